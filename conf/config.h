@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "conf/option.h"
+
+struct arena;
+struct diags;
+
+/*! Path-selection modes, in the order of their names in the option table. */
+enum path_selection { PATH_MINIMAL, PATH_PAIRWISE, PATH_ORDERALL, PATH_SRCDSTALL, PATH_SELECTION_COUNT };
+
+/*! Names of enum path_selection, NULL-terminated: "minimal", "pairwise", "orderall", "srcdstall". */
+extern const char *const path_selection_names[];
+
+/*! What a credit loop in computed tables means. */
+enum credit_loops { CREDIT_FALLBACK, CREDIT_REFUSE, CREDIT_PROGRAM };
+
+/*!
+ * Effective configuration of saguarod, one member per row of config_rows.
+ * Names are the keys of opensm.conf where one exists.
+ */
+struct config {
+	/* programs */
+	const char *config_file;  /*!< -F */
+	const char *fabric;       /*!< "umad[:CA[:PORT]]" or "sim:FILE" */
+	const char *instance;     /*!< "main" */
+	const char *state_dir;    /*!< folder of the state environment; NULL: default + instance */
+	const char *snapshot_dir; /*!< folder of snapshot and stats; NULL: default + instance */
+	bool check;               /*!< --check: read the configuration, say what is wrong, exit */
+	bool dump_config;         /*!< --dump-config */
+	bool once;                /*!< -o: one sweep, then exit */
+	const char *log_file;     /*!< -f */
+	uint32_t verbose;         /*!< -v: 0 info, 1 debug */
+	/* identity and keys */
+	uint64_t guid;            /*!< -g: port GUID to bind to, 0 first usable */
+	uint64_t subnet_prefix;   /*!< host order */
+	uint64_t m_key, sm_key, sa_key;
+	uint32_t sm_priority;     /*!< -p 0-15 */
+	uint32_t sm_sl;
+	/* LIDs */
+	uint32_t lmc;             /*!< -l 0-7 */
+	uint32_t lmc_esp0;        /*!< 0-7, UINT32_MAX: as lmc */
+	bool reassign_lids;       /*!< -r */
+	/* links */
+	uint32_t packet_life_time, subnet_timeout, max_op_vls;
+	uint32_t vl_stall_count, leaf_vl_stall_count;
+	uint32_t head_of_queue_lifetime, leaf_head_of_queue_lifetime;
+	uint32_t local_phy_errors_threshold, overrun_errors_threshold;
+	uint32_t force_link_speed, force_link_speed_ext, force_link_width;
+	/* sweeps */
+	uint32_t sweep_interval;         /*!< s, 0: off */
+	bool sweep_on_trap, force_heavy_sweep;
+	uint32_t max_wire_smps;          /*!< 32; 0: 256 */
+	uint32_t transaction_timeout;    /*!< ms */
+	uint32_t transaction_retries;
+	/* routing */
+	const char *routing_engine;      /*!< list, NULL: minhop */
+	uint32_t credit_loops;           /*!< enum credit_loops */
+	/* SA */
+	uint32_t path_selection;         /*!< enum path_selection */
+	uint32_t snapshot_grace;         /*!< ms an epoch stays pinned after it is superseded */
+};
+
+/*! Rows of struct config, including every key of OpenSM's file that has no effect here. */
+extern const struct option_row config_rows[];
+
+/*!
+ * \brief Reads the command line and the file it names; command line wins over the file.
+ *
+ * \param extra  Further sets (the engines' rows), or NULL.
+ * \param c      Filled with defaults, then file, then command line. Strings are in \a a.
+ *
+ * \retval E_OK  No errors; warnings in \a d.
+ */
+int config_read(struct config *c, const struct option_sets *extra, struct arena *a,
+                int argc, char **argv, struct diags *d);
+
+/*! \brief Folder of an instance: \a dir when set, else "root/instance". Arena string. */
+const char *config_dir(const char *dir, const char *root, const char *instance,
+                       struct arena *a);

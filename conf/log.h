@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/*!
+ * Log: one line per event, "LEVEL source: text" on standard error (journald reads it)
+ * and, with log_open(), in a file with a time stamp in front.
+ *
+ * Levels mean: error = the operator must act; warning = something is worse than it
+ * should be; info = one line per state change; debug = for developers.
+ * Libraries below the job that gives up never log (see err.h).
+ */
+enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
+
+/*! \brief Lines above \a level are dropped. Default: info. */
+void log_set_level(enum log_level level);
+
+/*! \brief Also append to \a path ("-" or NULL: standard error only). \retval -errno */
+int log_open(const char *path);
+
+void log_error(const char *source, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void log_warning(const char *source, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void log_info(const char *source, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void log_debug(const char *source, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*!
+ * Limiter for a message that may repeat: at most \a burst lines per \a interval_ms,
+ * then one line that says how many were skipped. Zero-initialised, one per call site.
+ */
+struct log_limit {
+	uint64_t window_ms; /*!< start of the present window */
+	unsigned shown;     /*!< lines in it */
+	unsigned skipped;   /*!< dropped since the last line shown */
+};
+
+/*!
+ * \brief May this line be shown now? \a now_ms is the caller's clock.
+ * \param ret_skipped  How many were dropped before it (0: none); may be NULL.
+ */
+bool log_allowed(struct log_limit *l, uint64_t now_ms, unsigned burst,
+                 unsigned interval_ms, unsigned *ret_skipped);

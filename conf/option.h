@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct arena;
+struct diags;
+
+/*!
+ * Option table: one row per option. The row drives the file parser, the command line,
+ * range checks, --help, --dump-config and the manual page.
+ *
+ * A program composes sets: its own rows (conf/options.c) plus those of each routing
+ * engine. A key that stands in several sets is stored in each of them, so engines may
+ * share a key such as root_guid_file. Rows of type OPT_IGNORED are keys of a peer's file
+ * that have no effect here: accepted with a warning, unless another set uses the key.
+ */
+enum option_type {
+	OPT_BOOL,    /*!< bool; TRUE FALSE yes no on off 1 0, any case */
+	OPT_UINT,    /*!< uint32_t; decimal or 0x */
+	OPT_INT,     /*!< int32_t */
+	OPT_GUID,    /*!< uint64_t; 0x hex, or bare hex of 16 digits */
+	OPT_STRING,  /*!< const char *, NULL for "(null)" and "" */
+	OPT_ENUM,    /*!< uint32_t index into names, any case */
+	OPT_LMC_ESP0, /*!< uint32_t 0-7; FALSE = 0, TRUE = UINT32_MAX (as lmc), or a number */
+	OPT_IGNORED  /*!< known, no effect */
+};
+
+enum option_flag {
+	OPT_RESTART = 1,  /*!< a change needs a restart; SIGHUP says so and keeps the old value */
+	OPT_CLI_ONLY = 2, /*!< not a key of the file */
+	OPT_NO_ARG = 4    /*!< flag without argument: sets the bool to TRUE */
+};
+
+struct option_row {
+	const char *name;          /*!< key in the file; NULL ends a table */
+	enum option_type type;
+	size_t offset;             /*!< of the member in the set's base */
+	const char *def;           /*!< default as text, NULL: "(null)" */
+	uint64_t min, max;         /*!< inclusive; numbers only; max 0: no check */
+	const char *const *names;  /*!< OPT_ENUM, NULL-terminated */
+	char letter;               /*!< short flag or 0 */
+	const char *flags_long;    /*!< long flags, comma separated ("ignore_guids,ignore-guids"), or NULL */
+	unsigned flags;            /*!< enum option_flag */
+	const char *arg;           /*!< name of the argument in --help, or NULL */
+	const char *help;          /*!< one sentence */
+};
+
+struct option_set {
+	const struct option_row *rows;
+	void *base; /*!< struct the offsets point into; strings in it belong to the arena */
+};
+
+enum { OPTION_SETS_MAX = 24 };
+
+struct option_sets {
+	struct option_set set[OPTION_SETS_MAX];
+	unsigned n;
+};
+
+/*! \brief Adds a set. \retval E_FULL more than OPTION_SETS_MAX. */
+int option_sets_add(struct option_sets *s, const struct option_row *rows, void *base);
+
+/*! \brief Stores every row's default. \retval E_SYNTAX a default does not parse (a bug). */
+int option_set_defaults(const struct option_sets *s, struct arena *a);
+
+/*!
+ * \brief Stores one value by key in each set that has the key.
+ *
+ * Problems go to \a d with file:line, the offending text and what was expected. An unknown
+ * key is an error that names the nearest known key.
+ *
+ * \retval E_OK       Stored, or accepted with a warning.
+ * \retval E_UNKNOWN  No such key.
+ * \retval E_SYNTAX E_RANGE
+ */
+int option_set(const struct option_sets *s, struct arena *a, const char *key,
+               const char *value, const char *file, unsigned line, struct diags *d);
+
+/*! \brief Value of a row as text that option_set() accepts again. Arena string. */
+const char *option_text(const struct option_row *row, const void *base, struct arena *a);
+
+/*! \brief All keys with their present values in opensm.conf syntax, help as comments. */
+int option_dump(const struct option_sets *s, struct arena *a, FILE *f);
+
+/*!
+ * \brief Reads a file in the syntax of opensm.conf: "key value" lines, '#' comments,
+ *        blank lines; a value may be quoted; "(null)" means none.
+ *
+ * Every error of the file is reported, not only the first. Lines of any length.
+ *
+ * \retval E_OK      No errors (warnings are possible).
+ * \retval E_SYNTAX  At least one error; values may be half stored: use a fresh base.
+ * \retval -errno    The file cannot be read; also in \a d.
+ */
+int option_read_file(const struct option_sets *s, struct arena *a, const char *path,
+                     struct diags *d);
+
+/*!
+ * \brief Parses a command line with argp: every row with a letter or flags_long.
+ *
+ * \param doc   Text for --help after the usage line.
+ * \param args  Usage of the positional arguments ("FILE"), NULL: none allowed.
+ * \param ret_first  Index of the first positional argument in \a argv (permuted).
+ *
+ * --help, --usage and --version print and exit 0. Usage errors print one sentence and a
+ * pointer to --help on standard error and return E_SYNTAX. Values given here are stored
+ * by option_set(), so they are checked like those of a file.
+ */
+int option_read_argv(const struct option_sets *s, struct arena *a, int argc, char **argv,
+                     const char *doc, const char *args, int *ret_first, struct diags *d);

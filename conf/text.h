@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*!
+ * Small text helpers that several rooms share.
+ */
+
+/*! \brief Whole string as a number: decimal or 0x hex. \retval E_SYNTAX E_RANGE */
+int text_u64(const char *s, uint64_t max, uint64_t *ret);
+
+/*! \brief GUID: "0x" + 1-16 hex digits, 16 bare hex digits, or four groups "aaaa:bbbb:cccc:dddd". */
+int text_guid(const char *s, uint64_t *ret_guid);
+
+/*! \brief GID in the form of an IPv6 address; both halves in host order. */
+int text_gid(const char *s, uint64_t *ret_prefix, uint64_t *ret_guid);
+
+/*! \brief Edit distance, at most \a limit + 1; for "did you mean". */
+unsigned text_distance(const char *a, const char *b, unsigned limit);

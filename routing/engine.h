@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "conf/option.h"
+#include "routing/tables.h"
+
+struct arena;
+struct graph;
+struct lids;
+
+/*!
+ * A routing engine: one .c file that ends in one const struct engine named
+ * engine_<name>, one line ENGINE(name) in engines.def, one line in routing/Makefile.inc.
+ *
+ * An engine is a pure function: the same graph, LIDs, options and previous tables give the
+ * same bytes on any number of threads. No clock, no unseeded random, no logging.
+ */
+enum engine_flag {
+	ENGINE_DEADLOCK_FREE = 1, /*!< its tables never have a credit loop */
+	ENGINE_NEEDS_LANES = 2,   /*!< uses more than one virtual lane */
+	ENGINE_LMC0_ONLY = 4
+};
+
+/*! Why something was refused or is worse than it could be: sentences, one per line. */
+struct why {
+	char text[1024];
+};
+
+void why_add(struct why *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+struct route_in {
+	const struct graph *g;
+	const struct lids *lids;
+	const void *options;         /*!< the engine's own struct, NULL if it has none */
+	const struct lft *prev;      /*!< tables of the last run over the same graph and LIDs, or NULL */
+	const _Atomic bool *cancel;  /*!< checked between steps; NULL: never */
+};
+
+struct route_out {
+	struct lft lft;
+	struct lanes lanes;
+	struct why notes; /*!< why degraded, empty if not */
+};
+
+struct engine {
+	const char *name;     /*!< value of routing_engine */
+	const char *summary;  /*!< one line: manual page and REST */
+	unsigned flags;       /*!< enum engine_flag */
+	const struct option_row *options; /*!< rows for conf, NULL if none */
+	size_t opt_size;
+	/*! Does the fabric suit? \retval E_UNSUITABLE with the reason in \a why. NULL: always. */
+	int (*check)(const struct route_in *in, struct why *why);
+	/*! Computes tables in \a a. \retval E_UNSUITABLE (reason in ret->notes) -ENOMEM -ECANCELED */
+	int (*route)(const struct route_in *in, struct arena *a, struct route_out *ret);
+};
+
+/*! All engines, NULL-terminated, in the order of engines.def. */
+extern const struct engine *const engines[];
+
+/*! \brief Engine by exact name. \return NULL if there is none. */
+const struct engine *engine_find(const char *name);

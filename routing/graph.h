@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct diags;
+
+/*!
+ * The fabric as a graph: nodes, their ports, cables.
+ *
+ * Built by a reader (topology file, discovery, generator) with graph_add_node() and
+ * graph_connect(), then frozen. Freezing sorts nodes by GUID and makes the arrays that
+ * engines run over, so every index below is a function of the fabric alone, not of the
+ * order in which it was read. After freezing a graph is not changed.
+ *
+ * Indices are uint32_t into contiguous arrays: a node has ports 0..n_ports at
+ * ports[first_port + number]. Port 0 of a switch is its management port; slot 0 of a CA
+ * or router is unused. Everything is in host byte order.
+ */
+#define GRAPH_NONE UINT32_MAX /*!< "no such node, port, switch" */
+
+enum node_type { NODE_CA = 1, NODE_SWITCH = 2, NODE_ROUTER = 3 }; /*!< NodeInfo.NodeType */
+
+/*! PortInfo.PortState. */
+enum port_state { PORT_DOWN = 1, PORT_INIT = 2, PORT_ARMED = 3, PORT_ACTIVE = 4 };
+
+/*! Link speed per lane, slowest first; the order is the rank. */
+enum link_speed {
+	SPEED_SDR, SPEED_DDR, SPEED_QDR, SPEED_FDR10, SPEED_FDR, SPEED_EDR, SPEED_HDR,
+	SPEED_NDR, SPEED_XDR, SPEED_COUNT
+};
+
+/*! LinkWidthActive codes of the specification. */
+enum link_width { WIDTH_1X = 1, WIDTH_4X = 2, WIDTH_8X = 4, WIDTH_12X = 8, WIDTH_2X = 16 };
+
+struct port {
+	uint64_t guid;     /*!< PortGUID; all ports of a switch carry that of port 0 */
+	uint32_t node;     /*!< index in nodes */
+	uint32_t peer;     /*!< index in ports, GRAPH_NONE: no cable */
+	uint32_t lid;      /*!< base LID as found (file or fabric), 0: none */
+	uint8_t lmc;       /*!< as found */
+	uint8_t num;       /*!< port number */
+	uint8_t state;     /*!< enum port_state; ports with a peer are never PORT_DOWN */
+	uint8_t width;     /*!< enum link_width */
+	uint8_t speed;     /*!< enum link_speed */
+	uint8_t mtu;       /*!< MTUCap code 1-5: 256 << (code - 1) ... 4096 */
+	uint8_t vls;       /*!< VLCap code 1-5: 1, 2, 4, 8, 15 data VLs */
+};
+
+struct node {
+	uint64_t guid;              /*!< NodeGUID */
+	uint64_t system_image_guid; /*!< 0: unknown */
+	const char *description;    /*!< NodeDescription, "" when unknown; at most 64 bytes */
+	const char *id;             /*!< its id in the topology file, or NULL */
+	uint32_t first_port;        /*!< index in ports of slot 0 */
+	uint32_t sw;                /*!< index in switches, GRAPH_NONE for CA and router */
+	uint32_t linear_fdb_cap;    /*!< switch: LIDs its LFT holds; 0: 0xC000 */
+	uint32_t vendor_id;         /*!< 24 bits */
+	uint32_t revision;
+	uint16_t device_id;
+	uint16_t partition_cap;
+	uint8_t type;               /*!< enum node_type */
+	uint8_t n_ports;            /*!< external ports, 1-254 */
+	bool esp0;                  /*!< switch with enhanced port 0 */
+};
+
+/*! A cable from a switch to a switch, seen from one end. */
+struct sw_link {
+	uint32_t to;     /*!< switch index */
+	uint8_t port;    /*!< egress port here */
+	uint8_t to_port; /*!< ingress port there */
+};
+
+struct graph {
+	struct arena *arena;   /*!< borrowed; holds everything below */
+	struct node *nodes;    /*!< frozen: by GUID */
+	uint32_t n_nodes;
+	struct port *ports;    /*!< frozen: by (node, number) */
+	uint32_t n_ports;
+	uint32_t sm_port;      /*!< where the SM runs: end port, or GRAPH_NONE */
+	/* set by graph_freeze() */
+	uint32_t *switches;    /*!< [n_switches] node index, by GUID */
+	uint32_t n_switches;
+	uint32_t *adj_first;   /*!< [n_switches + 1] into adj */
+	struct sw_link *adj;   /*!< switch-to-switch links, by (switch, port); parallel links kept, loopback cables left out */
+	uint32_t n_adj;        /*!< directed links */
+	uint32_t *host_first;  /*!< [n_switches + 1] into hosts */
+	uint32_t *hosts;       /*!< CA and router ports cabled to the switch (port indices), by switch port */
+	uint32_t *end_ports;   /*!< every end port: switch port 0s and cabled (or SM) CA/router ports, by port index */
+	uint32_t n_end_ports;
+	uint32_t n_hosts;      /*!< end ports that are CA or router ports */
+	uint32_t n_links;      /*!< cables of any kind, each once */
+	uint8_t max_port;      /*!< largest n_ports of a switch */
+	/* used while building */
+	uint32_t cap_nodes, cap_ports;
+	bool frozen;
+};
+
+/*! \brief New empty graph in arena \a a. NULL when out of memory. */
+struct graph *graph_new(struct arena *a);
+
+/*!
+ * \brief Adds a node with its ports (no cables, width 4x, speed SDR, MTU 4096, 8 VLs).
+ *
+ * Port GUIDs default to guid (switch) or guid + number (CA, router); overwrite at will
+ * before freezing. \a description and \a id are copied.
+ *
+ * \param ret_node  Index valid until graph_freeze().
+ * \retval E_RANGE   n_ports is 0 or above 254, or type is unknown.
+ * \retval -ENOMEM
+ */
+int graph_add_node(struct graph *g, enum node_type type, uint64_t guid, unsigned n_ports,
+                   const char *description, const char *id, uint32_t *ret_node);
+
+/*! \brief Index of a port by node index and number. \return GRAPH_NONE if out of range. */
+uint32_t graph_port(const struct graph *g, uint32_t node, unsigned num);
+
+/*!
+ * \brief Cables two ports; both become PORT_INIT when they were PORT_DOWN.
+ * \retval E_DUPLICATE  One of them has another peer already.
+ * \retval E_RANGE      Port 0, or a port index out of range.
+ */
+int graph_connect(struct graph *g, uint32_t port_a, uint32_t port_b);
+
+/*! \brief Removes the cable of a port, if any; both ends become PORT_DOWN. */
+void graph_disconnect(struct graph *g, uint32_t port);
+
+/*!
+ * \brief Sorts nodes by GUID, renumbers, builds the arrays for engines.
+ *
+ * Duplicate GUIDs (node GUIDs, or port GUIDs of end ports): the first one read stays, the
+ * later node is left out with its cables, and a DIAG_ERROR names both places.
+ *
+ * \retval -ENOMEM
+ * Cost: O(P log P) for P ports.
+ */
+int graph_freeze(struct graph *g, struct diags *d);
+
+/*! \brief Node by NodeGUID. \return Index or GRAPH_NONE. Frozen only; O(log n). */
+uint32_t graph_node_by_guid(const struct graph *g, uint64_t guid);
+
+/*! \brief End port by PortGUID (or a switch by NodeGUID). O(log n). \return Port index or GRAPH_NONE. */
+uint32_t graph_port_by_guid(const struct graph *g, uint64_t guid);
+
+/*! \brief Is it a switch port 0, or a CA or router port? */
+bool graph_is_end_port(const struct graph *g, uint32_t port);
+
+/*! \brief Switch index on which an end port hangs (its own switch for port 0), GRAPH_NONE if not on a switch. */
+uint32_t graph_switch_of(const struct graph *g, uint32_t port);
+
+/*! \brief Connected part of each node, numbered from 0 in node order. \param ret [n_nodes]. */
+int graph_components(const struct graph *g, struct arena *a, uint32_t **ret, uint32_t *ret_n);
+
+/*! \brief Rate code of PathRecord (IBA vol. 1, PathRecord.Rate) for a width and speed; 0 unknown. */
+uint8_t link_rate(uint8_t width, uint8_t speed);
+
+/*! \brief Speed of a rate code in units of 0.1 Gb/s, for comparing: codes are not in order of speed. 0 unknown. */
+uint32_t rate_speed(uint8_t rate);
+
+/*! \brief "4x EDR" style names. */
+const char *link_speed_name(uint8_t speed);
+const char *link_width_name(uint8_t width);
+const char *node_type_name(uint8_t type); /*!< "ca", "switch", "router" */

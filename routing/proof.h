@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "routing/tables.h"
+
+struct arena;
+struct graph;
+struct lids;
+
+/*!
+ * The proof: what is checked of every table before it may reach a switch.
+ *
+ * Proof set: every pair (switch with CA or router ports -> any LID) and every pair (any
+ * switch -> LID of a CA or router port), all LIDs of an LMC range, inside one connected
+ * part. Each must be reachable and free of forwarding loops; the channel dependency graph
+ * of their routes must be acyclic per VL (Dally & Seitz 1987; channels are directed
+ * switch-to-switch links, VL = lane). Pairs (port 0 of a switch without CA or router
+ * ports -> port 0 of a switch) are management traffic: counted apart.
+ *
+ * A forwarding loop counts once per (LID, loop). A credit loop counts once per strongly
+ * connected component of more than one channel (or a self-dependency) and VL.
+ */
+struct proof_channel {
+	uint32_t sw;   /*!< switch index the channel leaves */
+	uint8_t port;  /*!< egress port */
+	uint32_t src_sw, lid; /*!< a route (source switch, destination LID) that goes on from this channel to the next of the cycle */
+};
+
+/*! One shortest cycle of a component. */
+struct proof_cycle {
+	const struct proof_channel *channels; /*!< in the order of the dependency */
+	uint32_t n;
+	uint32_t component_channels; /*!< size of the component */
+	uint8_t vl;
+	bool management; /*!< appears only when management pairs are counted in */
+};
+
+/*! A hole or a forwarding loop, found at one switch for one LID. */
+struct proof_fault {
+	uint32_t lid;
+	uint32_t sw;      /*!< hole: the switch without a usable entry; loop: a switch on it */
+	uint8_t port;     /*!< what its entry says */
+	const uint32_t *loop; /*!< switches of the loop in order, NULL for a hole */
+	uint32_t n_loop;
+};
+
+enum { PROOF_LIST_MAX = 16 }; /*!< how many culprits of a kind are kept */
+
+struct proof {
+	uint64_t pairs;              /*!< ordered (CA/router end port, LID of another CA/router port) in one connected part */
+	uint64_t unreachable_pairs;  /*!< of these */
+	uint64_t holes;              /*!< (switch, LID) of the proof set without a route, management left out */
+	uint64_t forwarding_loops;
+	uint64_t credit_loops;
+	uint64_t management_unreachable;
+	uint64_t management_credit_loops; /*!< further components when management pairs are counted in */
+	uint32_t vls_used;           /*!< how many */
+	struct proof_fault hole[PROOF_LIST_MAX];
+	unsigned n_hole;
+	struct proof_fault loop[PROOF_LIST_MAX];
+	unsigned n_loop;
+	struct proof_cycle cycle[PROOF_LIST_MAX];
+	unsigned n_cycle;
+};
+
+/*!
+ * \brief Proves tables. Same result on any number of threads.
+ *
+ * \param lanes  NULL: one lane.
+ * \param a      Holds the culprits of \a ret and working memory.
+ * \retval E_OK  The proof was computed; look at \a ret for its outcome.
+ * \retval -ENOMEM
+ *
+ * Cost: O(S * L) for S switches and L LIDs, plus O(C * P) bits for C channels and P ports.
+ */
+int proof_run(const struct graph *g, const struct lids *lids, const struct lft *lft,
+              const struct lanes *lanes, struct arena *a, struct proof *ret);
+
+/*! \brief Does it pass? Holes inside one connected part, loops and credit loops fail; management only if \a strict. */
+bool proof_passed(const struct proof *p, bool strict);
+
+/*! \brief The first culprit in one sentence with node descriptions, ports and LIDs. Arena string. */
+const char *proof_text(const struct proof *p, const struct graph *g, struct arena *a);

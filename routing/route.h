@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "routing/engine.h"
+#include "routing/paths.h"
+#include "routing/proof.h"
+
+struct arena;
+struct graph;
+struct lids;
+
+/*!
+ * A routing job: tries the engines of a list in order, proves what comes out, and says
+ * which one it was and why. A fallback is never silent.
+ *
+ * The list is that of OpenSM: names separated by commas, blanks or tabs; "no_fallback"
+ * anywhere forbids the final fallback to minhop; empty or NULL means minhop. An unknown
+ * name is an error here, with the known names.
+ */
+enum { ROUTE_LIST_MAX = 16 };
+
+struct route_list {
+	const struct engine *engine[ROUTE_LIST_MAX];
+	unsigned n;
+	bool no_fallback;
+};
+
+/*! \retval E_UNKNOWN  The word is in \a why. */
+int route_list_parse(const char *text, struct route_list *ret, struct why *why);
+
+/*! Options of all engines as sets for conf, each with a base allocated in an arena. */
+struct engine_options {
+	void *base[ROUTE_LIST_MAX]; /*!< by position in engines[] */
+	struct option_sets sets;
+};
+
+/*! \brief Allocates every engine's option struct and lists the sets; defaults are not yet stored. */
+int engine_options_init(struct engine_options *o, struct arena *a);
+
+enum route_credit_loops { ROUTE_CREDIT_FALLBACK, ROUTE_CREDIT_REFUSE, ROUTE_CREDIT_PROGRAM };
+
+struct route_request {
+	const struct graph *g;
+	const struct lids *lids;
+	struct route_list list;
+	const struct engine_options *options; /*!< NULL: defaults */
+	enum route_credit_loops credit_loops; /*!< fallback acts as refuse while no engine is deadlock free */
+	bool strict;                /*!< management pairs count */
+	const struct lft *prev;     /*!< or NULL */
+	const _Atomic bool *cancel; /*!< or NULL */
+	double (*now)(void);        /*!< seconds, for the two figures below; NULL: they stay 0 */
+};
+
+struct route_result {
+	const char *engine_asked;   /*!< as written, "minhop" when empty */
+	const struct engine *used;  /*!< NULL: all failed */
+	struct why fallback_reason; /*!< empty: the first of the list was used */
+	struct route_out out;
+	struct proof proof;         /*!< of out */
+	struct paths paths;         /*!< of out; empty when refused */
+	struct load load;
+	struct why warning;         /*!< for instance a programmed credit loop; stays while it lasts */
+	double seconds_route, seconds_prove;
+};
+
+/*!
+ * \brief Routes and proves.
+ *
+ * \retval E_OK          ret->out may be programmed.
+ * \retval E_UNSUITABLE  Every engine refused and no_fallback was given.
+ * \retval E_CREDITLOOP  Refused for a credit loop; ret is filled, so that it can be shown.
+ * \retval E_LOOP E_NOPATH  The proof found a forwarding loop, or a hole inside a connected part; likewise.
+ */
+int route_run(const struct route_request *r, struct arena *a, struct route_result *ret);
+
+/*! \brief Proves given tables and fills ret as route_run() would (engine "foreign"). */
+int route_check(const struct route_request *r, const struct lft *lft,
+                const struct lanes *lanes, struct arena *a, struct route_result *ret);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct arena;
+struct diags;
+struct graph;
+
+/*!
+ * Topology generators: `saguaro topo KIND ARGS`. Rows in topogen.c; each row names its
+ * arguments, so usage text and completion follow.
+ *
+ * Names: switches "<role>-<coordinates>", hosts "h00000"...; GUIDs are a function of the
+ * position only. Links are 4x EDR, MTU 4096, unless asked.
+ */
+struct topogen_kind {
+	const char *name;  /*!< "ft2", NULL ends the table */
+	const char *args;  /*!< "LEAVES HOSTS SPINES [CABLES]" */
+	const char *help;
+	int (*make)(struct graph *g, int argc, char **argv, struct diags *d);
+};
+
+/*! Kinds: ft2 (two-level fat tree), ft3 (three-level, K), torus, mesh (AxBxC HOSTS). */
+extern const struct topogen_kind topogen_kinds[];
+
+struct topogen_opts {
+	double fail;   /*!< fraction 0..1 of switch-to-switch cables removed at random */
+	uint32_t seed; /*!< same seed, same fabric; the fabric stays connected where it can */
+};
+
+/*!
+ * \brief Makes a fabric. \a argv holds the kind's arguments without its name.
+ * \retval E_UNKNOWN  No such kind. \retval E_SYNTAX E_RANGE  Bad arguments, in \a d.
+ */
+int topogen(const char *kind, int argc, char **argv, const struct topogen_opts *o,
+            struct arena *a, struct diags *d, struct graph **ret);
