@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+/*!
+ * Snapshot, reader side: one struct per thread.
+ *
+ *   snap_pin()  -> the newest published epoch; rows below are borrowed until the next pin
+ *   ... getters ...
+ *   snap_check() -> E_OK: what was read is one consistent epoch; E_STALE: throw it away, pin, again
+ *
+ * A foreign reader (gateway, command line) opens MDB_RDONLY|MDB_NOLOCK and so locks nothing:
+ * it compares the environment's last transaction id with its own at each pin, renews on
+ * change, renews again if `meta` holds another id than its transaction's (a root caught half
+ * written), and in snap_check() refuses an epoch superseded for more than half the grace.
+ * A local reader has a reader slot and is never stale.
+ */
+struct snap_reader;
+
+/*!
+ * \brief Opens <dir>/snapshot for reading from another process. Nothing is written there.
+ * \param why  Sentence on failure.
+ * \retval E_NOTREADY  The folder or file is not there yet. \retval -EACCES E_LAYOUT E_FOREIGN
+ */
+int snap_reader_open(const char *dir, struct arena *a, const char **ret_why,
+                     struct snap_reader **ret);
+void snap_reader_close(struct snap_reader *r);
+
+/*! \retval E_NOTREADY  Nothing published yet. */
+int snap_pin(struct snap_reader *r);
+int snap_check(struct snap_reader *r);
+
+/*! Head of an epoch, decoded. Strings are borrowed until the next pin. */
+struct snap_meta {
+	uint64_t epoch;
+	uint64_t txn;
+	int64_t computed_at;         /*!< seconds since 1970 */
+	/* version of each table: the transaction that last changed it */
+	uint64_t version_nodes, version_ports, version_links, version_lids, version_lft,
+	        version_paths, version_attrs, version_options, version_partitions, version_load;
+	uint32_t n_nodes, n_switches, n_end_ports, n_hosts, n_links, n_lids, top_lid, n_sources;
+	uint64_t subnet_prefix, sm_port_guid;
+	uint32_t sm_lid;
+	uint8_t sm_priority, sm_state, lmc, packet_life_time, path_selection, vls_used;
+	const char *engine_asked, *engine_used, *fallback_reason, *notes, *warning;
+	uint64_t pairs, unreachable_pairs, forwarding_loops, credit_loops, management_unreachable,
+	        management_credit_loops;
+	uint32_t load_max, load_p99;
+	double load_mean;
+	double seconds_route, seconds_prove;
+	struct {
+		const char *name;
+		double seconds;
+	} stage[12];
+	unsigned n_stages;
+};
+
+const struct snap_meta *snap_meta(const struct snap_reader *r);
+
+struct snap_node {
+	uint64_t guid, system_image_guid;
+	char description[65];
+	uint8_t type;      /*!< enum node_type */
+	uint8_t n_ports;
+	bool esp0;
+	uint32_t lid;      /*!< of port 0 or of the first port with a LID, 0: none */
+	uint32_t vendor_id, revision;
+	uint16_t device_id, partition_cap;
+};
+
+struct snap_port {
+	uint64_t node_guid, guid; /*!< NodeGUID; PortGUID */
+	uint64_t peer_guid;       /*!< NodeGUID of the far end, 0: no cable */
+	uint8_t num, peer_port;
+	uint8_t state, width, speed, rate, mtu, vls;
+	uint32_t lid;             /*!< base LID of an end port, else 0 */
+	uint8_t lmc;
+};
+
+/*! End port that owns a LID, with what a path query needs of it. */
+struct snap_end {
+	uint64_t port_guid, node_guid;
+	uint64_t sw_guid;   /*!< switch it hangs on (its own for port 0), 0: none (cabled to a CA) */
+	uint64_t peer_port_guid; /*!< of the far end when that is a CA or router port, else 0 */
+	uint32_t base_lid;
+	uint32_t sw_row;    /*!< row of that switch in `paths` in this epoch, UINT32_MAX: has no hosts */
+	uint8_t lmc, port, type;
+	uint8_t sw_port;    /*!< port of the switch it hangs on, 0 for port 0 */
+	uint8_t mtu, rate;  /*!< of its cable (both ends), own cap for port 0 */
+};
+
+/*! One stored path row; see struct path_row. mtu 0: no route. */
+struct snap_path {
+	uint8_t mtu, rate, hops, lane;
+};
+
+int snap_node(struct snap_reader *r, uint64_t guid, struct snap_node *ret);           /*!< \retval E_NOTFOUND */
+int snap_port(struct snap_reader *r, uint64_t node_guid, uint8_t num, struct snap_port *ret);
+int snap_lid(struct snap_reader *r, uint32_t lid, struct snap_end *ret);              /*!< O(1), no database search after the first of a chunk */
+int snap_port_guid(struct snap_reader *r, uint64_t guid, struct snap_end *ret);       /*!< port GUID, or node GUID of a switch */
+int snap_lft(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret_port); /*!< 0xff: no route */
+int snap_path(struct snap_reader *r, const struct snap_end *src, uint32_t dlid, struct snap_path *ret); /*!< O(1) once its chunk was touched in this epoch. \retval E_NOTFOUND  no row: walk the LFT. */
+int snap_sl(struct snap_reader *r, uint8_t lane, uint8_t *ret_sl);                    /*!< `vls`, QoS class 0 */
+
+/*! NodeGUIDs with this description, ascending. At most \a max stored, all counted. */
+int snap_name(struct snap_reader *r, const char *description, uint64_t *ret_guids, unsigned max, unsigned *ret_n);
+
+/*! Walks in key order: start with the first key >= the given one. \retval E_NOTFOUND  the end. */
+int snap_node_from(struct snap_reader *r, uint64_t guid, struct snap_node *ret);
+int snap_port_from(struct snap_reader *r, uint64_t node_guid, uint8_t num, struct snap_port *ret);
+
+struct snap_link {
+	uint64_t guid_a, guid_b; /*!< NodeGUIDs; a is the lower (GUID, port) */
+	uint8_t port_a, port_b, width, speed, rate, mtu;
+};
+int snap_link_from(struct snap_reader *r, uint64_t guid_a, uint8_t port_a, struct snap_link *ret);
+
+/*! Routes on a directed link by its egress port. \retval E_NOTFOUND */
+int snap_load(struct snap_reader *r, uint64_t sw_guid, uint8_t port, uint32_t *ret_all, uint32_t *ret_base);
+
+/*! Attribute payload, borrowed until the next pin. */
+int snap_attr(struct snap_reader *r, uint16_t attr, uint64_t guid, uint32_t block, const uint8_t **ret, uint16_t *ret_len);
+
+struct snap_attr_row {
+	uint64_t guid;
+	uint32_t block;
+	const uint8_t *data;
+	uint16_t len;
+};
+/*! First row of an attribute with (guid, block) >= the given. \retval E_NOTFOUND  the end. */
+int snap_attr_from(struct snap_reader *r, uint16_t attr, uint64_t guid, uint32_t block, struct snap_attr_row *ret);
+
+/*! Effective options as text, borrowed until the next pin. */
+const char *snap_options(struct snap_reader *r);
+
+/*! A partition: P_Key with the membership bit clear; the default partition 0x7fff holds every end port as full member. */
+struct snap_partition {
+	uint16_t p_key;
+	bool all_full;     /*!< every end port is a full member */
+	uint8_t sl, mtu, rate; /*!< 0: no limit */
+};
+int snap_partition_from(struct snap_reader *r, uint16_t p_key, struct snap_partition *ret);

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "routing/route.h"
+
+struct arena;
+struct graph;
+struct lids;
+struct snap_reader;
+
+/*!
+ * Snapshot, writer side: the published sweep. LMDB on tmpfs in <snapshot dir>/snapshot with
+ * MDB_NOSYNC|MDB_NOTLS, one write transaction per publish.
+ *
+ * The writer pins each published epoch with a read transaction of its own for the grace
+ * period after it is superseded (snap_release_old()), so that a foreign reader without lock
+ * never sees its pages reused while it answers. Only rows and chunks that differ from what
+ * is stored are written. Each commit rewrites `meta` with its own transaction id. The file
+ * is never unlinked or recreated. db/layout.h gives the bytes of each table.
+ */
+struct snap_writer;
+
+/*! An SM attribute payload as last read or programmed; becomes a row of `attrs`. */
+struct snap_attr {
+	uint64_t guid;       /*!< NodeGUID */
+	uint16_t attr;       /*!< UMAD_SM_ATTR_* */
+	uint32_t block;      /*!< port number, or block of a table */
+	const uint8_t *data; /*!< wire order */
+	uint16_t len;        /*!< bytes, at most 64 */
+};
+
+struct snap_stage {
+	const char *name; /*!< "discover", "route", ... */
+	double seconds;
+};
+
+enum { SNAP_STAGES_MAX = 12 };
+
+/*! What to publish. All borrowed for the call. */
+struct snap_content {
+	uint64_t epoch;             /*!< new one; equal to the stored one: only what is outside routing may differ */
+	int64_t computed_at;        /*!< wall clock, seconds since 1970 */
+	const struct graph *g;
+	const struct lids *lids;
+	const struct route_result *route;
+	const struct snap_attr *attrs; /*!< sorted by (attr, guid, block) */
+	size_t n_attrs;
+	const char *options_text;   /*!< effective options as option_dump() writes them */
+	uint64_t subnet_prefix;
+	uint64_t sm_port_guid;
+	uint32_t sm_lid;
+	uint8_t sm_priority, sm_state; /*!< SMInfo values */
+	uint8_t packet_life_time;   /*!< code returned in PathRecord: subnet_timeout */
+	uint8_t path_selection;     /*!< enum path_selection */
+	uint64_t sa_key;            /*!< not public: kept in memory by the daemon, never stored */
+	struct snap_stage stage[SNAP_STAGES_MAX];
+	unsigned n_stages;
+};
+
+struct snap_published {
+	uint64_t bytes;        /*!< value bytes written */
+	uint32_t rows;         /*!< rows and chunks written or deleted */
+	uint64_t txn;          /*!< transaction id */
+	bool routing_changed;  /*!< lft, paths, lids, links, nodes or vls differ from before */
+};
+
+struct snap_options {
+	uint32_t grace_ms;     /*!< how long a superseded epoch stays pinned */
+	uint64_t map_bytes;    /*!< 0: 64 GiB of address space */
+	uint64_t need_bytes;   /*!< expected live size, to refuse a too small tmpfs (4x this); 0: 64 MiB */
+};
+
+/*!
+ * \brief Opens or creates <dir>/snapshot as its only writer.
+ * \retval E_LAYOUT E_FOREIGN -EACCES  As state_open(). \retval -ENOSPC  Too small; \a ret_why names sizes and remedy.
+ */
+int snap_writer_open(const char *dir, const struct snap_options *o, struct arena *a,
+                     const char **ret_why, struct snap_writer **ret);
+void snap_writer_close(struct snap_writer *w);
+
+/*!
+ * \brief Publishes in one transaction; on failure the old epoch stays.
+ * \param now_ms  Caller's monotonic clock, for the pins.
+ * \retval E_FULL  Snapshot folder full. \retval -errno
+ * Cost: comparison with the stored rows plus the changed bytes.
+ */
+int snap_publish(struct snap_writer *w, const struct snap_content *c, uint64_t now_ms,
+                 struct snap_published *ret);
+
+/*! \brief Drops pins of epochs superseded for longer than the grace. Call at each timer turn. */
+void snap_release_old(struct snap_writer *w, uint64_t now_ms);
+
+/*! \brief Last published epoch in the file, 0: none. */
+uint64_t snap_epoch(const struct snap_writer *w);
+
+/*! \brief Reader inside the writer's process (own read transaction, for one thread). */
+int snap_reader_local(struct snap_writer *w, struct snap_reader **ret);

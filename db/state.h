@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "routing/lids.h"
+
+struct arena;
+
+/*!
+ * State environment: what must survive a crash and a power cut. Synced LMDB in
+ * <state dir>/, written by one thread fed by a queue (group commit: a commit takes all
+ * that waits, at most 5 ms). Opening takes an exclusive lock on <state dir>/lock for the
+ * life of the process, so that a second daemon is refused.
+ *
+ * Tables: `lids` port GUID -> base LID, LMC; `epoch` the last epoch handed out; `layout`.
+ */
+struct state;
+
+/*!
+ * \brief Opens or creates the state environment.
+ *
+ * \param why  Sentence for the operator on failure (arena string), names the folder and the remedy.
+ * \retval E_LOCKED   Another saguarod uses the folder (its process id is in \a why).
+ * \retval E_LAYOUT   Written by a newer Saguaro. \retval E_FOREIGN  Not a Saguaro database.
+ * \retval -EACCES -ENOSPC -errno
+ */
+int state_open(const char *dir, struct arena *a, const char **ret_why, struct state **ret);
+
+/*! \brief Ends the writing thread after its queue is empty, closes, unlocks. NULL is fine. */
+void state_close(struct state *s);
+
+/*! \brief All remembered LIDs, sorted by GUID, in \a a. */
+int state_lids(struct state *s, struct arena *a, struct lid_memory **ret, size_t *ret_n);
+
+/*!
+ * \brief Stores assignments; returns after the commit that holds them is on disk.
+ * \param forget  Drop all others first (reassign_lids).
+ */
+int state_put_lids(struct state *s, const struct lid_memory *m, size_t n, bool forget);
+
+/*! \brief A new epoch, larger than all before, durable before it returns. */
+int state_next_epoch(struct state *s, uint64_t *ret_epoch);
