@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct snap_reader;
+struct transport;
+struct snap_writer;
+
+/*!
+ * SA answers: a request MAD in, a reply MAD out. Pure but for the snapshot reader.
+ */
+struct sa_limits {
+	uint64_t sa_key;         /*!< requests with this SM_Key are trusted; another non-zero key is dropped */
+	size_t max_response;     /*!< bytes of a table, beyond: NO_RESOURCES */
+};
+
+struct sa_reply {
+	uint8_t *data;           /*!< whole MAD incl. RMPP and SA header; grown by realloc, reuse it */
+	size_t len, cap;
+};
+
+/*!
+ * \brief Answers one SA MAD.
+ *
+ * \param mad    \a len bytes as received; any bytes are legal input.
+ * \param src_lid  Who asks.
+ * \retval E_OK          Send ret->data.
+ * \retval E_MALFORMED   Not a request (a response, too short, wrong base version): drop and count.
+ * \retval -EPERM        Wrong SM_Key: drop and count.
+ *
+ * Before the first publish the reply says BUSY. Unsupported attribute or method: status 0x000C.
+ */
+int sa_answer(struct snap_reader *r, const struct sa_limits *l, const uint8_t *mad, size_t len,
+              uint32_t src_lid, struct sa_reply *ret);
+void sa_reply_done(struct sa_reply *r);
+
+/*! SA answer thread: takes requests from a queue (pushed by the fabric thread), answers through the transport. */
+struct sa_server;
+
+struct sa_counters {
+	uint64_t requests, answered, dropped_malformed, dropped_key, dropped_overload, no_records, records;
+};
+
+int sa_server_new(struct transport *t, struct snap_writer *w, const struct sa_limits *l, struct sa_server **ret);
+void sa_server_free(struct sa_server *s);
+
+struct mad_msg;
+/*! \brief Queues a copy of a request. When the queue is full, replies BUSY at once. Any thread. */
+void sa_server_push(struct sa_server *s, const struct mad_msg *m);
+void sa_server_counters(struct sa_server *s, struct sa_counters *ret);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "conf/config.h"
+#include "routing/route.h"
+
+struct sa_server;
+struct snap_writer;
+struct state;
+struct stats;
+struct transport;
+
+/*!
+ * The sweep: the state machine of the fabric thread. It takes MADs, timers and requests in
+ * and gives MADs, routing jobs and publishes out. Time and transport are handed in.
+ *
+ *   IDLE --timer--> LIGHT --nothing changed--> IDLE
+ *     |               '--change--.
+ *     '--trap, request, SIGHUP---+--> DISCOVER -> LIDS -> ROUTE+PROVE -> PROGRAM -> PUBLISH
+ *                                                                             |
+ *                              IDLE <-- PUBLISH STATES <-- ACTIVATE <---------'
+ *
+ * A failure in any phase leaves the last published epoch and forces the next sweep to be heavy.
+ */
+struct sweep;
+
+struct sweep_deps {
+	struct transport *transport;
+	struct state *state;
+	struct snap_writer *snap;
+	struct stats *stats;                 /*!< may be NULL */
+	struct sa_server *sa;                /*!< gets the SA requests; may be NULL */
+	const struct config *config;         /*!< borrowed; sweep_reconfigure() replaces it */
+	const struct engine_options *engines;
+	struct route_list list;
+	int64_t (*wall_clock)(void);         /*!< seconds since 1970, for computed_at */
+	double (*cpu_clock)(void);           /*!< seconds, for stage times */
+};
+
+int sweep_new(const struct sweep_deps *d, struct sweep **ret);
+void sweep_free(struct sweep *s);
+
+/*!
+ * \brief One turn: waits for a MAD, timer or wake-up and handles it.
+ * \retval E_OK \retval -EIO  The transport is gone.
+ */
+int sweep_turn(struct sweep *s);
+
+/*! Requests; to be called on the fabric thread (after a wake-up). */
+void sweep_request_heavy(struct sweep *s);
+void sweep_reconfigure(struct sweep *s, const struct sweep_deps *d);
+
+struct sweep_status {
+	const char *phase;        /*!< "discover", "idle", ... */
+	bool up;                  /*!< the subnet is up: the last heavy sweep ended well */
+	bool master;
+	char not_ready[400];      /*!< why not up, "" when up */
+	uint32_t heavy_sweeps, light_sweeps, failed_sweeps;
+	uint64_t epoch;
+	uint64_t smps_sent, smp_timeouts, smp_retries;
+	uint32_t switches, hosts, unreachable_nodes;
+};
+
+/*! \brief Borrowed until the next turn. */
+const struct sweep_status *sweep_status(const struct sweep *s);

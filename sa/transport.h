@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*!
+ * Transport: how MADs leave and arrive. Two implementations: umad (libibumad) and sim (an
+ * in-process fabric). Time comes from the transport too, so that a simulation runs on a
+ * virtual clock and nothing above ever asks the wall clock.
+ *
+ * One thread (the fabric thread) calls recv. send and wake may be called from any thread.
+ * MADs are in wire order, 256 bytes, except SA answers with RMPP, which are handed over and
+ * delivered whole (24 bytes MAD header, 12 RMPP header, 20 SA header, data): segmentation
+ * is the kernel's, or the simulation's.
+ *
+ * Transaction ids: the low 32 bits come back unchanged, the high 32 may be rewritten.
+ */
+enum { MAD_BYTES = 256 };
+
+struct mad_addr {
+	bool directed;      /*!< directed-route SMP: the route is in the MAD itself (initial path) */
+	uint8_t sl;
+	uint16_t pkey_index;
+	uint32_t lid;       /*!< destination (send) or source (recv); permissive 0xFFFF for directed route */
+	uint32_t qpn;       /*!< 0 SMP, 1 or a client's QP for GMPs */
+	uint32_t qkey;
+	bool has_grh;
+	uint8_t gid[16];    /*!< of the far end when has_grh */
+};
+
+struct mad_msg {
+	uint8_t mgmt_class;
+	int status;          /*!< recv only: 0, or E_TIMEOUT when the transport gave our own request back */
+	struct mad_addr addr;
+	size_t len;          /*!< bytes of data */
+	uint8_t *data;       /*!< send: borrowed for the call; recv: borrowed until the next recv */
+};
+
+/*! The local port as the transport knows it. */
+struct transport_port {
+	uint64_t port_guid;  /*!< host order */
+	uint64_t node_guid;
+	uint8_t port;
+	char name[80];       /*!< "mlx5_0/1" or "sim h00000/1" */
+};
+
+struct transport;
+
+struct transport_ops {
+	const char *name;
+	/*! \retval E_OK \retval -EAGAIN  the local queue is full: try after the next recv. \retval -errno */
+	int (*send)(struct transport *t, const struct mad_msg *m);
+	/*! Waits for a MAD until \a deadline_ms (of now_ms). \retval E_OK one MAD. \retval E_TIMEOUT
+	 *  deadline passed. \retval -EINTR  wake() was called. \retval -EIO  the device is gone. */
+	int (*recv)(struct transport *t, uint64_t deadline_ms, struct mad_msg *ret);
+	void (*wake)(struct transport *t);          /*!< makes a waiting or the next recv return -EINTR; async-signal-safe */
+	uint64_t (*now_ms)(struct transport *t);    /*!< monotonic */
+	int (*set_issm)(struct transport *t, bool on); /*!< IsSM bit of the local port */
+	void (*close)(struct transport *t);         /*!< frees t */
+};
+
+struct transport {
+	const struct transport_ops *ops;
+	struct transport_port local;
+};
+
+static inline int transport_send(struct transport *t, const struct mad_msg *m)
+{
+	return t->ops->send(t, m);
+}
