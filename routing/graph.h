@@ -60,6 +60,7 @@ struct node {
 	uint32_t sw;                /*!< index in switches, GRAPH_NONE for CA and router */
 	uint32_t linear_fdb_cap;    /*!< switch: LIDs its LFT holds; 0: 0xC000 */
 	uint32_t vendor_id;         /*!< 24 bits */
+	uint32_t line;              /*!< line in graph.source that names the node, 0: none */
 	uint32_t revision;
 	uint16_t device_id;
 	uint16_t partition_cap;
@@ -77,6 +78,7 @@ struct sw_link {
 
 struct graph {
 	struct arena *arena;   /*!< borrowed; holds everything below */
+	const char *source;    /*!< file name for diagnostics, NULL: discovered or generated */
 	struct node *nodes;    /*!< frozen: by GUID */
 	uint32_t n_nodes;
 	struct port *ports;    /*!< frozen: by (node, number) */
@@ -91,6 +93,7 @@ struct graph {
 	uint32_t *host_first;  /*!< [n_switches + 1] into hosts */
 	uint32_t *hosts;       /*!< CA and router ports cabled to the switch (port indices), by switch port */
 	uint32_t *end_ports;   /*!< every end port: switch port 0s and cabled (or SM) CA/router ports, by port index */
+	uint32_t *by_guid;     /*!< [n_end_ports] the same port indices, by PortGUID */
 	uint32_t n_end_ports;
 	uint32_t n_hosts;      /*!< end ports that are CA or router ports */
 	uint32_t n_links;      /*!< cables of any kind, each once */
