@@ -19,6 +19,9 @@ extern const char *const path_selection_names[];
 /*! What a credit loop in computed tables means. */
 enum credit_loops { CREDIT_FALLBACK, CREDIT_REFUSE, CREDIT_PROGRAM };
 
+/*! Names of enum credit_loops, NULL-terminated: "fallback", "refuse", "program". */
+extern const char *const credit_loops_names[];
+
 /*!
  * Effective configuration of saguarod, one member per row of config_rows.
  * Names are the keys of opensm.conf where one exists.
@@ -32,6 +35,7 @@ struct config {
 	const char *snapshot_dir; /*!< folder of snapshot and stats; NULL: default + instance */
 	bool check;               /*!< --check: read the configuration, say what is wrong, exit */
 	bool dump_config;         /*!< --dump-config */
+	const char *create_config; /*!< -c: write what --dump-config prints to this file, exit */
 	bool once;                /*!< -o: one sweep, then exit */
 	const char *log_file;     /*!< -f */
 	uint32_t verbose;         /*!< -v: 0 info, 1 debug */
@@ -71,13 +75,27 @@ extern const struct option_row config_rows[];
 /*!
  * \brief Reads the command line and the file it names; command line wins over the file.
  *
- * \param extra  Further sets (the engines' rows), or NULL.
- * \param c      Filled with defaults, then file, then command line. Strings are in \a a.
+ * Without -F the file is saguaro.conf in the configuration folder of the instance, if there
+ * is one. Can be called again with the same \a argv: nothing is kept between calls.
  *
- * \retval E_OK  No errors; warnings in \a d.
+ * \param extra  Further sets (the engines' rows) with fresh bases, or NULL.
+ * \param c      Set on success only: defaults, then file, then command line. Strings are in
+ *               \a a or static.
+ *
+ * \retval E_OK      No errors; warnings in \a d.
+ * \retval E_SYNTAX  Errors in \a d, or a usage error that was printed.
+ * \retval -errno    The file cannot be read; also in \a d.
  */
 int config_read(struct config *c, const struct option_sets *extra, struct arena *a,
                 int argc, char **argv, struct diags *d);
+
+/*! \brief Writes \a c and the \a extra sets (or NULL) as a file that config_read() accepts. */
+int config_dump(const struct config *c, const struct option_sets *extra, struct arena *a,
+                FILE *f);
+
+/*! \brief After a second config_read(): keeps in \a next what only a restart changes. */
+int config_keep(const struct config *now, struct config *next, struct arena *a,
+                struct diags *d);
 
 /*! \brief Folder of an instance: \a dir when set, else "root/instance". Arena string. */
 const char *config_dir(const char *dir, const char *root, const char *instance,

@@ -33,18 +33,19 @@ enum option_type {
 enum option_flag {
 	OPT_RESTART = 1,  /*!< a change needs a restart; SIGHUP says so and keeps the old value */
 	OPT_CLI_ONLY = 2, /*!< not a key of the file */
-	OPT_NO_ARG = 4    /*!< flag without argument: sets the bool to TRUE */
+	OPT_NO_ARG = 4,   /*!< flag without argument: sets a bool to TRUE, counts an OPT_UINT up */
+	OPT_CLAMP = 8     /*!< a number above max is a warning and becomes max */
 };
 
 struct option_row {
 	const char *name;          /*!< key in the file; NULL ends a table */
 	enum option_type type;
 	size_t offset;             /*!< of the member in the set's base */
-	const char *def;           /*!< default as text, NULL: "(null)" */
+	const char *def;           /*!< default as text, NULL: "(null)"; OPT_IGNORED: no warning when equal */
 	uint64_t min, max;         /*!< inclusive; numbers only; max 0: no check */
 	const char *const *names;  /*!< OPT_ENUM, NULL-terminated */
 	char letter;               /*!< short flag or 0 */
-	const char *flags_long;    /*!< long flags, comma separated ("ignore_guids,ignore-guids"), or NULL */
+	const char *flags_long;    /*!< long flags, comma separated, or NULL; '_' and '-' are the same */
 	unsigned flags;            /*!< enum option_flag */
 	const char *arg;           /*!< name of the argument in --help, or NULL */
 	const char *help;          /*!< one sentence */
@@ -84,8 +85,29 @@ int option_set(const struct option_sets *s, struct arena *a, const char *key,
 /*! \brief Value of a row as text that option_set() accepts again. Arena string. */
 const char *option_text(const struct option_row *row, const void *base, struct arena *a);
 
-/*! \brief All keys with their present values in opensm.conf syntax, help as comments. */
+/*!
+ * \brief All keys with their present values in opensm.conf syntax, help as comments.
+ *
+ * Reading the result gives the same values. Keys without effect are left out.
+ *
+ * \retval -errno  Writing failed.
+ */
 int option_dump(const struct option_sets *s, struct arena *a, FILE *f);
+
+/*!
+ * \brief Keeps running values that only a restart can change.
+ *
+ * For each row with OPT_RESTART whose value differs, \a next gets the value of \a now back
+ * and \a d a warning. Both must hold the same rows in the same order.
+ */
+int option_keep(const struct option_sets *now, const struct option_sets *next,
+                struct arena *a, struct diags *d);
+
+/*!
+ * \brief The row of a key: one that has an effect if there is one, else the ignored one.
+ * \return NULL when no set has the key.
+ */
+const struct option_row *option_find(const struct option_sets *s, const char *key);
 
 /*!
  * \brief Reads a file in the syntax of opensm.conf: "key value" lines, '#' comments,
@@ -99,6 +121,36 @@ int option_dump(const struct option_sets *s, struct arena *a, FILE *f);
  */
 int option_read_file(const struct option_sets *s, struct arena *a, const char *path,
                      struct diags *d);
+
+/*! \brief option_read_file() over \a len bytes in memory; \a name stands in the messages. */
+int option_read_text(const struct option_sets *s, struct arena *a, const char *name,
+                     const char *text, size_t len, struct diags *d);
+
+/*! One flag of a command line. */
+struct option_given {
+	const char *key;   /*!< of its row */
+	const char *value; /*!< borrowed from argv; NULL: a flag without argument */
+};
+
+/*! A command line that was split up, but not applied. */
+struct option_argv {
+	struct option_given *given; /*!< in the order given */
+	unsigned n;
+	int first; /*!< index of the first positional argument in argv */
+};
+
+/*!
+ * \brief The first half of option_read_argv(): splits a command line and stores nothing, so
+ *        that a file it names can be read before its flags are applied.
+ *
+ * \retval E_SYNTAX  A usage error; a sentence was printed on standard error.
+ */
+int option_parse_argv(const struct option_sets *s, struct arena *a, int argc, char **argv,
+                      const char *doc, const char *args, struct option_argv *ret);
+
+/*! \brief The second half: stores the flags in order. \retval E_SYNTAX at least one error */
+int option_apply_argv(const struct option_sets *s, struct arena *a,
+                      const struct option_argv *given, struct diags *d);
 
 /*!
  * \brief Parses a command line with argp: every row with a letter or flags_long.

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "conf/option.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+#include "conf/arena.h"
+#include "conf/diag.h"
+#include "conf/err.h"
+#include "conf/option_value.h"
+#include "conf/text.h"
+
+int option_sets_add(struct option_sets *s, const struct option_row *rows, void *base)
+{
+	if (s->n == OPTION_SETS_MAX) {
+		return E_FULL;
+	}
+	s->set[s->n++] = (struct option_set){ rows, base };
+	return E_OK;
+}
+
+static const struct option_row *find_in(const struct option_row *rows, const char *key)
+{
+	for (; rows->name != NULL; rows++) {
+		if (strcmp(rows->name, key) == 0) {
+			return rows;
+		}
+	}
+	return NULL;
+}
+
+const struct option_row *option_find(const struct option_sets *s, const char *key)
+{
+	const struct option_row *found = NULL;
+	for (unsigned i = 0; i < s->n; i++) {
+		const struct option_row *row = find_in(s->set[i].rows, key);
+		if (row != NULL && row->type != OPT_IGNORED) {
+			return row;
+		}
+		found = found != NULL ? found : row;
+	}
+	return found;
+}
+
+int option_set_defaults(const struct option_sets *s, struct arena *a)
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		const struct option_set *set = &s->set[i];
+		for (const struct option_row *row = set->rows; row->name != NULL; row++) {
+			const char *def = row->def != NULL ? row->def : "(null)";
+			int ret = option_store(row, set->base, a, def);
+			if (ret != E_OK) {
+				return ret == -ENOMEM ? ret : E_SYNTAX;
+			}
+		}
+	}
+	return E_OK;
+}
+
+/* The key of a file that is nearest to a misspelled one, NULL if none is near. */
+static const char *nearest(const struct option_sets *s, const char *key)
+{
+	size_t len = strlen(key);
+	unsigned best = len < 6 ? 1 : len < 12 ? 2 : 3;
+	const char *found = NULL;
+
+	for (unsigned i = 0; i < s->n; i++) {
+		for (const struct option_row *row = s->set[i].rows; row->name != NULL;
+		     row++) {
+			if ((row->flags & OPT_CLI_ONLY) != 0) {
+				continue;
+			}
+			unsigned distance = text_distance(key, row->name, best);
+			if (distance <= best && (found == NULL || distance < best)) {
+				best = distance;
+				found = row->name;
+			}
+		}
+	}
+	return found;
+}
+
+static int report_unknown(const struct option_sets *s, const char *key, const char *file,
+                          unsigned line, struct diags *d)
+{
+	const char *hint = nearest(s, key);
+	if (hint != NULL) {
+		diag_add(d, DIAG_ERROR, file, line,
+		         "unknown key '%.64s'; did you mean '%s'?", key, hint);
+	} else {
+		diag_add(d, DIAG_ERROR, file, line, "unknown key '%.64s'", key);
+	}
+	return E_UNKNOWN;
+}
+
+/* Do two texts mean the same value? Numbers by value, words in any case. */
+static bool same_value(const char *a, const char *b)
+{
+	uint64_t x, y;
+	if (text_u64(a, UINT64_MAX, &x) == E_OK && text_u64(b, UINT64_MAX, &y) == E_OK) {
+		return x == y;
+	}
+	return strcasecmp(a, b) == 0;
+}
+
+/* Where a value comes from, and where problems with it go. */
+struct origin {
+	const char *file; /* NULL: the command line */
+	unsigned line;
+	struct diags *d;
+};
+
+/* What the operator wrote: the key in a file, the long flag on a command line. */
+static const char *label(const struct option_row *row, const struct origin *o,
+                         struct arena *a)
+{
+	const char *flag = NULL;
+	if (o->file == NULL && row->flags_long != NULL) {
+		flag = arena_printf(a, "--%.*s", (int)strcspn(row->flags_long, ", "),
+		                    row->flags_long);
+	}
+	return flag != NULL ? flag : row->name;
+}
+
+static void report_ignored(const struct option_row *row, const char *value,
+                           const struct origin *o, struct arena *a)
+{
+	const char *def = row->def != NULL ? row->def : "(null)";
+	bool none = row->def == NULL && option_is_null(value);
+
+	if (!none && !same_value(value, def)) {
+		diag_add(o->d, DIAG_WARNING, o->file, o->line,
+		         "%s '%.64s': no effect here", label(row, o, a), value);
+	}
+}
+
+static int store_checked(const struct option_row *row, void *base, struct arena *a,
+                         const char *value, const struct origin *o)
+{
+	const char *what = label(row, o, a);
+	int ret = option_store(row, base, a, value);
+
+	if (ret == E_RANGE && (row->flags & OPT_CLAMP) != 0) {
+		diag_add(o->d, DIAG_WARNING, o->file, o->line,
+		         "%s '%.64s': %" PRIu64 " is the most here and is used", what,
+		         value, row->max);
+		const char *max = arena_printf(a, "%" PRIu64, row->max);
+		ret = max != NULL ? option_store(row, base, a, max) : -ENOMEM;
+	}
+	if (ret == E_SYNTAX || ret == E_RANGE) {
+		const char *expected = option_expected(row, a);
+		diag_add(o->d, DIAG_ERROR, o->file, o->line, "%s '%.64s': expected %s",
+		         what, value, expected != NULL ? expected : "another value");
+	} else if (ret != E_OK) {
+		diag_add(o->d, DIAG_ERROR, o->file, o->line, "%s: %s", what,
+		         err_text(ret));
+	}
+	return ret;
+}
+
+int option_set(const struct option_sets *s, struct arena *a, const char *key,
+               const char *value, const char *file, unsigned line, struct diags *d)
+{
+	const struct option_row *first = option_find(s, key);
+	if (first == NULL) {
+		return report_unknown(s, key, file, line, d);
+	}
+	if (file != NULL && (first->flags & OPT_CLI_ONLY) != 0) {
+		diag_add(d, DIAG_ERROR, file, line,
+		         "'%s' is a flag of the command line, not a key of the file",
+		         key);
+		return E_UNKNOWN;
+	}
+	const struct origin o = { file, line, d };
+	if (first->type == OPT_IGNORED) {
+		report_ignored(first, value, &o, a);
+		return E_OK;
+	}
+	for (unsigned i = 0; i < s->n; i++) {
+		const struct option_row *row = find_in(s->set[i].rows, key);
+		if (row == NULL) {
+			continue;
+		}
+		int ret = store_checked(row, s->set[i].base, a, value, &o);
+		if (ret != E_OK) {
+			return ret;
+		}
+	}
+	return E_OK;
+}
+
+static int keep_row(const struct option_row *row, const void *now, void *next,
+                    struct arena *a, struct diags *d)
+{
+	const char *running = option_text(row, now, a);
+	const char *asked = option_text(row, next, a);
+	if (running == NULL || asked == NULL) {
+		return -ENOMEM;
+	}
+	if (strcmp(running, asked) == 0) {
+		return E_OK;
+	}
+	diag_add(d, DIAG_WARNING, NULL, 0,
+	         "%s: '%.64s' needs a restart; '%.64s' stays in use", row->name, asked,
+	         running);
+	return option_store(row, next, a, running);
+}
+
+int option_keep(const struct option_sets *now, const struct option_sets *next,
+                struct arena *a, struct diags *d)
+{
+	for (unsigned i = 0; i < now->n; i++) {
+		for (const struct option_row *row = now->set[i].rows; row->name != NULL;
+		     row++) {
+			if ((row->flags & OPT_RESTART) == 0) {
+				continue;
+			}
+			int ret =
+				keep_row(row, now->set[i].base, next->set[i].base, a, d);
+			if (ret != E_OK) {
+				return ret;
+			}
+		}
+	}
+	return E_OK;
+}

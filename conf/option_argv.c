@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include <config.h>
+
+#include "conf/option.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/diag.h"
+#include "conf/err.h"
+
+/*
+ * From rows to argp: one flag per key, whichever set the key stands in. A row with effect
+ * gives the flag its help; letters and long names of an ignored row of the same key stay
+ * valid. Every long name is understood with '_' and with '-': the first one listed is
+ * shown by --help in its written form, the others are aliases that --help does not show.
+ */
+
+enum {
+	KEY_FLAG = 0x100, /* argp key of the flag at an index, when it has no letter */
+	KEY_HELP = 0x10000,
+	KEY_USAGE,
+	KEY_VERSION,
+	GROUP_OURS = 1,
+	GROUP_IGNORED = 2,
+	GROUP_HELP = -1,
+};
+
+struct flag {
+	const struct option_row *row;
+	char letter;
+};
+
+struct argv_job {
+	const struct option_sets *sets;
+	struct arena *arena;
+	const char *args;
+	struct flag *flags;
+	unsigned n_flags;
+	struct argp_option *options;
+	unsigned n_options;
+	struct option_argv out;
+};
+
+static unsigned count_rows(const struct option_sets *s)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < s->n; i++) {
+		for (const struct option_row *row = s->set[i].rows; row->name != NULL;
+		     row++) {
+			n++;
+		}
+	}
+	return n;
+}
+
+/* Names that a list of long names stands for at most: each with its twin. */
+static unsigned count_names(const struct option_sets *s)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < s->n; i++) {
+		for (const struct option_row *row = s->set[i].rows; row->name != NULL;
+		     row++) {
+			n += row->letter != 0;
+			for (const char *p = row->flags_long; p != NULL; n += 2) {
+				p = strchr(p, ',');
+				p = p != NULL ? p + 1 : NULL;
+			}
+		}
+	}
+	return n;
+}
+
+static bool is_taken(const struct argv_job *job, const char *name)
+{
+	for (unsigned i = 0; i < job->n_options; i++) {
+		const char *other = job->options[i].name;
+		if (other != NULL && strcmp(other, name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void add_alias(struct argv_job *job, const char *name)
+{
+	if (!is_taken(job, name)) {
+		job->options[job->n_options++] =
+			(struct argp_option){ .name = name,
+			                      .flags = OPTION_ALIAS | OPTION_HIDDEN };
+	}
+}
+
+static int add_twin(struct argv_job *job, const char *name)
+{
+	char *twin = arena_strdup(job->arena, name);
+	if (twin == NULL) {
+		return -ENOMEM;
+	}
+	char to = strchr(name, '_') != NULL ? '-' : '_';
+	for (char *p = twin; *p != '\0'; p++) {
+		if (*p == '_' || *p == '-') {
+			*p = to;
+		}
+	}
+	add_alias(job, twin);
+	return E_OK;
+}
+
+/* The names of one row as aliases of the option added last; taken ones are left out. */
+static int add_names(struct argv_job *job, const struct option_row *row)
+{
+	if (row->flags_long == NULL) {
+		return E_OK;
+	}
+	char *list = arena_strdup(job->arena, row->flags_long), *save = NULL;
+	if (list == NULL) {
+		return -ENOMEM;
+	}
+	for (char *p = list; (p = strtok_r(p, ", ", &save)) != NULL; p = NULL) {
+		add_alias(job, p);
+		int ret = add_twin(job, p);
+		if (ret != E_OK) {
+			return ret;
+		}
+	}
+	return E_OK;
+}
+
+static const char *first_name(const struct argv_job *job, const struct option_row *row)
+{
+	if (row->flags_long == NULL) {
+		return NULL;
+	}
+	return arena_printf(job->arena, "%.*s", (int)strcspn(row->flags_long, ", "),
+	                    row->flags_long);
+}
+
+/* The row of the same key that adds a letter or names to those of \a row. */
+static const struct option_row *other_row(const struct option_sets *s,
+                                          const struct option_row *row)
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		for (const struct option_row *o = s->set[i].rows; o->name != NULL; o++) {
+			bool flag = o->letter != 0 || o->flags_long != NULL;
+			if (o != row && flag && strcmp(o->name, row->name) == 0) {
+				return o;
+			}
+		}
+	}
+	return NULL;
+}
+
+static const char *arg_name(const struct option_row *row)
+{
+	if ((row->flags & OPT_NO_ARG) != 0) {
+		return NULL;
+	}
+	return row->arg != NULL ? row->arg : "VALUE";
+}
+
+static int add_flag(struct argv_job *job, const struct option_row *row)
+{
+	const struct option_row *other = other_row(job->sets, row);
+	char letter = row->letter != 0 ? row->letter : other != NULL ? other->letter : 0;
+	const char *name = first_name(job, row);
+	if (name == NULL && other != NULL) {
+		name = first_name(job, other);
+	}
+	if (letter == 0 && name == NULL) {
+		return E_OK;
+	}
+	job->flags[job->n_flags] = (struct flag){ row, letter };
+	job->options[job->n_options++] = (struct argp_option){
+		.name = name,
+		.key = letter != 0 ? letter : KEY_FLAG + (int)job->n_flags,
+		.arg = arg_name(row),
+		.doc = row->help,
+		.group = row->type == OPT_IGNORED ? GROUP_IGNORED : GROUP_OURS,
+	};
+	job->n_flags++;
+	int ret = name != NULL ? add_twin(job, name) : E_OK;
+	if (ret == E_OK) {
+		ret = add_names(job, row);
+	}
+	return ret == E_OK && other != NULL ? add_names(job, other) : ret;
+}
+
+static void add_help(struct argv_job *job)
+{
+	static const struct argp_option help[] = {
+		{ "help", KEY_HELP, NULL, 0, "Show this help", GROUP_HELP },
+		{ NULL, 'h', NULL, OPTION_HIDDEN, NULL, GROUP_HELP },
+		{ NULL, '?', NULL, OPTION_HIDDEN, NULL, GROUP_HELP },
+		{ "usage", KEY_USAGE, NULL, 0, "Show a short usage message", GROUP_HELP },
+		{ "version", KEY_VERSION, NULL, 0, "Show the version", GROUP_HELP },
+		{ NULL, 0, NULL, 0, "Accepted, but without effect here:", GROUP_IGNORED },
+	};
+	for (size_t i = 0; i < sizeof(help) / sizeof(help[0]); i++) {
+		job->options[job->n_options++] = help[i];
+	}
+}
+
+static int build(struct argv_job *job)
+{
+	enum { HELP_ROWS = 8 };
+	const struct option_sets *s = job->sets;
+
+	job->flags = arena_array(job->arena, count_rows(s), sizeof(*job->flags));
+	job->options =
+		arena_array(job->arena, 2 * count_names(s) + count_rows(s) + HELP_ROWS,
+	                    sizeof(*job->options));
+	if (job->flags == NULL || job->options == NULL) {
+		return -ENOMEM;
+	}
+	add_help(job);
+	for (unsigned i = 0; i < s->n; i++) {
+		for (const struct option_row *row = s->set[i].rows; row->name != NULL;
+		     row++) {
+			int ret = option_find(s, row->name) == row ? add_flag(job, row)
+			                                           : E_OK;
+			if (ret != E_OK) {
+				return ret;
+			}
+		}
+	}
+	return E_OK;
+}
+
+static const struct option_row *row_of(const struct argv_job *job, int key)
+{
+	if (key >= KEY_FLAG && key < KEY_FLAG + (int)job->n_flags) {
+		return job->flags[key - KEY_FLAG].row;
+	}
+	for (unsigned i = 0; i < job->n_flags; i++) {
+		if (key != 0 && job->flags[i].letter == key) {
+			return job->flags[i].row;
+		}
+	}
+	return NULL;
+}
+
+/* Exits after printing: these flags ask for nothing else. */
+static error_t parse_help(int key, struct argp_state *state)
+{
+	enum { HELP = ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC };
+
+	switch (key) {
+	case KEY_HELP:
+	case 'h':
+	case '?': argp_state_help(state, stdout, HELP); break;
+	case KEY_USAGE: argp_state_help(state, stdout, ARGP_HELP_USAGE); break;
+	case KEY_VERSION:
+		printf("%s (%s) %s\n", state->name, PACKAGE_NAME, PACKAGE_VERSION);
+		break;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+	exit(fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+static error_t parse_one(int key, char *arg, struct argp_state *state)
+{
+	struct argv_job *job = state->input;
+
+	if (key == ARGP_KEY_ARGS && job->args != NULL) {
+		job->out.first = state->next;
+		return 0;
+	}
+	if (key == ARGP_KEY_ARG) {
+		if (job->args != NULL) {
+			return ARGP_ERR_UNKNOWN; /* then ARGP_KEY_ARGS gives all of them
+			                          */
+		}
+		argp_error(state, "unexpected argument '%s'", arg);
+		return EINVAL;
+	}
+	const struct option_row *row = row_of(job, key);
+	if (row == NULL) {
+		return parse_help(key, state);
+	}
+	job->out.given[job->out.n++] = (struct option_given){ row->name, arg };
+	return 0;
+}
+
+/* Flags on a command line: never more than it has characters. */
+static size_t count_chars(int argc, char **argv)
+{
+	size_t n = 1;
+	for (int i = 1; i < argc; i++) {
+		n += strlen(argv[i]);
+	}
+	return n;
+}
+
+int option_parse_argv(const struct option_sets *s, struct arena *a, int argc, char **argv,
+                      const char *doc, const char *args, struct option_argv *ret)
+{
+	struct argv_job job = { .sets = s, .arena = a, .args = args };
+
+	job.out.first = argc;
+	job.out.given = arena_array(a, count_chars(argc, argv), sizeof(*job.out.given));
+	int err = job.out.given != NULL ? build(&job) : -ENOMEM;
+	if (err != E_OK) {
+		return err;
+	}
+	struct argp argp = {
+		.options = job.options, .parser = parse_one, .args_doc = args, .doc = doc
+	};
+	if (argp_parse(&argp, argc, argv, ARGP_NO_EXIT | ARGP_NO_HELP, NULL, &job) != 0) {
+		return E_SYNTAX;
+	}
+	*ret = job.out;
+	return E_OK;
+}
+
+/* A flag without argument as text: TRUE, or for a number how often it was given so far.
+ */
+static const char *implied_value(const struct option_row *row,
+                                 const struct option_argv *given, unsigned at,
+                                 struct arena *a)
+{
+	unsigned count = 1;
+	if (row->type != OPT_UINT) {
+		return "TRUE";
+	}
+	for (unsigned i = 0; i < at; i++) {
+		count += strcmp(given->given[i].key, given->given[at].key) == 0;
+	}
+	return arena_printf(a, "%u", count);
+}
+
+int option_apply_argv(const struct option_sets *s, struct arena *a,
+                      const struct option_argv *given, struct diags *d)
+{
+	int ret = E_OK;
+	for (unsigned i = 0; i < given->n; i++) {
+		const struct option_given *g = &given->given[i];
+		const char *value = g->value;
+		if (value == NULL) {
+			value = implied_value(option_find(s, g->key), given, i, a);
+		}
+		int err = value != NULL ? option_set(s, a, g->key, value, NULL, 0, d)
+		                        : -ENOMEM;
+		if (err != E_OK) {
+			ret = err == -ENOMEM ? err : E_SYNTAX;
+		}
+	}
+	return ret;
+}
+
+int option_read_argv(const struct option_sets *s, struct arena *a, int argc, char **argv,
+                     const char *doc, const char *args, int *ret_first, struct diags *d)
+{
+	struct option_argv given;
+	int ret = option_parse_argv(s, a, argc, argv, doc, args, &given);
+	if (ret == E_OK) {
+		ret = option_apply_argv(s, a, &given, d);
+	}
+	if (ret == E_OK && ret_first != NULL) {
+		*ret_first = given.first;
+	}
+	return ret;
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "conf/option.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conf/arena.h"
+#include "conf/diag.h"
+#include "conf/err.h"
+#include "conf/option_value.h"
+
+/*
+ * The file of options, as text:
+ *
+ *   line    := blank? [ key blank value ] [ comment ] newline
+ *   comment := '#' to the end of the line; at its start or after a blank
+ *   value   := quoted | the rest of the line without blanks at its ends
+ *   quoted  := '"' text '"' or "'" text "'"; a backslash keeps a quote or backslash
+ *
+ * A line is judged alone, so one bad line hides no other. A file of configuration is
+ * small: what is larger than FILE_MAX is surely something else and is refused unread.
+ */
+
+enum { FILE_MAX = 1 << 20, LINE_MAX_BYTES = 16384 };
+
+struct reader {
+	const struct option_sets *sets;
+	struct arena *arena;
+	const char *name;
+	unsigned line;
+	unsigned *seen; /* line of each key, in the order of option_index() */
+	struct diags *d;
+	int ret;
+};
+
+/* Position of a row among the rows of all sets. */
+static unsigned option_index(const struct option_sets *s, const struct option_row *row)
+{
+	unsigned index = 0;
+	for (unsigned i = 0; i < s->n; i++) {
+		for (const struct option_row *r = s->set[i].rows; r->name != NULL; r++) {
+			if (r == row) {
+				return index;
+			}
+			index++;
+		}
+	}
+	return index;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static char *skip_blank(char *p)
+{
+	while (is_blank(*p)) {
+		p++;
+	}
+	return p;
+}
+
+static void bad_line(struct reader *r, const char *what, const char *text)
+{
+	diag_add(r->d, DIAG_ERROR, r->name, r->line, "%s: '%.64s'", what, text);
+	r->ret = E_SYNTAX;
+}
+
+static bool is_escaped(const char *p, char quote)
+{
+	return p[0] == '\\' && (p[1] == quote || p[1] == '\\');
+}
+
+/* Takes the quotes off in place. NULL when the closing one is missing or text follows it.
+ */
+static char *unquote(struct reader *r, char *value)
+{
+	char quote = value[0];
+	char *end = value + 1, *out = value;
+
+	while (*end != '\0' && *end != quote) {
+		end += is_escaped(end, quote) ? 2 : 1;
+	}
+	if (*end != quote) {
+		bad_line(r, "no closing quote", value);
+		return NULL;
+	}
+	char *rest = skip_blank(end + 1);
+	if (*rest != '\0' && *rest != '#') {
+		bad_line(r, "text after the closing quote", rest);
+		return NULL;
+	}
+	for (char *in = value + 1; in < end;) {
+		in += is_escaped(in, quote);
+		*out++ = *in++;
+	}
+	*out = '\0';
+	return value;
+}
+
+/* Cuts a comment and blanks off the end. */
+static char *bare_value(char *value)
+{
+	char *end = value;
+	for (char *p = value; *p != '\0'; p++) {
+		if (*p == '#' && (p == value || is_blank(p[-1]))) {
+			break;
+		}
+		if (!is_blank(*p)) {
+			end = p + 1;
+		}
+	}
+	*end = '\0';
+	return value;
+}
+
+static void warn_duplicate(struct reader *r, const struct option_row *row)
+{
+	unsigned *seen = &r->seen[option_index(r->sets, row)];
+	if (*seen != 0) {
+		diag_add(r->d, DIAG_WARNING, r->name, r->line,
+		         "%s was already set in line %u; the last one counts", row->name,
+		         *seen);
+	}
+	*seen = r->line;
+}
+
+/* A peer writes a text without content as nothing at all; for a number that is an error.
+ */
+static bool may_be_empty(struct reader *r, const struct option_row *row)
+{
+	if (row->type != OPT_STRING && row->type != OPT_IGNORED) {
+		bad_line(r, "no value for the key", row->name);
+		return false;
+	}
+	diag_add(r->d, DIAG_WARNING, r->name, r->line, "no value for %s: taken as (null)",
+	         row->name);
+	return true;
+}
+
+static void read_pair(struct reader *r, const char *key, char *value)
+{
+	bool quoted = *value == '"' || *value == '\'';
+	value = quoted ? unquote(r, value) : bare_value(value);
+	if (value == NULL) {
+		return;
+	}
+	const struct option_row *row = option_find(r->sets, key);
+	if (row != NULL) {
+		if (!quoted && *value == '\0' && !may_be_empty(r, row)) {
+			return;
+		}
+		warn_duplicate(r, row);
+	}
+	int ret = option_set(r->sets, r->arena, key, value, r->name, r->line, r->d);
+	if (ret != E_OK) {
+		r->ret = ret == -ENOMEM ? ret : E_SYNTAX;
+	}
+}
+
+static bool has_control(const char *p, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (((unsigned char)p[i] < 0x20 && !is_blank(p[i])) || p[i] == 0x7f) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* \a text is one line, without its newline but with a NUL in its place. */
+static void read_line(struct reader *r, char *text, size_t len)
+{
+	if (len > LINE_MAX_BYTES) {
+		diag_add(r->d, DIAG_ERROR, r->name, r->line,
+		         "a line of %zu bytes; the longest allowed has %d", len,
+		         LINE_MAX_BYTES);
+		r->ret = E_SYNTAX;
+		return;
+	}
+	if (has_control(text, len)) {
+		bad_line(r, "a byte that is not text", text);
+		return;
+	}
+	char *key = skip_blank(text);
+	if (*key == '\0' || *key == '#') {
+		return;
+	}
+	char *end = key + strcspn(key, " \t\r");
+	char *value = skip_blank(end);
+	*end = '\0';
+	read_pair(r, key, value);
+}
+
+int option_read_text(const struct option_sets *s, struct arena *a, const char *name,
+                     const char *text, size_t len, struct diags *d)
+{
+	struct reader r = { .sets = s, .arena = a, .name = name, .d = d, .ret = E_OK };
+	char *copy = arena_alloc(a, len + 1);
+
+	r.seen = arena_array(a, option_index(s, NULL) + 1, sizeof(*r.seen));
+	if (copy == NULL || r.seen == NULL) {
+		return -ENOMEM;
+	}
+	memcpy(copy, text, len);
+	for (char *p = copy, *end = copy + len; p < end;) {
+		char *newline = memchr(p, '\n', (size_t)(end - p));
+		char *stop = newline != NULL ? newline : end;
+		r.line++;
+		*stop = '\0';
+		read_line(&r, p, (size_t)(stop - p));
+		p = stop + 1;
+	}
+	if (len > 0 && text[len - 1] != '\n') {
+		diag_add(d, DIAG_WARNING, name, r.line,
+		         "the last line has no newline; is the file complete?");
+	}
+	return r.ret;
+}
+
+/* Fills \a buf to FILE_MAX + 1 bytes or the end of the file. */
+static int read_all(const char *path, char *buf, size_t *ret_len)
+{
+	size_t len = 0;
+	ssize_t n;
+	int ret = E_OK;
+
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		return -errno;
+	}
+	do {
+		n = read(fd, buf + len, FILE_MAX + 1 - len);
+		if (n < 0 && errno != EINTR) {
+			ret = -errno;
+			break;
+		}
+		len += n > 0 ? (size_t)n : 0;
+	} while (n != 0 && len <= FILE_MAX);
+	close(fd);
+	if (ret == E_OK) {
+		*ret_len = len;
+	}
+	return ret;
+}
+
+int option_read_file(const struct option_sets *s, struct arena *a, const char *path,
+                     struct diags *d)
+{
+	size_t len = 0;
+	struct arena *scratch = arena_new();
+	char *buf = scratch != NULL ? arena_alloc(scratch, FILE_MAX + 1) : NULL;
+	int ret = buf != NULL ? read_all(path, buf, &len) : -ENOMEM;
+
+	if (ret != E_OK) {
+		diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s", err_text(ret));
+	} else if (len > FILE_MAX) {
+		diag_add(d, DIAG_ERROR, path, 0,
+		         "larger than %d bytes: not a file of options", FILE_MAX);
+		ret = E_SYNTAX;
+	} else {
+		ret = option_read_text(s, a, path, buf, len, d);
+	}
+	arena_free(scratch);
+	return ret;
+}
+
+/* A value as the file must hold it: in quotes where a bare one would read differently. */
+static const char *file_value(const char *value, struct arena *a)
+{
+	size_t len = strlen(value);
+	bool plain = len > 0 && value[0] != '"' && value[0] != '\'' &&
+	             strchr(value, '#') == NULL && !is_blank(value[0]) &&
+	             !is_blank(value[len - 1]);
+	if (plain) {
+		return value;
+	}
+	char *quoted = arena_alloc(a, 2 * len + 3);
+	if (quoted == NULL) {
+		return NULL;
+	}
+	char *out = quoted;
+	*out++ = '"';
+	for (; *value != '\0'; value++) {
+		if (*value == '"' || *value == '\\') {
+			*out++ = '\\';
+		}
+		*out++ = *value;
+	}
+	*out = '"';
+	return quoted;
+}
+
+static int dump_row(const struct option_row *row, const void *base, struct arena *a,
+                    FILE *f)
+{
+	const char *text = option_text(row, base, a);
+	const char *value = text != NULL ? file_value(text, a) : NULL;
+	if (value == NULL) {
+		return -ENOMEM;
+	}
+	fprintf(f, "# %s\n%s %s\n\n", row->help, row->name, value);
+	return E_OK;
+}
+
+int option_dump(const struct option_sets *s, struct arena *a, FILE *f)
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		for (const struct option_row *row = s->set[i].rows; row->name != NULL;
+		     row++) {
+			bool shown = row->type != OPT_IGNORED &&
+			             (row->flags & OPT_CLI_ONLY) == 0 &&
+			             option_find(s, row->name) == row;
+			int ret = shown ? dump_row(row, s->set[i].base, a, f) : E_OK;
+			if (ret != E_OK) {
+				return ret;
+			}
+		}
+	}
+	if (fflush(f) != 0) {
+		return -errno;
+	}
+	return ferror(f) ? -EIO : E_OK;
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "conf/option_value.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "conf/text.h"
+
+/*
+ * Each type of value is one row of three functions. Members are reached through
+ * memcpy-free typed pointers: the row's author gives an offset of a member of that type.
+ */
+struct value_ops {
+	int (*store)(const struct option_row *row, void *member, const char *value,
+	             struct arena *a);
+	const char *(*text)(const struct option_row *row, const void *member,
+	                    struct arena *a);
+	const char *(*expected)(const struct option_row *row, struct arena *a);
+};
+
+bool option_is_null(const char *value)
+{
+	return value[0] == '\0' || strcasecmp(value, "(null)") == 0;
+}
+
+static int parse_bool(const char *value, bool *ret)
+{
+	static const char *const words[][2] = {
+		{ "FALSE", "TRUE" }, { "no", "yes" }, { "off", "on" }, { "0", "1" }
+	};
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		for (unsigned b = 0; b < 2; b++) {
+			if (strcasecmp(value, words[i][b]) == 0) {
+				*ret = b != 0;
+				return E_OK;
+			}
+		}
+	}
+	return E_SYNTAX;
+}
+
+static int store_bool(const struct option_row *row, void *member, const char *value,
+                      struct arena *a)
+{
+	(void)row, (void)a;
+	return parse_bool(value, member);
+}
+
+static const char *text_bool(const struct option_row *row, const void *member,
+                             struct arena *a)
+{
+	(void)row, (void)a;
+	return *(const bool *)member ? "TRUE" : "FALSE";
+}
+
+static const char *expected_bool(const struct option_row *row, struct arena *a)
+{
+	(void)row, (void)a;
+	return "TRUE or FALSE";
+}
+
+static int store_uint(const struct option_row *row, void *member, const char *value,
+                      struct arena *a)
+{
+	uint64_t v, max = row->max != 0 ? row->max : UINT32_MAX;
+	(void)a;
+
+	int ret = text_u64(value, max, &v);
+	if (ret == E_OK && v < row->min) {
+		ret = E_RANGE;
+	}
+	if (ret == E_OK) {
+		*(uint32_t *)member = (uint32_t)v;
+	}
+	return ret;
+}
+
+static const char *text_uint(const struct option_row *row, const void *member,
+                             struct arena *a)
+{
+	(void)row;
+	return arena_printf(a, "%" PRIu32, *(const uint32_t *)member);
+}
+
+static const char *expected_uint(const struct option_row *row, struct arena *a)
+{
+	return arena_printf(a, "a number from %" PRIu64 " to %" PRIu64, row->min,
+	                    row->max != 0 ? row->max : UINT32_MAX);
+}
+
+static int64_t int_min(const struct option_row *row)
+{
+	return row->max != 0 ? (int64_t)row->min : INT32_MIN;
+}
+
+static int64_t int_max(const struct option_row *row)
+{
+	return row->max != 0 ? (int64_t)row->max : INT32_MAX;
+}
+
+static int store_int(const struct option_row *row, void *member, const char *value,
+                     struct arena *a)
+{
+	bool negative = value[0] == '-';
+	uint64_t v;
+	(void)a;
+
+	int ret = text_u64(value + negative, (uint64_t)INT32_MAX + 1, &v);
+	if (ret != E_OK) {
+		return ret;
+	}
+	int64_t signed_v = negative ? -(int64_t)v : (int64_t)v;
+	if (signed_v < int_min(row) || signed_v > int_max(row)) {
+		return E_RANGE;
+	}
+	*(int32_t *)member = (int32_t)signed_v;
+	return E_OK;
+}
+
+static const char *text_int(const struct option_row *row, const void *member,
+                            struct arena *a)
+{
+	(void)row;
+	return arena_printf(a, "%" PRId32, *(const int32_t *)member);
+}
+
+static const char *expected_int(const struct option_row *row, struct arena *a)
+{
+	return arena_printf(a, "a number from %" PRId64 " to %" PRId64, int_min(row),
+	                    int_max(row));
+}
+
+/* Keys and GUIDs are hex, but a short plain number ("sa_key 1") means itself. */
+static int store_guid(const struct option_row *row, void *member, const char *value,
+                      struct arena *a)
+{
+	uint64_t v;
+	(void)row, (void)a;
+
+	int ret = text_guid(value, &v);
+	if (ret != E_OK) {
+		ret = text_u64(value, UINT64_MAX, &v);
+	}
+	if (ret == E_OK) {
+		*(uint64_t *)member = v;
+	}
+	return ret;
+}
+
+static const char *text_guid64(const struct option_row *row, const void *member,
+                               struct arena *a)
+{
+	(void)row;
+	return arena_printf(a, "0x%016" PRIx64, *(const uint64_t *)member);
+}
+
+static const char *expected_guid(const struct option_row *row, struct arena *a)
+{
+	(void)row, (void)a;
+	return "0x and up to 16 hex digits";
+}
+
+/* Control characters are refused because no line of a file could hold them. */
+static int store_string(const struct option_row *row, void *member, const char *value,
+                        struct arena *a)
+{
+	const char *copy = NULL;
+	(void)row;
+
+	for (const char *p = value; *p != '\0'; p++) {
+		if (((unsigned char)*p < 0x20 && *p != '\t') || *p == 0x7f) {
+			return E_SYNTAX;
+		}
+	}
+	if (!option_is_null(value)) {
+		copy = arena_strdup(a, value);
+		if (copy == NULL) {
+			return -ENOMEM;
+		}
+	}
+	*(const char **)member = copy;
+	return E_OK;
+}
+
+static const char *text_string(const struct option_row *row, const void *member,
+                               struct arena *a)
+{
+	const char *s = *(const char *const *)member;
+	(void)row, (void)a;
+	return s != NULL ? s : "(null)";
+}
+
+static const char *expected_string(const struct option_row *row, struct arena *a)
+{
+	(void)row, (void)a;
+	return "text without control characters";
+}
+
+static int store_enum(const struct option_row *row, void *member, const char *value,
+                      struct arena *a)
+{
+	(void)a;
+	for (uint32_t i = 0; row->names[i] != NULL; i++) {
+		if (strcasecmp(value, row->names[i]) == 0) {
+			*(uint32_t *)member = i;
+			return E_OK;
+		}
+	}
+	return E_SYNTAX;
+}
+
+static const char *text_enum(const struct option_row *row, const void *member,
+                             struct arena *a)
+{
+	(void)a;
+	return row->names[*(const uint32_t *)member];
+}
+
+static const char *expected_enum(const struct option_row *row, struct arena *a)
+{
+	const char *list = row->names[0];
+	for (unsigned i = 1; list != NULL && row->names[i] != NULL; i++) {
+		bool last = row->names[i + 1] == NULL;
+		list = arena_printf(a, "%s%s%s", list, last ? " or " : ", ",
+		                    row->names[i]);
+	}
+	return list;
+}
+
+static int store_lmc_esp0(const struct option_row *row, void *member, const char *value,
+                          struct arena *a)
+{
+	uint64_t v;
+	bool as_lmc;
+	(void)row, (void)a;
+
+	/* Numbers first: "1" is LMC 1 here, not TRUE. */
+	int ret = text_u64(value, 7, &v);
+	if (ret == E_OK) {
+		*(uint32_t *)member = (uint32_t)v;
+	} else if (parse_bool(value, &as_lmc) == E_OK) {
+		*(uint32_t *)member = as_lmc ? UINT32_MAX : 0;
+		ret = E_OK;
+	}
+	return ret;
+}
+
+static const char *text_lmc_esp0(const struct option_row *row, const void *member,
+                                 struct arena *a)
+{
+	uint32_t v = *(const uint32_t *)member;
+	if (v == 0 || v == UINT32_MAX) {
+		return v == 0 ? "FALSE" : "TRUE";
+	}
+	return text_uint(row, member, a);
+}
+
+static const char *expected_lmc_esp0(const struct option_row *row, struct arena *a)
+{
+	(void)row, (void)a;
+	return "FALSE, TRUE or a number from 0 to 7";
+}
+
+static int store_nothing(const struct option_row *row, void *member, const char *value,
+                         struct arena *a)
+{
+	(void)row, (void)member, (void)value, (void)a;
+	return E_OK;
+}
+
+static const char *text_nothing(const struct option_row *row, const void *member,
+                                struct arena *a)
+{
+	(void)member, (void)a;
+	return row->def != NULL ? row->def : "(null)";
+}
+
+static const char *expected_nothing(const struct option_row *row, struct arena *a)
+{
+	(void)row, (void)a;
+	return "anything";
+}
+
+static const struct value_ops ops[] = {
+	[OPT_BOOL] = { store_bool, text_bool, expected_bool },
+	[OPT_UINT] = { store_uint, text_uint, expected_uint },
+	[OPT_INT] = { store_int, text_int, expected_int },
+	[OPT_GUID] = { store_guid, text_guid64, expected_guid },
+	[OPT_STRING] = { store_string, text_string, expected_string },
+	[OPT_ENUM] = { store_enum, text_enum, expected_enum },
+	[OPT_LMC_ESP0] = { store_lmc_esp0, text_lmc_esp0, expected_lmc_esp0 },
+	[OPT_IGNORED] = { store_nothing, text_nothing, expected_nothing },
+};
+
+int option_store(const struct option_row *row, void *base, struct arena *a,
+                 const char *value)
+{
+	return ops[row->type].store(row, (char *)base + row->offset, value, a);
+}
+
+const char *option_text(const struct option_row *row, const void *base, struct arena *a)
+{
+	return ops[row->type].text(row, (const char *)base + row->offset, a);
+}
+
+const char *option_expected(const struct option_row *row, struct arena *a)
+{
+	return ops[row->type].expected(row, a);
+}

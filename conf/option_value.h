@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include "conf/option.h"
+
+/*!
+ * One value of an option row: text to member and back. Used inside conf/ only.
+ */
+
+/*!
+ * \brief Stores \a value in the row's member of \a base; nothing for OPT_IGNORED.
+ * \retval E_SYNTAX E_RANGE -ENOMEM  The member is unchanged.
+ */
+int option_store(const struct option_row *row, void *base, struct arena *a,
+                 const char *value);
+
+/*! \brief What option_store() accepts for this row ("a number from 0 to 7"). Arena
+ * string. */
+const char *option_expected(const struct option_row *row, struct arena *a);
+
+/*! \brief Is it the word that stands for "no value"? */
+bool option_is_null(const char *value);

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "conf/config.h"
+
+/*
+ * The rows of struct config.
+ *
+ * Two kinds: keys that Saguaro acts on, and keys of OpenSM's file and flags of its
+ * command line that have no effect here. The second kind lets a site's opensm.conf and
+ * start script work as they are; its default is what OpenSM 3.3.23 writes, so that only
+ * values somebody chose are warned about. A routing engine that acts on such a key brings
+ * its own row, which then counts.
+ *
+ * The file is one table: longer than others, but each row is read alone.
+ */
+
+const char *const path_selection_names[] = { "minimal", "pairwise", "orderall",
+	                                     "srcdstall", NULL };
+const char *const credit_loops_names[] = { "fallback", "refuse", "program", NULL };
+
+#define MEMBER(m) .offset = offsetof(struct config, m)
+#define UINT(key, m, value, least, most)                                                 \
+	.name = key, .type = OPT_UINT, MEMBER(m), .def = value, .min = least, .max = most
+#define BOOL(key, m, value) .name = key, .type = OPT_BOOL, MEMBER(m), .def = value
+#define GUID(key, m, value) .name = key, .type = OPT_GUID, MEMBER(m), .def = value
+#define STRING(key, m, value) .name = key, .type = OPT_STRING, MEMBER(m), .def = value
+
+/* No effect: key of the file; with a flag that takes an argument; with one that does not.
+ */
+#define NONE(key, value, text)                                                           \
+	{                                                                                \
+		.name = key, .type = OPT_IGNORED, .def = value, .help = text             \
+	}
+#define NONE_ARG(key, value, l, names, what, text)                                       \
+	{                                                                                \
+		.name = key, .type = OPT_IGNORED, .def = value, .letter = l,             \
+		.flags_long = names, .arg = what, .help = text                           \
+	}
+#define NONE_FLAG(key, l, names, text)                                                   \
+	{                                                                                \
+		.name = key, .type = OPT_IGNORED, .def = "FALSE", .letter = l,           \
+		.flags_long = names, .flags = OPT_NO_ARG, .help = text                   \
+	}
+/* No effect, and a flag of the command line only. */
+#define NONE_CLI(key, l, names, what, text)                                              \
+	{                                                                                \
+		.name = key, .type = OPT_IGNORED, .letter = l, .flags_long = names,      \
+		.arg = what, .flags = OPT_CLI_ONLY | ((what) == NULL ? OPT_NO_ARG : 0),  \
+		.help = text                                                             \
+	}
+/* The five keys that exist per kind of port. */
+#define NONE_QOS(prefix, of)                                                             \
+	NONE(prefix "_max_vls", "0", "Virtual lanes in use on " of),                     \
+		NONE(prefix "_high_limit", "-1",                                         \
+	             "Limit of High Priority of VL arbitration on " of),                 \
+		NONE(prefix "_vlarb_high", NULL,                                         \
+	             "High-priority VL arbitration table of " of),                       \
+		NONE(prefix "_vlarb_low", NULL,                                          \
+	             "Low-priority VL arbitration table of " of),                        \
+		NONE(prefix "_sl2vl", NULL, "SL-to-VL mapping table of " of)
+
+/* clang-format off */
+const struct option_row config_rows[] = {
+	/* programs */
+	{ STRING("config_file", config_file, NULL), .letter = 'F', .flags_long = "config",
+	  .flags = OPT_CLI_ONLY, .arg = "FILE",
+	  .help = "Read options from FILE, in the syntax of opensm.conf" },
+	{ STRING("create_config", create_config, NULL), .letter = 'c',
+	  .flags_long = "create-config", .flags = OPT_CLI_ONLY, .arg = "FILE",
+	  .help = "Write every key with its value to FILE and exit" },
+	{ BOOL("check", check, "FALSE"), .flags_long = "check",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG,
+	  .help = "Read the configuration, say what is wrong with it and exit" },
+	{ BOOL("dump_config", dump_config, "FALSE"), .flags_long = "dump-config",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG,
+	  .help = "Print every key with its present value and exit" },
+	{ STRING("fabric", fabric, "umad"), .flags_long = "fabric", .flags = OPT_RESTART,
+	  .arg = "umad[:CA[:PORT]]|sim:FILE",
+	  .help = "The fabric to manage: behind a port of this host, or simulated from a topology file" },
+	{ STRING("instance", instance, "main"), .flags_long = "instance",
+	  .flags = OPT_CLI_ONLY | OPT_RESTART, .arg = "NAME",
+	  .help = "Name of this instance; its folders end in it, one instance serves one fabric" },
+	{ STRING("state_dir", state_dir, NULL), .flags_long = "state-dir",
+	  .flags = OPT_RESTART, .arg = "DIR",
+	  .help = "Folder of the durable state (LIDs, services); default: " SAGUARO_STATEDIR "/NAME" },
+	{ STRING("snapshot_dir", snapshot_dir, NULL), .flags_long = "snapshot-dir",
+	  .flags = OPT_RESTART, .arg = "DIR",
+	  .help = "Folder of the published snapshot; default: " SAGUARO_RUNDIR "/NAME" },
+	{ BOOL("once", once, "FALSE"), .letter = 'o', .flags_long = "once",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG,
+	  .help = "Configure the subnet once, then exit; ports stay active" },
+	{ STRING("log_file", log_file, NULL), .letter = 'f', .flags_long = "log_file",
+	  .arg = "FILE",
+	  .help = "Also write the log to FILE, with time stamps; stdout is the standard output" },
+	{ UINT("verbose", verbose, "0", 0, 0), .letter = 'v', .flags_long = "verbose",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG,
+	  .help = "Log what developers want to see, too" },
+	{ UINT("very_verbose", verbose, "0", 0, 0), .letter = 'V', .flags_long = "V",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "The same as -v" },
+
+	/* identity and keys */
+	{ GUID("guid", guid, "0"), .letter = 'g', .flags_long = "guid", .flags = OPT_RESTART,
+	  .arg = "GUID", .help = "Port GUID to bind to; 0 takes the first usable port" },
+	{ GUID("subnet_prefix", subnet_prefix, "0xfe80000000000000"),
+	  .flags_long = "subnet_prefix", .flags = OPT_RESTART, .arg = "PREFIX",
+	  .help = "Upper half of every GID of this subnet" },
+	{ GUID("m_key", m_key, "0"),
+	  .help = "M_Key set on every port; 0 protects nothing" },
+	{ GUID("sm_key", sm_key, "1"), .letter = 'k', .flags_long = "smkey", .arg = "KEY",
+	  .help = "SM_Key by which subnet managers of one subnet trust each other" },
+	{ GUID("sa_key", sa_key, "1"),
+	  .help = "SM_Key that makes a subnet administration query a trusted one" },
+	{ UINT("sm_priority", sm_priority, "0", 0, 15), .letter = 'p',
+	  .flags_long = "priority", .arg = "0-15",
+	  .help = "Priority in the election of the master subnet manager; the highest wins" },
+	{ UINT("sm_sl", sm_sl, "0", 0, 15), .flags_long = "sm_sl", .arg = "0-15",
+	  .help = "Service level of packets to the subnet manager and administration" },
+
+	/* LIDs */
+	{ UINT("lmc", lmc, "0", 0, 7), .letter = 'l', .flags_long = "lmc", .arg = "0-7",
+	  .help = "LID mask control: each end port gets 2^LMC LIDs and as many paths" },
+	{ .name = "lmc_esp0", .type = OPT_LMC_ESP0, MEMBER(lmc_esp0), .def = "FALSE",
+	  .help = "LMC of enhanced switch ports 0: FALSE is 0, TRUE is that of lmc, or a number from 0 to 7" },
+	{ BOOL("reassign_lids", reassign_lids, "FALSE"), .letter = 'r',
+	  .flags_long = "reassign_lids", .flags = OPT_NO_ARG,
+	  .help = "Forget the LIDs of all ports and assign new ones; this disrupts traffic" },
+
+	/* links */
+	{ UINT("packet_life_time", packet_life_time, "0x12", 0, 31),
+	  .help = "How long a packet may wait in a switch: 4.096 us * 2^value; from 20 on for ever" },
+	{ UINT("subnet_timeout", subnet_timeout, "18", 0, 31),
+	  .help = "SubnetTimeOut of every port: 4.096 us * 2^value" },
+	{ UINT("max_op_vls", max_op_vls, "5", 1, 5),
+	  .help = "Most data virtual lanes of a link, as a code: 1 = 1, 2 = 2, 3 = 4, 4 = 8, 5 = 15 lanes" },
+	{ UINT("vl_stall_count", vl_stall_count, "7", 0, 7),
+	  .help = "Packets dropped in a row until a lane between switches counts as stalled" },
+	{ UINT("leaf_vl_stall_count", leaf_vl_stall_count, "7", 0, 7),
+	  .help = "The same for lanes from a switch to a channel adapter or router" },
+	{ UINT("head_of_queue_lifetime", head_of_queue_lifetime, "0x12", 0, 31),
+	  .help = "How long a packet may wait at the head of a queue between switches: 4.096 us * 2^value; from 20 on for ever" },
+	{ UINT("leaf_head_of_queue_lifetime", leaf_head_of_queue_lifetime, "0x10", 0, 31),
+	  .help = "The same for queues from a switch to a channel adapter or router" },
+	{ UINT("local_phy_errors_threshold", local_phy_errors_threshold, "8", 0, 15),
+	  .help = "LocalPhyErrors of every port: errors until the port reports an integrity trap" },
+	{ UINT("overrun_errors_threshold", overrun_errors_threshold, "8", 0, 15),
+	  .help = "OverrunErrors of every port: flow control overruns until the port reports a trap" },
+	{ UINT("force_link_speed", force_link_speed, "15", 0, 15),
+	  .help = "LinkSpeedEnabled of switch ports: 0 leaves it, 15 enables all that is supported" },
+	{ UINT("force_link_speed_ext", force_link_speed_ext, "31", 0, 31),
+	  .help = "LinkSpeedExtEnabled of switch ports: 0 leaves it, 31 enables all that is supported" },
+	{ UINT("force_link_width", force_link_width, "255", 0, 255),
+	  .help = "LinkWidthEnabled of switch ports: 0 leaves it, 255 enables all that is supported" },
+
+	/* sweeps */
+	{ UINT("sweep_interval", sweep_interval, "10", 0, 86400), .letter = 's',
+	  .flags_long = "sweep", .arg = "SECONDS",
+	  .help = "Time between light sweeps; 0 sweeps only on traps and signals" },
+	{ BOOL("sweep_on_trap", sweep_on_trap, "TRUE"),
+	  .help = "A trap that tells of a change starts a heavy sweep" },
+	{ BOOL("force_heavy_sweep", force_heavy_sweep, "FALSE"),
+	  .help = "Every sweep is a heavy one" },
+	{ UINT("max_wire_smps", max_wire_smps, "32", 0, 256), .letter = 'n',
+	  .flags_long = "maxsmps", .flags = OPT_CLAMP, .arg = "0-256",
+	  .help = "Most subnet management packets in flight; 0 is 256" },
+	{ UINT("transaction_timeout", transaction_timeout, "200", 1, 3600000), .letter = 't',
+	  .flags_long = "timeout", .arg = "MS",
+	  .help = "How long to wait for the answer to a packet, in ms" },
+	{ UINT("transaction_retries", transaction_retries, "3", 0, 100),
+	  .flags_long = "retries", .arg = "N",
+	  .help = "How often a packet without an answer is sent again" },
+
+	/* routing and path queries */
+	{ STRING("routing_engine", routing_engine, NULL), .letter = 'R',
+	  .flags_long = "routing_engine", .arg = "LIST",
+	  .help = "Routing engines to try in this order, separated by commas; none is minhop" },
+	{ .name = "credit_loops", .type = OPT_ENUM, MEMBER(credit_loops), .def = "fallback",
+	  .names = credit_loops_names, .flags_long = "credit-loops",
+	  .arg = "fallback|refuse|program",
+	  .help = "When tables could deadlock: take the next engine, keep the running tables, or program them with a warning" },
+	{ .name = "path_selection", .type = OPT_ENUM, MEMBER(path_selection), .def = "minimal",
+	  .names = path_selection_names, .flags_long = "path-selection",
+	  .arg = "minimal|pairwise|orderall|srcdstall",
+	  .help = "Which pairs of LIDs a path query lists when ports have several, and in which order" },
+	{ UINT("snapshot_grace", snapshot_grace, "10000", 100, 600000),
+	  .flags_long = "snapshot-grace", .arg = "MS",
+	  .help = "How long readers may use a snapshot after a newer one was published, in ms" },
+
+	/* accepted without effect: identity, links, partitions */
+	NONE("m_key_lease_period", "0", "Lease period of the M_Key in seconds"),
+	NONE("m_key_protection_level", "0", "Protection level of the M_Key"),
+	NONE("m_key_lookup", "TRUE", "Look up the M_Key of ports in a file"),
+	NONE("fdr10", "1", "Use of FDR10 on ports that support it"),
+	NONE("use_mfttop", "TRUE", "Use of MulticastFDBTop on switches that support it"),
+	NONE_ARG("partition_config_file", "/etc/opensm/partitions.conf", 'P', "Pconfig", "FILE",
+		"File of partitions"),
+	NONE_FLAG("no_partition_enforcement", 'N', "no_part_enforce",
+		"No partition enforcement by switches"),
+	NONE_ARG("part_enforce", "both", 'Z', "part_enforce", "both|in|out|off",
+		"Direction in which switches enforce partitions"),
+	NONE_FLAG("allow_both_pkeys", 'W', "allow_both_pkeys",
+		"Full and limited membership of one partition on one port"),
+	NONE("keep_pkey_indexes", "TRUE", "Keep the places of P_Keys in the tables of ports"),
+	NONE("sm_assigned_guid", "0x00", "Upper byte of alias GUIDs that the subnet manager gives"),
+
+	/* routing */
+	NONE("port_profile_switch_nodes", "FALSE", "Count routes to switches in port balancing"),
+	NONE_ARG("port_prof_ignore_file", NULL, 'i', "ignore_guids", "FILE",
+		"Ports to leave out of port balancing"),
+	NONE_ARG("hop_weights_file", NULL, 'w', "hop_weights_file", "FILE",
+		"Weights of ports in the count of hops"),
+	NONE_ARG("port_search_ordering_file", NULL, 'O', "port_search_ordering_file", "FILE",
+		"Order of dimensions or ports of each switch"),
+	NONE_ARG("dimn_ports_file", NULL, 0, "dimn_ports_file", "FILE",
+		"Older name of port_search_ordering_file"),
+	NONE("avoid_throttled_links", "FALSE", "Route around throttled links"),
+	NONE_FLAG("connect_roots", 'z', "connect_roots", "Routes between root switches"),
+	NONE_FLAG("use_ucast_cache", 'A', "ucast_cache", "Keep routes over small changes"),
+	NONE_ARG("lid_matrix_dump_file", NULL, 'M', "lid_matrix_file", "FILE",
+		"Hop counts to load"),
+	NONE_ARG("lfts_file", NULL, 'U', "lfts_file", "FILE", "Forwarding tables to load"),
+	NONE_ARG("root_guid_file", NULL, 'a', "root_guid_file", "FILE",
+		"GUIDs of root switches"),
+	NONE_ARG("cn_guid_file", NULL, 'u', "cn_guid_file", "FILE",
+		"Port GUIDs of compute nodes"),
+	NONE_ARG("io_guid_file", NULL, 'G', "io_guid_file", "FILE", "Port GUIDs of I/O nodes"),
+	NONE("quasi_ftree_indexing", "FALSE", "Other indexing of unequal fat trees"),
+	NONE_ARG("max_reverse_hops", "0", 'H', "max_reverse_hops", "N",
+		"Hops in the wrong direction that I/O nodes may take"),
+	NONE_ARG("ids_guid_file", NULL, 'm', "ids_guid_file", "FILE",
+		"Numbers to use instead of node GUIDs"),
+	NONE_ARG("guid_routing_order_file", NULL, 'X', "guid_routing_order_file", "FILE",
+		"Order in which ports are routed"),
+	NONE_FLAG("do_mesh_analysis", 0, "do_mesh_analysis", "Look for a mesh before routing"),
+	NONE_ARG("lash_start_vl", "0", 0, "lash_start_vl", "VL", "First virtual lane to use"),
+	NONE_ARG("nue_max_num_vls", "1", 0, "nue_max_num_vls", "N",
+		"Most virtual lanes to use"),
+	NONE("nue_include_switches", "FALSE", "Also spread routes to switches"),
+	NONE_FLAG("port_shifting", 0, "port-shifting", "Shift routes against alignment"),
+	NONE_ARG("scatter_ports", "0", 0, "scatter-ports", "SEED",
+		"Order of ports at random, from a seed"),
+	NONE_FLAG("guid_routing_order_no_scatter", 0, "guid_routing_order_no_scatter",
+		"No random order for ports that have a routing order"),
+	NONE_ARG("torus_config", "/etc/opensm/torus-2QoS.conf", 0, "torus_config", "FILE",
+		"Layout of a torus"),
+	NONE("pgrp_policy_file", NULL, "File of port groups"),
+	NONE("topo_policy_file", NULL, "File of topologies"),
+	NONE("rch_policy_file", NULL, "File of a routing chain"),
+
+	/* subnet administration */
+	NONE_ARG("sa_db_file", NULL, 'S', "sadb_file", "FILE", "Dump of records to load"),
+	NONE("sa_db_dump", "FALSE", "Dump of records after each sweep"),
+	NONE("ipoib_mcgroup_creation_validation", "TRUE", "Checks on IPoIB groups at creation"),
+	NONE("mcgroup_join_validation", "TRUE", "Checks on ports that join a group"),
+	NONE("use_original_extended_sa_rates_only", "FALSE", "Only the first extended rates"),
+	NONE_ARG("prefix_routes_file", "/etc/opensm/prefix-routes.conf", 0,
+		"prefix_routes_file", "FILE", "Routes to other subnets"),
+	NONE_FLAG("consolidate_ipv6_snm_req", 0, "consolidate_ipv6_snm_req",
+		"One multicast LID for IPv6 solicited-node groups"),
+	NONE("drop_event_subscriptions", "FALSE", "Forget subscriptions at restart"),
+	NONE("no_clients_rereg", "FALSE", "Do not ask clients to register again"),
+	NONE("disable_multicast", "FALSE", "No multicast"),
+
+	/* several subnet managers */
+	NONE("ignore_other_sm", "FALSE", "Do not look for other subnet managers"),
+	NONE("sminfo_polling_timeout", "10000", "Time between polls of the master in ms"),
+	NONE("polling_retry_number", "4", "Polls without an answer until the master is gone"),
+	NONE_FLAG("honor_guid2lid_file", 'x', "honor_guid2lid",
+		"Trust stored LIDs when becoming master"),
+	NONE_FLAG("sm_inactive", 'I', "inactive", "Start as an inactive subnet manager"),
+	NONE("fsync_high_avail_files", "TRUE", "Write state files through to the disk"),
+
+	/* packets and threads */
+	NONE("max_wire_smps2", "4", "Most packets in flight after timeouts"),
+	NONE("max_smps_timeout", "600000", "Time in us until more packets may be in flight"),
+	NONE("long_transaction_timeout", "500", "Timeout in ms of slow requests"),
+	NONE("max_msg_fifo_timeout", "10000", "Age in ms at which waiting queries are dropped"),
+	NONE("single_thread", "FALSE", "One thread for all messages"),
+	NONE_FLAG("daemon", 'B', "daemon", "Run in the background"),
+	NONE("babbling_port_policy", "FALSE", "Disable ports that send too many traps"),
+	NONE("use_optimized_slvl", "FALSE", "One request for equal SL-to-VL tables"),
+	NONE("enable_quirks", "FALSE", "Work around defects of old devices"),
+	NONE("exit_on_fatal", "TRUE", "Exit on duplicate GUIDs and reversed lanes"),
+	NONE_CLI("stay_on_fatal", 'y', "stay_on_fatal", NULL,
+		"Go on after duplicate GUIDs and reversed lanes"),
+	NONE_CLI("pidfile", 'J', "pidfile", "FILE", "File for the process number"),
+	NONE_CLI("debug", 'd', "debug", "0-10", "Number of a debugging aid"),
+
+	/* performance manager */
+	NONE_FLAG("perfmgr", 0, "perfmgr", "Performance manager"),
+	NONE("perfmgr_redir", "TRUE", "Follow redirections of performance agents"),
+	NONE_ARG("perfmgr_sweep_time_s", "180", 0, "perfmgr_sweep_time_s", "SECONDS",
+		"Time between readings of counters"),
+	NONE("perfmgr_max_outstanding_queries", "500", "Most counter queries in flight"),
+	NONE("perfmgr_ignore_cas", "FALSE", "Only counters of switches"),
+	NONE("perfmgr_rm_nodes", "TRUE", "Forget counters of nodes that are gone"),
+	NONE("perfmgr_log_errors", "TRUE", "Log counters of errors"),
+	NONE("perfmgr_query_cpi", "TRUE", "Ask ports which counters they have"),
+	NONE("perfmgr_xmit_wait_log", "FALSE", "Log ports that wait long"),
+	NONE("perfmgr_xmit_wait_threshold", "65535", "PortXmitWait from which a port is logged"),
+	NONE("event_db_dump_file", NULL, "File for counters"),
+
+	/* plug-ins, names, logs, console */
+	NONE("event_plugin_name", NULL, "Names of plug-ins"),
+	NONE("event_plugin_options", NULL, "Options of plug-ins"),
+	NONE("node_name_map_name", NULL, "File of node names"),
+	NONE_ARG("log_flags", "0x03", 'D', "D", "FLAGS", "Kinds of log messages"),
+	NONE("force_log_flush", "FALSE", "Write each message at once"),
+	NONE_ARG("log_max_size", "0", 'L', "log_limit", "MB", "Size at which the log is cut"),
+	NONE("accum_log_file", "TRUE", "Append to the log file"),
+	NONE_CLI("erase_log_file", 'e', "erase_log_file", NULL, "Start with an empty log file"),
+	NONE("per_module_logging_file", "/etc/opensm/per-module-logging.conf",
+		"Kinds of log messages per source file"),
+	NONE_ARG("dump_files_dir", "/var/log/", 0, "dump_files_dir", "DIR", "Folder of dumps"),
+	NONE_ARG("log_prefix", NULL, 0, "log_prefix", "TEXT", "Text in front of messages"),
+	NONE_ARG("console", "off", 'q', "console", "off|local|loopback", "Console"),
+	NONE_ARG("console_port", "10000", 'C', "console-port", "PORT", "Port of the console"),
+
+	/* quality of service */
+	NONE_FLAG("qos", 'Q', "qos", "Quality of service set-up"),
+	NONE_ARG("qos_policy_file", "/etc/opensm/qos-policy.conf", 'Y', "qos_policy_file",
+		"FILE", "File of quality-of-service rules"),
+	NONE("suppress_sl2vl_mad_status_errors", "FALSE", "Do not log refused SL-to-VL tables"),
+	NONE_QOS("qos", "all ports"),
+	NONE_QOS("qos_ca", "channel adapters"),
+	NONE_QOS("qos_sw0", "switch ports 0"),
+	NONE_QOS("qos_swe", "external switch ports"),
+	NONE_QOS("qos_rtr", "routers"),
+
+	/* congestion control */
+	NONE_FLAG("congestion_control", 0, "congestion_control", "Congestion control set-up"),
+	NONE_ARG("cc_key", "0x0000000000000000", 0, "cc_key", "KEY", "Key of congestion control"),
+	NONE("cc_max_outstanding_mads", "500", "Most congestion control packets in flight"),
+	NONE("cc_sw_cong_setting_control_map", "0x0", "Which switch settings are valid"),
+	NONE("cc_sw_cong_setting_victim_mask",
+		"0x0000000000000000000000000000000000000000000000000000000000000000",
+		"Switch ports that mark packets as victims"),
+	NONE("cc_sw_cong_setting_credit_mask",
+		"0x0000000000000000000000000000000000000000000000000000000000000000",
+		"Switch ports with credit starvation detection"),
+	NONE("cc_sw_cong_setting_threshold", "0x00", "Threshold of congestion marking"),
+	NONE("cc_sw_cong_setting_packet_size", "0", "Smallest packet that is marked"),
+	NONE("cc_sw_cong_setting_credit_starvation_threshold", "0x00",
+		"Threshold of credit starvation"),
+	NONE("cc_sw_cong_setting_credit_starvation_return_delay", "0:0",
+		"Delay of credits under starvation"),
+	NONE("cc_sw_cong_setting_marking_rate", "0", "Packets between two marked ones"),
+	NONE("cc_ca_cong_setting_port_control", "0x0000", "Congestion control per QP or per SL"),
+	NONE("cc_ca_cong_setting_control_map", "0x0000", "Service levels under control"),
+	NONE("cc_ca_cong_setting_ccti_timer", "0 0", "Recovery timers per service level"),
+	NONE("cc_ca_cong_setting_ccti_increase", "0 0", "Steps per mark and service level"),
+	NONE("cc_ca_cong_setting_trigger_threshold", "0 0", "Events per service level"),
+	NONE("cc_ca_cong_setting_ccti_min", "0 0", "Least index per service level"),
+	NONE("cc_cct", NULL, "Congestion control table"),
+
+	{ .name = NULL }
+};
+/* clang-format on */
