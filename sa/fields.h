@@ -17,6 +17,38 @@ uint64_t field_get(const uint8_t *payload, unsigned bit, unsigned width); /*!< w
 void field_set(uint8_t *payload, unsigned bit, unsigned width, uint64_t value);
 
 /* clang-format off */
+/* MAD header (13.4.3) and SMP (14.2.1), in the whole MAD */
+#define MAD_BASE_VERSION         0,  8
+#define MAD_MGMT_CLASS           8,  8
+#define MAD_CLASS_VERSION       16,  8
+#define MAD_METHOD              24,  8
+#define MAD_STATUS              32, 16
+#define SMP_DIRECTION           32,  1 /* directed route: on the way back */
+#define SMP_HOP_POINTER         48,  8
+#define SMP_HOP_COUNT           56,  8
+#define MAD_TID                 64, 64
+#define MAD_TID_LOW             96, 32
+#define MAD_ATTR_ID            128, 16
+#define MAD_ATTR_MOD           160, 32
+#define SMP_M_KEY              192, 64
+#define SMP_DR_SLID            256, 16
+#define SMP_DR_DLID            272, 16
+
+/* bytes of an SMP */
+enum { SMP_DATA_AT = 64, SMP_INITIAL_PATH_AT = 128, SMP_RETURN_PATH_AT = 192, SMP_DATA_BYTES = 64 };
+
+/* Notice (13.4.8.2) and the details of traps 128 and 144 (14.2.5.1) */
+#define NTC_IS_GENERIC           0,  1
+#define NTC_TYPE                 1,  7
+#define NTC_PRODUCER_TYPE        8, 24
+#define NTC_TRAP_NUMBER         32, 16
+#define NTC_ISSUER_LID          48, 16
+#define NTC_128_LID             80, 16
+#define NTC_144_LID             96, 16
+#define NTC_144_OTHER_CHANGES  127,  1
+#define NTC_144_CAPABILITY_MASK 128, 32
+#define NTC_144_NODE_DESCRIPTION_CHANGE 175, 1
+
 /* NodeInfo (IBA vol. 1, 14.2.5.3) */
 #define NI_BASE_VERSION          0,  8
 #define NI_CLASS_VERSION         8,  8
@@ -103,6 +135,10 @@ void field_set(uint8_t *payload, unsigned bit, unsigned width, uint64_t value);
 #define PI_LINK_SPEED_EXT_ACTIVE    496, 4
 #define PI_LINK_SPEED_EXT_SUPPORTED 500, 4
 #define PI_LINK_SPEED_EXT_ENABLED   507, 5
+/* XDR: the second set of extended speeds, as rdma-core's libibmad names and places it */
+#define PI_LINK_SPEED_EXT_ACTIVE_2    449, 2
+#define PI_LINK_SPEED_EXT_SUPPORTED_2 451, 2
+#define PI_LINK_SPEED_EXT_ENABLED_2   453, 3
 
 /* SMInfo (14.2.5.13) */
 #define SMI_GUID                 0, 64
