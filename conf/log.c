@@ -25,11 +25,10 @@
 
 enum { LINE_BYTES = 2048 };
 
-enum style { STYLE_UNKNOWN, STYLE_PLAIN, STYLE_COLOUR, STYLE_JOURNAL };
+enum style { STYLE_PLAIN, STYLE_COLOUR, STYLE_JOURNAL };
 
 static _Atomic int level_max = LOG_LEVEL_INFO;
 static _Atomic int file_fd = -1;
-static _Atomic int stderr_style = STYLE_UNKNOWN;
 
 /* clang-format off */
 static const struct {
@@ -61,15 +60,12 @@ static bool is_journal(void)
 	       fstat(STDERR_FILENO, &st) == 0 && st.st_dev == dev && st.st_ino == ino;
 }
 
-static enum style find_style(void)
+static enum style stderr_style(void)
 {
-	if (stderr_style == STYLE_UNKNOWN) {
-		bool colour = isatty(STDERR_FILENO) && getenv("NO_COLOR") == NULL;
-		stderr_style = colour         ? STYLE_COLOUR
-		               : is_journal() ? STYLE_JOURNAL
-		                              : STYLE_PLAIN;
+	if (isatty(STDERR_FILENO)) {
+		return getenv("NO_COLOR") == NULL ? STYLE_COLOUR : STYLE_PLAIN;
 	}
-	return (enum style)stderr_style;
+	return is_journal() ? STYLE_JOURNAL : STYLE_PLAIN;
 }
 
 static int open_target(const char *path)
@@ -137,7 +133,7 @@ static void write_stderr(enum log_level level, const char *source, const char *t
 {
 	const char *name = levels[level].name;
 
-	switch (find_style()) {
+	switch (stderr_style()) {
 	case STYLE_COLOUR:
 		write_line(STDERR_FILENO, "%s%s\033[0m %s: %s\n", levels[level].colour,
 		           name, source, text);
@@ -146,7 +142,6 @@ static void write_stderr(enum log_level level, const char *source, const char *t
 		write_line(STDERR_FILENO, "%s%s: %s\n", levels[level].journal, source,
 		           text);
 		break;
-	case STYLE_UNKNOWN:
 	case STYLE_PLAIN:
 		write_line(STDERR_FILENO, "%s %s: %s\n", name, source, text);
 		break;
