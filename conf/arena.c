@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "conf/arena.h"
 
+#include <errno.h>
 #include <stdalign.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -10,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+
+#include "conf/err.h"
 
 /*
  * Chunks form a list; blocks are cut from the newest small one. A block of LARGE bytes or
@@ -116,16 +119,23 @@ static void *alloc_large(struct arena *a, size_t size)
 	return c->data;
 }
 
-static int chunk_next(struct arena *a)
+/* Starts a small chunk with room for a block; chunks double so that few are needed. */
+static int chunk_next(struct arena *a, size_t room)
 {
+	while (a->chunk_bytes < offsetof(struct chunk, data) + room) {
+		a->chunk_bytes *= 2;
+	}
 	struct chunk *c = chunk_add(a, a->chunk_bytes, false);
 	if (c == NULL) {
-		return -1;
+		return -ENOMEM;
 	}
 	a->at = c->data;
 	a->end = (char *)c + c->bytes;
 	POISON(a->at, (size_t)(a->end - a->at));
-	return 0;
+	if (a->chunk_bytes < CHUNK_MAX) {
+		a->chunk_bytes *= 2;
+	}
+	return E_OK;
 }
 
 static char *align_up(char *p, size_t align)
@@ -142,15 +152,12 @@ void *arena_alloc(struct arena *a, size_t size)
 	size_t room = (size > 0 ? size : 1) + GAP;
 	char *p = align_up(a->at, align);
 
-	while (a->at == NULL || p > a->end || (size_t)(a->end - p) < room) {
-		/* The rest of the old chunk is given up: at most one block's worth. */
-		if (chunk_next(a) != 0) {
+	if (a->at == NULL || p > a->end || (size_t)(a->end - p) < room) {
+		/* The rest of the old chunk is given up: less than this block. */
+		if (chunk_next(a, room) != E_OK) {
 			return NULL;
 		}
-		p = align_up(a->at, align);
-		if (a->chunk_bytes < CHUNK_MAX) {
-			a->chunk_bytes *= 2;
-		}
+		p = a->at; /* a chunk's data is aligned to a line */
 	}
 	a->at = p + room;
 	a->used += size;

@@ -159,6 +159,21 @@ int config_dump(const struct config *c, const struct option_sets *extra, struct 
 	return ret == E_OK ? option_dump(&sets, a, f) : ret;
 }
 
+int config_dump_file(const struct config *c, const struct option_sets *extra,
+                     struct arena *a, const char *path, struct diags *d)
+{
+	FILE *f = fopen(path, "we");
+	int ret = f != NULL ? config_dump(c, extra, a, f) : -errno;
+
+	if (f != NULL && fclose(f) != 0 && ret == E_OK) {
+		ret = -errno;
+	}
+	if (ret != E_OK) {
+		diag_add(d, DIAG_ERROR, path, 0, "cannot be written: %s", err_text(ret));
+	}
+	return ret;
+}
+
 int config_keep(const struct config *now, struct config *next, struct arena *a,
                 struct diags *d)
 {

@@ -93,6 +93,10 @@ int config_read(struct config *c, const struct option_sets *extra, struct arena 
 int config_dump(const struct config *c, const struct option_sets *extra, struct arena *a,
                 FILE *f);
 
+/*! \brief config_dump() into a new file at \a path. \retval -errno also in \a d */
+int config_dump_file(const struct config *c, const struct option_sets *extra,
+                     struct arena *a, const char *path, struct diags *d);
+
 /*! \brief After a second config_read(): keeps in \a next what only a restart changes. */
 int config_keep(const struct config *now, struct config *next, struct arena *a,
                 struct diags *d);

@@ -152,7 +152,7 @@ const struct option_row config_rows[] = {
 	  .help = "LinkWidthEnabled of switch ports: 0 leaves it, 255 enables all that is supported" },
 
 	/* sweeps */
-	{ UINT("sweep_interval", sweep_interval, "10", 0, 86400), .letter = 's',
+	{ UINT("sweep_interval", sweep_interval, "10", 0, 0), .letter = 's',
 	  .flags_long = "sweep", .arg = "SECONDS",
 	  .help = "Time between light sweeps; 0 sweeps only on traps and signals" },
 	{ BOOL("sweep_on_trap", sweep_on_trap, "TRUE"),
@@ -162,11 +162,11 @@ const struct option_row config_rows[] = {
 	{ UINT("max_wire_smps", max_wire_smps, "32", 0, 256), .letter = 'n',
 	  .flags_long = "maxsmps", .flags = OPT_CLAMP, .arg = "0-256",
 	  .help = "Most subnet management packets in flight; 0 is 256" },
-	{ UINT("transaction_timeout", transaction_timeout, "200", 1, 3600000), .letter = 't',
+	{ UINT("transaction_timeout", transaction_timeout, "200", 1, 0), .letter = 't',
 	  .flags_long = "timeout", .arg = "MS",
 	  .help = "How long to wait for the answer to a packet, in ms" },
 	{ UINT("transaction_retries", transaction_retries, "3", 0, 100),
-	  .flags_long = "retries", .arg = "N",
+	  .flags_long = "retries", .flags = OPT_CLAMP, .arg = "N",
 	  .help = "How often a packet without an answer is sent again" },
 
 	/* routing and path queries */

@@ -429,9 +429,9 @@ END_TEST
 
 START_TEST(test_dump_file)
 {
-	size_t len;
+	char *path = file_with("");
 	ck_assert_int_eq(read_words("-l 2 -R minhop --path-selection pairwise"), E_OK);
-	char *text = dump(&c, &len), *path = file_with(text);
+	ck_assert_int_eq(config_dump_file(&c, NULL, arena, path, &diags), E_OK);
 	struct config first = c;
 
 	ck_assert_int_eq(read_words(arena_printf(arena, "-F %s", path)), E_OK);
@@ -440,7 +440,44 @@ START_TEST(test_dump_file)
 	ck_assert_uint_eq(c.lmc, first.lmc);
 	ck_assert_str_eq(c.routing_engine, "minhop");
 	ck_assert_uint_eq(c.path_selection, PATH_PAIRWISE);
-	free(text);
+	ck_assert_int_eq(config_dump_file(&c, NULL, arena, "/nonexistent/x", &diags),
+	                 -ENOENT);
+	ck_assert_int_eq(config_dump_file(&c, NULL, arena, "/dev/full", &diags), -ENOSPC);
+	ck_assert_str_eq(
+		problems(),
+		"/nonexistent/x: error: cannot be written: No such file or directory\n"
+		"/dev/full: error: cannot be written: No space left on device\n");
+}
+END_TEST
+
+/* An engine's rows beside those of the program: its keys have an effect then. */
+START_TEST(test_extra)
+{
+	struct {
+		const char *roots;
+	} engine = { NULL };
+	static const struct option_row rows[] = { { .name = "root_guid_file",
+		                                    .type = OPT_STRING,
+		                                    .help = "GUIDs of roots" },
+		                                  { .name = NULL } };
+	struct option_sets extra = { .n = 0 };
+	char *path = file_with("root_guid_file /of/file\nio_guid_file /x\n");
+	char *argv[] = { "saguarod", NOBODY, "-F", path, "-a", "/of/flag", NULL };
+
+	option_sets_add(&extra, rows, &engine);
+	ck_assert_int_eq(config_read(&c, &extra, arena, 4, argv, &diags), E_OK);
+	ck_assert_str_eq(engine.roots, "/of/file");
+	ck_assert_str_eq(problems(),
+	                 arena_printf(arena,
+	                              "%s:2: warning: io_guid_file '/x': no effect "
+	                              "here\n",
+	                              path));
+	ck_assert_int_eq(config_read(&c, &extra, arena, 6, argv, &diags), E_OK);
+	ck_assert_str_eq(engine.roots, "/of/flag");
+	ck_assert_int_eq(config_dump_file(&c, &extra, arena, path, &diags), E_OK);
+	ck_assert_int_eq(config_read(&c, &extra, arena, 4, argv, &diags), E_OK);
+	ck_assert_str_eq(engine.roots, "/of/flag");
+	unlink(path);
 }
 END_TEST
 
@@ -530,6 +567,7 @@ int main(void)
 	tcase_add_test(tc, test_rows);
 	tcase_add_loop_test(tc, test_dump, 0, 30);
 	tcase_add_test(tc, test_dump_file);
+	tcase_add_test(tc, test_extra);
 	tcase_add_loop_test(tc, test_any_bytes, 0, 3);
 	suite_add_tcase(suite, tc);
 	SRunner *sr = srunner_create(suite);
