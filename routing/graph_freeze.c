@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,18 +50,20 @@ static const char *node_label(const struct graph *g, uint32_t node)
 	char *text = *name ? arena_printf(g->arena, "%s \"%s\"", type, name)
 	                   : arena_printf(g->arena, "%s 0x%016" PRIx64, type, n->guid);
 
-	if (text && g->source && n->line) {
-		text = arena_printf(g->arena, "%s (line %u)", text, n->line);
-	}
 	return text ? text : type;
 }
 
 static void report(const struct graph *g, struct diags *d, const char *kind,
                    uint64_t guid, uint32_t first, uint32_t later)
 {
+	char place[32] = "";
+
+	if (g->nodes[first].line) {
+		snprintf(place, sizeof(place), " (line %u)", g->nodes[first].line);
+	}
 	diag_add(d, DIAG_ERROR, g->source, g->nodes[later].line,
-	         "%s 0x%016" PRIx64 " of %s is already that of %s", kind, guid,
-	         node_label(g, later), node_label(g, first));
+	         "%s 0x%016" PRIx64 " of %s is already that of %s%s", kind, guid,
+	         node_label(g, later), node_label(g, first), place);
 }
 
 static void isolate(struct graph *g, uint32_t node)

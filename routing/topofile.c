@@ -1,0 +1,747 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * Reader of topology text, one pass over the lines.
+ *
+ * Node lines add nodes at once. Cable lines become claims, which topofile_cables.c turns
+ * into cables when every node is known. What stands behind a '#' is a remark, but
+ * ibnetdiscover puts descriptions, LIDs and link widths there: what looks like them is
+ * read, anything else is skipped.
+ *
+ * GUIDs of nodes without one are numbered as ibsim 0.10 does: switches from 0x200000 in
+ * steps of 1, CAs from 0x100000 in steps of ports + 1; a guid line sets where its node
+ * type goes on. (ibsim starts routers at 0, which is no GUID; here they start at
+ * 0x300000.) A node without a description is described by its id, also as in ibsim.
+ *
+ * Source: ibnetdiscover(8), section "Topology file format"; net-examples of ibsim.
+ */
+#include "routing/topofile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "conf/arena.h"
+#include "conf/diag.h"
+#include "conf/err.h"
+#include "routing/graph.h"
+#include "routing/topofile_cables.h"
+
+enum { MAX_LID = 0xffffff, MAX_LMC = 7, N_TYPES = NODE_ROUTER + 1 };
+
+struct parser {
+	struct arena *a;
+	struct graph *g;
+	struct diags *d;
+	const char *file;
+	unsigned line;
+	struct span text; /* the line that is read, for messages */
+	struct cables cables;
+	/* attribute lines, waiting for their node */
+	uint64_t next_guid[N_TYPES];
+	uint64_t port_guid;
+	uint64_t system_image_guid;
+	uint32_t vendor_id;
+	uint16_t device_id;
+	/* the block that is read */
+	bool in_block;
+	uint32_t node; /* GRAPH_NONE in a block: its node line was wrong */
+	int ret;       /* sticky: -ENOMEM */
+};
+
+/* ---- reading one line: a span that gets shorter from the left ---- */
+
+static void skip_blank(struct span *s)
+{
+	while (s->n && (*s->p == ' ' || *s->p == '\t')) {
+		s->p++;
+		s->n--;
+	}
+}
+
+static bool take_char(struct span *s, char c)
+{
+	skip_blank(s);
+	if (!s->n || *s->p != c) {
+		return false;
+	}
+	s->p++;
+	s->n--;
+	return true;
+}
+
+static unsigned digit_of(char c)
+{
+	if (c >= '0' && c <= '9') {
+		return (unsigned)(c - '0');
+	}
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
+}
+
+/* Digits at the front, 0x allowed for base 16. False and unmoved when none or too large.
+ */
+static bool take_number(struct span *s, unsigned base, uint64_t max, uint64_t *ret)
+{
+	struct span t = *s;
+	uint64_t v = 0;
+	bool any = false;
+
+	skip_blank(&t);
+	if (base == 16 && t.n > 2 && t.p[0] == '0' && (t.p[1] | 0x20) == 'x') {
+		t.p += 2;
+		t.n -= 2;
+	}
+	for (; t.n && digit_of(*t.p) < base; t.p++, t.n--) {
+		uint64_t d = digit_of(*t.p);
+		if (d > max || v > (max - d) / base) {
+			return false;
+		}
+		v = v * base + d;
+		any = true;
+	}
+	if (any) {
+		*s = t;
+		*ret = v;
+	}
+	return any;
+}
+
+/* The word at the front if it is this one, followed by something else than a letter. */
+static bool take_word(struct span *s, const char *word)
+{
+	size_t n = strlen(word);
+
+	skip_blank(s);
+	if (s->n < n || strncasecmp(s->p, word, n)) {
+		return false;
+	}
+	if (s->n > n && (s->p[n] | 0x20) >= 'a' && (s->p[n] | 0x20) <= 'z') {
+		return false;
+	}
+	s->p += n;
+	s->n -= n;
+	return true;
+}
+
+static bool take_quoted(struct span *s, struct span *ret)
+{
+	struct span t = *s;
+	if (!take_char(&t, '"')) {
+		return false;
+	}
+	const char *close = t.n ? memchr(t.p, '"', t.n) : NULL;
+	if (!close) {
+		return false;
+	}
+	ret->p = t.p;
+	ret->n = (size_t)(close - t.p);
+	s->n = t.n - ret->n - 1;
+	s->p = close + 1;
+	return true;
+}
+
+/* "(hex)" where it stands, else 0 stays; false when it is opened but wrong. */
+static bool take_port_guid(struct span *s, uint64_t *ret)
+{
+	if (!take_char(s, '(')) {
+		return true;
+	}
+	return take_number(s, 16, UINT64_MAX, ret) && take_char(s, ')');
+}
+
+static void complain(struct parser *p, const char *expected)
+{
+	diag_add(p->d, DIAG_ERROR, p->file, p->line, "'%s': expected %s",
+	         span_shown(p->text).text, expected);
+}
+
+/* ---- remarks ---- */
+
+/* A remark in three parts: before, inside and behind the first and last quote. */
+struct remark {
+	struct span before, quoted, after;
+	bool has_quoted;
+};
+
+static struct remark split_remark(struct span s)
+{
+	struct remark r = { .before = s, .after = s };
+	const char *open = s.n ? memchr(s.p, '"', s.n) : NULL;
+	const char *close = s.n ? memrchr(s.p, '"', s.n) : NULL;
+
+	if (!open || open == close) {
+		return r;
+	}
+	r.before.n = (size_t)(open - s.p);
+	r.quoted = (struct span){ open + 1, (size_t)(close - open - 1) };
+	r.after = (struct span){ close + 1, (size_t)(s.p + s.n - close - 1) };
+	r.has_quoted = true;
+	return r;
+}
+
+/* "lid N" at the front. Silent when it is not there: remarks may say anything. */
+static bool take_lid(struct parser *p, struct span *s, uint64_t *ret)
+{
+	if (!take_word(s, "lid")) {
+		return false;
+	}
+	skip_blank(s);
+	if (!s->n || digit_of(*s->p) > 9) {
+		return false;
+	}
+	if (!take_number(s, 10, MAX_LID, ret)) {
+		complain(p, "a LID up to 16777215 behind 'lid'");
+		return false;
+	}
+	return true;
+}
+
+/*
+ * "lid N lmc M" at the front, if it is there. Without "lmc" it is not the port's own LID:
+ * a cable's remark also names that of the far end.
+ */
+static void read_lid(struct parser *p, struct span s, struct port *port)
+{
+	uint64_t lid = 0, lmc = 0;
+
+	if (!take_lid(p, &s, &lid) || !take_word(&s, "lmc")) {
+		return;
+	}
+	if (!take_number(&s, 10, MAX_LMC, &lmc)) {
+		complain(p, "an LMC from 0 to 7 behind 'lmc'");
+		return;
+	}
+	port->lid = (uint32_t)lid;
+	port->lmc = (uint8_t)lmc;
+}
+
+static uint8_t width_of(uint64_t lanes)
+{
+	switch (lanes) {
+	case 1: return WIDTH_1X;
+	case 2: return WIDTH_2X;
+	case 4: return WIDTH_4X;
+	case 8: return WIDTH_8X;
+	case 12: return WIDTH_12X;
+	}
+	return 0;
+}
+
+/* "4xEDR". False when it is not of this form or names no known width and speed. */
+static bool take_link(struct span *s, uint8_t *ret_width, uint8_t *ret_speed)
+{
+	struct span t = *s;
+	uint64_t lanes = 0;
+
+	if (!take_number(&t, 10, 12, &lanes) || !width_of(lanes) || !t.n ||
+	    (*t.p | 0x20) != 'x') {
+		return false;
+	}
+	t.p++;
+	t.n--;
+	for (unsigned i = 0; i < SPEED_COUNT; i++) {
+		const char *name = link_speed_name((uint8_t)i);
+		size_t n = strlen(name);
+		if (t.n >= n && !strncasecmp(t.p, name, n) &&
+		    (t.n == n || t.p[n] == ' ' || t.p[n] == '\t')) {
+			*ret_width = width_of(lanes);
+			*ret_speed = (uint8_t)i;
+			*s = (struct span){ t.p + n, t.n - n };
+			return true;
+		}
+	}
+	return false;
+}
+
+/* At the end of a cable's remark: "lid N 4xEDR", N the far port's. */
+static void read_link_remark(struct parser *p, struct span s, struct claim *c)
+{
+	uint64_t lid = 0;
+
+	if (!take_lid(p, &s, &lid)) {
+		return;
+	}
+	skip_blank(&s);
+	if (!take_link(&s, &c->width, &c->speed) && s.n && *s.p >= '0' && *s.p <= '9') {
+		diag_add(p->d, DIAG_WARNING, p->file, p->line,
+		         "link '%s' is not known, taken as 4xSDR", span_shown(s).text);
+	}
+}
+
+/* ---- attribute lines ---- */
+
+static void read_guid(struct parser *p, struct span s, enum node_type type)
+{
+	uint64_t guid = 0, port_guid = 0;
+
+	if (!take_char(&s, '=') || !take_number(&s, 16, UINT64_MAX, &guid) || !guid ||
+	    !take_port_guid(&s, &port_guid)) {
+		complain(p, "a GUID like 0x0002c90300001234, or with its PortGUID in "
+		            "brackets");
+		return;
+	}
+	p->next_guid[type] = guid;
+	p->port_guid = port_guid;
+}
+
+static uint64_t read_value(struct parser *p, struct span s, uint64_t max)
+{
+	uint64_t v = 0;
+
+	if (!take_char(&s, '=') || !take_number(&s, 16, max, &v)) {
+		diag_add(p->d, DIAG_ERROR, p->file, p->line,
+		         "'%s': expected a hexadecimal number up to 0x%llx",
+		         span_shown(p->text).text, (unsigned long long)max);
+	}
+	return v;
+}
+
+static bool read_attribute(struct parser *p, struct span s)
+{
+	if (take_word(&s, "switchguid")) {
+		read_guid(p, s, NODE_SWITCH);
+	} else if (take_word(&s, "caguid") || take_word(&s, "hcaguids")) {
+		read_guid(p, s, NODE_CA);
+	} else if (take_word(&s, "rtguid")) {
+		read_guid(p, s, NODE_ROUTER);
+	} else if (take_word(&s, "sysimgguid")) {
+		p->system_image_guid = read_value(p, s, UINT64_MAX);
+	} else if (take_word(&s, "vendid")) {
+		p->vendor_id = (uint32_t)read_value(p, s, 0xffffff);
+	} else if (take_word(&s, "devid")) {
+		p->device_id = (uint16_t)read_value(p, s, 0xffff);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* ---- node lines ---- */
+
+static bool take_type(struct span *s, enum node_type *ret)
+{
+	if (take_word(s, "Switch")) {
+		*ret = NODE_SWITCH;
+	} else if (take_word(s, "Ca") || take_word(s, "Hca")) {
+		*ret = NODE_CA;
+	} else if (take_word(s, "Rt") || take_word(s, "Router")) {
+		*ret = NODE_ROUTER;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* A NUL-terminated copy in which control characters are blanks. NULL when out of memory.
+ */
+static char *copy_text(struct parser *p, struct span s)
+{
+	char *text = arena_alloc(p->a, s.n + 1);
+
+	for (size_t i = 0; text && i < s.n; i++) {
+		text[i] = (unsigned char)s.p[i] < ' ' ? ' ' : s.p[i];
+	}
+	return text;
+}
+
+/* Behind the description of a switch: "enhanced port 0 lid N lmc M". */
+static void read_port0(struct parser *p, struct span s, struct node *n)
+{
+	uint64_t zero = 0;
+
+	bool enhanced = take_word(&s, "enhanced");
+	if (!enhanced && !take_word(&s, "base")) {
+		return;
+	}
+	n->esp0 = enhanced;
+	if (take_word(&s, "port") && take_number(&s, 10, 0, &zero)) {
+		read_lid(p, s, &p->g->ports[n->first_port]);
+	}
+}
+
+static void add_node(struct parser *p, enum node_type type, unsigned n_ports,
+                     struct span id, struct span remark)
+{
+	struct remark r = split_remark(remark);
+	char *text = copy_text(p, id);
+	char *description = r.has_quoted ? copy_text(p, r.quoted) : text;
+	uint64_t guid = p->next_guid[type];
+	if (!text || !description) {
+		p->ret = -ENOMEM;
+		return;
+	}
+	p->ret = graph_add_node(p->g, type, guid, n_ports, description, text, &p->node);
+	if (p->ret != E_OK) {
+		return;
+	}
+
+	struct node *n = &p->g->nodes[p->node];
+	n->line = p->line;
+	n->system_image_guid = p->system_image_guid;
+	n->vendor_id = p->vendor_id;
+	n->device_id = p->device_id;
+	p->next_guid[type] = guid + (type == NODE_SWITCH ? 1 : n_ports + 1);
+	if (type == NODE_SWITCH) {
+		for (unsigned num = 0; num <= n_ports && p->port_guid; num++) {
+			p->g->ports[n->first_port + num].guid = p->port_guid;
+		}
+		read_port0(p, r.after, n);
+	}
+	p->port_guid = p->system_image_guid = 0;
+	p->vendor_id = 0;
+	p->device_id = 0;
+}
+
+/* type is known; what follows is PORTS "ID" # "DESCRIPTION" ... */
+static void read_node(struct parser *p, enum node_type type, struct span s)
+{
+	uint64_t n_ports = 0;
+	struct span id = { NULL, 0 };
+
+	p->in_block = true;
+	p->node = GRAPH_NONE;
+	bool counted = take_number(&s, 10, 254, &n_ports) && n_ports;
+	if (!counted) {
+		complain(p, "a number of ports from 1 to 254 behind the node type");
+		const char *quote = s.n ? memchr(s.p, '"', s.n) : NULL;
+		s.n = quote ? s.n - (size_t)(quote - s.p) : 0;
+		s.p = quote ? quote : s.p;
+	}
+	if (!take_quoted(&s, &id) || !id.n) {
+		if (counted) {
+			complain(p, "a node id in quotes behind the number of ports");
+		}
+		return;
+	}
+	struct id_slot *slot = cables_slot(&p->cables, id);
+	if (slot->id.p) {
+		diag_add(p->d, DIAG_ERROR, p->file, p->line,
+		         "node id \"%s\" is used already in line %u", span_shown(id).text,
+		         slot->line);
+		return;
+	}
+	*slot = (struct id_slot){ id, GRAPH_NONE, p->line };
+	skip_blank(&s);
+	if (s.n && *s.p != '#') {
+		complain(p, "nothing or a remark with '#' behind the node id");
+		return;
+	}
+	if (counted) {
+		add_node(p, type, (unsigned)n_ports, id, s);
+		slot->node = p->node;
+	}
+}
+
+/* ---- cable lines ---- */
+
+/* "w=4", "s=2" (1 SDR, 2 DDR, 4 QDR) or "4xEDR" behind the far port. */
+static bool take_item(struct span *s, struct claim *c)
+{
+	uint64_t v = 0;
+
+	if (take_word(s, "w")) {
+		if (!take_char(s, '=') || !take_number(s, 10, 12, &v)) {
+			return false;
+		}
+		c->width = width_of(v);
+		return c->width != 0;
+	}
+	if (take_word(s, "s")) {
+		if (!take_char(s, '=') || !take_number(s, 10, 4, &v) || !v || v == 3) {
+			return false;
+		}
+		c->speed = v == 1 ? SPEED_SDR : v == 2 ? SPEED_DDR : SPEED_QDR;
+		return true;
+	}
+	return take_link(s, &c->width, &c->speed);
+}
+
+static void read_items(struct parser *p, struct span s, struct claim *c)
+{
+	for (skip_blank(&s); s.n && *s.p != '#'; skip_blank(&s)) {
+		if (!take_item(&s, c)) {
+			complain(p, "w=1|2|4|8|12, s=1|2|4, a link like 4xEDR or a "
+			            "remark with '#' "
+			            "behind the far port");
+			return;
+		}
+	}
+	if (!s.n) {
+		return;
+	}
+	s.p++;
+	s.n--;
+	struct remark r = split_remark(s);
+	if (p->g->nodes[p->node].type != NODE_SWITCH) {
+		read_lid(p, r.before, &p->g->ports[c->port]);
+	}
+	read_link_remark(p, r.after, c);
+}
+
+/* [near](guid) "id"[far](guid) items # remark */
+static void read_cable(struct parser *p, struct span s)
+{
+	struct claim c = { .line = p->line, .speed = SPEED_COUNT };
+	uint64_t near = 0, far = 0;
+
+	if (!p->in_block) {
+		complain(p, "a node line (Switch, Ca, Rt) before its cables");
+		return;
+	}
+	if (p->node == GRAPH_NONE) {
+		return;
+	}
+	if (!take_char(&s, '[') || !take_number(&s, 10, 255, &near) ||
+	    !take_char(&s, ']') || !take_port_guid(&s, &c.near_guid) ||
+	    !take_quoted(&s, &c.far_id) || !take_char(&s, '[') ||
+	    !take_number(&s, 10, 255, &far) || !take_char(&s, ']') ||
+	    !take_port_guid(&s, &c.far_guid)) {
+		complain(p, "a cable like [1] \"ID\"[2]");
+		return;
+	}
+	c.port = graph_port(p->g, p->node, (unsigned)near);
+	if (!near || c.port == GRAPH_NONE) {
+		diag_add(p->d, DIAG_ERROR, p->file, p->line,
+		         "'%s': port %u, expected one from 1 to %u",
+		         span_shown(p->text).text, (unsigned)near,
+		         p->g->nodes[p->node].n_ports);
+		return;
+	}
+	if (!far) {
+		complain(p, "a far port from 1, port 0 has no cable");
+		return;
+	}
+	c.far_num = (uint8_t)far;
+	read_items(p, s, &c);
+	p->cables.claims[p->cables.n_claims++] = c;
+}
+
+/* ---- the file ---- */
+
+static bool refused(struct parser *p, struct span s)
+{
+	static const char *const words[] = { "include", "module", "do",      "pdebug",
+		                             "width",   "speed",  "extspeed" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (take_word(&s, words[i])) {
+			diag_add(p->d, DIAG_ERROR, p->file, p->line,
+			         "'%s': the '%s' lines of ibsim are not supported, write "
+			         "the nodes "
+			         "and cables into this file",
+			         span_shown(p->text).text, words[i]);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void read_line(struct parser *p, struct span s)
+{
+	enum node_type type;
+
+	p->text = s;
+	skip_blank(&s);
+	if (!s.n) {
+		p->in_block = false;
+		return;
+	}
+	if (*s.p == '#' || read_attribute(p, s)) {
+		return;
+	}
+	if (*s.p == '[') {
+		read_cable(p, s);
+	} else if (take_type(&s, &type)) {
+		read_node(p, type, s);
+	} else if (!refused(p, s)) {
+		complain(p, "a node (Switch, Ca, Hca, Rt), a cable ([1] ...), a guid "
+		            "line or '#'");
+	}
+}
+
+/* Cuts the next line off the front of s, without its end (new line, or the two of CRLF).
+ */
+static struct span next_line(struct span *s)
+{
+	const char *nl = memchr(s->p, '\n', s->n);
+	struct span line = { s->p, nl ? (size_t)(nl - s->p) : s->n };
+	size_t used = line.n + (nl ? 1 : 0);
+
+	s->p += used;
+	s->n -= used;
+	if (line.n && line.p[line.n - 1] == '\r') {
+		line.n--;
+	}
+	return line;
+}
+
+/* Room for claims and ids: lines that start like a cable, and all other lines with text.
+ */
+static int count_lines(struct parser *p, struct span s)
+{
+	uint64_t claims = 0, nodes = 0;
+	enum node_type type;
+
+	while (s.n) {
+		struct span line = next_line(&s);
+		skip_blank(&line);
+		bool is_claim = line.n && *line.p == '[';
+		claims += is_claim;
+		nodes += !is_claim && take_type(&line, &type);
+	}
+	if (claims >= GRAPH_NONE || nodes >= GRAPH_NONE) {
+		return -ENOMEM;
+	}
+	return cables_init(&p->cables, (uint32_t)claims, (uint32_t)nodes, p->a);
+}
+
+/* The first node's first cabled port, its port 0 if it is a switch. */
+static uint32_t first_end_port(const struct parser *p)
+{
+	const struct node *n = p->g->nodes;
+
+	if (!p->g->n_nodes || n->type == NODE_SWITCH) {
+		return p->g->n_nodes ? 0 : GRAPH_NONE;
+	}
+	if (p->cables.n_claims && p->g->ports[p->cables.claims[0].port].node == 0) {
+		return p->cables.claims[0].port;
+	}
+	for (uint32_t port = 1; port <= n->n_ports; port++) {
+		if (p->g->ports[port].peer != GRAPH_NONE) {
+			return port;
+		}
+	}
+	return 1;
+}
+
+static void read_text(struct parser *p, struct span s)
+{
+	static const char bom[] = { '\xef', '\xbb', '\xbf' };
+
+	if (s.n >= sizeof(bom) && !memcmp(s.p, bom, sizeof(bom))) {
+		s.p += sizeof(bom);
+		s.n -= sizeof(bom);
+	}
+	while (s.n && p->ret == E_OK) {
+		p->line++;
+		read_line(p, next_line(&s));
+	}
+	if (p->ret == E_OK && !p->g->n_nodes) {
+		diag_add(p->d, DIAG_ERROR, p->file, 0, "no nodes in this file");
+	}
+	if (p->ret == E_OK) {
+		p->ret = cables_resolve(&p->cables, p->g, p->file, p->d);
+	}
+	if (p->ret == E_OK) {
+		p->g->sm_port = first_end_port(p);
+		p->ret = graph_freeze(p->g, p->d);
+	}
+}
+
+int topo_parse(const char *text, size_t len, const char *name, struct arena *a,
+               struct diags *d, struct graph **ret_graph)
+{
+	struct diags own;
+	if (!d) {
+		diags_init(&own, a);
+		d = &own;
+	}
+
+	unsigned errors = d->n_errors;
+	struct parser p = { .a = a,
+		            .g = graph_new(a),
+		            .d = d,
+		            .file = arena_strdup(a, name),
+		            .node = GRAPH_NONE };
+	if (!p.g || !p.file) {
+		return -ENOMEM;
+	}
+	p.g->source = p.file;
+	p.next_guid[NODE_CA] = 0x100000;
+	p.next_guid[NODE_SWITCH] = 0x200000;
+	p.next_guid[NODE_ROUTER] = 0x300000;
+	p.ret = count_lines(&p, (struct span){ text, len });
+	if (p.ret == E_OK) {
+		read_text(&p, (struct span){ text, len });
+	}
+	if (p.ret != E_OK) {
+		return p.ret;
+	}
+	if (d->n_errors != errors) {
+		return E_SYNTAX;
+	}
+	*ret_graph = p.g;
+	return E_OK;
+}
+
+/* The whole of fd, which may be a pipe. Caller frees. */
+static int read_all(int fd, char **ret_text, size_t *ret_len)
+{
+	struct stat st;
+	size_t len = 0, cap = 1 << 16;
+	char *text = NULL;
+	int ret = E_OK;
+
+	if (fstat(fd, &st) == 0 && st.st_size > 0) {
+		cap = (size_t)st.st_size +
+		      1; /* one more, to see the end without growing */
+	}
+	for (;;) {
+		char *bigger = realloc(text, cap);
+		if (!bigger) {
+			ret = -ENOMEM;
+			goto out;
+		}
+		text = bigger;
+		ssize_t n = read(fd, text + len, cap - len);
+		if (n < 0 && errno == EINTR) {
+			continue;
+		}
+		if (n < 0) {
+			ret = -errno;
+			goto out;
+		}
+		if (!n) {
+			break;
+		}
+		len += (size_t)n;
+		cap = len == cap ? cap * 2 : cap;
+	}
+	*ret_text = text;
+	*ret_len = len;
+	text = NULL;
+out:
+	free(text);
+	return ret;
+}
+
+int topo_read(const char *path, struct arena *a, struct diags *d,
+              struct graph **ret_graph)
+{
+	char *text = NULL;
+	size_t len = 0;
+	int ret = E_OK;
+
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		ret = -errno;
+	} else {
+		ret = read_all(fd, &text, &len);
+		close(fd);
+	}
+	if (ret != E_OK) {
+		diag_add(d, DIAG_ERROR, path, 0, "cannot read the topology file: %s",
+		         strerror(-ret));
+		return ret;
+	}
+	ret = topo_parse(text, len, path, a, d, ret_graph);
+	free(text);
+	return ret;
+}
