@@ -150,9 +150,9 @@ void *arena_alloc(struct arena *a, size_t size)
 	}
 	size_t align = size >= ALIGN_LINE ? ALIGN_LINE : ALIGN_SMALL;
 	size_t room = (size > 0 ? size : 1) + GAP;
-	char *p = align_up(a->at, align);
+	char *p = a->at != NULL ? align_up(a->at, align) : NULL;
 
-	if (a->at == NULL || p > a->end || (size_t)(a->end - p) < room) {
+	if (p == NULL || p > a->end || (size_t)(a->end - p) < room) {
 		/* The rest of the old chunk is given up: less than this block. */
 		if (chunk_next(a, room) != E_OK) {
 			return NULL;
@@ -181,7 +181,8 @@ char *arena_strdup(struct arena *a, const char *s)
 	return p != NULL ? memcpy(p, s, bytes) : NULL;
 }
 
-static char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static char *
+arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 {
 	va_list again;
 	va_copy(again, ap);

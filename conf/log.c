@@ -161,7 +161,8 @@ static void write_file(int fd, enum log_level level, const char *source, const c
 	           levels[level].name, source, text);
 }
 
-static void log_va(enum log_level level, const char *source, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static void
+log_va(enum log_level level, const char *source, const char *fmt, va_list ap)
 {
 	char text[LINE_BYTES];
 	int saved = errno;

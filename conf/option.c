@@ -22,6 +22,38 @@ int option_sets_add(struct option_sets *s, const struct option_row *rows, void *
 	return E_OK;
 }
 
+static unsigned count_rows(const struct option_row *rows)
+{
+	unsigned n = 0;
+	while (rows[n].name != NULL) {
+		n++;
+	}
+	return n;
+}
+
+unsigned option_count(const struct option_sets *s)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < s->n; i++) {
+		n += count_rows(s->set[i].rows);
+	}
+	return n;
+}
+
+unsigned option_index(const struct option_sets *s, const struct option_row *row)
+{
+	unsigned before = 0;
+	for (unsigned i = 0; i < s->n; i++) {
+		const struct option_row *rows = s->set[i].rows;
+		unsigned n = count_rows(rows);
+		if (row >= rows && row < rows + n) {
+			return before + (unsigned)(row - rows);
+		}
+		before += n;
+	}
+	return before;
+}
+
 static const struct option_row *find_in(const struct option_row *rows, const char *key)
 {
 	for (; rows->name != NULL; rows++) {

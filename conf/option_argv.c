@@ -12,6 +12,7 @@
 #include "conf/arena.h"
 #include "conf/diag.h"
 #include "conf/err.h"
+#include "conf/option_value.h"
 
 /*
  * From rows to argp: one flag per key, whichever set the key stands in. A row with effect
@@ -45,18 +46,6 @@ struct argv_job {
 	unsigned n_options;
 	struct option_argv out;
 };
-
-static unsigned count_rows(const struct option_sets *s)
-{
-	unsigned n = 0;
-	for (unsigned i = 0; i < s->n; i++) {
-		for (const struct option_row *row = s->set[i].rows; row->name != NULL;
-		     row++) {
-			n++;
-		}
-	}
-	return n;
-}
 
 /* Names that a list of long names stands for at most: each with its twin. */
 static unsigned count_names(const struct option_sets *s)
@@ -210,9 +199,9 @@ static int build(struct argv_job *job)
 	enum { HELP_ROWS = 8 };
 	const struct option_sets *s = job->sets;
 
-	job->flags = arena_array(job->arena, count_rows(s), sizeof(*job->flags));
+	job->flags = arena_array(job->arena, option_count(s), sizeof(*job->flags));
 	job->options =
-		arena_array(job->arena, 2 * count_names(s) + count_rows(s) + HELP_ROWS,
+		arena_array(job->arena, 2 * count_names(s) + option_count(s) + HELP_ROWS,
 	                    sizeof(*job->options));
 	if (job->flags == NULL || job->options == NULL) {
 		return -ENOMEM;

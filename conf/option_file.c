@@ -31,25 +31,10 @@ struct reader {
 	struct arena *arena;
 	const char *name;
 	unsigned line;
-	unsigned *seen; /* line of each key, in the order of option_index() */
+	unsigned *seen; /* line of each key, by option_index() */
 	struct diags *d;
 	int ret;
 };
-
-/* Position of a row among the rows of all sets. */
-static unsigned option_index(const struct option_sets *s, const struct option_row *row)
-{
-	unsigned index = 0;
-	for (unsigned i = 0; i < s->n; i++) {
-		for (const struct option_row *r = s->set[i].rows; r->name != NULL; r++) {
-			if (r == row) {
-				return index;
-			}
-			index++;
-		}
-	}
-	return index;
-}
 
 static bool is_blank(char c)
 {
@@ -202,7 +187,7 @@ int option_read_text(const struct option_sets *s, struct arena *a, const char *n
 	struct reader r = { .sets = s, .arena = a, .name = name, .d = d, .ret = E_OK };
 	char *copy = arena_alloc(a, len + 1);
 
-	r.seen = arena_array(a, option_index(s, NULL) + 1, sizeof(*r.seen));
+	r.seen = arena_array(a, option_count(s), sizeof(*r.seen));
 	if (copy == NULL || r.seen == NULL) {
 		return -ENOMEM;
 	}

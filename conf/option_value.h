@@ -5,7 +5,7 @@
 #include "conf/option.h"
 
 /*!
- * One value of an option row: text to member and back. Used inside conf/ only.
+ * What the files of the option table share. Used inside conf/ only.
  */
 
 /*!
@@ -21,3 +21,9 @@ const char *option_expected(const struct option_row *row, struct arena *a);
 
 /*! \brief Is it the word that stands for "no value"? */
 bool option_is_null(const char *value);
+
+/*! \brief Rows of all sets. */
+unsigned option_count(const struct option_sets *s);
+
+/*! \brief Position of a row among the rows of all sets; it must be one of them. */
+unsigned option_index(const struct option_sets *s, const struct option_row *row);
