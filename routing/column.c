@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "routing/column.h"
+
+#include <errno.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "routing/graph.h"
+#include "routing/lids.h"
+
+unsigned column_threads(void)
+{
+#ifdef _OPENMP
+	return (unsigned)omp_get_max_threads();
+#else
+	return 1;
+#endif
+}
+
+unsigned column_thread(void)
+{
+#ifdef _OPENMP
+	return (unsigned)omp_get_thread_num();
+#else
+	return 0;
+#endif
+}
+
+/* Where the ports lead. */
+static void map_ports(struct column_map *m)
+{
+	const struct graph *g = m->g;
+
+	memset(m->next, 0xff, (size_t)m->n * m->width * sizeof(*m->next));
+	memset(m->channel, 0xff, (size_t)m->n * m->width * sizeof(*m->channel));
+	for (uint32_t s = 0; s < m->n; s++) {
+		const struct node *node = &g->nodes[g->switches[s]];
+		uint32_t *next = m->next + (size_t)s * m->width;
+
+		for (uint32_t p = 1; p <= node->n_ports; p++) {
+			uint32_t peer = g->ports[node->first_port + p].peer;
+
+			if (peer != GRAPH_NONE) {
+				next[p] = g->nodes[g->ports[peer].node].sw;
+			}
+		}
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			m->channel[(size_t)s * m->width + g->adj[i].port] = i;
+		}
+		m->n_hosts[s] = g->host_first[s + 1] - g->host_first[s];
+	}
+}
+
+/* Flood fill over switch-to-switch links; member serves as the queue. */
+static void map_parts(struct column_map *m)
+{
+	const struct graph *g = m->g;
+	uint32_t head = 0, tail = 0;
+
+	memset(m->part, 0xff, m->n * sizeof(*m->part));
+	for (uint32_t root = 0; root < m->n; root++) {
+		if (m->part[root] != GRAPH_NONE) {
+			continue;
+		}
+		m->part[root] = m->n_parts;
+		m->member[tail++] = root;
+		while (head < tail) {
+			uint32_t s = m->member[head++];
+
+			m->part_hosts[m->n_parts] += m->n_hosts[s];
+			for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+				uint32_t to = g->adj[i].to;
+
+				if (m->part[to] == GRAPH_NONE) {
+					m->part[to] = m->n_parts;
+					m->member[tail++] = to;
+				}
+			}
+		}
+		m->part_first[++m->n_parts] = tail;
+	}
+	/* Once more in ascending order: the flood fill left them in order of distance. */
+	memcpy(m->fill, m->part_first, m->n_parts * sizeof(*m->fill));
+	for (uint32_t s = 0; s < m->n; s++) {
+		m->member[m->fill[m->part[s]]++] = s;
+	}
+}
+
+int column_map_init(struct column_map *m, const struct graph *g, const struct lids *lids,
+                    const struct lft *lft, struct arena *a)
+{
+	uint32_t n = g->n_switches;
+
+	*m = (struct column_map){ .g = g,
+		                  .lids = lids,
+		                  .lft = lft,
+		                  .n = n,
+		                  .width = (uint32_t)g->max_port + 1 };
+	m->next = arena_array(a, (size_t)n * m->width, sizeof(*m->next));
+	m->channel = arena_array(a, (size_t)n * m->width, sizeof(*m->channel));
+	m->n_hosts = arena_array(a, n, sizeof(*m->n_hosts));
+	m->part = arena_array(a, n, sizeof(*m->part));
+	m->part_first = arena_array(a, (size_t)n + 1, sizeof(*m->part_first));
+	m->member = arena_array(a, n, sizeof(*m->member));
+	m->part_hosts = arena_array(a, n, sizeof(*m->part_hosts));
+	m->fill = arena_array(a, n, sizeof(*m->fill));
+	if (!m->next || !m->channel || !m->n_hosts || !m->part || !m->part_first ||
+	    !m->member || !m->part_hosts || !m->fill) {
+		return -ENOMEM;
+	}
+	map_ports(m);
+	map_parts(m);
+	return E_OK;
+}
+
+struct column *column_new(const struct column_map *m, unsigned n, struct arena *a)
+{
+	struct column *c = arena_array(a, n, sizeof(*c));
+
+	for (unsigned i = 0; c && i < n; i++) {
+		c[i].next = arena_array(a, m->n, sizeof(*c->next));
+		c[i].state = arena_array(a, m->n, sizeof(*c->state));
+		c[i].order = arena_array(a, m->n, sizeof(*c->order));
+		c[i].loop_at = arena_array(a, m->n, sizeof(*c->loop_at));
+		c[i].stack = arena_array(a, m->n, sizeof(*c->stack));
+		c[i].block = arena_array(a, m->n, COLUMN_BLOCK);
+		if (!c[i].next || !c[i].state || !c[i].order || !c[i].loop_at ||
+		    !c[i].stack || !c[i].block) {
+			return NULL;
+		}
+	}
+	return c;
+}
+
+void column_load_block(const struct column_map *m, struct column *c, uint32_t lid)
+{
+	size_t n = m->n;
+
+	c->block_lid = lid;
+	if (m->lft->stride < (size_t)lid + COLUMN_BLOCK) {
+		memset(c->block, LFT_NO_ROUTE, n * COLUMN_BLOCK);
+		return;
+	}
+	for (size_t s = 0; s < n; s++) {
+		const uint8_t *row = lft_row(m->lft, (uint32_t)s) + lid;
+
+		for (size_t k = 0; k < COLUMN_BLOCK; k++) {
+			c->block[k * n + s] = row[k];
+		}
+	}
+}
+
+/* Follows entries from s until a switch whose state is known, then settles the way there.
+ */
+static void settle_from(struct column *c, uint32_t s)
+{
+	uint32_t depth = 0;
+	uint8_t end;
+
+	while (c->state[s] == COLUMN_UNKNOWN) {
+		c->state[s] = COLUMN_ON_PATH;
+		c->stack[depth++] = s;
+		s = c->next[s];
+		if (s == GRAPH_NONE) {
+			s = c->stack[--depth];
+			c->state[s] = COLUMN_HOLE;
+		}
+	}
+	end = c->state[s];
+	if (end == COLUMN_ON_PATH) {
+		c->loop_at[c->n_loops++] = s;
+		end = COLUMN_LOOP;
+	} else if (end == COLUMN_HOLE) {
+		end = COLUMN_TO_HOLE;
+	}
+	while (depth) {
+		s = c->stack[--depth];
+		c->state[s] = end;
+		if (end == COLUMN_ARRIVES) {
+			c->order[c->n_order++] = s;
+		}
+	}
+}
+
+/* Where the owner hangs. */
+static bool find_home(const struct column_map *m, struct column *c)
+{
+	const struct port *owner = &m->g->ports[c->owner];
+	uint32_t sw = m->g->nodes[owner->node].sw;
+
+	c->to_host = sw == GRAPH_NONE;
+	c->home = sw;
+	c->home_port = 0;
+	if (c->to_host && owner->peer != GRAPH_NONE) {
+		c->home = m->g->nodes[m->g->ports[owner->peer].node].sw;
+		c->home_port = m->g->ports[owner->peer].num;
+	}
+	return c->home != GRAPH_NONE;
+}
+
+bool column_resolve(const struct column_map *m, struct column *c, uint32_t lid)
+{
+	uint32_t part, first, last;
+
+	if (lid > m->lids->top || m->lids->owner[lid] == GRAPH_NONE) {
+		return false;
+	}
+	c->lid = lid;
+	c->owner = m->lids->owner[lid];
+	if (!find_home(m, c)) {
+		return false;
+	}
+	c->port = c->block + (size_t)(lid - c->block_lid) * m->n;
+	c->n_order = 0;
+	c->n_loops = 0;
+	part = m->part[c->home];
+	first = m->part_first[part];
+	last = m->part_first[part + 1];
+	for (uint32_t i = first; i < last; i++) {
+		uint32_t s = m->member[i], p = c->port[s];
+
+		c->next[s] =
+			p < m->width ? m->next[(size_t)s * m->width + p] : GRAPH_NONE;
+		c->state[s] = COLUMN_UNKNOWN;
+	}
+	if (c->port[c->home] == c->home_port) {
+		c->next[c->home] = GRAPH_NONE;
+		c->state[c->home] = COLUMN_ARRIVES;
+		c->order[c->n_order++] = c->home;
+	}
+	for (uint32_t i = first; i < last; i++) {
+		if (c->state[m->member[i]] == COLUMN_UNKNOWN) {
+			settle_from(c, m->member[i]);
+		}
+	}
+	return true;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "routing/tables.h"
+
+struct arena;
+struct graph;
+struct lids;
+
+/*!
+ * One LID column of the forwarding tables, read as a graph in which every switch points
+ * at its next switch. The proof, the path rows and the load all walk columns.
+ *
+ * struct column_map holds what does not depend on the LID: where each port of each switch
+ * leads. struct column is the working set of one thread.
+ */
+struct column_map {
+	const struct graph *g;
+	const struct lids *lids;
+	const struct lft *lft;
+	uint32_t n;     /*!< switches */
+	uint32_t width; /*!< ports per row below: graph.max_port + 1 */
+	uint32_t *next; /*!< [n][width] switch behind a port, itself for a loopback cable,
+	                   GRAPH_NONE: none */
+	uint32_t *channel; /*!< [n][width] index in graph.adj, GRAPH_NONE: none */
+	uint32_t *n_hosts; /*!< [n] CA and router ports on the switch */
+	uint32_t *part; /*!< [n] connected part; switches only: a CA forwards nothing */
+	uint32_t *part_first; /*!< [n_parts + 1] into member */
+	uint32_t *member;     /*!< [n] switches by part, ascending */
+	uint32_t *part_hosts; /*!< [n_parts] CA and router ports */
+	uint32_t n_parts;
+	uint32_t *fill; /*!< [n] working memory */
+};
+
+enum column_state {
+	COLUMN_UNKNOWN,
+	COLUMN_ON_PATH, /*!< only while resolving */
+	COLUMN_ARRIVES,
+	COLUMN_HOLE,    /*!< its own entry leads nowhere */
+	COLUMN_TO_HOLE, /*!< leads to a hole */
+	COLUMN_LOOP     /*!< on a forwarding loop or leading into one */
+};
+
+enum { COLUMN_BLOCK = 64 }; /*!< LIDs that are transposed together */
+
+struct column {
+	uint32_t lid;
+	uint32_t owner;      /*!< port index */
+	uint32_t home;       /*!< switch on which the owner hangs */
+	uint8_t home_port;   /*!< its port that delivers; 0 for the switch's own LID */
+	bool to_host;        /*!< the owner is a CA or router port */
+	const uint8_t *port; /*!< [n] entry per switch */
+	uint32_t *
+		next; /*!< [n] next switch, GRAPH_NONE; set for switches of home's part */
+	uint8_t *state;  /*!< [n] enum column_state; likewise */
+	uint32_t *order; /*!< [n_order] switches that arrive, each after its next; home
+	                    first */
+	uint32_t n_order;
+	uint32_t *loop_at; /*!< [n_loops] one switch on each forwarding loop, in order of
+	                      finding */
+	uint32_t n_loops;
+	/* working memory */
+	uint32_t *stack;
+	uint8_t *block;     /*!< [COLUMN_BLOCK][n] transposed entries */
+	uint32_t block_lid; /*!< first LID of the block */
+};
+
+/*! \brief Map of the fabric. \retval -ENOMEM */
+int column_map_init(struct column_map *m, const struct graph *g, const struct lids *lids,
+                    const struct lft *lft, struct arena *a);
+
+/*! \brief Working sets for \a n threads. \return NULL when out of memory. */
+struct column *column_new(const struct column_map *m, unsigned n, struct arena *a);
+
+/*! \brief How many threads the next parallel region may have. */
+unsigned column_threads(void);
+
+/*! \brief Number of the calling thread in its parallel region. */
+unsigned column_thread(void);
+
+/*! \brief Transposes the block of LIDs that starts at \a lid, a multiple of COLUMN_BLOCK.
+ */
+void column_load_block(const struct column_map *m, struct column *c, uint32_t lid);
+
+/*!
+ * \brief Resolves the column of a LID of the loaded block.
+ * \return false when nobody owns the LID or its owner hangs on no switch.
+ * Cost: O(S).
+ */
+bool column_resolve(const struct column_map *m, struct column *c, uint32_t lid);

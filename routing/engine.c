@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "routing/engine.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ENGINE(x) extern const struct engine engine_##x;
+#include "routing/engines.def"
+#undef ENGINE
+
+const struct engine *const engines[] = {
+#define ENGINE(x) &engine_##x,
+#include "routing/engines.def"
+#undef ENGINE
+	NULL
+};
+
+const struct engine *engine_find(const char *name)
+{
+	for (const struct engine *const *e = engines; *e; e++) {
+		if (strcmp((*e)->name, name) == 0) {
+			return *e;
+		}
+	}
+	return NULL;
+}
+
+void why_add(struct why *w, const char *fmt, ...)
+{
+	size_t used = strlen(w->text);
+	size_t room = sizeof(w->text) - used;
+	va_list ap;
+
+	if (used && room > 2) {
+		w->text[used++] = '\n';
+		room--;
+	}
+	va_start(ap, fmt);
+	vsnprintf(w->text + used, room, fmt, ap);
+	va_end(ap);
+}
