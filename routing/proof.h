@@ -21,7 +21,9 @@ struct lids;
  * switch-to-switch links, VL = lane). Pairs (port 0 of a switch without CA or router
  * ports -> port 0 of a switch) are management traffic: counted apart.
  *
- * A forwarding loop counts once per (LID, loop). A credit loop counts once per strongly
+ * A forwarding loop counts once per (LID, loop), also where only management traffic would
+ * enter it. Dependencies come from routes that arrive: one that ends in a hole or circles
+ * is counted as such and not a second time as a credit loop. A credit loop counts once per strongly
  * connected component of more than one channel (or a self-dependency) and VL.
  */
 struct proof_channel {
@@ -30,7 +32,7 @@ struct proof_channel {
 	uint32_t src_sw, lid; /*!< a route (source switch, destination LID) that goes on from this channel to the next of the cycle */
 };
 
-/*! One shortest cycle of a component. */
+/*! One shortest cycle of a component; in a huge one the shortest found with a fixed amount of work. */
 struct proof_cycle {
 	const struct proof_channel *channels; /*!< in the order of the dependency */
 	uint32_t n;
@@ -56,8 +58,8 @@ struct proof {
 	uint64_t holes;              /*!< (switch, LID) of the proof set without a route, management left out */
 	uint64_t forwarding_loops;
 	uint64_t credit_loops;
-	uint64_t management_unreachable;
-	uint64_t management_credit_loops; /*!< further components when management pairs are counted in */
+	uint64_t management_unreachable; /*!< (switch without hosts, LID of another switch) */
+	uint64_t management_credit_loops; /*!< further components when management pairs are counted in: those that hold none of the others */
 	uint32_t vls_used;           /*!< how many */
 	struct proof_fault hole[PROOF_LIST_MAX];
 	unsigned n_hole;

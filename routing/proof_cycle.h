@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdint.h>
+
+#include "routing/column.h"
+
+struct arena;
+
+/*!
+ * The channel dependency graph of one virtual lane and the search for cycles in it.
+ *
+ * A channel is a directed switch-to-switch link (index of graph.adj). Row c of the bits
+ * names the egress ports of the switch that channel c leads to: bit p is set when some
+ * route goes on from c to the channel that leaves through p.
+ */
+struct deps {
+	const struct column_map *map;
+	uint64_t *bits; /*!< [graph.n_adj][words] */
+	unsigned words; /*!< 64-bit words per channel */
+};
+
+/*! \brief Empty dependency graph. \retval -ENOMEM */
+int deps_init(struct deps *d, const struct column_map *map, struct arena *a);
+
+/*! \brief Adds "channel goes on through port". Callable from many threads at once. */
+static inline void deps_add(const struct deps *d, uint32_t channel, unsigned port)
+{
+	uint64_t *w = d->bits + (size_t)channel * d->words + port / 64;
+	uint64_t bit = UINT64_C(1) << (port % 64);
+
+	if (!(__atomic_load_n(w, __ATOMIC_RELAXED) & bit)) {
+		__atomic_fetch_or(w, bit, __ATOMIC_RELAXED);
+	}
+}
+
+/*! Strongly connected components that hold a cycle. */
+struct components {
+	uint32_t
+		*of; /*!< [graph.n_adj] component of a channel, GRAPH_NONE: on no cycle */
+	uint32_t *size;  /*!< [n] channels of each, components by their lowest channel */
+	uint32_t *first; /*!< [n] lowest channel of each */
+	uint32_t n;
+};
+
+/*! \brief Finds them (Tarjan 1972). Cost: O(channels + dependencies). \retval -ENOMEM */
+int deps_components(const struct deps *d, struct arena *a, struct components *ret);
+
+/*!
+ * \brief A shortest cycle of one component; of several the one found first from the lowest channel.
+ *
+ * One breadth-first search per channel of the component, each as deep as the best cycle so
+ * far. In components of many thousand channels the searches stop after a fixed amount of
+ * work (not of time, so the answer stays a function of the tables): then it is the
+ * shortest cycle through one of the first channels.
+ *
+ * \param ret    Channels in order, in \a a.
+ * \retval -ENOMEM
+ */
+int deps_shortest_cycle(const struct deps *d, const struct components *c,
+                        uint32_t component, struct arena *a, uint32_t **ret,
+                        uint32_t *ret_n);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include <inttypes.h>
+
+#include "conf/arena.h"
+#include "routing/graph.h"
+#include "routing/proof.h"
+
+enum { SHOWN_MAX = 12 }; /* switches or channels named in one sentence */
+
+static const char *switch_name(const struct graph *g, uint32_t sw, struct arena *a)
+{
+	const struct node *n = &g->nodes[g->switches[sw]];
+	const char *text = n->description && *n->description
+	                           ? arena_printf(a, "'%s'", n->description)
+	                           : arena_printf(a, "0x%016" PRIx64, n->guid);
+
+	return text ? text : "?";
+}
+
+/* Appends to a text; stays NULL once memory is out. */
+static char *join(const char *head, const char *tail, struct arena *a)
+{
+	return head && tail ? arena_printf(a, "%s%s", head, tail) : NULL;
+}
+
+static char *loop_text(const struct proof_fault *f, const struct graph *g,
+                       struct arena *a)
+{
+	char *t = arena_printf(a, "forwarding loop for LID %" PRIu32 ": ", f->lid);
+
+	for (uint32_t i = 0; i < f->n_loop && i < SHOWN_MAX; i++) {
+		t = join(t, arena_printf(a, "%s -> ", switch_name(g, f->loop[i], a)), a);
+	}
+	if (f->n_loop > SHOWN_MAX) {
+		t = join(t,
+		         arena_printf(a, "... %" PRIu32 " switches ... -> ", f->n_loop),
+		         a);
+	}
+	return join(t, switch_name(g, f->loop[0], a), a);
+}
+
+static char *hole_text(const struct proof_fault *f, const struct graph *g,
+                       struct arena *a)
+{
+	if (f->port == LFT_NO_ROUTE) {
+		return arena_printf(a, "switch %s has no route to LID %" PRIu32,
+		                    switch_name(g, f->sw, a), f->lid);
+	}
+	return arena_printf(
+		a,
+		"switch %s sends LID %" PRIu32
+		" to port %u, which leads neither to another switch nor to the "
+		"owner of the LID",
+		switch_name(g, f->sw, a), f->lid, f->port);
+}
+
+static char *cycle_text(const struct proof_cycle *c, const struct graph *g,
+                        struct arena *a)
+{
+	char *t = arena_printf(a, "%s of %" PRIu32 " channels on VL %u: ",
+	                       c->management ? "management credit loop" : "credit loop",
+	                       c->n, c->vl);
+
+	for (uint32_t i = 0; i < c->n && i < SHOWN_MAX; i++) {
+		const struct proof_channel *ch = &c->channels[i];
+
+		t = join(t,
+		         arena_printf(a,
+		                      "%s%s port %u (route from %s to LID %" PRIu32 ")",
+		                      i ? ", " : "", switch_name(g, ch->sw, a), ch->port,
+		                      switch_name(g, ch->src_sw, a), ch->lid),
+		         a);
+	}
+	return c->n > SHOWN_MAX ? join(t, ", ...", a) : t;
+}
+
+const char *proof_text(const struct proof *p, const struct graph *g, struct arena *a)
+{
+	const char *text = "";
+
+	if (p->n_loop) {
+		text = loop_text(&p->loop[0], g, a);
+	} else if (p->n_hole) {
+		text = hole_text(&p->hole[0], g, a);
+	} else if (p->n_cycle) {
+		text = cycle_text(&p->cycle[0], g, a);
+	} else if (p->management_unreachable) {
+		text = arena_printf(a,
+		                    "%" PRIu64
+		                    " pairs of switches without hosts have no route "
+		                    "for management traffic",
+		                    p->management_unreachable);
+	}
+	return text ? text : "";
+}
