@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "routing/route.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "routing/graph.h"
+#include "routing/lids.h"
+
+static const char separators[] = ", \t";
+
+static bool word_is(const char *word, size_t len, const char *name)
+{
+	return strlen(name) == len && memcmp(word, name, len) == 0;
+}
+
+static const struct engine *find_word(const char *word, size_t len)
+{
+	for (const struct engine *const *e = engines; *e; e++) {
+		if (word_is(word, len, (*e)->name)) {
+			return *e;
+		}
+	}
+	return NULL;
+}
+
+static int refuse_word(const char *word, size_t len, struct why *why)
+{
+	char known[256] = "";
+
+	for (const struct engine *const *e = engines; *e; e++) {
+		if (strlen(known) + strlen((*e)->name) + 3 < sizeof(known)) {
+			strcat(strcat(known, (*e)->name), ", ");
+		}
+	}
+	why_add(why, "unknown routing engine '%.*s'; known are %sand no_fallback",
+	        (int)len, word, known);
+	return E_UNKNOWN;
+}
+
+static bool listed(const struct route_list *l, const struct engine *e)
+{
+	for (unsigned i = 0; i < l->n; i++) {
+		if (l->engine[i] == e) {
+			return true;
+		}
+	}
+	return false;
+}
+
+int route_list_parse(const char *text, struct route_list *ret, struct why *why)
+{
+	struct route_list l = { 0 };
+
+	for (const char *p = text ? text : ""; *(p += strspn(p, separators));) {
+		size_t len = strcspn(p, separators);
+		const struct engine *e = find_word(p, len);
+
+		if (word_is(p, len, "no_fallback")) {
+			l.no_fallback = true;
+		} else if (!e) {
+			return refuse_word(p, len, why);
+		} else if (!listed(&l, e) && l.n < ROUTE_LIST_MAX) {
+			l.engine[l.n++] = e; /* a second mention changes nothing */
+		}
+		p += len;
+	}
+	if (l.n == 0) {
+		l.engine[l.n++] = engine_find("minhop");
+	}
+	*ret = l;
+	return E_OK;
+}
+
+int engine_options_init(struct engine_options *o, struct arena *a)
+{
+	*o = (struct engine_options){ 0 };
+	for (unsigned i = 0; engines[i]; i++) {
+		int ret;
+
+		if (!engines[i]->options) {
+			continue;
+		}
+		if (i >= ROUTE_LIST_MAX) {
+			return E_FULL;
+		}
+		o->base[i] = arena_alloc(a, engines[i]->opt_size);
+		if (!o->base[i]) {
+			return -ENOMEM;
+		}
+		ret = option_sets_add(&o->sets, engines[i]->options, o->base[i]);
+		if (ret != E_OK) {
+			return ret;
+		}
+	}
+	return E_OK;
+}
+
+/* Options of one engine: as given, else defaults. */
+static int options_of(const struct route_request *r, const struct engine *e,
+                      struct arena *a, const void **ret)
+{
+	struct engine_options defaults;
+	const struct engine_options *o = r->options;
+	int ret_code;
+
+	*ret = NULL;
+	if (!e->options) {
+		return E_OK;
+	}
+	if (!o) {
+		o = &defaults;
+		ret_code = engine_options_init(&defaults, a);
+		if (ret_code == E_OK) {
+			ret_code = option_set_defaults(&defaults.sets, a);
+		}
+		if (ret_code != E_OK) {
+			return ret_code;
+		}
+	}
+	for (unsigned i = 0; engines[i]; i++) {
+		if (engines[i] == e) {
+			*ret = o->base[i];
+		}
+	}
+	return E_OK;
+}
+
+static double now(const struct route_request *r)
+{
+	return r->now ? r->now() : 0;
+}
+
+/* Outcome of a proof as an error code. */
+static int verdict(const struct proof *p, bool strict)
+{
+	if (p->forwarding_loops) {
+		return E_LOOP;
+	}
+	if (p->holes || p->unreachable_pairs || (strict && p->management_unreachable)) {
+		return E_NOPATH;
+	}
+	if (!proof_passed(p, strict)) {
+		return E_CREDITLOOP;
+	}
+	return E_OK;
+}
+
+/* Proves ret->out and adds the time. */
+static int prove(const struct route_request *r, struct arena *a, struct route_result *ret)
+{
+	double start = now(r);
+	int ret_code =
+		proof_run(r->g, r->lids, &ret->out.lft, &ret->out.lanes, a, &ret->proof);
+
+	ret->seconds_prove += now(r) - start;
+	return ret_code != E_OK ? ret_code : verdict(&ret->proof, r->strict);
+}
+
+/* Path rows and load of tables that may be used. */
+static int finish(const struct route_request *r, struct arena *a,
+                  struct route_result *ret)
+{
+	int ret_code = paths_build(r->g, r->lids, &ret->out.lft, &ret->out.lanes, a,
+	                           &ret->paths);
+
+	if (ret_code == E_OK) {
+		ret_code = load_build(r->g, r->lids, &ret->out.lft, a, &ret->load);
+	}
+	return ret_code;
+}
+
+/* The first LMC above 0 of a CA or router port disqualifies some engines. */
+static bool has_lmc(const struct route_request *r)
+{
+	for (uint32_t i = 0; i < r->g->n_end_ports; i++) {
+		if (r->lids->of[r->g->end_ports[i]].lmc) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Check, route and prove with one engine. E_UNSUITABLE: the engine refused, reason in
+ * why. */
+static int attempt(const struct route_request *r, const struct engine *e, struct arena *a,
+                   struct why *why, struct route_result *ret)
+{
+	struct route_in in = {
+		.g = r->g, .lids = r->lids, .prev = r->prev, .cancel = r->cancel
+	};
+	double start = now(r);
+	int ret_code = options_of(r, e, a, &in.options);
+
+	if (ret_code != E_OK) {
+		return ret_code;
+	}
+	if ((e->flags & ENGINE_LMC0_ONLY) && has_lmc(r)) {
+		why_add(why, "%s: works with LMC 0 only", e->name);
+		return E_UNSUITABLE;
+	}
+	ret_code = e->check ? e->check(&in, why) : E_OK;
+	if (ret_code != E_OK) {
+		return ret_code;
+	}
+	ret->out = (struct route_out){ 0 };
+	ret_code = e->route(&in, a, &ret->out);
+	ret->seconds_route += now(r) - start;
+	if (ret_code != E_OK) {
+		why_add(why, "%s",
+		        ret->out.notes.text[0] ? ret->out.notes.text
+		                               : err_text(ret_code));
+		return ret_code;
+	}
+	ret->used = e;
+	return prove(r, a, ret);
+}
+
+/* May the next engine be tried after this outcome? */
+static bool goes_on(const struct route_request *r, int outcome)
+{
+	if (outcome == E_CREDITLOOP) {
+		return r->credit_loops == ROUTE_CREDIT_FALLBACK;
+	}
+	return outcome == E_UNSUITABLE || outcome == E_LOOP || outcome == E_NOPATH;
+}
+
+/* The list, then minhop as the last resort unless that is forbidden or was tried. */
+static unsigned engines_to_try(const struct route_request *r,
+                               const struct engine *ret[ROUTE_LIST_MAX + 1])
+{
+	const struct engine *last = engine_find("minhop");
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < r->list.n; i++) {
+		ret[n++] = r->list.engine[i];
+	}
+	if (n == 0 || (!r->list.no_fallback && !listed(&r->list, last))) {
+		ret[n++] = last;
+	}
+	return n;
+}
+
+/* A credit loop that is programmed on purpose stays visible. */
+static void warn_credit_loop(const struct route_request *r, struct arena *a,
+                             struct route_result *ret)
+{
+	why_add(&ret->warning, "programmed although it can deadlock: %s",
+	        proof_text(&ret->proof, r->g, a));
+}
+
+int route_run(const struct route_request *r, struct arena *a, struct route_result *ret)
+{
+	const struct engine *list[ROUTE_LIST_MAX + 1];
+	unsigned n = engines_to_try(r, list);
+	struct route_result res = { .engine_asked = list[0]->name }, shown = res;
+	int outcome = E_UNSUITABLE, shown_outcome = E_OK;
+	struct why why = { "" };
+
+	for (unsigned i = 0; i < n; i++) {
+		outcome = attempt(r, list[i], a, &why, &res);
+		if (outcome == E_CREDITLOOP && r->credit_loops == ROUTE_CREDIT_PROGRAM) {
+			warn_credit_loop(r, a, &res);
+			outcome = E_OK;
+		}
+		if (outcome == E_OK || !goes_on(r, outcome)) {
+			break;
+		}
+		if (outcome != E_UNSUITABLE) {
+			why_add(&why, "%s: %s", list[i]->name,
+			        proof_text(&res.proof, r->g, a));
+		}
+		if (outcome != E_UNSUITABLE && !shown_outcome) {
+			shown = res;
+			shown_outcome = outcome;
+		}
+		res.used = NULL;
+	}
+	if (outcome == E_OK) {
+		res.fallback_reason = why;
+		*ret = res;
+		return finish(r, a, ret);
+	}
+	if (shown_outcome && goes_on(r, outcome)) {
+		res = shown; /* of several refused tables the first is shown */
+		outcome = shown_outcome;
+	}
+	res.fallback_reason = why;
+	*ret = res;
+	return outcome;
+}
+
+static int no_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+{
+	(void)in;
+	(void)a;
+	(void)ret;
+	return E_UNSUITABLE;
+}
+
+/* Stands for tables that come from elsewhere. */
+static const struct engine engine_foreign = {
+	.name = "foreign",
+	.summary = "Tables from a file",
+	.route = no_route,
+};
+
+int route_check(const struct route_request *r, const struct lft *lft,
+                const struct lanes *lanes, struct arena *a, struct route_result *ret)
+{
+	struct route_result res = { .engine_asked = engine_foreign.name,
+		                    .used = &engine_foreign };
+	int outcome;
+
+	res.out.lft = *lft;
+	res.out.lanes = lanes ? *lanes : (struct lanes){ .n = 1 };
+	outcome = prove(r, a, &res);
+	if (outcome == E_CREDITLOOP && r->credit_loops == ROUTE_CREDIT_PROGRAM) {
+		warn_credit_loop(r, a, &res);
+		outcome = E_OK;
+	}
+	*ret = res;
+	return outcome == E_OK ? finish(r, a, ret) : outcome;
+}
