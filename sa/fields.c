@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "sa/fields.h"
 
-/* A field spans at most nine bytes (64 bits that start inside a byte): 128 bits hold it. */
+/* A field spans at most nine bytes (64 bits starting inside a byte): 128 bits hold it. */
 
 uint64_t field_get(const uint8_t *payload, unsigned bit, unsigned width)
 {

@@ -42,9 +42,14 @@ int sim_set_link(struct sim *s, uint64_t node_guid, uint8_t port, bool up); /*!<
 int sim_set_node(struct sim *s, uint64_t node_guid, bool up);               /*!< all its cables */
 int sim_set_deaf(struct sim *s, uint64_t node_guid, bool deaf);             /*!< links stay up, no MAD is answered */
 int sim_reboot(struct sim *s, uint64_t node_guid);                          /*!< forgets LIDs and tables, ports INIT */
+int sim_set_description(struct sim *s, uint64_t node_guid, const char *text); /*!< NodeDescription; trap 144 */
 
 /* A client program on some host. */
-/*! \brief Sends a GMP from a port (by PortGUID) to the SM's LID as that port knows it. */
+/*!
+ * \brief Sends a GMP from a port (by PortGUID) to the SM's LID as that port knows it.
+ * \retval E_NOTFOUND  No such port.
+ * \retval E_NOPATH    It was lost on the way (a test wants to know; a real sender would not).
+ */
 int sim_client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, size_t len);
 /*! \brief Next message for that port, whole (reassembled). \retval E_TIMEOUT none waits. Buffer borrowed until the next call. */
 int sim_client_recv(struct sim *s, uint64_t port_guid, const uint8_t **ret, size_t *ret_len);

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "sa/sim_state.h"
+
+#include <errno.h>
+#include <infiniband/umad_sm.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/err.h"
+
+/*
+ * The management agent of a simulated node (IBA vol. 1, 14.2.5): which attributes there
+ * are, what a Get shows and what a Set keeps. PortInfo has its own file.
+ *
+ * A Set that has any bad value changes nothing and is answered with the status "invalid
+ * value". The M_Key is checked by the table of 14.2.4.1; lease periods are kept but never
+ * run out. P_Keys, SL-to-VL and arbitration tables are stored and shown, not enforced.
+ */
+
+/* One attribute being read or written. */
+struct access {
+	struct sim *s;
+	const struct sim_at *at;
+	bool set;
+	uint32_t mod;
+	uint8_t *data; /* in: what to set; out: what is */
+};
+
+static const struct node *node_of(const struct access *a)
+{
+	return &a->s->g->nodes[a->at->node];
+}
+
+static uint32_t linear_fdb_cap(const struct node *n)
+{
+	bool given = n->linear_fdb_cap != 0 && n->linear_fdb_cap < LID_UNICAST_END;
+	return given ? n->linear_fdb_cap : LID_UNICAST_END;
+}
+
+static unsigned partition_cap(const struct node *n)
+{
+	return n->partition_cap != 0 ? n->partition_cap : PARTITION_CAP;
+}
+
+static uint16_t node_description(struct access *a)
+{
+	if (a->set) {
+		return UMAD_STATUS_ATTR_NOT_SUPPORTED;
+	}
+	const uint8_t *own =
+		sim_stored_find(a->s, node_of(a)->first_port, UMAD_SM_ATTR_NODE_DESC, 0);
+	if (own != NULL) {
+		memcpy(a->data, own, SMP_DATA_BYTES);
+		return UMAD_STATUS_SUCCESS;
+	}
+	const char *text = node_of(a)->description;
+	memset(a->data, 0, SMP_DATA_BYTES);
+	memcpy(a->data, text, strnlen(text, SMP_DATA_BYTES));
+	return UMAD_STATUS_SUCCESS;
+}
+
+static uint16_t node_info(struct access *a)
+{
+	if (a->set) {
+		return UMAD_STATUS_ATTR_NOT_SUPPORTED;
+	}
+	const struct node *n = node_of(a);
+	const struct port *p = &a->s->g->ports[sim_end_port(a->s, a->at)];
+	uint8_t *d = a->data;
+
+	memset(d, 0, SMP_DATA_BYTES);
+	field_set(d, NI_BASE_VERSION, UMAD_BASE_VERSION);
+	field_set(d, NI_CLASS_VERSION, 1);
+	field_set(d, NI_NODE_TYPE, n->type);
+	field_set(d, NI_NUM_PORTS, n->n_ports);
+	field_set(d, NI_SYSTEM_IMAGE_GUID, n->system_image_guid);
+	field_set(d, NI_NODE_GUID, n->guid);
+	field_set(d, NI_PORT_GUID, p->guid);
+	field_set(d, NI_PARTITION_CAP, partition_cap(n));
+	field_set(d, NI_DEVICE_ID, n->device_id);
+	field_set(d, NI_REVISION, n->revision);
+	field_set(d, NI_LOCAL_PORT_NUM, a->at->port);
+	field_set(d, NI_VENDOR_ID, n->vendor_id);
+	return UMAD_STATUS_SUCCESS;
+}
+
+static uint16_t switch_info_set(struct access *a, uint8_t *info)
+{
+	uint64_t top = field_get(a->data, SI_LINEAR_FDB_TOP);
+	if (top >= linear_fdb_cap(node_of(a))) {
+		return UMAD_STATUS_INVALID_ATTR_VALUE;
+	}
+	field_set(info, SI_LINEAR_FDB_TOP, top);
+	field_set(info, SI_DEFAULT_PORT, field_get(a->data, SI_DEFAULT_PORT));
+	field_set(info, SI_DEFAULT_MCAST_PRIMARY_PORT,
+	          field_get(a->data, SI_DEFAULT_MCAST_PRIMARY_PORT));
+	field_set(info, SI_DEFAULT_MCAST_NOT_PRIMARY_PORT,
+	          field_get(a->data, SI_DEFAULT_MCAST_NOT_PRIMARY_PORT));
+	field_set(info, SI_LIFE_TIME_VALUE, field_get(a->data, SI_LIFE_TIME_VALUE));
+	field_set(info, SI_MULTICAST_FDB_TOP, field_get(a->data, SI_MULTICAST_FDB_TOP));
+	if (field_get(a->data, SI_PORT_STATE_CHANGE)) { /* written 1 it is cleared */
+		field_set(info, SI_PORT_STATE_CHANGE, 0);
+	}
+	return UMAD_STATUS_SUCCESS;
+}
+
+static uint16_t switch_info(struct access *a)
+{
+	uint8_t *info = a->s->nodes[a->at->node].sw_info;
+	if (!sim_is_switch(a->s, a->at->node)) {
+		return UMAD_STATUS_ATTR_NOT_SUPPORTED;
+	}
+	if (a->set) {
+		uint16_t status = switch_info_set(a, info);
+		if (status != UMAD_STATUS_SUCCESS) {
+			return status;
+		}
+	}
+	memcpy(a->data, info, SMP_DATA_BYTES);
+	return UMAD_STATUS_SUCCESS;
+}
+
+static uint16_t port_info(struct access *a)
+{
+	/* Bit 31 says that the SM knows extended link speeds; they are always shown. */
+	uint32_t num = a->mod & 0x7FFFFFFF;
+	if (num > node_of(a)->n_ports) {
+		return UMAD_STATUS_INVALID_ATTR_VALUE;
+	}
+	bool on_switch = sim_is_switch(a->s, a->at->node);
+	if (num == 0 && !on_switch) {
+		num = a->at->port;
+	}
+	uint32_t port = sim_port_index(a->s, a->at->node, num);
+	if (a->set) {
+		uint16_t status = sim_port_set(a->s, port, a->data);
+		if (status != UMAD_STATUS_SUCCESS) {
+			return status;
+		}
+	}
+	memcpy(a->data, a->s->ports[port].info, SMP_DATA_BYTES);
+	if (on_switch) {
+		field_set(a->data, PI_LOCAL_PORT_NUM, a->at->port);
+	}
+	return UMAD_STATUS_SUCCESS;
+}
+
+static int lft_reserve(struct sim_node *n, uint32_t len)
+{
+	if (len <= n->lft_len) {
+		return E_OK;
+	}
+	uint8_t *lft = realloc(n->lft, len);
+	if (lft == NULL) {
+		return -ENOMEM;
+	}
+	memset(lft + n->lft_len, LFT_NO_ROUTE, len - n->lft_len);
+	n->lft = lft;
+	n->lft_len = len;
+	return E_OK;
+}
+
+static uint16_t linear_ft(struct access *a)
+{
+	struct sim_node *n = &a->s->nodes[a->at->node];
+	if (!sim_is_switch(a->s, a->at->node)) {
+		return UMAD_STATUS_ATTR_NOT_SUPPORTED;
+	}
+	if (a->mod >= (linear_fdb_cap(node_of(a)) + LFT_BLOCK - 1) / LFT_BLOCK) {
+		return UMAD_STATUS_INVALID_ATTR_VALUE;
+	}
+	uint32_t first = a->mod * LFT_BLOCK;
+	if (a->set) {
+		if (lft_reserve(n, first + LFT_BLOCK) != E_OK) {
+			return UMAD_STATUS_BUSY;
+		}
+		memcpy(n->lft + first, a->data, LFT_BLOCK);
+	} else if (first < n->lft_len) {
+		memcpy(a->data, n->lft + first, LFT_BLOCK);
+	} else {
+		memset(a->data, LFT_NO_ROUTE, LFT_BLOCK);
+	}
+	return UMAD_STATUS_SUCCESS;
+}
+
+/* Keeps a Set under (port, attribute, modifier); a Get shows it or the default in data.
+ */
+static uint16_t stored(struct access *a, uint32_t port, uint16_t attr, const uint8_t *def)
+{
+	if (a->set) {
+		return sim_stored_put(a->s, port, attr, a->mod, a->data) == E_OK
+		               ? UMAD_STATUS_SUCCESS
+		               : UMAD_STATUS_BUSY;
+	}
+	const uint8_t *own = sim_stored_find(a->s, port, attr, a->mod);
+	memcpy(a->data, own != NULL ? own : def, SMP_DATA_BYTES);
+	return UMAD_STATUS_SUCCESS;
+}
+
+static uint16_t guid_info(struct access *a)
+{
+	uint32_t port = sim_end_port(a->s, a->at);
+	uint8_t def[SMP_DATA_BYTES] = { 0 };
+
+	if (a->mod >= GUID_CAP / GUID_BLOCK) {
+		return UMAD_STATUS_INVALID_ATTR_VALUE;
+	}
+	field_set(def, 0, 64, a->s->g->ports[port].guid);
+	if (a->set) {
+		memcpy(a->data, def, sizeof(uint64_t)); /* the first is the hardware's */
+	}
+	return stored(a, port, UMAD_SM_ATTR_GUID_INFO, def);
+}
+
+static uint16_t pkey_table(struct access *a)
+{
+	const struct node *n = node_of(a);
+	uint32_t num = sim_is_switch(a->s, a->at->node) ? a->mod >> 16 : a->at->port;
+	uint32_t block = a->mod & 0xFFFF;
+	uint8_t def[SMP_DATA_BYTES] = { 0 };
+
+	if (num > n->n_ports ||
+	    block >= (partition_cap(n) + PKEY_BLOCK - 1u) / PKEY_BLOCK) {
+		return UMAD_STATUS_INVALID_ATTR_VALUE;
+	}
+	if (block == 0) {
+		field_set(def, 0, 16, 0xFFFF); /* full member of the default partition */
+	}
+	return stored(a, sim_port_index(a->s, a->at->node, num), UMAD_SM_ATTR_PKEY_TABLE,
+	              def);
+}
+
+static uint16_t slvl_table(struct access *a)
+{
+	bool on_switch = sim_is_switch(a->s, a->at->node);
+	uint32_t out = on_switch ? a->mod & 0xFF : a->at->port;
+	uint32_t in = on_switch ? a->mod >> 8 & 0xFF : 0;
+	uint8_t def[SMP_DATA_BYTES] = { 0 };
+
+	if (out > node_of(a)->n_ports || in > node_of(a)->n_ports) {
+		return UMAD_STATUS_INVALID_ATTR_VALUE;
+	}
+	uint32_t port = sim_port_index(a->s, a->at->node, out);
+	unsigned vl_code =
+		(unsigned)field_get(a->s->ports[port].info, PI_OPERATIONAL_VLS);
+	unsigned mask = vl_code >= 1 && vl_code <= 4 ? (1u << (vl_code - 1)) - 1 : 0xF;
+	for (unsigned sl = 0; sl < 15; sl++) {
+		field_set(def, 4 * sl, 4, sl & mask);
+	}
+	field_set(def, 4 * 15, 4, 15); /* VL 15: dropped */
+	return stored(a, port, UMAD_SM_ATTR_SLVL_TABLE, def);
+}
+
+static uint16_t vl_arb_table(struct access *a)
+{
+	bool on_switch = sim_is_switch(a->s, a->at->node);
+	uint32_t num = on_switch ? a->mod & 0xFFFF : a->at->port;
+	uint32_t part = a->mod >> 16;
+	uint8_t def[SMP_DATA_BYTES] = { 0 };
+
+	if (num > node_of(a)->n_ports || part < 1 || part > 4) {
+		return UMAD_STATUS_INVALID_ATTR_VALUE;
+	}
+	return stored(a, sim_port_index(a->s, a->at->node, num),
+	              UMAD_SM_ATTR_VL_ARB_TABLE, def);
+}
+
+static uint16_t mcast_ft(struct access *a)
+{
+	static const uint8_t def[SMP_DATA_BYTES];
+	if (!sim_is_switch(a->s, a->at->node)) {
+		return UMAD_STATUS_ATTR_NOT_SUPPORTED;
+	}
+	if ((a->mod & 0x1FF) >= MULTICAST_FDB_CAP / 32 ||
+	    a->mod >> 28 > node_of(a)->n_ports / 16u) {
+		return UMAD_STATUS_INVALID_ATTR_VALUE;
+	}
+	return stored(a, node_of(a)->first_port, UMAD_SM_ATTR_MCAST_FT, def);
+}
+
+uint16_t sim_attr(struct sim *s, const struct sim_at *at, bool set, uint16_t attr,
+                  uint32_t mod, uint8_t *data)
+{
+	struct access a = { .s = s, .at = at, .set = set, .mod = mod, .data = data };
+	switch (attr) {
+	case UMAD_SM_ATTR_NODE_DESC: return node_description(&a);
+	case UMAD_SM_ATTR_NODE_INFO: return node_info(&a);
+	case UMAD_SM_ATTR_SWITCH_INFO: return switch_info(&a);
+	case UMAD_SM_ATTR_GUID_INFO: return guid_info(&a);
+	case UMAD_SM_ATTR_PORT_INFO: return port_info(&a);
+	case UMAD_SM_ATTR_PKEY_TABLE: return pkey_table(&a);
+	case UMAD_SM_ATTR_SLVL_TABLE: return slvl_table(&a);
+	case UMAD_SM_ATTR_VL_ARB_TABLE: return vl_arb_table(&a);
+	case UMAD_SM_ATTR_LINEAR_FT: return linear_ft(&a);
+	case UMAD_SM_ATTR_MCAST_FT: return mcast_ft(&a);
+	default: return UMAD_STATUS_ATTR_NOT_SUPPORTED;
+	}
+}
+
+/* Is the SMP's M_Key good enough for its method? A bad one is counted. */
+static bool m_key_ok(struct sim *s, uint32_t end_port, const uint8_t *mad, bool *ret_hide)
+{
+	uint8_t *info = s->ports[end_port].info;
+	uint64_t key = field_get(info, PI_M_KEY);
+	uint64_t protect = field_get(info, PI_M_KEY_PROTECT_BITS);
+
+	*ret_hide = false;
+	if (key == 0 || key == field_get(mad, SMP_M_KEY)) {
+		return true;
+	}
+	if (mad[3] == UMAD_METHOD_GET && protect < 2) {
+		*ret_hide = protect == 1;
+		return true;
+	}
+	uint64_t violations = field_get(info, PI_M_KEY_VIOLATIONS);
+	field_set(info, PI_M_KEY_VIOLATIONS,
+	          violations < 0xFFFF ? violations + 1 : violations);
+	return false;
+}
+
+static uint16_t answer(struct sim *s, const struct sim_at *at, uint8_t *mad)
+{
+	uint8_t method = mad[3];
+	if (mad[0] != UMAD_BASE_VERSION || mad[2] != 1) {
+		return UMAD_STATUS_BAD_VERSION;
+	}
+	if (method != UMAD_METHOD_GET && method != UMAD_METHOD_SET) {
+		return UMAD_STATUS_METHOD_NOT_SUPPORTED;
+	}
+	return sim_attr(s, at, method == UMAD_METHOD_SET,
+	                (uint16_t)field_get(mad, MAD_ATTR_ID),
+	                (uint32_t)field_get(mad, MAD_ATTR_MOD), mad + SMP_DATA_AT);
+}
+
+bool sim_agent(struct sim *s, const struct sim_at *at, uint8_t *mad)
+{
+	struct sim_node *n = &s->nodes[at->node];
+	uint8_t method = mad[3];
+	bool hide;
+
+	if (n->down || n->deaf || (method & UMAD_METHOD_RESP_MASK) != 0 ||
+	    method == UMAD_METHOD_TRAP || !m_key_ok(s, sim_end_port(s, at), mad, &hide)) {
+		return false;
+	}
+	if (method == UMAD_METHOD_TRAP_REPRESS) {
+		sim_trap_repress(s, at->node, mad);
+		return false;
+	}
+	uint16_t status = answer(s, at, mad);
+	if (hide && field_get(mad, MAD_ATTR_ID) == UMAD_SM_ATTR_PORT_INFO) {
+		field_set(mad + SMP_DATA_AT, PI_M_KEY, 0);
+	}
+	bool directed = mad[1] == UMAD_CLASS_SUBN_DIRECTED_ROUTE;
+	mad[3] = UMAD_METHOD_GET_RESP;
+	field_set(mad, MAD_STATUS, status | (directed ? UMAD_SMP_DIRECTION : 0));
+	return true;
+}
+
+void sim_node_reset(struct sim *s, uint32_t node)
+{
+	const struct node *n = &s->g->nodes[node];
+	struct sim_node *me = &s->nodes[node];
+
+	me->life++;
+	free(me->lft);
+	me->lft = NULL;
+	me->lft_len = 0;
+	memset(me->traps, 0, sizeof(me->traps));
+	memset(me->sw_info, 0, sizeof(me->sw_info));
+	if (n->type == NODE_SWITCH) {
+		field_set(me->sw_info, SI_LINEAR_FDB_CAP, linear_fdb_cap(n));
+		field_set(me->sw_info, SI_MULTICAST_FDB_CAP, MULTICAST_FDB_CAP);
+		field_set(me->sw_info, SI_PARTITION_ENFORCEMENT_CAP, partition_cap(n));
+		field_set(me->sw_info, SI_INBOUND_ENFORCEMENT_CAP, 1);
+		field_set(me->sw_info, SI_OUTBOUND_ENFORCEMENT_CAP, 1);
+		field_set(me->sw_info, SI_ENHANCED_PORT_0, n->esp0);
+	}
+	for (unsigned num = n->type == NODE_SWITCH ? 0 : 1; num <= n->n_ports; num++) {
+		sim_port_reset(s, n->first_port + num);
+	}
+}
+
+/* Stored payloads: open addressing, linear probing. */
+
+static size_t slot_of(const struct sim *s, uint32_t port, uint16_t attr, uint32_t mod)
+{
+	uint64_t h = ((uint64_t)port << 32 | mod) * 0x9E3779B97F4A7C15u;
+	h = (h ^ attr) * 0xD6E8FEB86659FD93u;
+	return (size_t)(h >> 32) & (s->cap_stored - 1);
+}
+
+static struct sim_stored *stored_slot(const struct sim *s, uint32_t port, uint16_t attr,
+                                      uint32_t mod)
+{
+	size_t i = slot_of(s, port, attr, mod);
+	for (;; i = (i + 1) & (s->cap_stored - 1)) {
+		struct sim_stored *e = &s->stored[i];
+		if (e->life == 0 ||
+		    (e->port == port && e->attr == attr && e->mod == mod)) {
+			return e;
+		}
+	}
+}
+
+uint8_t *sim_stored_find(struct sim *s, uint32_t port, uint16_t attr, uint32_t mod)
+{
+	if (s->cap_stored == 0) {
+		return NULL;
+	}
+	struct sim_stored *e = stored_slot(s, port, attr, mod);
+	return e->life == s->nodes[s->g->ports[port].node].life ? e->data : NULL;
+}
+
+static int stored_grow(struct sim *s)
+{
+	size_t old_cap = s->cap_stored;
+	struct sim_stored *old = s->stored;
+	size_t cap = old_cap > 0 ? 2 * old_cap : 256;
+
+	s->stored = calloc(cap, sizeof(*s->stored));
+	if (s->stored == NULL) {
+		s->stored = old;
+		return -ENOMEM;
+	}
+	s->cap_stored = cap;
+	for (size_t i = 0; i < old_cap; i++) {
+		if (old[i].life != 0) {
+			*stored_slot(s, old[i].port, old[i].attr, old[i].mod) = old[i];
+		}
+	}
+	free(old);
+	return E_OK;
+}
+
+int sim_stored_put(struct sim *s, uint32_t port, uint16_t attr, uint32_t mod,
+                   const uint8_t *data)
+{
+	if (4 * (s->n_stored + 1) > 3 * s->cap_stored && stored_grow(s) != E_OK) {
+		return -ENOMEM;
+	}
+	struct sim_stored *e = stored_slot(s, port, attr, mod);
+	s->n_stored += e->life == 0;
+	e->port = port;
+	e->attr = attr;
+	e->mod = mod;
+	e->life = s->nodes[s->g->ports[port].node].life;
+	memcpy(e->data, data, SMP_DATA_BYTES);
+	return E_OK;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "routing/graph.h"
+#include "sa/fields.h"
+#include "sa/sim.h"
+#include "sa/transport.h"
+#include "sa/waker.h"
+
+/*!
+ * Inside of the simulated fabric; for sa/sim*.c only. Everything here is guarded by
+ * sim.lock, which only the functions of sa/sim.h and the transport's take.
+ */
+
+/* PortInfo.PortPhysicalState */
+enum { PHYS_SLEEP = 1, PHYS_POLLING = 2, PHYS_DISABLED = 3, PHYS_LINK_UP = 5 };
+
+/* PortInfo.CapabilityMask and CapabilityMask2 */
+enum {
+	CAP_SM = 1 << 1,
+	CAP_NOTICE = 1 << 2,
+	CAP_TRAP = 1 << 3,
+	CAP_SL_MAPPING = 1 << 6,
+	CAP_SYSTEM_IMAGE_GUID = 1 << 11,
+	CAP_EXTENDED_SPEEDS = 1 << 14,
+	CAP_CAPABILITY_MASK2 = 1 << 15,
+	CAP_COMMUNICATION_MANAGEMENT = 1 << 16,
+	CAP_CAPABILITY_MASK_NOTICE = 1 << 22,
+	CAP_CLIENT_REREGISTRATION = 1 << 25,
+	CAP_OTHER_LOCAL_CHANGES_NOTICE = 1 << 26,
+	CAP2_LINK_WIDTH_2X = 1 << 4,
+	CAP2_LINK_SPEED_HDR = 1 << 5,
+	CAP2_LINK_SPEED_NDR = 1 << 10,
+	CAP2_EXTENDED_SPEEDS2 = 1 << 11,
+	CAP2_LINK_SPEED_XDR = 1 << 12
+};
+
+enum {
+	LID_PERMISSIVE = 0xFFFF,
+	LID_UNICAST_END = 0xC000,
+	LFT_NO_ROUTE = 0xFF,
+	LFT_BLOCK = 64,  /* entries of one block */
+	PKEY_BLOCK = 32, /* P_Keys of one block */
+	GUID_BLOCK = 8,  /* GUIDs of one block */
+	GUID_CAP = GUID_BLOCK,
+	PARTITION_CAP = 64, /* of nodes whose topology file does not say */
+	MULTICAST_FDB_CAP = 1024,
+	SIM_TRAP_COUNT = 2
+};
+
+struct sim_port {
+	uint8_t info[SMP_DATA_BYTES]; /*!< PortInfo as a Get shows it */
+	uint32_t client;              /*!< index in sim.clients + 1, 0: nobody listens */
+	bool cut;                     /*!< cable pulled by sim_set_link() */
+	bool disabled;                /*!< PortPhysicalState set to Disabled or Sleep */
+	bool up;                      /*!< the cable carries MADs */
+};
+
+/*! A trap that was raised and not yet repressed. */
+struct sim_trap {
+	uint64_t tid;
+	uint32_t timer; /*!< number of the timer that counts; older ones in the queue are
+	                   void */
+	uint8_t left;   /*!< sends to go, 0: not pending */
+};
+
+struct sim_node {
+	uint8_t *lft; /*!< [lft_len] grown by blocks; beyond: no route */
+	uint32_t lft_len;
+	uint32_t life; /*!< boots; stored payloads of an earlier life are void */
+	bool down, deaf;
+	uint8_t sw_info[SMP_DATA_BYTES];       /*!< SwitchInfo */
+	struct sim_trap traps[SIM_TRAP_COUNT]; /*!< 128 and 144 */
+};
+
+/*! A MAD on its way; from a pool, so that a sweep allocates nothing per MAD. */
+struct sim_msg {
+	struct sim_msg *next;
+	struct mad_addr addr;
+	size_t len;
+	size_t cap;
+	uint8_t *data; /*!< mad, or a larger block of cap bytes that stays with it */
+	uint8_t mad[MAD_BYTES];
+};
+
+/*! Something that happens at a time: a MAD reaches the SM, or a trap is due. */
+struct sim_event {
+	uint64_t at_us, seq; /*!< the order of events */
+	struct sim_msg *msg; /*!< NULL: a trap timer */
+	uint32_t node, timer;
+	uint8_t trap; /*!< index in traps */
+};
+
+/*! A program on a host. */
+struct sim_client {
+	uint32_t port;
+	struct sim_msg *first, *last; /*!< waiting */
+	struct sim_msg *held;         /*!< given out by the last sim_client_recv() */
+};
+
+/*! A payload that was Set for attributes that few Sets touch: P_Keys, SLtoVL, ... */
+struct sim_stored {
+	uint32_t port, mod; /*!< port index (slot 0 of the node for what is the node's) */
+	uint32_t life;      /*!< 0: free slot */
+	uint16_t attr;
+	uint8_t data[SMP_DATA_BYTES];
+};
+
+enum { SIM_METHODS = 8, SIM_ATTRS = 0x40 };
+
+struct sim {
+	struct transport transport; /* first: the transport's functions cast back */
+	const struct graph *g;
+	struct sim_options o;
+	pthread_mutex_t lock;
+	struct waker waker;
+	struct sim_port *ports; /*!< like graph.ports */
+	struct sim_node *nodes; /*!< like graph.nodes */
+	uint32_t sm_port;
+
+	uint64_t now_us; /*!< virtual clock */
+	uint64_t seq;
+	uint64_t rng;
+	uint64_t tid;   /*!< of traps */
+	uint32_t timer; /*!< last trap timer given out */
+
+	struct sim_event *heap; /*!< [n_events] binary heap, earliest first */
+	size_t n_events, cap_events;
+	struct sim_msg *pool; /*!< free messages */
+	void **chunks;        /*!< [n_chunks] what the pool was cut from */
+	size_t n_chunks;
+	struct sim_msg *held; /*!< given out by the last recv */
+
+	struct sim_stored *stored; /*!< [cap_stored] open addressing; power of two */
+	size_t n_stored, cap_stored;
+	struct sim_client *clients;
+	uint32_t n_clients;
+
+	uint64_t counts[SIM_METHODS]
+		       [SIM_ATTRS + 1]; /*!< last column: all attributes beyond */
+	uint64_t bounces;
+};
+
+/*! Where a MAD is while it walks. */
+struct sim_at {
+	uint32_t node;
+	uint8_t port; /*!< came in here; at the start: the sender's port, 0 of a switch */
+	unsigned hops; /*!< cables passed */
+};
+
+static inline uint32_t sim_port_index(const struct sim *s, uint32_t node, unsigned num)
+{
+	return s->g->nodes[node].first_port + num;
+}
+
+static inline bool sim_is_switch(const struct sim *s, uint32_t node)
+{
+	return s->g->nodes[node].type == NODE_SWITCH;
+}
+
+/*! \brief End port at which a MAD is: port 0 of a switch, else the port it came in by. */
+static inline uint32_t sim_end_port(const struct sim *s, const struct sim_at *at)
+{
+	return sim_port_index(s, at->node, sim_is_switch(s, at->node) ? 0 : at->port);
+}
+
+/* sim_queue.c: clock, events, message pool, the transport's functions */
+extern const struct transport_ops sim_ops;
+int sim_queue_init(struct sim *s);
+void sim_queue_done(struct sim *s);
+struct sim_msg *sim_msg_get(struct sim *s, const uint8_t *data,
+                            size_t len); /*!< NULL: no memory */
+void sim_msg_put(struct sim *s, struct sim_msg *m);
+int sim_event_add(struct sim *s, const struct sim_event *e, uint64_t delay_us);
+/*! \brief Hands a message to the SM after \a hops cables' time. Takes \a m also on
+ * failure. */
+int sim_deliver(struct sim *s, struct sim_msg *m, unsigned hops);
+uint64_t sim_now_us(const struct sim *s);
+
+/* sim_route.c: how MADs get through the fabric */
+void sim_send_smp(struct sim *s, struct sim_msg *m); /*!< from the SM's port; takes m */
+/*! \brief Walks by LFTs to the owner of \a dlid. \a data: rules of data VLs, else of
+ * VL 15. */
+bool sim_walk_lid(struct sim *s, struct sim_at *at, uint32_t dlid, bool data);
+
+/* sim_node.c: the management agent */
+/*! \brief Answers the SMP in place. \return false: no answer. */
+bool sim_agent(struct sim *s, const struct sim_at *at, uint8_t *mad);
+/*! \brief One attribute. \return MAD status. */
+uint16_t sim_attr(struct sim *s, const struct sim_at *at, bool set, uint16_t attr,
+                  uint32_t mod, uint8_t *data);
+void sim_node_reset(struct sim *s,
+                    uint32_t node); /*!< as after power-on; links are not touched */
+/*! \brief Stored payload or NULL. */
+uint8_t *sim_stored_find(struct sim *s, uint32_t port, uint16_t attr, uint32_t mod);
+int sim_stored_put(struct sim *s, uint32_t port, uint16_t attr, uint32_t mod,
+                   const uint8_t *data);
+
+/* sim_port.c: PortInfo */
+void sim_port_reset(struct sim *s, uint32_t port);
+uint16_t sim_port_set(struct sim *s, uint32_t port, const uint8_t *in);
+
+/* sim_link.c: cables and traps */
+void sim_link_update(struct sim *s,
+                     uint32_t port); /*!< up or down by what both ends say */
+void sim_link_bounce(struct sim *s, uint32_t port); /*!< down, and up again if it may */
+void sim_trap_raise(struct sim *s, uint32_t node, unsigned trap); /*!< 0: 128, 1: 144 */
+void sim_trap_due(struct sim *s, uint32_t node, unsigned trap, uint32_t timer);
+void sim_trap_repress(struct sim *s, uint32_t node, const uint8_t *mad);
+
+/* sim_client.c */
+void sim_send_gmp(struct sim *s, const struct mad_msg *m);
+void sim_clients_done(struct sim *s);

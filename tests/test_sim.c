@@ -1,0 +1,1014 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include <check.h>
+#include <errno.h>
+#include <infiniband/umad_sa.h>
+#include <infiniband/umad_sm.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/diag.h"
+#include "conf/err.h"
+#include "routing/graph.h"
+#include "sa/fields.h"
+#include "sa/sim.h"
+#include "sa/transport.h"
+
+/*
+ * The fabric of most cases:
+ *
+ *   h1[1] -- [1]A[3] -- [3]B[1] -- [1]h2        A: enhanced port 0, B: base port 0
+ *                 A[4] -- [4]B                  h1: the SM
+ *
+ * Expectations are the specification's (IBA vol. 1, the sections named beside them).
+ */
+enum { A = 0xA0, B = 0xB0, H1 = 0x100, H2 = 0x200, PORT1 = 1 };
+
+struct bed {
+	struct arena *arena;
+	struct graph *g;
+	struct sim *s;
+	struct transport *t;
+	uint64_t tid;
+	uint8_t path[64]; /* initial path; [0] is its length */
+	uint8_t data[64]; /* of the last answer */
+	uint8_t mad[MAD_BYTES];
+};
+
+static struct bed bed;
+
+static uint32_t add(struct graph *g, enum node_type type, uint64_t guid, unsigned ports,
+                    const char *name)
+{
+	uint32_t n;
+	ck_assert_int_eq(graph_add_node(g, type, guid, ports, name, NULL, &n), E_OK);
+	return n;
+}
+
+static void cable(struct graph *g, uint32_t a, unsigned pa, uint32_t b, unsigned pb)
+{
+	ck_assert_int_eq(graph_connect(g, graph_port(g, a, pa), graph_port(g, b, pb)),
+	                 E_OK);
+}
+
+static void open_bed(const struct sim_options *o)
+{
+	memset(&bed, 0, sizeof(bed));
+	bed.arena = arena_new();
+	struct graph *g = bed.g = graph_new(bed.arena);
+	uint32_t a = add(g, NODE_SWITCH, A, 4, "switch a");
+	uint32_t b = add(g, NODE_SWITCH, B, 4, "switch b");
+	uint32_t h1 = add(g, NODE_CA, H1, 1, "h1");
+	uint32_t h2 = add(g, NODE_CA, H2, 1, "h2");
+	g->nodes[a].esp0 = true;
+	cable(g, h1, 1, a, 1);
+	cable(g, h2, 1, b, 1);
+	cable(g, a, 3, b, 3);
+	cable(g, a, 4, b, 4);
+	ck_assert_int_eq(graph_freeze(g, NULL), E_OK);
+	struct sim_options opts = *o;
+	opts.sm_port_guid = H1 + PORT1;
+	ck_assert_int_eq(sim_new(g, &opts, false, &bed.s), E_OK);
+	bed.t = sim_transport(bed.s);
+}
+
+static void setup(void)
+{
+	open_bed(&(struct sim_options){ .virtual_clock = true, .delay_us = 10 });
+}
+
+static void teardown(void)
+{
+	sim_free(bed.s);
+	arena_free(bed.arena);
+}
+
+/* Sets the initial path: to(n, p1, p2, ...). */
+#define TO(...)                                                                          \
+	to((const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
+
+static void to(const uint8_t *path, size_t n)
+{
+	bed.path[0] = (uint8_t)n;
+	memcpy(bed.path + 1, path, n);
+}
+
+static void to_self(void)
+{
+	bed.path[0] = 0;
+}
+
+static void fill(uint8_t method, uint16_t attr, uint32_t mod)
+{
+	memset(bed.mad, 0, sizeof(bed.mad));
+	field_set(bed.mad, MAD_BASE_VERSION, 1);
+	field_set(bed.mad, MAD_MGMT_CLASS, UMAD_CLASS_SUBN_DIRECTED_ROUTE);
+	field_set(bed.mad, MAD_CLASS_VERSION, 1);
+	field_set(bed.mad, MAD_METHOD, method);
+	field_set(bed.mad, MAD_TID, ++bed.tid);
+	field_set(bed.mad, MAD_ATTR_ID, attr);
+	field_set(bed.mad, MAD_ATTR_MOD, mod);
+	field_set(bed.mad, SMP_DR_SLID, 0xFFFF);
+	field_set(bed.mad, SMP_DR_DLID, 0xFFFF);
+	field_set(bed.mad, SMP_HOP_COUNT, bed.path[0]);
+	memcpy(bed.mad + SMP_INITIAL_PATH_AT + 1, bed.path + 1, bed.path[0]);
+	if (method == UMAD_METHOD_SET) {
+		memcpy(bed.mad + SMP_DATA_AT, bed.data, sizeof(bed.data));
+	}
+}
+
+/* Sends bed.mad and waits for its answer, which replaces it. Returns status or -1. */
+static int exchange_to(uint32_t lid)
+{
+	uint8_t mgmt_class = (uint8_t)field_get(bed.mad, MAD_MGMT_CLASS);
+	struct mad_msg m = { .mgmt_class = mgmt_class,
+		             .len = MAD_BYTES,
+		             .data = bed.mad };
+	m.addr.directed = mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE;
+	m.addr.lid = lid;
+	uint64_t tid = field_get(bed.mad, MAD_TID);
+	ck_assert_int_eq(transport_send(bed.t, &m), E_OK);
+	struct mad_msg r;
+	uint64_t deadline = bed.t->ops->now_ms(bed.t) + 5;
+	do { /* traps may come in between */
+		int ret = bed.t->ops->recv(bed.t, deadline, &r);
+		if (ret == E_TIMEOUT) {
+			return -1;
+		}
+		ck_assert_int_eq(ret, E_OK);
+	} while (field_get(r.data, MAD_METHOD) == UMAD_METHOD_TRAP);
+	ck_assert_uint_eq(r.len, MAD_BYTES);
+	ck_assert_uint_eq(r.mgmt_class, mgmt_class);
+	memcpy(bed.mad, r.data, MAD_BYTES);
+	ck_assert_uint_eq(field_get(bed.mad, MAD_TID), tid);
+	memcpy(bed.data, bed.mad + SMP_DATA_AT, sizeof(bed.data));
+	return (int)field_get(bed.mad, MAD_STATUS) & 0x7FFF;
+}
+
+static int smp(uint8_t method, uint16_t attr, uint32_t mod)
+{
+	fill(method, attr, mod);
+	return exchange_to(0xFFFF);
+}
+
+static int get(uint16_t attr, uint32_t mod)
+{
+	return smp(UMAD_METHOD_GET, attr, mod);
+}
+
+static int set(uint16_t attr, uint32_t mod)
+{
+	return smp(UMAD_METHOD_SET, attr, mod);
+}
+
+/* Get, change one field, Set. */
+static int change(uint32_t mod, unsigned bit, unsigned width, uint64_t v)
+{
+	ck_assert_int_eq(get(UMAD_SM_ATTR_PORT_INFO, mod), 0);
+	field_set(bed.data, PI_PORT_STATE, 0);
+	field_set(bed.data, PI_PORT_PHYSICAL_STATE, 0);
+	field_set(bed.data, bit, width, v);
+	return set(UMAD_SM_ATTR_PORT_INFO, mod);
+}
+
+static uint64_t port_field(uint32_t mod, unsigned bit, unsigned width)
+{
+	ck_assert_int_eq(get(UMAD_SM_ATTR_PORT_INFO, mod), 0);
+	return field_get(bed.data, bit, width);
+}
+
+static void give_lid(uint32_t lid)
+{
+	ck_assert_int_eq(get(UMAD_SM_ATTR_PORT_INFO, 0), 0);
+	field_set(bed.data, PI_PORT_STATE, 0);
+	field_set(bed.data, PI_PORT_PHYSICAL_STATE, 0);
+	field_set(bed.data, PI_LID, lid);
+	field_set(bed.data, PI_MASTER_SM_LID, 1);
+	ck_assert_int_eq(set(UMAD_SM_ATTR_PORT_INFO, 0), 0);
+}
+
+static void give_lft(const uint8_t *ports, size_t n)
+{
+	ck_assert_int_eq(get(UMAD_SM_ATTR_SWITCH_INFO, 0), 0);
+	field_set(bed.data, SI_LINEAR_FDB_TOP, n - 1);
+	ck_assert_int_eq(set(UMAD_SM_ATTR_SWITCH_INFO, 0), 0);
+	memset(bed.data, 0xFF, sizeof(bed.data));
+	memcpy(bed.data, ports, n);
+	ck_assert_int_eq(set(UMAD_SM_ATTR_LINEAR_FT, 0), 0);
+}
+
+/* LIDs 1 h1, 2 A, 3 B, 4 h2; A and B talk over port 3. */
+static void program(void)
+{
+	to_self();
+	give_lid(1);
+	TO(1);
+	give_lid(2);
+	give_lft((const uint8_t[]){ 0xFF, 1, 0, 3, 3 }, 5);
+	TO(1, 3);
+	give_lid(3);
+	give_lft((const uint8_t[]){ 0xFF, 3, 3, 0, 1 }, 5);
+	TO(1, 3, 1);
+	give_lid(4);
+}
+
+static void activate_port(uint32_t mod)
+{
+	ck_assert_int_eq(change(mod, PI_PORT_STATE, PORT_ARMED), 0);
+	ck_assert_int_eq(change(mod, PI_PORT_STATE, PORT_ACTIVE), 0);
+}
+
+static void activate(void)
+{
+	to_self();
+	activate_port(1);
+	TO(1);
+	activate_port(1);
+	activate_port(3);
+	TO(1, 3);
+	activate_port(1);
+	activate_port(3);
+	TO(1, 3, 1);
+	activate_port(1);
+}
+
+START_TEST(node_info_of_each_hop)
+{
+	/* 14.2.5.3: PortGUID and LocalPortNum are those of the port where the SMP came
+	 * in. */
+	static const struct {
+		uint8_t n, path[3];
+		uint64_t node, port;
+		unsigned type, local;
+	} rows[] = {
+		{ 0, { 0 }, H1, H1 + PORT1, NODE_CA, 1 },
+		{ 1, { 1 }, A, A, NODE_SWITCH, 1 },
+		{ 2, { 1, 3 }, B, B, NODE_SWITCH, 3 },
+		{ 2, { 1, 4 }, B, B, NODE_SWITCH, 4 },
+		{ 3, { 1, 3, 1 }, H2, H2 + PORT1, NODE_CA, 1 },
+		{ 3, { 1, 3, 4 }, A, A, NODE_SWITCH, 4 },
+	};
+	to(rows[_i].path, rows[_i].n);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_NODE_INFO, 0), 0);
+	ck_assert_uint_eq(field_get(bed.data, NI_NODE_GUID), rows[_i].node);
+	ck_assert_uint_eq(field_get(bed.data, NI_PORT_GUID), rows[_i].port);
+	ck_assert_uint_eq(field_get(bed.data, NI_NODE_TYPE), rows[_i].type);
+	ck_assert_uint_eq(field_get(bed.data, NI_LOCAL_PORT_NUM), rows[_i].local);
+	/* 14.2.2: the answer has the direction bit, and its hop pointer is back at 0. */
+	ck_assert_uint_eq(field_get(bed.mad, SMP_DIRECTION), 1);
+	ck_assert_uint_eq(field_get(bed.mad, SMP_HOP_POINTER), 0);
+	ck_assert_uint_eq(bed.mad[3], UMAD_METHOD_GET_RESP);
+}
+END_TEST
+
+START_TEST(no_way_no_answer)
+{
+	static const struct {
+		uint8_t n, path[4];
+	} rows[] = {
+		{ 1, { 2 } },          /* h1 has no port 2 */
+		{ 2, { 1, 2 } },       /* no cable */
+		{ 2, { 1, 0 } },       /* port 0 is no way out */
+		{ 2, { 1, 200 } },     /* no such port */
+		{ 4, { 1, 3, 1, 1 } }, /* through a channel adapter */
+	};
+	to(rows[_i].path, rows[_i].n);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_NODE_INFO, 0), -1);
+}
+END_TEST
+
+START_TEST(hop_count_beyond_the_path)
+{
+	TO(1);
+	fill(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 0);
+	field_set(bed.mad, SMP_HOP_COUNT, 64);
+	ck_assert_int_eq(exchange_to(0xFFFF), -1);
+	fill(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 0);
+	field_set(bed.mad, SMP_HOP_POINTER, 1);
+	ck_assert_int_eq(exchange_to(0xFFFF), -1);
+}
+END_TEST
+
+START_TEST(descriptions)
+{
+	TO(1, 3);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_NODE_DESC, 0), 0);
+	ck_assert_str_eq((char *)bed.data, "switch b");
+}
+END_TEST
+
+START_TEST(unknown_things_are_answered)
+{
+	TO(1);
+	ck_assert_int_eq(get(0x7777, 0), 0x0C);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_SM_INFO, 0), 0x0C);
+	ck_assert_int_eq(set(UMAD_SM_ATTR_NODE_INFO, 0), 0x0C);
+	ck_assert_int_eq(smp(UMAD_METHOD_SEND, UMAD_SM_ATTR_NODE_INFO, 0), 0x08);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_PORT_INFO, 5), 0x1C);
+	TO(1, 3, 1);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_SWITCH_INFO, 0), 0x0C);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_LINEAR_FT, 0), 0x0C);
+	fill(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 0);
+	field_set(bed.mad, MAD_CLASS_VERSION, 2);
+	ck_assert_int_eq(exchange_to(0xFFFF), 0x04);
+}
+END_TEST
+
+START_TEST(port_states)
+{
+	/* 7.2.7 and 14.2.5.6: only INIT -> ARMED -> ACTIVE; anything else is refused. */
+	TO(1);
+	ck_assert_uint_eq(port_field(3, PI_PORT_STATE), PORT_INIT);
+	ck_assert_int_eq(change(3, PI_PORT_STATE, PORT_ACTIVE), 0x1C);
+	ck_assert_int_eq(change(3, PI_PORT_STATE, PORT_INIT), 0x1C);
+	ck_assert_int_eq(change(3, PI_PORT_STATE, 5), 0x1C);
+	ck_assert_uint_eq(port_field(3, PI_PORT_STATE), PORT_INIT);
+	ck_assert_int_eq(change(3, PI_PORT_STATE, PORT_ARMED), 0);
+	ck_assert_int_eq(change(3, PI_PORT_STATE, PORT_ARMED), 0x1C);
+	ck_assert_int_eq(change(3, PI_VL_HIGH_LIMIT, 7), 0);
+	ck_assert_uint_eq(port_field(3, PI_PORT_STATE), PORT_ARMED);
+	ck_assert_uint_eq(port_field(3, PI_VL_HIGH_LIMIT), 7);
+	ck_assert_int_eq(change(3, PI_PORT_STATE, PORT_ACTIVE), 0);
+	ck_assert_uint_eq(port_field(3, PI_PORT_STATE), PORT_ACTIVE);
+	ck_assert_uint_eq(sim_bounces(bed.s), 0);
+	TO(1, 4);
+	ck_assert_uint_eq(port_field(3, PI_PORT_STATE), PORT_INIT);
+	TO(1);
+	ck_assert_int_eq(change(3, PI_PORT_STATE, PORT_DOWN), 0);
+	ck_assert_uint_eq(port_field(3, PI_PORT_STATE), PORT_INIT);
+	ck_assert_uint_eq(sim_bounces(bed.s), 1);
+	ck_assert_uint_eq(port_field(2, PI_PORT_STATE), PORT_DOWN); /* no cable */
+	ck_assert_int_eq(change(2, PI_PORT_STATE, PORT_ARMED), 0x1C);
+}
+END_TEST
+
+START_TEST(bad_set_changes_nothing)
+{
+	TO(1, 3, 1);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_PORT_INFO, 0), 0);
+	field_set(bed.data, PI_PORT_STATE, 0);
+	field_set(bed.data, PI_LID, 9);
+	field_set(bed.data, PI_MASTER_SM_LID, 1);
+	field_set(bed.data, PI_OPERATIONAL_VLS, 5); /* VLCap is 4 */
+	ck_assert_int_eq(set(UMAD_SM_ATTR_PORT_INFO, 0), 0x1C);
+	ck_assert_uint_eq(port_field(0, PI_LID), 0);
+}
+END_TEST
+
+START_TEST(refused_values)
+{
+	static const struct {
+		unsigned bit, width;
+		uint64_t v;
+	} rows[] = {
+		{ PI_LID, 0 },
+		{ PI_LID, 0xC000 },
+		{ PI_MASTER_SM_LID, 0 },
+		{ PI_NEIGHBOR_MTU, 0 },
+		{ PI_NEIGHBOR_MTU, 6 },
+		{ PI_LINK_WIDTH_ENABLED, 16 },
+		{ PI_LINK_SPEED_ENABLED, 8 },
+	};
+	TO(1, 3, 1);
+	give_lid(4);
+	ck_assert_int_eq(change(1, rows[_i].bit, rows[_i].width, rows[_i].v), 0x1C);
+}
+END_TEST
+
+START_TEST(read_only_fields_stay)
+{
+	static const struct {
+		unsigned bit, width;
+	} rows[] = {
+		{ PI_CAPABILITY_MASK },
+		{ PI_MTU_CAP },
+		{ PI_VL_CAP },
+		{ PI_LINK_WIDTH_ACTIVE },
+		{ PI_LINK_WIDTH_SUPPORTED },
+		{ PI_LINK_SPEED_SUPPORTED },
+		{ PI_LINK_SPEED_ACTIVE },
+		{ PI_GUID_CAP },
+		{ PI_LOCAL_PORT_NUM },
+	};
+	TO(1, 3, 1);
+	give_lid(4);
+	uint64_t before = port_field(1, rows[_i].bit, rows[_i].width);
+	ck_assert_int_eq(change(1, rows[_i].bit, rows[_i].width, ~before), 0);
+	ck_assert_uint_eq(port_field(1, rows[_i].bit, rows[_i].width), before);
+}
+END_TEST
+
+START_TEST(zero_keeps)
+{
+	TO(1, 3, 1);
+	give_lid(4);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_PORT_INFO, 1), 0);
+	uint8_t before[64];
+	memcpy(before, bed.data, sizeof(before));
+	field_set(bed.data, PI_PORT_STATE, 0);
+	field_set(bed.data, PI_PORT_PHYSICAL_STATE, 0);
+	field_set(bed.data, PI_LINK_DOWN_DEFAULT_STATE, 0);
+	field_set(bed.data, PI_LINK_WIDTH_ENABLED, 0);
+	field_set(bed.data, PI_LINK_SPEED_ENABLED, 0);
+	field_set(bed.data, PI_OPERATIONAL_VLS, 0);
+	ck_assert_int_eq(set(UMAD_SM_ATTR_PORT_INFO, 1), 0);
+	ck_assert_mem_eq(bed.data, before, sizeof(before));
+}
+END_TEST
+
+START_TEST(switch_port_0)
+{
+	TO(1);
+	give_lid(2);
+	ck_assert_uint_eq(port_field(0, PI_PORT_STATE), PORT_ACTIVE);
+	ck_assert_int_eq(change(0, PI_PORT_STATE, PORT_DOWN), 0);
+	ck_assert_uint_eq(port_field(0, PI_PORT_STATE), PORT_ACTIVE);
+	ck_assert_int_eq(change(0, PI_LMC, 1), 0); /* enhanced */
+	ck_assert_uint_eq(port_field(0, PI_LMC), 1);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_SWITCH_INFO, 0), 0);
+	ck_assert_uint_eq(field_get(bed.data, SI_ENHANCED_PORT_0), 1);
+	TO(1, 3);
+	give_lid(4);
+	ck_assert_int_eq(change(0, PI_LMC, 1), 0x1C); /* base */
+	ck_assert_uint_eq(port_field(0, PI_LMC), 0);
+}
+END_TEST
+
+START_TEST(switch_info_sets)
+{
+	TO(1);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_SWITCH_INFO, 0), 0);
+	ck_assert_uint_eq(field_get(bed.data, SI_LINEAR_FDB_CAP), 0xC000);
+	ck_assert_uint_eq(field_get(bed.data, SI_PORT_STATE_CHANGE),
+	                  1); /* links came up */
+	field_set(bed.data, SI_PORT_STATE_CHANGE, 0);
+	field_set(bed.data, SI_LINEAR_FDB_TOP, 77);
+	field_set(bed.data, SI_LINEAR_FDB_CAP, 5);
+	field_set(bed.data, SI_LIFE_TIME_VALUE, 18);
+	ck_assert_int_eq(set(UMAD_SM_ATTR_SWITCH_INFO, 0), 0);
+	ck_assert_uint_eq(field_get(bed.data, SI_LINEAR_FDB_CAP), 0xC000);
+	ck_assert_uint_eq(field_get(bed.data, SI_LINEAR_FDB_TOP), 77);
+	ck_assert_uint_eq(field_get(bed.data, SI_LIFE_TIME_VALUE), 18);
+	ck_assert_uint_eq(field_get(bed.data, SI_PORT_STATE_CHANGE), 1);
+	field_set(bed.data, SI_PORT_STATE_CHANGE, 1);
+	ck_assert_int_eq(set(UMAD_SM_ATTR_SWITCH_INFO, 0), 0);
+	ck_assert_uint_eq(field_get(bed.data, SI_PORT_STATE_CHANGE), 0);
+	ck_assert_int_eq(sim_set_link(bed.s, B, 4, false), E_OK);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_SWITCH_INFO, 0), 0);
+	ck_assert_uint_eq(field_get(bed.data, SI_PORT_STATE_CHANGE), 1);
+	field_set(bed.data, SI_LINEAR_FDB_TOP, 0xC000);
+	ck_assert_int_eq(set(UMAD_SM_ATTR_SWITCH_INFO, 0), 0x1C);
+}
+END_TEST
+
+START_TEST(lft_blocks)
+{
+	TO(1);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_LINEAR_FT, 3), 0);
+	for (unsigned i = 0; i < 64; i++) {
+		ck_assert_uint_eq(bed.data[i], 0xFF);
+		bed.data[i] = (uint8_t)i;
+	}
+	ck_assert_int_eq(set(UMAD_SM_ATTR_LINEAR_FT, 3), 0);
+	memset(bed.data, 0, sizeof(bed.data));
+	ck_assert_int_eq(get(UMAD_SM_ATTR_LINEAR_FT, 3), 0);
+	ck_assert_uint_eq(bed.data[63], 63);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_LINEAR_FT, 2), 0);
+	ck_assert_uint_eq(bed.data[63], 0xFF);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_LINEAR_FT, 0xBFFF / 64), 0);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_LINEAR_FT, 0xC000 / 64), 0x1C);
+	ck_assert_int_eq(set(UMAD_SM_ATTR_LINEAR_FT, 0xC000 / 64), 0x1C);
+}
+END_TEST
+
+START_TEST(tables_are_kept)
+{
+	TO(1, 3, 1);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_PKEY_TABLE, 0), 0);
+	ck_assert_uint_eq(field_get(bed.data, 0, 16), 0xFFFF);
+	ck_assert_uint_eq(field_get(bed.data, 16, 16), 0);
+	field_set(bed.data, 16, 16, 0x8001);
+	ck_assert_int_eq(set(UMAD_SM_ATTR_PKEY_TABLE, 0), 0);
+	memset(bed.data, 0, sizeof(bed.data));
+	ck_assert_int_eq(get(UMAD_SM_ATTR_PKEY_TABLE, 0), 0);
+	ck_assert_uint_eq(field_get(bed.data, 16, 16), 0x8001);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_PKEY_TABLE, 900), 0x1C);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_GUID_INFO, 0), 0);
+	ck_assert_uint_eq(field_get(bed.data, 0, 64), H2 + PORT1);
+	/* 8 data VLs: SL 9 falls on VL 1, SL 15 is dropped (VL 15). */
+	ck_assert_int_eq(get(UMAD_SM_ATTR_SLVL_TABLE, 0), 0);
+	ck_assert_uint_eq(field_get(bed.data, 4 * 9, 4), 1);
+	ck_assert_uint_eq(field_get(bed.data, 4 * 15, 4), 15);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_VL_ARB_TABLE, 1 << 16), 0);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_VL_ARB_TABLE, 0), 0x1C);
+	/* Another port has its own; a reboot forgets. */
+	to_self();
+	ck_assert_int_eq(get(UMAD_SM_ATTR_PKEY_TABLE, 0), 0);
+	ck_assert_uint_eq(field_get(bed.data, 16, 16), 0);
+	ck_assert_int_eq(sim_reboot(bed.s, H2), E_OK);
+	TO(1, 3, 1);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_PKEY_TABLE, 0), 0);
+	ck_assert_uint_eq(field_get(bed.data, 16, 16), 0);
+}
+END_TEST
+
+START_TEST(many_stored_tables)
+{
+	TO(1);
+	for (uint32_t i = 0; i < 25; i++) {
+		uint32_t mod = (i / 5) << 8 | i % 5;
+		memset(bed.data, (int)i, sizeof(bed.data));
+		ck_assert_int_eq(set(UMAD_SM_ATTR_SLVL_TABLE, mod), 0);
+	}
+	for (uint32_t i = 0; i < 960; i++) {
+		memset(bed.data, (int)(i & 0xFF), sizeof(bed.data));
+		ck_assert_int_eq(set(UMAD_SM_ATTR_MCAST_FT, i % 32), 0);
+		ck_assert_int_eq(set(UMAD_SM_ATTR_PKEY_TABLE, (i % 5) << 16 | i % 2), 0);
+	}
+	for (uint32_t i = 0; i < 25; i++) {
+		ck_assert_int_eq(get(UMAD_SM_ATTR_SLVL_TABLE, (i / 5) << 8 | i % 5), 0);
+		ck_assert_uint_eq(bed.data[63], i);
+	}
+}
+END_TEST
+
+START_TEST(m_key_levels)
+{
+	/* 14.2.4.1: level 0 and 1 let a Get pass, 1 hides the key; 2 lets nothing pass.
+	 */
+	static const struct {
+		unsigned level;
+		int get;
+		uint64_t seen;
+	} rows[] = { { 0, 0, 77 }, { 1, 0, 0 }, { 2, -1, 0 }, { 3, -1, 0 } };
+	TO(1, 3, 1);
+	give_lid(4);
+	ck_assert_int_eq(change(1, PI_M_KEY_PROTECT_BITS, rows[_i].level), 0);
+	ck_assert_int_eq(change(1, PI_M_KEY, 77), 0);
+	memset(bed.data, 0, sizeof(bed.data));
+	ck_assert_int_eq(get(UMAD_SM_ATTR_PORT_INFO, 1), rows[_i].get);
+	ck_assert_uint_eq(field_get(bed.data, PI_M_KEY), rows[_i].seen);
+	ck_assert_int_eq(set(UMAD_SM_ATTR_PORT_INFO, 1), -1);
+	fill(UMAD_METHOD_GET, UMAD_SM_ATTR_PORT_INFO, 1);
+	field_set(bed.mad, SMP_M_KEY, 77);
+	ck_assert_int_eq(exchange_to(0xFFFF), 0);
+	ck_assert_uint_eq(field_get(bed.data, PI_M_KEY), 77);
+	ck_assert_uint_ge(field_get(bed.data, PI_M_KEY_VIOLATIONS), 1);
+}
+END_TEST
+
+static int by_lid(uint8_t method, uint16_t attr, uint32_t lid)
+{
+	bed.path[0] = 0;
+	fill(method, attr, 0);
+	field_set(bed.mad, MAD_MGMT_CLASS, UMAD_CLASS_SUBN_LID_ROUTED);
+	return exchange_to(lid);
+}
+
+START_TEST(lid_routed)
+{
+	static const uint64_t owner[] = { 0, H1, A, B, H2 };
+	program();
+	for (uint32_t lid = 1; lid <= 4; lid++) { /* ports are INIT: VL 15 passes */
+		ck_assert_int_eq(by_lid(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, lid), 0);
+		ck_assert_uint_eq(field_get(bed.data, NI_NODE_GUID), owner[lid]);
+	}
+	ck_assert_int_eq(by_lid(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 5), -1);
+	ck_assert_int_eq(by_lid(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 0), -1);
+	TO(1, 3); /* the way back counts too */
+	give_lft((const uint8_t[]){ 0xFF, 0xFF, 3, 0, 1 }, 5);
+	ck_assert_int_eq(by_lid(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 4), -1);
+	TO(1, 3); /* a loop between A and B */
+	give_lft((const uint8_t[]){ 0xFF, 3, 3, 0, 3 }, 5);
+	ck_assert_int_eq(by_lid(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 4), -1);
+}
+END_TEST
+
+START_TEST(linear_fdb_top_counts)
+{
+	program();
+	TO(1);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_SWITCH_INFO, 0), 0);
+	field_set(bed.data, SI_LINEAR_FDB_TOP, 3);
+	ck_assert_int_eq(set(UMAD_SM_ATTR_SWITCH_INFO, 0), 0);
+	ck_assert_int_eq(by_lid(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 3), 0);
+	ck_assert_int_eq(by_lid(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 4), -1);
+}
+END_TEST
+
+START_TEST(lid_then_directed)
+{
+	/* 14.2.2: the LID-routed part leads to a switch, the directed part starts there.
+	 */
+	program();
+	TO(1);
+	fill(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 0);
+	field_set(bed.mad, SMP_DR_SLID, 1);
+	ck_assert_int_eq(exchange_to(3), 0);
+	ck_assert_uint_eq(field_get(bed.data, NI_NODE_GUID), H2);
+}
+END_TEST
+
+START_TEST(sm_info_reaches_the_sm)
+{
+	/* The agent leaves SMInfo to the SM on its node: the request itself comes up. */
+	to_self();
+	fill(UMAD_METHOD_GET, UMAD_SM_ATTR_SM_INFO, 0);
+	ck_assert_int_eq(exchange_to(0xFFFF), 0);
+	ck_assert_uint_eq(bed.mad[3], UMAD_METHOD_GET);
+}
+END_TEST
+
+START_TEST(issm_bit)
+{
+	to_self();
+	ck_assert_uint_eq(port_field(1, PI_CAPABILITY_MASK) & 2, 0);
+	ck_assert_int_eq(bed.t->ops->set_issm(bed.t, true), E_OK);
+	ck_assert_uint_eq(port_field(1, PI_CAPABILITY_MASK) & 2, 2);
+	bed.t->ops->close(bed.t);
+	ck_assert_uint_eq(port_field(1, PI_CAPABILITY_MASK) & 2, 0);
+}
+END_TEST
+
+START_TEST(deaf_and_down)
+{
+	ck_assert_int_eq(sim_set_deaf(bed.s, B, true), E_OK);
+	TO(1, 3);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_NODE_INFO, 0), -1);
+	TO(1);
+	ck_assert_uint_eq(port_field(3, PI_PORT_STATE), PORT_INIT);
+	ck_assert_int_eq(sim_set_deaf(bed.s, B, false), E_OK);
+	ck_assert_int_eq(sim_set_node(bed.s, B, false), E_OK);
+	ck_assert_uint_eq(port_field(3, PI_PORT_STATE), PORT_DOWN);
+	ck_assert_int_eq(sim_set_node(bed.s, B, true), E_OK);
+	TO(1, 3);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_NODE_INFO, 0), 0);
+	ck_assert_int_eq(sim_set_node(bed.s, 0x999, true), E_NOTFOUND);
+	ck_assert_int_eq(sim_set_link(bed.s, A, 2, true), E_NOTFOUND);
+	ck_assert_int_eq(sim_set_link(bed.s, A, 77, true), E_NOTFOUND);
+}
+END_TEST
+
+START_TEST(reboot_forgets)
+{
+	program();
+	activate();
+	ck_assert_int_eq(sim_reboot(bed.s, B), E_OK);
+	TO(1, 3);
+	ck_assert_uint_eq(port_field(0, PI_LID), 0);
+	ck_assert_uint_eq(port_field(3, PI_PORT_STATE), PORT_INIT);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_LINEAR_FT, 0), 0);
+	ck_assert_uint_eq(bed.data[1], 0xFF);
+	TO(1);
+	ck_assert_uint_eq(port_field(3, PI_PORT_STATE), PORT_INIT);
+	ck_assert_uint_eq(sim_bounces(bed.s), 0); /* not by a Set */
+}
+END_TEST
+
+/* Next message for the SM within ms; false: none. */
+static bool next(uint64_t ms, struct mad_msg *ret)
+{
+	return bed.t->ops->recv(bed.t, bed.t->ops->now_ms(bed.t) + ms, ret) == E_OK;
+}
+
+START_TEST(trap_128)
+{
+	struct mad_msg m;
+	program();
+	activate();
+	ck_assert(!next(100, &m));
+	ck_assert_int_eq(sim_set_link(bed.s, B, 1, false), E_OK);
+	ck_assert(next(100, &m));
+	/* 13.4.8.2 and 14.2.5.1: generic, urgent, from a switch, number 128, its LID */
+	static const uint8_t notice[] = { 0x81, 0, 0, 2, 0, 128, 0, 3, 0, 0, 0, 3 };
+	ck_assert_uint_eq(m.mgmt_class, UMAD_CLASS_SUBN_LID_ROUTED);
+	ck_assert_uint_eq(m.data[3], UMAD_METHOD_TRAP);
+	ck_assert_uint_eq(field_get(m.data, MAD_ATTR_ID), UMAD_ATTR_NOTICE);
+	ck_assert_mem_eq(m.data + 64, notice, sizeof(notice));
+	ck_assert_uint_eq(m.addr.lid, 3);
+	uint64_t tid = field_get(m.data, MAD_TID);
+	ck_assert(next(2000, &m)); /* again, after 4.096 us * 2^18 */
+	ck_assert_uint_eq(field_get(m.data, MAD_TID), tid);
+	fill(UMAD_METHOD_TRAP_REPRESS, UMAD_ATTR_NOTICE, 0);
+	field_set(bed.mad, MAD_MGMT_CLASS, UMAD_CLASS_SUBN_LID_ROUTED);
+	field_set(bed.mad, MAD_TID, tid);
+	ck_assert_int_eq(exchange_to(3), -1);
+	ck_assert(!next(10000, &m));
+	ck_assert_int_eq(sim_set_link(bed.s, B, 1, true), E_OK);
+	unsigned sends = 0;
+	while (next(10000, &m)) {
+		ck_assert_uint_ne(field_get(m.data, MAD_TID), tid);
+		sends++;
+	}
+	ck_assert_uint_eq(sends, 5);
+}
+END_TEST
+
+START_TEST(trap_144)
+{
+	struct mad_msg m;
+	program();
+	ck_assert_int_eq(sim_set_description(bed.s, H2, "new name"), E_OK);
+	ck_assert(next(100, &m));
+	ck_assert_uint_eq(field_get(m.data + 64, NTC_TRAP_NUMBER), 144);
+	ck_assert_uint_eq(field_get(m.data + 64, NTC_144_LID), 4);
+	ck_assert_uint_eq(field_get(m.data + 64, NTC_PRODUCER_TYPE), 1);
+	ck_assert_uint_eq(m.data[64 + 21], 1); /* change flags: NodeDescription */
+	TO(1, 3, 1);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_NODE_DESC, 0), 0);
+	ck_assert_str_eq((char *)bed.data, "new name");
+}
+END_TEST
+
+static void client_mad(uint8_t *mad, size_t len)
+{
+	memset(mad, 0, len);
+	field_set(mad, MAD_BASE_VERSION, 1);
+	field_set(mad, MAD_MGMT_CLASS, UMAD_CLASS_SUBN_ADM);
+	field_set(mad, MAD_CLASS_VERSION, 2);
+	field_set(mad, MAD_METHOD, UMAD_METHOD_GET);
+}
+
+START_TEST(clients)
+{
+	enum { LONG = 5000 };
+	uint8_t mad[LONG];
+	const uint8_t *got;
+	size_t len;
+	struct mad_msg m;
+
+	client_mad(mad, MAD_BYTES);
+	ck_assert_int_eq(sim_client_send(bed.s, 0x999, mad, MAD_BYTES), E_NOTFOUND);
+	ck_assert_int_eq(sim_client_send(bed.s, H2 + PORT1, mad, 3), -EINVAL);
+	program();
+	/* Tables alone are not enough: data needs ACTIVE ports. */
+	ck_assert_int_eq(sim_client_send(bed.s, H2 + PORT1, mad, MAD_BYTES), E_NOPATH);
+	activate();
+	ck_assert_int_eq(sim_client_send(bed.s, H2 + PORT1, mad, MAD_BYTES), E_OK);
+	ck_assert(next(100, &m));
+	ck_assert_uint_eq(m.mgmt_class, UMAD_CLASS_SUBN_ADM);
+	ck_assert_uint_eq(m.addr.lid, 4);
+	ck_assert_uint_eq(m.addr.qpn, 1);
+	ck_assert_uint_eq(m.addr.qkey, 0x80010000);
+	ck_assert_int_eq(sim_client_recv(bed.s, H2 + PORT1, &got, &len), E_TIMEOUT);
+	client_mad(mad, LONG);
+	mad[LONG - 1] = 7;
+	struct mad_msg answer = {
+		.mgmt_class = 3, .addr = m.addr, .len = LONG, .data = mad
+	};
+	ck_assert_int_eq(transport_send(bed.t, &answer), E_OK);
+	ck_assert_int_eq(transport_send(bed.t, &answer), E_OK);
+	for (unsigned i = 0; i < 2; i++) {
+		ck_assert_int_eq(sim_client_recv(bed.s, H2 + PORT1, &got, &len), E_OK);
+		ck_assert_uint_eq(len, LONG);
+		ck_assert_mem_eq(got, mad, LONG);
+	}
+	ck_assert_int_eq(sim_client_recv(bed.s, H2 + PORT1, &got, &len), E_TIMEOUT);
+	/* A client on the SM's own port. */
+	ck_assert_int_eq(sim_client_send(bed.s, H1 + PORT1, mad, LONG), E_OK);
+	ck_assert(next(100, &m));
+	ck_assert_uint_eq(m.addr.lid, 1);
+	ck_assert_uint_eq(m.len, LONG);
+}
+END_TEST
+
+START_TEST(first_data_packet_activates)
+{
+	uint8_t mad[MAD_BYTES];
+	struct mad_msg m;
+	client_mad(mad, MAD_BYTES);
+	program();
+	activate();
+	TO(1); /* both ends of A-B anew; A's stays ARMED until a packet comes in */
+	ck_assert_int_eq(change(3, PI_PORT_STATE, PORT_DOWN), 0);
+	ck_assert_int_eq(change(3, PI_PORT_STATE, PORT_ARMED), 0);
+	TO(1, 3);
+	activate_port(3);
+	while (next(20000, &m)) { /* traps about the bounce */
+	}
+	ck_assert_int_eq(sim_client_send(bed.s, H2 + PORT1, mad, MAD_BYTES), E_OK);
+	ck_assert(next(100, &m));
+	TO(1);
+	ck_assert_uint_eq(port_field(3, PI_PORT_STATE), PORT_ACTIVE);
+}
+END_TEST
+
+START_TEST(virtual_time)
+{
+	struct mad_msg m;
+	uint64_t t0 = bed.t->ops->now_ms(bed.t);
+	ck_assert_int_eq(bed.t->ops->recv(bed.t, t0 + 1234567, &m), E_TIMEOUT);
+	ck_assert_uint_eq(bed.t->ops->now_ms(bed.t), t0 + 1234567);
+	bed.t->ops->wake(bed.t);
+	ck_assert_int_eq(bed.t->ops->recv(bed.t, UINT64_MAX, &m), -EINTR);
+	ck_assert_int_eq(bed.t->ops->recv(bed.t, 0, &m), E_TIMEOUT);
+}
+END_TEST
+
+START_TEST(delay_per_hop)
+{
+	/* 3 cables there, 3 back, 1 ms each: nothing before 6 ms. */
+	teardown();
+	open_bed(&(struct sim_options){ .virtual_clock = true, .delay_us = 1000 });
+	struct mad_msg r, m = { .mgmt_class = 0x81, .len = MAD_BYTES, .data = bed.mad };
+	m.addr = (struct mad_addr){ .directed = true, .lid = 0xFFFF };
+	TO(1, 3, 1);
+	fill(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 0);
+	ck_assert_int_eq(transport_send(bed.t, &m), E_OK);
+	ck_assert_int_eq(bed.t->ops->recv(bed.t, 5, &r), E_TIMEOUT);
+	ck_assert_int_eq(bed.t->ops->recv(bed.t, 6, &r), E_OK);
+	ck_assert_uint_eq(bed.t->ops->now_ms(bed.t), 6);
+}
+END_TEST
+
+/* Which of 1000 SMPs came back, as a bit string hashed by FNV-1a. */
+static uint32_t lossy_run(uint32_t seed, unsigned *ret_lost)
+{
+	uint32_t hash = 2166136261u;
+	open_bed(&(struct sim_options){
+		.virtual_clock = true, .seed = seed, .drop_ppm = 100000 });
+	*ret_lost = 0;
+	TO(1);
+	for (unsigned i = 0; i < 1000; i++) {
+		bool lost = get(UMAD_SM_ATTR_NODE_INFO, 0) < 0;
+		*ret_lost += lost;
+		hash = (hash ^ lost) * 16777619u;
+	}
+	ck_assert_uint_eq(sim_count(bed.s, UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO),
+	                  1000);
+	teardown();
+	return hash;
+}
+
+START_TEST(losses_follow_the_seed)
+{
+	unsigned lost, again, other;
+	teardown();
+	uint32_t first = lossy_run(7, &lost);
+	ck_assert_uint_eq(lossy_run(7, &again), first);
+	ck_assert_uint_ne(lossy_run(8, &other), first);
+	/* Request and answer are each lost with 0.1: 0.19 of 1000, within 6 sigma. */
+	ck_assert_uint_gt(lost, 115);
+	ck_assert_uint_lt(lost, 265);
+	open_bed(&(struct sim_options){ .virtual_clock = true });
+}
+END_TEST
+
+static void *wake_soon(void *arg)
+{
+	struct transport *t = arg;
+	t->ops->wake(t);
+	return NULL;
+}
+
+static void *ask_from_h2(void *arg)
+{
+	uint8_t mad[MAD_BYTES];
+	client_mad(mad, sizeof(mad));
+	ck_assert_int_eq(sim_client_send(arg, H2 + PORT1, mad, sizeof(mad)), E_OK);
+	return NULL;
+}
+
+START_TEST(real_clock)
+{
+	pthread_t thread;
+	struct mad_msg m;
+	teardown();
+	open_bed(&(struct sim_options){ .virtual_clock = false });
+	program();
+	activate();
+	uint64_t t0 = bed.t->ops->now_ms(bed.t);
+	ck_assert_int_eq(bed.t->ops->recv(bed.t, t0 + 2, &m), E_TIMEOUT);
+	ck_assert_uint_ge(bed.t->ops->now_ms(bed.t), t0 + 2);
+	/* The main thread sleeps without a deadline; only the other one can end that. */
+	ck_assert_int_eq(pthread_create(&thread, NULL, wake_soon, bed.t), 0);
+	ck_assert_int_eq(bed.t->ops->recv(bed.t, UINT64_MAX, &m), -EINTR);
+	pthread_join(thread, NULL);
+	ck_assert_int_eq(pthread_create(&thread, NULL, ask_from_h2, bed.s), 0);
+	ck_assert_int_eq(bed.t->ops->recv(bed.t, UINT64_MAX, &m), E_OK);
+	ck_assert_uint_eq(m.addr.lid, 4);
+	pthread_join(thread, NULL);
+}
+END_TEST
+
+START_TEST(peek_is_a_get)
+{
+	uint8_t data[64];
+	program();
+	ck_assert_int_eq(sim_peek(bed.s, B, UMAD_SM_ATTR_LINEAR_FT, 0, data), E_OK);
+	ck_assert_uint_eq(data[4], 1);
+	ck_assert_int_eq(sim_peek(bed.s, H2, UMAD_SM_ATTR_PORT_INFO, 1, data), E_OK);
+	ck_assert_uint_eq(field_get(data, PI_LID), 4);
+	ck_assert_int_eq(sim_peek(bed.s, 0x999, UMAD_SM_ATTR_PORT_INFO, 1, data),
+	                 E_NOTFOUND);
+	ck_assert_int_eq(sim_peek(bed.s, B, 0x7777, 1, data), E_NOTFOUND);
+}
+END_TEST
+
+START_TEST(speeds_and_widths)
+{
+	/* Codes as libibmad decodes them: base, extended, second extended speed. */
+	static const struct {
+		uint8_t speed, base, ext, ext2;
+	} rows[SPEED_COUNT] = {
+		[SPEED_SDR] = { SPEED_SDR, 1, 0, 0 },
+		[SPEED_DDR] = { SPEED_DDR, 2, 0, 0 },
+		[SPEED_QDR] = { SPEED_QDR, 4, 0, 0 },
+		[SPEED_FDR10] = { SPEED_FDR10, 4, 0, 0 },
+		[SPEED_FDR] = { SPEED_FDR, 0, 1, 0 },
+		[SPEED_EDR] = { SPEED_EDR, 0, 2, 0 },
+		[SPEED_HDR] = { SPEED_HDR, 0, 4, 0 },
+		[SPEED_NDR] = { SPEED_NDR, 0, 8, 0 },
+		[SPEED_XDR] = { SPEED_XDR, 0, 0, 1 },
+	};
+	sim_free(bed.s);
+	uint32_t h1 = graph_port_by_guid(bed.g, H1 + PORT1);
+	struct port *p = &bed.g->ports[h1];
+	p->speed = bed.g->ports[p->peer].speed = rows[_i].speed;
+	p->width = WIDTH_2X; /* the switch side stays 4x: 1x is what both can */
+	struct sim_options o = { .virtual_clock = true, .sm_port_guid = H1 + PORT1 };
+	ck_assert_int_eq(sim_new(bed.g, &o, false, &bed.s), E_OK);
+	bed.t = sim_transport(bed.s);
+	to_self();
+	ck_assert_uint_eq(port_field(1, PI_LINK_SPEED_ACTIVE), rows[_i].base);
+	ck_assert_uint_eq(port_field(1, PI_LINK_SPEED_EXT_ACTIVE), rows[_i].ext);
+	ck_assert_uint_eq(port_field(1, PI_LINK_SPEED_EXT_ACTIVE_2), rows[_i].ext2);
+	ck_assert_uint_eq(port_field(1, PI_LINK_WIDTH_ACTIVE), WIDTH_1X);
+	ck_assert_uint_eq(port_field(1, PI_CAPABILITY_MASK) >> 14 & 1,
+	                  rows[_i].speed >= SPEED_FDR);
+}
+END_TEST
+
+START_TEST(kept_lids)
+{
+	sim_free(bed.s);
+	uint32_t h2 = graph_port_by_guid(bed.g, H2 + PORT1);
+	bed.g->ports[h2].lid = 8;
+	bed.g->ports[h2].lmc = 2;
+	struct sim_options o = { .virtual_clock = true, .sm_port_guid = H1 + PORT1 };
+	ck_assert_int_eq(sim_new(bed.g, &o, true, &bed.s), E_OK);
+	bed.t = sim_transport(bed.s);
+	TO(1, 3, 1);
+	ck_assert_uint_eq(port_field(1, PI_LID), 8);
+	ck_assert_uint_eq(port_field(1, PI_LMC), 2);
+	o.sm_port_guid = 0x999;
+	struct sim *none = NULL;
+	ck_assert_int_eq(sim_new(bed.g, &o, true, &none), E_NOTFOUND);
+	ck_assert_ptr_null(none);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	Suite *su = suite_create("sim");
+	TCase *tc = tcase_create("fabric");
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, node_info_of_each_hop, 0, 6);
+	tcase_add_loop_test(tc, no_way_no_answer, 0, 5);
+	tcase_add_test(tc, hop_count_beyond_the_path);
+	tcase_add_test(tc, descriptions);
+	tcase_add_test(tc, unknown_things_are_answered);
+	tcase_add_test(tc, port_states);
+	tcase_add_test(tc, bad_set_changes_nothing);
+	tcase_add_loop_test(tc, refused_values, 0, 7);
+	tcase_add_loop_test(tc, read_only_fields_stay, 0, 9);
+	tcase_add_test(tc, zero_keeps);
+	tcase_add_test(tc, switch_port_0);
+	tcase_add_test(tc, switch_info_sets);
+	tcase_add_test(tc, lft_blocks);
+	tcase_add_test(tc, tables_are_kept);
+	tcase_add_test(tc, many_stored_tables);
+	tcase_add_loop_test(tc, m_key_levels, 0, 4);
+	tcase_add_test(tc, lid_routed);
+	tcase_add_test(tc, linear_fdb_top_counts);
+	tcase_add_test(tc, lid_then_directed);
+	tcase_add_test(tc, sm_info_reaches_the_sm);
+	tcase_add_test(tc, issm_bit);
+	tcase_add_test(tc, deaf_and_down);
+	tcase_add_test(tc, reboot_forgets);
+	tcase_add_test(tc, trap_128);
+	tcase_add_test(tc, trap_144);
+	tcase_add_test(tc, clients);
+	tcase_add_test(tc, first_data_packet_activates);
+	tcase_add_test(tc, virtual_time);
+	tcase_add_test(tc, delay_per_hop);
+	tcase_add_test(tc, losses_follow_the_seed);
+	tcase_add_test(tc, real_clock);
+	tcase_add_test(tc, peek_is_a_get);
+	tcase_add_loop_test(tc, speeds_and_widths, 0, SPEED_COUNT);
+	tcase_add_test(tc, kept_lids);
+	suite_add_tcase(su, tc);
+	return su;
+}
+
+int main(void)
+{
+	SRunner *r = srunner_create(suite());
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
