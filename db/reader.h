@@ -15,6 +15,9 @@ struct arena;
  *   ... getters ...
  *   snap_check() -> E_OK: what was read is one consistent epoch; E_STALE: throw it away, pin, again
  *
+ * Until snap_check() has said E_OK nothing that a getter gave may leave the process, also not
+ * "not found" or "malformed". A getter may say E_STALE itself: then pin again at once.
+ *
  * A foreign reader (gateway, command line) opens MDB_RDONLY|MDB_NOLOCK and so locks nothing:
  * it compares the environment's last transaction id with its own at each pin, renews on
  * change, renews again if `meta` holds another id than its transaction's (a root caught half
@@ -25,7 +28,7 @@ struct snap_reader;
 
 /*!
  * \brief Opens <dir>/snapshot for reading from another process. Nothing is written there.
- * \param why  Sentence on failure.
+ * \param ret_why  Sentence on failure.
  * \retval E_NOTREADY  The folder or file is not there yet. \retval -EACCES E_LAYOUT E_FOREIGN
  */
 int snap_reader_open(const char *dir, struct arena *a, const char **ret_why,
@@ -36,7 +39,23 @@ void snap_reader_close(struct snap_reader *r);
 int snap_pin(struct snap_reader *r);
 int snap_check(struct snap_reader *r);
 
-/*! Head of an epoch, decoded. Strings are borrowed until the next pin. */
+/*!
+ * \brief Lets the epoch go; all getters say E_NOTREADY until the next pin. A local reader
+ *        that falls idle has to: what it holds keeps the file from reusing the pages of
+ *        every later epoch.
+ */
+void snap_unpin(struct snap_reader *r);
+
+/*!
+ * \brief Another reader on the same open file, for another thread. A process opens a folder
+ *        once (snap_reader_open() or, in the daemon, the writer) and clones from there.
+ */
+int snap_reader_clone(const struct snap_reader *r, struct snap_reader **ret);
+
+/*! \brief Another clock than CLOCK_BOOTTIME to measure an epoch's age with, for tests. */
+void snap_reader_clock(struct snap_reader *r, uint64_t (*clock_ms)(void *arg), void *arg);
+
+/*! Head of an epoch, decoded; a copy: it and its strings stay until the next pin. */
 struct snap_meta {
 	uint64_t epoch;
 	uint64_t txn;
@@ -137,7 +156,7 @@ struct snap_attr_row {
 int snap_attr_from(struct snap_reader *r, uint16_t attr, uint64_t guid, uint32_t block, struct snap_attr_row *ret);
 
 /*! Effective options as text, borrowed until the next pin. */
-const char *snap_options(struct snap_reader *r);
+const char *snap_options(struct snap_reader *r); /*!< NULL: could not be read; snap_check() says why */
 
 /*! A partition: P_Key with the membership bit clear; the default partition 0x7fff holds every end port as full member. */
 struct snap_partition {

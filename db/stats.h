@@ -49,6 +49,9 @@ struct stats_reader;
 int stats_reader_open(const char *snapshot_dir, struct stats_reader **ret);
 void stats_reader_close(struct stats_reader *r);
 
+/*! \brief Another clock than CLOCK_BOOTTIME, for tests. */
+void stats_reader_clock(struct stats_reader *r, uint64_t (*clock_ms)(void *arg), void *arg);
+
 /*! \brief Copies everything into \a a. \retval E_NOTREADY  Nothing was ever written. */
 int stats_read(struct stats_reader *r, struct arena *a, struct stats_copy *ret);
 

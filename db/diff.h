@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include "db/txn.h"
+
+struct arena;
+
+/*!
+ * Difference of a table: new rows against those stored, both in key order. What differs
+ * is listed here and written later, so tables are compared side by side, each by one
+ * thread with a read transaction of its own. Private to this room.
+ */
+struct change {
+	struct change *next;
+	const uint8_t *val; /*!< NULL: delete */
+	uint32_t len;
+	uint16_t key_len;
+	uint8_t key[];
+};
+
+struct diff {
+	struct db_txn t; /*!< reads the stored rows */
+	unsigned table;
+	int ret;        /*!< sticky */
+	bool was_empty; /*!< then all changes are rows above what is stored */
+	bool more;      /*!< key and val hold a stored row that is not yet matched */
+	struct db_val key, val;
+	struct arena *a; /*!< made with the first change; holds the list */
+	struct change *first, **last;
+	uint32_t n;
+	uint64_t bytes; /*!< of values to be written */
+};
+
+/*! \brief Starts comparing; the newest epoch is read. Failures stick in d->ret. */
+void diff_begin(struct diff *d, struct db *db, unsigned table);
+
+/*! \brief Memory of this comparison; NULL when out of memory, which sticks. */
+struct arena *diff_arena(struct diff *d);
+
+/*! \brief The next new row; keys ascend. \a val is copied if it differs. */
+void diff_row(struct diff *d, const void *key, size_t key_len, const void *val,
+              size_t len);
+
+/*! \brief What is left of the stored rows is to be deleted. \return d->ret */
+int diff_end(struct diff *d);
+
+/*!
+ * A table of long rows cut into chunks: row r is bytes [0, row_bytes) at base + r *
+ * stride. Compared in parallel; chunks are written from where they lie, without a copy.
+ */
+struct chunk_rows {
+	const uint64_t *guid; /*!< [n_rows] ascending */
+	const uint8_t *base;
+	size_t stride, row_bytes;
+	uint32_t n_rows;
+	uint8_t none; /*!< a chunk of nothing but this byte is not stored */
+};
+
+/*! \brief Instead of diff_row() and diff_end(). \a c is borrowed until diff_apply(). */
+int diff_chunks(struct diff *d, const struct chunk_rows *c);
+
+/*! \brief Writes the changes. */
+void diff_apply(const struct diff *d, struct db_txn *t);
+
+/*! \brief Ends the read transaction and frees the list. */
+void diff_done(struct diff *d);

@@ -1,0 +1,668 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * Opening an environment: what can be wrong with a folder is found here, before LMDB
+ * maps anything, and told in one sentence that names the folder and the remedy.
+ *
+ * LMDB believes its two meta pages; a cut file or a nonsense page size would end in
+ * SIGBUS or SIGFPE inside the library. So the head of data.mdb is read and checked first
+ * (magic, version, page size, length of the file against the last page in use). What can
+ * not be checked in advance is the inside of a tree: random bytes in a page that LMDB
+ * takes for a branch make it return MDB_CORRUPTED at best and fail one of its assertions
+ * (abort) at worst. Values are checked for their length by whoever reads them.
+ *
+ * Sources: the manual in lmdb.h (Caveats), and the on-disk form of LMDB 0.9 on machines
+ * with 64-bit words.
+ */
+#include "db/env.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "db/layout.h"
+#include "db/txn.h"
+
+#define GROUP "saguaro"
+enum { MAX_READERS = 256, OPEN_TRIES = 100 };
+
+struct opening {
+	const struct db_kind *kind;
+	const char *path;
+	struct arena *a;
+	const char **ret_why;
+};
+
+/* Stores the sentence, gives the code back. */
+static int fail(const struct opening *o, int ret, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int fail(const struct opening *o, int ret, const char *fmt, ...)
+{
+	if (!o->a || !o->ret_why) {
+		return ret;
+	}
+	char text[2048];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	const char *kept = arena_strdup(o->a, text);
+	*o->ret_why = kept ? kept : "out of memory";
+	return ret;
+}
+
+int db_err(int rc)
+{
+	switch (rc) {
+	case MDB_SUCCESS: return E_OK;
+	case MDB_NOTFOUND: return E_NOTFOUND;
+	case MDB_MAP_FULL:
+	case MDB_TXN_FULL:
+	case ENOSPC:
+	case EDQUOT:
+	case EFBIG: return E_FULL;
+	case MDB_INVALID: return E_FOREIGN;
+	case MDB_VERSION_MISMATCH: return E_LAYOUT;
+	case MDB_PANIC: return -EIO;
+	case MDB_READERS_FULL:
+	case MDB_DBS_FULL: return -EMFILE;
+	default:
+		/* the other codes of LMDB mean a damaged tree */
+		return rc > 0 ? -rc : E_MALFORMED;
+	}
+}
+
+uint64_t db_last_txn(const struct db *db)
+{
+	MDB_envinfo info;
+	mdb_env_info(db->env, &info);
+	return info.me_last_txnid;
+}
+
+struct db *db_ref(struct db *db)
+{
+	atomic_fetch_add(&db->refs, 1);
+	return db;
+}
+
+void db_unref(struct db *db)
+{
+	if (!db || atomic_fetch_sub(&db->refs, 1) > 1) {
+		return;
+	}
+	if (db->env) {
+		mdb_env_close(db->env);
+	}
+	if (db->incarnation) {
+		munmap((void *)db->incarnation, sizeof(uint64_t));
+	}
+	if (db->writer_fd >= 0) {
+		close(db->writer_fd);
+	}
+	if (db->lock_fd >= 0) {
+		close(db->lock_fd);
+	}
+	free(db);
+}
+
+static struct db *db_new(const struct db_kind *kind)
+{
+	struct db *db = calloc(1, sizeof(*db));
+	if (db) {
+		db->kind = kind;
+		db->lock_fd = db->writer_fd = -1;
+		atomic_store(&db->refs, 1);
+		while (kind->tables[db->n_tables]) {
+			db->n_tables++;
+		}
+	}
+	return db;
+}
+
+/* Group of the readers, where there is one and we may: else the owner's group stays. */
+static void give_group(const char *path, mode_t mode)
+{
+	const struct group *g = getgrnam(GROUP);
+	if (g && chown(path, (uid_t)-1, g->gr_gid) != 0) {
+		errno = 0; /* only root and members of the group may */
+	}
+	if (chmod(path, mode) != 0) {
+		errno = 0; /* somebody else's folder: its modes are their business */
+	}
+}
+
+static mode_t folder_mode(const struct db_kind *kind)
+{
+	return kind->shared ? 02750 : 0700;
+}
+
+/* One folder and those above it. A folder that is there already keeps its modes. */
+static int make_folders(const struct opening *o)
+{
+	char path[4096];
+	if ((size_t)snprintf(path, sizeof(path), "%s", o->path) >= sizeof(path)) {
+		return fail(o, -ENAMETOOLONG, "the name of the %s folder is too long",
+		            o->kind->name);
+	}
+	size_t len = strlen(path);
+	for (size_t i = 1; i <= len; i++) {
+		if (path[i] != '/' && path[i] != '\0') {
+			continue;
+		}
+		char end = path[i];
+		path[i] = '\0';
+		if (mkdir(path, 0755) == 0) {
+			/* the instance's own folder and the environment's, not what is
+			 * above */
+			if (end == '\0' || !strchr(path + i + 1, '/')) {
+				give_group(path, folder_mode(o->kind));
+			}
+		} else if (errno != EEXIST) {
+			int err = errno;
+			return fail(o, -err,
+			            "cannot create the %s folder %s: %s; create it for "
+			            "user %u, "
+			            "or choose another with %s",
+			            o->kind->name, path, strerror(err),
+			            (unsigned)geteuid(), o->kind->option);
+		}
+		path[i] = end;
+	}
+	struct stat st;
+	if (stat(o->path, &st) != 0 || !S_ISDIR(st.st_mode)) {
+		return fail(o, -ENOTDIR, "%s is not a folder; choose another with %s",
+		            o->path, o->kind->option);
+	}
+	return E_OK;
+}
+
+static int file_path(const struct opening *o, const char *name, char buf[4096])
+{
+	if (snprintf(buf, 4096, "%s/%s", o->path, name) >= 4096) {
+		return fail(o, -ENAMETOOLONG, "the name of the %s folder is too long",
+		            o->kind->name);
+	}
+	return E_OK;
+}
+
+/* Opens or creates a file of ours in the folder with exactly these modes. */
+static int open_file(const struct opening *o, const char *name, mode_t mode, int *ret_fd)
+{
+	char path[4096];
+	int ret = file_path(o, name, path);
+	if (ret != E_OK) {
+		return ret;
+	}
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode);
+	if (fd < 0) {
+		int err = errno;
+		return fail(o, -err,
+		            "the %s folder %s is not writable for user %u (%s: %s); give "
+		            "it to "
+		            "that user, or choose another with %s",
+		            o->kind->name, o->path, (unsigned)geteuid(), name,
+		            strerror(err), o->kind->option);
+	}
+	give_group(path, mode);
+	*ret_fd = fd;
+	return E_OK;
+}
+
+static int take_lock(const struct opening *o, struct db *db)
+{
+	int ret = open_file(o, "lock", 0600, &db->lock_fd);
+	if (ret != E_OK) {
+		return ret;
+	}
+	char pid[32] = "";
+	if (flock(db->lock_fd, LOCK_EX | LOCK_NB) != 0) {
+		ssize_t n = pread(db->lock_fd, pid, sizeof(pid) - 1, 0);
+		pid[n > 0 ? strspn(pid, "0123456789") : 0] = '\0';
+		return fail(o, E_LOCKED,
+		            "the %s folder %s is in use by another saguarod (process "
+		            "%s); stop "
+		            "that one, or choose another folder with %s",
+		            o->kind->name, o->path, pid[0] ? pid : "unknown",
+		            o->kind->option);
+	}
+	int n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
+	if (ftruncate(db->lock_fd, 0) != 0 ||
+	    pwrite(db->lock_fd, pid, (size_t)n, 0) != n) {
+		int err = errno ? errno : ENOSPC;
+		return fail(o, -err, "cannot write %s/lock: %s; free space there",
+		            o->path, strerror(err));
+	}
+	return E_OK;
+}
+
+/* `writer`: counts openings by a writer; readers map it. */
+static int map_incarnation(const struct opening *o, struct db *db, bool write)
+{
+	uint64_t count = 0;
+	char path[4096];
+	int ret = file_path(o, "writer", path);
+	if (ret == E_OK && write) {
+		ret = open_file(o, "writer", 0640, &db->writer_fd);
+	} else if (ret == E_OK) {
+		db->writer_fd = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	if (ret != E_OK) {
+		return ret;
+	}
+	ssize_t n =
+		db->writer_fd < 0 ? -1 : pread(db->writer_fd, &count, sizeof(count), 0);
+	if (write) {
+		count = n == (ssize_t)sizeof(count) ? count + 1 : 1;
+		n = pwrite(db->writer_fd, &count, sizeof(count), 0);
+	}
+	if (n != (ssize_t)sizeof(count)) {
+		return write ? fail(o, -ENOSPC,
+		                    "cannot write %s: no space; free some there", path)
+		             : fail(o, E_NOTREADY, "nothing is published in %s yet",
+		                    o->path);
+	}
+	void *map = mmap(NULL, sizeof(count), PROT_READ, MAP_SHARED, db->writer_fd, 0);
+	if (map == MAP_FAILED) {
+		return fail(o, -errno, "cannot map %s: %s", path, strerror(errno));
+	}
+	db->incarnation = map;
+	return E_OK;
+}
+
+/* Offsets in a page of LMDB 0.9 that starts with a meta, 64-bit words. */
+enum {
+	META_MAGIC = 16,
+	META_VERSION = 20,
+	META_PAGE_SIZE = 40,
+	META_LAST_PAGE = 136,
+	META_END = 152
+};
+
+static uint64_t number_at(const uint8_t *page, size_t offset, size_t size)
+{
+	uint32_t u32;
+	uint64_t u64;
+	if (size == 4) {
+		memcpy(&u32, page + offset, 4);
+		return u32;
+	}
+	memcpy(&u64, page + offset, 8);
+	return u64;
+}
+
+static bool page_size_valid(uint64_t size)
+{
+	return size >= 512 && size <= 65536 && (size & (size - 1)) == 0;
+}
+
+static int check_meta(const struct opening *o, int fd, off_t at, uint64_t file_bytes,
+                      uint64_t *ret_page_size)
+{
+	uint8_t page[META_END];
+	if (pread(fd, page, sizeof(page), at) != (ssize_t)sizeof(page) ||
+	    number_at(page, META_MAGIC, 4) != 0xBEEFC0DE) {
+		return fail(
+			o, E_FOREIGN,
+			"%s/data.mdb is not an LMDB database; move it away, or choose "
+			"another folder with %s",
+			o->path, o->kind->option);
+	}
+	uint64_t size = number_at(page, META_PAGE_SIZE, 4);
+	uint64_t last = number_at(page, META_LAST_PAGE, 8);
+	if (!page_size_valid(size) || last > (UINT64_C(1) << 44)) {
+		return fail(o, E_MALFORMED,
+		            "%s/data.mdb is damaged (its head makes no sense); restore "
+		            "it from "
+		            "a backup, or move it away to start afresh",
+		            o->path);
+	}
+	if ((last + 1) * size > file_bytes) {
+		return fail(
+			o, E_MALFORMED,
+			"%s/data.mdb is cut short: %llu bytes instead of at least %llu; "
+			"restore it from a backup, or move it away to start afresh",
+			o->path, (unsigned long long)file_bytes,
+			(unsigned long long)((last + 1) * size));
+	}
+	*ret_page_size = size;
+	return E_OK;
+}
+
+/* The head of an existing data.mdb. An empty or missing file is fine for a writer. */
+static int check_head(const struct opening *o, bool write)
+{
+	char path[4096];
+	int ret = file_path(o, "data.mdb", path);
+	if (ret != E_OK) {
+		return ret;
+	}
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st = { 0 };
+	if (fd < 0 || fstat(fd, &st) != 0 || st.st_size == 0) {
+		int err = fd < 0 ? errno : 0;
+		if (fd >= 0) {
+			close(fd);
+		}
+		if (err == 0 || err == ENOENT || err == ENOTDIR) {
+			return write ? E_OK
+			             : fail(o, E_NOTREADY,
+			                    "there is no database in %s yet: is saguarod "
+			                    "running "
+			                    "with this %s?",
+			                    o->path, o->kind->option);
+		}
+		return fail(o, -err,
+		            "cannot read %s: %s; readers need membership of group " GROUP,
+		            path, strerror(err));
+	}
+	uint64_t page_size = 0;
+	ret = check_meta(o, fd, 0, (uint64_t)st.st_size, &page_size);
+	if (ret == E_OK) {
+		ret = check_meta(o, fd, (off_t)page_size, (uint64_t)st.st_size,
+		                 &page_size);
+	}
+	close(fd);
+	return ret;
+}
+
+static int check_space(const struct opening *o, uint64_t need_bytes)
+{
+	struct statvfs v;
+	if (need_bytes == 0) {
+		return E_OK;
+	}
+	if (statvfs(o->path, &v) != 0) {
+		return fail(o, -errno, "cannot ask %s for its size: %s", o->path,
+		            strerror(errno));
+	}
+	char path[4096];
+	struct stat st;
+	uint64_t have = (uint64_t)v.f_bavail * v.f_frsize;
+	if (file_path(o, "data.mdb", path) == E_OK && stat(path, &st) == 0) {
+		have += (uint64_t)st.st_blocks * 512; /* ours already */
+	}
+	if (have < need_bytes) {
+		return fail(
+			o, -ENOSPC,
+			"the %s folder %s is too small: %llu MiB free of %llu MiB, %llu "
+		        "MiB "
+			"needed; enlarge that file system, or choose another with %s",
+			o->kind->name, o->path, (unsigned long long)(have >> 20),
+			(unsigned long long)(((uint64_t)v.f_blocks * v.f_frsize) >> 20),
+			(unsigned long long)((need_bytes + (1 << 20) - 1) >> 20),
+			o->kind->option);
+	}
+	return E_OK;
+}
+
+static int open_env(const struct opening *o, struct db *db, uint64_t map_bytes,
+                    unsigned flags)
+{
+	int rc = mdb_env_create(&db->env);
+	if (rc == 0) {
+		rc = mdb_env_set_maxdbs(db->env, DB_TABLES_MAX);
+	}
+	if (rc == 0) {
+		rc = mdb_env_set_maxreaders(db->env, MAX_READERS);
+	}
+	if (rc == 0 && map_bytes) {
+		rc = mdb_env_set_mapsize(db->env, map_bytes);
+	}
+	if (rc == 0) {
+		rc = mdb_env_open(db->env, o->path, flags | MDB_NOTLS, 0640);
+	}
+	if (rc == 0) {
+		return E_OK;
+	}
+	if (rc == MDB_VERSION_MISMATCH || rc == MDB_INVALID) {
+		return fail(o, E_FOREIGN,
+		            "%s/data.mdb is of another kind of LMDB (%s); move it away, "
+		            "or choose "
+		            "another folder with %s",
+		            o->path, mdb_strerror(rc), o->kind->option);
+	}
+	return fail(o, rc > 0 ? -rc : db_err(rc), "cannot open the %s database in %s: %s",
+	            o->kind->name, o->path, mdb_strerror(rc));
+}
+
+static int open_tables(struct db *db, MDB_txn *txn, unsigned flags)
+{
+	int rc = 0;
+	for (unsigned i = 0; i < db->n_tables && rc == 0; i++) {
+		rc = mdb_dbi_open(txn, db->kind->tables[i], flags, &db->dbi[i]);
+	}
+	return rc;
+}
+
+/* Is there anything in the unnamed table, which holds the names of the others? */
+static int is_empty(MDB_txn *txn, bool *ret)
+{
+	MDB_dbi main_dbi;
+	MDB_stat st;
+	int rc = mdb_dbi_open(txn, NULL, 0, &main_dbi);
+	if (rc == 0) {
+		rc = mdb_stat(txn, main_dbi, &st);
+	}
+	if (rc == 0) {
+		*ret = st.ms_entries == 0;
+	}
+	return rc;
+}
+
+static int check_layout(const struct opening *o, const struct db_val *v)
+{
+	struct row_layout row;
+	if (v->len != sizeof(row)) {
+		return fail(o, E_FOREIGN,
+		            "%s holds no Saguaro database; choose another with %s",
+		            o->path, o->kind->option);
+	}
+	memcpy(&row, v->data, sizeof(row));
+	if (strncmp(row.kind, o->kind->name, sizeof(row.kind)) != 0) {
+		return fail(o, E_FOREIGN,
+		            "%s holds another kind of Saguaro database than the %s; "
+		            "choose another "
+		            "folder with %s",
+		            o->path, o->kind->name, o->kind->option);
+	}
+	if (row.layout != o->kind->layout) {
+		return fail(
+			o, E_LAYOUT,
+			"the %s database in %s was written by %s Saguaro (layout %u, "
+		        "this one "
+			"reads %u); use that version, or choose another folder with %s",
+			o->kind->name, o->path,
+			row.layout > o->kind->layout ? "a newer" : "an older", row.layout,
+			o->kind->layout, o->kind->option);
+	}
+	return E_OK;
+}
+
+/* The layout row, and `meta` of shared kinds so that a reader finds a head to compare. */
+static void put_first_rows(struct db *db, struct db_txn *t)
+{
+	struct row_layout row = { .layout = db->kind->layout };
+	snprintf(row.kind, sizeof(row.kind), "%s", db->kind->name);
+	db_put(t, DB_LAYOUT, DB_KEY_LAYOUT, sizeof(DB_KEY_LAYOUT), &row, sizeof(row));
+	if (db->kind->shared) {
+		struct row_head head = { .txn = mdb_txn_id(t->txn) };
+		db_put(t, DB_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), &head, sizeof(head));
+	}
+}
+
+/* Compares the layout row before any other table is touched. */
+static int verify(const struct opening *o, struct db *db, struct db_txn *t)
+{
+	struct db_val v;
+	int rc =
+		mdb_dbi_open(t->txn, db->kind->tables[DB_LAYOUT], 0, &db->dbi[DB_LAYOUT]);
+	if (rc != 0 && rc != MDB_NOTFOUND && rc != MDB_INCOMPATIBLE) {
+		return fail(o, db_err(rc), "the database in %s is damaged: %s", o->path,
+		            mdb_strerror(rc));
+	}
+	if (rc != 0 ||
+	    db_get(t, DB_LAYOUT, DB_KEY_LAYOUT, sizeof(DB_KEY_LAYOUT), &v) != E_OK) {
+		v.len = 0;
+	}
+	return check_layout(o, &v);
+}
+
+static int setup_writer(const struct opening *o, struct db *db)
+{
+	struct db_txn t;
+	bool empty = false;
+	int ret = db_begin(&t, db, true);
+	if (ret != E_OK) {
+		return fail(o, ret, "cannot write to the %s database in %s: %s",
+		            o->kind->name, o->path, err_text(ret));
+	}
+	int rc = is_empty(t.txn, &empty);
+	if (rc == 0 && !empty) {
+		ret = verify(o, db, &t);
+		if (ret != E_OK) {
+			db_abort(&t);
+			return ret;
+		}
+	}
+	if (rc == 0) {
+		rc = open_tables(db, t.txn, MDB_CREATE);
+	}
+	t.ret = db_err(rc);
+	if (empty) {
+		put_first_rows(db, &t);
+	}
+	ret = db_commit(&t);
+	db->created = empty;
+	return ret == E_OK ? E_OK
+	                   : fail(o, ret, "cannot set up the %s database in %s: %s",
+	                          o->kind->name, o->path, err_text(ret));
+}
+
+/*
+ * Without LMDB's lock a root may be caught half written: the head in `meta` then holds
+ * another transaction's id, and the handles are opened again.
+ */
+static int setup_reader(const struct opening *o, struct db *db)
+{
+	for (unsigned i = 0; i < OPEN_TRIES; i++) {
+		struct db_txn t;
+		struct db_val v;
+		struct row_head head;
+		int ret = db_begin(&t, db, false);
+		if (ret != E_OK) {
+			return fail(o, ret, "cannot read %s: %s", o->path, err_text(ret));
+		}
+		bool empty = true;
+		if (is_empty(t.txn, &empty) == 0 && empty) {
+			db_abort(&t);
+			return fail(o, E_NOTREADY, "nothing is published in %s yet",
+			            o->path);
+		}
+		ret = verify(o, db, &t);
+		if (ret == E_OK && open_tables(db, t.txn, 0) == 0 &&
+		    db_get(&t, DB_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), &v) == E_OK &&
+		    v.len >= sizeof(head)) {
+			memcpy(&head, v.data, sizeof(head));
+			if (head.txn == mdb_txn_id(t.txn)) {
+				return db_commit(&t); /* commit keeps the handles */
+			}
+		}
+		uint64_t id = mdb_txn_id(t.txn);
+		db_abort(&t);
+		if (ret != E_OK && db_last_txn(db) == id) {
+			return ret; /* nobody writes: it is not half written, it is so */
+		}
+	}
+	return fail(o, E_MALFORMED,
+	            "the %s database in %s is damaged: its tables make no sense",
+	            o->kind->name, o->path);
+}
+
+int db_open_writer(const struct db_kind *kind, const char *path, uint64_t map_bytes,
+                   uint64_t need_bytes, struct arena *a, const char **ret_why,
+                   struct db **ret)
+{
+	struct opening o = { kind, path, a, ret_why };
+	struct db *db = db_new(kind);
+	if (!db) {
+		return -ENOMEM;
+	}
+	int fd = -1;
+	int res = make_folders(&o);
+	if (res == E_OK) {
+		res = take_lock(&o, db);
+	}
+	if (res == E_OK) {
+		res = check_head(&o, true);
+	}
+	if (res == E_OK) {
+		res = check_space(&o, need_bytes);
+	}
+	/* made and closed before LMDB opens it: a later close would drop LMDB's locks on
+	 * it */
+	if (res == E_OK) {
+		res = open_file(&o, "lock.mdb", 0600, &fd);
+	}
+	if (res == E_OK) {
+		close(fd);
+		res = open_file(&o, "data.mdb", kind->shared ? 0640 : 0600, &fd);
+	}
+	if (res == E_OK) {
+		close(fd);
+		res = kind->shared ? map_incarnation(&o, db, true) : E_OK;
+	}
+	if (res == E_OK) {
+		res = open_env(&o, db, map_bytes ? map_bytes : kind->map_bytes,
+		               kind->flags);
+	}
+	if (res == E_OK) {
+		int dead;
+		mdb_reader_check(db->env, &dead);
+		res = setup_writer(&o, db);
+	}
+	if (res != E_OK) {
+		db_unref(db);
+		return res;
+	}
+	*ret = db;
+	return E_OK;
+}
+
+int db_open_reader(const struct db_kind *kind, const char *path, struct arena *a,
+                   const char **ret_why, struct db **ret)
+{
+	struct opening o = { kind, path, a, ret_why };
+	struct db *db = db_new(kind);
+	if (!db) {
+		return -ENOMEM;
+	}
+	int res = check_head(&o, false);
+	if (res == E_OK) {
+		res = map_incarnation(&o, db, false);
+	}
+	if (res == E_OK) {
+		res = open_env(&o, db, 0, MDB_RDONLY | MDB_NOLOCK);
+	}
+	if (res == E_OK) {
+		res = setup_reader(&o, db);
+	}
+	if (res != E_OK) {
+		db_unref(db);
+		return res;
+	}
+	*ret = db;
+	return E_OK;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <lmdb.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+/*!
+ * One LMDB environment: folder, files, locks, table handles. Private to this room.
+ *
+ *   <path>/data.mdb  0640  LMDB's data
+ *   <path>/lock.mdb  0600  LMDB's reader slots and mutexes: of the writer's process alone
+ *   <path>/lock      0600  flock() held by the writer for life, its process id inside
+ *   <path>/writer    0640  8 bytes, host order: how many writers have opened (shared
+ * kinds)
+ *
+ * A writer that opens adds one to `writer` before its first transaction. Pins die with
+ * the process that held them, so a foreign reader whose epoch is superseded trusts it
+ * only while that number stays what it was; see view.h.
+ */
+enum { DB_TABLES_MAX = 20 };
+
+struct db_kind {
+	const char *name;          /*!< "snapshot": in sentences and in the layout row */
+	const char *option;        /*!< flag that names another folder */
+	uint32_t layout;           /*!< number of the byte layouts, see layout.h */
+	const char *const *tables; /*!< NULL-terminated; the first is "layout" */
+	unsigned flags;            /*!< MDB_NOSYNC or 0 */
+	uint64_t map_bytes;        /*!< address space */
+	bool shared;               /*!< read by other processes */
+};
+
+struct db {
+	const struct db_kind *kind;
+	MDB_env *env;
+	MDB_dbi dbi[DB_TABLES_MAX];
+	unsigned n_tables;
+	_Atomic unsigned refs;
+	int lock_fd;   /*!< holds the flock, -1: a reader */
+	int writer_fd; /*!< `writer`, -1: not a shared kind */
+	const _Atomic uint64_t
+		*incarnation; /*!< `writer` mapped, NULL: not a shared kind */
+	bool created;         /*!< tables were made by this open */
+};
+
+/*!
+ * \brief Opens or creates \a path as its only writer; missing folders are made.
+ *
+ * \param map_bytes   0: the kind's.
+ * \param need_bytes  Free space there has to be, 0: any.
+ * \param ret_why     Sentence with folder and remedy on failure, or NULL.
+ * \retval E_LOCKED E_LAYOUT E_FOREIGN E_MALFORMED -ENOSPC -EACCES -errno
+ */
+int db_open_writer(const struct db_kind *kind, const char *path, uint64_t map_bytes,
+                   uint64_t need_bytes, struct arena *a, const char **ret_why,
+                   struct db **ret);
+
+/*!
+ * \brief Opens \a path from another process: MDB_RDONLY|MDB_NOLOCK, nothing is written.
+ * \retval E_NOTREADY  Folder, file or tables are not there yet.
+ * \retval E_LAYOUT E_FOREIGN E_MALFORMED -EACCES -errno
+ */
+int db_open_reader(const struct db_kind *kind, const char *path, struct arena *a,
+                   const char **ret_why, struct db **ret);
+
+struct db *db_ref(struct db *db);
+void db_unref(struct db *db); /*!< the last one closes; NULL is fine */
+
+/*! \brief Newest committed transaction: a read of shared memory. */
+uint64_t db_last_txn(const struct db *db);
+
+/*! \brief Error value of an LMDB return code. */
+int db_err(int rc);

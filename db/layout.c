@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "db/layout.h"
+
+/* clang-format off */
+static const char *const state_tables[] = {
+	[STATE_LAYOUT] = "layout",
+	[STATE_LIDS]   = "lids",
+	[STATE_EPOCH]  = "epoch",
+	[STATE_TABLE_COUNT] = NULL
+};
+
+static const char *const snapshot_tables[] = {
+	[SNAP_LAYOUT]     = "layout",
+	[SNAP_META]       = "meta",
+	[SNAP_OPTIONS]    = "options",
+	[SNAP_NODES]      = "nodes",
+	[SNAP_PORTS]      = "ports",
+	[SNAP_LINKS]      = "links",
+	[SNAP_NAMES]      = "names",
+	[SNAP_GUIDS]      = "guids",
+	[SNAP_LIDS]       = "lids",
+	[SNAP_ATTRS]      = "attrs",
+	[SNAP_LFT]        = "lft",
+	[SNAP_PATHS]      = "paths",
+	[SNAP_VLS]        = "vls",
+	[SNAP_PARTITIONS] = "partitions",
+	[SNAP_LOAD]       = "load",
+	[SNAP_TABLE_COUNT] = NULL
+};
+
+static const char *const stats_tables[] = {
+	[STATS_LAYOUT] = "layout",
+	[STATS_META]   = "meta",
+	[STATS_VALUES] = "values",
+	[STATS_TABLE_COUNT] = NULL
+};
+/* clang-format on */
+
+const struct db_kind kind_state = {
+	.name = "state",
+	.option = "--state-dir",
+	.layout = 1,
+	.tables = state_tables,
+	.map_bytes = UINT64_C(1) << 30,
+};
+
+const struct db_kind kind_snapshot = {
+	.name = "snapshot",
+	.option = "--snapshot-dir",
+	.layout = 1,
+	.tables = snapshot_tables,
+	.flags = MDB_NOSYNC,
+	.map_bytes = UINT64_C(64) << 30,
+	.shared = true,
+};
+
+const struct db_kind kind_stats = {
+	.name = "stats",
+	.option = "--snapshot-dir",
+	.layout = 1,
+	.tables = stats_tables,
+	.flags = MDB_NOSYNC,
+	.map_bytes = UINT64_C(256) << 20,
+	.shared = true,
+};

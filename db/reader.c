@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * Reading a snapshot. Two look-ups are hot: the end port of a LID and the path row of a
+ * (source switch, LID). Both keep the address of every chunk they have touched in an
+ * array, so a warm look-up is an index and a copy of a few bytes. The addresses are those
+ * of the map and die with the epoch: a pin that moves clears them.
+ *
+ * Values are only 2-byte aligned and may be damaged: every row is copied out, after its
+ * length was compared with what the layout says.
+ */
+#include "db/reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "db/layout.h"
+#include "db/reader_view.h"
+#include "db/view.h"
+
+/* Address of a chunk; len 0: stored nowhere; data NULL: not looked up yet. */
+struct chunk {
+	const uint8_t *data;
+	uint32_t len;
+};
+
+/* Chunks of one row of `paths`. */
+struct path_chunks {
+	uint64_t guid; /* switch, 0: unused */
+	struct chunk *chunk;
+};
+
+struct snap_reader {
+	struct db *db;
+	struct view v;
+	struct snap_meta meta;
+	char *texts; /* of meta */
+	struct chunk *lids;
+	uint32_t n_lid_rows;
+	struct path_chunks *paths; /* by row */
+	uint32_t n_paths, n_path_chunks;
+};
+
+static const uint8_t nothing[1];
+
+int snap_reader_new(struct db *db, bool foreign, struct snap_reader **ret)
+{
+	struct snap_reader *r = calloc(1, sizeof(*r));
+	if (!r) {
+		return -ENOMEM;
+	}
+	r->db = db_ref(db);
+	view_init(&r->v, db, foreign);
+	*ret = r;
+	return E_OK;
+}
+
+int snap_reader_open(const char *dir, struct arena *a, const char **ret_why,
+                     struct snap_reader **ret)
+{
+	char path[4096];
+	struct db *db;
+	if ((size_t)snprintf(path, sizeof(path), "%s/snapshot", dir) >= sizeof(path)) {
+		return -ENAMETOOLONG;
+	}
+	int res = db_open_reader(&kind_snapshot, path, a, ret_why, &db);
+	if (res != E_OK) {
+		return res;
+	}
+	res = snap_reader_new(db, true, ret);
+	db_unref(db);
+	return res;
+}
+
+int snap_reader_clone(const struct snap_reader *r, struct snap_reader **ret)
+{
+	int res = snap_reader_new(r->db, r->v.foreign, ret);
+	if (res == E_OK) {
+		snap_reader_clock(*ret, r->v.clock_ms, r->v.clock_arg);
+	}
+	return res;
+}
+
+void snap_reader_clock(struct snap_reader *r, uint64_t (*clock_ms)(void *arg), void *arg)
+{
+	r->v.clock_ms = clock_ms;
+	r->v.clock_arg = arg;
+}
+
+static void drop_chunks(struct snap_reader *r)
+{
+	for (uint32_t i = 0; i < r->n_paths; i++) {
+		free(r->paths[i].chunk);
+	}
+	free(r->paths);
+	free(r->lids);
+	r->paths = NULL;
+	r->lids = NULL;
+	r->n_paths = r->n_path_chunks = r->n_lid_rows = 0;
+}
+
+void snap_reader_close(struct snap_reader *r)
+{
+	if (r) {
+		drop_chunks(r);
+		free(r->texts);
+		view_done(&r->v);
+		db_unref(r->db);
+		free(r);
+	}
+}
+
+/* Splits the texts behind the head. \retval E_MALFORMED  Too few of them. */
+static int split_texts(char *p, const char *end, const char **ret, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		char *nul = memchr(p, '\0', (size_t)(end - p));
+		if (!nul) {
+			return E_MALFORMED;
+		}
+		ret[i] = p;
+		p = nul + 1;
+	}
+	return E_OK;
+}
+
+static void decode_numbers(const struct row_meta *m, struct snap_meta *ret)
+{
+	*ret = (struct snap_meta){
+		.epoch = m->epoch,
+		.txn = m->head.txn,
+		.computed_at = m->computed_at,
+		.version_nodes = m->version[VERSION_NODES],
+		.version_ports = m->version[VERSION_PORTS],
+		.version_links = m->version[VERSION_LINKS],
+		.version_lids = m->version[VERSION_LIDS],
+		.version_lft = m->version[VERSION_LFT],
+		.version_paths = m->version[VERSION_PATHS],
+		.version_attrs = m->version[VERSION_ATTRS],
+		.version_options = m->version[VERSION_OPTIONS],
+		.version_partitions = m->version[VERSION_PARTITIONS],
+		.version_load = m->version[VERSION_LOAD],
+		.n_nodes = m->n_nodes,
+		.n_switches = m->n_switches,
+		.n_end_ports = m->n_end_ports,
+		.n_hosts = m->n_hosts,
+		.n_links = m->n_links,
+		.n_lids = m->n_lids,
+		.top_lid = m->top_lid,
+		.n_sources = m->n_sources,
+		.subnet_prefix = m->subnet_prefix,
+		.sm_port_guid = m->sm_port_guid,
+		.sm_lid = m->sm_lid,
+		.sm_priority = m->sm_priority,
+		.sm_state = m->sm_state,
+		.lmc = m->lmc,
+		.packet_life_time = m->packet_life_time,
+		.path_selection = m->path_selection,
+		.vls_used = m->vls_used,
+		.pairs = m->pairs,
+		.unreachable_pairs = m->unreachable_pairs,
+		.forwarding_loops = m->forwarding_loops,
+		.credit_loops = m->credit_loops,
+		.management_unreachable = m->management_unreachable,
+		.management_credit_loops = m->management_credit_loops,
+		.load_max = m->load_max,
+		.load_p99 = m->load_p99,
+		.load_mean = m->load_mean,
+		.seconds_route = m->seconds_route,
+		.seconds_prove = m->seconds_prove,
+		.n_stages = m->n_stages,
+	};
+}
+
+static int decode_meta(struct snap_reader *r, const struct db_val *v)
+{
+	struct row_meta m;
+	const char *text[5 + META_STAGES];
+	if (v->len == sizeof(struct row_head)) {
+		return E_NOTREADY;
+	}
+	if (v->len < sizeof(m)) {
+		return E_MALFORMED;
+	}
+	memcpy(&m, v->data, sizeof(m));
+	/* the highest LID sizes arrays: 24 bits is all there is */
+	if (m.n_stages > META_STAGES || m.top_lid > 0xffffff ||
+	    m.n_sources > m.n_switches) {
+		return E_MALFORMED;
+	}
+	size_t len = v->len - sizeof(m);
+	char *texts = malloc(len + 1);
+	if (!texts) {
+		return -ENOMEM;
+	}
+	memcpy(texts, v->data + sizeof(m), len);
+	int ret = split_texts(texts, texts + len, text, 5 + m.n_stages);
+	if (ret != E_OK) {
+		free(texts);
+		return ret;
+	}
+	free(r->texts);
+	r->texts = texts;
+	decode_numbers(&m, &r->meta);
+	r->meta.engine_asked = text[0];
+	r->meta.engine_used = text[1];
+	r->meta.fallback_reason = text[2];
+	r->meta.notes = text[3];
+	r->meta.warning = text[4];
+	for (unsigned i = 0; i < m.n_stages; i++) {
+		r->meta.stage[i].name = text[5 + i];
+		r->meta.stage[i].seconds = m.stage_seconds[i];
+	}
+	return E_OK;
+}
+
+static int make_chunks(struct snap_reader *r)
+{
+	uint32_t top = r->meta.top_lid;
+	r->lids = calloc(top / LIDS_PER_ROW + 1, sizeof(*r->lids));
+	r->paths = calloc((size_t)r->meta.n_sources + 1, sizeof(*r->paths));
+	if (!r->lids || !r->paths) {
+		return -ENOMEM;
+	}
+	r->n_lid_rows = top / LIDS_PER_ROW + 1;
+	r->n_path_chunks = top / PATHS_PER_CHUNK + 1;
+	r->n_paths = r->meta.n_sources;
+	return E_OK;
+}
+
+/* Reads the head of the epoch just taken. */
+static int load_head(struct snap_reader *r)
+{
+	struct db_val v;
+	drop_chunks(r);
+	int ret = view_get(&r->v, SNAP_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), &v);
+	if (ret == E_OK) {
+		ret = decode_meta(r, &v);
+	}
+	int stands = view_check(&r->v);
+	if (stands != E_OK) {
+		return stands;
+	}
+	return ret == E_OK ? make_chunks(r) : ret;
+}
+
+int snap_pin(struct snap_reader *r)
+{
+	bool moved;
+	int ret = view_pin(&r->v, &moved);
+	if (ret == E_OK && (moved || !r->lids)) {
+		ret = load_head(r);
+	}
+	if (ret != E_OK) {
+		snap_unpin(r);
+	}
+	return ret;
+}
+
+int snap_check(struct snap_reader *r)
+{
+	return view_check(&r->v);
+}
+
+void snap_unpin(struct snap_reader *r)
+{
+	drop_chunks(r);
+	view_unpin(&r->v);
+}
+
+struct view *snap_view(struct snap_reader *r)
+{
+	return &r->v;
+}
+
+const struct snap_meta *snap_meta(const struct snap_reader *r)
+{
+	return &r->meta;
+}
+
+/* Looks a chunk up once; what is not stored is remembered as empty. */
+static int touch_chunk(struct snap_reader *r, unsigned table, const void *key,
+                       size_t key_len, size_t unit, struct chunk *c)
+{
+	struct db_val v;
+	int ret = view_get(&r->v, table, key, key_len, &v);
+	if (ret == E_NOTFOUND) {
+		c->data = nothing;
+		c->len = 0;
+		return E_OK;
+	}
+	if (ret != E_OK) {
+		return ret;
+	}
+	if (v.len == 0 || v.len > CHUNK_BYTES || v.len % unit != 0) {
+		return E_MALFORMED;
+	}
+	c->data = v.data;
+	c->len = (uint32_t)v.len;
+	return E_OK;
+}
+
+static int touch_lids(struct snap_reader *r, uint32_t row)
+{
+	uint8_t key[4];
+	key_u32(key, row);
+	return touch_chunk(r, SNAP_LIDS, key, sizeof(key), sizeof(struct snap_end),
+	                   &r->lids[row]);
+}
+
+int snap_lid(struct snap_reader *r, uint32_t lid, struct snap_end *ret)
+{
+	uint32_t row = lid / LIDS_PER_ROW;
+	if (row >= r->n_lid_rows) {
+		return r->lids ? E_NOTFOUND : E_NOTREADY;
+	}
+	struct chunk *c = &r->lids[row];
+	if (!c->data) {
+		int res = touch_lids(r, row);
+		if (res != E_OK) {
+			return res;
+		}
+	}
+	size_t at = (size_t)(lid % LIDS_PER_ROW) * sizeof(*ret);
+	uint32_t base;
+	if (at >= c->len) {
+		return E_NOTFOUND;
+	}
+	memcpy(&base, c->data + at + offsetof(struct snap_end, base_lid), sizeof(base));
+	if (base == 0) {
+		return E_NOTFOUND;
+	}
+	memcpy(ret, c->data + at, sizeof(*ret));
+	return E_OK;
+}
+
+int snap_port_guid(struct snap_reader *r, uint64_t guid, struct snap_end *ret)
+{
+	uint8_t key[8];
+	struct db_val v;
+	struct row_guid row;
+	key_u64(key, guid);
+	int res = view_get(&r->v, SNAP_GUIDS, key, sizeof(key), &v);
+	if (res != E_OK) {
+		return res;
+	}
+	if (v.len != sizeof(row)) {
+		return E_MALFORMED;
+	}
+	memcpy(&row, v.data, sizeof(row));
+	return row.base_lid ? snap_lid(r, row.base_lid, ret) : E_NOTFOUND;
+}
+
+/* The chunk of a path row, where its address is kept. */
+static int path_chunk(struct snap_reader *r, const struct snap_end *src, uint32_t chunk,
+                      struct chunk **ret)
+{
+	struct path_chunks *p = &r->paths[src->sw_row];
+	if (!p->chunk) {
+		p->chunk = calloc(r->n_path_chunks, sizeof(*p->chunk));
+		if (!p->chunk) {
+			return -ENOMEM;
+		}
+		p->guid = src->sw_guid;
+	}
+	if (p->guid != src->sw_guid) {
+		return E_NOTFOUND; /* an end port of another epoch */
+	}
+	if (!p->chunk[chunk].data) {
+		uint8_t key[CHUNK_KEY];
+		key_chunk(key, src->sw_guid, chunk);
+		int res =
+			touch_chunk(r, SNAP_PATHS, key, sizeof(key), 4, &p->chunk[chunk]);
+		if (res != E_OK) {
+			return res;
+		}
+	}
+	*ret = &p->chunk[chunk];
+	return E_OK;
+}
+
+int snap_path(struct snap_reader *r, const struct snap_end *src, uint32_t dlid,
+              struct snap_path *ret)
+{
+	uint32_t chunk = dlid / PATHS_PER_CHUNK;
+	struct chunk *c = NULL;
+	if (src->sw_row >= r->n_paths || chunk >= r->n_path_chunks) {
+		return r->lids ? E_NOTFOUND : E_NOTREADY;
+	}
+	int res = path_chunk(r, src, chunk, &c);
+	if (res != E_OK) {
+		return res;
+	}
+	size_t at = (size_t)(dlid % PATHS_PER_CHUNK) * 4;
+	if (at >= c->len) {
+		memset(ret, 0,
+		       sizeof(*ret)); /* the row is there, this LID has no route */
+		return E_OK;
+	}
+	const uint8_t *p = c->data + at;
+	*ret = (struct snap_path){
+		.mtu = p[0], .rate = p[1], .hops = p[2], .lane = p[3]
+	};
+	return E_OK;
+}
+
+int snap_lft(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret_port)
+{
+	uint8_t key[CHUNK_KEY];
+	struct chunk c = { NULL, 0 };
+	key_chunk(key, sw_guid, lid / LFT_PER_CHUNK);
+	int res = touch_chunk(r, SNAP_LFT, key, sizeof(key), 1, &c);
+	if (res == E_OK) {
+		*ret_port =
+			lid % LFT_PER_CHUNK < c.len ? c.data[lid % LFT_PER_CHUNK] : 0xff;
+	}
+	return res;
+}
+
+int snap_sl(struct snap_reader *r, uint8_t lane, uint8_t *ret_sl)
+{
+	uint8_t key[2];
+	struct db_val v;
+	key_u16(key, 0);
+	int res = view_get(&r->v, SNAP_VLS, key, sizeof(key), &v);
+	if (res != E_OK) {
+		return res;
+	}
+	if (v.len != LANES_MAX) {
+		return E_MALFORMED;
+	}
+	if (lane >= LANES_MAX || v.data[lane] == 0xff) {
+		return E_NOTFOUND;
+	}
+	*ret_sl = v.data[lane];
+	return E_OK;
+}
+
+const char *snap_options(struct snap_reader *r)
+{
+	struct db_val v;
+	if (view_get(&r->v, SNAP_OPTIONS, DB_KEY_TEXT, sizeof(DB_KEY_TEXT), &v) != E_OK ||
+	    v.len == 0 || snap_check(r) != E_OK || v.data[v.len - 1] != '\0') {
+		return NULL;
+	}
+	return (const char *)v.data;
+}

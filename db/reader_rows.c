@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/* Reading a snapshot: rows by key and walks in key order. The hot look-ups are in
+ * reader.c. */
+#include <stddef.h>
+#include <string.h>
+
+#include "conf/err.h"
+#include "db/layout.h"
+#include "db/reader.h"
+#include "db/reader_view.h"
+#include "db/view.h"
+
+static int decode_node(const struct db_val *k, const struct db_val *v,
+                       struct snap_node *ret)
+{
+	struct row_node row;
+	if (k->len != 8 || v->len < sizeof(row)) {
+		return E_MALFORMED;
+	}
+	memcpy(&row, v->data, sizeof(row));
+	if (row.description_len > 64 || v->len != sizeof(row) + row.description_len) {
+		return E_MALFORMED;
+	}
+	memset(ret, 0, sizeof(*ret));
+	ret->guid = key_read_u64(k->data);
+	ret->system_image_guid = row.system_image_guid;
+	memcpy(ret->description, v->data + sizeof(row), row.description_len);
+	ret->type = row.type;
+	ret->n_ports = row.n_ports;
+	ret->esp0 = row.esp0 != 0;
+	ret->lid = row.lid;
+	ret->vendor_id = row.vendor_id;
+	ret->revision = row.revision;
+	ret->device_id = row.device_id;
+	ret->partition_cap = row.partition_cap;
+	return E_OK;
+}
+
+/* Row of a GUID in a table with GUIDs as keys. */
+static int get_by_guid(struct snap_reader *r, unsigned table, uint64_t guid,
+                       struct db_val *ret_key, uint8_t key[8], struct db_val *ret)
+{
+	key_u64(key, guid);
+	*ret_key = (struct db_val){ key, 8 };
+	return view_get(snap_view(r), table, key, 8, ret);
+}
+
+static int seek_guid(struct snap_reader *r, unsigned table, uint64_t guid,
+                     struct db_val *k, struct db_val *v)
+{
+	uint8_t key[8];
+	key_u64(key, guid);
+	int ret = view_seek(snap_view(r), table, key, sizeof(key), k, v);
+	return ret == E_OK && k->len != sizeof(key) ? E_MALFORMED : ret;
+}
+
+int snap_node(struct snap_reader *r, uint64_t guid, struct snap_node *ret)
+{
+	uint8_t key[8];
+	struct db_val k, v;
+	int res = get_by_guid(r, SNAP_NODES, guid, &k, key, &v);
+	return res == E_OK ? decode_node(&k, &v, ret) : res;
+}
+
+int snap_node_from(struct snap_reader *r, uint64_t guid, struct snap_node *ret)
+{
+	struct db_val k, v;
+	int res = seek_guid(r, SNAP_NODES, guid, &k, &v);
+	return res == E_OK ? decode_node(&k, &v, ret) : res;
+}
+
+/* \retval E_NOTFOUND  The node has no such port. */
+static int decode_port(const struct db_val *k, const struct db_val *v, unsigned num,
+                       struct snap_port *ret)
+{
+	struct row_port row;
+	if (k->len != 8 || v->len == 0 || v->len % sizeof(row) != 0) {
+		return E_MALFORMED;
+	}
+	if ((num + 1) * sizeof(row) > v->len) {
+		return E_NOTFOUND;
+	}
+	memcpy(&row, v->data + num * sizeof(row), sizeof(row));
+	if (!row.exists) {
+		return E_NOTFOUND;
+	}
+	*ret = (struct snap_port){
+		.node_guid = key_read_u64(k->data),
+		.guid = row.guid,
+		.peer_guid = row.peer_guid,
+		.num = (uint8_t)num,
+		.peer_port = row.peer_port,
+		.state = row.state,
+		.width = row.width,
+		.speed = row.speed,
+		.rate = row.rate,
+		.mtu = row.mtu,
+		.vls = row.vls,
+		.lid = row.lid,
+		.lmc = row.lmc,
+	};
+	return E_OK;
+}
+
+int snap_port(struct snap_reader *r, uint64_t node_guid, uint8_t num,
+              struct snap_port *ret)
+{
+	uint8_t key[8];
+	struct db_val k, v;
+	int res = get_by_guid(r, SNAP_PORTS, node_guid, &k, key, &v);
+	return res == E_OK ? decode_port(&k, &v, num, ret) : res;
+}
+
+int snap_port_from(struct snap_reader *r, uint64_t node_guid, uint8_t num,
+                   struct snap_port *ret)
+{
+	struct db_val k, v;
+	int res = seek_guid(r, SNAP_PORTS, node_guid, &k, &v);
+	unsigned from = num;
+	while (res == E_OK) {
+		if (key_read_u64(k.data) != node_guid) {
+			from = 0;
+		}
+		for (; from < v.len / sizeof(struct row_port); from++) {
+			res = decode_port(&k, &v, from, ret);
+			if (res != E_NOTFOUND) {
+				return res;
+			}
+		}
+		res = view_next(snap_view(r), SNAP_PORTS, &k, &v);
+		if (res == E_OK && k.len != 8) {
+			res = E_MALFORMED;
+		}
+		from = 0;
+	}
+	return res;
+}
+
+int snap_link_from(struct snap_reader *r, uint64_t guid_a, uint8_t port_a,
+                   struct snap_link *ret)
+{
+	struct db_val k, v;
+	int res = seek_guid(r, SNAP_LINKS, guid_a, &k, &v);
+	while (res == E_OK) {
+		struct row_link row;
+		uint64_t guid = key_read_u64(k.data);
+		if (v.len == 0 || v.len % sizeof(row) != 0) {
+			return E_MALFORMED;
+		}
+		for (size_t at = 0; at < v.len; at += sizeof(row)) {
+			memcpy(&row, v.data + at, sizeof(row));
+			if (guid == guid_a && row.port_a < port_a) {
+				continue;
+			}
+			*ret = (struct snap_link){ guid,       row.guid_b, row.port_a,
+				                   row.port_b, row.width,  row.speed,
+				                   row.rate,   row.mtu };
+			return E_OK;
+		}
+		res = view_next(snap_view(r), SNAP_LINKS, &k, &v);
+		if (res == E_OK && k.len != 8) {
+			res = E_MALFORMED;
+		}
+	}
+	return res;
+}
+
+int snap_name(struct snap_reader *r, const char *description, uint64_t *ret_guids,
+              unsigned max, unsigned *ret_n)
+{
+	struct db_val v;
+	size_t len = strlen(description);
+	if (len == 0 || len > 64) {
+		return E_NOTFOUND; /* not indexed */
+	}
+	int res = view_get(snap_view(r), SNAP_NAMES, description, len, &v);
+	if (res != E_OK) {
+		return res;
+	}
+	if (v.len == 0 || v.len % sizeof(uint64_t) != 0) {
+		return E_MALFORMED;
+	}
+	size_t n = v.len / sizeof(uint64_t);
+	if (max) {
+		memcpy(ret_guids, v.data, (n < max ? n : max) * sizeof(uint64_t));
+	}
+	*ret_n = (unsigned)n;
+	return E_OK;
+}
+
+int snap_load(struct snap_reader *r, uint64_t sw_guid, uint8_t port, uint32_t *ret_all,
+              uint32_t *ret_base)
+{
+	uint8_t key[8];
+	struct db_val k, v;
+	struct row_load row;
+	int res = get_by_guid(r, SNAP_LOAD, sw_guid, &k, key, &v);
+	if (res != E_OK) {
+		return res;
+	}
+	if (v.len % sizeof(row) != 0) {
+		return E_MALFORMED;
+	}
+	if ((port + 1U) * sizeof(row) > v.len) {
+		return E_NOTFOUND;
+	}
+	memcpy(&row, v.data + port * sizeof(row), sizeof(row));
+	if (row.all == UINT32_MAX) {
+		return E_NOTFOUND;
+	}
+	*ret_all = row.all;
+	*ret_base = row.base;
+	return E_OK;
+}
+
+enum { ATTR_KEY = 10, ATTR_HEAD = 6 };
+
+static void attr_key(uint8_t key[ATTR_KEY], uint16_t attr, uint64_t guid)
+{
+	key_u16(key, attr);
+	key_u64(key + 2, guid);
+}
+
+/* First row of a node's value with a block >= the given one. \retval E_NOTFOUND */
+static int find_block(const struct db_val *k, const struct db_val *v, uint32_t block,
+                      struct snap_attr_row *ret)
+{
+	size_t at = 0;
+	while (at < v->len) {
+		uint32_t b;
+		uint16_t len;
+		if (v->len - at < ATTR_HEAD) {
+			return E_MALFORMED;
+		}
+		memcpy(&b, v->data + at, sizeof(b));
+		memcpy(&len, v->data + at + 4, sizeof(len));
+		at += ATTR_HEAD;
+		if (v->len - at < len) {
+			return E_MALFORMED;
+		}
+		if (b >= block) {
+			*ret = (struct snap_attr_row){ key_read_u64(k->data + 2), b,
+				                       v->data + at, len };
+			return E_OK;
+		}
+		at += len;
+	}
+	return E_NOTFOUND;
+}
+
+int snap_attr(struct snap_reader *r, uint16_t attr, uint64_t guid, uint32_t block,
+              const uint8_t **ret, uint16_t *ret_len)
+{
+	uint8_t key[ATTR_KEY];
+	struct db_val v;
+	struct snap_attr_row row;
+	attr_key(key, attr, guid);
+	int res = view_get(snap_view(r), SNAP_ATTRS, key, sizeof(key), &v);
+	if (res == E_OK) {
+		res = find_block(&(struct db_val){ key, sizeof(key) }, &v, block, &row);
+	}
+	if (res != E_OK) {
+		return res;
+	}
+	if (row.block != block) {
+		return E_NOTFOUND;
+	}
+	*ret = row.data;
+	*ret_len = row.len;
+	return E_OK;
+}
+
+int snap_attr_from(struct snap_reader *r, uint16_t attr, uint64_t guid, uint32_t block,
+                   struct snap_attr_row *ret)
+{
+	uint8_t key[ATTR_KEY];
+	struct db_val k, v;
+	attr_key(key, attr, guid);
+	int res = view_seek(snap_view(r), SNAP_ATTRS, key, sizeof(key), &k, &v);
+	while (res == E_OK) {
+		if (k.len != ATTR_KEY) {
+			return E_MALFORMED;
+		}
+		if (key_read_u16(k.data) != attr) {
+			return E_NOTFOUND;
+		}
+		bool same = key_read_u64(k.data + 2) == guid;
+		res = find_block(&k, &v, same ? block : 0, ret);
+		if (res != E_NOTFOUND) {
+			return res;
+		}
+		res = view_next(snap_view(r), SNAP_ATTRS, &k, &v);
+	}
+	return res;
+}
+
+int snap_partition_from(struct snap_reader *r, uint16_t p_key, struct snap_partition *ret)
+{
+	uint8_t key[2];
+	struct db_val k, v;
+	struct row_partition row;
+	key_u16(key, p_key);
+	int res = view_seek(snap_view(r), SNAP_PARTITIONS, key, sizeof(key), &k, &v);
+	if (res != E_OK) {
+		return res;
+	}
+	if (k.len != sizeof(key) || v.len != sizeof(row)) {
+		return E_MALFORMED;
+	}
+	memcpy(&row, v.data, sizeof(row));
+	*ret = (struct snap_partition){ key_read_u16(k.data), row.all_full != 0, row.sl,
+		                        row.mtu, row.rate };
+	return E_OK;
+}

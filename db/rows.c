@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "db/rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "db/snapshot.h"
+#include "routing/graph.h"
+#include "routing/lids.h"
+
+_Static_assert(sizeof(struct path_row) * PATHS_PER_CHUNK == CHUNK_BYTES,
+               "chunk of paths");
+_Static_assert(sizeof(struct snap_end) * LIDS_PER_ROW == CHUNK_BYTES, "row of lids");
+
+int rows_init(struct rows *r, const struct snap_content *c)
+{
+	const struct graph *g = c->g;
+	const struct paths *p = &c->route->paths;
+	const struct lft *lft = &c->route->out.lft;
+	uint32_t n_sources = p->rows ? p->n_sources : 0;
+	memset(r, 0, sizeof(*r));
+	r->c = c;
+	r->a = arena_new();
+	if (!r->a) {
+		return -ENOMEM;
+	}
+	r->sw_row = arena_array(r->a, g->n_switches, sizeof(uint32_t));
+	r->switch_guid = arena_array(r->a, g->n_switches, sizeof(uint64_t));
+	r->source_guid = arena_array(r->a, n_sources, sizeof(uint64_t));
+	if (!r->sw_row || !r->switch_guid || !r->source_guid) {
+		return -ENOMEM;
+	}
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		r->switch_guid[s] = g->nodes[g->switches[s]].guid;
+		r->sw_row[s] = UINT32_MAX;
+	}
+	for (uint32_t i = 0; i < n_sources; i++) {
+		r->source_guid[i] = r->switch_guid[p->source[i]];
+		r->sw_row[p->source[i]] = i;
+	}
+	r->lft = (struct chunk_rows){ r->switch_guid,
+		                      lft->rows,
+		                      lft->stride,
+		                      lft->n_lids,
+		                      lft->rows ? lft->n_switches : 0,
+		                      LFT_NO_ROUTE };
+	size_t row_bytes = p->n_lids * sizeof(struct path_row);
+	r->paths = (struct chunk_rows){ r->source_guid, (const uint8_t *)p->rows,
+		                        row_bytes,      row_bytes,
+		                        n_sources,      0 };
+	return E_OK;
+}
+
+void rows_done(struct rows *r)
+{
+	arena_free(r->a);
+	memset(r, 0, sizeof(*r));
+}
+
+/* Rate of a cabled port: that of the slower end; of port 0 its own. */
+static uint8_t port_rate(const struct graph *g, const struct port *p)
+{
+	uint8_t rate = link_rate(p->width, p->speed);
+	if (p->peer == GRAPH_NONE) {
+		return p->num == 0 ? rate : 0;
+	}
+	const struct port *q = &g->ports[p->peer];
+	if (q->width == p->width && q->speed == p->speed) {
+		return rate;
+	}
+	uint8_t other = link_rate(q->width, q->speed);
+	return rate_speed(other) < rate_speed(rate) ? other : rate;
+}
+
+static uint8_t port_mtu(const struct graph *g, const struct port *p)
+{
+	if (p->peer == GRAPH_NONE || g->ports[p->peer].mtu > p->mtu) {
+		return p->mtu;
+	}
+	return g->ports[p->peer].mtu;
+}
+
+static uint32_t node_lid(const struct snap_content *c, const struct node *n)
+{
+	for (unsigned i = 0; i <= n->n_ports; i++) {
+		uint32_t base = c->lids->of[n->first_port + i].base;
+		if (base) {
+			return base;
+		}
+	}
+	return 0;
+}
+
+static size_t description_len(const struct node *n)
+{
+	return n->description ? strnlen(n->description, 64) : 0;
+}
+
+static void emit_nodes(const struct rows *r, struct diff *d)
+{
+	const struct graph *g = r->c->g;
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct node *n = &g->nodes[i];
+		size_t len = description_len(n);
+		struct row_node row = {
+			.system_image_guid = n->system_image_guid,
+			.lid = node_lid(r->c, n),
+			.vendor_id = n->vendor_id,
+			.revision = n->revision,
+			.device_id = n->device_id,
+			.partition_cap = n->partition_cap,
+			.type = n->type,
+			.n_ports = n->n_ports,
+			.esp0 = n->esp0,
+			.description_len = (uint8_t)len,
+		};
+		uint8_t key[8], val[sizeof(row) + 64];
+		key_u64(key, n->guid);
+		memcpy(val, &row, sizeof(row));
+		memcpy(val + sizeof(row), n->description, len);
+		diff_row(d, key, sizeof(key), val, sizeof(row) + len);
+	}
+}
+
+static void fill_port(const struct snap_content *c, uint32_t index, struct row_port *row)
+{
+	const struct graph *g = c->g;
+	const struct port *p = &g->ports[index];
+	const struct lid_range *lid = &c->lids->of[index];
+	*row = (struct row_port){
+		.guid = p->guid,
+		.lid = lid->base,
+		.lmc = lid->base ? lid->lmc : 0,
+		.state = p->state,
+		.width = p->width,
+		.speed = p->speed,
+		.rate = port_rate(g, p),
+		.mtu = p->mtu,
+		.vls = p->vls,
+		.exists = 1,
+	};
+	if (p->peer != GRAPH_NONE) {
+		const struct port *q = &g->ports[p->peer];
+		row->peer_guid = g->nodes[q->node].guid;
+		row->peer_port = q->num;
+	}
+}
+
+static void emit_ports(const struct rows *r, struct diff *d)
+{
+	const struct graph *g = r->c->g;
+	struct row_port row[256];
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct node *n = &g->nodes[i];
+		uint8_t key[8];
+		memset(&row[0], 0, sizeof(row[0]));
+		for (unsigned p = n->type == NODE_SWITCH ? 0 : 1; p <= n->n_ports; p++) {
+			fill_port(r->c, n->first_port + p, &row[p]);
+		}
+		key_u64(key, n->guid);
+		diff_row(d, key, sizeof(key), row, (n->n_ports + 1U) * sizeof(row[0]));
+	}
+}
+
+static void emit_links(const struct rows *r, struct diff *d)
+{
+	const struct graph *g = r->c->g;
+	struct row_link row[256];
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct node *n = &g->nodes[i];
+		unsigned n_rows = 0;
+		for (uint32_t p = n->first_port; p <= n->first_port + n->n_ports; p++) {
+			const struct port *a = &g->ports[p];
+			if (a->peer == GRAPH_NONE || a->peer < p) {
+				continue; /* ports are in order of (GUID, number) */
+			}
+			const struct port *b = &g->ports[a->peer];
+			row[n_rows++] = (struct row_link){
+				.guid_b = g->nodes[b->node].guid,
+				.port_a = a->num,
+				.port_b = b->num,
+				.width = a->width,
+				.speed = a->speed,
+				.rate = port_rate(g, a),
+				.mtu = port_mtu(g, a),
+			};
+		}
+		if (n_rows) {
+			uint8_t key[8];
+			key_u64(key, n->guid);
+			diff_row(d, key, sizeof(key), row, n_rows * sizeof(row[0]));
+		}
+	}
+}
+
+struct name {
+	const char *text;
+	uint64_t guid;
+	size_t len;
+};
+
+static int compare_text(const struct name *a, const struct name *b)
+{
+	int c = memcmp(a->text, b->text, a->len < b->len ? a->len : b->len);
+	if (c != 0) {
+		return c;
+	}
+	return a->len < b->len ? -1 : a->len > b->len;
+}
+
+static int compare_name(const void *x, const void *y)
+{
+	const struct name *a = x, *b = y;
+	int c = compare_text(a, b);
+	if (c != 0) {
+		return c;
+	}
+	return a->guid < b->guid ? -1 : a->guid > b->guid;
+}
+
+/* Many fabrics are named in the order of their GUIDs: look before sorting. */
+static void sort_rows(void *rows, size_t n, size_t size,
+                      int (*cmp)(const void *, const void *))
+{
+	uint8_t *p = rows;
+	for (size_t i = 1; i < n; i++) {
+		if (cmp(p + (i - 1) * size, p + i * size) > 0) {
+			qsort(rows, n, size, cmp);
+			return;
+		}
+	}
+}
+
+static void emit_names(const struct rows *r, struct diff *d)
+{
+	const struct graph *g = r->c->g;
+	struct name *names = malloc((g->n_nodes + 1) * sizeof(*names));
+	uint64_t *guids = malloc((g->n_nodes + 1) * sizeof(*guids));
+	size_t n = 0;
+	if (!names || !guids) {
+		d->ret = -ENOMEM;
+		goto out;
+	}
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		size_t len = description_len(&g->nodes[i]);
+		if (len) {
+			names[n++] = (struct name){ g->nodes[i].description,
+				                    g->nodes[i].guid, len };
+		}
+	}
+	sort_rows(names, n, sizeof(*names), compare_name);
+	for (size_t i = 0, run; i < n; i += run) {
+		for (run = 0;
+		     i + run < n && compare_text(&names[i], &names[i + run]) == 0;
+		     run++) {
+			guids[run] = names[i + run].guid;
+		}
+		diff_row(d, names[i].text, names[i].len, guids, run * sizeof(*guids));
+	}
+out:
+	free(names);
+	free(guids);
+}
+
+struct alias {
+	uint64_t guid;
+	uint32_t port;   /* index */
+	uint32_t second; /* a switch's NodeGUID: gives way to a PortGUID of the same value
+	                  */
+};
+
+static int compare_alias(const void *x, const void *y)
+{
+	const struct alias *a = x, *b = y;
+	if (a->guid != b->guid) {
+		return a->guid < b->guid ? -1 : 1;
+	}
+	return a->second < b->second ? -1 : a->second > b->second;
+}
+
+static size_t list_aliases(const struct graph *g, struct alias *list)
+{
+	size_t n = 0;
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		uint32_t p = g->end_ports[i];
+		const struct node *node = &g->nodes[g->ports[p].node];
+		list[n++] = (struct alias){ g->ports[p].guid, p, 0 };
+		if (node->type == NODE_SWITCH && node->guid != g->ports[p].guid) {
+			list[n++] = (struct alias){ node->guid, p, 1 };
+		}
+	}
+	sort_rows(list, n, sizeof(*list), compare_alias);
+	return n;
+}
+
+static void emit_guids(const struct rows *r, struct diff *d)
+{
+	const struct graph *g = r->c->g;
+	struct alias *list = malloc((2 * (size_t)g->n_end_ports + 1) * sizeof(*list));
+	if (!list) {
+		d->ret = -ENOMEM;
+		return;
+	}
+	size_t n = list_aliases(g, list);
+	for (size_t i = 0; i < n; i++) {
+		if (i && list[i].guid == list[i - 1].guid) {
+			continue;
+		}
+		const struct port *p = &g->ports[list[i].port];
+		struct row_guid row = {
+			.node_guid = g->nodes[p->node].guid,
+			.base_lid = r->c->lids->of[list[i].port].base,
+			.port = p->num,
+		};
+		uint8_t key[8];
+		key_u64(key, list[i].guid);
+		diff_row(d, key, sizeof(key), &row, sizeof(row));
+	}
+	free(list);
+}
+
+static void fill_end(const struct rows *r, uint32_t index, struct snap_end *e)
+{
+	const struct graph *g = r->c->g;
+	const struct port *p = &g->ports[index];
+	const struct port *q = p->peer == GRAPH_NONE ? NULL : &g->ports[p->peer];
+	uint32_t sw = graph_switch_of(g, index);
+	memset(e, 0, sizeof(*e));
+	e->port_guid = p->guid;
+	e->node_guid = g->nodes[p->node].guid;
+	e->base_lid = r->c->lids->of[index].base;
+	e->lmc = r->c->lids->of[index].lmc;
+	e->port = p->num;
+	e->type = g->nodes[p->node].type;
+	e->mtu = p->num ? port_mtu(g, p) : p->mtu;
+	e->rate = port_rate(g, p);
+	e->sw_row = UINT32_MAX;
+	if (sw != GRAPH_NONE) {
+		e->sw_guid = r->switch_guid[sw];
+		e->sw_row = r->sw_row[sw];
+		e->sw_port = p->num && q ? q->num : 0;
+	} else if (q) {
+		e->peer_port_guid = q->guid;
+	}
+}
+
+static void emit_lids(const struct rows *r, struct diff *d)
+{
+	const struct lids *lids = r->c->lids;
+	struct snap_end row[LIDS_PER_ROW];
+	uint32_t last = GRAPH_NONE;
+	struct snap_end end;
+	memset(&end, 0, sizeof(end));
+	for (uint32_t from = 0; lids->owner && from <= lids->top; from += LIDS_PER_ROW) {
+		uint32_t n = lids->top + 1 - from;
+		bool any = false;
+		n = n < LIDS_PER_ROW ? n : LIDS_PER_ROW;
+		memset(row, 0, sizeof(row));
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t owner = lids->owner[from + i];
+			if (owner == GRAPH_NONE) {
+				continue;
+			}
+			if (owner != last) {
+				fill_end(r, owner, &end);
+				last = owner;
+			}
+			memcpy(&row[i], &end, sizeof(end));
+			any = true;
+		}
+		if (any) {
+			uint8_t key[4];
+			key_u32(key, from / LIDS_PER_ROW);
+			diff_row(d, key, sizeof(key), row, n * sizeof(row[0]));
+		}
+	}
+}
+
+/* One value being put together from the attribute rows of one node. */
+struct gather {
+	uint8_t *buf;
+	size_t len, cap;
+};
+
+static int gather_add(struct gather *v, const struct snap_attr *at)
+{
+	size_t need = v->len + 6 + at->len;
+	if (need > v->cap) {
+		uint8_t *grown = realloc(v->buf, need * 2);
+		if (!grown) {
+			return -ENOMEM;
+		}
+		v->buf = grown;
+		v->cap = need * 2;
+	}
+	memcpy(v->buf + v->len, &at->block, 4);
+	memcpy(v->buf + v->len + 4, &at->len, 2);
+	memcpy(v->buf + v->len + 6, at->data, at->len);
+	v->len = need;
+	return E_OK;
+}
+
+static bool attrs_ascend(const struct snap_attr *a, const struct snap_attr *b)
+{
+	if (a->attr != b->attr) {
+		return a->attr < b->attr;
+	}
+	return a->guid != b->guid ? a->guid < b->guid : a->block < b->block;
+}
+
+static void emit_attrs(const struct rows *r, struct diff *d)
+{
+	const struct snap_attr *at = r->c->attrs;
+	size_t n = r->c->n_attrs;
+	struct gather v = { 0 };
+	for (size_t i = 0; i < n && d->ret == E_OK; i++) {
+		if (i && !attrs_ascend(&at[i - 1], &at[i])) {
+			d->ret = -EINVAL; /* the caller's promise */
+			break;
+		}
+		d->ret = gather_add(&v, &at[i]);
+		if (d->ret != E_OK) {
+			break;
+		}
+		if (i + 1 == n || at[i + 1].attr != at[i].attr ||
+		    at[i + 1].guid != at[i].guid) {
+			uint8_t key[10];
+			key_u16(key, at[i].attr);
+			key_u64(key + 2, at[i].guid);
+			diff_row(d, key, sizeof(key), v.buf, v.len);
+			v.len = 0;
+		}
+	}
+	free(v.buf);
+}
+
+static void emit_options(const struct rows *r, struct diff *d)
+{
+	const char *text = r->c->options_text ? r->c->options_text : "";
+	diff_row(d, DB_KEY_TEXT, sizeof(DB_KEY_TEXT), text, strlen(text) + 1);
+}
+
+/* QoS class 0: the SL is the lane, and every switch maps an SL to the VL of that number.
+ */
+static void emit_vls(const struct rows *r, struct diff *d)
+{
+	uint8_t key[2], sl[LANES_MAX];
+	unsigned n = r->c->route->out.lanes.n;
+	for (unsigned lane = 0; lane < LANES_MAX; lane++) {
+		sl[lane] = lane < (n ? n : 1) ? (uint8_t)lane : 0xff;
+	}
+	key_u16(key, 0);
+	diff_row(d, key, sizeof(key), sl, sizeof(sl));
+}
+
+static void emit_partitions(const struct rows *r, struct diff *d)
+{
+	(void)r;
+	struct row_partition row = { .all_full = 1 };
+	uint8_t key[2];
+	key_u16(key, DEFAULT_P_KEY);
+	diff_row(d, key, sizeof(key), &row, sizeof(row));
+}
+
+static void emit_load(const struct rows *r, struct diff *d)
+{
+	const struct graph *g = r->c->g;
+	const struct load *load = &r->c->route->load;
+	struct row_load row[256];
+	for (uint32_t s = 0; load->all && s < g->n_switches; s++) {
+		const struct node *n = &g->nodes[g->switches[s]];
+		uint8_t key[8];
+		memset(row, 0xff, (n->n_ports + 1U) * sizeof(row[0]));
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			row[g->adj[i].port] =
+				(struct row_load){ load->all[i], load->base[i] };
+		}
+		key_u64(key, n->guid);
+		diff_row(d, key, sizeof(key), row, (n->n_ports + 1U) * sizeof(row[0]));
+	}
+}
+
+static void (*const emitters[SNAP_TABLE_COUNT])(const struct rows *r, struct diff *d) = {
+	[SNAP_OPTIONS] = emit_options, [SNAP_NODES] = emit_nodes,
+	[SNAP_PORTS] = emit_ports,     [SNAP_LINKS] = emit_links,
+	[SNAP_NAMES] = emit_names,     [SNAP_GUIDS] = emit_guids,
+	[SNAP_LIDS] = emit_lids,       [SNAP_ATTRS] = emit_attrs,
+	[SNAP_VLS] = emit_vls,         [SNAP_PARTITIONS] = emit_partitions,
+	[SNAP_LOAD] = emit_load,
+};
+
+int rows_diff(const struct rows *r, unsigned table, struct diff *d)
+{
+	if (d->ret != E_OK) {
+		return d->ret;
+	}
+	if (table == SNAP_LFT) {
+		return diff_chunks(d, &r->lft);
+	}
+	if (table == SNAP_PATHS) {
+		return diff_chunks(d, &r->paths);
+	}
+	emitters[table](r, d);
+	return diff_end(d);
+}

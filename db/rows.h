@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include "db/diff.h"
+#include "db/layout.h"
+
+struct snap_content;
+
+/*!
+ * Rows of a sweep as db/layout.h describes them, offered to a diff in key order. Private
+ * to this room.
+ */
+struct rows {
+	const struct snap_content *c;
+	uint32_t *sw_row;      /*!< [n_switches] row in `paths`, UINT32_MAX: none */
+	uint64_t *switch_guid; /*!< [n_switches] */
+	uint64_t *source_guid; /*!< [n_sources] */
+	struct chunk_rows lft, paths;
+	struct arena *a;
+};
+
+/*! \brief Index arrays over \a c, which is borrowed. \retval -ENOMEM */
+int rows_init(struct rows *r, const struct snap_content *c);
+void rows_done(struct rows *r);
+
+/*! \brief Compares one table of the snapshot (not `layout`, not `meta`) with \a c. */
+int rows_diff(const struct rows *r, unsigned table, struct diff *d);

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * Publishing a sweep.
+ *
+ * Each table is compared with what is stored, tables side by side and the long rows of
+ * `lft` and `paths` chunk by chunk on all processors, through read transactions on the
+ * newest epoch. Only then the write transaction begins: it holds the changed rows and the
+ * head in `meta`, and nothing else. The file itself is the only copy of what was
+ * published last.
+ *
+ * Invariants: every commit rewrites the head with its own transaction id; before the next
+ * commit begins, the newest epoch is pinned (pins.h); a failure before or in the commit
+ * leaves the old epoch, its pins and the counters as they were.
+ */
+#include "db/snapshot.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "db/diff.h"
+#include "db/layout.h"
+#include "db/pins.h"
+#include "db/reader.h"
+#include "db/reader_view.h"
+#include "db/rows.h"
+#include "routing/graph.h"
+#include "routing/lids.h"
+
+enum { GRACE_DEFAULT_MS = 10000, NEED_FACTOR = 4, NEED_DEFAULT = 64 << 20 };
+
+_Static_assert((int)META_STAGES == (int)SNAP_STAGES_MAX, "stages");
+
+struct snap_writer {
+	struct db *db;
+	struct pins pins;
+	struct row_meta last; /* head of the newest epoch, without its texts */
+};
+
+/* Tables that are compared, the slow ones first so that the threads end together. */
+static const unsigned compared[] = {
+	SNAP_ATTRS, SNAP_PORTS, SNAP_NAMES, SNAP_GUIDS,   SNAP_NODES,      SNAP_LINKS,
+	SNAP_LIDS,  SNAP_LOAD,  SNAP_VLS,   SNAP_OPTIONS, SNAP_PARTITIONS,
+};
+
+enum { N_COMPARED = sizeof(compared) / sizeof(compared[0]) };
+
+/* Which table a version is of. */
+static const unsigned version_table[VERSION_COUNT] = {
+	[VERSION_NODES] = SNAP_NODES,
+	[VERSION_PORTS] = SNAP_PORTS,
+	[VERSION_LINKS] = SNAP_LINKS,
+	[VERSION_LIDS] = SNAP_LIDS,
+	[VERSION_LFT] = SNAP_LFT,
+	[VERSION_PATHS] = SNAP_PATHS,
+	[VERSION_ATTRS] = SNAP_ATTRS,
+	[VERSION_OPTIONS] = SNAP_OPTIONS,
+	[VERSION_PARTITIONS] = SNAP_PARTITIONS,
+	[VERSION_LOAD] = SNAP_LOAD,
+};
+
+static int read_head(struct snap_writer *w)
+{
+	struct db_txn t;
+	struct db_val v;
+	int ret = db_begin(&t, w->db, false);
+	if (ret != E_OK) {
+		return ret;
+	}
+	ret = db_get(&t, SNAP_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), &v);
+	if (ret == E_OK && v.len >= sizeof(w->last)) {
+		memcpy(&w->last, v.data, sizeof(w->last));
+	} else if (ret != E_OK || v.len != sizeof(struct row_head)) {
+		ret = E_MALFORMED;
+	}
+	db_abort(&t);
+	return ret;
+}
+
+int snap_writer_open(const char *dir, const struct snap_options *o, struct arena *a,
+                     const char **ret_why, struct snap_writer **ret)
+{
+	char path[4096];
+	uint64_t need = (o->need_bytes ? o->need_bytes : NEED_DEFAULT) * NEED_FACTOR;
+	struct snap_writer *w = calloc(1, sizeof(*w));
+	if (!w) {
+		return -ENOMEM;
+	}
+	int res = (size_t)snprintf(path, sizeof(path), "%s/snapshot", dir) < sizeof(path)
+	                  ? E_OK
+	                  : -ENAMETOOLONG;
+	if (res == E_OK) {
+		res = db_open_writer(&kind_snapshot, path, o->map_bytes, need, a, ret_why,
+		                     &w->db);
+	}
+	if (res == E_OK) {
+		res = read_head(w);
+		if (res != E_OK && a && ret_why) {
+			*ret_why = arena_printf(
+				a,
+				"the snapshot database in %s is damaged; stop its "
+				"readers and remove that folder, it is rebuilt",
+				path);
+		}
+	}
+	if (res == E_OK) {
+		res = pins_init(&w->pins, w->db,
+		                o->grace_ms ? o->grace_ms : GRACE_DEFAULT_MS);
+	}
+	if (res != E_OK) {
+		snap_writer_close(w);
+		return res;
+	}
+	*ret = w;
+	return E_OK;
+}
+
+void snap_writer_close(struct snap_writer *w)
+{
+	if (w) {
+		pins_done(&w->pins);
+		db_unref(w->db);
+		free(w);
+	}
+}
+
+uint64_t snap_epoch(const struct snap_writer *w)
+{
+	return w->last.epoch;
+}
+
+void snap_release_old(struct snap_writer *w, uint64_t now_ms)
+{
+	pins_release(&w->pins, now_ms);
+}
+
+int snap_reader_local(struct snap_writer *w, struct snap_reader **ret)
+{
+	return snap_reader_new(w->db, false, ret);
+}
+
+/* All tables against what is stored. \return The first failure. */
+static int compare_all(struct snap_writer *w, const struct rows *r, struct diff *d)
+{
+	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
+		if (i != SNAP_LAYOUT && i != SNAP_META) {
+			diff_begin(&d[i], w->db, i);
+		}
+	}
+#pragma omp parallel for schedule(dynamic, 1)
+	for (unsigned i = 0; i < N_COMPARED; i++) {
+		rows_diff(r, compared[i], &d[compared[i]]);
+	}
+	rows_diff(r, SNAP_LFT, &d[SNAP_LFT]);
+	rows_diff(r, SNAP_PATHS, &d[SNAP_PATHS]);
+	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
+		if (d[i].ret != E_OK) {
+			return d[i].ret;
+		}
+	}
+	return E_OK;
+}
+
+static bool routing_differs(const struct diff *d)
+{
+	return d[SNAP_LFT].n || d[SNAP_PATHS].n || d[SNAP_LIDS].n || d[SNAP_LINKS].n ||
+	       d[SNAP_NODES].n || d[SNAP_VLS].n;
+}
+
+static void fill_counts(const struct snap_content *c, struct row_meta *m)
+{
+	const struct graph *g = c->g;
+	m->n_nodes = g->n_nodes;
+	m->n_switches = g->n_switches;
+	m->n_end_ports = g->n_end_ports;
+	m->n_hosts = g->n_hosts;
+	m->n_links = g->n_links;
+	m->n_lids = c->lids->count;
+	m->top_lid = c->lids->top;
+	m->n_sources = c->route->paths.rows ? c->route->paths.n_sources : 0;
+	m->lmc = 0;
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		uint32_t p = g->end_ports[i];
+		if (g->nodes[g->ports[p].node].type != NODE_SWITCH &&
+		    c->lids->of[p].lmc > m->lmc) {
+			m->lmc = c->lids->of[p].lmc;
+		}
+	}
+}
+
+static void fill_routing(const struct route_result *r, struct row_meta *m)
+{
+	m->pairs = r->proof.pairs;
+	m->unreachable_pairs = r->proof.unreachable_pairs;
+	m->forwarding_loops = r->proof.forwarding_loops;
+	m->credit_loops = r->proof.credit_loops;
+	m->management_unreachable = r->proof.management_unreachable;
+	m->management_credit_loops = r->proof.management_credit_loops;
+	m->vls_used = (uint8_t)r->proof.vls_used;
+	m->load_max = r->load.max;
+	m->load_p99 = r->load.p99;
+	m->load_mean = r->load.mean;
+	m->seconds_route = r->seconds_route;
+	m->seconds_prove = r->seconds_prove;
+}
+
+static void fill_meta(const struct snap_writer *w, const struct snap_content *c,
+                      const struct diff *d, uint64_t txn, struct row_meta *m)
+{
+	memset(m, 0, sizeof(*m));
+	m->head = (struct row_head){ .txn = txn, .grace_ms = w->pins.grace_ms };
+	m->epoch = c->epoch;
+	m->computed_at = c->computed_at;
+	for (unsigned i = 0; i < VERSION_COUNT; i++) {
+		m->version[i] = d[version_table[i]].n ? txn : w->last.version[i];
+	}
+	m->subnet_prefix = c->subnet_prefix;
+	m->sm_port_guid = c->sm_port_guid;
+	m->sm_lid = c->sm_lid;
+	m->sm_priority = c->sm_priority;
+	m->sm_state = c->sm_state;
+	m->packet_life_time = c->packet_life_time;
+	m->path_selection = c->path_selection;
+	m->n_stages = c->n_stages < META_STAGES ? c->n_stages : META_STAGES;
+	for (unsigned i = 0; i < m->n_stages; i++) {
+		m->stage_seconds[i] = c->stage[i].seconds;
+	}
+	fill_counts(c, m);
+	fill_routing(c->route, m);
+}
+
+/* A text with its NUL at the end of the head; cut rather than refused. */
+static size_t add_text(uint8_t *buf, size_t at, const char *text)
+{
+	size_t len = text ? strnlen(text, sizeof(struct why) - 1) : 0;
+	if (len) {
+		memcpy(buf + at, text, len);
+	}
+	buf[at + len] = '\0';
+	return at + len + 1;
+}
+
+static void put_meta(struct db_txn *t, const struct snap_content *c,
+                     const struct row_meta *m)
+{
+	const struct route_result *r = c->route;
+	const char *text[5 + META_STAGES] = { r->engine_asked,
+		                              r->used ? r->used->name : "",
+		                              r->fallback_reason.text, r->out.notes.text,
+		                              r->warning.text };
+	uint8_t buf[sizeof(*m) + (5 + META_STAGES) * sizeof(struct why)];
+	size_t at = sizeof(*m);
+	for (unsigned i = 0; i < m->n_stages; i++) {
+		text[5 + i] = c->stage[i].name;
+	}
+	memcpy(buf, m, sizeof(*m));
+	for (unsigned i = 0; i < 5 + m->n_stages; i++) {
+		at = add_text(buf, at, text[i]);
+	}
+	db_put(t, SNAP_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), buf, at);
+}
+
+static int write_all(struct snap_writer *w, const struct snap_content *c,
+                     const struct diff *d, struct row_meta *ret_meta)
+{
+	struct db_txn t;
+	int ret = pins_prepare(&w->pins);
+	if (ret == E_OK) {
+		ret = db_begin(&t, w->db, true);
+	}
+	if (ret != E_OK) {
+		return ret;
+	}
+	fill_meta(w, c, d, mdb_txn_id(t.txn), ret_meta);
+	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
+		diff_apply(&d[i], &t);
+	}
+	put_meta(&t, c, ret_meta);
+	return db_commit(&t);
+}
+
+int snap_publish(struct snap_writer *w, const struct snap_content *c, uint64_t now_ms,
+                 struct snap_published *ret)
+{
+	struct diff d[SNAP_TABLE_COUNT];
+	struct rows r;
+	struct row_meta meta;
+	if (c->epoch == 0) {
+		return -EINVAL;
+	}
+	memset(d, 0, sizeof(d));
+	pins_release(&w->pins, now_ms);
+	int res = rows_init(&r, c);
+	if (res == E_OK) {
+		res = compare_all(w, &r, d);
+	}
+	/* an epoch stands for one routing: readers and their caches count on it */
+	if (res == E_OK && c->epoch == w->last.epoch && routing_differs(d)) {
+		res = -EINVAL;
+	}
+	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
+		if (d[i].t.db) {
+			db_abort(&d[i].t); /* the write may reuse what these no longer
+			                      read */
+		}
+	}
+	if (res == E_OK) {
+		res = write_all(w, c, d, &meta);
+	}
+	if (res == E_OK) {
+		pins_supersede(&w->pins, now_ms);
+		w->last = meta;
+		struct snap_published p = { .txn = meta.head.txn,
+			                    .routing_changed = routing_differs(d) };
+		for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
+			p.rows += d[i].n;
+			p.bytes += d[i].bytes;
+		}
+		*ret = p;
+	}
+	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
+		diff_done(&d[i]);
+	}
+	rows_done(&r);
+	return res;
+}

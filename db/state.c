@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * The durable state: one thread writes, fed by a queue. Callers wait until the commit
+ * that holds their change is on disk, so what was acknowledged survives a power cut. The
+ * thread takes all jobs that wait into one transaction: while one commit is on its way to
+ * the disk the next one gathers, so no job is held back to wait for company.
+ *
+ * A failing job fails the whole transaction and with it all jobs of that turn; the file
+ * keeps the state before it (LMDB never overwrites a page in use).
+ */
+#include "db/state.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "db/layout.h"
+#include "db/txn.h"
+
+struct job {
+	struct job *next;
+	void (*run)(struct db_txn *t, struct job *j);
+	bool done;
+	int ret;
+	/* put_lids */
+	const struct lid_memory *memory;
+	size_t n;
+	bool forget;
+	/* next_epoch */
+	uint64_t epoch;
+};
+
+struct state {
+	struct db *db;
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards all below */
+	pthread_cond_t wake, done;
+	struct job *head, **tail;
+	bool stop;
+};
+
+static void run_put_lids(struct db_txn *t, struct job *j)
+{
+	if (j->forget) {
+		db_clear(t, STATE_LIDS);
+	}
+	for (size_t i = 0; i < j->n; i++) {
+		const struct lid_memory *m = &j->memory[i];
+		struct row_lid row = { .base = m->range.base, .lmc = m->range.lmc };
+		uint8_t key[8];
+		key_u64(key, m->guid);
+		db_put(t, STATE_LIDS, key, sizeof(key), &row, sizeof(row));
+	}
+}
+
+static void run_next_epoch(struct db_txn *t, struct job *j)
+{
+	struct db_val v;
+	uint64_t last = 0;
+	int ret = db_get(t, STATE_EPOCH, DB_KEY_EPOCH, sizeof(DB_KEY_EPOCH), &v);
+	if (ret == E_OK) {
+		if (v.len != sizeof(last)) {
+			t->ret = E_MALFORMED;
+			return;
+		}
+		memcpy(&last, v.data, sizeof(last));
+	}
+	j->epoch = last + 1;
+	db_put(t, STATE_EPOCH, DB_KEY_EPOCH, sizeof(DB_KEY_EPOCH), &j->epoch,
+	       sizeof(j->epoch));
+}
+
+static void run_jobs(struct state *s, struct job *jobs)
+{
+	struct db_txn t;
+	int ret = db_begin(&t, s->db, true);
+	if (ret == E_OK) {
+		for (struct job *j = jobs; j; j = j->next) {
+			j->run(&t, j);
+		}
+		ret = db_commit(&t);
+	}
+	pthread_mutex_lock(&s->lock);
+	while (jobs) {
+		struct job *next =
+			jobs->next; /* the job is its caller's again once done */
+		jobs->ret = ret;
+		jobs->done = true;
+		jobs = next;
+	}
+	pthread_cond_broadcast(&s->done);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void *writer_main(void *arg)
+{
+	struct state *s = arg;
+	for (;;) {
+		pthread_mutex_lock(&s->lock);
+		while (!s->head && !s->stop) {
+			pthread_cond_wait(&s->wake, &s->lock);
+		}
+		struct job *jobs = s->head;
+		s->head = NULL;
+		s->tail = &s->head;
+		pthread_mutex_unlock(&s->lock);
+		if (!jobs) {
+			return NULL;
+		}
+		run_jobs(s, jobs);
+	}
+}
+
+static int submit(struct state *s, struct job *j)
+{
+	pthread_mutex_lock(&s->lock);
+	*s->tail = j;
+	s->tail = &j->next;
+	pthread_cond_signal(&s->wake);
+	while (!j->done) {
+		pthread_cond_wait(&s->done, &s->lock);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return j->ret;
+}
+
+int state_open(const char *dir, struct arena *a, const char **ret_why, struct state **ret)
+{
+	struct state *s = calloc(1, sizeof(*s));
+	if (!s) {
+		return -ENOMEM;
+	}
+	int res = db_open_writer(&kind_state, dir, 0, 0, a, ret_why, &s->db);
+	if (res != E_OK) {
+		free(s);
+		return res;
+	}
+	s->tail = &s->head;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->wake, NULL);
+	pthread_cond_init(&s->done, NULL);
+	int rc = pthread_create(&s->thread, NULL, writer_main, s);
+	if (rc != 0) {
+		if (a && ret_why) {
+			*ret_why = arena_printf(a, "cannot start a thread: %s",
+			                        strerror(rc));
+		}
+		db_unref(s->db);
+		free(s);
+		return -rc;
+	}
+	*ret = s;
+	return E_OK;
+}
+
+void state_close(struct state *s)
+{
+	if (!s) {
+		return;
+	}
+	pthread_mutex_lock(&s->lock);
+	s->stop = true;
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+	pthread_join(s->thread, NULL);
+	pthread_cond_destroy(&s->done);
+	pthread_cond_destroy(&s->wake);
+	pthread_mutex_destroy(&s->lock);
+	db_unref(s->db);
+	free(s);
+}
+
+static int read_lid(const struct db_val *k, const struct db_val *v,
+                    struct lid_memory *ret)
+{
+	struct row_lid row;
+	if (k->len != 8 || v->len != sizeof(row)) {
+		return E_MALFORMED;
+	}
+	memcpy(&row, v->data, sizeof(row));
+	ret->guid = key_read_u64(k->data);
+	ret->range.base = row.base;
+	ret->range.lmc = row.lmc;
+	return E_OK;
+}
+
+int state_lids(struct state *s, struct arena *a, struct lid_memory **ret, size_t *ret_n)
+{
+	struct db_txn t;
+	struct db_val k, v;
+	MDB_stat st;
+	int res = db_begin(&t, s->db, false);
+	if (res != E_OK) {
+		return res;
+	}
+	res = db_err(mdb_stat(t.txn, s->db->dbi[STATE_LIDS], &st));
+	struct lid_memory *m = NULL;
+	size_t n = 0;
+	if (res == E_OK) {
+		m = arena_array(a, st.ms_entries, sizeof(*m));
+		res = m ? db_seek(&t, STATE_LIDS, NULL, 0, &k, &v) : -ENOMEM;
+	}
+	while (res == E_OK) {
+		/* never more than the count said, unless the tree is damaged */
+		res = n < st.ms_entries ? read_lid(&k, &v, &m[n]) : E_MALFORMED;
+		if (res == E_OK) {
+			n++;
+			res = db_next(&t, STATE_LIDS, &k, &v);
+		}
+	}
+	db_abort(&t);
+	if (res != E_NOTFOUND) {
+		return res;
+	}
+	*ret = m;
+	*ret_n = n;
+	return E_OK;
+}
+
+int state_put_lids(struct state *s, const struct lid_memory *m, size_t n, bool forget)
+{
+	struct job j = { .run = run_put_lids, .memory = m, .n = n, .forget = forget };
+	return submit(s, &j);
+}
+
+int state_next_epoch(struct state *s, uint64_t *ret_epoch)
+{
+	struct job j = { .run = run_next_epoch };
+	int ret = submit(s, &j);
+	if (ret == E_OK) {
+		*ret_epoch = j.epoch;
+	}
+	return ret;
+}

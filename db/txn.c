@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "db/txn.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "conf/err.h"
+
+enum { SLACK_PAGES = 64 };
+
+int db_begin(struct db_txn *t, struct db *db, bool write)
+{
+	memset(t, 0, sizeof(*t));
+	t->db = db;
+	t->write = write;
+	int rc = mdb_txn_begin(db->env, NULL, write ? 0 : MDB_RDONLY, &t->txn);
+	t->ret = db_err(rc);
+	t->live = t->ret == E_OK;
+	if (t->ret != E_OK) {
+		t->txn = NULL;
+	}
+	return t->ret;
+}
+
+static void close_cursors(struct db_txn *t)
+{
+	for (unsigned i = 0; i < DB_TABLES_MAX; i++) {
+		if (t->cursor[i]) {
+			mdb_cursor_close(t->cursor[i]);
+			t->cursor[i] = NULL;
+		}
+		t->cursor_live[i] = false;
+	}
+}
+
+void db_abort(struct db_txn *t)
+{
+	close_cursors(t);
+	if (t->txn) {
+		mdb_txn_abort(t->txn);
+		t->txn = NULL;
+	}
+	t->live = false;
+}
+
+/*
+ * LMDB need not write the last pages it has numbered, so a whole file may be shorter than
+ * its head says. Keeping it some empty pages longer makes "too short" mean "cut", and
+ * gives a foreign reader that lost its epoch in mid-search zeros instead of a fault past
+ * the end.
+ */
+static void keep_slack(struct db *db)
+{
+	MDB_envinfo info;
+	MDB_stat st;
+	mdb_filehandle_t fd;
+	struct stat file;
+	if (mdb_env_info(db->env, &info) != 0 || mdb_env_stat(db->env, &st) != 0 ||
+	    mdb_env_get_fd(db->env, &fd) != 0 || fstat(fd, &file) != 0) {
+		return;
+	}
+	off_t page = (off_t)st.ms_psize;
+	off_t end = (off_t)(info.me_last_pgno + 1) * page;
+	if (file.st_size < end + SLACK_PAGES / 2 * page &&
+	    ftruncate(fd, end + SLACK_PAGES * page) != 0) {
+		return; /* the next commit tries again */
+	}
+}
+
+int db_commit(struct db_txn *t)
+{
+	if (t->ret != E_OK || !t->txn) {
+		db_abort(t);
+		return t->ret;
+	}
+	close_cursors(t);
+	int rc = mdb_txn_commit(t->txn);
+	t->txn = NULL;
+	t->live = false;
+	t->ret = db_err(rc);
+	if (t->ret == -EIO && (t->db->kind->flags & MDB_NOSYNC)) {
+		/* in memory there is no disk to fail: LMDB reports a short write as EIO
+		 */
+		t->ret = E_FULL;
+	}
+	if (t->ret == E_OK && t->write) {
+		keep_slack(t->db);
+	}
+	return t->ret;
+}
+
+void db_reset(struct db_txn *t)
+{
+	if (t->txn && t->live) {
+		mdb_txn_reset(t->txn);
+		memset(t->cursor_live, 0, sizeof(t->cursor_live));
+		t->live = false;
+	}
+}
+
+int db_renew(struct db_txn *t)
+{
+	db_reset(t);
+	t->ret = db_err(mdb_txn_renew(t->txn));
+	t->live = t->ret == E_OK;
+	return t->ret;
+}
+
+/* "Not found" is told, everything else that is not success sticks. */
+static int outcome(struct db_txn *t, int rc)
+{
+	int ret = db_err(rc);
+	if (ret != E_OK && ret != E_NOTFOUND) {
+		t->ret = ret;
+	}
+	return ret;
+}
+
+int db_get(struct db_txn *t, unsigned table, const void *key, size_t key_len,
+           struct db_val *ret)
+{
+	if (t->ret != E_OK) {
+		return t->ret;
+	}
+	MDB_val k = { key_len, (void *)key }, v;
+	int res = outcome(t, mdb_get(t->txn, t->db->dbi[table], &k, &v));
+	if (res == E_OK) {
+		*ret = (struct db_val){ v.mv_data, v.mv_size };
+	}
+	return res;
+}
+
+static MDB_cursor *cursor_of(struct db_txn *t, unsigned table)
+{
+	if (t->ret != E_OK) {
+		return NULL;
+	}
+	if (t->cursor_live[table]) {
+		return t->cursor[table];
+	}
+	int rc = t->cursor[table]
+	                 ? mdb_cursor_renew(t->txn, t->cursor[table])
+	                 : mdb_cursor_open(t->txn, t->db->dbi[table], &t->cursor[table]);
+	if (outcome(t, rc) != E_OK) {
+		return NULL;
+	}
+	t->cursor_live[table] = true;
+	return t->cursor[table];
+}
+
+static int cursor_get(struct db_txn *t, unsigned table, MDB_cursor_op op, MDB_val *k,
+                      struct db_val *ret_key, struct db_val *ret)
+{
+	MDB_cursor *c = cursor_of(t, table);
+	if (!c) {
+		return t->ret;
+	}
+	MDB_val v;
+	int res = outcome(t, mdb_cursor_get(c, k, &v, op));
+	if (res == E_OK) {
+		*ret_key = (struct db_val){ k->mv_data, k->mv_size };
+		*ret = (struct db_val){ v.mv_data, v.mv_size };
+	}
+	return res;
+}
+
+int db_seek(struct db_txn *t, unsigned table, const void *key, size_t key_len,
+            struct db_val *ret_key, struct db_val *ret)
+{
+	MDB_val k = { key_len, (void *)key };
+	return cursor_get(t, table, key_len ? MDB_SET_RANGE : MDB_FIRST, &k, ret_key,
+	                  ret);
+}
+
+int db_next(struct db_txn *t, unsigned table, struct db_val *ret_key, struct db_val *ret)
+{
+	MDB_val k;
+	return cursor_get(t, table, MDB_NEXT, &k, ret_key, ret);
+}
+
+static void put(struct db_txn *t, unsigned table, const void *key, size_t key_len,
+                const void *val, size_t len, unsigned flags)
+{
+	MDB_cursor *c = cursor_of(t, table);
+	if (!c) {
+		return;
+	}
+	MDB_val k = { key_len, (void *)key }, v = { len, (void *)val };
+	outcome(t, mdb_cursor_put(c, &k, &v, flags));
+}
+
+void db_put(struct db_txn *t, unsigned table, const void *key, size_t key_len,
+            const void *val, size_t len)
+{
+	put(t, table, key, key_len, val, len, 0);
+}
+
+void db_append(struct db_txn *t, unsigned table, const void *key, size_t key_len,
+               const void *val, size_t len)
+{
+	put(t, table, key, key_len, val, len, MDB_APPEND);
+}
+
+void db_del(struct db_txn *t, unsigned table, const void *key, size_t key_len)
+{
+	if (t->ret == E_OK) {
+		MDB_val k = { key_len, (void *)key };
+		outcome(t, mdb_del(t->txn, t->db->dbi[table], &k, NULL));
+	}
+}
+
+void db_clear(struct db_txn *t, unsigned table)
+{
+	if (t->ret == E_OK) {
+		outcome(t, mdb_drop(t->txn, t->db->dbi[table], 0));
+	}
+}
