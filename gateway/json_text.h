@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <jansson.h>
+#include <stdint.h>
+
+/*!
+ * JSON values that several bodies share. NULL is returned when out of memory.
+ */
+
+/*! \brief Any bytes as a JSON string: what is not UTF-8 becomes U+FFFD. NULL gives null.
+ */
+json_t *text_json(const char *bytes);
+
+/*! \brief "0x%016x": JSON numbers lose digits above 2^53. */
+json_t *guid_json(uint64_t guid);
+
+/*! \brief GID as IPv6 text (RFC 5952). */
+json_t *gid_json(uint64_t prefix, uint64_t guid);
+
+/*! \brief Rate code as a number of Gb/s, null when unknown. */
+json_t *rate_gbps_json(uint8_t rate);
+
+/*! \brief A number; null when it is not finite. */
+json_t *real_json(double value);
+
+/*! \brief MTU code as bytes, 0 when unknown. */
+int mtu_bytes(uint8_t mtu);
+
+/*! \brief Seconds since 1970 as "2026-01-31T12:00:00Z". */
+json_t *time_json(int64_t seconds);

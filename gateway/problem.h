@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <jansson.h>
+#include <stdint.h>
+
+struct arena;
+
+/*!
+ * What went wrong with a request, as an application/problem+json body (RFC 9457):
+ * type, title, status, detail, plus members of our own (parameter, candidates, near,
+ * ...).
+ *
+ * An error value of the house decides status, type and title; the few errors that only
+ * HTTP knows have values of their own here.
+ */
+enum http_err {
+	E_HTTP_METHOD = -1100, /*!< 405 */
+	E_HTTP_LONG,           /*!< 414 */
+	E_HTTP_BODY,           /*!< 413 */
+	E_HTTP_GONE,           /*!< 410: a cursor of another epoch */
+	E_HTTP_ENDPOINT,       /*!< 404: no such resource at all */
+	E_HTTP_PARAMETER, /*!< 400: a query parameter that does not exist, or is given
+	                     twice, or is missing */
+	E_HTTP_END
+};
+
+struct problem {
+	int err;               /*!< enum err, -errno or enum http_err */
+	const char *detail;    /*!< sentence with place and remedy; arena or static */
+	const char *parameter; /*!< query parameter at fault, or NULL */
+	json_t *members;       /*!< further members, owned, or NULL */
+};
+
+/*! \brief Status code of an error value. Every enum err has one. */
+unsigned gw_status(int err);
+
+/*! \brief Seconds after which asking again makes sense; 0: no Retry-After. */
+unsigned gw_retry_after(int err);
+
+/*! \brief Fills \a p with a sentence made like printf. \return \a err, to be returned on.
+ */
+int problem_set(struct problem *p, struct arena *a, int err, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/*! \brief Likewise, and names the query parameter at fault. */
+int problem_param(struct problem *p, struct arena *a, int err, const char *parameter,
+                  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+/*! \brief Adds a member; \a value is taken. */
+void problem_member(struct problem *p, const char *name, json_t *value);
+
+/*! \brief The body. \param epoch  0: not known, left out. \return NULL: out of memory. */
+json_t *problem_json(const struct problem *p, uint64_t epoch);
+
+/*! \brief Drops the members; zeroed afterwards. */
+void problem_clear(struct problem *p);
