@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "db/reader.h"
+#include "db/stats.h"
+
+struct arena;
+
+/*!
+ * Where answers come from: the snapshot and stats environments of one daemon, opened when
+ * they are there and for as long as they are the same files. One per thread.
+ *
+ * The folder may appear after this program started, and may be removed and made again (a
+ * service manager does that to a runtime folder): opening is tried at most once in
+ * SOURCE_RETRY_MS, and the file's identity is compared as often. Nothing is ever written.
+ */
+enum { SOURCE_RETRY_MS = 1000, SOURCE_HEARTBEAT_MS = 200 };
+
+struct source;
+
+/*! \param snapshot_dir  Copied. \return NULL: out of memory. */
+struct source *source_new(const char *snapshot_dir);
+void source_free(struct source *s);
+
+/*! \brief CLOCK_BOOTTIME in milliseconds, the clock of the heartbeat. */
+uint64_t source_now_ms(void);
+
+/*!
+ * \brief Pins the newest epoch.
+ *
+ * \param ret_why  On failure a sentence, borrowed until the next call.
+ * \param ret      Borrowed until the next call: a changed file is opened anew.
+ * \retval E_NOTREADY  No folder, no file, or nothing published. \retval -EACCES E_LAYOUT
+ * E_FOREIGN
+ */
+int source_pin(struct source *s, uint64_t now_ms, const char **ret_why,
+               struct snap_reader **ret);
+
+/*! \brief One consistent copy of the stats in \a a. \retval E_NOTREADY  There are none.
+ */
+int source_stats(struct source *s, uint64_t now_ms, struct arena *a,
+                 struct stats_copy *ret);
+
+/*! \brief Is the daemon's heartbeat too old, or missing? Looked up at most each
+ * SOURCE_HEARTBEAT_MS. */
+bool source_stale(struct source *s, uint64_t now_ms);
