@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gateway/body.h"
+#include "gateway/parts.h"
+#include "gateway/problem.h"
+#include "gateway/uri.h"
+
+struct arena;
+struct http_stats;
+struct snap_meta;
+struct snap_reader;
+struct source;
+
+/*!
+ * The resources: one row per path. From the row follow the match, which parameters are
+ * known, which snapshot tables an answer depends on (its ETag), the list at "/", and the
+ * route label of the metrics. No HTTP library in here: request in, reply out.
+ *
+ * An answer is from one epoch: a handler reads rows of a pinned snapshot, and when the
+ * epoch turns out to be superseded too long ago the answer is thrown away and built
+ * again, API_TRIES times in all.
+ */
+enum { API_TRIES = 3, API_LIMIT_DEFAULT = 20000, API_LIMIT_MAX = 65536 };
+
+/*! Snapshot tables an answer depends on. */
+enum api_table {
+	TABLE_NODES = 1,
+	TABLE_PORTS = 2,
+	TABLE_LINKS = 4,
+	TABLE_LIDS = 8,
+	TABLE_LFT = 16,
+	TABLE_PATHS = 32,
+	TABLE_ATTRS = 64,
+	TABLE_OPTIONS = 128,
+	TABLE_PARTITIONS = 256,
+	TABLE_LOAD = 512,
+	TABLE_ALL = 1023
+};
+
+/*! What one server thread keeps from request to request. */
+struct api_thread {
+	struct source *source;
+	struct http_stats *stats; /*!< shared by all threads */
+	struct parts parts;       /*!< of the last epoch in which it was asked for */
+};
+
+struct api_request {
+	const char *method;
+	const char *target;        /*!< as sent: path and query */
+	const char *if_none_match; /*!< header, or NULL */
+};
+
+struct api_reply {
+	unsigned status;
+	struct body body; /*!< owned by the caller: body_clear() */
+	const char *content_type;
+	char etag[56];        /*!< quoted; "" none */
+	uint64_t epoch;       /*!< 0: none */
+	const char *allow;    /*!< header, or NULL */
+	unsigned retry_after; /*!< seconds, 0: none */
+	unsigned route;       /*!< row index, for metrics; api_n_rows(): no row */
+};
+
+/*! One request being answered, as handlers see it. */
+struct api_call {
+	struct api_thread *thread;
+	const struct api_row *row;
+	struct arena *arena; /*!< of this request */
+	struct uri uri;
+	const char *capture;      /*!< segment that matched {...}, or NULL */
+	struct snap_reader *snap; /*!< pinned; NULL: the row needs none */
+	uint64_t now_ms;          /*!< CLOCK_BOOTTIME */
+	bool stale;               /*!< the daemon's heartbeat is too old */
+	const char *content_type;
+	struct body body;       /*!< to be filled on success */
+	struct problem problem; /*!< to be filled on failure */
+};
+
+struct api_row {
+	const char *method;
+	const char *path; /*!< "/v1/nodes/{guid}" */
+	int (*handle)(struct api_call *c);
+	const char *const *params; /*!< known query parameters, NULL-terminated */
+	unsigned tables;     /*!< enum api_table; 0: needs no snapshot, has no ETag */
+	const char *summary; /*!< one line for the list at "/" */
+};
+
+/*! \brief Answers one request; never fails, at worst with a 5xx. */
+void api_serve(struct api_thread *t, const struct api_request *rq, struct api_reply *ret);
+
+/*!
+ * \brief Row of a method and path.
+ * \param ret_capture  Borrowed from \a u, NULL when the row has no {...}.
+ * \retval E_HTTP_ENDPOINT \retval E_HTTP_METHOD  Another method would do; ret_row is set
+ * all the same.
+ */
+int api_match(const char *method, const struct uri *u, const struct api_row **ret_row,
+              const char **ret_capture);
+
+const struct api_row *api_rows(void);
+unsigned api_n_rows(void);
+
+/*! \brief Newest version among the tables of a mask. */
+uint64_t api_version(const struct snap_meta *m, unsigned tables);
+
+/*! \brief Does an If-None-Match header name this ETag? Weak comparison (RFC
+ * 9110, 13.1.2). */
+bool api_etag_matches(const char *header, const char *etag);
+
+/* --- for handlers --- */
+
+/*! \brief {"epoch":E} and "stale":true when it is. */
+json_t *api_head(const struct api_call *c);
+
+/*! \brief Value of a parameter, or NULL. */
+const char *api_param(const struct api_call *c, const char *name);
+
+/*! \brief Captured segment as a GUID. \retval E_SYNTAX  problem filled. */
+int api_capture_guid(struct api_call *c, uint64_t *ret_guid);
+
+/*! Part of a long list: at most limit elements, from a key on. */
+struct api_page {
+	uint32_t limit;
+	uint64_t guid; /*!< first key: GUID, or LID */
+	uint8_t port;  /*!< second part of the key */
+};
+
+/*!
+ * \brief Reads limit= and cursor=.
+ * \retval E_HTTP_GONE  The cursor is of another epoch. \retval E_SYNTAX E_RANGE
+ */
+int api_page(struct api_call *c, struct api_page *ret);
+
+/*! \brief {"next_cursor":"..."} that goes on with this key. */
+json_t *api_next(const struct api_call *c, uint64_t guid, uint8_t port);
+
+/* --- handlers --- */
+int api_index(struct api_call *c);
+int api_healthz(struct api_call *c);
+int api_readyz(struct api_call *c);
+int api_metrics(struct api_call *c);
+int api_paths(struct api_call *c);
+int api_fabric(struct api_call *c);
+int api_nodes(struct api_call *c);
+int api_node(struct api_call *c);
+int api_links(struct api_call *c);
+int api_lids(struct api_call *c);
+int api_lft(struct api_call *c);
+int api_routing(struct api_call *c);

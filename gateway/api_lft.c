@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "conf/err.h"
+#include "db/reader.h"
+#include "gateway/api.h"
+#include "gateway/json_text.h"
+#include "routing/graph.h"
+#include "routing/tables.h"
+
+static int find_switch(struct api_call *c, struct snap_node *ret)
+{
+	struct snap_node node;
+	uint64_t guid;
+
+	int err = api_capture_guid(c, &guid);
+	if (err != E_OK) {
+		return err;
+	}
+	err = snap_node(c->snap, guid, &node);
+	if (err == E_NOTFOUND) {
+		return problem_set(
+			&c->problem, c->arena, err,
+			"no switch has the NodeGUID 0x%016llx; /v1/nodes?type=switch "
+			"lists them",
+			(unsigned long long)guid);
+	}
+	if (err == E_OK && node.type != NODE_SWITCH) {
+		return problem_set(
+			&c->problem, c->arena, E_NOTFOUND,
+			"0x%016llx is a %s ('%s'): only a switch has a forwarding table",
+			(unsigned long long)guid, node_type_name(node.type),
+			node.description);
+	}
+	if (err == E_OK) {
+		*ret = node;
+	}
+	return err;
+}
+
+/* LIDs that have a route; the key of a page is a LID. */
+static int add_routes(struct api_call *c, uint64_t guid, const struct api_page *page,
+                      json_t **ret_tail)
+{
+	uint32_t top = snap_meta(c->snap)->top_lid, n = 0;
+	uint8_t port;
+
+	for (uint64_t lid = page->guid > 0 ? page->guid : 1; lid <= top; lid++) {
+		int err = snap_lft(c->snap, guid, (uint32_t)lid, &port);
+		if (err != E_OK && err != E_NOTFOUND) {
+			return err;
+		}
+		if (err == E_NOTFOUND || port == LFT_NO_ROUTE) {
+			continue;
+		}
+		if (n++ == page->limit) {
+			*ret_tail = api_next(c, lid, 0);
+			return E_OK;
+		}
+		body_list_add(&c->body,
+		              json_pack("{s:i, s:i}", "lid", (int)lid, "port", port));
+	}
+	return E_OK;
+}
+
+int api_lft(struct api_call *c)
+{
+	struct snap_node node;
+	struct api_page page;
+	json_t *tail = NULL;
+
+	int err = find_switch(c, &node);
+	if (err == E_OK) {
+		err = api_page(c, &page);
+	}
+	if (err != E_OK) {
+		return err;
+	}
+	json_t *head = api_head(c);
+	json_object_set_new(head, "guid", guid_json(node.guid));
+	json_object_set_new(head, "description", text_json(node.description));
+	json_object_set_new(head, "lid", json_integer(node.lid));
+	json_object_set_new(head, "top_lid", json_integer(snap_meta(c->snap)->top_lid));
+	body_list_begin(&c->body, head, "routes");
+	err = add_routes(c, node.guid, &page, &tail);
+	body_list_end(&c->body, tail);
+	return err;
+}

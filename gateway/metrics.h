@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct body;
+struct snap_meta;
+struct snap_reader;
+struct stats_copy;
+
+/*!
+ * Metrics in Prometheus' text format 0.0.4, prefix saguaro_: what the gateway counted of
+ * its own requests, the head of the epoch, and every series of the daemon's stats.
+ */
+enum { HTTP_ROUTES_MAX = 24, HTTP_CODES_MAX = 16, HTTP_BUCKETS = 9 };
+
+/*! Counters of all threads of one server; zeroed at first. */
+struct http_stats {
+	_Atomic uint64_t
+		requests[HTTP_ROUTES_MAX]
+			[HTTP_CODES_MAX]; /*!< by position in the list of codes */
+	_Atomic uint64_t
+		bucket[HTTP_ROUTES_MAX]
+		      [HTTP_BUCKETS + 1]; /*!< not cumulative; last: slower than all */
+	_Atomic uint64_t micros[HTTP_ROUTES_MAX];
+};
+
+/*! \brief Counts one answer. \a route is a row of the resources, or their number for
+ * none. */
+void http_stats_count(struct http_stats *s, unsigned route, unsigned status, uint64_t us);
+
+/*! \brief Build, requests by route and code, durations. */
+void metrics_http(struct body *b, const struct http_stats *s);
+
+/*! \brief Epoch, engine, proof, load, counts. Walks the nodes. \retval E_MALFORMED
+ * E_STALE */
+int metrics_fabric(struct body *b, struct snap_reader *r);
+
+/*! \brief Heartbeat and the daemon's series; what does not follow the grammar is counted,
+ * not copied. */
+void metrics_daemon(struct body *b, const struct stats_copy *c, uint64_t now_ms);
+
+/*! \brief Readiness as 0 or 1. */
+void metrics_ready(struct body *b, int ready);
+
+/*!
+ * \brief Does a text follow the grammar of a series, name{label="value",...}?
+ * \return Length of the name, 0: no.
+ */
+size_t series_name(const char *series);
