@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdint.h>
+
+#include "conf/option.h"
+
+struct arena;
+struct diags;
+
+/*! Options of saguaro-gateway, one member per row of gw_config_rows. */
+struct gw_config {
+	const char *listen; /*!< "ADDR:PORT" */
+	const char *instance;
+	const char *snapshot_dir; /*!< after gw_config_read(): never NULL */
+	const char *log_file;
+	const char *port_file; /*!< NULL: not wanted */
+	uint32_t threads;
+	uint32_t per_address; /*!< connections from one address, 0: no limit */
+	uint32_t verbose;
+};
+
+extern const struct option_row gw_config_rows[];
+
+/*!
+ * \brief Reads the command line; strings are in \a a.
+ * \retval E_SYNTAX E_RANGE E_UNKNOWN  In \a d or already said on standard error.
+ */
+int gw_config_read(struct gw_config *c, struct arena *a, int argc, char **argv,
+                   struct diags *d);

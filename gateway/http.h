@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct arena;
+
+/*!
+ * HTTP server: the glue between libmicrohttpd and the resources of api.h.
+ *
+ * A pool of threads, each with its own epoll set and its own reader of the snapshot, so
+ * no lock is taken on the way of an answer.
+ */
+struct http_options {
+	const char *listen; /*!< "ADDR:PORT", "[ADDR]:PORT"; port 0: any */
+	const char *snapshot_dir;
+	uint32_t threads;     /*!< 1-64 */
+	uint32_t per_address; /*!< connections from one address, 0: no limit of its own */
+};
+
+struct http;
+
+/*!
+ * \brief Binds, listens and answers from now on.
+ *
+ * Signals must be blocked by the caller: the threads inherit its mask.
+ *
+ * \param ret_why  On failure a sentence that names the address and the remedy; in \a a.
+ * \retval E_SYNTAX  The address does not parse. \retval -errno  Bind failed.
+ */
+int http_start(const struct http_options *o, struct arena *a, const char **ret_why,
+               struct http **ret);
+
+/*! \brief Ends after the answers being sent; NULL is fine. */
+void http_stop(struct http *h);
+
+/*! \brief Address in use, "127.0.0.1:8620" with the real port. Borrowed until
+ * http_stop(). */
+const char *http_address(const struct http *h);
+unsigned http_port(const struct http *h);
+
+/*! \brief Can other machines reach it? */
+bool http_is_public(const struct http *h);

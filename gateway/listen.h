@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+
+struct arena;
+
+/*! A listening socket and what it is bound to. */
+struct listening {
+	int fd;
+	unsigned port;
+	bool loopback;    /*!< only this machine reaches it */
+	char address[80]; /*!< "127.0.0.1:8620", "[::1]:8620" */
+};
+
+/*!
+ * \brief Binds and listens on "ADDR:PORT" or "[ADDR]:PORT"; ADDR may be a host name.
+ *
+ * \param ret_why  On failure a sentence in \a a with the address and the remedy.
+ * \retval E_SYNTAX \retval -errno
+ */
+int listen_on(const char *text, struct arena *a, const char **ret_why,
+              struct listening *ret);
