@@ -29,6 +29,7 @@ struct path_query {
 	uint32_t numb_path;        /*!< most paths wanted, 0: no limit */
 	struct path_limit mtu, rate, packet_life_time;
 	bool has_p_key, has_sl;
+	bool reversible;           /*!< only paths whose way back exists, too */
 	uint16_t p_key;            /*!< with or without the membership bit */
 	uint8_t sl;
 };
@@ -61,34 +62,73 @@ enum { PATH_HOPS_MAX = 64 };
  *
  * N and M are powers of two (1-128). Fixed sides pass fixed_src or fixed_dst >= 0 (the
  * offset F in its range); that side then has just this LID, N or M still say how many LIDs
- * its port has. No pair comes twice.
+ * its port has. No pair comes twice. Minimal begins Pairwise, Pairwise begins OrderAll.
  *
  * \return false: k is past the last.
- * Cost: O(1) for minimal, pairwise, srcdstall; at most O(N * M) for orderall's rest.
- * Source: the PathSelection section of the fabric manual; order table in house of doc/paths.
+ * Cost: O(1).
+ * Source: the PathSelection parameter of the Omni-Path fabric manager's manual.
  */
 bool path_order(enum path_selection mode, unsigned n, unsigned m, int fixed_src, int fixed_dst,
                 unsigned k, unsigned *ret_s, unsigned *ret_d);
 
+/*! \brief How many pairs a mode gives when no side is fixed. */
+unsigned path_order_count(enum path_selection mode, unsigned n, unsigned m);
+
+/*!
+ * The records of one query, one after the other, without memory of its own:
+ *
+ *   ret = path_iter_init(&it, r, &q);
+ *   while (ret == E_OK && path_iter_next(&it, &rec)) ...
+ *
+ * Reader and query are borrowed as long as the iterator is used, the epoch stays pinned.
+ */
+struct path_iter {
+	struct snap_reader *r;
+	const struct path_query *q;
+	unsigned n, m, k;         /*!< LIDs of each side, next position in the order */
+	int fixed_src, fixed_dst;
+	bool loopback;
+	uint32_t given;           /*!< records handed out */
+	uint32_t routed;          /*!< pairs that have a route, wanted or not */
+	int ret;                  /*!< why it ended: E_OK, or -errno and E_MALFORMED of the database */
+	struct path_record same;  /*!< what all records share */
+};
+
+/*! \brief Checks the query. \retval E_NOPATH (an end without LID) E_PARTITION E_RANGE, as path_query_run(). */
+int path_iter_init(struct path_iter *it, struct snap_reader *r, const struct path_query *q);
+
+/*! \brief Next record that matches. \return false: no more, or it->ret is set. */
+bool path_iter_next(struct path_iter *it, struct path_record *ret);
+
 /*!
  * \brief Answers a query from a pinned snapshot.
+ *
+ * Selectors: MTU and rate can be used below what a path allows, so "exactly" and "less than"
+ * lower them to the value asked or the next one below; "greater than" and "largest" give the
+ * path's own. A packet life time is a bound from above: it can be stated longer, never
+ * shorter, so "exactly" and "greater than" raise it; "less than" and "smallest" give the
+ * path's own. Rates are compared by speed, not by code.
  *
  * \param ret    At most \a max records, in the mode's order, those that match.
  * \param ret_n  How many; may be 0 with E_OK when selectors exclude all.
  * \retval E_NOPATH     Routes of every pair are missing (different parts, holes).
  * \retval E_PARTITION  No common P_Key, or not the one asked for.
- * \retval E_RANGE      A selector or value that does not exist.
+ * \retval E_RANGE      A selector, value or mode that does not exist, or a LID that is not the port's.
  * \retval E_MALFORMED  A stored value makes no sense.
- * Cost: two array reads per record.
+ * Cost: two array reads per record, and two more to see whether the way back exists.
+ * Source: IBA vol. 1, 15.2.5.16 and 15.2.5.17 (PathRecord components and selectors).
  */
 int path_query_run(struct snap_reader *r, const struct path_query *q, struct path_record *ret,
                    size_t max, size_t *ret_n);
 
 /*!
  * \brief Walks the LFTs from a source LID to a destination LID.
- * \param ret  At most PATH_HOPS_MAX hops.
- * \retval E_NOPATH  A hole; ret_n hops up to the switch without a route are filled.
- * \retval E_LOOP
+ * \param ret    At most PATH_HOPS_MAX hops. None between the ends of one cable, or from a port to itself.
+ * \param ret_n  Filled on E_OK, E_NOPATH and E_LOOP.
+ * \retval E_NOTFOUND  Nobody has one of the LIDs.
+ * \retval E_NOPATH    A hole; the hops up to and with the switch without a route are filled (its out_port: where
+ *                     the table points, 0xff nowhere).
+ * \retval E_LOOP      The hops up to the switch that is passed twice are filled.
  */
 int path_hops(struct snap_reader *r, uint32_t slid, uint32_t dlid,
               struct path_hop *ret, unsigned *ret_n);
@@ -101,8 +141,9 @@ struct endpoint {
 
 struct endpoint_candidates {
 	unsigned n;        /*!< kept */
-	unsigned total;
-	char text[8][128]; /*!< selectors that would be unambiguous: "description:port" or GUIDs, with what they are */
+	unsigned total;    /*!< E_AMBIGUOUS: end ports that fit; E_NOTFOUND: as n */
+	char text[8][128]; /*!< selectors that would be unambiguous ("description:port", GUIDs), or near descriptions */
+	char what[8][96];  /*!< what each is: "ca h00000 port 1, LID 5" */
 };
 
 /*!
@@ -110,8 +151,13 @@ struct endpoint_candidates {
  *        form; the prefix must be the subnet's or link-local), node description, or
  *        "description:port" (also "guid:port").
  *
+ * Tried in that order; the first form that names something decides. Descriptions are compared
+ * as written first, without regard to case when that finds nothing. End ports have a LID.
+ *
  * \param c  Filled for E_AMBIGUOUS (the candidates) and E_NOTFOUND (descriptions that are near); may be NULL.
- * \retval E_SYNTAX E_NOTFOUND E_AMBIGUOUS
+ * \retval E_SYNTAX     Empty, longer than 127 bytes, or with control characters.
+ * \retval E_NOTFOUND E_AMBIGUOUS
+ * Cost: a few look-ups; a walk over all nodes when the text is no exact name.
  */
 int endpoint_resolve(struct snap_reader *r, const char *text, struct endpoint *ret,
                      struct endpoint_candidates *c);
