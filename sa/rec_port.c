@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * PortInfoRecord (IBA vol. 1, 15.2.5.3): every port of a switch (under the LID of its
+ * port 0) and every CA or router port with a LID, as PortInfo was last read or
+ * programmed.
+ *
+ * The LID component names any LID of the end port. With bit 31 of the AttributeModifier
+ * the capability masks match when all bits asked for are set. M_Key is shown, and
+ * compared, only to requesters who know the SM_Key.
+ */
+#include <string.h>
+
+#include <infiniband/umad_sm.h>
+
+#include "conf/err.h"
+#include "db/reader.h"
+#include "routing/graph.h"
+#include "sa/record.h"
+#include "sa/wire.h"
+
+enum { RID = 32, PORT_INFO_BYTES = 64, PORT_RECORD_BYTES = 68 };
+enum { PIR_LID, PIR_PORT_NUM, PIR_CAPABILITY_MASK = 7, PIR_CAPABILITY_MASK2 = 53 };
+
+#define MATCH_ALL_ASKED_BITS UINT32_C(0x80000000)
+
+/* clang-format off */
+static const struct sa_field port_fields[] = {
+	{ "LID",                            0, 16, SA_INPUT },
+	{ "PortNum",                       16,  8, SA_EQ },
+	{ "Options",                       24,  8, SA_RESERVED },
+	{ "M_Key",                         SA_AT(RID, PI_M_KEY), SA_EQ },
+	{ "GidPrefix",                     SA_AT(RID, PI_GID_PREFIX), SA_EQ },
+	{ "BaseLID",                       SA_AT(RID, PI_LID), SA_EQ },
+	{ "MasterSMLID",                   SA_AT(RID, PI_MASTER_SM_LID), SA_EQ },
+	{ "CapabilityMask",                SA_AT(RID, PI_CAPABILITY_MASK), SA_INPUT },
+	{ "DiagCode",                      SA_AT(RID, PI_DIAG_CODE), SA_EQ },
+	{ "M_KeyLeasePeriod",              SA_AT(RID, PI_M_KEY_LEASE_PERIOD), SA_EQ },
+	{ "LocalPortNum",                  SA_AT(RID, PI_LOCAL_PORT_NUM), SA_EQ },
+	{ "LinkWidthEnabled",              SA_AT(RID, PI_LINK_WIDTH_ENABLED), SA_EQ },
+	{ "LinkWidthSupported",            SA_AT(RID, PI_LINK_WIDTH_SUPPORTED), SA_EQ },
+	{ "LinkWidthActive",               SA_AT(RID, PI_LINK_WIDTH_ACTIVE), SA_EQ },
+	{ "LinkSpeedSupported",            SA_AT(RID, PI_LINK_SPEED_SUPPORTED), SA_EQ },
+	{ "PortState",                     SA_AT(RID, PI_PORT_STATE), SA_EQ },
+	{ "PortPhysicalState",             SA_AT(RID, PI_PORT_PHYSICAL_STATE), SA_EQ },
+	{ "LinkDownDefaultState",          SA_AT(RID, PI_LINK_DOWN_DEFAULT_STATE), SA_EQ },
+	{ "M_KeyProtectBits",              SA_AT(RID, PI_M_KEY_PROTECT_BITS), SA_EQ },
+	{ "Reserved",                      RID + 274, 3, SA_RESERVED },
+	{ "LMC",                           SA_AT(RID, PI_LMC), SA_EQ },
+	{ "LinkSpeedActive",               SA_AT(RID, PI_LINK_SPEED_ACTIVE), SA_EQ },
+	{ "LinkSpeedEnabled",              SA_AT(RID, PI_LINK_SPEED_ENABLED), SA_EQ },
+	{ "NeighborMTU",                   SA_AT(RID, PI_NEIGHBOR_MTU), SA_EQ },
+	{ "MasterSMSL",                    SA_AT(RID, PI_MASTER_SM_SL), SA_EQ },
+	{ "VLCap",                         SA_AT(RID, PI_VL_CAP), SA_EQ },
+	{ "InitType",                      SA_AT(RID, PI_INIT_TYPE), SA_EQ },
+	{ "VLHighLimit",                   SA_AT(RID, PI_VL_HIGH_LIMIT), SA_EQ },
+	{ "VLArbitrationHighCap",          SA_AT(RID, PI_VL_ARB_HIGH_CAP), SA_EQ },
+	{ "VLArbitrationLowCap",           SA_AT(RID, PI_VL_ARB_LOW_CAP), SA_EQ },
+	{ "InitTypeReply",                 SA_AT(RID, PI_INIT_TYPE_REPLY), SA_EQ },
+	{ "MTUCap",                        SA_AT(RID, PI_MTU_CAP), SA_EQ },
+	{ "VLStallCount",                  SA_AT(RID, PI_VL_STALL_COUNT), SA_EQ },
+	{ "HOQLife",                       SA_AT(RID, PI_HOQ_LIFE), SA_EQ },
+	{ "OperationalVLs",                SA_AT(RID, PI_OPERATIONAL_VLS), SA_EQ },
+	{ "PartitionEnforcementInbound",   SA_AT(RID, PI_PARTITION_ENFORCEMENT_INBOUND), SA_EQ },
+	{ "PartitionEnforcementOutbound",  SA_AT(RID, PI_PARTITION_ENFORCEMENT_OUTBOUND), SA_EQ },
+	{ "FilterRawInbound",              SA_AT(RID, PI_FILTER_RAW_INBOUND), SA_EQ },
+	{ "FilterRawOutbound",             SA_AT(RID, PI_FILTER_RAW_OUTBOUND), SA_EQ },
+	{ "M_KeyViolations",               SA_AT(RID, PI_M_KEY_VIOLATIONS), SA_EQ },
+	{ "P_KeyViolations",               SA_AT(RID, PI_P_KEY_VIOLATIONS), SA_EQ },
+	{ "Q_KeyViolations",               SA_AT(RID, PI_Q_KEY_VIOLATIONS), SA_EQ },
+	{ "GUIDCap",                       SA_AT(RID, PI_GUID_CAP), SA_EQ },
+	{ "ClientReregister",              SA_AT(RID, PI_CLIENT_REREGISTER), SA_EQ },
+	{ "MulticastPKeyTrapSuppressionEnabled", SA_AT(RID, PI_MCAST_PKEY_TRAP_SUPPRESSION), SA_EQ },
+	{ "SubnetTimeOut",                 SA_AT(RID, PI_SUBNET_TIMEOUT), SA_EQ },
+	{ "Reserved",                      RID + 416, 3, SA_RESERVED },
+	{ "RespTimeValue",                 SA_AT(RID, PI_RESP_TIME_VALUE), SA_EQ },
+	{ "LocalPhyErrors",                SA_AT(RID, PI_LOCAL_PHY_ERRORS), SA_EQ },
+	{ "OverrunErrors",                 SA_AT(RID, PI_OVERRUN_ERRORS), SA_EQ },
+	{ "MaxCreditHint",                 SA_AT(RID, PI_MAX_CREDIT_HINT), SA_EQ },
+	{ "Reserved",                      RID + 448, 8, SA_RESERVED },
+	{ "LinkRoundTripLatency",          SA_AT(RID, PI_LINK_ROUND_TRIP_LATENCY), SA_EQ },
+	{ "CapabilityMask2",               SA_AT(RID, PI_CAPABILITY_MASK2), SA_INPUT },
+	{ "LinkSpeedExtActive",            SA_AT(RID, PI_LINK_SPEED_EXT_ACTIVE), SA_EQ },
+	{ "LinkSpeedExtSupported",         SA_AT(RID, PI_LINK_SPEED_EXT_SUPPORTED), SA_EQ },
+	{ "Reserved",                      RID + 504, 3, SA_RESERVED },
+	{ "LinkSpeedExtEnabled",           SA_AT(RID, PI_LINK_SPEED_EXT_ENABLED), SA_EQ },
+};
+/* clang-format on */
+
+static bool mask_fits(const struct sa_query *q, unsigned component, const uint8_t *record)
+{
+	if (!sa_asked(q, component)) {
+		return true;
+	}
+	uint64_t want = sa_given(q, component);
+	uint64_t has = field_get(record, port_fields[component].bit,
+	                         port_fields[component].width);
+	return q->attr_mod & MATCH_ALL_ASKED_BITS ? (has & want) == want : has == want;
+}
+
+static void offer(const struct sa_query *q, uint32_t lid, const struct snap_attr_row *row,
+                  struct sa_out *out)
+{
+	uint8_t record[PORT_RECORD_BYTES] = { 0 };
+
+	field_set(record, 0, 16, lid);
+	field_set(record, 16, 8, row->block);
+	memcpy(record + RID / 8, row->data,
+	       row->len < PORT_INFO_BYTES ? row->len : PORT_INFO_BYTES);
+	if (!q->trusted) {
+		field_set(record + RID / 8, PI_M_KEY, 0);
+	}
+	if (mask_fits(q, PIR_CAPABILITY_MASK, record) &&
+	    mask_fits(q, PIR_CAPABILITY_MASK2, record)) {
+		sa_offer(out, record);
+	}
+}
+
+/* All PortInfo of one end port's node that go under its LID. */
+static int offer_end(struct snap_reader *r, const struct sa_query *q,
+                     const struct snap_end *end, struct sa_out *out)
+{
+	bool is_switch = end->type == NODE_SWITCH;
+	uint32_t block = is_switch ? 0 : end->port;
+	uint32_t last = is_switch ? UINT8_MAX : end->port;
+
+	if (sa_asked(q, PIR_PORT_NUM)) {
+		uint32_t want = (uint32_t)sa_given(q, PIR_PORT_NUM);
+		if (want < block || want > last) {
+			return E_OK;
+		}
+		block = last = want;
+	}
+	while (block <= last && !sa_full(out)) {
+		struct snap_attr_row row;
+		int ret = snap_attr_from(r, UMAD_SM_ATTR_PORT_INFO, end->node_guid, block,
+		                         &row);
+		if (ret != E_OK || row.guid != end->node_guid || row.block > last) {
+			return ret == E_NOTFOUND ? E_OK : ret;
+		}
+		offer(q, end->base_lid, &row, out);
+		block = row.block + 1;
+	}
+	return E_OK;
+}
+
+static int port_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+{
+	struct snap_end end;
+	uint32_t lid = 0;
+
+	if (sa_asked(q, PIR_LID)) {
+		int ret = snap_lid(r, (uint32_t)sa_given(q, PIR_LID), &end);
+		return ret == E_OK ? offer_end(r, q, &end, out) : ret;
+	}
+	while (!sa_full(out)) {
+		int ret = sa_end_from(r, &lid, &end);
+		if (ret == E_OK) {
+			ret = offer_end(r, q, &end, out);
+		}
+		if (ret != E_OK) {
+			return ret == E_NOTFOUND ? E_OK : ret;
+		}
+	}
+	return E_OK;
+}
+
+const struct sa_attr rec_port_info = {
+	.version = UMAD_SA_CLASS_VERSION,
+	.id = UMAD_SA_ATTR_PORT_INFO_REC,
+	.name = "PortInfoRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = PORT_RECORD_BYTES,
+	.fields = port_fields,
+	.n_fields = sizeof(port_fields) / sizeof(port_fields[0]),
+	.walk = port_walk,
+};

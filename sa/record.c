@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "sa/record.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/err.h"
+#include "db/reader.h"
+
+const struct sa_attr *const sa_attrs[] = {
+	&rec_class_port_info,
+	&rec_node,
+	&rec_port_info,
+	&rec_path,
+};
+const unsigned n_sa_attrs = sizeof(sa_attrs) / sizeof(sa_attrs[0]);
+
+const struct sa_attr *sa_attr_find(uint8_t version, uint16_t id)
+{
+	for (unsigned i = 0; i < n_sa_attrs; i++) {
+		if (sa_attrs[i]->id == id && sa_attrs[i]->version == version) {
+			return sa_attrs[i];
+		}
+	}
+	return NULL;
+}
+
+/* Wider components start and end on bytes (a test sees to that). */
+static bool component_equal(const struct sa_field *f, const uint8_t *a, const uint8_t *b)
+{
+	if (f->width > 64) {
+		return memcmp(a + f->bit / 8, b + f->bit / 8, f->width / 8) == 0;
+	}
+	return field_get(a, f->bit, f->width) == field_get(b, f->bit, f->width);
+}
+
+static bool matches(const struct sa_query *q, const uint8_t *record)
+{
+	for (uint64_t left = q->comp_mask; left != 0; left &= left - 1) {
+		unsigned component = (unsigned)__builtin_ctzll(left);
+		if (component >= q->attr->n_fields) {
+			break;
+		}
+		const struct sa_field *f = &q->attr->fields[component];
+		if (f->how == SA_EQ && !component_equal(f, q->record, record)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool make_room(struct sa_out *out)
+{
+	size_t need = out->head + (out->n + 1) * out->stride;
+
+	if (need > out->max_bytes) {
+		out->ret = E_FULL;
+		return false;
+	}
+	if (need <= out->cap) {
+		return true;
+	}
+	size_t cap = need < 4096 ? 4096 : need + need / 2;
+	uint8_t *data = realloc(out->data, cap);
+	if (data == NULL) {
+		out->ret = -ENOMEM;
+		return false;
+	}
+	out->data = data;
+	out->cap = cap;
+	return true;
+}
+
+void sa_offer(struct sa_out *out, const uint8_t *record)
+{
+	size_t size = out->q->attr->size;
+
+	if (sa_full(out) || !matches(out->q, record) || !make_room(out)) {
+		return;
+	}
+	uint8_t *at = out->data + out->head + out->n * out->stride;
+	memcpy(at, record, size);
+	memset(at + size, 0, out->stride - size);
+	out->n++;
+}
+
+bool sa_full(const struct sa_out *out)
+{
+	return out->ret != E_OK || out->n >= out->max;
+}
+
+int sa_refuse(struct sa_out *out, uint16_t status)
+{
+	if (out->ret == E_OK) {
+		out->status = status;
+		out->ret = E_RANGE;
+	}
+	return out->ret;
+}
+
+int sa_collect(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+{
+	out->q = q;
+	out->stride = ((size_t)q->attr->size + 7) & ~(size_t)7;
+	int ret = q->attr->walk(r, q, out);
+	if (out->ret == E_OK) {
+		out->ret = ret;
+	}
+	return out->ret;
+}
+
+int sa_end_from(struct snap_reader *r, uint32_t *lid, struct snap_end *ret)
+{
+	uint32_t top = snap_meta(r)->top_lid;
+
+	for (uint32_t l = *lid ? *lid : 1; l <= top; l++) {
+		int err = snap_lid(r, l, ret);
+		if (err == E_OK) {
+			*lid = ret->base_lid + (1u << ret->lmc);
+			return E_OK;
+		}
+		if (err != E_NOTFOUND) {
+			return err;
+		}
+	}
+	return E_NOTFOUND;
+}
