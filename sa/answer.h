@@ -13,8 +13,8 @@ struct snap_writer;
  * SA answers: a request MAD in, a reply MAD out. Pure but for the snapshot reader.
  */
 struct sa_limits {
-	uint64_t sa_key;         /*!< requests with this SM_Key are trusted; another non-zero key is dropped */
-	size_t max_response;     /*!< bytes of a table, beyond: NO_RESOURCES */
+	uint64_t sa_key;         /*!< requests with this SM_Key are trusted; another non-zero key is dropped; 0: all are */
+	size_t max_response;     /*!< bytes of a table with its header, beyond: NO_RESOURCES; 0: 64 MiB */
 };
 
 struct sa_reply {
@@ -22,16 +22,25 @@ struct sa_reply {
 	size_t len, cap;
 };
 
+/*! \brief MAD status (with the SA class's upper byte) for any value of enum err or -errno. */
+uint16_t sa_status(int ret);
+
 /*!
  * \brief Answers one SA MAD.
  *
- * \param mad    \a len bytes as received; any bytes are legal input.
+ * \param r    Pinned reader; borrowed for the call. NULL: nothing is published yet, the reply says BUSY.
+ * \param mad  \a len bytes as received; any bytes are legal input. Of a longer one the first 256 count.
  * \param src_lid  Who asks.
+ * \param ret  Zeroed or used before; sa_reply_done().
  * \retval E_OK          Send ret->data.
- * \retval E_MALFORMED   Not a request (a response, too short, wrong base version): drop and count.
+ * \retval E_MALFORMED   Not a request (a response, trap or RMPP control packet, too short, another base
+ *                       version or class): drop and count.
  * \retval -EPERM        Wrong SM_Key: drop and count.
+ * \retval -ENOMEM
  *
- * Before the first publish the reply says BUSY. Unsupported attribute or method: status 0x000C.
+ * Unsupported attribute or method: status 0x000C; another class version: 0x0004. A Get reply is
+ * 256 bytes; a GetTable reply has RMPP Active and 56 bytes and its records, none when empty.
+ * Cost: no memory is taken once the reply has grown, but for tables over all end ports.
  */
 int sa_answer(struct snap_reader *r, const struct sa_limits *l, const uint8_t *mad, size_t len,
               uint32_t src_lid, struct sa_reply *ret);

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * The generic part of every SA answer: is it a request, may it be asked, which attribute;
+ * then the attribute's walk collects records right behind the header, and status,
+ * AttributeOffset and RMPP are set.
+ *
+ * A reply to Get, and any error, is one MAD of 256 bytes without RMPP. A reply to
+ * GetTable is the header and n padded records (56 + n * 8 * AttributeOffset bytes, 56
+ * when there are none) with the RMPP flag Active, version 1 and type DATA also when it
+ * fits one packet: who sends it (the kernel) cuts it into segments and fills in segment
+ * numbers and lengths.
+ */
+#include "sa/answer.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "conf/err.h"
+#include "sa/record.h"
+#include "sa/wire.h"
+
+enum { RESPONSE_DEFAULT_BYTES = 64 << 20 };
+
+uint16_t sa_status(int ret)
+{
+	switch (ret) {
+	case E_OK: return UMAD_STATUS_SUCCESS;
+	case E_NOTFOUND:
+	case E_NOPATH:
+	case E_PARTITION: return UMAD_SA_STATUS_NO_RECORDS << SA_STATUS_SHIFT;
+	case E_SYNTAX:
+	case E_RANGE:
+	case E_DUPLICATE:
+	case E_AMBIGUOUS: return UMAD_SA_STATUS_REQ_INVALID << SA_STATUS_SHIFT;
+	case E_UNKNOWN: return UMAD_STATUS_ATTR_NOT_SUPPORTED;
+	case E_NOTREADY:
+	case E_STALE:
+	case E_LOCKED:
+	case E_TIMEOUT:
+	case -EAGAIN:
+	case -EBUSY: return UMAD_STATUS_BUSY;
+	case -EPERM:
+	case -EACCES: return UMAD_SA_STATUS_REQ_DENIED << SA_STATUS_SHIFT;
+	default: break;
+	}
+	/* Out of memory or room, or a snapshot that makes no sense. */
+	return UMAD_SA_STATUS_NO_RESOURCES << SA_STATUS_SHIFT;
+}
+
+static unsigned method_bit(uint8_t method)
+{
+	switch (method) {
+	case UMAD_METHOD_GET: return SA_GET;
+	case UMAD_METHOD_SET: return SA_SET;
+	case UMAD_SA_METHOD_GET_TABLE: return SA_GETTABLE;
+	case UMAD_SA_METHOD_DELETE: return SA_DELETE;
+	case UMAD_SA_METHOD_GET_MULTI: return SA_GETMULTI;
+	default: return 0;
+	}
+}
+
+/* Something that expects no response: a response itself, a Send, a Trap, a Report ... */
+static bool wants_no_response(uint8_t method)
+{
+	return method == 0 || (method & UMAD_METHOD_RESP_MASK) != 0 ||
+	       method == UMAD_METHOD_SEND || method == UMAD_METHOD_TRAP ||
+	       method == UMAD_METHOD_REPORT || method == UMAD_METHOD_TRAP_REPRESS;
+}
+
+static bool is_request(const struct umad_sa_packet *in, size_t len)
+{
+	const struct umad_rmpp_hdr *rmpp = &in->rmpp_hdr;
+	bool segment = (rmpp->rmpp_rtime_flags & UMAD_RMPP_FLAG_ACTIVE) != 0;
+
+	return len >= SA_HDR_BYTES && in->mad_hdr.base_version == UMAD_BASE_VERSION &&
+	       in->mad_hdr.mgmt_class == UMAD_CLASS_SUBN_ADM &&
+	       !wants_no_response(in->mad_hdr.method) &&
+	       (!segment || rmpp->rmpp_type == SA_RMPP_TYPE_DATA);
+}
+
+static uint64_t key_of(const struct umad_sa_packet *in)
+{
+	__be64 key;
+
+	memcpy(&key, in->sm_key, sizeof(key));
+	return be64toh(key);
+}
+
+static int reserve(struct sa_reply *reply, size_t bytes)
+{
+	if (reply->cap >= bytes) {
+		return E_OK;
+	}
+	uint8_t *data = realloc(reply->data, bytes);
+	if (data == NULL) {
+		return -ENOMEM;
+	}
+	reply->data = data;
+	reply->cap = bytes;
+	return E_OK;
+}
+
+static uint8_t response_method(uint8_t method)
+{
+	return method == UMAD_METHOD_SET ? UMAD_METHOD_GET_RESP
+	                                 : method | UMAD_METHOD_RESP_MASK;
+}
+
+/* Header of the reply in front of n records of stride bytes. */
+static void put_header(const struct umad_sa_packet *in, uint16_t status, size_t n,
+                       size_t stride, bool table, struct sa_reply *reply)
+{
+	struct umad_sa_packet head = *in;
+
+	head.mad_hdr.method = response_method(in->mad_hdr.method);
+	head.mad_hdr.status = htobe16(status);
+	head.rmpp_hdr = (struct umad_rmpp_hdr){ 0 };
+	if (table) {
+		head.rmpp_hdr.rmpp_version = UMAD_RMPP_VERSION;
+		head.rmpp_hdr.rmpp_type = SA_RMPP_TYPE_DATA;
+		head.rmpp_hdr.rmpp_rtime_flags = UMAD_RMPP_FLAG_ACTIVE;
+	}
+	memset(head.sm_key, 0, sizeof(head.sm_key));
+	head.attr_offset = htobe16(n ? (uint16_t)(stride / 8) : 0);
+	head.reserved = 0;
+	memcpy(reply->data, &head, SA_HDR_BYTES);
+	reply->len = SA_HDR_BYTES + n * stride;
+	if (!table) {
+		memset(reply->data + reply->len, 0, SA_MAD_BYTES - reply->len);
+		reply->len = SA_MAD_BYTES;
+	}
+}
+
+static uint16_t supported(const struct umad_sa_packet *in, const struct sa_attr **ret)
+{
+	if (in->mad_hdr.class_version != UMAD_SA_CLASS_VERSION) {
+		return UMAD_STATUS_BAD_VERSION;
+	}
+	*ret = sa_attr_find(in->mad_hdr.class_version, be16toh(in->mad_hdr.attr_id));
+	if (*ret == NULL || ((*ret)->methods & method_bit(in->mad_hdr.method)) == 0) {
+		return UMAD_STATUS_ATTR_NOT_SUPPORTED;
+	}
+	return UMAD_STATUS_SUCCESS;
+}
+
+static uint16_t outcome(const struct sa_query *q, const struct sa_out *out)
+{
+	if (out->ret == E_OK || out->ret == E_NOTFOUND || out->ret == E_NOPATH ||
+	    out->ret == E_PARTITION) {
+		if (q->table || out->n == 1) {
+			return UMAD_STATUS_SUCCESS;
+		}
+		return (out->n ? UMAD_SA_STATUS_TOO_MANY_RECORDS
+		               : UMAD_SA_STATUS_NO_RECORDS)
+		       << SA_STATUS_SHIFT;
+	}
+	return out->status ? (uint16_t)(out->status << SA_STATUS_SHIFT)
+	                   : sa_status(out->ret);
+}
+
+static void collect(struct snap_reader *r, const struct sa_limits *l,
+                    const struct umad_sa_packet *in, const struct sa_query *q,
+                    struct sa_reply *reply)
+{
+	struct sa_out out = {
+		.data = reply->data,
+		.head = SA_HDR_BYTES,
+		.cap = reply->cap,
+		.max = q->table             ? SIZE_MAX
+		       : q->attr->get_first ? 1
+		                            : 2,
+		.max_bytes = l->max_response ? l->max_response : RESPONSE_DEFAULT_BYTES,
+	};
+
+	(void)sa_collect(r, q, &out);
+	reply->data = out.data;
+	reply->cap = out.cap;
+	uint16_t status = outcome(q, &out);
+	bool ok = status == UMAD_STATUS_SUCCESS;
+	put_header(in, status, ok ? out.n : 0, out.stride, q->table && ok, reply);
+}
+
+int sa_answer(struct snap_reader *r, const struct sa_limits *l, const uint8_t *mad,
+              size_t len, uint32_t src_lid, struct sa_reply *ret)
+{
+	struct umad_sa_packet in = { .mad_hdr.base_version = 0 };
+	const struct sa_attr *attr = NULL;
+
+	memcpy(&in, mad, len < sizeof(in) ? len : sizeof(in));
+	if (!is_request(&in, len)) {
+		return E_MALFORMED;
+	}
+	uint64_t key = key_of(&in);
+	if (key != 0 && key != l->sa_key) {
+		return -EPERM;
+	}
+	int err = reserve(ret, SA_MAD_BYTES);
+	if (err != E_OK) {
+		return err;
+	}
+	uint16_t status = r == NULL ? UMAD_STATUS_BUSY : supported(&in, &attr);
+	if (status != UMAD_STATUS_SUCCESS) {
+		put_header(&in, status, 0, 0, false, ret);
+		return E_OK;
+	}
+	struct sa_query q = {
+		.attr = attr,
+		.comp_mask = be64toh(in.comp_mask),
+		.record = in.data,
+		.attr_mod = be32toh(in.mad_hdr.attr_mod),
+		.requester_lid = src_lid,
+		.trusted = key != 0,
+		.table = in.mad_hdr.method == UMAD_SA_METHOD_GET_TABLE,
+	};
+	collect(r, l, &in, &q, ret);
+	return E_OK;
+}
+
+void sa_reply_done(struct sa_reply *r)
+{
+	if (r != NULL) {
+		free(r->data);
+		*r = (struct sa_reply){ 0 };
+	}
+}

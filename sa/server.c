@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * The SA answer thread. The fabric thread pushes copies of requests into a ring of fixed
+ * size; this thread takes them out in batches, pins the snapshot once per batch (so each
+ * answer is from exactly one epoch), answers and sends. When the ring is full the one who
+ * pushes answers BUSY, so that no client waits for nothing. An idle thread pins again
+ * every second: an old epoch is not kept longer than that.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "conf/err.h"
+#include "db/reader.h"
+#include "db/snapshot.h"
+#include "sa/answer.h"
+#include "sa/transport.h"
+#include "sa/wire.h"
+
+enum {
+	QUEUE = 8192,
+	BATCH = 64,
+	SEND_TRIES = 200, /* a transport whose queue is full is asked again after a
+	                     millisecond */
+	IDLE_PIN_S = 1
+};
+
+struct request {
+	struct mad_addr addr;
+	size_t len;
+	uint8_t mad[MAD_BYTES]; /* no request that is served needs more */
+};
+
+struct sa_server {
+	struct transport *transport;
+	struct snap_reader *reader;
+	struct sa_limits limits;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t more;
+	/* under the lock */
+	struct request *ring;
+	unsigned first, n;
+	bool stop;
+	struct sa_reply busy; /* of those who push */
+	/* the thread's own */
+	struct request *batch;
+	struct sa_reply reply;
+	/* counters */
+	atomic_uint_fast64_t requests, answered, dropped_malformed, dropped_key,
+		dropped_overload, no_records, records;
+};
+
+static void count(atomic_uint_fast64_t *counter, uint64_t n)
+{
+	atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}
+
+static int send_reply(struct sa_server *s, const struct mad_addr *to,
+                      const struct sa_reply *reply, unsigned tries)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	struct mad_msg m = {
+		.mgmt_class = UMAD_CLASS_SUBN_ADM,
+		.addr = *to,
+		.len = reply->len,
+		.data = reply->data,
+	};
+	int ret = -EAGAIN;
+
+	m.addr.qkey = UMAD_QKEY;
+	for (unsigned i = 0; i < tries; i++) {
+		ret = transport_send(s->transport, &m);
+		if (ret != -EAGAIN) {
+			break;
+		}
+		(void)nanosleep(&pause, NULL);
+	}
+	return ret;
+}
+
+static void count_reply(struct sa_server *s, const struct sa_reply *reply)
+{
+	struct umad_sa_packet head;
+
+	memcpy(&head, reply->data, SA_HDR_BYTES);
+	size_t stride = be16toh(head.attr_offset) * (size_t)8;
+	if (be16toh(head.mad_hdr.status) == UMAD_SA_STATUS_NO_RECORDS
+	                                            << SA_STATUS_SHIFT ||
+	    (head.mad_hdr.status == 0 && stride == 0)) {
+		count(&s->no_records, 1);
+	}
+	if (head.rmpp_hdr.rmpp_rtime_flags & UMAD_RMPP_FLAG_ACTIVE) {
+		count(&s->records, stride ? (reply->len - SA_HDR_BYTES) / stride : 0);
+	} else {
+		count(&s->records, stride != 0);
+	}
+}
+
+/* Answers one request with reader \a r (NULL: BUSY) into \a reply and sends it. */
+static void serve(struct sa_server *s, struct snap_reader *r, const struct request *q,
+                  struct sa_reply *reply, unsigned tries)
+{
+	int ret = sa_answer(r, &s->limits, q->mad, q->len, q->addr.lid, reply);
+
+	if (ret == E_OK) {
+		ret = send_reply(s, &q->addr, reply, tries);
+	}
+	switch (ret) {
+	case E_OK:
+		count(&s->answered, 1);
+		count_reply(s, reply);
+		break;
+	case E_MALFORMED: count(&s->dropped_malformed, 1); break;
+	case -EPERM: count(&s->dropped_key, 1); break;
+	default: count(&s->dropped_overload, 1); break;
+	}
+}
+
+/* Waits for requests and copies a batch out. Returns how many; 0 now and then when idle.
+ */
+static unsigned take(struct sa_server *s, bool *ret_stop)
+{
+	struct timespec until;
+	unsigned n = 0;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += IDLE_PIN_S;
+	pthread_mutex_lock(&s->lock);
+	while (s->n == 0 && !s->stop) {
+		if (pthread_cond_timedwait(&s->more, &s->lock, &until) == ETIMEDOUT) {
+			break;
+		}
+	}
+	while (n < BATCH && s->n > 0) {
+		s->batch[n++] = s->ring[s->first];
+		s->first = (s->first + 1) % QUEUE;
+		s->n--;
+	}
+	*ret_stop = s->stop;
+	pthread_mutex_unlock(&s->lock);
+	return n;
+}
+
+static void *run(void *arg)
+{
+	struct sa_server *s = arg;
+	bool stop = false;
+
+	while (!stop) {
+		unsigned n = take(s, &stop);
+		struct snap_reader *r = snap_pin(s->reader) == E_OK ? s->reader : NULL;
+		for (unsigned i = 0; i < n; i++) {
+			serve(s, r, &s->batch[i], &s->reply, SEND_TRIES);
+		}
+	}
+	return NULL;
+}
+
+static void free_parts(struct sa_server *s)
+{
+	snap_reader_close(s->reader);
+	sa_reply_done(&s->reply);
+	sa_reply_done(&s->busy);
+	free(s->ring);
+	free(s->batch);
+	free(s);
+}
+
+static int start(struct sa_server *s)
+{
+	pthread_condattr_t attr;
+
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->more, &attr);
+	pthread_condattr_destroy(&attr);
+	return -pthread_create(&s->thread, NULL, run, s);
+}
+
+int sa_server_new(struct transport *t, struct snap_writer *w, const struct sa_limits *l,
+                  struct sa_server **ret)
+{
+	struct sa_server *s = calloc(1, sizeof(*s));
+	if (s == NULL) {
+		return -ENOMEM;
+	}
+	s->transport = t;
+	s->limits = *l;
+	s->ring = calloc(QUEUE, sizeof(*s->ring));
+	s->batch = calloc(BATCH, sizeof(*s->batch));
+	int err = s->ring && s->batch ? snap_reader_local(w, &s->reader) : -ENOMEM;
+	if (err == E_OK) {
+		err = start(s);
+	}
+	if (err != E_OK) {
+		free_parts(s);
+		return err;
+	}
+	*ret = s;
+	return E_OK;
+}
+
+void sa_server_free(struct sa_server *s)
+{
+	if (s == NULL) {
+		return;
+	}
+	pthread_mutex_lock(&s->lock);
+	s->stop = true;
+	pthread_cond_signal(&s->more);
+	pthread_mutex_unlock(&s->lock);
+	pthread_join(s->thread, NULL);
+	pthread_cond_destroy(&s->more);
+	pthread_mutex_destroy(&s->lock);
+	free_parts(s);
+}
+
+static void copy_request(struct request *to, const struct mad_msg *m)
+{
+	to->addr = m->addr;
+	to->len = m->len < MAD_BYTES ? m->len : MAD_BYTES;
+	memcpy(to->mad, m->data, to->len);
+}
+
+void sa_server_push(struct sa_server *s, const struct mad_msg *m)
+{
+	struct request q;
+
+	count(&s->requests, 1);
+	pthread_mutex_lock(&s->lock);
+	if (s->n < QUEUE) {
+		copy_request(&s->ring[(s->first + s->n) % QUEUE], m);
+		s->n++;
+		pthread_cond_signal(&s->more);
+	} else {
+		copy_request(&q, m);
+		count(&s->dropped_overload, 1);
+		serve(s, NULL, &q, &s->busy, 1);
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+void sa_server_counters(struct sa_server *s, struct sa_counters *ret)
+{
+	*ret = (struct sa_counters){
+		.requests = s->requests,
+		.answered = s->answered,
+		.dropped_malformed = s->dropped_malformed,
+		.dropped_key = s->dropped_key,
+		.dropped_overload = s->dropped_overload,
+		.no_records = s->no_records,
+		.records = s->records,
+	};
+}
