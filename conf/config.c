@@ -81,7 +81,7 @@ static int check(const struct config *c, struct diags *d)
 }
 
 /* Defaults and the command line: gives the name of the file to read, NULL for none. */
-static int find_file(const struct option_sets *s, const struct config *c,
+static int find_file(const struct option_sets *s, const struct config *c, bool site_file,
                      const struct option_argv *given, struct arena *a,
                      const char **ret_file)
 {
@@ -98,7 +98,7 @@ static int find_file(const struct option_sets *s, const struct config *c,
 		*ret_file = c->config_file;
 		return E_OK;
 	}
-	if (!is_instance(c->instance)) {
+	if (!site_file || !is_instance(c->instance)) {
 		*ret_file = NULL;
 		return E_OK;
 	}
@@ -111,11 +111,11 @@ static int find_file(const struct option_sets *s, const struct config *c,
 	return E_OK;
 }
 
-static int read_layers(const struct option_sets *s, struct config *c, struct arena *a,
-                       const struct option_argv *given, struct diags *d)
+static int read_layers(const struct option_sets *s, struct config *c, bool site_file,
+                       struct arena *a, const struct option_argv *given, struct diags *d)
 {
 	const char *file;
-	int ret = find_file(s, c, given, a, &file);
+	int ret = find_file(s, c, site_file, given, a, &file);
 	if (ret == E_OK) {
 		ret = option_set_defaults(s, a);
 	}
@@ -130,8 +130,9 @@ static int read_layers(const struct option_sets *s, struct config *c, struct are
 	return of_file != E_OK ? of_file : of_argv != E_OK ? of_argv : of_check;
 }
 
-int config_read(struct config *c, const struct option_sets *extra, struct arena *a,
-                int argc, char **argv, struct diags *d)
+static int read_config(struct config *c, const struct option_sets *extra, struct arena *a,
+                       int argc, char **argv, const char *text, const char *args,
+                       int *ret_first, struct diags *d)
 {
 	struct config fresh = { .config_file = NULL };
 	struct option_sets sets;
@@ -139,15 +140,31 @@ int config_read(struct config *c, const struct option_sets *extra, struct arena 
 
 	int ret = all_sets(&fresh, extra, &sets);
 	if (ret == E_OK) {
-		ret = option_parse_argv(&sets, a, argc, argv, doc, NULL, &given);
+		ret = option_parse_argv(&sets, a, argc, argv, text, args, &given);
 	}
 	if (ret == E_OK) {
-		ret = read_layers(&sets, &fresh, a, &given, d);
+		ret = read_layers(&sets, &fresh, args == NULL, a, &given, d);
 	}
 	if (ret == E_OK) {
 		*c = fresh;
+		*ret_first = given.first;
 	}
 	return ret;
+}
+
+int config_read(struct config *c, const struct option_sets *extra, struct arena *a,
+                int argc, char **argv, struct diags *d)
+{
+	int first;
+
+	return read_config(c, extra, a, argc, argv, doc, NULL, &first, d);
+}
+
+int config_read_args(struct config *c, const struct option_sets *extra, struct arena *a,
+                     int argc, char **argv, const char *text, const char *args,
+                     int *ret_first, struct diags *d)
+{
+	return read_config(c, extra, a, argc, argv, text, args, ret_first, d);
 }
 
 int config_dump(const struct config *c, const struct option_sets *extra, struct arena *a,

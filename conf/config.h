@@ -89,6 +89,15 @@ extern const struct option_row config_rows[];
 int config_read(struct config *c, const struct option_sets *extra, struct arena *a,
                 int argc, char **argv, struct diags *d);
 
+/*!
+ * \brief The same for a command with positional arguments; only -F names a file.
+ * \param text       For --help. \param args  Usage of the positional arguments.
+ * \param ret_first  Index of the first of them in \a argv.
+ */
+int config_read_args(struct config *c, const struct option_sets *extra, struct arena *a,
+                     int argc, char **argv, const char *text, const char *args,
+                     int *ret_first, struct diags *d);
+
 /*! \brief Writes \a c and the \a extra sets (or NULL) as a file that config_read() accepts. */
 int config_dump(const struct config *c, const struct option_sets *extra, struct arena *a,
                 FILE *f);
