@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "gateway/client.h"
+
+#include <ctype.h>
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conf/arena.h"
+#include "conf/config.h"
+#include "conf/diag.h"
+#include "conf/err.h"
+#include "gateway/api.h"
+#include "gateway/command.h"
+#include "gateway/metrics.h"
+#include "gateway/source.h"
+
+static const char default_url[] = "http://127.0.0.1:8620";
+
+/* clang-format off */
+const struct option_row client_rows[] = {
+	{ "json", OPT_BOOL, offsetof(struct client_flags, json), "FALSE", .letter = 'j', .flags_long = "json",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "the body as JSON" },
+	{ "instance", OPT_STRING, offsetof(struct client_flags, instance), "main", .flags_long = "instance",
+	  .flags = OPT_CLI_ONLY, .arg = "NAME", .help = "which saguarod, when there are several" },
+	{ "snapshot_dir", OPT_STRING, offsetof(struct client_flags, snapshot_dir), NULL, .flags_long = "snapshot_dir",
+	  .flags = OPT_CLI_ONLY, .arg = "DIR", .help = "its snapshot folder; also SAGUARO_SNAPSHOT_DIR" },
+	{ "url", OPT_STRING, offsetof(struct client_flags, url), NULL, .letter = 'u', .flags_long = "url",
+	  .flags = OPT_CLI_ONLY, .arg = "URL", .help = "ask this gateway instead of reading the snapshot; also SAGUARO_URL" },
+	{ NULL }
+};
+/* clang-format on */
+
+/* The snapshot opened in this process. */
+struct client_local {
+	struct api_thread thread;
+	struct http_stats stats; /* the API counts; nobody asks here */
+};
+
+static int read_flags(struct client *s, const struct option_row *own, const char *doc,
+                      const char *args, int n_args, int argc, char **argv)
+{
+	struct diags *d = arena_alloc(s->arena, sizeof(*d));
+	struct option_sets sets = { .n = 0 };
+
+	if (!d) {
+		return EXIT_USAGE;
+	}
+	diags_init(d, s->arena);
+	int ret = own ? option_sets_add(&sets, own, &s->flags) : E_OK;
+	if (ret == E_OK) {
+		ret = option_sets_add(&sets, client_rows, &s->flags);
+	}
+	if (ret == E_OK) {
+		ret = option_set_defaults(&sets, s->arena);
+	}
+	if (ret == E_OK) {
+		ret = option_read_argv(&sets, s->arena, argc, argv, doc, args, &s->first,
+		                       d);
+	}
+	diags_print(d, stderr, DIAG_WARNING);
+	if (ret == E_OK && argc - s->first != n_args) {
+		fprintf(stderr, "%s: expected %s; try '%s --help'\n", s->program,
+		        args ? args : "no arguments", s->program);
+		ret = E_SYNTAX;
+	}
+	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
+}
+
+/* Reads the snapshot here when its file can be opened for reading. */
+static int open_local(struct client *s)
+{
+	const char *dir = s->flags.snapshot_dir;
+
+	if (!dir) {
+		dir = getenv("SAGUARO_SNAPSHOT_DIR");
+	}
+	dir = config_dir(dir, SAGUARO_RUNDIR, s->flags.instance, s->arena);
+	const char *file =
+		dir ? arena_printf(s->arena, "%s/snapshot/data.mdb", dir) : NULL;
+	if (!file || access(file, R_OK) != 0) {
+		return E_NOTREADY;
+	}
+	s->local = arena_alloc(s->arena, sizeof(*s->local));
+	if (!s->local) {
+		return E_NOTREADY;
+	}
+	s->local->thread.source = source_new(dir);
+	s->local->thread.stats = &s->local->stats;
+	return s->local->thread.source ? E_OK : E_NOTREADY;
+}
+
+int client_init(struct client *s, const struct option_row *own, const char *doc,
+                const char *args, int n_args, int argc, char **argv)
+{
+	memset(s, 0, sizeof(*s));
+	s->program = argv[0];
+	s->arena = arena_new();
+	if (!s->arena || read_flags(s, own, doc, args, n_args, argc, argv) != EXIT_GOOD) {
+		return EXIT_USAGE;
+	}
+	s->url = s->flags.url ? s->flags.url : getenv("SAGUARO_URL");
+	if (!s->url && open_local(s) != E_OK) {
+		s->url = default_url;
+	}
+	return EXIT_GOOD;
+}
+
+void client_done(struct client *s)
+{
+	if (s->local) {
+		parts_done(&s->local->thread.parts);
+		source_free(s->local->thread.source);
+	}
+	arena_free(s->arena);
+	memset(s, 0, sizeof(*s));
+}
+
+const char *client_escape(struct client *s, const char *text)
+{
+	char *out = arena_alloc(s->arena, 3 * strlen(text) + 1);
+	char *o = out;
+
+	for (; out && *text; text++) {
+		unsigned char c = (unsigned char)*text;
+		if (isalnum(c) || strchr("-._~:", c)) {
+			*o++ = (char)c;
+		} else {
+			o += sprintf(o, "%%%02X", c);
+		}
+	}
+	return out ? out : "";
+}
+
+/* --- the two doors: both fill a body and give an HTTP status, 0 when nobody answers ----
+ */
+
+static unsigned ask_local(struct client *s, const char *target, struct body *ret)
+{
+	const struct api_request request = { .method = "GET", .target = target };
+	struct api_reply reply = { 0 };
+
+	api_serve(&s->local->thread, &request, &reply);
+	*ret = reply.body;
+	return reply.status;
+}
+
+static size_t collect(char *data, size_t size, size_t n, void *ctx)
+{
+	body_write(ctx, data, size * n);
+	return size * n;
+}
+
+static unsigned ask_http(struct client *s, const char *target, struct body *ret)
+{
+	const char *url = arena_printf(s->arena, "%s%s", s->url, target);
+	CURL *curl = curl_easy_init();
+	long status = 0;
+
+	memset(ret, 0, sizeof(*ret));
+	if (!curl || !url) {
+		curl_easy_cleanup(curl);
+		return 0;
+	}
+	curl_easy_setopt(curl, CURLOPT_URL, url);
+	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, collect);
+	curl_easy_setopt(curl, CURLOPT_WRITEDATA, ret);
+	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 5L);
+	CURLcode code = curl_easy_perform(curl);
+	if (code == CURLE_OK) {
+		curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+	} else {
+		fprintf(stderr,
+		        "%s: no snapshot can be read here and no gateway answers at %s "
+		        "(%s); start "
+		        "saguarod and saguaro-gateway, or give --snapshot-dir or --url\n",
+		        s->program, s->url, curl_easy_strerror(code));
+	}
+	curl_easy_cleanup(curl);
+	return (unsigned)status;
+}
+
+/* --- answers
+ * ---------------------------------------------------------------------------- */
+
+static void print_problem(const struct client *s, const json_t *problem)
+{
+	size_t i;
+	json_t *item;
+
+	fprintf(stderr, "%s: %s\n", s->program,
+	        *member_text(problem, "detail") ? member_text(problem, "detail")
+	                                        : member_text(problem, "title"));
+	json_array_foreach(json_object_get(problem, "candidates"), i, item)
+	{
+		fprintf(stderr, "  %s\n", json_string_value(item));
+	}
+}
+
+/* Wrong input is the asker's; "no path", "ambiguous", "not ready" are answers. */
+static int exit_of(unsigned status)
+{
+	if (status >= 200 && status < 300) {
+		return EXIT_GOOD;
+	}
+	return status == 422 || status == 503 ? EXIT_BAD : EXIT_USAGE;
+}
+
+int client_get(struct client *s, const char *target, json_t **ret)
+{
+	struct body body;
+	const unsigned status =
+		s->local ? ask_local(s, target, &body) : ask_http(s, target, &body);
+	int code = exit_of(status);
+
+	if (status == 0) {
+		body_clear(&body);
+		return EXIT_USAGE;
+	}
+	json_t *value = body.data ? json_loadb(body.data, body.len, 0, NULL) : NULL;
+	body_clear(&body);
+	if (!value) {
+		fprintf(stderr, "%s: the answer to %s is not JSON\n", s->program, target);
+		return EXIT_USAGE;
+	}
+	if (code != EXIT_GOOD) {
+		print_problem(s, value);
+		json_decref(value);
+		return code;
+	}
+	*ret = value;
+	return EXIT_GOOD;
+}
+
+int client_print_json(const json_t *body)
+{
+	const int ret = json_dumpf(body, stdout, JSON_INDENT(2));
+
+	printf("\n");
+	return ret == 0 && fflush(stdout) == 0 ? EXIT_GOOD : EXIT_USAGE;
+}
+
+const char *member_text(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	return text ? text : "";
+}
+
+json_int_t member_int(const json_t *object, const char *name)
+{
+	return json_integer_value(json_object_get(object, name));
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include <stdio.h>
+
+#include "conf/arena.h"
+#include "gateway/client.h"
+#include "gateway/command.h"
+
+/* clang-format off */
+static const struct option_row paths_rows[] = {
+	{ "mode", OPT_STRING, offsetof(struct client_flags, mode), NULL, .letter = 'm', .flags_long = "mode",
+	  .flags = OPT_CLI_ONLY, .arg = "MODE", .help = "minimal, pairwise, orderall or srcdstall; the SA's own when not given" },
+	{ "numb_path", OPT_UINT, offsetof(struct client_flags, numb_path), "0", .letter = 'n', .flags_long = "numb_path",
+	  .flags = OPT_CLI_ONLY, .arg = "N", .help = "at most so many paths" },
+	{ NULL }
+};
+/* clang-format on */
+
+static const char *target_of(struct client *s, char **argv, bool hops)
+{
+	const char *target = arena_printf(
+		s->arena, "/v1/paths?src=%s&dst=%s%s", client_escape(s, argv[s->first]),
+		client_escape(s, argv[s->first + 1]), hops ? "&hops=1" : "");
+
+	if (s->flags.mode) {
+		target = arena_printf(s->arena, "%s&mode=%s", target,
+		                      client_escape(s, s->flags.mode));
+	}
+	if (s->flags.numb_path) {
+		target = arena_printf(s->arena, "%s&numb_path=%u", target,
+		                      s->flags.numb_path);
+	}
+	return target;
+}
+
+static void print_paths(const json_t *paths)
+{
+	size_t i;
+	json_t *p;
+
+	printf("%6s %6s %6s %3s %5s %9s %5s\n", "SLID", "DLID", "P_Key", "SL", "MTU",
+	       "rate", "hops");
+	json_array_foreach(paths, i, p)
+	{
+		printf("%6lld %6lld 0x%04llx %3lld %5lld %4.4g Gb/s %5lld\n",
+		       member_int(p, "slid"), member_int(p, "dlid"),
+		       member_int(p, "p_key"), member_int(p, "sl"),
+		       member_int(p, "mtu_bytes"),
+		       json_number_value(json_object_get(p, "rate_gbps")),
+		       member_int(p, "hop_count"));
+	}
+}
+
+static void print_hops(const json_t *path)
+{
+	size_t i;
+	json_t *h;
+
+	printf("SLID %lld to DLID %lld\n", member_int(path, "slid"),
+	       member_int(path, "dlid"));
+	json_array_foreach(json_object_get(path, "hops"), i, h)
+	{
+		printf("  %2zu  in %3lld  out %3lld  LID %5lld  %s  %s\n", i + 1,
+		       member_int(h, "in_port"), member_int(h, "out_port"),
+		       member_int(h, "lid"), member_text(h, "guid"),
+		       member_text(h, "description"));
+	}
+}
+
+static int print_all(const struct client *s, const json_t *body, bool hops)
+{
+	const json_t *paths = json_object_get(body, "paths");
+	size_t i;
+	json_t *p;
+
+	if (s->flags.json) {
+		return client_print_json(body);
+	}
+	if (!hops) {
+		print_paths(paths);
+		return EXIT_GOOD;
+	}
+	json_array_foreach(paths, i, p)
+	{
+		print_hops(p);
+	}
+	return EXIT_GOOD;
+}
+
+static int ask(int argc, char **argv, const char *doc, bool hops)
+{
+	struct client s;
+	json_t *body = NULL;
+	int status = client_init(&s, paths_rows, doc, "SRC DST", 2, argc, argv);
+
+	if (status == EXIT_GOOD) {
+		status = client_get(&s, target_of(&s, argv, hops), &body);
+	}
+	if (status == EXIT_GOOD) {
+		status = print_all(&s, body, hops);
+	}
+	json_decref(body);
+	client_done(&s);
+	return status;
+}
+
+int cmd_paths(int argc, char **argv)
+{
+	return ask(
+		argc, argv,
+		"Paths from one end port to another, in the order in which the SA gives "
+		"them. "
+		"SRC and DST are each a LID, GUID, GID, node description or name:port.",
+		false);
+}
+
+int cmd_trace(int argc, char **argv)
+{
+	return ask(argc, argv,
+	           "The switches, ports and LIDs that a packet passes on each path. SRC "
+	           "and DST "
+	           "are each a LID, GUID, GID, node description or name:port.",
+	           true);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "gateway/command.h"
+#include "gateway/route_job.h"
+#include "routing/graph.h"
+#include "routing/lftfile.h"
+
+/* clang-format off */
+static const struct option_row route_rows[] = {
+	{ "json", OPT_BOOL, offsetof(struct route_flags, json), "FALSE", .flags_long = "json",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "figures as JSON" },
+	{ "strict", OPT_BOOL, offsetof(struct route_flags, strict), "FALSE", .flags_long = "strict",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "management pairs count in the proof, too" },
+	{ "dump_lfts", OPT_STRING, offsetof(struct route_flags, dump_lfts), NULL, .flags_long = "dump_lfts",
+	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "write the forwarding tables, '-' for standard output" },
+	{ "dump_sl", OPT_STRING, offsetof(struct route_flags, dump_sl), NULL, .flags_long = "dump_sl",
+	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "write the SL per source switch and LID" },
+	{ NULL }
+};
+/* clang-format on */
+
+/* Writes through a temporary name, so that a full disk leaves no half file behind. */
+static int dump_to(const struct route_job *j, const char *path, bool sl)
+{
+	const bool to_stdout = !strcmp(path, "-");
+	const char *part = arena_printf(j->arena, "%s.part", path);
+	FILE *f = to_stdout ? stdout : fopen(part, "w");
+	int ret;
+
+	if (!f) {
+		ret = -errno;
+		goto out;
+	}
+	ret = sl ? lftfile_write_sl(j->g, &j->lids, &j->result.out.lanes, f)
+	         : lftfile_write(j->g, &j->lids, &j->result.out.lft, f);
+	if (!to_stdout && fclose(f) != 0 && ret == E_OK) {
+		ret = -errno;
+	}
+	if (ret == E_OK && !to_stdout && rename(part, path) != 0) {
+		ret = -errno;
+	}
+out:
+	if (ret != E_OK) {
+		fprintf(stderr, "%s: %s\n", path, err_text(ret));
+	}
+	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
+}
+
+static int dump_all(const struct route_job *j)
+{
+	if (!j->result.out.lft.rows && j->g->n_switches > 0) {
+		return EXIT_GOOD; /* nothing was computed, the report says why */
+	}
+	if (j->flags.dump_lfts && dump_to(j, j->flags.dump_lfts, false) != EXIT_GOOD) {
+		return EXIT_USAGE;
+	}
+	if (j->flags.dump_sl && dump_to(j, j->flags.dump_sl, true) != EXIT_GOOD) {
+		return EXIT_USAGE;
+	}
+	return EXIT_GOOD;
+}
+
+static int assign_lids(struct route_job *j)
+{
+	const struct config *c = &j->config;
+	const struct lids_in in = {
+		.g = j->g,
+		.lmc = c->lmc,
+		.lmc_esp0 = c->lmc_esp0 == UINT32_MAX ? c->lmc : c->lmc_esp0,
+		.reassign = c->reassign_lids,
+	};
+	struct diags d;
+
+	diags_init(&d, j->arena);
+	int ret = lids_assign(&in, j->arena, &d, &j->lids, NULL, NULL);
+	diags_print(&d, stderr, DIAG_WARNING);
+	if (ret != E_OK && d.n_errors == 0) {
+		fprintf(stderr, "%s: %s\n", j->file, err_text(ret));
+	}
+	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
+}
+
+int cmd_route(int argc, char **argv)
+{
+	struct route_job j;
+	struct route_request request;
+	int status =
+		route_job_init(&j, route_rows,
+	                       "Routes a topology file, proves the tables and shows the "
+	                       "figures. Exit status 0: proven, 1: the proof fails, "
+	                       "2: usage or bad input.",
+	                       argc, argv);
+
+	if (status == EXIT_GOOD) {
+		status = assign_lids(&j);
+	}
+	if (status == EXIT_GOOD) {
+		status = route_job_request(&j, &request);
+	}
+	if (status != EXIT_GOOD) {
+		goto out;
+	}
+	j.outcome = route_run(&request, j.arena, &j.result);
+	status = dump_all(&j);
+	if (status == EXIT_GOOD) {
+		status = route_job_report(&j);
+	}
+out:
+	route_job_done(&j);
+	return status;
+}

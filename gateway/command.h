@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+/*!
+ * Commands of the `saguaro` program: one row per command, each in a cmd_*.c file.
+ *
+ * Exit status of every command: EXIT_GOOD, EXIT_BAD when the answer is "no" (the proof
+ * fails, no path, not ready), EXIT_USAGE for wrong usage or bad input.
+ */
+enum command_exit { EXIT_GOOD = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };
+
+struct command {
+	const char *name;
+	const char *args;                  /*!< usage of what follows the name */
+	const char *help;                  /*!< one sentence */
+	int (*run)(int argc, char **argv); /*!< argv[0] is "saguaro NAME" */
+};
+
+int cmd_check(int argc, char **argv);
+int cmd_nodes(int argc, char **argv);
+int cmd_paths(int argc, char **argv);
+int cmd_route(int argc, char **argv);
+int cmd_status(int argc, char **argv);
+int cmd_topo(int argc, char **argv);
+int cmd_trace(int argc, char **argv);

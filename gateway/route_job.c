@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "gateway/route_job.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "gateway/command.h"
+#include "routing/graph.h"
+#include "routing/topofile.h"
+
+double route_job_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int read_arguments(struct route_job *j, const struct option_row *own,
+                          const char *doc, int argc, char **argv)
+{
+	int first = argc;
+	int ret = engine_options_init(&j->engines, j->arena);
+	if (ret != E_OK) {
+		return ret;
+	}
+	ret = option_sets_add(&j->engines.sets, own, &j->flags);
+	if (ret != E_OK) {
+		return ret;
+	}
+	ret = config_read_args(&j->config, &j->engines.sets, j->arena, argc, argv, doc,
+	                       "FILE", &first, &j->diags);
+	if (ret != E_OK) {
+		return ret;
+	}
+	if (argc - first != 1) {
+		diag_add(&j->diags, DIAG_ERROR, NULL, 0,
+		         argc == first
+		                 ? "%s: no topology file; usage: %s FILE"
+		                 : "%s: one topology file, not more; usage: %s FILE",
+		         argv[0], argv[0]);
+		return E_SYNTAX;
+	}
+	j->file = argv[first];
+	return E_OK;
+}
+
+static int read_fabric(struct route_job *j)
+{
+	const double start = route_job_now();
+	int ret = topo_read(j->file, j->arena, &j->diags, &j->g);
+	if (ret != E_OK) {
+		return ret;
+	}
+	j->seconds_parse = route_job_now() - start;
+	return E_OK;
+}
+
+int route_job_init(struct route_job *j, const struct option_row *own, const char *doc,
+                   int argc, char **argv)
+{
+	memset(j, 0, sizeof(*j));
+	j->arena = arena_new();
+	if (!j->arena) {
+		fprintf(stderr, "%s: %s\n", argv[0], err_text(-ENOMEM));
+		return EXIT_USAGE;
+	}
+	diags_init(&j->diags, j->arena);
+	int ret = read_arguments(j, own, doc, argc, argv);
+	if (ret == E_OK) {
+		ret = read_fabric(j);
+	}
+	diags_print(&j->diags, stderr, DIAG_WARNING);
+	if (ret != E_OK && j->diags.n_errors == 0) {
+		fprintf(stderr, "%s: %s\n", argv[0], err_text(ret));
+	}
+	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
+}
+
+int route_job_request(struct route_job *j, struct route_request *ret)
+{
+	struct why why = { "" };
+
+	memset(ret, 0, sizeof(*ret));
+	if (route_list_parse(j->config.routing_engine, &ret->list, &why) != E_OK) {
+		fprintf(stderr, "%s\n", why.text);
+		return EXIT_USAGE;
+	}
+	ret->g = j->g;
+	ret->lids = &j->lids;
+	ret->options = &j->engines;
+	ret->credit_loops = (enum route_credit_loops)j->config.credit_loops;
+	ret->strict = j->flags.strict;
+	ret->now = route_job_now;
+	return EXIT_GOOD;
+}
+
+static uint64_t peak_rss_bytes(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (uint64_t)usage.ru_maxrss * 1024;
+}
+
+static json_t *cycle_json(const struct route_job *j, const struct proof_cycle *c)
+{
+	json_t *channels = json_array();
+
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct proof_channel *ch = &c->channels[i];
+		const struct node *sw = &j->g->nodes[j->g->switches[ch->sw]];
+		const struct node *src = &j->g->nodes[j->g->switches[ch->src_sw]];
+		json_array_append_new(
+			channels,
+			json_pack("{s:s, s:i, s:{s:s, s:I}}", "switch", sw->description,
+		                  "port", (int)ch->port, "route", "source_switch",
+		                  src->description, "lid", (json_int_t)ch->lid));
+	}
+	return json_pack("{s:i, s:b, s:I, s:o}", "vl", (int)c->vl, "management",
+	                 (int)c->management, "component_channels",
+	                 (json_int_t)c->component_channels, "channels", channels);
+}
+
+static json_t *culprits_json(const struct route_job *j)
+{
+	const struct proof *p = &j->result.proof;
+	json_t *holes = json_array(), *loops = json_array(), *cycles = json_array();
+
+	for (unsigned i = 0; i < p->n_hole; i++) {
+		const struct node *sw = &j->g->nodes[j->g->switches[p->hole[i].sw]];
+		json_array_append_new(holes, json_pack("{s:s, s:I, s:i}", "switch",
+		                                       sw->description, "lid",
+		                                       (json_int_t)p->hole[i].lid, "port",
+		                                       (int)p->hole[i].port));
+	}
+	for (unsigned i = 0; i < p->n_loop; i++) {
+		json_t *switches = json_array();
+		for (uint32_t k = 0; k < p->loop[i].n_loop; k++) {
+			const struct node *sw =
+				&j->g->nodes[j->g->switches[p->loop[i].loop[k]]];
+			json_array_append_new(switches, json_string(sw->description));
+		}
+		json_array_append_new(loops, json_pack("{s:I, s:o}", "lid",
+		                                       (json_int_t)p->loop[i].lid,
+		                                       "switches", switches));
+	}
+	for (unsigned i = 0; i < p->n_cycle; i++) {
+		json_array_append_new(cycles, cycle_json(j, &p->cycle[i]));
+	}
+	return json_pack("{s:o, s:o, s:o}", "holes", holes, "forwarding_loops", loops,
+	                 "credit_loops", cycles);
+}
+
+json_t *route_job_json(const struct route_job *j)
+{
+	const struct route_result *r = &j->result;
+	const struct proof *p = &r->proof;
+	json_t *o = json_object();
+
+	json_object_set_new(o, "engine_asked", json_string(r->engine_asked));
+	json_object_set_new(o, "engine_used",
+	                    r->used ? json_string(r->used->name) : json_null());
+	json_object_set_new(o, "fallback_reason",
+	                    r->fallback_reason.text[0]
+	                            ? json_string(r->fallback_reason.text)
+	                            : json_null());
+	json_object_set_new(o, "switches", json_integer(j->g->n_switches));
+	json_object_set_new(o, "end_ports", json_integer(j->g->n_end_ports));
+	json_object_set_new(o, "lids", json_integer(j->lids.count));
+	json_object_set_new(o, "links", json_integer(j->g->n_links));
+	json_object_set_new(o, "lmc", json_integer(j->config.lmc));
+	json_object_set_new(o, "seconds",
+	                    json_pack("{s:f, s:f, s:f}", "parse", j->seconds_parse,
+	                              "route", r->seconds_route, "prove",
+	                              r->seconds_prove));
+	json_object_set_new(o, "unreachable_pairs",
+	                    json_integer((json_int_t)p->unreachable_pairs));
+	json_object_set_new(o, "forwarding_loops",
+	                    json_integer((json_int_t)p->forwarding_loops));
+	json_object_set_new(o, "credit_loops", json_integer((json_int_t)p->credit_loops));
+	json_object_set_new(o, "management_pairs",
+	                    json_pack("{s:I, s:I}", "unreachable",
+	                              (json_int_t)p->management_unreachable,
+	                              "credit_loops",
+	                              (json_int_t)p->management_credit_loops));
+	json_object_set_new(o, "vls_used", json_integer(p->vls_used));
+	json_object_set_new(o, "load",
+	                    json_pack("{s:I, s:f, s:I}", "max", (json_int_t)r->load.max,
+	                              "mean", r->load.mean, "p99",
+	                              (json_int_t)r->load.p99));
+	json_object_set_new(o, "peak_rss_bytes",
+	                    json_integer((json_int_t)peak_rss_bytes()));
+	json_object_set_new(o, "culprits", culprits_json(j));
+	return o;
+}
+
+static void print_figures(const struct route_job *j)
+{
+	const struct route_result *r = &j->result;
+	const struct proof *p = &r->proof;
+
+	printf("engine            %s", r->used ? r->used->name : "none");
+	if (r->engine_asked &&
+	    (!r->used || strcmp(r->engine_asked, r->used->name) != 0)) {
+		printf(" (asked: %s)", r->engine_asked);
+	}
+	printf("\nfabric            %u switches, %u end ports, %u cables, %u LIDs, LMC "
+	       "%u\n",
+	       j->g->n_switches, j->g->n_end_ports, j->g->n_links, j->lids.count,
+	       j->config.lmc);
+	printf("seconds           parse %.3f, route %.3f, prove %.3f\n", j->seconds_parse,
+	       r->seconds_route, r->seconds_prove);
+	printf("unreachable pairs %llu of %llu\n",
+	       (unsigned long long)p->unreachable_pairs, (unsigned long long)p->pairs);
+	printf("forwarding loops  %llu\n", (unsigned long long)p->forwarding_loops);
+	printf("credit loops      %llu (virtual lanes used: %u)\n",
+	       (unsigned long long)p->credit_loops, p->vls_used);
+	printf("management pairs  %llu unreachable, %llu credit loops\n",
+	       (unsigned long long)p->management_unreachable,
+	       (unsigned long long)p->management_credit_loops);
+	printf("routes per link   max %u, mean %.1f, 99th percentile %u\n", r->load.max,
+	       r->load.mean, r->load.p99);
+	printf("peak memory       %.1f MB\n", (double)peak_rss_bytes() / 1e6);
+}
+
+static void print_reasons(const struct route_job *j)
+{
+	const struct route_result *r = &j->result;
+
+	if (r->fallback_reason.text[0]) {
+		fprintf(stderr, "fallback: %s\n", r->fallback_reason.text);
+	}
+	if (r->out.notes.text[0]) {
+		fprintf(stderr, "note: %s\n", r->out.notes.text);
+	}
+	if (r->warning.text[0]) {
+		fprintf(stderr, "warning: %s\n", r->warning.text);
+	}
+}
+
+int route_job_report(struct route_job *j)
+{
+	const bool computed = j->outcome != E_UNSUITABLE && j->outcome != -ENOMEM;
+	const bool passed = computed && proof_passed(&j->result.proof, j->flags.strict);
+
+	print_reasons(j);
+	if (!computed) {
+		fprintf(stderr, "not routed: %s\n", err_text(j->outcome));
+		return j->outcome == E_UNSUITABLE ? EXIT_BAD : EXIT_USAGE;
+	}
+	if (j->flags.json) {
+		json_t *o = route_job_json(j);
+		int ret = json_dumpf(o, stdout, JSON_INDENT(2));
+		json_decref(o);
+		printf("\n");
+		if (ret != 0) {
+			return EXIT_USAGE;
+		}
+	} else {
+		print_figures(j);
+	}
+	if (!passed) {
+		fprintf(stderr, "not proven: %s\n",
+		        proof_text(&j->result.proof, j->g, j->arena));
+	}
+	return passed ? EXIT_GOOD : EXIT_BAD;
+}
+
+void route_job_done(struct route_job *j)
+{
+	arena_free(j->arena);
+	memset(j, 0, sizeof(*j));
+}
