@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * saguarod: the subnet manager and subnet administration daemon. This file only composes:
+ * configuration, transport, databases, SA thread and the sweep's loop, which is the
+ * fabric thread. SIGHUP reads the configuration again and asks for a heavy sweep; a
+ * configuration with errors is refused as a whole and the running one stays.
+ */
+#include <config.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "conf/arena.h"
+#include "conf/config.h"
+#include "conf/diag.h"
+#include "conf/err.h"
+#include "conf/log.h"
+#include "db/snapshot.h"
+#include "db/state.h"
+#include "db/stats.h"
+#include "routing/route.h"
+#include "routing/topofile.h"
+#include "sa/answer.h"
+#include "sa/sim.h"
+#include "sa/sweep.h"
+#include "sa/umad.h"
+
+static const char *const source = "saguarod";
+
+/* One reading of the configuration; a SIGHUP makes a new one. */
+struct generation {
+	struct arena *arena;
+	struct config config;
+	struct engine_options engines;
+	struct route_list list;
+};
+
+struct daemon {
+	struct generation *now;
+	struct arena *arena; /* process life time */
+	struct sim *sim;     /* NULL on umad */
+	struct transport *transport;
+	struct state *state;
+	struct snap_writer *snap;
+	struct stats *stats;
+	struct sa_server *sa;
+	struct sweep *sweep;
+};
+
+/* What signal handlers may touch: two flags and the transport to wake. */
+static volatile sig_atomic_t stop_asked, reload_asked;
+static _Atomic(struct transport *) wake_target;
+
+static void on_signal(int number)
+{
+	struct transport *t = atomic_load(&wake_target);
+
+	if (number == SIGHUP) {
+		reload_asked = 1;
+	} else {
+		stop_asked = 1;
+	}
+	if (t) {
+		t->ops->wake(t);
+	}
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGHUP, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static int64_t wall_clock(void)
+{
+	return (int64_t)time(NULL);
+}
+
+static double cpu_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void generation_free(struct generation *g)
+{
+	if (g) {
+		arena_free(g->arena);
+		free(g);
+	}
+}
+
+static int parse_list(struct generation *g, struct diags *d)
+{
+	struct why why = { "" };
+	int ret = route_list_parse(g->config.routing_engine, &g->list, &why);
+
+	if (ret != E_OK) {
+		diag_add(d, DIAG_ERROR, g->config.config_file, 0, "routing_engine: %s",
+		         why.text);
+	}
+	return ret;
+}
+
+/* Reads everything anew; problems are in the diagnostics, printed by the caller. */
+static int generation_new(int argc, char **argv, struct diags *d,
+                          struct generation **ret_gen)
+{
+	struct generation *g = calloc(1, sizeof(*g));
+	int ret;
+
+	if (!g) {
+		return -ENOMEM;
+	}
+	g->arena = d->arena;
+	ret = engine_options_init(&g->engines, g->arena);
+	if (ret == E_OK) {
+		ret = config_read(&g->config, &g->engines.sets, g->arena, argc, argv, d);
+	}
+	if (ret == E_OK) {
+		ret = parse_list(g, d);
+	}
+	if (ret != E_OK) {
+		free(g);
+		return ret;
+	}
+	*ret_gen = g;
+	return E_OK;
+}
+
+/* --- SIGHUP ---------------------------------------------------------------------------
+ */
+
+static void log_diags(const struct diags *d)
+{
+	for (unsigned i = 0; i < d->n; i++) {
+		const struct diag *item = &d->items[i];
+		const char *file = item->file ? item->file : "command line";
+		if (item->level == DIAG_ERROR) {
+			log_error(source, "%s:%u: %s", file, item->line, item->text);
+		} else if (item->level == DIAG_WARNING) {
+			log_warning(source, "%s:%u: %s", file, item->line, item->text);
+		}
+	}
+}
+
+static void deps_of(struct daemon *d, const struct generation *g, struct sweep_deps *ret)
+{
+	*ret = (struct sweep_deps){
+		.transport = d->transport,
+		.state = d->state,
+		.snap = d->snap,
+		.stats = d->stats,
+		.sa = d->sa,
+		.config = &g->config,
+		.engines = &g->engines,
+		.list = g->list,
+		.wall_clock = wall_clock,
+		.cpu_clock = cpu_clock,
+	};
+}
+
+static void reload(struct daemon *d, int argc, char **argv)
+{
+	struct generation *fresh;
+	struct sweep_deps deps;
+	struct arena *a = arena_new();
+	struct diags *diags = a ? arena_alloc(a, sizeof(*diags)) : NULL;
+
+	reload_asked = 0;
+	if (!diags) {
+		arena_free(a);
+		log_error(source, "configuration not read again: %s", err_text(-ENOMEM));
+		return;
+	}
+	diags_init(diags, a);
+	int ret = generation_new(argc, argv, diags, &fresh);
+	log_diags(diags);
+	if (ret != E_OK) {
+		log_error(source, "configuration refused, the running one stays");
+		arena_free(a);
+		return;
+	}
+	diags_init(diags, a);
+	if (config_keep(&d->now->config, &fresh->config, a, diags) != E_OK) {
+		log_error(source, "configuration refused: %s", err_text(-ENOMEM));
+		generation_free(fresh);
+		return;
+	}
+	log_diags(diags);
+	deps_of(d, fresh, &deps);
+	sweep_reconfigure(d->sweep, &deps);
+	sweep_request_heavy(d->sweep);
+	generation_free(d->now);
+	d->now = fresh;
+	log_open(fresh->config.log_file); /* a rotated file gets a new one */
+	log_set_level(fresh->config.verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
+	log_info(source, "configuration read again, heavy sweep asked for");
+}
+
+/* --- start and stop -------------------------------------------------------------------
+ */
+
+static int open_sim(struct daemon *d, const char *file)
+{
+	const struct sim_options options = { .sm_port_guid = d->now->config.guid };
+	struct diags *diags = arena_alloc(d->arena, sizeof(*diags));
+	struct graph *g;
+
+	if (!diags) {
+		return -ENOMEM;
+	}
+	diags_init(diags, d->arena);
+	int ret = topo_read(file, d->arena, diags, &g);
+	log_diags(diags);
+	if (ret != E_OK) {
+		log_error(source, "no simulated fabric from %s: %s", file, err_text(ret));
+		return ret;
+	}
+	ret = sim_new(g, &options, false, &d->sim);
+	if (ret != E_OK) {
+		log_error(source, "simulated fabric %s: %s", file, err_text(ret));
+		return ret;
+	}
+	d->transport = sim_transport(d->sim);
+	return E_OK;
+}
+
+static int open_umad(struct daemon *d, const char *spec)
+{
+	const char *why = NULL;
+	char ca[64] = "";
+	unsigned port = 0;
+	const char *name = spec + strlen("umad");
+
+	if (*name && (*name != ':' || sscanf(name, ":%63[^:]:%u", ca, &port) < 1)) {
+		log_error(source, "fabric '%s': expected umad, umad:CA or umad:CA:PORT",
+		          spec);
+		return E_SYNTAX;
+	}
+	int ret = umad_transport_open(ca, port, d->now->config.guid, d->arena, &why,
+	                              &d->transport);
+	if (ret != E_OK) {
+		log_error(source, "%s", why ? why : err_text(ret));
+	}
+	return ret;
+}
+
+static int open_fabric(struct daemon *d)
+{
+	const char *spec = d->now->config.fabric;
+
+	if (!strncmp(spec, "sim:", 4)) {
+		return open_sim(d, spec + 4);
+	}
+	if (!strncmp(spec, "umad", 4)) {
+		return open_umad(d, spec);
+	}
+	log_error(source, "fabric '%s': expected umad[:CA[:PORT]] or sim:FILE", spec);
+	return E_SYNTAX;
+}
+
+static int open_databases(struct daemon *d)
+{
+	const struct config *c = &d->now->config;
+	const struct snap_options options = { .grace_ms = c->snapshot_grace };
+	const char *why = NULL;
+	const char *state_dir =
+		config_dir(c->state_dir, SAGUARO_STATEDIR, c->instance, d->arena);
+	const char *run_dir =
+		config_dir(c->snapshot_dir, SAGUARO_RUNDIR, c->instance, d->arena);
+
+	if (!state_dir || !run_dir) {
+		return -ENOMEM;
+	}
+	int ret = state_open(state_dir, d->arena, &why, &d->state);
+	if (ret == E_OK) {
+		ret = snap_writer_open(run_dir, &options, d->arena, &why, &d->snap);
+	}
+	if (ret == E_OK) {
+		ret = stats_open(run_dir, d->arena, &why, &d->stats);
+	}
+	if (ret != E_OK) {
+		log_error(source, "%s", why ? why : err_text(ret));
+	}
+	return ret;
+}
+
+static int start(struct daemon *d)
+{
+	const struct sa_limits limits = { .sa_key = d->now->config.sa_key,
+		                          .max_response = (size_t)64 << 20 };
+	struct sweep_deps deps;
+	int ret =
+		open_databases(d); /* first: its lock says whether another daemon runs */
+
+	if (ret == E_OK) {
+		ret = open_fabric(d);
+	}
+	if (ret != E_OK) {
+		return ret;
+	}
+	atomic_store(&wake_target, d->transport);
+	ret = sa_server_new(d->transport, d->snap, &limits, &d->sa);
+	if (ret == E_OK) {
+		deps_of(d, d->now, &deps);
+		ret = sweep_new(&deps, &d->sweep);
+	}
+	if (ret != E_OK) {
+		log_error(source, "cannot start: %s", err_text(ret));
+	}
+	return ret;
+}
+
+static void stop(struct daemon *d)
+{
+	atomic_store(&wake_target, NULL);
+	sweep_free(d->sweep);
+	sa_server_free(d->sa);
+	if (d->transport) {
+		d->transport->ops->close(d->transport);
+	}
+	sim_free(d->sim);
+	stats_close(d->stats);
+	snap_writer_close(d->snap);
+	state_close(d->state);
+	generation_free(d->now);
+	arena_free(d->arena);
+}
+
+static int run(struct daemon *d, int argc, char **argv)
+{
+	int ret = E_OK;
+
+	while (!stop_asked && ret == E_OK) {
+		if (reload_asked) {
+			reload(d, argc, argv);
+		}
+		ret = sweep_turn(d->sweep);
+		if (d->now->config.once && sweep_status(d->sweep)->heavy_sweeps > 0) {
+			break;
+		}
+	}
+	if (ret != E_OK) {
+		log_error(source, "the fabric port is gone: %s", err_text(ret));
+	}
+	if (d->now->config.once && ret == E_OK && !sweep_status(d->sweep)->up) {
+		ret = E_NOTREADY;
+	}
+	return ret;
+}
+
+/* --check and --dump-config: look, say, leave. Returns -1 to go on. */
+static int look_only(const struct generation *g, struct diags *d)
+{
+	if (g->config.dump_config) {
+		return config_dump(&g->config, &g->engines.sets, g->arena, stdout) == E_OK
+		               ? 0
+		               : 1;
+	}
+	if (g->config.create_config) {
+		int ret = config_dump_file(&g->config, &g->engines.sets, g->arena,
+		                           g->config.create_config, d);
+		diags_print(d, stderr, DIAG_ERROR);
+		return ret == E_OK ? 0 : 1;
+	}
+	if (g->config.check) {
+		printf("configuration is good, %u warnings\n", d->n_warnings);
+		return 0;
+	}
+	return -1;
+}
+
+int main(int argc, char **argv)
+{
+	struct daemon d = { .arena = arena_new() };
+	struct arena *a = arena_new();
+	struct diags *diags = a ? arena_alloc(a, sizeof(*diags)) : NULL;
+
+	if (!d.arena || !diags) {
+		fprintf(stderr, "saguarod: %s\n", err_text(-ENOMEM));
+		return 1;
+	}
+	umask(0027);
+	diags_init(diags, a);
+	int ret = generation_new(argc, argv, diags, &d.now);
+	diags_print(diags, stderr, DIAG_WARNING);
+	if (ret != E_OK) {
+		arena_free(a);
+		arena_free(d.arena);
+		return 2;
+	}
+	const int looked = look_only(d.now, diags);
+	if (looked >= 0) {
+		stop(&d);
+		return looked;
+	}
+	log_set_level(d.now->config.verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
+	if (d.now->config.log_file && log_open(d.now->config.log_file) != E_OK) {
+		fprintf(stderr, "saguarod: cannot write the log file %s\n",
+		        d.now->config.log_file);
+		stop(&d);
+		return 2;
+	}
+	log_info(source, "saguaro %s starts", PACKAGE_VERSION);
+	catch_signals();
+	ret = start(&d);
+	if (ret == E_OK) {
+		ret = run(&d, argc, argv);
+		log_info(source, "ends");
+	}
+	stop(&d);
+	return ret == E_OK ? 0 : 1;
+}
