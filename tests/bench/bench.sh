@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026, The Saguaro authors
+#
+# make bench: figures as one JSON document on standard output, progress on standard error.
+# Fixed fabrics and seeds, RUNS runs each (default 5), median with minimum and maximum. A
+# second alone says little: compare ratios from one run on one machine.
+# BENCH_PEER=1 also times OpenSM's minhop on the same fabric over ibsim, in the same run.
+set -eu
+bin=${top_builddir:-.}
+runs=${RUNS:-5}
+work=$(mktemp -d "${TMPDIR:-/tmp}/saguaro-bench.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+say() { printf '%s\n' "$*" >&2; }
+
+median() { # median FIELD FILES...: {"median","min","max"} of a jq path
+	local field=$1
+	shift
+	jq -s "[.[] | $field] | sort | {median: .[length / 2 | floor], min: .[0], max: .[-1]}" "$@"
+}
+
+route_bench() { # route_bench NAME ENGINE TOPO-ARGS...
+	local name=$1 engine=$2 run
+	shift 2
+	"$bin/saguaro" topo "$@" -o "$work/$name.topo"
+	for run in $(seq "$runs"); do
+		"$bin/saguaro" route "$work/$name.topo" -R "$engine" --credit-loops program --json >"$work/$name.$run.json" 2>/dev/null || true
+	done
+	say "route $name $engine: $(median .seconds.route "$work/$name".*.json | jq -c .)"
+	jq -n --arg name "$name" --arg engine "$engine" --arg kind "$*" \
+		--argjson route "$(median .seconds.route "$work/$name".*.json)" \
+		--argjson prove "$(median .seconds.prove "$work/$name".*.json)" \
+		--argjson parse "$(median .seconds.parse "$work/$name".*.json)" \
+		--argjson rss "$(median .peak_rss_bytes "$work/$name".*.json)" \
+		--argjson last "$(jq '{switches, lids, unreachable_pairs, forwarding_loops, credit_loops, load}' "$work/$name.1.json")" \
+		'{name: $name, engine: $engine, fabric: $kind, seconds_route: $route, seconds_prove: $prove, seconds_parse: $parse, peak_rss_bytes: $rss} + $last'
+}
+
+peer_bench() { # peer_bench NAME: OpenSM's minhop from the start of its tables to their end, by its log
+	local name=$1 sim log=$work/opensm.log
+	export IBSIM_SOCKNAME=saguaro-bench-$$
+	mkfifo "$work/fifo"
+	sleep 600 >"$work/fifo" &
+	local holder=$!
+	(cd "$work" && exec ibsim -s -S 4096 -N 20000 -P 400000 -L 49152 "$work/$name.topo" <"$work/fifo" >"$work/ibsim.log" 2>&1) &
+	sim=$!
+	until grep -q 'Network simulator ready' "$work/ibsim.log" 2>/dev/null; do kill -0 $sim || break; done
+	(cd "$work" && OSM_CACHE_DIR=$work OSM_TMP_DIR=$work timeout 180 ibsim-run opensm -o -D 0x43 -f "$log" >/dev/null 2>&1) || true
+	kill $sim $holder 2>/dev/null || true
+	wait $sim $holder 2>/dev/null || true
+	rm -f "$work/fifo"
+	grep -E 'SUBNET UP|minhop tables' "$log" | head -n 2 | jq -R . | jq -s --arg name "$name" '{peer: "opensm", name: $name, log: .}'
+}
+
+command -v jq >/dev/null || { say "jq is needed"; exit 2; }
+{
+	route_bench ft1024 minhop ft3 16
+	route_bench ft3456 minhop ft3 24
+	route_bench ft11664 minhop ft3 36
+	route_bench ft11664f1 minhop ft3 36 --fail 0.01 --seed 1
+	route_bench t888 minhop torus 8x8x8 4
+	for program in bench_publish bench_sa bench_sweep; do
+		[ -x "$bin/tests/$program" ] || continue
+		say "$program"
+		"$bin/tests/$program"
+	done
+	[ "${BENCH_PEER:-0}" = 0 ] || peer_bench ft3456
+} | jq -s --arg machine "$(nproc) x $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" \
+	--arg when "$(date -u +%Y-%m-%dT%H:%M:%SZ)" --arg version "$("$bin/saguaro" --version)" \
+	'{machine: $machine, when: $when, version: $version, results: .}'
