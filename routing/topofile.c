@@ -31,6 +31,7 @@
 #include "conf/diag.h"
 #include "conf/err.h"
 #include "routing/graph.h"
+#include "routing/span.h"
 #include "routing/topofile_cables.h"
 
 enum { MAX_LID = 0xffffff, MAX_LMC = 7, N_TYPES = NODE_ROUTER + 1 };
@@ -55,105 +56,13 @@ struct parser {
 	int ret;       /* sticky: -ENOMEM */
 };
 
-/* ---- reading one line: a span that gets shorter from the left ---- */
-
-static void skip_blank(struct span *s)
-{
-	while (s->n && (*s->p == ' ' || *s->p == '\t')) {
-		s->p++;
-		s->n--;
-	}
-}
-
-static bool take_char(struct span *s, char c)
-{
-	skip_blank(s);
-	if (!s->n || *s->p != c) {
-		return false;
-	}
-	s->p++;
-	s->n--;
-	return true;
-}
-
-static unsigned digit_of(char c)
-{
-	if (c >= '0' && c <= '9') {
-		return (unsigned)(c - '0');
-	}
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
-}
-
-/* Digits at the front, 0x allowed for base 16. False and unmoved when none or too large.
- */
-static bool take_number(struct span *s, unsigned base, uint64_t max, uint64_t *ret)
-{
-	struct span t = *s;
-	uint64_t v = 0;
-	bool any = false;
-
-	skip_blank(&t);
-	if (base == 16 && t.n > 2 && t.p[0] == '0' && (t.p[1] | 0x20) == 'x') {
-		t.p += 2;
-		t.n -= 2;
-	}
-	for (; t.n && digit_of(*t.p) < base; t.p++, t.n--) {
-		uint64_t d = digit_of(*t.p);
-		if (d > max || v > (max - d) / base) {
-			return false;
-		}
-		v = v * base + d;
-		any = true;
-	}
-	if (any) {
-		*s = t;
-		*ret = v;
-	}
-	return any;
-}
-
-/* The word at the front if it is this one, followed by something else than a letter. */
-static bool take_word(struct span *s, const char *word)
-{
-	size_t n = strlen(word);
-
-	skip_blank(s);
-	if (s->n < n || strncasecmp(s->p, word, n)) {
-		return false;
-	}
-	if (s->n > n && (s->p[n] | 0x20) >= 'a' && (s->p[n] | 0x20) <= 'z') {
-		return false;
-	}
-	s->p += n;
-	s->n -= n;
-	return true;
-}
-
-static bool take_quoted(struct span *s, struct span *ret)
-{
-	struct span t = *s;
-	if (!take_char(&t, '"')) {
-		return false;
-	}
-	const char *close = t.n ? memchr(t.p, '"', t.n) : NULL;
-	if (!close) {
-		return false;
-	}
-	ret->p = t.p;
-	ret->n = (size_t)(close - t.p);
-	s->n = t.n - ret->n - 1;
-	s->p = close + 1;
-	return true;
-}
-
 /* "(hex)" where it stands, else 0 stays; false when it is opened but wrong. */
 static bool take_port_guid(struct span *s, uint64_t *ret)
 {
-	if (!take_char(s, '(')) {
+	if (!span_take_char(s, '(')) {
 		return true;
 	}
-	return take_number(s, 16, UINT64_MAX, ret) && take_char(s, ')');
+	return span_take_number(s, 16, UINT64_MAX, ret) && span_take_char(s, ')');
 }
 
 static void complain(struct parser *p, const char *expected)
@@ -189,14 +98,14 @@ static struct remark split_remark(struct span s)
 /* "lid N" at the front. Silent when it is not there: remarks may say anything. */
 static bool take_lid(struct parser *p, struct span *s, uint64_t *ret)
 {
-	if (!take_word(s, "lid")) {
+	if (!span_take_word(s, "lid")) {
 		return false;
 	}
-	skip_blank(s);
-	if (!s->n || digit_of(*s->p) > 9) {
+	span_skip_blank(s);
+	if (!s->n || (*s->p < '0' || *s->p > '9')) {
 		return false;
 	}
-	if (!take_number(s, 10, MAX_LID, ret)) {
+	if (!span_take_number(s, 10, MAX_LID, ret)) {
 		complain(p, "a LID up to 16777215 behind 'lid'");
 		return false;
 	}
@@ -211,10 +120,10 @@ static void read_lid(struct parser *p, struct span s, struct port *port)
 {
 	uint64_t lid = 0, lmc = 0;
 
-	if (!take_lid(p, &s, &lid) || !take_word(&s, "lmc")) {
+	if (!take_lid(p, &s, &lid) || !span_take_word(&s, "lmc")) {
 		return;
 	}
-	if (!take_number(&s, 10, MAX_LMC, &lmc)) {
+	if (!span_take_number(&s, 10, MAX_LMC, &lmc)) {
 		complain(p, "an LMC from 0 to 7 behind 'lmc'");
 		return;
 	}
@@ -240,7 +149,7 @@ static bool take_link(struct span *s, uint8_t *ret_width, uint8_t *ret_speed)
 	struct span t = *s;
 	uint64_t lanes = 0;
 
-	if (!take_number(&t, 10, 12, &lanes) || !width_of(lanes) || !t.n ||
+	if (!span_take_number(&t, 10, 12, &lanes) || !width_of(lanes) || !t.n ||
 	    (*t.p | 0x20) != 'x') {
 		return false;
 	}
@@ -268,7 +177,7 @@ static void read_link_remark(struct parser *p, struct span s, struct claim *c)
 	if (!take_lid(p, &s, &lid)) {
 		return;
 	}
-	skip_blank(&s);
+	span_skip_blank(&s);
 	if (!take_link(&s, &c->width, &c->speed) && s.n && *s.p >= '0' && *s.p <= '9') {
 		diag_add(p->d, DIAG_WARNING, p->file, p->line,
 		         "link '%s' is not known, taken as 4xSDR", span_shown(s).text);
@@ -281,8 +190,8 @@ static void read_guid(struct parser *p, struct span s, enum node_type type)
 {
 	uint64_t guid = 0, port_guid = 0;
 
-	if (!take_char(&s, '=') || !take_number(&s, 16, UINT64_MAX, &guid) || !guid ||
-	    !take_port_guid(&s, &port_guid)) {
+	if (!span_take_char(&s, '=') || !span_take_number(&s, 16, UINT64_MAX, &guid) ||
+	    !guid || !take_port_guid(&s, &port_guid)) {
 		complain(p, "a GUID like 0x0002c90300001234, or with its PortGUID in "
 		            "brackets");
 		return;
@@ -295,7 +204,7 @@ static uint64_t read_value(struct parser *p, struct span s, uint64_t max)
 {
 	uint64_t v = 0;
 
-	if (!take_char(&s, '=') || !take_number(&s, 16, max, &v)) {
+	if (!span_take_char(&s, '=') || !span_take_number(&s, 16, max, &v)) {
 		diag_add(p->d, DIAG_ERROR, p->file, p->line,
 		         "'%s': expected a hexadecimal number up to 0x%llx",
 		         span_shown(p->text).text, (unsigned long long)max);
@@ -305,17 +214,17 @@ static uint64_t read_value(struct parser *p, struct span s, uint64_t max)
 
 static bool read_attribute(struct parser *p, struct span s)
 {
-	if (take_word(&s, "switchguid")) {
+	if (span_take_word(&s, "switchguid")) {
 		read_guid(p, s, NODE_SWITCH);
-	} else if (take_word(&s, "caguid") || take_word(&s, "hcaguids")) {
+	} else if (span_take_word(&s, "caguid") || span_take_word(&s, "hcaguids")) {
 		read_guid(p, s, NODE_CA);
-	} else if (take_word(&s, "rtguid")) {
+	} else if (span_take_word(&s, "rtguid")) {
 		read_guid(p, s, NODE_ROUTER);
-	} else if (take_word(&s, "sysimgguid")) {
+	} else if (span_take_word(&s, "sysimgguid")) {
 		p->system_image_guid = read_value(p, s, UINT64_MAX);
-	} else if (take_word(&s, "vendid")) {
+	} else if (span_take_word(&s, "vendid")) {
 		p->vendor_id = (uint32_t)read_value(p, s, 0xffffff);
-	} else if (take_word(&s, "devid")) {
+	} else if (span_take_word(&s, "devid")) {
 		p->device_id = (uint16_t)read_value(p, s, 0xffff);
 	} else {
 		return false;
@@ -327,11 +236,11 @@ static bool read_attribute(struct parser *p, struct span s)
 
 static bool take_type(struct span *s, enum node_type *ret)
 {
-	if (take_word(s, "Switch")) {
+	if (span_take_word(s, "Switch")) {
 		*ret = NODE_SWITCH;
-	} else if (take_word(s, "Ca") || take_word(s, "Hca")) {
+	} else if (span_take_word(s, "Ca") || span_take_word(s, "Hca")) {
 		*ret = NODE_CA;
-	} else if (take_word(s, "Rt") || take_word(s, "Router")) {
+	} else if (span_take_word(s, "Rt") || span_take_word(s, "Router")) {
 		*ret = NODE_ROUTER;
 	} else {
 		return false;
@@ -356,12 +265,12 @@ static void read_port0(struct parser *p, struct span s, struct node *n)
 {
 	uint64_t zero = 0;
 
-	bool enhanced = take_word(&s, "enhanced");
-	if (!enhanced && !take_word(&s, "base")) {
+	bool enhanced = span_take_word(&s, "enhanced");
+	if (!enhanced && !span_take_word(&s, "base")) {
 		return;
 	}
 	n->esp0 = enhanced;
-	if (take_word(&s, "port") && take_number(&s, 10, 0, &zero)) {
+	if (span_take_word(&s, "port") && span_take_number(&s, 10, 0, &zero)) {
 		read_lid(p, s, &p->g->ports[n->first_port]);
 	}
 }
@@ -407,14 +316,14 @@ static void read_node(struct parser *p, enum node_type type, struct span s)
 
 	p->in_block = true;
 	p->node = GRAPH_NONE;
-	bool counted = take_number(&s, 10, 254, &n_ports) && n_ports;
+	bool counted = span_take_number(&s, 10, 254, &n_ports) && n_ports;
 	if (!counted) {
 		complain(p, "a number of ports from 1 to 254 behind the node type");
 		const char *quote = s.n ? memchr(s.p, '"', s.n) : NULL;
 		s.n = quote ? s.n - (size_t)(quote - s.p) : 0;
 		s.p = quote ? quote : s.p;
 	}
-	if (!take_quoted(&s, &id) || !id.n) {
+	if (!span_take_quoted(&s, &id) || !id.n) {
 		if (counted) {
 			complain(p, "a node id in quotes behind the number of ports");
 		}
@@ -428,7 +337,7 @@ static void read_node(struct parser *p, enum node_type type, struct span s)
 		return;
 	}
 	*slot = (struct id_slot){ id, GRAPH_NONE, p->line };
-	skip_blank(&s);
+	span_skip_blank(&s);
 	if (s.n && *s.p != '#') {
 		complain(p, "nothing or a remark with '#' behind the node id");
 		return;
@@ -446,15 +355,16 @@ static bool take_item(struct span *s, struct claim *c)
 {
 	uint64_t v = 0;
 
-	if (take_word(s, "w")) {
-		if (!take_char(s, '=') || !take_number(s, 10, 12, &v)) {
+	if (span_take_word(s, "w")) {
+		if (!span_take_char(s, '=') || !span_take_number(s, 10, 12, &v)) {
 			return false;
 		}
 		c->width = width_of(v);
 		return c->width != 0;
 	}
-	if (take_word(s, "s")) {
-		if (!take_char(s, '=') || !take_number(s, 10, 4, &v) || !v || v == 3) {
+	if (span_take_word(s, "s")) {
+		if (!span_take_char(s, '=') || !span_take_number(s, 10, 4, &v) || !v ||
+		    v == 3) {
 			return false;
 		}
 		c->speed = v == 1 ? SPEED_SDR : v == 2 ? SPEED_DDR : SPEED_QDR;
@@ -465,7 +375,7 @@ static bool take_item(struct span *s, struct claim *c)
 
 static void read_items(struct parser *p, struct span s, struct claim *c)
 {
-	for (skip_blank(&s); s.n && *s.p != '#'; skip_blank(&s)) {
+	for (span_skip_blank(&s); s.n && *s.p != '#'; span_skip_blank(&s)) {
 		if (!take_item(&s, c)) {
 			complain(p, "w=1|2|4|8|12, s=1|2|4, a link like 4xEDR or a "
 			            "remark with '#' "
@@ -498,10 +408,10 @@ static void read_cable(struct parser *p, struct span s)
 	if (p->node == GRAPH_NONE) {
 		return;
 	}
-	if (!take_char(&s, '[') || !take_number(&s, 10, 255, &near) ||
-	    !take_char(&s, ']') || !take_port_guid(&s, &c.near_guid) ||
-	    !take_quoted(&s, &c.far_id) || !take_char(&s, '[') ||
-	    !take_number(&s, 10, 255, &far) || !take_char(&s, ']') ||
+	if (!span_take_char(&s, '[') || !span_take_number(&s, 10, 255, &near) ||
+	    !span_take_char(&s, ']') || !take_port_guid(&s, &c.near_guid) ||
+	    !span_take_quoted(&s, &c.far_id) || !span_take_char(&s, '[') ||
+	    !span_take_number(&s, 10, 255, &far) || !span_take_char(&s, ']') ||
 	    !take_port_guid(&s, &c.far_guid)) {
 		complain(p, "a cable like [1] \"ID\"[2]");
 		return;
@@ -531,7 +441,7 @@ static bool refused(struct parser *p, struct span s)
 		                             "width",   "speed",  "extspeed" };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (take_word(&s, words[i])) {
+		if (span_take_word(&s, words[i])) {
 			diag_add(p->d, DIAG_ERROR, p->file, p->line,
 			         "'%s': the '%s' lines of ibsim are not supported, write "
 			         "the nodes "
@@ -548,7 +458,7 @@ static void read_line(struct parser *p, struct span s)
 	enum node_type type;
 
 	p->text = s;
-	skip_blank(&s);
+	span_skip_blank(&s);
 	if (!s.n) {
 		p->in_block = false;
 		return;
@@ -591,7 +501,7 @@ static int count_lines(struct parser *p, struct span s)
 
 	while (s.n) {
 		struct span line = next_line(&s);
-		skip_blank(&line);
+		span_skip_blank(&line);
 		bool is_claim = line.n && *line.p == '[';
 		claims += is_claim;
 		nodes += !is_claim && take_type(&line, &type);

@@ -32,19 +32,6 @@ struct port_name {
 	char text[96];
 };
 
-struct shown span_shown(struct span s)
-{
-	struct shown r;
-	size_t room = sizeof(r.text) - 4, n = s.n < room ? s.n : room;
-
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)s.p[i];
-		r.text[i] = c < ' ' || c == 0x7f ? '?' : (char)c;
-	}
-	strcpy(r.text + n, s.n > n ? "..." : "");
-	return r;
-}
-
 int cables_init(struct cables *c, uint32_t max_claims, uint32_t max_nodes,
                 struct arena *a)
 {

@@ -2,8 +2,9 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
-#include <stddef.h>
 #include <stdint.h>
+
+#include "routing/span.h"
 
 struct arena;
 struct diags;
@@ -13,19 +14,6 @@ struct graph;
  * Second half of the topology reader: nodes by their id, and cable lines, which can only
  * be understood when every node is known. Private to routing/topofile*.c.
  */
-
-/*! A piece of the text that is read; borrowed from it. */
-struct span {
-	const char *p;
-	size_t n;
-};
-
-/*! A span made fit for a message: cut, without control characters. */
-struct shown {
-	char text[72];
-};
-
-struct shown span_shown(struct span s);
 
 /*! What one line says: this port leads to that one. */
 struct claim {

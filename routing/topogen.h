@@ -17,8 +17,8 @@ struct graph;
  * position only. Links are 4x EDR, MTU 4096, unless asked.
  */
 struct topogen_kind {
-	const char *name;  /*!< "ft2", NULL ends the table */
-	const char *args;  /*!< "LEAVES HOSTS SPINES [CABLES]" */
+	const char *name; /*!< "ft2", NULL ends the table */
+	const char *args; /*!< "LEAVES HOSTS SPINES [CABLES]" */
 	const char *help;
 	int (*make)(struct graph *g, int argc, char **argv, struct diags *d);
 };
@@ -28,7 +28,8 @@ extern const struct topogen_kind topogen_kinds[];
 
 struct topogen_opts {
 	double fail;   /*!< fraction 0..1 of switch-to-switch cables removed at random */
-	uint32_t seed; /*!< same seed, same fabric; the fabric stays connected where it can */
+	uint32_t seed; /*!< same seed, same fabric; the fabric stays connected where it
+	                  can */
 };
 
 /*!
