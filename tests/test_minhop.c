@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include <check.h>
+#include <errno.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "routing/engine.h"
+#include "routing/graph.h"
+#include "routing/lids.h"
+#include "routing/paths.h"
+#include "routing/proof.h"
+#include "tests/fabric.h"
+
+static struct arena *arena;
+
+static void setup(void)
+{
+	arena = arena_new();
+}
+
+static void teardown(void)
+{
+	arena_free(arena);
+}
+
+static struct lft route(const struct graph *g, const struct lids *l,
+                        const struct lft *prev)
+{
+	struct route_in in = { .g = g, .lids = l, .prev = prev };
+	struct route_out *out = arena_alloc(arena, sizeof(*out));
+
+	ck_assert_int_eq(engine_find("minhop")->route(&in, arena, out), E_OK);
+	ck_assert_uint_eq(out->lft.n_lids, l->top + 1);
+	ck_assert_ptr_null(out->lanes.rows);
+	return out->lft;
+}
+
+/* Hops by a plain breadth-first search from one switch, UINT32_MAX: not connected. */
+static uint32_t *plain_hops(const struct graph *g, uint32_t from)
+{
+	uint32_t *hops = arena_array(arena, g->n_switches, sizeof(*hops));
+	uint32_t *queue = arena_array(arena, g->n_switches, sizeof(*queue)), head = 0,
+		 tail = 0;
+
+	memset(hops, 0xff, g->n_switches * sizeof(*hops));
+	hops[from] = 0;
+	queue[tail++] = from;
+	while (head < tail) {
+		uint32_t s = queue[head++];
+
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			if (hops[g->adj[i].to] == UINT32_MAX) {
+				hops[g->adj[i].to] = hops[s] + 1;
+				queue[tail++] = g->adj[i].to;
+			}
+		}
+	}
+	return hops;
+}
+
+/* Every entry is what minhop allows, and the rest is empty. */
+static void check_minimal(const struct graph *g, const struct lids *l,
+                          const struct lft *lft)
+{
+	for (uint32_t lid = 0; lid < lft->stride; lid++) {
+		uint32_t owner = lid <= l->top ? l->owner[lid] : GRAPH_NONE;
+		uint32_t home =
+			owner == GRAPH_NONE ? GRAPH_NONE : graph_switch_of(g, owner);
+		uint32_t *hops = home == GRAPH_NONE ? NULL : plain_hops(g, home);
+
+		for (uint32_t s = 0; s < g->n_switches; s++) {
+			uint8_t p = lft_row(lft, s)[lid];
+
+			if (!hops || hops[s] == UINT32_MAX) {
+				ck_assert_uint_eq(p, LFT_NO_ROUTE);
+			} else if (s == home) {
+				uint32_t here = graph_port(g, g->switches[s], p);
+
+				ck_assert_uint_eq(p ? g->ports[here].peer : here, owner);
+			} else {
+				uint32_t here = graph_port(g, g->switches[s], p);
+				uint32_t to =
+					g->nodes[g->ports[g->ports[here].peer].node].sw;
+
+				ck_assert_uint_eq(hops[to] + 1, hops[s]);
+			}
+		}
+	}
+}
+
+static void set_threads(int n)
+{
+#ifdef _OPENMP
+	omp_set_num_threads(n);
+#else
+	(void)n;
+#endif
+}
+
+static const char *const fabrics[] = {
+	"ft2 6 4 3",  "ft2 3 5 2 2",  "ft3 4",         "ft3 6",
+	"ft3 8",      "torus 4x4 2",  "torus 3x3x3 1", "torus 5x4 3",
+	"mesh 4x4 2", "mesh 2x3x4 1", "mesh 12 1",
+};
+static const double fails[] = { 0, 0.01, 0.05, 0.2 };
+
+enum {
+	N_FABRICS = sizeof(fabrics) / sizeof(*fabrics),
+	N_FAILS = sizeof(fails) / sizeof(*fails),
+	SEEDS = 3
+};
+
+/* Complete, minimal, the same on any number of threads and for any order of input. */
+START_TEST(every_fabric)
+{
+	const char *command = fabrics[_i % N_FABRICS];
+	double fail = fails[_i / N_FABRICS % N_FAILS];
+	uint32_t seed = (uint32_t)(_i / (N_FABRICS * N_FAILS)) + 1;
+	struct graph *g = fabric_make(command, fail, seed, arena);
+	struct graph *other = fabric_reordered(g, seed + 17, arena);
+	struct lids l = fabric_lids(g, seed % 3, 0, arena);
+	struct lids lo = fabric_lids(other, seed % 3, 0, arena);
+	struct lft one, two, shuffled;
+	struct proof p;
+
+	set_threads(1);
+	one = route(g, &l, NULL);
+	set_threads(2);
+	two = route(g, &l, NULL);
+	shuffled = route(other, &lo, NULL);
+	check_minimal(g, &l, &one);
+	ck_assert_mem_eq(one.rows, two.rows, one.n_switches * one.stride);
+	ck_assert_uint_eq(shuffled.stride, one.stride);
+	ck_assert_mem_eq(one.rows, shuffled.rows, one.n_switches * one.stride);
+
+	ck_assert_int_eq(proof_run(g, &l, &one, NULL, arena, &p), E_OK);
+	ck_assert_uint_eq(p.unreachable_pairs + p.holes + p.forwarding_loops, 0);
+	ck_assert_uint_eq(p.management_unreachable, 0);
+	ck_assert(p.pairs > 0);
+}
+END_TEST
+
+/* Healthy fabrics: busiest link against the mean, and whether shifts pass freely. */
+static const struct {
+	const char *command;
+	double ratio; /* of max to mean routes per link, base LIDs */
+	bool shifts;  /* hosts are as many as uplinks on every level */
+} balanced[] = {
+	{ "ft2 6 4 4", 1.0, true },      { "ft2 18 9 9", 1.0, true },
+	{ "ft2 6 8 4", 1.0, false },     { "ft3 4", 1.2, true },
+	{ "ft3 8", 1.06, true },         { "ft3 12", 1.04, true },
+	{ "torus 4x4x4 2", 1.5, false }, { "torus 5x5 4", 1.2, false },
+	{ "torus 6x6x6 1", 1.5, false }, { "torus 8x8x8 4", 1.35, false },
+};
+
+/* Largest number of flows on one link when host i sends to host i + shift. */
+static uint32_t shift_congestion(const struct graph *g, const struct lids *l,
+                                 const struct lft *lft, uint32_t shift)
+{
+	uint32_t n = g->host_first[g->n_switches], most = 0;
+	uint32_t *flows = arena_array(arena, g->n_ports, sizeof(*flows));
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t to = g->hosts[(i + shift) % n],
+			 s = graph_switch_of(g, g->hosts[i]);
+
+		while (s != graph_switch_of(g, to)) {
+			uint32_t out = graph_port(g, g->switches[s],
+			                          lft_row(lft, s)[l->of[to].base]);
+
+			flows[out]++;
+			most = flows[out] > most ? flows[out] : most;
+			s = g->nodes[g->ports[g->ports[out].peer].node].sw;
+		}
+	}
+	return most;
+}
+
+START_TEST(balance)
+{
+	struct graph *g = fabric_make(balanced[_i].command, 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct lft lft = route(g, &l, NULL);
+	struct load load;
+
+	ck_assert_int_eq(load_build(g, &l, &lft, arena, &load), E_OK);
+	ck_assert_msg(load.max <= balanced[_i].ratio * load.mean + 1e-6,
+	              "%s: max %u mean %.2f", balanced[_i].command, load.max, load.mean);
+	for (uint32_t shift = 1; balanced[_i].shifts && shift < g->n_hosts; shift++) {
+		ck_assert_msg(shift_congestion(g, &l, &lft, shift) <= 1, "%s: shift %u",
+		              balanced[_i].command, shift);
+	}
+}
+END_TEST
+
+/* Previous tables: nothing moves without need, and what must move is right. */
+START_TEST(prev_is_kept)
+{
+	const char *command = fabrics[_i % N_FABRICS];
+	struct graph *g = fabric_make(command, 0, 1, arena);
+	struct graph *broken = fabric_make(command, 0.05, 3, arena);
+	struct lids l = fabric_lids(g, 1, 0, arena);
+	struct lft first = route(g, &l, NULL), again, without, back;
+	uint32_t kept = 0, moved = 0;
+
+	again = route(g, &l, &first);
+	ck_assert_mem_eq(first.rows, again.rows, first.n_switches * first.stride);
+
+	without = route(broken, &l, &first);
+	check_minimal(broken, &l, &without);
+	for (uint32_t lid = 1; lid <= l.top; lid++) {
+		uint32_t home = l.owner[lid] == GRAPH_NONE
+		                        ? GRAPH_NONE
+		                        : graph_switch_of(g, l.owner[lid]);
+		uint32_t *hops = home == GRAPH_NONE ? NULL : plain_hops(broken, home);
+
+		for (uint32_t s = 0; hops && s < g->n_switches; s++) {
+			uint8_t old = lft_row(&first, s)[lid],
+				new = lft_row(&without, s)[lid];
+			uint32_t here = graph_port(broken, broken->switches[s], old),
+				 peer;
+
+			if (s == home || hops[s] == UINT32_MAX) {
+				continue;
+			}
+			peer = broken->ports[here].peer;
+			if (peer != GRAPH_NONE &&
+			    hops[broken->nodes[broken->ports[peer].node].sw] + 1 ==
+			            hops[s]) {
+				ck_assert_uint_eq(old, new);
+				kept++;
+			} else {
+				moved++;
+			}
+		}
+	}
+	ck_assert_uint_gt(kept, moved);
+	/* tables of another shape are no previous tables */
+	struct lft small = first;
+	small.n_lids = 2;
+	back = route(g, &l, &small);
+	ck_assert_mem_eq(first.rows, back.rows, first.n_switches * first.stride);
+}
+END_TEST
+
+/* The LIDs of a port leave a leaf through as many systems as there are. */
+START_TEST(lmc_spreads_over_systems)
+{
+	struct graph *g = fabric_make("ft2 4 2 4 2", 0, 1, arena);
+	struct lids l;
+	struct lft lft;
+
+	/* spines 0,1 and 2,3 share a chassis each; all leaves are one system each */
+	for (uint32_t s = 0, spine = 0; s < g->n_switches; s++) {
+		struct node *n = &g->nodes[g->switches[s]];
+
+		n->system_image_guid = n->guid;
+		if (g->host_first[s] == g->host_first[s + 1]) {
+			n->system_image_guid = 0x900 + spine++ / 2;
+		}
+	}
+	l = fabric_lids(g, 2, 0, arena);
+	lft = route(g, &l, NULL);
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		for (uint32_t h = 0; h < g->host_first[g->n_switches]; h++) {
+			uint64_t systems[4], nodes[4];
+
+			if (g->host_first[s] == g->host_first[s + 1] ||
+			    graph_switch_of(g, g->hosts[h]) == s) {
+				continue;
+			}
+			for (unsigned k = 0; k < 4; k++) {
+				uint8_t p = lft_row(&lft, s)[l.of[g->hosts[h]].base + k];
+				uint32_t peer =
+					g->ports[graph_port(g, g->switches[s], p)].peer;
+				const struct node *to = &g->nodes[g->ports[peer].node];
+
+				systems[k] = to->system_image_guid;
+				nodes[k] = to->guid;
+			}
+			ck_assert_uint_ne(systems[0],
+			                  systems[1]);     /* a system not used yet */
+			for (unsigned a = 0; a < 4; a++) { /* then a node not used yet */
+				for (unsigned b = 0; b < a; b++) {
+					ck_assert_uint_ne(nodes[a], nodes[b]);
+				}
+			}
+		}
+	}
+}
+END_TEST
+
+START_TEST(enhanced_port_0_with_lmc)
+{
+	struct graph *g = fabric_make("ft3 4", 0, 1, arena);
+	struct lids l;
+	struct lft lft;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		g->nodes[g->switches[s]].esp0 = true;
+	}
+	l = fabric_lids(g, 0, 2, arena);
+	lft = route(g, &l, NULL);
+	check_minimal(g, &l, &lft);
+}
+END_TEST
+
+START_TEST(no_switch_and_parts)
+{
+	struct graph *g = graph_new(arena);
+	struct diags *d = arena_alloc(arena, sizeof(*d));
+	uint32_t a, b, s1, s2, c;
+	struct lids l;
+	struct lft lft;
+
+	diags_init(d, arena);
+	ck_assert_int_eq(graph_add_node(g, NODE_CA, 1, 1, "a", NULL, &a), E_OK);
+	ck_assert_int_eq(graph_add_node(g, NODE_CA, 100, 1, "b", NULL, &b), E_OK);
+	ck_assert_int_eq(graph_connect(g, graph_port(g, a, 1), graph_port(g, b, 1)),
+	                 E_OK);
+	ck_assert_int_eq(graph_freeze(g, d), E_OK);
+	l = fabric_lids(g, 0, 0, arena);
+	lft = route(g, &l, NULL);
+	ck_assert_uint_eq(lft.n_switches, 0);
+
+	/* two switches that only a CA with two ports joins: it forwards nothing */
+	g = graph_new(arena);
+	ck_assert_int_eq(graph_add_node(g, NODE_SWITCH, 10, 4, "s1", NULL, &s1), E_OK);
+	ck_assert_int_eq(graph_add_node(g, NODE_SWITCH, 20, 4, "s2", NULL, &s2), E_OK);
+	ck_assert_int_eq(graph_add_node(g, NODE_CA, 30, 2, "c", NULL, &c), E_OK);
+	ck_assert_int_eq(graph_connect(g, graph_port(g, s1, 1), graph_port(g, c, 1)),
+	                 E_OK);
+	ck_assert_int_eq(graph_connect(g, graph_port(g, s2, 4), graph_port(g, c, 2)),
+	                 E_OK);
+	ck_assert_int_eq(graph_freeze(g, d), E_OK);
+	l = fabric_lids(g, 0, 0, arena);
+	lft = route(g, &l, NULL);
+	check_minimal(g, &l, &lft);
+}
+END_TEST
+
+START_TEST(cancelled)
+{
+	struct graph *g = fabric_make("ft2 4 2 2", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	_Atomic bool cancel = true;
+	struct route_in in = { .g = g, .lids = &l, .cancel = &cancel };
+	struct route_out out = { 0 };
+
+	ck_assert_int_eq(engine_find("minhop")->route(&in, arena, &out), -ECANCELED);
+	ck_assert_ptr_null(out.lft.rows);
+}
+END_TEST
+
+/* 256 switches in a row: 255 hops are more than a byte with a mark for "none" holds. */
+START_TEST(too_long)
+{
+	struct graph *g = fabric_make("mesh 256 1", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct route_in in = { .g = g, .lids = &l };
+	struct route_out out = { 0 };
+
+	ck_assert_int_eq(engine_find("minhop")->route(&in, arena, &out), E_UNSUITABLE);
+	ck_assert_ptr_nonnull(strstr(out.notes.text, "254 hops"));
+	g = fabric_make("mesh 255 1", 0, 1, arena);
+	l = fabric_lids(g, 0, 0, arena);
+	in.g = g;
+	ck_assert_int_eq(engine_find("minhop")->route(&in, arena, &out), E_OK);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("minhop");
+	TCase *t = tcase_create("minhop");
+
+	tcase_set_timeout(t, 120);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, every_fabric, 0, N_FABRICS * N_FAILS * SEEDS);
+	tcase_add_loop_test(t, balance, 0, sizeof(balanced) / sizeof(*balanced));
+	tcase_add_loop_test(t, prev_is_kept, 0, N_FABRICS);
+	tcase_add_test(t, lmc_spreads_over_systems);
+	tcase_add_test(t, enhanced_port_0_with_lmc);
+	tcase_add_test(t, no_switch_and_parts);
+	tcase_add_test(t, cancelled);
+	tcase_add_test(t, too_long);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
