@@ -30,8 +30,7 @@ struct claim {
 
 struct id_slot {
 	struct span id; /*!< id.p NULL: free */
-	uint32_t
-		node; /*!< GRAPH_NONE: its node line was wrong, which has been reported */
+	uint32_t node;  /*!< GRAPH_NONE: its line was wrong, as already reported */
 	unsigned line;
 };
 

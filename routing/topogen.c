@@ -414,16 +414,20 @@ const struct topogen_kind topogen_kinds[] = {
 
 static const struct topogen_kind *find_kind(const char *name, struct diags *d)
 {
-	const struct topogen_kind *k = topogen_kinds;
+	char known[128] = "";
+	size_t len = 0;
 
-	while (k->name && strcmp(k->name, name)) {
-		k++;
+	for (const struct topogen_kind *k = topogen_kinds; k->name; k++) {
+		if (!strcmp(k->name, name)) {
+			return k;
+		}
+		if (len < sizeof(known)) {
+			len += (size_t)snprintf(known + len, sizeof(known) - len, " %s",
+			                        k->name);
+		}
 	}
-	if (k->name) {
-		return k;
-	}
-	diag_add(d, DIAG_ERROR, NULL, 0,
-	         "no topology kind '%s', expected ft2, ft3, mesh or torus", name);
+	diag_add(d, DIAG_ERROR, NULL, 0, "no topology kind '%s', expected one of%s", name,
+	         known);
 	return NULL;
 }
 
@@ -440,6 +444,9 @@ int topogen(const char *kind, int argc, char **argv, const struct topogen_opts *
 	}
 
 	int ret = k->make(g, argc, argv, d);
+	if (ret == E_OK && g->sm_port == GRAPH_NONE) {
+		g->sm_port = graph_port(g, 0, 0); /* no hosts: the first switch */
+	}
 	if (ret == E_OK && o) {
 		ret = topogen_fail(g, o, d);
 	}

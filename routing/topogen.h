@@ -13,8 +13,10 @@ struct graph;
  * Topology generators: `saguaro topo KIND ARGS`. Rows in topogen.c; each row names its
  * arguments, so usage text and completion follow.
  *
- * Names: switches "<role>-<coordinates>", hosts "h00000"...; GUIDs are a function of the
- * position only. Links are 4x EDR, MTU 4096, unless asked.
+ * Ids: switches "<role>-<coordinates>", hosts "h00000"... Switches are described by their
+ * id, hosts as "node1"..., with as many digits as the largest needs. GUIDs are a function
+ * of the position only. Links are 4x EDR, MTU 4096. The SM is on the first host, or on
+ * the first switch when there are no hosts.
  */
 struct topogen_kind {
 	const char *name; /*!< "ft2", NULL ends the table */

@@ -161,9 +161,8 @@ int topogen_fail(struct graph *g, const struct topogen_opts *o, struct diags *d)
 		spare_bridges(g, &w);
 		if (w.want < asked) {
 			diag_add(d, DIAG_WARNING, NULL, 0,
-			         "only %u of %u links removed: the fabric needs the "
-			         "others to stay in "
-			         "one piece",
+			         "only %u of %u links removed, the others hold it "
+			         "together",
 			         w.want, asked);
 		}
 	}

@@ -668,7 +668,7 @@ static size_t damage(char *text, size_t len, size_t room)
 			break;
 		case 5:
 			memmove(text + (size_t)rand() % (len - piece + 1), text + at,
-			       piece);
+			        piece);
 			break;
 		}
 	}

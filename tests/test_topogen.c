@@ -85,7 +85,8 @@ static const struct {
 	int ret;
 	const char *text;
 } bad[] = {
-	{ "ring 4", E_UNKNOWN, "ring" },
+	{ "ring 4", E_UNKNOWN,
+	  "no topology kind 'ring', expected one of ft2 ft3 mesh torus" },
 	{ "ft2 4 4", E_SYNTAX, "LEAVES HOSTS SPINES [CABLES]" },
 	{ "ft2 4 4 x", E_SYNTAX, "SPINES is 'x'" },
 	{ "ft2 0 4 1", E_SYNTAX, "LEAVES is '0'" },
@@ -155,6 +156,9 @@ START_TEST(positions_and_names)
 	expect_cable(g, sw(2), 3, sw(10), 1);  /* edge-001-000 to agg-001-000 */
 	expect_cable(g, sw(11), 4, sw(19), 2); /* agg-001-001 to core-001-001 */
 	ck_assert_str_eq(g->nodes[graph_node_by_guid(g, sw(11))].id, "agg-001-001");
+
+	ck_assert_int_eq(make("torus 5 0", NULL, &g), E_OK);
+	ck_assert_uint_eq(g->ports[g->sm_port].guid, sw(0));
 
 	ck_assert_int_eq(make("torus 3x4 1", NULL, &g), E_OK);
 	expect_cable(g, sw(3), 3, sw(0), 4); /* (0,3) +y closes to (0,0) */
