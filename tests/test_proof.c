@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * The proof against a slow reference that walks every pair on its own and finds cycles by
+ * the transitive closure of all dependencies: same counts, and every culprit is real.
+ */
+#include <check.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "routing/engine.h"
+#include "routing/graph.h"
+#include "routing/lids.h"
+#include "routing/proof.h"
+#include "tests/fabric.h"
+
+enum { VLS = 16 };
+
+static struct arena *arena;
+
+static void setup(void)
+{
+	arena = arena_new();
+}
+
+static void teardown(void)
+{
+	arena_free(arena);
+}
+
+/* What the reference knows. */
+struct naive {
+	const struct graph *g;
+	const struct lids *l;
+	const struct lft *lft;
+	const struct lanes *lanes;
+	uint32_t n, c;              /* switches, channels */
+	bool *same;                 /* [n][n] in one part */
+	bool *hole, *loop;          /* [top + 1][n] */
+	bool *base[VLS], *all[VLS]; /* [c][c] goes on to, with management in all */
+	uint64_t pairs, unreachable, holes, loops, management_unreachable;
+};
+
+/* A walk along the entries. */
+struct walk {
+	uint32_t sw[200]; /* switches in order */
+	uint8_t port[200];
+	uint32_t n;
+	enum { ARRIVES, HOLE, LOOP } end;
+};
+
+static void closure(bool *m, uint32_t n)
+{
+	for (uint32_t k = 0; k < n; k++) {
+		for (uint32_t i = 0; i < n; i++) {
+			for (uint32_t j = 0; m[i * n + k] && j < n; j++) {
+				m[i * n + j] |= m[k * n + j];
+			}
+		}
+	}
+}
+
+static struct walk walk(const struct naive *x, uint32_t s, uint32_t lid)
+{
+	struct walk w = { .n = 0 };
+
+	for (;;) {
+		uint8_t p = lft_row(x->lft, s)[lid];
+		uint32_t here = graph_port(x->g, x->g->switches[s], p);
+		uint32_t owner = x->l->owner[lid];
+
+		for (uint32_t i = 0; i < w.n; i++) {
+			if (w.sw[i] == s) {
+				w.end = LOOP;
+				return w;
+			}
+		}
+		w.sw[w.n] = s;
+		w.port[w.n++] = p;
+		if (here == owner ||
+		    (here != GRAPH_NONE && p && x->g->ports[here].peer == owner &&
+		     x->g->ports[owner].num)) {
+			w.end = ARRIVES;
+			return w;
+		}
+		w.end = HOLE;
+		if (here == GRAPH_NONE || p == 0 ||
+		    x->g->ports[here].peer == GRAPH_NONE) {
+			return w;
+		}
+		s = x->g->nodes[x->g->ports[x->g->ports[here].peer].node].sw;
+		if (s == GRAPH_NONE) {
+			return w;
+		}
+	}
+}
+
+static uint32_t channel_of(const struct graph *g, uint32_t s, uint8_t port)
+{
+	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+		if (g->adj[i].port == port) {
+			return i;
+		}
+	}
+	return GRAPH_NONE;
+}
+
+static bool has_hosts(const struct graph *g, uint32_t s)
+{
+	return g->host_first[s] != g->host_first[s + 1];
+}
+
+static void naive_dependencies(struct naive *x, const struct walk *w, uint32_t lid,
+                               bool counts)
+{
+	unsigned vl = x->lanes ? lane_of(x->lanes, w->sw[0], lid) : 0;
+
+	for (uint32_t i = 0; i + 2 < w->n; i++) {
+		uint32_t a = channel_of(x->g, w->sw[i], w->port[i]);
+		uint32_t b = channel_of(x->g, w->sw[i + 1], w->port[i + 1]);
+
+		x->all[vl][a * x->c + b] = true;
+		if (counts) {
+			x->base[vl][a * x->c + b] = true;
+		}
+	}
+}
+
+static void naive_pair(struct naive *x, uint32_t s, uint32_t lid)
+{
+	uint32_t owner = x->l->owner[lid], home = graph_switch_of(x->g, owner);
+	bool to_host = x->g->ports[owner].num != 0;
+	bool counts = to_host || has_hosts(x->g, s);
+	struct walk w;
+
+	if (home == GRAPH_NONE || !x->same[s * x->n + home]) {
+		return;
+	}
+	w = walk(x, s, lid);
+	if (w.end == ARRIVES) {
+		naive_dependencies(x, &w, lid, counts);
+	} else if (w.end == HOLE && counts) {
+		x->hole[lid * x->n + w.sw[w.n - 1]] = true;
+	} else if (w.end == LOOP) {
+		uint32_t lowest = GRAPH_NONE, at = 0;
+		uint8_t p = w.port[w.n - 1];
+		uint32_t again =
+			x->g->ports[graph_port(x->g, x->g->switches[w.sw[w.n - 1]], p)]
+				.peer;
+
+		while (w.sw[at] != x->g->nodes[x->g->ports[again].node].sw) {
+			at++;
+		}
+		for (; at < w.n; at++) {
+			lowest = w.sw[at] < lowest ? w.sw[at] : lowest;
+		}
+		x->loop[lid * x->n + lowest] = true;
+	}
+	if (!counts && w.end != ARRIVES && s != home) {
+		x->management_unreachable++;
+	}
+	for (uint32_t h = x->g->host_first[s]; to_host && h < x->g->host_first[s + 1];
+	     h++) {
+		x->pairs += x->g->hosts[h] != owner;
+		x->unreachable += x->g->hosts[h] != owner && w.end != ARRIVES;
+	}
+}
+
+static void naive_run(struct naive *x, const struct graph *g, const struct lids *l,
+                      const struct lft *lft, const struct lanes *lanes)
+{
+	size_t cells = ((size_t)l->top + 1) * g->n_switches;
+
+	*x = (struct naive){ .g = g,
+		             .l = l,
+		             .lft = lft,
+		             .lanes = lanes,
+		             .n = g->n_switches,
+		             .c = g->n_adj };
+	x->same = arena_array(arena, (size_t)x->n * x->n, 1);
+	x->hole = arena_array(arena, cells, 1);
+	x->loop = arena_array(arena, cells, 1);
+	for (unsigned vl = 0; vl < VLS; vl++) {
+		x->base[vl] = arena_array(arena, (size_t)x->c * x->c, 1);
+		x->all[vl] = arena_array(arena, (size_t)x->c * x->c, 1);
+	}
+	for (uint32_t s = 0; s < x->n; s++) {
+		x->same[s * x->n + s] = true;
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			x->same[s * x->n + g->adj[i].to] = true;
+		}
+	}
+	closure(x->same, x->n);
+	for (uint32_t lid = 1; lid <= l->top; lid++) {
+		for (uint32_t s = 0; l->owner[lid] != GRAPH_NONE && s < x->n; s++) {
+			naive_pair(x, s, lid);
+		}
+	}
+	for (size_t i = 0; i < cells; i++) {
+		x->holes += x->hole[i];
+		x->loops += x->loop[i];
+	}
+}
+
+/* Components with a cycle; skip: none of their channels is on a cycle of the other
+ * matrix. */
+static uint64_t naive_components(const bool *deps, const bool *skip, uint32_t c)
+{
+	bool *m = arena_array(arena, (size_t)c * c, 1),
+	     *k = arena_array(arena, (size_t)c * c, 1);
+	uint64_t n = 0;
+
+	memcpy(m, deps, (size_t)c * c);
+	closure(m, c);
+	if (skip) {
+		memcpy(k, skip, (size_t)c * c);
+		closure(k, c);
+	}
+	for (uint32_t i = 0; i < c; i++) {
+		bool first = m[i * c + i], known = false;
+
+		for (uint32_t j = 0; j < c; j++) {
+			bool together = m[i * c + j] && m[j * c + i];
+
+			first = first && !(together && j < i);
+			known |= together && k[j * c + j];
+		}
+		n += first && !known;
+	}
+	return n;
+}
+
+/* Length of the shortest cycle through one channel, UINT32_MAX: none. */
+static uint32_t naive_girth_at(const bool *deps, uint32_t c, uint32_t root)
+{
+	uint32_t *depth = arena_array(arena, c, sizeof(*depth));
+	uint32_t *queue = arena_array(arena, c, sizeof(*queue)), head = 0, tail = 0;
+
+	queue[tail++] = root;
+	while (head < tail) {
+		uint32_t at = queue[head++];
+
+		for (uint32_t j = 0; j < c; j++) {
+			if (deps[at * c + j] && j == root) {
+				return depth[at] + 1;
+			}
+			if (deps[at * c + j] && !depth[j]) {
+				depth[j] = depth[at] + 1;
+				queue[tail++] = j;
+			}
+		}
+	}
+	return UINT32_MAX;
+}
+
+static void check_cycle(const struct naive *x, const struct proof_cycle *cy)
+{
+	const bool *deps = cy->management ? x->all[cy->vl] : x->base[cy->vl];
+	bool *m = arena_array(arena, (size_t)x->c * x->c, 1);
+	uint32_t root = channel_of(x->g, cy->channels[0].sw, cy->channels[0].port);
+	uint32_t best = UINT32_MAX, size = 0;
+
+	memcpy(m, deps, (size_t)x->c * x->c);
+	closure(m, x->c);
+	for (uint32_t j = 0; j < x->c; j++) {
+		if (m[root * x->c + j] && m[j * x->c + root]) {
+			uint32_t girth = naive_girth_at(deps, x->c, j);
+
+			size++;
+			best = girth < best ? girth : best;
+		}
+	}
+	ck_assert_uint_eq(cy->n, best);
+	ck_assert_uint_eq(cy->component_channels, size);
+	for (uint32_t i = 0; i < cy->n; i++) {
+		const struct proof_channel *a = &cy->channels[i];
+		const struct proof_channel *b = &cy->channels[(i + 1) % cy->n];
+		struct walk w = walk(x, a->src_sw, a->lid);
+		bool found = false;
+
+		ck_assert_int_eq(w.end, ARRIVES);
+		for (uint32_t k = 0; k + 1 < w.n; k++) {
+			found |= w.sw[k] == a->sw && w.port[k] == a->port &&
+			         w.sw[k + 1] == b->sw && w.port[k + 1] == b->port;
+		}
+		ck_assert(found);
+		ck_assert_uint_eq(x->lanes ? lane_of(x->lanes, a->src_sw, a->lid) : 0,
+		                  cy->vl);
+		ck_assert(cy->management || x->g->ports[x->l->owner[a->lid]].num ||
+		          has_hosts(x->g, a->src_sw));
+	}
+}
+
+static void check_faults(const struct naive *x, const struct proof *p)
+{
+	for (unsigned i = 0; i < p->n_hole; i++) {
+		const struct proof_fault *f = &p->hole[i];
+
+		ck_assert(x->hole[f->lid * x->n + f->sw]);
+		ck_assert_uint_eq(f->port, lft_row(x->lft, f->sw)[f->lid]);
+		ck_assert_ptr_null(f->loop);
+	}
+	for (unsigned i = 0; i < p->n_loop; i++) {
+		const struct proof_fault *f = &p->loop[i];
+		uint32_t lowest = GRAPH_NONE;
+
+		ck_assert_uint_eq(f->sw, f->loop[0]);
+		ck_assert_uint_eq(f->port, lft_row(x->lft, f->sw)[f->lid]);
+		for (uint32_t k = 0; k < f->n_loop; k++) {
+			uint8_t port = lft_row(x->lft, f->loop[k])[f->lid];
+			uint32_t c = channel_of(x->g, f->loop[k], port);
+
+			ck_assert_uint_ne(c, GRAPH_NONE);
+			ck_assert_uint_eq(x->g->adj[c].to, f->loop[(k + 1) % f->n_loop]);
+			lowest = f->loop[k] < lowest ? f->loop[k] : lowest;
+		}
+		ck_assert(x->loop[f->lid * x->n + lowest]);
+	}
+}
+
+static unsigned list_size(uint64_t n)
+{
+	return n < PROOF_LIST_MAX ? (unsigned)n : PROOF_LIST_MAX;
+}
+
+/* Proves with both and compares. */
+static struct proof prove(const struct graph *g, const struct lids *l,
+                          const struct lft *lft, const struct lanes *lanes)
+{
+	uint64_t cycles = 0, management = 0;
+	struct naive *x = arena_alloc(arena, sizeof(*x));
+	struct proof p;
+
+	ck_assert_int_eq(proof_run(g, l, lft, lanes, arena, &p), E_OK);
+	naive_run(x, g, l, lft, lanes);
+	ck_assert_uint_eq(p.pairs, x->pairs);
+	ck_assert_uint_eq(p.unreachable_pairs, x->unreachable);
+	ck_assert_uint_eq(p.holes, x->holes);
+	ck_assert_uint_eq(p.forwarding_loops, x->loops);
+	ck_assert_uint_eq(p.management_unreachable, x->management_unreachable);
+	for (unsigned vl = 0; vl < (lanes ? VLS : 1); vl++) {
+		cycles += naive_components(x->base[vl], NULL, x->c);
+		management += naive_components(x->all[vl], x->base[vl], x->c);
+	}
+	ck_assert_uint_eq(p.credit_loops, cycles);
+	ck_assert_uint_eq(p.management_credit_loops, management);
+	ck_assert_uint_eq(p.n_hole, list_size(x->holes));
+	ck_assert_uint_eq(p.n_loop, list_size(x->loops));
+	ck_assert_uint_eq(p.n_cycle, list_size(cycles + management));
+	check_faults(x, &p);
+	for (unsigned i = 0; i < p.n_cycle; i++) {
+		check_cycle(x, &p.cycle[i]);
+	}
+	ck_assert_int_eq(proof_passed(&p, false),
+	                 !(x->holes || x->unreachable || x->loops || cycles));
+	ck_assert_int_eq(proof_passed(&p, true),
+	                 !(x->holes || x->unreachable || x->loops || cycles ||
+	                   management || x->management_unreachable));
+	return p;
+}
+
+static struct lft minhop(const struct graph *g, const struct lids *l)
+{
+	struct route_in in = { .g = g, .lids = l };
+	struct route_out *out = arena_alloc(arena, sizeof(*out));
+
+	ck_assert_int_eq(engine_find("minhop")->route(&in, arena, out), E_OK);
+	return out->lft;
+}
+
+static struct lanes random_lanes(const struct lft *lft, unsigned n, uint64_t *seed)
+{
+	struct lanes x = { .stride = lft->stride, .n = (uint8_t)n };
+
+	x.rows = arena_array(arena, lft->n_switches, lft->stride);
+	for (size_t i = 0; i < lft->n_switches * lft->stride; i++) {
+		x.rows[i] = (uint8_t)random_below(seed, n);
+	}
+	return x;
+}
+
+/* Overwrites entries, mostly with ports that exist. */
+static void damage(struct lft *lft, const struct graph *g, unsigned n, uint64_t *seed)
+{
+	while (n--) {
+		uint32_t s = random_below(seed, g->n_switches);
+		uint32_t lid = random_below(seed, lft->n_lids);
+		uint32_t ports = random_below(seed, 5) ? g->max_port + 1U : 256;
+
+		lft_row(lft, s)[lid] = (uint8_t)random_below(seed, ports);
+	}
+}
+
+static const char *const fabrics[] = {
+	"ft2 3 2 2",   "ft2 2 2 1 3", "ft3 4",    "torus 5 1",
+	"torus 3x3 1", "mesh 3x3 2",  "mesh 5 0",
+};
+
+enum { N_FABRICS = sizeof(fabrics) / sizeof(*fabrics), ROUNDS = 24 };
+
+START_TEST(like_the_reference)
+{
+	uint64_t seed = (uint64_t)_i * 7919 + 1;
+	double fail = (_i / N_FABRICS) % 3 * 0.15;
+	struct graph *g = fabric_make(fabrics[_i % N_FABRICS], fail, (uint32_t)_i, arena);
+	struct lids l = fabric_lids(g, (uint32_t)_i % 2, 0, arena);
+	struct lft lft = minhop(g, &l);
+	struct lanes lanes = random_lanes(&lft, 1 + random_below(&seed, 4), &seed);
+	unsigned hurt = _i / N_FABRICS < 4 ? 0 : 1U << (_i / N_FABRICS % 8);
+
+	damage(&lft, g, hurt, &seed);
+	prove(g, &l, &lft, NULL);
+	prove(g, &l, &lft, &lanes);
+}
+END_TEST
+
+/* Same outcome on any number of threads. */
+START_TEST(threads)
+{
+	uint64_t seed = 99;
+	struct graph *g = fabric_make("torus 4x4x3 2", 0.1, 5, arena);
+	struct lids l = fabric_lids(g, 1, 0, arena);
+	struct lft lft = minhop(g, &l);
+	struct proof one, two;
+
+	damage(&lft, g, 40, &seed);
+#ifdef _OPENMP
+	omp_set_num_threads(1);
+#endif
+	ck_assert_int_eq(proof_run(g, &l, &lft, NULL, arena, &one), E_OK);
+#ifdef _OPENMP
+	omp_set_num_threads(3);
+#endif
+	ck_assert_int_eq(proof_run(g, &l, &lft, NULL, arena, &two), E_OK);
+	ck_assert_uint_eq(one.holes, two.holes);
+	ck_assert_uint_eq(one.forwarding_loops, two.forwarding_loops);
+	ck_assert_uint_eq(one.unreachable_pairs, two.unreachable_pairs);
+	ck_assert_uint_eq(one.credit_loops, two.credit_loops);
+	ck_assert_str_eq(proof_text(&one, g, arena), proof_text(&two, g, arena));
+	ck_assert_uint_gt(one.n_cycle, 0);
+	ck_assert_uint_eq(one.cycle[0].n, two.cycle[0].n);
+	ck_assert_mem_eq(one.cycle[0].channels, two.cycle[0].channels,
+	                 one.cycle[0].n * sizeof(*one.cycle[0].channels));
+}
+END_TEST
+
+/* A ring routed one way round: a credit loop of all four channels (Dally & Seitz 1987,
+ * figure 1). */
+START_TEST(ring_one_way)
+{
+	struct graph *g = fabric_make("torus 4 1", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct lft lft = minhop(g, &l);
+	struct proof p;
+
+	for (uint32_t s = 0; s < 4; s++) {
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			for (uint32_t lid = 1;
+			     lid <= l.top && g->adj[i].to == (s + 1) % 4; lid++) {
+				if (graph_switch_of(g, l.owner[lid]) != s) {
+					lft_row(&lft, s)[lid] = g->adj[i].port;
+				}
+			}
+		}
+	}
+	p = prove(g, &l, &lft, NULL);
+	ck_assert_uint_eq(p.credit_loops, 1);
+	ck_assert_uint_eq(p.cycle[0].n, 4);
+	ck_assert_uint_eq(p.vls_used, 1);
+	ck_assert_ptr_nonnull(
+		strstr(proof_text(&p, g, arena), "credit loop of 4 channels on VL 0"));
+}
+END_TEST
+
+/* Entries that look usable and are not. */
+START_TEST(wrong_deliveries)
+{
+	struct graph *g = fabric_make("ft2 2 2 1", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	uint32_t a = g->hosts[0], b = g->hosts[1], leaf = graph_switch_of(g, a);
+	uint32_t lid = l.of[a].base;
+	uint8_t wrong[] = { g->ports[g->ports[b].peer].num, 0, 200, LFT_NO_ROUTE };
+
+	for (unsigned i = 0; i < sizeof(wrong); i++) {
+		struct lft lft = minhop(g, &l);
+		struct proof p;
+
+		lft_row(&lft, leaf)[lid] = wrong[i];
+		p = prove(g, &l, &lft, NULL);
+		ck_assert_uint_eq(p.holes, 1);
+		ck_assert_uint_eq(p.unreachable_pairs, 3);
+		ck_assert_uint_eq(p.hole[0].sw, leaf);
+		ck_assert_uint_eq(p.hole[0].lid, lid);
+		ck_assert_ptr_nonnull(strstr(proof_text(&p, g, arena),
+		                             g->nodes[g->switches[leaf]].description));
+	}
+}
+END_TEST
+
+START_TEST(two_switches_toss_a_lid)
+{
+	struct graph *g = fabric_make("ft2 2 2 1", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct lft lft = minhop(g, &l);
+	uint32_t leaf = graph_switch_of(g, g->hosts[0]), lid = l.of[g->hosts[0]].base;
+	struct proof p;
+
+	lft_row(&lft, leaf)[lid] = g->adj[g->adj_first[leaf]].port;
+	p = prove(g, &l, &lft, NULL);
+	ck_assert_uint_eq(p.forwarding_loops, 1);
+	ck_assert_uint_eq(p.loop[0].n_loop, 2);
+	ck_assert_ptr_nonnull(
+		strstr(proof_text(&p, g, arena), "forwarding loop for LID"));
+}
+END_TEST
+
+/* Parts that are not connected do not count; a CA with a port in each joins nothing. */
+START_TEST(parts)
+{
+	struct graph *g = graph_new(arena);
+	struct diags *d = arena_alloc(arena, sizeof(*d));
+	uint32_t s[2], c[4];
+	struct lids l;
+	struct lft lft;
+	struct proof p;
+
+	diags_init(d, arena);
+	for (unsigned i = 0; i < 2; i++) {
+		ck_assert_int_eq(
+			graph_add_node(g, NODE_SWITCH, 10 + i, 8, "s", NULL, &s[i]),
+			E_OK);
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		ck_assert_int_eq(
+			graph_add_node(g, NODE_CA, 100 * (i + 1), 2, "c", NULL, &c[i]),
+			E_OK);
+	}
+	for (unsigned rail = 0; rail < 2; rail++) {
+		for (unsigned i = 0; i < 2; i++) {
+			ck_assert_int_eq(graph_connect(g, graph_port(g, s[rail], i + 1),
+			                               graph_port(g, c[i], rail + 1)),
+			                 E_OK);
+		}
+	}
+	ck_assert_int_eq(graph_connect(g, graph_port(g, c[2], 1), graph_port(g, c[3], 1)),
+	                 E_OK);
+	/* a loopback cable: an entry into it circles */
+	ck_assert_int_eq(graph_connect(g, graph_port(g, s[0], 7), graph_port(g, s[0], 8)),
+	                 E_OK);
+	ck_assert_int_eq(graph_freeze(g, d), E_OK);
+	l = fabric_lids(g, 0, 0, arena);
+	lft = minhop(g, &l);
+	ck_assert_int_eq(proof_run(g, &l, &lft, NULL, arena, &p), E_OK);
+	ck_assert_uint_eq(p.pairs, 2 + 2 + 2); /* in each rail, and back to back */
+	ck_assert(proof_passed(&p, true));
+	lft_row(&lft, 0)[l.of[g->hosts[0]].base] = 7;
+	ck_assert_int_eq(proof_run(g, &l, &lft, NULL, arena, &p), E_OK);
+	ck_assert_uint_eq(p.forwarding_loops, 1);
+	ck_assert_uint_eq(p.loop[0].n_loop, 1);
+	ck_assert_uint_eq(p.unreachable_pairs, 1);
+}
+END_TEST
+
+/* A table without a single LID of the fabric. */
+START_TEST(short_table)
+{
+	struct graph *g = fabric_make("ft2 3 2 2", 0, 1, arena);
+	struct lids l = fabric_lids(g, 5, 0, arena);
+	struct lft lft;
+	struct proof p;
+
+	ck_assert_int_eq(lft_init(&lft, g->n_switches, 0, arena), E_OK);
+	ck_assert_int_eq(proof_run(g, &l, &lft, NULL, arena, &p), E_OK);
+	ck_assert_uint_eq(p.unreachable_pairs, p.pairs);
+	ck_assert_uint_eq(p.pairs, 6 * 5 * 32);
+	ck_assert_uint_eq(p.n_hole, PROOF_LIST_MAX);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("proof");
+	TCase *t = tcase_create("proof");
+
+	tcase_set_timeout(t, 120);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, like_the_reference, 0, N_FABRICS * ROUNDS);
+	tcase_add_test(t, threads);
+	tcase_add_test(t, ring_one_way);
+	tcase_add_test(t, wrong_deliveries);
+	tcase_add_test(t, two_switches_toss_a_lid);
+	tcase_add_test(t, parts);
+	tcase_add_test(t, short_table);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
