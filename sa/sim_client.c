@@ -42,16 +42,11 @@ void sim_clients_done(struct sim *s)
 
 static void client_push(struct sim *s, struct sim_client *c, const struct mad_msg *m)
 {
-	struct sim_msg *msg = sim_msg_get(s, m->data, m->len);
+	struct mad_buf *msg = mad_pool_get(&s->pool, m->data, m->len);
 	if (msg == NULL) {
 		return; /* lost, as a packet without a buffer is */
 	}
-	if (c->first == NULL) {
-		c->first = msg;
-	} else {
-		c->last->next = msg;
-	}
-	c->last = msg;
+	mad_list_push(&c->waiting, msg);
 }
 
 void sim_send_gmp(struct sim *s, const struct mad_msg *m)
@@ -83,7 +78,7 @@ static int client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, si
 	    sim_end_port(s, &at) != s->sm_port) {
 		return E_NOPATH;
 	}
-	struct sim_msg *m = sim_msg_get(s, mad, len);
+	struct mad_buf *m = mad_pool_get(&s->pool, mad, len);
 	if (m == NULL) {
 		return -ENOMEM;
 	}
@@ -113,12 +108,11 @@ static int client_recv(struct sim *s, uint64_t port_guid, const uint8_t **ret_da
 	if (ret != E_OK) {
 		return ret;
 	}
-	sim_msg_put(s, c->held);
-	c->held = c->first;
-	if (c->first == NULL) {
+	mad_pool_put(&s->pool, c->held);
+	c->held = mad_list_pop(&c->waiting);
+	if (c->held == NULL) {
 		return E_TIMEOUT;
 	}
-	c->first = c->held->next;
 	*ret_data = c->held->data;
 	*ret_len = c->held->len;
 	return E_OK;

@@ -205,7 +205,7 @@ static void trap_send(struct sim *s, uint32_t port, unsigned trap)
 	if (!sim_walk_lid(s, &at, sm_lid, false) || sim_end_port(s, &at) != s->sm_port) {
 		return;
 	}
-	struct sim_msg *m = sim_msg_get(s, mad, sizeof(mad));
+	struct mad_buf *m = mad_pool_get(&s->pool, mad, sizeof(mad));
 	if (m != NULL) {
 		m->addr.lid = (uint32_t)field_get(s->ports[port].info, PI_LID);
 		sim_deliver(s, m, at.hops);

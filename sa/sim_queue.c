@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <infiniband/umad_types.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "conf/err.h"
 
@@ -20,8 +19,6 @@
  * A MAD acts on its target when it is sent; the delay is put on the answer. So a fault
  * that is injected between a send and its answer does not undo what the send did.
  */
-
-enum { POOL_CHUNK = 64 };
 
 uint64_t sim_now_us(const struct sim *s)
 {
@@ -90,110 +87,27 @@ static struct sim_event event_pop(struct sim *s)
 	return e;
 }
 
-static int pool_grow(struct sim *s)
-{
-	void **chunks = realloc(s->chunks, (s->n_chunks + 1) * sizeof(*chunks));
-	if (chunks == NULL) {
-		return -ENOMEM;
-	}
-	s->chunks = chunks;
-	struct sim_msg *m = calloc(POOL_CHUNK, sizeof(*m));
-	if (m == NULL) {
-		return -ENOMEM;
-	}
-	s->chunks[s->n_chunks++] = m;
-	for (size_t i = 0; i < POOL_CHUNK; i++) {
-		m[i].data = m[i].mad;
-		m[i].cap = sizeof(m[i].mad);
-		sim_msg_put(s, &m[i]);
-	}
-	return E_OK;
-}
-
-static int msg_reserve(struct sim_msg *m, size_t len)
-{
-	if (len <= m->cap) {
-		return E_OK;
-	}
-	uint8_t *data = malloc(len);
-	if (data == NULL) {
-		return -ENOMEM;
-	}
-	if (m->data != m->mad) {
-		free(m->data);
-	}
-	m->data = data;
-	m->cap = len;
-	return E_OK;
-}
-
-struct sim_msg *sim_msg_get(struct sim *s, const uint8_t *data, size_t len)
-{
-	if (s->pool == NULL && pool_grow(s) != E_OK) {
-		return NULL;
-	}
-	struct sim_msg *m = s->pool;
-	if (msg_reserve(m, len) != E_OK) {
-		return NULL;
-	}
-	s->pool = m->next;
-	m->next = NULL;
-	m->len = len;
-	m->addr = (struct mad_addr){ 0 };
-	memcpy(m->data, data, len);
-	return m;
-}
-
-void sim_msg_put(struct sim *s, struct sim_msg *m)
-{
-	if (m != NULL) {
-		m->next = s->pool;
-		s->pool = m;
-	}
-}
-
-int sim_deliver(struct sim *s, struct sim_msg *m, unsigned hops)
+int sim_deliver(struct sim *s, struct mad_buf *m, unsigned hops)
 {
 	struct sim_event e = { .msg = m };
 	uint64_t delay = s->o.virtual_clock ? (uint64_t)hops * s->o.delay_us : 0;
 	int ret = sim_event_add(s, &e, delay);
 	if (ret != E_OK) {
-		sim_msg_put(s, m);
+		mad_pool_put(&s->pool, m);
 	}
 	return ret;
 }
 
 int sim_queue_init(struct sim *s)
 {
-	int ret = waker_init(&s->waker);
-	return ret != E_OK ? ret : pool_grow(s);
+	return waker_init(&s->waker);
 }
 
 void sim_queue_done(struct sim *s)
 {
-	for (size_t c = 0; c < s->n_chunks; c++) {
-		struct sim_msg *m = s->chunks[c];
-		for (size_t i = 0; i < POOL_CHUNK; i++) {
-			if (m[i].data != m[i].mad) {
-				free(m[i].data);
-			}
-		}
-		free(m);
-	}
-	free(s->chunks);
+	mad_pool_done(&s->pool);
 	free(s->heap);
 	waker_done(&s->waker);
-}
-
-static void give(struct sim *s, struct sim_msg *m, struct mad_msg *ret)
-{
-	s->held = m;
-	*ret = (struct mad_msg){
-		.mgmt_class = m->data[1],
-		.addr = m->addr,
-		.len = m->len,
-		.data = m->data,
-	};
 }
 
 /* Nothing is due: moves the virtual clock or sleeps. E_OK: look again. */
@@ -230,7 +144,8 @@ static int recv_locked(struct sim *s, uint64_t deadline_us, struct mad_msg *ret_
 		    (s->heap[0].at_us == 0 || s->heap[0].at_us <= sim_now_us(s))) {
 			struct sim_event e = event_pop(s);
 			if (e.msg != NULL) {
-				give(s, e.msg, ret_msg);
+				s->held = e.msg;
+				*ret_msg = mad_buf_msg(e.msg);
 				return E_OK;
 			}
 			sim_trap_due(s, e.node, e.trap, e.timer);
@@ -247,7 +162,7 @@ static int sim_recv(struct transport *t, uint64_t deadline_ms, struct mad_msg *r
 {
 	struct sim *s = (struct sim *)t;
 	pthread_mutex_lock(&s->lock);
-	sim_msg_put(s, s->held);
+	mad_pool_put(&s->pool, s->held);
 	s->held = NULL;
 	int ret = recv_locked(s, waker_deadline_us(deadline_ms), ret_msg);
 	pthread_mutex_unlock(&s->lock);
@@ -264,7 +179,7 @@ static int send_locked(struct sim *s, const struct mad_msg *m)
 	if (m->len != MAD_BYTES) {
 		return -EINVAL;
 	}
-	struct sim_msg *msg = sim_msg_get(s, m->data, m->len);
+	struct mad_buf *msg = mad_pool_get(&s->pool, m->data, m->len);
 	if (msg == NULL) {
 		return -ENOMEM;
 	}
@@ -323,11 +238,11 @@ static void sim_close(struct transport *t)
 
 	sim_set_issm(t, false);
 	pthread_mutex_lock(&s->lock);
-	sim_msg_put(s, s->held);
+	mad_pool_put(&s->pool, s->held);
 	s->held = NULL;
 	for (size_t i = 0; i < s->n_events; i++) {
 		if (s->heap[i].msg != NULL) {
-			sim_msg_put(s, s->heap[i].msg);
+			mad_pool_put(&s->pool, s->heap[i].msg);
 			continue;
 		}
 		s->heap[kept] = s->heap[i];

@@ -177,7 +177,7 @@ static bool is_for_sm(const uint8_t *mad)
 }
 
 /* Where the agent's part is done: true when the MAD now is an answer to carry back. */
-static bool arrive(struct sim *s, struct sim_msg *m, const struct sim_at *at)
+static bool arrive(struct sim *s, struct mad_buf *m, const struct sim_at *at)
 {
 	if (lost(s)) {
 		return false;
@@ -185,11 +185,11 @@ static bool arrive(struct sim *s, struct sim_msg *m, const struct sim_at *at)
 	return sim_agent(s, at, m->data) && !lost(s);
 }
 
-static void finish(struct sim *s, struct sim_msg *m, const struct sim_at *at,
+static void finish(struct sim *s, struct mad_buf *m, const struct sim_at *at,
                    uint32_t from)
 {
 	if (!is_sm_port(s, at)) {
-		sim_msg_put(s, m);
+		mad_pool_put(&s->pool, m);
 		return;
 	}
 	m->addr = (struct mad_addr){
@@ -199,7 +199,7 @@ static void finish(struct sim *s, struct sim_msg *m, const struct sim_at *at,
 	sim_deliver(s, m, at->hops);
 }
 
-static bool send_directed(struct sim *s, struct sim_msg *m, struct sim_at *at)
+static bool send_directed(struct sim *s, struct mad_buf *m, struct sim_at *at)
 {
 	struct umad_smp *smp = (struct umad_smp *)m->data;
 	uint32_t dr_slid = (uint32_t)field_get(m->data, SMP_DR_SLID);
@@ -229,7 +229,7 @@ static bool send_directed(struct sim *s, struct sim_msg *m, struct sim_at *at)
 	       (dr_slid == LID_PERMISSIVE || sim_walk_lid(s, at, dr_slid, false));
 }
 
-static bool send_by_lid(struct sim *s, struct sim_msg *m, struct sim_at *at)
+static bool send_by_lid(struct sim *s, struct mad_buf *m, struct sim_at *at)
 {
 	if (!sim_walk_lid(s, at, m->addr.lid, false)) {
 		return false;
@@ -250,7 +250,7 @@ static void count(struct sim *s, const uint8_t *mad)
 	s->counts[mad[3] % SIM_METHODS][attr < SIM_ATTRS ? attr : SIM_ATTRS]++;
 }
 
-void sim_send_smp(struct sim *s, struct sim_msg *m)
+void sim_send_smp(struct sim *s, struct mad_buf *m)
 {
 	const struct port *sm = &s->g->ports[s->sm_port];
 	struct sim_at at = { .node = sm->node, .port = sm->num };
@@ -259,7 +259,7 @@ void sim_send_smp(struct sim *s, struct sim_msg *m)
 
 	count(s, m->data);
 	if (directed ? !send_directed(s, m, &at) : !send_by_lid(s, m, &at)) {
-		sim_msg_put(s, m);
+		mad_pool_put(&s->pool, m);
 		return;
 	}
 	finish(s, m, &at, from);

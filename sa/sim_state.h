@@ -9,6 +9,7 @@
 
 #include "routing/graph.h"
 #include "sa/fields.h"
+#include "sa/mad_buf.h"
 #include "sa/sim.h"
 #include "sa/transport.h"
 #include "sa/waker.h"
@@ -79,20 +80,10 @@ struct sim_node {
 	struct sim_trap traps[SIM_TRAP_COUNT]; /*!< 128 and 144 */
 };
 
-/*! A MAD on its way; from a pool, so that a sweep allocates nothing per MAD. */
-struct sim_msg {
-	struct sim_msg *next;
-	struct mad_addr addr;
-	size_t len;
-	size_t cap;
-	uint8_t *data; /*!< mad, or a larger block of cap bytes that stays with it */
-	uint8_t mad[MAD_BYTES];
-};
-
 /*! Something that happens at a time: a MAD reaches the SM, or a trap is due. */
 struct sim_event {
 	uint64_t at_us, seq; /*!< the order of events */
-	struct sim_msg *msg; /*!< NULL: a trap timer */
+	struct mad_buf *msg; /*!< NULL: a trap timer */
 	uint32_t node, timer;
 	uint8_t trap; /*!< index in traps */
 };
@@ -100,8 +91,8 @@ struct sim_event {
 /*! A program on a host. */
 struct sim_client {
 	uint32_t port;
-	struct sim_msg *first, *last; /*!< waiting */
-	struct sim_msg *held;         /*!< given out by the last sim_client_recv() */
+	struct mad_list waiting;
+	struct mad_buf *held; /*!< given out by the last sim_client_recv() */
 };
 
 /*! A payload that was Set for attributes that few Sets touch: P_Keys, SLtoVL, ... */
@@ -132,10 +123,8 @@ struct sim {
 
 	struct sim_event *heap; /*!< [n_events] binary heap, earliest first */
 	size_t n_events, cap_events;
-	struct sim_msg *pool; /*!< free messages */
-	void **chunks;        /*!< [n_chunks] what the pool was cut from */
-	size_t n_chunks;
-	struct sim_msg *held; /*!< given out by the last recv */
+	struct mad_pool pool;
+	struct mad_buf *held; /*!< given out by the last recv */
 
 	struct sim_stored *stored; /*!< [cap_stored] open addressing; power of two */
 	size_t n_stored, cap_stored;
@@ -174,17 +163,14 @@ static inline uint32_t sim_end_port(const struct sim *s, const struct sim_at *at
 extern const struct transport_ops sim_ops;
 int sim_queue_init(struct sim *s);
 void sim_queue_done(struct sim *s);
-struct sim_msg *sim_msg_get(struct sim *s, const uint8_t *data,
-                            size_t len); /*!< NULL: no memory */
-void sim_msg_put(struct sim *s, struct sim_msg *m);
 int sim_event_add(struct sim *s, const struct sim_event *e, uint64_t delay_us);
 /*! \brief Hands a message to the SM after \a hops cables' time. Takes \a m also on
  * failure. */
-int sim_deliver(struct sim *s, struct sim_msg *m, unsigned hops);
+int sim_deliver(struct sim *s, struct mad_buf *m, unsigned hops);
 uint64_t sim_now_us(const struct sim *s);
 
 /* sim_route.c: how MADs get through the fabric */
-void sim_send_smp(struct sim *s, struct sim_msg *m); /*!< from the SM's port; takes m */
+void sim_send_smp(struct sim *s, struct mad_buf *m); /*!< from the SM's port; takes m */
 /*! \brief Walks by LFTs to the owner of \a dlid. \a data: rules of data VLs, else of
  * VL 15. */
 bool sim_walk_lid(struct sim *s, struct sim_at *at, uint32_t dlid, bool data);

@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "sa/umad.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <infiniband/umad.h>
+#include <infiniband/umad_sa.h>
+#include <infiniband/umad_sm.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "sa/fields.h"
+#include "sa/mad_buf.h"
+#include "sa/transport.h"
+#include "sa/waker.h"
+
+/*
+ * The transport over libibumad.
+ *
+ * One descriptor with three agents: classes 0x81, 0x01 (SMPs) and 0x03 (SA, the kernel
+ * does RMPP). A receive thread blocks in umad_recv(), because that is the only wait which
+ * works on real devices and under a preload library alike, and appends to a list; recv()
+ * takes from it. send() writes straight to the device, from any thread.
+ *
+ * The kernel delivers an answer only while it holds the request as unanswered, so
+ * requests are sent with a time-out longer than any timer above (ANSWER_WAIT_MS, no
+ * retries): timers above decide, a later answer still arrives, and what never comes back
+ * is handed up at last with status E_TIMEOUT. Answers are matched above by the low 32
+ * bits of the transaction id; the kernel owns the others.
+ *
+ * At most QUEUE_MAX received MADs wait; more are dropped, as a full receive queue does.
+ */
+
+enum {
+	ANSWER_WAIT_MS = 2000,
+	POLL_MS = 200, /* how soon the receive thread sees that it shall end */
+	QUEUE_MAX = 16384,
+	RECV_BYTES = 64 * 1024, /* first size of the receive buffer; grows as told */
+	SM_CLASS_VERSION = 1,
+	N_AGENTS = 3
+};
+
+struct agent_row {
+	uint8_t mgmt_class, version, rmpp;
+	uint8_t methods[9]; /* of requests that we answer, 0 ends */
+};
+
+/* clang-format off */
+static const struct agent_row agent_rows[N_AGENTS] = {
+	{ UMAD_CLASS_SUBN_DIRECTED_ROUTE, SM_CLASS_VERSION, 0,
+	  { UMAD_METHOD_GET, UMAD_METHOD_SET, UMAD_METHOD_TRAP } },
+	{ UMAD_CLASS_SUBN_LID_ROUTED, SM_CLASS_VERSION, 0,
+	  { UMAD_METHOD_GET, UMAD_METHOD_SET, UMAD_METHOD_TRAP, UMAD_METHOD_TRAP_REPRESS } },
+	{ UMAD_CLASS_SUBN_ADM, UMAD_SA_CLASS_VERSION, UMAD_RMPP_VERSION,
+	  { UMAD_METHOD_GET, UMAD_METHOD_SET, UMAD_SA_METHOD_GET_TABLE,
+	    UMAD_SA_METHOD_GET_TRACE_TABLE, UMAD_SA_METHOD_GET_MULTI, UMAD_SA_METHOD_DELETE } },
+};
+/* clang-format on */
+
+struct umad_transport {
+	struct transport transport; /* first: the transport's functions cast back */
+	char ca[UMAD_CA_NAME_LEN];
+	int port;
+	int portid; /* -1: not open */
+	int agents[N_AGENTS];
+	int issm_fd; /* -1: IsSM is off */
+	pthread_t thread;
+	bool thread_runs;
+	atomic_bool stop;
+	struct waker waker;
+	pthread_mutex_t lock; /* guards what follows */
+	struct mad_pool pool;
+	struct mad_list queue;
+	struct mad_buf *held; /* given out by the last recv */
+	bool gone;            /* the receive thread gave up */
+};
+
+static int agent_of(const struct umad_transport *u, uint8_t mgmt_class)
+{
+	for (int i = 0; i < N_AGENTS; i++) {
+		if (agent_rows[i].mgmt_class == mgmt_class) {
+			return u->agents[i];
+		}
+	}
+	return -1;
+}
+
+/* Does a MAD of ours wait for an answer? */
+static bool expects_answer(uint8_t method)
+{
+	return (method & UMAD_METHOD_RESP_MASK) == 0 && method != UMAD_METHOD_SEND &&
+	       method != UMAD_METHOD_TRAP && method != UMAD_METHOD_TRAP_REPRESS;
+}
+
+static void fill_addr(struct ib_user_mad *umad, const struct mad_addr *a)
+{
+	ib_mad_addr_t *to = umad_get_mad_addr(umad);
+
+	umad_set_addr(umad, (int)a->lid, (int)a->qpn, a->sl, (int)a->qkey);
+	umad_set_pkey(umad, a->pkey_index);
+	to->grh_present = a->has_grh;
+	if (a->has_grh) {
+		memcpy(to->gid, a->gid, sizeof(to->gid));
+		to->hop_limit = 64;
+	}
+}
+
+static int send_error(int err)
+{
+	switch (err) {
+	case EAGAIN:
+	case ENOMEM:
+	case ENOBUFS: return -EAGAIN;
+	case ENODEV: return -EIO;
+	default: return err != 0 ? -err : -EIO;
+	}
+}
+
+static int umad_op_send(struct transport *t, const struct mad_msg *m)
+{
+	struct umad_transport *u = (struct umad_transport *)t;
+	/* Aligned room for one MAD; longer answers get a block of their own. */
+	uint64_t small[(sizeof(struct ib_user_mad) + MAD_BYTES) / sizeof(uint64_t) +
+	               1] = { 0 };
+	struct ib_user_mad *umad = (struct ib_user_mad *)small;
+	int agent = agent_of(u, m->mgmt_class);
+
+	if (agent < 0 || m->len < sizeof(struct umad_hdr)) {
+		return -EINVAL;
+	}
+	if (m->len > MAD_BYTES) {
+		umad = calloc(1, umad_size() + m->len);
+		if (umad == NULL) {
+			return -ENOMEM;
+		}
+	}
+	uint8_t *mad = umad_get_mad(umad);
+	memcpy(mad, m->data, m->len);
+	fill_addr(umad, &m->addr);
+	int wait_ms =
+		expects_answer((uint8_t)field_get(mad, MAD_METHOD)) ? ANSWER_WAIT_MS : 0;
+	errno = 0;
+	int ret = umad_send(u->portid, agent, umad, (int)m->len, wait_ms, 0);
+	ret = ret < 0 ? send_error(errno) : E_OK;
+	if (m->len > MAD_BYTES) {
+		free(umad);
+	}
+	return ret;
+}
+
+static int umad_op_recv(struct transport *t, uint64_t deadline_ms,
+                        struct mad_msg *ret_msg)
+{
+	struct umad_transport *u = (struct umad_transport *)t;
+	uint64_t deadline_us = waker_deadline_us(deadline_ms);
+	int ret;
+
+	pthread_mutex_lock(&u->lock);
+	mad_pool_put(&u->pool, u->held);
+	u->held = NULL;
+	for (;;) {
+		if (waker_taken(&u->waker)) {
+			ret = -EINTR;
+			break;
+		}
+		u->held = mad_list_pop(&u->queue);
+		if (u->held != NULL) {
+			*ret_msg = mad_buf_msg(u->held);
+			ret = E_OK;
+			break;
+		}
+		if (u->gone) {
+			ret = -EIO;
+			break;
+		}
+		if (deadline_us != UINT64_MAX && waker_now_us() >= deadline_us) {
+			ret = E_TIMEOUT;
+			break;
+		}
+		waker_arm(&u->waker);
+		pthread_mutex_unlock(&u->lock);
+		waker_sleep(&u->waker, deadline_us);
+		pthread_mutex_lock(&u->lock);
+	}
+	pthread_mutex_unlock(&u->lock);
+	return ret;
+}
+
+static void umad_op_wake(struct transport *t)
+{
+	waker_wake(&((struct umad_transport *)t)->waker);
+}
+
+static uint64_t umad_op_now_ms(struct transport *t)
+{
+	(void)t;
+	return waker_now_us() / 1000;
+}
+
+/* Opening the issm device sets PortInfo.CapabilityMask.IsSM, closing it clears the bit.
+ */
+static int umad_op_set_issm(struct transport *t, bool on)
+{
+	struct umad_transport *u = (struct umad_transport *)t;
+	char path[256];
+
+	if (!on) {
+		if (u->issm_fd >= 0) {
+			close(u->issm_fd);
+		}
+		u->issm_fd = -1;
+		return E_OK;
+	}
+	if (u->issm_fd >= 0) {
+		return E_OK;
+	}
+	if (umad_get_issm_path(u->ca, u->port, path, sizeof(path)) < 0) {
+		return E_NOTFOUND;
+	}
+	u->issm_fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (u->issm_fd < 0) {
+		return errno == EAGAIN || errno == EBUSY ? E_LOCKED : -errno;
+	}
+	return E_OK;
+}
+
+static void close_all(struct umad_transport *u)
+{
+	atomic_store(&u->stop, true);
+	if (u->thread_runs) {
+		pthread_join(u->thread, NULL);
+	}
+	umad_op_set_issm(&u->transport, false);
+	if (u->portid >= 0) {
+		umad_close_port(u->portid);
+	}
+	mad_pool_done(&u->pool);
+	waker_done(&u->waker);
+	pthread_mutex_destroy(&u->lock);
+	free(u);
+}
+
+static void umad_op_close(struct transport *t)
+{
+	close_all((struct umad_transport *)t);
+}
+
+static const struct transport_ops umad_ops = {
+	.name = "umad",
+	.send = umad_op_send,
+	.recv = umad_op_recv,
+	.wake = umad_op_wake,
+	.now_ms = umad_op_now_ms,
+	.set_issm = umad_op_set_issm,
+	.close = umad_op_close,
+};
+
+static struct mad_addr read_addr(struct ib_user_mad *umad)
+{
+	const ib_mad_addr_t *from = umad_get_mad_addr(umad);
+	const uint8_t *mad = umad_get_mad(umad);
+	struct mad_addr a = {
+		.directed =
+			field_get(mad, MAD_MGMT_CLASS) == UMAD_CLASS_SUBN_DIRECTED_ROUTE,
+		.sl = from->sl,
+		.pkey_index = from->pkey_index,
+		.lid = (uint32_t)field_get((const uint8_t *)&from->lid, 0, 16),
+		.qpn = (uint32_t)field_get((const uint8_t *)&from->qpn, 0, 32),
+		.qkey = UMAD_QKEY,
+		.has_grh = from->grh_present != 0,
+	};
+	if (a.qpn == 0) {
+		a.qkey = 0; /* SMPs have none */
+	}
+	memcpy(a.gid, from->gid, sizeof(a.gid));
+	return a;
+}
+
+static void take(struct umad_transport *u, struct ib_user_mad *umad, int len)
+{
+	int status = umad_status(umad);
+
+	if (len < (int)sizeof(struct umad_hdr)) {
+		return;
+	}
+	pthread_mutex_lock(&u->lock);
+	struct mad_buf *m = NULL;
+	if (u->queue.n < QUEUE_MAX) {
+		m = mad_pool_get(&u->pool, umad_get_mad(umad), (size_t)len);
+	}
+	if (m != NULL) { /* else lost, as when a receive queue is full */
+		m->addr = read_addr(umad);
+		m->status = status == 0 ? 0 : E_TIMEOUT;
+		mad_list_push(&u->queue, m);
+	}
+	pthread_mutex_unlock(&u->lock);
+	waker_notify(&u->waker);
+}
+
+/* A buffer for len bytes of MAD, the old one when there is no memory for it. */
+static struct ib_user_mad *grow(struct ib_user_mad *umad, int *cap, int len)
+{
+	if (len <= *cap) {
+		return umad;
+	}
+	struct ib_user_mad *bigger = calloc(1, umad_size() + (size_t)len);
+	if (bigger == NULL) {
+		return umad;
+	}
+	free(umad);
+	*cap = len;
+	return bigger;
+}
+
+static void *receive(void *arg)
+{
+	struct umad_transport *u = arg;
+	int cap = RECV_BYTES;
+	struct ib_user_mad *umad = calloc(1, umad_size() + (size_t)cap);
+
+	while (umad != NULL && !atomic_load(&u->stop)) {
+		int len = cap;
+		int ret = umad_recv(u->portid, umad, &len, POLL_MS);
+		if (ret >= 0) {
+			take(u, umad, len);
+		} else if (ret == -ENOSPC) {
+			umad = grow(umad, &cap, len);
+		} else if (ret != -ETIMEDOUT && ret != -EWOULDBLOCK && ret != -EINTR) {
+			break;
+		}
+	}
+	free(umad);
+	pthread_mutex_lock(&u->lock);
+	u->gone = true;
+	pthread_mutex_unlock(&u->lock);
+	waker_notify(&u->waker);
+	return NULL;
+}
+
+/* Choosing and opening; each failure leaves its sentence in why. */
+
+struct opening {
+	const char *ca;
+	unsigned port;
+	uint64_t guid;
+	struct arena *a;
+	const char *why; /* of the nearest miss so far */
+};
+
+static bool is_infiniband(const umad_port_t *p)
+{
+	return p->link_layer[0] == '\0' || strcmp(p->link_layer, "InfiniBand") == 0 ||
+	       strcmp(p->link_layer, "IB") == 0;
+}
+
+static uint64_t port_guid(const umad_port_t *p)
+{
+	return field_get((const uint8_t *)&p->port_guid, 0, 64);
+}
+
+/* How well a port fits: 0 not at all, 1 its link is down, 2 well. */
+static int fits(const struct opening *o, const umad_port_t *p)
+{
+	if (p == NULL || !is_infiniband(p) ||
+	    (o->port != 0 && (unsigned)p->portnum != o->port) ||
+	    (o->guid != 0 && port_guid(p) != o->guid)) {
+		return 0;
+	}
+	return p->state > 1 ? 2 : 1;
+}
+
+static void choose_port(const struct opening *o, const umad_ca_t *ca,
+                        struct umad_transport *u, int *best)
+{
+	for (int i = 0; i < UMAD_CA_MAX_PORTS; i++) {
+		const umad_port_t *p = ca->ports[i];
+		int fit = fits(o, p);
+		if (fit <= *best) {
+			continue;
+		}
+		*best = fit;
+		struct transport_port *l = &u->transport.local;
+		snprintf(u->ca, sizeof(u->ca), "%s", ca->ca_name);
+		u->port = p->portnum;
+		l->port_guid = port_guid(p);
+		l->node_guid = field_get((const uint8_t *)&ca->node_guid, 0, 64);
+		l->port = (uint8_t)p->portnum;
+		snprintf(l->name, sizeof(l->name), "%s/%d", ca->ca_name, p->portnum);
+	}
+}
+
+static int no_port(struct opening *o, int n_cas)
+{
+	bool named = o->ca != NULL && o->ca[0] != '\0';
+	if (n_cas <= 0) {
+		o->why = "no InfiniBand channel adapter on this host (is the driver "
+		         "loaded?); "
+			 "to try without hardware use --fabric sim:FILE";
+	} else if (o->guid != 0) {
+		o->why = arena_printf(
+			o->a,
+			"no InfiniBand port with port GUID 0x%016llx here; see "
+			"ibstat -p, or use --fabric sim:FILE",
+			(unsigned long long)o->guid);
+	} else if (named && o->port != 0) {
+		o->why = arena_printf(
+			o->a,
+			"no InfiniBand port %u on channel adapter '%s'; see ibstat, "
+			"or use --fabric sim:FILE",
+			o->port, o->ca);
+	} else if (named) {
+		o->why = arena_printf(
+			o->a,
+			"no channel adapter '%s' with an InfiniBand port; see "
+			"ibstat -l, or use --fabric sim:FILE",
+			o->ca);
+	} else {
+		o->why = "no channel adapter here has a fitting InfiniBand port; see "
+		         "ibstat, or "
+			 "use --fabric sim:FILE";
+	}
+	return E_NOTFOUND;
+}
+
+static int choose(struct opening *o, struct umad_transport *u)
+{
+	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN];
+	int n = umad_init() < 0 ? 0 : umad_get_cas_names(names, UMAD_MAX_DEVICES);
+	int best = 0;
+
+	for (int i = 0; i < n; i++) {
+		umad_ca_t ca;
+		if (o->ca != NULL && o->ca[0] != '\0' && strcmp(o->ca, names[i]) != 0) {
+			continue;
+		}
+		if (umad_get_ca(names[i], &ca) == 0) {
+			choose_port(o, &ca, u, &best);
+			umad_release_ca(&ca);
+		}
+	}
+	return best > 0 ? E_OK : no_port(o, n);
+}
+
+/* The MAD device of the port: its number is that of the issm device. */
+static void device_path(const struct umad_transport *u, char *path, size_t size)
+{
+	if (umad_get_issm_path(u->ca, u->port, path, (int)size) < 0) {
+		snprintf(path, size, "/dev/infiniband/umad*");
+		return;
+	}
+	char *name = strstr(path, "issm");
+	if (name != NULL) {
+		memcpy(name, "umad", 4);
+	}
+}
+
+static int open_port(struct opening *o, struct umad_transport *u)
+{
+	char path[256];
+	errno = 0;
+	u->portid = umad_open_port(u->ca, u->port);
+	if (u->portid >= 0) {
+		return E_OK;
+	}
+	int err = errno;
+	device_path(u, path, sizeof(path));
+	if (access(path, R_OK | W_OK) != 0 && errno == EACCES) {
+		o->why = arena_printf(
+			o->a,
+			"no permission for %s (port %s): run as a user of the group "
+			"that owns it, or give it one with a udev rule",
+			path, u->transport.local.name);
+		return -EACCES;
+	}
+	if (access(path, F_OK) != 0 && errno == ENOENT) {
+		o->why = arena_printf(o->a,
+		                      "%s is missing (port %s): load the module ib_umad",
+		                      path, u->transport.local.name);
+		return -ENOENT;
+	}
+	o->why = arena_printf(o->a, "cannot open %s (port %s): %s", path,
+	                      u->transport.local.name,
+	                      strerror(err != 0 ? err : -u->portid));
+	return err != 0 ? -err : -EIO;
+}
+
+static int register_agents(struct opening *o, struct umad_transport *u)
+{
+	enum { BITS = 8 * sizeof(long) };
+	for (int i = 0; i < N_AGENTS; i++) {
+		const struct agent_row *r = &agent_rows[i];
+		long mask[16 / sizeof(long)] = { 0 };
+		for (const uint8_t *m = r->methods; *m != 0; m++) {
+			mask[*m / BITS] |= 1L << *m % BITS;
+		}
+		u->agents[i] = umad_register(u->portid, r->mgmt_class, r->version,
+		                             r->rmpp, mask);
+		if (u->agents[i] < 0) {
+			o->why = arena_printf(
+				o->a,
+				"cannot serve management class 0x%02x on port %s: "
+				"another subnet manager (opensm?) is bound to it",
+				r->mgmt_class, u->transport.local.name);
+			return E_LOCKED;
+		}
+	}
+	return E_OK;
+}
+
+static int start(struct opening *o, struct umad_transport *u)
+{
+	int ret = choose(o, u);
+	if (ret == E_OK) {
+		ret = open_port(o, u);
+	}
+	if (ret == E_OK) {
+		ret = register_agents(o, u);
+	}
+	if (ret != E_OK) {
+		return ret;
+	}
+	ret = -pthread_create(&u->thread, NULL, receive, u);
+	if (ret != 0) {
+		o->why = "cannot start the receive thread";
+		return ret;
+	}
+	u->thread_runs = true;
+	return E_OK;
+}
+
+int umad_transport_open(const char *ca, unsigned port, uint64_t guid, struct arena *a,
+                        const char **ret_why, struct transport **ret)
+{
+	struct opening o = { .ca = ca, .port = port, .guid = guid, .a = a };
+	struct umad_transport *u = calloc(1, sizeof(*u));
+	if (u == NULL) {
+		*ret_why = err_text(-ENOMEM);
+		return -ENOMEM;
+	}
+	u->transport.ops = &umad_ops;
+	u->portid = -1;
+	u->issm_fd = -1;
+	pthread_mutex_init(&u->lock, NULL);
+	int r = waker_init(&u->waker);
+	if (r == E_OK) {
+		r = start(&o, u);
+	}
+	if (r != E_OK) {
+		*ret_why = o.why != NULL ? o.why : err_text(r);
+		close_all(u);
+		return r;
+	}
+	*ret = &u->transport;
+	return E_OK;
+}
