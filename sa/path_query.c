@@ -223,6 +223,13 @@ static int way_of(struct snap_reader *r, const struct snap_end *from,
 	return row.mtu != 0 ? E_OK : E_NOPATH;
 }
 
+static uint8_t smallest(uint8_t a, uint8_t b, uint8_t c)
+{
+	uint8_t ab = a < b ? a : b;
+
+	return ab < c ? ab : c;
+}
+
 /* Fills route, SL and Reversible of rec from its LIDs. */
 static int route_record(struct path_iter *it, struct path_record *rec)
 {
@@ -241,8 +248,9 @@ static int route_record(struct path_iter *it, struct path_record *rec)
 	if (ret != E_OK) {
 		return ret;
 	}
-	rec->mtu = way.mtu < src->mtu ? way.mtu : src->mtu;
-	rec->rate = path_slower(way.rate, src->rate);
+	/* a row knows the cables; a port 0 at either end has limits of its own */
+	rec->mtu = smallest(way.mtu, src->mtu, dst->mtu);
+	rec->rate = path_slower(path_slower(way.rate, src->rate), dst->rate);
 	rec->hops = way.hops;
 	ret = way_of(it->r, dst, src, rec->slid, &back, &unused);
 	if (ret != E_OK && ret != E_NOPATH) {

@@ -121,27 +121,23 @@ static void serve(struct sa_server *s, struct snap_reader *r, const struct reque
 	}
 }
 
-/* Waits for requests and copies a batch out. Returns how many; 0 now and then when idle.
- */
-static unsigned take(struct sa_server *s, bool *ret_stop)
+/* Waits for requests and copies a batch out. Returns how many; 0: stop. */
+static unsigned take(struct sa_server *s)
 {
-	struct timespec until;
 	unsigned n = 0;
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += IDLE_PIN_S;
 	pthread_mutex_lock(&s->lock);
-	while (s->n == 0 && !s->stop) {
-		if (pthread_cond_timedwait(&s->more, &s->lock, &until) == ETIMEDOUT) {
-			break;
-		}
+	if (s->n == 0) {
+		snap_unpin(s->reader);
 	}
-	while (n < BATCH && s->n > 0) {
+	while (s->n == 0 && !s->stop) {
+		pthread_cond_wait(&s->more, &s->lock);
+	}
+	while (!s->stop && n < BATCH && s->n > 0) {
 		s->batch[n++] = s->ring[s->first];
 		s->first = (s->first + 1) % QUEUE;
 		s->n--;
 	}
-	*ret_stop = s->stop;
 	pthread_mutex_unlock(&s->lock);
 	return n;
 }
@@ -149,10 +145,9 @@ static unsigned take(struct sa_server *s, bool *ret_stop)
 static void *run(void *arg)
 {
 	struct sa_server *s = arg;
-	bool stop = false;
+	unsigned n;
 
-	while (!stop) {
-		unsigned n = take(s, &stop);
+	while ((n = take(s)) != 0) {
 		struct snap_reader *r = snap_pin(s->reader) == E_OK ? s->reader : NULL;
 		for (unsigned i = 0; i < n; i++) {
 			serve(s, r, &s->batch[i], &s->reply, SEND_TRIES);
@@ -173,13 +168,8 @@ static void free_parts(struct sa_server *s)
 
 static int start(struct sa_server *s)
 {
-	pthread_condattr_t attr;
-
 	pthread_mutex_init(&s->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->more, &attr);
-	pthread_condattr_destroy(&attr);
+	pthread_cond_init(&s->more, NULL);
 	return -pthread_create(&s->thread, NULL, run, s);
 }
 
