@@ -45,7 +45,7 @@ struct option_row {
 	uint64_t min, max;         /*!< inclusive; numbers only; max 0: no check */
 	const char *const *names;  /*!< OPT_ENUM, NULL-terminated */
 	char letter;               /*!< short flag or 0 */
-	const char *flags_long;    /*!< long flags, comma separated, or NULL; '_' and '-' are the same */
+	const char *flags_long;    /*!< long flags, comma separated, or NULL; the key is one always; '_' and '-' are the same */
 	unsigned flags;            /*!< enum option_flag */
 	const char *arg;           /*!< name of the argument in --help, or NULL */
 	const char *help;          /*!< one sentence */

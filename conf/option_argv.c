@@ -54,7 +54,7 @@ static unsigned count_names(const struct option_sets *s)
 	for (unsigned i = 0; i < s->n; i++) {
 		for (const struct option_row *row = s->set[i].rows; row->name != NULL;
 		     row++) {
-			n += row->letter != 0;
+			n += (row->letter != 0) + 2; /* the key itself and its twin */
 			for (const char *p = row->flags_long; p != NULL; n += 2) {
 				p = strchr(p, ',');
 				p = p != NULL ? p + 1 : NULL;
@@ -100,9 +100,22 @@ static int add_twin(struct argv_job *job, const char *name)
 	return E_OK;
 }
 
+/* Every key with an effect is a long flag, too, whatever other names it has. */
+static bool key_is_flag(const struct option_row *row)
+{
+	return row->type != OPT_IGNORED;
+}
+
 /* The names of one row as aliases of the option added last; taken ones are left out. */
 static int add_names(struct argv_job *job, const struct option_row *row)
 {
+	if (key_is_flag(row)) {
+		add_alias(job, row->name);
+		int ret = add_twin(job, row->name);
+		if (ret != E_OK) {
+			return ret;
+		}
+	}
 	if (row->flags_long == NULL) {
 		return E_OK;
 	}
@@ -123,7 +136,7 @@ static int add_names(struct argv_job *job, const struct option_row *row)
 static const char *first_name(const struct argv_job *job, const struct option_row *row)
 {
 	if (row->flags_long == NULL) {
-		return NULL;
+		return key_is_flag(row) && row->letter == 0 ? row->name : NULL;
 	}
 	return arena_printf(job->arena, "%.*s", (int)strcspn(row->flags_long, ", "),
 	                    row->flags_long);
@@ -157,7 +170,7 @@ static int add_flag(struct argv_job *job, const struct option_row *row)
 	const struct option_row *other = other_row(job->sets, row);
 	char letter = row->letter != 0 ? row->letter : other != NULL ? other->letter : 0;
 	const char *name = first_name(job, row);
-	if (name == NULL && other != NULL) {
+	if (other != NULL && row->flags_long == NULL && first_name(job, other) != NULL) {
 		name = first_name(job, other);
 	}
 	if (letter == 0 && name == NULL) {

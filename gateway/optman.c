@@ -34,19 +34,17 @@ static void print_flags(const struct option_row *row)
 	if (row->letter) {
 		printf("\\fB\\-%c\\fR", row->letter);
 	}
-	if (row->flags_long) {
-		char name[128];
-		size_t n = strcspn(row->flags_long, ",");
-		snprintf(name, sizeof(name), "%.*s", (int)n, row->flags_long);
-		fputs(row->letter ? ", \\fB\\-\\-" : "\\fB\\-\\-", stdout);
-		print_text(name);
-		fputs("\\fR", stdout);
-	}
+	const char *names = row->flags_long ? row->flags_long : row->name;
+	char name[128];
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(names, ","), names);
+	fputs(row->letter ? ", \\fB\\-\\-" : "\\fB\\-\\-", stdout);
+	print_text(name);
+	fputs("\\fR", stdout);
 	if (row->arg) {
 		printf(" \\fI%s\\fR", row->arg);
 	}
 	if (!(row->flags & OPT_CLI_ONLY)) {
-		fputs(row->letter || row->flags_long ? "; key \\fB" : "key \\fB", stdout);
+		fputs("; key \\fB", stdout);
 		print_text(row->name);
 		fputs("\\fR", stdout);
 	}

@@ -349,6 +349,7 @@ static const struct {
 	{ "long", { "p", "--most=6", "--text", "x" }, E_OK, "6", "x", "" },
 	{ "underscores", { "p", "--other_text", "x" }, E_OK, "18", "x", "" },
 	{ "dashes", { "p", "--other-text=x", "--the-flag" }, E_OK, "18", "x", "" },
+	{ "key", { "p", "--number=7" }, E_OK, "7", "(null)", "" },
 	{ "last wins", { "p", "-n", "5", "-n", "6" }, E_OK, "6", "(null)", "" },
 	{ "range",
 	  { "p", "-n", "500", "--text=x" },
@@ -404,7 +405,7 @@ START_TEST(test_argv_usage)
 	static char *bad[][4] = {
 		{ "p", "--nope", NULL },  { "p", "-q", NULL },
 		{ "p", "file", NULL },    { "p", "-n", NULL },
-		{ "p", "--number", "3" }, { "p", "-n3", "--the-flag=1", NULL },
+		{ "p", "--numbers", "3" }, { "p", "-n3", "--the-flag=1", NULL },
 	};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		char path[] = "/tmp/test_option.XXXXXX", text[512];
