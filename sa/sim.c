@@ -223,7 +223,9 @@ int sim_set_description(struct sim *s, uint64_t node_guid, const char *text)
 
 uint64_t sim_count(const struct sim *s, uint8_t method, uint16_t attr)
 {
-	return s->counts[method % SIM_METHODS][attr < SIM_ATTRS ? attr : SIM_ATTRS];
+	return method < SIM_METHODS
+	               ? s->counts[method][attr < SIM_ATTRS ? attr : SIM_ATTRS]
+	               : 0;
 }
 
 uint64_t sim_bounces(const struct sim *s)

@@ -17,6 +17,12 @@ struct graph;
  * what is set, raises PortStateChange and traps 128 and 144 on changes, and carries SA MADs
  * between clients and the SM along the programmed LFTs, so a wrong table shows.
  *
+ * What it shows of ports: capabilities as in graph ports; CapabilityMask on end ports only (a
+ * switch says there for all its ports what speeds they know); extended speeds in
+ * LinkSpeedExtActive with LinkSpeedActive 0; XDR in the second set of extended speeds (see
+ * PI_LINK_SPEED_EXT_ACTIVE_2); FDR10, which is a vendor's, as QDR. After power-on NeighborMTU is
+ * at most 2048, OperationalVLs are VLCap, PortStateChange is set.
+ *
  * Clock: virtual (tests: recv jumps to the next event or the deadline) or real.
  * Faults are parameters, drawn from a seed; the same seed gives the same run.
  */
@@ -40,7 +46,7 @@ struct transport *sim_transport(struct sim *s);
 /* Faults and changes; each may be called between two recv calls of the same thread. */
 int sim_set_link(struct sim *s, uint64_t node_guid, uint8_t port, bool up); /*!< both ends */
 int sim_set_node(struct sim *s, uint64_t node_guid, bool up);               /*!< all its cables */
-int sim_set_deaf(struct sim *s, uint64_t node_guid, bool deaf);             /*!< links stay up, no MAD is answered */
+int sim_set_deaf(struct sim *s, uint64_t node_guid, bool deaf);             /*!< links stay up and pass MADs on, none is answered */
 int sim_reboot(struct sim *s, uint64_t node_guid);                          /*!< forgets LIDs and tables, ports INIT */
 int sim_set_description(struct sim *s, uint64_t node_guid, const char *text); /*!< NodeDescription; trap 144 */
 
@@ -54,7 +60,7 @@ int sim_client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, size_
 /*! \brief Next message for that port, whole (reassembled). \retval E_TIMEOUT none waits. Buffer borrowed until the next call. */
 int sim_client_recv(struct sim *s, uint64_t port_guid, const uint8_t **ret, size_t *ret_len);
 
-/*! \brief Counters for tests: SMPs by (method, attribute). */
+/*! \brief Counters for tests: requests the SM sent by (method, attribute), retries included; attributes from 0x40 up share one. */
 uint64_t sim_count(const struct sim *s, uint8_t method, uint16_t attr);
 /*! \brief How often a port fell from ACTIVE/ARMED to DOWN or INIT because of a Set. */
 uint64_t sim_bounces(const struct sim *s);

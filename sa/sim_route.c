@@ -247,7 +247,9 @@ static bool send_by_lid(struct sim *s, struct mad_buf *m, struct sim_at *at)
 static void count(struct sim *s, const uint8_t *mad)
 {
 	uint64_t attr = field_get(mad, MAD_ATTR_ID);
-	s->counts[mad[3] % SIM_METHODS][attr < SIM_ATTRS ? attr : SIM_ATTRS]++;
+	if (mad[3] < SIM_METHODS) { /* requests */
+		s->counts[mad[3]][attr < SIM_ATTRS ? attr : SIM_ATTRS]++;
+	}
 }
 
 void sim_send_smp(struct sim *s, struct mad_buf *m)

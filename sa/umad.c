@@ -401,7 +401,7 @@ static int no_port(struct opening *o, int n_cas)
 	bool named = o->ca != NULL && o->ca[0] != '\0';
 	if (n_cas <= 0) {
 		o->why = "no InfiniBand channel adapter on this host (is the driver "
-		         "loaded?); "
+			 "loaded?); "
 			 "to try without hardware use --fabric sim:FILE";
 	} else if (o->guid != 0) {
 		o->why = arena_printf(
@@ -423,7 +423,7 @@ static int no_port(struct opening *o, int n_cas)
 			o->ca);
 	} else {
 		o->why = "no channel adapter here has a fitting InfiniBand port; see "
-		         "ibstat, or "
+			 "ibstat, or "
 			 "use --fabric sim:FILE";
 	}
 	return E_NOTFOUND;
@@ -434,18 +434,20 @@ static int choose(struct opening *o, struct umad_transport *u)
 	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN];
 	int n = umad_init() < 0 ? 0 : umad_get_cas_names(names, UMAD_MAX_DEVICES);
 	int best = 0;
+	int n_cas = 0; /* names may hold a default name that no device has */
 
 	for (int i = 0; i < n; i++) {
 		umad_ca_t ca;
-		if (o->ca != NULL && o->ca[0] != '\0' && strcmp(o->ca, names[i]) != 0) {
+		if (umad_get_ca(names[i], &ca) != 0) {
 			continue;
 		}
-		if (umad_get_ca(names[i], &ca) == 0) {
+		n_cas++;
+		if (o->ca == NULL || o->ca[0] == '\0' || strcmp(o->ca, names[i]) == 0) {
 			choose_port(o, &ca, u, &best);
-			umad_release_ca(&ca);
 		}
+		umad_release_ca(&ca);
 	}
-	return best > 0 ? E_OK : no_port(o, n);
+	return best > 0 ? E_OK : no_port(o, n_cas);
 }
 
 /* The MAD device of the port: its number is that of the issm device. */
