@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "routing/graph.h"
+#include "routing/lids.h"
+#include "routing/route.h"
+#include "tests/fabric.h"
+
+static struct arena *arena;
+
+static void setup(void)
+{
+	arena = arena_new();
+}
+
+static void teardown(void)
+{
+	arena_free(arena);
+}
+
+/* clang-format off */
+static const struct {
+	const char *text;
+	int ret;
+	unsigned n;
+	bool no_fallback;
+} lists[] = {
+	{ NULL,                         E_OK,      1, false },
+	{ "",                           E_OK,      1, false },
+	{ " ,\t ",                      E_OK,      1, false },
+	{ "minhop",                     E_OK,      1, false },
+	{ "minhop,no_fallback",         E_OK,      1, true },
+	{ "no_fallback\tminhop",        E_OK,      1, true },
+	{ "no_fallback",                E_OK,      1, true },
+	{ " minhop ,, minhop\tminhop ", E_OK,      1, false },
+	{ "Minhop",                     E_UNKNOWN, 0, false },
+	{ "minhop,minho",               E_UNKNOWN, 0, false },
+	{ "minhop;no_fallback",         E_UNKNOWN, 0, false },
+};
+/* clang-format on */
+
+START_TEST(list)
+{
+	struct route_list l = { .n = 99 };
+	struct why why = { "" };
+
+	ck_assert_int_eq(route_list_parse(lists[_i].text, &l, &why), lists[_i].ret);
+	if (lists[_i].ret == E_OK) {
+		ck_assert_uint_eq(l.n, lists[_i].n);
+		ck_assert_str_eq(l.engine[0]->name, "minhop");
+		ck_assert_int_eq(l.no_fallback, lists[_i].no_fallback);
+		ck_assert_str_eq(why.text, "");
+	} else {
+		ck_assert_uint_eq(l.n, 99);
+		ck_assert_ptr_nonnull(strstr(why.text, "unknown routing engine '"));
+		ck_assert_ptr_nonnull(strstr(why.text, "known are minhop, "));
+	}
+}
+END_TEST
+
+START_TEST(why_is_lines_and_never_too_long)
+{
+	struct why w = { "" };
+
+	why_add(&w, "one %d", 1);
+	why_add(&w, "two");
+	ck_assert_str_eq(w.text, "one 1\ntwo");
+	for (unsigned i = 0; i < 300; i++) {
+		why_add(&w, "line %u of many", i);
+	}
+	ck_assert_uint_lt(strlen(w.text), sizeof(w.text));
+}
+END_TEST
+
+START_TEST(engine_table)
+{
+	for (unsigned i = 0; engines[i]; i++) {
+		ck_assert_ptr_eq(engine_find(engines[i]->name), engines[i]);
+		ck_assert_ptr_nonnull(engines[i]->route);
+		ck_assert(engines[i]->summary && *engines[i]->summary);
+		ck_assert_int_eq(engines[i]->options != NULL, engines[i]->opt_size != 0);
+	}
+	ck_assert_ptr_null(engine_find("no such"));
+	ck_assert_ptr_null(engine_find(""));
+
+	struct engine_options o;
+	ck_assert_int_eq(engine_options_init(&o, arena), E_OK);
+	for (unsigned i = 0; engines[i]; i++) {
+		ck_assert_int_eq(o.base[i] != NULL, engines[i]->options != NULL);
+	}
+}
+END_TEST
+
+static double clock_now;
+
+static double tick(void)
+{
+	return clock_now += 0.5;
+}
+
+/* A job over a fabric; the list is read from text. */
+static struct route_request request(const struct graph *g, uint32_t lmc, const char *text)
+{
+	struct lids *l = arena_alloc(arena, sizeof(*l));
+	struct route_request r = { .g = g, .lids = l };
+	struct why why = { "" };
+
+	*l = fabric_lids(g, lmc, 0, arena);
+	ck_assert_int_eq(route_list_parse(text, &r.list, &why), E_OK);
+	return r;
+}
+
+START_TEST(healthy)
+{
+	struct graph *g = fabric_make("ft3 4", 0, 1, arena);
+	struct route_request r = request(g, 1, "");
+	struct route_result res;
+
+	r.now = tick;
+	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+	ck_assert_str_eq(res.engine_asked, "minhop");
+	ck_assert_str_eq(res.used->name, "minhop");
+	ck_assert_str_eq(res.fallback_reason.text, "");
+	ck_assert_str_eq(res.warning.text, "");
+	ck_assert(proof_passed(&res.proof, false));
+	ck_assert_uint_eq(res.proof.pairs, 16 * 15 * 2);
+	ck_assert_uint_eq(res.proof.vls_used, 1);
+	ck_assert_uint_eq(res.paths.n_sources, 8);
+	ck_assert_uint_eq(res.paths.n_lids, r.lids->top + 1);
+	ck_assert_uint_gt(res.load.max, 0);
+	ck_assert(res.seconds_route == 0.5 && res.seconds_prove == 0.5);
+}
+END_TEST
+
+/* Minimal routing on a ring of 5 has a credit loop each way round. */
+START_TEST(credit_loop)
+{
+	struct graph *g = fabric_make("torus 5 1", 0, 1, arena);
+	struct route_request r = request(g, 0, NULL);
+	struct route_result res;
+
+	r.credit_loops = (enum route_credit_loops)_i;
+	if (r.credit_loops == ROUTE_CREDIT_PROGRAM) {
+		ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+		ck_assert_ptr_nonnull(strstr(res.warning.text,
+		                             "can deadlock: credit loop of 5 "
+		                             "channels"));
+		ck_assert_uint_eq(res.paths.n_sources, 5);
+	} else {
+		ck_assert_int_eq(route_run(&r, arena, &res), E_CREDITLOOP);
+		ck_assert_str_eq(res.warning.text, "");
+		ck_assert_ptr_null(res.paths.rows);
+	}
+	ck_assert_str_eq(res.used->name, "minhop");
+	ck_assert_uint_eq(res.proof.credit_loops, 2);
+	ck_assert_uint_eq(res.proof.cycle[0].n, 5);
+	ck_assert_ptr_nonnull(res.out.lft.rows);
+}
+END_TEST
+
+/* Management pairs of a three-level tree turn at the bottom: only strict minds. */
+START_TEST(strict)
+{
+	struct graph *g = fabric_make("ft3 4", 0, 1, arena);
+	struct route_request r = request(g, 0, NULL);
+	struct route_result res;
+
+	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+	ck_assert_uint_gt(res.proof.management_credit_loops, 0);
+	ck_assert(res.proof.cycle[0].management);
+	r.strict = true;
+	ck_assert_int_eq(route_run(&r, arena, &res), E_CREDITLOOP);
+	ck_assert_ptr_nonnull(strstr(res.fallback_reason.text, "management credit loop"));
+}
+END_TEST
+
+/* An engine that refuses gives way to minhop, unless that is forbidden. */
+static int refuse(const struct route_in *in, struct why *why)
+{
+	ck_assert_ptr_nonnull(in->g);
+	why_add(why, "picky: does not suit");
+	return E_UNSUITABLE;
+}
+
+static int never(const struct route_in *in, struct arena *a, struct route_out *ret)
+{
+	ck_abort_msg("route called after check refused: %p %p %p", (const void *)in,
+	             (void *)a, (void *)ret);
+	return E_UNSUITABLE;
+}
+
+static int empty_tables(const struct route_in *in, struct arena *a, struct route_out *ret)
+{
+	ret->lanes.n = 1;
+	return lft_init(&ret->lft, in->g->n_switches, in->lids->top, a);
+}
+
+/* Tosses every LID between the first two switches that are cabled. */
+static int loops_only(const struct route_in *in, struct arena *a, struct route_out *ret)
+{
+	int ret_code = empty_tables(in, a, ret);
+	const struct sw_link *l = &in->g->adj[0];
+
+	ck_assert_int_eq(ret_code, E_OK);
+	memset(lft_row(&ret->lft, 0), l->port, in->lids->top + 1);
+	memset(lft_row(&ret->lft, l->to), l->to_port, in->lids->top + 1);
+	return E_OK;
+}
+
+static const struct engine picky = { .name = "picky", .check = refuse, .route = never };
+static const struct engine lmc0 = { .name = "lmc0",
+	                            .flags = ENGINE_LMC0_ONLY,
+	                            .route = never };
+static const struct engine lazy = { .name = "lazy", .route = empty_tables };
+static const struct engine dizzy = { .name = "dizzy", .route = loops_only };
+
+/* clang-format off */
+static const struct {
+	const struct engine *engine;
+	int alone;          /* outcome with no_fallback */
+	const char *reason;
+} bad_engines[] = {
+	{ &picky, E_UNSUITABLE, "picky: does not suit" },
+	{ &lmc0,  E_UNSUITABLE, "lmc0: works with LMC 0 only" },
+	{ &lazy,  E_NOPATH,     "lazy: switch " },
+	{ &dizzy, E_LOOP,       "dizzy: forwarding loop for LID " },
+};
+/* clang-format on */
+
+START_TEST(fallback)
+{
+	struct graph *g = fabric_make("ft2 4 2 2", 0, 1, arena);
+	struct route_request r = request(g, 1, NULL);
+	struct route_result res;
+
+	r.list.engine[0] = bad_engines[_i].engine;
+	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+	ck_assert_str_eq(res.engine_asked, bad_engines[_i].engine->name);
+	ck_assert_str_eq(res.used->name, "minhop");
+	ck_assert_ptr_nonnull(strstr(res.fallback_reason.text, bad_engines[_i].reason));
+	ck_assert(proof_passed(&res.proof, true));
+
+	r.list.no_fallback = true;
+	ck_assert_int_eq(route_run(&r, arena, &res), bad_engines[_i].alone);
+	ck_assert_ptr_nonnull(strstr(res.fallback_reason.text, bad_engines[_i].reason));
+	ck_assert_int_eq(res.used == NULL, bad_engines[_i].alone == E_UNSUITABLE);
+	ck_assert_ptr_null(res.paths.rows);
+}
+END_TEST
+
+/* All tried, all bad: the first proven failure is shown, none is programmed. */
+START_TEST(nothing_works)
+{
+	struct graph *g = fabric_make("torus 5 1", 0, 1, arena);
+	struct route_request r = request(g, 1, NULL);
+	struct route_result res;
+
+	r.list = (struct route_list){ .engine = { &picky, &dizzy, &lazy }, .n = 3 };
+	ck_assert_int_eq(route_run(&r, arena, &res), E_LOOP);
+	ck_assert_ptr_eq(res.used, &dizzy);
+	ck_assert_uint_gt(res.proof.forwarding_loops, 0);
+	ck_assert_ptr_nonnull(strstr(res.fallback_reason.text, "picky"));
+	ck_assert_ptr_nonnull(strstr(res.fallback_reason.text, "lazy"));
+	ck_assert_ptr_nonnull(strstr(res.fallback_reason.text, "minhop: credit loop"));
+	/* programming is allowed for credit loops only */
+	r.credit_loops = ROUTE_CREDIT_PROGRAM;
+	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+	ck_assert_str_eq(res.used->name, "minhop");
+	ck_assert_str_ne(res.warning.text, "");
+}
+END_TEST
+
+START_TEST(cancel)
+{
+	struct graph *g = fabric_make("ft2 4 2 2", 0, 1, arena);
+	struct route_request r = request(g, 0, NULL);
+	struct route_result res;
+	_Atomic bool stop = true;
+
+	r.cancel = &stop;
+	ck_assert_int_eq(route_run(&r, arena, &res), -ECANCELED);
+	ck_assert_ptr_null(res.used);
+}
+END_TEST
+
+START_TEST(foreign_tables)
+{
+	struct graph *g = fabric_make("ft2 4 2 2", 0, 1, arena);
+	struct route_request r = request(g, 0, NULL);
+	struct route_result res, again;
+	uint32_t leaf = graph_switch_of(g, g->hosts[0]),
+		 lid = r.lids->of[g->hosts[0]].base;
+	uint8_t *entry;
+
+	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+	ck_assert_int_eq(route_check(&r, &res.out.lft, NULL, arena, &again), E_OK);
+	ck_assert_str_eq(again.used->name, "foreign");
+	ck_assert_uint_eq(again.load.max, res.load.max);
+	entry = &lft_row(&res.out.lft, leaf)[lid];
+	*entry = LFT_NO_ROUTE;
+	ck_assert_int_eq(route_check(&r, &res.out.lft, NULL, arena, &again), E_NOPATH);
+	ck_assert_uint_eq(again.proof.hole[0].lid, lid);
+	*entry = g->adj[g->adj_first[leaf]].port;
+	ck_assert_int_eq(route_check(&r, &res.out.lft, NULL, arena, &again), E_LOOP);
+	ck_assert_uint_eq(again.proof.loop[0].lid, lid);
+	ck_assert_ptr_null(again.paths.rows);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("route");
+	TCase *t = tcase_create("route");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, list, 0, sizeof(lists) / sizeof(*lists));
+	tcase_add_test(t, why_is_lines_and_never_too_long);
+	tcase_add_test(t, engine_table);
+	tcase_add_test(t, healthy);
+	tcase_add_loop_test(t, credit_loop, 0, 3);
+	tcase_add_test(t, strict);
+	tcase_add_loop_test(t, fallback, 0, sizeof(bad_engines) / sizeof(*bad_engines));
+	tcase_add_test(t, nothing_works);
+	tcase_add_test(t, cancel);
+	tcase_add_test(t, foreign_tables);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
