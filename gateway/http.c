@@ -39,8 +39,8 @@ enum {
 struct http {
 	struct MHD_Daemon *daemon;
 	struct listening listening;
-	char *snapshot_dir;
-	pthread_key_t key; /* struct api_thread of each server thread */
+	struct source *source; /* never used for answers: threads join it */
+	pthread_key_t key;     /* struct api_thread of each server thread */
 	bool has_key;
 	struct http_stats stats;
 };
@@ -73,7 +73,7 @@ static struct api_thread *thread_state(struct http *h)
 		return NULL;
 	}
 	t->stats = &h->stats;
-	t->source = source_new(h->snapshot_dir);
+	t->source = source_join(h->source);
 	if (t->source == NULL || pthread_setspecific(h->key, t) != 0) {
 		thread_free(t);
 		return NULL;
@@ -238,9 +238,9 @@ int http_start(const struct http_options *o, struct arena *a, const char **ret_w
 		return err;
 	}
 	h->listening.fd = -1;
-	h->snapshot_dir = strdup(o->snapshot_dir);
+	h->source = source_new(o->snapshot_dir);
 	h->has_key = pthread_key_create(&h->key, thread_free) == 0;
-	if (h->snapshot_dir == NULL || !h->has_key) {
+	if (h->source == NULL || !h->has_key) {
 		goto out;
 	}
 	json_object_seed(0); /* before threads make objects */
@@ -278,7 +278,7 @@ void http_stop(struct http *h)
 	if (h->has_key) {
 		pthread_key_delete(h->key);
 	}
-	free(h->snapshot_dir);
+	source_free(h->source);
 	free(h);
 }
 

@@ -12,7 +12,8 @@ struct arena;
 
 /*!
  * Where answers come from: the snapshot and stats environments of one daemon, opened when
- * they are there and for as long as they are the same files. One per thread.
+ * they are there and for as long as they are the same files. One per thread; those made
+ * by source_join() share the open files, for a process opens a snapshot only once.
  *
  * The folder may appear after this program started, and may be removed and made again (a
  * service manager does that to a runtime folder): opening is tried at most once in
@@ -24,6 +25,11 @@ struct source;
 
 /*! \param snapshot_dir  Copied. \return NULL: out of memory. */
 struct source *source_new(const char *snapshot_dir);
+
+/*! \brief One more on the same files, for another thread. \return NULL: out of memory. */
+struct source *source_join(struct source *s);
+
+/*! \brief Files are closed with the last source on them. NULL is fine. */
 void source_free(struct source *s);
 
 /*! \brief CLOCK_BOOTTIME in milliseconds, the clock of the heartbeat. */
