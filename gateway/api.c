@@ -61,7 +61,8 @@ static const struct api_row rows[] = {
 /* clang-format on */
 
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
-_Static_assert((int)N_ROWS < (int)HTTP_ROUTES_MAX, "one metrics slot per row and one for no row");
+_Static_assert((int)N_ROWS < (int)HTTP_ROUTES_MAX,
+               "one metrics slot per row and one for no row");
 
 const struct api_row *api_rows(void)
 {

@@ -39,7 +39,7 @@ const struct option_row gw_config_rows[] = {
 /* clang-format on */
 
 static const char doc[] = "Answers path queries and questions about the fabric over "
-                          "HTTP, from the snapshot that "
+			  "HTTP, from the snapshot that "
 			  "saguarod publishes. Reads only; may start before saguarod.";
 
 int gw_config_read(struct gw_config *c, struct arena *a, int argc, char **argv,

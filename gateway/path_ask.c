@@ -52,7 +52,7 @@ static int endpoint_problem(struct asking *k, int err, const char *parameter,
 		return problem_param(
 			k->p, k->a, err, parameter,
 			"'%s' names no end port: expected a LID (1-65535 or 0x...), a "
-		        "GUID "
+			"GUID "
 			"(0x and up to 16 hex digits), a GID (IPv6 form), a node "
 			"description, or description:port",
 			text);
