@@ -35,8 +35,8 @@ static void write_header(const struct graph *g, const struct lids *lids, uint32_
 	const struct node *n = switch_node(g, s);
 
 	fprintf(f,
-	        "Unicast lids [0x0-0x%" PRIx32 "] of switch Lid %" PRIu32
-	        " guid 0x%016" PRIx64 " (%s):\n",
+	        "Unicast lids [0-%" PRIu32 "] of switch Lid %" PRIu32 " guid 0x%016" PRIx64
+	        " ('%s'):\n",
 	        lids->top, lids->of[n->first_port].base, n->guid, n->description);
 }
 
@@ -69,7 +69,7 @@ int lftfile_write(const struct graph *g, const struct lids *lids, const struct l
 {
 	for (uint32_t s = 0; s < g->n_switches && !ferror(f); s++) {
 		write_header(g, lids, s, f);
-		fprintf(f, "%u lids dumped \n", write_row(g, lids, lft_row(lft, s), f));
+		fprintf(f, "%u lids dumped\n", write_row(g, lids, lft_row(lft, s), f));
 	}
 	return written(f);
 }
@@ -88,7 +88,7 @@ int lftfile_write_sl(const struct graph *g, const struct lids *lids,
 				n++;
 			}
 		}
-		fprintf(f, "%u lids dumped \n", n);
+		fprintf(f, "%u lids dumped\n", n);
 	}
 	return written(f);
 }

@@ -12,10 +12,11 @@ struct graph;
 struct lids;
 
 /*!
- * Forwarding tables as text, in the form that OpenSM's dump_lfts prints and its -U reads:
- * per switch a header "Unicast lids [0x0-0x<top>] of switch ... guid 0x<guid> (<desc>):",
+ * Forwarding tables as text, in the form that OpenSM dumps and its -U reads:
+ * per switch a header "Unicast lids [0-<top>] of switch Lid <lid> guid 0x<guid> ('<desc>'):",
  * lines "0x<lid> <port> # <type> portguid 0x<guid>: '<desc>'", "<n> lids dumped".
- * An SL dump has the same headers, then "0x<lid> <SL>" lines.
+ * The reader takes the output of dump_lfts and ibroute as well: "0x<lid> <port> : (<type>
+ * portguid 0x<guid>: '<desc>')". An SL dump has the same headers, then "0x<lid> <SL>" lines.
  */
 
 /*! \brief Writes every switch's table. \retval -EIO */

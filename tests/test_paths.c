@@ -224,7 +224,6 @@ START_TEST(like_the_walk)
 END_TEST
 
 /* The slowest cable decides, the last one to the destination included. */
- * not. */
 START_TEST(slowest_cable_wins)
 {
 	struct graph *g = fabric_make("mesh 2 1", 0, 1, arena);
