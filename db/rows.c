@@ -16,11 +16,67 @@ _Static_assert(sizeof(struct path_row) * PATHS_PER_CHUNK == CHUNK_BYTES,
                "chunk of paths");
 _Static_assert(sizeof(struct snap_end) * LIDS_PER_ROW == CHUNK_BYTES, "row of lids");
 
+/* Rate codes by width and speed: a look-up in routing's table per port would show. */
+enum { WIDTHS = WIDTH_2X + 1 };
+
+static void fill_codes(uint8_t code[WIDTHS][SPEED_COUNT])
+{
+	for (unsigned w = 0; w < WIDTHS; w++) {
+		for (unsigned s = 0; s < SPEED_COUNT; s++) {
+			code[w][s] = link_rate((uint8_t)w, (uint8_t)s);
+		}
+	}
+}
+
+/* Rate of a cabled port: that of the slower end; of port 0 its own. */
+static void fill_rates(const struct graph *g, uint8_t *rate)
+{
+	uint8_t code[WIDTHS][SPEED_COUNT];
+	fill_codes(code);
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		const struct port *p = &g->ports[i];
+		bool known = p->width < WIDTHS && p->speed < SPEED_COUNT;
+		uint8_t own = known ? code[p->width][p->speed] : 0;
+		if (p->peer == GRAPH_NONE) {
+			rate[i] = p->num == 0 ? own : 0;
+			continue;
+		}
+		const struct port *q = &g->ports[p->peer];
+		rate[i] = own;
+		if (q->width != p->width || q->speed != p->speed) {
+			uint8_t other = link_rate(q->width, q->speed);
+			rate[i] = rate_speed(other) < rate_speed(own) ? other : own;
+		}
+	}
+}
+
+static void set_chunks(struct rows *r, uint32_t n_sources)
+{
+	const struct paths *p = &r->c->route->paths;
+	const struct lft *lft = &r->c->route->out.lft;
+	size_t row_bytes = (size_t)p->n_lids * sizeof(struct path_row);
+	r->lft = (struct chunk_rows){
+		.guid = r->switch_guid,
+		.base = lft->rows,
+		.stride = lft->stride,
+		.row_bytes = lft->n_lids,
+		.n_rows = lft->rows ? lft->n_switches : 0,
+		.none = LFT_NO_ROUTE,
+	};
+	r->paths = (struct chunk_rows){
+		.guid = r->source_guid,
+		.base = (const uint8_t *)p->rows,
+		.stride = row_bytes,
+		.row_bytes = row_bytes,
+		.n_rows = n_sources,
+		.none = 0,
+	};
+}
+
 int rows_init(struct rows *r, const struct snap_content *c)
 {
 	const struct graph *g = c->g;
 	const struct paths *p = &c->route->paths;
-	const struct lft *lft = &c->route->out.lft;
 	uint32_t n_sources = p->rows ? p->n_sources : 0;
 	memset(r, 0, sizeof(*r));
 	r->c = c;
@@ -31,7 +87,8 @@ int rows_init(struct rows *r, const struct snap_content *c)
 	r->sw_row = arena_array(r->a, g->n_switches, sizeof(uint32_t));
 	r->switch_guid = arena_array(r->a, g->n_switches, sizeof(uint64_t));
 	r->source_guid = arena_array(r->a, n_sources, sizeof(uint64_t));
-	if (!r->sw_row || !r->switch_guid || !r->source_guid) {
+	r->rate = arena_array(r->a, g->n_ports, 1);
+	if (!r->sw_row || !r->switch_guid || !r->source_guid || !r->rate) {
 		return -ENOMEM;
 	}
 	for (uint32_t s = 0; s < g->n_switches; s++) {
@@ -42,16 +99,8 @@ int rows_init(struct rows *r, const struct snap_content *c)
 		r->source_guid[i] = r->switch_guid[p->source[i]];
 		r->sw_row[p->source[i]] = i;
 	}
-	r->lft = (struct chunk_rows){ r->switch_guid,
-		                      lft->rows,
-		                      lft->stride,
-		                      lft->n_lids,
-		                      lft->rows ? lft->n_switches : 0,
-		                      LFT_NO_ROUTE };
-	size_t row_bytes = p->n_lids * sizeof(struct path_row);
-	r->paths = (struct chunk_rows){ r->source_guid, (const uint8_t *)p->rows,
-		                        row_bytes,      row_bytes,
-		                        n_sources,      0 };
+	fill_rates(g, r->rate);
+	set_chunks(r, n_sources);
 	return E_OK;
 }
 
@@ -59,21 +108,6 @@ void rows_done(struct rows *r)
 {
 	arena_free(r->a);
 	memset(r, 0, sizeof(*r));
-}
-
-/* Rate of a cabled port: that of the slower end; of port 0 its own. */
-static uint8_t port_rate(const struct graph *g, const struct port *p)
-{
-	uint8_t rate = link_rate(p->width, p->speed);
-	if (p->peer == GRAPH_NONE) {
-		return p->num == 0 ? rate : 0;
-	}
-	const struct port *q = &g->ports[p->peer];
-	if (q->width == p->width && q->speed == p->speed) {
-		return rate;
-	}
-	uint8_t other = link_rate(q->width, q->speed);
-	return rate_speed(other) < rate_speed(rate) ? other : rate;
 }
 
 static uint8_t port_mtu(const struct graph *g, const struct port *p)
@@ -126,11 +160,11 @@ static void emit_nodes(const struct rows *r, struct diff *d)
 	}
 }
 
-static void fill_port(const struct snap_content *c, uint32_t index, struct row_port *row)
+static void fill_port(const struct rows *r, uint32_t index, struct row_port *row)
 {
-	const struct graph *g = c->g;
+	const struct graph *g = r->c->g;
 	const struct port *p = &g->ports[index];
-	const struct lid_range *lid = &c->lids->of[index];
+	const struct lid_range *lid = &r->c->lids->of[index];
 	*row = (struct row_port){
 		.guid = p->guid,
 		.lid = lid->base,
@@ -138,7 +172,7 @@ static void fill_port(const struct snap_content *c, uint32_t index, struct row_p
 		.state = p->state,
 		.width = p->width,
 		.speed = p->speed,
-		.rate = port_rate(g, p),
+		.rate = r->rate[index],
 		.mtu = p->mtu,
 		.vls = p->vls,
 		.exists = 1,
@@ -159,7 +193,7 @@ static void emit_ports(const struct rows *r, struct diff *d)
 		uint8_t key[8];
 		memset(&row[0], 0, sizeof(row[0]));
 		for (unsigned p = n->type == NODE_SWITCH ? 0 : 1; p <= n->n_ports; p++) {
-			fill_port(r->c, n->first_port + p, &row[p]);
+			fill_port(r, n->first_port + p, &row[p]);
 		}
 		key_u64(key, n->guid);
 		diff_row(d, key, sizeof(key), row, (n->n_ports + 1U) * sizeof(row[0]));
@@ -185,7 +219,7 @@ static void emit_links(const struct rows *r, struct diff *d)
 				.port_b = b->num,
 				.width = a->width,
 				.speed = a->speed,
-				.rate = port_rate(g, a),
+				.rate = r->rate[p],
 				.mtu = port_mtu(g, a),
 			};
 		}
@@ -198,10 +232,18 @@ static void emit_links(const struct rows *r, struct diff *d)
 }
 
 struct name {
+	uint64_t start; /* first 8 bytes as a number: decides most comparisons */
 	const char *text;
 	uint64_t guid;
 	size_t len;
 };
+
+static uint64_t text_start(const char *text, size_t len)
+{
+	uint8_t b[8] = { 0 };
+	memcpy(b, text, len < 8 ? len : 8);
+	return key_read_u64(b);
+}
 
 static int compare_text(const struct name *a, const struct name *b)
 {
@@ -215,6 +257,9 @@ static int compare_text(const struct name *a, const struct name *b)
 static int compare_name(const void *x, const void *y)
 {
 	const struct name *a = x, *b = y;
+	if (a->start != b->start) {
+		return a->start < b->start ? -1 : 1;
+	}
 	int c = compare_text(a, b);
 	if (c != 0) {
 		return c;
@@ -248,14 +293,15 @@ static void emit_names(const struct rows *r, struct diff *d)
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
 		size_t len = description_len(&g->nodes[i]);
 		if (len) {
-			names[n++] = (struct name){ g->nodes[i].description,
+			const char *text = g->nodes[i].description;
+			names[n++] = (struct name){ text_start(text, len), text,
 				                    g->nodes[i].guid, len };
 		}
 	}
 	sort_rows(names, n, sizeof(*names), compare_name);
 	for (size_t i = 0, run; i < n; i += run) {
-		for (run = 0;
-		     i + run < n && compare_text(&names[i], &names[i + run]) == 0;
+		for (run = 0; i + run < n && names[i].start == names[i + run].start &&
+		              compare_text(&names[i], &names[i + run]) == 0;
 		     run++) {
 			guids[run] = names[i + run].guid;
 		}
@@ -337,7 +383,7 @@ static void fill_end(const struct rows *r, uint32_t index, struct snap_end *e)
 	e->port = p->num;
 	e->type = g->nodes[p->node].type;
 	e->mtu = p->num ? port_mtu(g, p) : p->mtu;
-	e->rate = port_rate(g, p);
+	e->rate = r->rate[index];
 	e->sw_row = UINT32_MAX;
 	if (sw != GRAPH_NONE) {
 		e->sw_guid = r->switch_guid[sw];

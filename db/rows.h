@@ -17,6 +17,7 @@ struct rows {
 	uint64_t *switch_guid; /*!< [n_switches] */
 	uint64_t *source_guid; /*!< [n_sources] */
 	struct chunk_rows lft, paths;
+	uint8_t *rate; /*!< [graph.n_ports] rate code of the cable, of port 0 its own, 0: no cable */
 	struct arena *a;
 };
 
