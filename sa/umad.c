@@ -508,7 +508,8 @@ static int register_agents(struct opening *o, struct umad_transport *u)
 			o->why = arena_printf(
 				o->a,
 				"cannot serve management class 0x%02x on port %s: "
-				"another subnet manager (opensm?) is bound to it",
+				"another subnet manager (opensm?) is bound to it, "
+				"or the driver does not allow it",
 				r->mgmt_class, u->transport.local.name);
 			return E_LOCKED;
 		}

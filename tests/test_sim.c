@@ -235,6 +235,12 @@ static void activate(void)
 	activate_port(1);
 }
 
+/* Next message for the SM within ms; false: none. */
+static bool next(uint64_t ms, struct mad_msg *ret)
+{
+	return bed.t->ops->recv(bed.t, bed.t->ops->now_ms(bed.t) + ms, ret) == E_OK;
+}
+
 START_TEST(node_info_of_each_hop)
 {
 	/* 14.2.5.3: PortGUID and LocalPortNum are those of the port where the SMP came
@@ -587,6 +593,136 @@ START_TEST(lid_routed)
 }
 END_TEST
 
+START_TEST(lid_ranges)
+{
+	/* LMC 2 at h2: LIDs 4-7 are its own (4.1.3), 8 is not. */
+	program();
+	TO(1);
+	give_lft((const uint8_t[]){ 0xFF, 1, 0, 3, 3, 3, 3, 4, 3 }, 9);
+	TO(1, 3);
+	give_lft((const uint8_t[]){ 0xFF, 3, 3, 0, 1, 1, 1, 1, 1 }, 9);
+	TO(1, 3, 1);
+	ck_assert_int_eq(change(1, PI_LMC, 2), 0);
+	for (uint32_t lid = 4; lid < 8; lid++) {
+		ck_assert_int_eq(by_lid(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, lid), 0);
+		ck_assert_uint_eq(field_get(bed.data, NI_NODE_GUID), H2);
+	}
+	ck_assert_int_eq(by_lid(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 8), -1);
+}
+END_TEST
+
+START_TEST(disabled_ports)
+{
+	/* PortPhysicalState 3 takes the link down until 2 (Polling) is set; the peer
+	 * polls. */
+	TO(1);
+	ck_assert_int_eq(change(4, PI_PORT_PHYSICAL_STATE, 3), 0);
+	ck_assert_uint_eq(port_field(4, PI_PORT_STATE), PORT_DOWN);
+	ck_assert_uint_eq(port_field(4, PI_PORT_PHYSICAL_STATE), 3);
+	TO(1, 3);
+	ck_assert_uint_eq(port_field(4, PI_PORT_STATE), PORT_DOWN);
+	ck_assert_uint_eq(port_field(4, PI_PORT_PHYSICAL_STATE), 2);
+	TO(1, 4);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_NODE_INFO, 0), -1);
+	TO(1);
+	ck_assert_int_eq(change(4, PI_PORT_PHYSICAL_STATE, 2), 0);
+	ck_assert_uint_eq(port_field(4, PI_PORT_STATE), PORT_INIT);
+	ck_assert_uint_eq(port_field(4, PI_PORT_PHYSICAL_STATE), 5);
+	ck_assert_int_eq(change(4, PI_PORT_PHYSICAL_STATE, 5), 0x1C);
+}
+END_TEST
+
+START_TEST(width_takes_effect_when_trained)
+{
+	TO(1);
+	ck_assert_int_eq(change(4, PI_LINK_WIDTH_ENABLED, WIDTH_1X), 0);
+	ck_assert_uint_eq(port_field(4, PI_LINK_WIDTH_ACTIVE), WIDTH_4X);
+	ck_assert_int_eq(change(4, PI_PORT_STATE, PORT_DOWN), 0);
+	ck_assert_uint_eq(port_field(4, PI_LINK_WIDTH_ACTIVE), WIDTH_1X);
+	ck_assert_int_eq(change(4, PI_LINK_WIDTH_ENABLED, 255), 0);
+	ck_assert_uint_eq(port_field(4, PI_LINK_WIDTH_ENABLED), WIDTH_1X | WIDTH_4X);
+}
+END_TEST
+
+START_TEST(another_sm_attaches)
+{
+	struct mad_msg r, m = { .mgmt_class = 0x81, .len = MAD_BYTES, .data = bed.mad };
+	program();
+	TO(1);
+	fill(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 0);
+	ck_assert_int_eq(transport_send(bed.t, &m), E_OK);
+	bed.t->ops->wake(bed.t);
+	bed.t->ops->close(bed.t); /* with an answer under way */
+	bed.t = sim_transport(bed.s);
+	ck_assert_int_eq(bed.t->ops->recv(bed.t, 1000, &r), E_TIMEOUT);
+	TO(1, 3, 1);
+	ck_assert_uint_eq(port_field(1, PI_LID), 4); /* the fabric keeps what was set */
+}
+END_TEST
+
+START_TEST(sm_on_a_switch)
+{
+	sim_free(bed.s);
+	struct sim_options o = { .virtual_clock = true, .sm_port_guid = A };
+	ck_assert_int_eq(sim_new(bed.g, &o, false, &bed.s), E_OK);
+	bed.t = sim_transport(bed.s);
+	ck_assert_uint_eq(bed.t->local.port, 0);
+	to_self();
+	ck_assert_int_eq(get(UMAD_SM_ATTR_NODE_INFO, 0), 0);
+	ck_assert_uint_eq(field_get(bed.data, NI_NODE_GUID), A);
+	ck_assert_uint_eq(field_get(bed.data, NI_LOCAL_PORT_NUM), 0);
+	TO(3, 1);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_NODE_INFO, 0), 0);
+	ck_assert_uint_eq(field_get(bed.data, NI_NODE_GUID), H2);
+}
+END_TEST
+
+/* Any bytes are legal input: whatever comes, the fabric still answers afterwards. */
+START_TEST(random_mads)
+{
+	static const uint16_t attrs[] = { 0x10, 0x11, 0x12, 0x14, 0x15, 0x16,  0x17,
+		                          0x18, 0x19, 0x1B, 0x20, 0x02, 0xFF90 };
+	uint64_t rng = 0x5A60 + (uint64_t)_i;
+	struct mad_msg r, m = { .len = MAD_BYTES, .data = bed.mad };
+
+	program();
+	for (unsigned n = 0; n < 20000; n++) {
+		for (unsigned i = 0; i < MAD_BYTES / 8; i++) {
+			rng = rng * 6364136223846793005u + 1442695040888963407u;
+			uint64_t v = rng ^ rng >> 29;
+			memcpy(bed.mad + 8 * (size_t)i, &v, 8);
+		}
+		bed.mad[1] = rng & 1 ? 0x81 : 0x01;
+		m.mgmt_class = bed.mad[1];
+		m.addr.lid = rng >> 8 & 1 ? 0xFFFF : (uint32_t)(rng >> 16) % 9;
+		if (rng >> 9 & 3) { /* mostly something that gets through */
+			bed.mad[0] = bed.mad[2] = 1;
+			bed.mad[3] = 1 + (rng >> 12 & 1);
+			bed.mad[6] = 0;
+			bed.mad[7] = (uint8_t)((rng >> 20) % 5);
+			field_set(bed.mad, MAD_ATTR_ID, attrs[(rng >> 24) % 13]);
+			field_set(bed.mad, MAD_ATTR_MOD,
+			          rng >> 11 & 1 ? rng >> 56 : rng >> 32);
+			field_set(bed.mad, SMP_DR_SLID, rng >> 10 & 1 ? 0xFFFF : 1);
+			field_set(bed.mad, SMP_DR_DLID, 0xFFFF);
+			field_set(bed.mad, SMP_DIRECTION, rng >> 13 & rng >> 14 & 1);
+			for (unsigned i = 129; i < 135; i++) {
+				bed.mad[i] = 1 + bed.mad[i] % 4;
+			}
+		}
+		ck_assert_int_eq(transport_send(bed.t, &m), E_OK);
+		while (next(1, &r)) {
+			ck_assert_uint_eq(r.len, MAD_BYTES);
+		}
+	}
+	ck_assert_int_eq(sim_reboot(bed.s, A), E_OK);
+	ck_assert_int_eq(sim_reboot(bed.s, H1), E_OK);
+	TO(1);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_NODE_INFO, 0), 0);
+	ck_assert_uint_eq(field_get(bed.data, NI_NODE_GUID), A);
+}
+END_TEST
+
 START_TEST(linear_fdb_top_counts)
 {
 	program();
@@ -667,12 +803,6 @@ START_TEST(reboot_forgets)
 	ck_assert_uint_eq(sim_bounces(bed.s), 0); /* not by a Set */
 }
 END_TEST
-
-/* Next message for the SM within ms; false: none. */
-static bool next(uint64_t ms, struct mad_msg *ret)
-{
-	return bed.t->ops->recv(bed.t, bed.t->ops->now_ms(bed.t) + ms, ret) == E_OK;
-}
 
 START_TEST(trap_128)
 {
@@ -983,7 +1113,13 @@ static Suite *suite(void)
 	tcase_add_test(tc, many_stored_tables);
 	tcase_add_loop_test(tc, m_key_levels, 0, 4);
 	tcase_add_test(tc, lid_routed);
+	tcase_add_test(tc, lid_ranges);
 	tcase_add_test(tc, linear_fdb_top_counts);
+	tcase_add_test(tc, disabled_ports);
+	tcase_add_test(tc, width_takes_effect_when_trained);
+	tcase_add_test(tc, another_sm_attaches);
+	tcase_add_test(tc, sm_on_a_switch);
+	tcase_add_loop_test(tc, random_mads, 0, 4);
 	tcase_add_test(tc, lid_then_directed);
 	tcase_add_test(tc, sm_info_reaches_the_sm);
 	tcase_add_test(tc, issm_bit);
