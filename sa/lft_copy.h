@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sa/guid_map.h"
+
+/*!
+ * What the switches' linear forwarding tables hold, as acknowledged or read back: kept by
+ * switch GUID from sweep to sweep, so that only blocks that differ are ever sent.
+ */
+enum { LFT_BLOCK_LIDS = 64, LFT_BLOCKS = 0xC000 / LFT_BLOCK_LIDS };
+
+struct lft_copy {
+	uint64_t guid;
+	uint32_t top;               /*!< LinearFDBTop as acknowledged or read */
+	uint8_t *block[LFT_BLOCKS]; /*!< 64 bytes, NULL: not known */
+};
+
+struct lft_copies {
+	struct lft_copy **items;
+	uint32_t n, cap;
+	struct guid_map by_guid;
+};
+
+/*! \brief Copy of a switch, made empty when there is none. NULL: out of memory. */
+struct lft_copy *lft_copy_get(struct lft_copies *c, uint64_t guid);
+
+/*! \brief Nothing is known of this switch any more (it was restarted). */
+void lft_copy_forget(struct lft_copy *c);
+
+/*! \brief Remembers a block. \retval -ENOMEM  The block is unknown then. */
+int lft_copy_put(struct lft_copy *c, uint32_t block, const uint8_t *data);
+
+/*! \brief The block is not known any more. */
+void lft_copy_drop(struct lft_copy *c, uint32_t block);
+
+void lft_copies_done(struct lft_copies *c);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "routing/tables.h"
+
+struct arena;
+struct config;
+struct disc;
+struct disc_node;
+struct lft_copies;
+struct lids;
+struct smp;
+
+/*!
+ * Programming: brings ports and tables to what was computed, by difference. Each step
+ * queues its requests and is through when the SMP engine has nothing pending.
+ *
+ *   program_read_lfts  tables of switches of which no copy is kept
+ *   program_ports      PortInfo of all ports (LIDs, MTU, VLs, timeouts, SM's LID)
+ *   program_lfts       LFT blocks, then LinearFDBTop, every switch at its own pace
+ *   program_states     INIT -> ARMED, then ARMED -> ACTIVE
+ */
+struct program {
+	struct smp *smp;
+	struct disc *disc;
+	struct lft_copies *copies;
+	const struct config *config;
+	struct arena *arena;
+	const struct lids *lids;
+	const struct lft *lft;
+	uint32_t sm_lid;
+	bool reregister; /*!< ask clients to register again: the first sweep as master */
+	struct lft_job *jobs; /*!< [n_switches] of the LFT step at work */
+	/* outcome */
+	uint32_t n_timeouts; /*!< requests that failed for want of an answer */
+	uint32_t n_refused;  /*!< answered with a bad status */
+	uint32_t n_bounced;  /*!< ports whose link restarts for a new MTU or VLs */
+	uint32_t n_port_sets, n_lft_sets;
+	const char *first_trouble; /*!< sentence, NULL: none */
+	int ret;                   /*!< first error of ours (-ENOMEM) */
+};
+
+/*! \brief Reads the LFTs of switches whose copy is missing or older than a restart. */
+int program_read_lfts(struct program *p);
+
+/*!
+ * \brief Tables as the switches have them, in the shape of the present graph and LIDs.
+ *
+ * \param ret  In \a p->arena; unknown blocks have no routes.
+ * \retval -ENOMEM
+ */
+int program_known_tables(const struct program *p, struct lft *ret);
+
+int program_ports(struct program *p);
+int program_lfts(struct program *p);
+
+/*! \brief \a state is PORT_ARMED or PORT_ACTIVE; ports one state below get it. */
+int program_states(struct program *p, unsigned state);
+
+/*! \brief Ports states as now known into the graph, for a publish. */
+void program_states_to_graph(const struct program *p);
+
+/* Between the files of the program step: */
+bool program_answered(struct program *p, const struct disc_node *n, unsigned port,
+                      int ret, unsigned status, const char *what);
