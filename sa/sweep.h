@@ -25,6 +25,8 @@ struct transport;
  *                              IDLE <-- PUBLISH STATES <-- ACTIVATE <---------'
  *
  * A failure in any phase leaves the last published epoch and forces the next sweep to be heavy.
+ * Another SM that is MASTER and higher (priority, then lower GUID), or any MASTER before we
+ * are it, makes us STANDBY: nothing is touched and the other is asked every sweep interval.
  */
 struct sweep;
 
@@ -39,6 +41,7 @@ struct sweep_deps {
 	struct route_list list;
 	int64_t (*wall_clock)(void);         /*!< seconds since 1970, for computed_at */
 	double (*cpu_clock)(void);           /*!< seconds, for stage times */
+	bool single_thread;                  /*!< route on the fabric thread: runs on a virtual clock, which must not move meanwhile */
 };
 
 int sweep_new(const struct sweep_deps *d, struct sweep **ret);
@@ -52,6 +55,8 @@ int sweep_turn(struct sweep *s);
 
 /*! Requests; to be called on the fabric thread (after a wake-up). */
 void sweep_request_heavy(struct sweep *s);
+/*! Takes new dependencies of the same process: configuration, engine options and list. A sweep
+ *  at work is given up (the next one is heavy); the old configuration may be freed after it. */
 void sweep_reconfigure(struct sweep *s, const struct sweep_deps *d);
 
 struct sweep_status {
@@ -59,10 +64,12 @@ struct sweep_status {
 	bool up;                  /*!< the subnet is up: the last heavy sweep ended well */
 	bool master;
 	char not_ready[400];      /*!< why not up, "" when up */
+	char progress[80];        /*!< "discover 430/702 nodes", "" when idle */
 	uint32_t heavy_sweeps, light_sweeps, failed_sweeps;
 	uint64_t epoch;
 	uint64_t smps_sent, smp_timeouts, smp_retries;
 	uint32_t switches, hosts, unreachable_nodes;
+	uint32_t port_sets, lft_sets, bounces; /*!< of the last heavy sweep: requests sent, links restarted */
 };
 
 /*! \brief Borrowed until the next turn. */

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * What others send to the subnet manager: answers to our SMPs go to the engine, SMInfo
+ * requests and traps are answered here, SA requests go to the SA's own thread.
+ *
+ * A trap is always repressed (IBA vol. 1, 13.4.9), whoever we are; 128 and 144 ask for a
+ * heavy sweep when sweep_on_trap says so. A Set(SMInfo) is refused: this SM takes no part
+ * in elections.
+ */
+#include <infiniband/umad_sm.h>
+#include <infiniband/umad_types.h>
+#include <string.h>
+
+#include "conf/err.h"
+#include "conf/log.h"
+#include "sa/answer.h"
+#include "sa/fields.h"
+#include "sa/sweep_int.h"
+
+enum { TRAP_LINES = 10, TRAP_LINES_MS = 10000 };
+
+static const char *const source = "sweep";
+
+static void reply(struct sweep *s, const struct mad_msg *to, uint8_t *mad)
+{
+	struct mad_msg m = { .mgmt_class = to->mgmt_class,
+		             .addr = to->addr,
+		             .len = MAD_BYTES,
+		             .data = mad };
+
+	m.addr.directed = to->mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE;
+	if (m.addr.directed) {
+		m.addr.lid = 0xffff;
+	}
+	/* When the queue is full the other side asks again. */
+	(void)transport_send(s->d.transport, &m);
+}
+
+static void sm_info(struct sweep *s, const struct mad_msg *m, bool get)
+{
+	uint8_t mad[MAD_BYTES];
+	uint8_t *info = mad + SMP_DATA_AT;
+	bool directed = m->mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE;
+	uint16_t status = get ? 0 : UMAD_STATUS_INVALID_ATTR_VALUE;
+
+	memcpy(mad, m->data, MAD_BYTES);
+	memset(info, 0, SMP_DATA_BYTES);
+	field_set(mad, MAD_METHOD, UMAD_METHOD_GET_RESP);
+	field_set(mad, MAD_STATUS, status | (directed ? UMAD_SMP_DIRECTION : 0));
+	field_set(info, SMI_GUID, s->d.transport->local.port_guid);
+	field_set(info, SMI_SM_KEY, s->d.config->sm_key);
+	field_set(info, SMI_ACT_COUNT, smp_counters(s->smp)->sent);
+	field_set(info, SMI_PRIORITY, s->d.config->sm_priority);
+	field_set(info, SMI_SM_STATE, s->sm_state);
+	reply(s, m, mad);
+}
+
+static void trap(struct sweep *s, const struct mad_msg *m)
+{
+	uint8_t mad[MAD_BYTES];
+	const uint8_t *notice = m->data + SMP_DATA_AT;
+	unsigned number = (unsigned)field_get(notice, NTC_TRAP_NUMBER);
+	unsigned issuer = (unsigned)field_get(notice, NTC_ISSUER_LID);
+
+	memcpy(mad, m->data, MAD_BYTES);
+	field_set(mad, MAD_METHOD, UMAD_METHOD_TRAP_REPRESS);
+	field_set(mad, MAD_STATUS, 0);
+	reply(s, m, mad);
+	if (!field_get(notice, NTC_IS_GENERIC)) {
+		return;
+	}
+	if (log_allowed(&s->trap_lines, sweep_now(s), TRAP_LINES, TRAP_LINES_MS, NULL)) {
+		log_info(source, "trap %u from LID %u", number, issuer);
+	}
+	if ((number == UMAD_SM_LINK_STATE_CHANGED_TRAP ||
+	     number == UMAD_SM_LOCAL_CHANGES_TRAP) &&
+	    s->d.config->sweep_on_trap && s->sm_state != SM_STANDBY) {
+		sweep_want_heavy(s, "trap %u from LID %u", number, issuer);
+	}
+}
+
+static void smp_request(struct sweep *s, const struct mad_msg *m)
+{
+	unsigned method = (unsigned)field_get(m->data, MAD_METHOD);
+	unsigned attr = (unsigned)field_get(m->data, MAD_ATTR_ID);
+
+	if (method == UMAD_METHOD_TRAP && attr == UMAD_ATTR_NOTICE) {
+		trap(s, m);
+	} else if (attr == UMAD_SM_ATTR_SM_INFO &&
+	           (method == UMAD_METHOD_GET || method == UMAD_METHOD_SET)) {
+		sm_info(s, m, method == UMAD_METHOD_GET);
+	}
+}
+
+void agent_receive(struct sweep *s, const struct mad_msg *m)
+{
+	if (smp_receive(s->smp, m) || m->status != 0) {
+		return;
+	}
+	if (m->mgmt_class == UMAD_CLASS_SUBN_ADM) {
+		if (s->d.sa != NULL && s->sm_state != SM_STANDBY) {
+			sa_server_push(s->d.sa, m);
+		}
+		return;
+	}
+	if ((m->mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE ||
+	     m->mgmt_class == UMAD_CLASS_SUBN_LID_ROUTED) &&
+	    m->len >= MAD_BYTES) {
+		smp_request(s, m);
+	}
+}

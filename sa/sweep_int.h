@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "conf/log.h"
+#include "db/snapshot.h"
+#include "routing/lids.h"
+#include "sa/discover.h"
+#include "sa/lft_copy.h"
+#include "sa/program.h"
+#include "sa/smp.h"
+#include "sa/sweep.h"
+
+/*!
+ * Inside the sweep: what its files share.
+ *
+ *   sweep.c        turns, timers, the state machine
+ *   sweep_job.c    one heavy sweep: LIDs, routing, publish
+ *   sweep_light.c  light sweeps, other subnet managers
+ *   sweep_agent.c  MADs from others: traps, SMInfo, SA requests
+ *   sweep_stats.c  heartbeat and figures
+ */
+enum phase {
+	PHASE_IDLE,
+	PHASE_LIGHT,       /*!< Get(SwitchInfo) of all switches, silent ports asked again */
+	PHASE_POLL,        /*!< standby: is the master still there? */
+	PHASE_DISCOVER,
+	PHASE_OTHER_SMS,   /*!< SMInfo of ports with the IsSM bit */
+	PHASE_READ_TABLES, /*!< LFTs of which no copy is kept */
+	PHASE_ROUTE,
+	PHASE_PORTS,
+	PHASE_TABLES,
+	PHASE_ARM,
+	PHASE_ACTIVATE,
+	PHASE_COUNT
+};
+
+/*! SMInfo.SMState. */
+enum sm_state { SM_NOT_ACTIVE, SM_DISCOVERING, SM_STANDBY, SM_MASTER };
+
+/*! Another subnet manager. */
+struct other_sm {
+	uint64_t guid;
+	uint32_t lid;
+	uint8_t priority, state;
+	struct smp_path path;
+};
+
+/*! One heavy sweep; everything of it is in its arena. */
+struct job {
+	struct arena *arena;
+	struct disc disc;
+	struct lids lids;
+	struct lid_memory *memory; /*!< what state remembered, by GUID */
+	size_t n_memory;
+	uint32_t *moved;           /*!< end ports whose base LID differs from memory */
+	size_t n_moved;
+	struct lft prev;
+	struct route_request request;
+	struct route_result route;
+	struct program program;
+	struct snap_stage stage[SNAP_STAGES_MAX];
+	unsigned n_stages;
+	double started, stage_started;
+	bool routed;
+};
+
+/*! Routing on its own thread, so that MADs are answered meanwhile. */
+struct worker {
+	pthread_t thread;
+	bool running;         /*!< to be joined */
+	_Atomic bool done;
+	_Atomic bool cancel;
+	int ret;              /*!< of route_run(); read after done */
+};
+
+struct sweep {
+	struct sweep_deps d;
+	struct sweep_status status;
+	struct smp *smp;
+	enum phase phase;
+	enum sm_state sm_state;
+	struct job *job;       /*!< at work, or the last one whose discovery ended well */
+	struct job *old;       /*!< the one before, until discovery ended */
+	struct worker worker;
+	struct lft_copies copies;
+	struct guid_map silent; /*!< ports silent in the last discovery */
+	uint64_t next_light;   /*!< ms; UINT64_MAX: never */
+	uint64_t retry_at;     /*!< ms; a heavy sweep after a failure; UINT64_MAX: none */
+	uint64_t next_beat;    /*!< ms; heartbeat */
+	unsigned failures;     /*!< in a row */
+	bool want_heavy;
+	char cause[160];       /*!< why the next heavy sweep */
+	bool was_master;       /*!< one heavy sweep ended well since we became master */
+	bool reassigned;       /*!< reassign_lids was done */
+	uint64_t digest;       /*!< of the last published routing; 0: nothing published yet */
+	uint64_t epoch;
+	struct {
+		uint32_t n_changed, n_lost, n_new;
+		char what[160];
+	} light;
+	struct other_sm master; /*!< while standby */
+	struct other_sm best;   /*!< in PHASE_OTHER_SMS: the highest master; guid 0: none */
+	struct smp_dest master_dest;
+	bool master_alive;
+	struct log_limit trap_lines;
+	uint32_t last_nodes;   /*!< of the last discovery: for progress */
+};
+
+/* sweep.c */
+uint64_t sweep_now(const struct sweep *s);
+void sweep_set_sm_state(struct sweep *s, enum sm_state state, const char *why);
+/*! The heavy sweep at work is given up; \a soon: try again shortly, else at the next interval. */
+void sweep_failed(struct sweep *s, bool soon, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void sweep_want_heavy(struct sweep *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* sweep_job.c */
+struct job *job_new(struct sweep *s);
+void job_free(struct job *j);
+void job_stage(struct sweep *s, const char *name); /*!< the time since the last stage is this one's */
+int job_lids(struct sweep *s);
+int job_route_start(struct sweep *s);
+bool job_route_done(struct sweep *s);
+void worker_stop(struct sweep *s);
+int job_keep_lids(struct sweep *s);
+int job_publish(struct sweep *s);
+
+/* sweep_light.c */
+void light_start(struct sweep *s);
+void light_end(struct sweep *s);
+void poll_start(struct sweep *s);
+void poll_end(struct sweep *s);
+unsigned other_sms_start(struct sweep *s); /*!< \return how many are asked */
+/*! \return false: we are (now) standby. */
+bool other_sms_end(struct sweep *s);
+
+/* sweep_agent.c */
+void agent_receive(struct sweep *s, const struct mad_msg *m);
+
+/* sweep_stats.c */
+void stats_beat(struct sweep *s);
+const char *phase_name(enum phase p);

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * One heavy sweep after discovery: LIDs, routing and proof, publish.
+ *
+ * LIDs are computed first, made durable only when the tables over them passed their
+ * proof, and programmed after that: a refused proof leaves the fabric and the memory of
+ * LIDs as they were. An epoch changes when routing does: a digest over nodes, cables,
+ * LIDs, tables and options tells, so sweeps that found nothing new keep the epoch and
+ * readers' caches.
+ */
+#include <errno.h>
+#include <infiniband/umad_sm.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/diag.h"
+#include "conf/err.h"
+#include "conf/log.h"
+#include "db/state.h"
+#include "routing/graph.h"
+#include "sa/sweep_int.h"
+
+enum { MOVED_LINES = 50 };
+
+static const char *const source = "sweep";
+
+static double cpu_now(const struct sweep *s)
+{
+	return s->d.cpu_clock != NULL ? s->d.cpu_clock() : 0;
+}
+
+struct job *job_new(struct sweep *s)
+{
+	struct arena *a = arena_new();
+	struct job *j = a != NULL ? arena_alloc(a, sizeof(*j)) : NULL;
+
+	if (j == NULL) {
+		arena_free(a);
+		return NULL;
+	}
+	j->arena = a;
+	j->started = j->stage_started = cpu_now(s);
+	return j;
+}
+
+void job_free(struct job *j)
+{
+	if (j != NULL) {
+		disc_done(&j->disc);
+		arena_free(j->arena);
+	}
+}
+
+void job_stage(struct sweep *s, const char *name)
+{
+	struct job *j = s->job;
+	double now = cpu_now(s);
+
+	if (j->n_stages < SNAP_STAGES_MAX) {
+		j->stage[j->n_stages++] =
+			(struct snap_stage){ name, now - j->stage_started };
+	}
+	j->stage_started = now;
+}
+
+/* --- LIDs ------------------------------------------------------------------------- */
+
+static void program_init(struct sweep *s)
+{
+	struct job *j = s->job;
+
+	j->program = (struct program){ .smp = s->smp,
+		                       .disc = &j->disc,
+		                       .copies = &s->copies,
+		                       .config = s->d.config,
+		                       .arena = j->arena,
+		                       .lids = &j->lids,
+		                       .lft = &j->route.out.lft,
+		                       .sm_lid = j->lids.of[j->disc.g->sm_port].base,
+		                       .reregister = !s->was_master };
+}
+
+int job_lids(struct sweep *s)
+{
+	const struct config *c = s->d.config;
+	struct job *j = s->job;
+	struct lids_in in = { .g = j->disc.g,
+		              .lmc = c->lmc,
+		              .lmc_esp0 =
+		                      c->lmc_esp0 == UINT32_MAX ? c->lmc : c->lmc_esp0,
+		              .reassign = c->reassign_lids && !s->reassigned };
+	struct diags *d = arena_alloc(j->arena, sizeof(*d));
+	int ret;
+
+	if (d == NULL) {
+		sweep_failed(s, true, "%s", err_text(-ENOMEM));
+		return -ENOMEM;
+	}
+	diags_init(d, j->arena);
+	ret = state_lids(s->d.state, j->arena, &j->memory, &j->n_memory);
+	if (ret != E_OK) {
+		sweep_failed(s, false, "remembered LIDs cannot be read: %s",
+		             err_text(ret));
+		return ret;
+	}
+	in.memory = j->memory;
+	in.n_memory = j->n_memory;
+	ret = lids_assign(&in, j->arena, d, &j->lids, &j->moved, &j->n_moved);
+	if (ret != E_OK) {
+		sweep_failed(s, false, "LIDs cannot be assigned: %s",
+		             d->n_errors ? diags_first_error(d) : err_text(ret));
+		return ret;
+	}
+	program_init(s);
+	job_stage(s, "lids");
+	return E_OK;
+}
+
+static const struct lid_memory *remembered(const struct job *j, uint64_t guid)
+{
+	size_t low = 0, high = j->n_memory;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (j->memory[mid].guid < guid) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	return low < j->n_memory && j->memory[low].guid == guid ? &j->memory[low] : NULL;
+}
+
+static void log_moved(const struct job *j)
+{
+	const struct graph *g = j->disc.g;
+
+	for (size_t i = 0; i < j->n_moved && i < MOVED_LINES; i++) {
+		const struct port *p = &g->ports[j->moved[i]];
+		const struct lid_memory *m = remembered(j, p->guid);
+
+		log_warning(source,
+		            "LID of \"%s\" port %u (0x%016" PRIx64
+		            ") moves from %u to %u",
+		            g->nodes[p->node].description, p->num, p->guid,
+		            m != NULL ? m->range.base : 0, j->lids.of[j->moved[i]].base);
+	}
+	if (j->n_moved > MOVED_LINES) {
+		log_warning(source, "%zu more LIDs move", j->n_moved - MOVED_LINES);
+	}
+}
+
+int job_keep_lids(struct sweep *s)
+{
+	bool forget = s->d.config->reassign_lids && !s->reassigned;
+	struct job *j = s->job;
+	const struct graph *g = j->disc.g;
+	struct lid_memory *news =
+		arena_array(j->arena, g->n_end_ports, sizeof(struct lid_memory));
+	size_t n = 0;
+	int ret = news == NULL ? -ENOMEM : E_OK;
+
+	for (uint32_t i = 0; i < g->n_end_ports && ret == E_OK; i++) {
+		uint32_t port = g->end_ports[i];
+		const struct lid_memory *m = remembered(j, g->ports[port].guid);
+		struct lid_range r = j->lids.of[port];
+
+		if (forget || m == NULL || m->range.base != r.base ||
+		    m->range.lmc != r.lmc) {
+			news[n++] = (struct lid_memory){ g->ports[port].guid, r };
+		}
+	}
+	if (ret == E_OK && n) {
+		ret = state_put_lids(s->d.state, news, n, forget);
+	}
+	if (ret != E_OK) {
+		sweep_failed(s, false, "LIDs cannot be stored, so none is handed out: %s",
+		             err_text(ret));
+		return ret;
+	}
+	s->reassigned = true;
+	log_moved(j);
+	job_stage(s, "keep-lids");
+	return E_OK;
+}
+
+/* --- routing ---------------------------------------------------------------------- */
+
+static void route_now(struct sweep *s)
+{
+	struct job *j = s->job;
+
+	s->worker.ret = route_run(&j->request, j->arena, &j->route);
+}
+
+/* The job's arena is the worker's until done is set; the fabric thread only answers MADs.
+ */
+static void *route_thread(void *arg)
+{
+	struct sweep *s = arg;
+	struct transport *t = s->d.transport;
+
+	route_now(s);
+	atomic_store(&s->worker.done, true);
+	t->ops->wake(t);
+	return NULL;
+}
+
+int job_route_start(struct sweep *s)
+{
+	struct job *j = s->job;
+	int ret = program_known_tables(&j->program, &j->prev);
+
+	if (ret != E_OK) {
+		return ret;
+	}
+	j->request = (struct route_request){
+		.g = j->disc.g,
+		.lids = &j->lids,
+		.list = s->d.list,
+		.options = s->d.engines,
+		.credit_loops = (enum route_credit_loops)s->d.config->credit_loops,
+		.prev = &j->prev,
+		.cancel = &s->worker.cancel,
+		.now = s->d.cpu_clock,
+	};
+	atomic_store(&s->worker.cancel, false);
+	atomic_store(&s->worker.done, false);
+	if (!s->d.single_thread &&
+	    pthread_create(&s->worker.thread, NULL, route_thread, s) == 0) {
+		s->worker.running = true;
+		return E_OK;
+	}
+	route_now(s);
+	return E_OK;
+}
+
+void worker_stop(struct sweep *s)
+{
+	if (s->worker.running) {
+		atomic_store(&s->worker.cancel, true);
+		pthread_join(s->worker.thread, NULL);
+		s->worker.running = false;
+	}
+}
+
+static const char *refusal(struct sweep *s, int ret)
+{
+	struct job *j = s->job;
+	const struct route_result *r = &j->route;
+	const char *text = NULL;
+
+	switch (ret) {
+	case E_CREDITLOOP:
+	case E_LOOP:
+	case E_NOPATH: text = proof_text(&r->proof, j->disc.g, j->arena); break;
+	case E_UNSUITABLE: text = r->fallback_reason.text; break;
+	}
+	return text != NULL && text[0] ? text : err_text(ret);
+}
+
+bool job_route_done(struct sweep *s)
+{
+	const struct route_result *r = &s->job->route;
+	int ret;
+
+	if (s->worker.running) {
+		pthread_join(s->worker.thread, NULL);
+		s->worker.running = false;
+	}
+	ret = s->worker.ret;
+	job_stage(s, "route");
+	if (ret != E_OK) {
+		sweep_failed(s, false,
+		             "computed tables were refused, the running ones stay: %s",
+		             refusal(s, ret));
+		return false;
+	}
+	s->job->routed = true;
+	if (r->fallback_reason.text[0]) {
+		log_warning(source, "routing: %s was asked for, %s is used: %s",
+		            r->engine_asked, r->used->name, r->fallback_reason.text);
+	}
+	if (r->warning.text[0]) {
+		log_warning(source, "routing: %s", r->warning.text);
+	}
+	if (r->out.notes.text[0]) {
+		log_warning(source, "routing: %s", r->out.notes.text);
+	}
+	return true;
+}
+
+/* --- publish ---------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ h >> 29;
+}
+
+static uint64_t mix_bytes(uint64_t h, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+	uint64_t word;
+
+	for (; len >= sizeof(word); len -= sizeof(word), p += sizeof(word)) {
+		memcpy(&word, p, sizeof(word));
+		h = mix(h, word);
+	}
+	word = 0;
+	if (len) {
+		memcpy(&word, p, len);
+	}
+	return mix(h, word + len);
+}
+
+static uint64_t digest_graph(uint64_t h, const struct graph *g)
+{
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct node *n = &g->nodes[i];
+
+		h = mix(h, n->guid);
+		h = mix(h, (uint64_t)n->type << 16 | (uint64_t)n->n_ports << 8 | n->esp0);
+		h = mix_bytes(h, n->description, strlen(n->description));
+	}
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		const struct port *p = &g->ports[i];
+
+		h = mix(h, p->guid);
+		h = mix(h, (uint64_t)p->peer << 32 | (uint64_t)p->width << 24 |
+		                   (uint64_t)p->speed << 16 | (uint64_t)p->mtu << 8 |
+		                   p->vls);
+	}
+	return mix(h, g->sm_port);
+}
+
+/* What the routing epoch stands for. Never 0. */
+static uint64_t digest(const struct job *j, const char *options)
+{
+	uint64_t h = digest_graph(1, j->disc.g);
+	const struct lft *t = &j->route.out.lft;
+	const struct lanes *l = &j->route.out.lanes;
+
+	for (uint32_t i = 0; i < j->disc.g->n_ports; i++) {
+		h = mix(h, (uint64_t)j->lids.of[i].base << 8 | j->lids.of[i].lmc);
+	}
+	h = mix_bytes(h, t->rows, t->n_switches * t->stride);
+	if (l->rows != NULL) {
+		h = mix_bytes(h, l->rows, t->n_switches * l->stride);
+	}
+	return mix_bytes(h, options, strlen(options)) | 1;
+}
+
+/* Effective options without the keys: the snapshot has readers who must not know them. */
+static char *options_text(struct sweep *s)
+{
+	struct config public = *s->d.config;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+	int ret;
+
+	if (f == NULL) {
+		return NULL;
+	}
+	public.m_key = 0;
+	public.sm_key = 0;
+	public.sa_key = 0;
+	ret = config_dump(&public, s->d.engines != NULL ? &s->d.engines->sets : NULL,
+	                  s->job->arena, f);
+	if (fclose(f) != 0 || ret != E_OK) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static struct snap_attr *put_node_attr(struct snap_attr *to, const struct disc_node *n,
+                                       uint16_t attr)
+{
+	const uint8_t *data = attr == UMAD_SM_ATTR_NODE_DESC   ? n->description
+	                      : attr == UMAD_SM_ATTR_NODE_INFO ? n->node_info
+	                                                       : n->switch_info;
+
+	if (attr == UMAD_SM_ATTR_SWITCH_INFO && n->type != NODE_SWITCH) {
+		return to;
+	}
+	*to = (struct snap_attr){ n->guid, attr, 0, data, 64 };
+	return to + 1;
+}
+
+static struct snap_attr *put_port_attrs(struct snap_attr *to, const struct disc_node *n)
+{
+	for (unsigned i = 0; i <= n->n_ports; i++) {
+		if (n->ports[i].has_info) {
+			*to++ = (struct snap_attr){ n->guid, UMAD_SM_ATTR_PORT_INFO, i,
+				                    n->ports[i].info, 64 };
+		}
+	}
+	return to;
+}
+
+/* All payloads, by attribute, then GUID (the order of the graph), then port. */
+static int collect_attrs(struct job *j, struct snap_content *c)
+{
+	static const uint16_t of_node[] = { UMAD_SM_ATTR_NODE_DESC,
+		                            UMAD_SM_ATTR_NODE_INFO,
+		                            UMAD_SM_ATTR_SWITCH_INFO };
+	const struct graph *g = j->disc.g;
+	struct snap_attr *list = arena_array(
+		j->arena, 3 * (size_t)g->n_nodes + g->n_ports, sizeof(struct snap_attr));
+	struct snap_attr *to = list;
+
+	if (list == NULL) {
+		return -ENOMEM;
+	}
+	for (unsigned k = 0; k < sizeof(of_node) / sizeof(of_node[0]); k++) {
+		for (uint32_t i = 0; i < g->n_nodes; i++) {
+			to = put_node_attr(to, j->disc.of[i], of_node[k]);
+		}
+	}
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		to = put_port_attrs(to, j->disc.of[i]);
+	}
+	c->attrs = list;
+	c->n_attrs = (size_t)(to - list);
+	return E_OK;
+}
+
+static void fill_content(struct sweep *s, struct snap_content *c)
+{
+	const struct config *conf = s->d.config;
+	struct job *j = s->job;
+
+	c->computed_at = s->d.wall_clock != NULL ? s->d.wall_clock() : 0;
+	c->g = j->disc.g;
+	c->lids = &j->lids;
+	c->route = &j->route;
+	c->subnet_prefix = conf->subnet_prefix;
+	c->sm_port_guid = j->disc.g->ports[j->disc.g->sm_port].guid;
+	c->sm_lid = j->program.sm_lid;
+	c->sm_priority = (uint8_t)conf->sm_priority;
+	c->sm_state = s->sm_state;
+	c->packet_life_time = (uint8_t)conf->subnet_timeout;
+	c->path_selection = (uint8_t)conf->path_selection;
+	c->sa_key = conf->sa_key;
+	memcpy(c->stage, j->stage, sizeof(c->stage));
+	c->n_stages = j->n_stages;
+}
+
+/* The epoch of what is to be published: the present one if nothing changed. */
+static int choose_epoch(struct sweep *s, uint64_t now_digest)
+{
+	int ret;
+
+	if (s->digest == now_digest) {
+		return E_OK;
+	}
+	ret = state_next_epoch(s->d.state, &s->epoch);
+	if (ret == E_OK) {
+		s->digest = now_digest;
+	}
+	return ret;
+}
+
+int job_publish(struct sweep *s)
+{
+	struct snap_content c = { 0 };
+	struct snap_published done;
+	char *options = options_text(s);
+	int ret = options == NULL ? -ENOMEM : collect_attrs(s->job, &c);
+
+	if (ret == E_OK) {
+		ret = choose_epoch(s, digest(s->job, options));
+	}
+	if (ret == E_OK) {
+		fill_content(s, &c);
+		c.options_text = options;
+		c.epoch = s->epoch;
+		ret = snap_publish(s->d.snap, &c, sweep_now(s), &done);
+	}
+	free(options);
+	if (ret != E_OK) {
+		s->digest = 0; /* the next one that succeeds is a new epoch */
+		sweep_failed(s, false, "the snapshot cannot be published: %s",
+		             err_text(ret));
+		return ret;
+	}
+	s->status.epoch = s->epoch;
+	log_debug(source, "published epoch %" PRIu64 ": %u rows, %" PRIu64 " bytes",
+	          s->epoch, done.rows, done.bytes);
+	return E_OK;
+}
