@@ -57,8 +57,10 @@ struct job {
 	uint32_t *load;  /* [n][width] routes given to each port */
 	uint32_t *peer;  /* [n][width] switch behind a port */
 	uint8_t *system,
-		*node;   /* [n][width] neighbour's system and node, numbered per switch */
-	unsigned offset; /* of the LID in its LMC range, in this pass */
+		*node; /* [n][width] neighbour's system and node, numbered per switch */
+	uint8_t *carried; /* [n][stride / 8] bit per LID: a host's route passes; NULL: LMC
+	                     0 */
+	unsigned offset;  /* of the LID in its LMC range, in this pass */
 };
 
 /* The ports of one switch that lead closer to one destination switch. */
@@ -144,13 +146,20 @@ static unsigned pick_lowest_peer(const struct choice *c)
 	return best;
 }
 
+/* Does a host's route to the LID pass this switch? */
+static bool carries(const struct job *j, uint32_t s, uint32_t lid)
+{
+	return j->carried[(size_t)s * j->lft->stride / 8 + lid / 8] >> lid % 8 & 1;
+}
+
 /*
  * A further LID of a port: prefers a system, then a node, that the lower LIDs of the port
- * do not go through, then the least load, then the node they use the least.
+ * do not go through, then the least load, then the node they use the least. For LIDs of
+ * hosts only lower LIDs that carry traffic here count, and load matters.
  */
 static unsigned pick_apart(const struct job *j, uint32_t s, uint32_t base,
                            unsigned offset, const struct choice *c, unsigned start,
-                           bool by_load)
+                           bool hosts)
 {
 	const uint8_t *row = lft_row(j->lft, s);
 	const uint8_t *system = j->system + (size_t)s * j->width;
@@ -162,7 +171,7 @@ static unsigned pick_apart(const struct job *j, uint32_t s, uint32_t base,
 	for (unsigned k = 0; k < offset; k++) {
 		uint8_t p = row[base + k];
 
-		if (p != LFT_NO_ROUTE) {
+		if (p != LFT_NO_ROUTE && (!hosts || carries(j, s, base + k))) {
 			uses_system[system[p]]++;
 			uses_node[node[p]]++;
 		}
@@ -172,7 +181,7 @@ static unsigned pick_apart(const struct job *j, uint32_t s, uint32_t base,
 		unsigned u = uses_node[node[c->port[i]]];
 		uint64_t key = (uint64_t)(uses_system[system[c->port[i]]] != 0) << 62 |
 		               (uint64_t)(u != 0) << 61 |
-		               (uint64_t)(by_load ? c->load[i] : 0) << 8 | u;
+		               (uint64_t)(hosts ? c->load[i] : 0) << 8 | u;
 
 		if (key < best_key) {
 			best_key = key;
@@ -225,7 +234,7 @@ static void place_hosts(const struct job *j, uint32_t s, uint32_t t, struct choi
 		if (lid && row[lid] == LFT_NO_ROUTE) {
 			if (c->n == 1) {
 				i = 0;
-			} else if (j->offset) {
+			} else if (flow[h] && j->offset) {
 				i = pick_apart(j, s, lid - j->offset, j->offset, c, start,
 				               true);
 			} else if (flow[h]) {
@@ -237,6 +246,10 @@ static void place_hosts(const struct job *j, uint32_t s, uint32_t t, struct choi
 			}
 			row[lid] = c->port[i];
 			add_load(c, i, flow[h]);
+		}
+		if (lid && flow[h] && j->carried) {
+			j->carried[(size_t)s * j->lft->stride / 8 + lid / 8] |=
+				(uint8_t)(1U << lid % 8);
 		}
 		start = start + 1 == c->n ? 0 : start + 1;
 	}
@@ -451,6 +464,18 @@ static void name_neighbours(struct job *j, uint32_t s)
 	}
 }
 
+static unsigned largest_lmc(const struct job *j)
+{
+	unsigned lmc = 0;
+
+	for (uint32_t h = 0; h < j->n_cols; h++) {
+		unsigned l = j->lids->of[j->g->hosts[h]].lmc;
+
+		lmc = l > lmc ? l : lmc;
+	}
+	return lmc;
+}
+
 static int job_init(struct job *j, const struct route_in *in, struct lft *lft,
                     struct arena *tmp)
 {
@@ -475,23 +500,17 @@ static int job_init(struct job *j, const struct route_in *in, struct lft *lft,
 	if (!j->flow || !j->load || !j->peer || !j->system || !j->node) {
 		return -ENOMEM;
 	}
+	if (largest_lmc(j)) {
+		j->carried = arena_array(tmp, j->n, lft->stride / 8);
+		if (!j->carried) {
+			return -ENOMEM;
+		}
+	}
 	memset(j->peer, 0xff, cells * sizeof(*j->peer));
 	for (uint32_t s = 0; s < j->n; s++) {
 		name_neighbours(j, s);
 	}
 	return E_OK;
-}
-
-static unsigned largest_lmc(const struct job *j)
-{
-	unsigned lmc = 0;
-
-	for (uint32_t h = 0; h < j->n_cols; h++) {
-		unsigned l = j->lids->of[j->g->hosts[h]].lmc;
-
-		lmc = l > lmc ? l : lmc;
-	}
-	return lmc;
 }
 
 static int fill_tables(struct job *j, const _Atomic bool *cancel)

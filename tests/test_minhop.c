@@ -149,7 +149,7 @@ END_TEST
 /* Healthy fabrics: busiest link against the mean, and whether shifts pass freely. */
 static const struct {
 	const char *command;
-	double ratio; /* of max to mean routes per link, base LIDs */
+	double ratio; /* of max to mean routes per link, with each LMC from 0 to 2 */
 	bool shifts;  /* hosts are as many as uplinks on every level */
 } balanced[] = {
 	{ "ft2 6 4 4", 1.0, true },      { "ft2 18 9 9", 1.0, true },
@@ -189,9 +189,15 @@ START_TEST(balance)
 	struct lft lft = route(g, &l, NULL);
 	struct load load;
 
-	ck_assert_int_eq(load_build(g, &l, &lft, arena, &load), E_OK);
-	ck_assert_msg(load.max <= balanced[_i].ratio * load.mean + 1e-6,
-	              "%s: max %u mean %.2f", balanced[_i].command, load.max, load.mean);
+	for (uint32_t lmc = 0; lmc <= 2; lmc++) {
+		struct lids more = fabric_lids(g, lmc, 0, arena);
+		struct lft wide = route(g, &more, NULL);
+
+		ck_assert_int_eq(load_build(g, &more, &wide, arena, &load), E_OK);
+		ck_assert_msg(load.max <= balanced[_i].ratio * load.mean + 1e-6,
+		              "%s: LMC %u max %u mean %.2f", balanced[_i].command, lmc,
+		              load.max, load.mean);
+	}
 	for (uint32_t shift = 1; balanced[_i].shifts && shift < g->n_hosts; shift++) {
 		ck_assert_msg(shift_congestion(g, &l, &lft, shift) <= 1, "%s: shift %u",
 		              balanced[_i].command, shift);
