@@ -183,6 +183,8 @@ uint16_t sim_attr(struct sim *s, const struct sim_at *at, bool set, uint16_t att
                   uint32_t mod, uint8_t *data);
 void sim_node_reset(struct sim *s,
                     uint32_t node); /*!< as after power-on; links are not touched */
+
+/* sim_store.c: payloads that were Set and have no place of their own */
 /*! \brief Stored payload or NULL. */
 uint8_t *sim_stored_find(struct sim *s, uint32_t port, uint16_t attr, uint32_t mod);
 int sim_stored_put(struct sim *s, uint32_t port, uint16_t attr, uint32_t mod,
