@@ -9,6 +9,7 @@
 
 struct arena;
 struct diags;
+struct guid_file;
 
 /*!
  * Option table: one row per option. The row drives the file parser, the command line,
@@ -18,6 +19,10 @@ struct diags;
  * engine. A key that stands in several sets is stored in each of them, so engines may
  * share a key such as root_guid_file. Rows of type OPT_IGNORED are keys of a peer's file
  * that have no effect here: accepted with a warning, unless another set uses the key.
+ *
+ * A key of type OPT_GUID_FILE names a list of GUIDs (conf/guidfile.h). The list is read when
+ * the value is stored, with its errors by file and line, so that engines open no files; sets
+ * that share the key share the list.
  */
 enum option_type {
 	OPT_BOOL,    /*!< bool; TRUE FALSE yes no on off 1 0, any case */
@@ -26,6 +31,7 @@ enum option_type {
 	OPT_GUID,    /*!< uint64_t; 0x hex, or bare hex of 16 digits */
 	OPT_STRING,  /*!< const char *, NULL for "(null)" and "" */
 	OPT_ENUM,    /*!< uint32_t index into names, any case */
+	OPT_GUID_FILE, /*!< const struct guid_file *, NULL for "(null)" and ""; the value is a path */
 	OPT_LMC_ESP0, /*!< uint32_t 0-7; FALSE = 0, TRUE = UINT32_MAX (as lmc), or a number */
 	OPT_IGNORED  /*!< known, no effect */
 };

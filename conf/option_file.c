@@ -3,14 +3,13 @@
 #include "conf/option.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "conf/arena.h"
 #include "conf/diag.h"
 #include "conf/err.h"
 #include "conf/option_value.h"
+#include "conf/text.h"
 
 /*
  * The file of options, as text:
@@ -118,7 +117,8 @@ static void warn_duplicate(struct reader *r, const struct option_row *row)
  */
 static bool may_be_empty(struct reader *r, const struct option_row *row)
 {
-	if (row->type != OPT_STRING && row->type != OPT_IGNORED) {
+	if (row->type != OPT_STRING && row->type != OPT_GUID_FILE &&
+	    row->type != OPT_IGNORED) {
 		bad_line(r, "no value for the key", row->name);
 		return false;
 	}
@@ -207,48 +207,23 @@ int option_read_text(const struct option_sets *s, struct arena *a, const char *n
 	return r.ret;
 }
 
-/* Fills \a buf to FILE_MAX + 1 bytes or the end of the file. */
-static int read_all(const char *path, char *buf, size_t *ret_len)
-{
-	size_t len = 0;
-	ssize_t n;
-	int ret = E_OK;
-
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		return -errno;
-	}
-	do {
-		n = read(fd, buf + len, FILE_MAX + 1 - len);
-		if (n < 0 && errno != EINTR) {
-			ret = -errno;
-			break;
-		}
-		len += n > 0 ? (size_t)n : 0;
-	} while (n != 0 && len <= FILE_MAX);
-	close(fd);
-	if (ret == E_OK) {
-		*ret_len = len;
-	}
-	return ret;
-}
-
 int option_read_file(const struct option_sets *s, struct arena *a, const char *path,
                      struct diags *d)
 {
-	size_t len = 0;
 	struct arena *scratch = arena_new();
-	char *buf = scratch != NULL ? arena_alloc(scratch, FILE_MAX + 1) : NULL;
-	int ret = buf != NULL ? read_all(path, buf, &len) : -ENOMEM;
+	const char *text = NULL;
+	size_t len = 0;
+	int ret = scratch != NULL ? text_read_file(path, FILE_MAX, scratch, &text, &len)
+	                          : -ENOMEM;
 
-	if (ret != E_OK) {
-		diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s", err_text(ret));
-	} else if (len > FILE_MAX) {
+	if (ret == -EFBIG) {
 		diag_add(d, DIAG_ERROR, path, 0,
 		         "larger than %d bytes: not a file of options", FILE_MAX);
 		ret = E_SYNTAX;
+	} else if (ret != E_OK) {
+		diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s", err_text(ret));
 	} else {
-		ret = option_read_text(s, a, path, buf, len, d);
+		ret = option_read_text(s, a, path, text, len, d);
 	}
 	arena_free(scratch);
 	return ret;

@@ -9,6 +9,7 @@
 
 #include "conf/arena.h"
 #include "conf/err.h"
+#include "conf/guidfile.h"
 #include "conf/text.h"
 
 /*
@@ -201,6 +202,33 @@ static const char *expected_string(const struct option_row *row, struct arena *a
 	return "text without control characters";
 }
 
+static int store_guid_file(const struct option_row *row, void *member, const char *value,
+                           struct arena *a)
+{
+	const struct guid_file *list = NULL;
+	(void)row;
+
+	int ret = option_is_null(value) ? E_OK : guid_file_read(value, a, NULL, &list);
+	if (ret == E_OK) {
+		*(const struct guid_file **)member = list;
+	}
+	return ret;
+}
+
+static const char *text_guid_file(const struct option_row *row, const void *member,
+                                  struct arena *a)
+{
+	const struct guid_file *list = *(const struct guid_file *const *)member;
+	(void)row, (void)a;
+	return list != NULL ? list->path : "(null)";
+}
+
+static const char *expected_guid_file(const struct option_row *row, struct arena *a)
+{
+	(void)row, (void)a;
+	return "a file with one GUID per line";
+}
+
 static int store_enum(const struct option_row *row, void *member, const char *value,
                       struct arena *a)
 {
@@ -292,6 +320,7 @@ static const struct value_ops ops[] = {
 	[OPT_INT] = { store_int, text_int, expected_int },
 	[OPT_GUID] = { store_guid, text_guid64, expected_guid },
 	[OPT_STRING] = { store_string, text_string, expected_string },
+	[OPT_GUID_FILE] = { store_guid_file, text_guid_file, expected_guid_file },
 	[OPT_ENUM] = { store_enum, text_enum, expected_enum },
 	[OPT_LMC_ESP0] = { store_lmc_esp0, text_lmc_esp0, expected_lmc_esp0 },
 	[OPT_IGNORED] = { store_nothing, text_nothing, expected_nothing },
@@ -301,6 +330,19 @@ int option_store(const struct option_row *row, void *base, struct arena *a,
                  const char *value)
 {
 	return ops[row->type].store(row, (char *)base + row->offset, value, a);
+}
+
+int option_store_file(const struct option_row *row, void *base, struct arena *a,
+                      const char *value, struct diags *d, const struct guid_file **done)
+{
+	int ret = E_OK;
+	if (*done == NULL && !option_is_null(value)) {
+		ret = guid_file_read(value, a, d, done);
+	}
+	if (ret == E_OK) {
+		*(const struct guid_file **)((char *)base + row->offset) = *done;
+	}
+	return ret;
 }
 
 const char *option_text(const struct option_row *row, const void *base, struct arena *a)

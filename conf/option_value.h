@@ -10,10 +10,21 @@
 
 /*!
  * \brief Stores \a value in the row's member of \a base; nothing for OPT_IGNORED.
- * \retval E_SYNTAX E_RANGE -ENOMEM  The member is unchanged.
+ *
+ * A file that is named is read, and what is wrong inside goes nowhere: use
+ * option_store_file() to see it.
+ *
+ * \retval E_SYNTAX E_RANGE -ENOMEM -errno  The member is unchanged.
  */
 int option_store(const struct option_row *row, void *base, struct arena *a,
                  const char *value);
+
+/*!
+ * \brief The same for an OPT_GUID_FILE, with all problems of the file in \a d.
+ * \param done  In: the list if a set before this one has read it, else NULL. Out: the list.
+ */
+int option_store_file(const struct option_row *row, void *base, struct arena *a,
+                      const char *value, struct diags *d, const struct guid_file **done);
 
 /*! \brief What option_store() accepts for this row ("a number from 0 to 7"). Arena
  * string. */

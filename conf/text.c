@@ -3,8 +3,12 @@
 #include "conf/text.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "conf/arena.h"
 #include "conf/err.h"
 
 /* Value of a digit up to base 16, or 16 when it is none. */
@@ -91,6 +95,16 @@ int text_guid(const char *s, uint64_t *ret_guid)
 	return len == 16 ? digits(s, len, 16, ret_guid) : E_SYNTAX;
 }
 
+int text_number(const char *s, uint64_t *ret)
+{
+	int err = text_guid(s, ret);
+	if (err == E_OK || has_0x(s)) {
+		return err;
+	}
+	bool octal = s[0] == '0' && s[1] != '\0';
+	return digits(s, strlen(s), octal ? 8 : 10, ret);
+}
+
 int text_gid(const char *s, uint64_t *ret_prefix, uint64_t *ret_guid)
 {
 	struct in6_addr addr;
@@ -145,4 +159,43 @@ void text_printable(char *s)
 			*s = '?';
 		}
 	}
+}
+
+/* Fills \a buf to \a max + 1 bytes or the end of the file. */
+static int read_all(int fd, char *buf, size_t max, size_t *ret_len)
+{
+	size_t len = 0;
+	ssize_t n;
+
+	do {
+		n = read(fd, buf + len, max + 1 - len);
+		if (n < 0 && errno != EINTR) {
+			return -errno;
+		}
+		len += n > 0 ? (size_t)n : 0;
+	} while (n != 0 && len <= max);
+	*ret_len = len;
+	return len > max ? -EFBIG : E_OK;
+}
+
+int text_read_file(const char *path, size_t max, struct arena *a, const char **ret_text,
+                   size_t *ret_len)
+{
+	size_t len = 0;
+	char *buf = arena_alloc(a, max + 1); /* pages beyond the file are never touched */
+	if (buf == NULL) {
+		return -ENOMEM;
+	}
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		return -errno;
+	}
+	int ret = read_all(fd, buf, max, &len);
+	close(fd);
+	if (ret == E_OK) {
+		buf[len] = '\0';
+		*ret_text = buf;
+		*ret_len = len;
+	}
+	return ret;
 }

@@ -6,12 +6,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
+
 /*!
  * Small text helpers that several rooms share.
  */
 
 /*! \brief Whole string as a number: decimal or 0x hex. \retval E_SYNTAX E_RANGE */
 int text_u64(const char *s, uint64_t max, uint64_t *ret);
+
+/*!
+ * \brief Whole string as a number the way C reads one: decimal, 0x hex, octal after a 0; 16
+ *        bare hex digits and four groups of four are a GUID, as in text_guid().
+ * \retval E_SYNTAX E_RANGE
+ */
+int text_number(const char *s, uint64_t *ret);
 
 /*! \brief GUID: "0x" + 1-16 hex digits, 16 bare hex digits, or four groups "aaaa:bbbb:cccc:dddd". */
 int text_guid(const char *s, uint64_t *ret_guid);
@@ -24,3 +33,11 @@ unsigned text_distance(const char *a, const char *b, unsigned limit);
 
 /*! \brief Replaces control characters by '?' in place: text from outside for a log or terminal. */
 void text_printable(char *s);
+
+/*!
+ * \brief Reads a whole file into \a a.
+ * \param ret_text  \a ret_len bytes and a NUL behind them.
+ * \retval -EFBIG  It holds more than \a max bytes. \retval -errno
+ */
+int text_read_file(const char *path, size_t max, struct arena *a, const char **ret_text,
+                   size_t *ret_len);

@@ -76,6 +76,37 @@ START_TEST(test_guid)
 }
 END_TEST
 
+static const struct {
+	const char *text;
+	int ret;
+	uint64_t v;
+} c_numbers[] = {
+	{ "0", E_OK, 0 },
+	{ "12", E_OK, 12 },
+	{ "012", E_OK, 10 },
+	{ "0x12", E_OK, 18 },
+	{ "1234567890123456789", E_OK, 1234567890123456789u }, /* 19 digits, no groups */
+	{ "0002c9030000abcd", E_OK, 0x0002c9030000abcd },
+	{ "0002:c903:0000:abcd", E_OK, 0x0002c9030000abcd },
+	{ "18446744073709551615", E_OK, UINT64_MAX },
+	{ "18446744073709551616", E_RANGE, 0 },
+	{ "018", E_SYNTAX, 0 },
+	{ "abc", E_SYNTAX, 0 },
+	{ "0x", E_SYNTAX, 0 },
+	{ "-1", E_SYNTAX, 0 },
+	{ "1,", E_SYNTAX, 0 },
+	{ "", E_SYNTAX, 0 },
+};
+
+START_TEST(test_c_number)
+{
+	uint64_t v = UNTOUCHED;
+	int ret = text_number(c_numbers[_i].text, &v);
+	ck_assert_msg(ret == c_numbers[_i].ret, "'%s' gives %d", c_numbers[_i].text, ret);
+	ck_assert_uint_eq(v, ret == E_OK ? c_numbers[_i].v : UNTOUCHED);
+}
+END_TEST
+
 START_TEST(test_gid)
 {
 	uint64_t prefix = UNTOUCHED, guid = UNTOUCHED;
@@ -167,6 +198,7 @@ int main(void)
 	TCase *tc = tcase_create("text");
 	tcase_add_loop_test(tc, test_number, 0, N(numbers));
 	tcase_add_loop_test(tc, test_guid, 0, N(guids));
+	tcase_add_loop_test(tc, test_c_number, 0, N(c_numbers));
 	tcase_add_test(tc, test_gid);
 	tcase_add_loop_test(tc, test_distance, 0, N(words));
 	tcase_add_test(tc, test_distance_long);

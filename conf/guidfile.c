@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "conf/guidfile.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/diag.h"
+#include "conf/err.h"
+#include "conf/text.h"
+
+/* A million GUIDs with a description each; more is surely something else. */
+enum { LIST_MAX_BYTES = 64 << 20 };
+
+struct reader {
+	struct diags *d;
+	const char *path;
+	unsigned line;
+	struct guid_record *records;
+	uint32_t n;
+	int ret;
+};
+
+static void bad_line(struct reader *r, const char *what, const char *text)
+{
+	diag_add(r->d, DIAG_ERROR, r->path, r->line, "%s: '%.64s'", what, text);
+	r->ret = E_SYNTAX;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static char *skip_blank(char *p)
+{
+	while (is_blank(*p)) {
+		p++;
+	}
+	return p;
+}
+
+/* Ends the text before a comment and before the blanks at its end. */
+static void cut_end(char *text)
+{
+	char *end = text;
+	for (char *p = text; *p != '\0'; p++) {
+		if (*p == '#' && (p == text || is_blank(p[-1]))) {
+			break;
+		}
+		if (!is_blank(*p)) {
+			end = p + 1;
+		}
+	}
+	*end = '\0';
+}
+
+static bool has_control(const char *p, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (((unsigned char)p[i] < 0x20 && !is_blank(p[i])) || p[i] == 0x7f) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* \a text is one line, with a NUL in place of its newline. */
+static void read_line(struct reader *r, char *text, size_t len)
+{
+	struct guid_record *to = &r->records[r->n];
+
+	if (has_control(text, len)) {
+		bad_line(r, "a byte that is not text", text);
+		return;
+	}
+	text = skip_blank(text);
+	cut_end(text);
+	if (*text == '\0') {
+		return;
+	}
+	char *end = text + strcspn(text, " \t\r");
+	char *rest = skip_blank(end);
+	*end = '\0';
+	switch (text_number(text, &to->guid)) {
+	case E_OK: break;
+	case E_RANGE: bad_line(r, "a GUID of more than 64 bits", text); return;
+	default:
+		bad_line(r, "expected a GUID (0x and up to 16 hex digits)", text);
+		return;
+	}
+	to->line = r->line;
+	to->rest = rest;
+	r->n++;
+}
+
+static size_t count_lines(const char *text, size_t len)
+{
+	size_t n = 1;
+	for (const char *p = text; (p = memchr(p, '\n', len - (size_t)(p - text))); p++) {
+		n++;
+	}
+	return n;
+}
+
+int guid_file_parse(const char *path, const char *text, size_t len, struct arena *a,
+                    struct diags *d, const struct guid_file **ret)
+{
+	struct reader r = { .d = d };
+	char *copy = arena_alloc(a, len + 1);
+	struct guid_file *file = arena_alloc(a, sizeof(*file));
+
+	r.records = arena_array(a, count_lines(text, len), sizeof(*r.records));
+	r.path = arena_strdup(a, path);
+	if (copy == NULL || file == NULL || r.records == NULL || r.path == NULL) {
+		return -ENOMEM;
+	}
+	memcpy(copy, text, len);
+	for (char *p = copy, *end = copy + len; p < end;) {
+		char *newline = memchr(p, '\n', (size_t)(end - p));
+		char *stop = newline != NULL ? newline : end;
+		r.line++;
+		*stop = '\0';
+		read_line(&r, p, (size_t)(stop - p));
+		p = stop + 1;
+	}
+	if (r.ret == E_OK) {
+		*file = (struct guid_file){ r.path, r.records, r.n };
+		*ret = file;
+	}
+	return r.ret;
+}
+
+int guid_file_read(const char *path, struct arena *a, struct diags *d,
+                   const struct guid_file **ret)
+{
+	struct arena *scratch = arena_new();
+	const char *text = NULL;
+	size_t len = 0;
+	int err = scratch != NULL
+	                  ? text_read_file(path, LIST_MAX_BYTES, scratch, &text, &len)
+	                  : -ENOMEM;
+
+	if (err == -EFBIG) {
+		diag_add(d, DIAG_ERROR, path, 0,
+		         "larger than %d bytes: not a list of GUIDs", LIST_MAX_BYTES);
+		err = E_SYNTAX;
+	} else if (err != E_OK) {
+		diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s", err_text(err));
+	} else {
+		err = guid_file_parse(path, text, len, a, d, ret);
+	}
+	arena_free(scratch);
+	return err;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct diags;
+
+/*!
+ * Lists of GUIDs that an operator writes: root switches, compute nodes, ids, weights, orders.
+ *
+ *   line  := blank? [ guid [ blank rest ] ] [ comment ]
+ *   guid  := 0x hex, a decimal or (after a 0) octal number, or 16 bare hex digits
+ *   comment := '#' to the end of the line; at its start or after a blank
+ *
+ * What the rest means is the business of the key that names the file. Lines of any length.
+ * Blank lines and those that hold a comment alone have no record.
+ */
+struct guid_record {
+	uint64_t guid;    /*!< host order */
+	const char *rest; /*!< behind the GUID, without blanks at its ends; "" when nothing is there */
+	unsigned line;    /*!< 1-based */
+};
+
+struct guid_file {
+	const char *path;                  /*!< as given, for messages and dumps */
+	const struct guid_record *records; /*!< [n] in the order of the file; duplicates stay */
+	uint32_t n;
+};
+
+/*!
+ * \brief Reads a list.
+ *
+ * Every bad line is reported in \a d by file and line with its text, not only the first.
+ *
+ * \param ret  In \a a.
+ * \retval E_SYNTAX  At least one bad line, or too large to be such a list.
+ * \retval -errno    The file cannot be read; also in \a d.
+ */
+int guid_file_read(const char *path, struct arena *a, struct diags *d,
+                   const struct guid_file **ret);
+
+/*! \brief guid_file_read() over \a len bytes in memory; \a path stands in messages. */
+int guid_file_parse(const char *path, const char *text, size_t len, struct arena *a,
+                    struct diags *d, const struct guid_file **ret);
