@@ -45,13 +45,13 @@ enum {
 static const struct api_row rows[] = {
 	{ "GET", "/paths",                  api_paths,   path_params, PATHS_TABLES, "the same as /v1/paths" },
 	{ "GET", "/v1/paths",               api_paths,   path_params, PATHS_TABLES, "paths from src to dst, each a LID, GUID, GID, description or description:port" },
-	{ "GET", "/v1/fabric",              api_fabric,  no_params,   TABLE_ALL,    "the fabric: identity, counts, LIDs, times of the last sweep" },
+	{ "GET", "/v1/fabric",              api_fabric,  no_params,   TABLE_META,    "the fabric: identity, counts, LIDs, times of the last sweep" },
 	{ "GET", "/v1/nodes",               api_nodes,   node_params, NODES_TABLES, "all nodes with their ports" },
 	{ "GET", "/v1/nodes/{guid}",        api_node,    no_params,   NODES_TABLES, "one node by NodeGUID or PortGUID" },
 	{ "GET", "/v1/links",               api_links,   page_params, LINKS_TABLES, "all cables with the routes on them" },
 	{ "GET", "/v1/lids",                api_lids,    page_params, TABLE_LIDS | TABLE_NODES, "owner of each LID range" },
 	{ "GET", "/v1/switches/{guid}/lft", api_lft,     page_params, TABLE_LFT | TABLE_NODES | TABLE_LIDS, "linear forwarding table of a switch" },
-	{ "GET", "/v1/routing",             api_routing, no_params,   TABLE_ALL,    "routing engine, fallback, proof, load" },
+	{ "GET", "/v1/routing",             api_routing, no_params,   TABLE_META,    "routing engine, fallback, proof, load" },
 	{ "GET", "/healthz",                api_healthz, no_params,   0,            "this process lives" },
 	{ "GET", "/readyz",                 api_readyz,  no_params,   0,            "the fabric is up and answers are fresh, or why not" },
 	{ "GET", "/metrics",                api_metrics, no_params,   0,            "Prometheus metrics" },
@@ -199,11 +199,17 @@ static int route(struct api_call *c, const struct api_request *rq)
 
 uint64_t api_version(const struct snap_meta *m, unsigned tables)
 {
-	const uint64_t version[] = { m->version_nodes,      m->version_ports,
-		                     m->version_links,      m->version_lids,
-		                     m->version_lft,        m->version_paths,
-		                     m->version_attrs,      m->version_options,
-		                     m->version_partitions, m->version_load };
+	const uint64_t version[] = { m->version_nodes,
+		                     m->version_ports,
+		                     m->version_links,
+		                     m->version_lids,
+		                     m->version_lft,
+		                     m->version_paths,
+		                     m->version_attrs,
+		                     m->version_options,
+		                     m->version_partitions,
+		                     m->version_load,
+		                     m->txn };
 	uint64_t newest = 0;
 
 	/* Versions are transaction ids, so a change of any table raises the maximum. */
@@ -249,7 +255,7 @@ static int pin(struct api_call *c, struct api_reply *ret)
 		return problem_set(&c->problem, c->arena, err, "%s", why);
 	}
 	const struct snap_meta *m = snap_meta(c->snap);
-	ret->epoch = m->epoch;
+	c->epoch = m->epoch;
 	snprintf(ret->etag, sizeof(ret->etag), "\"%" PRIu64 "-%" PRIu64 "%s\"", m->epoch,
 	         api_version(m, c->row->tables), c->stale ? "-stale" : "");
 	return E_OK;
@@ -295,11 +301,27 @@ static int run(struct api_call *c, const struct api_request *rq, struct api_repl
 	return err;
 }
 
+uint64_t api_epoch(struct api_call *c, const char **ret_why)
+{
+	struct snap_reader *snap;
+
+	if (source_pin(c->thread->source, c->now_ms, ret_why, &snap) != E_OK) {
+		return 0;
+	}
+	c->epoch = snap_meta(snap)->epoch;
+	return c->epoch;
+}
+
 static void reply_problem(struct api_call *c, int err, struct api_reply *ret)
 {
+	const char *why;
+
 	c->problem.err = err;
+	if (c->epoch == 0) {
+		api_epoch(c, &why); /* refused before the snapshot was looked at */
+	}
 	body_clear(&c->body);
-	body_json(&c->body, problem_json(&c->problem, ret->epoch));
+	body_json(&c->body, problem_json(&c->problem, c->epoch));
 	ret->status = gw_status(err);
 	ret->content_type = "application/problem+json";
 	ret->retry_after = gw_retry_after(err);
@@ -336,6 +358,7 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
 		reply_problem(&c, err, &reply);
 	}
 	reply.body = c.body;
+	reply.epoch = c.epoch;
 	reply.route = c.row != NULL ? (unsigned)(c.row - rows) : N_ROWS;
 	problem_clear(&c.problem);
 	arena_free(c.arena);

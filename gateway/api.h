@@ -28,7 +28,8 @@ struct source;
  */
 enum { API_TRIES = 3, API_LIMIT_DEFAULT = 20000, API_LIMIT_MAX = 65536 };
 
-/*! Snapshot tables an answer depends on. */
+/*! Snapshot tables an answer depends on; TABLE_META: the head, which every publish
+ * writes. */
 enum api_table {
 	TABLE_NODES = 1,
 	TABLE_PORTS = 2,
@@ -40,7 +41,7 @@ enum api_table {
 	TABLE_OPTIONS = 128,
 	TABLE_PARTITIONS = 256,
 	TABLE_LOAD = 512,
-	TABLE_ALL = 1023
+	TABLE_META = 1024
 };
 
 /*! What one server thread keeps from request to request. */
@@ -76,6 +77,7 @@ struct api_call {
 	const char *capture;      /*!< segment that matched {...}, or NULL */
 	struct snap_reader *snap; /*!< pinned; NULL: the row needs none */
 	uint64_t now_ms;          /*!< CLOCK_BOOTTIME */
+	uint64_t epoch;           /*!< of the answer, 0: none is known */
 	bool stale;               /*!< the daemon's heartbeat is too old */
 	const char *content_type;
 	struct body body;       /*!< to be filled on success */
@@ -117,6 +119,12 @@ bool api_etag_matches(const char *header, const char *etag);
 
 /*! \brief {"epoch":E} and "stale":true when it is. */
 json_t *api_head(const struct api_call *c);
+
+/*!
+ * \brief Epoch that answers come from at this moment, for rows that need no snapshot.
+ * \return 0: none; \a ret_why then says why, borrowed until the next request.
+ */
+uint64_t api_epoch(struct api_call *c, const char **ret_why);
 
 /*! \brief Value of a parameter, or NULL. */
 const char *api_param(const struct api_call *c, const char *name);

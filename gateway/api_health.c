@@ -7,24 +7,13 @@
 #include "gateway/ready.h"
 #include "gateway/source.h"
 
-/* Epoch that answers would come from, 0 when there is none. */
-static uint64_t published_epoch(struct api_call *c, const char **ret_why)
-{
-	struct snap_reader *snap;
-
-	if (source_pin(c->thread->source, c->now_ms, ret_why, &snap) != E_OK) {
-		return 0;
-	}
-	return snap_meta(snap)->epoch;
-}
-
 int api_healthz(struct api_call *c)
 {
 	const char *why = NULL;
 
 	/* Alive is all this says: no look at the daemon may make it fail. */
 	body_json(&c->body, json_pack("{s:s, s:I}", "status", "ok", "epoch",
-	                              (json_int_t)published_epoch(c, &why)));
+	                              (json_int_t)api_epoch(c, &why)));
 	return E_OK;
 }
 
@@ -33,7 +22,7 @@ int api_readyz(struct api_call *c)
 	struct stats_copy stats;
 	const char *why = NULL;
 
-	uint64_t epoch = published_epoch(c, &why);
+	uint64_t epoch = api_epoch(c, &why);
 	bool has_stats =
 		source_stats(c->thread->source, c->now_ms, c->arena, &stats) == E_OK;
 	const char *reason =
@@ -66,7 +55,7 @@ int api_index(struct api_call *c)
 	}
 	body_json(&c->body,
 	          json_pack("{s:s, s:I, s:o}", "service", "saguaro-gateway", "epoch",
-	                    (json_int_t)published_epoch(c, &why), "resources", list));
+	                    (json_int_t)api_epoch(c, &why), "resources", list));
 	return E_OK;
 }
 
@@ -83,7 +72,7 @@ static int fabric_metrics(struct api_call *c, uint64_t *ret_epoch, const char **
 		}
 		c->body.len = start;
 		err = metrics_fabric(&c->body, snap);
-		*ret_epoch = snap_meta(snap)->epoch;
+		c->epoch = *ret_epoch = snap_meta(snap)->epoch;
 		if (snap_check(snap) == E_OK) {
 			return err;
 		}

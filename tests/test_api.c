@@ -110,7 +110,9 @@ START_TEST(test_version)
 	ck_assert_uint_eq(api_version(&m, TABLE_NODES), 3);
 	ck_assert_uint_eq(api_version(&m, TABLE_NODES | TABLE_LINKS), 8);
 	ck_assert_uint_eq(api_version(&m, TABLE_PORTS), 0);
-	ck_assert_uint_eq(api_version(&m, TABLE_ALL), 9);
+	ck_assert_uint_eq(api_version(&m, TABLE_META | TABLE_LOAD), 9);
+	m.txn = 12;
+	ck_assert_uint_eq(api_version(&m, TABLE_META | TABLE_LOAD), 12);
 }
 END_TEST
 

@@ -363,6 +363,8 @@ START_TEST(test_problem)
 	snprintf(type, sizeof(type), "urn:saguaro:problem:%s", problems[_i].type);
 	ck_assert_str_eq(text_of(o, "type"), type);
 	ck_assert_int_eq(int_of(o, "status"), problems[_i].status);
+	ck_assert_int_eq(int_of(o, "epoch"), 5);
+	ck_assert_str_eq(client.epoch, "5");
 	ck_assert_pstr_eq(json_string_value(json_object_get(o, "parameter")),
 	                  problems[_i].parameter);
 	ck_assert_msg(strstr(text_of(o, "detail"), problems[_i].detail) != NULL, "%s",
