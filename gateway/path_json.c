@@ -12,7 +12,7 @@ json_t *path_record_json(const struct path_record *rec)
 	/* Order of the members: PathRecord's components (IBA vol. 1, 15.2.5.16). */
 	/* clang-format off */
 	return json_pack("{s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, "
-	                 "s:i, s:i, s:i, s:o, s:i, s:i, s:i, s:i, s:i, s:i}",
+	                 "s:i, s:i, s:i, s:i, s:i, s:o, s:i, s:i, s:i, s:i}",
 		"service_id", guid_json(rec->service_id),
 		"dgid", gid_json(rec->dgid_prefix, rec->dgid_guid),
 		"sgid", gid_json(rec->sgid_prefix, rec->sgid_guid),
@@ -30,9 +30,9 @@ json_t *path_record_json(const struct path_record *rec)
 		"mtu_selector", rec->mtu_selector,
 		"mtu", rec->mtu,
 		"mtu_bytes", mtu_bytes(rec->mtu),
-		"rate_gbps", rate_gbps_json(rec->rate),
 		"rate_selector", rec->rate_selector,
 		"rate", rec->rate,
+		"rate_gbps", rate_gbps_json(rec->rate),
 		"packet_life_time_selector", rec->packet_life_time_selector,
 		"packet_life_time", rec->packet_life_time,
 		"preference", rec->preference,
