@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026, The Saguaro authors
+#
+# The program saguaro-gateway without a daemon: start, port file, signals, what it says
+# when it cannot start, and a manual that knows its options.
+# shellcheck source=tests/e2e/lib.sh
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+gateway=$bin/saguaro-gateway
+[ -x "$gateway" ] || skip "saguaro-gateway is not built"
+
+start() { # start NAME FLAGS... ; sets $pid and $port
+	local name=$1
+	shift
+	"$gateway" --listen 127.0.0.1:0 --port-file "$work/$name.port" --snapshot-dir "$work/run" "$@" \
+		2>"$work/$name.log" &
+	pid=$!
+	pids+=("$pid")
+	for _ in $(seq 200); do
+		[ -s "$work/$name.port" ] && break
+		kill -0 "$pid" 2>/dev/null || break
+		sleep 0.05
+	done
+	port=$(cat "$work/$name.port")
+}
+
+start first
+same "alive without a daemon" 200 "$(curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$port/healthz")"
+has "not ready, with the folder" "$(curl -s "http://127.0.0.1:$port/readyz")" "$work/run"
+same "nothing was created" "" "$(ls -A "$work/run" 2>/dev/null)"
+has "says where it answers" "$(cat "$work/first.log")" "http://127.0.0.1:$port"
+
+# Reading from a port in use, a bad address, a bad option: one sentence each.
+said=$("$gateway" --listen "127.0.0.1:$port" --snapshot-dir "$work/run" 2>&1)
+same "status when the port is in use" 1 "$?"
+has "port in use" "$said" "another program listens there"
+said=$("$gateway" --listen nonsense 2>&1)
+same "status for a bad address" 1 "$?"
+has "bad address" "$said" "expected ADDR:PORT"
+said=$("$gateway" --threads 0 2>&1)
+same "status for a bad number" 2 "$?"
+has "bad number" "$said" "threads"
+said=$("$gateway" --port-file "$work/no/such/folder" --listen 127.0.0.1:0 --snapshot-dir "$work/run" 2>&1)
+same "status when the port file cannot be written" 1 "$?"
+has "port file" "$said" "$work/no/such/folder"
+
+for signal in TERM INT; do
+	start "$signal"
+	[ -n "$port" ] || fail "no port before SIG$signal"
+	# A shell gives its background jobs an ignored SIGINT; the program waits for it all the same.
+	kill -"$signal" "$pid"
+	wait "$pid"
+	same "status after SIG$signal" 0 "$?"
+done
+
+start public --listen 0.0.0.0:0
+has "warns on a public address" "$(cat "$work/public.log")" "no authentication"
+
+# Each long option of --help stands in the manual, and the other way round.
+options() { grep -o -e '--[a-z][a-z-]*' | sort -u; }
+manual=$here/doc/man/saguaro-gateway.8
+same "manual and --help" "$("$gateway" --help | options)" "$(sed 's/\\-/-/g' "$manual" | options)"
+
+finish
