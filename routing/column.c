@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "routing/column.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <string.h>
 #ifdef _OPENMP
@@ -137,20 +138,59 @@ struct column *column_new(const struct column_map *m, unsigned n, struct arena *
 	return c;
 }
 
+/* One step of transposing: swaps the bytes of two words that the mask and shift pair up.
+ */
+static void swap_bytes(uint64_t *a, uint64_t *b, unsigned shift, uint64_t mask)
+{
+	uint64_t t = (*a >> shift ^ *b) & mask;
+
+	*a ^= t << shift;
+	*b ^= t;
+}
+
+/* Eight bytes of eight rows become eight bytes of eight columns. */
+static void transpose_8(const uint8_t *from, size_t from_stride, uint8_t *to,
+                        size_t to_stride)
+{
+	uint64_t w[8];
+
+	for (unsigned i = 0; i < 8; i++) {
+		memcpy(&w[i], from + i * from_stride, sizeof(*w));
+		w[i] = le64toh(w[i]); /* byte 0 in the lowest bits */
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		swap_bytes(&w[i], &w[i + 4], 32, UINT64_C(0x00000000ffffffff));
+	}
+	for (unsigned i = 0; i < 8; i += i % 4 == 1 ? 3 : 1) {
+		swap_bytes(&w[i], &w[i + 2], 16, UINT64_C(0x0000ffff0000ffff));
+	}
+	for (unsigned i = 0; i < 8; i += 2) {
+		swap_bytes(&w[i], &w[i + 1], 8, UINT64_C(0x00ff00ff00ff00ff));
+	}
+	for (unsigned i = 0; i < 8; i++) {
+		w[i] = htole64(w[i]);
+		memcpy(to + i * to_stride, &w[i], sizeof(*w));
+	}
+}
+
 void column_load_block(const struct column_map *m, struct column *c, uint32_t lid)
 {
-	size_t n = m->n;
+	size_t n = m->n, s = 0;
 
 	c->block_lid = lid;
 	if (m->lft->stride < (size_t)lid + COLUMN_BLOCK) {
 		memset(c->block, LFT_NO_ROUTE, n * COLUMN_BLOCK);
 		return;
 	}
-	for (size_t s = 0; s < n; s++) {
-		const uint8_t *row = lft_row(m->lft, (uint32_t)s) + lid;
-
+	for (; s + 8 <= n; s += 8) {
+		for (uint32_t k = 0; k < COLUMN_BLOCK; k += 8) {
+			transpose_8(lft_row(m->lft, (uint32_t)s) + lid + k,
+			            m->lft->stride, c->block + k * n + s, n);
+		}
+	}
+	for (; s < n; s++) {
 		for (size_t k = 0; k < COLUMN_BLOCK; k++) {
-			c->block[k * n + s] = row[k];
+			c->block[k * n + s] = lft_row(m->lft, (uint32_t)s)[lid + k];
 		}
 	}
 }
