@@ -14,7 +14,7 @@ struct arena;
  * MDB_RDONLY|MDB_NOLOCK under the same rule as the snapshot.
  *
  * Values are named numbers in the form of a Prometheus series without the "saguaro_" prefix,
- * for instance `mad_sent_total{class="smp"}`; and named texts (`sweep_phase`, `not_ready`).
+ * for instance `mad_sent_total{class="smp"}`; and named texts (`phase`, `not_ready`, `progress`).
  * The heartbeat is a number of CLOCK_BOOTTIME milliseconds: a reader on the same machine
  * compares it with its own clock.
  */

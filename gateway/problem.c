@@ -33,7 +33,7 @@ static const struct problem_row rows[] = {
 	{ E_UNSUITABLE,     422, NULL, NULL },
 	{ E_FULL,           503, NULL, NULL },
 	{ E_STALE,          503, NULL, NULL },
-	{ E_NOTREADY,       503, NULL, NULL },
+	{ E_NOTREADY,       503, NULL, "not ready" },
 	{ E_LAYOUT,         503, NULL, NULL },
 	{ E_FOREIGN,        503, NULL, NULL },
 	{ E_LOCKED,         503, NULL, NULL },

@@ -42,18 +42,27 @@ static const char *gone_since(const struct stats_copy *c, struct arena *a)
 		text, (unsigned)c->pid, STALE_AFTER_MS);
 }
 
+/* Text by name, NULL when it is missing or empty. */
+static const char *text_or_null(const struct stats_copy *c, const char *name)
+{
+	const char *text = stats_copy_text(c, name);
+	return text != NULL && text[0] != '\0' ? text : NULL;
+}
+
 static const char *not_up(const struct stats_copy *c, struct arena *a)
 {
-	const char *reason = stats_copy_text(c, "not_ready");
-	const char *phase = stats_copy_text(c, "sweep_phase");
+	const char *reason = text_or_null(c, "not_ready");
+	const char *progress = text_or_null(c, "progress");
 
-	if (reason != NULL && reason[0] != '\0') {
-		return arena_strdup(a, reason);
+	if (progress == NULL) {
+		const char *phase = text_or_null(c, "phase");
+		progress = phase != NULL && strcmp(phase, "idle") != 0 ? phase : NULL;
 	}
-	if (phase != NULL && phase[0] != '\0') {
-		return arena_printf(a, "the subnet is not up yet: %s", phase);
+	if (reason == NULL) {
+		reason = "the subnet is not up yet";
 	}
-	return "the subnet is not up yet";
+	return progress != NULL ? arena_printf(a, "%s (%s)", reason, progress)
+	                        : arena_strdup(a, reason);
 }
 
 const char *ready_reason(const struct stats_copy *stats, uint64_t epoch,
