@@ -9,6 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #include <infiniband/umad_sm.h>
 #include <infiniband/umad_types.h>
 
@@ -57,6 +61,11 @@ static inline struct rig *rig_new(void)
 	struct why why = { "" };
 
 	ck_assert_ptr_nonnull(r);
+#ifdef _OPENMP
+	/* Small fabrics, many tests at a time: threads that spin for work only get in the
+	 * way. */
+	omp_set_num_threads(1);
+#endif
 	if (getenv("SWEEP_LOG") == NULL) {
 		log_set_level(LOG_LEVEL_ERROR);
 	}
