@@ -8,6 +8,7 @@
 struct arena;
 struct diags;
 struct graph;
+struct maker;
 
 /*!
  * Topology generators: `saguaro topo KIND ARGS`. Rows in topogen.c; each row names its
@@ -20,18 +21,19 @@ struct graph;
  */
 struct topogen_kind {
 	const char *name; /*!< "ft2", NULL ends the table */
-	const char *args; /*!< "LEAVES HOSTS SPINES [CABLES]" */
+	const char
+		*args; /*!< "LEAVES HOSTS SPINES [CABLES]": words, optional ones last */
 	const char *help;
-	int (*make)(struct graph *g, int argc, char **argv, struct diags *d);
+	int (*make)(struct maker *m); /*!< see topogen_maker.h */
 };
 
-/*! Kinds: ft2 (two-level fat tree), ft3 (three-level, K), torus, mesh (AxBxC HOSTS). */
+/*! All kinds, in the order of --help. */
 extern const struct topogen_kind topogen_kinds[];
 
 struct topogen_opts {
 	double fail;   /*!< fraction 0..1 of switch-to-switch cables removed at random */
-	uint32_t seed; /*!< same seed, same fabric; the fabric stays connected where it
-	                  can */
+	uint32_t seed; /*!< of failing and of random kinds; same seed, same fabric; the
+	                  fabric stays connected where it can */
 };
 
 /*!

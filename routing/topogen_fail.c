@@ -19,6 +19,7 @@
 #include "conf/err.h"
 #include "routing/graph.h"
 #include "routing/topogen.h"
+#include "routing/topogen_maker.h"
 
 /* Drawings that may cut the fabric before a connected one is made to order. */
 enum { TRIES = 16 };
@@ -32,21 +33,11 @@ struct draw {
 	uint64_t state;
 };
 
-/* SplitMix64: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", 2014.
- */
-static uint64_t draw_next(struct draw *w)
-{
-	uint64_t z = (w->state += 0x9e3779b97f4a7c15ull);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-	return z ^ (z >> 31);
-}
-
 static void shuffle(struct draw *w)
 {
 	for (uint32_t i = w->n; i > 1; i--) {
-		uint32_t j = (uint32_t)(draw_next(w) % i), t = w->cable[i - 1];
+		uint32_t j = (uint32_t)(topogen_random(&w->state) % i),
+			 t = w->cable[i - 1];
 		w->cable[i - 1] = w->cable[j];
 		w->cable[j] = t;
 	}

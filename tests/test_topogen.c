@@ -57,6 +57,25 @@ static const struct {
 	{ "torus 1x1x1x1 3", 1, 3, 0, 11 },
 	{ "torus 4x5x6 1", 120, 120, 360, 7 },
 	{ "torus 3x3x3x3 1", 81, 81, 324, 9 },
+	{ "ft2 6 12 4", 10, 72, 24, 16 },
+	{ "tree3 4 2 2 2 2", 20, 16, 32, 4 },
+	{ "tree3 6 4 9 3 2", 48, 216, 108, 12 },
+	{ "tree3 1 1 1 1 1", 3, 1, 2, 2 },
+	{ "director 12 6 2 4 3", 26, 72, 48, 8 },
+	{ "director 36 18 18 2 1 1", 90, 648, 684, 36 },
+	{ "director 5 2 1 3 2 4", 10, 10, 26, 9 },
+	{ "hypercube 1 3", 2, 6, 1, 4 },
+	{ "hypercube 5 2", 32, 64, 80, 7 },
+	{ "hypercube 8 0", 256, 0, 1024, 8 },
+	{ "dragonfly 4 8 4", 264, 1056, 1452, 15 },
+	{ "dragonfly 2 4 2 3", 12, 24, 30, 7 },
+	{ "dragonfly 1 1 1", 2, 2, 1, 2 },
+	{ "dragonfly 0 3 2 4", 12, 0, 24, 4 },
+	{ "jellyfish 64 5 3", 64, 192, 160, 8 },
+	{ "jellyfish 7 6 1", 7, 7, 21, 7 },
+	{ "jellyfish 8 6 1", 8, 8, 24, 7 },
+	{ "jellyfish 9 2 1", 9, 9, 9, 3 },
+	{ "jellyfish 2 1 0", 2, 0, 1, 1 },
 };
 
 START_TEST(sizes_follow_from_arguments)
@@ -86,7 +105,24 @@ static const struct {
 	const char *text;
 } bad[] = {
 	{ "ring 4", E_UNKNOWN,
-	  "no topology kind 'ring', expected one of ft2 ft3 mesh torus" },
+	  "no topology kind 'ring', expected one of ft2 ft3 tree3 director mesh torus "
+	  "hypercube dragonfly jellyfish" },
+	{ "tree3 4 4 4 4", E_SYNTAX, "expected PODS EDGES HOSTS AGGS CORES" },
+	{ "tree3 4 4 4 4 0", E_SYNTAX, "CORES is '0'" },
+	{ "tree3 2 200 2 2 60", E_RANGE, "260 ports" },
+	{ "director 4 4 1 2 x", E_SYNTAX, "SPINES is 'x'" },
+	{ "director 4 4 1 2 2 0", E_SYNTAX, "CABLES is '0'" },
+	{ "director 1000 1 1 2 2", E_RANGE, "502 ports" },
+	{ "director 1000000000 1 1 2 2", E_SYNTAX, "EDGES is '1000000000'" },
+	{ "hypercube 21 1", E_SYNTAX, "N is '21'" },
+	{ "hypercube 0 1", E_SYNTAX, "N is '0'" },
+	{ "hypercube 4 251", E_RANGE, "255 ports" },
+	{ "dragonfly 1 2 2 6", E_SYNTAX, "G is '6', expected a number from 2 to 5" },
+	{ "dragonfly 1 2", E_SYNTAX, "P A H [G]" },
+	{ "dragonfly 200 50 50", E_RANGE, "299 ports" },
+	{ "jellyfish 5 3 1", E_RANGE, "N times R even" },
+	{ "jellyfish 5 5 1", E_RANGE, "R must be below N" },
+	{ "jellyfish 5 2 253", E_RANGE, "255 ports" },
 	{ "ft2 4 4", E_SYNTAX, "LEAVES HOSTS SPINES [CABLES]" },
 	{ "ft2 4 4 x", E_SYNTAX, "SPINES is 'x'" },
 	{ "ft2 0 4 1", E_SYNTAX, "LEAVES is '0'" },
@@ -168,8 +204,100 @@ START_TEST(positions_and_names)
 }
 END_TEST
 
-static const char *const failing[] = { "ft2 8 4 4 2", "ft3 6", "torus 4x4x4 1",
-	                               "mesh 6x6 2" };
+START_TEST(positions_of_trees)
+{
+	struct graph *g, *same;
+
+	ck_assert_int_eq(make("ft3 6", NULL, &g), E_OK);
+	ck_assert_int_eq(make("tree3 6 3 3 3 3", NULL, &same), E_OK);
+	graph_check_same(g, same);
+
+	ck_assert_int_eq(make("tree3 4 3 5 2 1", NULL, &g), E_OK);
+	expect_cable(g, host(59), 1, sw(11), 5);
+	expect_cable(g, sw(11), 7, sw(12 + 7), 3); /* edge-003-002 to agg-003-001 */
+	expect_cable(g, sw(12 + 7), 4, sw(21), 4); /* agg-003-001 to core-001-000 */
+
+	ck_assert_int_eq(make("director 5 2 2 3 2 4", NULL, &g), E_OK);
+	ck_assert_str_eq(g->nodes[g->switches[4]].id, "edge-0004");
+	ck_assert_str_eq(g->nodes[g->switches[12]].id, "director-001-leaf-002");
+	ck_assert_str_eq(g->nodes[g->switches[14]].id, "director-001-spine-001");
+	expect_cable(g, sw(4), 2 + 4 + 4, sw(10 + 19 % 3), 19 / 3 + 1);
+	expect_cable(g, sw(12), 7 + 2, sw(14), 3);
+	for (uint32_t i = 0; i < g->n_switches; i++) {
+		ck_assert_uint_eq(g->nodes[g->switches[i]].system_image_guid,
+		                  i < 5 ? 0 : sw(i < 10 ? 5 : 10));
+	}
+}
+END_TEST
+
+START_TEST(positions_of_other_kinds)
+{
+	struct graph *g;
+
+	ck_assert_int_eq(make("hypercube 4 2", NULL, &g), E_OK);
+	expect_cable(g, sw(5), 2, sw(7), 2);
+	expect_cable(g, sw(0), 4, sw(8), 4);
+	expect_cable(g, host(31), 1, sw(15), 6);
+	ck_assert_str_eq(g->nodes[g->switches[13]].id, "hc-00013");
+
+	/* global port 2 of group 1 leads to group 3, whose port 1 leads to group 1 */
+	ck_assert_int_eq(make("dragonfly 2 4 2", NULL, &g), E_OK);
+	expect_cable(g, host(71), 1, sw(35), 2);
+	expect_cable(g, sw(4), 3, sw(5), 3);
+	expect_cable(g, sw(5), 4, sw(6), 4);
+	expect_cable(g, sw(4), 5, sw(7), 3);
+	expect_cable(g, sw(1 * 4 + 2 / 2), 6 + 2 % 2, sw(3 * 4 + 0), 7);
+	ck_assert_str_eq(g->nodes[g->switches[35]].id, "df-0008-003");
+}
+END_TEST
+
+START_TEST(random_kinds_follow_the_seed)
+{
+	struct topogen_opts o = { .seed = 1 };
+	struct graph *first = NULL, *g;
+
+	for (o.seed = 1; o.seed <= 20; o.seed++) {
+		ck_assert_int_eq(make("jellyfish 30 4 1", &o, &g), E_OK);
+		graph_check(g);
+		for (uint32_t s = 0; s < g->n_switches; s++) {
+			ck_assert_uint_eq(g->adj_first[s + 1] - g->adj_first[s], 4);
+			for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+				for (uint32_t k = g->adj_first[s]; k < i; k++) {
+					ck_assert_uint_ne(g->adj[k].to, g->adj[i].to);
+				}
+			}
+		}
+		if (first) {
+			ck_assert_int_ne(
+				memcmp(first->adj, g->adj, g->n_adj * sizeof(*g->adj)),
+				0);
+		}
+		first = first ? first : g;
+	}
+	o.seed = 1;
+	ck_assert_int_eq(make("jellyfish 30 4 1", &o, &g), E_OK);
+	graph_check_same(first, g);
+}
+END_TEST
+
+START_TEST(parts_are_told)
+{
+	struct graph *g;
+	uint32_t *part, n;
+
+	ck_assert_int_eq(make("jellyfish 4 1 0", NULL, &g), E_OK);
+	ck_assert_int_eq(graph_components(g, arena, &part, &n), E_OK);
+	ck_assert_uint_eq(n, 2);
+	ck_assert_uint_eq(diags.n_warnings, 1);
+	ck_assert_ptr_nonnull(strstr(diags.items[0].text, "several parts"));
+}
+END_TEST
+
+static const char *const failing[] = { "ft2 8 4 4 2",     "ft3 6",
+	                               "torus 4x4x4 1",   "mesh 6x6 2",
+	                               "tree3 4 4 6 2 3", "director 12 4 2 3 2",
+	                               "hypercube 5 1",   "dragonfly 2 4 2",
+	                               "jellyfish 40 5 1" };
 
 enum { N_FAILING = sizeof(failing) / sizeof(failing[0]), FRACTIONS = 5 };
 
@@ -234,6 +362,10 @@ int main(void)
 	                    sizeof(sizes) / sizeof(sizes[0]));
 	tcase_add_loop_test(t, bad_arguments_are_named, 0, sizeof(bad) / sizeof(bad[0]));
 	tcase_add_test(t, positions_and_names);
+	tcase_add_test(t, positions_of_trees);
+	tcase_add_test(t, positions_of_other_kinds);
+	tcase_add_test(t, random_kinds_follow_the_seed);
+	tcase_add_test(t, parts_are_told);
 	tcase_add_loop_test(t, failed_links_leave_one_part, 0, N_FAILING * FRACTIONS);
 	tcase_add_test(t, seeds_differ);
 	tcase_add_test(t, bad_fraction);
