@@ -120,6 +120,9 @@ int snap_port_from(struct snap_reader *r, uint64_t node_guid, uint8_t num,
 	int res = seek_guid(r, SNAP_PORTS, node_guid, &k, &v);
 	unsigned from = num;
 	while (res == E_OK) {
+		if (v.len == 0 || v.len % sizeof(struct row_port) != 0) {
+			return E_MALFORMED;
+		}
 		if (key_read_u64(k.data) != node_guid) {
 			from = 0;
 		}

@@ -7,7 +7,9 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "db/layout.h"
 #include "db/reader.h"
+#include "db/txn.h"
 #include "tests/db_util.h"
 
 static char dir[256];
@@ -140,7 +142,7 @@ static void check_ports(struct snap_reader *r, const struct fabric *f)
 			ck_assert_int_eq(snap_port_from(r, guid, (uint8_t)num, &p), E_OK);
 			check_port(&p, f, n->first_port + k);
 			ck_assert_int_eq(snap_port(r, n->guid, (uint8_t)k, &q), E_OK);
-			ck_assert_int_eq(memcmp(&p, &q, sizeof(p)), 0);
+			check_port(&q, f, n->first_port + k);
 			guid = p.num == 255 ? p.node_guid + 1 : p.node_guid;
 			num = (p.num + 1U) & 255;
 		}
@@ -608,6 +610,132 @@ START_TEST(test_full)
 }
 END_TEST
 
+/* --- damaged values --------------------------------------------------------------- */
+
+/* Gives every row of a table the same value, in a transaction with a head of its own. */
+static void overwrite(unsigned table, const void *val, size_t len)
+{
+	struct db *db;
+	struct db_txn t;
+	struct db_val k, v;
+	uint8_t head[sizeof(struct row_meta) + 1024];
+	const char *why = "";
+	char path[300];
+	snprintf(path, sizeof(path), "%s/snapshot", dir);
+	int ret = db_open_writer(&kind_snapshot, path, 0, 0, arena, &why, &db);
+	ck_assert_msg(ret == E_OK, "%s", why);
+	ck_assert_int_eq(db_begin(&t, db, true), E_OK);
+	ck_assert_int_eq(db_get(&t, SNAP_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), &v),
+	                 E_OK);
+	ck_assert_uint_le(v.len, sizeof(head));
+	memcpy(head, v.data, v.len);
+	uint64_t id = mdb_txn_id(t.txn);
+	memcpy(head, &id, sizeof(id));
+	db_put(&t, SNAP_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), head, v.len);
+	ret = db_seek(&t, table, NULL, 0, &k, &v);
+	while (ret == E_OK && table != SNAP_META) {
+		uint8_t key[64];
+		size_t key_len = k.len;
+		memcpy(key, k.data, key_len);
+		db_put(&t, table, key, key_len, val, len);
+		ret = db_next(&t, table, &k, &v);
+	}
+	if (table == SNAP_META) {
+		memcpy(head + sizeof(struct row_head), (const uint8_t *)val, len);
+		db_put(&t, SNAP_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), head,
+		       sizeof(struct row_head) + len);
+	}
+	ck_assert_int_eq(db_commit(&t), E_OK);
+	db_unref(db);
+}
+
+static int read_table(struct snap_reader *r, unsigned table)
+{
+	struct snap_node node;
+	struct snap_port port;
+	struct snap_link link;
+	struct snap_end end;
+	struct snap_path path;
+	struct snap_partition part;
+	struct snap_attr_row row;
+	uint64_t guid, host = fabric.g->ports[fabric.g->hosts[0]].guid;
+	uint32_t all, base;
+	unsigned n;
+	uint8_t byte;
+	switch (table) {
+	case SNAP_NODES: return snap_node_from(r, 0, &node);
+	case SNAP_PORTS: return snap_port_from(r, 0, 0, &port);
+	case SNAP_LINKS: return snap_link_from(r, 0, 0, &link);
+	case SNAP_NAMES:
+		return snap_name(r, fabric.g->nodes[0].description, &guid, 1, &n);
+	case SNAP_GUIDS: return snap_port_guid(r, host, &end);
+	case SNAP_LIDS: return snap_lid(r, 1, &end);
+	case SNAP_ATTRS: return snap_attr_from(r, 0x11, 0, 0, &row);
+	case SNAP_LFT:
+		return snap_lft(r, fabric.g->nodes[fabric.g->switches[0]].guid, 1, &byte);
+	case SNAP_PATHS:
+		ck_assert_int_eq(snap_port_guid(r, host, &end), E_OK);
+		return snap_path(r, &end, 1, &path);
+	case SNAP_VLS: return snap_sl(r, 0, &byte);
+	case SNAP_PARTITIONS: return snap_partition_from(r, 0, &part);
+	case SNAP_LOAD:
+		return snap_load(r, fabric.g->nodes[fabric.g->switches[0]].guid, 1, &all,
+		                 &base);
+	default: return E_OK;
+	}
+}
+
+START_TEST(test_wrong_length)
+{
+	static uint8_t big[5000];
+	static const size_t lengths[] = { 3, 4999 };
+	unsigned table = (unsigned)_i;
+	fabric_init(&fabric, "ft2 2 2 2", 0);
+	struct snap_content c = fabric_content(&fabric, 1);
+	c.attrs = fabric_attrs(&fabric, 3, &c.n_attrs);
+	publish(&c, 0);
+	snap_writer_close(w);
+	w = NULL;
+	memset(big, 0xff, sizeof(big));
+	for (unsigned i = 0; i < 2; i++) {
+		/* one byte per LID has no wrong length but a too large one */
+		if (table == SNAP_LFT && i == 0) {
+			continue;
+		}
+		overwrite(table, big, lengths[i]);
+		struct snap_reader *r = foreign();
+		ck_assert_int_eq(snap_pin(r), E_OK);
+		ck_assert_int_eq(read_table(r, table), E_MALFORMED);
+		ck_assert_int_eq(snap_check(r), E_OK);
+		snap_reader_close(r);
+	}
+}
+END_TEST
+
+/* A head that is cut, or holds nonsense counts. */
+START_TEST(test_wrong_head)
+{
+	static uint8_t big[sizeof(struct row_meta) - sizeof(struct row_head)];
+	const char *why;
+	struct snap_options o = { 0 };
+	fabric_init(&fabric, "ft2 2 2 2", 0);
+	struct snap_content c = fabric_content(&fabric, 1);
+	publish(&c, 0);
+	snap_writer_close(w);
+	w = NULL;
+	memset(big, 0xff, sizeof(big));
+	overwrite(SNAP_META, big, _i ? sizeof(big) : 3);
+	struct snap_reader *r = foreign();
+	ck_assert_int_eq(snap_pin(r), E_MALFORMED);
+	snap_reader_close(r);
+	if (_i == 0) {
+		ck_assert_int_eq(open_writer(&o, &why), E_MALFORMED);
+		ck_assert_ptr_nonnull(strstr(why, dir));
+		w = NULL;
+	}
+}
+END_TEST
+
 /* --- epochs, pins, foreign readers ----------------------------------------------------
  */
 
@@ -1010,6 +1138,8 @@ int main(int argc, char **argv)
 	tcase_add_test(t, test_too_small);
 	tcase_add_test(t, test_second_writer);
 	tcase_add_loop_test(t, test_full, 0, 2);
+	tcase_add_loop_test(t, test_wrong_length, SNAP_NODES, SNAP_TABLE_COUNT);
+	tcase_add_loop_test(t, test_wrong_head, 0, 2);
 	tcase_add_test(t, test_age);
 	tcase_add_test(t, test_writer_restart);
 	tcase_add_test(t, test_stopped_reader);
