@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
-#include <check.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +21,15 @@
 #include "routing/route.h"
 #include "routing/topogen.h"
 #include "sa/fields.h"
+
+/* Needs no test runner, so that benchmarks can use it too. */
+static inline void world_fail(const char *what, int line)
+{
+	fprintf(stderr, "query_fixture.h:%d: %s\n", line, what);
+	abort();
+}
+
+#define MUST(condition) ((condition) ? (void)0 : world_fail(#condition, __LINE__))
 
 /*!
  * A fabric, routed and published into a snapshot in a temporary folder, with a pinned
@@ -46,13 +54,13 @@ static inline struct world *world_new(void)
 {
 	struct world *w = calloc(1, sizeof(*w));
 
-	ck_assert_ptr_nonnull(w);
+	MUST(w);
 	w->a = arena_new();
-	ck_assert_ptr_nonnull(w->a);
+	MUST(w->a);
 	const char *tmp = getenv("TMPDIR");
 	snprintf(w->dir, sizeof(w->dir), "%s/saguaro-query-XXXXXX",
 	         tmp && strlen(tmp) < 30 ? tmp : "/tmp");
-	ck_assert_ptr_nonnull(mkdtemp(w->dir));
+	MUST(mkdtemp(w->dir));
 	return w;
 }
 
@@ -64,8 +72,7 @@ static inline uint32_t world_add(struct world *w, enum node_type type, uint64_t 
 	if (w->g == NULL) {
 		w->g = graph_new(w->a);
 	}
-	ck_assert_int_eq(
-		graph_add_node(w->g, type, guid, ports, description, NULL, &node), E_OK);
+	MUST(graph_add_node(w->g, type, guid, ports, description, NULL, &node) == E_OK);
 	return node;
 }
 
@@ -77,7 +84,7 @@ static inline void world_cable(struct world *w, uint32_t node_a, unsigned port_a
 	uint32_t ends[2] = { graph_port(w->g, node_a, port_a),
 		             graph_port(w->g, node_b, port_b) };
 
-	ck_assert_int_eq(graph_connect(w->g, ends[0], ends[1]), E_OK);
+	MUST(graph_connect(w->g, ends[0], ends[1]) == E_OK);
 	for (unsigned i = 0; i < 2; i++) {
 		struct port *p = &w->g->ports[ends[i]];
 		p->width = (uint8_t)width;
@@ -122,8 +129,8 @@ static inline void world_publish(struct world *w, enum path_selection mode)
 
 	w->content.epoch++;
 	w->content.path_selection = (uint8_t)mode;
-	ck_assert_int_eq(snap_publish(w->w, &w->content, 1, &done), E_OK);
-	ck_assert_int_eq(snap_pin(w->r), E_OK);
+	MUST(snap_publish(w->w, &w->content, 1, &done) == E_OK);
+	MUST(snap_pin(w->r) == E_OK);
 }
 
 /* Freezes (if need be), assigns LIDs, routes, publishes. */
@@ -136,16 +143,16 @@ static inline void world_start(struct world *w, unsigned lmc, unsigned lmc_esp0,
 
 	diags_init(&d, w->a);
 	if (!w->g->frozen) {
-		ck_assert_int_eq(graph_freeze(w->g, &d), E_OK);
+		MUST(graph_freeze(w->g, &d) == E_OK);
 	}
 	struct lids_in in = { .g = w->g, .lmc = lmc, .lmc_esp0 = lmc_esp0 };
-	ck_assert_int_eq(lids_assign(&in, w->a, &d, &w->lids, NULL, NULL), E_OK);
+	MUST(lids_assign(&in, w->a, &d, &w->lids, NULL, NULL) == E_OK);
 	struct route_request rq = { .g = w->g,
 		                    .lids = &w->lids,
 		                    .credit_loops = ROUTE_CREDIT_PROGRAM };
 	struct why bad = { .text = "" };
-	ck_assert_int_eq(route_list_parse("", &rq.list, &bad), E_OK);
-	ck_assert_int_eq(route_run(&rq, w->a, &w->route), E_OK);
+	MUST(route_list_parse("", &rq.list, &bad) == E_OK);
+	MUST(route_run(&rq, w->a, &w->route) == E_OK);
 	w->content = (struct snap_content){
 		.g = w->g,
 		.lids = &w->lids,
@@ -156,9 +163,8 @@ static inline void world_start(struct world *w, unsigned lmc, unsigned lmc_esp0,
 		.packet_life_time = WORLD_LIFE_TIME,
 	};
 	world_attrs(w);
-	ck_assert_msg(snap_writer_open(w->dir, &so, w->a, &why, &w->w) == E_OK, "%s",
-	              why);
-	ck_assert_int_eq(snap_reader_local(w->w, &w->r), E_OK);
+	MUST(snap_writer_open(w->dir, &so, w->a, &why, &w->w) == E_OK);
+	MUST(snap_reader_local(w->w, &w->r) == E_OK);
 	world_publish(w, mode);
 }
 
@@ -236,7 +242,6 @@ static inline struct snap_end world_end(struct world *w, uint64_t port_guid)
 {
 	struct snap_end e;
 
-	ck_assert_msg(snap_port_guid(w->r, port_guid, &e) == E_OK, "port 0x%llx",
-	              (unsigned long long)port_guid);
+	MUST(snap_port_guid(w->r, port_guid, &e) == E_OK);
 	return e;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+#include <check.h>
 #include <inttypes.h>
 
 #include "sa/path_query.h"

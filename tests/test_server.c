@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+#include <check.h>
 #include <errno.h>
 #include <pthread.h>
 

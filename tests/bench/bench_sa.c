@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * bench_sa [K [LMC]]: cost of a path record and of an SA answer, in one thread, from a
+ * published snapshot of the three-level fat tree ft3 K (default 36, LMC 0). Prints one
+ * JSON object.
+ *
+ * Each figure is the median of five runs, over the same pseudo-random pairs of hosts.
+ */
+#include <time.h>
+#include <unistd.h>
+
+#include "sa/answer.h"
+#include "sa/path_query.h"
+#include "tests/query_fixture.h"
+
+enum { RUNS = 5, PAIRS = 1 << 16 };
+
+struct bench {
+	struct world *w;
+	uint32_t *hosts; /* base LIDs */
+	uint32_t n_hosts;
+	uint32_t (*pair)[2];
+};
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Median over RUNS of nanoseconds per item; \a work returns how many items it did. */
+static double median_ns(struct bench *b, size_t (*work)(struct bench *))
+{
+	double ns[RUNS];
+
+	(void)work(b); /* touches every chunk once */
+	for (unsigned i = 0; i < RUNS; i++) {
+		double start = now();
+		size_t n = work(b);
+		ns[i] = (now() - start) * 1e9 / (double)n;
+	}
+	qsort(ns, RUNS, sizeof(ns[0]), by_value);
+	return ns[RUNS / 2];
+}
+
+static void make(struct bench *b, char *k, unsigned lmc)
+{
+	struct topogen_opts o = { .fail = 0 };
+	struct diags d;
+	uint32_t seed = 1;
+
+	b->w = world_new();
+	diags_init(&d, b->w->a);
+	if (topogen("ft3", 1, &k, &o, b->w->a, &d, &b->w->g) != E_OK) {
+		fprintf(stderr, "bench_sa: %s\n", diags_first_error(&d));
+		exit(EXIT_FAILURE);
+	}
+	world_start(b->w, lmc, 0, PATH_MINIMAL);
+	b->hosts = arena_array(b->w->a, b->w->g->n_hosts, sizeof(*b->hosts));
+	for (uint32_t i = 0; i < b->w->g->n_end_ports; i++) {
+		uint32_t port = b->w->g->end_ports[i];
+		if (b->w->g->ports[port].num != 0) {
+			b->hosts[b->n_hosts++] = b->w->lids.of[port].base;
+		}
+	}
+	b->pair = arena_array(b->w->a, PAIRS, sizeof(*b->pair));
+	for (unsigned i = 0; i < 2 * PAIRS; i++) {
+		seed = seed * 1664525 + 1013904223;
+		b->pair[i / 2][i % 2] =
+			b->hosts[(uint64_t)(seed >> 8) * b->n_hosts >> 24];
+	}
+}
+
+/* Ends by LID and one record, for random pairs: what a Get costs without MAD. */
+static size_t query_pairs(struct bench *b)
+{
+	size_t got = 0;
+
+	for (unsigned i = 0; i < PAIRS; i++) {
+		struct path_query q = { .numb_path = 1 };
+		struct path_record rec;
+		size_t n = 0;
+		MUST(snap_lid(b->w->r, b->pair[i][0], &q.src) == E_OK);
+		MUST(snap_lid(b->w->r, b->pair[i][1], &q.dst) == E_OK);
+		MUST(path_query_run(b->w->r, &q, &rec, 1, &n) == E_OK);
+		got += n;
+	}
+	return got;
+}
+
+static void put(uint8_t *at, unsigned bytes, uint64_t value)
+{
+	for (unsigned i = 0; i < bytes; i++) {
+		at[i] = (uint8_t)(value >> 8 * (bytes - 1 - i));
+	}
+}
+
+static size_t answer(struct bench *b, const uint8_t *mad)
+{
+	static struct sa_reply reply;
+	static const struct sa_limits limits = { .max_response = (size_t)4 << 30 };
+
+	MUST(sa_answer(b->w->r, &limits, mad, 256, 1, &reply) == E_OK);
+	MUST(reply.data[4] == 0 && reply.data[5] == 0);
+	return reply.data[3] == 0x92 ? (reply.len - 56) / 64 : 1;
+}
+
+static size_t get_by_lid(struct bench *b)
+{
+	uint8_t mad[256] = { 1, 3, 2, 0x01, [17] = 0x35, [55] = 0x30 };
+
+	for (unsigned i = 0; i < PAIRS; i++) {
+		put(mad + 56 + 40, 2, b->pair[i][1]);
+		put(mad + 56 + 42, 2, b->pair[i][0]);
+		(void)answer(b, mad);
+	}
+	return PAIRS;
+}
+
+static size_t get_by_gid(struct bench *b)
+{
+	uint8_t mad[256] = { 1, 3, 2, 0x01, [17] = 0x35, [55] = 0x0c };
+
+	for (unsigned i = 0; i < PAIRS; i++) {
+		const struct graph *g = b->w->g;
+		put(mad + 56 + 8, 8, WORLD_PREFIX);
+		put(mad + 56 + 16, 8, g->ports[b->w->lids.owner[b->pair[i][1]]].guid);
+		put(mad + 56 + 24, 8, WORLD_PREFIX);
+		put(mad + 56 + 32, 8, g->ports[b->w->lids.owner[b->pair[i][0]]].guid);
+		(void)answer(b, mad);
+	}
+	return PAIRS;
+}
+
+static size_t table_one_to_all(struct bench *b)
+{
+	uint8_t mad[256] = { 1, 3, 2, 0x12, [17] = 0x35, [55] = 0x20 };
+
+	put(mad + 56 + 42, 2, b->pair[0][0]);
+	return answer(b, mad);
+}
+
+int main(int argc, char **argv)
+{
+	static char standard[] = "36";
+	struct bench b = { .n_hosts = 0 };
+	unsigned lmc = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
+
+	if (access("/dev/shm", W_OK) == 0) {
+		setenv("TMPDIR", "/dev/shm", 0);
+	}
+	make(&b, argc > 1 ? argv[1] : standard, lmc);
+	double query = median_ns(&b, query_pairs);
+	double lid = median_ns(&b, get_by_lid);
+	double gid = median_ns(&b, get_by_gid);
+	double table = median_ns(&b, table_one_to_all);
+	printf("{\"bench\": \"sa\", \"fabric\": \"ft3 %s\", \"lmc\": %u, \"hosts\": %u, "
+	       "\"ns_per_record\": {\"query_single\": %.0f, \"table_one_to_all\": %.0f}, "
+	       "\"answers_per_second\": {\"get_by_lid\": %.0f, \"get_by_gid\": %.0f}}\n",
+	       argc > 1 ? argv[1] : standard, lmc, b.n_hosts, query, table, 1e9 / lid,
+	       1e9 / gid);
+	world_free(b.w);
+	return EXIT_SUCCESS;
+}
