@@ -24,9 +24,8 @@
 enum {
 	QUEUE = 8192,
 	BATCH = 64,
-	SEND_TRIES = 200, /* a transport whose queue is full is asked again after a
-	                     millisecond */
-	IDLE_PIN_S = 1
+	KEEP_REPLY_BYTES = 1 << 20, /* the memory of a larger table is given back */
+	SEND_TRIES = 200 /* a full transport is asked again after a millisecond */
 };
 
 struct request {
@@ -45,11 +44,11 @@ struct sa_server {
 	/* under the lock */
 	struct request *ring;
 	unsigned first, n;
-	bool stop;
 	struct sa_reply busy; /* of those who push */
 	/* the thread's own */
 	struct request *batch;
 	struct sa_reply reply;
+	atomic_bool stop;
 	/* counters */
 	atomic_uint_fast64_t requests, answered, dropped_malformed, dropped_key,
 		dropped_overload, no_records, records;
@@ -73,7 +72,7 @@ static int send_reply(struct sa_server *s, const struct mad_addr *to,
 	int ret = -EAGAIN;
 
 	m.addr.qkey = UMAD_QKEY;
-	for (unsigned i = 0; i < tries; i++) {
+	for (unsigned i = 0; i < tries && !s->stop; i++) {
 		ret = transport_send(s->transport, &m);
 		if (ret != -EAGAIN) {
 			break;
@@ -118,6 +117,9 @@ static void serve(struct sa_server *s, struct snap_reader *r, const struct reque
 	case E_MALFORMED: count(&s->dropped_malformed, 1); break;
 	case -EPERM: count(&s->dropped_key, 1); break;
 	default: count(&s->dropped_overload, 1); break;
+	}
+	if (reply->cap > KEEP_REPLY_BYTES) {
+		sa_reply_done(reply);
 	}
 }
 
