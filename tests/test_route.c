@@ -10,6 +10,7 @@
 #include "routing/graph.h"
 #include "routing/lids.h"
 #include "routing/route.h"
+#include "routing/topofile.h"
 #include "tests/fabric.h"
 
 static struct arena *arena;
@@ -313,6 +314,45 @@ START_TEST(foreign_tables)
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+	const char *file;
+	int ret;
+	uint64_t pairs; /* CA and router ports, counted in the file by hand */
+} files[] = {
+	{ "back-to-back", E_OK,         2 * 1 },
+	{ "demo-648",     E_OK,         648 * 647 },
+	{ "dual-port",    E_OK,         5 * 4 },
+	{ "esp0",         E_OK,         4 * 3 },
+	{ "ring-4",       E_CREDITLOOP, 8 * 7 },
+	{ "router",       E_OK,         4 * 3 },
+	{ "split",        E_OK,         2 * 1 + 2 * 1 },
+	{ "two-switch",   E_OK,         4 * 3 },
+};
+/* clang-format on */
+
+/* Every fabric file: routed and proven, or refused for the reason that is known of it. */
+START_TEST(fabric_files)
+{
+	const char *dir = getenv("srcdir");
+	char *path = arena_printf(arena, "%s/tests/fabrics/%s.topo", dir ? dir : ".",
+	                          files[_i].file);
+	struct diags *d = arena_alloc(arena, sizeof(*d));
+	struct route_result res;
+	struct route_request r;
+	struct graph *g;
+
+	diags_init(d, arena);
+	ck_assert_msg(topo_read(path, arena, d, &g) == E_OK, "%s", diags_first_error(d));
+	for (uint32_t lmc = 0; lmc < 3; lmc += 2) {
+		r = request(g, lmc, NULL);
+		ck_assert_int_eq(route_run(&r, arena, &res), files[_i].ret);
+		ck_assert_uint_eq(res.proof.unreachable_pairs + res.proof.holes, 0);
+		ck_assert_uint_eq(res.proof.pairs, files[_i].pairs << lmc);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("route");
@@ -329,6 +369,7 @@ int main(void)
 	tcase_add_test(t, nothing_works);
 	tcase_add_test(t, cancel);
 	tcase_add_test(t, foreign_tables);
+	tcase_add_loop_test(t, fabric_files, 0, sizeof(files) / sizeof(*files));
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);
