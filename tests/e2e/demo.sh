@@ -69,7 +69,7 @@ wait "$daemon" 2>/dev/null
 # shellcheck disable=SC2317 # called by until_true
 gone() { get /readyz | grep -q "gone"; }
 holds "readyz: the daemon is gone" until_true 20 gone
-has "answers go on, marked stale" "$(get "/paths?$query")" '"stale": true'
+has "answers go on, marked stale" "$(get "/paths?$query")" '"stale":true'
 start_daemon d --fabric "sim:$topo" --sweep_interval 1
 wait_ready
 again=$(get /v1/nodes)

@@ -34,13 +34,25 @@ links_of_iblinkinfo() { # from-lid port to-lid port, both directions, without li
 }
 
 links_of_http() {
-	jq -rn --argjson nodes "$(get /v1/nodes)" --argjson links "$(get /v1/links)" '
-		($nodes.nodes | map(. as $n | .ports[] | {key: "\($n.guid)/\(.num)", value: (if $n.type == "switch" then $n.lid else .lid end)}) | from_entries) as $lid
-		| $links.links[] | [.a, .b], [.b, .a]
+	jq -rn --slurpfile nodes <(get /v1/nodes) --slurpfile links <(get /v1/links) '
+		($nodes[0].nodes | map(. as $n | .ports[] | {key: "\($n.guid)/\(.num)", value: (if $n.type == "switch" then $n.lid else .lid end)}) | from_entries) as $lid
+		| $links[0].links[] | [.a, .b], [.b, .a]
 		| "\($lid["\(.[0].guid)/\(.[0].port)"]) \(.[0].port) \($lid["\(.[1].guid)/\(.[1].port)"]) \(.[1].port)"' | sort -u
 }
 
-lft_of_ibroute() { awk '/^0x/ { printf "%d %d\n", strtonum($1), $2 }' | sort -n; }
+# Words of each line as decimal numbers; 0x and leading zeros as a program would read them.
+decimal() {
+	local -a words
+	local i
+	while read -r -a words; do
+		for i in "${!words[@]}"; do
+			case ${words[i]} in 0x*) words[i]=$((words[i])) ;; *) words[i]=$((10#${words[i]})) ;; esac
+		done
+		printf '%s\n' "${words[*]}"
+	done
+}
+
+lft_of_ibroute() { awk '/^0x/ { print $1, $2 }' | decimal | sort -n; }
 lft_of_http() { get "/v1/switches/$1/lft" | jq -r '.routes[] | "\(.lid) \(.port)"' | sort -n; }
 
 hops_of_ibtracert() { # guid in out, a line per switch
@@ -49,10 +61,9 @@ hops_of_ibtracert() { # guid in out, a line per switch
 hops_of_http() { get "/paths?src=$1&dst=$2&hops=1" | jq -r '.paths[0].hops[] | "\(.guid) \(.in_port) \(.out_port)"'; }
 
 record_of_saquery() { # slid dlid mtu rate sl p_key life of the first N records
-	awk -F'[.]+' -v n="$1" '{ gsub(/^[ \t]+/, "", $1); v[$1] = $2 }
-		$1 == "slid" { slid = $2 } $1 == "dlid" { dlid = $2 } $1 == "pkey" { pkey = $2 } $1 == "sl" { sl = $2 }
-		$1 == "mtu" { mtu = $2 } $1 == "rate" { rate = $2 }
-		$1 == "pkt_life" { if (i++ < n) print slid + 0, dlid + 0, strtonum(mtu) % 64, strtonum(rate) % 64, strtonum(sl), strtonum(pkey), strtonum($2) % 64 }'
+	awk -F'[.]+' -v n="$1" '{ gsub(/^[ \t]+/, "", $1); split($2, f, " "); v[$1] = f[1] }
+		$1 == "pkt_life" && i++ < n { print v["slid"], v["dlid"], v["mtu"], v["rate"], v["sl"], v["pkey"], v["pkt_life"] }' |
+		decimal | awk '{ print $1, $2, $3 % 64, $4 % 64, $5, $6, $7 % 64 }'
 }
 record_of_json() { jq -r "[.paths[:$1][] | \"\\(.slid) \\(.dlid) \\(.mtu) \\(.rate) \\(.sl) \\(.p_key) \\(.packet_life_time)\"] | .[]"; }
 
@@ -88,7 +99,7 @@ agree() { # agree NET-NAME HOST: the clients and HTTP say the same
 	has "$name: sminfo, LID" "$sm" "sm lid $(get /v1/fabric | jq .sm.lid) "
 	has "$name: sminfo, GUID" "$sm" "sm guid $(get /v1/fabric | jq -r .sm.port_guid | sed 's/^0x0*/0x/')"
 	has "$name: sminfo, MASTER" "$sm" SMINFO_MASTER
-	for sw in $(get /v1/nodes | jq -r '[.nodes[] | select(.type == "switch")] | .[0, length / 2, -1] | "\(.guid)/\(.lid)"' | sort -u); do
+	for sw in $(get /v1/nodes | jq -r '[.nodes[] | select(.type == "switch")] | [.[0], .[length / 2 | floor], .[-1]] | unique | .[] | "\(.guid)/\(.lid)"'); do
 		same "$name: ibroute of switch ${sw%/*}" "$(lft_of_http "${sw%/*}")" "$(on "$client" ibroute "${sw#*/}" 2>/dev/null | lft_of_ibroute)"
 	done
 	same "$name: ibtracert" "$(hops_of_http "$a" "$b")" "$(on "$client" ibtracert "$a" "$b" 2>/dev/null | hops_of_ibtracert)"
