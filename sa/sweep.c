@@ -125,9 +125,9 @@ static void heavy_ended(struct sweep *s)
 	s->status.heavy_sweeps++;
 	s->status.up = true;
 	s->status.not_ready[0] = '\0';
-	s->status.port_sets = p->n_port_sets;
-	s->status.lft_sets = p->n_lft_sets;
-	s->status.bounces = p->n_bounced;
+	s->status.port_sets += p->n_port_sets;
+	s->status.lft_sets += p->n_lft_sets;
+	s->status.bounces += p->n_bounced;
 	log_info(source,
 	         "SUBNET UP: %u switches, %u hosts, %u LIDs, epoch %llu; sent %u "
 	         "PortInfo and "

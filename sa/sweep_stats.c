@@ -111,6 +111,9 @@ static void sweep_figures(struct sweep *s)
 	stats_set(to, "mad_sent_total{class=\"smp\"}", (double)st->smps_sent);
 	stats_set(to, "mad_timeouts_total", (double)st->smp_timeouts);
 	stats_set(to, "mad_retries_total", (double)st->smp_retries);
+	stats_set(to, "port_infos_sent_total", (double)st->port_sets);
+	stats_set(to, "lft_blocks_sent_total", (double)st->lft_sets);
+	stats_set(to, "ports_bounced_total", (double)st->bounces);
 	stats_set(to, "subnet_up", st->up);
 	stats_set(to, "fabric_switches", st->switches);
 	stats_set(to, "fabric_hosts", st->hosts);
