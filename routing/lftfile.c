@@ -35,8 +35,8 @@ static void write_header(const struct graph *g, const struct lids *lids, uint32_
 	const struct node *n = switch_node(g, s);
 
 	fprintf(f,
-	        "Unicast lids [0-%" PRIu32 "] of switch Lid %" PRIu32 " guid 0x%016" PRIx64
-	        " ('%s'):\n",
+	        "Unicast lids [0-%" PRIu32 "] of switch Lid %" PRIu32
+	        " guid 0x%016" PRIx64 " ('%s'):\n",
 	        lids->top, lids->of[n->first_port].base, n->guid, n->description);
 }
 

@@ -8,7 +8,6 @@
 #include "routing/paths.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "conf/arena.h"

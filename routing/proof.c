@@ -24,7 +24,6 @@
 #include "routing/proof.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "conf/arena.h"
@@ -32,36 +31,7 @@
 #include "routing/column.h"
 #include "routing/graph.h"
 #include "routing/lids.h"
-#include "routing/proof_cycle.h"
-
-enum { VLS_MAX = 16 };
-
-struct tally {
-	uint64_t pairs, unreachable, holes, loops, management_unreachable;
-	unsigned vls; /* bits: lanes of sources with hosts */
-};
-
-struct prover {
-	struct column_map map;
-	const struct lanes *lanes; /* NULL: one lane */
-	unsigned n_vls;
-	struct deps base[VLS_MAX];       /* of the proof set */
-	struct deps management[VLS_MAX]; /* of management pairs */
-	uint8_t *faulty;                 /* [top + 1] the column has a hole or a loop */
-};
-
-/* What one thread needs for one column. */
-struct bench {
-	struct column *col;
-	uint16_t *passed;  /* [n] bit per lane: a route of the proof set came by */
-	uint16_t *managed; /* [n] likewise of a management pair */
-	struct tally tally;
-};
-
-static unsigned lane_from(const struct prover *pv, uint32_t s, uint32_t lid)
-{
-	return pv->lanes ? lane_of(pv->lanes, s, lid) % VLS_MAX : 0;
-}
+#include "routing/proof_work.h"
 
 /* Follows the route of one source as far as nobody went before on this lane. */
 static void follow(const struct prover *pv, const struct column *c, uint32_t s,
@@ -101,28 +71,17 @@ static void depend_all(const struct prover *pv, const struct column *c)
 	}
 }
 
-/* Switches of the part in which the column's owner is. */
-static const uint32_t *members(const struct prover *pv, const struct column *c,
-                               uint32_t *ret_n)
-{
-	uint32_t part = pv->map.part[c->home];
-
-	*ret_n = pv->map.part_first[part + 1] - pv->map.part_first[part];
-	return pv->map.member + pv->map.part_first[part];
-}
-
-/* Marks what the proof set passes and, for a switch's LID, what management passes. */
-static void follow_sources(const struct prover *pv, struct bench *b)
+void proof_follow_sources(const struct prover *pv, struct bench *b)
 {
 	const struct column *c = b->col;
 	uint32_t n;
-	const uint32_t *member = members(pv, c, &n);
+	const uint32_t *member = proof_members(pv, c, &n);
 
 	memset(b->passed, 0, pv->map.n * sizeof(*b->passed));
 	memset(b->managed, 0, pv->map.n * sizeof(*b->managed));
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t s = member[i];
-		unsigned vl = lane_from(pv, s, c->lid);
+		unsigned vl = proof_lane(pv, s, c->lid);
 
 		if (c->to_host || pv->map.n_hosts[s]) {
 			follow(pv, c, s, vl, pv->base, b->passed);
@@ -135,18 +94,12 @@ static void follow_sources(const struct prover *pv, struct bench *b)
 	}
 }
 
-/* Is it a hole that fails the proof? */
-static bool counts_as_hole(const struct bench *b, uint32_t s)
-{
-	return b->col->state[s] == COLUMN_HOLE && (b->col->to_host || b->passed[s]);
-}
-
 static bool count_faults(const struct prover *pv, struct bench *b)
 {
 	const struct column *c = b->col;
 	uint64_t before = b->tally.holes + b->tally.loops;
 	uint32_t n;
-	const uint32_t *member = members(pv, c, &n);
+	const uint32_t *member = proof_members(pv, c, &n);
 
 	if (c->n_order == n) {
 		return false;
@@ -158,7 +111,7 @@ static bool count_faults(const struct prover *pv, struct bench *b)
 		if (c->state[s] == COLUMN_ARRIVES) {
 			continue;
 		}
-		b->tally.holes += counts_as_hole(b, s);
+		b->tally.holes += proof_is_hole(b, s);
 		if (c->to_host) {
 			b->tally.unreachable += hosts - (s == c->home);
 		} else if (!hosts && s != c->home) {
@@ -193,7 +146,7 @@ static void prove_column(struct prover *pv, struct bench *b, uint32_t lid)
 	if (b->col->to_host && !pv->lanes) {
 		depend_all(pv, b->col);
 	} else {
-		follow_sources(pv, b);
+		proof_follow_sources(pv, b);
 	}
 	pv->faulty[lid] = count_faults(pv, b);
 }
@@ -241,211 +194,6 @@ static void add_tally(struct proof *p, unsigned *vls, const struct tally *t)
 	*vls |= t->vls;
 }
 
-/* The loop on which a switch lies, in order, starting with it. */
-static int list_loop(const struct column *c, uint32_t start, struct arena *a,
-                     struct proof *p)
-{
-	uint32_t n = 0, s = start, *loop;
-
-	do {
-		n++;
-		s = c->next[s];
-	} while (s != start);
-	loop = arena_array(a, n, sizeof(*loop));
-	if (!loop) {
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < n; i++, s = c->next[s]) {
-		loop[i] = s;
-	}
-	p->loop[p->n_loop++] = (struct proof_fault){ .lid = c->lid,
-		                                     .sw = start,
-		                                     .port = c->port[start],
-		                                     .loop = loop,
-		                                     .n_loop = n };
-	return E_OK;
-}
-
-static int list_column_faults(const struct prover *pv, struct bench *b, struct arena *a,
-                              struct proof *p)
-{
-	const struct column *c = b->col;
-	uint32_t n;
-	const uint32_t *member = members(pv, c, &n);
-
-	if (!c->to_host) {
-		follow_sources(pv, b);
-	}
-	for (uint32_t i = 0; i < n && p->n_hole < PROOF_LIST_MAX; i++) {
-		if (counts_as_hole(b, member[i])) {
-			p->hole[p->n_hole++] = (struct proof_fault){
-				.lid = c->lid, .sw = member[i], .port = c->port[member[i]]
-			};
-		}
-	}
-	for (uint32_t i = 0; i < c->n_loops && p->n_loop < PROOF_LIST_MAX; i++) {
-		int ret = list_loop(c, c->loop_at[i], a, p);
-
-		if (ret != E_OK) {
-			return ret;
-		}
-	}
-	return E_OK;
-}
-
-/* Resolves one column outside the parallel pass. */
-static bool resolve_alone(const struct prover *pv, struct column *c, uint32_t lid)
-{
-	uint32_t first = lid / COLUMN_BLOCK * COLUMN_BLOCK;
-
-	if (c->block_lid != first) {
-		column_load_block(&pv->map, c, first);
-	}
-	return column_resolve(&pv->map, c, lid);
-}
-
-/* The first holes and loops, in the order of LIDs and switches. */
-static int list_faults(const struct prover *pv, struct bench *b, struct arena *a,
-                       struct proof *p)
-{
-	uint64_t holes = p->holes < PROOF_LIST_MAX ? p->holes : PROOF_LIST_MAX;
-	uint64_t loops = p->forwarding_loops < PROOF_LIST_MAX ? p->forwarding_loops
-	                                                      : PROOF_LIST_MAX;
-
-	for (uint32_t lid = 1; lid <= pv->map.lids->top; lid++) {
-		int ret;
-
-		if (p->n_hole == holes && p->n_loop == loops) {
-			break;
-		}
-		if (!pv->faulty[lid] || !resolve_alone(pv, b->col, lid)) {
-			continue;
-		}
-		ret = list_column_faults(pv, b, a, p);
-		if (ret != E_OK) {
-			return ret;
-		}
-	}
-	return E_OK;
-}
-
-/* Does the route from s pass switch via? */
-static bool passes(const struct column *c, uint32_t s, uint32_t via)
-{
-	while (s != via && s != c->home) {
-		s = c->next[s];
-	}
-	return s == via;
-}
-
-/* A source whose route to the resolved LID goes through a switch on a lane, GRAPH_NONE:
- * none. */
-static uint32_t find_source(const struct prover *pv, const struct column *c, uint32_t via,
-                            unsigned vl, bool management)
-{
-	uint32_t n;
-	const uint32_t *member = members(pv, c, &n);
-
-	for (uint32_t i = 0; i <= n; i++) {
-		uint32_t s = i == 0 ? via : member[i - 1]; /* itself, if it can be */
-
-		if (c->state[s] == COLUMN_ARRIVES &&
-		    (c->to_host || management || pv->map.n_hosts[s]) &&
-		    lane_from(pv, s, c->lid) == vl && passes(c, s, via)) {
-			return s;
-		}
-	}
-	return GRAPH_NONE;
-}
-
-/* The route of the lowest LID that goes on from one channel to the next. */
-static void find_route(const struct prover *pv, struct column *c, uint32_t channel,
-                       uint32_t next, unsigned vl, bool management,
-                       struct proof_channel *ret)
-{
-	const uint8_t *here = lft_row(pv->map.lft, ret->sw);
-	const uint8_t *there = lft_row(pv->map.lft, pv->map.g->adj[channel].to);
-	uint8_t next_port = pv->map.g->adj[next].port;
-
-	for (uint32_t lid = 1; lid <= pv->map.lids->top; lid++) {
-		if (here[lid] != ret->port || there[lid] != next_port ||
-		    !resolve_alone(pv, c, lid) || c->state[ret->sw] != COLUMN_ARRIVES ||
-		    c->home == pv->map.g->adj[channel].to) {
-			continue;
-		}
-		ret->src_sw = find_source(pv, c, ret->sw, vl, management);
-		if (ret->src_sw != GRAPH_NONE) {
-			ret->lid = lid;
-			return;
-		}
-	}
-}
-
-/* Switch a channel leaves: channels are sorted by it. */
-static uint32_t channel_switch(const struct graph *g, uint32_t channel)
-{
-	uint32_t lo = 0, hi = g->n_switches;
-
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (g->adj_first[mid] <= channel) {
-			lo = mid;
-		} else {
-			hi = mid;
-		}
-	}
-	return lo;
-}
-
-/* Adds one shortest cycle of a component to the list. */
-static int list_cycle(const struct prover *pv, struct column *col, const struct deps *d,
-                      const struct components *comps, uint32_t component,
-                      struct proof_cycle *cycle, struct arena *a)
-{
-	struct proof_channel *list;
-	uint32_t *channels, n;
-	int ret = deps_shortest_cycle(d, comps, component, a, &channels, &n);
-
-	if (ret != E_OK) {
-		return ret;
-	}
-	list = arena_array(a, n, sizeof(*list));
-	if (!list) {
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		list[i].sw = channel_switch(pv->map.g, channels[i]);
-		list[i].port = pv->map.g->adj[channels[i]].port;
-		find_route(pv, col, channels[i], channels[(i + 1) % n], cycle->vl,
-		           cycle->management, &list[i]);
-	}
-	cycle->channels = list;
-	cycle->n = n;
-	cycle->component_channels = comps->size[component];
-	return E_OK;
-}
-
-static int list_cycles(const struct prover *pv, struct column *col, const struct deps *d,
-                       const struct components *comps, const uint8_t *skip,
-                       struct proof_cycle like, struct arena *a, struct proof *p)
-{
-	for (uint32_t i = 0; i < comps->n && p->n_cycle < PROOF_LIST_MAX; i++) {
-		int ret;
-
-		if (skip && skip[i]) {
-			continue;
-		}
-		p->cycle[p->n_cycle] = like;
-		ret = list_cycle(pv, col, d, comps, i, &p->cycle[p->n_cycle], a);
-		if (ret != E_OK) {
-			return ret;
-		}
-		p->n_cycle++;
-	}
-	return E_OK;
-}
-
 /* Adds the proof set's dependencies to management's. Returns whether management has
  * others. */
 static bool merge_management(struct prover *pv, unsigned vl)
@@ -485,7 +233,7 @@ static int prove_management(const struct prover *pv, struct column *col, unsigne
 	for (uint32_t i = 0; i < all.n; i++) {
 		p->management_credit_loops += !known[i];
 	}
-	return list_cycles(pv, col, &pv->management[vl], &all, known, like, a, p);
+	return proof_list_cycles(pv, col, &pv->management[vl], &all, known, like, a, p);
 }
 
 static int prove_lanes(struct prover *pv, struct column *col, struct arena *a,
@@ -502,7 +250,8 @@ static int prove_lanes(struct prover *pv, struct column *col, struct arena *a,
 			return ret;
 		}
 		p->credit_loops += base[vl].n;
-		ret = list_cycles(pv, col, &pv->base[vl], &base[vl], NULL, like, a, p);
+		ret = proof_list_cycles(pv, col, &pv->base[vl], &base[vl], NULL, like, a,
+		                        p);
 		if (ret != E_OK) {
 			return ret;
 		}
@@ -530,7 +279,7 @@ static unsigned count_vls(const struct prover *pv)
 #pragma omp parallel for schedule(static) reduction(max : top)
 	for (uint32_t s = 0; s < pv->map.n; s++) {
 		for (uint32_t lid = 1; lid <= lids->top; lid++) {
-			unsigned vl = lane_from(pv, s, lid);
+			unsigned vl = proof_lane(pv, s, lid);
 
 			top = vl > top ? vl : top;
 		}
@@ -587,7 +336,7 @@ int proof_run(const struct graph *g, const struct lids *lids, const struct lft *
 	}
 	p.vls_used = pv.lanes ? (uint32_t)__builtin_popcount(vls) : 1;
 	column_load_block(&pv.map, bench[0].col, 0);
-	ret_code = list_faults(&pv, &bench[0], a, &p);
+	ret_code = proof_list_faults(&pv, &bench[0], a, &p);
 	if (ret_code == E_OK) {
 		ret_code = prove_lanes(&pv, bench[0].col, a, tmp, &p);
 	}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Culprits of a failed proof: found one column after the other, the lowest LIDs and
+ * switches first, so that the list is the same on any number of threads.
+ */
+#include <errno.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "routing/graph.h"
+#include "routing/lids.h"
+#include "routing/proof_work.h"
+
+/* The loop on which a switch lies, in order, starting with it. */
+static int list_loop(const struct column *c, uint32_t start, struct arena *a,
+                     struct proof *p)
+{
+	uint32_t n = 0, s = start, *loop;
+
+	do {
+		n++;
+		s = c->next[s];
+	} while (s != start);
+	loop = arena_array(a, n, sizeof(*loop));
+	if (!loop) {
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < n; i++, s = c->next[s]) {
+		loop[i] = s;
+	}
+	p->loop[p->n_loop++] = (struct proof_fault){ .lid = c->lid,
+		                                     .sw = start,
+		                                     .port = c->port[start],
+		                                     .loop = loop,
+		                                     .n_loop = n };
+	return E_OK;
+}
+
+static int list_column_faults(const struct prover *pv, struct bench *b, struct arena *a,
+                              struct proof *p)
+{
+	const struct column *c = b->col;
+	uint32_t n;
+	const uint32_t *member = proof_members(pv, c, &n);
+
+	if (!c->to_host) {
+		proof_follow_sources(pv, b);
+	}
+	for (uint32_t i = 0; i < n && p->n_hole < PROOF_LIST_MAX; i++) {
+		if (proof_is_hole(b, member[i])) {
+			p->hole[p->n_hole++] = (struct proof_fault){
+				.lid = c->lid, .sw = member[i], .port = c->port[member[i]]
+			};
+		}
+	}
+	for (uint32_t i = 0; i < c->n_loops && p->n_loop < PROOF_LIST_MAX; i++) {
+		int ret = list_loop(c, c->loop_at[i], a, p);
+
+		if (ret != E_OK) {
+			return ret;
+		}
+	}
+	return E_OK;
+}
+
+/* Resolves one column outside the parallel pass. */
+static bool resolve_alone(const struct prover *pv, struct column *c, uint32_t lid)
+{
+	uint32_t first = lid / COLUMN_BLOCK * COLUMN_BLOCK;
+
+	if (c->block_lid != first) {
+		column_load_block(&pv->map, c, first);
+	}
+	return column_resolve(&pv->map, c, lid);
+}
+
+int proof_list_faults(const struct prover *pv, struct bench *b, struct arena *a,
+                      struct proof *p)
+{
+	uint64_t holes = p->holes < PROOF_LIST_MAX ? p->holes : PROOF_LIST_MAX;
+	uint64_t loops = p->forwarding_loops < PROOF_LIST_MAX ? p->forwarding_loops
+	                                                      : PROOF_LIST_MAX;
+
+	for (uint32_t lid = 1; lid <= pv->map.lids->top; lid++) {
+		int ret;
+
+		if (p->n_hole == holes && p->n_loop == loops) {
+			break;
+		}
+		if (!pv->faulty[lid] || !resolve_alone(pv, b->col, lid)) {
+			continue;
+		}
+		ret = list_column_faults(pv, b, a, p);
+		if (ret != E_OK) {
+			return ret;
+		}
+	}
+	return E_OK;
+}
+
+/* Does the route from s pass switch via? */
+static bool passes(const struct column *c, uint32_t s, uint32_t via)
+{
+	while (s != via && s != c->home) {
+		s = c->next[s];
+	}
+	return s == via;
+}
+
+/* A source whose route to the resolved LID goes through a switch on a lane, GRAPH_NONE:
+ * none. */
+static uint32_t find_source(const struct prover *pv, const struct column *c, uint32_t via,
+                            unsigned vl, bool management)
+{
+	uint32_t n;
+	const uint32_t *member = proof_members(pv, c, &n);
+
+	for (uint32_t i = 0; i <= n; i++) {
+		uint32_t s = i == 0 ? via : member[i - 1]; /* itself, if it can be */
+
+		if (c->state[s] == COLUMN_ARRIVES &&
+		    (c->to_host || management || pv->map.n_hosts[s]) &&
+		    proof_lane(pv, s, c->lid) == vl && passes(c, s, via)) {
+			return s;
+		}
+	}
+	return GRAPH_NONE;
+}
+
+/* The route of the lowest LID that goes on from one channel to the next. */
+static void find_route(const struct prover *pv, struct column *c, uint32_t channel,
+                       uint32_t next, unsigned vl, bool management,
+                       struct proof_channel *ret)
+{
+	const uint8_t *here = lft_row(pv->map.lft, ret->sw);
+	const uint8_t *there = lft_row(pv->map.lft, pv->map.g->adj[channel].to);
+	uint8_t next_port = pv->map.g->adj[next].port;
+
+	for (uint32_t lid = 1; lid <= pv->map.lids->top; lid++) {
+		if (here[lid] != ret->port || there[lid] != next_port ||
+		    !resolve_alone(pv, c, lid) || c->state[ret->sw] != COLUMN_ARRIVES ||
+		    c->home == pv->map.g->adj[channel].to) {
+			continue;
+		}
+		ret->src_sw = find_source(pv, c, ret->sw, vl, management);
+		if (ret->src_sw != GRAPH_NONE) {
+			ret->lid = lid;
+			return;
+		}
+	}
+}
+
+/* Switch a channel leaves: channels are sorted by it. */
+static uint32_t channel_switch(const struct graph *g, uint32_t channel)
+{
+	uint32_t lo = 0, hi = g->n_switches;
+
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (g->adj_first[mid] <= channel) {
+			lo = mid;
+		} else {
+			hi = mid;
+		}
+	}
+	return lo;
+}
+
+/* Adds one shortest cycle of a component to the list. */
+static int list_cycle(const struct prover *pv, struct column *col, const struct deps *d,
+                      const struct components *comps, uint32_t component,
+                      struct proof_cycle *cycle, struct arena *a)
+{
+	struct proof_channel *list;
+	uint32_t *channels, n;
+	int ret = deps_shortest_cycle(d, comps, component, a, &channels, &n);
+
+	if (ret != E_OK) {
+		return ret;
+	}
+	list = arena_array(a, n, sizeof(*list));
+	if (!list) {
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		list[i].sw = channel_switch(pv->map.g, channels[i]);
+		list[i].port = pv->map.g->adj[channels[i]].port;
+		find_route(pv, col, channels[i], channels[(i + 1) % n], cycle->vl,
+		           cycle->management, &list[i]);
+	}
+	cycle->channels = list;
+	cycle->n = n;
+	cycle->component_channels = comps->size[component];
+	return E_OK;
+}
+
+int proof_list_cycles(const struct prover *pv, struct column *col, const struct deps *d,
+                      const struct components *comps, const uint8_t *skip,
+                      struct proof_cycle like, struct arena *a, struct proof *p)
+{
+	for (uint32_t i = 0; i < comps->n && p->n_cycle < PROOF_LIST_MAX; i++) {
+		int ret;
+
+		if (skip && skip[i]) {
+			continue;
+		}
+		p->cycle[p->n_cycle] = like;
+		ret = list_cycle(pv, col, d, comps, i, &p->cycle[p->n_cycle], a);
+		if (ret != E_OK) {
+			return ret;
+		}
+		p->n_cycle++;
+	}
+	return E_OK;
+}

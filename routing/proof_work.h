@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "routing/column.h"
+#include "routing/proof.h"
+#include "routing/proof_cycle.h"
+
+/*!
+ * What the two halves of the proof share: proof.c counts, proof_list.c finds the
+ * culprits.
+ */
+enum { VLS_MAX = 16 };
+
+struct tally {
+	uint64_t pairs, unreachable, holes, loops, management_unreachable;
+	unsigned vls; /* bits: lanes of sources with hosts */
+};
+
+struct prover {
+	struct column_map map;
+	const struct lanes *lanes; /* NULL: one lane */
+	unsigned n_vls;
+	struct deps base[VLS_MAX];       /* of the proof set */
+	struct deps management[VLS_MAX]; /* of management pairs */
+	uint8_t *faulty;                 /* [top + 1] the column has a hole or a loop */
+};
+
+/* What one thread needs for one column. */
+struct bench {
+	struct column *col;
+	uint16_t *passed;  /* [n] bit per lane: a route of the proof set came by */
+	uint16_t *managed; /* [n] likewise of a management pair */
+	struct tally tally;
+};
+
+/* Lane of a source's traffic to a LID. */
+static inline unsigned proof_lane(const struct prover *pv, uint32_t s, uint32_t lid)
+{
+	return pv->lanes ? lane_of(pv->lanes, s, lid) % VLS_MAX : 0;
+}
+
+/* Switches of the part in which the column's owner is. */
+static inline const uint32_t *proof_members(const struct prover *pv,
+                                            const struct column *c, uint32_t *ret_n)
+{
+	uint32_t part = pv->map.part[c->home];
+
+	*ret_n = pv->map.part_first[part + 1] - pv->map.part_first[part];
+	return pv->map.member + pv->map.part_first[part];
+}
+
+/* Is it a hole that fails the proof? */
+static inline bool proof_is_hole(const struct bench *b, uint32_t s)
+{
+	return b->col->state[s] == COLUMN_HOLE && (b->col->to_host || b->passed[s]);
+}
+
+/*!
+ * \brief Marks what the proof set passes and, for a switch's LID, what management passes;
+ *        adds their dependencies.
+ */
+void proof_follow_sources(const struct prover *pv, struct bench *b);
+
+/*! \brief Lists the first holes and loops, in the order of LIDs and switches. \retval
+ * -ENOMEM */
+int proof_list_faults(const struct prover *pv, struct bench *b, struct arena *a,
+                      struct proof *p);
+
+/*!
+ * \brief Lists one shortest cycle of each component while the list has room.
+ *
+ * \param skip  [comps->n] components to leave out, or NULL.
+ * \param like  VL and management flag of the entries.
+ * \retval -ENOMEM
+ */
+int proof_list_cycles(const struct prover *pv, struct column *col, const struct deps *d,
+                      const struct components *comps, const uint8_t *skip,
+                      struct proof_cycle like, struct arena *a, struct proof *p);
