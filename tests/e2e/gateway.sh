@@ -9,6 +9,7 @@
 
 gateway=$bin/saguaro-gateway
 [ -x "$gateway" ] || skip "saguaro-gateway is not built"
+command -v curl >/dev/null || skip "curl is not installed"
 
 start() { # start NAME FLAGS... ; sets $pid and $port
 	local name=$1
