@@ -114,11 +114,24 @@ void sweep_failed(struct sweep *s, bool soon, const char *fmt, ...)
 	go_idle(s);
 }
 
+static void log_stages(const struct job *j)
+{
+	char text[400] = "";
+	size_t at = 0;
+
+	for (unsigned i = 0; i < j->n_stages && at < sizeof(text); i++) {
+		at += (size_t)snprintf(text + at, sizeof(text) - at, " %s %.3f",
+		                       j->stage[i].name, j->stage[i].seconds);
+	}
+	log_debug(source, "seconds:%s; arena %zu bytes", text, arena_used(j->arena));
+}
+
 static void heavy_ended(struct sweep *s)
 {
 	const struct program *p = &s->job->program;
 
 	job_stage(s, "activate");
+	log_stages(s->job);
 	s->failures = 0;
 	s->was_master = true;
 	s->retry_at = UINT64_MAX;
@@ -481,6 +494,7 @@ void sweep_free(struct sweep *s)
 	job_free(s->old);
 	lft_copies_done(&s->copies);
 	guid_map_done(&s->silent);
+	guid_map_done(&s->told);
 	free(s);
 }
 
