@@ -145,11 +145,11 @@ const struct option_row config_rows[] = {
 	{ UINT("overrun_errors_threshold", overrun_errors_threshold, "8", 0, 15),
 	  .help = "OverrunErrors of every port: flow control overruns until the port reports a trap" },
 	{ UINT("force_link_speed", force_link_speed, "15", 0, 15),
-	  .help = "LinkSpeedEnabled of switch ports: 0 leaves it, 15 enables all that is supported" },
+	  .help = "LinkSpeedEnabled of cabled ports: a set of speeds; 0 and 15 leave what the port has" },
 	{ UINT("force_link_speed_ext", force_link_speed_ext, "31", 0, 31),
-	  .help = "LinkSpeedExtEnabled of switch ports: 0 leaves it, 31 enables all that is supported" },
+	  .help = "LinkSpeedExtEnabled of cabled ports: a set of speeds; 0 and 31 leave what the port has" },
 	{ UINT("force_link_width", force_link_width, "255", 0, 255),
-	  .help = "LinkWidthEnabled of switch ports: 0 leaves it, 255 enables all that is supported" },
+	  .help = "LinkWidthEnabled of cabled ports: a set of widths; 0 and 255 leave what the port has" },
 
 	/* sweeps */
 	{ UINT("sweep_interval", sweep_interval, "10", 0, 0), .letter = 's',

@@ -30,6 +30,7 @@
 #include "sa/discover.h"
 #include "sa/fields.h"
 #include "sa/smp.h"
+#include "sa/told.h"
 
 enum {
 	POLLING = 2,                         /* LinkDownDefaultState */
@@ -100,13 +101,11 @@ static void aim_end_port(struct aim *a)
 	}
 }
 
-/* LinkWidthEnabled and its kin: the option's "all" means what the port supports; 0 keeps.
- */
+/* LinkWidthEnabled and its kin. 0 and "all" leave a link as it trained by itself: it is
+ * up, and some take a Set, even one that only allows more, as reason to train anew. */
 static uint64_t enabled(uint64_t now, uint64_t supported, uint64_t option, uint64_t all)
 {
-	uint64_t want = option == all ? supported : option & supported;
-
-	return option && want ? want : now;
+	return option == all || !(option & supported) ? now : option & supported;
 }
 
 static void aim_link_training(struct aim *a)
@@ -184,17 +183,34 @@ static bool aim_port(struct aim *a)
 struct port_ctx {
 	struct program *p;
 	struct disc_node *node;
+	uint64_t demand; /* told_demand(); 0: part of the activation */
 };
+
+/* Would this Set only repeat what the port was told before, to no effect? */
+static bool repeats(const struct aim *a)
+{
+	const struct port *gp = &a->g->ports[a->port];
+
+	return !a->restart && !field_get(a->want, PI_CLIENT_REREGISTER) &&
+	       told_before(a->p->told, a->g->nodes[gp->node].guid, gp->num,
+	                   told_demand(a->want), a->now);
+}
 
 static void on_port_set(void *ctx, const struct smp_reply *r)
 {
 	struct port_ctx *c = ctx;
 	struct disc_port *port = &c->node->ports[r->mod & PORT_NUM_MASK];
 
-	if (program_answered(c->p, c->node, port->num, r->ret, r->status,
-	                     "Set(PortInfo)")) {
-		memcpy(port->info, r->data, sizeof(port->info));
-		field_set(port->info, PI_CLIENT_REREGISTER, 0);
+	if (!program_answered(c->p, c->node, port->num, r->ret, r->status,
+	                      "Set(PortInfo)")) {
+		return;
+	}
+	memcpy(port->info, r->data, sizeof(port->info));
+	field_set(port->info, PI_CLIENT_REREGISTER, 0);
+	if (c->demand && c->demand != told_demand(port->info) &&
+	    told_note(c->p->told, c->node->guid, port->num, c->demand, port->info) !=
+	            E_OK) {
+		c->p->ret = -ENOMEM;
 	}
 }
 
@@ -212,6 +228,9 @@ static void send_port(struct program *p, uint32_t port, uint8_t *want, unsigned 
 		                .node = p->disc->of[p->disc->g->ports[port].node] };
 	field_set(want, PI_PORT_STATE, state);
 	field_set(want, PI_PORT_PHYSICAL_STATE, 0);
+	if (state == 0) {
+		c->demand = told_demand(want);
+	}
 	ret = smp_submit(
 		p->smp,
 		&(struct smp_order){ .dest = dp->dest,
@@ -245,7 +264,8 @@ int program_ports(struct program *p)
 			continue;
 		}
 		a.now = disc_port_of(p->disc, i)->info;
-		if (aim_port(&a) && memcmp(a.want, a.now, sizeof(a.want)) != 0) {
+		if (aim_port(&a) && memcmp(a.want, a.now, sizeof(a.want)) != 0 &&
+		    !repeats(&a)) {
 			p->n_bounced += a.restart;
 			send_port(p, i, a.want, a.restart ? PORT_DOWN : 0);
 		}

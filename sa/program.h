@@ -12,6 +12,7 @@ struct arena;
 struct config;
 struct disc;
 struct disc_node;
+struct guid_map;
 struct lft_copies;
 struct lids;
 struct smp;
@@ -29,6 +30,7 @@ struct program {
 	struct smp *smp;
 	struct disc *disc;
 	struct lft_copies *copies;
+	struct guid_map *told; /*!< see sa/told.h; lives from sweep to sweep */
 	const struct config *config;
 	struct arena *arena;
 	const struct lids *lids;

@@ -87,6 +87,7 @@ struct sweep {
 	struct job *old;       /*!< the one before, until discovery ended */
 	struct worker worker;
 	struct lft_copies copies;
+	struct guid_map told;  /*!< see sa/told.h */
 	struct guid_map silent; /*!< ports silent in the last discovery */
 	uint64_t next_light;   /*!< ms; UINT64_MAX: never */
 	uint64_t retry_at;     /*!< ms; a heavy sweep after a failure; UINT64_MAX: none */

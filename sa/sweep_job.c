@@ -76,6 +76,7 @@ static void program_init(struct sweep *s)
 	j->program = (struct program){ .smp = s->smp,
 		                       .disc = &j->disc,
 		                       .copies = &s->copies,
+		                       .told = &s->told,
 		                       .config = s->d.config,
 		                       .arena = j->arena,
 		                       .lids = &j->lids,
