@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct arena;
+struct graph;
+struct guid_file;
+struct why;
+
+/*!
+ * Lists of GUIDs that speak of ports of switches. A line that does not fit the fabric has
+ * no effect and is named in the notes, at most a few of them; the others count.
+ */
+
+/*!
+ * \brief port_prof_ignore_file: ports whose routes do not count when load is balanced.
+ *
+ * Lines "<switch GUID> <port>", or a port GUID alone: the switch port it hangs on.
+ *
+ * \param ret  [graph.n_ports] in \a a; NULL when there is no file.
+ * \retval -ENOMEM
+ */
+int portfile_ignored(const struct graph *g, const struct guid_file *f, struct arena *a,
+                     struct why *notes, bool **ret);
+
+/*!
+ * \brief port_search_ordering_file: the order in which a switch's ports are looked at.
+ *
+ * Lines "<switch GUID> <port>..."; ports that a line leaves out follow by number.
+ *
+ * \param ret  [n_switches][max_port + 1] in \a a: the port at each place from 1 on; NULL
+ *             when there is no file.
+ * \retval -ENOMEM
+ */
+int portfile_order(const struct graph *g, const struct guid_file *f, struct arena *a,
+                   struct why *notes, uint8_t **ret);
