@@ -93,8 +93,7 @@ static void next_stored(struct diff *d)
 	step(d, db_next(&d->t, d->table, &d->key, &d->val));
 }
 
-void diff_row(struct diff *d, const void *key, size_t key_len, const void *val,
-              size_t len)
+bool diff_at(struct diff *d, const void *key, size_t key_len)
 {
 	int c = 1;
 	while (d->ret == E_OK && d->more &&
@@ -102,17 +101,27 @@ void diff_row(struct diff *d, const void *key, size_t key_len, const void *val,
 		add(d, d->key.data, d->key.len, NULL, 0);
 		next_stored(d);
 	}
+	return d->ret == E_OK && d->more && c == 0;
+}
+
+void diff_keep(struct diff *d)
+{
+	next_stored(d);
+}
+
+void diff_row(struct diff *d, const void *key, size_t key_len, const void *val,
+              size_t len)
+{
+	bool stored = diff_at(d, key, key_len);
 	if (d->ret != E_OK) {
 		return;
 	}
-	if (!d->more || c > 0) {
-		add_copy(d, key, key_len, val, len);
-		return;
-	}
-	if (d->val.len != len || memcmp(d->val.data, val, len) != 0) {
+	if (!stored || d->val.len != len || memcmp(d->val.data, val, len) != 0) {
 		add_copy(d, key, key_len, val, len);
 	}
-	next_stored(d);
+	if (stored) {
+		next_stored(d);
+	}
 }
 
 int diff_end(struct diff *d)
@@ -127,7 +136,7 @@ int diff_end(struct diff *d)
 enum verdict { SAME, PUT, DEL };
 
 /* Where each stored chunk of a row lies, NULL: not stored. */
-struct stored {
+struct stored_chunk {
 	const uint8_t *data;
 	size_t len;
 };
@@ -143,7 +152,8 @@ static bool is_none(const uint8_t *p, size_t len, uint8_t none)
 	return p[0] == none && memcmp(p, p + 1, len - 1) == 0;
 }
 
-static uint8_t judge(const struct stored *s, const uint8_t *p, size_t len, uint8_t none)
+static uint8_t judge(const struct stored_chunk *s, const uint8_t *p, size_t len,
+                     uint8_t none)
 {
 	if (is_none(p, len, none)) {
 		return s->data ? DEL : SAME;
@@ -151,16 +161,23 @@ static uint8_t judge(const struct stored *s, const uint8_t *p, size_t len, uint8
 	return s->data && s->len == len && memcmp(s->data, p, len) == 0 ? SAME : PUT;
 }
 
-/* Lists where stored chunks lie; those of rows or columns that are gone are to be
- * deleted. */
-static void find_stored(struct diff *d, const struct chunk_rows *c, uint32_t n_chunks,
-                        struct stored *stored)
+static uint32_t chunks_per_row(const struct chunk_rows *c)
 {
-	uint32_t r = 0;
+	return (uint32_t)((c->row_bytes + CHUNK_BYTES - 1) / CHUNK_BYTES);
+}
+
+/* Chunks of rows or columns that are gone are to be deleted. */
+int diff_find_chunks(struct diff *d, const struct chunk_rows *c)
+{
+	uint32_t r = 0, n_chunks = chunks_per_row(c);
+	d->stored = calloc((size_t)c->n_rows * n_chunks + 1, sizeof(*d->stored));
+	if (!d->stored) {
+		d->ret = -ENOMEM;
+	}
 	for (; d->ret == E_OK && d->more; next_stored(d)) {
 		if (d->key.len != CHUNK_KEY) {
 			d->ret = E_MALFORMED;
-			return;
+			break;
 		}
 		uint64_t guid = key_read_u64(d->key.data);
 		uint32_t chunk = key_read_u32(d->key.data + 8);
@@ -170,10 +187,11 @@ static void find_stored(struct diff *d, const struct chunk_rows *c, uint32_t n_c
 		if (r == c->n_rows || c->guid[r] != guid || chunk >= n_chunks) {
 			add(d, d->key.data, CHUNK_KEY, NULL, 0);
 		} else {
-			stored[(size_t)r * n_chunks + chunk] =
-				(struct stored){ d->val.data, d->val.len };
+			d->stored[(size_t)r * n_chunks + chunk] =
+				(struct stored_chunk){ d->val.data, d->val.len };
 		}
 	}
+	return d->ret;
 }
 
 static void add_chunk(struct diff *d, const struct chunk_rows *c, uint32_t r,
@@ -192,24 +210,21 @@ static void add_chunk(struct diff *d, const struct chunk_rows *c, uint32_t r,
 
 int diff_chunks(struct diff *d, const struct chunk_rows *c)
 {
-	uint32_t n_chunks = (uint32_t)((c->row_bytes + CHUNK_BYTES - 1) / CHUNK_BYTES);
-	size_t n = (size_t)c->n_rows * n_chunks;
-	struct stored *stored = calloc(n + 1, sizeof(*stored));
-	uint8_t *verdict = calloc(n + 1, 1);
-	if (!stored || !verdict) {
-		d->ret = -ENOMEM;
-		goto out;
-	}
-	find_stored(d, c, n_chunks, stored);
+	uint32_t n_chunks = chunks_per_row(c);
 	if (d->ret != E_OK) {
-		goto out;
+		return d->ret;
+	}
+	uint8_t *verdict = calloc((size_t)c->n_rows * n_chunks + 1, 1);
+	if (!verdict) {
+		d->ret = -ENOMEM;
+		return d->ret;
 	}
 #pragma omp parallel for schedule(dynamic, 8)
 	for (uint32_t r = 0; r < c->n_rows; r++) {
 		for (uint32_t i = 0; i < n_chunks; i++) {
 			size_t at = (size_t)r * n_chunks + i;
 			verdict[at] =
-				judge(&stored[at],
+				judge(&d->stored[at],
 			              c->base + r * c->stride + (size_t)i * CHUNK_BYTES,
 			              chunk_len(c, i), c->none);
 		}
@@ -219,8 +234,6 @@ int diff_chunks(struct diff *d, const struct chunk_rows *c)
 			add_chunk(d, c, r, i, verdict[(size_t)r * n_chunks + i]);
 		}
 	}
-out:
-	free(stored);
 	free(verdict);
 	return d->ret;
 }
@@ -242,7 +255,9 @@ void diff_done(struct diff *d)
 {
 	db_abort(&d->t);
 	arena_free(d->a);
+	free(d->stored);
 	d->a = NULL;
+	d->stored = NULL;
 	d->first = NULL;
 	d->last = &d->first;
 }

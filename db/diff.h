@@ -30,6 +30,8 @@ struct diff {
 	struct change *first, **last;
 	uint32_t n;
 	uint64_t bytes; /*!< of values to be written */
+	struct stored_chunk
+		*stored; /*!< where stored chunks lie, see diff_find_chunks() */
 };
 
 /*! \brief Starts comparing; the newest epoch is read. Failures stick in d->ret. */
@@ -41,6 +43,12 @@ struct arena *diff_arena(struct diff *d);
 /*! \brief The next new row; keys ascend. \a val is copied if it differs. */
 void diff_row(struct diff *d, const void *key, size_t key_len, const void *val,
               size_t len);
+
+/*! \brief Goes to a key that is offered next: is it stored? Then d->val is its value. */
+bool diff_at(struct diff *d, const void *key, size_t key_len);
+
+/*! \brief The row that diff_at() found stays as it is: instead of diff_row(). */
+void diff_keep(struct diff *d);
 
 /*! \brief What is left of the stored rows is to be deleted. \return d->ret */
 int diff_end(struct diff *d);
@@ -57,7 +65,11 @@ struct chunk_rows {
 	uint8_t none; /*!< a chunk of nothing but this byte is not stored */
 };
 
-/*! \brief Instead of diff_row() and diff_end(). \a c is borrowed until diff_apply(). */
+/*! \brief Lists where the stored chunks lie; one thread per table. */
+int diff_find_chunks(struct diff *d, const struct chunk_rows *c);
+
+/*! \brief After that, instead of diff_row() and diff_end(). \a c is borrowed until
+ * diff_apply(). */
 int diff_chunks(struct diff *d, const struct chunk_rows *c);
 
 /*! \brief Writes the changes. */

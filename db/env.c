@@ -398,7 +398,7 @@ static int check_space(const struct opening *o, uint64_t need_bytes)
 		return fail(
 			o, -ENOSPC,
 			"the %s folder %s is too small: %llu MiB free of %llu MiB, %llu "
-		        "MiB "
+			"MiB "
 			"needed; enlarge that file system, or choose another with %s",
 			o->kind->name, o->path, (unsigned long long)(have >> 20),
 			(unsigned long long)(((uint64_t)v.f_blocks * v.f_frsize) >> 20),
@@ -482,7 +482,7 @@ static int check_layout(const struct opening *o, const struct db_val *v)
 		return fail(
 			o, E_LAYOUT,
 			"the %s database in %s was written by %s Saguaro (layout %u, "
-		        "this one "
+			"this one "
 			"reads %u); use that version, or choose another folder with %s",
 			o->kind->name, o->path,
 			row.layout > o->kind->layout ? "a newer" : "an older", row.layout,

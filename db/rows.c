@@ -458,28 +458,59 @@ static bool attrs_ascend(const struct snap_attr *a, const struct snap_attr *b)
 	return a->guid != b->guid ? a->guid < b->guid : a->block < b->block;
 }
 
+/* Is this what n rows would be gathered to? Saves the copy where nothing changed. */
+static bool attrs_same(const struct db_val *v, const struct snap_attr *at, size_t n)
+{
+	size_t pos = 0;
+	for (size_t i = 0; i < n; i++) {
+		const uint8_t *p = v->data + pos;
+		pos += 6 + (size_t)at[i].len;
+		if (pos > v->len || memcmp(p, &at[i].block, 4) != 0 ||
+		    memcmp(p + 4, &at[i].len, 2) != 0 ||
+		    memcmp(p + 6, at[i].data, at[i].len) != 0) {
+			return false;
+		}
+	}
+	return pos == v->len;
+}
+
+/* Rows from `at` on that make one value. 0: they do not ascend. */
+static size_t attrs_run(const struct snap_attr *at, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		if (!attrs_ascend(&at[i - 1], &at[i])) {
+			return 0; /* the caller's promise is broken */
+		}
+		if (at[i].attr != at[0].attr || at[i].guid != at[0].guid) {
+			return i;
+		}
+	}
+	return n;
+}
+
 static void emit_attrs(const struct rows *r, struct diff *d)
 {
-	const struct snap_attr *at = r->c->attrs;
-	size_t n = r->c->n_attrs;
 	struct gather v = { 0 };
-	for (size_t i = 0; i < n && d->ret == E_OK; i++) {
-		if (i && !attrs_ascend(&at[i - 1], &at[i])) {
-			d->ret = -EINVAL; /* the caller's promise */
+	size_t run;
+	for (size_t i = 0; i < r->c->n_attrs && d->ret == E_OK; i += run) {
+		const struct snap_attr *at = &r->c->attrs[i];
+		uint8_t key[10];
+		run = attrs_run(at, r->c->n_attrs - i);
+		key_u16(key, at->attr);
+		key_u64(key + 2, at->guid);
+		if (run == 0) {
+			d->ret = -EINVAL;
 			break;
 		}
-		d->ret = gather_add(&v, &at[i]);
-		if (d->ret != E_OK) {
-			break;
+		if (diff_at(d, key, sizeof(key)) && attrs_same(&d->val, at, run)) {
+			diff_keep(d);
+			continue;
 		}
-		if (i + 1 == n || at[i + 1].attr != at[i].attr ||
-		    at[i + 1].guid != at[i].guid) {
-			uint8_t key[10];
-			key_u16(key, at[i].attr);
-			key_u64(key + 2, at[i].guid);
-			diff_row(d, key, sizeof(key), v.buf, v.len);
-			v.len = 0;
+		v.len = 0;
+		for (size_t k = 0; k < run && d->ret == E_OK; k++) {
+			d->ret = gather_add(&v, &at[k]);
 		}
+		diff_row(d, key, sizeof(key), v.buf, v.len);
 	}
 	free(v.buf);
 }
@@ -544,12 +575,14 @@ int rows_diff(const struct rows *r, unsigned table, struct diff *d)
 	if (d->ret != E_OK) {
 		return d->ret;
 	}
-	if (table == SNAP_LFT) {
-		return diff_chunks(d, &r->lft);
-	}
-	if (table == SNAP_PATHS) {
-		return diff_chunks(d, &r->paths);
+	if (table == SNAP_LFT || table == SNAP_PATHS) {
+		return diff_find_chunks(d, table == SNAP_LFT ? &r->lft : &r->paths);
 	}
 	emitters[table](r, d);
 	return diff_end(d);
+}
+
+int rows_diff_chunks(const struct rows *r, unsigned table, struct diff *d)
+{
+	return diff_chunks(d, table == SNAP_LFT ? &r->lft : &r->paths);
 }

@@ -17,7 +17,8 @@ struct rows {
 	uint64_t *switch_guid; /*!< [n_switches] */
 	uint64_t *source_guid; /*!< [n_sources] */
 	struct chunk_rows lft, paths;
-	uint8_t *rate; /*!< [graph.n_ports] rate code of the cable, of port 0 its own, 0: no cable */
+	uint8_t *rate; /*!< [graph.n_ports] rate code of the cable, of port 0 its own, 0:
+	                  no cable */
 	struct arena *a;
 };
 
@@ -25,5 +26,11 @@ struct rows {
 int rows_init(struct rows *r, const struct snap_content *c);
 void rows_done(struct rows *r);
 
-/*! \brief Compares one table of the snapshot (not `layout`, not `meta`) with \a c. */
+/*!
+ * \brief Compares one table of the snapshot (not `layout`, not `meta`) with the sweep. Of
+ *        `lft` and `paths` only the index is read here: rows_diff_chunks() is the rest.
+ */
 int rows_diff(const struct rows *r, unsigned table, struct diff *d);
+
+/*! \brief Compares the chunks of `lft` or `paths`, in parallel. */
+int rows_diff_chunks(const struct rows *r, unsigned table, struct diff *d);

@@ -44,8 +44,9 @@ struct snap_writer {
 
 /* Tables that are compared, the slow ones first so that the threads end together. */
 static const unsigned compared[] = {
-	SNAP_ATTRS, SNAP_PORTS, SNAP_NAMES, SNAP_GUIDS,   SNAP_NODES,      SNAP_LINKS,
-	SNAP_LIDS,  SNAP_LOAD,  SNAP_VLS,   SNAP_OPTIONS, SNAP_PARTITIONS,
+	SNAP_ATTRS, SNAP_PORTS,   SNAP_NAMES,      SNAP_GUIDS, SNAP_NODES,
+	SNAP_LINKS, SNAP_LFT,     SNAP_PATHS,      SNAP_LIDS,  SNAP_LOAD,
+	SNAP_VLS,   SNAP_OPTIONS, SNAP_PARTITIONS,
 };
 
 enum { N_COMPARED = sizeof(compared) / sizeof(compared[0]) };
@@ -156,8 +157,8 @@ static int compare_all(struct snap_writer *w, const struct rows *r, struct diff 
 	for (unsigned i = 0; i < N_COMPARED; i++) {
 		rows_diff(r, compared[i], &d[compared[i]]);
 	}
-	rows_diff(r, SNAP_LFT, &d[SNAP_LFT]);
-	rows_diff(r, SNAP_PATHS, &d[SNAP_PATHS]);
+	rows_diff_chunks(r, SNAP_LFT, &d[SNAP_LFT]);
+	rows_diff_chunks(r, SNAP_PATHS, &d[SNAP_PATHS]);
 	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
 		if (d[i].ret != E_OK) {
 			return d[i].ret;
