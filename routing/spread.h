@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "routing/tables.h"
+
+struct arena;
+struct graph;
+struct hops;
+struct lids;
+struct sw_link;
+
+/*!
+ * Fills forwarding tables from a relation "these ports lead one hop closer", so that every
+ * link carries its share. What minhop does with all shortest paths, other engines do with the
+ * paths they allow.
+ */
+enum { SPREAD_PORTS_MAX = 256 };
+
+/*! Links of one switch that lead closer to one other switch, in the order they were asked in. */
+struct spread_ports {
+	unsigned n;
+	uint8_t port[SPREAD_PORTS_MAX];
+	uint32_t to[SPREAD_PORTS_MAX]; /*!< switch behind the port */
+};
+
+/*!
+ * \brief Picks, of the links of switch \a s, those that lead one hop closer to switch \a t.
+ *
+ * A link leads closer only to a switch whose distance to \a t is one less, so routes end. Where
+ * the distance is not HOPS_NONE and \a s is not \a t, at least one of all links does. Called
+ * from several threads at once.
+ *
+ * \param max  Stop after so many.
+ */
+typedef void spread_closer_f(const void *ctx, uint32_t s, uint32_t t,
+                             const struct sw_link *link, uint32_t n_links, unsigned max,
+                             struct spread_ports *ret);
+
+struct spread {
+	const struct graph *g;
+	const struct lids *lids;
+	const struct hops *hops;    /*!< distance [from][to] along the routes that are allowed */
+	spread_closer_f *closer;
+	const void *ctx;            /*!< for closer */
+	const struct lft *prev;     /*!< tables of the last run, or NULL; others than of this shape are not used */
+	const _Atomic bool *cancel; /*!< checked between steps; NULL: never */
+};
+
+/*!
+ * \brief Chooses a port for every LID at every switch that has a distance to it.
+ *
+ * Entries of \a prev that still lead closer stay. Same result on any number of threads.
+ *
+ * \param lft  Empty table (lft_init()) for the graph and LIDs of \a in.
+ * \param tmp  Working memory: 2 bytes per (switch, host) and 9 per (switch, port).
+ * \retval -ECANCELED -ENOMEM
+ * Cost: O(S * (L + T * P)) for S switches, L LIDs, T switches with hosts and P ports, times 2^LMC.
+ */
+int spread_run(const struct spread *in, struct lft *lft, struct arena *tmp);
+
+/*! \brief spread_closer_f for all shortest paths; \a ctx is the struct hops. */
+spread_closer_f spread_shortest;
