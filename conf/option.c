@@ -195,10 +195,9 @@ static int store_checked(const struct option_row *row, void *base, struct arena 
 
 /* Problems inside the file have their own lines; here is said who named it. */
 static int store_file(const struct option_row *row, void *base, struct arena *a,
-                      const char *value, const struct origin *o,
-                      const struct guid_file **list)
+                      const char *value, const struct origin *o, struct option_read *done)
 {
-	int ret = option_store_file(row, base, a, value, o->d, list);
+	int ret = option_store_file(row, base, a, value, o->d, done);
 	if (ret != E_OK) {
 		diag_add(o->d, DIAG_ERROR, o->file, o->line, "%s '%.200s': %s",
 		         label(row, o, a), value,
@@ -225,14 +224,14 @@ int option_set(const struct option_sets *s, struct arena *a, const char *key,
 		report_ignored(first, value, &o, a);
 		return E_OK;
 	}
-	const struct guid_file *list = NULL; /* read once for all sets */
+	struct option_read done = { NULL, NULL }; /* read once for all sets */
 	for (unsigned i = 0; i < s->n; i++) {
 		const struct option_row *row = find_in(s->set[i].rows, key);
 		if (row == NULL) {
 			continue;
 		}
-		int ret = row->type == OPT_GUID_FILE
-		                  ? store_file(row, s->set[i].base, a, value, &o, &list)
+		int ret = option_is_file(row)
+		                  ? store_file(row, s->set[i].base, a, value, &o, &done)
 		                  : store_checked(row, s->set[i].base, a, value, &o);
 		if (ret != E_OK) {
 			return ret;

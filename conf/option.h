@@ -22,7 +22,8 @@ struct guid_file;
  *
  * A key of type OPT_GUID_FILE names a list of GUIDs (conf/guidfile.h). The list is read when
  * the value is stored, with its errors by file and line, so that engines open no files; sets
- * that share the key share the list.
+ * that share the key share the list. OPT_FILE is the same for a file of any form, which the
+ * row's read() turns into an object.
  */
 enum option_type {
 	OPT_BOOL,    /*!< bool; TRUE FALSE yes no on off 1 0, any case */
@@ -32,6 +33,7 @@ enum option_type {
 	OPT_STRING,  /*!< const char *, NULL for "(null)" and "" */
 	OPT_ENUM,    /*!< uint32_t index into names, any case */
 	OPT_GUID_FILE, /*!< const struct guid_file *, NULL for "(null)" and ""; the value is a path */
+	OPT_FILE,    /*!< what the row's read() made of the file, NULL for "(null)" and ""; likewise */
 	OPT_LMC_ESP0, /*!< uint32_t 0-7; FALSE = 0, TRUE = UINT32_MAX (as lmc), or a number */
 	OPT_IGNORED  /*!< known, no effect */
 };
@@ -42,6 +44,13 @@ enum option_flag {
 	OPT_NO_ARG = 4,   /*!< flag without argument: sets a bool to TRUE, counts an OPT_UINT up */
 	OPT_CLAMP = 8     /*!< a number above max is a warning and becomes max */
 };
+
+/*!
+ * Reads a file into an object in \a a. The object is a struct whose first member is
+ * "const char *path". Every bad line is reported in \a d, which may be NULL.
+ * \retval E_SYNTAX  At least one bad line. \retval -errno
+ */
+typedef int option_read_f(const char *path, struct arena *a, struct diags *d, const void **ret);
 
 struct option_row {
 	const char *name;          /*!< key in the file; NULL ends a table */
@@ -55,6 +64,7 @@ struct option_row {
 	unsigned flags;            /*!< enum option_flag */
 	const char *arg;           /*!< name of the argument in --help, or NULL */
 	const char *help;          /*!< one sentence */
+	option_read_f *read;       /*!< OPT_FILE */
 };
 
 struct option_set {

@@ -117,8 +117,7 @@ static void warn_duplicate(struct reader *r, const struct option_row *row)
  */
 static bool may_be_empty(struct reader *r, const struct option_row *row)
 {
-	if (row->type != OPT_STRING && row->type != OPT_GUID_FILE &&
-	    row->type != OPT_IGNORED) {
+	if (row->type != OPT_STRING && !option_is_file(row) && row->type != OPT_IGNORED) {
 		bad_line(r, "no value for the key", row->name);
 		return false;
 	}

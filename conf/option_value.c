@@ -202,31 +202,54 @@ static const char *expected_string(const struct option_row *row, struct arena *a
 	return "text without control characters";
 }
 
-static int store_guid_file(const struct option_row *row, void *member, const char *value,
-                           struct arena *a)
+static int read_guid_file(const char *path, struct arena *a, struct diags *d,
+                          const void **ret)
 {
 	const struct guid_file *list = NULL;
-	(void)row;
 
-	int ret = option_is_null(value) ? E_OK : guid_file_read(value, a, NULL, &list);
+	int err = guid_file_read(path, a, d, &list);
+	if (err == E_OK) {
+		*ret = list;
+	}
+	return err;
+}
+
+static option_read_f *reader_of(const struct option_row *row)
+{
+	return row->type == OPT_GUID_FILE ? read_guid_file : row->read;
+}
+
+static int store_file(const struct option_row *row, void *member, const char *value,
+                      struct arena *a)
+{
+	const void *file = NULL;
+
+	int ret = option_is_null(value) ? E_OK : reader_of(row)(value, a, NULL, &file);
 	if (ret == E_OK) {
-		*(const struct guid_file **)member = list;
+		*(const void **)member = file;
 	}
 	return ret;
 }
 
-static const char *text_guid_file(const struct option_row *row, const void *member,
-                                  struct arena *a)
+/* What is read from a file starts with its path. */
+static const char *text_file(const struct option_row *row, const void *member,
+                             struct arena *a)
 {
-	const struct guid_file *list = *(const struct guid_file *const *)member;
+	const void *file = *(const void *const *)member;
 	(void)row, (void)a;
-	return list != NULL ? list->path : "(null)";
+	return file != NULL ? *(const char *const *)file : "(null)";
 }
 
 static const char *expected_guid_file(const struct option_row *row, struct arena *a)
 {
 	(void)row, (void)a;
 	return "a file with one GUID per line";
+}
+
+static const char *expected_file(const struct option_row *row, struct arena *a)
+{
+	(void)row, (void)a;
+	return "a file that can be read";
 }
 
 static int store_enum(const struct option_row *row, void *member, const char *value,
@@ -320,7 +343,8 @@ static const struct value_ops ops[] = {
 	[OPT_INT] = { store_int, text_int, expected_int },
 	[OPT_GUID] = { store_guid, text_guid64, expected_guid },
 	[OPT_STRING] = { store_string, text_string, expected_string },
-	[OPT_GUID_FILE] = { store_guid_file, text_guid_file, expected_guid_file },
+	[OPT_GUID_FILE] = { store_file, text_file, expected_guid_file },
+	[OPT_FILE] = { store_file, text_file, expected_file },
 	[OPT_ENUM] = { store_enum, text_enum, expected_enum },
 	[OPT_LMC_ESP0] = { store_lmc_esp0, text_lmc_esp0, expected_lmc_esp0 },
 	[OPT_IGNORED] = { store_nothing, text_nothing, expected_nothing },
@@ -332,15 +356,25 @@ int option_store(const struct option_row *row, void *base, struct arena *a,
 	return ops[row->type].store(row, (char *)base + row->offset, value, a);
 }
 
-int option_store_file(const struct option_row *row, void *base, struct arena *a,
-                      const char *value, struct diags *d, const struct guid_file **done)
+bool option_is_file(const struct option_row *row)
 {
+	return row->type == OPT_GUID_FILE || row->type == OPT_FILE;
+}
+
+int option_store_file(const struct option_row *row, void *base, struct arena *a,
+                      const char *value, struct diags *d, struct option_read *done)
+{
+	option_read_f *by = reader_of(row);
 	int ret = E_OK;
-	if (*done == NULL && !option_is_null(value)) {
-		ret = guid_file_read(value, a, d, done);
+	if (done->by != by) {
+		const void *file = NULL;
+		ret = option_is_null(value) ? E_OK : by(value, a, d, &file);
+		if (ret == E_OK) {
+			*done = (struct option_read){ by, file };
+		}
 	}
 	if (ret == E_OK) {
-		*(const struct guid_file **)((char *)base + row->offset) = *done;
+		*(const void **)((char *)base + row->offset) = done->file;
 	}
 	return ret;
 }

@@ -19,12 +19,18 @@
 int option_store(const struct option_row *row, void *base, struct arena *a,
                  const char *value);
 
-/*!
- * \brief The same for an OPT_GUID_FILE, with all problems of the file in \a d.
- * \param done  In: the list if a set before this one has read it, else NULL. Out: the list.
- */
+/*! A file that a set before this one has read, for the sets that share its key. */
+struct option_read {
+	option_read_f *by; /*!< NULL: none yet */
+	const void *file;
+};
+
+/*! \brief Does the row name a file that is read when the value is stored? */
+bool option_is_file(const struct option_row *row);
+
+/*! \brief option_store() for such a row, with all problems of the file in \a d. */
 int option_store_file(const struct option_row *row, void *base, struct arena *a,
-                      const char *value, struct diags *d, const struct guid_file **done);
+                      const char *value, struct diags *d, struct option_read *done);
 
 /*! \brief What option_store() accepts for this row ("a number from 0 to 7"). Arena
  * string. */

@@ -374,7 +374,8 @@ static const char *random_value(const struct option_row *row, uint64_t *s)
 	case OPT_LMC_ESP0:
 		n = rnd(s) % 9;
 		return n == 8 ? "TRUE" : arena_printf(arena, "%d", (int)n);
-	case OPT_GUID_FILE: /* a file must exist */
+	case OPT_GUID_FILE:
+	case OPT_FILE: /* a file must exist */
 	case OPT_IGNORED: break;
 	}
 	return "(null)";

@@ -227,6 +227,96 @@ START_TEST(test_dump)
 }
 END_TEST
 
+/* ---- files of any form ---- */
+
+struct word {
+	const char *path;
+	char text[16];
+};
+
+struct words {
+	const struct word *word;
+};
+
+static unsigned n_reads;
+
+/* One word of at most 15 letters. */
+static int read_word(const char *path, struct arena *a, struct diags *d, const void **ret)
+{
+	struct word *w = arena_alloc(a, sizeof(*w));
+	FILE *f = fopen(path, "re");
+
+	n_reads++;
+	if (f == NULL) {
+		diag_add(d, DIAG_ERROR, path, 0, "cannot be opened");
+		return -errno;
+	}
+	bool good = fscanf(f, "%15[a-z]", w->text) == 1;
+	fclose(f);
+	if (!good) {
+		diag_add(d, DIAG_ERROR, path, 1, "expected a word");
+		return E_SYNTAX;
+	}
+	w->path = arena_strdup(a, path);
+	*ret = w;
+	return E_OK;
+}
+
+static int read_nothing(const char *path, struct arena *a, struct diags *d,
+                        const void **ret)
+{
+	struct word *w = arena_alloc(a, sizeof(*w));
+
+	(void)d;
+	w->path = arena_strdup(a, path);
+	*ret = w;
+	return E_OK;
+}
+
+/* Sets with the same reader share what it made; another reader reads for itself. */
+START_TEST(test_any_file)
+{
+	static const struct option_row word_rows[] = {
+		{ .name = "word", .type = OPT_FILE, .read = read_word }, { .name = NULL }
+	};
+	static const struct option_row other_rows[] = {
+		{ .name = "word", .type = OPT_FILE, .read = read_nothing },
+		{ .name = NULL }
+	};
+	char *path = file_with("yes\n"), *bad = file_with("4\n");
+	struct words a, b, c;
+	struct option_sets s = { .n = 0 };
+
+	n_reads = 0;
+	option_sets_add(&s, word_rows, &a);
+	option_sets_add(&s, word_rows, &b);
+	option_sets_add(&s, other_rows, &c);
+	ck_assert_int_eq(option_set_defaults(&s, arena), E_OK);
+	ck_assert_ptr_null(a.word);
+	ck_assert_int_eq(option_set(&s, arena, "word", path, "f", 1, &diags), E_OK);
+	ck_assert_str_eq(a.word->text, "yes");
+	ck_assert_ptr_eq(a.word, b.word);
+	ck_assert_ptr_ne(a.word, c.word);
+	ck_assert_str_eq(c.word->path, path);
+	ck_assert_uint_eq(n_reads, 1);
+	ck_assert_str_eq(option_text(word_rows, &a, arena), path);
+
+	ck_assert_int_eq(option_set(&s, arena, "word", bad, "f", 2, &diags), E_SYNTAX);
+	ck_assert_str_eq(a.word->text, "yes");
+	ck_assert_str_eq(problems(),
+	                 arena_printf(arena,
+	                              "%s:1: error: expected a word\n"
+	                              "f:2: error: word '%s': the file has errors\n",
+	                              bad, bad));
+	ck_assert_int_eq(option_set(&s, arena, "word", "", "f", 3, &diags), E_OK);
+	ck_assert_ptr_null(a.word);
+	ck_assert_ptr_null(c.word);
+	ck_assert_str_eq(option_text(word_rows, &a, arena), "(null)");
+	unlink(path);
+	unlink(bad);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("guidfile");
@@ -237,6 +327,7 @@ int main(void)
 	tcase_add_test(tc, test_option);
 	tcase_add_test(tc, test_option_errors);
 	tcase_add_test(tc, test_dump);
+	tcase_add_test(tc, test_any_file);
 	suite_add_tcase(suite, tc);
 	SRunner *sr = srunner_create(suite);
 	srunner_run_all(sr, CK_ENV);
