@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "routing/lftfile.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +10,9 @@
 #include "conf/arena.h"
 #include "conf/diag.h"
 #include "conf/err.h"
+#include "routing/dumptext.h"
 #include "routing/graph.h"
+#include "routing/lftdump.h"
 #include "routing/lids.h"
 
 static const char *type_text(uint8_t type)
@@ -93,185 +94,116 @@ int lftfile_write_sl(const struct graph *g, const struct lids *lids,
 	return written(f);
 }
 
-/* One entry line. */
-struct entry {
-	uint32_t lid;
-	uint32_t value;    /* port or SL */
-	uint64_t portguid; /* 0: no remark */
-};
-
 /*
- * Reader of both kinds of file. Tables grow by the highest LID, so the lines are read
- * twice: once to find it and the LIDs' owners, once to store.
+ * A dump held against a fabric. Problems are counted and reported by line, and the
+ * reading goes on, so that all of them are seen at once.
  */
 struct reader {
-	const char *path;
+	const struct lft_dump *dump;
 	const struct graph *g;
 	struct diags *d;
-	unsigned line;
 	unsigned errors;
-	uint32_t sw;  /* present switch, GRAPH_NONE: before the first header or unknown */
-	uint32_t top; /* highest LID */
-	bool *seen;   /* [n_switches] */
+	uint32_t top;    /* highest LID */
+	bool *seen;      /* [n_switches] */
+	uint32_t *sw;    /* [n_tables] switch, GRAPH_NONE: refused */
 	uint32_t *owner; /* [UNICAST_TOP + 1] by remark */
-	uint8_t *rows;   /* NULL in the first reading */
-	size_t stride;
 	bool is_sl;
 };
 
-enum { UNICAST_TOP = 0xbfff, SL_MAX = 15 };
+enum { UNICAST_TOP = DUMP_LID_MAX };
 
-static void complain(struct reader *r, const char *what, const char *line)
+static void complain(struct reader *r, unsigned line, const char *what, uint64_t guid)
 {
 	r->errors++;
-	diag_add(r->d, DIAG_ERROR, r->path, r->line, "%s: '%.60s'", what, line);
+	diag_add(r->d, DIAG_ERROR, r->dump->path, line, "%s: 0x%016" PRIx64, what, guid);
 }
 
-/* GUID after a word of the line, 0: none. */
-static uint64_t guid_after(const char *line, const char *word)
+static void find_switch(struct reader *r, uint32_t i)
 {
-	const char *p = strstr(line, word);
+	const struct lft_dump_table *t = &r->dump->tables[i];
+	uint32_t node = graph_node_by_guid(r->g, t->guid);
+	uint32_t s = node == GRAPH_NONE ? GRAPH_NONE : r->g->nodes[node].sw;
 
-	return p ? strtoull(p + strlen(word), NULL, 16) : 0;
-}
-
-static void read_header(struct reader *r, const char *line)
-{
-	uint64_t guid = guid_after(line, " guid 0x");
-	uint32_t node = guid ? graph_node_by_guid(r->g, guid) : GRAPH_NONE;
-
-	r->sw = GRAPH_NONE;
-	if (!guid) {
-		complain(r, "header without ' guid 0x...'", line);
-	} else if (node == GRAPH_NONE || r->g->nodes[node].sw == GRAPH_NONE) {
-		complain(r, "the fabric has no switch with this GUID", line);
-	} else if (r->seen[r->g->nodes[node].sw] && !r->rows) {
-		complain(r, "a second table for this switch", line);
+	r->sw[i] = GRAPH_NONE;
+	if (s == GRAPH_NONE) {
+		complain(r, t->line, "the fabric has no switch with this GUID", t->guid);
+	} else if (r->seen[s]) {
+		complain(r, t->line, "a second table for this switch", t->guid);
 	} else {
-		r->sw = r->g->nodes[node].sw;
-		r->seen[r->sw] = true;
+		r->seen[s] = true;
+		r->sw[i] = s;
 	}
 }
 
-/* "0xLID VALUE [# ... portguid 0xGUID...]" */
-static bool parse_entry(const char *line, struct entry *e)
+static void check_ports(struct reader *r, uint32_t i)
 {
-	char *end;
-	unsigned long lid = strtoul(line, &end, 16), value;
+	const struct lft_dump_table *t = &r->dump->tables[i];
+	unsigned n_ports = switch_node(r->g, r->sw[i])->n_ports;
 
-	if (end == line || !isblank((unsigned char)*end) || lid > UINT32_MAX) {
-		return false;
-	}
-	while (isblank((unsigned char)*end)) {
-		end++;
-	}
-	if (!isdigit((unsigned char)*end)) {
-		return false;
-	}
-	value = strtoul(end, &end, 10);
-	if ((*end && !isspace((unsigned char)*end)) || value > UINT8_MAX) {
-		return false;
-	}
-	*e = (struct entry){ .lid = (uint32_t)lid,
-		             .value = (uint32_t)value,
-		             .portguid = guid_after(end, " portguid 0x") };
-	return true;
-}
-
-/* Notes who owns a LID; two owners are an error. */
-static void note_owner(struct reader *r, const struct entry *e, const char *line)
-{
-	uint32_t port = e->portguid ? graph_port_by_guid(r->g, e->portguid) : GRAPH_NONE;
-
-	if (port == GRAPH_NONE) {
-		return; /* no remark, or a port that left the fabric: nobody's LID here */
-	}
-	if (r->owner[e->lid] != GRAPH_NONE && r->owner[e->lid] != port) {
-		complain(r, "another switch's table gives this LID to another port GUID",
-		         line);
-	}
-	r->owner[e->lid] = port;
-}
-
-static void read_entry(struct reader *r, const char *line)
-{
-	struct entry e;
-
-	if (!parse_entry(line, &e)) {
-		complain(r,
-		         r->is_sl ? "expected '0xLID SL'" : "expected '0xLID PORT # ...'",
-		         line);
-	} else if (e.lid == 0 || e.lid > UNICAST_TOP) {
-		complain(r, "not a unicast LID", line);
-	} else if (r->is_sl && e.value > SL_MAX) {
-		complain(r, "an SL is 0 to 15", line);
-	} else if (!r->is_sl && e.value != LFT_NO_ROUTE &&
-	           e.value > switch_node(r->g, r->sw)->n_ports) {
-		complain(r, "the switch has no such port", line);
-	} else if (r->rows) {
-		if (e.lid < r->stride) {
-			r->rows[(size_t)r->sw * r->stride + e.lid] = (uint8_t)e.value;
+	for (uint32_t lid = 1; lid < t->n; lid++) {
+		if (t->value[lid] != LFT_NO_ROUTE && t->value[lid] > n_ports) {
+			r->errors++;
+			diag_add(r->d, DIAG_ERROR, r->dump->path, lft_dump_line(t, lid),
+			         "LID 0x%04" PRIx32
+			         " goes to port %u, the switch has no such port",
+			         lid, t->value[lid]);
 		}
-	} else {
-		r->top = e.lid > r->top ? e.lid : r->top;
-		note_owner(r, &e, line);
 	}
 }
 
-static void read_line(struct reader *r, const char *line)
+/* Ports that left the fabric own nothing here. */
+static void find_owners(struct reader *r)
 {
-	r->line++;
-	if (strncmp(line, "Unicast lids", 12) == 0) {
-		read_header(r, line);
-	} else if (strncmp(line, "Multicast mlids", 15) == 0) {
-		complain(r, "this is a dump of multicast tables", line);
-	} else if (strncmp(line, "0x", 2) == 0 && r->sw != GRAPH_NONE) {
-		read_entry(r, line);
-	} else if (strncmp(line, "0x", 2) == 0 && r->line && !r->errors) {
-		complain(r, "entry before any 'Unicast lids' header", line);
+	const struct dump_lids *l = &r->dump->lids;
+
+	for (uint32_t lid = 1; lid <= l->top; lid++) {
+		r->owner[lid] = l->guid[lid] ? graph_port_by_guid(r->g, l->guid[lid])
+		                             : GRAPH_NONE;
+	}
+	for (uint32_t i = 0; i < l->n_claims; i++) {
+		const struct dump_claim *c = &l->claims[i];
+		uint32_t port = graph_port_by_guid(r->g, c->guid);
+
+		if (port == GRAPH_NONE || port == r->owner[c->lid]) {
+			continue;
+		}
+		if (r->owner[c->lid] != GRAPH_NONE) {
+			complain(r, c->line,
+			         "another switch's table gives this LID to another port "
+			         "GUID",
+			         c->guid);
+		}
+		r->owner[c->lid] = port;
 	}
 }
 
-static int read_all(struct reader *r)
+static int reader_run(struct reader *r, const struct lft_dump *dump,
+                      const struct graph *g, bool is_sl, struct diags *d,
+                      struct arena *tmp)
 {
-	FILE *f = fopen(r->path, "re");
-	char *line = NULL;
-	size_t cap = 0;
-	ssize_t len;
-	int ret = E_OK;
-
-	if (!f) {
-		ret = -errno;
-		diag_add(r->d, DIAG_ERROR, r->path, 0, "cannot be opened: %s",
-		         strerror(-ret));
-		return ret;
-	}
-	r->line = 0;
-	r->sw = GRAPH_NONE;
-	while ((len = getline(&line, &cap, f)) >= 0) {
-		line[strcspn(line, "\r\n")] = '\0';
-		read_line(r, line);
-	}
-	if (ferror(f)) {
-		ret = -EIO;
-		diag_add(r->d, DIAG_ERROR, r->path, 0, "cannot be read");
-	}
-	free(line);
-	fclose(f);
-	return r->errors ? E_SYNTAX : ret;
-}
-
-static int reader_init(struct reader *r, const char *path, const struct graph *g,
-                       bool is_sl, struct diags *d, struct arena *tmp)
-{
-	*r = (struct reader){ .path = path, .g = g, .d = d, .is_sl = is_sl };
+	*r = (struct reader){ .dump = dump,
+		              .g = g,
+		              .d = d,
+		              .errors = dump->errors,
+		              .top = dump->lids.top,
+		              .is_sl = is_sl };
 	r->seen = arena_array(tmp, g->n_switches, sizeof(*r->seen));
+	r->sw = arena_array(tmp, dump->n_tables, sizeof(*r->sw));
 	r->owner = arena_array(tmp, (size_t)UNICAST_TOP + 1, sizeof(*r->owner));
-	if (!r->seen || !r->owner) {
+	if (!r->seen || !r->sw || !r->owner) {
 		return -ENOMEM;
 	}
 	memset(r->owner, 0xff, ((size_t)UNICAST_TOP + 1) * sizeof(*r->owner));
-	return E_OK;
+	for (uint32_t i = 0; i < dump->n_tables; i++) {
+		find_switch(r, i);
+		if (r->sw[i] != GRAPH_NONE && !is_sl) {
+			check_ports(r, i);
+		}
+	}
+	if (!is_sl) {
+		find_owners(r);
+	}
+	return r->errors ? E_SYNTAX : E_OK;
 }
 
 static void warn_missing(const struct reader *r)
@@ -281,7 +213,7 @@ static void warn_missing(const struct reader *r)
 	for (uint32_t s = 0; s < r->g->n_switches; s++) {
 		any |= r->seen[s];
 		if (!r->seen[s]) {
-			diag_add(r->d, DIAG_WARNING, r->path, 0,
+			diag_add(r->d, DIAG_WARNING, r->dump->path, 0,
 			         "no table for switch '%s' (GUID 0x%016" PRIx64 ")%s",
 			         switch_node(r->g, s)->description,
 			         switch_node(r->g, s)->guid,
@@ -289,7 +221,7 @@ static void warn_missing(const struct reader *r)
 		}
 	}
 	if (!any) {
-		diag_add(r->d, DIAG_WARNING, r->path, 0,
+		diag_add(r->d, DIAG_WARNING, r->dump->path, 0,
 		         "no 'Unicast lids' header at all");
 	}
 }
@@ -320,7 +252,7 @@ static void ranges_from_remarks(struct reader *r, struct lid_range *of)
 		if (port != GRAPH_NONE) {
 			if (of[port].base || !run_lmc(lid, count, &lmc)) {
 				r->errors++;
-				diag_add(r->d, DIAG_ERROR, r->path, 0,
+				diag_add(r->d, DIAG_ERROR, r->dump->path, 0,
 				         "LIDs %" PRIu32 "-%" PRIu32
 				         " of port GUID 0x%016" PRIx64
 				         " are not one aligned range",
@@ -351,7 +283,7 @@ static void ranges_for_rest(struct reader *r, struct lid_range *of)
 		}
 		if (!lid || lid > r->top || r->owner[lid] != GRAPH_NONE) {
 			lid = ++free_lid;
-			diag_add(r->d, DIAG_WARNING, r->path, 0,
+			diag_add(r->d, DIAG_WARNING, r->dump->path, 0,
 			         "no table has a route to port %u of '%s' (port GUID "
 			         "0x%016" PRIx64 ")",
 			         p->num, g->nodes[p->node].description, p->guid);
@@ -379,8 +311,8 @@ static int read_lids(struct reader *r, struct arena *a, struct lids *ret)
 	ranges_for_rest(r, l.of);
 	l.top = r->top;
 	if (l.top > UNICAST_TOP) {
-		diag_add(r->d, DIAG_ERROR, r->path, 0, "more than %u LIDs are needed",
-		         UNICAST_TOP);
+		diag_add(r->d, DIAG_ERROR, r->dump->path, 0,
+		         "more than %u LIDs are needed", UNICAST_TOP);
 		return E_SYNTAX;
 	}
 	l.owner = arena_array(a, (size_t)l.top + 1, sizeof(*l.owner));
@@ -395,19 +327,29 @@ static int read_lids(struct reader *r, struct arena *a, struct lids *ret)
 	return E_OK;
 }
 
+static void copy_rows(const struct reader *r, uint8_t *rows, size_t stride)
+{
+	for (uint32_t i = 0; i < r->dump->n_tables; i++) {
+		const struct lft_dump_table *t = &r->dump->tables[i];
+		size_t n = t->n < stride ? t->n : stride;
+
+		memcpy(rows + r->sw[i] * stride, t->value, n);
+	}
+}
+
 int lftfile_read(const char *path, const struct graph *g, struct arena *a,
                  struct diags *d, struct lft *ret, struct lids *ret_lids)
 {
 	struct arena *tmp = arena_new();
 	struct lids lids = { 0 };
+	struct lft_dump dump;
 	struct reader r;
 	struct lft lft;
-	int ret_code = -ENOMEM;
+	int ret_code = tmp ? lft_dump_read(path, false, tmp, d, &dump) : -ENOMEM;
 
-	if (!tmp || reader_init(&r, path, g, false, d, tmp) != E_OK) {
-		goto out;
+	if (ret_code == E_OK) {
+		ret_code = reader_run(&r, &dump, g, false, d, tmp);
 	}
-	ret_code = read_all(&r);
 	if (ret_code == E_OK && ret_lids) {
 		ret_code = read_lids(&r, a, &lids);
 	}
@@ -416,26 +358,23 @@ int lftfile_read(const char *path, const struct graph *g, struct arena *a,
 		ret_code = lft_init(&lft, g->n_switches, r.top, a);
 	}
 	if (ret_code == E_OK) {
-		r.rows = lft.rows;
-		r.stride = lft.stride;
-		ret_code = read_all(&r);
-	}
-	if (ret_code == E_OK) {
+		copy_rows(&r, lft.rows, lft.stride);
 		*ret = lft;
 		if (ret_lids) {
 			*ret_lids = lids;
 		}
 	}
-out:
 	arena_free(tmp);
 	return ret_code;
 }
 
-static uint8_t count_lanes(const struct lanes *l, size_t cells)
+/* LIDs without an entry are on lane 0. Returns how many lanes are in use. */
+static uint8_t clear_gaps(struct lanes *l, size_t cells)
 {
 	uint8_t top = 0;
 
 	for (size_t i = 0; i < cells; i++) {
+		l->rows[i] = l->rows[i] == LFT_NO_ROUTE ? 0 : l->rows[i];
 		top = l->rows[i] > top ? l->rows[i] : top;
 	}
 	return (uint8_t)(top + 1);
@@ -446,22 +385,22 @@ int lftfile_read_sl(const char *path, const struct graph *g, const struct lft *l
 {
 	struct arena *tmp = arena_new();
 	struct lanes lanes = { .stride = lft->stride };
+	struct lft_dump dump;
 	struct reader r;
 	int ret_code = -ENOMEM;
 
 	lanes.rows = arena_array(a, lft->n_switches, lft->stride);
-	if (!tmp || !lanes.rows || reader_init(&r, path, g, true, d, tmp) != E_OK) {
+	if (!tmp || !lanes.rows) {
 		goto out;
 	}
-	ret_code = read_all(&r);
+	ret_code = lft_dump_read(path, true, tmp, d, &dump);
 	if (ret_code == E_OK) {
-		warn_missing(&r);
-		r.rows = lanes.rows;
-		r.stride = lanes.stride;
-		ret_code = read_all(&r);
+		ret_code = reader_run(&r, &dump, g, true, d, tmp);
 	}
 	if (ret_code == E_OK) {
-		lanes.n = count_lanes(&lanes, (size_t)lft->n_switches * lft->stride);
+		warn_missing(&r);
+		copy_rows(&r, lanes.rows, lanes.stride);
+		lanes.n = clear_gaps(&lanes, (size_t)lft->n_switches * lft->stride);
 		*ret = lanes;
 	}
 out:

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "routing/lftdump.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/diag.h"
+#include "conf/err.h"
+#include "routing/tables.h"
+
+enum { SL_MAX = 15 };
+
+/* One entry line. */
+struct entry {
+	uint32_t lid;
+	uint32_t value;    /* port or SL */
+	uint64_t portguid; /* 0: no remark */
+};
+
+/* The table that is being read goes into working memory that is large enough for any. */
+struct reader {
+	struct lft_dump *dump;
+	struct arena *a, *tmp;
+	struct diags *d;
+	bool is_sl;
+	bool any_header;
+	bool open; /* a table is being read */
+	unsigned line;
+	struct lft_dump_table now;
+	uint8_t *value; /* [DUMP_LID_MAX + 1] of now */
+	struct lft_dump_run *runs;
+	uint32_t cap_runs, cap_tables;
+};
+
+static void complain(struct reader *r, const char *what, const char *text)
+{
+	r->dump->errors++;
+	diag_add(r->d, DIAG_ERROR, r->dump->path, r->line, "%s: '%.60s'", what, text);
+}
+
+/* Stores the table that was being read. */
+static int close_table(struct reader *r)
+{
+	struct lft_dump_table *t;
+
+	if (!r->open) {
+		return E_OK;
+	}
+	t = dump_grow(r->a, r->dump->tables, r->dump->n_tables, &r->cap_tables,
+	              sizeof(*t));
+	if (!t) {
+		return -ENOMEM;
+	}
+	r->dump->tables = t;
+	r->now.value = dump_copy(r->a, r->value, r->now.n, 1);
+	r->now.runs = dump_copy(r->a, r->runs, r->now.n_runs, sizeof(*r->runs));
+	if (!r->now.value || !r->now.runs) {
+		return -ENOMEM;
+	}
+	t[r->dump->n_tables++] = r->now;
+	r->open = false;
+	return E_OK;
+}
+
+static int read_header(struct reader *r, const char *text)
+{
+	uint64_t guid = dump_guid_after(text, " guid 0x");
+	int ret = close_table(r);
+
+	r->any_header = true;
+	if (!guid) {
+		complain(r, "header without ' guid 0x...'", text);
+		return ret;
+	}
+	memset(r->value, LFT_NO_ROUTE, DUMP_LID_MAX + 1);
+	r->now = (struct lft_dump_table){ .guid = guid, .line = r->line };
+	r->open = true;
+	return ret;
+}
+
+/* "0xLID VALUE [# ... portguid 0xGUID...]" */
+static bool parse_entry(const char *text, struct entry *e)
+{
+	char *end;
+	unsigned long lid = strtoul(text, &end, 16), value;
+
+	if (end == text || !isblank((unsigned char)*end) || lid > UINT32_MAX) {
+		return false;
+	}
+	while (isblank((unsigned char)*end)) {
+		end++;
+	}
+	if (!isdigit((unsigned char)*end)) {
+		return false;
+	}
+	value = strtoul(end, &end, 10);
+	if ((*end && !isspace((unsigned char)*end)) || value > UINT8_MAX) {
+		return false;
+	}
+	*e = (struct entry){ .lid = (uint32_t)lid,
+		             .value = (uint32_t)value,
+		             .portguid = dump_guid_after(end, " portguid 0x") };
+	return true;
+}
+
+static int store_entry(struct reader *r, const struct entry *e)
+{
+	struct lft_dump_run *run = r->now.n_runs ? &r->runs[r->now.n_runs - 1] : NULL;
+
+	r->value[e->lid] = (uint8_t)e->value;
+	r->now.n = e->lid >= r->now.n ? e->lid + 1 : r->now.n;
+	if (run && run->lid + run->n == e->lid && run->line + run->n == r->line) {
+		run->n++;
+	} else {
+		run = dump_grow(r->tmp, r->runs, r->now.n_runs, &r->cap_runs,
+		                sizeof(*run));
+		if (!run) {
+			return -ENOMEM;
+		}
+		r->runs = run;
+		run[r->now.n_runs++] = (struct lft_dump_run){ e->lid, r->line, 1 };
+	}
+	return dump_lids_note(&r->dump->lids, e->lid, e->portguid, r->line, r->a);
+}
+
+static int read_entry(struct reader *r, const char *text)
+{
+	struct entry e;
+
+	if (!parse_entry(text, &e)) {
+		complain(r,
+		         r->is_sl ? "expected '0xLID SL'" : "expected '0xLID PORT # ...'",
+		         text);
+	} else if (e.lid == 0 || e.lid > DUMP_LID_MAX) {
+		complain(r, "not a unicast LID", text);
+	} else if (r->is_sl && e.value > SL_MAX) {
+		complain(r, "an SL is 0 to 15", text);
+	} else {
+		return store_entry(r, &e);
+	}
+	return E_OK;
+}
+
+static int read_line(void *ctx, unsigned line, const char *text)
+{
+	struct reader *r = ctx;
+
+	r->line = line;
+	if (strncmp(text, "Unicast lids", 12) == 0) {
+		return read_header(r, text);
+	}
+	if (strncmp(text, "Multicast mlids", 15) == 0) {
+		complain(r, "this is a dump of multicast tables", text);
+	} else if (strncmp(text, "0x", 2) == 0 && r->open) {
+		return read_entry(r, text);
+	} else if (strncmp(text, "0x", 2) == 0 && !r->any_header) {
+		complain(r, "entry before any 'Unicast lids' header", text);
+		r->any_header = true; /* once is enough */
+	}
+	return E_OK;
+}
+
+int lft_dump_read(const char *path, bool is_sl, struct arena *a, struct diags *d,
+                  struct lft_dump *ret)
+{
+	struct lft_dump dump = { .path = arena_strdup(a, path) };
+	struct reader r = {
+		.dump = &dump, .a = a, .tmp = arena_new(), .d = d, .is_sl = is_sl
+	};
+	int ret_code = -ENOMEM;
+
+	r.value = r.tmp ? arena_alloc(r.tmp, DUMP_LID_MAX + 1) : NULL;
+	if (!dump.path || !r.value || dump_lids_init(&dump.lids, a) != E_OK) {
+		goto out;
+	}
+	ret_code = dump_lines(path, d, read_line, &r);
+	if (ret_code == E_OK) {
+		ret_code = close_table(&r);
+	}
+	if (ret_code == E_OK) {
+		*ret = dump;
+	}
+out:
+	arena_free(r.tmp);
+	return ret_code;
+}
+
+unsigned lft_dump_line(const struct lft_dump_table *t, uint32_t lid)
+{
+	for (uint32_t i = t->n_runs; i-- > 0;) {
+		if (lid >= t->runs[i].lid && lid - t->runs[i].lid < t->runs[i].n) {
+			return t->runs[i].line + (lid - t->runs[i].lid);
+		}
+	}
+	return t->line;
+}
