@@ -12,11 +12,23 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/saguaro-test.XXXXXX")
 pids=()
 failures=0
 
+# end_process PID: asks it to end, insists after five seconds. Clients of ibsim hang for ever
+# when it is gone, so what was started last ends first.
+end_process() {
+	kill -CONT "$1" 2>/dev/null
+	kill "$1" 2>/dev/null || return 0
+	(sleep 5 && kill -9 "$1") >/dev/null 2>&1 &
+	local guard=$!
+	wait "$1" 2>/dev/null
+	kill "$guard" 2>/dev/null
+	wait "$guard" 2>/dev/null
+}
+
 cleanup() {
 	local p
 	trap - EXIT
-	for p in "${pids[@]}"; do kill -CONT "$p" 2>/dev/null; kill "$p" 2>/dev/null; done
-	for p in "${pids[@]}"; do wait "$p" 2>/dev/null; done
+	local i
+	for ((i = ${#pids[@]} - 1; i >= 0; i--)); do end_process "${pids[i]}"; done
 	if [ "$failures" != 0 ]; then
 		for p in "$work"/*.log; do
 			[ -s "$p" ] && { printf -- '--- %s\n' "${p##*/}"; tail -n 25 "$p"; }
