@@ -41,6 +41,7 @@ struct rig {
 	struct arena *run; /* of the present daemon */
 	struct graph *g;
 	struct sim *sim;
+	struct transport *transport; /* NULL: the simulation's own */
 	struct config config;
 	struct engine_options engines;
 	struct option_sets sets;
@@ -132,7 +133,7 @@ static inline void rig_start(struct rig *r)
 	    snap_writer_open(r->snap_dir, &o, r->run, &why, &r->snap) != E_OK) {
 		ck_abort_msg("%s", why);
 	}
-	r->deps.transport = sim_transport(r->sim);
+	r->deps.transport = r->transport ? r->transport : sim_transport(r->sim);
 	r->deps.state = r->state;
 	r->deps.snap = r->snap;
 	r->deps.config = &r->config;
