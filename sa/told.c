@@ -12,6 +12,7 @@ uint64_t told_demand(const uint8_t info[64])
 	uint64_t h = 1;
 
 	memcpy(copy, info, sizeof(copy));
+	field_set(copy, PI_LOCAL_PORT_NUM, 0); /* where the SMP came in */
 	field_set(copy, PI_PORT_STATE, 0);
 	field_set(copy, PI_PORT_PHYSICAL_STATE, 0);
 	field_set(copy, PI_M_KEY_VIOLATIONS, 0);

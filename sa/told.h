@@ -10,8 +10,8 @@
 /*!
  * Some ports keep other values than a Set brings, and would be sent it again in each
  * sweep. What a port showed after which Set is remembered as a hash: the same demand to a
- * port that still shows the same is not repeated. States and violation counters do not
- * count.
+ * port that still shows the same is not repeated. States, violation
+ * counters and the port by which the SMP came in do not count.
  */
 
 /*! \brief Hash of a PortInfo that is to be set. */
