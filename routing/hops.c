@@ -130,33 +130,50 @@ static void sort_row(struct hops *h, uint32_t s)
 	}
 }
 
-int hops_init(struct hops *h, const struct graph *g, struct arena *a)
+int hops_alloc(struct hops *h, uint32_t n, struct arena *a)
 {
-	struct hops x = { .n = g->n_switches };
-	int ret;
+	struct hops x = { .n = n };
 
-	if (x.n > UINT16_MAX) {
+	if (n > UINT16_MAX) {
 		return E_RANGE;
 	}
-	x.stride = ((size_t)x.n + SOURCES - 1) & ~(size_t)(SOURCES - 1);
-	x.dist = arena_array(a, x.n, x.stride);
-	x.order = arena_array(a, x.n, x.n * sizeof(*x.order));
-	if (!x.dist || !x.order) {
+	x.stride = ((size_t)n + SOURCES - 1) & ~(size_t)(SOURCES - 1);
+	x.dist = arena_array(a, n, x.stride);
+	if (!x.dist) {
 		return -ENOMEM;
 	}
-	memset(x.dist, HOPS_NONE, x.n * x.stride);
-	ret = find_distances(&x, g);
-	if (ret != E_OK) {
-		return ret;
-	}
-	x.first = arena_array(a, x.n, (x.diameter + 2) * sizeof(*x.first));
-	if (!x.first) {
+	memset(x.dist, HOPS_NONE, n * x.stride);
+	*h = x;
+	return E_OK;
+}
+
+int hops_index(struct hops *h, struct arena *a)
+{
+	h->order = arena_array(a, h->n, h->n * sizeof(*h->order));
+	h->first = arena_array(a, h->n, (h->diameter + 2) * sizeof(*h->first));
+	if (!h->order || !h->first) {
 		return -ENOMEM;
 	}
 #pragma omp parallel for schedule(static)
-	for (uint32_t s = 0; s < x.n; s++) {
-		sort_row(&x, s);
+	for (uint32_t s = 0; s < h->n; s++) {
+		sort_row(h, s);
 	}
-	*h = x;
 	return E_OK;
+}
+
+int hops_init(struct hops *h, const struct graph *g, struct arena *a)
+{
+	struct hops x;
+	int ret = hops_alloc(&x, g->n_switches, a);
+
+	if (ret == E_OK) {
+		ret = find_distances(&x, g);
+	}
+	if (ret == E_OK) {
+		ret = hops_index(&x, a);
+	}
+	if (ret == E_OK) {
+		*h = x;
+	}
+	return ret;
 }

@@ -9,7 +9,8 @@ struct arena;
 struct graph;
 
 /*!
- * Hop distances between all switches, and for each switch the others by distance.
+ * Hop distances between all switches, [from][to], and for each switch the others by
+ * distance.
  */
 enum { HOPS_NONE = 0xff }; /*!< not connected */
 
@@ -33,6 +34,14 @@ struct hops {
  * number of threads.
  */
 int hops_init(struct hops *h, const struct graph *g, struct arena *a);
+
+/*!
+ * \brief The same in two steps for distances of another kind: dist, all HOPS_NONE; then,
+ *        when dist and diameter are set, what follows from them.
+ * \retval E_RANGE  More than 65,535 switches. \retval -ENOMEM
+ */
+int hops_alloc(struct hops *h, uint32_t n, struct arena *a);
+int hops_index(struct hops *h, struct arena *a);
 
 static inline unsigned hops_between(const struct hops *h, uint32_t from, uint32_t to)
 {

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * dnup: up/down routes without a choice of roots, for fabrics in which some hosts hang
+ * nearer to the core than some switches do.
+ *
+ * The rank of a switch counts from the hosts: those with hosts stand lowest, the others
+ * the higher the further they are from hosts. Routes lead away from hosts first, then
+ * towards them; never the other way round. Paths and tables are those of updown.c.
+ *
+ * What differs from OpenSM 3.3.23: there a step between two switches of equal rank is
+ * always allowed, so a ring of switches that all have hosts gets a credit loop. Here the
+ * distance from the first switch in line, then the GUID decide which end stands higher.
+ * So it is free of credit loops on any fabric and, as every pair of a connected fabric
+ * has a route, connect_roots has nothing to add.
+ *
+ * Source: opensm(8), "DNUP ROUTING ALGORITHM".
+ */
+#include <errno.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "routing/engine.h"
+#include "routing/graph.h"
+#include "routing/updown.h"
+
+static int dnup_check(const struct route_in *in, struct why *why)
+{
+	if (in->g->n_switches && !in->g->host_first[in->g->n_switches]) {
+		why_add(why, "dnup: no switch has hosts, so none is the lowest");
+		return E_UNSUITABLE;
+	}
+	return E_OK;
+}
+
+static int dnup_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+{
+	struct arena *tmp = arena_new();
+	uint16_t *rank;
+	int ret_code = tmp ? updown_heights(in->g, tmp, &rank) : -ENOMEM;
+
+	if (ret_code == E_OK) {
+		const struct updown_rule rule = { .rank = rank, .by_depth = true };
+
+		for (uint32_t s = 0; s < in->g->n_switches; s++) {
+			rank[s] = (uint16_t)(UPDOWN_RANK_NONE - rank[s]);
+		}
+		ret_code = updown_route(in, &rule, a, ret);
+	}
+	arena_free(tmp);
+	return ret_code;
+}
+
+const struct engine engine_dnup = {
+	.name = "dnup",
+	.summary = "Away from hosts, then towards them; free of credit loops",
+	.flags = ENGINE_DEADLOCK_FREE,
+	.check = dnup_check,
+	.route = dnup_route,
+};
