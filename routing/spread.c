@@ -39,29 +39,9 @@
 #include "routing/graph.h"
 #include "routing/hops.h"
 #include "routing/lids.h"
+#include "routing/spread_job.h"
 
-enum { FLOW_MAX = UINT16_MAX, RANGES = 32, PORTS_MAX = SPREAD_PORTS_MAX };
-
-struct job {
-	const struct graph *g;
-	const struct lids *lids;
-	const struct lft *prev; /* NULL: none that fits */
-	struct lft *lft;
-	const struct hops *hops;
-	const struct spread *in;
-	uint32_t n;
-	uint32_t width;  /* ports per row of load, peer */
-	uint32_t n_cols; /* hosts on switches; column = index in graph.hosts */
-	uint32_t *lid;   /* [n_cols] LID in this pass, 0 when the range is shorter */
-	uint16_t *flow;  /* [n][n_cols] routes that arrive at the switch for the column */
-	uint32_t *load;  /* [n][width] routes given to each port */
-	uint32_t *peer;  /* [n][width] switch behind a port */
-	uint8_t *system,
-		*node; /* [n][width] neighbour's system and node, numbered per switch */
-	uint8_t *carried; /* [n][stride / 8] bit per LID: a host's route passes; NULL: LMC
-	                     0 */
-	unsigned offset;  /* of the LID in its LMC range, in this pass */
-};
+enum { RANGES = 32, PORTS_MAX = SPREAD_PORTS_MAX };
 
 /* The ports of one switch that lead closer to one destination switch. */
 struct choice {
@@ -84,7 +64,8 @@ static void find_least(struct choice *c)
 	}
 }
 
-static void find_choice(const struct job *j, uint32_t s, uint32_t t, struct choice *c)
+static void find_choice(const struct spread_job *j, uint32_t s, uint32_t t,
+                        struct choice *c)
 {
 	const uint32_t *first = j->g->adj_first + s;
 	const uint32_t *load = j->load + (size_t)s * j->width;
@@ -98,7 +79,7 @@ static void find_choice(const struct job *j, uint32_t s, uint32_t t, struct choi
 	find_least(c);
 }
 
-static void store_loads(const struct job *j, uint32_t s, const struct choice *c)
+static void store_loads(const struct spread_job *j, uint32_t s, const struct choice *c)
 {
 	uint32_t *load = j->load + (size_t)s * j->width;
 
@@ -139,7 +120,7 @@ static unsigned pick_lowest_peer(const struct choice *c)
 }
 
 /* Does a host's route to the LID pass this switch? */
-static bool carries(const struct job *j, uint32_t s, uint32_t lid)
+static bool carries(const struct spread_job *j, uint32_t s, uint32_t lid)
 {
 	return j->carried[(size_t)s * j->lft->stride / 8 + lid / 8] >> lid % 8 & 1;
 }
@@ -149,7 +130,7 @@ static bool carries(const struct job *j, uint32_t s, uint32_t lid)
  * do not go through, then the least load, then the node they use the least. For LIDs of
  * hosts only lower LIDs that carry traffic here count, and load matters.
  */
-static unsigned pick_apart(const struct job *j, uint32_t s, uint32_t base,
+static unsigned pick_apart(const struct spread_job *j, uint32_t s, uint32_t base,
                            unsigned offset, const struct choice *c, unsigned start,
                            bool hosts)
 {
@@ -184,7 +165,8 @@ static unsigned pick_apart(const struct job *j, uint32_t s, uint32_t base,
 }
 
 /* Keeps what the previous tables say where that still leads closer. */
-static void keep_hosts(const struct job *j, uint32_t s, uint32_t t, struct choice *c)
+static void keep_hosts(const struct spread_job *j, uint32_t s, uint32_t t,
+                       struct choice *c)
 {
 	const struct graph *g = j->g;
 	const uint8_t *old = lft_row(j->prev, s);
@@ -204,7 +186,8 @@ static void keep_hosts(const struct job *j, uint32_t s, uint32_t t, struct choic
 }
 
 /* The same where there is nothing to choose, which is most of a tree: all ways down. */
-static void place_all(const struct job *j, uint32_t s, uint32_t t, struct choice *c)
+static void place_all(const struct spread_job *j, uint32_t s, uint32_t t,
+                      struct choice *c)
 {
 	const struct graph *g = j->g;
 	const uint16_t *flow = j->flow + (size_t)s * j->n_cols;
@@ -223,8 +206,8 @@ static void place_all(const struct job *j, uint32_t s, uint32_t t, struct choice
 }
 
 /* The candidate for one LID of a host. */
-static unsigned pick_host(const struct job *j, uint32_t s, uint32_t lid, bool flows,
-                          const struct choice *c, unsigned start)
+static unsigned pick_host(const struct spread_job *j, uint32_t s, uint32_t lid,
+                          bool flows, const struct choice *c, unsigned start)
 {
 	if (!flows) {
 		return pick_lowest_peer(c);
@@ -236,7 +219,7 @@ static unsigned pick_host(const struct job *j, uint32_t s, uint32_t lid, bool fl
 }
 
 /* Notes which LIDs of one leaf switch hosts send through this switch. */
-static void note_carried(const struct job *j, uint32_t s, uint32_t t)
+static void note_carried(const struct spread_job *j, uint32_t s, uint32_t t)
 {
 	const uint16_t *flow = j->flow + (size_t)s * j->n_cols;
 	uint8_t *carried = j->carried + (size_t)s * j->lft->stride / 8;
@@ -249,7 +232,8 @@ static void note_carried(const struct job *j, uint32_t s, uint32_t t)
 }
 
 /* Chooses at one switch for the hosts of one leaf switch. */
-static void place_hosts(const struct job *j, uint32_t s, uint32_t t, struct choice *c)
+static void place_hosts(const struct spread_job *j, uint32_t s, uint32_t t,
+                        struct choice *c)
 {
 	const struct graph *g = j->g;
 	uint8_t *row = lft_row(j->lft, s);
@@ -276,10 +260,12 @@ static void place_hosts(const struct job *j, uint32_t s, uint32_t t, struct choi
 	}
 }
 
-typedef void choose_f(const struct job *j, uint32_t s, uint32_t t, struct choice *c);
+typedef void choose_f(const struct spread_job *j, uint32_t s, uint32_t t,
+                      struct choice *c);
 
 /* Runs one choosing step for the destinations at distance d of one switch. */
-static void choose_at(const struct job *j, uint32_t s, unsigned d, choose_f *choose)
+static void choose_at(const struct spread_job *j, uint32_t s, unsigned d,
+                      choose_f *choose)
 {
 	const uint32_t *first = j->g->host_first;
 	uint32_t n_dest;
@@ -298,7 +284,7 @@ static void choose_at(const struct job *j, uint32_t s, unsigned d, choose_f *cho
 }
 
 /* Adds the flow of a switch to that of the next one for the hosts of one leaf switch. */
-static void pass_on(const struct job *j, uint32_t s, uint32_t t)
+static void pass_on(const struct spread_job *j, uint32_t s, uint32_t t)
 {
 	const struct graph *g = j->g;
 	const uint8_t *row = lft_row(j->lft, s);
@@ -313,11 +299,12 @@ static void pass_on(const struct job *j, uint32_t s, uint32_t t)
 			continue;
 		}
 		to = j->flow + (size_t)peer[row[lid]] * j->n_cols + h;
-		*to = *to > FLOW_MAX - flow[h] ? FLOW_MAX : (uint16_t)(*to + flow[h]);
+		*to = *to > SPREAD_FLOW_MAX - flow[h] ? SPREAD_FLOW_MAX
+		                                      : (uint16_t)(*to + flow[h]);
 	}
 }
 
-static void pass_on_range(const struct job *j, unsigned d, uint32_t t_first,
+static void pass_on_range(const struct spread_job *j, unsigned d, uint32_t t_first,
                           uint32_t t_last)
 {
 	for (uint32_t s = 0; s < j->n; s++) {
@@ -331,7 +318,7 @@ static void pass_on_range(const struct job *j, unsigned d, uint32_t t_first,
 	}
 }
 
-static void start_flow(const struct job *j)
+static void start_flow(const struct spread_job *j)
 {
 #pragma omp parallel for schedule(static)
 	for (uint32_t s = 0; s < j->n; s++) {
@@ -345,7 +332,7 @@ static void start_flow(const struct job *j)
 }
 
 /* One distance: all switches choose, then their flow moves one hop. */
-static void step(const struct job *j, unsigned d)
+static void step(const struct spread_job *j, unsigned d)
 {
 	if (j->prev) {
 #pragma omp parallel for schedule(dynamic, 8)
@@ -368,7 +355,7 @@ static void step(const struct job *j, unsigned d)
 }
 
 /* Hosts of the switch itself, and its own LIDs. */
-static void place_local(const struct job *j, uint32_t s)
+static void place_local(const struct spread_job *j, uint32_t s)
 {
 	const struct graph *g = j->g;
 	uint8_t *row = lft_row(j->lft, s);
@@ -405,7 +392,8 @@ static uint32_t links_by_peer(const struct graph *g, uint32_t s, struct sw_link 
 }
 
 /* Does the previous tables' entry still lead closer to t? */
-static bool prev_leads_closer(const struct job *j, uint32_t s, uint32_t t, uint32_t lid)
+static bool prev_leads_closer(const struct spread_job *j, uint32_t s, uint32_t t,
+                              uint32_t lid)
 {
 	const struct graph *g = j->g;
 	uint8_t port = j->prev ? lft_row(j->prev, s)[lid] : LFT_NO_ROUTE;
@@ -420,7 +408,7 @@ static bool prev_leads_closer(const struct job *j, uint32_t s, uint32_t t, uint3
 }
 
 /* The LIDs of one other switch at one switch whose links are given by neighbour. */
-static void place_switch(const struct job *j, uint32_t s, uint32_t t,
+static void place_switch(const struct spread_job *j, uint32_t s, uint32_t t,
                          const struct sw_link *link, uint32_t n_links)
 {
 	struct lid_range r = j->lids->of[graph_port(j->g, j->g->switches[t], 0)];
@@ -443,7 +431,7 @@ static void place_switch(const struct job *j, uint32_t s, uint32_t t,
 	}
 }
 
-static void place_switches(const struct job *j)
+static void place_switches(const struct spread_job *j)
 {
 #pragma omp parallel for schedule(dynamic, 8)
 	for (uint32_t s = 0; s < j->n; s++) {
@@ -460,7 +448,7 @@ static void place_switches(const struct job *j)
 }
 
 /* Numbers the neighbours' systems and nodes of one switch from 0. */
-static void name_neighbours(struct job *j, uint32_t s)
+static void name_neighbours(struct spread_job *j, uint32_t s)
 {
 	const struct graph *g = j->g;
 	uint64_t systems[PORTS_MAX];
@@ -489,7 +477,7 @@ static void name_neighbours(struct job *j, uint32_t s)
 	}
 }
 
-static unsigned largest_lmc(const struct job *j)
+static unsigned largest_lmc(const struct spread_job *j)
 {
 	unsigned lmc = 0;
 
@@ -501,20 +489,20 @@ static unsigned largest_lmc(const struct job *j)
 	return lmc;
 }
 
-static int job_init(struct job *j, const struct spread *in, struct lft *lft,
+static int job_init(struct spread_job *j, const struct spread *in, struct lft *lft,
                     struct arena *tmp)
 {
 	const struct graph *g = in->g;
 	size_t cells = (size_t)g->n_switches * ((size_t)g->max_port + 1);
 
-	*j = (struct job){ .g = g,
-		           .lids = in->lids,
-		           .lft = lft,
-		           .hops = in->hops,
-		           .in = in,
-		           .n = g->n_switches,
-		           .width = (uint32_t)g->max_port + 1,
-		           .n_cols = g->host_first[g->n_switches] };
+	*j = (struct spread_job){ .g = g,
+		                  .lids = in->lids,
+		                  .lft = lft,
+		                  .hops = in->hops,
+		                  .in = in,
+		                  .n = g->n_switches,
+		                  .width = (uint32_t)g->max_port + 1,
+		                  .n_cols = g->host_first[g->n_switches] };
 	if (in->prev && in->prev->n_switches == lft->n_switches &&
 	    in->prev->n_lids == lft->n_lids) {
 		j->prev = in->prev;
@@ -542,7 +530,7 @@ static int job_init(struct job *j, const struct spread *in, struct lft *lft,
 }
 
 /* LIDs of the hosts in this pass. */
-static void start_lids(const struct job *j)
+static void start_lids(const struct spread_job *j)
 {
 	for (uint32_t h = 0; h < j->n_cols; h++) {
 		struct lid_range r = j->lids->of[j->g->hosts[h]];
@@ -554,7 +542,7 @@ static void start_lids(const struct job *j)
 
 int spread_run(const struct spread *in, struct lft *lft, struct arena *tmp)
 {
-	struct job j;
+	struct spread_job j;
 	int ret = job_init(&j, in, lft, tmp);
 	unsigned passes = ret == E_OK ? 1U << largest_lmc(&j) : 0;
 
@@ -566,6 +554,12 @@ int spread_run(const struct spread *in, struct lft *lft, struct arena *tmp)
 				return -ECANCELED;
 			}
 			step(&j, d);
+		}
+		if (in->even && j.offset == 0) {
+			ret = spread_even(&j, tmp);
+			if (ret != E_OK) {
+				return ret;
+			}
 		}
 	}
 	if (ret == E_OK) {

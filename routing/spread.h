@@ -48,6 +48,7 @@ struct spread {
 	spread_closer_f *closer;
 	const void *ctx;            /*!< for closer */
 	const struct lft *prev;     /*!< tables of the last run, or NULL; others than of this shape are not used */
+	bool even; /*!< move routes off overloaded links afterwards; one LID per port only */
 	const _Atomic bool *cancel; /*!< checked between steps; NULL: never */
 };
 

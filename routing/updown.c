@@ -503,6 +503,7 @@ static int fill(const struct route_in *in, const struct updown *u, struct arena 
 		.closer = updown_closer,
 		.ctx = u,
 		.prev = in->prev,
+		.even = true,
 		.cancel = in->cancel,
 	};
 	struct lft lft;

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include "routing/spread.h"
+
+/*!
+ * The state of spread_run() that its files share. Private to routing/spread*.c.
+ */
+struct spread_job {
+	const struct graph *g;
+	const struct lids *lids;
+	const struct lft *prev; /*!< NULL: none that fits */
+	struct lft *lft;
+	const struct hops *hops;
+	const struct spread *in;
+	uint32_t n;
+	uint32_t width;  /*!< ports per row of load, peer */
+	uint32_t n_cols; /*!< hosts on switches; column = index in graph.hosts */
+	uint32_t *lid;   /*!< [n_cols] LID in this pass, 0 when the range is shorter */
+	uint16_t *flow;  /*!< [n][n_cols] routes that arrive at the switch for the column */
+	uint32_t *load;  /*!< [n][width] routes given to each port */
+	uint32_t *peer;  /*!< [n][width] switch behind a port */
+	uint8_t *system, *node; /*!< [n][width] neighbour's system and node, numbered per switch */
+	uint8_t *carried; /*!< [n][stride / 8] bit per LID: a host's route passes; NULL: LMC 0 */
+	unsigned offset;  /*!< of the LID in its LMC range, in this pass */
+};
+
+enum { SPREAD_FLOW_MAX = UINT16_MAX };
+
+/*!
+ * \brief Moves routes off links that carry much more than the others.
+ *
+ * For tables in which the choice of each switch alone left some links overloaded, as happens
+ * where cables are missing. Entries that \a j->prev gave are not moved. Does nothing to
+ * tables that are even. Same result on any number of threads.
+ *
+ * \retval -ENOMEM -ECANCELED
+ */
+int spread_even(const struct spread_job *j, struct arena *tmp);
