@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * What every routing engine owes, whatever it is: on every fabric that it does not
+ * refuse, complete tables without forwarding loops, without credit loops if it says so,
+ * the same for any order of input and number of threads; and on the fabrics that it is
+ * made for, no refusal and a stated balance. A new engine is covered as soon as it stands
+ * in engines.def; a row of promises says what more it owes.
+ */
+#include <check.h>
+#include <errno.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/diag.h"
+#include "conf/err.h"
+#include "conf/option.h"
+#include "routing/engine.h"
+#include "routing/graph.h"
+#include "routing/lids.h"
+#include "routing/paths.h"
+#include "routing/proof.h"
+#include "routing/topofile.h"
+#include "tests/fabric.h"
+
+enum kind { TREE = 1, MESH = 2, OTHER = 4, ANY = TREE | MESH | OTHER };
+
+/* Fabrics to try: generators, or files of tests/fabrics. */
+static const struct {
+	const char *command;
+	enum kind kind;
+} fabrics[] = {
+	{ "ft2 6 4 3", TREE },
+	{ "ft2 3 5 2 2", TREE },
+	{ "ft3 4", TREE },
+	{ "ft3 6", TREE },
+	{ "ft3 8", TREE },
+	{ "tree3 3 4 4 2 3", TREE },
+	{ "director 6 4 2 3 2", TREE },
+	{ "mesh 4x3 2", MESH },
+	{ "mesh 2x3x4 1", MESH },
+	{ "torus 4x4 2", OTHER },
+	{ "torus 5x3 1", OTHER },
+	{ "hypercube 4 2", MESH },
+	{ "dragonfly 2 4 2", OTHER },
+	{ "jellyfish 16 4 2", OTHER },
+	{ "back-to-back.topo", OTHER },
+	{ "demo-648.topo", TREE },
+	{ "dual-port.topo", OTHER },
+	{ "esp0.topo", OTHER },
+	{ "ring-4.topo", OTHER },
+	{ "router.topo", OTHER },
+	{ "split.topo", OTHER },
+	{ "two-switch.topo", OTHER },
+};
+static const double fails[] = { 0, 0.01, 0.05, 0.2 };
+
+enum {
+	N_FABRICS = sizeof(fabrics) / sizeof(*fabrics),
+	N_FAILS = sizeof(fails) / sizeof(*fails),
+	SEEDS = 3
+};
+
+/* What an engine owes beyond what all do. */
+static const struct promise {
+	const char *engine;
+	enum kind accepts; /* healthy ones of these kinds are not refused */
+	double broken; /* of those: share of missing cables up to which none is refused */
+} promises[] = {
+	{ "minhop", ANY, 1 },
+	{ "updn", TREE, 0.2 },
+	{ "dnup", TREE | MESH, 0.2 },
+	{ "dor", MESH, 0 },
+};
+
+/*
+ * Busiest link against the mean over links, base LIDs. With a fifth of the cables gone
+ * one switch has 3 of its 8 ways up left: 2.2 is the least there is. In the
+ * oversubscribed tree links further up carry more.
+ */
+static const struct {
+	const char *engine, *command;
+	double fail, ratio;
+} balanced[] = {
+	{ "minhop", "ft3 8", 0, 1.06 },         { "minhop", "ft3 16", 0, 1.03 },
+	{ "minhop", "torus 6x6x6 1", 0, 1.5 },  { "updn", "ft2 18 9 9", 0, 1.0 },
+	{ "updn", "ft3 8", 0, 1.06 },           { "updn", "ft3 16", 0, 1.03 },
+	{ "updn", "tree3 4 8 8 4 4", 0, 1.35 }, { "updn", "ft3 16", 0.01, 1.4 },
+	{ "updn", "ft3 16", 0.05, 1.7 },        { "updn", "ft3 16", 0.2, 2.2 },
+	{ "dnup", "ft3 16", 0, 1.03 },          { "dnup", "ft3 16", 0.05, 1.7 },
+	{ "dor", "hypercube 6 2", 0, 1.0 },     { "dor", "torus 6x6 2", 0, 1.34 },
+};
+
+static struct arena *arena;
+
+static void setup(void)
+{
+	arena = arena_new();
+}
+
+static void teardown(void)
+{
+	arena_free(arena);
+}
+
+static void set_threads(int n)
+{
+#ifdef _OPENMP
+	omp_set_num_threads(n);
+#else
+	(void)n;
+#endif
+}
+
+static unsigned engine_count(void)
+{
+	unsigned n = 0;
+
+	while (engines[n]) {
+		n++;
+	}
+	return n;
+}
+
+/* A fabric of the table. NULL: a file has no broken variants. */
+static struct graph *make(unsigned i, double fail, uint32_t seed)
+{
+	const char *name = fabrics[i].command, *dir = getenv("srcdir");
+	struct diags *d = arena_alloc(arena, sizeof(*d));
+	struct graph *g = NULL;
+
+	if (!strstr(name, ".topo")) {
+		return fabric_make(name, fail, seed, arena);
+	}
+	if (fail > 0 || seed > 1) {
+		return NULL;
+	}
+	diags_init(d, arena);
+	name = arena_printf(arena, "%s/tests/fabrics/%s", dir ? dir : ".", name);
+	ck_assert_msg(topo_read(name, arena, d, &g) == E_OK, "%s", diags_first_error(d));
+	return g;
+}
+
+/* Default options of an engine. */
+static void *default_options(const struct engine *e)
+{
+	struct option_sets s = { .n = 0 };
+	void *base;
+
+	if (!e->options) {
+		return NULL;
+	}
+	base = arena_alloc(arena, e->opt_size);
+	ck_assert_int_eq(option_sets_add(&s, e->options, base), E_OK);
+	ck_assert_int_eq(option_set_defaults(&s, arena), E_OK);
+	return base;
+}
+
+/* Tables, or NULL when the engine refuses; then it says why. */
+static struct route_out *route(const struct engine *e, const struct graph *g,
+                               const struct lids *l, struct why *why)
+{
+	struct route_in in = { .g = g, .lids = l, .options = default_options(e) };
+	struct route_out *out = arena_alloc(arena, sizeof(*out));
+	int ret = e->check ? e->check(&in, why) : E_OK;
+
+	if (ret == E_OK) {
+		ret = e->route(&in, arena, out);
+		*why = ret == E_OK ? *why : out->notes;
+	}
+	if (ret == E_UNSUITABLE) {
+		ck_assert_msg(why->text[0], "%s refuses and does not say why", e->name);
+		return NULL;
+	}
+	ck_assert_msg(ret == E_OK, "%s: %s", e->name, err_text(ret));
+	return out;
+}
+
+static void check_proof(const struct engine *e, const struct graph *g,
+                        const struct lids *l, const struct route_out *out,
+                        const char *what)
+{
+	struct proof p;
+
+	ck_assert_int_eq(proof_run(g, l, &out->lft, &out->lanes, arena, &p), E_OK);
+	ck_assert_msg(p.unreachable_pairs + p.holes + p.forwarding_loops == 0,
+	              "%s on %s: %s", e->name, what, proof_text(&p, g, arena));
+	if (e->flags & ENGINE_DEADLOCK_FREE) {
+		ck_assert_msg(p.credit_loops + p.management_credit_loops == 0,
+		              "%s on %s: %s", e->name, what, proof_text(&p, g, arena));
+	}
+	ck_assert_uint_ge(out->lanes.n, 1);
+	ck_assert_uint_le(out->lanes.n, 15);
+	ck_assert((e->flags & ENGINE_NEEDS_LANES) || out->lanes.n == 1);
+}
+
+static void check_same(const struct engine *e, const struct route_out *a,
+                       const struct route_out *b, const char *what, const char *how)
+{
+	size_t bytes = a->lft.n_switches * a->lft.stride;
+
+	ck_assert_uint_eq(a->lft.stride, b->lft.stride);
+	ck_assert_msg(!memcmp(a->lft.rows, b->lft.rows, bytes), "%s on %s: %s", e->name,
+	              what, how);
+	ck_assert_uint_eq(a->lanes.n, b->lanes.n);
+	ck_assert((a->lanes.rows != NULL) == (b->lanes.rows != NULL));
+	ck_assert_msg(!a->lanes.rows || !memcmp(a->lanes.rows, b->lanes.rows,
+	                                        a->lft.n_switches * a->lanes.stride),
+	              "%s on %s: lanes, %s", e->name, what, how);
+}
+
+static bool must_accept(const struct engine *e, enum kind kind, double fail)
+{
+	for (size_t i = 0; i < sizeof(promises) / sizeof(*promises); i++) {
+		if (!strcmp(promises[i].engine, e->name)) {
+			return (promises[i].accepts & kind) && fail <= promises[i].broken;
+		}
+	}
+	return false;
+}
+
+static void check_engine(const struct engine *e, const struct graph *g,
+                         const struct graph *other, uint32_t lmc, bool must,
+                         const char *what)
+{
+	struct lids l = fabric_lids(g, lmc, lmc, arena);
+	struct lids lo = fabric_lids(other, lmc, lmc, arena);
+	struct why why = { "" }, again = { "" };
+	struct route_out *one, *two, *shuffled;
+
+	set_threads(1);
+	one = route(e, g, &l, &why);
+	ck_assert_msg(one || !must, "%s refuses %s: %s", e->name, what, why.text);
+	set_threads(2);
+	two = route(e, g, &l, &again);
+	shuffled = route(e, other, &lo, &again);
+	ck_assert_msg((one == NULL) == (two == NULL) &&
+	                      (one == NULL) == (shuffled == NULL),
+	              "%s on %s: refused or not", e->name, what);
+	if (!one) {
+		return;
+	}
+	check_proof(e, g, &l, one, what);
+	check_same(e, one, two, what, "threads");
+	check_same(e, one, shuffled, what, "order of input");
+}
+
+START_TEST(every_engine)
+{
+	const struct engine *e = engines[(unsigned)_i % engine_count()];
+	unsigned f = (unsigned)_i / engine_count();
+
+	for (unsigned k = 0; k < N_FAILS * SEEDS; k++) {
+		double fail = fails[k % N_FAILS];
+		uint32_t seed = k / N_FAILS + 1;
+		struct graph *g = k >= N_FAILS && fail == 0 ? NULL : make(f, fail, seed);
+
+		for (uint32_t lmc = 0; g && lmc <= 2; lmc += 2) {
+			bool lmc_fits = lmc == 0 || !(e->flags & ENGINE_LMC0_ONLY);
+			const char *what =
+				arena_printf(arena, "%s, %g gone, seed %u, LMC %u",
+			                     fabrics[f].command, fail, seed, lmc);
+
+			if (lmc_fits) {
+				check_engine(e, g, fabric_reordered(g, seed + 17, arena),
+				             lmc, must_accept(e, fabrics[f].kind, fail),
+				             what);
+			}
+		}
+	}
+}
+END_TEST
+
+START_TEST(balance)
+{
+	const struct engine *e = engine_find(balanced[_i].engine);
+	struct graph *g = fabric_make(balanced[_i].command, balanced[_i].fail, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct why why = { "" };
+	struct route_out *out = route(e, g, &l, &why);
+	struct load load;
+
+	ck_assert_msg(out != NULL, "%s: %s", balanced[_i].command, why.text);
+	check_proof(e, g, &l, out, balanced[_i].command);
+	ck_assert_int_eq(load_build(g, &l, &out->lft, arena, &load), E_OK);
+	ck_assert_msg(load.max <= balanced[_i].ratio * load.mean + 1e-6,
+	              "%s on %s, %g gone: max %u mean %.2f", e->name,
+	              balanced[_i].command, balanced[_i].fail, load.max, load.mean);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("engines");
+	TCase *t = tcase_create("engines");
+
+	tcase_set_timeout(t, 120);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, every_engine, 0, (int)(N_FABRICS * engine_count()));
+	tcase_add_loop_test(t, balance, 0, sizeof(balanced) / sizeof(*balanced));
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
