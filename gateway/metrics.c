@@ -299,7 +299,7 @@ int metrics_fabric(struct body *b, struct snap_reader *r)
 		{ "unreachable_pairs", "Pairs of them without a route.", (double)m->unreachable_pairs },
 		{ "forwarding_loops", "Forwarding loops in the tables.", (double)m->forwarding_loops },
 		{ "credit_loops", "Credit loops in the tables.", (double)m->credit_loops },
-		{ "management_credit_loops", "Further credit loops when switch to switch management traffic counts.", (double)m->management_credit_loops },
+		{ "management_credit_loops", "Further credit loops when traffic from or to switches themselves counts.", (double)m->management_credit_loops },
 		{ "vls_used", "Virtual lanes the routing uses.", m->vls_used },
 		{ "link_routes_max", "Routes on the busiest directed link.", m->load_max },
 		{ "link_routes_mean", "Mean of routes per directed link.", m->load_mean },

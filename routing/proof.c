@@ -9,13 +9,19 @@
  * Culprits are found afterwards, one column after the other, and only where a count says
  * that there are any.
  *
- * Which routes make dependencies: those of the proof set that arrive. A route that ends
- * in a hole or circles fails the proof by itself; adding its dependencies would report
- * every forwarding loop a second time as a credit loop.
+ * Which routes make dependencies: those that arrive. A route that ends in a hole or
+ * circles fails the proof by itself; adding its dependencies would report every
+ * forwarding loop a second time as a credit loop.
  *
- * For the LID of a host every switch is a source, so with one lane the dependencies are
- * simply all pairs (entry here, entry at the next switch). Otherwise each source is
- * followed on its lane until a switch that was passed on this lane before.
+ * There are two tables of dependencies per lane: of the pairs that decide, and of
+ * management pairs. Cycles of the first are credit loops. The second matters only
+ * where it does not fit the order in which the first was found to be free of cycles:
+ * then the union is searched once more.
+ *
+ * With one lane a column is walked against its order: every switch has heard from all
+ * that send through it before it is its turn, so the routes of hosts and of management
+ * part there. Otherwise each source is followed on its lane until a switch that was
+ * passed on this lane before.
  *
  * Sources: W. Dally, C. Seitz, "Deadlock-free message routing in multiprocessor
  * interconnection networks", 1987; R. Tarjan, "Depth-first search and linear graph
@@ -55,22 +61,6 @@ static void follow(const struct prover *pv, const struct column *c, uint32_t s,
 	}
 }
 
-/* Dependencies of a host's LID on one lane: every switch is a source. */
-static void depend_all(const struct prover *pv, const struct column *c)
-{
-	const struct column_map *m = &pv->map;
-
-	for (uint32_t i = 1; i < c->n_order; i++) {
-		uint32_t s = c->order[i], next = c->next[s];
-
-		if (next != c->home) {
-			deps_add(&pv->base[0],
-			         m->channel[(size_t)s * m->width + c->port[s]],
-			         c->port[next]);
-		}
-	}
-}
-
 void proof_follow_sources(const struct prover *pv, struct bench *b)
 {
 	const struct column *c = b->col;
@@ -83,7 +73,7 @@ void proof_follow_sources(const struct prover *pv, struct bench *b)
 		uint32_t s = member[i];
 		unsigned vl = proof_lane(pv, s, c->lid);
 
-		if (c->to_host || pv->map.n_hosts[s]) {
+		if (proof_decides(pv, c, s)) {
 			follow(pv, c, s, vl, pv->base, b->passed);
 		} else {
 			follow(pv, c, s, vl, pv->management, b->managed);
@@ -94,31 +84,55 @@ void proof_follow_sources(const struct prover *pv, struct bench *b)
 	}
 }
 
+/* Dependencies on one lane when every switch has a route. */
+static void depend_all(const struct prover *pv, struct bench *b)
+{
+	const struct column_map *m = &pv->map;
+	const struct column *c = b->col;
+	uint16_t *passed = b->passed;
+
+	for (uint32_t i = 0; i < c->n_order; i++) {
+		passed[c->order[i]] = proof_decides(pv, c, c->order[i]);
+	}
+	for (uint32_t i = c->n_order; i-- > 1;) {
+		uint32_t s = c->order[i], next = c->next[s];
+
+		passed[next] |= passed[s];
+		if (next != c->home) {
+			deps_add(passed[s] ? &pv->base[0] : &pv->management[0],
+			         m->channel[(size_t)s * m->width + c->port[s]],
+			         c->port[next]);
+		}
+	}
+}
+
+/* Counts sources without a route. Returns whether the column has culprits to list. */
 static bool count_faults(const struct prover *pv, struct bench *b)
 {
 	const struct column *c = b->col;
-	uint64_t before = b->tally.holes + b->tally.loops;
+	struct tally *t = &b->tally;
+	uint64_t before = t->holes + t->loops, managed = t->management_unreachable;
 	uint32_t n;
 	const uint32_t *member = proof_members(pv, c, &n);
 
-	if (c->n_order == n) {
-		return false;
-	}
-	b->tally.loops += c->n_loops;
+	t->loops += c->n_loops;
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t s = member[i], hosts = pv->map.n_hosts[s];
+		uint32_t s = member[i];
 
 		if (c->state[s] == COLUMN_ARRIVES) {
 			continue;
 		}
-		b->tally.holes += proof_is_hole(b, s);
-		if (c->to_host) {
-			b->tally.unreachable += hosts - (s == c->home);
-		} else if (!hosts && s != c->home) {
-			b->tally.management_unreachable++;
+		t->holes += proof_is_hole(b, s);
+		if (proof_decides(pv, c, s)) {
+			t->unreachable += pv->map.n_hosts[s] - (s == c->home);
+		} else {
+			t->management_unreachable++;
 		}
 	}
-	return b->tally.holes + b->tally.loops != before;
+	if (t->management_unreachable != managed && c->lid < t->management_lid) {
+		t->management_lid = c->lid;
+	}
+	return t->holes + t->loops != before;
 }
 
 /* Two CA ports cabled to each other need no switch. */
@@ -136,6 +150,8 @@ static bool is_back_to_back(const struct prover *pv, uint32_t lid)
 
 static void prove_column(struct prover *pv, struct bench *b, uint32_t lid)
 {
+	uint32_t n;
+
 	if (!column_resolve(&pv->map, b->col, lid)) {
 		b->tally.pairs += is_back_to_back(pv, lid);
 		return;
@@ -143,12 +159,15 @@ static void prove_column(struct prover *pv, struct bench *b, uint32_t lid)
 	if (b->col->to_host) {
 		b->tally.pairs += pv->map.part_hosts[pv->map.part[b->col->home]] - 1;
 	}
-	if (b->col->to_host && !pv->lanes) {
-		depend_all(pv, b->col);
-	} else {
-		proof_follow_sources(pv, b);
+	proof_members(pv, b->col, &n);
+	if (b->col->n_order == n && !pv->lanes) {
+		depend_all(pv, b);
+		return;
 	}
-	pv->faulty[lid] = count_faults(pv, b);
+	proof_follow_sources(pv, b);
+	if (b->col->n_order != n) {
+		pv->faulty[lid] = count_faults(pv, b);
+	}
 }
 
 static struct bench *benches_new(const struct prover *pv, unsigned n, struct arena *a)
@@ -158,6 +177,7 @@ static struct bench *benches_new(const struct prover *pv, unsigned n, struct are
 
 	for (unsigned i = 0; b && col && i < n; i++) {
 		b[i].col = &col[i];
+		b[i].tally.management_lid = UINT32_MAX;
 		b[i].passed = arena_array(a, pv->map.n, sizeof(*b->passed));
 		b[i].managed = arena_array(a, pv->map.n, sizeof(*b->managed));
 		if (!b[i].passed || !b[i].managed) {
@@ -191,6 +211,9 @@ static void add_tally(struct proof *p, unsigned *vls, const struct tally *t)
 	p->holes += t->holes;
 	p->forwarding_loops += t->loops;
 	p->management_unreachable += t->management_unreachable;
+	if (t->management_lid < p->management_hole.lid) {
+		p->management_hole.lid = t->management_lid;
+	}
 	*vls |= t->vls;
 }
 
@@ -314,7 +337,7 @@ int proof_run(const struct graph *g, const struct lids *lids, const struct lft *
 	unsigned threads = column_threads(), vls = 0;
 	struct arena *tmp = arena_new();
 	struct prover pv = { 0 };
-	struct proof p = { 0 };
+	struct proof p = { .management_hole.lid = UINT32_MAX };
 	struct bench *bench;
 	int ret_code = -ENOMEM;
 

@@ -14,12 +14,18 @@ struct lids;
 /*!
  * The proof: what is checked of every table before it may reach a switch.
  *
- * Proof set: every pair (switch with CA or router ports -> any LID) and every pair (any
- * switch -> LID of a CA or router port), all LIDs of an LMC range, inside one connected
- * part. Each must be reachable and free of forwarding loops; the channel dependency graph
- * of their routes must be acyclic per VL (Dally & Seitz 1987; channels are directed
- * switch-to-switch links, VL = lane). Pairs (port 0 of a switch without CA or router
- * ports -> port 0 of a switch) are management traffic: counted apart.
+ * Pairs that decide: every (switch with CA or router ports -> LID of a CA or router
+ * port), all LIDs of an LMC range, inside one connected part. Each must be reachable, and
+ * the channel dependency graph of their routes must be acyclic per VL (Dally & Seitz 1987;
+ * channels are directed switch-to-switch links, VL = lane).
+ *
+ * Management pairs: a switch's port 0 at either end, that is (any switch -> LID of a
+ * switch) and (switch without CA or router ports -> LID of a CA or router port). On a tree
+ * that misses a cable some of them have to turn upwards again on the only way there is.
+ * They are counted apart and fail nothing unless strict; doc/decisions/
+ * 0002-management-pairs.md has the reasons.
+ *
+ * Forwarding loops fail wherever they are: a packet must never circle.
  *
  * A forwarding loop counts once per (LID, loop), also where only management traffic would
  * enter it. Dependencies come from routes that arrive: one that ends in a hole or circles
@@ -55,17 +61,18 @@ enum { PROOF_LIST_MAX = 16 }; /*!< how many culprits of a kind are kept */
 struct proof {
 	uint64_t pairs;              /*!< ordered (CA/router end port, LID of another CA/router port) in one connected part */
 	uint64_t unreachable_pairs;  /*!< of these */
-	uint64_t holes;              /*!< (switch, LID) of the proof set without a route, management left out */
-	uint64_t forwarding_loops;
-	uint64_t credit_loops;
-	uint64_t management_unreachable; /*!< (switch without hosts, LID of another switch) */
+	uint64_t holes;              /*!< (switch, LID) at which a route of a pair that decides ends */
+	uint64_t forwarding_loops;   /*!< of any pairs */
+	uint64_t credit_loops;       /*!< of the pairs that decide */
+	uint64_t management_unreachable; /*!< management pairs (source switch, LID) without a route; a switch's own LID must lead to its port 0 */
 	uint64_t management_credit_loops; /*!< further components when management pairs are counted in: those that hold none of the others */
 	uint32_t vls_used;           /*!< how many */
 	struct proof_fault hole[PROOF_LIST_MAX];
 	unsigned n_hole;
 	struct proof_fault loop[PROOF_LIST_MAX];
 	unsigned n_loop;
-	struct proof_cycle cycle[PROOF_LIST_MAX];
+	struct proof_fault management_hole; /*!< first of management_unreachable by LID and source; sw = the source */
+	struct proof_cycle cycle[PROOF_LIST_MAX]; /*!< those of pairs that decide first */
 	unsigned n_cycle;
 };
 
@@ -82,8 +89,11 @@ struct proof {
 int proof_run(const struct graph *g, const struct lids *lids, const struct lft *lft,
               const struct lanes *lanes, struct arena *a, struct proof *ret);
 
-/*! \brief Does it pass? Holes inside one connected part, loops and credit loops fail; management only if \a strict. */
+/*! \brief Does it pass? Holes, forwarding loops and credit loops fail; management pairs only if \a strict. */
 bool proof_passed(const struct proof *p, bool strict);
 
-/*! \brief The first culprit in one sentence with node descriptions, ports and LIDs. Arena string. */
+/*!
+ * \brief The first culprit in one sentence with node descriptions, ports and LIDs: what
+ *        fails any proof before what fails a strict one. Empty: none. Arena string.
+ */
 const char *proof_text(const struct proof *p, const struct graph *g, struct arena *a);

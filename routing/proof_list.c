@@ -44,9 +44,7 @@ static int list_column_faults(const struct prover *pv, struct bench *b, struct a
 	uint32_t n;
 	const uint32_t *member = proof_members(pv, c, &n);
 
-	if (!c->to_host) {
-		proof_follow_sources(pv, b);
-	}
+	proof_follow_sources(pv, b);
 	for (uint32_t i = 0; i < n && p->n_hole < PROOF_LIST_MAX; i++) {
 		if (proof_is_hole(b, member[i])) {
 			p->hole[p->n_hole++] = (struct proof_fault){
@@ -75,6 +73,28 @@ static bool resolve_alone(const struct prover *pv, struct column *c, uint32_t li
 	return column_resolve(&pv->map, c, lid);
 }
 
+/* The first switch without a route to the lowest LID that misses one for management. */
+static void list_management_hole(const struct prover *pv, struct column *c,
+                                 struct proof_fault *f)
+{
+	uint32_t n;
+	const uint32_t *member;
+
+	if (!resolve_alone(pv, c, f->lid)) {
+		return;
+	}
+	member = proof_members(pv, c, &n);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t s = member[i];
+
+		if (c->state[s] != COLUMN_ARRIVES && !proof_decides(pv, c, s)) {
+			f->sw = s;
+			f->port = c->port[s];
+			return;
+		}
+	}
+}
+
 int proof_list_faults(const struct prover *pv, struct bench *b, struct arena *a,
                       struct proof *p)
 {
@@ -95,6 +115,11 @@ int proof_list_faults(const struct prover *pv, struct bench *b, struct arena *a,
 		if (ret != E_OK) {
 			return ret;
 		}
+	}
+	if (p->management_unreachable) {
+		list_management_hole(pv, b->col, &p->management_hole);
+	} else {
+		p->management_hole = (struct proof_fault){ 0 };
 	}
 	return E_OK;
 }
@@ -120,7 +145,7 @@ static uint32_t find_source(const struct prover *pv, const struct column *c, uin
 		uint32_t s = i == 0 ? via : member[i - 1]; /* itself, if it can be */
 
 		if (c->state[s] == COLUMN_ARRIVES &&
-		    (c->to_host || management || pv->map.n_hosts[s]) &&
+		    (management || proof_decides(pv, c, s)) &&
 		    proof_lane(pv, s, c->lid) == vl && passes(c, s, via)) {
 			return s;
 		}

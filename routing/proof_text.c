@@ -75,6 +75,17 @@ static char *cycle_text(const struct proof_cycle *c, const struct graph *g,
 	return c->n > SHOWN_MAX ? join(t, ", ...", a) : t;
 }
 
+static char *management_text(const struct proof *p, const struct graph *g,
+                             struct arena *a)
+{
+	const struct proof_fault *f = &p->management_hole;
+
+	return arena_printf(a,
+	                    "management pairs without a route: %" PRIu64
+	                    "; the first is switch %s to LID %" PRIu32,
+	                    p->management_unreachable, switch_name(g, f->sw, a), f->lid);
+}
+
 const char *proof_text(const struct proof *p, const struct graph *g, struct arena *a)
 {
 	const char *text = "";
@@ -83,14 +94,12 @@ const char *proof_text(const struct proof *p, const struct graph *g, struct aren
 		text = loop_text(&p->loop[0], g, a);
 	} else if (p->n_hole) {
 		text = hole_text(&p->hole[0], g, a);
-	} else if (p->n_cycle) {
+	} else if (p->credit_loops) {
 		text = cycle_text(&p->cycle[0], g, a);
 	} else if (p->management_unreachable) {
-		text = arena_printf(a,
-		                    "%" PRIu64
-		                    " pairs of switches without hosts have no route "
-		                    "for management traffic",
-		                    p->management_unreachable);
+		text = management_text(p, g, a);
+	} else if (p->management_credit_loops) {
+		text = cycle_text(&p->cycle[0], g, a);
 	}
 	return text ? text : "";
 }

@@ -17,14 +17,15 @@ enum { VLS_MAX = 16 };
 
 struct tally {
 	uint64_t pairs, unreachable, holes, loops, management_unreachable;
-	unsigned vls; /* bits: lanes of sources with hosts */
+	uint32_t management_lid; /* lowest of management_unreachable, UINT32_MAX: none */
+	unsigned vls;            /* bits: lanes of sources with hosts */
 };
 
 struct prover {
 	struct column_map map;
 	const struct lanes *lanes; /* NULL: one lane */
 	unsigned n_vls;
-	struct deps base[VLS_MAX];       /* of the proof set */
+	struct deps base[VLS_MAX];       /* of the pairs that decide */
 	struct deps management[VLS_MAX]; /* of management pairs */
 	uint8_t *faulty;                 /* [top + 1] the column has a hole or a loop */
 };
@@ -32,7 +33,7 @@ struct prover {
 /* What one thread needs for one column. */
 struct bench {
 	struct column *col;
-	uint16_t *passed;  /* [n] bit per lane: a route of the proof set came by */
+	uint16_t *passed;  /* [n] bit per lane: a route of a pair that decides came by */
 	uint16_t *managed; /* [n] likewise of a management pair */
 	struct tally tally;
 };
@@ -53,20 +54,27 @@ static inline const uint32_t *proof_members(const struct prover *pv,
 	return pv->map.member + pv->map.part_first[part];
 }
 
+/* Does the pair (s, LID of the column) decide, or is it a management pair? */
+static inline bool proof_decides(const struct prover *pv, const struct column *c,
+                                 uint32_t s)
+{
+	return c->to_host && pv->map.n_hosts[s];
+}
+
 /* Is it a hole that fails the proof? */
 static inline bool proof_is_hole(const struct bench *b, uint32_t s)
 {
-	return b->col->state[s] == COLUMN_HOLE && (b->col->to_host || b->passed[s]);
+	return b->col->state[s] == COLUMN_HOLE && b->passed[s];
 }
 
-/*!
- * \brief Marks what the proof set passes and, for a switch's LID, what management passes;
- *        adds their dependencies.
- */
+/*! \brief Marks what both kinds of pairs pass and adds their dependencies. */
 void proof_follow_sources(const struct prover *pv, struct bench *b);
 
-/*! \brief Lists the first holes and loops, in the order of LIDs and switches. \retval
- * -ENOMEM */
+/*!
+ * \brief Lists the first holes and loops, in the order of LIDs and switches, and the
+ *        first source of p->management_hole.
+ * \retval -ENOMEM
+ */
 int proof_list_faults(const struct prover *pv, struct bench *b, struct arena *a,
                       struct proof *p);
 

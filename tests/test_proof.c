@@ -135,7 +135,7 @@ static void naive_pair(struct naive *x, uint32_t s, uint32_t lid)
 {
 	uint32_t owner = x->l->owner[lid], home = graph_switch_of(x->g, owner);
 	bool to_host = x->g->ports[owner].num != 0;
-	bool counts = to_host || has_hosts(x->g, s);
+	bool counts = to_host && has_hosts(x->g, s);
 	struct walk w;
 
 	if (home == GRAPH_NONE || !x->same[s * x->n + home]) {
@@ -161,7 +161,7 @@ static void naive_pair(struct naive *x, uint32_t s, uint32_t lid)
 		}
 		x->loop[lid * x->n + lowest] = true;
 	}
-	if (!counts && w.end != ARRIVES && s != home) {
+	if (!counts && w.end != ARRIVES) {
 		x->management_unreachable++;
 	}
 	for (uint32_t h = x->g->host_first[s]; to_host && h < x->g->host_first[s + 1];
@@ -291,8 +291,8 @@ static void check_cycle(const struct naive *x, const struct proof_cycle *cy)
 		ck_assert(found);
 		ck_assert_uint_eq(x->lanes ? lane_of(x->lanes, a->src_sw, a->lid) : 0,
 		                  cy->vl);
-		ck_assert(cy->management || x->g->ports[x->l->owner[a->lid]].num ||
-		          has_hosts(x->g, a->src_sw));
+		ck_assert(cy->management || (x->g->ports[x->l->owner[a->lid]].num &&
+		                             has_hosts(x->g, a->src_sw)));
 	}
 }
 
@@ -449,6 +449,26 @@ START_TEST(threads)
 }
 END_TEST
 
+static bool starts_with(const char *text, const char *head)
+{
+	return strncmp(text, head, strlen(head)) == 0;
+}
+
+/* Routes every LID the same way round a ring, towards the next higher switch. */
+static void one_way_round(const struct graph *g, const struct lids *l, struct lft *lft)
+{
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			for (uint32_t lid = 1; lid <= l->top; lid++) {
+				if (g->adj[i].to == (s + 1) % g->n_switches &&
+				    graph_switch_of(g, l->owner[lid]) != s) {
+					lft_row(lft, s)[lid] = g->adj[i].port;
+				}
+			}
+		}
+	}
+}
+
 /* A ring routed one way round: a credit loop of all four channels (Dally & Seitz 1987,
  * figure 1). */
 START_TEST(ring_one_way)
@@ -458,22 +478,178 @@ START_TEST(ring_one_way)
 	struct lft lft = minhop(g, &l);
 	struct proof p;
 
-	for (uint32_t s = 0; s < 4; s++) {
-		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-			for (uint32_t lid = 1;
-			     lid <= l.top && g->adj[i].to == (s + 1) % 4; lid++) {
-				if (graph_switch_of(g, l.owner[lid]) != s) {
-					lft_row(&lft, s)[lid] = g->adj[i].port;
-				}
-			}
-		}
-	}
+	one_way_round(g, &l, &lft);
 	p = prove(g, &l, &lft, NULL);
 	ck_assert_uint_eq(p.credit_loops, 1);
+	ck_assert_uint_eq(p.management_credit_loops, 0);
 	ck_assert_uint_eq(p.cycle[0].n, 4);
+	ck_assert(!p.cycle[0].management);
 	ck_assert_uint_eq(p.vls_used, 1);
-	ck_assert_ptr_nonnull(
-		strstr(proof_text(&p, g, arena), "credit loop of 4 channels on VL 0"));
+	ck_assert(starts_with(proof_text(&p, g, arena),
+	                      "credit loop of 4 channels on VL 0: "));
+}
+END_TEST
+
+/* A ring of four switches of which the first few have a host. */
+static struct graph *ring_with_hosts(uint32_t n_hosts)
+{
+	struct graph *g = graph_new(arena);
+	struct diags *d = arena_alloc(arena, sizeof(*d));
+	uint32_t s[4], h;
+
+	diags_init(d, arena);
+	for (unsigned i = 0; i < 4; i++) {
+		ck_assert_int_eq(
+			graph_add_node(g, NODE_SWITCH, 10 + i, 3, "s", NULL, &s[i]),
+			E_OK);
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		ck_assert_int_eq(graph_connect(g, graph_port(g, s[i], 1),
+		                               graph_port(g, s[(i + 1) % 4], 2)),
+		                 E_OK);
+	}
+	for (unsigned i = 0; i < n_hosts; i++) {
+		ck_assert_int_eq(
+			graph_add_node(g, NODE_CA, 100 * (i + 1), 1, "h", NULL, &h),
+			E_OK);
+		ck_assert_int_eq(
+			graph_connect(g, graph_port(g, s[i], 3), graph_port(g, h, 1)),
+			E_OK);
+	}
+	ck_assert_int_eq(graph_freeze(g, d), E_OK);
+	return g;
+}
+
+/* With hosts on two neighbours the channel between them goes on to none and none goes on
+ * to it in their routes; a third host closes the ring, until then only management does.
+ */
+START_TEST(who_closes_the_ring)
+{
+	struct graph *g = ring_with_hosts((uint32_t)_i);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct lft lft = minhop(g, &l);
+	bool hosts_do = _i > 2;
+	struct proof p;
+
+	one_way_round(g, &l, &lft);
+	p = prove(g, &l, &lft, NULL);
+	ck_assert_uint_eq(p.credit_loops, hosts_do);
+	ck_assert_uint_eq(p.management_credit_loops, !hosts_do);
+	ck_assert_uint_eq(p.n_cycle, 1);
+	ck_assert_uint_eq(p.cycle[0].n, 4);
+	ck_assert_int_eq(p.cycle[0].management, !hosts_do);
+	ck_assert_int_eq(proof_passed(&p, false), !hosts_do);
+	ck_assert(!proof_passed(&p, true));
+	ck_assert(starts_with(proof_text(&p, g, arena),
+	                      hosts_do ? "credit loop of 4 channels"
+	                               : "management credit loop of 4 channels"));
+}
+END_TEST
+
+/* Trees that miss cables: hosts' routes stay free of credit loops, those of management
+ * turn at the bottom. */
+static const struct {
+	const char *command;
+	double fail;
+	bool small; /* enough for the reference */
+} degraded[] = {
+	{ "ft3 4", 0.01, true }, { "ft3 4", 0.05, true },  { "ft3 6", 0.01, true },
+	{ "ft3 6", 0.05, true }, { "ft3 8", 0.01, false }, { "ft3 8", 0.05, false },
+};
+
+enum { N_DEGRADED = sizeof(degraded) / sizeof(*degraded), SEEDS = 3 };
+
+START_TEST(degraded_trees)
+{
+	struct graph *g = fabric_make(degraded[_i % N_DEGRADED].command,
+	                              degraded[_i % N_DEGRADED].fail,
+	                              (uint32_t)(_i / N_DEGRADED) + 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct lft lft = minhop(g, &l);
+	struct proof p;
+
+	if (degraded[_i % N_DEGRADED].small) {
+		p = prove(g, &l, &lft, NULL);
+	} else {
+		ck_assert_int_eq(proof_run(g, &l, &lft, NULL, arena, &p), E_OK);
+	}
+	ck_assert(proof_passed(&p, false));
+	ck_assert(!proof_passed(&p, true));
+	ck_assert_uint_eq(p.management_credit_loops, 1);
+}
+END_TEST
+
+/* A spine forgets the LID of a host: a hole where a leaf sends through it, else a matter
+ * of its own port 0. */
+START_TEST(holes_in_spines)
+{
+	struct graph *g = fabric_make("ft2 2 2 2", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct lft lft = minhop(g, &l);
+	uint32_t lid = l.of[g->hosts[0]].base, near = graph_switch_of(g, g->hosts[0]);
+	uint32_t n_used = 0;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		uint8_t kept = lft_row(&lft, s)[lid];
+		bool used = false;
+		struct proof p;
+
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			const struct sw_link *in = &g->adj[i];
+
+			used |= in->to != near &&
+			        lft_row(&lft, in->to)[lid] == in->to_port;
+		}
+		if (has_hosts(g, s)) {
+			continue;
+		}
+		n_used += used;
+		lft_row(&lft, s)[lid] = LFT_NO_ROUTE;
+		p = prove(g, &l, &lft, NULL);
+		ck_assert_uint_eq(p.holes, used);
+		ck_assert_uint_eq(p.unreachable_pairs, used ? 2 : 0);
+		ck_assert_uint_eq(p.management_unreachable, 1);
+		ck_assert_uint_eq(p.management_hole.sw, s);
+		ck_assert_uint_eq(p.management_hole.lid, lid);
+		ck_assert_int_eq(proof_passed(&p, false), !used);
+		ck_assert(!proof_passed(&p, true));
+		ck_assert_ptr_nonnull(
+			strstr(proof_text(&p, g, arena),
+		               used ? " has no route to LID"
+		                    : "management pairs without a route: 1; "
+		                      "the first is switch '"));
+		lft_row(&lft, s)[lid] = kept;
+	}
+	ck_assert_uint_eq(n_used, 1);
+}
+END_TEST
+
+/* No route of a leaf to a switch's LID decides; a loop on the way does. */
+START_TEST(lids_of_switches)
+{
+	struct graph *g = fabric_make("ft2 2 2 2", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct lft lft = minhop(g, &l);
+	uint32_t leaf = graph_switch_of(g, g->hosts[0]),
+		 spine = g->adj[g->adj_first[leaf]].to;
+	uint32_t lid = l.of[graph_port(g, g->switches[spine], 0)].base;
+	uint32_t other = g->adj_first[leaf + 1] - 1, far = g->adj[other].to;
+	struct proof p;
+
+	ck_assert_uint_ne(far, spine);
+	lft_row(&lft, leaf)[lid] = LFT_NO_ROUTE;
+	lft_row(&lft, far)[lid] = LFT_NO_ROUTE;
+	p = prove(g, &l, &lft, NULL);
+	ck_assert_uint_eq(p.management_unreachable, 2);
+	ck_assert_uint_eq(p.management_hole.sw, leaf < far ? leaf : far);
+	ck_assert(proof_passed(&p, false));
+
+	lft_row(&lft, leaf)[lid] = g->adj[other].port;
+	lft_row(&lft, far)[lid] = g->adj[other].to_port;
+	p = prove(g, &l, &lft, NULL);
+	ck_assert_uint_eq(p.forwarding_loops, 1);
+	ck_assert_uint_eq(p.management_unreachable, 2);
+	ck_assert(!proof_passed(&p, false));
 }
 END_TEST
 
@@ -592,6 +768,10 @@ int main(void)
 	tcase_add_loop_test(t, like_the_reference, 0, N_FABRICS * ROUNDS);
 	tcase_add_test(t, threads);
 	tcase_add_test(t, ring_one_way);
+	tcase_add_loop_test(t, who_closes_the_ring, 0, 5);
+	tcase_add_loop_test(t, degraded_trees, 0, N_DEGRADED * SEEDS);
+	tcase_add_test(t, holes_in_spines);
+	tcase_add_test(t, lids_of_switches);
 	tcase_add_test(t, wrong_deliveries);
 	tcase_add_test(t, two_switches_toss_a_lid);
 	tcase_add_test(t, parts);

@@ -181,6 +181,23 @@ START_TEST(strict)
 }
 END_TEST
 
+/* A tree that misses cables comes up by default. */
+START_TEST(degraded_tree)
+{
+	struct graph *g = fabric_make("ft3 8", _i ? 0.05 : 0.01, 1, arena);
+	struct route_request r = request(g, 0, NULL);
+	struct route_result res;
+
+	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+	ck_assert_str_eq(res.fallback_reason.text, "");
+	ck_assert_str_eq(res.warning.text, "");
+	ck_assert_uint_eq(res.proof.credit_loops, 0);
+	ck_assert_uint_gt(res.proof.management_credit_loops, 0);
+	r.strict = true;
+	ck_assert_int_eq(route_run(&r, arena, &res), E_CREDITLOOP);
+}
+END_TEST
+
 /* An engine that refuses gives way to minhop, unless that is forbidden. */
 static int refuse(const struct route_in *in, struct why *why)
 {
@@ -365,6 +382,7 @@ int main(void)
 	tcase_add_test(t, healthy);
 	tcase_add_loop_test(t, credit_loop, 0, 3);
 	tcase_add_test(t, strict);
+	tcase_add_loop_test(t, degraded_tree, 0, 2);
 	tcase_add_loop_test(t, fallback, 0, sizeof(bad_engines) / sizeof(*bad_engines));
 	tcase_add_test(t, nothing_works);
 	tcase_add_test(t, cancel);
