@@ -73,14 +73,23 @@ void diag_add(struct diags *d, enum diag_level level, const char *file, unsigned
 	d->n++;
 }
 
+const char *diag_place(const struct diag *item, char *buf, size_t size)
+{
+	buf[0] = '\0';
+	if (item->file != NULL && item->line > 0) {
+		snprintf(buf, size, "%s:%u: ", item->file, item->line);
+	} else if (item->file != NULL) {
+		snprintf(buf, size, "%s: ", item->file);
+	}
+	return buf;
+}
+
 static void print_one(const struct diag *item, FILE *f)
 {
-	if (item->file != NULL && item->line > 0) {
-		fprintf(f, "%s:%u: ", item->file, item->line);
-	} else if (item->file != NULL) {
-		fprintf(f, "%s: ", item->file);
-	}
-	fprintf(f, "%s: %s\n", level_names[item->level], item->text);
+	char place[DIAG_PLACE_MAX];
+
+	fprintf(f, "%s%s: %s\n", diag_place(item, place, sizeof(place)),
+	        level_names[item->level], item->text);
 }
 
 void diags_print(const struct diags *d, FILE *f, enum diag_level least)

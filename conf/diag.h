@@ -40,6 +40,11 @@ void diags_init(struct diags *d, struct arena *a);
 void diag_add(struct diags *d, enum diag_level level, const char *file, unsigned line,
               const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
+enum { DIAG_PLACE_MAX = 512 };
+
+/*! \brief Where it is: "file:line: ", "file: " or "", cut to \a size. \return \a buf. */
+const char *diag_place(const struct diag *item, char *buf, size_t size);
+
 /*! \brief Prints "file:line: error: text" lines, most severe kinds only from \a least up. */
 void diags_print(const struct diags *d, FILE *f, enum diag_level least);
 

@@ -200,10 +200,20 @@ static void add_help(struct argv_job *job)
 		{ NULL, '?', NULL, OPTION_HIDDEN, NULL, GROUP_HELP },
 		{ "usage", KEY_USAGE, NULL, 0, "Show a short usage message", GROUP_HELP },
 		{ "version", KEY_VERSION, NULL, 0, "Show the version", GROUP_HELP },
-		{ NULL, 0, NULL, 0, "Accepted, but without effect here:", GROUP_IGNORED },
 	};
+	static const struct argp_option title = {
+		NULL, 0, NULL, 0, "Accepted, but without effect here:", GROUP_IGNORED
+	};
+	bool ignored = false;
+
+	for (unsigned i = 0; i < job->n_options; i++) {
+		ignored |= job->options[i].group == GROUP_IGNORED;
+	}
 	for (size_t i = 0; i < sizeof(help) / sizeof(help[0]); i++) {
 		job->options[job->n_options++] = help[i];
+	}
+	if (ignored) {
+		job->options[job->n_options++] = title;
 	}
 }
 

@@ -148,13 +148,16 @@ static int generation_new(int argc, char **argv, struct diags *d,
 
 static void log_diags(const struct diags *d)
 {
+	char place[DIAG_PLACE_MAX];
+
 	for (unsigned i = 0; i < d->n; i++) {
 		const struct diag *item = &d->items[i];
-		const char *file = item->file ? item->file : "command line";
+
+		diag_place(item, place, sizeof(place));
 		if (item->level == DIAG_ERROR) {
-			log_error(source, "%s:%u: %s", file, item->line, item->text);
+			log_error(source, "%s%s", place, item->text);
 		} else if (item->level == DIAG_WARNING) {
-			log_warning(source, "%s:%u: %s", file, item->line, item->text);
+			log_warning(source, "%s%s", place, item->text);
 		}
 	}
 }
