@@ -9,7 +9,9 @@
 #include "gateway/command.h"
 #include "gateway/route_job.h"
 #include "routing/graph.h"
+#include "routing/hops.h"
 #include "routing/lftfile.h"
+#include "routing/matrixfile.h"
 
 /* clang-format off */
 static const struct option_row route_rows[] = {
@@ -21,13 +23,39 @@ static const struct option_row route_rows[] = {
 	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "write the forwarding tables, '-' for standard output" },
 	{ "dump_sl", OPT_STRING, offsetof(struct route_flags, dump_sl), NULL, .flags_long = "dump_sl",
 	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "write the SL per source switch and LID" },
+	{ "dump_lid_matrix", OPT_STRING, offsetof(struct route_flags, dump_lid_matrix), NULL,
+	  .flags_long = "dump_lid_matrix", .flags = OPT_CLI_ONLY, .arg = "FILE",
+	  .help = "write the hops between switches over each port" },
 	{ NULL }
 };
 /* clang-format on */
 
-/* Writes through a temporary name, so that a full disk leaves no half file behind. */
-static int dump_to(const struct route_job *j, const char *path, bool sl)
+typedef int dump_f(const struct route_job *j, FILE *f);
+
+static int dump_lfts(const struct route_job *j, FILE *f)
 {
+	return lftfile_write(j->g, &j->lids, &j->result.out.lft, f);
+}
+
+static int dump_sl(const struct route_job *j, FILE *f)
+{
+	return lftfile_write_sl(j->g, &j->lids, &j->result.out.lanes, f);
+}
+
+static int dump_lid_matrix(const struct route_job *j, FILE *f)
+{
+	struct hops hops;
+
+	int ret = hops_init(&hops, j->g, j->arena);
+	return ret == E_OK ? matrixfile_write(j->g, &j->lids, &hops, f) : ret;
+}
+
+/* Writes through a temporary name, so that a full disk leaves no half file behind. */
+static int dump_to(const struct route_job *j, const char *path, dump_f *dump)
+{
+	if (!path) {
+		return EXIT_GOOD;
+	}
 	const bool to_stdout = !strcmp(path, "-");
 	const char *part = arena_printf(j->arena, "%s.part", path);
 	FILE *f = to_stdout ? stdout : fopen(part, "w");
@@ -37,8 +65,7 @@ static int dump_to(const struct route_job *j, const char *path, bool sl)
 		ret = -errno;
 		goto out;
 	}
-	ret = sl ? lftfile_write_sl(j->g, &j->lids, &j->result.out.lanes, f)
-	         : lftfile_write(j->g, &j->lids, &j->result.out.lft, f);
+	ret = dump(j, f);
 	if (!to_stdout && fclose(f) != 0 && ret == E_OK) {
 		ret = -errno;
 	}
@@ -57,10 +84,9 @@ static int dump_all(const struct route_job *j)
 	if (!j->result.out.lft.rows && j->g->n_switches > 0) {
 		return EXIT_GOOD; /* nothing was computed, the report says why */
 	}
-	if (j->flags.dump_lfts && dump_to(j, j->flags.dump_lfts, false) != EXIT_GOOD) {
-		return EXIT_USAGE;
-	}
-	if (j->flags.dump_sl && dump_to(j, j->flags.dump_sl, true) != EXIT_GOOD) {
+	if (dump_to(j, j->flags.dump_lfts, dump_lfts) != EXIT_GOOD ||
+	    dump_to(j, j->flags.dump_sl, dump_sl) != EXIT_GOOD ||
+	    dump_to(j, j->flags.dump_lid_matrix, dump_lid_matrix) != EXIT_GOOD) {
 		return EXIT_USAGE;
 	}
 	return EXIT_GOOD;

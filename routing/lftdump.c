@@ -155,6 +155,7 @@ static int read_line(void *ctx, unsigned line, const char *text)
 	}
 	if (strncmp(text, "Multicast mlids", 15) == 0) {
 		complain(r, "this is a dump of multicast tables", text);
+		r->any_header = true;
 	} else if (strncmp(text, "0x", 2) == 0 && r->open) {
 		return read_entry(r, text);
 	} else if (strncmp(text, "0x", 2) == 0 && !r->any_header) {
