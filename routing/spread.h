@@ -29,9 +29,9 @@ struct spread_ports {
 };
 
 /*!
- * \brief Picks, of the links of switch \a s, those that lead one hop closer to switch \a t.
+ * \brief Picks, of the links of switch \a s, those that lead closer to switch \a t.
  *
- * A link leads closer only to a switch whose distance to \a t is one less, so routes end. Where
+ * A link leads closer only to a switch whose distance to \a t is less, so routes end. Where
  * the distance is not HOPS_NONE and \a s is not \a t, at least one of all links does. Called
  * from several threads at once.
  *

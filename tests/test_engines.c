@@ -74,7 +74,8 @@ static const struct promise {
 	{ "minhop", ANY, 1 },
 	{ "updn", TREE, 0.2 },
 	{ "dnup", TREE | MESH, 0.2 },
-	{ "dor", MESH, 0 },
+	{ "file", ANY, 1 },
+	{ "dor", ANY, 1 },
 };
 
 /*
@@ -93,6 +94,7 @@ static const struct {
 	{ "updn", "ft3 16", 0.05, 1.7 },        { "updn", "ft3 16", 0.2, 2.2 },
 	{ "dnup", "ft3 16", 0, 1.03 },          { "dnup", "ft3 16", 0.05, 1.7 },
 	{ "dor", "hypercube 6 2", 0, 1.0 },     { "dor", "torus 6x6 2", 0, 1.34 },
+	{ "dor", "torus 8x8x8 2", 0, 1.25 },
 };
 
 static struct arena *arena;
