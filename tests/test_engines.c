@@ -62,7 +62,7 @@ static const double fails[] = { 0, 0.01, 0.05, 0.2 };
 enum {
 	N_FABRICS = sizeof(fabrics) / sizeof(*fabrics),
 	N_FAILS = sizeof(fails) / sizeof(*fails),
-	SEEDS = 3
+	SEEDS = 2
 };
 
 /* What an engine owes beyond what all do. */
