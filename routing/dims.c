@@ -23,7 +23,7 @@
 
 enum {
 	KEYS = 256,
-	NAMED_MAX = 6,
+	NAMED_MAX = 3,
 	RING_MIN = 4 /* shorter ones have no turnless cycle */
 };
 
@@ -290,8 +290,8 @@ int dims_judge(const struct dims *d, const struct graph *g, struct why *notes)
 			        "mesh or hypercube: there is no order of dimensions to "
 			        "keep");
 		} else {
-			blame(&j, notes);
 			judge_rings(&j, notes);
+			blame(&j, notes);
 		}
 	}
 	arena_free(tmp);

@@ -352,7 +352,7 @@ START_TEST(many_odd_switches_are_counted)
 	}
 	l = fabric_lids(g, 0, 0, arena);
 	out = route(g, &l, NULL, NULL);
-	ck_assert_msg(strstr(out->notes.text, "4 more switches"), "%s", out->notes.text);
+	ck_assert_msg(strstr(out->notes.text, "7 more switches"), "%s", out->notes.text);
 }
 END_TEST
 

@@ -60,6 +60,9 @@ command -v jq >/dev/null || { say "jq is needed"; exit 2; }
 	route_bench ft11664 minhop ft3 36
 	route_bench ft11664f1 minhop ft3 36 --fail 0.01 --seed 1
 	route_bench t888 minhop torus 8x8x8 4
+	route_bench t888-dor dor torus 8x8x8 4
+	route_bench t16168-dor dor torus 16x16x8 2
+	route_bench hc8-dor dor hypercube 8 4
 	for program in bench_publish bench_sa bench_sweep; do
 		[ -x "$bin/tests/$program" ] || continue
 		say "$program"
