@@ -37,21 +37,20 @@ static void map_ports(struct column_map *m)
 {
 	const struct graph *g = m->g;
 
-	memset(m->next, 0xff, (size_t)m->n * m->width * sizeof(*m->next));
-	memset(m->channel, 0xff, (size_t)m->n * m->width * sizeof(*m->channel));
+	memset(m->hop, 0xff, (size_t)m->n * m->width * sizeof(*m->hop));
 	for (uint32_t s = 0; s < m->n; s++) {
 		const struct node *node = &g->nodes[g->switches[s]];
-		uint32_t *next = m->next + (size_t)s * m->width;
+		struct column_hop *hop = m->hop + (size_t)s * m->width;
 
 		for (uint32_t p = 1; p <= node->n_ports; p++) {
 			uint32_t peer = g->ports[node->first_port + p].peer;
 
 			if (peer != GRAPH_NONE) {
-				next[p] = g->nodes[g->ports[peer].node].sw;
+				hop[p].next = g->nodes[g->ports[peer].node].sw;
 			}
 		}
 		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-			m->channel[(size_t)s * m->width + g->adj[i].port] = i;
+			hop[g->adj[i].port].channel = i;
 		}
 		m->n_hosts[s] = g->host_first[s + 1] - g->host_first[s];
 	}
@@ -92,30 +91,74 @@ static void map_parts(struct column_map *m)
 	}
 }
 
+/*
+ * The order in which columns are settled: farthest from switches with hosts first. In a
+ * tree these are the roots, which are next to every destination; then each level leads to
+ * one that is settled already, whatever the destination.
+ */
+static void map_visit(struct column_map *m, uint32_t *level, uint32_t *queue)
+{
+	const struct graph *g = m->g;
+	uint32_t head = 0, tail = 0;
+
+	memset(level, 0xff, m->n * sizeof(*level));
+	for (uint32_t s = 0; s < m->n; s++) {
+		if (m->n_hosts[s]) {
+			level[s] = 0;
+			queue[tail++] = s;
+		}
+	}
+	while (head < tail) {
+		uint32_t s = queue[head++];
+
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			uint32_t to = g->adj[i].to;
+
+			if (level[to] == GRAPH_NONE) {
+				level[to] = level[s] + 1;
+				queue[tail++] = to;
+			}
+		}
+	}
+	/* the queue ascends in level: read backwards, each switch goes to its part */
+	memcpy(m->fill, m->part_first, m->n_parts * sizeof(*m->fill));
+	while (tail--) {
+		m->visit[m->fill[m->part[queue[tail]]]++] = queue[tail];
+	}
+	for (uint32_t s = 0; s < m->n; s++) {
+		if (level[s] == GRAPH_NONE) { /* no host in its part */
+			m->visit[m->fill[m->part[s]]++] = s;
+		}
+	}
+}
+
 int column_map_init(struct column_map *m, const struct graph *g, const struct lids *lids,
                     const struct lft *lft, struct arena *a)
 {
-	uint32_t n = g->n_switches;
+	uint32_t n = g->n_switches, *level, *queue;
 
 	*m = (struct column_map){ .g = g,
 		                  .lids = lids,
 		                  .lft = lft,
 		                  .n = n,
 		                  .width = (uint32_t)g->max_port + 1 };
-	m->next = arena_array(a, (size_t)n * m->width, sizeof(*m->next));
-	m->channel = arena_array(a, (size_t)n * m->width, sizeof(*m->channel));
+	m->hop = arena_array(a, (size_t)n * m->width, sizeof(*m->hop));
 	m->n_hosts = arena_array(a, n, sizeof(*m->n_hosts));
 	m->part = arena_array(a, n, sizeof(*m->part));
 	m->part_first = arena_array(a, (size_t)n + 1, sizeof(*m->part_first));
 	m->member = arena_array(a, n, sizeof(*m->member));
 	m->part_hosts = arena_array(a, n, sizeof(*m->part_hosts));
+	m->visit = arena_array(a, n, sizeof(*m->visit));
+	level = arena_array(a, n, sizeof(*level));
+	queue = arena_array(a, n, sizeof(*queue));
 	m->fill = arena_array(a, n, sizeof(*m->fill));
-	if (!m->next || !m->channel || !m->n_hosts || !m->part || !m->part_first ||
-	    !m->member || !m->part_hosts || !m->fill) {
+	if (!m->hop || !m->n_hosts || !m->part || !m->part_first || !m->member ||
+	    !m->part_hosts || !m->fill || !m->visit || !level || !queue) {
 		return -ENOMEM;
 	}
 	map_ports(m);
 	map_parts(m);
+	map_visit(m, level, queue);
 	return E_OK;
 }
 
@@ -125,13 +168,14 @@ struct column *column_new(const struct column_map *m, unsigned n, struct arena *
 
 	for (unsigned i = 0; c && i < n; i++) {
 		c[i].next = arena_array(a, m->n, sizeof(*c->next));
+		c[i].channel = arena_array(a, m->n, sizeof(*c->channel));
 		c[i].state = arena_array(a, m->n, sizeof(*c->state));
 		c[i].order = arena_array(a, m->n, sizeof(*c->order));
 		c[i].loop_at = arena_array(a, m->n, sizeof(*c->loop_at));
 		c[i].stack = arena_array(a, m->n, sizeof(*c->stack));
 		c[i].block = arena_array(a, m->n, COLUMN_BLOCK);
-		if (!c[i].next || !c[i].state || !c[i].order || !c[i].loop_at ||
-		    !c[i].stack || !c[i].block) {
+		if (!c[i].next || !c[i].channel || !c[i].state || !c[i].order ||
+		    !c[i].loop_at || !c[i].stack || !c[i].block) {
 			return NULL;
 		}
 	}
@@ -195,17 +239,30 @@ void column_load_block(const struct column_map *m, struct column *c, uint32_t li
 	}
 }
 
+/* What is behind a switch's entry. */
+static inline struct column_hop hop_of(const struct column_map *m, const struct column *c,
+                                       uint32_t s)
+{
+	uint32_t p = c->port[s];
+
+	return p < m->width ? m->hop[(size_t)s * m->width + p]
+	                    : (struct column_hop){ GRAPH_NONE, GRAPH_NONE };
+}
+
 /* Follows entries from s until a switch whose state is known, then settles the way there.
  */
-static void settle_from(struct column *c, uint32_t s)
+static void settle_from(const struct column_map *m, struct column *c, uint32_t s)
 {
 	uint32_t depth = 0;
 	uint8_t end;
 
 	while (c->state[s] == COLUMN_UNKNOWN) {
+		struct column_hop hop = hop_of(m, c, s);
+
 		c->state[s] = COLUMN_ON_PATH;
 		c->stack[depth++] = s;
-		s = c->next[s];
+		c->channel[s] = hop.channel;
+		s = c->next[s] = hop.next;
 		if (s == GRAPH_NONE) {
 			s = c->stack[--depth];
 			c->state[s] = COLUMN_HOLE;
@@ -223,6 +280,38 @@ static void settle_from(struct column *c, uint32_t s)
 		c->state[s] = end;
 		if (end == COLUMN_ARRIVES) {
 			c->order[c->n_order++] = s;
+		}
+	}
+}
+
+/*
+ * Settles all switches of a part. In the order of visit most lead to one that is known.
+ * Everything that does not change is held in locals, because a store through a byte
+ * pointer may change anything else.
+ */
+static void settle_part(const struct column_map *m, struct column *c, uint32_t part)
+{
+	const uint32_t *visit = m->visit, end = m->part_first[part + 1];
+	uint32_t *next = c->next, *channel = c->channel, *order = c->order;
+	uint8_t *state = c->state;
+	struct column_map map = *m;
+	struct column col = *c;
+
+	for (uint32_t i = m->part_first[part]; i < end; i++) {
+		uint32_t s = visit[i];
+		struct column_hop hop;
+
+		if (state[s] != COLUMN_UNKNOWN) {
+			continue;
+		}
+		hop = hop_of(&map, &col, s);
+		if (hop.next != GRAPH_NONE && state[hop.next] == COLUMN_ARRIVES) {
+			next[s] = hop.next;
+			channel[s] = hop.channel;
+			state[s] = COLUMN_ARRIVES;
+			order[c->n_order++] = s;
+		} else {
+			settle_from(m, c, s);
 		}
 	}
 }
@@ -245,8 +334,6 @@ static bool find_home(const struct column_map *m, struct column *c)
 
 bool column_resolve(const struct column_map *m, struct column *c, uint32_t lid)
 {
-	uint32_t part, first, last;
-
 	if (lid > m->lids->top || m->lids->owner[lid] == GRAPH_NONE) {
 		return false;
 	}
@@ -258,25 +345,12 @@ bool column_resolve(const struct column_map *m, struct column *c, uint32_t lid)
 	c->port = c->block + (size_t)(lid - c->block_lid) * m->n;
 	c->n_order = 0;
 	c->n_loops = 0;
-	part = m->part[c->home];
-	first = m->part_first[part];
-	last = m->part_first[part + 1];
-	for (uint32_t i = first; i < last; i++) {
-		uint32_t s = m->member[i], p = c->port[s];
-
-		c->next[s] =
-			p < m->width ? m->next[(size_t)s * m->width + p] : GRAPH_NONE;
-		c->state[s] = COLUMN_UNKNOWN;
-	}
+	memset(c->state, COLUMN_UNKNOWN, m->n);
 	if (c->port[c->home] == c->home_port) {
 		c->next[c->home] = GRAPH_NONE;
 		c->state[c->home] = COLUMN_ARRIVES;
 		c->order[c->n_order++] = c->home;
 	}
-	for (uint32_t i = first; i < last; i++) {
-		if (c->state[m->member[i]] == COLUMN_UNKNOWN) {
-			settle_from(c, m->member[i]);
-		}
-	}
+	settle_part(m, c, m->part[c->home]);
 	return true;
 }

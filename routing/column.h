@@ -18,19 +18,23 @@ struct lids;
  * struct column_map holds what does not depend on the LID: where each port of each switch
  * leads. struct column is the working set of one thread.
  */
+struct column_hop {
+	uint32_t next; /*!< switch behind the port, itself for a loopback cable, GRAPH_NONE: none */
+	uint32_t channel; /*!< index in graph.adj, GRAPH_NONE: none */
+};
+
 struct column_map {
 	const struct graph *g;
 	const struct lids *lids;
 	const struct lft *lft;
 	uint32_t n;     /*!< switches */
 	uint32_t width; /*!< ports per row below: graph.max_port + 1 */
-	uint32_t *next; /*!< [n][width] switch behind a port, itself for a loopback cable,
-	                   GRAPH_NONE: none */
-	uint32_t *channel; /*!< [n][width] index in graph.adj, GRAPH_NONE: none */
+	struct column_hop *hop; /*!< [n][width] what is behind a port */
 	uint32_t *n_hosts; /*!< [n] CA and router ports on the switch */
 	uint32_t *part; /*!< [n] connected part; switches only: a CA forwards nothing */
 	uint32_t *part_first; /*!< [n_parts + 1] into member */
 	uint32_t *member;     /*!< [n] switches by part, ascending */
+	uint32_t *visit;      /*!< [n] likewise, in the order in which columns are settled */
 	uint32_t *part_hosts; /*!< [n_parts] CA and router ports */
 	uint32_t n_parts;
 	uint32_t *fill; /*!< [n] working memory */
@@ -56,6 +60,7 @@ struct column {
 	const uint8_t *port; /*!< [n] entry per switch */
 	uint32_t *
 		next; /*!< [n] next switch, GRAPH_NONE; set for switches of home's part */
+	uint32_t *channel; /*!< [n] channel to the next switch; likewise */
 	uint8_t *state;  /*!< [n] enum column_state; likewise */
 	uint32_t *order; /*!< [n_order] switches that arrive, each after its next; home
 	                    first */

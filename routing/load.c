@@ -6,61 +6,67 @@
 
 #include "conf/arena.h"
 #include "conf/err.h"
-#include "routing/column.h"
 #include "routing/graph.h"
 #include "routing/lids.h"
-#include "routing/paths.h"
+#include "routing/paths_work.h"
 
-/* Sums of one thread. */
+/* Sums of one thread. A route is counted in one of the two. */
 struct tally {
-	uint32_t *all, *base; /* [n_adj] */
+	uint32_t *base, *other; /* [n_adj] of base LIDs, of other LIDs */
 	uint32_t *flow; /* [n] routes that arrive at a switch for the present column */
 };
 
-/* Adds the routes of one resolved column: each switch's own hosts and what it receives.
- */
-static void count_column(const struct column_map *m, const struct column *c,
-                         struct tally *t)
+struct sums {
+	const struct column_map *map;
+	unsigned threads;
+	struct tally tally[];
+};
+
+struct sums *sums_new(const struct column_map *m, unsigned threads, struct arena *tmp)
 {
-	bool is_base = m->lids->of[c->owner].base == c->lid;
+	struct sums *x = arena_alloc(tmp, sizeof(*x) + threads * sizeof(*x->tally));
 
-	for (uint32_t i = 0; i < c->n_order; i++) {
-		t->flow[c->order[i]] = m->n_hosts[c->order[i]];
+	if (!x) {
+		return NULL;
 	}
-	for (uint32_t i = c->n_order; i-- > 1;) {
-		uint32_t s = c->order[i];
-		uint32_t channel = m->channel[(size_t)s * m->width + c->port[s]];
+	x->map = m;
+	x->threads = threads;
+	for (unsigned i = 0; i < threads; i++) {
+		struct tally *t = &x->tally[i];
 
-		t->all[channel] += t->flow[s];
-		t->base[channel] += is_base ? t->flow[s] : 0;
-		t->flow[c->next[s]] += t->flow[s];
-	}
-}
-
-static void count_block(const struct column_map *m, struct column *c, struct tally *t,
-                        uint32_t lid)
-{
-	column_load_block(m, c, lid);
-	for (uint32_t k = 0; k < COLUMN_BLOCK; k++) {
-		if (column_resolve(m, c, lid + k) && c->to_host) {
-			count_column(m, c, t);
-		}
-	}
-}
-
-static struct tally *tallies_new(const struct column_map *m, unsigned n, struct arena *a)
-{
-	struct tally *t = arena_array(a, n, sizeof(*t));
-
-	for (unsigned i = 0; t && i < n; i++) {
-		t[i].all = arena_array(a, m->g->n_adj, sizeof(*t->all));
-		t[i].base = arena_array(a, m->g->n_adj, sizeof(*t->base));
-		t[i].flow = arena_array(a, m->n, sizeof(*t->flow));
-		if (!t[i].all || !t[i].base || !t[i].flow) {
+		t->base = arena_array(tmp, m->g->n_adj, sizeof(*t->base));
+		t->other = arena_array(tmp, m->g->n_adj, sizeof(*t->other));
+		t->flow = arena_array(tmp, m->n, sizeof(*t->flow));
+		if (!t->base || !t->other || !t->flow) {
 			return NULL;
 		}
 	}
-	return t;
+	return x;
+}
+
+/* Against the order, each switch has received all that passes it before it is its turn.
+ */
+void sums_column(struct sums *x, unsigned thread, const struct column *c)
+{
+	struct tally *t = &x->tally[thread];
+	const uint32_t *n_hosts = x->map->n_hosts;
+	uint32_t *flow = t->flow, *sum = t->other;
+
+	if (!c->to_host) {
+		return;
+	}
+	if (x->map->lids->of[c->owner].base == c->lid) {
+		sum = t->base;
+	}
+	for (uint32_t i = 0; i < c->n_order; i++) {
+		flow[c->order[i]] = n_hosts[c->order[i]];
+	}
+	for (uint32_t i = c->n_order; i-- > 1;) {
+		uint32_t s = c->order[i];
+
+		sum[c->channel[s]] += flow[s];
+		flow[c->next[s]] += flow[s];
+	}
 }
 
 static int cmp_u32(const void *va, const void *vb)
@@ -93,55 +99,26 @@ static int summarise(struct load *l, uint32_t n, struct arena *tmp)
 	return E_OK;
 }
 
-static int count_all(const struct column_map *m, struct load *l, struct arena *tmp)
+int sums_load(const struct sums *x, struct arena *a, struct arena *tmp, struct load *ret)
 {
-	unsigned threads = column_threads();
-	uint32_t n_blocks = m->lids->top / COLUMN_BLOCK + 1;
-	struct column *col = column_new(m, threads, tmp);
-	struct tally *tally = tallies_new(m, threads, tmp);
+	uint32_t n = x->map->g->n_adj;
+	struct load l = { 0 };
+	int ret_code;
 
-	if (!col || !tally) {
+	l.all = arena_array(a, n, sizeof(*l.all));
+	l.base = arena_array(a, n, sizeof(*l.base));
+	if (!l.all || !l.base) {
 		return -ENOMEM;
 	}
-#pragma omp parallel for schedule(dynamic, 1)
-	for (uint32_t i = 0; i < n_blocks; i++) {
-		unsigned t = column_thread();
-
-		count_block(m, &col[t], &tally[t], i * COLUMN_BLOCK);
-	}
-	for (unsigned t = 0; t < threads; t++) {
-		for (uint32_t i = 0; i < m->g->n_adj; i++) {
-			l->all[i] += tally[t].all[i];
-			l->base[i] += tally[t].base[i];
+	for (unsigned t = 0; t < x->threads; t++) {
+		for (uint32_t i = 0; i < n; i++) {
+			l.base[i] += x->tally[t].base[i];
+			l.all[i] += x->tally[t].base[i] + x->tally[t].other[i];
 		}
 	}
-	return E_OK;
-}
-
-int load_build(const struct graph *g, const struct lids *lids, const struct lft *lft,
-               struct arena *a, struct load *ret)
-{
-	struct arena *tmp = arena_new();
-	struct column_map map;
-	struct load l = { 0 };
-	int ret_code = -ENOMEM;
-
-	l.all = arena_array(a, g->n_adj, sizeof(*l.all));
-	l.base = arena_array(a, g->n_adj, sizeof(*l.base));
-	if (!tmp || !l.all || !l.base) {
-		goto out;
-	}
-	ret_code = column_map_init(&map, g, lids, lft, tmp);
-	if (ret_code == E_OK) {
-		ret_code = count_all(&map, &l, tmp);
-	}
-	if (ret_code == E_OK) {
-		ret_code = summarise(&l, g->n_adj, tmp);
-	}
+	ret_code = summarise(&l, n, tmp);
 	if (ret_code == E_OK) {
 		*ret = l;
 	}
-out:
-	arena_free(tmp);
 	return ret_code;
 }

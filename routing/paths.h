@@ -50,3 +50,8 @@ int paths_build(const struct graph *g, const struct lids *lids, const struct lft
 /*! \brief Routes per link. The tables must be free of forwarding loops. Cost: O(S * L). */
 int load_build(const struct graph *g, const struct lids *lids, const struct lft *lft,
                struct arena *a, struct load *ret);
+
+/*! \brief Path rows and load at the price of little more than one of them. \retval -ENOMEM */
+int paths_load_build(const struct graph *g, const struct lids *lids,
+                     const struct lft *lft, const struct lanes *lanes, struct arena *a,
+                     struct paths *ret_paths, struct load *ret_load);

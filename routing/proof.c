@@ -40,8 +40,8 @@
 #include "routing/proof_work.h"
 
 /* Follows the route of one source as far as nobody went before on this lane. */
-static void follow(const struct prover *pv, const struct column *c, uint32_t s,
-                   unsigned vl, const struct deps *deps, uint16_t *marks)
+static void follow(const struct column *c, uint32_t s, unsigned vl,
+                   const struct deps *deps, uint16_t *marks)
 {
 	uint16_t bit = (uint16_t)(1U << vl);
 
@@ -53,9 +53,7 @@ static void follow(const struct prover *pv, const struct column *c, uint32_t s,
 			return;
 		}
 		if (c->state[s] == COLUMN_ARRIVES && next != c->home) {
-			size_t at = (size_t)s * pv->map.width + c->port[s];
-
-			deps_add(&deps[vl], pv->map.channel[at], c->port[next]);
+			deps_add(&deps[vl], c->channel[s], c->port[next]);
 		}
 		s = next;
 	}
@@ -74,9 +72,9 @@ void proof_follow_sources(const struct prover *pv, struct bench *b)
 		unsigned vl = proof_lane(pv, s, c->lid);
 
 		if (proof_decides(pv, c, s)) {
-			follow(pv, c, s, vl, pv->base, b->passed);
+			follow(c, s, vl, pv->base, b->passed);
 		} else {
-			follow(pv, c, s, vl, pv->management, b->managed);
+			follow(c, s, vl, pv->management, b->managed);
 		}
 		if (pv->map.n_hosts[s]) {
 			b->tally.vls |= 1U << vl;
@@ -87,7 +85,6 @@ void proof_follow_sources(const struct prover *pv, struct bench *b)
 /* Dependencies on one lane when every switch has a route. */
 static void depend_all(const struct prover *pv, struct bench *b)
 {
-	const struct column_map *m = &pv->map;
 	const struct column *c = b->col;
 	uint16_t *passed = b->passed;
 
@@ -100,8 +97,7 @@ static void depend_all(const struct prover *pv, struct bench *b)
 		passed[next] |= passed[s];
 		if (next != c->home) {
 			deps_add(passed[s] ? &pv->base[0] : &pv->management[0],
-			         m->channel[(size_t)s * m->width + c->port[s]],
-			         c->port[next]);
+			         c->channel[s], c->port[next]);
 		}
 	}
 }

@@ -25,8 +25,8 @@ int deps_init(struct deps *d, const struct column_map *map, struct arena *a)
 struct successors {
 	const struct deps *d;
 	const uint64_t *row;
-	const uint32_t *channel; /* of the switch the channel leads to, by port */
-	uint64_t bits;           /* left of the present word */
+	const struct column_hop *hop; /* of the switch the channel leads to, by port */
+	uint64_t bits;                /* left of the present word */
 	unsigned word;
 };
 
@@ -36,8 +36,7 @@ static void successors_start(struct successors *s, const struct deps *d, uint32_
 
 	*s = (struct successors){ .d = d,
 		                  .row = d->bits + (size_t)c * d->words,
-		                  .channel = m->channel +
-		                             (size_t)m->g->adj[c].to * m->width };
+		                  .hop = m->hop + (size_t)m->g->adj[c].to * m->width };
 	s->bits = s->row[0];
 }
 
@@ -54,7 +53,7 @@ static uint32_t successors_next(struct successors *s)
 	}
 	port = s->word * 64 + (unsigned)__builtin_ctzll(s->bits);
 	s->bits &= s->bits - 1;
-	return s->channel[port];
+	return s->hop[port].channel;
 }
 
 /* Tarjan's algorithm with its own stack of calls. */

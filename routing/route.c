@@ -164,13 +164,8 @@ static int prove(const struct route_request *r, struct arena *a, struct route_re
 static int finish(const struct route_request *r, struct arena *a,
                   struct route_result *ret)
 {
-	int ret_code = paths_build(r->g, r->lids, &ret->out.lft, &ret->out.lanes, a,
-	                           &ret->paths);
-
-	if (ret_code == E_OK) {
-		ret_code = load_build(r->g, r->lids, &ret->out.lft, a, &ret->load);
-	}
-	return ret_code;
+	return paths_load_build(r->g, r->lids, &ret->out.lft, &ret->out.lanes, a,
+	                        &ret->paths, &ret->load);
 }
 
 /* The first LMC above 0 of a CA or router port disqualifies some engines. */

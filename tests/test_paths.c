@@ -194,7 +194,7 @@ START_TEST(like_the_walk)
 	struct lft lft = minhop(g, &l);
 	struct lanes lanes = { .stride = lft.stride, .n = 4 };
 	struct paths paths, again;
-	struct load load;
+	struct load load, load_again;
 
 	vary_ports(g, seed);
 	lanes.rows = arena_array(arena, lft.n_switches, lft.stride);
@@ -217,7 +217,11 @@ START_TEST(like_the_walk)
 #ifdef _OPENMP
 	omp_set_num_threads(2);
 #endif
-	ck_assert_int_eq(paths_build(g, &l, &lft, &lanes, arena, &again), E_OK);
+	ck_assert_int_eq(
+		paths_load_build(g, &l, &lft, &lanes, arena, &again, &load_again), E_OK);
+	ck_assert_mem_eq(load.all, load_again.all, g->n_adj * sizeof(*load.all));
+	ck_assert_mem_eq(load.base, load_again.base, g->n_adj * sizeof(*load.base));
+	ck_assert_uint_eq(load.p99, load_again.p99);
 	ck_assert_mem_eq(paths.rows, again.rows,
 	                 (size_t)paths.n_sources * paths.n_lids * sizeof(*paths.rows));
 }

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include <errno.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "routing/graph.h"
+#include "routing/lids.h"
+#include "routing/paths_work.h"
+
+enum { RATES = 64, MTU_MAX = 5 }; /* rate codes have 6 bits */
+
+/* Rates of a path are compared by rank, because codes are not in order of speed. */
+struct ranks {
+	uint8_t code[RATES]; /* by rank, slowest first */
+	uint8_t of[RATES];   /* rank of a code */
+	unsigned n;
+};
+
+/* What one cable, and then a whole path, allows. */
+struct limit {
+	uint8_t mtu, rank, hops, reserved;
+};
+
+struct rows {
+	const struct column_map *map;
+	const struct lanes *lanes; /* NULL: one lane */
+	struct ranks ranks;
+	struct limit *cable; /* [n_adj] of each channel; hops unused */
+	struct paths out;
+	uint32_t *source_of;    /* [n] row of a switch in out, GRAPH_NONE */
+	struct limit *path;     /* [threads][n] */
+	struct path_row *block; /* [threads][n_sources][COLUMN_BLOCK] */
+};
+
+static void rank_rates(struct ranks *r)
+{
+	for (unsigned code = 0; code < RATES; code++) {
+		unsigned k = r->n;
+
+		if (code && !rate_speed((uint8_t)code)) {
+			continue;
+		}
+		for (; k && rate_speed(r->code[k - 1]) > rate_speed((uint8_t)code); k--) {
+			r->code[k] = r->code[k - 1];
+		}
+		r->code[k] = (uint8_t)code;
+		r->n++;
+	}
+	for (unsigned k = 0; k < r->n; k++) {
+		r->of[r->code[k]] = (uint8_t)k;
+	}
+}
+
+static struct limit smaller(struct limit a, struct limit b)
+{
+	return (struct limit){ .mtu = a.mtu < b.mtu ? a.mtu : b.mtu,
+		               .rank = a.rank < b.rank ? a.rank : b.rank };
+}
+
+static struct limit port_limit(const struct rows *b, const struct port *p)
+{
+	return (struct limit){
+		.mtu = p->mtu, .rank = b->ranks.of[link_rate(p->width, p->speed) % RATES]
+	};
+}
+
+/* What the cable on a port allows, seen from both of its ends. */
+static struct limit cable_limit(const struct rows *r, const struct port *here)
+{
+	return smaller(port_limit(r, here), port_limit(r, &r->map->g->ports[here->peer]));
+}
+
+static void measure_cables(struct rows *r)
+{
+	const struct graph *g = r->map->g;
+
+	for (uint32_t s = 0; s < r->map->n; s++) {
+		const struct port *first = &g->ports[g->nodes[g->switches[s]].first_port];
+
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			r->cable[i] = cable_limit(r, first + g->adj[i].port);
+		}
+	}
+}
+
+static int choose_sources(struct rows *r, struct arena *a)
+{
+	struct paths *out = &r->out;
+
+	for (uint32_t s = 0; s < r->map->n; s++) {
+		r->source_of[s] = GRAPH_NONE;
+		if (r->map->n_hosts[s]) {
+			r->source_of[s] = out->n_sources;
+			out->source[out->n_sources++] = s;
+		}
+	}
+	out->n_lids = r->map->lids->top + 1;
+	out->rows =
+		arena_array(a, (size_t)out->n_sources * out->n_lids, sizeof(*out->rows));
+	return out->rows ? E_OK : -ENOMEM;
+}
+
+struct rows *rows_new(const struct column_map *m, const struct lanes *lanes,
+                      unsigned threads, struct arena *a, struct arena *tmp)
+{
+	struct rows *r = arena_alloc(tmp, sizeof(*r));
+	uint32_t n = m->n;
+
+	if (!r) {
+		return NULL;
+	}
+	*r = (struct rows){ .map = m, .lanes = lanes && lanes->rows ? lanes : NULL };
+	r->out.source = arena_array(a, n, sizeof(*r->out.source));
+	r->source_of = arena_array(tmp, n, sizeof(*r->source_of));
+	r->cable = arena_array(tmp, m->g->n_adj, sizeof(*r->cable));
+	r->path = arena_array(tmp, (size_t)threads * n, sizeof(*r->path));
+	if (!r->out.source || !r->source_of || !r->cable || !r->path ||
+	    choose_sources(r, a) != E_OK) {
+		return NULL;
+	}
+	r->block = arena_array(tmp, (size_t)threads * r->out.n_sources * COLUMN_BLOCK,
+	                       sizeof(*r->block));
+	rank_rates(&r->ranks);
+	measure_cables(r);
+	return r->block ? r : NULL;
+}
+
+static struct path_row *block_of(const struct rows *r, unsigned thread)
+{
+	return r->block + (size_t)thread * r->out.n_sources * COLUMN_BLOCK;
+}
+
+void rows_clear_block(struct rows *r, unsigned thread)
+{
+	memset(block_of(r, thread), 0,
+	       (size_t)r->out.n_sources * COLUMN_BLOCK * sizeof(*r->block));
+}
+
+/* What the last cable allows: that of the owner, or none for the switch's own LID. */
+static struct limit home_limit(const struct rows *r, const struct column *c)
+{
+	struct limit last = { .mtu = MTU_MAX, .rank = (uint8_t)(r->ranks.n - 1) };
+
+	if (c->to_host) {
+		last = cable_limit(r, &r->map->g->ports[c->owner]);
+	}
+	last.hops = 1;
+	return last;
+}
+
+/*
+ * A path is one cable more than that of the next switch, which comes earlier in order. A
+ * row's place in the block is (source, LID).
+ */
+void rows_column(struct rows *r, unsigned thread, const struct column *c)
+{
+	struct limit *path = r->path + (size_t)thread * r->map->n;
+	struct path_row *block = block_of(r, thread) + c->lid % COLUMN_BLOCK;
+
+	for (uint32_t i = 0; i < c->n_order; i++) {
+		uint32_t s = c->order[i], row = r->source_of[s];
+		struct limit here;
+
+		if (i == 0) {
+			here = home_limit(r, c);
+		} else {
+			struct limit next = path[c->next[s]];
+
+			here = smaller(r->cable[c->channel[s]], next);
+			here.hops = (uint8_t)(next.hops + (next.hops < UINT8_MAX));
+		}
+		path[s] = here;
+		if (row != GRAPH_NONE) {
+			block[(size_t)row * COLUMN_BLOCK] = (struct path_row){
+				.mtu = here.mtu,
+				.rate = r->ranks.code[here.rank],
+				.hops = here.hops,
+				.lane = r->lanes ? lane_of(r->lanes, s, c->lid) : 0
+			};
+		}
+	}
+}
+
+void rows_store_block(struct rows *r, unsigned thread, uint32_t lid)
+{
+	const struct paths *out = &r->out;
+	const struct path_row *block = block_of(r, thread);
+	uint32_t n = out->n_lids - lid < COLUMN_BLOCK ? out->n_lids - lid : COLUMN_BLOCK;
+
+	for (uint32_t i = 0; i < out->n_sources; i++) {
+		memcpy(out->rows + (size_t)i * out->n_lids + lid,
+		       block + (size_t)i * COLUMN_BLOCK, n * sizeof(*block));
+	}
+}
+
+struct paths rows_paths(const struct rows *r)
+{
+	return r->out;
+}
