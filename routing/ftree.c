@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * ftree: fat trees. Every shift of the compute nodes passes without contention, and a
+ * tree that is broken stays a tree.
+ *
+ * Switches have ranks, from the roots or from the leaves (ftree_rank.c), and routes
+ * climb, then descend (ftree_reach.c). Which of the ways up a route takes is a function
+ * of the number of its destination, d-mod-k (ftree_order.c, ftree_fill.c), so no counting
+ * is needed and all switches are filled in parallel. Where the main route to a host is
+ * cut, only the pairs that it served are led anew (ftree_repair.c).
+ *
+ * Invariants: a switch that stands above a destination descends to it, any other climbs;
+ * so no route climbs after it has descended and no credit loop can arise. Where no such
+ * route exists, the entry stays empty.
+ *
+ * What differs from OpenSM 3.3.23:
+ * - It takes only trees whose switches of one rank all have the same number of cables up
+ * and down, unless a root file is given, and compute nodes of one rank only; else it
+ * gives up and minhop runs. Here such trees are routed, and the notes say what is
+ * missing. Rings, meshes and the like are refused.
+ * - A host in the root file stands for its switch, as for updn.
+ * - Routers have routes, too; they count as "other" hosts, which are dealt after their
+ * own numbers as OpenSM does with hosts that are no compute nodes.
+ * - Ports are chosen by number, not by counters of what was assigned before, so the
+ * routes of a healthy tree do not depend on which hosts are up: a missing host keeps its
+ * number, as OpenSM's dummy targets do. Only where more than half of the numbers would be
+ * unused are they given without gaps.
+ * - quasi_ftree_indexing changes nothing: the order of switches is found by majority.
+ *
+ * Sources: MLNX_OFED user manual, "Fat-tree Routing Algorithm" and "Routing between
+ * non-CN Nodes"; opensm(8); Zahavi, Johnson, Kerbyson, Lang 2010, "Optimized InfiniBand
+ * fat-tree routing for shift all-to-all communication patterns".
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "routing/ftree.h"
+#include "routing/lids.h"
+
+static const struct ftree_options no_options;
+
+static void ftree_init(struct ftree *f, const struct route_in *in)
+{
+	*f = (struct ftree){ .g = in->g,
+		             .lids = in->lids,
+		             .opt = in->options ? in->options : &no_options,
+		             .cancel = in->cancel,
+		             .n = in->g->n_switches };
+}
+
+static int prepare(struct ftree *f, struct arena *tmp, struct why *why)
+{
+	int ret = ftree_rank(f, tmp, why);
+
+	if (ret == E_OK) {
+		ret = ftree_order(f, tmp);
+	}
+	return ret;
+}
+
+static int ftree_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+{
+	struct arena *tmp = arena_new();
+	struct lft lft;
+	struct ftree f;
+	int ret_code = -ENOMEM;
+
+	ftree_init(&f, in);
+	if (!tmp || lft_init(&lft, f.n, in->lids->top, a) != E_OK) {
+		goto out;
+	}
+	f.lft = &lft;
+	ret_code = prepare(&f, tmp, &ret->notes);
+	if (ret_code == E_OK) {
+		ret_code = ftree_reach(&f, tmp, &ret->notes);
+	}
+	if (ret_code == E_OK) {
+		ret_code = ftree_fill(&f, tmp);
+	}
+	if (ret_code == E_OK && f.broken) {
+		ret_code = ftree_repair(&f, tmp);
+	}
+	if (ret_code == E_OK) {
+		ret->lft = lft;
+		ret->lanes = (struct lanes){ .n = 1 };
+	}
+out:
+	arena_free(tmp);
+	return ret_code;
+}
+
+#define MEMBER(m) .offset = offsetof(struct ftree_options, m)
+
+/* clang-format off */
+static const struct option_row ftree_rows[] = {
+	{ .name = "root_guid_file", .type = OPT_GUID_FILE, MEMBER(roots), .letter = 'a',
+	  .flags_long = "root_guid_file", .arg = "FILE",
+	  .help = "GUIDs of the root switches of a tree, or of hosts on them; none: they are found" },
+	{ .name = "cn_guid_file", .type = OPT_GUID_FILE, MEMBER(cn), .letter = 'u',
+	  .flags_long = "cn_guid_file", .arg = "FILE",
+	  .help = "Port GUIDs of the compute nodes of a fat tree; none: all CAs that are no I/O nodes" },
+	{ .name = "io_guid_file", .type = OPT_GUID_FILE, MEMBER(io), .letter = 'G',
+	  .flags_long = "io_guid_file", .arg = "FILE",
+	  .help = "Port GUIDs of I/O nodes, which may hang anywhere in a fat tree" },
+	{ .name = "max_reverse_hops", .type = OPT_UINT, MEMBER(max_reverse_hops), .def = "0", .max = 255,
+	  .letter = 'H', .flags_long = "max_reverse_hops", .arg = "HOPS",
+	  .help = "How often a route to an I/O node may climb after it has descended; "
+	          "for high availability only" },
+	{ .name = "connect_roots", .type = OPT_BOOL, MEMBER(connect_roots), .def = "FALSE",
+	  .letter = 'z', .flags_long = "connect_roots", .flags = OPT_NO_ARG,
+	  .help = "Routes between root switches; updn and dnup have them always, free of credit loops" },
+	{ .name = "quasi_ftree_indexing", .type = OPT_BOOL, MEMBER(quasi_ftree_indexing), .def = "FALSE",
+	  .flags_long = "quasi_ftree_indexing",
+	  .help = "Accepted for OpenSM; ftree finds the order of any tree by majority" },
+	{ .name = NULL },
+};
+/* clang-format on */
+
+const struct engine engine_ftree = {
+	.name = "ftree",
+	.summary = "Fat trees: shifts without contention; broken trees stay balanced",
+	.flags = ENGINE_DEADLOCK_FREE | ENGINE_LMC0_ONLY,
+	.options = ftree_rows,
+	.opt_size = sizeof(struct ftree_options),
+	.route = ftree_route,
+};

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "routing/engine.h"
+#include "routing/graph.h"
+#include "routing/tables.h"
+
+struct arena;
+struct guid_file;
+struct lids;
+
+/*!
+ * Inside of the fat-tree engine: ftree.c puts together what the other ftree_*.c do.
+ *
+ * Ranks: 0 is the top. A cable between ranks leads up to the smaller one; between equal
+ * ranks
+ * ("sibling") to the smaller index. Routes climb, then descend.
+ */
+enum {
+	FTREE_RANKS_MAX = 8, /*!< the manual's limit */
+	FTREE_NONE = 0xff,   /*!< distance: no route that climbs, then descends */
+	FTREE_UP = 0x80,     /*!< distance: the next hop climbs */
+	FTREE_HOPS = 0x7f,   /*!< distance: number of hops */
+	FTREE_HOPS_MAX = 126
+};
+
+struct ftree_options {
+	const struct guid_file *roots, *cn, *io;
+	uint32_t max_reverse_hops;
+	bool connect_roots;
+	bool quasi_ftree_indexing;
+};
+
+/*! A cable that leads up or down, seen from one end. */
+struct ftree_link {
+	uint32_t to;      /*!< switch index */
+	uint32_t channel; /*!< index in graph.adj */
+	uint32_t class;   /*!< of the switch there, UINT32_MAX: of equal rank */
+	uint8_t port;     /*!< egress port here */
+	uint8_t cable; /*!< number among those that the lower end has into the class above
+	                */
+};
+
+/*! Where the main route to a host passes between rank r + 1 and rank r. */
+struct ftree_stage {
+	uint32_t class; /*!< of the switch of rank r, UINT32_MAX: none */
+	uint32_t turn;  /*!< what is left of the host's number, to deal over equals */
+	uint32_t cable; /*!< which of several cables into that class */
+};
+
+struct ftree {
+	const struct graph *g;
+	const struct lids *lids;
+	const struct ftree_options *opt;
+	const _Atomic bool *cancel;
+	uint32_t n; /*!< switches */
+	/* ftree_rank.c */
+	uint8_t *kind; /*!< [graph.n_ports] enum ftree_kind of CA and router ports */
+	uint8_t *rank; /*!< [n] */
+	uint8_t n_ranks;
+	uint32_t *n_cn; /*!< [n] compute nodes on a switch */
+	uint32_t *part; /*!< [n] connected part */
+	/* ftree_order.c */
+	uint32_t *class; /*!< [n] switches of one rank that serve the same switches above
+	                  */
+	uint32_t n_classes;
+	uint32_t *leaf;     /*!< [n_leaves] switches with hosts, neighbours in the tree
+	                       together */
+	uint32_t *leaf_pos; /*!< [n] place in leaf, UINT32_MAX: no hosts */
+	uint32_t n_leaves;
+	uint32_t cn_stride;      /*!< numbers per leaf switch, 0: no places are held for
+	                            missing hosts */
+	uint32_t cn_rank;        /*!< rank of most compute nodes' switches */
+	struct ftree_link *link; /*!< [graph.n_adj] per switch: up by class, then down */
+	uint32_t *first;         /*!< [n + 1] into link */
+	uint32_t *first_down;    /*!< [n] */
+	uint32_t n_hosts;        /*!< entries of graph.hosts */
+	uint32_t *lid;           /*!< [n_hosts] base LID, 0: none */
+	struct ftree_stage *stage; /*!< [n_hosts][FTREE_RANKS_MAX] */
+	/* ftree_reach.c */
+	uint8_t *dist; /*!< [n][stride] hops to each switch, with FTREE_UP */
+	size_t stride;
+	/* ftree_fill.c */
+	struct lft *lft;
+	uint8_t *off; /*!< [n][off_stride] bit per host: not its main route here */
+	size_t off_stride;
+	bool broken; /*!< a main route is cut somewhere */
+};
+
+enum ftree_kind { FTREE_OTHER, FTREE_CN, FTREE_IO };
+
+/*! \brief Main route and next hop agree here? */
+static inline bool ftree_is_off(const struct ftree *f, uint32_t s, uint32_t h)
+{
+	return f->off[(size_t)s * f->off_stride + h / 8] >> h % 8 & 1;
+}
+
+static inline unsigned ftree_dist(const struct ftree *f, uint32_t from, uint32_t to)
+{
+	return f->dist[(size_t)from * f->stride + to];
+}
+
+/*! \brief Does the link of switch \a s lead closer to switch \a t, climbing only where it
+ * must? */
+static inline bool ftree_closer(const struct ftree *f, uint32_t s,
+                                const struct ftree_link *l, bool up, uint32_t t)
+{
+	unsigned d = ftree_dist(f, s, t), e = ftree_dist(f, l->to, t);
+
+	return up ? (e & FTREE_HOPS) + 1 == (d & FTREE_HOPS) : e + 1 == d;
+}
+
+/*!
+ * \brief Tells compute nodes from others, ranks switches, says whether it is a tree.
+ * \retval E_UNSUITABLE  Reason in \a why. \retval -ENOMEM
+ */
+int ftree_rank(struct ftree *f, struct arena *a, struct why *why);
+
+/*! \brief Classes of switches, order of leaves, main routes. \retval -ENOMEM */
+int ftree_order(struct ftree *f, struct arena *a);
+
+/*!
+ * \brief Distances. \retval E_UNSUITABLE  Two switches with compute nodes are joined by
+ * no route that climbs, then descends. \retval -ENOMEM
+ */
+int ftree_reach(struct ftree *f, struct arena *a, struct why *why);
+
+/*! \brief Fills tables with main routes and, where these are cut, with what is near. */
+int ftree_fill(struct ftree *f, struct arena *a);
+
+/*! \brief Leads what is off its main route over the least used links. \retval -ENOMEM
+ * -ECANCELED */
+int ftree_repair(struct ftree *f, struct arena *a);
+
+/*! \brief Routes that climb after they descended, to I/O nodes. \a ret_n: entries added.
+ */
+int ftree_reverse(struct ftree *f, struct arena *a, uint64_t *ret_n);
+
+/*! \brief Routes between switches that have none, by way of one leaf switch. */
+void ftree_connect_roots(struct ftree *f);
+
+/*! \brief Says what the tree lacks. */
+void ftree_note(const struct ftree *f, struct why *notes);
+
+/*!
+ * \brief Text of the compute nodes in the order in which shifts pass without contention:
+ *        "0x" LID in four digits, tab, node description; "0xFFFF" and "DUMMY" hold the
+ * places of missing hosts. Arena string. \param in   As given to the engine. \retval
+ * E_UNSUITABLE  As the engine. \retval -ENOMEM
+ */
+int ftree_cn_order(const struct route_in *in, struct arena *a, const char **ret);
