@@ -40,6 +40,10 @@ struct route_in {
 	const void *options;         /*!< the engine's own struct, NULL if it has none */
 	const struct lft *prev;      /*!< tables of the last run over the same graph and LIDs, or NULL */
 	const _Atomic bool *cancel;  /*!< checked between steps; NULL: never */
+	/*! Data VLs that every switch-to-switch link of the graph has, 1-15: lanes beyond do not
+	 *  exist; 0 is no limit. Tables with more are refused, so an engine that cannot do with these says
+	 *  E_UNSUITABLE and how many it would need. */
+	uint8_t max_lanes;
 };
 
 struct route_out {

@@ -164,6 +164,9 @@ uint8_t link_rate(uint8_t width, uint8_t speed);
 /*! \brief Speed of a rate code in units of 0.1 Gb/s, for comparing: codes are not in order of speed. 0 unknown. */
 uint32_t rate_speed(uint8_t rate);
 
+/*! \brief Data VLs of a VLCap or OperationalVLs code: 1, 2, 4, 8, 15; 1 for what is no code. */
+uint8_t link_vls(uint8_t code);
+
 /*! \brief "4x EDR" style names. */
 const char *link_speed_name(uint8_t speed);
 const char *link_width_name(uint8_t width);

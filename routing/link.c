@@ -102,3 +102,10 @@ const char *node_type_name(uint8_t type)
 	}
 	return "?";
 }
+
+uint8_t link_vls(uint8_t code)
+{
+	static const uint8_t vls[] = { 1, 1, 2, 4, 8, 15 };
+
+	return code < sizeof(vls) ? vls[code] : 1;
+}

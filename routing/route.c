@@ -179,14 +179,41 @@ static bool has_lmc(const struct route_request *r)
 	return false;
 }
 
+uint8_t route_lanes(const struct graph *g)
+{
+	uint8_t lanes = link_vls(5);
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		const struct node *n = &g->nodes[g->switches[s]];
+
+		/* each cable is met from both ends */
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			uint8_t vls =
+				link_vls(g->ports[n->first_port + g->adj[i].port].vls);
+
+			lanes = vls < lanes ? vls : lanes;
+		}
+	}
+	return lanes;
+}
+
+static uint8_t lanes_to_use(const struct route_request *r)
+{
+	uint8_t lanes = route_lanes(r->g);
+
+	return r->max_lanes && r->max_lanes < lanes ? r->max_lanes : lanes;
+}
+
 /* Check, route and prove with one engine. E_UNSUITABLE: the engine refused, reason in
  * why. */
 static int attempt(const struct route_request *r, const struct engine *e, struct arena *a,
                    struct why *why, struct route_result *ret)
 {
-	struct route_in in = {
-		.g = r->g, .lids = r->lids, .prev = r->prev, .cancel = r->cancel
-	};
+	struct route_in in = { .g = r->g,
+		               .lids = r->lids,
+		               .prev = r->prev,
+		               .cancel = r->cancel,
+		               .max_lanes = lanes_to_use(r) };
 	double start = now(r);
 	int ret_code = options_of(r, e, a, &in.options);
 
@@ -209,6 +236,11 @@ static int attempt(const struct route_request *r, const struct engine *e, struct
 		        ret->out.notes.text[0] ? ret->out.notes.text
 		                               : err_text(ret_code));
 		return ret_code;
+	}
+	if (ret->out.lanes.n > in.max_lanes) {
+		why_add(why, "%s: uses %u lanes, there are %u", e->name, ret->out.lanes.n,
+		        in.max_lanes);
+		return E_UNSUITABLE;
 	}
 	ret->used = e;
 	return prove(r, a, ret);

@@ -52,6 +52,7 @@ struct route_request {
 	bool strict;                /*!< management pairs count */
 	const struct lft *prev;     /*!< or NULL */
 	const _Atomic bool *cancel; /*!< or NULL */
+	uint8_t max_lanes;          /*!< at most this many lanes, 0: as many as the links have */
 	double (*now)(void);        /*!< seconds, for the two figures below; NULL: they stay 0 */
 };
 
@@ -67,8 +68,11 @@ struct route_result {
 	double seconds_route, seconds_prove;
 };
 
+/*! \brief Data VLs that all switch-to-switch links have in common, by VLCap of both ends: 1-15. */
+uint8_t route_lanes(const struct graph *g);
+
 /*!
- * \brief Routes and proves.
+ * \brief Routes and proves. Engines get the lanes of route_lanes(), at most r->max_lanes.
  *
  * \retval E_OK          ret->out may be programmed.
  * \retval E_UNSUITABLE  Every engine refused and no_fallback was given.

@@ -92,6 +92,19 @@ START_TEST(names)
 }
 END_TEST
 
+/* PortInfo.VLCap (IBTA vol. 1, 14.2.5.6): "1: VL0, 2: VL0, VL1, 3: VL0 - VL3, 4: VL0 -
+ * VL7, 5: VL0 - VL14". */
+START_TEST(data_vls)
+{
+	static const uint8_t vls[] = { 1, 1, 2, 4, 8, 15, 1, 1, 1 };
+
+	for (unsigned i = 0; i < sizeof(vls); i++) {
+		ck_assert_uint_eq(link_vls((uint8_t)i), vls[i]);
+	}
+	ck_assert_uint_eq(link_vls(255), 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("link");
@@ -101,6 +114,7 @@ int main(void)
 	                    sizeof(cases) / sizeof(cases[0]));
 	tcase_add_test(t, unknown_codes_have_no_speed);
 	tcase_add_test(t, names);
+	tcase_add_test(t, data_vls);
 	suite_add_tcase(s, t);
 
 	SRunner *r = srunner_create(s);

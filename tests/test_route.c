@@ -294,6 +294,53 @@ START_TEST(nothing_works)
 }
 END_TEST
 
+/* minhop's tables, every other LID in the second lane. */
+static int two_lanes(const struct route_in *in, struct arena *a, struct route_out *ret)
+{
+	int err = engine_find("minhop")->route(in, a, ret);
+	struct lft *t = &ret->lft;
+
+	ck_assert_uint_ge(in->max_lanes, 1);
+	ck_assert_int_eq(err, E_OK);
+	ret->lanes =
+		(struct lanes){ arena_array(a, t->n_switches, t->stride), t->stride, 2 };
+	for (size_t i = 0; i < t->n_switches * t->stride; i++) {
+		ret->lanes.rows[i] = i % t->stride & 1;
+	}
+	return E_OK;
+}
+
+static const struct engine twin = { .name = "twin", .route = two_lanes };
+
+/* Lanes that one link does not have cannot be used. */
+START_TEST(lanes_there_are)
+{
+	struct graph *g = fabric_make("ft2 4 2 2", 0, 1, arena);
+	struct route_request r = request(g, 0, NULL);
+	struct port *odd =
+		&g->ports[g->nodes[g->switches[0]].first_port + g->adj[0].port];
+	struct route_result res;
+
+	r.list.engine[0] = &twin;
+	ck_assert_uint_eq(route_lanes(g), 8); /* topogen's ports have VLCap 4 */
+	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+	ck_assert_ptr_eq(res.used, &twin);
+	ck_assert_uint_eq(res.proof.vls_used, 2);
+	r.max_lanes = 1;
+	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+	ck_assert_str_eq(res.used->name, "minhop");
+	ck_assert_str_eq(res.fallback_reason.text, "twin: uses 2 lanes, there are 1");
+	r.max_lanes = 0;
+	odd->vls = 1;
+	ck_assert_uint_eq(route_lanes(g), 1);
+	r.list.no_fallback = true;
+	ck_assert_int_eq(route_run(&r, arena, &res), E_UNSUITABLE);
+	odd->vls = 5;
+	g->ports[g->hosts[0]].vls = 1; /* a host's own cable does not count */
+	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+}
+END_TEST
+
 START_TEST(cancel)
 {
 	struct graph *g = fabric_make("ft2 4 2 2", 0, 1, arena);
@@ -385,6 +432,7 @@ int main(void)
 	tcase_add_loop_test(t, degraded_tree, 0, 2);
 	tcase_add_loop_test(t, fallback, 0, sizeof(bad_engines) / sizeof(*bad_engines));
 	tcase_add_test(t, nothing_works);
+	tcase_add_test(t, lanes_there_are);
 	tcase_add_test(t, cancel);
 	tcase_add_test(t, foreign_tables);
 	tcase_add_loop_test(t, fabric_files, 0, sizeof(files) / sizeof(*files));
