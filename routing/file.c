@@ -5,12 +5,13 @@
  *
  * lfts_file holds forwarding tables. A LID of the file is that of the port which the
  * file's remark names: when this port has other LIDs now, the entry moves to them. Ports
- * and switches that are not in the fabric any more are skipped. What the file leaves out
- * is filled as minhop does, column by column: a switch without a table has an entry for
- * every LID, and a LID that the file does not know has one at every switch. An entry that
- * a table lacks for a LID the file does know stays empty. Whether the mixture connects
- * everything, without loops, is shown by the proof like that of every engine; if not, the
- * next engine of the list has its turn.
+ * and switches that are not in the fabric any more are skipped. A LID that the file does
+ * not know is routed as minhop does at every switch. A switch that the file leaves out
+ * sends each LID to the neighbour from which the tables of the others arrive soonest
+ * (mend.c): the port that minhop would take may lead into a loop with tables that are not
+ * of shortest paths. An entry that a table lacks for a LID the file does know stays
+ * empty. Whether all this connects everything, without loops, is shown by the proof like
+ * that of every engine; if not, the next engine of the list has its turn.
  *
  * lid_matrix_dump_file holds hops. They decide which ports lead closer (matrix.c), and
  * the LIDs are spread over these ports as minhop does.
@@ -40,6 +41,7 @@
 #include "routing/lids.h"
 #include "routing/matrix.h"
 #include "routing/matrixfile.h"
+#include "routing/mend.h"
 #include "routing/spread.h"
 
 enum { NAMED_MAX = 3 };
@@ -207,18 +209,35 @@ static uint32_t unknown_lids(const struct job *j, uint32_t *ret_first)
 	return n;
 }
 
-static void fill_gaps(const struct job *j, const struct lft *from, const struct lft *lft)
+/* LIDs that the file does not know, at every switch. */
+static void fill_columns(const struct job *j, const struct lft *from,
+                         const struct lft *lft)
 {
 	for (uint32_t s = 0; s < j->g->n_switches; s++) {
 		uint8_t *row = lft_row(lft, s);
 		const uint8_t *other = lft_row(from, s);
 
 		for (uint32_t lid = 1; lid <= j->lids->top; lid++) {
-			if (j->table[s] == GRAPH_NONE || !j->known[lid]) {
+			if (!j->known[lid]) {
 				row[lid] = other[lid];
 			}
 		}
 	}
+}
+
+/* The other LIDs at the switches that the file leaves out. */
+static int fill_rows(const struct job *j, const struct lft *from, const struct lft *lft,
+                     struct arena *tmp)
+{
+	bool *open = arena_array(tmp, j->g->n_switches, sizeof(*open));
+
+	if (!open) {
+		return -ENOMEM;
+	}
+	for (uint32_t s = 0; s < j->g->n_switches; s++) {
+		open[s] = j->table[s] == GRAPH_NONE;
+	}
+	return mend_run(j->g, j->lids, open, j->known, from, lft);
 }
 
 /* Tables by the hops of a file, or by those of the cables. */
@@ -283,9 +302,9 @@ static int fill(struct job *j, const struct route_in *in, const struct matrix_du
 		ret = spread_tables(in, hops, j->notes, tmp, &other);
 	}
 	if (ret == E_OK) {
-		fill_gaps(j, &other, lft);
+		fill_columns(j, &other, lft);
 	}
-	return ret;
+	return ret == E_OK && n_sw ? fill_rows(j, &other, lft, tmp) : ret;
 }
 
 /* ---- the whole ---- */

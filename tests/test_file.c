@@ -285,6 +285,30 @@ START_TEST(a_switch_left_out)
 }
 END_TEST
 
+/*
+ * Tables that are not of shortest paths: what minhop would take leads into loops with
+ * them. Two switches are left out, neighbours of one another.
+ */
+START_TEST(switches_left_out_of_longer_paths)
+{
+	struct graph *g = fabric_make("torus 5x5 1", 0.05, 1, arena);
+	struct lids l = fabric_lids(g, 1, 0, arena);
+	struct lft made = route("updn", g, &l, NULL)->lft;
+	uint32_t gone = (uint32_t)_i, also = g->adj[g->adj_first[gone]].to;
+	char *text =
+		without_switch(lft_text(g, &l, &made), g->nodes[g->switches[gone]].guid);
+	struct route_out *out;
+
+	text = without_switch(text, g->nodes[g->switches[also]].guid);
+	out = route("file", g, &l, lfts(text));
+	check_complete(g, &l, &out->lft);
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		ck_assert(s == gone || s == also ||
+		          !memcmp(lft_row(&out->lft, s), lft_row(&made, s), made.stride));
+	}
+}
+END_TEST
+
 START_TEST(a_host_left_out)
 {
 	struct graph *g = fabric_make(fabrics[_i], 0, 1, arena);
@@ -565,6 +589,7 @@ int main(void)
 	tcase_add_loop_test(t, lids_that_moved, 0, 3);
 	tcase_add_test(t, lmc_that_changed);
 	tcase_add_loop_test(t, a_switch_left_out, 0, N_FABRICS);
+	tcase_add_loop_test(t, switches_left_out_of_longer_paths, 0, 25);
 	tcase_add_loop_test(t, a_host_left_out, 0, N_FABRICS);
 	ADD_LOOP(t, entries_find_their_lid, entries);
 	tcase_add_test(t, ports_that_do_not_exist);
