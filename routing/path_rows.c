@@ -156,19 +156,21 @@ static struct limit home_limit(const struct rows *r, const struct column *c)
  */
 void rows_column(struct rows *r, unsigned thread, const struct column *c)
 {
-	struct limit *path = r->path + (size_t)thread * r->map->n;
+	const uint32_t *order = c->order, *to = c->next, *channel = c->channel;
+	const uint32_t *source_of = r->source_of, n = c->n_order;
+	const struct limit *cable = r->cable;
+	struct limit *path = r->path + (size_t)thread * r->map->n, here;
 	struct path_row *block = block_of(r, thread) + c->lid % COLUMN_BLOCK;
 
-	for (uint32_t i = 0; i < c->n_order; i++) {
-		uint32_t s = c->order[i], row = r->source_of[s];
-		struct limit here;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t s = order[i], row = source_of[s];
 
 		if (i == 0) {
 			here = home_limit(r, c);
 		} else {
-			struct limit next = path[c->next[s]];
+			struct limit next = path[to[s]];
 
-			here = smaller(r->cable[c->channel[s]], next);
+			here = smaller(cable[channel[s]], next);
 			here.hops = (uint8_t)(next.hops + (next.hops < UINT8_MAX));
 		}
 		path[s] = here;

@@ -10,13 +10,13 @@
  * that there are any.
  *
  * Which routes make dependencies: those that arrive. A route that ends in a hole or
- * circles fails the proof by itself; adding its dependencies would report every
+ * circles is counted as such; adding its dependencies would report every
  * forwarding loop a second time as a credit loop.
  *
  * There are two tables of dependencies per lane: of the pairs that decide, and of
- * management pairs. Cycles of the first are credit loops. The second matters only
- * where it does not fit the order in which the first was found to be free of cycles:
- * then the union is searched once more.
+ * management pairs. Cycles of the first are credit loops. Where management has
+ * dependencies that the first lacks, the union is searched once more for components that
+ * hold none of these cycles.
  *
  * With one lane a column is walked against its order: every switch has heard from all
  * that send through it before it is its turn, so the routes of hosts and of management

@@ -286,6 +286,7 @@ int main(void)
 	Suite *s = suite_create("paths");
 	TCase *t = tcase_create("paths");
 
+	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, like_the_walk, 0, N_FABRICS * ROUNDS);
 	tcase_add_test(t, slowest_cable_wins);
