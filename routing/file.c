@@ -282,8 +282,8 @@ static int fill(struct job *j, const struct route_in *in, const struct matrix_du
 	if (n_sw) {
 		why_add(j->notes,
 		        "%s: no table for %" PRIu32
-		        " switches, the first '%s': filled as "
-		        "minhop does",
+		        " switches, the first '%s': they follow the "
+		        "tables of the others",
 		        j->dump->path, n_sw, switch_node(j->g, sw)->description);
 	}
 	if (n_lids) {

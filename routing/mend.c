@@ -36,7 +36,7 @@ static uint32_t next_of(const struct mend *m, uint32_t s)
 {
 	uint8_t port = *entry(m, s);
 
-	return port < m->map->width ? m->map->next[(size_t)s * m->map->width + port]
+	return port < m->map->width ? m->map->hop[(size_t)s * m->map->width + port].next
 	                            : GRAPH_NONE;
 }
 
