@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Cycle detection while dependencies are added.
+ *
+ * The channels stand in an order in which every dependency leads from a lower place to a
+ * higher one; as long as there is such an order there is no cycle. A new dependency that
+ * fits the order costs nothing. For one that does not, only the channels between its two
+ * ends matter: those that can be reached from its head must move behind those that reach
+ * its tail, and the places they hold now are dealt out anew. A head that reaches the tail
+ * is a cycle (Pearce and Kelly 2006, "A dynamic topological sort algorithm for directed
+ * acyclic graphs"). Taking a dependency away leaves the order valid.
+ *
+ * A channel can only be followed by the links of the switch behind it, so dependencies
+ * are rows of bits, one bit per link, once by tail and once by head.
+ */
+#include "routing/cdg.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "routing/graph.h"
+
+enum { WORD = 64, FEW = 24 };
+
+/* ---- what lanes share ---- */
+
+static uint32_t find_back(const struct graph *g, uint32_t s, const struct sw_link *l)
+{
+	uint32_t i = g->adj_first[l->to];
+
+	while (g->adj[i].port != l->to_port || g->adj[i].to != s) {
+		i++;
+	}
+	return i;
+}
+
+int cdg_map_init(struct cdg_map *m, const struct graph *g, struct arena *a)
+{
+	struct cdg_map x = { .g = g, .n = g->n_adj, .words = 1 };
+
+	x.from = arena_array(a, x.n, sizeof(*x.from));
+	x.back = arena_array(a, x.n, sizeof(*x.back));
+	if (!x.from || !x.back) {
+		return -ENOMEM;
+	}
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		uint32_t n = g->adj_first[s + 1] - g->adj_first[s];
+
+		x.words =
+			(n + WORD - 1) / WORD > x.words ? (n + WORD - 1) / WORD : x.words;
+		for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
+			x.from[c] = s;
+			x.back[c] = find_back(g, s, &g->adj[c]);
+		}
+	}
+	*m = x;
+	return E_OK;
+}
+
+/* ---- one lane ---- */
+
+int cdg_init(struct cdg *c, const struct cdg_map *m, const uint32_t *order,
+             struct arena *a)
+{
+	struct cdg x = { .m = m };
+	size_t n = m->n;
+
+	x.out = arena_array(a, n * m->words, sizeof(*x.out));
+	x.in = arena_array(a, n * m->words, sizeof(*x.in));
+	x.ord = arena_array(a, n, sizeof(*x.ord));
+	x.at = arena_array(a, n, sizeof(*x.at));
+	x.mark = arena_array(a, n, sizeof(*x.mark));
+	x.ahead = arena_array(a, n, sizeof(*x.ahead));
+	x.behind = arena_array(a, n, sizeof(*x.behind));
+	x.slots = arena_array(a, n, sizeof(*x.slots));
+	if (!x.out || !x.in || !x.ord || !x.at || !x.mark || !x.ahead || !x.behind ||
+	    !x.slots) {
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < m->n; i++) {
+		x.at[i] = order ? order[i] : i;
+		x.ord[x.at[i]] = i;
+	}
+	*c = x;
+	return E_OK;
+}
+
+void cdg_clear(struct cdg *c)
+{
+	size_t bytes = (size_t)c->m->n * c->m->words * sizeof(*c->out);
+
+	memset(c->out, 0, bytes);
+	memset(c->in, 0, bytes);
+}
+
+/* Place of a channel among the links of the switch that it leaves. */
+static uint32_t local(const struct cdg *c, uint32_t channel)
+{
+	return channel - c->m->g->adj_first[c->m->from[channel]];
+}
+
+static uint64_t *word_of(const struct cdg *c, uint64_t *rows, uint32_t row, uint32_t bit)
+{
+	return rows + (size_t)row * c->m->words + bit / WORD;
+}
+
+static uint64_t mask_of(uint32_t bit)
+{
+	return UINT64_C(1) << bit % WORD;
+}
+
+bool cdg_has(const struct cdg *c, uint32_t from, uint32_t to)
+{
+	uint32_t k = local(c, to);
+
+	return *word_of(c, c->out, from, k) & mask_of(k);
+}
+
+static void store(struct cdg *c, uint32_t from, uint32_t to)
+{
+	uint32_t k = local(c, to), b = local(c, c->m->back[from]);
+
+	*word_of(c, c->out, from, k) |= mask_of(k);
+	*word_of(c, c->in, to, b) |= mask_of(b);
+}
+
+void cdg_remove(struct cdg *c, uint32_t from, uint32_t to)
+{
+	uint32_t k = local(c, to), b = local(c, c->m->back[from]);
+
+	*word_of(c, c->out, from, k) &= ~mask_of(k);
+	*word_of(c, c->in, to, b) &= ~mask_of(b);
+}
+
+/*
+ * Places that can be reached from place lo and are not behind hi, into c->ahead. Returns
+ * how many, or UINT32_MAX when hi itself is one.
+ */
+static uint32_t look_ahead(struct cdg *c, uint32_t lo, uint32_t hi)
+{
+	const struct graph *g = c->m->g;
+	uint32_t n = 1;
+
+	c->ahead[0] = lo;
+	c->mark[lo] = c->search;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t x = c->at[c->ahead[i]];
+		uint32_t first = g->adj_first[g->adj[x].to];
+
+		for (unsigned w = 0; w < c->m->words; w++) {
+			uint64_t bits = c->out[(size_t)x * c->m->words + w];
+
+			for (; bits; bits &= bits - 1) {
+				uint32_t at = c->ord[first + w * WORD +
+				                     (unsigned)__builtin_ctzll(bits)];
+
+				if (at == hi) {
+					return UINT32_MAX;
+				}
+				if (at < hi && c->mark[at] != c->search) {
+					c->mark[at] = c->search;
+					c->ahead[n++] = at;
+				}
+			}
+		}
+	}
+	return n;
+}
+
+/* Places that reach place hi and are not before lo, into c->behind. */
+static uint32_t look_behind(struct cdg *c, uint32_t lo, uint32_t hi)
+{
+	const struct graph *g = c->m->g;
+	uint32_t n = 1;
+
+	c->behind[0] = hi;
+	c->mark[hi] = c->search;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t x = c->at[c->behind[i]];
+		uint32_t first = g->adj_first[c->m->from[x]];
+
+		for (unsigned w = 0; w < c->m->words; w++) {
+			uint64_t bits = c->in[(size_t)x * c->m->words + w];
+
+			for (; bits; bits &= bits - 1) {
+				uint32_t back = first + w * WORD +
+				                (unsigned)__builtin_ctzll(bits);
+				uint32_t at = c->ord[c->m->back[back]];
+
+				if (at > lo && c->mark[at] != c->search) {
+					c->mark[at] = c->search;
+					c->behind[n++] = at;
+				}
+			}
+		}
+	}
+	return n;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void sort_places(uint32_t *p, uint32_t n)
+{
+	if (n > FEW) {
+		qsort(p, n, sizeof(*p), by_number);
+		return;
+	}
+	for (uint32_t i = 1; i < n; i++) {
+		uint32_t x = p[i], k = i;
+
+		for (; k && p[k - 1] > x; k--) {
+			p[k] = p[k - 1];
+		}
+		p[k] = x;
+	}
+}
+
+/* Sorts the places of both sets into c->slots. */
+static void merge(struct cdg *c, uint32_t n_behind, uint32_t n_ahead)
+{
+	uint32_t i = 0, k = 0;
+
+	while (i < n_behind || k < n_ahead) {
+		bool take = k == n_ahead || (i < n_behind && c->behind[i] < c->ahead[k]);
+
+		c->slots[i + k] = take ? c->behind[i] : c->ahead[k];
+		i += take;
+		k += !take;
+	}
+}
+
+/* Deals the places out anew: first to what is behind, then to what is ahead. */
+static void reorder(struct cdg *c, uint32_t n_behind, uint32_t n_ahead)
+{
+	uint32_t n = n_behind + n_ahead;
+
+	sort_places(c->behind, n_behind);
+	sort_places(c->ahead, n_ahead);
+	merge(c, n_behind, n_ahead);
+	for (uint32_t i = 0; i < n_behind; i++) {
+		c->behind[i] = c->at[c->behind[i]];
+	}
+	for (uint32_t i = 0; i < n_ahead; i++) {
+		c->ahead[i] = c->at[c->ahead[i]];
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t x = i < n_behind ? c->behind[i] : c->ahead[i - n_behind];
+
+		c->at[c->slots[i]] = x;
+		c->ord[x] = c->slots[i];
+	}
+}
+
+static void next_search(struct cdg *c)
+{
+	if (++c->search == 0) {
+		memset(c->mark, 0, c->m->n * sizeof(*c->mark));
+		c->search = 1;
+	}
+}
+
+bool cdg_add(struct cdg *c, uint32_t from, uint32_t to)
+{
+	uint32_t hi = c->ord[from], lo = c->ord[to], n_ahead;
+
+	if (lo > hi) {
+		store(c, from, to);
+		return true;
+	}
+	if (lo == hi) {
+		return false;
+	}
+	next_search(c);
+	n_ahead = look_ahead(c, lo, hi);
+	if (n_ahead == UINT32_MAX) {
+		return false;
+	}
+	reorder(c, look_behind(c, lo, hi), n_ahead);
+	store(c, from, to);
+	return true;
+}
