@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct arena;
+struct graph;
+struct guid_file;
+struct why;
+
+/*!
+ * What dmodc knows of a tree before it fills tables. Private to routing/dmodc*.c.
+ *
+ * Rank 0 are the switches with hosts, each other switch is one above its lowest
+ * neighbour. Links between switches of one rank are not used.
+ */
+enum { DMODC_NO_SLOT = 0xffff, DMODC_SLOTS_MAX = 254 };
+
+/*! The cables from a switch to one neighbour. */
+struct dmodc_group {
+	uint32_t to;    /*!< switch index */
+	uint32_t first; /*!< of its egress ports in dmodc_tree.port */
+	uint16_t slot;  /*!< up only: its turn in dealing, DMODC_NO_SLOT: it joins nothing
+	                 */
+	uint8_t n;      /*!< ports */
+};
+
+/*! Groups of all switches in one direction, by switch; of one switch by slot, then index.
+ */
+struct dmodc_groups {
+	uint32_t *first; /*!< [n + 1] into group */
+	struct dmodc_group *group;
+};
+
+struct dmodc_tree {
+	const struct graph *g;
+	uint32_t n;           /*!< switches */
+	unsigned height;      /*!< greatest rank */
+	uint8_t *rank;        /*!< [n] */
+	uint32_t *by_rank;    /*!< [n] switches, ascending rank, then index */
+	uint32_t *rank_first; /*!< [height + 2] into by_rank */
+	uint32_t *part;       /*!< [n] connected part, over all links between switches */
+	struct dmodc_groups up, down;
+	uint8_t *port;
+	uint8_t *slots;  /*!< [n] slots that an uplink of the switch can have, 0: no
+	                    uplinks */
+	uint32_t *place; /*!< [n] place among the switches of its rank that reach the same
+	                    tops */
+	uint64_t *divider; /*!< [height + 1] per rank */
+	uint32_t *home;    /*!< [n_homes] switches with hosts, neighbours in the tree
+	                      together */
+	uint32_t n_homes;
+	uint32_t *col; /*!< [n] topological index of a switch's first host */
+	uint32_t n_cols;
+	uint32_t n_missing; /*!< uplinks that others of the same kind have */
+	uint32_t n_unused;  /*!< cables between switches of one rank */
+};
+
+/*!
+ * \brief Ranks, groups, slots, dividers and the order of hosts.
+ *
+ * \param roots  Switches at the top, by their GUID or that of a host on them; NULL: ranks
+ * are distances from the switches with hosts. \retval E_UNSUITABLE  Not a tree, reason in
+ * \a why. \retval -ENOMEM Cost: O(E log E).
+ */
+int dmodc_tree_init(struct dmodc_tree *t, const struct graph *g,
+                    const struct guid_file *roots, struct arena *a, struct why *why);
+
+/*!
+ * Who reaches whom by climbing k ranks, then descending: row k of a switch has a bit for
+ * each switch for which k is the least.
+ */
+struct dmodc_reach {
+	uint32_t words; /*!< of 64 bits per row */
+	unsigned rows;  /*!< per switch: height + 1 */
+	uint64_t *bits; /*!< [n][rows][words] */
+};
+
+/*! \brief Cost: O(height * E * S / 64). Parallel. \retval -ENOMEM */
+int dmodc_reach_init(struct dmodc_reach *r, const struct dmodc_tree *t, struct arena *a);
+
+static inline uint64_t *dmodc_row(const struct dmodc_reach *r, uint32_t s, unsigned k)
+{
+	return r->bits + ((uint64_t)s * r->rows + k) * r->words;
+}
+
+/*!
+ * Routes for pairs that cannot be joined by climbing and descending ranks: over a line of
+ * switches (updown.h), climbing and descending it. All routes by rank are such routes,
+ * too.
+ */
+struct dmodc_line {
+	uint32_t *pos; /*!< [n] place in the line, 0 is the top */
+	uint64_t *
+		descends; /*!< [n][words] destinations whose routes from here only descend
+	                     the line; by rank, or else by a step down to such a switch */
+	uint64_t *reaches; /*!< [n][words] all destinations that have a route; those that
+	                      have none by rank and do not descend begin with a step up to
+	                      a switch that reaches them */
+	bool *left; /*!< [n] destinations that some switch of their part misses still */
+	uint32_t n_left;
+};
+
+/*! \brief Cost: O(height * E * S / 64 + (S + E) log S). \retval -ENOMEM */
+int dmodc_line_init(struct dmodc_line *l, const struct dmodc_tree *t,
+                    const struct dmodc_reach *r, struct arena *a);
+
+/*! \brief By rank? */
+static inline bool dmodc_reaches(const struct dmodc_reach *r, uint32_t s, uint32_t t)
+{
+	for (unsigned k = 0; k < r->rows; k++) {
+		if (dmodc_row(r, s, k)[t / 64] >> t % 64 & 1) {
+			return true;
+		}
+	}
+	return false;
+}
