@@ -205,17 +205,12 @@ static void place_all(const struct spread_job *j, uint32_t s, uint32_t t,
 	c->load[0] += sum;
 }
 
-/* The candidate for one LID of a host. */
+/* The candidate for one LID of a host that others send through this switch. */
 static unsigned pick_host(const struct spread_job *j, uint32_t s, uint32_t lid,
-                          bool flows, const struct choice *c, unsigned start)
+                          const struct choice *c, unsigned start)
 {
-	if (!flows) {
-		return pick_lowest_peer(c);
-	}
-	if (j->offset) {
-		return pick_apart(j, s, lid - j->offset, j->offset, c, start, true);
-	}
-	return pick_least(c, start);
+	return j->offset ? pick_apart(j, s, lid - j->offset, j->offset, c, start, true)
+	                 : pick_least(c, start);
 }
 
 /* Notes which LIDs of one leaf switch hosts send through this switch. */
@@ -238,7 +233,7 @@ static void place_hosts(const struct spread_job *j, uint32_t s, uint32_t t,
 	const struct graph *g = j->g;
 	uint8_t *row = lft_row(j->lft, s);
 	const uint16_t *flow = j->flow + (size_t)s * j->n_cols;
-	unsigned start = 0;
+	unsigned start = 0, lowest;
 
 	if (j->carried) {
 		note_carried(j, s, t);
@@ -247,11 +242,12 @@ static void place_hosts(const struct spread_job *j, uint32_t s, uint32_t t,
 		place_all(j, s, t, c);
 		return;
 	}
+	lowest = pick_lowest_peer(c);
 	for (uint32_t h = g->host_first[t]; h < g->host_first[t + 1]; h++) {
 		uint32_t lid = j->lid[h];
 
 		if (lid && row[lid] == LFT_NO_ROUTE) {
-			unsigned i = pick_host(j, s, lid, flow[h] != 0, c, start);
+			unsigned i = flow[h] ? pick_host(j, s, lid, c, start) : lowest;
 
 			row[lid] = c->p.port[i];
 			add_load(c, i, flow[h]);

@@ -25,7 +25,7 @@
 #include "routing/hops.h"
 #include "routing/tables.h"
 
-enum { ROUNDS = 2, WORK_PER_ENTRY = 64 };
+enum { ROUNDS = 2, WORK_PER_ENTRY = 64, AHEAD = 8 };
 
 struct even {
 	const struct spread_job *j;
@@ -79,15 +79,18 @@ static uint32_t busiest(struct even *e, uint32_t s, uint32_t t, uint32_t lid,
                         uint32_t more)
 {
 	const struct spread_job *j = e->j;
-	uint32_t most = 0;
+	const uint32_t *load = j->load, *peer = j->peer;
+	const uint8_t *column = j->lft->rows + lid;
+	size_t width = j->width, stride = j->lft->stride;
+	uint32_t most = 0, steps = 0;
 
-	while (s != t) {
-		size_t at = (size_t)s * j->width + lft_row(j->lft, s)[lid];
+	for (; s != t; steps++) {
+		size_t at = s * width + column[s * stride];
 
-		most = j->load[at] > most ? j->load[at] : most;
-		s = j->peer[at];
-		e->work -= e->work > 0;
+		most = load[at] > most ? load[at] : most;
+		s = peer[at];
 	}
+	e->work -= e->work < steps ? e->work : steps;
 	return most + more;
 }
 
@@ -144,7 +147,8 @@ static void even_at(struct even *e, uint32_t s, uint32_t t)
 	const struct spread_job *j = e->j;
 	const struct graph *g = j->g;
 	const uint16_t *flow = j->flow + (size_t)s * j->n_cols;
-	struct spread_ports p = { .n = 0 };
+	struct spread_ports p;
+	bool asked = false;
 
 	for (uint32_t h = g->host_first[t]; h < g->host_first[t + 1]; h++) {
 		uint32_t lid = j->lid[h], now;
@@ -157,15 +161,32 @@ static void even_at(struct even *e, uint32_t s, uint32_t t)
 		if (now <= e->limit) {
 			continue;
 		}
-		if (!p.n) {
+		if (!asked) {
 			uint32_t first = g->adj_first[s];
 
+			asked = true;
 			j->in->closer(j->in->ctx, s, t, g->adj + first,
 			              g->adj_first[s + 1] - first, SPREAD_PORTS_MAX, &p);
 		}
 		if (p.n > 1) {
 			improve(e, s, t, h, now, &p);
 		}
+	}
+}
+
+/* All switches, for the LIDs of one leaf switch. */
+static void even_column(struct even *e, uint32_t t)
+{
+	const struct spread_job *j = e->j;
+	const uint16_t *flow = j->flow + j->g->host_first[t];
+
+	sort_by_distance(e, t);
+	for (uint32_t i = 0; i < j->n && e->order[i] != t; i++) {
+		if (i + AHEAD < j->n) {
+			__builtin_prefetch(flow +
+			                   (size_t)e->order[i + AHEAD] * j->n_cols);
+		}
+		even_at(e, e->order[i], t);
 	}
 }
 
@@ -191,10 +212,7 @@ int spread_even(const struct spread_job *j, struct arena *tmp)
 			if (j->in->cancel && *j->in->cancel) {
 				return -ECANCELED;
 			}
-			sort_by_distance(&e, t);
-			for (uint32_t i = 0; i < j->n && e.order[i] != t; i++) {
-				even_at(&e, e.order[i], t);
-			}
+			even_column(&e, t);
 		}
 		if (!e.n_moved) {
 			break;
