@@ -22,33 +22,38 @@
 #include "conf/err.h"
 #include "routing/ftree.h"
 
-enum { ROUNDS = 3, BLOCK = 64, COST_NONE = UINT32_MAX, MEET_MAX = 7 };
+enum { ROUNDS = 2, BLOCK = 64, COST_NONE = UINT32_MAX };
 
 /* What a further flow costs on a link where so many meet. */
-static const uint32_t meet_cost[MEET_MAX + 1] = { 0,       1 << 6,  1 << 10, 1 << 13,
-	                                          1 << 16, 1 << 18, 1 << 20, 1 << 22 };
+static const uint32_t meet_cost[UINT8_MAX / 2 + 1] = {
+	0,       1 << 6,  1 << 10, 1 << 13,
+	1 << 16, 1 << 18, 1 << 20, [7 ... UINT8_MAX / 2] = 1 << 22
+};
 
 struct repair {
 	const struct ftree *f;
-	uint32_t width;    /* ports per row of at_port */
-	uint32_t *at_port; /* [n][width] index in f->link */
-	uint32_t *home;    /* [n_hosts] */
-	uint32_t *load;    /* [n_adj] host routes */
-	uint8_t *meet;     /* [n_adj][meet_stride] pairs by distance of their places */
-	size_t meet_stride;
+	uint32_t width;      /* ports per row of at_port */
+	uint32_t *at_port;   /* [n][width] index in f->link */
+	uint32_t *home;      /* [n_hosts] */
+	uint32_t *load;      /* [n_adj] host routes per entry of f->link */
 	uint32_t *load_cost; /* [n_adj] what that costs */
-	uint32_t fair;       /* mean of load */
-	uint8_t *broken;     /* [n_hosts][broken_stride] bit per leaf */
+	uint8_t *meet;   /* [n_leaves][n_adj] per distance: twice its pairs, and those of
+	                    the next */
+	uint32_t fair;   /* mean of load */
+	uint8_t *broken; /* [n_hosts][broken_stride] bit per leaf */
 	size_t broken_stride;
 	/* of the host in hand */
-	uint32_t h, t, dist; /* host, its switch, distance of the pair in hand */
-	uint32_t *next;      /* [BLOCK][n] index in f->link, GRAPH_NONE */
-	uint32_t *col;       /* row of next */
-	uint32_t *use;       /* [n] pairs whose route passes */
-	uint32_t *cost;      /* [n] of the best way on, valid where seen is turn */
-	uint32_t *best;      /* [n] its link */
+	uint32_t h, t, dist;  /* host, its switch, distance of the pair in hand */
+	uint8_t *dist_to;     /* [n] ftree_dist() to t */
+	uint32_t *range_of;   /* [n] t for which from and end hold */
+	uint32_t *from, *end; /* [n] links that lead closer lie between */
+	uint32_t *next;       /* [BLOCK][n] index in f->link, GRAPH_NONE */
+	uint32_t *col;        /* row of next */
+	uint32_t *use;        /* [n] pairs whose route passes */
+	uint32_t *cost;       /* [n] of the best way on, valid where seen is turn */
+	uint32_t *best;       /* [n] its link */
 	uint32_t *seen;
-	uint32_t turn;
+	uint32_t turn, floor;
 };
 
 /* ---- columns ---- */
@@ -91,7 +96,12 @@ static void store_block(const struct repair *r, uint32_t h0, uint32_t n)
 static void take_host(struct repair *r, uint32_t h, uint32_t h0)
 {
 	r->h = h;
-	r->t = r->home[h];
+	if (h == h0 || r->t != r->home[h]) {
+		r->t = r->home[h];
+		for (uint32_t s = 0; s < r->f->n; s++) {
+			r->dist_to[s] = (uint8_t)ftree_dist(r->f, s, r->t);
+		}
+	}
 	r->col = r->next + (size_t)(h - h0) * r->f->n;
 }
 
@@ -117,20 +127,33 @@ static uint32_t cost_of_load(uint32_t load, uint32_t fair)
 	return x > 128 ? 1U << 24 : (uint32_t)(x * x * x * x / 16);
 }
 
+/* What is full stays full. */
+static void add_meet(uint8_t *meet, int by)
+{
+	int v = *meet + by;
+
+	*meet = *meet == UINT8_MAX || v > UINT8_MAX ? UINT8_MAX : (uint8_t)v;
+}
+
 /* Adds (1) or takes off (-1) the route of a leaf switch. */
 static void count_route(struct repair *r, uint32_t s, int sign)
 {
 	const struct ftree *f = r->f;
-	uint32_t flows = hosts_on(f, s);
+	uint32_t flows = hosts_on(f, s), d = r->dist, n = f->n_leaves;
+	size_t n_adj = f->g->n_adj;
+	uint8_t *meet = r->meet + d * n_adj;
+	uint8_t *before = r->meet + (d ? d - 1 : n - 1) * n_adj;
+	uint8_t *after = r->meet + (d + 1 == n ? 0 : d + 1) * n_adj;
 
 	for (; s != r->t; s = f->link[r->col[s]].to) {
-		uint32_t c = f->link[r->col[s]].channel;
-		uint8_t *meet = r->meet + c * r->meet_stride + r->dist;
+		uint32_t i = r->col[s];
 
 		r->use[s] += (uint32_t)sign;
-		r->load[c] += (uint32_t)sign * flows;
-		r->load_cost[c] = cost_of_load(r->load[c], r->fair);
-		*meet = (uint8_t)(*meet + (*meet < UINT8_MAX ? sign : 0));
+		r->load[i] += (uint32_t)sign * flows;
+		r->load_cost[i] = cost_of_load(r->load[i], r->fair);
+		add_meet(&meet[i], 2 * sign);
+		add_meet(&before[i], sign);
+		add_meet(&after[i], sign);
 	}
 }
 
@@ -146,23 +169,43 @@ static bool is_whole(const struct repair *r, uint32_t s)
 	return true;
 }
 
-static uint32_t link_cost(const struct repair *r, const struct ftree_link *l)
+static bool leads_closer(const struct repair *r, uint32_t s, uint32_t to)
 {
-	const uint8_t *meet = r->meet + l->channel * r->meet_stride;
-	uint32_t d = r->dist, n = r->f->n_leaves;
-	unsigned a = meet[d], b = meet[d ? d - 1 : n - 1],
-		 c = meet[d + 1 == n ? 0 : d + 1];
+	unsigned d = r->dist_to[s], mask = d & FTREE_UP ? FTREE_HOPS : FTREE_NONE;
 
-	a = 2 * a + b + c;
-	return meet_cost[a / 2 < MEET_MAX ? a / 2 : MEET_MAX] + r->load_cost[l->channel];
+	return (r->dist_to[to] & mask) == (d & FTREE_HOPS) - 1u;
 }
 
-/* Cost of the best way from a switch to the host; remembers it. */
-static uint32_t find_way(struct repair *r, uint32_t s)
+/* The stretch of links in which those that lead closer are: on the way down mostly one.
+ */
+static void find_range(struct repair *r, uint32_t s)
 {
 	const struct ftree *f = r->f;
-	uint32_t best = COST_NONE, i, end;
-	bool up;
+	bool up = r->dist_to[s] & FTREE_UP;
+	uint32_t i = up ? f->first[s] : f->first_down[s];
+	uint32_t end = up ? f->first_down[s] : f->first[s + 1];
+
+	while (!leads_closer(r, s, f->link[i].to)) {
+		i++;
+	}
+	while (!leads_closer(r, s, f->link[end - 1].to)) {
+		end--;
+	}
+	r->from[s] = i;
+	r->end[s] = end;
+	r->range_of[s] = r->t;
+}
+
+/*
+ * Cost of the best way from a switch to the host, COST_NONE: none below the limit found;
+ * remembers it. What is left of a way is taken to cost at least the floor per hop, which
+ * is near what the last one did: few ways are looked at to their end.
+ */
+static uint32_t find_way(struct repair *r, uint32_t s, uint32_t limit)
+{
+	const struct ftree *f = r->f;
+	const uint8_t *meet = r->meet + (size_t)r->dist * f->g->n_adj;
+	uint32_t best = COST_NONE, i, end, rest;
 
 	if (s == r->t) {
 		return 0;
@@ -170,26 +213,30 @@ static uint32_t find_way(struct repair *r, uint32_t s)
 	if (r->seen[s] == r->turn) {
 		return r->cost[s];
 	}
-	up = ftree_dist(f, s, r->t) & FTREE_UP;
-	i = up ? f->first[s] : f->first_down[s];
-	end = up ? f->first_down[s] : f->first[s + 1];
+	if (r->range_of[s] != r->t) {
+		find_range(r, s);
+	}
+	i = r->from[s];
+	end = r->end[s];
 	if (r->use[s]) { /* others pass: follow */
 		i = r->col[s];
 		end = i + 1;
 	}
+	rest = ((r->dist_to[s] & FTREE_HOPS) - 1u) * r->floor;
 	for (; i < end; i++) {
-		const struct ftree_link *l = &f->link[i];
-		uint32_t cost;
+		uint32_t cost, on;
 
-		if (!ftree_closer(f, s, l, up, r->t)) {
+		if (!leads_closer(r, s, f->link[i].to)) {
 			continue;
 		}
-		cost = link_cost(r, l);
-		if (cost < best) {
-			cost += find_way(r, l->to);
+		cost = meet_cost[meet[i] / 2] + r->load_cost[i];
+		if (limit != COST_NONE && cost + rest >= limit) {
+			continue;
 		}
-		if (cost < best) {
-			best = cost;
+		on = find_way(r, f->link[i].to,
+		              limit == COST_NONE ? limit : limit - cost);
+		if (on != COST_NONE && cost + on < limit) {
+			limit = best = cost + on;
 			r->best[s] = i;
 		}
 	}
@@ -200,8 +247,11 @@ static uint32_t find_way(struct repair *r, uint32_t s)
 
 static void lead(struct repair *r, uint32_t s)
 {
+	uint32_t cost;
+
 	r->turn++;
-	find_way(r, s);
+	cost = find_way(r, s, COST_NONE);
+	r->floor = cost / (r->dist_to[s] & FTREE_HOPS) / 8 * 7;
 	for (uint32_t x = s; x != r->t; x = r->f->link[r->col[x]].to) {
 		r->col[x] = r->best[x];
 	}
@@ -221,7 +271,7 @@ static bool is_pair(const struct repair *r, uint32_t i)
 	uint32_t s = r->f->leaf[i];
 
 	return s != r->t && hosts_on(r->f, s) && r->f->lid[r->h] &&
-	       ftree_dist(r->f, s, r->t) != FTREE_NONE;
+	       r->dist_to[s] != FTREE_NONE;
 }
 
 static void first_look(struct repair *r)
@@ -314,23 +364,28 @@ static int all_hosts(struct repair *r, unsigned round)
 static int repair_init(struct repair *r, const struct ftree *f, struct arena *a)
 {
 	*r = (struct repair){ .f = f, .width = f->g->max_port + 1u, .fair = 1 };
-	r->meet_stride = f->n_leaves;
 	r->broken_stride = f->n_leaves / 8 + 1;
 	r->at_port = arena_array(a, (size_t)f->n * r->width, sizeof(*r->at_port));
 	r->home = arena_array(a, f->n_hosts + 1u, sizeof(*r->home));
 	r->load = arena_array(a, f->g->n_adj + 1u, sizeof(*r->load));
 	r->load_cost = arena_array(a, f->g->n_adj + 1u, sizeof(*r->load_cost));
-	r->meet = arena_array(a, f->g->n_adj + 1u, r->meet_stride);
+	r->meet = arena_array(a, f->n_leaves + 1u, f->g->n_adj + 1u);
 	r->broken = arena_array(a, f->n_hosts + 1u, r->broken_stride);
 	r->next = arena_array(a, (size_t)BLOCK * f->n, sizeof(*r->next));
+	r->dist_to = arena_alloc(a, f->n + 1u);
+	r->range_of = arena_array(a, f->n, sizeof(*r->range_of));
+	r->from = arena_array(a, f->n, sizeof(*r->from));
+	r->end = arena_array(a, f->n, sizeof(*r->end));
 	r->use = arena_array(a, f->n, sizeof(*r->use));
 	r->cost = arena_array(a, f->n, sizeof(*r->cost));
 	r->best = arena_array(a, f->n, sizeof(*r->best));
 	r->seen = arena_array(a, f->n, sizeof(*r->seen));
 	if (!r->at_port || !r->home || !r->load || !r->load_cost || !r->meet ||
-	    !r->broken || !r->next || !r->use || !r->cost || !r->best || !r->seen) {
+	    !r->broken || !r->next || !r->dist_to || !r->range_of || !r->from ||
+	    !r->end || !r->use || !r->cost || !r->best || !r->seen) {
 		return -ENOMEM;
 	}
+	memset(r->range_of, 0xff, f->n * sizeof(*r->range_of));
 	memset(r->at_port, 0xff, (size_t)f->n * r->width * sizeof(*r->at_port));
 	for (uint32_t s = 0; s < f->n; s++) {
 		for (uint32_t i = f->first[s]; i < f->first[s + 1]; i++) {
