@@ -17,7 +17,8 @@
  * gone here or somewhere further on, takes one of the neighbours that do lead closer:
  * number (floor(t / (D * U)) + place of the switch) mod how many there are. So both the
  * hosts of a lost uplink and the traffic of all sources to a host behind a lost downlink
- * are spread over all others.
+ * are spread over all others. A neighbour that has less than half of its own uplinks left
+ * for a destination serves only those hosts whose slots there are left.
  *
  * Routes climb to the first rank from which the destination can be reached by descending,
  * then descend; who can descend, does. So no route climbs after it has descended, and
@@ -82,6 +83,10 @@ struct job {
 	uint8_t *lmc;         /* [n_cols] */
 	uint32_t *lid;        /* [n_cols] LID in this pass, 0: its range is shorter */
 	unsigned k;           /* number of the LID in its range, in this pass */
+	uint32_t width;       /* slots per row of above */
+	uint32_t *above;      /* [n][width] switch behind a slot, GRAPH_NONE: missing */
+	uint64_t *whole; /* [n][rows][words] as in reach: nothing is missing on the way up
+	                  */
 	uint64_t n_unjoined; /* ordered pairs of switches with hosts without route by rank
 	                      */
 	uint64_t *scratch;   /* [threads][words] */
@@ -103,6 +108,62 @@ static uint32_t hosts_on(const struct graph *g, uint32_t s)
 	return g->host_first[s + 1] - g->host_first[s];
 }
 
+static uint64_t *whole_row(const struct job *j, uint32_t s, unsigned k)
+{
+	return j->whole + ((size_t)s * j->reach.rows + k) * j->reach.words;
+}
+
+/* ---- what is whole ---- */
+
+/* Destinations k ranks up to which all slots lead, here and all the way up. */
+static void find_whole(const struct job *j, uint32_t s, unsigned k)
+{
+	const uint32_t *above = j->above + (size_t)s * j->width;
+	uint64_t *row = whole_row(j, s, k);
+
+	memcpy(row, dmodc_row(&j->reach, s, k), j->reach.words * sizeof(*row));
+	for (unsigned i = 0; k && i < j->t.slots[s]; i++) {
+		const uint64_t *there =
+			above[i] == GRAPH_NONE ? NULL : whole_row(j, above[i], k - 1);
+
+		for (uint32_t w = 0; w < j->reach.words; w++) {
+			row[w] &= there ? there[w] : 0;
+		}
+	}
+}
+
+static int find_above(struct job *j, struct arena *tmp)
+{
+	const struct dmodc_tree *t = &j->t;
+
+	for (uint32_t s = 0; s < t->n; s++) {
+		j->width = t->slots[s] > j->width ? t->slots[s] : j->width;
+	}
+	j->above = arena_array(tmp, (size_t)t->n * j->width, sizeof(*j->above));
+	j->whole = arena_array(tmp, (size_t)t->n * j->reach.rows * j->reach.words,
+	                       sizeof(*j->whole));
+	if (!j->above || !j->whole) {
+		return -ENOMEM;
+	}
+	memset(j->above, 0xff, (size_t)t->n * j->width * sizeof(*j->above));
+	for (uint32_t s = 0; s < t->n; s++) {
+		for (uint32_t i = t->up.first[s]; i < t->up.first[s + 1]; i++) {
+			const struct dmodc_group *group = &t->up.group[i];
+
+			if (group->slot != DMODC_NO_SLOT) {
+				j->above[(size_t)s * j->width + group->slot] = group->to;
+			}
+		}
+	}
+	for (unsigned k = 0; k < j->reach.rows; k++) {
+#pragma omp parallel for schedule(static)
+		for (uint32_t s = 0; s < t->n; s++) {
+			find_whole(j, s, k);
+		}
+	}
+	return E_OK;
+}
+
 /* ---- one entry ---- */
 
 static uint8_t port_of(const struct job *j, const struct dmodc_group *group,
@@ -111,19 +172,65 @@ static uint8_t port_of(const struct job *j, const struct dmodc_group *group,
 	return j->t.port[group->first + (group->n == 1 ? 0 : turn % group->n)];
 }
 
-/* Which of the groups up that lead closer host c takes. */
-static uint8_t deal_up(const struct job *j, uint32_t s, uint32_t c,
-                       const struct candidates *x)
+/* Does host c of switch t keep its slots all the way up from s, k ranks below the turn?
+ */
+static bool keeps_slots(const struct job *j, uint32_t s, uint32_t t, uint32_t c,
+                        unsigned k)
+{
+	for (; k; k--) {
+		s = j->above[(size_t)s * j->width + j->slot[s][c]];
+		if (s == GRAPH_NONE || !has_bit(dmodc_row(&j->reach, s, k - 1), t)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Do at least half of the uplinks of s lead to t, k ranks below the turn? */
+static bool is_wide(const struct job *j, uint32_t s, uint32_t t, unsigned k)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = j->t.up.first[s]; k && i < j->t.up.first[s + 1]; i++) {
+		n += has_bit(dmodc_row(&j->reach, j->t.up.group[i].to, k - 1), t);
+	}
+	return n * 2 >= j->t.slots[s];
+}
+
+/* Which of the groups up, k ranks below the turn, host c of switch t takes. */
+static unsigned choose_up(const struct job *j, uint32_t s, uint32_t t, uint32_t c,
+                          const struct candidates *x, unsigned k)
+{
+	uint64_t turn = c / j->t.divider[j->t.rank[s]] / j->t.slots[s] + j->t.place[s];
+	unsigned own = x->n, n = 0;
+	uint8_t good[LISTED_MAX];
+
+	for (unsigned i = 0; i < x->n; i++) {
+		const struct dmodc_group *group = &j->t.up.group[x->group[i]];
+		bool fits = keeps_slots(j, group->to, t, c, k - 1) ||
+		            is_wide(j, group->to, t, k - 1);
+
+		if (group->slot == j->slot[s][c]) {
+			if (fits) {
+				return i;
+			}
+			own = i;
+		}
+		good[n] = (uint8_t)i;
+		n += fits;
+	}
+	if (n) {
+		return good[turn % n];
+	}
+	return own < x->n ? own : (unsigned)(turn % x->n);
+}
+
+static uint8_t deal_up(const struct job *j, uint32_t s, uint32_t t, uint32_t c,
+                       const struct candidates *x, unsigned k)
 {
 	uint64_t turn = c / j->t.divider[j->t.rank[s]] / j->t.slots[s];
-	unsigned at = 0;
+	unsigned at = choose_up(j, s, t, c, x, k);
 
-	while (at < x->n && j->t.up.group[x->group[at]].slot != j->slot[s][c]) {
-		at++;
-	}
-	if (at == x->n) {
-		at = (unsigned)((turn + j->t.place[s]) % x->n);
-	}
 	return port_of(j, &j->t.up.group[x->group[(at + j->k) % x->n]],
 	               turn + j->k / x->n);
 }
@@ -142,17 +249,6 @@ static uint8_t deal_down(const struct job *j, uint32_t s, uint32_t c,
 
 /* ---- the hosts of one switch at another ---- */
 
-static void fill_candidates(const struct job *j, uint32_t s, uint32_t t,
-                            const struct candidates *x, bool up)
-{
-	uint32_t end = j->t.col[t] + hosts_on(j->g, t);
-	uint8_t *row = lft_row(j->lft, s);
-
-	for (uint32_t c = j->t.col[t]; c < end; c++) {
-		row[j->lid[c]] = up ? deal_up(j, s, c, x) : deal_down(j, s, c, x);
-	}
-}
-
 static void fill_one(const struct job *j, uint32_t s, uint32_t t, uint8_t port)
 {
 	uint32_t end = j->t.col[t] + hosts_on(j->g, t);
@@ -166,26 +262,36 @@ static void fill_one(const struct job *j, uint32_t s, uint32_t t, uint8_t port)
 /* Destinations to which several neighbours below lead, or one by several cables. */
 static void fill_down_choice(const struct job *j, uint32_t s, uint32_t t)
 {
-	struct candidates x = { 0 };
+	uint8_t *row = lft_row(j->lft, s);
+	struct candidates x;
+
+	x.n = 0;
 
 	for (uint32_t i = j->t.down.first[s]; i < j->t.down.first[s + 1]; i++) {
 		if (has_bit(dmodc_row(&j->reach, j->t.down.group[i].to, 0), t)) {
 			x.group[x.n++] = i;
 		}
 	}
-	fill_candidates(j, s, t, &x, false);
+	for (uint32_t c = j->t.col[t]; c < j->t.col[t] + hosts_on(j->g, t); c++) {
+		row[j->lid[c]] = deal_down(j, s, c, &x);
+	}
 }
 
 static void fill_up_choice(const struct job *j, uint32_t s, uint32_t t, unsigned k)
 {
-	struct candidates x = { 0 };
+	uint8_t *row = lft_row(j->lft, s);
+	struct candidates x;
+
+	x.n = 0;
 
 	for (uint32_t i = j->t.up.first[s]; i < j->t.up.first[s + 1]; i++) {
 		if (has_bit(dmodc_row(&j->reach, j->t.up.group[i].to, k - 1), t)) {
 			x.group[x.n++] = i;
 		}
 	}
-	fill_candidates(j, s, t, &x, true);
+	for (uint32_t c = j->t.col[t]; c < j->t.col[t] + hosts_on(j->g, t); c++) {
+		row[j->lid[c]] = deal_up(j, s, t, c, &x, k);
+	}
 }
 
 /* ---- one switch ---- */
@@ -259,32 +365,12 @@ static bool ports_by_slot(const struct job *j, uint32_t s, uint8_t *ret)
 	return n == slots;
 }
 
-/* Bits of the destinations k ranks up that all uplinks with a slot lead to. */
-static void find_full(const struct job *j, uint32_t s, unsigned k, uint64_t *full)
+static void fill_up(const struct job *j, uint32_t s, unsigned k, const uint8_t *port)
 {
-	memcpy(full, dmodc_row(&j->reach, s, k), j->reach.words * sizeof(*full));
-	for (uint32_t i = j->t.up.first[s]; i < j->t.up.first[s + 1]; i++) {
-		const struct dmodc_group *group = &j->t.up.group[i];
-		const uint64_t *row = dmodc_row(&j->reach, group->to, k - 1);
-
-		for (uint32_t w = 0; group->slot != DMODC_NO_SLOT && w < j->reach.words;
-		     w++) {
-			full[w] &= row[w];
-		}
-	}
-}
-
-static void fill_up(const struct job *j, uint32_t s, unsigned k, const uint8_t *port,
-                    uint64_t *full)
-{
+	const uint64_t *whole = whole_row(j, s, k);
 	const uint64_t *all = dmodc_row(&j->reach, s, k);
 	uint8_t *row = lft_row(j->lft, s);
 
-	if (port) {
-		find_full(j, s, k, full);
-	} else {
-		memset(full, 0, j->reach.words * sizeof(*full));
-	}
 	for (uint32_t w = 0; w < j->reach.words; w++) {
 		for (uint64_t b = all[w]; b; b &= b - 1) {
 			uint32_t t = w * 64 + (uint32_t)__builtin_ctzll(b);
@@ -293,7 +379,7 @@ static void fill_up(const struct job *j, uint32_t s, unsigned k, const uint8_t *
 			if (c == end) {
 				continue;
 			}
-			if (!has_bit(full, t)) {
+			if (!port || !has_bit(whole, t)) {
 				fill_up_choice(j, s, t, k);
 				continue;
 			}
@@ -325,7 +411,7 @@ static void fill_hosts(const struct job *j)
 
 		fill_down(j, s, bits);
 		for (unsigned k = 1; k < j->reach.rows; k++) {
-			fill_up(j, s, k, simple ? port : NULL, bits);
+			fill_up(j, s, k, simple ? port : NULL);
 		}
 		fill_own(j, s);
 	}
@@ -639,6 +725,9 @@ static int job_init(struct job *j, const struct route_in *in, struct arena *tmp,
 	}
 	if (ret == E_OK) {
 		ret = dmodc_line_init(&j->line, &j->t, &j->reach, tmp);
+	}
+	if (ret == E_OK) {
+		ret = find_above(j, tmp);
 	}
 	if (ret == E_OK) {
 		ret = find_hosts(j, tmp);
