@@ -310,6 +310,10 @@ static int check_tree(const struct graph *g, struct arena *a, struct why *why)
 	if (ret == E_OK) {
 		ret = connected_pairs(&t, a, &pairs);
 	}
+	if (ret == E_RANGE) {
+		why_add(why, "updn: more than %u switches", UINT16_MAX);
+		return E_UNSUITABLE;
+	}
 	if (ret != E_OK) {
 		return ret;
 	}
