@@ -33,6 +33,7 @@
  * fat-tree routing for shift all-to-all communication patterns".
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -62,6 +63,56 @@ static int prepare(struct ftree *f, struct arena *tmp, struct why *why)
 	return ret;
 }
 
+/* What the operator asks for beyond the tree, and what that means. */
+static int add_extra(struct ftree *f, struct arena *tmp, struct route_out *ret)
+{
+	const struct ftree_options *o = f->opt;
+	uint64_t reverse = 0, roots = 0;
+
+	if (o->max_reverse_hops) {
+		int ret_code = ftree_reverse(f, tmp, &reverse);
+
+		if (ret_code != E_OK) {
+			return ret_code;
+		}
+	}
+	if (o->connect_roots) {
+		roots = ftree_connect_roots(f);
+	}
+	if (reverse || roots) {
+		why_add(&ret->notes,
+		        "ftree: %" PRIu64 " entries by max_reverse_hops and %" PRIu64
+		        " by connect_roots climb after they descended: for high "
+		        "availability only, not for high bandwidth; they may deadlock",
+		        reverse, roots);
+		ret->may_deadlock = true;
+	}
+	if ((o->cn || o->io) && ftree_note_missed(f, &ret->notes)) {
+		ret->may_miss = true;
+	}
+	return E_OK;
+}
+
+static int compute(struct ftree *f, struct arena *tmp, struct route_out *ret)
+{
+	int ret_code = prepare(f, tmp, &ret->notes);
+
+	if (ret_code == E_OK) {
+		ret_code = ftree_reach(f, tmp, &ret->notes);
+	}
+	if (ret_code == E_OK) {
+		ret_code = ftree_fill(f, tmp);
+	}
+	if (ret_code == E_OK && f->broken) {
+		ret_code = ftree_repair(f, tmp);
+	}
+	if (ret_code == E_OK) {
+		ftree_note(f, &ret->notes);
+		ret_code = add_extra(f, tmp, ret);
+	}
+	return ret_code;
+}
+
 static int ftree_route(const struct route_in *in, struct arena *a, struct route_out *ret)
 {
 	struct arena *tmp = arena_new();
@@ -74,21 +125,33 @@ static int ftree_route(const struct route_in *in, struct arena *a, struct route_
 		goto out;
 	}
 	f.lft = &lft;
-	ret_code = prepare(&f, tmp, &ret->notes);
-	if (ret_code == E_OK) {
-		ret_code = ftree_reach(&f, tmp, &ret->notes);
-	}
-	if (ret_code == E_OK) {
-		ret_code = ftree_fill(&f, tmp);
-	}
-	if (ret_code == E_OK && f.broken) {
-		ret_code = ftree_repair(&f, tmp);
-	}
+	ret_code = compute(&f, tmp, ret);
 	if (ret_code == E_OK) {
 		ret->lft = lft;
 		ret->lanes = (struct lanes){ .n = 1 };
 	}
 out:
+	arena_free(tmp);
+	return ret_code;
+}
+
+int ftree_cn_order(const struct route_in *in, struct arena *a, const char **ret,
+                   struct why *why)
+{
+	struct arena *tmp = arena_new();
+	struct ftree f;
+	int ret_code = -ENOMEM;
+
+	ftree_init(&f, in);
+	if (tmp) {
+		ret_code = prepare(&f, tmp, why);
+	}
+	if (ret_code == E_OK) {
+		const char *text = ftree_cn_text(&f, a);
+
+		ret_code = text ? E_OK : -ENOMEM;
+		*ret = text ? text : *ret;
+	}
 	arena_free(tmp);
 	return ret_code;
 }

@@ -137,20 +137,34 @@ int ftree_fill(struct ftree *f, struct arena *a);
  * -ECANCELED */
 int ftree_repair(struct ftree *f, struct arena *a);
 
-/*! \brief Routes that climb after they descended, to I/O nodes. \a ret_n: entries added.
- */
+/*! \brief Routes that climb after they descended, to I/O nodes. \param ret_n  Entries
+ * added. */
 int ftree_reverse(struct ftree *f, struct arena *a, uint64_t *ret_n);
 
-/*! \brief Routes between switches that have none, by way of one leaf switch. */
-void ftree_connect_roots(struct ftree *f);
+/*! \brief Routes between switches that have none, by way of one leaf switch. \return
+ * Entries added. */
+uint64_t ftree_connect_roots(struct ftree *f);
 
 /*! \brief Says what the tree lacks. */
 void ftree_note(const struct ftree *f, struct why *notes);
 
+/*! \brief Does a host have no route to another of its part? The first is noted. */
+bool ftree_note_missed(const struct ftree *f, struct why *notes);
+
+/*! \brief Text of ftree_cn_order(). \return NULL: out of memory. */
+char *ftree_cn_text(const struct ftree *f, struct arena *a);
+
 /*!
- * \brief Text of the compute nodes in the order in which shifts pass without contention:
- *        "0x" LID in four digits, tab, node description; "0xFFFF" and "DUMMY" hold the
- * places of missing hosts. Arena string. \param in   As given to the engine. \retval
- * E_UNSUITABLE  As the engine. \retval -ENOMEM
+ * \brief Lists compute nodes in the order in which shifts pass without contention
+ * (OpenSM's opensm-ftree-ca-order.dump).
+ *
+ * A line each: "0x" and the LID in four digits, tab, node description. "0xFFFF", tab,
+ * "DUMMY" stand for missing hosts, so that every leaf switch has the same number of
+ * lines.
+ *
+ * \param in   As given to the engine.
+ * \param ret  Arena string.
+ * \retval E_UNSUITABLE  As the engine, reason in \a why. \retval -ENOMEM
  */
-int ftree_cn_order(const struct route_in *in, struct arena *a, const char **ret);
+int ftree_cn_order(const struct route_in *in, struct arena *a, const char **ret,
+                   struct why *why);

@@ -135,15 +135,18 @@ static double now(const struct route_request *r)
 }
 
 /* Outcome of a proof as an error code. */
-static int verdict(const struct proof *p, bool strict)
+static int verdict(const struct proof *p, bool strict, bool may_miss)
 {
 	if (p->forwarding_loops) {
 		return E_LOOP;
 	}
-	if (p->holes || p->unreachable_pairs || (strict && p->management_unreachable)) {
+	if (!may_miss && (p->holes || p->unreachable_pairs)) {
 		return E_NOPATH;
 	}
-	if (!proof_passed(p, strict)) {
+	if (strict && p->management_unreachable) {
+		return E_NOPATH;
+	}
+	if (p->credit_loops || (strict && p->management_credit_loops)) {
 		return E_CREDITLOOP;
 	}
 	return E_OK;
@@ -157,7 +160,7 @@ static int prove(const struct route_request *r, struct arena *a, struct route_re
 		proof_run(r->g, r->lids, &ret->out.lft, &ret->out.lanes, a, &ret->proof);
 
 	ret->seconds_prove += now(r) - start;
-	return ret_code != E_OK ? ret_code : verdict(&ret->proof, r->strict);
+	return ret_code != E_OK ? ret_code : verdict(&ret->proof, r->strict, ret->out.may_miss);
 }
 
 /* Path rows and load of tables that may be used. */
@@ -289,7 +292,8 @@ int route_run(const struct route_request *r, struct arena *a, struct route_resul
 
 	for (unsigned i = 0; i < n; i++) {
 		outcome = attempt(r, list[i], a, &why, &res);
-		if (outcome == E_CREDITLOOP && r->credit_loops == ROUTE_CREDIT_PROGRAM) {
+		if (outcome == E_CREDITLOOP &&
+		    (r->credit_loops == ROUTE_CREDIT_PROGRAM || res.out.may_deadlock)) {
 			warn_credit_loop(r, a, &res);
 			outcome = E_OK;
 		}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * What the fat-tree engine tells: what the tree lacks, and the order of its compute
+ * nodes.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "routing/ftree.h"
+
+static const char *name_of(const struct ftree *f, uint32_t s)
+{
+	return f->g->nodes[f->g->switches[s]].description;
+}
+
+static uint32_t cables_up(const struct ftree *f, uint32_t s)
+{
+	return f->first_down[s] - f->first[s];
+}
+
+/* Switches with fewer cables up than others of their rank. */
+static void note_cables(const struct ftree *f, struct why *notes)
+{
+	uint32_t full[FTREE_RANKS_MAX] = { 0 }, n = 0, missing = 0, first = 0;
+
+	for (uint32_t s = 0; s < f->n; s++) {
+		uint32_t *most = &full[f->rank[s]];
+
+		*most = cables_up(f, s) > *most ? cables_up(f, s) : *most;
+	}
+	for (uint32_t s = 0; s < f->n; s++) {
+		uint32_t lacks = full[f->rank[s]] - cables_up(f, s);
+
+		if (lacks && f->rank[s] > 0) {
+			first = n++ ? first : s;
+			missing += lacks;
+		}
+	}
+	if (n) {
+		why_add(notes,
+		        "ftree: %u of %u switches have fewer cables up than others of "
+		        "their rank, %u in all, such as '%s' with %u of %u; balance is "
+		        "degraded",
+		        n, f->n, missing, name_of(f, first), cables_up(f, first),
+		        full[f->rank[first]]);
+	}
+}
+
+/* Compute nodes that hang higher or lower than most. */
+static void note_ranks(const struct ftree *f, struct why *notes)
+{
+	uint32_t n = 0, first = 0;
+
+	for (uint32_t s = 0; s < f->n; s++) {
+		if (f->n_cn[s] && f->rank[s] != f->cn_rank) {
+			first = n ? first : s;
+			n += f->n_cn[s];
+		}
+	}
+	if (n) {
+		why_add(notes,
+		        "ftree: %u compute nodes hang on switches of another rank than "
+		        "most, such as '%s'; balance is degraded; a cn_guid_file without "
+		        "them helps",
+		        n, name_of(f, first));
+	}
+}
+
+void ftree_note(const struct ftree *f, struct why *notes)
+{
+	note_cables(f, notes);
+	note_ranks(f, notes);
+}
+
+/* A host on t that the hosts on s have no route to. \return GRAPH_NONE: none. */
+static uint32_t missed_host(const struct ftree *f, uint32_t s, uint32_t t)
+{
+	const uint32_t *first = f->g->host_first;
+
+	if (ftree_dist(f, s, t) != FTREE_NONE || f->part[s] != f->part[t] ||
+	    first[s] == first[s + 1]) {
+		return GRAPH_NONE;
+	}
+	for (uint32_t h = first[t]; h < first[t + 1]; h++) {
+		if (f->lid[h] && lft_row(f->lft, s)[f->lid[h]] == LFT_NO_ROUTE) {
+			return h;
+		}
+	}
+	return GRAPH_NONE;
+}
+
+bool ftree_note_missed(const struct ftree *f, struct why *notes)
+{
+	for (uint32_t i = 0; i < f->n_leaves; i++) {
+		for (uint32_t k = 0; k < f->n_leaves; k++) {
+			uint32_t h = missed_host(f, f->leaf[i], f->leaf[k]);
+
+			if (h != GRAPH_NONE) {
+				why_add(notes,
+				        "ftree: some hosts have no route to hosts that "
+				        "are no "
+				        "compute nodes, because it would climb after it "
+				        "descended, such as from '%s' to LID %u; see "
+				        "io_guid_file and max_reverse_hops",
+				        name_of(f, f->leaf[i]), f->lid[h]);
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* ---- order of compute nodes ---- */
+
+enum { LINE_MAX_BYTES = 8 + 64 + 2 };
+
+char *ftree_cn_text(const struct ftree *f, struct arena *a)
+{
+	const struct graph *g = f->g;
+	size_t lines = f->n_hosts + (size_t)f->n_leaves * f->cn_stride;
+	size_t room = lines * LINE_MAX_BYTES + 1, at = 0;
+	char *text = arena_alloc(a, room);
+
+	for (uint32_t i = 0; text && i < f->n_leaves; i++) {
+		uint32_t s = f->leaf[i], n = 0;
+
+		for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1]; h++) {
+			if (f->kind[g->hosts[h]] != FTREE_CN) {
+				continue;
+			}
+			at += (size_t)snprintf(
+				text + at, room - at, "0x%04x\t%.64s\n", f->lid[h],
+				g->nodes[g->ports[g->hosts[h]].node].description);
+			n++;
+		}
+		for (; f->rank[s] == f->cn_rank && n < f->cn_stride; n++) {
+			at += (size_t)snprintf(text + at, room - at, "0xFFFF\tDUMMY\n");
+		}
+	}
+	return text;
+}
