@@ -72,7 +72,7 @@ static const struct promise {
 	double broken; /* of those: share of missing cables up to which none is refused */
 } promises[] = {
 	{ "minhop", ANY, 1 }, { "updn", TREE, 0.2 }, { "dnup", TREE | MESH, 0.2 },
-	{ "file", ANY, 1 },   { "dor", ANY, 1 },
+	{ "file", ANY, 1 },   { "dor", ANY, 1 },     { "sssp", ANY, 1 },
 };
 
 /*
@@ -91,7 +91,9 @@ static const struct {
 	{ "updn", "ft3 16", 0.05, 1.7 },        { "updn", "ft3 16", 0.2, 2.2 },
 	{ "dnup", "ft3 16", 0, 1.03 },          { "dnup", "ft3 16", 0.05, 1.7 },
 	{ "dor", "hypercube 6 2", 0, 1.0 },     { "dor", "torus 6x6 2", 0, 1.34 },
-	{ "dor", "torus 8x8x8 2", 0, 1.25 },
+	{ "dor", "torus 8x8x8 2", 0, 1.25 },    { "sssp", "ft2 18 9 9", 0, 1.0 },
+	{ "sssp", "ft3 16", 0, 1.03 },          { "sssp", "ft3 16", 0.05, 1.95 },
+	{ "sssp", "torus 6x6x6 1", 0, 1.7 },    { "sssp", "jellyfish 64 8 4", 0, 1.45 },
 };
 
 static struct arena *arena;

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Single-source shortest paths with weights that grow: destination after destination is
+ * given its shortest paths, then every link gets as much heavier as routes were put on
+ * it. So later destinations keep off the links that earlier ones load.
+ *
+ * Fewest hops come first, weights decide among equals. Hence no priority queue: a
+ * breadth-first search from the destination's switch finds the links that lead closer,
+ * once for all LIDs on that switch, and each LID takes one pass over these links from
+ * near to far (the weight of the way from each switch) and one over the switches from far
+ * to near (the routes that pass).
+ *
+ * The searches do not depend on weights and run ahead in parallel; weights are a matter
+ * of one destination after the other. Giving several the same weights was tried: already
+ * two at a time put twice the mean on some links of a tree that misses cables. Ties are
+ * broken by an order of the links that turns from one destination switch to the next.
+ *
+ * Destinations come in groups: compute nodes, I/O nodes (both as listed), other hosts,
+ * ports 0 of switches; within a group the switches with most hosts first. Each group is
+ * balanced by itself; what earlier groups put on a link only decides among equals.
+ *
+ * Sources: T. Hoefler, T. Schneider, A. Lumsdaine, "Optimized Routing for Large-Scale
+ * InfiniBand Networks", HOTI 2009; J. Domke, T. Hoefler, W. Nagel, "Deadlock-Free
+ * Oblivious Routing for Arbitrary Topologies", IPDPS 2011.
+ */
+#include "routing/sssp_fill.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "conf/guidfile.h"
+#include "routing/engine.h"
+#include "routing/graph.h"
+#include "routing/lids.h"
+
+enum {
+	PORTS_MAX = 256,
+	AHEAD = 8,        /* destination switches that are searched from at a time */
+	CHUNK = 64,       /* LIDs whose ports are written together */
+	EARLIER_BITS = 6, /* a route of an earlier group weighs 1/64 of one of this */
+	NAMED_MAX = 3
+};
+
+enum group { GROUP_CN, GROUP_IO, GROUP_OTHER, GROUP_SWITCH, GROUP_COUNT };
+
+/* LIDs of one group on one switch. */
+struct target {
+	uint32_t sw;
+	uint32_t first; /* into lid */
+	uint32_t n;
+	enum group group;
+};
+
+struct job {
+	const struct sssp *in;
+	const struct graph *g;
+	struct lft *lft;
+	struct target *target;
+	uint32_t n_targets;
+	uint32_t *lid;      /* by target */
+	uint8_t *home_port; /* [as lid] port that delivers */
+	uint64_t *weight;   /* [n_adj] */
+};
+
+/* A link that leads closer. Switches by place in the search, the destination's is 0. */
+struct step {
+	uint32_t channel; /* index in graph.adj */
+	uint32_t to;
+};
+
+/* The links that lead closer to one switch, and what routing to it needs. */
+struct bench {
+	uint32_t *dist;     /* [n] hops, GRAPH_NONE: not reached */
+	uint32_t *place;    /* [n] place of a switch */
+	uint32_t *order;    /* [n_order] switch at a place */
+	uint32_t *first;    /* [n_order + 1] into step */
+	struct step *step;  /* [n_adj] */
+	struct step *found; /* [PORTS_MAX] those of one switch */
+	uint32_t *pick;     /* [n_order] the step taken */
+	uint64_t *cost;     /* [n_order] weight of the way */
+	uint64_t *flow;     /* [n_order] routes that pass */
+	uint64_t *weight;   /* [as step] */
+	uint8_t *port;      /* [CHUNK][n] */
+	uint32_t n_order;
+};
+
+/* ---- destinations ---- */
+
+static void mark_group(const struct graph *g, const struct guid_file *f, const char *key,
+                       enum group group, uint8_t *of, struct why *notes)
+{
+	unsigned named = 0;
+
+	for (uint32_t i = 0; f && i < f->n; i++) {
+		uint32_t port = graph_port_by_guid(g, f->records[i].guid);
+
+		if (port != GRAPH_NONE && g->ports[port].num) {
+			of[port] = of[port] == GROUP_OTHER ? (uint8_t)group : of[port];
+		} else if (port == GRAPH_NONE && named++ < NAMED_MAX) {
+			why_add(notes, "%s %s:%u: no end port has GUID 0x%016" PRIx64,
+			        key, f->path, f->records[i].line, f->records[i].guid);
+		}
+	}
+	if (named > NAMED_MAX) {
+		why_add(notes, "%s %s: likewise %u more", key, f->path,
+		        named - NAMED_MAX);
+	}
+}
+
+static uint8_t *groups_of_ports(const struct sssp *in, struct why *notes, struct arena *a)
+{
+	const struct sssp_options *o = in->options;
+	uint8_t *of = arena_array(a, in->g->n_ports, sizeof(*of));
+
+	if (of) {
+		memset(of, GROUP_OTHER, in->g->n_ports);
+		mark_group(in->g, o ? o->cn : NULL, "cn_guid_file", GROUP_CN, of, notes);
+		mark_group(in->g, o ? o->io : NULL, "io_guid_file", GROUP_IO, of, notes);
+	}
+	return of;
+}
+
+/* Switches with most hosts first, equal ones by GUID. */
+static uint32_t *by_hosts(const struct graph *g, struct arena *a)
+{
+	uint32_t *order = arena_array(a, g->n_switches, sizeof(*order));
+	uint32_t fill[256] = { 0 }, sum = 0;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		fill[g->host_first[s + 1] - g->host_first[s]]++;
+	}
+	for (unsigned h = 256; h-- > 0;) {
+		uint32_t count = fill[h];
+
+		fill[h] = sum;
+		sum += count;
+	}
+	for (uint32_t s = 0; order && s < g->n_switches; s++) {
+		order[fill[g->host_first[s + 1] - g->host_first[s]]++] = s;
+	}
+	return order;
+}
+
+static void add_port(struct job *j, uint32_t port, uint8_t home_port, uint32_t *at)
+{
+	struct lid_range r = j->in->lids->of[port];
+
+	for (uint32_t k = 0; r.base && k < 1U << r.lmc; k++) {
+		j->home_port[*at] = home_port;
+		j->lid[(*at)++] = r.base + k;
+	}
+}
+
+/* The LIDs of a group on one switch, in the order of its ports. */
+static void add_target(struct job *j, enum group group, uint32_t s, const uint8_t *of,
+                       uint32_t *at)
+{
+	const struct graph *g = j->g;
+	uint32_t before = *at;
+
+	if (group == GROUP_SWITCH) {
+		add_port(j, g->nodes[g->switches[s]].first_port, 0, at);
+	} else {
+		for (uint32_t i = g->host_first[s]; i < g->host_first[s + 1]; i++) {
+			uint32_t port = g->hosts[i];
+
+			if (of[port] == group) {
+				add_port(j, port, g->ports[g->ports[port].peer].num, at);
+			}
+		}
+	}
+	if (*at > before) {
+		j->target[j->n_targets++] = (struct target){
+			.sw = s, .first = before, .n = *at - before, .group = group
+		};
+	}
+}
+
+static int list_targets(struct job *j, struct why *notes, struct arena *a)
+{
+	size_t n_lids = j->in->lids->count;
+	uint8_t *of = groups_of_ports(j->in, notes, a);
+	uint32_t *order = by_hosts(j->g, a);
+	unsigned n_groups = j->in->hosts_only ? GROUP_SWITCH : GROUP_COUNT;
+	uint32_t at = 0;
+
+	j->lid = arena_array(a, n_lids, sizeof(*j->lid));
+	j->home_port = arena_array(a, n_lids, sizeof(*j->home_port));
+	j->target =
+		arena_array(a, (size_t)j->g->n_switches * n_groups, sizeof(*j->target));
+	if (!of || !order || !j->lid || !j->home_port || !j->target) {
+		return -ENOMEM;
+	}
+	for (unsigned group = 0; group < n_groups; group++) {
+		for (uint32_t i = 0; i < j->g->n_switches; i++) {
+			add_target(j, (enum group)group, order[i], of, &at);
+		}
+	}
+	return E_OK;
+}
+
+/* ---- the links that lead closer ---- */
+
+/* Those of switch s that may be taken; each turn another one comes first. */
+static struct step *list_steps(const struct job *j, const struct bench *b, uint32_t s,
+                               uint32_t turn, struct step *out)
+{
+	const struct graph *g = j->g;
+	const uint8_t *dim = j->in->dimension;
+	uint32_t closer = b->dist[s] - 1, n = 0;
+	unsigned lowest = UINT8_MAX;
+
+	for (uint32_t c = g->adj_first[s]; dim && c < g->adj_first[s + 1]; c++) {
+		if (b->dist[g->adj[c].to] == closer && dim[c] < lowest) {
+			lowest = dim[c];
+		}
+	}
+	for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
+		uint32_t to = g->adj[c].to;
+
+		if (b->dist[to] == closer && (!dim || dim[c] == lowest)) {
+			b->found[n++] = (struct step){ c, b->place[to] };
+		}
+	}
+	for (uint32_t i = 0, at = turn % n; i < n; i++) {
+		*out++ = b->found[at];
+		at = at + 1 == n ? 0 : at + 1;
+	}
+	return out;
+}
+
+static void search(const struct job *j, struct bench *b, uint32_t t, uint32_t turn)
+{
+	const struct graph *g = j->g;
+	struct step *out = b->step;
+
+	memset(b->dist, 0xff, g->n_switches * sizeof(*b->dist));
+	b->dist[t] = 0;
+	b->place[t] = 0;
+	b->order[0] = t;
+	b->n_order = 1;
+	for (uint32_t head = 0; head < b->n_order; head++) {
+		uint32_t s = b->order[head];
+
+		b->first[head] = (uint32_t)(out - b->step);
+		out = head ? list_steps(j, b, s, turn, out) : out;
+		for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
+			uint32_t to = g->adj[c].to;
+
+			if (b->dist[to] == GRAPH_NONE) {
+				b->dist[to] = b->dist[s] + 1;
+				b->place[to] = b->n_order;
+				b->order[b->n_order++] = to;
+			}
+		}
+	}
+	b->first[b->n_order] = (uint32_t)(out - b->step);
+}
+
+/* ---- one LID ---- */
+
+static void take_lightest(struct bench *b)
+{
+	const struct step *step = b->step;
+	const uint64_t *weight = b->weight;
+	uint64_t *cost = b->cost;
+
+	cost[0] = 0;
+	for (uint32_t i = 1; i < b->n_order; i++) {
+		uint64_t least = UINT64_MAX;
+		uint32_t best = 0;
+
+		for (uint32_t k = b->first[i]; k < b->first[i + 1]; k++) {
+			uint64_t c = cost[step[k].to] + weight[k];
+
+			best = c < least ? k : best;
+			least = c < least ? c : least;
+		}
+		cost[i] = least;
+		b->pick[i] = best;
+	}
+}
+
+/* Puts the routes of all hosts on the links. */
+static void add_routes(const struct job *j, struct bench *b)
+{
+	const struct graph *g = j->g;
+
+	for (uint32_t i = 0; i < b->n_order; i++) {
+		uint32_t s = b->order[i];
+
+		b->flow[i] = g->host_first[s + 1] - g->host_first[s];
+	}
+	for (uint32_t i = b->n_order; i-- > 1;) {
+		b->weight[b->pick[i]] += b->flow[i] << EARLIER_BITS;
+		b->flow[b->step[b->pick[i]].to] += b->flow[i];
+	}
+}
+
+static void note_ports(const struct job *j, const struct bench *b, uint8_t home_port,
+                       uint8_t *port)
+{
+	port[0] = home_port;
+	for (uint32_t i = 1; i < b->n_order; i++) {
+		port[i] = j->g->adj[b->step[b->pick[i]].channel].port;
+	}
+}
+
+static void write_ports(const struct job *j, const struct bench *b, const uint32_t *lid,
+                        uint32_t n_lids)
+{
+	for (uint32_t i = 0; i < b->n_order; i++) {
+		uint8_t *row = lft_row(j->lft, b->order[i]);
+
+		for (uint32_t k = 0; k < n_lids; k++) {
+			row[lid[k]] = b->port[(size_t)k * j->g->n_switches + i];
+		}
+	}
+}
+
+static void route_target(const struct job *j, struct bench *b, const struct target *t)
+{
+	uint32_t n_steps = b->first[b->n_order];
+
+	for (uint32_t k = 0; k < n_steps; k++) {
+		b->weight[k] = j->weight[b->step[k].channel];
+	}
+	for (uint32_t done = 0; done < t->n; done += CHUNK) {
+		uint32_t at = t->first + done;
+		uint32_t n = t->n - done < CHUNK ? t->n - done : CHUNK;
+
+		for (uint32_t k = 0; k < n; k++) {
+			take_lightest(b);
+			add_routes(j, b);
+			note_ports(j, b, j->home_port[at + k],
+			           b->port + (size_t)k * j->g->n_switches);
+		}
+		write_ports(j, b, j->lid + at, n);
+	}
+	for (uint32_t k = 0; k < n_steps; k++) {
+		j->weight[b->step[k].channel] = b->weight[k];
+	}
+}
+
+/* ---- all ---- */
+
+static struct bench *benches_new(const struct graph *g, struct arena *a)
+{
+	struct bench *b = arena_array(a, AHEAD, sizeof(*b));
+	size_t n = (size_t)g->n_switches + 1;
+
+	for (unsigned i = 0; b && i < AHEAD; i++) {
+		b[i].dist = arena_array(a, n, sizeof(*b->dist));
+		b[i].place = arena_array(a, n, sizeof(*b->place));
+		b[i].order = arena_array(a, n, sizeof(*b->order));
+		b[i].first = arena_array(a, n, sizeof(*b->first));
+		b[i].step = arena_array(a, (size_t)g->n_adj + 1, sizeof(*b->step));
+		b[i].found = arena_array(a, PORTS_MAX, sizeof(*b->found));
+		b[i].pick = arena_array(a, n, sizeof(*b->pick));
+		b[i].cost = arena_array(a, n, sizeof(*b->cost));
+		b[i].flow = arena_array(a, n, sizeof(*b->flow));
+		b[i].weight = arena_array(a, (size_t)g->n_adj + 1, sizeof(*b->weight));
+		b[i].port = arena_array(a, n, CHUNK);
+		if (!b[i].dist || !b[i].place || !b[i].order || !b[i].first ||
+		    !b[i].step || !b[i].found || !b[i].pick || !b[i].cost || !b[i].flow ||
+		    !b[i].weight || !b[i].port) {
+			return NULL;
+		}
+	}
+	return b;
+}
+
+static void start_group(const struct job *j)
+{
+	for (uint32_t c = 0; c < j->g->n_adj; c++) {
+		j->weight[c] >>= EARLIER_BITS;
+	}
+}
+
+static int route_all(const struct job *j, struct bench *b)
+{
+	for (uint32_t first = 0; first < j->n_targets; first += AHEAD) {
+		uint32_t left = j->n_targets - first, n = left < AHEAD ? left : AHEAD;
+
+		if (j->in->cancel && *j->in->cancel) {
+			return -ECANCELED;
+		}
+#pragma omp parallel for schedule(dynamic, 1)
+		for (uint32_t i = 0; i < n; i++) {
+			search(j, &b[i], j->target[first + i].sw, first + i);
+		}
+		for (uint32_t i = first; i < first + n; i++) {
+			if (i && j->target[i].group != j->target[i - 1].group) {
+				start_group(j);
+			}
+			route_target(j, &b[i - first], &j->target[i]);
+		}
+	}
+	return E_OK;
+}
+
+int sssp_fill(const struct sssp *in, struct lft *lft, struct why *notes,
+              struct arena *tmp)
+{
+	struct job j = { .in = in, .g = in->g, .lft = lft };
+	struct bench *b = benches_new(in->g, tmp);
+	int ret = list_targets(&j, notes, tmp);
+
+	j.weight = arena_array(tmp, (size_t)in->g->n_adj + 1, sizeof(*j.weight));
+	if (ret != E_OK || !b || !j.weight) {
+		return -ENOMEM;
+	}
+	return route_all(&j, b);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "conf/option.h"
+#include "routing/tables.h"
+
+struct arena;
+struct graph;
+struct guid_file;
+struct lids;
+struct why;
+
+/*!
+ * Shortest paths by the weights of links: what sssp and dfsssp share.
+ */
+struct sssp_options {
+	const struct guid_file *cn; /*!< port GUIDs placed first */
+	const struct guid_file *io; /*!< port GUIDs placed next */
+};
+
+/*! Rows of struct sssp_options, for every engine whose options begin with it. */
+extern const struct option_row sssp_rows[];
+
+struct sssp {
+	const struct graph *g;
+	const struct lids *lids;
+	const struct sssp_options *options; /*!< NULL: no lists */
+	/*! [graph.n_adj] dimension of each link: of the links that lead closer only those of
+	 *  the lowest dimension are used; NULL: all are. */
+	const uint8_t *dimension;
+	bool hosts_only;            /*!< leave the LIDs of switches alone */
+	const _Atomic bool *cancel; /*!< checked between steps; NULL: never */
+};
+
+/*!
+ * \brief Chooses a port for every LID at every switch that is connected to it.
+ *
+ * Same result on any number of threads.
+ *
+ * \param lft    Entries of the LIDs routed are written, others stay.
+ * \param notes  GUIDs of the lists that are no end port here.
+ * \param tmp    Working memory: about 40 bytes per link for each of a few destinations.
+ * \retval -ECANCELED -ENOMEM
+ * Cost: O(L * E) for L LIDs and E links.
+ */
+int sssp_fill(const struct sssp *in, struct lft *lft, struct why *notes,
+              struct arena *tmp);
