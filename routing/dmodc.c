@@ -50,81 +50,27 @@
 #include "conf/err.h"
 #include "conf/option.h"
 #include "routing/column.h"
-#include "routing/dmodc.h"
+#include "routing/dmodc_job.h"
 #include "routing/engine.h"
-#include "routing/graph.h"
 #include "routing/lids.h"
 #include "routing/updown.h"
-
-enum { PORTS_MAX = 256, LISTED_MAX = 255 };
 
 struct dmodc_options {
 	const struct guid_file *root_guid_file;
 };
 
-/* floor(column / divider) mod slots for all columns; shared by switches that deal alike.
- */
-struct deal {
-	unsigned rank, slots;
-	uint8_t *slot; /* [n_cols] */
-};
-
-struct job {
-	const struct graph *g;
-	const struct lids *lids;
-	struct lft *lft;
-	struct dmodc_tree t;
-	struct dmodc_reach reach;
-	struct dmodc_line line;
-	struct deal *deal; /* [n_deals] */
-	uint32_t n_deals;
-	const uint8_t **slot; /* [n] deal of each switch, NULL: no uplinks */
-	uint32_t *base;       /* [n_cols] base LID of each host, 0: none */
-	uint8_t *lmc;         /* [n_cols] */
-	uint32_t *lid;        /* [n_cols] LID in this pass, 0: its range is shorter */
-	unsigned k;           /* number of the LID in its range, in this pass */
-	uint32_t width;       /* slots per row of above */
-	uint32_t *above;      /* [n][width] switch behind a slot, GRAPH_NONE: missing */
-	uint64_t *whole; /* [n][rows][words] as in reach: nothing is missing on the way up
-	                  */
-	uint64_t n_unjoined; /* ordered pairs of switches with hosts without route by rank
-	                      */
-	uint64_t *scratch;   /* [threads][words] */
-};
-
-/* The groups of one switch that lead closer to one destination. */
-struct candidates {
-	unsigned n;
-	uint32_t group[LISTED_MAX]; /* index in the groups of the direction */
-};
-
-static bool has_bit(const uint64_t *row, uint32_t s)
-{
-	return row[s / 64] >> s % 64 & 1;
-}
-
-static uint32_t hosts_on(const struct graph *g, uint32_t s)
-{
-	return g->host_first[s + 1] - g->host_first[s];
-}
-
-static uint64_t *whole_row(const struct job *j, uint32_t s, unsigned k)
-{
-	return j->whole + ((size_t)s * j->reach.rows + k) * j->reach.words;
-}
-
 /* ---- what is whole ---- */
 
 /* Destinations k ranks up to which all slots lead, here and all the way up. */
-static void find_whole(const struct job *j, uint32_t s, unsigned k)
+static void find_whole(const struct dmodc_job *j, uint32_t s, unsigned k)
 {
 	const uint32_t *above = j->above + (size_t)s * j->width;
-	uint64_t *row = whole_row(j, s, k);
+	uint64_t *row = dmodc_whole(j, s, k);
 
 	memcpy(row, dmodc_row(&j->reach, s, k), j->reach.words * sizeof(*row));
 	for (unsigned i = 0; k && i < j->t.slots[s]; i++) {
 		const uint64_t *there =
-			above[i] == GRAPH_NONE ? NULL : whole_row(j, above[i], k - 1);
+			above[i] == GRAPH_NONE ? NULL : dmodc_whole(j, above[i], k - 1);
 
 		for (uint32_t w = 0; w < j->reach.words; w++) {
 			row[w] &= there ? there[w] : 0;
@@ -132,7 +78,7 @@ static void find_whole(const struct job *j, uint32_t s, unsigned k)
 	}
 }
 
-static int find_above(struct job *j, struct arena *tmp)
+static int find_above(struct dmodc_job *j, struct arena *tmp)
 {
 	const struct dmodc_tree *t = &j->t;
 
@@ -163,483 +109,10 @@ static int find_above(struct job *j, struct arena *tmp)
 	}
 	return E_OK;
 }
-
-/* ---- one entry ---- */
-
-static uint8_t port_of(const struct job *j, const struct dmodc_group *group,
-                       uint64_t turn)
-{
-	return j->t.port[group->first + (group->n == 1 ? 0 : turn % group->n)];
-}
-
-/* Does host c of switch t keep its slots all the way up from s, k ranks below the turn?
- */
-static bool keeps_slots(const struct job *j, uint32_t s, uint32_t t, uint32_t c,
-                        unsigned k)
-{
-	for (; k; k--) {
-		s = j->above[(size_t)s * j->width + j->slot[s][c]];
-		if (s == GRAPH_NONE || !has_bit(dmodc_row(&j->reach, s, k - 1), t)) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/* Do at least half of the uplinks of s lead to t, k ranks below the turn? */
-static bool is_wide(const struct job *j, uint32_t s, uint32_t t, unsigned k)
-{
-	unsigned n = 0;
-
-	for (uint32_t i = j->t.up.first[s]; k && i < j->t.up.first[s + 1]; i++) {
-		n += has_bit(dmodc_row(&j->reach, j->t.up.group[i].to, k - 1), t);
-	}
-	return n * 2 >= j->t.slots[s];
-}
-
-/* Which of the groups up, k ranks below the turn, host c of switch t takes. */
-static unsigned choose_up(const struct job *j, uint32_t s, uint32_t t, uint32_t c,
-                          const struct candidates *x, unsigned k)
-{
-	uint64_t turn = c / j->t.divider[j->t.rank[s]] / j->t.slots[s] + j->t.place[s];
-	unsigned own = x->n, n = 0;
-	uint8_t good[LISTED_MAX];
-
-	for (unsigned i = 0; i < x->n; i++) {
-		const struct dmodc_group *group = &j->t.up.group[x->group[i]];
-		bool fits = keeps_slots(j, group->to, t, c, k - 1) ||
-		            is_wide(j, group->to, t, k - 1);
-
-		if (group->slot == j->slot[s][c]) {
-			if (fits) {
-				return i;
-			}
-			own = i;
-		}
-		good[n] = (uint8_t)i;
-		n += fits;
-	}
-	if (n) {
-		return good[turn % n];
-	}
-	return own < x->n ? own : (unsigned)(turn % x->n);
-}
-
-static uint8_t deal_up(const struct job *j, uint32_t s, uint32_t t, uint32_t c,
-                       const struct candidates *x, unsigned k)
-{
-	uint64_t turn = c / j->t.divider[j->t.rank[s]] / j->t.slots[s];
-	unsigned at = choose_up(j, s, t, c, x, k);
-
-	return port_of(j, &j->t.up.group[x->group[(at + j->k) % x->n]],
-	               turn + j->k / x->n);
-}
-
-/* The same downwards: with several neighbours, as two ranks below. */
-static uint8_t deal_down(const struct job *j, uint32_t s, uint32_t c,
-                         const struct candidates *x)
-{
-	unsigned rank = j->t.rank[s];
-	uint64_t turn = c / j->t.divider[rank];
-	uint64_t at = rank < 2 ? c : c / j->t.divider[rank - 2];
-
-	return port_of(j, &j->t.down.group[x->group[(at + j->k) % x->n]],
-	               turn + j->k / x->n);
-}
-
-/* ---- the hosts of one switch at another ---- */
-
-static void fill_one(const struct job *j, uint32_t s, uint32_t t, uint8_t port)
-{
-	uint32_t end = j->t.col[t] + hosts_on(j->g, t);
-	uint8_t *row = lft_row(j->lft, s);
-
-	for (uint32_t c = j->t.col[t]; c < end; c++) {
-		row[j->lid[c]] = port;
-	}
-}
-
-/* Destinations to which several neighbours below lead, or one by several cables. */
-static void fill_down_choice(const struct job *j, uint32_t s, uint32_t t)
-{
-	uint8_t *row = lft_row(j->lft, s);
-	struct candidates x;
-
-	x.n = 0;
-
-	for (uint32_t i = j->t.down.first[s]; i < j->t.down.first[s + 1]; i++) {
-		if (has_bit(dmodc_row(&j->reach, j->t.down.group[i].to, 0), t)) {
-			x.group[x.n++] = i;
-		}
-	}
-	for (uint32_t c = j->t.col[t]; c < j->t.col[t] + hosts_on(j->g, t); c++) {
-		row[j->lid[c]] = deal_down(j, s, c, &x);
-	}
-}
-
-static void fill_up_choice(const struct job *j, uint32_t s, uint32_t t, unsigned k)
-{
-	uint8_t *row = lft_row(j->lft, s);
-	struct candidates x;
-
-	x.n = 0;
-
-	for (uint32_t i = j->t.up.first[s]; i < j->t.up.first[s + 1]; i++) {
-		if (has_bit(dmodc_row(&j->reach, j->t.up.group[i].to, k - 1), t)) {
-			x.group[x.n++] = i;
-		}
-	}
-	for (uint32_t c = j->t.col[t]; c < j->t.col[t] + hosts_on(j->g, t); c++) {
-		row[j->lid[c]] = deal_up(j, s, t, c, &x, k);
-	}
-}
-
-/* ---- one switch ---- */
-
-/* Bits of the destinations that more than one group below leads to. */
-static void find_several(const struct job *j, uint32_t s, uint64_t *several)
-{
-	uint32_t words = j->reach.words;
-
-	memset(several, 0, words * sizeof(*several));
-	for (uint32_t w = 0; w < words; w++) {
-		uint64_t once = 0;
-
-		for (uint32_t i = j->t.down.first[s]; i < j->t.down.first[s + 1]; i++) {
-			uint64_t row = dmodc_row(&j->reach, j->t.down.group[i].to, 0)[w];
-
-			several[w] |= once & row;
-			once |= row;
-		}
-	}
-}
-
-static void fill_down(const struct job *j, uint32_t s, uint64_t *several)
-{
-	find_several(j, s, several);
-	for (uint32_t i = j->t.down.first[s]; i < j->t.down.first[s + 1]; i++) {
-		const struct dmodc_group *group = &j->t.down.group[i];
-		const uint64_t *row = dmodc_row(&j->reach, group->to, 0);
-
-		for (uint32_t w = 0; w < j->reach.words; w++) {
-			for (uint64_t b = row[w] & ~several[w]; b; b &= b - 1) {
-				uint32_t t = w * 64 + (uint32_t)__builtin_ctzll(b);
-
-				if (!hosts_on(j->g, t)) {
-					continue;
-				}
-				if (group->n == 1) {
-					fill_one(j, s, t, j->t.port[group->first]);
-				} else {
-					fill_down_choice(j, s, t);
-				}
-			}
-		}
-	}
-	for (uint32_t w = 0; w < j->reach.words; w++) {
-		for (uint64_t b = several[w]; b; b &= b - 1) {
-			uint32_t t = w * 64 + (uint32_t)__builtin_ctzll(b);
-
-			if (hosts_on(j->g, t)) {
-				fill_down_choice(j, s, t);
-			}
-		}
-	}
-}
-
-/* Port per slot; false when a slot is missing or has several cables. */
-static bool ports_by_slot(const struct job *j, uint32_t s, uint8_t *ret)
-{
-	unsigned n = 0, slots = j->t.slots[s];
-
-	for (uint32_t i = j->t.up.first[s]; i < j->t.up.first[s + 1]; i++) {
-		const struct dmodc_group *group = &j->t.up.group[i];
-
-		if (group->slot != DMODC_NO_SLOT) {
-			/* LID k of a port belongs to the k-th next slot */
-			ret[(group->slot + slots - j->k % slots) % slots] =
-				j->t.port[group->first];
-			n += group->n == 1;
-		}
-	}
-	return n == slots;
-}
-
-static void fill_up(const struct job *j, uint32_t s, unsigned k, const uint8_t *port)
-{
-	const uint64_t *whole = whole_row(j, s, k);
-	const uint64_t *all = dmodc_row(&j->reach, s, k);
-	uint8_t *row = lft_row(j->lft, s);
-
-	for (uint32_t w = 0; w < j->reach.words; w++) {
-		for (uint64_t b = all[w]; b; b &= b - 1) {
-			uint32_t t = w * 64 + (uint32_t)__builtin_ctzll(b);
-			uint32_t c = j->t.col[t], end = c + hosts_on(j->g, t);
-
-			if (c == end) {
-				continue;
-			}
-			if (!port || !has_bit(whole, t)) {
-				fill_up_choice(j, s, t, k);
-				continue;
-			}
-			for (; c < end; c++) {
-				row[j->lid[c]] = port[j->slot[s][c]];
-			}
-		}
-	}
-}
-
-static void fill_own(const struct job *j, uint32_t s)
-{
-	const struct graph *g = j->g;
-	uint8_t *row = lft_row(j->lft, s);
-	uint32_t c = j->t.col[s];
-
-	for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1]; h++, c++) {
-		row[j->lid[c]] = g->ports[g->ports[g->hosts[h]].peer].num;
-	}
-}
-
-static void fill_hosts(const struct job *j)
-{
-#pragma omp parallel for schedule(dynamic, 8)
-	for (uint32_t s = 0; s < j->t.n; s++) {
-		uint64_t *bits = j->scratch + (size_t)column_thread() * j->reach.words;
-		uint8_t port[PORTS_MAX];
-		bool simple = j->t.slots[s] && ports_by_slot(j, s, port);
-
-		fill_down(j, s, bits);
-		for (unsigned k = 1; k < j->reach.rows; k++) {
-			fill_up(j, s, k, simple ? port : NULL);
-		}
-		fill_own(j, s);
-	}
-}
-
-/* ---- LIDs of switches ---- */
-
-/* All LIDs of a switch at another, over the groups that lead closer, from the first on.
- */
-static void fill_switch(const struct job *j, uint32_t s, uint32_t t,
-                        const struct dmodc_groups *dir, unsigned k)
-{
-	struct lid_range r = j->lids->of[graph_port(j->g, j->g->switches[t], 0)];
-	uint32_t group[LISTED_MAX];
-	unsigned n = 0, wanted = 1U << r.lmc;
-
-	for (uint32_t i = dir->first[s]; i < dir->first[s + 1] && n < wanted; i++) {
-		if (has_bit(dmodc_row(&j->reach, dir->group[i].to, k), t)) {
-			group[n++] = i;
-		}
-	}
-	for (unsigned i = 0; r.base && i < wanted; i++) {
-		lft_row(j->lft, s)[r.base + i] =
-			port_of(j, &dir->group[group[i % n]], i / n);
-	}
-}
-
-static void fill_switches_at(const struct job *j, uint32_t s)
-{
-	struct lid_range own = j->lids->of[graph_port(j->g, j->g->switches[s], 0)];
-
-	for (unsigned k = 0; k < j->reach.rows; k++) {
-		const uint64_t *row = dmodc_row(&j->reach, s, k);
-
-		for (uint32_t w = 0; w < j->reach.words; w++) {
-			for (uint64_t b = row[w]; b; b &= b - 1) {
-				uint32_t t = w * 64 + (uint32_t)__builtin_ctzll(b);
-
-				if (t != s) {
-					fill_switch(j, s, t, k ? &j->t.up : &j->t.down,
-					            k ? k - 1 : 0);
-				}
-			}
-		}
-	}
-	for (uint32_t k = 0; own.base && k < 1U << own.lmc; k++) {
-		lft_row(j->lft, s)[own.base + k] = 0;
-	}
-}
-
-static void fill_switches(const struct job *j)
-{
-#pragma omp parallel for schedule(dynamic, 8)
-	for (uint32_t s = 0; s < j->t.n; s++) {
-		fill_switches_at(j, s);
-	}
-}
-
-/* ---- what has no route by rank ---- */
-
-/* All LIDs of a switch and its hosts at another, dealt over ports. */
-static void fill_ports(const struct job *j, uint32_t s, uint32_t t, const uint8_t *port,
-                       unsigned n)
-{
-	struct lid_range own = j->lids->of[graph_port(j->g, j->g->switches[t], 0)];
-	uint32_t c = j->t.col[t], end = c + hosts_on(j->g, t);
-	uint8_t *row = lft_row(j->lft, s);
-
-	for (uint32_t k = 0; own.base && k < 1U << own.lmc; k++) {
-		row[own.base + k] = port[k % n];
-	}
-	for (; c < end; c++) {
-		uint64_t turn = c / j->t.divider[j->t.rank[s]] + j->t.place[s];
-
-		for (uint32_t k = 0; j->base[c] && k < 1U << j->lmc[c]; k++) {
-			row[j->base[c] + k] = port[(turn + k) % n];
-		}
-	}
-}
-
-/* Steps down the line where that descends to the end, else steps up. */
-static void fill_unjoined(const struct job *j, uint32_t s, uint32_t t)
-{
-	const struct graph *g = j->g;
-	uint32_t words = j->reach.words;
-	bool down = has_bit(j->line.descends + (size_t)s * words, t);
-	const uint64_t *bits = down ? j->line.descends : j->line.reaches;
-	uint8_t port[PORTS_MAX];
-	unsigned n = 0;
-
-	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-		uint32_t to = g->adj[i].to;
-
-		if ((j->line.pos[to] > j->line.pos[s]) == down &&
-		    has_bit(bits + (size_t)to * words, t)) {
-			port[n++] = g->adj[i].port;
-		}
-	}
-	fill_ports(j, s, t, port, n);
-}
-
-static void fill_line(const struct job *j)
-{
-	uint32_t words = j->reach.words;
-
-#pragma omp parallel for schedule(dynamic, 8)
-	for (uint32_t s = 0; s < j->t.n; s++) {
-		for (uint32_t w = 0; w < words; w++) {
-			uint64_t b = j->line.reaches[(size_t)s * words + w];
-
-			for (unsigned k = 0; k < j->reach.rows; k++) {
-				b &= ~dmodc_row(&j->reach, s, k)[w];
-			}
-			for (; b; b &= b - 1) {
-				fill_unjoined(j, s,
-				              w * 64 + (uint32_t)__builtin_ctzll(b));
-			}
-		}
-	}
-}
-
-/* ---- destinations that some switch misses still: over the line alone ---- */
-
-/* One destination: hops where a switch can descend to it, else from a neighbour above. */
-struct way {
-	uint16_t *hops;  /* [n] */
-	bool *descends;  /* [n] */
-	uint32_t *queue; /* [n] */
-	uint32_t *at;    /* [n] switch at a place of the line */
-};
-
-enum { HOPS_FAR = 0xffff };
-
-static void find_way(const struct job *j, uint32_t t, struct way *x)
-{
-	const struct graph *g = j->g;
-	uint32_t head = 0, tail = 0;
-
-	memset(x->hops, 0xff, j->t.n * sizeof(*x->hops));
-	memset(x->descends, 0, j->t.n * sizeof(*x->descends));
-	x->hops[t] = 0;
-	x->descends[t] = true;
-	x->queue[tail++] = t;
-	while (head < tail) {
-		uint32_t s = x->queue[head++];
-
-		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-			uint32_t to = g->adj[i].to;
-
-			if (j->line.pos[to] < j->line.pos[s] && !x->descends[to]) {
-				x->hops[to] = (uint16_t)(x->hops[s] + 1);
-				x->descends[to] = true;
-				x->queue[tail++] = to;
-			}
-		}
-	}
-	for (uint32_t p = 0; p < j->t.n; p++) {
-		uint32_t s = x->at[p];
-
-		for (uint32_t i = g->adj_first[s];
-		     !x->descends[s] && i < g->adj_first[s + 1]; i++) {
-			uint32_t to = g->adj[i].to;
-
-			if (j->line.pos[to] < p && x->hops[to] < x->hops[s] - 1) {
-				x->hops[s] = (uint16_t)(x->hops[to] + 1);
-			}
-		}
-	}
-}
-
-static unsigned way_ports(const struct job *j, const struct way *x, uint32_t s,
-                          uint8_t *ret)
-{
-	const struct graph *g = j->g;
-	unsigned n = 0;
-
-	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-		uint32_t to = g->adj[i].to;
-
-		if ((j->line.pos[to] > j->line.pos[s]) == x->descends[s] &&
-		    (!x->descends[s] || x->descends[to]) &&
-		    x->hops[to] + 1 == x->hops[s]) {
-			ret[n++] = g->adj[i].port;
-		}
-	}
-	return n;
-}
-
-static void fill_way(const struct job *j, uint32_t t, struct way *x)
-{
-	find_way(j, t, x);
-	for (uint32_t s = 0; s < j->t.n; s++) {
-		uint8_t port[PORTS_MAX];
-		unsigned n = s == t ? 0 : way_ports(j, x, s, port);
-
-		if (n) {
-			fill_ports(j, s, t, port, n);
-		}
-	}
-}
-
-static int fill_left(const struct job *j, struct arena *tmp)
-{
-	struct way x = {
-		.hops = arena_array(tmp, j->t.n, sizeof(*x.hops)),
-		.descends = arena_array(tmp, j->t.n, sizeof(*x.descends)),
-		.queue = arena_array(tmp, j->t.n, sizeof(*x.queue)),
-		.at = arena_array(tmp, j->t.n, sizeof(*x.at)),
-	};
-
-	if (!x.hops || !x.descends || !x.queue || !x.at) {
-		return -ENOMEM;
-	}
-	for (uint32_t s = 0; s < j->t.n; s++) {
-		x.at[j->line.pos[s]] = s;
-	}
-	for (uint32_t t = 0; t < j->t.n; t++) {
-		if (j->line.left[t]) {
-			fill_way(j, t, &x);
-		}
-	}
-	return E_OK;
-}
-
 /* ---- the whole ---- */
 
 /* Of all pairs of switches with hosts, half at least must be joined by ranks. */
-static int judge_pairs(struct job *j, struct why *why)
+static int judge_pairs(struct dmodc_job *j, struct why *why)
 {
 	const struct dmodc_tree *t = &j->t;
 	uint64_t joined = 0, pairs = (uint64_t)t->n_homes * t->n_homes;
@@ -666,16 +139,16 @@ static int judge_pairs(struct job *j, struct why *why)
 /* The table of floor(column / divider) mod slots for a switch, made when nobody has it
  * yet.
  */
-static int share_deal(struct job *j, uint32_t s, struct arena *tmp)
+static int share_deal(struct dmodc_job *j, uint32_t s, struct arena *tmp)
 {
 	unsigned rank = j->t.rank[s], slots = j->t.slots[s];
-	struct deal *d = j->deal;
+	struct dmodc_deal *d = j->deal;
 
 	while (d < j->deal + j->n_deals && (d->rank != rank || d->slots != slots)) {
 		d++;
 	}
 	if (d == j->deal + j->n_deals) {
-		*d = (struct deal){ .rank = rank, .slots = slots };
+		*d = (struct dmodc_deal){ .rank = rank, .slots = slots };
 		d->slot = arena_alloc(tmp, j->t.n_cols);
 		if (!d->slot) {
 			return -ENOMEM;
@@ -689,7 +162,7 @@ static int share_deal(struct job *j, uint32_t s, struct arena *tmp)
 	return E_OK;
 }
 
-static int find_hosts(struct job *j, struct arena *tmp)
+static int find_hosts(struct dmodc_job *j, struct arena *tmp)
 {
 	const struct graph *g = j->g;
 
@@ -710,7 +183,28 @@ static int find_hosts(struct job *j, struct arena *tmp)
 	return E_OK;
 }
 
-static int job_init(struct job *j, const struct route_in *in, struct arena *tmp,
+static int find_own(struct dmodc_job *j, struct arena *tmp)
+{
+	const struct graph *g = j->g;
+
+	j->own = arena_array(tmp, j->t.n, sizeof(*j->own));
+	j->single = arena_array(tmp, j->reach.words, sizeof(*j->single));
+	j->homes = arena_array(tmp, j->reach.words, sizeof(*j->homes));
+	if (!j->own || !j->single || !j->homes) {
+		return -ENOMEM;
+	}
+	for (uint32_t s = 0; s < j->t.n; s++) {
+		struct lid_range own = j->lids->of[graph_port(g, g->switches[s], 0)];
+		uint64_t bit = UINT64_C(1) << s % 64;
+
+		j->own[s] = own.base;
+		j->single[s / 64] |= own.base && own.lmc == 0 ? bit : 0;
+		j->homes[s / 64] |= dmodc_hosts_on(g, s) ? bit : 0;
+	}
+	return E_OK;
+}
+
+static int job_init(struct dmodc_job *j, const struct route_in *in, struct arena *tmp,
                     struct why *why)
 {
 	const struct dmodc_options *o = in->options;
@@ -732,6 +226,9 @@ static int job_init(struct job *j, const struct route_in *in, struct arena *tmp,
 	if (ret == E_OK) {
 		ret = find_hosts(j, tmp);
 	}
+	if (ret == E_OK) {
+		ret = find_own(j, tmp);
+	}
 	if (ret != E_OK) {
 		return ret;
 	}
@@ -749,7 +246,7 @@ static int job_init(struct job *j, const struct route_in *in, struct arena *tmp,
 }
 
 /* LIDs of this pass. \return false when no port has that many. */
-static bool start_pass(struct job *j, unsigned k)
+static bool start_pass(struct dmodc_job *j, unsigned k)
 {
 	bool some = k == 0;
 
@@ -764,14 +261,14 @@ static bool start_pass(struct job *j, unsigned k)
 }
 
 /* What was written for LID 0 stands for hosts without a LID. */
-static void clear_nobody(const struct job *j)
+static void clear_nobody(const struct dmodc_job *j)
 {
 	for (uint32_t s = 0; s < j->t.n; s++) {
 		lft_row(j->lft, s)[0] = LFT_NO_ROUTE;
 	}
 }
 
-static int fill_tables(struct job *j, const _Atomic bool *cancel, struct arena *tmp,
+static int fill_tables(struct dmodc_job *j, const _Atomic bool *cancel, struct arena *tmp,
                        struct why *notes)
 {
 	int ret = E_OK;
@@ -780,13 +277,13 @@ static int fill_tables(struct job *j, const _Atomic bool *cancel, struct arena *
 		if (cancel && *cancel) {
 			return -ECANCELED;
 		}
-		fill_hosts(j);
+		dmodc_fill_hosts(j);
 	}
 	clear_nobody(j);
-	fill_switches(j);
-	fill_line(j);
+	dmodc_fill_switches(j);
+	dmodc_fill_line(j);
 	if (j->line.n_left) {
-		ret = fill_left(j, tmp);
+		ret = dmodc_fill_left(j, tmp);
 	}
 	if (j->t.n_missing) {
 		why_add(notes,
@@ -814,7 +311,7 @@ static int dmodc_route(const struct route_in *in, struct arena *a, struct route_
 {
 	struct arena *tmp = arena_new();
 	struct lft lft;
-	struct job j = { .g = in->g, .lids = in->lids, .lft = &lft };
+	struct dmodc_job j = { .g = in->g, .lids = in->lids, .lft = &lft };
 	int ret_code = -ENOMEM;
 
 	if (!tmp) {
