@@ -153,6 +153,37 @@ static uint32_t find_source(const struct prover *pv, const struct column *c, uin
 	return GRAPH_NONE;
 }
 
+/* Where a LID is delivered: the switch and its port. false: nowhere. */
+static bool find_home(const struct prover *pv, uint32_t lid, uint32_t *ret_home,
+                      uint8_t *ret_port, bool *ret_to_host)
+{
+	const struct graph *g = pv->map.g;
+	uint32_t owner = pv->map.lids->owner[lid];
+
+	if (owner == GRAPH_NONE || graph_switch_of(g, owner) == GRAPH_NONE) {
+		return false;
+	}
+	*ret_home = graph_switch_of(g, owner);
+	*ret_to_host = g->nodes[g->ports[owner].node].type != NODE_SWITCH;
+	*ret_port = *ret_to_host ? g->ports[g->ports[owner].peer].num : 0;
+	return true;
+}
+
+/* Follows one route; cheaper than a column when that is all one wants to know. */
+static bool route_arrives(const struct prover *pv, uint32_t s, uint32_t lid,
+                          uint32_t home, uint8_t home_port)
+{
+	for (uint32_t steps = 0; s != home && s != GRAPH_NONE; steps++) {
+		uint8_t port = lft_row(pv->map.lft, s)[lid];
+
+		if (steps == pv->map.n || port >= pv->map.width) {
+			return false;
+		}
+		s = pv->map.hop[(size_t)s * pv->map.width + port].next;
+	}
+	return s == home && lft_row(pv->map.lft, home)[lid] == home_port;
+}
+
 /* The route of the lowest LID that goes on from one channel to the next. */
 static void find_route(const struct prover *pv, struct column *c, uint32_t channel,
                        uint32_t next, unsigned vl, bool management,
@@ -160,15 +191,26 @@ static void find_route(const struct prover *pv, struct column *c, uint32_t chann
 {
 	const uint8_t *here = lft_row(pv->map.lft, ret->sw);
 	const uint8_t *there = lft_row(pv->map.lft, pv->map.g->adj[channel].to);
-	uint8_t next_port = pv->map.g->adj[next].port;
+	uint8_t next_port = pv->map.g->adj[next].port, home_port;
+	uint32_t home;
+	bool to_host;
 
 	for (uint32_t lid = 1; lid <= pv->map.lids->top; lid++) {
 		if (here[lid] != ret->port || there[lid] != next_port ||
-		    !resolve_alone(pv, c, lid) || c->state[ret->sw] != COLUMN_ARRIVES ||
-		    c->home == pv->map.g->adj[channel].to) {
+		    !find_home(pv, lid, &home, &home_port, &to_host) ||
+		    home == pv->map.g->adj[channel].to || !(management || to_host) ||
+		    !route_arrives(pv, ret->sw, lid, home, home_port)) {
 			continue;
 		}
-		ret->src_sw = find_source(pv, c, ret->sw, vl, management);
+		if ((management || pv->map.n_hosts[ret->sw]) &&
+		    proof_lane(pv, ret->sw, lid) == vl) {
+			ret->src_sw = ret->sw;
+		} else {
+			ret->src_sw =
+				resolve_alone(pv, c, lid)
+					? find_source(pv, c, ret->sw, vl, management)
+					: GRAPH_NONE;
+		}
 		if (ret->src_sw != GRAPH_NONE) {
 			ret->lid = lid;
 			return;
