@@ -203,6 +203,18 @@ int config_keep(const struct config *now, struct config *next, struct arena *a,
 	return ret == E_OK ? option_keep(&old, &new, a, d) : ret;
 }
 
+uint8_t config_lanes(const struct config *c)
+{
+	struct qos_setup between;
+	unsigned lanes = c->max_op_vls < 5 ? 1U << (c->max_op_vls - 1) : 15;
+
+	if (c->qos == QOS_OFF) {
+		return 1;
+	}
+	qos_setup_of(c->qos_keys, QOS_SWE, &between);
+	return (uint8_t)(between.max_vls < lanes ? between.max_vls : lanes);
+}
+
 const char *config_dir(const char *dir, const char *root, const char *instance,
                        struct arena *a)
 {

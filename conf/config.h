@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "conf/option.h"
+#include "conf/qos.h"
 
 struct arena;
 struct diags;
@@ -55,6 +56,9 @@ struct config {
 	uint32_t head_of_queue_lifetime, leaf_head_of_queue_lifetime;
 	uint32_t local_phy_errors_threshold, overrun_errors_threshold;
 	uint32_t force_link_speed, force_link_speed_ext, force_link_width;
+	/* quality of service */
+	uint32_t qos;             /*!< enum qos_mode */
+	struct qos_keys qos_keys[QOS_CLASS_COUNT];
 	/* sweeps */
 	uint32_t sweep_interval;         /*!< s, 0: off */
 	bool sweep_on_trap, force_heavy_sweep;
@@ -109,6 +113,9 @@ int config_dump_file(const struct config *c, const struct option_sets *extra,
 /*! \brief After a second config_read(): keeps in \a next what only a restart changes. */
 int config_keep(const struct config *now, struct config *next, struct arena *a,
                 struct diags *d);
+
+/*! \brief Most lanes that routing may use by max_op_vls, the qos keys of switches and qos FALSE: 1-15. */
+uint8_t config_lanes(const struct config *c);
 
 /*! \brief Folder of an instance: \a dir when set, else "root/instance". Arena string. */
 const char *config_dir(const char *dir, const char *root, const char *instance,

@@ -34,6 +34,9 @@ enum option_type {
 	OPT_ENUM,    /*!< uint32_t index into names, any case */
 	OPT_GUID_FILE, /*!< const struct guid_file *, NULL for "(null)" and ""; the value is a path */
 	OPT_FILE,    /*!< what the row's read() made of the file, NULL for "(null)" and ""; likewise */
+	OPT_QOS,     /*!< uint32_t, enum qos_mode; a bool, or "auto" */
+	OPT_VL_WEIGHTS, /*!< const char *, NULL for "(null)" and ""; see qos_weights_parse() */
+	OPT_SL2VL,   /*!< the same; see qos_sl2vl_parse() */
 	OPT_LMC_ESP0, /*!< uint32_t 0-7; FALSE = 0, TRUE = UINT32_MAX (as lmc), or a number */
 	OPT_IGNORED  /*!< known, no effect */
 };

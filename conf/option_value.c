@@ -10,6 +10,7 @@
 #include "conf/arena.h"
 #include "conf/err.h"
 #include "conf/guidfile.h"
+#include "conf/qos.h"
 #include "conf/text.h"
 
 /*
@@ -317,6 +318,63 @@ static const char *expected_lmc_esp0(const struct option_row *row, struct arena 
 	return "FALSE, TRUE or a number from 0 to 7";
 }
 
+static int store_qos(const struct option_row *row, void *member, const char *value,
+                     struct arena *a)
+{
+	bool on = false;
+	bool undecided = strcasecmp(value, "auto") == 0;
+	int ret = undecided ? E_OK : parse_bool(value, &on);
+	(void)row, (void)a;
+
+	if (ret == E_OK) {
+		*(uint32_t *)member = undecided ? QOS_AUTO : on ? QOS_ON : QOS_OFF;
+	}
+	return ret;
+}
+
+static const char *text_qos(const struct option_row *row, const void *member,
+                            struct arena *a)
+{
+	static const char *const words[] = { "FALSE", "TRUE", "auto" };
+	(void)row, (void)a;
+	return words[*(const uint32_t *)member];
+}
+
+static const char *expected_qos(const struct option_row *row, struct arena *a)
+{
+	(void)row, (void)a;
+	return "TRUE, FALSE or auto";
+}
+
+static int store_vl_weights(const struct option_row *row, void *member, const char *value,
+                            struct arena *a)
+{
+	struct qos_weights w;
+	int ret = option_is_null(value) ? E_OK : qos_weights_parse(value, &w);
+	return ret == E_OK ? store_string(row, member, value, a) : ret;
+}
+
+static const char *expected_vl_weights(const struct option_row *row, struct arena *a)
+{
+	(void)row, (void)a;
+	return "up to 64 pairs VL:WEIGHT with commas between, VLs from 0 to 14, weights "
+	       "from 0 to 255";
+}
+
+static int store_sl2vl(const struct option_row *row, void *member, const char *value,
+                       struct arena *a)
+{
+	uint8_t map[QOS_SLS];
+	int ret = option_is_null(value) ? E_OK : qos_sl2vl_parse(value, map);
+	return ret == E_OK ? store_string(row, member, value, a) : ret;
+}
+
+static const char *expected_sl2vl(const struct option_row *row, struct arena *a)
+{
+	(void)row, (void)a;
+	return "16 VLs from 0 to 15 with commas between, one per SL";
+}
+
 static int store_nothing(const struct option_row *row, void *member, const char *value,
                          struct arena *a)
 {
@@ -346,6 +404,9 @@ static const struct value_ops ops[] = {
 	[OPT_GUID_FILE] = { store_file, text_file, expected_guid_file },
 	[OPT_FILE] = { store_file, text_file, expected_file },
 	[OPT_ENUM] = { store_enum, text_enum, expected_enum },
+	[OPT_QOS] = { store_qos, text_qos, expected_qos },
+	[OPT_VL_WEIGHTS] = { store_vl_weights, text_string, expected_vl_weights },
+	[OPT_SL2VL] = { store_sl2vl, text_string, expected_sl2vl },
 	[OPT_LMC_ESP0] = { store_lmc_esp0, text_lmc_esp0, expected_lmc_esp0 },
 	[OPT_IGNORED] = { store_nothing, text_nothing, expected_nothing },
 };

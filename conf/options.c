@@ -49,15 +49,30 @@ const char *const credit_loops_names[] = { "fallback", "refuse", "program", NULL
 		.help = text                                                             \
 	}
 /* The five keys that exist per kind of port. */
-#define NONE_QOS(prefix, of)                                                             \
-	NONE(prefix "_max_vls", "0", "Virtual lanes in use on " of),                     \
-		NONE(prefix "_high_limit", "-1",                                         \
-	             "Limit of High Priority of VL arbitration on " of),                 \
-		NONE(prefix "_vlarb_high", NULL,                                         \
-	             "High-priority VL arbitration table of " of),                       \
-		NONE(prefix "_vlarb_low", NULL,                                          \
-	             "Low-priority VL arbitration table of " of),                        \
-		NONE(prefix "_sl2vl", NULL, "SL-to-VL mapping table of " of)
+/* clang-format off */
+#define QOS(prefix, of, where)                                                           \
+	{ UINT(prefix "_max_vls", qos_keys[of].max_vls, "0", 0, 15),                     \
+	  .help = "Virtual lanes that quality of service uses on " where "; 0 is not set" }, \
+		{ .name = prefix "_high_limit",                                          \
+		  .type = OPT_INT,                                                       \
+		  MEMBER(qos_keys[of].high_limit),                                       \
+		  .def = "-1",                                                           \
+		  .min = UINT64_MAX, /* -1 */                                            \
+		  .max = 255,                                                            \
+		  .help = "Limit of High Priority of VL arbitration on " where           \
+			  ": 4096 bytes * value, 255 is none; -1 is not set" },          \
+		{ .name = prefix "_vlarb_high",                                          \
+		  .type = OPT_VL_WEIGHTS,                                                \
+		  MEMBER(qos_keys[of].vlarb_high),                                       \
+		  .help = "High-priority VL arbitration table of " where ": pairs VL:WEIGHT" }, \
+		{ .name = prefix "_vlarb_low",                                           \
+		  .type = OPT_VL_WEIGHTS,                                                \
+		  MEMBER(qos_keys[of].vlarb_low),                                        \
+		  .help = "Low-priority VL arbitration table of " where ": pairs VL:WEIGHT" }, \
+	{                                                                                \
+		.name = prefix "_sl2vl", .type = OPT_SL2VL, MEMBER(qos_keys[of].sl2vl),  \
+		.help = "VL of each of the 16 SLs on " where "; 15 drops"                \
+	}
 
 /* clang-format off */
 const struct option_row config_rows[] = {
@@ -316,15 +331,17 @@ const struct option_row config_rows[] = {
 	NONE_ARG("console_port", "10000", 'C', "console-port", "PORT", "Port of the console"),
 
 	/* quality of service */
-	NONE_FLAG("qos", 'Q', "qos", "Quality of service set-up"),
+	{ .name = "qos", .type = OPT_QOS, MEMBER(qos), .def = "auto", .letter = 'Q',
+	  .flags_long = "qos", .flags = OPT_NO_ARG,
+	  .help = "SL-to-VL and VL arbitration tables on all ports; auto is TRUE while the routing uses several virtual lanes" },
 	NONE_ARG("qos_policy_file", "/etc/opensm/qos-policy.conf", 'Y', "qos_policy_file",
 		"FILE", "File of quality-of-service rules"),
 	NONE("suppress_sl2vl_mad_status_errors", "FALSE", "Do not log refused SL-to-VL tables"),
-	NONE_QOS("qos", "all ports"),
-	NONE_QOS("qos_ca", "channel adapters"),
-	NONE_QOS("qos_sw0", "switch ports 0"),
-	NONE_QOS("qos_swe", "external switch ports"),
-	NONE_QOS("qos_rtr", "routers"),
+	QOS("qos", QOS_ALL, "all ports"),
+	QOS("qos_ca", QOS_CA, "channel adapters"),
+	QOS("qos_sw0", QOS_SW0, "switch ports 0"),
+	QOS("qos_swe", QOS_SWE, "external switch ports"),
+	QOS("qos_rtr", QOS_RTR, "routers"),
 
 	/* congestion control */
 	NONE_FLAG("congestion_control", 0, "congestion_control", "Congestion control set-up"),

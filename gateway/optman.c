@@ -60,7 +60,8 @@ static void print_values(const struct option_row *row)
 		putchar('.');
 	}
 	if (row->max && (row->type == OPT_UINT || row->type == OPT_INT)) {
-		printf(" From %" PRIu64 " to %" PRIu64 ".", row->min, row->max);
+		printf(" From %" PRId64 " to %" PRId64 ".", (int64_t)row->min,
+		       (int64_t)row->max);
 	}
 	if (row->def && !(row->flags & OPT_NO_ARG)) {
 		fputs(" Default ", stdout);

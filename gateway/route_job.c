@@ -92,11 +92,17 @@ int route_job_request(struct route_job *j, struct route_request *ret)
 		fprintf(stderr, "%s\n", why.text);
 		return EXIT_USAGE;
 	}
+	if (j->config.qos == QOS_OFF &&
+	    route_list_without_qos(&ret->list, &why) != E_OK) {
+		fprintf(stderr, "qos FALSE: %s\n", why.text);
+		return EXIT_USAGE;
+	}
 	ret->g = j->g;
 	ret->lids = &j->lids;
 	ret->options = &j->engines;
 	ret->credit_loops = (enum route_credit_loops)j->config.credit_loops;
 	ret->strict = j->flags.strict;
+	ret->max_lanes = config_lanes(&j->config);
 	ret->now = route_job_now;
 	return EXIT_GOOD;
 }

@@ -75,6 +75,21 @@ int route_list_parse(const char *text, struct route_list *ret, struct why *why)
 	return E_OK;
 }
 
+int route_list_without_qos(const struct route_list *l, struct why *why)
+{
+	for (unsigned i = 0; i < l->n; i++) {
+		if (l->engine[i]->flags & ENGINE_NEEDS_LANES) {
+			why_add(why,
+			        "routing engine '%s' needs virtual lanes, which are "
+			        "quality "
+			        "of service: leave qos out, or set it to TRUE",
+			        l->engine[i]->name);
+			return E_UNSUITABLE;
+		}
+	}
+	return E_OK;
+}
+
 int engine_options_init(struct engine_options *o, struct arena *a)
 {
 	*o = (struct engine_options){ 0 };

@@ -32,6 +32,9 @@ struct route_list {
 /*! \retval E_UNKNOWN  The word is in \a why. */
 int route_list_parse(const char *text, struct route_list *ret, struct why *why);
 
+/*! \brief May these engines be used without quality of service? \retval E_UNSUITABLE  One needs lanes. */
+int route_list_without_qos(const struct route_list *l, struct why *why);
+
 /*! Options of all engines as sets for conf, each with a base allocated in an arena. */
 struct engine_options {
 	void *base[ROUTE_LIST_MAX]; /*!< by position in engines[] */

@@ -113,8 +113,14 @@ static int parse_list(struct generation *g, struct diags *d)
 	if (ret != E_OK) {
 		diag_add(d, DIAG_ERROR, g->config.config_file, 0, "routing_engine: %s",
 		         why.text);
+		return ret;
 	}
-	return ret;
+	if (g->config.qos == QOS_OFF && route_list_without_qos(&g->list, &why) != E_OK) {
+		diag_add(d, DIAG_ERROR, g->config.config_file, 0, "qos FALSE: %s",
+		         why.text);
+		return E_SYNTAX;
+	}
+	return E_OK;
 }
 
 /* Reads everything anew; problems are in the diagnostics, printed by the caller. */

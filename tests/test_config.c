@@ -91,6 +91,10 @@ START_TEST(test_defaults)
 	ck_assert_uint_eq(c.snapshot_grace, 10000);
 	ck_assert_uint_eq(c.credit_loops, CREDIT_FALLBACK);
 	ck_assert_uint_eq(c.path_selection, PATH_MINIMAL);
+	ck_assert_uint_eq(c.qos, QOS_AUTO);
+	ck_assert_uint_eq(c.qos_keys[QOS_RTR].max_vls, 0);
+	ck_assert_int_eq(c.qos_keys[QOS_RTR].high_limit, -1);
+	ck_assert_ptr_null(c.qos_keys[QOS_RTR].sl2vl);
 }
 END_TEST
 
@@ -110,6 +114,7 @@ START_TEST(test_opensm_file)
 	ck_assert_uint_eq(c.vl_stall_count, 7);
 	ck_assert_uint_eq(c.leaf_head_of_queue_lifetime, 0x10);
 	ck_assert_uint_eq(c.force_link_speed_ext, 31);
+	ck_assert_uint_eq(c.qos, QOS_OFF);
 }
 END_TEST
 
@@ -164,7 +169,7 @@ static const struct {
 	{ "-N|--no_part_enforce", false },
 	{ "-Z off|--part_enforce off", false },
 	{ "-W|--allow_both_pkeys", false },
-	{ "-Q|--qos", false },
+	{ "-Q|--qos", true },
 	{ "-Y f|--qos_policy_file f", false },
 	{ "--congestion_control", false },
 	{ "--cc_key 5", false },
@@ -358,8 +363,13 @@ static const char *random_value(const struct option_row *row, uint64_t *s)
 	uint64_t n = 0;
 	switch (row->type) {
 	case OPT_BOOL: return rnd(s) % 2 ? "TRUE" : "FALSE";
-	case OPT_UINT:
 	case OPT_INT: {
+		int64_t min = row->max != 0 ? (int64_t)row->min : INT32_MIN;
+		int64_t max = row->max != 0 ? (int64_t)row->max : INT32_MAX;
+		return arena_printf(arena, "%" PRId64,
+		                    min + (int64_t)(rnd(s) % (uint64_t)(max - min + 1)));
+	}
+	case OPT_UINT: {
 		uint64_t max = row->max != 0 ? row->max : INT32_MAX;
 		return arena_printf(arena, "%" PRIu64,
 		                    row->min + rnd(s) % (max - row->min + 1));
@@ -371,6 +381,14 @@ static const char *random_value(const struct option_row *row, uint64_t *s)
 			n++;
 		}
 		return row->names[rnd(s) % n];
+	case OPT_QOS: return (const char *[]){ "TRUE", "FALSE", "auto" }[rnd(s) % 3];
+	case OPT_VL_WEIGHTS:
+		return arena_printf(arena, "%u:%u,%u:1", (unsigned)(rnd(s) % 15),
+		                    (unsigned)(rnd(s) % 256), (unsigned)(rnd(s) % 15));
+	case OPT_SL2VL:
+		n = rnd(s) % 16;
+		return arena_printf(arena, "%d,1,2,3,4,5,6,7,8,9,10,11,12,13,14,%d",
+		                    (int)n, (int)n);
 	case OPT_LMC_ESP0:
 		n = rnd(s) % 9;
 		return n == 8 ? "TRUE" : arena_printf(arena, "%d", (int)n);

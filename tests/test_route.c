@@ -341,6 +341,21 @@ START_TEST(lanes_there_are)
 }
 END_TEST
 
+START_TEST(needs_lanes)
+{
+	static const struct engine needy = { .name = "needy",
+		                             .flags = ENGINE_NEEDS_LANES };
+	struct route_list l = { .engine = { &picky, &needy, &twin }, .n = 3 };
+
+	struct why why = { "" };
+
+	ck_assert_int_eq(route_list_without_qos(&l, &why), E_UNSUITABLE);
+	ck_assert_ptr_nonnull(strstr(why.text, "'needy' needs virtual lanes"));
+	l.n = 1;
+	ck_assert_int_eq(route_list_without_qos(&l, &why), E_OK);
+}
+END_TEST
+
 START_TEST(cancel)
 {
 	struct graph *g = fabric_make("ft2 4 2 2", 0, 1, arena);
@@ -433,6 +448,7 @@ int main(void)
 	tcase_add_loop_test(t, fallback, 0, sizeof(bad_engines) / sizeof(*bad_engines));
 	tcase_add_test(t, nothing_works);
 	tcase_add_test(t, lanes_there_are);
+	tcase_add_test(t, needs_lanes);
 	tcase_add_test(t, cancel);
 	tcase_add_test(t, foreign_tables);
 	tcase_add_loop_test(t, fabric_files, 0, sizeof(files) / sizeof(*files));
