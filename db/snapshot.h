@@ -29,9 +29,11 @@ struct snap_writer;
 struct snap_attr {
 	uint64_t guid;       /*!< NodeGUID */
 	uint16_t attr;       /*!< UMAD_SM_ATTR_* */
-	uint32_t block;      /*!< port number, or block of a table */
+	/*! Port number, or block of a table. SLtoVLMappingTable: egress port, its data the tables
+	 *  of all ports in from 0 on, 8 bytes each, all ones where unknown; VLArbitrationTable: port << 8 | block from 1 on. */
+	uint32_t block;
 	const uint8_t *data; /*!< wire order */
-	uint16_t len;        /*!< bytes, at most 64 */
+	uint16_t len;        /*!< bytes */
 };
 
 struct snap_stage {

@@ -82,6 +82,16 @@ static bool on_switch(const struct aim *a)
 	return a->g->nodes[a->g->ports[a->port].node].type == NODE_SWITCH;
 }
 
+/* SL of the way from a port to the SM: by its lane when there are several. */
+static uint64_t sm_sl(const struct aim *a)
+{
+	const struct lanes *lanes = a->p->lanes;
+	uint32_t sw = graph_switch_of(a->g, a->port);
+
+	return lanes->n > 1 && sw != GRAPH_NONE ? lane_of(lanes, sw, a->p->sm_lid)
+	                                        : a->p->config->sm_sl;
+}
+
 static void aim_end_port(struct aim *a)
 {
 	const struct config *c = a->p->config;
@@ -93,7 +103,7 @@ static void aim_end_port(struct aim *a)
 	field_set(a->want, PI_LID, range.base);
 	field_set(a->want, PI_LMC, range.lmc);
 	field_set(a->want, PI_MASTER_SM_LID, a->p->sm_lid);
-	field_set(a->want, PI_MASTER_SM_SL, c->sm_sl);
+	field_set(a->want, PI_MASTER_SM_SL, sm_sl(a));
 	field_set(a->want, PI_SUBNET_TIMEOUT, c->subnet_timeout);
 	if ((new_sm || a->p->reregister) && !on_switch(a) &&
 	    field_get(a->now, PI_CAPABILITY_MASK) & CAP_CLIENT_REREGISTRATION) {
@@ -140,6 +150,14 @@ static void aim_link(struct aim *a)
 	                                    field_get(a->now, PI_OPERATIONAL_VLS) != vls);
 	field_set(a->want, PI_NEIGHBOR_MTU, mtu);
 	field_set(a->want, PI_OPERATIONAL_VLS, vls);
+	if (a->p->qos) {
+		uint8_t type = a->g->nodes[near->node].type;
+		enum qos_class of = type == NODE_SWITCH   ? QOS_SWE
+		                    : type == NODE_ROUTER ? QOS_RTR
+		                                          : QOS_CA;
+
+		field_set(a->want, PI_VL_HIGH_LIMIT, a->p->qos_setup[of].high_limit);
+	}
 	field_set(a->want, PI_LINK_DOWN_DEFAULT_STATE, POLLING);
 	field_set(a->want, PI_LOCAL_PHY_ERRORS, c->local_phy_errors_threshold);
 	field_set(a->want, PI_OVERRUN_ERRORS, c->overrun_errors_threshold);

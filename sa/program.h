@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "conf/qos.h"
 #include "routing/tables.h"
 
 struct arena;
@@ -15,6 +16,7 @@ struct disc_node;
 struct guid_map;
 struct lft_copies;
 struct lids;
+struct qos_copies;
 struct smp;
 
 /*!
@@ -23,6 +25,7 @@ struct smp;
  *
  *   program_read_lfts  tables of switches of which no copy is kept
  *   program_ports      PortInfo of all ports (LIDs, MTU, VLs, timeouts, SM's LID)
+ *   program_qos        SL-to-VL and VL arbitration tables, while QoS is on
  *   program_lfts       LFT blocks, then LinearFDBTop, every switch at its own pace
  *   program_states     INIT -> ARMED, then ARMED -> ACTIVE
  */
@@ -35,6 +38,10 @@ struct program {
 	struct arena *arena;
 	const struct lids *lids;
 	const struct lft *lft;
+	const struct lanes *lanes;
+	struct qos_copies *qos_copies; /*!< live from sweep to sweep */
+	bool qos; /*!< tables of quality of service are programmed */
+	struct qos_setup qos_setup[QOS_CLASS_COUNT]; /*!< when they are */
 	uint32_t sm_lid;
 	bool reregister; /*!< ask clients to register again: the first sweep as master */
 	struct lft_job *jobs; /*!< [n_switches] of the LFT step at work */
@@ -42,8 +49,9 @@ struct program {
 	uint32_t n_timeouts; /*!< requests that failed for want of an answer */
 	uint32_t n_refused;  /*!< answered with a bad status */
 	uint32_t n_bounced;  /*!< ports whose link restarts for a new MTU or VLs */
-	uint32_t n_port_sets, n_lft_sets;
+	uint32_t n_port_sets, n_lft_sets, n_qos_sets;
 	const char *first_trouble; /*!< sentence, NULL: none */
+	const char *lane_trouble;  /*!< why lanes of the routing do not hold, NULL: they do */
 	int ret;                   /*!< first error of ours (-ENOMEM) */
 };
 
@@ -60,6 +68,12 @@ int program_known_tables(const struct program *p, struct lft *ret);
 
 int program_ports(struct program *p);
 int program_lfts(struct program *p);
+
+/*! \brief After program_ports(), before program_lfts(). Look at lane_trouble afterwards. */
+int program_qos(struct program *p);
+
+/*! \brief Do all switches with cables between them map SLs to VLs? */
+bool program_all_map_sls(const struct disc *d);
 
 /*! \brief \a state is PORT_ARMED or PORT_ACTIVE; ports one state below get it. */
 int program_states(struct program *p, unsigned state);

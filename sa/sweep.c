@@ -126,9 +126,21 @@ static void log_stages(const struct job *j)
 	log_debug(source, "seconds:%s; arena %zu bytes", text, arena_used(j->arena));
 }
 
+enum { QOS_SETS_TEXT = 40 };
+
+static const char *qos_sets_text(const struct program *p, char text[QOS_SETS_TEXT])
+{
+	text[0] = '\0';
+	if (p->qos) {
+		snprintf(text, QOS_SETS_TEXT, ", %u QoS tables", p->n_qos_sets);
+	}
+	return text;
+}
+
 static void heavy_ended(struct sweep *s)
 {
 	const struct program *p = &s->job->program;
+	char text[QOS_SETS_TEXT];
 
 	job_stage(s, "activate");
 	log_stages(s->job);
@@ -144,10 +156,10 @@ static void heavy_ended(struct sweep *s)
 	log_info(source,
 	         "SUBNET UP: %u switches, %u hosts, %u LIDs, epoch %llu; sent %u "
 	         "PortInfo and "
-	         "%u LFT blocks in %.3f s",
+	         "%u LFT blocks%s in %.3f s",
 	         s->status.switches, s->status.hosts, s->job->lids.count,
 	         (unsigned long long)s->epoch, p->n_port_sets, p->n_lft_sets,
-	         cpu_now(s) - s->job->started);
+	         qos_sets_text(p, text), cpu_now(s) - s->job->started);
 	if (p->n_bounced) {
 		sweep_want_heavy(s, "%u links were restarted for a new MTU or VLs",
 		                 p->n_bounced);
@@ -317,6 +329,7 @@ static void after_route(struct sweep *s)
 		return; /* given up, with the sentence */
 	}
 	sweep_set_sm_state(s, SM_MASTER, "no other master on the fabric");
+	job_qos(s);
 	begin_step(s, PHASE_PORTS, program_ports(&s->job->program));
 }
 
@@ -341,8 +354,27 @@ static void after_ports(struct sweep *s)
 {
 	if (!step_failed(s)) {
 		job_stage(s, "ports");
-		begin_step(s, PHASE_TABLES, program_lfts(&s->job->program));
+		begin_step(s, PHASE_QOS, program_qos(&s->job->program));
 	}
+}
+
+/* Tables that need lanes are sent only where the lanes hold. */
+static void after_qos(struct sweep *s)
+{
+	struct program *p = &s->job->program;
+
+	if (step_failed(s)) {
+		return;
+	}
+	if (p->lane_trouble != NULL) {
+		sweep_failed(s, false, "computed tables are not programmed: %s",
+		             p->lane_trouble);
+		return;
+	}
+	if (p->qos) {
+		job_stage(s, "qos");
+	}
+	begin_step(s, PHASE_TABLES, program_lfts(p));
 }
 
 static void after_tables(struct sweep *s)
@@ -425,6 +457,7 @@ static void (*const after[PHASE_COUNT])(struct sweep *) = {
 	[PHASE_READ_TABLES] = after_read_tables,
 	[PHASE_ROUTE] = after_route,
 	[PHASE_PORTS] = after_ports,
+	[PHASE_QOS] = after_qos,
 	[PHASE_TABLES] = after_tables,
 	[PHASE_ARM] = after_arm,
 	[PHASE_ACTIVATE] = after_activate,
@@ -493,6 +526,7 @@ void sweep_free(struct sweep *s)
 	job_free(s->job);
 	job_free(s->old);
 	lft_copies_done(&s->copies);
+	qos_copies_done(&s->qos_copies);
 	guid_map_done(&s->silent);
 	guid_map_done(&s->told);
 	free(s);

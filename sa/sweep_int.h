@@ -11,6 +11,7 @@
 #include "sa/discover.h"
 #include "sa/lft_copy.h"
 #include "sa/program.h"
+#include "sa/qos_copy.h"
 #include "sa/smp.h"
 #include "sa/sweep.h"
 
@@ -32,6 +33,7 @@ enum phase {
 	PHASE_READ_TABLES, /*!< LFTs of which no copy is kept */
 	PHASE_ROUTE,
 	PHASE_PORTS,
+	PHASE_QOS,
 	PHASE_TABLES,
 	PHASE_ARM,
 	PHASE_ACTIVATE,
@@ -87,6 +89,9 @@ struct sweep {
 	struct job *old;       /*!< the one before, until discovery ended */
 	struct worker worker;
 	struct lft_copies copies;
+	struct qos_copies qos_copies;
+	const struct engine *lanes_of; /*!< whose lanes the log told of last, NULL: one lane */
+	uint8_t lanes_told;
 	struct guid_map told;  /*!< see sa/told.h */
 	struct guid_map silent; /*!< ports silent in the last discovery */
 	uint64_t next_light;   /*!< ms; UINT64_MAX: never */
@@ -127,6 +132,7 @@ void job_stage(struct sweep *s, const char *name); /*!< the time since the last 
 int job_lids(struct sweep *s);
 int job_route_start(struct sweep *s);
 bool job_route_done(struct sweep *s);
+void job_qos(struct sweep *s); /*!< is QoS on with these tables? */
 void worker_stop(struct sweep *s);
 int job_keep_lids(struct sweep *s);
 int job_publish(struct sweep *s);

@@ -22,6 +22,7 @@
 #include "conf/log.h"
 #include "db/state.h"
 #include "routing/graph.h"
+#include "sa/qos_table.h"
 #include "sa/sweep_int.h"
 
 enum { MOVED_LINES = 50 };
@@ -81,6 +82,8 @@ static void program_init(struct sweep *s)
 		                       .arena = j->arena,
 		                       .lids = &j->lids,
 		                       .lft = &j->route.out.lft,
+		                       .lanes = &j->route.out.lanes,
+		                       .qos_copies = &s->qos_copies,
 		                       .sm_lid = j->lids.of[j->disc.g->sm_port].base,
 		                       .reregister = !s->was_master };
 }
@@ -228,6 +231,8 @@ int job_route_start(struct sweep *s)
 		.credit_loops = (enum route_credit_loops)s->d.config->credit_loops,
 		.prev = &j->prev,
 		.cancel = &s->worker.cancel,
+		.max_lanes =
+			program_all_map_sls(&j->disc) ? config_lanes(s->d.config) : 1,
 		.now = s->d.cpu_clock,
 	};
 	atomic_store(&s->worker.cancel, false);
@@ -294,6 +299,56 @@ bool job_route_done(struct sweep *s)
 		log_warning(source, "routing: %s", r->out.notes.text);
 	}
 	return true;
+}
+
+/* --- quality of service ----------------------------------------------------------- */
+
+/* Said once, not in each sweep. */
+static void tell_lanes(struct sweep *s)
+{
+	static const char *const key[] = { "qos", "qos_ca", "qos_sw0", "qos_swe",
+		                           "qos_rtr" };
+	const struct program *p = &s->job->program;
+	const struct engine *used = s->job->route.used;
+	uint8_t n = p->lanes->n;
+
+	if (s->lanes_of == used && s->lanes_told == n) {
+		return;
+	}
+	s->lanes_of = used;
+	s->lanes_told = n;
+	if (n > 1) {
+		log_info(source, "%s uses %u virtual lanes%s", used->name, n,
+		         s->d.config->qos == QOS_AUTO ? ": quality of service is on"
+		                                      : "");
+	}
+	for (unsigned i = QOS_CA; i < QOS_CLASS_COUNT; i++) {
+		unsigned sl = qos_table_overruled(&p->qos_setup[i], n);
+
+		if (sl < QOS_SLS) {
+			log_warning(
+				source,
+				"%s_sl2vl gives SL %u VL %u, but %s needs VL %u there "
+				"and has it",
+				key[i], sl, p->qos_setup[i].sl2vl[sl], used->name, sl);
+		}
+	}
+}
+
+void job_qos(struct sweep *s)
+{
+	const struct config *c = s->d.config;
+	struct program *p = &s->job->program;
+
+	p->qos = c->qos == QOS_ON || p->lanes->n > 1;
+	if (!p->qos) {
+		s->lanes_told = 1;
+		return;
+	}
+	for (unsigned i = 0; i < QOS_CLASS_COUNT; i++) {
+		qos_setup_of(c->qos_keys, i, &p->qos_setup[i]);
+	}
+	tell_lanes(s);
 }
 
 /* --- publish ---------------------------------------------------------------------- */
@@ -406,6 +461,73 @@ static struct snap_attr *put_port_attrs(struct snap_attr *to, const struct disc_
 	return to;
 }
 
+/* SL-to-VL tables: one row per egress port, all ports in of a switch one behind the
+ * other. */
+static struct snap_attr *put_sl2vl(struct snap_attr *to, const struct qos_copy *c)
+{
+	for (unsigned out = 0; out < c->n_out; out++) {
+		bool known = false;
+
+		for (unsigned in = 0; in < c->n_in; in++) {
+			known |= qos_copy_knows(qos_copy_sl2vl(c, out, in));
+		}
+		if (known) {
+			*to++ = (struct snap_attr){ c->guid, UMAD_SM_ATTR_SLVL_TABLE, out,
+				                    qos_copy_sl2vl(c, out, 0),
+				                    (uint16_t)(c->n_in * SL2VL_BYTES) };
+		}
+	}
+	return to;
+}
+
+static struct snap_attr *put_arb(struct snap_attr *to, const struct qos_copy *c)
+{
+	for (unsigned out = 0; out < c->n_out; out++) {
+		for (unsigned b = 0; b < VL_ARB_BLOCKS; b++) {
+			if (c->arb[out].known[b]) {
+				*to++ = (struct snap_attr){ c->guid,
+					                    UMAD_SM_ATTR_VL_ARB_TABLE,
+					                    out << 8 | (b + 1),
+					                    c->arb[out].block[b],
+					                    VL_ARB_BYTES };
+			}
+		}
+	}
+	return to;
+}
+
+static int collect_qos(struct sweep *s, struct snap_content *c)
+{
+	struct job *j = s->job;
+	const struct graph *g = j->disc.g;
+	struct snap_attr *list = arena_array(
+		j->arena, c->n_attrs + g->n_ports * (size_t)(1 + VL_ARB_BLOCKS),
+		sizeof(struct snap_attr));
+	struct snap_attr *to = list;
+
+	if (list == NULL) {
+		return -ENOMEM;
+	}
+	memcpy(to, c->attrs, c->n_attrs * sizeof(*to));
+	to += c->n_attrs;
+	for (unsigned arb = 0; arb < 2; arb++) {
+		for (uint32_t i = 0; i < g->n_nodes; i++) {
+			const struct disc_node *n = j->disc.of[i];
+			const struct qos_copy *copy =
+				qos_copy_get(&s->qos_copies, n->guid, n->n_ports,
+			                     n->type == NODE_SWITCH);
+
+			if (copy == NULL) {
+				return -ENOMEM;
+			}
+			to = arb ? put_arb(to, copy) : put_sl2vl(to, copy);
+		}
+	}
+	c->attrs = list;
+	c->n_attrs = (size_t)(to - list);
+	return E_OK;
+}
+
 /* All payloads, by attribute, then GUID (the order of the graph), then port. */
 static int collect_attrs(struct job *j, struct snap_content *c)
 {
@@ -476,6 +598,9 @@ int job_publish(struct sweep *s)
 	char *options = options_text(s);
 	int ret = options == NULL ? -ENOMEM : collect_attrs(s->job, &c);
 
+	if (ret == E_OK && s->job->program.qos) {
+		ret = collect_qos(s, &c);
+	}
 	if (ret == E_OK) {
 		ret = choose_epoch(s, digest(s->job, options));
 	}

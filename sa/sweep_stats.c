@@ -20,8 +20,8 @@ const char *phase_name(enum phase p)
 		[PHASE_POLL] = "standby",        [PHASE_DISCOVER] = "discover",
 		[PHASE_OTHER_SMS] = "other-sms", [PHASE_READ_TABLES] = "read-tables",
 		[PHASE_ROUTE] = "route",         [PHASE_PORTS] = "ports",
-		[PHASE_TABLES] = "tables",       [PHASE_ARM] = "arm",
-		[PHASE_ACTIVATE] = "activate",
+		[PHASE_QOS] = "qos",             [PHASE_TABLES] = "tables",
+		[PHASE_ARM] = "arm",             [PHASE_ACTIVATE] = "activate",
 	};
 
 	return names[p];

@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Lanes and quality of service through whole sweeps over the simulated fabric. What ports
+ * hold is read out of the simulation.
+ */
+#include "db/reader.h"
+#include "routing/lids.h"
+#include "sa/path_query.h"
+#include "tests/sweep_rig.h"
+
+static struct rig *rig;
+
+static void teardown(void)
+{
+	if (rig != NULL) {
+		rig_free(rig);
+		rig = NULL;
+	}
+}
+
+enum { LANES = 3 };
+
+static unsigned lane_wanted(uint32_t sw, uint32_t lid)
+{
+	return (sw + lid) % LANES;
+}
+
+/* minhop with its routes dealt out over lanes. */
+static int deal_lanes(const struct route_in *in, struct arena *a, struct route_out *ret)
+{
+	int err = engine_find("minhop")->route(in, a, ret);
+	struct lft *t = &ret->lft;
+
+	ck_assert_int_eq(err, E_OK);
+	ret->lanes = (struct lanes){ arena_array(a, t->n_switches, t->stride), t->stride,
+		                     LANES };
+	for (uint32_t s = 0; s < t->n_switches; s++) {
+		for (uint32_t lid = 0; lid < t->n_lids; lid++) {
+			ret->lanes.rows[s * t->stride + lid] =
+				(uint8_t)lane_wanted(s, lid);
+		}
+	}
+	return E_OK;
+}
+
+static const struct engine dealer = { .name = "dealer",
+	                              .flags = ENGINE_NEEDS_LANES,
+	                              .route = deal_lanes };
+
+static struct rig *rig_lanes(const char *topo)
+{
+	struct rig *r = rig_new();
+
+	rig_topo(r, topo, 0, 0);
+	r->deps.list = (struct route_list){ .engine = { &dealer }, .n = 1 };
+	return r;
+}
+
+static void set_option(struct rig *r, const char *key, const char *value)
+{
+	ck_assert_int_eq(option_set(&r->sets, r->a, key, value, "test", 1, &r->diags),
+	                 E_OK);
+}
+
+static uint64_t sets(const struct rig *r, uint16_t attr)
+{
+	return sim_count(r->sim, UMAD_METHOD_SET, attr);
+}
+
+static uint64_t gets(const struct rig *r, uint16_t attr)
+{
+	return sim_count(r->sim, UMAD_METHOD_GET, attr);
+}
+
+/* --- what ports hold --------------------------------------------------------------- */
+
+static bool is_switch(const struct rig *r, uint32_t port)
+{
+	return r->g->nodes[r->g->ports[port].node].type == NODE_SWITCH;
+}
+
+static uint64_t guid_of(const struct rig *r, uint32_t port)
+{
+	return r->g->nodes[r->g->ports[port].node].guid;
+}
+
+static void map_of(const struct rig *r, uint32_t port, unsigned in, uint8_t ret[16])
+{
+	uint32_t mod = is_switch(r, port) ? in << 8 | r->g->ports[port].num : 0;
+	uint8_t data[64];
+
+	ck_assert_int_eq(
+		sim_peek(r->sim, guid_of(r, port), UMAD_SM_ATTR_SLVL_TABLE, mod, data),
+		E_OK);
+	for (unsigned sl = 0; sl < 16; sl++) {
+		ret[sl] = (uint8_t)field_get(data, 4 * sl, 4);
+	}
+}
+
+static unsigned weight_of(const struct rig *r, uint32_t port, unsigned vl)
+{
+	uint32_t num = is_switch(r, port) ? r->g->ports[port].num : 0;
+	unsigned weight = 0;
+	uint8_t data[64];
+
+	for (uint32_t block = 1; block <= 3; block += 2) { /* low, high */
+		ck_assert_int_eq(sim_peek(r->sim, guid_of(r, port),
+		                          UMAD_SM_ATTR_VL_ARB_TABLE, block << 16 | num,
+		                          data),
+		                 E_OK);
+		for (unsigned i = 0; i < 8;
+		     i++) { /* the simulation's tables hold 8 pairs */
+			weight += data[2 * i] == vl ? data[2 * i + 1] : 0;
+		}
+	}
+	return weight;
+}
+
+static bool cabled(const struct rig *r, uint32_t node, unsigned num)
+{
+	return r->g->ports[graph_port(r->g, node, num)].peer != GRAPH_NONE;
+}
+
+typedef void map_check_f(const struct rig *r, uint32_t port, unsigned in,
+                         const uint8_t map[16]);
+
+/* Every (port in, port out) of a switch and every port of a host. */
+static void each_map(const struct rig *r, map_check_f *check)
+{
+	uint8_t map[16];
+
+	for (uint32_t n = 0; n < r->g->n_nodes; n++) {
+		bool sw = r->g->nodes[n].type == NODE_SWITCH;
+
+		for (unsigned out = 1; out <= r->g->nodes[n].n_ports; out++) {
+			for (unsigned in = 0; in <= (sw ? r->g->nodes[n].n_ports : 0);
+			     in++) {
+				uint32_t port = graph_port(r->g, n, out);
+
+				if (cabled(r, n, out) && (in == 0 || cabled(r, n, in))) {
+					map_of(r, port, in, map);
+					check(r, port, in, map);
+				}
+			}
+		}
+	}
+}
+
+/* qos_sl2vl is all zeros: what is not zero is there for the lanes. */
+static void lanes_map(const struct rig *r, uint32_t port, unsigned in,
+                      const uint8_t map[16])
+{
+	unsigned vls = link_vls((uint8_t)rig_peek(r, port, PI_OPERATIONAL_VLS));
+
+	for (unsigned sl = 0; sl < 16; sl++) {
+		ck_assert_msg(map[sl] == (sl < LANES ? sl % vls : 0),
+		              "port %u in %u: SL %u has VL %u", port, in, sl, map[sl]);
+	}
+}
+
+static void check_weights(const struct rig *r)
+{
+	for (uint32_t i = 0; i < r->g->n_ports; i++) {
+		if (r->g->ports[i].peer == GRAPH_NONE) {
+			continue;
+		}
+		unsigned vls = link_vls((uint8_t)rig_peek(r, i, PI_OPERATIONAL_VLS));
+		for (unsigned vl = 0; vl < LANES && vl < vls && vls > 1; vl++) {
+			ck_assert_uint_gt(weight_of(r, i, vl), 0);
+		}
+	}
+}
+
+static void check_master_sl(const struct rig *r)
+{
+	uint32_t sm_lid = (uint32_t)rig_peek(r, r->g->sm_port, PI_LID);
+
+	for (uint32_t i = 0; i < r->g->n_end_ports; i++) {
+		uint32_t p = r->g->end_ports[i];
+
+		ck_assert_uint_eq(rig_peek(r, p, PI_MASTER_SM_SL),
+		                  lane_wanted(graph_switch_of(r->g, p), sm_lid));
+	}
+}
+
+/* PathRecords between all pairs of hosts carry the lane's SL; asked for another, there is
+ * none. */
+static void check_paths(struct rig *r)
+{
+	struct snap_reader *reader;
+
+	ck_assert_int_eq(snap_reader_local(r->snap, &reader), E_OK);
+	ck_assert_int_eq(snap_pin(reader), E_OK);
+	for (uint32_t i = 0; i < r->g->n_end_ports; i += 2) {
+		for (uint32_t k = 0; k < r->g->n_end_ports; k += 3) {
+			const struct port *a = &r->g->ports[r->g->end_ports[i]];
+			const struct port *b = &r->g->ports[r->g->end_ports[k]];
+			struct path_query q = { .mode = PATH_MINIMAL };
+			struct path_record rec;
+			size_t n = 0;
+
+			if (a->num == 0 || b->num == 0 || a == b) {
+				continue;
+			}
+			ck_assert_int_eq(snap_port_guid(reader, a->guid, &q.src), E_OK);
+			ck_assert_int_eq(snap_port_guid(reader, b->guid, &q.dst), E_OK);
+			unsigned sl =
+				lane_wanted(graph_switch_of(r->g, r->g->end_ports[i]),
+			                    q.dst.base_lid);
+			ck_assert_int_eq(path_query_run(reader, &q, &rec, 1, &n), E_OK);
+			ck_assert_uint_eq(n, 1);
+			ck_assert_uint_eq(rec.sl, sl);
+			q.has_sl = true;
+			q.sl = (uint8_t)sl;
+			ck_assert_int_eq(path_query_run(reader, &q, &rec, 1, &n), E_OK);
+			ck_assert_uint_eq(n, 1);
+			q.sl = (uint8_t)((sl + 1) % LANES);
+			ck_assert_int_eq(path_query_run(reader, &q, &rec, 1, &n), E_OK);
+			ck_assert_uint_eq(n, 0);
+		}
+	}
+	snap_reader_close(reader);
+}
+
+/* Payloads in the snapshot are those in the ports. */
+static void check_attrs(struct rig *r)
+{
+	struct snap_reader *reader;
+	uint32_t sw = r->g->switches[0];
+	const struct node *n = &r->g->nodes[sw];
+	const uint8_t *data;
+	uint8_t map[16], arb[64];
+	uint16_t len;
+
+	ck_assert_int_eq(snap_reader_local(r->snap, &reader), E_OK);
+	ck_assert_int_eq(snap_pin(reader), E_OK);
+	for (unsigned out = 1; out <= n->n_ports; out++) {
+		uint32_t port = graph_port(r->g, sw, out);
+
+		if (!cabled(r, sw, out)) {
+			ck_assert_int_eq(snap_attr(reader, UMAD_SM_ATTR_SLVL_TABLE,
+			                           n->guid, out, &data, &len),
+			                 E_NOTFOUND);
+			continue;
+		}
+		ck_assert_int_eq(snap_attr(reader, UMAD_SM_ATTR_SLVL_TABLE, n->guid, out,
+		                           &data, &len),
+		                 E_OK);
+		ck_assert_uint_eq(len, 8 * (n->n_ports + 1));
+		map_of(r, port, 0, map);
+		for (unsigned sl = 0; sl < 16; sl++) {
+			ck_assert_uint_eq(field_get(data, 4 * sl, 4), map[sl]);
+		}
+		ck_assert_int_eq(snap_attr(reader, UMAD_SM_ATTR_VL_ARB_TABLE, n->guid,
+		                           out << 8 | 1, &data, &len),
+		                 E_OK);
+		sim_peek(r->sim, n->guid, UMAD_SM_ATTR_VL_ARB_TABLE, 1 << 16 | out, arb);
+		ck_assert_mem_eq(data, arb, 64);
+	}
+	snap_reader_close(reader);
+}
+
+static void check_lanes(struct rig *r)
+{
+	ck_assert_msg(sweep_status(r->sweep)->up, "%s",
+	              sweep_status(r->sweep)->not_ready);
+	each_map(r, lanes_map);
+	check_weights(r);
+	check_master_sl(r);
+	check_paths(r);
+	check_attrs(r);
+}
+
+/* --- tests ------------------------------------------------------------------------- */
+
+static const char *const fabrics[] = { "ft2 6 6 3", "ft3 4", "torus 3x3 1" };
+
+START_TEST(lanes)
+{
+	rig = rig_lanes(fabrics[_i]);
+	set_option(rig, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
+	set_option(rig, "qos_vlarb_low", "0:9"); /* would starve the others */
+	rig->config.credit_loops = CREDIT_PROGRAM;
+	log_set_level((enum log_level) - 1);
+	rig_sim(rig, 1, 0);
+	rig_start(rig);
+	rig_heavy(rig, 1);
+	check_lanes(rig);
+	ck_assert_uint_gt(sets(rig, UMAD_SM_ATTR_SLVL_TABLE), 0);
+	ck_assert_uint_eq(sim_bounces(rig->sim), 0);
+}
+END_TEST
+
+/* Nothing is sent again: not by the next sweep, which does not even ask, and not by a new
+ * daemon, which asks once. */
+START_TEST(unchanged)
+{
+	rig = rig_lanes("ft2 6 6 3");
+	set_option(rig, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
+	log_set_level((enum log_level) - 1);
+	rig_sim(rig, 1, 0);
+	rig_start(rig);
+	rig_heavy(rig, 1);
+	uint64_t maps = sets(rig, UMAD_SM_ATTR_SLVL_TABLE);
+	uint64_t arbs = sets(rig, UMAD_SM_ATTR_VL_ARB_TABLE);
+	uint64_t epoch = sweep_status(rig->sweep)->epoch;
+
+	ck_assert_uint_eq(gets(rig, UMAD_SM_ATTR_SLVL_TABLE), 0);
+	sweep_request_heavy(rig->sweep);
+	rig_heavy(rig, 2);
+	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_SLVL_TABLE), maps);
+	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_VL_ARB_TABLE), arbs);
+	ck_assert_uint_eq(gets(rig, UMAD_SM_ATTR_SLVL_TABLE), 0);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->epoch, epoch);
+	rig_stop(rig);
+	rig_start(rig);
+	rig_heavy(rig, 1);
+	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_SLVL_TABLE), maps);
+	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_VL_ARB_TABLE), arbs);
+	ck_assert_uint_eq(gets(rig, UMAD_SM_ATTR_SLVL_TABLE), maps);
+	check_lanes(rig);
+}
+END_TEST
+
+/* A switch or host that forgot its tables gets them again, and no other. */
+START_TEST(rebooted)
+{
+	rig = rig_lanes("ft2 6 6 3");
+	set_option(rig, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
+	log_set_level((enum log_level) - 1);
+	rig_sim(rig, 1, 0);
+	rig_start(rig);
+	rig_heavy(rig, 1);
+	uint64_t all = sets(rig, UMAD_SM_ATTR_SLVL_TABLE);
+	uint32_t node = _i ? rig->g->ports[rig->g->hosts[rig->g->n_hosts - 1]].node
+	                   : rig->g->switches[rig->g->n_switches - 1];
+
+	ck_assert_int_eq(sim_reboot(rig->sim, rig->g->nodes[node].guid), E_OK);
+	rig_run_ms(rig, 12000);
+	rig_up(rig);
+	check_lanes(rig);
+	ck_assert_uint_lt(sets(rig, UMAD_SM_ATTR_SLVL_TABLE) - all, all / 2);
+}
+END_TEST
+
+static uint32_t switch_link(const struct rig *r)
+{
+	return r->g->nodes[r->g->switches[0]].first_port + r->g->adj[0].port;
+}
+
+/* One link between switches without the VLs: no tables with lanes, and minhop instead. */
+START_TEST(too_few_vls)
+{
+	rig = rig_lanes("ft2 6 6 3");
+	rig->g->ports[switch_link(rig)].vls = (uint8_t)(_i + 1); /* 1, 2 VLs */
+	log_set_level((enum log_level) - 1);
+	rig_sim(rig, 1, 0);
+	rig_start(rig);
+	rig_heavy(rig, 1);
+	ck_assert_msg(sweep_status(rig->sweep)->up, "%s",
+	              sweep_status(rig->sweep)->not_ready);
+	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_SLVL_TABLE), 0);
+	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_VL_ARB_TABLE), 0);
+	ck_assert_uint_eq(rig_peek(rig, rig->g->hosts[0], PI_MASTER_SM_SL), 0);
+}
+END_TEST
+
+/* A host's cable may have fewer: SLs are folded there. So may all of them by option. */
+START_TEST(narrow_hosts)
+{
+	rig = rig_lanes("ft2 6 6 3");
+	set_option(rig, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
+	rig->g->ports[rig->g->hosts[1]].vls = 1;
+	rig->g->ports[rig->g->hosts[2]].vls = 2;
+	rig->config.max_op_vls = 3;
+	log_set_level((enum log_level) - 1);
+	rig_sim(rig, 1, 0);
+	rig_start(rig);
+	rig_heavy(rig, 1);
+	check_lanes(rig);
+	ck_assert_uint_eq(rig_peek(rig, switch_link(rig), PI_OPERATIONAL_VLS), 3);
+	ck_assert_uint_eq(rig_peek(rig, rig->g->hosts[1], PI_OPERATIONAL_VLS), 1);
+	ck_assert_uint_eq(
+		rig_peek(rig, rig->g->ports[rig->g->hosts[2]].peer, PI_OPERATIONAL_VLS),
+		2);
+}
+END_TEST
+
+/* qos FALSE, or fewer VLs by option: no lanes. */
+START_TEST(lanes_forbidden)
+{
+	rig = rig_lanes("ft2 4 4 2");
+	set_option(rig,
+	           _i == 0   ? "qos"
+	           : _i == 1 ? "max_op_vls"
+	                     : "qos_swe_max_vls",
+	           _i == 0 ? "FALSE" : "2");
+	log_set_level((enum log_level) - 1);
+	rig_sim(rig, 1, 0);
+	rig_start(rig);
+	rig_heavy(rig, 1);
+	ck_assert(sweep_status(rig->sweep)->up);
+	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_SLVL_TABLE), 0);
+}
+END_TEST
+
+/* One lane and nobody who asked for quality of service: not a packet about it. */
+START_TEST(not_wanted)
+{
+	rig = rig_bring_up("ft2 6 6 3", 1, 0);
+	set_option(rig, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
+	rig_heavy(rig, 1);
+	ck_assert(sweep_status(rig->sweep)->up);
+	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_SLVL_TABLE), 0);
+	ck_assert_uint_eq(gets(rig, UMAD_SM_ATTR_SLVL_TABLE), 0);
+	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_VL_ARB_TABLE), 0);
+	ck_assert_uint_eq(gets(rig, UMAD_SM_ATTR_VL_ARB_TABLE), 0);
+	ck_assert_uint_eq(rig_peek(rig, rig->g->hosts[0], PI_VL_HIGH_LIMIT), 0);
+}
+END_TEST
+
+/* Asked for by the operator, kind of port by kind of port. */
+static void asked_map(const struct rig *r, uint32_t port, unsigned in,
+                      const uint8_t map[16])
+{
+	static const uint8_t by_switch[] = { 3, 2, 1, 0, 4, 5, 6, 7,
+		                             0, 1, 2, 3, 4, 5, 6, 15 };
+	static const uint8_t by_host[] = {
+		1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 15
+	};
+
+	(void)in;
+	ck_assert_mem_eq(map, is_switch(r, port) ? by_switch : by_host, 16);
+}
+
+START_TEST(asked_for)
+{
+	rig = rig_bring_up("ft2 6 6 3", 1, 0);
+	set_option(rig, "qos", "TRUE");
+	set_option(rig, "qos_swe_sl2vl", "3,2,1,0,4,5,6,7,8,9,10,11,12,13,14,15");
+	set_option(rig, "qos_ca_sl2vl", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,15");
+	set_option(rig, "qos_high_limit", "7");
+	set_option(rig, "qos_ca_high_limit", "255");
+	set_option(rig, "qos_vlarb_low", "0:1,1:2,9:3");
+	set_option(rig, "qos_vlarb_high", "2:200");
+	rig_heavy(rig, 1);
+	ck_assert_msg(sweep_status(rig->sweep)->up, "%s",
+	              sweep_status(rig->sweep)->not_ready);
+	each_map(rig, asked_map);
+	for (uint32_t i = 0; i < rig->g->n_ports; i++) {
+		if (rig->g->ports[i].peer != GRAPH_NONE) {
+			ck_assert_uint_eq(rig_peek(rig, i, PI_VL_HIGH_LIMIT),
+			                  is_switch(rig, i) ? 7 : 255);
+			ck_assert_uint_eq(weight_of(rig, i, 0), 1);
+			ck_assert_uint_eq(weight_of(rig, i, 1), 5); /* 9 modulo 8 */
+			ck_assert_uint_eq(weight_of(rig, i, 2), 200);
+			ck_assert_uint_eq(weight_of(rig, i, 3), 0);
+		}
+	}
+	/* Other words, by a reload: only what differs is sent. */
+	uint64_t maps = sets(rig, UMAD_SM_ATTR_SLVL_TABLE);
+	set_option(rig, "qos_ca_sl2vl", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,7");
+	sweep_reconfigure(rig->sweep, &rig->deps);
+	rig_heavy(rig, 2);
+	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_SLVL_TABLE) - maps, rig->g->n_hosts);
+}
+END_TEST
+
+/* --- switches that do not go along -------------------------------------------------- */
+
+/* Between the sweep and the simulation: SL-to-VL Sets come back refused, or changed. */
+struct stubborn {
+	struct transport t;
+	struct transport *inner;
+	uint8_t mad[256];
+	bool changes, hosts_only;
+};
+
+static struct stubborn *stubborn_of(struct transport *t)
+{
+	return (struct stubborn *)t;
+}
+
+static int stubborn_send(struct transport *t, const struct mad_msg *m)
+{
+	struct stubborn *b = stubborn_of(t);
+
+	return b->inner->ops->send(b->inner, m);
+}
+
+static int stubborn_recv(struct transport *t, uint64_t deadline, struct mad_msg *ret)
+{
+	struct stubborn *b = stubborn_of(t);
+	int err = b->inner->ops->recv(b->inner, deadline, ret);
+
+	if (err != E_OK || ret->data[3] != UMAD_METHOD_GET_RESP ||
+	    field_get(ret->data, MAD_ATTR_ID) != UMAD_SM_ATTR_SLVL_TABLE ||
+	    (b->hosts_only && field_get(ret->data, MAD_ATTR_MOD) != 0)) {
+		return err;
+	}
+	memcpy(b->mad, ret->data, sizeof(b->mad));
+	if (b->changes) {
+		field_set(b->mad + SMP_DATA_AT, 4, 4, 0); /* SL 1: VL 0 */
+	} else {
+		field_set(b->mad, MAD_STATUS, 0x801c);
+	}
+	ret->data = b->mad;
+	return err;
+}
+
+static uint64_t stubborn_now(struct transport *t)
+{
+	return stubborn_of(t)->inner->ops->now_ms(stubborn_of(t)->inner);
+}
+
+static void stubborn_wake(struct transport *t)
+{
+	stubborn_of(t)->inner->ops->wake(stubborn_of(t)->inner);
+}
+
+static int stubborn_issm(struct transport *t, bool on)
+{
+	return stubborn_of(t)->inner->ops->set_issm(stubborn_of(t)->inner, on);
+}
+
+static const struct transport_ops stubborn_ops = { .name = "stubborn",
+	                                           .send = stubborn_send,
+	                                           .recv = stubborn_recv,
+	                                           .wake = stubborn_wake,
+	                                           .now_ms = stubborn_now,
+	                                           .set_issm = stubborn_issm };
+
+/* clang-format off */
+static const struct {
+	bool changes, hosts_only, lanes, up;
+	const char *why;
+} refusals[] = {
+	{ false, false, true,  false, "does not take its tables" },
+	{ true,  false, true,  false, "keeps other tables than it is given" },
+	{ false, true,  true,  true,  "" }, /* a host's own lanes hold nothing up */
+	{ false, false, false, true,  "" }, /* qos TRUE, one lane */
+};
+/* clang-format on */
+
+START_TEST(refused)
+{
+	struct stubborn b = { .t.ops = &stubborn_ops,
+		              .changes = refusals[_i].changes,
+		              .hosts_only = refusals[_i].hosts_only };
+
+	rig = rig_lanes("ft2 6 6 3");
+	if (!refusals[_i].lanes) {
+		rig->deps.list = (struct route_list){ .engine = { engine_find("minhop") },
+			                              .n = 1 };
+		set_option(rig, "qos", "TRUE");
+	}
+	log_set_level((enum log_level) - 1);
+	rig_sim(rig, 1, 0);
+	b.inner = sim_transport(rig->sim);
+	b.t.local = b.inner->local;
+	rig->transport = &b.t;
+	rig_start(rig);
+	rig_heavy(rig, 1);
+	const struct sweep_status *st = sweep_status(rig->sweep);
+	ck_assert_msg(st->up == refusals[_i].up, "%s", st->not_ready);
+	ck_assert_ptr_nonnull(strstr(st->not_ready, refusals[_i].why));
+	if (!refusals[_i].up) {
+		ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_LINEAR_FT), 0);
+		ck_assert_uint_eq(st->epoch, 0);
+	}
+	rig_stop(rig);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("sweep_qos");
+	TCase *t = tcase_create("qos");
+
+	tcase_add_checked_fixture(t, NULL, teardown);
+	tcase_add_loop_test(t, lanes, 0, sizeof(fabrics) / sizeof(fabrics[0]));
+	tcase_add_test(t, unchanged);
+	tcase_add_loop_test(t, rebooted, 0, 2);
+	tcase_add_loop_test(t, too_few_vls, 0, 2);
+	tcase_add_test(t, narrow_hosts);
+	tcase_add_loop_test(t, lanes_forbidden, 0, 3);
+	tcase_add_test(t, not_wanted);
+	tcase_add_test(t, asked_for);
+	tcase_add_loop_test(t, refused, 0, sizeof(refusals) / sizeof(refusals[0]));
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
