@@ -13,7 +13,9 @@ const struct sa_attr *const sa_attrs[] = {
 	&rec_class_port_info,
 	&rec_node,
 	&rec_port_info,
+	&rec_slvl_table,
 	&rec_path,
+	&rec_vl_arb,
 };
 const unsigned n_sa_attrs = sizeof(sa_attrs) / sizeof(sa_attrs[0]);
 

@@ -106,7 +106,8 @@ extern const unsigned n_sa_attrs;
 /*! \return NULL: not served. */
 const struct sa_attr *sa_attr_find(uint8_t version, uint16_t id);
 
-extern const struct sa_attr rec_class_port_info, rec_node, rec_port_info, rec_path;
+extern const struct sa_attr rec_class_port_info, rec_node, rec_port_info, rec_slvl_table, rec_path,
+	rec_vl_arb;
 
 /*! End ports by LID, for walks: *lid is where to go on, 0 at first. \retval E_NOTFOUND  no more. */
 struct snap_end;

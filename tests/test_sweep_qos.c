@@ -7,6 +7,7 @@
 #include "db/reader.h"
 #include "routing/lids.h"
 #include "sa/path_query.h"
+#include "sa/record.h"
 #include "tests/sweep_rig.h"
 
 static struct rig *rig;
@@ -261,6 +262,71 @@ static void check_attrs(struct rig *r)
 	snap_reader_close(reader);
 }
 
+/* How many records of an attribute there are for these values of its first components. */
+static unsigned count_records(struct rig *r, const struct sa_attr *attr, uint64_t mask,
+                              uint32_t lid, unsigned second, unsigned third,
+                              uint8_t *ret_first)
+{
+	uint8_t record[72] = { 0 };
+	struct sa_query q = {
+		.attr = attr, .comp_mask = mask, .record = record, .table = true
+	};
+	struct sa_out out = { .max = SIZE_MAX, .max_bytes = SIZE_MAX };
+	struct snap_reader *reader;
+
+	field_set(record, 0, 16, lid);
+	field_set(record, 16, 8, second);
+	field_set(record, 24, 8, third);
+	ck_assert_int_eq(snap_reader_local(r->snap, &reader), E_OK);
+	ck_assert_int_eq(snap_pin(reader), E_OK);
+	ck_assert_int_eq(sa_collect(reader, &q, &out), E_OK);
+	if (ret_first != NULL && out.n) {
+		memcpy(ret_first, out.data, attr->size);
+	}
+	free(out.data);
+	snap_reader_close(reader);
+	return (unsigned)out.n;
+}
+
+/* Component masks of both records as clients of the field give them: LID 1, then 2 and 4
+ * in the order of the components. */
+static void check_records(struct rig *r)
+{
+	uint32_t node = r->g->switches[0], host = r->g->hosts[0];
+	uint32_t lid = (uint32_t)rig_peek(r, graph_port(r->g, node, 0), PI_LID);
+	uint32_t host_lid = (uint32_t)rig_peek(r, host, PI_LID);
+	uint8_t out = r->g->ports[r->g->ports[host].peer].num, rec[72], map[16], arb[64];
+	unsigned n_cabled = 0, n_ports = 0; /* the latter: with something to arbitrate */
+
+	for (uint32_t i = 0; i < r->g->n_ports; i++) {
+		n_ports += r->g->ports[i].peer != GRAPH_NONE && r->g->ports[i].vls > 1;
+	}
+	for (unsigned i = 1; i <= r->g->nodes[node].n_ports; i++) {
+		n_cabled += cabled(r, node, i);
+	}
+	ck_assert_uint_eq(count_records(r, &rec_slvl_table, 1, lid, 0, 0, NULL),
+	                  n_cabled * (n_cabled + 1));
+	ck_assert_uint_eq(count_records(r, &rec_slvl_table, 5, lid, 0, out, NULL),
+	                  n_cabled + 1);
+	ck_assert_uint_eq(count_records(r, &rec_slvl_table, 7, lid, 0, out, rec), 1);
+	map_of(r, r->g->ports[host].peer, 0, map);
+	for (unsigned sl = 0; sl < 16; sl++) {
+		ck_assert_uint_eq(field_get(rec + 8, 4 * sl, 4), map[sl]);
+	}
+	ck_assert_uint_eq(field_get(rec, 0, 16), lid);
+	ck_assert_uint_eq(rec[3], out);
+	ck_assert_uint_eq(count_records(r, &rec_slvl_table, 1, host_lid, 0, 0, rec), 1);
+	ck_assert_uint_eq(rec[2], 0);
+	ck_assert_uint_eq(rec[3], r->g->ports[host].num);
+	ck_assert_uint_eq(count_records(r, &rec_vl_arb, 3, lid, out, 0, NULL), 2);
+	ck_assert_uint_eq(count_records(r, &rec_vl_arb, 7, lid, out, 3, rec), 1);
+	sim_peek(r->sim, r->g->nodes[node].guid, UMAD_SM_ATTR_VL_ARB_TABLE,
+	         3u << 16 | out, arb);
+	ck_assert_mem_eq(rec + 8, arb, 64);
+	ck_assert_uint_eq(count_records(r, &rec_vl_arb, 7, lid, out, 2, NULL), 0);
+	ck_assert_uint_eq(count_records(r, &rec_vl_arb, 0, 0, 0, 0, NULL), 2 * n_ports);
+}
+
 static void check_lanes(struct rig *r)
 {
 	ck_assert_msg(sweep_status(r->sweep)->up, "%s",
@@ -270,6 +336,7 @@ static void check_lanes(struct rig *r)
 	check_master_sl(r);
 	check_paths(r);
 	check_attrs(r);
+	check_records(r);
 }
 
 /* --- tests ------------------------------------------------------------------------- */
@@ -417,6 +484,8 @@ START_TEST(not_wanted)
 	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_VL_ARB_TABLE), 0);
 	ck_assert_uint_eq(gets(rig, UMAD_SM_ATTR_VL_ARB_TABLE), 0);
 	ck_assert_uint_eq(rig_peek(rig, rig->g->hosts[0], PI_VL_HIGH_LIMIT), 0);
+	ck_assert_uint_eq(count_records(rig, &rec_slvl_table, 0, 0, 0, 0, NULL), 0);
+	ck_assert_uint_eq(count_records(rig, &rec_vl_arb, 0, 0, 0, 0, NULL), 0);
 }
 END_TEST
 
