@@ -67,24 +67,31 @@ static int prepare(struct ftree *f, struct arena *tmp, struct why *why)
 static int add_extra(struct ftree *f, struct arena *tmp, struct route_out *ret)
 {
 	const struct ftree_options *o = f->opt;
-	uint64_t reverse = 0, roots = 0;
+	struct ftree_added n = { 0 };
 
-	if (o->max_reverse_hops) {
-		int ret_code = ftree_reverse(f, tmp, &reverse);
+	if (o->max_reverse_hops || f->n_apart) {
+		int ret_code = ftree_reverse(f, tmp, &n);
 
 		if (ret_code != E_OK) {
 			return ret_code;
 		}
 	}
 	if (o->connect_roots) {
-		roots = ftree_connect_roots(f);
+		n.by_roots = ftree_connect_roots(f);
 	}
-	if (reverse || roots) {
+	if (n.by_need) {
+		why_add(&ret->notes,
+		        "ftree: %u pairs of switches with compute nodes have no route "
+		        "that climbs, then descends; %" PRIu64
+		        " entries for them descend, then climb",
+		        f->n_apart, n.by_need);
+	}
+	if (n.by_hops || n.by_roots) {
 		why_add(&ret->notes,
 		        "ftree: %" PRIu64 " entries by max_reverse_hops and %" PRIu64
 		        " by connect_roots climb after they descended: for high "
 		        "availability only, not for high bandwidth; they may deadlock",
-		        reverse, roots);
+		        n.by_hops, n.by_roots);
 		ret->may_deadlock = true;
 	}
 	if ((o->cn || o->io) && ftree_note_missed(f, &ret->notes)) {

@@ -89,7 +89,8 @@ struct ftree {
 	struct lft *lft;
 	uint8_t *off; /*!< [n][off_stride] bit per host: not its main route here */
 	size_t off_stride;
-	bool broken; /*!< a main route is cut somewhere */
+	uint32_t n_apart; /*!< pairs of switches with compute nodes without a route */
+	bool broken;      /*!< a main route is cut somewhere */
 };
 
 enum ftree_kind { FTREE_OTHER, FTREE_CN, FTREE_IO };
@@ -137,9 +138,15 @@ int ftree_fill(struct ftree *f, struct arena *a);
  * -ECANCELED */
 int ftree_repair(struct ftree *f, struct arena *a);
 
-/*! \brief Routes that climb after they descended, to I/O nodes. \param ret_n  Entries
- * added. */
-int ftree_reverse(struct ftree *f, struct arena *a, uint64_t *ret_n);
+/*! Entries that climb after they descended. */
+struct ftree_added {
+	uint64_t by_hops; /*!< to and from I/O nodes */
+	uint64_t by_need; /*!< between compute nodes that have no other route */
+	uint64_t by_roots;
+};
+
+/*! \brief Routes that climb after they descended, for hosts that have no others. */
+int ftree_reverse(struct ftree *f, struct arena *a, struct ftree_added *ret);
 
 /*! \brief Routes between switches that have none, by way of one leaf switch. \return
  * Entries added. */

@@ -9,13 +9,14 @@
  * neighbours reach in k - 1, less what it has reached already.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "conf/arena.h"
 #include "conf/err.h"
 #include "routing/ftree.h"
 
-enum { BITS = 64 };
+enum { BITS = 64, APART_PART = 20 };
 
 struct sets {
 	uint32_t words;
@@ -117,22 +118,35 @@ static unsigned reach_up(const struct ftree *f, struct sets *w, unsigned depth)
 	return d;
 }
 
-static int check_leaves(const struct ftree *f, struct why *why)
+/* Few pairs apart: a broken tree. Many: none. */
+static int check_leaves(struct ftree *f, struct why *why)
 {
+	uint32_t first[2] = { 0 };
+	uint64_t pairs = 0;
+
 	for (uint32_t i = 0; i < f->n_leaves; i++) {
 		for (uint32_t k = 0; k < f->n_leaves; k++) {
 			uint32_t s = f->leaf[i], t = f->leaf[k];
 
-			if (f->n_cn[s] && f->n_cn[t] && f->part[s] == f->part[t] &&
-			    ftree_dist(f, s, t) == FTREE_NONE) {
-				why_add(why,
-				        "ftree: not a tree: no route that climbs, then "
-				        "descends, joins '%s' and '%s'",
-				        f->g->nodes[f->g->switches[s]].description,
-				        f->g->nodes[f->g->switches[t]].description);
-				return E_UNSUITABLE;
+			if (!f->n_cn[s] || !f->n_cn[t] || f->part[s] != f->part[t]) {
+				continue;
+			}
+			pairs++;
+			if (ftree_dist(f, s, t) == FTREE_NONE && f->n_apart++ == 0) {
+				first[0] = s;
+				first[1] = t;
 			}
 		}
+	}
+	if (f->n_apart > pairs / APART_PART) {
+		why_add(why,
+		        "ftree: not a tree: no route that climbs, then descends, joins "
+		        "%u of %" PRIu64 " pairs of switches with compute nodes, such as "
+		        "'%s' and '%s'",
+		        f->n_apart, pairs,
+		        f->g->nodes[f->g->switches[first[0]]].description,
+		        f->g->nodes[f->g->switches[first[1]]].description);
+		return E_UNSUITABLE;
 	}
 	return E_OK;
 }
