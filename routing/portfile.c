@@ -169,3 +169,107 @@ int portfile_order(const struct graph *g, const struct guid_file *f, struct aren
 	*ret = order;
 	return E_OK;
 }
+
+/* \return false when the line is bad. */
+static bool weight_line(const char *rest, unsigned n_ports, uint8_t *row)
+{
+	unsigned port = 0, more;
+	unsigned long long weight;
+	char *end;
+
+	if (!next_port(&rest, &port) || port == 0 || port > n_ports) {
+		return false;
+	}
+	rest += strspn(rest, " \t\r");
+	if (*rest < '0' || *rest > '9') {
+		return false;
+	}
+	weight = strtoull(rest, &end, 0);
+	if (!strchr(" \t\r", *end) || weight == 0) {
+		return false;
+	}
+	rest = end;
+	if (next_port(&rest, &more)) {
+		return false;
+	}
+	row[port] = weight < UINT8_MAX ? (uint8_t)weight : UINT8_MAX;
+	return true;
+}
+
+int portfile_weights(const struct graph *g, const struct guid_file *f, struct arena *a,
+                     struct why *notes, uint8_t **ret)
+{
+	struct complaints c = { .f = f, .notes = notes };
+	size_t width = g->max_port + 1u;
+	uint8_t *weight;
+
+	if (!f) {
+		*ret = NULL;
+		return E_OK;
+	}
+	weight = arena_array(a, g->n_switches, width);
+	if (!weight) {
+		return -ENOMEM;
+	}
+	memset(weight, 1, g->n_switches * width);
+	for (uint32_t i = 0; i < f->n; i++) {
+		uint32_t s = switch_of(g, &f->records[i]);
+
+		if (s == GRAPH_NONE) {
+			complain(&c, &f->records[i], "no switch has this GUID");
+		} else if (!weight_line(f->records[i].rest,
+		                        g->nodes[g->switches[s]].n_ports,
+		                        weight + s * width)) {
+			complain(&c, &f->records[i],
+			         "expected a port of the switch and a weight from 1");
+		}
+	}
+	complain_rest(&c);
+	*ret = weight;
+	return E_OK;
+}
+
+/* Index in graph.hosts of a port, GRAPH_NONE: it hangs on no switch. */
+static uint32_t host_of(const struct graph *g, uint32_t port)
+{
+	uint32_t s = graph_switch_of(g, port);
+
+	for (uint32_t h = s == GRAPH_NONE ? 0 : g->host_first[s];
+	     s != GRAPH_NONE && h < g->host_first[s + 1]; h++) {
+		if (g->hosts[h] == port) {
+			return h;
+		}
+	}
+	return GRAPH_NONE;
+}
+
+int portfile_hosts(const struct graph *g, const struct guid_file *f, struct arena *a,
+                   struct why *notes, uint32_t **ret, uint32_t *ret_n)
+{
+	struct complaints c = { .f = f, .notes = notes };
+	uint32_t *list = arena_array(a, f->n, sizeof(*list)), n = 0;
+	bool *listed = arena_array(a, g->host_first[g->n_switches], sizeof(*listed));
+
+	if (!list || !listed) {
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < f->n; i++) {
+		uint32_t port = graph_port_by_guid(g, f->records[i].guid), h;
+
+		if (port != GRAPH_NONE && g->ports[port].num == 0) {
+			continue;
+		}
+		h = port == GRAPH_NONE ? GRAPH_NONE : host_of(g, port);
+		if (h == GRAPH_NONE) {
+			complain(&c, &f->records[i],
+			         "no port that hangs on a switch has this GUID");
+		} else if (!listed[h]) {
+			listed[h] = true;
+			list[n++] = h;
+		}
+	}
+	complain_rest(&c);
+	*ret = list;
+	*ret_n = n;
+	return E_OK;
+}

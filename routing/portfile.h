@@ -37,3 +37,25 @@ int portfile_ignored(const struct graph *g, const struct guid_file *f, struct ar
  */
 int portfile_order(const struct graph *g, const struct guid_file *f, struct arena *a,
                    struct why *notes, uint8_t **ret);
+
+/*!
+ * \brief hop_weights_file: what a hop through a port costs instead of 1.
+ *
+ * Lines "<switch GUID> <port> <weight>"; a weight above 255 counts as 255. One direction.
+ *
+ * \param ret  [n_switches][max_port + 1] in \a a; NULL when there is no file.
+ * \retval -ENOMEM
+ */
+int portfile_weights(const struct graph *g, const struct guid_file *f, struct arena *a,
+                     struct why *notes, uint8_t **ret);
+
+/*!
+ * \brief guid_routing_order_file: ports of CAs and routers, each once.
+ *
+ * Ports of switches may be listed; they are left out without a note.
+ *
+ * \param ret  [*ret_n] indices in graph.hosts, in \a a.
+ * \retval -ENOMEM
+ */
+int portfile_hosts(const struct graph *g, const struct guid_file *f, struct arena *a,
+                   struct why *notes, uint32_t **ret, uint32_t *ret_n);

@@ -40,6 +40,7 @@
 #include "routing/hops.h"
 #include "routing/lids.h"
 #include "routing/spread_job.h"
+#include "routing/spread_options.h"
 
 enum { RANGES = 32, PORTS_MAX = SPREAD_PORTS_MAX };
 
@@ -47,8 +48,9 @@ enum { RANGES = 32, PORTS_MAX = SPREAD_PORTS_MAX };
 struct choice {
 	struct spread_ports p;
 	uint32_t load[PORTS_MAX];
-	uint32_t least;   /* smallest load */
-	unsigned n_least; /* ports that have it */
+	uint32_t least;      /* smallest load */
+	unsigned n_least;    /* ports that have it */
+	const bool *ignored; /* by port number: its routes do not count; NULL: none */
 };
 
 static void find_least(struct choice *c)
@@ -64,6 +66,36 @@ static void find_least(struct choice *c)
 	}
 }
 
+/* Into the order in which the operator wants ports to be looked at. */
+static void sort_by_place(const uint8_t *place, struct spread_ports *p)
+{
+	for (unsigned i = 1; i < p->n; i++) {
+		uint8_t port = p->port[i];
+		uint32_t to = p->to[i];
+		unsigned k = i;
+
+		for (; k && place[p->port[k - 1]] > place[port]; k--) {
+			p->port[k] = p->port[k - 1];
+			p->to[k] = p->to[k - 1];
+		}
+		p->port[k] = port;
+		p->to[k] = to;
+	}
+}
+
+static void tune_choice(const struct spread_job *j, uint32_t s, struct choice *c)
+{
+	const struct spread_tune *tune = j->in->tune;
+
+	c->ignored = NULL;
+	if (tune && tune->ignored) {
+		c->ignored = tune->ignored + j->g->nodes[j->g->switches[s]].first_port;
+	}
+	if (tune && tune->place) {
+		sort_by_place(tune->place + (size_t)s * j->width, &c->p);
+	}
+}
+
 static void find_choice(const struct spread_job *j, uint32_t s, uint32_t t,
                         struct choice *c)
 {
@@ -73,6 +105,7 @@ static void find_choice(const struct spread_job *j, uint32_t s, uint32_t t,
 	c->p.n = 0;
 	j->in->closer(j->in->ctx, s, t, j->g->adj + first[0], first[1] - first[0],
 	              PORTS_MAX, &c->p);
+	tune_choice(j, s, c);
 	for (unsigned i = 0; i < c->p.n; i++) {
 		c->load[i] = load[c->p.port[i]];
 	}
@@ -92,6 +125,9 @@ static void add_load(struct choice *c, unsigned i, uint32_t flow)
 {
 	bool was_least = c->load[i] == c->least;
 
+	if (c->ignored && c->ignored[c->p.port[i]]) {
+		return;
+	}
 	c->load[i] += flow;
 	if (flow && was_least && --c->n_least == 0) {
 		find_least(c);
@@ -202,15 +238,55 @@ static void place_all(const struct spread_job *j, uint32_t s, uint32_t t,
 			row[lid] = port;
 		}
 	}
-	c->load[0] += sum;
+	add_load(c, 0, sum);
+}
+
+/* Any of the least loaded, by a number that follows from seed, switch and LID. */
+static unsigned pick_scattered(const struct spread_job *j, uint32_t s, uint32_t lid,
+                               const struct choice *c)
+{
+	uint64_t x = (uint64_t)j->in->tune->seed << 32 ^ lid ^
+	             j->g->nodes[j->g->switches[s]].guid * UINT64_C(0x9e3779b97f4a7c15);
+	unsigned nth, i = 0;
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	nth = (unsigned)((x ^ x >> 31) % c->n_least);
+	while (c->load[i] != c->least || nth-- != 0) {
+		i++;
+	}
+	return i;
+}
+
+/* One step further with each round of routes like this one that the ports carry. */
+static unsigned shifted(const struct choice *c, unsigned start, uint32_t flow)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < c->p.n; i++) {
+		sum += c->load[i];
+	}
+	return (unsigned)((start + sum / flow / c->p.n) % c->p.n);
 }
 
 /* The candidate for one LID of a host that others send through this switch. */
-static unsigned pick_host(const struct spread_job *j, uint32_t s, uint32_t lid,
-                          const struct choice *c, unsigned start)
+static unsigned pick_host(const struct spread_job *j, uint32_t s, uint32_t h,
+                          uint32_t flow, const struct choice *c, unsigned start)
 {
-	return j->offset ? pick_apart(j, s, lid - j->offset, j->offset, c, start, true)
-	                 : pick_least(c, start);
+	const struct spread_tune *tune = j->in->tune;
+	uint32_t lid = j->lid[h];
+
+	if (tune && tune->shifting) {
+		start = shifted(c, start, flow);
+	}
+	if (j->offset) {
+		return pick_apart(j, s, lid - j->offset, j->offset, c, start, true);
+	}
+	if (tune && tune->seed &&
+	    !(tune->no_scatter && tune->is_listed && tune->is_listed[h])) {
+		return pick_scattered(j, s, lid, c);
+	}
+	return pick_least(c, start);
 }
 
 /* Notes which LIDs of one leaf switch hosts send through this switch. */
@@ -247,7 +323,8 @@ static void place_hosts(const struct spread_job *j, uint32_t s, uint32_t t,
 		uint32_t lid = j->lid[h];
 
 		if (lid && row[lid] == LFT_NO_ROUTE) {
-			unsigned i = flow[h] ? pick_host(j, s, lid, c, start) : lowest;
+			unsigned i =
+				flow[h] ? pick_host(j, s, h, flow[h], c, start) : lowest;
 
 			row[lid] = c->p.port[i];
 			add_load(c, i, flow[h]);
@@ -276,6 +353,31 @@ static void choose_at(const struct spread_job *j, uint32_t s, unsigned d,
 			choose(j, s, t, &c);
 			store_loads(j, s, &c);
 		}
+	}
+}
+
+/* The listed hosts at distance d of one switch, in their order, before all others. */
+static void choose_listed(const struct spread_job *j, uint32_t s, unsigned d)
+{
+	const struct spread_tune *tune = j->in->tune;
+	const uint16_t *flow = j->flow + (size_t)s * j->n_cols;
+	uint8_t *row = lft_row(j->lft, s);
+	struct choice c;
+
+	for (uint32_t i = 0; i < tune->n_listed; i++) {
+		uint32_t h = tune->listed[i], lid = j->lid[h];
+		uint32_t t = graph_switch_of(j->g, j->g->hosts[h]);
+		unsigned at;
+
+		if (hops_between(j->hops, s, t) != d || !lid ||
+		    row[lid] != LFT_NO_ROUTE || !flow[h]) {
+			continue;
+		}
+		find_choice(j, s, t, &c);
+		at = pick_host(j, s, h, flow[h], &c, i % c.p.n);
+		row[lid] = c.p.port[at];
+		add_load(&c, at, flow[h]);
+		store_loads(j, s, &c);
 	}
 }
 
@@ -338,6 +440,9 @@ static void step(const struct spread_job *j, unsigned d)
 	}
 #pragma omp parallel for schedule(dynamic, 8)
 	for (uint32_t s = 0; s < j->n; s++) {
+		if (j->in->tune && j->in->tune->n_listed) {
+			choose_listed(j, s, d);
+		}
 		choose_at(j, s, d, place_hosts);
 	}
 	if (d == 1) {
@@ -413,6 +518,9 @@ static void place_switch(const struct spread_job *j, uint32_t s, uint32_t t,
 	for (unsigned k = 0; r.base && k < 1U << r.lmc; k++) {
 		struct choice c;
 
+		if (row[r.base + k] != LFT_NO_ROUTE) {
+			continue; /* counted already */
+		}
 		if (prev_leads_closer(j, s, t, r.base + k)) {
 			row[r.base + k] = lft_row(j->prev, s)[r.base + k];
 		} else if (k == 0) {
@@ -425,6 +533,54 @@ static void place_switch(const struct spread_job *j, uint32_t s, uint32_t t,
 				j, s, r.base, k, &c, pick_lowest_peer(&c), false)];
 		}
 	}
+}
+
+/* One switch chooses for the LID of another as for that of a host. */
+static void count_switch_at(const struct spread_job *j, uint32_t s, uint32_t t,
+                            uint32_t lid, uint32_t *flow)
+{
+	uint8_t *row = lft_row(j->lft, s);
+	struct choice c;
+	unsigned i = 0;
+
+	find_choice(j, s, t, &c);
+	if (prev_leads_closer(j, s, t, lid)) {
+		while (c.p.port[i] != lft_row(j->prev, s)[lid]) {
+			i++;
+		}
+	} else {
+		i = flow[s] ? pick_least(&c, t % c.p.n) : pick_lowest_peer(&c);
+	}
+	row[lid] = c.p.port[i];
+	add_load(&c, i, flow[s]);
+	store_loads(j, s, &c);
+	flow[c.p.to[i]] += flow[s];
+}
+
+/* Base LIDs of switches as further destinations, from far to near. By one thread. */
+static int count_switches(const struct spread_job *j, struct arena *tmp)
+{
+	const struct graph *g = j->g;
+	uint32_t *flow = arena_array(tmp, j->n, sizeof(*flow));
+
+	if (!flow) {
+		return -ENOMEM;
+	}
+	for (uint32_t t = 0; t < j->n; t++) {
+		uint32_t lid = j->lids->of[graph_port(g, g->switches[t], 0)].base;
+
+		for (uint32_t s = 0; s < j->n; s++) {
+			flow[s] = g->host_first[s + 1] - g->host_first[s];
+		}
+		for (unsigned d = lid ? j->hops->diameter : 0; d > 0; d--) {
+			for (uint32_t s = 0; s < j->n; s++) {
+				if (hops_between(j->hops, s, t) == d) {
+					count_switch_at(j, s, t, lid, flow);
+				}
+			}
+		}
+	}
+	return E_OK;
 }
 
 static void place_switches(const struct spread_job *j)
@@ -557,6 +713,9 @@ int spread_run(const struct spread *in, struct lft *lft, struct arena *tmp)
 				return ret;
 			}
 		}
+	}
+	if (ret == E_OK && in->tune && in->tune->switch_nodes) {
+		ret = count_switches(&j, tmp);
 	}
 	if (ret == E_OK) {
 		place_switches(&j);

@@ -12,6 +12,7 @@ struct arena;
 struct graph;
 struct hops;
 struct lids;
+struct spread_tune;
 struct sw_link;
 
 /*!
@@ -49,6 +50,7 @@ struct spread {
 	const void *ctx;            /*!< for closer */
 	const struct lft *prev;     /*!< tables of the last run, or NULL; others than of this shape are not used */
 	bool even; /*!< move routes off overloaded links afterwards; one LID per port only */
+	const struct spread_tune *tune; /*!< what the operator wants otherwise (spread_options.h), or NULL */
 	const _Atomic bool *cancel; /*!< checked between steps; NULL: never */
 };
 

@@ -5,11 +5,16 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "conf/arena.h"
+#include "conf/diag.h"
 #include "conf/err.h"
+#include "conf/option.h"
 #include "routing/engine.h"
 #include "routing/graph.h"
 #include "routing/lids.h"
@@ -381,6 +386,304 @@ START_TEST(too_long)
 }
 END_TEST
 
+/* ---- options ---- */
+
+/* Options of the engine: pairs of key and value, NULL at the end. A value that begins
+ * with a new line is the text of a file. */
+static void *options_new(const char *const *pairs)
+{
+	struct option_sets s = { .n = 0 };
+	const struct engine *e = engine_find("minhop");
+	void *base = arena_alloc(arena, e->opt_size);
+	struct diags *d = arena_alloc(arena, sizeof(*d));
+
+	diags_init(d, arena);
+	ck_assert_int_eq(option_sets_add(&s, e->options, base), E_OK);
+	ck_assert_int_eq(option_set_defaults(&s, arena), E_OK);
+	for (; pairs[0]; pairs += 2) {
+		char path[] = "/tmp/saguaro-minhop-XXXXXX";
+		const char *value = pairs[1];
+		int fd = -1;
+
+		if (value[0] == '\n') {
+			fd = mkstemp(path);
+			ck_assert_int_ge(fd, 0);
+			ck_assert_int_eq(write(fd, value, strlen(value)),
+			                 (ssize_t)strlen(value));
+			value = path;
+		}
+		ck_assert_msg(option_set(&s, arena, pairs[0], value, NULL, 0, d) == E_OK,
+		              "%s", diags_first_error(d));
+		if (fd >= 0) {
+			close(fd);
+			unlink(path);
+		}
+	}
+	return base;
+}
+
+static struct route_out *route_with(const struct graph *g, const struct lids *l,
+                                    const char *const *pairs)
+{
+	struct route_in in = { .g = g, .lids = l, .options = options_new(pairs) };
+	struct route_out *out = arena_alloc(arena, sizeof(*out));
+	struct proof p;
+
+	ck_assert_int_eq(engine_find("minhop")->route(&in, arena, out), E_OK);
+	ck_assert_int_eq(proof_run(g, l, &out->lft, NULL, arena, &p), E_OK);
+	ck_assert_uint_eq(p.unreachable_pairs + p.holes + p.forwarding_loops, 0);
+	return out;
+}
+
+#define OPTIONS(...)                                                                     \
+	(const char *const[])                                                            \
+	{                                                                                \
+		__VA_ARGS__, NULL                                                        \
+	}
+
+static bool same_tables(const struct lft *a, const struct lft *b)
+{
+	return memcmp(a->rows, b->rows, a->n_switches * a->stride) == 0;
+}
+
+static bool is_leaf(const struct graph *g, uint32_t s)
+{
+	return g->host_first[s] != g->host_first[s + 1];
+}
+
+static const char *switch_line(const char *before, const struct graph *g, uint32_t s,
+                               const char *rest)
+{
+	return arena_printf(arena, "%s\n0x%016" PRIx64 " %s", before,
+	                    g->nodes[g->switches[s]].guid, rest);
+}
+
+START_TEST(defaults_are_none)
+{
+	struct graph *g = fabric_make("ft3 4", 0.05, 1, arena);
+	struct lids l = fabric_lids(g, 1, 0, arena);
+	struct lft plain = route(g, &l, NULL);
+
+	ck_assert(same_tables(&plain,
+	                      &route_with(g, &l, OPTIONS("scatter_ports", "0"))->lft));
+}
+END_TEST
+
+/* An uplink whose routes do not count takes nearly all. */
+START_TEST(ignored_port)
+{
+	struct graph *g = fabric_make("ft2 4 3 3", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	uint32_t leaf = graph_switch_of(g, g->hosts[0]);
+	uint8_t port = g->adj[g->adj_first[leaf] + 1].port;
+	const char *list = switch_line("", g, leaf, arena_printf(arena, "%u", port));
+	struct route_out *out;
+
+	list = arena_printf(arena, "%s\n0x%016" PRIx64 "\n0xdead 1\n", list,
+	                    g->ports[g->hosts[0]].guid);
+	out = route_with(g, &l, OPTIONS("port_prof_ignore_file", list));
+	for (uint32_t h = 0; h < g->n_hosts; h++) {
+		elsewhere += graph_switch_of(g, g->hosts[h]) != leaf &&
+		             lft_row(&out->lft, leaf)[l.of[g->hosts[h]].base] != port;
+	}
+	ck_assert_uint_le(elsewhere, 2); /* while the other uplinks are empty, too */
+	ck_assert_ptr_nonnull(strstr(out->notes.text, "0x000000000000dead"));
+	ck_assert_ptr_null(strstr(out->notes.text, "2 more"));
+}
+END_TEST
+
+/* Ports looked at backwards: the first host of a leaf goes through the last uplink. */
+START_TEST(search_order)
+{
+	struct graph *g = fabric_make("ft2 4 3 3", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	const char *list = "";
+	const struct lft *plain, *back;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		list = switch_line(list, g, s, is_leaf(g, s) ? "6 5 4" : "4 3 2 1");
+	}
+	plain = &route_with(g, &l, OPTIONS("port_shifting", "FALSE"))->lft;
+	back = &route_with(g, &l,
+	                   OPTIONS(_i ? "dimn_ports_file" : "port_search_ordering_file",
+	                           list))
+	                ->lft;
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		for (uint32_t h = 0; is_leaf(g, s) && h < g->n_hosts; h++) {
+			uint32_t lid = l.of[g->hosts[h]].base;
+
+			if (graph_switch_of(g, g->hosts[h]) != s) {
+				ck_assert_uint_eq(lft_row(plain, s)[lid], 4 + h % 3);
+				ck_assert_uint_eq(lft_row(back, s)[lid], 6 - h % 3);
+			}
+		}
+	}
+}
+END_TEST
+
+/* Most hosts of a list that one leaf sends through one uplink. */
+static uint32_t most_listed(const struct graph *g, const struct lids *l,
+                            const struct lft *lft, unsigned step)
+{
+	uint32_t most = 0;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		uint32_t n[256] = { 0 };
+
+		for (uint32_t h = 0; is_leaf(g, s) && h < g->n_hosts; h += step) {
+			uint8_t p = lft_row(lft, s)[l->of[g->hosts[h]].base];
+
+			if (graph_switch_of(g, g->hosts[h]) != s) {
+				most = ++n[p] > most ? n[p] : most;
+			}
+		}
+	}
+	return most;
+}
+
+/* The first host of each leaf: all through one uplink, unless they are listed. */
+START_TEST(routing_order)
+{
+	struct graph *g = fabric_make("ft2 7 3 3", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	const char *list = "";
+	struct lft plain = route(g, &l, NULL);
+	struct route_out *out;
+
+	for (uint32_t h = 0; h < g->n_hosts; h += 3) {
+		list = arena_printf(arena, "%s\n0x%016" PRIx64, list,
+		                    g->ports[g->hosts[h]].guid);
+	}
+	list = arena_printf(arena, "%s\n0xbeef\n", list);
+	out = route_with(g, &l, OPTIONS("guid_routing_order_file", list));
+	ck_assert_uint_eq(most_listed(g, &l, &plain, 3), 6);
+	ck_assert_uint_le(most_listed(g, &l, &out->lft, 3), 3);
+	ck_assert_uint_le(most_listed(g, &l, &out->lft, 1), 7);
+	ck_assert_ptr_nonnull(strstr(out->notes.text, "0x000000000000beef"));
+}
+END_TEST
+
+START_TEST(scatter)
+{
+	struct graph *g = fabric_make("ft2 8 6 6", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct lft plain = route(g, &l, NULL);
+	const char *list = "";
+	const struct lft *one, *again, *two, *none;
+
+	for (uint32_t h = 0; h < g->n_hosts; h++) {
+		list = arena_printf(arena, "%s\n0x%016" PRIx64, list,
+		                    g->ports[g->hosts[h]].guid);
+	}
+	one = &route_with(g, &l, OPTIONS("scatter_ports", "7"))->lft;
+	again = &route_with(g, &l, OPTIONS("scatter_ports", "7"))->lft;
+	two = &route_with(g, &l, OPTIONS("scatter_ports", "8"))->lft;
+	ck_assert(same_tables(one, again));
+	ck_assert(!same_tables(one, two));
+	ck_assert(!same_tables(one, &plain));
+	/* each uplink of a leaf still has its 7 of the 42 hosts elsewhere */
+	ck_assert_uint_eq(most_listed(g, &l, one, 1), 7);
+
+	none = &route_with(g, &l, OPTIONS("guid_routing_order_file", list))->lft;
+	one = &route_with(g, &l,
+	                  OPTIONS("guid_routing_order_file", list, "scatter_ports", "7"))
+	               ->lft;
+	two = &route_with(g, &l,
+	                  OPTIONS("guid_routing_order_file", list, "scatter_ports", "7",
+	                          "guid_routing_order_no_scatter", "TRUE"))
+	               ->lft;
+	ck_assert(!same_tables(none, one));
+	ck_assert(same_tables(none, two));
+}
+END_TEST
+
+/* The second leaf's hosts begin one uplink further on than the first one's. */
+START_TEST(shifting)
+{
+	struct graph *g = fabric_make("ft2 7 3 3", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	const struct lft *lft = &route_with(g, &l, OPTIONS("port_shifting", "TRUE"))->lft;
+
+	ck_assert_uint_eq(most_listed(g, &l, lft, 1), 6);
+	ck_assert_uint_lt(most_listed(g, &l, lft, 3), 6);
+}
+END_TEST
+
+/* Routes of a leaf to other switches: over all uplinks, or over the lowest neighbour. */
+START_TEST(switch_nodes)
+{
+	struct graph *g = fabric_make("ft2 7 3 3", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, _i, arena);
+	struct lft plain = route(g, &l, NULL);
+	const struct lft *lft =
+		&route_with(g, &l, OPTIONS("port_profile_switch_nodes", "TRUE"))->lft;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		uint32_t n[256] = { 0 }, m[256] = { 0 };
+
+		for (uint32_t t = 0; is_leaf(g, s) && t < g->n_switches; t++) {
+			if (t != s && is_leaf(g, t)) {
+				uint32_t p = graph_port(g, g->switches[t], 0);
+
+				n[lft_row(lft, s)[l.of[p].base]]++;
+				m[lft_row(&plain, s)[l.of[p].base]]++;
+			}
+		}
+		for (unsigned p = 4; is_leaf(g, s) && p <= 6; p++) {
+			ck_assert_uint_eq(n[p], 2);
+			ck_assert(m[p] == 0 || m[p] == 6);
+		}
+	}
+}
+END_TEST
+
+/* A dear port is left alone, in its direction only. */
+START_TEST(weights)
+{
+	struct graph *g = fabric_make("ft2 3 2 2", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	uint32_t leaf = graph_switch_of(g, g->hosts[0]);
+	const char *list = switch_line("", g, leaf, _i ? "3 2" : "3 70000");
+	struct route_out *out;
+
+	list = switch_line(list, g, leaf, "99 1\n");
+	out = route_with(g, &l, OPTIONS("hop_weights_file", list));
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		bool used[256] = { false };
+
+		for (uint32_t h = 0; is_leaf(g, s) && h < g->n_hosts; h++) {
+			if (graph_switch_of(g, g->hosts[h]) != s) {
+				used[lft_row(&out->lft, s)[l.of[g->hosts[h]].base]] =
+					true;
+			}
+		}
+		ck_assert(!is_leaf(g, s) || used[4]);
+		ck_assert(!is_leaf(g, s) || used[3] == (s != leaf));
+	}
+	ck_assert_ptr_nonnull(strstr(out->notes.text, ":3:"));
+}
+END_TEST
+
+/* Sums far above a byte, and the same weight everywhere as good as none. */
+START_TEST(heavy_weights)
+{
+	static const char *const commands[] = { "mesh 40 1", "ft3 6", "torus 4x4 2" };
+	struct graph *g = fabric_make(commands[_i], 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct lft plain = route(g, &l, NULL);
+	const char *list = "";
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			list = switch_line(list, g, s,
+			                   arena_printf(arena, "%u 255", g->adj[i].port));
+		}
+	}
+	ck_assert(same_tables(
+		&plain, &route_with(g, &l, OPTIONS("hop_weights_file", list))->lft));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("minhop");
@@ -396,6 +699,15 @@ int main(void)
 	tcase_add_test(t, no_switch_and_parts);
 	tcase_add_test(t, cancelled);
 	tcase_add_test(t, too_long);
+	tcase_add_test(t, defaults_are_none);
+	tcase_add_test(t, ignored_port);
+	tcase_add_loop_test(t, search_order, 0, 2);
+	tcase_add_test(t, routing_order);
+	tcase_add_test(t, scatter);
+	tcase_add_test(t, shifting);
+	tcase_add_loop_test(t, switch_nodes, 0, 2);
+	tcase_add_loop_test(t, weights, 0, 2);
+	tcase_add_loop_test(t, heavy_weights, 0, 3);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "conf/option.h"
+
+struct arena;
+struct graph;
+struct guid_file;
+struct why;
+
+/*!
+ * Options of spreading that engines share: a member of the engine's option struct, and rows
+ * for its table.
+ */
+struct spread_options {
+	const struct guid_file *ignored, *search, *listed;
+	uint32_t seed;
+	bool no_scatter, shifting, switch_nodes;
+};
+
+/* clang-format off */
+#define SPREAD_OPTION(set, member, key, kind, field) \
+	.name = key, .type = kind, .offset = offsetof(set, member) + offsetof(struct spread_options, field)
+
+/*! Rows for struct \a set, whose \a member is a struct spread_options. */
+#define SPREAD_OPTION_ROWS(set, member) \
+	{ SPREAD_OPTION(set, member, "port_prof_ignore_file", OPT_GUID_FILE, ignored), \
+	  .letter = 'i', .flags_long = "ignore_guids", .arg = "FILE", \
+	  .help = "Ports whose routes do not count when load is balanced" }, \
+	{ SPREAD_OPTION(set, member, "port_search_ordering_file", OPT_GUID_FILE, search), \
+	  .letter = 'O', .flags_long = "port_search_ordering_file", .arg = "FILE", \
+	  .help = "Order in which each switch's ports are looked at; for dor, its dimensions" }, \
+	{ SPREAD_OPTION(set, member, "dimn_ports_file", OPT_GUID_FILE, search), \
+	  .flags_long = "dimn_ports_file", .arg = "FILE", \
+	  .help = "Older name of port_search_ordering_file" }, \
+	{ SPREAD_OPTION(set, member, "guid_routing_order_file", OPT_GUID_FILE, listed), \
+	  .letter = 'X', .flags_long = "guid_routing_order_file", .arg = "FILE", \
+	  .help = "Port GUIDs whose routes are placed first, in this order" }, \
+	{ SPREAD_OPTION(set, member, "scatter_ports", OPT_UINT, seed), .def = "0", \
+	  .flags_long = "scatter-ports", .arg = "SEED", \
+	  .help = "Choose at random among ports of equal load, from this seed; 0: the next in order" }, \
+	{ SPREAD_OPTION(set, member, "guid_routing_order_no_scatter", OPT_BOOL, no_scatter), \
+	  .def = "FALSE", .flags_long = "guid_routing_order_no_scatter", .flags = OPT_NO_ARG, \
+	  .help = "No random choice for the ports of guid_routing_order_file" }, \
+	{ SPREAD_OPTION(set, member, "port_shifting", OPT_BOOL, shifting), .def = "FALSE", \
+	  .flags_long = "port-shifting", .flags = OPT_NO_ARG, \
+	  .help = "Begin the search for a port further on with each round of routes" }, \
+	{ SPREAD_OPTION(set, member, "port_profile_switch_nodes", OPT_BOOL, switch_nodes), \
+	  .def = "FALSE", .help = "Balance and count routes to switches, too" }
+/* clang-format on */
+
+/*! The same as found in a fabric. */
+struct spread_tune {
+	const bool *ignored;    /*!< [graph.n_ports], NULL: none */
+	const uint8_t *place;   /*!< [n_switches][max_port + 1] place of a port in the order of
+	                           search, NULL: by number */
+	const uint32_t *listed; /*!< [n_listed] index in graph.hosts, first things first */
+	uint32_t n_listed;
+	const bool *is_listed; /*!< by index in graph.hosts; NULL: none */
+	uint32_t seed;         /*!< 0: no scattering */
+	bool no_scatter, shifting, switch_nodes;
+};
+
+/*!
+ * \brief Reads the lists; what does not fit the fabric is named in \a notes.
+ * \param o    NULL: defaults.
+ * \retval -ENOMEM
+ */
+int spread_tune_init(struct spread_tune *t, const struct spread_options *o,
+                     const struct graph *g, struct arena *a, struct why *notes);
