@@ -108,7 +108,7 @@ struct snap_end {
 	uint64_t sw_guid;   /*!< switch it hangs on (its own for port 0), 0: none (cabled to a CA) */
 	uint64_t peer_port_guid; /*!< of the far end when that is a CA or router port, else 0 */
 	uint32_t base_lid;
-	uint32_t sw_row;    /*!< row of that switch in `paths` in this epoch, UINT32_MAX: has no hosts */
+	uint32_t sw_row;    /*!< row of that switch in `paths` in this epoch, UINT32_MAX: it has no hosts, and there is one lane */
 	uint8_t lmc, port, type;
 	uint8_t sw_port;    /*!< port of the switch it hangs on, 0 for port 0 */
 	uint8_t mtu, rate;  /*!< of its cable (both ends), own cap for port 0 */

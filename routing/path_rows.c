@@ -91,7 +91,8 @@ static int choose_sources(struct rows *r, struct arena *a)
 
 	for (uint32_t s = 0; s < r->map->n; s++) {
 		r->source_of[s] = GRAPH_NONE;
-		if (r->map->n_hosts[s]) {
+		/* with lanes a switch's own port 0 must know which one it may use */
+		if (r->map->n_hosts[s] || r->lanes) {
 			r->source_of[s] = out->n_sources;
 			out->source[out->n_sources++] = s;
 		}

@@ -23,7 +23,8 @@ struct path_row {
 };
 
 /*!
- * Path rows of all switches that have CA or router ports. Each covers the way from the
+ * Path rows of all switches that have CA or router ports; of all switches where there are
+ * several lanes, because the rows are what tells a path's lane. Each covers the way from the
  * source switch to the destination's port; the first cable (source port to source switch)
  * is not in it.
  */

@@ -185,7 +185,7 @@ static void check_master_sl(const struct rig *r)
 	}
 }
 
-/* PathRecords between all pairs of hosts carry the lane's SL; asked for another, there is
+/* PathRecords between hosts and switches carry the lane's SL; asked for another, there is
  * none. */
 static void check_paths(struct rig *r)
 {
@@ -201,7 +201,7 @@ static void check_paths(struct rig *r)
 			struct path_record rec;
 			size_t n = 0;
 
-			if (a->num == 0 || b->num == 0 || a == b) {
+			if (a == b) {
 				continue;
 			}
 			ck_assert_int_eq(snap_port_guid(reader, a->guid, &q.src), E_OK);
