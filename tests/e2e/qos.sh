@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026, The Saguaro authors
+#
+# Quality of service over ibsim: what smpquery reads from ports and what saquery is told agree
+# with the configuration; a second daemon on the same fabric sends none of it again; bad keys
+# are refused.
+# shellcheck source=tests/e2e/lib.sh
+. "${srcdir:-.}/tests/e2e/lib.sh"
+# shellcheck source=tests/e2e/ibsim.sh
+. "$here/tests/e2e/ibsim.sh"
+need_ibsim smpquery saquery curl jq
+
+tree=$work/tree.topo
+"$bin/saguaro" topo ft2 4 2 2 -o "$tree"
+host=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$tree" | head -n 1)
+cat >"$work/qos.conf" <<END
+qos TRUE
+qos_swe_sl2vl 3,2,1,0,4,5,6,7,8,9,10,11,12,13,14,15
+qos_ca_sl2vl 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,15
+qos_vlarb_low 0:1,1:2,9:3
+qos_vlarb_high 2:200
+END
+by_switch="3 2 1 0 4 5 6 7 0 1 2 3 4 5 6 15" # eight VLs: modulo 8
+by_host="1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 15"
+
+# VLs by SL, a line per table that differs from the others.
+maps_of_smpquery() { sed -n 's/^ports:.*: *|//p' | tr '|' ' ' | xargs -r -n 16 | sort -u; }
+maps_of_saquery() { sed -n 's/^[ \t]*VL: *//p' | tr '|' ' ' | xargs -r -n 16 | sort -u; }
+# Pairs with a weight, "VL:weight", in the order of the tables. smpquery prints hex digits.
+pairs_of_smpquery() {
+	local name rest i
+	local -a vl w
+	while IFS=: read -r name rest; do
+		case $name in
+		VL*) read -r -a vl <<<"${rest//|/ }" ;;
+		WEIGHT*)
+			read -r -a w <<<"${rest//|/ }"
+			for i in "${!w[@]}"; do [ $((w[i])) = 0 ] || echo "$((vl[i])):$((w[i]))"; done
+			;;
+		esac
+	done
+}
+pairs_of_saquery() {
+	local name rest i
+	local -a vl w
+	while IFS=: read -r name rest; do
+		case $name in
+		*VL*) read -r -a vl <<<"${rest//|/ }" ;;
+		*Weight*)
+			read -r -a w <<<"${rest//|/ }"
+			for i in "${!w[@]}"; do [ "${w[i]}" = 0 ] || echo "${vl[i]}:${w[i]}"; done
+			;;
+		esac
+	done
+}
+
+start_ibsim "$tree"
+start_daemon_on "$host" first -F "$work/qos.conf"
+start_gateway gw
+wait_ready
+host_lid=$(get /v1/lids | jq -r '[.lids[] | select(.type != "switch")][0].lid')
+want=$'0:1\n1:2\n1:3\n2:200'
+for lid in $(get /v1/lids | jq -r '.lids[] | select(.type == "switch") | .lid'); do
+	same "switch $lid: smpquery sl2vl" "$by_switch" "$(on "$host" smpquery sl2vl "$lid" 1 | maps_of_smpquery)"
+	same "switch $lid: saquery SL2VL" "$by_switch" "$(on "$host" saquery SL2VL "$lid/0/1" 2>/dev/null | maps_of_saquery)"
+	same "switch $lid: smpquery vlarb" "$want" "$(on "$host" smpquery vlarb "$lid" 1 | pairs_of_smpquery)"
+done
+same "host: smpquery sl2vl" "$by_host" "$(on "$host" smpquery sl2vl "$host_lid" 1 | maps_of_smpquery)"
+same "host: saquery SL2VL" "$by_host" "$(on "$host" saquery SL2VL "$host_lid" 2>/dev/null | maps_of_saquery)"
+same "host: smpquery vlarb" "$want" "$(on "$host" smpquery vlarb "$host_lid" 1 | pairs_of_smpquery)"
+same "host: saquery VLAR" "$want" "$(on "$host" saquery VLAR "$host_lid" 2>/dev/null | pairs_of_saquery)"
+
+end_process "$daemon"
+start_daemon_on "$host" second -F "$work/qos.conf"
+until_true 20 log_says second "SUBNET UP" || fail "the second daemon does not get up"
+holds "a new daemon sends no table again" log_says second ", 0 QoS tables"
+
+echo "qos_sl2vl 0,1,2" >"$work/bad.conf"
+refuses "a table that is too short" "$bin/saguarod" --check -F "$work/bad.conf"
+has "says what is expected" "$said" "16 VLs from 0 to 15"
+finish
