@@ -477,6 +477,7 @@ START_TEST(ignored_port)
 	uint32_t leaf = graph_switch_of(g, g->hosts[0]);
 	uint8_t port = g->adj[g->adj_first[leaf] + 1].port;
 	const char *list = switch_line("", g, leaf, arena_printf(arena, "%u", port));
+	uint32_t elsewhere = 0;
 	struct route_out *out;
 
 	list = arena_printf(arena, "%s\n0x%016" PRIx64 "\n0xdead 1\n", list,
