@@ -40,9 +40,10 @@
 
 enum {
 	PORTS_MAX = 256,
-	AHEAD = 8,        /* destination switches that are searched from at a time */
-	CHUNK = 64,       /* LIDs whose ports are written together */
-	EARLIER_BITS = 6, /* a route of an earlier group weighs 1/64 of one of this */
+	AHEAD = 8,         /* destination switches that are searched from at a time */
+	CHUNK = 64,        /* LIDs whose ports are written together */
+	EARLIER_BITS = 6,  /* a route of an earlier group weighs 1/64 of one of this */
+	LINKS_MANY = 8192, /* waking other threads pays from here on */
 	NAMED_MAX = 3
 };
 
@@ -390,7 +391,7 @@ static int route_all(const struct job *j, struct bench *b)
 		if (j->in->cancel && *j->in->cancel) {
 			return -ECANCELED;
 		}
-#pragma omp parallel for schedule(dynamic, 1)
+#pragma omp parallel for schedule(dynamic, 1) if (j->g->n_adj >= LINKS_MANY)
 		for (uint32_t i = 0; i < n; i++) {
 			search(j, &b[i], j->target[first + i].sw, first + i);
 		}

@@ -73,6 +73,7 @@ static const struct promise {
 } promises[] = {
 	{ "minhop", ANY, 1 }, { "updn", TREE, 0.2 }, { "dnup", TREE | MESH, 0.2 },
 	{ "file", ANY, 1 },   { "dor", ANY, 1 },     { "sssp", ANY, 1 },
+	{ "dfsssp", ANY, 1 },
 };
 
 /*
@@ -94,6 +95,8 @@ static const struct {
 	{ "dor", "torus 8x8x8 2", 0, 1.25 },    { "sssp", "ft2 18 9 9", 0, 1.0 },
 	{ "sssp", "ft3 16", 0, 1.03 },          { "sssp", "ft3 16", 0.05, 1.95 },
 	{ "sssp", "torus 6x6x6 1", 0, 1.7 },    { "sssp", "jellyfish 64 8 4", 0, 1.45 },
+	{ "dfsssp", "ft3 16", 0, 1.03 },        { "dfsssp", "ft3 16", 0.05, 1.95 },
+	{ "dfsssp", "torus 6x6x6 1", 0, 1.4 },
 };
 
 static struct arena *arena;

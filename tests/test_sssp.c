@@ -2,7 +2,8 @@
 /* Copyright (c) 2026, The Saguaro authors */
 /*
  * Shortest paths by weights: that they are shortest, that listed groups are balanced by
- * themselves. What every engine owes is in test_engines.c.
+ * themselves. Their lanes: as many as there are, no more, and always the same. What every
+ * engine owes is in test_engines.c.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "conf/err.h"
 #include "conf/guidfile.h"
 #include "routing/column.h"
+#include "routing/dfsssp_torus.h"
 #include "routing/engine.h"
 #include "routing/graph.h"
 #include "routing/hops.h"
@@ -208,6 +210,230 @@ START_TEST(lists_decide_the_order)
 }
 END_TEST
 
+/* ---- lanes ---- */
+
+static int route_lanes(const struct graph *g, const struct lids *l, uint8_t max_lanes,
+                       struct route_out *out)
+{
+	static const struct sssp_options none;
+	struct route_in in = {
+		.g = g, .lids = l, .options = &none, .max_lanes = max_lanes
+	};
+
+	*out = (struct route_out){ 0 };
+	return engine_find("dfsssp")->route(&in, arena, out);
+}
+
+static struct proof prove(const struct graph *g, const struct lids *l,
+                          const struct route_out *out)
+{
+	struct proof p;
+
+	ck_assert_int_eq(proof_run(g, l, &out->lft, &out->lanes, arena, &p), E_OK);
+	return p;
+}
+
+/* Lanes needed; the bounds are what dateline classes or a few trials show. */
+static const struct {
+	const char *command;
+	double fail;
+	unsigned most;
+} needs[] = {
+	{ "ft3 8", 0, 1 },           { "ft2 6 4 3", 0, 1 },
+	{ "ft3 8", 0.1, 6 },         { "mesh 5x4x3 1", 0, 1 },
+	{ "hypercube 5 1", 0, 1 },   { "torus 8 1", 0, 4 },
+	{ "torus 6x5 1", 0, 4 },     { "torus 5x5x5 1", 0, 6 },
+	{ "torus 8x8x8 1", 0, 8 },   { "torus 6x6 2", 0.1, 8 },
+	{ "dragonfly 2 4 2", 0, 5 }, { "jellyfish 32 6 2", 0, 7 },
+};
+
+START_TEST(no_more_lanes_than_needed)
+{
+	struct graph *g = fabric_make(needs[_i].command, needs[_i].fail, 3, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct route_out out, exact, less;
+	unsigned n;
+
+	ck_assert_int_eq(route_lanes(g, &l, 0, &out), E_OK);
+	n = out.lanes.n;
+	ck_assert_uint_le(n, needs[_i].most);
+	ck_assert_int_eq(route_lanes(g, &l, (uint8_t)n, &exact), E_OK);
+	ck_assert_uint_eq(exact.lanes.n, n);
+	ck_assert_str_eq(exact.notes.text, "");
+	if (n > 1) {
+		int ret = route_lanes(g, &l, (uint8_t)(n - 1), &less);
+
+		/* hosts are refused, management is noted */
+		ck_assert(ret == E_UNSUITABLE || ret == E_OK);
+		ck_assert_str_ne(less.notes.text, "");
+		if (ret == E_UNSUITABLE) {
+			ck_assert_str_eq(
+				less.notes.text,
+				arena_printf(arena,
+			                     "dfsssp: needs %u lanes, there are %u", n,
+			                     n - 1));
+		} else {
+			ck_assert_uint_eq(prove(g, &l, &less).credit_loops, 0);
+		}
+	}
+}
+END_TEST
+
+START_TEST(refusal_says_how_many)
+{
+	struct graph *g = fabric_make("torus 8x8 1", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct route_out out;
+
+	ck_assert_int_eq(route_lanes(g, &l, 0, &out), E_OK);
+	unsigned n = out.lanes.n;
+	ck_assert_uint_gt(n, 1);
+	ck_assert_int_eq(route_lanes(g, &l, 1, &out), E_UNSUITABLE);
+	ck_assert_str_eq(out.notes.text,
+	                 arena_printf(arena, "dfsssp: needs %u lanes, there are 1", n));
+}
+END_TEST
+
+/* Lanes of host LIDs from switches with hosts: how many routes on each. */
+static void count_lanes(const struct graph *g, const struct lids *l,
+                        const struct route_out *out, uint32_t count[16])
+{
+	memset(count, 0, 16 * sizeof(*count));
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		for (uint32_t lid = 1; lid <= l->top; lid++) {
+			if (l->owner[lid] != GRAPH_NONE && g->ports[l->owner[lid]].num &&
+			    g->host_first[s + 1] > g->host_first[s]) {
+				ck_assert_uint_lt(lane_of(&out->lanes, s, lid), 16);
+				count[lane_of(&out->lanes, s, lid)]++;
+			}
+		}
+	}
+}
+
+START_TEST(spare_lanes_share)
+{
+	struct graph *g = fabric_make("ft3 8", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct route_out out, again;
+	uint32_t count[16], total = 0;
+	struct proof p;
+
+	ck_assert_int_eq(route_lanes(g, &l, 8, &out), E_OK);
+	ck_assert_uint_eq(out.lanes.n, 8);
+	p = prove(g, &l, &out);
+	ck_assert(proof_passed(&p, true));
+	count_lanes(g, &l, &out, count);
+	for (unsigned i = 0; i < 16; i++) {
+		total += count[i];
+	}
+	for (unsigned i = 0; i < 8; i++) {
+		ck_assert_uint_ge(count[i] * 16, total); /* at least half its share */
+		ck_assert_uint_le(count[i] * 4, total);
+	}
+	ck_assert_int_eq(route_lanes(g, &l, 8, &again), E_OK);
+	ck_assert(!memcmp(out.lanes.rows, again.lanes.rows,
+	                  out.lft.n_switches * out.lanes.stride));
+}
+END_TEST
+
+/* A host that goes leaves the lanes between all others alone. */
+START_TEST(lanes_are_stable)
+{
+	struct graph *g = fabric_make("ft2 6 4 3", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena), less = l;
+	uint32_t gone = g->hosts[5];
+	struct route_out out, after;
+
+	less.of = arena_array(arena, g->n_ports, sizeof(*less.of));
+	less.owner = arena_array(arena, (size_t)l.top + 1, sizeof(*less.owner));
+	memcpy(less.of, l.of, g->n_ports * sizeof(*less.of));
+	memcpy(less.owner, l.owner, ((size_t)l.top + 1) * sizeof(*less.owner));
+	less.owner[l.of[gone].base] = GRAPH_NONE;
+	less.of[gone] = (struct lid_range){ 0 };
+	less.count--;
+	ck_assert_int_eq(route_lanes(g, &l, 4, &out), E_OK);
+	ck_assert_int_eq(route_lanes(g, &less, 4, &after), E_OK);
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		for (uint32_t lid = 1; lid <= l.top; lid++) {
+			bool host = less.owner[lid] != GRAPH_NONE &&
+			            g->ports[less.owner[lid]].num;
+
+			ck_assert(!host || lane_of(&out.lanes, s, lid) ==
+			                           lane_of(&after.lanes, s, lid));
+		}
+	}
+}
+END_TEST
+
+/* One lane: hosts on a broken tree may do, management is told apart. */
+START_TEST(management_without_a_lane)
+{
+	struct graph *g = fabric_make("torus 3x3 1", 0, 1, arena);
+	struct graph *tree = fabric_make("ft3 4", 0.1, 2, arena);
+	struct lids l = fabric_lids(g, 2, 2, arena), lt = fabric_lids(tree, 0, 0, arena);
+	struct route_out out;
+	struct proof p;
+
+	/* rings of three need no turn, so dimension order fits one lane */
+	ck_assert_int_eq(route_lanes(g, &l, 1, &out), E_OK);
+	ck_assert_ptr_eq(out.lanes.rows, NULL);
+	p = prove(g, &l, &out);
+	ck_assert(proof_passed(&p, true));
+	for (uint8_t max = 1; max <= 4; max++) {
+		if (route_lanes(tree, &lt, max, &out) != E_OK) {
+			ck_assert_str_ne(out.notes.text, "");
+			continue;
+		}
+		p = prove(tree, &lt, &out);
+		ck_assert(proof_passed(&p, false));
+		ck_assert(out.notes.text[0] || proof_passed(&p, true));
+	}
+}
+END_TEST
+
+static const struct {
+	const char *command;
+	unsigned dimensions; /* 0: no grid */
+} grids[] = {
+	{ "torus 4x3x5 1", 3 },   { "mesh 4x4 1", 2 },
+	{ "hypercube 4 1", 4 },   { "torus 7 1", 0 },
+	{ "ft3 4", 0 },           { "ft2 4 4 4", 0 },
+	{ "dragonfly 2 4 2", 0 }, { "jellyfish 16 4 1", 0 },
+};
+
+START_TEST(grids_are_recognised)
+{
+	struct graph *g = fabric_make(grids[_i].command, 0, 1, arena);
+	bool seen[256] = { false };
+	unsigned n = 0;
+	uint8_t *dimension;
+
+	ck_assert_int_eq(dfsssp_dimensions(g, arena, &dimension), E_OK);
+	ck_assert((dimension != NULL) == (grids[_i].dimensions > 0));
+	for (uint32_t c = 0; dimension && c < g->n_adj; c++) {
+		n += !seen[dimension[c]];
+		seen[dimension[c]] = true;
+	}
+	ck_assert_uint_eq(n, grids[_i].dimensions);
+}
+END_TEST
+
+static TCase *dfsssp_case(void)
+{
+	TCase *t = tcase_create("dfsssp");
+
+	tcase_set_timeout(t, 120);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, no_more_lanes_than_needed, 0,
+	                    sizeof(needs) / sizeof(*needs));
+	tcase_add_test(t, refusal_says_how_many);
+	tcase_add_test(t, spare_lanes_share);
+	tcase_add_test(t, lanes_are_stable);
+	tcase_add_test(t, management_without_a_lane);
+	tcase_add_loop_test(t, grids_are_recognised, 0, sizeof(grids) / sizeof(*grids));
+	return t;
+}
+
 static TCase *sssp_case(void)
 {
 	TCase *t = tcase_create("sssp");
@@ -225,6 +451,7 @@ int main(void)
 	Suite *s = suite_create("sssp");
 
 	suite_add_tcase(s, sssp_case());
+	suite_add_tcase(s, dfsssp_case());
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);
 	int failed = srunner_ntests_failed(r);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "routing/column.h"
+#include "routing/tables.h"
+
+struct arena;
+struct graph;
+struct lids;
+
+/*!
+ * Layers: gives every route a lane so that no lane has a credit loop.
+ *
+ * Tables stay as they are. A route is a pair (source switch, LID); in each layer the
+ * dependencies between channels are counted by the routes that make them, and cycles are
+ * broken by moving all routes of one dependency on to the next layer.
+ */
+enum {
+	LAYER_NONE = 0xff, /*!< lane of a pair that was not placed */
+	LAYERS_MAX = 64    /*!< more are not looked for */
+};
+
+struct layers {
+	const struct graph *g;
+	const struct lids *lids;
+	const struct lft *lft;
+	const _Atomic bool *cancel;
+	uint8_t *lane; /*!< [n_switches][stride of the lft] */
+	/* working memory */
+	struct column_map map;
+	struct column *col; /* [threads] */
+	uint32_t *tally;    /* [threads][2][n_switches] */
+	bool *to_host;      /* [top + 1] the LID is that of a CA or router port */
+	uint32_t *first;    /* [n_adj + 1] dependencies of a channel: one per channel that
+	                       leaves the switch it leads to */
+	uint32_t *count;    /* [n_deps] routes that may be moved */
+	uint32_t *fixed;    /* [n_deps] routes that may not */
+	uint32_t *from;     /* [n_adj] switch a channel leaves */
+	uint8_t *colour;    /* [n_adj] */
+	uint32_t *at;       /* [n_adj] dependency looked at */
+	uint32_t *place;    /* [n_adj] in stack */
+	uint32_t *stack;    /* [n_adj] */
+	uint32_t *queue;    /* [n_switches] */
+	uint32_t *parent;   /* [n_switches] as queue */
+	uint32_t *moved;    /* [n_switches] as queue */
+	uint64_t n_moved;
+	bool manage; /* routes of switches without hosts are those that move */
+	uint8_t layer;
+};
+
+/*!
+ * \brief Working memory, and lanes that are LAYER_NONE everywhere.
+ * \param lane_arena  Holds the lanes. \retval -ENOMEM
+ */
+int layers_init(struct layers *l, const struct graph *g, const struct lids *lids,
+                const struct lft *lft, const _Atomic bool *cancel,
+                struct arena *lane_arena, struct arena *tmp);
+
+/*!
+ * \brief Places all routes from switches with hosts to LIDs of hosts.
+ * \param ret_n  Layers used, at most LAYERS_MAX; LAYERS_MAX + 1 when these are not
+ * enough. \retval -ECANCELED
+ */
+int layers_place_hosts(struct layers *l, unsigned *ret_n);
+
+/*!
+ * \brief Places the routes from switches without hosts to LIDs of hosts around the
+ * others.
+ *
+ * \param max    Layers there are. Routes that fit in none get lane 0.
+ * \param n      In: layers used; out: likewise.
+ * \param ret_left  Routes that fitted nowhere.
+ * \retval -ECANCELED
+ */
+int layers_place_management(struct layers *l, unsigned max, unsigned *n,
+                            uint64_t *ret_left);
+
+/*!
+ * \brief Can all routes to the LIDs of switches without hosts join a layer?
+ * The columns of these must be free of cycles by themselves.
+ */
+bool layers_fit_switches(struct layers *l, uint8_t layer);
