@@ -414,6 +414,65 @@ START_TEST(order_of_compute_nodes)
 }
 END_TEST
 
+/* The same fabric with GUIDs dealt anew, so that indices say nothing of the place. */
+static struct graph *renamed(const struct graph *g, uint64_t seed)
+{
+	uint32_t *name = fabric_shuffle(g->n_nodes, &seed, arena), at;
+	struct graph *x = graph_new(arena);
+
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct node *n = &g->nodes[i];
+
+		ck_assert_int_eq(graph_add_node(x, n->type, 0x1000 + 0x10 * name[i],
+		                                n->n_ports, n->description, NULL, &at),
+		                 E_OK);
+	}
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		const struct port *p = &g->ports[i];
+
+		if (p->peer != GRAPH_NONE && p->peer > i) {
+			const struct port *q = &g->ports[p->peer];
+
+			ck_assert_int_eq(graph_connect(x, graph_port(x, p->node, p->num),
+			                               graph_port(x, q->node, q->num)),
+			                 E_OK);
+		}
+	}
+	ck_assert_int_eq(graph_freeze(x, NULL), E_OK);
+	return x;
+}
+
+static const struct {
+	const char *command;
+	double fail, shift; /* bound on the mean worst congestion */
+} orders[] = {
+	{ "ft2 8 4 4", 0, 1 },   { "ft3 6", 0, 1 },       { "ft3 8", 0, 1 },
+	{ "ft2 6 6 3 2", 0, 1 }, { "ft3 16", 0.01, 2.5 }, { "ft3 16", 0.05, 3.3 },
+};
+
+/* In the order of the dump shifts pass freely, whatever the GUIDs. */
+START_TEST(shifts_in_order)
+{
+	struct graph *g =
+		renamed(fabric_make(orders[_i].command, orders[_i].fail, 1, arena), 7);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct route_in in = { .g = g, .lids = &l };
+	struct route_out out = route(g, &l, NULL);
+	uint32_t *cn = arena_array(arena, g->n_hosts, sizeof(*cn)), n = 0;
+	const char *text;
+	struct why why = { "" };
+	double shift;
+
+	ck_assert_int_eq(ftree_cn_order(&in, arena, &text, &why), E_OK);
+	for (const char *p = text; *p; p = strchr(p, '\n') + 1) {
+		cn[n++] = l.owner[strtoul(p, NULL, 16)];
+	}
+	ck_assert_uint_eq(n, g->n_hosts);
+	shift = mean_congestion(g, &l, &out.lft, cn, n);
+	ck_assert_msg(shift <= orders[_i].shift, "%s: %.3f", orders[_i].command, shift);
+}
+END_TEST
+
 /* A host that goes away leaves the routes of all others as they are. */
 START_TEST(missing_host_keeps_its_number)
 {
@@ -718,6 +777,7 @@ int main(void)
 	tcase_add_test(t, one_link_gone);
 	tcase_add_test(t, compute_nodes_are_balanced_by_themselves);
 	tcase_add_test(t, order_of_compute_nodes);
+	ADD_LOOP(t, shifts_in_order, orders);
 	tcase_add_test(t, missing_host_keeps_its_number);
 	ADD_LOOP(t, reverse_hops, reverse);
 	ADD_LOOP(t, reverse_hops_in_a_job, reverse);
