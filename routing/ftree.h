@@ -81,7 +81,7 @@ struct ftree {
 	uint32_t *first_down;    /*!< [n] */
 	uint32_t n_hosts;        /*!< entries of graph.hosts */
 	uint32_t *lid;           /*!< [n_hosts] base LID, 0: none */
-	struct ftree_stage *stage; /*!< [n_hosts][FTREE_RANKS_MAX] */
+	struct ftree_stage *stage; /*!< [FTREE_RANKS_MAX][n_hosts] */
 	/* ftree_reach.c */
 	uint8_t *dist; /*!< [n][stride] hops to each switch, with FTREE_UP */
 	size_t stride;
@@ -94,6 +94,12 @@ struct ftree {
 };
 
 enum ftree_kind { FTREE_OTHER, FTREE_CN, FTREE_IO };
+
+static inline struct ftree_stage *ftree_stage(const struct ftree *f, unsigned rank,
+                                              uint32_t h)
+{
+	return f->stage + (size_t)rank * f->n_hosts + h;
+}
 
 /*! \brief Main route and next hop agree here? */
 static inline bool ftree_is_off(const struct ftree *f, uint32_t s, uint32_t h)

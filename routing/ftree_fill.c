@@ -66,7 +66,6 @@ static const struct ftree_link *main_link(const struct worker *w,
 	if (c->up && r == 0) {
 		return NULL; /* a cable between two of the top rank */
 	}
-	stage += c->up ? r - 1 : r;
 	if (!c->up) { /* the class is that of this end; mostly there is one way down */
 		for (i = 0; i < c->n; i++) {
 			if (c->link[i]->cable == stage->cable) {
@@ -83,12 +82,10 @@ static const struct ftree_link *main_link(const struct worker *w,
 }
 
 /* Is this switch on the main route of the host as it should be? */
-static bool on_main(const struct ftree *f, uint32_t s, const struct ftree_stage *stage)
+static bool on_main(const struct ftree *f, uint32_t s, uint32_t h)
 {
-	unsigned r = f->rank[s];
-
 	return f->g->host_first[s] != f->g->host_first[s + 1] ||
-	       stage[r].class == f->class[s];
+	       ftree_stage(f, f->rank[s], h)->class == f->class[s];
 }
 
 static bool fill_hosts(struct worker *w, uint32_t t)
@@ -96,21 +93,20 @@ static bool fill_hosts(struct worker *w, uint32_t t)
 	const struct ftree *f = w->f;
 	uint8_t *row = lft_row(f->lft, w->s);
 	uint8_t *off = f->off + (size_t)w->s * f->off_stride;
+	unsigned r = f->rank[w->s] - (w->c.up && f->rank[w->s] > 0);
 	bool broken = false;
 
 	for (uint32_t h = f->g->host_first[t]; h < f->g->host_first[t + 1]; h++) {
-		const struct ftree_stage *stage = f->stage + (size_t)h * FTREE_RANKS_MAX;
+		const struct ftree_stage *stage = ftree_stage(f, r, h);
 		const struct ftree_link *l = main_link(w, stage);
 
 		if (!f->lid[h]) {
 			continue;
 		}
 		if (!l) {
-			unsigned r = f->rank[w->s] - (w->c.up && f->rank[w->s] > 0);
-
-			l = w->c.link[stage[r].turn % w->c.n];
+			l = w->c.link[stage->turn % w->c.n];
 			off[h / 8] |= (uint8_t)(1U << h % 8);
-			broken = broken || on_main(f, w->s, stage);
+			broken = broken || on_main(f, w->s, h);
 		}
 		row[f->lid[h]] = l->port;
 	}
@@ -177,30 +173,30 @@ static bool fill_row(struct worker *w)
 
 int ftree_fill(struct ftree *f, struct arena *a)
 {
-	unsigned threads = 1;
-	struct worker *worker;
+	unsigned threads = column_threads();
+	uint32_t **at = arena_array(a, threads, sizeof(*at));
 	bool broken = false;
 
-	threads = column_threads();
-	worker = arena_array(a, threads, sizeof(*worker));
 	f->off_stride = ((size_t)f->n_hosts / 8 + 64) & ~(size_t)63;
 	f->off = arena_array(a, f->n + 1u, f->off_stride);
-	if (!worker || !f->off) {
+	if (!at || !f->off) {
 		return -ENOMEM;
 	}
 	for (unsigned i = 0; i < threads; i++) {
-		worker[i].f = f;
-		worker[i].at = arena_array(a, f->n_classes + 1u, sizeof(*worker[i].at));
-		if (!worker[i].at) {
+		at[i] = arena_array(a, f->n_classes + 16u, sizeof(**at));
+		if (!at[i]) {
 			return -ENOMEM;
 		}
 	}
-#pragma omp parallel for schedule(dynamic, 8) reduction(|| : broken)
-	for (uint32_t s = 0; s < f->n; s++) {
-		struct worker *w = &worker[column_thread()];
+#pragma omp parallel reduction(|| : broken)
+	{
+		struct worker w = { .f = f, .at = at[column_thread()] };
 
-		w->s = s;
-		broken |= fill_row(w);
+#pragma omp for schedule(dynamic, 8)
+		for (uint32_t s = 0; s < f->n; s++) {
+			w.s = s;
+			broken |= fill_row(&w);
+		}
 	}
 	f->broken = broken;
 	return E_OK;

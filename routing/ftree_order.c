@@ -452,7 +452,7 @@ static int find_slots(const struct ftree *f, struct slots *sl, struct arena *a)
 
 /* The classes that host number t on switch s is reached through. */
 static void set_stages(const struct ftree *f, const struct slots *sl, uint32_t s,
-                       uint32_t t, struct ftree_stage *stage)
+                       uint32_t t, uint32_t h)
 {
 	uint32_t class = f->class[s];
 
@@ -463,9 +463,9 @@ static void set_stages(const struct ftree *f, const struct slots *sl, uint32_t s
 
 		class = w ? sl->class[k] : GRAPH_NONE;
 		t = w ? t / w : t;
-		stage[r] = (struct ftree_stage){ .class = class,
-			                         .turn = t,
-			                         .cable = w ? sl->cable[k] : 0 };
+		*ftree_stage(f, r, h) = (struct ftree_stage){
+			.class = class, .turn = t, .cable = w ? sl->cable[k] : 0
+		};
 	}
 }
 
@@ -489,8 +489,7 @@ static void number_hosts(struct ftree *f, const struct slots *sl)
 			     h++) {
 				bool is_cn = f->kind[g->hosts[h]] == FTREE_CN;
 
-				set_stages(f, sl, s, is_cn ? cn++ : other++,
-				           f->stage + (size_t)h * FTREE_RANKS_MAX);
+				set_stages(f, sl, s, is_cn ? cn++ : other++, h);
 			}
 		}
 	}
