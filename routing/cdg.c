@@ -24,7 +24,7 @@
 #include "conf/err.h"
 #include "routing/graph.h"
 
-enum { WORD = 64, FEW = 24 };
+enum { WORD = 64, FEW = 24, SPARSE = 64 };
 
 /* ---- what lanes share ---- */
 
@@ -128,6 +128,16 @@ static void store(struct cdg *c, uint32_t from, uint32_t to)
 	*word_of(c, c->in, to, b) |= mask_of(b);
 }
 
+void cdg_note(struct cdg *c, uint32_t from, uint32_t to)
+{
+	uint32_t k = local(c, to);
+	uint64_t *w = word_of(c, c->out, from, k);
+
+	if (!(__atomic_load_n(w, __ATOMIC_RELAXED) & mask_of(k))) {
+		__atomic_fetch_or(w, mask_of(k), __ATOMIC_RELAXED);
+	}
+}
+
 void cdg_remove(struct cdg *c, uint32_t from, uint32_t to)
 {
 	uint32_t k = local(c, to), b = local(c, c->m->back[from]);
@@ -138,17 +148,18 @@ void cdg_remove(struct cdg *c, uint32_t from, uint32_t to)
 
 /*
  * Places that can be reached from place lo and are not behind hi, into c->ahead. Returns
- * how many, or UINT32_MAX when hi itself is one.
+ * how many, or UINT32_MAX when hi itself is one. Depth first: in a lane that is nearly
+ * full most searches end at hi, and soonest this way.
  */
 static uint32_t look_ahead(struct cdg *c, uint32_t lo, uint32_t hi)
 {
 	const struct graph *g = c->m->g;
-	uint32_t n = 1;
+	uint32_t n = 1, deep = 1;
 
-	c->ahead[0] = lo;
+	c->ahead[0] = c->slots[0] = lo;
 	c->mark[lo] = c->search;
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t x = c->at[c->ahead[i]];
+	while (deep) {
+		uint32_t x = c->at[c->slots[--deep]];
 		uint32_t first = g->adj_first[g->adj[x].to];
 
 		for (unsigned w = 0; w < c->m->words; w++) {
@@ -163,7 +174,7 @@ static uint32_t look_ahead(struct cdg *c, uint32_t lo, uint32_t hi)
 				}
 				if (at < hi && c->mark[at] != c->search) {
 					c->mark[at] = c->search;
-					c->ahead[n++] = at;
+					c->ahead[n++] = c->slots[deep++] = at;
 				}
 			}
 		}
@@ -178,7 +189,7 @@ static uint32_t look_behind(struct cdg *c, uint32_t lo, uint32_t hi)
 	uint32_t n = 1;
 
 	c->behind[0] = hi;
-	c->mark[hi] = c->search;
+	c->mark[hi] = c->search + 1;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t x = c->at[c->behind[i]];
 		uint32_t first = g->adj_first[c->m->from[x]];
@@ -191,8 +202,8 @@ static uint32_t look_behind(struct cdg *c, uint32_t lo, uint32_t hi)
 				                (unsigned)__builtin_ctzll(bits);
 				uint32_t at = c->ord[c->m->back[back]];
 
-				if (at > lo && c->mark[at] != c->search) {
-					c->mark[at] = c->search;
+				if (at > lo && c->mark[at] != c->search + 1) {
+					c->mark[at] = c->search + 1;
 					c->behind[n++] = at;
 				}
 			}
@@ -238,14 +249,41 @@ static void merge(struct cdg *c, uint32_t n_behind, uint32_t n_ahead)
 	}
 }
 
-/* Deals the places out anew: first to what is behind, then to what is ahead. */
+/* The same for sets that fill much of what lies between their ends: one look at each
+ * place. */
+static void sweep(struct cdg *c, uint32_t lo, uint32_t hi)
+{
+	uint32_t n_behind = 0, n_ahead = 0;
+
+	for (uint32_t p = lo; p <= hi; p++) {
+		if (c->mark[p] == c->search) {
+			c->slots[n_behind + n_ahead] = p;
+			c->ahead[n_ahead++] = p;
+		} else if (c->mark[p] == c->search + 1) {
+			c->slots[n_behind + n_ahead] = p;
+			c->behind[n_behind++] = p;
+		}
+	}
+}
+
+static void sort_sets(struct cdg *c, uint32_t lo, uint32_t hi, uint32_t n_behind,
+                      uint32_t n_ahead)
+{
+	if ((hi - lo) / SPARSE < n_behind + n_ahead) {
+		sweep(c, lo, hi);
+		return;
+	}
+	sort_places(c->behind, n_behind);
+	sort_places(c->ahead, n_ahead);
+	merge(c, n_behind, n_ahead);
+}
+
+/* Deals the places of both sets out anew: first to what is behind, then to what is ahead.
+ */
 static void reorder(struct cdg *c, uint32_t n_behind, uint32_t n_ahead)
 {
 	uint32_t n = n_behind + n_ahead;
 
-	sort_places(c->behind, n_behind);
-	sort_places(c->ahead, n_ahead);
-	merge(c, n_behind, n_ahead);
 	for (uint32_t i = 0; i < n_behind; i++) {
 		c->behind[i] = c->at[c->behind[i]];
 	}
@@ -260,31 +298,110 @@ static void reorder(struct cdg *c, uint32_t n_behind, uint32_t n_ahead)
 	}
 }
 
+/* Each search has two numbers: what is ahead is marked with the first. */
 static void next_search(struct cdg *c)
 {
-	if (++c->search == 0) {
+	c->search += 2;
+	if (c->search == 0) {
 		memset(c->mark, 0, c->m->n * sizeof(*c->mark));
-		c->search = 1;
+		c->search = 2;
 	}
+}
+
+bool cdg_fits(struct cdg *c, uint32_t from, uint32_t to)
+{
+	uint32_t hi = c->ord[from], lo = c->ord[to];
+
+	if (lo >= hi) {
+		return lo > hi;
+	}
+	next_search(c);
+	return look_ahead(c, lo, hi) != UINT32_MAX;
 }
 
 bool cdg_add(struct cdg *c, uint32_t from, uint32_t to)
 {
-	uint32_t hi = c->ord[from], lo = c->ord[to], n_ahead;
+	uint32_t hi = c->ord[from], lo = c->ord[to], n_ahead, n_behind;
 
-	if (lo > hi) {
-		store(c, from, to);
-		return true;
-	}
 	if (lo == hi) {
 		return false;
 	}
-	next_search(c);
-	n_ahead = look_ahead(c, lo, hi);
-	if (n_ahead == UINT32_MAX) {
+	if (lo < hi) {
+		next_search(c);
+		n_ahead = look_ahead(c, lo, hi);
+		if (n_ahead == UINT32_MAX) {
+			return false;
+		}
+		n_behind = look_behind(c, lo, hi);
+		sort_sets(c, lo, hi, n_behind, n_ahead);
+		reorder(c, n_behind, n_ahead);
+	}
+	store(c, from, to);
+	return true;
+}
+
+/* ---- many at once ---- */
+
+/* Stores the tails of what follows channel x and counts what enters each head. */
+static void count_entering(struct cdg *c, uint32_t x, uint32_t *entering)
+{
+	uint32_t first = c->m->g->adj_first[c->m->g->adj[x].to];
+	uint32_t b = local(c, c->m->back[x]);
+
+	for (unsigned w = 0; w < c->m->words; w++) {
+		uint64_t bits = c->out[(size_t)x * c->m->words + w];
+
+		for (; bits; bits &= bits - 1) {
+			uint32_t to = first + w * WORD + (unsigned)__builtin_ctzll(bits);
+
+			*word_of(c, c->in, to, b) |= mask_of(b);
+			entering[to]++;
+		}
+	}
+}
+
+/* Channels that nothing enters any more once x is placed follow it. */
+static uint32_t release(struct cdg *c, uint32_t x, uint32_t *entering, uint32_t n)
+{
+	uint32_t first = c->m->g->adj_first[c->m->g->adj[x].to];
+
+	for (unsigned w = 0; w < c->m->words; w++) {
+		uint64_t bits = c->out[(size_t)x * c->m->words + w];
+
+		for (; bits; bits &= bits - 1) {
+			uint32_t to = first + w * WORD + (unsigned)__builtin_ctzll(bits);
+
+			if (--entering[to] == 0) {
+				c->slots[n++] = to;
+			}
+		}
+	}
+	return n;
+}
+
+bool cdg_settle(struct cdg *c)
+{
+	uint32_t *entering = c->ahead, n = 0;
+
+	memset(entering, 0, c->m->n * sizeof(*entering));
+	for (uint32_t x = 0; x < c->m->n; x++) {
+		count_entering(c, x, entering);
+	}
+	for (uint32_t x = 0; x < c->m->n; x++) {
+		if (entering[x] == 0) {
+			c->slots[n++] = x;
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		n = release(c, c->slots[i], entering, n);
+	}
+	if (n != c->m->n) {
+		cdg_clear(c);
 		return false;
 	}
-	reorder(c, look_behind(c, lo, hi), n_ahead);
-	store(c, from, to);
+	for (uint32_t i = 0; i < n; i++) {
+		c->at[i] = c->slots[i];
+		c->ord[c->at[i]] = i;
+	}
 	return true;
 }

@@ -52,6 +52,19 @@ int cdg_map_init(struct cdg_map *m, const struct graph *g, struct arena *a);
 int cdg_init(struct cdg *c, const struct cdg_map *m, const uint32_t *order,
              struct arena *a);
 
+/*!
+ * \brief Notes a dependency without a look at cycles. Callable from many threads at once;
+ *        cdg_settle() must follow before anything else is done with the graph.
+ */
+void cdg_note(struct cdg *c, uint32_t from, uint32_t to);
+
+/*!
+ * \brief Finds the order of all that was noted.
+ * \return false when there is a cycle; then the graph is cleared.
+ * Cost: O(channels + dependencies).
+ */
+bool cdg_settle(struct cdg *c);
+
 /*! \brief Removes all dependencies. */
 void cdg_clear(struct cdg *c);
 
@@ -61,6 +74,10 @@ void cdg_clear(struct cdg *c);
  * Cost: O(1) when \a to stands behind \a from, else what lies between them.
  */
 bool cdg_add(struct cdg *c, uint32_t from, uint32_t to);
+
+/*! \brief Could the dependency be added? Costs as much as adding it, but moves nothing.
+ */
+bool cdg_fits(struct cdg *c, uint32_t from, uint32_t to);
 
 /*! \brief Removes a dependency. O(1). */
 void cdg_remove(struct cdg *c, uint32_t from, uint32_t to);

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * lash: layered shortest paths.
+ *
+ * Routes are shortest paths. Every pair of switches gets a lane, the same for both
+ * directions, so that on no lane the routes can wait for each other in a circle
+ * (lash_layer.c). Which shortest paths comes first:
+ *  - all of them, spread as minhop does. On trees the data routes fit one lane then, and
+ * every link carries its share; elsewhere many lanes are needed;
+ *  - on a mesh or torus, in whatever way it is cabled, dimension after dimension: one
+ *    lane on the open mesh (lash_mesh.c, lash_ways.c). do_mesh_analysis tries this first;
+ *  - one path per pair of switches, spread over links;
+ *  - the same with as few turns as can be.
+ * The first that fits the lanes there are is taken; if none does, the engine refuses.
+ * Each part of a disconnected fabric is routed by itself.
+ *
+ * The lane of switches without CAs or routers to one another may be one that no data
+ * uses: those routes carry management traffic only, but have to turn upwards in a tree.
+ *
+ * Manual and OpenSM: OpenSM spans one tree per switch and sends all its routes through
+ * it, which on a fat tree leaves all but one spine empty. Here links share the load.
+ */
+#include <errno.h>
+#include <stddef.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "conf/option.h"
+#include "routing/engine.h"
+#include "routing/graph.h"
+#include "routing/hops.h"
+#include "routing/lash_layer.h"
+#include "routing/lash_mesh.h"
+#include "routing/lash_ways.h"
+#include "routing/lids.h"
+#include "routing/spread.h"
+
+enum { LANES_MAX = 15, SQUARE = 4 };
+
+struct lash_options {
+	bool do_mesh_analysis;
+	uint32_t lash_start_vl;
+};
+
+struct job {
+	const struct route_in *in;
+	const struct graph *g;
+	struct arena *a, *tmp;
+	struct why *notes;
+	struct hops hops;
+	struct lash_mesh mesh;
+	bool is_mesh;
+	bool mesh_first; /* do_mesh_analysis */
+	unsigned start;  /* first lane */
+	unsigned max;    /* lanes from there on */
+	struct lft lft;
+	struct lash_layers layers;
+};
+
+static unsigned lanes_there(const struct route_in *in)
+{
+	return in->max_lanes && in->max_lanes < LANES_MAX ? in->max_lanes : LANES_MAX;
+}
+
+static unsigned start_of(const struct route_in *in)
+{
+	const struct lash_options *o = in->options;
+
+	return o ? o->lash_start_vl : 0;
+}
+
+static int lash_check(const struct route_in *in, struct why *why)
+{
+	for (uint32_t i = 0; i < in->g->n_end_ports; i++) {
+		if (in->lids->of[in->g->end_ports[i]].lmc) {
+			why_add(why, "lash: works with LMC 0 only");
+			return E_UNSUITABLE;
+		}
+	}
+	if (start_of(in) >= lanes_there(in)) {
+		why_add(why,
+		        "lash: lash_start_vl is %u, but the links have only data lanes 0 "
+		        "to %u",
+		        start_of(in), lanes_there(in) - 1);
+		return E_UNSUITABLE;
+	}
+	return E_OK;
+}
+
+/* ---- one choice of paths ---- */
+
+/* Fills tables and lanes. E_FULL: too few lanes. */
+static int attempt(struct job *j, spread_closer_f *closer, const void *ctx,
+                   const struct lft *prev)
+{
+	const struct spread spread = {
+		.g = j->g,
+		.lids = j->in->lids,
+		.hops = &j->hops,
+		.closer = closer,
+		.ctx = ctx,
+		.prev = prev,
+		.even = true,
+		.cancel = j->in->cancel,
+	};
+	struct lash_layer_in in = { .g = j->g,
+		                    .lids = j->in->lids,
+		                    .lft = &j->lft,
+		                    .hops = &j->hops,
+		                    .order = j->is_mesh ? j->mesh.order : NULL,
+		                    .max = j->max,
+		                    .cancel = j->in->cancel };
+	int ret = lft_init(&j->lft, j->g->n_switches, j->in->lids->top, j->a);
+
+	if (ret == E_OK) {
+		ret = spread_run(&spread, &j->lft, j->tmp);
+	}
+	return ret == E_OK ? lash_layer(&in, j->a, &j->layers) : ret;
+}
+
+static int try_all_paths(struct job *j)
+{
+	int ret = attempt(j, spread_shortest, &j->hops, j->in->prev);
+
+	if (ret == E_FULL && j->in->prev) {
+		ret = attempt(j, spread_shortest, &j->hops, NULL);
+	}
+	return ret;
+}
+
+static int try_mesh(struct job *j)
+{
+	struct lash_ways w;
+	int ret = lash_ways_mesh(j->g, &j->hops, &j->mesh, j->tmp, &w);
+
+	return ret == E_OK ? attempt(j, lash_ways_closer, &w, j->in->prev) : ret;
+}
+
+static int try_one_path(struct job *j)
+{
+	struct lash_ways w;
+	int ret = lash_ways_even(j->g, &j->hops, j->tmp, &w);
+
+	return ret == E_OK ? attempt(j, lash_ways_closer, &w, j->in->prev) : ret;
+}
+
+static int try_few_turns(struct job *j)
+{
+	struct lash_ways w;
+	int ret = lash_ways_few_turns(j->g, &j->hops, j->tmp, &w);
+
+	return ret == E_OK ? attempt(j, lash_ways_closer, &w, j->in->prev) : ret;
+}
+
+/* ---- the whole ---- */
+
+typedef int try_f(struct job *j);
+
+static int try_each(struct job *j)
+{
+	try_f *const general[] = { try_all_paths, try_one_path, try_few_turns };
+	int ret = j->is_mesh ? try_mesh(j) : E_FULL;
+
+	for (size_t i = 0; ret == E_FULL && i < sizeof(general) / sizeof(*general); i++) {
+		ret = general[i](j);
+	}
+	if (ret == E_FULL) {
+		why_add(j->notes,
+		        "lash: needs more than the %u lanes from lane %u on that the "
+		        "links between switches have",
+		        j->max, j->start);
+		return E_UNSUITABLE;
+	}
+	return ret;
+}
+
+static int find_mesh(struct job *j)
+{
+	int ret = lash_mesh_find(j->g, j->tmp, &j->mesh);
+
+	/* four switches in a square may as well be a tree with two spines */
+	j->is_mesh = ret == E_OK && (j->mesh_first || j->g->n_switches > SQUARE);
+	if (ret == E_UNSUITABLE && j->mesh_first) {
+		why_add(j->notes, "lash: do_mesh_analysis found no mesh or torus");
+	}
+	return ret == E_UNSUITABLE ? E_OK : ret;
+}
+
+static int find_hops(struct job *j)
+{
+	int ret = hops_init(&j->hops, j->g, j->tmp);
+
+	if (ret != E_RANGE) {
+		return ret;
+	}
+	why_add(j->notes,
+	        "lash: two switches are more than %u hops apart, or there are more than "
+	        "%u switches",
+	        HOPS_NONE - 1U, UINT16_MAX);
+	return E_UNSUITABLE;
+}
+
+/* Lanes per LID from lanes per pair of switches. */
+static int fill_lanes(const struct job *j, struct lanes *ret)
+{
+	const struct lids *lids = j->in->lids;
+	uint32_t n = j->g->n_switches;
+	struct lanes l = { .stride = j->lft.stride,
+		           .n = (uint8_t)(j->start + j->layers.n) };
+	uint32_t *home = arena_array(j->tmp, (size_t)lids->top + 1, sizeof(*home));
+
+	if (l.n == 1) {
+		*ret = (struct lanes){ .n = 1 };
+		return E_OK;
+	}
+	l.rows = arena_array(j->a, n, l.stride);
+	if (!home || !l.rows) {
+		return -ENOMEM;
+	}
+	for (uint32_t lid = 0; lid <= lids->top; lid++) {
+		uint32_t owner = lids->owner[lid];
+
+		home[lid] =
+			owner == GRAPH_NONE ? GRAPH_NONE : graph_switch_of(j->g, owner);
+	}
+#pragma omp parallel for schedule(static)
+	for (uint32_t s = 0; s < n; s++) {
+		const uint8_t *lane = j->layers.lane + (size_t)s * n;
+
+		for (uint32_t lid = 0; lid <= lids->top; lid++) {
+			uint8_t of = home[lid] == GRAPH_NONE ? 0 : lane[home[lid]];
+
+			l.rows[(size_t)s * l.stride + lid] = (uint8_t)(j->start + of);
+		}
+	}
+	*ret = l;
+	return E_OK;
+}
+
+static int run(struct job *j)
+{
+	int ret = find_hops(j);
+
+	if (ret == E_OK) {
+		ret = find_mesh(j);
+	}
+	return ret == E_OK ? try_each(j) : ret;
+}
+
+static int lash_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+{
+	const struct lash_options *o = in->options;
+	struct job j = { .in = in,
+		         .g = in->g,
+		         .a = a,
+		         .tmp = arena_new(),
+		         .notes = &ret->notes,
+		         .mesh_first = o && o->do_mesh_analysis,
+		         .start = start_of(in),
+		         .max = lanes_there(in) - start_of(in) };
+	struct lanes lanes;
+	int ret_code = j.tmp ? run(&j) : -ENOMEM;
+
+	if (ret_code == E_OK) {
+		ret_code = fill_lanes(&j, &lanes);
+	}
+	if (ret_code == E_OK) {
+		ret->lft = j.lft;
+		ret->lanes = lanes;
+	}
+	arena_free(j.tmp);
+	return ret_code;
+}
+
+/* clang-format off */
+static const struct option_row lash_options[] = {
+	{ .name = "do_mesh_analysis", .type = OPT_BOOL, .def = "FALSE",
+	  .offset = offsetof(struct lash_options, do_mesh_analysis),
+	  .flags_long = "do_mesh_analysis", .flags = OPT_NO_ARG,
+	  .help = "lash: look for a mesh or torus first and route it dimension by dimension" },
+	{ .name = "lash_start_vl", .type = OPT_UINT, .def = "0", .max = 14,
+	  .offset = offsetof(struct lash_options, lash_start_vl),
+	  .flags_long = "lash_start_vl", .arg = "VL",
+	  .help = "lash: first virtual lane to use" },
+	{ .name = NULL },
+};
+/* clang-format on */
+
+const struct engine engine_lash = {
+	.name = "lash",
+	.summary =
+		"Layered shortest paths: free of credit loops on any fabric with lanes",
+	.flags = ENGINE_DEADLOCK_FREE | ENGINE_NEEDS_LANES | ENGINE_LMC0_ONLY,
+	.options = lash_options,
+	.opt_size = sizeof(struct lash_options),
+	.check = lash_check,
+	.route = lash_route,
+};

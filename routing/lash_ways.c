@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * One way per pair of switches.
+ *
+ * Over a mesh the way crosses dimensions in one order, the longest first. Half around a
+ * ring of even length both directions are as short: the pair takes the same arc both
+ * ways, so that it passes a place on the ring in both directions or in none, and
+ * neighbouring pairs take different arcs. Eight lanes do for a torus of three dimensions
+ * then: ways that cross the same set of three cuts, one through each dimension, never
+ * close a cycle (Dally and Seitz 1987). Layering finds fewer.
+ *
+ * Elsewhere the ways to one switch are a tree that grows from near to far, each switch
+ * joining where the link has been chosen least often.
+ */
+#include "routing/lash_ways.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "routing/graph.h"
+#include "routing/hops.h"
+#include "routing/lash_mesh.h"
+
+static int ways_init(struct lash_ways *w, uint32_t n, struct arena *a)
+{
+	w->n = n;
+	w->next = arena_array(a, (size_t)n * n, sizeof(*w->next));
+	if (!w->next) {
+		return -ENOMEM;
+	}
+	memset(w->next, 0xff, (size_t)n * n * sizeof(*w->next));
+	return E_OK;
+}
+
+/* ---- meshes ---- */
+
+/* Half around a ring, is this the arc of the pair? */
+static bool is_arc(const struct lash_mesh *m, uint32_t s, uint32_t v, uint32_t t,
+                   unsigned d)
+{
+	uint32_t size = m->size[d];
+	uint32_t from = m->at[(size_t)s * LASH_DIMS_MAX + d];
+	uint32_t to = m->at[(size_t)t * LASH_DIMS_MAX + d];
+	uint32_t over = m->at[(size_t)v * LASH_DIMS_MAX + d];
+	uint32_t low = from < to ? from : to;
+	bool up = over == (from + 1) % size;
+
+	/* the arc that crosses no end of the numbering, or the other one */
+	return (up == (from < to)) == (low % 2 == 0);
+}
+
+static uint32_t next_over_mesh(const struct graph *g, const struct hops *h,
+                               const struct lash_mesh *m, uint32_t s, uint32_t t)
+{
+	uint32_t best = GRAPH_NONE;
+	unsigned closer = hops_between(h, s, t) - 1U, best_dim = LASH_DIMS_MAX;
+
+	for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
+		uint32_t v = g->adj[c].to;
+		unsigned d = m->dim[c];
+
+		if (d > best_dim || v == best || hops_between(h, v, t) != closer) {
+			continue;
+		}
+		if (d < best_dim || is_arc(m, s, v, t, d)) {
+			best = v;
+			best_dim = d;
+		}
+	}
+	return best;
+}
+
+int lash_ways_mesh(const struct graph *g, const struct hops *h, const struct lash_mesh *m,
+                   struct arena *a, struct lash_ways *ret)
+{
+	struct lash_ways w;
+	int ret_code = ways_init(&w, g->n_switches, a);
+
+	if (ret_code != E_OK) {
+		return ret_code;
+	}
+#pragma omp parallel for schedule(dynamic, 8)
+	for (uint32_t t = 0; t < w.n; t++) {
+		for (uint32_t s = 0; s < w.n; s++) {
+			if (s == t) {
+				w.next[(size_t)t * w.n + s] = t;
+			} else if (hops_between(h, s, t) != HOPS_NONE) {
+				w.next[(size_t)t * w.n + s] =
+					next_over_mesh(g, h, m, s, t);
+			}
+		}
+	}
+	*ret = w;
+	return E_OK;
+}
+
+/* ---- others ---- */
+
+struct grower {
+	const struct graph *g;
+	const struct hops *h;
+	uint32_t *load;  /* [n_adj] ways that pass */
+	uint32_t *turns; /* [n] of the way to the destination */
+	uint32_t *rank;  /* [n] 0 in the middle; NULL: turns don't matter */
+	uint32_t *next;  /* [n] row of the destination */
+};
+
+static bool turns_up(const struct grower *w, uint32_t s, uint32_t v)
+{
+	const uint32_t *rank = w->rank;
+
+	return rank && w->next[v] != v && rank[v] > rank[s] && rank[v] > rank[w->next[v]];
+}
+
+/* Adds one way to the load of the links it passes. */
+static void walk(const struct grower *w, const uint32_t *link, uint32_t s)
+{
+	while (w->next[s] != s) {
+		w->load[link[s]]++;
+		s = w->next[s];
+	}
+}
+
+static void join(const struct grower *w, uint32_t *link, uint32_t s, uint32_t t)
+{
+	const struct graph *g = w->g;
+	unsigned closer = hops_between(w->h, s, t) - 1U;
+	uint64_t best = UINT64_MAX;
+
+	for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
+		uint32_t v = g->adj[c].to;
+		uint64_t key;
+
+		if (hops_between(w->h, v, t) != closer) {
+			continue;
+		}
+		key = (uint64_t)(w->turns[v] + turns_up(w, s, v)) << 32 | w->load[c];
+		if (key < best) {
+			best = key;
+			link[s] = c;
+		}
+	}
+	w->turns[s] = (uint32_t)(best >> 32);
+	w->next[s] = g->adj[link[s]].to;
+}
+
+static void grow_tree(const struct grower *w, uint32_t *link, uint32_t t)
+{
+	w->next[t] = t;
+	w->turns[t] = 0;
+	for (unsigned d = 1; d <= w->h->diameter; d++) {
+		uint32_t n;
+		const uint16_t *at = hops_at(w->h, t, d, &n);
+
+		for (uint32_t i = 0; i < n; i++) {
+			join(w, link, at[i], t);
+			walk(w, link, at[i]);
+		}
+	}
+}
+
+static int grow_all(const struct graph *g, const struct hops *h, uint32_t *rank,
+                    struct arena *a, struct lash_ways *ret)
+{
+	struct lash_ways w;
+	struct arena *tmp = arena_new();
+	struct grower b = { .g = g, .h = h, .rank = rank };
+	uint32_t *link = tmp ? arena_array(tmp, g->n_switches, sizeof(*link)) : NULL;
+	int ret_code = -ENOMEM;
+
+	if (!link) {
+		goto out;
+	}
+	b.load = arena_array(tmp, g->n_adj, sizeof(*b.load));
+	b.turns = arena_array(tmp, g->n_switches, sizeof(*b.turns));
+	if (!b.load || !b.turns) {
+		goto out;
+	}
+	ret_code = ways_init(&w, g->n_switches, a);
+	if (ret_code != E_OK) {
+		goto out;
+	}
+	for (uint32_t t = 0; t < w.n; t++) {
+		b.next = w.next + (size_t)t * w.n;
+		grow_tree(&b, link, t);
+	}
+	*ret = w;
+out:
+	arena_free(tmp);
+	return ret_code;
+}
+
+int lash_ways_even(const struct graph *g, const struct hops *h, struct arena *a,
+                   struct lash_ways *ret)
+{
+	return grow_all(g, h, NULL, a, ret);
+}
+
+/* The switch whose distances to all others add up to the least. */
+static uint32_t middle(const struct hops *h)
+{
+	uint64_t least = UINT64_MAX;
+	uint32_t best = 0;
+
+	for (uint32_t s = 0; s < h->n; s++) {
+		uint64_t sum = 0;
+
+		for (uint32_t t = 0; t < h->n; t++) {
+			sum += hops_between(h, s, t);
+		}
+		best = sum < least ? s : best;
+		least = sum < least ? sum : least;
+	}
+	return best;
+}
+
+int lash_ways_few_turns(const struct graph *g, const struct hops *h, struct arena *a,
+                        struct lash_ways *ret)
+{
+	uint32_t n = g->n_switches, root = h->n ? middle(h) : 0;
+	uint32_t *rank = arena_array(a, n, sizeof(*rank)), n_ranked = 0;
+
+	if (!rank) {
+		return -ENOMEM;
+	}
+	for (uint32_t s = 0; s < n; s++) {
+		rank[s] = n; /* another part: no order there */
+	}
+	for (unsigned d = 0; n && d <= h->diameter; d++) {
+		uint32_t count;
+		const uint16_t *at = hops_at(h, root, d, &count);
+
+		for (uint32_t i = 0; i < count; i++) {
+			rank[at[i]] = n_ranked++;
+		}
+	}
+	return grow_all(g, h, rank, a, ret);
+}
+
+void lash_ways_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link *link,
+                      uint32_t n_links, unsigned max, struct spread_ports *ret)
+{
+	const struct lash_ways *w = ctx;
+	uint32_t to = w->next[(size_t)t * w->n + s];
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < n_links && n < max; i++) {
+		if (link[i].to == to) {
+			ret->port[n] = link[i].port;
+			ret->to[n] = to;
+			n++;
+		}
+	}
+	ret->n = n;
+}
