@@ -157,6 +157,27 @@ static int try_few_turns(struct job *j)
 
 typedef int try_f(struct job *j);
 
+/* Says how many lanes it would take. */
+static int refuse(struct job *j)
+{
+	unsigned there = j->max;
+	int ret;
+
+	j->max = LANES_MAX;
+	ret = j->is_mesh ? try_mesh(j) : try_few_turns(j);
+	if (ret == E_OK) {
+		why_add(j->notes,
+		        "lash: needs %u lanes, the links between switches have %u",
+		        j->start + j->layers.n, j->start + there);
+	} else if (ret == E_FULL) {
+		why_add(j->notes,
+		        "lash: needs more than %u lanes, the links between switches "
+		        "have %u",
+		        LANES_MAX, j->start + there);
+	}
+	return ret == E_OK || ret == E_FULL ? E_UNSUITABLE : ret;
+}
+
 static int try_each(struct job *j)
 {
 	try_f *const general[] = { try_all_paths, try_one_path, try_few_turns };
@@ -165,14 +186,7 @@ static int try_each(struct job *j)
 	for (size_t i = 0; ret == E_FULL && i < sizeof(general) / sizeof(*general); i++) {
 		ret = general[i](j);
 	}
-	if (ret == E_FULL) {
-		why_add(j->notes,
-		        "lash: needs more than the %u lanes from lane %u on that the "
-		        "links between switches have",
-		        j->max, j->start);
-		return E_UNSUITABLE;
-	}
-	return ret;
+	return ret == E_FULL ? refuse(j) : ret;
 }
 
 static int find_mesh(struct job *j)
