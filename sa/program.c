@@ -209,7 +209,7 @@ static bool repeats(const struct aim *a)
 {
 	const struct port *gp = &a->g->ports[a->port];
 
-	return !a->restart && !field_get(a->want, PI_CLIENT_REREGISTER) &&
+	return !field_get(a->want, PI_CLIENT_REREGISTER) &&
 	       told_before(a->p->told, a->g->nodes[gp->node].guid, gp->num,
 	                   told_demand(a->want), a->now);
 }
@@ -246,7 +246,7 @@ static void send_port(struct program *p, uint32_t port, uint8_t *want, unsigned 
 		                .node = p->disc->of[p->disc->g->ports[port].node] };
 	field_set(want, PI_PORT_STATE, state);
 	field_set(want, PI_PORT_PHYSICAL_STATE, 0);
-	if (state == 0) {
+	if (state == 0 || state == PORT_DOWN) {
 		c->demand = told_demand(want);
 	}
 	ret = smp_submit(

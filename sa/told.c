@@ -15,6 +15,7 @@ uint64_t told_demand(const uint8_t info[64])
 	field_set(copy, PI_LOCAL_PORT_NUM, 0); /* where the SMP came in */
 	field_set(copy, PI_PORT_STATE, 0);
 	field_set(copy, PI_PORT_PHYSICAL_STATE, 0);
+	field_set(copy, PI_CLIENT_REREGISTER, 0); /* asks, and is not kept */
 	field_set(copy, PI_M_KEY_VIOLATIONS, 0);
 	field_set(copy, PI_P_KEY_VIOLATIONS, 0);
 	field_set(copy, PI_Q_KEY_VIOLATIONS, 0);

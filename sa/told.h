@@ -10,7 +10,7 @@
 /*!
  * Some ports keep other values than a Set brings, and would be sent it again in each
  * sweep. What a port showed after which Set is remembered as a hash: the same demand to a
- * port that still shows the same is not repeated. States, violation
+ * port that still shows the same is not repeated. States, ClientReregister, violation
  * counters and the port by which the SMP came in do not count.
  */
 
