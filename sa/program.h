@@ -52,6 +52,8 @@ struct program {
 	uint32_t n_port_sets, n_lft_sets, n_qos_sets;
 	const char *first_trouble; /*!< sentence, NULL: none */
 	const char *lane_trouble;  /*!< why lanes of the routing do not hold, NULL: they do */
+	uint8_t lanes_there;       /*!< fewest operational VLs between switches, when they are fewer than
+	                              the lanes; else 0 */
 	int ret;                   /*!< first error of ours (-ENOMEM) */
 };
 

@@ -140,6 +140,9 @@ static void begin_port(struct qos_job *j)
 	unsigned missing;
 
 	if (faces_switch(j, j->out) && q.vls < q.lanes) {
+		if (j->p->lanes_there == 0 || q.vls < j->p->lanes_there) {
+			j->p->lanes_there = q.vls;
+		}
 		trouble(j, j->out, "has fewer operational VLs");
 	}
 	qos_table_sl2vl(&q, j->sl2vl);

@@ -367,8 +367,10 @@ static void after_qos(struct sweep *s)
 		return;
 	}
 	if (p->lane_trouble != NULL) {
-		sweep_failed(s, false, "computed tables are not programmed: %s",
-		             p->lane_trouble);
+		/* known from now on, so the next one computes with the VLs there are */
+		s->lanes_there = p->lanes_there ? p->lanes_there : s->lanes_there;
+		sweep_failed(s, p->lanes_there != 0,
+		             "computed tables are not programmed: %s", p->lane_trouble);
 		return;
 	}
 	if (p->qos) {
@@ -544,6 +546,7 @@ void sweep_reconfigure(struct sweep *s, const struct sweep_deps *d)
 		s->old = NULL;
 	}
 	s->d = *d;
+	s->lanes_there = 0;
 	smp_set_limits(s->smp, &limits);
 	sweep_want_heavy(s, "the configuration was read again");
 	go_idle(s);

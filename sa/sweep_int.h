@@ -92,6 +92,7 @@ struct sweep {
 	struct qos_copies qos_copies;
 	const struct engine *lanes_of; /*!< whose lanes the log told of last, NULL: one lane */
 	uint8_t lanes_told;
+	uint8_t lanes_there; /*!< ports turned out to have no more VLs than this, 0: as they say */
 	struct guid_map told;  /*!< see sa/told.h */
 	struct guid_map silent; /*!< ports silent in the last discovery */
 	uint64_t next_light;   /*!< ms; UINT64_MAX: never */

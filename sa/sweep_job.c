@@ -215,6 +215,16 @@ static void *route_thread(void *arg)
 	return NULL;
 }
 
+static uint8_t max_lanes(const struct sweep *s)
+{
+	uint8_t lanes = config_lanes(s->d.config);
+
+	if (!program_all_map_sls(&s->job->disc)) {
+		return 1;
+	}
+	return s->lanes_there && s->lanes_there < lanes ? s->lanes_there : lanes;
+}
+
 int job_route_start(struct sweep *s)
 {
 	struct job *j = s->job;
@@ -231,8 +241,7 @@ int job_route_start(struct sweep *s)
 		.credit_loops = (enum route_credit_loops)s->d.config->credit_loops,
 		.prev = &j->prev,
 		.cancel = &s->worker.cancel,
-		.max_lanes =
-			program_all_map_sls(&j->disc) ? config_lanes(s->d.config) : 1,
+		.max_lanes = max_lanes(s),
 		.now = s->d.cpu_clock,
 	};
 	atomic_store(&s->worker.cancel, false);

@@ -411,6 +411,31 @@ START_TEST(rebooted)
 }
 END_TEST
 
+/* Lost packets, and daemons killed in any phase: in the end every table is right. */
+START_TEST(drops_and_kills)
+{
+	uint64_t seed = 0x51f15eed + 7919u * (unsigned)_i;
+
+	log_set_level((enum log_level) - 1);
+	rig = rig_lanes("ft2 4 4 2");
+	set_option(rig, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
+	rig_sim(rig, (uint32_t)_i + 1, _i % 2 ? 50000 : 0);
+	rig_start(rig);
+	for (unsigned life = 0; life < 8; life++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		for (unsigned turn = (unsigned)(seed >> 33) % 1500; turn; turn--) {
+			ck_assert_int_eq(sweep_turn(rig->sweep), E_OK);
+		}
+		rig_stop(rig);
+		rig_start(rig);
+	}
+	rig_up(rig);
+	rig_run_ms(rig, 20000);
+	rig_up(rig);
+	check_lanes(rig);
+}
+END_TEST
+
 static uint32_t switch_link(const struct rig *r)
 {
 	return r->g->nodes[r->g->switches[0]].first_port + r->g->adj[0].port;
@@ -544,6 +569,7 @@ struct stubborn {
 	struct transport *inner;
 	uint8_t mad[256];
 	bool changes, hosts_only;
+	unsigned op_vls; /* not 0: every port shows this OperationalVLs */
 };
 
 static struct stubborn *stubborn_of(struct transport *t)
@@ -562,6 +588,16 @@ static int stubborn_recv(struct transport *t, uint64_t deadline, struct mad_msg 
 {
 	struct stubborn *b = stubborn_of(t);
 	int err = b->inner->ops->recv(b->inner, deadline, ret);
+
+	if (err == E_OK && b->op_vls) {
+		memcpy(b->mad, ret->data, sizeof(b->mad));
+		ret->data = b->mad;
+		if (b->mad[3] == UMAD_METHOD_GET_RESP &&
+		    field_get(b->mad, MAD_ATTR_ID) == UMAD_SM_ATTR_PORT_INFO) {
+			field_set(b->mad + SMP_DATA_AT, PI_OPERATIONAL_VLS, b->op_vls);
+		}
+		return err;
+	}
 
 	if (err != E_OK || ret->data[3] != UMAD_METHOD_GET_RESP ||
 	    field_get(ret->data, MAD_ATTR_ID) != UMAD_SM_ATTR_SLVL_TABLE ||
@@ -642,6 +678,51 @@ START_TEST(refused)
 }
 END_TEST
 
+static unsigned lanes_published(struct rig *r)
+{
+	struct snap_reader *reader;
+	unsigned n;
+
+	ck_assert_int_eq(snap_reader_local(r->snap, &reader), E_OK);
+	ck_assert_int_eq(snap_pin(reader), E_OK);
+	n = snap_meta(reader)->vls_used;
+	snap_reader_close(reader);
+	return n;
+}
+
+/* Ports that keep an OperationalVLs of their own, whatever they are told: their links are
+ * not restarted for it again and again, and the lanes are those they have. */
+START_TEST(own_vls)
+{
+	static const struct {
+		unsigned op_vls, wanted;
+		bool enough;
+	} cases[] = { { 4, 3, true }, { 3, 4, true }, { 2, 4, false }, { 1, 4, false } };
+	struct stubborn b = { .t.ops = &stubborn_ops, .op_vls = cases[_i].op_vls };
+
+	rig = rig_lanes("ft2 6 6 3");
+	rig->config.max_op_vls = cases[_i].wanted;
+	log_set_level((enum log_level) - 1);
+	rig_sim(rig, 1, 0);
+	b.inner = sim_transport(rig->sim);
+	b.t.local = b.inner->local;
+	rig->transport = &b.t;
+	rig_start(rig);
+	rig_up(rig);
+	ck_assert_uint_le(sweep_status(rig->sweep)->heavy_sweeps, 2);
+	uint64_t bounces = sim_bounces(rig->sim);
+	for (unsigned i = 0; i < 3; i++) {
+		sweep_request_heavy(rig->sweep);
+		rig_run_ms(rig, 3000);
+		rig_up(rig);
+	}
+	ck_assert_uint_le(sweep_status(rig->sweep)->heavy_sweeps, 5);
+	ck_assert_uint_eq(sim_bounces(rig->sim), bounces);
+	ck_assert_uint_eq(lanes_published(rig), cases[_i].enough ? LANES : 1);
+	rig_stop(rig);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("sweep_qos");
@@ -651,12 +732,14 @@ int main(void)
 	tcase_add_loop_test(t, lanes, 0, sizeof(fabrics) / sizeof(fabrics[0]));
 	tcase_add_test(t, unchanged);
 	tcase_add_loop_test(t, rebooted, 0, 2);
+	tcase_add_loop_test(t, drops_and_kills, 0, 10);
 	tcase_add_loop_test(t, too_few_vls, 0, 2);
 	tcase_add_test(t, narrow_hosts);
 	tcase_add_loop_test(t, lanes_forbidden, 0, 3);
 	tcase_add_test(t, not_wanted);
 	tcase_add_test(t, asked_for);
 	tcase_add_loop_test(t, refused, 0, sizeof(refusals) / sizeof(refusals[0]));
+	tcase_add_loop_test(t, own_vls, 0, 4);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);
