@@ -3,8 +3,8 @@
 # Copyright (c) 2026, The Saguaro authors
 #
 # Quality of service over ibsim: what smpquery reads from ports and what saquery is told agree
-# with the configuration; a second daemon on the same fabric sends none of it again; bad keys
-# are refused.
+# with the configuration, and with the lanes of engines that use several; a second daemon on
+# the same fabric sends none of it again; bad keys are refused.
 # shellcheck source=tests/e2e/lib.sh
 . "${srcdir:-.}/tests/e2e/lib.sh"
 # shellcheck source=tests/e2e/ibsim.sh
@@ -75,6 +75,47 @@ end_process "$daemon"
 start_daemon_on "$host" second -F "$work/qos.conf"
 until_true 20 log_says second "SUBNET UP" || fail "the second daemon does not get up"
 holds "a new daemon sends no table again" log_says second ", 0 QoS tables"
+
+end_process "$gateway"
+end_process "$daemon"
+stop_ibsim
+
+# Engines with lanes turn it on by themselves: SL n has VL n on every port, and a path has the
+# SL that HTTP and the SA agree on. (Over ibsim only the first records of a table are whole.)
+torus=$work/torus.topo
+"$bin/saguaro" topo torus 6x6 1 -o "$torus"
+host=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$torus" | head -n 1)
+echo "qos FALSE" >"$work/off.conf"
+identity="0 1 2 3 4 5 6 7 0 1 2 3 4 5 6 7" # of eight VLs; SL 15 is VL 7
+sls_of_saquery() { sed -n 's/^[ \t]*sl\.*\(0x[0-9a-f]*\).*/\1/p' | while read -r sl; do echo $((sl)); done; }
+for engine in lash dfsssp; do
+	start_ibsim "$torus"
+	start_daemon_on "$host" "$engine" -R "$engine"
+	start_gateway "gw-$engine"
+	wait_ready
+	holds "$engine: says that it turns it on" log_says "$engine" "quality of service is on"
+	holds "$engine: several lanes, no credit loop" jq -e ".engine_used == \"$engine\" and .vls_used > 1 and .credit_loops == 0" <(get /v1/routing)
+	for lid in $(get /v1/lids | jq -r '[.lids[] | select(.type == "switch") | .lid] | .[0, 17, -1]'); do
+		same "$engine: switch $lid: smpquery sl2vl" "$identity" "$(on "$host" smpquery sl2vl "$lid" 1 | maps_of_smpquery)"
+		same "$engine: switch $lid: saquery SL2VL" "$identity" "$(on "$host" saquery SL2VL "$lid/0/1" 2>/dev/null | maps_of_saquery)"
+	done
+	used=0
+	for lid in $(get /v1/lids | jq -r '.lids[] | select(.lid > 1 and .lid % 9 == 0) | .lid'); do
+		want=$(get "/paths?src=$lid&dst=1" | jq '.paths[0].sl')
+		same "$engine: SL from LID $lid" "$want" "$(on "$host" saquery PR --slid "$lid" --dlid 1 2>/dev/null | sls_of_saquery)"
+		used=$((used > want ? used : want))
+	done
+	[ "$used" -gt 0 ] || fail "$engine: all paths have SL 0"
+	end_process "$daemon"
+	start_daemon_on "$host" "$engine-2" -R "$engine"
+	until_true 20 log_says "$engine-2" "SUBNET UP" || fail "$engine: the second daemon does not get up"
+	holds "$engine: a new daemon sends no table again" log_says "$engine-2" ", 0 QoS tables"
+	end_process "$gateway"
+	end_process "$daemon"
+	stop_ibsim
+	refuses "$engine: qos FALSE" "$bin/saguarod" --check -R "$engine" -F "$work/off.conf"
+	has "$engine: says why" "$said" "'$engine' needs virtual lanes"
+done
 
 echo "qos_sl2vl 0,1,2" >"$work/bad.conf"
 refuses "a table that is too short" "$bin/saguarod" --check -F "$work/bad.conf"
