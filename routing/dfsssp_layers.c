@@ -94,7 +94,9 @@ static int alloc_search(struct layers *l, struct arena *tmp)
 	l->at = arena_array(tmp, n, sizeof(*l->at));
 	l->place = arena_array(tmp, n, sizeof(*l->place));
 	l->stack = arena_array(tmp, n, sizeof(*l->stack));
-	if (!l->from || !l->first || !l->colour || !l->at || !l->place || !l->stack) {
+	l->finished = arena_array(tmp, n, sizeof(*l->finished));
+	if (!l->from || !l->first || !l->colour || !l->at || !l->place || !l->stack ||
+	    !l->finished) {
 		return -ENOMEM;
 	}
 	n_deps = number_deps(l);
@@ -122,7 +124,9 @@ int layers_init(struct layers *l, const struct graph *g, const struct lids *lids
 	size_t n = g->n_switches, threads = column_threads();
 	int ret;
 
-	*l = (struct layers){ .g = g, .lids = lids, .lft = lft, .cancel = cancel };
+	*l = (struct layers){
+		.g = g, .lids = lids, .lft = lft, .cancel = cancel, .tmp = tmp
+	};
 	ret = column_map_init(&l->map, g, lids, lft, tmp);
 	if (ret == E_OK) {
 		ret = alloc_search(l, tmp);
@@ -342,6 +346,7 @@ static bool search_from(struct layers *l, uint32_t root, bool may_move)
 
 		if (dep == l->first[c + 1]) {
 			l->colour[c] = DONE;
+			l->finished[l->n_finished++] = c;
 			depth--;
 		} else if (!exists(l, dep) || l->colour[next] == DONE) {
 			l->at[c]++;
@@ -361,6 +366,7 @@ static bool search_from(struct layers *l, uint32_t root, bool may_move)
 
 static bool search(struct layers *l, bool may_move)
 {
+	l->n_finished = 0;
 	memset(l->colour, WHITE, l->g->n_adj * sizeof(*l->colour));
 	memcpy(l->at, l->first, l->g->n_adj * sizeof(*l->at));
 	for (uint32_t c = 0; c < l->g->n_adj; c++) {
@@ -389,6 +395,14 @@ static int place(struct layers *l, unsigned max, unsigned *ret_n)
 			*ret_n = layer + 1;
 			return E_OK;
 		}
+		l->n_entered[layer + 1] = l->n_moved;
+		if (!l->manage && layer < LAYERS_KEPT) {
+			int ret = layers_keep(l, layer);
+
+			if (ret != E_OK) {
+				return ret;
+			}
+		}
 	}
 	*ret_n = max + 1;
 	return E_OK;
@@ -403,6 +417,7 @@ static bool enter(struct layers *l)
 		for (uint32_t lid = 1; moves(l, s) && lid <= l->lids->top; lid++) {
 			if (l->to_host[lid]) {
 				*lane_at(l, s, lid) = 0;
+				l->n_routes++;
 				any = true;
 			}
 		}
@@ -412,9 +427,12 @@ static bool enter(struct layers *l)
 
 int layers_place_hosts(struct layers *l, unsigned *ret_n)
 {
+	int ret;
+
 	l->manage = false;
 	enter(l);
-	return place(l, LAYERS_MAX, ret_n);
+	ret = place(l, LAYERS_MAX, ret_n);
+	return ret == E_OK ? layers_compact(l, ret_n) : ret;
 }
 
 int layers_place_management(struct layers *l, unsigned max, unsigned *n,

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "routing/cdg.h"
 #include "routing/column.h"
 #include "routing/tables.h"
 
@@ -22,7 +23,8 @@ struct lids;
  */
 enum {
 	LAYER_NONE = 0xff, /*!< lane of a pair that was not placed */
-	LAYERS_MAX = 64    /*!< more are not looked for */
+	LAYERS_MAX = 64,   /*!< more are not looked for */
+	LAYERS_KEPT = 20   /*!< at most so many are made fewer */
 };
 
 struct layers {
@@ -48,6 +50,14 @@ struct layers {
 	uint32_t *queue;    /* [n_switches] */
 	uint32_t *parent;   /* [n_switches] as queue */
 	uint32_t *moved;    /* [n_switches] as queue */
+	uint32_t *finished; /* [n_adj] channels in the order in which the search left them
+	                     */
+	uint32_t n_finished;
+	struct arena *tmp;
+	struct cdg_map map_cdg;
+	struct cdg kept[LAYERS_KEPT];       /* dependencies of finished layers */
+	uint64_t n_entered[LAYERS_MAX + 1]; /* routes that came to a layer */
+	uint64_t n_routes;
 	uint64_t n_moved;
 	bool manage; /* routes of switches without hosts are those that move */
 	uint8_t layer;
@@ -85,3 +95,14 @@ int layers_place_management(struct layers *l, unsigned max, unsigned *n,
  * The columns of these must be free of cycles by themselves.
  */
 bool layers_fit_switches(struct layers *l, uint8_t layer);
+
+/*! \brief Keeps the dependencies of the layer just searched, for layers_compact().
+ * \retval -ENOMEM */
+int layers_keep(struct layers *l, unsigned layer);
+
+/*!
+ * \brief Empties small last layers into earlier ones. Only behind layers_place_hosts().
+ * \param n  In: layers used; out: likewise.
+ * \retval -ECANCELED
+ */
+int layers_compact(struct layers *l, unsigned *n);
