@@ -41,27 +41,32 @@ static bool is_wide(const struct dmodc_job *j, uint32_t s, uint32_t t, unsigned 
 	return n * 2 >= j->t.slots[s];
 }
 
+/* Is the neighbour behind a group a good choice for host c of switch t? */
+static bool fits(const struct dmodc_job *j, uint32_t group, uint32_t t, uint32_t c,
+                 unsigned k)
+{
+	uint32_t to = j->t.up.group[group].to;
+
+	return keeps_slots(j, to, t, c, k - 1) || is_wide(j, to, t, k - 1);
+}
+
 /* Which of the groups up, k ranks below the turn, host c of switch t takes. */
 static unsigned choose_up(const struct dmodc_job *j, uint32_t s, uint32_t t, uint32_t c,
                           const struct candidates *x, unsigned k)
 {
 	uint64_t turn = c / j->t.divider[j->t.rank[s]] / j->t.slots[s] + j->t.place[s];
-	unsigned own = x->n, n = 0;
+	unsigned own = 0, n = 0;
 	uint8_t good[LISTED_MAX];
 
+	while (own < x->n && j->t.up.group[x->group[own]].slot != j->slot[s][c]) {
+		own++;
+	}
+	if (own < x->n && fits(j, x->group[own], t, c, k)) {
+		return own;
+	}
 	for (unsigned i = 0; i < x->n; i++) {
-		const struct dmodc_group *group = &j->t.up.group[x->group[i]];
-		bool fits = keeps_slots(j, group->to, t, c, k - 1) ||
-		            is_wide(j, group->to, t, k - 1);
-
-		if (group->slot == j->slot[s][c]) {
-			if (fits) {
-				return i;
-			}
-			own = i;
-		}
 		good[n] = (uint8_t)i;
-		n += fits;
+		n += i != own && fits(j, x->group[i], t, c, k);
 	}
 	if (n) {
 		return good[turn % n];
