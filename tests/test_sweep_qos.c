@@ -479,6 +479,38 @@ START_TEST(narrow_hosts)
 }
 END_TEST
 
+/* Another engine while all is up: from one lane to several and back. */
+START_TEST(engine_changes)
+{
+	rig = rig_lanes("ft2 6 6 3");
+	set_option(rig, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
+	log_set_level((enum log_level) - 1);
+	rig->deps.list =
+		(struct route_list){ .engine = { engine_find("minhop") }, .n = 1 };
+	rig_sim(rig, 1, 0);
+	rig_start(rig);
+	rig_heavy(rig, 1);
+	ck_assert_uint_eq(gets(rig, UMAD_SM_ATTR_SLVL_TABLE), 0);
+	for (unsigned round = 0; round < 2; round++) {
+		rig->deps.list.engine[0] = &dealer;
+		sweep_reconfigure(rig->sweep, &rig->deps);
+		rig_heavy(rig, 2 + 2 * round);
+		check_lanes(rig);
+		rig->deps.list.engine[0] = engine_find("minhop");
+		sweep_reconfigure(rig->sweep, &rig->deps);
+		rig_heavy(rig, 3 + 2 * round);
+		ck_assert(sweep_status(rig->sweep)->up);
+		ck_assert_uint_eq(rig_peek(rig, rig->g->hosts[0], PI_MASTER_SM_SL), 0);
+		ck_assert_uint_eq(count_records(rig, &rec_slvl_table, 0, 0, 0, 0, NULL),
+		                  0);
+	}
+	/* read once, set once: nothing was forgotten in between */
+	ck_assert_uint_eq(gets(rig, UMAD_SM_ATTR_SLVL_TABLE),
+	                  sets(rig, UMAD_SM_ATTR_SLVL_TABLE));
+	ck_assert_uint_eq(sim_bounces(rig->sim), 0);
+}
+END_TEST
+
 /* qos FALSE, or fewer VLs by option: no lanes. */
 START_TEST(lanes_forbidden)
 {
@@ -736,6 +768,7 @@ int main(void)
 	tcase_add_loop_test(t, too_few_vls, 0, 2);
 	tcase_add_test(t, narrow_hosts);
 	tcase_add_loop_test(t, lanes_forbidden, 0, 3);
+	tcase_add_test(t, engine_changes);
 	tcase_add_test(t, not_wanted);
 	tcase_add_test(t, asked_for);
 	tcase_add_loop_test(t, refused, 0, sizeof(refusals) / sizeof(refusals[0]));
