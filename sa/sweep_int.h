@@ -20,6 +20,7 @@
  *
  *   sweep.c        turns, timers, the state machine
  *   sweep_job.c    one heavy sweep: LIDs, routing, publish
+ *   sweep_attrs.c  payloads to publish
  *   sweep_light.c  light sweeps, other subnet managers
  *   sweep_agent.c  MADs from others: traps, SMInfo, SA requests
  *   sweep_stats.c  heartbeat and figures
@@ -137,6 +138,10 @@ void job_qos(struct sweep *s); /*!< is QoS on with these tables? */
 void worker_stop(struct sweep *s);
 int job_keep_lids(struct sweep *s);
 int job_publish(struct sweep *s);
+
+/* sweep_attrs.c */
+/*! All payloads in the order that a publish needs, in the job's arena. \retval -ENOMEM */
+int job_attrs(struct sweep *s, struct snap_content *c);
 
 /* sweep_light.c */
 void light_start(struct sweep *s);
