@@ -11,9 +11,10 @@
  * near to far (the weight of the way from each switch) and one over the switches from far
  * to near (the routes that pass).
  *
- * The searches do not depend on weights and run ahead in parallel; weights are a matter
- * of one destination after the other. Giving several the same weights was tried: already
- * two at a time put twice the mean on some links of a tree that misses cables. Ties are
+ * Weights are a matter of one destination after the other, so one thread does it all.
+ * Giving several destinations the same weights, to route them in parallel, was tried:
+ * already two at a time put twice the mean on some links of a tree that misses cables.
+ * Searching ahead in parallel saves less than waiting for other threads costs. Ties are
  * broken by an order of the links that turns from one destination switch to the next.
  *
  * Destinations come in groups: compute nodes, I/O nodes (both as listed), other hosts,
@@ -40,10 +41,8 @@
 
 enum {
 	PORTS_MAX = 256,
-	AHEAD = 8,         /* destination switches that are searched from at a time */
-	CHUNK = 64,        /* LIDs whose ports are written together */
-	EARLIER_BITS = 6,  /* a route of an earlier group weighs 1/64 of one of this */
-	LINKS_MANY = 8192, /* waking other threads pays from here on */
+	CHUNK = 64,       /* LIDs whose ports are written together */
+	EARLIER_BITS = 6, /* a route of an earlier group weighs 1/64 of one of this */
 	NAMED_MAX = 3
 };
 
@@ -350,30 +349,26 @@ static void route_target(const struct job *j, struct bench *b, const struct targ
 
 /* ---- all ---- */
 
-static struct bench *benches_new(const struct graph *g, struct arena *a)
+static int bench_init(struct bench *b, const struct graph *g, struct arena *a)
 {
-	struct bench *b = arena_array(a, AHEAD, sizeof(*b));
-	size_t n = (size_t)g->n_switches + 1;
+	size_t n = (size_t)g->n_switches + 1, n_adj = (size_t)g->n_adj + 1;
 
-	for (unsigned i = 0; b && i < AHEAD; i++) {
-		b[i].dist = arena_array(a, n, sizeof(*b->dist));
-		b[i].place = arena_array(a, n, sizeof(*b->place));
-		b[i].order = arena_array(a, n, sizeof(*b->order));
-		b[i].first = arena_array(a, n, sizeof(*b->first));
-		b[i].step = arena_array(a, (size_t)g->n_adj + 1, sizeof(*b->step));
-		b[i].found = arena_array(a, PORTS_MAX, sizeof(*b->found));
-		b[i].pick = arena_array(a, n, sizeof(*b->pick));
-		b[i].cost = arena_array(a, n, sizeof(*b->cost));
-		b[i].flow = arena_array(a, n, sizeof(*b->flow));
-		b[i].weight = arena_array(a, (size_t)g->n_adj + 1, sizeof(*b->weight));
-		b[i].port = arena_array(a, n, CHUNK);
-		if (!b[i].dist || !b[i].place || !b[i].order || !b[i].first ||
-		    !b[i].step || !b[i].found || !b[i].pick || !b[i].cost || !b[i].flow ||
-		    !b[i].weight || !b[i].port) {
-			return NULL;
-		}
+	b->dist = arena_array(a, n, sizeof(*b->dist));
+	b->place = arena_array(a, n, sizeof(*b->place));
+	b->order = arena_array(a, n, sizeof(*b->order));
+	b->first = arena_array(a, n, sizeof(*b->first));
+	b->step = arena_array(a, n_adj, sizeof(*b->step));
+	b->found = arena_array(a, PORTS_MAX, sizeof(*b->found));
+	b->pick = arena_array(a, n, sizeof(*b->pick));
+	b->cost = arena_array(a, n, sizeof(*b->cost));
+	b->flow = arena_array(a, n, sizeof(*b->flow));
+	b->weight = arena_array(a, n_adj, sizeof(*b->weight));
+	b->port = arena_array(a, n, CHUNK);
+	if (!b->dist || !b->place || !b->order || !b->first || !b->step || !b->found ||
+	    !b->pick || !b->cost || !b->flow || !b->weight || !b->port) {
+		return -ENOMEM;
 	}
-	return b;
+	return E_OK;
 }
 
 static void start_group(const struct job *j)
@@ -385,22 +380,15 @@ static void start_group(const struct job *j)
 
 static int route_all(const struct job *j, struct bench *b)
 {
-	for (uint32_t first = 0; first < j->n_targets; first += AHEAD) {
-		uint32_t left = j->n_targets - first, n = left < AHEAD ? left : AHEAD;
-
+	for (uint32_t i = 0; i < j->n_targets; i++) {
 		if (j->in->cancel && *j->in->cancel) {
 			return -ECANCELED;
 		}
-#pragma omp parallel for schedule(dynamic, 1) if (j->g->n_adj >= LINKS_MANY)
-		for (uint32_t i = 0; i < n; i++) {
-			search(j, &b[i], j->target[first + i].sw, first + i);
+		if (i && j->target[i].group != j->target[i - 1].group) {
+			start_group(j);
 		}
-		for (uint32_t i = first; i < first + n; i++) {
-			if (i && j->target[i].group != j->target[i - 1].group) {
-				start_group(j);
-			}
-			route_target(j, &b[i - first], &j->target[i]);
-		}
+		search(j, b, j->target[i].sw, i);
+		route_target(j, b, &j->target[i]);
 	}
 	return E_OK;
 }
@@ -409,12 +397,15 @@ int sssp_fill(const struct sssp *in, struct lft *lft, struct why *notes,
               struct arena *tmp)
 {
 	struct job j = { .in = in, .g = in->g, .lft = lft };
-	struct bench *b = benches_new(in->g, tmp);
+	struct bench b = { 0 };
 	int ret = list_targets(&j, notes, tmp);
 
+	if (ret == E_OK) {
+		ret = bench_init(&b, in->g, tmp);
+	}
 	j.weight = arena_array(tmp, (size_t)in->g->n_adj + 1, sizeof(*j.weight));
-	if (ret != E_OK || !b || !j.weight) {
+	if (ret != E_OK || !j.weight) {
 		return -ENOMEM;
 	}
-	return route_all(&j, b);
+	return route_all(&j, &b);
 }

@@ -40,11 +40,11 @@ struct sssp {
 /*!
  * \brief Chooses a port for every LID at every switch that is connected to it.
  *
- * Same result on any number of threads.
+ * One thread.
  *
  * \param lft    Entries of the LIDs routed are written, others stay.
  * \param notes  GUIDs of the lists that are no end port here.
- * \param tmp    Working memory: about 40 bytes per link for each of a few destinations.
+ * \param tmp    Working memory: about 50 bytes per link and 100 per switch.
  * \retval -ECANCELED -ENOMEM
  * Cost: O(L * E) for L LIDs and E links.
  */
