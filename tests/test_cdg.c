@@ -96,9 +96,11 @@ static void step(struct cdg *c, struct plain *p, uint64_t *state, unsigned *refu
 		cdg_remove(c, from, to);
 		*cell = false;
 	} else if (closes(p, from, to)) {
+		ck_assert(!cdg_fits(c, from, to));
 		ck_assert(!cdg_add(c, from, to));
 		++*refused;
 	} else {
+		ck_assert(cdg_fits(c, from, to));
 		ck_assert(cdg_add(c, from, to));
 		*cell = true;
 	}
@@ -133,6 +135,52 @@ START_TEST(against_brute_force)
 }
 END_TEST
 
+/* All at once: settles exactly when no cycle closes, and goes on from there. */
+START_TEST(noted)
+{
+	const char *command = fabrics[_i % N_FABRICS];
+	uint64_t state = (uint64_t)_i * 31 + 5;
+	struct graph *g = fabric_make(command, 0, 1, arena);
+	struct plain p = { .g = g,
+		           .has = arena_array(arena, g->n_adj, g->n_adj),
+		           .seen = arena_alloc(arena, g->n_adj) };
+	unsigned refused = 0;
+	struct cdg_map m;
+	struct cdg c, all;
+
+	ck_assert_int_eq(cdg_map_init(&m, g, arena), E_OK);
+	ck_assert_int_eq(cdg_init(&c, &m, NULL, arena), E_OK);
+	ck_assert_int_eq(cdg_init(&all, &m, NULL, arena), E_OK);
+	for (unsigned i = 0; i < STEPS; i++) {
+		step(&c, &p, &state, &refused);
+	}
+	for (uint32_t x = 0; x < g->n_adj; x++) {
+		for (uint32_t y = 0; y < g->n_adj; y++) {
+			if (p.has[(size_t)x * g->n_adj + y]) {
+				cdg_note(&all, x, y);
+			}
+		}
+	}
+	ck_assert(cdg_settle(&all));
+	check_order(&all, &p);
+	check_bits(&all, &p);
+	for (unsigned i = 0; i < STEPS / 4; i++) {
+		step(&all, &p, &state, &refused);
+	}
+	check_order(&all, &p);
+	for (uint32_t x = 0; x < g->n_adj; x++) {
+		uint32_t t = g->adj[x].to;
+
+		for (uint32_t y = g->adj_first[t]; y < g->adj_first[t + 1]; y++) {
+			cdg_note(&all, x, y); /* there and back again, too */
+		}
+	}
+	ck_assert(!cdg_settle(&all));
+	memset(p.has, 0, (size_t)g->n_adj * g->n_adj);
+	check_bits(&all, &p);
+}
+END_TEST
+
 START_TEST(map)
 {
 	struct graph *g = fabric_make(fabrics[_i], 0, 1, arena);
@@ -160,6 +208,7 @@ int main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, against_brute_force, 0, N_FABRICS * SEEDS);
+	tcase_add_loop_test(t, noted, 0, N_FABRICS * SEEDS);
 	tcase_add_loop_test(t, map, 0, N_FABRICS);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
