@@ -22,7 +22,7 @@ struct lids;
  * same bytes on any number of threads. No clock, no unseeded random, no logging.
  */
 enum engine_flag {
-	ENGINE_DEADLOCK_FREE = 1, /*!< its tables never have a credit loop, unless route_out.may_deadlock */
+	ENGINE_DEADLOCK_FREE = 1, /*!< its tables never have a credit loop, unless route_out.may_deadlock or beyond_rule */
 	ENGINE_NEEDS_LANES = 2,   /*!< uses more than one virtual lane */
 	ENGINE_LMC0_ONLY = 4
 };
@@ -51,6 +51,7 @@ struct route_out {
 	struct lanes lanes;
 	struct why notes; /*!< why degraded, empty if not */
 	bool may_deadlock; /*!< options ask for routes that can: a credit loop counts as credit_loops program */
+	bool beyond_rule; /*!< pairs that the engine's rule can't route got a route all the same, named in notes: only the proof tells whether it can deadlock */
 	bool may_miss; /*!< options leave pairs of hosts without a route, named in notes: that does not fail */
 };
 

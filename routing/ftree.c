@@ -85,6 +85,7 @@ static int add_extra(struct ftree *f, struct arena *tmp, struct route_out *ret)
 		        "that climbs, then descends; %" PRIu64
 		        " entries for them descend, then climb",
 		        f->n_apart, n.by_need);
+		ret->beyond_rule = true;
 	}
 	if (n.by_hops || n.by_roots) {
 		why_add(&ret->notes,

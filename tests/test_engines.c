@@ -73,8 +73,8 @@ static const struct promise {
 } promises[] = {
 	{ "minhop", ANY, 1 }, { "updn", TREE, 0.2 }, { "dnup", TREE | MESH, 0.2 },
 	{ "file", ANY, 1 },   { "dor", ANY, 1 },     { "sssp", ANY, 1 },
-	{ "dfsssp", ANY, 1 },
-	{ "lash", ANY, 1 },
+	{ "dfsssp", ANY, 1 }, { "lash", ANY, 1 },    { "dmodc", TREE, 0.2 },
+	{ "ftree", TREE, 0 },
 };
 
 /*
@@ -97,11 +97,10 @@ static const struct {
 	{ "sssp", "ft3 16", 0, 1.03 },          { "sssp", "ft3 16", 0.05, 1.95 },
 	{ "sssp", "torus 6x6x6 1", 0, 1.7 },    { "sssp", "jellyfish 64 8 4", 0, 1.45 },
 	{ "dfsssp", "ft3 16", 0, 1.03 },        { "dfsssp", "ft3 16", 0.05, 1.95 },
-	{ "dfsssp", "torus 6x6x6 1", 0, 1.4 },
-	{ "lash", "ft2 18 9 9", 0, 1.0 },       { "lash", "ft3 16", 0, 1.03 },
-	{ "lash", "tree3 4 8 8 4 4", 0, 1.35 }, { "lash", "ft3 16", 0.05, 1.7 },
-	{ "lash", "hypercube 6 2", 0, 1.0 },    { "lash", "torus 8x8x8 2", 0, 1.13 },
-	{ "lash", "jellyfish 64 8 4", 0, 1.8 },
+	{ "dfsssp", "torus 6x6x6 1", 0, 1.4 },  { "lash", "ft2 18 9 9", 0, 1.0 },
+	{ "lash", "ft3 16", 0, 1.03 },          { "lash", "tree3 4 8 8 4 4", 0, 1.35 },
+	{ "lash", "ft3 16", 0.05, 1.7 },        { "lash", "hypercube 6 2", 0, 1.0 },
+	{ "lash", "torus 8x8x8 2", 0, 1.13 },   { "lash", "jellyfish 64 8 4", 0, 1.8 },
 };
 
 static struct arena *arena;
@@ -199,7 +198,7 @@ static void check_proof(const struct engine *e, const struct graph *g,
 	ck_assert_int_eq(proof_run(g, l, &out->lft, &out->lanes, arena, &p), E_OK);
 	ck_assert_msg(p.unreachable_pairs + p.holes + p.forwarding_loops == 0,
 	              "%s on %s: %s", e->name, what, proof_text(&p, g, arena));
-	if (e->flags & ENGINE_DEADLOCK_FREE) {
+	if ((e->flags & ENGINE_DEADLOCK_FREE) && !out->beyond_rule) {
 		ck_assert_msg(p.credit_loops + p.management_credit_loops == 0,
 		              "%s on %s: %s", e->name, what, proof_text(&p, g, arena));
 	}

@@ -9,7 +9,7 @@
 { [ -x "$here/quickstart" ] && [ -x "$here/build/saguarod" ]; } || skip "not in a tree that quickstart has built"
 
 # A port that is free now; another may take it before the demo does, then it says so.
-port=$((20000 + RANDOM % 20000))
+port=$((10000 + RANDOM % 10000)) # below the range from which programs get theirs
 while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((port + 1)); done
 
 mkdir "$work/tmp"
