@@ -63,6 +63,10 @@ command -v jq >/dev/null || { say "jq is needed"; exit 2; }
 	route_bench t888-dor dor torus 8x8x8 4
 	route_bench t16168-dor dor torus 16x16x8 2
 	route_bench hc8-dor dor hypercube 8 4
+	route_bench ft1024-lash lash ft3 16
+	route_bench ft3456-lash lash ft3 24
+	route_bench jf256-lash lash jellyfish 256 12 4
+	route_bench t888-lash lash torus 8x8x8 4
 	for program in bench_publish bench_sa bench_sweep; do
 		[ -x "$bin/tests/$program" ] || continue
 		say "$program"
