@@ -8,6 +8,7 @@
 #include "conf/err.h"
 #include "gateway/command.h"
 #include "gateway/route_job.h"
+#include "routing/ftree.h"
 #include "routing/graph.h"
 #include "routing/hops.h"
 #include "routing/lftfile.h"
@@ -26,6 +27,9 @@ static const struct option_row route_rows[] = {
 	{ "dump_lid_matrix", OPT_STRING, offsetof(struct route_flags, dump_lid_matrix), NULL,
 	  .flags_long = "dump_lid_matrix", .flags = OPT_CLI_ONLY, .arg = "FILE",
 	  .help = "write the hops between switches over each port" },
+	{ "dump_cn_order", OPT_STRING, offsetof(struct route_flags, dump_cn_order), NULL,
+	  .flags_long = "dump_cn_order", .flags = OPT_CLI_ONLY, .arg = "FILE",
+	  .help = "write the compute nodes of a fat tree in the order of contention-free shifts" },
 	{ NULL }
 };
 /* clang-format on */
@@ -50,6 +54,26 @@ static int dump_lid_matrix(const struct route_job *j, FILE *f)
 	return ret == E_OK ? matrixfile_write(j->g, &j->lids, &hops, f) : ret;
 }
 
+/* With the options of ftree, whichever engine made the tables. */
+static int dump_cn_order(const struct route_job *j, FILE *f)
+{
+	struct route_in in = { .g = j->g, .lids = &j->lids };
+	struct why why = { "" };
+	const char *text;
+
+	for (unsigned i = 0; engines[i]; i++) {
+		if (!strcmp(engines[i]->name, "ftree")) {
+			in.options = j->engines.base[i];
+		}
+	}
+	int ret = ftree_cn_order(&in, j->arena, &text, &why);
+	if (ret != E_OK) {
+		fprintf(stderr, "%s\n", why.text);
+		return ret;
+	}
+	return fputs(text, f) < 0 ? -EIO : E_OK;
+}
+
 /* Writes through a temporary name, so that a full disk leaves no half file behind. */
 static int dump_to(const struct route_job *j, const char *path, dump_f *dump)
 {
@@ -72,6 +96,9 @@ static int dump_to(const struct route_job *j, const char *path, dump_f *dump)
 	if (ret == E_OK && !to_stdout && rename(part, path) != 0) {
 		ret = -errno;
 	}
+	if (ret != E_OK && !to_stdout) {
+		remove(part);
+	}
 out:
 	if (ret != E_OK) {
 		fprintf(stderr, "%s: %s\n", path, err_text(ret));
@@ -86,7 +113,8 @@ static int dump_all(const struct route_job *j)
 	}
 	if (dump_to(j, j->flags.dump_lfts, dump_lfts) != EXIT_GOOD ||
 	    dump_to(j, j->flags.dump_sl, dump_sl) != EXIT_GOOD ||
-	    dump_to(j, j->flags.dump_lid_matrix, dump_lid_matrix) != EXIT_GOOD) {
+	    dump_to(j, j->flags.dump_lid_matrix, dump_lid_matrix) != EXIT_GOOD ||
+	    dump_to(j, j->flags.dump_cn_order, dump_cn_order) != EXIT_GOOD) {
 		return EXIT_USAGE;
 	}
 	return EXIT_GOOD;

@@ -25,7 +25,7 @@ struct route_job {
 	struct engine_options engines;
 	struct route_flags {
 		bool json, strict;
-		const char *dump_lfts, *dump_sl, *dump_lid_matrix, *lfts, *sl;
+		const char *dump_lfts, *dump_sl, *dump_lid_matrix, *dump_cn_order, *lfts, *sl;
 	} flags;
 	const char *file; /*!< the topology file */
 	struct graph *g;

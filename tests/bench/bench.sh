@@ -59,6 +59,14 @@ command -v jq >/dev/null || { say "jq is needed"; exit 2; }
 	route_bench ft3456 minhop ft3 24
 	route_bench ft11664 minhop ft3 36
 	route_bench ft11664f1 minhop ft3 36 --fail 0.01 --seed 1
+	for engine in updn ftree dmodc sssp dfsssp; do
+		route_bench "ft11664-$engine" "$engine" ft3 36
+	done
+	for engine in minhop updn ftree dmodc; do
+		route_bench "ft27648-$engine" "$engine" ft3 48
+	done
+	route_bench t16168-minhop minhop torus 16x16x8 2
+	route_bench t161616-minhop minhop torus 16x16x16 1
 	route_bench t888 minhop torus 8x8x8 4
 	route_bench t888-dor dor torus 8x8x8 4
 	route_bench t16168-dor dor torus 16x16x8 2

@@ -76,6 +76,9 @@ again=$(get /v1/nodes)
 same "every LID as before" "$(jq -S '[.nodes[] | {guid, lid}]' <<<"$nodes")" "$(jq -S '[.nodes[] | {guid, lid}]' <<<"$again")"
 holds "epoch does not go back" [ "$(jq .epoch <<<"$again")" -ge "$epoch" ]
 
+# the order of compute nodes that shift permutations want
+same "648 compute nodes in ftree's order" 648 "$("$bin/saguaro" route "$topo" -R ftree --dump-cn-order - | grep -c '^0x0')"
+
 # SIGTERM ends both
 kill "$daemon" "$gateway"
 holds "daemon ends with 0" wait "$daemon"
