@@ -75,7 +75,7 @@ struct option_set {
 	void *base; /*!< struct the offsets point into; strings in it belong to the arena */
 };
 
-enum { OPTION_SETS_MAX = 24 };
+enum { OPTION_SETS_MAX = 40 };
 
 struct option_sets {
 	struct option_set set[OPTION_SETS_MAX];

@@ -187,11 +187,11 @@ const struct option_row config_rows[] = {
 	/* routing and path queries */
 	{ STRING("routing_engine", routing_engine, NULL), .letter = 'R',
 	  .flags_long = "routing_engine", .arg = "LIST",
-	  .help = "Routing engines to try in this order, separated by commas; none is minhop" },
+	  .help = "Routing engines to try in this order, separated by commas; none is minhop; deadlockfree: the first that has no credit loop; no_fallback: no other ones" },
 	{ .name = "credit_loops", .type = OPT_ENUM, MEMBER(credit_loops), .def = "fallback",
 	  .names = credit_loops_names, .flags_long = "credit-loops",
 	  .arg = "fallback|refuse|program",
-	  .help = "When tables could deadlock: take the next engine, keep the running tables, or program them with a warning" },
+	  .help = "When tables could deadlock: take the next engine and at last one that is free of credit loops, keep the running tables, or program them with a warning" },
 	{ .name = "path_selection", .type = OPT_ENUM, MEMBER(path_selection), .def = "minimal",
 	  .names = path_selection_names, .flags_long = "path-selection",
 	  .arg = "minimal|pairwise|orderall|srcdstall",

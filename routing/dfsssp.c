@@ -393,6 +393,7 @@ const struct engine engine_dfsssp = {
 	.name = "dfsssp",
 	.summary = "Paths of sssp on as many virtual lanes as keep them free of credit "
 		   "loops",
+	.deadlock_free_order = 40,
 	.flags = ENGINE_DEADLOCK_FREE | ENGINE_NEEDS_LANES,
 	.options = sssp_rows,
 	.opt_size = sizeof(struct sssp_options),

@@ -54,6 +54,7 @@ static int dnup_route(const struct route_in *in, struct arena *a, struct route_o
 const struct engine engine_dnup = {
 	.name = "dnup",
 	.summary = "Away from hosts, then towards them; free of credit loops",
+	.deadlock_free_order = 80,
 	.flags = ENGINE_DEADLOCK_FREE,
 	.check = dnup_check,
 	.route = dnup_route,

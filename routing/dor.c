@@ -388,6 +388,7 @@ static const struct option_row dor_options[] = {
 const struct engine engine_dor = {
 	.name = "dor",
 	.summary = "Dimension order: free of credit loops on open meshes and hypercubes",
+	.deadlock_free_order = 20,
 	.options = dor_options,
 	.opt_size = sizeof(struct dor_options),
 	.route = dor_route,

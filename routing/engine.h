@@ -59,6 +59,9 @@ struct engine {
 	const char *name;     /*!< value of routing_engine */
 	const char *summary;  /*!< one line: manual page and REST */
 	unsigned flags;       /*!< enum engine_flag */
+	/*! Place in the order in which "deadlockfree" tries engines, from 1: those that route best
+	 *  where they suit come first. 0: it doesn't try this one. */
+	uint8_t deadlock_free_order;
 	const struct option_row *options; /*!< rows for conf, NULL if none */
 	size_t opt_size;
 	/*! Does the fabric suit? \retval E_UNSUITABLE with the reason in \a why. NULL: always. */

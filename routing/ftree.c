@@ -194,6 +194,7 @@ static const struct option_row ftree_rows[] = {
 const struct engine engine_ftree = {
 	.name = "ftree",
 	.summary = "Fat trees: shifts without contention; broken trees stay balanced",
+	.deadlock_free_order = 10,
 	.flags = ENGINE_DEADLOCK_FREE | ENGINE_LMC0_ONLY,
 	.options = ftree_rows,
 	.opt_size = sizeof(struct ftree_options),

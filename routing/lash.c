@@ -305,6 +305,7 @@ const struct engine engine_lash = {
 	.name = "lash",
 	.summary =
 		"Layered shortest paths: free of credit loops on any fabric with lanes",
+	.deadlock_free_order = 50,
 	.flags = ENGINE_DEADLOCK_FREE | ENGINE_NEEDS_LANES | ENGINE_LMC0_ONLY,
 	.options = lash_options,
 	.opt_size = sizeof(struct lash_options),

@@ -10,7 +10,7 @@
 #include "routing/graph.h"
 #include "routing/lids.h"
 
-static const char separators[] = ", \t";
+static const char separators[] = ", \t", deadlock_free[] = "deadlockfree";
 
 static bool word_is(const char *word, size_t len, const char *name)
 {
@@ -36,9 +36,14 @@ static int refuse_word(const char *word, size_t len, struct why *why)
 			strcat(strcat(known, (*e)->name), ", ");
 		}
 	}
-	why_add(why, "unknown routing engine '%.*s'; known are %sand no_fallback",
-	        (int)len, word, known);
+	why_add(why, "unknown routing engine '%.*s'; known are %s%s and no_fallback",
+	        (int)len, word, known, deadlock_free);
 	return E_UNKNOWN;
+}
+
+static unsigned n_named(const struct route_list *l)
+{
+	return l->n - l->n_chosen;
 }
 
 static bool listed(const struct route_list *l, const struct engine *e)
@@ -51,9 +56,41 @@ static bool listed(const struct route_list *l, const struct engine *e)
 	return false;
 }
 
+/* A second mention changes nothing. */
+static void list_add(struct route_list *l, const struct engine *e)
+{
+	if (!listed(l, e) && l->n < ROUTE_LIST_MAX) {
+		l->engine[l->n++] = e;
+	}
+}
+
+/* Next engine of "deadlockfree" after a place in its order; NULL: there is none. */
+static const struct engine *next_deadlock_free(unsigned after)
+{
+	const struct engine *next = NULL;
+
+	for (const struct engine *const *e = engines; *e; e++) {
+		if ((*e)->deadlock_free_order > after &&
+		    (!next || (*e)->deadlock_free_order < next->deadlock_free_order)) {
+			next = *e;
+		}
+	}
+	return next;
+}
+
+static void list_add_deadlock_free(struct route_list *l)
+{
+	const struct engine *e = next_deadlock_free(0);
+
+	for (; e; e = next_deadlock_free(e->deadlock_free_order)) {
+		list_add(l, e);
+	}
+}
+
 int route_list_parse(const char *text, struct route_list *ret, struct why *why)
 {
 	struct route_list l = { 0 };
+	bool choose = false;
 
 	for (const char *p = text ? text : ""; *(p += strspn(p, separators));) {
 		size_t len = strcspn(p, separators);
@@ -61,15 +98,27 @@ int route_list_parse(const char *text, struct route_list *ret, struct why *why)
 
 		if (word_is(p, len, "no_fallback")) {
 			l.no_fallback = true;
+		} else if (word_is(p, len, deadlock_free)) {
+			choose = true;
 		} else if (!e) {
 			return refuse_word(p, len, why);
-		} else if (!listed(&l, e) && l.n < ROUTE_LIST_MAX) {
-			l.engine[l.n++] = e; /* a second mention changes nothing */
+		} else if (choose && !listed(&l, e)) {
+			why_add(why, "routing engine '%s' behind '%s' would never be reached",
+			        e->name, deadlock_free);
+			return E_UNKNOWN;
+		} else {
+			list_add(&l, e);
 		}
 		p += len;
 	}
-	if (l.n == 0) {
-		l.engine[l.n++] = engine_find("minhop");
+	if (l.n == 0 && !choose) {
+		list_add(&l, engine_find("minhop"));
+	}
+	if (choose) {
+		unsigned named = l.n;
+
+		list_add_deadlock_free(&l);
+		l.n_chosen = l.n - named;
 	}
 	*ret = l;
 	return E_OK;
@@ -77,7 +126,7 @@ int route_list_parse(const char *text, struct route_list *ret, struct why *why)
 
 int route_list_without_qos(const struct route_list *l, struct why *why)
 {
-	for (unsigned i = 0; i < l->n; i++) {
+	for (unsigned i = 0; i < n_named(l); i++) {
 		if (l->engine[i]->flags & ENGINE_NEEDS_LANES) {
 			why_add(why,
 			        "routing engine '%s' needs virtual lanes, which are "
@@ -273,20 +322,23 @@ static bool goes_on(const struct route_request *r, int outcome)
 	return outcome == E_UNSUITABLE || outcome == E_LOOP || outcome == E_NOPATH;
 }
 
-/* The list, then minhop as the last resort unless that is forbidden or was tried. */
-static unsigned engines_to_try(const struct route_request *r,
-                               const struct engine *ret[ROUTE_LIST_MAX + 1])
+/* The list with what comes after it. */
+static struct route_list engines_to_try(const struct route_request *r)
 {
-	const struct engine *last = engine_find("minhop");
-	unsigned n = 0;
+	struct route_list l = r->list;
 
-	for (unsigned i = 0; i < r->list.n; i++) {
-		ret[n++] = r->list.engine[i];
+	if (l.n == 0 || (!l.no_fallback && !l.n_chosen)) {
+		list_add(&l, engine_find("minhop"));
 	}
-	if (n == 0 || (!r->list.no_fallback && !listed(&r->list, last))) {
-		ret[n++] = last;
+	if (!l.no_fallback && r->credit_loops == ROUTE_CREDIT_FALLBACK) {
+		list_add_deadlock_free(&l);
 	}
-	return n;
+	return l;
+}
+
+static const char *first_word(const struct route_list *l)
+{
+	return n_named(l) ? l->engine[0]->name : l->n ? deadlock_free : "minhop";
 }
 
 /* A credit loop that is programmed on purpose stays visible. */
@@ -297,27 +349,69 @@ static void warn_credit_loop(const struct route_request *r, struct arena *a,
 	        proof_text(&ret->proof, r->g, a));
 }
 
+static bool is_wanted(const struct route_request *r, const struct route_result *res)
+{
+	return r->credit_loops == ROUTE_CREDIT_PROGRAM || res->out.may_deadlock;
+}
+
+/* Outcome of one engine of the list; a reason why it can't be used goes to why. */
+static int try_engine(const struct route_request *r, const struct engine *e,
+                      struct arena *a, struct why *why, struct route_result *res)
+{
+	int outcome = attempt(r, e, a, why, res);
+
+	if (outcome == E_CREDITLOOP && is_wanted(r, res)) {
+		warn_credit_loop(r, a, res);
+		return E_OK;
+	}
+	if (outcome != E_OK && outcome != E_UNSUITABLE && goes_on(r, outcome)) {
+		why_add(why, "%s: %s", e->name, proof_text(&res->proof, r->g, a));
+	}
+	return outcome;
+}
+
+/* What "deadlockfree" settled on, and why on none before it. */
+static void note_choice(struct route_result *res, const struct why *passed_over)
+{
+	why_add(&res->out.notes, "%s chose %s, which proves out with %u lane%s",
+	        deadlock_free, res->used->name, res->proof.vls_used,
+	        res->proof.vls_used == 1 ? "" : "s");
+	if (passed_over->text[0]) {
+		why_add(&res->out.notes, "%s", passed_over->text);
+	}
+}
+
+/* Tables with a credit loop are nothing that "deadlockfree" could mean. */
+static bool is_chosen(const struct route_list *asked, unsigned i)
+{
+	return i >= n_named(asked) && i < asked->n;
+}
+
+static struct route_request request_for(const struct route_request *r, unsigned i)
+{
+	struct route_request own = *r;
+
+	if (is_chosen(&r->list, i)) {
+		own.credit_loops = ROUTE_CREDIT_FALLBACK;
+	}
+	return own;
+}
+
 int route_run(const struct route_request *r, struct arena *a, struct route_result *ret)
 {
-	const struct engine *list[ROUTE_LIST_MAX + 1];
-	unsigned n = engines_to_try(r, list);
-	struct route_result res = { .engine_asked = list[0]->name }, shown = res;
+	const struct route_list l = engines_to_try(r);
+	struct route_result res = { .engine_asked = first_word(&r->list) }, shown = res;
 	int outcome = E_UNSUITABLE, shown_outcome = E_OK;
-	struct why why = { "" };
+	struct why refused = { "" }, passed_over = { "" };
+	unsigned i;
 
-	for (unsigned i = 0; i < n; i++) {
-		outcome = attempt(r, list[i], a, &why, &res);
-		if (outcome == E_CREDITLOOP &&
-		    (r->credit_loops == ROUTE_CREDIT_PROGRAM || res.out.may_deadlock)) {
-			warn_credit_loop(r, a, &res);
-			outcome = E_OK;
-		}
-		if (outcome == E_OK || !goes_on(r, outcome)) {
+	for (i = 0; i < l.n; i++) {
+		const struct route_request own = request_for(r, i);
+
+		outcome = try_engine(&own, l.engine[i], a,
+		                     is_chosen(&r->list, i) ? &passed_over : &refused, &res);
+		if (outcome == E_OK || !goes_on(&own, outcome)) {
 			break;
-		}
-		if (outcome != E_UNSUITABLE) {
-			why_add(&why, "%s: %s", list[i]->name,
-			        proof_text(&res.proof, r->g, a));
 		}
 		if (outcome != E_UNSUITABLE && !shown_outcome) {
 			shown = res;
@@ -326,15 +420,21 @@ int route_run(const struct route_request *r, struct arena *a, struct route_resul
 		res.used = NULL;
 	}
 	if (outcome == E_OK) {
-		res.fallback_reason = why;
+		if (is_chosen(&r->list, i)) {
+			note_choice(&res, &passed_over);
+		}
+		res.fallback_reason = refused;
 		*ret = res;
 		return finish(r, a, ret);
 	}
-	if (shown_outcome && goes_on(r, outcome)) {
+	if (shown_outcome && i == l.n) {
 		res = shown; /* of several refused tables the first is shown */
 		outcome = shown_outcome;
 	}
-	res.fallback_reason = why;
+	if (passed_over.text[0]) {
+		why_add(&refused, "%s", passed_over.text);
+	}
+	res.fallback_reason = refused;
 	*ret = res;
 	return outcome;
 }

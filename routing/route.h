@@ -18,21 +18,27 @@ struct lids;
  * which one it was and why. A fallback is never silent.
  *
  * The list is that of OpenSM: names separated by commas, blanks or tabs; "no_fallback"
- * anywhere forbids the final fallback to minhop; empty or NULL means minhop. An unknown
- * name is an error here, with the known names.
+ * anywhere forbids engines that are not listed; empty or NULL means minhop. The word
+ * "deadlockfree" stands for every engine that has a deadlock_free_order, in that order: the
+ * first that proves out is a choice, no fallback. An unknown name is an error here, with
+ * the known names.
+ *
+ * After the list come minhop, unless "deadlockfree" was said, and, where a credit loop is
+ * to lead to another engine (ROUTE_CREDIT_FALLBACK), what "deadlockfree" stands for.
  */
-enum { ROUTE_LIST_MAX = 16 };
+enum { ROUTE_LIST_MAX = 32 };
 
 struct route_list {
 	const struct engine *engine[ROUTE_LIST_MAX];
 	unsigned n;
 	bool no_fallback;
+	unsigned n_chosen; /*!< of these, at the end: stand there for the word "deadlockfree" */
 };
 
 /*! \retval E_UNKNOWN  The word is in \a why. */
 int route_list_parse(const char *text, struct route_list *ret, struct why *why);
 
-/*! \brief May these engines be used without quality of service? \retval E_UNSUITABLE  One needs lanes. */
+/*! \brief May these engines be used without quality of service? \retval E_UNSUITABLE  One that is named needs lanes. */
 int route_list_without_qos(const struct route_list *l, struct why *why);
 
 /*! Options of all engines as sets for conf, each with a base allocated in an arena. */
@@ -51,7 +57,7 @@ struct route_request {
 	const struct lids *lids;
 	struct route_list list;
 	const struct engine_options *options; /*!< NULL: defaults */
-	enum route_credit_loops credit_loops; /*!< fallback acts as refuse while no engine is deadlock free */
+	enum route_credit_loops credit_loops;
 	bool strict;                /*!< management pairs count */
 	const struct lft *prev;     /*!< or NULL */
 	const _Atomic bool *cancel; /*!< or NULL */
@@ -60,9 +66,11 @@ struct route_request {
 };
 
 struct route_result {
-	const char *engine_asked;   /*!< as written, "minhop" when empty */
+	const char *engine_asked;   /*!< first word of the list, "minhop" when empty */
 	const struct engine *used;  /*!< NULL: all failed */
-	struct why fallback_reason; /*!< empty: the first of the list was used */
+	/*! Why engines that were asked for were not used, empty if the first was. Why
+	 *  "deadlockfree" passed over engines stands in out.notes. */
+	struct why fallback_reason;
 	struct route_out out;
 	struct proof proof;         /*!< of out */
 	struct paths paths;         /*!< of out; empty when refused */

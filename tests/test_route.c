@@ -143,7 +143,7 @@ END_TEST
 START_TEST(credit_loop)
 {
 	struct graph *g = fabric_make("torus 5 1", 0, 1, arena);
-	struct route_request r = request(g, 0, NULL);
+	struct route_request r = request(g, 0, "minhop,no_fallback");
 	struct route_result res;
 
 	r.credit_loops = (enum route_credit_loops)_i;
@@ -165,6 +165,85 @@ START_TEST(credit_loop)
 }
 END_TEST
 
+/* Its default: another engine, one that is free of deadlock, with the reason. */
+START_TEST(credit_loop_leads_to_another)
+{
+	struct graph *g = fabric_make("torus 5 1", 0, 1, arena);
+	struct route_request r = request(g, 0, "");
+	struct route_result res;
+
+	r.max_lanes = (uint8_t)_i;
+	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+	ck_assert_str_eq(res.engine_asked, "minhop");
+	ck_assert_uint_gt(res.used->deadlock_free_order, 0);
+	ck_assert_ptr_nonnull(strstr(res.fallback_reason.text, "minhop: credit loop"));
+	ck_assert_str_eq(res.warning.text, "");
+	ck_assert(proof_passed(&res.proof, false));
+	ck_assert(_i == 0 || res.proof.vls_used <= (unsigned)_i);
+	r.credit_loops = ROUTE_CREDIT_REFUSE;
+	ck_assert_int_eq(route_run(&r, arena, &res), E_CREDITLOOP);
+}
+END_TEST
+
+/* "deadlockfree" on fabrics with and without loops, on all lanes and on one. */
+/* clang-format off */
+static const struct {
+	const char *fabric, *used; /* NULL: any that has a place in the order */
+	uint8_t lanes;
+} choices[] = {
+	{ "ft3 4",            "ftree", 0 },
+	{ "ft3 4",            "ftree", 1 },
+	{ "mesh 4x4 2",       "dor",   1 },
+	{ "torus 5x5 1",      NULL,    0 },
+	{ "torus 5x5 1",      NULL,    2 },
+	{ "torus 5x5 1",      NULL,    1 },
+	{ "jellyfish 16 4 2", NULL,    0 },
+	{ "jellyfish 16 4 2", NULL,    1 },
+};
+/* clang-format on */
+
+START_TEST(deadlock_free)
+{
+	struct graph *g = fabric_make(choices[_i].fabric, 0, 1, arena);
+	struct route_request r = request(g, 0, "deadlockfree");
+	struct route_result res;
+
+	r.max_lanes = choices[_i].lanes;
+	r.credit_loops = (enum route_credit_loops)(_i % 3); /* makes no difference */
+	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+	ck_assert_str_eq(res.engine_asked, "deadlockfree");
+	ck_assert_str_eq(res.fallback_reason.text, "");
+	ck_assert(proof_passed(&res.proof, false));
+	ck_assert_uint_gt(res.used->deadlock_free_order, 0);
+	if (choices[_i].used) {
+		ck_assert_str_eq(res.used->name, choices[_i].used);
+	} else {
+		ck_assert_ptr_nonnull(strstr(res.out.notes.text, "ftree: "));
+	}
+	ck_assert_ptr_nonnull(strstr(res.out.notes.text,
+	                             arena_printf(arena, "deadlockfree chose %s, which",
+	                                          res.used->name)));
+}
+END_TEST
+
+START_TEST(deadlock_free_list)
+{
+	struct route_list l;
+	struct why why = { "" };
+
+	ck_assert_int_eq(route_list_parse("minhop deadlockfree", &l, &why), E_OK);
+	ck_assert_ptr_eq(l.engine[0], engine_find("minhop"));
+	ck_assert_uint_eq(l.n, l.n_chosen + 1);
+	for (unsigned i = 2; i < l.n; i++) {
+		ck_assert_uint_gt(l.engine[i]->deadlock_free_order,
+		                  l.engine[i - 1]->deadlock_free_order);
+	}
+	ck_assert_int_eq(route_list_without_qos(&l, &why), E_OK);
+	ck_assert_int_eq(route_list_parse("deadlockfree minhop", &l, &why), E_UNKNOWN);
+	ck_assert_ptr_nonnull(strstr(why.text, "'minhop' behind 'deadlockfree'"));
+}
+END_TEST
+
 /* Management pairs of a three-level tree turn at the bottom: only strict minds. */
 START_TEST(strict)
 {
@@ -176,6 +255,9 @@ START_TEST(strict)
 	ck_assert_uint_gt(res.proof.management_credit_loops, 0);
 	ck_assert(res.proof.cycle[0].management);
 	r.strict = true;
+	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+	ck_assert_uint_eq(res.proof.management_credit_loops, 0);
+	r.list.no_fallback = true;
 	ck_assert_int_eq(route_run(&r, arena, &res), E_CREDITLOOP);
 	ck_assert_ptr_nonnull(strstr(res.fallback_reason.text, "management credit loop"));
 }
@@ -194,6 +276,7 @@ START_TEST(degraded_tree)
 	ck_assert_uint_eq(res.proof.credit_loops, 0);
 	ck_assert_uint_gt(res.proof.management_credit_loops, 0);
 	r.strict = true;
+	r.credit_loops = ROUTE_CREDIT_REFUSE;
 	ck_assert_int_eq(route_run(&r, arena, &res), E_CREDITLOOP);
 }
 END_TEST
@@ -279,7 +362,10 @@ START_TEST(nothing_works)
 	struct route_request r = request(g, 1, NULL);
 	struct route_result res;
 
-	r.list = (struct route_list){ .engine = { &picky, &dizzy, &lazy }, .n = 3 };
+	r.list = (struct route_list){ .engine = { &picky, &dizzy, &lazy,
+		                                  engine_find("minhop") },
+		                      .n = 4,
+		                      .no_fallback = true };
 	ck_assert_int_eq(route_run(&r, arena, &res), E_LOOP);
 	ck_assert_ptr_eq(res.used, &dizzy);
 	ck_assert_uint_gt(res.proof.forwarding_loops, 0);
@@ -424,7 +510,7 @@ START_TEST(fabric_files)
 	diags_init(d, arena);
 	ck_assert_msg(topo_read(path, arena, d, &g) == E_OK, "%s", diags_first_error(d));
 	for (uint32_t lmc = 0; lmc < 3; lmc += 2) {
-		r = request(g, lmc, NULL);
+		r = request(g, lmc, "no_fallback");
 		ck_assert_int_eq(route_run(&r, arena, &res), files[_i].ret);
 		ck_assert_uint_eq(res.proof.unreachable_pairs + res.proof.holes, 0);
 		ck_assert_uint_eq(res.proof.pairs, files[_i].pairs << lmc);
@@ -443,6 +529,9 @@ int main(void)
 	tcase_add_test(t, engine_table);
 	tcase_add_test(t, healthy);
 	tcase_add_loop_test(t, credit_loop, 0, 3);
+	tcase_add_loop_test(t, credit_loop_leads_to_another, 0, 4);
+	tcase_add_loop_test(t, deadlock_free, 0, sizeof(choices) / sizeof(*choices));
+	tcase_add_test(t, deadlock_free_list);
 	tcase_add_test(t, strict);
 	tcase_add_loop_test(t, degraded_tree, 0, 2);
 	tcase_add_loop_test(t, fallback, 0, sizeof(bad_engines) / sizeof(*bad_engines));

@@ -444,6 +444,7 @@ START_TEST(credit_loop_refused)
 	rig_file(rig, "ring-4.topo");
 	rig_sim(rig, 1, 0);
 	rig->config.credit_loops = _i == 0 ? CREDIT_REFUSE : CREDIT_FALLBACK;
+	rig->deps.list.no_fallback = true;
 	log_set_level(LOG_LEVEL_ERROR);
 	rig_start(rig);
 	rig_heavy(rig, 1);
