@@ -31,8 +31,9 @@
 #include "routing/dmodc.h"
 #include "routing/engine.h"
 #include "routing/graph.h"
+#include "routing/guid_switches.h"
 
-enum { RANK_NONE = 0xff, RANK_MAX = 0xfe, NAMED_MAX = 3, UNUSED_SHARE = 20 };
+enum { RANK_NONE = 0xff, RANK_MAX = 0xfe, UNUSED_SHARE = 20 };
 
 /* Working memory of the whole. */
 struct shape {
@@ -205,49 +206,19 @@ static int rank_alone(struct shape *x, uint8_t *rank)
 	return E_OK;
 }
 
-/* The switches of a root file: a node's or an end port's GUID stands for where it hangs.
- */
-static uint32_t mark_roots(struct shape *x, const struct guid_file *f, uint8_t *rank)
+static void mark_root(void *ctx, uint32_t sw, const struct guid_record *r)
 {
-	const struct graph *g = x->g;
-	uint32_t n_found = 0, n_unknown = 0;
+	uint8_t *rank = ctx;
+	(void)r;
 
-	for (uint32_t i = 0; i < f->n; i++) {
-		uint32_t node = graph_node_by_guid(g, f->records[i].guid);
-		uint32_t port = graph_port_by_guid(g, f->records[i].guid);
-		uint32_t first = node == GRAPH_NONE ? port : graph_port(g, node, 0);
-		uint32_t n = node == GRAPH_NONE ? port != GRAPH_NONE
-		                                : g->nodes[node].n_ports + 1U;
-		uint32_t before = n_found;
-
-		for (uint32_t p = first; p < first + n; p++) {
-			uint32_t s = graph_is_end_port(g, p) ? graph_switch_of(g, p)
-			                                     : GRAPH_NONE;
-
-			if (s != GRAPH_NONE) {
-				rank[s] = 0;
-				n_found++;
-			}
-		}
-		if (n_found == before && n_unknown++ < NAMED_MAX) {
-			why_add(x->why,
-			        "%s:%u: 0x%016" PRIx64 " is on no switch of the fabric",
-			        f->path, f->records[i].line, f->records[i].guid);
-		}
-	}
-	if (n_unknown > NAMED_MAX) {
-		why_add(x->why,
-		        "%s: %" PRIu32 " more GUIDs are on no switch of the fabric",
-		        f->path, n_unknown - NAMED_MAX);
-	}
-	return n_found;
+	rank[sw] = 0;
 }
 
 /* Distances from the roots, turned round in each part so that the lowest have rank 0. */
 static int rank_by_roots(struct shape *x, const struct guid_file *roots, uint8_t *rank)
 {
 	memset(rank, RANK_NONE, x->t->n);
-	if (!mark_roots(x, roots, rank) && x->t->n) {
+	if (!guid_switches(x->g, roots, mark_root, rank, x->why) && x->t->n) {
 		why_add(x->why, "dmodc: no root switch: none of %s is in the fabric",
 		        roots->path);
 		return E_UNSUITABLE;

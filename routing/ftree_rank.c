@@ -15,6 +15,7 @@
 #include "conf/err.h"
 #include "conf/guidfile.h"
 #include "routing/ftree.h"
+#include "routing/guid_switches.h"
 #include "routing/lids.h"
 
 enum { NAMED_MAX = 3, UNRANKED = 0xff };
@@ -122,33 +123,31 @@ static const char *name_of(const struct ftree *f, uint32_t s)
 	return f->g->nodes[f->g->switches[s]].description;
 }
 
-/* A host in the root file stands for its switch. Returns roots found. */
+struct root_queue {
+	struct ftree *f;
+	uint32_t *queue, n;
+};
+
+static void queue_root(void *ctx, uint32_t sw, const struct guid_record *r)
+{
+	struct root_queue *x = ctx;
+	(void)r;
+
+	if (x->f->rank[sw] == UNRANKED) {
+		x->f->rank[sw] = 0;
+		x->queue[x->n++] = sw;
+	}
+}
+
+/* A host in the root file stands for its switches. Returns roots found. */
 static uint32_t queue_roots(struct ftree *f, uint32_t *queue, struct why *why)
 {
-	const struct guid_file *list = f->opt->roots;
-	struct unknown u = { list, why, "switch, and no host on one", 0 };
-	uint32_t n = 0;
+	struct root_queue x = { .f = f, .queue = queue };
 
-	for (uint32_t i = 0; list && i < list->n; i++) {
-		uint32_t node = graph_node_by_guid(f->g, list->records[i].guid);
-		uint32_t port = graph_port_by_guid(f->g, list->records[i].guid), s;
-
-		if (port == GRAPH_NONE && node != GRAPH_NONE &&
-		    f->g->nodes[node].type != NODE_SWITCH) {
-			port = graph_port(f->g, node, 1);
-		}
-		s = port == GRAPH_NONE ? GRAPH_NONE : graph_switch_of(f->g, port);
-		if (s == GRAPH_NONE) {
-			complain(&u, &list->records[i]);
-		} else if (f->rank[s] == UNRANKED) {
-			f->rank[s] = 0;
-			queue[n++] = s;
-		}
+	if (f->opt->roots) {
+		guid_switches(f->g, f->opt->roots, queue_root, &x, why);
 	}
-	if (list) {
-		complain_rest(&u);
-	}
-	return n;
+	return x.n;
 }
 
 /*

@@ -155,6 +155,15 @@ bool graph_is_end_port(const struct graph *g, uint32_t port);
 /*! \brief Switch index on which an end port hangs (its own switch for port 0), GRAPH_NONE if not on a switch. */
 uint32_t graph_switch_of(const struct graph *g, uint32_t port);
 
+/*!
+ * \brief Switches that a GUID of an operator's list stands for: that of a switch itself,
+ * of an end port the one it hangs on, of a CA or router those of all its ports. \param
+ * ret  [GRAPH_NODE_PORTS] switch indices, each once, by port. \return How many, 0: the
+ * GUID is on no switch. O(log n).
+ */
+enum { GRAPH_NODE_PORTS = 254 };
+unsigned graph_switches_by_guid(const struct graph *g, uint64_t guid, uint32_t *ret);
+
 /*! \brief Connected part of each node, numbered from 0 in node order. \param ret [n_nodes]. */
 int graph_components(const struct graph *g, struct arena *a, uint32_t **ret, uint32_t *ret_n);
 

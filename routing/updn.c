@@ -40,6 +40,7 @@
 #include "conf/text.h"
 #include "routing/engine.h"
 #include "routing/graph.h"
+#include "routing/guid_switches.h"
 #include "routing/updown.h"
 
 struct updn_options {
@@ -47,64 +48,9 @@ struct updn_options {
 	bool connect_roots;
 };
 
-enum { BITS = 64, NAMED_MAX = 3 };
+enum { BITS = 64 };
 
 /* ---- GUIDs of the files ---- */
-
-/* Where a GUID of a file stands in the fabric. */
-typedef void found_f(void *ctx, uint32_t sw, const struct guid_record *r);
-
-/* All switches a node is or hangs on. Returns how many. */
-static unsigned switches_of_node(const struct graph *g, uint32_t node,
-                                 const struct guid_record *r, found_f *found, void *ctx)
-{
-	unsigned n = 0;
-
-	for (unsigned num = 0; num <= g->nodes[node].n_ports; num++) {
-		uint32_t port = graph_port(g, node, num);
-		uint32_t sw = graph_is_end_port(g, port) ? graph_switch_of(g, port)
-		                                         : GRAPH_NONE;
-
-		if (sw != GRAPH_NONE) {
-			found(ctx, sw, r);
-			n++;
-		}
-	}
-	return n;
-}
-
-/* Looks up every GUID of a file: a node's, or an end port's. Returns how many were found.
- */
-static unsigned look_up(const struct graph *g, const struct guid_file *f, found_f *found,
-                        void *ctx, struct why *why)
-{
-	unsigned n_found = 0, n_unknown = 0;
-
-	for (uint32_t i = 0; i < f->n; i++) {
-		const struct guid_record *r = &f->records[i];
-		uint32_t node = graph_node_by_guid(g, r->guid);
-		uint32_t port =
-			node == GRAPH_NONE ? graph_port_by_guid(g, r->guid) : GRAPH_NONE;
-		uint32_t sw = port == GRAPH_NONE ? GRAPH_NONE : graph_switch_of(g, port);
-
-		if (sw != GRAPH_NONE) {
-			found(ctx, sw, r);
-			n_found++;
-		} else if (node != GRAPH_NONE &&
-		           switches_of_node(g, node, r, found, ctx)) {
-			n_found++;
-		} else if (n_unknown++ < NAMED_MAX) {
-			why_add(why,
-			        "%s:%u: 0x%016" PRIx64 " is on no switch of the fabric",
-			        f->path, r->line, r->guid);
-		}
-	}
-	if (n_unknown > NAMED_MAX) {
-		why_add(why, "%s: %u more GUIDs are on no switch of the fabric", f->path,
-		        n_unknown - NAMED_MAX);
-	}
-	return n_found;
-}
 
 static void mark_root(void *ctx, uint32_t sw, const struct guid_record *r)
 {
@@ -172,7 +118,7 @@ static int ranks_of_file(const struct graph *g, const struct guid_file *roots,
 		return -ENOMEM;
 	}
 	memset(rank, 0xff, g->n_switches * sizeof(*rank));
-	if (!look_up(g, roots, mark_root, rank, why) && g->n_switches) {
+	if (!guid_switches(g, roots, mark_root, rank, why) && g->n_switches) {
 		why_add(why, "updn: no root switch: none of %s is in the fabric",
 		        roots->path);
 		return E_UNSUITABLE;
@@ -382,7 +328,7 @@ static int ids_of_file(const struct graph *g, const struct guid_file *f, struct 
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		id[s] = g->nodes[g->switches[s]].guid;
 	}
-	look_up(g, f, set_id, id, why);
+	guid_switches(g, f, set_id, id, why);
 	*ret = id;
 	return E_OK;
 }

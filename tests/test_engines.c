@@ -18,6 +18,7 @@
 #include "conf/arena.h"
 #include "conf/diag.h"
 #include "conf/err.h"
+#include "conf/guidfile.h"
 #include "conf/option.h"
 #include "routing/engine.h"
 #include "routing/graph.h"
@@ -285,6 +286,46 @@ START_TEST(every_engine)
 }
 END_TEST
 
+static unsigned find_fabric(const char *name)
+{
+	unsigned i = 0;
+
+	while (strcmp(fabrics[i].command, name) != 0) {
+		i++;
+	}
+	return i;
+}
+
+/* Root files: the NodeGUID of a host stands for the switches of all its ports. */
+START_TEST(roots_by_node_guid)
+{
+	const struct engine *e = engines[(unsigned)_i % engine_count()];
+	struct guid_record r = { .guid = UINT64_C(0x0002c90500003000),
+		                 .rest = "",
+		                 .line = 1 };
+	struct guid_file roots = { .path = "roots", .records = &r, .n = 1 };
+	struct graph *g = make(find_fabric("dual-port.topo"), 0, 1);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct route_in in = { .g = g, .lids = &l, .options = default_options(e) };
+	const struct option_row *o = e->options;
+	struct route_out out = { 0 };
+
+	/* only its second port is cabled */
+	ck_assert_uint_ne(graph_node_by_guid(g, r.guid), GRAPH_NONE);
+	ck_assert_uint_eq(graph_port_by_guid(g, r.guid), GRAPH_NONE);
+	while (o && o->name && strcmp(o->name, "root_guid_file") != 0) {
+		o++;
+	}
+	if (!o || !o->name) {
+		return;
+	}
+	*(const struct guid_file **)((char *)(uintptr_t)in.options + o->offset) = &roots;
+	ck_assert_int_eq(e->route(&in, arena, &out), E_OK);
+	ck_assert_msg(!strstr(out.notes.text, "0x0002c90500003000"), "%s: %s", e->name,
+	              out.notes.text);
+}
+END_TEST
+
 START_TEST(balance)
 {
 	const struct engine *e = engine_find(balanced[_i].engine);
@@ -311,6 +352,7 @@ int main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, every_engine, 0, (int)(N_FABRICS * engine_count()));
+	tcase_add_loop_test(t, roots_by_node_guid, 0, (int)engine_count());
 	tcase_add_loop_test(t, balance, 0, sizeof(balanced) / sizeof(*balanced));
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);

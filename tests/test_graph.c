@@ -276,6 +276,35 @@ START_TEST(reading_order_does_not_matter)
 }
 END_TEST
 
+/* What a GUID of a list stands for: a switch, a port's switch, those of a node's ports.
+ */
+START_TEST(switches_by_guid)
+{
+	uint32_t a = add(NODE_SWITCH, 0x10, 4), b = add(NODE_SWITCH, 0x20, 4);
+	uint32_t two = add(NODE_CA, 0x30, 3), late = add(NODE_CA, 0x40, 2),
+		 sw[GRAPH_NODE_PORTS];
+
+	ck_assert_int_eq(wire(two, 1, a, 1), E_OK);
+	ck_assert_int_eq(wire(two, 2, b, 1), E_OK);
+	ck_assert_int_eq(wire(two, 3, a, 2), E_OK);
+	ck_assert_int_eq(wire(late, 2, b, 2), E_OK);
+	add(NODE_CA, 0x50, 1);
+	freeze();
+	ck_assert_uint_eq(graph_switches_by_guid(g, 0x10, sw), 1);
+	ck_assert_uint_eq(g->nodes[g->switches[sw[0]]].guid, 0x10);
+	ck_assert_uint_eq(graph_switches_by_guid(g, 0x30, sw), 2);
+	ck_assert_uint_eq(g->nodes[g->switches[sw[0]]].guid, 0x10);
+	ck_assert_uint_eq(g->nodes[g->switches[sw[1]]].guid, 0x20);
+	ck_assert_uint_eq(graph_switches_by_guid(g, 0x32, sw), 1);
+	ck_assert_uint_eq(g->nodes[g->switches[sw[0]]].guid, 0x20);
+	ck_assert_uint_eq(graph_switches_by_guid(g, 0x40, sw), 1);
+	ck_assert_uint_eq(g->nodes[g->switches[sw[0]]].guid, 0x20);
+	ck_assert_uint_eq(graph_switches_by_guid(g, 0x41, sw), 0); /* not cabled */
+	ck_assert_uint_eq(graph_switches_by_guid(g, 0x50, sw), 0);
+	ck_assert_uint_eq(graph_switches_by_guid(g, 0x99, sw), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("graph");
@@ -283,6 +312,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, empty_graph);
+	tcase_add_test(t, switches_by_guid);
 	tcase_add_test(t, defaults_of_a_node);
 	tcase_add_test(t, bad_nodes_are_refused);
 	tcase_add_test(t, bad_cables_are_refused);
