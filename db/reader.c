@@ -409,15 +409,36 @@ int snap_path(struct snap_reader *r, const struct snap_end *src, uint32_t dlid,
 	return E_OK;
 }
 
-int snap_lft(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret_port)
+static int lft_chunk(struct snap_reader *r, uint64_t sw_guid, uint32_t lid,
+                     struct chunk *ret)
 {
 	uint8_t key[CHUNK_KEY];
-	struct chunk c = { NULL, 0 };
 	key_chunk(key, sw_guid, lid / LFT_PER_CHUNK);
-	int res = touch_chunk(r, SNAP_LFT, key, sizeof(key), 1, &c);
+	return touch_chunk(r, SNAP_LFT, key, sizeof(key), 1, ret);
+}
+
+int snap_lft(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret_port)
+{
+	struct chunk c = { NULL, 0 };
+	int res = lft_chunk(r, sw_guid, lid, &c);
 	if (res == E_OK) {
 		*ret_port =
 			lid % LFT_PER_CHUNK < c.len ? c.data[lid % LFT_PER_CHUNK] : 0xff;
+	}
+	return res;
+}
+
+int snap_lft_block(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret,
+                   unsigned n)
+{
+	struct chunk c = { NULL, 0 };
+	int res = E_OK;
+	for (unsigned i = 0; i < n && res == E_OK; i++) {
+		uint32_t at = (lid + i) % LFT_PER_CHUNK;
+		if (i == 0 || at == 0) {
+			res = lft_chunk(r, sw_guid, lid + i, &c);
+		}
+		ret[i] = at < c.len ? c.data[at] : 0xff;
 	}
 	return res;
 }

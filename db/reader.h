@@ -124,6 +124,8 @@ int snap_port(struct snap_reader *r, uint64_t node_guid, uint8_t num, struct sna
 int snap_lid(struct snap_reader *r, uint32_t lid, struct snap_end *ret);              /*!< O(1), no database search after the first of a chunk */
 int snap_port_guid(struct snap_reader *r, uint64_t guid, struct snap_end *ret);       /*!< port GUID, or node GUID of a switch */
 int snap_lft(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret_port); /*!< 0xff: no route */
+/*! \brief Ports of \a n LIDs from \a lid on; 0xff where there is no route. Cost: one database search per chunk touched. */
+int snap_lft_block(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret, unsigned n);
 int snap_path(struct snap_reader *r, const struct snap_end *src, uint32_t dlid, struct snap_path *ret); /*!< O(1) once its chunk was touched in this epoch. \retval E_NOTFOUND  no row: walk the LFT. */
 int snap_sl(struct snap_reader *r, uint8_t lane, uint8_t *ret_sl);                    /*!< `vls`, QoS class 0 */
 

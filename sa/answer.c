@@ -19,6 +19,7 @@
 #include <stdlib.h>
 
 #include "conf/err.h"
+#include "db/reader.h"
 #include "sa/record.h"
 #include "sa/wire.h"
 
@@ -58,6 +59,7 @@ static unsigned method_bit(uint8_t method)
 	case UMAD_SA_METHOD_GET_TABLE: return SA_GETTABLE;
 	case UMAD_SA_METHOD_DELETE: return SA_DELETE;
 	case UMAD_SA_METHOD_GET_MULTI: return SA_GETMULTI;
+	case UMAD_SA_METHOD_GET_TRACE_TABLE: return SA_GETTRACETABLE;
 	default: return 0;
 	}
 }
@@ -109,13 +111,17 @@ static uint8_t response_method(uint8_t method)
 	                                 : method | UMAD_METHOD_RESP_MASK;
 }
 
-/* Header of the reply in front of n records of stride bytes. */
-static void put_header(const struct umad_sa_packet *in, uint16_t status, size_t n,
-                       size_t stride, bool table, struct sa_reply *reply)
+/* Header of the reply in front of n records of stride bytes. \a id: of the records, 0: as
+ * asked. */
+static void put_header(const struct umad_sa_packet *in, uint16_t status, uint16_t id,
+                       size_t n, size_t stride, bool table, struct sa_reply *reply)
 {
 	struct umad_sa_packet head = *in;
 
 	head.mad_hdr.method = response_method(in->mad_hdr.method);
+	if (id != 0) {
+		head.mad_hdr.attr_id = htobe16(id);
+	}
 	head.mad_hdr.status = htobe16(status);
 	head.rmpp_hdr = (struct umad_rmpp_hdr){ 0 };
 	if (table) {
@@ -134,16 +140,26 @@ static void put_header(const struct umad_sa_packet *in, uint16_t status, size_t 
 	}
 }
 
-static uint16_t supported(const struct umad_sa_packet *in, const struct sa_attr **ret)
+/* Is the answer a list, however short? */
+static bool is_table(uint8_t method)
+{
+	return method == UMAD_SA_METHOD_GET_TABLE || method == UMAD_SA_METHOD_GET_MULTI ||
+	       method == UMAD_SA_METHOD_GET_TRACE_TABLE;
+}
+
+static uint16_t supported(const struct umad_sa_packet *in, bool trusted,
+                          const struct sa_attr **ret)
 {
 	if (in->mad_hdr.class_version != UMAD_SA_CLASS_VERSION) {
 		return UMAD_STATUS_BAD_VERSION;
 	}
-	*ret = sa_attr_find(in->mad_hdr.class_version, be16toh(in->mad_hdr.attr_id));
-	if (*ret == NULL || ((*ret)->methods & method_bit(in->mad_hdr.method)) == 0) {
+	*ret = sa_attr_find(in->mad_hdr.class_version, be16toh(in->mad_hdr.attr_id),
+	                    method_bit(in->mad_hdr.method));
+	if (*ret == NULL) {
 		return UMAD_STATUS_ATTR_NOT_SUPPORTED;
 	}
-	return UMAD_STATUS_SUCCESS;
+	return (*ret)->trusted && !trusted ? UMAD_SA_STATUS_REQ_INVALID << SA_STATUS_SHIFT
+	                                   : UMAD_STATUS_SUCCESS;
 }
 
 static uint16_t outcome(const struct sa_query *q, const struct sa_out *out)
@@ -180,7 +196,8 @@ static void collect(struct snap_reader *r, const struct sa_limits *l,
 	reply->cap = out.cap;
 	uint16_t status = outcome(q, &out);
 	bool ok = status == UMAD_STATUS_SUCCESS;
-	put_header(in, status, ok ? out.n : 0, out.stride, q->table && ok, reply);
+	put_header(in, status, ok && q->attr->reply ? q->attr->reply->id : 0,
+	           ok ? out.n : 0, out.stride, q->table && ok, reply);
 }
 
 int sa_answer(struct snap_reader *r, const struct sa_limits *l, const uint8_t *mad,
@@ -201,19 +218,23 @@ int sa_answer(struct snap_reader *r, const struct sa_limits *l, const uint8_t *m
 	if (err != E_OK) {
 		return err;
 	}
-	uint16_t status = r == NULL ? UMAD_STATUS_BUSY : supported(&in, &attr);
+	uint16_t status = r == NULL ? UMAD_STATUS_BUSY : supported(&in, key != 0, &attr);
 	if (status != UMAD_STATUS_SUCCESS) {
-		put_header(&in, status, 0, 0, false, ret);
+		put_header(&in, status, 0, 0, 0, false, ret);
 		return E_OK;
+	}
+	struct snap_end end = { .base_lid = 0 };
+	if (snap_lid(r, src_lid, &end) != E_OK) {
+		end = (struct snap_end){ .base_lid = src_lid }; /* not swept yet */
 	}
 	struct sa_query q = {
 		.attr = attr,
 		.comp_mask = be64toh(in.comp_mask),
 		.record = in.data,
 		.attr_mod = be32toh(in.mad_hdr.attr_mod),
-		.requester_lid = src_lid,
+		.requester = &end,
 		.trusted = key != 0,
-		.table = in.mad_hdr.method == UMAD_SA_METHOD_GET_TABLE,
+		.table = is_table(in.mad_hdr.method),
 	};
 	collect(r, l, &in, &q, ret);
 	return E_OK;

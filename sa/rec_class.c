@@ -48,9 +48,7 @@ static const struct sa_field class_fields[] = {
 
 static void put(uint8_t *record, unsigned component, uint64_t value)
 {
-	const struct sa_field *f = &class_fields[component];
-
-	field_set(record, f->bit, f->width, value);
+	sa_put(&rec_class_port_info, record, (int)component, value);
 }
 
 static int class_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
@@ -83,7 +81,6 @@ const struct sa_attr rec_class_port_info = {
 	.name = "ClassPortInfo",
 	.methods = SA_GET,
 	.size = sizeof(struct umad_class_port_info),
-	.fields = class_fields,
-	.n_fields = sizeof(class_fields) / sizeof(class_fields[0]),
+	SA_FIELDS(class_fields),
 	.walk = class_walk,
 };

@@ -62,11 +62,13 @@ static void encode(const struct snap_node *node, const struct snap_end *end,
 	       strnlen(node->description, NODE_DESCRIPTION_BYTES));
 }
 
-static int offer(struct snap_reader *r, const struct snap_end *end, struct sa_out *out)
+static int offer(struct snap_reader *r, const struct sa_query *q,
+                 const struct snap_end *end, struct sa_out *out)
 {
 	struct snap_node node;
 	uint8_t record[NODE_RECORD_BYTES];
 
+	(void)q;
 	int ret = snap_node(r, end->node_guid, &node);
 	if (ret != E_OK) {
 		return ret;
@@ -78,23 +80,7 @@ static int offer(struct snap_reader *r, const struct snap_end *end, struct sa_ou
 
 static int node_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
 {
-	struct snap_end end;
-	uint32_t lid = 0;
-
-	if (sa_asked(q, NR_LID)) {
-		int ret = snap_lid(r, (uint32_t)sa_given(q, NR_LID), &end);
-		return ret == E_OK ? offer(r, &end, out) : ret;
-	}
-	while (!sa_full(out)) {
-		int ret = sa_end_from(r, &lid, &end);
-		if (ret == E_OK) {
-			ret = offer(r, &end, out);
-		}
-		if (ret != E_OK) {
-			return ret == E_NOTFOUND ? E_OK : ret;
-		}
-	}
-	return E_OK;
+	return sa_walk_ends(r, q, NR_LID, offer, out);
 }
 
 const struct sa_attr rec_node = {
@@ -103,7 +89,6 @@ const struct sa_attr rec_node = {
 	.name = "NodeRecord",
 	.methods = SA_GET | SA_GETTABLE,
 	.size = NODE_RECORD_BYTES,
-	.fields = node_fields,
-	.n_fields = sizeof(node_fields) / sizeof(node_fields[0]),
+	SA_FIELDS(node_fields),
 	.walk = node_walk,
 };

@@ -10,18 +10,13 @@
  * the capability masks match when all bits asked for are set. M_Key is shown, and
  * compared, only to requesters who know the SM_Key.
  */
-#include <string.h>
-
 #include <infiniband/umad_sm.h>
 
-#include "conf/err.h"
-#include "db/reader.h"
-#include "routing/graph.h"
 #include "sa/record.h"
 #include "sa/wire.h"
 
 enum { RID = 32, PORT_INFO_BYTES = 64, PORT_RECORD_BYTES = 68 };
-enum { PIR_LID, PIR_PORT_NUM, PIR_CAPABILITY_MASK = 7, PIR_CAPABILITY_MASK2 = 53 };
+enum { PIR_PORT_NUM = 1, PIR_CAPABILITY_MASK = 7, PIR_CAPABILITY_MASK2 = 53 };
 
 #define MATCH_ALL_ASKED_BITS UINT32_C(0x80000000)
 
@@ -99,71 +94,13 @@ static bool mask_fits(const struct sa_query *q, unsigned component, const uint8_
 	return q->attr_mod & MATCH_ALL_ASKED_BITS ? (has & want) == want : has == want;
 }
 
-static void offer(const struct sa_query *q, uint32_t lid, const struct snap_attr_row *row,
-                  struct sa_out *out)
+static bool fit(const struct sa_query *q, uint8_t *record)
 {
-	uint8_t record[PORT_RECORD_BYTES] = { 0 };
-
-	field_set(record, 0, 16, lid);
-	field_set(record, 16, 8, row->block);
-	memcpy(record + RID / 8, row->data,
-	       row->len < PORT_INFO_BYTES ? row->len : PORT_INFO_BYTES);
 	if (!q->trusted) {
 		field_set(record + RID / 8, PI_M_KEY, 0);
 	}
-	if (mask_fits(q, PIR_CAPABILITY_MASK, record) &&
-	    mask_fits(q, PIR_CAPABILITY_MASK2, record)) {
-		sa_offer(out, record);
-	}
-}
-
-/* All PortInfo of one end port's node that go under its LID. */
-static int offer_end(struct snap_reader *r, const struct sa_query *q,
-                     const struct snap_end *end, struct sa_out *out)
-{
-	bool is_switch = end->type == NODE_SWITCH;
-	uint32_t block = is_switch ? 0 : end->port;
-	uint32_t last = is_switch ? UINT8_MAX : end->port;
-
-	if (sa_asked(q, PIR_PORT_NUM)) {
-		uint32_t want = (uint32_t)sa_given(q, PIR_PORT_NUM);
-		if (want < block || want > last) {
-			return E_OK;
-		}
-		block = last = want;
-	}
-	while (block <= last && !sa_full(out)) {
-		struct snap_attr_row row;
-		int ret = snap_attr_from(r, UMAD_SM_ATTR_PORT_INFO, end->node_guid, block,
-		                         &row);
-		if (ret != E_OK || row.guid != end->node_guid || row.block > last) {
-			return ret == E_NOTFOUND ? E_OK : ret;
-		}
-		offer(q, end->base_lid, &row, out);
-		block = row.block + 1;
-	}
-	return E_OK;
-}
-
-static int port_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
-{
-	struct snap_end end;
-	uint32_t lid = 0;
-
-	if (sa_asked(q, PIR_LID)) {
-		int ret = snap_lid(r, (uint32_t)sa_given(q, PIR_LID), &end);
-		return ret == E_OK ? offer_end(r, q, &end, out) : ret;
-	}
-	while (!sa_full(out)) {
-		int ret = sa_end_from(r, &lid, &end);
-		if (ret == E_OK) {
-			ret = offer_end(r, q, &end, out);
-		}
-		if (ret != E_OK) {
-			return ret == E_NOTFOUND ? E_OK : ret;
-		}
-	}
-	return E_OK;
+	return mask_fits(q, PIR_CAPABILITY_MASK, record) &&
+	       mask_fits(q, PIR_CAPABILITY_MASK2, record);
 }
 
 const struct sa_attr rec_port_info = {
@@ -172,7 +109,11 @@ const struct sa_attr rec_port_info = {
 	.name = "PortInfoRecord",
 	.methods = SA_GET | SA_GETTABLE,
 	.size = PORT_RECORD_BYTES,
-	.fields = port_fields,
-	.n_fields = sizeof(port_fields) / sizeof(port_fields[0]),
-	.walk = port_walk,
+	SA_FIELDS(port_fields),
+	.rows = { .attr = UMAD_SM_ATTR_PORT_INFO,
+	          .port = PIR_PORT_NUM,
+	          .block = SA_NONE,
+	          .at = RID / 8,
+	          .bytes = PORT_INFO_BYTES,
+	          .fit = fit },
 };

@@ -15,12 +15,11 @@
 
 #include "conf/err.h"
 #include "db/reader.h"
-#include "routing/graph.h"
 #include "sa/record.h"
 #include "sa/wire.h"
 
 enum { RID = 64, TABLE_BYTES = 8, ARB_BYTES = 64 };
-enum { QOS_LID, ARB_OUT = 1, SLVL_OUT = 2 };
+enum { QOS_LID, ARB_OUT = 1, ARB_BLOCK, SLVL_OUT = 2 };
 
 /* clang-format off */
 static const struct sa_field slvl_fields[] = {
@@ -62,79 +61,26 @@ static void offer_slvl(const struct snap_end *end, const struct snap_attr_row *r
 	}
 }
 
-static void offer_arb(const struct snap_end *end, const struct snap_attr_row *row,
-                      struct sa_out *out)
+static int offer_end(struct snap_reader *r, const struct sa_query *q,
+                     const struct snap_end *end, struct sa_out *out)
 {
-	uint8_t record[RID / 8 + ARB_BYTES] = { 0 };
+	struct sa_row_walk w;
+	struct snap_attr_row row;
 
-	field_set(record, 0, 16, end->base_lid);
-	field_set(record, 16, 8, row->block >> 8);
-	field_set(record, 24, 8, row->block & 0xff);
-	memcpy(record + RID / 8, row->data, row->len < ARB_BYTES ? row->len : ARB_BYTES);
-	sa_offer(out, record);
-}
-
-/* Rows of the ports that go under one end port's LID. \a shift: bits of a block's number
- * below the port. */
-static int offer_end(struct snap_reader *r, const struct sa_query *q, uint16_t attr,
-                     unsigned shift, const struct snap_end *end, struct sa_out *out)
-{
-	bool is_switch = end->type == NODE_SWITCH;
-	unsigned component = shift ? ARB_OUT : SLVL_OUT;
-	uint32_t first = is_switch ? 0 : end->port, last = is_switch ? UINT8_MAX : first;
-
-	if (sa_asked(q, component)) {
-		uint32_t want = (uint32_t)sa_given(q, component);
-
-		if (want < first || want > last) {
-			return E_OK;
-		}
-		first = last = want;
-	}
-	for (uint32_t block = first << shift; !sa_full(out);) {
-		struct snap_attr_row row;
-		int ret = snap_attr_from(r, attr, end->node_guid, block, &row);
-
-		if (ret != E_OK || row.guid != end->node_guid ||
-		    row.block >> shift > last) {
-			return ret == E_NOTFOUND ? E_OK : ret;
-		}
-		(shift ? offer_arb : offer_slvl)(end, &row, out);
-		block = row.block + 1;
-	}
-	return E_OK;
-}
-
-static int walk(struct snap_reader *r, const struct sa_query *q, uint16_t attr,
-                unsigned shift, struct sa_out *out)
-{
-	struct snap_end end;
-	uint32_t lid = 0;
-
-	if (sa_asked(q, QOS_LID)) {
-		int ret = snap_lid(r, (uint32_t)sa_given(q, QOS_LID), &end);
-		return ret == E_OK ? offer_end(r, q, attr, shift, &end, out) : ret;
-	}
+	sa_rows_begin(q, UMAD_SM_ATTR_SLVL_TABLE, 0, SLVL_OUT, end, &w);
 	while (!sa_full(out)) {
-		int ret = sa_end_from(r, &lid, &end);
-		if (ret == E_OK) {
-			ret = offer_end(r, q, attr, shift, &end, out);
-		}
+		int ret = sa_rows_next(r, &w, &row);
 		if (ret != E_OK) {
 			return ret == E_NOTFOUND ? E_OK : ret;
 		}
+		offer_slvl(end, &row, out);
 	}
 	return E_OK;
 }
 
 static int slvl_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
 {
-	return walk(r, q, UMAD_SM_ATTR_SLVL_TABLE, 0, out);
-}
-
-static int arb_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
-{
-	return walk(r, q, UMAD_SM_ATTR_VL_ARB_TABLE, 8, out);
+	return sa_walk_ends(r, q, QOS_LID, offer_end, out);
 }
 
 const struct sa_attr rec_slvl_table = {
@@ -143,8 +89,7 @@ const struct sa_attr rec_slvl_table = {
 	.name = "SLtoVLTableRecord",
 	.methods = SA_GET | SA_GETTABLE,
 	.size = RID / 8 + TABLE_BYTES,
-	.fields = slvl_fields,
-	.n_fields = sizeof(slvl_fields) / sizeof(slvl_fields[0]),
+	SA_FIELDS(slvl_fields),
 	.walk = slvl_walk,
 };
 
@@ -154,7 +99,11 @@ const struct sa_attr rec_vl_arb = {
 	.name = "VLArbitrationRecord",
 	.methods = SA_GET | SA_GETTABLE,
 	.size = RID / 8 + ARB_BYTES,
-	.fields = arb_fields,
-	.n_fields = sizeof(arb_fields) / sizeof(arb_fields[0]),
-	.walk = arb_walk,
+	SA_FIELDS(arb_fields),
+	.rows = { .attr = UMAD_SM_ATTR_VL_ARB_TABLE,
+	          .shift = 8,
+	          .port = ARB_OUT,
+	          .block = ARB_BLOCK,
+	          .at = RID / 8,
+	          .bytes = ARB_BYTES },
 };

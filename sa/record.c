@@ -7,22 +7,21 @@
 #include <string.h>
 
 #include "conf/err.h"
-#include "db/reader.h"
 
 const struct sa_attr *const sa_attrs[] = {
-	&rec_class_port_info,
-	&rec_node,
-	&rec_port_info,
-	&rec_slvl_table,
-	&rec_path,
+	&rec_class_port_info, &rec_node,        &rec_port_info,
+	&rec_slvl_table,      &rec_switch_info, &rec_linear_ft,
+	&rec_mcast_ft,        &rec_sm_info,     &rec_link,
+	&rec_guid_info,       &rec_p_key_table, &rec_path,
 	&rec_vl_arb,
 };
 const unsigned n_sa_attrs = sizeof(sa_attrs) / sizeof(sa_attrs[0]);
 
-const struct sa_attr *sa_attr_find(uint8_t version, uint16_t id)
+const struct sa_attr *sa_attr_find(uint8_t version, uint16_t id, unsigned methods)
 {
 	for (unsigned i = 0; i < n_sa_attrs; i++) {
-		if (sa_attrs[i]->id == id && sa_attrs[i]->version == version) {
+		if (sa_attrs[i]->id == id && sa_attrs[i]->version == version &&
+		    (sa_attrs[i]->methods & methods) != 0) {
 			return sa_attrs[i];
 		}
 	}
@@ -40,6 +39,9 @@ static bool component_equal(const struct sa_field *f, const uint8_t *a, const ui
 
 static bool matches(const struct sa_query *q, const uint8_t *record)
 {
+	if (q->attr->reply != NULL) {
+		return true;
+	}
 	for (uint64_t left = q->comp_mask; left != 0; left &= left - 1) {
 		unsigned component = (unsigned)__builtin_ctzll(left);
 		if (component >= q->attr->n_fields) {
@@ -77,7 +79,7 @@ static bool make_room(struct sa_out *out)
 
 void sa_offer(struct sa_out *out, const uint8_t *record)
 {
-	size_t size = out->q->attr->size;
+	size_t size = sa_reply_attr(out->q->attr)->size;
 
 	if (sa_full(out) || !matches(out->q, record) || !make_room(out)) {
 		return;
@@ -105,27 +107,10 @@ int sa_refuse(struct sa_out *out, uint16_t status)
 int sa_collect(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
 {
 	out->q = q;
-	out->stride = ((size_t)q->attr->size + 7) & ~(size_t)7;
-	int ret = q->attr->walk(r, q, out);
+	out->stride = ((size_t)sa_reply_attr(q->attr)->size + 7) & ~(size_t)7;
+	int ret = (q->attr->walk != NULL ? q->attr->walk : sa_walk_rows)(r, q, out);
 	if (out->ret == E_OK) {
 		out->ret = ret;
 	}
 	return out->ret;
-}
-
-int sa_end_from(struct snap_reader *r, uint32_t *lid, struct snap_end *ret)
-{
-	uint32_t top = snap_meta(r)->top_lid;
-
-	for (uint32_t l = *lid ? *lid : 1; l <= top; l++) {
-		int err = snap_lid(r, l, ret);
-		if (err == E_OK) {
-			*lid = ret->base_lid + (1u << ret->lmc);
-			return E_OK;
-		}
-		if (err != E_NOTFOUND) {
-			return err;
-		}
-	}
-	return E_NOTFOUND;
 }

@@ -8,6 +8,8 @@
 
 #include "sa/fields.h"
 
+struct snap_attr_row;
+struct snap_end;
 struct snap_reader;
 struct sa_out;
 struct sa_query;
@@ -34,7 +36,31 @@ struct sa_field {
 #define SA_AT_(base, offset, width) (base) + (offset), (width)
 #define SA_AT(base, ...) SA_AT_(base, __VA_ARGS__)
 
-enum sa_method { SA_GET = 1, SA_GETTABLE = 2, SA_SET = 4, SA_DELETE = 8, SA_GETMULTI = 16 };
+enum sa_method {
+	SA_GET = 1,
+	SA_GETTABLE = 2,
+	SA_SET = 4,
+	SA_DELETE = 8,
+	SA_GETMULTI = 16,
+	SA_GETTRACETABLE = 32
+};
+
+enum { SA_NONE = -1,  /*!< no such component */
+       SA_ROW_BYTES = 72 /*!< longest record of an attribute with rows */
+};
+
+/*!
+ * An attribute whose records are a record identifier and a payload of the snapshot's
+ * `attrs`, whose rows are numbered port << shift | block. The first component is the LID.
+ */
+struct sa_rows {
+	uint16_t attr;      /*!< UMAD_SM_ATTR_* */
+	uint8_t shift;
+	int8_t port, block; /*!< components that hold both; without a port component only the end port's own rows count */
+	uint16_t at, bytes; /*!< the payload in the record */
+	/*! Last touch to a record; false leaves it out. May be NULL. */
+	bool (*fit)(const struct sa_query *q, uint8_t *record);
+};
 
 struct sa_attr {
 	uint8_t version;       /*!< ClassVersion: 2 InfiniBand */
@@ -43,12 +69,19 @@ struct sa_attr {
 	unsigned methods;      /*!< enum sa_method */
 	uint16_t size;         /*!< bytes of a record on the wire, before padding to 8 */
 	bool get_first;        /*!< Get answers with the first match where others say TOO_MANY_RECORDS */
+	bool trusted;          /*!< only for those who know the SM_Key */
 	const struct sa_field *fields;
 	unsigned n_fields;
+	/*! What comes back when that is another attribute (PathRecord for MultiPathRecord); its
+	 *  records are not compared with the request. NULL: records of this one. */
+	const struct sa_attr *reply;
+	struct sa_rows rows;   /*!< instead of a walk */
 	/*! Offers candidates. Returns E_OK, or why there can be none: E_NOTFOUND, E_RANGE ...
 	 *  (sa_refuse() for a status of the specification's own). */
 	int (*walk)(struct snap_reader *r, const struct sa_query *q, struct sa_out *out);
 };
+
+#define SA_FIELDS(table) .fields = (table), .n_fields = sizeof(table) / sizeof((table)[0])
 
 /*! The request as the walk sees it. */
 struct sa_query {
@@ -56,7 +89,7 @@ struct sa_query {
 	uint64_t comp_mask;    /*!< host order */
 	const uint8_t *record; /*!< attr->size bytes, wire order */
 	uint32_t attr_mod;
-	uint32_t requester_lid;
+	const struct snap_end *requester; /*!< who sees only what shares a P_Key; NULL: all is shown */
 	bool trusted;          /*!< SM_Key given and right */
 	bool table;            /*!< GetTable: all; Get: two are enough to say "too many" */
 };
@@ -99,16 +132,65 @@ int sa_refuse(struct sa_out *out, uint16_t status);
 /*! \brief Runs the attribute's walk; \a out holds what matched. \return out->ret. */
 int sa_collect(struct snap_reader *r, const struct sa_query *q, struct sa_out *out);
 
-/*! All attributes, by (version, id). */
+/*! \brief Layout of what is handed out. */
+static inline const struct sa_attr *sa_reply_attr(const struct sa_attr *attr)
+{
+	return attr->reply ? attr->reply : attr;
+}
+
+/*! All attributes, by (version, id, methods). */
 extern const struct sa_attr *const sa_attrs[];
 extern const unsigned n_sa_attrs;
 
-/*! \return NULL: not served. */
-const struct sa_attr *sa_attr_find(uint8_t version, uint16_t id);
+/*! \param methods  Any of them. \return NULL: not served. */
+const struct sa_attr *sa_attr_find(uint8_t version, uint16_t id, unsigned methods);
 
-extern const struct sa_attr rec_class_port_info, rec_node, rec_port_info, rec_slvl_table, rec_path,
-	rec_vl_arb;
+extern const struct sa_attr rec_class_port_info, rec_node, rec_port_info, rec_slvl_table,
+	rec_switch_info, rec_linear_ft, rec_mcast_ft, rec_sm_info, rec_link, rec_guid_info,
+	rec_p_key_table, rec_path, rec_vl_arb;
 
-/*! End ports by LID, for walks: *lid is where to go on, 0 at first. \retval E_NOTFOUND  no more. */
-struct snap_end;
+/* For walks (sa/rec_walk.c): */
+
+/*! \brief Offers the records of one end port. */
+typedef int sa_end_f(struct snap_reader *r, const struct sa_query *q, const struct snap_end *end,
+                     struct sa_out *out);
+
+/*!
+ * \brief Calls \a offer for every end port that the requester may see, by LID; where the LID
+ *        component is asked for, for the owner of that LID (any of its range) alone.
+ * \retval E_OK \retval E_NOTFOUND  Nobody has that LID. \retval others  Of offer, or of the snapshot.
+ */
+int sa_walk_ends(struct snap_reader *r, const struct sa_query *q, unsigned lid, sa_end_f *offer,
+                 struct sa_out *out);
+
+/*! \brief May the requester see what belongs to this end port? */
+bool sa_sees(struct snap_reader *r, const struct sa_query *q, const struct snap_end *end);
+
+/*! \brief End port of the lowest LID from *lid on; *lid is where to go on, 0 at first. \retval E_NOTFOUND  no more. */
 int sa_end_from(struct snap_reader *r, uint32_t *lid, struct snap_end *ret);
+
+/*! A walk over rows of `attrs` that go under one end port: ports first to last, numbered port << shift | block. */
+struct sa_row_walk {
+	uint64_t guid, next;
+	uint32_t last;
+	uint16_t attr;
+	uint8_t shift;
+};
+
+/*! \brief Begins at an end port; \a port is the component that names one port, or SA_NONE. */
+void sa_rows_begin(const struct sa_query *q, uint16_t attr, uint8_t shift, int port,
+                   const struct snap_end *end, struct sa_row_walk *ret);
+
+/*! \brief Next row. \retval E_NOTFOUND  no more */
+int sa_rows_next(struct snap_reader *r, struct sa_row_walk *w, struct snap_attr_row *ret);
+
+/*! \brief The walk of attributes with \a rows. */
+int sa_walk_rows(struct snap_reader *r, const struct sa_query *q, struct sa_out *out);
+
+/*! \brief Writes a component of a record of \a attr. */
+static inline void sa_put(const struct sa_attr *attr, uint8_t *record, int component, uint64_t value)
+{
+	const struct sa_field *f = &attr->fields[component];
+
+	field_set(record, f->bit, f->width, value);
+}

@@ -41,6 +41,8 @@ struct world {
 	struct lids lids;
 	struct route_result route;
 	struct snap_content content;
+	struct snap_attr *attrs;
+	size_t cap_attrs;
 	char dir[64];
 	struct snap_writer *w;
 	struct snap_reader *r;
@@ -93,40 +95,89 @@ static inline void world_cable(struct world *w, uint32_t node_a, unsigned port_a
 	}
 }
 
-/* PortInfo of every port, as far as the tests look at it. */
+/* A payload to publish, zeroed, to be filled; len bytes. */
+static inline uint8_t *world_attr(struct world *w, uint16_t attr, uint64_t guid,
+                                  uint32_t block, uint16_t len)
+{
+	if (w->content.n_attrs == w->cap_attrs) {
+		size_t cap = w->cap_attrs ? 2 * w->cap_attrs : 256;
+		struct snap_attr *more = arena_array(w->a, cap, sizeof(*more));
+		MUST(more);
+		if (w->cap_attrs) {
+			memcpy(more, w->attrs, w->cap_attrs * sizeof(*more));
+		}
+		w->attrs = more;
+		w->cap_attrs = cap;
+	}
+	uint8_t *data = arena_alloc(w->a, len);
+	MUST(data);
+	w->attrs[w->content.n_attrs++] = (struct snap_attr){
+		.guid = guid, .attr = attr, .block = block, .data = data, .len = len
+	};
+	w->content.attrs = w->attrs;
+	return data;
+}
+
+static inline int world_attr_order(const void *x, const void *y)
+{
+	const struct snap_attr *a = (const struct snap_attr *)x,
+			       *b = (const struct snap_attr *)y;
+
+	if (a->attr != b->attr) {
+		return a->attr < b->attr ? -1 : 1;
+	}
+	if (a->guid != b->guid) {
+		return a->guid < b->guid ? -1 : 1;
+	}
+	return a->block < b->block ? -1 : a->block > b->block;
+}
+
+/* PortInfo of one port, as far as the tests look at it. */
+static inline void world_port_info(struct world *w, const struct node *node, unsigned num)
+{
+	uint32_t p = node->first_port + num;
+	uint8_t *info = world_attr(w, UMAD_SM_ATTR_PORT_INFO, node->guid, num, 64);
+
+	field_set(info, PI_M_KEY, WORLD_M_KEY);
+	field_set(info, PI_LID, w->lids.of[p].base);
+	field_set(info, PI_LMC, w->lids.of[p].lmc);
+	field_set(info, PI_LOCAL_PORT_NUM, num);
+	field_set(info, PI_MTU_CAP, w->g->ports[p].mtu);
+	field_set(info, PI_PORT_STATE, w->g->ports[p].state);
+	field_set(info, PI_CAPABILITY_MASK, WORLD_CAPABILITY_MASK);
+	field_set(info, PI_CAPABILITY_MASK2, 0x0102);
+}
+
+/* PortInfo of all ports, SwitchInfo, and two blocks of GUIDInfo of every end port. */
 static inline void world_attrs(struct world *w)
 {
-	struct snap_attr *attrs = arena_array(w->a, w->g->n_ports, sizeof(*attrs));
-
 	for (uint32_t n = 0; n < w->g->n_nodes; n++) {
 		const struct node *node = &w->g->nodes[n];
-		for (unsigned num = node->type == NODE_SWITCH ? 0 : 1;
-		     num <= node->n_ports; num++) {
-			uint32_t p = node->first_port + num;
-			uint8_t *info = arena_alloc(w->a, 64);
-			field_set(info, PI_M_KEY, WORLD_M_KEY);
-			field_set(info, PI_LID, w->lids.of[p].base);
-			field_set(info, PI_LMC, w->lids.of[p].lmc);
-			field_set(info, PI_LOCAL_PORT_NUM, num);
-			field_set(info, PI_MTU_CAP, w->g->ports[p].mtu);
-			field_set(info, PI_PORT_STATE, w->g->ports[p].state);
-			field_set(info, PI_CAPABILITY_MASK, WORLD_CAPABILITY_MASK);
-			field_set(info, PI_CAPABILITY_MASK2, 0x0102);
-			attrs[w->content.n_attrs++] =
-				(struct snap_attr){ .guid = node->guid,
-				                    .attr = UMAD_SM_ATTR_PORT_INFO,
-				                    .block = num,
-				                    .data = info,
-				                    .len = 64 };
+		bool sw = node->type == NODE_SWITCH;
+		for (unsigned num = sw ? 0 : 1; num <= node->n_ports; num++) {
+			world_port_info(w, node, num);
+			for (unsigned b = 0; (!sw || num == 0) && b < 2; b++) {
+				uint8_t *guids = world_attr(w, UMAD_SM_ATTR_GUID_INFO,
+				                            node->guid, num << 8 | b, 64);
+				uint64_t guid = w->g->ports[node->first_port + num].guid;
+				field_set(guids, 0, 64, b ? 0 : guid);
+			}
+		}
+		if (sw) {
+			uint8_t *info = world_attr(w, UMAD_SM_ATTR_SWITCH_INFO,
+			                           node->guid, 0, 64);
+			field_set(info, SI_LINEAR_FDB_CAP, 0xc000);
+			field_set(info, SI_LINEAR_FDB_TOP, w->lids.top);
+			field_set(info, SI_ENHANCED_PORT_0, node->esp0);
 		}
 	}
-	w->content.attrs = attrs;
 }
 
 static inline void world_publish(struct world *w, enum path_selection mode)
 {
 	struct snap_published done;
 
+	qsort(w->attrs, w->content.n_attrs, sizeof(*w->attrs), world_attr_order);
 	w->content.epoch++;
 	w->content.path_selection = (uint8_t)mode;
 	MUST(snap_publish(w->w, &w->content, 1, &done) == E_OK);

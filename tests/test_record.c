@@ -92,6 +92,42 @@ static const struct foreign foreign[] = {
 	{ &rec_path, 12, "NumbPath", 0, IB_SA_PR_NPATH_F },
 	{ &rec_path, 15, "SL",       0, IB_SA_PR_SL_F },
 
+	{ &rec_switch_info,  2, "LinearFDBCap", 4, IB_SW_LINEAR_FDB_CAP_F },
+	{ &rec_switch_info,  3, "RandomFDBCap", 4, IB_SW_RANDOM_FDB_CAP_F },
+	{ &rec_switch_info,  4, "MulticastFDBCap", 4, IB_SW_MCAST_FDB_CAP_F },
+	{ &rec_switch_info,  5, "LinearFDBTop", 4, IB_SW_LINEAR_FDB_TOP_F },
+	{ &rec_switch_info,  6, "DefaultPort", 4, IB_SW_DEF_PORT_F },
+	{ &rec_switch_info,  7, "DefaultMulticastPrimaryPort", 4, IB_SW_DEF_MCAST_PRIM_F },
+	{ &rec_switch_info,  8, "DefaultMulticastNotPrimaryPort", 4, IB_SW_DEF_MCAST_NOT_PRIM_F },
+	{ &rec_switch_info,  9, "LifeTimeValue", 4, IB_SW_LIFE_TIME_F },
+	{ &rec_switch_info, 10, "PortStateChange", 4, IB_SW_STATE_CHANGE_F },
+	{ &rec_switch_info, 11, "OptimizedSLtoVLMappingProgramming", 4, IB_SW_OPT_SLTOVL_MAPPING_F },
+	{ &rec_switch_info, 12, "LIDsPerPort", 4, IB_SW_LIDS_PER_PORT_F },
+	{ &rec_switch_info, 13, "PartitionEnforcementCap", 4, IB_SW_PARTITION_ENFORCE_CAP_F },
+	{ &rec_switch_info, 14, "InboundEnforcementCap", 4, IB_SW_PARTITION_ENF_INB_F },
+	{ &rec_switch_info, 15, "OutboundEnforcementCap", 4, IB_SW_PARTITION_ENF_OUTB_F },
+	{ &rec_switch_info, 16, "FilterRawInboundCap", 4, IB_SW_FILTER_RAW_INB_F },
+	{ &rec_switch_info, 17, "FilterRawOutboundCap", 4, IB_SW_FILTER_RAW_OUTB_F },
+	{ &rec_switch_info, 18, "EnhancedPort0", 4, IB_SW_ENHANCED_PORT0_F },
+	{ &rec_switch_info, 20, "MulticastFDBTop", 4, IB_SW_MCAST_FDB_TOP_F },
+
+	{ &rec_sm_info, 2, "GUID", 4, IB_SMINFO_GUID_F },
+	{ &rec_sm_info, 3, "SM_Key", 4, IB_SMINFO_KEY_F },
+	{ &rec_sm_info, 4, "ActCount", 4, IB_SMINFO_ACT_F },
+	{ &rec_sm_info, 5, "Priority", 4, IB_SMINFO_PRIO_F },
+	{ &rec_sm_info, 6, "SMState", 4, IB_SMINFO_STATE_F },
+
+	{ &rec_guid_info, 0, "LID",      0, IB_SA_GIR_LID_F },
+	{ &rec_guid_info, 1, "BlockNum", 0, IB_SA_GIR_BLOCKNUM_F },
+	{ &rec_guid_info, 4, "GUID0",    0, IB_SA_GIR_GUID0_F },
+	{ &rec_guid_info, 5, "GUID1",    0, IB_SA_GIR_GUID1_F },
+	{ &rec_guid_info, 6, "GUID2",    0, IB_SA_GIR_GUID2_F },
+	{ &rec_guid_info, 7, "GUID3",    0, IB_SA_GIR_GUID3_F },
+	{ &rec_guid_info, 8, "GUID4",    0, IB_SA_GIR_GUID4_F },
+	{ &rec_guid_info, 9, "GUID5",    0, IB_SA_GIR_GUID5_F },
+	{ &rec_guid_info, 10, "GUID6",    0, IB_SA_GIR_GUID6_F },
+	{ &rec_guid_info, 11, "GUID7",    0, IB_SA_GIR_GUID7_F },
+
 	{ &rec_class_port_info,  0, "BaseVersion",     0, IB_CPI_BASEVER_F },
 	{ &rec_class_port_info,  1, "ClassVersion",    0, IB_CPI_CLASSVER_F },
 	{ &rec_class_port_info,  2, "CapabilityMask",  0, IB_CPI_CAPMASK_F },
@@ -171,8 +207,11 @@ START_TEST(rows_are_sound)
 		ck_assert(f->how == SA_EQ || f->how == SA_RESERVED || f->how == SA_INPUT);
 	}
 	ck_assert_uint_le(end, attr->size * 8u);
-	ck_assert_ptr_eq(sa_attr_find(attr->version, attr->id), attr);
-	ck_assert_ptr_null(sa_attr_find(1, attr->id));
+	ck_assert((attr->walk != NULL) != (attr->rows.bytes != 0));
+	ck_assert_uint_le(attr->rows.at + attr->rows.bytes, attr->size);
+	ck_assert(attr->walk != NULL || attr->size <= SA_ROW_BYTES);
+	ck_assert_ptr_eq(sa_attr_find(attr->version, attr->id, attr->methods), attr);
+	ck_assert_ptr_null(sa_attr_find(1, attr->id, ~0u));
 }
 END_TEST
 

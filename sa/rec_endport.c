@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * Records of end ports that are read from the fabric: SMInfoRecord (IBA vol. 1,
+ * 15.2.5.10), this subnet manager and the others that answered the last sweep, never with
+ * an SM_Key; GUIDInfoRecord (15.2.5.18); P_KeyTableRecord (15.2.5.9), for trusted
+ * requesters only, also of external switch ports.
+ */
+#include <infiniband/umad_sm.h>
+
+#include "sa/record.h"
+#include "sa/wire.h"
+
+enum { SM_RID = 32, RID = 64, SM_INFO_BYTES = 21, TABLE_BYTES = 64 };
+enum { SMIR_SM_KEY = 3 };
+enum { GIR_BLOCK = 1 };
+enum { PKTR_BLOCK = 1, PKTR_PORT };
+
+/* clang-format off */
+static const struct sa_field sm_fields[] = {
+	{ "LID",           0, 16, SA_INPUT },
+	{ "Reserved",     16, 16, SA_RESERVED },
+	{ "GUID",         SA_AT(SM_RID, SMI_GUID), SA_EQ },
+	{ "SM_Key",       SA_AT(SM_RID, SMI_SM_KEY), SA_EQ },
+	{ "ActCount",     SA_AT(SM_RID, SMI_ACT_COUNT), SA_EQ },
+	{ "Priority",     SA_AT(SM_RID, SMI_PRIORITY), SA_EQ },
+	{ "SMState",      SA_AT(SM_RID, SMI_SM_STATE), SA_EQ },
+};
+
+static const struct sa_field guid_fields[] = {
+	{ "LID",           0, 16, SA_INPUT },
+	{ "BlockNum",     16,  8, SA_EQ },
+	{ "Reserved",     24,  8, SA_RESERVED },
+	{ "Reserved",     32, 32, SA_RESERVED },
+	{ "GUID0",    RID,       64, SA_EQ },
+	{ "GUID1",    RID +  64, 64, SA_EQ },
+	{ "GUID2",    RID + 128, 64, SA_EQ },
+	{ "GUID3",    RID + 192, 64, SA_EQ },
+	{ "GUID4",    RID + 256, 64, SA_EQ },
+	{ "GUID5",    RID + 320, 64, SA_EQ },
+	{ "GUID6",    RID + 384, 64, SA_EQ },
+	{ "GUID7",    RID + 448, 64, SA_EQ },
+};
+
+static const struct sa_field p_key_fields[] = {
+	{ "LID",           0,  16, SA_INPUT },
+	{ "BlockNum",     16,  16, SA_EQ },
+	{ "PortNum",      32,   8, SA_EQ },
+	{ "Reserved",     40,  24, SA_RESERVED },
+	{ "P_KeyTable",  RID, 512, SA_EQ },
+};
+/* clang-format on */
+
+static bool without_key(const struct sa_query *q, uint8_t *record)
+{
+	(void)q;
+	sa_put(&rec_sm_info, record, SMIR_SM_KEY, 0);
+	return true;
+}
+
+const struct sa_attr rec_sm_info = {
+	.version = UMAD_SA_CLASS_VERSION,
+	.id = UMAD_SA_ATTR_SM_INFO_REC,
+	.name = "SMInfoRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = SM_RID / 8 + SM_INFO_BYTES,
+	SA_FIELDS(sm_fields),
+	.rows = { .attr = UMAD_SM_ATTR_SM_INFO,
+	          .port = SA_NONE,
+	          .block = SA_NONE,
+	          .at = SM_RID / 8,
+	          .bytes = SM_INFO_BYTES,
+	          .fit = without_key },
+};
+
+const struct sa_attr rec_guid_info = {
+	.version = UMAD_SA_CLASS_VERSION,
+	.id = UMAD_SA_ATTR_GUID_INFO_REC,
+	.name = "GUIDInfoRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = RID / 8 + TABLE_BYTES,
+	SA_FIELDS(guid_fields),
+	.rows = { .attr = UMAD_SM_ATTR_GUID_INFO,
+	          .shift = 8,
+	          .port = SA_NONE,
+	          .block = GIR_BLOCK,
+	          .at = RID / 8,
+	          .bytes = TABLE_BYTES },
+};
+
+const struct sa_attr rec_p_key_table = {
+	.version = UMAD_SA_CLASS_VERSION,
+	.id = UMAD_SA_ATTR_PKEY_TABLE_REC,
+	.name = "P_KeyTableRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = RID / 8 + TABLE_BYTES,
+	.trusted = true,
+	SA_FIELDS(p_key_fields),
+	.rows = { .attr = UMAD_SM_ATTR_PKEY_TABLE,
+	          .shift = 16,
+	          .port = PKTR_PORT,
+	          .block = PKTR_BLOCK,
+	          .at = RID / 8,
+	          .bytes = TABLE_BYTES },
+};
