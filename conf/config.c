@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "conf/arena.h"
+#include "conf/device_group.h"
 #include "conf/diag.h"
 #include "conf/err.h"
 
@@ -126,8 +127,14 @@ static int read_layers(const struct option_sets *s, struct config *c, bool site_
 	int of_file = file != NULL ? option_read_file(s, a, file, d) : E_OK;
 	int of_argv = option_apply_argv(s, a, given, d);
 	int of_check = check(c, d);
+	int of_groups = option_bind_groups(
+		s, c->device_groups != NULL ? c->device_groups : device_groups_builtin(),
+		a, d);
 	c->config_file = file;
-	return of_file != E_OK ? of_file : of_argv != E_OK ? of_argv : of_check;
+	return of_file != E_OK   ? of_file
+	       : of_argv != E_OK ? of_argv
+	       : of_check != E_OK ? of_check
+	                          : of_groups;
 }
 
 static int read_config(struct config *c, const struct option_sets *extra, struct arena *a,

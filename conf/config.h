@@ -9,6 +9,7 @@
 #include "conf/qos.h"
 
 struct arena;
+struct device_groups;
 struct diags;
 
 /*! Path-selection modes, in the order of their names in the option table. */
@@ -66,6 +67,7 @@ struct config {
 	uint32_t transaction_timeout;    /*!< ms */
 	uint32_t transaction_retries;
 	/* routing */
+	const struct device_groups *device_groups; /*!< NULL: those that always exist */
 	const char *routing_engine;      /*!< list, NULL: minhop */
 	uint32_t credit_loops;           /*!< enum credit_loops */
 	/* SA */

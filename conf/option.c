@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "conf/arena.h"
+#include "conf/device_group.h"
 #include "conf/diag.h"
 #include "conf/err.h"
 #include "conf/option_value.h"
@@ -189,6 +190,8 @@ static int store_checked(const struct option_row *row, void *base, struct arena 
 	} else if (ret != E_OK) {
 		diag_add(o->d, DIAG_ERROR, o->file, o->line, "%s: %s", what,
 		         err_text(ret));
+	} else {
+		option_place(row, base, o->file, o->line);
 	}
 	return ret;
 }
@@ -238,6 +241,38 @@ int option_set(const struct option_sets *s, struct arena *a, const char *key,
 		}
 	}
 	return E_OK;
+}
+
+/* Does a set before number \a n have the key? */
+static bool stands_before(const struct option_sets *s, unsigned n, const char *key)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (find_in(s->set[i].rows, key) != NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
+int option_bind_groups(const struct option_sets *s, const struct device_groups *groups,
+                       struct arena *a, struct diags *d)
+{
+	int ret = E_OK;
+	for (unsigned i = 0; i < s->n; i++) {
+		for (const struct option_row *row = s->set[i].rows; row->name != NULL;
+		     row++) {
+			struct device_list *list = option_list(row, s->set[i].base);
+			if (list == NULL) {
+				continue;
+			}
+			/* told once, though several sets share the key */
+			int err = device_list_bind(list, row->name, groups, a,
+			                           stands_before(s, i, row->name) ? NULL
+			                                                          : d);
+			ret = err != E_OK ? err : ret;
+		}
+	}
+	return ret;
 }
 
 static int keep_row(const struct option_row *row, const void *now, void *next,

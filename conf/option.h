@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 struct arena;
+struct device_groups;
 struct diags;
 struct guid_file;
 
@@ -24,6 +25,12 @@ struct guid_file;
  * the value is stored, with its errors by file and line, so that engines open no files; sets
  * that share the key share the list. OPT_FILE is the same for a file of any form, which the
  * row's read() turns into an object.
+ *
+ * A key of type OPT_DEVICE_GROUP names device groups (conf/device_group.h). Groups may be
+ * defined after the key, so the names are looked up at the end: option_bind_groups().
+ *
+ * A row with xml has its value in opafm.xml, too: the path of the element below Common or
+ * Fm, for instance "Sm/FatTreeTopology/TierCount". Lists repeat the element.
  */
 enum option_type {
 	OPT_BOOL,    /*!< bool; TRUE FALSE yes no on off 1 0, any case */
@@ -37,6 +44,8 @@ enum option_type {
 	OPT_QOS,     /*!< uint32_t, enum qos_mode; a bool, or "auto" */
 	OPT_VL_WEIGHTS, /*!< const char *, NULL for "(null)" and ""; see qos_weights_parse() */
 	OPT_SL2VL,   /*!< the same; see qos_sl2vl_parse() */
+	OPT_DEVICE_GROUP, /*!< const struct device_list *, NULL for "(null)" and ""; name of one group */
+	OPT_DEVICE_GROUPS, /*!< the same; names with commas between, in an order that matters */
 	OPT_LMC_ESP0, /*!< uint32_t 0-7; FALSE = 0, TRUE = UINT32_MAX (as lmc), or a number */
 	OPT_IGNORED  /*!< known, no effect */
 };
@@ -68,6 +77,7 @@ struct option_row {
 	const char *arg;           /*!< name of the argument in --help, or NULL */
 	const char *help;          /*!< one sentence */
 	option_read_f *read;       /*!< OPT_FILE */
+	const char *xml;           /*!< path of its element in opafm.xml, or NULL: it has none */
 };
 
 struct option_set {
@@ -100,6 +110,13 @@ int option_set_defaults(const struct option_sets *s, struct arena *a);
  */
 int option_set(const struct option_sets *s, struct arena *a, const char *key,
                const char *value, const char *file, unsigned line, struct diags *d);
+
+/*!
+ * \brief After all values are stored: gives device lists their groups.
+ * \retval E_UNKNOWN  Unknown groups, each in \a d with the place of the value. \retval -ENOMEM
+ */
+int option_bind_groups(const struct option_sets *s, const struct device_groups *groups,
+                       struct arena *a, struct diags *d);
 
 /*! \brief Value of a row as text that option_set() accepts again. Arena string. */
 const char *option_text(const struct option_row *row, const void *base, struct arena *a);

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "conf/arena.h"
+#include "conf/device_group.h"
 #include "conf/err.h"
 #include "conf/guidfile.h"
 #include "conf/qos.h"
@@ -375,6 +376,35 @@ static const char *expected_sl2vl(const struct option_row *row, struct arena *a)
 	return "16 VLs from 0 to 15 with commas between, one per SL";
 }
 
+static int store_device_list(const struct option_row *row, void *member,
+                             const char *value, struct arena *a)
+{
+	struct device_list *list = NULL;
+	uint32_t most = row->type == OPT_DEVICE_GROUP ? 1 : DEVICE_GROUPS_MAX;
+	int ret = option_is_null(value) ? E_OK
+	                                : device_list_parse(value, most, a, &list);
+	if (ret == E_OK) {
+		*(struct device_list **)member = list;
+	}
+	return ret;
+}
+
+static const char *text_device_list(const struct option_row *row, const void *member,
+                                    struct arena *a)
+{
+	const struct device_list *list = *(const struct device_list *const *)member;
+	(void)row, (void)a;
+	return list != NULL ? list->text : "(null)";
+}
+
+static const char *expected_device_list(const struct option_row *row, struct arena *a)
+{
+	(void)a;
+	return row->type == OPT_DEVICE_GROUP
+	               ? "the name of one device group"
+	               : "names of device groups with commas between, each once";
+}
+
 static int store_nothing(const struct option_row *row, void *member, const char *value,
                          struct arena *a)
 {
@@ -407,6 +437,8 @@ static const struct value_ops ops[] = {
 	[OPT_QOS] = { store_qos, text_qos, expected_qos },
 	[OPT_VL_WEIGHTS] = { store_vl_weights, text_string, expected_vl_weights },
 	[OPT_SL2VL] = { store_sl2vl, text_string, expected_sl2vl },
+	[OPT_DEVICE_GROUP] = { store_device_list, text_device_list, expected_device_list },
+	[OPT_DEVICE_GROUPS] = { store_device_list, text_device_list, expected_device_list },
 	[OPT_LMC_ESP0] = { store_lmc_esp0, text_lmc_esp0, expected_lmc_esp0 },
 	[OPT_IGNORED] = { store_nothing, text_nothing, expected_nothing },
 };
@@ -438,6 +470,24 @@ int option_store_file(const struct option_row *row, void *base, struct arena *a,
 		*(const void **)((char *)base + row->offset) = done->file;
 	}
 	return ret;
+}
+
+struct device_list *option_list(const struct option_row *row, void *base)
+{
+	if (row->type != OPT_DEVICE_GROUP && row->type != OPT_DEVICE_GROUPS) {
+		return NULL;
+	}
+	return *(struct device_list **)((char *)base + row->offset);
+}
+
+void option_place(const struct option_row *row, void *base, const char *file,
+                  unsigned line)
+{
+	struct device_list *list = option_list(row, base);
+	if (list != NULL) {
+		list->file = file; /* names live as long as the values: config_read() */
+		list->line = line;
+	}
 }
 
 const char *option_text(const struct option_row *row, const void *base, struct arena *a)

@@ -32,6 +32,13 @@ bool option_is_file(const struct option_row *row);
 int option_store_file(const struct option_row *row, void *base, struct arena *a,
                       const char *value, struct diags *d, struct option_read *done);
 
+/*! \brief Remembers where the value of a row comes from, for problems that show later. */
+void option_place(const struct option_row *row, void *base, const char *file,
+                  unsigned line);
+
+/*! \brief The list of a row of device groups. \return NULL: no such row, or no value */
+struct device_list *option_list(const struct option_row *row, void *base);
+
 /*! \brief What option_store() accepts for this row ("a number from 0 to 7"). Arena
  * string. */
 const char *option_expected(const struct option_row *row, struct arena *a);

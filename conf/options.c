@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 #include "conf/config.h"
+#include "conf/device_group.h"
 
 /*
  * The rows of struct config.
@@ -188,6 +189,9 @@ const struct option_row config_rows[] = {
 	{ STRING("routing_engine", routing_engine, NULL), .letter = 'R',
 	  .flags_long = "routing_engine", .arg = "LIST",
 	  .help = "Routing engines to try in this order, separated by commas; none is minhop; deadlockfree: the first that has no credit loop; no_fallback: no other ones" },
+	{ .name = "device_groups_file", .type = OPT_FILE, MEMBER(device_groups),
+	  .read = device_groups_read, .flags_long = "device-groups-file", .arg = "FILE",
+	  .help = "Device groups that other keys name, as the element DeviceGroups of opafm.xml, alone or in an opafm.xml" },
 	{ .name = "credit_loops", .type = OPT_ENUM, MEMBER(credit_loops), .def = "fallback",
 	  .names = credit_loops_names, .flags_long = "credit-loops",
 	  .arg = "fallback|refuse|program",

@@ -42,6 +42,7 @@ struct port {
 	uint32_t node;     /*!< index in nodes */
 	uint32_t peer;     /*!< index in ports, GRAPH_NONE: no cable */
 	uint32_t lid;      /*!< base LID as found (file or fabric), 0: none */
+	uint32_t capability_mask; /*!< PortInfo.CapabilityMask of an end port as found, 0: unknown */
 	uint8_t lmc;       /*!< as found */
 	uint8_t num;       /*!< port number */
 	uint8_t state;     /*!< enum port_state; ports with a peer are never PORT_DOWN */

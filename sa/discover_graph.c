@@ -285,6 +285,8 @@ static void fill_port(struct port *to, const struct disc_port *from, bool end_po
 	to->mtu = code_1_to_5(field_get(from->info, PI_MTU_CAP));
 	to->vls = code_1_to_5(field_get(from->info, PI_VL_CAP));
 	if (end_port) {
+		to->capability_mask =
+			(uint32_t)field_get(from->info, PI_CAPABILITY_MASK);
 		to->lid = (uint32_t)field_get(from->info, PI_LID);
 		to->lmc = (uint8_t)field_get(from->info, PI_LMC);
 	}

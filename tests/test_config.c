@@ -392,6 +392,8 @@ static const char *random_value(const struct option_row *row, uint64_t *s)
 	case OPT_LMC_ESP0:
 		n = rnd(s) % 9;
 		return n == 8 ? "TRUE" : arena_printf(arena, "%d", (int)n);
+	case OPT_DEVICE_GROUP: return rnd(s) % 2 ? "AllSWs" : "(null)";
+	case OPT_DEVICE_GROUPS: return rnd(s) % 2 ? "AllFIs,All" : "Self";
 	case OPT_GUID_FILE:
 	case OPT_FILE: /* a file must exist */
 	case OPT_IGNORED: break;

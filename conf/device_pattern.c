@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "conf/device_pattern.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+
+/*
+ * A pattern is a row of pieces. Matching keeps the set of places in the description that
+ * the pieces so far can reach, as bits: no input makes it try a place twice.
+ */
+
+enum { DESCRIPTION_MAX = 64, PORT_MAX = 254 };
+
+struct reader {
+	struct device_piece pieces[DEVICE_PATTERN_MAX];
+	uint32_t n;
+	unsigned n_ranges;
+	const char *why;
+};
+
+static int refuse(struct reader *r, const char *why)
+{
+	r->why = why;
+	return E_SYNTAX;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Up to five digits; moves *p behind them. 0: there are none, or more. */
+static unsigned digits(const char **p, uint32_t *ret)
+{
+	size_t n = strspn(*p, "0123456789");
+	if (n == 0 || n > DEVICE_RANGE_DIGITS) {
+		return 0;
+	}
+	*ret = (uint32_t)strtoul(*p, NULL, 10);
+	*p += n;
+	return (unsigned)n;
+}
+
+/* "[n-m]" at *p, which moves behind it. */
+static int read_range(struct reader *r, const char **p, struct device_piece *ret)
+{
+	const char *at = *p + 1;
+	bool zeros = *at == '0' && is_digit(at[1]);
+	uint32_t from, to;
+
+	if (strchr(at, ']') == NULL) {
+		return refuse(r, "a range without its end: expected [n-m]");
+	}
+	unsigned n_from = digits(&at, &from);
+	if (n_from == 0 || *at++ != '-') {
+		return refuse(r, "a range must be [n-m], numbers of up to 5 digits");
+	}
+	zeros |= *at == '0' && is_digit(at[1]);
+	unsigned n_to = digits(&at, &to);
+	if (n_to == 0 || *at++ != ']') {
+		return refuse(r, "a range must be [n-m], numbers of up to 5 digits");
+	}
+	if (to < from) {
+		return refuse(r, "a range that ends before it begins");
+	}
+	if (zeros && n_from != n_to) {
+		return refuse(r, "with leading zeros both numbers of a range must have "
+		                 "equally many digits");
+	}
+	*p = at;
+	*ret = (struct device_piece){ .kind = DEVICE_RANGE,
+		                      .digits = (uint8_t)(n_from == n_to ? n_from : 0),
+		                      .zeros = zeros,
+		                      .from = from,
+		                      .to = to };
+	return E_OK;
+}
+
+static int add_range(struct reader *r, const char **p)
+{
+	uint8_t before = r->n > 0 ? r->pieces[r->n - 1].kind : DEVICE_CHAR;
+
+	if (before == DEVICE_ANY || before == DEVICE_MAYBE) {
+		return refuse(r, "a range right after * or ?: it is not clear where the "
+		                 "number begins");
+	}
+	if (r->n_ranges++ == DEVICE_RANGES_MAX) {
+		return refuse(r, "more than 10 ranges");
+	}
+	return read_range(r, p, &r->pieces[r->n++]);
+}
+
+static int read_pieces(struct reader *r, const char *p, const char *end)
+{
+	while (p < end) {
+		if (r->n == DEVICE_PATTERN_MAX) {
+			return refuse(r, "a pattern of more than 128 characters");
+		}
+		int ret = E_OK;
+		switch (*p) {
+		case '[': ret = add_range(r, &p); break;
+		case '*': r->pieces[r->n++].kind = DEVICE_ANY, p++; break;
+		case '?': r->pieces[r->n++].kind = DEVICE_MAYBE, p++; break;
+		default:
+			r->pieces[r->n].kind = DEVICE_CHAR;
+			r->pieces[r->n++].c = *p++;
+		}
+		if (ret != E_OK) {
+			return ret;
+		}
+	}
+	return E_OK;
+}
+
+/* A range takes all the digits there are, unless more must follow. */
+static int settle_digits(struct reader *r)
+{
+	for (uint32_t i = 0; i < r->n; i++) {
+		struct device_piece *p = &r->pieces[i];
+		const struct device_piece *next = i + 1 < r->n ? p + 1 : NULL;
+		if (p->kind != DEVICE_RANGE) {
+			continue;
+		}
+		bool number = next != NULL && (next->kind == DEVICE_RANGE ||
+		                               (next->kind == DEVICE_CHAR &&
+		                                is_digit(next->c)));
+		if (number && p->digits == 0) {
+			return refuse(r, "a digit right after a range whose numbers "
+			                 "differ in length: it is not clear where the "
+			                 "number ends");
+		}
+		if (!number && !p->zeros) {
+			p->digits = 0;
+		}
+	}
+	return E_OK;
+}
+
+/* ":3" or ":[1-4]" at the end; *end moves before it. A colon elsewhere is text. */
+static int read_ports(struct reader *r, const char *text, const char **end,
+                      struct device_pattern *ret)
+{
+	const char *colon = strrchr(text, ':');
+	const char *p = colon != NULL ? colon + 1 : NULL;
+	struct device_piece range = { .kind = DEVICE_RANGE };
+
+	if (p == NULL || (*p != '[' && !is_digit(*p)) || strpbrk(p, "*?") != NULL) {
+		return E_OK;
+	}
+	if (*p == '[') {
+		int err = read_range(r, &p, &range);
+		if (err != E_OK) {
+			return err;
+		}
+	} else if (digits(&p, &range.from) == 0) {
+		return refuse(r, "a port has at most 5 digits");
+	} else {
+		range.to = range.from;
+	}
+	if (*p != '\0') {
+		return E_OK; /* a colon inside of a description */
+	}
+	if (range.to > PORT_MAX) {
+		return refuse(r, "ports go up to 254");
+	}
+	ret->some_ports = true;
+	ret->port_from = (uint16_t)range.from;
+	ret->port_to = (uint16_t)range.to;
+	*end = colon;
+	return E_OK;
+}
+
+int device_pattern_parse(const char *text, struct arena *a, struct device_pattern *ret,
+                         const char **ret_why)
+{
+	struct reader r = { .n = 0 };
+	struct device_pattern p = { .text = arena_strdup(a, text) };
+	const char *end = text + strlen(text);
+
+	int err = read_ports(&r, text, &end, &p);
+	if (err == E_OK && end == text) {
+		err = refuse(&r, "no description");
+	}
+	if (err == E_OK) {
+		err = read_pieces(&r, text, end);
+	}
+	if (err == E_OK) {
+		err = settle_digits(&r);
+	}
+	if (err != E_OK) {
+		*ret_why = r.why;
+		return err;
+	}
+	struct device_piece *pieces = arena_array(a, r.n, sizeof(*pieces));
+	if (p.text == NULL || pieces == NULL) {
+		return -ENOMEM;
+	}
+	memcpy(pieces, r.pieces, r.n * sizeof(*pieces));
+	p.pieces = pieces;
+	p.n = r.n;
+	*ret = p;
+	return E_OK;
+}
+
+/* Length of the number at \a s that fits, 0: none. */
+static size_t number_length(const struct device_piece *p, const char *s)
+{
+	size_t all = strspn(s, "0123456789"), n = p->digits != 0 ? p->digits : all;
+	uint32_t value = 0;
+
+	if (n == 0 || n > all || n > DEVICE_RANGE_DIGITS) {
+		return 0;
+	}
+	if (!p->zeros && n > 1 && s[0] == '0') {
+		return 0;
+	}
+	for (size_t i = 0; i < n; i++) {
+		value = 10 * value + (uint32_t)(s[i] - '0');
+	}
+	return value >= p->from && value <= p->to ? n : 0;
+}
+
+/* Places that one piece leads to from those in \a from. */
+static void step(const struct device_piece *p, const char *s, size_t len,
+                 const bool *from, bool *to)
+{
+	bool any = false;
+
+	for (size_t i = 0; i <= len; i++) {
+		any |= from[i];
+		if (p->kind == DEVICE_ANY) {
+			to[i] = any;
+			continue;
+		}
+		if (!from[i]) {
+			continue;
+		}
+		size_t n = p->kind == DEVICE_RANGE ? number_length(p, s + i) : 0;
+		to[i] |= p->kind == DEVICE_MAYBE;
+		to[i + 1] |= i < len && (p->kind == DEVICE_MAYBE ||
+		                         (p->kind == DEVICE_CHAR && s[i] == p->c));
+		if (n > 0) {
+			to[i + n] = true;
+		}
+	}
+}
+
+bool device_pattern_match(const struct device_pattern *p, const char *description)
+{
+	bool at[2][DESCRIPTION_MAX + 2] = { { true } };
+	size_t len = strnlen(description, DESCRIPTION_MAX);
+	char s[DESCRIPTION_MAX + 1] = "";
+
+	memcpy(s, description, len);
+	for (uint32_t i = 0; i < p->n; i++) {
+		const bool *from = at[i % 2];
+		bool *to = at[(i + 1) % 2];
+		memset(to, 0, sizeof(at[0]));
+		step(&p->pieces[i], s, len, from, to);
+		if (i == 0 && p->pieces[0].kind == DEVICE_CHAR && !to[1]) {
+			return false; /* most nodes of most patterns */
+		}
+	}
+	return at[p->n % 2][len];
+}
