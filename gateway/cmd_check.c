@@ -6,7 +6,6 @@
 #include "gateway/command.h"
 #include "gateway/route_job.h"
 #include "routing/graph.h"
-#include "routing/lftfile.h"
 
 /* clang-format off */
 static const struct option_row check_rows[] = {
@@ -22,29 +21,6 @@ static const struct option_row check_rows[] = {
 };
 /* clang-format on */
 
-/* Tables and LIDs from the dump; lanes when an SL dump was given. */
-static int read_tables(struct route_job *j, struct lft *ret_lft, struct lanes *ret_lanes)
-{
-	struct diags d;
-	int ret;
-
-	if (!j->flags.lfts) {
-		fprintf(stderr, "saguaro check: no tables to prove; give --lfts FILE\n");
-		return EXIT_USAGE;
-	}
-	diags_init(&d, j->arena);
-	ret = lftfile_read(j->flags.lfts, j->g, j->arena, &d, ret_lft, &j->lids);
-	if (ret == E_OK && j->flags.sl) {
-		ret = lftfile_read_sl(j->flags.sl, j->g, ret_lft, j->arena, &d,
-		                      ret_lanes);
-	}
-	diags_print(&d, stderr, DIAG_WARNING);
-	if (ret != E_OK && d.n_errors == 0) {
-		fprintf(stderr, "%s: %s\n", j->flags.lfts, err_text(ret));
-	}
-	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
-}
-
 int cmd_check(int argc, char **argv)
 {
 	struct route_job j;
@@ -56,10 +32,14 @@ int cmd_check(int argc, char **argv)
 	                       "Proves forwarding tables that something else computed, "
 	                       "for instance OpenSM's dump. Exit status 0: proven, "
 	                       "1: the proof fails, 2: usage or bad input.",
-	                       argc, argv);
+	                       ROUTE_JOB_FILE_NEEDED, argc, argv);
 
+	if (status == EXIT_GOOD && !j.flags.lfts) {
+		fprintf(stderr, "saguaro check: no tables to prove; give --lfts FILE\n");
+		status = EXIT_USAGE;
+	}
 	if (status == EXIT_GOOD) {
-		status = read_tables(&j, &lft, &lanes);
+		status = route_job_read_tables(&j, &lft, &lanes);
 	}
 	if (status == EXIT_GOOD) {
 		status = route_job_request(&j, &request);

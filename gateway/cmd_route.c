@@ -120,26 +120,6 @@ static int dump_all(const struct route_job *j)
 	return EXIT_GOOD;
 }
 
-static int assign_lids(struct route_job *j)
-{
-	const struct config *c = &j->config;
-	const struct lids_in in = {
-		.g = j->g,
-		.lmc = c->lmc,
-		.lmc_esp0 = c->lmc_esp0 == UINT32_MAX ? c->lmc : c->lmc_esp0,
-		.reassign = c->reassign_lids,
-	};
-	struct diags d;
-
-	diags_init(&d, j->arena);
-	int ret = lids_assign(&in, j->arena, &d, &j->lids, NULL, NULL);
-	diags_print(&d, stderr, DIAG_WARNING);
-	if (ret != E_OK && d.n_errors == 0) {
-		fprintf(stderr, "%s: %s\n", j->file, err_text(ret));
-	}
-	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
-}
-
 int cmd_route(int argc, char **argv)
 {
 	struct route_job j;
@@ -149,10 +129,10 @@ int cmd_route(int argc, char **argv)
 	                       "Routes a topology file, proves the tables and shows the "
 	                       "figures. Exit status 0: proven, 1: the proof fails, "
 	                       "2: usage or bad input.",
-	                       argc, argv);
+	                       ROUTE_JOB_FILE_NEEDED, argc, argv);
 
 	if (status == EXIT_GOOD) {
-		status = assign_lids(&j);
+		status = route_job_assign_lids(&j);
 	}
 	if (status == EXIT_GOOD) {
 		status = route_job_request(&j, &request);

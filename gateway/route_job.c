@@ -12,6 +12,7 @@
 #include "conf/err.h"
 #include "gateway/command.h"
 #include "routing/graph.h"
+#include "routing/lftfile.h"
 #include "routing/topofile.h"
 
 double route_job_now(void)
@@ -23,7 +24,7 @@ double route_job_now(void)
 }
 
 static int read_arguments(struct route_job *j, const struct option_row *own,
-                          const char *doc, int argc, char **argv)
+                          const char *doc, enum route_job_file file, int argc, char **argv)
 {
 	int first = argc;
 	int ret = engine_options_init(&j->engines, j->arena);
@@ -38,6 +39,9 @@ static int read_arguments(struct route_job *j, const struct option_row *own,
 	                       "FILE", &first, &j->diags);
 	if (ret != E_OK) {
 		return ret;
+	}
+	if (argc == first && file == ROUTE_JOB_FILE_OPTIONAL) {
+		return E_OK;
 	}
 	if (argc - first != 1) {
 		diag_add(&j->diags, DIAG_ERROR, NULL, 0,
@@ -54,6 +58,10 @@ static int read_arguments(struct route_job *j, const struct option_row *own,
 static int read_fabric(struct route_job *j)
 {
 	const double start = route_job_now();
+
+	if (!j->file) {
+		return E_OK;
+	}
 	int ret = topo_read(j->file, j->arena, &j->diags, &j->g);
 	if (ret != E_OK) {
 		return ret;
@@ -63,7 +71,7 @@ static int read_fabric(struct route_job *j)
 }
 
 int route_job_init(struct route_job *j, const struct option_row *own, const char *doc,
-                   int argc, char **argv)
+                   enum route_job_file file, int argc, char **argv)
 {
 	memset(j, 0, sizeof(*j));
 	j->arena = arena_new();
@@ -72,13 +80,51 @@ int route_job_init(struct route_job *j, const struct option_row *own, const char
 		return EXIT_USAGE;
 	}
 	diags_init(&j->diags, j->arena);
-	int ret = read_arguments(j, own, doc, argc, argv);
+	int ret = read_arguments(j, own, doc, file, argc, argv);
 	if (ret == E_OK) {
 		ret = read_fabric(j);
 	}
 	diags_print(&j->diags, stderr, DIAG_WARNING);
 	if (ret != E_OK && j->diags.n_errors == 0) {
 		fprintf(stderr, "%s: %s\n", argv[0], err_text(ret));
+	}
+	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
+}
+
+int route_job_assign_lids(struct route_job *j)
+{
+	const struct config *c = &j->config;
+	const struct lids_in in = {
+		.g = j->g,
+		.lmc = c->lmc,
+		.lmc_esp0 = c->lmc_esp0 == UINT32_MAX ? c->lmc : c->lmc_esp0,
+		.reassign = c->reassign_lids,
+	};
+	struct diags d;
+
+	diags_init(&d, j->arena);
+	int ret = lids_assign(&in, j->arena, &d, &j->lids, NULL, NULL);
+	diags_print(&d, stderr, DIAG_WARNING);
+	if (ret != E_OK && d.n_errors == 0) {
+		fprintf(stderr, "%s: %s\n", j->file, err_text(ret));
+	}
+	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
+}
+
+int route_job_read_tables(struct route_job *j, struct lft *ret_lft, struct lanes *ret_lanes)
+{
+	struct diags d;
+	int ret;
+
+	diags_init(&d, j->arena);
+	ret = lftfile_read(j->flags.lfts, j->g, j->arena, &d, ret_lft, &j->lids);
+	if (ret == E_OK && j->flags.sl) {
+		ret = lftfile_read_sl(j->flags.sl, j->g, ret_lft, j->arena, &d,
+		                      ret_lanes);
+	}
+	diags_print(&d, stderr, DIAG_WARNING);
+	if (ret != E_OK && d.n_errors == 0) {
+		fprintf(stderr, "%s: %s\n", j->flags.lfts, err_text(ret));
 	}
 	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
 }

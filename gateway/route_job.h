@@ -26,8 +26,10 @@ struct route_job {
 	struct route_flags {
 		bool json, strict;
 		const char *dump_lfts, *dump_sl, *dump_lid_matrix, *dump_cn_order, *lfts, *sl;
+		const char *src, *dst;
+		uint32_t limit;
 	} flags;
-	const char *file; /*!< the topology file */
+	const char *file; /*!< the topology file, NULL: none was given */
 	struct graph *g;
 	struct lids lids;
 	struct route_result result;
@@ -38,13 +40,21 @@ struct route_job {
 /*! Wall clock for durations, in seconds. */
 double route_job_now(void);
 
+enum route_job_file { ROUTE_JOB_FILE_NEEDED, ROUTE_JOB_FILE_OPTIONAL };
+
 /*!
  * \brief Reads the command line and the topology file; prints what is wrong on standard
  * error. \param own  Rows of the command's own flags over struct route_flags. \return
  * EXIT_GOOD to go on, else the exit status.
  */
 int route_job_init(struct route_job *j, const struct option_row *own, const char *doc,
-                   int argc, char **argv);
+                   enum route_job_file file, int argc, char **argv);
+
+/*! \brief LIDs by the options. \return EXIT_GOOD, or EXIT_USAGE with a sentence printed. */
+int route_job_assign_lids(struct route_job *j);
+
+/*! \brief Tables and LIDs from flags.lfts; lanes when flags.sl was given. \return likewise */
+int route_job_read_tables(struct route_job *j, struct lft *ret_lft, struct lanes *ret_lanes);
 
 /*! \brief The request that belongs to the configuration. \return EXIT_GOOD, or EXIT_USAGE
  * with a sentence printed. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * saguaro: the command line. `route`, `check` and `topo` need no daemon; `paths`,
+ * saguaro: the command line. `route`, `check` and `topo` need no daemon, `report` works with and without one; `paths`,
  * `trace`, `nodes` and `status` read a running one: its snapshot where that is readable,
  * else the gateway's HTTP.
  */
@@ -19,6 +19,7 @@
 static const struct command commands[] = {
 	{ "route",  "FILE [routing flags]",   "route a topology file, prove the tables, show the figures", cmd_route },
 	{ "check",  "FILE --lfts F [--sl F]", "prove foreign forwarding tables of a topology file", cmd_check },
+	{ "report", "NAME [FILE]",            "credit loops, routes and port usage: of a running fabric or a file", cmd_report },
 	{ "topo",   "KIND ARGS",              "generate a topology file", cmd_topo },
 	{ "paths",  "SRC DST",                "paths from one end port to another, as the SA answers", cmd_paths },
 	{ "trace",  "SRC DST",                "the switches, ports and LIDs a packet passes", cmd_trace },

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/* The published fabric back in memory, in the form of the routing room. */
+#include "db/fabric.h"
+
+#include <errno.h>
+
+#include "conf/arena.h"
+#include "conf/diag.h"
+#include "conf/err.h"
+#include "db/reader.h"
+#include "routing/graph.h"
+
+static void copy_port(struct graph *g, uint32_t node, const struct snap_port *from)
+{
+	struct port *to = &g->ports[g->nodes[node].first_port + from->num];
+
+	to->guid = from->guid;
+	to->lid = from->lid;
+	to->lmc = from->lmc;
+	to->state = from->state;
+	to->width = from->width;
+	to->speed = from->speed;
+	to->mtu = from->mtu;
+	to->vls = from->vls;
+}
+
+static int copy_ports(struct snap_reader *r, struct graph *g, uint32_t node)
+{
+	uint64_t guid = g->nodes[node].guid;
+
+	for (unsigned num = 0; num <= g->nodes[node].n_ports; num++) {
+		struct snap_port port;
+		int ret = snap_port(r, guid, (uint8_t)num, &port);
+
+		if (ret == E_OK) {
+			copy_port(g, node, &port);
+		} else if (ret != E_NOTFOUND) {
+			return ret;
+		}
+	}
+	return E_OK;
+}
+
+static int copy_node(struct snap_reader *r, struct graph *g, const struct snap_node *from)
+{
+	uint32_t node;
+	int ret = graph_add_node(g, from->type, from->guid, from->n_ports,
+	                         from->description, NULL, &node);
+
+	if (ret != E_OK) {
+		return ret == -ENOMEM ? ret : E_MALFORMED;
+	}
+	struct node *to = &g->nodes[node];
+
+	to->system_image_guid = from->system_image_guid;
+	to->vendor_id = from->vendor_id;
+	to->device_id = from->device_id;
+	to->revision = from->revision;
+	to->partition_cap = from->partition_cap;
+	to->esp0 = from->esp0;
+	return copy_ports(r, g, node);
+}
+
+static int copy_nodes(struct snap_reader *r, struct graph *g)
+{
+	struct snap_node node = { .guid = 0 };
+	int ret = snap_node_from(r, 0, &node);
+
+	while (ret == E_OK) {
+		ret = copy_node(r, g, &node);
+		if (ret == E_OK && node.guid == UINT64_MAX) {
+			return E_OK;
+		}
+		if (ret == E_OK) {
+			ret = snap_node_from(r, node.guid + 1, &node);
+		}
+	}
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+/* Nodes came in the order of their GUIDs, so they are found by halves. */
+static uint32_t find_node(const struct graph *g, uint64_t guid)
+{
+	uint32_t low = 0, high = g->n_nodes;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (g->nodes[mid].guid < guid) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	return low < g->n_nodes && g->nodes[low].guid == guid ? low : GRAPH_NONE;
+}
+
+static int copy_link(struct graph *g, const struct snap_link *l)
+{
+	uint32_t a = find_node(g, l->guid_a), b = find_node(g, l->guid_b);
+
+	if (a == GRAPH_NONE || b == GRAPH_NONE) {
+		return E_MALFORMED;
+	}
+	uint32_t port_a = graph_port(g, a, l->port_a), port_b = graph_port(g, b, l->port_b);
+
+	return port_a != GRAPH_NONE && port_b != GRAPH_NONE &&
+	                       graph_connect(g, port_a, port_b) == E_OK
+	               ? E_OK
+	               : E_MALFORMED;
+}
+
+static int copy_links(struct snap_reader *r, struct graph *g)
+{
+	struct snap_link l;
+	int ret = snap_link_from(r, 0, 0, &l);
+
+	while (ret == E_OK) {
+		ret = copy_link(g, &l);
+		if (ret == E_OK) {
+			ret = snap_link_from(r, l.guid_a, (uint8_t)(l.port_a + 1), &l);
+		}
+	}
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+static int copy_lft(struct snap_reader *r, const struct graph *g, struct lft *lft)
+{
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		uint64_t guid = g->nodes[g->switches[s]].guid;
+		uint8_t *row = lft_row(lft, s);
+
+		for (uint32_t lid = 1; lid < lft->n_lids; lid++) {
+			int ret = snap_lft(r, guid, lid, &row[lid]);
+
+			if (ret != E_OK && ret != E_NOTFOUND) {
+				return ret;
+			}
+		}
+	}
+	return E_OK;
+}
+
+/* Lanes of the routes from one switch; without a row there is one lane. */
+static int copy_lane_row(struct snap_reader *r, const struct snap_fabric *f, uint32_t s)
+{
+	uint32_t port = f->g->nodes[f->g->switches[s]].first_port;
+	struct snap_end src;
+	int ret = snap_lid(r, f->lids.of[port].base, &src);
+
+	for (uint32_t lid = 1; ret == E_OK && lid < f->lft.n_lids; lid++) {
+		struct snap_path path;
+
+		ret = snap_path(r, &src, lid, &path);
+		if (ret == E_OK && path.mtu) {
+			f->lanes.rows[(size_t)s * f->lanes.stride + lid] = path.lane;
+		}
+		ret = ret == E_NOTFOUND ? E_OK : ret;
+	}
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+static int copy_lanes(struct snap_reader *r, struct arena *a, struct snap_fabric *f)
+{
+	uint8_t n = snap_meta(r)->vls_used;
+
+	f->lanes = (struct lanes){ .n = n ? n : 1 };
+	if (n <= 1) {
+		return E_OK;
+	}
+	f->lanes.stride = f->lft.stride;
+	f->lanes.rows = arena_array(a, f->g->n_switches, f->lanes.stride);
+	if (!f->lanes.rows) {
+		return -ENOMEM;
+	}
+	for (uint32_t s = 0; s < f->g->n_switches; s++) {
+		int ret = copy_lane_row(r, f, s);
+
+		if (ret != E_OK) {
+			return ret;
+		}
+	}
+	return E_OK;
+}
+
+static int copy_graph(struct snap_reader *r, struct arena *a, struct snap_fabric *f)
+{
+	struct diags d;
+	int ret = copy_nodes(r, f->g);
+
+	diags_init(&d, a);
+	if (ret == E_OK) {
+		ret = copy_links(r, f->g);
+	}
+	if (ret == E_OK) {
+		ret = graph_freeze(f->g, &d);
+	}
+	if (ret != E_OK) {
+		return ret;
+	}
+	f->g->sm_port = graph_port_by_guid(f->g, snap_meta(r)->sm_port_guid);
+	ret = lids_as_found(f->g, a, &d, &f->lids);
+	return ret == E_NOTFOUND || ret == E_DUPLICATE ? E_MALFORMED : ret;
+}
+
+int snap_fabric(struct snap_reader *r, struct arena *a, struct snap_fabric *ret)
+{
+	struct snap_fabric f = { .g = graph_new(a) };
+	int ret_code = f.g ? copy_graph(r, a, &f) : -ENOMEM;
+
+	if (ret_code == E_OK) {
+		ret_code = lft_init(&f.lft, f.g->n_switches, f.lids.top, a);
+	}
+	if (ret_code == E_OK) {
+		ret_code = copy_lft(r, f.g, &f.lft);
+	}
+	if (ret_code == E_OK) {
+		ret_code = copy_lanes(r, a, &f);
+	}
+	/* What came of a superseded epoch may have looked malformed. */
+	int fresh = snap_check(r);
+
+	if (fresh != E_OK) {
+		return fresh;
+	}
+	if (ret_code == E_OK) {
+		*ret = f;
+	}
+	return ret_code;
+}
