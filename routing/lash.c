@@ -6,11 +6,11 @@
  * Routes are shortest paths. Every pair of switches gets a lane, the same for both
  * directions, so that on no lane the routes can wait for each other in a circle
  * (lash_layer.c). Which shortest paths comes first:
- *  - all of them, spread as minhop does. On trees the data routes fit one lane then, and
+ *  - all of them, spread as minhop does, where that takes one lane. On trees it does, and
  * every link carries its share; elsewhere many lanes are needed;
  *  - on a mesh or torus, in whatever way it is cabled, dimension after dimension: one
  *    lane on the open mesh (lash_mesh.c, lash_ways.c). do_mesh_analysis tries this first;
- *  - one path per pair of switches, spread over links;
+ *  - one path per pair of switches, spread over links; or all of them, should that fit;
  *  - the same with as few turns as can be.
  * The first that fits the lanes there are is taken; if none does, the engine refuses.
  * Each part of a disconnected fabric is routed by itself.
@@ -92,7 +92,7 @@ static int lash_check(const struct route_in *in, struct why *why)
 
 /* Fills tables and lanes. E_FULL: too few lanes. */
 static int attempt(struct job *j, spread_closer_f *closer, const void *ctx,
-                   const struct lft *prev)
+                   const struct lft *prev, bool one_lane)
 {
 	const struct spread spread = {
 		.g = j->g,
@@ -110,6 +110,7 @@ static int attempt(struct job *j, spread_closer_f *closer, const void *ctx,
 		                    .hops = &j->hops,
 		                    .order = j->is_mesh ? j->mesh.order : NULL,
 		                    .max = j->max,
+		                    .one_lane = one_lane,
 		                    .cancel = j->in->cancel };
 	int ret = lft_init(&j->lft, j->g->n_switches, j->in->lids->top, j->a);
 
@@ -119,14 +120,19 @@ static int attempt(struct job *j, spread_closer_f *closer, const void *ctx,
 	return ret == E_OK ? lash_layer(&in, j->a, &j->layers) : ret;
 }
 
-static int try_all_paths(struct job *j)
+static int all_paths(struct job *j, bool one_lane)
 {
-	int ret = attempt(j, spread_shortest, &j->hops, j->in->prev);
+	int ret = attempt(j, spread_shortest, &j->hops, j->in->prev, one_lane);
 
 	if (ret == E_FULL && j->in->prev) {
-		ret = attempt(j, spread_shortest, &j->hops, NULL);
+		ret = attempt(j, spread_shortest, &j->hops, NULL, one_lane);
 	}
 	return ret;
+}
+
+static int try_tree(struct job *j)
+{
+	return all_paths(j, true);
 }
 
 static int try_mesh(struct job *j)
@@ -134,7 +140,7 @@ static int try_mesh(struct job *j)
 	struct lash_ways w;
 	int ret = lash_ways_mesh(j->g, &j->hops, &j->mesh, j->tmp, &w);
 
-	return ret == E_OK ? attempt(j, lash_ways_closer, &w, j->in->prev) : ret;
+	return ret == E_OK ? attempt(j, lash_ways_closer, &w, j->in->prev, false) : ret;
 }
 
 static int try_one_path(struct job *j)
@@ -142,7 +148,27 @@ static int try_one_path(struct job *j)
 	struct lash_ways w;
 	int ret = lash_ways_even(j->g, &j->hops, j->tmp, &w);
 
-	return ret == E_OK ? attempt(j, lash_ways_closer, &w, j->in->prev) : ret;
+	return ret == E_OK ? attempt(j, lash_ways_closer, &w, j->in->prev, false) : ret;
+}
+
+/*
+ * All paths take at least the lanes that one does, mostly more than twice as many: they
+ * are only tried when one leaves half of the lanes.
+ */
+static int try_spread(struct job *j)
+{
+	int ret = try_one_path(j);
+
+	if (ret == E_OK && 2 * j->layers.n_data <= j->max) {
+		struct job all = *j;
+
+		ret = all_paths(&all, false);
+		if (ret == E_OK) {
+			*j = all;
+		}
+		ret = ret == E_FULL ? E_OK : ret;
+	}
+	return ret;
 }
 
 static int try_few_turns(struct job *j)
@@ -150,7 +176,7 @@ static int try_few_turns(struct job *j)
 	struct lash_ways w;
 	int ret = lash_ways_few_turns(j->g, &j->hops, j->tmp, &w);
 
-	return ret == E_OK ? attempt(j, lash_ways_closer, &w, j->in->prev) : ret;
+	return ret == E_OK ? attempt(j, lash_ways_closer, &w, j->in->prev, false) : ret;
 }
 
 /* ---- the whole ---- */
@@ -180,7 +206,7 @@ static int refuse(struct job *j)
 
 static int try_each(struct job *j)
 {
-	try_f *const general[] = { try_all_paths, try_one_path, try_few_turns };
+	try_f *const general[] = { try_tree, try_spread, try_few_turns };
 	int ret = j->is_mesh ? try_mesh(j) : E_FULL;
 
 	for (size_t i = 0; ret == E_FULL && i < sizeof(general) / sizeof(*general); i++) {

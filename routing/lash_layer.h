@@ -32,6 +32,8 @@ struct lash_layer_in {
 	const uint32_t *order; /*!< [n_switches] order in which pairs of one distance are
 	                          placed, NULL: by index */
 	unsigned max;          /*!< lanes there are, 1-15 */
+	bool one_lane; /*!< E_FULL unless pairs that both have CAs or routers fit one lane
+	                  */
 	const _Atomic bool *cancel;
 };
 
