@@ -202,6 +202,8 @@ struct port_ctx {
 	struct program *p;
 	struct disc_node *node;
 	uint64_t demand; /* told_demand(); 0: part of the activation */
+	uint8_t state;   /* PortState asked for */
+	uint8_t status;  /* of the Set that was refused */
 };
 
 /* Would this Set only repeat what the port was told before, to no effect? */
@@ -214,13 +216,51 @@ static bool repeats(const struct aim *a)
 	                   told_demand(a->want), a->now);
 }
 
+/* What a port that refused a state is in by now. */
+static void on_state_read(void *ctx, const struct smp_reply *r)
+{
+	struct port_ctx *c = ctx;
+	struct disc_port *port = &c->node->ports[r->mod & PORT_NUM_MASK];
+	bool there = r->ret == E_OK && field_get(r->data, PI_PORT_STATE) >= c->state;
+
+	if (there) {
+		memcpy(port->info, r->data, sizeof(port->info));
+		return;
+	}
+	(void)program_answered(c->p, c->node, port->num,
+	                       r->ret == E_OK ? E_MALFORMED : r->ret, c->status,
+	                       "Set(PortInfo)");
+}
+
+/* A state may be refused because the port is in it already: a Set whose answer was lost
+ * is sent again. */
+static bool look_again(struct port_ctx *c, const struct smp_reply *r)
+{
+	int ret;
+
+	if (r->ret != E_MALFORMED || c->state <= PORT_DOWN) {
+		return false;
+	}
+	c->status = (uint8_t)r->status;
+	ret = smp_submit(c->p->smp, &(struct smp_order){
+					    .dest = r->dest,
+					    .method = UMAD_METHOD_GET,
+					    .attr = UMAD_SM_ATTR_PORT_INFO,
+					    .mod = r->mod,
+					    .retries = c->p->config->transaction_retries,
+					    .done = on_state_read,
+					    .ctx = c });
+	c->p->ret = ret != E_OK ? ret : c->p->ret;
+	return true;
+}
+
 static void on_port_set(void *ctx, const struct smp_reply *r)
 {
 	struct port_ctx *c = ctx;
 	struct disc_port *port = &c->node->ports[r->mod & PORT_NUM_MASK];
 
-	if (!program_answered(c->p, c->node, port->num, r->ret, r->status,
-	                      "Set(PortInfo)")) {
+	if (look_again(c, r) || !program_answered(c->p, c->node, port->num, r->ret,
+	                                          r->status, "Set(PortInfo)")) {
 		return;
 	}
 	memcpy(port->info, r->data, sizeof(port->info));
@@ -243,6 +283,7 @@ static void send_port(struct program *p, uint32_t port, uint8_t *want, unsigned 
 		return;
 	}
 	*c = (struct port_ctx){ .p = p,
+		                .state = (uint8_t)state,
 		                .node = p->disc->of[p->disc->g->ports[port].node] };
 	field_set(want, PI_PORT_STATE, state);
 	field_set(want, PI_PORT_PHYSICAL_STATE, 0);
