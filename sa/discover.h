@@ -22,6 +22,7 @@ struct disc_node;
 
 struct disc_port {
 	uint8_t info[64]; /*!< PortInfo as last read or set */
+	uint8_t *sm_info; /*!< SMInfo of the subnet manager there, in the arena; NULL: none */
 	uint64_t guid;    /*!< PortGUID; 0: unknown (a CA port never entered through) */
 	struct smp_dest *dest; /*!< who answers for it; NULL: not reached */
 	struct disc_node

@@ -301,7 +301,7 @@ static void after_other_sms(struct sweep *s)
 		return; /* job_lids() gave up itself, with the sentence */
 	}
 	s->phase = PHASE_READ_TABLES;
-	if (program_read_lfts(&j->program) != E_OK) {
+	if (program_read_lfts(&j->program) != E_OK || job_read_port_tables(s) != E_OK) {
 		sweep_failed(s, true, "%s", err_text(-ENOMEM));
 	}
 }
@@ -529,6 +529,7 @@ void sweep_free(struct sweep *s)
 	job_free(s->old);
 	lft_copies_done(&s->copies);
 	qos_copies_done(&s->qos_copies);
+	port_copies_done(&s->port_copies);
 	guid_map_done(&s->silent);
 	guid_map_done(&s->told);
 	free(s);

@@ -37,22 +37,26 @@ static void reply(struct sweep *s, const struct mad_msg *to, uint8_t *mad)
 	(void)transport_send(s->d.transport, &m);
 }
 
-static void sm_info(struct sweep *s, const struct mad_msg *m, bool get)
+void agent_sm_info(const struct sweep *s, uint8_t info[SMP_DATA_BYTES])
 {
-	uint8_t mad[MAD_BYTES];
-	uint8_t *info = mad + SMP_DATA_AT;
-	bool directed = m->mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE;
-	uint16_t status = get ? 0 : UMAD_STATUS_INVALID_ATTR_VALUE;
-
-	memcpy(mad, m->data, MAD_BYTES);
 	memset(info, 0, SMP_DATA_BYTES);
-	field_set(mad, MAD_METHOD, UMAD_METHOD_GET_RESP);
-	field_set(mad, MAD_STATUS, status | (directed ? UMAD_SMP_DIRECTION : 0));
 	field_set(info, SMI_GUID, s->d.transport->local.port_guid);
 	field_set(info, SMI_SM_KEY, s->d.config->sm_key);
 	field_set(info, SMI_ACT_COUNT, smp_counters(s->smp)->sent);
 	field_set(info, SMI_PRIORITY, s->d.config->sm_priority);
 	field_set(info, SMI_SM_STATE, s->sm_state);
+}
+
+static void sm_info(struct sweep *s, const struct mad_msg *m, bool get)
+{
+	uint8_t mad[MAD_BYTES];
+	bool directed = m->mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE;
+	uint16_t status = get ? 0 : UMAD_STATUS_INVALID_ATTR_VALUE;
+
+	memcpy(mad, m->data, MAD_BYTES);
+	field_set(mad, MAD_METHOD, UMAD_METHOD_GET_RESP);
+	field_set(mad, MAD_STATUS, status | (directed ? UMAD_SMP_DIRECTION : 0));
+	agent_sm_info(s, mad + SMP_DATA_AT);
 	reply(s, m, mad);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Attribute payloads for the snapshot, as last read or programmed.
+ * Attribute payloads for the snapshot, as last read or programmed: by attribute, then
+ * GUID (the order of the graph), then port and block, as a publish wants them.
  */
 #include <errno.h>
 #include <infiniband/umad_sm.h>
@@ -12,128 +13,178 @@
 #include "routing/graph.h"
 #include "sa/sweep_int.h"
 
-static struct snap_attr *put_node_attr(struct snap_attr *to, const struct disc_node *n,
-                                       uint16_t attr)
-{
-	const uint8_t *data = attr == UMAD_SM_ATTR_NODE_DESC   ? n->description
-	                      : attr == UMAD_SM_ATTR_NODE_INFO ? n->node_info
-	                                                       : n->switch_info;
+struct attr_list {
+	struct sweep *s;
+	struct snap_attr *items;
+	size_t n, cap;
+	int ret;
+};
 
-	if (attr == UMAD_SM_ATTR_SWITCH_INFO && n->type != NODE_SWITCH) {
-		return to;
+static void add(struct attr_list *l, uint64_t guid, uint16_t attr, uint32_t block,
+                const uint8_t *data, size_t len)
+{
+	if (l->ret != E_OK) {
+		return;
 	}
-	*to = (struct snap_attr){ n->guid, attr, 0, data, 64 };
-	return to + 1;
+	if (l->n == l->cap) {
+		size_t cap = l->cap ? 2 * l->cap : 1024;
+		struct snap_attr *more =
+			arena_array(l->s->job->arena, cap, sizeof(*more));
+
+		if (more == NULL) {
+			l->ret = -ENOMEM;
+			return;
+		}
+		if (l->n) {
+			memcpy(more, l->items, l->n * sizeof(*more));
+		}
+		l->items = more;
+		l->cap = cap;
+	}
+	l->items[l->n++] = (struct snap_attr){ guid, attr, block, data, (uint16_t)len };
 }
 
-static struct snap_attr *put_port_attrs(struct snap_attr *to, const struct disc_node *n)
+static void put_description(struct attr_list *l, const struct disc_node *n)
+{
+	add(l, n->guid, UMAD_SM_ATTR_NODE_DESC, 0, n->description, 64);
+}
+
+static void put_node_info(struct attr_list *l, const struct disc_node *n)
+{
+	add(l, n->guid, UMAD_SM_ATTR_NODE_INFO, 0, n->node_info, 64);
+}
+
+static void put_switch_info(struct attr_list *l, const struct disc_node *n)
+{
+	if (n->type == NODE_SWITCH) {
+		add(l, n->guid, UMAD_SM_ATTR_SWITCH_INFO, 0, n->switch_info, 64);
+	}
+}
+
+static void put_port_info(struct attr_list *l, const struct disc_node *n)
 {
 	for (unsigned i = 0; i <= n->n_ports; i++) {
 		if (n->ports[i].has_info) {
-			*to++ = (struct snap_attr){ n->guid, UMAD_SM_ATTR_PORT_INFO, i,
-				                    n->ports[i].info, 64 };
+			add(l, n->guid, UMAD_SM_ATTR_PORT_INFO, i, n->ports[i].info, 64);
 		}
 	}
-	return to;
 }
 
-/* SL-to-VL tables: one row per egress port, all ports in of a switch one behind the
- * other. */
-static struct snap_attr *put_sl2vl(struct snap_attr *to, const struct qos_copy *c)
+static void put_blocks(struct attr_list *l, const struct disc_node *n,
+                       enum port_table_kind kind, uint16_t attr, unsigned shift)
 {
-	for (unsigned out = 0; out < c->n_out; out++) {
+	for (unsigned i = 0; i <= n->n_ports; i++) {
+		const struct port_tables *t =
+			port_tables_find(&l->s->port_copies, n->guid, (uint8_t)i);
+
+		for (unsigned b = 0; t != NULL && b < t->table[kind].n; b++) {
+			if (t->table[kind].block[b].known) {
+				add(l, n->guid, attr, i << shift | b,
+				    t->table[kind].block[b].data, PORT_BLOCK_BYTES);
+			}
+		}
+	}
+}
+
+static void put_guids(struct attr_list *l, const struct disc_node *n)
+{
+	put_blocks(l, n, PORT_GUIDS, UMAD_SM_ATTR_GUID_INFO, 8);
+}
+
+static void put_p_keys(struct attr_list *l, const struct disc_node *n)
+{
+	put_blocks(l, n, PORT_P_KEYS, UMAD_SM_ATTR_PKEY_TABLE, 16);
+}
+
+static const struct qos_copy *qos_of(struct attr_list *l, const struct disc_node *n)
+{
+	const struct qos_copy *c;
+
+	if (!l->s->job->program.qos) {
+		return NULL;
+	}
+	c = qos_copy_get(&l->s->qos_copies, n->guid, n->n_ports, n->type == NODE_SWITCH);
+	if (c == NULL) {
+		l->ret = -ENOMEM;
+	}
+	return c;
+}
+
+/* One row per egress port, the tables of all ports in one behind the other. */
+static void put_sl2vl(struct attr_list *l, const struct disc_node *n)
+{
+	const struct qos_copy *c = qos_of(l, n);
+
+	for (unsigned out = 0; c != NULL && out < c->n_out; out++) {
 		bool known = false;
 
 		for (unsigned in = 0; in < c->n_in; in++) {
 			known |= qos_copy_knows(qos_copy_sl2vl(c, out, in));
 		}
 		if (known) {
-			*to++ = (struct snap_attr){ c->guid, UMAD_SM_ATTR_SLVL_TABLE, out,
-				                    qos_copy_sl2vl(c, out, 0),
-				                    (uint16_t)(c->n_in * SL2VL_BYTES) };
+			add(l, c->guid, UMAD_SM_ATTR_SLVL_TABLE, out,
+			    qos_copy_sl2vl(c, out, 0), c->n_in * (size_t)SL2VL_BYTES);
 		}
 	}
-	return to;
 }
 
-static struct snap_attr *put_arb(struct snap_attr *to, const struct qos_copy *c)
+static void put_arb(struct attr_list *l, const struct disc_node *n)
 {
-	for (unsigned out = 0; out < c->n_out; out++) {
+	const struct qos_copy *c = qos_of(l, n);
+
+	for (unsigned out = 0; c != NULL && out < c->n_out; out++) {
 		for (unsigned b = 0; b < VL_ARB_BLOCKS; b++) {
 			if (c->arb[out].known[b]) {
-				*to++ = (struct snap_attr){ c->guid,
-					                    UMAD_SM_ATTR_VL_ARB_TABLE,
-					                    out << 8 | (b + 1),
-					                    c->arb[out].block[b],
-					                    VL_ARB_BYTES };
+				add(l, c->guid, UMAD_SM_ATTR_VL_ARB_TABLE,
+				    out << 8 | (b + 1), c->arb[out].block[b],
+				    VL_ARB_BYTES);
 			}
 		}
 	}
-	return to;
 }
 
-static int collect_qos(struct sweep *s, struct snap_content *c)
+/* SMInfo of this subnet manager and of the others; the keys are nobody's business. */
+static void put_sm_info(struct attr_list *l, const struct disc_node *n)
 {
-	struct job *j = s->job;
-	const struct graph *g = j->disc.g;
-	struct snap_attr *list = arena_array(
-		j->arena, c->n_attrs + g->n_ports * (size_t)(1 + VL_ARB_BLOCKS),
-		sizeof(struct snap_attr));
-	struct snap_attr *to = list;
+	const struct graph *g = l->s->job->disc.g;
+	const struct port *own = &g->ports[g->sm_port];
 
-	if (list == NULL) {
-		return -ENOMEM;
-	}
-	memcpy(to, c->attrs, c->n_attrs * sizeof(*to));
-	to += c->n_attrs;
-	for (unsigned arb = 0; arb < 2; arb++) {
-		for (uint32_t i = 0; i < g->n_nodes; i++) {
-			const struct disc_node *n = j->disc.of[i];
-			const struct qos_copy *copy =
-				qos_copy_get(&s->qos_copies, n->guid, n->n_ports,
-			                     n->type == NODE_SWITCH);
+	for (unsigned i = 0; i <= n->n_ports; i++) {
+		uint8_t *info = n->ports[i].sm_info;
 
-			if (copy == NULL) {
-				return -ENOMEM;
+		if (g->nodes[own->node].guid == n->guid && own->num == i) {
+			info = arena_alloc(l->s->job->arena, SMP_DATA_BYTES);
+			if (info == NULL) {
+				l->ret = -ENOMEM;
+				return;
 			}
-			to = arb ? put_arb(to, copy) : put_sl2vl(to, copy);
+			agent_sm_info(l->s, info);
+			field_set(info, SMI_ACT_COUNT, 0);
+		}
+		if (info != NULL) {
+			field_set(info, SMI_SM_KEY, 0);
+			add(l, n->guid, UMAD_SM_ATTR_SM_INFO, i, info, SMP_DATA_BYTES);
 		}
 	}
-	c->attrs = list;
-	c->n_attrs = (size_t)(to - list);
-	return E_OK;
 }
 
-/* All payloads, by attribute, then GUID (the order of the graph), then port. */
-static int collect_attrs(struct job *j, struct snap_content *c)
-{
-	static const uint16_t of_node[] = { UMAD_SM_ATTR_NODE_DESC,
-		                            UMAD_SM_ATTR_NODE_INFO,
-		                            UMAD_SM_ATTR_SWITCH_INFO };
-	const struct graph *g = j->disc.g;
-	struct snap_attr *list = arena_array(
-		j->arena, 3 * (size_t)g->n_nodes + g->n_ports, sizeof(struct snap_attr));
-	struct snap_attr *to = list;
-
-	if (list == NULL) {
-		return -ENOMEM;
-	}
-	for (unsigned k = 0; k < sizeof(of_node) / sizeof(of_node[0]); k++) {
-		for (uint32_t i = 0; i < g->n_nodes; i++) {
-			to = put_node_attr(to, j->disc.of[i], of_node[k]);
-		}
-	}
-	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		to = put_port_attrs(to, j->disc.of[i]);
-	}
-	c->attrs = list;
-	c->n_attrs = (size_t)(to - list);
-	return E_OK;
-}
+/* In the order of their numbers. */
+static void (*const emit[])(struct attr_list *l, const struct disc_node *n) = {
+	put_description, put_node_info, put_switch_info, put_guids,  put_port_info,
+	put_p_keys,      put_sl2vl,     put_arb,         put_sm_info
+};
 
 int job_attrs(struct sweep *s, struct snap_content *c)
 {
-	int ret = collect_attrs(s->job, c);
+	const struct graph *g = s->job->disc.g;
+	struct attr_list l = { .s = s };
 
-	return ret == E_OK && s->job->program.qos ? collect_qos(s, c) : ret;
+	for (size_t k = 0; k < sizeof(emit) / sizeof(emit[0]); k++) {
+		for (uint32_t i = 0; i < g->n_nodes; i++) {
+			emit[k](&l, s->job->disc.of[i]);
+		}
+	}
+	c->attrs = l.items;
+	c->n_attrs = l.n;
+	return l.ret;
 }

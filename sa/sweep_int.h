@@ -9,7 +9,9 @@
 #include "db/snapshot.h"
 #include "routing/lids.h"
 #include "sa/discover.h"
+#include "sa/fields.h"
 #include "sa/lft_copy.h"
+#include "sa/port_tables.h"
 #include "sa/program.h"
 #include "sa/qos_copy.h"
 #include "sa/smp.h"
@@ -21,6 +23,7 @@
  *   sweep.c        turns, timers, the state machine
  *   sweep_job.c    one heavy sweep: LIDs, routing, publish
  *   sweep_attrs.c  payloads to publish
+ *   sweep_tables.c P_Key and GUID tables of ports
  *   sweep_light.c  light sweeps, other subnet managers
  *   sweep_agent.c  MADs from others: traps, SMInfo, SA requests
  *   sweep_stats.c  heartbeat and figures
@@ -31,7 +34,7 @@ enum phase {
 	PHASE_POLL,        /*!< standby: is the master still there? */
 	PHASE_DISCOVER,
 	PHASE_OTHER_SMS,   /*!< SMInfo of ports with the IsSM bit */
-	PHASE_READ_TABLES, /*!< LFTs of which no copy is kept */
+	PHASE_READ_TABLES, /*!< LFTs, P_Keys and GUIDs of which no copy is kept */
 	PHASE_ROUTE,
 	PHASE_PORTS,
 	PHASE_QOS,
@@ -91,6 +94,7 @@ struct sweep {
 	struct worker worker;
 	struct lft_copies copies;
 	struct qos_copies qos_copies;
+	struct port_copies port_copies;
 	const struct engine *lanes_of; /*!< whose lanes the log told of last, NULL: one lane */
 	uint8_t lanes_told;
 	uint8_t lanes_there; /*!< ports turned out to have no more VLs than this, 0: as they say */
@@ -143,6 +147,10 @@ int job_publish(struct sweep *s);
 /*! All payloads in the order that a publish needs, in the job's arena. \retval -ENOMEM */
 int job_attrs(struct sweep *s, struct snap_content *c);
 
+/* sweep_tables.c */
+/*! Queues reads of the tables of which no copy is kept. \retval -ENOMEM */
+int job_read_port_tables(struct sweep *s);
+
 /* sweep_light.c */
 void light_start(struct sweep *s);
 void light_end(struct sweep *s);
@@ -153,6 +161,8 @@ unsigned other_sms_start(struct sweep *s); /*!< \return how many are asked */
 bool other_sms_end(struct sweep *s);
 
 /* sweep_agent.c */
+/*! SMInfo as it is now, SM_Key included. */
+void agent_sm_info(const struct sweep *s, uint8_t info[SMP_DATA_BYTES]);
 void agent_receive(struct sweep *s, const struct mad_msg *m);
 
 /* sweep_stats.c */

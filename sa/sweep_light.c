@@ -177,6 +177,17 @@ static bool higher(const struct other_sm *a, uint8_t priority, uint64_t guid)
 	return a->priority != priority ? a->priority > priority : a->guid < guid;
 }
 
+/* SMInfo of another subnet manager, to be published. */
+static void keep_sm(const struct look *l, const uint8_t *info)
+{
+	uint8_t *copy = arena_alloc(l->s->job->arena, SMP_DATA_BYTES);
+
+	if (copy != NULL) {
+		memcpy(copy, info, SMP_DATA_BYTES);
+		l->node->ports[l->port].sm_info = copy;
+	}
+}
+
 static void on_sm_info(void *ctx, const struct smp_reply *r)
 {
 	struct look *l = ctx;
@@ -189,6 +200,7 @@ static void on_sm_info(void *ctx, const struct smp_reply *r)
 		         l->node->guid, l->port);
 		return;
 	}
+	keep_sm(l, r->data);
 	read_sm(&o, r->data, r->dest);
 	o.lid = (uint32_t)field_get(l->node->ports[l->port].info, PI_LID);
 	log_info(source, "another SM: GUID 0x%016" PRIx64 ", priority %u, state %u",
