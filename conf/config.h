@@ -70,6 +70,7 @@ struct config {
 	const struct device_groups *device_groups; /*!< NULL: those that always exist */
 	const char *routing_engine;      /*!< list, NULL: minhop */
 	uint32_t credit_loops;           /*!< enum credit_loops */
+	bool use_ucast_cache;
 	/* SA */
 	uint32_t path_selection;         /*!< enum path_selection */
 	uint32_t snapshot_grace;         /*!< ms an epoch stays pinned after it is superseded */

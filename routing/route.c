@@ -9,6 +9,7 @@
 #include "conf/err.h"
 #include "routing/graph.h"
 #include "routing/lids.h"
+#include "routing/route_cache.h"
 
 static const char separators[] = ", \t", deadlock_free[] = "deadlockfree";
 
@@ -397,7 +398,8 @@ static struct route_request request_for(const struct route_request *r, unsigned 
 	return own;
 }
 
-int route_run(const struct route_request *r, struct arena *a, struct route_result *ret)
+/* Tries the engines one after the other. */
+static int compute(const struct route_request *r, struct arena *a, struct route_result *ret)
 {
 	const struct route_list l = engines_to_try(r);
 	struct route_result res = { .engine_asked = first_word(&r->list) }, shown = res;
@@ -436,6 +438,73 @@ int route_run(const struct route_request *r, struct arena *a, struct route_resul
 	}
 	res.fallback_reason = refused;
 	*ret = res;
+	return outcome;
+}
+
+/* --- the unicast routing cache ------------------------------------------------------ */
+
+/* Tables of the cache that pass as they are. Anything but E_OK: compute. */
+static int run_cached(const struct route_request *r, struct arena *a, struct why *why,
+                      struct route_result *ret)
+{
+	double start = now(r);
+	struct route_cached c;
+	int outcome = route_cache_look(r->cache, r->g, r->lids, lanes_to_use(r), a, &c, why);
+
+	if (outcome != E_OK) {
+		return outcome;
+	}
+	struct route_result res = { .engine_asked = c.engine_asked,
+		                    .used = c.used,
+		                    .fallback_reason = c.fallback_reason,
+		                    .out = c.out,
+		                    .cached = true,
+		                    .seconds_route = now(r) - start };
+
+	outcome = prove(r, a, &res);
+	if (outcome == E_CREDITLOOP && is_wanted(r, &res)) {
+		warn_credit_loop(r, a, &res);
+		outcome = E_OK;
+	}
+	if (outcome == E_OK) {
+		*ret = res;
+		return finish(r, a, ret);
+	}
+	why_add(why, "%s", proof_text(&res.proof, r->g, a));
+	return outcome;
+}
+
+/* What was computed is remembered; after a failure nothing is. A cache that has no memory
+ * for it only costs the next computation. */
+static void remember(const struct route_request *r, int outcome, const struct route_result *res)
+{
+	const struct route_cached c = { .used = res->used,
+		                        .engine_asked = res->engine_asked,
+		                        .max_lanes = lanes_to_use(r),
+		                        .fallback_reason = res->fallback_reason,
+		                        .out = res->out };
+
+	if (outcome == E_OK) {
+		(void)route_cache_store(r->cache, r->g, r->lids, &c);
+	} else {
+		route_cache_drop(r->cache);
+	}
+}
+
+int route_run(const struct route_request *r, struct arena *a, struct route_result *ret)
+{
+	struct why miss = { "" };
+	int outcome;
+
+	if (!r->cache) {
+		return compute(r, a, ret);
+	}
+	if (run_cached(r, a, &miss, ret) == E_OK) {
+		return E_OK;
+	}
+	outcome = compute(r, a, ret);
+	ret->cache_miss = miss;
+	remember(r, outcome, ret);
 	return outcome;
 }
 

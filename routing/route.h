@@ -12,6 +12,7 @@
 struct arena;
 struct graph;
 struct lids;
+struct route_cache;
 
 /*!
  * A routing job: tries the engines of a list in order, proves what comes out, and says
@@ -62,6 +63,7 @@ struct route_request {
 	const struct lft *prev;     /*!< or NULL */
 	const _Atomic bool *cancel; /*!< or NULL */
 	uint8_t max_lanes;          /*!< at most this many lanes, 0: as many as the links have */
+	struct route_cache *cache;  /*!< unicast routing cache: asked first, then given what came out; NULL: none */
 	double (*now)(void);        /*!< seconds, for the two figures below; NULL: they stay 0 */
 };
 
@@ -73,6 +75,8 @@ struct route_result {
 	struct why fallback_reason;
 	struct route_out out;
 	struct proof proof;         /*!< of out */
+	bool cached;                /*!< out comes from the cache, nothing was computed */
+	struct why cache_miss;      /*!< why not, empty on a hit and without a cache */
 	struct paths paths;         /*!< of out; empty when refused */
 	struct load load;
 	struct why warning;         /*!< for instance a programmed credit loop; stays while it lasts */

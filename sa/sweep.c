@@ -27,6 +27,7 @@
 #include "conf/err.h"
 #include "conf/log.h"
 #include "routing/graph.h"
+#include "routing/route_cache.h"
 #include "sa/sweep_int.h"
 
 enum { BEAT_MS = 1000, RETRY_MS = 1000, RETRY_MAX_MS = 10000, PROBLEM_LINES = 20 };
@@ -530,6 +531,7 @@ void sweep_free(struct sweep *s)
 	lft_copies_done(&s->copies);
 	qos_copies_done(&s->qos_copies);
 	port_copies_done(&s->port_copies);
+	route_cache_free(s->cache);
 	guid_map_done(&s->silent);
 	guid_map_done(&s->told);
 	free(s);
@@ -547,6 +549,7 @@ void sweep_reconfigure(struct sweep *s, const struct sweep_deps *d)
 		s->old = NULL;
 	}
 	s->d = *d;
+	route_cache_drop(s->cache); /* it does not know options */
 	s->lanes_there = 0;
 	smp_set_limits(s->smp, &limits);
 	sweep_want_heavy(s, "the configuration was read again");

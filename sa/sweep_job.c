@@ -22,6 +22,7 @@
 #include "conf/log.h"
 #include "db/state.h"
 #include "routing/graph.h"
+#include "routing/route_cache.h"
 #include "sa/qos_table.h"
 #include "sa/sweep_int.h"
 
@@ -225,6 +226,18 @@ static uint8_t max_lanes(const struct sweep *s)
 	return s->lanes_there && s->lanes_there < lanes ? s->lanes_there : lanes;
 }
 
+/* NULL where none is wanted, or memory is out: then routes are computed, as ever. */
+static struct route_cache *cache_of(struct sweep *s)
+{
+	if (s->d.config->use_ucast_cache && s->cache == NULL) {
+		s->cache = route_cache_new();
+	}
+	if (!s->was_master) { /* another SM may have had a hand in the tables */
+		route_cache_drop(s->cache);
+	}
+	return s->d.config->use_ucast_cache ? s->cache : NULL;
+}
+
 int job_route_start(struct sweep *s)
 {
 	struct job *j = s->job;
@@ -242,6 +255,7 @@ int job_route_start(struct sweep *s)
 		.prev = &j->prev,
 		.cancel = &s->worker.cancel,
 		.max_lanes = max_lanes(s),
+		.cache = cache_of(s),
 		.now = s->d.cpu_clock,
 	};
 	atomic_store(&s->worker.cancel, false);
@@ -279,6 +293,22 @@ static const char *refusal(struct sweep *s, int ret)
 	return text != NULL && text[0] ? text : err_text(ret);
 }
 
+static void tell_cache(struct sweep *s)
+{
+	const struct route_result *r = &s->job->route;
+
+	if (s->job->request.cache == NULL) {
+		return;
+	}
+	if (r->cached) {
+		s->status.cache_hits++;
+		log_info(source, "routing: the routes of the last computation serve on");
+		return;
+	}
+	s->status.cache_misses++;
+	log_info(source, "routing: computed anew: %s", r->cache_miss.text);
+}
+
 bool job_route_done(struct sweep *s)
 {
 	const struct route_result *r = &s->job->route;
@@ -297,6 +327,7 @@ bool job_route_done(struct sweep *s)
 		return false;
 	}
 	s->job->routed = true;
+	tell_cache(s);
 	if (r->fallback_reason.text[0]) {
 		log_warning(source, "routing: %s was asked for, %s is used: %s",
 		            r->engine_asked, r->used->name, r->fallback_reason.text);

@@ -137,7 +137,7 @@ static const struct {
 	{ "--sm_sl 1", true },
 	{ "--nue_max_num_vls 4", false },
 	{ "-z|--connect_roots", false },
-	{ "-A|--ucast_cache", false },
+	{ "-A|--ucast_cache", true },
 	{ "-M f|--lid_matrix_file f", false },
 	{ "-U f|--lfts_file f", false },
 	{ "-S f|--sadb_file f", false },

@@ -438,6 +438,45 @@ START_TEST(lmc_change)
 }
 END_TEST
 
+/* With the unicast routing cache a host and a leaf switch that go and come back cost no
+ * computation; a cable between switches does. */
+START_TEST(routes_are_kept)
+{
+	rig = rig_new();
+	rig_topo(rig, "ft2 6 6 3", 0, 1);
+	rig_sim(rig, 1, 0);
+	rig->config.use_ucast_cache = true;
+	rig_start(rig);
+	rig_heavy(rig, 1);
+	rig_up(rig);
+	const struct sweep_status *st = sweep_status(rig->sweep);
+	uint64_t host = rig->g->nodes[node_named(rig, "h00007")].guid;
+	uint64_t leaf = rig->g->nodes[rig->g->switches[2]].guid;
+	uint32_t misses = st->cache_misses, hits = st->cache_hits;
+
+	ck_assert_uint_ge(misses, 1);
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t guid = i ? leaf : host;
+
+		ck_assert_int_eq(sim_set_node(rig->sim, guid, false), E_OK);
+		rig_run_ms(rig, 12000);
+		rig_up(rig);
+		ck_assert_uint_lt(sweep_status(rig->sweep)->hosts, rig->g->n_hosts);
+		ck_assert_int_eq(sim_reboot(rig->sim, guid), E_OK);
+		ck_assert_int_eq(sim_set_node(rig->sim, guid, true), E_OK);
+		rig_run_ms(rig, 12000);
+		rig_up(rig);
+		ck_assert_uint_eq(sweep_status(rig->sweep)->hosts, rig->g->n_hosts);
+		check_fabric(rig);
+	}
+	ck_assert_uint_ge(st->cache_hits, hits + 4);
+	ck_assert_uint_eq(st->cache_misses, misses);
+	/* options may say anything else now */
+	rig_reconfigure(rig);
+	ck_assert_uint_eq(st->cache_misses, misses + 1);
+}
+END_TEST
+
 START_TEST(credit_loop_refused)
 {
 	rig = rig_new();
@@ -606,6 +645,7 @@ static Suite *suite(void)
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_test(t, link_down_up);
 	tcase_add_loop_test(t, host_gone_and_back, 0, 2);
+	tcase_add_test(t, routes_are_kept);
 	tcase_add_loop_test(t, drops, 0, 4);
 	tcase_add_test(t, deaf_switch);
 	tcase_add_test(t, switch_goes_deaf);
