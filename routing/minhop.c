@@ -58,7 +58,7 @@ static int find_paths(struct paths_allowed *p, const struct route_in *in,
                       struct arena *tmp, struct why *notes)
 {
 	const struct minhop_options *o = in->options;
-	uint8_t *weight = NULL;
+	uint16_t *weight = NULL;
 	int ret = portfile_weights(in->g, o ? o->weights : NULL, tmp, notes, &weight);
 
 	if (ret == E_OK) {

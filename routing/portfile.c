@@ -171,7 +171,7 @@ int portfile_order(const struct graph *g, const struct guid_file *f, struct aren
 }
 
 /* \return false when the line is bad. */
-static bool weight_line(const char *rest, unsigned n_ports, uint8_t *row)
+static bool weight_line(const char *rest, unsigned n_ports, uint16_t *row)
 {
 	unsigned port = 0, more;
 	unsigned long long weight;
@@ -192,26 +192,28 @@ static bool weight_line(const char *rest, unsigned n_ports, uint8_t *row)
 	if (next_port(&rest, &more)) {
 		return false;
 	}
-	row[port] = weight < UINT8_MAX ? (uint8_t)weight : UINT8_MAX;
+	row[port] = weight < UINT8_MAX ? (uint16_t)weight : UINT8_MAX;
 	return true;
 }
 
 int portfile_weights(const struct graph *g, const struct guid_file *f, struct arena *a,
-                     struct why *notes, uint8_t **ret)
+                     struct why *notes, uint16_t **ret)
 {
 	struct complaints c = { .f = f, .notes = notes };
 	size_t width = g->max_port + 1u;
-	uint8_t *weight;
+	uint16_t *weight;
 
 	if (!f) {
 		*ret = NULL;
 		return E_OK;
 	}
-	weight = arena_array(a, g->n_switches, width);
+	weight = arena_array(a, g->n_switches, width * sizeof(*weight));
 	if (!weight) {
 		return -ENOMEM;
 	}
-	memset(weight, 1, g->n_switches * width);
+	for (size_t i = 0; i < g->n_switches * width; i++) {
+		weight[i] = 1;
+	}
 	for (uint32_t i = 0; i < f->n; i++) {
 		uint32_t s = switch_of(g, &f->records[i]);
 

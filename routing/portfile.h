@@ -47,7 +47,7 @@ int portfile_order(const struct graph *g, const struct guid_file *f, struct aren
  * \retval -ENOMEM
  */
 int portfile_weights(const struct graph *g, const struct guid_file *f, struct arena *a,
-                     struct why *notes, uint8_t **ret);
+                     struct why *notes, uint16_t **ret);
 
 /*!
  * \brief guid_routing_order_file: ports of CAs and routers, each once.

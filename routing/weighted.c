@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Dijkstra's search from every destination, backwards over the links. Weights fit in a
- * byte, so the switches that wait stand in 256 buckets by the sum modulo 256.
+ * Dijkstra's search from every destination, backwards over the links. What waits is never
+ * further than the greatest weight from what is settled, so the switches that wait stand
+ * in a ring of buckets by their sum, a power of two above that weight.
  */
 #include "routing/weighted.h"
 
@@ -15,11 +16,12 @@
 #include "routing/column.h"
 #include "routing/graph.h"
 
-enum { BUCKETS = 256, NOTHING = UINT32_MAX };
+enum { NOTHING = UINT32_MAX };
 
 /* Working memory of one thread: waiting switches as lists in a pool. */
 struct search {
-	uint32_t head[BUCKETS];
+	uint32_t *head;      /* [mask + 1] */
+	uint32_t mask;
 	uint32_t *sw, *next; /* [n_adj + 1] */
 	uint32_t n;          /* used of the pool */
 	uint32_t waiting;
@@ -29,8 +31,8 @@ struct search {
 static void push(struct search *x, uint32_t s, uint32_t cost)
 {
 	x->sw[x->n] = s;
-	x->next[x->n] = x->head[cost % BUCKETS];
-	x->head[cost % BUCKETS] = x->n++;
+	x->next[x->n] = x->head[cost & x->mask];
+	x->head[cost & x->mask] = x->n++;
 	x->waiting++;
 }
 
@@ -38,7 +40,7 @@ static void push(struct search *x, uint32_t s, uint32_t cost)
 static bool settle(struct weighted *w, const struct graph *g, struct search *x,
                    uint32_t t, uint32_t s)
 {
-	uint16_t *cost = w->cost + (size_t)t * w->hops.n;
+	uint32_t *cost = w->cost + (size_t)t * w->hops.n;
 	unsigned hops = 0;
 
 	x->done[s] = true;
@@ -54,7 +56,7 @@ static bool settle(struct weighted *w, const struct graph *g, struct search *x,
 			hops = there > hops ? there : hops;
 		}
 		if (!x->done[l->to] && back < cost[l->to]) {
-			cost[l->to] = (uint16_t)back;
+			cost[l->to] = back;
 			push(x, l->to, back);
 		}
 	}
@@ -65,20 +67,20 @@ static bool settle(struct weighted *w, const struct graph *g, struct search *x,
 static bool search_from(struct weighted *w, const struct graph *g, struct search *x,
                         uint32_t t)
 {
-	uint16_t *cost = w->cost + (size_t)t * w->hops.n;
+	uint32_t *cost = w->cost + (size_t)t * w->hops.n;
 	bool fits = true;
 
-	memset(x->head, 0xff, sizeof(x->head));
+	memset(x->head, 0xff, (x->mask + 1) * sizeof(*x->head));
 	memset(x->done, 0, w->hops.n * sizeof(*x->done));
 	memset(cost, 0xff, w->hops.n * sizeof(*cost));
 	x->n = x->waiting = 0;
 	cost[t] = 0;
 	push(x, t, 0);
 	for (uint32_t at = 0; fits && x->waiting; at++) {
-		while (fits && x->head[at % BUCKETS] != NOTHING) {
-			uint32_t i = x->head[at % BUCKETS], s = x->sw[i];
+		while (fits && x->head[at & x->mask] != NOTHING) {
+			uint32_t i = x->head[at & x->mask], s = x->sw[i];
 
-			x->head[at % BUCKETS] = x->next[i];
+			x->head[at & x->mask] = x->next[i];
 			x->waiting--;
 			if (!x->done[s] && cost[s] == at) {
 				fits = settle(w, g, x, t, s);
@@ -88,15 +90,36 @@ static bool search_from(struct weighted *w, const struct graph *g, struct search
 	return fits;
 }
 
-static struct search *searches_new(const struct graph *g, unsigned n, struct arena *a)
+/* A power of two, less 1, that is no less than any weight of a link. */
+static uint32_t ring_mask(const struct graph *g, const uint16_t *weight)
+{
+	size_t width = g->max_port + 1U;
+	uint32_t mask = 1;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			mask |= weight[s * width + g->adj[i].port];
+		}
+	}
+	for (unsigned shift = 1; shift < 16; shift *= 2) {
+		mask |= mask >> shift;
+	}
+	return mask;
+}
+
+static struct search *searches_new(const struct graph *g, const uint16_t *weight,
+                                   unsigned n, struct arena *a)
 {
 	struct search *x = arena_array(a, n, sizeof(*x));
+	uint32_t mask = ring_mask(g, weight);
 
 	for (unsigned i = 0; x && i < n; i++) {
+		x[i].mask = mask;
+		x[i].head = arena_array(a, mask + 1U, sizeof(*x[i].head));
 		x[i].sw = arena_array(a, g->n_adj + 1U, sizeof(*x[i].sw));
 		x[i].next = arena_array(a, g->n_adj + 1U, sizeof(*x[i].next));
 		x[i].done = arena_array(a, g->n_switches, sizeof(*x[i].done));
-		if (!x[i].sw || !x[i].next || !x[i].done) {
+		if (!x[i].head || !x[i].sw || !x[i].next || !x[i].done) {
 			return NULL;
 		}
 	}
@@ -114,11 +137,11 @@ static void find_diameter(struct hops *h)
 	}
 }
 
-int weighted_init(struct weighted *x, const struct graph *g, const uint8_t *weight,
+int weighted_init(struct weighted *x, const struct graph *g, const uint16_t *weight,
                   struct arena *a)
 {
 	struct weighted w = { .weight = weight, .width = g->max_port + 1U };
-	struct search *search = searches_new(g, column_threads(), a);
+	struct search *search = searches_new(g, weight, column_threads(), a);
 	int ret = hops_alloc(&w.hops, g->n_switches, a);
 	bool fits = true;
 
@@ -148,8 +171,8 @@ void weighted_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_li
                      uint32_t n_links, unsigned max, struct spread_ports *ret)
 {
 	const struct weighted *w = ctx;
-	const uint16_t *cost = w->cost + (size_t)t * w->hops.n;
-	const uint8_t *weight = w->weight + (size_t)s * w->width;
+	const uint32_t *cost = w->cost + (size_t)t * w->hops.n;
+	const uint16_t *weight = w->weight + (size_t)s * w->width;
 	unsigned n = 0;
 
 	for (uint32_t i = 0; i < n_links && n < max; i++) {
