@@ -42,6 +42,12 @@ typedef void spread_closer_f(const void *ctx, uint32_t s, uint32_t t,
                              const struct sw_link *link, uint32_t n_links, unsigned max,
                              struct spread_ports *ret);
 
+/*! Hosts that are placed group by group, each balanced by itself. */
+struct spread_groups {
+	const uint32_t *of; /*!< [hosts on switches] group below n, by index in graph.hosts */
+	uint32_t n;
+};
+
 struct spread {
 	const struct graph *g;
 	const struct lids *lids;
@@ -49,7 +55,8 @@ struct spread {
 	spread_closer_f *closer;
 	const void *ctx;            /*!< for closer */
 	const struct lft *prev;     /*!< tables of the last run, or NULL; others than of this shape are not used */
-	bool even; /*!< move routes off overloaded links afterwards; one LID per port only */
+	const struct spread_groups *groups; /*!< NULL: one; not together with tune->listed */
+	bool even; /*!< move routes off overloaded links afterwards; base LIDs only */
 	const struct spread_tune *tune; /*!< what the operator wants otherwise (spread_options.h), or NULL */
 	const _Atomic bool *cancel; /*!< checked between steps; NULL: never */
 };

@@ -150,7 +150,7 @@ static void even_at(struct even *e, uint32_t s, uint32_t t)
 	struct spread_ports p;
 	bool asked = false;
 
-	for (uint32_t h = g->host_first[t]; h < g->host_first[t + 1]; h++) {
+	for (uint32_t h = j->first[t]; h < j->first[t + 1]; h++) {
 		uint32_t lid = j->lid[h], now;
 
 		if (!lid || !flow[h] ||
@@ -178,7 +178,7 @@ static void even_at(struct even *e, uint32_t s, uint32_t t)
 static void even_column(struct even *e, uint32_t t)
 {
 	const struct spread_job *j = e->j;
-	const uint16_t *flow = j->flow + j->g->host_first[t];
+	const uint16_t *flow = j->flow + j->first[t];
 
 	sort_by_distance(e, t);
 	for (uint32_t i = 0; i < j->n && e->order[i] != t; i++) {
@@ -200,13 +200,13 @@ int spread_even(const struct spread_job *j, struct arena *tmp)
 	if (!e.order) {
 		return -ENOMEM;
 	}
-	if (most <= e.limit || j->n_cols >= SPREAD_FLOW_MAX) {
+	if (most <= e.limit || j->g->n_hosts >= SPREAD_FLOW_MAX) {
 		return E_OK;
 	}
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		e.n_moved = 0;
 		for (uint32_t t = 0; t < j->n && e.work; t++) {
-			if (j->g->host_first[t] == j->g->host_first[t + 1]) {
+			if (j->first[t] == j->first[t + 1]) {
 				continue;
 			}
 			if (j->in->cancel && *j->in->cancel) {

@@ -16,17 +16,26 @@ struct spread_job {
 	const struct spread *in;
 	uint32_t n;
 	uint32_t width;  /*!< ports per row of load, peer */
-	uint32_t n_cols; /*!< hosts on switches; column = index in graph.hosts */
+	/* the hosts of this round: all, as in graph.hosts, or a group */
+	const uint32_t *first; /*!< [n + 1] columns by switch */
+	const uint32_t *port;  /*!< [n_cols] port index */
+	uint32_t n_cols;
 	uint32_t *lid;   /*!< [n_cols] LID in this pass, 0 when the range is shorter */
 	uint16_t *flow;  /*!< [n][n_cols] routes that arrive at the switch for the column */
-	uint32_t *load;  /*!< [n][width] routes given to each port */
+	uint32_t *load;  /*!< [n][width] routes given to each port in this round */
+	uint32_t *earlier; /*!< [n][width] likewise in earlier rounds */
 	uint32_t *peer;  /*!< [n][width] switch behind a port */
 	uint8_t *system, *node; /*!< [n][width] neighbour's system and node, numbered per switch */
 	uint8_t *carried; /*!< [n][stride / 8] bit per LID: a host's route passes; NULL: LMC 0 */
+	bool *apart;      /*!< [n] each link of the switch leads to another system */
 	unsigned offset;  /*!< of the LID in its LMC range, in this pass */
+	unsigned largest_lmc;
 };
 
 enum { SPREAD_FLOW_MAX = UINT16_MAX };
+
+/*! \brief All switches choose for what is \a d hops away, and pass it on. */
+void spread_step(const struct spread_job *j, unsigned d);
 
 /*!
  * \brief Moves routes off links that carry much more than the others.

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Dispersion: the LIDs of one port take ways apart from each other (Cornelis CN5000,
+ * LMC, Dispersive Routing, and Fabric Resiliency): by priority another switch, which is
+ * a whole chassis, another ASIC of it, another port.
+ *
+ * A switch knows its own next hops. Where a tree has spines that several of them lead to,
+ * that is not enough: two LIDs that part here may meet at a spine. So among next hops
+ * that are equal, one that carries no lower LID of the port on anybody's way comes first.
+ * Where hosts hang on every switch there is none, and load decides.
+ */
+#include "routing/spread_choice.h"
+
+#include "routing/graph.h"
+#include "routing/lids.h"
+
+/* Does a host's route to the LID pass this switch? */
+static bool carries(const struct spread_job *j, uint32_t s, uint32_t lid)
+{
+	return j->carried[(size_t)s * j->lft->stride / 8 + lid / 8] >> lid % 8 & 1;
+}
+
+/* Does one to any of the lower LIDs of the range? */
+static bool carries_lower(const struct spread_job *j, uint32_t s, uint32_t base,
+                          unsigned offset)
+{
+	const uint8_t *row = j->carried + (size_t)s * j->lft->stride / 8;
+	unsigned bits = offset < 8 ? offset : 8;
+
+	/* a range of up to 8 LIDs is aligned, so it is in one byte; a longer one is bytes */
+	for (unsigned k = 0; k < offset; k += 8) {
+		if (row[(base + k) / 8] >> base % 8 & ((1U << bits) - 1)) {
+			return true;
+		}
+		bits = offset - k - 8 < 8 ? offset - k - 8 : 8;
+	}
+	return false;
+}
+
+/* The first set bit from start on, around the end. */
+static unsigned first_from(uint64_t mask, unsigned start)
+{
+	uint64_t above = mask >> start << start;
+
+	return (unsigned)__builtin_ctzll(above ? above : mask);
+}
+
+/* The least loaded of a set that is not empty. */
+static unsigned least_of(const struct spread_choice *c, uint64_t mask, unsigned start)
+{
+	unsigned best = first_from(mask, start);
+
+	for (uint64_t left = mask; left;) {
+		unsigned i = first_from(left, start);
+
+		best = c->load[i] < c->load[best] ? i : best;
+		left &= ~(UINT64_C(1) << i);
+	}
+	return best;
+}
+
+/*
+ * The common case: each port leads to a system of its own, and some to one that no lower
+ * LID goes through. \a free has their bits.
+ */
+static unsigned pick_free(const struct spread_job *j, uint32_t base, unsigned offset,
+                          const struct spread_choice *c, unsigned start, uint64_t free)
+{
+	uint64_t clear = free;
+
+	for (uint64_t left = free & c->least_mask; left;) {
+		unsigned i = first_from(left, start);
+
+		if (!carries_lower(j, c->p.to[i], base, offset)) {
+			return i;
+		}
+		left &= ~(UINT64_C(1) << i);
+		clear &= ~(UINT64_C(1) << i);
+	}
+	for (uint64_t left = clear; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+
+		if (carries_lower(j, c->p.to[i], base, offset)) {
+			clear &= ~(UINT64_C(1) << i);
+		}
+	}
+	return least_of(c, clear ? clear : free, start);
+}
+
+/* Bits of the ports that no lower LID takes. */
+static uint64_t free_ports(const struct spread_job *j, uint32_t s, uint32_t base,
+                           unsigned offset, const struct spread_choice *c)
+{
+	const uint8_t *row = lft_row(j->lft, s) + base;
+	uint64_t free = UINT64_MAX >> (SPREAD_MASK_BITS - c->p.n);
+
+	for (unsigned k = 0; k < offset; k++) {
+		if (row[k] != LFT_NO_ROUTE && carries(j, s, base + k)) {
+			free &= ~(UINT64_C(1) << c->at[row[k]]);
+		}
+	}
+	return free;
+}
+
+/* How many lower LIDs use each system, node and port. */
+struct uses {
+	uint8_t system[SPREAD_PORTS_MAX], node[SPREAD_PORTS_MAX], port[SPREAD_PORTS_MAX];
+};
+
+static void count_uses(const struct spread_job *j, uint32_t s, uint32_t base,
+                       unsigned offset, bool hosts, struct uses *u)
+{
+	const uint8_t *row = lft_row(j->lft, s) + base;
+	const uint8_t *system = j->system + (size_t)s * j->width;
+	const uint8_t *node = j->node + (size_t)s * j->width;
+
+	for (unsigned k = 0; k < offset; k++) {
+		if (row[k] != LFT_NO_ROUTE && (!hosts || carries(j, s, base + k))) {
+			u->system[system[row[k]]]++;
+			u->node[node[row[k]]]++;
+			u->port[row[k]]++;
+		}
+	}
+}
+
+static unsigned pick_any(const struct spread_job *j, uint32_t s, uint32_t base,
+                         unsigned offset, const struct spread_choice *c, unsigned start,
+                         bool hosts)
+{
+	const uint8_t *system = j->system + (size_t)s * j->width;
+	const uint8_t *node = j->node + (size_t)s * j->width;
+	uint64_t best_key = UINT64_MAX, best_load = 0;
+	struct uses u = { .port = { 0 } };
+	unsigned best = 0;
+
+	count_uses(j, s, base, offset, hosts, &u);
+	for (unsigned k = 0; k < c->p.n; k++) {
+		unsigned i = start + k < c->p.n ? start + k : start + k - c->p.n;
+		uint8_t p = c->p.port[i];
+		uint64_t load = hosts ? c->load[i] : 0;
+		uint64_t key = (uint64_t)u.system[system[p]] << 24 |
+		               (uint64_t)u.node[node[p]] << 16 |
+		               (uint64_t)u.port[p] << 8;
+
+		if (hosts && key <= best_key) {
+			key |= carries_lower(j, c->p.to[i], base, offset);
+		}
+		if (key < best_key || (key == best_key && load < best_load)) {
+			best_key = key;
+			best_load = load;
+			best = i;
+		}
+	}
+	return best;
+}
+
+unsigned spread_pick_apart(const struct spread_job *j, uint32_t s, uint32_t base,
+                           unsigned offset, const struct spread_choice *c, unsigned start,
+                           bool hosts)
+{
+	if (hosts && j->apart[s] && c->p.n <= SPREAD_MASK_BITS) {
+		uint64_t free = free_ports(j, s, base, offset, c);
+
+		if (free) {
+			return pick_free(j, base, offset, c, start, free);
+		}
+	}
+	return pick_any(j, s, base, offset, c, start, hosts);
+}
+
+void spread_note_carried(const struct spread_job *j)
+{
+#pragma omp parallel for schedule(static)
+	for (uint32_t s = 0; s < j->n; s++) {
+		const uint16_t *flow = j->flow + (size_t)s * j->n_cols;
+		uint8_t *carried = j->carried + (size_t)s * j->lft->stride / 8;
+
+		for (uint32_t h = 0; h < j->n_cols; h++) {
+			uint32_t lid = j->lid[h];
+
+			if (lid && flow[h]) {
+				carried[lid / 8] |= (uint8_t)(1U << lid % 8);
+			}
+		}
+	}
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "routing/spread_job.h"
+
+/*!
+ * The ports of one switch that lead closer to one destination switch, with what each
+ * carries. Private to routing/spread*.c.
+ */
+enum { SPREAD_MASK_BITS = 64 };
+
+struct spread_choice {
+	struct spread_ports p;
+	uint64_t load[SPREAD_PORTS_MAX]; /*!< routes of this round << 32 | of earlier ones */
+	uint64_t least;      /*!< smallest load */
+	unsigned n_least;    /*!< ports that have it */
+	uint64_t least_mask; /*!< bit per port that has it, of the first SPREAD_MASK_BITS */
+	const bool *ignored; /*!< by port number: its routes do not count; NULL: none */
+	uint8_t at[SPREAD_PORTS_MAX]; /*!< by port number: its index; only of ports in p */
+};
+
+/*! \brief Finds them. */
+void spread_find_choice(const struct spread_job *j, uint32_t s, uint32_t t,
+                        struct spread_choice *c);
+
+/*! \brief Writes the loads back to the job. */
+void spread_store_loads(const struct spread_job *j, uint32_t s,
+                        const struct spread_choice *c);
+
+/*! \brief Adds routes to port \a i. */
+void spread_add_load(struct spread_choice *c, unsigned i, uint32_t flow);
+
+/*! \brief First of the least loaded, searching from \a start. */
+unsigned spread_pick_least(const struct spread_choice *c, unsigned start);
+
+/*! \brief The neighbour of the lowest index. */
+unsigned spread_pick_lowest_peer(const struct spread_choice *c);
+
+/*!
+ * \brief A port for a further LID of a port, away from those of its lower LIDs.
+ *
+ * By priority: the neighbour system that the fewest lower LIDs go through, then the node,
+ * then the port; then a neighbour that carries none of them on any way, then the least
+ * load, searching from \a start.
+ *
+ * \param base    Base LID; \a offset of the LID in its range, from 1.
+ * \param hosts   The LID is a host's: lower LIDs count where traffic passes, and so does
+ *                load. For switches all lower LIDs count, and load does not.
+ */
+unsigned spread_pick_apart(const struct spread_job *j, uint32_t s, uint32_t base,
+                           unsigned offset, const struct spread_choice *c, unsigned start,
+                           bool hosts);
+
+/*! \brief After a round: notes which of its LIDs pass each switch. */
+void spread_note_carried(const struct spread_job *j);
+
+/*! \brief The LIDs of switches and what hangs on the switch itself; after all rounds. */
+int spread_switches(const struct spread_job *j, struct arena *tmp);

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * One distance of one round of spreading: all switches choose their ports for the LIDs of
+ * the destinations that are this far away, then their flow moves one hop.
+ */
+#include "routing/graph.h"
+#include "routing/hops.h"
+#include "routing/spread_choice.h"
+#include "routing/spread_options.h"
+
+enum { RANGES = 32 };
+
+/* Keeps what the previous tables say where that still leads closer. */
+static void keep_hosts(const struct spread_job *j, uint32_t s, uint32_t t,
+                       struct spread_choice *c)
+{
+	const uint8_t *old = lft_row(j->prev, s);
+	uint8_t *row = lft_row(j->lft, s);
+	const uint16_t *flow = j->flow + (size_t)s * j->n_cols;
+
+	for (uint32_t h = j->first[t]; h < j->first[t + 1]; h++) {
+		uint32_t lid = j->lid[h];
+
+		for (unsigned i = 0; lid && i < c->p.n; i++) {
+			if (c->p.port[i] == old[lid]) {
+				row[lid] = old[lid];
+				spread_add_load(c, i, flow[h]);
+			}
+		}
+	}
+}
+
+/* The same where there is nothing to choose, which is most of a tree: all ways down. */
+static void place_all(const struct spread_job *j, uint32_t s, uint32_t t,
+                      struct spread_choice *c)
+{
+	const uint16_t *flow = j->flow + (size_t)s * j->n_cols;
+	uint8_t *row = lft_row(j->lft, s), port = c->p.port[0];
+	uint32_t sum = 0;
+
+	for (uint32_t h = j->first[t]; h < j->first[t + 1]; h++) {
+		uint32_t lid = j->lid[h];
+
+		if (lid) {
+			sum += row[lid] == LFT_NO_ROUTE ? flow[h] : 0;
+			row[lid] = port;
+		}
+	}
+	spread_add_load(c, 0, sum);
+}
+
+/* Any of the least loaded, by a number that follows from seed, switch and LID. */
+static unsigned pick_scattered(const struct spread_job *j, uint32_t s, uint32_t lid,
+                               const struct spread_choice *c)
+{
+	uint64_t x = (uint64_t)j->in->tune->seed << 32 ^ lid ^
+	             j->g->nodes[j->g->switches[s]].guid * UINT64_C(0x9e3779b97f4a7c15);
+	unsigned nth, i = 0;
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	nth = (unsigned)((x ^ x >> 31) % c->n_least);
+	while (c->load[i] != c->least || nth-- != 0) {
+		i++;
+	}
+	return i;
+}
+
+/* One step further with each round of routes like this one that the ports carry. */
+static unsigned shifted(const struct spread_choice *c, unsigned start, uint32_t flow)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < c->p.n; i++) {
+		sum += c->load[i] >> 32;
+	}
+	return (unsigned)((start + sum / flow / c->p.n) % c->p.n);
+}
+
+/* The candidate for one LID of a host that others send through this switch. */
+static unsigned pick_host(const struct spread_job *j, uint32_t s, uint32_t h,
+                          uint32_t flow, const struct spread_choice *c, unsigned start)
+{
+	const struct spread_tune *tune = j->in->tune;
+	uint32_t lid = j->lid[h];
+
+	if (tune && tune->shifting) {
+		start = shifted(c, start, flow);
+	}
+	if (j->offset) {
+		return spread_pick_apart(j, s, lid - j->offset, j->offset, c, start, true);
+	}
+	if (tune && tune->seed &&
+	    !(tune->no_scatter && tune->is_listed && tune->is_listed[h])) {
+		return pick_scattered(j, s, lid, c);
+	}
+	return spread_pick_least(c, start);
+}
+
+/* Chooses at one switch for the hosts of one leaf switch. */
+static void place_hosts(const struct spread_job *j, uint32_t s, uint32_t t,
+                        struct spread_choice *c)
+{
+	uint8_t *row = lft_row(j->lft, s);
+	const uint16_t *flow = j->flow + (size_t)s * j->n_cols;
+	unsigned start = 0, lowest;
+
+	if (c->p.n == 1) {
+		place_all(j, s, t, c);
+		return;
+	}
+	lowest = spread_pick_lowest_peer(c);
+	for (uint32_t h = j->first[t]; h < j->first[t + 1]; h++) {
+		uint32_t lid = j->lid[h];
+
+		if (lid && row[lid] == LFT_NO_ROUTE) {
+			unsigned i =
+				flow[h] ? pick_host(j, s, h, flow[h], c, start) : lowest;
+
+			row[lid] = c->p.port[i];
+			spread_add_load(c, i, flow[h]);
+		}
+		start = start + 1 == c->p.n ? 0 : start + 1;
+	}
+}
+
+typedef void choose_f(const struct spread_job *j, uint32_t s, uint32_t t,
+                      struct spread_choice *c);
+
+/* Runs one choosing step for the destinations at distance d of one switch. */
+static void choose_at(const struct spread_job *j, uint32_t s, unsigned d,
+                      choose_f *choose)
+{
+	const uint32_t *first = j->first;
+	uint32_t n_dest;
+	const uint16_t *dest = hops_at(j->hops, s, d, &n_dest);
+	struct spread_choice c;
+
+	for (uint32_t i = 0; i < n_dest; i++) {
+		uint32_t t = dest[i];
+
+		if (first[t] != first[t + 1]) {
+			spread_find_choice(j, s, t, &c);
+			choose(j, s, t, &c);
+			spread_store_loads(j, s, &c);
+		}
+	}
+}
+
+/* The listed hosts at distance d of one switch, in their order, before all others. */
+static void choose_listed(const struct spread_job *j, uint32_t s, unsigned d)
+{
+	const struct spread_tune *tune = j->in->tune;
+	const uint16_t *flow = j->flow + (size_t)s * j->n_cols;
+	uint8_t *row = lft_row(j->lft, s);
+	struct spread_choice c;
+
+	for (uint32_t i = 0; i < tune->n_listed; i++) {
+		uint32_t h = tune->listed[i], lid = j->lid[h];
+		uint32_t t = graph_switch_of(j->g, j->g->hosts[h]);
+		unsigned at;
+
+		if (hops_between(j->hops, s, t) != d || !lid ||
+		    row[lid] != LFT_NO_ROUTE || !flow[h]) {
+			continue;
+		}
+		spread_find_choice(j, s, t, &c);
+		at = pick_host(j, s, h, flow[h], &c, i % c.p.n);
+		row[lid] = c.p.port[at];
+		spread_add_load(&c, at, flow[h]);
+		spread_store_loads(j, s, &c);
+	}
+}
+
+/* Adds the flow of a switch to that of the next one for the hosts of one leaf switch. */
+static void pass_on(const struct spread_job *j, uint32_t s, uint32_t t)
+{
+	const uint8_t *row = lft_row(j->lft, s);
+	const uint16_t *flow = j->flow + (size_t)s * j->n_cols;
+	const uint32_t *peer = j->peer + (size_t)s * j->width;
+
+	for (uint32_t h = j->first[t]; h < j->first[t + 1]; h++) {
+		uint32_t lid = j->lid[h];
+		uint16_t *to;
+
+		if (!flow[h] || !lid) {
+			continue;
+		}
+		to = j->flow + (size_t)peer[row[lid]] * j->n_cols + h;
+		*to = *to > SPREAD_FLOW_MAX - flow[h] ? SPREAD_FLOW_MAX
+		                                      : (uint16_t)(*to + flow[h]);
+	}
+}
+
+static void pass_on_range(const struct spread_job *j, unsigned d, uint32_t t_first,
+                          uint32_t t_last)
+{
+	for (uint32_t s = 0; s < j->n; s++) {
+		uint32_t n_dest;
+		const uint16_t *dest = hops_at(j->hops, s, d, &n_dest);
+
+		for (uint32_t i = hops_lower_bound(dest, n_dest, t_first);
+		     i < n_dest && dest[i] < t_last; i++) {
+			pass_on(j, s, dest[i]);
+		}
+	}
+}
+
+/* One distance: all switches choose, then their flow moves one hop. */
+void spread_step(const struct spread_job *j, unsigned d)
+{
+	if (j->prev) {
+#pragma omp parallel for schedule(dynamic, 8)
+		for (uint32_t s = 0; s < j->n; s++) {
+			choose_at(j, s, d, keep_hosts);
+		}
+	}
+#pragma omp parallel for schedule(dynamic, 8)
+	for (uint32_t s = 0; s < j->n; s++) {
+		if (j->in->tune && j->in->tune->n_listed) {
+			choose_listed(j, s, d);
+		}
+		choose_at(j, s, d, place_hosts);
+	}
+	if (d == 1) {
+		return; /* the next hop is the leaf switch itself */
+	}
+#pragma omp parallel for schedule(dynamic, 1)
+	for (uint32_t r = 0; r < RANGES; r++) {
+		pass_on_range(j, d, (uint32_t)((uint64_t)j->n * r / RANGES),
+		              (uint32_t)((uint64_t)j->n * (r + 1) / RANGES));
+	}
+}
