@@ -50,6 +50,7 @@ struct config {
 	/* LIDs */
 	uint32_t lmc;             /*!< -l 0-7 */
 	uint32_t lmc_esp0;        /*!< 0-7, UINT32_MAX: as lmc */
+	uint32_t unicast_lid_limit; /*!< highest unicast LID */
 	bool reassign_lids;       /*!< -r */
 	/* links */
 	uint32_t packet_life_time, subnet_timeout, max_op_vls;

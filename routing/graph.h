@@ -59,7 +59,7 @@ struct node {
 	const char *id;             /*!< its id in the topology file, or NULL */
 	uint32_t first_port;        /*!< index in ports of slot 0 */
 	uint32_t sw;                /*!< index in switches, GRAPH_NONE for CA and router */
-	uint32_t linear_fdb_cap;    /*!< switch: LIDs its LFT holds; 0: 0xC000 */
+	uint32_t linear_fdb_cap;    /*!< switch: LIDs its LFT holds; 0: unknown, any */
 	uint32_t vendor_id;         /*!< 24 bits */
 	uint32_t line;              /*!< line in graph.source that names the node, 0: none */
 	uint32_t revision;

@@ -24,7 +24,7 @@
 #include "conf/err.h"
 #include "routing/graph.h"
 
-enum { LMC_MAX = 7, UNICAST_TOP = 0xbfff };
+enum { LMC_MAX = 7, LARGE_FABRIC = 4000 };
 
 #define CLAIM_NONE GRAPH_NONE
 #define CLAIM_AWAY (GRAPH_NONE - 1)
@@ -81,8 +81,9 @@ static bool claim_first_free(struct claims *c, uint8_t lmc, uint32_t port)
 
 static uint32_t lid_limit(const struct lids_in *in)
 {
-	uint32_t limit =
-		in->max_lid && in->max_lid < UNICAST_TOP ? in->max_lid : UNICAST_TOP;
+	uint32_t limit = in->max_lid ? in->max_lid : LID_LIMIT_DEFAULT;
+
+	limit = limit < LID_LIMIT_MAX ? limit : LID_LIMIT_MAX;
 
 	for (uint32_t s = 0; s < in->g->n_switches; s++) {
 		uint32_t cap = in->g->nodes[in->g->switches[s]].linear_fdb_cap;
@@ -92,6 +93,29 @@ static uint32_t lid_limit(const struct lids_in *in)
 		}
 	}
 	return limit;
+}
+
+static uint32_t higher(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The limit, or less where no claim can be that high: each port takes at most one aligned
+ * range behind what is claimed already. */
+static uint32_t highest_claim(const struct lids_in *in)
+{
+	uint32_t lmc = higher(in->lmc, in->lmc_esp0), limit = lid_limit(in), top = 0;
+	uint64_t reach;
+
+	for (size_t i = 0; i < in->n_memory; i++) {
+		top = higher(top, in->memory[i].range.base);
+	}
+	for (uint32_t i = 0; i < in->g->n_end_ports; i++) {
+		top = higher(top, in->g->ports[in->g->end_ports[i]].lid);
+	}
+	reach = (uint64_t)top + (1U << LMC_MAX) +
+	        ((in->g->n_end_ports + UINT64_C(1)) << lmc);
+	return reach < limit ? (uint32_t)reach : limit;
 }
 
 static uint8_t wanted_lmc(const struct lids_in *in, uint32_t port)
@@ -259,6 +283,21 @@ static int claims_init(struct claims *c, const struct graph *g, uint32_t limit,
 	return E_OK;
 }
 
+/* The manual's advice, where dispersive routing is wanted at all. */
+static void advise_lmc(const struct lids_in *in, struct diags *d)
+{
+	bool large = in->g->n_hosts >= LARGE_FABRIC;
+	unsigned advice = large ? 2 : 3;
+
+	if (in->lmc && in->lmc != advice && d) {
+		diag_add(d, DIAG_NOTE, NULL, 0,
+		         "LMC %" PRIu32 " for %" PRIu32
+		         " hosts: recommended is %u %s %u hosts",
+		         in->lmc, in->g->n_hosts, advice, large ? "from" : "below",
+		         LARGE_FABRIC);
+	}
+}
+
 int lids_assign(const struct lids_in *in, struct arena *a, struct diags *d,
                 struct lids *ret, uint32_t **ret_moved, size_t *ret_n_moved)
 {
@@ -274,7 +313,7 @@ int lids_assign(const struct lids_in *in, struct arena *a, struct diags *d,
 		return E_RANGE;
 	}
 	tmp = arena_new();
-	if (!tmp || claims_init(&c, in->g, lid_limit(in), a, tmp) != E_OK) {
+	if (!tmp || claims_init(&c, in->g, highest_claim(in), a, tmp) != E_OK) {
 		goto out;
 	}
 	order = serving_order(in->g, tmp);
@@ -295,6 +334,7 @@ int lids_assign(const struct lids_in *in, struct arena *a, struct diags *d,
 	}
 	if (ret_code == E_OK) {
 		*ret = l;
+		advise_lmc(in, d);
 	}
 out:
 	arena_free(tmp);
@@ -345,7 +385,7 @@ int lids_as_found(const struct graph *g, struct arena *a, struct diags *d,
 	struct claims c;
 	int ret_code = -ENOMEM;
 
-	if (!tmp || claims_init(&c, g, UNICAST_TOP, a, tmp) != E_OK) {
+	if (!tmp || claims_init(&c, g, LID_LIMIT_DEFAULT, a, tmp) != E_OK) {
 		goto out;
 	}
 	ret_code = E_OK;

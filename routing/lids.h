@@ -16,6 +16,9 @@ struct lid_range {
 	uint8_t lmc;
 };
 
+/*! Highest unicast LIDs: where LIDs have 16 bits, and where they have 24 (Omni-Path). */
+enum { LID_LIMIT_DEFAULT = 0xbfff, LID_LIMIT_MAX = 0xffffff };
+
 /*! Which port owns each LID. */
 struct lids {
 	struct lid_range *of; /*!< [graph.n_ports], by port index */
@@ -36,7 +39,7 @@ struct lids_in {
 	size_t n_memory;
 	uint32_t lmc;       /*!< of CA and router ports, 0-7 */
 	uint32_t lmc_esp0;  /*!< of enhanced switch ports 0, 0-7 */
-	uint32_t max_lid;   /*!< highest unicast LID, 0xBFFF at most; 0: 0xBFFF */
+	uint32_t max_lid;   /*!< highest unicast LID, LID_LIMIT_MAX at most; 0: LID_LIMIT_DEFAULT */
 	bool reassign;      /*!< forget memory and fabric, number from 1 */
 };
 
@@ -52,6 +55,9 @@ struct lids_in {
  *
  * \param ret        Table in \a a.
  * \param ret_moved  Port indices whose base LID differs from memory, or NULL.
+ * An LMC other than 0 that does not suit the size of the fabric is a DIAG_NOTE (Cornelis
+ * CN5000, LMC Best Practices: 3 below 4,000 hosts, 2 from there on).
+ *
  * \retval E_FULL    Out of LIDs; \a d names the port.
  */
 int lids_assign(const struct lids_in *in, struct arena *a, struct diags *d,

@@ -89,6 +89,20 @@ static void program_init(struct sweep *s)
 		                       .reregister = !s->was_master };
 }
 
+/* Management packets of InfiniBand carry LIDs of 16 bits. */
+static uint32_t lid_limit(const struct config *c)
+{
+	return c->unicast_lid_limit < LID_LIMIT_DEFAULT ? c->unicast_lid_limit
+	                                                : LID_LIMIT_DEFAULT;
+}
+
+static void log_notes(const struct diags *d)
+{
+	for (unsigned i = 0; i < d->n; i++) {
+		log_info(source, "%s", d->items[i].text);
+	}
+}
+
 int job_lids(struct sweep *s)
 {
 	const struct config *c = s->d.config;
@@ -97,6 +111,7 @@ int job_lids(struct sweep *s)
 		              .lmc = c->lmc,
 		              .lmc_esp0 =
 		                      c->lmc_esp0 == UINT32_MAX ? c->lmc : c->lmc_esp0,
+		              .max_lid = lid_limit(c),
 		              .reassign = c->reassign_lids && !s->reassigned };
 	struct diags *d = arena_alloc(j->arena, sizeof(*d));
 	int ret;
@@ -120,6 +135,7 @@ int job_lids(struct sweep *s)
 		             d->n_errors ? diags_first_error(d) : err_text(ret));
 		return ret;
 	}
+	log_notes(d);
 	program_init(s);
 	job_stage(s, "lids");
 	return E_OK;

@@ -236,6 +236,72 @@ START_TEST(full)
 }
 END_TEST
 
+/* LIDs of 24 bits where they are allowed, and nowhere else. */
+START_TEST(wide)
+{
+	struct graph *g = fabric_make("ft2 4 3 2", 0, 1, arena);
+	struct lid_memory m = { .guid = g->ports[g->by_guid[0]].guid,
+		                .range = { .base = LID_LIMIT_MAX } };
+	struct lids_in in = { .g = g, .memory = &m, .n_memory = 1 };
+	struct lids l;
+
+	in.max_lid = LID_LIMIT_MAX;
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_OK);
+	lids_check(g, &l, LID_LIMIT_MAX);
+	ck_assert_uint_eq(l.of[g->by_guid[0]].base, LID_LIMIT_MAX);
+	ck_assert_uint_eq(l.count, 18);
+
+	in.max_lid = UINT32_MAX; /* there are no more bits */
+	m.range.base = LID_LIMIT_MAX + 1U;
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_OK);
+	lids_check(g, &l, 18);
+
+	in.max_lid = 0;
+	m.range.base = LID_LIMIT_DEFAULT + 1U;
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_OK);
+	lids_check(g, &l, 18);
+
+	m.range.base = 0x12000;
+	in.max_lid = 0x12345;
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_OK);
+	ck_assert_uint_eq(l.top, 0x12000);
+	g->nodes[g->switches[0]].linear_fdb_cap = 0xc000; /* its LFT ends before */
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_OK);
+	lids_check(g, &l, 18);
+}
+END_TEST
+
+/* Which LMC is advised against: 3 below 4,000 hosts, 2 from there on, none without. */
+static const struct {
+	const char *command;
+	uint32_t lmc;
+	const char *advice; /* NULL: none */
+} advised[] = {
+	{ "ft2 4 3 2", 0, NULL },
+	{ "ft2 4 3 2", 3, NULL },
+	{ "ft2 4 3 2", 2, "LMC 2 for 12 hosts: recommended is 3 below 4000 hosts" },
+	{ "ft2 4 3 2", 7, "LMC 7 for 12 hosts: recommended is 3 below 4000 hosts" },
+	{ "ft2 20 200 1", 0, NULL },
+	{ "ft2 20 200 1", 2, NULL },
+	{ "ft2 20 200 1", 3, "LMC 3 for 4000 hosts: recommended is 2 from 4000 hosts" },
+	{ "ft2 20 200 1", 1, "LMC 1 for 4000 hosts: recommended is 2 from 4000 hosts" },
+};
+
+START_TEST(advice)
+{
+	struct graph *g = fabric_make(advised[_i].command, 0, 1, arena);
+	struct lids_in in = { .g = g, .lmc = advised[_i].lmc };
+	struct lids l;
+
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_OK);
+	ck_assert_uint_eq(diags.n, advised[_i].advice != NULL);
+	if (advised[_i].advice) {
+		ck_assert_int_eq(diags.items[0].level, DIAG_NOTE);
+		ck_assert_str_eq(diags.items[0].text, advised[_i].advice);
+	}
+}
+END_TEST
+
 START_TEST(lmc_out_of_range)
 {
 	struct graph *g = fabric_make("ft2 2 1 1", 0, 1, arena);
@@ -391,6 +457,8 @@ int main(void)
 	tcase_add_test(t, absent_ports_keep_their_range);
 	tcase_add_loop_test(t, lmc_change_moves_only_what_must, 1, 8);
 	tcase_add_test(t, full);
+	tcase_add_test(t, wide);
+	tcase_add_loop_test(t, advice, 0, sizeof(advised) / sizeof(*advised));
 	tcase_add_test(t, lmc_out_of_range);
 	tcase_add_test(t, memory_before_found_before_free);
 	tcase_add_test(t, overlapping_memory_lower_guid_keeps);
