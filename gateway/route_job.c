@@ -98,13 +98,14 @@ int route_job_assign_lids(struct route_job *j)
 		.g = j->g,
 		.lmc = c->lmc,
 		.lmc_esp0 = c->lmc_esp0 == UINT32_MAX ? c->lmc : c->lmc_esp0,
+		.max_lid = c->unicast_lid_limit,
 		.reassign = c->reassign_lids,
 	};
 	struct diags d;
 
 	diags_init(&d, j->arena);
 	int ret = lids_assign(&in, j->arena, &d, &j->lids, NULL, NULL);
-	diags_print(&d, stderr, DIAG_WARNING);
+	diags_print(&d, stderr, DIAG_NOTE);
 	if (ret != E_OK && d.n_errors == 0) {
 		fprintf(stderr, "%s: %s\n", j->file, err_text(ret));
 	}
@@ -210,6 +211,27 @@ static json_t *culprits_json(const struct route_job *j)
 	                 "credit_loops", cycles);
 }
 
+/* null where every port has one LID. */
+static json_t *disjoint_json(const struct disjoint *d)
+{
+	json_t *o;
+
+	if (!d->pairs) {
+		return json_null();
+	}
+	o = json_pack("{s:I, s:I}", "pairs", (json_int_t)d->pairs, "routes",
+	              (json_int_t)d->routes);
+	for (unsigned k = 0; k < DISJOINT_COUNT; k++) {
+		json_object_set_new(
+			o, disjoint_names[k],
+			json_pack("{s:f, s:I, s:I}", "mean",
+		                  (double)d->level[k].sum / (double)d->pairs, "least",
+		                  (json_int_t)d->level[k].least, "pairs_all",
+		                  (json_int_t)d->level[k].all));
+	}
+	return o;
+}
+
 json_t *route_job_json(const struct route_job *j)
 {
 	const struct route_result *r = &j->result;
@@ -247,10 +269,26 @@ json_t *route_job_json(const struct route_job *j)
 	                    json_pack("{s:I, s:f, s:I}", "max", (json_int_t)r->load.max,
 	                              "mean", r->load.mean, "p99",
 	                              (json_int_t)r->load.p99));
+	json_object_set_new(o, "disjoint_routes", disjoint_json(&j->disjoint));
 	json_object_set_new(o, "peak_rss_bytes",
 	                    json_integer((json_int_t)peak_rss_bytes()));
 	json_object_set_new(o, "culprits", culprits_json(j));
 	return o;
+}
+
+static void print_disjoint(const struct disjoint *d)
+{
+	double pairs = (double)d->pairs;
+
+	if (!d->pairs) {
+		return;
+	}
+	printf("disjoint routes   of %.4g per leaf and port:", (double)d->routes / pairs);
+	for (unsigned k = 0; k < DISJOINT_COUNT; k++) {
+		printf("%s %s %.2f (least %u)", k ? "," : "", disjoint_names[k],
+		       (double)d->level[k].sum / pairs, d->level[k].least);
+	}
+	printf("\n");
 }
 
 static void print_figures(const struct route_job *j)
@@ -279,6 +317,7 @@ static void print_figures(const struct route_job *j)
 	       (unsigned long long)p->management_credit_loops);
 	printf("routes per link   max %u, mean %.1f, 99th percentile %u\n", r->load.max,
 	       r->load.mean, r->load.p99);
+	print_disjoint(&j->disjoint);
 	printf("peak memory       %.1f MB\n", (double)peak_rss_bytes() / 1e6);
 }
 
@@ -306,6 +345,11 @@ int route_job_report(struct route_job *j)
 	if (!computed) {
 		fprintf(stderr, "not routed: %s\n", err_text(j->outcome));
 		return j->outcome == E_UNSUITABLE ? EXIT_BAD : EXIT_USAGE;
+	}
+	if (j->result.out.lft.rows &&
+	    disjoint_count(j->g, &j->lids, &j->result.out.lft, &j->disjoint) != E_OK) {
+		fprintf(stderr, "%s\n", err_text(-ENOMEM));
+		return EXIT_USAGE;
 	}
 	if (j->flags.json) {
 		json_t *o = route_job_json(j);

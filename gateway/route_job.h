@@ -8,6 +8,7 @@
 
 #include "conf/config.h"
 #include "conf/diag.h"
+#include "routing/disjoint.h"
 #include "routing/lids.h"
 #include "routing/route.h"
 
@@ -33,6 +34,7 @@ struct route_job {
 	struct graph *g;
 	struct lids lids;
 	struct route_result result;
+	struct disjoint disjoint; /*!< of the tables; set by route_job_report() */
 	int outcome; /*!< of route_run() or route_check() */
 	double seconds_parse;
 };
