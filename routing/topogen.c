@@ -28,9 +28,9 @@ const struct topogen_kind topogen_kinds[] = {
 	{ "tree3", "PODS EDGES HOSTS AGGS CORES",
 	  "three-level tree: pods of EDGES edge and AGGS aggregation switches, HOSTS per edge switch, CORES "
 	  "uplinks per aggregation switch; oversubscribed when HOSTS exceed AGGS or EDGES exceed CORES", make_tree3 },
-	{ "director", "EDGES HOSTS CHASSIS LEAVES SPINES [CABLES]",
+	{ "director", "EDGES HOSTS CHASSIS LEAVES SPINES [CABLES] [INNER]",
 	  "edge switches with HOSTS each and CABLES (1) to each of CHASSIS directors, each of LEAVES leaf and "
-	  "SPINES spine ASICs under one SystemImageGUID", make_director },
+	  "SPINES spine ASICs under one SystemImageGUID; INNER (0) hosts on each leaf ASIC", make_director },
 	{ "mesh", "AxBxC HOSTS",
 	  "grid of 1 to 4 dimensions with HOSTS per switch", make_mesh },
 	{ "torus", "AxBxC HOSTS",

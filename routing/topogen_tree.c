@@ -164,7 +164,8 @@ struct directors {
 	uint32_t leaves; /* ASICs per chassis */
 	uint32_t spines; /* ASICs per chassis */
 	uint32_t cables; /* from each edge switch to each chassis */
-	uint32_t outer;  /* ports of a leaf ASIC to the outside */
+	uint32_t inner;  /* hosts on each leaf ASIC */
+	uint32_t outer;  /* ports of a leaf ASIC to edge switches */
 };
 
 static int chassis_switches(struct maker *m, const struct directors *t, uint32_t c)
@@ -203,30 +204,49 @@ static int chassis_links(struct maker *m, const struct directors *t, uint32_t c)
 	return ret;
 }
 
+/* Behind the ports to edge switches and spines. */
+static int chassis_hosts(struct maker *m, const struct directors *t, uint32_t c)
+{
+	uint32_t first = t->edges + c * (t->leaves + t->spines);
+	int ret = E_OK;
+
+	for (uint32_t i = 0; i < t->leaves * t->inner && ret == E_OK; i++) {
+		ret = maker_host(m, first + i / t->inner,
+		                 t->outer + t->spines + i % t->inner + 1);
+	}
+	return ret;
+}
+
+static int director_numbers(struct maker *m, struct directors *t)
+{
+	uint32_t *v[] = { &t->edges,  &t->hosts,  &t->chassis, &t->leaves,
+		          &t->spines, &t->cables, &t->inner };
+	int ret = E_OK;
+
+	for (int i = 0; i < 7 && ret == E_OK; i++) {
+		uint32_t max = i ? MAKER_MAX_RADIX : MAKER_MAX_NODES;
+		ret = maker_number(m, i, i < 6, max, v[i]);
+	}
+	return ret;
+}
+
 int make_director(struct maker *m)
 {
 	struct directors t = { .cables = 1 };
-	uint32_t *v[] = {
-		&t.edges, &t.hosts, &t.chassis, &t.leaves, &t.spines, &t.cables
-	};
-	int ret = E_OK;
-
-	for (int i = 0; i < 6 && ret == E_OK; i++) {
-		uint32_t max = i ? MAKER_MAX_RADIX : MAKER_MAX_NODES;
-		ret = maker_number(m, i, 1, max, v[i]);
-	}
+	int ret = director_numbers(m, &t);
 	if (ret != E_OK) {
 		return ret;
 	}
 
 	uint64_t n_outer = (uint64_t)t.edges * t.cables;
 	uint64_t edge = t.hosts + t.chassis * t.cables;
-	uint64_t leaf = (n_outer + t.leaves - 1) / t.leaves + t.spines;
+	uint64_t leaf = (n_outer + t.leaves - 1) / t.leaves + t.spines + t.inner;
 	uint64_t radix = edge > leaf ? edge : leaf;
 	ret = maker_size(m, radix > t.leaves ? radix : t.leaves,
 	                 t.edges + t.chassis * (t.leaves + t.spines),
-	                 (uint64_t)t.edges * t.hosts);
-	t.outer = (uint32_t)(leaf - t.spines);
+	                 (uint64_t)t.edges * t.hosts +
+	                         (uint64_t)t.chassis * t.leaves * t.inner);
+	t.outer = (uint32_t)(leaf - t.spines - t.inner);
 	for (uint32_t i = 0; i < t.edges && ret == E_OK; i++) {
 		ret = maker_switch(m, "edge-%04u", i);
 	}
@@ -238,6 +258,7 @@ int make_director(struct maker *m)
 	}
 	for (uint32_t c = 0; c < t.chassis && ret == E_OK; c++) {
 		ret = chassis_links(m, &t, c);
+		ret = ret == E_OK ? chassis_hosts(m, &t, c) : ret;
 	}
 	return ret;
 }

@@ -64,6 +64,7 @@ static const struct {
 	{ "director 12 6 2 4 3", 26, 72, 48, 8 },
 	{ "director 36 18 18 2 1 1", 90, 648, 684, 36 },
 	{ "director 5 2 1 3 2 4", 10, 10, 26, 9 },
+	{ "director 5 2 1 3 2 4 3", 10, 19, 26, 12 },
 	{ "hypercube 1 3", 2, 6, 1, 4 },
 	{ "hypercube 5 2", 32, 64, 80, 7 },
 	{ "hypercube 8 0", 256, 0, 1024, 8 },
