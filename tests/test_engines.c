@@ -75,7 +75,7 @@ static const struct promise {
 	{ "minhop", ANY, 1 }, { "updn", TREE, 0.2 }, { "dnup", TREE | MESH, 0.2 },
 	{ "file", ANY, 1 },   { "dor", ANY, 1 },     { "sssp", ANY, 1 },
 	{ "dfsssp", ANY, 1 }, { "lash", ANY, 1 },    { "dmodc", TREE, 0.2 },
-	{ "ftree", TREE, 0 },
+	{ "ftree", TREE, 0 }, { "shortestpath", ANY, 1 },
 };
 
 /*
@@ -102,6 +102,11 @@ static const struct {
 	{ "lash", "ft3 16", 0, 1.03 },          { "lash", "tree3 4 8 8 4 4", 0, 1.35 },
 	{ "lash", "ft3 16", 0.05, 1.7 },        { "lash", "hypercube 6 2", 0, 1.0 },
 	{ "lash", "torus 8x8x8 2", 0, 1.13 },   { "lash", "jellyfish 64 8 4", 0, 1.8 },
+	{ "shortestpath", "ft2 18 9 9", 0, 1.0 },
+	{ "shortestpath", "ft3 16", 0, 1.03 },
+	{ "shortestpath", "ft3 16", 0.05, 1.7 },
+	{ "shortestpath", "torus 6x6x6 1", 0, 1.3 },
+	{ "shortestpath", "jellyfish 64 8 4", 0, 1.45 },
 };
 
 static struct arena *arena;

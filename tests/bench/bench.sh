@@ -20,12 +20,14 @@ median() { # median FIELD FILES...: {"median","min","max"} of a jq path
 	jq -s "[.[] | $field] | sort | {median: .[length / 2 | floor], min: .[0], max: .[-1]}" "$@"
 }
 
-route_bench() { # route_bench NAME ENGINE TOPO-ARGS...
+route_bench() { # [flags=...] route_bench NAME ENGINE TOPO-ARGS...
 	local name=$1 engine=$2 run
+	local -a more
+	read -ra more <<<"${flags:-}"
 	shift 2
 	"$bin/saguaro" topo "$@" -o "$work/$name.topo"
 	for run in $(seq "$runs"); do
-		"$bin/saguaro" route "$work/$name.topo" -R "$engine" --credit-loops program --json >"$work/$name.$run.json" 2>/dev/null || true
+		"$bin/saguaro" route "$work/$name.topo" -R "$engine" --credit-loops program "${more[@]}" --json >"$work/$name.$run.json" 2>/dev/null || true
 	done
 	say "route $name $engine: $(median .seconds.route "$work/$name".*.json | jq -c .)"
 	jq -n --arg name "$name" --arg engine "$engine" --arg kind "$*" \
@@ -62,6 +64,8 @@ command -v jq >/dev/null || { say "jq is needed"; exit 2; }
 	for engine in updn ftree dmodc sssp dfsssp; do
 		route_bench "ft11664-$engine" "$engine" ft3 36
 	done
+	route_bench ft11664-shortestpath shortestpath ft3 36
+	flags='--lmc 3 --unicast-lid-limit 0xffffff' route_bench ft11664-lmc3 shortestpath ft3 36
 	for engine in minhop updn ftree dmodc; do
 		route_bench "ft27648-$engine" "$engine" ft3 48
 	done
