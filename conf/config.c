@@ -5,17 +5,21 @@
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "conf/arena.h"
 #include "conf/device_group.h"
 #include "conf/diag.h"
 #include "conf/err.h"
+#include "conf/opafm.h"
+#include "conf/text.h"
+#include "conf/xml.h"
 
 static const char doc[] = "Subnet manager and subnet administration server for "
 			  "InfiniBand and Omni-Path fabrics."
 			  "\vThe file of -F holds 'key value' lines in the syntax of "
-			  "opensm.conf; flags of the "
+			  "opensm.conf, or is an opafm.xml; flags of the "
 			  "command line win over it. --dump-config prints every key with "
 			  "its present value.";
 
@@ -112,27 +116,132 @@ static int find_file(const struct option_sets *s, const struct config *c, bool s
 	return E_OK;
 }
 
+/* Settings that only together make no sense: said, and put right. */
+static void settle(struct config *c, struct diags *d)
+{
+	if (c->adaptive.fine_grained && !c->adaptive.enable) {
+		diag_add(d, DIAG_WARNING, c->config_file, 0,
+		         "fine-grained adaptive routing (adaptive_fine_grained, FineGrained) "
+		         "is off, because adaptive routing itself (adaptive_routing, Enable) "
+		         "is");
+		c->adaptive.fine_grained = false;
+	}
+}
+
+/* LmcE0 is at most Lmc there; a key of our own file may be larger. */
+static int check_lmc(const struct config *c, const char *path,
+                     const struct option_trace *t, struct diags *d)
+{
+	const struct option_seen *e0 = option_trace_find(t, "lmc_esp0");
+
+	if (e0 == NULL || c->lmc_esp0 == UINT32_MAX || c->lmc_esp0 <= c->lmc) {
+		return E_OK;
+	}
+	diag_add(d, DIAG_ERROR, path, e0->line,
+	         "%s '%.64s': expected a number not above Lmc, which is %u", e0->element,
+	         e0->value, c->lmc);
+	return E_SYNTAX;
+}
+
+static int read_opafm(struct config *c, const struct option_sets *s, const char *path,
+                      const char *text, size_t len, struct arena *a, struct diags *d,
+                      struct config_file *ret)
+{
+	struct xml_element *root = NULL;
+	struct opafm got = { .instance = NULL };
+	int err = xml_parse(path, text, len, a, d, &root);
+
+	ret->opafm = true;
+	if (err == E_OK) {
+		err = opafm_apply(root, path, c->instance, s, a, d, &got);
+	}
+	if (err == E_OK) {
+		err = check_lmc(c, path, s->trace, d);
+	}
+	if (err != E_OK) {
+		return err;
+	}
+	c->device_groups = got.groups;
+	c->virtual_fabrics = got.fabrics;
+	ret->instance = got.instance;
+	return E_OK;
+}
+
+int config_read_file(struct config *c, const struct option_sets *s, const char *path,
+                     struct arena *a, struct diags *d, struct config_file *ret)
+{
+	struct arena *scratch = arena_new();
+	struct option_sets traced = *s;
+	const char *text = NULL;
+	size_t len = 0;
+	int err = scratch != NULL
+	                  ? text_read_file(path, XML_MAX_BYTES, scratch, &text, &len)
+	                  : -ENOMEM;
+
+	*ret = (struct config_file){ .trace = { .arena = a } };
+	traced.trace = &ret->trace;
+	if (err == -EFBIG) {
+		diag_add(d, DIAG_ERROR, path, 0,
+		         "larger than %d bytes: not a file of options", XML_MAX_BYTES);
+		err = E_SYNTAX;
+	} else if (err != E_OK) {
+		diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s", err_text(err));
+	} else if (xml_looks_like(text, len)) {
+		err = read_opafm(c, &traced, path, text, len, a, d, ret);
+	} else {
+		err = option_read_text(&traced, a, path, text, len, d);
+	}
+	for (unsigned i = 0; i < ret->trace.n; i++) {
+		ret->n_ignored += ret->trace.seen[i].fate == OPTION_NO_EFFECT;
+	}
+	arena_free(scratch);
+	return err;
+}
+
+/* The file over the defaults. */
+static int read_file(struct config *c, const struct option_sets *s, const char *path,
+                     struct arena *a, struct diags *d)
+{
+	struct config_file *of = arena_alloc(a, sizeof(*of));
+	int ret = of != NULL ? config_read_file(c, s, path, a, d, of) : -ENOMEM;
+
+	if (ret == E_OK) {
+		c->trace = &of->trace;
+	}
+	if (ret == E_OK && of->opafm && of->n_ignored > 0) {
+		diag_add(d, DIAG_NOTE, path, 0,
+		         "%u settings have no effect here; 'saguaro config check' lists "
+		         "them",
+		         of->n_ignored);
+	}
+	return ret;
+}
+
 static int read_layers(const struct option_sets *s, struct config *c, bool site_file,
                        struct arena *a, const struct option_argv *given, struct diags *d)
 {
 	const char *file;
 	int ret = find_file(s, c, site_file, given, a, &file);
+	const char *instance = c->instance; /* which part of the file is meant */
 	if (ret == E_OK) {
 		ret = option_set_defaults(s, a);
 	}
 	if (ret != E_OK) {
 		return ret;
 	}
-	/* All three run even after an error, so that all errors are seen at once. */
-	int of_file = file != NULL ? option_read_file(s, a, file, d) : E_OK;
+	c->instance = instance;
+	/* All four run even after an error, so that all errors are seen at once. */
+	int of_file = file != NULL ? read_file(c, s, file, a, d) : E_OK;
 	int of_argv = option_apply_argv(s, a, given, d);
+	c->config_file = file;
 	int of_check = check(c, d);
 	int of_groups = option_bind_groups(
 		s, c->device_groups != NULL ? c->device_groups : device_groups_builtin(),
 		a, d);
-	c->config_file = file;
-	return of_file != E_OK   ? of_file
-	       : of_argv != E_OK ? of_argv
+	of_groups = of_groups == E_UNKNOWN ? E_SYNTAX : of_groups;
+	settle(c, d);
+	return of_file != E_OK    ? of_file
+	       : of_argv != E_OK  ? of_argv
 	       : of_check != E_OK ? of_check
 	                          : of_groups;
 }
@@ -220,6 +329,34 @@ uint8_t config_lanes(const struct config *c)
 	}
 	qos_setup_of(c->qos_keys, QOS_SWE, &between);
 	return (uint8_t)(between.max_vls < lanes ? between.max_vls : lanes);
+}
+
+void config_refuse(const struct config *c, const char *key, const char *value,
+                   const char *why, struct diags *d)
+{
+	const struct option_seen *seen = option_trace_find(c->trace, key);
+
+	/* a flag may have won over the file */
+	if (seen == NULL || value == NULL || strcasecmp(seen->value, value) != 0) {
+		diag_add(d, DIAG_ERROR, NULL, 0, "%s: %s", key, why);
+		return;
+	}
+	diag_add(d, DIAG_ERROR, c->config_file, seen->line, "%s: %s",
+	         seen->element != NULL ? seen->element : key, why);
+}
+
+uint8_t config_path_life(const struct config *c, unsigned hops)
+{
+	int32_t life = c->path_life.fixed >= 0 ? c->path_life.fixed
+	                                       : (int32_t)c->subnet_timeout;
+
+	for (unsigned i = 0; c->path_life.by_hops && i < PATH_LIFE_HOPS; i++) {
+		if (i > 0 && i >= hops) {
+			break;
+		}
+		life = c->path_life.hops[i] >= 0 ? c->path_life.hops[i] : life;
+	}
+	return (uint8_t)life;
 }
 
 const char *config_dir(const char *dir, const char *root, const char *instance,

@@ -18,11 +18,16 @@ enum path_selection { PATH_MINIMAL, PATH_PAIRWISE, PATH_ORDERALL, PATH_SRCDSTALL
 /*! Names of enum path_selection, NULL-terminated: "minimal", "pairwise", "orderall", "srcdstall". */
 extern const char *const path_selection_names[];
 
+/*! How a switch picks among alternates. */
+enum adaptive_algorithm { ADAPTIVE_RANDOM, ADAPTIVE_GREEDY, ADAPTIVE_GREEDY_RANDOM };
+
 /*! What a credit loop in computed tables means. */
 enum credit_loops { CREDIT_FALLBACK, CREDIT_REFUSE, CREDIT_PROGRAM };
 
 /*! Names of enum credit_loops, NULL-terminated: "fallback", "refuse", "program". */
 extern const char *const credit_loops_names[];
+
+enum { PATH_LIFE_HOPS = 9 };
 
 /*!
  * Effective configuration of saguarod, one member per row of config_rows.
@@ -31,6 +36,7 @@ extern const char *const credit_loops_names[];
 struct config {
 	/* programs */
 	const char *config_file;  /*!< -F */
+	const struct option_trace *trace; /*!< settings of that file, NULL: none was read */
 	const char *fabric;       /*!< "umad[:CA[:PORT]]" or "sim:FILE" */
 	const char *instance;     /*!< "main" */
 	const char *state_dir;    /*!< folder of the state environment; NULL: default + instance */
@@ -69,11 +75,25 @@ struct config {
 	uint32_t transaction_retries;
 	/* routing */
 	const struct device_groups *device_groups; /*!< NULL: those that always exist */
+	const struct virtual_fabrics *virtual_fabrics; /*!< of opafm.xml, NULL: none; no effect yet */
+	struct {
+		bool enable;         /*!< switches may leave the tables for equal routes */
+		bool fine_grained;   /*!< alternates per LID, not per switch */
+		bool lost_route_only;
+		uint32_t algorithm;  /*!< enum adaptive_algorithm */
+		uint32_t frequency;  /*!< at most once in 64 ms * 2^frequency */
+		uint32_t threshold;  /*!< 0-7, as the switches count: 0 their own, 7 to 1: 55 to 100 % */
+	} adaptive;                  /*!< no effect yet */
 	const char *routing_engine;      /*!< list, NULL: minhop */
 	uint32_t credit_loops;           /*!< enum credit_loops */
 	bool use_ucast_cache;
 	/* SA */
 	uint32_t path_selection;         /*!< enum path_selection */
+	struct {
+		bool by_hops;            /*!< hops count where they are set */
+		int32_t fixed;           /*!< code, -1: subnet_timeout */
+		int32_t hops[PATH_LIFE_HOPS]; /*!< of paths with index + 1 hops, and more for the last; -1: as the one before */
+	} path_life;                     /*!< PacketLifeTime of PathRecord; path_life_time() */
 	uint32_t snapshot_grace;         /*!< ms an epoch stays pinned after it is superseded */
 };
 
@@ -82,6 +102,8 @@ extern const struct option_row config_rows[];
 
 /*!
  * \brief Reads the command line and the file it names; command line wins over the file.
+ *
+ * The file is one of keys and values or an opafm.xml: its first character tells.
  *
  * Without -F the file is saguaro.conf in the configuration folder of the instance, if there
  * is one. Can be called again with the same \a argv: nothing is kept between calls.
@@ -120,6 +142,29 @@ int config_keep(const struct config *now, struct config *next, struct arena *a,
 
 /*! \brief Most lanes that routing may use by max_op_vls, the qos keys of switches and qos FALSE: 1-15. */
 uint8_t config_lanes(const struct config *c);
+
+/*!
+ * \brief Adds an error about the value of a key, with its place and its name there.
+ *
+ * For problems that conf cannot see, such as an engine that does not exist.
+ */
+void config_refuse(const struct config *c, const char *key, const char *value,
+                   const char *why, struct diags *d);
+
+/*! \brief PacketLifeTime code of a path of so many hops between switches and hosts; 0 hops count as 1. */
+uint8_t config_path_life(const struct config *c, unsigned hops);
+
+/*! What reading a file alone showed. */
+struct config_file {
+	bool opafm;                       /*!< else keys and values */
+	const char *instance;             /*!< Name of the Fm that was read, or NULL */
+	struct option_trace trace;
+	unsigned n_ignored;               /*!< settings without effect here */
+};
+
+/*! \brief Reads one file over \a s, which holds defaults; for config_read() and `config check`. */
+int config_read_file(struct config *c, const struct option_sets *s, const char *path,
+                     struct arena *a, struct diags *d, struct config_file *ret);
 
 /*! \brief Folder of an instance: \a dir when set, else "root/instance". Arena string. */
 const char *config_dir(const char *dir, const char *root, const char *instance,

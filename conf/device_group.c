@@ -3,7 +3,6 @@
 #include "conf/device_group.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -11,6 +10,7 @@
 #include "conf/arena.h"
 #include "conf/diag.h"
 #include "conf/err.h"
+#include "conf/named.h"
 #include "conf/text.h"
 #include "conf/xml.h"
 
@@ -95,6 +95,7 @@ struct reader {
 	struct arena *arena;
 	struct diags *d;
 	const char *path;
+	const struct named *names; /* [n] of the groups, by name */
 	struct device_group *groups;
 	uint32_t n;
 	int ret;
@@ -148,17 +149,17 @@ static bool read_word(struct reader *r, const struct xml_element *e,
 	return true;
 }
 
-/* Looked up when all groups are there. */
 static bool read_include(struct reader *r, const struct xml_element *e,
                          struct device_rule *rule)
 {
-	if (*e->text == '\0') {
-		refuse(r, e, "expected the name of a group");
-		return false;
-	}
 	rule->name = e->text;
-	rule->value = DEVICE_GROUP_NONE;
-	return true;
+	rule->value = named_find(r->names, r->n, e->text);
+	if (rule->value == NAMED_NONE) {
+		named_unknown(r->names, r->n, e->name, "device group", "DeviceGroups",
+		              e->text, r->path, e->line, r->d);
+		r->ret = r->ret == E_OK ? E_SYNTAX : r->ret;
+	}
+	return rule->value != NAMED_NONE;
 }
 
 static bool read_rule(struct reader *r, const struct xml_element *e,
@@ -193,289 +194,115 @@ static bool read_rule(struct reader *r, const struct xml_element *e,
 	}
 }
 
-static const char *read_name(struct reader *r, const struct xml_element *group)
+static const struct device_rule *read_rules(struct reader *r, const struct xml_element *e,
+                                           uint32_t *ret_n)
 {
-	struct xml_element *name = xml_child(group, "Name");
+	struct device_rule *rules = arena_array(r->arena, xml_count(e), sizeof(*rules));
 
-	if (name == NULL || *name->text == '\0') {
-		diag_add(r->d, DIAG_ERROR, r->path, group->line,
-		         "DeviceGroup without a Name");
-		r->ret = r->ret == E_OK ? E_SYNTAX : r->ret;
-		return NULL;
-	}
-	if (strlen(name->text) > DEVICE_GROUP_NAME_MAX) {
-		refuse(r, name, "a name has at most 64 characters");
-		return NULL;
-	}
-	if (xml_again(name) != NULL) {
-		refuse(r, xml_again(name), "a second Name in one DeviceGroup");
-		return NULL;
-	}
-	return name->text;
-}
-
-static uint32_t count_children(const struct xml_element *e)
-{
-	uint32_t n = 0;
-	for (const struct xml_element *c = e->child; c != NULL; c = c->next) {
-		n++;
-	}
-	return n;
-}
-
-static void use_all(struct xml_element *e)
-{
-	e->used = true;
-	for (struct xml_element *c = e->child; c != NULL; c = c->next) {
-		use_all(c); /* not deeper than XML_DEPTH_MAX */
-	}
-}
-
-static void read_group(struct reader *r, struct xml_element *e)
-{
-	struct device_group *to = &r->groups[r->n];
-	struct device_rule *rules =
-		arena_array(r->arena, count_children(e), sizeof(*rules));
-
-	to->name = read_name(r, e);
-	to->line = e->line;
-	if (rules == NULL) {
-		r->ret = -ENOMEM;
-	}
-	if (to->name == NULL || rules == NULL) {
-		return;
-	}
-	for (const struct xml_element *c = e->child; c != NULL; c = c->next) {
-		if (strcmp(c->name, "Name") != 0 && read_rule(r, c, &rules[to->n_rules])) {
-			to->n_rules++;
+	for (const struct xml_element *c = e->child; rules != NULL && c != NULL;
+	     c = c->next) {
+		if (strcmp(c->name, "Name") != 0 && read_rule(r, c, &rules[*ret_n])) {
+			(*ret_n)++;
 		}
 	}
-	to->rules = rules;
-	r->n++;
+	return rules;
+}
+
+/* A group that always exists, with its includes led to where they stand now. */
+static const struct device_rule *move_rules(struct reader *r, const char *name,
+                                            uint32_t *ret_n)
+{
+	const struct device_groups *always = device_groups_builtin();
+	const struct device_group *of = &always->groups[device_group_find(always, name)];
+	struct device_rule *rules = arena_array(r->arena, of->n_rules, sizeof(*rules));
+
+	for (uint32_t i = 0; rules != NULL && i < of->n_rules; i++) {
+		rules[i] = of->rules[i];
+		if (rules[i].kind == DEVICE_INCLUDE_GROUP) {
+			rules[i].value = named_find(r->names, r->n, rules[i].name);
+		}
+	}
+	*ret_n = of->n_rules;
+	return rules;
 }
 
 /* --- all groups --------------------------------------------------------------------------- */
 
-/* Puts the groups of [from, n) among the others by name; they count before those. */
-static void merge(struct reader *r, uint32_t from)
-{
-	uint32_t kept = 0;
-
-	qsort(r->groups + from, r->n - from, sizeof(*r->groups), by_name);
-	for (uint32_t i = from + 1; i < r->n; i++) {
-		if (strcmp(r->groups[i - 1].name, r->groups[i].name) == 0) {
-			unsigned a = r->groups[i - 1].line, b = r->groups[i].line;
-			diag_add(r->d, DIAG_ERROR, r->path, a > b ? a : b,
-			         "DeviceGroup '%s' is already defined in line %u",
-			         r->groups[i].name, a > b ? b : a);
-			r->ret = r->ret == E_OK ? E_SYNTAX : r->ret;
-		}
-	}
-	const struct device_groups fresh = { NULL, r->groups + from, r->n - from };
-	for (uint32_t i = 0; i < from; i++) {
-		if (device_group_find(&fresh, r->groups[i].name) == DEVICE_GROUP_NONE) {
-			r->groups[kept++] = r->groups[i];
-		}
-	}
-	memmove(r->groups + kept, r->groups + from, (r->n - from) * sizeof(*r->groups));
-	r->n -= from - kept;
-	qsort(r->groups, r->n, sizeof(*r->groups), by_name);
-}
-
-static void read_section(struct reader *r, struct xml_element *section)
-{
-	uint32_t from = r->n;
-
-	use_all(section);
-	for (struct xml_element *e = section->child; e != NULL; e = e->next) {
-		if (strcmp(e->name, "DeviceGroup") != 0) {
-			diag_add(r->d, DIAG_WARNING, r->path, e->line,
-			         "unknown element %.64s in DeviceGroups: no effect",
-			         e->name);
-		} else if (r->n - from == DEVICE_GROUPS_MAX) {
-			refuse(r, e, "more than 4096 groups");
-			return;
-		} else {
-			read_group(r, e);
-		}
-	}
-	merge(r, from);
-}
-
-/* The name nearest to a misspelled one, NULL: none is near. */
-static const char *nearest(const struct device_groups *g, const char *name)
-{
-	unsigned best = strlen(name) < 6 ? 1 : 3;
-	const char *found = NULL;
-
-	for (uint32_t i = 0; i < g->n; i++) {
-		unsigned distance = text_distance(name, g->groups[i].name, best);
-		if (distance <= best && (found == NULL || distance < best)) {
-			best = distance;
-			found = g->groups[i].name;
-		}
-	}
-	return found;
-}
-
-static void report_unknown(struct diags *d, const char *file, unsigned line,
-                           const char *what, const char *name,
-                           const struct device_groups *g)
-{
-	const char *near = nearest(g, name);
-	diag_add(d, DIAG_ERROR, file, line, "%s: unknown device group '%.64s'%s%s%s",
-	         what, name, near != NULL ? "; did you mean '" : "",
-	         near != NULL ? near : "; define it in DeviceGroups",
-	         near != NULL ? "'?" : "");
-}
-
-static void bind_includes(struct reader *r, const struct device_groups *all)
+static void read_groups(struct reader *r)
 {
 	for (uint32_t i = 0; i < r->n; i++) {
-		/* ours, not one of the static groups */
-		struct device_rule *rules = arena_array(
-			r->arena, r->groups[i].n_rules, sizeof(*rules));
-		if (rules == NULL) {
+		const struct named *from = &r->names[i];
+		struct device_group *to = &r->groups[i];
+
+		to->name = from->name;
+		to->line = from->element != NULL ? from->element->line : 0;
+		to->rules = from->element != NULL
+		                    ? read_rules(r, from->element, &to->n_rules)
+		                    : move_rules(r, from->name, &to->n_rules);
+		if (to->rules == NULL) {
 			r->ret = -ENOMEM;
 			return;
 		}
-		for (uint32_t k = 0; k < r->groups[i].n_rules; k++) {
-			rules[k] = r->groups[i].rules[k];
-			if (rules[k].kind != DEVICE_INCLUDE_GROUP) {
-				continue;
-			}
-			rules[k].value = device_group_find(all, rules[k].name);
-			if (rules[k].value == DEVICE_GROUP_NONE) {
-				report_unknown(r->d, r->path, rules[k].line,
-				               "IncludeGroup", rules[k].name, all);
-				r->ret = E_SYNTAX;
-			}
-		}
-		r->groups[i].rules = rules;
 	}
 }
 
-/* --- cycles ------------------------------------------------------------------------------- */
-
-enum { UNSEEN, ENTERED, DONE };
-
-struct walk {
-	uint32_t group, rule; /* rule: the next one to look at */
-};
-
-/* Names on the stack from \a group on, for a message. */
-static const char *cycle_text(const struct reader *r, const struct walk *stack,
-                              uint32_t depth, uint32_t group)
+static int check_includes(const struct reader *r)
 {
-	uint32_t from = 0;
-	const char *text = "";
+	struct include *edges;
+	uint32_t n = 0;
 
-	while (stack[from].group != group) {
-		from++;
-	}
-	for (uint32_t i = from; i < depth && i < from + 8; i++) {
-		text = arena_printf(r->arena, "%s'%s' includes ", text,
-		                    r->groups[stack[i].group].name);
-		if (text == NULL) {
-			return "";
-		}
-	}
-	return arena_printf(r->arena, "%s%s'%s'", text,
-	                    depth - from > 8 ? "... " : "", r->groups[group].name);
-}
-
-static void refuse_cycle(struct reader *r, const struct walk *stack, uint32_t depth,
-                         const struct device_rule *rule)
-{
-	const char *text = cycle_text(r, stack, depth, rule->value);
-	diag_add(r->d, DIAG_ERROR, r->path, rule->line,
-	         "IncludeGroup '%.64s': a cycle, %s; take one of these out", rule->name,
-	         text != NULL ? text : "");
-	r->ret = E_SYNTAX;
-}
-
-/* Depth first from one group. A cycle is told once, at the element that closes it. */
-static void walk_from(struct reader *r, uint32_t start, uint8_t *state,
-                      struct walk *stack)
-{
-	uint32_t depth = 1;
-
-	stack[0] = (struct walk){ start, 0 };
-	state[start] = ENTERED;
-	while (depth > 0) {
-		struct walk *at = &stack[depth - 1];
-		const struct device_group *g = &r->groups[at->group];
-		if (at->rule == g->n_rules) {
-			state[at->group] = DONE;
-			depth--;
-			continue;
-		}
-		const struct device_rule *rule = &g->rules[at->rule++];
-		if (rule->kind != DEVICE_INCLUDE_GROUP) {
-			continue;
-		}
-		if (state[rule->value] == ENTERED) {
-			refuse_cycle(r, stack, depth, rule);
-		} else if (state[rule->value] == UNSEEN) {
-			state[rule->value] = ENTERED;
-			stack[depth++] = (struct walk){ rule->value, 0 };
-		}
-	}
-}
-
-static void check_cycles(struct reader *r)
-{
-	uint8_t *state = arena_array(r->arena, r->n, sizeof(*state));
-	struct walk *stack = arena_array(r->arena, r->n, sizeof(*stack));
-
-	if (state == NULL || stack == NULL) {
-		r->ret = -ENOMEM;
-		return;
-	}
 	for (uint32_t i = 0; i < r->n; i++) {
-		if (state[i] == UNSEEN) {
-			walk_from(r, i, state, stack);
+		n += r->groups[i].n_rules;
+	}
+	edges = arena_array(r->arena, n, sizeof(*edges));
+	if (edges == NULL) {
+		return -ENOMEM;
+	}
+	n = 0;
+	for (uint32_t i = 0; i < r->n; i++) {
+		for (uint32_t k = 0; k < r->groups[i].n_rules; k++) {
+			const struct device_rule *rule = &r->groups[i].rules[k];
+			if (rule->kind == DEVICE_INCLUDE_GROUP) {
+				edges[n++] = (struct include){ i, rule->value, rule->line };
+			}
 		}
 	}
-}
-
-static uint32_t count_groups(struct xml_element *const *sections, unsigned n)
-{
-	uint32_t all = N_BUILTIN;
-	for (unsigned i = 0; i < n; i++) {
-		uint32_t in = count_children(sections[i]);
-		all += in < DEVICE_GROUPS_MAX ? in : DEVICE_GROUPS_MAX;
-	}
-	return all;
+	return named_check_cycles(r->names, r->n, edges, n, "IncludeGroup", r->path,
+	                          r->arena, r->d);
 }
 
 int device_groups_parse(const char *path, struct xml_element *const *sections, unsigned n,
                         struct arena *a, struct diags *d,
                         const struct device_groups **ret)
 {
-	struct reader r = { .arena = a, .d = d, .n = N_BUILTIN };
+	struct reader r = { .arena = a, .d = d, .path = arena_strdup(a, path) };
 	struct device_groups *all = arena_alloc(a, sizeof(*all));
+	struct named always[N_BUILTIN], *names = NULL;
 
-	r.path = arena_strdup(a, path);
-	r.groups = arena_array(a, count_groups(sections, n), sizeof(*r.groups));
-	if (all == NULL || r.path == NULL || r.groups == NULL) {
+	if (all == NULL || r.path == NULL) {
 		return -ENOMEM;
 	}
-	memcpy(r.groups, builtin, sizeof(builtin));
-	for (unsigned i = 0; i < n; i++) {
-		read_section(&r, sections[i]);
+	for (unsigned i = 0; i < N_BUILTIN; i++) {
+		always[i] = (struct named){ builtin[i].name, NULL };
 	}
-	*all = (struct device_groups){ r.path, r.groups, r.n };
+	int err = named_collect(r.path, sections, n, "DeviceGroup", always, N_BUILTIN, a,
+	                        d, &names, &r.n);
+	if (err == -ENOMEM) {
+		return err;
+	}
+	r.names = names;
+	r.groups = arena_array(a, r.n, sizeof(*r.groups));
+	if (r.groups == NULL) {
+		return -ENOMEM;
+	}
+	r.ret = err;
+	read_groups(&r);
 	if (r.ret != -ENOMEM) {
-		int so_far = r.ret;
-		r.ret = E_OK;
-		bind_includes(&r, all);
-		if (r.ret == E_OK) {
-			check_cycles(&r);
-		}
-		r.ret = r.ret == E_OK ? so_far : r.ret;
+		err = check_includes(&r);
+		r.ret = r.ret == E_OK ? err : r.ret;
 	}
 	if (r.ret == E_OK) {
+		*all = (struct device_groups){ r.path, r.groups, r.n };
 		*ret = all;
 	}
 	return r.ret;
@@ -584,13 +411,22 @@ int device_list_bind(struct device_list *list, const char *key,
                      const struct device_groups *groups, struct arena *a, struct diags *d)
 {
 	uint32_t *index = arena_array(a, list->n, sizeof(*index));
-	int ret = index != NULL ? E_OK : -ENOMEM;
+	struct named *names = arena_array(a, groups->n, sizeof(*names));
 
-	for (uint32_t i = 0; index != NULL && i < list->n; i++) {
-		index[i] = device_group_find(groups, list->names[i]);
-		if (index[i] == DEVICE_GROUP_NONE) {
-			report_unknown(d, list->file, list->line, key, list->names[i],
-			               groups);
+	if (index == NULL || names == NULL) {
+		return -ENOMEM;
+	}
+	int ret = E_OK;
+	for (uint32_t i = 0; i < groups->n; i++) {
+		names[i].name = groups->groups[i].name;
+	}
+	for (uint32_t i = 0; i < list->n; i++) {
+		index[i] = named_find(names, groups->n, list->names[i]);
+		if (index[i] == NAMED_NONE) {
+			named_unknown(names, groups->n,
+			              list->what != NULL ? list->what : key,
+			              "device group", "DeviceGroups", list->names[i],
+			              list->file, list->line, d);
 			ret = E_UNKNOWN;
 		}
 	}

@@ -76,7 +76,7 @@ struct device_groups {
 	uint32_t n;
 };
 
-enum { DEVICE_GROUPS_MAX = 4096, DEVICE_GROUP_NAME_MAX = 64, DEVICE_GROUP_NONE = UINT32_MAX };
+enum { DEVICE_GROUPS_MAX = 4096, DEVICE_GROUP_NONE = UINT32_MAX };
 
 /*! \brief The groups that always exist. */
 const struct device_groups *device_groups_builtin(void);
@@ -111,6 +111,7 @@ struct device_list {
 	const char *text;         /*!< as written */
 	const char *file;         /*!< where, for messages; NULL: the command line */
 	unsigned line;
+	const char *what;         /*!< key, flag or element there; NULL: the caller's name for it */
 	const char *const *names; /*!< [n] */
 	uint32_t n;               /*!< 1 at least */
 	const struct device_groups *groups; /*!< set by device_list_bind() */
@@ -126,7 +127,7 @@ int device_list_parse(const char *text, uint32_t most, struct arena *a,
 
 /*!
  * \brief Looks the names up.
- * \param key  Name of the option, for messages.
+ * \param key  Name of the option, for messages when list->what is NULL.
  * \retval E_UNKNOWN  At least one is unknown; \a d has its place and the nearest known name.
  */
 int device_list_bind(struct device_list *list, const char *key,

@@ -143,14 +143,18 @@ static bool same_value(const char *a, const char *b)
 struct origin {
 	const char *file; /* NULL: the command line */
 	unsigned line;
+	const char *element; /* of opafm.xml, or NULL */
 	struct diags *d;
 };
 
-/* What the operator wrote: the key in a file, the long flag on a command line. */
+/* What the operator wrote: the key or element in a file, the long flag on a command line. */
 static const char *label(const struct option_row *row, const struct origin *o,
                          struct arena *a)
 {
 	const char *flag = NULL;
+	if (o->element != NULL) {
+		return o->element;
+	}
 	if (o->file == NULL && row->flags_long != NULL) {
 		flag = arena_printf(a, "--%.*s", (int)strcspn(row->flags_long, ", "),
 		                    row->flags_long);
@@ -173,25 +177,29 @@ static void report_ignored(const struct option_row *row, const char *value,
 static int store_checked(const struct option_row *row, void *base, struct arena *a,
                          const char *value, const struct origin *o)
 {
-	const char *what = label(row, o, a);
-	int ret = option_store(row, base, a, value);
+	const char *what = label(row, o, a), *written = value;
+	if (o->element != NULL && row->from_xml != NULL) {
+		value = row->from_xml(value, a);
+	}
+	int ret = value != NULL ? option_store(row, base, a, value) : -ENOMEM;
 
 	if (ret == E_RANGE && (row->flags & OPT_CLAMP) != 0) {
 		diag_add(o->d, DIAG_WARNING, o->file, o->line,
 		         "%s '%.64s': %" PRIu64 " is the most here and is used", what,
-		         value, row->max);
+		         written, row->max);
 		const char *max = arena_printf(a, "%" PRIu64, row->max);
 		ret = max != NULL ? option_store(row, base, a, max) : -ENOMEM;
 	}
 	if (ret == E_SYNTAX || ret == E_RANGE) {
-		const char *expected = option_expected(row, a);
+		bool xml = o->element != NULL && row->xml_expected != NULL;
+		const char *expected = xml ? row->xml_expected : option_expected(row, a);
 		diag_add(o->d, DIAG_ERROR, o->file, o->line, "%s '%.64s': expected %s",
-		         what, value, expected != NULL ? expected : "another value");
+		         what, written, expected != NULL ? expected : "another value");
 	} else if (ret != E_OK) {
 		diag_add(o->d, DIAG_ERROR, o->file, o->line, "%s: %s", what,
 		         err_text(ret));
 	} else {
-		option_place(row, base, o->file, o->line);
+		option_place(row, base, what, o->file, o->line);
 	}
 	return ret;
 }
@@ -209,24 +217,61 @@ static int store_file(const struct option_row *row, void *base, struct arena *a,
 	return ret;
 }
 
-int option_set(const struct option_sets *s, struct arena *a, const char *key,
-               const char *value, const char *file, unsigned line, struct diags *d)
+int option_trace_add(struct option_trace *t, const char *key, const char *element,
+                     const char *value, unsigned line, enum option_fate fate)
 {
-	const struct option_row *first = option_find(s, key);
-	if (first == NULL) {
-		return report_unknown(s, key, file, line, d);
-	}
-	if (file != NULL && (first->flags & OPT_CLI_ONLY) != 0) {
-		diag_add(d, DIAG_ERROR, file, line,
-		         "'%s' is a flag of the command line, not a key of the file",
-		         key);
-		return E_UNKNOWN;
-	}
-	const struct origin o = { file, line, d };
-	if (first->type == OPT_IGNORED) {
-		report_ignored(first, value, &o, a);
+	if (t == NULL) {
 		return E_OK;
 	}
+	if (t->n == t->room) {
+		unsigned room = t->room != 0 ? 2 * t->room : 64;
+		struct option_seen *bigger = arena_array(t->arena, room, sizeof(*bigger));
+		if (bigger == NULL) {
+			return -ENOMEM;
+		}
+		if (t->n > 0) {
+			memcpy(bigger, t->seen, t->n * sizeof(*bigger));
+		}
+		t->seen = bigger;
+		t->room = room;
+	}
+	struct option_seen seen = { .line = line, .fate = fate };
+	seen.key = key != NULL ? arena_strdup(t->arena, key) : NULL;
+	seen.element = element != NULL ? arena_strdup(t->arena, element) : NULL;
+	seen.value = arena_strdup(t->arena, value);
+	if (seen.value == NULL || (key != NULL && seen.key == NULL) ||
+	    (element != NULL && seen.element == NULL)) {
+		return -ENOMEM;
+	}
+	t->seen[t->n++] = seen;
+	return E_OK;
+}
+
+const struct option_seen *option_trace_find(const struct option_trace *t, const char *key)
+{
+	for (unsigned i = t != NULL ? t->n : 0; i-- > 0;) {
+		if (t->seen[i].key != NULL && strcmp(t->seen[i].key, key) == 0) {
+			return &t->seen[i];
+		}
+	}
+	return NULL;
+}
+
+static int trace(const struct option_sets *s, const struct option_row *row,
+                 const char *value, const struct origin *o)
+{
+	if (o->file == NULL) {
+		return E_OK;
+	}
+	return option_trace_add(s->trace, row->name, o->element, value, o->line,
+	                        row->type == OPT_IGNORED ? OPTION_NO_EFFECT
+	                                                 : OPTION_TAKEN);
+}
+
+/* Stores in each set that has the key. */
+static int store_all(const struct option_sets *s, struct arena *a, const char *key,
+                     const char *value, const struct origin *o)
+{
 	struct option_read done = { NULL, NULL }; /* read once for all sets */
 	for (unsigned i = 0; i < s->n; i++) {
 		const struct option_row *row = find_in(s->set[i].rows, key);
@@ -234,13 +279,50 @@ int option_set(const struct option_sets *s, struct arena *a, const char *key,
 			continue;
 		}
 		int ret = option_is_file(row)
-		                  ? store_file(row, s->set[i].base, a, value, &o, &done)
-		                  : store_checked(row, s->set[i].base, a, value, &o);
+		                  ? store_file(row, s->set[i].base, a, value, o, &done)
+		                  : store_checked(row, s->set[i].base, a, value, o);
 		if (ret != E_OK) {
 			return ret;
 		}
 	}
 	return E_OK;
+}
+
+static int set_from(const struct option_sets *s, struct arena *a, const char *key,
+                    const char *value, const struct origin *o)
+{
+	const struct option_row *first = option_find(s, key);
+	if (first == NULL) {
+		return report_unknown(s, key, o->file, o->line, o->d);
+	}
+	if (o->file != NULL && (first->flags & OPT_CLI_ONLY) != 0) {
+		diag_add(o->d, DIAG_ERROR, o->file, o->line,
+		         "'%s' is a flag of the command line, not a key of the file",
+		         key);
+		return E_UNKNOWN;
+	}
+	int ret = E_OK;
+	if (first->type == OPT_IGNORED) {
+		report_ignored(first, value, o, a);
+	} else {
+		ret = store_all(s, a, key, value, o);
+	}
+	return ret == E_OK ? trace(s, first, value, o) : ret;
+}
+
+int option_set(const struct option_sets *s, struct arena *a, const char *key,
+               const char *value, const char *file, unsigned line, struct diags *d)
+{
+	const struct origin o = { .file = file, .line = line, .d = d };
+	return set_from(s, a, key, value, &o);
+}
+
+int option_set_element(const struct option_sets *s, struct arena *a, const char *key,
+                       const char *value, const char *element, const char *file,
+                       unsigned line, struct diags *d)
+{
+	const struct origin o = { file, line, element, d };
+	return set_from(s, a, key, value, &o);
 }
 
 /* Does a set before number \a n have the key? */

@@ -64,6 +64,13 @@ enum option_flag {
  */
 typedef int option_read_f(const char *path, struct arena *a, struct diags *d, const void **ret);
 
+/*!
+ * An element's text as a value of the row, where opafm.xml writes it another way. Never fails:
+ * what cannot be turned into a value stays as it is, for option_set() to refuse.
+ * \return Arena string or \a text itself; NULL: out of memory.
+ */
+typedef const char *option_xml_f(const char *text, struct arena *a);
+
 struct option_row {
 	const char *name;          /*!< key in the file; NULL ends a table */
 	enum option_type type;
@@ -78,6 +85,8 @@ struct option_row {
 	const char *help;          /*!< one sentence */
 	option_read_f *read;       /*!< OPT_FILE */
 	const char *xml;           /*!< path of its element in opafm.xml, or NULL: it has none */
+	option_xml_f *from_xml;    /*!< text of that element as a value, NULL: they are the same */
+	const char *xml_expected;  /*!< what that takes, for messages; NULL: as any value of the row */
 };
 
 struct option_set {
@@ -85,12 +94,42 @@ struct option_set {
 	void *base; /*!< struct the offsets point into; strings in it belong to the arena */
 };
 
+/*! What became of a setting in a file. */
+enum option_fate {
+	OPTION_TAKEN,
+	OPTION_NO_EFFECT, /*!< known, but nothing here depends on it */
+	OPTION_UNKNOWN
+};
+
+struct option_seen {
+	const char *key;     /*!< of its row; NULL: none */
+	const char *element; /*!< path in opafm.xml, NULL: a line of key and value */
+	const char *value;   /*!< as written */
+	unsigned line;
+	enum option_fate fate;
+};
+
+/*! Settings of the file read, in its order; strings are in the arena. */
+struct option_trace {
+	struct arena *arena;
+	struct option_seen *seen; /*!< [n] */
+	unsigned n, room;
+};
+
 enum { OPTION_SETS_MAX = 40 };
 
 struct option_sets {
 	struct option_set set[OPTION_SETS_MAX];
 	unsigned n;
+	struct option_trace *trace; /*!< option_set() adds what it takes from a file; NULL: nobody asks */
 };
+
+/*! \brief Adds one; strings are copied. A NULL \a t is allowed. \retval -ENOMEM */
+int option_trace_add(struct option_trace *t, const char *key, const char *element,
+                     const char *value, unsigned line, enum option_fate fate);
+
+/*! \brief The last place at which a key was set. \return NULL: not in the file. */
+const struct option_seen *option_trace_find(const struct option_trace *t, const char *key);
 
 /*! \brief Adds a set. \retval E_FULL more than OPTION_SETS_MAX. */
 int option_sets_add(struct option_sets *s, const struct option_row *rows, void *base);
@@ -110,6 +149,11 @@ int option_set_defaults(const struct option_sets *s, struct arena *a);
  */
 int option_set(const struct option_sets *s, struct arena *a, const char *key,
                const char *value, const char *file, unsigned line, struct diags *d);
+
+/*! \brief option_set() of an element of opafm.xml, which messages name instead of the key. */
+int option_set_element(const struct option_sets *s, struct arena *a, const char *key,
+                       const char *value, const char *element, const char *file,
+                       unsigned line, struct diags *d);
 
 /*!
  * \brief After all values are stored: gives device lists their groups.

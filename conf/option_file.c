@@ -180,6 +180,13 @@ static void read_line(struct reader *r, char *text, size_t len)
 	read_pair(r, key, value);
 }
 
+static int too_large(const char *name, struct diags *d)
+{
+	diag_add(d, DIAG_ERROR, name, 0, "larger than %d bytes: not a file of options",
+	         FILE_MAX);
+	return E_SYNTAX;
+}
+
 int option_read_text(const struct option_sets *s, struct arena *a, const char *name,
                      const char *text, size_t len, struct diags *d)
 {
@@ -189,6 +196,9 @@ int option_read_text(const struct option_sets *s, struct arena *a, const char *n
 	r.seen = arena_array(a, option_count(s), sizeof(*r.seen));
 	if (copy == NULL || r.seen == NULL) {
 		return -ENOMEM;
+	}
+	if (len > FILE_MAX) {
+		return too_large(name, d);
 	}
 	memcpy(copy, text, len);
 	for (char *p = copy, *end = copy + len; p < end;) {
@@ -216,9 +226,7 @@ int option_read_file(const struct option_sets *s, struct arena *a, const char *p
 	                          : -ENOMEM;
 
 	if (ret == -EFBIG) {
-		diag_add(d, DIAG_ERROR, path, 0,
-		         "larger than %d bytes: not a file of options", FILE_MAX);
-		ret = E_SYNTAX;
+		ret = too_large(path, d);
 	} else if (ret != E_OK) {
 		diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s", err_text(ret));
 	} else {

@@ -480,11 +480,12 @@ struct device_list *option_list(const struct option_row *row, void *base)
 	return *(struct device_list **)((char *)base + row->offset);
 }
 
-void option_place(const struct option_row *row, void *base, const char *file,
-                  unsigned line)
+void option_place(const struct option_row *row, void *base, const char *what,
+                  const char *file, unsigned line)
 {
 	struct device_list *list = option_list(row, base);
 	if (list != NULL) {
+		list->what = what;
 		list->file = file; /* names live as long as the values: config_read() */
 		list->line = line;
 	}

@@ -33,8 +33,8 @@ int option_store_file(const struct option_row *row, void *base, struct arena *a,
                       const char *value, struct diags *d, struct option_read *done);
 
 /*! \brief Remembers where the value of a row comes from, for problems that show later. */
-void option_place(const struct option_row *row, void *base, const char *file,
-                  unsigned line);
+void option_place(const struct option_row *row, void *base, const char *what,
+                  const char *file, unsigned line);
 
 /*! \brief The list of a row of device groups. \return NULL: no such row, or no value */
 struct device_list *option_list(const struct option_row *row, void *base);

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "conf/config.h"
 #include "conf/device_group.h"
+#include "conf/opafm_value.h"
 
 /*
  * The rows of struct config.
@@ -18,6 +19,8 @@
 const char *const path_selection_names[] = { "minimal", "pairwise", "orderall",
 	                                     "srcdstall", NULL };
 const char *const credit_loops_names[] = { "fallback", "refuse", "program", NULL };
+
+static const char *const adaptive_names[] = { "random", "greedy", "greedyrandom", NULL };
 
 #define MEMBER(m) .offset = offsetof(struct config, m)
 #define UINT(key, m, value, least, most)                                                 \
@@ -48,6 +51,18 @@ const char *const credit_loops_names[] = { "fallback", "refuse", "program", NULL
 		.name = key, .type = OPT_IGNORED, .letter = l, .flags_long = names,      \
 		.arg = what, .flags = OPT_CLI_ONLY | ((what) == NULL ? OPT_NO_ARG : 0),  \
 		.help = text                                                             \
+	}
+/* A time in opafm.xml. */
+#define LIFE(element)                                                                    \
+	.xml = element, .from_xml = opafm_life_time, .xml_expected = opafm_life_time_expected
+/* Life time of paths of so many hops. */
+#define HOPS(n)                                                                          \
+	{                                                                                \
+		.name = "path_life_time_hops_" #n, .type = OPT_INT,                      \
+		MEMBER(path_life.hops[n - 1]), .def = "-1", .min = UINT64_MAX, .max = 31, \
+		LIFE("Sm/DynamicPacketLifetime/Hops0" #n),                               \
+		.help = "PacketLifeTime of paths over " #n                               \
+			" hops with path_life_time_by_hops; -1: as over one hop less"     \
 	}
 /* The five keys that exist per kind of port. */
 /* clang-format off */
@@ -80,7 +95,7 @@ const struct option_row config_rows[] = {
 	/* programs */
 	{ STRING("config_file", config_file, NULL), .letter = 'F', .flags_long = "config",
 	  .flags = OPT_CLI_ONLY, .arg = "FILE",
-	  .help = "Read options from FILE, in the syntax of opensm.conf" },
+	  .help = "Read options from FILE, an opensm.conf or an opafm.xml" },
 	{ STRING("create_config", create_config, NULL), .letter = 'c',
 	  .flags_long = "create-config", .flags = OPT_CLI_ONLY, .arg = "FILE",
 	  .help = "Write every key with its value to FILE and exit" },
@@ -106,6 +121,7 @@ const struct option_row config_rows[] = {
 	  .flags = OPT_CLI_ONLY | OPT_NO_ARG,
 	  .help = "Configure the subnet once, then exit; ports stay active" },
 	{ STRING("log_file", log_file, NULL), .letter = 'f', .flags_long = "log_file",
+	  .xml = "Sm/LogFile",
 	  .arg = "FILE",
 	  .help = "Also write the log to FILE, with time stamps; stdout is the standard output" },
 	{ UINT("verbose", verbose, "0", 0, 0), .letter = 'v', .flags_long = "verbose",
@@ -116,9 +132,11 @@ const struct option_row config_rows[] = {
 
 	/* identity and keys */
 	{ GUID("guid", guid, "0"), .letter = 'g', .flags_long = "guid", .flags = OPT_RESTART,
+	  .xml = "Shared/PortGUID",
 	  .arg = "GUID", .help = "Port GUID to bind to; 0 takes the first usable port" },
 	{ GUID("subnet_prefix", subnet_prefix, "0xfe80000000000000"),
 	  .flags_long = "subnet_prefix", .flags = OPT_RESTART, .arg = "PREFIX",
+	  .xml = "Shared/SubnetPrefix",
 	  .help = "Upper half of every GID of this subnet" },
 	{ GUID("m_key", m_key, "0"),
 	  .help = "M_Key set on every port; 0 protects nothing" },
@@ -127,15 +145,17 @@ const struct option_row config_rows[] = {
 	{ GUID("sa_key", sa_key, "1"),
 	  .help = "SM_Key that makes a subnet administration query a trusted one" },
 	{ UINT("sm_priority", sm_priority, "0", 0, 15), .letter = 'p',
-	  .flags_long = "priority", .arg = "0-15",
+	  .xml = "Sm/Priority", .flags_long = "priority", .arg = "0-15",
 	  .help = "Priority in the election of the master subnet manager; the highest wins" },
 	{ UINT("sm_sl", sm_sl, "0", 0, 15), .flags_long = "sm_sl", .arg = "0-15",
 	  .help = "Service level of packets to the subnet manager and administration" },
 
 	/* LIDs */
 	{ UINT("lmc", lmc, "0", 0, 7), .letter = 'l', .flags_long = "lmc", .arg = "0-7",
+	  .xml = "Sm/Lmc",
 	  .help = "LID mask control: each end port gets 2^LMC LIDs and as many paths" },
 	{ .name = "lmc_esp0", .type = OPT_LMC_ESP0, MEMBER(lmc_esp0), .def = "FALSE",
+	  .xml = "Sm/LmcE0",
 	  .help = "LMC of enhanced switch ports 0: FALSE is 0, TRUE is that of lmc, or a number from 0 to 7" },
 	{ UINT("unicast_lid_limit", unicast_lid_limit, "0xbfff", 1, 0xffffff),
 	  .flags_long = "unicast-lid-limit", .arg = "LID",
@@ -146,18 +166,21 @@ const struct option_row config_rows[] = {
 
 	/* links */
 	{ UINT("packet_life_time", packet_life_time, "0x12", 0, 31),
+	  LIFE("Sm/SwitchLifetime"),
 	  .help = "How long a packet may wait in a switch: 4.096 us * 2^value; from 20 on for ever" },
 	{ UINT("subnet_timeout", subnet_timeout, "18", 0, 31),
 	  .help = "SubnetTimeOut of every port: 4.096 us * 2^value" },
 	{ UINT("max_op_vls", max_op_vls, "5", 1, 5),
 	  .help = "Most data virtual lanes of a link, as a code: 1 = 1, 2 = 2, 3 = 4, 4 = 8, 5 = 15 lanes" },
-	{ UINT("vl_stall_count", vl_stall_count, "7", 0, 7),
+	{ UINT("vl_stall_count", vl_stall_count, "7", 0, 7), .xml = "Sm/VLStallCount",
 	  .help = "Packets dropped in a row until a lane between switches counts as stalled" },
-	{ UINT("leaf_vl_stall_count", leaf_vl_stall_count, "7", 0, 7),
+	{ UINT("leaf_vl_stall_count", leaf_vl_stall_count, "7", 0, 7), .xml = "Sm/VLStallCount",
 	  .help = "The same for lanes from a switch to a channel adapter or router" },
 	{ UINT("head_of_queue_lifetime", head_of_queue_lifetime, "0x12", 0, 31),
+	  LIFE("Sm/HoqLife"),
 	  .help = "How long a packet may wait at the head of a queue between switches: 4.096 us * 2^value; from 20 on for ever" },
 	{ UINT("leaf_head_of_queue_lifetime", leaf_head_of_queue_lifetime, "0x10", 0, 31),
+	  LIFE("Sm/HoqLife"),
 	  .help = "The same for queues from a switch to a channel adapter or router" },
 	{ UINT("local_phy_errors_threshold", local_phy_errors_threshold, "8", 0, 15),
 	  .help = "LocalPhyErrors of every port: errors until the port reports an integrity trap" },
@@ -172,9 +195,11 @@ const struct option_row config_rows[] = {
 
 	/* sweeps */
 	{ UINT("sweep_interval", sweep_interval, "10", 0, 0), .letter = 's',
+	  .xml = "Sm/SweepInterval",
 	  .flags_long = "sweep", .arg = "SECONDS",
 	  .help = "Time between light sweeps; 0 sweeps only on traps and signals" },
-	{ BOOL("sweep_on_trap", sweep_on_trap, "TRUE"),
+	{ BOOL("sweep_on_trap", sweep_on_trap, "TRUE"), .xml = "Sm/IgnoreTraps",
+	  .from_xml = opafm_not, .xml_expected = "0 or 1",
 	  .help = "A trap that tells of a change starts a heavy sweep" },
 	{ BOOL("force_heavy_sweep", force_heavy_sweep, "FALSE"),
 	  .help = "Every sweep is a heavy one" },
@@ -182,14 +207,18 @@ const struct option_row config_rows[] = {
 	  .flags_long = "maxsmps", .flags = OPT_CLAMP, .arg = "0-256",
 	  .help = "Most subnet management packets in flight; 0 is 256" },
 	{ UINT("transaction_timeout", transaction_timeout, "200", 1, 0), .letter = 't',
+	  .xml = "Sm/RespTimeout",
 	  .flags_long = "timeout", .arg = "MS",
 	  .help = "How long to wait for the answer to a packet, in ms" },
 	{ UINT("transaction_retries", transaction_retries, "3", 0, 100),
+	  .xml = "Sm/MaxAttempts", .from_xml = opafm_attempts,
+	  .xml_expected = "a number of attempts from 1 to 101",
 	  .flags_long = "retries", .flags = OPT_CLAMP, .arg = "N",
 	  .help = "How often a packet without an answer is sent again" },
 
 	/* routing and path queries */
 	{ STRING("routing_engine", routing_engine, NULL), .letter = 'R',
+	  .xml = "Sm/RoutingAlgorithm", .from_xml = opafm_lower,
 	  .flags_long = "routing_engine", .arg = "LIST",
 	  .help = "Routing engines to try in this order, separated by commas; none is minhop; deadlockfree: the first that has no credit loop; no_fallback: no other ones" },
 	{ .name = "device_groups_file", .type = OPT_FILE, MEMBER(device_groups),
@@ -204,8 +233,42 @@ const struct option_row config_rows[] = {
 	  .help = "Keep the routes while only CAs, routers and leaf switches go and come back" },
 	{ .name = "path_selection", .type = OPT_ENUM, MEMBER(path_selection), .def = "minimal",
 	  .names = path_selection_names, .flags_long = "path-selection",
+	  .xml = "Sm/PathSelection",
 	  .arg = "minimal|pairwise|orderall|srcdstall",
 	  .help = "Which pairs of LIDs a path query lists when ports have several, and in which order" },
+	{ .name = "path_life_time", .type = OPT_INT, MEMBER(path_life.fixed), .def = "-1",
+	  .min = UINT64_MAX, .max = 31, LIFE("Sm/PacketLifetime"),
+	  .help = "PacketLifeTime that a path query gives: 4.096 us * 2^value; -1: subnet_timeout" },
+	{ BOOL("path_life_time_by_hops", path_life.by_hops, "FALSE"),
+	  .xml = "Sm/DynamicPacketLifetime/Enable",
+	  .help = "PacketLifeTime by the switches on the way: path_life_time_hops_1 for one, and so on" },
+	HOPS(1),
+	HOPS(2),
+	HOPS(3),
+	HOPS(4),
+	HOPS(5),
+	HOPS(6),
+	HOPS(7),
+	HOPS(8),
+	HOPS(9),
+	{ BOOL("adaptive_routing", adaptive.enable, "FALSE"), .xml = "Sm/AdaptiveRouting/Enable",
+	  .help = "Switches that can may leave the tables for routes of equal length; read and checked only, no switch is told yet" },
+	{ BOOL("adaptive_fine_grained", adaptive.fine_grained, "FALSE"),
+	  .xml = "Sm/AdaptiveRouting/FineGrained",
+	  .help = "Alternates for each LID instead of each switch; needs adaptive_routing" },
+	{ BOOL("adaptive_lost_route_only", adaptive.lost_route_only, "FALSE"),
+	  .xml = "Sm/AdaptiveRouting/LostRouteOnly",
+	  .help = "Alternates are for routes that are lost, not for congestion" },
+	{ .name = "adaptive_algorithm", .type = OPT_ENUM, MEMBER(adaptive.algorithm),
+	  .def = "greedyrandom", .names = adaptive_names, .xml = "Sm/AdaptiveRouting/Algorithm",
+	  .from_xml = opafm_adaptive, .xml_expected = "0 (random), 1 (greedy) or 2 (greedy random)",
+	  .help = "How a switch picks an alternate: any, the least busy, or any that is not busy" },
+	{ UINT("adaptive_frequency", adaptive.frequency, "0", 0, 7),
+	  .xml = "Sm/AdaptiveRouting/ARFrequency",
+	  .help = "How often a switch may change a route: at most once in 64 ms * 2^value" },
+	{ UINT("adaptive_threshold", adaptive.threshold, "3", 0, 7),
+	  .xml = "Sm/AdaptiveRouting/Threshold",
+	  .help = "From when on a lane counts as busy: 7 to 4 are 55, 60, 65, 70 %, 3 to 1 are 80, 90, 100 %, 0 is the switch's own" },
 	{ UINT("snapshot_grace", snapshot_grace, "10000", 100, 600000),
 	  .flags_long = "snapshot-grace", .arg = "MS",
 	  .help = "How long readers may use a snapshot after a newer one was published, in ms" },

@@ -111,8 +111,8 @@ static int parse_list(struct generation *g, struct diags *d)
 	int ret = route_list_parse(g->config.routing_engine, &g->list, &why);
 
 	if (ret != E_OK) {
-		diag_add(d, DIAG_ERROR, g->config.config_file, 0, "routing_engine: %s",
-		         why.text);
+		config_refuse(&g->config, "routing_engine", g->config.routing_engine,
+		              why.text, d);
 		return ret;
 	}
 	if (g->config.qos == QOS_OFF && route_list_without_qos(&g->list, &why) != E_OK) {

@@ -245,7 +245,7 @@ static const struct {
 	{ "a type", GROUPS(GROUP("a", "<NodeType>Switch</NodeType>")), 2, "expected FI, SW or RT" },
 	{ "a selector", GROUPS(GROUP("a", "<Select>Everything</Select>")), 2,
 	  "Select 'Everything': expected All, Self" },
-	{ "nothing included", GROUPS(GROUP("a", "<IncludeGroup/>")), 2, "name of a group" },
+	{ "nothing included", GROUPS(GROUP("a", "<IncludeGroup/>")), 2, "unknown device group ''" },
 	{ "an unknown group", GROUPS(GROUP("Compute", "") GROUP("a", INCLUDE("Compote"))), 3,
 	  "unknown device group 'Compote'; did you mean 'Compute'?" },
 	{ "an unknown group, nothing near", GROUPS(GROUP("a", INCLUDE("Zwiebel"))), 2,

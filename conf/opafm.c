@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "conf/opafm.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/device_group.h"
+#include "conf/diag.h"
+#include "conf/err.h"
+#include "conf/named.h"
+#include "conf/option.h"
+#include "conf/virtual_fabric.h"
+#include "conf/xml.h"
+
+/*
+ * Rows look for their element, in the instance before Common. What no row, device group or
+ * virtual fabric took is then met in a walk over the tree, and is known or not.
+ */
+enum { COMMON, FM, PLACES, PATH_MAX_BYTES = 256 };
+
+struct reader {
+	struct arena *arena;
+	struct diags *d;
+	const char *path;
+	const struct option_sets *sets;
+	struct xml_element *root, *place[PLACES]; /* NULL: not in the file */
+	struct opafm out;
+	int ret;
+};
+
+static void failed(struct reader *r, int ret)
+{
+	if (ret == -ENOMEM || (ret != E_OK && r->ret == E_OK)) {
+		r->ret = ret == -ENOMEM ? ret : E_SYNTAX;
+	}
+}
+
+/* --- which Fm ----------------------------------------------------------------------------- */
+
+static const char *name_of(const struct xml_element *fm)
+{
+	const struct xml_element *shared = xml_child(fm, "Shared");
+	const struct xml_element *name = shared != NULL ? xml_child(shared, "Name") : NULL;
+	return name != NULL ? name->text : "";
+}
+
+static void refuse_instance(struct reader *r, const char *instance,
+                            const struct xml_element *first)
+{
+	const char *names = "";
+	for (const struct xml_element *fm = first; names != NULL && fm != NULL;
+	     fm = xml_again(fm)) {
+		names = arena_printf(r->arena, "%s%s%.64s", names, *names ? ", " : "",
+		                     name_of(fm));
+	}
+	diag_add(r->d, DIAG_ERROR, r->path, 0,
+	         "instance '%.64s': no Fm has this Name; there are %s", instance,
+	         names != NULL ? names : "others");
+	failed(r, E_SYNTAX);
+}
+
+static void choose_fm(struct reader *r, const char *instance)
+{
+	struct xml_element *first = xml_child(r->root, "Fm"), *fm = first;
+
+	while (fm != NULL && strcmp(name_of(fm), instance) != 0) {
+		fm = xml_again(fm);
+	}
+	if (fm == NULL && first != NULL && strcmp(instance, "main") != 0) {
+		refuse_instance(r, instance, first);
+	}
+	r->place[FM] = fm != NULL ? fm : first;
+	r->out.instance = r->place[FM] != NULL ? name_of(r->place[FM]) : NULL;
+}
+
+static void find_places(struct reader *r, const char *instance)
+{
+	if (strcmp(r->root->name, "Config") != 0) {
+		diag_add(r->d, DIAG_ERROR, r->path, r->root->line,
+		         "element %.64s: expected Config, as in opafm.xml, or lines of "
+		         "'key value'",
+		         r->root->name);
+		failed(r, E_SYNTAX);
+		return;
+	}
+	r->place[COMMON] = xml_child(r->root, "Common");
+	choose_fm(r, instance);
+}
+
+/* --- values of rows ------------------------------------------------------------------------ */
+
+/* Elements of one path in one place, in the order of the file. */
+struct matches {
+	struct xml_element **e;
+	uint32_t n, room;
+};
+
+static int add_match(struct reader *r, struct matches *m, struct xml_element *e)
+{
+	if (m->n == m->room) {
+		uint32_t room = m->room != 0 ? 2 * m->room : 4;
+		struct xml_element **bigger =
+			arena_array(r->arena, room, sizeof(*bigger));
+		if (bigger == NULL) {
+			return -ENOMEM;
+		}
+		if (m->n > 0) {
+			memcpy(bigger, m->e, m->n * sizeof(*bigger));
+		}
+		m->e = bigger;
+		m->room = room;
+	}
+	m->e[m->n++] = e;
+	return E_OK;
+}
+
+/* Elements at path below e; each on the way is marked used. */
+static void collect(struct reader *r, struct xml_element *e, const char *path,
+                    struct matches *m)
+{
+	size_t len = strcspn(path, "/");
+
+	for (struct xml_element *c = e->child; c != NULL; c = c->next) {
+		if (strncmp(c->name, path, len) != 0 || c->name[len] != '\0') {
+			continue;
+		}
+		if (path[len] == '/') {
+			c->used |= c->child != NULL;
+			collect(r, c, path + len + 1, m);
+		} else {
+			c->used = true;
+			failed(r, add_match(r, m, c));
+		}
+	}
+}
+
+/* The element's place that counts: instance before Common, Sm before Shared. All are used. */
+static struct matches find(struct reader *r, const char *path)
+{
+	struct matches best = { .n = 0 };
+
+	for (unsigned i = PLACES; i-- > 0;) {
+		const char *in_sm = strncmp(path, "Sm/", 3) == 0 ? path + 3 : NULL;
+		struct matches own = { .n = 0 }, shared = { .n = 0 };
+		if (r->place[i] == NULL) {
+			continue;
+		}
+		collect(r, r->place[i], path, &own);
+		if (in_sm != NULL) {
+			collect(r, r->place[i],
+			        arena_printf(r->arena, "Shared/%s", in_sm), &shared);
+		}
+		if (best.n == 0) {
+			best = own.n > 0 ? own : shared;
+		}
+	}
+	return best;
+}
+
+static bool is_list(const struct option_row *row)
+{
+	return row->type == OPT_DEVICE_GROUPS;
+}
+
+/* Values of all elements with commas between; else the last one. */
+static const char *value_of(struct reader *r, const struct option_row *row,
+                            const struct matches *m)
+{
+	const char *value = m->e[0]->text;
+
+	for (uint32_t i = 1; value != NULL && i < m->n; i++) {
+		if (is_list(row)) {
+			value = arena_printf(r->arena, "%s, %s", value, m->e[i]->text);
+			continue;
+		}
+		value = m->e[i]->text;
+		diag_add(r->d, DIAG_WARNING, r->path, m->e[i]->line,
+		         "%s was already set in line %u; the last one counts", row->xml,
+		         m->e[i - 1]->line);
+	}
+	return value;
+}
+
+static void apply_row(struct reader *r, const struct option_row *row)
+{
+	struct matches m = find(r, row->xml);
+	if (m.n == 0) {
+		return;
+	}
+	const char *value = value_of(r, row, &m);
+	unsigned line = m.e[is_list(row) ? 0 : m.n - 1]->line;
+
+	if (value == NULL) {
+		failed(r, -ENOMEM);
+		return;
+	}
+	failed(r, option_set_element(r->sets, r->arena, row->name, value, row->xml, r->path,
+	                             line, r->d));
+}
+
+/* Does a set before number \a n have the key as an element, too? */
+static bool was_applied(const struct option_sets *s, unsigned n, const char *key)
+{
+	for (unsigned i = 0; i < n; i++) {
+		for (const struct option_row *row = s->set[i].rows; row->name != NULL;
+		     row++) {
+			if (row->xml != NULL && strcmp(row->name, key) == 0) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static void apply_rows(struct reader *r)
+{
+	if (option_find(r->sets, "routing_engine") != NULL) {
+		failed(r, option_set(r->sets, r->arena, "routing_engine", "shortestpath",
+		                     NULL, 0, r->d));
+	}
+	for (unsigned i = 0; i < r->sets->n; i++) {
+		for (const struct option_row *row = r->sets->set[i].rows;
+		     row->name != NULL; row++) {
+			if (row->xml != NULL && !was_applied(r->sets, i, row->name)) {
+				apply_row(r, row);
+			}
+		}
+	}
+}
+
+/* --- groups and virtual fabrics ------------------------------------------------------------ */
+
+/* Sections of a name, those of Common first; each place has one at most that counts. */
+static unsigned sections(struct reader *r, const char *name,
+                         struct xml_element *ret[PLACES])
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < PLACES; i++) {
+		struct xml_element *e =
+			r->place[i] != NULL ? xml_child(r->place[i], name) : NULL;
+		if (e != NULL) {
+			ret[n++] = e;
+		}
+	}
+	return n;
+}
+
+static void read_groups(struct reader *r)
+{
+	struct xml_element *in[PLACES];
+	unsigned n = sections(r, "DeviceGroups", in);
+
+	failed(r, device_groups_parse(r->path, in, n, r->arena, r->d, &r->out.groups));
+	for (uint32_t i = 0; r->out.groups != NULL && i < r->out.groups->n; i++) {
+		const struct device_group *g = &r->out.groups->groups[i];
+		if (g->line != 0) {
+			failed(r, option_trace_add(r->sets->trace, NULL,
+			                           "DeviceGroups/DeviceGroup", g->name,
+			                           g->line, OPTION_TAKEN));
+		}
+	}
+}
+
+static void read_fabrics(struct reader *r)
+{
+	struct vf_sections in = { .n_fabrics = 0 };
+
+	in.n_fabrics = sections(r, "VirtualFabrics", in.fabrics);
+	in.n_qos_groups = sections(r, "QOSGroups", in.qos_groups);
+	in.n_applications = sections(r, "Applications", in.applications);
+	failed(r, virtual_fabrics_parse(r->path, &in, r->out.groups, r->arena, r->d,
+	                                &r->out.fabrics));
+	for (uint32_t i = 0; r->out.fabrics != NULL && i < r->out.fabrics->n; i++) {
+		const struct virtual_fabric *vf = &r->out.fabrics->all[i];
+		r->out.n_ignored += vf->enable;
+		failed(r, option_trace_add(r->sets->trace, NULL,
+		                           "VirtualFabrics/VirtualFabric", vf->name,
+		                           vf->line, OPTION_NO_EFFECT));
+	}
+}
+
+/* --- the rest ------------------------------------------------------------------------------ */
+
+static void note_ignored(struct reader *r, const struct xml_element *e, const char *path)
+{
+	const char *value = e->text;
+	if (e->child != NULL) {
+		value = arena_printf(r->arena, "(%u settings)", xml_count(e));
+	}
+	r->out.n_ignored++;
+	failed(r, value == NULL ? -ENOMEM
+	                        : option_trace_add(r->sets->trace, NULL, path, value,
+	                                           e->line, OPTION_NO_EFFECT));
+}
+
+static void warn_unknown(struct reader *r, const struct xml_element *e, const char *path)
+{
+	diag_add(r->d, DIAG_WARNING, r->path, e->line, "unknown element %.128s: no effect",
+	         path);
+	failed(r, option_trace_add(r->sets->trace, NULL, path, e->text, e->line,
+	                           OPTION_UNKNOWN));
+}
+
+/* Elements below e that nobody took; not deeper than XML_DEPTH_MAX. */
+static void walk(struct reader *r, struct xml_element *e, const char *prefix)
+{
+	char path[PATH_MAX_BYTES];
+
+	for (struct xml_element *c = e->child; c != NULL; c = c->next) {
+		snprintf(path, sizeof(path), "%s%s%s", prefix, *prefix ? "/" : "", c->name);
+		enum opafm_known known = opafm_known(path);
+		if (known == OPAFM_IGNORED_SECTION) {
+			if (c->child != NULL) {
+				note_ignored(r, c, path);
+			}
+		} else if (known == OPAFM_IGNORED) {
+			note_ignored(r, c, path);
+		} else if (c->child != NULL && c->used) {
+			walk(r, c, path);
+		} else if (!c->used && !(c->child == NULL && *c->text == '\0')) {
+			warn_unknown(r, c, path);
+		}
+	}
+}
+
+static void walk_places(struct reader *r)
+{
+	for (struct xml_element *c = r->root->child; c != NULL; c = c->next) {
+		if (c == r->place[COMMON] || c == r->place[FM]) {
+			/* these two hold settings even if no row looks into them */
+			for (struct xml_element *in = c->child; in != NULL; in = in->next) {
+				in->used |= strcmp(in->name, "Sm") == 0 ||
+				            strcmp(in->name, "Shared") == 0;
+			}
+			walk(r, c, "");
+		} else if (strcmp(c->name, "Fm") != 0) {
+			warn_unknown(r, c, c->name);
+		}
+	}
+}
+
+int opafm_apply(struct xml_element *root, const char *path, const char *instance,
+                const struct option_sets *s, struct arena *a, struct diags *d,
+                struct opafm *ret)
+{
+	struct reader r = { .arena = a, .d = d, .path = arena_strdup(a, path), .sets = s,
+		            .root = root };
+
+	if (r.path == NULL) {
+		return -ENOMEM;
+	}
+	find_places(&r, instance != NULL ? instance : "main");
+	if (r.ret != E_OK) {
+		return r.ret;
+	}
+	apply_rows(&r);
+	read_groups(&r);
+	if (r.out.groups != NULL) {
+		read_fabrics(&r);
+	}
+	walk_places(&r);
+	if (r.ret == E_OK) {
+		*ret = r.out;
+	}
+	return r.ret;
+}
