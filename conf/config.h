@@ -11,6 +11,7 @@
 struct arena;
 struct device_groups;
 struct diags;
+struct prefix_routes;
 
 /*! Path-selection modes, in the order of their names in the option table. */
 enum path_selection { PATH_MINIMAL, PATH_PAIRWISE, PATH_ORDERALL, PATH_SRCDSTALL, PATH_SELECTION_COUNT };
@@ -88,6 +89,9 @@ struct config {
 	uint32_t credit_loops;           /*!< enum credit_loops */
 	bool use_ucast_cache;
 	/* SA */
+	const struct prefix_routes *prefix_routes; /*!< NULL: none */
+	const char *path_life_times;     /*!< see life_times_parse(); NULL: subnet_timeout for all */
+	uint32_t sa_max_response;        /*!< MB */
 	uint32_t path_selection;         /*!< enum path_selection */
 	struct {
 		bool by_hops;            /*!< hops count where they are set */

@@ -44,6 +44,7 @@ enum option_type {
 	OPT_QOS,     /*!< uint32_t, enum qos_mode; a bool, or "auto" */
 	OPT_VL_WEIGHTS, /*!< const char *, NULL for "(null)" and ""; see qos_weights_parse() */
 	OPT_SL2VL,   /*!< the same; see qos_sl2vl_parse() */
+	OPT_LIFE_TIMES, /*!< the same; see life_times_parse() */
 	OPT_DEVICE_GROUP, /*!< const struct device_list *, NULL for "(null)" and ""; name of one group */
 	OPT_DEVICE_GROUPS, /*!< the same; names with commas between, in an order that matters */
 	OPT_LMC_ESP0, /*!< uint32_t 0-7; FALSE = 0, TRUE = UINT32_MAX (as lmc), or a number */

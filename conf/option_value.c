@@ -376,13 +376,27 @@ static const char *expected_sl2vl(const struct option_row *row, struct arena *a)
 	return "16 VLs from 0 to 15 with commas between, one per SL";
 }
 
+static int store_life_times(const struct option_row *row, void *member, const char *value,
+                            struct arena *a)
+{
+	uint8_t codes[LIFE_TIMES_MAX];
+	int ret = option_is_null(value) ? E_OK : life_times_parse(value, codes);
+	return ret == E_OK ? store_string(row, member, value, a) : ret;
+}
+
+static const char *expected_life_times(const struct option_row *row, struct arena *a)
+{
+	(void)row, (void)a;
+	return "up to 10 codes from 1 to 31 with commas between, for 1, 2, 3 ... "
+	       "switches";
+}
+
 static int store_device_list(const struct option_row *row, void *member,
                              const char *value, struct arena *a)
 {
 	struct device_list *list = NULL;
 	uint32_t most = row->type == OPT_DEVICE_GROUP ? 1 : DEVICE_GROUPS_MAX;
-	int ret = option_is_null(value) ? E_OK
-	                                : device_list_parse(value, most, a, &list);
+	int ret = option_is_null(value) ? E_OK : device_list_parse(value, most, a, &list);
 	if (ret == E_OK) {
 		*(struct device_list **)member = list;
 	}
@@ -437,8 +451,11 @@ static const struct value_ops ops[] = {
 	[OPT_QOS] = { store_qos, text_qos, expected_qos },
 	[OPT_VL_WEIGHTS] = { store_vl_weights, text_string, expected_vl_weights },
 	[OPT_SL2VL] = { store_sl2vl, text_string, expected_sl2vl },
-	[OPT_DEVICE_GROUP] = { store_device_list, text_device_list, expected_device_list },
-	[OPT_DEVICE_GROUPS] = { store_device_list, text_device_list, expected_device_list },
+	[OPT_LIFE_TIMES] = { store_life_times, text_string, expected_life_times },
+	[OPT_DEVICE_GROUP] = { store_device_list, text_device_list,
+	                       expected_device_list },
+	[OPT_DEVICE_GROUPS] = { store_device_list, text_device_list,
+	                        expected_device_list },
 	[OPT_LMC_ESP0] = { store_lmc_esp0, text_lmc_esp0, expected_lmc_esp0 },
 	[OPT_IGNORED] = { store_nothing, text_nothing, expected_nothing },
 };

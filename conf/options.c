@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 #include "conf/config.h"
+#include "conf/prefix_routes.h"
 #include "conf/device_group.h"
 #include "conf/opafm_value.h"
 
@@ -273,6 +274,16 @@ const struct option_row config_rows[] = {
 	  .flags_long = "snapshot-grace", .arg = "MS",
 	  .help = "How long readers may use a snapshot after a newer one was published, in ms" },
 
+	/* subnet administration */
+	{ .name = "prefix_routes_file", .type = OPT_FILE, MEMBER(prefix_routes),
+	  .read = prefix_routes_read, .flags_long = "prefix_routes_file", .arg = "FILE",
+	  .help = "Routes to other subnets: lines of a GID prefix and the GUID of the router port that takes it, either of them * for any" },
+	{ .name = "path_life_times", .type = OPT_LIFE_TIMES, MEMBER(path_life_times),
+	  .help = "PacketLifeTime of paths by the switches they pass: codes with commas between for 1, 2, 3 ... switches, the last for more; none is subnet_timeout for all" },
+	{ UINT("sa_max_response", sa_max_response, "64", 1, 4095), .arg = "MB",
+	  .flags_long = "sa-max-response", .flags = OPT_RESTART,
+	  .help = "Largest table that a subnet administration query is answered with, in MB; what is larger is refused at once, HTTP streams it" },
+
 	/* accepted without effect: identity, links, partitions */
 	NONE("m_key_lease_period", "0", "Lease period of the M_Key in seconds"),
 	NONE("m_key_protection_level", "0", "Protection level of the M_Key"),
@@ -339,8 +350,6 @@ const struct option_row config_rows[] = {
 	NONE("ipoib_mcgroup_creation_validation", "TRUE", "Checks on IPoIB groups at creation"),
 	NONE("mcgroup_join_validation", "TRUE", "Checks on ports that join a group"),
 	NONE("use_original_extended_sa_rates_only", "FALSE", "Only the first extended rates"),
-	NONE_ARG("prefix_routes_file", "/etc/opensm/prefix-routes.conf", 0,
-		"prefix_routes_file", "FILE", "Routes to other subnets"),
 	NONE_FLAG("consolidate_ipv6_snm_req", 0, "consolidate_ipv6_snm_req",
 		"One multicast LID for IPv6 solicited-node groups"),
 	NONE("drop_event_subscriptions", "FALSE", "Forget subscriptions at restart"),

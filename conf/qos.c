@@ -7,7 +7,7 @@
 
 #include "conf/err.h"
 
-enum { DATA_VLS = 15, WEIGHT_MAX = 255 };
+enum { DATA_VLS = 15, WEIGHT_MAX = 255, LIFE_TIME_MAX = 31 };
 
 static const char default_high[] = "0:4,1:0,2:0,3:0,4:0,5:0,6:0,7:0,8:0,9:0,10:0,11:0,"
 				   "12:0,13:0,14:0";
@@ -88,6 +88,33 @@ int qos_sl2vl_parse(const char *text, uint8_t ret[QOS_SLS])
 		}
 	}
 	memcpy(ret, map, sizeof(map));
+	return E_OK;
+}
+
+int life_times_parse(const char *text, uint8_t ret[LIFE_TIMES_MAX])
+{
+	uint8_t code[LIFE_TIMES_MAX];
+	const char *p = text;
+	unsigned n = 0;
+	int err;
+
+	do {
+		if (n == LIFE_TIMES_MAX) {
+			return E_RANGE;
+		}
+		err = number(&p, LIFE_TIME_MAX, &code[n]);
+		if (err == E_OK && code[n] == 0) {
+			err = E_RANGE;
+		}
+		n++;
+	} while (err == E_OK && *p != '\0' && (err = expect(&p, ',')) == E_OK);
+	if (err != E_OK) {
+		return err;
+	}
+	for (; n < LIFE_TIMES_MAX; n++) {
+		code[n] = code[n - 1];
+	}
+	memcpy(ret, code, sizeof(code));
 	return E_OK;
 }
 

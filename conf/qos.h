@@ -61,6 +61,16 @@ int qos_weights_parse(const char *text, struct qos_weights *ret);
 /*! \brief "0,1,...": 16 VLs, 15 drops. \retval E_SYNTAX \retval E_RANGE */
 int qos_sl2vl_parse(const char *text, uint8_t ret[QOS_SLS]);
 
+/*! Most entries of path_life_times. */
+enum { LIFE_TIMES_MAX = 10 };
+
+/*!
+ * \brief "14,15,15": PacketLifeTime codes (1-31) of paths that pass 1, 2, 3 ... switches.
+ * \param ret  The last one is repeated to the end.
+ * \retval E_SYNTAX E_RANGE
+ */
+int life_times_parse(const char *text, uint8_t ret[LIFE_TIMES_MAX]);
+
 /*! \brief What holds for \a of; the keys' texts were checked when they were stored. */
 void qos_setup_of(const struct qos_keys keys[QOS_CLASS_COUNT], enum qos_class of,
                   struct qos_setup *ret);

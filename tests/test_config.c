@@ -179,7 +179,7 @@ static const struct {
 	{ "-I|--inactive", false },
 	{ "--perfmgr", false },
 	{ "--perfmgr_sweep_time_s 5", false },
-	{ "--prefix_routes_file f", false },
+	{ "--prefix_routes_file /dev/null", true },
 	{ "--consolidate_ipv6_snm_req", false },
 	{ "--guid_routing_order_no_scatter", false },
 	{ "--log_prefix x", false },
@@ -389,6 +389,7 @@ static const char *random_value(const struct option_row *row, uint64_t *s)
 		n = rnd(s) % 16;
 		return arena_printf(arena, "%d,1,2,3,4,5,6,7,8,9,10,11,12,13,14,%d",
 		                    (int)n, (int)n);
+	case OPT_LIFE_TIMES: return arena_printf(arena, "%d,14", (int)(1 + rnd(s) % 31));
 	case OPT_LMC_ESP0:
 		n = rnd(s) % 9;
 		return n == 8 ? "TRUE" : arena_printf(arena, "%d", (int)n);
