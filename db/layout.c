@@ -26,6 +26,8 @@ static const char *const snapshot_tables[] = {
 	[SNAP_VLS]        = "vls",
 	[SNAP_PARTITIONS] = "partitions",
 	[SNAP_LOAD]       = "load",
+	[SNAP_P_KEY_SETS] = "p_key_sets",
+	[SNAP_PREFIX_ROUTES] = "prefix_routes",
 	[SNAP_TABLE_COUNT] = NULL
 };
 
@@ -48,7 +50,7 @@ const struct db_kind kind_state = {
 const struct db_kind kind_snapshot = {
 	.name = "snapshot",
 	.option = "--snapshot-dir",
-	.layout = 1,
+	.layout = 2,
 	.tables = snapshot_tables,
 	.flags = MDB_NOSYNC,
 	.map_bytes = UINT64_C(64) << 30,

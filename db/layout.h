@@ -25,7 +25,7 @@
  *   lids       PortGUID                  struct row_lid
  *   epoch      "epoch"                   u64: the last one handed out
  *
- * snapshot (layout 1); what belongs to one node is one value (doc/decisions/0001)
+ * snapshot (layout 2); what belongs to one node is one value (doc/decisions/0001)
  *   meta       "head"                    struct row_meta, then its texts, each with its
  * NUL: engine asked, engine used, fallback reason, notes, warning, name of each stage
  *   options    "text"                    effective options, with NUL
@@ -41,6 +41,8 @@
  *   vls        u16 QoS class             u8 SL [16] by lane, 0xff no such lane
  *   partitions u16 P_Key                 struct row_partition
  *   load       switch's NodeGUID         struct row_load [n_ports + 1], by egress port
+ *   p_key_sets u16 number                u16 P_Key [], as in the tables of the ports that have it
+ *   prefix_routes u16 number             struct row_prefix_route, in the order of preference
  *
  * A chunk holds CHUNK_BYTES, which with LMDB's page header fill one page; the last chunk
  * of a row ends with the highest LID. A chunk without any route is not stored.
@@ -75,6 +77,8 @@ enum snap_table {
 	SNAP_VLS,
 	SNAP_PARTITIONS,
 	SNAP_LOAD,
+	SNAP_P_KEY_SETS,
+	SNAP_PREFIX_ROUTES,
 	SNAP_TABLE_COUNT
 };
 
@@ -141,6 +145,12 @@ struct row_partition {
 	uint8_t all_full, sl, mtu, rate;
 };
 
+struct row_prefix_route {
+	uint64_t prefix, router_port_guid;
+	uint8_t any;
+	uint8_t reserved[7];
+};
+
 struct row_load {
 	uint32_t all, base; /*!< UINT32_MAX: no switch-to-switch link on this port */
 };
@@ -176,7 +186,8 @@ struct row_meta {
 		n_sources;
 	uint32_t sm_lid, load_max, load_p99, n_stages;
 	uint8_t sm_priority, sm_state, lmc, packet_life_time, path_selection, vls_used;
-	uint8_t reserved[2];
+	uint8_t life_time_by_hops[SNAP_HOPS_MAX];
+	uint8_t reserved[8];
 };
 
 struct row_heartbeat {
@@ -195,12 +206,14 @@ _Static_assert(sizeof(struct row_port) == 32, "row_port");
 _Static_assert(sizeof(struct row_link) == 16, "row_link");
 _Static_assert(sizeof(struct row_guid) == 16, "row_guid");
 _Static_assert(sizeof(struct row_load) == 8, "row_load");
-_Static_assert(sizeof(struct row_meta) == 16 + 16 + 80 + 16 + 48 + 24 + 96 + 48 + 8,
+_Static_assert(sizeof(struct row_prefix_route) == 24, "row_prefix_route");
+_Static_assert(sizeof(struct row_meta) == 16 + 16 + 80 + 16 + 48 + 24 + 96 + 48 + 24,
                "row_meta");
 _Static_assert(sizeof(struct row_heartbeat) == 40, "row_heartbeat");
 _Static_assert(sizeof(struct snap_end) == 48, "snap_end is stored as it is");
 _Static_assert(offsetof(struct snap_end, base_lid) == 32 &&
-                       offsetof(struct snap_end, rate) == 45,
+                       offsetof(struct snap_end, rate) == 45 &&
+                       offsetof(struct snap_end, p_key_set) == 46,
                "snap_end is stored as it is");
 
 /*! Big-endian keys, written and read back. */

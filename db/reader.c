@@ -44,6 +44,7 @@ struct snap_reader {
 	uint32_t n_lid_rows;
 	struct path_chunks *paths; /* by row */
 	uint32_t n_paths, n_path_chunks;
+	struct key_cache *keys;
 };
 
 static const uint8_t nothing[1];
@@ -99,6 +100,8 @@ static void drop_chunks(struct snap_reader *r)
 	}
 	free(r->paths);
 	free(r->lids);
+	key_cache_free(r->keys);
+	r->keys = NULL;
 	r->paths = NULL;
 	r->lids = NULL;
 	r->n_paths = r->n_path_chunks = r->n_lid_rows = 0;
@@ -175,6 +178,8 @@ static void decode_numbers(const struct row_meta *m, struct snap_meta *ret)
 		.seconds_prove = m->seconds_prove,
 		.n_stages = m->n_stages,
 	};
+	memcpy(ret->life_time_by_hops, m->life_time_by_hops,
+	       sizeof(ret->life_time_by_hops));
 }
 
 static int decode_meta(struct snap_reader *r, const struct db_val *v)
@@ -276,6 +281,11 @@ void snap_unpin(struct snap_reader *r)
 struct view *snap_view(struct snap_reader *r)
 {
 	return &r->v;
+}
+
+struct key_cache **snap_key_cache(struct snap_reader *r)
+{
+	return &r->keys;
 }
 
 const struct snap_meta *snap_meta(const struct snap_reader *r)

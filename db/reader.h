@@ -55,6 +55,8 @@ int snap_reader_clone(const struct snap_reader *r, struct snap_reader **ret);
 /*! \brief Another clock than CLOCK_BOOTTIME to measure an epoch's age with, for tests. */
 void snap_reader_clock(struct snap_reader *r, uint64_t (*clock_ms)(void *arg), void *arg);
 
+enum { SNAP_HOPS_MAX = 10 };
+
 /*! Head of an epoch, decoded; a copy: it and its strings stay until the next pin. */
 struct snap_meta {
 	uint64_t epoch;
@@ -67,6 +69,7 @@ struct snap_meta {
 	uint64_t subnet_prefix, sm_port_guid;
 	uint32_t sm_lid;
 	uint8_t sm_priority, sm_state, lmc, packet_life_time, path_selection, vls_used;
+	uint8_t life_time_by_hops[SNAP_HOPS_MAX]; /*!< PacketLifeTime of 1, 2, ... switches passed, the last for more; [0] 0: packet_life_time for all */
 	const char *engine_asked, *engine_used, *fallback_reason, *notes, *warning;
 	uint64_t pairs, unreachable_pairs, forwarding_loops, credit_loops, management_unreachable,
 	        management_credit_loops;
@@ -112,6 +115,7 @@ struct snap_end {
 	uint8_t lmc, port, type;
 	uint8_t sw_port;    /*!< port of the switch it hangs on, 0 for port 0 */
 	uint8_t mtu, rate;  /*!< of its cable (both ends), own cap for port 0 */
+	uint16_t p_key_set; /*!< number of its set of P_Keys in this epoch */
 };
 
 /*! One stored path row; see struct path_row. mtu 0: no route. */
@@ -122,12 +126,22 @@ struct snap_path {
 int snap_node(struct snap_reader *r, uint64_t guid, struct snap_node *ret);           /*!< \retval E_NOTFOUND */
 int snap_port(struct snap_reader *r, uint64_t node_guid, uint8_t num, struct snap_port *ret);
 int snap_lid(struct snap_reader *r, uint32_t lid, struct snap_end *ret);              /*!< O(1), no database search after the first of a chunk */
-int snap_port_guid(struct snap_reader *r, uint64_t guid, struct snap_end *ret);       /*!< port GUID, or node GUID of a switch */
+int snap_port_guid(struct snap_reader *r, uint64_t guid, struct snap_end *ret);       /*!< port GUID, alias GUID of a port, or node GUID of a switch */
 int snap_lft(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret_port); /*!< 0xff: no route */
 /*! \brief Ports of \a n LIDs from \a lid on; 0xff where there is no route. Cost: one database search per chunk touched. */
 int snap_lft_block(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret, unsigned n);
 int snap_path(struct snap_reader *r, const struct snap_end *src, uint32_t dlid, struct snap_path *ret); /*!< O(1) once its chunk was touched in this epoch. \retval E_NOTFOUND  no row: walk the LFT. */
 int snap_sl(struct snap_reader *r, uint8_t lane, uint8_t *ret_sl);                    /*!< `vls`, QoS class 0 */
+
+/*!
+ * \brief P_Key over which two end ports may talk, as it stands in a's table: one of both is a
+ *        full member; the first over which both are is preferred to the first one of all.
+ * \param want  This one only, the membership bit does not count; 0: any.
+ * \retval E_PARTITION  None. \retval E_MALFORMED E_STALE -ENOMEM
+ * Cost: O(1) once the pair of tables was asked for in this epoch.
+ */
+int snap_common_p_key(struct snap_reader *r, const struct snap_end *a, const struct snap_end *b,
+                      uint16_t want, uint16_t *ret);
 
 /*! NodeGUIDs with this description, ascending. At most \a max stored, all counted. */
 int snap_name(struct snap_reader *r, const char *description, uint64_t *ret_guids, unsigned max, unsigned *ret_n);
@@ -167,3 +181,12 @@ struct snap_partition {
 	uint8_t sl, mtu, rate; /*!< 0: no limit */
 };
 int snap_partition_from(struct snap_reader *r, uint16_t p_key, struct snap_partition *ret);
+
+/*! A way out of the subnet: GIDs with this prefix go to the router port. */
+struct snap_prefix_route {
+	uint64_t prefix;
+	uint64_t router_port_guid;
+	bool any;          /*!< every prefix */
+};
+/*! \brief The first route that fits a prefix of another subnet. \retval E_NOTFOUND */
+int snap_prefix_route(struct snap_reader *r, uint64_t prefix, struct snap_prefix_route *ret);

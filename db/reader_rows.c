@@ -317,3 +317,26 @@ int snap_partition_from(struct snap_reader *r, uint16_t p_key, struct snap_parti
 		                        row.mtu, row.rate };
 	return E_OK;
 }
+
+int snap_prefix_route(struct snap_reader *r, uint64_t prefix,
+                      struct snap_prefix_route *ret)
+{
+	static const uint8_t first[2];
+	struct db_val k, v;
+	struct row_prefix_route row;
+	int res =
+		view_seek(snap_view(r), SNAP_PREFIX_ROUTES, first, sizeof(first), &k, &v);
+	for (; res == E_OK; res = view_next(snap_view(r), SNAP_PREFIX_ROUTES, &k, &v)) {
+		if (v.len != sizeof(row)) {
+			return E_MALFORMED;
+		}
+		memcpy(&row, v.data, sizeof(row));
+		if (row.any || row.prefix == prefix) {
+			*ret = (struct snap_prefix_route){ row.prefix,
+				                           row.router_port_guid,
+				                           row.any != 0 };
+			return E_OK;
+		}
+	}
+	return res;
+}

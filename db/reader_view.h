@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 struct db;
+struct key_cache;
 struct snap_reader;
 struct view;
 
@@ -14,3 +15,8 @@ int snap_reader_new(struct db *db, bool foreign, struct snap_reader **ret);
 
 /*! \brief What a reader reads through. Private to this room. */
 struct view *snap_view(struct snap_reader *r);
+
+/*! \brief Where the answers by pair of P_Key sets of this epoch are kept; NULL inside: none
+ * yet. Private to this room. */
+struct key_cache **snap_key_cache(struct snap_reader *r);
+void key_cache_free(struct key_cache *c);

@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <infiniband/umad_sm.h>
+
 #include "conf/arena.h"
 #include "conf/err.h"
+#include "conf/prefix_routes.h"
 #include "db/snapshot.h"
 #include "routing/graph.h"
 #include "routing/lids.h"
@@ -101,7 +104,7 @@ int rows_init(struct rows *r, const struct snap_content *c)
 	}
 	fill_rates(g, r->rate);
 	set_chunks(r, n_sources);
-	return E_OK;
+	return key_sets_init(&r->keys, c, r->a);
 }
 
 void rows_done(struct rows *r)
@@ -315,8 +318,8 @@ out:
 struct alias {
 	uint64_t guid;
 	uint32_t port;   /* index */
-	uint32_t second; /* a switch's NodeGUID: gives way to a PortGUID of the same value
-	                  */
+	uint32_t second; /* 1, a switch's NodeGUID, and 2, a GUID out of GUIDInfo, give
+	                    way to a PortGUID of the same value */
 };
 
 static int compare_alias(const void *x, const void *y)
@@ -339,19 +342,60 @@ static size_t list_aliases(const struct graph *g, struct alias *list)
 			list[n++] = (struct alias){ node->guid, p, 1 };
 		}
 	}
-	sort_rows(list, n, sizeof(*list), compare_alias);
+	return n;
+}
+
+/* Rows of GUIDInfo among the attributes, which are sorted. */
+static size_t guid_info_rows(const struct snap_content *c, const struct snap_attr **ret)
+{
+	size_t from = 0, n = 0;
+	while (from < c->n_attrs && c->attrs[from].attr < UMAD_SM_ATTR_GUID_INFO) {
+		from++;
+	}
+	while (from + n < c->n_attrs &&
+	       c->attrs[from + n].attr == UMAD_SM_ATTR_GUID_INFO) {
+		n++;
+	}
+	*ret = c->attrs + from;
+	return n;
+}
+
+/* GUIDs that a port has besides its PortGUID, out of one block of its GUIDInfo. */
+static size_t list_block(const struct graph *g, const struct snap_attr *at,
+                         struct alias *list)
+{
+	uint32_t node = graph_node_by_guid(g, at->guid);
+	uint32_t num = at->block >> 8;
+	size_t n = 0;
+	if (node == GRAPH_NONE || num > g->nodes[node].n_ports) {
+		return 0;
+	}
+	for (unsigned i = at->block & 0xff ? 0 : 1; i < at->len / 8u && i < 8; i++) {
+		uint64_t guid = key_read_u64(at->data + 8 * i);
+		if (guid != 0) {
+			list[n++] = (struct alias){ guid, g->nodes[node].first_port + num,
+				                    2 };
+		}
+	}
 	return n;
 }
 
 static void emit_guids(const struct rows *r, struct diff *d)
 {
 	const struct graph *g = r->c->g;
-	struct alias *list = malloc((2 * (size_t)g->n_end_ports + 1) * sizeof(*list));
+	const struct snap_attr *info;
+	size_t n_info = guid_info_rows(r->c, &info);
+	struct alias *list =
+		malloc((2 * (size_t)g->n_end_ports + 8 * n_info + 1) * sizeof(*list));
 	if (!list) {
 		d->ret = -ENOMEM;
 		return;
 	}
 	size_t n = list_aliases(g, list);
+	for (size_t i = 0; i < n_info; i++) {
+		n += list_block(g, &info[i], list + n);
+	}
+	sort_rows(list, n, sizeof(*list), compare_alias);
 	for (size_t i = 0; i < n; i++) {
 		if (i && list[i].guid == list[i - 1].guid) {
 			continue;
@@ -385,6 +429,7 @@ static void fill_end(const struct rows *r, uint32_t index, struct snap_end *e)
 	e->mtu = p->num ? port_mtu(g, p) : p->mtu;
 	e->rate = r->rate[index];
 	e->sw_row = UINT32_MAX;
+	e->p_key_set = r->keys.of_port[index];
 	if (sw != GRAPH_NONE) {
 		e->sw_guid = r->switch_guid[sw];
 		e->sw_row = r->sw_row[sw];
@@ -543,6 +588,50 @@ static void emit_partitions(const struct rows *r, struct diff *d)
 	diff_row(d, key, sizeof(key), &row, sizeof(row));
 }
 
+static void emit_key_sets(const struct rows *r, struct diff *d)
+{
+	key_sets_emit(&r->keys, d);
+}
+
+static bool is_router(const struct graph *g, uint32_t port)
+{
+	return port != GRAPH_NONE && g->nodes[g->ports[port].node].type == NODE_ROUTER;
+}
+
+/* PortGUID of the router that a route names, if it is there; else 0. */
+static uint64_t router_of(const struct graph *g, const struct prefix_route *p)
+{
+	if (!p->any_router) {
+		return is_router(g, graph_port_by_guid(g, p->router_port_guid))
+		               ? p->router_port_guid
+		               : 0;
+	}
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		if (is_router(g, g->by_guid[i])) {
+			return g->ports[g->by_guid[i]].guid;
+		}
+	}
+	return 0;
+}
+
+static void emit_prefix_routes(const struct rows *r, struct diff *d)
+{
+	const struct prefix_routes *list = r->c->prefix_routes;
+	for (uint32_t i = 0, n = 0; list && i < list->n && n <= UINT16_MAX; i++) {
+		const struct prefix_route *p = &list->route[i];
+		struct row_prefix_route row = {
+			.prefix = p->prefix,
+			.router_port_guid = router_of(r->c->g, p),
+			.any = p->any_prefix,
+		};
+		uint8_t key[2];
+		if (row.router_port_guid != 0) {
+			key_u16(key, (uint16_t)n++);
+			diff_row(d, key, sizeof(key), &row, sizeof(row));
+		}
+	}
+}
+
 static void emit_load(const struct rows *r, struct diff *d)
 {
 	const struct graph *g = r->c->g;
@@ -562,12 +651,19 @@ static void emit_load(const struct rows *r, struct diff *d)
 }
 
 static void (*const emitters[SNAP_TABLE_COUNT])(const struct rows *r, struct diff *d) = {
-	[SNAP_OPTIONS] = emit_options, [SNAP_NODES] = emit_nodes,
-	[SNAP_PORTS] = emit_ports,     [SNAP_LINKS] = emit_links,
-	[SNAP_NAMES] = emit_names,     [SNAP_GUIDS] = emit_guids,
-	[SNAP_LIDS] = emit_lids,       [SNAP_ATTRS] = emit_attrs,
-	[SNAP_VLS] = emit_vls,         [SNAP_PARTITIONS] = emit_partitions,
+	[SNAP_OPTIONS] = emit_options,
+	[SNAP_NODES] = emit_nodes,
+	[SNAP_PORTS] = emit_ports,
+	[SNAP_LINKS] = emit_links,
+	[SNAP_NAMES] = emit_names,
+	[SNAP_GUIDS] = emit_guids,
+	[SNAP_LIDS] = emit_lids,
+	[SNAP_ATTRS] = emit_attrs,
+	[SNAP_VLS] = emit_vls,
+	[SNAP_PARTITIONS] = emit_partitions,
 	[SNAP_LOAD] = emit_load,
+	[SNAP_P_KEY_SETS] = emit_key_sets,
+	[SNAP_PREFIX_ROUTES] = emit_prefix_routes,
 };
 
 int rows_diff(const struct rows *r, unsigned table, struct diff *d)

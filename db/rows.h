@@ -3,6 +3,7 @@
 #pragma once
 
 #include "db/diff.h"
+#include "db/key_sets.h"
 #include "db/layout.h"
 
 struct snap_content;
@@ -19,6 +20,7 @@ struct rows {
 	struct chunk_rows lft, paths;
 	uint8_t *rate; /*!< [graph.n_ports] rate code of the cable, of port 0 its own, 0:
 	                  no cable */
+	struct key_sets keys;
 	struct arena *a;
 };
 

@@ -44,9 +44,9 @@ struct snap_writer {
 
 /* Tables that are compared, the slow ones first so that the threads end together. */
 static const unsigned compared[] = {
-	SNAP_ATTRS, SNAP_PORTS,   SNAP_NAMES,      SNAP_GUIDS, SNAP_NODES,
-	SNAP_LINKS, SNAP_LFT,     SNAP_PATHS,      SNAP_LIDS,  SNAP_LOAD,
-	SNAP_VLS,   SNAP_OPTIONS, SNAP_PARTITIONS,
+	SNAP_ATTRS, SNAP_PORTS,   SNAP_NAMES,      SNAP_GUIDS,      SNAP_NODES,
+	SNAP_LINKS, SNAP_LFT,     SNAP_PATHS,      SNAP_LIDS,       SNAP_LOAD,
+	SNAP_VLS,   SNAP_OPTIONS, SNAP_PARTITIONS, SNAP_P_KEY_SETS, SNAP_PREFIX_ROUTES,
 };
 
 enum { N_COMPARED = sizeof(compared) / sizeof(compared[0]) };
@@ -227,6 +227,7 @@ static void fill_meta(const struct snap_writer *w, const struct snap_content *c,
 	m->sm_state = c->sm_state;
 	m->packet_life_time = c->packet_life_time;
 	m->path_selection = c->path_selection;
+	memcpy(m->life_time_by_hops, c->life_time_by_hops, sizeof(m->life_time_by_hops));
 	m->n_stages = c->n_stages < META_STAGES ? c->n_stages : META_STAGES;
 	for (unsigned i = 0; i < m->n_stages; i++) {
 		m->stage_seconds[i] = c->stage[i].seconds;

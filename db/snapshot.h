@@ -6,11 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "db/reader.h"
 #include "routing/route.h"
 
 struct arena;
 struct graph;
 struct lids;
+struct prefix_routes;
 struct snap_reader;
 
 /*!
@@ -58,6 +60,8 @@ struct snap_content {
 	uint32_t sm_lid;
 	uint8_t sm_priority, sm_state; /*!< SMInfo values */
 	uint8_t packet_life_time;   /*!< code returned in PathRecord: subnet_timeout */
+	uint8_t life_time_by_hops[SNAP_HOPS_MAX]; /*!< as in struct snap_meta */
+	const struct prefix_routes *prefix_routes; /*!< NULL: none */
 	uint8_t path_selection;     /*!< enum path_selection */
 	uint64_t sa_key;            /*!< not public: kept in memory by the daemon, never stored */
 	struct snap_stage stage[SNAP_STAGES_MAX];

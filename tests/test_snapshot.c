@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-/* Longer than other files: writer, readers and second processes share one set of fixtures. */
+/* Longer than other files: writer, readers and second processes share one set of
+ * fixtures. */
 #include <check.h>
 #include <errno.h>
 #include <signal.h>
@@ -641,6 +642,9 @@ static void overwrite(unsigned table, const void *val, size_t len)
 		db_put(&t, table, key, key_len, val, len);
 		ret = db_next(&t, table, &k, &v);
 	}
+	if (table == SNAP_PREFIX_ROUTES) { /* a fabric without routers has none */
+		db_put(&t, table, "\0", 2, val, len);
+	}
 	if (table == SNAP_META) {
 		memcpy(head + sizeof(struct row_head), (const uint8_t *)val, len);
 		db_put(&t, SNAP_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), head,
@@ -677,6 +681,15 @@ static int read_table(struct snap_reader *r, unsigned table)
 	case SNAP_PATHS:
 		ck_assert_int_eq(snap_port_guid(r, host, &end), E_OK);
 		return snap_path(r, &end, 1, &path);
+	case SNAP_P_KEY_SETS: {
+		struct snap_end peer;
+		uint16_t key;
+		ck_assert_int_eq(snap_port_guid(r, host, &end), E_OK);
+		ck_assert_int_eq(snap_lid(r, end.base_lid == 1 ? 2 : 1, &peer), E_OK);
+		return snap_common_p_key(r, &end, &peer, 0, &key);
+	}
+	case SNAP_PREFIX_ROUTES:
+		return snap_prefix_route(r, 0, &(struct snap_prefix_route){ 0 });
 	case SNAP_VLS: return snap_sl(r, 0, &byte);
 	case SNAP_PARTITIONS: return snap_partition_from(r, 0, &part);
 	case SNAP_LOAD:

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct diff;
+struct snap_content;
+
+/*!
+ * P_Key tables of end ports, each different table stored once: a port has the number of
+ * its set. Set 0 is the default P_Key as a full member; a port whose table is not known
+ * has it. Private to this room.
+ */
+struct key_set {
+	const uint16_t *key; /*!< in the order of the table, without empty places */
+	uint32_t n;
+};
+
+struct key_sets {
+	struct key_set *set;
+	uint32_t n;
+	uint16_t *of_port; /*!< [graph.n_ports] */
+};
+
+/*! \brief Out of the P_KeyTable rows of \a c. \retval E_FULL  More than 65,536 sets.
+ * \retval -ENOMEM */
+int key_sets_init(struct key_sets *k, const struct snap_content *c, struct arena *a);
+
+/*! \brief Offers the rows of `p_key_sets`. */
+void key_sets_emit(const struct key_sets *k, struct diff *d);
