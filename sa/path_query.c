@@ -18,8 +18,7 @@
 #include "sa/path_walk.h"
 
 enum {
-	P_KEY_DEFAULT = 0xffff,
-	P_KEY_FULL = 0x8000,
+	P_KEY_BASE = 0x7fff,
 	MTU_CODE_MAX = 5,  /* 4096 */
 	SIX_BITS_MAX = 63, /* largest value of Mtu, Rate and PacketLifeTime */
 };
@@ -28,6 +27,15 @@ static bool legal(const struct path_limit *l, bool known)
 {
 	return !l->given ||
 	       (l->selector <= SEL_LARGEST && (known || l->selector == SEL_LARGEST));
+}
+
+/* P_Key of the records: one that the ends share. Base 0 is no P_Key. */
+static int choose_p_key(struct snap_reader *r, const struct path_query *q, uint16_t *ret)
+{
+	if (q->has_p_key && (q->p_key & P_KEY_BASE) == 0) {
+		return E_PARTITION;
+	}
+	return snap_common_p_key(r, &q->src, &q->dst, q->has_p_key ? q->p_key : 0, ret);
 }
 
 static int check_limits(const struct path_query *q)
@@ -133,28 +141,6 @@ static int fixed_offset(const struct snap_end *e, uint32_t lid, int *ret)
 	return E_OK;
 }
 
-/* Every end port is a full member of the default partition; any other one has to be
- * there. */
-static int choose_p_key(struct snap_reader *r, const struct path_query *q, uint16_t *ret)
-{
-	uint16_t want = q->p_key & ~P_KEY_FULL;
-	struct snap_partition part;
-
-	*ret = P_KEY_DEFAULT;
-	if (!q->has_p_key || want == (P_KEY_DEFAULT & ~P_KEY_FULL)) {
-		return E_OK;
-	}
-	int ret_find = snap_partition_from(r, want, &part);
-	if (ret_find != E_OK && ret_find != E_NOTFOUND) {
-		return ret_find;
-	}
-	if (ret_find == E_NOTFOUND || part.p_key != want || !part.all_full) {
-		return E_PARTITION;
-	}
-	*ret = want | P_KEY_FULL;
-	return E_OK;
-}
-
 int path_iter_init(struct path_iter *it, struct snap_reader *r,
                    const struct path_query *q)
 {
@@ -188,7 +174,6 @@ int path_iter_init(struct path_iter *it, struct snap_reader *r,
 			.sgid_prefix = meta->subnet_prefix, .sgid_guid = src->port_guid,
 			.dgid_prefix = meta->subnet_prefix, .dgid_guid = dst->port_guid,
 			.p_key = p_key,
-			.packet_life_time = meta->packet_life_time,
 			.mtu_selector = SEL_EXACT, .rate_selector = SEL_EXACT,
 			.packet_life_time_selector = SEL_EXACT,
 		},
@@ -230,6 +215,15 @@ static uint8_t smallest(uint8_t a, uint8_t b, uint8_t c)
 	return ab < c ? ab : c;
 }
 
+/* Life time of a path that passes so many switches; the ends of one cable pass as long
+ * as one. */
+static uint8_t life_time(const struct snap_meta *m, unsigned hops)
+{
+	unsigned at = hops == 0 ? 0 : hops < SNAP_HOPS_MAX ? hops - 1 : SNAP_HOPS_MAX - 1;
+
+	return m->life_time_by_hops[0] ? m->life_time_by_hops[at] : m->packet_life_time;
+}
+
 /* Fills route, SL and Reversible of rec from its LIDs. */
 static int route_record(struct path_iter *it, struct path_record *rec)
 {
@@ -252,6 +246,7 @@ static int route_record(struct path_iter *it, struct path_record *rec)
 	rec->mtu = smallest(way.mtu, src->mtu, dst->mtu);
 	rec->rate = path_slower(path_slower(way.rate, src->rate), dst->rate);
 	rec->hops = way.hops;
+	rec->packet_life_time = life_time(snap_meta(it->r), way.hops);
 	ret = way_of(it->r, dst, src, rec->slid, &back, &unused);
 	if (ret != E_OK && ret != E_NOPATH) {
 		return ret;

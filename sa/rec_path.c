@@ -5,7 +5,12 @@
  * PathRecord (IBA vol. 1, 15.2.5.16): reads the two ends and the selectors out of the
  * request and hands them to the path query. An end that is not named stands for every end
  * port, in the order of port GUIDs; neither named asks for the whole fabric, whose size
- * is known (and refused, if too large) before anything is built.
+ * is known (and refused, if too large) before anything is built. Source and destination
+ * share a P_Key, and the requester one with each of them.
+ *
+ * A GID that is named comes back as it was named: by a port's alias GUID, with the
+ * link-local prefix. A DGID of another subnet leads to the router port that the first
+ * prefix route names; the packet then needs a global header, HopLimit 255.
  *
  * ServiceID, FlowLabel, TClass and QoSClass do not change the path here: what is asked
  * comes back. HopLimit is a bound; a path inside the subnet needs none (0). Multicast
@@ -13,6 +18,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "conf/err.h"
 #include "sa/path_query.h"
@@ -77,10 +83,18 @@ static const struct sa_field path_fields[PR_COUNT] = {
 #define LINK_LOCAL_PREFIX UINT64_C(0xfe80000000000000)
 #define MULTICAST_GID_BYTE 0xff
 
+enum { GID_BYTES = 16, HOP_LIMIT_OFF_SUBNET = 255 };
+
+/* One side of it. */
+struct ask_end {
+	bool given, off_subnet;
+	const uint8_t *gid; /* as asked for, NULL: not by GID */
+};
+
 /* The request, read. */
 struct ask {
 	struct path_query q; /* ends, LIDs and selectors; ends only where given */
-	bool src_given, dst_given;
+	struct ask_end src, dst;
 	struct path_record echo; /* what is repeated from the request */
 };
 
@@ -95,29 +109,44 @@ static struct path_limit read_limit(const struct sa_query *q, unsigned selector)
 	};
 }
 
+/* The end port that a GID component names; \a is_dst: it may lie behind a router. */
+static int read_gid(struct snap_reader *r, const uint8_t gid[16], bool is_dst,
+                    struct snap_end *ret, bool *ret_off_subnet)
+{
+	uint64_t prefix = field_get(gid, 0, 64), guid = field_get(gid, 64, 64);
+	struct snap_prefix_route route;
+
+	*ret_off_subnet = false;
+	if (prefix == LINK_LOCAL_PREFIX || prefix == snap_meta(r)->subnet_prefix) {
+		return snap_port_guid(r, guid, ret);
+	}
+	int err = is_dst ? snap_prefix_route(r, prefix, &route) : E_NOTFOUND;
+	if (err == E_OK) {
+		*ret_off_subnet = true;
+		err = snap_port_guid(r, route.router_port_guid, ret);
+	}
+	return err;
+}
+
 /* One end by GID and LID components. */
 static int read_end(struct snap_reader *r, const struct sa_query *q, struct sa_out *out,
-                    unsigned gid, unsigned lid, bool *ret_given, struct snap_end *ret_end,
-                    uint32_t *ret_lid)
+                    unsigned gid, unsigned lid, struct ask_end *e,
+                    struct snap_end *ret_end, uint32_t *ret_lid)
 {
-	const uint8_t *bytes = q->record + path_fields[gid].bit / 8;
 	struct snap_end by_gid = { .base_lid = 0 };
 
-	*ret_given = false;
+	*e = (struct ask_end){ .given = false };
 	*ret_lid = 0;
 	if (sa_asked(q, gid)) {
-		uint64_t prefix = field_get(bytes, 0, 64);
-		bool here = prefix == LINK_LOCAL_PREFIX ||
-		            prefix == snap_meta(r)->subnet_prefix;
-		int ret = here ? snap_port_guid(r, field_get(bytes, 64, 64), &by_gid)
-		               : E_NOTFOUND;
+		e->gid = q->record + path_fields[gid].bit / 8;
+		int ret = read_gid(r, e->gid, gid == PR_DGID, &by_gid, &e->off_subnet);
 		if (ret != E_OK) {
 			return ret == E_NOTFOUND
 			               ? sa_refuse(out, UMAD_SA_STATUS_INVALID_GID)
 			               : ret;
 		}
 		*ret_end = by_gid;
-		*ret_given = true;
+		e->given = true;
 	}
 	if (sa_asked(q, lid)) {
 		*ret_lid = (uint32_t)sa_given(q, lid);
@@ -125,10 +154,10 @@ static int read_end(struct snap_reader *r, const struct sa_query *q, struct sa_o
 		if (ret != E_OK) {
 			return ret;
 		}
-		if (*ret_given && by_gid.base_lid != ret_end->base_lid) {
+		if (e->given && by_gid.base_lid != ret_end->base_lid) {
 			return sa_refuse(out, UMAD_SA_STATUS_REQ_INVALID);
 		}
-		*ret_given = true;
+		e->given = true;
 	}
 	return E_OK;
 }
@@ -141,13 +170,11 @@ static int read_ends(struct snap_reader *r, const struct sa_query *q, struct sa_
 	if (sa_asked(q, PR_DGID) && dgid[0] == MULTICAST_GID_BYTE) {
 		return E_NOTFOUND;
 	}
-	int ret = read_end(r, q, out, PR_SGID, PR_SLID, &a->src_given, &a->q.src,
-	                   &a->q.slid);
+	int ret = read_end(r, q, out, PR_SGID, PR_SLID, &a->src, &a->q.src, &a->q.slid);
 	if (ret != E_OK) {
 		return ret;
 	}
-	return read_end(r, q, out, PR_DGID, PR_DLID, &a->dst_given, &a->q.dst,
-	                &a->q.dlid);
+	return read_end(r, q, out, PR_DGID, PR_DLID, &a->dst, &a->q.dst, &a->q.dlid);
 }
 
 /* A component that was asked for, else 0. */
@@ -188,9 +215,12 @@ static uint8_t selected(uint8_t selector, uint8_t value)
 	return umad_sa_set_rate_mtu_or_life(selector, value);
 }
 
-static void encode(const struct path_record *p, const struct path_record *echo,
+static void encode(const struct path_record *p, const struct ask *a,
                    struct wire_path_record *w)
 {
+	const struct path_record *echo = &a->echo;
+	uint8_t hop_limit = a->dst.off_subnet ? HOP_LIMIT_OFF_SUBNET : p->hop_limit;
+
 	*w = (struct wire_path_record){
 		.service_id = htobe64(echo->service_id),
 		.dgid_prefix = htobe64(p->dgid_prefix),
@@ -199,7 +229,7 @@ static void encode(const struct path_record *p, const struct path_record *echo,
 		.sgid_guid = htobe64(p->sgid_guid),
 		.dlid = htobe16((uint16_t)p->dlid),
 		.slid = htobe16((uint16_t)p->slid),
-		.raw_flow_hop = htobe32(echo->flow_label << 8 | p->hop_limit),
+		.raw_flow_hop = htobe32(echo->flow_label << 8 | hop_limit),
 		.t_class = echo->t_class,
 		.reversible_numb_path = (uint8_t)(p->reversible << 7 | p->numb_path),
 		.p_key = htobe16(p->p_key),
@@ -210,6 +240,12 @@ static void encode(const struct path_record *p, const struct path_record *echo,
 			selected(p->packet_life_time_selector, p->packet_life_time),
 		.preference = p->preference,
 	};
+	if (a->src.gid != NULL) {
+		memcpy(&w->sgid_prefix, a->src.gid, GID_BYTES);
+	}
+	if (a->dst.gid != NULL) {
+		memcpy(&w->dgid_prefix, a->dst.gid, GID_BYTES);
+	}
 }
 
 /* All records of one port pair. A pair without a path adds none. */
@@ -218,13 +254,16 @@ static int offer_pair(struct snap_reader *r, const struct ask *a, struct sa_out 
 	struct path_iter it;
 	struct path_record rec;
 
+	if (!sa_sees(r, out->q, &a->q.src) || !sa_sees(r, out->q, &a->q.dst)) {
+		return E_OK;
+	}
 	int ret = path_iter_init(&it, r, &a->q);
 	if (ret != E_OK) {
-		return ret == E_NOPATH ? E_OK : ret;
+		return ret == E_NOPATH || ret == E_PARTITION ? E_OK : ret;
 	}
 	while (!sa_full(out) && path_iter_next(&it, &rec)) {
 		struct wire_path_record wire;
-		encode(&rec, &a->echo, &wire);
+		encode(&rec, a, &wire);
 		sa_offer(out, (const uint8_t *)&wire);
 	}
 	return it.ret;
@@ -280,10 +319,10 @@ static uint64_t bound(const struct ask *a, const struct all_ends *all)
 	uint64_t n = 0;
 
 	for (unsigned s = 0; s < 8; s++) {
-		uint64_t sources = a->src_given ? a->q.src.lmc == s : all->of_lmc[s];
+		uint64_t sources = a->src.given ? a->q.src.lmc == s : all->of_lmc[s];
 		for (unsigned d = 0; sources != 0 && d < 8; d++) {
 			uint64_t destinations =
-				a->dst_given ? a->q.dst.lmc == d : all->of_lmc[d];
+				a->dst.given ? a->q.dst.lmc == d : all->of_lmc[d];
 			uint64_t each =
 				path_order_count(a->q.mode, a->q.slid ? 1 : 1u << s,
 			                         a->q.dlid ? 1 : 1u << d);
@@ -303,7 +342,7 @@ static int offer_row(struct snap_reader *r, struct ask *a, const struct all_ends
 	int ret = E_OK;
 
 	for (uint32_t i = 0; ret == E_OK && i < all->n && !sa_full(out); i++) {
-		ret = snap_lid(r, all->keys[i].lid, a->src_given ? &a->q.dst : &a->q.src);
+		ret = snap_lid(r, all->keys[i].lid, a->src.given ? &a->q.dst : &a->q.src);
 		if (ret == E_OK) {
 			ret = offer_pair(r, a, out);
 		}
@@ -316,7 +355,7 @@ static int offer_world(struct snap_reader *r, struct ask *a, const struct all_en
 {
 	int ret = E_OK;
 
-	a->src_given = true;
+	a->src.given = true;
 	for (uint32_t i = 0; ret == E_OK && i < all->n && !sa_full(out); i++) {
 		ret = snap_lid(r, all->keys[i].lid, &a->q.src);
 		if (ret == E_OK) {
@@ -337,7 +376,7 @@ static int path_walk_all(struct snap_reader *r, struct ask *a, struct sa_out *ou
 	if (out->q->table &&
 	    bound(a, &all) > (out->max_bytes - out->head) / out->stride) {
 		ret = E_FULL;
-	} else if (a->src_given || a->dst_given) {
+	} else if (a->src.given || a->dst.given) {
 		ret = offer_row(r, a, &all, out);
 	} else {
 		ret = offer_world(r, a, &all, out);
@@ -349,13 +388,13 @@ static int path_walk_all(struct snap_reader *r, struct ask *a, struct sa_out *ou
 static int path_walk_record(struct snap_reader *r, const struct sa_query *q,
                             struct sa_out *out)
 {
-	struct ask a = { .src_given = false };
+	struct ask a = { .src.given = false };
 
 	int ret = read_ask(r, q, out, &a);
 	if (ret != E_OK) {
 		return ret;
 	}
-	return a.src_given && a.dst_given ? offer_pair(r, &a, out)
+	return a.src.given && a.dst.given ? offer_pair(r, &a, out)
 	                                  : path_walk_all(r, &a, out);
 }
 

@@ -163,7 +163,7 @@ typedef int sa_end_f(struct snap_reader *r, const struct sa_query *q, const stru
 int sa_walk_ends(struct snap_reader *r, const struct sa_query *q, unsigned lid, sa_end_f *offer,
                  struct sa_out *out);
 
-/*! \brief May the requester see what belongs to this end port? */
+/*! \brief May the requester see what belongs to this end port? Both share a P_Key, or are one. */
 bool sa_sees(struct snap_reader *r, const struct sa_query *q, const struct snap_end *end);
 
 /*! \brief End port of the lowest LID from *lid on; *lid is where to go on, 0 at first. \retval E_NOTFOUND  no more. */

@@ -313,7 +313,9 @@ static int open_databases(struct daemon *d)
 static int start(struct daemon *d)
 {
 	const struct sa_limits limits = { .sa_key = d->now->config.sa_key,
-		                          .max_response = (size_t)64 << 20 };
+		                          .max_response =
+		                                  (size_t)d->now->config.sa_max_response
+		                                  << 20 };
 	struct sweep_deps deps;
 	int ret =
 		open_databases(d); /* first: its lock says whether another daemon runs */

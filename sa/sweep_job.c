@@ -20,6 +20,7 @@
 #include "conf/diag.h"
 #include "conf/err.h"
 #include "conf/log.h"
+#include "conf/prefix_routes.h"
 #include "db/state.h"
 #include "routing/graph.h"
 #include "routing/route_cache.h"
@@ -451,10 +452,31 @@ static uint64_t digest_graph(uint64_t h, const struct graph *g)
 	return mix(h, g->sm_port);
 }
 
-/* What the routing epoch stands for. Never 0. */
-static uint64_t digest(const struct job *j, const char *options)
+/* Who shares a P_Key with whom, and which GUIDs and prefixes lead where. */
+static uint64_t digest_tables(uint64_t h, const struct snap_content *c)
 {
-	uint64_t h = digest_graph(1, j->disc.g);
+	for (size_t i = 0; i < c->n_attrs; i++) {
+		const struct snap_attr *a = &c->attrs[i];
+
+		if (a->attr == UMAD_SM_ATTR_PKEY_TABLE ||
+		    a->attr == UMAD_SM_ATTR_GUID_INFO) {
+			h = mix_bytes(mix(mix(h, a->guid), a->block), a->data, a->len);
+		}
+	}
+	for (uint32_t i = 0; c->prefix_routes != NULL && i < c->prefix_routes->n; i++) {
+		const struct prefix_route *p = &c->prefix_routes->route[i];
+
+		h = mix(mix(h, p->prefix), p->router_port_guid);
+		h = mix(h, (uint64_t)p->any_prefix << 1 | p->any_router);
+	}
+	return h;
+}
+
+/* What the routing epoch stands for. Never 0. */
+static uint64_t digest(const struct job *j, const struct snap_content *c,
+                       const char *options)
+{
+	uint64_t h = digest_tables(digest_graph(1, j->disc.g), c);
 	const struct lft *t = &j->route.out.lft;
 	const struct lanes *l = &j->route.out.lanes;
 
@@ -492,6 +514,8 @@ static char *options_text(struct sweep *s)
 	return text;
 }
 
+_Static_assert((int)LIFE_TIMES_MAX == (int)SNAP_HOPS_MAX, "life times by hops");
+
 static void fill_content(struct sweep *s, struct snap_content *c)
 {
 	const struct config *conf = s->d.config;
@@ -507,6 +531,10 @@ static void fill_content(struct sweep *s, struct snap_content *c)
 	c->sm_priority = (uint8_t)conf->sm_priority;
 	c->sm_state = s->sm_state;
 	c->packet_life_time = (uint8_t)conf->subnet_timeout;
+	if (conf->path_life_times != NULL) {
+		(void)life_times_parse(conf->path_life_times, c->life_time_by_hops);
+	}
+	c->prefix_routes = conf->prefix_routes;
 	c->path_selection = (uint8_t)conf->path_selection;
 	c->sa_key = conf->sa_key;
 	memcpy(c->stage, j->stage, sizeof(c->stage));
@@ -536,10 +564,10 @@ int job_publish(struct sweep *s)
 	int ret = options == NULL ? -ENOMEM : job_attrs(s, &c);
 
 	if (ret == E_OK) {
-		ret = choose_epoch(s, digest(s->job, options));
+		fill_content(s, &c);
+		ret = choose_epoch(s, digest(s->job, &c, options));
 	}
 	if (ret == E_OK) {
-		fill_content(s, &c);
 		c.options_text = options;
 		c.epoch = s->epoch;
 		ret = snap_publish(s->d.snap, &c, sweep_now(s), &done);
