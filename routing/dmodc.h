@@ -11,11 +11,34 @@ struct guid_file;
 struct why;
 
 /*!
- * What dmodc knows of a tree before it fills tables. Private to routing/dmodc*.c.
+ * Trees by closed form: what the engines dmodc and fattree share (dmodc.c tells the
+ * idea). The tree and who reaches whom in it; dmodc_job.h has the tables.
  *
  * Rank 0 are the switches with hosts, each other switch is one above its lowest
  * neighbour. Links between switches of one rank are not used.
  */
+
+/*! How hosts are dealt over the ways up. */
+enum dmodc_deal_by {
+	DMODC_BY_NUMBER = 0,
+	DMODC_PASS_THROUGH =
+		1, /*!< by place on the switch, and by that of the switch higher up */
+	DMODC_CONVERGE =
+		2 /*!< in the middle of three ranks by the place of the switch alone */
+};
+
+/*! What an engine wants of it. */
+struct dmodc_rule {
+	const char *engine;            /*!< name, for messages */
+	const struct guid_file *roots; /*!< switches at the top, by their GUID or that of
+	                                  a host on them; NULL: none */
+	const bool *core; /*!< [n_switches] likewise; NULL: ranks are distances from the
+	                     switches with hosts */
+	const bool *last; /*!< [graph.n_ports] hosts that are numbered after all others;
+	                     NULL: none */
+	unsigned deal_by; /*!< enum dmodc_deal_by, for all that are not last */
+};
+
 enum { DMODC_NO_SLOT = 0xffff, DMODC_SLOTS_MAX = 254 };
 
 /*! The cables from a switch to one neighbour. */
@@ -52,8 +75,12 @@ struct dmodc_tree {
 	uint32_t *home;    /*!< [n_homes] switches with hosts, neighbours in the tree
 	                      together */
 	uint32_t n_homes;
-	uint32_t *col; /*!< [n] topological index of a switch's first host */
+	uint32_t *
+		col; /*!< [n] column of a switch's first host: hosts by home, then port */
 	uint32_t n_cols;
+	uint32_t *number; /*!< [n_cols] of a host, in the order in which they are dealt */
+	bool *stub;       /*!< [n] joins nothing new: a leaf that lost its hosts */
+	unsigned tiers;   /*!< ranks of switches that are no stubs */
 	uint32_t n_missing; /*!< uplinks that others of the same kind have */
 	uint32_t n_unused;  /*!< cables between switches of one rank */
 };
@@ -61,12 +88,11 @@ struct dmodc_tree {
 /*!
  * \brief Ranks, groups, slots, dividers and the order of hosts.
  *
- * \param roots  Switches at the top, by their GUID or that of a host on them; NULL: ranks
- * are distances from the switches with hosts. \retval E_UNSUITABLE  Not a tree, reason in
- * \a why. \retval -ENOMEM Cost: O(E log E).
+ * \retval E_UNSUITABLE  Not a tree, reason in \a why. \retval -ENOMEM
+ * Cost: O(E log E).
  */
 int dmodc_tree_init(struct dmodc_tree *t, const struct graph *g,
-                    const struct guid_file *roots, struct arena *a, struct why *why);
+                    const struct dmodc_rule *rule, struct arena *a, struct why *why);
 
 /*!
  * Who reaches whom by climbing k ranks, then descending: row k of a switch has a bit for
@@ -101,6 +127,9 @@ struct dmodc_line {
 	                      a switch that reaches them */
 	bool *left; /*!< [n] destinations that some switch of their part misses still */
 	uint32_t n_left;
+	uint32_t n_twisted; /*!< switches where a route by rank descends the line, then
+	                       climbs */
+	uint32_t twisted;   /*!< the first of them */
 };
 
 /*! \brief Cost: O(height * E * S / 64 + (S + E) log S). \retval -ENOMEM */

@@ -54,7 +54,7 @@ static bool fits(const struct dmodc_job *j, uint32_t group, uint32_t t, uint32_t
 static unsigned choose_up(const struct dmodc_job *j, uint32_t s, uint32_t t, uint32_t c,
                           const struct candidates *x, unsigned k)
 {
-	uint64_t turn = c / j->t.divider[j->t.rank[s]] / j->t.slots[s] + j->t.place[s];
+	uint64_t turn = dmodc_turn(j, j->t.rank[s], c) / j->t.slots[s] + j->t.place[s];
 	unsigned own = 0, n = 0;
 	uint8_t good[LISTED_MAX];
 
@@ -77,11 +77,12 @@ static unsigned choose_up(const struct dmodc_job *j, uint32_t s, uint32_t t, uin
 static uint8_t deal_up(const struct dmodc_job *j, uint32_t s, uint32_t t, uint32_t c,
                        const struct candidates *x, unsigned k)
 {
-	uint64_t turn = c / j->t.divider[j->t.rank[s]] / j->t.slots[s];
+	unsigned rank = j->t.rank[s], shift = dmodc_shift(j, rank);
+	uint64_t turn = dmodc_turn(j, rank, c) / j->t.slots[s];
 	unsigned at = choose_up(j, s, t, c, x, k);
 
-	return dmodc_port(j, &j->t.up.group[x->group[(at + j->k) % x->n]],
-	                  turn + j->k / x->n);
+	return dmodc_port(j, &j->t.up.group[x->group[(at + shift) % x->n]],
+	                  turn + shift / x->n);
 }
 
 /* The same downwards: with several neighbours, as two ranks below. */
@@ -89,8 +90,8 @@ static uint8_t deal_down(const struct dmodc_job *j, uint32_t s, uint32_t c,
                          const struct candidates *x)
 {
 	unsigned rank = j->t.rank[s];
-	uint64_t turn = c / j->t.divider[rank];
-	uint64_t at = rank < 2 ? c : c / j->t.divider[rank - 2];
+	uint64_t turn = dmodc_turn(j, rank, c);
+	uint64_t at = dmodc_turn(j, rank < 2 ? 0 : rank - 2, c);
 
 	return dmodc_port(j, &j->t.down.group[x->group[(at + j->k) % x->n]],
 	                  turn + j->k / x->n);
@@ -199,14 +200,14 @@ static void fill_down(const struct dmodc_job *j, uint32_t s, uint64_t *several)
 /* Port per slot; false when a slot is missing or has several cables. */
 static bool ports_by_slot(const struct dmodc_job *j, uint32_t s, uint8_t *ret)
 {
-	unsigned n = 0, slots = j->t.slots[s];
+	unsigned n = 0, slots = j->t.slots[s], shift = dmodc_shift(j, j->t.rank[s]);
 
 	for (uint32_t i = j->t.up.first[s]; i < j->t.up.first[s + 1]; i++) {
 		const struct dmodc_group *group = &j->t.up.group[i];
 
 		if (group->slot != DMODC_NO_SLOT) {
 			/* LID k of a port belongs to the k-th next slot */
-			ret[(group->slot + slots - j->k % slots) % slots] =
+			ret[(group->slot + slots - shift % slots) % slots] =
 				j->t.port[group->first];
 			n += group->n == 1;
 		}

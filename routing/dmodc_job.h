@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -11,25 +12,31 @@
 
 struct arena;
 struct lids;
+struct route_in;
+struct why;
 
 /*!
- * The state of one run of dmodc that its files share. Private to routing/dmodc*.c.
+ * Tables for a tree: the state of one run. An engine over this core makes a job with
+ * dmodc_job_init(), fills with dmodc_fill() and adds what is its own. The functions
+ * further down are those of routing/dmodc*.c.
  */
 
-/*! floor(column / divider) mod slots for all columns; shared by switches that deal alike.
- */
+/*! Turn mod slots for all columns; shared by switches that deal alike. */
 struct dmodc_deal {
 	unsigned rank, slots;
 	uint8_t *slot; /*!< [n_cols] */
 };
 
 struct dmodc_job {
+	const struct dmodc_rule *rule;
 	const struct graph *g;
 	const struct lids *lids;
 	struct lft *lft;
 	struct dmodc_tree t;
 	struct dmodc_reach reach;
 	struct dmodc_line line;
+	uint32_t *turn; /*!< [height + 1][n_cols] of a host at the switches of a rank:
+	                   number / divider */
 	struct dmodc_deal *deal; /*!< [n_deals] */
 	uint32_t n_deals;
 	const uint8_t **slot; /*!< [n] deal of each switch, NULL: no uplinks */
@@ -63,12 +70,43 @@ static inline uint64_t *dmodc_whole(const struct dmodc_job *j, uint32_t s, unsig
 	return j->whole + ((size_t)s * j->reach.rows + k) * j->reach.words;
 }
 
+/*! \brief Turn of a host at the switches of a rank; mod slots: its slot. */
+static inline uint32_t dmodc_turn(const struct dmodc_job *j, unsigned rank, uint32_t c)
+{
+	return j->turn[(size_t)rank * j->t.n_cols + c];
+}
+
+/*! Slots that LID k of a port lies further on at a rank, and what it turns by behind
+ * them: LIDs that meet again at one rank part at the next. */
+static inline unsigned dmodc_shift(const struct dmodc_job *j, unsigned rank)
+{
+	return rank ? j->k + (unsigned)(j->k / j->t.divider[rank]) : j->k;
+}
+
 /*! Of the cables to a neighbour the one whose turn it is. */
 static inline uint8_t dmodc_port(const struct dmodc_job *j,
                                  const struct dmodc_group *group, uint64_t turn)
 {
 	return j->t.port[group->first + (group->n == 1 ? 0 : turn % group->n)];
 }
+
+/*!
+ * \brief Tree, reach, line, order of dealing.
+ * \param tmp  Holds what \a j points to.
+ * \retval E_UNSUITABLE  Not a tree, reason in \a why. \retval -ENOMEM
+ * Cost: O(height * E * S / 64).
+ */
+int dmodc_job_init(struct dmodc_job *j, const struct dmodc_rule *rule,
+                   const struct route_in *in, struct arena *tmp, struct why *why);
+
+/*!
+ * \brief All entries, into j->lft. \retval -ENOMEM -ECANCELED
+ * Cost: O(S * L), little more where something is missing. Parallel.
+ */
+int dmodc_fill(struct dmodc_job *j, const _Atomic bool *cancel, struct arena *tmp);
+
+/*! \brief Says what is missing, unused or not joined by rank. */
+void dmodc_note(const struct dmodc_job *j, struct why *notes);
 
 /*! \brief Entries for all hosts with a route by rank; LIDs of this pass. Parallel. */
 void dmodc_fill_hosts(const struct dmodc_job *j);

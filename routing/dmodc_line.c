@@ -10,6 +10,12 @@
  * too: a switch takes a step down to one from which all routes only go down, or else, in
  * the order of the line, a step up to one that has any route. All destinations advance at
  * once, one bit each.
+ *
+ * The one place is two where a switch that stands above a plane has several neighbours in
+ * it, as edge switches have in a chassis with two cables to each: routes by rank come
+ * down to one of the neighbours and climb the line to that switch. These turns are
+ * counted; where there are any, only the proof tells whether routes over the line close a
+ * circle.
  */
 #include <errno.h>
 #include <string.h>
@@ -107,6 +113,27 @@ static void step(const struct work *x, uint32_t s, bool down)
 	}
 }
 
+/* Is there a neighbour above in the line, a rank up or a rank down? */
+static bool has_above(const struct work *x, const struct dmodc_groups *dir, uint32_t s)
+{
+	for (uint32_t i = dir->first[s]; i < dir->first[s + 1]; i++) {
+		if (x->l->pos[dir->group[i].to] < x->l->pos[s]) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void find_twisted(const struct work *x)
+{
+	for (uint32_t s = x->t->n; s-- > 0;) {
+		if (has_above(x, &x->t->up, s) && has_above(x, &x->t->down, s)) {
+			x->l->n_twisted++;
+			x->l->twisted = s;
+		}
+	}
+}
+
 static void find_left(const struct work *x)
 {
 	for (uint32_t s = 0; s < x->t->n; s++) {
@@ -161,6 +188,7 @@ int dmodc_line_init(struct dmodc_line *l, const struct dmodc_tree *t,
 	if (ret != E_OK) {
 		return ret;
 	}
+	find_twisted(&x);
 	find_by_rank(&x);
 	for (uint32_t p = t->n; p-- > 0;) {
 		step(&x, x.at[p], true);

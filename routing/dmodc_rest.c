@@ -110,7 +110,7 @@ static void fill_ports(const struct dmodc_job *j, uint32_t s, uint32_t t,
 		row[own.base + k] = port[k % n];
 	}
 	for (; c < end; c++) {
-		uint64_t turn = c / j->t.divider[j->t.rank[s]] + j->t.place[s];
+		uint64_t turn = (uint64_t)dmodc_turn(j, j->t.rank[s], c) + j->t.place[s];
 
 		for (uint32_t k = 0; j->base[c] && k < 1U << j->lmc[c]; k++) {
 			row[j->base[c] + k] = port[(turn + k) % n];

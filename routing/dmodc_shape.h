@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdint.h>
+
+#include "routing/dmodc.h"
+#include "routing/graph.h"
+
+/*! A plane of the ranks above, while they are numbered. */
+struct shape_plane {
+	uint32_t plane, parent; /*!< named by a switch */
+	uint32_t round;         /*!< planes of its system before it */
+	uint64_t system;
+};
+
+/*! Working memory of dmodc_tree_init(). Private to dmodc_tree.c and dmodc_planes.c. */
+struct shape {
+	struct dmodc_tree *t;
+	const struct graph *g;
+	const struct dmodc_rule *rule;
+	struct why *why;
+	struct arena *a;
+	uint32_t *queue;   /* [n] */
+	uint32_t *joined;  /* [n] union-find */
+	uint32_t *cluster; /* [n] the cluster of a switch among those of its rank and
+	                      below */
+	uint32_t *plane; /* [n] the plane of a switch among those of its rank and above */
+	uint32_t *number; /* [n] by plane: its slot in the plane that holds it */
+	struct shape_plane *planes; /* [n] */
+	uint32_t *count; /* [n] by plane, or by switch: members, when counting */
+};
+
+/*! \brief CAs and routers on a switch. */
+static inline uint32_t shape_hosts(const struct graph *g, uint32_t s)
+{
+	return g->host_first[s + 1] - g->host_first[s];
+}
+
+/* Sets of switches that grow together, in joined; named by their smallest member. */
+
+static inline void shape_reset(struct shape *x)
+{
+	for (uint32_t s = 0; s < x->t->n; s++) {
+		x->joined[s] = s;
+	}
+}
+
+static inline uint32_t shape_find(uint32_t *joined, uint32_t s)
+{
+	while (joined[s] != s) {
+		joined[s] = joined[joined[s]];
+		s = joined[s];
+	}
+	return s;
+}
+
+static inline void shape_join(uint32_t *joined, uint32_t a, uint32_t b)
+{
+	a = shape_find(joined, a);
+	b = shape_find(joined, b);
+	joined[a > b ? a : b] = a < b ? a : b;
+}
+
+/*! \brief Slots of uplinks, places, dividers, stubs. Needs ranks, groups and clusters. */
+void shape_planes(struct shape *x);
