@@ -73,5 +73,19 @@ struct spread {
  */
 int spread_run(const struct spread *in, struct lft *lft, struct arena *tmp);
 
+/*!
+ * \brief Moves routes off links that carry much more than the others, in tables made
+ *        elsewhere that follow \a in->hops and \a in->closer.
+ *
+ * Of \a in->hops only distances are used; what has none is not looked at. Same result on
+ * any number of threads.
+ *
+ * \param offset  Of the LID in its port's range: these are counted and moved, by
+ * themselves. \param tmp     Working memory: 2 bytes per (switch, host). \retval
+ * -ECANCELED -ENOMEM
+ */
+int spread_even_given(const struct spread *in, unsigned offset, struct lft *lft,
+                      struct arena *tmp);
+
 /*! \brief spread_closer_f for all shortest paths; \a ctx is the struct hops. */
 spread_closer_f spread_shortest;
