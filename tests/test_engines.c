@@ -42,6 +42,7 @@ static const struct {
 	{ "ft3 8", TREE },
 	{ "tree3 3 4 4 2 3", TREE },
 	{ "director 6 4 2 3 2", TREE },
+	{ "director 8 4 2 4 2 2", TREE },
 	{ "mesh 4x3 2", MESH },
 	{ "mesh 2x3x4 1", MESH },
 	{ "torus 4x4 2", OTHER },
@@ -76,6 +77,7 @@ static const struct promise {
 	{ "file", ANY, 1 },   { "dor", ANY, 1 },     { "sssp", ANY, 1 },
 	{ "dfsssp", ANY, 1 }, { "lash", ANY, 1 },    { "dmodc", TREE, 0.2 },
 	{ "ftree", TREE, 0 }, { "shortestpath", ANY, 1 },
+	{ "fattree", TREE, 0.2 },
 };
 
 /*
@@ -107,6 +109,9 @@ static const struct {
 	{ "shortestpath", "ft3 16", 0.05, 1.7 },
 	{ "shortestpath", "torus 6x6x6 1", 0, 1.3 },
 	{ "shortestpath", "jellyfish 64 8 4", 0, 1.45 },
+	{ "fattree", "ft2 18 9 9", 0, 1.0 },    { "fattree", "ft3 16", 0, 1.03 },
+	{ "fattree", "ft3 16", 0.0005, 1.2 },   { "fattree", "ft3 16", 0.01, 1.4 },
+	{ "fattree", "ft3 16", 0.05, 1.7 },     { "fattree", "tree3 4 8 8 4 4", 0, 1.35 },
 };
 
 static struct arena *arena;

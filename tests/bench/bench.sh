@@ -61,7 +61,13 @@ command -v jq >/dev/null || { say "jq is needed"; exit 2; }
 	route_bench ft3456 minhop ft3 24
 	route_bench ft11664 minhop ft3 36
 	route_bench ft11664f1 minhop ft3 36 --fail 0.01 --seed 1
-	for engine in updn ftree dmodc sssp dfsssp; do
+	for engine in minhop ftree fattree; do
+		for fail in 0.0005 0.01 0.05; do
+			route_bench "ft1024-$engine-$fail" "$engine" ft3 16 --fail "$fail" --seed 1
+		done
+	done
+	route_bench ft11664f1-fattree fattree ft3 36 --fail 0.01 --seed 1
+	for engine in updn ftree dmodc fattree sssp dfsssp; do
 		route_bench "ft11664-$engine" "$engine" ft3 36
 	done
 	route_bench ft11664-shortestpath shortestpath ft3 36

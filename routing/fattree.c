@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * fattree: the fat trees of the Omni-Path manual. Tiers, routes that climb and then
+ * descend, and sets of hosts that are balanced each by itself.
+ *
+ * The tree, the closed form that deals hosts over its ways up, what takes the place of
+ * what is missing, and why no circle of waiting links can arise are those of dmodc.c;
+ * what is the engine's own:
+ *
+ * Tiers. Tier 1 are the switches with hosts, each other is one above its lowest
+ * neighbour; where some hosts hang higher, the switches with many are tier 1. Or tiers
+ * are distances from the core switches, if these are named. How many there are is found;
+ * a number that is given has to agree.
+ *
+ * Sets. Hosts of route_last are numbered after all others, so that both have numbers
+ * without gaps, and each is dealt evenly by itself: compute and I/O nodes. The manual's
+ * sentence lists the compute nodes and says that they come first, its parameter says that
+ * they come last; for balance that is the same.
+ *
+ * Balance of what is broken. The closed form sees the uplinks of one switch at a time, so
+ * where several cables are missing some links further on get more than their share. Then
+ * routes are moved off these links, to others that climb and descend the same way.
+ *
+ * What has no such route at all, for instance two hosts on different core switches, is
+ * named and led over the line of dmodc.c, which has no credit loops either.
+ *
+ * What differs from opa-fm 10.14: up/down is a rule, not a preference among the shortest
+ * paths; a tier count that contradicts the fabric is refused; whatever has no tier is
+ * named and takes part as far as it can.
+ *
+ * Source: Cornelis CN5000 Omni-Path software manual, "Fabric Unicast Routing", "Fat
+ * Tree".
+ */
+#include "routing/fattree.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "conf/option.h"
+#include "routing/device_set.h"
+#include "routing/hops.h"
+#include "routing/lids.h"
+#include "routing/spread.h"
+
+static const struct fattree_options no_options = { .same_tier = true };
+
+/* ---- what is asked for ---- */
+
+/* Core switches by group. E_UNSUITABLE: none is here. */
+static int find_core(struct fattree *f, struct arena *a, struct why *why)
+{
+	const struct graph *g = f->in->g;
+	struct device_set set;
+	uint32_t n = 0;
+	bool *core;
+
+	if (!f->opt->core) {
+		why_add(why, "fattree: fattree_on_same_tier FALSE needs "
+		             "fattree_core_switches, "
+		             "the group of switches at the top");
+		return E_UNSUITABLE;
+	}
+	core = arena_array(a, g->n_switches, sizeof(*core));
+	if (!core || device_set_of(g, f->opt->core, a, &set) != E_OK) {
+		return -ENOMEM;
+	}
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		core[s] = device_set_has_switch(&set, g, s);
+		n += core[s];
+	}
+	if (n == 0 && g->n_switches) {
+		why_add(why,
+		        "fattree: no switch of group '%s' (fattree_core_switches) is in "
+		        "the fabric",
+		        f->opt->core->text);
+		return E_UNSUITABLE;
+	}
+	f->rule.core = core;
+	return E_OK;
+}
+
+/* Hosts that come last: all ports of a node of which one is in the group. */
+static int find_last(struct fattree *f, struct arena *a)
+{
+	const struct graph *g = f->in->g;
+	bool *last = arena_array(a, g->n_ports, sizeof(*last));
+	struct device_set set;
+
+	if (!last || device_set_of(g, f->opt->last, a, &set) != E_OK) {
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < g->host_first[g->n_switches]; i++) {
+		const struct node *n = &g->nodes[g->ports[g->hosts[i]].node];
+
+		for (uint32_t p = 1; p <= n->n_ports && !last[g->hosts[i]]; p++) {
+			last[g->hosts[i]] = device_set_has(&set, n->first_port + p);
+		}
+		f->n_last += last[g->hosts[i]];
+	}
+	f->rule.last = last;
+	return E_OK;
+}
+
+static int fattree_init(struct fattree *f, const struct route_in *in, struct arena *a,
+                        struct why *why)
+{
+	const struct fattree_options *o = in->options ? in->options : &no_options;
+	int ret = E_OK;
+
+	*f = (struct fattree){ .in = in, .opt = o, .rule = { .engine = "fattree" } };
+	f->rule.deal_by = (o->pass_through ? DMODC_PASS_THROUGH : 0U) |
+	                  (o->converge ? DMODC_CONVERGE : 0U);
+	if (!o->same_tier) {
+		ret = find_core(f, a, why);
+	}
+	if (ret == E_OK && o->last) {
+		ret = find_last(f, a);
+	}
+	return ret;
+}
+
+static int check_tiers(const struct fattree *f, const struct dmodc_tree *t,
+                       struct why *why)
+{
+	uint32_t given = f->opt->tier_count;
+
+	/* switches that join nothing are in a tier above or in none */
+	if (!given || (given >= t->tiers && given <= t->height + 1)) {
+		return E_OK;
+	}
+	why_add(why,
+	        "fattree: fattree_tier_count is %" PRIu32
+	        ", but the fabric has %u tiers%s; set it to that, or to 0 to have tiers "
+	        "found",
+	        given, t->tiers,
+	        f->opt->same_tier ? " above its hosts" : " below its core switches");
+	return E_UNSUITABLE;
+}
+
+/* Options that contradict each other or the fabric. */
+static int fattree_check(const struct route_in *in, struct why *why)
+{
+	struct arena *tmp = arena_new();
+	struct why notes = { "" };
+	struct dmodc_tree t;
+	struct fattree f;
+	int ret = tmp ? fattree_init(&f, in, tmp, &notes) : -ENOMEM;
+
+	if (ret == E_OK) {
+		ret = dmodc_tree_init(&t, in->g, &f.rule, tmp, &notes);
+	}
+	if (ret == E_OK) {
+		ret = check_tiers(&f, &t, &notes);
+	}
+	if (ret == E_UNSUITABLE) {
+		why_add(why, "%s", notes.text);
+	}
+	arena_free(tmp);
+	return ret;
+}
+
+/* ---- balance of broken trees ---- */
+
+static uint32_t cables_up(const struct dmodc_tree *t, uint32_t s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = t->up.first[s]; i < t->up.first[s + 1]; i++) {
+		n += t->up.group[i].n;
+	}
+	return n;
+}
+
+/* Has a switch fewer cables up than others of its rank? */
+static bool is_broken(const struct dmodc_tree *t)
+{
+	for (unsigned r = 0; r + 1 < t->tiers; r++) {
+		uint32_t most = 0, least = UINT32_MAX;
+
+		for (uint32_t i = t->rank_first[r]; i < t->rank_first[r + 1]; i++) {
+			uint32_t n = cables_up(t, t->by_rank[i]);
+
+			if (!t->stub[t->by_rank[i]]) {
+				most = n > most ? n : most;
+				least = n < least ? n : least;
+			}
+		}
+		if (least < most) {
+			return true;
+		}
+	}
+	return false;
+}
+
+struct climbs {
+	const struct dmodc_tree *t;
+	struct hops hops;
+};
+
+/* spread_closer_f: climbs where it must, else descends. */
+static void next_by_rank(const void *ctx, uint32_t s, uint32_t t,
+                         const struct sw_link *link, uint32_t n_links, unsigned max,
+                         struct spread_ports *ret)
+{
+	const struct climbs *x = ctx;
+	const uint8_t *rank = x->t->rank;
+	unsigned d = hops_between(&x->hops, s, t), n = 0;
+	int step = d + rank[t] > rank[s] ? 1 : -1;
+
+	for (uint32_t i = 0; i < n_links && n < max; i++) {
+		uint32_t to = link[i].to;
+
+		if (rank[to] == rank[s] + step &&
+		    hops_between(&x->hops, to, t) + 1 == d) {
+			ret->port[n] = link[i].port;
+			ret->to[n++] = to;
+		}
+	}
+	ret->n = n;
+}
+
+/* Hops by rank: k up, then down to the destination's rank. */
+static void find_hops(const struct dmodc_job *j, struct hops *h, uint32_t s)
+{
+	for (unsigned k = 0; k < j->reach.rows; k++) {
+		const uint64_t *row = dmodc_row(&j->reach, s, k);
+
+		for (uint32_t w = 0; w < j->reach.words; w++) {
+			for (uint64_t b = row[w]; b; b &= b - 1) {
+				uint32_t t = w * 64 + (uint32_t)__builtin_ctzll(b);
+
+				h->dist[(size_t)s * h->stride + t] =
+					(uint8_t)(2 * k + j->t.rank[s] - j->t.rank[t]);
+			}
+		}
+	}
+}
+
+static int even_out(const struct fattree *f, struct dmodc_job *j, struct arena *tmp)
+{
+	struct climbs x = { .t = &j->t };
+	const struct spread in = { .g = j->g,
+		                   .lids = j->lids,
+		                   .hops = &x.hops,
+		                   .closer = next_by_rank,
+		                   .ctx = &x,
+		                   .cancel = f->in->cancel };
+	int ret;
+
+	if (j->t.height >= HOPS_NONE / 2) {
+		return E_OK;
+	}
+	ret = hops_alloc(&x.hops, j->t.n, tmp);
+	if (ret != E_OK) {
+		return ret == E_RANGE ? E_OK : ret;
+	}
+#pragma omp parallel for schedule(static)
+	for (uint32_t s = 0; s < j->t.n; s++) {
+		find_hops(j, &x.hops, s);
+	}
+	return spread_even_given(&in, 0, j->lft, tmp);
+}
+
+/* ---- the whole ---- */
+
+static int compute(struct fattree *f, struct dmodc_job *j, struct arena *tmp,
+                   struct why *notes)
+{
+	int ret = dmodc_job_init(j, &f->rule, f->in, tmp, notes);
+
+	if (ret == E_OK) {
+		ret = dmodc_fill(j, f->in->cancel, tmp);
+	}
+	if (ret == E_OK && is_broken(&j->t)) {
+		ret = even_out(f, j, tmp);
+	}
+	return ret;
+}
+
+static int fattree_route(const struct route_in *in, struct arena *a,
+                         struct route_out *ret)
+{
+	struct arena *tmp = arena_new();
+	struct lft lft;
+	struct dmodc_job j = { .lft = &lft };
+	struct fattree f;
+	int ret_code = tmp ? fattree_init(&f, in, tmp, &ret->notes) : -ENOMEM;
+
+	if (ret_code == E_OK) {
+		ret_code = lft_init(&lft, in->g->n_switches, in->lids->top, a);
+	}
+	if (ret_code == E_OK) {
+		ret_code = compute(&f, &j, tmp, &ret->notes);
+	}
+	if (ret_code == E_OK) {
+		fattree_note(&f, &j, &ret->notes);
+		ret->lft = lft;
+		ret->lanes = (struct lanes){ .n = 1 };
+		ret->beyond_rule = j.line.n_twisted != 0;
+	}
+	arena_free(tmp);
+	return ret_code;
+}
+
+#define MEMBER(m) .offset = offsetof(struct fattree_options, m)
+#define XML(key) .xml = "Sm/FatTreeTopology/" key
+
+/* clang-format off */
+static const struct option_row fattree_rows[] = {
+	{ .name = "fattree_tier_count", .type = OPT_UINT, MEMBER(tier_count), .def = "0", .max = 10,
+	  XML("TierCount"),
+	  .help = "Tiers of switches that the fat tree has; 0: they are found" },
+	{ .name = "fattree_on_same_tier", .type = OPT_BOOL, MEMBER(same_tier), .def = "TRUE",
+	  XML("FIsOnSameTier"),
+	  .help = "All hosts hang on switches of the lowest tier; FALSE: tiers are counted from "
+	          "fattree_core_switches" },
+	{ .name = "fattree_core_switches", .type = OPT_DEVICE_GROUP, MEMBER(core),
+	  XML("CoreSwitches"), .arg = "GROUP",
+	  .help = "Device group of the switches at the top of the tree" },
+	{ .name = "fattree_route_last", .type = OPT_DEVICE_GROUP, MEMBER(last),
+	  XML("RouteLast"), .arg = "GROUP",
+	  .help = "Device group of hosts that are routed after all others, each set balanced by itself" },
+	{ .name = "fattree_pass_through", .type = OPT_BOOL, MEMBER(pass_through), .def = "FALSE",
+	  XML("PassThrough"),
+	  .help = "Choose ways up by the place of a host on its switch, the same at every switch" },
+	{ .name = "fattree_converge", .type = OPT_BOOL, MEMBER(converge), .def = "FALSE",
+	  XML("Converge"),
+	  .help = "In a tree of three tiers, lead all hosts of a switch through the same core switches" },
+	{ .name = NULL },
+};
+/* clang-format on */
+
+const struct engine engine_fattree = {
+	.name = "fattree",
+	.summary = "Fat trees of Omni-Path: tiers, core switches, sets of hosts balanced "
+		   "apart",
+	.flags = ENGINE_DEADLOCK_FREE,
+	.deadlock_free_order = 15,
+	.options = fattree_rows,
+	.opt_size = sizeof(struct fattree_options),
+	.check = fattree_check,
+	.route = fattree_route,
+};
