@@ -23,8 +23,6 @@
 #include "sa/record.h"
 #include "sa/wire.h"
 
-enum { RESPONSE_DEFAULT_BYTES = 64 << 20 };
-
 uint16_t sa_status(int ret)
 {
 	switch (ret) {
@@ -188,7 +186,7 @@ static void collect(struct snap_reader *r, const struct sa_limits *l,
 		.max = q->table             ? SIZE_MAX
 		       : q->attr->get_first ? 1
 		                            : 2,
-		.max_bytes = l->max_response ? l->max_response : RESPONSE_DEFAULT_BYTES,
+		.max_bytes = l->max_response ? l->max_response : SA_RESPONSE_BYTES,
 	};
 
 	(void)sa_collect(r, q, &out);
@@ -196,6 +194,7 @@ static void collect(struct snap_reader *r, const struct sa_limits *l,
 	reply->cap = out.cap;
 	uint16_t status = outcome(q, &out);
 	bool ok = status == UMAD_STATUS_SUCCESS;
+	reply->large = out.ret == E_FULL ? sa_reply_attr(q->attr)->name : NULL;
 	put_header(in, status, ok && q->attr->reply ? q->attr->reply->id : 0,
 	           ok ? out.n : 0, out.stride, q->table && ok, reply);
 }
@@ -218,6 +217,7 @@ int sa_answer(struct snap_reader *r, const struct sa_limits *l, const uint8_t *m
 	if (err != E_OK) {
 		return err;
 	}
+	ret->large = NULL;
 	uint16_t status = r == NULL ? UMAD_STATUS_BUSY : supported(&in, key != 0, &attr);
 	if (status != UMAD_STATUS_SUCCESS) {
 		put_header(&in, status, 0, 0, 0, false, ret);

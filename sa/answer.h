@@ -17,9 +17,12 @@ struct sa_limits {
 	size_t max_response;     /*!< bytes of a table with its header, beyond: NO_RESOURCES; 0: 64 MiB */
 };
 
+enum { SA_RESPONSE_BYTES = 64 << 20 };
+
 struct sa_reply {
 	uint8_t *data;           /*!< whole MAD incl. RMPP and SA header; grown by realloc, reuse it */
 	size_t len, cap;
+	const char *large;       /*!< name of the attribute whose table was refused for its size, NULL: none; static */
 };
 
 /*! \brief MAD status (with the SA class's upper byte) for any value of enum err or -errno. */
@@ -50,13 +53,16 @@ void sa_reply_done(struct sa_reply *r);
 struct sa_server;
 
 struct sa_counters {
-	uint64_t requests, answered, dropped_malformed, dropped_key, dropped_overload, no_records, records;
+	uint64_t requests, answered, dropped_malformed, dropped_key, dropped_overload, dropped_standby,
+		refused_large, no_records, records;
 };
 
 int sa_server_new(struct transport *t, struct snap_writer *w, const struct sa_limits *l, struct sa_server **ret);
 void sa_server_free(struct sa_server *s);
 
 struct mad_msg;
-/*! \brief Queues a copy of a request. When the queue is full, replies BUSY at once. Any thread. */
+/*! \brief Queues a copy of a request. When the queue is full, replies BUSY at once, to it or to one of whoever has most waiting. Any thread. */
 void sa_server_push(struct sa_server *s, const struct mad_msg *m);
+/*! \brief Counts a request that is dropped because another subnet manager is master. Any thread. */
+void sa_server_standby(struct sa_server *s);
 void sa_server_counters(struct sa_server *s, struct sa_counters *ret);

@@ -2,11 +2,12 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * The SA answer thread. The fabric thread pushes copies of requests into a ring of fixed
- * size; this thread takes them out in batches, pins the snapshot once per batch (so each
- * answer is from exactly one epoch), answers and sends. When the ring is full the one who
- * pushes answers BUSY, so that no client waits for nothing. An idle thread pins again
- * every second: an old epoch is not kept longer than that.
+ * The SA answer thread. The fabric thread pushes copies of requests into a queue that is
+ * fair to requesters (fair_queue.h); this thread takes them out in batches, pins the
+ * snapshot once per batch (so each answer is from exactly one epoch), answers and sends.
+ * When the queue is full the one who pushes answers BUSY, to the new request or to one
+ * that gives way to it, so that no client waits for nothing. An idle thread lets its
+ * epoch go.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -15,9 +16,11 @@
 #include <time.h>
 
 #include "conf/err.h"
+#include "conf/log.h"
 #include "db/reader.h"
 #include "db/snapshot.h"
 #include "sa/answer.h"
+#include "sa/fair_queue.h"
 #include "sa/transport.h"
 #include "sa/wire.h"
 
@@ -25,14 +28,12 @@ enum {
 	QUEUE = 8192,
 	BATCH = 64,
 	KEEP_REPLY_BYTES = 1 << 20, /* the memory of a larger table is given back */
-	SEND_TRIES = 200 /* a full transport is asked again after a millisecond */
+	SEND_TRIES = 200, /* a full transport is asked again after a millisecond */
+	LARGE_LINES = 5,  /* log lines about refused tables */
+	LARGE_LINES_MS = 60000
 };
 
-struct request {
-	struct mad_addr addr;
-	size_t len;
-	uint8_t mad[MAD_BYTES]; /* no request that is served needs more */
-};
+static const char *const source = "sa";
 
 struct sa_server {
 	struct transport *transport;
@@ -42,16 +43,17 @@ struct sa_server {
 	pthread_mutex_t lock;
 	pthread_cond_t more;
 	/* under the lock */
-	struct request *ring;
-	unsigned first, n;
+	struct fair_queue *queue;
 	struct sa_reply busy; /* of those who push */
+	struct fair_request victim;
 	/* the thread's own */
-	struct request *batch;
+	struct fair_request *batch;
 	struct sa_reply reply;
+	struct log_limit large_lines;
 	atomic_bool stop;
 	/* counters */
 	atomic_uint_fast64_t requests, answered, dropped_malformed, dropped_key,
-		dropped_overload, no_records, records;
+		dropped_overload, dropped_standby, refused_large, no_records, records;
 };
 
 static void count(atomic_uint_fast64_t *counter, uint64_t n)
@@ -100,12 +102,41 @@ static void count_reply(struct sa_server *s, const struct sa_reply *reply)
 	}
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* A table that is larger than what MADs are for: who asked, and where to ask instead. */
+static void tell_large(struct sa_server *s, const struct fair_request *q,
+                       const struct sa_reply *reply)
+{
+	unsigned skipped;
+
+	count(&s->refused_large, 1);
+	if (log_allowed(&s->large_lines, now_ms(), LARGE_LINES, LARGE_LINES_MS,
+	                &skipped)) {
+		log_warning(source,
+		            "LID %u asks for %s of more than %zu bytes "
+		            "(sa_max_response): refused; GET /v1/records/%s streams it%s",
+		            q->addr.lid, reply->large, s->limits.max_response,
+		            reply->large,
+		            skipped ? " (more such requests not shown)" : "");
+	}
+}
+
 /* Answers one request with reader \a r (NULL: BUSY) into \a reply and sends it. */
-static void serve(struct sa_server *s, struct snap_reader *r, const struct request *q,
-                  struct sa_reply *reply, unsigned tries)
+static void serve(struct sa_server *s, struct snap_reader *r,
+                  const struct fair_request *q, struct sa_reply *reply, unsigned tries)
 {
 	int ret = sa_answer(r, &s->limits, q->mad, q->len, q->addr.lid, reply);
 
+	if (ret == E_OK && reply->large != NULL) {
+		tell_large(s, q, reply);
+	}
 	if (ret == E_OK) {
 		ret = send_reply(s, &q->addr, reply, tries);
 	}
@@ -118,6 +149,10 @@ static void serve(struct sa_server *s, struct snap_reader *r, const struct reque
 	case -EPERM: count(&s->dropped_key, 1); break;
 	default: count(&s->dropped_overload, 1); break;
 	}
+}
+
+static void give_back(struct sa_reply *reply)
+{
 	if (reply->cap > KEEP_REPLY_BYTES) {
 		sa_reply_done(reply);
 	}
@@ -129,19 +164,24 @@ static unsigned take(struct sa_server *s)
 	unsigned n = 0;
 
 	pthread_mutex_lock(&s->lock);
-	if (s->n == 0) {
+	if (fair_queue_length(s->queue) == 0) {
 		snap_unpin(s->reader);
 	}
-	while (s->n == 0 && !s->stop) {
+	while (fair_queue_length(s->queue) == 0 && !s->stop) {
 		pthread_cond_wait(&s->more, &s->lock);
 	}
-	while (!s->stop && n < BATCH && s->n > 0) {
-		s->batch[n++] = s->ring[s->first];
-		s->first = (s->first + 1) % QUEUE;
-		s->n--;
+	while (!s->stop && n < BATCH && fair_queue_pop(s->queue, &s->batch[n])) {
+		n++;
 	}
 	pthread_mutex_unlock(&s->lock);
 	return n;
+}
+
+static void charge(struct sa_server *s, const struct fair_request *q, size_t bytes)
+{
+	pthread_mutex_lock(&s->lock);
+	fair_queue_charge(s->queue, q->line, bytes);
+	pthread_mutex_unlock(&s->lock);
 }
 
 static void *run(void *arg)
@@ -153,6 +193,10 @@ static void *run(void *arg)
 		struct snap_reader *r = snap_pin(s->reader) == E_OK ? s->reader : NULL;
 		for (unsigned i = 0; i < n; i++) {
 			serve(s, r, &s->batch[i], &s->reply, SEND_TRIES);
+			if (s->reply.len > MAD_BYTES) {
+				charge(s, &s->batch[i], s->reply.len);
+			}
+			give_back(&s->reply);
 		}
 	}
 	return NULL;
@@ -163,7 +207,7 @@ static void free_parts(struct sa_server *s)
 	snap_reader_close(s->reader);
 	sa_reply_done(&s->reply);
 	sa_reply_done(&s->busy);
-	free(s->ring);
+	fair_queue_free(s->queue);
 	free(s->batch);
 	free(s);
 }
@@ -184,9 +228,14 @@ int sa_server_new(struct transport *t, struct snap_writer *w, const struct sa_li
 	}
 	s->transport = t;
 	s->limits = *l;
-	s->ring = calloc(QUEUE, sizeof(*s->ring));
+	if (s->limits.max_response == 0) {
+		s->limits.max_response = SA_RESPONSE_BYTES;
+	}
 	s->batch = calloc(BATCH, sizeof(*s->batch));
-	int err = s->ring && s->batch ? snap_reader_local(w, &s->reader) : -ENOMEM;
+	int err = s->batch ? fair_queue_new(QUEUE, &s->queue) : -ENOMEM;
+	if (err == E_OK) {
+		err = snap_reader_local(w, &s->reader);
+	}
 	if (err == E_OK) {
 		err = start(s);
 	}
@@ -213,29 +262,35 @@ void sa_server_free(struct sa_server *s)
 	free_parts(s);
 }
 
-static void copy_request(struct request *to, const struct mad_msg *m)
+/* BUSY to a request that finds no room, or has to make some. */
+static void refuse(struct sa_server *s, const struct fair_request *q)
 {
-	to->addr = m->addr;
-	to->len = m->len < MAD_BYTES ? m->len : MAD_BYTES;
-	memcpy(to->mad, m->data, to->len);
+	count(&s->dropped_overload, 1);
+	serve(s, NULL, q, &s->busy, 1);
 }
 
 void sa_server_push(struct sa_server *s, const struct mad_msg *m)
 {
-	struct request q;
+	struct fair_request q = { .addr = m->addr };
 
 	count(&s->requests, 1);
 	pthread_mutex_lock(&s->lock);
-	if (s->n < QUEUE) {
-		copy_request(&s->ring[(s->first + s->n) % QUEUE], m);
-		s->n++;
-		pthread_cond_signal(&s->more);
-	} else {
-		copy_request(&q, m);
-		count(&s->dropped_overload, 1);
-		serve(s, NULL, &q, &s->busy, 1);
+	switch (fair_queue_push(s->queue, m, &s->victim)) {
+	case FAIR_TAKEN: pthread_cond_signal(&s->more); break;
+	case FAIR_EVICTED: refuse(s, &s->victim); break;
+	case FAIR_REFUSED:
+		q.len = (uint32_t)(m->len < MAD_BYTES ? m->len : MAD_BYTES);
+		memcpy(q.mad, m->data, q.len);
+		refuse(s, &q);
+		break;
 	}
 	pthread_mutex_unlock(&s->lock);
+}
+
+void sa_server_standby(struct sa_server *s)
+{
+	count(&s->requests, 1);
+	count(&s->dropped_standby, 1);
 }
 
 void sa_server_counters(struct sa_server *s, struct sa_counters *ret)
@@ -246,6 +301,8 @@ void sa_server_counters(struct sa_server *s, struct sa_counters *ret)
 		.dropped_malformed = s->dropped_malformed,
 		.dropped_key = s->dropped_key,
 		.dropped_overload = s->dropped_overload,
+		.dropped_standby = s->dropped_standby,
+		.refused_large = s->refused_large,
 		.no_records = s->no_records,
 		.records = s->records,
 	};

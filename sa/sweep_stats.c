@@ -16,12 +16,18 @@
 const char *phase_name(enum phase p)
 {
 	static const char *const names[PHASE_COUNT] = {
-		[PHASE_IDLE] = "idle",           [PHASE_LIGHT] = "light",
-		[PHASE_POLL] = "standby",        [PHASE_DISCOVER] = "discover",
-		[PHASE_OTHER_SMS] = "other-sms", [PHASE_READ_TABLES] = "read-tables",
-		[PHASE_ROUTE] = "route",         [PHASE_PORTS] = "ports",
-		[PHASE_QOS] = "qos",             [PHASE_TABLES] = "tables",
-		[PHASE_ARM] = "arm",             [PHASE_ACTIVATE] = "activate",
+		[PHASE_IDLE] = "idle",
+		[PHASE_LIGHT] = "light",
+		[PHASE_POLL] = "standby",
+		[PHASE_DISCOVER] = "discover",
+		[PHASE_OTHER_SMS] = "other-sms",
+		[PHASE_READ_TABLES] = "read-tables",
+		[PHASE_ROUTE] = "route",
+		[PHASE_PORTS] = "ports",
+		[PHASE_QOS] = "qos",
+		[PHASE_TABLES] = "tables",
+		[PHASE_ARM] = "arm",
+		[PHASE_ACTIVATE] = "activate",
 	};
 
 	return names[p];
@@ -98,6 +104,9 @@ static void sa_figures(struct sweep *s)
 	stats_set(s->d.stats, "sa_dropped_total{reason=\"key\"}", (double)c.dropped_key);
 	stats_set(s->d.stats, "sa_dropped_total{reason=\"overload\"}",
 	          (double)c.dropped_overload);
+	stats_set(s->d.stats, "sa_dropped_total{reason=\"standby\"}",
+	          (double)c.dropped_standby);
+	stats_set(s->d.stats, "sa_refused_large_total", (double)c.refused_large);
 }
 
 static void sweep_figures(struct sweep *s)

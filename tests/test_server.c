@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 
+#include "conf/log.h"
 #include "sa/answer.h"
 #include "sa/transport.h"
 #include "tests/query_fixture.h"
@@ -18,8 +19,10 @@ struct sink {
 	pthread_cond_t changed;
 	uint16_t status[MESSAGES];
 	uint32_t lid[MESSAGES];
+	unsigned order[MESSAGES]; /* how many were sent before it */
 	unsigned n, refuse;
-	bool held; /* the answer thread waits inside send */
+	bool held;  /* the answer thread has to wait inside send */
+	bool stuck; /* and does */
 	pthread_t owner;
 };
 
@@ -27,6 +30,14 @@ static unsigned tid_of(const struct mad_msg *m)
 {
 	return (unsigned)m->data[12] << 24 | (unsigned)m->data[13] << 16 |
 	       (unsigned)m->data[14] << 8 | m->data[15];
+}
+
+static void hold(struct sink *s, bool held)
+{
+	pthread_mutex_lock(&s->lock);
+	s->held = held;
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
 }
 
 static int sink_send(struct transport *t, const struct mad_msg *m)
@@ -37,8 +48,11 @@ static int sink_send(struct transport *t, const struct mad_msg *m)
 
 	pthread_mutex_lock(&s->lock);
 	while (s->held && !pthread_equal(pthread_self(), s->owner)) {
+		s->stuck = true;
+		pthread_cond_broadcast(&s->changed);
 		pthread_cond_wait(&s->changed, &s->lock);
 	}
+	s->stuck = false;
 	if (s->refuse > 0) {
 		s->refuse--;
 		ret = -EAGAIN;
@@ -48,6 +62,7 @@ static int sink_send(struct transport *t, const struct mad_msg *m)
 		          m->addr.qkey == 0x80010000);
 		s->status[tid] = (uint16_t)(m->data[4] << 8 | m->data[5]);
 		s->lid[tid] = m->addr.lid;
+		s->order[tid] = s->n;
 		s->n++;
 		pthread_cond_broadcast(&s->changed);
 	}
@@ -82,7 +97,8 @@ static void stop(void)
 	sa_server_free(NULL);
 }
 
-static void push(unsigned tid, uint32_t lid, uint8_t method)
+/* A request of one LID for the NodeRecord of another. */
+static void push_from(unsigned tid, uint32_t from, uint32_t lid, uint8_t method)
 {
 	uint8_t mad[256] = { 1,
 		             3,
@@ -95,13 +111,18 @@ static void push(unsigned tid, uint32_t lid, uint8_t method)
 		             [17] = 0x11,
 		             [55] = 1 };
 	struct mad_msg m = { .mgmt_class = 3,
-		             .addr = { .lid = 7 + tid, .qpn = 1 },
+		             .addr = { .lid = from, .qpn = 1 },
 		             .len = 256,
 		             .data = mad };
 
 	mad[56] = (uint8_t)(lid >> 8);
 	mad[57] = (uint8_t)lid;
 	sa_server_push(server, &m);
+}
+
+static void push(unsigned tid, uint32_t lid, uint8_t method)
+{
+	push_from(tid, 7 + tid, lid, method);
 }
 
 static void wait_for(unsigned n)
@@ -152,31 +173,95 @@ START_TEST(counts)
 }
 END_TEST
 
-/* The transport is stuck: the queue fills, then the one who pushes answers BUSY. */
+/* The answer thread waits in send with the first request, so the queue is ours. */
+static void get_stuck(uint32_t lid)
+{
+	hold(&sink, true);
+	push(0, lid, 1);
+	pthread_mutex_lock(&sink.lock);
+	while (!sink.stuck) {
+		pthread_cond_wait(&sink.changed, &sink.lock);
+	}
+	pthread_mutex_unlock(&sink.lock);
+}
+
+/* The transport is stuck: the queue fills, then whoever pushes hears BUSY. */
 START_TEST(overload)
 {
 	struct sa_counters c;
 	uint32_t lid = world_end(w, HOST + 1).base_lid;
+	unsigned busy = 0;
 
-	sink.held = true;
-	for (unsigned i = 0; i < MESSAGES; i++) {
-		push(i, lid, 1);
+	get_stuck(lid);
+	for (unsigned i = 1; i < MESSAGES; i++) {
+		push_from(i, 7, lid, 1);
 	}
 	ck_assert_uint_eq(sink.status[MESSAGES - 1], 1);
 	ck_assert_uint_eq(sink.status[0], UNSENT);
 	sa_server_counters(server, &c);
-	ck_assert_uint_ge(c.dropped_overload, MESSAGES - 8192 - 64);
-	pthread_mutex_lock(&sink.lock);
-	sink.held = false;
-	pthread_cond_broadcast(&sink.changed);
-	pthread_mutex_unlock(&sink.lock);
+	ck_assert_uint_eq(c.dropped_overload, MESSAGES - 1 - 8192);
+	hold(&sink, false);
 	wait_for(MESSAGES);
-	unsigned busy = 0;
 	for (unsigned i = 0; i < MESSAGES; i++) {
 		ck_assert(sink.status[i] <= 1);
 		busy += sink.status[i];
 	}
 	ck_assert_uint_eq(busy, c.dropped_overload);
+}
+END_TEST
+
+/* One who floods does not keep others out: their requests take the place of his, and they
+ * need not wait for his. */
+START_TEST(flood)
+{
+	enum { GOOD = 9000 };
+	uint32_t lid = world_end(w, HOST + 1).base_lid;
+
+	get_stuck(lid);
+	for (unsigned i = 1; i < GOOD; i++) {
+		push_from(i, 7, lid, 1);
+	}
+	for (unsigned i = GOOD; i < GOOD + 100; i++) {
+		push_from(i, 1000 + i % 10, lid, 1);
+	}
+	for (unsigned i = GOOD; i < GOOD + 100; i++) {
+		ck_assert_uint_eq(sink.status[i], UNSENT);
+	}
+	hold(&sink, false);
+	wait_for(GOOD + 100);
+	for (unsigned i = GOOD; i < GOOD + 100; i++) {
+		ck_assert_uint_eq(sink.status[i], 0);
+		ck_assert_uint_lt(sink.order[i], GOOD + 100 - 6500);
+	}
+}
+END_TEST
+
+/* A table that is too large is refused and counted. */
+START_TEST(large_table)
+{
+	struct sa_limits limits = { .sa_key = 1, .max_response = 56 + 112 };
+	struct sa_counters c;
+
+	sa_server_free(server);
+	ck_assert_int_eq(sa_server_new(&sink.t, w->w, &limits, &server), E_OK);
+	log_set_level((enum log_level) - 1);
+	push(0, 1, 0x12); /* LID 1 alone */
+	uint8_t mad[256] = { 1, 3, 2, 0x12, [15] = 1, [17] = 0x11 };
+	struct mad_msg m = {
+		.mgmt_class = 3, .addr = { .lid = 9, .qpn = 1 }, .len = 256, .data = mad
+	};
+	sa_server_push(server, &m); /* all nodes */
+	wait_for(2);
+	ck_assert_uint_eq(sink.status[0], 0);
+	ck_assert_uint_eq(sink.status[1], 0x0100);
+	do {
+		sa_server_counters(server, &c);
+	} while (c.answered < 2);
+	ck_assert_uint_eq(c.refused_large, 1);
+	sa_server_standby(server);
+	sa_server_counters(server, &c);
+	ck_assert_uint_eq(c.dropped_standby, 1);
+	ck_assert_uint_eq(c.requests, 3);
 }
 END_TEST
 
@@ -235,6 +320,8 @@ int main(void)
 	tcase_add_test(tc, answers_all);
 	tcase_add_test(tc, counts);
 	tcase_add_test(tc, overload);
+	tcase_add_test(tc, flood);
+	tcase_add_test(tc, large_table);
 	tcase_add_test(tc, full_transport_is_asked_again);
 	tcase_add_test(tc, follows_publishes);
 	tcase_add_test(tc, before_the_first_publish);

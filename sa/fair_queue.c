@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "sa/fair_queue.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/err.h"
+
+enum {
+	LINE_BITS = 10,
+	LINES = 1 << LINE_BITS,
+	TURN_BYTES = 4096 /* sixteen answers of one MAD */
+};
+
+#define NONE UINT32_MAX
+
+struct slot {
+	struct fair_request request;
+	uint32_t next; /* behind it in its line, or the next free slot */
+};
+
+/* Requests of one line; lines that have some are in a list of their own. */
+struct line {
+	uint32_t first, last, n;
+	uint32_t next;  /* active line behind it */
+	uint64_t debt;  /* bytes that it was given beyond its turns */
+	uint64_t empty; /* value of fair_queue.empty when the debt was made */
+};
+
+struct fair_queue {
+	struct slot *slots;
+	uint32_t free; /* first free slot */
+	unsigned n, capacity;
+	uint32_t first, last; /* of the active lines */
+	uint64_t empty; /* how often nothing waited: debts from before are forgiven */
+	struct line lines[LINES];
+};
+
+int fair_queue_new(unsigned capacity, struct fair_queue **ret)
+{
+	struct fair_queue *q = calloc(1, sizeof(*q));
+
+	if (q == NULL) {
+		return -ENOMEM;
+	}
+	q->slots = calloc(capacity, sizeof(*q->slots));
+	if (q->slots == NULL) {
+		free(q);
+		return -ENOMEM;
+	}
+	for (unsigned i = 0; i < capacity; i++) {
+		q->slots[i].next = i + 1 < capacity ? i + 1 : NONE;
+	}
+	q->capacity = capacity;
+	q->first = q->last = NONE;
+	*ret = q;
+	return E_OK;
+}
+
+void fair_queue_free(struct fair_queue *q)
+{
+	if (q != NULL) {
+		free(q->slots);
+		free(q);
+	}
+}
+
+static uint16_t line_of(uint32_t lid)
+{
+	return (uint16_t)(lid * UINT32_C(0x9e3779b1) >> (32 - LINE_BITS));
+}
+
+static void activate(struct fair_queue *q, uint32_t line)
+{
+	q->lines[line].next = NONE;
+	if (q->first == NONE) {
+		q->first = line;
+	} else {
+		q->lines[q->last].next = line;
+	}
+	q->last = line;
+}
+
+static void drop_first_line(struct fair_queue *q)
+{
+	q->first = q->lines[q->first].next;
+	if (q->first == NONE) {
+		q->last = NONE;
+	}
+}
+
+/* Takes a line out of the middle of the active ones. */
+static void deactivate(struct fair_queue *q, uint32_t line)
+{
+	uint32_t before = q->first;
+
+	if (before == line) {
+		drop_first_line(q);
+		return;
+	}
+	while (q->lines[before].next != line) {
+		before = q->lines[before].next;
+	}
+	q->lines[before].next = q->lines[line].next;
+	if (q->last == line) {
+		q->last = before;
+	}
+}
+
+/* Oldest request of a line; its slot is free then. */
+static void take_oldest(struct fair_queue *q, struct line *l, struct fair_request *ret)
+{
+	uint32_t at = l->first;
+
+	*ret = q->slots[at].request;
+	l->first = q->slots[at].next;
+	l->n--;
+	q->slots[at].next = q->free;
+	q->free = at;
+	q->n--;
+}
+
+static void append(struct fair_queue *q, uint32_t number, const struct mad_msg *m)
+{
+	struct line *l = &q->lines[number];
+	uint32_t at = q->free;
+	struct slot *s = &q->slots[at];
+
+	q->free = s->next;
+	s->next = NONE;
+	s->request.addr = m->addr;
+	s->request.line = (uint16_t)number;
+	s->request.len = (uint32_t)(m->len < MAD_BYTES ? m->len : MAD_BYTES);
+	memcpy(s->request.mad, m->data, s->request.len);
+	if (l->n == 0) {
+		l->first = at;
+		activate(q, number);
+	} else {
+		q->slots[l->last].next = at;
+	}
+	l->last = at;
+	l->n++;
+	q->n++;
+}
+
+static uint32_t longest(const struct fair_queue *q)
+{
+	uint32_t best = q->first;
+
+	for (uint32_t i = q->first; i != NONE; i = q->lines[i].next) {
+		if (q->lines[i].n > q->lines[best].n) {
+			best = i;
+		}
+	}
+	return best;
+}
+
+enum fair_outcome fair_queue_push(struct fair_queue *q, const struct mad_msg *m,
+                                  struct fair_request *ret_victim)
+{
+	uint32_t line = line_of(m->addr.lid);
+
+	if (q->n < q->capacity) {
+		append(q, line, m);
+		return FAIR_TAKEN;
+	}
+	uint32_t most = longest(q);
+	if (q->lines[line].n + 1 >= q->lines[most].n) {
+		return FAIR_REFUSED;
+	}
+	take_oldest(q, &q->lines[most], ret_victim);
+	if (q->lines[most].n == 0) {
+		deactivate(q, most);
+	}
+	append(q, line, m);
+	return FAIR_EVICTED;
+}
+
+/* Does the line at the head sit out this round? Alone it need not. */
+static bool sits_out(struct fair_queue *q, struct line *l)
+{
+	if (l->empty != q->empty || l->next == NONE) {
+		l->debt = 0;
+	}
+	if (l->debt == 0) {
+		return false;
+	}
+	l->debt -= l->debt < TURN_BYTES ? l->debt : TURN_BYTES;
+	return true;
+}
+
+bool fair_queue_pop(struct fair_queue *q, struct fair_request *ret)
+{
+	if (q->n == 0) {
+		return false;
+	}
+	for (;;) {
+		uint32_t number = q->first;
+		struct line *l = &q->lines[number];
+		bool later = sits_out(q, l);
+
+		drop_first_line(q);
+		if (!later) {
+			take_oldest(q, l, ret);
+		}
+		if (l->n > 0) {
+			activate(q, number);
+		}
+		if (!later) {
+			q->empty += q->n == 0;
+			return true;
+		}
+	}
+}
+
+void fair_queue_charge(struct fair_queue *q, uint16_t line, size_t bytes)
+{
+	struct line *l = &q->lines[line % LINES];
+
+	if (l->empty != q->empty) {
+		l->debt = 0;
+		l->empty = q->empty;
+	}
+	if (bytes > TURN_BYTES) {
+		l->debt += bytes - TURN_BYTES;
+	}
+}
+
+unsigned fair_queue_length(const struct fair_queue *q)
+{
+	return q->n;
+}
