@@ -217,6 +217,7 @@ int sim_set_description(struct sim *s, uint64_t node_guid, const char *text)
 	int ret = sim_stored_put(s, s->g->nodes[node].first_port, attr, 0, data);
 	if (ret == E_OK) {
 		sim_trap_raise(s, node, 1);
+		s->nodes[node].traps[1].description = true;
 	}
 	return done(s, ret);
 }

@@ -40,27 +40,14 @@ void sim_clients_done(struct sim *s)
 	free(s->clients); /* their messages belong to the pool */
 }
 
-static void client_push(struct sim *s, struct sim_client *c, const struct mad_msg *m)
+void sim_client_take(struct sim *s, uint32_t port, struct mad_buf *m)
 {
-	struct mad_buf *msg = mad_pool_get(&s->pool, m->data, m->len);
-	if (msg == NULL) {
-		return; /* lost, as a packet without a buffer is */
-	}
-	mad_list_push(&c->waiting, msg);
-}
-
-void sim_send_gmp(struct sim *s, const struct mad_msg *m)
-{
-	const struct port *sm = &s->g->ports[s->sm_port];
-	struct sim_at at = { .node = sm->node, .port = sm->num };
-
-	if (!sim_walk_lid(s, &at, m->addr.lid, true)) {
+	uint32_t client = s->ports[port].client;
+	if (client == 0) {
+		mad_pool_put(&s->pool, m);
 		return;
 	}
-	uint32_t client = s->ports[sim_end_port(s, &at)].client;
-	if (client != 0) {
-		client_push(s, &s->clients[client - 1], m);
-	}
+	mad_list_push(&s->clients[client - 1].waiting, m);
 }
 
 static int client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, size_t len)
@@ -85,7 +72,7 @@ static int client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, si
 	m->addr.lid = (uint32_t)field_get(info, PI_LID);
 	m->addr.qpn = 1;
 	m->addr.qkey = UMAD_QKEY;
-	return sim_deliver(s, m, at.hops);
+	return sim_deliver(s, s->sm_port, m, at.hops);
 }
 
 int sim_client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, size_t len)

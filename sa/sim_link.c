@@ -144,7 +144,10 @@ static uint32_t trap_port(const struct sim *s, uint32_t node)
 
 static void trap_timer(struct sim *s, uint32_t node, unsigned trap, uint64_t delay_us)
 {
-	struct sim_event e = { .node = node, .trap = (uint8_t)trap, .timer = ++s->timer };
+	struct sim_event e = { .kind = EVENT_TRAP,
+		               .node = node,
+		               .trap = (uint8_t)trap,
+		               .timer = ++s->timer };
 	/* Without memory for the timer the trap is lost; traps may get lost. */
 	if (sim_event_add(s, &e, delay_us) == E_OK) {
 		s->nodes[node].traps[trap].timer = e.timer;
@@ -162,6 +165,7 @@ void sim_trap_raise(struct sim *s, uint32_t node, unsigned trap)
 	t->left = TRAP_SENDS;
 	if (!pending) {
 		t->tid = ++s->tid;
+		t->description = false;
 		trap_timer(s, node, trap, 0);
 	}
 }
@@ -189,9 +193,10 @@ static void trap_fill(const struct sim *s, uint32_t port, unsigned trap, uint8_t
 		return;
 	}
 	field_set(ntc, NTC_144_LID, field_get(info, PI_LID));
-	field_set(ntc, NTC_144_OTHER_CHANGES, 1);
+	bool description = s->nodes[s->g->ports[port].node].traps[trap].description;
+	field_set(ntc, NTC_144_OTHER_CHANGES, description);
 	field_set(ntc, NTC_144_CAPABILITY_MASK, field_get(info, PI_CAPABILITY_MASK));
-	field_set(ntc, NTC_144_NODE_DESCRIPTION_CHANGE, 1);
+	field_set(ntc, NTC_144_NODE_DESCRIPTION_CHANGE, description);
 }
 
 static void trap_send(struct sim *s, uint32_t port, unsigned trap)
@@ -202,13 +207,13 @@ static void trap_send(struct sim *s, uint32_t port, unsigned trap)
 	uint32_t sm_lid = (uint32_t)field_get(s->ports[port].info, PI_MASTER_SM_LID);
 
 	trap_fill(s, port, trap, mad);
-	if (!sim_walk_lid(s, &at, sm_lid, false) || sim_end_port(s, &at) != s->sm_port) {
+	if (!sim_walk_lid(s, &at, sm_lid, false)) {
 		return;
 	}
 	struct mad_buf *m = mad_pool_get(&s->pool, mad, sizeof(mad));
 	if (m != NULL) {
 		m->addr.lid = (uint32_t)field_get(s->ports[port].info, PI_LID);
-		sim_deliver(s, m, at.hops);
+		sim_deliver(s, sim_end_port(s, &at), m, at.hops);
 	}
 }
 
@@ -228,6 +233,18 @@ void sim_trap_due(struct sim *s, uint32_t node, unsigned trap, uint32_t timer)
 	if (--t->left > 0) {
 		trap_timer(s, node, trap,
 		           (4096ull << code) / 1000); /* 4.096 us * 2^code */
+	}
+}
+
+void sim_port_issm(struct sim *s, uint32_t port, bool on, bool tell)
+{
+	uint8_t *info = s->ports[port].info;
+	uint32_t mask = (uint32_t)field_get(info, PI_CAPABILITY_MASK);
+	uint32_t now = on ? mask | CAP_SM : mask & ~(uint32_t)CAP_SM;
+
+	field_set(info, PI_CAPABILITY_MASK, now);
+	if (tell && now != mask) {
+		sim_trap_raise(s, s->g->ports[port].node, 1);
 	}
 }
 

@@ -231,6 +231,56 @@ static uint16_t pkey_table(struct access *a)
 	              def);
 }
 
+static const uint8_t *pkey_block(struct sim *s, uint32_t port, uint32_t block,
+                                 uint8_t *room)
+{
+	const struct port *p = &s->g->ports[port];
+	bool on_switch = sim_is_switch(s, p->node);
+	uint32_t mod = block | (on_switch ? (uint32_t)p->num << 16 : 0);
+	const uint8_t *own = sim_stored_find(s, port, UMAD_SM_ATTR_PKEY_TABLE, mod);
+
+	if (own == NULL) {
+		memset(room, 0, SMP_DATA_BYTES);
+		field_set(room, 0, 16, block == 0 ? 0xFFFF : 0);
+		own = room;
+	}
+	return own;
+}
+
+unsigned sim_pkey_cap(const struct sim *s, uint32_t port)
+{
+	return partition_cap(&s->g->nodes[s->g->ports[port].node]);
+}
+
+uint16_t sim_pkey_at(struct sim *s, uint32_t port, unsigned index)
+{
+	uint8_t room[SMP_DATA_BYTES];
+	if (index >= sim_pkey_cap(s, port)) {
+		return 0;
+	}
+	const uint8_t *b = pkey_block(s, port, index / PKEY_BLOCK, room);
+	return (uint16_t)field_get(b, 16 * (index % PKEY_BLOCK), 16);
+}
+
+int sim_pkey_find(struct sim *s, uint32_t port, uint16_t pkey)
+{
+	unsigned cap = sim_pkey_cap(s, port);
+	if ((pkey & 0x7FFF) == 0) {
+		return -1;
+	}
+	for (unsigned first = 0; first < cap; first += PKEY_BLOCK) {
+		uint8_t room[SMP_DATA_BYTES];
+		const uint8_t *b = pkey_block(s, port, first / PKEY_BLOCK, room);
+		for (unsigned i = 0; i < PKEY_BLOCK && first + i < cap; i++) {
+			uint16_t own = (uint16_t)field_get(b, 16 * i, 16);
+			if ((own & 0x7FFF) == (pkey & 0x7FFF) && (own | pkey) & 0x8000) {
+				return (int)(first + i);
+			}
+		}
+	}
+	return -1;
+}
+
 static uint16_t slvl_table(struct access *a)
 {
 	bool on_switch = sim_is_switch(a->s, a->at->node);

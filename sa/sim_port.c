@@ -128,6 +128,7 @@ void sim_port_reset(struct sim *s, uint32_t port)
 	bool end_port = n->type != NODE_SWITCH || port0;
 
 	memset(me->info, 0, sizeof(me->info));
+	me->perf = (struct sim_perf){ 0 };
 	me->disabled = false;
 	field_set(me->info, PI_LOCAL_PORT_NUM, p->num);
 	field_set(me->info, PI_MTU_CAP, p->mtu);

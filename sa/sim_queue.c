@@ -87,10 +87,14 @@ static struct sim_event event_pop(struct sim *s)
 	return e;
 }
 
-int sim_deliver(struct sim *s, struct mad_buf *m, unsigned hops)
+int sim_deliver(struct sim *s, uint32_t port, struct mad_buf *m, unsigned hops)
 {
-	struct sim_event e = { .msg = m };
+	struct sim_event e = { .kind = EVENT_MAD, .msg = m, .port = port };
 	uint64_t delay = s->o.virtual_clock ? (uint64_t)hops * s->o.delay_us : 0;
+	if (s->taker == NULL && port != s->sm_port) {
+		sim_client_take(s, port, m);
+		return E_OK;
+	}
 	int ret = sim_event_add(s, &e, delay);
 	if (ret != E_OK) {
 		mad_pool_put(&s->pool, m);
@@ -134,21 +138,60 @@ static int pass_time(struct sim *s, uint64_t deadline_us)
 	return E_OK;
 }
 
+static bool is_due(const struct sim *s)
+{
+	return s->n_events > 0 &&
+	       (s->heap[0].at_us == 0 || s->heap[0].at_us <= sim_now_us(s));
+}
+
+uint64_t sim_next_us(const struct sim *s)
+{
+	return s->n_events > 0 ? s->heap[0].at_us : UINT64_MAX;
+}
+
+static void do_event(struct sim *s, const struct sim_event *e)
+{
+	switch ((enum sim_event_kind)e->kind) {
+	case EVENT_MAD: s->taker->take(s->taker_ctx, e->port, e->msg); break;
+	case EVENT_TRAP: sim_trap_due(s, e->node, e->trap, e->timer); break;
+	case EVENT_TIMER: s->taker->timer(s->taker_ctx, e->id, e->timer); break;
+	}
+}
+
+bool sim_step(struct sim *s, uint64_t deadline_us)
+{
+	if (s->n_events == 0 || s->heap[0].at_us > deadline_us) {
+		if (s->o.virtual_clock && deadline_us != UINT64_MAX &&
+		    deadline_us > s->now_us) {
+			s->now_us = deadline_us;
+		}
+		return false;
+	}
+	if (s->o.virtual_clock && s->heap[0].at_us > s->now_us) {
+		s->now_us = s->heap[0].at_us;
+	}
+	if (!is_due(s)) {
+		return false;
+	}
+	struct sim_event e = event_pop(s);
+	do_event(s, &e);
+	return true;
+}
+
 static int recv_locked(struct sim *s, uint64_t deadline_us, struct mad_msg *ret_msg)
 {
 	for (;;) {
 		if (waker_taken(&s->waker)) {
 			return -EINTR;
 		}
-		if (s->n_events > 0 &&
-		    (s->heap[0].at_us == 0 || s->heap[0].at_us <= sim_now_us(s))) {
+		if (is_due(s)) {
 			struct sim_event e = event_pop(s);
-			if (e.msg != NULL) {
+			if (e.kind == EVENT_MAD) {
 				s->held = e.msg;
 				*ret_msg = mad_buf_msg(e.msg);
 				return E_OK;
 			}
-			sim_trap_due(s, e.node, e.trap, e.timer);
+			do_event(s, &e);
 			continue;
 		}
 		int ret = pass_time(s, deadline_us);
@@ -171,12 +214,9 @@ static int sim_recv(struct transport *t, uint64_t deadline_ms, struct mad_msg *r
 
 static int send_locked(struct sim *s, const struct mad_msg *m)
 {
-	if (m->mgmt_class != UMAD_CLASS_SUBN_DIRECTED_ROUTE &&
-	    m->mgmt_class != UMAD_CLASS_SUBN_LID_ROUTED) {
-		sim_send_gmp(s, m);
-		return E_OK;
-	}
-	if (m->len != MAD_BYTES) {
+	bool smp = m->mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE ||
+	           m->mgmt_class == UMAD_CLASS_SUBN_LID_ROUTED;
+	if (smp && m->len != MAD_BYTES) {
 		return -EINVAL;
 	}
 	struct mad_buf *msg = mad_pool_get(&s->pool, m->data, m->len);
@@ -184,7 +224,7 @@ static int send_locked(struct sim *s, const struct mad_msg *m)
 		return -ENOMEM;
 	}
 	msg->addr = m->addr;
-	sim_send_smp(s, msg);
+	sim_send_mad(s, s->sm_port, msg);
 	return E_OK;
 }
 
@@ -222,10 +262,7 @@ static int sim_set_issm(struct transport *t, bool on)
 {
 	struct sim *s = (struct sim *)t;
 	pthread_mutex_lock(&s->lock);
-	uint8_t *info = s->ports[s->sm_port].info;
-	uint32_t mask = (uint32_t)field_get(info, PI_CAPABILITY_MASK);
-	field_set(info, PI_CAPABILITY_MASK,
-	          on ? mask | CAP_SM : mask & ~(uint32_t)CAP_SM);
+	sim_port_issm(s, s->sm_port, on, false);
 	pthread_mutex_unlock(&s->lock);
 	return E_OK;
 }

@@ -11,8 +11,8 @@
  * initial path; each node on the way notes in the return path where the SMP came in; the
  * answer goes back along the return path with the direction bit set. A first part that is
  * LID routed (the address has a LID that is not permissive) leads to a switch where the
- * directed part starts; a last LID-routed part (DrDLID) is not offered: such an SMP
- * vanishes.
+ * directed part starts; a last part by LID leads from the node where it ends to DrDLID.
+ * Answers take the parts in the opposite order, to DrSLID at last.
  *
  * LID routed: from switch to switch by the LFTs as they were programmed, LinearFDBTop
  * respected. Management packets (VL 15) pass each cable that is up; data packets leave
@@ -36,6 +36,7 @@ static bool leave(struct sim *s, struct sim_at *at, unsigned out)
 		return false;
 	}
 	const struct port *peer = &s->g->ports[s->g->ports[p].peer];
+	sim_perf_count(s, p, s->g->ports[p].peer);
 	at->node = peer->node;
 	at->port = peer->num;
 	at->hops++;
@@ -150,7 +151,7 @@ static bool dr_back(struct sim *s, struct sim_at *at, struct umad_smp *smp)
 	return true;
 }
 
-static bool lost(struct sim *s)
+bool sim_lost(struct sim *s)
 {
 	if (s->o.drop_ppm == 0) {
 		return false;
@@ -162,86 +163,181 @@ static bool lost(struct sim *s)
 	return (s->rng >> 11) % 1000000 < s->o.drop_ppm;
 }
 
-static bool is_sm_port(const struct sim *s, const struct sim_at *at)
+static bool is_silent(const struct sim *s, uint32_t node)
 {
-	return sim_end_port(s, at) == s->sm_port;
+	return s->nodes[node].down || s->nodes[node].deaf;
 }
 
 /* What the agent leaves to the programs on its node: answers, traps, SMInfo. */
-static bool is_for_sm(const uint8_t *mad)
+static bool is_for_programs(const struct sim *s, const struct sim_at *at,
+                            const uint8_t *mad)
 {
 	uint8_t method = mad[3];
-	uint32_t attr = (uint32_t)field_get(mad, MAD_ATTR_ID);
-	return (method & UMAD_METHOD_RESP_MASK) != 0 || method == UMAD_METHOD_TRAP ||
-	       attr == UMAD_SM_ATTR_SM_INFO;
-}
-
-/* Where the agent's part is done: true when the MAD now is an answer to carry back. */
-static bool arrive(struct sim *s, struct mad_buf *m, const struct sim_at *at)
-{
-	if (lost(s)) {
+	if (s->taker == NULL && sim_end_port(s, at) != s->sm_port) {
 		return false;
 	}
-	return sim_agent(s, at, m->data) && !lost(s);
+	return (method & UMAD_METHOD_RESP_MASK) != 0 || method == UMAD_METHOD_TRAP ||
+	       field_get(mad, MAD_ATTR_ID) == UMAD_SM_ATTR_SM_INFO;
 }
 
-static void finish(struct sim *s, struct mad_buf *m, const struct sim_at *at,
-                   uint32_t from)
+/* Hands the MAD to the programs where it is; lid: whom they see as the sender. */
+static bool deliver(struct sim *s, struct mad_buf *m, const struct sim_at *at,
+                    uint32_t lid)
 {
-	if (!is_sm_port(s, at)) {
-		mad_pool_put(&s->pool, m);
-		return;
+	if (is_silent(s, at->node)) {
+		return false;
 	}
 	m->addr = (struct mad_addr){
 		.directed = m->data[1] == UMAD_CLASS_SUBN_DIRECTED_ROUTE,
-		.lid = from,
+		.lid = lid,
 	};
-	sim_deliver(s, m, at->hops);
+	sim_deliver(s, sim_end_port(s, at), m, at->hops);
+	return true;
 }
 
-static bool send_directed(struct sim *s, struct mad_buf *m, struct sim_at *at)
+/* The node's agent: true when the MAD now is an answer to carry back. */
+static bool agent_answers(struct sim *s, struct mad_buf *m, const struct sim_at *at)
 {
-	struct umad_smp *smp = (struct umad_smp *)m->data;
+	return !sim_lost(s) && sim_agent(s, at, m->data) && !sim_lost(s);
+}
+
+static uint32_t lid_at(const struct sim *s, const struct sim_at *at)
+{
+	return (uint32_t)field_get(s->ports[sim_end_port(s, at)].info, PI_LID);
+}
+
+static bool walk_to_switch(struct sim *s, struct sim_at *at, uint32_t lid)
+{
+	return sim_walk_lid(s, at, lid, false) && sim_is_switch(s, at->node);
+}
+
+/* An answer from the end of the initial path to who asked. */
+static bool directed_home(struct sim *s, struct mad_buf *m, struct sim_at *at)
+{
 	uint32_t dr_slid = (uint32_t)field_get(m->data, SMP_DR_SLID);
+	uint32_t lid = LID_PERMISSIVE;
 
-	if (field_get(m->data,
-	              SMP_DIRECTION)) { /* an answer of ours, to a request of SMInfo */
-		return dr_back(s, at, smp);
-	}
-	if (field_get(m->data, SMP_DR_DLID) != LID_PERMISSIVE) {
+	if (!dr_back(s, at, (struct umad_smp *)m->data)) {
 		return false;
 	}
-	if (m->addr.lid != LID_PERMISSIVE && m->addr.lid != 0 &&
-	    dr_slid != LID_PERMISSIVE &&
-	    !(sim_walk_lid(s, at, m->addr.lid, false) && sim_is_switch(s, at->node))) {
-		return false;
+	if (dr_slid != LID_PERMISSIVE) {
+		lid = lid_at(s, at);
+		if (!sim_walk_lid(s, at, dr_slid, false)) {
+			return false;
+		}
 	}
-	if (!dr_out(s, at, smp)) {
-		return false;
-	}
-	if (is_sm_port(s, at) && is_for_sm(m->data)) {
-		return true;
-	}
-	if (!arrive(s, m, at)) {
-		return false;
-	}
-	return dr_back(s, at, smp) &&
-	       (dr_slid == LID_PERMISSIVE || sim_walk_lid(s, at, dr_slid, false));
+	return deliver(s, m, at, lid);
 }
 
-static bool send_by_lid(struct sim *s, struct mad_buf *m, struct sim_at *at)
+/* A program's answer: by LID to the switch where the directed part ended, if any. */
+static bool directed_answer(struct sim *s, struct mad_buf *m, struct sim_at *at)
 {
-	if (!sim_walk_lid(s, at, m->addr.lid, false)) {
+	uint32_t lid = m->addr.lid;
+	if (lid != LID_PERMISSIVE && lid != 0 &&
+	    field_get(m->data, SMP_DR_DLID) != LID_PERMISSIVE &&
+	    !walk_to_switch(s, at, lid)) {
 		return false;
 	}
-	if (is_sm_port(s, at) && is_for_sm(m->data)) {
-		return true;
-	}
-	if (!arrive(s, m, at)) {
+	return directed_home(s, m, at);
+}
+
+static bool directed_request(struct sim *s, struct mad_buf *m, struct sim_at *at)
+{
+	uint32_t dr_slid = (uint32_t)field_get(m->data, SMP_DR_SLID);
+	uint32_t dr_dlid = (uint32_t)field_get(m->data, SMP_DR_DLID);
+	bool by_lid = m->addr.lid != LID_PERMISSIVE && m->addr.lid != 0 &&
+	              dr_slid != LID_PERMISSIVE;
+
+	if ((by_lid && !walk_to_switch(s, at, m->addr.lid)) ||
+	    !dr_out(s, at, (struct umad_smp *)m->data)) {
 		return false;
 	}
-	uint32_t sm_lid = (uint32_t)field_get(s->ports[s->sm_port].info, PI_LID);
-	return sim_walk_lid(s, at, sm_lid, false);
+	struct sim_at turn = *at; /* here the directed part ends */
+	uint32_t turn_lid = LID_PERMISSIVE;
+	if (dr_dlid != LID_PERMISSIVE) {
+		turn_lid = lid_at(s, &turn);
+		if (!sim_is_switch(s, turn.node) ||
+		    !sim_walk_lid(s, at, dr_dlid, false)) {
+			return false;
+		}
+	}
+	if (is_for_programs(s, at, m->data)) {
+		return deliver(s, m, at, turn_lid);
+	}
+	if (!agent_answers(s, m, at)) {
+		return false;
+	}
+	if (dr_dlid != LID_PERMISSIVE) {
+		if (!walk_to_switch(s, at, turn_lid)) {
+			return false;
+		}
+		turn.hops = at->hops;
+		*at = turn;
+	}
+	return directed_home(s, m, at);
+}
+
+static uint32_t own_lid(const struct sim *s, uint32_t from, const struct mad_buf *m)
+{
+	const uint8_t *info = s->ports[from].info;
+	uint32_t mask = (1u << field_get(info, PI_LMC)) - 1;
+	return (uint32_t)field_get(info, PI_LID) | (m->addr.path_bits & mask);
+}
+
+static bool send_by_lid(struct sim *s, uint32_t from, struct mad_buf *m,
+                        struct sim_at *at)
+{
+	uint32_t dlid = m->addr.lid;
+	uint32_t slid = own_lid(s, from, m);
+
+	if (!sim_walk_lid(s, at, dlid, false)) {
+		return false;
+	}
+	if (is_for_programs(s, at, m->data)) {
+		return deliver(s, m, at, slid);
+	}
+	if (!agent_answers(s, m, at) || !sim_walk_lid(s, at, slid, false)) {
+		return false;
+	}
+	return deliver(s, m, at, dlid);
+}
+
+/* The P_Key must be in the receiver's table (IBA vol. 1, 10.9.3). */
+static bool translate_pkey(struct sim *s, uint32_t from, uint32_t to, struct mad_addr *a)
+{
+	int index = sim_pkey_find(s, to, sim_pkey_at(s, from, a->pkey_index));
+	if (index < 0) {
+		return false;
+	}
+	a->pkey_index = (uint16_t)index;
+	return true;
+}
+
+static bool send_gmp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim_at *at)
+{
+	uint32_t dlid = m->addr.lid;
+	uint32_t slid = own_lid(s, from, m);
+
+	if (!sim_walk_lid(s, at, dlid, true) || is_silent(s, at->node)) {
+		return false;
+	}
+	uint32_t to = sim_end_port(s, at);
+	if (s->taker != NULL &&
+	    (sim_lost(s) || !translate_pkey(s, from, to, &m->addr))) {
+		return false;
+	}
+	if (sim_perf_agent(s, at, m->data)) { /* counters: the node itself answers */
+		if (!sim_walk_lid(s, at, slid, true)) {
+			return false;
+		}
+		m->addr.lid = dlid;
+	} else {
+		m->addr.path_bits =
+			(uint8_t)(dlid - field_get(s->ports[to].info, PI_LID));
+		m->addr.lid = slid;
+	}
+	sim_deliver(s, sim_end_port(s, at), m, at->hops);
+	return true;
 }
 
 static void count(struct sim *s, const uint8_t *mad)
@@ -252,17 +348,24 @@ static void count(struct sim *s, const uint8_t *mad)
 	}
 }
 
-void sim_send_smp(struct sim *s, struct mad_buf *m)
+static bool send_smp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim_at *at)
 {
-	const struct port *sm = &s->g->ports[s->sm_port];
-	struct sim_at at = { .node = sm->node, .port = sm->num };
-	bool directed = m->data[1] == UMAD_CLASS_SUBN_DIRECTED_ROUTE;
-	uint32_t from = directed ? LID_PERMISSIVE : m->addr.lid;
-
 	count(s, m->data);
-	if (directed ? !send_directed(s, m, &at) : !send_by_lid(s, m, &at)) {
-		mad_pool_put(&s->pool, m);
-		return;
+	if (m->data[1] == UMAD_CLASS_SUBN_LID_ROUTED) {
+		return send_by_lid(s, from, m, at);
 	}
-	finish(s, m, &at, from);
+	return field_get(m->data, SMP_DIRECTION) ? directed_answer(s, m, at)
+	                                         : directed_request(s, m, at);
+}
+
+void sim_send_mad(struct sim *s, uint32_t from, struct mad_buf *m)
+{
+	const struct port *p = &s->g->ports[from];
+	struct sim_at at = { .node = p->node, .port = p->num };
+	bool smp = m->data[1] == UMAD_CLASS_SUBN_DIRECTED_ROUTE ||
+	           m->data[1] == UMAD_CLASS_SUBN_LID_ROUTED;
+
+	if (smp ? !send_smp(s, from, m, &at) : !send_gmp(s, from, m, &at)) {
+		mad_pool_put(&s->pool, m);
+	}
 }

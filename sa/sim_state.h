@@ -55,12 +55,19 @@ enum {
 	SIM_TRAP_COUNT = 2
 };
 
+/*! Port counters (IBA vol. 1, 16.1.4.1): what passed since they were last cleared. */
+struct sim_perf {
+	uint64_t xmit_data, rcv_data; /*!< in units of 4 bytes */
+	uint64_t xmit_pkts, rcv_pkts;
+};
+
 struct sim_port {
 	uint8_t info[SMP_DATA_BYTES]; /*!< PortInfo as a Get shows it */
 	uint32_t client;              /*!< index in sim.clients + 1, 0: nobody listens */
 	bool cut;                     /*!< cable pulled by sim_set_link() */
 	bool disabled;                /*!< PortPhysicalState set to Disabled or Sleep */
 	bool up;                      /*!< the cable carries MADs */
+	struct sim_perf perf;
 };
 
 /*! A trap that was raised and not yet repressed. */
@@ -69,6 +76,7 @@ struct sim_trap {
 	uint32_t timer; /*!< number of the timer that counts; older ones in the queue are
 	                   void */
 	uint8_t left;   /*!< sends to go, 0: not pending */
+	bool description; /*!< 144: NodeDescriptionChange, else the CapabilityMask */
 };
 
 struct sim_node {
@@ -80,12 +88,33 @@ struct sim_node {
 	struct sim_trap traps[SIM_TRAP_COUNT]; /*!< 128 and 144 */
 };
 
-/*! Something that happens at a time: a MAD reaches the SM, or a trap is due. */
+/*! Something that happens at a time. */
+enum sim_event_kind {
+	EVENT_MAD,  /*!< msg reaches the programs at port */
+	EVENT_TRAP, /*!< trap number trap of node is due */
+	EVENT_TIMER /*!< one of the taker's: id, timer */
+};
+
 struct sim_event {
 	uint64_t at_us, seq; /*!< the order of events */
-	struct mad_buf *msg; /*!< NULL: a trap timer */
-	uint32_t node, timer;
-	uint8_t trap; /*!< index in traps */
+	struct mad_buf *msg;
+	union {
+		uint32_t port; /*!< an end port */
+		uint32_t node;
+		uint32_t id;
+	};
+	uint32_t timer; /*!< number of the timer that counts */
+	uint8_t kind;   /*!< enum sim_event_kind */
+	uint8_t trap;   /*!< index in traps */
+};
+
+/*!
+ * Who takes what is for programs, at any end port, instead of the one SM of the
+ * transport. Called by sim_step() with the lock held; take() owns the message.
+ */
+struct sim_taker {
+	void (*take)(void *ctx, uint32_t port, struct mad_buf *m);
+	void (*timer)(void *ctx, uint32_t id, uint32_t timer);
 };
 
 /*! A program on a host. */
@@ -125,6 +154,8 @@ struct sim {
 	size_t n_events, cap_events;
 	struct mad_pool pool;
 	struct mad_buf *held; /*!< given out by the last recv */
+	const struct sim_taker *taker; /*!< NULL: the transport and sim_client_*() */
+	void *taker_ctx;
 
 	struct sim_stored *stored; /*!< [cap_stored] open addressing; power of two */
 	size_t n_stored, cap_stored;
@@ -164,13 +195,21 @@ extern const struct transport_ops sim_ops;
 int sim_queue_init(struct sim *s);
 void sim_queue_done(struct sim *s);
 int sim_event_add(struct sim *s, const struct sim_event *e, uint64_t delay_us);
-/*! \brief Hands a message to the SM after \a hops cables' time. Takes \a m also on
- * failure. */
-int sim_deliver(struct sim *s, struct mad_buf *m, unsigned hops);
+/*! \brief Hands a message to the programs at an end port after \a hops cables' time. Takes
+ * \a m also on failure. */
+int sim_deliver(struct sim *s, uint32_t port, struct mad_buf *m, unsigned hops);
 uint64_t sim_now_us(const struct sim *s);
+/*! \brief Does the next event that is due; on the virtual clock jumps to it, not beyond
+ * \a deadline_us. For takers. \return false: nothing was due. */
+bool sim_step(struct sim *s, uint64_t deadline_us);
+/*! \brief Time of the next event, UINT64_MAX: none. */
+uint64_t sim_next_us(const struct sim *s);
 
 /* sim_route.c: how MADs get through the fabric */
-void sim_send_smp(struct sim *s, struct mad_buf *m); /*!< from the SM's port; takes m */
+/*! \brief Sends a MAD from an end port to m->addr. What is for programs there arrives by
+ * sim_deliver() with the sender's address. Takes m. */
+void sim_send_mad(struct sim *s, uint32_t from, struct mad_buf *m);
+bool sim_lost(struct sim *s); /*!< draws whether a MAD gets lost (drop_ppm) */
 /*! \brief Walks by LFTs to the owner of \a dlid. \a data: rules of data VLs, else of
  * VL 15. */
 bool sim_walk_lid(struct sim *s, struct sim_at *at, uint32_t dlid, bool data);
@@ -181,6 +220,12 @@ bool sim_agent(struct sim *s, const struct sim_at *at, uint8_t *mad);
 /*! \brief One attribute. \return MAD status. */
 uint16_t sim_attr(struct sim *s, const struct sim_at *at, bool set, uint16_t attr,
                   uint32_t mod, uint8_t *data);
+/*! \brief P_Key of an end port by index, 0: there is none. */
+uint16_t sim_pkey_at(struct sim *s, uint32_t port, unsigned index);
+/*! \brief Index of the P_Key that \a pkey can talk to: the same partition, not both limited
+ * members. \return -1: none. */
+int sim_pkey_find(struct sim *s, uint32_t port, uint16_t pkey);
+unsigned sim_pkey_cap(const struct sim *s, uint32_t port);
 void sim_node_reset(struct sim *s,
                     uint32_t node); /*!< as after power-on; links are not touched */
 
@@ -199,9 +244,24 @@ void sim_link_update(struct sim *s,
                      uint32_t port); /*!< up or down by what both ends say */
 void sim_link_bounce(struct sim *s, uint32_t port); /*!< down, and up again if it may */
 void sim_trap_raise(struct sim *s, uint32_t node, unsigned trap); /*!< 0: 128, 1: 144 */
+/*! \brief IsSM of an end port. A change is told by trap 144 when \a tell. */
+void sim_port_issm(struct sim *s, uint32_t port, bool on, bool tell);
 void sim_trap_due(struct sim *s, uint32_t node, unsigned trap, uint32_t timer);
 void sim_trap_repress(struct sim *s, uint32_t node, const uint8_t *mad);
 
+/* sim_perf.c: performance management */
+/*! \brief A MAD passes a cable from one port to its peer. */
+static inline void sim_perf_count(struct sim *s, uint32_t from, uint32_t to)
+{
+	enum { WORDS = (8 + 12 + 8 + MAD_BYTES + 4) / 4 }; /* LRH BTH DETH MAD ICRC */
+	s->ports[from].perf.xmit_data += WORDS;
+	s->ports[from].perf.xmit_pkts++;
+	s->ports[to].perf.rcv_data += WORDS;
+	s->ports[to].perf.rcv_pkts++;
+}
+/*! \brief Answers a request of class PerfMgt in place. \return false: it is none. */
+bool sim_perf_agent(struct sim *s, const struct sim_at *at, uint8_t *mad);
+
 /* sim_client.c */
-void sim_send_gmp(struct sim *s, const struct mad_msg *m);
+void sim_client_take(struct sim *s, uint32_t port, struct mad_buf *m);
 void sim_clients_done(struct sim *s);

@@ -23,6 +23,7 @@ enum { MAD_BYTES = 256 };
 struct mad_addr {
 	bool directed;      /*!< directed-route SMP: the route is in the MAD itself (initial path) */
 	uint8_t sl;
+	uint8_t path_bits;  /*!< own end's: low bits (LMC) of the LID it was sent to, or is sent from */
 	uint16_t pkey_index;
 	uint32_t lid;       /*!< destination (send) or source (recv); permissive 0xFFFF for directed route */
 	uint32_t qpn;       /*!< 0 SMP, 1 or a client's QP for GMPs */
