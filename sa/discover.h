@@ -113,3 +113,6 @@ const char *disc_place(const struct disc *d, const struct disc_node *n, unsigned
 /* Inside discovery: */
 void disc_problem(struct disc *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/*! \brief The speed a port runs at: enum link_speed from the active fields of its PortInfo. */
+uint8_t port_info_speed(const uint8_t *info);

@@ -235,7 +235,7 @@ static uint32_t search(struct disc *d, struct disc_node **order)
 
 /* --- the graph -------------------------------------------------------------------- */
 
-static uint8_t speed_of(const uint8_t *info)
+uint8_t port_info_speed(const uint8_t *info)
 {
 	unsigned active = (unsigned)field_get(info, PI_LINK_SPEED_ACTIVE);
 
@@ -281,7 +281,7 @@ static void fill_port(struct port *to, const struct disc_port *from, bool end_po
 		to->state = PORT_DOWN;
 	}
 	to->width = width_of(from->info);
-	to->speed = speed_of(from->info);
+	to->speed = port_info_speed(from->info);
 	to->mtu = code_1_to_5(field_get(from->info, PI_MTU_CAP));
 	to->vls = code_1_to_5(field_get(from->info, PI_VL_CAP));
 	if (end_port) {

@@ -9,7 +9,10 @@
 #include "conf/err.h"
 #include "sa/fields.h"
 
-enum { POOL_CHUNK = 64 };
+enum {
+	POOL_CHUNK = 64,
+	KEEP_BYTES = 64 * 1024 /* larger blocks do not stay with a buffer */
+};
 
 static int pool_grow(struct mad_pool *p)
 {
@@ -68,10 +71,16 @@ struct mad_buf *mad_pool_get(struct mad_pool *p, const uint8_t *data, size_t len
 
 void mad_pool_put(struct mad_pool *p, struct mad_buf *m)
 {
-	if (m != NULL) {
-		m->next = p->free;
-		p->free = m;
+	if (m == NULL) {
+		return;
 	}
+	if (m->cap > KEEP_BYTES) {
+		free(m->data);
+		m->data = m->mad;
+		m->cap = sizeof(m->mad);
+	}
+	m->next = p->free;
+	p->free = m;
 }
 
 void mad_pool_done(struct mad_pool *p)

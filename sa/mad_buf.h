@@ -16,6 +16,7 @@ struct mad_buf {
 	struct mad_buf *next;
 	struct mad_addr addr;
 	int status; /*!< as mad_msg.status */
+	uint32_t agent; /*!< which of several receivers on one queue it is for */
 	size_t len;
 	size_t cap;
 	uint8_t *data; /*!< mad, or a larger block of cap bytes that stays with it */

@@ -222,6 +222,13 @@ int sim_set_description(struct sim *s, uint64_t node_guid, const char *text)
 	return done(s, ret);
 }
 
+void sim_set_drop(struct sim *s, uint32_t ppm)
+{
+	pthread_mutex_lock(&s->lock);
+	s->o.drop_ppm = ppm;
+	pthread_mutex_unlock(&s->lock);
+}
+
 uint64_t sim_count(const struct sim *s, uint8_t method, uint16_t attr)
 {
 	return method < SIM_METHODS
@@ -232,6 +239,11 @@ uint64_t sim_count(const struct sim *s, uint8_t method, uint16_t attr)
 uint64_t sim_bounces(const struct sim *s)
 {
 	return s->bounces;
+}
+
+uint64_t sim_changes(const struct sim *s)
+{
+	return s->changes;
 }
 
 int sim_peek(const struct sim *s, uint64_t node_guid, uint16_t attr, uint32_t attr_mod,

@@ -50,6 +50,8 @@ int sim_set_deaf(struct sim *s, uint64_t node_guid, bool deaf);             /*!<
 int sim_reboot(struct sim *s, uint64_t node_guid);                          /*!< forgets LIDs and tables, ports INIT */
 int sim_set_description(struct sim *s, uint64_t node_guid, const char *text); /*!< NodeDescription; trap 144 */
 
+void sim_set_drop(struct sim *s, uint32_t ppm); /*!< as sim_options.drop_ppm */
+
 /* A client program on some host. */
 /*!
  * \brief Sends a GMP from a port (by PortGUID) to the SM's LID as that port knows it.
@@ -64,5 +66,7 @@ int sim_client_recv(struct sim *s, uint64_t port_guid, const uint8_t **ret, size
 uint64_t sim_count(const struct sim *s, uint8_t method, uint16_t attr);
 /*! \brief How often a port fell from ACTIVE/ARMED to DOWN or INIT because of a Set. */
 uint64_t sim_bounces(const struct sim *s);
+/*! \brief Counts up whenever something changes that a Get of an attribute shows. */
+uint64_t sim_changes(const struct sim *s);
 /*! \brief What a node has stored: 64 bytes payload. \retval E_NOTFOUND */
 int sim_peek(const struct sim *s, uint64_t node_guid, uint16_t attr, uint32_t attr_mod, uint8_t *ret);

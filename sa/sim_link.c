@@ -66,6 +66,7 @@ static void train(uint8_t *a, uint8_t *b)
 static void set_end(struct sim *s, uint32_t port, bool up)
 {
 	struct sim_port *p = &s->ports[port];
+	s->changes++;
 	unsigned phys = up ? PHYS_LINK_UP : p->disabled ? PHYS_DISABLED : PHYS_POLLING;
 	p->up = up;
 	field_set(p->info, PI_PORT_STATE, up ? PORT_INIT : PORT_DOWN);
@@ -243,6 +244,7 @@ void sim_port_issm(struct sim *s, uint32_t port, bool on, bool tell)
 	uint32_t now = on ? mask | CAP_SM : mask & ~(uint32_t)CAP_SM;
 
 	field_set(info, PI_CAPABILITY_MASK, now);
+	s->changes += now != mask;
 	if (tell && now != mask) {
 		sim_trap_raise(s, s->g->ports[port].node, 1);
 	}

@@ -378,6 +378,7 @@ static uint16_t answer(struct sim *s, const struct sim_at *at, uint8_t *mad)
 	if (method != UMAD_METHOD_GET && method != UMAD_METHOD_SET) {
 		return UMAD_STATUS_METHOD_NOT_SUPPORTED;
 	}
+	s->changes += method == UMAD_METHOD_SET;
 	return sim_attr(s, at, method == UMAD_METHOD_SET,
 	                (uint16_t)field_get(mad, MAD_ATTR_ID),
 	                (uint32_t)field_get(mad, MAD_ATTR_MOD), mad + SMP_DATA_AT);
@@ -413,6 +414,7 @@ void sim_node_reset(struct sim *s, uint32_t node)
 	struct sim_node *me = &s->nodes[node];
 
 	me->life++;
+	s->changes++;
 	free(me->lft);
 	me->lft = NULL;
 	me->lft_len = 0;

@@ -57,6 +57,7 @@ static bool leave_data(struct sim *s, struct sim_at *at, unsigned out)
 	uint32_t in = sim_port_index(s, at->node, at->port);
 	if (port_state(s, in) == PORT_ARMED) {
 		field_set(s->ports[in].info, PI_PORT_STATE, PORT_ACTIVE);
+		s->changes++;
 	}
 	return port_state(s, in) == PORT_ACTIVE;
 }

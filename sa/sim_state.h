@@ -165,6 +165,7 @@ struct sim {
 	uint64_t counts[SIM_METHODS]
 		       [SIM_ATTRS + 1]; /*!< last column: all attributes beyond */
 	uint64_t bounces;
+	uint64_t changes; /*!< of anything that a Get shows */
 };
 
 /*! Where a MAD is while it walks. */

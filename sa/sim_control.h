@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdio.h>
+
+struct graph;
+struct sim;
+
+/*!
+ * Commands that change or show a running simulation, one line of text each:
+ *
+ *   link down "leaf 3"[7]      reboot h00001        list switches
+ *   node deaf "S-0002c9"       drop 1000            help
+ *
+ * A node is its id in the topology file, its description, a node or a port GUID; quotes
+ * are needed only where something follows it. Done before the answer is there.
+ */
+struct sim_control {
+	struct sim *sim;
+	const struct graph *g;
+	void (*clients)(void *ctx, FILE *out); /*!< lists attached programs; NULL: none */
+	void (*stop)(void *ctx);               /*!< ends the simulation; NULL: cannot */
+	void *ctx;
+};
+
+/*!
+ * \brief Carries out a line.
+ * \param out  Gets the answer, or on failure one sentence that names the remedy.
+ * \retval E_OK E_SYNTAX E_UNKNOWN E_NOTFOUND E_AMBIGUOUS E_RANGE
+ */
+int sim_control(const struct sim_control *c, const char *line, FILE *out);
