@@ -18,12 +18,12 @@
  *
  * Two kinds of functions: those that take a path look it up by preload_path() and are the
  * library's otherwise; those that take a descriptor look whether it is an open umad
- * device. Waiting is not among them: such a descriptor is a socket, and poll(), select() and
- * epoll work on it as they are.
+ * device. Waiting is not among them: such a descriptor is a socket, and poll(), select()
+ * and epoll work on it as they are.
  *
- * Not covered, because no client of umad uses them on its device: dup(), readv(), sendfile()
- * and the like, io_uring, and programs that make system calls by themselves or are linked
- * statically.
+ * Not covered, because no client of umad uses them on its device: dup(), readv(),
+ * sendfile() and the like, io_uring, and programs that make system calls by themselves or
+ * are linked statically.
  */
 
 #define EXPORT __attribute__((visibility("default")))
@@ -36,7 +36,8 @@ static void *next_of(void *_Atomic *slot, const char *name)
 		f = *slot = dlsym(RTLD_NEXT, name);
 	}
 	if (f == NULL) { /* cannot happen on a C library that has what calls us */
-		static const char text[] = "libsaguaro-umad-sim: no such function in libc\n";
+		static const char text[] =
+			"libsaguaro-umad-sim: no such function in libc\n";
 		ssize_t n = write(STDERR_FILENO, text, sizeof(text) - 1);
 		(void)n;
 		abort();

@@ -7,8 +7,8 @@
 #include <sys/types.h>
 
 /*!
- * Inside of the preload library libsaguaro-umad-sim.so. preload.c stands in front of the C
- * library's functions on files and sends what concerns InfiniBand devices here.
+ * Inside of the preload library libsaguaro-umad-sim.so. preload.c stands in front of the
+ * C library's functions on files and sends what concerns InfiniBand devices here.
  *
  * Functions set errno and return as the calls that they stand for.
  */

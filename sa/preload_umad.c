@@ -23,15 +23,16 @@
  * refuse what the kernel would) and the size of the header that the program uses. Only
  * descriptors below TABLE are known; more a program with umad devices never has.
  *
- * read() looks at a packet before it takes it, because one that does not fit must stay, as
- * in the kernel. The lock of a device makes that one step.
+ * read() looks at a packet before it takes it, because one that does not fit must stay,
+ * as in the kernel. The lock of a device makes that one step.
  */
 
 enum { TABLE = 65536, AGENTS = 32, AGENT_RMPP = 2, AGENT_USED = 1 };
 
 struct device {
 	int calls;
-	size_t header; /* bytes: 64, or 56 of programs that did not ask for P_Key indices */
+	size_t header; /* bytes: 64, or 56 of programs that did not ask for P_Key indices
+	                */
 	uint8_t agents[AGENTS]; /* AGENT_USED, AGENT_RMPP */
 	pthread_mutex_t read, call;
 };
@@ -381,7 +382,8 @@ static ssize_t read_locked(int fd, struct device *d, uint8_t *buf, size_t count)
 		memcpy(buf, &h, d->header);
 		return all;
 	}
-	n = sim_socket_get(fd, &h, sizeof(h), buf + d->header, count - d->header, NULL, 0);
+	n = sim_socket_get(fd, &h, sizeof(h), buf + d->header, count - d->header, NULL,
+	                   0);
 	if (n <= 0) {
 		return wrong(n < 0 ? (int)-n : ENODEV);
 	}

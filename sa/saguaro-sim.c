@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * saguaro-sim: a simulated fabric for real programs. Three uses in one program: it serves a
- * topology file, runs a command on one of the hosts (--run), and talks to a running
+ * saguaro-sim: a simulated fabric for real programs. Three uses in one program: it serves
+ * a topology file, runs a command on one of the hosts (--run), and talks to a running
  * simulation (ctl).
  */
 #include <config.h>
@@ -33,7 +33,8 @@ struct args {
 	char socket[128];
 	const char *host;
 	bool run, keep_lids, quiet;
-	char **rest; /* FILE, COMMAND ARGS or words for ctl */
+	const char *file;
+	char **rest; /* COMMAND ARGS or words for ctl */
 };
 
 static const char usage_text[] =
@@ -41,12 +42,15 @@ static const char usage_text[] =
 	"       saguaro-sim --run [--socket PATH] [--host NAME] COMMAND [ARGS]\n"
 	"       saguaro-sim ctl [--socket PATH] WORDS\n"
 	"\n"
-	"Serves the fabric of a topology file (what ibnetdiscover prints) to programs that use\n"
+	"Serves the fabric of a topology file (what ibnetdiscover prints) to programs "
+	"that use\n"
 	"libibumad; --run starts such a program on a host of it; ctl disturbs it.\n"
 	"\n"
 	"  --socket PATH  where the simulator is; default: SAGUARO_SIM_SOCKET, else\n"
-	"                 saguaro-sim.sock in XDG_RUNTIME_DIR, else in /tmp with your user number\n"
-	"  --host NAME    the command's host: id in the file, description or GUID; several\n"
+	"                 saguaro-sim.sock in XDG_RUNTIME_DIR, else in /tmp with your "
+	"user number\n"
+	"  --host NAME    the command's host: id in the file, description or GUID; "
+	"several\n"
 	"                 adapters with commas; default: SIM_HOST, else the first host\n"
 	"  --keep-lids    LIDs and port states of the file, as if an SM had been there\n"
 	"  --quiet        does not say when it is ready\n"
@@ -61,7 +65,7 @@ static int usage_error(const char *text, const char *word)
 }
 
 /* 0: go on; else the exit status + 1. */
-static int parse(int argc, char **argv, struct args *a)
+static int parse_flags(int argc, char **argv, struct args *a)
 {
 	enum {
 		FLAG_SOCKET = 256,
@@ -84,7 +88,6 @@ static int parse(int argc, char **argv, struct args *a)
 	};
 	int flag;
 
-	sim_socket_path(a->socket);
 	while ((flag = getopt_long(argc, argv, "+h", flags, NULL)) != -1) {
 		switch (flag) {
 		case FLAG_SOCKET:
@@ -99,11 +102,27 @@ static int parse(int argc, char **argv, struct args *a)
 		case FLAG_VERSION:
 			printf("saguaro-sim %s\n", PACKAGE_VERSION);
 			return EXIT_GOOD + 1;
-		default: fputs("Try 'saguaro-sim --help'.\n", stderr); return EXIT_USAGE + 1;
+		default:
+			fputs("Try 'saguaro-sim --help'.\n", stderr);
+			return EXIT_USAGE + 1;
 		}
 	}
 	a->rest = argv + optind;
 	return 0;
+}
+
+/* Flags, and in front of more flags the topology file of a simulation. */
+static int parse(int argc, char **argv, struct args *a, bool words)
+{
+	sim_socket_path(a->socket);
+	optind = 1;
+	int stop = parse_flags(argc, argv, a);
+	if (stop == 0 && !a->run && !words && a->rest[0] != NULL) {
+		a->file = a->rest[0];
+		optind++;
+		stop = parse_flags(argc, argv, a);
+	}
+	return stop;
 }
 
 /* --run */
@@ -164,7 +183,8 @@ static int run_command(const struct args *a)
 	}
 	if (!find_preload(preload, sizeof(preload))) {
 		fprintf(stderr,
-		        "saguaro-sim: no %s; run 'make install', or run this program where "
+		        "saguaro-sim: no %s; run 'make install', or run this program "
+		        "where "
 		        "it was built\n",
 		        preload);
 		return EXIT_FAILED;
@@ -175,7 +195,8 @@ static int run_command(const struct args *a)
 	}
 	setenv("LD_PRELOAD", preload, 1);
 	execvp(a->rest[0], a->rest);
-	fprintf(stderr, "saguaro-sim: cannot run '%s': %s\n", a->rest[0], strerror(errno));
+	fprintf(stderr, "saguaro-sim: cannot run '%s': %s\n", a->rest[0],
+	        strerror(errno));
 	return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_FAILED;
 }
 
@@ -203,7 +224,8 @@ static int print_answer(int memory, bool bad)
 
 	close(memory);
 	if (ret != 0) {
-		fprintf(stderr, "saguaro-sim: cannot read the answer: %s\n", strerror(-ret));
+		fprintf(stderr, "saguaro-sim: cannot read the answer: %s\n",
+		        strerror(-ret));
 		return EXIT_FAILED;
 	}
 	FILE *f = bad ? stderr : stdout;
@@ -222,8 +244,7 @@ static int control(struct args *a, int argc, char **argv)
 	int32_t bad;
 	int memory = -1;
 
-	optind = 1;
-	int stop = parse(argc, argv, a);
+	int stop = parse(argc, argv, a, true);
 	if (stop != 0) {
 		return stop - 1;
 	}
@@ -237,7 +258,8 @@ static int control(struct args *a, int argc, char **argv)
 	}
 	const char *text = line[0] != '\0' ? line : "help";
 	int ret = sim_socket_put(fd, text, strlen(text), NULL, 0, -1, 0);
-	ssize_t n = ret == 0 ? sim_socket_get(fd, &bad, sizeof(bad), NULL, 0, &memory, 0) : 0;
+	ssize_t n =
+		ret == 0 ? sim_socket_get(fd, &bad, sizeof(bad), NULL, 0, &memory, 0) : 0;
 	close(fd);
 	if (n != sizeof(bad) || memory < 0) {
 		fputs("saguaro-sim: the simulator has gone\n", stderr);
@@ -312,7 +334,7 @@ static int serve(const struct args *a)
 	struct arena *arena = arena_new();
 
 	diags_init(&d, arena);
-	int ret = topo_read(a->rest[0], arena, &d, &g);
+	int ret = topo_read(a->file, arena, &d, &g);
 	diags_print(&d, stderr, DIAG_WARNING);
 	if (ret != E_OK) {
 		arena_free(arena);
@@ -320,9 +342,10 @@ static int serve(const struct args *a)
 	}
 	ret = sim_new(g, &(struct sim_options){ .seed = 1 }, a->keep_lids, &s);
 	if (ret != E_OK) {
-		fprintf(stderr, "saguaro-sim: %s: %s\n", a->rest[0],
-		        ret == E_NOTFOUND ? "there is no end port in this fabric; add a host"
-		                          : err_text(ret));
+		fprintf(stderr, "saguaro-sim: %s: %s\n", a->file,
+		        ret == E_NOTFOUND
+		                ? "there is no end port in this fabric; add a host"
+		                : err_text(ret));
 		arena_free(arena);
 		return EXIT_FAILED;
 	}
@@ -340,19 +363,20 @@ int main(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "ctl") == 0) {
 		return control(&a, argc - 1, argv + 1);
 	}
-	int stop = parse(argc, argv, &a);
+	int stop = parse(argc, argv, &a, false);
 	if (stop != 0) {
 		return stop - 1;
 	}
 	if (a.run) {
 		return run_command(&a);
 	}
-	if (a.rest[0] == NULL) {
-		return usage_error("which fabric? Name a topology file; 'saguaro topo' makes one",
-		                   "");
+	if (a.file == NULL) {
+		return usage_error(
+			"which fabric? Name a topology file; 'saguaro topo' makes one",
+			"");
 	}
-	if (a.rest[1] != NULL) {
-		return usage_error("one topology file only, not also ", a.rest[1]);
+	if (a.rest[0] != NULL) {
+		return usage_error("one topology file only, not also ", a.rest[0]);
 	}
 	return serve(&a);
 }

@@ -227,10 +227,11 @@ static int run_drop(struct run *r)
 	uint64_t ppm;
 	next_word(r, word);
 	if (text_u64(word, MILLION, &ppm) != E_OK) {
-		return complain(r, E_RANGE,
-		                "how many MADs of a million get lost? '%.40s' is no number "
-		                "from 0 to 1000000",
-		                word);
+		return complain(
+			r, E_RANGE,
+			"how many MADs of a million get lost? '%.40s' is no number "
+			"from 0 to 1000000",
+			word);
 	}
 	sim_set_drop(r->c->sim, (uint32_t)ppm);
 	return E_OK;
@@ -284,7 +285,8 @@ static void show_port(struct run *r, uint32_t port)
 	if (p->peer != GRAPH_NONE) {
 		const struct node *far = &g->nodes[g->ports[p->peer].node];
 		fprintf(r->out, ", %s %s to \"%s\"[%u]",
-		        link_width_name((uint8_t)field_get(me->info, PI_LINK_WIDTH_ACTIVE)),
+		        link_width_name(
+				(uint8_t)field_get(me->info, PI_LINK_WIDTH_ACTIVE)),
 		        link_speed_name(port_info_speed(me->info)),
 		        far->id != NULL ? far->id : far->description,
 		        g->ports[p->peer].num);
@@ -320,7 +322,8 @@ static int run_clients(struct run *r)
 static int run_stop(struct run *r)
 {
 	if (r->c->stop == NULL) {
-		return complain(r, E_UNKNOWN, "this simulation cannot be stopped from here");
+		return complain(r, E_UNKNOWN,
+		                "this simulation cannot be stopped from here");
 	}
 	r->c->stop(r->c->ctx);
 	return E_OK;
@@ -365,9 +368,9 @@ static int unknown(struct run *r, const char *word)
 			near = commands[i].name;
 		}
 	}
-	return complain(r, E_UNKNOWN, "unknown command '%.40s'%s%s%s; 'help' lists them", word,
-	                near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
-	                near != NULL ? "'" : "");
+	return complain(r, E_UNKNOWN, "unknown command '%.40s'%s%s%s; 'help' lists them",
+	                word, near != NULL ? "; did you mean '" : "",
+	                near != NULL ? near : "", near != NULL ? "'" : "");
 }
 
 int sim_control(const struct sim_control *c, const char *line, FILE *out)
@@ -384,7 +387,8 @@ int sim_control(const struct sim_control *c, const char *line, FILE *out)
 		}
 		int ret = commands[i].run(&r);
 		if (ret == E_OK && *skip_space(r.at) != '\0') {
-			return complain(&r, E_SYNTAX, "'%.40s' is too much", skip_space(r.at));
+			return complain(&r, E_SYNTAX, "'%.40s' is too much",
+			                skip_space(r.at));
 		}
 		return ret;
 	}

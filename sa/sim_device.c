@@ -56,9 +56,11 @@ static void write_mad(struct sim_device *d, const struct ib_user_mad *h,
 	int ret = kernel_write(d->file, &row);
 	unsigned skipped;
 	/* A device would fail the write() itself; here it is over already. */
-	if (ret != E_OK && log_allowed(&limit, waker_now_us() / 1000, 10, 60000, &skipped)) {
+	if (ret != E_OK &&
+	    log_allowed(&limit, waker_now_us() / 1000, 10, 60000, &skipped)) {
 		log_warning("saguaro-sim",
-		            "process %d: a MAD of class 0x%02x, method 0x%02x was refused: %s",
+		            "process %d: a MAD of class 0x%02x, method 0x%02x was "
+		            "refused: %s",
 		            (int)d->data->pid, mad[1], mad[3], err_text(ret));
 	}
 }
@@ -83,8 +85,8 @@ void device_data(struct conn *c)
 
 	for (unsigned i = 0; i < BATCH; i++) {
 		int memory;
-		ssize_t n = sim_socket_get(c->fd, &h, sizeof(h), mad, sizeof(mad), &memory,
-		                           MSG_DONTWAIT);
+		ssize_t n = sim_socket_get(c->fd, &h, sizeof(h), mad, sizeof(mad),
+		                           &memory, MSG_DONTWAIT);
 		if (n == -EAGAIN || n == -EINTR) {
 			return;
 		}
@@ -152,7 +154,8 @@ void device_call(struct conn *c)
 {
 	struct sim_agent_call call;
 	struct sim_agent_reply reply = { 0 };
-	ssize_t n = sim_socket_get(c->fd, &call, sizeof(call), NULL, 0, NULL, MSG_DONTWAIT);
+	ssize_t n =
+		sim_socket_get(c->fd, &call, sizeof(call), NULL, 0, NULL, MSG_DONTWAIT);
 
 	if (n == -EAGAIN || n == -EINTR) {
 		return;
@@ -186,7 +189,8 @@ void device_open(struct conn *c, uint32_t port)
 
 	if (d == NULL ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-		conn_welcome(c, ENOMEM, "the simulator is out of descriptors or memory", -1);
+		conn_welcome(c, ENOMEM, "the simulator is out of descriptors or memory",
+		             -1);
 		free(d);
 		return;
 	}

@@ -185,8 +185,8 @@ static int check_row(const struct kernel_agent *a, const struct kernel_send_row 
 	if (row->len < LEAST) {
 		return -EINVAL;
 	}
-	size_t most = wants_rmpp(a, row->mad) ? KERNEL_RMPP_AT_MOST
-	                                      : mad_bytes_max(row->mad);
+	size_t most =
+		wants_rmpp(a, row->mad) ? KERNEL_RMPP_AT_MOST : mad_bytes_max(row->mad);
 	return row->len <= most ? E_OK : -EINVAL;
 }
 

@@ -11,20 +11,20 @@
 struct sim;
 
 /*!
- * What the kernels of the hosts of a simulated fabric do with MADs: the side of ib_umad and
- * ib_mad that a program sees through /dev/infiniband/umad*.
+ * What the kernels of the hosts of a simulated fabric do with MADs: the side of ib_umad
+ * and ib_mad that a program sees through /dev/infiniband/umad*.
  *
- * A file is an open umad device of one end port; an agent is a registration on it. As in the
- * kernel: answers go to the agent whose number stands in the upper half of the transaction
- * id, other MADs to the one agent registered for their class, version and method (a second
- * registration for the same is refused); a request keeps a timer and comes back with status
- * ETIMEDOUT after its retries; an answer without a waiting request is dropped; agents that ask
- * for RMPP see whole messages, others segments; a Get or Set for which no agent is there is
- * answered with "unsupported method or attribute".
+ * A file is an open umad device of one end port; an agent is a registration on it. As in
+ * the kernel: answers go to the agent whose number stands in the upper half of the
+ * transaction id, other MADs to the one agent registered for their class, version and
+ * method (a second registration for the same is refused); a request keeps a timer and
+ * comes back with status ETIMEDOUT after its retries; an answer without a waiting request
+ * is dropped; agents that ask for RMPP see whole messages, others segments; a Get or Set
+ * for which no agent is there is answered with "unsupported method or attribute".
  *
- * No sockets and no clock of its own: time is that of the fabric, so a test runs it on the
- * virtual clock. A fabric that has kernels is driven by kernel_run(), not by its transport.
- * Any thread may call; sim.lock guards everything.
+ * No sockets and no clock of its own: time is that of the fabric, so a test runs it on
+ * the virtual clock. A fabric that has kernels is driven by kernel_run(), not by its
+ * transport. Any thread may call; sim.lock guards everything.
  */
 struct kernel;
 struct kernel_file;
@@ -66,7 +66,8 @@ struct kernel_agent_row {
  */
 int kernel_register(struct kernel_file *f, const struct kernel_agent_row *row,
                     uint32_t *ret_id);
-int kernel_unregister(struct kernel_file *f, uint32_t id); /*!< \retval -EINVAL no such agent */
+int kernel_unregister(struct kernel_file *f,
+                      uint32_t id); /*!< \retval -EINVAL no such agent */
 
 /*! A MAD to send, as struct ib_user_mad says it. */
 struct kernel_send_row {
@@ -77,17 +78,17 @@ struct kernel_send_row {
 };
 
 /*!
- * \brief Sends. The answer or the request itself, with status ETIMEDOUT, comes to the queue.
- * \retval -EIO     No such agent.
- * \retval -EINVAL  Too short, too long without RMPP, or the transaction id is in use.
+ * \brief Sends. The answer or the request itself, with status ETIMEDOUT, comes to the
+ * queue. \retval -EIO     No such agent. \retval -EINVAL  Too short, too long without
+ * RMPP, or the transaction id is in use.
  */
 int kernel_write(struct kernel_file *f, const struct kernel_send_row *row);
 
 /*!
  * \brief First message of the queue; it stays there until kernel_pop().
  *
- * agent is who it is for, status 0 or ETIMEDOUT; a request that timed out is 24 bytes. NULL:
- * the queue is empty.
+ * agent is who it is for, status 0 or ETIMEDOUT; a request that timed out is 24 bytes.
+ * NULL: the queue is empty.
  */
 const struct mad_buf *kernel_peek(struct kernel_file *f);
 void kernel_pop(struct kernel_file *f);

@@ -76,8 +76,8 @@ static inline uint8_t mad_method(const uint8_t *mad)
 	return mad[3];
 }
 
-/* Is it an answer, as the kernel sees it: by the upper half of its transaction id it finds
- * who asked. */
+/* Is it an answer, as the kernel sees it: by the upper half of its transaction id it
+ * finds who asked. */
 static inline bool mad_is_response(const uint8_t *mad)
 {
 	return (mad_method(mad) & UMAD_METHOD_RESP_MASK) != 0 ||

@@ -56,7 +56,8 @@ static void not_found(const struct graph *g, const char *name, char *why)
 		}
 	}
 	snprintf(why, SIM_NAME_WHY,
-	         "no node '%.80s' in this fabric%s%.80s%s; 'saguaro-sim ctl list' shows all",
+	         "no node '%.80s' in this fabric%s%.80s%s; 'saguaro-sim ctl list' shows "
+	         "all",
 	         name, near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
 	         near != NULL ? "'?" : "");
 }
@@ -136,10 +137,11 @@ static int add_part(const struct graph *g, const char *part, uint32_t *nodes, un
 		ret = E_FULL;
 	}
 	if (ret == E_FULL) {
-		snprintf(why, SIM_NAME_WHY,
-		         "'%.80s' stands for more than %d adapters; name them one by one, "
-		         "with commas",
-		         part, SIM_HOST_NODES);
+		snprintf(
+			why, SIM_NAME_WHY,
+			"'%.80s' stands for more than %d adapters; name them one by one, "
+			"with commas",
+			part, SIM_HOST_NODES);
 	}
 	return ret;
 }

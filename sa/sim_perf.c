@@ -29,7 +29,7 @@ enum {
 	PM_ATTR_PORT_COUNTERS = 0x12,
 	PM_ATTR_PORT_COUNTERS_EXT = 0x1D,
 	PM_CAP_ALL_PORT_SELECT = 1 << 8,
-	PM_CAP_EXTENDED_WIDTH = 1 << 9,
+	PM_CAP_EXTENDED_WIDTH_NO_IETF = 1 << 10, /* not unicast and multicast apart */
 	PM_ALL_PORTS = 255,
 	PM_DATA_AT = 64,
 	PM_DATA_BYTES = 192
@@ -37,9 +37,9 @@ enum {
 
 /* The four counters and where they are: in both attributes. */
 static const struct {
-	size_t at;                         /* in struct sim_perf */
-	uint16_t select, bit;              /* PortCounters, 32 bits wide */
-	uint16_t ext_select, ext_bit;      /* PortCountersExtended, 64 bits wide */
+	size_t at;                    /* in struct sim_perf */
+	uint16_t select, bit;         /* PortCounters, 32 bits wide */
+	uint16_t ext_select, ext_bit; /* PortCountersExtended, 64 bits wide */
 } counters[] = {
 	{ offsetof(struct sim_perf, xmit_data), 1 << 12, 192, 1 << 0, 64 },
 	{ offsetof(struct sim_perf, rcv_data), 1 << 13, 224, 1 << 1, 128 },
@@ -60,7 +60,7 @@ static void class_port_info(uint8_t *data)
 	field_set(data, CPI_BASE_VERSION, UMAD_BASE_VERSION);
 	field_set(data, CPI_CLASS_VERSION, PM_CLASS_VERSION);
 	field_set(data, CPI_CAPABILITY_MASK,
-	          PM_CAP_ALL_PORT_SELECT | PM_CAP_EXTENDED_WIDTH);
+	          PM_CAP_ALL_PORT_SELECT | PM_CAP_EXTENDED_WIDTH_NO_IETF);
 	field_set(data, CPI_RESP_TIME_VALUE, 16);
 }
 
@@ -91,8 +91,7 @@ static uint16_t port_counters(struct sim *s, const struct node *n, bool set, boo
 	for (unsigned num = all ? 1 : select; num <= (all ? n->n_ports : select); num++) {
 		struct sim_perf *p = &s->ports[n->first_port + num].perf;
 		for (unsigned i = 0; i < N_COUNTERS; i++) {
-			unsigned bit =
-				ext ? counters[i].ext_select : counters[i].select;
+			unsigned bit = ext ? counters[i].ext_select : counters[i].select;
 			if (set && (named & bit)) {
 				*counter(p, i) = 0;
 			}

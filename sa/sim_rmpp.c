@@ -38,7 +38,7 @@ enum {
 	STATUS_BAD_VERSION = 125,
 	RTIME_NONE = 0x1F,
 	WINDOW = 64,
-	ACK_WAIT_MS = 2000,   /* for acknowledgements, unless the sender says less */
+	ACK_WAIT_MS = 2000,      /* for acknowledgements, unless the sender says less */
 	RECV_LIFE_US = 40000000, /* an unfinished message without a segment */
 	FINISHED_MAX = 64        /* remembered per agent */
 };
@@ -119,9 +119,9 @@ static void send_segment(const struct kernel_send *w, uint32_t seg)
 	bool last = seg == w->rmpp.count;
 	h->rmpp_version = UMAD_RMPP_VERSION;
 	h->rmpp_type = TYPE_DATA;
-	h->rmpp_rtime_flags = (uint8_t)(RTIME_NONE << 3 | UMAD_RMPP_FLAG_ACTIVE |
-	                                (seg == 1 ? FLAG_FIRST : 0) |
-	                                (last ? FLAG_LAST : 0));
+	h->rmpp_rtime_flags =
+		(uint8_t)(RTIME_NONE << 3 | UMAD_RMPP_FLAG_ACTIVE |
+	                  (seg == 1 ? FLAG_FIRST : 0) | (last ? FLAG_LAST : 0));
 	h->rmpp_status = 0;
 	put32(&h->seg_num, seg);
 	/* Counted from behind the RMPP header: every segment repeats the class header. */

@@ -323,8 +323,7 @@ static bool send_gmp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim
 		return false;
 	}
 	uint32_t to = sim_end_port(s, at);
-	if (s->taker != NULL &&
-	    (sim_lost(s) || !translate_pkey(s, from, to, &m->addr))) {
+	if (s->taker != NULL && (sim_lost(s) || !translate_pkey(s, from, to, &m->addr))) {
 		return false;
 	}
 	if (sim_perf_agent(s, at, m->data)) { /* counters: the node itself answers */

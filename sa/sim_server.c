@@ -56,7 +56,8 @@ struct conn *conn_new(struct sim_server *v, int fd, enum conn_kind kind)
 
 void conn_watch(struct conn *c, bool out)
 {
-	struct epoll_event e = { .events = EPOLLIN | (out ? EPOLLOUT : 0), .data.ptr = c };
+	struct epoll_event e = { .events = EPOLLIN | (out ? EPOLLOUT : 0),
+		                 .data.ptr = c };
 	if (c->wants_out != out) {
 		c->wants_out = out;
 		epoll_ctl(c->v->epoll, EPOLL_CTL_MOD, c->fd, &e);
@@ -137,15 +138,16 @@ static struct sim_host *host_add(struct sim_server *v, const uint32_t *nodes, un
 	snprintf(dir, sizeof(dir), "%s/%u", v->dir, v->n_hosts);
 	int ret = sim_host_new(v->s, dir, nodes, n, &h);
 	if (ret != E_OK) {
-		snprintf(why, SIM_NAME_WHY, "cannot write the host's files in %s: %s", dir,
-		         err_text(ret));
+		snprintf(why, SIM_NAME_WHY, "cannot write the host's files in %s: %s",
+		         dir, err_text(ret));
 		return NULL;
 	}
 	v->hosts[v->n_hosts++] = h;
 	return h;
 }
 
-static struct sim_host *host_of(struct sim_server *v, const struct sim_hello *h, char *why)
+static struct sim_host *host_of(struct sim_server *v, const struct sim_hello *h,
+                                char *why)
 {
 	uint32_t nodes[SIM_HOST_NODES];
 	unsigned n;
@@ -252,6 +254,18 @@ static void stop_from_control(void *ctx)
 	((struct sim_server *)ctx)->stopping = true;
 }
 
+static void refresh_hosts(struct sim_server *v)
+{
+	uint64_t changes = sim_changes(v->s);
+	if (changes == v->changes) {
+		return;
+	}
+	v->changes = changes;
+	for (unsigned i = 0; i < v->n_hosts; i++) {
+		sim_host_refresh(v->hosts[i]);
+	}
+}
+
 /* The answer: an int32_t that is 0 or 1, and a memory file with the text. */
 static void control_answer(struct conn *c, const char *line)
 {
@@ -271,9 +285,10 @@ static void control_answer(struct conn *c, const char *line)
 	}
 	int32_t bad = sim_control(&control, line, out) != E_OK;
 	fclose(out);
+	refresh_hosts(c->v); /* what was done shows before it is said to be done */
 	int memory = sim_socket_memory(text, len);
-	if (memory < 0 ||
-	    sim_socket_put(c->fd, &bad, sizeof(bad), NULL, 0, memory, MSG_DONTWAIT) != 0) {
+	if (memory < 0 || sim_socket_put(c->fd, &bad, sizeof(bad), NULL, 0, memory,
+	                                 MSG_DONTWAIT) != 0) {
 		conn_close(c);
 	}
 	if (memory >= 0) {
@@ -285,7 +300,8 @@ static void control_answer(struct conn *c, const char *line)
 static void control(struct conn *c)
 {
 	static char line[SIM_LINE_BYTES + 1];
-	ssize_t n = sim_socket_get(c->fd, line, SIM_LINE_BYTES, NULL, 0, NULL, MSG_DONTWAIT);
+	ssize_t n =
+		sim_socket_get(c->fd, line, SIM_LINE_BYTES, NULL, 0, NULL, MSG_DONTWAIT);
 
 	if (n == -EAGAIN || n == -EINTR) {
 		return;
@@ -328,18 +344,6 @@ static void accept_all(struct sim_server *v)
 		if (conn_new(v, fd, CONN_NEW) == NULL) {
 			close(fd);
 		}
-	}
-}
-
-static void refresh_hosts(struct sim_server *v)
-{
-	uint64_t changes = sim_changes(v->s);
-	if (changes == v->changes) {
-		return;
-	}
-	v->changes = changes;
-	for (unsigned i = 0; i < v->n_hosts; i++) {
-		sim_host_refresh(v->hosts[i]);
 	}
 }
 
@@ -460,9 +464,10 @@ static int start(struct sim_server *v, const char *path, char *why)
 	snprintf(v->dir, sizeof(v->dir), "%s.hosts", path);
 	int ret = clear_path(v);
 	if (ret != E_OK) {
-		snprintf(why, SIM_SERVER_WHY,
-		         "%s is in use by another simulator; choose another with --socket",
-		         path);
+		snprintf(
+			why, SIM_SERVER_WHY,
+			"%s is in use by another simulator; choose another with --socket",
+			path);
 		v->path[0] = '\0'; /* not ours to remove */
 		return ret;
 	}

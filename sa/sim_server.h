@@ -8,11 +8,11 @@ struct sim_server;
 
 /*!
  * Serves a simulated fabric to any number of programs over a Unix socket: one thread, one
- * event loop. What goes over the socket is in sa/sim_wire.h, what the programs' kernels do in
- * sa/sim_kernel.h, what their hosts look like in sa/sim_tree.h.
+ * event loop. What goes over the socket is in sa/sim_wire.h, what the programs' kernels
+ * do in sa/sim_kernel.h, what their hosts look like in sa/sim_tree.h.
  *
- * Beside the socket SOCKET there is a folder SOCKET.hosts with the hosts' files. Both go with
- * the server; what a killed one left is removed by the next on the same socket.
+ * Beside the socket SOCKET there is a folder SOCKET.hosts with the hosts' files. Both go
+ * with the server; what a killed one left is removed by the next on the same socket.
  */
 enum { SIM_SERVER_WHY = 400 };
 

@@ -22,10 +22,10 @@ struct conn {
 	struct conn *next, *prev;
 	struct sim_server *v;
 	int fd;
-	uint8_t kind;  /* enum conn_kind */
+	uint8_t kind;   /* enum conn_kind */
 	bool wants_out; /* waits for room in the socket */
-	bool waits;    /* CONN_ISSM: for the device */
-	uint32_t port; /* end port of UMAD, DATA, ISSM */
+	bool waits;     /* CONN_ISSM: for the device */
+	uint32_t port;  /* end port of UMAD, DATA, ISSM */
 	pid_t pid;
 	struct sim_device *device; /* UMAD, DATA */
 };

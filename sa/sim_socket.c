@@ -99,7 +99,8 @@ int sim_socket_memory(const void *data, size_t len)
 		return -errno;
 	}
 	for (size_t done = 0; done < len;) {
-		ssize_t n = pwrite(fd, (const char *)data + done, len - done, (off_t)done);
+		ssize_t n =
+			pwrite(fd, (const char *)data + done, len - done, (off_t)done);
 		if (n < 0 && errno == EINTR) {
 			continue;
 		}
@@ -163,7 +164,8 @@ static int say(struct sim_welcome *w, int err, const char *path)
 	const char *remedy = err == ENOENT || err == ECONNREFUSED
 	                             ? "start one with 'saguaro-sim FILE', or name its "
 	                               "socket in " SIM_SOCKET_ENV
-	                             : "see " SIM_SOCKET_ENV " and the socket's permissions";
+	                             : "see " SIM_SOCKET_ENV
+	                               " and the socket's permissions";
 	w->error = err;
 	snprintf(w->text, sizeof(w->text), "no simulator at %s (%s): %s", path,
 	         strerror(err), remedy);

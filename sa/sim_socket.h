@@ -13,8 +13,8 @@
  * goes over them). Depends on the C library alone: the preload library contains it.
  */
 
-/*! \brief SAGUARO_SIM_SOCKET, else saguaro-sim.sock in XDG_RUNTIME_DIR, else in /tmp with the
- * user's number. \param buf [108] */
+/*! \brief SAGUARO_SIM_SOCKET, else saguaro-sim.sock in XDG_RUNTIME_DIR, else in /tmp with
+ * the user's number. \param buf [108] */
 void sim_socket_path(char *buf);
 
 /*!
@@ -27,7 +27,8 @@ void sim_socket_path(char *buf);
 int sim_socket_call(const char *path, const struct sim_hello *hello,
                     struct sim_welcome *ret, int *ret_data);
 
-/*! \brief One packet, with a descriptor to go along or -1. \param flags of sendmsg. \retval -errno */
+/*! \brief One packet, with a descriptor to go along or -1. \param flags of sendmsg.
+ * \retval -errno */
 int sim_socket_put(int fd, const void *head, size_t head_len, const void *body,
                    size_t body_len, int along, int flags);
 
@@ -40,7 +41,8 @@ ssize_t sim_socket_get(int fd, void *head, size_t head_len, void *body, size_t b
                        int *ret_along, int flags);
 
 /*! \brief A MAD behind its header: in the packet, or in a memory file. \retval -errno */
-int sim_socket_put_mad(int fd, const void *header, const void *mad, size_t len, int flags);
+int sim_socket_put_mad(int fd, const void *header, const void *mad, size_t len,
+                       int flags);
 
 /*! \brief A memory file with these bytes. \return descriptor or -errno */
 int sim_socket_memory(const void *data, size_t len);

@@ -131,12 +131,16 @@ static void put_node(struct sim_host *h, unsigned i)
 
 static void put_state(struct sim_host *h, const struct tree_port *p)
 {
-	static const char *const states[] = { "0: NOP",   "1: DOWN",   "2: INIT",
-		                              "3: ARMED", "4: ACTIVE", "5: ACTIVE_DEFER" };
-	static const char *const phys[] = { "0: <unknown>", "1: Sleep",
-		                            "2: Polling",   "3: Disabled",
+	static const char *const states[] = {
+		"0: NOP", "1: DOWN", "2: INIT", "3: ARMED", "4: ACTIVE", "5: ACTIVE_DEFER"
+	};
+	static const char *const phys[] = { "0: <unknown>",
+		                            "1: Sleep",
+		                            "2: Polling",
+		                            "3: Disabled",
 		                            "4: PortConfigurationTraining",
-		                            "5: LinkUp",    "6: LinkErrorRecovery",
+		                            "5: LinkUp",
+		                            "6: LinkErrorRecovery",
 		                            "7: Phy Test" };
 	unsigned state = (unsigned)field_get(p->info, PI_PORT_STATE);
 	unsigned phy = (unsigned)field_get(p->info, PI_PORT_PHYSICAL_STATE);
@@ -243,7 +247,8 @@ static int add_ports(struct sim_host *h, unsigned i)
 	for (unsigned num = first; num < first + count; num++) {
 		struct tree_port *p = &h->ports[h->n_ports];
 		*p = (struct tree_port){ .port = n->first_port + num };
-		snprintf(p->dir, sizeof(p->dir), "class/infiniband/sim%u/ports/%u", i, num);
+		snprintf(p->dir, sizeof(p->dir), "class/infiniband/sim%u/ports/%u", i,
+		         num);
 		p->n_pkeys = sim_pkey_cap(h->s, p->port);
 		p->pkeys = calloc(p->n_pkeys, sizeof(uint16_t));
 		h->n_ports++;

@@ -12,10 +12,10 @@ struct sim_host;
 
 /*!
  * A host of the simulated fabric as its programs see it in files: a folder with what
- * /sys/class/infiniband, /sys/class/infiniband_mad and /dev/infiniband show there. Adapters
- * are called sim0, sim1, ... in the order of their names; umad and issm devices are numbered
- * through all their ports. Values follow the fabric: sim_host_refresh() rewrites what changed,
- * each file as a whole.
+ * /sys/class/infiniband, /sys/class/infiniband_mad and /dev/infiniband show there.
+ * Adapters are called sim0, sim1, ... in the order of their names; umad and issm devices
+ * are numbered through all their ports. Values follow the fabric: sim_host_refresh()
+ * rewrites what changed, each file as a whole.
  */
 
 /*!

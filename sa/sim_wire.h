@@ -13,13 +13,13 @@
  *   SIM_HOST_INFO  text is the folder that stands for this host's /sys/class and /dev
  *   SIM_UMAD       an open umad device. The answer carries a descriptor (SCM_RIGHTS): the
  *                  data socket, which the program gets as its file. The connection itself
- *                  stays for struct sim_agent_call. Closing the data socket closes the file.
- *   SIM_ISSM       an open issm device: IsSM is on while the connection lives
+ *                  stays for struct sim_agent_call. Closing the data socket closes the
+ * file. SIM_ISSM       an open issm device: IsSM is on while the connection lives
  *   SIM_CONTROL    a line of text each way: see sa/sim_control.h
  *
- * On the data socket each packet is the 64 bytes of struct ib_user_mad_hdr with the MAD behind
- * it. A MAD longer than SIM_INLINE_BYTES is in a memory file (memfd) that comes with the
- * packet, which then has the header only.
+ * On the data socket each packet is the 64 bytes of struct ib_user_mad_hdr with the MAD
+ * behind it. A MAD longer than SIM_INLINE_BYTES is in a memory file (memfd) that comes
+ * with the packet, which then has the header only.
  */
 enum {
 	SIM_MAGIC = 0x5347534D,

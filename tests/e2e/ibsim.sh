@@ -41,33 +41,8 @@ stop_ibsim() {
 # console COMMAND: a line for ibsim's console, e.g. console 'Unlink "S1"[3]'
 console() { printf '%s\n' "$1" >&7; }
 
-# on HOST COMMAND...: a program whose local port is HOST, 30 s at most.
-on() {
-	local host=$1
-	shift
-	(cd "$work" && exec env SIM_HOST="$host" LD_PRELOAD="$sim_preload" timeout 30 "$@")
-}
+# host_command HOST: sets $as, the words in front of a command that runs on HOST.
+host_command() { as=(env SIM_HOST="$1" LD_PRELOAD="$sim_preload"); }
 
-# start_daemon_on HOST NAME ARGS...: like start_daemon, on an ibsim host.
-start_daemon_on() {
-	local host=$1 name=$2
-	shift 2
-	(cd "$work" && exec env SIM_HOST="$host" LD_PRELOAD="$sim_preload" "$bin/saguarod" --fabric umad \
-		--state-dir "$work/$name/state" --snapshot-dir "$work/$name/run" "$@" 2>>"$work/$name.log") &
-	daemon=$!
-	pids+=("$daemon")
-	run_dir=$work/$name/run
-}
-
-# start_opensm_on HOST NAME ARGS...: OpenSM until SUBNET UP, files in $work/NAME.
-start_opensm_on() {
-	local host=$1 name=$2
-	shift 2
-	mkdir -p "$work/$name"
-	(cd "$work" && exec env SIM_HOST="$host" LD_PRELOAD="$sim_preload" OSM_CACHE_DIR="$work/$name" \
-		OSM_TMP_DIR="$work/$name" opensm -d2 -D 0x43 --dump_files_dir "$work/$name" -f "$work/$name.log" "$@" \
-		>"$work/$name.out" 2>&1) &
-	opensm=$!
-	pids+=("$opensm")
-	until_true 60 grep -qs 'SUBNET UP' "$work/$name.log" || { fail "OpenSM does not come up"; finish; }
-}
+# shellcheck source=tests/e2e/hosts.sh
+. "$here/tests/e2e/hosts.sh"

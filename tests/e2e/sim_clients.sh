@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026, The Saguaro authors
+#
+# saguaro-sim and the field's own programs: OpenSM comes up on it and its clients and test
+# suite work; then saguarod over umad on the same fabric, looked at by the same clients;
+# whole path tables in all four modes; cables that are pulled and plugged in. 48 hosts.
+# OSMTEST_FLOWS adds flows of osmtest that take their time ("v a s").
+# shellcheck source=tests/e2e/lib.sh
+. "${srcdir:-.}/tests/e2e/lib.sh"
+# shellcheck source=tests/e2e/simulator.sh
+. "$here/tests/e2e/simulator.sh"
+# shellcheck source=tests/e2e/clients.sh
+. "$here/tests/e2e/clients.sh"
+need_clients ibnetdiscover iblinkinfo ibroute sminfo ibtracert saquery smpquery perfquery ibstat opensm osmtest jq
+
+tree=$work/tree.topo
+"$bin/saguaro" topo ft2 8 6 4 -o "$tree"
+sed -i 's/4xEDR/4xQDR/' "$tree" # the old ibdiagnet knows no extended speeds
+host=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$tree" | head -n 1)
+far=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$tree" | tail -n 1)
+leaf=$(sed -n 's/^Switch[^"]*"\([^"]*\)".*/\1/p' "$tree" | head -n 1)
+switches=12 hosts=48
+
+records() { grep -c 'Record dump' <<<"$1"; }
+
+# --- errors name the remedy -------------------------------------------------------------------
+
+export SAGUARO_SIM_SOCKET=$work/none.sock
+refuses "--run without a simulator" "$bin/saguaro-sim" --run true
+has "names the remedy" "$said" "saguaro-sim FILE"
+refuses "no topology file" "$bin/saguaro-sim" "$work/none.topo"
+refuses "no arguments" "$bin/saguaro-sim"
+has "names topo" "$said" "saguaro topo"
+
+start_simulator "$tree"
+has "the ready line counts" "$sim_ready" "$switches switches, $hosts hosts"
+refuses "a second one on the socket" "$bin/saguaro-sim" "$tree"
+has "names --socket" "$said" "--socket"
+refuses "--run on a host that is not there" "$bin/saguaro-sim" --run --host h99999 true
+has "names ctl list" "$said" "ctl list"
+refuses "a command that is not there" "$bin/saguaro-sim" --run "$work/nothing"
+refuses "a link that is not there" ctl link down "\"$leaf\"[99]"
+has "lists the cables" "$said" "cables of this node are at 1, 2"
+same "without a simulator no machine's own adapters" "" \
+	"$(LD_PRELOAD=$bin/libsaguaro-umad-sim.so SAGUARO_SIM_SOCKET=$work/none.sock ibstat -l 2>/dev/null)"
+
+# --- before any SM ----------------------------------------------------------------------------
+
+has "ibstat: no SM yet" "$(on "$host" ibstat)" "State: Initializing"
+same "ibnetdiscover finds all" "$((switches + hosts))" "$(on "$far" ibnetdiscover -l | wc -l)"
+refuses "saquery without an SM" on "$host" saquery NR
+
+# --- OpenSM -----------------------------------------------------------------------------------
+
+start_opensm_on "$host" osm
+has "ibstat: active" "$(on "$far" ibstat)" "State: Active"
+has "sminfo" "$(on "$far" sminfo)" "SMINFO_MASTER"
+same "a whole table of nodes" "$((switches + hosts))" "$(records "$(on "$far" saquery NR)")"
+same "a whole table of paths, all pairs" "$(((switches + hosts) * (switches + hosts)))" "$(records "$(on "$far" saquery PR)")"
+holds "smpquery, directed" on "$far" smpquery -D nodeinfo 0
+holds "smpquery, directed and by LID" on "$far" smpquery -c nodeinfo 2 0
+holds "ibtracert" on "$far" ibtracert 1 2
+far_lid=$(on "$far" ibstat | sed -n 's/.*Base lid: //p')
+packets() { on "$host" perfquery -x "$far_lid" 1 | sed -n 's/^PortRcvPkts:\.*//p'; }
+first=$(packets)
+holds "perfquery: counters grow" [ "$(packets)" -gt "$first" ]
+for flow in c m e q ${OSMTEST_FLOWS:-}; do
+	has "osmtest -f $flow" "$(on "$host" osmtest -f "$flow" -i "$work/inventory" 2>&1 | tail -n 1)" PASS
+done
+for stress in 2 3; do
+	has "osmtest -f f -s $stress" "$(on "$host" osmtest -f f -s "$stress" -i "$work/inventory" 2>&1 | tail -n 1)" PASS
+done
+if command -v ibdiagnet >/dev/null; then
+	mkdir "$work/dia"
+	has "ibdiagnet: no bad links" "$(on "$host" ibdiagnet -o "$work/dia" 2>&1)" "No bad Links (with logical state = INIT) were found"
+fi
+ups() { grep -c 'SUBNET UP' "$work/osm.log"; }
+before=$(ups)
+ctl link down "\"$leaf\"[7]"
+# shellcheck disable=SC2317 # called by until_true
+more_ups() { [ "$(ups)" -gt "$before" ]; }
+holds "OpenSM hears the trap and sweeps" until_true 30 more_ups
+ctl link up "\"$leaf\"[7]"
+end_process "$opensm"
+
+# --- saguarod ---------------------------------------------------------------------------------
+
+start_daemon_on "$host" d
+start_gateway g
+wait_ready
+host_pair
+agree saguarod "$far"
+same "a whole table of nodes" "$((switches + hosts))" "$(records "$(on "$far" saquery NR)")"
+has "ibstat has the LID at once" "$(on "$host" ibstat)" "Base lid: $(get /v1/fabric | jq .sm.lid)"
+holds "ibdiagnet" on "$host" ibdiagnet -o "$work/dia"
+
+path_hops() { get "/paths?src=$a&dst=$b&hops=1" | jq -c '.paths[0].hops | map([.guid, .in_port, .out_port])'; }
+epoch() { get /v1/fabric | jq .epoch; }
+# shellcheck disable=SC2317 # called by until_true
+epoch_past() { [ "$(epoch)" -gt "$1" ] && ready; }
+change() { # change WHAT CTL-WORDS...: waits for the epoch that follows
+	local before what=$1
+	shift
+	before=$(epoch)
+	ctl "$@"
+	holds "$what: a new epoch follows" until_true 30 epoch_past "$before"
+}
+up=$(path_hops | jq '.[0][2]')
+change "link down" link down "\"$leaf\"[$up]"
+holds "the path takes another uplink" [ "$(path_hops | jq '.[0][2]')" != "$up" ]
+same "and ibtracert takes it too" "$(hops_of_http "$a" "$b")" "$(on "$far" ibtracert "$a" "$b" 2>/dev/null | hops_of_ibtracert)"
+change "link up" link up "\"$leaf\"[$up]"
+change "host off" node down "$far"
+same "its path is gone" 404 "$(curl -s -o /dev/null -w '%{http_code}' "$url/paths?src=$a&dst=$b")"
+change "host on" node up "$far"
+same "and back" 200 "$(curl -s -o /dev/null -w '%{http_code}' "$url/paths?src=$a&dst=$b")"
+end_process "$daemon"
+end_process "$gateway"
+
+# --- whole path tables, every mode ------------------------------------------------------------
+
+all=1000
+for lmc in 0 1 3; do
+	for mode in minimal pairwise orderall srcdstall; do
+		start_daemon_on "$host" "m$lmc" --lmc "$lmc" --path-selection "$mode"
+		start_gateway "g$lmc"
+		wait_ready
+		host_pair
+		want=$("$bin/saguaro" paths "$a_guid" "$b_guid" --json --snapshot-dir "$run_dir" | record_of_json $all)
+		case $mode in minimal | pairwise) n=$((1 << lmc)) ;; *) n=$((1 << 2 * lmc)) ;; esac
+		same "LMC $lmc, $mode: so many paths" "$n" "$(wc -l <<<"$want")"
+		same "LMC $lmc, $mode: saquery by GIDs, whole" "$want" \
+			"$(on "$far" saquery PR --sgid "$(gid "$a_guid")" --dgid "$(gid "$b_guid")" 2>/dev/null | record_of_saquery $all)"
+		end_process "$daemon"
+		end_process "$gateway"
+	done
+done
+
+# --- the end ----------------------------------------------------------------------------------
+
+stop_simulator
+holds "nothing is left of it" [ ! -e "$work/sim.sock" ] && [ ! -e "$work/sim.sock.hosts" ]
+finish

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026, The Saguaro authors
+#
+# saguaro-sim for end-to-end tests; source it after lib.sh. One simulator per test, with a
+# socket of its own.
+# shellcheck shell=bash disable=SC2154,SC2034 # shares variables with lib.sh
+
+need_clients() {
+	local p
+	for p in "$@"; do
+		command -v "$p" >/dev/null || skip "$p is not installed"
+	done
+}
+
+# start_simulator FILE: returns when it serves, which it says by a line.
+start_simulator() {
+	export SAGUARO_SIM_SOCKET=$work/sim.sock
+	mkfifo "$work/sim.ready"
+	"$bin/saguaro-sim" "$1" >"$work/sim.ready" 2>>"$work/sim.log" &
+	simulator=$!
+	pids+=("$simulator")
+	IFS= read -r sim_ready <"$work/sim.ready" || { fail "saguaro-sim does not start on $1"; finish; }
+	rm "$work/sim.ready"
+}
+
+stop_simulator() {
+	"$bin/saguaro-sim" ctl stop
+	wait "$simulator" 2>/dev/null
+}
+
+# ctl WORDS...: a line for the simulator.
+ctl() { "$bin/saguaro-sim" ctl "$@"; }
+
+# host_command HOST: sets $as, the words in front of a command that runs on HOST.
+host_command() { as=("$bin/saguaro-sim" --run --host "$1"); }
+
+# shellcheck source=tests/e2e/hosts.sh
+. "$here/tests/e2e/hosts.sh"
