@@ -11,6 +11,7 @@ bin=${top_builddir:?set by make check}
 work=$(mktemp -d "${TMPDIR:-/tmp}/saguaro-test.XXXXXX")
 pids=()
 failures=0
+owner=$BASHPID
 
 # end_process PID: asks it to end, insists after five seconds. Clients of ibsim hang for ever
 # when it is gone, so what was started last ends first.
@@ -25,9 +26,10 @@ end_process() {
 }
 
 cleanup() {
-	local p
+	local p i
 	trap - EXIT
-	local i
+	# A signal may find a new subshell before it has dropped these traps.
+	[ "$BASHPID" = "$owner" ] || return
 	for ((i = ${#pids[@]} - 1; i >= 0; i--)); do end_process "${pids[i]}"; done
 	if [ "$failures" != 0 ]; then
 		for p in "$work"/*.log; do
