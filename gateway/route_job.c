@@ -232,6 +232,16 @@ static json_t *disjoint_json(const struct disjoint *d)
 	return o;
 }
 
+static json_t *alternates_json(const struct route_result *r)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:f}", "routes",
+	                 (json_int_t)r->alternates.routes, "served",
+	                 (json_int_t)r->alternates.served, "no_room",
+	                 (json_int_t)r->alternates.full, "left_out",
+	                 (json_int_t)r->alternates.thinned, "seconds",
+	                 r->seconds_alternates);
+}
+
 json_t *route_job_json(const struct route_job *j)
 {
 	const struct route_result *r = &j->result;
@@ -270,6 +280,9 @@ json_t *route_job_json(const struct route_job *j)
 	                              "mean", r->load.mean, "p99",
 	                              (json_int_t)r->load.p99));
 	json_object_set_new(o, "disjoint_routes", disjoint_json(&j->disjoint));
+	if (r->alternates.rows) {
+		json_object_set_new(o, "alternates", alternates_json(r));
+	}
 	json_object_set_new(o, "peak_rss_bytes",
 	                    json_integer((json_int_t)peak_rss_bytes()));
 	json_object_set_new(o, "culprits", culprits_json(j));
@@ -287,6 +300,18 @@ static void print_disjoint(const struct disjoint *d)
 	for (unsigned k = 0; k < DISJOINT_COUNT; k++) {
 		printf("%s %s %.2f (least %u)", k ? "," : "", disjoint_names[k],
 		       (double)d->level[k].sum / pairs, d->level[k].least);
+	}
+	printf("\n");
+}
+
+static void print_alternates(const struct route_result *r)
+{
+	printf("alternates        %llu of %llu routes, %.3f s",
+	       (unsigned long long)r->alternates.served,
+	       (unsigned long long)r->alternates.routes, r->seconds_alternates);
+	if (r->alternates.full) {
+		printf("; %llu had no room in their switch",
+		       (unsigned long long)r->alternates.full);
 	}
 	printf("\n");
 }
@@ -318,6 +343,9 @@ static void print_figures(const struct route_job *j)
 	printf("routes per link   max %u, mean %.1f, 99th percentile %u\n", r->load.max,
 	       r->load.mean, r->load.p99);
 	print_disjoint(&j->disjoint);
+	if (r->alternates.rows) {
+		print_alternates(r);
+	}
 	printf("peak memory       %.1f MB\n", (double)peak_rss_bytes() / 1e6);
 }
 

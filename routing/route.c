@@ -143,6 +143,15 @@ int route_list_without_qos(const struct route_list *l, struct why *why)
 int engine_options_init(struct engine_options *o, struct arena *a)
 {
 	*o = (struct engine_options){ 0 };
+	o->adaptive = arena_alloc(a, sizeof(*o->adaptive));
+	if (!o->adaptive) {
+		return -ENOMEM;
+	}
+	int added = option_sets_add(&o->sets, adaptive_rows, o->adaptive);
+
+	if (added != E_OK) {
+		return added;
+	}
 	for (unsigned i = 0; engines[i]; i++) {
 		int ret;
 
@@ -228,11 +237,63 @@ static int prove(const struct route_request *r, struct arena *a, struct route_re
 	return ret_code != E_OK ? ret_code : verdict(&ret->proof, r->strict, ret->out.may_miss);
 }
 
+/* Alternates that can deadlock are left out, unless loops are programmed on purpose. */
+static int keep_safe(const struct route_request *r, const struct adaptive_options *o,
+                     struct arena *a, struct route_result *ret)
+{
+	const struct route_out *out = &ret->out;
+	uint64_t loops;
+	int code = alternates_prove(r->g, r->lids, &out->lft, &out->lanes, &ret->alternates,
+	                            &loops);
+
+	if (code != E_OK || loops == 0) {
+		return code;
+	}
+	if (r->credit_loops == ROUTE_CREDIT_PROGRAM || ret->proof.credit_loops) {
+		why_add(&ret->warning, "alternates of adaptive routing can deadlock: %llu "
+		                       "credit loops when all of them are used",
+		        (unsigned long long)loops);
+		return E_OK;
+	}
+	code = alternates_thin(r->g, r->lids, &out->lft, &out->lanes, o, a, &ret->alternates);
+	if (code == E_OK) {
+		why_add(&ret->out.notes,
+		        "adaptive routing: %llu ports are left out as alternates, with them "
+		        "there could be %llu credit loops",
+		        (unsigned long long)ret->alternates.thinned, (unsigned long long)loops);
+	}
+	return code;
+}
+
+static int find_alternates(const struct route_request *r, struct arena *a,
+                           struct route_result *ret)
+{
+	const struct adaptive_options *o = r->options ? r->options->adaptive : NULL;
+	double start = now(r);
+	int code;
+
+	if (o && o->fine_grained && !o->enable) {
+		why_add(&ret->warning, "adaptive_fine_grained has no effect: adaptive_routing is "
+		                       "off");
+	}
+	if (!o || !o->enable) {
+		return E_OK;
+	}
+	code = alternates_build(r->g, r->lids, &ret->out.lft, o, a, &ret->alternates);
+	if (code == E_OK) {
+		code = keep_safe(r, o, a, ret);
+	}
+	ret->seconds_alternates = now(r) - start;
+	return code;
+}
+
 /* Path rows and load of tables that may be used. */
 static int finish(const struct route_request *r, struct arena *a,
                   struct route_result *ret)
 {
-	return paths_load_build(r->g, r->lids, &ret->out.lft, &ret->out.lanes, a,
+	int code = find_alternates(r, a, ret);
+
+	return code != E_OK ? code : paths_load_build(r->g, r->lids, &ret->out.lft, &ret->out.lanes, a,
 	                        &ret->paths, &ret->load);
 }
 

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "routing/alternates.h"
 #include "routing/engine.h"
 #include "routing/paths.h"
 #include "routing/proof.h"
@@ -45,6 +46,7 @@ int route_list_without_qos(const struct route_list *l, struct why *why);
 /*! Options of all engines as sets for conf, each with a base allocated in an arena. */
 struct engine_options {
 	void *base[ROUTE_LIST_MAX]; /*!< by position in engines[] */
+	struct adaptive_options *adaptive; /*!< of every engine */
 	struct option_sets sets;
 };
 
@@ -79,8 +81,9 @@ struct route_result {
 	struct why cache_miss;      /*!< why not, empty on a hit and without a cache */
 	struct paths paths;         /*!< of out; empty when refused */
 	struct load load;
+	struct alternates alternates; /*!< of out; empty without adaptive routing */
 	struct why warning;         /*!< for instance a programmed credit loop; stays while it lasts */
-	double seconds_route, seconds_prove;
+	double seconds_route, seconds_prove, seconds_alternates;
 };
 
 /*! \brief Data VLs that all switch-to-switch links have in common, by VLCap of both ends: 1-15. */
