@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "conf/adaptive.h"
 #include "conf/option.h"
 #include "conf/qos.h"
 
@@ -20,7 +21,6 @@ enum path_selection { PATH_MINIMAL, PATH_PAIRWISE, PATH_ORDERALL, PATH_SRCDSTALL
 extern const char *const path_selection_names[];
 
 /*! How a switch picks among alternates. */
-enum adaptive_algorithm { ADAPTIVE_RANDOM, ADAPTIVE_GREEDY, ADAPTIVE_GREEDY_RANDOM };
 
 /*! What a credit loop in computed tables means. */
 enum credit_loops { CREDIT_FALLBACK, CREDIT_REFUSE, CREDIT_PROGRAM };
@@ -77,14 +77,7 @@ struct config {
 	/* routing */
 	const struct device_groups *device_groups; /*!< NULL: those that always exist */
 	const struct virtual_fabrics *virtual_fabrics; /*!< of opafm.xml, NULL: none; no effect yet */
-	struct {
-		bool enable;         /*!< switches may leave the tables for equal routes */
-		bool fine_grained;   /*!< alternates per LID, not per switch */
-		bool lost_route_only;
-		uint32_t algorithm;  /*!< enum adaptive_algorithm */
-		uint32_t frequency;  /*!< at most once in 64 ms * 2^frequency */
-		uint32_t threshold;  /*!< 0-7, as the switches count: 0 their own, 7 to 1: 55 to 100 % */
-	} adaptive;                  /*!< no effect yet */
+	struct adaptive_options adaptive;
 	const char *routing_engine;      /*!< list, NULL: minhop */
 	uint32_t credit_loops;           /*!< enum credit_loops */
 	bool use_ucast_cache;

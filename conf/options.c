@@ -267,6 +267,8 @@ const struct option_row config_rows[] = {
 	{ UINT("adaptive_frequency", adaptive.frequency, "0", 0, 7),
 	  .xml = "Sm/AdaptiveRouting/ARFrequency",
 	  .help = "How often a switch may change a route: at most once in 64 ms * 2^value" },
+	{ UINT("adaptive_port_groups", adaptive.port_groups, "255", 1, 255), .arg = "N",
+	  .help = "Groups of alternates that a switch can hold; of more, those that serve most routes stay" },
 	{ UINT("adaptive_threshold", adaptive.threshold, "3", 0, 7),
 	  .xml = "Sm/AdaptiveRouting/Threshold",
 	  .help = "From when on a lane counts as busy: 7 to 4 are 55, 60, 65, 70 %, 3 to 1 are 80, 90, 100 %, 0 is the switch's own" },

@@ -148,6 +148,7 @@ int route_job_request(struct route_job *j, struct route_request *ret)
 	ret->lids = &j->lids;
 	ret->options = &j->engines;
 	ret->credit_loops = (enum route_credit_loops)j->config.credit_loops;
+	ret->adaptive = &j->config.adaptive;
 	ret->strict = j->flags.strict;
 	ret->max_lanes = config_lanes(&j->config);
 	ret->now = route_job_now;

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "routing/adaptive.h"
+#include "conf/adaptive.h"
 #include "routing/port_groups.h"
 #include "routing/tables.h"
 

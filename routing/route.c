@@ -143,15 +143,6 @@ int route_list_without_qos(const struct route_list *l, struct why *why)
 int engine_options_init(struct engine_options *o, struct arena *a)
 {
 	*o = (struct engine_options){ 0 };
-	o->adaptive = arena_alloc(a, sizeof(*o->adaptive));
-	if (!o->adaptive) {
-		return -ENOMEM;
-	}
-	int added = option_sets_add(&o->sets, adaptive_rows, o->adaptive);
-
-	if (added != E_OK) {
-		return added;
-	}
 	for (unsigned i = 0; engines[i]; i++) {
 		int ret;
 
@@ -268,14 +259,10 @@ static int keep_safe(const struct route_request *r, const struct adaptive_option
 static int find_alternates(const struct route_request *r, struct arena *a,
                            struct route_result *ret)
 {
-	const struct adaptive_options *o = r->options ? r->options->adaptive : NULL;
+	const struct adaptive_options *o = r->adaptive;
 	double start = now(r);
 	int code;
 
-	if (o && o->fine_grained && !o->enable) {
-		why_add(&ret->warning, "adaptive_fine_grained has no effect: adaptive_routing is "
-		                       "off");
-	}
 	if (!o || !o->enable) {
 		return E_OK;
 	}

@@ -46,7 +46,6 @@ int route_list_without_qos(const struct route_list *l, struct why *why);
 /*! Options of all engines as sets for conf, each with a base allocated in an arena. */
 struct engine_options {
 	void *base[ROUTE_LIST_MAX]; /*!< by position in engines[] */
-	struct adaptive_options *adaptive; /*!< of every engine */
 	struct option_sets sets;
 };
 
@@ -61,6 +60,7 @@ struct route_request {
 	struct route_list list;
 	const struct engine_options *options; /*!< NULL: defaults */
 	enum route_credit_loops credit_loops;
+	const struct adaptive_options *adaptive; /*!< NULL, or not enabled: no alternates */
 	bool strict;                /*!< management pairs count */
 	const struct lft *prev;     /*!< or NULL */
 	const _Atomic bool *cancel; /*!< or NULL */

@@ -271,6 +271,7 @@ int job_route_start(struct sweep *s)
 		.credit_loops = (enum route_credit_loops)s->d.config->credit_loops,
 		.prev = &j->prev,
 		.cancel = &s->worker.cancel,
+		.adaptive = &s->d.config->adaptive,
 		.max_lanes = max_lanes(s),
 		.cache = cache_of(s),
 		.now = s->d.cpu_clock,

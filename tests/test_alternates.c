@@ -436,8 +436,8 @@ END_TEST
 static struct route_result job(const char *fabric, const char *list,
                                enum route_credit_loops policy, bool enable, bool fine)
 {
-	struct engine_options *eo = arena_alloc(arena, sizeof(*eo));
-	struct route_request r = { .options = eo, .credit_loops = policy };
+	struct adaptive_options o = options(fine);
+	struct route_request r = { .adaptive = &o, .credit_loops = policy };
 	struct route_result res;
 	struct why why = { "" };
 
@@ -445,10 +445,7 @@ static struct route_result job(const char *fabric, const char *list,
 	lids = fabric_lids(g, 0, 0, arena);
 	r.g = g;
 	r.lids = &lids;
-	ck_assert_int_eq(engine_options_init(eo, arena), E_OK);
-	ck_assert_int_eq(option_set_defaults(&eo->sets, arena), E_OK);
-	eo->adaptive->enable = enable;
-	eo->adaptive->fine_grained = fine;
+	o.enable = enable;
 	ck_assert_int_eq(route_list_parse(list, &r.list, &why), E_OK);
 	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
 	return res;
@@ -464,7 +461,6 @@ START_TEST(jobs)
 
 	res = job("ft3 4", "minhop", ROUTE_CREDIT_FALLBACK, false, true);
 	ck_assert_ptr_null(res.alternates.rows);
-	ck_assert_ptr_nonnull(strstr(res.warning.text, "adaptive_routing is off"));
 
 	res = job("mesh 4x4 1", "dor", ROUTE_CREDIT_FALLBACK, true, true);
 	ck_assert_uint_gt(res.alternates.thinned, 0);

@@ -5,11 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "conf/option.h"
-
 /*!
  * Adaptive routing as an operator asks for it: which alternates switches get, and what they
- * are told about using them. The alternates themselves are in routing/alternates.h.
+ * are told about using them. What alternates are, routing/alternates.h says.
  */
 struct adaptive_options {
 	bool enable;
@@ -22,9 +20,6 @@ struct adaptive_options {
 };
 
 enum adaptive_algorithm { ADAPTIVE_RANDOM, ADAPTIVE_GREEDY, ADAPTIVE_GREEDY_RANDOM };
-
-/*! Rows over struct adaptive_options. */
-extern const struct option_row adaptive_rows[];
 
 /*! \brief How much of a VL's buffer must be used before a switch moves a route; 0: as its
  * firmware has it. Source: the Omni-Path manual, "Adaptive Routing", Threshold. */
