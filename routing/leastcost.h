@@ -3,8 +3,10 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "conf/option.h"
 #include "routing/hops.h"
 #include "routing/spread.h"
 #include "routing/weighted.h"
@@ -61,3 +63,11 @@ const struct hops *leastcost_hops(const struct leastcost *p);
 int leastcost_route(const struct route_in *in, bool spine_first,
                     const struct spread_groups *groups, struct arena *a,
                     struct route_out *ret);
+
+/* clang-format off */
+/*! Rows for struct \a set, whose \a member is the bool spine_first. */
+#define LEASTCOST_OPTION_ROWS(set, member) \
+	{ .name = "spine_first_routing", .type = OPT_BOOL, .offset = offsetof(set, member), .def = "TRUE", \
+	  .flags_long = "spine-first-routing", .arg = "TRUE|FALSE", .xml = "Sm/SpineFirstRouting", \
+	  .help = "Of ways of equal cost prefer those inside a chassis, so that its spines are the core" }
+/* clang-format on */

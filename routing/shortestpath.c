@@ -30,10 +30,7 @@ static int shortestpath_route(const struct route_in *in, struct arena *a,
 
 /* clang-format off */
 static const struct option_row shortestpath_options[] = {
-	{ .name = "spine_first_routing", .type = OPT_BOOL,
-	  .offset = offsetof(struct shortestpath_options, spine_first), .def = "TRUE",
-	  .flags_long = "spine-first-routing", .arg = "TRUE|FALSE",
-	  .help = "Of ways of equal cost prefer those inside a chassis, so that its spines are the core" },
+	LEASTCOST_OPTION_ROWS(struct shortestpath_options, spine_first),
 	{ .name = NULL },
 };
 /* clang-format on */

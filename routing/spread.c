@@ -43,6 +43,7 @@
 #include "routing/hops.h"
 #include "routing/lids.h"
 #include "routing/spread_choice.h"
+#include "routing/spread_plan.h"
 
 /* Numbers the neighbours' systems and nodes of one switch from 0. */
 static void name_neighbours(struct spread_job *j, uint32_t s)
@@ -172,13 +173,17 @@ static int pass(struct spread_job *j, unsigned offset, struct arena *tmp)
 	j->offset = offset;
 	start_lids(j);
 	start_flow(j);
+	if (j->plan) {
+		spread_plan_pass(j);
+	}
 	for (unsigned d = j->hops->diameter; d > 0; d--) {
 		if (j->in->cancel && *j->in->cancel) {
 			return -ECANCELED;
 		}
 		spread_step(j, d);
 	}
-	if (j->in->even && offset == 0) {
+	/* a group is too few hosts to fill all links evenly, so there is nothing to even out */
+	if (j->in->even && offset == 0 && !j->plan) {
 		ret = spread_even(j, tmp);
 	}
 	if (offset + 1 < 1U << j->largest_lmc) {
@@ -188,8 +193,11 @@ static int pass(struct spread_job *j, unsigned offset, struct arena *tmp)
 }
 
 /* What was placed so far only decides between equals from here on. */
-static void end_round(const struct spread_job *j)
+static void end_round(struct spread_job *j)
 {
+	if (j->plan) {
+		spread_plan_end_round(j);
+	}
 	for (size_t i = 0; i < (size_t)j->n * j->width; i++) {
 		j->earlier[i] += j->load[i];
 		j->load[i] = 0;
@@ -209,59 +217,72 @@ static int round_of(struct spread_job *j, bool base, struct arena *tmp)
 	return ret;
 }
 
-/* The hosts of one group by switch, in the arrays of the job. */
-static void take_group(struct spread_job *j, uint32_t group, uint32_t *first,
-                       uint32_t *port)
+/* Room for the columns of a group. */
+struct columns {
+	uint32_t *first, *port, *host;
+};
+
+/* The hosts of one group by switch. */
+static void take_group(struct spread_job *j, uint32_t group, const struct columns *c)
 {
 	const struct graph *g = j->g;
 	uint32_t n = 0;
 
 	for (uint32_t s = 0; s < j->n; s++) {
-		first[s] = n;
+		c->first[s] = n;
 		for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1]; h++) {
 			if (j->in->groups->of[h] == group) {
-				port[n++] = g->hosts[h];
+				c->port[n] = g->hosts[h];
+				c->host[n++] = h;
 			}
 		}
 	}
-	first[j->n] = n;
-	j->first = first;
-	j->port = port;
+	c->first[j->n] = n;
+	j->first = c->first;
+	j->port = c->port;
+	j->host = c->host;
 	j->n_cols = n;
 }
 
-static int by_group(struct spread_job *j, bool base, uint32_t *first, uint32_t *port,
+static int by_group(struct spread_job *j, bool base, const struct columns *c,
                     struct arena *tmp)
 {
 	int ret = E_OK;
 
 	for (uint32_t i = 0; i < j->in->groups->n && ret == E_OK; i++) {
-		take_group(j, i, first, port);
-		ret = round_of(j, base, tmp);
+		take_group(j, i, c);
+		ret = j->n_cols ? round_of(j, base, tmp) : E_OK;
 	}
 	return ret;
 }
 
 /* Base LIDs of all groups come first: that the others differ must not cost them. */
-static int all_rounds(struct spread_job *j, struct arena *tmp)
+static int all_groups(struct spread_job *j, struct arena *tmp)
 {
-	uint32_t *first, *port;
+	struct columns c = { .first = arena_array(tmp, j->n + 1U, sizeof(*c.first)),
+		             .port = arena_array(tmp, j->n_cols, sizeof(*c.port)),
+		             .host = arena_array(tmp, j->n_cols, sizeof(*c.host)) };
 	int ret;
 
-	if (!j->in->groups) {
-		ret = round_of(j, true, tmp);
-		return ret == E_OK ? round_of(j, false, tmp) : ret;
-	}
-	first = arena_array(tmp, j->n + 1U, sizeof(*first));
-	port = arena_array(tmp, j->n_cols, sizeof(*port));
-	if (!first || !port) {
+	if (!c.first || !c.port || !c.host) {
 		return -ENOMEM;
 	}
-	ret = by_group(j, true, first, port, tmp);
+	ret = spread_plan_init(j, tmp);
 	if (ret == E_OK) {
-		ret = by_group(j, false, first, port, tmp);
+		ret = by_group(j, true, &c, tmp);
 	}
-	return ret;
+	return ret == E_OK ? by_group(j, false, &c, tmp) : ret;
+}
+
+static int all_rounds(struct spread_job *j, struct arena *tmp)
+{
+	int ret;
+
+	if (j->in->groups) {
+		return all_groups(j, tmp);
+	}
+	ret = round_of(j, true, tmp);
+	return ret == E_OK ? round_of(j, false, tmp) : ret;
 }
 
 int spread_run(const struct spread *in, struct lft *lft, struct arena *tmp)

@@ -88,6 +88,19 @@ static unsigned pick_free(const struct spread_job *j, uint32_t base, unsigned of
 	return least_of(c, clear ? clear : free, start);
 }
 
+bool spread_is_free(const struct spread_job *j, uint32_t s, uint32_t base,
+                    unsigned offset, const struct spread_choice *c, unsigned i)
+{
+	const uint8_t *row = lft_row(j->lft, s) + base;
+
+	for (unsigned k = 0; k < offset; k++) {
+		if (row[k] == c->p.port[i] && carries(j, s, base + k)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 /* Bits of the ports that no lower LID takes. */
 static uint64_t free_ports(const struct spread_job *j, uint32_t s, uint32_t base,
                            unsigned offset, const struct spread_choice *c)

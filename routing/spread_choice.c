@@ -5,7 +5,7 @@
 #include "routing/graph.h"
 #include "routing/spread_options.h"
 
-static void find_least(struct spread_choice *c)
+void spread_find_least(struct spread_choice *c)
 {
 	c->least = UINT64_MAX;
 	c->n_least = 0;
@@ -68,7 +68,17 @@ void spread_find_choice(const struct spread_job *j, uint32_t s, uint32_t t,
 		c->load[i] = (uint64_t)load[c->p.port[i]] << 32 | earlier[c->p.port[i]];
 		c->at[c->p.port[i]] = (uint8_t)i;
 	}
-	find_least(c);
+	spread_find_least(c);
+}
+
+void spread_copy_port(struct spread_choice *c, const struct spread_choice *from, unsigned i)
+{
+	uint8_t port = from->p.port[i];
+
+	c->p.port[c->p.n] = port;
+	c->p.to[c->p.n] = from->p.to[i];
+	c->load[c->p.n] = from->load[i];
+	c->at[port] = (uint8_t)c->p.n++;
 }
 
 void spread_store_loads(const struct spread_job *j, uint32_t s,
@@ -90,7 +100,7 @@ void spread_add_load(struct spread_choice *c, unsigned i, uint32_t flow)
 	}
 	c->load[i] += (uint64_t)flow << 32;
 	if (was_least && --c->n_least == 0) {
-		find_least(c);
+		spread_find_least(c);
 	} else if (was_least && i < SPREAD_MASK_BITS) {
 		c->least_mask &= ~(UINT64_C(1) << i);
 	}

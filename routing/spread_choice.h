@@ -20,7 +20,7 @@ struct spread_choice {
 	unsigned n_least;    /*!< ports that have it */
 	uint64_t least_mask; /*!< bit per port that has it, of the first SPREAD_MASK_BITS */
 	const bool *ignored; /*!< by port number: its routes do not count; NULL: none */
-	uint8_t at[SPREAD_PORTS_MAX]; /*!< by port number: its index; only of ports in p */
+	uint8_t at[SPREAD_PORTS_MAX]; /*!< by port number: its index; of other ports anything */
 };
 
 /*! \brief Finds them. */
@@ -30,6 +30,12 @@ void spread_find_choice(const struct spread_job *j, uint32_t s, uint32_t t,
 /*! \brief Writes the loads back to the job. */
 void spread_store_loads(const struct spread_job *j, uint32_t s,
                         const struct spread_choice *c);
+
+/*! \brief Notes which loads are the least; after the ports and loads were set. */
+void spread_find_least(struct spread_choice *c);
+
+/*! \brief Adds port \a i of another choice of the same switch. */
+void spread_copy_port(struct spread_choice *c, const struct spread_choice *from, unsigned i);
 
 /*! \brief Adds routes to port \a i. */
 void spread_add_load(struct spread_choice *c, unsigned i, uint32_t flow);
@@ -54,6 +60,10 @@ unsigned spread_pick_lowest_peer(const struct spread_choice *c);
 unsigned spread_pick_apart(const struct spread_job *j, uint32_t s, uint32_t base,
                            unsigned offset, const struct spread_choice *c, unsigned start,
                            bool hosts);
+
+/*! \brief Does no lower LID of the range leave the switch through port \a i? */
+bool spread_is_free(const struct spread_job *j, uint32_t s, uint32_t base,
+                    unsigned offset, const struct spread_choice *c, unsigned i);
 
 /*! \brief After a round: notes which of its LIDs pass each switch. */
 void spread_note_carried(const struct spread_job *j);

@@ -4,6 +4,8 @@
 
 #include "routing/spread.h"
 
+struct spread_plan;
+
 /*!
  * The state of spread_run() that its files share. Private to routing/spread*.c.
  */
@@ -19,7 +21,9 @@ struct spread_job {
 	/* the hosts of this round: all, as in graph.hosts, or a group */
 	const uint32_t *first; /*!< [n + 1] columns by switch */
 	const uint32_t *port;  /*!< [n_cols] port index */
+	const uint32_t *host;  /*!< [n_cols] index in graph.hosts; NULL: the same */
 	uint32_t n_cols;
+	struct spread_plan *plan; /*!< NULL: one group */
 	uint32_t *lid;   /*!< [n_cols] LID in this pass, 0 when the range is shorter */
 	uint16_t *flow;  /*!< [n][n_cols] routes that arrive at the switch for the column */
 	uint32_t *load;  /*!< [n][width] routes given to each port in this round */

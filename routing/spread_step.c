@@ -4,10 +4,13 @@
  * One distance of one round of spreading: all switches choose their ports for the LIDs of
  * the destinations that are this far away, then their flow moves one hop.
  */
+#include <string.h>
+
 #include "routing/graph.h"
 #include "routing/hops.h"
 #include "routing/spread_choice.h"
 #include "routing/spread_options.h"
+#include "routing/spread_plan.h"
 
 enum { RANGES = 32 };
 
@@ -84,7 +87,12 @@ static unsigned pick_host(const struct spread_job *j, uint32_t s, uint32_t h,
 {
 	const struct spread_tune *tune = j->in->tune;
 	uint32_t lid = j->lid[h];
+	unsigned planned = j->plan ? spread_pick_planned(j, s, h, c) : c->p.n;
 
+	if (planned < c->p.n &&
+	    spread_is_free(j, s, lid - j->offset, j->offset, c, planned)) {
+		return planned;
+	}
 	if (tune && tune->shifting) {
 		start = shifted(c, start, flow);
 	}
@@ -137,6 +145,7 @@ static void choose_at(const struct spread_job *j, uint32_t s, unsigned d,
 	const uint16_t *dest = hops_at(j->hops, s, d, &n_dest);
 	struct spread_choice c;
 
+	memset(c.at, 0, sizeof(c.at));
 	for (uint32_t i = 0; i < n_dest; i++) {
 		uint32_t t = dest[i];
 

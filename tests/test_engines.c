@@ -78,6 +78,7 @@ static const struct promise {
 	{ "dfsssp", ANY, 1 }, { "lash", ANY, 1 },    { "dmodc", TREE, 0.2 },
 	{ "ftree", TREE, 0 }, { "shortestpath", ANY, 1 },
 	{ "fattree", TREE, 0.2 },
+	{ "dgshortestpath", ANY, 1 },
 };
 
 /*

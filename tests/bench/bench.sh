@@ -39,6 +39,15 @@ route_bench() { # [flags=...] route_bench NAME ENGINE TOPO-ARGS...
 		'{name: $name, engine: $engine, fabric: $kind, seconds_route: $route, seconds_prove: $prove, seconds_parse: $parse, peak_rss_bytes: $rss} + $last'
 }
 
+groups() { # groups FILE: device groups for dgshortestpath, a tenth of the hosts is storage
+	cat >"$1" <<-'XML'
+		<DeviceGroups>
+		<DeviceGroup><Name>Storage</Name><NodeDesc>node*5</NodeDesc></DeviceGroup>
+		<DeviceGroup><Name>Compute</Name><NodeDesc>node*</NodeDesc></DeviceGroup>
+		</DeviceGroups>
+	XML
+}
+
 peer_bench() { # peer_bench NAME: OpenSM's minhop from the start of its tables to their end, by its log
 	local name=$1 sim log=$work/opensm.log
 	export IBSIM_SOCKNAME=saguaro-bench-$$
@@ -71,6 +80,8 @@ command -v jq >/dev/null || { say "jq is needed"; exit 2; }
 		route_bench "ft11664-$engine" "$engine" ft3 36
 	done
 	route_bench ft11664-shortestpath shortestpath ft3 36
+	groups "$work/groups.xml"
+	flags="--device-groups-file $work/groups.xml --dg-routing-order Storage,Compute" route_bench ft11664-dgshortestpath dgshortestpath ft3 36
 	flags='--lmc 3 --unicast-lid-limit 0xffffff' route_bench ft11664-lmc3 shortestpath ft3 36
 	for engine in minhop updn ftree dmodc; do
 		route_bench "ft27648-$engine" "$engine" ft3 48

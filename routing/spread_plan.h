@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdint.h>
+
+#include "routing/spread_choice.h"
+
+struct arena;
+
+/*!
+ * Plans for groups of hosts: which switches the routes to a host come down through. Private
+ * to routing/spread*.c.
+ */
+struct spread_plan;
+
+/*! \brief For the hosts of all groups. \retval -ENOMEM */
+int spread_plan_init(struct spread_job *j, struct arena *tmp);
+
+/*! \brief Plans the LIDs of the present pass, one per column of the job. */
+void spread_plan_pass(struct spread_job *j);
+
+/*! \brief From here on only what is planned next is balanced, what was decides between equals. */
+void spread_plan_end_round(struct spread_job *j);
+
+/*!
+ * \brief The port that leads towards the way that is planned for a column.
+ * \return Index in \a c, c->p.n when no port does.
+ */
+unsigned spread_pick_planned(const struct spread_job *j, uint32_t s, uint32_t h,
+                             const struct spread_choice *c);
