@@ -2,19 +2,14 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "conf/config.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "conf/arena.h"
-#include "conf/device_group.h"
+#include "conf/config_file.h"
 #include "conf/diag.h"
 #include "conf/err.h"
-#include "conf/opafm.h"
-#include "conf/text.h"
-#include "conf/xml.h"
 
 static const char doc[] = "Subnet manager and subnet administration server for "
 			  "InfiniBand and Omni-Path fabrics."
@@ -24,7 +19,7 @@ static const char doc[] = "Subnet manager and subnet administration server for "
 			  "its present value.";
 
 /* The rows of \a c first, then the further sets. */
-static int all_sets(struct config *c, const struct option_sets *extra,
+int config_sets(struct config *c, const struct option_sets *extra,
                     struct option_sets *ret)
 {
 	struct option_sets s = { .n = 0 };
@@ -36,53 +31,6 @@ static int all_sets(struct config *c, const struct option_sets *extra,
 		*ret = s;
 	}
 	return err;
-}
-
-/* The instance becomes a folder's name: one path component, nothing odd. */
-static bool is_instance(const char *name)
-{
-	if (name == NULL || name[0] == '.' || strlen(name) > 64) {
-		return false;
-	}
-	for (; *name != '\0'; name++) {
-		if (!isalnum((unsigned char)*name) && strchr("._-", *name) == NULL) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static bool is_fabric(const char *fabric)
-{
-	if (fabric == NULL) {
-		return false;
-	}
-	if (strncmp(fabric, "sim:", 4) == 0) {
-		return fabric[4] != '\0';
-	}
-	return strcmp(fabric, "umad") == 0 ||
-	       (strncmp(fabric, "umad:", 5) == 0 && fabric[5] != '\0');
-}
-
-/* What a row alone cannot say. */
-static int check(const struct config *c, struct diags *d)
-{
-	int ret = E_OK;
-	if (!is_instance(c->instance)) {
-		diag_add(d, DIAG_ERROR, NULL, 0,
-		         "instance '%.64s': expected 1 to 64 letters, digits, '-', '_' "
-		         "or '.'",
-		         c->instance != NULL ? c->instance : "");
-		ret = E_SYNTAX;
-	}
-	if (!is_fabric(c->fabric)) {
-		diag_add(d, DIAG_ERROR, NULL, 0,
-		         "fabric '%.64s': expected umad, umad:CA, umad:CA:PORT or "
-		         "sim:FILE",
-		         c->fabric != NULL ? c->fabric : "");
-		ret = E_SYNTAX;
-	}
-	return ret;
 }
 
 /* Defaults and the command line: gives the name of the file to read, NULL for none. */
@@ -103,7 +51,7 @@ static int find_file(const struct option_sets *s, const struct config *c, bool s
 		*ret_file = c->config_file;
 		return E_OK;
 	}
-	if (!site_file || !is_instance(c->instance)) {
+	if (!site_file || !config_is_instance(c->instance)) {
 		*ret_file = NULL;
 		return E_OK;
 	}
@@ -116,94 +64,12 @@ static int find_file(const struct option_sets *s, const struct config *c, bool s
 	return E_OK;
 }
 
-/* Settings that only together make no sense: said, and put right. */
-static void settle(struct config *c, struct diags *d)
-{
-	if (c->adaptive.fine_grained && !c->adaptive.enable) {
-		diag_add(d, DIAG_WARNING, c->config_file, 0,
-		         "fine-grained adaptive routing (adaptive_fine_grained, FineGrained) "
-		         "is off, because adaptive routing itself (adaptive_routing, Enable) "
-		         "is");
-		c->adaptive.fine_grained = false;
-	}
-}
-
-/* LmcE0 is at most Lmc there; a key of our own file may be larger. */
-static int check_lmc(const struct config *c, const char *path,
-                     const struct option_trace *t, struct diags *d)
-{
-	const struct option_seen *e0 = option_trace_find(t, "lmc_esp0");
-
-	if (e0 == NULL || c->lmc_esp0 == UINT32_MAX || c->lmc_esp0 <= c->lmc) {
-		return E_OK;
-	}
-	diag_add(d, DIAG_ERROR, path, e0->line,
-	         "%s '%.64s': expected a number not above Lmc, which is %u", e0->element,
-	         e0->value, c->lmc);
-	return E_SYNTAX;
-}
-
-static int read_opafm(struct config *c, const struct option_sets *s, const char *path,
-                      const char *text, size_t len, struct arena *a, struct diags *d,
-                      struct config_file *ret)
-{
-	struct xml_element *root = NULL;
-	struct opafm got = { .instance = NULL };
-	int err = xml_parse(path, text, len, a, d, &root);
-
-	ret->opafm = true;
-	if (err == E_OK) {
-		err = opafm_apply(root, path, c->instance, s, a, d, &got);
-	}
-	if (err == E_OK) {
-		err = check_lmc(c, path, s->trace, d);
-	}
-	if (err != E_OK) {
-		return err;
-	}
-	c->device_groups = got.groups;
-	c->virtual_fabrics = got.fabrics;
-	ret->instance = got.instance;
-	return E_OK;
-}
-
-int config_read_file(struct config *c, const struct option_sets *s, const char *path,
-                     struct arena *a, struct diags *d, struct config_file *ret)
-{
-	struct arena *scratch = arena_new();
-	struct option_sets traced = *s;
-	const char *text = NULL;
-	size_t len = 0;
-	int err = scratch != NULL
-	                  ? text_read_file(path, XML_MAX_BYTES, scratch, &text, &len)
-	                  : -ENOMEM;
-
-	*ret = (struct config_file){ .trace = { .arena = a } };
-	traced.trace = &ret->trace;
-	if (err == -EFBIG) {
-		diag_add(d, DIAG_ERROR, path, 0,
-		         "larger than %d bytes: not a file of options", XML_MAX_BYTES);
-		err = E_SYNTAX;
-	} else if (err != E_OK) {
-		diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s", err_text(err));
-	} else if (xml_looks_like(text, len)) {
-		err = read_opafm(c, &traced, path, text, len, a, d, ret);
-	} else {
-		err = option_read_text(&traced, a, path, text, len, d);
-	}
-	for (unsigned i = 0; i < ret->trace.n; i++) {
-		ret->n_ignored += ret->trace.seen[i].fate == OPTION_NO_EFFECT;
-	}
-	arena_free(scratch);
-	return err;
-}
-
 /* The file over the defaults. */
 static int read_file(struct config *c, const struct option_sets *s, const char *path,
                      struct arena *a, struct diags *d)
 {
 	struct config_file *of = arena_alloc(a, sizeof(*of));
-	int ret = of != NULL ? config_read_file(c, s, path, a, d, of) : -ENOMEM;
+	int ret = of != NULL ? config_file_read(c, s, path, a, d, of) : -ENOMEM;
 
 	if (ret == E_OK) {
 		c->trace = &of->trace;
@@ -230,20 +96,12 @@ static int read_layers(const struct option_sets *s, struct config *c, bool site_
 		return ret;
 	}
 	c->instance = instance;
-	/* All four run even after an error, so that all errors are seen at once. */
+	/* All run even after an error, so that all errors are seen at once. */
 	int of_file = file != NULL ? read_file(c, s, file, a, d) : E_OK;
 	int of_argv = option_apply_argv(s, a, given, d);
 	c->config_file = file;
-	int of_check = check(c, d);
-	int of_groups = option_bind_groups(
-		s, c->device_groups != NULL ? c->device_groups : device_groups_builtin(),
-		a, d);
-	of_groups = of_groups == E_UNKNOWN ? E_SYNTAX : of_groups;
-	settle(c, d);
-	return of_file != E_OK    ? of_file
-	       : of_argv != E_OK  ? of_argv
-	       : of_check != E_OK ? of_check
-	                          : of_groups;
+	int of_check = config_settle(c, s, a, d);
+	return of_file != E_OK ? of_file : of_argv != E_OK ? of_argv : of_check;
 }
 
 static int read_config(struct config *c, const struct option_sets *extra, struct arena *a,
@@ -254,7 +112,7 @@ static int read_config(struct config *c, const struct option_sets *extra, struct
 	struct option_sets sets;
 	struct option_argv given;
 
-	int ret = all_sets(&fresh, extra, &sets);
+	int ret = config_sets(&fresh, extra, &sets);
 	if (ret == E_OK) {
 		ret = option_parse_argv(&sets, a, argc, argv, text, args, &given);
 	}
@@ -288,7 +146,7 @@ int config_dump(const struct config *c, const struct option_sets *extra, struct 
 {
 	struct config copy = *c;
 	struct option_sets sets;
-	int ret = all_sets(&copy, extra, &sets);
+	int ret = config_sets(&copy, extra, &sets);
 	return ret == E_OK ? option_dump(&sets, a, f) : ret;
 }
 
@@ -329,20 +187,6 @@ uint8_t config_lanes(const struct config *c)
 	}
 	qos_setup_of(c->qos_keys, QOS_SWE, &between);
 	return (uint8_t)(between.max_vls < lanes ? between.max_vls : lanes);
-}
-
-void config_refuse(const struct config *c, const char *key, const char *value,
-                   const char *why, struct diags *d)
-{
-	const struct option_seen *seen = option_trace_find(c->trace, key);
-
-	/* a flag may have won over the file */
-	if (seen == NULL || value == NULL || strcasecmp(seen->value, value) != 0) {
-		diag_add(d, DIAG_ERROR, NULL, 0, "%s: %s", key, why);
-		return;
-	}
-	diag_add(d, DIAG_ERROR, c->config_file, seen->line, "%s: %s",
-	         seen->element != NULL ? seen->element : key, why);
 }
 
 uint8_t config_path_life(const struct config *c, unsigned hops)

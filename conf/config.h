@@ -154,14 +154,23 @@ uint8_t config_path_life(const struct config *c, unsigned hops);
 /*! What reading a file alone showed. */
 struct config_file {
 	bool opafm;                       /*!< else keys and values */
+	bool unreadable;                  /*!< nothing was looked at */
 	const char *instance;             /*!< Name of the Fm that was read, or NULL */
 	struct option_trace trace;
 	unsigned n_ignored;               /*!< settings without effect here */
 };
 
-/*! \brief Reads one file over \a s, which holds defaults; for config_read() and `config check`. */
-int config_read_file(struct config *c, const struct option_sets *s, const char *path,
-                     struct arena *a, struct diags *d, struct config_file *ret);
+/*!
+ * \brief Reads a file alone, without a command line, to tell what it says.
+ *
+ * \param c         Filled even when there are errors; good for a look, not for use.
+ * \param instance  NULL: main.
+ * \param ret       What was understood, also after E_SYNTAX. Borrowed by \a c.
+ * \retval E_SYNTAX  Errors in \a d. \retval -errno  Likewise.
+ */
+int config_check_file(struct config *c, const struct option_sets *extra, const char *path,
+                      const char *instance, struct arena *a, struct diags *d,
+                      struct config_file *ret);
 
 /*! \brief Folder of an instance: \a dir when set, else "root/instance". Arena string. */
 const char *config_dir(const char *dir, const char *root, const char *instance,

@@ -263,9 +263,9 @@ static int trace(const struct option_sets *s, const struct option_row *row,
 	if (o->file == NULL) {
 		return E_OK;
 	}
+	bool acts = row->type != OPT_IGNORED && (row->flags & OPT_PENDING) == 0;
 	return option_trace_add(s->trace, row->name, o->element, value, o->line,
-	                        row->type == OPT_IGNORED ? OPTION_NO_EFFECT
-	                                                 : OPTION_TAKEN);
+	                        acts ? OPTION_TAKEN : OPTION_NO_EFFECT);
 }
 
 /* Stores in each set that has the key. */

@@ -55,7 +55,8 @@ enum option_flag {
 	OPT_RESTART = 1,  /*!< a change needs a restart; SIGHUP says so and keeps the old value */
 	OPT_CLI_ONLY = 2, /*!< not a key of the file */
 	OPT_NO_ARG = 4,   /*!< flag without argument: sets a bool to TRUE, counts an OPT_UINT up */
-	OPT_CLAMP = 8     /*!< a number above max is a warning and becomes max */
+	OPT_CLAMP = 8,    /*!< a number above max is a warning and becomes max */
+	OPT_PENDING = 16  /*!< read and checked, but nothing acts on it yet; reports say so */
 };
 
 /*!

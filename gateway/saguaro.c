@@ -20,6 +20,7 @@ static const struct command commands[] = {
 	{ "route",  "FILE [routing flags]",   "route a topology file, prove the tables, show the figures", cmd_route },
 	{ "check",  "FILE --lfts F [--sl F]", "prove foreign forwarding tables of a topology file", cmd_check },
 	{ "report", "NAME [FILE]",            "credit loops, routes and port usage: of a running fabric or a file", cmd_report },
+	{ "config", "check FILE",             "what a file of configuration says, what is wrong with it", cmd_config },
 	{ "topo",   "KIND ARGS",              "generate a topology file", cmd_topo },
 	{ "paths",  "SRC DST",                "paths from one end port to another, as the SA answers", cmd_paths },
 	{ "trace",  "SRC DST",                "the switches, ports and LIDs a packet passes", cmd_trace },

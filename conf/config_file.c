@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "conf/config_file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#include "conf/arena.h"
+#include "conf/device_group.h"
+#include "conf/diag.h"
+#include "conf/err.h"
+#include "conf/opafm.h"
+#include "conf/text.h"
+#include "conf/xml.h"
+
+/* --- after reading ------------------------------------------------------------------------ */
+
+/* The instance becomes a folder's name: one path component, nothing odd. */
+bool config_is_instance(const char *name)
+{
+	if (name == NULL || name[0] == '.' || strlen(name) > 64) {
+		return false;
+	}
+	for (; *name != '\0'; name++) {
+		if (!isalnum((unsigned char)*name) && strchr("._-", *name) == NULL) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool is_fabric(const char *fabric)
+{
+	if (fabric == NULL) {
+		return false;
+	}
+	if (strncmp(fabric, "sim:", 4) == 0) {
+		return fabric[4] != '\0';
+	}
+	return strcmp(fabric, "umad") == 0 ||
+	       (strncmp(fabric, "umad:", 5) == 0 && fabric[5] != '\0');
+}
+
+/* What a row alone cannot say. */
+static int check(const struct config *c, struct diags *d)
+{
+	int ret = E_OK;
+	if (!config_is_instance(c->instance)) {
+		diag_add(d, DIAG_ERROR, NULL, 0,
+		         "instance '%.64s': expected 1 to 64 letters, digits, '-', '_' "
+		         "or '.'",
+		         c->instance != NULL ? c->instance : "");
+		ret = E_SYNTAX;
+	}
+	if (!is_fabric(c->fabric)) {
+		diag_add(d, DIAG_ERROR, NULL, 0,
+		         "fabric '%.64s': expected umad, umad:CA, umad:CA:PORT or "
+		         "sim:FILE",
+		         c->fabric != NULL ? c->fabric : "");
+		ret = E_SYNTAX;
+	}
+	return ret;
+}
+
+/* Settings that only together make no sense: said, and put right. */
+static void put_right(struct config *c, struct diags *d)
+{
+	if (c->adaptive.enable) {
+		diag_add(d, DIAG_WARNING, c->config_file, 0,
+		         "adaptive routing (adaptive_routing, Enable) is read and checked, "
+		         "but no switch is told yet: tables stay static");
+	}
+	if (c->adaptive.fine_grained && !c->adaptive.enable) {
+		diag_add(d, DIAG_WARNING, c->config_file, 0,
+		         "fine-grained adaptive routing (adaptive_fine_grained, FineGrained) "
+		         "is off, because adaptive routing itself (adaptive_routing, Enable) "
+		         "is");
+		c->adaptive.fine_grained = false;
+	}
+}
+
+int config_settle(struct config *c, const struct option_sets *s, struct arena *a,
+                  struct diags *d)
+{
+	const struct device_groups *groups =
+		c->device_groups != NULL ? c->device_groups : device_groups_builtin();
+	int of_check = check(c, d);
+	int of_groups = option_bind_groups(s, groups, a, d);
+
+	put_right(c, d);
+	if (of_check != E_OK) {
+		return of_check;
+	}
+	return of_groups == E_UNKNOWN ? E_SYNTAX : of_groups;
+}
+
+/* --- one file ----------------------------------------------------------------------------- */
+
+/* LmcE0 is at most Lmc there; a key of our own file may be larger. */
+static int check_lmc(const struct config *c, const char *path,
+                     const struct option_trace *t, struct diags *d)
+{
+	const struct option_seen *e0 = option_trace_find(t, "lmc_esp0");
+
+	if (e0 == NULL || c->lmc_esp0 == UINT32_MAX || c->lmc_esp0 <= c->lmc) {
+		return E_OK;
+	}
+	diag_add(d, DIAG_ERROR, path, e0->line,
+	         "%s '%.64s': expected a number not above Lmc, which is %u", e0->element,
+	         e0->value, c->lmc);
+	return E_SYNTAX;
+}
+
+static int read_opafm(struct config *c, const struct option_sets *s, const char *path,
+                      const char *text, size_t len, struct arena *a, struct diags *d,
+                      struct config_file *ret)
+{
+	struct xml_element *root = NULL;
+	struct opafm got = { .instance = NULL };
+	int err = xml_parse(path, text, len, a, d, &root);
+
+	ret->opafm = true;
+	if (err == E_OK) {
+		err = opafm_apply(root, path, c->instance, s, a, d, &got);
+	}
+	if (err == E_OK) {
+		err = check_lmc(c, path, s->trace, d);
+	}
+	if (err != E_OK) {
+		return err;
+	}
+	c->device_groups = got.groups;
+	c->virtual_fabrics = got.fabrics;
+	ret->instance = got.instance;
+	return E_OK;
+}
+
+int config_file_read(struct config *c, const struct option_sets *s, const char *path,
+                     struct arena *a, struct diags *d, struct config_file *ret)
+{
+	struct arena *scratch = arena_new();
+	struct option_sets traced = *s;
+	const char *text = NULL;
+	size_t len = 0;
+	int err = scratch != NULL
+	                  ? text_read_file(path, XML_MAX_BYTES, scratch, &text, &len)
+	                  : -ENOMEM;
+
+	*ret = (struct config_file){ .trace = { .arena = a }, .unreadable = err != E_OK };
+	traced.trace = &ret->trace;
+	if (err == -EFBIG) {
+		diag_add(d, DIAG_ERROR, path, 0,
+		         "larger than %d bytes: not a file of options", XML_MAX_BYTES);
+		err = E_SYNTAX;
+	} else if (err != E_OK) {
+		diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s", err_text(err));
+	} else if (xml_looks_like(text, len)) {
+		err = read_opafm(c, &traced, path, text, len, a, d, ret);
+	} else {
+		err = option_read_text(&traced, a, path, text, len, d);
+	}
+	for (unsigned i = 0; i < ret->trace.n; i++) {
+		ret->n_ignored += ret->trace.seen[i].fate == OPTION_NO_EFFECT;
+	}
+	arena_free(scratch);
+	return err;
+}
+
+int config_check_file(struct config *c, const struct option_sets *extra, const char *path,
+                      const char *instance, struct arena *a, struct diags *d,
+                      struct config_file *ret)
+{
+	struct option_sets sets;
+	int err = config_sets(c, extra, &sets);
+
+	*ret = (struct config_file){ .instance = NULL };
+	if (err == E_OK) {
+		err = option_set_defaults(&sets, a);
+	}
+	if (err != E_OK) {
+		return err;
+	}
+	c->instance = instance != NULL ? instance : c->instance;
+	c->config_file = path;
+	err = config_file_read(c, &sets, path, a, d, ret);
+	c->trace = &ret->trace;
+	int of_check = config_settle(c, &sets, a, d);
+	return err != E_OK ? err : of_check;
+}
+
+void config_refuse(const struct config *c, const char *key, const char *value,
+                   const char *why, struct diags *d)
+{
+	const struct option_seen *seen = option_trace_find(c->trace, key);
+
+	/* a flag may have won over the file */
+	if (seen == NULL || value == NULL || strcasecmp(seen->value, value) != 0) {
+		diag_add(d, DIAG_ERROR, NULL, 0, "%s: %s", key, why);
+		return;
+	}
+	diag_add(d, DIAG_ERROR, c->config_file, seen->line, "%s: %s",
+	         seen->element != NULL ? seen->element : key, why);
+}
