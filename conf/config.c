@@ -189,20 +189,6 @@ uint8_t config_lanes(const struct config *c)
 	return (uint8_t)(between.max_vls < lanes ? between.max_vls : lanes);
 }
 
-uint8_t config_path_life(const struct config *c, unsigned hops)
-{
-	int32_t life = c->path_life.fixed >= 0 ? c->path_life.fixed
-	                                       : (int32_t)c->subnet_timeout;
-
-	for (unsigned i = 0; c->path_life.by_hops && i < PATH_LIFE_HOPS; i++) {
-		if (i > 0 && i >= hops) {
-			break;
-		}
-		life = c->path_life.hops[i] >= 0 ? c->path_life.hops[i] : life;
-	}
-	return (uint8_t)life;
-}
-
 const char *config_dir(const char *dir, const char *root, const char *instance,
                        struct arena *a)
 {

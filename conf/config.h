@@ -28,8 +28,6 @@ enum credit_loops { CREDIT_FALLBACK, CREDIT_REFUSE, CREDIT_PROGRAM };
 /*! Names of enum credit_loops, NULL-terminated: "fallback", "refuse", "program". */
 extern const char *const credit_loops_names[];
 
-enum { PATH_LIFE_HOPS = 9 };
-
 /*!
  * Effective configuration of saguarod, one member per row of config_rows.
  * Names are the keys of opensm.conf where one exists.
@@ -86,11 +84,6 @@ struct config {
 	const char *path_life_times;     /*!< see life_times_parse(); NULL: subnet_timeout for all */
 	uint32_t sa_max_response;        /*!< MB */
 	uint32_t path_selection;         /*!< enum path_selection */
-	struct {
-		bool by_hops;            /*!< hops count where they are set */
-		int32_t fixed;           /*!< code, -1: subnet_timeout */
-		int32_t hops[PATH_LIFE_HOPS]; /*!< of paths with index + 1 hops, and more for the last; -1: as the one before */
-	} path_life;                     /*!< PacketLifeTime of PathRecord; path_life_time() */
 	uint32_t snapshot_grace;         /*!< ms an epoch stays pinned after it is superseded */
 };
 
@@ -147,9 +140,6 @@ uint8_t config_lanes(const struct config *c);
  */
 void config_refuse(const struct config *c, const char *key, const char *value,
                    const char *why, struct diags *d);
-
-/*! \brief PacketLifeTime code of a path of so many hops between switches and hosts; 0 hops count as 1. */
-uint8_t config_path_life(const struct config *c, unsigned hops);
 
 /*! What reading a file alone showed. */
 struct config_file {

@@ -3,6 +3,7 @@
 #include "conf/opafm.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "conf/arena.h"
@@ -10,6 +11,7 @@
 #include "conf/diag.h"
 #include "conf/err.h"
 #include "conf/named.h"
+#include "conf/opafm_value.h"
 #include "conf/option.h"
 #include "conf/virtual_fabric.h"
 #include "conf/xml.h"
@@ -216,10 +218,6 @@ static bool was_applied(const struct option_sets *s, unsigned n, const char *key
 
 static void apply_rows(struct reader *r)
 {
-	if (option_find(r->sets, "routing_engine") != NULL) {
-		failed(r, option_set(r->sets, r->arena, "routing_engine", "shortestpath",
-		                     NULL, 0, r->d));
-	}
 	for (unsigned i = 0; i < r->sets->n; i++) {
 		for (const struct option_row *row = r->sets->set[i].rows;
 		     row->name != NULL; row++) {
@@ -227,6 +225,94 @@ static void apply_rows(struct reader *r)
 				apply_row(r, row);
 			}
 		}
+	}
+}
+
+/* --- life times of paths ------------------------------------------------------------------ */
+
+enum { LIFE_HOPS = 9 };
+
+/* Eleven settings that are one key here. */
+struct life {
+	bool by_hops;
+	int32_t fixed, hops[LIFE_HOPS]; /* codes, -1: not said */
+};
+
+static const char life_key[] = "path_life_times";
+
+#define LIFE_TIME(key, m, element)                                                       \
+	{                                                                                \
+		.name = key, .type = OPT_INT, .offset = offsetof(struct life, m),        \
+		.min = 1, .max = 31, .xml = element, .from_xml = opafm_life_time,        \
+		.xml_expected = "a time from 5us to 2h (units ns, us, ms, s, m, h)"      \
+	}
+#define LIFE_HOP(n) LIFE_TIME("hops" #n, hops[n - 1], "Sm/DynamicPacketLifetime/Hops0" #n)
+
+static const struct option_row life_rows[] = {
+	{ .name = "by_hops",
+	  .type = OPT_BOOL,
+	  .offset = offsetof(struct life, by_hops),
+	  .xml = "Sm/DynamicPacketLifetime/Enable" },
+	LIFE_TIME("fixed", fixed, "Sm/PacketLifetime"),
+	LIFE_HOP(1),
+	LIFE_HOP(2),
+	LIFE_HOP(3),
+	LIFE_HOP(4),
+	LIFE_HOP(5),
+	LIFE_HOP(6),
+	LIFE_HOP(7),
+	LIFE_HOP(8),
+	LIFE_HOP(9),
+	{ .name = NULL },
+};
+
+/* "14,15,15": a hop that is not said is as the one before it. NULL: nothing is said, or no memory */
+static const char *life_text(const struct life *l, struct arena *a)
+{
+	int32_t code = l->fixed;
+	const char *text = NULL;
+
+	if (!l->by_hops) {
+		return code >= 0 ? arena_printf(a, "%d", (int)code) : NULL;
+	}
+	for (unsigned i = 0; i < LIFE_HOPS; i++) {
+		code = l->hops[i] >= 0 ? l->hops[i] : code;
+		if (code >= 0) {
+			text = arena_printf(a, "%s%s%d", text != NULL ? text : "",
+			                    text != NULL ? "," : "", (int)code);
+		}
+	}
+	return text;
+}
+
+static void apply_life_times(struct reader *r)
+{
+	struct life l = { .by_hops = false, .fixed = -1 };
+	struct option_trace *trace = r->sets->trace;
+	struct option_sets own = { .trace = trace };
+	const struct option_sets *all = r->sets;
+	unsigned from = trace != NULL ? trace->n : 0;
+
+	memset(l.hops, -1, sizeof(l.hops));
+	failed(r, option_sets_add(&own, life_rows, &l));
+	r->sets = &own;
+	apply_rows(r);
+	r->sets = all;
+	for (unsigned i = from; trace != NULL && i < trace->n; i++) {
+		trace->seen[i].key = life_key;
+	}
+	const char *text = life_text(&l, r->arena);
+	if (text != NULL && option_find(all, life_key) != NULL) {
+		failed(r, option_set(all, r->arena, life_key, text, NULL, 0, r->d));
+	}
+}
+
+static void apply_default_engine(struct reader *r)
+{
+	static const char key[] = "routing_engine";
+
+	if (option_find(r->sets, key) != NULL) {
+		failed(r, option_set(r->sets, r->arena, key, "shortestpath", NULL, 0, r->d));
 	}
 }
 
@@ -355,7 +441,9 @@ int opafm_apply(struct xml_element *root, const char *path, const char *instance
 	if (r.ret != E_OK) {
 		return r.ret;
 	}
+	apply_default_engine(&r);
 	apply_rows(&r);
+	apply_life_times(&r);
 	read_groups(&r);
 	if (r.out.groups != NULL) {
 		read_fabrics(&r);

@@ -56,15 +56,6 @@ static const char *const adaptive_names[] = { "random", "greedy", "greedyrandom"
 /* A time in opafm.xml. */
 #define LIFE(element)                                                                    \
 	.xml = element, .from_xml = opafm_life_time, .xml_expected = opafm_life_time_expected
-/* Life time of paths of so many hops. */
-#define HOPS(n)                                                                          \
-	{                                                                                \
-		.name = "path_life_time_hops_" #n, .type = OPT_INT,                      \
-		MEMBER(path_life.hops[n - 1]), .def = "-1", .min = UINT64_MAX, .max = 31, \
-		LIFE("Sm/DynamicPacketLifetime/Hops0" #n),                               \
-		.help = "PacketLifeTime of paths over " #n                               \
-			" hops with path_life_time_by_hops; -1: as over one hop less"     \
-	}
 /* The five keys that exist per kind of port. */
 /* clang-format off */
 #define QOS(prefix, of, where)                                                           \
@@ -237,21 +228,6 @@ const struct option_row config_rows[] = {
 	  .xml = "Sm/PathSelection",
 	  .arg = "minimal|pairwise|orderall|srcdstall",
 	  .help = "Which pairs of LIDs a path query lists when ports have several, and in which order" },
-	{ .name = "path_life_time", .type = OPT_INT, MEMBER(path_life.fixed), .def = "-1",
-	  .min = UINT64_MAX, .max = 31, LIFE("Sm/PacketLifetime"),
-	  .help = "PacketLifeTime that a path query gives: 4.096 us * 2^value; -1: subnet_timeout" },
-	{ BOOL("path_life_time_by_hops", path_life.by_hops, "FALSE"),
-	  .xml = "Sm/DynamicPacketLifetime/Enable",
-	  .help = "PacketLifeTime by the switches on the way: path_life_time_hops_1 for one, and so on" },
-	HOPS(1),
-	HOPS(2),
-	HOPS(3),
-	HOPS(4),
-	HOPS(5),
-	HOPS(6),
-	HOPS(7),
-	HOPS(8),
-	HOPS(9),
 	{ BOOL("adaptive_routing", adaptive.enable, "FALSE"), .flags = OPT_PENDING, .xml = "Sm/AdaptiveRouting/Enable",
 	  .help = "Switches that can may leave the tables for routes of equal length; read and checked only, no switch is told yet" },
 	{ BOOL("adaptive_fine_grained", adaptive.fine_grained, "FALSE"),

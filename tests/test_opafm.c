@@ -163,11 +163,7 @@ START_TEST(test_site)
 	ck_assert_str_eq(engine.order->names[1], "All");
 	ck_assert_str_eq(engine.order->names[2], "Storage");
 	ck_assert_ptr_eq(engine.order->groups, config.device_groups);
-	ck_assert_uint_eq(config_path_life(&config, 0), 14);
-	ck_assert_uint_eq(config_path_life(&config, 1), 14);
-	ck_assert_uint_eq(config_path_life(&config, 2), 14); /* as over one hop */
-	ck_assert_uint_eq(config_path_life(&config, 3), 15);
-	ck_assert_uint_eq(config_path_life(&config, 20), 15);
+	ck_assert_str_eq(config.path_life_times, "14,14,15,15,15,15,15,15,15");
 }
 END_TEST
 
@@ -206,9 +202,12 @@ START_TEST(test_little)
 	good(CONFIG(FM("fm0", "")));
 	good("\xef\xbb\xbf" CONFIG(COMMON(SM("<Lmc> 2\n</Lmc>"))));
 	ck_assert_uint_eq(config.lmc, 2);
-	ck_assert_int_eq(config_path_life(&config, 3), 18); /* subnet_timeout */
+	ck_assert_ptr_null(config.path_life_times); /* subnet_timeout */
 	good(CONFIG(COMMON(SM("<PacketLifetime>67ms</PacketLifetime>"))));
-	ck_assert_int_eq(config_path_life(&config, 3), 14);
+	ck_assert_str_eq(config.path_life_times, "14");
+	good(CONFIG(COMMON(SM("<PacketLifetime>1s</PacketLifetime><DynamicPacketLifetime>"
+	                      "<Enable>1</Enable><Hops03>134ms</Hops03></DynamicPacketLifetime>"))));
+	ck_assert_str_eq(config.path_life_times, "18,18,15,15,15,15,15,15,15");
 	/* keys and values are still understood */
 	good("lmc 2\n");
 	ck_assert_ptr_null(config.routing_engine);
@@ -223,6 +222,7 @@ START_TEST(test_trace)
 		enum option_fate fate;
 	} expected[] = { { "Sm/RoutingAlgorithm", "FatTree", OPTION_TAKEN },
 		         { "Sm/SwitchLifetime", "33ms", OPTION_TAKEN },
+		         { "Sm/DynamicPacketLifetime/Hops01", "67ms", OPTION_TAKEN },
 		         { "Sm/DGShortestPathTopology/RoutingOrder/DeviceGroup",
 		           "Compute, All, Storage", OPTION_TAKEN },
 		         { "DeviceGroups/DeviceGroup", "Core", OPTION_TAKEN },
@@ -316,6 +316,11 @@ static const struct {
 	  "Sm/PathSelection 'All': expected minimal, pairwise, orderall or srcdstall" },
 	{ "a time", CONFIG(COMMON(SM("<HoqLife>8 fortnights</HoqLife>\n"))), 5,
 	  "Sm/HoqLife '8 fortnights': expected a time" },
+	{ "a life time", CONFIG(COMMON(SM("<PacketLifetime>soon</PacketLifetime>\n"))), 5,
+	  "Sm/PacketLifetime 'soon': expected a time" },
+	{ "a life time of so many hops",
+	  CONFIG(COMMON(SM("<DynamicPacketLifetime>\n<Hops04>5h</Hops04></DynamicPacketLifetime>\n"))), 6,
+	  "Sm/DynamicPacketLifetime/Hops04 '5h': expected a time" },
 	{ "a time too long", CONFIG(COMMON(SM("<SwitchLifetime>9999h</SwitchLifetime>\n"))), 5,
 	  "Sm/SwitchLifetime '9999h': expected a time" },
 	{ "no attempts", CONFIG(COMMON(SM("<MaxAttempts>0</MaxAttempts>\n"))), 5,
