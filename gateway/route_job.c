@@ -173,8 +173,9 @@ static json_t *cycle_json(const struct route_job *j, const struct proof_cycle *c
 		const struct node *src = &j->g->nodes[j->g->switches[ch->src_sw]];
 		json_array_append_new(
 			channels,
-			json_pack("{s:s, s:i, s:{s:s, s:I}}", "switch", sw->description,
-		                  "port", (int)ch->port, "route", "source_switch",
+			json_pack("{s:s, s:i, s:i, s:{s:s, s:I}}", "switch",
+		                  sw->description, "port", (int)ch->port, "vl",
+		                  (int)ch->vl, "route", "source_switch",
 		                  src->description, "lid", (json_int_t)ch->lid));
 	}
 	return json_pack("{s:i, s:b, s:I, s:o}", "vl", (int)c->vl, "management",

@@ -212,7 +212,7 @@ static int ways_init(struct ways *w, const struct graph *g, const struct lids *l
 	w->x = x;
 	w->n_vls = count_vls(w);
 	for (unsigned vl = 0; ret == E_OK && vl < w->n_vls; vl++) {
-		ret = deps_init(&w->deps[vl], &w->m, tmp);
+		ret = deps_init(&w->deps[vl], &w->m, 0, tmp);
 	}
 	return ret;
 }

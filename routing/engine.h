@@ -48,7 +48,7 @@ struct route_in {
 
 struct route_out {
 	struct lft lft;
-	struct lanes lanes;
+	struct lanes lanes; /*!< with its SL-to-VL rule when SL n is not to take VL n */
 	struct why notes; /*!< why degraded, empty if not */
 	bool may_deadlock; /*!< options ask for routes that can: a credit loop counts as credit_loops program */
 	bool beyond_rule; /*!< pairs that the engine's rule can't route got a route all the same, named in notes: only the proof tells whether it can deadlock */

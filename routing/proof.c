@@ -18,6 +18,9 @@
  * dependencies that the first lacks, the union is searched once more for components that
  * hold none of these cycles.
  *
+ * With an SL-to-VL rule packets change VLs on their way, and there is one table for all:
+ * proof_rule.c.
+ *
  * With one lane a column is walked against its order: every switch has heard from all
  * that send through it before it is its turn, so the routes of hosts and of management
  * part there. Otherwise each source is followed on its lane until a switch that was
@@ -67,10 +70,18 @@ void proof_follow_sources(const struct prover *pv, struct bench *b)
 
 	memset(b->passed, 0, pv->map.n * sizeof(*b->passed));
 	memset(b->managed, 0, pv->map.n * sizeof(*b->managed));
+	if (pv->rule) {
+		memset(b->came[0], 0, pv->map.n * sizeof(*b->came[0]));
+		memset(b->came[1], 0, pv->map.n * sizeof(*b->came[1]));
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t s = member[i];
 		unsigned vl = proof_lane(pv, s, c->lid);
 
+		if (pv->rule) {
+			proof_rule_follow(pv, b, s);
+			continue;
+		}
 		if (proof_decides(pv, c, s)) {
 			follow(c, s, vl, pv->base, b->passed);
 		} else {
@@ -156,7 +167,7 @@ static void prove_column(struct prover *pv, struct bench *b, uint32_t lid)
 		b->tally.pairs += pv->map.part_hosts[pv->map.part[b->col->home]] - 1;
 	}
 	proof_members(pv, b->col, &n);
-	if (b->col->n_order == n && !pv->lanes) {
+	if (b->col->n_order == n && !pv->lanes && !pv->rule) {
 		depend_all(pv, b);
 		return;
 	}
@@ -178,6 +189,12 @@ static struct bench *benches_new(const struct prover *pv, unsigned n, struct are
 		b[i].managed = arena_array(a, pv->map.n, sizeof(*b->managed));
 		if (!b[i].passed || !b[i].managed) {
 			return NULL;
+		}
+		for (unsigned k = 0; pv->rule && k < 2; k++) {
+			b[i].came[k] = arena_array(a, pv->map.n, sizeof(*b->came[k]));
+			if (!b[i].came[k]) {
+				return NULL;
+			}
 		}
 	}
 	return col ? b : NULL;
@@ -217,7 +234,7 @@ static void add_tally(struct proof *p, unsigned *vls, const struct tally *t)
  * others. */
 static bool merge_management(struct prover *pv, unsigned vl)
 {
-	size_t n = (size_t)pv->map.g->n_adj * pv->base[vl].words;
+	size_t n = (size_t)deps_channels(&pv->base[vl]) * pv->base[vl].words;
 	uint64_t other = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -244,7 +261,7 @@ static int prove_management(const struct prover *pv, struct column *col, unsigne
 	if (!known) {
 		return -ENOMEM;
 	}
-	for (uint32_t c = 0; c < pv->map.g->n_adj; c++) {
+	for (uint32_t c = 0; c < deps_channels(&pv->base[vl]); c++) {
 		if (base->of[c] != GRAPH_NONE) {
 			known[all.of[c]] = 1;
 		}
@@ -261,7 +278,7 @@ static int prove_lanes(struct prover *pv, struct column *col, struct arena *a,
 	struct components base[VLS_MAX];
 	int ret;
 
-	for (unsigned vl = 0; vl < pv->n_vls; vl++) {
+	for (unsigned vl = 0; vl < pv->n_graphs; vl++) {
 		struct proof_cycle like = { .vl = (uint8_t)vl };
 
 		ret = deps_components(&pv->base[vl], tmp, &base[vl]);
@@ -275,7 +292,7 @@ static int prove_lanes(struct prover *pv, struct column *col, struct arena *a,
 			return ret;
 		}
 	}
-	for (unsigned vl = 0; vl < pv->n_vls; vl++) {
+	for (unsigned vl = 0; vl < pv->n_graphs; vl++) {
 		if (!merge_management(pv, vl)) {
 			continue;
 		}
@@ -287,12 +304,12 @@ static int prove_lanes(struct prover *pv, struct column *col, struct arena *a,
 	return E_OK;
 }
 
-static unsigned count_vls(const struct prover *pv)
+static unsigned count_graphs(const struct prover *pv)
 {
 	const struct lids *lids = pv->map.lids;
 	unsigned top = 0;
 
-	if (!pv->lanes) {
+	if (!pv->lanes || pv->rule) {
 		return 1;
 	}
 #pragma omp parallel for schedule(static) reduction(max : top)
@@ -311,17 +328,23 @@ static int prover_init(struct prover *pv, const struct graph *g, const struct li
                        struct arena *tmp)
 {
 	int ret = column_map_init(&pv->map, g, lids, lft, tmp);
+	unsigned shift;
 
+	pv->lanes = lanes && lanes->rows ? lanes : NULL;
+	pv->rule = lanes ? lanes->rule : NULL;
+	if (ret == E_OK && pv->rule) {
+		ret = proof_rule_init(pv, tmp);
+	}
 	if (ret != E_OK) {
 		return ret;
 	}
-	pv->lanes = lanes && lanes->rows ? lanes : NULL;
-	pv->n_vls = count_vls(pv);
+	shift = pv->rule ? proof_rule_shift(pv) : 0;
+	pv->n_graphs = count_graphs(pv);
 	pv->faulty = arena_array(tmp, (size_t)lids->top + 1, sizeof(*pv->faulty));
-	for (unsigned vl = 0; pv->faulty && ret == E_OK && vl < pv->n_vls; vl++) {
-		ret = deps_init(&pv->base[vl], &pv->map, tmp);
+	for (unsigned vl = 0; pv->faulty && ret == E_OK && vl < pv->n_graphs; vl++) {
+		ret = deps_init(&pv->base[vl], &pv->map, shift, tmp);
 		if (ret == E_OK) {
-			ret = deps_init(&pv->management[vl], &pv->map, tmp);
+			ret = deps_init(&pv->management[vl], &pv->map, shift, tmp);
 		}
 	}
 	return pv->faulty ? ret : -ENOMEM;
@@ -353,7 +376,10 @@ int proof_run(const struct graph *g, const struct lids *lids, const struct lft *
 	for (unsigned i = 0; i < threads; i++) {
 		add_tally(&p, &vls, &bench[i].tally);
 	}
-	p.vls_used = pv.lanes ? (uint32_t)__builtin_popcount(vls) : 1;
+	if (pv.rule) {
+		vls = proof_rule_vls(&pv, vls);
+	}
+	p.vls_used = pv.lanes || pv.rule ? (uint32_t)__builtin_popcount(vls) : 1;
 	column_load_block(&pv.map, bench[0].col, 0);
 	ret_code = proof_list_faults(&pv, &bench[0], a, &p);
 	if (ret_code == E_OK) {

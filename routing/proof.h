@@ -17,7 +17,10 @@ struct lids;
  * Pairs that decide: every (switch with CA or router ports -> LID of a CA or router
  * port), all LIDs of an LMC range, inside one connected part. Each must be reachable, and
  * the channel dependency graph of their routes must be acyclic per VL (Dally & Seitz 1987;
- * channels are directed switch-to-switch links, VL = lane).
+ * channels are directed switch-to-switch links, VL = lane). With an SL-to-VL rule packets
+ * change VLs on their way: then the graph over (link, VL) must be acyclic, on every QoS
+ * level. Levels that differ by the numbers of their VLs only are looked at and counted as
+ * one.
  *
  * Management pairs: a switch's port 0 at either end, that is (any switch -> LID of a
  * switch) and (switch without CA or router ports -> LID of a CA or router port). On a tree
@@ -35,6 +38,7 @@ struct lids;
 struct proof_channel {
 	uint32_t sw;   /*!< switch index the channel leaves */
 	uint8_t port;  /*!< egress port */
+	uint8_t vl;
 	uint32_t src_sw, lid; /*!< a route (source switch, destination LID) that goes on from this channel to the next of the cycle */
 };
 
@@ -43,7 +47,7 @@ struct proof_cycle {
 	const struct proof_channel *channels; /*!< in the order of the dependency */
 	uint32_t n;
 	uint32_t component_channels; /*!< size of the component */
-	uint8_t vl;
+	uint8_t vl;      /*!< of its first channel; all have it unless there is an SL-to-VL rule */
 	bool management; /*!< appears only when management pairs are counted in */
 };
 
@@ -66,7 +70,7 @@ struct proof {
 	uint64_t credit_loops;       /*!< of the pairs that decide */
 	uint64_t management_unreachable; /*!< management pairs (source switch, LID) without a route; a switch's own LID must lead to its port 0 */
 	uint64_t management_credit_loops; /*!< further components when management pairs are counted in: those that hold none of the others */
-	uint32_t vls_used;           /*!< how many */
+	uint32_t vls_used;           /*!< how many, all QoS levels counted */
 	struct proof_fault hole[PROOF_LIST_MAX];
 	unsigned n_hole;
 	struct proof_fault loop[PROOF_LIST_MAX];

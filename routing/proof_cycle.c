@@ -9,16 +9,23 @@
 #include "conf/err.h"
 #include "routing/graph.h"
 
-int deps_init(struct deps *d, const struct column_map *map, struct arena *a)
+int deps_init(struct deps *d, const struct column_map *map, unsigned shift,
+              struct arena *a)
 {
-	unsigned words = (map->width + 63) / 64;
-	uint64_t *bits = arena_array(a, map->g->n_adj, words * sizeof(*bits));
+	struct deps x = { .map = map, .shift = shift };
 
-	if (!bits) {
+	x.words = ((map->width << shift) + 63) / 64;
+	x.bits = arena_array(a, deps_channels(&x), x.words * sizeof(*x.bits));
+	if (!x.bits) {
 		return -ENOMEM;
 	}
-	*d = (struct deps){ .map = map, .bits = bits, .words = words };
+	*d = x;
 	return E_OK;
+}
+
+uint32_t deps_channels(const struct deps *d)
+{
+	return d->map->g->n_adj << d->shift;
 }
 
 /* Walks the successors of one channel. */
@@ -36,14 +43,15 @@ static void successors_start(struct successors *s, const struct deps *d, uint32_
 
 	*s = (struct successors){ .d = d,
 		                  .row = d->bits + (size_t)c * d->words,
-		                  .hop = m->hop + (size_t)m->g->adj[c].to * m->width };
+		                  .hop = m->hop + (size_t)m->g->adj[c >> d->shift].to *
+		                                          m->width };
 	s->bits = s->row[0];
 }
 
 /* Next successor, GRAPH_NONE at the end. */
 static uint32_t successors_next(struct successors *s)
 {
-	unsigned port;
+	unsigned way, shift = s->d->shift;
 
 	while (!s->bits) {
 		if (++s->word >= s->d->words) {
@@ -51,9 +59,9 @@ static uint32_t successors_next(struct successors *s)
 		}
 		s->bits = s->row[s->word];
 	}
-	port = s->word * 64 + (unsigned)__builtin_ctzll(s->bits);
+	way = s->word * 64 + (unsigned)__builtin_ctzll(s->bits);
 	s->bits &= s->bits - 1;
-	return s->hop[port].channel;
+	return s->hop[way >> shift].channel << shift | (way & ((1U << shift) - 1));
 }
 
 /* Tarjan's algorithm with its own stack of calls. */
@@ -166,7 +174,7 @@ static int keep_cyclic(const struct tarjan *t, uint32_t n, struct arena *a,
 
 int deps_components(const struct deps *d, struct arena *a, struct components *ret)
 {
-	uint32_t n = d->map->g->n_adj;
+	uint32_t n = deps_channels(d);
 	struct tarjan t = { .d = d };
 	struct arena *tmp = arena_new();
 	int ret_code = -ENOMEM;
@@ -243,7 +251,7 @@ int deps_shortest_cycle(const struct deps *d, const struct components *c,
                         uint32_t component, struct arena *a, uint32_t **ret,
                         uint32_t *ret_n)
 {
-	uint32_t n = d->map->g->n_adj, limit = c->size[component] + 1, *cycle;
+	uint32_t n = deps_channels(d), limit = c->size[component] + 1, *cycle;
 	struct search s = { .d = d, .comps = c };
 	struct arena *tmp = arena_new();
 	int ret_code = -ENOMEM;

@@ -9,26 +9,34 @@
 struct arena;
 
 /*!
- * The channel dependency graph of one virtual lane and the search for cycles in it.
+ * A channel dependency graph and the search for cycles in it: of one virtual lane, or of
+ * several that routes change between.
  *
- * A channel is a directed switch-to-switch link (index of graph.adj). Row c of the bits
- * names the egress ports of the switch that channel c leads to: bit p is set when some
- * route goes on from c to the channel that leaves through p.
+ * A physical channel is a directed switch-to-switch link (index of graph.adj). Where
+ * routes change VLs, each has 1 << shift channels, one per VL, at (link << shift | VL);
+ * else shift is 0. Row c of the bits names the ways on from the switch that channel c
+ * leads to: bit (port << shift | VL) is set when some route goes on from c to that
+ * channel.
  */
 struct deps {
 	const struct column_map *map;
-	uint64_t *bits; /*!< [graph.n_adj][words] */
+	uint64_t *bits; /*!< [deps_channels()][words] */
 	unsigned words; /*!< 64-bit words per channel */
+	unsigned shift;
 };
 
 /*! \brief Empty dependency graph. \retval -ENOMEM */
-int deps_init(struct deps *d, const struct column_map *map, struct arena *a);
+int deps_init(struct deps *d, const struct column_map *map, unsigned shift,
+              struct arena *a);
 
-/*! \brief Adds "channel goes on through port". Callable from many threads at once. */
-static inline void deps_add(const struct deps *d, uint32_t channel, unsigned port)
+/*! \brief How many channels there are. */
+uint32_t deps_channels(const struct deps *d);
+
+/*! \brief Adds "channel goes on by way". Callable from many threads at once. */
+static inline void deps_add(const struct deps *d, uint32_t channel, unsigned way)
 {
-	uint64_t *w = d->bits + (size_t)channel * d->words + port / 64;
-	uint64_t bit = UINT64_C(1) << (port % 64);
+	uint64_t *w = d->bits + (size_t)channel * d->words + way / 64;
+	uint64_t bit = UINT64_C(1) << (way % 64);
 
 	if (!(__atomic_load_n(w, __ATOMIC_RELAXED) & bit)) {
 		__atomic_fetch_or(w, bit, __ATOMIC_RELAXED);
@@ -38,7 +46,7 @@ static inline void deps_add(const struct deps *d, uint32_t channel, unsigned por
 /*! Strongly connected components that hold a cycle. */
 struct components {
 	uint32_t
-		*of; /*!< [graph.n_adj] component of a channel, GRAPH_NONE: on no cycle */
+		*of; /*!< [deps_channels()] component of a channel, GRAPH_NONE: on no cycle */
 	uint32_t *size;  /*!< [n] channels of each, components by their lowest channel */
 	uint32_t *first; /*!< [n] lowest channel of each */
 	uint32_t n;

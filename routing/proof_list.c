@@ -133,10 +133,20 @@ static bool passes(const struct column *c, uint32_t s, uint32_t via)
 	return s == via;
 }
 
-/* A source whose route to the resolved LID goes through a switch on a lane, GRAPH_NONE:
- * none. */
+/* Does the route of s, which arrives, make this step at switch via? */
+static bool takes(const struct prover *pv, const struct column *c, uint32_t s,
+                  uint32_t via, const struct step *step)
+{
+	if (pv->rule) {
+		return proof_rule_takes(pv, c, s, via, step);
+	}
+	return proof_lane(pv, s, c->lid) == step->vl && passes(c, s, via);
+}
+
+/* A source whose route to the resolved LID makes this step at a switch, GRAPH_NONE: none.
+ */
 static uint32_t find_source(const struct prover *pv, const struct column *c, uint32_t via,
-                            unsigned vl, bool management)
+                            const struct step *step, bool management)
 {
 	uint32_t n;
 	const uint32_t *member = proof_members(pv, c, &n);
@@ -146,7 +156,7 @@ static uint32_t find_source(const struct prover *pv, const struct column *c, uin
 
 		if (c->state[s] == COLUMN_ARRIVES &&
 		    (management || proof_decides(pv, c, s)) &&
-		    proof_lane(pv, s, c->lid) == vl && passes(c, s, via)) {
+		    takes(pv, c, s, via, step)) {
 			return s;
 		}
 	}
@@ -185,30 +195,30 @@ static bool route_arrives(const struct prover *pv, uint32_t s, uint32_t lid,
 }
 
 /* The route of the lowest LID that goes on from one channel to the next. */
-static void find_route(const struct prover *pv, struct column *c, uint32_t channel,
-                       uint32_t next, unsigned vl, bool management,
-                       struct proof_channel *ret)
+static void find_route(const struct prover *pv, struct column *c, const struct step *step,
+                       bool management, struct proof_channel *ret)
 {
+	const struct sw_link *adj = pv->map.g->adj;
 	const uint8_t *here = lft_row(pv->map.lft, ret->sw);
-	const uint8_t *there = lft_row(pv->map.lft, pv->map.g->adj[channel].to);
-	uint8_t next_port = pv->map.g->adj[next].port, home_port;
+	const uint8_t *there = lft_row(pv->map.lft, adj[step->channel].to);
+	uint8_t next_port = adj[step->next].port, home_port;
 	uint32_t home;
 	bool to_host;
 
 	for (uint32_t lid = 1; lid <= pv->map.lids->top; lid++) {
 		if (here[lid] != ret->port || there[lid] != next_port ||
 		    !find_home(pv, lid, &home, &home_port, &to_host) ||
-		    home == pv->map.g->adj[channel].to || !(management || to_host) ||
+		    home == adj[step->channel].to || !(management || to_host) ||
 		    !route_arrives(pv, ret->sw, lid, home, home_port)) {
 			continue;
 		}
-		if ((management || pv->map.n_hosts[ret->sw]) &&
-		    proof_lane(pv, ret->sw, lid) == vl) {
+		if (!pv->rule && (management || pv->map.n_hosts[ret->sw]) &&
+		    proof_lane(pv, ret->sw, lid) == step->vl) {
 			ret->src_sw = ret->sw;
 		} else {
 			ret->src_sw =
 				resolve_alone(pv, c, lid)
-					? find_source(pv, c, ret->sw, vl, management)
+					? find_source(pv, c, ret->sw, step, management)
 					: GRAPH_NONE;
 		}
 		if (ret->src_sw != GRAPH_NONE) {
@@ -235,6 +245,17 @@ static uint32_t channel_switch(const struct graph *g, uint32_t channel)
 	return lo;
 }
 
+/* Links and VLs of two channels of a graph; one of a single VL does not say which. */
+static struct step step_of(const struct deps *d, uint32_t from, uint32_t to, unsigned vl)
+{
+	unsigned mask = (1U << d->shift) - 1;
+
+	return (struct step){ .channel = from >> d->shift,
+		              .next = to >> d->shift,
+		              .vl = d->shift ? from & mask : vl,
+		              .next_vl = d->shift ? to & mask : vl };
+}
+
 /* Adds one shortest cycle of a component to the list. */
 static int list_cycle(const struct prover *pv, struct column *col, const struct deps *d,
                       const struct components *comps, uint32_t component,
@@ -252,11 +273,14 @@ static int list_cycle(const struct prover *pv, struct column *col, const struct 
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		list[i].sw = channel_switch(pv->map.g, channels[i]);
-		list[i].port = pv->map.g->adj[channels[i]].port;
-		find_route(pv, col, channels[i], channels[(i + 1) % n], cycle->vl,
-		           cycle->management, &list[i]);
+		struct step step = step_of(d, channels[i], channels[(i + 1) % n], cycle->vl);
+
+		list[i].sw = channel_switch(pv->map.g, step.channel);
+		list[i].port = pv->map.g->adj[step.channel].port;
+		list[i].vl = (uint8_t)step.vl;
+		find_route(pv, col, &step, cycle->management, &list[i]);
 	}
+	cycle->vl = list[0].vl;
 	cycle->channels = list;
 	cycle->n = n;
 	cycle->component_channels = comps->size[component];

@@ -55,20 +55,33 @@ static char *hole_text(const struct proof_fault *f, const struct graph *g,
 		switch_name(g, f->sw, a), f->lid, f->port);
 }
 
+static bool mixes_vls(const struct proof_cycle *c)
+{
+	for (uint32_t i = 1; i < c->n; i++) {
+		if (c->channels[i].vl != c->channels[0].vl) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static char *cycle_text(const struct proof_cycle *c, const struct graph *g,
                         struct arena *a)
 {
-	char *t = arena_printf(a, "%s of %" PRIu32 " channels on VL %u: ",
-	                       c->management ? "management credit loop" : "credit loop",
-	                       c->n, c->vl);
+	const char *kind = c->management ? "management credit loop" : "credit loop";
+	bool mixed = mixes_vls(c);
+	char *t = mixed ? arena_printf(a, "%s of %" PRIu32 " channels: ", kind, c->n)
+	                : arena_printf(a, "%s of %" PRIu32 " channels on VL %u: ", kind,
+	                               c->n, c->vl);
 
 	for (uint32_t i = 0; i < c->n && i < SHOWN_MAX; i++) {
 		const struct proof_channel *ch = &c->channels[i];
 
 		t = join(t,
 		         arena_printf(a,
-		                      "%s%s port %u (route from %s to LID %" PRIu32 ")",
+		                      "%s%s port %u%s (route from %s to LID %" PRIu32 ")",
 		                      i ? ", " : "", switch_name(g, ch->sw, a), ch->port,
+		                      mixed ? arena_printf(a, " VL %u", ch->vl) : "",
 		                      switch_name(g, ch->src_sw, a), ch->lid),
 		         a);
 	}

@@ -18,13 +18,16 @@ enum { VLS_MAX = 16 };
 struct tally {
 	uint64_t pairs, unreachable, holes, loops, management_unreachable;
 	uint32_t management_lid; /* lowest of management_unreachable, UINT32_MAX: none */
-	unsigned vls;            /* bits: lanes of sources with hosts */
+	unsigned vls;            /* bits: VLs of sources with hosts */
 };
 
 struct prover {
 	struct column_map map;
 	const struct lanes *lanes; /* NULL: one lane */
-	unsigned n_vls;
+	const struct vl_rule *rule; /* NULL: the VL is the lane */
+	uint8_t *class_out, *class_in; /* [n_adj] with a rule: classes at a channel's ends */
+	unsigned levels; /* with a rule: QoS levels to look at */
+	unsigned n_graphs; /* of dependencies: one per VL; with a rule one for all */
 	struct deps base[VLS_MAX];       /* of the pairs that decide */
 	struct deps management[VLS_MAX]; /* of management pairs */
 	uint8_t *faulty;                 /* [top + 1] the column has a hole or a loop */
@@ -35,6 +38,8 @@ struct bench {
 	struct column *col;
 	uint16_t *passed;  /* [n] bit per lane: a route of a pair that decides came by */
 	uint16_t *managed; /* [n] likewise of a management pair */
+	uint64_t *came[2]; /* with a rule: [n] bit per (class in, SL); by whether the pair
+	                      decides */
 	struct tally tally;
 };
 
@@ -66,6 +71,28 @@ static inline bool proof_is_hole(const struct bench *b, uint32_t s)
 {
 	return b->col->state[s] == COLUMN_HOLE && b->passed[s];
 }
+
+/*! \brief Classes of channels, and levels to look at. \retval -ENOMEM */
+int proof_rule_init(struct prover *pv, struct arena *tmp);
+
+/*! \brief VLs that a graph of all dependencies has to hold, as a shift. */
+unsigned proof_rule_shift(const struct prover *pv);
+
+/*! \brief VLs (bits) on all QoS levels that correspond to these on the levels looked at. */
+unsigned proof_rule_vls(const struct prover *pv, unsigned vls);
+
+/*! \brief Follows the routes of one source on all levels, as far as nobody went before. */
+void proof_rule_follow(const struct prover *pv, struct bench *b, uint32_t s);
+
+/*! A dependency: from one link on one VL to the next. */
+struct step {
+	uint32_t channel, next; /* index in graph.adj */
+	unsigned vl, next_vl;
+};
+
+/*! \brief Does the route of s to the column's LID, which arrives, make this step? */
+bool proof_rule_takes(const struct prover *pv, const struct column *c, uint32_t s,
+                      uint32_t via, const struct step *step);
 
 /*! \brief Marks what both kinds of pairs pass and adds their dependencies. */
 void proof_follow_sources(const struct prover *pv, struct bench *b);

@@ -353,9 +353,9 @@ static int attempt(const struct route_request *r, const struct engine *e, struct
 		                               : err_text(ret_code));
 		return ret_code;
 	}
-	if (ret->out.lanes.n > in.max_lanes) {
-		why_add(why, "%s: uses %u lanes, there are %u", e->name, ret->out.lanes.n,
-		        in.max_lanes);
+	if (lanes_vls(&ret->out.lanes) > in.max_lanes) {
+		why_add(why, "%s: uses %u lanes, there are %u", e->name,
+		        lanes_vls(&ret->out.lanes), in.max_lanes);
 		return E_UNSUITABLE;
 	}
 	ret->used = e;

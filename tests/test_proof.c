@@ -39,6 +39,9 @@ struct naive {
 	const struct lids *l;
 	const struct lft *lft;
 	const struct lanes *lanes;
+	const struct vl_rule *rule;
+	unsigned levels; /* of the rule that differ by more than numbers */
+	unsigned vls;    /* with a rule: channels per link */
 	uint32_t n, c;              /* switches, channels */
 	bool *same;                 /* [n][n] in one part */
 	bool *hole, *loop;          /* [top + 1][n] */
@@ -110,6 +113,23 @@ static uint32_t channel_of(const struct graph *g, uint32_t s, uint8_t port)
 	return GRAPH_NONE;
 }
 
+/* Channel that a walk takes out of its i-th switch on an SL. */
+static uint32_t rule_channel(const struct naive *x, const struct walk *w, uint32_t i,
+                             unsigned sl)
+{
+	const struct graph *g = x->g;
+	unsigned in = 0, out = vl_class(x->rule, w->sw[i], w->port[i]);
+	uint32_t c = channel_of(g, w->sw[i], w->port[i]);
+
+	if (i) {
+		uint32_t before = g->switches[w->sw[i - 1]];
+		uint32_t peer = g->ports[graph_port(g, before, w->port[i - 1])].peer;
+
+		in = vl_class(x->rule, w->sw[i], g->ports[peer].num);
+	}
+	return c * x->vls + x->rule->vl[in][out][sl];
+}
+
 static bool has_hosts(const struct graph *g, uint32_t s)
 {
 	return g->host_first[s] != g->host_first[s + 1];
@@ -120,6 +140,19 @@ static void naive_dependencies(struct naive *x, const struct walk *w, uint32_t l
 {
 	unsigned vl = x->lanes ? lane_of(x->lanes, w->sw[0], lid) : 0;
 
+	for (uint32_t i = 0; x->rule && i + 2 < w->n; i++) {
+		for (unsigned level = 0; level < x->levels; level++) {
+			unsigned sl = vl | level << x->rule->level_shift;
+			size_t at = (size_t)rule_channel(x, w, i, sl) * x->c +
+			            rule_channel(x, w, i + 1, sl);
+
+			x->all[0][at] = true;
+			x->base[0][at] |= counts;
+		}
+	}
+	if (x->rule) {
+		return;
+	}
 	for (uint32_t i = 0; i + 2 < w->n; i++) {
 		uint32_t a = channel_of(x->g, w->sw[i], w->port[i]);
 		uint32_t b = channel_of(x->g, w->sw[i + 1], w->port[i + 1]);
@@ -172,7 +205,7 @@ static void naive_pair(struct naive *x, uint32_t s, uint32_t lid)
 }
 
 static void naive_run(struct naive *x, const struct graph *g, const struct lids *l,
-                      const struct lft *lft, const struct lanes *lanes)
+                      const struct lft *lft, const struct lanes *lanes, unsigned levels)
 {
 	size_t cells = ((size_t)l->top + 1) * g->n_switches;
 
@@ -182,10 +215,16 @@ static void naive_run(struct naive *x, const struct graph *g, const struct lids 
 		             .lanes = lanes,
 		             .n = g->n_switches,
 		             .c = g->n_adj };
+	if (lanes && lanes->rule) {
+		x->rule = lanes->rule;
+		x->levels = levels;
+		x->vls = VLS / 2;
+		x->c *= x->vls;
+	}
 	x->same = arena_array(arena, (size_t)x->n * x->n, 1);
 	x->hole = arena_array(arena, cells, 1);
 	x->loop = arena_array(arena, cells, 1);
-	for (unsigned vl = 0; vl < VLS; vl++) {
+	for (unsigned vl = 0; vl < (x->rule ? 1 : VLS); vl++) {
 		x->base[vl] = arena_array(arena, (size_t)x->c * x->c, 1);
 		x->all[vl] = arena_array(arena, (size_t)x->c * x->c, 1);
 	}
@@ -258,13 +297,32 @@ static uint32_t naive_girth_at(const bool *deps, uint32_t c, uint32_t root)
 	return UINT32_MAX;
 }
 
+/* On some level the walk has these VLs out of its k-th switch and the next. */
+static bool has_vls(const struct naive *x, const struct walk *w, uint32_t k,
+                    const struct proof_channel *a, const struct proof_channel *b)
+{
+	unsigned lane = x->lanes->rows ? lane_of(x->lanes, a->src_sw, a->lid) : 0;
+
+	for (unsigned level = 0; level < x->levels; level++) {
+		unsigned sl = lane | level << x->rule->level_shift;
+
+		if (rule_channel(x, w, k, sl) % x->vls == a->vl &&
+		    rule_channel(x, w, k + 1, sl) % x->vls == b->vl) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void check_cycle(const struct naive *x, const struct proof_cycle *cy)
 {
-	const bool *deps = cy->management ? x->all[cy->vl] : x->base[cy->vl];
+	unsigned of = x->rule ? 0 : cy->vl;
+	const bool *deps = cy->management ? x->all[of] : x->base[of];
 	bool *m = arena_array(arena, (size_t)x->c * x->c, 1);
 	uint32_t root = channel_of(x->g, cy->channels[0].sw, cy->channels[0].port);
 	uint32_t best = UINT32_MAX, size = 0;
 
+	root = x->rule ? root * x->vls + cy->channels[0].vl : root;
 	memcpy(m, deps, (size_t)x->c * x->c);
 	closure(m, x->c);
 	for (uint32_t j = 0; j < x->c; j++) {
@@ -286,11 +344,13 @@ static void check_cycle(const struct naive *x, const struct proof_cycle *cy)
 		ck_assert_int_eq(w.end, ARRIVES);
 		for (uint32_t k = 0; k + 1 < w.n; k++) {
 			found |= w.sw[k] == a->sw && w.port[k] == a->port &&
-			         w.sw[k + 1] == b->sw && w.port[k + 1] == b->port;
+			         w.sw[k + 1] == b->sw && w.port[k + 1] == b->port &&
+			         (!x->rule || has_vls(x, &w, k, a, b));
 		}
 		ck_assert(found);
-		ck_assert_uint_eq(x->lanes ? lane_of(x->lanes, a->src_sw, a->lid) : 0,
-		                  cy->vl);
+		ck_assert(x->rule || cy->vl == a->vl);
+		ck_assert(x->rule ||
+		          a->vl == (x->lanes ? lane_of(x->lanes, a->src_sw, a->lid) : 0));
 		ck_assert(cy->management || (x->g->ports[x->l->owner[a->lid]].num &&
 		                             has_hosts(x->g, a->src_sw)));
 	}
@@ -329,21 +389,22 @@ static unsigned list_size(uint64_t n)
 }
 
 /* Proves with both and compares. */
-static struct proof prove(const struct graph *g, const struct lids *l,
-                          const struct lft *lft, const struct lanes *lanes)
+static struct proof prove_levels(const struct graph *g, const struct lids *l,
+                                 const struct lft *lft, const struct lanes *lanes,
+                                 unsigned levels)
 {
 	uint64_t cycles = 0, management = 0;
 	struct naive *x = arena_alloc(arena, sizeof(*x));
 	struct proof p;
 
 	ck_assert_int_eq(proof_run(g, l, lft, lanes, arena, &p), E_OK);
-	naive_run(x, g, l, lft, lanes);
+	naive_run(x, g, l, lft, lanes, levels);
 	ck_assert_uint_eq(p.pairs, x->pairs);
 	ck_assert_uint_eq(p.unreachable_pairs, x->unreachable);
 	ck_assert_uint_eq(p.holes, x->holes);
 	ck_assert_uint_eq(p.forwarding_loops, x->loops);
 	ck_assert_uint_eq(p.management_unreachable, x->management_unreachable);
-	for (unsigned vl = 0; vl < (lanes ? VLS : 1); vl++) {
+	for (unsigned vl = 0; vl < (lanes && !x->rule ? VLS : 1); vl++) {
 		cycles += naive_components(x->base[vl], NULL, x->c);
 		management += naive_components(x->all[vl], x->base[vl], x->c);
 	}
@@ -362,6 +423,12 @@ static struct proof prove(const struct graph *g, const struct lids *l,
 	                 !(x->holes || x->unreachable || x->loops || cycles ||
 	                   management || x->management_unreachable));
 	return p;
+}
+
+static struct proof prove(const struct graph *g, const struct lids *l,
+                          const struct lft *lft, const struct lanes *lanes)
+{
+	return prove_levels(g, l, lft, lanes, 1);
 }
 
 static struct lft minhop(const struct graph *g, const struct lids *l)
@@ -419,6 +486,64 @@ START_TEST(like_the_reference)
 }
 END_TEST
 
+/* Random classes of ports between switches, random VLs. Levels: alike or not. */
+static struct vl_rule random_rule(const struct graph *g, unsigned levels, bool alike,
+                                  uint64_t *seed)
+{
+	enum { SHIFT = 2, VLS_OF_A_LEVEL = 4 };
+	struct vl_rule r = { .vls = alike ? 8 : 4,
+		             .levels = (uint8_t)levels,
+		             .level_shift = SHIFT,
+		             .width = g->max_port + 1U };
+
+	r.port_class = arena_array(arena, g->n_switches, r.width);
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			r.port_class[s * r.width + g->adj[i].port] =
+				(uint8_t)(1 + random_below(seed, VL_CLASSES - 1));
+		}
+	}
+	for (unsigned i = 0; i < VL_CLASSES * VL_CLASSES * VL_SLS; i++) {
+		unsigned in = i / VL_SLS / VL_CLASSES, out = i / VL_SLS % VL_CLASSES;
+		unsigned sl = i % VL_SLS, low = sl % (1U << SHIFT);
+		uint8_t *vl = r.vl[in][out];
+
+		vl[sl] = (uint8_t)random_below(seed, VLS_OF_A_LEVEL);
+		if (alike && sl >= 1U << SHIFT) {
+			vl[sl] = (uint8_t)(VLS_OF_A_LEVEL + vl[low]);
+		}
+	}
+	return r;
+}
+
+static const char *const rule_fabrics[] = { "ft2 3 2 2", "torus 5 1", "torus 3x3 1",
+	                                    "mesh 3x2 2", "ft2 2 2 1 3" };
+
+enum { N_RULE_FABRICS = sizeof(rule_fabrics) / sizeof(*rule_fabrics), RULE_ROUNDS = 12 };
+
+/* Packets that change VLs on their way. */
+START_TEST(rule)
+{
+	uint64_t seed = (uint64_t)_i * 104729 + 1;
+	double fail = (_i / N_RULE_FABRICS) % 2 * 0.15;
+	struct graph *g =
+		fabric_make(rule_fabrics[_i % N_RULE_FABRICS], fail, (uint32_t)_i, arena);
+	struct lids l = fabric_lids(g, (uint32_t)_i % 2, 0, arena);
+	struct lft lft = minhop(g, &l);
+	struct lanes lanes = random_lanes(&lft, 4, &seed);
+	unsigned round = (unsigned)_i / N_RULE_FABRICS, levels = 1 + round % 2;
+	bool alike = levels > 1 && round % 4 == 1;
+	struct vl_rule r = random_rule(g, levels, alike, &seed);
+
+	damage(&lft, g, round < 4 ? 0 : round, &seed);
+	lanes.rule = &r;
+	prove_levels(g, &l, &lft, &lanes, alike ? 1 : levels);
+	lanes.rows = NULL;
+	lanes.n = 1;
+	prove_levels(g, &l, &lft, &lanes, alike ? 1 : levels);
+}
+END_TEST
+
 /* Same outcome on any number of threads. */
 START_TEST(threads)
 {
@@ -468,6 +593,46 @@ static void one_way_round(const struct graph *g, const struct lids *l, struct lf
 		}
 	}
 }
+
+/* One way round a ring on another VL for one hop: the loop goes over both, and says so.
+ * Each level counts, whether routes go on it by default or not. */
+START_TEST(loop_over_two_vls)
+{
+	struct graph *g = fabric_make("torus 5 1", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct lft lft = minhop(g, &l);
+	struct lanes lanes = { .n = 1 };
+	struct vl_rule r = { .vls = 4, .levels = 2, .level_shift = 3 };
+	struct proof p;
+
+	one_way_round(g, &l, &lft);
+	r.width = g->max_port + 1U;
+	r.port_class = arena_array(arena, g->n_switches, r.width);
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			uint8_t *class = &r.port_class[s * r.width + g->adj[i].port];
+
+			*class = s == 0 || g->adj[i].to == 0 ? 1 : 2;
+		}
+	}
+	lanes.rule = &r;
+	p = prove(g, &l, &lft, &lanes);
+	ck_assert_uint_eq(p.credit_loops, 1);
+	ck_assert_uint_eq(p.vls_used, 1);
+	for (unsigned sl = 0; sl < VL_SLS; sl++) {
+		for (unsigned in = 0; in < VL_CLASSES; in++) {
+			for (unsigned out = 0; out < VL_CLASSES; out++) {
+				r.vl[in][out][sl] =
+					(uint8_t)((in == 1 && out == 2) + 2 * (sl >= 8));
+			}
+		}
+	}
+	p = prove(g, &l, &lft, &lanes);
+	ck_assert_uint_eq(p.credit_loops, 1);
+	ck_assert_uint_eq(p.vls_used, 4);
+	ck_assert_ptr_nonnull(strstr(proof_text(&p, g, arena), " VL 1 (route"));
+}
+END_TEST
 
 /* A ring routed one way round: a credit loop of all four channels (Dally & Seitz 1987,
  * figure 1). */
@@ -766,6 +931,8 @@ int main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, like_the_reference, 0, N_FABRICS * ROUNDS);
+	tcase_add_loop_test(t, rule, 0, N_RULE_FABRICS * RULE_ROUNDS);
+	tcase_add_test(t, loop_over_two_vls);
 	tcase_add_test(t, threads);
 	tcase_add_test(t, ring_one_way);
 	tcase_add_loop_test(t, who_closes_the_ring, 0, 5);

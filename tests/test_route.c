@@ -388,8 +388,9 @@ static int two_lanes(const struct route_in *in, struct arena *a, struct route_ou
 
 	ck_assert_uint_ge(in->max_lanes, 1);
 	ck_assert_int_eq(err, E_OK);
-	ret->lanes =
-		(struct lanes){ arena_array(a, t->n_switches, t->stride), t->stride, 2 };
+	ret->lanes = (struct lanes){ .rows = arena_array(a, t->n_switches, t->stride),
+		                     .stride = t->stride,
+		                     .n = 2 };
 	for (size_t i = 0; i < t->n_switches * t->stride; i++) {
 		ret->lanes.rows[i] = i % t->stride & 1;
 	}

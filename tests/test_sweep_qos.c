@@ -34,8 +34,9 @@ static int deal_lanes(const struct route_in *in, struct arena *a, struct route_o
 	struct lft *t = &ret->lft;
 
 	ck_assert_int_eq(err, E_OK);
-	ret->lanes = (struct lanes){ arena_array(a, t->n_switches, t->stride), t->stride,
-		                     LANES };
+	ret->lanes = (struct lanes){ .rows = arena_array(a, t->n_switches, t->stride),
+		                     .stride = t->stride,
+		                     .n = LANES };
 	for (uint32_t s = 0; s < t->n_switches; s++) {
 		for (uint32_t lid = 0; lid < t->n_lids; lid++) {
 			ret->lanes.rows[s * t->stride + lid] =
