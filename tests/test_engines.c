@@ -105,6 +105,7 @@ static const struct {
 	{ "lash", "ft3 16", 0, 1.03 },          { "lash", "tree3 4 8 8 4 4", 0, 1.35 },
 	{ "lash", "ft3 16", 0.05, 1.7 },        { "lash", "hypercube 6 2", 0, 1.0 },
 	{ "lash", "torus 8x8x8 2", 0, 1.13 },   { "lash", "jellyfish 64 8 4", 0, 1.8 },
+	{ "torus-2QoS", "torus 6x6 2", 0, 1.12 }, { "torus-2QoS", "torus 8x8x8 2", 0, 1 },
 	{ "shortestpath", "ft2 18 9 9", 0, 1.0 },
 	{ "shortestpath", "ft3 16", 0, 1.03 },
 	{ "shortestpath", "ft3 16", 0.05, 1.7 },
@@ -216,7 +217,7 @@ static void check_proof(const struct engine *e, const struct graph *g,
 	}
 	ck_assert_uint_ge(out->lanes.n, 1);
 	ck_assert_uint_le(out->lanes.n, 15);
-	ck_assert((e->flags & ENGINE_NEEDS_LANES) || out->lanes.n == 1);
+	ck_assert((e->flags & ENGINE_NEEDS_LANES) || lanes_vls(&out->lanes) == 1);
 }
 
 static void check_same(const struct engine *e, const struct route_out *a,
@@ -232,6 +233,17 @@ static void check_same(const struct engine *e, const struct route_out *a,
 	ck_assert_msg(!a->lanes.rows || !memcmp(a->lanes.rows, b->lanes.rows,
 	                                        a->lft.n_switches * a->lanes.stride),
 	              "%s on %s: lanes, %s", e->name, what, how);
+	ck_assert((a->lanes.rule != NULL) == (b->lanes.rule != NULL));
+	if (a->lanes.rule) {
+		const struct vl_rule *x = a->lanes.rule, *y = b->lanes.rule;
+
+		ck_assert_msg(x->vls == y->vls && x->levels == y->levels &&
+		                      x->level_shift == y->level_shift &&
+		                      !memcmp(x->vl, y->vl, sizeof(x->vl)) &&
+		                      !memcmp(x->port_class, y->port_class,
+		                              (size_t)a->lft.n_switches * x->width),
+		              "%s on %s: SL-to-VL rule, %s", e->name, what, how);
+	}
 }
 
 static bool must_accept(const struct engine *e, enum kind kind, double fail)
