@@ -38,7 +38,9 @@
  *   attrs      u16 attribute, NodeGUID   { u32 block, u16 length, bytes } [], by block
  *   lft        NodeGUID, u32 LID / LFT_PER_CHUNK     u8 egress port [], 0xff no route
  *   paths      NodeGUID, u32 LID / PATHS_PER_CHUNK   struct path_row []
- *   vls        u16 QoS class             u8 SL [16] by lane, 0xff no such lane
+ *   vls        u16 QoS level             u8 SL [16] by lane, 0xff no such lane
+ *              u16 VLS_RULE              struct row_vl_rule, where routing has one
+ *              u16 VLS_PORTS, switch's NodeGUID   u8 class [n_ports + 1] in that rule
  *   partitions u16 P_Key                 struct row_partition
  *   load       switch's NodeGUID         struct row_load [n_ports + 1], by egress port
  *   p_key_sets u16 number                u16 P_Key [], as in the tables of the ports that have it
@@ -91,6 +93,8 @@ enum {
 	LIDS_PER_ROW = CHUNK_BYTES / 48,
 	CHUNK_KEY = 12, /*!< bytes of a chunk's key */
 	LANES_MAX = 16,
+	VLS_RULE = 0xfffe, /*!< keys of vls behind the levels */
+	VLS_PORTS = 0xffff,
 	DEFAULT_P_KEY = 0x7fff
 };
 
@@ -139,6 +143,11 @@ struct row_guid {
 	uint32_t base_lid; /*!< 0: none */
 	uint8_t port;
 	uint8_t reserved[3];
+};
+
+struct row_vl_rule {
+	uint8_t vls, levels, level_shift, reserved;
+	uint8_t vl[VL_CLASSES][VL_CLASSES][VL_SLS]; /*!< by class in, class out, SL */
 };
 
 struct row_partition {

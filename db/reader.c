@@ -453,11 +453,14 @@ int snap_lft_block(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_
 	return res;
 }
 
-int snap_sl(struct snap_reader *r, uint8_t lane, uint8_t *ret_sl)
+int snap_sl(struct snap_reader *r, unsigned level, uint8_t lane, uint8_t *ret_sl)
 {
 	uint8_t key[2];
 	struct db_val v;
-	key_u16(key, 0);
+	if (level >= VLS_RULE) {
+		return E_NOTFOUND;
+	}
+	key_u16(key, (uint16_t)level);
 	int res = view_get(&r->v, SNAP_VLS, key, sizeof(key), &v);
 	if (res != E_OK) {
 		return res;
@@ -469,6 +472,44 @@ int snap_sl(struct snap_reader *r, uint8_t lane, uint8_t *ret_sl)
 		return E_NOTFOUND;
 	}
 	*ret_sl = v.data[lane];
+	return E_OK;
+}
+
+int snap_vl_rule(struct snap_reader *r, struct snap_vl_rule *ret)
+{
+	uint8_t key[2];
+	struct db_val v;
+	struct row_vl_rule row;
+	key_u16(key, VLS_RULE);
+	int res = view_get(&r->v, SNAP_VLS, key, sizeof(key), &v);
+	if (res != E_OK) {
+		return res;
+	}
+	if (v.len != sizeof(row)) {
+		return E_MALFORMED;
+	}
+	memcpy(&row, v.data, sizeof(row));
+	*ret = (struct snap_vl_rule){ .vls = row.vls,
+		                      .levels = row.levels,
+		                      .level_shift = row.level_shift };
+	memcpy(ret->vl, row.vl, sizeof(row.vl));
+	return E_OK;
+}
+
+int snap_vl_class(struct snap_reader *r, uint64_t sw_guid, uint8_t port, uint8_t *ret)
+{
+	uint8_t key[10];
+	struct db_val v;
+	key_u16(key, VLS_PORTS);
+	key_u64(key + 2, sw_guid);
+	int res = view_get(&r->v, SNAP_VLS, key, sizeof(key), &v);
+	if (res != E_OK) {
+		return res;
+	}
+	if (port >= v.len) {
+		return E_NOTFOUND;
+	}
+	*ret = v.data[port];
 	return E_OK;
 }
 

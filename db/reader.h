@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "routing/tables.h"
+
 struct arena;
 
 /*!
@@ -131,7 +133,15 @@ int snap_lft(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret
 /*! \brief Ports of \a n LIDs from \a lid on; 0xff where there is no route. Cost: one database search per chunk touched. */
 int snap_lft_block(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret, unsigned n);
 int snap_path(struct snap_reader *r, const struct snap_end *src, uint32_t dlid, struct snap_path *ret); /*!< O(1) once its chunk was touched in this epoch. \retval E_NOTFOUND  no row: walk the LFT. */
-int snap_sl(struct snap_reader *r, uint8_t lane, uint8_t *ret_sl);                    /*!< `vls`, QoS class 0 */
+int snap_sl(struct snap_reader *r, unsigned level, uint8_t lane, uint8_t *ret_sl);    /*!< SL of a lane on a QoS level. \retval E_NOTFOUND  no such level or lane */
+
+/*! SL-to-VL rule of the routing; see struct vl_rule. */
+struct snap_vl_rule {
+	uint8_t vls, levels, level_shift;
+	uint8_t vl[VL_CLASSES][VL_CLASSES][VL_SLS]; /*!< by class in, class out, SL */
+};
+int snap_vl_rule(struct snap_reader *r, struct snap_vl_rule *ret); /*!< \retval E_NOTFOUND  none: SL n takes VL n */
+int snap_vl_class(struct snap_reader *r, uint64_t sw_guid, uint8_t port, uint8_t *ret); /*!< class of a switch port in that rule. \retval E_NOTFOUND */
 
 /*!
  * \brief P_Key over which two end ports may talk, as it stands in a's table: one of both is a

@@ -566,17 +566,44 @@ static void emit_options(const struct rows *r, struct diff *d)
 	diff_row(d, DB_KEY_TEXT, sizeof(DB_KEY_TEXT), text, strlen(text) + 1);
 }
 
-/* QoS class 0: the SL is the lane, and every switch maps an SL to the VL of that number.
+/* The rule, and classes of the ports of every switch. */
+static void emit_vl_rule(const struct rows *r, struct diff *d, const struct vl_rule *rule)
+{
+	const struct graph *g = r->c->g;
+	struct row_vl_rule row = { .vls = rule->vls,
+		                   .levels = rule->levels,
+		                   .level_shift = rule->level_shift };
+	uint8_t key[10];
+	memcpy(row.vl, rule->vl, sizeof(row.vl));
+	key_u16(key, VLS_RULE);
+	diff_row(d, key, 2, &row, sizeof(row));
+	key_u16(key, VLS_PORTS);
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		const struct node *n = &g->nodes[g->switches[s]];
+		key_u64(key + 2, n->guid);
+		diff_row(d, key, sizeof(key), rule->port_class + (size_t)s * rule->width,
+		         n->n_ports + 1U);
+	}
+}
+
+/* Without a rule the SL is the lane, and every switch maps an SL to the VL of that number.
  */
 static void emit_vls(const struct rows *r, struct diff *d)
 {
-	uint8_t key[2], sl[LANES_MAX];
-	unsigned n = r->c->route->out.lanes.n;
-	for (unsigned lane = 0; lane < LANES_MAX; lane++) {
-		sl[lane] = lane < (n ? n : 1) ? (uint8_t)lane : 0xff;
+	const struct lanes *l = &r->c->route->out.lanes;
+	unsigned n = l->n ? l->n : 1;
+	for (unsigned level = 0; level < (l->rule ? l->rule->levels : 1U); level++) {
+		uint8_t key[2], sl[LANES_MAX];
+		for (unsigned lane = 0; lane < LANES_MAX; lane++) {
+			unsigned own = l->rule ? vl_rule_sl(l->rule, lane, level) : lane;
+			sl[lane] = lane < n ? (uint8_t)own : 0xff;
+		}
+		key_u16(key, (uint16_t)level);
+		diff_row(d, key, sizeof(key), sl, sizeof(sl));
 	}
-	key_u16(key, 0);
-	diff_row(d, key, sizeof(key), sl, sizeof(sl));
+	if (l->rule) {
+		emit_vl_rule(r, d, l->rule);
+	}
 }
 
 static void emit_partitions(const struct rows *r, struct diff *d)

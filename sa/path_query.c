@@ -224,6 +224,28 @@ static uint8_t life_time(const struct snap_meta *m, unsigned hops)
 	return m->life_time_by_hops[0] ? m->life_time_by_hops[at] : m->packet_life_time;
 }
 
+/* SL of a lane: that of QoS level 0, or what was asked for if another level has it. */
+static int choose_sl(const struct path_iter *it, uint8_t lane, uint8_t *ret)
+{
+	uint8_t sl;
+
+	for (unsigned level = 1; it->q->has_sl && level < VL_SLS; level++) {
+		int err = snap_sl(it->r, level, lane, &sl);
+
+		if (err == E_NOTFOUND) {
+			break;
+		}
+		if (err != E_OK) {
+			return err;
+		}
+		if (sl == it->q->sl) {
+			*ret = sl;
+			return E_OK;
+		}
+	}
+	return snap_sl(it->r, 0, lane, ret);
+}
+
 /* Fills route, SL and Reversible of rec from its LIDs. */
 static int route_record(struct path_iter *it, struct path_record *rec)
 {
@@ -236,7 +258,7 @@ static int route_record(struct path_iter *it, struct path_record *rec)
 		rec->rate = src->rate;
 		rec->packet_life_time = 0;
 		rec->reversible = 1;
-		return snap_sl(it->r, 0, &rec->sl);
+		return choose_sl(it, 0, &rec->sl);
 	}
 	int ret = way_of(it->r, src, dst, rec->dlid, &way, &lane);
 	if (ret != E_OK) {
@@ -252,7 +274,7 @@ static int route_record(struct path_iter *it, struct path_record *rec)
 		return ret;
 	}
 	rec->reversible = ret == E_OK;
-	return snap_sl(it->r, lane, &rec->sl);
+	return choose_sl(it, lane, &rec->sl);
 }
 
 static bool wanted(const struct path_query *q, struct path_record *rec)

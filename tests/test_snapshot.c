@@ -332,10 +332,10 @@ static void check_rest(struct snap_reader *r, const struct snap_content *c)
 	uint8_t sl = 99;
 	uint64_t guid;
 	unsigned n = 77;
-	ck_assert_int_eq(snap_sl(r, 0, &sl), E_OK);
+	ck_assert_int_eq(snap_sl(r, 0, 0, &sl), E_OK);
 	ck_assert_uint_eq(sl, 0);
-	ck_assert_int_eq(snap_sl(r, 14, &sl), E_NOTFOUND);
-	ck_assert_int_eq(snap_sl(r, 255, &sl), E_NOTFOUND);
+	ck_assert_int_eq(snap_sl(r, 0, 14, &sl), E_NOTFOUND);
+	ck_assert_int_eq(snap_sl(r, 0, 255, &sl), E_NOTFOUND);
 	ck_assert_int_eq(snap_partition_from(r, 0, &p), E_OK);
 	ck_assert(p.p_key == 0x7fff && p.all_full);
 	ck_assert_int_eq(snap_partition_from(r, 0x8000, &p), E_NOTFOUND);
@@ -690,7 +690,7 @@ static int read_table(struct snap_reader *r, unsigned table)
 	}
 	case SNAP_PREFIX_ROUTES:
 		return snap_prefix_route(r, 0, &(struct snap_prefix_route){ 0 });
-	case SNAP_VLS: return snap_sl(r, 0, &byte);
+	case SNAP_VLS: return snap_sl(r, 0, 0, &byte);
 	case SNAP_PARTITIONS: return snap_partition_from(r, 0, &part);
 	case SNAP_LOAD:
 		return snap_load(r, fabric.g->nodes[fabric.g->switches[0]].guid, 1, &all,
