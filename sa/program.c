@@ -82,14 +82,23 @@ static bool on_switch(const struct aim *a)
 	return a->g->nodes[a->g->ports[a->port].node].type == NODE_SWITCH;
 }
 
-/* SL of the way from a port to the SM: by its lane when there are several. */
+/* SL of the way from a port to the SM: by its lane when there are several; with QoS levels
+ * on that of sm_sl. */
 static uint64_t sm_sl(const struct aim *a)
 {
 	const struct lanes *lanes = a->p->lanes;
 	uint32_t sw = graph_switch_of(a->g, a->port);
+	unsigned own = a->p->config->sm_sl;
 
-	return lanes->n > 1 && sw != GRAPH_NONE ? lane_of(lanes, sw, a->p->sm_lid)
-	                                        : a->p->config->sm_sl;
+	if (sw == GRAPH_NONE || (lanes->n == 1 && lanes->rule == NULL)) {
+		return own;
+	}
+	if (lanes->rule != NULL) {
+		return vl_rule_sl(lanes->rule, lane_of(lanes, sw, a->p->sm_lid),
+		                  (own >> lanes->rule->level_shift) %
+		                          lanes->rule->levels);
+	}
+	return lane_of(lanes, sw, a->p->sm_lid);
 }
 
 static void aim_end_port(struct aim *a)

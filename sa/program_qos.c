@@ -10,6 +10,9 @@
  * again: it shows what the port has. Ports below ARMED were restarted, perhaps with their
  * node, so what was known of them is forgotten first.
  *
+ * An SL-to-VL rule of the routing says the VLs of each (port in, port out); CAs and
+ * routers send as from and to class 0.
+ *
  * While routing uses several lanes, tables between switches are what its proof stands on.
  * A switch that does not take them makes the step fail (lane_trouble), before any
  * forwarding table that needs them is sent; elsewhere a refusal is a warning.
@@ -44,7 +47,7 @@ struct qos_job {
 	uint32_t in_flight;
 	uint16_t out, end;          /* egress port at work, one past the last */
 	uint16_t step;              /* VL_ARB_BLOCKS, then ports in */
-	uint8_t sl2vl[SL2VL_BYTES]; /* what out should have */
+	uint8_t sl2vl[VL_CLASSES][SL2VL_BYTES]; /* what out should have, by class in */
 	uint8_t arb[VL_ARB_BLOCKS][VL_ARB_BYTES];
 	bool is_switch, maps, stop;
 };
@@ -123,29 +126,45 @@ static void trouble(struct qos_job *j, unsigned out, const char *what)
 {
 	struct program *p = j->p;
 
-	if (p->lanes->n > 1 && faces_switch(j, out) && p->lane_trouble == NULL) {
+	if (lanes_vls(p->lanes) > 1 && faces_switch(j, out) && p->lane_trouble == NULL) {
 		p->lane_trouble = arena_printf(
-			p->arena, "the routing uses %u lanes, but %s %s", p->lanes->n,
-			disc_place(p->disc, j->node, out), what);
+			p->arena, "the routing uses %u lanes, but %s %s",
+			lanes_vls(p->lanes), disc_place(p->disc, j->node, out), what);
 		p->ret = p->lane_trouble == NULL ? -ENOMEM : p->ret;
 	}
+}
+
+/* Class of a port in the rule of the routing. */
+static unsigned rule_class(const struct qos_job *j, unsigned num)
+{
+	const struct vl_rule *r = j->p->lanes->rule;
+	uint32_t sw = j->p->disc->g->nodes[graph_port_of(j, num)->node].sw;
+
+	return r != NULL && j->is_switch ? vl_class(r, sw, num) : 0;
 }
 
 /* Works out the tables of egress port out. */
 static void begin_port(struct qos_job *j)
 {
 	const struct disc_port *dp = &j->node->ports[j->out];
-	struct qos_port q = { &j->p->qos_setup[class_of(j, j->out)], vls_of(dp),
-		              j->p->lanes->n };
+	enum qos_class of = class_of(j, j->out);
+	struct qos_port q = { .setup = &j->p->qos_setup[of],
+		              .vls = vls_of(dp),
+		              .lanes = j->p->lanes->n,
+		              .rule = j->p->lanes->rule,
+		              .class_out = (uint8_t)rule_class(j, j->out),
+		              .swe = of == QOS_SWE };
 	unsigned missing;
 
-	if (faces_switch(j, j->out) && q.vls < q.lanes) {
+	if (faces_switch(j, j->out) && q.vls < lanes_vls(j->p->lanes)) {
 		if (j->p->lanes_there == 0 || q.vls < j->p->lanes_there) {
 			j->p->lanes_there = q.vls;
 		}
 		trouble(j, j->out, "has fewer operational VLs");
 	}
-	qos_table_sl2vl(&q, j->sl2vl);
+	for (unsigned in = 0; in < VL_CLASSES; in++) {
+		qos_table_sl2vl(&q, in, j->sl2vl[in]);
+	}
 	missing = qos_table_arb(&q, arb_cap(dp, 0), arb_cap(dp, 2), j->arb);
 	if (missing && arb_bytes(dp, 0)) {
 		trouble(j, j->out, "has no room in its VL arbitration tables for all");
@@ -287,7 +306,9 @@ static void look_at(struct qos_job *j)
 	if (j->step < VL_ARB_BLOCKS) {
 		memcpy(t.want, j->arb[j->step], sizeof(t.want));
 	} else {
-		memcpy(t.want, j->sl2vl, SL2VL_BYTES);
+		unsigned in = j->is_switch ? j->step - (unsigned)VL_ARB_BLOCKS : 0;
+
+		memcpy(t.want, j->sl2vl[rule_class(j, in)], SL2VL_BYTES);
 	}
 	if (right(&t, &known)) {
 		return;

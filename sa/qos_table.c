@@ -7,7 +7,12 @@
 
 #include <string.h>
 
-enum { PAIRS_OF_A_BLOCK = 32, NOT_THERE = QOS_WEIGHTS_MAX };
+enum {
+	PAIRS_OF_A_BLOCK = 32,
+	NOT_THERE = QOS_WEIGHTS_MAX,
+	EVEN_WEIGHT = 4,
+	BETWEEN = 1 /* any class of ports between switches */
+};
 
 static uint8_t fewer(uint8_t a, uint8_t b)
 {
@@ -19,8 +24,11 @@ static uint8_t fold(const struct qos_port *p, uint8_t vl)
 	return vl % fewer(p->vls, p->setup->max_vls);
 }
 
-static uint8_t vl_of(const struct qos_port *p, unsigned sl)
+static uint8_t vl_of(const struct qos_port *p, unsigned class_in, unsigned sl)
 {
+	if (p->rule) {
+		return fold(p, p->rule->vl[class_in][p->class_out][sl]);
+	}
 	if (p->lanes > 1 && sl < p->lanes) {
 		return fold(p, (uint8_t)sl);
 	}
@@ -28,10 +36,11 @@ static uint8_t vl_of(const struct qos_port *p, unsigned sl)
 	                                          : fold(p, p->setup->sl2vl[sl]);
 }
 
-void qos_table_sl2vl(const struct qos_port *p, uint8_t ret[8])
+void qos_table_sl2vl(const struct qos_port *p, unsigned class_in, uint8_t ret[8])
 {
 	for (unsigned sl = 0; sl < QOS_SLS; sl += 2) {
-		ret[sl / 2] = (uint8_t)(vl_of(p, sl) << 4 | vl_of(p, sl + 1));
+		ret[sl / 2] = (uint8_t)(vl_of(p, class_in, sl) << 4 |
+		                        vl_of(p, class_in, sl + 1));
 	}
 }
 
@@ -47,15 +56,36 @@ unsigned qos_table_overruled(const struct qos_setup *q, uint8_t lanes)
 
 /* --- arbitration ------------------------------------------------------------------ */
 
+/* The VL towards a CA or router of what has this VL between switches: that of the level.
+ * QOS_VL_DROP: nothing starts on it. */
+static uint8_t vl_at_end(const struct vl_rule *r, uint8_t vl)
+{
+	for (unsigned level = 0; level < r->levels; level++) {
+		unsigned sl = vl_rule_sl(r, 0, level);
+
+		if (r->vl[0][BETWEEN][sl] == vl) {
+			return r->vl[BETWEEN][0][sl];
+		}
+	}
+	return QOS_VL_DROP;
+}
+
 /* As much of a table as the port holds, on the VLs that it has. */
 static struct qos_weights folded(const struct qos_port *p, const struct qos_weights *w,
                                  unsigned cap)
 {
-	struct qos_weights f = { .n = (uint8_t)(w->n < cap ? w->n : cap) };
+	struct qos_weights f = { .n = 0 };
 
-	for (unsigned i = 0; i < f.n; i++) {
-		f.entry[i].vl = fold(p, w->entry[i].vl);
-		f.entry[i].weight = w->entry[i].weight;
+	for (unsigned i = 0; i < w->n && f.n < cap; i++) {
+		uint8_t vl = w->entry[i].vl;
+
+		if (p->rule && p->swe && p->class_out == 0) {
+			vl = vl_at_end(p->rule, vl);
+		}
+		if (vl != QOS_VL_DROP) {
+			f.entry[f.n].vl = fold(p, vl);
+			f.entry[f.n++].weight = w->entry[i].weight;
+		}
 	}
 	return f;
 }
@@ -108,6 +138,20 @@ static void put_pairs(const struct qos_weights *w, uint8_t (*ret)[64])
 	}
 }
 
+/* VLs that routing may use on this port, as bits, before they are folded. */
+static unsigned vls_used(const struct qos_port *p)
+{
+	unsigned bits = 0;
+
+	for (unsigned i = 0; p->rule && i < VL_CLASSES * VL_SLS; i++) {
+		bits |= 1U << p->rule->vl[i / VL_SLS][p->class_out][i % VL_SLS];
+	}
+	if (!p->rule && p->lanes > 1) {
+		bits = (1U << p->lanes) - 1;
+	}
+	return bits;
+}
+
 unsigned qos_table_arb(const struct qos_port *p, unsigned low_cap, unsigned high_cap,
                        uint8_t ret[4][64])
 {
@@ -115,14 +159,52 @@ unsigned qos_table_arb(const struct qos_port *p, unsigned low_cap, unsigned high
 	struct qos_weights high = folded(p, &p->setup->high, high_cap);
 	unsigned missing = 0;
 
-	for (unsigned lane = 0; p->lanes > 1 && lane < p->lanes; lane++) {
-		uint8_t vl = fold(p, (uint8_t)lane);
+	for (unsigned used = vls_used(p), i = 0; used >> i; i++) {
+		uint8_t vl = fold(p, (uint8_t)i);
 
-		missing += !weighs(&low, vl) && !weighs(&high, vl) &&
+		missing += (used >> i & 1) && !weighs(&low, vl) && !weighs(&high, vl) &&
 		           !add_weight(&low, low_cap, vl) &&
 		           !add_weight(&high, high_cap, vl);
 	}
 	put_pairs(&low, ret);
 	put_pairs(&high, ret + 2);
 	return missing;
+}
+
+/* --- weights and a rule ------------------------------------------------------------ */
+
+void qos_table_even(struct qos_setup *q, unsigned vls)
+{
+	q->high.n = 0;
+	q->low.n = (uint8_t)vls;
+	for (unsigned vl = 0; vl < vls; vl++) {
+		q->low.entry[vl].vl = (uint8_t)vl;
+		q->low.entry[vl].weight = EVEN_WEIGHT;
+	}
+}
+
+static unsigned weight_of(const struct qos_weights *w, uint8_t vl)
+{
+	unsigned sum = 0;
+
+	for (unsigned i = 0; i < w->n; i++) {
+		sum += w->entry[i].vl == vl ? w->entry[i].weight : 0;
+	}
+	return sum;
+}
+
+bool qos_table_uneven(const struct qos_setup *q, const struct vl_rule *r)
+{
+	for (unsigned i = 0; i < VL_CLASSES * VL_CLASSES * VL_SLS; i++) {
+		unsigned sl = i % VL_SLS, out = i / VL_SLS % VL_CLASSES;
+		uint8_t vl = r->vl[i / VL_SLS / VL_CLASSES][out][sl];
+		unsigned level = (sl >> r->level_shift) % r->levels;
+		uint8_t first = r->vl[0][BETWEEN][vl_rule_sl(r, 0, level)];
+
+		if (out && (weight_of(&q->low, vl) != weight_of(&q->low, first) ||
+		            weight_of(&q->high, vl) != weight_of(&q->high, first))) {
+			return true;
+		}
+	}
+	return false;
 }

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <infiniband/umad_sm.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -361,6 +362,42 @@ bool job_route_done(struct sweep *s)
 
 /* --- quality of service ----------------------------------------------------------- */
 
+static bool is_set(const struct config *c, unsigned of, size_t key)
+{
+	const char *own, *all;
+
+	memcpy(&own, (const char *)&c->qos_keys[of] + key, sizeof(own));
+	memcpy(&all, (const char *)&c->qos_keys[QOS_ALL] + key, sizeof(all));
+	return own != NULL || all != NULL;
+}
+
+static bool weights_are_set(const struct config *c, unsigned of)
+{
+	return is_set(c, of, offsetof(struct qos_keys, vlarb_low)) ||
+	       is_set(c, of, offsetof(struct qos_keys, vlarb_high));
+}
+
+/* What an SL-to-VL rule of the routing makes of the keys of one kind of port. */
+static void tell_rule(const struct sweep *s, unsigned of, const char *key)
+{
+	const struct config *c = s->d.config;
+	const struct program *p = &s->job->program;
+	const char *engine = s->job->route.used->name;
+
+	if (is_set(c, of, offsetof(struct qos_keys, sl2vl))) {
+		log_warning(source, "%s_sl2vl has no effect: %s says the VL of every SL",
+		            key, engine);
+	}
+	if (of == QOS_SWE && weights_are_set(c, of) &&
+	    qos_table_uneven(&p->qos_setup[of], p->lanes->rule)) {
+		log_warning(
+			source,
+			"%s_vlarb_high and %s_vlarb_low weigh VLs differently that %s "
+			"uses alike",
+			key, key, engine);
+	}
+}
+
 /* Said once, not in each sweep. */
 static void tell_lanes(struct sweep *s)
 {
@@ -368,7 +405,7 @@ static void tell_lanes(struct sweep *s)
 		                           "qos_rtr" };
 	const struct program *p = &s->job->program;
 	const struct engine *used = s->job->route.used;
-	uint8_t n = p->lanes->n;
+	uint8_t n = lanes_vls(p->lanes);
 
 	if (s->lanes_of == used && s->lanes_told == n) {
 		return;
@@ -383,7 +420,9 @@ static void tell_lanes(struct sweep *s)
 	for (unsigned i = QOS_CA; i < QOS_CLASS_COUNT; i++) {
 		unsigned sl = qos_table_overruled(&p->qos_setup[i], n);
 
-		if (sl < QOS_SLS) {
+		if (p->lanes->rule != NULL) {
+			tell_rule(s, i, key[i]);
+		} else if (sl < QOS_SLS) {
 			log_warning(
 				source,
 				"%s_sl2vl gives SL %u VL %u, but %s needs VL %u there "
@@ -398,13 +437,16 @@ void job_qos(struct sweep *s)
 	const struct config *c = s->d.config;
 	struct program *p = &s->job->program;
 
-	p->qos = c->qos == QOS_ON || p->lanes->n > 1;
+	p->qos = c->qos == QOS_ON || lanes_vls(p->lanes) > 1;
 	if (!p->qos) {
 		s->lanes_told = 1;
 		return;
 	}
 	for (unsigned i = 0; i < QOS_CLASS_COUNT; i++) {
 		qos_setup_of(c->qos_keys, i, &p->qos_setup[i]);
+		if (p->lanes->rule != NULL && !weights_are_set(c, i)) {
+			qos_table_even(&p->qos_setup[i], p->lanes->rule->vls);
+		}
 	}
 	tell_lanes(s);
 }
@@ -487,6 +529,10 @@ static uint64_t digest(const struct job *j, const struct snap_content *c,
 	h = mix_bytes(h, t->rows, t->n_switches * t->stride);
 	if (l->rows != NULL) {
 		h = mix_bytes(h, l->rows, t->n_switches * l->stride);
+	}
+	if (l->rule != NULL) {
+		h = mix_bytes(h, (const uint8_t *)l->rule->vl, sizeof(l->rule->vl));
+		h = mix_bytes(h, l->rule->port_class, t->n_switches * l->rule->width);
 	}
 	return mix_bytes(h, options, strlen(options)) | 1;
 }

@@ -48,10 +48,10 @@ static const struct {
 START_TEST(sl2vl)
 {
 	struct qos_setup q = setup_of(maps[_i].sl2vl, "0:1", "0:1", maps[_i].max_vls);
-	struct qos_port p = { &q, maps[_i].vls, maps[_i].lanes };
+	struct qos_port p = { .setup = &q, .vls = maps[_i].vls, .lanes = maps[_i].lanes };
 	uint8_t table[8];
 
-	qos_table_sl2vl(&p, table);
+	qos_table_sl2vl(&p, 0, table);
 	for (unsigned sl = 0; sl < 16; sl++) {
 		unsigned vl = sl % 2 ? table[sl / 2] & 0xf : table[sl / 2] >> 4;
 		char digit = "0123456789abcdef"[vl];
@@ -108,7 +108,7 @@ START_TEST(arbitration)
 {
 	uint8_t got[4][64];
 	struct qos_setup q = setup_of(IDENTITY, arbs[_i].high, arbs[_i].low, 15);
-	struct qos_port p = { &q, arbs[_i].vls, arbs[_i].lanes };
+	struct qos_port p = { .setup = &q, .vls = arbs[_i].vls, .lanes = arbs[_i].lanes };
 
 	ck_assert_uint_eq(qos_table_arb(&p, arbs[_i].low_cap, arbs[_i].high_cap, got),
 	                  arbs[_i].missing);
@@ -117,10 +117,110 @@ START_TEST(arbitration)
 }
 END_TEST
 
+/* A rule with two classes of ports between switches and two QoS levels. */
+static struct vl_rule small_rule(void)
+{
+	struct vl_rule r = { .vls = 4, .levels = 2, .level_shift = 3 };
+
+	for (unsigned sl = 0; sl < VL_SLS; sl++) {
+		for (unsigned in = 0; in < VL_CLASSES; in++) {
+			r.vl[in][0][sl] = (uint8_t)(sl >> 3);
+			r.vl[in][1][sl] = (uint8_t)((sl & 1) | (sl >> 3) << 1);
+			r.vl[in][2][sl] = (uint8_t)((in == 1) | (sl >> 3) << 1);
+			r.vl[in][3][sl] = r.vl[in][2][sl]; /* no port has it */
+		}
+	}
+	return r;
+}
+
+/* clang-format off */
+static const struct {
+	uint8_t class_in, class_out, vls;
+	const char *want;
+} rule_maps[] = {
+	{ 0, 0, 8, "0000000011111111" },
+	{ 2, 1, 8, "0101010123232323" },
+	{ 0, 2, 8, "0000000022222222" },
+	{ 1, 2, 8, "1111111133333333" },
+	{ 0, 0, 1, "0000000000000000" }, /* a host's cable with one VL */
+};
+/* clang-format on */
+
+/* The rule decides, not the keys. */
+START_TEST(rule_sl2vl)
+{
+	struct vl_rule r = small_rule();
+	struct qos_setup q = setup_of(IDENTITY, "0:1", "0:1", 15);
+	struct qos_port p = { .setup = &q,
+		              .vls = rule_maps[_i].vls,
+		              .lanes = 2,
+		              .rule = &r,
+		              .class_out = rule_maps[_i].class_out };
+	uint8_t table[8];
+
+	qos_table_sl2vl(&p, rule_maps[_i].class_in, table);
+	for (unsigned sl = 0; sl < 16; sl++) {
+		unsigned vl = sl % 2 ? table[sl / 2] & 0xf : table[sl / 2] >> 4;
+
+		ck_assert_msg((char)('0' + vl) == rule_maps[_i].want[sl],
+		              "SL %u has VL %u", sl, vl);
+	}
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+	uint8_t class_out;
+	bool swe;
+	const char *high, *low, *want_high, *want_low;
+} rule_arbs[] = {
+	{ 1, true,  "2:9",     "0:1,1:2,2:3,3:4", "2:9", "0:1,1:2,2:3,3:4" },
+	{ 1, true,  "2:9",     "0:1",             "2:9", "0:1,1:1,3:1" },
+	/* towards a CA: those of VL 0 stay, those of VL 2 are VL 1's, the others go */
+	{ 0, true,  "2:9,3:7", "1:1,0:5,2:6,3:4", "1:9", "0:5,1:6" },
+	{ 0, true,  "3:7",     "1:1",             "",    "0:1,1:1" },
+	/* a CA's own are written for its VLs */
+	{ 0, false, "1:9",     "0:1,1:2,2:3",     "1:9", "0:1,1:2,2:3" },
+};
+/* clang-format on */
+
+START_TEST(rule_arbitration)
+{
+	struct vl_rule r = small_rule();
+	uint8_t got[4][64];
+	struct qos_setup q =
+		setup_of(IDENTITY, rule_arbs[_i].high, rule_arbs[_i].low, 15);
+	struct qos_port p = { .setup = &q,
+		              .vls = 8,
+		              .lanes = 2,
+		              .rule = &r,
+		              .class_out = rule_arbs[_i].class_out,
+		              .swe = rule_arbs[_i].swe };
+
+	ck_assert_uint_eq(qos_table_arb(&p, 8, 8, got), 0);
+	expect("low", rule_arbs[_i].want_low, got);
+	expect("high", rule_arbs[_i].want_high, got + 2);
+}
+END_TEST
+
+START_TEST(rule_weights)
+{
+	struct vl_rule r = small_rule();
+	struct qos_setup even = setup_of(IDENTITY, "2:9,3:9", "0:1,1:1,2:3,3:3", 15);
+	struct qos_setup uneven = setup_of(IDENTITY, "2:9", "0:1,1:1,2:3,3:3", 15);
+
+	ck_assert(!qos_table_uneven(&even, &r)); /* levels may differ */
+	ck_assert(qos_table_uneven(&uneven, &r));
+	qos_table_even(&uneven, 4);
+	ck_assert(!qos_table_uneven(&uneven, &r));
+	ck_assert(uneven.high.n == 0 && uneven.low.n == 4);
+}
+END_TEST
+
 START_TEST(long_tables)
 {
 	struct qos_setup q = setup_of(IDENTITY, "0:1", "0:1", 15);
-	struct qos_port p = { &q, 8, 1 };
+	struct qos_port p = { .setup = &q, .vls = 8, .lanes = 1 };
 	uint8_t got[4][64];
 
 	q.low.n = 64;
@@ -154,6 +254,10 @@ int main(void)
 
 	tcase_add_loop_test(t, sl2vl, 0, sizeof(maps) / sizeof(maps[0]));
 	tcase_add_loop_test(t, arbitration, 0, sizeof(arbs) / sizeof(arbs[0]));
+	tcase_add_loop_test(t, rule_sl2vl, 0, sizeof(rule_maps) / sizeof(rule_maps[0]));
+	tcase_add_loop_test(t, rule_arbitration, 0,
+	                    sizeof(rule_arbs) / sizeof(rule_arbs[0]));
+	tcase_add_test(t, rule_weights);
 	tcase_add_test(t, long_tables);
 	tcase_add_test(t, overruled);
 	suite_add_tcase(s, t);

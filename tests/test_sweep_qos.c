@@ -360,6 +360,207 @@ START_TEST(lanes)
 }
 END_TEST
 
+/* --- an SL-to-VL rule of the engine's own ------------------------------------------ */
+
+static const uint32_t radix[] = { 5, 3, 1 };
+
+/* Class of a port of the generator's torus: 1 and 2 lead along x, 3 and 4 along y. */
+static unsigned class_of(unsigned num)
+{
+	return num == 0 || num > 4 ? 0 : (num + 1) / 2;
+}
+
+/* As the manual states it; the sweep's tables have 8 VLs to work with. */
+static void rule_map(const struct rig *r, uint32_t port, unsigned in,
+                     const uint8_t map[16])
+{
+	unsigned out = is_switch(r, port) ? class_of(r->g->ports[port].num) : 0;
+
+	for (unsigned sl = 0; sl < 16; sl++) {
+		unsigned from = is_switch(r, port) ? class_of(in) : 0;
+		unsigned vl = out == 0 ? sl >> 3
+		                       : (sl >> (out - 1) & 1) | (from > out ? 2 : 0) |
+		                                 (sl >> 3) << 2;
+
+		ck_assert_msg(map[sl] == vl, "port %u in %u: SL %u has VL %u", port, in,
+		              sl, map[sl]);
+	}
+}
+
+static void rule_weights(const struct rig *r)
+{
+	for (uint32_t i = 0; i < r->g->n_ports; i++) {
+		bool between = is_switch(r, i) && class_of(r->g->ports[i].num);
+
+		for (unsigned vl = 0; r->g->ports[i].peer != GRAPH_NONE && vl < 8; vl++) {
+			if (is_switch(r, i)) {
+				ck_assert_uint_eq(weight_of(r, i, vl) > 0,
+				                  between || vl < 2);
+			} else if (vl < 2) {
+				ck_assert_uint_gt(weight_of(r, i, vl), 0);
+			}
+		}
+	}
+}
+
+/* Bit d: the shorter way along d wraps. Odd rings have no ties. */
+static unsigned rule_sl(const struct rig *r, uint32_t from, uint32_t to)
+{
+	uint32_t a[2], b[2];
+	unsigned sl = 0;
+
+	const char *name_a = r->g->nodes[r->g->switches[from]].description;
+	const char *name_b = r->g->nodes[r->g->switches[to]].description;
+	for (unsigned d = 0; d < 2; d++) {
+		a[d] = (uint32_t)atoi(name_a + 2 + 4 * d);
+		b[d] = (uint32_t)atoi(name_b + 2 + 4 * d);
+		uint32_t direct = a[d] > b[d] ? a[d] - b[d] : b[d] - a[d];
+		sl |= (unsigned)(radix[d] - direct < direct) << d;
+	}
+	return sl;
+}
+
+/* Records for an SL, 99: for any. The SL of the first in *ret. */
+static size_t ask_path(struct snap_reader *reader, const struct port *a,
+                       const struct port *b, unsigned sl, unsigned *ret)
+{
+	struct path_query q = { .mode = PATH_MINIMAL, .has_sl = sl != 99 };
+	struct path_record rec = { 0 };
+	size_t n = 0;
+
+	q.sl = (uint8_t)sl;
+	ck_assert_int_eq(snap_port_guid(reader, a->guid, &q.src), E_OK);
+	ck_assert_int_eq(snap_port_guid(reader, b->guid, &q.dst), E_OK);
+	ck_assert_int_eq(path_query_run(reader, &q, &rec, 1, &n), E_OK);
+	*ret = rec.sl;
+	return n;
+}
+
+static void rule_paths(struct rig *r, unsigned levels)
+{
+	struct snap_reader *reader;
+
+	ck_assert_int_eq(snap_reader_local(r->snap, &reader), E_OK);
+	ck_assert_int_eq(snap_pin(reader), E_OK);
+	for (uint32_t i = 0; i < r->g->n_end_ports; i += 2) {
+		for (uint32_t k = 0; k < r->g->n_end_ports; k += 3) {
+			uint32_t pa = r->g->end_ports[i], pb = r->g->end_ports[k];
+			const struct port *a = &r->g->ports[pa], *b = &r->g->ports[pb];
+			unsigned sl = rule_sl(r, graph_switch_of(r->g, pa),
+			                      graph_switch_of(r->g, pb));
+			unsigned got;
+
+			ck_assert_uint_eq(ask_path(reader, a, b, 99, &got), 1);
+			ck_assert_uint_eq(got, sl);
+			for (unsigned asked = 0; asked < 16; asked++) {
+				bool there =
+					asked == sl || (levels == 2 && asked == sl + 8);
+
+				ck_assert_uint_eq(ask_path(reader, a, b, asked, &got),
+				                  there);
+				ck_assert(!there || got == asked);
+			}
+		}
+	}
+	snap_reader_close(reader);
+}
+
+static void rule_master_sl(const struct rig *r, unsigned level)
+{
+	for (uint32_t i = 0; i < r->g->n_end_ports; i++) {
+		uint32_t p = r->g->end_ports[i];
+
+		ck_assert_uint_eq(rig_peek(r, p, PI_MASTER_SM_SL),
+		                  rule_sl(r, graph_switch_of(r->g, p),
+		                          graph_switch_of(r->g, r->g->sm_port)) |
+		                          level << 3);
+	}
+}
+
+/* The snapshot says what the ports have. */
+static void rule_published(struct rig *r)
+{
+	struct snap_reader *reader;
+	struct snap_vl_rule rule;
+	uint8_t map[16];
+
+	ck_assert_int_eq(snap_reader_local(r->snap, &reader), E_OK);
+	ck_assert_int_eq(snap_pin(reader), E_OK);
+	ck_assert_int_eq(snap_vl_rule(reader, &rule), E_OK);
+	ck_assert(rule.vls == 8 && rule.levels == 2 && rule.level_shift == 3);
+	for (uint32_t s = 0; s < r->g->n_switches; s++) {
+		uint32_t node = r->g->switches[s];
+		uint64_t guid = r->g->nodes[node].guid;
+
+		for (unsigned i = 1; i <= r->g->nodes[node].n_ports; i++) {
+			uint8_t in, out;
+			unsigned from = i % 5; /* 0 and ports that are cabled */
+
+			ck_assert_int_eq(snap_vl_class(reader, guid, (uint8_t)i, &out),
+			                 E_OK);
+			ck_assert_int_eq(snap_vl_class(reader, guid, (uint8_t)from, &in),
+			                 E_OK);
+			map_of(r, graph_port(r->g, node, i), from, map);
+			ck_assert_mem_eq(map, rule.vl[in][out], sizeof(map));
+		}
+		ck_assert_int_eq(snap_vl_class(reader, guid, 200, map), E_NOTFOUND);
+	}
+	ck_assert_int_eq(snap_vl_class(reader, 1, 0, map), E_NOTFOUND);
+	snap_reader_close(reader);
+}
+
+/* torus-2QoS through a sweep: tables, records and MasterSMSL by its rule; nothing is sent
+ * again by the next sweep. */
+START_TEST(own_rule)
+{
+	rig = rig_new();
+	rig_topo(rig, "torus 5x3 1", 0, 0);
+	rig->deps.list =
+		(struct route_list){ .engine = { engine_find("torus-2QoS") }, .n = 1 };
+	set_option(rig, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
+	rig->config.sm_sl = 9; /* bit 3: the level */
+	log_set_level((enum log_level) - 1);
+	rig_sim(rig, 1, 0);
+	rig_start(rig);
+	rig_heavy(rig, 1);
+	ck_assert_msg(sweep_status(rig->sweep)->up, "%s",
+	              sweep_status(rig->sweep)->not_ready);
+	each_map(rig, rule_map);
+	rule_weights(rig);
+	rule_master_sl(rig, 1);
+	rule_paths(rig, 2);
+	rule_published(rig);
+	uint64_t maps = sets(rig, UMAD_SM_ATTR_SLVL_TABLE);
+	ck_assert_uint_gt(maps, 0);
+	sweep_request_heavy(rig->sweep);
+	rig_heavy(rig, 2);
+	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_SLVL_TABLE), maps);
+	ck_assert_uint_eq(sim_bounces(rig->sim), 0);
+}
+END_TEST
+
+/* With 4 VLs there is one QoS level; with 1 there is no torus-2QoS. */
+START_TEST(own_rule_few_vls)
+{
+	rig = rig_new();
+	rig_topo(rig, "torus 5x3 1", 0, 0);
+	rig->deps.list =
+		(struct route_list){ .engine = { engine_find("torus-2QoS") }, .n = 1 };
+	rig->config.max_op_vls = _i ? 1 : 3;
+	log_set_level((enum log_level) - 1);
+	rig_sim(rig, 1, 0);
+	rig_start(rig);
+	rig_run_ms(rig, 3000);
+	if (_i == 0) {
+		rig_up(rig);
+		rule_paths(rig, 1);
+		rule_master_sl(rig, 0);
+		return;
+	}
+	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_SLVL_TABLE), 0);
+}
+END_TEST
+
 /* Nothing is sent again: not by the next sweep, which does not even ask, and not by a new
  * daemon, which asks once. */
 START_TEST(unchanged)
@@ -763,6 +964,8 @@ int main(void)
 
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_loop_test(t, lanes, 0, sizeof(fabrics) / sizeof(fabrics[0]));
+	tcase_add_test(t, own_rule);
+	tcase_add_loop_test(t, own_rule_few_vls, 0, 2);
 	tcase_add_test(t, unchanged);
 	tcase_add_loop_test(t, rebooted, 0, 2);
 	tcase_add_loop_test(t, drops_and_kills, 0, 10);
