@@ -21,5 +21,13 @@ int api_fabric(struct api_call *c)
 
 int api_routing(struct api_call *c)
 {
-	return body_of(c, routing_json(snap_meta(c->snap)));
+	json_t *o, *rule;
+	int err = vl_rule_json(c->snap, &rule);
+
+	if (err != E_OK) {
+		return err;
+	}
+	o = routing_json(snap_meta(c->snap));
+	json_object_set_new(o, "sl_to_vl", rule);
+	return body_of(c, o);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "conf/err.h"
 #include "gateway/json_text.h"
 #include "gateway/path_json.h"
 
@@ -83,4 +85,43 @@ json_t *routing_json(const struct snap_meta *m)
 		"seconds", "route", real_json(m->seconds_route),
 			"prove", real_json(m->seconds_prove));
 	/* clang-format on */
+}
+
+/* One element per pair of classes: the VL of each SL. */
+static json_t *vl_map_json(const struct snap_vl_rule *rule)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < VL_CLASSES * VL_CLASSES; i++) {
+		unsigned in = i / VL_CLASSES, out = i % VL_CLASSES;
+		json_t *vls = json_array();
+
+		for (unsigned sl = 0; sl < VL_SLS; sl++) {
+			json_array_append_new(vls, json_integer(rule->vl[in][out][sl]));
+		}
+		json_array_append_new(list, json_pack("{s:i, s:i, s:o}", "class_in", in,
+		                                      "class_out", out, "vl", vls));
+	}
+	return list;
+}
+
+int vl_rule_json(struct snap_reader *r, json_t **ret)
+{
+	struct snap_vl_rule rule;
+	int err = snap_vl_rule(r, &rule);
+	json_t *o = json_null();
+
+	if (err != E_OK && err != E_NOTFOUND) {
+		return err;
+	}
+	if (err == E_OK) {
+		o = json_pack("{s:i, s:i, s:i, s:o}", "vls", rule.vls, "qos_levels",
+		              rule.levels, "level_shift", rule.level_shift, "map",
+		              vl_map_json(&rule));
+	}
+	if (o == NULL) {
+		return -ENOMEM;
+	}
+	*ret = o;
+	return E_OK;
 }

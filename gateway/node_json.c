@@ -58,6 +58,22 @@ static json_t *port_json(const struct snap_port *port)
 	return o;
 }
 
+/* With its class in the SL-to-VL rule, where there is one. */
+static int add_port(struct snap_reader *r, const struct snap_port *port, json_t *list)
+{
+	json_t *o = port_json(port);
+	uint8_t class;
+	int err = snap_vl_class(r, port->node_guid, port->num, &class), bad = 0;
+
+	if (err == E_OK) {
+		bad = add(o, "vl_class", json_integer(class));
+	}
+	if (bad != 0 || json_array_append_new(list, o) != 0) {
+		return -ENOMEM;
+	}
+	return err == E_NOTFOUND ? E_OK : err;
+}
+
 static int ports_json(struct snap_reader *r, uint64_t guid, json_t **ret)
 {
 	json_t *list = json_array();
@@ -68,8 +84,8 @@ static int ports_json(struct snap_reader *r, uint64_t guid, json_t **ret)
 		if (err == E_NOTFOUND || (err == E_OK && port.node_guid != guid)) {
 			break;
 		}
-		if (err == E_OK && json_array_append_new(list, port_json(&port)) != 0) {
-			err = -ENOMEM;
+		if (err == E_OK) {
+			err = add_port(r, &port, list);
 		}
 		if (err != E_OK) {
 			json_decref(list);

@@ -36,3 +36,6 @@ json_t *fabric_json(const struct snap_meta *m);
 
 /*! \brief Engine asked and used, fallback, proof, load. */
 json_t *routing_json(const struct snap_meta *m);
+
+/*! \brief SL-to-VL rule: null where SL n takes VL n. \retval E_MALFORMED -ENOMEM */
+int vl_rule_json(struct snap_reader *r, json_t **ret);
