@@ -43,8 +43,8 @@ static void successors_start(struct successors *s, const struct deps *d, uint32_
 
 	*s = (struct successors){ .d = d,
 		                  .row = d->bits + (size_t)c * d->words,
-		                  .hop = m->hop + (size_t)m->g->adj[c >> d->shift].to *
-		                                          m->width };
+		                  .hop = m->hop +
+		                         (size_t)m->g->adj[c >> d->shift].to * m->width };
 	s->bits = s->row[0];
 }
 

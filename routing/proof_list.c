@@ -273,7 +273,8 @@ static int list_cycle(const struct prover *pv, struct column *col, const struct 
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		struct step step = step_of(d, channels[i], channels[(i + 1) % n], cycle->vl);
+		struct step step =
+			step_of(d, channels[i], channels[(i + 1) % n], cycle->vl);
 
 		list[i].sw = channel_switch(pv->map.g, step.channel);
 		list[i].port = pv->map.g->adj[step.channel].port;

@@ -3,10 +3,10 @@
 /*
  * The proof where an SL-to-VL rule says which VL a packet has on each link.
  *
- * On the way to one LID all packets leave a switch by the same port, so what a packet does
- * from there on follows from its SL and the class of the port by which it came: 64 states
- * per switch, each followed once. QoS levels that are the same but for the numbers of
- * their VLs, and share none, are looked at once.
+ * On the way to one LID all packets leave a switch by the same port, so what a packet
+ * does from there on follows from its SL and the class of the port by which it came: 64
+ * states per switch, each followed once. QoS levels that are the same but for the numbers
+ * of their VLs, and share none, are looked at once.
  */
 #include <errno.h>
 
@@ -15,7 +15,7 @@
 #include "routing/graph.h"
 #include "routing/proof_work.h"
 
-_Static_assert(VL_CLASSES * VL_SLS <= 64, "states of a switch in 64 bits");
+_Static_assert(VL_CLASSES *VL_SLS <= 64, "states of a switch in 64 bits");
 
 enum { NO_VL = 0xff };
 
@@ -76,8 +76,7 @@ int proof_rule_init(struct prover *pv, struct arena *tmp)
 			const struct sw_link *l = &g->adj[i];
 
 			pv->class_out[i] = (uint8_t)vl_class(pv->rule, s, l->port);
-			pv->class_in[i] =
-				(uint8_t)vl_class(pv->rule, l->to, l->to_port);
+			pv->class_in[i] = (uint8_t)vl_class(pv->rule, l->to, l->to_port);
 		}
 	}
 	pv->levels = levels_to_see(pv->rule);
@@ -170,8 +169,7 @@ void proof_rule_follow(const struct prover *pv, struct bench *b, uint32_t s)
 	}
 	for (unsigned level = 0; level < pv->levels; level++) {
 		unsigned sl = vl_rule_sl(pv->rule, proof_lane(pv, s, c->lid), level);
-		unsigned vls = follow(pv, c, s, sl,
-		                      decides ? pv->base : pv->management,
+		unsigned vls = follow(pv, c, s, sl, decides ? pv->base : pv->management,
 		                      b->came[decides], passed);
 
 		b->tally.vls |= pv->map.n_hosts[s] ? vls : 0;

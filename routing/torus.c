@@ -15,8 +15,8 @@
  * the order of dimensions, which a missing switch makes necessary. The third is the QoS
  * level, bit 3 of the SL. With 2 VLs there is only the first, with 4 the first two.
  *
- * Invariants: the SL of a pair follows from the places of its switches and never from what
- * is missing. A ring with a gap is a line, in which nothing can wait in a circle.
+ * Invariants: the SL of a pair follows from the places of its switches and never from
+ * what is missing. A ring with a gap is a line, in which nothing can wait in a circle.
  *
  * Not done: more than one gap in a ring; missing switches in several places; adaptive
  * routing.
@@ -64,8 +64,9 @@ static int torus_check(const struct route_in *in, struct why *why)
 	const struct torus_options *o = in->options;
 
 	if (o && o->conf && o->conf->absent) {
-		why_add(why, "torus-2QoS: torus_config %s does not exist; '(null)' leaves "
-		             "it to the cables",
+		why_add(why,
+		        "torus-2QoS: torus_config %s does not exist; '(null)' leaves "
+		        "it to the cables",
 		        o->conf->path);
 		return E_UNSUITABLE;
 	}
@@ -122,8 +123,7 @@ static int make_rule(const struct torus *t, unsigned vls, struct arena *a,
 	for (unsigned i = 0; i < VL_CLASSES * VL_CLASSES * VL_SLS; i++) {
 		unsigned in = i / VL_SLS / VL_CLASSES, out = i / VL_SLS % VL_CLASSES;
 
-		r->vl[in][out][i % VL_SLS] =
-			(uint8_t)vl_of(in, out, i % VL_SLS, vls);
+		r->vl[in][out][i % VL_SLS] = (uint8_t)vl_of(in, out, i % VL_SLS, vls);
 	}
 	for (uint32_t i = 0; i < g->n_switches * TORUS_DIRS; i++) {
 		for (unsigned k = 0; k < t->group[i].n; k++) {
@@ -150,7 +150,8 @@ static int describe(struct torus *t, const struct torus_options *o, struct arena
 	if (ret == E_OK) {
 		why_add(notes,
 		        "torus-2QoS: a %" PRIu32 " x %" PRIu32 " x %" PRIu32
-		        " torus by its cables: SLs of paths stay the same through failures "
+		        " torus by its cables: SLs of paths stay the same through "
+		        "failures "
 		        "only with torus_config",
 		        t->conf->radix[0], t->conf->radix[1], t->conf->radix[2]);
 	}
@@ -183,9 +184,10 @@ static int route(struct torus *t, const struct route_in *in, struct arena *a,
 	}
 	if (err == E_OK && t->n_missing && vls < VLS_TURN) {
 		ret->beyond_rule = true;
-		why_add(&ret->notes, "torus-2QoS: routes around a missing switch should "
-		                     "have 4 data VLs, the links between switches have "
-		                     "%u",
+		why_add(&ret->notes,
+		        "torus-2QoS: routes around a missing switch should "
+		        "have 4 data VLs, the links between switches have "
+		        "%u",
 		        vls);
 	}
 	return err;

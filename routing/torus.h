@@ -20,8 +20,9 @@ struct why;
  * What the files of the engine torus-2QoS share: the torus as it is.
  *
  * Places are cells of a grid, (x * radix y + y) * radix z + z. Directions are 2 *
- * dimension + (1 for the negative one). A ring is the cells that differ in one coordinate;
- * that of an open dimension has its gap at the end, between the last coordinate and 0.
+ * dimension + (1 for the negative one). A ring is the cells that differ in one
+ * coordinate; that of an open dimension has its gap at the end, between the last
+ * coordinate and 0.
  */
 enum { TORUS_NO_GAP = UINT16_MAX };
 
@@ -39,13 +40,13 @@ struct torus {
 	bool closed[TORUS_DIMS];
 	uint32_t stride[TORUS_DIMS]; /*!< cells per step */
 	uint32_t n_cells;
-	uint32_t *sw;               /*!< [n_cells] switch there, GRAPH_NONE: missing */
-	uint32_t *cell;             /*!< [n_switches] GRAPH_NONE: none, it has no cables */
-	struct torus_group *group;  /*!< [n_switches][TORUS_DIRS] */
-	uint16_t *gap[TORUS_DIMS];  /*!< [n_cells] of the ring through the cell: coordinate
-	                               behind which the first absent link is, or
-	                               TORUS_NO_GAP */
-	uint32_t n_missing;         /*!< switches */
+	uint32_t *sw;              /*!< [n_cells] switch there, GRAPH_NONE: missing */
+	uint32_t *cell;            /*!< [n_switches] GRAPH_NONE: none, it has no cables */
+	struct torus_group *group; /*!< [n_switches][TORUS_DIRS] */
+	uint16_t *gap[TORUS_DIMS]; /*!< [n_cells] of the ring through the cell: coordinate
+	                              behind which the first absent link is, or
+	                              TORUS_NO_GAP */
+	uint32_t n_missing;        /*!< switches */
 };
 
 static inline uint32_t torus_coordinate(const struct torus *t, uint32_t cell, unsigned d)
@@ -67,13 +68,13 @@ uint32_t torus_next(const struct torus *t, uint32_t cell, unsigned dir);
 const char *torus_place_text(const struct torus *t, uint32_t cell, struct arena *a);
 
 /*!
- * \brief A configuration out of the cables, where ports lead in the same directions on all
- *        switches: shape, and as seed the switch with the lowest GUID that has neighbours
- *        in all of them.
+ * \brief A configuration out of the cables, where ports lead in the same directions on
+ * all switches: shape, and as seed the switch with the lowest GUID that has neighbours in
+ * all of them.
  *
  * \param ret  In \a a.
- * \retval E_UNSUITABLE  It is no mesh or torus of up to three dimensions; why is in \a why.
- * \retval -ENOMEM
+ * \retval E_UNSUITABLE  It is no mesh or torus of up to three dimensions; why is in \a
+ * why. \retval -ENOMEM
  */
 int torus_guess(const struct graph *g, const struct dims *dims, struct arena *a,
                 struct why *why, const struct torus_conf **ret);
@@ -106,10 +107,10 @@ int torus_fill(const struct torus *t, const struct route_in *in, struct arena *a
 
 /*! Multicast: one tree, rows by switch. */
 struct torus_tree {
-	uint32_t root;   /*!< switch */
-	uint8_t *up;     /*!< [n_switches] direction of the parent; TORUS_DIRS: the root or
-	                    not on the torus */
-	uint8_t *depth;  /*!< [n_switches] hops to the root */
+	uint32_t root;  /*!< switch */
+	uint8_t *up;    /*!< [n_switches] direction of the parent; TORUS_DIRS: the root or
+	                   not on the torus */
+	uint8_t *depth; /*!< [n_switches] hops to the root */
 };
 
 /*!

@@ -89,8 +89,9 @@ static void read_radix(struct reader *r, unsigned d, bool closed)
 		word[len - 1] = '\0';
 	}
 	if (text_u64(word, RADIX_MAX, &v) != E_OK || v == 0) {
-		complain(r, "expected a radix from 1 to 4096, with t or m behind it if "
-		            "need be",
+		complain(r,
+		         "expected a radix from 1 to 4096, with t or m behind it if "
+		         "need be",
 		         word);
 		return;
 	}
@@ -145,8 +146,9 @@ static void read_link(struct reader *r, unsigned dir)
 		         s->from, s->line);
 		r->ret = E_SYNTAX;
 	} else if (s->has[dir]) {
-		complain(r, "this seed has a link in that direction already; a "
-		            "'next_seed' line begins another seed",
+		complain(r,
+		         "this seed has a link in that direction already; a "
+		         "'next_seed' line begins another seed",
 		         dir % 2 ? "-" : "+");
 	} else if (r->c->radix[dir / 2] == 1) {
 		complain(r, "the radix of this dimension is 1: it has no links",
@@ -170,7 +172,8 @@ static void read_dateline(struct reader *r, unsigned d)
 
 	if (end == word || *end || v <= -radix || v >= radix) {
 		diag_add(r->d, DIAG_ERROR, r->path, r->line,
-		         "expected a number between -%d and %d, which is the radix: '%.64s'",
+		         "expected a number between -%d and %d, which is the radix: "
+		         "'%.64s'",
 		         radix, radix, word);
 		r->ret = E_SYNTAX;
 		return;
@@ -262,8 +265,9 @@ static void read_line(struct reader *r, char *text)
 			continue;
 		}
 		if (!r->sized && keywords[i].read != read_size) {
-			complain(r, "expected 'torus X Y Z' or 'mesh X Y Z' before all "
-			            "else",
+			complain(r,
+			         "expected 'torus X Y Z' or 'mesh X Y Z' before all "
+			         "else",
 			         word);
 			r->sized = true; /* said once */
 			return;
@@ -271,9 +275,10 @@ static void read_line(struct reader *r, char *text)
 		keywords[i].read(r, keywords[i].arg);
 		return;
 	}
-	complain(r, "unknown keyword, expected torus, mesh, a link such as xp_link, a "
-	            "dateline such as x_dateline, next_seed, portgroup_max_ports, "
-	            "port_order or max_changes",
+	complain(r,
+	         "unknown keyword, expected torus, mesh, a link such as xp_link, a "
+	         "dateline such as x_dateline, next_seed, portgroup_max_ports, "
+	         "port_order or max_changes",
 	         word);
 }
 
@@ -316,9 +321,11 @@ static void check_whole(struct reader *r)
 	}
 	r->line = 0;
 	if (!r->sized) {
-		complain(r, "expected a line 'torus X Y Z' or 'mesh X Y Z'", "end of file");
+		complain(r, "expected a line 'torus X Y Z' or 'mesh X Y Z'",
+		         "end of file");
 	} else if (!n) {
-		complain(r, "expected seed links such as 'xp_link FROM TO'", "end of file");
+		complain(r, "expected seed links such as 'xp_link FROM TO'",
+		         "end of file");
 	}
 }
 

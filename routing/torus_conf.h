@@ -35,9 +35,10 @@ struct torus_seed {
 
 struct torus_conf {
 	const char *path;
-	bool absent; /*!< it is the default file, and there is none */
+	bool absent;                /*!< it is the default file, and there is none */
 	uint32_t radix[TORUS_DIMS]; /*!< 1: no such dimension */
-	bool closed[TORUS_DIMS];    /*!< never for radix 1 and 2: the latter are parallel cables */
+	bool closed[TORUS_DIMS];    /*!< never for radix 1 and 2: the latter are parallel
+	                               cables */
 	struct torus_seed *seed;
 	unsigned n_seeds;
 	uint32_t max_ports; /*!< portgroup_max_ports, 0: not given */

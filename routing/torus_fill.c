@@ -9,14 +9,14 @@
  * and 0. It says so of the torus without failures, so it never changes.
  *
  * In a ring with a gap a packet goes the way that is left. Where the switch at which it
- * would leave the ring is missing, it goes towards that switch as far as it can, takes one
- * hop in the next dimension instead, and then the last hop that it still needs: the only
- * turn against the order of dimensions, and the rule gives the hop behind it a VL of its
- * own.
+ * would leave the ring is missing, it goes towards that switch as far as it can, takes
+ * one hop in the next dimension instead, and then the last hop that it still needs: the
+ * only turn against the order of dimensions, and the rule gives the hop behind it a VL of
+ * its own.
  *
- * Why no two halves of ties can close a ring: on each VL and in each direction, a way that
- * crosses the dateline begins in the far half and ends in the near one, so that the hop
- * between the halves on the other side is never taken.
+ * Why no two halves of ties can close a ring: on each VL and in each direction, a way
+ * that crosses the dateline begins in the far half and ends in the near one, so that the
+ * hop between the halves on the other side is never taken.
  */
 #include <errno.h>
 #include <string.h>
@@ -62,7 +62,7 @@ struct filler {
 /* Working memory of one source. */
 struct source {
 	uint32_t s, cell;
-	struct way *way[TORUS_DIMS]; /* [radix][PARITIES] */
+	struct way *way[TORUS_DIMS];   /* [radix][PARITIES] */
 	uint32_t count[TORUS_DIRS][2]; /* end ports sent that way: of switches, others */
 };
 
@@ -209,8 +209,7 @@ static int route_all(struct filler *f)
 #pragma omp parallel
 	{
 		struct arena *own = arena_new();
-		struct way *ways =
-			own ? arena_array(own, f->table, sizeof(*ways)) : NULL;
+		struct way *ways = own ? arena_array(own, f->table, sizeof(*ways)) : NULL;
 		struct source src = { 0 };
 
 		for (unsigned d = 0; ways && d < TORUS_DIMS; d++) {

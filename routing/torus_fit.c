@@ -5,8 +5,8 @@
  *
  * A ring with one gap is a line, and the long way along it reaches everything; one with
  * two is in pieces. Missing switches that are next to each other make one gap. Of missing
- * switches only some in one ring along z are allowed: a packet that would turn at one goes
- * on in the next dimension a hop early, and with others missing elsewhere such turns
+ * switches only some in one ring along z are allowed: a packet that would turn at one
+ * goes on in the next dimension a hop early, and with others missing elsewhere such turns
  * could wait for each other.
  */
 #include <errno.h>
@@ -90,12 +90,13 @@ static void group_switch(struct torus *t, uint32_t s, struct list *strays)
 		unsigned dir = direction(t, t->cell[s], t->cell[to]);
 
 		if (dir < TORUS_DIRS) {
-			t->group[s * TORUS_DIRS + dir] = (struct torus_group){
-				.port = &d->port[d->dim[i].ports], .n = d->dim[i].n
-			};
+			t->group[s * TORUS_DIRS + dir] =
+				(struct torus_group){ .port = &d->port[d->dim[i].ports],
+				                      .n = d->dim[i].n };
 		} else if (s < to && strays->n++ < strays->max) {
 			why_add(strays->notes,
-			        "torus-2QoS: no route takes the cables from '%s' to '%s', "
+			        "torus-2QoS: no route takes the cables from '%s' to "
+			        "'%s', "
 			        "which are no neighbours on the torus",
 			        switch_name(t, s), switch_name(t, to));
 		}
@@ -106,8 +107,8 @@ static int group_all(struct torus *t, struct arena *a, struct why *notes)
 {
 	struct list strays = list_new(t, a, notes);
 
-	t->group = arena_array(a, (size_t)t->g->n_switches * TORUS_DIRS,
-	                       sizeof(*t->group));
+	t->group =
+		arena_array(a, (size_t)t->g->n_switches * TORUS_DIRS, sizeof(*t->group));
 	if (!t->group) {
 		return -ENOMEM;
 	}
@@ -197,15 +198,15 @@ static int find_gaps(struct torus *t, struct arena *a, struct why *notes)
 			uint16_t at;
 
 			if (torus_coordinate(t, cell, d) != 0) {
-				t->gap[d][cell] =
-					t->gap[d][torus_moved(t, cell, d, 0)];
+				t->gap[d][cell] = t->gap[d][torus_moved(t, cell, d, 0)];
 			} else if (t->radix[d] == 1) {
 				t->gap[d][cell] = TORUS_NO_GAP;
 			} else if (count_gaps(t, d, cell, &at) <= 1) {
 				t->gap[d][cell] = at;
 			} else {
 				why_add(notes,
-				        "torus-2QoS: %s along %c through %s is in pieces: "
+				        "torus-2QoS: %s along %c through %s is in "
+				        "pieces: "
 				        "one gap can be routed around, not more",
 				        t->closed[d] ? "the ring" : "the open line",
 				        dim_name[d], torus_place_text(t, cell, a));

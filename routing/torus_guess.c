@@ -4,10 +4,10 @@
  * The shape of a torus out of its cables.
  *
  * Ports that join the same two switches somewhere are one direction; the direction that
- * most of its cables meet at the other end is the opposite one. So each pair of directions
- * is a dimension, in the order of their lowest ports, and following one of them from a
- * switch shows its ring. Where ports differ from switch to switch this finds nothing, and
- * a file has to say what is meant.
+ * most of its cables meet at the other end is the opposite one. So each pair of
+ * directions is a dimension, in the order of their lowest ports, and following one of
+ * them from a switch shows its ring. Where ports differ from switch to switch this finds
+ * nothing, and a file has to say what is meant.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,12 +24,12 @@ enum { PORTS = 256, CHANGES = 32, STRAYS = 8 };
 struct guess {
 	const struct graph *g;
 	const struct dims *dims;
-	uint8_t up[PORTS];             /* union of ports */
-	uint32_t votes[PORTS][PORTS];  /* cables between directions */
-	uint8_t opposite[PORTS];       /* by direction; 0: no port of it */
+	uint8_t up[PORTS];            /* union of ports */
+	uint32_t votes[PORTS][PORTS]; /* cables between directions */
+	uint8_t opposite[PORTS];      /* by direction; 0: no port of it */
 	unsigned n_dims;
-	uint8_t dir[TORUS_DIMS];       /* positive direction of a dimension */
-	uint32_t *next[TORUS_DIRS];    /* [n_switches] neighbour, GRAPH_NONE */
+	uint8_t dir[TORUS_DIMS];    /* positive direction of a dimension */
+	uint32_t *next[TORUS_DIRS]; /* [n_switches] neighbour, GRAPH_NONE */
 	struct torus_conf *c;
 };
 

@@ -6,15 +6,15 @@
  * A seed gives the places of one switch and of its neighbours. From there on a switch is
  * placed as soon as only one free cell is left for it:
  *  - it is next to the cells of all its placed neighbours;
- *  - opposite neighbours of a switch have no other common neighbour (unless their ring has
- *    four switches), those around a corner do. So what meets the opposite switch again
+ *  - opposite neighbours of a switch have no other common neighbour (unless their ring
+ * has four switches), those around a corner do. So what meets the opposite switch again
  *    elsewhere is not in that direction.
- * Missing switches and cables leave fewer hints but give no wrong ones: what is placed so is
- * right whenever the fabric is part of such a torus. Where nothing more follows, ports
+ * Missing switches and cables leave fewer hints but give no wrong ones: what is placed so
+ * is right whenever the fabric is part of such a torus. Where nothing more follows, ports
  * decide: on most fabrics the same port leads in the same direction on all switches.
  *
- * A cable that joins switches which are no neighbours by all other cables is outvoted: the
- * cell that most neighbours agree on counts.
+ * A cable that joins switches which are no neighbours by all other cables is outvoted:
+ * the cell that most neighbours agree on counts.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -54,10 +54,10 @@ uint32_t torus_next(const struct torus *t, uint32_t cell, unsigned dir)
 
 const char *torus_place_text(const struct torus *t, uint32_t cell, struct arena *a)
 {
-	const char *text = arena_printf(a, "(%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")",
-	                                torus_coordinate(t, cell, 0),
-	                                torus_coordinate(t, cell, 1),
-	                                torus_coordinate(t, cell, 2));
+	const char *text =
+		arena_printf(a, "(%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")",
+	                     torus_coordinate(t, cell, 0), torus_coordinate(t, cell, 1),
+	                     torus_coordinate(t, cell, 2));
 
 	return text ? text : "?";
 }
@@ -145,7 +145,8 @@ static bool contradicts(const struct torus *t, uint32_t s, uint32_t there)
 
 	for (uint32_t i = d->first[s]; i < d->first[s + 1]; i++) {
 		uint32_t mid = d->dim[i].to, from = t->cell[mid], across;
-		unsigned dir = from == GRAPH_NONE ? TORUS_DIRS : direction(t, from, there);
+		unsigned dir =
+			from == GRAPH_NONE ? TORUS_DIRS : direction(t, from, there);
 
 		if (dir == TORUS_DIRS ||
 		    (t->closed[dir / 2] && t->radix[dir / 2] == RING_OF_FOUR)) {

@@ -40,8 +40,8 @@ struct naive {
 	const struct lft *lft;
 	const struct lanes *lanes;
 	const struct vl_rule *rule;
-	unsigned levels; /* of the rule that differ by more than numbers */
-	unsigned vls;    /* with a rule: channels per link */
+	unsigned levels;            /* of the rule that differ by more than numbers */
+	unsigned vls;               /* with a rule: channels per link */
 	uint32_t n, c;              /* switches, channels */
 	bool *same;                 /* [n][n] in one part */
 	bool *hole, *loop;          /* [top + 1][n] */

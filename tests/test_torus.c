@@ -5,8 +5,8 @@
  * many sets of cables gone: free of credit loops with the SLs of the healthy torus, or
  * refused, and then a ring is in pieces by a count of this test's own.
  *
- * Longer than most: file, healthy and broken fabrics and the multicast tree share the grids
- * and the walks over them.
+ * Longer than most: file, healthy and broken fabrics and the multicast tree share the
+ * grids and the walks over them.
  */
 #include <check.h>
 #include <errno.h>
@@ -130,9 +130,9 @@ static size_t add_seed(const struct graph *g, const struct grid *x,
 			continue;
 		}
 		n += (size_t)snprintf(text + n, TEXT_SIZE - n,
-		                      "%c%c_link 0x%" PRIx64 " 0x%" PRIx64 "\n",
-		                      "xyz"[d], "pm"[dir % 2], from,
-		                      g->nodes[g->switches[switch_at(g, to)]].guid);
+		                      "%c%c_link 0x%" PRIx64 " 0x%" PRIx64 "\n", "xyz"[d],
+		                      "pm"[dir % 2], from,
+		                      g -> nodes[g->switches[switch_at(g, to)]].guid);
 	}
 	for (unsigned d = 0; d < x->n_dims; d++) {
 		n += (size_t)snprintf(text + n, TEXT_SIZE - n, "%c_dateline -%u\n",
@@ -252,10 +252,15 @@ END_TEST
 /* Any bytes are read or refused. */
 START_TEST(conf_noise)
 {
-	static const char *const words[] = { "torus", "mesh", "xp_link", "zm_link",
-		                             "x_dateline", "next_seed", "port_order",
-		                             "4", "5t", "1", "0x1", "-3", "\n", "\n", "#",
-		                             "\t", "\r", "portgroup_max_ports",
+	static const char *const words[] = { "torus",       "mesh",
+		                             "xp_link",     "zm_link",
+		                             "x_dateline",  "next_seed",
+		                             "port_order",  "4",
+		                             "5t",          "1",
+		                             "0x1",         "-3",
+		                             "\n",          "\n",
+		                             "#",           "\t",
+		                             "\r",          "portgroup_max_ports",
 		                             "max_changes", "99999999999999999999" };
 	uint64_t seed = (uint64_t)_i * 31 + 7;
 	const struct torus_conf *c;
@@ -306,12 +311,10 @@ static int run(const struct graph *g, const struct lids *l, const struct torus_c
 }
 
 static void check_proof(const struct graph *g, const struct lids *l,
-                        const struct route_out *out, const char *what,
-                        struct proof *ret)
+                        const struct route_out *out, const char *what, struct proof *ret)
 {
 	ck_assert_int_eq(proof_run(g, l, &out->lft, &out->lanes, arena, ret), E_OK);
-	ck_assert_msg(proof_passed(ret, true), "%s: %s", what,
-	              proof_text(ret, g, arena));
+	ck_assert_msg(proof_passed(ret, true), "%s: %s", what, proof_text(ret, g, arena));
 }
 
 /* Next switch on the way to a LID. */
@@ -323,7 +326,8 @@ static uint32_t step(const struct graph *g, const struct lft *lft, uint32_t s,
 	return g->nodes[g->ports[g->ports[port].peer].node].sw;
 }
 
-/* An assertion that holds costs a write to a file: too dear for each step of each path. */
+/* An assertion that holds costs a write to a file: too dear for each step of each path.
+ */
 static void must(bool holds, const char *what)
 {
 	if (!holds) {
@@ -447,8 +451,10 @@ START_TEST(rule)
 	ck_assert_int_eq(run(g, &l, NULL, 8, &out), E_OK);
 	r = out.lanes.rule;
 	for (uint32_t s = 0; s < g->n_switches; s++) {
-		for (unsigned port = 0; port <= g->nodes[g->switches[s]].n_ports; port++) {
-			/* the generator's ports: 1, 2 along x, 3, 4 y, 5, 6 z, then hosts */
+		for (unsigned port = 0; port <= g->nodes[g->switches[s]].n_ports;
+		     port++) {
+			/* the generator's ports: 1, 2 along x, 3, 4 y, 5, 6 z, then hosts
+			 */
 			unsigned class = port == 0 || port > 6 ? 0 : (port + 1) / 2;
 
 			ck_assert_uint_eq(vl_class(r, s, port), class);
@@ -499,10 +505,11 @@ static struct graph *without(const struct graph *g, uint32_t gone, const bool *c
 		}
 		other = g->ports[peer].node;
 		if (now[other] != GRAPH_NONE) {
-			ck_assert_int_eq(graph_connect(x, graph_port(x, now[p->node], p->num),
-			                               graph_port(x, now[other],
-			                                          g->ports[peer].num)),
-			                 E_OK);
+			ck_assert_int_eq(
+				graph_connect(
+					x, graph_port(x, now[p->node], p->num),
+					graph_port(x, now[other], g->ports[peer].num)),
+				E_OK);
 		}
 	}
 	ck_assert_int_eq(graph_freeze(x, d), E_OK);
@@ -517,7 +524,7 @@ static void check_same_sls(const struct graph *g, const struct lids *l,
 {
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		uint32_t hs = whole->nodes[graph_node_by_guid(
-						whole, g->nodes[g->switches[s]].guid)]
+						   whole, g->nodes[g->switches[s]].guid)]
 		                      .sw;
 
 		for (uint32_t i = 0; i < g->n_end_ports; i++) {
@@ -578,8 +585,8 @@ START_TEST(each_switch)
 
 	for (uint32_t s = 0; s < h.g->n_switches; s++) {
 		struct arena *outer = begin_round();
-		const char *what = arena_printf(arena, "%s without switch %u",
-		                                grids[_i].command, s);
+		const char *what =
+			arena_printf(arena, "%s without switch %u", grids[_i].command, s);
 
 		ck_assert_msg(check_broken(&h, without(h.g, s, NULL), s % 4 ? 4 : 8, what,
 		                           &out),
@@ -618,7 +625,8 @@ static uint32_t ring_of(const struct grid *x, const struct graph *g, uint32_t s,
 static unsigned cut_cables(const struct grid *x, const struct graph *g, unsigned n,
                            bool spare, uint64_t *seed, bool *cut)
 {
-	unsigned most = 0, *in_ring = arena_array(arena, 3 * cells_of(x), sizeof(*in_ring));
+	unsigned most = 0,
+		 *in_ring = arena_array(arena, 3 * cells_of(x), sizeof(*in_ring));
 
 	while (n--) {
 		uint32_t c = random_below(seed, g->n_adj), s = 0;
@@ -655,8 +663,7 @@ START_TEST(random_cables)
 		bool spare = k % 2;
 		unsigned n = 1 + random_below(&seed, spare ? h.g->n_adj / 2 : 9);
 		unsigned most = cut_cables(x, h.g, n, spare, &seed, cut);
-		const char *what =
-			arena_printf(arena, "%s, set %u", x->command, k);
+		const char *what = arena_printf(arena, "%s, set %u", x->command, k);
 		struct route_out out;
 		bool ok = check_broken(&h, without(h.g, GRAPH_NONE, cut), 2, what, &out);
 
@@ -814,8 +821,9 @@ START_TEST(parallel_cables)
 	struct load load;
 
 	ck_assert_msg(run(g, &l, conf_of(g, x), 8, &out) == E_OK, "%s", out.notes.text);
-	ck_assert_msg(scrambled ? !out.notes.text[0]
-	                        : strstr(out.notes.text, "which are no neighbours") != NULL,
+	ck_assert_msg(scrambled
+	                      ? !out.notes.text[0]
+	                      : strstr(out.notes.text, "which are no neighbours") != NULL,
 	              "%s", out.notes.text);
 	check_proof(g, &l, &out, x->command, &p);
 	for (uint32_t s = 0; s < g->n_switches; s++) {
@@ -1018,7 +1026,7 @@ START_TEST(tree)
 }
 END_TEST
 
-#define LOOP(test, rows) \
+#define LOOP(test, rows)                                                                 \
 	tcase_add_loop_test(t, test, 0, (int)(sizeof(rows) / sizeof(*(rows))))
 
 int main(void)
