@@ -266,6 +266,12 @@ static int find_alternates(const struct route_request *r, struct arena *a,
 	if (!o || !o->enable) {
 		return E_OK;
 	}
+	if (ret->out.lanes.rule) {
+		why_add(&ret->out.notes, "adaptive routing: no alternates, the SL-to-VL rule "
+		                         "of %s is for the ways of its tables",
+		        ret->used->name);
+		return E_OK;
+	}
 	code = alternates_build(r->g, r->lids, &ret->out.lft, o, a, &ret->alternates);
 	if (code == E_OK) {
 		code = keep_safe(r, o, a, ret);

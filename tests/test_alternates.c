@@ -471,6 +471,11 @@ START_TEST(jobs)
 	res = job("mesh 4x4 1", "dor", ROUTE_CREDIT_PROGRAM, true, true);
 	ck_assert_uint_eq(res.alternates.thinned, 0);
 	ck_assert_ptr_nonnull(strstr(res.warning.text, "alternates of adaptive routing can"));
+
+	/* the SL says which datelines the way of the tables crosses */
+	res = job("torus 4x4 1", "torus-2QoS", ROUTE_CREDIT_FALLBACK, true, true);
+	ck_assert_ptr_null(res.alternates.rows);
+	ck_assert_ptr_nonnull(strstr(res.out.notes.text, "no alternates, the SL-to-VL rule"));
 }
 END_TEST
 
