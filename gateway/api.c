@@ -39,6 +39,7 @@ enum {
 	               TABLE_OPTIONS | TABLE_PARTITIONS,
 	NODES_TABLES = TABLE_NODES | TABLE_PORTS | TABLE_LIDS,
 	LINKS_TABLES = TABLE_LINKS | TABLE_LOAD,
+	RECORDS_TABLES = TABLE_ATTRS | TABLE_LINKS | PATHS_TABLES,
 };
 
 /* clang-format off */
@@ -52,6 +53,8 @@ static const struct api_row rows[] = {
 	{ "GET", "/v1/lids",                api_lids,    page_params, TABLE_LIDS | TABLE_NODES, "owner of each LID range" },
 	{ "GET", "/v1/switches/{guid}/lft", api_lft,     page_params, TABLE_LFT | TABLE_NODES | TABLE_LIDS, "linear forwarding table of a switch" },
 	{ "GET", "/v1/routing",             api_routing, no_params,   TABLE_META,    "routing engine, fallback, proof, load" },
+	{ "GET", "/v1/records",             api_record_names, no_params, 0,          "names and components of the subnet administration's records" },
+	{ "GET", "/v1/records/{name}",      api_record,  NULL,        RECORDS_TABLES, "records of subnet administration, by components: lid=5" },
 	{ "GET", "/healthz",                api_healthz, no_params,   0,            "this process lives" },
 	{ "GET", "/readyz",                 api_readyz,  no_params,   0,            "the fabric is up and answers are fresh, or why not" },
 	{ "GET", "/metrics",                api_metrics, no_params,   0,            "Prometheus metrics" },
@@ -158,7 +161,7 @@ static bool is_known(const char *const *names, const char *name)
 
 static int check_params(struct api_call *c)
 {
-	for (unsigned i = 0; i < c->uri.n_params; i++) {
+	for (unsigned i = 0; c->row->params != NULL && i < c->uri.n_params; i++) {
 		const char *name = c->uri.param[i].name;
 		if (is_known(c->row->params, name)) {
 			continue;

@@ -88,7 +88,7 @@ struct api_row {
 	const char *method;
 	const char *path; /*!< "/v1/nodes/{guid}" */
 	int (*handle)(struct api_call *c);
-	const char *const *params; /*!< known query parameters, NULL-terminated */
+	const char *const *params; /*!< known query parameters, NULL-terminated; NULL: the handler knows */
 	unsigned tables;     /*!< enum api_table; 0: needs no snapshot, has no ETag */
 	const char *summary; /*!< one line for the list at "/" */
 };
@@ -160,4 +160,6 @@ int api_node(struct api_call *c);
 int api_links(struct api_call *c);
 int api_lids(struct api_call *c);
 int api_lft(struct api_call *c);
+int api_record(struct api_call *c);
+int api_record_names(struct api_call *c);
 int api_routing(struct api_call *c);

@@ -45,7 +45,8 @@ int api_index(struct api_call *c)
 
 	for (unsigned i = 0; i < api_n_rows(); i++) {
 		json_t *params = json_array();
-		for (const char *const *p = rows[i].params; *p != NULL; p++) {
+		for (const char *const *p = rows[i].params; p != NULL && *p != NULL;
+		     p++) {
 			json_array_append_new(params, json_string(*p));
 		}
 		json_array_append_new(

@@ -22,6 +22,7 @@ int cmd_config(int argc, char **argv);
 int cmd_nodes(int argc, char **argv);
 int cmd_paths(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_records(int argc, char **argv);
 int cmd_route(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_topo(int argc, char **argv);

@@ -24,6 +24,7 @@ static const struct command commands[] = {
 	{ "topo",   "KIND ARGS",              "generate a topology file", cmd_topo },
 	{ "paths",  "SRC DST",                "paths from one end port to another, as the SA answers", cmd_paths },
 	{ "trace",  "SRC DST",                "the switches, ports and LIDs a packet passes", cmd_trace },
+	{ "records", "NAME [--COMPONENT VALUE]", "records of subnet administration", cmd_records },
 	{ "nodes",  "",                       "nodes of the running fabric", cmd_nodes },
 	{ "status", "",                       "is the subnet up, and how was it routed", cmd_status },
 };

@@ -48,7 +48,7 @@ static const struct sa_field p_key_fields[] = {
 	{ "BlockNum",     16,  16, SA_EQ },
 	{ "PortNum",      32,   8, SA_EQ },
 	{ "Reserved",     40,  24, SA_RESERVED },
-	{ "P_KeyTable",  RID, 512, SA_EQ },
+	{ "P_KeyTable",  RID, 512, SA_EQ | SA_LIST16 },
 };
 /* clang-format on */
 

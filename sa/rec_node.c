@@ -35,7 +35,7 @@ static const struct sa_field node_fields[] = {
 	{ "Revision",        SA_AT(RID, NI_REVISION), SA_EQ },
 	{ "LocalPortNum",    SA_AT(RID, NI_LOCAL_PORT_NUM), SA_EQ },
 	{ "VendorID",        SA_AT(RID, NI_VENDOR_ID), SA_EQ },
-	{ "NodeDescription", NODE_DESCRIPTION, 8 * NODE_DESCRIPTION_BYTES, SA_EQ },
+	{ "NodeDescription", NODE_DESCRIPTION, 8 * NODE_DESCRIPTION_BYTES, SA_EQ | SA_TEXT },
 };
 /* clang-format on */
 

@@ -335,13 +335,17 @@ static uint64_t bound(const struct ask *a, const struct all_ends *all)
 	return n;
 }
 
-/* One side is every end port. */
+/* One side is every end port. \a keyed: they are the keys of the walk. */
 static int offer_row(struct snap_reader *r, struct ask *a, const struct all_ends *all,
-                     struct sa_out *out)
+                     bool keyed, struct sa_out *out)
 {
+	uint64_t i = keyed ? out->q->from : 0;
 	int ret = E_OK;
 
-	for (uint32_t i = 0; ret == E_OK && i < all->n && !sa_full(out); i++) {
+	for (; ret == E_OK && i < all->n && !sa_full(out); i++) {
+		if (keyed) {
+			sa_at(out, i);
+		}
 		ret = snap_lid(r, all->keys[i].lid, a->src.given ? &a->q.dst : &a->q.src);
 		if (ret == E_OK) {
 			ret = offer_pair(r, a, out);
@@ -356,10 +360,11 @@ static int offer_world(struct snap_reader *r, struct ask *a, const struct all_en
 	int ret = E_OK;
 
 	a->src.given = true;
-	for (uint32_t i = 0; ret == E_OK && i < all->n && !sa_full(out); i++) {
+	for (uint64_t i = out->q->from; ret == E_OK && i < all->n && !sa_full(out); i++) {
+		sa_at(out, i);
 		ret = snap_lid(r, all->keys[i].lid, &a->q.src);
 		if (ret == E_OK) {
-			ret = offer_row(r, a, all, out);
+			ret = offer_row(r, a, all, false, out);
 		}
 	}
 	return ret;
@@ -373,11 +378,11 @@ static int path_walk_all(struct snap_reader *r, struct ask *a, struct sa_out *ou
 	if (ret != E_OK) {
 		return ret;
 	}
-	if (out->q->table &&
+	if (out->max == SIZE_MAX &&
 	    bound(a, &all) > (out->max_bytes - out->head) / out->stride) {
 		ret = E_FULL;
 	} else if (a->src.given || a->dst.given) {
-		ret = offer_row(r, a, &all, out);
+		ret = offer_row(r, a, &all, true, out);
 	} else {
 		ret = offer_world(r, a, &all, out);
 	}

@@ -27,7 +27,7 @@ static const struct sa_field slvl_fields[] = {
 	{ "InputPortNum",         16,   8, SA_EQ },
 	{ "OutputPortNum",        24,   8, SA_EQ },
 	{ "Reserved",             32,  32, SA_RESERVED },
-	{ "SLtoVLMappingTable",  RID,  64, SA_EQ },
+	{ "SLtoVLMappingTable",  RID,  64, SA_EQ | SA_LIST4 },
 };
 
 static const struct sa_field arb_fields[] = {
@@ -35,7 +35,7 @@ static const struct sa_field arb_fields[] = {
 	{ "OutputPortNum",        16,   8, SA_EQ },
 	{ "BlockNum",             24,   8, SA_EQ },
 	{ "Reserved",             32,  32, SA_RESERVED },
-	{ "VLArbitrationTable",  RID, 512, SA_EQ },
+	{ "VLArbitrationTable",  RID, 512, SA_EQ | SA_PAIRS },
 };
 /* clang-format on */
 

@@ -51,7 +51,7 @@ static const struct sa_field lft_fields[] = {
 	{ "LID",                          0,  16, SA_INPUT },
 	{ "BlockNum",                    16,  16, SA_EQ },
 	{ "Reserved",                    32,  32, SA_RESERVED },
-	{ "LinearForwardingTable",  LFT_RID, 512, SA_EQ },
+	{ "LinearForwardingTable",  LFT_RID, 512, SA_EQ | SA_LIST8 },
 };
 
 static const struct sa_field mft_fields[] = {
@@ -60,7 +60,7 @@ static const struct sa_field mft_fields[] = {
 	{ "Reserved",                    20,   3, SA_RESERVED },
 	{ "BlockNum",                    23,   9, SA_EQ },
 	{ "Reserved",                    32,  32, SA_RESERVED },
-	{ "MulticastForwardingTable", LFT_RID, 512, SA_EQ },
+	{ "MulticastForwardingTable", LFT_RID, 512, SA_EQ | SA_LIST16 },
 };
 /* clang-format on */
 

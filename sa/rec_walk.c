@@ -55,7 +55,7 @@ int sa_walk_ends(struct snap_reader *r, const struct sa_query *q, unsigned lid,
                  sa_end_f *offer, struct sa_out *out)
 {
 	struct snap_end end;
-	uint32_t next = 0;
+	uint32_t next = (uint32_t)q->from;
 	int ret = E_OK;
 
 	if (sa_asked(q, lid)) {
@@ -67,6 +67,7 @@ int sa_walk_ends(struct snap_reader *r, const struct sa_query *q, unsigned lid,
 			return E_OK;
 		}
 		if (ret == E_OK && sa_sees(r, q, &end)) {
+			sa_at(out, end.base_lid);
 			ret = offer(r, q, &end, out);
 		}
 	}

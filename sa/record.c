@@ -48,7 +48,8 @@ static bool matches(const struct sa_query *q, const uint8_t *record)
 			break;
 		}
 		const struct sa_field *f = &q->attr->fields[component];
-		if (f->how == SA_EQ && !component_equal(f, q->record, record)) {
+		if ((f->how & SA_HOW) == SA_EQ &&
+		    !component_equal(f, q->record, record)) {
 			return false;
 		}
 	}
@@ -81,7 +82,15 @@ void sa_offer(struct sa_out *out, const uint8_t *record)
 {
 	size_t size = sa_reply_attr(out->q->attr)->size;
 
-	if (sa_full(out) || !matches(out->q, record) || !make_room(out)) {
+	if (sa_full(out) || !matches(out->q, record)) {
+		return;
+	}
+	out->in_key++;
+	if (out->skip > 0) {
+		out->skip--;
+		return;
+	}
+	if (!make_room(out)) {
 		return;
 	}
 	uint8_t *at = out->data + out->head + out->n * out->stride;

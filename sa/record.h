@@ -23,13 +23,24 @@ struct sa_query;
 enum sa_how {
 	SA_EQ,       /*!< compared when its mask bit is set */
 	SA_RESERVED, /*!< never compared */
-	SA_INPUT     /*!< read by the walk itself (LIDs under LMC, selectors) */
+	SA_INPUT,    /*!< read by the walk itself (LIDs under LMC, selectors) */
+	SA_HOW = 3   /*!< these bits of struct sa_field.how */
+};
+
+/*! What a component is for people, or'ed to how: else a number, in 64 bits a GUID or key, in 128 a GID. */
+enum sa_form {
+	SA_TEXT = 4,    /*!< bytes up to the first NUL */
+	SA_LIST4 = 8,   /*!< elements of so many bits */
+	SA_LIST8 = 12,
+	SA_LIST16 = 16,
+	SA_PAIRS = 20,  /*!< pairs of bytes */
+	SA_FORM = 28    /*!< these bits */
 };
 
 struct sa_field {
 	const char *name; /*!< spelling of the specification */
 	uint16_t bit, width;
-	uint8_t how;      /*!< enum sa_how */
+	uint8_t how;      /*!< enum sa_how and enum sa_form */
 };
 
 /* A row of a field table out of "offset, width" macros of sa/fields.h, \a base bits in. */
@@ -92,6 +103,7 @@ struct sa_query {
 	const struct snap_end *requester; /*!< who sees only what shares a P_Key; NULL: all is shown */
 	bool trusted;          /*!< SM_Key given and right */
 	bool table;            /*!< GetTable: all; Get: two are enough to say "too many" */
+	uint64_t from;         /*!< where to begin, a key of struct sa_out; 0: at the start */
 };
 
 /*! Sticky collector of records. */
@@ -103,6 +115,11 @@ struct sa_out {
 	size_t max;            /*!< stop after this many matches */
 	size_t max_bytes;      /*!< head included; a record beyond is E_FULL */
 	uint16_t status;       /*!< UMAD_SA_STATUS_* of sa_refuse(), 0: none */
+	size_t skip;           /*!< matches to leave out at the start */
+	/*! Where the walk is: what is offered now goes under this key (a LID, an index), and
+	 *  so many matches went under it, those left out included. The walk can begin here again. */
+	uint64_t key;
+	size_t in_key;
 	int ret;               /*!< first error; then all calls are no-ops */
 };
 
@@ -122,6 +139,15 @@ static inline uint64_t sa_given(const struct sa_query *q, unsigned component)
 
 /*! \brief Adds a candidate of attr->size bytes if every masked SA_EQ component matches. */
 void sa_offer(struct sa_out *out, const uint8_t *record);
+
+/*! \brief What is offered from here on goes under this key. */
+static inline void sa_at(struct sa_out *out, uint64_t key)
+{
+	if (!out->ret && out->n < out->max) {
+		out->key = key;
+		out->in_key = 0;
+	}
+}
 
 /*! \brief No need to offer more? (max reached or error) */
 bool sa_full(const struct sa_out *out);

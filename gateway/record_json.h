@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <jansson.h>
+#include <stdint.h>
+
+struct sa_attr;
+struct sa_field;
+
+/*!
+ * Records of subnet administration as JSON and their components as query parameters, both
+ * out of the rows of the attribute: nothing here knows any one of them.
+ */
+enum { RECORD_KEY_MAX = 64 };
+
+/*! \brief Name of a component in snake case: "LinearFDBTop" is "linear_fdb_top". */
+void record_key(const char *name, char ret[RECORD_KEY_MAX]);
+
+/*! \brief A record as an object; reserved components are left out. NULL: out of memory. */
+json_t *record_json(const struct sa_attr *attr, const uint8_t *record);
+
+/*! \brief What there is to know about an attribute: name, number, methods, components. */
+json_t *record_schema(const struct sa_attr *attr);
+
+/*! \brief Component by its name in either spelling. \return -1: none that can be asked for. */
+int record_component(const struct sa_attr *attr, const char *name);
+
+/*!
+ * \brief Writes a component of a request from text: a number, a GUID, a GID, a description.
+ * \retval E_SYNTAX E_RANGE  \a ret_expected says what it should have been.
+ */
+int record_ask(const struct sa_attr *attr, int component, const char *text, uint8_t *record,
+               const char **ret_expected);
+
+/*! \brief Attribute by name, in any case, with or without "Record". NULL: none for HTTP. */
+const struct sa_attr *record_find(const char *name);

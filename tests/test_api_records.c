@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/* /v1/records: the same records as the subnet administration's, over the small fabric. */
+#include <check.h>
+
+#include "gateway/api.h"
+#include "gateway/metrics.h"
+#include "gateway/record_json.h"
+#include "gateway/source.h"
+#include "sa/record.h"
+#include "tests/query_fixture.h"
+
+static struct world *w;
+static struct http_stats stats;
+static struct api_thread thread;
+
+static void start(void)
+{
+	w = world_small(1, 0, PATH_PAIRWISE);
+	world_publish(w, PATH_PAIRWISE);
+	thread = (struct api_thread){ .source = source_new(w->dir), .stats = &stats };
+	ck_assert_ptr_nonnull(thread.source);
+}
+
+static void stop(void)
+{
+	source_free(thread.source);
+	world_free(w);
+}
+
+/* The body of an answer, whose status is checked. */
+static json_t *get(unsigned status, const char *fmt, ...)
+{
+	struct api_request rq = { .method = "GET" };
+	struct api_reply reply = { 0 };
+	char target[4096];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(target, sizeof(target), fmt, ap);
+	va_end(ap);
+	rq.target = target;
+	api_serve(&thread, &rq, &reply);
+	ck_assert_msg(reply.status == status, "%s: %u %s", target, reply.status,
+	              reply.body.data);
+	json_t *body = json_loadb(reply.body.data, reply.body.len, 0, NULL);
+	ck_assert_ptr_nonnull(body);
+	body_clear(&reply.body);
+	return body;
+}
+
+static json_t *records_of(const json_t *body)
+{
+	return json_object_get(body, "records");
+}
+
+/* clang-format off */
+static const struct {
+	const char *name, *key;
+} keys[] = {
+	{ "LID", "lid" }, { "NodeGUID", "node_guid" }, { "LinearFDBTop", "linear_fdb_top" },
+	{ "M_KeyLeasePeriod", "m_key_lease_period" }, { "P_Key", "p_key" }, { "QoSClass", "qos_class" },
+	{ "LIDsPerPort", "lids_per_port" }, { "GUID0", "guid0" }, { "MTUCap", "mtu_cap" },
+	{ "SLtoVLMappingTable", "sl_to_vl_mapping_table" }, { "HOQLife", "hoq_life" },
+	{ "OptimizedSLtoVLMappingProgramming", "optimized_sl_to_vl_mapping_programming" },
+	{ "MulticastPKeyTrapSuppressionEnabled", "multicast_p_key_trap_suppression_enabled" },
+	{ "SM_Key", "sm_key" }, { "SMState", "sm_state" }, { "PacketLifeTimeSelector", "packet_life_time_selector" },
+	{ "ServiceID8MSB", "service_id8_msb" }, { "VLArbitrationHighCap", "vl_arbitration_high_cap" },
+	{ "EnhancedPort0", "enhanced_port0" }, { "ToLID", "to_lid" },
+};
+/* clang-format on */
+
+START_TEST(keys_in_snake_case)
+{
+	char key[RECORD_KEY_MAX];
+
+	record_key(keys[_i].name, key);
+	ck_assert_str_eq(key, keys[_i].key);
+}
+END_TEST
+
+/* Keys are words in small letters, and differ inside an attribute. */
+START_TEST(keys_are_good)
+{
+	const struct sa_attr *attr = sa_attrs[_i];
+	char key[RECORD_KEY_MAX], other[RECORD_KEY_MAX];
+
+	for (unsigned i = 0; i < attr->n_fields; i++) {
+		record_key(attr->fields[i].name, key);
+		ck_assert_uint_eq(strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_"),
+		                  strlen(key));
+		ck_assert_ptr_null(strstr(key, "__"));
+		for (unsigned k = 0; k < i; k++) {
+			record_key(attr->fields[k].name, other);
+			ck_assert(strcmp(key, other) != 0 ||
+			          (attr->fields[i].how & SA_HOW) == SA_RESERVED);
+		}
+	}
+}
+END_TEST
+
+/* As many as a GetTable has, and each with the values of its bytes. */
+START_TEST(same_as_table)
+{
+	const struct sa_attr *attr = sa_attrs[_i];
+	static const uint8_t nothing[256];
+	struct sa_query q = { .attr = attr, .record = nothing, .table = true };
+	struct sa_out out = { .max = SIZE_MAX, .max_bytes = SIZE_MAX };
+
+	if (record_find(attr->name) != attr || attr->reply != NULL) {
+		return;
+	}
+	ck_assert_int_eq(sa_collect(w->r, &q, &out), E_OK);
+	json_t *body = get(200, "/v1/records/%s", attr->name);
+	ck_assert_str_eq(json_string_value(json_object_get(body, "name")), attr->name);
+	ck_assert_uint_eq(json_array_size(records_of(body)), out.n);
+	for (size_t i = 0; i < out.n; i++) {
+		json_t *want = record_json(attr, out.data + i * out.stride);
+		ck_assert(json_equal(json_array_get(records_of(body), i), want));
+		json_decref(want);
+	}
+	json_decref(body);
+	free(out.data);
+}
+END_TEST
+
+/* A record asked for by all of its components is found. */
+START_TEST(finds_itself)
+{
+	const struct sa_attr *attr = sa_attrs[_i];
+	json_t *value, *record;
+	const char *key;
+	size_t i;
+
+	if (record_find(attr->name) != attr || attr->reply != NULL || attr == &rec_path ||
+	    attr == &rec_port_info) { /* has more components than a target parameters */
+		return;
+	}
+	json_t *body = get(200, "/v1/records/%s?limit=20", attr->name);
+	json_array_foreach(records_of(body), i, record)
+	{
+		char query[3000] = "", *at = query;
+		bool there = false;
+		json_t *other;
+		size_t k;
+		json_object_foreach(record, key, value)
+		{
+			if (json_is_array(value) || record_component(attr, key) < 0) {
+				continue;
+			}
+			at += sprintf(at, "%s%s=", at == query ? "?" : "&", key);
+			at += json_is_string(value)
+			              ? sprintf(at, "%s", json_string_value(value))
+			              : sprintf(at, "%lld", json_integer_value(value));
+		}
+		json_t *found = get(200, "/v1/records/%s%s", attr->name, query);
+		json_array_foreach(records_of(found), k, other)
+		{
+			there |= json_equal(other, record);
+		}
+		ck_assert_msg(there, "%s%s", attr->name, query);
+		json_decref(found);
+	}
+	json_decref(body);
+}
+END_TEST
+
+/* clang-format off */
+static const char *const paged[] = {
+	"NodeRecord", "PortInfoRecord", "LinkRecord", "GUIDInfoRecord", "SwitchInfoRecord",
+	"PathRecord", "PathRecord?slid=5", "PathRecord?dlid=5", "PathRecord?slid=5&dlid=7",
+	"PortInfoRecord?lid=5", "LinkRecord?to_lid=2",
+};
+/* clang-format on */
+
+/* Whatever the length of a page: together they are the whole. */
+START_TEST(pages)
+{
+	const char *what = paged[_i], *mark = strchr(what, '?') ? "&" : "?";
+	json_t *whole = get(200, "/v1/records/%s", what);
+	size_t n = json_array_size(records_of(whole));
+
+	ck_assert_uint_gt(n, 0);
+	for (unsigned limit = 1; limit < 12; limit += limit < 4 ? 1 : 4) {
+		json_t *all = json_array();
+		char cursor[80] = "";
+		size_t turns = 0;
+		do {
+			json_t *page =
+				get(200, "/v1/records/%s%slimit=%u%s%s", what, mark,
+			            limit, cursor[0] ? "&cursor=" : "", cursor);
+			const char *next =
+				json_string_value(json_object_get(page, "next_cursor"));
+			json_array_extend(all, records_of(page));
+			ck_assert(!next || json_array_size(records_of(page)) == limit);
+			snprintf(cursor, sizeof(cursor), "%s", next ? next : "");
+			json_decref(page);
+			ck_assert_uint_le(++turns, n);
+		} while (cursor[0]);
+		ck_assert(json_equal(all, records_of(whole)));
+		json_decref(all);
+	}
+	json_decref(whole);
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+	const char *target;
+	unsigned status;
+	const char *parameter; /* at fault, NULL: none is */
+} problems[] = {
+	{ "/v1/records/ThingRecord",                   404, NULL },
+	{ "/v1/records/NodeRecord?color=blue",         400, "color" },
+	{ "/v1/records/NodeRecord?reserved=1",         400, "reserved" },
+	{ "/v1/records/NodeRecord?lid=",               400, "lid" },
+	{ "/v1/records/NodeRecord?lid=65536",          400, "lid" },
+	{ "/v1/records/NodeRecord?node_guid=xyz",      400, "node_guid" },
+	{ "/v1/records/NodeRecord?node_description=0123456789012345678901234567890123456789012345678901234567890123456789", 400, "node_description" },
+	{ "/v1/records/PathRecord?dgid=5",             400, "dgid" },
+	{ "/v1/records/PathRecord?dgid=fe80::9999",    400, NULL },
+	{ "/v1/records/PathRecord?service_id8_msb=1",  400, NULL },
+	{ "/v1/records/LinearForwardingTableRecord?linear_forwarding_table=1", 400, "linear_forwarding_table" },
+	{ "/v1/records/NodeRecord?limit=0",            400, "limit" },
+	{ "/v1/records/NodeRecord?limit=x",            400, "limit" },
+	{ "/v1/records/NodeRecord?cursor=x",           400, "cursor" },
+	{ "/v1/records/NodeRecord?cursor=1-2",         400, "cursor" },
+	{ "/v1/records/NodeRecord?cursor=99-1-0",      410, "cursor" },
+};
+/* clang-format on */
+
+START_TEST(bad_requests)
+{
+	json_t *body = get(problems[_i].status, "%s", problems[_i].target);
+
+	ck_assert_ptr_nonnull(json_object_get(body, "detail"));
+	if (problems[_i].parameter != NULL) {
+		ck_assert_str_eq(json_string_value(json_object_get(body, "parameter")),
+		                 problems[_i].parameter);
+	}
+	json_decref(body);
+}
+END_TEST
+
+START_TEST(filters)
+{
+	struct snap_end end = world_end(w, DUAL + 2);
+	json_t *body = get(200, "/v1/records/node?lid=%u", end.base_lid + 1);
+	json_t *r = json_array_get(records_of(body), 0);
+
+	ck_assert_uint_eq(json_array_size(records_of(body)), 1);
+	ck_assert_str_eq(json_string_value(json_object_get(r, "port_guid")),
+	                 "0x0000000000000203");
+	ck_assert_str_eq(json_string_value(json_object_get(r, "node_description")),
+	                 "dual");
+	json_decref(body);
+	body = get(200, "/v1/records/PortInfoRecord?LID=%u&PortNum=2", end.base_lid);
+	r = json_array_get(records_of(body), 0);
+	ck_assert_uint_eq(json_array_size(records_of(body)), 1);
+	ck_assert_str_eq(json_string_value(json_object_get(r, "m_key")),
+	                 "0x0000000000000000"); /* is nobody's business */
+	json_decref(body);
+	body = get(200, "/v1/records/path?sgid=fe80::%x&dgid=fe80::%x", HOST + 1,
+	           TWIN_2 + 1);
+	ck_assert_uint_eq(json_array_size(records_of(body)), 2); /* pairwise, LMC 1 */
+	json_decref(body);
+	body = get(200, "/v1/records/NodeRecord?lid=4000");
+	ck_assert_uint_eq(json_array_size(records_of(body)), 0);
+	json_decref(body);
+}
+END_TEST
+
+START_TEST(names)
+{
+	json_t *body = get(200, "/v1/records"), *r;
+	size_t i;
+
+	ck_assert_uint_ge(json_array_size(records_of(body)), 13);
+	json_array_foreach(records_of(body), i, r)
+	{
+		const char *name = json_string_value(json_object_get(r, "name"));
+		ck_assert_ptr_nonnull(record_find(name));
+		ck_assert_uint_gt(json_array_size(json_object_get(r, "components")), 0);
+	}
+	json_decref(body);
+}
+END_TEST
+
+#define COUNT(list) (int)(sizeof(list) / sizeof((list)[0]))
+
+int main(void)
+{
+	Suite *suite = suite_create("api_records");
+	TCase *tc = tcase_create("small fabric");
+
+	tcase_add_checked_fixture(tc, start, stop);
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, same_as_table, 0, (int)n_sa_attrs);
+	tcase_add_loop_test(tc, finds_itself, 0, (int)n_sa_attrs);
+	tcase_add_loop_test(tc, pages, 0, COUNT(paged));
+	tcase_add_loop_test(tc, bad_requests, 0, COUNT(problems));
+	tcase_add_test(tc, filters);
+	tcase_add_test(tc, names);
+	suite_add_tcase(suite, tc);
+	TCase *text = tcase_create("names");
+	tcase_add_loop_test(text, keys_in_snake_case, 0, COUNT(keys));
+	tcase_add_loop_test(text, keys_are_good, 0, (int)n_sa_attrs);
+	suite_add_tcase(suite, text);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
