@@ -4,9 +4,12 @@
  * dfsssp: the paths of sssp, made free of credit loops by virtual lanes.
  *
  * 1. Hosts: shortest paths by weights (sssp_fill.c). On a mesh, torus or hypercube only
- *    those in the order of dimensions, as free choice would need many more lanes.
- * 2. Layers: their routes are divided so that no layer has a cycle (dfsssp_layers.c).
- *    When that takes more layers than there are lanes, the fabric is refused.
+ *    those in the order of dimensions, as free choice would need many more lanes. Half
+ *    around a ring both directions are as short: odd places are reached upwards, even
+ *    ones downwards, which takes four lanes on a torus of three dimensions.
+ * 2. Layers: their routes are divided so that no layer has a cycle (dfsssp_fit.c,
+ *    dfsssp_layers.c). When that takes more layers than there are lanes, the fabric is
+ *    refused.
  * 3. Management: routes from switches without hosts are placed around these. The LID of a
  *    switch with hosts is routed as one of its hosts. That of another switch is routed
  *    upwards, then downwards along a line of all switches: free of cycles by itself, so
@@ -44,7 +47,8 @@ struct job {
 	const struct lids *lids;
 	struct lft lft;
 	struct layers layers;
-	unsigned n_lanes; /* used */
+	bool in_dimensions; /* paths keep to an order of dimensions */
+	unsigned n_lanes;   /* used */
 	unsigned max;     /* lanes there are */
 	struct why *notes;
 };
@@ -70,11 +74,14 @@ static int route_hosts(struct job *j, struct arena *tmp)
 		.hosts_only = true,
 		.cancel = j->in->cancel,
 	};
-	uint8_t *dimension;
-	int ret = dfsssp_dimensions(j->g, tmp, &dimension);
+	struct dfsssp_grid grid;
+	int ret = dfsssp_dimensions(j->g, tmp, &grid);
 
 	if (ret == E_OK) {
-		sssp.dimension = dimension;
+		j->in_dimensions = grid.dimension;
+		sssp.dimension = grid.dimension;
+		sssp.up = grid.up;
+		sssp.odd = grid.odd;
 		ret = sssp_fill(&sssp, &j->lft, j->notes, tmp);
 	}
 	return ret;
@@ -154,7 +161,7 @@ static int route_switches(struct job *j, const struct lids *lids, struct arena *
 static int place_hosts(struct job *j)
 {
 	unsigned n;
-	int ret = layers_place_hosts(&j->layers, &n);
+	int ret = layers_place_hosts(&j->layers, j->in_dimensions, &n);
 
 	if (ret != E_OK) {
 		return ret;

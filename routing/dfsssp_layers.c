@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Layers by breaking cycles.
+ * Layers by breaking cycles: where there are too many channels for fitting routes one by
+ * one (dfsssp_fit.c), and for routes of management.
  *
  * A layer starts with all routes that are left. Their dependencies are counted in one
  * pass over the LID columns: from far to near every switch passes on how many routes came
@@ -425,12 +426,28 @@ static bool enter(struct layers *l)
 	return any;
 }
 
-int layers_place_hosts(struct layers *l, unsigned *ret_n)
+/* Have the routes, all in one layer, no cycle? */
+static bool one_layer_does(struct layers *l)
+{
+	l->layer = 0;
+	clear_counts(l);
+	count_layer(l, true);
+	return search(l, false);
+}
+
+int layers_place_hosts(struct layers *l, bool in_dimensions, unsigned *ret_n)
 {
 	int ret;
 
 	l->manage = false;
-	enter(l);
+	if (!enter(l) || one_layer_does(l)) {
+		*ret_n = 1;
+		return E_OK;
+	}
+	ret = layers_fit(l, in_dimensions, ret_n);
+	if (ret != E_UNSUITABLE) {
+		return ret;
+	}
 	ret = place(l, LAYERS_MAX, ret_n);
 	return ret == E_OK ? layers_compact(l, ret_n) : ret;
 }

@@ -73,10 +73,19 @@ int layers_init(struct layers *l, const struct graph *g, const struct lids *lids
 
 /*!
  * \brief Places all routes from switches with hosts to LIDs of hosts.
+ * \param in_dimensions  They keep to an order of dimensions.
  * \param ret_n  Layers used, at most LAYERS_MAX; LAYERS_MAX + 1 when these are not
  * enough. \retval -ECANCELED
  */
-int layers_place_hosts(struct layers *l, unsigned *ret_n);
+int layers_place_hosts(struct layers *l, bool in_dimensions, unsigned *ret_n);
+
+/*!
+ * \brief The same by fitting one route after the other. All of them are on lane 0 before.
+ * \param far_first  Far routes before near ones.
+ * \retval E_UNSUITABLE  Too many channels, or hops; lanes are as they were.
+ * \retval -ECANCELED -ENOMEM
+ */
+int layers_fit(struct layers *l, bool far_first, unsigned *ret_n);
 
 /*!
  * \brief Places the routes from switches without hosts to LIDs of hosts around the

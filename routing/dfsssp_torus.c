@@ -8,8 +8,9 @@
 #include "conf/err.h"
 #include "routing/dims.h"
 #include "routing/graph.h"
+#include "routing/lash_mesh.h"
 
-enum { KEYS = 256, NEIGHBOURS_MAX = 2 };
+enum { KEYS = 256, NEIGHBOURS_MAX = 2, SQUARE = 4 };
 
 static uint8_t class_of(const uint8_t *up, uint8_t key)
 {
@@ -48,7 +49,8 @@ static bool is_grid(const struct dims *d, const uint8_t *up)
 	return n > 1;
 }
 
-int dfsssp_dimensions(const struct graph *g, struct arena *a, uint8_t **ret)
+/* By port numbers. */
+static int by_ports(const struct graph *g, struct arena *a, uint8_t **ret)
 {
 	uint8_t *dimension = arena_array(a, (size_t)g->n_adj + 1, sizeof(*dimension));
 	uint8_t up[KEYS], by_port[KEYS];
@@ -77,4 +79,48 @@ int dfsssp_dimensions(const struct graph *g, struct arena *a, uint8_t **ret)
 	}
 	*ret = is_grid(&d, up) ? dimension : NULL;
 	return E_OK;
+}
+
+/* By squares of links. Four switches in a square may as well be a tree with two spines.
+ */
+static int by_squares(const struct graph *g, struct arena *a, struct dfsssp_grid *ret)
+{
+	struct lash_mesh m;
+	int ret_code = g->n_switches > SQUARE ? lash_mesh_find(g, a, &m) : E_UNSUITABLE;
+
+	if (ret_code != E_OK) {
+		return ret_code;
+	}
+	ret->up = arena_array(a, (size_t)g->n_adj + 1, sizeof(*ret->up));
+	ret->odd = arena_array(a, g->n_switches, sizeof(*ret->odd));
+	if (!ret->up || !ret->odd) {
+		return -ENOMEM;
+	}
+	ret->dimension = m.dim;
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		const uint32_t *at = m.at + (size_t)s * LASH_DIMS_MAX;
+
+		for (unsigned d = 0; d < m.n_dims; d++) {
+			ret->odd[s] |= (uint8_t)((at[d] & 1) << d);
+		}
+		for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
+			unsigned d = m.dim[c];
+			uint32_t to = m.at[(size_t)g->adj[c].to * LASH_DIMS_MAX + d];
+
+			ret->up[c] = to == (at[d] + 1) % m.size[d];
+		}
+	}
+	return E_OK;
+}
+
+int dfsssp_dimensions(const struct graph *g, struct arena *a, struct dfsssp_grid *ret)
+{
+	struct dfsssp_grid grid = { NULL };
+	int ret_code = by_squares(g, a, &grid);
+
+	if (ret_code == E_UNSUITABLE) {
+		ret_code = by_ports(g, a, &grid.dimension);
+	}
+	*ret = grid;
+	return ret_code;
 }

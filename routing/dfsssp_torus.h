@@ -2,20 +2,25 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct arena;
 struct graph;
 
 /*!
- * \brief Recognises a mesh, torus or hypercube by the ports that its cables join.
- *
- * Ports that are cabled to each other, directly or by way of others, are one dimension.
- * It is such a fabric when there are several and each leads every switch to two
- * neighbours at most.
- *
- * \param ret  [graph.n_adj] dimension of each link; NULL: no such fabric.
+ * Dimensions of a mesh, torus or hypercube, for paths that keep to their order.
+ */
+struct dfsssp_grid {
+	uint8_t *dimension; /*!< [graph.n_adj] of each link; NULL: the fabric is none */
+	uint8_t *up;        /*!< [graph.n_adj] does it lead to the next coordinate, not to
+	                       the one before? NULL: not known */
+	uint8_t *odd; /*!< [n_switches] bit per dimension: the coordinate is odd; NULL:
+	                 not known */
+};
+
+/*!
+ * \brief Looks for dimensions: by squares of links, else, where cables are consistent, by
+ *        port numbers.
  * \retval -ENOMEM
  */
-int dfsssp_dimensions(const struct graph *g, struct arena *a, uint8_t **ret);
+int dfsssp_dimensions(const struct graph *g, struct arena *a, struct dfsssp_grid *ret);

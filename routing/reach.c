@@ -11,6 +11,7 @@
 #include "routing/reach.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "conf/arena.h"
 #include "conf/err.h"
@@ -49,6 +50,14 @@ static void join_neighbours(struct reach *r, const struct cdg *c, uint32_t x, bo
 	}
 }
 
+static void set_own(struct reach *r)
+{
+	for (uint32_t i = 0; i < r->n; i++) {
+		set_bit(r->after + i * r->words, i);
+		set_bit(r->before + i * r->words, i);
+	}
+}
+
 int reach_init(struct reach *r, uint32_t n, struct arena *a)
 {
 	struct reach x = { .n = n, .words = (n + WORD - 1) / WORD };
@@ -58,12 +67,16 @@ int reach_init(struct reach *r, uint32_t n, struct arena *a)
 	if (!x.after || !x.before) {
 		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		set_bit(x.after + i * x.words, i);
-		set_bit(x.before + i * x.words, i);
-	}
+	set_own(&x);
 	*r = x;
 	return E_OK;
+}
+
+void reach_clear(struct reach *r)
+{
+	memset(r->after, 0, r->n * r->words * sizeof(*r->after));
+	memset(r->before, 0, r->n * r->words * sizeof(*r->before));
+	set_own(r);
 }
 
 void reach_load(struct reach *r, const struct cdg *c)

@@ -33,6 +33,9 @@ enum {
 /*! \brief No dependencies. \param n At most REACH_CHANNELS_MAX. \retval -ENOMEM */
 int reach_init(struct reach *r, uint32_t n, struct arena *a);
 
+/*! \brief Removes all dependencies. */
+void reach_clear(struct reach *r);
+
 /*! \brief Adds all that a graph holds; \a r must be as reach_init() left it.
  * Cost: O(n * dependencies / 64). */
 void reach_load(struct reach *r, const struct cdg *c);

@@ -206,6 +206,27 @@ static int list_targets(struct job *j, struct why *notes, struct arena *a)
 
 /* ---- the links that lead closer ---- */
 
+/* Keeps one direction where there are both. Returns how many links are left. */
+static uint32_t keep_direction(const struct sssp *in, uint32_t t, struct step *found,
+                               uint32_t n)
+{
+	uint32_t n_up = 0, kept = 0, odd;
+
+	for (uint32_t i = 0; i < n; i++) {
+		n_up += in->up[found[i].channel];
+	}
+	if (n_up == 0 || n_up == n) {
+		return n;
+	}
+	odd = in->odd[t] >> in->dimension[found[0].channel] & 1;
+	for (uint32_t i = 0; i < n; i++) {
+		if (in->up[found[i].channel] == odd) {
+			found[kept++] = found[i];
+		}
+	}
+	return kept;
+}
+
 /* Those of switch s that may be taken; each turn another one comes first. */
 static struct step *list_steps(const struct job *j, const struct bench *b, uint32_t s,
                                uint32_t turn, struct step *out)
@@ -227,6 +248,7 @@ static struct step *list_steps(const struct job *j, const struct bench *b, uint3
 			b->found[n++] = (struct step){ c, b->place[to] };
 		}
 	}
+	n = dim && j->in->up ? keep_direction(j->in, b->order[0], b->found, n) : n;
 	for (uint32_t i = 0, at = turn % n; i < n; i++) {
 		*out++ = b->found[at];
 		at = at + 1 == n ? 0 : at + 1;

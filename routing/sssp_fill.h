@@ -33,6 +33,9 @@ struct sssp {
 	/*! [graph.n_adj] dimension of each link: of the links that lead closer only those of
 	 *  the lowest dimension are used; NULL: all are. */
 	const uint8_t *dimension;
+	/*! As in struct dfsssp_grid: where links of one dimension lead closer in both
+	 *  directions, those upwards are used to odd coordinates only. NULL: both are. */
+	const uint8_t *up, *odd;
 	bool hosts_only;            /*!< leave the LIDs of switches alone */
 	const _Atomic bool *cancel; /*!< checked between steps; NULL: never */
 };
