@@ -9,7 +9,8 @@
  *  - all of them, spread as minhop does, where that takes one lane. On trees it does, and
  * every link carries its share; elsewhere many lanes are needed;
  *  - on a mesh or torus, in whatever way it is cabled, dimension after dimension: one
- *    lane on the open mesh (lash_mesh.c, lash_ways.c). do_mesh_analysis tries this first;
+ *    lane on the open mesh, at most eight on a torus of three dimensions (lash_mesh.c,
+ *    lash_ways.c, lash_classes.c). do_mesh_analysis tries this first;
  *  - one path per pair of switches, spread over links; or all of them, should that fit;
  *  - the same with as few turns as can be.
  * The first that fits the lanes there are is taken; if none does, the engine refuses.
@@ -30,10 +31,12 @@
 #include "routing/engine.h"
 #include "routing/graph.h"
 #include "routing/hops.h"
+#include "routing/lash_classes.h"
 #include "routing/lash_layer.h"
 #include "routing/lash_mesh.h"
 #include "routing/lash_ways.h"
 #include "routing/lids.h"
+#include "routing/reach.h"
 #include "routing/spread.h"
 
 enum { LANES_MAX = 15, SQUARE = 4 };
@@ -117,7 +120,10 @@ static int attempt(struct job *j, spread_closer_f *closer, const void *ctx,
 	if (ret == E_OK) {
 		ret = spread_run(&spread, &j->lft, j->tmp);
 	}
-	return ret == E_OK ? lash_layer(&in, j->a, &j->layers) : ret;
+	if (ret == E_OK) {
+		ret = j->max ? lash_layer(&in, j->a, &j->layers) : E_FULL;
+	}
+	return ret;
 }
 
 static int all_paths(struct job *j, bool one_lane)
@@ -135,12 +141,28 @@ static int try_tree(struct job *j)
 	return all_paths(j, true);
 }
 
+/*
+ * On a whole torus classes of ways are known to do; layering is tried for less, where its
+ * search is quick.
+ */
 static int try_mesh(struct job *j)
 {
+	unsigned classes = lash_classes(&j->mesh, j->g), max = j->max;
 	struct lash_ways w;
 	int ret = lash_ways_mesh(j->g, &j->hops, &j->mesh, j->tmp, &w);
 
-	return ret == E_OK ? attempt(j, lash_ways_closer, &w, j->in->prev, false) : ret;
+	if (ret != E_OK) {
+		return ret;
+	}
+	if (classes && classes <= max) {
+		j->max = j->g->n_adj > REACH_CHANNELS_MAX ? 0 : classes - 1;
+	}
+	ret = attempt(j, lash_ways_closer, &w, j->in->prev, false);
+	if (ret == E_FULL && classes && classes <= max) {
+		ret = lash_layer_classes(&j->mesh, j->g, j->a, &j->layers);
+	}
+	j->max = max;
+	return ret;
 }
 
 static int try_one_path(struct job *j)

@@ -512,3 +512,57 @@ const char *lash_mesh_text(const struct lash_mesh *m, struct arena *a)
 	}
 	return text ? arena_printf(a, "%s %s", text, closed ? "torus" : "mesh") : NULL;
 }
+
+/* ---- looking at one ---- */
+
+bool lash_mesh_crosses(const struct lash_mesh *m, uint32_t s, uint32_t t, unsigned d)
+{
+	uint32_t a = m->at[(size_t)s * LASH_DIMS_MAX + d];
+	uint32_t b = m->at[(size_t)t * LASH_DIMS_MAX + d];
+	uint32_t low = a < b ? a : b, gap = a < b ? b - a : a - b;
+
+	return m->closed[d] &&
+	       (2 * gap > m->size[d] || (2 * gap == m->size[d] && low % 2));
+}
+
+/* Bit 2d: the next place of dimension d is joined, 2d + 1: the one before. */
+static uint32_t sides(const struct lash_mesh *m, const struct graph *g, uint32_t s)
+{
+	uint32_t seen = 0;
+
+	for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
+		unsigned d = m->dim[c];
+		uint32_t here = m->at[(size_t)s * LASH_DIMS_MAX + d];
+		uint32_t there = m->at[(size_t)g->adj[c].to * LASH_DIMS_MAX + d];
+
+		seen |= UINT32_C(1) << (2 * d + (there != (here + 1) % m->size[d]));
+	}
+	return seen;
+}
+
+bool lash_mesh_whole(const struct lash_mesh *m, const struct graph *g)
+{
+	uint64_t places = 1;
+
+	for (unsigned d = 0; d < m->n_dims; d++) {
+		places *= m->size[d];
+	}
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		uint32_t want = 0;
+
+		for (unsigned d = 0; d < m->n_dims; d++) {
+			uint32_t at = m->at[(size_t)s * LASH_DIMS_MAX + d];
+			bool first = !m->closed[d] && at == 0;
+			bool last = !m->closed[d] && at + 1 == m->size[d];
+
+			/* of two places each is the next of the other */
+			last &= m->size[d] > 2;
+			first |= m->size[d] == 2;
+			want |= (uint32_t)!last << 2 * d | (uint32_t)!first << (2 * d + 1);
+		}
+		if (sides(m, g, s) != want) {
+			return false;
+		}
+	}
+	return places == g->n_switches;
+}

@@ -21,7 +21,11 @@
 #include "routing/hops.h"
 #include "routing/lash_work.h"
 
-enum { AT_ONCE = 4, BLOCK = 512 };
+enum {
+	AT_ONCE = 4,
+	BLOCKS = 16,
+	MANY = 16384 /* fewer pairs are not worth waiting for one another */
+};
 
 struct pair {
 	uint16_t s, t;
@@ -87,7 +91,7 @@ static void fill_pair(const struct lash_job *j, uint32_t s, uint32_t t, void *ct
 
 static int list_pairs(const struct lash_job *j, bool data, struct list *ret)
 {
-	size_t count[HOPS_NONE + 1] = { 0 }, n = 0;
+	size_t count[HOPS_NONE + 1] = { 0 }, n = 0, size;
 	struct filler f = { .end = count };
 
 	each_pair(j, data, count_pair, count);
@@ -98,17 +102,18 @@ static int list_pairs(const struct lash_job *j, bool data, struct list *ret)
 		count[d] = first;
 	}
 	f.pair = arena_array(j->tmp, n, sizeof(*f.pair));
-	ret->n_blocks = (uint32_t)((n + BLOCK - 1) / BLOCK);
+	size = n / BLOCKS + 1;
+	ret->n_blocks = (uint32_t)((n + size - 1) / size);
 	ret->block = arena_array(j->tmp, ret->n_blocks, sizeof(*ret->block));
 	if (!f.pair || !ret->block) {
 		return -ENOMEM;
 	}
 	each_pair(j, data, fill_pair, &f);
 	for (uint32_t i = 0; i < ret->n_blocks; i++) {
-		size_t first = (size_t)i * BLOCK;
+		size_t first = i * size;
 
 		ret->block[i].pair = f.pair + first;
-		ret->block[i].n = (uint32_t)(n - first < BLOCK ? n - first : BLOCK);
+		ret->block[i].n = (uint32_t)(n - first < size ? n - first : size);
 	}
 	return E_OK;
 }
@@ -152,17 +157,18 @@ static void offer_block(struct lash_job *j, unsigned lane, struct block *b)
 	b->n = left;
 }
 
-/* Offers the list to lanes from first to end - 1. */
+/* Offers the list to lanes from first to end - 1, each a block behind the one before. */
 static void offer(struct lash_job *j, struct list *l, unsigned first, unsigned end)
 {
-	struct block *block = l->block;
+	unsigned n = end - first;
+	bool many = left_in(l) >= MANY;
 
-#pragma omp parallel
-#pragma omp single
-	for (unsigned lane = first; lane < end; lane++) {
-		for (uint32_t i = 0; i < l->n_blocks; i++) {
-#pragma omp task depend(inout : block[i]) depend(inout : j->lane[lane])
-			offer_block(j, lane, &block[i]);
+	for (uint32_t step = 0; step < l->n_blocks + n - 1; step++) {
+#pragma omp parallel for schedule(dynamic, 1) if (many)
+		for (unsigned i = 0; i < n; i++) {
+			if (i <= step && step - i < l->n_blocks) {
+				offer_block(j, first + i, &l->block[step - i]);
+			}
 		}
 	}
 }

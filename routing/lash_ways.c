@@ -38,19 +38,16 @@ static int ways_init(struct lash_ways *w, uint32_t n, struct arena *a)
 
 /* ---- meshes ---- */
 
-/* Half around a ring, is this the arc of the pair? */
+/* Does the step to v lie on the arc that the pair takes? */
 static bool is_arc(const struct lash_mesh *m, uint32_t s, uint32_t v, uint32_t t,
                    unsigned d)
 {
-	uint32_t size = m->size[d];
 	uint32_t from = m->at[(size_t)s * LASH_DIMS_MAX + d];
 	uint32_t to = m->at[(size_t)t * LASH_DIMS_MAX + d];
 	uint32_t over = m->at[(size_t)v * LASH_DIMS_MAX + d];
-	uint32_t low = from < to ? from : to;
-	bool up = over == (from + 1) % size;
+	bool up = over == (from + 1) % m->size[d];
 
-	/* the arc that crosses no end of the numbering, or the other one */
-	return (up == (from < to)) == (low % 2 == 0);
+	return up == ((from < to) != lash_mesh_crosses(m, s, t, d));
 }
 
 static uint32_t next_over_mesh(const struct graph *g, const struct hops *h,

@@ -96,6 +96,10 @@ command -v jq >/dev/null || { say "jq is needed"; exit 2; }
 	route_bench ft3456-lash lash ft3 24
 	route_bench jf256-lash lash jellyfish 256 12 4
 	route_bench t888-lash lash torus 8x8x8 4
+	route_bench t16168-lash lash torus 16x16x8 2
+	route_bench ft3456-dfsssp dfsssp ft3 24
+	route_bench jf256-dfsssp dfsssp jellyfish 256 12 4
+	route_bench t888-dfsssp dfsssp torus 8x8x8 4
 	for program in bench_cache bench_publish bench_sa bench_sweep; do
 		[ -x "$bin/tests/$program" ] || continue
 		say "$program"
