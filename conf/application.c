@@ -19,6 +19,8 @@ struct reader {
 	const char *path;
 	const struct named *names; /* [n] */
 	uint32_t n;
+	struct include *includes; /* [n_includes] of all, by the application that includes */
+	uint32_t n_includes;
 	int ret;
 };
 
@@ -121,6 +123,8 @@ static void read_include(struct reader *r, const struct xml_element *e,
 	uint32_t at = named_find(r->names, r->n, e->text);
 
 	if (at != NAMED_NONE) {
+		uint32_t from = named_find(r->names, r->n, to->name);
+		r->includes[r->n_includes++] = (struct include){ from, at, e->line };
 		l->includes[to->n_includes++] = at;
 		return;
 	}
@@ -183,27 +187,15 @@ static void read_application(struct reader *r, const struct named *from,
 	}
 }
 
-static int check_includes(const struct reader *r, const struct application *all)
+/* Room for every include of every application. */
+static struct include *make_room(const struct reader *r)
 {
-	struct include *edges;
-	uint32_t n = 0;
+	size_t room = 0;
 
 	for (uint32_t i = 0; i < r->n; i++) {
-		n += all[i].n_includes;
+		room += xml_count(r->names[i].element);
 	}
-	edges = arena_array(r->arena, n, sizeof(*edges));
-	if (edges == NULL) {
-		return -ENOMEM;
-	}
-	n = 0;
-	for (uint32_t i = 0; i < r->n; i++) {
-		for (uint32_t k = 0; k < all[i].n_includes; k++) {
-			edges[n++] =
-				(struct include){ i, all[i].includes[k], all[i].line };
-		}
-	}
-	return named_check_cycles(r->names, r->n, edges, n, "IncludeApplication", r->path,
-	                          r->arena, r->d);
+	return arena_array(r->arena, room, sizeof(*r->includes));
 }
 
 int applications_parse(const char *path, struct xml_element *const *sections, unsigned n,
@@ -221,12 +213,17 @@ int applications_parse(const char *path, struct xml_element *const *sections, un
 	}
 	r.names = names;
 	r.ret = err;
+	r.includes = make_room(&r);
+	if (r.includes == NULL) {
+		return -ENOMEM;
+	}
 	for (uint32_t i = 0; i < r.n && r.ret != -ENOMEM; i++) {
 		read_application(&r, &names[i], &all[i]);
 	}
 	if (r.ret != -ENOMEM) {
-		err = check_includes(&r, all);
-		r.ret = r.ret == E_OK ? err : r.ret;
+		err = named_check_cycles(names, r.n, r.includes, r.n_includes,
+		                         "IncludeApplication", path, a, d);
+		r.ret = r.ret == E_OK || err == -ENOMEM ? err : r.ret;
 	}
 	*ret = (struct applications){ all, r.n };
 	return r.ret;

@@ -113,6 +113,22 @@ static int check_lmc(const struct config *c, const char *path,
 	return E_SYNTAX;
 }
 
+/* The groups under the name by which device_groups_file finds them again. */
+static const struct device_groups *groups_of(const struct opafm *got, const char *path,
+                                             struct arena *a)
+{
+	struct device_groups *groups = arena_alloc(a, sizeof(*groups));
+
+	if (groups == NULL) {
+		return NULL;
+	}
+	*groups = *got->groups;
+	groups->path = got->instance != NULL && *got->instance != '\0'
+	                       ? arena_printf(a, "%s#%s", path, got->instance)
+	                       : path;
+	return groups->path != NULL ? groups : NULL;
+}
+
 static int read_opafm(struct config *c, const struct option_sets *s, const char *path,
                       const char *text, size_t len, struct arena *a, struct diags *d,
                       struct config_file *ret)
@@ -131,7 +147,10 @@ static int read_opafm(struct config *c, const struct option_sets *s, const char 
 	if (err != E_OK) {
 		return err;
 	}
-	c->device_groups = got.groups;
+	c->device_groups = groups_of(&got, path, a);
+	if (c->device_groups == NULL) {
+		return -ENOMEM;
+	}
 	c->virtual_fabrics = got.fabrics;
 	ret->instance = got.instance;
 	return E_OK;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "conf/arena.h"
 #include "conf/diag.h"
@@ -308,20 +309,41 @@ int device_groups_parse(const char *path, struct xml_element *const *sections, u
 	return r.ret;
 }
 
-/* DeviceGroups of a whole opafm.xml, or a file of groups alone. */
-static unsigned find_sections(struct xml_element *root, struct xml_element *ret[2])
+static struct xml_element *find_fm(const struct xml_element *root, const char *instance)
 {
-	static const char *const places[] = { "Common", "Fm" };
+	struct xml_element *fm = xml_child(root, "Fm");
+
+	while (instance != NULL && fm != NULL) {
+		const struct xml_element *shared = xml_child(fm, "Shared");
+		const struct xml_element *name =
+			shared != NULL ? xml_child(shared, "Name") : NULL;
+		if (name != NULL && strcmp(name->text, instance) == 0) {
+			break;
+		}
+		fm = xml_again(fm);
+	}
+	return fm;
+}
+
+/* DeviceGroups of a whole opafm.xml, or a file of groups alone. */
+static unsigned find_sections(struct xml_element *root, const char *instance,
+                              struct xml_element *ret[2])
+{
+	const struct xml_element *places[2] = { NULL };
 	unsigned n = 0;
 
 	if (strcmp(root->name, "DeviceGroups") == 0) {
 		ret[n++] = root;
 		return n;
 	}
-	for (unsigned i = 0; strcmp(root->name, "Config") == 0 && i < 2; i++) {
-		struct xml_element *place = xml_child(root, places[i]);
-		struct xml_element *section =
-			place != NULL ? xml_child(place, "DeviceGroups") : NULL;
+	if (strcmp(root->name, "Config") == 0) {
+		places[0] = xml_child(root, "Common");
+		places[1] = find_fm(root, instance);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		struct xml_element *section = places[i] != NULL
+		                                      ? xml_child(places[i], "DeviceGroups")
+		                                      : NULL;
 		if (section != NULL) {
 			ret[n++] = section;
 		}
@@ -333,20 +355,39 @@ int device_groups_read(const char *path, struct arena *a, struct diags *d,
                        const void **ret)
 {
 	struct xml_element *root = NULL, *sections[2];
-	const struct device_groups *groups = NULL;
+	struct device_groups *groups;
+	char *file = arena_strdup(a, path);
+	char *instance = file != NULL ? strrchr(file, '#') : NULL;
 
-	int err = xml_read(path, a, d, &root);
+	if (file == NULL) {
+		return -ENOMEM;
+	}
+	if (instance != NULL && access(path, F_OK) == 0) {
+		instance = NULL; /* the file's own name has one */
+	}
+	if (instance != NULL) {
+		*instance++ = '\0';
+	}
+	int err = xml_read(file, a, d, &root);
 	if (err != E_OK) {
 		return err;
 	}
-	unsigned n = find_sections(root, sections);
+	unsigned n = find_sections(root, instance, sections);
 	if (n == 0) {
 		diag_add(d, DIAG_ERROR, path, root->line,
-		         "no element DeviceGroups; expected it outermost, or in Config/Common");
+		         "no element DeviceGroups; expected it outermost, or in "
+		         "Config/Common");
 		return E_SYNTAX;
 	}
-	err = device_groups_parse(path, sections, n, a, d, &groups);
+	const struct device_groups *got = NULL;
+	err = device_groups_parse(file, sections, n, a, d, &got);
+	groups = err == E_OK ? arena_alloc(a, sizeof(*groups)) : NULL;
+	if (err == E_OK && groups == NULL) {
+		err = -ENOMEM;
+	}
 	if (err == E_OK) {
+		*groups = *got;
+		groups->path = arena_strdup(a, path); /* as written, for dumps */
 		*ret = groups;
 	}
 	return err;

@@ -71,7 +71,7 @@ struct device_group {
 };
 
 struct device_groups {
-	const char *path;                  /*!< file, NULL: only the groups that always exist */
+	const char *path;                  /*!< as device_groups_read() takes it, NULL: only the groups that always exist */
 	const struct device_group *groups; /*!< [n] by name; includes without cycles */
 	uint32_t n;
 };
@@ -101,7 +101,8 @@ int device_groups_parse(const char *path, struct xml_element *const *sections, u
 
 /*!
  * \brief Reads the groups of a file: a DeviceGroups element, or an opafm.xml (of Common and
- *        of the first Fm). An option_read_f: \a ret is a struct device_groups.
+ *        of the first Fm, or with "FILE#NAME" of the Fm of that Name). An option_read_f:
+ *        \a ret is a struct device_groups.
  */
 int device_groups_read(const char *path, struct arena *a, struct diags *d,
                        const void **ret);

@@ -3,6 +3,7 @@
 #include "conf/named.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,7 +178,9 @@ void named_unknown(const struct named *all, uint32_t n, const char *what, const 
                    const char *section, const char *name, const char *file, unsigned line,
                    struct diags *d)
 {
-	const char *near = nearest(all, n, name);
+	/* nobody reads a suggestion that is not kept */
+	bool kept = d != NULL && d->n < DIAG_MAX;
+	const char *near = kept ? nearest(all, n, name) : NULL;
 
 	if (near != NULL) {
 		diag_add(d, DIAG_ERROR, file, line,

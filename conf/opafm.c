@@ -166,23 +166,34 @@ static bool is_list(const struct option_row *row)
 	return row->type == OPT_DEVICE_GROUPS;
 }
 
-/* Values of all elements with commas between; else the last one. */
+/* Values of all elements with commas between. */
+static const char *joined(struct reader *r, const struct matches *m)
+{
+	size_t len = 1;
+	for (uint32_t i = 0; i < m->n; i++) {
+		len += strlen(m->e[i]->text) + 2;
+	}
+	char *text = arena_alloc(r->arena, len), *end = text;
+	for (uint32_t i = 0; text != NULL && i < m->n; i++) {
+		end = stpcpy(end, i > 0 ? ", " : "");
+		end = stpcpy(end, m->e[i]->text);
+	}
+	return text;
+}
+
+/* The last of several values, or all of a list. */
 static const char *value_of(struct reader *r, const struct option_row *row,
                             const struct matches *m)
 {
-	const char *value = m->e[0]->text;
-
-	for (uint32_t i = 1; value != NULL && i < m->n; i++) {
-		if (is_list(row)) {
-			value = arena_printf(r->arena, "%s, %s", value, m->e[i]->text);
-			continue;
-		}
-		value = m->e[i]->text;
+	if (is_list(row)) {
+		return joined(r, m);
+	}
+	for (uint32_t i = 1; i < m->n; i++) {
 		diag_add(r->d, DIAG_WARNING, r->path, m->e[i]->line,
 		         "%s was already set in line %u; the last one counts", row->xml,
 		         m->e[i - 1]->line);
 	}
-	return value;
+	return m->e[m->n - 1]->text;
 }
 
 static void apply_row(struct reader *r, const struct option_row *row)

@@ -164,6 +164,8 @@ static void log_diags(const struct diags *d)
 			log_error(source, "%s%s", place, item->text);
 		} else if (item->level == DIAG_WARNING) {
 			log_warning(source, "%s%s", place, item->text);
+		} else {
+			log_info(source, "%s%s", place, item->text);
 		}
 	}
 }
@@ -410,7 +412,7 @@ int main(int argc, char **argv)
 	umask(0027);
 	diags_init(diags, a);
 	int ret = generation_new(argc, argv, diags, &d.now);
-	diags_print(diags, stderr, DIAG_WARNING);
+	diags_print(diags, stderr, DIAG_NOTE);
 	if (ret != E_OK) {
 		arena_free(a);
 		arena_free(d.arena);

@@ -154,6 +154,89 @@ START_TEST(test_long_pattern)
 }
 END_TEST
 
+/* --- patterns at random ------------------------------------------------------------------- */
+
+static uint32_t below(uint64_t *state, uint32_t n)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return (uint32_t)(*state >> 32) % n;
+}
+
+/* The meaning of a pattern without ranges, written down plainly: tries everything. */
+static bool plain_match(const char *p, const char *s)
+{
+	switch (*p) {
+	case '\0': return *s == '\0';
+	case '*': return plain_match(p + 1, s) || (*s != '\0' && plain_match(p, s + 1));
+	case '?': return plain_match(p + 1, s) || (*s != '\0' && plain_match(p + 1, s + 1));
+	default: return *p == *s && plain_match(p + 1, s + 1);
+	}
+}
+
+static void random_word(uint64_t *state, const char *letters, uint32_t most, char *ret)
+{
+	uint32_t n = below(state, most + 1);
+	for (uint32_t i = 0; i < n; i++) {
+		ret[i] = letters[below(state, (uint32_t)strlen(letters))];
+	}
+	ret[n] = '\0';
+}
+
+START_TEST(test_random_patterns)
+{
+	uint64_t state = 0x9e3779b97f4a7c15ULL + (uint64_t)_i;
+	unsigned matched = 0;
+
+	for (unsigned round = 0; round < 1500; round++) {
+		struct device_pattern p;
+		const char *why = "";
+		char pattern[16], text[16];
+		random_word(&state, "ab*?", 7, pattern);
+		random_word(&state, "ab", 7, text);
+		if (*pattern == '\0') {
+			continue;
+		}
+		ck_assert_int_eq(device_pattern_parse(pattern, arena, &p, &why), E_OK);
+		bool expected = plain_match(pattern, text);
+		ck_assert_msg(device_pattern_match(&p, text) == expected, "seed %d: %s, %s", _i,
+		              pattern, text);
+		matched += expected;
+	}
+	ck_assert_uint_gt(matched, 40);
+}
+END_TEST
+
+/* A range matches the numbers it stands for, written its way, and no others. */
+START_TEST(test_random_ranges)
+{
+	uint64_t state = 0x2545f4914f6cdd1dULL + (uint64_t)_i;
+
+	for (unsigned round = 0; round < 50; round++) {
+		struct device_pattern p;
+		const char *why = "";
+		unsigned from = below(&state, 200), to = from + below(&state, 200);
+		unsigned width = below(&state, 2) ? 4 : 0; /* four digits, or as many as needed */
+		const char *text = arena_printf(arena, "n[%0*u-%0*u]x*", (int)width, from,
+		                                (int)width, to);
+		ck_assert_msg(device_pattern_parse(text, arena, &p, &why) == E_OK, "%s: %s", text,
+		              why);
+		for (unsigned i = 0; i < 420; i += 1 + below(&state, 7)) {
+			for (int digits = 0; digits <= 5; digits++) {
+				char name[32];
+				snprintf(name, sizeof(name), "n%0*ux7", digits, i);
+				size_t len = strspn(name + 1, "0123456789");
+				bool written = width ? len == width : len == 1 || name[1] != '0';
+				ck_assert_msg(device_pattern_match(&p, name) ==
+				                      (written && i >= from && i <= to),
+				              "%s, %s", text, name);
+			}
+		}
+	}
+}
+END_TEST
+
 /* --- groups ------------------------------------------------------------------------------- */
 
 static int parse(const char *text, const struct device_groups **ret)
@@ -418,6 +501,8 @@ int main(void)
 	tcase_add_loop_test(t, test_pattern_ports, 0, COUNT(ports));
 	tcase_add_loop_test(t, test_bad_pattern, 0, COUNT(bad_patterns));
 	tcase_add_test(t, test_long_pattern);
+	tcase_add_loop_test(t, test_random_patterns, 0, 4);
+	tcase_add_loop_test(t, test_random_ranges, 0, 4);
 	tcase_add_test(t, test_groups);
 	tcase_add_test(t, test_builtin);
 	tcase_add_loop_test(t, test_bad, 0, COUNT(bad));

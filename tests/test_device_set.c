@@ -10,6 +10,7 @@
 #include "conf/option.h"
 #include "conf/xml.h"
 #include "routing/device_set.h"
+#include "tests/fabric.h"
 
 static struct arena *arena;
 static struct diags diags;
@@ -198,6 +199,59 @@ START_TEST(test_direct)
 }
 END_TEST
 
+/* Random groups that include each other over a random fabric: a group is the union of its
+ * own rules and of the groups it includes, each taken alone. */
+START_TEST(test_random)
+{
+	enum { N = 12 };
+	uint64_t state = 77 + (uint64_t)_i;
+	const char *text = "<DeviceGroups>";
+	struct device_set alone[N], all;
+	uint32_t includes[N][2];
+
+	g = fabric_make("jellyfish 20 4 3", 0, (uint32_t)_i + 1, arena);
+	for (unsigned i = 0; i < N; i++) {
+		uint32_t node = random_below(&state, g->n_nodes);
+		const char *rules =
+			arena_printf(arena, "<NodeGUID>0x%llx</NodeGUID><NodeDesc>%s:1</NodeDesc>",
+		                     (unsigned long long)g->nodes[node].guid,
+		                     g->nodes[random_below(&state, g->n_nodes)].description);
+		const struct device_groups *one = groups_of(rules);
+		ck_assert_int_eq(device_set_group(g, one, device_group_find(one, "x"), arena,
+		                                  &alone[i]),
+		                 E_OK);
+		text = arena_printf(arena, "%s<DeviceGroup><Name>g%u</Name>%s", text, i, rules);
+		for (unsigned k = 0; k < 2; k++) {
+			/* only later ones: no cycles, some several times */
+			includes[i][k] = i + 1 + random_below(&state, N);
+			if (includes[i][k] < N) {
+				text = arena_printf(arena, "%s<IncludeGroup>g%u</IncludeGroup>",
+				                    text, includes[i][k]);
+			}
+		}
+		text = arena_printf(arena, "%s</DeviceGroup>", text);
+	}
+	text = arena_printf(arena, "%s</DeviceGroups>", text);
+	struct xml_element *root = NULL;
+	const struct device_groups *groups = NULL;
+	ck_assert_int_eq(xml_parse("g", text, strlen(text), arena, &diags, &root), E_OK);
+	ck_assert_int_eq(device_groups_parse("g", &root, 1, arena, &diags, &groups), E_OK);
+	for (unsigned i = N; i-- > 0;) {
+		for (unsigned k = 0; k < 2; k++) {
+			uint32_t of = includes[i][k];
+			for (uint32_t w = 0; of < N && w <= g->n_ports / 64; w++) {
+				alone[i].bits[w] |= alone[of].bits[w];
+			}
+		}
+		uint32_t at = device_group_find(groups, arena_printf(arena, "g%u", i));
+		ck_assert_int_eq(device_set_group(g, groups, at, arena, &all), E_OK);
+		ck_assert_mem_eq(all.bits, alone[i].bits,
+		                 (g->n_ports / 64 + 1) * sizeof(*all.bits));
+		ck_assert_uint_gt(all.n_end_ports, 0);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("device_set");
@@ -207,6 +261,7 @@ int main(void)
 	tcase_add_test(t, test_external_ports);
 	tcase_add_test(t, test_lists);
 	tcase_add_test(t, test_direct);
+	tcase_add_loop_test(t, test_random, 0, 6);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);

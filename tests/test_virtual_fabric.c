@@ -223,8 +223,8 @@ static const struct {
 	  "unknown application 'b'" },
 	{ "applications in a cycle",
 	  FILE_OF(APPS(APP("a", "<IncludeApplication>b</IncludeApplication>")
-	               APP("b", "<IncludeApplication>a</IncludeApplication>"))),
-	  4, "IncludeApplication 'a': a cycle, 'a' includes 'b' includes 'a'" },
+	               APP("b", "\n<IncludeApplication>a</IncludeApplication>"))),
+	  5, "IncludeApplication 'a': a cycle, 'a' includes 'b' includes 'a'" },
 };
 
 START_TEST(test_bad)

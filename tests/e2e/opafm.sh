@@ -98,6 +98,8 @@ same "the second Fm by its name" 1 "$("$bin/saguarod" -F "$xml" --instance fm1 -
 refuses "no such Fm" "$bin/saguarod" -F "$xml" --instance fm7 --check
 has "the Fms there are" "$said" "there are fm0, fm1"
 "$bin/saguarod" -F "$xml" --dump-config >"$work/as.conf" 2>/dev/null
+"$bin/saguarod" -F "$xml" --instance fm1 --dump-config >"$work/fm1.conf" 2>/dev/null
+same "an instance as keys and values" "$(cat "$work/fm1.conf")" "$("$bin/saguarod" -F "$work/fm1.conf" --dump-config)"
 same "the same as keys and values" "$(cat "$work/as.conf")" "$("$bin/saguarod" -F "$work/as.conf" --dump-config)"
 
 # --- algorithms with device groups, without a daemon --------------------------------------------
