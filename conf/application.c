@@ -19,7 +19,8 @@ struct reader {
 	const char *path;
 	const struct named *names; /* [n] */
 	uint32_t n;
-	struct include *includes; /* [n_includes] of all, by the application that includes */
+	struct include
+		*includes; /* [n_includes] of all, by the application that includes */
 	uint32_t n_includes;
 	int ret;
 };
@@ -61,8 +62,8 @@ static bool is_below(struct wide a, struct wide b)
 }
 
 /* One number, or two with \a between; 0: one only. */
-static bool read_ids(struct reader *r, const struct xml_element *e, bool gid, char between,
-                     struct id_rule *ret)
+static bool read_ids(struct reader *r, const struct xml_element *e, bool gid,
+                     char between, struct id_rule *ret)
 {
 	const char *form = between == '-'   ? (gid ? "high:low-high:low" : "from-to")
 	                   : between == '*' ? (gid ? "high:low*high:low" : "value*mask")
@@ -140,9 +141,9 @@ static void read_element(struct reader *r, const struct xml_element *e,
 		const char *name;
 		bool gid;
 		char between;
-	} ids[] = { { "ServiceID", false, 0 }, { "ServiceIDRange", false, '-' },
+	} ids[] = { { "ServiceID", false, 0 },         { "ServiceIDRange", false, '-' },
 		    { "ServiceIDMasked", false, '*' }, { "MGID", true, 0 },
-		    { "MGIDRange", true, '-' }, { "MGIDMasked", true, '*' } };
+		    { "MGIDRange", true, '-' },        { "MGIDMasked", true, '*' } };
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
 		if (strcmp(e->name, ids[i].name) != 0) {
@@ -232,7 +233,8 @@ int applications_parse(const char *path, struct xml_element *const *sections, un
 bool id_rule_match(const struct id_rule *r, struct wide id)
 {
 	if (r->masked) {
-		return (id.high & r->b.high) == r->a.high && (id.low & r->b.low) == r->a.low;
+		return (id.high & r->b.high) == r->a.high &&
+		       (id.low & r->b.low) == r->a.low;
 	}
 	return !is_below(id, r->a) && !is_below(r->b, id);
 }

@@ -30,9 +30,10 @@ struct application {
 	unsigned line;
 	const struct id_rule *services, *mgids; /*!< [n_services], [n_mgids] */
 	uint32_t n_services, n_mgids;
-	bool unmatched_service; /*!< Select: service IDs that no other virtual fabric has */
+	bool unmatched_service; /*!< Select: service IDs that no other virtual fabric has
+	                         */
 	bool unmatched_mgid;
-	bool sa, pm;            /*!< Select: subnet administration, performance manager */
+	bool sa, pm; /*!< Select: subnet administration, performance manager */
 	const uint32_t *includes; /*!< [n_includes] indices */
 	uint32_t n_includes;
 };

@@ -15,7 +15,8 @@
 #include "conf/text.h"
 #include "conf/xml.h"
 
-/* --- after reading ------------------------------------------------------------------------ */
+/* --- after reading
+ * ------------------------------------------------------------------------ */
 
 /* The instance becomes a folder's name: one path component, nothing odd. */
 bool config_is_instance(const char *name)
@@ -69,13 +70,16 @@ static void put_right(struct config *c, struct diags *d)
 {
 	if (c->adaptive.enable) {
 		diag_add(d, DIAG_WARNING, c->config_file, 0,
-		         "adaptive routing (adaptive_routing, Enable) is read and checked, "
+		         "adaptive routing (adaptive_routing, Enable) is read and "
+		         "checked, "
 		         "but no switch is told yet: tables stay static");
 	}
 	if (c->adaptive.fine_grained && !c->adaptive.enable) {
 		diag_add(d, DIAG_WARNING, c->config_file, 0,
-		         "fine-grained adaptive routing (adaptive_fine_grained, FineGrained) "
-		         "is off, because adaptive routing itself (adaptive_routing, Enable) "
+		         "fine-grained adaptive routing (adaptive_fine_grained, "
+		         "FineGrained) "
+		         "is off, because adaptive routing itself (adaptive_routing, "
+		         "Enable) "
 		         "is");
 		c->adaptive.fine_grained = false;
 	}
@@ -96,7 +100,8 @@ int config_settle(struct config *c, const struct option_sets *s, struct arena *a
 	return of_groups == E_UNKNOWN ? E_SYNTAX : of_groups;
 }
 
-/* --- one file ----------------------------------------------------------------------------- */
+/* --- one file
+ * ----------------------------------------------------------------------------- */
 
 /* LmcE0 is at most Lmc there; a key of our own file may be larger. */
 static int check_lmc(const struct config *c, const char *path,

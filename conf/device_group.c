@@ -20,9 +20,8 @@ struct word {
 	uint32_t value;
 };
 
-static const struct word node_types[] = {
-	{ "FI", 1 }, { "HFI", 1 }, { "CA", 1 }, { "SW", 2 }, { "RT", 3 }, { NULL, 0 }
-};
+static const struct word node_types[] = { { "FI", 1 }, { "HFI", 1 }, { "CA", 1 },
+	                                  { "SW", 2 }, { "RT", 3 },  { NULL, 0 } };
 static const char node_types_text[] = "FI, SW or RT";
 
 static const struct word selects[] = { { "All", DEVICE_ALL },
@@ -44,9 +43,14 @@ static const struct word *word_find(const struct word *words, const char *name)
 	return words->name != NULL ? words : NULL;
 }
 
-/* --- groups that always exist ----------------------------------------------------------- */
+/* --- groups that always exist
+ * ----------------------------------------------------------- */
 
-#define RULES(...) (const struct device_rule[]){ __VA_ARGS__ }
+#define RULES(...)                                                                       \
+	(const struct device_rule[])                                                     \
+	{                                                                                \
+		__VA_ARGS__                                                              \
+	}
 #define SELECT(what) RULES({ .kind = DEVICE_SELECT, .value = what }), 1
 #define TYPE(type) RULES({ .kind = DEVICE_NODE_TYPE, .value = type }), 1
 
@@ -56,8 +60,12 @@ enum { BUILTIN_ALL_FIS = 2, BUILTIN_SWE0 = 4 };
 static const struct device_group builtin[] = {
 	{ "All", 0, SELECT(DEVICE_ALL) },
 	{ "AllEndNodes", 0,
-	  RULES({ .kind = DEVICE_INCLUDE_GROUP, .name = "AllFIs", .value = BUILTIN_ALL_FIS },
-	        { .kind = DEVICE_INCLUDE_GROUP, .name = "AllSWE0s", .value = BUILTIN_SWE0 }),
+	  RULES({ .kind = DEVICE_INCLUDE_GROUP,
+	          .name = "AllFIs",
+	          .value = BUILTIN_ALL_FIS },
+	        { .kind = DEVICE_INCLUDE_GROUP,
+	          .name = "AllSWE0s",
+	          .value = BUILTIN_SWE0 }),
 	  2 },
 	{ "AllFIs", 0, TYPE(1) },
 	{ "AllMgmtAllowed", 0, SELECT(DEVICE_MGMT_ALLOWED) },
@@ -90,7 +98,8 @@ uint32_t device_group_find(const struct device_groups *g, const char *name)
 	return found != NULL ? (uint32_t)(found - g->groups) : DEVICE_GROUP_NONE;
 }
 
-/* --- one group ---------------------------------------------------------------------------- */
+/* --- one group
+ * ---------------------------------------------------------------------------- */
 
 struct reader {
 	struct arena *arena;
@@ -187,8 +196,7 @@ static bool read_rule(struct reader *r, const struct xml_element *e,
 		                     .line = e->line };
 	switch (ret->kind) {
 	case DEVICE_NODE_DESC: return read_pattern(r, e, ret);
-	case DEVICE_NODE_TYPE:
-		return read_word(r, e, node_types, node_types_text, ret);
+	case DEVICE_NODE_TYPE: return read_word(r, e, node_types, node_types_text, ret);
 	case DEVICE_INCLUDE_GROUP: return read_include(r, e, ret);
 	case DEVICE_SELECT: return read_word(r, e, selects, selects_text, ret);
 	default: return read_guid(r, e, ret);
@@ -196,7 +204,7 @@ static bool read_rule(struct reader *r, const struct xml_element *e,
 }
 
 static const struct device_rule *read_rules(struct reader *r, const struct xml_element *e,
-                                           uint32_t *ret_n)
+                                            uint32_t *ret_n)
 {
 	struct device_rule *rules = arena_array(r->arena, xml_count(e), sizeof(*rules));
 
@@ -227,7 +235,8 @@ static const struct device_rule *move_rules(struct reader *r, const char *name,
 	return rules;
 }
 
-/* --- all groups --------------------------------------------------------------------------- */
+/* --- all groups
+ * --------------------------------------------------------------------------- */
 
 static void read_groups(struct reader *r)
 {
@@ -264,7 +273,8 @@ static int check_includes(const struct reader *r)
 		for (uint32_t k = 0; k < r->groups[i].n_rules; k++) {
 			const struct device_rule *rule = &r->groups[i].rules[k];
 			if (rule->kind == DEVICE_INCLUDE_GROUP) {
-				edges[n++] = (struct include){ i, rule->value, rule->line };
+				edges[n++] =
+					(struct include){ i, rule->value, rule->line };
 			}
 		}
 	}
@@ -341,9 +351,8 @@ static unsigned find_sections(struct xml_element *root, const char *instance,
 		places[1] = find_fm(root, instance);
 	}
 	for (unsigned i = 0; i < 2; i++) {
-		struct xml_element *section = places[i] != NULL
-		                                      ? xml_child(places[i], "DeviceGroups")
-		                                      : NULL;
+		struct xml_element *section =
+			places[i] != NULL ? xml_child(places[i], "DeviceGroups") : NULL;
 		if (section != NULL) {
 			ret[n++] = section;
 		}
@@ -391,89 +400,4 @@ int device_groups_read(const char *path, struct arena *a, struct diags *d,
 		*ret = groups;
 	}
 	return err;
-}
-
-/* --- values of options -------------------------------------------------------------------- */
-
-static bool is_listed(const char *const *names, uint32_t n, const char *name)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		if (strcmp(names[i], name) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Cuts blanks off both ends, in place. */
-static char *trim(char *text)
-{
-	text += strspn(text, " \t");
-	size_t len = strlen(text);
-	while (len > 0 && strchr(" \t", text[len - 1]) != NULL) {
-		len--;
-	}
-	text[len] = '\0';
-	return text;
-}
-
-int device_list_parse(const char *text, uint32_t most, struct arena *a,
-                      struct device_list **ret)
-{
-	struct device_list *list = arena_alloc(a, sizeof(*list));
-	char *copy = arena_strdup(a, text), *rest = copy, *word;
-	uint32_t room = 1, n = 0;
-
-	for (const char *p = text; *p != '\0'; p++) {
-		room += *p == ',';
-	}
-	const char **names = arena_array(a, room, sizeof(*names));
-	if (list == NULL || copy == NULL || names == NULL) {
-		return -ENOMEM;
-	}
-	if (room > most) {
-		return E_SYNTAX;
-	}
-	while ((word = strsep(&rest, ",")) != NULL) {
-		names[n] = trim(word);
-		if (*names[n] == '\0' || is_listed(names, n, names[n])) {
-			return E_SYNTAX;
-		}
-		n++;
-	}
-	*list = (struct device_list){ .text = arena_strdup(a, text),
-		                      .names = names,
-		                      .n = n };
-	*ret = list;
-	return list->text != NULL ? E_OK : -ENOMEM;
-}
-
-int device_list_bind(struct device_list *list, const char *key,
-                     const struct device_groups *groups, struct arena *a, struct diags *d)
-{
-	uint32_t *index = arena_array(a, list->n, sizeof(*index));
-	struct named *names = arena_array(a, groups->n, sizeof(*names));
-
-	if (index == NULL || names == NULL) {
-		return -ENOMEM;
-	}
-	int ret = E_OK;
-	for (uint32_t i = 0; i < groups->n; i++) {
-		names[i].name = groups->groups[i].name;
-	}
-	for (uint32_t i = 0; i < list->n; i++) {
-		index[i] = named_find(names, groups->n, list->names[i]);
-		if (index[i] == NAMED_NONE) {
-			named_unknown(names, groups->n,
-			              list->what != NULL ? list->what : key,
-			              "device group", "DeviceGroups", list->names[i],
-			              list->file, list->line, d);
-			ret = E_UNKNOWN;
-		}
-	}
-	if (ret == E_OK) {
-		list->groups = groups;
-		list->index = index;
-	}
-	return ret;
 }

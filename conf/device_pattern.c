@@ -106,9 +106,7 @@ static int read_pieces(struct reader *r, const char *p, const char *end)
 		case '[': ret = add_range(r, &p); break;
 		case '*': r->pieces[r->n++].kind = DEVICE_ANY, p++; break;
 		case '?': r->pieces[r->n++].kind = DEVICE_MAYBE, p++; break;
-		default:
-			r->pieces[r->n].kind = DEVICE_CHAR;
-			r->pieces[r->n++].c = *p++;
+		default: r->pieces[r->n].kind = DEVICE_CHAR; r->pieces[r->n++].c = *p++;
 		}
 		if (ret != E_OK) {
 			return ret;
@@ -126,9 +124,9 @@ static int settle_digits(struct reader *r)
 		if (p->kind != DEVICE_RANGE) {
 			continue;
 		}
-		bool number = next != NULL && (next->kind == DEVICE_RANGE ||
-		                               (next->kind == DEVICE_CHAR &&
-		                                is_digit(next->c)));
+		bool number = next != NULL &&
+		              (next->kind == DEVICE_RANGE ||
+		               (next->kind == DEVICE_CHAR && is_digit(next->c)));
 		if (number && p->digits == 0) {
 			return refuse(r, "a digit right after a range whose numbers "
 			                 "differ in length: it is not clear where the "

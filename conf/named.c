@@ -22,7 +22,8 @@ uint32_t xml_count(const struct xml_element *e)
 	return n;
 }
 
-/* --- collecting --------------------------------------------------------------------------- */
+/* --- collecting
+ * --------------------------------------------------------------------------- */
 
 struct reader {
 	const char *path, *kind;
@@ -76,8 +77,8 @@ static int by_name(const void *a, const void *b)
 uint32_t named_find(const struct named *all, uint32_t n, const char *name)
 {
 	const struct named key = { .name = name };
-	const struct named *found = n > 0 ? bsearch(&key, all, n, sizeof(key), by_name)
-	                                  : NULL;
+	const struct named *found =
+		n > 0 ? bsearch(&key, all, n, sizeof(key), by_name) : NULL;
 	return found != NULL ? (uint32_t)(found - all) : NAMED_NONE;
 }
 
@@ -174,9 +175,9 @@ static const char *nearest(const struct named *all, uint32_t n, const char *name
 	return found;
 }
 
-void named_unknown(const struct named *all, uint32_t n, const char *what, const char *kind,
-                   const char *section, const char *name, const char *file, unsigned line,
-                   struct diags *d)
+void named_unknown(const struct named *all, uint32_t n, const char *what,
+                   const char *kind, const char *section, const char *name,
+                   const char *file, unsigned line, struct diags *d)
 {
 	/* nobody reads a suggestion that is not kept */
 	bool kept = d != NULL && d->n < DIAG_MAX;
@@ -193,7 +194,8 @@ void named_unknown(const struct named *all, uint32_t n, const char *what, const 
 	}
 }
 
-/* --- cycles ------------------------------------------------------------------------------- */
+/* --- cycles
+ * ------------------------------------------------------------------------------- */
 
 enum { UNSEEN, ENTERED, DONE, SHOWN_MAX = 8 };
 
@@ -223,7 +225,8 @@ static const char *cycle_text(const struct walk *w, uint32_t start)
 	while (w->stack[from].at != start) {
 		from++;
 	}
-	for (uint32_t i = from; text != NULL && i < w->depth && i < from + SHOWN_MAX; i++) {
+	for (uint32_t i = from; text != NULL && i < w->depth && i < from + SHOWN_MAX;
+	     i++) {
 		text = arena_printf(w->arena, "%s'%s' includes ", text,
 		                    w->all[w->stack[i].at].name);
 	}
@@ -266,8 +269,13 @@ int named_check_cycles(const struct named *all, uint32_t n, const struct include
                        struct arena *a, struct diags *d)
 {
 	uint32_t *first = arena_array(a, (size_t)n + 1, sizeof(*first));
-	struct walk w = { .all = all, .edges = edges, .first = first, .what = what,
-		          .path = path, .arena = a, .d = d };
+	struct walk w = { .all = all,
+		          .edges = edges,
+		          .first = first,
+		          .what = what,
+		          .path = path,
+		          .arena = a,
+		          .d = d };
 
 	w.state = arena_array(a, n, sizeof(*w.state));
 	w.stack = arena_array(a, n, sizeof(*w.stack));

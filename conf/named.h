@@ -45,9 +45,9 @@ uint32_t named_find(const struct named *all, uint32_t n, const char *name);
  * \brief Reports that \a what names something that is not there, with the nearest name.
  * \param kind  "device group". \param section  Where one would be defined.
  */
-void named_unknown(const struct named *all, uint32_t n, const char *what, const char *kind,
-                   const char *section, const char *name, const char *file, unsigned line,
-                   struct diags *d);
+void named_unknown(const struct named *all, uint32_t n, const char *what,
+                   const char *kind, const char *section, const char *name,
+                   const char *file, unsigned line, struct diags *d);
 
 /*! One definition includes another. */
 struct include {

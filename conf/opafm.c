@@ -17,8 +17,8 @@
 #include "conf/xml.h"
 
 /*
- * Rows look for their element, in the instance before Common. What no row, device group or
- * virtual fabric took is then met in a walk over the tree, and is known or not.
+ * Rows look for their element, in the instance before Common. What no row, device group
+ * or virtual fabric took is then met in a walk over the tree, and is known or not.
  */
 enum { COMMON, FM, PLACES, PATH_MAX_BYTES = 256 };
 
@@ -39,12 +39,14 @@ static void failed(struct reader *r, int ret)
 	}
 }
 
-/* --- which Fm ----------------------------------------------------------------------------- */
+/* --- which Fm
+ * ----------------------------------------------------------------------------- */
 
 static const char *name_of(const struct xml_element *fm)
 {
 	const struct xml_element *shared = xml_child(fm, "Shared");
-	const struct xml_element *name = shared != NULL ? xml_child(shared, "Name") : NULL;
+	const struct xml_element *name =
+		shared != NULL ? xml_child(shared, "Name") : NULL;
 	return name != NULL ? name->text : "";
 }
 
@@ -91,7 +93,8 @@ static void find_places(struct reader *r, const char *instance)
 	choose_fm(r, instance);
 }
 
-/* --- values of rows ------------------------------------------------------------------------ */
+/* --- values of rows
+ * ------------------------------------------------------------------------ */
 
 /* Elements of one path in one place, in the order of the file. */
 struct matches {
@@ -138,7 +141,8 @@ static void collect(struct reader *r, struct xml_element *e, const char *path,
 	}
 }
 
-/* The element's place that counts: instance before Common, Sm before Shared. All are used. */
+/* The element's place that counts: instance before Common, Sm before Shared. All are
+ * used. */
 static struct matches find(struct reader *r, const char *path)
 {
 	struct matches best = { .n = 0 };
@@ -209,8 +213,8 @@ static void apply_row(struct reader *r, const struct option_row *row)
 		failed(r, -ENOMEM);
 		return;
 	}
-	failed(r, option_set_element(r->sets, r->arena, row->name, value, row->xml, r->path,
-	                             line, r->d));
+	failed(r, option_set_element(r->sets, r->arena, row->name, value, row->xml,
+	                             r->path, line, r->d));
 }
 
 /* Does a set before number \a n have the key as an element, too? */
@@ -239,7 +243,8 @@ static void apply_rows(struct reader *r)
 	}
 }
 
-/* --- life times of paths ------------------------------------------------------------------ */
+/* --- life times of paths
+ * ------------------------------------------------------------------ */
 
 enum { LIFE_HOPS = 9 };
 
@@ -277,7 +282,8 @@ static const struct option_row life_rows[] = {
 	{ .name = NULL },
 };
 
-/* "14,15,15": a hop that is not said is as the one before it. NULL: nothing is said, or no memory */
+/* "14,15,15": a hop that is not said is as the one before it. NULL: nothing is said, or
+ * no memory */
 static const char *life_text(const struct life *l, struct arena *a)
 {
 	int32_t code = l->fixed;
@@ -323,11 +329,13 @@ static void apply_default_engine(struct reader *r)
 	static const char key[] = "routing_engine";
 
 	if (option_find(r->sets, key) != NULL) {
-		failed(r, option_set(r->sets, r->arena, key, "shortestpath", NULL, 0, r->d));
+		failed(r,
+		       option_set(r->sets, r->arena, key, "shortestpath", NULL, 0, r->d));
 	}
 }
 
-/* --- groups and virtual fabrics ------------------------------------------------------------ */
+/* --- groups and virtual fabrics
+ * ------------------------------------------------------------ */
 
 /* Sections of a name, those of Common first; each place has one at most that counts. */
 static unsigned sections(struct reader *r, const char *name,
@@ -378,7 +386,8 @@ static void read_fabrics(struct reader *r)
 	}
 }
 
-/* --- the rest ------------------------------------------------------------------------------ */
+/* --- the rest
+ * ------------------------------------------------------------------------------ */
 
 static void note_ignored(struct reader *r, const struct xml_element *e, const char *path)
 {
@@ -394,8 +403,8 @@ static void note_ignored(struct reader *r, const struct xml_element *e, const ch
 
 static void warn_unknown(struct reader *r, const struct xml_element *e, const char *path)
 {
-	diag_add(r->d, DIAG_WARNING, r->path, e->line, "unknown element %.128s: no effect",
-	         path);
+	diag_add(r->d, DIAG_WARNING, r->path, e->line,
+	         "unknown element %.128s: no effect", path);
 	failed(r, option_trace_add(r->sets->trace, NULL, path, e->text, e->line,
 	                           OPTION_UNKNOWN));
 }
@@ -406,7 +415,8 @@ static void walk(struct reader *r, struct xml_element *e, const char *prefix)
 	char path[PATH_MAX_BYTES];
 
 	for (struct xml_element *c = e->child; c != NULL; c = c->next) {
-		snprintf(path, sizeof(path), "%s%s%s", prefix, *prefix ? "/" : "", c->name);
+		snprintf(path, sizeof(path), "%s%s%s", prefix, *prefix ? "/" : "",
+		         c->name);
 		enum opafm_known known = opafm_known(path);
 		if (known == OPAFM_IGNORED_SECTION) {
 			if (c->child != NULL) {
@@ -427,7 +437,8 @@ static void walk_places(struct reader *r)
 	for (struct xml_element *c = r->root->child; c != NULL; c = c->next) {
 		if (c == r->place[COMMON] || c == r->place[FM]) {
 			/* these two hold settings even if no row looks into them */
-			for (struct xml_element *in = c->child; in != NULL; in = in->next) {
+			for (struct xml_element *in = c->child; in != NULL;
+			     in = in->next) {
 				in->used |= strcmp(in->name, "Sm") == 0 ||
 				            strcmp(in->name, "Shared") == 0;
 			}
@@ -442,8 +453,9 @@ int opafm_apply(struct xml_element *root, const char *path, const char *instance
                 const struct option_sets *s, struct arena *a, struct diags *d,
                 struct opafm *ret)
 {
-	struct reader r = { .arena = a, .d = d, .path = arena_strdup(a, path), .sets = s,
-		            .root = root };
+	struct reader r = {
+		.arena = a, .d = d, .path = arena_strdup(a, path), .sets = s, .root = root
+	};
 
 	if (r.path == NULL) {
 		return -ENOMEM;

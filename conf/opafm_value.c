@@ -12,9 +12,11 @@
 #include "conf/err.h"
 #include "conf/text.h"
 
-const char opafm_life_time_expected[] = "a time from 4us to 2h (units ns, us, ms, s, m, h)";
+const char opafm_life_time_expected[] =
+	"a time from 4us to 2h (units ns, us, ms, s, m, h)";
 
-/* The digits at the start as a number. \return what follows, NULL: no digits, or too many */
+/* The digits at the start as a number. \return what follows, NULL: no digits, or too many
+ */
 static const char *number(const char *text, uint64_t *ret)
 {
 	size_t n = strspn(text, "0123456789");
@@ -30,9 +32,12 @@ const char *opafm_life_time(const char *text, struct arena *a)
 	static const struct {
 		const char *name;
 		uint64_t ns;
-	} units[] = { { "ns", 1 },          { "us", 1000 },
-		      { "ms", 1000000 },    { "s", UINT64_C(1000000000) },
-		      { "m", UINT64_C(60000000000) }, { "h", UINT64_C(3600000000000) } };
+	} units[] = { { "ns", 1 },
+		      { "us", 1000 },
+		      { "ms", 1000000 },
+		      { "s", UINT64_C(1000000000) },
+		      { "m", UINT64_C(60000000000) },
+		      { "h", UINT64_C(3600000000000) } };
 	uint64_t value, code = 0;
 	const char *unit = number(text, &value);
 

@@ -15,7 +15,8 @@
 #include "conf/option.h"
 #include "conf/xml.h"
 
-/* Values of one element each are rows of an option table: one parser, one way to say no. */
+/* Values of one element each are rows of an option table: one parser, one way to say no.
+ */
 
 #define QOS(m) .offset = offsetof(struct vf_qos, m)
 #define VF(m) .offset = offsetof(struct virtual_fabric, m)
@@ -116,7 +117,8 @@ static uint32_t exponent(uint32_t mult)
 	return e;
 }
 
-/* --- QOSGroups ---------------------------------------------------------------------------- */
+/* --- QOSGroups
+ * ---------------------------------------------------------------------------- */
 
 static int read_qos_groups(struct reader *r, const struct vf_sections *s)
 {
@@ -149,7 +151,8 @@ static int read_qos_groups(struct reader *r, const struct vf_sections *s)
 	return E_OK;
 }
 
-/* --- VirtualFabrics ----------------------------------------------------------------------- */
+/* --- VirtualFabrics
+ * ----------------------------------------------------------------------- */
 
 static void read_member(struct reader *r, const struct xml_element *e, uint32_t *list,
                         uint32_t *n)
@@ -194,9 +197,8 @@ static const struct xml_element *own_qos(const struct xml_element *fabric)
 static void take_qos_group(struct reader *r, struct virtual_fabric *vf,
                            const struct xml_element *element)
 {
-	uint32_t at = vf->qos_group != NULL
-	                      ? named_find(r->qos, r->n_qos, vf->qos_group)
-	                      : NAMED_NONE;
+	uint32_t at = vf->qos_group != NULL ? named_find(r->qos, r->n_qos, vf->qos_group)
+	                                    : NAMED_NONE;
 	const struct xml_element *own = own_qos(element);
 
 	if (vf->qos_group == NULL) {
@@ -208,8 +210,8 @@ static void take_qos_group(struct reader *r, struct virtual_fabric *vf,
 	}
 	if (at == NAMED_NONE) {
 		named_unknown(r->qos, r->n_qos, "QOSGroup", "QOSGroup", "QOSGroups",
-		              vf->qos_group, r->path, xml_child(element, "QOSGroup")->line,
-		              r->d);
+		              vf->qos_group, r->path,
+		              xml_child(element, "QOSGroup")->line, r->d);
 		r->ret = r->ret == E_OK ? E_SYNTAX : r->ret;
 		return;
 	}
@@ -265,9 +267,11 @@ static void read_fabric(struct reader *r, const struct named *from,
 	take_qos_group(r, vf, from->element);
 }
 
-/* --- all together ------------------------------------------------------------------------- */
+/* --- all together
+ * ------------------------------------------------------------------------- */
 
-static void check_bandwidth(struct reader *r, const struct virtual_fabric *all, uint32_t n)
+static void check_bandwidth(struct reader *r, const struct virtual_fabric *all,
+                            uint32_t n)
 {
 	uint32_t sum = 0, most = 100;
 
@@ -286,9 +290,10 @@ static void check_bandwidth(struct reader *r, const struct virtual_fabric *all, 
 		sum += vf->service.bandwidth;
 		if (sum > most && sum - vf->service.bandwidth <= most) {
 			refuse(r, vf->line, "VirtualFabric", vf->name,
-			       most == 100
-			               ? "Bandwidth of the enabled ones adds up to more than 100%"
-			               : "Bandwidth adds up to more than 95%; the enabled ones without QOS need the rest");
+			       most == 100 ? "Bandwidth of the enabled ones adds up to "
+			                     "more than 100%"
+			                   : "Bandwidth adds up to more than 95%; the "
+			                     "enabled ones without QOS need the rest");
 		}
 	}
 }
@@ -343,8 +348,8 @@ static int read_fabrics(struct reader *r, const struct vf_sections *s,
                         struct virtual_fabrics *out)
 {
 	struct named *names = NULL;
-	int err = named_collect(r->path, s->fabrics, s->n_fabrics, "VirtualFabric", NULL, 0,
-	                        r->arena, r->d, &names, &out->n);
+	int err = named_collect(r->path, s->fabrics, s->n_fabrics, "VirtualFabric", NULL,
+	                        0, r->arena, r->d, &names, &out->n);
 	struct virtual_fabric *all =
 		err != -ENOMEM ? arena_array(r->arena, out->n, sizeof(*all)) : NULL;
 

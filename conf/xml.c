@@ -17,7 +17,7 @@ struct reader {
 	struct arena *arena;
 	struct diags *d;
 	const char *name;
-	struct xml_element *root, *open; /* open: the innermost element */
+	struct xml_element *root, *open;             /* open: the innermost element */
 	struct xml_element *last[XML_DEPTH_MAX + 1]; /* last child so far, by depth */
 	unsigned depth, n_elements;
 	char *text; /* of the innermost element so far; malloc */
@@ -101,7 +101,8 @@ static void append(struct reader *r, struct xml_element *e)
 	r->last[r->depth] = NULL;
 }
 
-static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **attributes)
+static void XMLCALL on_start(void *data, const XML_Char *name,
+                             const XML_Char **attributes)
 {
 	struct reader *r = data;
 
@@ -165,8 +166,9 @@ static void XMLCALL on_text(void *data, const XML_Char *text, int len)
 }
 
 /* Without a document type there are no entities but the five of XML itself. */
-static void XMLCALL on_doctype(void *data, const XML_Char *name, const XML_Char *system_id,
-                               const XML_Char *public_id, int internal)
+static void XMLCALL on_doctype(void *data, const XML_Char *name,
+                               const XML_Char *system_id, const XML_Char *public_id,
+                               int internal)
 {
 	(void)name, (void)system_id, (void)public_id, (void)internal;
 	refuse(data, "a document type (<!DOCTYPE) is not allowed: take it out");

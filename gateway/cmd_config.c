@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * saguaro config check: reads an opensm.conf or opafm.xml as saguarod would and tells what
- * was understood, what has no effect here, and what is wrong, each with its line.
+ * saguaro config check: reads an opensm.conf or opafm.xml as saguarod would and tells
+ * what was understood, what has no effect here, and what is wrong, each with its line.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -64,7 +64,8 @@ static const char *value_of(const struct job *j, const char *key)
 	return NULL;
 }
 
-/* --- text --------------------------------------------------------------------------------- */
+/* --- text
+ * --------------------------------------------------------------------------------- */
 
 static void print_fate(const struct job *j, enum option_fate fate, const char *title)
 {
@@ -113,14 +114,16 @@ static void print_text(const struct job *j)
 	print_fate(j, OPTION_UNKNOWN, "unknown");
 	fflush(stdout);
 	diags_print(&j->diags, stderr, DIAG_WARNING);
-	printf("%s: %u settings understood, %u without effect here, %u unknown; %u errors, %u "
+	printf("%s: %u settings understood, %u without effect here, %u unknown; %u "
+	       "errors, %u "
 	       "warnings\n",
 	       j->ret == E_OK ? "good" : "refused", count(j, OPTION_TAKEN),
 	       count(j, OPTION_NO_EFFECT), count(j, OPTION_UNKNOWN), j->diags.n_errors,
 	       j->diags.n_warnings);
 }
 
-/* --- JSON --------------------------------------------------------------------------------- */
+/* --- JSON
+ * --------------------------------------------------------------------------------- */
 
 static json_t *text_json(const char *text)
 {
@@ -141,13 +144,13 @@ static json_t *fate_json(const struct job *j, enum option_fate fate)
 			continue;
 		}
 		json_array_append_new(
-			list, json_pack("{s:i, s:o, s:o, s:o, s:o}", "line", (int)s->line,
-		                        "element", text_json(s->element), "key",
-		                        text_json(s->key), "value", text_json(s->value),
-		                        "means",
-		                        text_json(fate == OPTION_TAKEN
-		                                          ? value_of(j, s->key)
-		                                          : NULL)));
+			list,
+			json_pack("{s:i, s:o, s:o, s:o, s:o}", "line", (int)s->line,
+		                  "element", text_json(s->element), "key",
+		                  text_json(s->key), "value", text_json(s->value),
+		                  "means",
+		                  text_json(fate == OPTION_TAKEN ? value_of(j, s->key)
+		                                                 : NULL)));
 	}
 	return list;
 }
@@ -163,10 +166,10 @@ static json_t *diags_json(const struct job *j, enum diag_level level)
 			continue;
 		}
 		json_array_append_new(
-			list, json_pack("{s:o, s:o, s:o}", "file", text_json(d->file),
-		                        "line",
-		                        d->line ? json_integer(d->line) : json_null(),
-		                        "text", text_json(d->text)));
+			list,
+			json_pack("{s:o, s:o, s:o}", "file", text_json(d->file), "line",
+		                  d->line ? json_integer(d->line) : json_null(), "text",
+		                  text_json(d->text)));
 	}
 	return list;
 }
@@ -176,7 +179,8 @@ static int print_json(const struct job *j)
 	json_t *o = json_object();
 
 	json_object_set_new(o, "file", text_json(j->path));
-	json_object_set_new(o, "format", json_string(j->file.opafm ? "opafm.xml" : "opensm.conf"));
+	json_object_set_new(o, "format",
+	                    json_string(j->file.opafm ? "opafm.xml" : "opensm.conf"));
 	json_object_set_new(o, "instance", text_json(j->file.instance));
 	json_object_set_new(o, "good", json_boolean(j->ret == E_OK));
 	json_object_set_new(o, "understood", fate_json(j, OPTION_TAKEN));
@@ -192,7 +196,8 @@ static int print_json(const struct job *j)
 	return ret;
 }
 
-/* --- the command -------------------------------------------------------------------------- */
+/* --- the command
+ * -------------------------------------------------------------------------- */
 
 static int read_arguments(struct job *j, int argc, char **argv)
 {
@@ -201,11 +206,14 @@ static int read_arguments(struct job *j, int argc, char **argv)
 
 	if (option_sets_add(&own, config_flag_rows, &j->flags) != E_OK ||
 	    option_set_defaults(&own, j->arena) != E_OK ||
-	    option_read_argv(&own, j->arena, argc, argv,
-	                     "Reads an opensm.conf or an opafm.xml as saguarod -F would and tells "
-	                     "what was understood, what has no effect here and what is wrong. Exit "
-	                     "status 0: good, 1: errors in the file, 2: usage, or it cannot be read.",
-	                     "check FILE", &first, &j->diags) != E_OK) {
+	    option_read_argv(
+		    &own, j->arena, argc, argv,
+		    "Reads an opensm.conf or an opafm.xml as saguarod -F would and tells "
+		    "what was understood, what has no effect here and what is wrong. "
+	            "Exit "
+		    "status 0: good, 1: errors in the file, 2: usage, or it cannot be "
+	            "read.",
+		    "check FILE", &first, &j->diags) != E_OK) {
 		return EXIT_USAGE;
 	}
 	if (argc - first != 2 || strcmp(argv[first], "check") != 0) {
@@ -271,7 +279,8 @@ static int run(struct job *j, int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (j->file.trace.n > 0) {
-		qsort(j->file.trace.seen, j->file.trace.n, sizeof(*j->file.trace.seen), by_line);
+		qsort(j->file.trace.seen, j->file.trace.n, sizeof(*j->file.trace.seen),
+		      by_line);
 	}
 	if (!j->flags.json) {
 		print_text(j);

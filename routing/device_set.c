@@ -118,7 +118,8 @@ static void add_selected(struct job *j, uint32_t what)
 	case DEVICE_MGMT_ALLOWED:
 		add_capable(j, CAP_IS_SM, false);
 		if (sm != GRAPH_NONE) {
-			add_port(j, sm); /* where a subnet manager runs it is allowed to */
+			add_port(j,
+			         sm); /* where a subnet manager runs it is allowed to */
 		}
 		break;
 	case DEVICE_DIRECT_CONNECT:
@@ -248,7 +249,8 @@ bool device_group_is_all(const struct device_groups *groups, uint32_t group)
 	const struct device_group *of = &groups->groups[group];
 
 	for (uint32_t k = 0; k < of->n_rules; k++) {
-		if (of->rules[k].kind == DEVICE_SELECT && of->rules[k].value == DEVICE_ALL) {
+		if (of->rules[k].kind == DEVICE_SELECT &&
+		    of->rules[k].value == DEVICE_ALL) {
 			return true;
 		}
 	}
