@@ -20,8 +20,6 @@ enum path_selection { PATH_MINIMAL, PATH_PAIRWISE, PATH_ORDERALL, PATH_SRCDSTALL
 /*! Names of enum path_selection, NULL-terminated: "minimal", "pairwise", "orderall", "srcdstall". */
 extern const char *const path_selection_names[];
 
-/*! How a switch picks among alternates. */
-
 /*! What a credit loop in computed tables means. */
 enum credit_loops { CREDIT_FALLBACK, CREDIT_REFUSE, CREDIT_PROGRAM };
 

@@ -28,6 +28,8 @@ static const char *const snapshot_tables[] = {
 	[SNAP_LOAD]       = "load",
 	[SNAP_P_KEY_SETS] = "p_key_sets",
 	[SNAP_PREFIX_ROUTES] = "prefix_routes",
+	[SNAP_ALTERNATES] = "alternates",
+	[SNAP_PORT_GROUPS] = "port_groups",
 	[SNAP_TABLE_COUNT] = NULL
 };
 
@@ -50,7 +52,7 @@ const struct db_kind kind_state = {
 const struct db_kind kind_snapshot = {
 	.name = "snapshot",
 	.option = "--snapshot-dir",
-	.layout = 2,
+	.layout = 3,
 	.tables = snapshot_tables,
 	.flags = MDB_NOSYNC,
 	.map_bytes = UINT64_C(64) << 30,

@@ -25,7 +25,7 @@
  *   lids       PortGUID                  struct row_lid
  *   epoch      "epoch"                   u64: the last one handed out
  *
- * snapshot (layout 2); what belongs to one node is one value (doc/decisions/0001)
+ * snapshot (layout 3); what belongs to one node is one value (doc/decisions/0001)
  *   meta       "head"                    struct row_meta, then its texts, each with its
  * NUL: engine asked, engine used, fallback reason, notes, warning, name of each stage
  *   options    "text"                    effective options, with NUL
@@ -45,6 +45,9 @@
  *   load       switch's NodeGUID         struct row_load [n_ports + 1], by egress port
  *   p_key_sets u16 number                u16 P_Key [], as in the tables of the ports that have it
  *   prefix_routes u16 number             struct row_prefix_route, in the order of preference
+ *   alternates NodeGUID, u32 LID / LFT_PER_CHUNK     u8 port group [], 0xff none; nothing
+ * without adaptive routing
+ *   port_groups switch's NodeGUID        struct port_set [], by group
  *
  * A chunk holds CHUNK_BYTES, which with LMDB's page header fill one page; the last chunk
  * of a row ends with the highest LID. A chunk without any route is not stored.
@@ -81,6 +84,8 @@ enum snap_table {
 	SNAP_LOAD,
 	SNAP_P_KEY_SETS,
 	SNAP_PREFIX_ROUTES,
+	SNAP_ALTERNATES,
+	SNAP_PORT_GROUPS,
 	SNAP_TABLE_COUNT
 };
 

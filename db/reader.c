@@ -419,23 +419,35 @@ int snap_path(struct snap_reader *r, const struct snap_end *src, uint32_t dlid,
 	return E_OK;
 }
 
-static int lft_chunk(struct snap_reader *r, uint64_t sw_guid, uint32_t lid,
+/* A chunk of a table with one byte per LID. */
+static int lid_chunk(struct snap_reader *r, unsigned table, uint64_t sw_guid, uint32_t lid,
                      struct chunk *ret)
 {
 	uint8_t key[CHUNK_KEY];
 	key_chunk(key, sw_guid, lid / LFT_PER_CHUNK);
-	return touch_chunk(r, SNAP_LFT, key, sizeof(key), 1, ret);
+	return touch_chunk(r, table, key, sizeof(key), 1, ret);
+}
+
+static int lid_byte(struct snap_reader *r, unsigned table, uint64_t sw_guid, uint32_t lid,
+                    uint8_t *ret)
+{
+	struct chunk c = { NULL, 0 };
+	int res = lid_chunk(r, table, sw_guid, lid, &c);
+	if (res == E_OK) {
+		*ret = lid % LFT_PER_CHUNK < c.len ? c.data[lid % LFT_PER_CHUNK] : 0xff;
+	}
+	return res;
 }
 
 int snap_lft(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret_port)
 {
-	struct chunk c = { NULL, 0 };
-	int res = lft_chunk(r, sw_guid, lid, &c);
-	if (res == E_OK) {
-		*ret_port =
-			lid % LFT_PER_CHUNK < c.len ? c.data[lid % LFT_PER_CHUNK] : 0xff;
-	}
-	return res;
+	return lid_byte(r, SNAP_LFT, sw_guid, lid, ret_port);
+}
+
+int snap_port_group_of(struct snap_reader *r, uint64_t sw_guid, uint32_t lid,
+                       uint8_t *ret_group)
+{
+	return lid_byte(r, SNAP_ALTERNATES, sw_guid, lid, ret_group);
 }
 
 int snap_lft_block(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret,
@@ -446,7 +458,7 @@ int snap_lft_block(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_
 	for (unsigned i = 0; i < n && res == E_OK; i++) {
 		uint32_t at = (lid + i) % LFT_PER_CHUNK;
 		if (i == 0 || at == 0) {
-			res = lft_chunk(r, sw_guid, lid + i, &c);
+			res = lid_chunk(r, SNAP_LFT, sw_guid, lid + i, &c);
 		}
 		ret[i] = at < c.len ? c.data[at] : 0xff;
 	}

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "routing/tables.h"
+#include "routing/port_groups.h"
 
 struct arena;
 
@@ -132,6 +133,9 @@ int snap_port_guid(struct snap_reader *r, uint64_t guid, struct snap_end *ret); 
 int snap_lft(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret_port); /*!< 0xff: no route */
 /*! \brief Ports of \a n LIDs from \a lid on; 0xff where there is no route. Cost: one database search per chunk touched. */
 int snap_lft_block(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret, unsigned n);
+int snap_port_group_of(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret_group); /*!< of its alternates; PORT_GROUP_NONE: none */
+/*! \brief Port groups of a switch for adaptive routing. \param ret  [PORT_GROUPS_MAX] \retval E_NOTFOUND  It has none. */
+int snap_port_groups(struct snap_reader *r, uint64_t sw_guid, struct port_set *ret, unsigned *ret_n);
 int snap_path(struct snap_reader *r, const struct snap_end *src, uint32_t dlid, struct snap_path *ret); /*!< O(1) once its chunk was touched in this epoch. \retval E_NOTFOUND  no row: walk the LFT. */
 int snap_sl(struct snap_reader *r, unsigned level, uint8_t lane, uint8_t *ret_sl);    /*!< SL of a lane on a QoS level. \retval E_NOTFOUND  no such level or lane */
 

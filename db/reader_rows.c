@@ -218,6 +218,23 @@ int snap_load(struct snap_reader *r, uint64_t sw_guid, uint8_t port, uint32_t *r
 	return E_OK;
 }
 
+int snap_port_groups(struct snap_reader *r, uint64_t sw_guid, struct port_set *ret,
+                     unsigned *ret_n)
+{
+	uint8_t key[8];
+	struct db_val k, v;
+	int res = get_by_guid(r, SNAP_PORT_GROUPS, sw_guid, &k, key, &v);
+	if (res != E_OK) {
+		return res;
+	}
+	if (v.len % sizeof(*ret) != 0 || v.len > PORT_GROUPS_MAX * sizeof(*ret)) {
+		return E_MALFORMED;
+	}
+	memcpy(ret, v.data, v.len);
+	*ret_n = (unsigned)(v.len / sizeof(*ret));
+	return E_OK;
+}
+
 enum { ATTR_KEY = 10, ATTR_HEAD = 6 };
 
 static void attr_key(uint8_t key[ATTR_KEY], uint16_t attr, uint64_t guid)

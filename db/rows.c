@@ -74,6 +74,15 @@ static void set_chunks(struct rows *r, uint32_t n_sources)
 		.n_rows = n_sources,
 		.none = 0,
 	};
+	const struct alternates *x = &r->c->route->alternates;
+	r->alternates = (struct chunk_rows){
+		.guid = r->switch_guid,
+		.base = x->rows,
+		.stride = x->stride,
+		.row_bytes = lft->n_lids,
+		.n_rows = x->rows ? lft->n_switches : 0,
+		.none = PORT_GROUP_NONE,
+	};
 }
 
 int rows_init(struct rows *r, const struct snap_content *c)
@@ -677,6 +686,29 @@ static void emit_load(const struct rows *r, struct diff *d)
 	}
 }
 
+static void emit_port_groups(const struct rows *r, struct diff *d)
+{
+	const struct graph *g = r->c->g;
+	const struct alternates *x = &r->c->route->alternates;
+	for (uint32_t s = 0; x->rows && s < g->n_switches; s++) {
+		uint8_t key[8];
+		if (x->groups[s].n) {
+			key_u64(key, r->switch_guid[s]);
+			diff_row(d, key, sizeof(key), x->groups[s].set,
+			         x->groups[s].n * sizeof(struct port_set));
+		}
+	}
+}
+
+/* Tables of long rows; NULL: another kind. */
+static const struct chunk_rows *chunks_of(const struct rows *r, unsigned table)
+{
+	return table == SNAP_LFT          ? &r->lft
+	       : table == SNAP_PATHS      ? &r->paths
+	       : table == SNAP_ALTERNATES ? &r->alternates
+	                                  : NULL;
+}
+
 static void (*const emitters[SNAP_TABLE_COUNT])(const struct rows *r, struct diff *d) = {
 	[SNAP_OPTIONS] = emit_options,
 	[SNAP_NODES] = emit_nodes,
@@ -691,6 +723,7 @@ static void (*const emitters[SNAP_TABLE_COUNT])(const struct rows *r, struct dif
 	[SNAP_LOAD] = emit_load,
 	[SNAP_P_KEY_SETS] = emit_key_sets,
 	[SNAP_PREFIX_ROUTES] = emit_prefix_routes,
+	[SNAP_PORT_GROUPS] = emit_port_groups,
 };
 
 int rows_diff(const struct rows *r, unsigned table, struct diff *d)
@@ -698,8 +731,8 @@ int rows_diff(const struct rows *r, unsigned table, struct diff *d)
 	if (d->ret != E_OK) {
 		return d->ret;
 	}
-	if (table == SNAP_LFT || table == SNAP_PATHS) {
-		return diff_find_chunks(d, table == SNAP_LFT ? &r->lft : &r->paths);
+	if (chunks_of(r, table)) {
+		return diff_find_chunks(d, chunks_of(r, table));
 	}
 	emitters[table](r, d);
 	return diff_end(d);
@@ -707,5 +740,5 @@ int rows_diff(const struct rows *r, unsigned table, struct diff *d)
 
 int rows_diff_chunks(const struct rows *r, unsigned table, struct diff *d)
 {
-	return diff_chunks(d, table == SNAP_LFT ? &r->lft : &r->paths);
+	return diff_chunks(d, chunks_of(r, table));
 }

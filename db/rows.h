@@ -17,7 +17,7 @@ struct rows {
 	uint32_t *sw_row;      /*!< [n_switches] row in `paths`, UINT32_MAX: none */
 	uint64_t *switch_guid; /*!< [n_switches] */
 	uint64_t *source_guid; /*!< [n_sources] */
-	struct chunk_rows lft, paths;
+	struct chunk_rows lft, paths, alternates;
 	uint8_t *rate; /*!< [graph.n_ports] rate code of the cable, of port 0 its own, 0:
 	                  no cable */
 	struct key_sets keys;

@@ -47,6 +47,7 @@ static const unsigned compared[] = {
 	SNAP_ATTRS, SNAP_PORTS,   SNAP_NAMES,      SNAP_GUIDS,      SNAP_NODES,
 	SNAP_LINKS, SNAP_LFT,     SNAP_PATHS,      SNAP_LIDS,       SNAP_LOAD,
 	SNAP_VLS,   SNAP_OPTIONS, SNAP_PARTITIONS, SNAP_P_KEY_SETS, SNAP_PREFIX_ROUTES,
+	SNAP_ALTERNATES, SNAP_PORT_GROUPS,
 };
 
 enum { N_COMPARED = sizeof(compared) / sizeof(compared[0]) };
@@ -159,6 +160,7 @@ static int compare_all(struct snap_writer *w, const struct rows *r, struct diff 
 	}
 	rows_diff_chunks(r, SNAP_LFT, &d[SNAP_LFT]);
 	rows_diff_chunks(r, SNAP_PATHS, &d[SNAP_PATHS]);
+	rows_diff_chunks(r, SNAP_ALTERNATES, &d[SNAP_ALTERNATES]);
 	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
 		if (d[i].ret != E_OK) {
 			return d[i].ret;
@@ -170,7 +172,8 @@ static int compare_all(struct snap_writer *w, const struct rows *r, struct diff 
 static bool routing_differs(const struct diff *d)
 {
 	return d[SNAP_LFT].n || d[SNAP_PATHS].n || d[SNAP_LIDS].n || d[SNAP_LINKS].n ||
-	       d[SNAP_NODES].n || d[SNAP_VLS].n;
+	       d[SNAP_NODES].n || d[SNAP_VLS].n || d[SNAP_ALTERNATES].n ||
+	       d[SNAP_PORT_GROUPS].n;
 }
 
 static void fill_counts(const struct snap_content *c, struct row_meta *m)

@@ -15,6 +15,7 @@
 #include "gateway/json_text.h"
 #include "gateway/metrics.h"
 #include "gateway/source.h"
+#include "routing/graph.h"
 
 static const char *const no_params[] = { NULL };
 static const char *const page_params[] = { "limit", "cursor", NULL };
@@ -40,6 +41,7 @@ enum {
 	NODES_TABLES = TABLE_NODES | TABLE_PORTS | TABLE_LIDS,
 	LINKS_TABLES = TABLE_LINKS | TABLE_LOAD,
 	RECORDS_TABLES = TABLE_ATTRS | TABLE_LINKS | PATHS_TABLES,
+	ALTERNATES_TABLES = TABLE_LFT | TABLE_OPTIONS | TABLE_LINKS | TABLE_PORTS | TABLE_NODES,
 };
 
 /* clang-format off */
@@ -52,6 +54,7 @@ static const struct api_row rows[] = {
 	{ "GET", "/v1/links",               api_links,   page_params, LINKS_TABLES, "all cables with the routes on them" },
 	{ "GET", "/v1/lids",                api_lids,    page_params, TABLE_LIDS | TABLE_NODES, "owner of each LID range" },
 	{ "GET", "/v1/switches/{guid}/lft", api_lft,     page_params, TABLE_LFT | TABLE_NODES | TABLE_LIDS, "linear forwarding table of a switch" },
+	{ "GET", "/v1/switches/{guid}/alternates", api_alternates, page_params, ALTERNATES_TABLES, "ports of equal cost per LID of a switch, for adaptive routing" },
 	{ "GET", "/v1/routing",             api_routing, no_params,   TABLE_META,    "routing engine, fallback, proof, load" },
 	{ "GET", "/v1/records",             api_record_names, no_params, 0,          "names and components of the subnet administration's records" },
 	{ "GET", "/v1/records/{name}",      api_record,  NULL,        RECORDS_TABLES, "records of subnet administration, by components: lid=5" },
@@ -395,6 +398,36 @@ int api_capture_guid(struct api_call *c, uint64_t *ret_guid)
 	return problem_set(&c->problem, c->arena, E_SYNTAX,
 	                   "'%s' is no GUID: expected 0x and 1-16 hex digits",
 	                   c->capture);
+}
+
+int api_capture_switch(struct api_call *c, struct snap_node *ret)
+{
+	struct snap_node node;
+	uint64_t guid;
+
+	int err = api_capture_guid(c, &guid);
+	if (err != E_OK) {
+		return err;
+	}
+	err = snap_node(c->snap, guid, &node);
+	if (err == E_NOTFOUND) {
+		return problem_set(
+			&c->problem, c->arena, err,
+			"no switch has the NodeGUID 0x%016llx; /v1/nodes?type=switch "
+			"lists them",
+			(unsigned long long)guid);
+	}
+	if (err == E_OK && node.type != NODE_SWITCH) {
+		return problem_set(
+			&c->problem, c->arena, E_NOTFOUND,
+			"0x%016llx is a %s ('%s'): only a switch has a forwarding table",
+			(unsigned long long)guid, node_type_name(node.type),
+			node.description);
+	}
+	if (err == E_OK) {
+		*ret = node;
+	}
+	return err;
 }
 
 /* A cursor is "epoch-guid-port" in hex: whoever holds it need not know. */

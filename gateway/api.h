@@ -12,6 +12,7 @@
 #include "gateway/uri.h"
 
 struct arena;
+struct snap_node;
 struct http_stats;
 struct snap_meta;
 struct snap_reader;
@@ -132,6 +133,10 @@ const char *api_param(const struct api_call *c, const char *name);
 /*! \brief Captured segment as a GUID. \retval E_SYNTAX  problem filled. */
 int api_capture_guid(struct api_call *c, uint64_t *ret_guid);
 
+/*! \brief Captured segment as the NodeGUID of a switch. \retval E_SYNTAX E_NOTFOUND  problem
+ * filled. */
+int api_capture_switch(struct api_call *c, struct snap_node *ret);
+
 /*! Part of a long list: at most limit elements, from a key on. */
 struct api_page {
 	uint32_t limit;
@@ -162,4 +167,5 @@ int api_lids(struct api_call *c);
 int api_lft(struct api_call *c);
 int api_record(struct api_call *c);
 int api_record_names(struct api_call *c);
+int api_alternates(struct api_call *c);
 int api_routing(struct api_call *c);

@@ -7,36 +7,6 @@
 #include "routing/graph.h"
 #include "routing/tables.h"
 
-static int find_switch(struct api_call *c, struct snap_node *ret)
-{
-	struct snap_node node;
-	uint64_t guid;
-
-	int err = api_capture_guid(c, &guid);
-	if (err != E_OK) {
-		return err;
-	}
-	err = snap_node(c->snap, guid, &node);
-	if (err == E_NOTFOUND) {
-		return problem_set(
-			&c->problem, c->arena, err,
-			"no switch has the NodeGUID 0x%016llx; /v1/nodes?type=switch "
-			"lists them",
-			(unsigned long long)guid);
-	}
-	if (err == E_OK && node.type != NODE_SWITCH) {
-		return problem_set(
-			&c->problem, c->arena, E_NOTFOUND,
-			"0x%016llx is a %s ('%s'): only a switch has a forwarding table",
-			(unsigned long long)guid, node_type_name(node.type),
-			node.description);
-	}
-	if (err == E_OK) {
-		*ret = node;
-	}
-	return err;
-}
-
 /* LIDs that have a route; the key of a page is a LID. */
 static int add_routes(struct api_call *c, uint64_t guid, const struct api_page *page,
                       json_t **ret_tail)
@@ -68,7 +38,7 @@ int api_lft(struct api_call *c)
 	struct api_page page;
 	json_t *tail = NULL;
 
-	int err = find_switch(c, &node);
+	int err = api_capture_switch(c, &node);
 	if (err == E_OK) {
 		err = api_page(c, &page);
 	}

@@ -59,7 +59,9 @@ static inline void fabric_route(struct fabric *f, uint32_t lmc, const struct lft
 {
 	struct lids_in in = { .g = f->g, .lmc = lmc };
 	struct why why = { "" };
+	const struct adaptive_options adaptive = { .enable = true, .port_groups = 255 };
 	struct route_request rq = {
+		.adaptive = &adaptive,
 		.g = f->g,
 		.lids = &f->lids,
 		.prev = prev,

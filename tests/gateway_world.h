@@ -58,7 +58,8 @@ static inline void world_init(struct world *w, const char *kind, int argc, char 
 static inline void world_route(struct world *w, uint32_t lmc)
 {
 	struct lids_in in = { .g = w->g, .lmc = lmc };
-	struct route_request rq = { .g = w->g };
+	const struct adaptive_options adaptive = { .enable = true, .port_groups = 255 };
+	struct route_request rq = { .g = w->g, .adaptive = &adaptive };
 
 	if (!w->g->frozen) {
 		ck_assert_int_eq(graph_freeze(w->g, &w->diags), E_OK);

@@ -385,6 +385,49 @@ START_TEST(test_lft_of_a_host)
 }
 END_TEST
 
+START_TEST(test_alternates)
+{
+	const struct alternates *x = &world.route.alternates;
+	char target[64];
+	size_t i;
+	json_t *item;
+
+	for (uint32_t s = 0; s < world.g->n_switches; s++) {
+		snprintf(target, sizeof(target), "/v1/switches/0x%016llx/alternates",
+		         (unsigned long long)world.g->nodes[world.g->switches[s]].guid);
+		json_t *o = client_get_json(&client, target);
+		const json_t *groups = json_object_get(o, "port_groups");
+		const json_t *lids = json_object_get(o, "alternates");
+		size_t have = 0;
+
+		ck_assert_uint_eq(json_array_size(groups), x->groups[s].n);
+		json_array_foreach(groups, i, item)
+		{
+			const json_t *ports = json_object_get(item, "ports");
+
+			ck_assert_uint_eq(json_array_size(ports),
+			                  port_set_count(&x->groups[s].set[i]));
+			ck_assert(port_set_has(
+				&x->groups[s].set[i],
+				(unsigned)json_integer_value(json_array_get(ports, 0))));
+		}
+		json_array_foreach(lids, i, item)
+		{
+			ck_assert_int_eq(int_of(item, "group"),
+			                 x->rows[s * x->stride + (size_t)int_of(item, "lid")]);
+		}
+		for (uint32_t lid = 1; lid <= world.lids.top; lid++) {
+			have += alternates_of(x, s, lid) != NULL;
+		}
+		ck_assert_uint_eq(json_array_size(lids), have);
+		json_decref(o);
+	}
+	snprintf(target, sizeof(target), "/v1/switches/0x%016llx/alternates",
+	         (unsigned long long)nth_host(0)->guid);
+	ck_assert_int_eq(client_get(&client, target), 404);
+}
+END_TEST
+
 /* --- answers ---------------------------------------------------------------------------
  */
 
@@ -1063,6 +1106,7 @@ int main(void)
 	tcase_add_test(t, test_port_in_use);
 	tcase_add_loop_test(t, test_problem, 0, COUNT(problems));
 	tcase_add_test(t, test_lft_of_a_host);
+	tcase_add_test(t, test_alternates);
 	tcase_add_test(t, test_fabric);
 	tcase_add_test(t, test_nodes);
 	tcase_add_test(t, test_one_node);

@@ -277,6 +277,27 @@ static void check_load(struct snap_reader *r, const struct fabric *f)
 	}
 }
 
+static void check_alternates(struct snap_reader *r, const struct fabric *f)
+{
+	const struct alternates *x = &f->route.alternates;
+	for (uint32_t s = 0; s < f->g->n_switches; s++) {
+		uint64_t guid = f->g->nodes[f->g->switches[s]].guid;
+		struct port_set set[PORT_GROUPS_MAX];
+		unsigned n = 0;
+		ck_assert_int_eq(snap_port_groups(r, guid, set, &n),
+		                 x->groups[s].n ? E_OK : E_NOTFOUND);
+		ck_assert_uint_eq(n, x->groups[s].n);
+		ck_assert_mem_eq(set, x->groups[s].set, n * sizeof(*set));
+		for (uint32_t lid = 0; lid <= f->lids.top + 100; lid++) {
+			uint8_t group = 1;
+			ck_assert_int_eq(snap_port_group_of(r, guid, lid, &group), E_OK);
+			ck_assert_uint_eq(group, lid <= f->lids.top
+			                                 ? x->rows[s * x->stride + lid]
+			                                 : PORT_GROUP_NONE);
+		}
+	}
+}
+
 static void check_meta(struct snap_reader *r, const struct snap_content *c)
 {
 	const struct snap_meta *m = snap_meta(r);
@@ -358,6 +379,7 @@ static void check_all(struct snap_reader *r, const struct fabric *f,
 	check_paths(r, f);
 	check_load(r, f);
 	check_attrs(r, c);
+	check_alternates(r, f);
 	check_rest(r, c);
 	ck_assert_int_eq(snap_check(r), E_OK);
 }
@@ -690,6 +712,14 @@ static int read_table(struct snap_reader *r, unsigned table)
 	}
 	case SNAP_PREFIX_ROUTES:
 		return snap_prefix_route(r, 0, &(struct snap_prefix_route){ 0 });
+	case SNAP_ALTERNATES:
+		return snap_port_group_of(
+			r, fabric.g->nodes[fabric.g->switches[0]].guid, 1, &byte);
+	case SNAP_PORT_GROUPS: {
+		struct port_set set[PORT_GROUPS_MAX];
+		return snap_port_groups(r, fabric.g->nodes[fabric.g->switches[0]].guid, set,
+		                        &n);
+	}
 	case SNAP_VLS: return snap_sl(r, 0, 0, &byte);
 	case SNAP_PARTITIONS: return snap_partition_from(r, 0, &part);
 	case SNAP_LOAD:
@@ -713,7 +743,7 @@ START_TEST(test_wrong_length)
 	memset(big, 0xff, sizeof(big));
 	for (unsigned i = 0; i < 2; i++) {
 		/* one byte per LID has no wrong length but a too large one */
-		if (table == SNAP_LFT && i == 0) {
+		if ((table == SNAP_LFT || table == SNAP_ALTERNATES) && i == 0) {
 			continue;
 		}
 		overwrite(table, big, lengths[i]);
