@@ -38,7 +38,8 @@
  *   attrs      u16 attribute, NodeGUID   { u32 block, u16 length, bytes } [], by block
  *   lft        NodeGUID, u32 LID / LFT_PER_CHUNK     u8 egress port [], 0xff no route
  *   paths      NodeGUID, u32 LID / PATHS_PER_CHUNK   struct path_row []
- *   vls        u16 QoS level             u8 SL [16] by lane, 0xff no such lane
+ *   vls        u16 QoS level             u8 SL [16] by lane, 0xff no such lane; where
+ *                                        routing takes one lane, a level for each SL
  *              u16 VLS_RULE              struct row_vl_rule, where routing has one
  *              u16 VLS_PORTS, switch's NodeGUID   u8 class [n_ports + 1] in that rule
  *   partitions u16 P_Key                 struct row_partition

@@ -595,6 +595,21 @@ static void emit_vl_rule(const struct rows *r, struct diff *d, const struct vl_r
 	}
 }
 
+/* SLs that lead the same way as that of level 0 are levels of one lane. */
+static void emit_free_sls(const struct rows *r, struct diff *d)
+{
+	unsigned level = 1;
+	for (unsigned sl = 1; sl < VL_SLS; sl++) {
+		uint8_t key[2], row[LANES_MAX];
+		if (r->c->free_sls >> sl & 1) {
+			memset(row, 0xff, sizeof(row));
+			row[0] = (uint8_t)sl;
+			key_u16(key, (uint16_t)level++);
+			diff_row(d, key, sizeof(key), row, sizeof(row));
+		}
+	}
+}
+
 /* Without a rule the SL is the lane, and every switch maps an SL to the VL of that number.
  */
 static void emit_vls(const struct rows *r, struct diff *d)
@@ -612,6 +627,8 @@ static void emit_vls(const struct rows *r, struct diff *d)
 	}
 	if (l->rule) {
 		emit_vl_rule(r, d, l->rule);
+	} else if (n == 1) {
+		emit_free_sls(r, d);
 	}
 }
 

@@ -63,6 +63,7 @@ struct snap_content {
 	uint8_t life_time_by_hops[SNAP_HOPS_MAX]; /*!< as in struct snap_meta */
 	const struct prefix_routes *prefix_routes; /*!< NULL: none */
 	uint8_t path_selection;     /*!< enum path_selection */
+	uint16_t free_sls; /*!< bits of SLs other than 0 that lead the same way: routing takes one lane, and no port drops them */
 	uint64_t sa_key;            /*!< not public: kept in memory by the daemon, never stored */
 	struct snap_stage stage[SNAP_STAGES_MAX];
 	unsigned n_stages;

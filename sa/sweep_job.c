@@ -563,6 +563,22 @@ static char *options_text(struct sweep *s)
 
 _Static_assert((int)LIFE_TIMES_MAX == (int)SNAP_HOPS_MAX, "life times by hops");
 
+/* SLs other than 0 that no port drops, where all VLs lead the same way. */
+static uint16_t free_sls(const struct program *p)
+{
+	uint16_t sls = 0;
+
+	for (unsigned sl = 1; p->qos && lanes_vls(p->lanes) <= 1 && sl < QOS_SLS; sl++) {
+		bool dropped = false;
+
+		for (unsigned i = QOS_CA; i < QOS_CLASS_COUNT; i++) {
+			dropped |= p->qos_setup[i].sl2vl[sl] == QOS_VL_DROP;
+		}
+		sls |= (uint16_t)(!dropped << sl);
+	}
+	return sls;
+}
+
 static void fill_content(struct sweep *s, struct snap_content *c)
 {
 	const struct config *conf = s->d.config;
@@ -583,6 +599,7 @@ static void fill_content(struct sweep *s, struct snap_content *c)
 	}
 	c->prefix_routes = conf->prefix_routes;
 	c->path_selection = (uint8_t)conf->path_selection;
+	c->free_sls = free_sls(&j->program);
 	c->sa_key = conf->sa_key;
 	memcpy(c->stage, j->stage, sizeof(c->stage));
 	c->n_stages = j->n_stages;

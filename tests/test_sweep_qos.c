@@ -732,6 +732,30 @@ START_TEST(lanes_forbidden)
 END_TEST
 
 /* One lane and nobody who asked for quality of service: not a packet about it. */
+/* How many of the 16 SLs have a path between two hosts; each is the one asked for. */
+static unsigned count_sls(struct rig *r)
+{
+	const struct graph *g = r->g;
+	struct snap_reader *reader;
+	unsigned n = 0, got;
+
+	ck_assert_int_eq(snap_reader_local(r->snap, &reader), E_OK);
+	ck_assert_int_eq(snap_pin(reader), E_OK);
+	for (unsigned sl = 0; sl < 16; sl++) {
+		if (ask_path(reader, &g->ports[g->hosts[0]], &g->ports[g->hosts[7]], sl,
+		             &got)) {
+			ck_assert_uint_eq(got, sl);
+			n++;
+		}
+	}
+	ck_assert_uint_eq(ask_path(reader, &g->ports[g->hosts[0]],
+	                           &g->ports[g->hosts[7]], 99, &got),
+	                  1);
+	ck_assert_uint_eq(got, 0);
+	snap_reader_close(reader);
+	return n;
+}
+
 START_TEST(not_wanted)
 {
 	rig = rig_bring_up("ft2 6 6 3", 1, 0);
@@ -745,6 +769,7 @@ START_TEST(not_wanted)
 	ck_assert_uint_eq(rig_peek(rig, rig->g->hosts[0], PI_VL_HIGH_LIMIT), 0);
 	ck_assert_uint_eq(count_records(rig, &rec_slvl_table, 0, 0, 0, 0, NULL), 0);
 	ck_assert_uint_eq(count_records(rig, &rec_vl_arb, 0, 0, 0, 0, NULL), 0);
+	ck_assert_uint_eq(count_sls(rig), 1); /* nobody has said where others lead */
 }
 END_TEST
 
@@ -776,6 +801,7 @@ START_TEST(asked_for)
 	ck_assert_msg(sweep_status(rig->sweep)->up, "%s",
 	              sweep_status(rig->sweep)->not_ready);
 	each_map(rig, asked_map);
+	ck_assert_uint_eq(count_sls(rig), 15); /* 15 is dropped */
 	for (uint32_t i = 0; i < rig->g->n_ports; i++) {
 		if (rig->g->ports[i].peer != GRAPH_NONE) {
 			ck_assert_uint_eq(rig_peek(rig, i, PI_VL_HIGH_LIMIT),
@@ -792,6 +818,12 @@ START_TEST(asked_for)
 	sweep_reconfigure(rig->sweep, &rig->deps);
 	rig_heavy(rig, 2);
 	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_SLVL_TABLE) - maps, rig->g->n_hosts);
+	set_option(rig, "qos_swe_sl2vl", "0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7");
+	set_option(rig, "qos_sw0_sl2vl", "0,1,2,3,4,15,6,7,0,15,2,3,4,5,6,7");
+	set_option(rig, "qos_rtr_sl2vl", "0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7");
+	sweep_reconfigure(rig->sweep, &rig->deps);
+	rig_heavy(rig, 3);
+	ck_assert_uint_eq(count_sls(rig), 14);
 }
 END_TEST
 
