@@ -143,7 +143,7 @@ void kernel_transmit(struct kernel *k, uint32_t port, const struct mad_addr *to,
 static void transmit_send(struct kernel_send *w)
 {
 	struct kernel_file *f = w->agent->file;
-	if (w->rmpp.count > 0 && !rmpp_send_done(w)) {
+	if (w->rmpp.count > 0) {
 		rmpp_send_again(w);
 		return;
 	}
@@ -160,15 +160,13 @@ static void on_timer(void *ctx, uint32_t id, uint32_t timer)
 	if (w->timer != timer) {
 		return;
 	}
-	if (w->retries_left == 0) {
+	/* A long request that was acknowledged as a whole is not asked again. */
+	bool arrived = w->rmpp.count > 0 && rmpp_send_done(w);
+	if (w->retries_left == 0 || arrived) {
 		kernel_send_end(w, true);
 		return;
 	}
 	w->retries_left--;
-	if (w->rmpp.count > 0 && rmpp_send_done(w)) { /* ask once more */
-		rmpp_send_start(w);
-		return;
-	}
 	transmit_send(w);
 }
 

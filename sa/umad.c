@@ -40,6 +40,7 @@
 
 enum {
 	ANSWER_WAIT_MS = 2000,
+	RMPP_RETRIES = 3, /* of a table whose acknowledgement is missing */
 	POLL_MS = 200, /* how soon the receive thread sees that it shall end */
 	QUEUE_MAX = 16384,
 	RECV_BYTES = 64 * 1024, /* first size of the receive buffer; grows as told */
@@ -144,10 +145,10 @@ static int umad_op_send(struct transport *t, const struct mad_msg *m)
 	uint8_t *mad = umad_get_mad(umad);
 	memcpy(mad, m->data, m->len);
 	fill_addr(umad, &m->addr);
-	int wait_ms =
-		expects_answer((uint8_t)field_get(mad, MAD_METHOD)) ? ANSWER_WAIT_MS : 0;
+	bool request = expects_answer((uint8_t)field_get(mad, MAD_METHOD));
 	errno = 0;
-	int ret = umad_send(u->portid, agent, umad, (int)m->len, wait_ms, 0);
+	int ret = umad_send(u->portid, agent, umad, (int)m->len,
+	                    request ? ANSWER_WAIT_MS : 0, request ? 0 : RMPP_RETRIES);
 	ret = ret < 0 ? send_error(errno) : E_OK;
 	if (m->len > MAD_BYTES) {
 		free(umad);

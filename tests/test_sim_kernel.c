@@ -645,7 +645,7 @@ START_TEST(long_requests)
 	fill_gmp(UMAD_SA_METHOD_GET_MULTI, 9);
 	mad[24] = mad[25] = 1;
 	mad[26] = RMPP_ACTIVE;
-	ck_assert_int_eq(put(f1, client, 4, len, 100, 0), E_OK);
+	ck_assert_int_eq(put(f1, client, 4, len, 100, 5), E_OK); /* whatever the retries */
 	run_ms(99);
 	ck_assert_ptr_null(got(f1));
 	run_ms(10);

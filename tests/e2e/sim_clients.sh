@@ -137,6 +137,17 @@ for lmc in 0 1 3; do
 	done
 done
 
+# --- several ports and adapters -----------------------------------------------------------------
+
+stop_simulator
+start_simulator "$here/tests/fabrics/dual-port.topo"
+two=$(on node1 ibstat)
+same "both ports of an adapter" "1 2" "$(sed -n 's/^\tPort \([0-9]*\):/\1/p' <<<"$two" | xargs)"
+has "by the first word of its description" "$two" "Node GUID: 0x0002c90500001000"
+same "the second port" 2 "$(on node1 smpquery -P 2 -D nodeinfo 0 | sed -n 's/^LocalPort:\.*//p')"
+same "two adapters" "sim0 sim1" "$(on h1,h2 ibstat -l | xargs)"
+same "each is its own" 0x0002c90500002000 "$(on h1,h2 ibstat sim1 2>/dev/null | sed -n 's/.*Node GUID: //p')"
+
 # --- the end ----------------------------------------------------------------------------------
 
 stop_simulator
