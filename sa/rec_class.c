@@ -59,7 +59,9 @@ static int class_walk(struct snap_reader *r, const struct sa_query *q, struct sa
 	(void)q;
 	put(record, CPI_BASE_VERSION, UMAD_BASE_VERSION);
 	put(record, CPI_CLASS_VERSION, UMAD_SA_CLASS_VERSION);
-	put(record, CPI_CAPABILITY_MASK, UMAD_SA_CAP_MASK_IS_PORTINFO_CAP_MASK_MATCH_SUP);
+	put(record, CPI_CAPABILITY_MASK,
+	    UMAD_SA_CAP_MASK_IS_PORTINFO_CAP_MASK_MATCH_SUP |
+	            UMAD_SA_CAP_MASK_IS_MULTIPATH_SUP);
 	put(record, CPI_CAPABILITY_MASK2,
 	    UMAD_SA_CAP_MASK2_IS_FULL_PORTINFO_REC_SUP |
 	            UMAD_SA_CAP_MASK2_IS_EXT_SPEEDS_SUP |

@@ -18,10 +18,9 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "conf/err.h"
-#include "sa/path_query.h"
+#include "sa/path_request.h"
 #include "sa/record.h"
 #include "sa/wire.h"
 
@@ -53,7 +52,9 @@ enum path_component {
 };
 
 /* clang-format off */
-static const struct sa_field path_fields[PR_COUNT] = {
+_Static_assert((int)PR_COUNT == (int)PATH_FIELDS, "components");
+
+const struct sa_field path_fields[PATH_FIELDS] = {
 	[PR_SERVICE_ID_MSB] =            { "ServiceID8MSB",            0,   8, SA_INPUT },
 	[PR_SERVICE_ID_LSB] =            { "ServiceID56LSB",           8,  56, SA_INPUT },
 	[PR_DGID] =                      { "DGID",                    64, 128, SA_INPUT },
@@ -80,66 +81,36 @@ static const struct sa_field path_fields[PR_COUNT] = {
 };
 /* clang-format on */
 
-#define LINK_LOCAL_PREFIX UINT64_C(0xfe80000000000000)
-#define MULTICAST_GID_BYTE 0xff
+enum { MULTICAST_GID_BYTE = 0xff };
 
-enum { GID_BYTES = 16, HOP_LIMIT_OFF_SUBNET = 255 };
-
-/* One side of it. */
-struct ask_end {
-	bool given, off_subnet;
-	const uint8_t *gid; /* as asked for, NULL: not by GID */
+static const struct path_components path_components = {
+	.service_id_msb = PR_SERVICE_ID_MSB,
+	.service_id_lsb = PR_SERVICE_ID_LSB,
+	.flow_label = PR_FLOW_LABEL,
+	.t_class = PR_T_CLASS,
+	.reversible = PR_REVERSIBLE,
+	.numb_path = PR_NUMB_PATH,
+	.p_key = PR_P_KEY,
+	.qos_class = PR_QOS_CLASS,
+	.sl = PR_SL,
+	.mtu_selector = PR_MTU_SELECTOR,
+	.rate_selector = PR_RATE_SELECTOR,
+	.packet_life_time_selector = PR_PACKET_LIFE_TIME_SELECTOR,
 };
-
-/* The request, read. */
-struct ask {
-	struct path_query q; /* ends, LIDs and selectors; ends only where given */
-	struct ask_end src, dst;
-	struct path_record echo; /* what is repeated from the request */
-};
-
-static struct path_limit read_limit(const struct sa_query *q, unsigned selector)
-{
-	unsigned value = selector + 1;
-
-	return (struct path_limit){
-		.given = sa_asked(q, selector) && sa_asked(q, value),
-		.selector = (uint8_t)sa_given(q, selector),
-		.value = (uint8_t)sa_given(q, value),
-	};
-}
-
-/* The end port that a GID component names; \a is_dst: it may lie behind a router. */
-static int read_gid(struct snap_reader *r, const uint8_t gid[16], bool is_dst,
-                    struct snap_end *ret, bool *ret_off_subnet)
-{
-	uint64_t prefix = field_get(gid, 0, 64), guid = field_get(gid, 64, 64);
-	struct snap_prefix_route route;
-
-	*ret_off_subnet = false;
-	if (prefix == LINK_LOCAL_PREFIX || prefix == snap_meta(r)->subnet_prefix) {
-		return snap_port_guid(r, guid, ret);
-	}
-	int err = is_dst ? snap_prefix_route(r, prefix, &route) : E_NOTFOUND;
-	if (err == E_OK) {
-		*ret_off_subnet = true;
-		err = snap_port_guid(r, route.router_port_guid, ret);
-	}
-	return err;
-}
 
 /* One end by GID and LID components. */
 static int read_end(struct snap_reader *r, const struct sa_query *q, struct sa_out *out,
-                    unsigned gid, unsigned lid, struct ask_end *e,
+                    unsigned gid, unsigned lid, struct path_request_end *e,
                     struct snap_end *ret_end, uint32_t *ret_lid)
 {
 	struct snap_end by_gid = { .base_lid = 0 };
 
-	*e = (struct ask_end){ .given = false };
+	*e = (struct path_request_end){ .given = false };
 	*ret_lid = 0;
 	if (sa_asked(q, gid)) {
 		e->gid = q->record + path_fields[gid].bit / 8;
-		int ret = read_gid(r, e->gid, gid == PR_DGID, &by_gid, &e->off_subnet);
+		int ret = path_request_gid(r, e->gid, gid == PR_DGID, &by_gid,
+		                           &e->off_subnet);
 		if (ret != E_OK) {
 			return ret == E_NOTFOUND
 			               ? sa_refuse(out, UMAD_SA_STATUS_INVALID_GID)
@@ -163,7 +134,7 @@ static int read_end(struct snap_reader *r, const struct sa_query *q, struct sa_o
 }
 
 static int read_ends(struct snap_reader *r, const struct sa_query *q, struct sa_out *out,
-                     struct ask *a)
+                     struct path_request *a)
 {
 	const uint8_t *dgid = q->record + path_fields[PR_DGID].bit / 8;
 
@@ -177,79 +148,17 @@ static int read_ends(struct snap_reader *r, const struct sa_query *q, struct sa_
 	return read_end(r, q, out, PR_DGID, PR_DLID, &a->dst, &a->q.dst, &a->q.dlid);
 }
 
-/* A component that was asked for, else 0. */
-static uint64_t asked_or_0(const struct sa_query *q, unsigned component)
+int path_request_read(struct snap_reader *r, const struct sa_query *q, struct sa_out *out,
+                      struct path_request *a)
 {
-	return sa_asked(q, component) ? sa_given(q, component) : 0;
-}
+	int ret = path_request_common(r, q, &path_components, out, a);
 
-static int read_ask(struct snap_reader *r, const struct sa_query *q, struct sa_out *out,
-                    struct ask *a)
-{
-	if (sa_asked(q, PR_SERVICE_ID_MSB) != sa_asked(q, PR_SERVICE_ID_LSB)) {
-		return sa_refuse(out, UMAD_SA_STATUS_INSUF_COMPS);
-	}
-	if (q->table && sa_asked(q, PR_NUMB_PATH) && sa_given(q, PR_NUMB_PATH) == 0) {
-		return sa_refuse(out, UMAD_SA_STATUS_REQ_INVALID);
-	}
-	a->q.mode = snap_meta(r)->path_selection;
-	a->q.numb_path = q->table ? (uint32_t)asked_or_0(q, PR_NUMB_PATH) : 1;
-	a->q.mtu = read_limit(q, PR_MTU_SELECTOR);
-	a->q.rate = read_limit(q, PR_RATE_SELECTOR);
-	a->q.packet_life_time = read_limit(q, PR_PACKET_LIFE_TIME_SELECTOR);
-	a->q.has_p_key = sa_asked(q, PR_P_KEY);
-	a->q.p_key = (uint16_t)asked_or_0(q, PR_P_KEY);
-	a->q.has_sl = sa_asked(q, PR_SL);
-	a->q.sl = (uint8_t)asked_or_0(q, PR_SL);
-	a->q.reversible = asked_or_0(q, PR_REVERSIBLE) != 0;
-	a->echo.service_id =
-		asked_or_0(q, PR_SERVICE_ID_MSB) << 56 | asked_or_0(q, PR_SERVICE_ID_LSB);
-	a->echo.flow_label = (uint32_t)asked_or_0(q, PR_FLOW_LABEL);
-	a->echo.t_class = (uint8_t)asked_or_0(q, PR_T_CLASS);
-	a->echo.qos_class = (uint16_t)asked_or_0(q, PR_QOS_CLASS);
-	return read_ends(r, q, out, a);
-}
-
-static uint8_t selected(uint8_t selector, uint8_t value)
-{
-	return umad_sa_set_rate_mtu_or_life(selector, value);
-}
-
-static void encode(const struct path_record *p, const struct ask *a,
-                   struct wire_path_record *w)
-{
-	const struct path_record *echo = &a->echo;
-	uint8_t hop_limit = a->dst.off_subnet ? HOP_LIMIT_OFF_SUBNET : p->hop_limit;
-
-	*w = (struct wire_path_record){
-		.service_id = htobe64(echo->service_id),
-		.dgid_prefix = htobe64(p->dgid_prefix),
-		.dgid_guid = htobe64(p->dgid_guid),
-		.sgid_prefix = htobe64(p->sgid_prefix),
-		.sgid_guid = htobe64(p->sgid_guid),
-		.dlid = htobe16((uint16_t)p->dlid),
-		.slid = htobe16((uint16_t)p->slid),
-		.raw_flow_hop = htobe32(echo->flow_label << 8 | hop_limit),
-		.t_class = echo->t_class,
-		.reversible_numb_path = (uint8_t)(p->reversible << 7 | p->numb_path),
-		.p_key = htobe16(p->p_key),
-		.qos_class_sl = htobe16((uint16_t)(echo->qos_class << 4 | p->sl)),
-		.mtu = selected(p->mtu_selector, p->mtu),
-		.rate = selected(p->rate_selector, p->rate),
-		.packet_life_time =
-			selected(p->packet_life_time_selector, p->packet_life_time),
-		.preference = p->preference,
-	};
-	if (a->src.gid != NULL) {
-		memcpy(&w->sgid_prefix, a->src.gid, GID_BYTES);
-	}
-	if (a->dst.gid != NULL) {
-		memcpy(&w->dgid_prefix, a->dst.gid, GID_BYTES);
-	}
+	return ret == E_OK ? read_ends(r, q, out, a) : ret;
 }
 
 /* All records of one port pair. A pair without a path adds none. */
-static int offer_pair(struct snap_reader *r, const struct ask *a, struct sa_out *out)
+static int offer_pair(struct snap_reader *r, const struct path_request *a,
+                      struct sa_out *out)
 {
 	struct path_iter it;
 	struct path_record rec;
@@ -263,7 +172,7 @@ static int offer_pair(struct snap_reader *r, const struct ask *a, struct sa_out 
 	}
 	while (!sa_full(out) && path_iter_next(&it, &rec)) {
 		struct wire_path_record wire;
-		encode(&rec, a, &wire);
+		path_request_encode(&rec, a, &wire);
 		sa_offer(out, (const uint8_t *)&wire);
 	}
 	return it.ret;
@@ -314,7 +223,7 @@ static int list_ends(struct snap_reader *r, struct all_ends *ret)
 }
 
 /* Most records the answer can have. */
-static uint64_t bound(const struct ask *a, const struct all_ends *all)
+static uint64_t bound(const struct path_request *a, const struct all_ends *all)
 {
 	uint64_t n = 0;
 
@@ -336,8 +245,8 @@ static uint64_t bound(const struct ask *a, const struct all_ends *all)
 }
 
 /* One side is every end port. \a keyed: they are the keys of the walk. */
-static int offer_row(struct snap_reader *r, struct ask *a, const struct all_ends *all,
-                     bool keyed, struct sa_out *out)
+static int offer_row(struct snap_reader *r, struct path_request *a,
+                     const struct all_ends *all, bool keyed, struct sa_out *out)
 {
 	uint64_t i = keyed ? out->q->from : 0;
 	int ret = E_OK;
@@ -354,8 +263,8 @@ static int offer_row(struct snap_reader *r, struct ask *a, const struct all_ends
 	return ret;
 }
 
-static int offer_world(struct snap_reader *r, struct ask *a, const struct all_ends *all,
-                       struct sa_out *out)
+static int offer_world(struct snap_reader *r, struct path_request *a,
+                       const struct all_ends *all, struct sa_out *out)
 {
 	int ret = E_OK;
 
@@ -370,7 +279,8 @@ static int offer_world(struct snap_reader *r, struct ask *a, const struct all_en
 	return ret;
 }
 
-static int path_walk_all(struct snap_reader *r, struct ask *a, struct sa_out *out)
+static int path_walk_all(struct snap_reader *r, struct path_request *a,
+                         struct sa_out *out)
 {
 	struct all_ends all;
 
@@ -393,9 +303,9 @@ static int path_walk_all(struct snap_reader *r, struct ask *a, struct sa_out *ou
 static int path_walk_record(struct snap_reader *r, const struct sa_query *q,
                             struct sa_out *out)
 {
-	struct ask a = { .src.given = false };
+	struct path_request a = { .src.given = false };
 
-	int ret = read_ask(r, q, out, &a);
+	int ret = path_request_read(r, q, out, &a);
 	if (ret != E_OK) {
 		return ret;
 	}

@@ -9,11 +9,22 @@
 #include "conf/err.h"
 
 const struct sa_attr *const sa_attrs[] = {
-	&rec_class_port_info, &rec_node,        &rec_port_info,
-	&rec_slvl_table,      &rec_switch_info, &rec_linear_ft,
-	&rec_mcast_ft,        &rec_sm_info,     &rec_link,
-	&rec_guid_info,       &rec_p_key_table, &rec_path,
+	&rec_class_port_info,
+	&rec_node,
+	&rec_port_info,
+	&rec_slvl_table,
+	&rec_switch_info,
+	&rec_linear_ft,
+	&rec_mcast_ft,
+	&rec_sm_info,
+	&rec_link,
+	&rec_guid_info,
+	&rec_p_key_table,
+	&rec_path,
 	&rec_vl_arb,
+	&rec_trace,
+	&rec_path_trace,
+	&rec_multi_path,
 };
 const unsigned n_sa_attrs = sizeof(sa_attrs) / sizeof(sa_attrs[0]);
 

@@ -164,7 +164,7 @@ static inline const struct sa_attr *sa_reply_attr(const struct sa_attr *attr)
 	return attr->reply ? attr->reply : attr;
 }
 
-/*! All attributes, by (version, id, methods). */
+/*! All attributes: no two have the same version, number and a method in common. */
 extern const struct sa_attr *const sa_attrs[];
 extern const unsigned n_sa_attrs;
 
@@ -173,7 +173,7 @@ const struct sa_attr *sa_attr_find(uint8_t version, uint16_t id, unsigned method
 
 extern const struct sa_attr rec_class_port_info, rec_node, rec_port_info, rec_slvl_table,
 	rec_switch_info, rec_linear_ft, rec_mcast_ft, rec_sm_info, rec_link, rec_guid_info,
-	rec_p_key_table, rec_path, rec_vl_arb;
+	rec_p_key_table, rec_path, rec_path_trace, rec_vl_arb, rec_trace, rec_multi_path;
 
 /* For walks (sa/rec_walk.c): */
 

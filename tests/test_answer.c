@@ -256,7 +256,7 @@ START_TEST(class_port_info)
 	const uint8_t *r = record(0);
 	ck_assert(r[0] == 1 && r[1] == 2);
 	ck_assert_uint_eq(get(r + 2, 2),
-	                  0x2000); /* PortInfo capability mask match, and nothing else */
+	                  0x2400); /* PortInfo capability mask match and MultiPathRecord */
 	ck_assert_uint_eq(get(r + 4, 4) & 0x1f, 16);
 	ck_assert_uint_eq(get(r + 4, 4) >> 5 & 0x5d3f,
 	                  0x0400); /* none of the optional services */

@@ -128,6 +128,10 @@ static const struct foreign foreign[] = {
 	{ &rec_guid_info, 10, "GUID6",    0, IB_SA_GIR_GUID6_F },
 	{ &rec_guid_info, 11, "GUID7",    0, IB_SA_GIR_GUID7_F },
 
+	{ &rec_multi_path,  6, "NumbPath",  0, IB_SA_MP_NPATH_F },
+	{ &rec_multi_path, 19, "SGIDCount", 0, IB_SA_MP_NSRC_F },
+	{ &rec_multi_path, 20, "DGIDCount", 0, IB_SA_MP_NDEST_F },
+
 	{ &rec_class_port_info,  0, "BaseVersion",     0, IB_CPI_BASEVER_F },
 	{ &rec_class_port_info,  1, "ClassVersion",    0, IB_CPI_CLASSVER_F },
 	{ &rec_class_port_info,  2, "CapabilityMask",  0, IB_CPI_CAPMASK_F },
@@ -238,6 +242,9 @@ START_TEST(each_bit_counts)
 	const struct sa_attr *attr = sa_attrs[_i];
 	uint8_t record[RECORD_MAX], asked[RECORD_MAX];
 
+	if (attr->reply != NULL) {
+		return; /* its records are another's */
+	}
 	fill(record, 11);
 	for (unsigned i = 0; i < attr->n_fields; i++) {
 		const struct sa_field *f = &attr->fields[i];

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include "sa/path_query.h"
+#include "sa/record.h"
+
+struct wire_path_record;
+
+/*!
+ * What PathRecord, MultiPathRecord and TraceRecord requests share: selectors, GIDs, and the
+ * records that come back. Private to the record handlers.
+ */
+struct path_request_end {
+	bool given;
+	bool off_subnet;    /*!< the GID lies behind a router */
+	const uint8_t *gid; /*!< as asked for, NULL: not by GID */
+};
+
+struct path_request {
+	struct path_query q; /*!< ends, LIDs and selectors; ends only where given */
+	struct path_request_end src, dst;
+	struct path_record echo; /*!< what is repeated from the request */
+};
+
+/*! Where an attribute has the components; a selector's value follows it. */
+struct path_components {
+	uint8_t service_id_msb, service_id_lsb, flow_label, t_class, reversible, numb_path, p_key,
+		qos_class, sl, mtu_selector, rate_selector, packet_life_time_selector;
+};
+
+/*! \brief Reads all but the ends. \retval E_RANGE  Refused in \a out. */
+int path_request_common(struct snap_reader *r, const struct sa_query *q,
+                        const struct path_components *c, struct sa_out *out,
+                        struct path_request *ret);
+
+/*!
+ * \brief The end port that a GID names: by PortGUID or alias GUID in this subnet; with
+ *        \a is_dst also the router port towards another one.
+ * \retval E_NOTFOUND
+ */
+int path_request_gid(struct snap_reader *r, const uint8_t gid[16], bool is_dst,
+                     struct snap_end *ret, bool *ret_off_subnet);
+
+/*! \brief A PathRecord of \a a as it goes on the wire: GIDs as they were asked for. */
+void path_request_encode(const struct path_record *p, const struct path_request *a,
+                         struct wire_path_record *w);
+
+/*! \brief Reads a request with the components of rec_path. \retval E_RANGE E_NOTFOUND */
+int path_request_read(struct snap_reader *r, const struct sa_query *q, struct sa_out *out,
+                      struct path_request *ret);
+
+/*! Components of a PathRecord. */
+enum { PATH_FIELDS = 23 };
+extern const struct sa_field path_fields[PATH_FIELDS];
