@@ -15,8 +15,7 @@
 #include "conf/text.h"
 #include "conf/xml.h"
 
-/* --- after reading
- * ------------------------------------------------------------------------ */
+/* --- after reading --------------------------------------------------------------- */
 
 /* The instance becomes a folder's name: one path component, nothing odd. */
 bool config_is_instance(const char *name)
@@ -100,8 +99,7 @@ int config_settle(struct config *c, const struct option_sets *s, struct arena *a
 	return of_groups == E_UNKNOWN ? E_SYNTAX : of_groups;
 }
 
-/* --- one file
- * ----------------------------------------------------------------------------- */
+/* --- one file -------------------------------------------------------------------- */
 
 /* LmcE0 is at most Lmc there; a key of our own file may be larger. */
 static int check_lmc(const struct config *c, const char *path,

@@ -43,8 +43,7 @@ static const struct word *word_find(const struct word *words, const char *name)
 	return words->name != NULL ? words : NULL;
 }
 
-/* --- groups that always exist
- * ----------------------------------------------------------- */
+/* --- groups that always exist ---------------------------------------------------- */
 
 #define RULES(...)                                                                       \
 	(const struct device_rule[])                                                     \
@@ -98,8 +97,7 @@ uint32_t device_group_find(const struct device_groups *g, const char *name)
 	return found != NULL ? (uint32_t)(found - g->groups) : DEVICE_GROUP_NONE;
 }
 
-/* --- one group
- * ---------------------------------------------------------------------------- */
+/* --- one group ------------------------------------------------------------------- */
 
 struct reader {
 	struct arena *arena;
@@ -235,8 +233,7 @@ static const struct device_rule *move_rules(struct reader *r, const char *name,
 	return rules;
 }
 
-/* --- all groups
- * --------------------------------------------------------------------------- */
+/* --- all groups ------------------------------------------------------------------ */
 
 static void read_groups(struct reader *r)
 {

@@ -22,8 +22,7 @@ uint32_t xml_count(const struct xml_element *e)
 	return n;
 }
 
-/* --- collecting
- * --------------------------------------------------------------------------- */
+/* --- collecting ------------------------------------------------------------------ */
 
 struct reader {
 	const char *path, *kind;
@@ -194,8 +193,7 @@ void named_unknown(const struct named *all, uint32_t n, const char *what,
 	}
 }
 
-/* --- cycles
- * ------------------------------------------------------------------------------- */
+/* --- cycles ---------------------------------------------------------------------- */
 
 enum { UNSEEN, ENTERED, DONE, SHOWN_MAX = 8 };
 

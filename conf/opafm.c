@@ -39,14 +39,17 @@ static void failed(struct reader *r, int ret)
 	}
 }
 
-/* --- which Fm
- * ----------------------------------------------------------------------------- */
+/* --- which Fm -------------------------------------------------------------------- */
+
+static struct xml_element *name_element(const struct xml_element *fm)
+{
+	const struct xml_element *shared = xml_child(fm, "Shared");
+	return shared != NULL ? xml_child(shared, "Name") : NULL;
+}
 
 static const char *name_of(const struct xml_element *fm)
 {
-	const struct xml_element *shared = xml_child(fm, "Shared");
-	const struct xml_element *name =
-		shared != NULL ? xml_child(shared, "Name") : NULL;
+	const struct xml_element *name = name_element(fm);
 	return name != NULL ? name->text : "";
 }
 
@@ -76,7 +79,14 @@ static void choose_fm(struct reader *r, const char *instance)
 		refuse_instance(r, instance, first);
 	}
 	r->place[FM] = fm != NULL ? fm : first;
-	r->out.instance = r->place[FM] != NULL ? name_of(r->place[FM]) : NULL;
+	if (r->place[FM] == NULL) {
+		return;
+	}
+	struct xml_element *name = name_element(r->place[FM]);
+	if (name != NULL) {
+		name->used = true;
+	}
+	r->out.instance = name_of(r->place[FM]);
 }
 
 static void find_places(struct reader *r, const char *instance)
@@ -93,8 +103,7 @@ static void find_places(struct reader *r, const char *instance)
 	choose_fm(r, instance);
 }
 
-/* --- values of rows
- * ------------------------------------------------------------------------ */
+/* --- values of rows -------------------------------------------------------------- */
 
 /* Elements of one path in one place, in the order of the file. */
 struct matches {
@@ -154,9 +163,12 @@ static struct matches find(struct reader *r, const char *path)
 			continue;
 		}
 		collect(r, r->place[i], path, &own);
-		if (in_sm != NULL) {
-			collect(r, r->place[i],
-			        arena_printf(r->arena, "Shared/%s", in_sm), &shared);
+		const char *in_shared =
+			in_sm != NULL ? arena_printf(r->arena, "Shared/%s", in_sm) : NULL;
+		if (in_shared != NULL) {
+			collect(r, r->place[i], in_shared, &shared);
+		} else if (in_sm != NULL) {
+			failed(r, -ENOMEM);
 		}
 		if (best.n == 0) {
 			best = own.n > 0 ? own : shared;
@@ -243,8 +255,7 @@ static void apply_rows(struct reader *r)
 	}
 }
 
-/* --- life times of paths
- * ------------------------------------------------------------------ */
+/* --- life times of paths --------------------------------------------------------- */
 
 enum { LIFE_HOPS = 9 };
 
@@ -334,8 +345,7 @@ static void apply_default_engine(struct reader *r)
 	}
 }
 
-/* --- groups and virtual fabrics
- * ------------------------------------------------------------ */
+/* --- groups and virtual fabrics -------------------------------------------------- */
 
 /* Sections of a name, those of Common first; each place has one at most that counts. */
 static unsigned sections(struct reader *r, const char *name,
@@ -386,8 +396,7 @@ static void read_fabrics(struct reader *r)
 	}
 }
 
-/* --- the rest
- * ------------------------------------------------------------------------------ */
+/* --- the rest -------------------------------------------------------------------- */
 
 static void note_ignored(struct reader *r, const struct xml_element *e, const char *path)
 {
@@ -418,6 +427,9 @@ static void walk(struct reader *r, struct xml_element *e, const char *prefix)
 		snprintf(path, sizeof(path), "%s%s%s", prefix, *prefix ? "/" : "",
 		         c->name);
 		enum opafm_known known = opafm_known(path);
+		if (c->used && c->child == NULL) {
+			continue;
+		}
 		if (known == OPAFM_IGNORED_SECTION) {
 			if (c->child != NULL) {
 				note_ignored(r, c, path);
@@ -426,7 +438,7 @@ static void walk(struct reader *r, struct xml_element *e, const char *prefix)
 			note_ignored(r, c, path);
 		} else if (c->child != NULL && c->used) {
 			walk(r, c, path);
-		} else if (!c->used && !(c->child == NULL && *c->text == '\0')) {
+		} else if (!c->used && (c->child != NULL || *c->text != '\0')) {
 			warn_unknown(r, c, path);
 		}
 	}

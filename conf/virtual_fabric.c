@@ -117,8 +117,7 @@ static uint32_t exponent(uint32_t mult)
 	return e;
 }
 
-/* --- QOSGroups
- * ---------------------------------------------------------------------------- */
+/* --- QOSGroups ------------------------------------------------------------------- */
 
 static int read_qos_groups(struct reader *r, const struct vf_sections *s)
 {
@@ -151,8 +150,7 @@ static int read_qos_groups(struct reader *r, const struct vf_sections *s)
 	return E_OK;
 }
 
-/* --- VirtualFabrics
- * ----------------------------------------------------------------------- */
+/* --- VirtualFabrics -------------------------------------------------------------- */
 
 static void read_member(struct reader *r, const struct xml_element *e, uint32_t *list,
                         uint32_t *n)
@@ -267,8 +265,7 @@ static void read_fabric(struct reader *r, const struct named *from,
 	take_qos_group(r, vf, from->element);
 }
 
-/* --- all together
- * ------------------------------------------------------------------------- */
+/* --- all together ---------------------------------------------------------------- */
 
 static void check_bandwidth(struct reader *r, const struct virtual_fabric *all,
                             uint32_t n)

@@ -64,8 +64,7 @@ static const char *value_of(const struct job *j, const char *key)
 	return NULL;
 }
 
-/* --- text
- * --------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------ */
 
 static void print_fate(const struct job *j, enum option_fate fate, const char *title)
 {
@@ -122,8 +121,7 @@ static void print_text(const struct job *j)
 	       j->diags.n_warnings);
 }
 
-/* --- JSON
- * --------------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------ */
 
 static json_t *text_json(const char *text)
 {
@@ -196,8 +194,7 @@ static int print_json(const struct job *j)
 	return ret;
 }
 
-/* --- the command
- * -------------------------------------------------------------------------- */
+/* --- the command ----------------------------------------------------------------- */
 
 static int read_arguments(struct job *j, int argc, char **argv)
 {

@@ -25,7 +25,7 @@ static void teardown(void)
 	arena_free(arena);
 }
 
-/* --- patterns ----------------------------------------------------------------------------- */
+/* --- patterns -------------------------------------------------------------------- */
 
 static const struct {
 	const char *pattern, *yes, *no; /* descriptions with '|' between */
@@ -154,7 +154,7 @@ START_TEST(test_long_pattern)
 }
 END_TEST
 
-/* --- patterns at random ------------------------------------------------------------------- */
+/* --- patterns at random ---------------------------------------------------------- */
 
 static uint32_t below(uint64_t *state, uint32_t n)
 {
@@ -237,7 +237,7 @@ START_TEST(test_random_ranges)
 }
 END_TEST
 
-/* --- groups ------------------------------------------------------------------------------- */
+/* --- groups ---------------------------------------------------------------------- */
 
 static int parse(const char *text, const struct device_groups **ret)
 {
@@ -415,7 +415,7 @@ START_TEST(test_unknown_elements)
 }
 END_TEST
 
-/* --- values of options -------------------------------------------------------------------- */
+/* --- values of options ----------------------------------------------------------- */
 
 struct values {
 	const struct device_list *one, *many;

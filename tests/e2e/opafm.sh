@@ -119,6 +119,14 @@ has "its line, element and remedy" "$said" "opafm.xml:11: error: Sm/FatTreeTopol
 opafm "$xml" "<RoutingAlgorithm>hypercube</RoutingAlgorithm>"
 refuses "an algorithm that is not there" "$bin/saguarod" -F "$xml" --check
 has "its line and the others" "$said" "opafm.xml:9: error: Sm/RoutingAlgorithm: unknown routing engine 'hypercube'; known are minhop"
+order() { printf '<RoutingAlgorithm>dgshortestpath</RoutingAlgorithm><DGShortestPathTopology><RoutingOrder>\n<DeviceGroup>%s</DeviceGroup></RoutingOrder></DGShortestPathTopology>' "$(sed 's,|,</DeviceGroup>\n<DeviceGroup>,g' <<<"$1")"; }
+opafm "$xml" "$(order 'Core|All|Compute')" "$groups"
+json=$("$bin/saguaro" route "$tree" -F "$xml" --json)
+same "dgshortestpath by opafm.xml" "dgshortestpath null" "$(jq -r '"\(.engine_used) \(.fallback_reason)"' <<<"$json")"
+same "its order of groups" "Core, All, Compute" "$("$bin/saguaro" config check "$xml" --json | jq -r '.understood[] | select(.key == "dg_routing_order") | .means')"
+opafm "$xml" "$(order 'Core|Storage|All')" "$groups"
+refuses "an order with a group that is not there" "$bin/saguaro" route "$tree" -F "$xml"
+has "its element and remedy" "$said" "Sm/DGShortestPathTopology/RoutingOrder/DeviceGroup: unknown device group 'Storage'; define it in DeviceGroups"
 printf '<DeviceGroups>%s</DeviceGroups>\n' "$(group Last '<NodeDesc>*</NodeDesc>')" >"$work/groups.xml"
 json=$("$bin/saguaro" route "$tree" -R fattree --device-groups-file "$work/groups.xml" --fattree-route-last Last --json)
 same "groups on the command line" fattree "$(jq -r .engine_used <<<"$json")"
