@@ -46,7 +46,7 @@ xml=$work/opafm.xml
 lmc="<Lmc>2</Lmc><LmcE0>1</LmcE0>"
 life="<PacketLifetime>1s</PacketLifetime><DynamicPacketLifetime><Enable>1</Enable><Hops01>67ms</Hops01><Hops02>134ms</Hops02></DynamicPacketLifetime>"
 opafm "$xml" "<RoutingAlgorithm>ShortestPath</RoutingAlgorithm>$lmc$life<PathSelection>Minimal</PathSelection>"
-start_daemon m --fabric "sim:$topo" -F "$xml"
+start_daemon m --fabric "sim:$topo" -F "$xml" --unicast-lid-limit 40
 start_gateway g
 wait_ready
 export SAGUARO_SNAPSHOT_DIR=$run_dir
@@ -85,6 +85,14 @@ has "the LMC with line and element" "$(cat "$work/m.log")" "opafm.xml:9: Sm/Lmc 
 has "the tiers with line and element" "$(cat "$work/m.log")" "opafm.xml:11: Sm/FatTreeTopology/TierCount 'three': expected a number"
 same "the running path selection stays" minimal "$(get /v1/fabric | jq -r .path_selection)"
 same "the running paths stay" "S1D1 S2D2" "$(offsets "$(get "/paths?src=$sw&dst=$host")" "$sbase" "$dbase")"
+
+# --- an LMC that needs more LIDs than there are: the sweep says so, what runs stays -------------
+
+opafm "$xml" "<Lmc>4</Lmc>$life"
+kill -HUP "$daemon"
+short_of_lids() { grep -q 'LIDs cannot be assigned: no free range of 16 LIDs up to 40 .*lower the LMC' "$work/m.log"; }
+holds "an LMC too large for the LIDs there are" until_true 20 short_of_lids
+same "the running LIDs stay" "S1D1 S2D2" "$(offsets "$(get "/paths?src=$sw&dst=$host")" "$sbase" "$dbase")"
 kill "$daemon" "$gateway"
 wait "$daemon" "$gateway"
 
@@ -154,6 +162,6 @@ same "config check of keys and values" "true opensm.conf lmc routing_engine part
 same "config check: no such file" 2 "$?"
 if [ -r /usr/share/opa-fm/opafm.xml ]; then
 	json=$("$bin/saguaro" config check /usr/share/opa-fm/opafm.xml --json)
-	same "the file that opa-fm ships" "true 0" "$(jq -r '"\(.good) \(.n_errors)"' <<<"$json")"
+	same "the file that opa-fm ships" "true 0 0 0" "$(jq -r '"\(.good) \(.n_errors) \(.n_warnings) \(.unknown | length)"' <<<"$json")"
 fi
 finish
