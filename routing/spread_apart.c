@@ -21,19 +21,26 @@ static bool carries(const struct spread_job *j, uint32_t s, uint32_t lid)
 	return j->carried[(size_t)s * j->lft->stride / 8 + lid / 8] >> lid % 8 & 1;
 }
 
-/* Does one to any of the lower LIDs of the range? */
+/*
+ * The same for the lower LIDs of a range, eight at a time from \a k on, a multiple of 8. A
+ * range of up to 8 LIDs is aligned, so it is in one byte; a longer one is whole bytes.
+ */
+static unsigned carries_bits(const struct spread_job *j, uint32_t s, uint32_t base,
+                             unsigned offset, unsigned k)
+{
+	const uint8_t *row = j->carried + (size_t)s * j->lft->stride / 8;
+	unsigned left = offset - k;
+
+	return row[(base + k) / 8] >> base % 8 & ((1U << (left < 8 ? left : 8)) - 1);
+}
+
 static bool carries_lower(const struct spread_job *j, uint32_t s, uint32_t base,
                           unsigned offset)
 {
-	const uint8_t *row = j->carried + (size_t)s * j->lft->stride / 8;
-	unsigned bits = offset < 8 ? offset : 8;
-
-	/* a range of up to 8 LIDs is aligned, so it is in one byte; a longer one is bytes */
 	for (unsigned k = 0; k < offset; k += 8) {
-		if (row[(base + k) / 8] >> base % 8 & ((1U << bits) - 1)) {
+		if (carries_bits(j, s, base, offset, k)) {
 			return true;
 		}
-		bits = offset - k - 8 < 8 ? offset - k - 8 : 8;
 	}
 	return false;
 }
@@ -108,9 +115,13 @@ static uint64_t free_ports(const struct spread_job *j, uint32_t s, uint32_t base
 	const uint8_t *row = lft_row(j->lft, s) + base;
 	uint64_t free = UINT64_MAX >> (SPREAD_MASK_BITS - c->p.n);
 
-	for (unsigned k = 0; k < offset; k++) {
-		if (row[k] != LFT_NO_ROUTE && carries(j, s, base + k)) {
-			free &= ~(UINT64_C(1) << c->at[row[k]]);
+	for (unsigned k = 0; k < offset; k += 8) {
+		unsigned bits = carries_bits(j, s, base, offset, k);
+
+		for (; bits; bits &= bits - 1) {
+			uint8_t port = row[k + (unsigned)__builtin_ctz(bits)];
+
+			free &= ~(UINT64_C(1) << c->at[port] % SPREAD_MASK_BITS);
 		}
 	}
 	return free;
@@ -169,13 +180,14 @@ static unsigned pick_any(const struct spread_job *j, uint32_t s, uint32_t base,
 }
 
 unsigned spread_pick_apart(const struct spread_job *j, uint32_t s, uint32_t base,
-                           unsigned offset, const struct spread_choice *c, unsigned start,
+                           unsigned offset, struct spread_choice *c, unsigned start,
                            bool hosts)
 {
 	if (hosts && j->apart[s] && c->p.n <= SPREAD_MASK_BITS) {
 		uint64_t free = free_ports(j, s, base, offset, c);
 
 		if (free) {
+			spread_find_least(c);
 			return pick_free(j, base, offset, c, start, free);
 		}
 	}

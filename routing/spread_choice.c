@@ -7,8 +7,10 @@
 
 void spread_find_least(struct spread_choice *c)
 {
+	if (c->n_least) {
+		return;
+	}
 	c->least = UINT64_MAX;
-	c->n_least = 0;
 	c->least_mask = 0;
 	for (unsigned i = 0; i < c->p.n; i++) {
 		if (c->load[i] < c->least) {
@@ -68,7 +70,7 @@ void spread_find_choice(const struct spread_job *j, uint32_t s, uint32_t t,
 		c->load[i] = (uint64_t)load[c->p.port[i]] << 32 | earlier[c->p.port[i]];
 		c->at[c->p.port[i]] = (uint8_t)i;
 	}
-	spread_find_least(c);
+	c->n_least = 0;
 }
 
 void spread_copy_port(struct spread_choice *c, const struct spread_choice *from, unsigned i)
@@ -93,23 +95,22 @@ void spread_store_loads(const struct spread_job *j, uint32_t s,
 
 void spread_add_load(struct spread_choice *c, unsigned i, uint32_t flow)
 {
-	bool was_least = c->load[i] == c->least;
+	bool was_least = c->n_least && c->load[i] == c->least;
 
 	if (!flow || (c->ignored && c->ignored[c->p.port[i]])) {
 		return;
 	}
 	c->load[i] += (uint64_t)flow << 32;
-	if (was_least && --c->n_least == 0) {
-		spread_find_least(c);
-	} else if (was_least && i < SPREAD_MASK_BITS) {
+	if (was_least && --c->n_least && i < SPREAD_MASK_BITS) {
 		c->least_mask &= ~(UINT64_C(1) << i);
 	}
 }
 
-unsigned spread_pick_least(const struct spread_choice *c, unsigned start)
+unsigned spread_pick_least(struct spread_choice *c, unsigned start)
 {
 	unsigned i = start;
 
+	spread_find_least(c);
 	while (c->load[i] != c->least) {
 		i = i + 1 == c->p.n ? 0 : i + 1;
 	}

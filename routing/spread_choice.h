@@ -16,8 +16,8 @@ enum { SPREAD_MASK_BITS = 64 };
 struct spread_choice {
 	struct spread_ports p;
 	uint64_t load[SPREAD_PORTS_MAX]; /*!< routes of this round << 32 | of earlier ones */
-	uint64_t least;      /*!< smallest load */
-	unsigned n_least;    /*!< ports that have it */
+	uint64_t least;      /*!< smallest load; this and the next two are set when asked for */
+	unsigned n_least;    /*!< ports that have it; 0: not found yet */
 	uint64_t least_mask; /*!< bit per port that has it, of the first SPREAD_MASK_BITS */
 	const bool *ignored; /*!< by port number: its routes do not count; NULL: none */
 	uint8_t at[SPREAD_PORTS_MAX]; /*!< by port number: its index; of other ports anything */
@@ -31,7 +31,7 @@ void spread_find_choice(const struct spread_job *j, uint32_t s, uint32_t t,
 void spread_store_loads(const struct spread_job *j, uint32_t s,
                         const struct spread_choice *c);
 
-/*! \brief Notes which loads are the least; after the ports and loads were set. */
+/*! \brief Finds the least loads unless they are known. */
 void spread_find_least(struct spread_choice *c);
 
 /*! \brief Adds port \a i of another choice of the same switch. */
@@ -41,7 +41,7 @@ void spread_copy_port(struct spread_choice *c, const struct spread_choice *from,
 void spread_add_load(struct spread_choice *c, unsigned i, uint32_t flow);
 
 /*! \brief First of the least loaded, searching from \a start. */
-unsigned spread_pick_least(const struct spread_choice *c, unsigned start);
+unsigned spread_pick_least(struct spread_choice *c, unsigned start);
 
 /*! \brief The neighbour of the lowest index. */
 unsigned spread_pick_lowest_peer(const struct spread_choice *c);
@@ -58,7 +58,7 @@ unsigned spread_pick_lowest_peer(const struct spread_choice *c);
  *                load. For switches all lower LIDs count, and load does not.
  */
 unsigned spread_pick_apart(const struct spread_job *j, uint32_t s, uint32_t base,
-                           unsigned offset, const struct spread_choice *c, unsigned start,
+                           unsigned offset, struct spread_choice *c, unsigned start,
                            bool hosts);
 
 /*! \brief Does no lower LID of the range leave the switch through port \a i? */

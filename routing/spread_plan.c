@@ -307,7 +307,7 @@ static unsigned pick_of(const struct spread_job *j, uint32_t s, uint32_t h, uint
 	if (!some.p.n) {
 		return c->p.n;
 	}
-	spread_find_least(&some);
+	some.n_least = 0;
 	i = j->offset ? spread_pick_apart(j, s, j->lid[h] - j->offset, j->offset, &some, 0,
 	                                  true)
 	              : spread_pick_least(&some, 0);

@@ -55,7 +55,7 @@ static void place_all(const struct spread_job *j, uint32_t s, uint32_t t,
 
 /* Any of the least loaded, by a number that follows from seed, switch and LID. */
 static unsigned pick_scattered(const struct spread_job *j, uint32_t s, uint32_t lid,
-                               const struct spread_choice *c)
+                               struct spread_choice *c)
 {
 	uint64_t x = (uint64_t)j->in->tune->seed << 32 ^ lid ^
 	             j->g->nodes[j->g->switches[s]].guid * UINT64_C(0x9e3779b97f4a7c15);
@@ -63,6 +63,7 @@ static unsigned pick_scattered(const struct spread_job *j, uint32_t s, uint32_t 
 
 	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	spread_find_least(c);
 	nth = (unsigned)((x ^ x >> 31) % c->n_least);
 	while (c->load[i] != c->least || nth-- != 0) {
 		i++;
@@ -83,7 +84,7 @@ static unsigned shifted(const struct spread_choice *c, unsigned start, uint32_t 
 
 /* The candidate for one LID of a host that others send through this switch. */
 static unsigned pick_host(const struct spread_job *j, uint32_t s, uint32_t h,
-                          uint32_t flow, const struct spread_choice *c, unsigned start)
+                          uint32_t flow, struct spread_choice *c, unsigned start)
 {
 	const struct spread_tune *tune = j->in->tune;
 	uint32_t lid = j->lid[h];
@@ -112,20 +113,24 @@ static void place_hosts(const struct spread_job *j, uint32_t s, uint32_t t,
 {
 	uint8_t *row = lft_row(j->lft, s);
 	const uint16_t *flow = j->flow + (size_t)s * j->n_cols;
-	unsigned start = 0, lowest;
+	unsigned start = 0, lowest = c->p.n;
 
 	if (c->p.n == 1) {
 		place_all(j, s, t, c);
 		return;
 	}
-	lowest = spread_pick_lowest_peer(c);
 	for (uint32_t h = j->first[t]; h < j->first[t + 1]; h++) {
 		uint32_t lid = j->lid[h];
 
 		if (lid && row[lid] == LFT_NO_ROUTE) {
-			unsigned i =
-				flow[h] ? pick_host(j, s, h, flow[h], c, start) : lowest;
+			unsigned i;
 
+			if (flow[h]) {
+				i = pick_host(j, s, h, flow[h], c, start);
+			} else {
+				i = lowest = lowest < c->p.n ? lowest
+				                             : spread_pick_lowest_peer(c);
+			}
 			row[lid] = c->p.port[i];
 			spread_add_load(c, i, flow[h]);
 		}
