@@ -98,6 +98,21 @@ static uint8_t *copy_rows(struct arena *a, const uint8_t *rows, size_t bytes)
 	return copy ? memcpy(copy, rows, bytes) : NULL;
 }
 
+/* A rule of its own is part of the tables. */
+static int store_rule(struct route_cache *c, const struct vl_rule *from)
+{
+	struct vl_rule *rule = arena_alloc(c->a, sizeof(*rule));
+
+	if (!rule) {
+		return -ENOMEM;
+	}
+	*rule = *from;
+	rule->port_class = copy_rows(c->a, from->port_class,
+	                             (size_t)c->held.out.lft.n_switches * from->width);
+	c->held.out.lanes.rule = rule;
+	return rule->port_class ? E_OK : -ENOMEM;
+}
+
 static int store_tables(struct route_cache *c, const struct route_cached *from)
 {
 	struct lft *t = &c->held.out.lft;
@@ -111,9 +126,11 @@ static int store_tables(struct route_cache *c, const struct route_cached *from)
 	}
 	if (l->rows) {
 		l->rows = copy_rows(c->a, l->rows, t->n_switches * l->stride);
-		return l->rows ? E_OK : -ENOMEM;
+		if (!l->rows) {
+			return -ENOMEM;
+		}
 	}
-	return E_OK;
+	return l->rule ? store_rule(c, l->rule) : E_OK;
 }
 
 int route_cache_store(struct route_cache *c, const struct graph *g, const struct lids *lids,
@@ -405,6 +422,31 @@ static uint8_t *copy_table(const struct rows_job *j, const uint8_t *rows, size_t
 	return to;
 }
 
+/* The rule with its rows in the order of the new switches. */
+static int copy_rule(const struct rows_job *j, struct arena *a, struct lanes *l)
+{
+	const struct vl_rule *from = l->rule;
+	const struct graph *g = j->m->g;
+	struct vl_rule *to = arena_alloc(a, sizeof(*to));
+
+	if (!to) {
+		return -ENOMEM;
+	}
+	*to = *from;
+	to->width = g->max_port + 1U;
+	to->port_class = arena_array(a, g->n_switches, to->width);
+	if (!to->port_class) {
+		return -ENOMEM;
+	}
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		memcpy(to->port_class + (size_t)s * to->width,
+		       from->port_class + (size_t)j->old_sw[s] * from->width,
+		       to->width < from->width ? to->width : from->width);
+	}
+	l->rule = to;
+	return E_OK;
+}
+
 static int answer(const struct match *m, struct arena *a, struct arena *tmp,
                   struct route_cached *ret)
 {
@@ -436,6 +478,9 @@ static int answer(const struct match *m, struct arena *a, struct arena *tmp,
 	}
 	if (!x.out.lft.rows || !x.engine_asked ||
 	    (m->c->held.out.lanes.rows && !x.out.lanes.rows)) {
+		return -ENOMEM;
+	}
+	if (x.out.lanes.rule && copy_rule(&j, a, &x.out.lanes) != E_OK) {
 		return -ENOMEM;
 	}
 	*ret = x;
