@@ -209,8 +209,13 @@ static json_t *culprits_json(const struct route_job *j)
 	for (unsigned i = 0; i < p->n_cycle; i++) {
 		json_array_append_new(cycles, cycle_json(j, &p->cycle[i]));
 	}
-	return json_pack("{s:o, s:o, s:o}", "holes", holes, "forwarding_loops", loops,
-	                 "credit_loops", cycles);
+	return json_pack("{s:o, s:o, s:o, s:{s:I, s:I, s:I}}", "holes", holes,
+	                 "forwarding_loops", loops, "credit_loops", cycles, "not_listed",
+	                 "holes", (json_int_t)(p->holes - p->n_hole),
+	                 "forwarding_loops",
+	                 (json_int_t)(p->forwarding_loops - p->n_loop), "credit_loops",
+	                 (json_int_t)(p->credit_loops + p->management_credit_loops -
+	                              p->n_cycle));
 }
 
 /* null where every port has one LID. */

@@ -88,6 +88,17 @@ static char *cycle_text(const struct proof_cycle *c, const struct graph *g,
 	return c->n > SHOWN_MAX ? join(t, ", ...", a) : t;
 }
 
+/* Each component of the dependency graph that has a cycle is one loop. */
+static char *cycles_text(const struct proof *p, uint64_t n, const struct graph *g,
+                         struct arena *a)
+{
+	char *t = cycle_text(&p->cycle[0], g, a);
+
+	return n > 1 ? join(t, arena_printf(a, "; %" PRIu64 " more apart from it", n - 1),
+	                    a)
+	             : t;
+}
+
 static char *management_text(const struct proof *p, const struct graph *g,
                              struct arena *a)
 {
@@ -108,11 +119,11 @@ const char *proof_text(const struct proof *p, const struct graph *g, struct aren
 	} else if (p->n_hole) {
 		text = hole_text(&p->hole[0], g, a);
 	} else if (p->credit_loops) {
-		text = cycle_text(&p->cycle[0], g, a);
+		text = cycles_text(p, p->credit_loops, g, a);
 	} else if (p->management_unreachable) {
 		text = management_text(p, g, a);
 	} else if (p->management_credit_loops) {
-		text = cycle_text(&p->cycle[0], g, a);
+		text = cycles_text(p, p->management_credit_loops, g, a);
 	}
 	return text ? text : "";
 }

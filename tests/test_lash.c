@@ -138,12 +138,12 @@ static const struct {
 	const char *command;
 	unsigned lanes;
 } fits[] = {
-	{ "ft2 6 4 3", 1 },     { "ft2 2 2 2", 1 },     { "mesh 5x4 2", 1 },
-	{ "mesh 3x4x5 1", 1 },  { "mesh 9 1", 1 },      { "hypercube 6 1", 1 },
-	{ "torus 6 2", 2 },     { "torus 8 1", 2 },     { "torus 6x6 1", 3 },
-	{ "torus 8x8 1", 4 },   { "torus 5x3 1", 2 },   { "torus 4x4x4 1", 1 },
-	{ "torus 8x8x8 1", 7 }, { "torus 5x6x7 1", 8 }, { "torus 6x6x6 1", 8 },
-	{ "torus 16x16 1", 4 }, { "torus 10x9 2", 4 },  { "torus 3x3x3 2", 1 },
+	{ "ft2 6 4 3", 1 },          { "ft2 2 2 2", 1 },     { "mesh 5x4 2", 1 },
+	{ "mesh 3x4x5 1", 1 },       { "mesh 9 1", 1 },      { "hypercube 6 1", 1 },
+	{ "torus 6 2", 2 },          { "torus 8 1", 2 },     { "torus 6x6 1", 3 },
+	{ "torus 8x8 1", 4 },        { "torus 5x3 1", 2 },   { "torus 4x4x4 1", 1 },
+	{ "torus 8x8x8 1", 7 },      { "torus 5x6x7 1", 8 }, { "torus 6x6x6 1", 8 },
+	{ "torus 16x16 1", 4 },      { "torus 10x9 2", 4 },  { "torus 3x3x3 2", 1 },
 	{ "jellyfish 100 62 1", 8 }, /* too many channels for their closure */
 };
 
@@ -279,7 +279,8 @@ static const struct {
 	{ "jellyfish 20 4 1", NULL },
 };
 
-/* Another fabric of the same shape: new GUIDs, cables on any ports and up to three. */
+/* Another fabric of the same shape: new GUIDs, cables on any ports and up to three; hosts
+ * on every switch, or, with even seeds, up to two on some. */
 static struct graph *scrambled(const struct graph *g, uint64_t seed)
 {
 	uint64_t state = seed * 7919 + 1;
@@ -292,19 +293,23 @@ static struct graph *scrambled(const struct graph *g, uint64_t seed)
 
 	diags_init(d, arena);
 	for (uint32_t s = 0; s < g->n_switches; s++) {
-		uint32_t ca;
+		uint32_t n_hosts = seed % 2 || s == 0 ? 1 : random_below(&state, 3);
 
 		port[s] = fabric_shuffle(60, &state, arena);
 		ck_assert_int_eq(graph_add_node(x, NODE_SWITCH, 0x1000 + guid[s], 60, "",
 		                                NULL, &node[s]),
 		                 E_OK);
-		ck_assert_int_eq(graph_add_node(x, NODE_CA, 0x90000 + guid[s] * 4, 1, "",
-		                                NULL, &ca),
-		                 E_OK);
-		ck_assert_int_eq(
-			graph_connect(x, graph_port(x, ca, 1),
-		                      graph_port(x, node[s], port[s][used[s]++] + 1)),
-			E_OK);
+		for (uint32_t i = 0; i < n_hosts; i++) {
+			uint32_t at = port[s][used[s]++] + 1, ca;
+
+			ck_assert_int_eq(graph_add_node(x, NODE_CA,
+			                                0x90000 + guid[s] * 8 + i * 2, 1,
+			                                "", NULL, &ca),
+			                 E_OK);
+			ck_assert_int_eq(graph_connect(x, graph_port(x, ca, 1),
+			                               graph_port(x, node[s], at)),
+			                 E_OK);
+		}
 	}
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
@@ -370,8 +375,9 @@ static const struct {
 	const char *command;
 	unsigned lanes;
 } scrambles[] = {
-	{ "mesh 5x4 1", 1 },  { "mesh 3x3x4 1", 1 }, { "hypercube 4 1", 1 },
-	{ "torus 6x5 1", 4 }, { "torus 8x8 1", 4 },  { "torus 5x5x5 1", 8 },
+	{ "mesh 5x4 1", 1 },    { "mesh 3x3x4 1", 1 }, { "hypercube 4 1", 1 },
+	{ "torus 6x5 1", 4 },   { "torus 8x8 1", 4 },  { "torus 5x5x5 1", 8 },
+	{ "torus 8x8x4 1", 4 },
 };
 
 START_TEST(scrambled_lanes)

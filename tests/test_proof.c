@@ -655,6 +655,24 @@ START_TEST(ring_one_way)
 }
 END_TEST
 
+/* Dimension order on a torus: a loop for each ring and direction, (5 + 6) * 2. */
+START_TEST(many_rings)
+{
+	struct graph *g = fabric_make("torus 6x5 1", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	const struct engine *dor = engine_find("dor");
+	struct route_in in = { .g = g, .lids = &l };
+	struct route_out out = { 0 };
+	struct proof p;
+
+	ck_assert_int_eq(dor->route(&in, arena, &out), E_OK);
+	p = prove(g, &l, &out.lft, NULL);
+	ck_assert_uint_eq(p.credit_loops + p.management_credit_loops, 22);
+	ck_assert_uint_eq(p.n_cycle, PROOF_LIST_MAX);
+	ck_assert_ptr_nonnull(strstr(proof_text(&p, g, arena), "; 21 more apart from it"));
+}
+END_TEST
+
 /* A ring of four switches of which the first few have a host. */
 static struct graph *ring_with_hosts(uint32_t n_hosts)
 {
@@ -935,6 +953,7 @@ int main(void)
 	tcase_add_test(t, loop_over_two_vls);
 	tcase_add_test(t, threads);
 	tcase_add_test(t, ring_one_way);
+	tcase_add_test(t, many_rings);
 	tcase_add_loop_test(t, who_closes_the_ring, 0, 5);
 	tcase_add_loop_test(t, degraded_trees, 0, N_DEGRADED * SEEDS);
 	tcase_add_test(t, holes_in_spines);
