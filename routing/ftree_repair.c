@@ -12,17 +12,29 @@
  * anew.
  *
  * Entries hold for all leaf switches: at a switch where another pair's route to the host
- * passes, a route follows it. One host after the other, so the result is the same on any
- * number of threads.
+ * passes, a route follows it.
+ *
+ * Hosts are led in batches, one each of leaf switches far apart: threads work on the
+ * hosts of a batch with the counts from before it, then what came out is counted. Batches
+ * do not depend on threads, so neither does the result.
  */
+#include "routing/ftree_repair.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "conf/arena.h"
 #include "conf/err.h"
-#include "routing/ftree.h"
+#include "routing/column.h"
+#include "routing/graph.h"
 
-enum { ROUNDS = 2, BLOCK = 64, COST_NONE = UINT32_MAX };
+enum {
+	ROUNDS = 2,
+	BATCH_MAX = 64,
+	BATCH_PART = 20,
+	COST_NONE = UINT32_MAX,
+	CHANGES = 2 * FTREE_HOPS_MAX
+};
 
 /* What a further flow costs on a link where so many meet. */
 static const uint32_t meet_cost[UINT8_MAX / 2 + 1] = {
@@ -30,144 +42,30 @@ static const uint32_t meet_cost[UINT8_MAX / 2 + 1] = {
 	1 << 16, 1 << 18, 1 << 20, [7 ... UINT8_MAX / 2] = 1 << 22
 };
 
+/* One thread's work on one host. */
 struct repair {
+	const struct ftree_tally *x;
 	const struct ftree *f;
-	uint32_t width;      /* ports per row of at_port */
-	uint32_t *at_port;   /* [n][width] index in f->link */
-	uint32_t *home;      /* [n_hosts] */
-	uint32_t *load;      /* [n_adj] host routes per entry of f->link */
-	uint32_t *load_cost; /* [n_adj] what that costs */
-	uint8_t *meet;   /* [n_leaves][n_adj] per distance: twice its pairs, and those of
-	                    the next */
-	uint32_t fair;   /* mean of load */
-	uint8_t *broken; /* [n_hosts][broken_stride] bit per leaf */
-	size_t broken_stride;
-	/* of the host in hand */
-	uint32_t h, t, dist;  /* host, its switch, distance of the pair in hand */
+	uint32_t h, t;        /* host, its switch */
+	const uint8_t *meet;  /* [n_adj] of the distance of the pair in hand */
+	uint8_t *col;         /* [n] egress port at each switch */
 	uint8_t *dist_to;     /* [n] ftree_dist() to t */
 	uint32_t *range_of;   /* [n] t for which from and end hold */
 	uint32_t *from, *end; /* [n] links that lead closer lie between */
-	uint32_t *next;       /* [BLOCK][n] index in f->link, GRAPH_NONE */
-	uint32_t *col;        /* row of next */
 	uint32_t *use;        /* [n] pairs whose route passes */
 	uint32_t *cost;       /* [n] of the best way on, valid where seen is turn */
 	uint32_t *best;       /* [n] its link */
-	uint32_t *seen;
+	uint32_t *seen,
+		*mine; /* mine: [n] turn in which the pair's own old route passes */
 	uint32_t turn, floor;
+	uint32_t good;     /* cost of a link than which none better is looked for */
+	uint32_t start;    /* where the search among links begins */
+	uint32_t *more;    /* [n_adj] load that the host in hand brings beyond x->load */
+	uint32_t *changed; /* links where that is not 0, or was */
+	uint32_t n_changed;
 };
 
-/* ---- columns ---- */
-
-static void load_block(struct repair *r, uint32_t h0, uint32_t n)
-{
-	const struct ftree *f = r->f;
-
-	for (uint32_t s = 0; s < f->n; s++) {
-		const uint8_t *row = lft_row(f->lft, s);
-
-		for (uint32_t k = 0; k < n; k++) {
-			uint8_t p = f->lid[h0 + k] ? row[f->lid[h0 + k]] : LFT_NO_ROUTE;
-
-			r->next[(size_t)k * f->n + s] =
-				p == LFT_NO_ROUTE || p >= r->width
-					? GRAPH_NONE
-					: r->at_port[(size_t)s * r->width + p];
-		}
-	}
-}
-
-static void store_block(const struct repair *r, uint32_t h0, uint32_t n)
-{
-	const struct ftree *f = r->f;
-
-	for (uint32_t s = 0; s < f->n; s++) {
-		uint8_t *row = lft_row(f->lft, s);
-
-		for (uint32_t k = 0; k < n; k++) {
-			uint32_t l = r->next[(size_t)k * f->n + s];
-
-			if (l != GRAPH_NONE) {
-				row[f->lid[h0 + k]] = f->link[l].port;
-			}
-		}
-	}
-}
-
-static void take_host(struct repair *r, uint32_t h, uint32_t h0)
-{
-	r->h = h;
-	if (h == h0 || r->t != r->home[h]) {
-		r->t = r->home[h];
-		for (uint32_t s = 0; s < r->f->n; s++) {
-			r->dist_to[s] = (uint8_t)ftree_dist(r->f, s, r->t);
-		}
-	}
-	r->col = r->next + (size_t)(h - h0) * r->f->n;
-}
-
-static void take_leaf(struct repair *r, uint32_t i)
-{
-	uint32_t n = r->f->n_leaves, t = r->f->leaf_pos[r->t];
-
-	r->dist = t >= i ? t - i : t + n - i;
-}
-
-/* ---- routes ---- */
-
-static uint32_t hosts_on(const struct ftree *f, uint32_t s)
-{
-	return f->g->host_first[s + 1] - f->g->host_first[s];
-}
-
-/* Grows with the fourth power: 2^12 at the mean, at most 2^24. */
-static uint32_t cost_of_load(uint32_t load, uint32_t fair)
-{
-	uint64_t x = (uint64_t)load * 16 / fair;
-
-	return x > 128 ? 1U << 24 : (uint32_t)(x * x * x * x / 16);
-}
-
-/* What is full stays full. */
-static void add_meet(uint8_t *meet, int by)
-{
-	int v = *meet + by;
-
-	*meet = *meet == UINT8_MAX || v > UINT8_MAX ? UINT8_MAX : (uint8_t)v;
-}
-
-/* Adds (1) or takes off (-1) the route of a leaf switch. */
-static void count_route(struct repair *r, uint32_t s, int sign)
-{
-	const struct ftree *f = r->f;
-	uint32_t flows = hosts_on(f, s), d = r->dist, n = f->n_leaves;
-	size_t n_adj = f->g->n_adj;
-	uint8_t *meet = r->meet + d * n_adj;
-	uint8_t *before = r->meet + (d ? d - 1 : n - 1) * n_adj;
-	uint8_t *after = r->meet + (d + 1 == n ? 0 : d + 1) * n_adj;
-
-	for (; s != r->t; s = f->link[r->col[s]].to) {
-		uint32_t i = r->col[s];
-
-		r->use[s] += (uint32_t)sign;
-		r->load[i] += (uint32_t)sign * flows;
-		r->load_cost[i] = cost_of_load(r->load[i], r->fair);
-		add_meet(&meet[i], 2 * sign);
-		add_meet(&before[i], sign);
-		add_meet(&after[i], sign);
-	}
-}
-
-static bool is_whole(const struct repair *r, uint32_t s)
-{
-	const struct ftree *f = r->f;
-
-	for (; s != r->t; s = f->link[r->col[s]].to) {
-		if (ftree_is_off(f, s, r->h)) {
-			return false;
-		}
-	}
-	return true;
-}
+/* ---- one pair ---- */
 
 static bool leads_closer(const struct repair *r, uint32_t s, uint32_t to)
 {
@@ -196,6 +94,19 @@ static void find_range(struct repair *r, uint32_t s)
 	r->range_of[s] = r->t;
 }
 
+/* What the pair in hand would add to what others make of a link. */
+static uint32_t cost_of(const struct repair *r, uint32_t s, uint32_t l)
+{
+	unsigned meet = r->meet[l];
+
+	if (r->mine[s] == r->turn && r->f->link[l].port == r->col[s]) {
+		meet = meet < UINT8_MAX && meet >= 2 ? meet - 2 : meet;
+	}
+	return meet_cost[meet / 2] +
+	       (r->more[l] ? ftree_load_cost(r->x->load[l] + r->more[l], r->x->fair)
+	                   : r->x->load_cost[l]);
+}
+
 /*
  * Cost of the best way from a switch to the host, COST_NONE: none below the limit found;
  * remembers it. What is left of a way is taken to cost at least the floor per hop, which
@@ -204,8 +115,7 @@ static void find_range(struct repair *r, uint32_t s)
 static uint32_t find_way(struct repair *r, uint32_t s, uint32_t limit)
 {
 	const struct ftree *f = r->f;
-	const uint8_t *meet = r->meet + (size_t)r->dist * f->g->n_adj;
-	uint32_t best = COST_NONE, i, end, rest;
+	uint32_t best = COST_NONE, from, n, rest, good;
 
 	if (s == r->t) {
 		return 0;
@@ -216,20 +126,21 @@ static uint32_t find_way(struct repair *r, uint32_t s, uint32_t limit)
 	if (r->range_of[s] != r->t) {
 		find_range(r, s);
 	}
-	i = r->from[s];
-	end = r->end[s];
+	from = r->from[s];
+	n = r->end[s] - from;
 	if (r->use[s]) { /* others pass: follow */
-		i = r->col[s];
-		end = i + 1;
+		from = ftree_link_at(r->x, r->col, s);
+		n = 1;
 	}
 	rest = ((r->dist_to[s] & FTREE_HOPS) - 1u) * r->floor;
-	for (; i < end; i++) {
-		uint32_t cost, on;
+	good = (r->dist_to[s] & FTREE_HOPS) * r->good;
+	for (uint32_t k = 0; k < n && best > good; k++) {
+		uint32_t i = from + (r->start + k) % n, cost, on;
 
 		if (!leads_closer(r, s, f->link[i].to)) {
 			continue;
 		}
-		cost = meet_cost[meet[i] / 2] + r->load_cost[i];
+		cost = cost_of(r, s, i);
 		if (limit != COST_NONE && cost + rest >= limit) {
 			continue;
 		}
@@ -245,115 +156,192 @@ static uint32_t find_way(struct repair *r, uint32_t s, uint32_t limit)
 	return best;
 }
 
-static void lead(struct repair *r, uint32_t s)
+/* Counts a route of this host in use: 1 or -1. Where it is taken off it is marked. */
+static void use_route(struct repair *r, uint32_t s, int by)
+{
+	while (s != r->t) {
+		r->use[s] += (uint32_t)by;
+		r->mine[s] = by < 0 ? r->turn : r->mine[s];
+		s = r->f->link[ftree_link_at(r->x, r->col, s)].to;
+	}
+}
+
+/* Adds what a leaf switch sends to the links of its route, or takes it off. */
+static void load_route(struct repair *r, uint32_t s, int sign)
+{
+	uint32_t flows = ftree_hosts_on(r->f, s);
+
+	while (s != r->t) {
+		uint32_t l = ftree_link_at(r->x, r->col, s);
+
+		if (r->more[l] == 0) {
+			r->changed[r->n_changed++] = l;
+		}
+		r->more[l] += (uint32_t)sign * flows;
+		s = r->f->link[l].to;
+	}
+}
+
+static void lead(struct repair *r, uint32_t s, bool again)
 {
 	uint32_t cost;
 
 	r->turn++;
+	if (again) {
+		use_route(r, s, -1);
+		load_route(r, s, -1);
+	}
 	cost = find_way(r, s, COST_NONE);
 	r->floor = cost / (r->dist_to[s] & FTREE_HOPS) / 8 * 7;
-	for (uint32_t x = s; x != r->t; x = r->f->link[r->col[x]].to) {
-		r->col[x] = r->best[x];
+	for (uint32_t k = s; k != r->t; k = r->f->link[r->best[k]].to) {
+		r->col[k] = r->f->link[r->best[k]].port;
 	}
-	count_route(r, s, 1);
+	use_route(r, s, 1);
+	load_route(r, s, 1);
 }
 
-/* ---- rounds ---- */
-
-static bool is_broken(const struct repair *r, uint32_t i)
+/* Does the route of the pair in hand meet another, or pass a link that carries much? */
+static bool is_dear(const struct repair *r, uint32_t s)
 {
-	return r->broken[r->h * r->broken_stride + i / 8] >> i % 8 & 1;
-}
+	while (s != r->t) {
+		uint32_t l = ftree_link_at(r->x, r->col, s);
 
-/* Does the pair of leaf switch i and the host in hand have a route between switches? */
-static bool is_pair(const struct repair *r, uint32_t i)
-{
-	uint32_t s = r->f->leaf[i];
-
-	return s != r->t && hosts_on(r->f, s) && r->f->lid[r->h] &&
-	       r->dist_to[s] != FTREE_NONE;
-}
-
-static void first_look(struct repair *r)
-{
-	for (uint32_t i = 0; i < r->f->n_leaves; i++) {
-		uint32_t s = r->f->leaf[i];
-
-		if (!is_pair(r, i)) {
-			continue;
-		}
-		if (is_whole(r, s)) {
-			take_leaf(r, i);
-			count_route(r, s, 1);
-		} else {
-			r->broken[r->h * r->broken_stride + i / 8] |=
-				(uint8_t)(1U << i % 8);
-		}
-	}
-}
-
-static bool has_broken(const struct repair *r)
-{
-	const uint8_t *b = r->broken + r->h * r->broken_stride;
-
-	for (size_t i = 0; i < r->broken_stride; i++) {
-		if (b[i]) {
+		if (r->meet[l] >= 4 || r->x->load_cost[l] > r->good) {
 			return true;
 		}
+		s = r->f->link[l].to;
 	}
 	return false;
 }
 
-static void one_round(struct repair *r, bool again)
+/* ---- one host ---- */
+
+static void take_host(struct repair *r, uint32_t h)
 {
+	const struct ftree_tally *x = r->x;
 	const struct ftree *f = r->f;
 
-	if (!has_broken(r)) {
-		return;
-	}
-	memset(r->use, 0, f->n * sizeof(*r->use));
-	for (uint32_t i = 0; i < f->n_leaves; i++) {
-		if (is_pair(r, i) && (again || !is_broken(r, i))) {
-			for (uint32_t s = f->leaf[i]; s != r->t;
-			     s = f->link[r->col[s]].to) {
-				r->use[s]++;
-			}
+	if (r->t != x->home[h]) {
+		r->t = x->home[h];
+		for (uint32_t s = 0; s < f->n; s++) {
+			r->dist_to[s] = (uint8_t)ftree_dist(f, s, r->t);
 		}
 	}
-	for (uint32_t k = 0; k < f->n_leaves; k++) {
-		uint32_t i = (f->leaf_pos[r->t] + k) % f->n_leaves;
+	r->h = h;
+	r->floor = 0;
+	r->good = x->good_cost;
+	while (r->n_changed) {
+		r->more[r->changed[--r->n_changed]] = 0;
+	}
+	r->col = x->port + (size_t)h * f->n;
+	memset(r->use, 0, f->n * sizeof(*r->use));
+}
 
-		if (is_pair(r, i) && is_broken(r, i)) {
-			take_leaf(r, i);
-			if (again) {
-				count_route(r, f->leaf[i], -1);
+static void lead_host(struct repair *r, uint32_t h, bool again)
+{
+	const struct ftree_tally *x = r->x;
+	uint32_t n = r->f->n_leaves;
+
+	take_host(r, h);
+	for (uint32_t i = 0; i < n; i++) {
+		if ((again || !ftree_is_broken(x, i, h)) && ftree_is_pair(x, i, h)) {
+			use_route(r, r->f->leaf[i], 1);
+		}
+	}
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t i = (r->f->leaf_pos[r->t] + k) % n;
+
+		if (ftree_is_broken(x, i, h)) {
+			r->meet = x->meet +
+			          (size_t)ftree_distance(x, i, h) * r->f->g->n_adj;
+			r->start = h + i;
+			if (!again || is_dear(r, r->f->leaf[i])) {
+				lead(r, r->f->leaf[i], again);
 			}
-			lead(r, f->leaf[i]);
 		}
 	}
 }
 
-static int all_hosts(struct repair *r, unsigned round)
+static void count_host(struct ftree_tally *x, uint32_t h, const uint8_t *column, int sign)
 {
-	const struct ftree *f = r->f;
+	for (uint32_t i = 0; i < x->f->n_leaves; i++) {
+		if (ftree_is_broken(x, i, h)) {
+			ftree_tally_count(x, i, h, column, sign);
+		}
+	}
+}
 
-	for (uint32_t h0 = 0; h0 < f->n_hosts; h0 += BLOCK) {
-		uint32_t n = f->n_hosts - h0 < BLOCK ? f->n_hosts - h0 : BLOCK;
+/* ---- batches ---- */
 
+struct batch {
+	uint32_t host[BATCH_MAX], n;
+	uint8_t *old; /* [BATCH_MAX][n switches] columns from before */
+};
+
+/* A small part of all leaf switches, so that those of a batch hardly get in each other's
+ * way. */
+static uint32_t stride_of(const struct ftree *f)
+{
+	uint32_t batch = f->n_leaves / BATCH_PART;
+
+	batch = batch > BATCH_MAX ? BATCH_MAX : batch ? batch : 1;
+	return (f->n_leaves + batch - 1) / batch;
+}
+
+/* Host number q of leaf switches that stand far apart, those with something to do. */
+static void fill_batch(const struct ftree_tally *x, struct batch *b, uint32_t first,
+                       uint32_t q)
+{
+	const struct ftree *f = x->f;
+	b->n = 0;
+	for (uint32_t i = first; i < f->n_leaves; i += stride_of(f)) {
+		uint32_t s = f->leaf[i], h = f->g->host_first[s] + q;
+
+		if (q < ftree_hosts_on(f, s) && x->n_broken[h]) {
+			b->host[b->n++] = h;
+		}
+	}
+}
+
+static void run_batch(struct ftree_tally *x, struct repair *r, struct batch *b,
+                      bool again)
+{
+	uint32_t n = x->f->n;
+
+	for (uint32_t k = 0; k < b->n && again; k++) {
+		memcpy(b->old + (size_t)k * n, x->port + (size_t)b->host[k] * n, n);
+	}
+#pragma omp parallel for schedule(dynamic, 1) if (b->n > 1)
+	for (uint32_t k = 0; k < b->n; k++) {
+		lead_host(&r[column_thread()], b->host[k], again);
+	}
+	for (uint32_t k = 0; k < b->n; k++) {
+		uint32_t h = b->host[k];
+
+		if (again) {
+			count_host(x, h, b->old + (size_t)k * n, -1);
+		}
+		count_host(x, h, x->port + (size_t)h * n, 1);
+	}
+}
+
+static int run_round(struct ftree_tally *x, struct repair *r, struct batch *b, bool again)
+{
+	const struct ftree *f = x->f;
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < f->n_leaves; i++) {
+		uint32_t n = ftree_hosts_on(f, f->leaf[i]);
+
+		most = n > most ? n : most;
+	}
+	for (uint32_t q = 0; q < most; q++) {
 		if (f->cancel && *f->cancel) {
 			return -ECANCELED;
 		}
-		load_block(r, h0, n);
-		for (uint32_t h = h0; h < h0 + n; h++) {
-			take_host(r, h, h0);
-			if (round == 0) {
-				first_look(r);
-			} else {
-				one_round(r, round > 1);
-			}
-		}
-		if (round) {
-			store_block(r, h0, n);
+		for (uint32_t i = 0; i < stride_of(f); i++) {
+			fill_batch(x, b, i, q);
+			run_batch(x, r, b, again);
 		}
 	}
 	return E_OK;
@@ -361,61 +349,47 @@ static int all_hosts(struct repair *r, unsigned round)
 
 /* ---- the whole ---- */
 
-static int repair_init(struct repair *r, const struct ftree *f, struct arena *a)
+static int repair_init(struct repair *r, const struct ftree_tally *x, struct arena *a)
 {
-	*r = (struct repair){ .f = f, .width = f->g->max_port + 1u, .fair = 1 };
-	r->broken_stride = f->n_leaves / 8 + 1;
-	r->at_port = arena_array(a, (size_t)f->n * r->width, sizeof(*r->at_port));
-	r->home = arena_array(a, f->n_hosts + 1u, sizeof(*r->home));
-	r->load = arena_array(a, f->g->n_adj + 1u, sizeof(*r->load));
-	r->load_cost = arena_array(a, f->g->n_adj + 1u, sizeof(*r->load_cost));
-	r->meet = arena_array(a, f->n_leaves + 1u, f->g->n_adj + 1u);
-	r->broken = arena_array(a, f->n_hosts + 1u, r->broken_stride);
-	r->next = arena_array(a, (size_t)BLOCK * f->n, sizeof(*r->next));
-	r->dist_to = arena_alloc(a, f->n + 1u);
-	r->range_of = arena_array(a, f->n, sizeof(*r->range_of));
-	r->from = arena_array(a, f->n, sizeof(*r->from));
-	r->end = arena_array(a, f->n, sizeof(*r->end));
-	r->use = arena_array(a, f->n, sizeof(*r->use));
-	r->cost = arena_array(a, f->n, sizeof(*r->cost));
-	r->best = arena_array(a, f->n, sizeof(*r->best));
-	r->seen = arena_array(a, f->n, sizeof(*r->seen));
-	if (!r->at_port || !r->home || !r->load || !r->load_cost || !r->meet ||
-	    !r->broken || !r->next || !r->dist_to || !r->range_of || !r->from ||
-	    !r->end || !r->use || !r->cost || !r->best || !r->seen) {
+	uint32_t n = x->f->n;
+
+	*r = (struct repair){ .x = x, .f = x->f, .t = GRAPH_NONE };
+	r->dist_to = arena_alloc(a, n + 1u);
+	r->range_of = arena_array(a, n, sizeof(*r->range_of));
+	r->from = arena_array(a, n, sizeof(*r->from));
+	r->end = arena_array(a, n, sizeof(*r->end));
+	r->use = arena_array(a, n, sizeof(*r->use));
+	r->cost = arena_array(a, n, sizeof(*r->cost));
+	r->best = arena_array(a, n, sizeof(*r->best));
+	r->seen = arena_array(a, n, sizeof(*r->seen));
+	r->mine = arena_array(a, n, sizeof(*r->mine));
+	r->more = arena_array(a, x->f->g->n_adj + 1u, sizeof(*r->more));
+	r->changed =
+		arena_array(a, (size_t)x->f->n_leaves * CHANGES + 1, sizeof(*r->changed));
+	if (!r->dist_to || !r->range_of || !r->from || !r->end || !r->use || !r->cost ||
+	    !r->best || !r->seen || !r->mine || !r->more || !r->changed) {
 		return -ENOMEM;
 	}
-	memset(r->range_of, 0xff, f->n * sizeof(*r->range_of));
-	memset(r->at_port, 0xff, (size_t)f->n * r->width * sizeof(*r->at_port));
-	for (uint32_t s = 0; s < f->n; s++) {
-		for (uint32_t i = f->first[s]; i < f->first[s + 1]; i++) {
-			r->at_port[(size_t)s * r->width + f->link[i].port] = i;
-		}
-		for (uint32_t h = f->g->host_first[s]; h < f->g->host_first[s + 1]; h++) {
-			r->home[h] = s;
-		}
-	}
+	memset(r->range_of, 0xff, n * sizeof(*r->range_of));
 	return E_OK;
 }
 
 int ftree_repair(struct ftree *f, struct arena *a)
 {
-	struct repair r;
-	int ret = repair_init(&r, f, a);
+	unsigned threads = column_threads();
+	struct repair *r = arena_array(a, threads, sizeof(*r));
+	struct batch b = { .old = arena_array(a, BATCH_MAX, f->n) };
+	struct ftree_tally x;
+	int ret = r && b.old ? ftree_tally(&x, f, a) : -ENOMEM;
 
-	for (unsigned round = 0; ret == E_OK && round <= ROUNDS; round++) {
-		ret = all_hosts(&r, round);
-		if (round == 0) {
-			uint64_t sum = 0;
-
-			for (uint32_t i = 0; i < f->g->n_adj; i++) {
-				sum += r.load[i];
-			}
-			r.fair = (uint32_t)(sum / (f->g->n_adj + 1u)) + 1;
-			for (uint32_t i = 0; i < f->g->n_adj; i++) {
-				r.load_cost[i] = cost_of_load(r.load[i], r.fair);
-			}
-		}
+	for (unsigned i = 0; i < threads && ret == E_OK; i++) {
+		ret = repair_init(&r[i], &x, a);
+	}
+	for (unsigned round = 0; ret == E_OK && round < ROUNDS; round++) {
+		ret = run_round(&x, r, &b, round > 0);
+	}
+	if (ret == E_OK) {
+		ftree_tally_store(&x);
 	}
 	return ret;
 }
