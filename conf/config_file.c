@@ -69,9 +69,8 @@ static void put_right(struct config *c, struct diags *d)
 {
 	if (c->adaptive.enable) {
 		diag_add(d, DIAG_WARNING, c->config_file, 0,
-		         "adaptive routing (adaptive_routing, Enable) is read and "
-		         "checked, "
-		         "but no switch is told yet: tables stay static");
+		         "adaptive routing (adaptive_routing, Enable): alternates are "
+		         "computed and shown, but no switch is told of them yet");
 	}
 	if (c->adaptive.fine_grained && !c->adaptive.enable) {
 		diag_add(d, DIAG_WARNING, c->config_file, 0,

@@ -127,7 +127,7 @@ has "its line, element and remedy" "$said" "opafm.xml:11: error: Sm/FatTreeTopol
 opafm "$xml" "<RoutingAlgorithm>hypercube</RoutingAlgorithm>"
 refuses "an algorithm that is not there" "$bin/saguarod" -F "$xml" --check
 has "its line and the others" "$said" "opafm.xml:9: error: Sm/RoutingAlgorithm: unknown routing engine 'hypercube'; known are minhop"
-order() { printf '<RoutingAlgorithm>dgshortestpath</RoutingAlgorithm><DGShortestPathTopology><RoutingOrder>\n<DeviceGroup>%s</DeviceGroup></RoutingOrder></DGShortestPathTopology>' "$(sed 's,|,</DeviceGroup>\n<DeviceGroup>,g' <<<"$1")"; }
+order() { printf '<RoutingAlgorithm>dgshortestpath</RoutingAlgorithm><DGShortestPathTopology><RoutingOrder>\n<DeviceGroup>%s</DeviceGroup></RoutingOrder></DGShortestPathTopology>' "${1//|/</DeviceGroup>$'\n'<DeviceGroup>}"; }
 opafm "$xml" "$(order 'Core|All|Compute')" "$groups"
 json=$("$bin/saguaro" route "$tree" -F "$xml" --json)
 same "dgshortestpath by opafm.xml" "dgshortestpath null" "$(jq -r '"\(.engine_used) \(.fallback_reason)"' <<<"$json")"
