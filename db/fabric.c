@@ -4,6 +4,7 @@
 #include "db/fabric.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "conf/arena.h"
 #include "conf/diag.h"
@@ -161,12 +162,61 @@ static int copy_lane_row(struct snap_reader *r, const struct snap_fabric *f, uin
 	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
+static int copy_classes(struct snap_reader *r, const struct graph *g, struct vl_rule *rule)
+{
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		const struct node *n = &g->nodes[g->switches[s]];
+
+		for (unsigned port = 0; port <= n->n_ports; port++) {
+			uint8_t *class = &rule->port_class[(size_t)s * rule->width + port];
+			int ret = snap_vl_class(r, n->guid, (uint8_t)port, class);
+
+			if (ret != E_OK && ret != E_NOTFOUND) {
+				return ret;
+			}
+		}
+	}
+	return E_OK;
+}
+
+/* \retval E_NOTFOUND  There is none: SL n takes VL n. */
+static int copy_rule(struct snap_reader *r, struct arena *a, struct snap_fabric *f)
+{
+	struct snap_vl_rule from;
+	struct vl_rule *rule;
+	int ret = snap_vl_rule(r, &from);
+
+	if (ret != E_OK) {
+		return ret;
+	}
+	rule = arena_alloc(a, sizeof(*rule));
+	if (!rule) {
+		return -ENOMEM;
+	}
+	*rule = (struct vl_rule){ .vls = from.vls,
+		                  .levels = from.levels,
+		                  .level_shift = from.level_shift,
+		                  .width = f->g->max_port + 1U };
+	memcpy(rule->vl, from.vl, sizeof(rule->vl));
+	rule->port_class = arena_array(a, f->g->n_switches, rule->width);
+	if (!rule->port_class) {
+		return -ENOMEM;
+	}
+	f->lanes.rule = rule;
+	return copy_classes(r, f->g, rule);
+}
+
 static int copy_lanes(struct snap_reader *r, struct arena *a, struct snap_fabric *f)
 {
 	uint8_t n = snap_meta(r)->vls_used;
 
 	f->lanes = (struct lanes){ .n = n ? n : 1 };
-	if (n <= 1) {
+	int code = copy_rule(r, a, f);
+
+	if (code != E_OK && code != E_NOTFOUND) {
+		return code;
+	}
+	if (n <= 1 && !f->lanes.rule) {
 		return E_OK;
 	}
 	f->lanes.stride = f->lft.stride;

@@ -216,6 +216,7 @@ const struct engine engine_torus = {
 	.name = "torus-2QoS",
 	.summary = "Dimension order on a mesh or torus of two or three dimensions, with "
 		   "two QoS levels",
+	.deadlock_free_order = 30,
 	.flags = ENGINE_DEADLOCK_FREE | ENGINE_NEEDS_LANES,
 	.options = torus_rows,
 	.opt_size = sizeof(struct torus_options),

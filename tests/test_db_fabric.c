@@ -75,6 +75,25 @@ static void check_tables(const struct snap_fabric *got, const struct fabric *wan
 	}
 }
 
+static void check_rule(const struct snap_fabric *got, const struct fabric *want)
+{
+	const struct vl_rule *a = got->lanes.rule, *b = want->route.out.lanes.rule;
+
+	ck_assert_int_eq(a != NULL, b != NULL);
+	if (!a) {
+		return;
+	}
+	ck_assert_uint_eq(a->vls, b->vls);
+	ck_assert_uint_eq(a->levels, b->levels);
+	ck_assert_uint_eq(a->level_shift, b->level_shift);
+	ck_assert_mem_eq(a->vl, b->vl, sizeof(a->vl));
+	for (uint32_t s = 0; s < want->g->n_switches; s++) {
+		for (unsigned p = 0; p <= want->g->nodes[want->g->switches[s]].n_ports; p++) {
+			ck_assert_uint_eq(vl_class(a, s, p), vl_class(b, s, p));
+		}
+	}
+}
+
 static void route_by(const char *list)
 {
 	struct route_request rq = { .g = fabric.g, .lids = &fabric.lids };
@@ -94,6 +113,7 @@ static const struct {
 	{ "ft3 4",         "updn",   2, 1 },
 	{ "torus 5x5 2",   "lash",   0, 2 },
 	{ "torus 5 2",     "dfsssp", 1, 2 },
+	{ "torus 5x5 2",   "torus-2QoS", 0, 2 },
 };
 /* clang-format on */
 
@@ -118,6 +138,7 @@ START_TEST(round_trip)
 	ck_assert_int_eq(snap_fabric(r, a, &got), E_OK);
 	check_graph(got.g, fabric.g);
 	check_tables(&got, &fabric);
+	check_rule(&got, &fabric);
 	arena_free(a);
 	snap_reader_close(r);
 }

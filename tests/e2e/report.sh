@@ -57,16 +57,20 @@ has "says what to do" "$said" "start saguarod"
 # a running fabric with several lanes: as the same engine routes the file
 torus=$work/torus.topo
 "$bin/saguaro" topo torus 4x4 2 -o "$torus"
-start_daemon d --fabric "sim:$torus" -R lash
-start_gateway g
-wait_ready
-export SAGUARO_SNAPSHOT_DIR=$run_dir
-for name in validatecreditloops validateroutes pathusage portusage; do
-	report $name --json >"$work/running.json" || fail "$name of the running fabric"
-	report $name "$torus" -R lash --json >"$work/file.json"
-	same "$name: running and routed here" "$(jq -S . "$work/file.json")" "$(jq -S . "$work/running.json")"
+for engine in lash torus-2QoS; do
+	start_daemon "$engine" --fabric "sim:$torus" -R "$engine"
+	start_gateway "gw-$engine"
+	wait_ready
+	export SAGUARO_SNAPSHOT_DIR=$run_dir
+	for name in validatecreditloops validateroutes pathusage portusage; do
+		report $name --json >"$work/running.json" || fail "$name of the running fabric"
+		report $name "$torus" -R "$engine" --json >"$work/file.json"
+		same "$engine, $name: running and routed here" "$(jq -S . "$work/file.json")" \
+			"$(jq -S . "$work/running.json")"
+	done
+	same "$engine: lanes of the running fabric are seen" "$(curl -s "$url/v1/routing" | jq .vls_used)" \
+		"$(report validatecreditloops --json | jq .vls)"
+	unset SAGUARO_SNAPSHOT_DIR
 done
-same "lanes of the running fabric are seen" "$(curl -s "$url/v1/routing" | jq .vls_used)" \
-	"$(report validatecreditloops --json | jq .vls)"
 
 finish
