@@ -24,7 +24,8 @@ struct lids;
 enum engine_flag {
 	ENGINE_DEADLOCK_FREE = 1, /*!< its tables never have a credit loop, unless route_out.may_deadlock or beyond_rule */
 	ENGINE_NEEDS_LANES = 2,   /*!< uses more than one virtual lane */
-	ENGINE_LMC0_ONLY = 4
+	ENGINE_LMC0_ONLY = 4,
+	ENGINE_MAY_USE_LANES = 8  /*!< does with one virtual lane, uses several where options ask for them */
 };
 
 /*! Why something was refused or is worse than it could be: sentences, one per line. */

@@ -79,6 +79,7 @@ static const struct promise {
 	{ "ftree", TREE, 0 }, { "shortestpath", ANY, 1 },
 	{ "fattree", TREE, 0.2 },
 	{ "dgshortestpath", ANY, 1 },
+	{ "nue", ANY, 1 },
 };
 
 /*
@@ -114,6 +115,11 @@ static const struct {
 	{ "fattree", "ft2 18 9 9", 0, 1.0 },    { "fattree", "ft3 16", 0, 1.03 },
 	{ "fattree", "ft3 16", 0.0005, 1.2 },   { "fattree", "ft3 16", 0.01, 1.4 },
 	{ "fattree", "ft3 16", 0.05, 1.7 },     { "fattree", "tree3 4 8 8 4 4", 0, 1.35 },
+	{ "nue", "ft2 18 9 9", 0, 1.0 },        { "nue", "ft3 16", 0, 1.03 },
+	{ "nue", "tree3 4 8 8 4 4", 0, 1.35 },  { "nue", "ft3 16", 0.05, 1.7 },
+	{ "nue", "ft3 16", 0.2, 2.2 },          { "nue", "hypercube 6 2", 0, 1.0 },
+	{ "nue", "torus 8x8x8 2", 0, 1.45 },    { "nue", "torus 6x6 2", 0, 1.6 },
+	{ "nue", "jellyfish 64 8 4", 0, 3.2 },  { "nue", "dragonfly 4 8 4", 0, 2.0 },
 };
 
 static struct arena *arena;
@@ -217,7 +223,8 @@ static void check_proof(const struct engine *e, const struct graph *g,
 	}
 	ck_assert_uint_ge(out->lanes.n, 1);
 	ck_assert_uint_le(out->lanes.n, 15);
-	ck_assert((e->flags & ENGINE_NEEDS_LANES) || lanes_vls(&out->lanes) == 1);
+	ck_assert((e->flags & (ENGINE_NEEDS_LANES | ENGINE_MAY_USE_LANES)) ||
+	          lanes_vls(&out->lanes) == 1);
 }
 
 static void check_same(const struct engine *e, const struct route_out *a,
