@@ -440,6 +440,8 @@ START_TEST(needs_lanes)
 	ck_assert_ptr_nonnull(strstr(why.text, "'needy' needs virtual lanes"));
 	l.n = 1;
 	ck_assert_int_eq(route_list_without_qos(&l, &why), E_OK);
+	l.engine[0] = engine_find("nue"); /* does with one */
+	ck_assert_int_eq(route_list_without_qos(&l, &why), E_OK);
 }
 END_TEST
 
