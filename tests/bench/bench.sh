@@ -100,6 +100,12 @@ command -v jq >/dev/null || { say "jq is needed"; exit 2; }
 	route_bench ft3456-dfsssp dfsssp ft3 24
 	route_bench jf256-dfsssp dfsssp jellyfish 256 12 4
 	route_bench t888-dfsssp dfsssp torus 8x8x8 4
+	for lanes in 1 8; do
+		for fabric in "ft3456 ft3 24" "ft11664 ft3 36" "t888 torus 8x8x8 4" "jf256 jellyfish 256 12 4"; do
+			read -ra topo <<<"$fabric"
+			flags="--nue_max_num_vls $lanes" route_bench "${topo[0]}-nue$lanes" nue "${topo[@]:1}"
+		done
+	done
 	for program in bench_cache bench_publish bench_sa bench_sweep; do
 		[ -x "$bin/tests/$program" ] || continue
 		say "$program"
