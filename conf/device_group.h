@@ -114,6 +114,7 @@ struct device_list {
 	unsigned line;
 	const char *what;         /*!< key, flag or element there; NULL: the caller's name for it */
 	const char *const *names; /*!< [n] */
+	const unsigned *lines;    /*!< [n] of each name; NULL: all in line */
 	uint32_t n;               /*!< 1 at least */
 	const struct device_groups *groups; /*!< set by device_list_bind() */
 	const uint32_t *index;    /*!< [n] in groups->groups */

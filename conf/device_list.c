@@ -81,7 +81,10 @@ int device_list_bind(struct device_list *list, const char *key,
 			named_unknown(names, groups->n,
 			              list->what != NULL ? list->what : key,
 			              "device group", "DeviceGroups", list->names[i],
-			              list->file, list->line, d);
+			              list->file,
+			              list->lines != NULL ? list->lines[i]
+			                                  : list->line,
+			              d);
 			ret = E_UNKNOWN;
 		}
 	}

@@ -13,6 +13,7 @@
 #include "conf/named.h"
 #include "conf/opafm_value.h"
 #include "conf/option.h"
+#include "conf/option_value.h"
 #include "conf/virtual_fabric.h"
 #include "conf/xml.h"
 
@@ -212,6 +213,22 @@ static const char *value_of(struct reader *r, const struct option_row *row,
 	return m->e[m->n - 1]->text;
 }
 
+/* A list of several elements remembers the line of each. */
+static void place_names(struct reader *r, const struct option_row *row,
+                        const struct matches *m)
+{
+	unsigned *lines = arena_array(r->arena, m->n, sizeof(*lines));
+
+	if (lines == NULL) {
+		failed(r, -ENOMEM);
+		return;
+	}
+	for (uint32_t i = 0; i < m->n; i++) {
+		lines[i] = m->e[i]->line;
+	}
+	option_place_names(r->sets, row->name, lines, m->n);
+}
+
 static void apply_row(struct reader *r, const struct option_row *row)
 {
 	struct matches m = find(r, row->xml);
@@ -227,6 +244,9 @@ static void apply_row(struct reader *r, const struct option_row *row)
 	}
 	failed(r, option_set_element(r->sets, r->arena, row->name, value, row->xml,
 	                             r->path, line, r->d));
+	if (is_list(row)) {
+		place_names(r, row, &m);
+	}
 }
 
 /* Does a set before number \a n have the key as an element, too? */

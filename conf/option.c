@@ -357,6 +357,19 @@ int option_bind_groups(const struct option_sets *s, const struct device_groups *
 	return ret;
 }
 
+void option_place_names(const struct option_sets *s, const char *key,
+                        const unsigned *lines, uint32_t n)
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		const struct option_row *row = find_in(s->set[i].rows, key);
+		struct device_list *list =
+			row != NULL ? option_list(row, s->set[i].base) : NULL;
+		if (list != NULL && list->n == n) {
+			list->lines = lines;
+		}
+	}
+}
+
 static int keep_row(const struct option_row *row, const void *now, void *next,
                     struct arena *a, struct diags *d)
 {

@@ -36,6 +36,10 @@ int option_store_file(const struct option_row *row, void *base, struct arena *a,
 void option_place(const struct option_row *row, void *base, const char *what,
                   const char *file, unsigned line);
 
+/*! \brief Lines of the \a n names of a list in each set that has the key; no effect where it has others. */
+void option_place_names(const struct option_sets *s, const char *key,
+                        const unsigned *lines, uint32_t n);
+
 /*! \brief The list of a row of device groups. \return NULL: no such row, or no value */
 struct device_list *option_list(const struct option_row *row, void *base);
 

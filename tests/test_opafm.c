@@ -301,6 +301,11 @@ static const struct {
 	  CONFIG(COMMON(SM("<DGShortestPathTopology><RoutingOrder>\n<DeviceGroup>AllSW</DeviceGroup>"
 	                   "</RoutingOrder></DGShortestPathTopology>\n"))),
 	  6, "unknown device group 'AllSW'; did you mean 'AllSWs'?" },
+	{ "an order whose third group is unknown",
+	  CONFIG(COMMON(SM("<DGShortestPathTopology><RoutingOrder>\n<DeviceGroup>All</DeviceGroup>\n"
+	                   "<DeviceGroup>Self</DeviceGroup>\n<DeviceGroup>Nobody</DeviceGroup>"
+	                   "</RoutingOrder></DGShortestPathTopology>\n"))),
+	  8, "RoutingOrder/DeviceGroup: unknown device group 'Nobody'" },
 	{ "a group in the order twice",
 	  CONFIG(COMMON(SM("<DGShortestPathTopology><RoutingOrder>\n<DeviceGroup>All</DeviceGroup>"
 	                   "<DeviceGroup>All</DeviceGroup></RoutingOrder></DGShortestPathTopology>\n"))),
