@@ -2,17 +2,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026, The Saguaro authors
 #
-# saguaro-sim and the field's own programs: OpenSM comes up on it and its clients and test
-# suite work; then saguarod over umad on the same fabric, looked at by the same clients;
-# whole path tables in all four modes; cables that are pulled and plugged in. 48 hosts.
-# OSMTEST_FLOWS adds flows of osmtest that take their time ("v a s").
+# saguaro-sim and the field's own programs: OpenSM comes up on it and the clients work; then
+# saguarod over umad on the same fabric, looked at by the same clients; whole path tables in
+# all four modes; cables that are pulled and plugged in. 48 hosts.
 # shellcheck source=tests/e2e/lib.sh
 . "${srcdir:-.}/tests/e2e/lib.sh"
 # shellcheck source=tests/e2e/simulator.sh
 . "$here/tests/e2e/simulator.sh"
 # shellcheck source=tests/e2e/clients.sh
 . "$here/tests/e2e/clients.sh"
-need_clients ibnetdiscover iblinkinfo ibroute sminfo ibtracert saquery smpquery perfquery ibstat opensm osmtest jq
+need_clients ibnetdiscover iblinkinfo ibroute sminfo ibtracert saquery smpquery perfquery ibstat opensm jq
 
 tree=$work/tree.topo
 "$bin/saguaro" topo ft2 8 6 4 -o "$tree"
@@ -65,12 +64,6 @@ far_lid=$(on "$far" ibstat | sed -n 's/.*Base lid: //p')
 packets() { on "$host" perfquery -x "$far_lid" 1 | sed -n 's/^PortRcvPkts:\.*//p'; }
 first=$(packets)
 holds "perfquery: counters grow" [ "$(packets)" -gt "$first" ]
-for flow in c m e q ${OSMTEST_FLOWS:-}; do
-	has "osmtest -f $flow" "$(on "$host" osmtest -f "$flow" -i "$work/inventory" 2>&1 | tail -n 1)" PASS
-done
-for stress in 2 3; do
-	has "osmtest -f f -s $stress" "$(on "$host" osmtest -f f -s "$stress" -i "$work/inventory" 2>&1 | tail -n 1)" PASS
-done
 if command -v ibdiagnet >/dev/null; then
 	mkdir "$work/dia"
 	has "ibdiagnet: no bad links" "$(on "$host" ibdiagnet -o "$work/dia" 2>&1)" "No bad Links (with logical state = INIT) were found"
