@@ -100,6 +100,8 @@ command -v jq >/dev/null || { say "jq is needed"; exit 2; }
 	route_bench ft3456-dfsssp dfsssp ft3 24
 	route_bench jf256-dfsssp dfsssp jellyfish 256 12 4
 	route_bench t888-dfsssp dfsssp torus 8x8x8 4
+	route_bench t16168-torus torus-2QoS torus 16x16x8 2
+	route_bench t161616-torus torus-2QoS torus 16x16x16 1
 	for lanes in 1 8; do
 		for fabric in "ft3456 ft3 24" "ft11664 ft3 36" "t888 torus 8x8x8 4" "jf256 jellyfish 256 12 4"; do
 			read -ra topo <<<"$fabric"
