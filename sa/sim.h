@@ -14,8 +14,9 @@ struct graph;
  * sim: an in-process fabric made from a graph. Every node answers SMPs as its management
  * agent would (NodeDescription, NodeInfo, SwitchInfo, GUIDInfo, PortInfo, P_KeyTable, SLtoVL,
  * VLArbitration, LFT; directed and LID routed; hop by hop over the cables that are up), keeps
- * what is set, raises PortStateChange and traps 128 and 144 on changes, and carries SA MADs
- * between clients and the SM along the programmed LFTs, so a wrong table shows.
+ * what is set, raises PortStateChange and traps 128 and 144 on changes, counts packets
+ * (PerfMgt), and carries SA MADs between clients and the SM along the programmed LFTs, so a
+ * wrong table shows. For real programs on its hosts see sa/sim_kernel.h and sa/sim_server.h.
  *
  * What it shows of ports: capabilities as in graph ports; CapabilityMask on end ports only (a
  * switch says there for all its ports what speeds they know); extended speeds in
