@@ -258,7 +258,11 @@ static int read_file(struct job *j)
 	if (j->file.unreadable) {
 		return ret;
 	}
-	int of_engines = check_engines(j);
+	int of_engines = engine_options_bind(&j->engines, j->arena, &j->diags);
+
+	if (of_engines == E_OK) {
+		of_engines = check_engines(j);
+	}
 	return ret != E_OK ? ret : of_engines;
 }
 

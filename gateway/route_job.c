@@ -40,6 +40,10 @@ static int read_arguments(struct route_job *j, const struct option_row *own,
 	if (ret != E_OK) {
 		return ret;
 	}
+	ret = engine_options_bind(&j->engines, j->arena, &j->diags);
+	if (ret != E_OK) {
+		return ret;
+	}
 	if (argc == first && file == ROUTE_JOB_FILE_OPTIONAL) {
 		return E_OK;
 	}

@@ -11,6 +11,8 @@
 #include "routing/tables.h"
 
 struct arena;
+struct diags;
+struct engine_options;
 struct graph;
 struct lids;
 
@@ -65,6 +67,9 @@ struct engine {
 	uint8_t deadlock_free_order;
 	const struct option_row *options; /*!< rows for conf, NULL if none */
 	size_t opt_size;
+	/*! After all values of all engines are stored: looks up what options name. Problems go to
+	 *  \a d. NULL: nothing to do. \retval E_UNKNOWN E_SYNTAX -ENOMEM */
+	int (*bind)(void *options, const struct engine_options *all, struct arena *a, struct diags *d);
 	/*! Does the fabric suit? \retval E_UNSUITABLE with the reason in \a why. NULL: always. */
 	int (*check)(const struct route_in *in, struct why *why);
 	/*! Computes tables in \a a. \retval E_UNSUITABLE (reason in ret->notes) -ENOMEM -ECANCELED */

@@ -164,6 +164,18 @@ int engine_options_init(struct engine_options *o, struct arena *a)
 	return E_OK;
 }
 
+int engine_options_bind(struct engine_options *o, struct arena *a, struct diags *d)
+{
+	int first = E_OK;
+
+	for (unsigned i = 0; engines[i]; i++) {
+		int code = engines[i]->bind ? engines[i]->bind(o->base[i], o, a, d) : E_OK;
+
+		first = first != E_OK ? first : code;
+	}
+	return first;
+}
+
 /* Options of one engine: as given, else defaults. */
 static int options_of(const struct route_request *r, const struct engine *e,
                       struct arena *a, const void **ret)

@@ -11,6 +11,7 @@
 #include "routing/proof.h"
 
 struct arena;
+struct diags;
 struct graph;
 struct lids;
 struct route_cache;
@@ -51,6 +52,12 @@ struct engine_options {
 
 /*! \brief Allocates every engine's option struct and lists the sets; defaults are not yet stored. */
 int engine_options_init(struct engine_options *o, struct arena *a);
+
+/*!
+ * \brief To be called when all values are stored: engines look up what their options name.
+ * \retval E_UNKNOWN E_SYNTAX  In \a d. \retval -ENOMEM
+ */
+int engine_options_bind(struct engine_options *o, struct arena *a, struct diags *d);
 
 enum route_credit_loops { ROUTE_CREDIT_FALLBACK, ROUTE_CREDIT_REFUSE, ROUTE_CREDIT_PROGRAM };
 

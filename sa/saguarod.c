@@ -139,6 +139,9 @@ static int generation_new(int argc, char **argv, struct diags *d,
 		ret = config_read(&g->config, &g->engines.sets, g->arena, argc, argv, d);
 	}
 	if (ret == E_OK) {
+		ret = engine_options_bind(&g->engines, g->arena, d);
+	}
+	if (ret == E_OK) {
 		ret = parse_list(g, d);
 	}
 	if (ret != E_OK) {
