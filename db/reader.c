@@ -45,6 +45,7 @@ struct snap_reader {
 	struct path_chunks *paths; /* by row */
 	uint32_t n_paths, n_path_chunks;
 	struct key_cache *keys;
+	struct ends_cache *ends;
 };
 
 static const uint8_t nothing[1];
@@ -101,7 +102,9 @@ static void drop_chunks(struct snap_reader *r)
 	free(r->paths);
 	free(r->lids);
 	key_cache_free(r->keys);
+	ends_cache_free(r->ends);
 	r->keys = NULL;
+	r->ends = NULL;
 	r->paths = NULL;
 	r->lids = NULL;
 	r->n_paths = r->n_path_chunks = r->n_lid_rows = 0;
@@ -288,6 +291,11 @@ struct key_cache **snap_key_cache(struct snap_reader *r)
 	return &r->keys;
 }
 
+struct ends_cache **snap_ends_cache(struct snap_reader *r)
+{
+	return &r->ends;
+}
+
 const struct snap_meta *snap_meta(const struct snap_reader *r)
 {
 	return &r->meta;
@@ -420,8 +428,8 @@ int snap_path(struct snap_reader *r, const struct snap_end *src, uint32_t dlid,
 }
 
 /* A chunk of a table with one byte per LID. */
-static int lid_chunk(struct snap_reader *r, unsigned table, uint64_t sw_guid, uint32_t lid,
-                     struct chunk *ret)
+static int lid_chunk(struct snap_reader *r, unsigned table, uint64_t sw_guid,
+                     uint32_t lid, struct chunk *ret)
 {
 	uint8_t key[CHUNK_KEY];
 	key_chunk(key, sw_guid, lid / LFT_PER_CHUNK);

@@ -157,6 +157,15 @@ int snap_vl_class(struct snap_reader *r, uint64_t sw_guid, uint8_t port, uint8_t
 int snap_common_p_key(struct snap_reader *r, const struct snap_end *a, const struct snap_end *b,
                       uint16_t want, uint16_t *ret);
 
+/*! End ports by PortGUID; borrowed until the next pin. */
+struct snap_ends {
+	const uint32_t *lid; /*!< [n] base LIDs */
+	uint32_t n;
+	uint32_t of_lmc[8];  /*!< how many there are of each LMC */
+};
+/*! \retval E_MALFORMED E_STALE -ENOMEM  Cost: once per epoch a walk over all LIDs and a sort. */
+int snap_ends(struct snap_reader *r, const struct snap_ends **ret);
+
 /*! NodeGUIDs with this description, ascending. At most \a max stored, all counted. */
 int snap_name(struct snap_reader *r, const char *description, uint64_t *ret_guids, unsigned max, unsigned *ret_n);
 

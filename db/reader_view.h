@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 struct db;
+struct ends_cache;
 struct key_cache;
 struct snap_reader;
 struct view;
@@ -20,3 +21,7 @@ struct view *snap_view(struct snap_reader *r);
  * yet. Private to this room. */
 struct key_cache **snap_key_cache(struct snap_reader *r);
 void key_cache_free(struct key_cache *c);
+
+/*! \brief Likewise the end ports by PortGUID. */
+struct ends_cache **snap_ends_cache(struct snap_reader *r);
+void ends_cache_free(struct ends_cache *c);

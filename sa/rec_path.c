@@ -16,9 +16,6 @@
  * comes back. HopLimit is a bound; a path inside the subnet needs none (0). Multicast
  * groups have no paths yet: no records.
  */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "conf/err.h"
 #include "sa/path_request.h"
 #include "sa/record.h"
@@ -178,52 +175,8 @@ static int offer_pair(struct snap_reader *r, const struct path_request *a,
 	return it.ret;
 }
 
-/* End ports of the fabric by port GUID, and how many there are of each LMC. */
-struct all_ends {
-	struct key {
-		uint64_t guid;
-		uint32_t lid;
-	} * keys;
-	uint32_t n;
-	uint32_t of_lmc[8];
-};
-
-static int by_guid(const void *a, const void *b)
-{
-	uint64_t x = ((const struct key *)a)->guid, y = ((const struct key *)b)->guid;
-
-	return x < y ? -1 : x > y;
-}
-
-static int list_ends(struct snap_reader *r, struct all_ends *ret)
-{
-	uint32_t cap = snap_meta(r)->n_end_ports;
-	struct snap_end end;
-	uint32_t lid = 0;
-
-	*ret = (struct all_ends){ .keys = malloc((cap + 1) * sizeof(*ret->keys)) };
-	if (ret->keys == NULL) {
-		return -ENOMEM;
-	}
-	while (ret->n < cap) {
-		int err = sa_end_from(r, &lid, &end);
-		if (err == E_NOTFOUND) {
-			break;
-		}
-		if (err != E_OK) {
-			free(ret->keys);
-			return err;
-		}
-		ret->keys[ret->n++] =
-			(struct key){ .guid = end.port_guid, .lid = end.base_lid };
-		ret->of_lmc[end.lmc & 7]++;
-	}
-	qsort(ret->keys, ret->n, sizeof(*ret->keys), by_guid);
-	return E_OK;
-}
-
 /* Most records the answer can have. */
-static uint64_t bound(const struct path_request *a, const struct all_ends *all)
+static uint64_t bound(const struct path_request *a, const struct snap_ends *all)
 {
 	uint64_t n = 0;
 
@@ -246,7 +199,7 @@ static uint64_t bound(const struct path_request *a, const struct all_ends *all)
 
 /* One side is every end port. \a keyed: they are the keys of the walk. */
 static int offer_row(struct snap_reader *r, struct path_request *a,
-                     const struct all_ends *all, bool keyed, struct sa_out *out)
+                     const struct snap_ends *all, bool keyed, struct sa_out *out)
 {
 	uint64_t i = keyed ? out->q->from : 0;
 	int ret = E_OK;
@@ -255,7 +208,7 @@ static int offer_row(struct snap_reader *r, struct path_request *a,
 		if (keyed) {
 			sa_at(out, i);
 		}
-		ret = snap_lid(r, all->keys[i].lid, a->src.given ? &a->q.dst : &a->q.src);
+		ret = snap_lid(r, all->lid[i], a->src.given ? &a->q.dst : &a->q.src);
 		if (ret == E_OK) {
 			ret = offer_pair(r, a, out);
 		}
@@ -264,14 +217,14 @@ static int offer_row(struct snap_reader *r, struct path_request *a,
 }
 
 static int offer_world(struct snap_reader *r, struct path_request *a,
-                       const struct all_ends *all, struct sa_out *out)
+                       const struct snap_ends *all, struct sa_out *out)
 {
 	int ret = E_OK;
 
 	a->src.given = true;
 	for (uint64_t i = out->q->from; ret == E_OK && i < all->n && !sa_full(out); i++) {
 		sa_at(out, i);
-		ret = snap_lid(r, all->keys[i].lid, &a->q.src);
+		ret = snap_lid(r, all->lid[i], &a->q.src);
 		if (ret == E_OK) {
 			ret = offer_row(r, a, all, false, out);
 		}
@@ -282,21 +235,20 @@ static int offer_world(struct snap_reader *r, struct path_request *a,
 static int path_walk_all(struct snap_reader *r, struct path_request *a,
                          struct sa_out *out)
 {
-	struct all_ends all;
+	const struct snap_ends *all;
 
-	int ret = list_ends(r, &all);
+	int ret = snap_ends(r, &all);
 	if (ret != E_OK) {
 		return ret;
 	}
 	if (out->max == SIZE_MAX &&
-	    bound(a, &all) > (out->max_bytes - out->head) / out->stride) {
+	    bound(a, all) > (out->max_bytes - out->head) / out->stride) {
 		ret = E_FULL;
 	} else if (a->src.given || a->dst.given) {
-		ret = offer_row(r, a, &all, true, out);
+		ret = offer_row(r, a, all, true, out);
 	} else {
-		ret = offer_world(r, a, &all, out);
+		ret = offer_world(r, a, all, out);
 	}
-	free(all.keys);
 	return ret;
 }
 
