@@ -5,7 +5,8 @@
  * Records of end ports that are read from the fabric: SMInfoRecord (IBA vol. 1,
  * 15.2.5.10), this subnet manager and the others that answered the last sweep, never with
  * an SM_Key; GUIDInfoRecord (15.2.5.18); P_KeyTableRecord (15.2.5.9), for trusted
- * requesters only, also of external switch ports.
+ * requesters only, also of external switch ports; the port component counts for switches
+ * only.
  */
 #include <infiniband/umad_sm.h>
 
@@ -46,7 +47,7 @@ static const struct sa_field guid_fields[] = {
 static const struct sa_field p_key_fields[] = {
 	{ "LID",           0,  16, SA_INPUT },
 	{ "BlockNum",     16,  16, SA_EQ },
-	{ "PortNum",      32,   8, SA_EQ },
+	{ "PortNum",      32,   8, SA_INPUT },
 	{ "Reserved",     40,  24, SA_RESERVED },
 	{ "P_KeyTable",  RID, 512, SA_EQ | SA_LIST16 },
 };

@@ -7,7 +7,8 @@
  *
  * Ports of a switch go under the LID of its port 0, with a SL-to-VL table for each port
  * by which packets come in; a CA or router port has one, with InputPortNum 0. The LID
- * component names any LID of the end port.
+ * component names any LID of the end port. The ports of a CA or router port are not
+ * looked at: it has one table, and clients ask for it with any number.
  */
 #include <string.h>
 
@@ -15,24 +16,25 @@
 
 #include "conf/err.h"
 #include "db/reader.h"
+#include "routing/graph.h"
 #include "sa/record.h"
 #include "sa/wire.h"
 
 enum { RID = 64, TABLE_BYTES = 8, ARB_BYTES = 64 };
-enum { QOS_LID, ARB_OUT = 1, ARB_BLOCK, SLVL_OUT = 2 };
+enum { QOS_LID, ARB_OUT = 1, ARB_BLOCK, SLVL_IN = 1, SLVL_OUT };
 
 /* clang-format off */
 static const struct sa_field slvl_fields[] = {
 	{ "LID",                   0,  16, SA_INPUT },
-	{ "InputPortNum",         16,   8, SA_EQ },
-	{ "OutputPortNum",        24,   8, SA_EQ },
+	{ "InputPortNum",         16,   8, SA_INPUT },
+	{ "OutputPortNum",        24,   8, SA_INPUT },
 	{ "Reserved",             32,  32, SA_RESERVED },
 	{ "SLtoVLMappingTable",  RID,  64, SA_EQ | SA_LIST4 },
 };
 
 static const struct sa_field arb_fields[] = {
 	{ "LID",                   0,  16, SA_INPUT },
-	{ "OutputPortNum",        16,   8, SA_EQ },
+	{ "OutputPortNum",        16,   8, SA_INPUT },
 	{ "BlockNum",             24,   8, SA_EQ },
 	{ "Reserved",             32,  32, SA_RESERVED },
 	{ "VLArbitrationTable",  RID, 512, SA_EQ | SA_PAIRS },
@@ -47,7 +49,12 @@ static bool is_known(const uint8_t table[TABLE_BYTES])
 static void offer_slvl(const struct snap_end *end, const struct snap_attr_row *row,
                        struct sa_out *out)
 {
+	bool one_in = end->type == NODE_SWITCH && sa_asked(out->q, SLVL_IN);
+
 	for (unsigned in = 0; in < row->len / (unsigned)TABLE_BYTES; in++) {
+		if (one_in && in != sa_given(out->q, SLVL_IN)) {
+			continue;
+		}
 		uint8_t record[RID / 8 + TABLE_BYTES] = { 0 };
 		const uint8_t *table = row->data + TABLE_BYTES * (size_t)in;
 

@@ -74,6 +74,11 @@ int sa_walk_ends(struct snap_reader *r, const struct sa_query *q, unsigned lid,
 	return ret;
 }
 
+static bool is_input(const struct sa_query *q, int component)
+{
+	return (q->attr->fields[component].how & SA_HOW) == SA_INPUT;
+}
+
 void sa_rows_begin(const struct sa_query *q, uint16_t attr, uint8_t shift, int port,
                    const struct snap_end *end, struct sa_row_walk *ret)
 {
@@ -81,7 +86,8 @@ void sa_rows_begin(const struct sa_query *q, uint16_t attr, uint8_t shift, int p
 	uint32_t first = all_ports ? 0 : end->port;
 	uint32_t last = all_ports ? UINT8_MAX : first;
 
-	if (port != SA_NONE && sa_asked(q, (unsigned)port)) {
+	if (port != SA_NONE && sa_asked(q, (unsigned)port) &&
+	    (all_ports || !is_input(q, port))) {
 		uint32_t want = (uint32_t)sa_given(q, (unsigned)port);
 		bool there = want >= first && want <= last;
 

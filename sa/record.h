@@ -203,7 +203,7 @@ struct sa_row_walk {
 	uint8_t shift;
 };
 
-/*! \brief Begins at an end port; \a port is the component that names one port, or SA_NONE. */
+/*! \brief Begins at an end port; \a port is the component that names one port, or SA_NONE. As an SA_INPUT it counts for switches only. */
 void sa_rows_begin(const struct sa_query *q, uint16_t attr, uint8_t shift, int port,
                    const struct snap_end *end, struct sa_row_walk *ret);
 

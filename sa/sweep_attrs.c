@@ -128,17 +128,20 @@ static void put_sl2vl(struct attr_list *l, const struct disc_node *n)
 	}
 }
 
+/* All four blocks of every port: clients ask for each, and what a port has not got, or
+ * was never told, is empty. */
 static void put_arb(struct attr_list *l, const struct disc_node *n)
 {
+	static const uint8_t empty[VL_ARB_BYTES];
 	const struct qos_copy *c = qos_of(l, n);
+	unsigned first = n->type == NODE_SWITCH ? 0 : 1;
 
-	for (unsigned out = 0; c != NULL && out < c->n_out; out++) {
+	for (unsigned out = first; c != NULL && out < c->n_out; out++) {
+		const struct arb_copy *arb = &c->arb[out];
+
 		for (unsigned b = 0; b < VL_ARB_BLOCKS; b++) {
-			if (c->arb[out].known[b]) {
-				add(l, c->guid, UMAD_SM_ATTR_VL_ARB_TABLE,
-				    out << 8 | (b + 1), c->arb[out].block[b],
-				    VL_ARB_BYTES);
-			}
+			add(l, c->guid, UMAD_SM_ATTR_VL_ARB_TABLE, out << 8 | (b + 1),
+			    arb->known[b] ? arb->block[b] : empty, VL_ARB_BYTES);
 		}
 	}
 }

@@ -32,6 +32,8 @@ static void more_attrs(void)
 	}
 	memset(world_attr(w, UMAD_SM_ATTR_VL_ARB_TABLE, SW_A, 2 << 8 | 3, 64), 7, 64);
 	memset(world_attr(w, UMAD_SM_ATTR_SLVL_TABLE, SW_A, 2, 3 * 8), 0x12, 3 * 8);
+	memset(world_attr(w, UMAD_SM_ATTR_VL_ARB_TABLE, HOST, 1 << 8 | 1, 64), 8, 64);
+	memset(world_attr(w, UMAD_SM_ATTR_SLVL_TABLE, HOST, 1, 8), 0x13, 8);
 }
 
 static void start_more(void)
@@ -106,12 +108,16 @@ static const struct record_case cases[] = {
 	{ "P_KeyTable: LID",            P_KEY_RECORD, 1, {{ 0, 2, LID_OF(HOST + 1) }}, 2, {{ 2, 3, 1 }, { 8, 2, 0xffff }} },
 	{ "P_KeyTable: block",          P_KEY_RECORD, 2, {{ 2, 2, 1 }}, 1, {{ 8, 2, 0x8123 }} },
 	{ "P_KeyTable: port",           P_KEY_RECORD, 4, {{ 4, 1, 1 }}, 3, {{0}} },
+	{ "P_KeyTable: a host's port",  P_KEY_RECORD, 5, {{ 0, 2, LID_OF(HOST + 1) }, { 4, 1, 7 }}, 2, {{ 4, 1, 1 }} },
 	{ "P_KeyTable: port of switch", P_KEY_RECORD, 5, {{ 0, 2, LID_OF(SW_A) }, { 4, 1, 1 }}, 1, {{ 4, 1, 1 }} },
-	{ "VLArb: all",                 VL_ARB_RECORD, 0, {{0}}, 1, {{ 2, 2, 0x0203 }, { 8, 2, 0x0707 }} },
+	{ "VLArb: all",                 VL_ARB_RECORD, 0, {{0}}, 2, {{0}} },
 	{ "VLArb: block",               VL_ARB_RECORD, 4, {{ 3, 1, 2 }}, 0, {{0}} },
-	{ "SLtoVL: all",                SL_TO_VL_RECORD, 0, {{0}}, 3, {{ 2, 2, 0x0002 }} },
-	{ "SLtoVL: port in",            SL_TO_VL_RECORD, 2, {{ 2, 1, 1 }}, 1, {{ 2, 2, 0x0102 }, { 8, 2, 0x1212 }} },
-	{ "SLtoVL: port out",           SL_TO_VL_RECORD, 4, {{ 3, 1, 1 }}, 0, {{0}} },
+	{ "SLtoVL: all",                SL_TO_VL_RECORD, 0, {{0}}, 4, {{0}} },
+	{ "SLtoVL: port in, and hosts", SL_TO_VL_RECORD, 2, {{ 2, 1, 1 }}, 2, {{0}} },
+	{ "SLtoVL: a host's ports",     SL_TO_VL_RECORD, 7, {{ 0, 2, LID_OF(HOST + 1) }, { 2, 2, 0x0507 }}, 1, {{ 2, 2, 0x0001 }} },
+	{ "VLArb: a host's port",       VL_ARB_RECORD, 3, {{ 0, 2, LID_OF(HOST + 1) }, { 2, 1, 0 }}, 1, {{ 2, 2, 0x0101 }} },
+	{ "SLtoVL: port out of switch", SL_TO_VL_RECORD, 7, {{ 0, 2, LID_OF(SW_A) }, { 2, 2, 0x0102 }}, 1, {{ 2, 2, 0x0102 }, { 8, 2, 0x1212 }} },
+	{ "SLtoVL: other port out",     SL_TO_VL_RECORD, 5, {{ 0, 2, LID_OF(SW_A) }, { 3, 1, 1 }}, 0, {{0}} },
 };
 /* clang-format on */
 

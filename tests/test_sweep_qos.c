@@ -297,11 +297,8 @@ static void check_records(struct rig *r)
 	uint32_t lid = (uint32_t)rig_peek(r, graph_port(r->g, node, 0), PI_LID);
 	uint32_t host_lid = (uint32_t)rig_peek(r, host, PI_LID);
 	uint8_t out = r->g->ports[r->g->ports[host].peer].num, rec[72], map[16], arb[64];
-	unsigned n_cabled = 0, n_ports = 0; /* the latter: with something to arbitrate */
+	unsigned n_cabled = 0, n_ports = 0;
 
-	for (uint32_t i = 0; i < r->g->n_ports; i++) {
-		n_ports += r->g->ports[i].peer != GRAPH_NONE && r->g->ports[i].vls > 1;
-	}
 	for (unsigned i = 1; i <= r->g->nodes[node].n_ports; i++) {
 		n_cabled += cabled(r, node, i);
 	}
@@ -319,13 +316,19 @@ static void check_records(struct rig *r)
 	ck_assert_uint_eq(count_records(r, &rec_slvl_table, 1, host_lid, 0, 0, rec), 1);
 	ck_assert_uint_eq(rec[2], 0);
 	ck_assert_uint_eq(rec[3], r->g->ports[host].num);
-	ck_assert_uint_eq(count_records(r, &rec_vl_arb, 3, lid, out, 0, NULL), 2);
+	ck_assert_uint_eq(count_records(r, &rec_vl_arb, 3, lid, out, 0, NULL), 4);
 	ck_assert_uint_eq(count_records(r, &rec_vl_arb, 7, lid, out, 3, rec), 1);
 	sim_peek(r->sim, r->g->nodes[node].guid, UMAD_SM_ATTR_VL_ARB_TABLE,
 	         3u << 16 | out, arb);
 	ck_assert_mem_eq(rec + 8, arb, 64);
-	ck_assert_uint_eq(count_records(r, &rec_vl_arb, 7, lid, out, 2, NULL), 0);
-	ck_assert_uint_eq(count_records(r, &rec_vl_arb, 0, 0, 0, 0, NULL), 2 * n_ports);
+	/* a block that the port has not got is empty, as are those of ports without a cable */
+	memset(arb, 0, sizeof(arb));
+	ck_assert_uint_eq(count_records(r, &rec_vl_arb, 7, lid, out, 2, rec), 1);
+	ck_assert_mem_eq(rec + 8, arb, 64);
+	for (uint32_t i = 0; i < r->g->n_nodes; i++) {
+		n_ports += r->g->nodes[i].n_ports + (r->g->nodes[i].type == NODE_SWITCH);
+	}
+	ck_assert_uint_eq(count_records(r, &rec_vl_arb, 0, 0, 0, 0, NULL), 4 * n_ports);
 }
 
 static void check_lanes(struct rig *r)

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026, The Saguaro authors
+#
+# saquery, query name by query name, over the simulated fabric: whole tables as HTTP has them,
+# as many records as OpenSM gives on the same fabric, single ones by LID, port, block, name,
+# GUID and GID. 8 hosts, no port of a switch without a cable.
+# shellcheck source=tests/e2e/lib.sh
+. "${srcdir:-.}/tests/e2e/lib.sh"
+# shellcheck source=tests/e2e/simulator.sh
+. "$here/tests/e2e/simulator.sh"
+need_clients saquery opensm osmtest jq
+
+tree=$work/tree.topo
+"$bin/saguaro" topo ft2 4 2 2 -o "$tree"
+host=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$tree" | head -n 1)
+far=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$tree" | tail -n 1)
+
+# query ARGS...: as a trusted requester on the far host. Records begin with "... dump:".
+query() { on "$far" saquery --smkey 1 "$@" 2>&1; }
+dumps() { grep -c 'Record dump:' <<<"$1"; }
+http() { get "/v1/records/$1" | jq -r "${2:-.records | length}"; }
+
+# Names of saquery, and of the attribute.
+names='NR NodeRecord
+PIR PortInfoRecord
+SL2VL SLtoVLTableRecord
+PKTR P_KeyTableRecord
+VLAR VLArbitrationRecord
+LR LinkRecord
+LFTR LinearForwardingTableRecord
+GIR GUIDInfoRecord
+SWIR SwitchInfoRecord
+SMIR SMInfoRecord
+PR PathRecord'
+
+# --- how many OpenSM gives --------------------------------------------------------------------
+
+start_simulator "$tree"
+start_opensm_on "$host" osm -Q -A
+declare -A control
+while read -r name _; do control[$name]=$(dumps "$(query "$name")"); done <<<"$names"
+end_process "$opensm"
+stop_simulator
+
+# --- saguarod ---------------------------------------------------------------------------------
+
+start_simulator "$tree"
+start_daemon_on "$host" d --qos
+start_gateway g
+wait_ready
+while read -r name attribute; do
+	got=$(query "$name")
+	same "$name: as many as HTTP has" "$(http "$attribute")" "$(dumps "$got")"
+	case $name in
+	PKTR) ;; # OpenSM also lists external switch ports, where it enforces partitions
+	*) same "$name: as many as OpenSM gives" "${control[$name]}" "$(dumps "$got")" ;;
+	esac
+done <<<"$names"
+
+lid=$(http NodeRecord '[.records[] | select(.node_type == 1)][-1].lid')
+switch=$(http SwitchInfoRecord '.records[0].lid')
+guid=$(http "NodeRecord?lid=$lid" '.records[0].port_guid')
+name=$(http "NodeRecord?lid=$lid" '.records[0].node_description')
+has "ClassPortInfo" "$(query CPI)" "Base version"
+has "NR by LID" "$(query NR "$lid")" "$guid"
+has "PIR by LID and port" "$(query PIR "$switch/3")" "PortNum.................3"
+same "PIR by LID: all ports of a switch" "$(http "PortInfoRecord?lid=$switch")" "$(dumps "$(query PIR "$switch")")"
+same "SL2VL by ports" 1 "$(dumps "$(query SL2VL "$switch/1/2")")"
+same "VLAR by port and block" 1 "$(dumps "$(query VLAR "$switch/2/1")")"
+same "PKTR by LID" "$(http "P_KeyTableRecord?lid=$lid")" "$(dumps "$(query PKTR "$lid")")"
+same "GIR by LID and block" 1 "$(dumps "$(query GIR "$lid/0")")"
+same "LFTR by LID and block" 1 "$(dumps "$(query LFTR "$switch/0")")"
+same "SWIR by LID" 1 "$(dumps "$(query SWIR "$switch")")"
+same "SMIR by LID" 1 "$(dumps "$(query SMIR "$(get /v1/fabric | jq .sm.lid)")")"
+same "LR from a LID and port" 1 "$(dumps "$(query LR "$switch/1")")"
+same "LR between" "$(http "LinkRecord?from_lid=$switch&to_lid=$lid")" "$(dumps "$(query LR "$switch" "$lid")")"
+same "no multicast tables yet" 0 "$(dumps "$(query MFTR)")"
+same "LID of a name" "$lid" "$(query -l "$name" | tail -n 1)"
+same "GUID of a name" "$guid" "$(query -G "$name" | grep -o '0x[0-9a-f]*' | tail -n 1 | sed 's/0x0*/0x/' | awk '{ printf "0x%16s", substr($0, 3) }' | tr ' ' 0)"
+has "name of a LID" "$(query -O "$lid")" "$name"
+has "name of a GUID" "$(query -U "$guid")" "$name"
+has "SMs by capability mask" "$(query -s)" "$(get /v1/fabric | jq .sm.lid)"
+near_lid=$(http NodeRecord '[.records[] | select(.node_type == 1)][0].lid')
+near_name=$(http "NodeRecord?lid=$near_lid" '.records[0].node_description')
+has "paths by names" "$(query --src-to-dst "$near_name:$name")" "dlid....................$lid"
+has "paths by LIDs" "$(query --src-to-dst "$near_lid:$lid")" "slid....................$near_lid"
+gid() { printf 'fe80::%s' "$(sed 's/^0x//; s/\(....\)\(....\)\(....\)\(....\)/\1:\2:\3:\4/' <<<"$1")"; }
+near_guid=$(http "NodeRecord?lid=$near_lid" '.records[0].port_guid')
+has "paths by GIDs" "$(query --sgid-to-dgid "$(gid "$near_guid")-$(gid "$guid")")" "dlid....................$lid"
+
+# An untrusted requester has no P_Key tables; a wrong key gets no answer.
+untrusted=$(on "$far" saquery PKTR 2>&1)
+same "P_Key tables are for the trusted" 0 "$(dumps "$untrusted")"
+refuses "a wrong SM_Key" on "$far" saquery --smkey 0x77 -t 300 NR
+
+# The flows of OpenSM's own test that only read.
+for flow in c q; do
+	has "osmtest -f $flow" "$(on "$far" osmtest -f "$flow" -i "$work/inventory" 2>&1 | tail -n 1)" PASS
+done
+for stress in 1 2 3; do
+	has "osmtest -f f -s $stress" "$(on "$far" osmtest -f f -s "$stress" -i "$work/inventory" 2>&1 | tail -n 1)" PASS
+done
+
+# The command line has the same records.
+same "saguaro records: nodes" "$(http NodeRecord)" "$("$bin/saguaro" records node --snapshot-dir "$run_dir" | wc -l)"
+same "saguaro records: by component" "$guid" \
+	"$("$bin/saguaro" records NodeRecord --lid "$lid" --json --snapshot-dir "$run_dir" | jq -r '.records[0].port_guid')"
+same "saguaro records: a name that is none" 2 "$("$bin/saguaro" records thing --snapshot-dir "$run_dir" >/dev/null 2>&1; echo $?)"
+stop_simulator
+finish
