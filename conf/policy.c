@@ -63,7 +63,9 @@ static int close_block(struct reader *r)
 		if (!more) {
 			return -ENOMEM;
 		}
-		memcpy(more, r->blocks, r->n * sizeof(*more));
+		if (r->n) {
+			memcpy(more, r->blocks, r->n * sizeof(*more));
+		}
 		r->blocks = more;
 		r->cap = cap;
 	}
