@@ -3,7 +3,8 @@
 
 /*
  * SLtoVLTableRecord (IBA vol. 1, 15.2.5.4) and VLArbitrationRecord (15.2.5.11), as read
- * or programmed: there are none while quality of service is off.
+ * or programmed: there are none while quality of service is off. What a port was never
+ * told, for want of a cable, shows as zeros: clients ask for every port.
  *
  * Ports of a switch go under the LID of its port 0, with a SL-to-VL table for each port
  * by which packets come in; a CA or router port has one, with InputPortNum 0. The LID
@@ -41,48 +42,80 @@ static const struct sa_field arb_fields[] = {
 };
 /* clang-format on */
 
-static bool is_known(const uint8_t table[TABLE_BYTES])
+/* The table for what comes in at one port: zeros where none is known. */
+static const uint8_t *table_of(const uint8_t *tables, uint16_t len, unsigned in)
 {
-	return field_get(table, 0, 64) != UINT64_MAX;
+	static const uint8_t none[TABLE_BYTES];
+	const uint8_t *table = tables + TABLE_BYTES * (size_t)in;
+
+	if ((in + 1) * TABLE_BYTES > len || field_get(table, 0, 64) == UINT64_MAX) {
+		return none;
+	}
+	return table;
 }
 
-static void offer_slvl(const struct snap_end *end, const struct snap_attr_row *row,
-                       struct sa_out *out)
+/* All tables of one port out. */
+static int offer_out(struct snap_reader *r, const struct sa_query *q,
+                     const struct snap_end *end, unsigned out_port, unsigned n_in,
+                     struct sa_out *out)
 {
-	bool one_in = end->type == NODE_SWITCH && sa_asked(out->q, SLVL_IN);
+	unsigned in = 0;
+	const uint8_t *tables = NULL;
+	uint16_t len = 0;
 
-	for (unsigned in = 0; in < row->len / (unsigned)TABLE_BYTES; in++) {
-		if (one_in && in != sa_given(out->q, SLVL_IN)) {
-			continue;
-		}
-		uint8_t record[RID / 8 + TABLE_BYTES] = { 0 };
-		const uint8_t *table = row->data + TABLE_BYTES * (size_t)in;
-
-		if (is_known(table)) {
-			field_set(record, 0, 16, end->base_lid);
-			field_set(record, 16, 8, in);
-			field_set(record, 24, 8, row->block);
-			memcpy(record + RID / 8, table, TABLE_BYTES);
-			sa_offer(out, record);
-		}
+	int ret = snap_attr(r, UMAD_SM_ATTR_SLVL_TABLE, end->node_guid, out_port, &tables,
+	                    &len);
+	if (ret != E_OK && ret != E_NOTFOUND) {
+		return ret;
 	}
+	if (end->type == NODE_SWITCH && sa_asked(q, SLVL_IN)) {
+		in = (unsigned)sa_given(q, SLVL_IN);
+		n_in = in < n_in ? in + 1 : 0;
+	}
+	for (; in < n_in && !sa_full(out); in++) {
+		uint8_t record[RID / 8 + TABLE_BYTES] = { 0 };
+
+		field_set(record, 0, 16, end->base_lid);
+		field_set(record, 16, 8, in);
+		field_set(record, 24, 8, out_port);
+		memcpy(record + RID / 8, table_of(tables, len, in), TABLE_BYTES);
+		sa_offer(out, record);
+	}
+	return E_OK;
+}
+
+static int offer_switch(struct snap_reader *r, const struct sa_query *q,
+                        const struct snap_end *end, struct sa_out *out)
+{
+	struct snap_node node;
+	unsigned port = 0, last;
+
+	int ret = snap_node(r, end->node_guid, &node);
+	if (ret != E_OK) {
+		return ret;
+	}
+	last = node.n_ports;
+	if (sa_asked(q, SLVL_OUT)) {
+		port = (unsigned)sa_given(q, SLVL_OUT);
+		last = port < last ? port : last;
+	}
+	for (; ret == E_OK && port <= last && !sa_full(out); port++) {
+		ret = offer_out(r, q, end, port, node.n_ports + 1u, out);
+	}
+	return ret;
 }
 
 static int offer_end(struct snap_reader *r, const struct sa_query *q,
                      const struct snap_end *end, struct sa_out *out)
 {
-	struct sa_row_walk w;
 	struct snap_attr_row row;
 
-	sa_rows_begin(q, UMAD_SM_ATTR_SLVL_TABLE, 0, SLVL_OUT, end, &w);
-	while (!sa_full(out)) {
-		int ret = sa_rows_next(r, &w, &row);
-		if (ret != E_OK) {
-			return ret == E_NOTFOUND ? E_OK : ret;
-		}
-		offer_slvl(end, &row, out);
+	int ret = snap_attr_from(r, UMAD_SM_ATTR_SLVL_TABLE, end->node_guid, 0, &row);
+	if (ret != E_OK || row.guid != end->node_guid) {
+		return ret == E_NOTFOUND ? E_OK : ret; /* quality of service is off */
 	}
-	return E_OK;
+	return end->type == NODE_SWITCH ? offer_switch(r, q, end, out)
+	                                : offer_out(r, q, end, end->port, 1, out);
 }
 
 static int slvl_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)

@@ -112,12 +112,14 @@ static const struct record_case cases[] = {
 	{ "P_KeyTable: port of switch", P_KEY_RECORD, 5, {{ 0, 2, LID_OF(SW_A) }, { 4, 1, 1 }}, 1, {{ 4, 1, 1 }} },
 	{ "VLArb: all",                 VL_ARB_RECORD, 0, {{0}}, 2, {{0}} },
 	{ "VLArb: block",               VL_ARB_RECORD, 4, {{ 3, 1, 2 }}, 0, {{0}} },
-	{ "SLtoVL: all",                SL_TO_VL_RECORD, 0, {{0}}, 4, {{0}} },
-	{ "SLtoVL: port in, and hosts", SL_TO_VL_RECORD, 2, {{ 2, 1, 1 }}, 2, {{0}} },
+	{ "SLtoVL: all",                SL_TO_VL_RECORD, 0, {{0}}, 9 * 9 + 1, {{0}} },
+	{ "SLtoVL: port in, and hosts", SL_TO_VL_RECORD, 2, {{ 2, 1, 1 }}, 9 + 1, {{0}} },
 	{ "SLtoVL: a host's ports",     SL_TO_VL_RECORD, 7, {{ 0, 2, LID_OF(HOST + 1) }, { 2, 2, 0x0507 }}, 1, {{ 2, 2, 0x0001 }} },
 	{ "VLArb: a host's port",       VL_ARB_RECORD, 3, {{ 0, 2, LID_OF(HOST + 1) }, { 2, 1, 0 }}, 1, {{ 2, 2, 0x0101 }} },
 	{ "SLtoVL: port out of switch", SL_TO_VL_RECORD, 7, {{ 0, 2, LID_OF(SW_A) }, { 2, 2, 0x0102 }}, 1, {{ 2, 2, 0x0102 }, { 8, 2, 0x1212 }} },
-	{ "SLtoVL: other port out",     SL_TO_VL_RECORD, 5, {{ 0, 2, LID_OF(SW_A) }, { 3, 1, 1 }}, 0, {{0}} },
+	{ "SLtoVL: other port out",     SL_TO_VL_RECORD, 5, {{ 0, 2, LID_OF(SW_A) }, { 3, 1, 1 }}, 9, {{ 2, 2, 0x0001 }, { 8, 8, 0 }} },
+	{ "SLtoVL: no such port out",   SL_TO_VL_RECORD, 5, {{ 0, 2, LID_OF(SW_A) }, { 3, 1, 9 }}, 0, {{0}} },
+	{ "SLtoVL: no such port in",    SL_TO_VL_RECORD, 3, {{ 0, 2, LID_OF(SW_A) }, { 2, 1, 9 }}, 0, {{0}} },
 };
 /* clang-format on */
 
