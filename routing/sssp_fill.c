@@ -19,7 +19,12 @@
  *
  * Destinations come in groups: compute nodes, I/O nodes (both as listed), other hosts,
  * ports 0 of switches; within a group the switches with most hosts first. Each group is
- * balanced by itself; what earlier groups put on a link only decides among equals.
+ * balanced by itself; what earlier groups put on a link only decides among equals. With an
+ * LMC the base LIDs of all groups come before all other LIDs, and are balanced by
+ * themselves. A further LID of a port shuns, at each switch, what its lower LIDs take
+ * there: another system weighs more than another ASIC, that more than another port, and
+ * each more than any load. That costs balance: on trees the further LIDs keep apart, but
+ * the busiest link carries up to three quarters more of them than the mean.
  *
  * Sources: T. Hoefler, T. Schneider, A. Lumsdaine, "Optimized Routing for Large-Scale
  * InfiniBand Networks", HOTI 2009; J. Domke, T. Hoefler, W. Nagel, "Deadlock-Free
@@ -29,6 +34,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +53,11 @@ enum {
 	NAMED_MAX = 3
 };
 
+/* Above the load of a way; with all the hops and LIDs there may be it fits 64 bits. */
+#define SHUN_PORT   (UINT64_C(1) << 40)
+#define SHUN_NODE   (UINT64_C(1) << 43)
+#define SHUN_SYSTEM (UINT64_C(1) << 46)
+
 enum group { GROUP_CN, GROUP_IO, GROUP_OTHER, GROUP_SWITCH, GROUP_COUNT };
 
 /* LIDs of one group on one switch. */
@@ -54,6 +66,7 @@ struct target {
 	uint32_t first; /* into lid */
 	uint32_t n;
 	enum group group;
+	uint32_t offset; /* of the LIDs in their ranges */
 };
 
 struct job {
@@ -85,6 +98,7 @@ struct bench {
 	uint64_t *cost;     /* [n_order] weight of the way */
 	uint64_t *flow;     /* [n_order] routes that pass */
 	uint64_t *weight;   /* [as step] */
+	uint64_t *shun;     /* [as step] what further LIDs add to it */
 	uint8_t *port;      /* [CHUNK][n] */
 	uint32_t n_order;
 };
@@ -146,39 +160,54 @@ static uint32_t *by_hosts(const struct graph *g, struct arena *a)
 	return order;
 }
 
-static void add_port(struct job *j, uint32_t port, uint8_t home_port, uint32_t *at)
+static void add_port(struct job *j, uint32_t port, uint8_t home_port, uint32_t offset,
+                     uint32_t *at)
 {
 	struct lid_range r = j->in->lids->of[port];
 
-	for (uint32_t k = 0; r.base && k < 1U << r.lmc; k++) {
+	if (r.base && offset >> r.lmc == 0) {
 		j->home_port[*at] = home_port;
-		j->lid[(*at)++] = r.base + k;
+		j->lid[(*at)++] = r.base + offset;
 	}
 }
 
 /* The LIDs of a group on one switch, in the order of its ports. */
-static void add_target(struct job *j, enum group group, uint32_t s, const uint8_t *of,
-                       uint32_t *at)
+static void add_target(struct job *j, enum group group, uint32_t offset, uint32_t s,
+                       const uint8_t *of, uint32_t *at)
 {
 	const struct graph *g = j->g;
 	uint32_t before = *at;
 
 	if (group == GROUP_SWITCH) {
-		add_port(j, g->nodes[g->switches[s]].first_port, 0, at);
+		add_port(j, g->nodes[g->switches[s]].first_port, 0, offset, at);
 	} else {
 		for (uint32_t i = g->host_first[s]; i < g->host_first[s + 1]; i++) {
 			uint32_t port = g->hosts[i];
 
 			if (of[port] == group) {
-				add_port(j, port, g->ports[g->ports[port].peer].num, at);
+				add_port(j, port, g->ports[g->ports[port].peer].num, offset,
+				         at);
 			}
 		}
 	}
 	if (*at > before) {
 		j->target[j->n_targets++] = (struct target){
-			.sw = s, .first = before, .n = *at - before, .group = group
+			.sw = s, .first = before, .n = *at - before, .group = group, .offset = offset
 		};
 	}
+}
+
+/* LIDs of the port that has most. */
+static uint32_t longest_range(const struct job *j)
+{
+	unsigned lmc = 0;
+
+	for (uint32_t i = 0; i < j->g->n_end_ports; i++) {
+		unsigned l = j->in->lids->of[j->g->end_ports[i]].lmc;
+
+		lmc = l > lmc ? l : lmc;
+	}
+	return UINT32_C(1) << lmc;
 }
 
 static int list_targets(struct job *j, struct why *notes, struct arena *a)
@@ -187,18 +216,20 @@ static int list_targets(struct job *j, struct why *notes, struct arena *a)
 	uint8_t *of = groups_of_ports(j->in, notes, a);
 	uint32_t *order = by_hosts(j->g, a);
 	unsigned n_groups = j->in->hosts_only ? GROUP_SWITCH : GROUP_COUNT;
-	uint32_t at = 0;
+	uint32_t at = 0, n_parts = longest_range(j);
 
 	j->lid = arena_array(a, n_lids, sizeof(*j->lid));
 	j->home_port = arena_array(a, n_lids, sizeof(*j->home_port));
 	j->target =
-		arena_array(a, (size_t)j->g->n_switches * n_groups, sizeof(*j->target));
+		arena_array(a, (size_t)j->g->n_switches * n_groups * n_parts,
+	                    sizeof(*j->target));
 	if (!of || !order || !j->lid || !j->home_port || !j->target) {
 		return -ENOMEM;
 	}
-	for (unsigned group = 0; group < n_groups; group++) {
+	for (unsigned k = 0; k < n_parts * n_groups; k++) {
 		for (uint32_t i = 0; i < j->g->n_switches; i++) {
-			add_target(j, (enum group)group, order[i], of, &at);
+			add_target(j, (enum group)(k % n_groups), k / n_groups, order[i],
+			           of, &at);
 		}
 	}
 	return E_OK;
@@ -286,10 +317,48 @@ static void search(const struct job *j, struct bench *b, uint32_t t, uint32_t tu
 
 /* ---- one LID ---- */
 
+static bool same_system(const struct graph *g, uint32_t a, uint32_t b)
+{
+	uint64_t system = g->nodes[g->switches[a]].system_image_guid;
+
+	return a == b || (system && system == g->nodes[g->switches[b]].system_image_guid);
+}
+
+/* The steps of one switch that a lower LID, which leaves it by \a port, makes dear. */
+static void shun_at(const struct job *j, struct bench *b, uint32_t i, uint8_t port)
+{
+	const struct sw_link *adj = j->g->adj;
+	uint32_t taken = GRAPH_NONE;
+
+	for (uint32_t k = b->first[i]; k < b->first[i + 1]; k++) {
+		taken = adj[b->step[k].channel].port == port ? b->step[k].channel : taken;
+	}
+	for (uint32_t k = b->first[i]; taken != GRAPH_NONE && k < b->first[i + 1]; k++) {
+		uint32_t c = b->step[k].channel;
+
+		b->shun[k] += SHUN_PORT * (c == taken) +
+		              SHUN_NODE * (adj[c].to == adj[taken].to) +
+		              SHUN_SYSTEM * same_system(j->g, adj[c].to, adj[taken].to);
+	}
+}
+
+/* What the lower LIDs of the port take at each switch. */
+static void shun_lower(const struct job *j, struct bench *b, uint32_t lid, uint32_t offset)
+{
+	memset(b->shun, 0, b->first[b->n_order] * sizeof(*b->shun));
+	for (uint32_t i = 1; i < b->n_order; i++) {
+		const uint8_t *row = lft_row(j->lft, b->order[i]) + lid;
+
+		for (uint32_t k = 1; b->first[i + 1] - b->first[i] > 1 && k <= offset; k++) {
+			shun_at(j, b, i, row[-(ptrdiff_t)k]);
+		}
+	}
+}
+
 static void take_lightest(struct bench *b)
 {
 	const struct step *step = b->step;
-	const uint64_t *weight = b->weight;
+	const uint64_t *weight = b->weight, *shun = b->shun;
 	uint64_t *cost = b->cost;
 
 	cost[0] = 0;
@@ -298,7 +367,7 @@ static void take_lightest(struct bench *b)
 		uint32_t best = 0;
 
 		for (uint32_t k = b->first[i]; k < b->first[i + 1]; k++) {
-			uint64_t c = cost[step[k].to] + weight[k];
+			uint64_t c = cost[step[k].to] + weight[k] + shun[k];
 
 			best = c < least ? k : best;
 			least = c < least ? c : least;
@@ -357,6 +426,9 @@ static void route_target(const struct job *j, struct bench *b, const struct targ
 		uint32_t n = t->n - done < CHUNK ? t->n - done : CHUNK;
 
 		for (uint32_t k = 0; k < n; k++) {
+			if (t->offset) {
+				shun_lower(j, b, j->lid[at + k], t->offset);
+			}
 			take_lightest(b);
 			add_routes(j, b);
 			note_ports(j, b, j->home_port[at + k],
@@ -385,9 +457,10 @@ static int bench_init(struct bench *b, const struct graph *g, struct arena *a)
 	b->cost = arena_array(a, n, sizeof(*b->cost));
 	b->flow = arena_array(a, n, sizeof(*b->flow));
 	b->weight = arena_array(a, n_adj, sizeof(*b->weight));
+	b->shun = arena_array(a, n_adj, sizeof(*b->shun));
 	b->port = arena_array(a, n, CHUNK);
 	if (!b->dist || !b->place || !b->order || !b->first || !b->step || !b->found ||
-	    !b->pick || !b->cost || !b->flow || !b->weight || !b->port) {
+	    !b->pick || !b->cost || !b->flow || !b->weight || !b->shun || !b->port) {
 		return -ENOMEM;
 	}
 	return E_OK;
@@ -406,7 +479,8 @@ static int route_all(const struct job *j, struct bench *b)
 		if (j->in->cancel && *j->in->cancel) {
 			return -ECANCELED;
 		}
-		if (i && j->target[i].group != j->target[i - 1].group) {
+		if (i && (j->target[i].group != j->target[i - 1].group ||
+		          (j->target[i].offset > 0) != (j->target[i - 1].offset > 0))) {
 			start_group(j);
 		}
 		search(j, b, j->target[i].sw, i);
