@@ -95,7 +95,7 @@ static int build(const struct report_in *in, json_t **ret, bool *ret_good)
 
 	*ret_good = p->credit_loops == 0 && p->forwarding_loops == 0 &&
 	            (!in->strict || p->management_credit_loops == 0);
-	*ret = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:o}",
+	*ret = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:o}",
 	                 "report", report_credit_loops.name, "devices",
 	                 (json_int_t)g->n_nodes, "fis", (json_int_t)n_cas(g), "switches",
 	                 (json_int_t)g->n_switches, "connections",
@@ -105,7 +105,10 @@ static int build(const struct report_in *in, json_t **ret, bool *ret_good)
 	                 (json_int_t)v.host_incomplete, "vls", (json_int_t)p->vls_used,
 	                 "deadlock_free", (int)*ret_good, "credit_loops",
 	                 (json_int_t)p->credit_loops, "management_credit_loops",
-	                 (json_int_t)p->management_credit_loops, "cycles",
+	                 (json_int_t)p->management_credit_loops, "not_listed",
+	                 (json_int_t)(p->credit_loops + p->management_credit_loops) -
+	                         p->n_cycle,
+	                 "cycles",
 	                 cycles_json(g, p));
 	return *ret ? E_OK : -ENOMEM;
 }
@@ -159,6 +162,10 @@ static void print(const json_t *r)
 	json_array_foreach(json_object_get(r, "cycles"), i, cycle)
 	{
 		print_cycle(cycle);
+	}
+	if (member_int(r, "not_listed")) {
+		printf("%lld more loops, apart from these, are not listed\n",
+		       member_int(r, "not_listed"));
 	}
 }
 

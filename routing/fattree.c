@@ -267,6 +267,34 @@ static int even_out(const struct fattree *f, struct dmodc_job *j, struct arena *
 
 /* ---- the whole ---- */
 
+/*
+ * Static dispersion: with alternates for each LID, switches choose among all ways up
+ * themselves, and the LIDs of a range need no ways of their own. All of them get the route
+ * of the base LID, so the low bits of a LID do not matter.
+ */
+static void static_dispersion(const struct fattree *f, struct lft *lft, struct why *notes)
+{
+	const struct graph *g = f->in->g;
+	const struct lids *lids = f->in->lids;
+	uint32_t further = 0;
+
+	for (uint32_t i = 0; i < g->host_first[g->n_switches]; i++) {
+		struct lid_range r = lids->of[g->hosts[i]];
+
+		for (uint32_t k = 1; r.base && k < 1U << r.lmc; k++, further++) {
+			for (uint32_t s = 0; s < g->n_switches; s++) {
+				uint8_t *row = lft_row(lft, s);
+
+				row[r.base + k] = row[r.base];
+			}
+		}
+	}
+	if (further) {
+		why_add(notes, "fattree: fine-grained adaptive routing takes the place of LMC: all "
+		               "LIDs of a port share its route and its alternates");
+	}
+}
+
 static int compute(struct fattree *f, struct dmodc_job *j, struct arena *tmp,
                    struct why *notes)
 {
@@ -295,6 +323,9 @@ static int fattree_route(const struct route_in *in, struct arena *a,
 	}
 	if (ret_code == E_OK) {
 		ret_code = compute(&f, &j, tmp, &ret->notes);
+	}
+	if (ret_code == E_OK && f.opt->adaptive && f.opt->fine_grained) {
+		static_dispersion(&f, &lft, &ret->notes);
 	}
 	if (ret_code == E_OK) {
 		fattree_note(&f, &j, &ret->notes);
@@ -330,6 +361,12 @@ static const struct option_row fattree_rows[] = {
 	{ .name = "fattree_converge", .type = OPT_BOOL, MEMBER(converge), .def = "FALSE",
 	  XML("Converge"),
 	  .help = "In a tree of three tiers, lead all hosts of a switch through the same core switches" },
+	{ .name = "adaptive_routing", .type = OPT_BOOL, MEMBER(adaptive), .def = "FALSE",
+	  .xml = "Sm/AdaptiveRouting/Enable",
+	  .help = "With adaptive_fine_grained: all LIDs of a port share one route" },
+	{ .name = "adaptive_fine_grained", .type = OPT_BOOL, MEMBER(fine_grained), .def = "FALSE",
+	  .xml = "Sm/AdaptiveRouting/FineGrained",
+	  .help = "With adaptive_routing: all LIDs of a port share one route" },
 	{ .name = NULL },
 };
 /* clang-format on */

@@ -18,6 +18,7 @@ struct fattree_options {
 	const struct device_list *core, *last;
 	uint32_t tier_count; /*!< 0: found */
 	bool same_tier, pass_through, converge;
+	bool adaptive, fine_grained; /*!< both: one route per port, see static_dispersion() */
 };
 
 struct fattree {

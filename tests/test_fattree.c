@@ -690,6 +690,33 @@ START_TEST(lids_are_apart)
 }
 END_TEST
 
+/* Fine-grained adaptive routing takes the place of LMC: one route per port, whatever the
+ * low bits of a LID are, and the same alternates. */
+START_TEST(static_dispersion)
+{
+	struct graph *g = fabric_make("ft3 8", 0.02, 1, arena);
+	struct lids l = fabric_lids(g, 2, 0, arena);
+	struct fattree_options both = { .same_tier = true, .adaptive = true, .fine_grained = true };
+	struct fattree_options coarse = { .same_tier = true, .adaptive = true };
+	struct lft *shared = &route(g, &l, &both)->lft, *apart = &route(g, &l, &coarse)->lft;
+	uint32_t differ = 0;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		for (uint32_t i = 0; i < g->n_hosts; i++) {
+			uint32_t base = l.of[g->hosts[i]].base;
+
+			for (uint32_t k = 1; k < 4; k++) {
+				ck_assert_uint_eq(lft_row(shared, s)[base + k],
+				                  lft_row(shared, s)[base]);
+				differ += lft_row(apart, s)[base + k] !=
+				          lft_row(apart, s)[base];
+			}
+		}
+	}
+	ck_assert_uint_gt(differ, 0);
+}
+END_TEST
+
 /* Around directors the second LID leaves for another chassis, the third for another ASIC.
  */
 START_TEST(lids_over_chassis)
@@ -768,6 +795,7 @@ int main(void)
 	tcase_add_test(t, pass_through);
 	tcase_add_test(t, converge);
 	tcase_add_loop_test(t, lids_are_apart, 0, 3);
+	tcase_add_test(t, static_dispersion);
 	tcase_add_test(t, lids_over_chassis);
 	tcase_add_test(t, cancelled);
 	suite_add_tcase(s, t);
