@@ -69,7 +69,8 @@ done
 same "host: smpquery sl2vl" "$by_host" "$(on "$host" smpquery sl2vl "$host_lid" 1 | maps_of_smpquery)"
 same "host: saquery SL2VL" "$by_host" "$(on "$host" saquery SL2VL "$host_lid" 2>/dev/null | maps_of_saquery)"
 same "host: smpquery vlarb" "$want" "$(on "$host" smpquery vlarb "$host_lid" 1 | pairs_of_smpquery)"
-same "host: saquery VLAR" "$want" "$(on "$host" saquery VLAR "$host_lid" 2>/dev/null | pairs_of_saquery)"
+# Block by block: ibsim carries two records.
+same "host: saquery VLAR" "$want" "$(for block in 1 3; do on "$host" saquery VLAR "$host_lid/1/$block" 2>/dev/null; done | pairs_of_saquery)"
 
 end_process "$daemon"
 start_daemon_on "$host" second -F "$work/qos.conf"
