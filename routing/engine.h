@@ -15,6 +15,8 @@ struct diags;
 struct engine_options;
 struct graph;
 struct lids;
+struct mcast_in;
+struct mcast_tree;
 
 /*!
  * A routing engine: one .c file that ends in one const struct engine named
@@ -74,6 +76,10 @@ struct engine {
 	int (*check)(const struct route_in *in, struct why *why);
 	/*! Computes tables in \a a. \retval E_UNSUITABLE (reason in ret->notes) -ENOMEM -ECANCELED */
 	int (*route)(const struct route_in *in, struct arena *a, struct route_out *ret);
+	/*! Multicast trees of its own: [m->n_groups] in \a a. NULL: mcast_default_trees().
+	 *  \retval E_UNSUITABLE (reason in \a why) -ENOMEM */
+	int (*multicast)(const struct route_in *in, const struct mcast_in *m, struct arena *a,
+	                 struct mcast_tree *ret, struct why *why);
 };
 
 /*! All engines, NULL-terminated, in the order of engines.def. */

@@ -9,6 +9,7 @@
 #include "conf/err.h"
 #include "routing/graph.h"
 #include "routing/lids.h"
+#include "routing/multicast.h"
 #include "routing/route_cache.h"
 
 static const char separators[] = ", \t", deadlock_free[] = "deadlockfree";
@@ -338,16 +339,21 @@ static uint8_t lanes_to_use(const struct route_request *r)
 	return r->max_lanes && r->max_lanes < lanes ? r->max_lanes : lanes;
 }
 
+static struct route_in input_of(const struct route_request *r)
+{
+	return (struct route_in){ .g = r->g,
+		                  .lids = r->lids,
+		                  .prev = r->prev,
+		                  .cancel = r->cancel,
+		                  .max_lanes = lanes_to_use(r) };
+}
+
 /* Check, route and prove with one engine. E_UNSUITABLE: the engine refused, reason in
  * why. */
 static int attempt(const struct route_request *r, const struct engine *e, struct arena *a,
                    struct why *why, struct route_result *ret)
 {
-	struct route_in in = { .g = r->g,
-		               .lids = r->lids,
-		               .prev = r->prev,
-		               .cancel = r->cancel,
-		               .max_lanes = lanes_to_use(r) };
+	struct route_in in = input_of(r);
 	double start = now(r);
 	int ret_code = options_of(r, e, a, &in.options);
 
@@ -605,4 +611,26 @@ int route_check(const struct route_request *r, const struct lft *lft,
 	}
 	*ret = res;
 	return outcome == E_OK ? finish(r, a, ret) : outcome;
+}
+
+int route_multicast(const struct route_request *r, const struct engine *used,
+                    const struct mcast_in *m, struct arena *a, struct mcast_tree *ret,
+                    struct why *why)
+{
+	struct route_in in = input_of(r);
+	struct why own = { "" };
+	int err;
+
+	if (!used || !used->multicast) {
+		return mcast_default_trees(r->g, m, a, ret);
+	}
+	err = options_of(r, used, a, &in.options);
+	if (err == E_OK) {
+		err = used->multicast(&in, m, a, ret, &own);
+	}
+	if (err != E_UNSUITABLE) {
+		return err;
+	}
+	why_add(why, "%s", own.text);
+	return mcast_default_trees(r->g, m, a, ret);
 }

@@ -14,6 +14,8 @@ struct arena;
 struct diags;
 struct graph;
 struct lids;
+struct mcast_in;
+struct mcast_tree;
 struct route_cache;
 
 /*!
@@ -109,3 +111,17 @@ int route_run(const struct route_request *r, struct arena *a, struct route_resul
 /*! \brief Proves given tables and fills ret as route_run() would (engine "foreign"). */
 int route_check(const struct route_request *r, const struct lft *lft,
                 const struct lanes *lanes, struct arena *a, struct route_result *ret);
+
+/*!
+ * \brief Multicast trees over the same graph, by the engine that made the unicast tables.
+ *
+ * \param r     Request of that run; graph and options still the same.
+ * \param used  Its engine. One that has no trees of its own, or can't make them, gets
+ *              those of mcast_default_trees().
+ * \param ret   [m->n_groups] in \a a.
+ * \param why   Why the engine's own trees were not taken, else untouched.
+ * \retval E_RANGE -ENOMEM
+ */
+int route_multicast(const struct route_request *r, const struct engine *used,
+                    const struct mcast_in *m, struct arena *a, struct mcast_tree *ret,
+                    struct why *why);

@@ -158,24 +158,30 @@ static int describe(struct torus *t, const struct torus_options *o, struct arena
 	return ret;
 }
 
+/* The torus as it is. */
+static int survey(struct torus *t, const struct route_in *in, struct arena *tmp,
+                  struct why *notes)
+{
+	int err = dims_init(&t->dims, t->g, NULL, tmp);
+
+	if (err == E_OK) {
+		err = describe(t, in->options, tmp, notes);
+	}
+	if (err == E_OK) {
+		err = torus_place(t, tmp, notes);
+	}
+	if (err == E_OK) {
+		err = check_vls(t, in, notes);
+	}
+	return err == E_OK ? torus_fit(t, tmp, notes) : err;
+}
+
 static int route(struct torus *t, const struct route_in *in, struct arena *a,
                  struct arena *tmp, struct route_out *ret)
 {
 	unsigned vls = vls_there(in);
-	int err = dims_init(&t->dims, t->g, NULL, tmp);
+	int err = survey(t, in, tmp, &ret->notes);
 
-	if (err == E_OK) {
-		err = describe(t, in->options, tmp, &ret->notes);
-	}
-	if (err == E_OK) {
-		err = torus_place(t, tmp, &ret->notes);
-	}
-	if (err == E_OK) {
-		err = check_vls(t, in, &ret->notes);
-	}
-	if (err == E_OK) {
-		err = torus_fit(t, tmp, &ret->notes);
-	}
 	if (err == E_OK) {
 		err = torus_fill(t, in, a, &ret->lft, &ret->lanes);
 	}
@@ -203,6 +209,23 @@ static int torus_route(const struct route_in *in, struct arena *a, struct route_
 	return err;
 }
 
+static int torus_multicast(const struct route_in *in, const struct mcast_in *m,
+                           struct arena *a, struct mcast_tree *ret, struct why *why)
+{
+	struct arena *tmp = arena_new();
+	struct torus t = { .g = in->g };
+	struct why notes = { "" };
+	int err = tmp ? survey(&t, in, tmp, &notes) : -ENOMEM;
+
+	if (err == E_OK) {
+		err = torus_tree_groups(&t, m, a, ret, why);
+	} else if (err == E_UNSUITABLE) {
+		why_add(why, "%s", notes.text);
+	}
+	arena_free(tmp);
+	return err;
+}
+
 /* clang-format off */
 static const struct option_row torus_rows[] = {
 	{ .name = "torus_config", .type = OPT_FILE, .offset = offsetof(struct torus_options, conf),
@@ -222,4 +245,5 @@ const struct engine engine_torus = {
 	.opt_size = sizeof(struct torus_options),
 	.check = torus_check,
 	.route = torus_route,
+	.multicast = torus_multicast,
 };

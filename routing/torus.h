@@ -13,6 +13,8 @@ struct arena;
 struct lanes;
 struct lft;
 struct lids;
+struct mcast_in;
+struct mcast_tree;
 struct route_in;
 struct why;
 
@@ -126,3 +128,13 @@ struct torus_tree {
  */
 int torus_tree(const struct torus *t, struct arena *a, struct torus_tree *ret,
                struct why *why);
+
+/*!
+ * \brief Each group's part of the tree; of parallel cables a group takes one by its MLID.
+ *
+ * \param ret  [m->n_groups] in \a a.
+ * \retval E_UNSUITABLE  Some switch is not reached, or has no multicast table; in \a why.
+ * \retval -ENOMEM
+ */
+int torus_tree_groups(const struct torus *t, const struct mcast_in *m, struct arena *a,
+                      struct mcast_tree *ret, struct why *why);

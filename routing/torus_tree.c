@@ -6,6 +6,7 @@
 #include "conf/arena.h"
 #include "conf/err.h"
 #include "routing/engine.h"
+#include "routing/multicast.h"
 #include "routing/torus.h"
 
 enum { X, Y, Z };
@@ -123,4 +124,53 @@ int torus_tree(const struct torus *t, struct arena *a, struct torus_tree *ret,
 	}
 	*ret = tree;
 	return E_OK;
+}
+
+/* ---- groups ---- */
+
+struct climb {
+	const struct torus *t;
+	const struct torus_tree *tree;
+};
+
+static const struct sw_link *up_cable(void *ctx, uint32_t mlid, uint32_t sw)
+{
+	const struct climb *c = ctx;
+	const struct graph *g = c->t->g;
+	const struct torus_group *group;
+
+	if (c->tree->up[sw] >= TORUS_DIRS) {
+		return NULL;
+	}
+	group = &c->t->group[sw * TORUS_DIRS + c->tree->up[sw]];
+	for (uint32_t i = g->adj_first[sw]; i < g->adj_first[sw + 1]; i++) {
+		if (g->adj[i].port == group->port[mlid % group->n]) {
+			return &g->adj[i];
+		}
+	}
+	return NULL;
+}
+
+static bool any_barred(const struct mcast_in *m, uint32_t n)
+{
+	return m->barred && memchr(m->barred, 1, n) != NULL;
+}
+
+int torus_tree_groups(const struct torus *t, const struct mcast_in *m, struct arena *a,
+                      struct mcast_tree *ret, struct why *why)
+{
+	uint32_t *seen = arena_array(a, t->g->n_switches, sizeof(*seen));
+	struct torus_tree tree;
+	struct climb c = { .t = t, .tree = &tree };
+	int err = seen ? torus_tree(t, a, &tree, why) : -ENOMEM;
+
+	if (err == E_OK && any_barred(m, t->g->n_switches)) {
+		why_add(why, "torus-2QoS: a switch has no multicast forwarding table");
+		return E_UNSUITABLE;
+	}
+	for (uint32_t i = 0; i < m->n_groups && err == E_OK; i++) {
+		err = mcast_prune(t->g, m, &m->groups[i], tree.root, up_cable, &c, seen,
+		                  a, &ret[i]);
+	}
+	return err;
 }

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Multicast trees.
+ *
+ * A tree is given by its root and, for every other switch, the cable towards the root.
+ * Walking up from each member's switch until the walk meets what is there already gives
+ * the part that a group needs: every cable on it leads one way, so it can't close a
+ * circle, and both its ends are noted at once, so a packet can take it both ways.
+ *
+ * Not done: weights of cables, load of other groups, keeping the old tree when a better
+ * one appears.
+ */
+#include "routing/multicast.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "routing/graph.h"
+#include "routing/hops.h"
+
+/* ---- the part of a tree that a group needs ---- */
+
+/* A switch on the way of some member. */
+struct stop {
+	const struct sw_link *up; /* NULL: the root */
+	uint32_t sw, child;       /* child: the last stop that came from below */
+	uint32_t n_children;
+	bool member;
+};
+
+struct prune {
+	const struct graph *g;
+	const struct mcast_in *in;
+	const struct mcast_group *group;
+	mcast_up_f *up;
+	void *ctx;
+	uint32_t *seen; /* [n_switches] number of its stop + 1 */
+	uint32_t root;
+	struct stop *stops;
+	uint32_t n, cap;
+	struct mcast_tree *tree;
+	struct arena *a;
+};
+
+static const struct sw_link *up_from(const struct prune *p, uint32_t s)
+{
+	return s == p->root ? NULL : p->up(p->ctx, p->group->mlid, s);
+}
+
+static int add_stop(struct prune *p, uint32_t s)
+{
+	if (p->n == p->cap) {
+		uint32_t cap = p->cap ? 2 * p->cap : 16;
+		struct stop *more = arena_array(p->a, cap, sizeof(*more));
+
+		if (!more) {
+			return -ENOMEM;
+		}
+		if (p->n) {
+			memcpy(more, p->stops, p->n * sizeof(*more));
+		}
+		p->stops = more;
+		p->cap = cap;
+	}
+	p->stops[p->n++] = (struct stop){ .sw = s, .up = up_from(p, s) };
+	p->seen[s] = p->n;
+	return E_OK;
+}
+
+/* Does the tree lead from this switch to the root? */
+static bool leads_up(const struct prune *p, uint32_t s)
+{
+	for (uint32_t steps = 0; steps < p->g->n_switches; steps++) {
+		const struct sw_link *l;
+
+		if (p->seen[s] || s == p->root) {
+			return true;
+		}
+		l = up_from(p, s);
+		if (!l) {
+			return false;
+		}
+		s = l->to;
+	}
+	return false;
+}
+
+/* Stops from a switch up to the root or to what is there already. */
+static int add_way(struct prune *p, uint32_t s)
+{
+	uint32_t below = GRAPH_NONE;
+
+	for (;;) {
+		bool known = p->seen[s] != 0;
+		int ret = known ? E_OK : add_stop(p, s);
+		struct stop *at;
+
+		if (ret != E_OK) {
+			return ret;
+		}
+		at = &p->stops[p->seen[s] - 1];
+		at->n_children += below != GRAPH_NONE;
+		at->child = below;
+		if (known || !at->up) {
+			return E_OK;
+		}
+		below = p->seen[s] - 1;
+		s = at->up->to;
+	}
+}
+
+/* Has this member a switch that the tree leads to? */
+static bool is_reached(const struct prune *p, const struct mcast_member *m, uint32_t *ret)
+{
+	*ret = graph_switch_of(p->g, m->port);
+	return *ret != GRAPH_NONE && !(p->in->barred && p->in->barred[*ret]) &&
+	       leads_up(p, *ret);
+}
+
+/* Stops of all members. Returns how many receive in *ret, 0 too when one is alone. */
+static int add_members(struct prune *p, uint32_t *ret_receivers)
+{
+	uint32_t reached = 0, receivers = 0, sw;
+
+	for (uint32_t i = 0; i < p->group->n; i++) {
+		const struct mcast_member *m = &p->group->members[i];
+		int ret;
+
+		if (!is_reached(p, m, &sw)) {
+			p->tree->missed++;
+			continue;
+		}
+		ret = add_way(p, sw);
+		if (ret != E_OK) {
+			return ret;
+		}
+		p->stops[p->seen[sw] - 1].member = true;
+		reached++;
+		receivers += !m->sends_only;
+	}
+	*ret_receivers = reached > 1 ? receivers : 0;
+	return E_OK;
+}
+
+/* Cuts what stands above the first switch that has a member or branches. */
+static void lower_root(struct prune *p)
+{
+	struct stop *at = &p->stops[p->seen[p->root] - 1];
+
+	while (!at->member && at->n_children == 1) {
+		at = &p->stops[at->child];
+		at->up = NULL;
+	}
+	p->tree->root = at->sw;
+}
+
+static int by_port(const void *a, const void *b)
+{
+	const struct mcast_port *x = a, *y = b;
+
+	if (x->sw != y->sw) {
+		return x->sw < y->sw ? -1 : 1;
+	}
+	return (int)x->port - (int)y->port;
+}
+
+static uint8_t member_port(const struct graph *g, uint32_t port)
+{
+	bool own = g->nodes[g->ports[port].node].type == NODE_SWITCH;
+
+	return own ? 0 : g->ports[g->ports[port].peer].num;
+}
+
+static int put_ports(struct prune *p)
+{
+	struct mcast_tree *t = p->tree;
+	uint32_t sw;
+
+	t->ports = arena_array(p->a, 2 * (size_t)p->n + p->group->n, sizeof(*t->ports));
+	if (!t->ports) {
+		return -ENOMEM;
+	}
+	lower_root(p);
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct stop *s = &p->stops[i];
+
+		if (s->up) {
+			t->ports[t->n++] = (struct mcast_port){ s->sw, s->up->port };
+			t->ports[t->n++] =
+				(struct mcast_port){ s->up->to, s->up->to_port };
+		}
+	}
+	for (uint32_t i = 0; i < p->group->n; i++) {
+		const struct mcast_member *m = &p->group->members[i];
+
+		if (!m->sends_only && is_reached(p, m, &sw)) {
+			t->ports[t->n++] =
+				(struct mcast_port){ sw, member_port(p->g, m->port) };
+		}
+	}
+	qsort(t->ports, t->n, sizeof(*t->ports), by_port);
+	return E_OK;
+}
+
+int mcast_prune(const struct graph *g, const struct mcast_in *in,
+                const struct mcast_group *group, uint32_t root, mcast_up_f *up, void *ctx,
+                uint32_t *seen, struct arena *a, struct mcast_tree *ret)
+{
+	struct mcast_tree tree = { .root = GRAPH_NONE };
+	struct prune p = { .g = g,
+		           .in = in,
+		           .group = group,
+		           .up = up,
+		           .ctx = ctx,
+		           .seen = seen,
+		           .root = root,
+		           .tree = &tree,
+		           .a = a };
+	uint32_t receivers;
+	int err = add_members(&p, &receivers);
+
+	if (err == E_OK && receivers) {
+		err = put_ports(&p);
+	}
+	for (uint32_t i = 0; i < p.n; i++) {
+		seen[p.stops[i].sw] = 0;
+	}
+	if (err == E_OK) {
+		*ret = tree;
+	}
+	return err;
+}
+
+/* ---- trees of fewest hops ---- */
+
+struct chooser {
+	const struct graph *g;
+	const struct mcast_in *in;
+	struct hops hops;
+	uint32_t root;
+	uint32_t *sum;  /* [n_switches] of distances to members' switches */
+	uint8_t *most;  /* [n_switches] greatest of them */
+	uint32_t *seen; /* [n_switches] */
+};
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	uint64_t h =
+		(a ^ b * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
+
+	h = (h ^ h >> 27) * UINT64_C(0x94d049bb133111eb);
+	return h ^ h >> 31;
+}
+
+static uint64_t rank(const struct chooser *c, uint32_t mlid, uint32_t sw)
+{
+	return mix(c->g->nodes[c->g->switches[sw]].guid, mlid);
+}
+
+/* Adds distances from the switch of each member, once per switch. */
+static uint32_t add_distances(struct chooser *c, const struct mcast_group *group)
+{
+	uint32_t n = c->g->n_switches, found = 0;
+
+	memset(c->sum, 0, n * sizeof(*c->sum));
+	memset(c->most, 0, n);
+	for (uint32_t i = 0; i < group->n; i++) {
+		uint32_t sw = graph_switch_of(c->g, group->members[i].port);
+		const uint8_t *dist;
+
+		if (sw == GRAPH_NONE || c->seen[sw]) {
+			continue;
+		}
+		c->seen[sw] = 1;
+		found++;
+		dist = c->hops.dist + sw * c->hops.stride;
+		for (uint32_t s = 0; s < n; s++) {
+			c->sum[s] += dist[s];
+			c->most[s] = dist[s] > c->most[s] ? dist[s] : c->most[s];
+		}
+	}
+	for (uint32_t i = 0; i < group->n; i++) {
+		uint32_t sw = graph_switch_of(c->g, group->members[i].port);
+
+		if (sw != GRAPH_NONE) {
+			c->seen[sw] = 0;
+		}
+	}
+	return found;
+}
+
+static bool is_better(const struct chooser *c, uint32_t mlid, uint32_t s, uint32_t best)
+{
+	if (best == GRAPH_NONE || c->most[s] != c->most[best]) {
+		return best == GRAPH_NONE || c->most[s] < c->most[best];
+	}
+	if (c->sum[s] != c->sum[best]) {
+		return c->sum[s] < c->sum[best];
+	}
+	return rank(c, mlid, s) > rank(c, mlid, best);
+}
+
+static uint32_t choose_root(struct chooser *c, const struct mcast_group *group)
+{
+	uint32_t best = GRAPH_NONE;
+
+	if (!add_distances(c, group)) {
+		return GRAPH_NONE;
+	}
+	for (uint32_t s = 0; s < c->g->n_switches; s++) {
+		bool barred = c->in->barred && c->in->barred[s];
+
+		if (!barred && is_better(c, group->mlid, s, best)) {
+			best = s;
+		}
+	}
+	return best;
+}
+
+/* One hop nearer to the root. */
+static const struct sw_link *nearer(void *ctx, uint32_t mlid, uint32_t sw)
+{
+	const struct chooser *c = ctx;
+	const struct graph *g = c->g;
+	unsigned d = hops_between(&c->hops, c->root, sw);
+	const struct sw_link *best = NULL;
+	uint64_t best_rank = 0;
+
+	if (d == HOPS_NONE) {
+		return NULL;
+	}
+	for (uint32_t i = g->adj_first[sw]; i < g->adj_first[sw + 1]; i++) {
+		const struct sw_link *l = &g->adj[i];
+		uint64_t r;
+
+		if (hops_between(&c->hops, c->root, l->to) + 1 != d) {
+			continue;
+		}
+		/* by parent first, then by cable, in the order of GUIDs and ports */
+		r = rank(c, mlid, l->to) << 8;
+		r |= mix(r, l->port) & 0xff;
+		if (!best || r > best_rank) {
+			best = l;
+			best_rank = r;
+		}
+	}
+	return best;
+}
+
+/* The graph without cables of switches that have no multicast table. */
+static int without_barred(const struct graph *g, const struct mcast_in *in,
+                          struct arena *a, struct graph *ret)
+{
+	*ret = *g;
+	if (!in->barred) {
+		return E_OK;
+	}
+	ret->adj_first = arena_array(a, g->n_switches + 1U, sizeof(*g->adj_first));
+	ret->adj = arena_array(a, g->n_adj, sizeof(*g->adj));
+	if (!ret->adj_first || !ret->adj) {
+		return -ENOMEM;
+	}
+	ret->n_adj = 0;
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		ret->adj_first[s] = ret->n_adj;
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			if (!in->barred[s] && !in->barred[g->adj[i].to]) {
+				ret->adj[ret->n_adj++] = g->adj[i];
+			}
+		}
+	}
+	ret->adj_first[g->n_switches] = ret->n_adj;
+	return E_OK;
+}
+
+static int choose_trees(struct chooser *c, struct arena *a, struct mcast_tree *ret)
+{
+	for (uint32_t i = 0; i < c->in->n_groups; i++) {
+		const struct mcast_group *group = &c->in->groups[i];
+		int err;
+
+		c->root = choose_root(c, group);
+		if (c->root == GRAPH_NONE) {
+			ret[i] = (struct mcast_tree){ .root = GRAPH_NONE,
+				                      .missed = group->n };
+			continue;
+		}
+		err = mcast_prune(c->g, c->in, group, c->root, nearer, c, c->seen, a,
+		                  &ret[i]);
+		if (err != E_OK) {
+			return err;
+		}
+	}
+	return E_OK;
+}
+
+int mcast_default_trees(const struct graph *g, const struct mcast_in *in, struct arena *a,
+                        struct mcast_tree *ret)
+{
+	struct arena *tmp = arena_new();
+	struct graph usable;
+	struct chooser c = { .g = &usable, .in = in };
+	int err = tmp ? without_barred(g, in, tmp, &usable) : -ENOMEM;
+
+	if (err == E_OK) {
+		err = hops_init(&c.hops, &usable, tmp);
+	}
+	if (err == E_OK) {
+		c.sum = arena_array(tmp, g->n_switches, sizeof(*c.sum));
+		c.most = arena_array(tmp, g->n_switches, 1);
+		c.seen = arena_array(tmp, g->n_switches, sizeof(*c.seen));
+		err = c.sum && c.most && c.seen ? choose_trees(&c, a, ret) : -ENOMEM;
+	}
+	arena_free(tmp);
+	return err;
+}
+
+/* ---- tables ---- */
+
+/* A port and where its bit is: switch, position, block, MLID in the block, bit. */
+static uint64_t bit_key(uint32_t mlid, const struct mcast_port *p)
+{
+	uint32_t row = mlid - MLID_FIRST;
+
+	return (uint64_t)p->sw << 32 | (uint64_t)(p->port / MFT_POSITION_PORTS) << 28 |
+	       (uint64_t)(row / MFT_BLOCK_MLIDS) << 9 |
+	       (uint64_t)(row % MFT_BLOCK_MLIDS) << 4 | p->port % MFT_POSITION_PORTS;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+int mcast_blocks(const struct mcast_in *in, const struct mcast_tree *trees,
+                 struct arena *a, struct mft_block **ret, uint32_t *ret_n)
+{
+	size_t n = 0, at = 0;
+	uint64_t *keys;
+	struct mft_block *b;
+
+	for (uint32_t i = 0; i < in->n_groups; i++) {
+		n += trees[i].n;
+	}
+	keys = malloc((n + 1) * sizeof(*keys));
+	if (!keys) {
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < in->n_groups; i++) {
+		for (uint32_t k = 0; k < trees[i].n; k++) {
+			keys[at++] = bit_key(in->groups[i].mlid, &trees[i].ports[k]);
+		}
+	}
+	qsort(keys, n, sizeof(*keys), by_key);
+	*ret_n = 0;
+	for (size_t i = 0; i < n; i++) {
+		*ret_n += i == 0 || keys[i] >> 9 != keys[i - 1] >> 9;
+	}
+	b = arena_array(a, *ret_n, sizeof(*b));
+	*ret = b;
+	for (size_t i = 0; b && i < n; i++) {
+		b += i != 0 && keys[i] >> 9 != keys[i - 1] >> 9;
+		b->sw = (uint32_t)(keys[i] >> 32);
+		b->position = (uint8_t)(keys[i] >> 28 & 0xf);
+		b->block = (uint16_t)(keys[i] >> 9 & 0x1ff);
+		b->mask[keys[i] >> 4 & 0x1f] |= (uint16_t)(1U << (keys[i] & 0xf));
+	}
+	free(keys);
+	return b ? E_OK : -ENOMEM;
+}
