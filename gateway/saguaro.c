@@ -21,6 +21,7 @@ static const struct command commands[] = {
 	{ "check",  "FILE --lfts F [--sl F]", "prove foreign forwarding tables of a topology file", cmd_check },
 	{ "report", "NAME [FILE]",            "credit loops, routes and port usage: of a running fabric or a file", cmd_report },
 	{ "config", "check FILE",             "what a file of configuration says, what is wrong with it", cmd_config },
+	{ "engines", "",                      "routing engines that -R may name", cmd_engines },
 	{ "topo",   "KIND ARGS",              "generate a topology file", cmd_topo },
 	{ "paths",  "SRC DST",                "paths from one end port to another, as the SA answers", cmd_paths },
 	{ "trace",  "SRC DST",                "the switches, ports and LIDs a packet passes", cmd_trace },
@@ -36,7 +37,7 @@ static void usage(FILE *f)
 {
 	fprintf(f, "Usage: saguaro COMMAND [ARGS]\n\nCommands:\n");
 	for (unsigned i = 0; i < N_COMMANDS; i++) {
-		fprintf(f, "  %-7s %-23s %s\n", commands[i].name, commands[i].args,
+		fprintf(f, "  %-7s %-27s %s\n", commands[i].name, commands[i].args,
 		        commands[i].help);
 	}
 	fprintf(f, "\n'saguaro COMMAND --help' tells the flags of a command.\n");

@@ -14,6 +14,11 @@ ring=$work/ring.topo tree=$work/tree.topo
 "$bin/saguaro" topo torus 5 1 -o "$ring"
 "$bin/saguaro" topo ft2 4 2 2 -o "$tree"
 
+# what -R may name
+same "engines: one line for each" "$("$bin/saguaro" engines --json | jq -r '.[].name')" \
+	"$(sed -n 's/^ENGINE(\(.*\))$/\1/p' "$here/routing/engines.def" | sed 's/^torus$/torus-2QoS/')"
+has "engines: as a table" "$("$bin/saguaro" engines)" "torus-2QoS     needed"
+
 # a loop: found, one cycle each way round, every link with a route that makes it
 said=$(report validatecreditloops "$ring" -R minhop)
 same "a credit loop is exit status 1" 1 "$?"
