@@ -478,7 +478,8 @@ static int check_layout(const struct opening *o, const struct db_val *v)
 		            "folder with %s",
 		            o->path, o->kind->name, o->kind->option);
 	}
-	if (row.layout != o->kind->layout) {
+	uint32_t oldest = o->kind->oldest ? o->kind->oldest : o->kind->layout;
+	if (row.layout > o->kind->layout || row.layout < oldest) {
 		return fail(
 			o, E_LAYOUT,
 			"the %s database in %s was written by %s Saguaro (layout %u, "
@@ -491,13 +492,17 @@ static int check_layout(const struct opening *o, const struct db_val *v)
 	return E_OK;
 }
 
-/* The layout row, and `meta` of shared kinds so that a reader finds a head to compare. */
-static void put_first_rows(struct db *db, struct db_txn *t)
+/* The layout row, also of an older layout that is taken over, and in a new file `meta` of
+ * shared kinds so that a reader finds a head to compare. */
+static void put_first_rows(struct db *db, struct db_txn *t, bool empty)
 {
 	struct row_layout row = { .layout = db->kind->layout };
 	snprintf(row.kind, sizeof(row.kind), "%s", db->kind->name);
-	db_put(t, DB_LAYOUT, DB_KEY_LAYOUT, sizeof(DB_KEY_LAYOUT), &row, sizeof(row));
-	if (db->kind->shared) {
+	if (empty || db->kind->oldest) {
+		db_put(t, DB_LAYOUT, DB_KEY_LAYOUT, sizeof(DB_KEY_LAYOUT), &row,
+		       sizeof(row));
+	}
+	if (empty && db->kind->shared) {
 		struct row_head head = { .txn = mdb_txn_id(t->txn) };
 		db_put(t, DB_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), &head, sizeof(head));
 	}
@@ -541,9 +546,7 @@ static int setup_writer(const struct opening *o, struct db *db)
 		rc = open_tables(db, t.txn, MDB_CREATE);
 	}
 	t.ret = db_err(rc);
-	if (empty) {
-		put_first_rows(db, &t);
-	}
+	put_first_rows(db, &t, empty);
 	ret = db_commit(&t);
 	db->created = empty;
 	return ret == E_OK ? E_OK

@@ -29,6 +29,7 @@ struct db_kind {
 	const char *name;          /*!< "snapshot": in sentences and in the layout row */
 	const char *option;        /*!< flag that names another folder */
 	uint32_t layout;           /*!< number of the byte layouts, see layout.h */
+	uint32_t oldest;           /*!< layouts from here on only lack tables, and are taken over; 0: none is */
 	const char *const *tables; /*!< NULL-terminated; the first is "layout" */
 	unsigned flags;            /*!< MDB_NOSYNC or 0 */
 	uint64_t map_bytes;        /*!< address space */

@@ -7,6 +7,8 @@ static const char *const state_tables[] = {
 	[STATE_LAYOUT] = "layout",
 	[STATE_LIDS]   = "lids",
 	[STATE_EPOCH]  = "epoch",
+	[STATE_SERVICES] = "services",
+	[STATE_SUBSCRIPTIONS] = "subscriptions",
 	[STATE_TABLE_COUNT] = NULL
 };
 
@@ -44,7 +46,8 @@ static const char *const stats_tables[] = {
 const struct db_kind kind_state = {
 	.name = "state",
 	.option = "--state-dir",
-	.layout = 1,
+	.layout = 2,
+	.oldest = 1,
 	.tables = state_tables,
 	.map_bytes = UINT64_C(1) << 30,
 };

@@ -21,9 +21,10 @@
  * and those with foreign readers
  *   meta       "head"                    begins with struct row_head
  *
- * state (layout 1)
+ * state (layout 2; layout 1 had no services and subscriptions, and is taken over as it is)
  *   lids       PortGUID                  struct row_lid
  *   epoch      "epoch"                   u64: the last one handed out
+ *   services, subscriptions              keys and values of sa/store.h, whose records they are
  *
  * snapshot (layout 3); what belongs to one node is one value (doc/decisions/0001)
  *   meta       "head"                    struct row_meta, then its texts, each with its
@@ -65,7 +66,14 @@ enum { DB_LAYOUT, DB_META };
 #define DB_KEY_TEXT "text"
 #define DB_KEY_EPOCH "epoch"
 
-enum state_table { STATE_LAYOUT, STATE_LIDS, STATE_EPOCH, STATE_TABLE_COUNT };
+enum state_table {
+	STATE_LAYOUT,
+	STATE_LIDS,
+	STATE_EPOCH,
+	STATE_SERVICES, /*!< the first of enum record_table, in its order */
+	STATE_SUBSCRIPTIONS,
+	STATE_TABLE_COUNT
+};
 enum stats_table { STATS_LAYOUT, STATS_META, STATS_VALUES, STATS_TABLE_COUNT };
 enum snap_table {
 	SNAP_LAYOUT,

@@ -33,6 +33,24 @@ struct job {
 	bool forget;
 	/* next_epoch */
 	uint64_t epoch;
+	/* of a batch, which nobody waits for; NULL: of a caller that waits */
+	struct state_batch *batch;
+};
+
+/* One row; the key's bytes, then the value's. */
+struct change {
+	struct change *next;
+	enum record_table table;
+	bool removes;
+	size_t key_len, len;
+	uint8_t bytes[];
+};
+
+struct state_batch {
+	struct job job;
+	struct change *first, **last;
+	void (*done_f)(void *ctx, int ret);
+	void *ctx;
 };
 
 struct state {
@@ -75,6 +93,39 @@ static void run_next_epoch(struct db_txn *t, struct job *j)
 	       sizeof(j->epoch));
 }
 
+static void run_batch(struct db_txn *t, struct job *j)
+{
+	for (const struct change *c = j->batch->first; c; c = c->next) {
+		unsigned table = STATE_SERVICES + (unsigned)c->table;
+		if (c->removes) {
+			db_del(t, table, c->bytes, c->key_len);
+		} else {
+			db_put(t, table, c->bytes, c->key_len, c->bytes + c->key_len,
+			       c->len);
+		}
+	}
+}
+
+/* Tells those who do not wait, and takes their jobs off the list: a state_flush() among
+ * the others then returns after them. */
+static struct job *tell_batches(struct job *jobs, int ret)
+{
+	struct job *rest = NULL, **end = &rest;
+	while (jobs) {
+		struct job *j = jobs;
+		jobs = j->next;
+		if (j->batch) {
+			j->batch->done_f(j->batch->ctx, ret);
+			state_batch_free(j->batch);
+		} else {
+			*end = j;
+			end = &j->next;
+		}
+	}
+	*end = NULL;
+	return rest;
+}
+
 static void run_jobs(struct state *s, struct job *jobs)
 {
 	struct db_txn t;
@@ -85,6 +136,7 @@ static void run_jobs(struct state *s, struct job *jobs)
 		}
 		ret = db_commit(&t);
 	}
+	jobs = tell_batches(jobs, ret);
 	pthread_mutex_lock(&s->lock);
 	while (jobs) {
 		struct job *next =
@@ -116,12 +168,17 @@ static void *writer_main(void *arg)
 	}
 }
 
-static int submit(struct state *s, struct job *j)
+static void enqueue(struct state *s, struct job *j) /* under the lock */
 {
-	pthread_mutex_lock(&s->lock);
 	*s->tail = j;
 	s->tail = &j->next;
 	pthread_cond_signal(&s->wake);
+}
+
+static int submit(struct state *s, struct job *j)
+{
+	pthread_mutex_lock(&s->lock);
+	enqueue(s, j);
 	while (!j->done) {
 		pthread_cond_wait(&s->done, &s->lock);
 	}
@@ -236,4 +293,97 @@ int state_next_epoch(struct state *s, uint64_t *ret_epoch)
 		*ret_epoch = j.epoch;
 	}
 	return ret;
+}
+
+/* --- records that clients write ------------------------------------------------------- */
+
+int state_batch_new(struct state_batch **ret)
+{
+	struct state_batch *b = calloc(1, sizeof(*b));
+	if (!b) {
+		return -ENOMEM;
+	}
+	b->job.run = run_batch;
+	b->job.batch = b;
+	b->last = &b->first;
+	*ret = b;
+	return E_OK;
+}
+
+void state_batch_free(struct state_batch *b)
+{
+	if (!b) {
+		return;
+	}
+	while (b->first) {
+		struct change *c = b->first;
+		b->first = c->next;
+		free(c);
+	}
+	free(b);
+}
+
+int state_batch_put(struct state_batch *b, enum record_table table, const void *key,
+                    size_t key_len, const void *value, size_t len)
+{
+	struct change *c = calloc(1, sizeof(*c) + key_len + (value ? len : 0));
+	if (!c) {
+		return -ENOMEM;
+	}
+	c->table = table;
+	c->removes = !value;
+	c->key_len = key_len;
+	memcpy(c->bytes, key, key_len);
+	if (value) {
+		c->len = len;
+		memcpy(c->bytes + key_len, value, len);
+	}
+	*b->last = c;
+	b->last = &c->next;
+	return E_OK;
+}
+
+void state_batch_commit(struct state *s, struct state_batch *b,
+                        void (*done)(void *ctx, int ret), void *ctx)
+{
+	b->done_f = done;
+	b->ctx = ctx;
+	pthread_mutex_lock(&s->lock);
+	enqueue(s, &b->job);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void run_nothing(struct db_txn *t, struct job *j)
+{
+	(void)t;
+	(void)j;
+}
+
+void state_flush(struct state *s)
+{
+	struct job j = { .run = run_nothing };
+	(void)submit(s, &j);
+}
+
+int state_records(struct state *s, enum record_table table,
+                  int (*f)(void *ctx, const uint8_t *key, size_t key_len,
+                           const uint8_t *value, size_t len),
+                  void *ctx)
+{
+	struct db_txn t;
+	struct db_val k, v;
+	unsigned at = STATE_SERVICES + (unsigned)table;
+	int ret = db_begin(&t, s->db, false);
+	if (ret != E_OK) {
+		return ret;
+	}
+	ret = db_seek(&t, at, NULL, 0, &k, &v);
+	while (ret == E_OK) {
+		ret = f(ctx, k.data, k.len, v.data, v.len);
+		if (ret == E_OK) {
+			ret = db_next(&t, at, &k, &v);
+		}
+	}
+	db_abort(&t);
+	return ret == E_NOTFOUND ? E_OK : ret;
 }

@@ -16,7 +16,8 @@ struct arena;
  * that waits, at most 5 ms). Opening takes an exclusive lock on <state dir>/lock for the
  * life of the process, so that a second daemon is refused.
  *
- * Tables: `lids` port GUID -> base LID, LMC; `epoch` the last epoch handed out; `layout`.
+ * Tables: `lids` port GUID -> base LID, LMC; `epoch` the last epoch handed out; `services`
+ * and `subscriptions`, records that clients write (sa/store.h knows their bytes); `layout`.
  */
 struct state;
 
@@ -44,3 +45,39 @@ int state_put_lids(struct state *s, const struct lid_memory *m, size_t n, bool f
 
 /*! \brief A new epoch, larger than all before, durable before it returns. */
 int state_next_epoch(struct state *s, uint64_t *ret_epoch);
+
+/*! Tables of records that clients write. */
+enum record_table { RECORDS_SERVICES, RECORDS_SUBSCRIPTIONS, RECORD_TABLES };
+
+/*! Changes that become durable together, or not at all. */
+struct state_batch;
+
+/*! \retval -ENOMEM */
+int state_batch_new(struct state_batch **ret);
+void state_batch_free(struct state_batch *b); /*!< NULL is fine */
+
+/*!
+ * \brief Adds a row, in place of one with the same key, or removes one. Bytes are copied.
+ * \param key_len  1-511. \param value  NULL: remove; there need not be one.
+ * \retval -ENOMEM
+ */
+int state_batch_put(struct state_batch *b, enum record_table table, const void *key,
+                    size_t key_len, const void *value, size_t len);
+
+/*!
+ * \brief Queues a batch, which is the queue's from now on. Does not wait. Batches are
+ *        committed in the order of these calls.
+ * \param done  Called on the writing thread when the batch is on disk, or with why it is not.
+ *        Must not wait for the state.
+ */
+void state_batch_commit(struct state *s, struct state_batch *b,
+                        void (*done)(void *ctx, int ret), void *ctx);
+
+/*! \brief Returns when all that was queued before is settled and its done() have returned. */
+void state_flush(struct state *s);
+
+/*! \brief Calls \a f for each row by key; bytes are borrowed for the call. \return The first failure of f, or of the database. */
+int state_records(struct state *s, enum record_table table,
+                  int (*f)(void *ctx, const uint8_t *key, size_t key_len,
+                           const uint8_t *value, size_t len),
+                  void *ctx);

@@ -206,7 +206,7 @@ static void put_newer(void)
 
 static void put_older(void)
 {
-	put_layout("state", kind_state.layout - 1);
+	put_layout("state", kind_state.oldest - 1);
 }
 
 static void put_other_kind(void)
@@ -283,6 +283,111 @@ START_TEST(test_bad_values)
 	ck_assert_int_eq(state_lids(s, arena, &got, &n), E_MALFORMED);
 	ck_assert_int_eq(state_next_epoch(s, &e), E_MALFORMED);
 	ck_assert_uint_eq(e, 77);
+	state_close(s);
+}
+END_TEST
+
+/* Tables that an older layout lacks are made; what it has stays. */
+START_TEST(test_older_layout_is_taken_over)
+{
+	struct lid_memory m = { 0x9, { 8, 3 } }, *got;
+	size_t n;
+	struct state *s = open_ok(dir);
+	ck_assert_int_eq(state_put_lids(s, &m, 1, false), E_OK);
+	state_close(s);
+	put_layout("state", kind_state.oldest);
+	s = open_ok(dir);
+	ck_assert_int_eq(state_lids(s, arena, &got, &n), E_OK);
+	ck_assert_uint_eq(n, 1);
+	state_close(s);
+	put_layout("state", kind_state.layout + 1); /* it is of this layout now */
+	refused(dir, E_LAYOUT, "a newer Saguaro");
+}
+END_TEST
+
+struct told {
+	unsigned n;
+	int ret;
+};
+
+static void count_done(void *ctx, int ret)
+{
+	struct told *t = ctx;
+	t->n++;
+	t->ret |= ret;
+}
+
+static int append_row(void *ctx, const uint8_t *key, size_t key_len, const uint8_t *value,
+                      size_t len)
+{
+	char *text = ctx;
+	sprintf(text + strlen(text), "%.*s=%.*s ", (int)key_len, key, (int)len, value);
+	return E_OK;
+}
+
+static const char *rows_of(struct state *s, enum record_table table)
+{
+	static char text[200];
+	text[0] = '\0';
+	ck_assert_int_eq(state_records(s, table, append_row, text), E_OK);
+	return text;
+}
+
+static void commit(struct state *s, struct told *t, const char *key, const char *value)
+{
+	struct state_batch *b;
+	ck_assert_int_eq(state_batch_new(&b), E_OK);
+	ck_assert_int_eq(state_batch_put(b, RECORDS_SERVICES, key, strlen(key), value,
+	                                 value ? strlen(value) : 0),
+	                 E_OK);
+	ck_assert_int_eq(state_batch_put(b, RECORDS_SUBSCRIPTIONS, "last", 4, key,
+	                                 strlen(key)),
+	                 E_OK);
+	state_batch_commit(s, b, count_done, t);
+}
+
+START_TEST(test_records_survive)
+{
+	struct told t = { 0 };
+	struct state *s = open_ok(dir);
+	ck_assert_str_eq(rows_of(s, RECORDS_SERVICES), "");
+	commit(s, &t, "b", "1");
+	commit(s, &t, "a", "2");
+	commit(s, &t, "c", "3");
+	commit(s, &t, "b", "4");
+	commit(s, &t, "c", NULL);
+	commit(s, &t, "none", NULL);
+	state_flush(s);
+	ck_assert_uint_eq(t.n, 6);
+	ck_assert_int_eq(t.ret, E_OK);
+	ck_assert_str_eq(rows_of(s, RECORDS_SERVICES), "a=2 b=4 ");
+	ck_assert_str_eq(rows_of(s, RECORDS_SUBSCRIPTIONS), "last=none ");
+	state_close(s);
+	s = open_ok(dir);
+	ck_assert_str_eq(rows_of(s, RECORDS_SERVICES), "a=2 b=4 ");
+	commit(s, &t, "d", "5");
+	state_close(s); /* what was queued is done before it ends */
+	ck_assert_uint_eq(t.n, 7);
+	s = open_ok(dir);
+	ck_assert_str_eq(rows_of(s, RECORDS_SERVICES), "a=2 b=4 d=5 ");
+	state_close(s);
+}
+END_TEST
+
+/* A change that fails is told to all of its turn, and nothing of them is stored. */
+START_TEST(test_records_fail_whole)
+{
+	struct told t = { 0 };
+	char long_key[600];
+	struct state *s = open_ok(dir);
+	memset(long_key, 'x', sizeof(long_key) - 1);
+	long_key[sizeof(long_key) - 1] = '\0';
+	commit(s, &t, long_key, "1");
+	state_flush(s);
+	ck_assert_uint_eq(t.n, 1);
+	ck_assert_int_ne(t.ret, E_OK);
+	ck_assert_str_eq(rows_of(s, RECORDS_SUBSCRIPTIONS), "");
+	state_batch_free(NULL);
 	state_close(s);
 }
 END_TEST
@@ -433,6 +538,9 @@ int main(void)
 	tcase_add_loop_test(t, test_bad_file, 0,
 	                    sizeof(bad_files) / sizeof(bad_files[0]));
 	tcase_add_test(t, test_bad_values);
+	tcase_add_test(t, test_older_layout_is_taken_over);
+	tcase_add_test(t, test_records_survive);
+	tcase_add_test(t, test_records_fail_whole);
 	tcase_add_test(t, test_many_threads);
 	tcase_add_test(t, test_kill);
 	suite_add_tcase(s, t);
