@@ -75,7 +75,7 @@ void record_key(const char *name, char ret[RECORD_KEY_MAX])
 		if (begins_word(spelt, p)) {
 			ret[n++] = '_';
 		}
-		ret[n++] = (char)tolower((unsigned char)*p);
+		ret[n++] = *p == '.' ? '_' : (char)tolower((unsigned char)*p);
 	}
 	ret[n] = '\0';
 }
@@ -273,7 +273,7 @@ static bool names_it(const char *given, const char *name)
 const struct sa_attr *record_find(const char *name)
 {
 	for (unsigned i = 0; i < n_sa_attrs; i++) {
-		if ((sa_attrs[i]->methods & HTTP_METHODS) &&
+		if ((sa_attrs[i]->methods & HTTP_METHODS) && !sa_attrs[i]->written &&
 		    names_it(name, sa_attrs[i]->name)) {
 			return sa_attrs[i];
 		}

@@ -21,6 +21,8 @@
 #include "conf/err.h"
 #include "db/reader.h"
 #include "sa/record.h"
+#include "sa/store.h"
+#include "sa/transport.h"
 #include "sa/wire.h"
 
 uint16_t sa_status(int ret)
@@ -145,7 +147,7 @@ static bool is_table(uint8_t method)
 	       method == UMAD_SA_METHOD_GET_TRACE_TABLE;
 }
 
-static uint16_t supported(const struct umad_sa_packet *in, bool trusted,
+static uint16_t supported(const struct umad_sa_packet *in, bool trusted, bool store,
                           const struct sa_attr **ret)
 {
 	if (in->mad_hdr.class_version != UMAD_SA_CLASS_VERSION) {
@@ -153,7 +155,7 @@ static uint16_t supported(const struct umad_sa_packet *in, bool trusted,
 	}
 	*ret = sa_attr_find(in->mad_hdr.class_version, be16toh(in->mad_hdr.attr_id),
 	                    method_bit(in->mad_hdr.method));
-	if (*ret == NULL) {
+	if (*ret == NULL || ((*ret)->written && !store)) {
 		return UMAD_STATUS_ATTR_NOT_SUPPORTED;
 	}
 	return (*ret)->trusted && !trusted ? UMAD_SA_STATUS_REQ_INVALID << SA_STATUS_SHIFT
@@ -199,8 +201,25 @@ static void collect(struct snap_reader *r, const struct sa_limits *l,
 	           ok ? out.n : 0, out.stride, q->table && ok, reply);
 }
 
+void sa_reply_refuse(struct sa_reply *reply, int why)
+{
+	struct umad_sa_packet in;
+
+	memcpy(&in, reply->data, SA_HDR_BYTES);
+	put_header(&in, sa_status(why), 0, 0, 0, false, reply);
+}
+
 int sa_answer(struct snap_reader *r, const struct sa_limits *l, const uint8_t *mad,
               size_t len, uint32_t src_lid, struct sa_reply *ret)
+{
+	const struct mad_addr from = { .lid = src_lid, .qpn = 1 };
+
+	return sa_serve(r, NULL, l, mad, len, &from, ret);
+}
+
+int sa_serve(struct snap_reader *r, struct sa_store *st, const struct sa_limits *l,
+             const uint8_t *mad, size_t len, const struct mad_addr *from,
+             struct sa_reply *ret)
 {
 	struct umad_sa_packet in = { .mad_hdr.base_version = 0 };
 	const struct sa_attr *attr = NULL;
@@ -218,15 +237,16 @@ int sa_answer(struct snap_reader *r, const struct sa_limits *l, const uint8_t *m
 		return err;
 	}
 	ret->large = NULL;
-	uint16_t status = r == NULL ? UMAD_STATUS_BUSY : supported(&in, key != 0, &attr);
+	uint16_t status = r == NULL ? UMAD_STATUS_BUSY : supported(&in, key != 0, st != NULL, &attr);
 	if (status != UMAD_STATUS_SUCCESS) {
 		put_header(&in, status, 0, 0, 0, false, ret);
 		return E_OK;
 	}
 	struct snap_end end = { .base_lid = 0 };
-	if (snap_lid(r, src_lid, &end) != E_OK) {
-		end = (struct snap_end){ .base_lid = src_lid }; /* not swept yet */
+	if (snap_lid(r, from->lid, &end) != E_OK) {
+		end = (struct snap_end){ .base_lid = from->lid }; /* not swept yet */
 	}
+	const struct sa_back back = { from->qpn, from->pkey_index, from->sl };
 	struct sa_query q = {
 		.attr = attr,
 		.comp_mask = be64toh(in.comp_mask),
@@ -235,6 +255,9 @@ int sa_answer(struct snap_reader *r, const struct sa_limits *l, const uint8_t *m
 		.requester = &end,
 		.trusted = key != 0,
 		.table = is_table(in.mad_hdr.method),
+		.method = method_bit(in.mad_hdr.method),
+		.store = st,
+		.back = &back,
 	};
 	collect(r, l, &in, &q, ret);
 	return E_OK;

@@ -5,9 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct mad_addr;
+struct sa_store;
 struct snap_reader;
-struct transport;
 struct snap_writer;
+struct state;
+struct transport;
 
 /*!
  * SA answers: a request MAD in, a reply MAD out. Pure but for the snapshot reader.
@@ -49,15 +52,33 @@ int sa_answer(struct snap_reader *r, const struct sa_limits *l, const uint8_t *m
               uint32_t src_lid, struct sa_reply *ret);
 void sa_reply_done(struct sa_reply *r);
 
+/*!
+ * \brief The same with a store for what clients write, without which attributes of that kind are unsupported.
+ * \param from  Who asks, and how it is reached.
+ * A request that changed something leaves its changes in the store (store_changes()): the
+ * reply has to wait until they are durable.
+ */
+int sa_serve(struct snap_reader *r, struct sa_store *st, const struct sa_limits *l,
+             const uint8_t *mad, size_t len, const struct mad_addr *from, struct sa_reply *ret);
+
+/*! \brief Turns a reply that was made into one that says why not, by enum err or -errno. */
+void sa_reply_refuse(struct sa_reply *reply, int why);
+
 /*! SA answer thread: takes requests from a queue (pushed by the fabric thread), answers through the transport. */
 struct sa_server;
 
 struct sa_counters {
 	uint64_t requests, answered, dropped_malformed, dropped_key, dropped_overload, dropped_standby,
-		refused_large, no_records, records;
+		refused_large, no_records, records, services, subscriptions, reports_sent,
+		reports_answered, reports_given_up, reports_dropped;
 };
 
-int sa_server_new(struct transport *t, struct snap_writer *w, const struct sa_limits *l, struct sa_server **ret);
+/*!
+ * \param state  Where the records that clients write are durable, borrowed; NULL: nowhere.
+ * \retval -ENOMEM \retval others  The records that are there cannot be read.
+ */
+int sa_server_new(struct transport *t, struct snap_writer *w, struct state *state,
+                  const struct sa_limits *l, struct sa_server **ret);
 void sa_server_free(struct sa_server *s);
 
 struct mad_msg;
@@ -65,4 +86,8 @@ struct mad_msg;
 void sa_server_push(struct sa_server *s, const struct mad_msg *m);
 /*! \brief Counts a request that is dropped because another subnet manager is master. Any thread. */
 void sa_server_standby(struct sa_server *s);
+/*! \brief A trap came in (64 bytes of Notice): reports it to those who subscribed. Any thread. */
+void sa_server_trap(struct sa_server *s, const uint8_t notice[64]);
+/*! \brief A sweep ended and published: reports ports that came or went. Any thread. */
+void sa_server_swept(struct sa_server *s);
 void sa_server_counters(struct sa_server *s, struct sa_counters *ret);

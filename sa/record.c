@@ -25,6 +25,9 @@ const struct sa_attr *const sa_attrs[] = {
 	&rec_trace,
 	&rec_path_trace,
 	&rec_multi_path,
+	&rec_service,
+	&rec_inform_info,
+	&rec_inform_info_record,
 };
 const unsigned n_sa_attrs = sizeof(sa_attrs) / sizeof(sa_attrs[0]);
 
@@ -50,7 +53,7 @@ static bool component_equal(const struct sa_field *f, const uint8_t *a, const ui
 
 static bool matches(const struct sa_query *q, const uint8_t *record)
 {
-	if (q->attr->reply != NULL) {
+	if (q->attr->reply != NULL || (q->method & (SA_SET | SA_DELETE))) {
 		return true;
 	}
 	for (uint64_t left = q->comp_mask; left != 0; left &= left - 1) {
@@ -110,6 +113,18 @@ void sa_offer(struct sa_out *out, const uint8_t *record)
 	out->n++;
 }
 
+void sa_offer_without(struct sa_out *out, const uint8_t *record, int hide)
+{
+	size_t n = out->n;
+
+	sa_offer(out, record);
+	if (hide == SA_NONE || out->n == n) {
+		return;
+	}
+	const struct sa_field *f = &out->q->attr->fields[hide];
+	memset(out->data + out->head + n * out->stride + f->bit / 8, 0, f->width / 8);
+}
+
 bool sa_full(const struct sa_out *out)
 {
 	return out->ret != E_OK || out->n >= out->max;
@@ -124,11 +139,21 @@ int sa_refuse(struct sa_out *out, uint16_t status)
 	return out->ret;
 }
 
+static sa_walk_f *walk_of(const struct sa_query *q)
+{
+	switch (q->method) {
+	case SA_SET: return q->attr->set;
+	case SA_DELETE: return q->attr->del;
+	default: return q->attr->walk != NULL ? q->attr->walk : sa_walk_rows;
+	}
+}
+
 int sa_collect(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
 {
 	out->q = q;
 	out->stride = ((size_t)sa_reply_attr(q->attr)->size + 7) & ~(size_t)7;
-	int ret = (q->attr->walk != NULL ? q->attr->walk : sa_walk_rows)(r, q, out);
+	sa_walk_f *walk = q->attr->written && q->store == NULL ? NULL : walk_of(q);
+	int ret = walk != NULL ? walk(r, q, out) : E_UNKNOWN;
 	if (out->ret == E_OK) {
 		out->ret = ret;
 	}

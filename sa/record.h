@@ -8,9 +8,11 @@
 
 #include "sa/fields.h"
 
+struct sa_store;
 struct snap_attr_row;
 struct snap_end;
 struct snap_reader;
+struct sa_back;
 struct sa_out;
 struct sa_query;
 
@@ -73,6 +75,8 @@ struct sa_rows {
 	bool (*fit)(const struct sa_query *q, uint8_t *record);
 };
 
+typedef int sa_walk_f(struct snap_reader *r, const struct sa_query *q, struct sa_out *out);
+
 struct sa_attr {
 	uint8_t version;       /*!< ClassVersion: 2 InfiniBand */
 	uint16_t id;           /*!< UMAD_SA_ATTR_* */
@@ -87,9 +91,13 @@ struct sa_attr {
 	 *  records are not compared with the request. NULL: records of this one. */
 	const struct sa_attr *reply;
 	struct sa_rows rows;   /*!< instead of a walk */
+	bool written;          /*!< by clients: records live in the store of the daemon that answers, not in the snapshot */
 	/*! Offers candidates. Returns E_OK, or why there can be none: E_NOTFOUND, E_RANGE ...
 	 *  (sa_refuse() for a status of the specification's own). */
-	int (*walk)(struct snap_reader *r, const struct sa_query *q, struct sa_out *out);
+	sa_walk_f *walk;
+	/*! Set and Delete: change q->store and offer the one record to reply with, or refuse and
+	 *  change nothing. */
+	sa_walk_f *set, *del;
 };
 
 #define SA_FIELDS(table) .fields = (table), .n_fields = sizeof(table) / sizeof((table)[0])
@@ -104,6 +112,16 @@ struct sa_query {
 	bool trusted;          /*!< SM_Key given and right */
 	bool table;            /*!< GetTable: all; Get: two are enough to say "too many" */
 	uint64_t from;         /*!< where to begin, a key of struct sa_out; 0: at the start */
+	unsigned method;       /*!< enum sa_method, 0: one that reads */
+	struct sa_store *store; /*!< of attributes that are written; NULL: not here */
+	const struct sa_back *back; /*!< how the requester is reached; NULL when nothing is written */
+};
+
+/*! Where a request came from, besides the LID. */
+struct sa_back {
+	uint32_t qpn;
+	uint16_t pkey_index;
+	uint8_t sl;
 };
 
 /*! Sticky collector of records. */
@@ -149,6 +167,9 @@ static inline void sa_at(struct sa_out *out, uint64_t key)
 	}
 }
 
+/*! \brief Like sa_offer(), but clears a component of what is handed out. \param hide  SA_NONE: none */
+void sa_offer_without(struct sa_out *out, const uint8_t *record, int hide);
+
 /*! \brief No need to offer more? (max reached or error) */
 bool sa_full(const struct sa_out *out);
 
@@ -173,7 +194,8 @@ const struct sa_attr *sa_attr_find(uint8_t version, uint16_t id, unsigned method
 
 extern const struct sa_attr rec_class_port_info, rec_node, rec_port_info, rec_slvl_table,
 	rec_switch_info, rec_linear_ft, rec_mcast_ft, rec_sm_info, rec_link, rec_guid_info,
-	rec_p_key_table, rec_path, rec_path_trace, rec_vl_arb, rec_trace, rec_multi_path;
+	rec_p_key_table, rec_path, rec_path_trace, rec_vl_arb, rec_trace, rec_multi_path,
+	rec_service, rec_inform_info, rec_inform_info_record;
 
 /* For walks (sa/rec_walk.c): */
 

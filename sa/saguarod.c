@@ -332,7 +332,7 @@ static int start(struct daemon *d)
 		return ret;
 	}
 	atomic_store(&wake_target, d->transport);
-	ret = sa_server_new(d->transport, d->snap, &limits, &d->sa);
+	ret = sa_server_new(d->transport, d->snap, d->state, &limits, &d->sa);
 	if (ret == E_OK) {
 		deps_of(d, d->now, &deps);
 		ret = sweep_new(&deps, &d->sweep);

@@ -8,6 +8,14 @@
  * When the queue is full the one who pushes answers BUSY, to the new request or to one
  * that gives way to it, so that no client waits for nothing. An idle thread lets its
  * epoch go.
+ *
+ * Records that clients write: this thread alone changes the store; what a request changed
+ * goes to the state's writing thread with the reply, which sends it when the change is on
+ * disk (group commit: many requests, one commit). When a commit fails the requester is
+ * told, and the store is read again from disk.
+ *
+ * Events (traps, ports that come and go) wait in a ring; this thread turns them into
+ * reports, repeats those and takes their answers.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -19,8 +27,12 @@
 #include "conf/log.h"
 #include "db/reader.h"
 #include "db/snapshot.h"
+#include "db/state.h"
 #include "sa/answer.h"
 #include "sa/fair_queue.h"
+#include "sa/fields.h"
+#include "sa/report.h"
+#include "sa/store.h"
 #include "sa/transport.h"
 #include "sa/wire.h"
 
@@ -30,7 +42,16 @@ enum {
 	KEEP_REPLY_BYTES = 1 << 20, /* the memory of a larger table is given back */
 	SEND_TRIES = 200, /* a full transport is asked again after a millisecond */
 	LARGE_LINES = 5,  /* log lines about refused tables */
-	LARGE_LINES_MS = 60000
+	LARGE_LINES_MS = 60000,
+	EVENTS = 1024,    /* traps that wait to be reported */
+	COMMIT_TRIES = 10 /* as SEND_TRIES, on the state's writing thread */
+};
+
+/* What is to be told besides answers; copied out to be told without the lock. */
+struct news {
+	uint8_t trap[EVENTS][SMP_DATA_BYTES];
+	unsigned n_traps;
+	bool swept;
 };
 
 static const char *const source = "sa";
@@ -38,6 +59,7 @@ static const char *const source = "sa";
 struct sa_server {
 	struct transport *transport;
 	struct snap_reader *reader;
+	struct state *state; /* NULL: nothing is durable */
 	struct sa_limits limits;
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -46,14 +68,24 @@ struct sa_server {
 	struct fair_queue *queue;
 	struct sa_reply busy; /* of those who push */
 	struct fair_request victim;
+	struct news *news;
 	/* the thread's own */
+	struct news *telling;
+	struct sa_store *store;
+	struct reports *reports;
+	uint64_t reports_due; /* ms */
 	struct fair_request *batch;
 	struct sa_reply reply;
 	struct log_limit large_lines;
 	atomic_bool stop;
+	atomic_bool reload; /* a commit failed: the store is ahead of the disk */
 	/* counters */
 	atomic_uint_fast64_t requests, answered, dropped_malformed, dropped_key,
-		dropped_overload, dropped_standby, refused_large, no_records, records;
+		dropped_overload, dropped_standby, refused_large, no_records, records,
+		reports_dropped;
+	/* of the thread's own parts, for others to read */
+	atomic_uint_fast64_t services, subscriptions, reports_sent, reports_answered,
+		reports_given_up;
 };
 
 static void count(atomic_uint_fast64_t *counter, uint64_t n)
@@ -128,18 +160,9 @@ static void tell_large(struct sa_server *s, const struct fair_request *q,
 	}
 }
 
-/* Answers one request with reader \a r (NULL: BUSY) into \a reply and sends it. */
-static void serve(struct sa_server *s, struct snap_reader *r,
-                  const struct fair_request *q, struct sa_reply *reply, unsigned tries)
+/* What became of a request. */
+static void count_outcome(struct sa_server *s, int ret, const struct sa_reply *reply)
 {
-	int ret = sa_answer(r, &s->limits, q->mad, q->len, q->addr.lid, reply);
-
-	if (ret == E_OK && reply->large != NULL) {
-		tell_large(s, q, reply);
-	}
-	if (ret == E_OK) {
-		ret = send_reply(s, &q->addr, reply, tries);
-	}
 	switch (ret) {
 	case E_OK:
 		count(&s->answered, 1);
@@ -151,6 +174,80 @@ static void serve(struct sa_server *s, struct snap_reader *r,
 	}
 }
 
+/* --- replies that wait for their commit ------------------------------------------------ */
+
+struct waiting {
+	struct sa_server *s;
+	struct mad_addr addr;
+	struct sa_reply reply;
+	uint8_t mad[SA_MAD_BYTES];
+	bool answers; /* else nobody waits: a lease ran out, a port is gone */
+};
+
+/* On the state's writing thread. */
+static void on_commit(void *ctx, int ret)
+{
+	struct waiting *w = ctx;
+	struct sa_server *s = w->s;
+
+	if (ret != E_OK) {
+		log_error(source, "records that clients wrote are not stored: %s",
+		          err_text(ret));
+		s->reload = true;
+	}
+	if (w->answers) {
+		w->reply.data = w->mad;
+		if (ret != E_OK) {
+			sa_reply_refuse(&w->reply, ret);
+		}
+		ret = send_reply(s, &w->addr, &w->reply, COMMIT_TRIES);
+		count_outcome(s, ret, &w->reply);
+	}
+	free(w);
+}
+
+/* Hands over what the store has changed, with the reply that waits for it or none. */
+static int commit(struct sa_server *s, struct state_batch *b, const struct mad_addr *to,
+                  const struct sa_reply *reply)
+{
+	struct waiting *w = calloc(1, sizeof(*w));
+
+	if (w == NULL) {
+		state_batch_free(b);
+		s->reload = true;
+		return -ENOMEM;
+	}
+	w->s = s;
+	if (reply != NULL) { /* to Set and Delete: one MAD */
+		w->answers = true;
+		w->addr = *to;
+		w->reply.len = reply->len;
+		memcpy(w->mad, reply->data, sizeof(w->mad));
+	}
+	state_batch_commit(s->state, b, on_commit, w);
+	return E_OK;
+}
+
+/* Answers one request with reader \a r (NULL: BUSY) into \a reply and sends it. \a st:
+ * of the answer thread alone. */
+static void serve(struct sa_server *s, struct snap_reader *r, struct sa_store *st,
+                  const struct fair_request *q, struct sa_reply *reply, unsigned tries)
+{
+	int ret = sa_serve(r, st, &s->limits, q->mad, q->len, &q->addr, reply);
+	struct state_batch *b = st != NULL ? store_changes(st) : NULL;
+
+	if (b != NULL && commit(s, b, &q->addr, ret == E_OK ? reply : NULL) == E_OK) {
+		return;
+	}
+	if (ret == E_OK && reply->large != NULL) {
+		tell_large(s, q, reply);
+	}
+	if (ret == E_OK) {
+		ret = send_reply(s, &q->addr, reply, tries);
+	}
+	count_outcome(s, ret, reply);
+}
+
 static void give_back(struct sa_reply *reply)
 {
 	if (reply->cap > KEEP_REPLY_BYTES) {
@@ -158,23 +255,127 @@ static void give_back(struct sa_reply *reply)
 	}
 }
 
-/* Waits for requests and copies a batch out. Returns how many; 0: stop. */
+/* Has anybody work for us? Under the lock. */
+static bool is_idle(const struct sa_server *s)
+{
+	return fair_queue_length(s->queue) == 0 && s->news->n_traps == 0 &&
+	       !s->news->swept && !s->stop;
+}
+
+/* Sleeps until there is work, or something is due. Under the lock. */
+static void wait_for_work(struct sa_server *s)
+{
+	uint64_t due = s->reports_due;
+	int64_t lease = store_next_tick(s->store);
+
+	if (lease != STORE_FOR_EVER && due > now_ms() + 1000) {
+		due = now_ms() + 1000; /* leases count in seconds of another clock */
+	}
+	struct timespec until = { .tv_sec = (time_t)(due / 1000),
+		                  .tv_nsec = (long)(due % 1000) * 1000000 };
+	int ret = 0;
+	while (is_idle(s) && ret == 0) {
+		ret = due == UINT64_MAX
+		              ? pthread_cond_wait(&s->more, &s->lock)
+		              : pthread_cond_timedwait(&s->more, &s->lock, &until);
+	}
+}
+
+/* Waits, and copies a batch of requests and the news out. */
 static unsigned take(struct sa_server *s)
 {
 	unsigned n = 0;
 
 	pthread_mutex_lock(&s->lock);
-	if (fair_queue_length(s->queue) == 0) {
+	if (is_idle(s)) {
 		snap_unpin(s->reader);
+		wait_for_work(s);
 	}
-	while (fair_queue_length(s->queue) == 0 && !s->stop) {
-		pthread_cond_wait(&s->more, &s->lock);
-	}
+	struct news *news = s->news;
+	s->news = s->telling;
+	s->telling = news;
 	while (!s->stop && n < BATCH && fair_queue_pop(s->queue, &s->batch[n])) {
 		n++;
 	}
 	pthread_mutex_unlock(&s->lock);
 	return n;
+}
+
+/* --- events --------------------------------------------------------------------------- */
+
+static void tell_trap(struct sa_server *s, struct snap_reader *r, const uint8_t *trap)
+{
+	uint8_t notice[NOTICE_BYTES] = { 0 };
+	struct snap_end issuer;
+
+	memcpy(notice, trap, SMP_DATA_BYTES);
+	if (snap_lid(r, (uint32_t)field_get(notice, NTC_ISSUER_LID), &issuer) == E_OK) {
+		field_set(notice + NOTICE_ISSUER_GID_AT, 0, 64,
+		          snap_meta(r)->subnet_prefix);
+		field_set(notice + NOTICE_ISSUER_GID_AT, 64, 64, issuer.port_guid);
+	}
+	reports_event(s->reports, r, s->store, notice);
+}
+
+/* Without a published fabric nobody can be told anything. */
+static void tell_news(struct sa_server *s, struct snap_reader *r)
+{
+	struct news *news = s->telling;
+
+	for (unsigned i = 0; i < news->n_traps && r != NULL; i++) {
+		tell_trap(s, r, news->trap[i]);
+	}
+	if (news->swept && r != NULL) {
+		int ret = reports_ports(s->reports, r, s->store);
+		if (ret != E_OK) {
+			log_warning(source, "ports that come and go: %s", err_text(ret));
+		}
+	}
+	news->n_traps = 0;
+	news->swept = false;
+}
+
+static int64_t wall_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec;
+}
+
+/* What is due besides requests. */
+static void keep_house(struct sa_server *s, struct snap_reader *r)
+{
+	int ret = E_OK;
+
+	if (s->reload) {
+		s->reload = false;
+		state_flush(s->state); /* what is under way is on disk or has failed */
+		ret = store_reload(s->store);
+	}
+	if (ret == E_OK) {
+		ret = store_tick(s->store, wall_clock());
+	}
+	if (ret != E_OK) {
+		log_error(source, "records that clients wrote: %s", err_text(ret));
+	}
+	tell_news(s, r);
+	struct state_batch *b = store_changes(s->store);
+	if (b != NULL) {
+		(void)commit(s, b, NULL, NULL);
+	}
+	s->reports_due = reports_run(s->reports, now_ms());
+}
+
+static void show_counts(struct sa_server *s)
+{
+	const struct report_counters *c = reports_counters(s->reports);
+
+	s->services = store_count(s->store, RECORDS_SERVICES);
+	s->subscriptions = store_count(s->store, RECORDS_SUBSCRIPTIONS);
+	s->reports_sent = c->sent;
+	s->reports_answered = c->answered;
+	s->reports_given_up = c->given_up;
 }
 
 static void charge(struct sa_server *s, const struct fair_request *q, size_t bytes)
@@ -187,17 +388,23 @@ static void charge(struct sa_server *s, const struct fair_request *q, size_t byt
 static void *run(void *arg)
 {
 	struct sa_server *s = arg;
-	unsigned n;
 
-	while ((n = take(s)) != 0) {
+	while (!s->stop) {
+		unsigned n = take(s);
 		struct snap_reader *r = snap_pin(s->reader) == E_OK ? s->reader : NULL;
+		keep_house(s, r);
 		for (unsigned i = 0; i < n; i++) {
-			serve(s, r, &s->batch[i], &s->reply, SEND_TRIES);
+			const struct fair_request *q = &s->batch[i];
+			if (reports_answer(s->reports, q->mad, q->len, q->addr.lid)) {
+				continue;
+			}
+			serve(s, r, s->store, q, &s->reply, SEND_TRIES);
 			if (s->reply.len > MAD_BYTES) {
 				charge(s, &s->batch[i], s->reply.len);
 			}
 			give_back(&s->reply);
 		}
+		show_counts(s);
 	}
 	return NULL;
 }
@@ -208,34 +415,59 @@ static void free_parts(struct sa_server *s)
 	sa_reply_done(&s->reply);
 	sa_reply_done(&s->busy);
 	fair_queue_free(s->queue);
+	store_free(s->store);
+	reports_free(s->reports);
+	free(s->news);
+	free(s->telling);
 	free(s->batch);
 	free(s);
 }
 
 static int start(struct sa_server *s)
 {
+	pthread_condattr_t attr;
+
 	pthread_mutex_init(&s->lock, NULL);
-	pthread_cond_init(&s->more, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->more, &attr);
+	pthread_condattr_destroy(&attr);
 	return -pthread_create(&s->thread, NULL, run, s);
 }
 
-int sa_server_new(struct transport *t, struct snap_writer *w, const struct sa_limits *l,
-                  struct sa_server **ret)
+static int make_parts(struct sa_server *s, struct snap_writer *w)
+{
+	s->batch = calloc(BATCH, sizeof(*s->batch));
+	s->news = calloc(1, sizeof(*s->news));
+	s->telling = calloc(1, sizeof(*s->telling));
+	if (s->batch == NULL || s->news == NULL || s->telling == NULL) {
+		return -ENOMEM;
+	}
+	int err = fair_queue_new(QUEUE, &s->queue);
+	if (err == E_OK) {
+		err = reports_new(s->transport, &s->reports);
+	}
+	if (err == E_OK) {
+		err = store_new(s->state, wall_clock(), &s->store);
+	}
+	return err == E_OK ? snap_reader_local(w, &s->reader) : err;
+}
+
+int sa_server_new(struct transport *t, struct snap_writer *w, struct state *state,
+                  const struct sa_limits *l, struct sa_server **ret)
 {
 	struct sa_server *s = calloc(1, sizeof(*s));
 	if (s == NULL) {
 		return -ENOMEM;
 	}
 	s->transport = t;
+	s->state = state;
 	s->limits = *l;
+	s->reports_due = UINT64_MAX;
 	if (s->limits.max_response == 0) {
 		s->limits.max_response = SA_RESPONSE_BYTES;
 	}
-	s->batch = calloc(BATCH, sizeof(*s->batch));
-	int err = s->batch ? fair_queue_new(QUEUE, &s->queue) : -ENOMEM;
-	if (err == E_OK) {
-		err = snap_reader_local(w, &s->reader);
-	}
+	int err = make_parts(s, w);
 	if (err == E_OK) {
 		err = start(s);
 	}
@@ -257,6 +489,9 @@ void sa_server_free(struct sa_server *s)
 	pthread_cond_signal(&s->more);
 	pthread_mutex_unlock(&s->lock);
 	pthread_join(s->thread, NULL);
+	if (s->state != NULL) {
+		state_flush(s->state); /* replies that wait need us */
+	}
 	pthread_cond_destroy(&s->more);
 	pthread_mutex_destroy(&s->lock);
 	free_parts(s);
@@ -266,7 +501,7 @@ void sa_server_free(struct sa_server *s)
 static void refuse(struct sa_server *s, const struct fair_request *q)
 {
 	count(&s->dropped_overload, 1);
-	serve(s, NULL, q, &s->busy, 1);
+	serve(s, NULL, NULL, q, &s->busy, 1);
 }
 
 void sa_server_push(struct sa_server *s, const struct mad_msg *m)
@@ -293,6 +528,26 @@ void sa_server_standby(struct sa_server *s)
 	count(&s->dropped_standby, 1);
 }
 
+void sa_server_trap(struct sa_server *s, const uint8_t notice[64])
+{
+	pthread_mutex_lock(&s->lock);
+	if (s->news->n_traps < EVENTS) {
+		memcpy(s->news->trap[s->news->n_traps++], notice, SMP_DATA_BYTES);
+	} else {
+		count(&s->reports_dropped, 1);
+	}
+	pthread_cond_signal(&s->more);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void sa_server_swept(struct sa_server *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->news->swept = true;
+	pthread_cond_signal(&s->more);
+	pthread_mutex_unlock(&s->lock);
+}
+
 void sa_server_counters(struct sa_server *s, struct sa_counters *ret)
 {
 	*ret = (struct sa_counters){
@@ -305,5 +560,11 @@ void sa_server_counters(struct sa_server *s, struct sa_counters *ret)
 		.refused_large = s->refused_large,
 		.no_records = s->no_records,
 		.records = s->records,
+		.services = s->services,
+		.subscriptions = s->subscriptions,
+		.reports_sent = s->reports_sent,
+		.reports_answered = s->reports_answered,
+		.reports_given_up = s->reports_given_up,
+		.reports_dropped = s->reports_dropped,
 	};
 }

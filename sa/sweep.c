@@ -28,6 +28,7 @@
 #include "conf/log.h"
 #include "routing/graph.h"
 #include "routing/route_cache.h"
+#include "sa/answer.h"
 #include "sa/sweep_int.h"
 
 enum { BEAT_MS = 1000, RETRY_MS = 1000, RETRY_MAX_MS = 10000, PROBLEM_LINES = 20 };
@@ -154,6 +155,9 @@ static void heavy_ended(struct sweep *s)
 	s->status.port_sets += p->n_port_sets;
 	s->status.lft_sets += p->n_lft_sets;
 	s->status.bounces += p->n_bounced;
+	if (s->d.sa != NULL) {
+		sa_server_swept(s->d.sa);
+	}
 	log_info(source,
 	         "SUBNET UP: %u switches, %u hosts, %u LIDs, epoch %llu; sent %u "
 	         "PortInfo and "

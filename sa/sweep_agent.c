@@ -5,7 +5,7 @@
  * requests and traps are answered here, SA requests go to the SA's own thread.
  *
  * A trap is always repressed (IBA vol. 1, 13.4.9), whoever we are; 128 and 144 ask for a
- * heavy sweep when sweep_on_trap says so. A Set(SMInfo) is refused: this SM takes no part
+ * heavy sweep when sweep_on_trap says so; all are reported to who subscribed to them. A Set(SMInfo) is refused: this SM takes no part
  * in elections.
  */
 #include <infiniband/umad_sm.h>
@@ -71,6 +71,9 @@ static void trap(struct sweep *s, const struct mad_msg *m)
 	field_set(mad, MAD_METHOD, UMAD_METHOD_TRAP_REPRESS);
 	field_set(mad, MAD_STATUS, 0);
 	reply(s, m, mad);
+	if (s->d.sa != NULL && s->sm_state == SM_MASTER) {
+		sa_server_trap(s->d.sa, notice);
+	}
 	if (!field_get(notice, NTC_IS_GENERIC)) {
 		return;
 	}

@@ -68,6 +68,7 @@ static const struct {
 	{ "SM_Key", "sm_key" }, { "SMState", "sm_state" }, { "PacketLifeTimeSelector", "packet_life_time_selector" },
 	{ "ServiceID8MSB", "service_id8_msb" }, { "VLArbitrationHighCap", "vl_arbitration_high_cap" },
 	{ "EnhancedPort0", "enhanced_port0" }, { "ToLID", "to_lid" },
+	{ "ServiceData8.16", "service_data8_16" },
 };
 /* clang-format on */
 

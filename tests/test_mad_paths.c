@@ -41,7 +41,7 @@ static void start(unsigned lmc, unsigned lmc_esp0, enum path_selection mode)
 	rig->config.path_selection = mode;
 	rig_start(rig);
 	rig_up(rig);
-	ck_assert_int_eq(sa_server_new(rig->deps.transport, rig->snap, &limits, &server),
+	ck_assert_int_eq(sa_server_new(rig->deps.transport, rig->snap, NULL, &limits, &server),
 	                 E_OK);
 	rig->deps.sa = server;
 	sweep_reconfigure(rig->sweep, &rig->deps);

@@ -212,9 +212,12 @@ START_TEST(rows_are_sound)
 		ck_assert_uint_eq(f->how & ~(SA_HOW | SA_FORM), 0);
 	}
 	ck_assert_uint_le(end, attr->size * 8u);
-	ck_assert((attr->walk != NULL) != (attr->rows.bytes != 0));
+	bool reads = attr->methods & ~(unsigned)(SA_SET | SA_DELETE);
+	ck_assert_int_eq((attr->walk != NULL) + (attr->rows.bytes != 0), reads);
+	ck_assert((attr->set != NULL) == ((attr->methods & SA_SET) != 0));
+	ck_assert((attr->del != NULL) == ((attr->methods & SA_DELETE) != 0));
 	ck_assert_uint_le(attr->rows.at + attr->rows.bytes, attr->size);
-	ck_assert(attr->walk != NULL || attr->size <= SA_ROW_BYTES);
+	ck_assert(attr->rows.bytes == 0 || attr->size <= SA_ROW_BYTES);
 	ck_assert_ptr_eq(sa_attr_find(attr->version, attr->id, attr->methods), attr);
 	ck_assert_ptr_null(sa_attr_find(1, attr->id, ~0u));
 }

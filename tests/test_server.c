@@ -87,7 +87,7 @@ static void start(void)
 	pthread_mutex_init(&sink.lock, NULL);
 	pthread_cond_init(&sink.changed, NULL);
 	w = world_small(0, 0, PATH_MINIMAL);
-	ck_assert_int_eq(sa_server_new(&sink.t, w->w, &limits, &server), E_OK);
+	ck_assert_int_eq(sa_server_new(&sink.t, w->w, NULL, &limits, &server), E_OK);
 }
 
 static void stop(void)
@@ -243,7 +243,7 @@ START_TEST(large_table)
 	struct sa_counters c;
 
 	sa_server_free(server);
-	ck_assert_int_eq(sa_server_new(&sink.t, w->w, &limits, &server), E_OK);
+	ck_assert_int_eq(sa_server_new(&sink.t, w->w, NULL, &limits, &server), E_OK);
 	log_set_level((enum log_level) - 1);
 	push(0, 1, 0x12); /* LID 1 alone */
 	uint8_t mad[256] = { 1, 3, 2, 0x12, [15] = 1, [17] = 0x11 };
@@ -300,7 +300,7 @@ START_TEST(before_the_first_publish)
 
 	ck_assert_int_eq(snap_writer_open(empty->dir, &so, empty->a, &why, &empty->w),
 	                 E_OK);
-	ck_assert_int_eq(sa_server_new(&sink.t, empty->w, &limits, &server), E_OK);
+	ck_assert_int_eq(sa_server_new(&sink.t, empty->w, NULL, &limits, &server), E_OK);
 	push(0, 1, 1);
 	wait_for(1);
 	ck_assert_uint_eq(sink.status[0], 1);

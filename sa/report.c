@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "sa/report.h"
+
+#include <errno.h>
+#include <infiniband/umad_sm.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/err.h"
+#include "conf/log.h"
+#include "db/reader.h"
+#include "sa/fields.h"
+#include "sa/record.h"
+#include "sa/store.h"
+#include "sa/subscription.h"
+#include "sa/transport.h"
+#include "sa/wire.h"
+
+enum {
+	REPORTS_MAX = 65536, /* that wait for their answer */
+	TRIES = 4,
+	/* Longer than a transport holds a request as unanswered (the kernel refuses a second
+	 * one with the same transaction id until then). */
+	AGAIN_MS = 2500,
+	FULL_MS = 10, /* the transport had no room */
+	LINES = 5,
+	LINES_MS = 60000,
+	METHOD_REPORT_RESP = UMAD_METHOD_REPORT | UMAD_METHOD_RESP_MASK,
+	PRODUCER_CLASS_MANAGER = 4, /* IBA vol. 1, 13.4.8.2 */
+	TYPE_SUBNET_MANAGEMENT = 3
+};
+
+/* clang-format off */
+/* Details of traps 64 to 67 (15.2.1.4): the GID they are about */
+#define NTC_64_GID_PREFIX 128, 64
+#define NTC_64_GID_GUID   192, 64
+/* clang-format on */
+
+static const char *const source = "sa";
+
+struct report {
+	uint64_t due; /* ms */
+	struct mad_addr addr;
+	uint32_t tid;
+	uint8_t tries;
+	uint8_t notice[NOTICE_BYTES];
+};
+
+struct reports {
+	struct transport *transport;
+	struct report *at; /* by tid, as they come */
+	size_t n, cap;
+	uint32_t next_tid;
+	uint64_t *ports; /* PortGUIDs of the last look, ascending */
+	size_t n_ports;
+	bool looked;
+	struct log_limit lines;
+	struct report_counters counters;
+};
+
+int reports_new(struct transport *t, struct reports **ret)
+{
+	struct reports *rp = calloc(1, sizeof(*rp));
+
+	if (rp == NULL) {
+		return -ENOMEM;
+	}
+	rp->transport = t;
+	rp->next_tid = 1;
+	*ret = rp;
+	return E_OK;
+}
+
+void reports_free(struct reports *rp)
+{
+	if (rp != NULL) {
+		free(rp->at);
+		free(rp->ports);
+		free(rp);
+	}
+}
+
+const struct report_counters *reports_counters(const struct reports *rp)
+{
+	return &rp->counters;
+}
+
+/* --- who wants to know --------------------------------------------------------------- */
+
+/* Is the event about, or from, where the subscription looks? */
+static bool in_scope(const uint8_t *inform, const uint8_t *notice)
+{
+	unsigned trap = (unsigned)field_get(notice, NTC_TRAP_NUMBER);
+	unsigned begin = (unsigned)field_get(inform, INF_LID_RANGE_BEGIN);
+	unsigned end = (unsigned)field_get(inform, INF_LID_RANGE_END);
+	unsigned issuer = (unsigned)field_get(notice, NTC_ISSUER_LID);
+	bool about_gid = field_get(notice, NTC_IS_GENERIC) &&
+	                 trap >= UMAD_SM_GID_IN_SERVICE_TRAP &&
+	                 trap <= UMAD_SM_MGID_DESTROYED_TRAP;
+
+	if (field_get(inform, INF_GID_PREFIX) != 0 || field_get(inform, INF_GID_GUID) != 0) {
+		const uint8_t *gid = notice + (about_gid ? 16 : NOTICE_ISSUER_GID_AT);
+		return memcmp(inform + 8, gid + 8, 8) == 0;
+	}
+	end = end == 0 ? begin : end;
+	return begin == INFORM_ALL_LIDS || (issuer >= begin && issuer <= end);
+}
+
+static bool wants(const uint8_t *inform, const uint8_t *notice)
+{
+	unsigned type = (unsigned)field_get(inform, INF_TYPE);
+	unsigned trap = (unsigned)field_get(inform, INF_TRAP_NUMBER);
+	unsigned producer = (unsigned)field_get(inform, INF_PRODUCER_TYPE);
+
+	return (field_get(inform, INF_IS_GENERIC) != 0) ==
+	               (field_get(notice, NTC_IS_GENERIC) != 0) &&
+	       (type == INFORM_ALL_TYPES || type == field_get(notice, NTC_TYPE)) &&
+	       (trap == INFORM_ALL_TRAPS || trap == field_get(notice, NTC_TRAP_NUMBER)) &&
+	       (producer == INFORM_ALL_PRODUCERS ||
+	        producer == field_get(notice, NTC_PRODUCER_TYPE)) &&
+	       in_scope(inform, notice);
+}
+
+/* Whose P_Keys decide who may know: the port that an event is about, else its issuer. A
+ * port that is gone has none: its going is told to all. */
+static bool may_know(struct snap_reader *r, const struct snap_end *who,
+                     const uint8_t *notice)
+{
+	unsigned trap = (unsigned)field_get(notice, NTC_TRAP_NUMBER);
+	bool about_port = field_get(notice, NTC_IS_GENERIC) &&
+	                  (trap == UMAD_SM_GID_IN_SERVICE_TRAP ||
+	                   trap == UMAD_SM_GID_OUT_OF_SERVICE_TRAP);
+	const uint8_t *guid = notice + (about_port ? 16 : NOTICE_ISSUER_GID_AT) + 8;
+	struct snap_end end;
+	uint16_t p_key;
+
+	return snap_port_guid(r, field_get(guid, 0, 64), &end) != E_OK ||
+	       snap_common_p_key(r, who, &end, 0, &p_key) == E_OK;
+}
+
+/* --- what waits for its answer ------------------------------------------------------- */
+
+static struct report *report_add(struct reports *rp)
+{
+	if (rp->n == rp->cap) {
+		size_t cap = rp->cap ? rp->cap * 2 : 64;
+		struct report *at =
+			cap <= REPORTS_MAX ? realloc(rp->at, cap * sizeof(*at)) : NULL;
+		if (at == NULL) {
+			rp->counters.dropped++;
+			return NULL;
+		}
+		rp->at = at;
+		rp->cap = cap;
+	}
+	return &rp->at[rp->n++];
+}
+
+static void queue_report(struct reports *rp, const struct subscription *s, uint32_t lid,
+                         const uint8_t *notice)
+{
+	struct report *report = report_add(rp);
+
+	if (report == NULL) {
+		return;
+	}
+	*report = (struct report){
+		.addr = { .sl = s->sl,
+		          .pkey_index = s->pkey_index,
+		          .lid = lid,
+		          .qpn = s->qpn,
+		          .qkey = UMAD_QKEY },
+		.tid = rp->next_tid++,
+	};
+	memcpy(report->notice, notice, NOTICE_BYTES);
+}
+
+void reports_event(struct reports *rp, struct snap_reader *r, const struct sa_store *st,
+                   const uint8_t notice[NOTICE_BYTES])
+{
+	for (size_t i = 0; i < store_count(st, RECORDS_SUBSCRIPTIONS); i++) {
+		const struct store_row *row = store_at(st, RECORDS_SUBSCRIPTIONS, i);
+		struct subscription s;
+		struct snap_end who;
+
+		if (row->key_len != SUBSCRIPTION_KEY_BYTES || row->len != sizeof(s) ||
+		    !wants(row->bytes + 8, notice) ||
+		    snap_port_guid(r, field_get(row->bytes, 0, 64), &who) != E_OK ||
+		    !may_know(r, &who, notice)) {
+			continue;
+		}
+		memcpy(&s, store_value(row), sizeof(s));
+		queue_report(rp, &s, who.base_lid, notice);
+	}
+}
+
+static void remove_at(struct reports *rp, size_t i)
+{
+	rp->n--;
+	memmove(rp->at + i, rp->at + i + 1, (rp->n - i) * sizeof(rp->at[0]));
+}
+
+/* Position of a transaction id; they are in order, though the counter may wrap. */
+static size_t find(const struct reports *rp, uint32_t tid)
+{
+	size_t low = 0, high = rp->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if ((int32_t)(rp->at[mid].tid - tid) < 0) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	return low;
+}
+
+bool reports_answer(struct reports *rp, const uint8_t *mad, size_t len, uint32_t lid)
+{
+	if (len < SA_HDR_BYTES || field_get(mad, MAD_METHOD) != METHOD_REPORT_RESP ||
+	    field_get(mad, MAD_MGMT_CLASS) != UMAD_CLASS_SUBN_ADM) {
+		return false;
+	}
+	uint32_t tid = (uint32_t)field_get(mad, MAD_TID_LOW);
+	size_t i = find(rp, tid);
+	if (i < rp->n && rp->at[i].tid == tid && rp->at[i].addr.lid == lid &&
+	    rp->at[i].tries > 0) {
+		rp->counters.answered++;
+		remove_at(rp, i);
+	}
+	return true;
+}
+
+static int send_report(struct reports *rp, const struct report *report)
+{
+	uint8_t mad[MAD_BYTES] = { 0 };
+	struct mad_msg m = { .mgmt_class = UMAD_CLASS_SUBN_ADM,
+		             .addr = report->addr,
+		             .len = sizeof(mad),
+		             .data = mad };
+
+	field_set(mad, MAD_BASE_VERSION, UMAD_BASE_VERSION);
+	field_set(mad, MAD_MGMT_CLASS, UMAD_CLASS_SUBN_ADM);
+	field_set(mad, MAD_CLASS_VERSION, UMAD_SA_CLASS_VERSION);
+	field_set(mad, MAD_METHOD, UMAD_METHOD_REPORT);
+	field_set(mad, MAD_TID, report->tid);
+	field_set(mad, MAD_ATTR_ID, UMAD_ATTR_NOTICE);
+	memcpy(mad + SA_HDR_BYTES, report->notice, NOTICE_BYTES);
+	return transport_send(rp->transport, &m);
+}
+
+static void give_up(struct reports *rp, const struct report *report, uint64_t now_ms)
+{
+	unsigned skipped;
+
+	rp->counters.given_up++;
+	if (log_allowed(&rp->lines, now_ms, LINES, LINES_MS, &skipped)) {
+		log_warning(source, "LID %u QP %u does not answer to the report of trap %u%s",
+		            report->addr.lid, report->addr.qpn,
+		            (unsigned)field_get(report->notice, NTC_TRAP_NUMBER),
+		            skipped ? " (more such reports not shown)" : "");
+	}
+}
+
+/* One report that is due. Returns false: it is over. */
+static bool try_again(struct reports *rp, struct report *report, uint64_t now_ms)
+{
+	if (report->tries == TRIES) {
+		give_up(rp, report, now_ms);
+		return false;
+	}
+	if (send_report(rp, report) == -EAGAIN) {
+		report->due = now_ms + FULL_MS;
+		return true;
+	}
+	rp->counters.sent++;
+	report->tries++;
+	report->due = now_ms + AGAIN_MS;
+	return true;
+}
+
+uint64_t reports_run(struct reports *rp, uint64_t now_ms)
+{
+	uint64_t next = UINT64_MAX;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < rp->n; i++) {
+		struct report *report = &rp->at[i];
+		if (report->due <= now_ms && !try_again(rp, report, now_ms)) {
+			continue;
+		}
+		next = report->due < next ? report->due : next;
+		rp->at[kept++] = *report;
+	}
+	rp->n = kept;
+	return next;
+}
+
+/* --- ports that come and go ------------------------------------------------------------ */
+
+static int compare_guids(const void *a, const void *b)
+{
+	uint64_t x, y;
+
+	memcpy(&x, a, sizeof(x));
+	memcpy(&y, b, sizeof(y));
+	return x < y ? -1 : x > y;
+}
+
+static int read_ports(struct snap_reader *r, uint64_t **ret, size_t *ret_n)
+{
+	size_t n = 0, cap = snap_meta(r)->n_end_ports;
+	uint64_t *ports = malloc((cap ? cap : 1) * sizeof(*ports));
+	struct snap_end end;
+	uint32_t lid = 0;
+	int err = ports != NULL ? E_OK : -ENOMEM;
+
+	while (err == E_OK && n < cap) {
+		err = sa_end_from(r, &lid, &end);
+		if (err == E_OK) {
+			ports[n++] = end.port_guid;
+		}
+	}
+	if (err != E_OK && err != E_NOTFOUND) {
+		free(ports);
+		return err;
+	}
+	qsort(ports, n, sizeof(*ports), compare_guids);
+	*ret = ports;
+	*ret_n = n;
+	return E_OK;
+}
+
+static void tell_port(struct reports *rp, struct snap_reader *r, const struct sa_store *st,
+                      unsigned trap, uint64_t guid)
+{
+	const struct snap_meta *m = snap_meta(r);
+	uint8_t notice[NOTICE_BYTES] = { 0 };
+
+	field_set(notice, NTC_IS_GENERIC, 1);
+	field_set(notice, NTC_TYPE, TYPE_SUBNET_MANAGEMENT);
+	field_set(notice, NTC_PRODUCER_TYPE, PRODUCER_CLASS_MANAGER);
+	field_set(notice, NTC_TRAP_NUMBER, trap);
+	field_set(notice, NTC_ISSUER_LID, m->sm_lid);
+	field_set(notice, NTC_64_GID_PREFIX, m->subnet_prefix);
+	field_set(notice, NTC_64_GID_GUID, guid);
+	field_set(notice + NOTICE_ISSUER_GID_AT, 0, 64, m->subnet_prefix);
+	field_set(notice + NOTICE_ISSUER_GID_AT, 64, 64, m->sm_port_guid);
+	reports_event(rp, r, st, notice);
+}
+
+static void tell_changes(struct reports *rp, struct snap_reader *r,
+                         const struct sa_store *st, const uint64_t *now, size_t n)
+{
+	size_t i = 0, k = 0;
+
+	while (i < rp->n_ports || k < n) {
+		if (k == n || (i < rp->n_ports && rp->ports[i] < now[k])) {
+			tell_port(rp, r, st, UMAD_SM_GID_OUT_OF_SERVICE_TRAP,
+			          rp->ports[i++]);
+		} else if (i == rp->n_ports || now[k] < rp->ports[i]) {
+			tell_port(rp, r, st, UMAD_SM_GID_IN_SERVICE_TRAP, now[k++]);
+		} else {
+			i++;
+			k++;
+		}
+	}
+}
+
+static void drop_lost(struct sa_store *st, const uint64_t *ports, size_t n)
+{
+	for (size_t i = store_count(st, RECORDS_SUBSCRIPTIONS); i-- > 0;) {
+		const struct store_row *row = store_at(st, RECORDS_SUBSCRIPTIONS, i);
+		uint64_t guid = field_get(row->bytes, 0, 64);
+		uint8_t key[SUBSCRIPTION_KEY_BYTES];
+
+		if (row->key_len != sizeof(key) ||
+		    bsearch(&guid, ports, n, sizeof(guid), compare_guids) != NULL) {
+			continue;
+		}
+		memcpy(key, row->bytes, sizeof(key));
+		log_debug(source, "port 0x%016" PRIx64 " is gone, and its subscription",
+		          guid);
+		(void)store_drop(st, RECORDS_SUBSCRIPTIONS, key, sizeof(key));
+	}
+}
+
+int reports_ports(struct reports *rp, struct snap_reader *r, struct sa_store *st)
+{
+	uint64_t *ports;
+	size_t n;
+	int ret = read_ports(r, &ports, &n);
+
+	if (ret != E_OK) {
+		return ret;
+	}
+	drop_lost(st, ports, n);
+	if (rp->looked) {
+		tell_changes(rp, r, st, ports, n);
+	}
+	free(rp->ports);
+	rp->ports = ports;
+	rp->n_ports = n;
+	rp->looked = true;
+	return E_OK;
+}

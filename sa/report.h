@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sa_store;
+struct snap_reader;
+struct transport;
+
+/*!
+ * Reports: an event that subscribers asked for goes to each of them as a Report(Notice)
+ * (IBA vol. 1, 13.4.9 and 15.4.4), again until a ReportResp comes, given up after some
+ * tries.
+ *
+ * Belongs to the thread that answers. A notice is the 64 bytes of a trap with the
+ * IssuerGID behind them.
+ */
+enum { NOTICE_BYTES = 80, NOTICE_ISSUER_GID_AT = 64 };
+
+struct reports;
+
+struct report_counters {
+	uint64_t sent;      /*!< repeats included */
+	uint64_t answered, given_up;
+	uint64_t dropped;   /*!< for want of room */
+};
+
+/*! \param t  Borrowed. \retval -ENOMEM */
+int reports_new(struct transport *t, struct reports **ret);
+void reports_free(struct reports *rp); /*!< NULL is fine */
+
+/*!
+ * \brief Queues reports of one event to all who subscribed to it; they leave with
+ *        reports_run().
+ * \param r  Pinned: where subscribers are now.
+ * Cost: O(subscriptions).
+ */
+void reports_event(struct reports *rp, struct snap_reader *r, const struct sa_store *st,
+                   const uint8_t notice[NOTICE_BYTES]);
+
+/*! \brief Takes a ReportResp. \return false: the MAD is none. */
+bool reports_answer(struct reports *rp, const uint8_t *mad, size_t len, uint32_t lid);
+
+/*! \brief Sends what is due. \return When it wants to be called again, UINT64_MAX: not before the next event. */
+uint64_t reports_run(struct reports *rp, uint64_t now_ms);
+
+/*!
+ * Ports that come and go: traps 64 and 65 of the SM itself, by comparing the end ports of
+ * the published fabric with those of the last call. The first call only looks.
+ * Subscriptions of ports that are not there (any more) are removed from the store.
+ * \retval E_OK \retval E_STALE -ENOMEM  Nothing was told; the next call tells.
+ * Cost: O(LIDs).
+ */
+int reports_ports(struct reports *rp, struct snap_reader *r, struct sa_store *st);
+
+const struct report_counters *reports_counters(const struct reports *rp);

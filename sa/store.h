@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "db/state.h"
+
+/*!
+ * Records that clients write: rows in memory, by key, for the one thread that answers; the
+ * durable state gets every change in batches and gives the rows back after a restart.
+ *
+ * A row may run out: its time is kept as wall-clock seconds, so that it goes on running
+ * while the daemon does not. Bytes of a row on disk: i64 expires, then the value.
+ *
+ *   services       ServiceID, ServiceGID, ServiceP_Key (26 bytes, wire order)
+ *                  -> PortGUID of who set it, ServiceRecord (8 and 176 bytes, wire order)
+ *   subscriptions  PortGUID, InformInfo (8 and 36 bytes, wire order)
+ *                  -> struct subscription (sa/subscription.h)
+ */
+struct sa_store;
+
+#define STORE_FOR_EVER INT64_MAX
+
+enum { STORE_ROWS_MAX = 65536 }; /*!< of one table: no client can fill the memory */
+
+struct store_row {
+	int64_t expires;       /*!< seconds since 1970; STORE_FOR_EVER */
+	uint16_t key_len, len;
+	uint8_t bytes[];       /*!< the key, then the value */
+};
+
+static inline const uint8_t *store_value(const struct store_row *row)
+{
+	return row->bytes + row->key_len;
+}
+
+/*!
+ * \brief Opens the store with the rows that the state has.
+ * \param state  Borrowed; NULL: nothing is durable. \param now  Seconds since 1970.
+ * \retval -ENOMEM \retval E_MALFORMED and others  The state makes no sense or cannot be read.
+ */
+int store_new(struct state *state, int64_t now, struct sa_store **ret);
+void store_free(struct sa_store *st); /*!< NULL is fine */
+
+/*! \brief Throws the rows in memory away and reads them again: after a batch that was not committed. */
+int store_reload(struct sa_store *st);
+
+/*! \brief Sets the time and removes what has run out by then. Cost: O(1) until something has. \retval -ENOMEM */
+int store_tick(struct sa_store *st, int64_t now);
+int64_t store_now(const struct sa_store *st);
+/*! \brief When the next row runs out; STORE_FOR_EVER: none does. */
+int64_t store_next_tick(const struct sa_store *st);
+
+size_t store_count(const struct sa_store *st, enum record_table table);
+const struct store_row *store_at(const struct sa_store *st, enum record_table table, size_t i);
+/*! \brief Index of the first row whose key is \a key or above it (a beginning of a key is below all that begin with it). O(log n) */
+size_t store_lower(const struct sa_store *st, enum record_table table, const void *key,
+                   size_t key_len);
+/*! \return NULL: none. Borrowed until the next change. */
+const struct store_row *store_find(const struct sa_store *st, enum record_table table,
+                                   const void *key, size_t key_len);
+
+/*! \brief Adds a row or replaces the one with this key. \retval E_FULL  STORE_ROWS_MAX \retval -ENOMEM */
+int store_put(struct sa_store *st, enum record_table table, const void *key, size_t key_len,
+              int64_t expires, const void *value, size_t len);
+/*! \retval E_NOTFOUND \retval -ENOMEM */
+int store_drop(struct sa_store *st, enum record_table table, const void *key, size_t key_len);
+
+/*! \brief Hands the changes since the last call over, to be committed. \return NULL: none. */
+struct state_batch *store_changes(struct sa_store *st);
