@@ -85,7 +85,7 @@ struct sa_server {
 		reports_dropped;
 	/* of the thread's own parts, for others to read */
 	atomic_uint_fast64_t services, subscriptions, reports_sent, reports_answered,
-		reports_given_up;
+		reports_given_up, reports_no_room;
 };
 
 static void count(atomic_uint_fast64_t *counter, uint64_t n)
@@ -376,6 +376,7 @@ static void show_counts(struct sa_server *s)
 	s->reports_sent = c->sent;
 	s->reports_answered = c->answered;
 	s->reports_given_up = c->given_up;
+	s->reports_no_room = c->dropped;
 }
 
 static void charge(struct sa_server *s, const struct fair_request *q, size_t bytes)
@@ -565,6 +566,6 @@ void sa_server_counters(struct sa_server *s, struct sa_counters *ret)
 		.reports_sent = s->reports_sent,
 		.reports_answered = s->reports_answered,
 		.reports_given_up = s->reports_given_up,
-		.reports_dropped = s->reports_dropped,
+		.reports_dropped = s->reports_dropped + s->reports_no_room,
 	};
 }

@@ -5,6 +5,7 @@
 #include <check.h>
 
 #include "sa/answer.h"
+#include "sa/transport.h"
 #include "tests/query_fixture.h"
 
 /*!
@@ -35,6 +36,9 @@ enum {
 	VL_ARB_RECORD = 0x36,
 	TRACE_RECORD = 0x39,
 	MULTI_PATH_RECORD = 0x3a,
+	SERVICE_RECORD = 0x31,
+	INFORM_INFO = 0x03,
+	INFORM_INFO_RECORD = 0xf3,
 	GET_TRACE_TABLE = 0x13,
 	NO_RESOURCES = 0x0100,
 	REQ_INVALID = 0x0200,
@@ -42,6 +46,7 @@ enum {
 	TOO_MANY = 0x0400,
 	INVALID_GID = 0x0500,
 	INSUF_COMPS = 0x0600,
+	DENIED = 0x0700,
 	UNSUPPORTED = 0x000c,
 	BUSY = 0x0001,
 	BAD_VERSION = 0x0004,
@@ -74,6 +79,8 @@ static struct world *w;
 static struct sa_limits limits = { .sa_key = SA_KEY };
 static struct sa_reply reply;
 static uint32_t asker = 1; /* LID of who asks */
+static struct sa_store *store; /* of records that clients write, NULL: none */
+static const uint32_t asker_qpn = 0x1234;
 
 static inline void start_lmc(unsigned lmc, unsigned lmc_esp0, enum path_selection mode)
 {
@@ -169,7 +176,11 @@ static inline struct request by_gids(unsigned method, uint64_t src, uint64_t dst
 
 static inline int ask(const struct request *q)
 {
-	return sa_answer(w->r, &limits, q->mad, sizeof(q->mad), asker, &reply);
+	const struct mad_addr from = {
+		.lid = asker, .qpn = asker_qpn, .pkey_index = 3, .sl = 2
+	};
+
+	return sa_serve(w->r, store, &limits, q->mad, sizeof(q->mad), &from, &reply);
 }
 
 /* Asks, checks what every reply promises, returns the status. */

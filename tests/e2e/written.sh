@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026, The Saguaro authors
+#
+# Records that clients write, with the field's own test suite and clients: osmtest registers
+# services and subscriptions with saguarod on a simulated fabric of 48 hosts; services are there
+# after a restart, also one without warning. OSMTEST_FLOWS adds flows ("s v e": once more).
+# shellcheck source=tests/e2e/lib.sh
+. "${srcdir:-.}/tests/e2e/lib.sh"
+# shellcheck source=tests/e2e/simulator.sh
+. "$here/tests/e2e/simulator.sh"
+need_clients saquery osmtest
+
+tree=$work/tree.topo
+"$bin/saguaro" topo ft2 8 6 4 -o "$tree"
+host=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$tree" | head -n 1)
+far=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$tree" | tail -n 1)
+
+# services without end: those with a lease may go at any time
+names() { on "$far" saquery SR 2>/dev/null | awk -F'[.][.][.]+' '/ServiceLease/ { lease = $2 } /ServiceName/ && lease == "0xFFFFFFFF" { print $2 }' | sort; }
+# shellcheck disable=SC2317 # called by until_true
+some_names() { [ "$(names | wc -l)" -ge 2 ]; }
+restart() { # restart SIGNAL
+	kill "-$1" "$daemon"
+	wait "$daemon" 2>/dev/null
+	start_daemon_on "$host" d
+	wait_ready
+}
+
+start_simulator "$tree"
+start_daemon_on "$host" d
+start_gateway g
+wait_ready
+for flow in c s e v ${OSMTEST_FLOWS:-}; do
+	has "osmtest -f $flow" "$(on "$host" osmtest -f "$flow" -i "$work/inventory" 2>&1 | tail -n 1)" PASS
+done
+same "the test suite leaves no service" "" "$(names)"
+
+# It registers some, and waits for leases to run out; there it is stopped.
+on "$far" osmtest -f s -i "$work/inventory" >/dev/null 2>&1 &
+client=$!
+holds "services are registered" until_true 20 some_names
+end_process "$client"
+before=$(names)
+restart TERM
+same "they are there after a restart" "$before" "$(names)"
+restart KILL
+same "and after a death" "$before" "$(names)"
+end_process "$daemon"
+end_process "$gateway"
+stop_simulator
+finish
