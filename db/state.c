@@ -295,7 +295,8 @@ int state_next_epoch(struct state *s, uint64_t *ret_epoch)
 	return ret;
 }
 
-/* --- records that clients write ------------------------------------------------------- */
+/* --- records that clients write -------------------------------------------------------
+ */
 
 int state_batch_new(struct state_batch **ret)
 {

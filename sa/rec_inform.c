@@ -6,9 +6,9 @@
  * reports of events or no longer, and InformInfoRecord (15.2.5.12), who asked for what.
  *
  * A subscription is what was asked, by which port, from which QP. Its scope is one port
- * (GID), the ports of a range of LIDs, or everything; a requester may name only ports that
- * it shares a P_Key with. Traps about keys (256 to 259) are for those who know the SM_Key.
- * What goes out to subscribers is the work of sa/report.h.
+ * (GID), the ports of a range of LIDs, or everything; a requester may name only ports
+ * that it shares a P_Key with. Traps about keys (256 to 259) are for those who know the
+ * SM_Key. What goes out to subscribers is the work of sa/report.h.
  */
 #include <string.h>
 
@@ -151,7 +151,8 @@ static uint16_t number_of(const struct store_row *row)
 	return s.number;
 }
 
-/* The lowest number that none of the port's subscriptions has; PER_PORT: it has too many. */
+/* The lowest number that none of the port's subscriptions has; PER_PORT: it has too many.
+ */
 static uint16_t free_number(const struct sa_query *q, const uint8_t *key)
 {
 	bool used[PER_PORT] = { false };
@@ -165,7 +166,8 @@ static uint16_t free_number(const struct sa_query *q, const uint8_t *key)
 		if (memcmp(row->bytes, key, 8) != 0) {
 			break;
 		}
-		if (row->len == sizeof(struct subscription) && number_of(row) < PER_PORT) {
+		if (row->len == sizeof(struct subscription) &&
+		    number_of(row) < PER_PORT) {
 			used[number_of(row)] = true;
 		}
 	}
@@ -177,8 +179,8 @@ static uint16_t free_number(const struct sa_query *q, const uint8_t *key)
 
 static int subscribe(const struct sa_query *q, const uint8_t *key)
 {
-	const struct store_row *old = store_find(q->store, RECORDS_SUBSCRIPTIONS, key,
-	                                         SUBSCRIPTION_KEY_BYTES);
+	const struct store_row *old =
+		store_find(q->store, RECORDS_SUBSCRIPTIONS, key, SUBSCRIPTION_KEY_BYTES);
 	struct subscription s = {
 		.qpn = q->back->qpn,
 		.pkey_index = q->back->pkey_index,
@@ -190,8 +192,7 @@ static int subscribe(const struct sa_query *q, const uint8_t *key)
 	return s.number == PER_PORT
 	               ? E_FULL
 	               : store_put(q->store, RECORDS_SUBSCRIPTIONS, key,
-	                           SUBSCRIPTION_KEY_BYTES, STORE_FOR_EVER, &s,
-	                           sizeof(s));
+	                           SUBSCRIPTION_KEY_BYTES, STORE_FOR_EVER, &s, sizeof(s));
 }
 
 static int inform_set(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)

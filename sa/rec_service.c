@@ -7,8 +7,9 @@
  * the record, so its first bytes are the key of its row.
  *
  * One with a ServiceKey may be changed by the port that set it and by whoever knows that
- * key or the SM_Key; one without, by all who see it. A requester sees the services of its partitions. A lease that has
- * run out is gone at that second, whenever its row is swept up.
+ * key or the SM_Key; one without, by all who see it. A requester sees the services of its
+ * partitions. A lease that has run out is gone at that second, whenever its row is swept
+ * up.
  */
 #include <string.h>
 
@@ -147,8 +148,8 @@ static int service_walk(struct snap_reader *r, const struct sa_query *q,
 {
 	bool by_id = sa_asked(q, SR_ID);
 	size_t n = store_count(q->store, RECORDS_SERVICES);
-	size_t i = by_id ? store_lower(q->store, RECORDS_SERVICES, q->record, ID_BYTES)
-	                 : 0;
+	size_t i =
+		by_id ? store_lower(q->store, RECORDS_SERVICES, q->record, ID_BYTES) : 0;
 
 	for (; i < n && !sa_full(out); i++) {
 		const struct store_row *row = store_at(q->store, RECORDS_SERVICES, i);
@@ -175,7 +176,8 @@ static bool owns(const struct sa_query *q, const struct store_row *row)
 	const uint8_t *key = record_of(row) + KEY_AT;
 
 	return q->trusted ||
-	       field_get(store_value(row), 0, 64) == q->requester->port_guid || memcmp(key, none, KEY_BYTES) == 0 ||
+	       field_get(store_value(row), 0, 64) == q->requester->port_guid ||
+	       memcmp(key, none, KEY_BYTES) == 0 ||
 	       memcmp(key, q->record + KEY_AT, KEY_BYTES) == 0;
 }
 
@@ -209,8 +211,7 @@ static int service_set(struct snap_reader *r, const struct sa_query *q,
 
 	field_set(value, 0, 64, q->requester->port_guid);
 	memcpy(record, q->record, RECORD_BYTES);
-	if (!sa_asked(q, SR_ID) || !sa_asked(q, SR_GID) ||
-	    q->requester->port_guid == 0) {
+	if (!sa_asked(q, SR_ID) || !sa_asked(q, SR_GID) || q->requester->port_guid == 0) {
 		return sa_refuse(out, UMAD_SA_STATUS_REQ_INVALID);
 	}
 	if (!sa_asked(q, SR_P_KEY)) {

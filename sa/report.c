@@ -21,8 +21,8 @@
 enum {
 	REPORTS_MAX = 65536, /* that wait for their answer */
 	TRIES = 4,
-	/* Longer than a transport holds a request as unanswered (the kernel refuses a second
-	 * one with the same transaction id until then). */
+	/* Longer than a transport holds a request as unanswered (the kernel refuses a
+	 * second one with the same transaction id until then). */
 	AGAIN_MS = 2500,
 	FULL_MS = 10, /* the transport had no room */
 	LINES = 5,
@@ -87,7 +87,8 @@ const struct report_counters *reports_counters(const struct reports *rp)
 	return &rp->counters;
 }
 
-/* --- who wants to know --------------------------------------------------------------- */
+/* --- who wants to know ---------------------------------------------------------------
+ */
 
 /* Is the event about, or from, where the subscription looks? */
 static bool in_scope(const uint8_t *inform, const uint8_t *notice)
@@ -100,7 +101,8 @@ static bool in_scope(const uint8_t *inform, const uint8_t *notice)
 	                 trap >= UMAD_SM_GID_IN_SERVICE_TRAP &&
 	                 trap <= UMAD_SM_MGID_DESTROYED_TRAP;
 
-	if (field_get(inform, INF_GID_PREFIX) != 0 || field_get(inform, INF_GID_GUID) != 0) {
+	if (field_get(inform, INF_GID_PREFIX) != 0 ||
+	    field_get(inform, INF_GID_GUID) != 0) {
 		const uint8_t *gid = notice + (about_gid ? 16 : NOTICE_ISSUER_GID_AT);
 		return memcmp(inform + 8, gid + 8, 8) == 0;
 	}
@@ -140,7 +142,8 @@ static bool may_know(struct snap_reader *r, const struct snap_end *who,
 	       snap_common_p_key(r, who, &end, 0, &p_key) == E_OK;
 }
 
-/* --- what waits for its answer ------------------------------------------------------- */
+/* --- what waits for its answer -------------------------------------------------------
+ */
 
 static struct report *report_add(struct reports *rp)
 {
@@ -258,7 +261,8 @@ static void give_up(struct reports *rp, const struct report *report, uint64_t no
 
 	rp->counters.given_up++;
 	if (log_allowed(&rp->lines, now_ms, LINES, LINES_MS, &skipped)) {
-		log_warning(source, "LID %u QP %u does not answer to the report of trap %u%s",
+		log_warning(source,
+		            "LID %u QP %u does not answer to the report of trap %u%s",
 		            report->addr.lid, report->addr.qpn,
 		            (unsigned)field_get(report->notice, NTC_TRAP_NUMBER),
 		            skipped ? " (more such reports not shown)" : "");
@@ -299,7 +303,8 @@ uint64_t reports_run(struct reports *rp, uint64_t now_ms)
 	return next;
 }
 
-/* --- ports that come and go ------------------------------------------------------------ */
+/* --- ports that come and go ------------------------------------------------------------
+ */
 
 static int compare_guids(const void *a, const void *b)
 {
@@ -334,8 +339,8 @@ static int read_ports(struct snap_reader *r, uint64_t **ret, size_t *ret_n)
 	return E_OK;
 }
 
-static void tell_port(struct reports *rp, struct snap_reader *r, const struct sa_store *st,
-                      unsigned trap, uint64_t guid)
+static void tell_port(struct reports *rp, struct snap_reader *r,
+                      const struct sa_store *st, unsigned trap, uint64_t guid)
 {
 	const struct snap_meta *m = snap_meta(r);
 	uint8_t notice[NOTICE_BYTES] = { 0 };

@@ -174,7 +174,8 @@ static void count_outcome(struct sa_server *s, int ret, const struct sa_reply *r
 	}
 }
 
-/* --- replies that wait for their commit ------------------------------------------------ */
+/* --- replies that wait for their commit ------------------------------------------------
+ */
 
 struct waiting {
 	struct sa_server *s;
@@ -301,7 +302,8 @@ static unsigned take(struct sa_server *s)
 	return n;
 }
 
-/* --- events --------------------------------------------------------------------------- */
+/* --- events ---------------------------------------------------------------------------
+ */
 
 static void tell_trap(struct sa_server *s, struct snap_reader *r, const uint8_t *trap)
 {

@@ -200,7 +200,8 @@ START_TEST(repeated_and_given_up)
 	for (unsigned i = 0; i < 4; i++) {
 		ck_assert_uint_eq(reports_run(reports, i * 2500), (i + 1) * 2500);
 		ck_assert_uint_eq(wire.n, i + 1);
-		ck_assert_mem_eq(wire.mad[i], wire.mad[0], 256); /* the same transaction */
+		ck_assert_mem_eq(wire.mad[i], wire.mad[0],
+		                 256); /* the same transaction */
 		ck_assert_uint_eq(reports_run(reports, i * 2500 + 2499), (i + 1) * 2500);
 		ck_assert_uint_eq(wire.n, i + 1);
 	}
@@ -278,7 +279,8 @@ START_TEST(partitions)
 }
 END_TEST
 
-/* --- ports that come and go ------------------------------------------------------------ */
+/* --- ports that come and go ------------------------------------------------------------
+ */
 
 /* Takes a port's LID away, or gives it back, and publishes. */
 static void set_lid(uint32_t port, uint32_t lid, bool there)
@@ -326,7 +328,8 @@ START_TEST(ports_come_and_go)
 }
 END_TEST
 
-/* --- through the server ---------------------------------------------------------------- */
+/* --- through the server ----------------------------------------------------------------
+ */
 
 static struct sa_server *server;
 static struct state *state;

@@ -111,8 +111,8 @@ static unsigned say(const struct request *q)
 static struct request service(unsigned method, uint64_t id, uint64_t guid,
                               const char *name, uint64_t more)
 {
-	struct request q =
-		request(method, SERVICE_RECORD, SR_ID | SR_GID | (name ? SR_NAME : 0) | more);
+	struct request q = request(method, SERVICE_RECORD,
+	                           SR_ID | SR_GID | (name ? SR_NAME : 0) | more);
 
 	put_component(&q, 0, 8, id);
 	put_gid(&q, AT_GID, WORLD_PREFIX, guid);
@@ -367,10 +367,20 @@ START_TEST(no_room_for_more)
 }
 END_TEST
 
-/* --- InformInfo ---------------------------------------------------------------------- */
+/* --- InformInfo ----------------------------------------------------------------------
+ */
 
-enum { AT_BEGIN = 16, AT_END = 18, AT_GENERIC = 22, AT_SUBSCRIBE, AT_TYPE, AT_TRAP = 26,
-       AT_QPN = 28, AT_PRODUCER = 33, RID = 24 };
+enum {
+	AT_BEGIN = 16,
+	AT_END = 18,
+	AT_GENERIC = 22,
+	AT_SUBSCRIBE,
+	AT_TYPE,
+	AT_TRAP = 26,
+	AT_QPN = 28,
+	AT_PRODUCER = 33,
+	RID = 24
+};
 
 static struct request inform(unsigned subscribe, unsigned trap)
 {
@@ -512,14 +522,16 @@ END_TEST
 START_TEST(nonsense)
 {
 	static const uint8_t methods[] = { GET, SET, GET_TABLE, DELETE, 0x86 };
-	static const uint8_t attrs[] = { SERVICE_RECORD, INFORM_INFO, INFORM_INFO_RECORD };
+	static const uint8_t attrs[] = { SERVICE_RECORD, INFORM_INFO,
+		                         INFORM_INFO_RECORD };
 	uint64_t seed = 5;
 
 	for (unsigned i = 0; i < 20000; i++) {
 		struct request q = request(methods[i % 5], attrs[i / 5 % 3], 0);
 		for (unsigned k = 48; k < 256; k++) {
 			seed = seed * 6364136223846793005u + 1442695040888963407u;
-			q.mad[k] = k < 120 && (seed >> 32 & 1) ? 0 : (uint8_t)(seed >> 56);
+			q.mad[k] =
+				k < 120 && (seed >> 32 & 1) ? 0 : (uint8_t)(seed >> 56);
 		}
 		put_component(&q, AT_SUBSCRIBE, 1, seed >> 40 & 1);
 		asker = (uint32_t)(seed >> 50) % 16;
@@ -549,7 +561,8 @@ START_TEST(without_a_store)
 }
 END_TEST
 
-/* --- the store ----------------------------------------------------------------------- */
+/* --- the store -----------------------------------------------------------------------
+ */
 
 /* Against a plain list, change by change. */
 START_TEST(store_keeps_order)
@@ -586,7 +599,8 @@ START_TEST(store_keeps_order)
 				store_find(store, RECORDS_SERVICES, &key, 1);
 			ck_assert((row != NULL) == (value[k] >= 0));
 			if (row != NULL) {
-				ck_assert_uint_eq(store_value(row)[0], (unsigned)value[k]);
+				ck_assert_uint_eq(store_value(row)[0],
+				                  (unsigned)value[k]);
 				ck_assert_ptr_eq(store_at(store, RECORDS_SERVICES, at++),
 				                 row);
 			}
@@ -604,7 +618,8 @@ START_TEST(damaged_rows_are_refused)
 	int ret = -1;
 
 	ck_assert_int_eq(state_batch_new(&b), E_OK);
-	ck_assert_int_eq(state_batch_put(b, RECORDS_SERVICES, "key", 3, "short", 5), E_OK);
+	ck_assert_int_eq(state_batch_put(b, RECORDS_SERVICES, "key", 3, "short", 5),
+	                 E_OK);
 	state_batch_commit(state, b, settle, &ret);
 	state_flush(state);
 	ck_assert_int_eq(ret, E_OK);
