@@ -431,13 +431,12 @@ int api_capture_switch(struct api_call *c, struct snap_node *ret)
 }
 
 /* A cursor is "epoch-guid-port" in hex: whoever holds it need not know. */
-static int read_cursor(struct api_call *c, const char *text, struct api_page *page)
+int api_cursor(struct api_call *c, const char *text, uint64_t *ret_key, uint64_t *ret_rest)
 {
-	uint64_t epoch, guid;
-	unsigned port;
+	uint64_t epoch, key, rest;
 	int end = -1;
 
-	if (sscanf(text, "%16" SCNx64 "-%16" SCNx64 "-%2x%n", &epoch, &guid, &port,
+	if (sscanf(text, "%16" SCNx64 "-%16" SCNx64 "-%16" SCNx64 "%n", &epoch, &key, &rest,
 	           &end) != 3 ||
 	    end < 0 || text[end] != '\0') {
 		return problem_param(
@@ -453,9 +452,21 @@ static int read_cursor(struct api_call *c, const char *text, struct api_page *pa
 		                     " now; begin again without a cursor",
 		                     epoch, snap_meta(c->snap)->epoch);
 	}
-	page->guid = guid;
-	page->port = (uint8_t)port;
+	*ret_key = key;
+	*ret_rest = rest;
 	return E_OK;
+}
+
+static int page_cursor(struct api_call *c, const char *text, struct api_page *page)
+{
+	uint64_t key, port;
+	int err = api_cursor(c, text, &key, &port);
+
+	if (err == E_OK) {
+		page->guid = key;
+		page->port = (uint8_t)port;
+	}
+	return err;
 }
 
 int api_page(struct api_call *c, struct api_page *ret)
@@ -476,7 +487,7 @@ int api_page(struct api_call *c, struct api_page *ret)
 		page.limit = (uint32_t)v;
 	}
 	if (cursor != NULL) {
-		int err = read_cursor(c, cursor, &page);
+		int err = page_cursor(c, cursor, &page);
 		if (err != E_OK) {
 			return err;
 		}

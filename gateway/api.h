@@ -150,6 +150,20 @@ struct api_page {
  */
 int api_page(struct api_call *c, struct api_page *ret);
 
+/*!
+ * \brief Takes a cursor apart: "epoch-key-rest" in hex; whoever holds it need not know.
+ * \retval E_HTTP_GONE  It is of another epoch. \retval E_SYNTAX  Problem filled, too.
+ */
+int api_cursor(struct api_call *c, const char *text, uint64_t *ret_key, uint64_t *ret_rest);
+
+/*! A byte per (switch, LID); 0xff: nothing there. */
+typedef int api_lid_byte_f(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret);
+
+/*! \brief Adds {"lid": L, name: byte} to the list for each LID that has one; the key of a
+ * page is a LID. */
+int api_lid_bytes(struct api_call *c, uint64_t guid, api_lid_byte_f *get, const char *name,
+                  const struct api_page *page, json_t **ret_tail);
+
 /*! \brief {"next_cursor":"..."} that goes on with this key. */
 json_t *api_next(const struct api_call *c, uint64_t guid, uint8_t port);
 

@@ -37,32 +37,6 @@ static int groups_json(struct api_call *c, uint64_t guid, json_t **ret)
 	return E_OK;
 }
 
-/* LIDs that have alternates; the key of a page is a LID. */
-static int add_lids(struct api_call *c, uint64_t guid, const struct api_page *page,
-                    json_t **ret_tail)
-{
-	uint32_t top = snap_meta(c->snap)->top_lid, n = 0;
-	uint8_t group;
-
-	for (uint64_t lid = page->guid > 0 ? page->guid : 1; lid <= top; lid++) {
-		int err = snap_port_group_of(c->snap, guid, (uint32_t)lid, &group);
-
-		if (err != E_OK) {
-			return err;
-		}
-		if (group == PORT_GROUP_NONE) {
-			continue;
-		}
-		if (n++ == page->limit) {
-			*ret_tail = api_next(c, lid, 0);
-			return E_OK;
-		}
-		body_list_add(&c->body,
-		              json_pack("{s:i, s:i}", "lid", (int)lid, "group", group));
-	}
-	return E_OK;
-}
-
 int api_alternates(struct api_call *c)
 {
 	struct snap_node node;
@@ -86,7 +60,7 @@ int api_alternates(struct api_call *c)
 	json_object_set_new(head, "lid", json_integer(node.lid));
 	json_object_set_new(head, "port_groups", groups);
 	body_list_begin(&c->body, head, "alternates");
-	err = add_lids(c, node.guid, &page, &tail);
+	err = api_lid_bytes(c, node.guid, snap_port_group_of, "group", &page, &tail);
 	body_list_end(&c->body, tail);
 	return err;
 }

@@ -5,29 +5,26 @@
 #include "gateway/api.h"
 #include "gateway/json_text.h"
 #include "routing/graph.h"
-#include "routing/tables.h"
 
-/* LIDs that have a route; the key of a page is a LID. */
-static int add_routes(struct api_call *c, uint64_t guid, const struct api_page *page,
-                      json_t **ret_tail)
+int api_lid_bytes(struct api_call *c, uint64_t guid, api_lid_byte_f *get, const char *name,
+                  const struct api_page *page, json_t **ret_tail)
 {
 	uint32_t top = snap_meta(c->snap)->top_lid, n = 0;
-	uint8_t port;
+	uint8_t byte;
 
 	for (uint64_t lid = page->guid > 0 ? page->guid : 1; lid <= top; lid++) {
-		int err = snap_lft(c->snap, guid, (uint32_t)lid, &port);
+		int err = get(c->snap, guid, (uint32_t)lid, &byte);
 		if (err != E_OK && err != E_NOTFOUND) {
 			return err;
 		}
-		if (err == E_NOTFOUND || port == LFT_NO_ROUTE) {
+		if (err == E_NOTFOUND || byte == 0xff) {
 			continue;
 		}
 		if (n++ == page->limit) {
 			*ret_tail = api_next(c, lid, 0);
 			return E_OK;
 		}
-		body_list_add(&c->body,
-		              json_pack("{s:i, s:i}", "lid", (int)lid, "port", port));
+		body_list_add(&c->body, json_pack("{s:i, s:i}", "lid", (int)lid, name, byte));
 	}
 	return E_OK;
 }
@@ -51,7 +48,7 @@ int api_lft(struct api_call *c)
 	json_object_set_new(head, "lid", json_integer(node.lid));
 	json_object_set_new(head, "top_lid", json_integer(snap_meta(c->snap)->top_lid));
 	body_list_begin(&c->body, head, "routes");
-	err = add_routes(c, node.guid, &page, &tail);
+	err = api_lid_bytes(c, node.guid, snap_lft, "port", &page, &tail);
 	body_list_end(&c->body, tail);
 	return err;
 }

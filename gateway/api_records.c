@@ -65,30 +65,16 @@ static int unknown_component(struct api_call *c, const struct sa_attr *attr,
 	                     attr->name, name);
 }
 
-/* A cursor is "epoch-key-matches" in hex: whoever holds it need not know. */
 static int read_cursor(struct api_call *c, const char *text, struct record_request *rq)
 {
-	uint64_t epoch, key, skip;
-	int end = -1;
+	uint64_t key, skip;
+	int err = api_cursor(c, text, &key, &skip);
 
-	if (sscanf(text, "%16" SCNx64 "-%16" SCNx64 "-%16" SCNx64 "%n", &epoch, &key,
-	           &skip, &end) != 3 ||
-	    end < 0 || text[end] != '\0') {
-		return problem_param(&c->problem, c->arena, E_SYNTAX, "cursor",
-		                     "cursor='%s' was not made here: pass on next_cursor "
-		                     "as it was given",
-		                     text);
+	if (err == E_OK) {
+		rq->from = key;
+		rq->skip = (size_t)skip;
 	}
-	if (epoch != snap_meta(c->snap)->epoch) {
-		return problem_param(&c->problem, c->arena, E_HTTP_GONE, "cursor",
-		                     "the cursor is of epoch %" PRIu64
-		                     ", the fabric is at epoch %" PRIu64
-		                     " now; begin again without a cursor",
-		                     epoch, snap_meta(c->snap)->epoch);
-	}
-	rq->from = key;
-	rq->skip = (size_t)skip;
-	return E_OK;
+	return err;
 }
 
 static int read_limit(struct api_call *c, const char *text, struct record_request *rq)
