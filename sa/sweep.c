@@ -56,6 +56,9 @@ void sweep_set_sm_state(struct sweep *s, enum sm_state state, const char *why)
 	s->sm_state = state;
 	s->status.master = state == SM_MASTER;
 	s->was_master &= s->status.master;
+	if (s->d.sa != NULL) {
+		sa_server_standby(s->d.sa, state == SM_STANDBY);
+	}
 	log_info(source, "Entering %s state (%s)", name[state], why);
 }
 
