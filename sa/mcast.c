@@ -82,8 +82,8 @@ const uint8_t *mcast_member_next(const struct sa_store *st, const uint8_t *mgid,
 		return NULL;
 	}
 	row = store_at(st, RECORDS_MEMBERS, i);
-	if (row->key_len != MC_MEMBER_KEY_BYTES || memcmp(row->bytes, mgid, MGID_BYTES) != 0 ||
-	    !member_of(row, ret)) {
+	if (row->key_len != MC_MEMBER_KEY_BYTES ||
+	    memcmp(row->bytes, mgid, MGID_BYTES) != 0 || !member_of(row, ret)) {
 		return NULL;
 	}
 	*at = i + 1;
@@ -102,7 +102,8 @@ int mcast_member_keep(struct sa_store *st, const uint8_t *mgid, const uint8_t *p
 	uint8_t key[MC_MEMBER_KEY_BYTES];
 
 	member_key(key, mgid, port_gid);
-	return store_put(st, RECORDS_MEMBERS, key, sizeof(key), STORE_FOR_EVER, m, sizeof(*m));
+	return store_put(st, RECORDS_MEMBERS, key, sizeof(key), STORE_FOR_EVER, m,
+	                 sizeof(*m));
 }
 
 /* Drops all members that are left, then the group. */
@@ -172,7 +173,8 @@ int mcast_mlid_new(const struct sa_store *st, struct snap_reader *r, uint32_t *r
 	}
 	for (size_t i = 0; i < groups; i++) {
 		struct mcast_group_row g;
-		uint64_t mlid = mcast_group_at(st, i, &g) ? mcast_get(g.record, MC_MLID) : 0;
+		uint64_t mlid =
+			mcast_group_at(st, i, &g) ? mcast_get(g.record, MC_MLID) : 0;
 
 		if (mlid >= MLID_FIRST && mlid < MLID_FIRST + n) {
 			taken[mlid - MLID_FIRST] = 1;
@@ -194,8 +196,9 @@ int mcast_mlid_new(const struct sa_store *st, struct snap_reader *r, uint32_t *r
  * where nothing else is said (RFC 4391, section 4; MLNX_OFED manual, partitions.conf). */
 static int keep_broadcast(struct sa_store *st, struct snap_reader *r)
 {
-	static const uint8_t mgid[MGID_BYTES] = { 0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, 0, 0,
-		                                  0,    0,    0,    0,    0xff, 0xff, 0xff, 0xff };
+	static const uint8_t mgid[MGID_BYTES] = { 0xff, 0x12, 0x40, 0x1b, 0xff, 0xff,
+		                                  0,    0,    0,    0,    0,    0,
+		                                  0xff, 0xff, 0xff, 0xff };
 	enum { Q_KEY = 0xb1b, MTU_2048 = 4, RATE_10G = 3, LINK_LOCAL = 2 };
 	struct mcast_group_row g = { .well_known = 1 };
 	uint32_t mlid;

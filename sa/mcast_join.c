@@ -156,7 +156,8 @@ static uint8_t choose_rate(unsigned selector, uint8_t asked, uint8_t there)
 static uint64_t choose_life(const struct join *j)
 {
 	unsigned selector = selector_of(j, MC_LIFE);
-	uint64_t asked = sa_given(j->q, MC_LIFE), there = snap_meta(j->r)->packet_life_time;
+	uint64_t asked = sa_given(j->q, MC_LIFE),
+		 there = snap_meta(j->r)->packet_life_time;
 
 	if (selector == MC_GREATER && asked >= there) {
 		return asked + 1;
@@ -166,9 +167,10 @@ static uint64_t choose_life(const struct join *j)
 
 static bool choose_values(struct join *j)
 {
-	uint64_t mtu = choose_value(selector_of(j, MC_MTU), sa_given(j->q, MC_MTU), j->port.mtu);
-	uint8_t rate = choose_rate(selector_of(j, MC_RATE), (uint8_t)sa_given(j->q, MC_RATE),
-	                           j->port.rate);
+	uint64_t mtu =
+		choose_value(selector_of(j, MC_MTU), sa_given(j->q, MC_MTU), j->port.mtu);
+	uint8_t rate = choose_rate(selector_of(j, MC_RATE),
+	                           (uint8_t)sa_given(j->q, MC_RATE), j->port.rate);
 	uint64_t life = choose_life(j);
 	bool life_less = sa_asked(j->q, MC_LIFE) && selector_of(j, MC_LIFE) == MC_LESS &&
 	                 sa_given(j->q, MC_LIFE) == 0;
@@ -235,7 +237,8 @@ static bool legal_mgid(const struct join *j)
 	const uint8_t *mgid = j->group.record;
 	unsigned scope = mgid[1] & 0xf;
 
-	if (mgid[0] != 0xff || (mgid[1] & 0xe0) != 0) { /* of the flags only T is defined */
+	if (mgid[0] != 0xff ||
+	    (mgid[1] & 0xe0) != 0) { /* of the flags only T is defined */
 		return false;
 	}
 	switch (signature(mgid)) {
@@ -246,7 +249,8 @@ static bool legal_mgid(const struct join *j)
 	}
 }
 
-/* ff1s:a01b:<subnet prefix>:<number>, a number that is not taken: MLIDs are not either. */
+/* ff1s:a01b:<subnet prefix>:<number>, a number that is not taken: MLIDs are not either.
+ */
 static void make_mgid(struct join *j, uint32_t mlid)
 {
 	uint8_t *mgid = j->group.record;
@@ -297,7 +301,8 @@ static int new_group(struct join *j)
 	}
 	ret = mcast_mlid_new(j->q->store, j->r, &mlid);
 	if (ret != E_OK) {
-		return ret == E_FULL ? sa_refuse(j->out, UMAD_SA_STATUS_NO_RESOURCES) : ret;
+		return ret == E_FULL ? sa_refuse(j->out, UMAD_SA_STATUS_NO_RESOURCES)
+		                     : ret;
 	}
 	mcast_put(j->group.record, MC_MLID, mlid);
 	if (is_zero(j->group.record)) {
@@ -313,9 +318,8 @@ static int new_group(struct join *j)
 /* Is what the request says of the group so? */
 static bool says_the_same(const struct join *j)
 {
-	static const unsigned same[] = { MC_Q_KEY, MC_T_CLASS,    MC_MLID,
-		                         MC_SL,    MC_FLOW_LABEL, MC_HOP_LIMIT,
-		                         MC_SCOPE };
+	static const unsigned same[] = { MC_Q_KEY,      MC_T_CLASS,   MC_MLID, MC_SL,
+		                         MC_FLOW_LABEL, MC_HOP_LIMIT, MC_SCOPE };
 	const uint8_t *record = j->group.record;
 
 	for (unsigned i = 0; i < sizeof(same) / sizeof(same[0]); i++) {

@@ -48,19 +48,20 @@ static unsigned selector_of(const struct sa_query *q, unsigned component)
 
 static bool fits_selectors(const struct sa_query *q, const uint8_t *record)
 {
-	if (sa_asked(q, MC_MTU) && !mcast_fits_value(selector_of(q, MC_MTU_SELECTOR),
-	                                             sa_given(q, MC_MTU),
-	                                             mcast_get(record, MC_MTU))) {
+	if (sa_asked(q, MC_MTU) &&
+	    !mcast_fits_value(selector_of(q, MC_MTU_SELECTOR), sa_given(q, MC_MTU),
+	                      mcast_get(record, MC_MTU))) {
 		return false;
 	}
-	if (sa_asked(q, MC_LIFE) && !mcast_fits_value(selector_of(q, MC_LIFE_SELECTOR),
-	                                              sa_given(q, MC_LIFE),
-	                                              mcast_get(record, MC_LIFE))) {
+	if (sa_asked(q, MC_LIFE) &&
+	    !mcast_fits_value(selector_of(q, MC_LIFE_SELECTOR), sa_given(q, MC_LIFE),
+	                      mcast_get(record, MC_LIFE))) {
 		return false;
 	}
-	return !sa_asked(q, MC_RATE) || mcast_fits_rate(selector_of(q, MC_RATE_SELECTOR),
-	                                                (uint8_t)sa_given(q, MC_RATE),
-	                                                (uint8_t)mcast_get(record, MC_RATE));
+	return !sa_asked(q, MC_RATE) ||
+	       mcast_fits_rate(selector_of(q, MC_RATE_SELECTOR),
+	                       (uint8_t)sa_given(q, MC_RATE),
+	                       (uint8_t)mcast_get(record, MC_RATE));
 }
 
 static bool fits_group(struct snap_reader *r, const struct sa_query *q,
@@ -83,7 +84,8 @@ static bool fits_member(const struct sa_query *q, const uint8_t *port_gid,
 
 	return (!sa_asked(q, MC_PORT_GID) || memcmp(asked, port_gid, MGID_BYTES) == 0) &&
 	       (!sa_asked(q, MC_JOIN_STATE) || (m->join_state & bits) == bits) &&
-	       (!sa_asked(q, MC_PROXY_JOIN) || m->proxy_join == sa_given(q, MC_PROXY_JOIN));
+	       (!sa_asked(q, MC_PROXY_JOIN) ||
+	        m->proxy_join == sa_given(q, MC_PROXY_JOIN));
 }
 
 /* Is nothing asked about members? */

@@ -31,6 +31,7 @@
 #include "sa/answer.h"
 #include "sa/fair_queue.h"
 #include "sa/fields.h"
+#include "sa/mcast.h"
 #include "sa/report.h"
 #include "sa/store.h"
 #include "sa/transport.h"
@@ -208,6 +209,7 @@ static void on_commit(void *ctx, int ret)
 		          err_text(ret));
 		s->reload = true;
 	}
+	s->transport->ops->wake(s->transport); /* tables follow from some of them */
 	if (w->answers) {
 		w->reply.data = w->mad;
 		if (ret != E_OK) {
@@ -343,7 +345,11 @@ static void tell_news(struct sa_server *s, struct snap_reader *r)
 		tell_trap(s, r, news->trap[i]);
 	}
 	if (news->swept && r != NULL) {
-		int ret = reports_ports(s->reports, r, s->store);
+		int ret = mcast_swept(s->store, r);
+		if (ret != E_OK) {
+			log_warning(source, "multicast groups: %s", err_text(ret));
+		}
+		ret = reports_ports(s->reports, r, s->store);
 		if (ret != E_OK) {
 			log_warning(source, "ports that come and go: %s", err_text(ret));
 		}
