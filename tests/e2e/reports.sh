@@ -34,6 +34,7 @@ listen() {
 # shellcheck disable=SC2317 # called by until_true
 lines() { [ "$(grep -c -- "$2" "$work/$1.out")" -ge "$3" ]; }
 hears() { holds "$1" until_true 25 lines "$2" "$4" "$3"; }
+log_twice() { [ "$(grep -c 'SUBNET UP' "$work/d.log")" -gt "$ups" ]; }
 guid_of() { on "$1" ibstat | sed -n 's/.*Port GUID: //p' | head -n 1; }
 
 start_simulator "$tree"
@@ -66,10 +67,13 @@ hears "a cable: trap 128" cable 1 "^128 "
 ctl link up "\"$leaf\"[7]"
 
 same "three subscribers" 3 "$(subscribers)"
+ups=$(grep -c 'SUBNET UP' "$work/d.log")
 end_process "$daemon"
 start_daemon_on "$host" d
-wait_ready
-same "and after a restart" 3 "$(subscribers)"
+# shellcheck disable=SC2317 # called by until_true
+all_three() { [ "$(subscribers)" = 3 ]; }
+holds "and after a restart" until_true 30 all_three
+until_true 30 log_twice || fail "no second SUBNET UP"
 ctl node down "$far"
 # shellcheck disable=SC2317 # called by until_true
 two_left() { [ "$(subscribers)" = 2 ]; }
