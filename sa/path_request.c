@@ -43,7 +43,8 @@ int path_request_common(struct snap_reader *r, const struct sa_query *q,
 	a->q.mtu = read_limit(q, c->mtu_selector);
 	a->q.rate = read_limit(q, c->rate_selector);
 	a->q.packet_life_time = read_limit(q, c->packet_life_time_selector);
-	a->q.has_p_key = sa_asked(q, c->p_key);
+	a->raw_traffic = asked_or_0(q, c->raw_traffic) != 0;
+	a->q.has_p_key = sa_asked(q, c->p_key) && !a->raw_traffic;
 	a->q.p_key = (uint16_t)asked_or_0(q, c->p_key);
 	a->q.has_sl = sa_asked(q, c->sl);
 	a->q.sl = (uint8_t)asked_or_0(q, c->sl);
@@ -93,10 +94,11 @@ void path_request_encode(const struct path_record *p, const struct path_request 
 		.sgid_guid = htobe64(p->sgid_guid),
 		.dlid = htobe16((uint16_t)p->dlid),
 		.slid = htobe16((uint16_t)p->slid),
-		.raw_flow_hop = htobe32(echo->flow_label << 8 | hop_limit),
+		.raw_flow_hop = htobe32((uint32_t)a->raw_traffic << 31 |
+		                        echo->flow_label << 8 | hop_limit),
 		.t_class = echo->t_class,
 		.reversible_numb_path = (uint8_t)(p->reversible << 7 | p->numb_path),
-		.p_key = htobe16(p->p_key),
+		.p_key = htobe16(a->raw_traffic ? 0 : p->p_key),
 		.qos_class_sl = htobe16((uint16_t)(echo->qos_class << 4 | p->sl)),
 		.mtu = selected(p->mtu_selector, p->mtu),
 		.rate = selected(p->rate_selector, p->rate),

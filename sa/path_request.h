@@ -8,8 +8,8 @@
 struct wire_path_record;
 
 /*!
- * What PathRecord, MultiPathRecord and TraceRecord requests share: selectors, GIDs, and the
- * records that come back. Private to the record handlers.
+ * What PathRecord, MultiPathRecord and TraceRecord requests share: selectors, GIDs, and
+ * the records that come back. Private to the record handlers.
  */
 struct path_request_end {
 	bool given;
@@ -21,12 +21,14 @@ struct path_request {
 	struct path_query q; /*!< ends, LIDs and selectors; ends only where given */
 	struct path_request_end src, dst;
 	struct path_record echo; /*!< what is repeated from the request */
+	bool raw_traffic; /*!< raw packets have no P_Key: none is compared or shown */
 };
 
 /*! Where an attribute has the components; a selector's value follows it. */
 struct path_components {
-	uint8_t service_id_msb, service_id_lsb, flow_label, t_class, reversible, numb_path, p_key,
-		qos_class, sl, mtu_selector, rate_selector, packet_life_time_selector;
+	uint8_t raw_traffic, service_id_msb, service_id_lsb, flow_label, t_class,
+		reversible, numb_path, p_key, qos_class, sl, mtu_selector, rate_selector,
+		packet_life_time_selector;
 };
 
 /*! \brief Reads all but the ends. \retval E_RANGE  Refused in \a out. */

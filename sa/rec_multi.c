@@ -73,6 +73,7 @@ static const struct sa_field multi_fields[MP_COUNT] = {
 };
 
 static const struct path_components multi_components = {
+	.raw_traffic = MP_RAW_TRAFFIC,
 	.service_id_msb = MP_SERVICE_ID_MSB,
 	.service_id_lsb = MP_SERVICE_ID_LSB,
 	.flow_label = MP_FLOW_LABEL,

@@ -13,8 +13,9 @@
  * prefix route names; the packet then needs a global header, HopLimit 255.
  *
  * ServiceID, FlowLabel, TClass and QoSClass do not change the path here: what is asked
- * comes back. HopLimit is a bound; a path inside the subnet needs none (0). Multicast
- * groups have no paths yet: no records.
+ * comes back. Raw packets have no P_Key: with RawTraffic it is 0. Preference is for
+ * responses, all paths are alike in it. HopLimit is a bound; a path inside the subnet
+ * needs none (0). Multicast groups have no paths yet: no records.
  */
 #include "conf/err.h"
 #include "sa/path_request.h"
@@ -58,7 +59,7 @@ const struct sa_field path_fields[PATH_FIELDS] = {
 	[PR_SGID] =                      { "SGID",                   192, 128, SA_INPUT },
 	[PR_DLID] =                      { "DLID",                   320,  16, SA_INPUT },
 	[PR_SLID] =                      { "SLID",                   336,  16, SA_INPUT },
-	[PR_RAW_TRAFFIC] =               { "RawTraffic",             352,   1, SA_EQ },
+	[PR_RAW_TRAFFIC] =               { "RawTraffic",             352,   1, SA_INPUT },
 	[PR_RESERVED] =                  { "Reserved",               353,   3, SA_RESERVED },
 	[PR_FLOW_LABEL] =                { "FlowLabel",              356,  20, SA_INPUT },
 	[PR_HOP_LIMIT] =                 { "HopLimit",               376,   8, SA_INPUT },
@@ -74,13 +75,14 @@ const struct sa_field path_fields[PATH_FIELDS] = {
 	[PR_RATE] =                      { "Rate",                   442,   6, SA_INPUT },
 	[PR_PACKET_LIFE_TIME_SELECTOR] = { "PacketLifeTimeSelector", 448,   2, SA_INPUT },
 	[PR_PACKET_LIFE_TIME] =          { "PacketLifeTime",         450,   6, SA_INPUT },
-	[PR_PREFERENCE] =                { "Preference",             456,   8, SA_EQ },
+	[PR_PREFERENCE] =                { "Preference",             456,   8, SA_INPUT },
 };
 /* clang-format on */
 
 enum { MULTICAST_GID_BYTE = 0xff };
 
 static const struct path_components path_components = {
+	.raw_traffic = PR_RAW_TRAFFIC,
 	.service_id_msb = PR_SERVICE_ID_MSB,
 	.service_id_lsb = PR_SERVICE_ID_LSB,
 	.flow_label = PR_FLOW_LABEL,

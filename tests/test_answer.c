@@ -65,7 +65,7 @@ static const struct path_case path_cases[] = {
 	{ "DLID multicast",         0,                     40, 2, 0xc000, NO_RECORDS },
 	{ "DLID permissive",        0,                     40, 2, 0xffff, NO_RECORDS },
 	{ "other part",             0,                     40, 2, 0xfffe /* LEFT */, NO_RECORDS },
-	{ "raw traffic",            PR_RAW,                44, 1, 0x80, NO_RECORDS },
+	{ "raw traffic",            PR_RAW,                44, 1, 0x80, 0 },
 	{ "no raw traffic",         PR_RAW,                44, 1, 0, 0 },
 	{ "reversible",             PR_REVERSIBLE,         49, 1, 0x80, 0 },
 	{ "NumbPath 0 of a Get",    PR_NUMB,               49, 1, 0, 0 },
@@ -84,7 +84,7 @@ static const struct path_case path_cases[] = {
 	{ "largest rate",           PR_RATE,               55, 1, 0xc0, 0 },
 	{ "life time below 18",     PR_LIFE,               56, 1, 0x52, NO_RECORDS },
 	{ "preference 0",           PR_PREFERENCE,         57, 1, 0, 0 },
-	{ "preference 1",           PR_PREFERENCE,         57, 1, 1, NO_RECORDS },
+	{ "preference 1",           PR_PREFERENCE,         57, 1, 1, 0 },
 	{ "bits beyond the record", UINT64_C(0xff) << 56,  63, 1, 0xff, 0 },
 	{ "a reserved bit",         0x80,                  44, 1, 0x70, 0 },
 };
@@ -112,6 +112,21 @@ START_TEST(path_component)
 	ck_assert_msg(status == (c->status == NO_RECORDS ? 0 : c->status), "%s: 0x%04x",
 	              c->what, status);
 	ck_assert_uint_eq(status ? 0 : n_records(), c->status == 0);
+}
+END_TEST
+
+/* Raw packets have no P_Key: what is asked for in it does not matter. */
+START_TEST(raw_traffic)
+{
+	struct request q = by_lids(GET, HOST + 1, TWIN_2 + 1, PR_RAW | PR_PKEY);
+
+	put_component(&q, 44, 1, 0x80);
+	put_component(&q, 50, 2, 0x8001);
+	ck_assert_uint_eq(status_of(&q), 0);
+	ck_assert_uint_eq(get(reply.data + DATA + 44, 1), 0x80);
+	ck_assert_uint_eq(get(reply.data + DATA + 50, 2), 0);
+	put_component(&q, 44, 1, 0);
+	ck_assert_uint_eq(status_of(&q), NO_RECORDS);
 }
 END_TEST
 
@@ -514,6 +529,7 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, path_bytes);
 	tcase_add_loop_test(tc, path_component, 0, N_PATH_CASES);
+	tcase_add_test(tc, raw_traffic);
 	tcase_add_test(tc, foreign_gids);
 	tcase_add_test(tc, one_to_all);
 	tcase_add_test(tc, world_and_limit);

@@ -111,6 +111,17 @@ static const struct {
 };
 /* clang-format on */
 
+START_TEST(raw_traffic)
+{
+	struct request q = multi(LIST(HOST + 1), LIST(TWIN_2 + 1), 0x1);
+
+	q.mad[DATA] = 0x80;
+	ck_assert_uint_eq(status_of(&q), 0);
+	ck_assert_uint_eq(get(reply.data + DATA + 44, 1), 0x80);
+	ck_assert_uint_eq(get(reply.data + DATA + 50, 2), 0);
+}
+END_TEST
+
 START_TEST(requests)
 {
 	struct request q = multi(LIST(HOST + 1), LIST(TWIN_2 + 1), 0);
@@ -305,6 +316,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, start, stop);
 	tcase_add_test(tc, all_pairs);
 	tcase_add_loop_test(tc, disjoint, 0, 3);
+	tcase_add_test(tc, raw_traffic);
 	tcase_add_loop_test(tc, requests, 0, COUNT(asked));
 	tcase_add_loop_test(tc, trace_ways, 0, COUNT(traces));
 	tcase_add_test(tc, trace_needs_both_ends);
