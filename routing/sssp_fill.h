@@ -55,11 +55,12 @@ int sssp_fill(const struct sssp *in, struct lft *lft, struct why *notes,
               struct arena *tmp);
 
 /*!
- * \brief Moves routes to base LIDs of hosts off links that carry much more than the others, among
+ * \brief Moves routes of hosts off links that carry much more than the others, among
  *        shortest paths. Where \a in has dimensions it does nothing.
  *
- * \param lft  Has all routes to them.
+ * \param lft  As sssp_fill() leaves it.
  * \retval -ECANCELED -ENOMEM
- * Cost: as spread_even_given().
+ * Cost: as spread_even_given() for each LID of the largest range. Working memory: as
+ * there, once.
  */
 int sssp_even(const struct sssp *in, struct lft *lft);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "conf/listen.h"
+#include "gateway/listen.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -50,13 +50,17 @@ static const char *remedy(int err)
 {
 	switch (err) {
 	case EADDRINUSE:
-		return "another program listens there; stop it, or give another "
-		       "ADDR:PORT with";
-	case EACCES: return "ports under 1024 need a privilege; give a higher port with";
+		return "another program listens there; stop it or give another --listen "
+		       "ADDR:PORT "
+		       "(port 0: any free one)";
+	case EACCES:
+		return "ports under 1024 need a privilege; give a higher port with "
+		       "--listen";
 	case EADDRNOTAVAIL:
-		return "this machine has no such address; give one of its own with";
+		return "this machine has no such address; give one of its own with "
+		       "--listen";
 	}
-	return "give another ADDR:PORT with";
+	return "give another --listen ADDR:PORT";
 }
 
 static void describe(struct listening *l)
@@ -102,7 +106,7 @@ static int bind_one(const struct addrinfo *ai, int *ret_fd)
 	return E_OK;
 }
 
-int listen_on(const char *text, const char *option, struct arena *a, const char **ret_why,
+int listen_on(const char *text, struct arena *a, const char **ret_why,
               struct listening *ret)
 {
 	struct addrinfo hints = { .ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM };
@@ -133,8 +137,8 @@ int listen_on(const char *text, const char *option, struct arena *a, const char 
 	}
 	freeaddrinfo(list);
 	if (err != E_OK) {
-		*ret_why = arena_printf(a, "cannot listen on %s: %s; %s %s", text,
-		                        strerror(-err), remedy(-err), option);
+		*ret_why = arena_printf(a, "cannot listen on %s: %s; %s", text,
+		                        strerror(-err), remedy(-err));
 		return err;
 	}
 	describe(&l);

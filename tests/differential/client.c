@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * Queries through libibumad, some at a time on the way; answers come in any order and are
+ * written in that of the queries:
+ *
+ *   NUMBER ATTRIBUTE METHOD TRUSTED MASK ATTRIBUTE-MODIFIER REQUEST STATUS RECORDS
+ * RECORD...
+ *
+ * numbers in hexadecimal but the first and the count, records sorted by their bytes.
+ */
+#include <endian.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <infiniband/umad.h>
+
+#include "sa/wire.h"
+#include "tests/differential/differential.h"
+
+enum { WINDOW = 16, TIMEOUT_MS = 3000, ANSWER_BYTES = 16 << 20 };
+
+struct answer {
+	uint16_t status;
+	size_t n;
+	uint8_t *records; /* n of the attribute's size; NULL: not here yet */
+};
+
+void diff_port_open(struct diff_port *ret)
+{
+	umad_port_t port;
+
+	if (umad_init() < 0 || umad_get_port(NULL, 0, &port) != 0) {
+		diff_die("no InfiniBand port", NULL);
+	}
+	ret->sm_lid = (uint16_t)port.sm_lid;
+	ret->tid = 0;
+	ret->fd = umad_open_port(port.ca_name, port.portnum);
+	ret->agent = umad_register(ret->fd, UMAD_CLASS_SUBN_ADM, UMAD_SA_CLASS_VERSION,
+	                           UMAD_RMPP_VERSION, NULL);
+	umad_release_port(&port);
+	if (ret->fd < 0 || ret->agent < 0) {
+		diff_die("cannot open the port", NULL);
+	}
+}
+
+void diff_port_close(struct diff_port *p)
+{
+	umad_close_port(p->fd);
+}
+
+static void send_query(struct diff_port *p, void *umad, const struct diff_query *q,
+                       uint32_t tid)
+{
+	struct umad_sa_packet *m = umad_get_mad(umad);
+
+	memset(m, 0, SA_MAD_BYTES);
+	m->mad_hdr.base_version = UMAD_BASE_VERSION;
+	m->mad_hdr.mgmt_class = UMAD_CLASS_SUBN_ADM;
+	m->mad_hdr.class_version = UMAD_SA_CLASS_VERSION;
+	m->mad_hdr.method = q->method;
+	m->mad_hdr.tid = htobe64(tid);
+	m->mad_hdr.attr_id = htobe16(q->attr->id);
+	m->mad_hdr.attr_mod = htobe32(q->attr_mod);
+	if (q->method == UMAD_SA_METHOD_GET_MULTI) {
+		m->rmpp_hdr.rmpp_version = UMAD_RMPP_VERSION;
+		m->rmpp_hdr.rmpp_type = SA_RMPP_TYPE_DATA;
+		m->rmpp_hdr.rmpp_rtime_flags = UMAD_RMPP_FLAG_ACTIVE;
+	}
+	m->sm_key[sizeof(m->sm_key) - 1] = q->trusted ? DIFF_SM_KEY : 0;
+	m->comp_mask = htobe64(q->mask);
+	memcpy(m->data, q->data, sizeof(m->data));
+	umad_set_addr(umad, p->sm_lid, 1, 0, UMAD_QKEY);
+	if (umad_send(p->fd, p->agent, umad, SA_MAD_BYTES, TIMEOUT_MS, 0) < 0) {
+		diff_die("cannot send", NULL);
+	}
+}
+
+/* Components that are not compared, for they differ in every record. */
+static const struct {
+	const struct sa_attr *attr;
+	const char *component;
+} not_compared[] = {
+	{ &rec_sm_info, "ActCount" }, /* what each has done */
+	{ &rec_switch_info,
+	  "PortStateChange" },       /* OpenSM: as it was before it was cleared */
+	{ &rec_path, "Preference" }, /* OpenSM: 2 for further LIDs of a port */
+};
+
+static void clear_component(const struct sa_attr *attr, const char *name, uint8_t *record)
+{
+	for (unsigned c = 0; c < attr->n_fields; c++) {
+		if (strcmp(attr->fields[c].name, name) == 0) {
+			sa_put(attr, record, (int)c, 0);
+		}
+	}
+}
+
+static void leave_out(const struct sa_attr *attr, uint8_t *record)
+{
+	for (size_t i = 0; i < sizeof(not_compared) / sizeof(not_compared[0]); i++) {
+		if (not_compared[i].attr == attr) {
+			clear_component(attr, not_compared[i].component, record);
+		}
+	}
+}
+
+static size_t record_size; /* for qsort() */
+static int by_bytes(const void *a, const void *b)
+{
+	return memcmp(a, b, record_size);
+}
+
+static void decode(const struct umad_sa_packet *m, size_t len, const struct sa_attr *attr,
+                   struct answer *ret)
+{
+	size_t size = sa_reply_attr(attr)->size;
+	size_t step = 8 * (size_t)be16toh(m->attr_offset), n = 0;
+	bool table = (m->rmpp_hdr.rmpp_rtime_flags & UMAD_RMPP_FLAG_ACTIVE) != 0;
+
+	ret->status = be16toh(m->mad_hdr.status);
+	if (ret->status == 0 && !table) {
+		n = 1;
+		step = size;
+	} else if (ret->status == 0 && step > 0) {
+		n = (len - SA_HDR_BYTES) / step;
+	}
+	if (n > 0 && step < size) {
+		diff_die("records are shorter than they should be", attr->name);
+	}
+	ret->n = n;
+	ret->records = malloc(n * size + 1);
+	if (ret->records == NULL) {
+		diff_die("out of memory", NULL);
+	}
+	for (size_t i = 0; i < n; i++) {
+		memcpy(ret->records + i * size,
+		       (const uint8_t *)m + SA_HDR_BYTES + i * step, size);
+	}
+	for (size_t i = 0; i < n; i++) {
+		leave_out(sa_reply_attr(attr), ret->records + i * size);
+	}
+	record_size = size;
+	qsort(ret->records, n, size, by_bytes);
+}
+
+/* Waits for an answer; its transaction ID, the lower half. */
+static uint32_t receive(struct diff_port *p, void *umad, size_t *ret_len)
+{
+	int len = ANSWER_BYTES;
+
+	if (umad_recv(p->fd, umad, &len, -1) < 0) {
+		diff_die("the device has gone", NULL);
+	}
+	const struct umad_hdr *h = umad_get_mad(umad);
+	if (umad_status(umad) != 0) {
+		diff_die("no answer",
+		         sa_attr_find(UMAD_SA_CLASS_VERSION, be16toh(h->attr_id), ~0u)
+		                 ->name);
+	}
+	*ret_len = (size_t)len;
+	return (uint32_t)(be64toh(h->tid) & UINT32_MAX);
+}
+
+static void write_answer(const struct diff_query *q, struct answer *a, FILE *out)
+{
+	size_t size = sa_reply_attr(q->attr)->size;
+
+	fprintf(out, "%" PRIu64 " %s %x %d %" PRIx64 " %" PRIx32 " ", q->number,
+	        q->attr->name, q->method, q->trusted, q->mask, q->attr_mod);
+	diff_hex(out, q->data, sizeof(q->data));
+	fprintf(out, " %04x %zu", a->status, a->n);
+	for (size_t i = 0; i < a->n; i++) {
+		putc(' ', out);
+		diff_hex(out, a->records + i * size, size);
+	}
+	putc('\n', out);
+	free(a->records);
+	a->records = NULL;
+}
+
+static void *umad_new(size_t len)
+{
+	void *umad = calloc(1, umad_size() + len);
+
+	if (umad == NULL) {
+		diff_die("out of memory", NULL);
+	}
+	return umad;
+}
+
+void diff_ask(struct diff_port *p, const struct diff_values *v, uint64_t seed,
+              uint64_t first, uint64_t count, FILE *out)
+{
+	struct diff_query *queries = calloc(WINDOW, sizeof(*queries));
+	struct answer answers[WINDOW] = { 0 };
+	void *request = umad_new(SA_MAD_BYTES), *reply = umad_new(ANSWER_BYTES);
+	uint64_t sent = 0, written = 0;
+	size_t len;
+
+	while (queries != NULL && written < count) {
+		for (; sent < count && sent < written + WINDOW; sent++) {
+			struct diff_query *q = &queries[sent % WINDOW];
+			diff_query_make(v, seed, first + sent, q);
+			send_query(p, request, q, (uint32_t)sent + 1);
+		}
+		uint32_t k = receive(p, reply, &len) - 1;
+		decode(umad_get_mad(reply), len, queries[k % WINDOW].attr,
+		       &answers[k % WINDOW]);
+		for (; written < sent && answers[written % WINDOW].records != NULL;
+		     written++) {
+			write_answer(&queries[written % WINDOW],
+			             &answers[written % WINDOW], out);
+		}
+	}
+	free(queries);
+	free(request);
+	free(reply);
+}
+
+static void read_attr(struct diff_port *p, const struct sa_attr *attr, void *umad,
+                      FILE *out)
+{
+	struct diff_query q = { .attr = attr, .trusted = true };
+	struct answer a;
+	size_t len;
+
+	q.method =
+		attr->methods & SA_GETTABLE ? UMAD_SA_METHOD_GET_TABLE : UMAD_METHOD_GET;
+	send_query(p, umad, &q, ++p->tid);
+	receive(p, umad, &len);
+	decode(umad_get_mad(umad), len, attr, &a);
+	if (a.status != 0) {
+		diff_die("the SA has no table of this", attr->name);
+	}
+	for (size_t i = 0; i < a.n; i++) {
+		fprintf(out, "%s ", attr->name);
+		diff_hex(out, a.records + i * attr->size, attr->size);
+		putc('\n', out);
+	}
+	free(a.records);
+}
+
+void diff_read(struct diff_port *p, FILE *out)
+{
+	void *umad = umad_new(ANSWER_BYTES);
+
+	for (unsigned i = 0; i < n_diff_attrs; i++) {
+		if ((diff_attrs[i].attr->methods & SA_GETMULTI) == 0) {
+			read_attr(p, diff_attrs[i].attr, umad, out);
+		}
+	}
+	free(umad);
+}

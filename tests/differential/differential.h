@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "sa/record.h"
+
+/*!
+ * A differential run: the same pseudo-random queries to the subnet administration of two
+ * subnet managers on the same fabric, and what they answered differently.
+ *
+ *   sa_differential read                          > VALUES
+ *   sa_differential ask VALUES SEED FIRST COUNT   > ANSWERS
+ *   sa_differential compare ANSWERS ANSWERS       > DIFFERENCES
+ *
+ * `read` writes every record that the SA of the local port's subnet has, `ask` makes
+ * query number FIRST and the following ones out of these values and the seed and writes
+ * a line each, `compare` writes a line per query that was answered differently. A query
+ * depends on values, seed and its number alone, so a run can be cut into shards.
+ *
+ * Queries are those that read: Get, GetTable and GetMulti of each attribute. Not asked is
+ * what gets no answer from some SM (an unknown attribute, a wrong SM_Key): it takes a
+ * time-out to see that, and a time-out may also be a busy machine.
+ */
+enum { DIFF_DATA_BYTES = 200, DIFF_SM_KEY = 1 };
+
+struct diff_query {
+	const struct sa_attr *attr;
+	uint64_t number, mask;
+	uint32_t attr_mod;
+	uint8_t method;
+	bool trusted;
+	uint8_t data[DIFF_DATA_BYTES];
+};
+
+/*! Attributes that are asked for. */
+extern const struct diff_attr {
+	const struct sa_attr *attr;
+	unsigned weight; /*!< how often, of the sum of all */
+} diff_attrs[];
+extern const unsigned n_diff_attrs;
+
+/*! \brief Index into diff_attrs, or -1. */
+int diff_attr_by_name(const char *name);
+
+/*! Records of the fabric, per attribute of diff_attrs. */
+struct diff_values {
+	struct diff_value_list {
+		uint8_t *data; /*!< n records of attr->size bytes */
+		size_t n, cap;
+	} * lists;
+};
+
+/*! \brief Reads what `read` wrote; ends the program with a message when it cannot. */
+void diff_values_read(const char *path, struct diff_values *ret);
+void diff_values_free(struct diff_values *v);
+
+/*! \brief The query with this number. */
+void diff_query_make(const struct diff_values *v, uint64_t seed, uint64_t number,
+                     struct diff_query *ret);
+
+/* Through libibumad: */
+struct diff_port {
+	int fd, agent;
+	uint16_t sm_lid;
+	uint32_t tid; /*!< of the last table that was read: each has its own, as RMPP needs */
+};
+void diff_port_open(struct diff_port *ret);
+void diff_port_close(struct diff_port *p);
+
+/*! \brief Asks queries first .. first + count - 1, writes a line each, in order. */
+void diff_ask(struct diff_port *p, const struct diff_values *v, uint64_t seed,
+              uint64_t first, uint64_t count, FILE *out);
+
+/*! \brief Writes every record of every attribute. */
+void diff_read(struct diff_port *p, FILE *out);
+
+/*! \brief Compares two streams of answers. \return How many queries were answered
+ * differently. */
+uint64_t diff_compare(FILE *a, FILE *b, FILE *out);
+
+void diff_hex(FILE *out, const uint8_t *data, size_t n);
+/*! \return Bytes, or -1 when it is no hexadecimal text of at most \a max bytes. */
+int diff_unhex(const char *text, uint8_t *ret, size_t max);
+_Noreturn void diff_die(const char *what, const char *of);
