@@ -261,6 +261,9 @@ const struct option_row config_rows[] = {
 	{ UINT("sa_max_response", sa_max_response, "64", 1, 4095), .arg = "MB",
 	  .flags_long = "sa-max-response", .flags = OPT_RESTART,
 	  .help = "Largest table that a subnet administration query is answered with, in MB; what is larger is refused at once, HTTP streams it" },
+	{ STRING("oob_listen", oob_listen, NULL), .flags_long = "oob-listen",
+	  .flags = OPT_RESTART, .arg = "ADDR:PORT",
+	  .help = "Also answer subnet administration queries over TCP there, framed as opasaquery -b speaks them; whoever reaches it sees all records, so 127.0.0.1:3245 is best; none by default" },
 
 	/* accepted without effect: identity, links, partitions */
 	NONE("m_key_lease_period", "0", "Lease period of the M_Key in seconds"),

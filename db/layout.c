@@ -9,6 +9,8 @@ static const char *const state_tables[] = {
 	[STATE_EPOCH]  = "epoch",
 	[STATE_SERVICES] = "services",
 	[STATE_SUBSCRIPTIONS] = "subscriptions",
+	[STATE_GROUPS] = "groups",
+	[STATE_MEMBERS] = "members",
 	[STATE_TABLE_COUNT] = NULL
 };
 
@@ -46,7 +48,7 @@ static const char *const stats_tables[] = {
 const struct db_kind kind_state = {
 	.name = "state",
 	.option = "--state-dir",
-	.layout = 2,
+	.layout = 3,
 	.oldest = 1,
 	.tables = state_tables,
 	.map_bytes = UINT64_C(1) << 30,

@@ -21,10 +21,11 @@
  * and those with foreign readers
  *   meta       "head"                    begins with struct row_head
  *
- * state (layout 2; layout 1 had no services and subscriptions, and is taken over as it is)
+ * state (layout 3; layout 1 had no services and subscriptions, layout 2 no groups and
+ * members: both are taken over as they are)
  *   lids       PortGUID                  struct row_lid
  *   epoch      "epoch"                   u64: the last one handed out
- *   services, subscriptions              keys and values of sa/store.h, whose records they are
+ *   services, subscriptions, groups, members   keys and values of sa/store.h, whose records they are
  *
  * snapshot (layout 3); what belongs to one node is one value (doc/decisions/0001)
  *   meta       "head"                    struct row_meta, then its texts, each with its
@@ -72,6 +73,8 @@ enum state_table {
 	STATE_EPOCH,
 	STATE_SERVICES, /*!< the first of enum record_table, in its order */
 	STATE_SUBSCRIPTIONS,
+	STATE_GROUPS,
+	STATE_MEMBERS,
 	STATE_TABLE_COUNT
 };
 enum stats_table { STATS_LAYOUT, STATS_META, STATS_VALUES, STATS_TABLE_COUNT };
@@ -210,7 +213,8 @@ struct row_meta {
 	uint32_t sm_lid, load_max, load_p99, n_stages;
 	uint8_t sm_priority, sm_state, lmc, packet_life_time, path_selection, vls_used;
 	uint8_t life_time_by_hops[SNAP_HOPS_MAX];
-	uint8_t reserved[8];
+	uint16_t multicast_fdb_cap; /*!< least of all switches */
+	uint8_t reserved[6];
 };
 
 struct row_heartbeat {

@@ -164,6 +164,7 @@ static void decode_numbers(const struct row_meta *m, struct snap_meta *ret)
 		.sm_lid = m->sm_lid,
 		.sm_priority = m->sm_priority,
 		.sm_state = m->sm_state,
+		.multicast_fdb_cap = m->multicast_fdb_cap,
 		.lmc = m->lmc,
 		.packet_life_time = m->packet_life_time,
 		.path_selection = m->path_selection,

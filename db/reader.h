@@ -71,6 +71,7 @@ struct snap_meta {
 	uint32_t n_nodes, n_switches, n_end_ports, n_hosts, n_links, n_lids, top_lid, n_sources;
 	uint64_t subnet_prefix, sm_port_guid;
 	uint32_t sm_lid;
+	uint16_t multicast_fdb_cap;  /*!< multicast groups that every switch with multicast tables can hold */
 	uint8_t sm_priority, sm_state, lmc, packet_life_time, path_selection, vls_used;
 	uint8_t life_time_by_hops[SNAP_HOPS_MAX]; /*!< PacketLifeTime of 1, 2, ... switches passed, the last for more; [0] 0: packet_life_time for all */
 	const char *engine_asked, *engine_used, *fallback_reason, *notes, *warning;

@@ -228,6 +228,7 @@ static void fill_meta(const struct snap_writer *w, const struct snap_content *c,
 	m->sm_lid = c->sm_lid;
 	m->sm_priority = c->sm_priority;
 	m->sm_state = c->sm_state;
+	m->multicast_fdb_cap = c->multicast_fdb_cap;
 	m->packet_life_time = c->packet_life_time;
 	m->path_selection = c->path_selection;
 	memcpy(m->life_time_by_hops, c->life_time_by_hops, sizeof(m->life_time_by_hops));

@@ -64,6 +64,7 @@ struct snap_content {
 	const struct prefix_routes *prefix_routes; /*!< NULL: none */
 	uint8_t path_selection;     /*!< enum path_selection */
 	uint16_t free_sls; /*!< bits of SLs other than 0 that lead the same way: routing takes one lane, and no port drops them */
+	uint16_t multicast_fdb_cap; /*!< least MulticastFDBCap of all switches with multicast tables, 0: none has */
 	uint64_t sa_key;            /*!< not public: kept in memory by the daemon, never stored */
 	struct snap_stage stage[SNAP_STAGES_MAX];
 	unsigned n_stages;

@@ -60,6 +60,7 @@ struct state {
 	pthread_cond_t wake, done;
 	struct job *head, **tail;
 	bool stop;
+	_Atomic uint64_t version[RECORD_TABLES]; /* not under the lock */
 };
 
 static void run_put_lids(struct db_txn *t, struct job *j)
@@ -108,13 +109,16 @@ static void run_batch(struct db_txn *t, struct job *j)
 
 /* Tells those who do not wait, and takes their jobs off the list: a state_flush() among
  * the others then returns after them. */
-static struct job *tell_batches(struct job *jobs, int ret)
+static struct job *tell_batches(struct state *s, struct job *jobs, int ret)
 {
 	struct job *rest = NULL, **end = &rest;
 	while (jobs) {
 		struct job *j = jobs;
 		jobs = j->next;
 		if (j->batch) {
+			for (const struct change *c = j->batch->first; c; c = c->next) {
+				s->version[c->table]++;
+			}
 			j->batch->done_f(j->batch->ctx, ret);
 			state_batch_free(j->batch);
 		} else {
@@ -136,7 +140,7 @@ static void run_jobs(struct state *s, struct job *jobs)
 		}
 		ret = db_commit(&t);
 	}
-	jobs = tell_batches(jobs, ret);
+	jobs = tell_batches(s, jobs, ret);
 	pthread_mutex_lock(&s->lock);
 	while (jobs) {
 		struct job *next =
@@ -364,6 +368,11 @@ void state_flush(struct state *s)
 {
 	struct job j = { .run = run_nothing };
 	(void)submit(s, &j);
+}
+
+uint64_t state_version(const struct state *s, enum record_table table)
+{
+	return s->version[table];
 }
 
 int state_records(struct state *s, enum record_table table,

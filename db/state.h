@@ -47,7 +47,7 @@ int state_put_lids(struct state *s, const struct lid_memory *m, size_t n, bool f
 int state_next_epoch(struct state *s, uint64_t *ret_epoch);
 
 /*! Tables of records that clients write. */
-enum record_table { RECORDS_SERVICES, RECORDS_SUBSCRIPTIONS, RECORD_TABLES };
+enum record_table { RECORDS_SERVICES, RECORDS_SUBSCRIPTIONS, RECORDS_GROUPS, RECORDS_MEMBERS, RECORD_TABLES };
 
 /*! Changes that become durable together, or not at all. */
 struct state_batch;
@@ -75,6 +75,9 @@ void state_batch_commit(struct state *s, struct state_batch *b,
 
 /*! \brief Returns when all that was queued before is settled and its done() have returned. */
 void state_flush(struct state *s);
+
+/*! \brief How many changes of a table were committed since the start: tells that it is to be read again. Any thread. */
+uint64_t state_version(const struct state *s, enum record_table table);
 
 /*! \brief Calls \a f for each row by key; bytes are borrowed for the call. \return The first failure of f, or of the database. */
 int state_records(struct state *s, enum record_table table,

@@ -25,7 +25,7 @@
 #include "conf/arena.h"
 #include "conf/err.h"
 #include "gateway/api.h"
-#include "gateway/listen.h"
+#include "conf/listen.h"
 #include "gateway/metrics.h"
 #include "gateway/source.h"
 
@@ -244,7 +244,7 @@ int http_start(const struct http_options *o, struct arena *a, const char **ret_w
 		goto out;
 	}
 	json_object_seed(0); /* before threads make objects */
-	err = listen_on(o->listen, a, ret_why, &h->listening);
+	err = listen_on(o->listen, "--listen", a, ret_why, &h->listening);
 	if (err != E_OK) {
 		goto out;
 	}

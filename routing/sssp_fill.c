@@ -28,7 +28,7 @@
  *
  * The weights know the past only: what a link was given before the others could be told
  * to keep off it stays. So where hosts are one group and a link carries much more than
- * the mean, their routes are evened out afterwards (sssp_even.c).
+ * the mean, the routes to their base LIDs are evened out afterwards (sssp_even.c).
  *
  * Sources: T. Hoefler, T. Schneider, A. Lumsdaine, "Optimized Routing for Large-Scale
  * InfiniBand Networks", HOTI 2009; J. Domke, T. Hoefler, W. Nagel, "Deadlock-Free
@@ -506,12 +506,14 @@ static bool is_uneven(const struct job *j)
 	return j->g->n_adj && most > sum / j->g->n_adj * 5 / 4;
 }
 
+/* Further LIDs come after the evening out, as they keep away from the base LIDs. */
 static int route_all(const struct job *j, struct bench *b)
 {
 	uint32_t n_hosts = 0;
 	int ret;
 
-	while (n_hosts < j->n_targets && j->target[n_hosts].group != GROUP_SWITCH) {
+	while (n_hosts < j->n_targets && j->target[n_hosts].group != GROUP_SWITCH &&
+	       !j->target[n_hosts].offset) {
 		n_hosts++;
 	}
 	ret = route_targets(j, b, 0, n_hosts);

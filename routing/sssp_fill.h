@@ -55,12 +55,11 @@ int sssp_fill(const struct sssp *in, struct lft *lft, struct why *notes,
               struct arena *tmp);
 
 /*!
- * \brief Moves routes of hosts off links that carry much more than the others, among
+ * \brief Moves routes to base LIDs of hosts off links that carry much more than the others, among
  *        shortest paths. Where \a in has dimensions it does nothing.
  *
- * \param lft  As sssp_fill() leaves it.
+ * \param lft  Has all routes to them.
  * \retval -ECANCELED -ENOMEM
- * Cost: as spread_even_given() for each LID of the largest range. Working memory: as
- * there, once.
+ * Cost: as spread_even_given().
  */
 int sssp_even(const struct sssp *in, struct lft *lft);

@@ -147,19 +147,30 @@ static bool is_table(uint8_t method)
 	       method == UMAD_SA_METHOD_GET_TRACE_TABLE;
 }
 
-static uint16_t supported(const struct umad_sa_packet *in, bool trusted, bool store,
+/* What the one who asks may do. */
+struct rights {
+	bool trusted, store, read_only;
+};
+
+static uint16_t supported(const struct umad_sa_packet *in, const struct rights *rights,
                           const struct sa_attr **ret)
 {
+	unsigned method = method_bit(in->mad_hdr.method);
+
 	if (in->mad_hdr.class_version != UMAD_SA_CLASS_VERSION) {
 		return UMAD_STATUS_BAD_VERSION;
 	}
 	*ret = sa_attr_find(in->mad_hdr.class_version, be16toh(in->mad_hdr.attr_id),
-	                    method_bit(in->mad_hdr.method));
-	if (*ret == NULL || ((*ret)->written && !store)) {
+	                    method);
+	if (*ret == NULL || ((*ret)->written && !rights->store)) {
 		return UMAD_STATUS_ATTR_NOT_SUPPORTED;
 	}
-	return (*ret)->trusted && !trusted ? UMAD_SA_STATUS_REQ_INVALID << SA_STATUS_SHIFT
-	                                   : UMAD_STATUS_SUCCESS;
+	if (rights->read_only && (method & (SA_SET | SA_DELETE)) != 0) {
+		return UMAD_SA_STATUS_REQ_DENIED << SA_STATUS_SHIFT;
+	}
+	return (*ret)->trusted && !rights->trusted
+	               ? UMAD_SA_STATUS_REQ_INVALID << SA_STATUS_SHIFT
+	               : UMAD_STATUS_SUCCESS;
 }
 
 static uint16_t outcome(const struct sa_query *q, const struct sa_out *out)
@@ -221,14 +232,18 @@ int sa_serve(struct snap_reader *r, struct sa_store *st, const struct sa_limits 
              const uint8_t *mad, size_t len, const struct mad_addr *from,
              struct sa_reply *ret)
 {
-	struct umad_sa_packet in = { .mad_hdr.base_version = 0 };
+	union {
+		uint8_t bytes[SA_REQUEST_BYTES];
+		struct umad_sa_packet mad;
+	} request = { .bytes = { 0 } };
+	const struct umad_sa_packet *in = &request.mad;
 	const struct sa_attr *attr = NULL;
 
-	memcpy(&in, mad, len < sizeof(in) ? len : sizeof(in));
-	if (!is_request(&in, len)) {
+	memcpy(request.bytes, mad, len < SA_REQUEST_BYTES ? len : SA_REQUEST_BYTES);
+	if (!is_request(in, len)) {
 		return E_MALFORMED;
 	}
-	uint64_t key = key_of(&in);
+	uint64_t key = key_of(in);
 	if (key != 0 && key != l->sa_key) {
 		return -EPERM;
 	}
@@ -237,9 +252,12 @@ int sa_serve(struct snap_reader *r, struct sa_store *st, const struct sa_limits 
 		return err;
 	}
 	ret->large = NULL;
-	uint16_t status = r == NULL ? UMAD_STATUS_BUSY : supported(&in, key != 0, st != NULL, &attr);
+	const struct rights rights = { .trusted = key != 0,
+		                       .store = st != NULL,
+		                       .read_only = from->door != NULL };
+	uint16_t status = r == NULL ? UMAD_STATUS_BUSY : supported(in, &rights, &attr);
 	if (status != UMAD_STATUS_SUCCESS) {
-		put_header(&in, status, 0, 0, 0, false, ret);
+		put_header(in, status, 0, 0, 0, false, ret);
 		return E_OK;
 	}
 	struct snap_end end = { .base_lid = 0 };
@@ -249,17 +267,17 @@ int sa_serve(struct snap_reader *r, struct sa_store *st, const struct sa_limits 
 	const struct sa_back back = { from->qpn, from->pkey_index, from->sl };
 	struct sa_query q = {
 		.attr = attr,
-		.comp_mask = be64toh(in.comp_mask),
-		.record = in.data,
-		.attr_mod = be32toh(in.mad_hdr.attr_mod),
-		.requester = &end,
+		.comp_mask = be64toh(in->comp_mask),
+		.record = request.bytes + SA_HDR_BYTES,
+		.attr_mod = be32toh(in->mad_hdr.attr_mod),
+		.requester = from->door == NULL ? &end : NULL,
 		.trusted = key != 0,
-		.table = is_table(in.mad_hdr.method),
-		.method = method_bit(in.mad_hdr.method),
+		.table = is_table(in->mad_hdr.method),
+		.method = method_bit(in->mad_hdr.method),
 		.store = st,
 		.back = &back,
 	};
-	collect(r, l, &in, &q, ret);
+	collect(r, l, in, &q, ret);
 	return E_OK;
 }
 

@@ -2,10 +2,12 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct mad_addr;
+struct mad_msg;
 struct sa_store;
 struct snap_reader;
 struct snap_writer;
@@ -35,7 +37,7 @@ uint16_t sa_status(int ret);
  * \brief Answers one SA MAD.
  *
  * \param r    Pinned reader; borrowed for the call. NULL: nothing is published yet, the reply says BUSY.
- * \param mad  \a len bytes as received; any bytes are legal input. Of a longer one the first 256 count.
+ * \param mad  \a len bytes as received; any bytes are legal input. Of a longer one the first SA_REQUEST_BYTES count.
  * \param src_lid  Who asks.
  * \param ret  Zeroed or used before; sa_reply_done().
  * \retval E_OK          Send ret->data.
@@ -64,6 +66,17 @@ int sa_serve(struct snap_reader *r, struct sa_store *st, const struct sa_limits 
 /*! \brief Turns a reply that was made into one that says why not, by enum err or -errno. */
 void sa_reply_refuse(struct sa_reply *reply, int why);
 
+/*!
+ * Another way in than the fabric. Requests that are pushed with mad_addr.door set are
+ * answered through it; addr.lid then is a number of the requester that is no LID, for
+ * fairness alone. They see every record and change none.
+ */
+struct sa_door {
+	/*! Takes an answer, or NULL: there will be none. Borrowed for the call; must not wait.
+	 *  Any thread, also inside sa_server_push(). \retval E_OK \retval -errno  It cannot take it. */
+	int (*send)(struct sa_door *door, const struct mad_addr *to, const uint8_t *data, size_t len);
+};
+
 /*! SA answer thread: takes requests from a queue (pushed by the fabric thread), answers through the transport. */
 struct sa_server;
 
@@ -81,11 +94,10 @@ int sa_server_new(struct transport *t, struct snap_writer *w, struct state *stat
                   const struct sa_limits *l, struct sa_server **ret);
 void sa_server_free(struct sa_server *s);
 
-struct mad_msg;
 /*! \brief Queues a copy of a request. When the queue is full, replies BUSY at once, to it or to one of whoever has most waiting. Any thread. */
 void sa_server_push(struct sa_server *s, const struct mad_msg *m);
-/*! \brief Counts a request that is dropped because another subnet manager is master. Any thread. */
-void sa_server_standby(struct sa_server *s);
+/*! \brief Another subnet manager is master: requests are counted and dropped as long as \a on. Any thread. */
+void sa_server_standby(struct sa_server *s, bool on);
 /*! \brief A trap came in (64 bytes of Notice): reports it to those who subscribed. Any thread. */
 void sa_server_trap(struct sa_server *s, const uint8_t notice[64]);
 /*! \brief A sweep ended and published: reports ports that came or went. Any thread. */

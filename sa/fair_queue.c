@@ -132,7 +132,8 @@ static void append(struct fair_queue *q, uint32_t number, const struct mad_msg *
 	s->next = NONE;
 	s->request.addr = m->addr;
 	s->request.line = (uint16_t)number;
-	s->request.len = (uint32_t)(m->len < MAD_BYTES ? m->len : MAD_BYTES);
+	size_t room = sizeof(s->request.mad);
+	s->request.len = (uint32_t)(m->len < room ? m->len : room);
 	memcpy(s->request.mad, m->data, s->request.len);
 	if (l->n == 0) {
 		l->first = at;

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "sa/transport.h"
+#include "sa/wire.h"
 
 /*!
  * Requests of many requesters, taken in turn, so that one who floods keeps nobody else
@@ -23,7 +24,7 @@ struct fair_request {
 	struct mad_addr addr;
 	uint32_t len;
 	uint16_t line;          /*!< set by the queue, for fair_queue_charge() */
-	uint8_t mad[MAD_BYTES]; /*!< no request that is served needs more */
+	uint8_t mad[SA_REQUEST_BYTES]; /*!< no request that is served needs more */
 };
 
 enum fair_outcome { FAIR_TAKEN, FAIR_REFUSED, FAIR_EVICTED };

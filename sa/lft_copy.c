@@ -59,6 +59,79 @@ void lft_copy_forget(struct lft_copy *c)
 		lft_copy_drop(c, i);
 	}
 	c->top = 0;
+	free(c->mft);
+	c->mft = NULL;
+	c->n_mft = c->cap_mft = 0;
+}
+
+/* Where a multicast block is, or would be. */
+static uint32_t mft_place(const struct lft_copy *c, uint32_t mod)
+{
+	uint32_t low = 0, high = c->n_mft;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (c->mft[mid].mod < mod) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	return low;
+}
+
+struct mft_copy *mft_copy_find(const struct lft_copy *c, uint32_t mod)
+{
+	uint32_t i = mft_place(c, mod);
+
+	return i < c->n_mft && c->mft[i].mod == mod ? &c->mft[i] : NULL;
+}
+
+static int mft_room(struct lft_copy *c)
+{
+	uint32_t cap = c->cap_mft ? 2 * c->cap_mft : 4;
+	struct mft_copy *more;
+
+	if (c->n_mft < c->cap_mft) {
+		return E_OK;
+	}
+	more = realloc(c->mft, cap * sizeof(*more));
+	if (more == NULL) {
+		return -ENOMEM;
+	}
+	c->mft = more;
+	c->cap_mft = cap;
+	return E_OK;
+}
+
+int mft_copy_put(struct lft_copy *c, uint32_t mod, const uint8_t *data)
+{
+	struct mft_copy *known = mft_copy_find(c, mod);
+	uint32_t i;
+
+	if (known == NULL) {
+		if (mft_room(c) != E_OK) {
+			return -ENOMEM;
+		}
+		i = mft_place(c, mod);
+		memmove(c->mft + i + 1, c->mft + i, (c->n_mft - i) * sizeof(*c->mft));
+		c->n_mft++;
+		known = &c->mft[i];
+		known->mod = mod;
+	}
+	memcpy(known->data, data, MFT_BLOCK_BYTES);
+	return E_OK;
+}
+
+void mft_copy_drop(struct lft_copy *c, uint32_t mod)
+{
+	struct mft_copy *known = mft_copy_find(c, mod);
+
+	if (known != NULL) {
+		memmove(known, known + 1,
+		        (size_t)(c->mft + --c->n_mft - known) * sizeof(*known));
+	}
 }
 
 int lft_copy_put(struct lft_copy *c, uint32_t block, const uint8_t *data)

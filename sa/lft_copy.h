@@ -8,15 +8,22 @@
 #include "sa/guid_map.h"
 
 /*!
- * What the switches' linear forwarding tables hold, as acknowledged or read back: kept by
- * switch GUID from sweep to sweep, so that only blocks that differ are ever sent.
+ * What the switches' forwarding tables hold, as acknowledged or read back: kept by switch
+ * GUID from sweep to sweep, so that only blocks that differ are ever sent.
  */
-enum { LFT_BLOCK_LIDS = 64, LFT_BLOCKS = 0xC000 / LFT_BLOCK_LIDS };
+enum { LFT_BLOCK_LIDS = 64, LFT_BLOCKS = 0xC000 / LFT_BLOCK_LIDS, MFT_BLOCK_BYTES = 64 };
+
+struct mft_copy {
+	uint32_t mod; /*!< AttributeModifier: position << 28 | block */
+	uint8_t data[MFT_BLOCK_BYTES]; /*!< wire order */
+};
 
 struct lft_copy {
 	uint64_t guid;
 	uint32_t top;               /*!< LinearFDBTop as acknowledged or read */
 	uint8_t *block[LFT_BLOCKS]; /*!< 64 bytes, NULL: not known */
+	struct mft_copy *mft;       /*!< [n_mft] known multicast blocks, by mod */
+	uint32_t n_mft, cap_mft;
 };
 
 struct lft_copies {
@@ -36,5 +43,10 @@ int lft_copy_put(struct lft_copy *c, uint32_t block, const uint8_t *data);
 
 /*! \brief The block is not known any more. */
 void lft_copy_drop(struct lft_copy *c, uint32_t block);
+
+/*! \brief The same of a multicast block. \return NULL: not known. Borrowed until the next change. */
+struct mft_copy *mft_copy_find(const struct lft_copy *c, uint32_t mod);
+int mft_copy_put(struct lft_copy *c, uint32_t mod, const uint8_t *data);
+void mft_copy_drop(struct lft_copy *c, uint32_t mod);
 
 void lft_copies_done(struct lft_copies *c);

@@ -16,6 +16,8 @@ struct disc_node;
 struct guid_map;
 struct lft_copies;
 struct lids;
+struct mft_block;
+struct mft_job;
 struct qos_copies;
 struct smp;
 
@@ -27,6 +29,7 @@ struct smp;
  *   program_ports      PortInfo of all ports (LIDs, MTU, VLs, timeouts, SM's LID)
  *   program_qos        SL-to-VL and VL arbitration tables, while QoS is on
  *   program_lfts       LFT blocks, then LinearFDBTop, every switch at its own pace
+ *   program_mfts       blocks of multicast forwarding tables
  *   program_states     INIT -> ARMED, then ARMED -> ACTIVE
  */
 struct program {
@@ -45,11 +48,12 @@ struct program {
 	uint32_t sm_lid;
 	bool reregister; /*!< ask clients to register again: the first sweep as master */
 	struct lft_job *jobs; /*!< [n_switches] of the LFT step at work */
+	struct mft_job *mft_jobs; /*!< [n_switches] of the MFT step at work */
 	/* outcome */
 	uint32_t n_timeouts; /*!< requests that failed for want of an answer */
 	uint32_t n_refused;  /*!< answered with a bad status */
 	uint32_t n_bounced;  /*!< ports whose link restarts for a new MTU or VLs */
-	uint32_t n_port_sets, n_lft_sets, n_qos_sets;
+	uint32_t n_port_sets, n_lft_sets, n_qos_sets, n_mft_sets;
 	const char *first_trouble; /*!< sentence, NULL: none */
 	const char *lane_trouble;  /*!< why lanes of the routing do not hold, NULL: they do */
 	uint8_t lanes_there;       /*!< fewest operational VLs between switches, when they are fewer than
@@ -76,6 +80,25 @@ int program_qos(struct program *p);
 
 /*! \brief Do all switches with cables between them map SLs to VLs? */
 bool program_all_map_sls(const struct disc *d);
+
+/*! What the multicast tables should hold. */
+struct program_mft {
+	const struct mft_block *blocks; /*!< [n] by (switch, position, block) */
+	uint32_t n;
+	const uint16_t *used;           /*!< [n_used] ascending: blocks with an MLID that a group has */
+	uint32_t n_used;
+};
+
+/*!
+ * \brief Multicast forwarding tables.
+ *
+ * Of a switch of which nothing is known, as at the start, blocks in use are sent whatever
+ * is in them; others are not looked at.
+ *
+ * \param m      Borrowed for the call.
+ * \param arena  For what is at work: until nothing is pending.
+ */
+int program_mfts(struct program *p, const struct program_mft *m, struct arena *arena);
 
 /*! \brief \a state is PORT_ARMED or PORT_ACTIVE; ports one state below get it. */
 int program_states(struct program *p, unsigned state);

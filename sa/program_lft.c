@@ -173,6 +173,7 @@ static void send_top(struct lft_job *j)
 	j->top_sent = true;
 	memcpy(want, j->node->switch_info, sizeof(want));
 	field_set(want, SI_LINEAR_FDB_TOP, j->p->lids->top);
+	field_set(want, SI_MULTICAST_FDB_TOP, 0); /* the whole table counts */
 	field_set(want, SI_LIFE_TIME_VALUE, j->p->config->packet_life_time);
 	if (memcmp(want, j->node->switch_info, sizeof(want)) == 0) {
 		return;

@@ -25,6 +25,7 @@ const struct sa_attr *const sa_attrs[] = {
 	&rec_trace,
 	&rec_path_trace,
 	&rec_multi_path,
+	&rec_mcmember,
 	&rec_service,
 	&rec_inform_info,
 	&rec_inform_info_record,

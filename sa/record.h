@@ -192,7 +192,7 @@ extern const unsigned n_sa_attrs;
 /*! \param methods  Any of them. \return NULL: not served. */
 const struct sa_attr *sa_attr_find(uint8_t version, uint16_t id, unsigned methods);
 
-extern const struct sa_attr rec_class_port_info, rec_node, rec_port_info, rec_slvl_table,
+extern const struct sa_attr rec_mcmember, rec_class_port_info, rec_node, rec_port_info, rec_slvl_table,
 	rec_switch_info, rec_linear_ft, rec_mcast_ft, rec_sm_info, rec_link, rec_guid_info,
 	rec_p_key_table, rec_path, rec_path_trace, rec_vl_arb, rec_trace, rec_multi_path,
 	rec_service, rec_inform_info, rec_inform_info_record;

@@ -53,6 +53,7 @@ struct reports {
 	struct report *at; /* by tid, as they come */
 	size_t n, cap;
 	uint32_t next_tid;
+	uint64_t due;    /* ms; nothing is, before it */
 	uint64_t *ports; /* PortGUIDs of the last look, ascending */
 	size_t n_ports;
 	bool looked;
@@ -169,6 +170,7 @@ static void queue_report(struct reports *rp, const struct subscription *s, uint3
 	if (report == NULL) {
 		return;
 	}
+	rp->due = 0;
 	*report = (struct report){
 		.addr = { .sl = s->sl,
 		          .pkey_index = s->pkey_index,
@@ -291,15 +293,22 @@ uint64_t reports_run(struct reports *rp, uint64_t now_ms)
 	uint64_t next = UINT64_MAX;
 	size_t kept = 0;
 
+	if (now_ms < rp->due) {
+		return rp->due;
+	}
 	for (size_t i = 0; i < rp->n; i++) {
 		struct report *report = &rp->at[i];
 		if (report->due <= now_ms && !try_again(rp, report, now_ms)) {
 			continue;
 		}
 		next = report->due < next ? report->due : next;
-		rp->at[kept++] = *report;
+		if (kept != i) {
+			rp->at[kept] = *report;
+		}
+		kept++;
 	}
 	rp->n = kept;
+	rp->due = next;
 	return next;
 }
 

@@ -29,6 +29,7 @@
 #include "routing/route.h"
 #include "routing/topofile.h"
 #include "sa/answer.h"
+#include "sa/oob.h"
 #include "sa/sim.h"
 #include "sa/sweep.h"
 #include "sa/umad.h"
@@ -52,6 +53,7 @@ struct daemon {
 	struct snap_writer *snap;
 	struct stats *stats;
 	struct sa_server *sa;
+	struct oob *oob; /* NULL: no requests over TCP */
 	struct sweep *sweep;
 };
 
@@ -315,6 +317,21 @@ static int open_databases(struct daemon *d)
 	return ret;
 }
 
+static int open_oob(struct daemon *d)
+{
+	const struct oob_options options = { .listen = d->now->config.oob_listen };
+	const char *why = NULL;
+
+	if (options.listen == NULL) {
+		return E_OK;
+	}
+	int ret = oob_new(&options, d->sa, d->arena, &why, &d->oob);
+	if (ret != E_OK && why != NULL) {
+		log_error(source, "%s", why);
+	}
+	return ret;
+}
+
 static int start(struct daemon *d)
 {
 	const struct sa_limits limits = { .sa_key = d->now->config.sa_key,
@@ -337,6 +354,9 @@ static int start(struct daemon *d)
 		deps_of(d, d->now, &deps);
 		ret = sweep_new(&deps, &d->sweep);
 	}
+	if (ret == E_OK) {
+		ret = open_oob(d);
+	}
 	if (ret != E_OK) {
 		log_error(source, "cannot start: %s", err_text(ret));
 	}
@@ -347,7 +367,9 @@ static void stop(struct daemon *d)
 {
 	atomic_store(&wake_target, NULL);
 	sweep_free(d->sweep);
+	oob_stop(d->oob);
 	sa_server_free(d->sa);
+	oob_free(d->oob);
 	if (d->transport) {
 		d->transport->ops->close(d->transport);
 	}

@@ -31,6 +31,7 @@
 #include "sa/answer.h"
 #include "sa/fair_queue.h"
 #include "sa/fields.h"
+#include "sa/mcast.h"
 #include "sa/report.h"
 #include "sa/store.h"
 #include "sa/transport.h"
@@ -77,7 +78,7 @@ struct sa_server {
 	struct fair_request *batch;
 	struct sa_reply reply;
 	struct log_limit large_lines;
-	atomic_bool stop;
+	atomic_bool stop, standby;
 	atomic_bool reload; /* a commit failed: the store is ahead of the disk */
 	/* counters */
 	atomic_uint_fast64_t requests, answered, dropped_malformed, dropped_key,
@@ -105,6 +106,9 @@ static int send_reply(struct sa_server *s, const struct mad_addr *to,
 	};
 	int ret = -EAGAIN;
 
+	if (to->door != NULL) {
+		return to->door->send(to->door, to, reply->data, reply->len);
+	}
 	m.addr.qkey = UMAD_QKEY;
 	for (unsigned i = 0; i < tries && !s->stop; i++) {
 		ret = transport_send(s->transport, &m);
@@ -114,6 +118,14 @@ static int send_reply(struct sa_server *s, const struct mad_addr *to,
 		(void)nanosleep(&pause, NULL);
 	}
 	return ret;
+}
+
+/* What is dropped: a door has to know, the fabric does not. */
+static void tell_dropped(const struct mad_addr *from)
+{
+	if (from->door != NULL) {
+		(void)from->door->send(from->door, from, NULL, 0);
+	}
 }
 
 static void count_reply(struct sa_server *s, const struct sa_reply *reply)
@@ -152,10 +164,11 @@ static void tell_large(struct sa_server *s, const struct fair_request *q,
 	if (log_allowed(&s->large_lines, now_ms(), LARGE_LINES, LARGE_LINES_MS,
 	                &skipped)) {
 		log_warning(source,
-		            "LID %u asks for %s of more than %zu bytes "
+		            "%s %u asks for %s of more than %zu bytes "
 		            "(sa_max_response): refused; GET /v1/records/%s streams it%s",
-		            q->addr.lid, reply->large, s->limits.max_response,
-		            reply->large,
+		            q->addr.door ? "TCP client" : "LID",
+		            q->addr.door ? q->addr.qpn : q->addr.lid, reply->large,
+		            s->limits.max_response, reply->large,
 		            skipped ? " (more such requests not shown)" : "");
 	}
 }
@@ -196,6 +209,7 @@ static void on_commit(void *ctx, int ret)
 		          err_text(ret));
 		s->reload = true;
 	}
+	s->transport->ops->wake(s->transport); /* tables follow from some of them */
 	if (w->answers) {
 		w->reply.data = w->mad;
 		if (ret != E_OK) {
@@ -245,6 +259,9 @@ static void serve(struct sa_server *s, struct snap_reader *r, struct sa_store *s
 	}
 	if (ret == E_OK) {
 		ret = send_reply(s, &q->addr, reply, tries);
+	}
+	if (ret != E_OK) {
+		tell_dropped(&q->addr);
 	}
 	count_outcome(s, ret, reply);
 }
@@ -328,7 +345,11 @@ static void tell_news(struct sa_server *s, struct snap_reader *r)
 		tell_trap(s, r, news->trap[i]);
 	}
 	if (news->swept && r != NULL) {
-		int ret = reports_ports(s->reports, r, s->store);
+		int ret = mcast_swept(s->store, r);
+		if (ret != E_OK) {
+			log_warning(source, "multicast groups: %s", err_text(ret));
+		}
+		ret = reports_ports(s->reports, r, s->store);
 		if (ret != E_OK) {
 			log_warning(source, "ports that come and go: %s", err_text(ret));
 		}
@@ -512,12 +533,17 @@ void sa_server_push(struct sa_server *s, const struct mad_msg *m)
 	struct fair_request q = { .addr = m->addr };
 
 	count(&s->requests, 1);
+	if (s->standby) { /* the master answers */
+		count(&s->dropped_standby, 1);
+		tell_dropped(&m->addr);
+		return;
+	}
 	pthread_mutex_lock(&s->lock);
 	switch (fair_queue_push(s->queue, m, &s->victim)) {
 	case FAIR_TAKEN: pthread_cond_signal(&s->more); break;
 	case FAIR_EVICTED: refuse(s, &s->victim); break;
 	case FAIR_REFUSED:
-		q.len = (uint32_t)(m->len < MAD_BYTES ? m->len : MAD_BYTES);
+		q.len = (uint32_t)(m->len < sizeof(q.mad) ? m->len : sizeof(q.mad));
 		memcpy(q.mad, m->data, q.len);
 		refuse(s, &q);
 		break;
@@ -525,10 +551,9 @@ void sa_server_push(struct sa_server *s, const struct mad_msg *m)
 	pthread_mutex_unlock(&s->lock);
 }
 
-void sa_server_standby(struct sa_server *s)
+void sa_server_standby(struct sa_server *s, bool on)
 {
-	count(&s->requests, 1);
-	count(&s->dropped_standby, 1);
+	s->standby = on;
 }
 
 void sa_server_trap(struct sa_server *s, const uint8_t notice[64])

@@ -18,6 +18,7 @@
  *                  -> PortGUID of who set it, ServiceRecord (8 and 176 bytes, wire order)
  *   subscriptions  PortGUID, InformInfo (8 and 36 bytes, wire order)
  *                  -> struct subscription (sa/subscription.h)
+ *   groups, members   as sa/mcast.h describes them
  */
 struct sa_store;
 

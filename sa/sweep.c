@@ -56,6 +56,9 @@ void sweep_set_sm_state(struct sweep *s, enum sm_state state, const char *why)
 	s->sm_state = state;
 	s->status.master = state == SM_MASTER;
 	s->was_master &= s->status.master;
+	if (s->d.sa != NULL) {
+		sa_server_standby(s->d.sa, state == SM_STANDBY);
+	}
 	log_info(source, "Entering %s state (%s)", name[state], why);
 }
 
@@ -154,6 +157,7 @@ static void heavy_ended(struct sweep *s)
 	s->status.not_ready[0] = '\0';
 	s->status.port_sets += p->n_port_sets;
 	s->status.lft_sets += p->n_lft_sets;
+	s->status.mft_sets += p->n_mft_sets;
 	s->status.bounces += p->n_bounced;
 	if (s->d.sa != NULL) {
 		sa_server_swept(s->d.sa);
@@ -399,6 +403,16 @@ static void after_tables(struct sweep *s)
 		log_info(source, "%s tables configured on all switches",
 		         s->job->route.used != NULL ? s->job->route.used->name : "no");
 	}
+	begin_step(s, PHASE_MULTICAST, mcast_start(s));
+}
+
+static void after_multicast(struct sweep *s)
+{
+	mcast_end(s);
+	if (step_failed(s)) {
+		return;
+	}
+	job_stage(s, "multicast");
 	if (job_publish(s) == E_OK) {
 		job_stage(s, "publish");
 		begin_step(s, PHASE_ARM, program_states(&s->job->program, PORT_ARMED));
@@ -415,6 +429,16 @@ static void after_activate(struct sweep *s)
 	program_states_to_graph(&s->job->program);
 	if (job_publish(s) == E_OK) {
 		heavy_ended(s);
+	}
+}
+
+static void after_regroup(struct sweep *s)
+{
+	if (regroup_end(s)) {
+		(void)job_publish(s);
+	}
+	if (s->phase == PHASE_REGROUP) { /* the publish went well */
+		s->phase = PHASE_IDLE;
 	}
 }
 
@@ -441,6 +465,9 @@ static void idle(struct sweep *s)
 	}
 	if (s->want_heavy) {
 		start_heavy(s);
+	} else if (s->was_master && s->status.up && mcast_changed(s)) {
+		s->phase = PHASE_REGROUP;
+		regroup_start(s);
 	} else if (now >= s->next_light && s->sm_state == SM_STANDBY) {
 		s->phase = PHASE_POLL;
 		poll_start(s);
@@ -466,8 +493,10 @@ static void (*const after[PHASE_COUNT])(struct sweep *) = {
 	[PHASE_PORTS] = after_ports,
 	[PHASE_QOS] = after_qos,
 	[PHASE_TABLES] = after_tables,
+	[PHASE_MULTICAST] = after_multicast,
 	[PHASE_ARM] = after_arm,
 	[PHASE_ACTIVATE] = after_activate,
+	[PHASE_REGROUP] = after_regroup,
 };
 
 static bool waits(const struct sweep *s)
@@ -538,6 +567,7 @@ void sweep_free(struct sweep *s)
 	route_cache_free(s->cache);
 	guid_map_done(&s->silent);
 	guid_map_done(&s->told);
+	arena_free(s->mcast_arena);
 	free(s);
 }
 

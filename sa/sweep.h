@@ -70,7 +70,7 @@ struct sweep_status {
 	uint64_t smps_sent, smp_timeouts, smp_retries;
 	uint32_t switches, hosts, unreachable_nodes;
 	uint32_t cache_hits, cache_misses; /*!< of the unicast routing cache */
-	uint64_t port_sets, lft_sets, bounces; /*!< since the start: PortInfo and LFT blocks sent, links restarted */
+	uint64_t port_sets, lft_sets, mft_sets, bounces; /*!< since the start: PortInfo and LFT blocks sent, links restarted */
 };
 
 /*! \brief Borrowed until the next turn. */

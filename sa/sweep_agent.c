@@ -100,13 +100,6 @@ static void smp_request(struct sweep *s, const struct mad_msg *m)
 	}
 }
 
-/* A standby does not answer: the master does. */
-static void standby(struct sa_server *sa, const struct mad_msg *m)
-{
-	(void)m;
-	sa_server_standby(sa);
-}
-
 void agent_receive(struct sweep *s, const struct mad_msg *m)
 {
 	if (smp_receive(s->smp, m) || m->status != 0) {
@@ -114,8 +107,7 @@ void agent_receive(struct sweep *s, const struct mad_msg *m)
 	}
 	if (m->mgmt_class == UMAD_CLASS_SUBN_ADM) {
 		if (s->d.sa != NULL) {
-			(s->sm_state == SM_STANDBY ? standby : sa_server_push)(s->d.sa,
-			                                                       m);
+			sa_server_push(s->d.sa, m);
 		}
 		return;
 	}

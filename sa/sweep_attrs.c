@@ -15,6 +15,7 @@
 
 struct attr_list {
 	struct sweep *s;
+	struct arena *a;
 	struct snap_attr *items;
 	size_t n, cap;
 	int ret;
@@ -29,7 +30,7 @@ static void add(struct attr_list *l, uint64_t guid, uint16_t attr, uint32_t bloc
 	if (l->n == l->cap) {
 		size_t cap = l->cap ? 2 * l->cap : 1024;
 		struct snap_attr *more =
-			arena_array(l->s->job->arena, cap, sizeof(*more));
+			arena_array(l->a, cap, sizeof(*more));
 
 		if (more == NULL) {
 			l->ret = -ENOMEM;
@@ -146,6 +147,21 @@ static void put_arb(struct attr_list *l, const struct disc_node *n)
 	}
 }
 
+static void put_mft(struct attr_list *l, const struct disc_node *n)
+{
+	const struct lft_copy *c;
+
+	if (n->type != NODE_SWITCH) {
+		return;
+	}
+	c = lft_copy_get(&l->s->copies, n->guid);
+	for (uint32_t i = 0; c != NULL && i < c->n_mft; i++) {
+		add(l, n->guid, UMAD_SM_ATTR_MCAST_FT, c->mft[i].mod, c->mft[i].data,
+		    MFT_BLOCK_BYTES);
+	}
+	l->ret = c == NULL ? -ENOMEM : l->ret;
+}
+
 /* SMInfo of this subnet manager and of the others; the keys are nobody's business. */
 static void put_sm_info(struct attr_list *l, const struct disc_node *n)
 {
@@ -156,7 +172,7 @@ static void put_sm_info(struct attr_list *l, const struct disc_node *n)
 		uint8_t *info = n->ports[i].sm_info;
 
 		if (g->nodes[own->node].guid == n->guid && own->num == i) {
-			info = arena_alloc(l->s->job->arena, SMP_DATA_BYTES);
+			info = arena_alloc(l->a, SMP_DATA_BYTES);
 			if (info == NULL) {
 				l->ret = -ENOMEM;
 				return;
@@ -174,13 +190,14 @@ static void put_sm_info(struct attr_list *l, const struct disc_node *n)
 /* In the order of their numbers. */
 static void (*const emit[])(struct attr_list *l, const struct disc_node *n) = {
 	put_description, put_node_info, put_switch_info, put_guids,  put_port_info,
-	put_p_keys,      put_sl2vl,     put_arb,         put_sm_info
+	put_p_keys,      put_sl2vl,     put_arb,         put_mft,
+	put_sm_info
 };
 
-int job_attrs(struct sweep *s, struct snap_content *c)
+int job_attrs(struct sweep *s, struct arena *a, struct snap_content *c)
 {
 	const struct graph *g = s->job->disc.g;
-	struct attr_list l = { .s = s };
+	struct attr_list l = { .s = s, .a = a };
 
 	for (size_t k = 0; k < sizeof(emit) / sizeof(emit[0]); k++) {
 		for (uint32_t i = 0; i < g->n_nodes; i++) {

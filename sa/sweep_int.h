@@ -24,6 +24,7 @@
  *   sweep_job.c    one heavy sweep: LIDs, routing, publish
  *   sweep_attrs.c  payloads to publish
  *   sweep_tables.c P_Key and GUID tables of ports
+ *   sweep_mcast.c  multicast trees and tables
  *   sweep_light.c  light sweeps, other subnet managers
  *   sweep_agent.c  MADs from others: traps, SMInfo, SA requests
  *   sweep_stats.c  heartbeat and figures
@@ -39,8 +40,10 @@ enum phase {
 	PHASE_PORTS,
 	PHASE_QOS,
 	PHASE_TABLES,
+	PHASE_MULTICAST,
 	PHASE_ARM,
 	PHASE_ACTIVATE,
+	PHASE_REGROUP,     /*!< multicast tables alone, after members came or went */
 	PHASE_COUNT
 };
 
@@ -120,6 +123,8 @@ struct sweep {
 	struct smp_dest master_dest;
 	bool master_alive;
 	struct log_limit trap_lines;
+	struct arena *mcast_arena; /*!< of the multicast step at work, NULL: none */
+	uint64_t mcast_version; /*!< of groups and members when the last one began */
 	uint32_t last_nodes;   /*!< of the last discovery: for progress */
 };
 
@@ -144,9 +149,16 @@ void worker_stop(struct sweep *s);
 int job_keep_lids(struct sweep *s);
 int job_publish(struct sweep *s);
 
+/* sweep_mcast.c */
+int mcast_start(struct sweep *s);     /*!< computes trees and queues what differs */
+void mcast_end(struct sweep *s);
+bool mcast_changed(const struct sweep *s); /*!< did members come or go since the last start? */
+void regroup_start(struct sweep *s);
+bool regroup_end(struct sweep *s);    /*!< \return false: nothing new to publish */
+
 /* sweep_attrs.c */
-/*! All payloads in the order that a publish needs, in the job's arena. \retval -ENOMEM */
-int job_attrs(struct sweep *s, struct snap_content *c);
+/*! All payloads in the order that a publish needs, in \a a. \retval -ENOMEM */
+int job_attrs(struct sweep *s, struct arena *a, struct snap_content *c);
 
 /* sweep_tables.c */
 /*! Queues reads of the tables of which no copy is kept. \retval -ENOMEM */

@@ -538,7 +538,7 @@ static uint64_t digest(const struct job *j, const struct snap_content *c,
 }
 
 /* Effective options without the keys: the snapshot has readers who must not know them. */
-static char *options_text(struct sweep *s)
+static char *options_text(const struct sweep *s, struct arena *a)
 {
 	struct config public = *s->d.config;
 	char *text = NULL;
@@ -553,7 +553,7 @@ static char *options_text(struct sweep *s)
 	public.sm_key = 0;
 	public.sa_key = 0;
 	ret = config_dump(&public, s->d.engines != NULL ? &s->d.engines->sets : NULL,
-	                  s->job->arena, f);
+	                  a, f);
 	if (fclose(f) != 0 || ret != E_OK) {
 		free(text);
 		return NULL;
@@ -579,6 +579,20 @@ static uint16_t free_sls(const struct program *p)
 	return sls;
 }
 
+/* What every switch with multicast tables can hold. */
+static uint16_t multicast_fdb_cap(const struct disc *d)
+{
+	uint16_t least = 0;
+
+	for (uint32_t i = 0; i < d->g->n_switches; i++) {
+		uint16_t cap = (uint16_t)field_get(d->of[d->g->switches[i]]->switch_info,
+		                                   SI_MULTICAST_FDB_CAP);
+
+		least = cap != 0 && (least == 0 || cap < least) ? cap : least;
+	}
+	return least;
+}
+
 static void fill_content(struct sweep *s, struct snap_content *c)
 {
 	const struct config *conf = s->d.config;
@@ -601,6 +615,7 @@ static void fill_content(struct sweep *s, struct snap_content *c)
 	c->path_selection = (uint8_t)conf->path_selection;
 	c->free_sls = free_sls(&j->program);
 	c->sa_key = conf->sa_key;
+	c->multicast_fdb_cap = multicast_fdb_cap(&j->disc);
 	memcpy(c->stage, j->stage, sizeof(c->stage));
 	c->n_stages = j->n_stages;
 }
@@ -620,12 +635,12 @@ static int choose_epoch(struct sweep *s, uint64_t now_digest)
 	return ret;
 }
 
-int job_publish(struct sweep *s)
+static int publish(struct sweep *s, struct arena *a)
 {
 	struct snap_content c = { 0 };
 	struct snap_published done;
-	char *options = options_text(s);
-	int ret = options == NULL ? -ENOMEM : job_attrs(s, &c);
+	char *options = options_text(s, a);
+	int ret = options == NULL ? -ENOMEM : job_attrs(s, a, &c);
 
 	if (ret == E_OK) {
 		fill_content(s, &c);
@@ -637,14 +652,26 @@ int job_publish(struct sweep *s)
 		ret = snap_publish(s->d.snap, &c, sweep_now(s), &done);
 	}
 	free(options);
+	if (ret == E_OK) {
+		s->status.epoch = s->epoch;
+		log_debug(source,
+		          "published epoch %" PRIu64 ": %u rows, %" PRIu64 " bytes",
+		          s->epoch, done.rows, done.bytes);
+	}
+	return ret;
+}
+
+/* A job is published more than once, so what that takes is not the job's. */
+int job_publish(struct sweep *s)
+{
+	struct arena *a = arena_new();
+	int ret = a == NULL ? -ENOMEM : publish(s, a);
+
+	arena_free(a);
 	if (ret != E_OK) {
 		s->digest = 0; /* the next one that succeeds is a new epoch */
 		sweep_failed(s, false, "the snapshot cannot be published: %s",
 		             err_text(ret));
-		return ret;
 	}
-	s->status.epoch = s->epoch;
-	log_debug(source, "published epoch %" PRIu64 ": %u rows, %" PRIu64 " bytes",
-	          s->epoch, done.rows, done.bytes);
-	return E_OK;
+	return ret;
 }

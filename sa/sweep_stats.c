@@ -26,8 +26,10 @@ const char *phase_name(enum phase p)
 		[PHASE_PORTS] = "ports",
 		[PHASE_QOS] = "qos",
 		[PHASE_TABLES] = "tables",
+		[PHASE_MULTICAST] = "multicast",
 		[PHASE_ARM] = "arm",
 		[PHASE_ACTIVATE] = "activate",
+		[PHASE_REGROUP] = "multicast",
 	};
 
 	return names[p];

@@ -20,6 +20,8 @@
  */
 enum { MAD_BYTES = 256 };
 
+struct sa_door;
+
 struct mad_addr {
 	bool directed;      /*!< directed-route SMP: the route is in the MAD itself (initial path) */
 	uint8_t sl;
@@ -30,6 +32,7 @@ struct mad_addr {
 	uint32_t qkey;
 	bool has_grh;
 	uint8_t gid[16];    /*!< of the far end when has_grh */
+	struct sa_door *door; /*!< SA requests: where it came in when that is not the fabric, else NULL */
 };
 
 struct mad_msg {

@@ -258,7 +258,8 @@ START_TEST(large_table)
 		sa_server_counters(server, &c);
 	} while (c.answered < 2);
 	ck_assert_uint_eq(c.refused_large, 1);
-	sa_server_standby(server);
+	sa_server_standby(server, true);
+	sa_server_push(server, &m);
 	sa_server_counters(server, &c);
 	ck_assert_uint_eq(c.dropped_standby, 1);
 	ck_assert_uint_eq(c.requests, 3);

@@ -7,13 +7,18 @@
  * JSON object.
  *
  * Each figure is the median of five runs, over the same pseudo-random pairs of hosts, by
- * the processor time of the thread.
+ * the processor time of the thread; but services_set is by the clock on the wall:
+ * services registered through the server, each answered after the commit that holds it,
+ * with the durable state in $SAGUARO_BENCH_STATE (else in the folder of the snapshot).
  */
+#include <pthread.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "db/state.h"
 #include "sa/answer.h"
 #include "sa/path_query.h"
+#include "sa/transport.h"
 #include "tests/query_fixture.h"
 
 enum { RUNS = 5, PAIRS = 1 << 16 };
@@ -152,6 +157,87 @@ static size_t table_one_to_all(struct bench *b)
 	return answer(b, mad);
 }
 
+/* --- services, to the disk
+ * -------------------------------------------------------------- */
+
+enum { SETS = 20000, UNDER_WAY = 4000 };
+
+static struct {
+	struct transport t;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	size_t good;
+} sink = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+
+static int sink_send(struct transport *t, const struct mad_msg *m)
+{
+	(void)t;
+	MUST(m->data[4] == 0 && m->data[5] == 0);
+	pthread_mutex_lock(&sink.lock);
+	sink.good++;
+	pthread_cond_signal(&sink.changed);
+	pthread_mutex_unlock(&sink.lock);
+	return E_OK;
+}
+
+static void wait_for(size_t n)
+{
+	pthread_mutex_lock(&sink.lock);
+	while (sink.good < n) {
+		pthread_cond_wait(&sink.changed, &sink.lock);
+	}
+	pthread_mutex_unlock(&sink.lock);
+}
+
+static double wall(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Services per second, one round of SETS. */
+static double set_services(const struct bench *b, struct sa_server *server)
+{
+	uint8_t mad[256] = { 1, 3, 2, 0x02, [17] = 0x31, [55] = 0x03 };
+	struct mad_msg m = { .mgmt_class = 3, .len = 256, .data = mad };
+	double start = wall();
+
+	sink.good = 0;
+	for (size_t i = 0; i < SETS; i++) {
+		m.addr = (struct mad_addr){ .lid = b->pair[i][0], .qpn = 1 };
+		put(mad + 56, 8, i);
+		wait_for(i < UNDER_WAY ? 0 : i - UNDER_WAY);
+		sa_server_push(server, &m);
+	}
+	wait_for(SETS);
+	return SETS / (wall() - start);
+}
+
+static double services_set(struct bench *b)
+{
+	static const struct transport_ops ops = { .name = "sink", .send = sink_send };
+	const struct sa_limits limits = { .sa_key = 1 };
+	const char *why = "", *top = getenv("SAGUARO_BENCH_STATE");
+	struct sa_server *server;
+	struct state *state;
+	double rate[RUNS];
+	char dir[300];
+
+	snprintf(dir, sizeof(dir), "%s/state", top != NULL ? top : b->w->dir);
+	sink.t.ops = &ops;
+	MUST(state_open(dir, b->w->a, &why, &state) == E_OK);
+	MUST(sa_server_new(&sink.t, b->w->w, state, &limits, &server) == E_OK);
+	for (unsigned i = 0; i < RUNS; i++) {
+		rate[i] = set_services(b, server);
+	}
+	sa_server_free(server);
+	state_close(state);
+	qsort(rate, RUNS, sizeof(rate[0]), by_value);
+	return rate[RUNS / 2];
+}
+
 int main(int argc, char **argv)
 {
 	static char standard[] = "36";
@@ -166,11 +252,13 @@ int main(int argc, char **argv)
 	double lid = median_ns(&b, get_by_lid);
 	double gid = median_ns(&b, get_by_gid);
 	double table = median_ns(&b, table_one_to_all);
+	double services = services_set(&b);
 	printf("{\"bench\": \"sa\", \"fabric\": \"ft3 %s\", \"lmc\": %u, \"hosts\": %u, "
 	       "\"ns_per_record\": {\"query_single\": %.0f, \"table_one_to_all\": %.0f}, "
-	       "\"answers_per_second\": {\"get_by_lid\": %.0f, \"get_by_gid\": %.0f}}\n",
+	       "\"answers_per_second\": {\"get_by_lid\": %.0f, \"get_by_gid\": %.0f, "
+	       "\"services_set\": %.0f}}\n",
 	       argc > 1 ? argv[1] : standard, lmc, b.n_hosts, query, table, 1e9 / lid,
-	       1e9 / gid);
+	       1e9 / gid, services);
 	world_free(b.w);
 	return EXIT_SUCCESS;
 }

@@ -13,7 +13,7 @@ need_clients opensm osmtest
 
 # Letters of osmtest -f; a digit behind f is the kind of stress.
 control_flows="c m e q f2 f3"
-own_flows="c e f2 f3"
+own_flows="c s v m e f2 f3"
 if [ "${OSMTEST_ALL:-0}" != 0 ]; then
 	control_flows="c v a s m e q f1 f2 f3 f4"
 	own_flows=$control_flows

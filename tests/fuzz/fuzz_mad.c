@@ -5,20 +5,25 @@
  * Any bytes as a MAD to subnet administration, over the small fabric with P_Key tables,
  * multicast tables and subnet managers: no crash; what is answered has a sound header,
  * records of whole strides, and none beside an error. The first two bytes are who asks.
+ * Records that clients write are kept, in memory, for one input after the other.
  */
 #include <errno.h>
 #include <unistd.h>
 
 #include "sa/answer.h"
+#include "sa/store.h"
+#include "sa/transport.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/query_fixture.h"
 
 enum { HEAD = 56, MAD = 256 };
 
 static struct world *w;
+static struct sa_store *store;
 
 static void stop(void)
 {
+	store_free(store);
 	world_free(w);
 }
 
@@ -42,6 +47,7 @@ static void start(void)
 	world_attr(w, UMAD_SM_ATTR_SLVL_TABLE, SW_A, 2, 24);
 	world_attr(w, UMAD_SM_ATTR_VL_ARB_TABLE, SW_A, 2 << 8 | 3, 64);
 	world_publish(w, PATH_ORDERALL);
+	MUST(store_new(NULL, 0, &store) == E_OK);
 	atexit(stop);
 }
 
@@ -74,7 +80,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 2) {
 		return 0;
 	}
-	int ret = sa_answer(w->r, &limits, data + 2, size - 2, u16(data), &reply);
+	static int64_t now;
+	const struct mad_addr from = { .lid = u16(data), .qpn = 1 };
+	int ret = sa_serve(w->r, store, &limits, data + 2, size - 2, &from, &reply);
+	MUST(store_tick(store, now++) == E_OK);
 	MUST(ret == E_OK || ret == E_MALFORMED || ret == -EPERM);
 	if (ret == E_OK) {
 		check(data + 2, &reply);

@@ -17,8 +17,9 @@ struct listening {
 /*!
  * \brief Binds and listens on "ADDR:PORT" or "[ADDR]:PORT"; ADDR may be a host name.
  *
+ * \param option   What sets \a text, for the remedy: "--listen".
  * \param ret_why  On failure a sentence in \a a with the address and the remedy.
  * \retval E_SYNTAX \retval -errno
  */
-int listen_on(const char *text, struct arena *a, const char **ret_why,
-              struct listening *ret);
+int listen_on(const char *text, const char *option, struct arena *a,
+              const char **ret_why, struct listening *ret);

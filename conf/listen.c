@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "gateway/listen.h"
+#include "conf/listen.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -50,17 +50,13 @@ static const char *remedy(int err)
 {
 	switch (err) {
 	case EADDRINUSE:
-		return "another program listens there; stop it or give another --listen "
-		       "ADDR:PORT "
-		       "(port 0: any free one)";
-	case EACCES:
-		return "ports under 1024 need a privilege; give a higher port with "
-		       "--listen";
+		return "another program listens there; stop it, or give another "
+		       "ADDR:PORT with";
+	case EACCES: return "ports under 1024 need a privilege; give a higher port with";
 	case EADDRNOTAVAIL:
-		return "this machine has no such address; give one of its own with "
-		       "--listen";
+		return "this machine has no such address; give one of its own with";
 	}
-	return "give another --listen ADDR:PORT";
+	return "give another ADDR:PORT with";
 }
 
 static void describe(struct listening *l)
@@ -106,7 +102,7 @@ static int bind_one(const struct addrinfo *ai, int *ret_fd)
 	return E_OK;
 }
 
-int listen_on(const char *text, struct arena *a, const char **ret_why,
+int listen_on(const char *text, const char *option, struct arena *a, const char **ret_why,
               struct listening *ret)
 {
 	struct addrinfo hints = { .ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM };
@@ -137,8 +133,8 @@ int listen_on(const char *text, struct arena *a, const char **ret_why,
 	}
 	freeaddrinfo(list);
 	if (err != E_OK) {
-		*ret_why = arena_printf(a, "cannot listen on %s: %s; %s", text,
-		                        strerror(-err), remedy(-err));
+		*ret_why = arena_printf(a, "cannot listen on %s: %s; %s %s", text,
+		                        strerror(-err), remedy(-err), option);
 		return err;
 	}
 	describe(&l);

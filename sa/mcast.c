@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "sa/mcast.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/err.h"
+#include "db/reader.h"
+#include "routing/graph.h"
+#include "routing/multicast.h"
+#include "sa/store.h"
+#include "sa/wire.h"
+
+uint64_t mcast_get(const uint8_t *record, unsigned component)
+{
+	const struct sa_field *f = &rec_mcmember.fields[component];
+
+	return field_get(record, f->bit, f->width);
+}
+
+void mcast_put(uint8_t *record, unsigned component, uint64_t value)
+{
+	sa_put(&rec_mcmember, record, (int)component, value);
+}
+
+/* ---- rows ---- */
+
+static bool group_of(const struct store_row *row, struct mcast_group_row *ret)
+{
+	if (row == NULL || row->len != sizeof(*ret)) {
+		return false;
+	}
+	memcpy(ret, store_value(row), sizeof(*ret));
+	return true;
+}
+
+bool mcast_group_find(const struct sa_store *st, const uint8_t *mgid,
+                      struct mcast_group_row *ret)
+{
+	return group_of(store_find(st, RECORDS_GROUPS, mgid, MGID_BYTES), ret);
+}
+
+bool mcast_group_at(const struct sa_store *st, size_t i, struct mcast_group_row *ret)
+{
+	return group_of(store_at(st, RECORDS_GROUPS, i), ret);
+}
+
+static void member_key(uint8_t key[MC_MEMBER_KEY_BYTES], const uint8_t *mgid,
+                       const uint8_t *port_gid)
+{
+	memcpy(key, mgid, MGID_BYTES);
+	memcpy(key + MGID_BYTES, port_gid, MGID_BYTES);
+}
+
+static bool member_of(const struct store_row *row, struct mcast_member_row *ret)
+{
+	if (row == NULL || row->len != sizeof(*ret)) {
+		return false;
+	}
+	memcpy(ret, store_value(row), sizeof(*ret));
+	return true;
+}
+
+bool mcast_member_find(const struct sa_store *st, const uint8_t *mgid,
+                       const uint8_t *port_gid, struct mcast_member_row *ret)
+{
+	uint8_t key[MC_MEMBER_KEY_BYTES];
+
+	member_key(key, mgid, port_gid);
+	return member_of(store_find(st, RECORDS_MEMBERS, key, sizeof(key)), ret);
+}
+
+const uint8_t *mcast_member_next(const struct sa_store *st, const uint8_t *mgid,
+                                 size_t *at, struct mcast_member_row *ret)
+{
+	size_t i = *at ? *at : store_lower(st, RECORDS_MEMBERS, mgid, MGID_BYTES);
+	const struct store_row *row;
+
+	if (i >= store_count(st, RECORDS_MEMBERS)) {
+		return NULL;
+	}
+	row = store_at(st, RECORDS_MEMBERS, i);
+	if (row->key_len != MC_MEMBER_KEY_BYTES ||
+	    memcmp(row->bytes, mgid, MGID_BYTES) != 0 || !member_of(row, ret)) {
+		return NULL;
+	}
+	*at = i + 1;
+	return row->bytes + MGID_BYTES;
+}
+
+int mcast_group_keep(struct sa_store *st, const struct mcast_group_row *g)
+{
+	return store_put(st, RECORDS_GROUPS, g->record, MGID_BYTES, STORE_FOR_EVER, g,
+	                 sizeof(*g));
+}
+
+int mcast_member_keep(struct sa_store *st, const uint8_t *mgid, const uint8_t *port_gid,
+                      const struct mcast_member_row *m)
+{
+	uint8_t key[MC_MEMBER_KEY_BYTES];
+
+	member_key(key, mgid, port_gid);
+	return store_put(st, RECORDS_MEMBERS, key, sizeof(key), STORE_FOR_EVER, m,
+	                 sizeof(*m));
+}
+
+/* Drops all members that are left, then the group. */
+static int drop_group(struct sa_store *st, const uint8_t *mgid)
+{
+	struct mcast_member_row m;
+	size_t at = 0;
+	const uint8_t *port_gid;
+	int ret = E_OK;
+
+	while (ret == E_OK && (port_gid = mcast_member_next(st, mgid, &at, &m)) != NULL) {
+		uint8_t key[MC_MEMBER_KEY_BYTES];
+
+		member_key(key, mgid, port_gid);
+		ret = store_drop(st, RECORDS_MEMBERS, key, sizeof(key));
+		at = 0;
+	}
+	return ret == E_OK ? store_drop(st, RECORDS_GROUPS, mgid, MGID_BYTES) : ret;
+}
+
+static bool is_kept(const struct sa_store *st, const uint8_t *mgid)
+{
+	struct mcast_group_row g;
+	struct mcast_member_row m;
+	size_t at = 0;
+
+	if (!mcast_group_find(st, mgid, &g) || g.well_known) {
+		return true;
+	}
+	while (mcast_member_next(st, mgid, &at, &m) != NULL) {
+		if (m.join_state & MC_KEEPS_GROUP) {
+			return true;
+		}
+	}
+	return false;
+}
+
+int mcast_group_settle(struct sa_store *st, const uint8_t *mgid)
+{
+	return is_kept(st, mgid) ? E_OK : drop_group(st, mgid);
+}
+
+int mcast_member_leave(struct sa_store *st, const uint8_t *mgid, const uint8_t *port_gid)
+{
+	uint8_t key[MC_MEMBER_KEY_BYTES], group[MGID_BYTES];
+	int ret;
+
+	member_key(key, mgid, port_gid); /* both may be borrowed of the row itself */
+	memcpy(group, mgid, sizeof(group));
+	ret = store_drop(st, RECORDS_MEMBERS, key, sizeof(key));
+	return ret == E_OK ? mcast_group_settle(st, group) : ret;
+}
+
+/* ---- MLIDs ---- */
+
+int mcast_mlid_new(const struct sa_store *st, struct snap_reader *r, uint32_t *ret)
+{
+	uint32_t cap = snap_meta(r)->multicast_fdb_cap, n = MLID_LAST - MLID_FIRST + 1;
+	size_t groups = store_count(st, RECORDS_GROUPS);
+	uint8_t *taken;
+	int err = E_FULL;
+
+	n = cap < n ? cap : n;
+	taken = calloc(1, n + 1U);
+	if (taken == NULL) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < groups; i++) {
+		struct mcast_group_row g;
+		uint64_t mlid =
+			mcast_group_at(st, i, &g) ? mcast_get(g.record, MC_MLID) : 0;
+
+		if (mlid >= MLID_FIRST && mlid < MLID_FIRST + n) {
+			taken[mlid - MLID_FIRST] = 1;
+		}
+	}
+	for (uint32_t i = 0; i < n && err != E_OK; i++) {
+		if (!taken[i]) {
+			*ret = MLID_FIRST + i;
+			err = E_OK;
+		}
+	}
+	free(taken);
+	return err;
+}
+
+/* ---- what follows from a sweep ---- */
+
+/* The IPv4 broadcast group of the default partition, with the values that partitions have
+ * where nothing else is said (RFC 4391, section 4; MLNX_OFED manual, partitions.conf). */
+static int keep_broadcast(struct sa_store *st, struct snap_reader *r)
+{
+	static const uint8_t mgid[MGID_BYTES] = { 0xff, 0x12, 0x40, 0x1b, 0xff, 0xff,
+		                                  0,    0,    0,    0,    0,    0,
+		                                  0xff, 0xff, 0xff, 0xff };
+	enum { Q_KEY = 0xb1b, MTU_2048 = 4, RATE_10G = 3, LINK_LOCAL = 2 };
+	struct mcast_group_row g = { .well_known = 1 };
+	uint32_t mlid;
+	int ret;
+
+	if (mcast_group_find(st, mgid, &g)) {
+		return E_OK;
+	}
+	ret = mcast_mlid_new(st, r, &mlid);
+	if (ret != E_OK) {
+		return ret == E_FULL ? E_OK : ret; /* no switch does multicast */
+	}
+	g = (struct mcast_group_row){ .well_known = 1 };
+	memcpy(g.record, mgid, sizeof(mgid));
+	mcast_put(g.record, MC_Q_KEY, Q_KEY);
+	mcast_put(g.record, MC_MLID, mlid);
+	mcast_put(g.record, MC_MTU_SELECTOR, MC_EXACTLY);
+	mcast_put(g.record, MC_MTU, MTU_2048);
+	mcast_put(g.record, MC_P_KEY, 0xffff);
+	mcast_put(g.record, MC_RATE_SELECTOR, MC_EXACTLY);
+	mcast_put(g.record, MC_RATE, RATE_10G);
+	mcast_put(g.record, MC_LIFE_SELECTOR, MC_EXACTLY);
+	mcast_put(g.record, MC_LIFE, snap_meta(r)->packet_life_time);
+	mcast_put(g.record, MC_SCOPE, LINK_LOCAL);
+	return mcast_group_keep(st, &g);
+}
+
+static int drop_gone(struct sa_store *st, struct snap_reader *r)
+{
+	int ret = E_OK;
+
+	for (size_t i = store_count(st, RECORDS_MEMBERS); i-- > 0 && ret == E_OK;) {
+		const struct store_row *row;
+		struct mcast_member_row m;
+		struct snap_end end;
+
+		if (i >= store_count(st, RECORDS_MEMBERS)) {
+			continue; /* a group went with its last member */
+		}
+		row = store_at(st, RECORDS_MEMBERS, i);
+		if (!member_of(row, &m)) {
+			continue;
+		}
+		ret = snap_port_guid(r, m.port_guid, &end);
+		if (ret == E_NOTFOUND) {
+			ret = mcast_member_leave(st, row->bytes, row->bytes + MGID_BYTES);
+		}
+	}
+	return ret;
+}
+
+int mcast_swept(struct sa_store *st, struct snap_reader *r)
+{
+	int ret = keep_broadcast(st, r);
+
+	return ret == E_OK ? drop_gone(st, r) : ret;
+}
+
+/* ---- comparisons ---- */
+
+/* A limited member shares its P_Key with the SM's port, which is a full one. */
+bool mcast_has_p_key(struct snap_reader *r, const struct snap_end *end, uint16_t p_key)
+{
+	struct snap_end sm;
+	uint16_t found;
+
+	if (end->port_guid == 0 || (p_key & 0x7fff) == 0) {
+		return false;
+	}
+	return snap_common_p_key(r, end, end, p_key, &found) == E_OK ||
+	       (snap_lid(r, snap_meta(r)->sm_lid, &sm) == E_OK &&
+	        snap_common_p_key(r, end, &sm, p_key, &found) == E_OK);
+}
+
+bool mcast_fits_value(unsigned selector, uint64_t asked, uint64_t value)
+{
+	switch (selector) {
+	case MC_GREATER: return value > asked;
+	case MC_LESS: return value < asked;
+	case MC_EXACTLY: return value == asked;
+	default: return true;
+	}
+}
+
+bool mcast_fits_rate(unsigned selector, uint8_t asked, uint8_t rate)
+{
+	return mcast_fits_value(selector, rate_speed(asked), rate_speed(rate));
+}
