@@ -275,7 +275,7 @@ int sa_serve(struct snap_reader *r, struct sa_store *st, const struct sa_limits 
 		.table = is_table(in->mad_hdr.method),
 		.method = method_bit(in->mad_hdr.method),
 		.store = st,
-		.back = &back,
+		.back = from->door == NULL ? &back : NULL,
 	};
 	collect(r, l, in, &q, ret);
 	return E_OK;

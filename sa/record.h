@@ -114,7 +114,7 @@ struct sa_query {
 	uint64_t from;         /*!< where to begin, a key of struct sa_out; 0: at the start */
 	unsigned method;       /*!< enum sa_method, 0: one that reads */
 	struct sa_store *store; /*!< of attributes that are written; NULL: not here */
-	const struct sa_back *back; /*!< how the requester is reached; NULL when nothing is written */
+	const struct sa_back *back; /*!< how the requester is reached over the fabric; NULL: it is not */
 };
 
 /*! Where a request came from, besides the LID. */

@@ -49,7 +49,17 @@ static int wire_send(struct transport *t, const struct mad_msg *m)
 	return ret;
 }
 
-static const struct transport_ops wire_ops = { .name = "wire", .send = wire_send };
+static unsigned woken;
+
+static void wire_wake(struct transport *t)
+{
+	(void)t;
+	__atomic_add_fetch(&woken, 1, __ATOMIC_RELAXED);
+}
+
+static const struct transport_ops wire_ops = { .name = "wire",
+	                                       .send = wire_send,
+	                                       .wake = wire_wake };
 static struct reports *reports;
 
 static void setup(void)
@@ -388,6 +398,7 @@ START_TEST(server_reports)
 	open_server();
 	push(&q, HOST + 1);
 	ck_assert_uint_eq(get(wait_for(1) + 4, 2), 0);
+	ck_assert_uint_eq(__atomic_load_n(&woken, __ATOMIC_RELAXED), 1);
 	close_server();
 	open_server(); /* the subscription is durable */
 	sa_server_trap(server, notice_of(128, SW_B));
