@@ -10,7 +10,8 @@
  * GetTable is the header and n padded records (56 + n * 8 * AttributeOffset bytes, 56
  * when there are none) with the RMPP flag Active, version 1 and type DATA also when it
  * fits one packet: who sends it (the kernel) cuts it into segments and fills in segment
- * numbers and lengths.
+ * numbers and lengths. Omni-Path's MADs (base version 0x80) have room for 2,048 bytes and
+ * are as long as what is in them.
  */
 #include "sa/answer.h"
 
@@ -77,7 +78,9 @@ static bool is_request(const struct umad_sa_packet *in, size_t len)
 	const struct umad_rmpp_hdr *rmpp = &in->rmpp_hdr;
 	bool segment = (rmpp->rmpp_rtime_flags & UMAD_RMPP_FLAG_ACTIVE) != 0;
 
-	return len >= SA_HDR_BYTES && in->mad_hdr.base_version == UMAD_BASE_VERSION &&
+	return len >= SA_HDR_BYTES &&
+	       (in->mad_hdr.base_version == UMAD_BASE_VERSION ||
+	        in->mad_hdr.base_version == SA_OPA_VERSION) &&
 	       in->mad_hdr.mgmt_class == UMAD_CLASS_SUBN_ADM &&
 	       !wants_no_response(in->mad_hdr.method) &&
 	       (!segment || rmpp->rmpp_type == SA_RMPP_TYPE_DATA);
@@ -134,7 +137,7 @@ static void put_header(const struct umad_sa_packet *in, uint16_t status, uint16_
 	head.reserved = 0;
 	memcpy(reply->data, &head, SA_HDR_BYTES);
 	reply->len = SA_HDR_BYTES + n * stride;
-	if (!table) {
+	if (!table && in->mad_hdr.base_version != SA_OPA_VERSION) {
 		memset(reply->data + reply->len, 0, SA_MAD_BYTES - reply->len);
 		reply->len = SA_MAD_BYTES;
 	}
@@ -147,7 +150,7 @@ static bool is_table(uint8_t method)
 	       method == UMAD_SA_METHOD_GET_TRACE_TABLE;
 }
 
-/* What the one who asks may do. */
+/* What the one who asks may do. Who only reads, by a door, reads all. */
 struct rights {
 	bool trusted, store, read_only;
 };
@@ -157,7 +160,9 @@ static uint16_t supported(const struct umad_sa_packet *in, const struct rights *
 {
 	unsigned method = method_bit(in->mad_hdr.method);
 
-	if (in->mad_hdr.class_version != UMAD_SA_CLASS_VERSION) {
+	bool opa = in->mad_hdr.base_version == SA_OPA_VERSION;
+
+	if (in->mad_hdr.class_version != (opa ? SA_OPA_VERSION : UMAD_SA_CLASS_VERSION)) {
 		return UMAD_STATUS_BAD_VERSION;
 	}
 	*ret = sa_attr_find(in->mad_hdr.class_version, be16toh(in->mad_hdr.attr_id),
@@ -168,7 +173,7 @@ static uint16_t supported(const struct umad_sa_packet *in, const struct rights *
 	if (rights->read_only && (method & (SA_SET | SA_DELETE)) != 0) {
 		return UMAD_SA_STATUS_REQ_DENIED << SA_STATUS_SHIFT;
 	}
-	return (*ret)->trusted && !rights->trusted
+	return (*ret)->trusted && !rights->trusted && !rights->read_only
 	               ? UMAD_SA_STATUS_REQ_INVALID << SA_STATUS_SHIFT
 	               : UMAD_STATUS_SUCCESS;
 }

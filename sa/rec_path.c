@@ -17,6 +17,8 @@
  * responses, all paths are alike in it. HopLimit is a bound; a path inside the subnet
  * needs none (0). Multicast groups have no paths yet: no records.
  */
+#include <string.h>
+
 #include "conf/err.h"
 #include "sa/path_request.h"
 #include "sa/record.h"
@@ -80,6 +82,37 @@ const struct sa_field path_fields[PATH_FIELDS] = {
 /* clang-format on */
 
 enum { MULTICAST_GID_BYTE = 0xff };
+
+/* clang-format off */
+/* As Linux' struct opa_path_rec has it: the same components at wider places. */
+static const struct sa_field opa_path_fields[] = {
+	[PR_SERVICE_ID_MSB] =            { "ServiceID8MSB",            0,   8, SA_INPUT },
+	[PR_SERVICE_ID_LSB] =            { "ServiceID56LSB",           8,  56, SA_INPUT },
+	[PR_DGID] =                      { "DGID",                    64, 128, SA_INPUT },
+	[PR_SGID] =                      { "SGID",                   192, 128, SA_INPUT },
+	[PR_DLID] =                      { "DLID",                   320,  32, SA_INPUT },
+	[PR_SLID] =                      { "SLID",                   352,  32, SA_INPUT },
+	[PR_RAW_TRAFFIC] =               { "RawTraffic",             384,   1, SA_EQ },
+	[PR_RESERVED] =                  { "Reserved",               385,   3, SA_RESERVED },
+	[PR_FLOW_LABEL] =                { "FlowLabel",              388,  20, SA_INPUT },
+	[PR_HOP_LIMIT] =                 { "HopLimit",               408,   8, SA_INPUT },
+	[PR_T_CLASS] =                   { "TClass",                 416,   8, SA_INPUT },
+	[PR_REVERSIBLE] =                { "Reversible",             424,   1, SA_INPUT },
+	[PR_NUMB_PATH] =                 { "NumbPath",               425,   7, SA_INPUT },
+	[PR_P_KEY] =                     { "P_Key",                  432,  16, SA_INPUT },
+	[PR_QOS_CLASS] =                 { "QoSClass",               454,  10, SA_INPUT },
+	[PR_SL] =                        { "SL",                     467,   5, SA_INPUT },
+	[PR_MTU_SELECTOR] =              { "MtuSelector",            480,   2, SA_INPUT },
+	[PR_MTU] =                       { "Mtu",                    482,   6, SA_INPUT },
+	[PR_RATE_SELECTOR] =             { "RateSelector",           488,   2, SA_INPUT },
+	[PR_RATE] =                      { "Rate",                   490,   6, SA_INPUT },
+	[PR_PACKET_LIFE_TIME_SELECTOR] = { "PacketLifeTimeSelector", 496,   2, SA_INPUT },
+	[PR_PACKET_LIFE_TIME] =          { "PacketLifeTime",         498,   6, SA_INPUT },
+	[PR_PREFERENCE] =                { "Preference",             504,   8, SA_EQ },
+};
+#define OPA_PR_L2_9B 450, 1 /* packets of the InfiniBand form */
+enum { OPA_PR_LIMITS = 4 }; /* bytes: MTU, rate, life time, preference */
+/* clang-format on */
 
 static const struct path_components path_components = {
 	.raw_traffic = PR_RAW_TRAFFIC,
@@ -155,6 +188,43 @@ int path_request_read(struct snap_reader *r, const struct sa_query *q, struct sa
 	return ret == E_OK ? read_ends(r, q, out, a) : ret;
 }
 
+/* The same in Omni-Path's layout: LIDs of 32 bits, SL of 5, QoSClass is type and priority. */
+static void encode_opa(const struct path_record *p, const struct wire_path_record *ib,
+                       uint8_t *record)
+{
+	const struct sa_attr *a = &opa_path;
+
+	memset(record, 0, sizeof(*ib));
+	memcpy(record, ib, offsetof(struct wire_path_record, dlid));
+	sa_put(a, record, PR_DLID, p->dlid);
+	sa_put(a, record, PR_SLID, p->slid);
+	memcpy(record + a->fields[PR_RAW_TRAFFIC].bit / 8, &ib->raw_flow_hop,
+	       sizeof(ib->raw_flow_hop));
+	sa_put(a, record, PR_T_CLASS, ib->t_class);
+	sa_put(a, record, PR_REVERSIBLE, p->reversible);
+	sa_put(a, record, PR_NUMB_PATH, p->numb_path);
+	sa_put(a, record, PR_P_KEY, p->p_key);
+	field_set(record, OPA_PR_L2_9B, 1);
+	sa_put(a, record, PR_QOS_CLASS, be16toh(ib->qos_class_sl) >> 4);
+	sa_put(a, record, PR_SL, p->sl);
+	memcpy(record + a->fields[PR_MTU_SELECTOR].bit / 8, &ib->mtu, OPA_PR_LIMITS);
+}
+
+static void offer_path(const struct path_record *p, const struct path_request *a,
+                       struct sa_out *out)
+{
+	struct wire_path_record wire;
+	uint8_t opa[sizeof(wire)];
+
+	path_request_encode(p, a, &wire);
+	if (out->q->attr != &opa_path) {
+		sa_offer(out, (const uint8_t *)&wire);
+		return;
+	}
+	encode_opa(p, &wire, opa);
+	sa_offer(out, opa);
+}
+
 /* All records of one port pair. A pair without a path adds none. */
 static int offer_pair(struct snap_reader *r, const struct path_request *a,
                       struct sa_out *out)
@@ -170,9 +240,7 @@ static int offer_pair(struct snap_reader *r, const struct path_request *a,
 		return ret == E_NOPATH || ret == E_PARTITION ? E_OK : ret;
 	}
 	while (!sa_full(out) && path_iter_next(&it, &rec)) {
-		struct wire_path_record wire;
-		path_request_encode(&rec, a, &wire);
-		sa_offer(out, (const uint8_t *)&wire);
+		offer_path(&rec, a, out);
 	}
 	return it.ret;
 }
@@ -276,5 +344,16 @@ const struct sa_attr rec_path = {
 	.get_first = true,
 	.fields = path_fields,
 	.n_fields = PR_COUNT,
+	.walk = path_walk_record,
+};
+
+const struct sa_attr opa_path = {
+	.version = SA_OPA_VERSION,
+	.id = UMAD_SA_ATTR_PATH_REC,
+	.name = "PathRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = sizeof(struct wire_path_record),
+	.get_first = true,
+	SA_FIELDS(opa_path_fields),
 	.walk = path_walk_record,
 };

@@ -19,7 +19,7 @@
 
 enum { RID = 32, LFT_RID = 64, BLOCK_BYTES = 64 };
 enum { SWITCH_INFO_BYTES = 20, MCAST_POSITION_SHIFT = 28 };
-enum { LFTR_LID, LFTR_BLOCK };
+enum { LFTR_LID, LFTR_BLOCK, OPA_LFTR_BLOCK };
 enum { MFTR_POSITION = 1, MFTR_BLOCK = 3 };
 
 /* clang-format off */
@@ -54,6 +54,13 @@ static const struct sa_field lft_fields[] = {
 	{ "LinearForwardingTable",  LFT_RID, 512, SA_EQ | SA_LIST8 },
 };
 
+static const struct sa_field opa_lft_fields[] = {
+	{ "LID",                          0,  32, SA_INPUT },
+	{ "Reserved",                    32,  14, SA_RESERVED },
+	{ "BlockNum",                    46,  18, SA_EQ },
+	{ "LinearForwardingTable",  LFT_RID, 512, SA_EQ | SA_LIST8 },
+};
+
 static const struct sa_field mft_fields[] = {
 	{ "LID",                          0,  16, SA_INPUT },
 	{ "Position",                    16,   4, SA_EQ },
@@ -83,22 +90,23 @@ static int offer_tables(struct snap_reader *r, const struct sa_query *q,
 {
 	uint32_t block = 0, last = snap_meta(r)->top_lid / BLOCK_BYTES;
 	uint8_t record[LFT_RID / 8 + BLOCK_BYTES] = { 0 };
+	const int component = q->attr == &opa_linear_ft ? OPA_LFTR_BLOCK : LFTR_BLOCK;
 
 	if (end->type != NODE_SWITCH) {
 		return E_OK;
 	}
-	if (sa_asked(q, LFTR_BLOCK)) {
-		block = (uint32_t)sa_given(q, LFTR_BLOCK);
+	if (sa_asked(q, (unsigned)component)) {
+		block = (uint32_t)sa_given(q, (unsigned)component);
 		last = block < last ? block : last;
 	}
-	sa_put(&rec_linear_ft, record, LFTR_LID, end->base_lid);
+	sa_put(q->attr, record, LFTR_LID, end->base_lid);
 	for (; block <= last && !sa_full(out); block++) {
 		int ret = snap_lft_block(r, end->node_guid, block * BLOCK_BYTES,
 		                         record + LFT_RID / 8, BLOCK_BYTES);
 		if (ret != E_OK) {
 			return ret;
 		}
-		sa_put(&rec_linear_ft, record, LFTR_BLOCK, block);
+		sa_put(q->attr, record, component, block);
 		sa_offer(out, record);
 	}
 	return E_OK;
@@ -116,6 +124,16 @@ const struct sa_attr rec_linear_ft = {
 	.methods = SA_GET | SA_GETTABLE,
 	.size = LFT_RID / 8 + BLOCK_BYTES,
 	SA_FIELDS(lft_fields),
+	.walk = lft_walk,
+};
+
+const struct sa_attr opa_linear_ft = {
+	.version = SA_OPA_VERSION,
+	.id = UMAD_SA_ATTR_LINEAR_FT_REC,
+	.name = "LinearForwardingTableRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = LFT_RID / 8 + BLOCK_BYTES,
+	SA_FIELDS(opa_lft_fields),
 	.walk = lft_walk,
 };
 

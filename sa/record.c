@@ -29,6 +29,16 @@ const struct sa_attr *const sa_attrs[] = {
 	&rec_service,
 	&rec_inform_info,
 	&rec_inform_info_record,
+	/* Omni-Path; those above are found first by name */
+	&opa_class_port_info,
+	&opa_node,
+	&opa_port_info,
+	&opa_switch_info,
+	&opa_linear_ft,
+	&opa_sm_info,
+	&opa_link,
+	&opa_p_key_table,
+	&opa_path,
 };
 const unsigned n_sa_attrs = sizeof(sa_attrs) / sizeof(sa_attrs[0]);
 

@@ -78,7 +78,7 @@ struct sa_rows {
 typedef int sa_walk_f(struct snap_reader *r, const struct sa_query *q, struct sa_out *out);
 
 struct sa_attr {
-	uint8_t version;       /*!< ClassVersion: 2 InfiniBand */
+	uint8_t version;       /*!< ClassVersion: 2 InfiniBand, 0x80 Omni-Path (sa/wire.h) */
 	uint16_t id;           /*!< UMAD_SA_ATTR_* */
 	const char *name;      /*!< "PathRecord" */
 	unsigned methods;      /*!< enum sa_method */
@@ -196,6 +196,9 @@ extern const struct sa_attr rec_mcmember, rec_class_port_info, rec_node, rec_por
 	rec_switch_info, rec_linear_ft, rec_mcast_ft, rec_sm_info, rec_link, rec_guid_info,
 	rec_p_key_table, rec_path, rec_path_trace, rec_vl_arb, rec_trace, rec_multi_path,
 	rec_service, rec_inform_info, rec_inform_info_record;
+
+extern const struct sa_attr opa_class_port_info, opa_node, opa_port_info, opa_switch_info,
+	opa_linear_ft, opa_sm_info, opa_link, opa_p_key_table, opa_path;
 
 /* For walks (sa/rec_walk.c): */
 

@@ -270,8 +270,9 @@ START_TEST(class_port_info)
 	ck_assert_uint_eq(status_of(&q), 0);
 	const uint8_t *r = record(0);
 	ck_assert(r[0] == 1 && r[1] == 2);
-	ck_assert_uint_eq(get(r + 2, 2),
-	                  0x2400); /* PortInfo capability mask match and MultiPathRecord */
+	ck_assert_uint_eq(
+		get(r + 2, 2),
+		0x2400); /* PortInfo capability mask match and MultiPathRecord */
 	ck_assert_uint_eq(get(r + 4, 4) & 0x1f, 16);
 	ck_assert_uint_eq(get(r + 4, 4) >> 5 & 0x5d3f,
 	                  0x0400); /* none of the optional services */
@@ -403,7 +404,7 @@ struct drop_case {
 };
 
 static const struct drop_case drops[] = {
-	{ "Omni-Path base version", 0, 0x80 },
+	{ "base version 0x81", 0, 0x81 },
 	{ "base version 0", 0, 0 },
 	{ "SMP class", 1, 0x01 },
 	{ "GetResp", 3, 0x81 },
@@ -423,6 +424,64 @@ START_TEST(dropped)
 	ck_assert_uint_eq(status_of(&q), 0);
 	q.mad[c->at] = c->value;
 	ck_assert_msg(ask(&q) == E_MALFORMED, "%s", c->what);
+}
+END_TEST
+
+/* Base and class version belong together: the one of InfiniBand, or Omni-Path's. */
+START_TEST(versions)
+{
+	struct request q = by_lids(GET, HOST + 1, TWIN_2 + 1, 0);
+
+	q.mad[0] = q.mad[2] = 0x80;
+	q.mad[17] = CLASS_PORT_INFO;
+	put(q.mad + 48, 8, 0);
+
+	ck_assert_uint_eq(status_of(&q), 0);
+	ck_assert_uint_eq(reply.len, 56 + 80); /* as long as its record */
+	ck_assert_uint_eq(get(reply.data + 44, 2), 80 / 8);
+	ck_assert_uint_eq(get(reply.data + DATA, 2), 0x8080);
+	q.mad[2] = 2;
+	ck_assert_uint_eq(status_of(&q), BAD_VERSION);
+	q.mad[0] = 1;
+	ck_assert_uint_eq(status_of(&q), 0);
+	ck_assert_uint_eq(reply.len, 256);
+	q.mad[2] = 0x80;
+	ck_assert_uint_eq(status_of(&q), BAD_VERSION);
+}
+END_TEST
+
+/* Omni-Path's PathRecord has the values of InfiniBand's, at the places of Linux' struct
+ * opa_path_rec. */
+START_TEST(opa_path_bytes)
+{
+	struct request q =
+		by_gids(GET, HOST + 1, TWIN_2 + 1, PR_SERVICE | PR_FLOW | PR_TCLASS);
+	uint8_t ib[64];
+
+	put(q.mad + DATA, 8, 0x1000000000000042);
+	put(q.mad + DATA + 44, 4, 0x000abcde << 8);
+	ck_assert_uint_eq(status_of(&q), 0);
+	memcpy(ib, record(0), sizeof(ib));
+	q.mad[0] = q.mad[2] = 0x80;
+	put(q.mad + DATA + 44, 4, 0);
+	put(q.mad + DATA + 48, 4, 0x000abcde << 8);
+	ck_assert_uint_eq(status_of(&q), 0);
+	const uint8_t *r = record(0);
+	ck_assert_mem_eq(r, ib, 40);
+	ck_assert_uint_eq(get(r + 40, 4), get(ib + 40, 2));
+	ck_assert_uint_eq(get(r + 44, 4), get(ib + 42, 2));
+	ck_assert_mem_eq(r + 48, ib + 44, 8); /* flow label to P_Key */
+	ck_assert_uint_eq(r[58] & 31, ib[53] & 15);
+	ck_assert_mem_eq(r + 60, ib + 54, 4);
+	/* by LID, 32 bits wide */
+	struct request l = by_lids(GET, HOST + 1, TWIN_2 + 1, 0);
+	l.mad[0] = l.mad[2] = 0x80;
+	put(l.mad + DATA + 44, 4, lid_of(HOST + 1));
+	put(l.mad + DATA + 40, 4, lid_of(TWIN_2 + 1));
+	ck_assert_uint_eq(status_of(&l), 0);
+	ck_assert_uint_eq(get(record(0) + 40, 4), lid_of(TWIN_2 + 1));
+	put(l.mad + DATA + 40, 4, 0x10000 | lid_of(TWIN_2 + 1));
+	ck_assert_uint_eq(status_of(&l), NO_RECORDS);
 }
 END_TEST
 
@@ -538,6 +597,8 @@ int main(void)
 	tcase_add_test(tc, capability_masks);
 	tcase_add_test(tc, trust);
 	tcase_add_loop_test(tc, dropped, 0, sizeof(drops) / sizeof(drops[0]));
+	tcase_add_test(tc, versions);
+	tcase_add_test(tc, opa_path_bytes);
 	tcase_add_test(tc, rmpp_control_and_length);
 	tcase_add_test(tc, before_the_first_publish);
 	tcase_add_test(tc, any_bytes);

@@ -50,7 +50,8 @@ static void start(void)
 	log_set_level((enum log_level) - 1);
 	arena = arena_new();
 	w = world_small(0, 0, PATH_MINIMAL);
-	ck_assert_int_eq(sa_server_new(&no_transport, w->w, NULL, &limits, &server), E_OK);
+	ck_assert_int_eq(sa_server_new(&no_transport, w->w, NULL, &limits, &server),
+	                 E_OK);
 	begin(&(struct oob_options){ .listen = "127.0.0.1:0" });
 }
 
@@ -333,6 +334,31 @@ START_TEST(standby_ends_it)
 }
 END_TEST
 
+/* A door reads all, and changes nothing. */
+START_TEST(set_is_denied)
+{
+	struct frame f = ask_nodes(1, 0);
+	static uint8_t mad[REPLY_MAX];
+	struct {
+		uint8_t method, attr;
+		unsigned status;
+	} cases[] = {
+		{ 0x02, 0x03, 0x0700 }, /* InformInfo */
+		{ 0x12, 0x33, 0 },      /* P_KeyTable without an SM_Key */
+	};
+	int fd = dial();
+
+	for (unsigned i = 0; i < 2; i++) {
+		f.bytes[FRAME_HEAD + 3] = cases[i].method;
+		f.bytes[FRAME_HEAD + 17] = cases[i].attr;
+		send_all(fd, f.bytes, f.len);
+		answer(fd, mad);
+		ck_assert_uint_eq(get(mad + 4, 2), cases[i].status);
+	}
+	close(fd);
+}
+END_TEST
+
 /* Who leaves before the answer is there troubles nobody. */
 START_TEST(gone_before_the_answer)
 {
@@ -383,6 +409,7 @@ int main(void)
 	tcase_add_test(tc, idle_ends);
 	tcase_add_test(tc, answers_have_a_limit);
 	tcase_add_test(tc, standby_ends_it);
+	tcase_add_test(tc, set_is_denied);
 	tcase_add_test(tc, gone_before_the_answer);
 	tcase_add_test(tc, address_in_use);
 	suite_add_tcase(suite, tc);

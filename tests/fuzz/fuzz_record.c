@@ -13,7 +13,7 @@
 #include "sa/record.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { RECORD_MAX = 256, MASK_BYTES = 8 };
+enum { RECORD_MAX = 512, MASK_BYTES = 8 };
 
 static void require(int holds)
 {

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026, The Saguaro authors
+#
+# opasaquery over TCP against a simulated fabric: what it prints of each record, in Omni-Path's
+# layout and in InfiniBand's, is what HTTP says.
+# shellcheck source=tests/e2e/lib.sh
+. "${srcdir:-.}/tests/e2e/lib.sh"
+command -v jq >/dev/null || skip "jq is not installed"
+command -v opasaquery >/dev/null || skip "opasaquery (package opa-basic-tools) is not installed"
+
+start_daemon m --fabric "sim:$here/tests/fabrics/esp0.topo" --lmc 1 --oob-listen 127.0.0.1:0
+start_gateway g
+wait_ready
+port=$(sed -n 's/.*requests over TCP on 127.0.0.1:\([0-9]*\).*/\1/p' "$work/m.log")
+ask() { timeout 20 opasaquery -b 127.0.0.1 -p "$port" "$@" 2>&1; }
+
+# records NAME [QUERY]: of HTTP
+records() { get "/v1/records/$1?limit=1000${2:+&$2}"; }
+
+# One line per node: LID in decimal, type, description, ports, GUIDs.
+nodes_printed() {
+	tr -d '\r' | awk '
+		function out() { if (n) print lid, type, name, ports, node, port; n = 0 }
+		/^LID:/ { out(); n = 1; lid = $2; type = $4; name = $6 }
+		/^Ports:/ { ports = $2 } /^NodeGuid:/ { node = $2; port = $4 } END { out() }' |
+		while read -r lid rest; do printf '%d %s\n' "$lid" "$rest"; done | sort
+}
+nodes_of_http() {
+	records NodeRecord | jq -r '.records[] | "\(.lid) \(if .node_type == 2 then "SW" else "FI" end) \(.node_description) \(.num_ports) \(.node_guid) \(.port_guid)"' | sort
+}
+want=$(nodes_of_http)
+same "there are nodes" 6 "$(wc -l <<<"$want")"
+same "node" "$want" "$(ask -o node | nodes_printed)"
+same "node, InfiniBand's layout" "$want" "$(ask -I -o node | nodes_printed)"
+same "node by type" "$(grep ' SW ' <<<"$want")" "$(ask -o node -t sw | nodes_printed)"
+same "node by description" "$(grep ' node3 ' <<<"$want")" "$(ask -o node -d node3 | nodes_printed)"
+lid=$(awk '$3 == "node2" { print $1 }' <<<"$want")
+guid=$(awk '$3 == "node2" { print $5 }' <<<"$want")
+port_guid=$(awk '$3 == "node2" { print $6 }' <<<"$want")
+far=$(awk '$3 == "node4" { print $1 }' <<<"$want")
+for by in "-l $lid" "-l $((lid + 1))" "-n $guid" "-g $port_guid"; do
+	# shellcheck disable=SC2086 # a flag and its value
+	same "node by $by" "$(grep ' node2 ' <<<"$want")" "$(ask -o node $by | nodes_printed)"
+done
+same "a LID of nobody" "No Records Returned" "$(ask -o node -l 999 | tail -n 1)"
+
+same "link" "$(records LinkRecord | jq -r '.records[] | "\(.from_lid) \(.to_lid) \(.from_port) \(.to_port)"' | sort)" \
+	"$(ask -o link | sed -n 's/^LID: \(0x[0-9a-f]*\) -> \(0x[0-9a-f]*\) Port: *\([0-9]*\) -> *\([0-9]*\)$/\1 \2 \3 \4/p' |
+		while read -r a b rest; do printf '%d %d %s\n' "$a" "$b" "$rest"; done | sort)"
+
+same "linfdb" "$(records LinearForwardingTableRecord | jq -r '.records[] | .lid as $s | .block_num as $b | .linear_forwarding_table | to_entries[] | select(.value != 255) | "\($s) \($b * 64 + .key) \(.value)"' | sort)" \
+	"$(ask -o linfdb | awk '/^LID:/ { sw = $2 } /-> Port/ { print sw, $2, $NF }' |
+		while read -r s d p; do printf '%d %d %d\n' "$s" "$d" "$p"; done | sort)"
+
+# LID, port, state, LMC, peer port and peer of each cabled port.
+ports_of_http() {
+	jq -rn --slurpfile p <(records PortInfoRecord) --slurpfile l <(records LinkRecord) '
+		($l[0].records | map({key: "\(.from_lid)/\(.from_port)", value: .to_port}) | from_entries) as $peer
+		| $p[0].records[] | select(.port_state == 4) | "\(.lid) \(.port_num) \(.lmc) \($peer["\(.lid)/\(.port_num)"] // 0) \(.master_smlid)"' | sort
+}
+ports_printed() {
+	awk '
+		/^PortLID:/ { lid = $2; split($0, f, /[()]/); num = f[2] + 0 }
+		/PortState:/ { state = $NF } /^BaseLID:/ { sm = $4 } /^LMC:/ { lmc = $2 }
+		/NeighborPortNum:/ { if (state == "Active") print lid, num, lmc, $NF, sm }' |
+		while read -r l n m p s; do printf '%d %d %d %d %d\n' "$l" "$n" "$m" "$p" "$s"; done | sort
+}
+want=$(ports_of_http)
+has "there are ports" "$want" "$lid 1 1"
+same "portinfo" "$want" "$(ask -o portinfo | ports_printed)"
+same "portinfo by LID" "$(grep "^$lid " <<<"$want")" "$(ask -o portinfo -l "$lid" | ports_printed)"
+
+same "swinfo" "$(records SwitchInfoRecord | jq -r '.records[] | "\(.lid) \(.linear_fdb_top) \(.multicast_fdb_cap)"' | sort)" \
+	"$(ask -o swinfo | awk '/^LID:/ { lid = $2 } /^LinearFDBCap:/ { print lid, $4, $6 }' |
+		while read -r l t m; do printf '%d %d %s\n' "$l" "$t" "$m"; done | sort)"
+same "sminfo" "$(records SMInfoRecord | jq -r '.records[] | "\(.guid) \(.priority)"')" \
+	"$(ask -o sminfo | awk '/PortGuid/ { guid = $4 } /^Priority/ { print guid, $2 }')"
+has "pkey" "$(ask -o pkey -l "$lid")" "0xffff"
+has "classportinfo: bit 26" "$(ask -o classportinfo)" "Capability2: 0x4000040"
+
+# SLID DLID SL of each path
+paths_printed() {
+	awk '/^SLID:/ { s = $2; d = $4 } /^SL:/ { print s, d, $2 }' |
+		while read -r s d sl; do printf '%d %d %s\n' "$s" "$d" "$sl"; done
+}
+source_gid=0xfe80000000000000:$port_guid
+same "path to a LID" "$(get "/paths?src=$lid&dst=$far&mode=minimal" >/dev/null; records PathRecord "sgid=fe80::$(sed 's/^0x0*//; s/\(.*\)\(....\)$/\1:\2/' <<<"$port_guid")&dlid=$far" | jq -r '.records[] | "\(.slid) \(.dlid) \(.sl)"')" \
+	"$(ask -x "$source_gid" -o path -l "$far" | paths_printed)"
+node_pair=$(ask -x "$source_gid" -o path -P "$port_guid $(records NodeRecord "lid=$far" | jq -r '.records[0].port_guid')" | paths_printed)
+same "path by GUIDs" "$(get "/paths?src=node2&dst=node4" | jq -r '.paths[] | "\(.slid) \(.dlid) \(.sl)"')" "$node_pair"
+
+# what Saguaro has no such record of
+has "an attribute that is not served" "$(ask -o cableinfo)" "MadStatus 0xc"
+# a flood on other connections keeps nobody waiting
+for _ in 1 2 3 4; do
+	(for _ in $(seq 20); do printf 'GET / HTTP/1.1\r\n\r\n' >"/dev/tcp/127.0.0.1/$port"; done) 2>/dev/null &
+	pids+=("$!")
+done
+same "others go on" 6 "$(ask -o desc | wc -l)"
+kill "$daemon"
+wait "$daemon"
+same "ends at once" 0 "$?"
+finish
