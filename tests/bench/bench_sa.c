@@ -157,8 +157,7 @@ static size_t table_one_to_all(struct bench *b)
 	return answer(b, mad);
 }
 
-/* --- services, to the disk
- * -------------------------------------------------------------- */
+/* --- services, to the disk -------------------------------------------------------- */
 
 enum { SETS = 20000, UNDER_WAY = 4000 };
 
@@ -178,6 +177,11 @@ static int sink_send(struct transport *t, const struct mad_msg *m)
 	pthread_cond_signal(&sink.changed);
 	pthread_mutex_unlock(&sink.lock);
 	return E_OK;
+}
+
+static void sink_wake(struct transport *t)
+{
+	(void)t;
 }
 
 static void wait_for(size_t n)
@@ -217,7 +221,9 @@ static double set_services(const struct bench *b, struct sa_server *server)
 
 static double services_set(struct bench *b)
 {
-	static const struct transport_ops ops = { .name = "sink", .send = sink_send };
+	static const struct transport_ops ops = { .name = "sink",
+		                                    .send = sink_send,
+		                                    .wake = sink_wake };
 	const struct sa_limits limits = { .sa_key = 1 };
 	const char *why = "", *top = getenv("SAGUARO_BENCH_STATE");
 	struct sa_server *server;
