@@ -7,6 +7,7 @@
 #include <check.h>
 
 #include "fabric.h"
+#include "mcast_walk.h"
 #include "routing/engine.h"
 #include "routing/multicast.h"
 #include "routing/route.h"
@@ -22,13 +23,6 @@ static void teardown(void)
 {
 	arena_free(arena);
 }
-
-#define must(cond, ...)                                                                  \
-	do {                                                                             \
-		if (!(cond)) {                                                           \
-			ck_abort_msg(__VA_ARGS__);                                       \
-		}                                                                        \
-	} while (0)
 
 /* Groups of random end ports; the first has all of them. */
 static struct mcast_in random_groups(const struct graph *g, uint32_t n, uint64_t *seed)
@@ -56,7 +50,7 @@ static struct mcast_in random_groups(const struct graph *g, uint32_t n, uint64_t
 static bool *expand(const struct graph *g, const struct mcast_in *in, uint32_t group,
                     const struct mft_block *b, uint32_t n)
 {
-	bool *on = arena_array(arena, (size_t)g->n_switches * 256, sizeof(*on));
+	bool *on = arena_array(arena, (size_t)g->n_switches * MCAST_PORTS, sizeof(*on));
 	uint32_t row = in->groups[group].mlid - MLID_FIRST;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -65,72 +59,11 @@ static bool *expand(const struct graph *g, const struct mcast_in *in, uint32_t g
 		                        : 0;
 
 		for (unsigned k = 0; k < MFT_POSITION_PORTS; k++) {
-			on[b[i].sw * 256 + b[i].position * 16U + k] |= mask >> k & 1;
+			on[b[i].sw * MCAST_PORTS + b[i].position * 16U + k] |=
+				mask >> k & 1;
 		}
 	}
 	return on;
-}
-
-/* A packet from a switch port on its way; heard[end port] counts copies. */
-struct packet {
-	const struct graph *g;
-	const bool *on;
-	uint32_t *heard;
-	uint32_t steps;
-};
-
-static void forward(struct packet *p, uint32_t sw, unsigned in_port)
-{
-	const struct node *n = &p->g->nodes[p->g->switches[sw]];
-
-	must(++p->steps <= p->g->n_switches, "a packet goes round");
-	for (unsigned port = 0; port <= n->n_ports; port++) {
-		uint32_t at = n->first_port + port, peer;
-
-		if (!p->on[sw * 256 + port] || port == in_port) {
-			continue;
-		}
-		peer = p->g->ports[at].peer;
-		if (port == 0) {
-			p->heard[at]++;
-			continue;
-		}
-		must(peer != GRAPH_NONE, "out of a port without a cable");
-		if (p->g->nodes[p->g->ports[peer].node].sw == GRAPH_NONE) {
-			p->heard[peer]++;
-		} else {
-			forward(p, p->g->nodes[p->g->ports[peer].node].sw,
-			        p->g->ports[peer].num);
-		}
-	}
-}
-
-/* Every member sends; who receives hears it once, nobody else does. */
-static void check_group(const struct graph *g, const struct mcast_group *group,
-                        const struct mcast_tree *tree, const bool *on)
-{
-	uint32_t *heard = arena_array(arena, g->n_ports, sizeof(*heard));
-
-	for (uint32_t i = 0; i < group->n; i++) {
-		uint32_t from = group->members[i].port, sw = graph_switch_of(g, from);
-		bool own = g->nodes[g->ports[from].node].type == NODE_SWITCH;
-		struct packet p = { .g = g, .on = on, .heard = heard };
-
-		memset(heard, 0, g->n_ports * sizeof(*heard));
-		forward(&p, sw, own ? 0 : g->ports[g->ports[from].peer].num);
-		for (uint32_t k = 0; k < group->n; k++) {
-			uint32_t to = group->members[k].port;
-			uint32_t want =
-				to != from && !group->members[k].sends_only && tree->n;
-
-			must(heard[to] == want, "port %u hears %u of port %u", to,
-			     heard[to], from);
-			heard[to] = 0;
-		}
-		for (uint32_t k = 0; k < g->n_ports; k++) {
-			must(!heard[k], "port %u is no member and hears", k);
-		}
-	}
 }
 
 /* Cables inside the tree: with the switches they join, one less. */
@@ -171,7 +104,8 @@ static void check_all(const struct graph *g, const struct mcast_in *in,
 		must((trees[i].n != 0) == (in->groups[i].n > 1 && receivers),
 		     "group %u has %u ports", i, trees[i].n);
 		check_tree(g, &trees[i]);
-		check_group(g, &in->groups[i], &trees[i], expand(g, in, i, blocks, n));
+		check_group(g, &in->groups[i], trees[i].n != 0,
+		            expand(g, in, i, blocks, n), arena);
 	}
 }
 
