@@ -53,5 +53,36 @@ int path_request_read(struct snap_reader *r, const struct sa_query *q, struct sa
                       struct path_request *ret);
 
 /*! Components of a PathRecord. */
-enum { PATH_FIELDS = 23 };
+enum path_component {
+	PR_SERVICE_ID_MSB,
+	PR_SERVICE_ID_LSB,
+	PR_DGID,
+	PR_SGID,
+	PR_DLID,
+	PR_SLID,
+	PR_RAW_TRAFFIC,
+	PR_RESERVED,
+	PR_FLOW_LABEL,
+	PR_HOP_LIMIT,
+	PR_T_CLASS,
+	PR_REVERSIBLE,
+	PR_NUMB_PATH,
+	PR_P_KEY,
+	PR_QOS_CLASS,
+	PR_SL,
+	PR_MTU_SELECTOR,
+	PR_MTU,
+	PR_RATE_SELECTOR,
+	PR_RATE,
+	PR_PACKET_LIFE_TIME_SELECTOR,
+	PR_PACKET_LIFE_TIME,
+	PR_PREFERENCE,
+	PATH_FIELDS
+};
 extern const struct sa_field path_fields[PATH_FIELDS];
+
+/*!
+ * \brief PathRecord to a multicast DGID: the group's values (sa/mcast_path.c).
+ * \retval E_NOTFOUND  No such group for this requester and source, or it doesn't fit.
+ */
+int mcast_path(struct snap_reader *r, const struct sa_query *q, struct sa_out *out);

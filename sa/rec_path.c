@@ -15,7 +15,8 @@
  * ServiceID, FlowLabel, TClass and QoSClass do not change the path here: what is asked
  * comes back. Raw packets have no P_Key: with RawTraffic it is 0. Preference is for
  * responses, all paths are alike in it. HopLimit is a bound; a path inside the subnet
- * needs none (0). Multicast groups have no paths yet: no records.
+ * needs none (0). A multicast DGID is answered with the values of its group
+ * (mcast_path.c).
  */
 #include <string.h>
 
@@ -24,36 +25,7 @@
 #include "sa/record.h"
 #include "sa/wire.h"
 
-enum path_component {
-	PR_SERVICE_ID_MSB,
-	PR_SERVICE_ID_LSB,
-	PR_DGID,
-	PR_SGID,
-	PR_DLID,
-	PR_SLID,
-	PR_RAW_TRAFFIC,
-	PR_RESERVED,
-	PR_FLOW_LABEL,
-	PR_HOP_LIMIT,
-	PR_T_CLASS,
-	PR_REVERSIBLE,
-	PR_NUMB_PATH,
-	PR_P_KEY,
-	PR_QOS_CLASS,
-	PR_SL,
-	PR_MTU_SELECTOR,
-	PR_MTU,
-	PR_RATE_SELECTOR,
-	PR_RATE,
-	PR_PACKET_LIFE_TIME_SELECTOR,
-	PR_PACKET_LIFE_TIME,
-	PR_PREFERENCE,
-	PR_COUNT
-};
-
 /* clang-format off */
-_Static_assert((int)PR_COUNT == (int)PATH_FIELDS, "components");
-
 const struct sa_field path_fields[PATH_FIELDS] = {
 	[PR_SERVICE_ID_MSB] =            { "ServiceID8MSB",            0,   8, SA_INPUT },
 	[PR_SERVICE_ID_LSB] =            { "ServiceID56LSB",           8,  56, SA_INPUT },
@@ -165,13 +137,17 @@ static int read_end(struct snap_reader *r, const struct sa_query *q, struct sa_o
 	return E_OK;
 }
 
+static bool is_multicast(const struct sa_query *q)
+{
+	return sa_asked(q, PR_DGID) &&
+	       q->record[path_fields[PR_DGID].bit / 8] == MULTICAST_GID_BYTE;
+}
+
 static int read_ends(struct snap_reader *r, const struct sa_query *q, struct sa_out *out,
                      struct path_request *a)
 {
-	const uint8_t *dgid = q->record + path_fields[PR_DGID].bit / 8;
-
-	if (sa_asked(q, PR_DGID) && dgid[0] == MULTICAST_GID_BYTE) {
-		return E_NOTFOUND;
+	if (is_multicast(q)) {
+		return E_NOTFOUND; /* rec_trace: packets of a group take no path */
 	}
 	int ret = read_end(r, q, out, PR_SGID, PR_SLID, &a->src, &a->q.src, &a->q.slid);
 	if (ret != E_OK) {
@@ -327,6 +303,9 @@ static int path_walk_record(struct snap_reader *r, const struct sa_query *q,
 {
 	struct path_request a = { .src.given = false };
 
+	if (is_multicast(q)) {
+		return mcast_path(r, q, out);
+	}
 	int ret = path_request_read(r, q, out, &a);
 	if (ret != E_OK) {
 		return ret;
@@ -343,7 +322,7 @@ const struct sa_attr rec_path = {
 	.size = sizeof(struct wire_path_record),
 	.get_first = true,
 	.fields = path_fields,
-	.n_fields = PR_COUNT,
+	.n_fields = PATH_FIELDS,
 	.walk = path_walk_record,
 };
 
