@@ -60,7 +60,10 @@ struct proof_fault {
 	uint32_t n_loop;
 };
 
-enum { PROOF_LIST_MAX = 16 }; /*!< how many culprits of a kind are kept */
+enum {
+	PROOF_LIST_MAX = 16,     /*!< how many holes and forwarding loops are kept */
+	PROOF_CYCLES_MAX = 4096  /*!< how many credit loops: one of each component, in any but a hopeless case */
+};
 
 struct proof {
 	uint64_t pairs;              /*!< ordered (CA/router end port, LID of another CA/router port) in one connected part */
@@ -76,7 +79,7 @@ struct proof {
 	struct proof_fault loop[PROOF_LIST_MAX];
 	unsigned n_loop;
 	struct proof_fault management_hole; /*!< first of management_unreachable by LID and source; sw = the source */
-	struct proof_cycle cycle[PROOF_LIST_MAX]; /*!< those of pairs that decide first */
+	struct proof_cycle *cycle; /*!< [n_cycle] those of pairs that decide first */
 	unsigned n_cycle;
 };
 

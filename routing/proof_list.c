@@ -292,7 +292,13 @@ int proof_list_cycles(const struct prover *pv, struct column *col, const struct 
                       const struct components *comps, const uint8_t *skip,
                       struct proof_cycle like, struct arena *a, struct proof *p)
 {
-	for (uint32_t i = 0; i < comps->n && p->n_cycle < PROOF_LIST_MAX; i++) {
+	if (comps->n && !p->cycle) {
+		p->cycle = arena_array(a, PROOF_CYCLES_MAX, sizeof(*p->cycle));
+		if (!p->cycle) {
+			return -ENOMEM;
+		}
+	}
+	for (uint32_t i = 0; i < comps->n && p->n_cycle < PROOF_CYCLES_MAX; i++) {
 		int ret;
 
 		if (skip && skip[i]) {
