@@ -6,6 +6,7 @@
 
 #include "routing/dmodc.h"
 #include "routing/graph.h"
+#include "routing/leaves.h"
 
 /*! A plane of the ranks above, while they are numbered. */
 struct shape_plane {
@@ -37,29 +38,13 @@ static inline uint32_t shape_hosts(const struct graph *g, uint32_t s)
 	return g->host_first[s + 1] - g->host_first[s];
 }
 
-/* Sets of switches that grow together, in joined; named by their smallest member. */
+/* Sets of switches that grow together, in joined: leaves.h. */
 
 static inline void shape_reset(struct shape *x)
 {
 	for (uint32_t s = 0; s < x->t->n; s++) {
 		x->joined[s] = s;
 	}
-}
-
-static inline uint32_t shape_find(uint32_t *joined, uint32_t s)
-{
-	while (joined[s] != s) {
-		joined[s] = joined[joined[s]];
-		s = joined[s];
-	}
-	return s;
-}
-
-static inline void shape_join(uint32_t *joined, uint32_t a, uint32_t b)
-{
-	a = shape_find(joined, a);
-	b = shape_find(joined, b);
-	joined[a > b ? a : b] = a < b ? a : b;
 }
 
 /*! \brief Slots of uplinks, places, dividers, stubs. Needs ranks, groups and clusters. */

@@ -29,11 +29,11 @@ static void find_parts(struct shape *x)
 	shape_reset(x);
 	for (uint32_t s = 0; s < x->t->n; s++) {
 		for (uint32_t i = x->g->adj_first[s]; i < x->g->adj_first[s + 1]; i++) {
-			shape_join(x->joined, s, x->g->adj[i].to);
+			joined_join(x->joined, s, x->g->adj[i].to);
 		}
 	}
 	for (uint32_t s = 0; s < x->t->n; s++) {
-		x->t->part[s] = shape_find(x->joined, s);
+		x->t->part[s] = joined_find(x->joined, s);
 	}
 }
 
@@ -321,28 +321,6 @@ static int find_groups(struct shape *x)
 
 /* ---- clusters: the order of hosts, and who joins nothing new ---- */
 
-/* Stable counting sort of the switches with hosts by their present cluster. */
-static void sort_homes(struct shape *x)
-{
-	struct dmodc_tree *t = x->t;
-	uint32_t sum = 0;
-
-	memset(x->count, 0, t->n * sizeof(*x->count));
-	for (uint32_t i = 0; i < t->n_homes; i++) {
-		x->count[shape_find(x->joined, t->home[i])]++;
-	}
-	for (uint32_t s = 0; s < t->n; s++) {
-		uint32_t n = x->count[s];
-
-		x->count[s] = sum;
-		sum += n;
-	}
-	for (uint32_t i = 0; i < t->n_homes; i++) {
-		x->queue[x->count[shape_find(x->joined, t->home[i])]++] = t->home[i];
-	}
-	memcpy(t->home, x->queue, t->n_homes * sizeof(*t->home));
-}
-
 static void find_clusters(struct shape *x)
 {
 	struct dmodc_tree *t = x->t;
@@ -360,13 +338,13 @@ static void find_clusters(struct shape *x)
 
 			for (uint32_t k = t->down.first[s]; k < t->down.first[s + 1];
 			     k++) {
-				shape_join(x->joined, s, t->down.group[k].to);
+				joined_join(x->joined, s, t->down.group[k].to);
 			}
 		}
 		for (uint32_t i = t->rank_first[r]; i < t->rank_first[r + 1]; i++) {
-			x->cluster[t->by_rank[i]] = shape_find(x->joined, t->by_rank[i]);
+			x->cluster[t->by_rank[i]] = joined_find(x->joined, t->by_rank[i]);
 		}
-		sort_homes(x);
+		joined_sort(x->joined, t->n, t->home, t->n_homes, x->count, x->queue);
 	}
 	for (uint32_t i = 0; i < t->n_homes; i++) {
 		t->col[t->home[i]] = t->n_cols;

@@ -17,6 +17,10 @@
  * permutations then pass without contention (Zahavi et al. 2010, "Optimized InfiniBand
  * fat-tree routing for shift all-to-all communication patterns").
  *
+ * Level by level works only while all switches deal in step. A switch leaves out what is
+ * below itself, so leaves that have a common switch near them follow each other
+ * (leaves.h), whatever their GUIDs: then it leaves out whole turns.
+ *
  * LIDs for which no host sends through a switch, and the LIDs of switches, take the
  * neighbour of the lowest index: they carry management traffic only, and keeping it
  * together avoids turns that would close cycles between links when cables are missing.
@@ -41,6 +45,7 @@
 #include "conf/err.h"
 #include "routing/graph.h"
 #include "routing/hops.h"
+#include "routing/leaves.h"
 #include "routing/lids.h"
 #include "routing/spread_choice.h"
 #include "routing/spread_plan.h"
@@ -112,6 +117,21 @@ static int job_arrays(struct spread_job *j, struct arena *tmp)
 	return E_OK;
 }
 
+/* Destinations are dealt in an order that follows the cables. */
+static int order_leaves(struct spread_job *j, struct arena *tmp)
+{
+	uint32_t *leaf, n;
+	int ret = leaves_order(j->g, tmp, &leaf, &n);
+
+	for (uint32_t i = 1; ret == E_OK && i < n; i++) {
+		if (leaf[i] < leaf[i - 1]) {
+			j->leaf = leaf;
+			j->n_leaves = n;
+		}
+	}
+	return ret;
+}
+
 static int job_init(struct spread_job *j, const struct spread *in, struct lft *lft,
                     struct arena *tmp)
 {
@@ -134,6 +154,9 @@ static int job_init(struct spread_job *j, const struct spread *in, struct lft *l
 	}
 	j->largest_lmc = largest_lmc(j);
 	ret = job_arrays(j, tmp);
+	if (ret == E_OK) {
+		ret = order_leaves(j, tmp);
+	}
 	for (uint32_t s = 0; ret == E_OK && s < j->n; s++) {
 		name_neighbours(j, s);
 	}

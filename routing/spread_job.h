@@ -23,6 +23,9 @@ struct spread_job {
 	const uint32_t *port;  /*!< [n_cols] port index */
 	const uint32_t *host;  /*!< [n_cols] index in graph.hosts; NULL: the same */
 	uint32_t n_cols;
+	const uint32_t *leaf; /*!< [n_leaves] switches with hosts in the order of leaves_order();
+	                           NULL: it is that of their index */
+	uint32_t n_leaves;
 	struct spread_plan *plan; /*!< NULL: one group */
 	uint32_t *lid;   /*!< [n_cols] LID in this pass, 0 when the range is shorter */
 	uint16_t *flow;  /*!< [n][n_cols] routes that arrive at the switch for the column */

@@ -141,23 +141,32 @@ static void place_hosts(const struct spread_job *j, uint32_t s, uint32_t t,
 typedef void choose_f(const struct spread_job *j, uint32_t s, uint32_t t,
                       struct spread_choice *c);
 
+static void choose_for(const struct spread_job *j, uint32_t s, uint32_t t,
+                       struct spread_choice *c, choose_f *choose)
+{
+	if (j->first[t] != j->first[t + 1]) {
+		spread_find_choice(j, s, t, c);
+		choose(j, s, t, c);
+		spread_store_loads(j, s, c);
+	}
+}
+
 /* Runs one choosing step for the destinations at distance d of one switch. */
 static void choose_at(const struct spread_job *j, uint32_t s, unsigned d,
                       choose_f *choose)
 {
-	const uint32_t *first = j->first;
 	uint32_t n_dest;
 	const uint16_t *dest = hops_at(j->hops, s, d, &n_dest);
+	uint32_t n_leaves = n_dest ? j->n_leaves : 0;
 	struct spread_choice c;
 
 	memset(c.at, 0, sizeof(c.at));
-	for (uint32_t i = 0; i < n_dest; i++) {
-		uint32_t t = dest[i];
-
-		if (first[t] != first[t + 1]) {
-			spread_find_choice(j, s, t, &c);
-			choose(j, s, t, &c);
-			spread_store_loads(j, s, &c);
+	for (uint32_t i = 0; !j->leaf && i < n_dest; i++) {
+		choose_for(j, s, dest[i], &c, choose);
+	}
+	for (uint32_t i = 0; i < n_leaves; i++) {
+		if (hops_between(j->hops, s, j->leaf[i]) == d) {
+			choose_for(j, s, j->leaf[i], &c, choose);
 		}
 	}
 }

@@ -48,6 +48,7 @@
 #include "conf/guidfile.h"
 #include "routing/engine.h"
 #include "routing/graph.h"
+#include "routing/leaves.h"
 #include "routing/lids.h"
 
 enum {
@@ -143,12 +144,15 @@ static uint8_t *groups_of_ports(const struct sssp *in, struct why *notes, struct
 	return of;
 }
 
-/* Switches with most hosts first, equal ones by GUID. */
+/* Switches with most hosts first, equal ones in an order that follows the cables. */
 static uint32_t *by_hosts(const struct graph *g, struct arena *a)
 {
-	uint32_t *order = arena_array(a, g->n_switches, sizeof(*order));
-	uint32_t fill[256] = { 0 }, sum = 0;
+	uint32_t *order = arena_array(a, g->n_switches, sizeof(*order)), *leaf;
+	uint32_t fill[256] = { 0 }, sum = 0, n_leaves;
 
+	if (!order || leaves_order(g, a, &leaf, &n_leaves) != E_OK) {
+		return NULL;
+	}
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		fill[g->host_first[s + 1] - g->host_first[s]]++;
 	}
@@ -158,8 +162,15 @@ static uint32_t *by_hosts(const struct graph *g, struct arena *a)
 		fill[h] = sum;
 		sum += count;
 	}
-	for (uint32_t s = 0; order && s < g->n_switches; s++) {
+	for (uint32_t i = 0; i < n_leaves; i++) {
+		uint32_t s = leaf[i];
+
 		order[fill[g->host_first[s + 1] - g->host_first[s]]++] = s;
+	}
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		if (g->host_first[s + 1] == g->host_first[s]) {
+			order[fill[0]++] = s;
+		}
 	}
 	return order;
 }

@@ -65,6 +65,37 @@ static inline uint32_t *fabric_shuffle(uint32_t n, uint64_t *state, struct arena
 	return order;
 }
 
+/*! \brief The same fabric with GUIDs dealt anew, so that indices say nothing of the place. */
+static inline struct graph *fabric_renamed(const struct graph *g, uint64_t seed,
+                                           struct arena *a)
+{
+	uint32_t *name = fabric_shuffle(g->n_nodes, &seed, a), at;
+	struct graph *x = graph_new(a);
+	struct diags *d = arena_alloc(a, sizeof(*d));
+
+	diags_init(d, a);
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct node *n = &g->nodes[i];
+
+		ck_assert_int_eq(graph_add_node(x, n->type, (uint64_t)(name[i] + 1) << 12,
+		                                n->n_ports, n->description, NULL, &at),
+		                 E_OK);
+	}
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		const struct port *p = &g->ports[i];
+
+		if (p->peer != GRAPH_NONE && p->peer > i) {
+			const struct port *q = &g->ports[p->peer];
+
+			ck_assert_int_eq(graph_connect(x, graph_port(x, p->node, p->num),
+			                               graph_port(x, q->node, q->num)),
+			                 E_OK);
+		}
+	}
+	ck_assert_int_eq(graph_freeze(x, d), E_OK);
+	return x;
+}
+
 /*! \brief The same fabric with nodes and cables added in random order. */
 static inline struct graph *fabric_reordered(const struct graph *g, uint64_t seed,
                                              struct arena *a)

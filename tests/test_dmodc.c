@@ -123,42 +123,10 @@ START_TEST(balance)
 }
 END_TEST
 
-/* The same fabric with GUIDs in any order: balance does not depend on them. */
-static struct graph *renamed(const struct graph *g, uint64_t seed)
-{
-	uint32_t *order = fabric_shuffle(g->n_nodes, &seed, arena);
-	struct graph *x = graph_new(arena);
-	struct diags *d = arena_alloc(arena, sizeof(*d));
-	uint32_t *now = arena_array(arena, g->n_nodes, sizeof(*now));
-
-	diags_init(d, arena);
-	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		const struct node *n = &g->nodes[i];
-
-		ck_assert_int_eq(
-			graph_add_node(x, n->type, (uint64_t)(order[i] + 1) << 12,
-		                       n->n_ports, n->description, NULL, &now[i]),
-			E_OK);
-	}
-	for (uint32_t i = 0; i < g->n_ports; i++) {
-		const struct port *p = &g->ports[i];
-
-		if (p->peer != GRAPH_NONE && p->peer > i) {
-			const struct port *q = &g->ports[p->peer];
-
-			ck_assert_int_eq(
-				graph_connect(x, graph_port(x, now[p->node], p->num),
-			                      graph_port(x, now[q->node], q->num)),
-				E_OK);
-		}
-	}
-	ck_assert_int_eq(graph_freeze(x, d), E_OK);
-	return x;
-}
-
 START_TEST(any_guids)
 {
-	struct graph *g = renamed(fabric_make("ft3 8", 0, 1, arena), (uint64_t)_i + 5);
+	struct graph *g = fabric_renamed(fabric_make("ft3 8", 0, 1, arena),
+	                                 (uint64_t)_i + 5, arena);
 	struct lids l = fabric_lids(g, 0, 0, arena);
 	struct load load;
 

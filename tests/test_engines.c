@@ -358,6 +358,39 @@ START_TEST(roots_by_node_guid)
 }
 END_TEST
 
+/* Engines that deal destinations out one after the other, on whole trees. */
+static const struct {
+	const char *engine, *command;
+	double ratio;
+} renamed[] = {
+	{ "minhop", "ft3 8", 1.06 }, { "minhop", "ft3 16", 1.03 },
+	{ "updn", "ft3 8", 1.06 },   { "updn", "ft3 16", 1.03 },
+	{ "dnup", "ft3 16", 1.03 },  { "shortestpath", "ft3 16", 1.03 },
+	{ "sssp", "ft3 16", 1.03 },  { "dfsssp", "ft3 16", 1.03 },
+	{ "lash", "ft3 16", 1.03 },  { "nue", "ft3 16", 1.03 },
+	{ "minhop", "tree3 4 8 8 4 4", 1.35 }, { "updn", "tree3 4 8 8 4 4", 1.35 },
+};
+
+/* Whatever the GUIDs, loads are as even as where they follow the cables. */
+START_TEST(balance_of_any_guids)
+{
+	const char *command = renamed[_i].command;
+	const struct engine *e = engine_find(renamed[_i].engine);
+	struct graph *g = fabric_renamed(fabric_make(command, 0, 1, arena), 7, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct why why = { "" };
+	struct route_out *out = route(e, g, &l, &why);
+	struct load load;
+
+	ck_assert_msg(out != NULL, "%s: %s", command, why.text);
+	check_proof(e, g, &l, out, command);
+	ck_assert_int_eq(load_build(g, &l, &out->lft, arena, &load), E_OK);
+	ck_assert_msg(load.max <= renamed[_i].ratio * load.mean + 1e-6,
+	              "%s on %s: max %u mean %.2f", e->name, command, load.max,
+	              load.mean);
+}
+END_TEST
+
 START_TEST(balance)
 {
 	const struct engine *e = engine_find(balanced[_i].engine);
@@ -386,6 +419,8 @@ int main(void)
 	tcase_add_loop_test(t, every_engine, 0, (int)(N_FABRICS * engine_count()));
 	tcase_add_loop_test(t, roots_by_node_guid, 0, (int)engine_count());
 	tcase_add_loop_test(t, balance, 0, sizeof(balanced) / sizeof(*balanced));
+	tcase_add_loop_test(t, balance_of_any_guids, 0,
+	                    sizeof(renamed) / sizeof(*renamed));
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);

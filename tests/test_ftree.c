@@ -414,34 +414,6 @@ START_TEST(order_of_compute_nodes)
 }
 END_TEST
 
-/* The same fabric with GUIDs dealt anew, so that indices say nothing of the place. */
-static struct graph *renamed(const struct graph *g, uint64_t seed)
-{
-	uint32_t *name = fabric_shuffle(g->n_nodes, &seed, arena), at;
-	struct graph *x = graph_new(arena);
-
-	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		const struct node *n = &g->nodes[i];
-
-		ck_assert_int_eq(graph_add_node(x, n->type, 0x1000 + 0x10 * name[i],
-		                                n->n_ports, n->description, NULL, &at),
-		                 E_OK);
-	}
-	for (uint32_t i = 0; i < g->n_ports; i++) {
-		const struct port *p = &g->ports[i];
-
-		if (p->peer != GRAPH_NONE && p->peer > i) {
-			const struct port *q = &g->ports[p->peer];
-
-			ck_assert_int_eq(graph_connect(x, graph_port(x, p->node, p->num),
-			                               graph_port(x, q->node, q->num)),
-			                 E_OK);
-		}
-	}
-	ck_assert_int_eq(graph_freeze(x, NULL), E_OK);
-	return x;
-}
-
 static const struct {
 	const char *command;
 	double fail, shift; /* bound on the mean worst congestion */
@@ -454,7 +426,8 @@ static const struct {
 START_TEST(shifts_in_order)
 {
 	struct graph *g =
-		renamed(fabric_make(orders[_i].command, orders[_i].fail, 1, arena), 7);
+		fabric_renamed(fabric_make(orders[_i].command, orders[_i].fail, 1, arena),
+	                       7, arena);
 	struct lids l = fabric_lids(g, 0, 0, arena);
 	struct route_in in = { .g = g, .lids = &l };
 	struct route_out out = route(g, &l, NULL);
