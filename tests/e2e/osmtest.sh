@@ -39,6 +39,9 @@ end_process "$opensm"
 start_daemon_on "$host" d
 until_true 60 log_says d 'SUBNET UP' || { fail "saguarod does not come up"; finish; }
 for _ in 1 2; do for f in $own_flows; do flow saguarod "$f"; done; done
+host_command "$host"
+has "saguarod: saquery -g, the broadcast group" "$("${as[@]}" saquery -g 2>&1)" 'ff12:401b:ffff::ffff:ffff'
+has "saguarod: saquery MFTR, its block in the first switch" "$("${as[@]}" saquery MFTR 2>&1)" 'MFT Record dump'
 end_process "$daemon"
 stop_simulator
 finish
