@@ -85,7 +85,9 @@ static const struct {
 } not_compared[] = {
 	{ &rec_sm_info, "ActCount" }, /* what each has done */
 	{ &rec_switch_info,
-	  "PortStateChange" },       /* OpenSM: as it was before it was cleared */
+	  "PortStateChange" }, /* OpenSM: as it was before it was cleared */
+	/* the port by which the subnet manager came to the switch when it last looked */
+	{ &rec_port_info, "LocalPortNum" },
 	{ &rec_path, "Preference" }, /* OpenSM: 2 for further LIDs of a port */
 };
 
