@@ -7,6 +7,7 @@
 #include "conf/device_group.h"
 #include "conf/diag.h"
 #include "conf/err.h"
+#include "conf/text.h"
 #include "conf/named.h"
 
 static bool is_listed(const char *const *names, uint32_t n, const char *name)
@@ -17,18 +18,6 @@ static bool is_listed(const char *const *names, uint32_t n, const char *name)
 		}
 	}
 	return false;
-}
-
-/* Cuts blanks off both ends, in place. */
-static char *trim(char *text)
-{
-	text += strspn(text, " \t");
-	size_t len = strlen(text);
-	while (len > 0 && strchr(" \t", text[len - 1]) != NULL) {
-		len--;
-	}
-	text[len] = '\0';
-	return text;
 }
 
 int device_list_parse(const char *text, uint32_t most, struct arena *a,
@@ -49,7 +38,7 @@ int device_list_parse(const char *text, uint32_t most, struct arena *a,
 		return E_SYNTAX;
 	}
 	while ((word = strsep(&rest, ",")) != NULL) {
-		names[n] = trim(word);
+		names[n] = text_trim(word);
 		if (*names[n] == '\0' || is_listed(names, n, names[n])) {
 			return E_SYNTAX;
 		}

@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "conf/policy.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,20 +26,6 @@ struct reader {
 	unsigned open; /* line of the keyword, 0: between paragraphs */
 	bool bad;
 };
-
-static char *trim(char *s)
-{
-	size_t n;
-
-	while (isspace((unsigned char)*s)) {
-		s++;
-	}
-	n = strlen(s);
-	while (n && isspace((unsigned char)s[n - 1])) {
-		s[--n] = '\0';
-	}
-	return s;
-}
 
 static void complain(struct reader *r, const char *text, const char *what)
 {
@@ -97,8 +82,8 @@ static void add_field(struct reader *r, char *text)
 		return;
 	}
 	*colon = '\0';
-	name = trim(text);
-	value = trim(colon + 1);
+	name = text_trim(text);
+	value = text_trim(colon + 1);
 	if (!is_known(r, name)) {
 		complain(r, name, "no such name in this paragraph");
 		return;
@@ -150,7 +135,7 @@ static int take_lines(struct reader *r, char *text)
 			*newline = '\0';
 		}
 		r->line++;
-		ret = take_line(r, trim(text));
+		ret = take_line(r, text_trim(text));
 		if (ret != E_OK) {
 			return ret;
 		}

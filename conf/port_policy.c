@@ -56,18 +56,6 @@ static int complain(const struct parser *p, const char *name, const char *text,
 	return E_SYNTAX;
 }
 
-static char *trim(char *s)
-{
-	size_t n;
-
-	s += strspn(s, " \t");
-	n = strlen(s);
-	while (n && strchr(" \t", s[n - 1])) {
-		s[--n] = '\0';
-	}
-	return s;
-}
-
 static uint32_t count(const char *text, char what)
 {
 	uint32_t n = 1;
@@ -92,8 +80,8 @@ static int parse_ports(char *text, uint64_t ports[4])
 		if (dash) {
 			*dash = '\0';
 		}
-		if (text_u64(trim(part), PORTS, &from) != E_OK || from == 0 ||
-		    text_u64(dash ? trim(dash + 1) : part, PORTS, &to) != E_OK || to < from) {
+		if (text_u64(text_trim(part), PORTS, &from) != E_OK || from == 0 ||
+		    text_u64(dash ? text_trim(dash + 1) : part, PORTS, &to) != E_OK || to < from) {
 			return E_SYNTAX;
 		}
 		for (; from <= to; from++) {
@@ -118,7 +106,7 @@ static int parse_guids(struct parser *p, const char *text)
 		if (at) {
 			*at = '\0';
 		}
-		if (text_number(trim(item), &g->guid) != E_OK ||
+		if (text_number(text_trim(item), &g->guid) != E_OK ||
 		    (at && parse_ports(at + 1, g->ports) != E_OK)) {
 			return complain(p, "port-guid", text, "GUIDs, each with ports such as "
 			                                      "@2-5/7 or without");
@@ -140,8 +128,8 @@ static int parse_range(struct parser *p, const char *text)
 	if (dash) {
 		*dash = '\0';
 	}
-	if (!dash || text_number(trim(copy), &p->group->from) != E_OK ||
-	    text_number(trim(dash + 1), &p->group->to) != E_OK ||
+	if (!dash || text_number(text_trim(copy), &p->group->from) != E_OK ||
+	    text_number(text_trim(dash + 1), &p->group->to) != E_OK ||
 	    p->group->from > p->group->to) {
 		return complain(p, "port-guid-range", text, "two GUIDs, the smaller first, with "
 		                                            "a - between");
@@ -163,7 +151,7 @@ static int parse_name(char *text, struct port_policy_name *ret)
 			return E_SYNTAX;
 		}
 		*equals = '\0';
-		char *name = trim(part), *value = trim(equals + 1);
+		char *name = text_trim(part), *value = text_trim(equals + 1);
 
 		if (!strcmp(name, "hostname") && *value) {
 			ret->host = value;
@@ -211,11 +199,11 @@ static int parse_regexp(struct parser *p, const char *text)
 	}
 	if (colon) {
 		*colon = '\0';
-		if (text_u64(trim(colon + 1), PORTS, &port) != E_OK || port == 0) {
+		if (text_u64(text_trim(colon + 1), PORTS, &port) != E_OK || port == 0) {
 			return complain(p, "port-regexp", text, "a port number behind the colon");
 		}
 	}
-	copy = trim(copy);
+	copy = text_trim(copy);
 	if (regcomp(&re, copy, REG_EXTENDED | REG_NOSUB) != 0) {
 		return complain(p, "port-regexp", text, "a POSIX regular expression");
 	}
@@ -325,7 +313,7 @@ static int bind_two(const struct parser *p, const struct port_policy *all)
 	}
 	comma = strchr(copy, ',');
 	*comma = '\0';
-	const char *name[2] = { trim(copy), trim(comma + 1) };
+	const char *name[2] = { text_trim(copy), text_trim(comma + 1) };
 	uint32_t *to[2] = { &g->a, &g->b };
 
 	for (unsigned i = 0; i < 2; i++) {

@@ -3,6 +3,7 @@
 #include "conf/text.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -162,6 +163,20 @@ void text_printable(char *s)
 }
 
 /* Fills \a buf to \a max + 1 bytes or the end of the file. */
+char *text_trim(char *s)
+{
+	size_t n;
+
+	while (isspace((unsigned char)*s)) {
+		s++;
+	}
+	n = strlen(s);
+	while (n > 0 && isspace((unsigned char)s[n - 1])) {
+		s[--n] = '\0';
+	}
+	return s;
+}
+
 static int read_all(int fd, char *buf, size_t max, size_t *ret_len)
 {
 	size_t len = 0;

@@ -31,6 +31,9 @@ int text_gid(const char *s, uint64_t *ret_prefix, uint64_t *ret_guid);
 /*! \brief Edit distance, at most \a limit + 1; for "did you mean". */
 unsigned text_distance(const char *a, const char *b, unsigned limit);
 
+/*! \brief Cuts white space off both ends, in place. \return Where what is left begins. */
+char *text_trim(char *s);
+
 /*! \brief Replaces control characters by '?' in place: text from outside for a log or terminal. */
 void text_printable(char *s);
 
