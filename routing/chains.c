@@ -365,16 +365,6 @@ static int merge(struct run *r, uint32_t step, const struct subgraph *x,
 	return E_OK;
 }
 
-static bool has_lmc(const struct lids *l, const struct graph *g)
-{
-	for (uint32_t i = 0; i < g->n_end_ports; i++) {
-		if (l->of[g->end_ports[i]].lmc) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* The engine's own way: check, then route. Reasons go to the notes. */
 static int run_engine(struct run *r, const struct bound_step *b, const struct subgraph *x,
                       struct arena *tmp, struct route_out *part)
@@ -387,7 +377,7 @@ static int run_engine(struct run *r, const struct bound_step *b, const struct su
 	struct why why = { "" };
 	int code = E_OK;
 
-	if ((b->engine->flags & ENGINE_LMC0_ONLY) && has_lmc(&x->lids, x->g)) {
+	if ((b->engine->flags & ENGINE_LMC0_ONLY) && lids_have_lmc(&x->lids, x->g)) {
 		why_add(&why, "%s: works with LMC 0 only", b->engine->name);
 		code = E_UNSUITABLE;
 	}

@@ -401,3 +401,13 @@ out:
 	arena_free(tmp);
 	return ret_code;
 }
+
+bool lids_have_lmc(const struct lids *l, const struct graph *g)
+{
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		if (l->of[g->end_ports[i]].lmc) {
+			return true;
+		}
+	}
+	return false;
+}

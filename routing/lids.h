@@ -68,3 +68,6 @@ int lids_assign(const struct lids_in *in, struct arena *a, struct diags *d,
  * \retval E_NOTFOUND  Some end port has none. \retval E_DUPLICATE  Two ports share one; in \a d.
  */
 int lids_as_found(const struct graph *g, struct arena *a, struct diags *d, struct lids *ret);
+
+/*! \brief Has any end port an LMC above 0? Some engines cannot do with that. */
+bool lids_have_lmc(const struct lids *l, const struct graph *g);

@@ -303,17 +303,6 @@ static int finish(const struct route_request *r, struct arena *a,
 	                        &ret->paths, &ret->load);
 }
 
-/* The first LMC above 0 of a CA or router port disqualifies some engines. */
-static bool has_lmc(const struct route_request *r)
-{
-	for (uint32_t i = 0; i < r->g->n_end_ports; i++) {
-		if (r->lids->of[r->g->end_ports[i]].lmc) {
-			return true;
-		}
-	}
-	return false;
-}
-
 uint8_t route_lanes(const struct graph *g)
 {
 	uint8_t lanes = link_vls(5);
@@ -360,7 +349,7 @@ static int attempt(const struct route_request *r, const struct engine *e, struct
 	if (ret_code != E_OK) {
 		return ret_code;
 	}
-	if ((e->flags & ENGINE_LMC0_ONLY) && has_lmc(r)) {
+	if ((e->flags & ENGINE_LMC0_ONLY) && lids_have_lmc(r->lids, r->g)) {
 		why_add(why, "%s: works with LMC 0 only", e->name);
 		return E_UNSUITABLE;
 	}
