@@ -160,15 +160,11 @@ static int from_snapshot(struct route_job *j, struct lft *lft, struct lanes *lan
 static int make(struct route_job *j, const struct report *r, const struct lft *lft,
                 const struct lanes *lanes)
 {
-	struct route_request request = { .g = j->g,
-		                         .lids = &j->lids,
-		                         .strict = j->flags.strict };
 	const struct report_in in = {
 		.g = j->g,
 		.lids = &j->lids,
 		.lft = lft,
 		.lanes = lanes,
-		.request = &request,
 		.arena = j->arena,
 		.limit = j->flags.limit,
 		.src = j->flags.src,

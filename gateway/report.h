@@ -6,9 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "routing/route.h"
+#include "routing/proof.h"
 
 struct arena;
+struct graph;
+struct lids;
+struct lft;
+struct lanes;
 
 /*!
  * Reports: what is true of forwarding tables, whoever made them and wherever they run. One
@@ -19,7 +23,6 @@ struct report_in {
 	const struct graph *g;
 	const struct lids *lids;
 	const struct lft *lft;
-	const struct route_request *request; /*!< how the proof is to be made */
 	const struct lanes *lanes;
 	struct arena *arena;
 	uint32_t limit;       /*!< how many faults are listed at most */

@@ -80,18 +80,18 @@ static json_t *cycles_json(const struct graph *g, const struct proof *p)
 static int build(const struct report_in *in, json_t **ret, bool *ret_good)
 {
 	const struct graph *g = in->g;
-	struct route_result res;
+	struct proof proof;
 	struct validation v;
 	int code = validate_routes(g, in->lids, in->lft, 0, in->arena, &v);
 
 	if (code != E_OK) {
 		return code;
 	}
-	code = route_check(in->request, in->lft, in->lanes, in->arena, &res);
-	if (code == -ENOMEM) {
+	code = proof_run(g, in->lids, in->lft, in->lanes, in->arena, &proof);
+	if (code != E_OK) {
 		return code;
 	}
-	const struct proof *p = &res.proof;
+	const struct proof *p = &proof;
 
 	*ret_good = p->credit_loops == 0 && p->forwarding_loops == 0 &&
 	            (!in->strict || p->management_credit_loops == 0);

@@ -14,6 +14,7 @@
 #include "gateway/report.h"
 #include "routing/graph.h"
 #include "routing/lids.h"
+#include "routing/tables.h"
 #include "routing/walk.h"
 
 /* End ports that fit a text. */

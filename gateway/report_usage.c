@@ -14,6 +14,7 @@
 #include "gateway/json_text.h"
 #include "gateway/report.h"
 #include "routing/graph.h"
+#include "routing/paths.h"
 #include "routing/updown.h"
 #include "routing/usage.h"
 
