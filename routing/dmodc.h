@@ -79,8 +79,8 @@ struct dmodc_tree {
 		col; /*!< [n] column of a switch's first host: hosts by home, then port */
 	uint32_t n_cols;
 	uint32_t *number; /*!< [n_cols] of a host, in the order in which they are dealt */
-	bool *stub;       /*!< [n] joins nothing new: a leaf that lost its hosts */
-	unsigned tiers;   /*!< ranks of switches that are no stubs */
+	bool *bare;       /*!< [n] joins nothing new: a leaf that lost its hosts */
+	unsigned tiers;   /*!< ranks of switches that are no bare leaves */
 	uint32_t n_missing; /*!< uplinks that others of the same kind have */
 	uint32_t n_unused;  /*!< cables between switches of one rank */
 };

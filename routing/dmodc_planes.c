@@ -30,7 +30,7 @@ static bool joins_nothing(const struct shape *x, uint32_t s)
 		return false;
 	}
 	for (uint32_t k = t->up.first[s]; k < t->up.first[s + 1]; k++) {
-		if (!x->t->stub[t->up.group[k].to]) {
+		if (!x->t->bare[t->up.group[k].to]) {
 			return false;
 		}
 	}
@@ -96,7 +96,7 @@ static void number_planes(struct shape *x, unsigned r)
 
 	for (uint32_t s = 0; s < t->n; s++) {
 		/* planes are named by their smallest member */
-		if (t->rank[s] > r && !t->stub[s] && x->plane[s] == s) {
+		if (t->rank[s] > r && !t->bare[s] && x->plane[s] == s) {
 			p[n++] = (struct shape_plane){ .plane = s,
 				                       .parent = joined_find(x->joined, s),
 				                       .system = system_of(x, s) };
@@ -127,7 +127,7 @@ static void join_planes(struct shape *x, unsigned r)
 		uint32_t s = t->by_rank[i];
 
 		for (uint32_t k = t->up.first[s]; k < t->up.first[s + 1]; k++) {
-			if (!t->stub[t->up.group[k].to]) {
+			if (!t->bare[t->up.group[k].to]) {
 				joined_join(x->joined, s, t->up.group[k].to);
 			}
 		}
@@ -148,10 +148,10 @@ static uint32_t number_groups(struct shape *x, uint32_t s)
 
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t to = group[k].to;
-		uint32_t slot = x->t->stub[to] ? DMODC_NO_SLOT : x->number[x->plane[to]];
+		uint32_t slot = x->t->bare[to] ? DMODC_NO_SLOT : x->number[x->plane[to]];
 
 		group[k].slot = (uint16_t)(slot < DMODC_NO_SLOT ? slot : DMODC_NO_SLOT);
-		n_real += !x->t->stub[to];
+		n_real += !x->t->bare[to];
 	}
 	qsort(group, n, sizeof(*group), compare_groups);
 	for (uint32_t k = 1; k < n_real; k++) {
@@ -165,7 +165,7 @@ static uint32_t real_uplinks(const struct shape *x, uint32_t s)
 	uint32_t n = 0;
 
 	for (uint32_t k = x->t->up.first[s]; k < x->t->up.first[s + 1]; k++) {
-		n += !x->t->stub[x->t->up.group[k].to];
+		n += !x->t->bare[x->t->up.group[k].to];
 	}
 	return n;
 }
@@ -206,7 +206,7 @@ static void count_uplinks(struct shape *x, unsigned r, uint32_t *most)
 		uint32_t s = t->by_rank[i], plane = joined_find(x->joined, s);
 		uint32_t n = number_groups(x, s);
 
-		if (n == 0 && t->up.first[s] != t->up.first[s + 1] && !x->t->stub[s]) {
+		if (n == 0 && t->up.first[s] != t->up.first[s + 1] && !x->t->bare[s]) {
 			most[plane] = UINT32_MAX;
 		}
 		most[plane] = n > most[plane] ? n : most[plane];
@@ -224,7 +224,7 @@ static void find_slots(struct shape *x, unsigned r)
 		uint32_t s = t->by_rank[i], plane = joined_find(x->joined, s);
 		uint32_t slots = x->count[plane];
 
-		if (x->t->stub[s] || slots > DMODC_SLOTS_MAX ||
+		if (x->t->bare[s] || slots > DMODC_SLOTS_MAX ||
 		    most[plane] == UINT32_MAX ||
 		    (uint64_t)most[plane] * 4 < (uint64_t)slots * 3) {
 			slots_in_order(x, s);
@@ -247,12 +247,12 @@ static void find_places(struct shape *x, unsigned r)
 		uint32_t s = t->by_rank[i];
 
 		t->place[s] = n[joined_find(x->joined, s)]++;
-		if (!x->t->stub[s] && t->slots[s] > t->divider[r]) {
+		if (!x->t->bare[s] && t->slots[s] > t->divider[r]) {
 			t->divider[r] = t->slots[s];
 		}
 	}
 	for (uint32_t s = 0; s < t->n; s++) {
-		if (t->rank[s] >= r && !x->t->stub[s]) {
+		if (t->rank[s] >= r && !x->t->bare[s]) {
 			x->plane[s] = joined_find(x->joined, s);
 		}
 	}
@@ -267,8 +267,8 @@ void shape_planes(struct shape *x)
 	for (uint32_t i = t->n; i-- > 0;) {
 		uint32_t s = t->by_rank[i];
 
-		t->stub[s] = joins_nothing(x, s);
-		if (!t->stub[s] && t->rank[s] >= t->tiers) {
+		t->bare[s] = joins_nothing(x, s);
+		if (!t->bare[s] && t->rank[s] >= t->tiers) {
 			t->tiers = t->rank[s] + 1U;
 		}
 	}

@@ -394,14 +394,14 @@ static int shape_init(struct shape *x)
 	x->queue = arena_array(x->a, n, sizeof(*x->queue));
 	x->joined = arena_array(x->a, n, sizeof(*x->joined));
 	x->cluster = arena_array(x->a, n, sizeof(*x->cluster));
-	t->stub = arena_array(x->a, n, sizeof(*t->stub));
+	t->bare = arena_array(x->a, n, sizeof(*t->bare));
 	x->plane = arena_array(x->a, n, sizeof(*x->plane));
 	x->number = arena_array(x->a, n, sizeof(*x->number));
 	x->planes = arena_array(x->a, n, sizeof(*x->planes));
 	x->count = arena_array(x->a, n, sizeof(*x->count));
 	return t->rank && t->by_rank && t->part && t->slots && t->place && t->divider &&
 	                       t->home && t->col && x->queue && x->joined && x->cluster &&
-	                       t->stub && x->plane && x->number && x->planes && x->count
+	                       t->bare && x->plane && x->number && x->planes && x->count
 	               ? E_OK
 	               : -ENOMEM;
 }

@@ -184,7 +184,7 @@ static bool is_broken(const struct dmodc_tree *t)
 		for (uint32_t i = t->rank_first[r]; i < t->rank_first[r + 1]; i++) {
 			uint32_t n = cables_up(t, t->by_rank[i]);
 
-			if (!t->stub[t->by_rank[i]]) {
+			if (!t->bare[t->by_rank[i]]) {
 				most = n > most ? n : most;
 				least = n < least ? n : least;
 			}

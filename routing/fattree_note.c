@@ -39,7 +39,7 @@ static void note_stubs(const struct dmodc_job *j, struct why *notes)
 	uint32_t n = 0, first = 0;
 
 	for (uint32_t s = 0; s < j->t.n; s++) {
-		if (j->t.stub[s]) {
+		if (j->t.bare[s]) {
 			first = n++ ? first : s;
 		}
 	}
