@@ -10,9 +10,7 @@
  * and the default, a full member of 0x7fff, for all others. Byte positions are those of
  * the specification's tables (IBA vol. 1, 15.2.5.14, 13.4.8.3 and 15.2.5.12).
  */
-#include "tests/answer_util.h"
-
-#include "sa/store.h"
+#include "tests/store_fixture.h"
 
 enum {
 	/* component bits of ServiceRecord */
@@ -31,33 +29,6 @@ enum {
 	AT_DATA64_2 = 168
 };
 
-static struct state *state;
-static char state_dir[100];
-static const int64_t start_time = 1000000;
-
-static void open_store(void)
-{
-	const char *why = "";
-
-	ck_assert_msg(state_open(state_dir, w->a, &why, &state) == E_OK, "%s", why);
-	ck_assert_int_eq(store_new(state, start_time, &store), E_OK);
-}
-
-static void close_store(void)
-{
-	store_free(store);
-	state_close(state);
-	store = NULL;
-}
-
-static void give(uint64_t node, uint16_t first, uint16_t second)
-{
-	uint8_t *keys = world_attr(w, UMAD_SM_ATTR_PKEY_TABLE, node, 1u << 16, 64);
-
-	put(keys, 2, first);
-	put(keys + 2, 2, second);
-}
-
 static void setup(void)
 {
 	start();
@@ -65,7 +36,6 @@ static void setup(void)
 	give(TWIN_1, 0x8001, 0);
 	give(LEFT, 0x8002, 0);
 	world_publish(w, PATH_MINIMAL);
-	snprintf(state_dir, sizeof(state_dir), "%s/state", w->dir);
 	open_store();
 	asker = lid_of(HOST + 1);
 }
@@ -79,25 +49,6 @@ static void teardown(void)
 static void ask_as(uint64_t port_guid)
 {
 	asker = lid_of(port_guid);
-}
-
-static void settle(void *ctx, int ret)
-{
-	*(int *)ctx = ret;
-}
-
-/* What a server does after a request. */
-static int make_durable(void)
-{
-	int ret = -1;
-	struct state_batch *b = store_changes(store);
-
-	if (b == NULL) {
-		return 0;
-	}
-	state_batch_commit(state, b, settle, &ret);
-	state_flush(state);
-	return ret;
 }
 
 static unsigned say(const struct request *q)
@@ -620,7 +571,7 @@ START_TEST(damaged_rows_are_refused)
 	ck_assert_int_eq(state_batch_new(&b), E_OK);
 	ck_assert_int_eq(state_batch_put(b, RECORDS_SERVICES, "key", 3, "short", 5),
 	                 E_OK);
-	state_batch_commit(state, b, settle, &ret);
+	state_batch_commit(state, b, store_settled, &ret);
 	state_flush(state);
 	ck_assert_int_eq(ret, E_OK);
 	ck_assert_int_eq(store_new(state, start_time, &other), E_MALFORMED);
