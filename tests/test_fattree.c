@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+/*
+ * fattree: tiers, sets of hosts, LIDs apart, healthy and broken trees. Longer than most: all
+ * of them are judged by the same walks over ways up and shares of links.
+ */
 #include <check.h>
 #include <errno.h>
 #include <inttypes.h>

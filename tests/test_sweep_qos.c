@@ -3,6 +3,9 @@
 /*
  * Lanes and quality of service through whole sweeps over the simulated fabric. What ports
  * hold is read out of the simulation.
+ *
+ * Longer than most: setups of the operator, lanes of engines and a rule of an engine's own
+ * are told apart by the same tables, read by the same functions.
  */
 #include "db/reader.h"
 #include "routing/lids.h"
