@@ -46,12 +46,12 @@ static const struct sa_field arb_fields[] = {
 static const uint8_t *table_of(const uint8_t *tables, uint16_t len, unsigned in)
 {
 	static const uint8_t none[TABLE_BYTES];
-	const uint8_t *table = tables + TABLE_BYTES * (size_t)in;
 
-	if ((in + 1) * TABLE_BYTES > len || field_get(table, 0, 64) == UINT64_MAX) {
+	if ((in + 1) * TABLE_BYTES > len) {
 		return none;
 	}
-	return table;
+	const uint8_t *table = tables + TABLE_BYTES * (size_t)in;
+	return field_get(table, 0, 64) == UINT64_MAX ? none : table;
 }
 
 /* All tables of one port out. */
