@@ -122,7 +122,8 @@ int route_job_read_tables(struct route_job *j, struct lft *ret_lft, struct lanes
 	int ret;
 
 	diags_init(&d, j->arena);
-	ret = lftfile_read(j->flags.lfts, j->g, j->arena, &d, ret_lft, &j->lids);
+	ret = lftfile_read(j->flags.lfts, j->g, j->config.unicast_lid_limit, j->arena,
+	                   &d, ret_lft, &j->lids);
 	if (ret == E_OK && j->flags.sl) {
 		ret = lftfile_read_sl(j->flags.sl, j->g, ret_lft, j->arena, &d,
 		                      ret_lanes);

@@ -14,7 +14,7 @@
 int dump_lids_init(struct dump_lids *l, struct arena *a)
 {
 	*l = (struct dump_lids){ 0 };
-	l->guid = arena_array(a, DUMP_LID_MAX + 1, sizeof(*l->guid));
+	l->guid = dump_reach(a, NULL, 0, &l->cap_guid, sizeof(*l->guid), 0);
 	return l->guid ? E_OK : -ENOMEM;
 }
 
@@ -22,7 +22,12 @@ int dump_lids_note(struct dump_lids *l, uint32_t lid, uint64_t guid, unsigned li
                    struct arena *a)
 {
 	struct dump_claim *claims;
+	uint64_t *guids = dump_reach(a, l->guid, lid, &l->cap_guid, sizeof(*guids), 0);
 
+	if (!guids) {
+		return -ENOMEM;
+	}
+	l->guid = guids;
 	l->top = lid > l->top ? lid : l->top;
 	if (!guid || l->guid[lid] == guid) {
 		return E_OK;
@@ -89,6 +94,31 @@ void *dump_grow(struct arena *a, void *array, uint32_t n, uint32_t *cap, size_t 
 	if (n) {
 		memcpy(x, array, n * size);
 	}
+	*cap = more;
+	return x;
+}
+
+void *dump_reach(struct arena *a, void *array, uint32_t n, uint32_t *cap, size_t size,
+                 int fill)
+{
+	enum { FIRST = 1024 };
+	uint32_t more = *cap ? *cap : FIRST;
+	uint8_t *x;
+
+	if (n < *cap) {
+		return array;
+	}
+	while (more <= n) {
+		more *= 2;
+	}
+	x = arena_array(a, more, size);
+	if (!x) {
+		return NULL;
+	}
+	if (*cap) {
+		memcpy(x, array, *cap * size);
+	}
+	memset(x + *cap * size, fill, (more - *cap) * size);
 	*cap = more;
 	return x;
 }

@@ -13,8 +13,6 @@ struct diags;
  * switch: a header line with " guid 0x<guid>" and lines that begin with "0x<lid>" and may
  * end in a remark " portguid 0x<guid>" that says whose LID it is.
  */
-enum { DUMP_LID_MAX = 0xbfff };
-
 /*! A remark that names another owner of a LID than the first one did. */
 struct dump_claim {
 	uint64_t guid;
@@ -24,7 +22,8 @@ struct dump_claim {
 
 /*! Owners of LIDs by the remarks. */
 struct dump_lids {
-	uint64_t *guid;            /*!< [DUMP_LID_MAX + 1] port GUID, 0: no remark */
+	uint64_t *guid;            /*!< [top + 1] port GUID, 0: no remark */
+	uint32_t cap_guid;         /*!< elements there is room for */
 	struct dump_claim *claims; /*!< [n_claims] in order of the lines */
 	uint32_t n_claims, cap_claims;
 	uint32_t top; /*!< highest LID of the dump */
@@ -33,7 +32,7 @@ struct dump_lids {
 /*! \brief Empty. \retval -ENOMEM */
 int dump_lids_init(struct dump_lids *l, struct arena *a);
 
-/*! \brief Takes a line's LID and remark (0: none). \retval -ENOMEM */
+/*! \brief Takes a line's LID and remark (0: none). The room grows with the highest LID. \retval -ENOMEM */
 int dump_lids_note(struct dump_lids *l, uint32_t lid, uint64_t guid, unsigned line,
                    struct arena *a);
 
@@ -54,6 +53,13 @@ int dump_lines(const char *path, struct diags *d,
  * \return The array, moved or not; NULL when out of memory.
  */
 void *dump_grow(struct arena *a, void *array, uint32_t n, uint32_t *cap, size_t size);
+
+/*!
+ * \brief Room for item \a n of an array by number, at least twice as much as before; new
+ *        items are filled with bytes \a fill.
+ * \return The array, moved or not; NULL when out of memory.
+ */
+void *dump_reach(struct arena *a, void *array, uint32_t n, uint32_t *cap, size_t size, int fill);
 
 /*! \brief Copy of \a n items. NULL when out of memory. */
 void *dump_copy(struct arena *a, const void *array, size_t n, size_t size);

@@ -374,7 +374,7 @@ static unsigned report_claims(const char *path, const struct dump_lids *l,
 static int read_lfts(const char *path, struct arena *a, struct diags *d, const void **ret)
 {
 	struct lft_dump *dump = arena_alloc(a, sizeof(*dump));
-	int ret_code = dump ? lft_dump_read(path, false, a, d, dump) : -ENOMEM;
+	int ret_code = dump ? lft_dump_read(path, false, LID_LIMIT_MAX, a, d, dump) : -ENOMEM;
 
 	if (ret_code == E_OK && dump->errors + report_claims(path, &dump->lids, d)) {
 		ret_code = E_SYNTAX;

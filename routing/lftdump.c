@@ -21,19 +21,20 @@ struct entry {
 	uint64_t portguid; /* 0: no remark */
 };
 
-/* The table that is being read goes into working memory that is large enough for any. */
+/* The table that is being read goes into working memory that grows with the highest LID. */
 struct reader {
 	struct lft_dump *dump;
 	struct arena *a, *tmp;
 	struct diags *d;
 	bool is_sl;
+	uint32_t max_lid;
 	bool any_header;
 	bool open; /* a table is being read */
 	unsigned line;
 	struct lft_dump_table now;
-	uint8_t *value; /* [DUMP_LID_MAX + 1] of now */
+	uint8_t *value; /* [cap_value] of now */
 	struct lft_dump_run *runs;
-	uint32_t cap_runs, cap_tables;
+	uint32_t cap_runs, cap_tables, cap_value;
 };
 
 static void complain(struct reader *r, const char *what, const char *text)
@@ -61,6 +62,7 @@ static int close_table(struct reader *r)
 	if (!r->now.value || !r->now.runs) {
 		return -ENOMEM;
 	}
+	memset(r->value, LFT_NO_ROUTE, r->now.n);
 	t[r->dump->n_tables++] = r->now;
 	r->open = false;
 	return E_OK;
@@ -76,7 +78,6 @@ static int read_header(struct reader *r, const char *text)
 		complain(r, "header without ' guid 0x...'", text);
 		return ret;
 	}
-	memset(r->value, LFT_NO_ROUTE, DUMP_LID_MAX + 1);
 	r->now = (struct lft_dump_table){ .guid = guid, .line = r->line };
 	r->open = true;
 	return ret;
@@ -110,7 +111,13 @@ static bool parse_entry(const char *text, struct entry *e)
 static int store_entry(struct reader *r, const struct entry *e)
 {
 	struct lft_dump_run *run = r->now.n_runs ? &r->runs[r->now.n_runs - 1] : NULL;
+	uint8_t *value =
+		dump_reach(r->tmp, r->value, e->lid, &r->cap_value, 1, LFT_NO_ROUTE);
 
+	if (!value) {
+		return -ENOMEM;
+	}
+	r->value = value;
 	r->value[e->lid] = (uint8_t)e->value;
 	r->now.n = e->lid >= r->now.n ? e->lid + 1 : r->now.n;
 	if (run && run->lid + run->n == e->lid && run->line + run->n == r->line) {
@@ -135,8 +142,8 @@ static int read_entry(struct reader *r, const char *text)
 		complain(r,
 		         r->is_sl ? "expected '0xLID SL'" : "expected '0xLID PORT # ...'",
 		         text);
-	} else if (e.lid == 0 || e.lid > DUMP_LID_MAX) {
-		complain(r, "not a unicast LID", text);
+	} else if (e.lid == 0 || e.lid > r->max_lid) {
+		complain(r, "not a unicast LID (unicast_lid_limit is the highest)", text);
 	} else if (r->is_sl && e.value > SL_MAX) {
 		complain(r, "an SL is 0 to 15", text);
 	} else {
@@ -165,16 +172,20 @@ static int read_line(void *ctx, unsigned line, const char *text)
 	return E_OK;
 }
 
-int lft_dump_read(const char *path, bool is_sl, struct arena *a, struct diags *d,
-                  struct lft_dump *ret)
+int lft_dump_read(const char *path, bool is_sl, uint32_t max_lid, struct arena *a,
+                  struct diags *d, struct lft_dump *ret)
 {
 	struct lft_dump dump = { .path = arena_strdup(a, path) };
-	struct reader r = {
-		.dump = &dump, .a = a, .tmp = arena_new(), .d = d, .is_sl = is_sl
-	};
+	struct reader r = { .dump = &dump,
+		            .a = a,
+		            .tmp = arena_new(),
+		            .d = d,
+		            .is_sl = is_sl,
+		            .max_lid = max_lid };
 	int ret_code = -ENOMEM;
 
-	r.value = r.tmp ? arena_alloc(r.tmp, DUMP_LID_MAX + 1) : NULL;
+	r.value = r.tmp ? dump_reach(r.tmp, NULL, 0, &r.cap_value, 1, LFT_NO_ROUTE)
+	                : NULL;
 	if (!dump.path || !r.value || dump_lids_init(&dump.lids, a) != E_OK) {
 		goto out;
 	}

@@ -104,13 +104,13 @@ struct reader {
 	struct diags *d;
 	unsigned errors;
 	uint32_t top;    /* highest LID */
+	uint32_t max_lid; /* highest that there may be */
+	uint32_t room;   /* highest that owner[] has */
 	bool *seen;      /* [n_switches] */
 	uint32_t *sw;    /* [n_tables] switch, GRAPH_NONE: refused */
-	uint32_t *owner; /* [UNICAST_TOP + 1] by remark */
+	uint32_t *owner; /* [room + 1] by remark */
 	bool is_sl;
 };
-
-enum { UNICAST_TOP = DUMP_LID_MAX };
 
 static void complain(struct reader *r, unsigned line, const char *what, uint64_t guid)
 {
@@ -177,23 +177,35 @@ static void find_owners(struct reader *r)
 	}
 }
 
+/* The LIDs of the file, and above them one for every port that it does not name. */
+static uint32_t room_for(const struct reader *r)
+{
+	uint64_t room = (uint64_t)r->top + r->g->n_end_ports;
+
+	return room < r->max_lid ? (uint32_t)room : r->max_lid;
+}
+
 static int reader_run(struct reader *r, const struct lft_dump *dump,
                       const struct graph *g, bool is_sl, struct diags *d,
                       struct arena *tmp)
 {
+	uint32_t max_lid = r->max_lid;
+
 	*r = (struct reader){ .dump = dump,
 		              .g = g,
 		              .d = d,
 		              .errors = dump->errors,
 		              .top = dump->lids.top,
+		              .max_lid = max_lid,
 		              .is_sl = is_sl };
+	r->room = room_for(r);
 	r->seen = arena_array(tmp, g->n_switches, sizeof(*r->seen));
 	r->sw = arena_array(tmp, dump->n_tables, sizeof(*r->sw));
-	r->owner = arena_array(tmp, (size_t)UNICAST_TOP + 1, sizeof(*r->owner));
+	r->owner = arena_array(tmp, (size_t)r->room + 1, sizeof(*r->owner));
 	if (!r->seen || !r->sw || !r->owner) {
 		return -ENOMEM;
 	}
-	memset(r->owner, 0xff, ((size_t)UNICAST_TOP + 1) * sizeof(*r->owner));
+	memset(r->owner, 0xff, ((size_t)r->room + 1) * sizeof(*r->owner));
 	for (uint32_t i = 0; i < dump->n_tables; i++) {
 		find_switch(r, i);
 		if (r->sw[i] != GRAPH_NONE && !is_sl) {
@@ -289,7 +301,7 @@ static void ranges_for_rest(struct reader *r, struct lid_range *of)
 			         p->num, g->nodes[p->node].description, p->guid);
 		}
 		of[g->end_ports[i]] = (struct lid_range){ .base = lid };
-		if (lid <= UNICAST_TOP) {
+		if (lid <= r->max_lid) {
 			r->owner[lid] = g->end_ports[i];
 		}
 	}
@@ -310,9 +322,10 @@ static int read_lids(struct reader *r, struct arena *a, struct lids *ret)
 	}
 	ranges_for_rest(r, l.of);
 	l.top = r->top;
-	if (l.top > UNICAST_TOP) {
+	if (l.top > r->max_lid) {
 		diag_add(r->d, DIAG_ERROR, r->dump->path, 0,
-		         "more than %u LIDs are needed", UNICAST_TOP);
+		         "more than %" PRIu32 " LIDs are needed; raise unicast_lid_limit",
+		         r->max_lid);
 		return E_SYNTAX;
 	}
 	l.owner = arena_array(a, (size_t)l.top + 1, sizeof(*l.owner));
@@ -337,15 +350,16 @@ static void copy_rows(const struct reader *r, uint8_t *rows, size_t stride)
 	}
 }
 
-int lftfile_read(const char *path, const struct graph *g, struct arena *a,
-                 struct diags *d, struct lft *ret, struct lids *ret_lids)
+int lftfile_read(const char *path, const struct graph *g, uint32_t max_lid,
+                 struct arena *a, struct diags *d, struct lft *ret, struct lids *ret_lids)
 {
 	struct arena *tmp = arena_new();
 	struct lids lids = { 0 };
 	struct lft_dump dump;
-	struct reader r;
+	struct reader r = { .max_lid = max_lid ? max_lid : LID_LIMIT_DEFAULT };
 	struct lft lft;
-	int ret_code = tmp ? lft_dump_read(path, false, tmp, d, &dump) : -ENOMEM;
+	int ret_code = tmp ? lft_dump_read(path, false, r.max_lid, tmp, d, &dump)
+	                   : -ENOMEM;
 
 	if (ret_code == E_OK) {
 		ret_code = reader_run(&r, &dump, g, false, d, tmp);
@@ -386,14 +400,16 @@ int lftfile_read_sl(const char *path, const struct graph *g, const struct lft *l
 	struct arena *tmp = arena_new();
 	struct lanes lanes = { .stride = lft->stride };
 	struct lft_dump dump;
-	struct reader r;
+	struct reader r = { .max_lid = lft->n_lids > LID_LIMIT_DEFAULT
+		                               ? lft->n_lids - 1
+		                               : LID_LIMIT_DEFAULT };
 	int ret_code = -ENOMEM;
 
 	lanes.rows = arena_array(a, lft->n_switches, lft->stride);
 	if (!tmp || !lanes.rows) {
 		goto out;
 	}
-	ret_code = lft_dump_read(path, true, tmp, d, &dump);
+	ret_code = lft_dump_read(path, true, r.max_lid, tmp, d, &dump);
 	if (ret_code == E_OK) {
 		ret_code = reader_run(&r, &dump, g, true, d, tmp);
 	}

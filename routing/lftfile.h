@@ -29,13 +29,15 @@ int lftfile_write_sl(const struct graph *g, const struct lids *lids, const struc
  * \brief Reads tables and, when \a ret_lids is wanted, the LID of each end port from the
  *        portguid remarks (a foreign dump has its own LIDs).
  *
+ * \param max_lid  The unicast LID limit: LIDs of the file above it are errors. 0: LID_LIMIT_DEFAULT.
+ *
  * Unknown switches, ports out of range and unparsable lines are errors with their line. A
  * switch of the graph that the file leaves out is a warning and stays without routes.
  *
  * \retval E_SYNTAX
  */
-int lftfile_read(const char *path, const struct graph *g, struct arena *a, struct diags *d,
-                 struct lft *ret, struct lids *ret_lids);
+int lftfile_read(const char *path, const struct graph *g, uint32_t max_lid, struct arena *a,
+                 struct diags *d, struct lft *ret, struct lids *ret_lids);
 
 /*! \brief Reads an SL dump into lanes with the shape of \a lft. */
 int lftfile_read_sl(const char *path, const struct graph *g, const struct lft *lft,

@@ -199,7 +199,7 @@ static int read_row(struct reader *r, const char *text)
 		complain(r,
 		         "expected '0xLID: HOPS HOPS ... # ...', hops as two hex digits",
 		         text);
-	} else if (lid == 0 || lid > DUMP_LID_MAX) {
+	} else if (lid == 0 || lid > LID_LIMIT_MAX) {
 		complain(r, "not a unicast LID", text);
 	} else {
 		return store_row(r, (uint32_t)lid, row, width,

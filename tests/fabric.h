@@ -152,3 +152,18 @@ static inline struct lids fabric_lids(const struct graph *g, uint32_t lmc,
 	ck_assert_int_eq(lids_assign(&in, a, NULL, &l, NULL, NULL), E_OK);
 	return l;
 }
+
+/*! Like fabric_lids(), but the port of the lowest GUID has LID \a high. */
+static inline struct lids fabric_lids_high(const struct graph *g, uint32_t high, struct arena *a)
+{
+	const struct lid_memory m = { .guid = g->ports[g->by_guid[0]].guid,
+		                      .range = { .base = high } };
+	const struct lids_in in = {
+		.g = g, .memory = &m, .n_memory = 1, .max_lid = LID_LIMIT_MAX
+	};
+	struct lids l;
+
+	ck_assert_int_eq(lids_assign(&in, a, NULL, &l, NULL, NULL), E_OK);
+	ck_assert_uint_eq(l.top, high);
+	return l;
+}

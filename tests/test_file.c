@@ -196,6 +196,22 @@ START_TEST(round_trip)
 }
 END_TEST
 
+/* LIDs of 24 bits, as on Omni-Path; those of other ports below stay as they are. */
+START_TEST(lids_of_24_bits)
+{
+	struct graph *g = fabric_make("ft2 4 3 2 2", 0, 1, arena);
+	struct lids l = fabric_lids_high(g, 0x54321, arena);
+	struct lids low = fabric_lids(g, 0, 0, arena);
+	struct lft made = route("minhop", g, &l, NULL)->lft;
+	const char *text = lft_text(g, &l, &made);
+	struct route_out *out = route("file", g, &l, lfts(text));
+
+	check_same(&out->lft, &made);
+	ck_assert_str_eq(out->notes.text, "");
+	check_complete(g, &low, &route("file", g, &low, lfts(text))->lft);
+}
+END_TEST
+
 /* All LIDs are others now: entries go with the GUIDs of the remarks. */
 START_TEST(lids_that_moved)
 {
@@ -586,6 +602,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, round_trip, 0, 3 * N_FABRICS);
+	tcase_add_test(t, lids_of_24_bits);
 	tcase_add_loop_test(t, lids_that_moved, 0, 3);
 	tcase_add_test(t, lmc_that_changed);
 	tcase_add_loop_test(t, a_switch_left_out, 0, N_FABRICS);

@@ -150,7 +150,7 @@ START_TEST(dumps_of_others)
 	struct lids l;
 
 	put(_i ? from_diags : from_opensm);
-	ck_assert_int_eq(lftfile_read(path, g, arena, &diags, &lft, &l), E_OK);
+	ck_assert_int_eq(lftfile_read(path, g, 0, arena, &diags, &lft, &l), E_OK);
 	ck_assert_uint_eq(diags.n_errors + diags.n_warnings, 0);
 	ck_assert_uint_eq(l.top, 4);
 	ck_assert_uint_eq(l.count, 4);
@@ -173,7 +173,7 @@ START_TEST(round_trip)
 	struct lft lft = minhop(g, &l), read, again;
 
 	write_lfts(g, &l, &lft);
-	ck_assert_int_eq(lftfile_read(path, g, arena, &diags, &read, &back), E_OK);
+	ck_assert_int_eq(lftfile_read(path, g, 0, arena, &diags, &read, &back), E_OK);
 	ck_assert_uint_eq(diags.n_errors + diags.n_warnings, 0);
 	ck_assert_uint_eq(back.top, l.top);
 	ck_assert_mem_eq(back.owner, l.owner, (l.top + 1) * sizeof(*l.owner));
@@ -185,8 +185,60 @@ START_TEST(round_trip)
 	}
 	ck_assert_uint_eq(read.stride, lft.stride);
 	ck_assert_mem_eq(read.rows, lft.rows, lft.n_switches * lft.stride);
-	ck_assert_int_eq(lftfile_read(path, g, arena, &diags, &again, NULL), E_OK);
+	ck_assert_int_eq(lftfile_read(path, g, 0, arena, &diags, &again, NULL), E_OK);
 	ck_assert_mem_eq(again.rows, lft.rows, lft.n_switches * lft.stride);
+}
+END_TEST
+
+/* LIDs of more than 16 bits up to the limit that is given, and none above it. */
+START_TEST(lids_of_24_bits)
+{
+	enum { HIGH = 0x12345 };
+	struct graph *g = fabric_make("ft2 4 3 2", 0, 1, arena);
+	struct lids l = fabric_lids_high(g, HIGH, arena), back;
+	struct lft lft = minhop(g, &l), read;
+	struct lanes lanes;
+
+	write_lfts(g, &l, &lft);
+	ck_assert_int_eq(lftfile_read(path, g, HIGH, arena, &diags, &read, &back), E_OK);
+	ck_assert_uint_eq(back.top, HIGH);
+	ck_assert_uint_eq(back.owner[HIGH], l.owner[HIGH]);
+	ck_assert_uint_eq(read.stride, lft.stride);
+	ck_assert_mem_eq(read.rows, lft.rows, lft.n_switches * lft.stride);
+	put("Unicast lids [0-4] of switch Lid 2 guid 0x0002c90300000000 ('t-000'):\n"
+	    "0x12345 3\n");
+	ck_assert_int_eq(lftfile_read_sl(path, g, &read, arena, &diags, &lanes), E_OK);
+	ck_assert_uint_eq(lane_of(&lanes, 0, HIGH), 3);
+	ck_assert_uint_eq(diags.n_errors, 0);
+	write_lfts(g, &l, &lft);
+	for (uint32_t limit = HIGH - 1;; limit = 0) {
+		diags_init(&diags, arena);
+		ck_assert_int_eq(
+			lftfile_read(path, g, limit, arena, &diags, &read, &back),
+			E_SYNTAX);
+		ck_assert_uint_eq(diags.n_errors, g->n_switches);
+		ck_assert_ptr_nonnull(strstr(diags.items[0].text, "unicast_lid_limit"));
+		if (limit == 0) {
+			break;
+		}
+	}
+}
+END_TEST
+
+/* Ports that the file leaves out need LIDs, too. */
+START_TEST(no_room_above)
+{
+	struct graph *g = dumped_fabric();
+	struct lft lft;
+	struct lids l;
+
+	put("Unicast lids [0-4] of switch Lid 2 guid 0x0002c90300000000 ('t-000'):\n"
+	    "0x0004 003 # c portguid 0x0002c90400000001: 'node1'\n");
+	ck_assert_int_eq(lftfile_read(path, g, 6, arena, &diags, &lft, &l), E_SYNTAX);
+	ck_assert_ptr_nonnull(
+		strstr(diags.items[diags.n - 1].text, "more than 6 LIDs"));
+	ck_assert_int_eq(lftfile_read(path, g, 7, arena, &diags, &lft, &l), E_OK);
+	ck_assert_uint_eq(l.top, 7);
 }
 END_TEST
 
@@ -258,7 +310,7 @@ START_TEST(bad_files)
 	struct lids l;
 
 	put(bad[_i].text);
-	ck_assert_int_eq(lftfile_read(path, g, arena, &diags, &lft, &l), E_SYNTAX);
+	ck_assert_int_eq(lftfile_read(path, g, 0, arena, &diags, &lft, &l), E_SYNTAX);
 	ck_assert_uint_eq(lft.stride, 7);
 	ck_assert_uint_eq(diags.n_errors, 1);
 	ck_assert_uint_eq(diags.items[0].line, bad[_i].line);
@@ -273,10 +325,10 @@ START_TEST(every_error_is_reported)
 	struct lft lft;
 
 	put(HEAD0 "0x0001 009\n0x0002 001\n0x0003 oops\nother words\n0x0004 010\n");
-	ck_assert_int_eq(lftfile_read(path, g, arena, &diags, &lft, NULL), E_SYNTAX);
+	ck_assert_int_eq(lftfile_read(path, g, 0, arena, &diags, &lft, NULL), E_SYNTAX);
 	ck_assert_uint_eq(diags.n_errors, 3);
 	ck_assert_uint_eq(diags.items[2].line, 6);
-	ck_assert_int_eq(lftfile_read("/nonexistent/file", g, arena, &diags, &lft, NULL),
+	ck_assert_int_eq(lftfile_read("/nonexistent/file", g, 0, arena, &diags, &lft, NULL),
 	                 -ENOENT);
 	ck_assert_uint_eq(diags.n_errors, 4);
 }
@@ -294,7 +346,7 @@ START_TEST(left_out)
 	          "0x0002 000 # s portguid 0x0002c90300000000: 't-000'\n"
 	          "0x0003 001 # s portguid 0x0002c90300001000: 't-001'\n"
 	          "0x0009 001 # gone portguid 0x0000000000001234: 'not in the fabric'\n");
-	ck_assert_int_eq(lftfile_read(path, g, arena, &diags, &lft, &l), E_OK);
+	ck_assert_int_eq(lftfile_read(path, g, 0, arena, &diags, &lft, &l), E_OK);
 	ck_assert_uint_eq(diags.n_errors, 0);
 	ck_assert_uint_eq(diags.n_warnings, 2);
 	ck_assert_uint_eq(l.count, 4);
@@ -340,7 +392,7 @@ START_TEST(damaged)
 		text[random_below(&seed, (uint32_t)len)] = '\0';
 	}
 	put(text);
-	ret = lftfile_read(path, g, arena, &diags, &lft, &l);
+	ret = lftfile_read(path, g, 0, arena, &diags, &lft, &l);
 	ck_assert(ret == E_OK || ret == E_SYNTAX);
 	ck_assert_int_eq(ret == E_SYNTAX, diags.n_errors > 0);
 }
@@ -354,6 +406,8 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, dumps_of_others, 0, 2);
 	tcase_add_loop_test(t, round_trip, 0, 12);
+	tcase_add_test(t, lids_of_24_bits);
+	tcase_add_test(t, no_room_above);
 	tcase_add_test(t, lanes_round_trip);
 	tcase_add_loop_test(t, bad_files, 0, sizeof(bad) / sizeof(*bad));
 	tcase_add_test(t, every_error_is_reported);

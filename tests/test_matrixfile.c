@@ -313,7 +313,7 @@ static const struct {
 	{ ROW("0", "0x3 01 01\n"),        2, "expected '0xLID: HOPS" },
 	{ ROW("0", "0x: 01 01\n"),        2, "expected '0xLID: HOPS" },
 	{ ROW("0", "\n0x0: 01 01\n"),     3, "not a unicast LID" },
-	{ ROW("0", "0xc000: 01\n"),       2, "not a unicast LID" },
+	{ ROW("0", "0x1000000: 01\n"),    2, "not a unicast LID" },
 	{ "\n0x3: 01\n0x4: 01\n",         2, "before any 'Switch' header" },
 	{ "Switch 0x1234\n0x3: 01\n",     1, "without ' guid 0x" },
 	{ "Unicast lids [0-4]\n0x1 2\n",  1, "forwarding tables" },
