@@ -158,6 +158,16 @@ int snap_vl_class(struct snap_reader *r, uint64_t sw_guid, uint8_t port, uint8_t
 int snap_common_p_key(struct snap_reader *r, const struct snap_end *a, const struct snap_end *b,
                       uint16_t want, uint16_t *ret);
 
+/*! \brief The P_Keys of a set, as in the tables of its ports: uint16_t in host order, at any address; borrowed until the next pin. */
+int snap_p_keys(struct snap_reader *r, uint16_t p_key_set, const void **ret, size_t *ret_n);
+
+/*!
+ * \brief Might this end port talk to one with these P_Keys, which need not be of this epoch?
+ * \retval E_OK \retval E_PARTITION  No. \retval E_MALFORMED E_STALE
+ */
+int snap_shares_p_key(struct snap_reader *r, const struct snap_end *a, const uint16_t *keys,
+                      size_t n);
+
 /*! End ports by PortGUID; borrowed until the next pin. */
 struct snap_ends {
 	const uint32_t *lid; /*!< [n] base LIDs */

@@ -162,3 +162,26 @@ int snap_common_p_key(struct snap_reader *r, const struct snap_end *a,
 	*ret = k->key;
 	return E_OK;
 }
+
+int snap_p_keys(struct snap_reader *r, uint16_t p_key_set, const void **ret,
+                size_t *ret_n)
+{
+	struct set s;
+	int res = get_set(r, p_key_set, &s);
+	if (res == E_OK) {
+		*ret = s.data;
+		*ret_n = s.n;
+	}
+	return res;
+}
+
+int snap_shares_p_key(struct snap_reader *r, const struct snap_end *a,
+                      const uint16_t *keys, size_t n)
+{
+	struct set own, other = { (const uint8_t *)keys, n };
+	int res = get_set(r, a->p_key_set, &own);
+	if (res == E_OK && find_common(&own, &other, 0) == 0) {
+		res = E_PARTITION;
+	}
+	return res;
+}

@@ -82,7 +82,8 @@ struct sa_server;
 
 struct sa_counters {
 	uint64_t requests, answered, dropped_malformed, dropped_key, dropped_overload, dropped_standby,
-		refused_large, no_records, records, services, subscriptions, reports_sent,
+		refused_large, no_records, records, services, subscriptions, groups, members,
+		reports_sent,
 		reports_answered, reports_given_up, reports_dropped;
 };
 

@@ -90,10 +90,27 @@ const uint8_t *mcast_member_next(const struct sa_store *st, const uint8_t *mgid,
 	return row->bytes + MGID_BYTES;
 }
 
+/* For want of memory nobody hears of it; the group itself is not at stake. */
+static void note(struct sa_store *st, const struct mcast_group_row *g, bool created)
+{
+	struct store_event e = { .p_key = (uint16_t)mcast_get(g->record, MC_P_KEY),
+		                 .created = created };
+
+	memcpy(e.mgid, g->record, sizeof(e.mgid));
+	(void)store_note(st, &e);
+}
+
 int mcast_group_keep(struct sa_store *st, const struct mcast_group_row *g)
 {
-	return store_put(st, RECORDS_GROUPS, g->record, MGID_BYTES, STORE_FOR_EVER, g,
-	                 sizeof(*g));
+	struct mcast_group_row old;
+	bool created = !mcast_group_find(st, g->record, &old);
+	int ret = store_put(st, RECORDS_GROUPS, g->record, MGID_BYTES, STORE_FOR_EVER, g,
+	                    sizeof(*g));
+
+	if (ret == E_OK && created) {
+		note(st, g, true);
+	}
+	return ret;
 }
 
 int mcast_member_keep(struct sa_store *st, const uint8_t *mgid, const uint8_t *port_gid,
@@ -109,9 +126,11 @@ int mcast_member_keep(struct sa_store *st, const uint8_t *mgid, const uint8_t *p
 /* Drops all members that are left, then the group. */
 static int drop_group(struct sa_store *st, const uint8_t *mgid)
 {
+	struct mcast_group_row g;
 	struct mcast_member_row m;
 	size_t at = 0;
 	const uint8_t *port_gid;
+	bool found = mcast_group_find(st, mgid, &g);
 	int ret = E_OK;
 
 	while (ret == E_OK && (port_gid = mcast_member_next(st, mgid, &at, &m)) != NULL) {
@@ -121,7 +140,13 @@ static int drop_group(struct sa_store *st, const uint8_t *mgid)
 		ret = store_drop(st, RECORDS_MEMBERS, key, sizeof(key));
 		at = 0;
 	}
-	return ret == E_OK ? store_drop(st, RECORDS_GROUPS, mgid, MGID_BYTES) : ret;
+	if (ret == E_OK) {
+		ret = store_drop(st, RECORDS_GROUPS, mgid, MGID_BYTES);
+	}
+	if (ret == E_OK && found) {
+		note(st, &g, false);
+	}
+	return ret;
 }
 
 static bool is_kept(const struct sa_store *st, const uint8_t *mgid)

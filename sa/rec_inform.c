@@ -7,8 +7,9 @@
  *
  * A subscription is what was asked, by which port, from which QP. Its scope is one port
  * (GID), the ports of a range of LIDs, or everything; a requester may name only ports
- * that it shares a P_Key with. Traps about keys (256 to 259) are for those who know the
- * SM_Key. What goes out to subscribers is the work of sa/report.h.
+ * that it shares a P_Key with. GID may also be a multicast group of its partitions, or
+ * one that is to come. Traps about keys (256 to 259) are for those who know the SM_Key.
+ * What goes out to subscribers is the work of sa/report.h.
  */
 #include <string.h>
 
@@ -16,6 +17,7 @@
 
 #include "conf/err.h"
 #include "db/reader.h"
+#include "sa/mcast.h"
 #include "sa/record.h"
 #include "sa/store.h"
 #include "sa/subscription.h"
@@ -25,7 +27,8 @@ enum { IIR_GID, IIR_ENUM };
 enum {
 	RID = 192, /* bits before InformInfo in the record */
 	RECORD_BYTES = RID / 8 + INFORM_BYTES + 4,
-	PER_PORT = 256 /* no port can use all the room up */
+	MULTICAST_GID = 0xff, /* its first byte */
+	PER_PORT = 256        /* no port can use all the room up */
 };
 
 /* clang-format off */
@@ -128,6 +131,7 @@ static bool may_see_lids(struct snap_reader *r, const struct sa_query *q, uint32
 static bool may_watch(struct snap_reader *r, const struct sa_query *q,
                       const uint8_t *inform)
 {
+	struct mcast_group_row group;
 	struct snap_end port;
 	uint64_t guid = field_get(inform, INF_GID_GUID);
 	unsigned trap = (unsigned)field_get(inform, INF_TRAP_NUMBER);
@@ -135,6 +139,11 @@ static bool may_watch(struct snap_reader *r, const struct sa_query *q,
 	if (field_get(inform, INF_IS_GENERIC) && trap >= UMAD_SM_BAD_MKEY_TRAP &&
 	    trap <= UMAD_SM_BAD_SWITCH_PKEY_TRAP && !q->trusted) {
 		return false;
+	}
+	if (inform[0] == MULTICAST_GID) {
+		return !mcast_group_find(q->store, inform, &group) ||
+		       mcast_has_p_key(r, q->requester,
+		                       (uint16_t)mcast_get(group.record, MC_P_KEY));
 	}
 	if (guid != 0 || field_get(inform, INF_GID_PREFIX) != 0) {
 		return snap_port_guid(r, guid, &port) == E_OK && sa_sees(r, q, &port);
@@ -187,6 +196,7 @@ static int subscribe(const struct sa_query *q, const uint8_t *key)
 		.number = old != NULL && old->len == sizeof(s) ? number_of(old)
 		                                               : free_number(q, key),
 		.sl = q->back->sl,
+		.trusted = q->trusted,
 	};
 
 	return s.number == PER_PORT

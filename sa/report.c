@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <infiniband/umad_sm.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,8 @@
 #include "conf/log.h"
 #include "db/reader.h"
 #include "sa/fields.h"
+#include "sa/mcast.h"
+#include "sa/port_watch.h"
 #include "sa/record.h"
 #include "sa/store.h"
 #include "sa/subscription.h"
@@ -28,15 +31,10 @@ enum {
 	LINES = 5,
 	LINES_MS = 60000,
 	METHOD_REPORT_RESP = UMAD_METHOD_REPORT | UMAD_METHOD_RESP_MASK,
+	NOTICE_GID_AT = 16,         /* of traps 64 to 67: what they are about */
 	PRODUCER_CLASS_MANAGER = 4, /* IBA vol. 1, 13.4.8.2 */
 	TYPE_SUBNET_MANAGEMENT = 3
 };
-
-/* clang-format off */
-/* Details of traps 64 to 67 (15.2.1.4): the GID they are about */
-#define NTC_64_GID_PREFIX 128, 64
-#define NTC_64_GID_GUID   192, 64
-/* clang-format on */
 
 static const char *const source = "sa";
 
@@ -54,8 +52,7 @@ struct reports {
 	size_t n, cap;
 	uint32_t next_tid;
 	uint64_t due;    /* ms; nothing is, before it */
-	uint64_t *ports; /* PortGUIDs of the last look, ascending */
-	size_t n_ports;
+	struct port_look ports;
 	bool looked;
 	struct log_limit lines;
 	struct report_counters counters;
@@ -78,7 +75,7 @@ void reports_free(struct reports *rp)
 {
 	if (rp != NULL) {
 		free(rp->at);
-		free(rp->ports);
+		port_look_done(&rp->ports);
 		free(rp);
 	}
 }
@@ -91,21 +88,41 @@ const struct report_counters *reports_counters(const struct reports *rp)
 /* --- who wants to know ---------------------------------------------------------------
  */
 
+/* Number of a generic trap, UINT_MAX: of a vendor's own. */
+static unsigned generic_trap(const uint8_t *notice)
+{
+	return field_get(notice, NTC_IS_GENERIC)
+	               ? (unsigned)field_get(notice, NTC_TRAP_NUMBER)
+	               : UINT_MAX;
+}
+
+/* Is the GID of a subscription that of the event? Ports are known by their GUID, under
+ * whatever prefix; a multicast group is all of its GID. */
+static bool is_about(const uint8_t *inform, const uint8_t *notice)
+{
+	unsigned trap = generic_trap(notice);
+
+	if (trap == UMAD_SM_MGID_CREATED_TRAP || trap == UMAD_SM_MGID_DESTROYED_TRAP) {
+		return memcmp(inform, notice + NOTICE_GID_AT, 16) == 0;
+	}
+	const uint8_t *gid =
+		notice + (trap == UMAD_SM_GID_IN_SERVICE_TRAP ||
+	                                  trap == UMAD_SM_GID_OUT_OF_SERVICE_TRAP
+	                          ? NOTICE_GID_AT
+	                          : NOTICE_ISSUER_GID_AT);
+	return memcmp(inform + 8, gid + 8, 8) == 0;
+}
+
 /* Is the event about, or from, where the subscription looks? */
 static bool in_scope(const uint8_t *inform, const uint8_t *notice)
 {
-	unsigned trap = (unsigned)field_get(notice, NTC_TRAP_NUMBER);
 	unsigned begin = (unsigned)field_get(inform, INF_LID_RANGE_BEGIN);
 	unsigned end = (unsigned)field_get(inform, INF_LID_RANGE_END);
 	unsigned issuer = (unsigned)field_get(notice, NTC_ISSUER_LID);
-	bool about_gid = field_get(notice, NTC_IS_GENERIC) &&
-	                 trap >= UMAD_SM_GID_IN_SERVICE_TRAP &&
-	                 trap <= UMAD_SM_MGID_DESTROYED_TRAP;
 
 	if (field_get(inform, INF_GID_PREFIX) != 0 ||
 	    field_get(inform, INF_GID_GUID) != 0) {
-		const uint8_t *gid = notice + (about_gid ? 16 : NOTICE_ISSUER_GID_AT);
-		return memcmp(inform + 8, gid + 8, 8) == 0;
+		return is_about(inform, notice);
 	}
 	end = end == 0 ? begin : end;
 	return begin == INFORM_ALL_LIDS || (issuer >= begin && issuer <= end);
@@ -126,20 +143,39 @@ static bool wants(const uint8_t *inform, const uint8_t *notice)
 	       in_scope(inform, notice);
 }
 
-/* Whose P_Keys decide who may know: the port that an event is about, else its issuer. A
- * port that is gone has none: its going is told to all. */
-static bool may_know(struct snap_reader *r, const struct snap_end *who,
-                     const uint8_t *notice)
+/* An event, and whose partitions may know of it. */
+struct event {
+	const uint8_t *notice;
+	const uint16_t *group_p_key; /* of a multicast group */
+	const uint16_t *p_keys;      /* of a port, which may be gone */
+	size_t n_p_keys;
+};
+
+/* Traps about keys are for those who know the SM_Key. Who named one was asked for it
+ * then; who asked for all traps is known to have been, or has none of these. */
+static bool may_know_keys(const uint8_t *inform, const struct subscription *s,
+                          const uint8_t *notice)
 {
-	unsigned trap = (unsigned)field_get(notice, NTC_TRAP_NUMBER);
-	bool about_port = field_get(notice, NTC_IS_GENERIC) &&
-	                  (trap == UMAD_SM_GID_IN_SERVICE_TRAP ||
-	                   trap == UMAD_SM_GID_OUT_OF_SERVICE_TRAP);
-	const uint8_t *guid = notice + (about_port ? 16 : NOTICE_ISSUER_GID_AT) + 8;
+	unsigned trap = generic_trap(notice);
+
+	return trap < UMAD_SM_BAD_MKEY_TRAP || trap > UMAD_SM_BAD_SWITCH_PKEY_TRAP ||
+	       s->trusted || field_get(inform, INF_TRAP_NUMBER) == trap;
+}
+
+static bool may_know(struct snap_reader *r, const struct snap_end *who,
+                     const struct event *e)
+{
+	const uint8_t *issuer = e->notice + NOTICE_ISSUER_GID_AT + 8;
 	struct snap_end end;
 	uint16_t p_key;
 
-	return snap_port_guid(r, field_get(guid, 0, 64), &end) != E_OK ||
+	if (e->group_p_key != NULL) {
+		return mcast_has_p_key(r, who, *e->group_p_key);
+	}
+	if (e->p_keys != NULL) {
+		return snap_shares_p_key(r, who, e->p_keys, e->n_p_keys) == E_OK;
+	}
+	return snap_port_guid(r, field_get(issuer, 0, 64), &end) != E_OK ||
 	       snap_common_p_key(r, who, &end, 0, &p_key) == E_OK;
 }
 
@@ -182,23 +218,32 @@ static void queue_report(struct reports *rp, const struct subscription *s, uint3
 	memcpy(report->notice, notice, NOTICE_BYTES);
 }
 
-void reports_event(struct reports *rp, struct snap_reader *r, const struct sa_store *st,
-                   const uint8_t notice[NOTICE_BYTES])
+static void tell(struct reports *rp, struct snap_reader *r, const struct sa_store *st,
+                 const struct event *e)
 {
 	for (size_t i = 0; i < store_count(st, RECORDS_SUBSCRIPTIONS); i++) {
 		const struct store_row *row = store_at(st, RECORDS_SUBSCRIPTIONS, i);
+		const uint8_t *inform = row->bytes + 8;
 		struct subscription s;
 		struct snap_end who;
 
 		if (row->key_len != SUBSCRIPTION_KEY_BYTES || row->len != sizeof(s) ||
-		    !wants(row->bytes + 8, notice) ||
+		    !wants(inform, e->notice) ||
 		    snap_port_guid(r, field_get(row->bytes, 0, 64), &who) != E_OK ||
-		    !may_know(r, &who, notice)) {
+		    !may_know(r, &who, e)) {
 			continue;
 		}
 		memcpy(&s, store_value(row), sizeof(s));
-		queue_report(rp, &s, who.base_lid, notice);
+		if (may_know_keys(inform, &s, e->notice)) {
+			queue_report(rp, &s, who.base_lid, e->notice);
+		}
 	}
+}
+
+void reports_event(struct reports *rp, struct snap_reader *r, const struct sa_store *st,
+                   const uint8_t notice[NOTICE_BYTES])
+{
+	tell(rp, r, st, &(struct event){ .notice = notice });
 }
 
 static void remove_at(struct reports *rp, size_t i)
@@ -312,87 +357,67 @@ uint64_t reports_run(struct reports *rp, uint64_t now_ms)
 	return next;
 }
 
-/* --- ports that come and go ------------------------------------------------------------
+/* --- events of the SM itself
+ * ------------------------------------------------------------
  */
 
-static int compare_guids(const void *a, const void *b)
-{
-	uint64_t x, y;
-
-	memcpy(&x, a, sizeof(x));
-	memcpy(&y, b, sizeof(y));
-	return x < y ? -1 : x > y;
-}
-
-static int read_ports(struct snap_reader *r, uint64_t **ret, size_t *ret_n)
-{
-	size_t n = 0, cap = snap_meta(r)->n_end_ports;
-	uint64_t *ports = malloc((cap ? cap : 1) * sizeof(*ports));
-	struct snap_end end;
-	uint32_t lid = 0;
-	int err = ports != NULL ? E_OK : -ENOMEM;
-
-	while (err == E_OK && n < cap) {
-		err = sa_end_from(r, &lid, &end);
-		if (err == E_OK) {
-			ports[n++] = end.port_guid;
-		}
-	}
-	if (err != E_OK && err != E_NOTFOUND) {
-		free(ports);
-		return err;
-	}
-	qsort(ports, n, sizeof(*ports), compare_guids);
-	*ret = ports;
-	*ret_n = n;
-	return E_OK;
-}
-
-static void tell_port(struct reports *rp, struct snap_reader *r,
-                      const struct sa_store *st, unsigned trap, uint64_t guid)
+/* A notice about a GID, by us. */
+static void fill_notice(struct snap_reader *r, unsigned trap, const uint8_t gid[16],
+                        uint8_t notice[NOTICE_BYTES])
 {
 	const struct snap_meta *m = snap_meta(r);
-	uint8_t notice[NOTICE_BYTES] = { 0 };
 
+	memset(notice, 0, NOTICE_BYTES);
 	field_set(notice, NTC_IS_GENERIC, 1);
 	field_set(notice, NTC_TYPE, TYPE_SUBNET_MANAGEMENT);
 	field_set(notice, NTC_PRODUCER_TYPE, PRODUCER_CLASS_MANAGER);
 	field_set(notice, NTC_TRAP_NUMBER, trap);
 	field_set(notice, NTC_ISSUER_LID, m->sm_lid);
-	field_set(notice, NTC_64_GID_PREFIX, m->subnet_prefix);
-	field_set(notice, NTC_64_GID_GUID, guid);
+	memcpy(notice + NOTICE_GID_AT, gid, 16);
 	field_set(notice + NOTICE_ISSUER_GID_AT, 0, 64, m->subnet_prefix);
 	field_set(notice + NOTICE_ISSUER_GID_AT, 64, 64, m->sm_port_guid);
-	reports_event(rp, r, st, notice);
 }
 
-static void tell_changes(struct reports *rp, struct snap_reader *r,
-                         const struct sa_store *st, const uint64_t *now, size_t n)
+void reports_group(struct reports *rp, struct snap_reader *r, const struct sa_store *st,
+                   const struct store_event *e)
 {
-	size_t i = 0, k = 0;
+	uint8_t notice[NOTICE_BYTES];
+	const struct event event = { .notice = notice, .group_p_key = &e->p_key };
 
-	while (i < rp->n_ports || k < n) {
-		if (k == n || (i < rp->n_ports && rp->ports[i] < now[k])) {
-			tell_port(rp, r, st, UMAD_SM_GID_OUT_OF_SERVICE_TRAP,
-			          rp->ports[i++]);
-		} else if (i == rp->n_ports || now[k] < rp->ports[i]) {
-			tell_port(rp, r, st, UMAD_SM_GID_IN_SERVICE_TRAP, now[k++]);
-		} else {
-			i++;
-			k++;
-		}
-	}
+	fill_notice(r,
+	            e->created ? UMAD_SM_MGID_CREATED_TRAP : UMAD_SM_MGID_DESTROYED_TRAP,
+	            e->mgid, notice);
+	tell(rp, r, st, &event);
 }
 
-static void drop_lost(struct sa_store *st, const uint64_t *ports, size_t n)
+struct ports_told {
+	struct reports *rp;
+	struct snap_reader *r;
+	const struct sa_store *st;
+};
+
+static void tell_port(void *ctx, bool came, uint64_t guid, const uint16_t *keys, size_t n)
+{
+	const struct ports_told *t = ctx;
+	uint8_t notice[NOTICE_BYTES], gid[16];
+	const struct event event = { .notice = notice, .p_keys = keys, .n_p_keys = n };
+
+	field_set(gid, 0, 64, snap_meta(t->r)->subnet_prefix);
+	field_set(gid, 64, 64, guid);
+	fill_notice(t->r,
+	            came ? UMAD_SM_GID_IN_SERVICE_TRAP : UMAD_SM_GID_OUT_OF_SERVICE_TRAP,
+	            gid, notice);
+	tell(t->rp, t->r, t->st, &event);
+}
+
+static void drop_lost(struct sa_store *st, const struct port_look *now)
 {
 	for (size_t i = store_count(st, RECORDS_SUBSCRIPTIONS); i-- > 0;) {
 		const struct store_row *row = store_at(st, RECORDS_SUBSCRIPTIONS, i);
 		uint64_t guid = field_get(row->bytes, 0, 64);
 		uint8_t key[SUBSCRIPTION_KEY_BYTES];
 
-		if (row->key_len != sizeof(key) ||
-		    bsearch(&guid, ports, n, sizeof(guid), compare_guids) != NULL) {
+		if (row->key_len != sizeof(key) || port_look_has(now, guid)) {
 			continue;
 		}
 		memcpy(key, row->bytes, sizeof(key));
@@ -404,20 +429,19 @@ static void drop_lost(struct sa_store *st, const uint64_t *ports, size_t n)
 
 int reports_ports(struct reports *rp, struct snap_reader *r, struct sa_store *st)
 {
-	uint64_t *ports;
-	size_t n;
-	int ret = read_ports(r, &ports, &n);
+	struct ports_told told = { rp, r, st };
+	struct port_look now;
+	int ret = port_look(r, &now);
 
 	if (ret != E_OK) {
 		return ret;
 	}
-	drop_lost(st, ports, n);
+	drop_lost(st, &now);
 	if (rp->looked) {
-		tell_changes(rp, r, st, ports, n);
+		port_look_compare(&rp->ports, &now, tell_port, &told);
 	}
-	free(rp->ports);
-	rp->ports = ports;
-	rp->n_ports = n;
+	port_look_done(&rp->ports);
+	rp->ports = now;
 	rp->looked = true;
 	return E_OK;
 }

@@ -8,6 +8,7 @@
 
 struct sa_store;
 struct snap_reader;
+struct store_event;
 struct transport;
 
 /*!
@@ -41,6 +42,13 @@ void reports_free(struct reports *rp); /*!< NULL is fine */
 void reports_event(struct reports *rp, struct snap_reader *r, const struct sa_store *st,
                    const uint8_t notice[NOTICE_BYTES]);
 
+/*!
+ * \brief Queues reports of a multicast group that was created (trap 66) or deleted (67), to
+ *        subscribers who have its P_Key.
+ */
+void reports_group(struct reports *rp, struct snap_reader *r, const struct sa_store *st,
+                   const struct store_event *e);
+
 /*! \brief Takes a ReportResp. \return false: the MAD is none. */
 bool reports_answer(struct reports *rp, const uint8_t *mad, size_t len, uint32_t lid);
 
@@ -49,7 +57,8 @@ uint64_t reports_run(struct reports *rp, uint64_t now_ms);
 
 /*!
  * Ports that come and go: traps 64 and 65 of the SM itself, by comparing the end ports of
- * the published fabric with those of the last call. The first call only looks.
+ * the published fabric with those of the last call. The first call only looks. Who shares
+ * a P_Key with the port, or did when it was last there, is told.
  * Subscriptions of ports that are not there (any more) are removed from the store.
  * \retval E_OK \retval E_STALE -ENOMEM  Nothing was told; the next call tells.
  * Cost: O(LIDs).

@@ -14,8 +14,9 @@
  * disk (group commit: many requests, one commit). When a commit fails the requester is
  * told, and the store is read again from disk.
  *
- * Events (traps, ports that come and go) wait in a ring; this thread turns them into
- * reports, repeats those and takes their answers.
+ * Events (traps, ports that come and go, multicast groups that were created or deleted
+ * and are so on disk) wait in lists; this thread turns them into reports, repeats those
+ * and takes their answers.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -44,14 +45,17 @@ enum {
 	SEND_TRIES = 200, /* a full transport is asked again after a millisecond */
 	LARGE_LINES = 5,  /* log lines about refused tables */
 	LARGE_LINES_MS = 60000,
-	EVENTS = 1024,    /* traps that wait to be reported */
-	COMMIT_TRIES = 10 /* as SEND_TRIES, on the state's writing thread */
+	EVENTS = 1024,          /* traps that wait to be reported */
+	GROUP_EVENTS = 1 << 18, /* multicast groups to be told of */
+	COMMIT_TRIES = 10       /* as SEND_TRIES, on the state's writing thread */
 };
 
 /* What is to be told besides answers; copied out to be told without the lock. */
 struct news {
 	uint8_t trap[EVENTS][SMP_DATA_BYTES];
 	unsigned n_traps;
+	struct store_event *groups; /* multicast groups created and deleted */
+	size_t n_groups, cap_groups;
 	bool swept;
 };
 
@@ -85,8 +89,8 @@ struct sa_server {
 		dropped_overload, dropped_standby, refused_large, no_records, records,
 		reports_dropped;
 	/* of the thread's own parts, for others to read */
-	atomic_uint_fast64_t services, subscriptions, reports_sent, reports_answered,
-		reports_given_up, reports_no_room;
+	atomic_uint_fast64_t services, subscriptions, groups, members, reports_sent,
+		reports_answered, reports_given_up, reports_no_room;
 };
 
 static void count(atomic_uint_fast64_t *counter, uint64_t n)
@@ -196,7 +200,38 @@ struct waiting {
 	struct sa_reply reply;
 	uint8_t mad[SA_MAD_BYTES];
 	bool answers; /* else nobody waits: a lease ran out, a port is gone */
+	struct store_event *events;
+	size_t n_events;
 };
+
+/* Puts events where the answer thread finds them. Any thread; takes the list. */
+static void announce(struct sa_server *s, struct store_event *list, size_t n)
+{
+	struct news *news;
+
+	pthread_mutex_lock(&s->lock);
+	news = s->news;
+	if (n > 0 && news->n_groups + n > news->cap_groups) {
+		size_t cap = 2 * (news->n_groups + n);
+		struct store_event *groups =
+			cap <= GROUP_EVENTS ? realloc(news->groups, cap * sizeof(*groups))
+					    : NULL;
+		if (groups == NULL) {
+			count(&s->reports_dropped, n);
+			n = 0;
+		} else {
+			news->groups = groups;
+			news->cap_groups = cap;
+		}
+	}
+	if (n > 0) {
+		memcpy(news->groups + news->n_groups, list, n * sizeof(*list));
+		news->n_groups += n;
+		pthread_cond_signal(&s->more);
+	}
+	pthread_mutex_unlock(&s->lock);
+	free(list);
+}
 
 /* On the state's writing thread. */
 static void on_commit(void *ctx, int ret)
@@ -208,6 +243,9 @@ static void on_commit(void *ctx, int ret)
 		log_error(source, "records that clients wrote are not stored: %s",
 		          err_text(ret));
 		s->reload = true;
+		free(w->events);
+	} else {
+		announce(s, w->events, w->n_events);
 	}
 	s->transport->ops->wake(s->transport); /* tables follow from some of them */
 	if (w->answers) {
@@ -233,6 +271,7 @@ static int commit(struct sa_server *s, struct state_batch *b, const struct mad_a
 		return -ENOMEM;
 	}
 	w->s = s;
+	w->n_events = store_events(s->store, &w->events);
 	if (reply != NULL) { /* to Set and Delete: one MAD */
 		w->answers = true;
 		w->addr = *to;
@@ -241,6 +280,17 @@ static int commit(struct sa_server *s, struct state_batch *b, const struct mad_a
 	}
 	state_batch_commit(s->state, b, on_commit, w);
 	return E_OK;
+}
+
+/* Tells of groups without waiting for a commit. */
+static void tell_groups(struct sa_server *s)
+{
+	struct store_event *list;
+	size_t n = store_events(s->store, &list);
+
+	if (n > 0) {
+		announce(s, list, n);
+	}
 }
 
 /* Answers one request with reader \a r (NULL: BUSY) into \a reply and sends it. \a st:
@@ -253,6 +303,9 @@ static void serve(struct sa_server *s, struct snap_reader *r, struct sa_store *s
 
 	if (b != NULL && commit(s, b, &q->addr, ret == E_OK ? reply : NULL) == E_OK) {
 		return;
+	}
+	if (st != NULL && s->state == NULL) {
+		tell_groups(s); /* nothing is durable, nothing waits */
 	}
 	if (ret == E_OK && reply->large != NULL) {
 		tell_large(s, q, reply);
@@ -277,7 +330,7 @@ static void give_back(struct sa_reply *reply)
 static bool is_idle(const struct sa_server *s)
 {
 	return fair_queue_length(s->queue) == 0 && s->news->n_traps == 0 &&
-	       !s->news->swept && !s->stop;
+	       s->news->n_groups == 0 && !s->news->swept && !s->stop;
 }
 
 /* Sleeps until there is work, or something is due. Under the lock. */
@@ -344,6 +397,9 @@ static void tell_news(struct sa_server *s, struct snap_reader *r)
 	for (unsigned i = 0; i < news->n_traps && r != NULL; i++) {
 		tell_trap(s, r, news->trap[i]);
 	}
+	for (size_t i = 0; i < news->n_groups && r != NULL; i++) {
+		reports_group(s->reports, r, s->store, &news->groups[i]);
+	}
 	if (news->swept && r != NULL) {
 		int ret = mcast_swept(s->store, r);
 		if (ret != E_OK) {
@@ -355,6 +411,7 @@ static void tell_news(struct sa_server *s, struct snap_reader *r)
 		}
 	}
 	news->n_traps = 0;
+	news->n_groups = 0;
 	news->swept = false;
 }
 
@@ -386,6 +443,8 @@ static void keep_house(struct sa_server *s, struct snap_reader *r)
 	struct state_batch *b = store_changes(s->store);
 	if (b != NULL) {
 		(void)commit(s, b, NULL, NULL);
+	} else if (s->state == NULL) {
+		tell_groups(s);
 	}
 	s->reports_due = reports_run(s->reports, now_ms());
 }
@@ -396,6 +455,8 @@ static void show_counts(struct sa_server *s)
 
 	s->services = store_count(s->store, RECORDS_SERVICES);
 	s->subscriptions = store_count(s->store, RECORDS_SUBSCRIPTIONS);
+	s->groups = store_count(s->store, RECORDS_GROUPS);
+	s->members = store_count(s->store, RECORDS_MEMBERS);
 	s->reports_sent = c->sent;
 	s->reports_answered = c->answered;
 	s->reports_given_up = c->given_up;
@@ -433,6 +494,14 @@ static void *run(void *arg)
 	return NULL;
 }
 
+static void news_free(struct news *news)
+{
+	if (news != NULL) {
+		free(news->groups);
+		free(news);
+	}
+}
+
 static void free_parts(struct sa_server *s)
 {
 	snap_reader_close(s->reader);
@@ -441,8 +510,8 @@ static void free_parts(struct sa_server *s)
 	fair_queue_free(s->queue);
 	store_free(s->store);
 	reports_free(s->reports);
-	free(s->news);
-	free(s->telling);
+	news_free(s->news);
+	news_free(s->telling);
 	free(s->batch);
 	free(s);
 }
@@ -590,6 +659,8 @@ void sa_server_counters(struct sa_server *s, struct sa_counters *ret)
 		.records = s->records,
 		.services = s->services,
 		.subscriptions = s->subscriptions,
+		.groups = s->groups,
+		.members = s->members,
 		.reports_sent = s->reports_sent,
 		.reports_answered = s->reports_answered,
 		.reports_given_up = s->reports_given_up,

@@ -18,6 +18,8 @@ struct sa_store {
 	struct state_batch *batch; /* what is not handed over yet */
 	struct table table[RECORD_TABLES];
 	int64_t now, next; /* next: no row runs out before it */
+	struct store_event *events;
+	size_t n_events, cap_events;
 };
 
 static int compare(const struct store_row *row, const void *key, size_t key_len)
@@ -179,6 +181,43 @@ struct state_batch *store_changes(struct sa_store *st)
 	return b;
 }
 
+/* --- events ----------------------------------------------------------------------- */
+
+int store_note(struct sa_store *st, const struct store_event *e)
+{
+	struct store_event *last = st->n_events ? &st->events[st->n_events - 1] : NULL;
+
+	if (last != NULL && last->created && !e->created &&
+	    memcmp(last->mgid, e->mgid, sizeof(e->mgid)) == 0) {
+		st->n_events--;
+		return E_OK;
+	}
+	if (st->n_events == st->cap_events) {
+		size_t cap = st->cap_events ? st->cap_events * 2 : 8;
+		struct store_event *events = realloc(st->events, cap * sizeof(*events));
+		if (events == NULL) {
+			return -ENOMEM;
+		}
+		st->events = events;
+		st->cap_events = cap;
+	}
+	st->events[st->n_events++] = *e;
+	return E_OK;
+}
+
+size_t store_events(struct sa_store *st, struct store_event **ret)
+{
+	size_t n = st->n_events;
+
+	*ret = NULL;
+	if (n > 0) {
+		*ret = st->events;
+		st->events = NULL;
+		st->n_events = st->cap_events = 0;
+	}
+	return n;
+}
+
 /* --- changes ---------------------------------------------------------------------- */
 
 int store_put(struct sa_store *st, enum record_table table, const void *key,
@@ -292,6 +331,7 @@ int store_reload(struct sa_store *st)
 	int ret = E_OK;
 
 	clear(st);
+	st->n_events = 0;
 	state_batch_free(store_changes(st));
 	for (unsigned k = 0; k < RECORD_TABLES && ret == E_OK && st->state != NULL; k++) {
 		struct loading l = { st, (enum record_table)k };
@@ -328,5 +368,6 @@ void store_free(struct sa_store *st)
 		free(st->table[k].rows);
 	}
 	state_batch_free(st->batch);
+	free(st->events);
 	free(st);
 }

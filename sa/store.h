@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -71,3 +72,16 @@ int store_drop(struct sa_store *st, enum record_table table, const void *key, si
 
 /*! \brief Hands the changes since the last call over, to be committed. \return NULL: none. */
 struct state_batch *store_changes(struct sa_store *st);
+
+/*! A multicast group that was created or deleted, to be told when that is durable. */
+struct store_event {
+	uint8_t mgid[16];
+	uint16_t p_key;
+	bool created;
+};
+
+/*! \brief Notes an event; one that undoes the last takes that back. \retval -ENOMEM */
+int store_note(struct sa_store *st, const struct store_event *e);
+
+/*! \brief Hands the events since the last call over. \return How many; *ret is the caller's to free, NULL: none. */
+size_t store_events(struct sa_store *st, struct store_event **ret);

@@ -15,7 +15,8 @@ struct subscription {
 	uint16_t pkey_index;   /*!< of our port, by which the request came */
 	uint16_t number;       /*!< InformInfoRecord.Enum: among those of the port */
 	uint8_t sl;
-	uint8_t reserved[3];
+	uint8_t trusted;       /*!< who asked knew the SM_Key */
+	uint8_t reserved[2];
 };
 
 _Static_assert(sizeof(struct subscription) == 12, "struct subscription");

@@ -111,6 +111,8 @@ static void sa_figures(struct sweep *s)
 	stats_set(s->d.stats, "sa_refused_large_total", (double)c.refused_large);
 	stats_set(s->d.stats, "sa_services", (double)c.services);
 	stats_set(s->d.stats, "sa_subscriptions", (double)c.subscriptions);
+	stats_set(s->d.stats, "sa_groups", (double)c.groups);
+	stats_set(s->d.stats, "sa_members", (double)c.members);
 	stats_set(s->d.stats, "sa_reports_sent_total", (double)c.reports_sent);
 	stats_set(s->d.stats, "sa_reports_answered_total", (double)c.reports_answered);
 	stats_set(s->d.stats, "sa_reports_given_up_total", (double)c.reports_given_up);
