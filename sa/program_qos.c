@@ -8,7 +8,8 @@
  * of which no copy is kept is read first, unless its port is below ARMED: nothing flows
  * there yet, so it is set right away. What differs is set, and the answer is compared
  * again: it shows what the port has. Ports below ARMED were restarted, perhaps with their
- * node, so what was known of them is forgotten first.
+ * node, so what was known of them is forgotten first, also while QoS is off: tables may
+ * have been read for who asked (sa/sweep_qos.c).
  *
  * An SL-to-VL rule of the routing says the VLs of each (port in, port out); CAs and
  * routers send as from and to class 0.
@@ -32,16 +33,16 @@
 #include "sa/fields.h"
 #include "sa/program.h"
 #include "sa/qos_copy.h"
+#include "sa/qos_slot.h"
 #include "sa/qos_table.h"
 #include "sa/smp.h"
 
-enum { QOS_IN_FLIGHT = 4, PAIRS_OF_A_BLOCK = 32, CAP_SL_MAPPING = 1 << 6 };
+enum { QOS_IN_FLIGHT = 4 };
 
 /* The ports of a switch, or one port of a CA or router. */
 struct qos_job {
 	struct program *p;
 	struct disc_node *node;
-	struct smp_dest *dest;
 	struct qos_copy *copy;
 	uint32_t first_port; /* of the node in the graph */
 	uint32_t in_flight;
@@ -49,35 +50,15 @@ struct qos_job {
 	uint16_t step;              /* VL_ARB_BLOCKS, then ports in */
 	uint8_t sl2vl[VL_CLASSES][SL2VL_BYTES]; /* what out should have, by class in */
 	uint8_t arb[VL_ARB_BLOCKS][VL_ARB_BYTES];
-	bool is_switch, maps, stop;
+	bool is_switch, stop;
 };
 
 /* One table of one port. */
 struct item {
 	struct qos_job *j;
-	unsigned out, step;
+	struct qos_slot slot;
 	uint8_t want[64]; /* zeros behind a table of SL2VL_BYTES */
 };
-
-static unsigned arb_cap(const struct disc_port *dp, unsigned block)
-{
-	unsigned cap = (unsigned)(block < 2 ? field_get(dp->info, PI_VL_ARB_LOW_CAP)
-	                                    : field_get(dp->info, PI_VL_ARB_HIGH_CAP));
-
-	return cap < QOS_WEIGHTS_MAX ? cap : QOS_WEIGHTS_MAX;
-}
-
-/* Bytes of a block that the port has; the rest means nothing. */
-static size_t arb_bytes(const struct disc_port *dp, unsigned block)
-{
-	unsigned first = block % 2 * PAIRS_OF_A_BLOCK, cap = arb_cap(dp, block);
-
-	if (cap <= first || field_get(dp->info, PI_VL_CAP) <= 1) {
-		return 0;
-	}
-	cap -= first;
-	return 2 * (size_t)(cap < PAIRS_OF_A_BLOCK ? cap : PAIRS_OF_A_BLOCK);
-}
 
 static const struct port *graph_port_of(const struct qos_job *j, unsigned num)
 {
@@ -165,94 +146,35 @@ static void begin_port(struct qos_job *j)
 	for (unsigned in = 0; in < VL_CLASSES; in++) {
 		qos_table_sl2vl(&q, in, j->sl2vl[in]);
 	}
-	missing = qos_table_arb(&q, arb_cap(dp, 0), arb_cap(dp, 2), j->arb);
-	if (missing && arb_bytes(dp, 0)) {
+	missing = qos_table_arb(&q, qos_arb_cap(dp, 0), qos_arb_cap(dp, 2), j->arb);
+	if (missing &&
+	    qos_slot_bytes(&(struct qos_slot){ j->node, j->copy, j->out, 0 })) {
 		trouble(j, j->out, "has no room in its VL arbitration tables for all");
 	}
 }
 
 /* --- requests --------------------------------------------------------------------- */
 
-static uint32_t modifier(const struct item *t)
-{
-	bool arb = t->step < VL_ARB_BLOCKS;
-	unsigned out = t->j->is_switch ? t->out : 0;
-
-	return arb ? (t->step + 1) << 16 | out : (t->step - VL_ARB_BLOCKS) << 8 | out;
-}
-
 static void on_answer(void *ctx, const struct smp_reply *r);
 
 static void submit(struct item *t, uint8_t method)
 {
 	struct qos_job *j = t->j;
-	bool arb = t->step < VL_ARB_BLOCKS;
-	int ret = smp_submit(
-		j->p->smp,
-		&(struct smp_order){ .dest = j->dest,
-	                             .method = method,
-	                             .attr = arb ? UMAD_SM_ATTR_VL_ARB_TABLE
-	                                         : UMAD_SM_ATTR_SLVL_TABLE,
-	                             .mod = modifier(t),
-	                             .data = method == UMAD_METHOD_SET ? t->want : NULL,
-	                             .retries = 2 * j->p->config->transaction_retries + 1,
-	                             .done = on_answer,
-	                             .ctx = t });
+	struct smp_order o = { .method = method,
+		               .data = method == UMAD_METHOD_SET ? t->want : NULL,
+		               .retries = 2 * j->p->config->transaction_retries + 1,
+		               .done = on_answer,
+		               .ctx = t };
+	int ret;
 
+	qos_slot_order(&t->slot, &o);
+	ret = smp_submit(j->p->smp, &o);
 	if (ret != E_OK) {
 		j->p->ret = ret;
 		return;
 	}
 	j->in_flight++;
 	j->p->n_qos_sets += method == UMAD_METHOD_SET;
-}
-
-/* Is the table known to be what it should be? */
-static bool right(const struct item *t, bool *ret_known)
-{
-	const struct qos_copy *c = t->j->copy;
-
-	if (t->step < VL_ARB_BLOCKS) {
-		const struct arb_copy *arb = &c->arb[t->out];
-
-		*ret_known = arb->known[t->step];
-		return *ret_known &&
-		       memcmp(arb->block[t->step], t->want,
-		              arb_bytes(&t->j->node->ports[t->out], t->step)) == 0;
-	}
-	const uint8_t *map = qos_copy_sl2vl(c, t->out, t->step - VL_ARB_BLOCKS);
-
-	*ret_known = qos_copy_knows(map);
-	return memcmp(map, t->want, SL2VL_BYTES) == 0;
-}
-
-static void keep(const struct item *t, const uint8_t *data)
-{
-	const struct qos_copy *c = t->j->copy;
-
-	if (t->step < VL_ARB_BLOCKS) {
-		struct arb_copy *arb = &c->arb[t->out];
-		size_t len = arb_bytes(&t->j->node->ports[t->out], t->step);
-
-		memset(arb->block[t->step], 0, VL_ARB_BYTES);
-		memcpy(arb->block[t->step], data, len);
-		arb->known[t->step] = true;
-	} else {
-		memcpy(qos_copy_sl2vl(c, t->out, t->step - VL_ARB_BLOCKS), data,
-		       SL2VL_BYTES);
-	}
-}
-
-static void forget(const struct item *t)
-{
-	const struct qos_copy *c = t->j->copy;
-
-	if (t->step < VL_ARB_BLOCKS) {
-		c->arb[t->out].known[t->step] = false;
-	} else {
-		memset(qos_copy_sl2vl(c, t->out, t->step - VL_ARB_BLOCKS), 0xff,
-		       SL2VL_BYTES);
-	}
 }
 
 static void go_on(struct qos_job *j);
@@ -265,21 +187,24 @@ static void on_answer(void *ctx, const struct smp_reply *r)
 	};
 	struct item *t = ctx;
 	struct qos_job *j = t->j;
-	bool set = r->method == UMAD_METHOD_SET, known;
+	bool set = r->method == UMAD_METHOD_SET;
 
 	j->in_flight--;
-	if (!program_answered(j->p, j->node, t->out, r->ret, r->status,
-	                      what[set][t->step < VL_ARB_BLOCKS])) {
-		forget(t);
+	if (!program_answered(j->p, j->node, t->slot.out, r->ret, r->status,
+	                      what[set][t->slot.step < VL_ARB_BLOCKS])) {
+		qos_slot_keep(&t->slot, NULL);
 		j->stop |= r->ret == E_TIMEOUT;
-		trouble(j, t->out,
+		trouble(j, t->slot.out,
 		        set ? "does not take its tables" : "does not show its tables");
 	} else {
-		keep(t, r->data);
-		if (!right(t, &known) && !set) {
-			submit(t, UMAD_METHOD_SET);
-		} else if (!right(t, &known)) {
-			trouble(j, t->out, "keeps other tables than it is given");
+		qos_slot_keep(&t->slot, r->data);
+		if (!qos_slot_knows(&t->slot, t->want)) {
+			if (set) {
+				trouble(j, t->slot.out,
+				        "keeps other tables than it is given");
+			} else {
+				submit(t, UMAD_METHOD_SET);
+			}
 		}
 	}
 	go_on(j);
@@ -287,22 +212,23 @@ static void on_answer(void *ctx, const struct smp_reply *r)
 
 /* --- the walk --------------------------------------------------------------------- */
 
-/* Has the port of this step such a table at all? */
-static bool exists(const struct qos_job *j)
+/* Has the port of this step such a table at all, and a use for it? */
+static bool exists(const struct qos_job *j, const struct qos_slot *t)
 {
-	if (j->step < VL_ARB_BLOCKS) {
-		return arb_bytes(&j->node->ports[j->out], j->step) != 0;
-	}
-	return j->maps &&
-	       (!j->is_switch || takes_part(j, j->step - (unsigned)VL_ARB_BLOCKS, false));
+	return qos_slot_bytes(t) != 0 &&
+	       (t->step < VL_ARB_BLOCKS || !j->is_switch ||
+	        takes_part(j, t->step - (unsigned)VL_ARB_BLOCKS, false));
 }
 
 static void look_at(struct qos_job *j)
 {
-	struct item t = { .j = j, .out = j->out, .step = j->step };
+	struct item t = { .j = j, .slot = { j->node, j->copy, j->out, j->step } };
 	struct item *kept;
 	bool known, idle;
 
+	if (!exists(j, &t.slot)) {
+		return;
+	}
 	if (j->step < VL_ARB_BLOCKS) {
 		memcpy(t.want, j->arb[j->step], sizeof(t.want));
 	} else {
@@ -310,7 +236,7 @@ static void look_at(struct qos_job *j)
 
 		memcpy(t.want, j->sl2vl[rule_class(j, in)], SL2VL_BYTES);
 	}
-	if (right(&t, &known)) {
+	if (qos_slot_knows(&t.slot, t.want)) {
 		return;
 	}
 	kept = arena_alloc(j->p->arena, sizeof(*kept));
@@ -319,6 +245,7 @@ static void look_at(struct qos_job *j)
 		return;
 	}
 	*kept = t;
+	known = qos_slot_knows(&t.slot, NULL);
 	idle = field_get(j->node->ports[j->out].info, PI_PORT_STATE) < PORT_ARMED;
 	submit(kept, known || idle ? UMAD_METHOD_SET : UMAD_METHOD_GET);
 }
@@ -336,44 +263,42 @@ static void go_on(struct qos_job *j)
 		if (j->step == 0) {
 			begin_port(j);
 		}
-		if (exists(j)) {
-			look_at(j);
-		}
+		look_at(j);
 		j->step++;
 	}
 }
 
-static void forget_restarted(struct qos_job *j)
+/* Forgets what ports held that were restarted since. */
+static void forget_restarted(const struct graph *g, uint32_t node,
+                             const struct disc_node *n, struct qos_copy *c)
 {
-	bool all = j->is_switch;
+	const struct port *gp = &g->ports[g->nodes[node].first_port];
+	bool all = n->type == NODE_SWITCH;
 
-	for (unsigned i = j->out; i < j->end; i++) {
-		bool cabled = graph_port_of(j, i)->peer != GRAPH_NONE;
-		bool idle = field_get(j->node->ports[i].info, PI_PORT_STATE) < PORT_ARMED;
+	for (unsigned i = all ? 0 : 1; i <= n->n_ports; i++) {
+		bool cabled = gp[i].peer != GRAPH_NONE;
+		bool idle = field_get(n->ports[i].info, PI_PORT_STATE) < PORT_ARMED;
 
 		if (cabled && idle) {
-			qos_copy_forget(j->copy, i);
+			qos_copy_forget(c, i);
 		}
 		all &= !cabled || idle;
 	}
 	if (all) {
-		qos_copy_forget(j->copy, 0); /* the whole switch was restarted */
+		qos_copy_forget(c, 0); /* the whole switch was restarted */
 	}
-}
-
-static bool maps_sls(const struct disc_port *dp)
-{
-	return field_get(dp->info, PI_CAPABILITY_MASK) & CAP_SL_MAPPING;
+	if (c->incomplete) { /* it may answer by now */
+		c->incomplete = c->read = false;
+	}
 }
 
 static int start(struct program *p, uint32_t node, unsigned first, unsigned end)
 {
 	struct disc_node *n = p->disc->of[node];
+	const struct disc_port *agent = qos_slot_agent(n, first);
 	struct qos_job *j;
-	unsigned own =
-		n->type == NODE_SWITCH ? 0 : first; /* where the node's own bits are */
 
-	if (n->ports[own].dest == NULL || !n->ports[own].has_info) {
+	if (agent->dest == NULL || !agent->has_info) {
 		return E_OK;
 	}
 	j = arena_alloc(p->arena, sizeof(*j));
@@ -382,19 +307,30 @@ static int start(struct program *p, uint32_t node, unsigned first, unsigned end)
 	}
 	*j = (struct qos_job){ .p = p,
 		               .node = n,
-		               .dest = n->ports[own].dest,
 		               .first_port = p->disc->g->nodes[node].first_port,
 		               .is_switch = n->type == NODE_SWITCH,
-		               .maps = maps_sls(&n->ports[own]),
 		               .out = (uint16_t)first,
 		               .end = (uint16_t)end };
 	j->copy = qos_copy_get(p->qos_copies, n->guid, n->n_ports, j->is_switch);
 	if (j->copy == NULL) {
 		return -ENOMEM;
 	}
-	forget_restarted(j);
 	go_on(j);
 	return p->ret;
+}
+
+static int start_node(struct program *p, uint32_t node)
+{
+	const struct node *n = &p->disc->g->nodes[node];
+	int ret = E_OK;
+
+	if (n->type == NODE_SWITCH) {
+		return start(p, node, 0, n->n_ports + 1u);
+	}
+	for (unsigned k = 1; k <= n->n_ports && ret == E_OK; k++) {
+		ret = start(p, node, k, k + 1);
+	}
+	return ret;
 }
 
 int program_qos(struct program *p)
@@ -402,15 +338,15 @@ int program_qos(struct program *p)
 	const struct graph *g = p->disc->g;
 	int ret = E_OK;
 
-	for (uint32_t i = 0; p->qos && i < g->n_nodes && ret == E_OK; i++) {
-		unsigned n_ports = g->nodes[i].n_ports;
+	for (uint32_t i = 0; i < g->n_nodes && ret == E_OK; i++) {
+		struct qos_copy *c = qos_copy_find(p->qos_copies, g->nodes[i].guid);
 
-		if (g->nodes[i].type == NODE_SWITCH) {
-			ret = start(p, i, 0, n_ports + 1);
-			continue;
+		if (c != NULL && qos_copy_fits(c, g->nodes[i].n_ports,
+		                               g->nodes[i].type == NODE_SWITCH)) {
+			forget_restarted(g, i, p->disc->of[i], c);
 		}
-		for (unsigned k = 1; k <= n_ports && ret == E_OK; k++) {
-			ret = start(p, i, k, k + 1);
+		if (p->qos) {
+			ret = start_node(p, i);
 		}
 	}
 	return ret;
@@ -424,7 +360,7 @@ bool program_all_map_sls(const struct disc *d)
 		const struct disc_node *n = d->of[g->switches[s]];
 
 		if (g->adj_first[s] < g->adj_first[s + 1] && n->ports[0].has_info &&
-		    !maps_sls(&n->ports[0])) {
+		    !qos_maps_sls(n, 0)) {
 			return false;
 		}
 	}

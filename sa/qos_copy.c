@@ -56,6 +56,18 @@ static int list_add(struct qos_copies *l, struct qos_copy *c)
 	return E_OK;
 }
 
+struct qos_copy *qos_copy_find(const struct qos_copies *l, uint64_t guid)
+{
+	uint32_t i = guid_map_get(&l->by_guid, guid);
+
+	return i != GUID_MAP_NONE ? l->items[i] : NULL;
+}
+
+bool qos_copy_fits(const struct qos_copy *c, unsigned n_ports, bool is_switch)
+{
+	return c->n_out == n_ports + 1 && c->n_in == (is_switch ? n_ports + 1 : 1);
+}
+
 struct qos_copy *qos_copy_get(struct qos_copies *l, uint64_t guid, unsigned n_ports,
                               bool is_switch)
 {
@@ -63,8 +75,7 @@ struct qos_copy *qos_copy_get(struct qos_copies *l, uint64_t guid, unsigned n_po
 	unsigned n_out = n_ports + 1, n_in = is_switch ? n_out : 1;
 	struct qos_copy *c;
 
-	if (i != GUID_MAP_NONE && l->items[i]->n_out == n_out &&
-	    l->items[i]->n_in == n_in) {
+	if (i != GUID_MAP_NONE && qos_copy_fits(l->items[i], n_ports, is_switch)) {
 		return l->items[i];
 	}
 	c = copy_new(guid, n_out, n_in);
@@ -95,6 +106,7 @@ void qos_copy_forget(struct qos_copy *c, unsigned port)
 		memset(qos_copy_sl2vl(c, o, port), 0xff, SL2VL_BYTES);
 	}
 	memset(c->arb[port].known, 0, sizeof(c->arb[port].known));
+	c->read = false;
 }
 
 void qos_copies_done(struct qos_copies *l)

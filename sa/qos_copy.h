@@ -26,6 +26,9 @@ struct qos_copy {
 	 *  dropped, which nobody wants): not known. */
 	uint8_t (*sl2vl)[SL2VL_BYTES];
 	struct arb_copy *arb; /*!< [n_out] */
+	bool read;       /*!< all were asked for since one was forgotten: what is unknown
+	                      is not there */
+	bool incomplete; /*!< but not all requests were answered */
 };
 
 struct qos_copies {
@@ -38,6 +41,12 @@ struct qos_copies {
  * memory. */
 struct qos_copy *qos_copy_get(struct qos_copies *c, uint64_t guid, unsigned n_ports,
                               bool is_switch);
+
+/*! \brief Copy of a node, NULL: none. */
+struct qos_copy *qos_copy_find(const struct qos_copies *c, uint64_t guid);
+
+/*! \brief Is it of this shape? */
+bool qos_copy_fits(const struct qos_copy *c, unsigned n_ports, bool is_switch);
 
 /*! \brief SL-to-VL table for what comes in at \a in (0 for a CA or router). */
 static inline uint8_t *qos_copy_sl2vl(const struct qos_copy *c, unsigned out, unsigned in)
