@@ -31,8 +31,10 @@ struct snap_writer;
 struct snap_attr {
 	uint64_t guid;       /*!< NodeGUID */
 	uint16_t attr;       /*!< UMAD_SM_ATTR_* */
-	/*! Port number, or block of a table. SLtoVLMappingTable: egress port, its data the tables
-	 *  of all ports in from 0 on, 8 bytes each, all ones where unknown; VLArbitrationTable: port << 8 | block from 1 on. */
+	/*! Port number, or block of a table. SLtoVLMappingTable: egress port, its data
+	 * the tables of all ports in from 0 on, 8 bytes each, all ones where unknown, or
+	 * 8 bytes that are the table of every port in; VLArbitrationTable: port << 8 |
+	 * block from 1 on. */
 	uint32_t block;
 	const uint8_t *data; /*!< wire order */
 	uint16_t len;        /*!< bytes */

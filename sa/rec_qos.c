@@ -3,8 +3,9 @@
 
 /*
  * SLtoVLTableRecord (IBA vol. 1, 15.2.5.4) and VLArbitrationRecord (15.2.5.11), as read
- * or programmed: there are none while quality of service is off. What a port was never
- * told, for want of a cable, shows as zeros: clients ask for every port.
+ * or programmed. While quality of service is off they are read for the first who asks
+ * over the fabric (sa/sweep_qos.c); until then there are none. What a port has not got
+ * shows as zeros: clients ask for every port.
  *
  * Ports of a switch go under the LID of its port 0, with a SL-to-VL table for each port
  * by which packets come in; a CA or router port has one, with InputPortNum 0. The LID
@@ -42,11 +43,15 @@ static const struct sa_field arb_fields[] = {
 };
 /* clang-format on */
 
-/* The table for what comes in at one port: zeros where none is known. */
+/* The table for what comes in at one port: zeros where none is known. A row with one
+ * table has it for every port. */
 static const uint8_t *table_of(const uint8_t *tables, uint16_t len, unsigned in)
 {
 	static const uint8_t none[TABLE_BYTES];
 
+	if (len == TABLE_BYTES) {
+		in = 0;
+	}
 	if ((in + 1) * TABLE_BYTES > len) {
 		return none;
 	}

@@ -56,6 +56,9 @@ void sweep_set_sm_state(struct sweep *s, enum sm_state state, const char *why)
 	s->sm_state = state;
 	s->status.master = state == SM_MASTER;
 	s->was_master &= s->status.master;
+	if (state == SM_STANDBY) { /* the master may set what we remember */
+		qos_copies_done(&s->qos_copies);
+	}
 	if (s->d.sa != NULL) {
 		sa_server_standby(s->d.sa, state == SM_STANDBY);
 	}
@@ -442,6 +445,12 @@ static void after_regroup(struct sweep *s)
 	}
 }
 
+static void after_read_qos(struct sweep *s)
+{
+	qos_reads_end(s);
+	s->phase = PHASE_IDLE;
+}
+
 static void after_light(struct sweep *s)
 {
 	s->status.light_sweeps++;
@@ -478,6 +487,8 @@ static void idle(struct sweep *s)
 	} else if (now >= s->next_light) {
 		s->phase = PHASE_LIGHT;
 		light_start(s);
+	} else if (qos_reads_start(s)) {
+		s->phase = PHASE_READ_QOS;
 	}
 }
 
@@ -497,6 +508,7 @@ static void (*const after[PHASE_COUNT])(struct sweep *) = {
 	[PHASE_ARM] = after_arm,
 	[PHASE_ACTIVATE] = after_activate,
 	[PHASE_REGROUP] = after_regroup,
+	[PHASE_READ_QOS] = after_read_qos,
 };
 
 static bool waits(const struct sweep *s)
@@ -559,6 +571,7 @@ void sweep_free(struct sweep *s)
 	worker_stop(s);
 	s->d.transport->ops->set_issm(s->d.transport, false);
 	smp_free(s->smp);
+	qos_wait_done(s);
 	job_free(s->job);
 	job_free(s->old);
 	lft_copies_done(&s->copies);

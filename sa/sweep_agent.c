@@ -106,7 +106,7 @@ void agent_receive(struct sweep *s, const struct mad_msg *m)
 		return;
 	}
 	if (m->mgmt_class == UMAD_CLASS_SUBN_ADM) {
-		if (s->d.sa != NULL) {
+		if (s->d.sa != NULL && !qos_request_waits(s, m)) {
 			sa_server_push(s->d.sa, m);
 		}
 		return;

@@ -97,34 +97,34 @@ static void put_p_keys(struct attr_list *l, const struct disc_node *n)
 	put_blocks(l, n, PORT_P_KEYS, UMAD_SM_ATTR_PKEY_TABLE, 16);
 }
 
+/* What was programmed or read of the node's tables, NULL: nothing. */
 static const struct qos_copy *qos_of(struct attr_list *l, const struct disc_node *n)
 {
-	const struct qos_copy *c;
+	const struct qos_copy *c = qos_copy_find(&l->s->qos_copies, n->guid);
 
-	if (!l->s->job->program.qos) {
-		return NULL;
-	}
-	c = qos_copy_get(&l->s->qos_copies, n->guid, n->n_ports, n->type == NODE_SWITCH);
-	if (c == NULL) {
-		l->ret = -ENOMEM;
-	}
-	return c;
+	return c != NULL && qos_copy_fits(c, n->n_ports, n->type == NODE_SWITCH) ? c
+	                                                                         : NULL;
 }
 
-/* One row per egress port, the tables of all ports in one behind the other. */
+/* One row per egress port: the tables of all ports in one behind the other, or where they
+ * are all the same, the one. */
 static void put_sl2vl(struct attr_list *l, const struct disc_node *n)
 {
 	const struct qos_copy *c = qos_of(l, n);
 
 	for (unsigned out = 0; c != NULL && out < c->n_out; out++) {
-		bool known = false;
+		const uint8_t *first = qos_copy_sl2vl(c, out, 0);
+		bool known = false, same = true;
 
 		for (unsigned in = 0; in < c->n_in; in++) {
-			known |= qos_copy_knows(qos_copy_sl2vl(c, out, in));
+			const uint8_t *table = qos_copy_sl2vl(c, out, in);
+
+			known |= qos_copy_knows(table);
+			same &= memcmp(table, first, SL2VL_BYTES) == 0;
 		}
 		if (known) {
-			add(l, c->guid, UMAD_SM_ATTR_SLVL_TABLE, out,
-			    qos_copy_sl2vl(c, out, 0), c->n_in * (size_t)SL2VL_BYTES);
+			add(l, c->guid, UMAD_SM_ATTR_SLVL_TABLE, out, first,
+			    (same ? 1 : c->n_in) * (size_t)SL2VL_BYTES);
 		}
 	}
 }

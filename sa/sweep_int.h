@@ -25,14 +25,15 @@
  *   sweep_attrs.c  payloads to publish
  *   sweep_tables.c P_Key and GUID tables of ports
  *   sweep_mcast.c  multicast trees and tables
+ *   sweep_qos.c    SL-to-VL and arbitration tables that somebody asks for
  *   sweep_light.c  light sweeps, other subnet managers
  *   sweep_agent.c  MADs from others: traps, SMInfo, SA requests
  *   sweep_stats.c  heartbeat and figures
  */
 enum phase {
 	PHASE_IDLE,
-	PHASE_LIGHT,       /*!< Get(SwitchInfo) of all switches, silent ports asked again */
-	PHASE_POLL,        /*!< standby: is the master still there? */
+	PHASE_LIGHT, /*!< Get(SwitchInfo) of all switches, silent ports asked again */
+	PHASE_POLL,  /*!< standby: is the master still there? */
 	PHASE_DISCOVER,
 	PHASE_OTHER_SMS,   /*!< SMInfo of ports with the IsSM bit */
 	PHASE_READ_TABLES, /*!< LFTs, P_Keys and GUIDs of which no copy is kept */
@@ -43,7 +44,8 @@ enum phase {
 	PHASE_MULTICAST,
 	PHASE_ARM,
 	PHASE_ACTIVATE,
-	PHASE_REGROUP,     /*!< multicast tables alone, after members came or went */
+	PHASE_REGROUP,  /*!< multicast tables alone, after members came or went */
+	PHASE_READ_QOS, /*!< SL-to-VL and arbitration tables, because somebody asks */
 	PHASE_COUNT
 };
 
@@ -86,6 +88,17 @@ struct worker {
 	int ret;              /*!< of route_run(); read after done */
 };
 
+/*! Requests for SLtoVLTableRecord and VLArbitrationRecord whose tables are yet to be
+ * read; see sa/sweep_qos.c. */
+struct qos_wait {
+	struct qos_request *first, **end; /*!< NULL: none */
+	unsigned n;
+	struct arena *arena;       /*!< of the reads at work */
+	struct qos_copy **at_work; /*!< [n_at_work] nodes that are read */
+	uint32_t n_at_work;
+	bool unpublished; /*!< something was read that the snapshot has not */
+};
+
 struct sweep {
 	struct sweep_deps d;
 	struct sweep_status status;
@@ -98,6 +111,7 @@ struct sweep {
 	struct route_cache *cache; /*!< unicast routing cache; NULL until it is wanted */
 	struct lft_copies copies;
 	struct qos_copies qos_copies;
+	struct qos_wait qos_wait;
 	struct port_copies port_copies;
 	const struct engine *lanes_of; /*!< whose lanes the log told of last, NULL: one lane */
 	uint8_t lanes_told;
@@ -155,6 +169,16 @@ void mcast_end(struct sweep *s);
 bool mcast_changed(const struct sweep *s); /*!< did members come or go since the last start? */
 void regroup_start(struct sweep *s);
 bool regroup_end(struct sweep *s);    /*!< \return false: nothing new to publish */
+
+/* sweep_qos.c */
+/*! Takes an SA request that has to wait for tables to be read. \return false: it need
+ * not. */
+bool qos_request_waits(struct sweep *s, const struct mad_msg *m);
+/*! When idle: answers what can be, queues reads for the others. \return false: no reads.
+ */
+bool qos_reads_start(struct sweep *s);
+void qos_reads_end(struct sweep *s);
+void qos_wait_done(struct sweep *s);
 
 /* sweep_attrs.c */
 /*! All payloads in the order that a publish needs, in \a a. \retval -ENOMEM */

@@ -654,6 +654,7 @@ static int publish(struct sweep *s, struct arena *a)
 	free(options);
 	if (ret == E_OK) {
 		s->status.epoch = s->epoch;
+		s->qos_wait.unpublished = false;
 		log_debug(source,
 		          "published epoch %" PRIu64 ": %u rows, %" PRIu64 " bytes",
 		          s->epoch, done.rows, done.bytes);

@@ -30,6 +30,7 @@ const char *phase_name(enum phase p)
 		[PHASE_ARM] = "arm",
 		[PHASE_ACTIVATE] = "activate",
 		[PHASE_REGROUP] = "multicast",
+		[PHASE_READ_QOS] = "read-qos",
 	};
 
 	return names[p];

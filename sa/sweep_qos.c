@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * SL-to-VL and VL arbitration tables that somebody asks for.
+ *
+ * Quality of service programs, and so knows, the tables of ports with cables. While it is
+ * off nobody needs any, and a switch of 36 ports has 1,500 of them, more than all else a
+ * bring-up reads of it. So they are read for the first who asks: the request waits here
+ * while the fabric thread, when idle, reads what it is about, publishes, and hands it on
+ * to the SA. They are kept until their port restarts, so this happens once.
+ *
+ * Reads are cut into slices, so that traps and light sweeps need not wait long; what a
+ * slice has room for behind the nodes asked for is read ahead, because who asks for one
+ * node after another should not wait, and publish, once for each.
+ *
+ * Without a subnet that is up nothing waits here: what the snapshot has is the answer.
+ * Requests over TCP do not come by here.
+ */
+#include <errno.h>
+#include <infiniband/umad_sa.h>
+#include <infiniband/umad_sm.h>
+#include <infiniband/umad_types.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "routing/graph.h"
+#include "sa/answer.h"
+#include "sa/qos_slot.h"
+#include "sa/sweep_int.h"
+#include "sa/wire.h"
+
+enum { WAITING_MAX = 256, SLICE_TABLES = 4096, LID_ASKED = 1 };
+
+struct qos_request {
+	struct qos_request *next;
+	uint32_t lid; /* 0: of every node */
+	struct mad_msg msg;
+	uint8_t data[SA_REQUEST_BYTES];
+};
+
+/* --- requests that wait ----------------------------------------------------------- */
+
+static bool is_about_qos(const struct mad_msg *m, uint32_t *ret_lid)
+{
+	struct umad_sa_packet head;
+	uint16_t id, lid;
+
+	if (m->len < sizeof(head) || m->len > SA_REQUEST_BYTES) {
+		return false;
+	}
+	memcpy(&head, m->data, sizeof(head));
+	memcpy(&lid, head.data, sizeof(lid));
+	id = be16toh(head.mad_hdr.attr_id);
+	*ret_lid = be64toh(head.comp_mask) & LID_ASKED ? be16toh(lid) : 0;
+	return head.mad_hdr.class_version == UMAD_SA_CLASS_VERSION &&
+	       (head.mad_hdr.method == UMAD_METHOD_GET ||
+	        head.mad_hdr.method == UMAD_SA_METHOD_GET_TABLE) &&
+	       (id == UMAD_SA_ATTR_SLVL_REC || id == UMAD_SA_ATTR_VL_ARB_REC);
+}
+
+static bool is_up(const struct sweep *s)
+{
+	return s->was_master && s->status.up;
+}
+
+/* The fabric as last known whole. */
+static const struct job *known_job(const struct sweep *s)
+{
+	const struct job *j = s->old != NULL ? s->old : s->job;
+
+	return j != NULL && j->program.lids != NULL ? j : NULL;
+}
+
+static bool is_unread(const struct sweep *s, const struct job *j, uint32_t node)
+{
+	const struct disc_node *n = j->disc.of[node];
+	const struct qos_copy *c = qos_copy_find(&s->qos_copies, n->guid);
+
+	return c == NULL || !c->read ||
+	       !qos_copy_fits(c, n->n_ports, n->type == NODE_SWITCH);
+}
+
+static uint32_t node_of_lid(const struct job *j, uint32_t lid)
+{
+	uint32_t port = lid <= j->lids.top ? j->lids.owner[lid] : GRAPH_NONE;
+
+	return port != GRAPH_NONE ? j->disc.g->ports[port].node : GRAPH_NONE;
+}
+
+/* First node from \a node on that is to be read, GRAPH_NONE: none. */
+static uint32_t unread_from(const struct sweep *s, const struct job *j, uint32_t node)
+{
+	while (node < j->disc.g->n_nodes && !is_unread(s, j, node)) {
+		node++;
+	}
+	return node < j->disc.g->n_nodes ? node : GRAPH_NONE;
+}
+
+/* A node that is to be read for who asks, GRAPH_NONE: all is there. */
+static uint32_t missing_for(const struct sweep *s, const struct job *j, uint32_t lid)
+{
+	uint32_t node;
+
+	if (lid == 0) {
+		return unread_from(s, j, 0);
+	}
+	node = node_of_lid(j, lid);
+	return node != GRAPH_NONE && is_unread(s, j, node) ? node : GRAPH_NONE;
+}
+
+bool qos_request_waits(struct sweep *s, const struct mad_msg *m)
+{
+	struct qos_wait *w = &s->qos_wait;
+	const struct job *j = known_job(s);
+	struct qos_request *q;
+	uint32_t lid;
+
+	if (!is_about_qos(m, &lid) || !is_up(s) || w->n >= WAITING_MAX ||
+	    (j != NULL && !w->unpublished && missing_for(s, j, lid) == GRAPH_NONE)) {
+		return false;
+	}
+	q = calloc(1, sizeof(*q));
+	if (q == NULL) {
+		return false;
+	}
+	q->lid = lid;
+	q->msg = *m;
+	memcpy(q->data, m->data, m->len);
+	if (w->first == NULL) {
+		w->end = &w->first;
+	}
+	*w->end = q;
+	w->end = &q->next;
+	w->n++;
+	return true;
+}
+
+/* Takes the request at *at out of the list and hands it on. */
+static void hand_on(struct sweep *s, struct qos_request **at)
+{
+	struct qos_wait *w = &s->qos_wait;
+	struct qos_request *q = *at;
+
+	*at = q->next;
+	if (w->end == &q->next) {
+		w->end = at;
+	}
+	w->n--;
+	q->msg.data = q->data;
+	sa_server_push(s->d.sa, &q->msg);
+	free(q);
+}
+
+static void hand_on_all(struct sweep *s)
+{
+	while (s->qos_wait.first != NULL) {
+		hand_on(s, &s->qos_wait.first);
+	}
+}
+
+/* --- reads ------------------------------------------------------------------------ */
+
+static void on_table(void *ctx, const struct smp_reply *r)
+{
+	struct qos_slot *t = ctx;
+
+	if (r->ret == E_OK) {
+		qos_slot_keep(t, r->data);
+	} else if (r->ret == E_TIMEOUT) {
+		t->copy->incomplete = true;
+		smp_dest_revive(r->dest);
+	}
+}
+
+/* \return 1: it is asked for, 0: there is nothing to ask, or -ENOMEM */
+static int read_table(struct sweep *s, const struct qos_slot *t)
+{
+	struct smp_order o = { .method = UMAD_METHOD_GET,
+		               .retries = s->d.config->transaction_retries,
+		               .done = on_table };
+	struct qos_slot *kept;
+
+	if (qos_slot_knows(t, NULL) || qos_slot_bytes(t) == 0) {
+		return 0;
+	}
+	kept = arena_alloc(s->qos_wait.arena, sizeof(*kept));
+	if (kept == NULL) {
+		return -ENOMEM;
+	}
+	*kept = *t;
+	o.ctx = kept;
+	qos_slot_order(kept, &o);
+	return smp_submit(s->smp, &o) == E_OK ? 1 : -ENOMEM;
+}
+
+/* Only enhanced ports 0 have tables; the ports of a CA or router are those that answer.
+ */
+static bool sends(const struct disc_node *n, unsigned out)
+{
+	const struct disc_port *agent = qos_slot_agent(n, out);
+
+	if (n->type == NODE_SWITCH && out == 0) {
+		return field_get(n->switch_info, SI_ENHANCED_PORT_0) &&
+		       n->ports[0].has_info;
+	}
+	return out != 0 && agent->dest != NULL && agent->has_info &&
+	       n->ports[out].has_info;
+}
+
+/* \return Number of requests, or -ENOMEM. */
+static int read_node(struct sweep *s, const struct disc_node *n, struct qos_copy *c)
+{
+	unsigned n_steps = (unsigned)VL_ARB_BLOCKS + c->n_in;
+	int n_reads = 0;
+
+	for (unsigned out = 0; out <= n->n_ports; out++) {
+		for (unsigned step = 0; sends(n, out) && step < n_steps; step++) {
+			struct qos_slot t = { n, c, (uint16_t)out, (uint16_t)step };
+			int ret = read_table(s, &t);
+
+			if (ret < 0) {
+				return ret;
+			}
+			n_reads += ret;
+		}
+	}
+	return n_reads;
+}
+
+/* Begins with a node. \return Number of requests, or -ENOMEM. */
+static int add_node(struct sweep *s, uint32_t node)
+{
+	struct qos_wait *w = &s->qos_wait;
+	const struct disc_node *n = s->job->disc.of[node];
+	struct qos_copy *c =
+		qos_copy_get(&s->qos_copies, n->guid, n->n_ports, n->type == NODE_SWITCH);
+
+	for (uint32_t i = 0; i < w->n_at_work; i++) {
+		if (w->at_work[i] == c) {
+			return 0;
+		}
+	}
+	if (c == NULL) {
+		return -ENOMEM;
+	}
+	w->at_work[w->n_at_work++] = c;
+	return read_node(s, n, c);
+}
+
+/* One slice: the nodes asked for, in turn, then those behind the last of them. */
+static int add_slice(struct sweep *s)
+{
+	struct qos_wait *w = &s->qos_wait;
+	uint32_t behind = 0;
+	int sum = 0, ret = 0;
+
+	for (const struct qos_request *q = w->first; q != NULL && sum < SLICE_TABLES;
+	     q = q->next) {
+		uint32_t node = missing_for(s, s->job, q->lid);
+
+		if (node != GRAPH_NONE) {
+			ret = add_node(s, node);
+			behind = node + 1;
+		}
+		if (ret < 0) {
+			return ret;
+		}
+		sum += ret;
+	}
+	while (sum < SLICE_TABLES && w->n_at_work < SLICE_TABLES) {
+		behind = unread_from(s, s->job, behind);
+		if (behind == GRAPH_NONE) {
+			break;
+		}
+		ret = add_node(s, behind++);
+		if (ret < 0) {
+			return ret;
+		}
+		sum += ret;
+	}
+	return E_OK;
+}
+
+static int begin_slice(struct sweep *s)
+{
+	struct qos_wait *w = &s->qos_wait;
+
+	arena_free(w->arena);
+	w->arena = arena_new();
+	w->n_at_work = 0;
+	w->at_work = w->arena != NULL ? arena_array(w->arena, SLICE_TABLES + WAITING_MAX,
+	                                            sizeof(struct qos_copy *))
+	                              : NULL;
+	return w->at_work != NULL ? add_slice(s) : -ENOMEM;
+}
+
+bool qos_reads_start(struct sweep *s)
+{
+	struct qos_wait *w = &s->qos_wait;
+	bool some = false;
+
+	if (w->first == NULL) {
+		return false;
+	}
+	if (!is_up(s)) {
+		hand_on_all(s);
+		return false;
+	}
+	for (const struct qos_request *q = w->first; q != NULL && !some; q = q->next) {
+		some = missing_for(s, s->job, q->lid) == GRAPH_NONE;
+	}
+	if (some && w->unpublished && job_publish(s) != E_OK) {
+		return false;
+	}
+	for (struct qos_request **at = &w->first; some && *at != NULL;) {
+		if (missing_for(s, s->job, (*at)->lid) == GRAPH_NONE) {
+			hand_on(s, at);
+		} else {
+			at = &(*at)->next;
+		}
+	}
+	if (w->first != NULL && begin_slice(s) != E_OK) {
+		smp_abort(s->smp);
+		hand_on_all(s);
+	}
+	return w->first != NULL;
+}
+
+void qos_reads_end(struct sweep *s)
+{
+	struct qos_wait *w = &s->qos_wait;
+
+	for (uint32_t i = 0; i < w->n_at_work; i++) {
+		w->at_work[i]->read = true;
+	}
+	w->unpublished |= w->n_at_work != 0;
+	w->n_at_work = 0;
+}
+
+void qos_wait_done(struct sweep *s)
+{
+	struct qos_request *q;
+
+	while ((q = s->qos_wait.first) != NULL) {
+		s->qos_wait.first = q->next;
+		free(q);
+	}
+	arena_free(s->qos_wait.arena);
+	s->qos_wait = (struct qos_wait){ 0 };
+}
