@@ -33,7 +33,8 @@ static void *next_of(void *_Atomic *slot, const char *name)
 {
 	void *f = *slot;
 	if (f == NULL) {
-		f = *slot = dlsym(RTLD_NEXT, name);
+		f = dlsym(RTLD_NEXT, name);
+		*slot = f;
 	}
 	if (f == NULL) { /* cannot happen on a C library that has what calls us */
 		static const char text[] =

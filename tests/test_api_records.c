@@ -31,6 +31,9 @@ static void stop(void)
 
 /* The body of an answer, whose status is checked. */
 static json_t *get(unsigned status, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static json_t *get(unsigned status, const char *fmt, ...)
 {
 	struct api_request rq = { .method = "GET" };
 	struct api_reply reply = { 0 };
