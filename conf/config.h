@@ -81,6 +81,8 @@ struct config {
 	const struct prefix_routes *prefix_routes; /*!< NULL: none */
 	const char *path_life_times;     /*!< see life_times_parse(); NULL: subnet_timeout for all */
 	uint32_t sa_max_response;        /*!< MB */
+	uint32_t sa_records_per_port;    /*!< services, memberships each; 0: no limit */
+	uint32_t sm_assigned_guid;       /*!< a byte of alias GUIDs that the subnet manager gives */
 	const char *oob_listen;          /*!< "ADDR:PORT" for requests over TCP, NULL: none */
 	uint32_t path_selection;         /*!< enum path_selection */
 	uint32_t snapshot_grace;         /*!< ms an epoch stays pinned after it is superseded */

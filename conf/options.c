@@ -261,6 +261,12 @@ const struct option_row config_rows[] = {
 	{ UINT("sa_max_response", sa_max_response, "64", 1, 4095), .arg = "MB",
 	  .flags_long = "sa-max-response", .flags = OPT_RESTART,
 	  .help = "Largest table that a subnet administration query is answered with, in MB; what is larger is refused at once, HTTP streams it" },
+	{ UINT("sa_records_per_port", sa_records_per_port, "4096", 0, 1000000), .arg = "N",
+	  .flags_long = "sa-records-per-port", .flags = OPT_RESTART,
+	  .help = "How many services, subscriptions and multicast memberships each one port may have; 0 is no limit but that of all ports" },
+	{ UINT("sm_assigned_guid", sm_assigned_guid, "0", 0, 255), .arg = "BYTE",
+	  .flags = OPT_RESTART,
+	  .help = "Fourth byte of the alias GUIDs that the subnet manager gives, 001405BB00NNNNNN: subnets with different ones give no GUID twice" },
 	{ STRING("oob_listen", oob_listen, NULL), .flags_long = "oob-listen",
 	  .flags = OPT_RESTART, .arg = "ADDR:PORT",
 	  .help = "Also answer subnet administration queries over TCP there, framed as opasaquery -b speaks them; whoever reaches it sees all records, so 127.0.0.1:3245 is best; none by default" },
@@ -280,7 +286,6 @@ const struct option_row config_rows[] = {
 	NONE_FLAG("allow_both_pkeys", 'W', "allow_both_pkeys",
 		"Full and limited membership of one partition on one port"),
 	NONE("keep_pkey_indexes", "TRUE", "Keep the places of P_Keys in the tables of ports"),
-	NONE("sm_assigned_guid", "0x00", "Upper byte of alias GUIDs that the subnet manager gives"),
 
 	/* routing */
 	NONE("port_profile_switch_nodes", "FALSE", "Count routes to switches in port balancing"),

@@ -11,6 +11,8 @@ static const char *const state_tables[] = {
 	[STATE_SUBSCRIPTIONS] = "subscriptions",
 	[STATE_GROUPS] = "groups",
 	[STATE_MEMBERS] = "members",
+	[STATE_GUIDS] = "guids",
+	[STATE_ALIASES] = "aliases",
 	[STATE_TABLE_COUNT] = NULL
 };
 
@@ -48,10 +50,10 @@ static const char *const stats_tables[] = {
 const struct db_kind kind_state = {
 	.name = "state",
 	.option = "--state-dir",
-	.layout = 3,
+	.layout = 4,
 	.oldest = 1,
 	.tables = state_tables,
-	.map_bytes = UINT64_C(1) << 30,
+	.map_bytes = UINT64_C(8) << 30,
 };
 
 const struct db_kind kind_snapshot = {

@@ -21,11 +21,12 @@
  * and those with foreign readers
  *   meta       "head"                    begins with struct row_head
  *
- * state (layout 3; layout 1 had no services and subscriptions, layout 2 no groups and
- * members: both are taken over as they are)
+ * state (layout 4; layout 1 had no services and subscriptions, layout 2 no groups and
+ * members, layout 3 no guids and aliases: all are taken over as they are)
  *   lids       PortGUID                  struct row_lid
  *   epoch      "epoch"                   u64: the last one handed out
- *   services, subscriptions, groups, members   keys and values of sa/store.h, whose records they are
+ *   services, subscriptions, groups, members, guids, aliases
+ *                                        keys and values of sa/store.h, whose records they are
  *
  * snapshot (layout 3); what belongs to one node is one value (doc/decisions/0001)
  *   meta       "head"                    struct row_meta, then its texts, each with its
@@ -75,6 +76,8 @@ enum state_table {
 	STATE_SUBSCRIPTIONS,
 	STATE_GROUPS,
 	STATE_MEMBERS,
+	STATE_GUIDS,
+	STATE_ALIASES,
 	STATE_TABLE_COUNT
 };
 enum stats_table { STATS_LAYOUT, STATS_META, STATS_VALUES, STATS_TABLE_COUNT };

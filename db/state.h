@@ -16,8 +16,9 @@ struct arena;
  * that waits, at most 5 ms). Opening takes an exclusive lock on <state dir>/lock for the
  * life of the process, so that a second daemon is refused.
  *
- * Tables: `lids` port GUID -> base LID, LMC; `epoch` the last epoch handed out; `services`
- * and `subscriptions`, records that clients write (sa/store.h knows their bytes); `layout`.
+ * Tables: `lids` port GUID -> base LID, LMC; `epoch` the last epoch handed out; `services`,
+ * `subscriptions`, `groups`, `members`, `guids` and `aliases`, records that clients write
+ * (sa/store.h knows their bytes); `layout`.
  */
 struct state;
 
@@ -47,7 +48,15 @@ int state_put_lids(struct state *s, const struct lid_memory *m, size_t n, bool f
 int state_next_epoch(struct state *s, uint64_t *ret_epoch);
 
 /*! Tables of records that clients write. */
-enum record_table { RECORDS_SERVICES, RECORDS_SUBSCRIPTIONS, RECORDS_GROUPS, RECORDS_MEMBERS, RECORD_TABLES };
+enum record_table {
+	RECORDS_SERVICES,
+	RECORDS_SUBSCRIPTIONS,
+	RECORDS_GROUPS,
+	RECORDS_MEMBERS,
+	RECORDS_GUIDS,
+	RECORDS_ALIASES,
+	RECORD_TABLES
+};
 
 /*! Changes that become durable together, or not at all. */
 struct state_batch;

@@ -212,7 +212,7 @@ static void collect(struct snap_reader *r, const struct sa_limits *l,
 	reply->cap = out.cap;
 	uint16_t status = outcome(q, &out);
 	bool ok = status == UMAD_STATUS_SUCCESS;
-	reply->large = out.ret == E_FULL ? sa_reply_attr(q->attr)->name : NULL;
+	reply->large = out.ret == E_FULL && q->table ? sa_reply_attr(q->attr)->name : NULL;
 	put_header(in, status, ok && q->attr->reply ? q->attr->reply->id : 0,
 	           ok ? out.n : 0, out.stride, q->table && ok, reply);
 }

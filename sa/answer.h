@@ -20,6 +20,9 @@ struct transport;
 struct sa_limits {
 	uint64_t sa_key;         /*!< requests with this SM_Key are trusted; another non-zero key is dropped; 0: all are */
 	size_t max_response;     /*!< bytes of a table with its header, beyond: NO_RESOURCES; 0: 64 MiB */
+	size_t records_of_a_port; /*!< as store_limit(); of a server */
+	uint8_t sm_assigned_guid; /*!< as the option */
+	uint32_t act_count;      /*!< SMInfo.ActCount; of a server it is that of sa_server_activity() */
 };
 
 enum { SA_RESPONSE_BYTES = 64 << 20 };

@@ -27,7 +27,7 @@ void mcast_put(uint8_t *record, unsigned component, uint64_t value)
 
 /* ---- rows ---- */
 
-static bool group_of(const struct store_row *row, struct mcast_group_row *ret)
+bool mcast_group_of(const struct store_row *row, struct mcast_group_row *ret)
 {
 	if (row == NULL || row->len != sizeof(*ret)) {
 		return false;
@@ -39,12 +39,7 @@ static bool group_of(const struct store_row *row, struct mcast_group_row *ret)
 bool mcast_group_find(const struct sa_store *st, const uint8_t *mgid,
                       struct mcast_group_row *ret)
 {
-	return group_of(store_find(st, RECORDS_GROUPS, mgid, MGID_BYTES), ret);
-}
-
-bool mcast_group_at(const struct sa_store *st, size_t i, struct mcast_group_row *ret)
-{
-	return group_of(store_at(st, RECORDS_GROUPS, i), ret);
+	return mcast_group_of(store_find(st, RECORDS_GROUPS, mgid, MGID_BYTES), ret);
 }
 
 static void member_key(uint8_t key[MC_MEMBER_KEY_BYTES], const uint8_t *mgid,
@@ -73,20 +68,18 @@ bool mcast_member_find(const struct sa_store *st, const uint8_t *mgid,
 }
 
 const uint8_t *mcast_member_next(const struct sa_store *st, const uint8_t *mgid,
-                                 size_t *at, struct mcast_member_row *ret)
+                                 const struct store_row **at,
+                                 struct mcast_member_row *ret)
 {
-	size_t i = *at ? *at : store_lower(st, RECORDS_MEMBERS, mgid, MGID_BYTES);
-	const struct store_row *row;
+	const struct store_row *row =
+		*at != NULL ? store_next(st, RECORDS_MEMBERS, *at)
+			    : store_from(st, RECORDS_MEMBERS, mgid, MGID_BYTES);
 
-	if (i >= store_count(st, RECORDS_MEMBERS)) {
-		return NULL;
-	}
-	row = store_at(st, RECORDS_MEMBERS, i);
-	if (row->key_len != MC_MEMBER_KEY_BYTES ||
+	if (row == NULL || row->key_len != MC_MEMBER_KEY_BYTES ||
 	    memcmp(row->bytes, mgid, MGID_BYTES) != 0 || !member_of(row, ret)) {
 		return NULL;
 	}
-	*at = i + 1;
+	*at = row;
 	return row->bytes + MGID_BYTES;
 }
 
@@ -128,7 +121,7 @@ static int drop_group(struct sa_store *st, const uint8_t *mgid)
 {
 	struct mcast_group_row g;
 	struct mcast_member_row m;
-	size_t at = 0;
+	const struct store_row *at = NULL;
 	const uint8_t *port_gid;
 	bool found = mcast_group_find(st, mgid, &g);
 	int ret = E_OK;
@@ -138,7 +131,7 @@ static int drop_group(struct sa_store *st, const uint8_t *mgid)
 
 		member_key(key, mgid, port_gid);
 		ret = store_drop(st, RECORDS_MEMBERS, key, sizeof(key));
-		at = 0;
+		at = NULL;
 	}
 	if (ret == E_OK) {
 		ret = store_drop(st, RECORDS_GROUPS, mgid, MGID_BYTES);
@@ -153,7 +146,7 @@ static bool is_kept(const struct sa_store *st, const uint8_t *mgid)
 {
 	struct mcast_group_row g;
 	struct mcast_member_row m;
-	size_t at = 0;
+	const struct store_row *at = NULL;
 
 	if (!mcast_group_find(st, mgid, &g) || g.well_known) {
 		return true;
@@ -187,32 +180,24 @@ int mcast_member_leave(struct sa_store *st, const uint8_t *mgid, const uint8_t *
 int mcast_mlid_new(const struct sa_store *st, struct snap_reader *r, uint32_t *ret)
 {
 	uint32_t cap = snap_meta(r)->multicast_fdb_cap, n = MLID_LAST - MLID_FIRST + 1;
-	size_t groups = store_count(st, RECORDS_GROUPS);
-	uint8_t *taken;
-	int err = E_FULL;
+	const unsigned at = rec_mcmember.fields[MC_MLID].bit / 8;
+	const struct store_row *row = store_of_others(st, RECORDS_GROUPS, NULL);
+	uint32_t free = MLID_FIRST;
 
 	n = cap < n ? cap : n;
-	taken = calloc(1, n + 1U);
-	if (taken == NULL) {
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < groups; i++) {
-		struct mcast_group_row g;
-		uint64_t mlid =
-			mcast_group_at(st, i, &g) ? mcast_get(g.record, MC_MLID) : 0;
+	for (; row != NULL; row = store_of_others(st, RECORDS_GROUPS, store_value(row) + at)) {
+		uint64_t mlid = mcast_get(store_value(row), MC_MLID);
 
-		if (mlid >= MLID_FIRST && mlid < MLID_FIRST + n) {
-			taken[mlid - MLID_FIRST] = 1;
+		if (mlid > free) {
+			break;
 		}
+		free = mlid == free ? free + 1 : free;
 	}
-	for (uint32_t i = 0; i < n && err != E_OK; i++) {
-		if (!taken[i]) {
-			*ret = MLID_FIRST + i;
-			err = E_OK;
-		}
+	if (free - MLID_FIRST >= n) {
+		return E_FULL;
 	}
-	free(taken);
-	return err;
+	*ret = free;
+	return E_OK;
 }
 
 /* ---- what follows from a sweep ---- */
@@ -251,26 +236,36 @@ static int keep_broadcast(struct sa_store *st, struct snap_reader *r)
 	return mcast_group_keep(st, &g);
 }
 
-static int drop_gone(struct sa_store *st, struct snap_reader *r)
+/* Ends all memberships of a port, given one; \a st has none of its rows after that. */
+static int leave_all(struct sa_store *st, const struct store_row *row)
 {
+	struct mcast_member_row m;
 	int ret = E_OK;
 
-	for (size_t i = store_count(st, RECORDS_MEMBERS); i-- > 0 && ret == E_OK;) {
-		const struct store_row *row;
+	while (row != NULL && ret == E_OK && member_of(row, &m)) {
+		ret = mcast_member_leave(st, row->bytes, row->bytes + MGID_BYTES);
+		row = store_of(st, RECORDS_MEMBERS, &m.port_guid);
+	}
+	return ret;
+}
+
+static int drop_gone(struct sa_store *st, struct snap_reader *r)
+{
+	const struct store_row *row = store_of_others(st, RECORDS_MEMBERS, NULL);
+	int ret = E_OK;
+
+	while (row != NULL && ret == E_OK) {
 		struct mcast_member_row m;
 		struct snap_end end;
 
-		if (i >= store_count(st, RECORDS_MEMBERS)) {
-			continue; /* a group went with its last member */
-		}
-		row = store_at(st, RECORDS_MEMBERS, i);
 		if (!member_of(row, &m)) {
-			continue;
+			return E_OK; /* a row that makes no sense */
 		}
 		ret = snap_port_guid(r, m.port_guid, &end);
 		if (ret == E_NOTFOUND) {
-			ret = mcast_member_leave(st, row->bytes, row->bytes + MGID_BYTES);
+			ret = leave_all(st, row);
 		}
+		row = store_of_others(st, RECORDS_MEMBERS, &m.port_guid);
 	}
 	return ret;
 }

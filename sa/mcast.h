@@ -79,15 +79,17 @@ void mcast_put(uint8_t *record, unsigned component, uint64_t value);
 /*! \brief The group with this MGID. \return false: there is none. O(log n) */
 bool mcast_group_find(const struct sa_store *st, const uint8_t *mgid,
                       struct mcast_group_row *ret);
-bool mcast_group_at(const struct sa_store *st, size_t i, struct mcast_group_row *ret);
+/*! \brief The group of a row of `groups`. \return false: it is none. */
+bool mcast_group_of(const struct store_row *row, struct mcast_group_row *ret);
 
 /*! \brief The membership of a PortGID. \return false: it has none. */
 bool mcast_member_find(const struct sa_store *st, const uint8_t *mgid,
                        const uint8_t *port_gid, struct mcast_member_row *ret);
 
-/*! \brief Members of a group one after another; \a *at is 0 at first. \return PortGID, NULL: no more. */
+/*! \brief Members of a group one after another; \a *at is NULL at first. \return PortGID, NULL: no more. */
 const uint8_t *mcast_member_next(const struct sa_store *st, const uint8_t *mgid,
-                                 size_t *at, struct mcast_member_row *ret);
+                                 const struct store_row **at,
+                                 struct mcast_member_row *ret);
 
 /*! \retval -ENOMEM \retval E_FULL  The store is full. */
 int mcast_group_keep(struct sa_store *st, const struct mcast_group_row *g);
@@ -102,14 +104,14 @@ int mcast_group_settle(struct sa_store *st, const uint8_t *mgid);
 
 /*!
  * \brief Lowest MLID that no group has and all switches can hold.
- * \retval E_FULL  None is left. Cost: O(groups).
+ * \retval E_FULL  None is left. Cost: a look at each group below it.
  */
 int mcast_mlid_new(const struct sa_store *st, struct snap_reader *r, uint32_t *ret);
 
 /*!
  * \brief What follows from a newly published fabric: the well-known groups are there,
  *        ports that are gone are members no longer.
- * Cost: O(members).
+ * Cost: a look-up per port with members, and the members of ports that are gone.
  */
 int mcast_swept(struct sa_store *st, struct snap_reader *r);
 

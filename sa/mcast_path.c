@@ -12,6 +12,7 @@
 #include "db/reader.h"
 #include "sa/mcast.h"
 #include "sa/path_request.h"
+#include "sa/store.h"
 #include "sa/wire.h"
 
 enum { ALL_SUBNETS = 0xff, SCOPE_LINK_LOCAL = 2, ONE_REVERSIBLE = 1 };
@@ -68,19 +69,17 @@ static bool is_member(const struct sa_store *st, const uint8_t *mgid, uint64_t p
 {
 	uint8_t gid[MGID_BYTES];
 	struct mcast_member_row m;
-	size_t at = 0;
 
 	field_set(gid, 0, 64, prefix);
 	field_set(gid, 64, 64, port_guid);
 	if (mcast_member_find(st, mgid, gid, &m)) {
 		return true;
 	}
-	while (mcast_member_next(st, mgid, &at, &m) != NULL) {
-		if (m.port_guid == port_guid) {
-			return true;
-		}
+	const struct store_row *row = store_of(st, RECORDS_MEMBERS, &port_guid);
+	while (row != NULL && memcmp(row->bytes, mgid, MGID_BYTES) != 0) {
+		row = store_of_next(st, RECORDS_MEMBERS, row);
 	}
-	return false;
+	return row != NULL;
 }
 
 /* The port that sends: named by GID, LID, both, or the requester. */

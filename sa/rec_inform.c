@@ -89,16 +89,13 @@ static int record_walk(struct snap_reader *r, const struct sa_query *q,
 {
 	const uint8_t *guid = q->record + 8;
 	bool by_gid = sa_asked(q, IIR_GID);
-	size_t n = store_count(q->store, RECORDS_SUBSCRIPTIONS);
-	size_t i = by_gid ? store_lower(q->store, RECORDS_SUBSCRIPTIONS, guid, 8) : 0;
+	const struct store_row *row =
+		store_from(q->store, RECORDS_SUBSCRIPTIONS, guid, by_gid ? 8 : 0);
 
-	for (; i < n && !sa_full(out); i++) {
-		const struct store_row *row =
-			store_at(q->store, RECORDS_SUBSCRIPTIONS, i);
-		if (by_gid && memcmp(row->bytes, guid, 8) != 0) {
-			break;
-		}
+	while (row != NULL && !sa_full(out) &&
+	       (!by_gid || memcmp(row->bytes, guid, 8) == 0)) {
 		offer_row(r, q, row, out);
+		row = store_next(q->store, RECORDS_SUBSCRIPTIONS, row);
 	}
 	return E_OK;
 }
@@ -165,16 +162,10 @@ static uint16_t number_of(const struct store_row *row)
 static uint16_t free_number(const struct sa_query *q, const uint8_t *key)
 {
 	bool used[PER_PORT] = { false };
-	size_t n = store_count(q->store, RECORDS_SUBSCRIPTIONS);
-	size_t i = store_lower(q->store, RECORDS_SUBSCRIPTIONS, key, 8);
+	const struct store_row *row = store_of(q->store, RECORDS_SUBSCRIPTIONS, key);
 	uint16_t number = 0;
 
-	for (; i < n; i++) {
-		const struct store_row *row =
-			store_at(q->store, RECORDS_SUBSCRIPTIONS, i);
-		if (memcmp(row->bytes, key, 8) != 0) {
-			break;
-		}
+	for (; row != NULL; row = store_of_next(q->store, RECORDS_SUBSCRIPTIONS, row)) {
 		if (row->len == sizeof(struct subscription) &&
 		    number_of(row) < PER_PORT) {
 			used[number_of(row)] = true;

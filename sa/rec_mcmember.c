@@ -111,8 +111,8 @@ static void offer_group(struct snap_reader *r, const struct sa_query *q,
                         const struct mcast_group_row *g, struct sa_out *out)
 {
 	struct mcast_member_row m;
+	const struct store_row *at = NULL;
 	const uint8_t *port_gid;
-	size_t at = 0;
 	bool found = false;
 
 	if (!fits_group(r, q, g->record)) {
@@ -135,7 +135,7 @@ static void offer_group(struct snap_reader *r, const struct sa_query *q,
 static int mcmember_walk(struct snap_reader *r, const struct sa_query *q,
                          struct sa_out *out)
 {
-	size_t n = store_count(q->store, RECORDS_GROUPS);
+	const struct store_row *row = store_from(q->store, RECORDS_GROUPS, NULL, 0);
 	struct mcast_group_row g;
 
 	if (sa_asked(q, MC_MGID)) {
@@ -144,8 +144,9 @@ static int mcmember_walk(struct snap_reader *r, const struct sa_query *q,
 		}
 		return E_OK;
 	}
-	for (size_t i = 0; i < n && !sa_full(out); i++) {
-		if (mcast_group_at(q->store, i, &g)) {
+	for (; row != NULL && !sa_full(out);
+	     row = store_next(q->store, RECORDS_GROUPS, row)) {
+		if (mcast_group_of(row, &g)) {
 			offer_group(r, q, &g, out);
 		}
 	}

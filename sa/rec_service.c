@@ -147,16 +147,13 @@ static int service_walk(struct snap_reader *r, const struct sa_query *q,
                         struct sa_out *out)
 {
 	bool by_id = sa_asked(q, SR_ID);
-	size_t n = store_count(q->store, RECORDS_SERVICES);
-	size_t i =
-		by_id ? store_lower(q->store, RECORDS_SERVICES, q->record, ID_BYTES) : 0;
+	const struct store_row *row = store_from(q->store, RECORDS_SERVICES, q->record,
+	                                         by_id ? ID_BYTES : 0);
 
-	for (; i < n && !sa_full(out); i++) {
-		const struct store_row *row = store_at(q->store, RECORDS_SERVICES, i);
-		if (by_id && memcmp(row->bytes, q->record, ID_BYTES) != 0) {
-			break;
-		}
+	while (row != NULL && !sa_full(out) &&
+	       (!by_id || memcmp(row->bytes, q->record, ID_BYTES) == 0)) {
 		offer_row(r, q, row, out);
+		row = store_next(q->store, RECORDS_SERVICES, row);
 	}
 	return E_OK;
 }

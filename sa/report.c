@@ -221,8 +221,9 @@ static void queue_report(struct reports *rp, const struct subscription *s, uint3
 static void tell(struct reports *rp, struct snap_reader *r, const struct sa_store *st,
                  const struct event *e)
 {
-	for (size_t i = 0; i < store_count(st, RECORDS_SUBSCRIPTIONS); i++) {
-		const struct store_row *row = store_at(st, RECORDS_SUBSCRIPTIONS, i);
+	const struct store_row *row = store_from(st, RECORDS_SUBSCRIPTIONS, NULL, 0);
+
+	for (; row != NULL; row = store_next(st, RECORDS_SUBSCRIPTIONS, row)) {
 		const uint8_t *inform = row->bytes + 8;
 		struct subscription s;
 		struct snap_end who;
@@ -412,8 +413,11 @@ static void tell_port(void *ctx, bool came, uint64_t guid, const uint16_t *keys,
 
 static void drop_lost(struct sa_store *st, const struct port_look *now)
 {
-	for (size_t i = store_count(st, RECORDS_SUBSCRIPTIONS); i-- > 0;) {
-		const struct store_row *row = store_at(st, RECORDS_SUBSCRIPTIONS, i);
+	const struct store_row *next, *row =
+		store_from(st, RECORDS_SUBSCRIPTIONS, NULL, 0);
+
+	for (; row != NULL; row = next) {
+		next = store_next(st, RECORDS_SUBSCRIPTIONS, row);
 		uint64_t guid = field_get(row->bytes, 0, 64);
 		uint8_t key[SUBSCRIPTION_KEY_BYTES];
 

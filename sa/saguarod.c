@@ -337,7 +337,11 @@ static int start(struct daemon *d)
 	const struct sa_limits limits = { .sa_key = d->now->config.sa_key,
 		                          .max_response =
 		                                  (size_t)d->now->config.sa_max_response
-		                                  << 20 };
+		                                  << 20,
+		                          .records_of_a_port =
+		                                  d->now->config.sa_records_per_port,
+		                          .sm_assigned_guid =
+		                                  (uint8_t)d->now->config.sm_assigned_guid };
 	struct sweep_deps deps;
 	int ret =
 		open_databases(d); /* first: its lock says whether another daemon runs */

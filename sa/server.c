@@ -543,6 +543,9 @@ static int make_parts(struct sa_server *s, struct snap_writer *w)
 	if (err == E_OK) {
 		err = store_new(s->state, wall_clock(), &s->store);
 	}
+	if (err == E_OK) {
+		store_limit(s->store, s->limits.records_of_a_port);
+	}
 	return err == E_OK ? snap_reader_local(w, &s->reader) : err;
 }
 

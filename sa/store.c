@@ -7,82 +7,130 @@
 #include <string.h>
 
 #include "conf/err.h"
+#include "sa/store_order.h"
 
 struct table {
-	struct store_row **rows; /* by key */
-	size_t n, cap;
+	size_t n, max;
+	bool limited; /* per owner */
+	struct order by_key, by_owner;
+	int64_t next; /* no row runs out before it */
 };
 
 struct sa_store {
 	struct state *state;
 	struct state_batch *batch; /* what is not handed over yet */
 	struct table table[RECORD_TABLES];
-	int64_t now, next; /* next: no row runs out before it */
+	struct place fingers[2 * RECORD_TABLES];
+	size_t of_a_port;
+	int64_t now;
 	struct store_event *events;
 	size_t n_events, cap_events;
 };
 
-static int compare(const struct store_row *row, const void *key, size_t key_len)
-{
-	size_t n = row->key_len < key_len ? row->key_len : key_len;
-	int c = memcmp(row->bytes, key, n);
+/* What tables differ in. The owner's bytes: where the key ends the value begins. The most
+ * rows: a few dozens of each for 48,000 ports, but one group per MLID. */
+static const struct {
+	uint16_t owner_at, owner_len;
+	bool limited;
+	size_t max;
+} tables[RECORD_TABLES] = {
+	[RECORDS_SERVICES] = { 26, 8, true, 1 << 20 },
+	[RECORDS_SUBSCRIPTIONS] = { 0, 8, true, 1 << 20 },
+	[RECORDS_GROUPS] = { 16 + 36, 2, false, 1 << 16 },
+	[RECORDS_MEMBERS] = { 32, 8, true, 1 << 22 },
+	[RECORDS_GUIDS] = { 0, 8, false, 1 << 20 },
+	[RECORDS_ALIASES] = { 8, 8, false, 1 << 22 },
+};
 
-	return c != 0 ? c : (row->key_len > key_len) - (row->key_len < key_len);
-}
-
-size_t store_lower(const struct sa_store *st, enum record_table table, const void *key,
-                   size_t key_len)
-{
-	const struct table *t = &st->table[table];
-	size_t low = 0, high = t->n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (compare(t->rows[mid], key, key_len) < 0) {
-			low = mid + 1;
-		} else {
-			high = mid;
-		}
-	}
-	return low;
-}
+/* --- looking ---------------------------------------------------------------------- */
 
 size_t store_count(const struct sa_store *st, enum record_table table)
 {
 	return st->table[table].n;
 }
 
-const struct store_row *store_at(const struct sa_store *st, enum record_table table,
-                                 size_t i)
+size_t store_room(const struct sa_store *st, enum record_table table)
 {
-	return st->table[table].rows[i];
+	const struct table *t = &st->table[table];
+
+	return t->n < t->max ? t->max - t->n : 0;
+}
+
+const struct store_row *store_from(const struct sa_store *st, enum record_table table,
+                                   const void *key, size_t key_len)
+{
+	const struct order *o = &st->table[table].by_key;
+	const struct point p = { .key = key, .key_len = key_len };
+
+	return order_row(o, order_seek(o, &p));
+}
+
+const struct store_row *store_next(const struct sa_store *st, enum record_table table,
+                                   const struct store_row *row)
+{
+	return order_next(&st->table[table].by_key, row);
+}
+
+static struct store_row *find(const struct table *t, const void *key, size_t key_len)
+{
+	const struct point p = { .key = key, .key_len = key_len };
+	struct store_row *row = order_row(&t->by_key, order_seek(&t->by_key, &p));
+
+	return row && compare_key(row, key, key_len) == 0 ? row : NULL;
 }
 
 const struct store_row *store_find(const struct sa_store *st, enum record_table table,
                                    const void *key, size_t key_len)
 {
-	const struct table *t = &st->table[table];
-	size_t i = store_lower(st, table, key, key_len);
+	return find(&st->table[table], key, key_len);
+}
 
-	return i < t->n && compare(t->rows[i], key, key_len) == 0 ? t->rows[i] : NULL;
+const struct store_row *store_of(const struct sa_store *st, enum record_table table,
+                                 const void *owner)
+{
+	const struct order *o = &st->table[table].by_owner;
+	const struct point p = { .owner = owner };
+	const struct store_row *row = order_row(o, order_seek(o, &p));
+
+	return row && order_is_owner(o, row, owner) ? row : NULL;
+}
+
+const struct store_row *store_of_next(const struct sa_store *st, enum record_table table,
+                                      const struct store_row *row)
+{
+	const struct order *o = &st->table[table].by_owner;
+	const struct store_row *next = order_next(o, row);
+
+	return next && order_owner(o, row) && order_is_owner(o, next, order_owner(o, row))
+	               ? next
+	               : NULL;
+}
+
+const struct store_row *store_of_others(const struct sa_store *st,
+                                        enum record_table table, const void *owner)
+{
+	const struct order *o = &st->table[table].by_owner;
+	const struct point p = { .owner = owner, .behind = true };
+
+	return order_row(o, order_seek(o, &p));
+}
+
+/* Has the owner of a row that is to come as many as it may? */
+static bool owner_is_full(const struct sa_store *st, const struct table *t,
+                          const struct store_row *row)
+{
+	const struct order *o = &t->by_owner;
+	struct point first = { .owner = order_owner(o, row) }, end = first;
+
+	if (!t->limited || st->of_a_port == 0 || t->n < st->of_a_port) {
+		return false;
+	}
+	end.behind = true;
+	return order_distance(o, order_seek(o, &first), order_seek(o, &end)) >=
+	       st->of_a_port;
 }
 
 /* --- memory ----------------------------------------------------------------------- */
-
-static int make_room(struct table *t)
-{
-	if (t->n < t->cap) {
-		return E_OK;
-	}
-	size_t cap = t->cap ? t->cap * 2 : 64;
-	struct store_row **rows = realloc(t->rows, cap * sizeof(struct store_row *));
-	if (rows == NULL) {
-		return -ENOMEM;
-	}
-	t->rows = rows;
-	t->cap = cap;
-	return E_OK;
-}
 
 static struct store_row *row_new(const void *key, size_t key_len, int64_t expires,
                                  const void *value, size_t len)
@@ -99,39 +147,41 @@ static struct store_row *row_new(const void *key, size_t key_len, int64_t expire
 	return row;
 }
 
-/* Takes the row; there is room for it. */
-static void insert(struct sa_store *st, enum record_table table, struct store_row *row)
+static int reserve(struct table *t)
 {
-	struct table *t = &st->table[table];
-	size_t i = store_lower(st, table, row->bytes, row->key_len);
+	int ret = order_reserve(&t->by_key);
 
-	if (i < t->n && compare(t->rows[i], row->bytes, row->key_len) == 0) {
-		free(t->rows[i]);
-	} else {
-		memmove(t->rows + i + 1, t->rows + i, (t->n - i) * sizeof(t->rows[0]));
-		t->n++;
-	}
-	t->rows[i] = row;
-	st->next = row->expires < st->next ? row->expires : st->next;
+	return ret == E_OK ? order_reserve(&t->by_owner) : ret;
 }
 
-static void remove_at(struct table *t, size_t i)
+/* Takes the row; the table has none with this key, and memory is reserved. */
+static void insert(struct table *t, struct store_row *row)
 {
-	free(t->rows[i]);
+	order_insert(&t->by_key, row);
+	order_insert(&t->by_owner, row);
+	t->n++;
+	t->next = row->expires < t->next ? row->expires : t->next;
+}
+
+static void take_out(struct table *t, struct store_row *row)
+{
+	order_remove(&t->by_key, row);
+	order_remove(&t->by_owner, row);
 	t->n--;
-	memmove(t->rows + i, t->rows + i + 1, (t->n - i) * sizeof(t->rows[0]));
+	free(row);
 }
 
-static void clear(struct sa_store *st)
+static void clear(struct table *t)
 {
-	for (unsigned k = 0; k < RECORD_TABLES; k++) {
-		struct table *t = &st->table[k];
-		for (size_t i = 0; i < t->n; i++) {
-			free(t->rows[i]);
+	for (size_t i = 0; i < t->by_key.n; i++) {
+		for (size_t k = 0; k < t->by_key.leaf[i]->n; k++) {
+			free(t->by_key.leaf[i]->row[k]);
 		}
-		t->n = 0;
 	}
-	st->next = STORE_FOR_EVER;
+	order_clear(&t->by_key);
+	order_clear(&t->by_owner);
+	t->n = 0;
+	t->next = STORE_FOR_EVER;
 }
 
 /* --- the durable state ------------------------------------------------------------ */
@@ -224,67 +274,75 @@ int store_put(struct sa_store *st, enum record_table table, const void *key,
               size_t key_len, int64_t expires, const void *value, size_t len)
 {
 	struct table *t = &st->table[table];
+	struct store_row *row = row_new(key, key_len, expires, value, len);
 
-	if (t->n >= STORE_ROWS_MAX && store_find(st, table, key, key_len) == NULL) {
+	if (row == NULL) {
+		return -ENOMEM;
+	}
+	struct store_row *old = find(t, key, key_len);
+	if (old == NULL && (t->n >= t->max || owner_is_full(st, t, row))) {
+		free(row);
 		return E_FULL;
 	}
-	struct store_row *row = row_new(key, key_len, expires, value, len);
-	if (row == NULL || make_room(t) != E_OK || note_put(st, table, row) != E_OK) {
+	if (reserve(t) != E_OK || note_put(st, table, row) != E_OK) {
 		free(row);
 		return -ENOMEM;
 	}
-	insert(st, table, row);
+	if (old != NULL) {
+		take_out(t, old);
+	}
+	insert(t, row);
 	return E_OK;
+}
+
+static int drop(struct sa_store *st, enum record_table table, struct store_row *row)
+{
+	int ret = note_drop(st, table, row);
+
+	if (ret == E_OK) {
+		take_out(&st->table[table], row);
+	}
+	return ret;
 }
 
 int store_drop(struct sa_store *st, enum record_table table, const void *key,
                size_t key_len)
 {
-	struct table *t = &st->table[table];
-	size_t i = store_lower(st, table, key, key_len);
+	struct store_row *row = find(&st->table[table], key, key_len);
 
-	if (i >= t->n || compare(t->rows[i], key, key_len) != 0) {
-		return E_NOTFOUND;
-	}
-	int ret = note_drop(st, table, t->rows[i]);
-	if (ret == E_OK) {
-		remove_at(t, i);
-	}
-	return ret;
+	return row != NULL ? drop(st, table, row) : E_NOTFOUND;
 }
 
-static int drop_expired(struct sa_store *st, enum record_table table, int64_t *next)
+static int drop_expired(struct sa_store *st, enum record_table table)
 {
 	struct table *t = &st->table[table];
+	struct store_row *next, *row = order_row(&t->by_key, (struct place){ 0, 0 });
+	int64_t soonest = STORE_FOR_EVER;
 	int ret = E_OK;
 
-	for (size_t i = t->n; i-- > 0 && ret == E_OK;) {
-		if (t->rows[i]->expires > st->now) {
-			*next = t->rows[i]->expires < *next ? t->rows[i]->expires : *next;
-			continue;
+	for (; row != NULL && ret == E_OK; row = next) {
+		next = order_next(&t->by_key, row);
+		if (row->expires <= st->now) {
+			ret = drop(st, table, row);
+		} else if (row->expires < soonest) {
+			soonest = row->expires;
 		}
-		ret = note_drop(st, table, t->rows[i]);
-		if (ret == E_OK) {
-			remove_at(t, i);
-		}
+	}
+	if (ret == E_OK) {
+		t->next = soonest;
 	}
 	return ret;
 }
 
 int store_tick(struct sa_store *st, int64_t now)
 {
-	int64_t next = STORE_FOR_EVER;
 	int ret = E_OK;
 
 	st->now = now;
-	if (now < st->next) {
-		return E_OK;
-	}
 	for (unsigned k = 0; k < RECORD_TABLES && ret == E_OK; k++) {
-		ret = drop_expired(st, (enum record_table)k, &next);
-	}
-	if (ret == E_OK) {
-		st->next = next;
+		if (st->table[k].next <= now) {
+			ret = drop_expired(st, (enum record_table)k);
+		}
 	}
 	return ret;
 }
@@ -296,7 +354,17 @@ int64_t store_now(const struct sa_store *st)
 
 int64_t store_next_tick(const struct sa_store *st)
 {
-	return st->next;
+	int64_t next = STORE_FOR_EVER;
+
+	for (unsigned k = 0; k < RECORD_TABLES; k++) {
+		next = st->table[k].next < next ? st->table[k].next : next;
+	}
+	return next;
+}
+
+void store_limit(struct sa_store *st, size_t of_a_port)
+{
+	st->of_a_port = of_a_port;
 }
 
 /* --- life ------------------------------------------------------------------------- */
@@ -318,11 +386,11 @@ static int load_row(void *ctx, const uint8_t *key, size_t key_len, const uint8_t
 	memcpy(&expires, value, sizeof(expires));
 	struct store_row *row = row_new(key, key_len, expires, value + sizeof(expires),
 	                                len - sizeof(expires));
-	if (row == NULL || make_room(&l->st->table[l->table]) != E_OK) {
+	if (row == NULL || reserve(&l->st->table[l->table]) != E_OK) {
 		free(row);
 		return -ENOMEM;
 	}
-	insert(l->st, l->table, row);
+	insert(&l->st->table[l->table], row);
 	return E_OK;
 }
 
@@ -330,7 +398,9 @@ int store_reload(struct sa_store *st)
 {
 	int ret = E_OK;
 
-	clear(st);
+	for (unsigned k = 0; k < RECORD_TABLES; k++) {
+		clear(&st->table[k]);
+	}
 	st->n_events = 0;
 	state_batch_free(store_changes(st));
 	for (unsigned k = 0; k < RECORD_TABLES && ret == E_OK && st->state != NULL; k++) {
@@ -338,6 +408,19 @@ int store_reload(struct sa_store *st)
 		ret = state_records(st->state, l.table, load_row, &l);
 	}
 	return ret;
+}
+
+static void table_init(struct sa_store *st, unsigned k)
+{
+	struct table *t = &st->table[k];
+
+	t->max = tables[k].max;
+	t->limited = tables[k].limited;
+	t->next = STORE_FOR_EVER;
+	t->by_key.finger = &st->fingers[2 * k];
+	t->by_owner = (struct order){ .at = tables[k].owner_at,
+		                      .len = tables[k].owner_len,
+		                      .finger = &st->fingers[2 * k + 1] };
 }
 
 int store_new(struct state *state, int64_t now, struct sa_store **ret)
@@ -349,6 +432,10 @@ int store_new(struct state *state, int64_t now, struct sa_store **ret)
 	}
 	st->state = state;
 	st->now = now;
+	st->of_a_port = STORE_OWNED_MAX;
+	for (unsigned k = 0; k < RECORD_TABLES; k++) {
+		table_init(st, k);
+	}
 	int err = store_reload(st);
 	if (err != E_OK) {
 		store_free(st);
@@ -363,9 +450,10 @@ void store_free(struct sa_store *st)
 	if (st == NULL) {
 		return;
 	}
-	clear(st);
 	for (unsigned k = 0; k < RECORD_TABLES; k++) {
-		free(st->table[k].rows);
+		clear(&st->table[k]);
+		order_done(&st->table[k].by_key);
+		order_done(&st->table[k].by_owner);
 	}
 	state_batch_free(st->batch);
 	free(st->events);

@@ -20,12 +20,20 @@
  *   subscriptions  PortGUID, InformInfo (8 and 36 bytes, wire order)
  *                  -> struct subscription (sa/subscription.h)
  *   groups, members   as sa/mcast.h describes them
+ *   guids, aliases    as sa/alias.h describes them
+ *
+ * Besides the order of keys every table has a second one, by the owner of a row: the port
+ * that a service, subscription or membership belongs to, the MLID of a group.
+ *
+ * Both orders are arrays of pointers in leaves of a few kilobytes, so that a row that comes
+ * or goes moves a part of one leaf. A row is found by two binary searches, O(log n), and the
+ * one behind it in O(1).
  */
 struct sa_store;
 
 #define STORE_FOR_EVER INT64_MAX
 
-enum { STORE_ROWS_MAX = 65536 }; /*!< of one table: no client can fill the memory */
+enum { STORE_OWNED_MAX = 4096 }; /*!< rows of a table that one port may have, if not said otherwise */
 
 struct store_row {
 	int64_t expires;       /*!< seconds since 1970; STORE_FOR_EVER */
@@ -55,16 +63,35 @@ int64_t store_now(const struct sa_store *st);
 /*! \brief When the next row runs out; STORE_FOR_EVER: none does. */
 int64_t store_next_tick(const struct sa_store *st);
 
+/*! \brief So many services, subscriptions, memberships each may a port have; 0: as many as there is room for. */
+void store_limit(struct sa_store *st, size_t of_a_port);
+
 size_t store_count(const struct sa_store *st, enum record_table table);
-const struct store_row *store_at(const struct sa_store *st, enum record_table table, size_t i);
-/*! \brief Index of the first row whose key is \a key or above it (a beginning of a key is below all that begin with it). O(log n) */
-size_t store_lower(const struct sa_store *st, enum record_table table, const void *key,
-                   size_t key_len);
+/*! \brief So many more can a table take: no number of clients can fill the memory. */
+size_t store_room(const struct sa_store *st, enum record_table table);
+
+/*! \brief The first row whose key is \a key or above it (a beginning of a key is below all that begin with it). \return NULL: none. */
+const struct store_row *store_from(const struct sa_store *st, enum record_table table,
+                                   const void *key, size_t key_len);
+/*! \brief The row behind one of the table. \return NULL: none. */
+const struct store_row *store_next(const struct sa_store *st, enum record_table table,
+                                   const struct store_row *row);
+
+/*! \brief The first row of an owner, whose bytes are those in the row. \return NULL: it has none. */
+const struct store_row *store_of(const struct sa_store *st, enum record_table table,
+                                 const void *owner);
+/*! \brief The next row of the same owner. \return NULL: that was the last. */
+const struct store_row *store_of_next(const struct sa_store *st, enum record_table table,
+                                      const struct store_row *row);
+/*! \brief The first row of the owner behind this one; NULL: of the first. \return NULL: none. */
+const struct store_row *store_of_others(const struct sa_store *st, enum record_table table,
+                                        const void *owner);
+
 /*! \return NULL: none. Borrowed until the next change. */
 const struct store_row *store_find(const struct sa_store *st, enum record_table table,
                                    const void *key, size_t key_len);
 
-/*! \brief Adds a row or replaces the one with this key. \retval E_FULL  STORE_ROWS_MAX \retval -ENOMEM */
+/*! \brief Adds a row or replaces the one with this key. \retval E_FULL  The table is full, or its owner has as many as it may. \retval -ENOMEM */
 int store_put(struct sa_store *st, enum record_table table, const void *key, size_t key_len,
               int64_t expires, const void *value, size_t len);
 /*! \retval E_NOTFOUND \retval -ENOMEM */

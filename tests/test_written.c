@@ -299,22 +299,55 @@ START_TEST(services_survive)
 }
 END_TEST
 
+/* One port has no room for more; another one has, also when it takes over. */
 START_TEST(no_room_for_more)
 {
+	enum { MOST = 40 };
 	struct request q = service(SET, 0, HOST + 1, NULL, 0);
 
-	store_free(store);
-	ck_assert_int_eq(store_new(NULL, start_time, &store), E_OK);
-	for (unsigned i = 0; i < STORE_ROWS_MAX; i++) {
+	store_limit(store, MOST);
+	for (unsigned i = 0; i < MOST; i++) {
 		put_component(&q, 0, 8, i * 7919u);
-		ck_assert_int_eq(ask(&q), E_OK);
+		ck_assert_uint_eq(say(&q), 0);
 	}
-	ck_assert_uint_eq(status_of(&q), 0); /* this one is there already */
+	ck_assert_uint_eq(say(&q), 0); /* this one is there already */
 	put_component(&q, 0, 8, 1);
-	ck_assert_uint_eq(status_of(&q), NO_RESOURCES);
+	ck_assert_uint_eq(say(&q), NO_RESOURCES);
 	struct request one = request(GET, SERVICE_RECORD, SR_ID);
 	put_component(&one, 0, 8, 7919 * 5);
 	ck_assert_uint_eq(status_of(&one), 0);
+	ask_as(TWIN_2 + 1);
+	ck_assert_uint_eq(say(&q), 0);
+	put_component(&q, 0, 8, 7919);
+	ck_assert_uint_eq(say(&q), 0);
+	ask_as(HOST + 1);
+	put_component(&q, 0, 8, 2);
+	ck_assert_uint_eq(say(&q), 0); /* one of its own went */
+	put_component(&q, 0, 8, 3);
+	ck_assert_uint_eq(say(&q), NO_RESOURCES);
+	store_limit(store, 0);
+	ck_assert_uint_eq(say(&q), 0);
+}
+END_TEST
+
+START_TEST(tables_have_an_end)
+{
+	size_t room = store_room(store, RECORDS_GROUPS);
+	uint8_t key[4], value = 0;
+
+	store_free(store);
+	ck_assert_int_eq(store_new(NULL, start_time, &store), E_OK);
+	for (size_t i = 0; i < room; i++) {
+		put(key, 4, i * 40503u);
+		ck_assert_int_eq(store_put(store, RECORDS_GROUPS, key, 4, STORE_FOR_EVER,
+		                           &value, 1),
+		                 E_OK);
+	}
+	ck_assert_uint_eq(store_room(store, RECORDS_GROUPS), 0);
+	ck_assert_int_eq(store_put(store, RECORDS_GROUPS, key, 4, STORE_FOR_EVER, &value, 1),
+	                 E_OK);
+	ck_assert_int_eq(store_put(store, RECORDS_GROUPS, key, 3, STORE_FOR_EVER, &value, 1),
+	                 E_FULL);
 }
 END_TEST
 
@@ -515,47 +548,103 @@ END_TEST
 /* --- the store -----------------------------------------------------------------------
  */
 
-/* Against a plain list, change by change. */
-START_TEST(store_keeps_order)
+/* Against a plain list, change by change: rows whose owner, 8 bytes behind a key of 32,
+ * changes, in some leaves. */
+enum { KEYS = 2500, OWNERS = 7, TURNS = 30000, NOBODY = OWNERS };
+
+static unsigned owner_of[KEYS];
+
+static void make_key(uint8_t key[32], unsigned k)
 {
-	enum { KEYS = 64, TURNS = 5000 };
-	int value[KEYS];
-	uint64_t seed = 3;
+	memset(key, 0, 32);
+	put(key + 20, 4, k * 7u);
+}
+
+static void turn(uint64_t seed)
+{
+	unsigned k = (unsigned)(seed >> 33) % KEYS, owner = (unsigned)(seed >> 20) % OWNERS;
+	uint8_t key[32], value[8];
+	bool there = owner_of[k] != NOBODY;
+
+	make_key(key, k);
+	put(value, 8, owner);
+	if (seed >> 63 || (seed >> 62 && k < KEYS / 2)) {
+		ck_assert_int_eq(store_put(store, RECORDS_MEMBERS, key, 32,
+		                           STORE_FOR_EVER, value, 8),
+		                 E_OK);
+		owner_of[k] = owner;
+	} else {
+		ck_assert_int_eq(store_drop(store, RECORDS_MEMBERS, key, 32),
+		                 there ? E_OK : E_NOTFOUND);
+		owner_of[k] = NOBODY;
+	}
+}
+
+static void check_order_of_keys(void)
+{
+	const struct store_row *row = store_from(store, RECORDS_MEMBERS, NULL, 0);
 	size_t n = 0;
 
-	memset(value, -1, sizeof(value));
-	for (unsigned i = 0; i < TURNS; i++) {
-		seed = seed * 6364136223846793005u + 1442695040888963407u;
-		uint8_t key = (uint8_t)(seed >> 32) % KEYS, v = (uint8_t)i & 0x7f;
-		bool there = value[key] >= 0;
-		if (seed >> 45 & 1) {
-			ck_assert_int_eq(store_put(store, RECORDS_SERVICES, &key, 1,
-			                           STORE_FOR_EVER, &v, 1),
-			                 E_OK);
-			n += !there;
-			value[key] = v;
-		} else {
-			ck_assert_int_eq(store_drop(store, RECORDS_SERVICES, &key, 1),
-			                 there ? E_OK : E_NOTFOUND);
-			n -= there;
-			value[key] = -1;
+	for (unsigned k = 0; k < KEYS; k++) {
+		uint8_t key[32];
+
+		make_key(key, k);
+		ck_assert_ptr_eq(store_find(store, RECORDS_MEMBERS, key, 32),
+		                 owner_of[k] != NOBODY ? row : NULL);
+		ck_assert_ptr_eq(store_from(store, RECORDS_MEMBERS, key, 32), row);
+		if (owner_of[k] == NOBODY) {
+			continue;
 		}
-		ck_assert_uint_eq(store_count(store, RECORDS_SERVICES), n);
+		ck_assert_uint_eq(get(store_value(row), 8), owner_of[k]);
+		row = store_next(store, RECORDS_MEMBERS, row);
+		n++;
 	}
-	for (unsigned round = 0; round < 2; round++) {
-		size_t at = 0;
+	ck_assert_ptr_null(row);
+	ck_assert_uint_eq(store_count(store, RECORDS_MEMBERS), n);
+}
+
+static void check_order_of_owners(void)
+{
+	const struct store_row *first = store_of_others(store, RECORDS_MEMBERS, NULL);
+
+	for (unsigned owner = 0; owner < OWNERS; owner++) {
+		uint8_t bytes[8];
+
+		put(bytes, 8, owner);
+		const struct store_row *row = store_of(store, RECORDS_MEMBERS, bytes);
+		if (row != NULL) {
+			ck_assert_ptr_eq(row, first);
+			first = store_of_others(store, RECORDS_MEMBERS, bytes);
+		}
 		for (unsigned k = 0; k < KEYS; k++) {
-			uint8_t key = (uint8_t)k;
-			const struct store_row *row =
-				store_find(store, RECORDS_SERVICES, &key, 1);
-			ck_assert((row != NULL) == (value[k] >= 0));
-			if (row != NULL) {
-				ck_assert_uint_eq(store_value(row)[0],
-				                  (unsigned)value[k]);
-				ck_assert_ptr_eq(store_at(store, RECORDS_SERVICES, at++),
-				                 row);
+			if (owner_of[k] == owner) {
+				ck_assert_uint_eq(get(row->bytes + 20, 4), k * 7u);
+				row = store_of_next(store, RECORDS_MEMBERS, row);
 			}
 		}
+		ck_assert_ptr_null(row);
+	}
+	ck_assert_ptr_null(first);
+}
+
+START_TEST(store_keeps_order)
+{
+	uint64_t seed = 3;
+
+	for (unsigned k = 0; k < KEYS; k++) {
+		owner_of[k] = NOBODY;
+	}
+	for (unsigned i = 0; i < TURNS; i++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		turn(i < TURNS * 2 / 3 ? seed : seed >> 1); /* fewer at the end */
+		if (i % (TURNS / 10) == 0) {
+			check_order_of_keys();
+			check_order_of_owners();
+		}
+	}
+	for (unsigned round = 0; round < 2; round++) {
+		check_order_of_keys();
+		check_order_of_owners();
 		ck_assert_int_eq(make_durable(), E_OK);
 		ck_assert_int_eq(store_reload(store), E_OK); /* as it is on disk */
 	}
@@ -594,6 +683,7 @@ int main(void)
 	tcase_add_test(tc, leases_run_out);
 	tcase_add_test(tc, services_survive);
 	tcase_add_test(tc, no_room_for_more);
+	tcase_add_test(tc, tables_have_an_end);
 	tcase_add_test(tc, subscribe_and_unsubscribe);
 	tcase_add_loop_test(tc, inform_checks, 0, sizeof(informs) / sizeof(informs[0]));
 	tcase_add_test(tc, one_lid_is_a_range);

@@ -9,7 +9,8 @@
  * Each figure is the median of five runs, over the same pseudo-random pairs of hosts, by
  * the processor time of the thread; but services_set is by the clock on the wall:
  * services registered through the server, each answered after the commit that holds it,
- * with the durable state in $SAGUARO_BENCH_STATE (else in the folder of the snapshot).
+ * with the durable state in $SAGUARO_BENCH_STATE (else in the folder of the snapshot);
+ * and multicast_joins, the same of joins beside 500,000 members.
  */
 #include <pthread.h>
 #include <time.h>
@@ -17,7 +18,9 @@
 
 #include "db/state.h"
 #include "sa/answer.h"
+#include "sa/mcast.h"
 #include "sa/path_query.h"
+#include "sa/store.h"
 #include "sa/transport.h"
 #include "tests/query_fixture.h"
 
@@ -202,12 +205,13 @@ static double wall(void)
 }
 
 /* Services per second, one round of SETS. */
-static double set_services(const struct bench *b, struct sa_server *server)
+static double set_services(const struct bench *b, struct sa_server *server, unsigned round)
 {
 	uint8_t mad[256] = { 1, 3, 2, 0x02, [17] = 0x31, [55] = 0x03 };
 	struct mad_msg m = { .mgmt_class = 3, .len = 256, .data = mad };
 	double start = wall();
 
+	(void)round;
 	sink.good = 0;
 	for (size_t i = 0; i < SETS; i++) {
 		m.addr = (struct mad_addr){ .lid = b->pair[i][0], .qpn = 1 };
@@ -219,7 +223,105 @@ static double set_services(const struct bench *b, struct sa_server *server)
 	return SETS / (wall() - start);
 }
 
-static double services_set(struct bench *b)
+/* --- members of multicast groups -------------------------------------------------- */
+
+enum { MEMBERS = 500000 };
+
+static void mgid_of(uint32_t group, uint8_t ret[MGID_BYTES])
+{
+	static const uint8_t begin[] = { 0xff, 0x15, 0xca, 0xfe };
+
+	memset(ret, 0, MGID_BYTES);
+	memcpy(ret, begin, sizeof(begin));
+	put(ret + 12, 4, group);
+}
+
+static void port_gid_of(const struct bench *b, uint32_t lid, uint8_t ret[MGID_BYTES])
+{
+	put(ret, 8, WORLD_PREFIX);
+	put(ret + 8, 8, b->w->g->ports[b->w->lids.owner[lid]].guid);
+}
+
+static void keep_group(struct sa_store *st, uint32_t group)
+{
+	struct mcast_group_row g = { .well_known = 0 };
+
+	mgid_of(group, g.record);
+	mcast_put(g.record, MC_MLID, 0xc000 + group);
+	mcast_put(g.record, MC_MTU_SELECTOR, MC_EXACTLY);
+	mcast_put(g.record, MC_MTU, 4);
+	mcast_put(g.record, MC_P_KEY, 0xffff);
+	mcast_put(g.record, MC_RATE_SELECTOR, MC_EXACTLY);
+	mcast_put(g.record, MC_RATE, 3);
+	MUST(mcast_group_keep(st, &g) == E_OK);
+}
+
+static void on_kept(void *ctx, int ret)
+{
+	(void)ctx;
+	MUST(ret == E_OK);
+}
+
+/* Every host is in some groups; \a more groups with one member each are for the joins. */
+static void fill_groups(const struct bench *b, struct state *state, uint32_t *ret_first,
+                        uint32_t more)
+{
+	uint32_t groups = MEMBERS / b->n_hosts + 1;
+	struct mcast_member_row m = { .join_state = MC_FULL_MEMBER };
+	uint8_t mgid[MGID_BYTES], gid[MGID_BYTES];
+	struct sa_store *st;
+
+	MUST(store_new(state, 0, &st) == E_OK);
+	for (uint32_t k = 0; k < groups + more; k++) {
+		keep_group(st, k);
+		mgid_of(k, mgid);
+		for (uint32_t i = 0; i < (k < groups ? b->n_hosts : 1); i++) {
+			port_gid_of(b, b->hosts[i], gid);
+			m.port_guid = b->w->g->ports[b->w->lids.owner[b->hosts[i]]].guid;
+			MUST(mcast_member_keep(st, mgid, gid, &m) == E_OK);
+		}
+	}
+	state_batch_commit(state, store_changes(st), on_kept, NULL);
+	state_flush(state);
+	store_free(st);
+	*ret_first = groups;
+}
+
+static uint32_t first_group; /* of those to be joined, a round's worth each */
+
+static uint32_t groups_of_a_round(const struct bench *b)
+{
+	return SETS / (b->n_hosts - 1) + 1;
+}
+
+/* Joins per second, one round of SETS: hosts in an order of no order. */
+static double join_groups(const struct bench *b, struct sa_server *server, unsigned round)
+{
+	uint8_t mad[256] = { 1, 3, 2, 0x02, [17] = 0x38, [53] = 0x01, [55] = 0x03 };
+	struct mad_msg m = { .mgmt_class = 3, .len = 256, .data = mad };
+	uint32_t first = first_group + round * groups_of_a_round(b), n = b->n_hosts - 1;
+	double start = wall();
+
+	sink.good = 0;
+	mad[56 + 48] = MC_FULL_MEMBER;
+	for (size_t i = 0; i < SETS; i++) {
+		uint32_t host = b->hosts[1 + (i * 7919) % n];
+
+		m.addr = (struct mad_addr){ .lid = host, .qpn = 1 };
+		mgid_of(first + (uint32_t)(i / n), mad + 56);
+		port_gid_of(b, host, mad + 56 + 16);
+		wait_for(i < UNDER_WAY ? 0 : i - UNDER_WAY);
+		sa_server_push(server, &m);
+	}
+	wait_for(SETS);
+	return SETS / (wall() - start);
+}
+
+/* --- both -------------------------------------------------------------------------- */
+
+/* Median over RUNS of records set per second. */
+static double sets(struct bench *b, const char *name, bool with_members,
+                   double (*set)(const struct bench *, struct sa_server *, unsigned))
 {
 	static const struct transport_ops ops = { .name = "sink",
 		                                    .send = sink_send,
@@ -231,12 +333,15 @@ static double services_set(struct bench *b)
 	double rate[RUNS];
 	char dir[300];
 
-	snprintf(dir, sizeof(dir), "%s/state", top != NULL ? top : b->w->dir);
+	snprintf(dir, sizeof(dir), "%s/%s", top != NULL ? top : b->w->dir, name);
 	sink.t.ops = &ops;
 	MUST(state_open(dir, b->w->a, &why, &state) == E_OK);
+	if (with_members) {
+		fill_groups(b, state, &first_group, RUNS * groups_of_a_round(b));
+	}
 	MUST(sa_server_new(&sink.t, b->w->w, state, &limits, &server) == E_OK);
 	for (unsigned i = 0; i < RUNS; i++) {
-		rate[i] = set_services(b, server);
+		rate[i] = set(b, server, i);
 	}
 	sa_server_free(server);
 	state_close(state);
@@ -258,13 +363,14 @@ int main(int argc, char **argv)
 	double lid = median_ns(&b, get_by_lid);
 	double gid = median_ns(&b, get_by_gid);
 	double table = median_ns(&b, table_one_to_all);
-	double services = services_set(&b);
+	double services = sets(&b, "services", false, set_services);
+	double joins = sets(&b, "members", true, join_groups);
 	printf("{\"bench\": \"sa\", \"fabric\": \"ft3 %s\", \"lmc\": %u, \"hosts\": %u, "
 	       "\"ns_per_record\": {\"query_single\": %.0f, \"table_one_to_all\": %.0f}, "
 	       "\"answers_per_second\": {\"get_by_lid\": %.0f, \"get_by_gid\": %.0f, "
-	       "\"services_set\": %.0f}}\n",
+	       "\"services_set\": %.0f, \"multicast_joins\": %.0f}}\n",
 	       argc > 1 ? argv[1] : standard, lmc, b.n_hosts, query, table, 1e9 / lid,
-	       1e9 / gid, services);
+	       1e9 / gid, services, joins);
 	world_free(b.w);
 	return EXIT_SUCCESS;
 }
