@@ -260,7 +260,7 @@ const struct option_row config_rows[] = {
 	  .help = "PacketLifeTime of paths by the switches they pass: codes with commas between for 1, 2, 3 ... switches, the last for more; none is subnet_timeout for all" },
 	{ UINT("sa_max_response", sa_max_response, "64", 1, 4095), .arg = "MB",
 	  .flags_long = "sa-max-response", .flags = OPT_RESTART,
-	  .help = "Largest table that a subnet administration query is answered with, in MB; what is larger is refused at once, HTTP streams it" },
+	  .help = "Largest table that a subnet administration query is answered with, in MB; what is larger is refused at once; saguaro-gateway streams it: /v1/records/NAME?stream=1" },
 	{ UINT("sa_records_per_port", sa_records_per_port, "4096", 0, 1000000), .arg = "N",
 	  .flags_long = "sa-records-per-port", .flags = OPT_RESTART,
 	  .help = "How many services, subscriptions and multicast memberships each one port may have; 0 is no limit but that of all ports" },

@@ -33,6 +33,7 @@ static const char *const path_params[] = { "src",
 	                                   "packet_life_time_selector",
 	                                   "sl",
 	                                   "p_key",
+	                                   "from",
 	                                   NULL };
 
 enum {
@@ -284,6 +285,14 @@ static int try_once(struct api_call *c, const struct api_request *rq,
 	return torn != E_OK ? torn : err;
 }
 
+/* What was built of an answer. */
+static void drop(struct api_call *c)
+{
+	body_clear(&c->body);
+	stream_free(c->stream);
+	c->stream = NULL;
+}
+
 static int run(struct api_call *c, const struct api_request *rq, struct api_reply *ret)
 {
 	int err = E_STALE;
@@ -293,7 +302,7 @@ static int run(struct api_call *c, const struct api_request *rq, struct api_repl
 	}
 	c->stale = source_stale(c->thread->source, c->now_ms);
 	for (unsigned i = 0; i < API_TRIES && err == E_STALE; i++) {
-		body_clear(&c->body);
+		drop(c);
 		problem_clear(&c->problem);
 		err = try_once(c, rq, ret);
 	}
@@ -326,7 +335,7 @@ static void reply_problem(struct api_call *c, int err, struct api_reply *ret)
 	if (c->epoch == 0) {
 		api_epoch(c, &why); /* refused before the snapshot was looked at */
 	}
-	body_clear(&c->body);
+	drop(c);
 	body_json(&c->body, problem_json(&c->problem, c->epoch));
 	ret->status = gw_status(err);
 	ret->content_type = "application/problem+json";
@@ -364,6 +373,7 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
 		reply_problem(&c, err, &reply);
 	}
 	reply.body = c.body;
+	reply.stream = c.stream;
 	reply.epoch = c.epoch;
 	reply.route = c.row != NULL ? (unsigned)(c.row - rows) : N_ROWS;
 	problem_clear(&c.problem);
@@ -430,14 +440,13 @@ int api_capture_switch(struct api_call *c, struct snap_node *ret)
 	return err;
 }
 
-/* A cursor is "epoch-guid-port" in hex: whoever holds it need not know. */
-int api_cursor(struct api_call *c, const char *text, uint64_t *ret_key, uint64_t *ret_rest)
+int api_cursor(struct api_call *c, const char *text, struct stream_place *ret)
 {
-	uint64_t epoch, key, rest;
+	uint64_t epoch, key, sub, rest;
 	int end = -1;
 
-	if (sscanf(text, "%16" SCNx64 "-%16" SCNx64 "-%16" SCNx64 "%n", &epoch, &key, &rest,
-	           &end) != 3 ||
+	if (sscanf(text, "%16" SCNx64 "-%16" SCNx64 "-%16" SCNx64 "-%16" SCNx64 "%n",
+	           &epoch, &key, &sub, &rest, &end) != 4 ||
 	    end < 0 || text[end] != '\0') {
 		return problem_param(
 			&c->problem, c->arena, E_SYNTAX, "cursor",
@@ -452,19 +461,18 @@ int api_cursor(struct api_call *c, const char *text, uint64_t *ret_key, uint64_t
 		                     " now; begin again without a cursor",
 		                     epoch, snap_meta(c->snap)->epoch);
 	}
-	*ret_key = key;
-	*ret_rest = rest;
+	*ret = (struct stream_place){ .key = key, .sub = sub, .skip = (size_t)rest };
 	return E_OK;
 }
 
 static int page_cursor(struct api_call *c, const char *text, struct api_page *page)
 {
-	uint64_t key, port;
-	int err = api_cursor(c, text, &key, &port);
+	struct stream_place at;
+	int err = api_cursor(c, text, &at);
 
 	if (err == E_OK) {
-		page->guid = key;
-		page->port = (uint8_t)port;
+		page->guid = at.key;
+		page->port = (uint8_t)at.skip;
 	}
 	return err;
 }
@@ -496,11 +504,48 @@ int api_page(struct api_call *c, struct api_page *ret)
 	return E_OK;
 }
 
+json_t *api_next_place(const struct api_call *c, const struct stream_place *at)
+{
+	char text[80];
+
+	snprintf(text, sizeof(text), "%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%zx",
+	         snap_meta(c->snap)->epoch, at->key, at->sub, at->skip);
+	return json_pack("{s:s}", "next_cursor", text);
+}
+
 json_t *api_next(const struct api_call *c, uint64_t guid, uint8_t port)
 {
-	char text[48];
+	return api_next_place(c, &(struct stream_place){ .key = guid, .skip = port });
+}
 
-	snprintf(text, sizeof(text), "%" PRIx64 "-%" PRIx64 "-%x",
-	         snap_meta(c->snap)->epoch, guid, port);
-	return json_pack("{s:s}", "next_cursor", text);
+int api_from(struct api_call *c, uint64_t *ret)
+{
+	const char *text = api_param(c, "from");
+
+	*ret = 0;
+	if (text == NULL || text_guid(text, ret) == E_OK ||
+	    text_u64(text, UINT64_MAX, ret) == E_OK) {
+		return E_OK;
+	}
+	return problem_param(&c->problem, c->arena, E_SYNTAX, "from",
+	                     "from='%s': expected 'from' of the last line of a stream",
+	                     text);
+}
+
+int api_stream(struct api_call *c, struct stream_spec *spec)
+{
+	const struct snap_meta *m = snap_meta(c->snap);
+
+	spec->tables = c->row->tables;
+	spec->epoch = m->epoch;
+	spec->version = api_version(m, c->row->tables);
+	spec->stale = c->stale;
+	int err = stream_begin(c->thread->source, c->thread->stats, spec, &c->stream);
+	if (err == E_FULL) {
+		return problem_set(&c->problem, c->arena, err,
+		                   "%d streams are open, no more are served at a time",
+		                   STREAMS_MAX);
+	}
+	c->content_type = "application/x-ndjson";
+	return err;
 }

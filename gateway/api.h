@@ -9,6 +9,7 @@
 #include "gateway/body.h"
 #include "gateway/parts.h"
 #include "gateway/problem.h"
+#include "gateway/stream.h"
 #include "gateway/uri.h"
 
 struct arena;
@@ -61,6 +62,8 @@ struct api_request {
 struct api_reply {
 	unsigned status;
 	struct body body; /*!< owned by the caller: body_clear() */
+	struct stream *stream; /*!< instead of a body, or NULL; owned by the caller:
+	                          stream_free() */
 	const char *content_type;
 	char etag[56];        /*!< quoted; "" none */
 	uint64_t epoch;       /*!< 0: none */
@@ -81,7 +84,8 @@ struct api_call {
 	uint64_t epoch;           /*!< of the answer, 0: none is known */
 	bool stale;               /*!< the daemon's heartbeat is too old */
 	const char *content_type;
-	struct body body;       /*!< to be filled on success */
+	struct body body;       /*!< to be filled on success, */
+	struct stream *stream;  /*!< or this */
 	struct problem problem; /*!< to be filled on failure */
 };
 
@@ -151,10 +155,26 @@ struct api_page {
 int api_page(struct api_call *c, struct api_page *ret);
 
 /*!
- * \brief Takes a cursor apart: "epoch-key-rest" in hex; whoever holds it need not know.
- * \retval E_HTTP_GONE  It is of another epoch. \retval E_SYNTAX  Problem filled, too.
+ * \brief Takes a cursor apart: "epoch-key-sub-rest" in hex; whoever holds it need not
+ * know. \retval E_HTTP_GONE  It is of another epoch. \retval E_SYNTAX  Problem filled,
+ * too.
  */
-int api_cursor(struct api_call *c, const char *text, uint64_t *ret_key, uint64_t *ret_rest);
+int api_cursor(struct api_call *c, const char *text, struct stream_place *ret);
+
+/*! \brief {"next_cursor":"..."} that goes on at this place. */
+json_t *api_next_place(const struct api_call *c, const struct stream_place *at);
+
+/*!
+ * \brief Answers with a stream of the epoch that is pinned, of the tables of the row.
+ * \param spec  more, done, state, name and from; the rest is filled in here. The state is
+ *              taken on success.
+ * \retval E_FULL  Problem filled. \retval others  Of \a more for the first slice.
+ */
+int api_stream(struct api_call *c, struct stream_spec *spec);
+
+/*! \brief Reads from=: a key of a stream. 0 when it is not given. \retval E_SYNTAX
+ * E_RANGE */
+int api_from(struct api_call *c, uint64_t *ret);
 
 /*! A byte per (switch, LID); 0xff: nothing there. */
 typedef int api_lid_byte_f(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret);

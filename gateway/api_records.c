@@ -9,8 +9,7 @@
  *
  * Keys of management (M_Key, SM_Key) are never shown.
  */
-#include <inttypes.h>
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,8 +28,9 @@ struct record_request {
 	uint8_t record[SA_MAD_BYTES];
 	uint64_t mask;
 	uint32_t limit;
-	uint64_t from;
-	size_t skip;
+	struct stream_place from;
+	bool stream;
+	struct record_form form;
 };
 
 static int unknown_record(struct api_call *c)
@@ -65,18 +65,6 @@ static int unknown_component(struct api_call *c, const struct sa_attr *attr,
 	                     attr->name, name);
 }
 
-static int read_cursor(struct api_call *c, const char *text, struct record_request *rq)
-{
-	uint64_t key, skip;
-	int err = api_cursor(c, text, &key, &skip);
-
-	if (err == E_OK) {
-		rq->from = key;
-		rq->skip = (size_t)skip;
-	}
-	return err;
-}
-
 static int read_limit(struct api_call *c, const char *text, struct record_request *rq)
 {
 	uint64_t v = 0;
@@ -91,6 +79,37 @@ static int read_limit(struct api_call *c, const char *text, struct record_reques
 	return E_OK;
 }
 
+static int read_stream(struct api_call *c, const char *text, struct record_request *rq)
+{
+	uint64_t v;
+
+	if (text_u64(text, 1, &v) != E_OK) {
+		return problem_param(&c->problem, c->arena, E_SYNTAX, "stream",
+		                     "stream='%s': expected 0 or 1", text);
+	}
+	rq->stream = v == 1;
+	return E_OK;
+}
+
+/* A page has a limit and a cursor, a stream has from. */
+static int check_way(struct api_call *c, const struct record_request *rq)
+{
+	static const char *const of_page[] = { "limit", "cursor" };
+
+	for (unsigned i = 0; rq->stream && i < 2; i++) {
+		if (api_param(c, of_page[i]) != NULL) {
+			return problem_param(
+				&c->problem, c->arena, E_HTTP_PARAMETER, of_page[i],
+				"a stream has no pages: leave out %s", of_page[i]);
+		}
+	}
+	if (!rq->stream && api_param(c, "from") != NULL) {
+		return problem_param(&c->problem, c->arena, E_HTTP_PARAMETER, "from",
+		                     "from goes with stream=1; pages have a cursor");
+	}
+	return E_OK;
+}
+
 static int read_param(struct api_call *c, const struct uri_param *p,
                       struct record_request *rq)
 {
@@ -100,7 +119,13 @@ static int read_param(struct api_call *c, const struct uri_param *p,
 		return read_limit(c, p->value, rq);
 	}
 	if (strcmp(p->name, "cursor") == 0) {
-		return read_cursor(c, p->value, rq);
+		return api_cursor(c, p->value, &rq->from);
+	}
+	if (strcmp(p->name, "stream") == 0) {
+		return read_stream(c, p->value, rq);
+	}
+	if (strcmp(p->name, "from") == 0) {
+		return api_from(c, &rq->from.key);
 	}
 	int component = record_component(rq->attr, p->name);
 	if (component < 0) {
@@ -129,49 +154,156 @@ static int read_request(struct api_call *c, struct record_request *rq)
 			return err;
 		}
 	}
-	return E_OK;
+	record_form(sa_reply_attr(rq->attr), &rq->form);
+	return check_way(c, rq);
 }
 
 /* What a walk that ends early means here. */
-static int outcome(struct api_call *c, const struct sa_out *out)
+static int outcome(const struct sa_out *out)
 {
 	switch (out->ret) {
 	case E_OK:
 	case E_NOTFOUND: /* a LID of nobody, ...: no records */
 	case E_NOPATH:
 	case E_PARTITION: return E_OK;
-	case E_RANGE:
-		return problem_set(
-			&c->problem, c->arena, E_RANGE, "%s",
-			out->status == UMAD_SA_STATUS_INVALID_GID ? "no port has this GID"
-			: out->status == UMAD_SA_STATUS_INSUF_COMPS
-				? "components that go together have to be given together"
-				: "a component has a value that cannot be, or two "
-		                  "contradict "
-				  "each other");
 	default: return out->ret;
 	}
+}
+
+static int refusal(struct api_call *c, int err, uint16_t status)
+{
+	if (err != E_RANGE) {
+		return err;
+	}
+	return problem_set(
+		&c->problem, c->arena, E_RANGE, "%s",
+		status == UMAD_SA_STATUS_INVALID_GID ? "no port has this GID"
+		: status == UMAD_SA_STATUS_INSUF_COMPS
+			? "components that go together have to be given together"
+			: "a component has a value that cannot be, or two contradict "
+			  "each other");
+}
+
+/* Walks on from a place. */
+static int walk(struct snap_reader *r, const struct record_request *rq,
+                const struct stream_place *from, struct sa_out *out)
+{
+	const struct sa_query q = {
+		.attr = rq->attr,
+		.comp_mask = rq->mask,
+		.record = rq->record,
+		.table = true,
+		.from = from->key,
+		.from_sub = from->sub,
+	};
+
+	out->skip = from->skip;
+	out->key = from->key;
+	out->sub = from->sub;
+	out->max_bytes = SIZE_MAX;
+	(void)sa_collect(r, &q, out);
+	return outcome(out);
 }
 
 static void write_records(struct api_call *c, const struct record_request *rq,
                           const struct sa_out *out, json_t *head)
 {
-	const struct sa_attr *layout = sa_reply_attr(rq->attr);
 	size_t n = out->n < rq->limit ? out->n : rq->limit;
 	json_t *tail = NULL;
 
 	body_list_begin(&c->body, head, "records");
 	for (size_t i = 0; i < n; i++) {
-		body_list_add(&c->body, record_json(layout, out->data + i * out->stride));
+		body_list_next(&c->body);
+		record_write(&c->body, &rq->form, out->data + i * out->stride);
 	}
 	if (out->n >
 	    rq->limit) { /* the one more than asked for is the next page's first */
-		char text[56];
-		snprintf(text, sizeof(text), "%" PRIx64 "-%" PRIx64 "-%zx",
-		         snap_meta(c->snap)->epoch, out->key, out->in_key - 1);
-		tail = json_pack("{s:s}", "next_cursor", text);
+		const struct stream_place next = { .key = out->key,
+			                           .sub = out->sub,
+			                           .skip = out->in_key - 1 };
+		tail = api_next_place(c, &next);
 	}
 	body_list_end(&c->body, tail);
+}
+
+static int page(struct api_call *c, const struct record_request *rq)
+{
+	struct sa_out out = { .max = (size_t)rq->limit + 1 };
+
+	int err = refusal(c, walk(c->snap, rq, &rq->from, &out), out.status);
+	if (err == E_OK) {
+		json_t *head = api_head(c);
+		json_object_set_new(head, "name",
+		                    json_string(sa_reply_attr(rq->attr)->name));
+		write_records(c, rq, &out, head);
+	}
+	free(out.data);
+	return err;
+}
+
+/* What a stream of records keeps: the request, and room for a slice of them. */
+struct record_stream {
+	struct record_request rq;
+	uint16_t status; /* why the first slice was refused */
+	uint8_t *data;
+	size_t cap;
+};
+
+static void record_stream_done(void *state)
+{
+	struct record_stream *s = state;
+
+	free(s->data);
+	free(s);
+}
+
+static int more_records(void *state, struct snap_reader *r, struct stream_place *at,
+                        struct body *body, size_t *ret_n)
+{
+	struct record_stream *s = state;
+	struct sa_out out = { .data = s->data,
+		              .cap = s->cap,
+		              .max = STREAM_RECORDS,
+		              .max_steps = STREAM_STEPS };
+
+	int err = walk(r, &s->rq, at, &out);
+	s->data = out.data;
+	s->cap = out.cap;
+	s->status = out.status;
+	if (err != E_OK) {
+		return err;
+	}
+	for (size_t i = 0; i < out.n; i++) {
+		record_write(body, &s->rq.form, out.data + i * out.stride);
+		body_write(body, "\n", 1);
+	}
+	*at = (struct stream_place){ .key = out.key,
+		                     .sub = out.sub,
+		                     .skip = out.in_key,
+		                     .end = out.n < STREAM_RECORDS && !out.paused };
+	*ret_n = out.n;
+	return E_OK;
+}
+
+static int stream(struct api_call *c, const struct record_request *rq)
+{
+	struct record_stream *s = calloc(1, sizeof(*s));
+
+	if (s == NULL) {
+		return -ENOMEM;
+	}
+	s->rq = *rq;
+	struct stream_spec spec = { .more = more_records,
+		                    .done = record_stream_done,
+		                    .state = s,
+		                    .name = sa_reply_attr(rq->attr)->name,
+		                    .from = rq->from };
+	int err = api_stream(c, &spec);
+	if (err != E_OK) {
+		err = refusal(c, err, s->status);
+		record_stream_done(s);
+	}
+	return err;
 }
 
 int api_record(struct api_call *c)
@@ -182,29 +314,7 @@ int api_record(struct api_call *c)
 	if (err != E_OK) {
 		return err;
 	}
-	struct sa_query q = {
-		.attr = rq.attr,
-		.comp_mask = rq.mask,
-		.record = rq.record,
-		.table = true,
-		.from = rq.from,
-	};
-	struct sa_out out = {
-		.max = (size_t)rq.limit + 1,
-		.max_bytes = SIZE_MAX,
-		.skip = rq.skip,
-		.key = rq.from,
-	};
-	(void)sa_collect(c->snap, &q, &out);
-	err = outcome(c, &out);
-	if (err == E_OK) {
-		json_t *head = api_head(c);
-		json_object_set_new(head, "name",
-		                    json_string(sa_reply_attr(rq.attr)->name));
-		write_records(c, &rq, &out, head);
-	}
-	free(out.data);
-	return err;
+	return rq.stream ? stream(c, &rq) : page(c, &rq);
 }
 
 int api_record_names(struct api_call *c)

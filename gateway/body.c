@@ -43,6 +43,11 @@ static bool reserve(struct body *b, size_t more)
 	return true;
 }
 
+char *body_room(struct body *b, size_t bytes)
+{
+	return reserve(b, bytes) ? b->data + b->len : NULL;
+}
+
 void body_write(struct body *b, const char *data, size_t len)
 {
 	if (reserve(b, len)) {
@@ -76,7 +81,7 @@ static int write_json(const char *buffer, size_t size, void *data)
 	return b->failed ? -1 : 0;
 }
 
-static void dump(struct body *b, json_t *value)
+void body_value(struct body *b, json_t *value)
 {
 	if (value == NULL || json_dump_callback(value, write_json, b, JSON_FLAGS) != 0) {
 		b->failed = true;
@@ -86,7 +91,7 @@ static void dump(struct body *b, json_t *value)
 
 void body_json(struct body *b, json_t *value)
 {
-	dump(b, value);
+	body_value(b, value);
 	body_write(b, "\n", 1);
 }
 
@@ -94,7 +99,7 @@ void body_list_begin(struct body *b, json_t *head, const char *name)
 {
 	bool empty = json_object_size(head) == 0;
 
-	dump(b, head);
+	body_value(b, head);
 	if (!b->failed) {
 		b->len--; /* the head's closing brace */
 	}
@@ -102,13 +107,18 @@ void body_list_begin(struct body *b, json_t *head, const char *name)
 	b->has_element = false;
 }
 
-void body_list_add(struct body *b, json_t *element)
+void body_list_next(struct body *b)
 {
 	if (b->has_element) {
 		body_write(b, ",", 1);
 	}
-	dump(b, element);
 	b->has_element = true;
+}
+
+void body_list_add(struct body *b, json_t *element)
+{
+	body_list_next(b);
+	body_value(b, element);
 }
 
 void body_list_end(struct body *b, json_t *tail)
@@ -116,7 +126,7 @@ void body_list_end(struct body *b, json_t *tail)
 	body_write(b, "]", 1);
 	if (tail != NULL && json_object_size(tail) > 0) {
 		size_t at = b->len;
-		dump(b, tail);
+		body_value(b, tail);
 		if (!b->failed) {
 			b->data[at] = ','; /* the tail's opening brace */
 		}

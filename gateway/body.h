@@ -33,11 +33,21 @@ void body_write(struct body *b, const char *data, size_t len);
 void body_printf(struct body *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/*!
+ * \brief Room for so many bytes behind the text, for a writer that knows its need: it
+ *        writes there and adds to len. \return NULL: out of memory.
+ */
+char *body_room(struct body *b, size_t bytes);
+
+/*! \brief One JSON value. */
+void body_value(struct body *b, json_t *value);
+
 /*! \brief One JSON value and a new line. */
 void body_json(struct body *b, json_t *value);
 
 void body_list_begin(struct body *b, json_t *head, const char *name);
 void body_list_add(struct body *b, json_t *element);
+void body_list_next(struct body *b); /*!< before an element that the caller writes */
 void body_list_end(struct body *b, json_t *tail);
 
 /*! \retval E_OK \retval -ENOMEM */

@@ -138,12 +138,19 @@ const char *client_escape(struct client *s, const char *text)
 /* --- the two doors: both fill a body and give an HTTP status, 0 when nobody answers ----
  */
 
-static unsigned ask_local(struct client *s, const char *target, struct body *ret)
+static void serve_local(struct client *s, const char *target, struct api_reply *ret)
 {
 	const struct api_request request = { .method = "GET", .target = target };
+
+	api_serve(&s->local->thread, &request, ret);
+}
+
+static unsigned ask_local(struct client *s, const char *target, struct body *ret)
+{
 	struct api_reply reply = { 0 };
 
-	api_serve(&s->local->thread, &request, &reply);
+	serve_local(s, target, &reply);
+	stream_free(reply.stream);
 	*ret = reply.body;
 	return reply.status;
 }
@@ -154,34 +161,47 @@ static size_t collect(char *data, size_t size, size_t n, void *ctx)
 	return size * n;
 }
 
-static unsigned ask_http(struct client *s, const char *target, struct body *ret)
+/* One request whose body goes to \a take, which may ask the handle for the status. */
+static unsigned ask_http(struct client *s, const char *target, CURL *curl,
+                         curl_write_callback take, void *ctx)
 {
 	const char *url = arena_printf(s->arena, "%s%s", s->url, target);
-	CURL *curl = curl_easy_init();
 	long status = 0;
 
-	memset(ret, 0, sizeof(*ret));
 	if (!curl || !url) {
-		curl_easy_cleanup(curl);
 		return 0;
 	}
 	curl_easy_setopt(curl, CURLOPT_URL, url);
-	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, collect);
-	curl_easy_setopt(curl, CURLOPT_WRITEDATA, ret);
+	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
+	curl_easy_setopt(curl, CURLOPT_WRITEDATA, ctx);
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 5L);
 	CURLcode code = curl_easy_perform(curl);
-	if (code == CURLE_OK) {
+	if (code == CURLE_OK || code == CURLE_WRITE_ERROR) {
 		curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-	} else {
+	} else if (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST) {
 		fprintf(stderr,
 		        "%s: no snapshot can be read here and no gateway answers at %s "
 		        "(%s); start "
 		        "saguarod and saguaro-gateway, or give --snapshot-dir or --url\n",
 		        s->program, s->url, curl_easy_strerror(code));
+	} else {
+		fprintf(stderr, "%s: asking %s: %s\n", s->program, s->url,
+		        curl_easy_strerror(code));
 	}
-	curl_easy_cleanup(curl);
 	return (unsigned)status;
+}
+
+static unsigned ask(struct client *s, const char *target, struct body *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	if (s->local) {
+		return ask_local(s, target, ret);
+	}
+	CURL *curl = curl_easy_init();
+	unsigned status = ask_http(s, target, curl, collect, ret);
+	curl_easy_cleanup(curl);
+	return status;
 }
 
 /* --- answers
@@ -210,16 +230,31 @@ static int exit_of(unsigned status)
 	return status == 422 || status == 503 ? EXIT_BAD : EXIT_USAGE;
 }
 
+/* Prints what a body that is no success says. */
+static int refused(struct client *s, const struct body *body, unsigned status)
+{
+	json_t *problem = body->data ? json_loadb(body->data, body->len, 0, NULL) : NULL;
+
+	if (problem) {
+		print_problem(s, problem);
+	} else if (status != 0) {
+		fprintf(stderr, "%s: the answer has status %u and no reason\n",
+		        s->program, status);
+	}
+	json_decref(problem);
+	return status == 0 ? EXIT_USAGE : exit_of(status);
+}
+
 int client_get(struct client *s, const char *target, json_t **ret)
 {
 	struct body body;
-	const unsigned status =
-		s->local ? ask_local(s, target, &body) : ask_http(s, target, &body);
+	const unsigned status = ask(s, target, &body);
 	int code = exit_of(status);
 
-	if (status == 0) {
+	if (code != EXIT_GOOD) {
+		code = refused(s, &body, status);
 		body_clear(&body);
-		return EXIT_USAGE;
+		return code;
 	}
 	json_t *value = body.data ? json_loadb(body.data, body.len, 0, NULL) : NULL;
 	body_clear(&body);
@@ -227,13 +262,109 @@ int client_get(struct client *s, const char *target, json_t **ret)
 		fprintf(stderr, "%s: the answer to %s is not JSON\n", s->program, target);
 		return EXIT_USAGE;
 	}
-	if (code != EXIT_GOOD) {
-		print_problem(s, value);
-		json_decref(value);
-		return code;
-	}
 	*ret = value;
 	return EXIT_GOOD;
+}
+
+/* --- streams ---------------------------------------------------------------------------
+ */
+
+/* A stream on its way to standard output. */
+struct sink {
+	CURL *curl;          /* NULL: from here */
+	struct body refusal; /* instead of a stream */
+	bool failed;         /* nobody reads standard output any more */
+	char last[512];      /* the line that is being written, as far as it fits */
+	size_t len;
+	bool line_ended;
+};
+
+static void remember_line(struct sink *k, const char *data, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (k->line_ended) {
+			k->len = 0;
+		}
+		k->line_ended = data[i] == '\n';
+		if (k->len < sizeof(k->last) - 1) {
+			k->last[k->len++] = data[i];
+		}
+	}
+}
+
+/* Only the end of what comes can be of the last line. */
+static bool put(struct sink *k, const char *data, size_t len)
+{
+	size_t tail = len < sizeof(k->last) ? len : sizeof(k->last);
+
+	remember_line(k, data + len - tail, tail);
+	k->failed = k->failed || fwrite(data, 1, len, stdout) != len;
+	return !k->failed;
+}
+
+static size_t put_http(char *data, size_t size, size_t n, void *ctx)
+{
+	struct sink *k = ctx;
+	long status = 0;
+
+	curl_easy_getinfo(k->curl, CURLINFO_RESPONSE_CODE, &status);
+	if (status != 200) {
+		return collect(data, size, n, &k->refusal);
+	}
+	return put(k, data, size * n) ? size * n : 0;
+}
+
+static unsigned stream_local(struct client *s, const char *target, struct sink *k)
+{
+	struct api_reply reply = { 0 };
+	char block[16384];
+	size_t n;
+
+	serve_local(s, target, &reply);
+	k->refusal = reply.body;
+	while (reply.stream &&
+	       (n = stream_read(reply.stream, block, sizeof(block))) > 0 &&
+	       put(k, block, n)) {
+	}
+	stream_free(reply.stream);
+	return reply.status;
+}
+
+/* Was the last line one that says that all came? */
+static int outcome_of(struct client *s, struct sink *k)
+{
+	k->last[k->len] = '\0';
+	json_t *last = json_loads(k->last, 0, NULL);
+	bool is_end = last && strcmp(member_text(last, "stream"), "end") == 0;
+	bool complete = is_end && json_is_true(json_object_get(last, "complete"));
+
+	if (!is_end) {
+		fprintf(stderr, "%s: the stream broke off\n", s->program);
+	} else if (!complete) {
+		fprintf(stderr,
+		        "%s: the stream ended early (%s); its last line says where\n",
+		        s->program, member_text(last, "reason"));
+	}
+	json_decref(last);
+	return complete ? EXIT_GOOD : EXIT_BAD;
+}
+
+int client_stream(struct client *s, const char *target)
+{
+	struct sink k = { .curl = s->local ? NULL : curl_easy_init() };
+	const unsigned status = s->local ? stream_local(s, target, &k)
+	                                 : ask_http(s, target, k.curl, put_http, &k);
+	int code;
+
+	k.failed |= fflush(stdout) != 0;
+	if (status != 200) {
+		code = refused(s, &k.refusal, status);
+	} else {
+		code = k.failed ? EXIT_BAD : outcome_of(s, &k);
+	}
+	body_clear(&k.refusal);
+	curl_easy_cleanup(k.curl);
+	return code;
 }
 
 int client_print_json(const json_t *body)

@@ -19,7 +19,7 @@ struct client_flags {
 	const char *mode;
 	const char *type, *field; /*!< of `nodes` */
 	uint32_t numb_path;
-	bool json;
+	bool json, stream;
 };
 
 /*! Rows over struct client_flags that every reading command has: --json, --url,
@@ -56,6 +56,13 @@ void client_done(struct client *s);
  * else.
  */
 int client_get(struct client *s, const char *target, json_t **ret);
+
+/*!
+ * \brief Copies a stream (gateway/stream.h) to standard output as it comes.
+ * \return EXIT_GOOD when it is complete; EXIT_BAD when it ended early, as its last line
+ *         says; EXIT_USAGE else.
+ */
+int client_stream(struct client *s, const char *target);
 
 /*! \brief Percent-encodes a query value. Arena string. */
 const char *client_escape(struct client *s, const char *text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 #include <stdio.h>
+#include <string.h>
 
 #include "conf/arena.h"
 #include "gateway/client.h"
@@ -87,17 +88,25 @@ static int print_all(const struct client *s, const json_t *body, bool hops)
 	return EXIT_GOOD;
 }
 
+/* From or to every end port: a stream. */
+static bool is_open(char *const ends[2])
+{
+	return strcmp(ends[0], "*") == 0 || strcmp(ends[1], "*") == 0;
+}
+
 static int ask(int argc, char **argv, const char *doc, bool hops)
 {
 	struct client s;
 	json_t *body = NULL;
 	int status = client_init(&s, paths_rows, doc, "SRC DST", 2, argc, argv);
 
-	if (status == EXIT_GOOD) {
+	if (status == EXIT_GOOD && is_open(&argv[s.first])) {
+		status = client_stream(&s, target_of(&s, argv, hops));
+	} else if (status == EXIT_GOOD) {
 		status = client_get(&s, target_of(&s, argv, hops), &body);
-	}
-	if (status == EXIT_GOOD) {
-		status = print_all(&s, body, hops);
+		if (status == EXIT_GOOD) {
+			status = print_all(&s, body, hops);
+		}
 	}
 	json_decref(body);
 	client_done(&s);
@@ -110,7 +119,8 @@ int cmd_paths(int argc, char **argv)
 		argc, argv,
 		"Paths from one end port to another, in the order in which the SA gives "
 		"them. "
-		"SRC and DST are each a LID, GUID, GID, node description or name:port.",
+		"SRC and DST are each a LID, GUID, GID, node description or name:port; "
+		"'*' is every end port, and then the paths come as JSON, one per line.",
 		false);
 }
 

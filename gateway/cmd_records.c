@@ -16,6 +16,14 @@ static const char doc[] =
 	"--COMPONENT VALUE keeps those that match: saguaro records node --lid 5. "
 	"GUIDs are 0x..., GIDs IPv6 addresses.";
 
+/* clang-format off */
+static const struct option_row records_rows[] = {
+	{ "stream", OPT_BOOL, offsetof(struct client_flags, stream), "FALSE", .letter = 's', .flags_long = "stream",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "JSON, one record per line, as it is made, however many there are; the first line has the epoch, the last says whether all came" },
+	{ NULL }
+};
+/* clang-format on */
+
 static void print_value(const json_t *value)
 {
 	size_t i;
@@ -161,7 +169,20 @@ static const char *target_of(struct client *s, const char *name, const struct as
 		target = arena_printf(s->arena, "%s%c%s=%s", target, i ? '&' : '?',
 		                      a->key[i], client_escape(s, a->value[i]));
 	}
+	if (target != NULL && s->flags.stream) {
+		target = arena_printf(s->arena, "%s%cstream=1", target,
+		                      a->n > 0 ? '&' : '?');
+	}
 	return target != NULL ? target : "";
+}
+
+static int print_all(struct client *s, const char *name, const struct asked *a)
+{
+	if (strcmp(name, "list") == 0) {
+		return print_names(s);
+	}
+	const char *target = target_of(s, name, a);
+	return s->flags.stream ? client_stream(s, target) : print_pages(s, target);
 }
 
 int cmd_records(int argc, char **argv)
@@ -174,13 +195,10 @@ int cmd_records(int argc, char **argv)
 	if (argc < 0) {
 		return EXIT_USAGE;
 	}
-	int status =
-		client_init(&s, NULL, doc, "NAME [--COMPONENT VALUE]...", 1, argc, argv);
+	int status = client_init(&s, records_rows, doc, "NAME [--COMPONENT VALUE]...", 1,
+	                         argc, argv);
 	if (status == EXIT_GOOD) {
-		const char *name = argv[s.first];
-		status = strcmp(name, "list") == 0
-		                 ? print_names(&s)
-		                 : print_pages(&s, target_of(&s, name, &asked));
+		status = print_all(&s, argv[s.first], &asked);
 	}
 	client_done(&s);
 	return status;

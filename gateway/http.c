@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * Two facts of libmicrohttpd shape this file. A reply queued in the first call of the
+ * Facts of libmicrohttpd shape this file. A reply queued in the first call of the
  * access handler makes it close the connection, so replies are queued in the second call
  * (those that refuse a body excepted: there closing is meant). And an epoll thread with
  * exactly 128 ready descriptors waits for a further event before it serves them, so a
@@ -24,8 +24,8 @@
 
 #include "conf/arena.h"
 #include "conf/err.h"
-#include "gateway/api.h"
 #include "conf/listen.h"
+#include "gateway/api.h"
 #include "gateway/metrics.h"
 #include "gateway/source.h"
 
@@ -34,6 +34,7 @@ enum {
 		120, /* under 128 with the listening socket and the wake-up descriptor */
 	CONNECTION_BYTES = 32 * 1024, /* request head and reply head */
 	IDLE_SECONDS = 30,
+	STREAM_BLOCK = 16 * 1024 /* that fits the connection's memory */
 };
 
 struct http {
@@ -110,22 +111,50 @@ static void add_headers(struct MHD_Response *r, const struct api_reply *reply)
 	}
 }
 
-/* Sends a reply; its body is taken. */
-static enum MHD_Result send_reply(struct MHD_Connection *conn, struct api_reply *reply)
+static ssize_t pull(void *stream, uint64_t at, char *to, size_t max)
 {
-	struct MHD_Response *r;
+	(void)at;
+	size_t n = stream_read(stream, to, max);
+	return n > 0 ? (ssize_t)n : MHD_CONTENT_READER_END_OF_STREAM;
+}
 
-	if (reply->body.data != NULL) {
-		r = MHD_create_response_from_buffer(reply->body.len, reply->body.data,
-		                                    MHD_RESPMEM_MUST_FREE);
-	} else {
-		r = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+static void stop_stream(void *stream)
+{
+	stream_free(stream);
+}
+
+/* With an unknown length the library sends chunks, to a client of HTTP/1.0 until it
+ * closes. */
+static struct MHD_Response *response_of(const struct api_reply *reply)
+{
+	if (reply->stream != NULL) {
+		return MHD_create_response_from_callback(
+			MHD_SIZE_UNKNOWN, STREAM_BLOCK, pull, reply->stream, stop_stream);
 	}
+	if (reply->body.data != NULL) {
+		return MHD_create_response_from_buffer(reply->body.len, reply->body.data,
+		                                       MHD_RESPMEM_MUST_FREE);
+	}
+	return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+}
+
+/* Sends a reply; its body or stream is taken. */
+static enum MHD_Result send_reply(struct MHD_Connection *conn, const char *method,
+                                  struct api_reply *reply)
+{
+	struct MHD_Response *r = response_of(reply);
+
 	if (r == NULL) {
 		body_clear(&reply->body);
+		stream_free(reply->stream);
 		return MHD_NO;
 	}
 	add_headers(r, reply);
+	if (reply->stream != NULL && strcmp(method, "HEAD") == 0) {
+		/* else the end of the chunks follows, which the client takes for the
+		 * begin of its next answer (0.9.75) */
+		MHD_set_response_options(r, MHD_RF_HTTP_VERSION_1_0_ONLY, MHD_RO_END);
+	}
 	enum MHD_Result queued = MHD_queue_response(conn, reply->status, r);
 	MHD_destroy_response(r);
 	return queued;
@@ -141,7 +170,8 @@ static bool has_body(struct MHD_Connection *conn)
 	                                   MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
 }
 
-static enum MHD_Result refuse_body(struct http *h, struct MHD_Connection *conn)
+static enum MHD_Result refuse_body(struct http *h, struct MHD_Connection *conn,
+                                   const char *method)
 {
 	struct problem p = { .err = E_HTTP_BODY,
 		             .detail = "no resource here takes a request body" };
@@ -150,7 +180,7 @@ static enum MHD_Result refuse_body(struct http *h, struct MHD_Connection *conn)
 
 	body_json(&reply.body, problem_json(&p, 0));
 	http_stats_count(&h->stats, api_n_rows(), reply.status, 0);
-	return send_reply(conn, &reply);
+	return send_reply(conn, method, &reply);
 }
 
 static enum MHD_Result handle(void *cls, struct MHD_Connection *conn, const char *url,
@@ -168,7 +198,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *conn, const char
 	}
 	if (!x->begun) {
 		x->begun = true;
-		return has_body(conn) ? refuse_body(h, conn) : MHD_YES;
+		return has_body(conn) ? refuse_body(h, conn, method) : MHD_YES;
 	}
 	struct api_thread *t = thread_state(h);
 	if (t == NULL) {
@@ -182,7 +212,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *conn, const char
 	};
 	struct api_reply reply;
 	api_serve(t, &rq, &reply);
-	return send_reply(conn, &reply);
+	return send_reply(conn, method, &reply);
 }
 
 static void *begin(void *cls, const char *target, struct MHD_Connection *conn)

@@ -16,7 +16,10 @@ json_t *text_json(const char *bytes);
 /*! \brief "0x%016x": JSON numbers lose digits above 2^53. */
 json_t *guid_json(uint64_t guid);
 
-/*! \brief GID as IPv6 text (RFC 5952). */
+enum { GID_TEXT_BYTES = 46 };
+
+/*! \brief GID as IPv6 text (RFC 5952). \return Its length. */
+unsigned gid_text(uint64_t prefix, uint64_t guid, char ret[GID_TEXT_BYTES]);
 json_t *gid_json(uint64_t prefix, uint64_t guid);
 
 /*! \brief Rate code as a number of Gb/s, null when unknown. */

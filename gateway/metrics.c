@@ -40,6 +40,8 @@ static const char *const own_names[] = {
 	"http_request_duration_seconds_count",
 	"http_request_duration_seconds_sum",
 	"http_requests_total",
+	"http_stream_records_total",
+	"http_streams",
 	"links",
 	"link_routes_max",
 	"link_routes_mean",
@@ -252,6 +254,9 @@ void metrics_http(struct body *b, const struct http_stats *s)
 			write_duration(b, s, r);
 		}
 	}
+	simple(b, "http_streams", "gauge", "Streams being sent.", (double)s->streams);
+	simple(b, "http_stream_records_total", "counter", "Records written to streams.",
+	       (double)s->stream_records);
 }
 
 /* --- the epoch -----------------------------------------------------------------------

@@ -179,6 +179,37 @@ static int limits(struct asking *k, struct path_query *q)
 	return err;
 }
 
+static bool is_any(const char *end)
+{
+	return end != NULL && strcmp(end, "*") == 0;
+}
+
+bool path_ask_is_open(const struct path_ask *ask)
+{
+	return is_any(ask->src) || is_any(ask->dst);
+}
+
+/* The ends that are named. */
+static int query_ends(struct asking *k, struct path_query *q, struct path_answer *answer)
+{
+	const struct path_ask *ask = k->ask;
+	int err = E_OK;
+
+	if (!is_any(ask->src)) {
+		err = resolve(k, "src", ask->src, &answer->src);
+	}
+	if (err == E_OK && !is_any(ask->dst)) {
+		err = resolve(k, "dst", ask->dst, &answer->dst);
+	}
+	if (err == E_OK) {
+		q->src = answer->src.end;
+		q->dst = answer->dst.end;
+		q->slid = answer->src.lid;
+		q->dlid = answer->dst.lid;
+	}
+	return err;
+}
+
 static int query_of(struct asking *k, struct path_query *q, struct path_answer *answer)
 {
 	static const char *const flags[] = { "0", "1", NULL };
@@ -186,10 +217,7 @@ static int query_of(struct asking *k, struct path_query *q, struct path_answer *
 	uint8_t mode = snap_meta(k->r)->path_selection, hops = 0;
 	uint64_t numb_path = 0;
 
-	int err = resolve(k, "src", ask->src, &answer->src);
-	if (err == E_OK) {
-		err = resolve(k, "dst", ask->dst, &answer->dst);
-	}
+	int err = query_ends(k, q, answer);
 	if (err == E_OK && ask->mode != NULL) {
 		err = word(k, "mode", ask->mode, path_selection_names, &mode);
 	}
@@ -206,10 +234,6 @@ static int query_of(struct asking *k, struct path_query *q, struct path_answer *
 	if (err != E_OK) {
 		return err;
 	}
-	q->src = answer->src.end;
-	q->dst = answer->dst.end;
-	q->slid = answer->src.lid;
-	q->dlid = answer->dst.lid;
 	q->mode = (enum path_selection)mode;
 	q->numb_path = (uint32_t)numb_path;
 	answer->mode = q->mode;
@@ -351,21 +375,50 @@ static int record_with_hops(struct asking *k, const struct path_record *rec, jso
 	return err;
 }
 
+int path_ask_open(struct snap_reader *r, const struct path_ask *ask, struct arena *a,
+                  struct path_open *ret, struct problem *p)
+{
+	struct asking k = { .r = r, .ask = ask, .a = a, .p = p };
+	struct path_query q = { .numb_path = 0 };
+	struct path_answer answer = { .n = 0 };
+
+	int err = query_of(&k, &q, &answer);
+	if (err == E_OK) {
+		*ret = (struct path_open){ .q = q,
+			                   .any_src = is_any(ask->src),
+			                   .any_dst = is_any(ask->dst),
+			                   .hops = answer.hops };
+	}
+	return err;
+}
+
+int path_answer_record(struct snap_reader *r, const struct path_record *rec, bool hops,
+                       struct arena *a, json_t **ret, struct problem *p)
+{
+	struct asking k = { .r = r, .a = a, .p = p };
+	json_t *o = path_record_json(rec);
+
+	int err = o == NULL ? -ENOMEM : hops ? record_with_hops(&k, rec, o) : E_OK;
+	if (err == E_OK) {
+		*ret = o;
+	} else {
+		json_decref(o);
+	}
+	return err;
+}
+
 int path_answer_json(struct snap_reader *r, const struct path_answer *answer, bool stale,
                      struct arena *a, json_t **ret, struct problem *p)
 {
-	struct asking k = { .r = r, .a = a, .p = p };
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < answer->n; i++) {
-		json_t *o = path_record_json(&answer->records[i]);
-		int err = o == NULL      ? -ENOMEM
-		          : answer->hops ? record_with_hops(&k, &answer->records[i], o)
-		                         : E_OK;
-		if (err == E_OK && json_array_append(list, o) != 0) {
+		json_t *o;
+		int err = path_answer_record(r, &answer->records[i], answer->hops, a, &o,
+		                             p);
+		if (err == E_OK && json_array_append_new(list, o) != 0) {
 			err = -ENOMEM;
 		}
-		json_decref(o);
 		if (err != E_OK) {
 			json_decref(list);
 			return err;

@@ -21,7 +21,8 @@ enum {
 }; /*!< most records of one answer: both sides with LMC 7 */
 
 struct path_ask {
-	const char *src, *dst; /*!< selectors of endpoint_resolve(); NULL: missing */
+	const char *src,
+		*dst; /*!< selectors of endpoint_resolve(), or "*"; NULL: missing */
 	const char *mode;      /*!< name of a path selection; NULL: the daemon's */
 	const char *numb_path; /*!< most paths wanted; NULL: all of the mode */
 	const char *hops;      /*!< "0" or "1"; NULL: "0" */
@@ -57,3 +58,20 @@ int path_ask_run(struct snap_reader *r, const struct path_ask *ask, struct parts
  */
 int path_answer_json(struct snap_reader *r, const struct path_answer *answer, bool stale,
                      struct arena *a, json_t **ret, struct problem *p);
+
+/*! A question with "*" for an end, which is every end port then, or for both. */
+struct path_open {
+	struct path_query q; /*!< ends that are not open, selectors */
+	bool any_src, any_dst, hops;
+};
+
+bool path_ask_is_open(const struct path_ask *ask);
+
+/*! \brief As path_ask_run() up to the query. */
+int path_ask_open(struct snap_reader *r, const struct path_ask *ask, struct arena *a,
+                  struct path_open *ret, struct problem *p);
+
+/*! \brief One element of "paths". \retval E_NOPATH E_LOOP -ENOMEM  As path_answer_json().
+ */
+int path_answer_record(struct snap_reader *r, const struct path_record *rec, bool hops,
+                       struct arena *a, json_t **ret, struct problem *p);

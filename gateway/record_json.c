@@ -3,11 +3,13 @@
 #include "gateway/record_json.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "conf/err.h"
 #include "conf/text.h"
+#include "gateway/body.h"
 #include "gateway/json_text.h"
 #include "sa/record.h"
 
@@ -80,70 +82,144 @@ void record_key(const char *name, char ret[RECORD_KEY_MAX])
 	ret[n] = '\0';
 }
 
-static json_t *list_json(const struct sa_field *f, const uint8_t *record, unsigned bits)
-{
-	json_t *list = json_array();
+/* --- writing ---------------------------------------------------------------------------
+ * The only JSON that does not go through jansson: a stream has millions of records, and
+ * values built only to be printed took ten times as long. What has to be escaped still
+ * does. */
 
+enum {
+	NUMBER_BYTES = 20,               /* UINT64_MAX, or a quoted GUID */
+	GUID_BITS_MIN = 54,              /* above, a JSON number loses digits */
+	VALUE_BYTES = GID_TEXT_BYTES + 2 /* any that is no list or text */
+};
+
+static char *put_number(char *p, uint64_t v)
+{
+	char digits[NUMBER_BYTES], *d = digits + sizeof(digits);
+
+	do {
+		*--d = (char)('0' + v % 10);
+		v /= 10;
+	} while (v != 0);
+	size_t n = (size_t)(digits + sizeof(digits) - d);
+	memcpy(p, d, n);
+	return p + n;
+}
+
+static char *put_guid(char *p, uint64_t v)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	memcpy(p, "\"0x", 3);
+	p += 3;
+	for (int shift = 60; shift >= 0; shift -= 4) {
+		*p++ = digits[v >> shift & 0xf];
+	}
+	*p++ = '"';
+	return p;
+}
+
+static char *put_gid(char *p, const struct sa_field *f, const uint8_t *record)
+{
+	*p++ = '"';
+	p += gid_text(field_get(record, f->bit, 64), field_get(record, f->bit + 64, 64),
+	              p);
+	*p++ = '"';
+	return p;
+}
+
+/* Numbers of so many bits each; pairs: each two of them in brackets of their own. */
+static char *put_list(char *p, const struct sa_field *f, const uint8_t *record,
+                      unsigned bits, bool pairs)
+{
+	*p++ = '[';
 	for (unsigned at = 0; at < f->width; at += bits) {
-		uint64_t v = field_get(record, f->bit + at, bits);
-		json_array_append_new(list, json_integer((json_int_t)v));
+		bool second = pairs && at / bits % 2 == 1;
+
+		if (at > 0) {
+			*p++ = ',';
+		}
+		if (pairs && !second) {
+			*p++ = '[';
+		}
+		p = put_number(p, field_get(record, f->bit + at, bits));
+		if (second) {
+			*p++ = ']';
+		}
 	}
-	return list;
+	*p++ = ']';
+	return p;
 }
 
-static json_t *pairs_json(const struct sa_field *f, const uint8_t *record)
+static char *put_value(char *p, const struct sa_field *f, const uint8_t *record)
 {
-	json_t *list = json_array();
-
-	for (unsigned at = 0; at < f->width; at += 2 * BYTE_BITS) {
-		const uint8_t *p = record + (f->bit + at) / BYTE_BITS;
-		json_array_append_new(list, json_pack("[ii]", p[0], p[1]));
+	switch (f->how & SA_FORM) {
+	case SA_LIST4: return put_list(p, f, record, 4, false);
+	case SA_LIST8: return put_list(p, f, record, 8, false);
+	case SA_LIST16: return put_list(p, f, record, 16, false);
+	case SA_PAIRS: return put_list(p, f, record, 8, true);
+	default: break;
 	}
-	return list;
+	if (f->width == GID_BITS) {
+		return put_gid(p, f, record);
+	}
+	uint64_t v = field_get(record, f->bit, f->width);
+	return f->width >= GUID_BITS_MIN ? put_guid(p, v) : put_number(p, v);
 }
 
-static json_t *string_json(const struct sa_field *f, const uint8_t *record)
+static void write_text(struct body *b, const struct sa_field *f, const uint8_t *record)
 {
 	char text[256] = "";
 	size_t bytes = f->width / BYTE_BITS;
 
 	memcpy(text, record + f->bit / BYTE_BITS,
 	       bytes < sizeof(text) ? bytes : sizeof(text) - 1);
-	return text_json(text);
+	body_value(b, text_json(text));
 }
 
-static json_t *value_json(const struct sa_field *f, const uint8_t *record)
+void record_form(const struct sa_attr *attr, struct record_form *ret)
 {
-	switch (f->how & SA_FORM) {
-	case SA_TEXT: return string_json(f, record);
-	case SA_LIST4: return list_json(f, record, 4);
-	case SA_LIST8: return list_json(f, record, 8);
-	case SA_LIST16: return list_json(f, record, 16);
-	case SA_PAIRS: return pairs_json(f, record);
-	default: break;
-	}
-	if (f->width == GID_BITS) {
-		return gid_json(field_get(record, f->bit, 64),
-		                field_get(record, f->bit + 64, 64));
-	}
-	uint64_t v = field_get(record, f->bit, f->width);
-	return f->width > 53 ? guid_json(v) : json_integer((json_int_t)v);
-}
-
-json_t *record_json(const struct sa_attr *attr, const uint8_t *record)
-{
-	json_t *o = json_object();
 	char key[RECORD_KEY_MAX];
 
-	for (unsigned i = 0; i < attr->n_fields; i++) {
-		const struct sa_field *f = &attr->fields[i];
-		if ((f->how & SA_HOW) != SA_RESERVED) {
-			record_key(f->name, key);
-			json_object_set_new(o, key, value_json(f, record));
+	ret->n = 0;
+	for (unsigned i = 0; i < attr->n_fields && ret->n < RECORD_FIELDS_MAX; i++) {
+		struct record_member *m = &ret->member[ret->n];
+		if ((attr->fields[i].how & SA_HOW) == SA_RESERVED) {
+			continue;
+		}
+		record_key(attr->fields[i].name, key);
+		m->field = &attr->fields[i];
+		m->len = (uint8_t)snprintf(m->key, sizeof(m->key),
+		                           "%c\"%s\":", ret->n == 0 ? '{' : ',', key);
+		ret->n++;
+	}
+}
+
+void record_write(struct body *b, const struct record_form *form, const uint8_t *record)
+{
+	for (unsigned i = 0; i < form->n; i++) {
+		const struct record_member *m = &form->member[i];
+		const struct sa_field *f = m->field;
+		/* an element of a list: 3 digits per byte, a comma, its share of brackets
+		 */
+		char *p = body_room(b, m->len + VALUE_BYTES + f->width * 2U);
+
+		if (p == NULL) {
+			return;
+		}
+		memcpy(p, m->key, m->len);
+		b->len += m->len;
+		if ((f->how & SA_FORM) == SA_TEXT) {
+			write_text(b, f, record);
+		} else {
+			b->len = (size_t)(put_value(p + m->len, f, record) - b->data);
 		}
 	}
-	return o;
+	body_write(b, "}", 1);
 }
+
+/* --- schema ----------------------------------------------------------------------------
+ */
 
 static json_t *methods_json(unsigned methods)
 {

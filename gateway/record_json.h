@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
+struct body;
 struct sa_attr;
 struct sa_field;
 
@@ -12,13 +13,29 @@ struct sa_field;
  * Records of subnet administration as JSON and their components as query parameters, both
  * out of the rows of the attribute: nothing here knows any one of them.
  */
-enum { RECORD_KEY_MAX = 64 };
+enum { RECORD_KEY_MAX = 64, RECORD_FIELDS_MAX = 64 };
 
 /*! \brief Name of a component in snake case: "LinearFDBTop" is "linear_fdb_top". */
 void record_key(const char *name, char ret[RECORD_KEY_MAX]);
 
-/*! \brief A record as an object; reserved components are left out. NULL: out of memory. */
-json_t *record_json(const struct sa_attr *attr, const uint8_t *record);
+/*! How the records of an attribute are written: components and keys, made once. */
+struct record_form {
+	unsigned n;
+	struct record_member {
+		const struct sa_field *field;
+		uint8_t len;
+		char key[RECORD_KEY_MAX + 8]; /*!< ,"key": */
+	} member[RECORD_FIELDS_MAX];
+};
+
+void record_form(const struct sa_attr *attr, struct record_form *ret);
+
+/*!
+ * \brief Writes a record as an object; reserved components are left out. Out of memory:
+ *        body_done() says so.
+ * Cost: about half a microsecond for a PathRecord.
+ */
+void record_write(struct body *b, const struct record_form *form, const uint8_t *record);
 
 /*! \brief What there is to know about an attribute: name, number, methods, components. */
 json_t *record_schema(const struct sa_attr *attr);

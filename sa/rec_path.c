@@ -22,6 +22,7 @@
 
 #include "conf/err.h"
 #include "sa/path_request.h"
+#include "sa/path_world.h"
 #include "sa/record.h"
 #include "sa/wire.h"
 
@@ -243,57 +244,28 @@ static uint64_t bound(const struct path_request *a, const struct snap_ends *all)
 	return n;
 }
 
-/* One side is every end port. \a keyed: they are the keys of the walk. */
-static int offer_row(struct snap_reader *r, struct path_request *a,
-                     const struct snap_ends *all, bool keyed, struct sa_out *out)
-{
-	uint64_t i = keyed ? out->q->from : 0;
-	int ret = E_OK;
-
-	for (; ret == E_OK && i < all->n && !sa_full(out); i++) {
-		if (keyed) {
-			sa_at(out, i);
-		}
-		ret = snap_lid(r, all->lid[i], a->src.given ? &a->q.dst : &a->q.src);
-		if (ret == E_OK) {
-			ret = offer_pair(r, a, out);
-		}
-	}
-	return ret;
-}
-
-static int offer_world(struct snap_reader *r, struct path_request *a,
-                       const struct snap_ends *all, struct sa_out *out)
-{
-	int ret = E_OK;
-
-	a->src.given = true;
-	for (uint64_t i = out->q->from; ret == E_OK && i < all->n && !sa_full(out); i++) {
-		sa_at(out, i);
-		ret = snap_lid(r, all->lid[i], &a->q.src);
-		if (ret == E_OK) {
-			ret = offer_row(r, a, all, false, out);
-		}
-	}
-	return ret;
-}
-
+/* Every end port takes the place of an end that is not given. */
 static int path_walk_all(struct snap_reader *r, struct path_request *a,
                          struct sa_out *out)
 {
-	const struct snap_ends *all;
+	const struct path_place from = { out->q->from, out->q->from_sub };
+	struct path_place at;
+	struct path_world w;
 
-	int ret = snap_ends(r, &all);
-	if (ret != E_OK) {
-		return ret;
+	int ret = path_world_begin(&w, r, !a->src.given, !a->dst.given, &from);
+	if (ret == E_OK && out->max == SIZE_MAX &&
+	    bound(a, w.all) > (out->max_bytes - out->head) / out->stride) {
+		return E_FULL;
 	}
-	if (out->max == SIZE_MAX &&
-	    bound(a, all) > (out->max_bytes - out->head) / out->stride) {
-		ret = E_FULL;
-	} else if (a->src.given || a->dst.given) {
-		ret = offer_row(r, a, all, true, out);
-	} else {
-		ret = offer_world(r, a, all, out);
+	while (ret == E_OK && !sa_full(out)) {
+		ret = path_world_next(&w, r, &a->q, &at);
+		if (ret == E_NOTFOUND) {
+			return E_OK;
+		}
+		if (ret == E_OK) {
+			sa_at(out, at.key, at.sub);
+			ret = offer_pair(r, a, out);
+		}
 	}
 	return ret;
 }

@@ -67,7 +67,7 @@ int sa_walk_ends(struct snap_reader *r, const struct sa_query *q, unsigned lid,
 			return E_OK;
 		}
 		if (ret == E_OK && sa_sees(r, q, &end)) {
-			sa_at(out, end.base_lid);
+			sa_at(out, end.base_lid, 0);
 			ret = offer(r, q, &end, out);
 		}
 	}

@@ -138,7 +138,7 @@ void sa_offer_without(struct sa_out *out, const uint8_t *record, int hide)
 
 bool sa_full(const struct sa_out *out)
 {
-	return out->ret != E_OK || out->n >= out->max;
+	return out->ret != E_OK || out->n >= out->max || out->paused;
 }
 
 int sa_refuse(struct sa_out *out, uint16_t status)

@@ -111,7 +111,8 @@ struct sa_query {
 	const struct snap_end *requester; /*!< who sees only what shares a P_Key; NULL: all is shown */
 	bool trusted;          /*!< SM_Key given and right */
 	bool table;            /*!< GetTable: all; Get: two are enough to say "too many" */
-	uint64_t from;         /*!< where to begin, a key of struct sa_out; 0: at the start */
+	uint64_t from, from_sub; /*!< where to begin, a place of struct sa_out; 0: at the
+	                            start */
 	unsigned method;       /*!< enum sa_method, 0: one that reads */
 	struct sa_store *store; /*!< of attributes that are written; NULL: not here */
 	const struct sa_back *back; /*!< how the requester is reached over the fabric; NULL: it is not */
@@ -134,10 +135,15 @@ struct sa_out {
 	size_t max_bytes;      /*!< head included; a record beyond is E_FULL */
 	uint16_t status;       /*!< UMAD_SA_STATUS_* of sa_refuse(), 0: none */
 	size_t skip;           /*!< matches to leave out at the start */
-	/*! Where the walk is: what is offered now goes under this key (a LID, an index), and
-	 *  so many matches went under it, those left out included. The walk can begin here again. */
-	uint64_t key;
+	/*! Where the walk is: what is offered now goes under this place (key: a LID or
+	 * PortGUID; sub: a PortGUID, or 0), and so many matches went under it, those left
+	 * out included. The walk can begin here again, in another epoch too. */
+	uint64_t key, sub;
 	size_t in_key;
+	size_t max_steps; /*!< stop after so many places, at the next; 0: no limit. For
+	                     walks that must not take long */
+	size_t steps;
+	bool paused;           /*!< it stopped there */
 	int ret;               /*!< first error; then all calls are no-ops */
 };
 
@@ -158,19 +164,22 @@ static inline uint64_t sa_given(const struct sa_query *q, unsigned component)
 /*! \brief Adds a candidate of attr->size bytes if every masked SA_EQ component matches. */
 void sa_offer(struct sa_out *out, const uint8_t *record);
 
-/*! \brief What is offered from here on goes under this key. */
-static inline void sa_at(struct sa_out *out, uint64_t key)
+/*! \brief What is offered from here on goes under this place. */
+static inline void sa_at(struct sa_out *out, uint64_t key, uint64_t sub)
 {
-	if (!out->ret && out->n < out->max) {
-		out->key = key;
-		out->in_key = 0;
+	if (out->ret || out->n >= out->max || out->paused) {
+		return;
 	}
+	out->key = key;
+	out->sub = sub;
+	out->in_key = 0;
+	out->paused = out->max_steps && out->steps++ == out->max_steps;
 }
 
 /*! \brief Like sa_offer(), but clears a component of what is handed out. \param hide  SA_NONE: none */
 void sa_offer_without(struct sa_out *out, const uint8_t *record, int hide);
 
-/*! \brief No need to offer more? (max reached or error) */
+/*! \brief No need to offer more? (max reached, steps used up, or error) */
 bool sa_full(const struct sa_out *out);
 
 /*! \brief Ends the walk with a status of the SA class (UMAD_SA_STATUS_*). \return E_RANGE, to be returned on. */

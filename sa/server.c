@@ -169,7 +169,8 @@ static void tell_large(struct sa_server *s, const struct fair_request *q,
 	                &skipped)) {
 		log_warning(source,
 		            "%s %u asks for %s of more than %zu bytes "
-		            "(sa_max_response): refused; GET /v1/records/%s streams it%s",
+		            "(sa_max_response): refused; saguaro-gateway streams it: "
+		            "GET /v1/records/%s?stream=1%s",
 		            q->addr.door ? "TCP client" : "LID",
 		            q->addr.door ? q->addr.qpn : q->addr.lid, reply->large,
 		            s->limits.max_response, reply->large,

@@ -33,6 +33,7 @@ struct world {
 	struct snap_writer *writer;
 	struct stats *stats;
 	uint64_t epoch;
+	uint32_t grace_ms; /* 0: the usual one */
 };
 
 static inline uint64_t boottime_ms(void)
@@ -75,7 +76,7 @@ static inline void world_route(struct world *w, uint32_t lmc)
 
 static inline void world_open(struct world *w)
 {
-	struct snap_options o = { .grace_ms = 10000,
+	struct snap_options o = { .grace_ms = w->grace_ms ? w->grace_ms : 10000,
 		                  .map_bytes = 1 << 30,
 		                  .need_bytes = 1 << 20 };
 	const char *why = "";

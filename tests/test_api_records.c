@@ -5,6 +5,7 @@
 #include <check.h>
 
 #include "gateway/api.h"
+#include "gateway/json_text.h"
 #include "gateway/metrics.h"
 #include "gateway/record_json.h"
 #include "gateway/source.h"
@@ -51,6 +52,74 @@ static json_t *get(unsigned status, const char *fmt, ...)
 	ck_assert_ptr_nonnull(body);
 	body_clear(&reply.body);
 	return body;
+}
+
+/* --- a record value by value, with jansson: what the writer without it must be equal to
+ * --- */
+
+static json_t *list_json(const struct sa_field *f, const uint8_t *record, unsigned bits)
+{
+	json_t *list = json_array();
+
+	for (unsigned at = 0; at < f->width; at += bits) {
+		uint64_t v = field_get(record, f->bit + at, bits);
+		json_array_append_new(list, json_integer((json_int_t)v));
+	}
+	return list;
+}
+
+static json_t *pairs_json(const struct sa_field *f, const uint8_t *record)
+{
+	json_t *list = json_array();
+
+	for (unsigned at = 0; at < f->width; at += 2 * 8) {
+		const uint8_t *p = record + (f->bit + at) / 8;
+		json_array_append_new(list, json_pack("[ii]", p[0], p[1]));
+	}
+	return list;
+}
+
+static json_t *string_json(const struct sa_field *f, const uint8_t *record)
+{
+	char text[256] = "";
+	size_t bytes = f->width / 8;
+
+	memcpy(text, record + f->bit / 8,
+	       bytes < sizeof(text) ? bytes : sizeof(text) - 1);
+	return text_json(text);
+}
+
+static json_t *value_json(const struct sa_field *f, const uint8_t *record)
+{
+	switch (f->how & SA_FORM) {
+	case SA_TEXT: return string_json(f, record);
+	case SA_LIST4: return list_json(f, record, 4);
+	case SA_LIST8: return list_json(f, record, 8);
+	case SA_LIST16: return list_json(f, record, 16);
+	case SA_PAIRS: return pairs_json(f, record);
+	default: break;
+	}
+	if (f->width == 128) {
+		return gid_json(field_get(record, f->bit, 64),
+		                field_get(record, f->bit + 64, 64));
+	}
+	uint64_t v = field_get(record, f->bit, f->width);
+	return f->width > 53 ? guid_json(v) : json_integer((json_int_t)v);
+}
+
+static json_t *by_jansson(const struct sa_attr *attr, const uint8_t *record)
+{
+	json_t *o = json_object();
+	char key[RECORD_KEY_MAX];
+
+	for (unsigned i = 0; i < attr->n_fields; i++) {
+		const struct sa_field *f = &attr->fields[i];
+		if ((f->how & SA_HOW) != SA_RESERVED) {
+			record_key(f->name, key);
+			json_object_set_new(o, key, value_json(f, record));
+		}
+	}
+	return o;
 }
 
 static json_t *records_of(const json_t *body)
@@ -120,7 +189,7 @@ START_TEST(same_as_table)
 	ck_assert_str_eq(json_string_value(json_object_get(body, "name")), attr->name);
 	ck_assert_uint_eq(json_array_size(records_of(body)), out.n);
 	for (size_t i = 0; i < out.n; i++) {
-		json_t *want = record_json(attr, out.data + i * out.stride);
+		json_t *want = by_jansson(attr, out.data + i * out.stride);
 		ck_assert(json_equal(json_array_get(records_of(body), i), want));
 		json_decref(want);
 	}
@@ -230,7 +299,7 @@ static const struct {
 	{ "/v1/records/NodeRecord?limit=x",            400, "limit" },
 	{ "/v1/records/NodeRecord?cursor=x",           400, "cursor" },
 	{ "/v1/records/NodeRecord?cursor=1-2",         400, "cursor" },
-	{ "/v1/records/NodeRecord?cursor=99-1-0",      410, "cursor" },
+	{ "/v1/records/NodeRecord?cursor=99-1-0-0",      410, "cursor" },
 };
 /* clang-format on */
 

@@ -346,7 +346,7 @@ static const struct {
 	{ "/v1/nodes?limit=0", 400, "range", "limit", "1-" },
 	{ "/v1/nodes?limit=1000000", 400, "range", "limit", "1-" },
 	{ "/v1/nodes?cursor=zz", 400, "syntax", "cursor", "next_cursor" },
-	{ "/v1/nodes?cursor=4-0-0", 410, "epoch-gone", "cursor", "epoch 4" },
+	{ "/v1/nodes?cursor=4-0-0-0", 410, "epoch-gone", "cursor", "epoch 4" },
 	{ "/v1/links?type=ca", 400, "bad-parameter", "type", "type" },
 	{ "/v1/switches/0x1/lft", 404, "not-found", NULL, "/v1/nodes?type=switch" },
 	{ "/healthz?x=1", 400, "bad-parameter", "x", "x" },

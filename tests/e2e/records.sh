@@ -107,5 +107,23 @@ same "saguaro records: nodes" "$(http NodeRecord)" "$("$bin/saguaro" records nod
 same "saguaro records: by component" "$guid" \
 	"$("$bin/saguaro" records NodeRecord --lid "$lid" --json --snapshot-dir "$run_dir" | jq -r '.records[0].port_guid')"
 same "saguaro records: a name that is none" 2 "$("$bin/saguaro" records thing --snapshot-dir "$run_dir" >/dev/null 2>&1; echo $?)"
+# Streams: the whole world over HTTP, from the snapshot and by the gateway's URL, byte for byte.
+get '/v1/records/PathRecord?stream=1' >"$work/http.ndjson"
+same "stream: complete" true "$(tail -n 1 "$work/http.ndjson" | jq .complete)"
+same "stream: as many as in pages" "$(http PathRecord)" "$(jq -s 'map(select(.stream | not)) | length' "$work/http.ndjson")"
+for door in "--snapshot-dir $run_dir" "--url $url"; do
+	# shellcheck disable=SC2086 # two words
+	"$bin/saguaro" records path --stream $door >"$work/cli.ndjson"
+	same "saguaro records --stream ${door%% *}: status" 0 "$?"
+	holds "saguaro records --stream ${door%% *}: the same bytes" cmp "$work/http.ndjson" "$work/cli.ndjson"
+	# shellcheck disable=SC2086
+	same "saguaro paths to all ${door%% *}" "$(get "/paths?src=$near_lid&dst=*" | tail -n 1)" \
+		"$("$bin/saguaro" paths "$near_lid" '*' $door | tail -n 1)"
+	# shellcheck disable=SC2086
+	same "saguaro paths from nobody ${door%% *}" 2 "$("$bin/saguaro" paths nobody '*' $door >/dev/null 2>&1; echo $?)"
+	# shellcheck disable=SC2086
+	same "a reader of the stream that is gone ${door%% *}" 1 \
+		"$(trap '' PIPE; "$bin/saguaro" paths '*' '*' $door >/dev/full 2>/dev/null; echo $?)"
+done
 stop_simulator
 finish
