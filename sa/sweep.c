@@ -468,6 +468,7 @@ static void idle(struct sweep *s)
 {
 	uint64_t now = sweep_now(s);
 
+	agent_look_at_change(s);
 	if (!s->want_heavy && now >= s->retry_at) {
 		sweep_want_heavy(s,
 		                 "again after a sweep that was given up or not complete");

@@ -5,8 +5,9 @@
  * requests and traps are answered here, SA requests go to the SA's own thread.
  *
  * A trap is always repressed (IBA vol. 1, 13.4.9), whoever we are; 128 and 144 ask for a
- * heavy sweep when sweep_on_trap says so; all are reported to who subscribed to them. A Set(SMInfo) is refused: this SM takes no part
- * in elections.
+ * heavy sweep when sweep_on_trap says so; all are reported to who subscribed to them. A
+ * trap 144 that tells nothing but that an SM runs on our own port does not: that SM is
+ * we. A Set(SMInfo) is refused: this SM takes no part in elections.
  */
 #include <infiniband/umad_sm.h>
 #include <infiniband/umad_types.h>
@@ -14,11 +15,12 @@
 
 #include "conf/err.h"
 #include "conf/log.h"
+#include "routing/graph.h"
 #include "sa/answer.h"
 #include "sa/fields.h"
 #include "sa/sweep_int.h"
 
-enum { TRAP_LINES = 10, TRAP_LINES_MS = 10000 };
+enum { TRAP_LINES = 10, TRAP_LINES_MS = 10000, CAP_IS_SM = 1 << 1 };
 
 static const char *const source = "sweep";
 
@@ -60,6 +62,47 @@ static void sm_info(struct sweep *s, const struct mad_msg *m, bool get)
 	reply(s, m, mad);
 }
 
+/* Keeps a trap 144 that may be about our own IsSM bit until a sweep has ended and it is
+ * known which port is ours and what it showed. */
+static bool keep_change(struct sweep *s, const uint8_t *notice)
+{
+	struct cap_change now = {
+		.lid = (uint32_t)field_get(notice, NTC_144_LID),
+		.mask = (uint32_t)field_get(notice, NTC_144_CAPABILITY_MASK),
+	};
+
+	if (now.lid == 0 || s->cap_change.lid != 0 ||
+	    field_get(notice, NTC_144_OTHER_CHANGES)) {
+		return false;
+	}
+	s->cap_change = now;
+	return true;
+}
+
+void agent_look_at_change(struct sweep *s)
+{
+	struct cap_change c = s->cap_change;
+	uint32_t known;
+	uint8_t *info;
+
+	s->cap_change = (struct cap_change){ 0 };
+	if (c.lid == 0) {
+		return;
+	}
+	if (!s->status.up || c.lid != s->job->program.sm_lid) {
+		sweep_want_heavy(s, "trap 144 from LID %u", c.lid);
+		return;
+	}
+	info = disc_port_of(&s->job->disc, s->job->disc.g->sm_port)->info;
+	known = (uint32_t)field_get(info, PI_CAPABILITY_MASK);
+	if ((known ^ c.mask) & ~(uint32_t)CAP_IS_SM) {
+		sweep_want_heavy(s, "trap 144 from LID %u: other capabilities", c.lid);
+	} else if (known != c.mask) {
+		field_set(info, PI_CAPABILITY_MASK, c.mask);
+		(void)job_publish(s);
+	}
+}
+
 static void trap(struct sweep *s, const struct mad_msg *m)
 {
 	uint8_t mad[MAD_BYTES];
@@ -80,9 +123,11 @@ static void trap(struct sweep *s, const struct mad_msg *m)
 	if (log_allowed(&s->trap_lines, sweep_now(s), TRAP_LINES, TRAP_LINES_MS, NULL)) {
 		log_info(source, "trap %u from LID %u", number, issuer);
 	}
-	if ((number == UMAD_SM_LINK_STATE_CHANGED_TRAP ||
-	     number == UMAD_SM_LOCAL_CHANGES_TRAP) &&
-	    s->d.config->sweep_on_trap && s->sm_state != SM_STANDBY) {
+	if (!s->d.config->sweep_on_trap || s->sm_state == SM_STANDBY) {
+		return;
+	}
+	if (number == UMAD_SM_LINK_STATE_CHANGED_TRAP ||
+	    (number == UMAD_SM_LOCAL_CHANGES_TRAP && !keep_change(s, notice))) {
 		sweep_want_heavy(s, "trap %u from LID %u", number, issuer);
 	}
 }

@@ -88,6 +88,12 @@ struct worker {
 	int ret;              /*!< of route_run(); read after done */
 };
 
+/*! A trap 144 that is yet to be looked at. */
+struct cap_change {
+	uint32_t lid;  /*!< 0: none */
+	uint32_t mask; /*!< CapabilityMask it tells */
+};
+
 /*! Requests for SLtoVLTableRecord and VLArbitrationRecord whose tables are yet to be
  * read; see sa/sweep_qos.c. */
 struct qos_wait {
@@ -122,6 +128,7 @@ struct sweep {
 	uint64_t retry_at;     /*!< ms; a heavy sweep after a failure; UINT64_MAX: none */
 	uint64_t next_beat;    /*!< ms; heartbeat */
 	unsigned failures;     /*!< in a row */
+	struct cap_change cap_change;
 	bool want_heavy;
 	char cause[160];       /*!< why the next heavy sweep */
 	bool was_master;       /*!< one heavy sweep ended well since we became master */
@@ -201,6 +208,8 @@ bool other_sms_end(struct sweep *s);
 /*! SMInfo as it is now, SM_Key included. */
 void agent_sm_info(const struct sweep *s, uint8_t info[SMP_DATA_BYTES]);
 void agent_receive(struct sweep *s, const struct mad_msg *m);
+/*! When idle: asks for a heavy sweep if a trap 144 told more than our own IsSM bit. */
+void agent_look_at_change(struct sweep *s);
 
 /* sweep_stats.c */
 void stats_beat(struct sweep *s);

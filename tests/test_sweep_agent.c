@@ -72,9 +72,18 @@ START_TEST(sm_info_set)
 }
 END_TEST
 
+/* What is behind the head of a Notice: set before trap() is called. */
+static struct {
+	uint32_t lid, mask;
+	bool other;
+} told;
+
 static void trap(unsigned number)
 {
 	memset(tap.in, 0, sizeof(tap.in));
+	field_set(tap.in + 64, NTC_144_LID, told.lid);
+	field_set(tap.in + 64, NTC_144_CAPABILITY_MASK, told.mask);
+	field_set(tap.in + 64, NTC_144_OTHER_CHANGES, told.other);
 	field_set(tap.in + 64, NTC_IS_GENERIC, 1);
 	field_set(tap.in + 64, NTC_TRAP_NUMBER, number);
 	field_set(tap.in + 64, NTC_ISSUER_LID, 77);
@@ -109,6 +118,79 @@ START_TEST(repressed)
 	ck_assert_uint_eq(field_get(tap.out + 64, NTC_TRAP_NUMBER), traps[_i].number);
 	rig_run_ms(rig, 3000);
 	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 1u + traps[_i].sweeps);
+}
+END_TEST
+
+enum { IS_SM = 1 << 1, OTHER_BIT = 1 << 19 };
+
+/* clang-format off */
+static const struct {
+	uint32_t flips; /* bits of the CapabilityMask that the trap tells otherwise */
+	bool foreign, other;
+	bool sweeps;
+} own_traps[] = {
+	{ 0,                 false, false, false }, /* the bit as we set it at the start */
+	{ IS_SM,             false, false, false },
+	{ OTHER_BIT,         false, false, true },
+	{ IS_SM | OTHER_BIT, false, false, true },
+	{ 0,                 false, true,  true },
+	{ 0,                 true,  false, true },
+};
+/* clang-format on */
+
+static uint32_t mask_published(void)
+{
+	const struct port *p = &rig->g->ports[rig->g->sm_port];
+	struct snap_reader *r;
+	const uint8_t *info;
+	uint16_t len;
+
+	ck_assert_int_eq(snap_reader_local(rig->snap, &r), E_OK);
+	ck_assert_int_eq(snap_pin(r), E_OK);
+	ck_assert_int_eq(snap_attr(r, UMAD_SM_ATTR_PORT_INFO, rig->g->nodes[p->node].guid,
+	                           p->num, &info, &len),
+	                 E_OK);
+	uint32_t mask = (uint32_t)field_get(info, PI_CAPABILITY_MASK);
+	snap_reader_close(r);
+	return mask;
+}
+
+/* Our own IsSM bit is no reason to sweep; what else changed on our port is, and an SM
+ * elsewhere. */
+START_TEST(own_is_sm)
+{
+	rig->config.sweep_interval = 0;
+	up();
+	uint32_t sm_lid = (uint32_t)rig_peek(rig, rig->g->sm_port, PI_LID);
+
+	told.lid = sm_lid + own_traps[_i].foreign;
+	told.mask = mask_published() ^ own_traps[_i].flips;
+	told.other = own_traps[_i].other;
+	trap(144);
+	ck_assert_uint_eq(tap.out[3], UMAD_METHOD_TRAP_REPRESS);
+	rig_run_ms(rig, 3000);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps,
+	                  1u + own_traps[_i].sweeps);
+	if (own_traps[_i].flips == IS_SM) {
+		ck_assert_uint_eq(mask_published(), told.mask);
+	}
+}
+END_TEST
+
+/* The trap comes while the first sweep is on its way, for a LID of the life before. */
+START_TEST(own_is_sm_early)
+{
+	rig->config.sweep_interval = 0;
+	up();
+	told.lid = (uint32_t)rig_peek(rig, rig->g->sm_port, PI_LID) + (unsigned)_i;
+	told.mask = mask_published();
+	told.other = false;
+	rig_stop(rig);
+	rig_start(rig);
+	trap(144);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 0);
+	rig_run_ms(rig, 5000);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 1u + (unsigned)_i);
 }
 END_TEST
 
@@ -221,6 +303,8 @@ static Suite *suite(void)
 	tcase_add_loop_test(t, sm_info, 0, 2);
 	tcase_add_test(t, sm_info_set);
 	tcase_add_loop_test(t, repressed, 0, sizeof(traps) / sizeof(traps[0]));
+	tcase_add_loop_test(t, own_is_sm, 0, sizeof(own_traps) / sizeof(own_traps[0]));
+	tcase_add_loop_test(t, own_is_sm_early, 0, 2);
 	tcase_add_test(t, burst);
 	tcase_add_test(t, nonsense);
 	tcase_add_loop_test(t, another_master, 0, 2);
