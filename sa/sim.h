@@ -12,17 +12,19 @@ struct graph;
 
 /*!
  * sim: an in-process fabric made from a graph. Every node answers SMPs as its management
- * agent would (NodeDescription, NodeInfo, SwitchInfo, GUIDInfo, PortInfo, P_KeyTable, SLtoVL,
- * VLArbitration, LFT; directed and LID routed; hop by hop over the cables that are up), keeps
- * what is set, raises PortStateChange and traps 128 and 144 on changes, counts packets
- * (PerfMgt), and carries SA MADs between clients and the SM along the programmed LFTs, so a
- * wrong table shows. For real programs on its hosts see sa/sim_kernel.h and sa/sim_server.h.
+ * agent would (NodeDescription, NodeInfo, SwitchInfo, GUIDInfo, PortInfo, P_KeyTable,
+ * SLtoVL, VLArbitration, LFT; directed and LID routed; hop by hop over the cables that
+ * are up), keeps what is set, raises PortStateChange and traps 128 and 144 on changes,
+ * counts packets (PerfMgt), and carries SA MADs between clients and the SM along the
+ * programmed LFTs, so a wrong table shows. For real programs on its hosts see
+ * sa/sim_kernel.h and sa/sim_server.h.
  *
- * What it shows of ports: capabilities as in graph ports; CapabilityMask on end ports only (a
- * switch says there for all its ports what speeds they know); extended speeds in
- * LinkSpeedExtActive with LinkSpeedActive 0; XDR in the second set of extended speeds (see
- * PI_LINK_SPEED_EXT_ACTIVE_2); FDR10, which is a vendor's, as QDR. After power-on NeighborMTU is
- * at most 2048, OperationalVLs are VLCap, PortStateChange is set.
+ * What it shows of ports: capabilities as in graph ports; CapabilityMask on end ports
+ * only (a switch says there for all its ports what speeds they know); extended speeds in
+ * LinkSpeedExtActive, beside LinkSpeedActive 10 Gb/s as on hardware; XDR in the second
+ * set of extended speeds (see PI_LINK_SPEED_EXT_ACTIVE_2); FDR10, which is a vendor's, as
+ * QDR. After power-on NeighborMTU is at most 2048, OperationalVLs are VLCap,
+ * PortStateChange is set.
  *
  * Clock: virtual (tests: recv jumps to the next event or the deadline) or real.
  * Faults are parameters, drawn from a seed; the same seed gives the same run.

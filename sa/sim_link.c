@@ -45,14 +45,15 @@ static unsigned widest(uint64_t bits)
 	return wide != 0 ? highest(wide) : highest(bits);
 }
 
+/* LinkSpeedActive shows the best of its own speeds also beside an extended one, as
+ * adapters and switches do: old programs know no other. */
 static void train(uint8_t *a, uint8_t *b)
 {
 #define COMMON(field) (field_get(a, field) & field_get(b, field))
 	unsigned width = widest(COMMON(PI_LINK_WIDTH_ENABLED));
 	unsigned ext2 = highest(COMMON(PI_LINK_SPEED_EXT_ENABLED_2));
 	unsigned ext = ext2 != 0 ? 0 : highest(COMMON(PI_LINK_SPEED_EXT_ENABLED));
-	unsigned base =
-		ext2 != 0 || ext != 0 ? 0 : highest(COMMON(PI_LINK_SPEED_ENABLED));
+	unsigned base = highest(COMMON(PI_LINK_SPEED_ENABLED));
 #undef COMMON
 	uint8_t *ends[2] = { a, b };
 	for (unsigned i = 0; i < 2; i++) {

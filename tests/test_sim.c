@@ -499,7 +499,9 @@ END_TEST
 
 START_TEST(speeds_and_widths)
 {
-	/* Codes as libibmad decodes them: base, extended, second extended speed. */
+	/* Codes as libibmad decodes them: base, extended, second extended speed. Beside
+	 * extended ones the base speed is 10 Gb/s, as smpquery shows it of real EDR
+	 * ports. */
 	static const struct {
 		uint8_t speed, base, ext, ext2;
 	} rows[SPEED_COUNT] = {
@@ -507,11 +509,11 @@ START_TEST(speeds_and_widths)
 		[SPEED_DDR] = { SPEED_DDR, 2, 0, 0 },
 		[SPEED_QDR] = { SPEED_QDR, 4, 0, 0 },
 		[SPEED_FDR10] = { SPEED_FDR10, 4, 0, 0 },
-		[SPEED_FDR] = { SPEED_FDR, 0, 1, 0 },
-		[SPEED_EDR] = { SPEED_EDR, 0, 2, 0 },
-		[SPEED_HDR] = { SPEED_HDR, 0, 4, 0 },
-		[SPEED_NDR] = { SPEED_NDR, 0, 8, 0 },
-		[SPEED_XDR] = { SPEED_XDR, 0, 0, 1 },
+		[SPEED_FDR] = { SPEED_FDR, 4, 1, 0 },
+		[SPEED_EDR] = { SPEED_EDR, 4, 2, 0 },
+		[SPEED_HDR] = { SPEED_HDR, 4, 4, 0 },
+		[SPEED_NDR] = { SPEED_NDR, 4, 8, 0 },
+		[SPEED_XDR] = { SPEED_XDR, 4, 0, 1 },
 	};
 	sim_free(bed.s);
 	uint32_t h1 = graph_port_by_guid(bed.g, H1 + PORT1);

@@ -15,7 +15,6 @@ need_clients ibnetdiscover iblinkinfo ibroute sminfo ibtracert saquery smpquery 
 
 tree=$work/tree.topo
 "$bin/saguaro" topo ft2 8 6 4 -o "$tree"
-sed -i 's/4xEDR/4xQDR/' "$tree" # the old ibdiagnet knows no extended speeds
 host=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$tree" | head -n 1)
 far=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$tree" | tail -n 1)
 leaf=$(sed -n 's/^Switch[^"]*"\([^"]*\)".*/\1/p' "$tree" | head -n 1)
