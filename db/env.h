@@ -23,7 +23,7 @@ struct arena;
  * the process that held them, so a foreign reader whose epoch is superseded trusts it
  * only while that number stays what it was; see view.h.
  */
-enum { DB_TABLES_MAX = 20 };
+enum { DB_TABLES_MAX = 32 };
 
 struct db_kind {
 	const char *name;          /*!< "snapshot": in sentences and in the layout row */

@@ -36,6 +36,10 @@ static const char *const snapshot_tables[] = {
 	[SNAP_PREFIX_ROUTES] = "prefix_routes",
 	[SNAP_ALTERNATES] = "alternates",
 	[SNAP_PORT_GROUPS] = "port_groups",
+	[SNAP_SERVICES]   = "services",
+	[SNAP_SUBSCRIPTIONS] = "subscriptions",
+	[SNAP_GROUPS]     = "groups",
+	[SNAP_MEMBERS]    = "members",
 	[SNAP_TABLE_COUNT] = NULL
 };
 
@@ -59,7 +63,7 @@ const struct db_kind kind_state = {
 const struct db_kind kind_snapshot = {
 	.name = "snapshot",
 	.option = "--snapshot-dir",
-	.layout = 3,
+	.layout = 4,
 	.tables = snapshot_tables,
 	.flags = MDB_NOSYNC,
 	.map_bytes = UINT64_C(64) << 30,

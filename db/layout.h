@@ -7,6 +7,7 @@
 
 #include "db/env.h"
 #include "db/reader.h"
+#include "db/written.h"
 
 /*!
  * Bytes of every table. Whoever changes one raises the layout number of its environment.
@@ -28,7 +29,7 @@
  *   services, subscriptions, groups, members, guids, aliases
  *                                        keys and values of sa/store.h, whose records they are
  *
- * snapshot (layout 3); what belongs to one node is one value (doc/decisions/0001)
+ * snapshot (layout 4); what belongs to one node is one value (doc/decisions/0001)
  *   meta       "head"                    struct row_meta, then its texts, each with its
  * NUL: engine asked, engine used, fallback reason, notes, warning, name of each stage
  *   options    "text"                    effective options, with NUL
@@ -52,6 +53,8 @@
  *   alternates NodeGUID, u32 LID / LFT_PER_CHUNK     u8 port group [], 0xff none; nothing
  * without adaptive routing
  *   port_groups switch's NodeGUID        struct port_set [], by group
+ *   services, subscriptions, groups, members   rows of the state without what is secret in
+ * them (snap_mirror())
  *
  * A chunk holds CHUNK_BYTES, which with LMDB's page header fill one page; the last chunk
  * of a row ends with the highest LID. A chunk without any route is not stored.
@@ -101,6 +104,10 @@ enum snap_table {
 	SNAP_PREFIX_ROUTES,
 	SNAP_ALTERNATES,
 	SNAP_PORT_GROUPS,
+	SNAP_SERVICES, /*!< the first of enum record_table, in its order: those that are mirrored */
+	SNAP_SUBSCRIPTIONS,
+	SNAP_GROUPS,
+	SNAP_MEMBERS,
 	SNAP_TABLE_COUNT
 };
 
@@ -196,7 +203,9 @@ enum meta_version {
 	VERSION_OPTIONS,
 	VERSION_PARTITIONS,
 	VERSION_LOAD,
-	VERSION_COUNT
+	VERSION_HEAD, /*!< the last publish; a mirror is none */
+	VERSION_WRITTEN, /*!< the first of enum record_table */
+	VERSION_COUNT = VERSION_WRITTEN + RECORDS_MIRRORED
 };
 
 enum { META_STAGES = 12 };
@@ -237,7 +246,7 @@ _Static_assert(sizeof(struct row_link) == 16, "row_link");
 _Static_assert(sizeof(struct row_guid) == 16, "row_guid");
 _Static_assert(sizeof(struct row_load) == 8, "row_load");
 _Static_assert(sizeof(struct row_prefix_route) == 24, "row_prefix_route");
-_Static_assert(sizeof(struct row_meta) == 16 + 16 + 80 + 16 + 48 + 24 + 96 + 48 + 24,
+_Static_assert(sizeof(struct row_meta) == 16 + 16 + 80 + 40 + 16 + 48 + 24 + 96 + 48 + 24,
                "row_meta");
 _Static_assert(sizeof(struct row_heartbeat) == 40, "row_heartbeat");
 _Static_assert(sizeof(struct snap_end) == 48, "snap_end is stored as it is");

@@ -151,6 +151,7 @@ static void decode_numbers(const struct row_meta *m, struct snap_meta *ret)
 		.version_options = m->version[VERSION_OPTIONS],
 		.version_partitions = m->version[VERSION_PARTITIONS],
 		.version_load = m->version[VERSION_LOAD],
+		.version_head = m->version[VERSION_HEAD],
 		.n_nodes = m->n_nodes,
 		.n_switches = m->n_switches,
 		.n_end_ports = m->n_end_ports,
@@ -182,6 +183,8 @@ static void decode_numbers(const struct row_meta *m, struct snap_meta *ret)
 		.seconds_prove = m->seconds_prove,
 		.n_stages = m->n_stages,
 	};
+	memcpy(ret->version_written, m->version + VERSION_WRITTEN,
+	       sizeof(ret->version_written));
 	memcpy(ret->life_time_by_hops, m->life_time_by_hops,
 	       sizeof(ret->life_time_by_hops));
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "db/written.h"
 #include "routing/tables.h"
 #include "routing/port_groups.h"
 
@@ -67,7 +68,9 @@ struct snap_meta {
 	int64_t computed_at;         /*!< seconds since 1970 */
 	/* version of each table: the transaction that last changed it */
 	uint64_t version_nodes, version_ports, version_links, version_lids, version_lft,
-	        version_paths, version_attrs, version_options, version_partitions, version_load;
+	        version_paths, version_attrs, version_options, version_partitions, version_load,
+	        version_head,                   /* the last publish */
+	        version_written[RECORDS_MIRRORED]; /* by enum record_table */
 	uint32_t n_nodes, n_switches, n_end_ports, n_hosts, n_links, n_lids, top_lid, n_sources;
 	uint64_t subnet_prefix, sm_port_guid;
 	uint32_t sm_lid;
@@ -224,3 +227,12 @@ struct snap_prefix_route {
 };
 /*! \brief The first route that fits a prefix of another subnet. \retval E_NOTFOUND */
 int snap_prefix_route(struct snap_reader *r, uint64_t prefix, struct snap_prefix_route *ret);
+
+/*!
+ * Records that clients wrote, as last mirrored: the first with a key not below the given one
+ * (key_len 0: the first of all), and the one after that. Borrowed until the next pin.
+ * \retval E_NOTFOUND  no more
+ */
+int snap_written_from(struct snap_reader *r, enum record_table table, const void *key,
+                      size_t key_len, struct written_row *ret);
+int snap_written_next(struct snap_reader *r, enum record_table table, struct written_row *ret);

@@ -29,18 +29,13 @@
 #include "db/reader.h"
 #include "db/reader_view.h"
 #include "db/rows.h"
+#include "db/snapshot_int.h"
 #include "routing/graph.h"
 #include "routing/lids.h"
 
 enum { GRACE_DEFAULT_MS = 10000, NEED_FACTOR = 4, NEED_DEFAULT = 64 << 20 };
 
 _Static_assert((int)META_STAGES == (int)SNAP_STAGES_MAX, "stages");
-
-struct snap_writer {
-	struct db *db;
-	struct pins pins;
-	struct row_meta last; /* head of the newest epoch, without its texts */
-};
 
 /* Tables that are compared, the slow ones first so that the threads end together. */
 static const unsigned compared[] = {
@@ -53,7 +48,7 @@ static const unsigned compared[] = {
 enum { N_COMPARED = sizeof(compared) / sizeof(compared[0]) };
 
 /* Which table a version is of. */
-static const unsigned version_table[VERSION_COUNT] = {
+static const unsigned version_table[VERSION_HEAD] = {
 	[VERSION_NODES] = SNAP_NODES,
 	[VERSION_PORTS] = SNAP_PORTS,
 	[VERSION_LINKS] = SNAP_LINKS,
@@ -220,9 +215,11 @@ static void fill_meta(const struct snap_writer *w, const struct snap_content *c,
 	m->head = (struct row_head){ .txn = txn, .grace_ms = w->pins.grace_ms };
 	m->epoch = c->epoch;
 	m->computed_at = c->computed_at;
-	for (unsigned i = 0; i < VERSION_COUNT; i++) {
+	memcpy(m->version, w->last.version, sizeof(m->version));
+	for (unsigned i = 0; i < VERSION_HEAD; i++) {
 		m->version[i] = d[version_table[i]].n ? txn : w->last.version[i];
 	}
+	m->version[VERSION_HEAD] = txn;
 	m->subnet_prefix = c->subnet_prefix;
 	m->sm_port_guid = c->sm_port_guid;
 	m->sm_lid = c->sm_lid;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "db/reader.h"
+#include "db/written.h"
 #include "routing/route.h"
 
 struct arena;
@@ -101,6 +102,20 @@ void snap_writer_close(struct snap_writer *w);
  */
 int snap_publish(struct snap_writer *w, const struct snap_content *c, uint64_t now_ms,
                  struct snap_published *ret);
+
+/*!
+ * \brief Mirrors rows that clients wrote between publishes, in one transaction: the epoch
+ *        stays, the versions of tables that change move. Rows that are as stored cost no write;
+ *        where none differs nothing is committed.
+ *
+ * \param rows  By table and key. Without anything secret: foreign readers see them.
+ * \param all   They are all there are: what is stored besides them goes.
+ * \param ret   txn 0: nothing was committed.
+ * \retval E_NOTREADY  Nothing is published yet. \retval E_FULL \retval -errno
+ * Cost: O(n log stored), with \a all O(n + stored).
+ */
+int snap_mirror(struct snap_writer *w, const struct written_row *rows, size_t n, bool all,
+                uint64_t now_ms, struct snap_published *ret);
 
 /*! \brief Drops pins of epochs superseded for longer than the grace. Call at each timer turn. */
 void snap_release_old(struct snap_writer *w, uint64_t now_ms);

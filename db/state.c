@@ -19,6 +19,7 @@
 
 #include "conf/arena.h"
 #include "conf/err.h"
+#include "db/change_log.h"
 #include "db/layout.h"
 #include "db/txn.h"
 
@@ -61,6 +62,7 @@ struct state {
 	struct job *head, **tail;
 	bool stop;
 	_Atomic uint64_t version[RECORD_TABLES]; /* not under the lock */
+	struct change_log *log;
 };
 
 static void run_put_lids(struct db_txn *t, struct job *j)
@@ -118,6 +120,10 @@ static struct job *tell_batches(struct state *s, struct job *jobs, int ret)
 		if (j->batch) {
 			for (const struct change *c = j->batch->first; c; c = c->next) {
 				s->version[c->table]++;
+				if (ret == E_OK) {
+					change_log_add(s->log, c->table, c->bytes,
+					               c->key_len);
+				}
 			}
 			j->batch->done_f(j->batch->ctx, ret);
 			state_batch_free(j->batch);
@@ -201,6 +207,12 @@ int state_open(const char *dir, struct arena *a, const char **ret_why, struct st
 		free(s);
 		return res;
 	}
+	s->log = change_log_new();
+	if (!s->log) {
+		db_unref(s->db);
+		free(s);
+		return -ENOMEM;
+	}
 	s->tail = &s->head;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->wake, NULL);
@@ -211,6 +223,7 @@ int state_open(const char *dir, struct arena *a, const char **ret_why, struct st
 			*ret_why = arena_printf(a, "cannot start a thread: %s",
 			                        strerror(rc));
 		}
+		change_log_free(s->log);
 		db_unref(s->db);
 		free(s);
 		return -rc;
@@ -232,6 +245,7 @@ void state_close(struct state *s)
 	pthread_cond_destroy(&s->done);
 	pthread_cond_destroy(&s->wake);
 	pthread_mutex_destroy(&s->lock);
+	change_log_free(s->log);
 	db_unref(s->db);
 	free(s);
 }
@@ -396,4 +410,38 @@ int state_records(struct state *s, enum record_table table,
 	}
 	db_abort(&t);
 	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+static int tell_change(struct db_txn *t, const struct logged_change *c,
+                       int (*f)(void *ctx, const struct written_row *row), void *ctx)
+{
+	struct written_row row = { .key = c->key, .table = c->table, .key_len = c->len };
+	struct db_val v;
+	int ret = db_get(t, STATE_SERVICES + (unsigned)c->table, c->key, c->len, &v);
+	if (ret == E_OK) {
+		row.value = v.data;
+		row.len = (uint16_t)v.len;
+	}
+	return ret == E_OK || ret == E_NOTFOUND ? f(ctx, &row) : ret;
+}
+
+int state_changes(struct state *s, int (*f)(void *ctx, const struct written_row *row),
+                  void *ctx)
+{
+	struct change_list list;
+	struct db_txn t;
+	int ret = change_log_take(s->log, &list);
+	if (ret != E_OK) {
+		return ret;
+	}
+	ret = db_begin(&t, s->db, false);
+	for (size_t i = 0; i < list.n && ret == E_OK; i++) {
+		ret = tell_change(&t, &list.change[i], f, ctx);
+	}
+	db_abort(&t);
+	change_list_done(&list);
+	if (ret != E_OK) {
+		change_log_lose(s->log);
+	}
+	return ret;
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "db/written.h"
 #include "routing/lids.h"
 
 struct arena;
@@ -47,17 +48,6 @@ int state_put_lids(struct state *s, const struct lid_memory *m, size_t n, bool f
 /*! \brief A new epoch, larger than all before, durable before it returns. */
 int state_next_epoch(struct state *s, uint64_t *ret_epoch);
 
-/*! Tables of records that clients write. */
-enum record_table {
-	RECORDS_SERVICES,
-	RECORDS_SUBSCRIPTIONS,
-	RECORDS_GROUPS,
-	RECORDS_MEMBERS,
-	RECORDS_GUIDS,
-	RECORDS_ALIASES,
-	RECORD_TABLES
-};
-
 /*! Changes that become durable together, or not at all. */
 struct state_batch;
 
@@ -87,6 +77,19 @@ void state_flush(struct state *s);
 
 /*! \brief How many changes of a table were committed since the start: tells that it is to be read again. Any thread. */
 uint64_t state_version(const struct state *s, enum record_table table);
+
+/*!
+ * \brief Calls \a f for each row whose change was committed since the last call, by table and
+ *        key, with the value that it has now, or without one when it is gone; borrowed for
+ *        the call.
+ *
+ * For one thread. What is committed meanwhile is told now and again by the next call.
+ * \retval E_STALE  What changed is not known (first call, or too much since the last): read all
+ *                  with state_records().
+ * \retval others  The first failure of f, or of the database; the next call says E_STALE.
+ * Cost: O(changes * log rows).
+ */
+int state_changes(struct state *s, int (*f)(void *ctx, const struct written_row *row), void *ctx);
 
 /*! \brief Calls \a f for each row by key; bytes are borrowed for the call. \return The first failure of f, or of the database. */
 int state_records(struct state *s, enum record_table table,

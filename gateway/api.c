@@ -58,7 +58,7 @@ static const struct api_row rows[] = {
 	{ "GET", "/v1/switches/{guid}/alternates", api_alternates, page_params, ALTERNATES_TABLES, "ports of equal cost per LID of a switch, for adaptive routing" },
 	{ "GET", "/v1/routing",             api_routing, no_params,   TABLE_META,    "routing engine, fallback, proof, load" },
 	{ "GET", "/v1/records",             api_record_names, no_params, 0,          "names and components of the subnet administration's records" },
-	{ "GET", "/v1/records/{name}",      api_record,  NULL,        RECORDS_TABLES, "records of subnet administration, by components: lid=5" },
+	{ "GET", "/v1/records/{name}",      api_record,  NULL,        RECORDS_TABLES | TABLE_OF_RECORD, "records of subnet administration, by components: lid=5" },
 	{ "GET", "/healthz",                api_healthz, no_params,   0,            "this process lives" },
 	{ "GET", "/readyz",                 api_readyz,  no_params,   0,            "the fabric is up and answers are fresh, or why not" },
 	{ "GET", "/metrics",                api_metrics, no_params,   0,            "Prometheus metrics" },
@@ -216,7 +216,11 @@ uint64_t api_version(const struct snap_meta *m, unsigned tables)
 		                     m->version_options,
 		                     m->version_partitions,
 		                     m->version_load,
-		                     m->txn };
+		                     m->version_head,
+		                     m->version_written[RECORDS_SERVICES],
+		                     m->version_written[RECORDS_SUBSCRIPTIONS],
+		                     m->version_written[RECORDS_GROUPS],
+		                     m->version_written[RECORDS_MEMBERS] };
 	uint64_t newest = 0;
 
 	/* Versions are transaction ids, so a change of any table raises the maximum. */
@@ -262,9 +266,11 @@ static int pin(struct api_call *c, struct api_reply *ret)
 		return problem_set(&c->problem, c->arena, err, "%s", why);
 	}
 	const struct snap_meta *m = snap_meta(c->snap);
+	unsigned tables = c->row->tables;
+	tables |= tables & TABLE_OF_RECORD ? api_record_tables(c->capture) : 0;
 	c->epoch = m->epoch;
 	snprintf(ret->etag, sizeof(ret->etag), "\"%" PRIu64 "-%" PRIu64 "%s\"", m->epoch,
-	         api_version(m, c->row->tables), c->stale ? "-stale" : "");
+	         api_version(m, tables), c->stale ? "-stale" : "");
 	return E_OK;
 }
 
@@ -440,14 +446,31 @@ int api_capture_switch(struct api_call *c, struct snap_node *ret)
 	return err;
 }
 
+/* "-" and the key of a row in hex, at the end of a cursor. \return false: something else. */
+static bool cursor_row(const char *text, struct stream_place *at)
+{
+	size_t digits = strspn(text + 1, "0123456789abcdef");
+
+	if (text[0] != '-' || text[1 + digits] != '\0' || digits == 0 || digits % 2 != 0 ||
+	    digits / 2 > sizeof(at->row)) {
+		return false;
+	}
+	for (size_t i = 0; i < digits / 2; i++) {
+		sscanf(text + 1 + 2 * i, "%2hhx", &at->row[i]);
+	}
+	at->row_len = (uint8_t)(digits / 2);
+	return true;
+}
+
 int api_cursor(struct api_call *c, const char *text, struct stream_place *ret)
 {
-	uint64_t epoch, key, sub, rest;
+	struct stream_place at = { .key = 0 };
+	uint64_t epoch, rest;
 	int end = -1;
 
 	if (sscanf(text, "%16" SCNx64 "-%16" SCNx64 "-%16" SCNx64 "-%16" SCNx64 "%n",
-	           &epoch, &key, &sub, &rest, &end) != 4 ||
-	    end < 0 || text[end] != '\0') {
+	           &epoch, &at.key, &at.sub, &rest, &end) != 4 ||
+	    end < 0 || (text[end] != '\0' && !cursor_row(text + end, &at))) {
 		return problem_param(
 			&c->problem, c->arena, E_SYNTAX, "cursor",
 			"cursor='%s' was not made here: pass on next_cursor as it "
@@ -461,7 +484,8 @@ int api_cursor(struct api_call *c, const char *text, struct stream_place *ret)
 		                     " now; begin again without a cursor",
 		                     epoch, snap_meta(c->snap)->epoch);
 	}
-	*ret = (struct stream_place){ .key = key, .sub = sub, .skip = (size_t)rest };
+	at.skip = (size_t)rest;
+	*ret = at;
 	return E_OK;
 }
 
@@ -506,10 +530,14 @@ int api_page(struct api_call *c, struct api_page *ret)
 
 json_t *api_next_place(const struct api_call *c, const struct stream_place *at)
 {
-	char text[80];
+	char text[80 + 2 * SA_ROW_KEY_BYTES];
+	int n = snprintf(text, sizeof(text), "%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%zx%s",
+	                 snap_meta(c->snap)->epoch, at->key, at->sub, at->skip,
+	                 at->row_len ? "-" : "");
 
-	snprintf(text, sizeof(text), "%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%zx",
-	         snap_meta(c->snap)->epoch, at->key, at->sub, at->skip);
+	for (unsigned i = 0; i < at->row_len; i++) {
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "%02x", at->row[i]);
+	}
 	return json_pack("{s:s}", "next_cursor", text);
 }
 

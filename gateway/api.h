@@ -43,7 +43,13 @@ enum api_table {
 	TABLE_OPTIONS = 128,
 	TABLE_PARTITIONS = 256,
 	TABLE_LOAD = 512,
-	TABLE_META = 1024
+	TABLE_META = 1024,
+	TABLE_SERVICES = 2048, /* from here on by enum record_table */
+	TABLE_SUBSCRIPTIONS = 4096,
+	TABLE_GROUPS = 8192,
+	TABLE_MEMBERS = 16384,
+	TABLE_WRITTEN = TABLE_SERVICES | TABLE_SUBSCRIPTIONS | TABLE_GROUPS | TABLE_MEMBERS,
+	TABLE_OF_RECORD = 32768 /*!< and those that the record's name says: api_record_tables() */
 };
 
 /*! What one server thread keeps from request to request. */
@@ -201,5 +207,6 @@ int api_lids(struct api_call *c);
 int api_lft(struct api_call *c);
 int api_record(struct api_call *c);
 int api_record_names(struct api_call *c);
+unsigned api_record_tables(const char *name);
 int api_alternates(struct api_call *c);
 int api_routing(struct api_call *c);

@@ -7,11 +7,14 @@
  * come in pages, for which a walk begins again where it was: the cursor holds the key of
  * the walk and how many matches under it have been given out.
  *
- * Keys of management (M_Key, SM_Key) are never shown.
+ * Keys of management (M_Key, SM_Key) and ServiceKeys are never shown. Of what clients
+ * write (groups and their members, services, subscriptions) all else is that the trusted
+ * see.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "conf/arena.h"
 #include "conf/err.h"
@@ -30,6 +33,7 @@ struct record_request {
 	uint32_t limit;
 	struct stream_place from;
 	bool stream;
+	bool trusted;
 	struct record_form form;
 };
 
@@ -63,6 +67,17 @@ static int unknown_component(struct api_call *c, const struct sa_attr *attr,
 	return problem_param(&c->problem, c->arena, E_HTTP_PARAMETER, name,
 	                     "%s has no component '%s' to ask for; see 'known'",
 	                     attr->name, name);
+}
+
+/* trusted=false: what is shown to those who do not know the SM_Key. */
+static int read_trusted(struct api_call *c, const char *text, struct record_request *rq)
+{
+	rq->trusted = strcmp(text, "true") == 0;
+	if (rq->trusted || strcmp(text, "false") == 0) {
+		return E_OK;
+	}
+	return problem_param(&c->problem, c->arena, E_SYNTAX, "trusted",
+	                     "trusted='%.100s': expected true or false", text);
 }
 
 static int read_limit(struct api_call *c, const char *text, struct record_request *rq)
@@ -127,6 +142,9 @@ static int read_param(struct api_call *c, const struct uri_param *p,
 	if (strcmp(p->name, "from") == 0) {
 		return api_from(c, &rq->from.key);
 	}
+	if (rq->attr->written && strcmp(p->name, "trusted") == 0) {
+		return read_trusted(c, p->value, rq);
+	}
 	int component = record_component(rq->attr, p->name);
 	if (component < 0) {
 		return unknown_component(c, rq->attr, p->name);
@@ -148,6 +166,7 @@ static int read_request(struct api_call *c, struct record_request *rq)
 	if (rq->attr == NULL) {
 		return unknown_record(c);
 	}
+	rq->trusted = rq->attr->written;
 	for (unsigned i = 0; i < c->uri.n_params; i++) {
 		int err = read_param(c, &c->uri.param[i], rq);
 		if (err != E_OK) {
@@ -184,22 +203,45 @@ static int refusal(struct api_call *c, int err, uint16_t status)
 			  "each other");
 }
 
+/* Where a walk is. */
+static struct stream_place place_of(const struct sa_out *out, size_t skip)
+{
+	struct stream_place at = { .key = out->key, .sub = out->sub, .skip = skip };
+
+	memcpy(at.row, out->row_key, out->row_key_len);
+	at.row_len = (uint8_t)out->row_key_len;
+	return at;
+}
+
 /* Walks on from a place. */
 static int walk(struct snap_reader *r, const struct record_request *rq,
                 const struct stream_place *from, struct sa_out *out)
 {
-	const struct sa_query q = {
+	struct sa_query q = {
 		.attr = rq->attr,
 		.comp_mask = rq->mask,
 		.record = rq->record,
 		.table = true,
 		.from = from->key,
 		.from_sub = from->sub,
+		.trusted = rq->trusted,
+		.now = (int64_t)time(NULL),
 	};
+	uint8_t key[8];
 
+	if (from->row_len > 0) {
+		q.from_key = from->row;
+		q.from_key_len = from->row_len;
+	} else if (from->key > 0) {
+		field_set(key, 0, 64, from->key);
+		q.from_key = key;
+		q.from_key_len = sizeof(key);
+	}
 	out->skip = from->skip;
 	out->key = from->key;
 	out->sub = from->sub;
+	memcpy(out->row_key, from->row, from->row_len);
+	out->row_key_len = from->row_len;
 	out->max_bytes = SIZE_MAX;
 	(void)sa_collect(r, &q, out);
 	return outcome(out);
@@ -218,9 +260,7 @@ static void write_records(struct api_call *c, const struct record_request *rq,
 	}
 	if (out->n >
 	    rq->limit) { /* the one more than asked for is the next page's first */
-		const struct stream_place next = { .key = out->key,
-			                           .sub = out->sub,
-			                           .skip = out->in_key - 1 };
+		const struct stream_place next = place_of(out, out->in_key - 1);
 		tail = api_next_place(c, &next);
 	}
 	body_list_end(&c->body, tail);
@@ -277,10 +317,8 @@ static int more_records(void *state, struct snap_reader *r, struct stream_place 
 		record_write(body, &s->rq.form, out.data + i * out.stride);
 		body_write(body, "\n", 1);
 	}
-	*at = (struct stream_place){ .key = out.key,
-		                     .sub = out.sub,
-		                     .skip = out.in_key,
-		                     .end = out.n < STREAM_RECORDS && !out.paused };
+	*at = place_of(&out, out.in_key);
+	at->end = out.n < STREAM_RECORDS && !out.paused;
 	*ret_n = out.n;
 	return E_OK;
 }
@@ -328,4 +366,11 @@ int api_record_names(struct api_call *c)
 	}
 	body_json(&c->body, json_pack("{s:o}", "records", list));
 	return E_OK;
+}
+
+unsigned api_record_tables(const char *name)
+{
+	const struct sa_attr *attr = record_find(name);
+
+	return attr != NULL && attr->written ? TABLE_WRITTEN : 0;
 }

@@ -349,7 +349,7 @@ static bool names_it(const char *given, const char *name)
 const struct sa_attr *record_find(const char *name)
 {
 	for (unsigned i = 0; i < n_sa_attrs; i++) {
-		if ((sa_attrs[i]->methods & HTTP_METHODS) && !sa_attrs[i]->written &&
+		if ((sa_attrs[i]->methods & HTTP_METHODS) &&
 		    names_it(name, sa_attrs[i]->name)) {
 			return sa_attrs[i];
 		}

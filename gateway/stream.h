@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "gateway/body.h"
+#include "sa/record.h"
 
 struct http_stats;
 struct snap_reader;
@@ -46,6 +47,8 @@ struct stream_place {
 	uint64_t key, sub;
 	size_t skip;
 	bool end; /*!< nothing is left */
+	uint8_t row[SA_ROW_KEY_BYTES]; /*!< of records that clients write: key of the row */
+	uint8_t row_len;               /*!< 0: the row that begins with key */
 };
 
 /*!

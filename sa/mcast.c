@@ -42,6 +42,24 @@ bool mcast_group_find(const struct sa_store *st, const uint8_t *mgid,
 	return mcast_group_of(store_find(st, RECORDS_GROUPS, mgid, MGID_BYTES), ret);
 }
 
+bool mcast_group_in(const struct written_row *row, struct mcast_group_row *ret)
+{
+	if (row->key_len != MGID_BYTES || row->len != sizeof(*ret)) {
+		return false;
+	}
+	memcpy(ret, row->value, sizeof(*ret));
+	return true;
+}
+
+bool mcast_member_in(const struct written_row *row, struct mcast_member_row *ret)
+{
+	if (row->key_len != MC_MEMBER_KEY_BYTES || row->len != sizeof(*ret)) {
+		return false;
+	}
+	memcpy(ret, row->value, sizeof(*ret));
+	return true;
+}
+
 static void member_key(uint8_t key[MC_MEMBER_KEY_BYTES], const uint8_t *mgid,
                        const uint8_t *port_gid)
 {

@@ -22,6 +22,7 @@
 #include "sa/store.h"
 #include "sa/subscription.h"
 #include "sa/wire.h"
+#include "sa/written.h"
 
 enum { IIR_GID, IIR_ENUM };
 enum {
@@ -62,23 +63,24 @@ static const struct sa_field record_fields[] = {
 /* --- InformInfoRecord --------------------------------------------------------------- */
 
 static void offer_row(struct snap_reader *r, const struct sa_query *q,
-                      const struct store_row *row, struct sa_out *out)
+                      const struct written_row *row, struct sa_out *out)
 {
 	uint8_t record[RECORD_BYTES] = { 0 };
 	struct subscription s;
 	struct snap_end end;
 
+	sa_at_row(out, row->key, row->key_len);
 	if (row->key_len != SUBSCRIPTION_KEY_BYTES || row->len != sizeof(s) ||
-	    snap_port_guid(r, field_get(row->bytes, 0, 64), &end) != E_OK ||
+	    snap_port_guid(r, field_get(row->key, 0, 64), &end) != E_OK ||
 	    !sa_sees(r, q, &end)) {
 		return;
 	}
-	memcpy(&s, store_value(row), sizeof(s));
+	memcpy(&s, row->value, sizeof(s));
 	field_set(record, 0, 64, snap_meta(r)->subnet_prefix);
-	memcpy(record + 8, row->bytes, 8);
+	memcpy(record + 8, row->key, 8);
 	sa_put(&rec_inform_info_record, record, IIR_ENUM, s.number);
-	memcpy(record + RID / 8, row->bytes + 8, INFORM_BYTES);
-	if (q->requester != NULL && !q->trusted) {
+	memcpy(record + RID / 8, row->key + 8, INFORM_BYTES);
+	if (q->store == NULL || (q->requester != NULL && !q->trusted)) {
 		field_set(record + RID / 8, INF_QPN, 0);
 	}
 	sa_offer(out, record);
@@ -89,15 +91,19 @@ static int record_walk(struct snap_reader *r, const struct sa_query *q,
 {
 	const uint8_t *guid = q->record + 8;
 	bool by_gid = sa_asked(q, IIR_GID);
-	const struct store_row *row =
-		store_from(q->store, RECORDS_SUBSCRIPTIONS, guid, by_gid ? 8 : 0);
+	struct written_walk w;
+	struct written_record row;
+	int ret = written_from_query(r, q, RECORDS_SUBSCRIPTIONS, guid, by_gid ? 8 : 0,
+	                             &w, &row);
 
-	while (row != NULL && !sa_full(out) &&
-	       (!by_gid || memcmp(row->bytes, guid, 8) == 0)) {
-		offer_row(r, q, row, out);
-		row = store_next(q->store, RECORDS_SUBSCRIPTIONS, row);
+	while (ret == E_OK && !sa_full(out)) {
+		if (by_gid && !written_begins(&row, guid, 8)) {
+			break;
+		}
+		offer_row(r, q, &row.row, out);
+		ret = written_next(&w, &row);
 	}
-	return E_OK;
+	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
 /* --- InformInfo --------------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 #include "sa/mcast.h"
 #include "sa/store.h"
 #include "sa/wire.h"
+#include "sa/written.h"
 
 /* clang-format off */
 static const struct sa_field mcmember_fields[MC_COUNT] = {
@@ -95,62 +96,107 @@ static bool any_member(const struct sa_query *q)
 	       !sa_asked(q, MC_PROXY_JOIN);
 }
 
-static void offer_member(const uint8_t *group, const uint8_t *port_gid,
+static void offer_member(const uint8_t *group, const struct written_row *row,
                          const struct mcast_member_row *m, struct sa_out *out)
 {
 	uint8_t record[MC_RECORD_BYTES];
 
 	memcpy(record, group, sizeof(record));
-	memcpy(record + mcmember_fields[MC_PORT_GID].bit / 8, port_gid, MGID_BYTES);
+	memcpy(record + mcmember_fields[MC_PORT_GID].bit / 8, row->key + MGID_BYTES,
+	       MGID_BYTES);
 	mcast_put(record, MC_JOIN_STATE, m->join_state);
 	mcast_put(record, MC_PROXY_JOIN, m->proxy_join);
 	sa_offer(out, record);
 }
 
-static void offer_group(struct snap_reader *r, const struct sa_query *q,
-                        const struct mcast_group_row *g, struct sa_out *out)
+/* Does the page begin among the members of this group? */
+static bool begins_inside(const struct sa_query *q, const uint8_t *mgid)
 {
-	struct mcast_member_row m;
-	const struct store_row *at = NULL;
-	const uint8_t *port_gid;
-	bool found = false;
+	return q->from_key_len == MC_MEMBER_KEY_BYTES &&
+	       memcmp(q->from_key, mgid, MGID_BYTES) == 0;
+}
 
-	if (!fits_group(r, q, g->record)) {
-		return;
-	}
-	while ((port_gid = mcast_member_next(q->store, g->record, &at, &m)) != NULL) {
-		if (fits_member(q, port_gid, &m)) {
-			found = true;
-			if (!q->trusted) {
-				break;
-			}
-			offer_member(g->record, port_gid, &m, out);
+static int first_member(struct snap_reader *r, const struct sa_query *q,
+                        const uint8_t *mgid, struct written_walk *w,
+                        struct written_record *ret)
+{
+	bool inside = begins_inside(q, mgid);
+
+	return written_from(r, q, RECORDS_MEMBERS, inside ? q->from_key : mgid,
+	                    inside ? MC_MEMBER_KEY_BYTES : MGID_BYTES, w, ret);
+}
+
+/* \param ret_found  Is there a member that fits? */
+static int offer_members(struct snap_reader *r, const struct sa_query *q,
+                         const uint8_t *group, struct sa_out *out, bool *ret_found)
+{
+	struct written_walk w;
+	struct written_record rec;
+	struct mcast_member_row m;
+	int ret = first_member(r, q, group, &w, &rec);
+
+	*ret_found = false;
+	for (; ret == E_OK && !sa_full(out); ret = written_next(&w, &rec)) {
+		if (!written_begins(&rec, group, MGID_BYTES)) {
+			break;
 		}
+		if (q->trusted) {
+			sa_at_row(out, rec.row.key, rec.row.key_len);
+		}
+		if (!mcast_member_in(&rec.row, &m) ||
+		    !fits_member(q, rec.row.key + MGID_BYTES, &m)) {
+			continue;
+		}
+		*ret_found = true;
+		if (!q->trusted || sa_full(out)) {
+			break;
+		}
+		offer_member(group, &rec.row, &m, out);
 	}
-	if (q->trusted ? !found && any_member(q) : found || any_member(q)) {
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+static int offer_group(struct snap_reader *r, const struct sa_query *q,
+                       const struct mcast_group_row *g, struct sa_out *out)
+{
+	bool found = false, whole = any_member(q) && !begins_inside(q, g->record);
+	int ret = E_OK;
+
+	sa_at_row(out, g->record, MGID_BYTES);
+	if (!fits_group(r, q, g->record)) {
+		return E_OK;
+	}
+	if (q->trusted || !any_member(q)) {
+		ret = offer_members(r, q, g->record, out, &found);
+	}
+	if (ret == E_OK && (q->trusted ? !found && whole : found || whole)) {
 		sa_offer(out, g->record);
 	}
+	return ret;
 }
 
 static int mcmember_walk(struct snap_reader *r, const struct sa_query *q,
                          struct sa_out *out)
 {
-	const struct store_row *row = store_from(q->store, RECORDS_GROUPS, NULL, 0);
+	bool by_mgid = sa_asked(q, MC_MGID);
+	struct written_walk w;
+	struct written_record rec;
 	struct mcast_group_row g;
+	const uint8_t *from = q->from_key != NULL ? q->from_key : q->record;
+	size_t len = q->from_key != NULL ? q->from_key_len : by_mgid ? MGID_BYTES : 0;
+	int ret = written_from(r, q, RECORDS_GROUPS, from,
+	                       len < MGID_BYTES ? len : MGID_BYTES, &w, &rec);
 
-	if (sa_asked(q, MC_MGID)) {
-		if (mcast_group_find(q->store, q->record, &g)) {
-			offer_group(r, q, &g, out);
+	while (ret == E_OK && !sa_full(out)) {
+		if (by_mgid && !written_begins(&rec, q->record, MGID_BYTES)) {
+			break;
 		}
-		return E_OK;
-	}
-	for (; row != NULL && !sa_full(out);
-	     row = store_next(q->store, RECORDS_GROUPS, row)) {
-		if (mcast_group_of(row, &g)) {
-			offer_group(r, q, &g, out);
+		if (mcast_group_in(&rec.row, &g)) {
+			ret = offer_group(r, q, &g, out);
 		}
+		ret = ret == E_OK ? written_next(&w, &rec) : ret;
 	}
-	return E_OK;
+	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
 const struct sa_attr rec_mcmember = {

@@ -16,8 +16,10 @@
 #include "conf/err.h"
 #include "db/reader.h"
 #include "sa/record.h"
+#include "sa/service.h"
 #include "sa/store.h"
 #include "sa/wire.h"
+#include "sa/written.h"
 
 enum {
 	SR_ID,
@@ -26,12 +28,12 @@ enum {
 	SR_LEASE = 4,
 	SR_KEY,
 	ID_BYTES = 8,
-	RID_BYTES = 26,
+	RID_BYTES = SERVICE_KEY_BYTES,
 	KEY_AT = 32,
 	KEY_BYTES = 16,
-	RECORD_BYTES = 176,
-	OWNER_BYTES = 8, /* PortGUID of who set it, in front of the record in its row */
-	ROW_BYTES = OWNER_BYTES + RECORD_BYTES,
+	RECORD_BYTES = SERVICE_RECORD_BYTES,
+	OWNER_BYTES = SERVICE_OWNER_BYTES,
+	ROW_BYTES = SERVICE_ROW_BYTES,
 	GID_GUID_BIT = 128 /* the lower half of ServiceGID */
 };
 #define LEASE_FOR_EVER UINT32_MAX
@@ -111,11 +113,9 @@ static const uint8_t *record_of(const struct store_row *row)
 	return store_value(row) + OWNER_BYTES;
 }
 
-static uint32_t lease_left(const struct sa_query *q, const struct store_row *row)
+static uint32_t lease_left(int64_t expires, int64_t now)
 {
-	int64_t left = row->expires - store_now(q->store);
-
-	return row->expires == STORE_FOR_EVER ? LEASE_FOR_EVER : (uint32_t)left;
+	return expires == STORE_FOR_EVER ? LEASE_FOR_EVER : (uint32_t)(expires - now);
 }
 
 static bool runs(const struct sa_query *q, const struct store_row *row)
@@ -129,16 +129,18 @@ static void offer(const struct sa_query *q, const uint8_t *record, struct sa_out
 }
 
 static void offer_row(struct snap_reader *r, const struct sa_query *q,
-                      const struct store_row *row, struct sa_out *out)
+                      const struct written_record *row, struct sa_out *out)
 {
 	uint8_t record[RECORD_BYTES];
+	int64_t now = written_now(q);
 
-	if (row->len != ROW_BYTES || !runs(q, row)) {
+	sa_at_row(out, row->row.key, row->row.key_len);
+	if (row->row.len != ROW_BYTES || row->expires <= now) {
 		return;
 	}
-	memcpy(record, record_of(row), sizeof(record));
+	memcpy(record, row->row.value + OWNER_BYTES, sizeof(record));
 	if (sees(r, q, record)) {
-		put(record, SR_LEASE, lease_left(q, row));
+		put(record, SR_LEASE, lease_left(row->expires, now));
 		offer(q, record, out);
 	}
 }
@@ -147,15 +149,26 @@ static int service_walk(struct snap_reader *r, const struct sa_query *q,
                         struct sa_out *out)
 {
 	bool by_id = sa_asked(q, SR_ID);
-	const struct store_row *row = store_from(q->store, RECORDS_SERVICES, q->record,
-	                                         by_id ? ID_BYTES : 0);
+	struct written_walk w;
+	struct written_record row;
+	int ret = written_from_query(r, q, RECORDS_SERVICES, by_id ? q->record : NULL,
+	                             by_id ? ID_BYTES : 0, &w, &row);
 
-	while (row != NULL && !sa_full(out) &&
-	       (!by_id || memcmp(row->bytes, q->record, ID_BYTES) == 0)) {
-		offer_row(r, q, row, out);
-		row = store_next(q->store, RECORDS_SERVICES, row);
+	while (ret == E_OK && !sa_full(out)) {
+		if (by_id && !written_begins(&row, q->record, ID_BYTES)) {
+			break;
+		}
+		offer_row(r, q, &row, out);
+		ret = written_next(&w, &row);
 	}
-	return E_OK;
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+void service_hide(uint8_t *value, size_t len)
+{
+	if (len == ROW_BYTES) {
+		memset(value + OWNER_BYTES + KEY_AT, 0, KEY_BYTES);
+	}
 }
 
 static const struct store_row *find(const struct sa_query *q, const uint8_t *record)
@@ -250,7 +263,7 @@ static int service_delete(struct snap_reader *r, const struct sa_query *q,
 		return sa_refuse(out, UMAD_SA_STATUS_REQ_DENIED);
 	}
 	memcpy(record, record_of(row), sizeof(record));
-	put(record, SR_LEASE, lease_left(q, row));
+	put(record, SR_LEASE, lease_left(row->expires, store_now(q->store)));
 	int ret = store_drop(q->store, RECORDS_SERVICES, record, RID_BYTES);
 	if (ret == E_OK) {
 		offer(q, record, out);

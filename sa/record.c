@@ -136,6 +136,28 @@ void sa_offer_without(struct sa_out *out, const uint8_t *record, int hide)
 	memset(out->data + out->head + n * out->stride + f->bit / 8, 0, f->width / 8);
 }
 
+/* Is the row behind the one that the walk began with? */
+static bool is_behind(const struct sa_query *q, const uint8_t *key, size_t len)
+{
+	size_t shorter = len < q->from_key_len ? len : q->from_key_len;
+	int c = q->from_key != NULL ? memcmp(key, q->from_key, shorter) : 0;
+
+	return c > 0 || (c == 0 && len > q->from_key_len);
+}
+
+void sa_at_row(struct sa_out *out, const uint8_t *key, size_t len)
+{
+	if (sa_full(out) || len > sizeof(out->row_key)) {
+		return;
+	}
+	if (is_behind(out->q, key, len)) {
+		out->skip = 0; /* the row that was to be left out is gone */
+	}
+	sa_at(out, len >= 8 ? field_get(key, 0, 64) : 0, 0);
+	memcpy(out->row_key, key, len);
+	out->row_key_len = len;
+}
+
 bool sa_full(const struct sa_out *out)
 {
 	return out->ret != E_OK || out->n >= out->max || out->paused;
@@ -163,7 +185,8 @@ int sa_collect(struct snap_reader *r, const struct sa_query *q, struct sa_out *o
 {
 	out->q = q;
 	out->stride = ((size_t)sa_reply_attr(q->attr)->size + 7) & ~(size_t)7;
-	sa_walk_f *walk = q->attr->written && q->store == NULL ? NULL : walk_of(q);
+	bool changes = (q->method & (SA_SET | SA_DELETE)) != 0;
+	sa_walk_f *walk = changes && q->store == NULL ? NULL : walk_of(q);
 	int ret = walk != NULL ? walk(r, q, out) : E_UNKNOWN;
 	if (out->ret == E_OK) {
 		out->ret = ret;

@@ -59,6 +59,7 @@ enum sa_method {
 };
 
 enum { SA_NONE = -1,  /*!< no such component */
+       SA_ROW_KEY_BYTES = 44, /*!< longest key of a row that clients write */
        SA_ROW_BYTES = 72 /*!< longest record of an attribute with rows */
 };
 
@@ -91,7 +92,7 @@ struct sa_attr {
 	 *  records are not compared with the request. NULL: records of this one. */
 	const struct sa_attr *reply;
 	struct sa_rows rows;   /*!< instead of a walk */
-	bool written;          /*!< by clients: records live in the store of the daemon that answers, not in the snapshot */
+	bool written;          /*!< by clients: records live in the store of the daemon that answers; the snapshot mirrors what is public of them */
 	/*! Offers candidates. Returns E_OK, or why there can be none: E_NOTFOUND, E_RANGE ...
 	 *  (sa_refuse() for a status of the specification's own). */
 	sa_walk_f *walk;
@@ -114,7 +115,10 @@ struct sa_query {
 	uint64_t from, from_sub; /*!< where to begin, a place of struct sa_out; 0: at the
 	                            start */
 	unsigned method;       /*!< enum sa_method, 0: one that reads */
-	struct sa_store *store; /*!< of attributes that are written; NULL: not here */
+	struct sa_store *store; /*!< of attributes that are written; NULL: read as the snapshot mirrors them */
+	int64_t now;           /*!< seconds since 1970, where there is no store */
+	const uint8_t *from_key; /*!< of attributes that are written, instead of from; NULL: at the start */
+	size_t from_key_len;
 	const struct sa_back *back; /*!< how the requester is reached over the fabric; NULL: it is not */
 };
 
@@ -144,6 +148,8 @@ struct sa_out {
 	                     walks that must not take long */
 	size_t steps;
 	bool paused;           /*!< it stopped there */
+	uint8_t row_key[SA_ROW_KEY_BYTES]; /*!< of attributes that are written, instead of key */
+	size_t row_key_len;
 	int ret;               /*!< first error; then all calls are no-ops */
 };
 
@@ -175,6 +181,9 @@ static inline void sa_at(struct sa_out *out, uint64_t key, uint64_t sub)
 	out->in_key = 0;
 	out->paused = out->max_steps && out->steps++ == out->max_steps;
 }
+
+/*! \brief The same of an attribute that is written: the place is a row, by its key. */
+void sa_at_row(struct sa_out *out, const uint8_t *key, size_t len);
 
 /*! \brief Like sa_offer(), but clears a component of what is handed out. \param hide  SA_NONE: none */
 void sa_offer_without(struct sa_out *out, const uint8_t *record, int hide);

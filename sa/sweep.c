@@ -636,6 +636,7 @@ static void beat(struct sweep *s)
 	if (s->d.snap != NULL) {
 		snap_release_old(s->d.snap, now);
 	}
+	mirror_written(s);
 	stats_beat(s);
 }
 

@@ -26,6 +26,7 @@
  *   sweep_tables.c P_Key and GUID tables of ports
  *   sweep_mcast.c  multicast trees and tables
  *   sweep_qos.c    SL-to-VL and arbitration tables that somebody asks for
+ *   sweep_mirror.c records of clients into the snapshot
  *   sweep_light.c  light sweeps, other subnet managers
  *   sweep_agent.c  MADs from others: traps, SMInfo, SA requests
  *   sweep_stats.c  heartbeat and figures
@@ -144,6 +145,8 @@ struct sweep {
 	struct smp_dest master_dest;
 	bool master_alive;
 	struct log_limit trap_lines;
+	bool mirror_all;       /*!< what of the clients' records is mirrored is not known */
+	struct log_limit mirror_lines;
 	struct arena *mcast_arena; /*!< of the multicast step at work, NULL: none */
 	uint64_t mcast_version; /*!< of groups and members when the last one began */
 	uint32_t last_nodes;   /*!< of the last discovery: for progress */
@@ -186,6 +189,8 @@ bool qos_request_waits(struct sweep *s, const struct mad_msg *m);
 bool qos_reads_start(struct sweep *s);
 void qos_reads_end(struct sweep *s);
 void qos_wait_done(struct sweep *s);
+/* sweep_mirror.c */
+void mirror_written(struct sweep *s); /*!< groups, services, subscriptions into the snapshot, by difference */
 
 /* sweep_attrs.c */
 /*! All payloads in the order that a publish needs, in \a a. \retval -ENOMEM */

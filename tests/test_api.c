@@ -111,8 +111,12 @@ START_TEST(test_version)
 	ck_assert_uint_eq(api_version(&m, TABLE_NODES | TABLE_LINKS), 8);
 	ck_assert_uint_eq(api_version(&m, TABLE_PORTS), 0);
 	ck_assert_uint_eq(api_version(&m, TABLE_META | TABLE_LOAD), 9);
-	m.txn = 12;
+	m.version_head = 12;
 	ck_assert_uint_eq(api_version(&m, TABLE_META | TABLE_LOAD), 12);
+	m.version_written[RECORDS_GROUPS] = 13; /* a mirror leaves the rest as it is */
+	ck_assert_uint_eq(api_version(&m, TABLE_META | TABLE_LOAD), 12);
+	ck_assert_uint_eq(api_version(&m, TABLE_WRITTEN), 13);
+	ck_assert_uint_eq(api_version(&m, TABLE_MEMBERS | TABLE_META), 12);
 }
 END_TEST
 

@@ -8,7 +8,7 @@
 . "${srcdir:-.}/tests/e2e/lib.sh"
 # shellcheck source=tests/e2e/simulator.sh
 . "$here/tests/e2e/simulator.sh"
-need_clients saquery osmtest
+need_clients saquery osmtest jq
 
 tree=$work/tree.topo
 "$bin/saguaro" topo ft2 8 6 4 -o "$tree"
@@ -36,10 +36,23 @@ client=$!
 holds "services are registered" until_true 20 some_names
 end_process "$client"
 before=$(names)
+
+# The gateway and the command line show the same, though they see no daemon's state; no ServiceKey.
+http() { get "/v1/records/$1" | jq -r "$2"; }
+# shellcheck disable=SC2317 # called by until_true
+http_as_before() { [ "$(http 'service?service_lease=0xffffffff' '.records[].service_name' | sort)" = "$before" ]; }
+holds "the gateway has the same services" until_true 20 http_as_before
+same "and no key of theirs" 0 "$(http service '[.records[].service_key[]] | add')"
+same "the command line, too" "$(http service '.records | length')" \
+	"$("$bin/saguaro" records service --snapshot-dir "$run_dir" | wc -l)"
+groups() { on "$far" saquery -g 2>/dev/null | grep -c 'MCMemberRecord group dump'; }
+same "groups, as many as saquery has" "$(groups)" "$(http 'mcmember?trusted=false' '.records | length')"
+
 # shellcheck disable=SC2317 # called by until_true
 as_before() { [ "$(names)" = "$before" ]; }
 restart TERM
 holds "they are there after a restart" until_true 30 as_before
+holds "also for the gateway" until_true 30 http_as_before
 restart KILL
 holds "and after a death" until_true 30 as_before
 end_process "$daemon"

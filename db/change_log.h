@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stddef.h>
+
+#include "db/written.h"
+
+/*!
+ * Keys of rows that were changed, until somebody asks: one thread adds, another takes.
+ * Bounded: when nobody asks for too long it is said that they are not known. Private to
+ * this room.
+ */
+struct change_log;
+
+struct logged_change {
+	const uint8_t *key;
+	uint16_t len;
+	enum record_table table;
+};
+
+/*! By table and key, each once. */
+struct change_list {
+	struct logged_change *change;
+	size_t n;
+	uint8_t *bytes;
+};
+
+/*! \return NULL: out of memory. What changed before the first change_log_take() is not known. */
+struct change_log *change_log_new(void);
+void change_log_free(struct change_log *log); /*!< NULL is fine */
+
+void change_log_add(struct change_log *log, enum record_table table, const void *key, size_t len);
+
+/*! \brief From here to the next change_log_take() the changes count as not known. */
+void change_log_lose(struct change_log *log);
+
+/*! \brief All since the last call. \retval E_STALE  Not known. Nothing to be done() then. */
+int change_log_take(struct change_log *log, struct change_list *ret);
+void change_list_done(struct change_list *list);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include "db/layout.h"
+#include "db/pins.h"
+
+/*! The writer of a snapshot, for those who write it. Private to this room. */
+struct snap_writer {
+	struct db *db;
+	struct pins pins;
+	struct row_meta last; /*!< head of the newest epoch, without its texts */
+};

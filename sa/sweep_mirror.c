@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * What clients wrote, from the durable state to where the gateway and the command line
+ * see it: at a heartbeat, so at most once a second, in one transaction and by what
+ * changed. ServiceKeys stay behind.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "conf/log.h"
+#include "db/snapshot.h"
+#include "db/state.h"
+#include "sa/service.h"
+#include "sa/sweep_int.h"
+
+enum { LINES = 1, LINES_MS = 60000 };
+
+static const char *const source = "sweep";
+
+/* The rows to be mirrored, copied. */
+struct copy {
+	struct arena *a;
+	struct written_row *rows;
+	size_t n, cap;
+	enum record_table table; /* of add_record() */
+};
+
+static bool make_room(struct copy *c)
+{
+	if (c->n < c->cap) {
+		return true;
+	}
+	size_t cap = c->cap ? 2 * c->cap : 256;
+	struct written_row *more = arena_array(c->a, cap, sizeof(*more));
+	if (more == NULL) {
+		return false;
+	}
+	if (c->n > 0) {
+		memcpy(more, c->rows, c->n * sizeof(*more));
+	}
+	c->rows = more;
+	c->cap = cap;
+	return true;
+}
+
+static int add_row(void *ctx, const struct written_row *row)
+{
+	struct copy *c = ctx;
+	if (row->table >= RECORDS_MIRRORED) {
+		return E_OK;
+	}
+	uint8_t *bytes = arena_alloc(c->a, (size_t)row->key_len + row->len + 1);
+
+	if (bytes == NULL || !make_room(c)) {
+		return -ENOMEM;
+	}
+	struct written_row *to = &c->rows[c->n++];
+	*to = *row;
+	to->key = memcpy(bytes, row->key, row->key_len);
+	if (row->value != NULL) {
+		uint8_t *value = bytes + row->key_len;
+		memcpy(value, row->value, row->len);
+		if (row->table == RECORDS_SERVICES && row->len > sizeof(int64_t)) {
+			service_hide(value + sizeof(int64_t), row->len - sizeof(int64_t));
+		}
+		to->value = value;
+	}
+	return E_OK;
+}
+
+static int add_record(void *ctx, const uint8_t *key, size_t key_len, const uint8_t *value,
+                      size_t len)
+{
+	struct copy *c = ctx;
+	const struct written_row row = { key, value, c->table, (uint16_t)key_len,
+		                         (uint16_t)len };
+
+	return add_row(c, &row);
+}
+
+static int copy_all(const struct sweep *s, struct copy *c)
+{
+	int ret = E_OK;
+
+	c->n = 0;
+	for (unsigned k = 0; k < RECORDS_MIRRORED && ret == E_OK; k++) {
+		c->table = (enum record_table)k;
+		ret = state_records(s->d.state, c->table, add_record, c);
+	}
+	return ret;
+}
+
+static int mirror(struct sweep *s, struct arena *a)
+{
+	struct copy c = { .a = a };
+	struct snap_published done;
+	int ret = state_changes(s->d.state, add_row, &c);
+
+	s->mirror_all |= ret == E_STALE;
+	if (s->mirror_all && (ret == E_OK || ret == E_STALE)) {
+		ret = copy_all(s, &c);
+	}
+	if (ret == E_OK && (c.n > 0 || s->mirror_all)) {
+		ret = snap_mirror(s->d.snap, c.rows, c.n, s->mirror_all, sweep_now(s),
+		                  &done);
+	}
+	if (ret == E_OK && c.n > 0) {
+		log_debug(source, "records of clients: %u rows, %llu bytes mirrored",
+		          done.rows, (unsigned long long)done.bytes);
+	}
+	return ret;
+}
+
+void mirror_written(struct sweep *s)
+{
+	unsigned skipped;
+
+	if (s->d.snap == NULL || s->d.state == NULL || snap_epoch(s->d.snap) == 0) {
+		return;
+	}
+	struct arena *a = arena_new();
+	int ret = a == NULL ? -ENOMEM : mirror(s, a);
+	arena_free(a);
+	s->mirror_all =
+		ret != E_OK; /* what was taken and not written is not told again */
+	if (ret != E_OK &&
+	    log_allowed(&s->mirror_lines, sweep_now(s), LINES, LINES_MS, &skipped)) {
+		log_warning(source,
+		            "the gateway does not see what clients write (groups, "
+		            "services, subscriptions) as it is now: %s",
+		            err_text(ret));
+	}
+}
