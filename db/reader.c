@@ -5,7 +5,9 @@
  * Reading a snapshot. Two look-ups are hot: the end port of a LID and the path row of a
  * (source switch, LID). Both keep the address of every chunk they have touched in an
  * array, so a warm look-up is an index and a copy of a few bytes. The addresses are those
- * of the map and die with the epoch: a pin that moves clears them.
+ * of the map and die with the epoch: a pin that moves clears them. A local reader that
+ * lets its epoch go, because it has nothing to do, parks them, and takes them up again
+ * when no other epoch came meanwhile: the pages of the newest one are never reused.
  *
  * Values are only 2-byte aligned and may be damaged: every row is copied out, after its
  * length was compared with what the layout says.
@@ -29,23 +31,34 @@ struct chunk {
 	uint32_t len;
 };
 
+enum { SL_LEVELS = 16 }; /* QoS levels that are kept; an SL has four bits */
+
 /* Chunks of one row of `paths`. */
 struct path_chunks {
 	uint64_t guid; /* switch, 0: unused */
 	struct chunk *chunk;
 };
 
-struct snap_reader {
-	struct db *db;
-	struct view v;
-	struct snap_meta meta;
-	char *texts; /* of meta */
+/* What was looked up in one epoch. */
+struct seen {
 	struct chunk *lids;
 	uint32_t n_lid_rows;
 	struct path_chunks *paths; /* by row */
 	uint32_t n_paths, n_path_chunks;
+	struct chunk sls[SL_LEVELS];
 	struct key_cache *keys;
 	struct ends_cache *ends;
+	struct guid_cache *guids;
+};
+
+struct snap_reader {
+	struct db *db;
+	struct view v;
+	struct snap_meta meta;
+	char *texts;      /* of meta */
+	struct seen seen; /* of the epoch that is pinned */
+	struct seen
+		parked; /* of the one let go: if no other comes, it is taken up again */
 };
 
 static const uint8_t nothing[1];
@@ -94,26 +107,29 @@ void snap_reader_clock(struct snap_reader *r, uint64_t (*clock_ms)(void *arg), v
 	r->v.clock_arg = arg;
 }
 
-static void drop_chunks(struct snap_reader *r)
+static void drop_seen(struct seen *s)
 {
-	for (uint32_t i = 0; i < r->n_paths; i++) {
-		free(r->paths[i].chunk);
+	for (uint32_t i = 0; i < s->n_paths; i++) {
+		free(s->paths[i].chunk);
 	}
-	free(r->paths);
-	free(r->lids);
-	key_cache_free(r->keys);
-	ends_cache_free(r->ends);
-	r->keys = NULL;
-	r->ends = NULL;
-	r->paths = NULL;
-	r->lids = NULL;
-	r->n_paths = r->n_path_chunks = r->n_lid_rows = 0;
+	free(s->paths);
+	free(s->lids);
+	key_cache_free(s->keys);
+	ends_cache_free(s->ends);
+	guid_cache_free(s->guids);
+	*s = (struct seen){ .lids = NULL };
+}
+
+static void drop_all(struct snap_reader *r)
+{
+	drop_seen(&r->seen);
+	drop_seen(&r->parked);
 }
 
 void snap_reader_close(struct snap_reader *r)
 {
 	if (r) {
-		drop_chunks(r);
+		drop_all(r);
 		free(r->texts);
 		view_done(&r->v);
 		db_unref(r->db);
@@ -234,14 +250,15 @@ static int decode_meta(struct snap_reader *r, const struct db_val *v)
 static int make_chunks(struct snap_reader *r)
 {
 	uint32_t top = r->meta.top_lid;
-	r->lids = calloc(top / LIDS_PER_ROW + 1, sizeof(*r->lids));
-	r->paths = calloc((size_t)r->meta.n_sources + 1, sizeof(*r->paths));
-	if (!r->lids || !r->paths) {
+	struct seen *s = &r->seen;
+	s->lids = calloc(top / LIDS_PER_ROW + 1, sizeof(*s->lids));
+	s->paths = calloc((size_t)r->meta.n_sources + 1, sizeof(*s->paths));
+	if (!s->lids || !s->paths) {
 		return -ENOMEM;
 	}
-	r->n_lid_rows = top / LIDS_PER_ROW + 1;
-	r->n_path_chunks = top / PATHS_PER_CHUNK + 1;
-	r->n_paths = r->meta.n_sources;
+	s->n_lid_rows = top / LIDS_PER_ROW + 1;
+	s->n_path_chunks = top / PATHS_PER_CHUNK + 1;
+	s->n_paths = r->meta.n_sources;
 	return E_OK;
 }
 
@@ -249,7 +266,7 @@ static int make_chunks(struct snap_reader *r)
 static int load_head(struct snap_reader *r)
 {
 	struct db_val v;
-	drop_chunks(r);
+	drop_all(r);
 	int ret = view_get(&r->v, SNAP_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), &v);
 	if (ret == E_OK) {
 		ret = decode_meta(r, &v);
@@ -261,15 +278,29 @@ static int load_head(struct snap_reader *r)
 	return ret == E_OK ? make_chunks(r) : ret;
 }
 
+/* The epoch that was let go is taken again: what was looked up in it still stands. */
+static void take_up(struct snap_reader *r)
+{
+	if (!r->seen.lids) {
+		drop_seen(&r->seen);
+		r->seen = r->parked;
+		r->parked = (struct seen){ .lids = NULL };
+	}
+}
+
 int snap_pin(struct snap_reader *r)
 {
 	bool moved;
 	int ret = view_pin(&r->v, &moved);
-	if (ret == E_OK && (moved || !r->lids)) {
+	if (ret == E_OK && !moved) {
+		take_up(r);
+	}
+	if (ret == E_OK && (moved || !r->seen.lids)) {
 		ret = load_head(r);
 	}
 	if (ret != E_OK) {
-		snap_unpin(r);
+		drop_all(r);
+		view_unpin(&r->v);
 	}
 	return ret;
 }
@@ -281,7 +312,13 @@ int snap_check(struct snap_reader *r)
 
 void snap_unpin(struct snap_reader *r)
 {
-	drop_chunks(r);
+	if (r->v.foreign) { /* another writer might number its epochs alike */
+		drop_all(r);
+	} else if (r->seen.lids) {
+		drop_seen(&r->parked);
+		r->parked = r->seen;
+		r->seen = (struct seen){ .lids = NULL };
+	}
 	view_unpin(&r->v);
 }
 
@@ -292,12 +329,17 @@ struct view *snap_view(struct snap_reader *r)
 
 struct key_cache **snap_key_cache(struct snap_reader *r)
 {
-	return &r->keys;
+	return &r->seen.keys;
 }
 
 struct ends_cache **snap_ends_cache(struct snap_reader *r)
 {
-	return &r->ends;
+	return &r->seen.ends;
+}
+
+struct guid_cache **snap_guid_cache(struct snap_reader *r)
+{
+	return &r->seen.guids;
 }
 
 const struct snap_meta *snap_meta(const struct snap_reader *r)
@@ -332,16 +374,16 @@ static int touch_lids(struct snap_reader *r, uint32_t row)
 	uint8_t key[4];
 	key_u32(key, row);
 	return touch_chunk(r, SNAP_LIDS, key, sizeof(key), sizeof(struct snap_end),
-	                   &r->lids[row]);
+	                   &r->seen.lids[row]);
 }
 
 int snap_lid(struct snap_reader *r, uint32_t lid, struct snap_end *ret)
 {
 	uint32_t row = lid / LIDS_PER_ROW;
-	if (row >= r->n_lid_rows) {
-		return r->lids ? E_NOTFOUND : E_NOTREADY;
+	if (row >= r->seen.n_lid_rows) {
+		return r->seen.lids ? E_NOTFOUND : E_NOTREADY;
 	}
-	struct chunk *c = &r->lids[row];
+	struct chunk *c = &r->seen.lids[row];
 	if (!c->data) {
 		int res = touch_lids(r, row);
 		if (res != E_OK) {
@@ -361,30 +403,13 @@ int snap_lid(struct snap_reader *r, uint32_t lid, struct snap_end *ret)
 	return E_OK;
 }
 
-int snap_port_guid(struct snap_reader *r, uint64_t guid, struct snap_end *ret)
-{
-	uint8_t key[8];
-	struct db_val v;
-	struct row_guid row;
-	key_u64(key, guid);
-	int res = view_get(&r->v, SNAP_GUIDS, key, sizeof(key), &v);
-	if (res != E_OK) {
-		return res;
-	}
-	if (v.len != sizeof(row)) {
-		return E_MALFORMED;
-	}
-	memcpy(&row, v.data, sizeof(row));
-	return row.base_lid ? snap_lid(r, row.base_lid, ret) : E_NOTFOUND;
-}
-
 /* The chunk of a path row, where its address is kept. */
 static int path_chunk(struct snap_reader *r, const struct snap_end *src, uint32_t chunk,
                       struct chunk **ret)
 {
-	struct path_chunks *p = &r->paths[src->sw_row];
+	struct path_chunks *p = &r->seen.paths[src->sw_row];
 	if (!p->chunk) {
-		p->chunk = calloc(r->n_path_chunks, sizeof(*p->chunk));
+		p->chunk = calloc(r->seen.n_path_chunks, sizeof(*p->chunk));
 		if (!p->chunk) {
 			return -ENOMEM;
 		}
@@ -411,8 +436,8 @@ int snap_path(struct snap_reader *r, const struct snap_end *src, uint32_t dlid,
 {
 	uint32_t chunk = dlid / PATHS_PER_CHUNK;
 	struct chunk *c = NULL;
-	if (src->sw_row >= r->n_paths || chunk >= r->n_path_chunks) {
-		return r->lids ? E_NOTFOUND : E_NOTREADY;
+	if (src->sw_row >= r->seen.n_paths || chunk >= r->seen.n_path_chunks) {
+		return r->seen.lids ? E_NOTFOUND : E_NOTREADY;
 	}
 	int res = path_chunk(r, src, chunk, &c);
 	if (res != E_OK) {
@@ -429,6 +454,19 @@ int snap_path(struct snap_reader *r, const struct snap_end *src, uint32_t dlid,
 		.mtu = p[0], .rate = p[1], .hops = p[2], .lane = p[3]
 	};
 	return E_OK;
+}
+
+void snap_path_soon(struct snap_reader *r, const struct snap_end *src, uint32_t dlid)
+{
+	uint32_t chunk = dlid / PATHS_PER_CHUNK;
+	if (src->sw_row >= r->seen.n_paths || chunk >= r->seen.n_path_chunks) {
+		return;
+	}
+	const struct path_chunks *p = &r->seen.paths[src->sw_row];
+	size_t at = (size_t)(dlid % PATHS_PER_CHUNK) * 4;
+	if (p->chunk && at < p->chunk[chunk].len) {
+		__builtin_prefetch(p->chunk[chunk].data + at);
+	}
 }
 
 /* A chunk of a table with one byte per LID. */
@@ -479,23 +517,22 @@ int snap_lft_block(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_
 
 int snap_sl(struct snap_reader *r, unsigned level, uint8_t lane, uint8_t *ret_sl)
 {
-	uint8_t key[2];
-	struct db_val v;
-	if (level >= VLS_RULE) {
+	if (level >= SL_LEVELS) {
 		return E_NOTFOUND;
 	}
-	key_u16(key, (uint16_t)level);
-	int res = view_get(&r->v, SNAP_VLS, key, sizeof(key), &v);
-	if (res != E_OK) {
-		return res;
+	struct chunk *c = &r->seen.sls[level];
+	if (!c->data) {
+		uint8_t key[2];
+		key_u16(key, (uint16_t)level);
+		int res = touch_chunk(r, SNAP_VLS, key, sizeof(key), LANES_MAX, c);
+		if (res != E_OK) {
+			return res;
+		}
 	}
-	if (v.len != LANES_MAX) {
-		return E_MALFORMED;
-	}
-	if (lane >= LANES_MAX || v.data[lane] == 0xff) {
+	if (lane >= c->len || c->data[lane] == 0xff) {
 		return E_NOTFOUND;
 	}
-	*ret_sl = v.data[lane];
+	*ret_sl = c->data[lane];
 	return E_OK;
 }
 

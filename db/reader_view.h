@@ -6,6 +6,7 @@
 
 struct db;
 struct ends_cache;
+struct guid_cache;
 struct key_cache;
 struct snap_reader;
 struct view;
@@ -25,3 +26,7 @@ void key_cache_free(struct key_cache *c);
 /*! \brief Likewise the end ports by PortGUID. */
 struct ends_cache **snap_ends_cache(struct snap_reader *r);
 void ends_cache_free(struct ends_cache *c);
+
+/*! \brief Likewise the end ports found by GUID. */
+struct guid_cache **snap_guid_cache(struct snap_reader *r);
+void guid_cache_free(struct guid_cache *c);

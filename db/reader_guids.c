@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * The end port of a GUID. What a search of the table found stays for the epoch in a table
+ * of places, each GUID in one, twice as many as there are end ports: a client asks for
+ * the same GUIDs again and again, and a search costs as much as the rest of an answer.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/err.h"
+#include "db/layout.h"
+#include "db/reader.h"
+#include "db/reader_view.h"
+#include "db/view.h"
+
+struct place {
+	uint64_t guid;
+	uint32_t lid; /* 0: unused */
+};
+
+struct guid_cache {
+	unsigned shift; /* 64 - bits of a place's number */
+	struct place place[];
+};
+
+void guid_cache_free(struct guid_cache *c)
+{
+	free(c);
+}
+
+static struct guid_cache *make(uint32_t n_end_ports)
+{
+	unsigned bits = 4;
+
+	while (bits < 24 && UINT32_C(1) << bits < 2 * (uint64_t)n_end_ports) {
+		bits++;
+	}
+	struct guid_cache *c = calloc(1, sizeof(*c) + (sizeof(struct place) << bits));
+	if (c != NULL) {
+		c->shift = 64 - bits;
+	}
+	return c;
+}
+
+/* Where the GUID has its place; NULL: no memory, so nothing is kept. */
+static struct place *place_of(struct snap_reader *r, uint64_t guid)
+{
+	struct guid_cache **c = snap_guid_cache(r);
+
+	if (*c == NULL) {
+		*c = make(snap_meta(r)->n_end_ports);
+	}
+	/* 2^64 by the golden ratio: GUIDs that follow each other spread well */
+	return *c ? &(*c)->place[guid * UINT64_C(0x9e3779b97f4a7c15) >> (*c)->shift]
+	          : NULL;
+}
+
+static int search(struct snap_reader *r, uint64_t guid, uint32_t *ret_lid)
+{
+	uint8_t key[8];
+	struct db_val v;
+	struct row_guid row;
+
+	key_u64(key, guid);
+	int res = view_get(snap_view(r), SNAP_GUIDS, key, sizeof(key), &v);
+	if (res != E_OK) {
+		return res;
+	}
+	if (v.len != sizeof(row)) {
+		return E_MALFORMED;
+	}
+	memcpy(&row, v.data, sizeof(row));
+	*ret_lid = row.base_lid;
+	return row.base_lid ? E_OK : E_NOTFOUND;
+}
+
+int snap_port_guid(struct snap_reader *r, uint64_t guid, struct snap_end *ret)
+{
+	struct place *p = place_of(r, guid);
+
+	if (p == NULL || p->lid == 0 || p->guid != guid) {
+		struct place found = { .guid = guid };
+		int res = search(r, guid, &found.lid);
+		if (res != E_OK) {
+			return res;
+		}
+		if (p != NULL) {
+			*p = found;
+		}
+		return snap_lid(r, found.lid, ret);
+	}
+	return snap_lid(r, p->lid, ret);
+}
