@@ -4,7 +4,7 @@
 
 /* A field spans at most nine bytes (64 bits starting inside a byte): 128 bits hold it. */
 
-uint64_t field_get(const uint8_t *payload, unsigned bit, unsigned width)
+uint64_t field_get_any(const uint8_t *payload, unsigned bit, unsigned width)
 {
 	unsigned first = bit / 8;
 	unsigned last = (bit + width - 1) / 8;

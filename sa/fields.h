@@ -13,7 +13,26 @@
  *
  * reads PortInfo.LID from 64 payload bytes.
  */
-uint64_t field_get(const uint8_t *payload, unsigned bit, unsigned width); /*!< width 1-64 */
+uint64_t field_get_any(const uint8_t *payload, unsigned bit,
+                       unsigned width); /*!< width 1-64 */
+
+/* Most are whole bytes at a place known when compiling, and on the way of every MAD. */
+static inline uint64_t field_get(const uint8_t *payload, unsigned bit, unsigned width)
+{
+	const uint8_t *p = payload + bit / 8;
+
+	if (bit % 8 == 0 && width == 8) {
+		return p[0];
+	}
+	if (bit % 8 == 0 && width == 16) {
+		return (uint64_t)p[0] << 8 | p[1];
+	}
+	if (bit % 8 == 0 && width == 32) {
+		return (uint64_t)p[0] << 24 | (uint64_t)p[1] << 16 | (uint64_t)p[2] << 8 |
+		       p[3];
+	}
+	return field_get_any(payload, bit, width);
+}
 void field_set(uint8_t *payload, unsigned bit, unsigned width, uint64_t value);
 
 /* clang-format off */

@@ -15,8 +15,11 @@ static struct path_limit read_limit(const struct sa_query *q, unsigned selector)
 {
 	unsigned value = selector + 1;
 
+	if (!sa_asked(q, selector) || !sa_asked(q, value)) {
+		return (struct path_limit){ .given = false };
+	}
 	return (struct path_limit){
-		.given = sa_asked(q, selector) && sa_asked(q, value),
+		.given = true,
 		.selector = (uint8_t)sa_given(q, selector),
 		.value = (uint8_t)sa_given(q, value),
 	};
