@@ -100,6 +100,8 @@ void sa_server_free(struct sa_server *s);
 
 /*! \brief Queues a copy of a request. When the queue is full, replies BUSY at once, to it or to one of whoever has most waiting. Any thread. */
 void sa_server_push(struct sa_server *s, const struct mad_msg *m);
+/*! \brief The same for several in one step. */
+void sa_server_push_all(struct sa_server *s, const struct mad_msg *m, unsigned n);
 /*! \brief Another subnet manager is master: requests are counted and dropped as long as \a on. Any thread. */
 void sa_server_standby(struct sa_server *s, bool on);
 /*! \brief A trap came in (64 bytes of Notice): reports it to those who subscribed. Any thread. */

@@ -11,13 +11,14 @@
 enum {
 	LINE_BITS = 10,
 	LINES = 1 << LINE_BITS,
-	TURN_BYTES = 4096 /* sixteen answers of one MAD */
+	TURN_BYTES = 4096, /* sixteen answers of one MAD */
+	CACHE_LINE = 64
 };
 
 #define NONE UINT32_MAX
 
 struct slot {
-	struct fair_request request;
+	struct fair_request request; /* first: its address is the slot's */
 	uint32_t next; /* behind it in its line, or the next free slot */
 };
 
@@ -32,7 +33,7 @@ struct line {
 struct fair_queue {
 	struct slot *slots;
 	uint32_t free; /* first free slot */
-	unsigned n, capacity;
+	unsigned n;    /* that wait */
 	uint32_t first, last; /* of the active lines */
 	uint64_t empty; /* how often nothing waited: debts from before are forgiven */
 	struct line lines[LINES];
@@ -53,7 +54,6 @@ int fair_queue_new(unsigned capacity, struct fair_queue **ret)
 	for (unsigned i = 0; i < capacity; i++) {
 		q->slots[i].next = i + 1 < capacity ? i + 1 : NONE;
 	}
-	q->capacity = capacity;
 	q->first = q->last = NONE;
 	*ret = q;
 	return E_OK;
@@ -72,6 +72,7 @@ static uint16_t line_of(uint32_t lid)
 	return (uint16_t)(lid * UINT32_C(0x9e3779b1) >> (32 - LINE_BITS));
 }
 
+/* Behind all others that have requests. */
 static void activate(struct fair_queue *q, uint32_t line)
 {
 	q->lines[line].next = NONE;
@@ -81,6 +82,16 @@ static void activate(struct fair_queue *q, uint32_t line)
 		q->lines[q->last].next = line;
 	}
 	q->last = line;
+}
+
+/* Before them. */
+static void activate_first(struct fair_queue *q, uint32_t line)
+{
+	q->lines[line].next = q->first;
+	if (q->first == NONE) {
+		q->last = line;
+	}
+	q->first = line;
 }
 
 static void drop_first_line(struct fair_queue *q)
@@ -109,17 +120,25 @@ static void deactivate(struct fair_queue *q, uint32_t line)
 	}
 }
 
-/* Oldest request of a line; its slot is free then. */
-static void take_oldest(struct fair_queue *q, struct line *l, struct fair_request *ret)
+/* Takes the oldest request of a line; its slot stays used. */
+static struct fair_request *take_oldest(struct fair_queue *q, struct line *l)
 {
-	uint32_t at = l->first;
+	struct slot *s = &q->slots[l->first];
 
-	*ret = q->slots[at].request;
-	l->first = q->slots[at].next;
+	/* the thread that wrote it is another: let the lines come while others are taken
+	 */
+	for (size_t at = 0; at < MAD_BYTES; at += CACHE_LINE) {
+		__builtin_prefetch(s->request.mad + at);
+	}
+	l->first = s->next;
 	l->n--;
-	q->slots[at].next = q->free;
-	q->free = at;
 	q->n--;
+	return &s->request;
+}
+
+static uint32_t slot_of(const struct fair_queue *q, const struct fair_request *r)
+{
+	return (uint32_t)((const struct slot *)r - q->slots);
 }
 
 static void append(struct fair_queue *q, uint32_t number, const struct mad_msg *m)
@@ -163,15 +182,17 @@ enum fair_outcome fair_queue_push(struct fair_queue *q, const struct mad_msg *m,
 {
 	uint32_t line = line_of(m->addr.lid);
 
-	if (q->n < q->capacity) {
+	if (q->free != NONE) {
 		append(q, line, m);
 		return FAIR_TAKEN;
 	}
 	uint32_t most = longest(q);
-	if (q->lines[line].n + 1 >= q->lines[most].n) {
+	if (most == NONE || q->lines[line].n + 1 >= q->lines[most].n) {
 		return FAIR_REFUSED;
 	}
-	take_oldest(q, &q->lines[most], ret_victim);
+	struct fair_request *victim = take_oldest(q, &q->lines[most]);
+	*ret_victim = *victim;
+	fair_queue_release(q, victim);
 	if (q->lines[most].n == 0) {
 		deactivate(q, most);
 	}
@@ -192,28 +213,48 @@ static bool sits_out(struct fair_queue *q, struct line *l)
 	return true;
 }
 
-bool fair_queue_pop(struct fair_queue *q, struct fair_request *ret)
+struct fair_request *fair_queue_pop(struct fair_queue *q)
 {
-	if (q->n == 0) {
-		return false;
-	}
-	for (;;) {
+	struct fair_request *r = NULL;
+
+	while (r == NULL && q->n > 0) {
 		uint32_t number = q->first;
 		struct line *l = &q->lines[number];
 		bool later = sits_out(q, l);
 
 		drop_first_line(q);
 		if (!later) {
-			take_oldest(q, l, ret);
+			r = take_oldest(q, l);
+			q->empty += q->n == 0;
 		}
 		if (l->n > 0) {
 			activate(q, number);
 		}
-		if (!later) {
-			q->empty += q->n == 0;
-			return true;
-		}
 	}
+	return r;
+}
+
+void fair_queue_release(struct fair_queue *q, struct fair_request *r)
+{
+	uint32_t at = slot_of(q, r);
+
+	q->slots[at].next = q->free;
+	q->free = at;
+}
+
+void fair_queue_return(struct fair_queue *q, struct fair_request *r)
+{
+	uint32_t at = slot_of(q, r);
+	struct line *l = &q->lines[r->line];
+
+	if (l->n == 0) {
+		l->last = at;
+		activate_first(q, r->line);
+	}
+	q->slots[at].next = l->first;
+	l->first = at;
+	l->n++;
+	q->n++;
 }
 
 void fair_queue_charge(struct fair_queue *q, uint16_t line, size_t bytes)

@@ -31,7 +31,7 @@ enum fair_outcome { FAIR_TAKEN, FAIR_REFUSED, FAIR_EVICTED };
 
 struct fair_queue;
 
-/*! \param capacity  Most requests that wait. \retval -ENOMEM */
+/*! \param capacity  Most requests that wait or are taken. \retval -ENOMEM */
 int fair_queue_new(unsigned capacity, struct fair_queue **ret);
 void fair_queue_free(struct fair_queue *q);
 
@@ -44,8 +44,16 @@ void fair_queue_free(struct fair_queue *q);
 enum fair_outcome fair_queue_push(struct fair_queue *q, const struct mad_msg *m,
                                   struct fair_request *ret_victim);
 
-/*! \brief Takes the next request whose turn it is. \return false: none waits. */
-bool fair_queue_pop(struct fair_queue *q, struct fair_request *ret);
+/*!
+ * \brief Takes the next request whose turn it is. \return NULL: none waits.
+ *
+ * It keeps its room until it is given back, by fair_queue_release() when it is served or
+ * by fair_queue_return() when it shall wait again, before all others of its line. Several
+ * that are returned are returned last first.
+ */
+struct fair_request *fair_queue_pop(struct fair_queue *q);
+void fair_queue_release(struct fair_queue *q, struct fair_request *r);
+void fair_queue_return(struct fair_queue *q, struct fair_request *r);
 
 /*! \brief What the answer to a request of this line cost, in bytes. */
 void fair_queue_charge(struct fair_queue *q, uint16_t line, size_t bytes);

@@ -2,11 +2,13 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * The SA answer thread. The fabric thread pushes copies of requests into a queue that is
- * fair to requesters (fair_queue.h); this thread takes them out in batches, pins the
- * snapshot once per batch (so each answer is from exactly one epoch), answers and sends.
- * When the queue is full the one who pushes answers BUSY, to the new request or to one
- * that gives way to it, so that no client waits for nothing. An idle thread lets its
+ * The SA answer thread. Whoever receives pushes copies of requests into a queue that is
+ * fair to requesters (fair_queue.h): the transport's own thread where it has one, else
+ * the fabric thread. This thread takes them out in batches, pins the snapshot once per
+ * batch (so each answer is from exactly one epoch), answers and sends. After an answer
+ * that took long the rest of the batch goes back, for the queue to say anew whose turn it
+ * is. When the queue is full the one who pushes answers BUSY, to the new request or to
+ * one that gives way to it, so that no client waits for nothing. An idle thread lets its
  * epoch go.
  *
  * Records that clients write: this thread alone changes the store; what a request changed
@@ -41,6 +43,9 @@
 enum {
 	QUEUE = 8192,
 	BATCH = 64,
+	CACHE_LINE = 64,
+	NS_PER_BYTE = 4,       /* at which answers of one record each are made, about */
+	DEAR_BYTES = 64 << 10, /* an answer that cost more ends its batch */
 	KEEP_REPLY_BYTES = 1 << 20, /* the memory of a larger table is given back */
 	SEND_TRIES = 200, /* a full transport is asked again after a millisecond */
 	LARGE_LINES = 5,  /* log lines about refused tables */
@@ -71,23 +76,28 @@ struct sa_server {
 	pthread_cond_t more;
 	/* under the lock */
 	struct fair_queue *queue;
-	struct sa_reply busy; /* of those who push */
-	struct fair_request victim;
 	struct news *news;
+	/* of those who push, when there is no room; under its own lock */
+	pthread_mutex_t refusing;
+	struct sa_reply busy;
 	/* the thread's own */
 	struct news *telling;
 	struct sa_store *store;
 	struct reports *reports;
 	uint64_t reports_due; /* ms */
-	struct fair_request *batch;
+	struct fair_request *batch[BATCH];
+	size_t cost[BATCH]; /* of those that were served, bytes */
+	unsigned n_batch, n_served;
 	struct sa_reply reply;
 	struct log_limit large_lines;
 	atomic_bool stop, standby;
 	atomic_bool reload; /* a commit failed: the store is ahead of the disk */
-	/* counters */
-	atomic_uint_fast64_t requests, answered, dropped_malformed, dropped_key,
-		dropped_overload, dropped_standby, refused_large, no_records, records,
-		reports_dropped;
+	/* counters; those of who pushes are apart from those of who answers, or the two
+	 * would pull one cache line to and fro */
+	_Alignas(CACHE_LINE) atomic_uint_fast64_t requests, dropped_overload,
+		dropped_standby, reports_dropped;
+	_Alignas(CACHE_LINE) atomic_uint_fast64_t answered, dropped_malformed,
+		dropped_key, refused_large, no_records, records;
 	/* of the thread's own parts, for others to read */
 	atomic_uint_fast64_t services, subscriptions, groups, members, reports_sent,
 		reports_answered, reports_given_up, reports_no_room;
@@ -150,12 +160,17 @@ static void count_reply(struct sa_server *s, const struct sa_reply *reply)
 	}
 }
 
-static uint64_t now_ms(void)
+static uint64_t now_ns(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t now_ms(void)
+{
+	return now_ns() / 1000000;
 }
 
 /* A table that is larger than what MADs are for: who asked, and where to ask instead. */
@@ -353,12 +368,25 @@ static void wait_for_work(struct sa_server *s)
 	}
 }
 
-/* Waits, and copies a batch of requests and the news out. */
-static unsigned take(struct sa_server *s)
+/* Gives the last batch back: those that were served, and those that were not. Under the
+ * lock. */
+static void put_back(struct sa_server *s)
 {
-	unsigned n = 0;
+	while (s->n_batch > s->n_served) {
+		fair_queue_return(s->queue, s->batch[--s->n_batch]);
+	}
+	for (unsigned i = 0; i < s->n_served; i++) {
+		fair_queue_charge(s->queue, s->batch[i]->line, s->cost[i]);
+		fair_queue_release(s->queue, s->batch[i]);
+	}
+	s->n_batch = s->n_served = 0;
+}
 
+/* Waits, and takes a batch of requests and copies the news out. */
+static void take(struct sa_server *s)
+{
 	pthread_mutex_lock(&s->lock);
+	put_back(s);
 	if (is_idle(s)) {
 		snap_unpin(s->reader);
 		wait_for_work(s);
@@ -366,11 +394,11 @@ static unsigned take(struct sa_server *s)
 	struct news *news = s->news;
 	s->news = s->telling;
 	s->telling = news;
-	while (!s->stop && n < BATCH && fair_queue_pop(s->queue, &s->batch[n])) {
-		n++;
+	while (!s->stop && s->n_batch < BATCH &&
+	       (s->batch[s->n_batch] = fair_queue_pop(s->queue)) != NULL) {
+		s->n_batch++;
 	}
 	pthread_mutex_unlock(&s->lock);
-	return n;
 }
 
 /* --- events ---------------------------------------------------------------------------
@@ -464,11 +492,27 @@ static void show_counts(struct sa_server *s)
 	s->reports_no_room = c->dropped;
 }
 
-static void charge(struct sa_server *s, const struct fair_request *q, size_t bytes)
+/* Serves what was taken, up to the first answer that cost much. */
+static void serve_batch(struct sa_server *s, struct snap_reader *r)
 {
-	pthread_mutex_lock(&s->lock);
-	fair_queue_charge(s->queue, q->line, bytes);
-	pthread_mutex_unlock(&s->lock);
+	uint64_t started = now_ns();
+	bool dear = false;
+
+	while (s->n_served < s->n_batch && !dear) {
+		const struct fair_request *q = s->batch[s->n_served];
+
+		s->reply.len = 0;
+		if (!reports_answer(s->reports, q->mad, q->len, q->addr.lid)) {
+			serve(s, r, s->store, q, &s->reply, SEND_TRIES);
+		}
+		uint64_t ended = now_ns();
+		size_t cost = (size_t)(ended - started) / NS_PER_BYTE;
+		cost = cost > s->reply.len ? cost : s->reply.len;
+		dear = cost > DEAR_BYTES;
+		s->cost[s->n_served++] = cost;
+		started = ended;
+		give_back(&s->reply);
+	}
 }
 
 static void *run(void *arg)
@@ -476,20 +520,10 @@ static void *run(void *arg)
 	struct sa_server *s = arg;
 
 	while (!s->stop) {
-		unsigned n = take(s);
+		take(s);
 		struct snap_reader *r = snap_pin(s->reader) == E_OK ? s->reader : NULL;
 		keep_house(s, r);
-		for (unsigned i = 0; i < n; i++) {
-			const struct fair_request *q = &s->batch[i];
-			if (reports_answer(s->reports, q->mad, q->len, q->addr.lid)) {
-				continue;
-			}
-			serve(s, r, s->store, q, &s->reply, SEND_TRIES);
-			if (s->reply.len > MAD_BYTES) {
-				charge(s, &s->batch[i], s->reply.len);
-			}
-			give_back(&s->reply);
-		}
+		serve_batch(s, r);
 		show_counts(s);
 	}
 	return NULL;
@@ -513,7 +547,6 @@ static void free_parts(struct sa_server *s)
 	reports_free(s->reports);
 	news_free(s->news);
 	news_free(s->telling);
-	free(s->batch);
 	free(s);
 }
 
@@ -522,6 +555,7 @@ static int start(struct sa_server *s)
 	pthread_condattr_t attr;
 
 	pthread_mutex_init(&s->lock, NULL);
+	pthread_mutex_init(&s->refusing, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&s->more, &attr);
@@ -531,10 +565,9 @@ static int start(struct sa_server *s)
 
 static int make_parts(struct sa_server *s, struct snap_writer *w)
 {
-	s->batch = calloc(BATCH, sizeof(*s->batch));
 	s->news = calloc(1, sizeof(*s->news));
 	s->telling = calloc(1, sizeof(*s->telling));
-	if (s->batch == NULL || s->news == NULL || s->telling == NULL) {
+	if (s->news == NULL || s->telling == NULL) {
 		return -ENOMEM;
 	}
 	int err = fair_queue_new(QUEUE, &s->queue);
@@ -553,10 +586,11 @@ static int make_parts(struct sa_server *s, struct snap_writer *w)
 int sa_server_new(struct transport *t, struct snap_writer *w, struct state *state,
                   const struct sa_limits *l, struct sa_server **ret)
 {
-	struct sa_server *s = calloc(1, sizeof(*s));
+	struct sa_server *s = aligned_alloc(_Alignof(struct sa_server), sizeof(*s));
 	if (s == NULL) {
 		return -ENOMEM;
 	}
+	memset(s, 0, sizeof(*s));
 	s->transport = t;
 	s->state = state;
 	s->limits = *l;
@@ -591,6 +625,7 @@ void sa_server_free(struct sa_server *s)
 	}
 	pthread_cond_destroy(&s->more);
 	pthread_mutex_destroy(&s->lock);
+	pthread_mutex_destroy(&s->refusing);
 	free_parts(s);
 }
 
@@ -598,30 +633,55 @@ void sa_server_free(struct sa_server *s)
 static void refuse(struct sa_server *s, const struct fair_request *q)
 {
 	count(&s->dropped_overload, 1);
+	pthread_mutex_lock(&s->refusing);
 	serve(s, NULL, NULL, q, &s->busy, 1);
+	pthread_mutex_unlock(&s->refusing);
+}
+
+/* Queues one; what has to give way is for the caller to refuse. Under the lock. */
+static bool push_one(struct sa_server *s, const struct mad_msg *m,
+                     struct fair_request *ret_victim)
+{
+	switch (fair_queue_push(s->queue, m, ret_victim)) {
+	case FAIR_TAKEN: return true;
+	case FAIR_EVICTED: return false;
+	case FAIR_REFUSED: break;
+	}
+	size_t room = sizeof(ret_victim->mad);
+	ret_victim->addr = m->addr;
+	ret_victim->len = (uint32_t)(m->len < room ? m->len : room);
+	memcpy(ret_victim->mad, m->data, ret_victim->len);
+	return false;
+}
+
+/* The lock is not held while somebody is refused: that sends. */
+void sa_server_push_all(struct sa_server *s, const struct mad_msg *m, unsigned n)
+{
+	struct fair_request victim;
+
+	count(&s->requests, n);
+	if (s->standby) { /* the master answers */
+		count(&s->dropped_standby, n);
+		for (unsigned i = 0; i < n; i++) {
+			tell_dropped(&m[i].addr);
+		}
+		return;
+	}
+	pthread_mutex_lock(&s->lock);
+	for (unsigned i = 0; i < n; i++) {
+		if (!push_one(s, &m[i], &victim)) {
+			pthread_mutex_unlock(&s->lock);
+			refuse(s, &victim);
+			pthread_mutex_lock(&s->lock);
+		}
+	}
+	pthread_cond_signal(&s->more);
+	pthread_mutex_unlock(&s->lock);
 }
 
 void sa_server_push(struct sa_server *s, const struct mad_msg *m)
 {
-	struct fair_request q = { .addr = m->addr };
-
-	count(&s->requests, 1);
-	if (s->standby) { /* the master answers */
-		count(&s->dropped_standby, 1);
-		tell_dropped(&m->addr);
-		return;
-	}
-	pthread_mutex_lock(&s->lock);
-	switch (fair_queue_push(s->queue, m, &s->victim)) {
-	case FAIR_TAKEN: pthread_cond_signal(&s->more); break;
-	case FAIR_EVICTED: refuse(s, &s->victim); break;
-	case FAIR_REFUSED:
-		q.len = (uint32_t)(m->len < sizeof(q.mad) ? m->len : sizeof(q.mad));
-		memcpy(q.mad, m->data, q.len);
-		refuse(s, &q);
-		break;
-	}
-	pthread_mutex_unlock(&s->lock);
+	sa_server_push_all(s, m, 1);
 }
 
 void sa_server_standby(struct sa_server *s, bool on)

@@ -560,6 +560,7 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 		log_warning(source, "cannot set the IsSM bit of %s",
 		            d->transport->local.name);
 	}
+	agent_divert(s, true);
 	*ret = s;
 	return E_OK;
 }
@@ -569,6 +570,7 @@ void sweep_free(struct sweep *s)
 	if (s == NULL) {
 		return;
 	}
+	agent_divert(s, false);
 	worker_stop(s);
 	s->d.transport->ops->set_issm(s->d.transport, false);
 	smp_free(s->smp);

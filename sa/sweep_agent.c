@@ -2,13 +2,15 @@
 /* Copyright (c) 2026, The Saguaro authors */
 /*
  * What others send to the subnet manager: answers to our SMPs go to the engine, SMInfo
- * requests and traps are answered here, SA requests go to the SA's own thread.
+ * requests and traps are answered here, SA requests go to the SA's own thread, where the
+ * transport can do so without a detour.
  *
  * A trap is always repressed (IBA vol. 1, 13.4.9), whoever we are; 128 and 144 ask for a
  * heavy sweep when sweep_on_trap says so; all are reported to who subscribed to them. A
  * trap 144 that tells nothing but that an SM runs on our own port does not: that SM is
  * we. A Set(SMInfo) is refused: this SM takes no part in elections.
  */
+#include <infiniband/umad_sa.h>
 #include <infiniband/umad_sm.h>
 #include <infiniband/umad_types.h>
 #include <string.h>
@@ -160,5 +162,32 @@ void agent_receive(struct sweep *s, const struct mad_msg *m)
 	     m->mgmt_class == UMAD_CLASS_SUBN_LID_ROUTED) &&
 	    m->len >= MAD_BYTES) {
 		smp_request(s, m);
+	}
+}
+
+/* Not those that may have to wait until the sweep has read what they ask for. */
+static bool is_for_the_server(const struct mad_msg *m)
+{
+	unsigned attr = (unsigned)field_get(m->data, MAD_ATTR_ID);
+
+	return attr != UMAD_SA_ATTR_SLVL_REC && attr != UMAD_SA_ATTR_VL_ARB_REC;
+}
+
+static void to_the_server(void *ctx, const struct mad_msg *m, unsigned n)
+{
+	sa_server_push_all(ctx, m, n);
+}
+
+void agent_divert(struct sweep *s, bool on)
+{
+	const struct transport_taker taker = {
+		.mgmt_class = UMAD_CLASS_SUBN_ADM,
+		.wants = is_for_the_server,
+		.take = to_the_server,
+		.ctx = s->d.sa,
+	};
+
+	if (s->d.sa != NULL) {
+		transport_divert(s->d.transport, on ? &taker : NULL);
 	}
 }

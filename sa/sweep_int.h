@@ -213,6 +213,8 @@ bool other_sms_end(struct sweep *s);
 /*! SMInfo as it is now, SM_Key included. */
 void agent_sm_info(const struct sweep *s, uint8_t info[SMP_DATA_BYTES]);
 void agent_receive(struct sweep *s, const struct mad_msg *m);
+/*! \brief Sends requests to the SA on their shorter way, past agent_receive(), or no longer. */
+void agent_divert(struct sweep *s, bool on);
 /*! When idle: asks for a heavy sweep if a trap 144 told more than our own IsSM bit. */
 void agent_look_at_change(struct sweep *s);
 

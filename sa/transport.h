@@ -11,10 +11,10 @@
  * in-process fabric). Time comes from the transport too, so that a simulation runs on a
  * virtual clock and nothing above ever asks the wall clock.
  *
- * One thread (the fabric thread) calls recv. send and wake may be called from any thread.
- * MADs are in wire order, 256 bytes, except SA answers with RMPP, which are handed over and
- * delivered whole (24 bytes MAD header, 12 RMPP header, 20 SA header, data): segmentation
- * is the kernel's, or the simulation's.
+ * One thread (the fabric thread) calls recv. All else may be called from any thread.
+ * MADs are in wire order, 256 bytes, except SA answers with RMPP, which are handed over
+ * and delivered whole (24 bytes MAD header, 12 RMPP header, 20 SA header, data):
+ * segmentation is the kernel's, or the simulation's.
  *
  * Transaction ids: the low 32 bits come back unchanged, the high 32 may be rewritten.
  */
@@ -53,6 +53,14 @@ struct transport_port {
 
 struct transport;
 
+/*! Who takes MADs of one class as they come, several at once, on a thread of the transport's. */
+struct transport_taker {
+	uint8_t mgmt_class;
+	bool (*wants)(const struct mad_msg *m); /*!< NULL: all of the class */
+	void (*take)(void *ctx, const struct mad_msg *m, unsigned n); /*!< borrowed for the call */
+	void *ctx;
+};
+
 struct transport_ops {
 	const char *name;
 	/*! \retval E_OK \retval -EAGAIN  the local queue is full: try after the next recv. \retval -errno */
@@ -63,6 +71,10 @@ struct transport_ops {
 	void (*wake)(struct transport *t);          /*!< makes a waiting or the next recv return -EINTR; async-signal-safe */
 	uint64_t (*now_ms)(struct transport *t);    /*!< monotonic */
 	int (*set_issm)(struct transport *t, bool on); /*!< IsSM bit of the local port */
+	/*! From now on what came whole and \a taker wants (copied) goes there; recv does not see
+	 *  it, so a flood of one class keeps no other waiting. NULL: recv sees all again, and no call
+	 *  is under way any more. Optional: without, recv sees all. */
+	void (*divert)(struct transport *t, const struct transport_taker *taker);
 	void (*close)(struct transport *t);         /*!< frees t */
 };
 
@@ -74,4 +86,12 @@ struct transport {
 static inline int transport_send(struct transport *t, const struct mad_msg *m)
 {
 	return t->ops->send(t, m);
+}
+
+/*! \brief As the op; nothing where there is none. */
+static inline void transport_divert(struct transport *t, const struct transport_taker *taker)
+{
+	if (t->ops->divert != NULL) {
+		t->ops->divert(t, taker);
+	}
 }

@@ -26,8 +26,10 @@
  *
  * One descriptor with three agents: classes 0x81, 0x01 (SMPs) and 0x03 (SA, the kernel
  * does RMPP). A receive thread blocks in umad_recv(), because that is the only wait which
- * works on real devices and under a preload library alike, and appends to a list; recv()
- * takes from it. send() writes straight to the device, from any thread.
+ * works on real devices and under a preload library alike, takes what else has come
+ * without waiting, and appends all of it to a list in one step; recv() takes from there.
+ * MADs of a class that is diverted go to the taker instead, as many at once. send()
+ * writes straight to the device, from any thread.
  *
  * The kernel delivers an answer only while it holds the request as unanswered, so
  * requests are sent with a time-out longer than any timer above (ANSWER_WAIT_MS, no
@@ -41,9 +43,11 @@
 enum {
 	ANSWER_WAIT_MS = 2000,
 	RMPP_RETRIES = 3, /* of a table whose acknowledgement is missing */
-	POLL_MS = 200, /* how soon the receive thread sees that it shall end */
+	POLL_MS = 200,    /* how soon the receive thread sees that it shall end */
 	QUEUE_MAX = 16384,
-	RECV_BYTES = 64 * 1024, /* first size of the receive buffer; grows as told */
+	BATCH = 16, /* MADs that are taken from the device at once */
+	RECV_BYTES =
+		64 * 1024, /* first size of the buffer for longer ones; grows as told */
 	SM_CLASS_VERSION = 1,
 	N_AGENTS = 3
 };
@@ -65,6 +69,12 @@ static const struct agent_row agent_rows[N_AGENTS] = {
 };
 /* clang-format on */
 
+/* One MAD as the device gives it. */
+struct received {
+	_Alignas(struct ib_user_mad) uint8_t umad[sizeof(struct ib_user_mad) + MAD_BYTES];
+	int len;
+};
+
 struct umad_transport {
 	struct transport transport; /* first: the transport's functions cast back */
 	char ca[UMAD_CA_NAME_LEN];
@@ -74,8 +84,11 @@ struct umad_transport {
 	int issm_fd; /* -1: IsSM is off */
 	pthread_t thread;
 	bool thread_runs;
+	bool drains; /* the device says when it is empty, instead of waiting */
 	atomic_bool stop;
 	struct waker waker;
+	pthread_mutex_t diverting; /* held while the taker works; guards what follows */
+	struct transport_taker taker; /* take NULL: all goes to the queue */
 	pthread_mutex_t lock; /* guards what follows */
 	struct mad_pool pool;
 	struct mad_list queue;
@@ -232,6 +245,15 @@ static int umad_op_set_issm(struct transport *t, bool on)
 	return E_OK;
 }
 
+static void umad_op_divert(struct transport *t, const struct transport_taker *taker)
+{
+	struct umad_transport *u = (struct umad_transport *)t;
+
+	pthread_mutex_lock(&u->diverting);
+	u->taker = taker != NULL ? *taker : (struct transport_taker){ .take = NULL };
+	pthread_mutex_unlock(&u->diverting);
+}
+
 static void close_all(struct umad_transport *u)
 {
 	atomic_store(&u->stop, true);
@@ -245,6 +267,7 @@ static void close_all(struct umad_transport *u)
 	mad_pool_done(&u->pool);
 	waker_done(&u->waker);
 	pthread_mutex_destroy(&u->lock);
+	pthread_mutex_destroy(&u->diverting);
 	free(u);
 }
 
@@ -260,6 +283,7 @@ static const struct transport_ops umad_ops = {
 	.wake = umad_op_wake,
 	.now_ms = umad_op_now_ms,
 	.set_issm = umad_op_set_issm,
+	.divert = umad_op_divert,
 	.close = umad_op_close,
 };
 
@@ -284,25 +308,62 @@ static struct mad_addr read_addr(struct ib_user_mad *umad)
 	return a;
 }
 
-static void take(struct umad_transport *u, struct ib_user_mad *umad, int len)
+/* A MAD as recv and takers see it; borrows the buffer. */
+static struct mad_msg as_msg(struct ib_user_mad *umad, int len)
 {
-	int status = umad_status(umad);
+	return (struct mad_msg){
+		.mgmt_class = (uint8_t)field_get(umad_get_mad(umad), MAD_MGMT_CLASS),
+		.status = umad_status(umad) == 0 ? 0 : E_TIMEOUT,
+		.addr = read_addr(umad),
+		.len = (size_t)len,
+		.data = umad_get_mad(umad),
+	};
+}
 
-	if (len < (int)sizeof(struct umad_hdr)) {
-		return;
-	}
+/* Appends to the queue; what finds no room is lost, as when a receive queue is full. */
+static void enqueue(struct umad_transport *u, const struct mad_msg *m, unsigned n)
+{
 	pthread_mutex_lock(&u->lock);
-	struct mad_buf *m = NULL;
-	if (u->queue.n < QUEUE_MAX) {
-		m = mad_pool_get(&u->pool, umad_get_mad(umad), (size_t)len);
-	}
-	if (m != NULL) { /* else lost, as when a receive queue is full */
-		m->addr = read_addr(umad);
-		m->status = status == 0 ? 0 : E_TIMEOUT;
-		mad_list_push(&u->queue, m);
+	for (unsigned i = 0; i < n; i++) {
+		struct mad_buf *buf = NULL;
+		if (u->queue.n < QUEUE_MAX) {
+			buf = mad_pool_get(&u->pool, m[i].data, m[i].len);
+		}
+		if (buf != NULL) {
+			buf->addr = m[i].addr;
+			buf->status = m[i].status;
+			mad_list_push(&u->queue, buf);
+		}
 	}
 	pthread_mutex_unlock(&u->lock);
 	waker_notify(&u->waker);
+}
+
+static bool goes_away(const struct transport_taker *t, const struct mad_msg *m)
+{
+	return t->take != NULL && m->mgmt_class == t->mgmt_class && m->status == 0 &&
+	       (t->wants == NULL || t->wants(m));
+}
+
+/* Each to where it belongs, in runs. */
+static void hand_over(struct umad_transport *u, const struct mad_msg *m, unsigned n)
+{
+	unsigned end;
+
+	pthread_mutex_lock(&u->diverting);
+	for (unsigned i = 0; i < n; i = end) {
+		bool away = goes_away(&u->taker, &m[i]);
+		end = i + 1;
+		while (end < n && goes_away(&u->taker, &m[end]) == away) {
+			end++;
+		}
+		if (away) {
+			u->taker.take(u->taker.ctx, &m[i], end - i);
+		} else {
+			enqueue(u, &m[i], end - i);
+		}
+	}
+	pthread_mutex_unlock(&u->diverting);
 }
 
 /* A buffer for len bytes of MAD, the old one when there is no memory for it. */
@@ -320,24 +381,66 @@ static struct ib_user_mad *grow(struct ib_user_mad *umad, int *cap, int len)
 	return bigger;
 }
 
+/* The receive thread's own. */
+struct receiver {
+	struct ib_user_mad *large; /* for what is longer than a MAD */
+	int large_bytes;
+	struct received got[BATCH];
+	struct mad_msg msg[BATCH];
+};
+
+/* Takes a MAD that is longer than most, or grows to do so the next time. */
+static int take_large(struct umad_transport *u, struct receiver *r)
+{
+	int len = r->large_bytes;
+	int ret = umad_recv(u->portid, r->large, &len, POLL_MS);
+
+	if (ret == -ENOSPC) {
+		r->large = grow(r->large, &r->large_bytes, len);
+	} else if (ret >= 0 && len >= (int)sizeof(struct umad_hdr)) {
+		struct mad_msg m = as_msg(r->large, len);
+		hand_over(u, &m, 1);
+	}
+	return ret;
+}
+
+/* Waits for a MAD and takes all that have come, a batch at most. Returns as umad_recv().
+ */
+static int take(struct umad_transport *u, struct receiver *r)
+{
+	unsigned n = 0, taken = 0;
+	int ret;
+
+	do {
+		struct received *at = &r->got[taken];
+		at->len = MAD_BYTES;
+		ret = umad_recv(u->portid, at->umad, &at->len, taken == 0 ? POLL_MS : 0);
+		if (ret < 0) {
+			break;
+		}
+		taken++;
+		if (at->len >= (int)sizeof(struct umad_hdr)) {
+			r->msg[n++] = as_msg((struct ib_user_mad *)at->umad, at->len);
+		}
+	} while (u->drains && taken < BATCH);
+	hand_over(u, r->msg, n);
+	return ret == -ENOSPC ? take_large(u, r) : ret;
+}
+
 static void *receive(void *arg)
 {
 	struct umad_transport *u = arg;
-	int cap = RECV_BYTES;
-	struct ib_user_mad *umad = calloc(1, umad_size() + (size_t)cap);
+	struct receiver r = { .large_bytes = RECV_BYTES };
 
-	while (umad != NULL && !atomic_load(&u->stop)) {
-		int len = cap;
-		int ret = umad_recv(u->portid, umad, &len, POLL_MS);
-		if (ret >= 0) {
-			take(u, umad, len);
-		} else if (ret == -ENOSPC) {
-			umad = grow(umad, &cap, len);
-		} else if (ret != -ETIMEDOUT && ret != -EWOULDBLOCK && ret != -EINTR) {
+	r.large = calloc(1, umad_size() + RECV_BYTES);
+	while (r.large != NULL && !atomic_load(&u->stop)) {
+		int ret = take(u, &r);
+		if (ret < 0 && ret != -ENOSPC && ret != -ETIMEDOUT &&
+		    ret != -EWOULDBLOCK && ret != -EINTR) {
 			break;
 		}
 	}
-	free(umad);
+	free(r.large);
 	pthread_mutex_lock(&u->lock);
 	u->gone = true;
 	pthread_mutex_unlock(&u->lock);
@@ -530,6 +633,8 @@ static int start(struct opening *o, struct umad_transport *u)
 	if (ret != E_OK) {
 		return ret;
 	}
+	int flags = fcntl(u->portid, F_GETFL); /* none of a preload's own numbers */
+	u->drains = flags >= 0 && (flags & O_NONBLOCK) != 0;
 	ret = -pthread_create(&u->thread, NULL, receive, u);
 	if (ret != 0) {
 		o->why = "cannot start the receive thread";
@@ -552,6 +657,7 @@ int umad_transport_open(const char *ca, unsigned port, uint64_t guid, struct are
 	u->portid = -1;
 	u->issm_fd = -1;
 	pthread_mutex_init(&u->lock, NULL);
+	pthread_mutex_init(&u->diverting, NULL);
 	int r = waker_init(&u->waker);
 	if (r == E_OK) {
 		r = start(&o, u);

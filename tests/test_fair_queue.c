@@ -42,14 +42,15 @@ static const char *order(unsigned most, uint32_t dear, size_t cost)
 {
 	static char text[4000];
 	char *at = text;
-	struct fair_request r;
+	struct fair_request *r;
 
 	*at = '\0';
-	for (unsigned i = 0; i < most && fair_queue_pop(q, &r); i++) {
-		at += sprintf(at, "%s%u:%u", i ? " " : "", r.addr.lid, number(&r));
-		if (r.addr.lid == dear) {
-			fair_queue_charge(q, r.line, cost);
+	for (unsigned i = 0; i < most && (r = fair_queue_pop(q)) != NULL; i++) {
+		at += sprintf(at, "%s%u:%u", i ? " " : "", r->addr.lid, number(r));
+		if (r->addr.lid == dear) {
+			fair_queue_charge(q, r->line, cost);
 		}
+		fair_queue_release(q, r);
 	}
 	return text;
 }
@@ -120,13 +121,59 @@ START_TEST(all_equal)
 }
 END_TEST
 
-/* Random pushes and pops against counts: nothing is lost, each line keeps its order. */
+/* What is taken and returned comes in the order it would have come. */
+START_TEST(returned)
+{
+	struct fair_request *r[6];
+
+	for (uint16_t i = 0; i < 4; i++) {
+		push(1, i);
+	}
+	push(2, 0);
+	push(3, 0);
+	push(3, 1);
+	for (unsigned i = 0; i < 5; i++) { /* 1:0 2:0 3:0 1:1 3:1 */
+		r[i] = fair_queue_pop(q);
+		ck_assert_ptr_nonnull(r[i]);
+	}
+	ck_assert_uint_eq(fair_queue_length(q), 2);
+	fair_queue_release(q, r[0]);
+	fair_queue_charge(q, r[0]->line, 3 * 4096);
+	for (unsigned i = 5; i-- > 1;) {
+		fair_queue_return(q, r[i]);
+	}
+	ck_assert_uint_eq(fair_queue_length(q), 6);
+	ck_assert_str_eq(order(100, 0, 0), "2:0 3:0 3:1 1:1 1:2 1:3");
+	ck_assert_ptr_null(fair_queue_pop(q));
+}
+END_TEST
+
+/* Taken ones keep their room. */
+START_TEST(room)
+{
+	struct fair_request *r[100];
+
+	for (uint16_t i = 0; i < 100; i++) {
+		ck_assert_int_eq(push(1, i), FAIR_TAKEN);
+		r[i] = fair_queue_pop(q);
+	}
+	ck_assert_int_eq(push(2, 0), FAIR_REFUSED);
+	fair_queue_release(q, r[50]);
+	ck_assert_int_eq(push(2, 0), FAIR_TAKEN);
+	ck_assert_int_eq(push(2, 1), FAIR_REFUSED);
+	ck_assert_str_eq(order(100, 0, 0), "2:0");
+}
+END_TEST
+
+/* Random pushes, pops and returns against counts: nothing is lost, each line keeps its
+ * order. */
 START_TEST(random_use)
 {
+	enum { HELD = 5 };
 	uint32_t seed = 5 + (uint32_t)_i;
-	unsigned there = 0, last[8] = { 0 };
+	unsigned there = 0, n_held = 0, last[8] = { 0 };
 	uint16_t sent[8] = { 0 };
-	struct fair_request r;
+	struct fair_request *held[HELD], *r;
 
 	for (unsigned step = 0; step < 20000; step++) {
 		seed = seed * 1664525 + 1013904223;
@@ -140,18 +187,29 @@ START_TEST(random_use)
 				last[victim.addr.lid] = number(&victim);
 				break;
 			}
-		} else {
-			bool got = fair_queue_pop(q, &r);
-			ck_assert(got == (there > 0));
-			if (got) {
+		} else if (n_held < HELD) {
+			r = fair_queue_pop(q);
+			ck_assert((r != NULL) == (there > 0));
+			if (r != NULL) {
 				there--;
-				ck_assert_uint_gt(number(&r), last[r.addr.lid]);
-				last[r.addr.lid] = number(&r);
-				fair_queue_charge(q, r.line, seed >> 12);
+				ck_assert_uint_gt(number(r), last[r->addr.lid]);
+				last[r->addr.lid] = number(r);
+				fair_queue_charge(q, r->line, seed >> 12);
+				held[n_held++] = r;
+			}
+		} else {
+			while (n_held > 2) {
+				r = held[--n_held];
+				last[r->addr.lid] = number(r) - 1;
+				fair_queue_return(q, r);
+				there++;
+			}
+			while (n_held > 0) {
+				fair_queue_release(q, held[--n_held]);
 			}
 		}
 		ck_assert_uint_eq(fair_queue_length(q), there);
-		ck_assert_uint_le(there, 100);
+		ck_assert_uint_le(there + n_held, 100);
 	}
 }
 END_TEST
@@ -166,6 +224,8 @@ int main(void)
 	tcase_add_test(tc, debts);
 	tcase_add_test(tc, full);
 	tcase_add_test(tc, all_equal);
+	tcase_add_test(tc, returned);
+	tcase_add_test(tc, room);
 	tcase_add_loop_test(tc, random_use, 0, 5);
 	suite_add_tcase(suite, tc);
 	SRunner *runner = srunner_create(suite);
