@@ -40,9 +40,12 @@ enum {
 	PATHS_TABLES = TABLE_PATHS | TABLE_LIDS | TABLE_NODES | TABLE_PORTS | TABLE_LFT |
 	               TABLE_OPTIONS | TABLE_PARTITIONS,
 	NODES_TABLES = TABLE_NODES | TABLE_PORTS | TABLE_LIDS,
+	GROUP_TABLES =
+		TABLE_GROUPS | TABLE_MEMBERS | TABLE_ATTRS | TABLE_LIDS | TABLE_NODES,
 	LINKS_TABLES = TABLE_LINKS | TABLE_LOAD,
 	RECORDS_TABLES = TABLE_ATTRS | TABLE_LINKS | PATHS_TABLES,
-	ALTERNATES_TABLES = TABLE_LFT | TABLE_OPTIONS | TABLE_LINKS | TABLE_PORTS | TABLE_NODES,
+	ALTERNATES_TABLES =
+		TABLE_LFT | TABLE_OPTIONS | TABLE_LINKS | TABLE_PORTS | TABLE_NODES,
 };
 
 /* clang-format off */
@@ -56,6 +59,8 @@ static const struct api_row rows[] = {
 	{ "GET", "/v1/lids",                api_lids,    page_params, TABLE_LIDS | TABLE_NODES, "owner of each LID range" },
 	{ "GET", "/v1/switches/{guid}/lft", api_lft,     page_params, TABLE_LFT | TABLE_NODES | TABLE_LIDS, "linear forwarding table of a switch" },
 	{ "GET", "/v1/switches/{guid}/alternates", api_alternates, page_params, ALTERNATES_TABLES, "ports of equal cost per LID of a switch, for adaptive routing" },
+	{ "GET", "/v1/groups",              api_groups,  page_params, TABLE_GROUPS | TABLE_MEMBERS, "multicast groups" },
+	{ "GET", "/v1/groups/{mgid}",       api_group,   page_params, GROUP_TABLES, "one multicast group by MGID or MLID: its members, and the switch ports of its tree" },
 	{ "GET", "/v1/routing",             api_routing, no_params,   TABLE_META,    "routing engine, fallback, proof, load" },
 	{ "GET", "/v1/records",             api_record_names, no_params, 0,          "names and components of the subnet administration's records" },
 	{ "GET", "/v1/records/{name}",      api_record,  NULL,        RECORDS_TABLES | TABLE_OF_RECORD, "records of subnet administration, by components: lid=5" },

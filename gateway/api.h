@@ -203,6 +203,8 @@ int api_fabric(struct api_call *c);
 int api_nodes(struct api_call *c);
 int api_node(struct api_call *c);
 int api_links(struct api_call *c);
+int api_groups(struct api_call *c);
+int api_group(struct api_call *c);
 int api_lids(struct api_call *c);
 int api_lft(struct api_call *c);
 int api_record(struct api_call *c);

@@ -62,7 +62,8 @@ static int read_flags(struct client *s, const struct option_row *own, const char
 		                       d);
 	}
 	diags_print(d, stderr, DIAG_WARNING);
-	if (ret == E_OK && argc - s->first != n_args) {
+	int given = argc - s->first;
+	if (ret == E_OK && (n_args < 0 ? given > 1 : given != n_args)) {
 		fprintf(stderr, "%s: expected %s; try '%s --help'\n", s->program,
 		        args ? args : "no arguments", s->program);
 		ret = E_SYNTAX;

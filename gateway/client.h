@@ -26,6 +26,8 @@ struct client_flags {
  * --snapshot-dir, --instance. */
 extern const struct option_row client_rows[];
 
+enum { CLIENT_MAY_HAVE_ONE = -1 };
+
 struct client {
 	struct arena *arena;
 	struct client_flags flags;
@@ -38,7 +40,7 @@ struct client {
 /*!
  * \brief Reads flags, environment (SAGUARO_SNAPSHOT_DIR, SAGUARO_URL) and picks the door.
  * \param own   Further rows over struct client_flags, or NULL.
- * \param n_args  How many positional arguments there must be.
+ * \param n_args  How many positional arguments there must be; CLIENT_MAY_HAVE_ONE: none or one.
  * \return EXIT_GOOD, or EXIT_USAGE with a sentence printed.
  */
 int client_init(struct client *s, const struct option_row *own, const char *doc,

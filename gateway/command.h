@@ -20,6 +20,7 @@ struct command {
 int cmd_check(int argc, char **argv);
 int cmd_config(int argc, char **argv);
 int cmd_engines(int argc, char **argv);
+int cmd_groups(int argc, char **argv);
 int cmd_nodes(int argc, char **argv);
 int cmd_paths(int argc, char **argv);
 int cmd_report(int argc, char **argv);

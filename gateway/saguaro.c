@@ -26,6 +26,7 @@ static const struct command commands[] = {
 	{ "paths",  "SRC DST",                "paths from one end port to another, as the SA answers", cmd_paths },
 	{ "trace",  "SRC DST",                "the switches, ports and LIDs a packet passes", cmd_trace },
 	{ "records", "NAME [--COMPONENT VALUE]", "records of subnet administration", cmd_records },
+	{ "groups", "[GROUP]",                "multicast groups; of one its members and its tree", cmd_groups },
 	{ "nodes",  "",                       "nodes of the running fabric", cmd_nodes },
 	{ "status", "",                       "is the subnet up, and how was it routed", cmd_status },
 };

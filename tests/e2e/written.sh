@@ -46,6 +46,8 @@ same "and no key of theirs" 0 "$(http service '[.records[].service_key[]] | add'
 same "the command line, too" "$(http service '.records | length')" \
 	"$("$bin/saguaro" records service --snapshot-dir "$run_dir" | wc -l)"
 groups() { on "$far" saquery -g 2>/dev/null | grep -c 'MCMemberRecord group dump'; }
+holds "saguaro groups: one line each" test "$("$bin/saguaro" groups --snapshot-dir "$run_dir" | wc -l)" = "$((1 + $(groups)))"
+has "saguaro groups: one" "$("$bin/saguaro" groups ff12:401b:ffff::ffff:ffff --snapshot-dir "$run_dir")" "0xc000  0xffff"
 same "groups, as many as saquery has" "$(groups)" "$(http 'mcmember?trusted=false' '.records | length')"
 
 # shellcheck disable=SC2317 # called by until_true
