@@ -49,6 +49,7 @@ void field_set(uint8_t *payload, unsigned bit, unsigned width, uint64_t value);
 #define MAD_TID_LOW             96, 32
 #define MAD_ATTR_ID            128, 16
 #define MAD_ATTR_MOD           160, 32
+#define SA_COMP_MASK           384, 64
 #define SMP_M_KEY              192, 64
 #define SMP_DR_SLID            256, 16
 #define SMP_DR_DLID            272, 16

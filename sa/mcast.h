@@ -47,6 +47,10 @@ enum {
 	MC_COUNT
 };
 
+/*! Where multicast LIDs begin that have 32 bits, as in Omni-Path's layouts; those of 16
+ * begin at MLID_FIRST. */
+#define MLID32_FIRST UINT32_C(0xf0000000)
+
 /*! JoinState. */
 enum {
 	MC_FULL_MEMBER = 1,

@@ -10,6 +10,7 @@
 
 #include "conf/err.h"
 #include "db/reader.h"
+#include "routing/multicast.h"
 #include "sa/mcast.h"
 #include "sa/path_request.h"
 #include "sa/store.h"
@@ -32,6 +33,17 @@ static const uint8_t selected[][3] = {
 	{ PR_PACKET_LIFE_TIME_SELECTOR, PR_PACKET_LIFE_TIME, MC_LIFE },
 };
 
+/* Of an entry of `same`. */
+static uint64_t group_value(const struct sa_query *q, const uint8_t *group,
+                            const uint8_t *pair)
+{
+	uint64_t value = mcast_get(group, pair[1]);
+
+	return pair[1] == MC_MLID && q->attr->version == SA_OPA_VERSION
+	               ? value - MLID_FIRST + MLID32_FIRST
+	               : value;
+}
+
 static bool fits_selected(const struct sa_query *q, const uint8_t *group, unsigned i)
 {
 	unsigned selector = (unsigned)sa_given(q, selected[i][0]);
@@ -50,7 +62,7 @@ static bool fits(const struct sa_query *q, const uint8_t *group)
 {
 	for (unsigned i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
 		if (sa_asked(q, same[i][0]) &&
-		    sa_given(q, same[i][0]) != mcast_get(group, same[i][1])) {
+		    sa_given(q, same[i][0]) != group_value(q, group, same[i])) {
 			return false;
 		}
 	}
@@ -88,12 +100,13 @@ static int read_source(struct snap_reader *r, const struct sa_query *q,
 {
 	struct snap_end by_lid;
 	bool off_subnet;
+	uint32_t lid;
 	int err = E_OK;
 
 	*ret = *q->requester;
 	if (sa_asked(q, PR_SGID)) {
 		err = path_request_gid(r, q->record + path_fields[PR_SGID].bit / 8, false,
-		                       ret, &off_subnet);
+		                       ret, &off_subnet, &lid);
 	}
 	if (err != E_OK || !sa_asked(q, PR_SLID)) {
 		return err;
@@ -118,21 +131,20 @@ static void offer(const struct sa_query *q, const uint8_t *group,
 		field_set(sgid, 64, 64, src->port_guid);
 	}
 	if (!sa_asked(q, PR_SLID)) {
-		sa_put(&rec_path, record, PR_SLID, src->base_lid);
+		sa_put(q->attr, record, PR_SLID, src->base_lid);
 	}
 	for (unsigned i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
-		sa_put(&rec_path, record, same[i][0], mcast_get(group, same[i][1]));
+		sa_put(q->attr, record, same[i][0], group_value(q, group, same[i]));
 	}
 	for (unsigned i = 0; i < sizeof(selected) / sizeof(selected[0]); i++) {
-		sa_put(&rec_path, record, selected[i][0], MC_EXACTLY);
-		sa_put(&rec_path, record, selected[i][1],
-		       mcast_get(group, selected[i][2]));
+		sa_put(q->attr, record, selected[i][0], MC_EXACTLY);
+		sa_put(q->attr, record, selected[i][1], mcast_get(group, selected[i][2]));
 	}
-	sa_put(&rec_path, record, PR_P_KEY, mcast_get(group, MC_P_KEY));
-	sa_put(&rec_path, record, PR_HOP_LIMIT,
+	sa_put(q->attr, record, PR_P_KEY, mcast_get(group, MC_P_KEY));
+	sa_put(q->attr, record, PR_HOP_LIMIT,
 	       mcast_get(group, MC_SCOPE) == SCOPE_LINK_LOCAL ? 0 : ALL_SUBNETS);
-	sa_put(&rec_path, record, PR_REVERSIBLE, ONE_REVERSIBLE);
-	sa_put(&rec_path, record, PR_NUMB_PATH, 1);
+	sa_put(q->attr, record, PR_REVERSIBLE, ONE_REVERSIBLE);
+	sa_put(q->attr, record, PR_NUMB_PATH, 1);
 	sa_offer(out, record);
 }
 

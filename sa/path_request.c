@@ -7,7 +7,8 @@
 #include "conf/err.h"
 #include "sa/wire.h"
 
-enum { GID_BYTES = 16, HOP_LIMIT_OFF_SUBNET = 255 };
+enum { GID_BYTES = 16, HOP_LIMIT_OFF_SUBNET = 255, HOP_LIMIT_HIGH_LID = 1 };
+enum { OPA_OUI = 0x00066a, OUI_SHIFT = 40 };
 
 #define LINK_LOCAL_PREFIX UINT64_C(0xfe80000000000000)
 
@@ -60,15 +61,30 @@ int path_request_common(struct snap_reader *r, const struct sa_query *q,
 	return E_OK;
 }
 
+/* Omni-Path's GIDs of LIDs; GUIDs of real ports may begin with the same OUI. */
+static int by_guid_or_lid(struct snap_reader *r, uint64_t guid, struct snap_end *ret,
+                          uint32_t *ret_lid)
+{
+	uint64_t lid = guid & ((UINT64_C(1) << OUI_SHIFT) - 1);
+
+	int err = snap_port_guid(r, guid, ret);
+	if (err == E_NOTFOUND && guid >> OUI_SHIFT == OPA_OUI && lid <= UINT32_MAX) {
+		err = snap_lid(r, (uint32_t)lid, ret);
+		*ret_lid = err == E_OK ? (uint32_t)lid : 0;
+	}
+	return err;
+}
+
 int path_request_gid(struct snap_reader *r, const uint8_t gid[16], bool is_dst,
-                     struct snap_end *ret, bool *ret_off_subnet)
+                     struct snap_end *ret, bool *ret_off_subnet, uint32_t *ret_lid)
 {
 	uint64_t prefix = field_get(gid, 0, 64), guid = field_get(gid, 64, 64);
 	struct snap_prefix_route route;
 
 	*ret_off_subnet = false;
+	*ret_lid = 0;
 	if (prefix == LINK_LOCAL_PREFIX || prefix == snap_meta(r)->subnet_prefix) {
-		return snap_port_guid(r, guid, ret);
+		return by_guid_or_lid(r, guid, ret, ret_lid);
 	}
 	int err = is_dst ? snap_prefix_route(r, prefix, &route) : E_NOTFOUND;
 	if (err == E_OK) {
@@ -115,4 +131,27 @@ void path_request_encode(const struct path_record *p, const struct path_request 
 	if (a->dst.gid != NULL) {
 		memcpy(&w->dgid_prefix, a->dst.gid, GID_BYTES);
 	}
+}
+
+static uint16_t low_bits(uint32_t lid)
+{
+	return (uint16_t)(lid > LID_LOW_MAX ? lid & LID_LOW_BITS : lid);
+}
+
+void path_request_high_lids(const struct path_record *p, struct snap_reader *r,
+                            struct wire_path_record *w)
+{
+	uint64_t prefix = snap_meta(r)->subnet_prefix,
+		 oui = (uint64_t)OPA_OUI << OUI_SHIFT;
+
+	if (p->dlid <= LID_LOW_MAX && p->slid <= LID_LOW_MAX) {
+		return;
+	}
+	w->dgid_prefix = w->sgid_prefix = htobe64(prefix);
+	w->dgid_guid = htobe64(oui | p->dlid);
+	w->sgid_guid = htobe64(oui | p->slid);
+	w->dlid = htobe16(low_bits(p->dlid));
+	w->slid = htobe16(low_bits(p->slid));
+	w->raw_flow_hop = (w->raw_flow_hop & htobe32(~UINT32_C(0xff))) |
+	                  htobe32(HOP_LIMIT_HIGH_LID);
 }

@@ -11,6 +11,8 @@ struct wire_path_record;
  * What PathRecord, MultiPathRecord and TraceRecord requests share: selectors, GIDs, and
  * the records that come back. Private to the record handlers.
  */
+enum { LID_LOW_MAX = 0xbfff, LID_LOW_BITS = 0x3fff }; /*!< see path_request_high_lids() */
+
 struct path_request_end {
 	bool given;
 	bool off_subnet;    /*!< the GID lies behind a router */
@@ -37,16 +39,27 @@ int path_request_common(struct snap_reader *r, const struct sa_query *q,
                         struct path_request *ret);
 
 /*!
- * \brief The end port that a GID names: by PortGUID or alias GUID in this subnet; with
- *        \a is_dst also the router port towards another one.
+ * \brief The end port that a GID names: by PortGUID or alias GUID in this subnet, or by
+ * LID as path_request_high_lids() makes one; with \a is_dst also the router port towards
+ *        another subnet.
+ * \param ret_lid  The LID in the GID, 0: it names none.
  * \retval E_NOTFOUND
  */
 int path_request_gid(struct snap_reader *r, const uint8_t gid[16], bool is_dst,
-                     struct snap_end *ret, bool *ret_off_subnet);
+                     struct snap_end *ret, bool *ret_off_subnet, uint32_t *ret_lid);
 
 /*! \brief A PathRecord of \a a as it goes on the wire: GIDs as they were asked for. */
 void path_request_encode(const struct path_record *p, const struct path_request *a,
                          struct wire_path_record *w);
+
+/*!
+ * \brief LIDs above 0xbfff in a layout with room for 16 bits: both GIDs say the LIDs
+ *        instead, (0x00066a << 40) | LID behind the subnet prefix, the LID components
+ * have the low 14 bits of those that are high, HopLimit is 1, so that a global header is
+ * made. Source: what opa-fm answers and Linux' opa_get_lid_from_gid() takes apart.
+ */
+void path_request_high_lids(const struct path_record *p, struct snap_reader *r,
+                            struct wire_path_record *w);
 
 /*! \brief Reads a request with the components of rec_path. \retval E_RANGE E_NOTFOUND */
 int path_request_read(struct snap_reader *r, const struct sa_query *q, struct sa_out *out,
@@ -80,6 +93,7 @@ enum path_component {
 	PATH_FIELDS
 };
 extern const struct sa_field path_fields[PATH_FIELDS];
+extern const struct sa_field opa_path_fields[PATH_FIELDS]; /*!< at Omni-Path's places */
 
 /*!
  * \brief PathRecord to a multicast DGID: the group's values (sa/mcast_path.c).

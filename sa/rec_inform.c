@@ -80,6 +80,7 @@ static void offer_row(struct snap_reader *r, const struct sa_query *q,
 	memcpy(record + 8, row->key, 8);
 	sa_put(&rec_inform_info_record, record, IIR_ENUM, s.number);
 	memcpy(record + RID / 8, row->key + 8, INFORM_BYTES);
+	field_set(record + RID / 8, INF_OMNI_PATH, 0);
 	if (q->store == NULL || (q->requester != NULL && !q->trusted)) {
 		field_set(record + RID / 8, INF_QPN, 0);
 	}
@@ -214,6 +215,7 @@ static int inform_set(struct snap_reader *r, const struct sa_query *q, struct sa
 	field_set(key, 0, 64, q->requester->port_guid);
 	field_set(inform, INF_SUBSCRIBE, 1);
 	field_set(inform, INF_QPN, q->back->qpn);
+	field_set(inform, INF_OMNI_PATH, q->shown != NULL);
 	if (on && !may_watch(r, q, inform)) {
 		return sa_refuse(out, UMAD_SA_STATUS_REQ_INVALID);
 	}

@@ -162,6 +162,7 @@ static int add_pair(struct snap_reader *r, const struct sa_query *q, struct mult
 		struct candidate *c = &m->list[m->n];
 
 		path_request_encode(&rec, &m->a, &c->wire);
+		path_request_high_lids(&rec, r, &c->wire);
 		c->taken = false;
 		ret = m->choose ? walk_candidate(r, &m->a.q, &rec, c) : E_OK;
 		if (ret != E_OK) {
@@ -264,10 +265,12 @@ static int add_all(struct snap_reader *r, const struct sa_query *q, unsigned n_s
 
 	for (unsigned s = 0; s < n_src && ret == E_OK; s++) {
 		a->src.gid = gid + (size_t)s * GID_BYTES;
-		ret = path_request_gid(r, a->src.gid, false, &a->q.src, &unused);
+		ret = path_request_gid(r, a->src.gid, false, &a->q.src, &unused,
+		                       &a->q.slid);
 		for (unsigned d = 0; d < n_dst && ret == E_OK; d++) {
 			a->dst.gid = gid + (size_t)(n_src + d) * GID_BYTES;
-			ret = path_request_gid(r, a->dst.gid, false, &a->q.dst, &unused);
+			ret = path_request_gid(r, a->dst.gid, false, &a->q.dst, &unused,
+			                       &a->q.dlid);
 			if (ret == E_OK) {
 				ret = add_pair(r, q, m);
 			}

@@ -17,6 +17,9 @@
  * responses, all paths are alike in it. HopLimit is a bound; a path inside the subnet
  * needs none (0). A multicast DGID is answered with the values of its group
  * (mcast_path.c).
+ *
+ * The layout of InfiniBand has no room for LIDs of more than 16 bits; GIDs then say them
+ * (path_request_high_lids()), in requests, too.
  */
 #include <string.h>
 
@@ -58,7 +61,7 @@ enum { MULTICAST_GID_BYTE = 0xff };
 
 /* clang-format off */
 /* As Linux' struct opa_path_rec has it: the same components at wider places. */
-static const struct sa_field opa_path_fields[] = {
+const struct sa_field opa_path_fields[PATH_FIELDS] = {
 	[PR_SERVICE_ID_MSB] =            { "ServiceID8MSB",            0,   8, SA_INPUT },
 	[PR_SERVICE_ID_LSB] =            { "ServiceID56LSB",           8,  56, SA_INPUT },
 	[PR_DGID] =                      { "DGID",                    64, 128, SA_INPUT },
@@ -115,7 +118,7 @@ static int read_end(struct snap_reader *r, const struct sa_query *q, struct sa_o
 	if (sa_asked(q, gid)) {
 		e->gid = q->record + path_fields[gid].bit / 8;
 		int ret = path_request_gid(r, e->gid, gid == PR_DGID, &by_gid,
-		                           &e->off_subnet);
+		                           &e->off_subnet, ret_lid);
 		if (ret != E_OK) {
 			return ret == E_NOTFOUND
 			               ? sa_refuse(out, UMAD_SA_STATUS_INVALID_GID)
@@ -123,6 +126,10 @@ static int read_end(struct snap_reader *r, const struct sa_query *q, struct sa_o
 		}
 		*ret_end = by_gid;
 		e->given = true;
+	}
+	if (sa_asked(q, lid) && *ret_lid > LID_LOW_MAX &&
+	    sa_given(q, lid) == (*ret_lid & LID_LOW_BITS)) {
+		return E_OK; /* both as an answer said them */
 	}
 	if (sa_asked(q, lid)) {
 		*ret_lid = (uint32_t)sa_given(q, lid);
@@ -187,14 +194,17 @@ static void encode_opa(const struct path_record *p, const struct wire_path_recor
 	memcpy(record + a->fields[PR_MTU_SELECTOR].bit / 8, &ib->mtu, OPA_PR_LIMITS);
 }
 
-static void offer_path(const struct path_record *p, const struct path_request *a,
-                       struct sa_out *out)
+static void offer_path(struct snap_reader *r, const struct path_record *p,
+                       const struct path_request *a, struct sa_out *out)
 {
 	struct wire_path_record wire;
 	uint8_t opa[sizeof(wire)];
 
 	path_request_encode(p, a, &wire);
 	if (out->q->attr != &opa_path) {
+		if (!a->dst.off_subnet) {
+			path_request_high_lids(p, r, &wire);
+		}
 		sa_offer(out, (const uint8_t *)&wire);
 		return;
 	}
@@ -217,7 +227,7 @@ static int offer_pair(struct snap_reader *r, const struct path_request *a,
 		return ret == E_NOPATH || ret == E_PARTITION ? E_OK : ret;
 	}
 	while (!sa_full(out) && path_iter_next(&it, &rec)) {
-		offer_path(&rec, a, out);
+		offer_path(r, &rec, a, out);
 	}
 	return it.ret;
 }

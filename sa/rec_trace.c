@@ -10,6 +10,8 @@
  * Node and port identifiers are the GUIDs, the chassis is the SystemImageGUID; they hold
  * for an epoch, whose lower bits are the IDGeneration. A node where a packet starts has
  * no entry port, one where it ends no exit port (0).
+ *
+ * Omni-Path's layout has no GIDPrefix; the request is then a PathRecord of that layout.
  */
 #include <string.h>
 
@@ -21,14 +23,16 @@
 enum {
 	TR_GID_PREFIX,
 	TR_ID_GENERATION,
-	TR_NODE_TYPE = 3,
+	TR_RESERVED,
+	TR_NODE_TYPE,
 	TR_NODE_ID,
 	TR_CHASSIS_ID,
 	TR_ENTRY_PORT_ID,
 	TR_EXIT_PORT_ID,
 	TR_ENTRY_PORT,
 	TR_EXIT_PORT,
-	TRACE_RECORD_BYTES = 46
+	TRACE_RECORD_BYTES = 46,
+	OPA_TRACE_RECORD_BYTES = 40
 };
 
 /* clang-format off */
@@ -44,6 +48,18 @@ static const struct sa_field trace_fields[] = {
 	{ "EntryPort",    352,  8, SA_INPUT },
 	{ "ExitPort",     360,  8, SA_INPUT },
 };
+static const struct sa_field opa_trace_fields[] = {
+	[TR_GID_PREFIX] =    { "GIDPrefix",      0,  0, SA_RESERVED }, /* there is none */
+	[TR_ID_GENERATION] = { "IDGeneration",   0, 16, SA_INPUT },
+	[TR_RESERVED] =      { "Reserved",      16,  8, SA_RESERVED },
+	[TR_NODE_TYPE] =     { "NodeType",      24,  8, SA_INPUT },
+	[TR_ENTRY_PORT] =    { "EntryPort",     32,  8, SA_INPUT },
+	[TR_EXIT_PORT] =     { "ExitPort",      40,  8, SA_INPUT },
+	[TR_NODE_ID] =       { "NodeID",        64, 64, SA_INPUT },
+	[TR_CHASSIS_ID] =    { "ChassisID",    128, 64, SA_INPUT },
+	[TR_ENTRY_PORT_ID] = { "EntryPortID",  192, 64, SA_INPUT },
+	[TR_EXIT_PORT_ID] =  { "ExitPortID",   256, 64, SA_INPUT },
+};
 /* clang-format on */
 
 static const struct sa_attr trace_layout = {
@@ -54,33 +70,44 @@ static const struct sa_attr trace_layout = {
 	SA_FIELDS(trace_fields),
 };
 
+static const struct sa_attr opa_trace_layout = {
+	.version = SA_OPA_VERSION,
+	.id = UMAD_SA_ATTR_TRACE_REC,
+	.name = "TraceRecord",
+	.size = OPA_TRACE_RECORD_BYTES,
+	SA_FIELDS(opa_trace_fields),
+};
+
 /* One node on the way. \a entry and \a exit are its ports, 0: none. */
 static int offer_node(struct snap_reader *r, uint64_t guid, uint8_t entry, uint8_t exit,
                       struct sa_out *out)
 {
 	uint8_t record[TRACE_RECORD_BYTES] = { 0 };
 	struct snap_port port = { .guid = 0 };
+	const struct sa_attr *a = out->q->attr->reply;
 	struct snap_node node;
 
 	int ret = snap_node(r, guid, &node);
-	sa_put(&trace_layout, record, TR_GID_PREFIX, snap_meta(r)->subnet_prefix);
-	sa_put(&trace_layout, record, TR_ID_GENERATION, snap_meta(r)->epoch & 0xffff);
+	if (a == &trace_layout) {
+		sa_put(a, record, TR_GID_PREFIX, snap_meta(r)->subnet_prefix);
+	}
+	sa_put(a, record, TR_ID_GENERATION, snap_meta(r)->epoch & 0xffff);
 	if (ret == E_OK && entry) {
 		ret = snap_port(r, guid, entry, &port);
-		sa_put(&trace_layout, record, TR_ENTRY_PORT_ID, port.guid);
+		sa_put(a, record, TR_ENTRY_PORT_ID, port.guid);
 	}
 	if (ret == E_OK && exit) {
 		ret = snap_port(r, guid, exit, &port);
-		sa_put(&trace_layout, record, TR_EXIT_PORT_ID, port.guid);
+		sa_put(a, record, TR_EXIT_PORT_ID, port.guid);
 	}
 	if (ret != E_OK) {
 		return ret;
 	}
-	sa_put(&trace_layout, record, TR_NODE_TYPE, node.type);
-	sa_put(&trace_layout, record, TR_NODE_ID, node.guid);
-	sa_put(&trace_layout, record, TR_CHASSIS_ID, node.system_image_guid);
-	sa_put(&trace_layout, record, TR_ENTRY_PORT, entry);
-	sa_put(&trace_layout, record, TR_EXIT_PORT, exit);
+	sa_put(a, record, TR_NODE_TYPE, node.type);
+	sa_put(a, record, TR_NODE_ID, node.guid);
+	sa_put(a, record, TR_CHASSIS_ID, node.system_image_guid);
+	sa_put(a, record, TR_ENTRY_PORT, entry);
+	sa_put(a, record, TR_EXIT_PORT, exit);
 	sa_offer(out, record);
 	return E_OK;
 }
@@ -163,3 +190,14 @@ const struct sa_attr rec_path_trace = {
 	.reply = &trace_layout,
 	.walk = trace_walk,
 };
+
+#define OPA_TRACE(attr_id)                                                               \
+	{                                                                                \
+		.version = SA_OPA_VERSION, .id = attr_id, .name = "TraceRecord",         \
+		.methods = SA_GETTRACETABLE, .size = sizeof(struct wire_path_record),    \
+		.fields = opa_path_fields, .n_fields = PATH_FIELDS,                      \
+		.reply = &opa_trace_layout, .walk = trace_walk                           \
+	}
+
+const struct sa_attr opa_trace = OPA_TRACE(UMAD_SA_ATTR_TRACE_REC);
+const struct sa_attr opa_path_trace = OPA_TRACE(UMAD_SA_ATTR_PATH_REC);

@@ -39,6 +39,35 @@ const struct sa_attr *const sa_attrs[] = {
 	&opa_link,
 	&opa_p_key_table,
 	&opa_path,
+	&opa_mcast_ft,
+	&opa_vl_arb,
+	&opa_port_group_ft,
+	&opa_port_group_table,
+	&opa_sl_to_sc,
+	&opa_sc_to_sl,
+	&opa_sc_to_sc,
+	&opa_sc_to_vl_t,
+	&opa_sc_to_vl_nt,
+	&opa_sc_to_vl_r,
+	&opa_fabric_info,
+	&opa_device_tree,
+	&opa_trace,
+	&opa_path_trace,
+	&opa_mcmember,
+	&opa_service,
+	&opa_inform_info,
+	&opa_inform_info_record,
+	&opa_none[0],
+	&opa_none[1],
+	&opa_none[2],
+	&opa_none[3],
+	&opa_none[4],
+	&opa_none[5],
+	&opa_none[6],
+	&opa_none[7],
+	&opa_none[8],
+	&opa_none[9],
+	&opa_none[10],
 };
 const unsigned n_sa_attrs = sizeof(sa_attrs) / sizeof(sa_attrs[0]);
 
@@ -103,10 +132,24 @@ static bool make_room(struct sa_out *out)
 	return true;
 }
 
+/* What goes out for a record, in the layout that was asked for. */
+static void put_record(struct sa_out *out, const uint8_t *record)
+{
+	const struct sa_attr *shown = out->q->shown;
+	size_t size = sa_reply_attr(shown ? shown : out->q->attr)->size;
+	uint8_t *at = out->data + out->head + out->n * out->stride;
+
+	memset(at + size, 0, out->stride - size);
+	if (shown) {
+		sa_turn_record(out->r, shown, record, at);
+	} else {
+		memcpy(at, record, size);
+	}
+	out->n++;
+}
+
 void sa_offer(struct sa_out *out, const uint8_t *record)
 {
-	size_t size = sa_reply_attr(out->q->attr)->size;
-
 	if (sa_full(out) || !matches(out->q, record)) {
 		return;
 	}
@@ -115,24 +158,25 @@ void sa_offer(struct sa_out *out, const uint8_t *record)
 		out->skip--;
 		return;
 	}
-	if (!make_room(out)) {
-		return;
+	if (make_room(out)) {
+		put_record(out, record);
 	}
-	uint8_t *at = out->data + out->head + out->n * out->stride;
-	memcpy(at, record, size);
-	memset(at + size, 0, out->stride - size);
-	out->n++;
 }
 
 void sa_offer_without(struct sa_out *out, const uint8_t *record, int hide)
 {
+	const struct sa_attr *attr = out->q->attr, *shown = out->q->shown;
 	size_t n = out->n;
 
 	sa_offer(out, record);
+	if (hide != SA_NONE && shown) {
+		hide = sa_turn_component(attr, (unsigned)hide, shown);
+		attr = shown;
+	}
 	if (hide == SA_NONE || out->n == n) {
 		return;
 	}
-	const struct sa_field *f = &out->q->attr->fields[hide];
+	const struct sa_field *f = &attr->fields[hide];
 	memset(out->data + out->head + n * out->stride + f->bit / 8, 0, f->width / 8);
 }
 
@@ -181,13 +225,30 @@ static sa_walk_f *walk_of(const struct sa_query *q)
 	}
 }
 
-int sa_collect(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+static int run_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
 {
-	out->q = q;
-	out->stride = ((size_t)sa_reply_attr(q->attr)->size + 7) & ~(size_t)7;
 	bool changes = (q->method & (SA_SET | SA_DELETE)) != 0;
 	sa_walk_f *walk = changes && q->store == NULL ? NULL : walk_of(q);
-	int ret = walk != NULL ? walk(r, q, out) : E_UNKNOWN;
+
+	out->q = q;
+	return walk != NULL ? walk(r, q, out) : E_UNKNOWN;
+}
+
+int sa_collect(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+{
+	uint8_t record[SA_TURN_BYTES];
+	struct sa_query base;
+	int ret;
+
+	out->r = r;
+	out->stride = ((size_t)sa_reply_attr(q->attr)->size + 7) & ~(size_t)7;
+	if (q->attr->turn != NULL) {
+		ret = sa_turn_request(r, q, record, &base);
+		ret = ret == E_OK ? run_walk(r, &base, out) : ret;
+	} else {
+		ret = run_walk(r, q, out);
+	}
+	out->q = q;
 	if (out->ret == E_OK) {
 		out->ret = ret;
 	}

@@ -58,9 +58,11 @@ enum sa_method {
 	SA_GETTRACETABLE = 32
 };
 
-enum { SA_NONE = -1,  /*!< no such component */
-       SA_ROW_KEY_BYTES = 44, /*!< longest key of a row that clients write */
-       SA_ROW_BYTES = 72 /*!< longest record of an attribute with rows */
+enum {
+	SA_NONE = -1,        /*!< no such component */
+	SA_ROW_KEY_BYTES = 44, /*!< longest key of a row that clients write */
+	SA_TURN_BYTES = 256, /*!< longest record that has a second layout */
+	SA_ROW_BYTES = 72    /*!< longest record of an attribute with rows */
 };
 
 /*!
@@ -91,6 +93,8 @@ struct sa_attr {
 	/*! What comes back when that is another attribute (PathRecord for MultiPathRecord); its
 	 *  records are not compared with the request. NULL: records of this one. */
 	const struct sa_attr *reply;
+	const struct sa_turn *turn; /*!< the same record as another attribute in another
+	                               layout; instead of walk, set and del. NULL: no */
 	struct sa_rows rows;   /*!< instead of a walk */
 	bool written;          /*!< by clients: records live in the store of the daemon that answers; the snapshot mirrors what is public of them */
 	/*! Offers candidates. Returns E_OK, or why there can be none: E_NOTFOUND, E_RANGE ...
@@ -99,6 +103,22 @@ struct sa_attr {
 	/*! Set and Delete: change q->store and offer the one record to reply with, or refuse and
 	 *  change nothing. */
 	sa_walk_f *set, *del;
+};
+
+/*!
+ * One record in a second layout: components of the same name hold the same value,
+ * whatever their place and width. The base attribute's walk, set and del do the work.
+ */
+struct sa_turn {
+	const struct sa_attr *base;
+	/*! What names do not say of a request: \a q is it in its own layout, \a record
+	 * and \a mask are in the base's. May be NULL. \retval E_NOTFOUND  Nothing can
+	 * match. */
+	int (*ask)(struct snap_reader *r, const struct sa_query *q, uint8_t *record,
+	           uint64_t *mask);
+	/*! What names do not say of a \a record of the base: filled into \a shown. May be
+	 * NULL. */
+	void (*show)(struct snap_reader *r, const uint8_t *record, uint8_t *shown);
 };
 
 #define SA_FIELDS(table) .fields = (table), .n_fields = sizeof(table) / sizeof((table)[0])
@@ -120,6 +140,8 @@ struct sa_query {
 	const uint8_t *from_key; /*!< of attributes that are written, instead of from; NULL: at the start */
 	size_t from_key_len;
 	const struct sa_back *back; /*!< how the requester is reached over the fabric; NULL: it is not */
+	const struct sa_attr *shown; /*!< records go out in the layout of this one, which
+	                                turns attr; NULL: as they are */
 };
 
 /*! Where a request came from, besides the LID. */
@@ -150,6 +172,7 @@ struct sa_out {
 	bool paused;           /*!< it stopped there */
 	uint8_t row_key[SA_ROW_KEY_BYTES]; /*!< of attributes that are written, instead of key */
 	size_t row_key_len;
+	struct snap_reader *r; /*!< of the walk */
 	int ret;               /*!< first error; then all calls are no-ops */
 };
 
@@ -203,6 +226,24 @@ static inline const struct sa_attr *sa_reply_attr(const struct sa_attr *attr)
 	return attr->reply ? attr->reply : attr;
 }
 
+/* sa/turn.c: */
+
+/*!
+ * \brief A request for an attribute that turns another one, as a request for that one.
+ * \param record  [SA_TURN_BYTES] for the request's record. \param ret  A copy of \a q but
+ * for what differs. \retval E_NOTFOUND  Nothing can match. \retval E_RANGE  A value that
+ * the record cannot hold.
+ */
+int sa_turn_request(struct snap_reader *r, const struct sa_query *q, uint8_t *record,
+                    struct sa_query *ret);
+/*! \brief A record of the turned attribute in the layout of \a shown. */
+void sa_turn_record(struct snap_reader *r, const struct sa_attr *shown,
+                    const uint8_t *record, uint8_t *ret);
+/*! \brief Component of \a to that has the name of one of \a from. SA_NONE: it has none.
+ */
+int sa_turn_component(const struct sa_attr *from, unsigned component,
+                      const struct sa_attr *to);
+
 /*! All attributes: no two have the same version, number and a method in common. */
 extern const struct sa_attr *const sa_attrs[];
 extern const unsigned n_sa_attrs;
@@ -216,7 +257,15 @@ extern const struct sa_attr rec_mcmember, rec_class_port_info, rec_node, rec_por
 	rec_service, rec_inform_info, rec_inform_info_record;
 
 extern const struct sa_attr opa_class_port_info, opa_node, opa_port_info, opa_switch_info,
-	opa_linear_ft, opa_sm_info, opa_link, opa_p_key_table, opa_path;
+	opa_linear_ft, opa_sm_info, opa_link, opa_p_key_table, opa_path, opa_mcast_ft,
+	opa_vl_arb, opa_port_group_ft, opa_port_group_table, opa_sl_to_sc, opa_sc_to_sl,
+	opa_sc_to_sc, opa_sc_to_vl_t, opa_sc_to_vl_nt, opa_sc_to_vl_r, opa_fabric_info,
+	opa_device_tree, opa_mcmember, opa_service, opa_inform_info,
+	opa_inform_info_record, opa_trace, opa_path_trace;
+
+/*! Attributes that have no records here. */
+enum { OPA_NONE = 11 };
+extern const struct sa_attr opa_none[OPA_NONE];
 
 /* For walks (sa/rec_walk.c): */
 

@@ -32,9 +32,28 @@ enum {
 	LINES_MS = 60000,
 	METHOD_REPORT_RESP = UMAD_METHOD_REPORT | UMAD_METHOD_RESP_MASK,
 	NOTICE_GID_AT = 16,         /* of traps 64 to 67: what they are about */
+	OPA_NOTICE_BYTES = 96,
 	PRODUCER_CLASS_MANAGER = 4, /* IBA vol. 1, 13.4.8.2 */
 	TYPE_SUBNET_MANAGEMENT = 3
 };
+
+/* clang-format off */
+/* Details of traps 64 to 67 (IBA vol. 1, 15.2.1.4), 129 to 131 and 145 */
+#define NTC_64_GID_PREFIX 128, 64
+#define NTC_64_GID_GUID   192, 64
+#define NTC_129_LID        96, 16
+#define NTC_129_PORT      112,  8
+#define NTC_145_SYSTEM_IMAGE_GUID 128, 64
+/* The same in Omni-Path's layout, 32 bytes of attributes in front of the details */
+#define OPA_NTC_ISSUER_LID 64, 32
+#define OPA_NTC_FIRST     256, 64
+#define OPA_NTC_SECOND    320, 64
+#define OPA_NTC_LID       256, 32
+#define OPA_NTC_129_PORT  288,  8
+#define OPA_NTC_144_MASK  288, 32
+#define OPA_NTC_145_LID   320, 32
+/* clang-format on */
+enum { OPA_NTC_ISSUER_GID_AT = 16 };
 
 static const char *const source = "sa";
 
@@ -43,6 +62,7 @@ struct report {
 	struct mad_addr addr;
 	uint32_t tid;
 	uint8_t tries;
+	bool opa; /* in Omni-Path's layout */
 	uint8_t notice[NOTICE_BYTES];
 };
 
@@ -179,6 +199,55 @@ static bool may_know(struct snap_reader *r, const struct snap_end *who,
 	       snap_common_p_key(r, who, &end, 0, &p_key) == E_OK;
 }
 
+/* --- Omni-Path's layout ---------------------------------------------------------------
+ */
+
+/* Details of a generic trap; false: the layout of this one is not known. */
+static bool opa_details(unsigned trap, const uint8_t *notice, uint8_t *ret)
+{
+	switch (trap) {
+	case UMAD_SM_GID_IN_SERVICE_TRAP:
+	case UMAD_SM_GID_OUT_OF_SERVICE_TRAP:
+	case UMAD_SM_MGID_CREATED_TRAP:
+	case UMAD_SM_MGID_DESTROYED_TRAP:
+		field_set(ret, OPA_NTC_FIRST, field_get(notice, NTC_64_GID_PREFIX));
+		field_set(ret, OPA_NTC_SECOND, field_get(notice, NTC_64_GID_GUID));
+		return true;
+	case UMAD_SM_LINK_STATE_CHANGED_TRAP:
+		field_set(ret, OPA_NTC_LID, field_get(notice, NTC_128_LID));
+		return true;
+	case UMAD_SM_LINK_INTEGRITY_THRESHOLD_TRAP:
+	case UMAD_SM_BUFFER_OVERRUN_THRESHOLD_TRAP:
+	case UMAD_SM_WATCHDOG_TIMER_EXPIRED_TRAP:
+		field_set(ret, OPA_NTC_LID, field_get(notice, NTC_129_LID));
+		field_set(ret, OPA_NTC_129_PORT, field_get(notice, NTC_129_PORT));
+		return true;
+	case UMAD_SM_LOCAL_CHANGES_TRAP:
+		field_set(ret, OPA_NTC_LID, field_get(notice, NTC_144_LID));
+		field_set(ret, OPA_NTC_144_MASK,
+		          field_get(notice, NTC_144_CAPABILITY_MASK));
+		return true;
+	case UMAD_SM_SYS_IMG_GUID_CHANGED_TRAP:
+		field_set(ret, OPA_NTC_FIRST,
+		          field_get(notice, NTC_145_SYSTEM_IMAGE_GUID));
+		field_set(ret, OPA_NTC_145_LID, field_get(notice, NTC_129_LID));
+		return true;
+	default: return false;
+	}
+}
+
+static bool opa_notice(const uint8_t *notice, uint8_t ret[OPA_NOTICE_BYTES])
+{
+	enum { ATTRIBUTES = 6, GID_BYTES = 16 };
+
+	memset(ret, 0, OPA_NOTICE_BYTES);
+	memcpy(ret, notice, ATTRIBUTES);
+	field_set(ret, OPA_NTC_ISSUER_LID, field_get(notice, NTC_ISSUER_LID));
+	memcpy(ret + OPA_NTC_ISSUER_GID_AT, notice + NOTICE_ISSUER_GID_AT, GID_BYTES);
+	return field_get(notice, NTC_IS_GENERIC) &&
+	       opa_details((unsigned)field_get(notice, NTC_TRAP_NUMBER), notice, ret);
+}
+
 /* --- what waits for its answer -------------------------------------------------------
  */
 
@@ -198,9 +267,14 @@ static struct report *report_add(struct reports *rp)
 	return &rp->at[rp->n++];
 }
 
-static void queue_report(struct reports *rp, const struct subscription *s, uint32_t lid,
-                         const uint8_t *notice)
+static void queue_report(struct reports *rp, const struct subscription *s, bool opa,
+                         uint32_t lid, const uint8_t *notice)
 {
+	uint8_t translated[OPA_NOTICE_BYTES];
+
+	if (opa && !opa_notice(notice, translated)) {
+		return; /* cannot be said there */
+	}
 	struct report *report = report_add(rp);
 
 	if (report == NULL) {
@@ -214,6 +288,7 @@ static void queue_report(struct reports *rp, const struct subscription *s, uint3
 		          .qpn = s->qpn,
 		          .qkey = UMAD_QKEY },
 		.tid = rp->next_tid++,
+		.opa = opa,
 	};
 	memcpy(report->notice, notice, NOTICE_BYTES);
 }
@@ -236,7 +311,8 @@ static void tell(struct reports *rp, struct snap_reader *r, const struct sa_stor
 		}
 		memcpy(&s, store_value(row), sizeof(s));
 		if (may_know_keys(inform, &s, e->notice)) {
-			queue_report(rp, &s, who.base_lid, e->notice);
+			queue_report(rp, &s, field_get(inform, INF_OMNI_PATH) != 0,
+			             who.base_lid, e->notice);
 		}
 	}
 }
@@ -290,16 +366,23 @@ static int send_report(struct reports *rp, const struct report *report)
 	uint8_t mad[MAD_BYTES] = { 0 };
 	struct mad_msg m = { .mgmt_class = UMAD_CLASS_SUBN_ADM,
 		             .addr = report->addr,
-		             .len = sizeof(mad),
+		             .len = report->opa ? SA_HDR_BYTES + OPA_NOTICE_BYTES
+		                                : sizeof(mad),
 		             .data = mad };
 
-	field_set(mad, MAD_BASE_VERSION, UMAD_BASE_VERSION);
+	field_set(mad, MAD_BASE_VERSION,
+	          report->opa ? SA_OPA_VERSION : UMAD_BASE_VERSION);
 	field_set(mad, MAD_MGMT_CLASS, UMAD_CLASS_SUBN_ADM);
-	field_set(mad, MAD_CLASS_VERSION, UMAD_SA_CLASS_VERSION);
+	field_set(mad, MAD_CLASS_VERSION,
+	          report->opa ? SA_OPA_VERSION : UMAD_SA_CLASS_VERSION);
 	field_set(mad, MAD_METHOD, UMAD_METHOD_REPORT);
 	field_set(mad, MAD_TID, report->tid);
 	field_set(mad, MAD_ATTR_ID, UMAD_ATTR_NOTICE);
-	memcpy(mad + SA_HDR_BYTES, report->notice, NOTICE_BYTES);
+	if (report->opa) {
+		(void)opa_notice(report->notice, mad + SA_HDR_BYTES);
+	} else {
+		memcpy(mad + SA_HDR_BYTES, report->notice, NOTICE_BYTES);
+	}
 	return transport_send(rp->transport, &m);
 }
 

@@ -33,6 +33,8 @@ _Static_assert(sizeof(struct subscription) == 12, "struct subscription");
 #define INF_TRAP_NUMBER     208, 16
 #define INF_QPN             224, 24
 #define INF_RESP_TIME_VALUE 251,  5
+/* in the key alone, reserved on the wire: 1, reports go out in Omni-Path's layout */
+#define INF_OMNI_PATH       248,  3
 #define INF_PRODUCER_TYPE   264, 24
 /* clang-format on */
 

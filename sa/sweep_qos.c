@@ -42,22 +42,40 @@ struct qos_request {
 
 /* --- requests that wait ----------------------------------------------------------- */
 
+/* Is this attribute made of tables of quality of service, in either layout? */
+static bool has_qos_tables(bool opa, unsigned id)
+{
+	switch (id) {
+	case UMAD_SA_ATTR_SLVL_REC: /* in Omni-Path's: SCtoSC */
+	case UMAD_SA_ATTR_VL_ARB_REC: return true;
+	case SA_OPA_ATTR_SL_TO_SC:
+	case SA_OPA_ATTR_SC_TO_SL:
+	case SA_OPA_ATTR_SC_TO_VL_NT:
+	case SA_OPA_ATTR_SC_TO_VL_T: return opa;
+	default: return false;
+	}
+}
+
 static bool is_about_qos(const struct mad_msg *m, uint32_t *ret_lid)
 {
-	struct umad_sa_packet head;
-	uint16_t id, lid;
+	enum { LID_BITS = 16, OPA_LID_BITS = 32 };
 
-	if (m->len < sizeof(head) || m->len > SA_REQUEST_BYTES) {
+	if (m->len < SA_HDR_BYTES + OPA_LID_BITS / 8 || m->len > SA_REQUEST_BYTES) {
 		return false;
 	}
-	memcpy(&head, m->data, sizeof(head));
-	memcpy(&lid, head.data, sizeof(lid));
-	id = be16toh(head.mad_hdr.attr_id);
-	*ret_lid = be64toh(head.comp_mask) & LID_ASKED ? be16toh(lid) : 0;
-	return head.mad_hdr.class_version == UMAD_SA_CLASS_VERSION &&
-	       (head.mad_hdr.method == UMAD_METHOD_GET ||
-	        head.mad_hdr.method == UMAD_SA_METHOD_GET_TABLE) &&
-	       (id == UMAD_SA_ATTR_SLVL_REC || id == UMAD_SA_ATTR_VL_ARB_REC);
+	uint64_t version = field_get(m->data, MAD_CLASS_VERSION);
+	uint64_t method = field_get(m->data, MAD_METHOD);
+	bool opa = version == SA_OPA_VERSION;
+	unsigned id = (unsigned)field_get(m->data, MAD_ATTR_ID);
+	/* the neighbours of a port are of other nodes than its LID says */
+	bool by_lid = (field_get(m->data, SA_COMP_MASK) & LID_ASKED) &&
+	              !(opa && id == SA_OPA_ATTR_SC_TO_VL_NT);
+	*ret_lid = by_lid ? (uint32_t)field_get(m->data, 8 * SA_HDR_BYTES,
+	                                        opa ? OPA_LID_BITS : LID_BITS)
+	                  : 0;
+	return (opa || version == UMAD_SA_CLASS_VERSION) &&
+	       (method == UMAD_METHOD_GET || method == UMAD_SA_METHOD_GET_TABLE) &&
+	       has_qos_tables(opa, id);
 }
 
 static bool is_up(const struct sweep *s)

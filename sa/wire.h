@@ -52,6 +52,31 @@ _Static_assert(offsetof(struct wire_path_record, dlid) == 40, "PathRecord.DLID")
 _Static_assert(offsetof(struct wire_path_record, p_key) == 50, "PathRecord.P_Key");
 _Static_assert(offsetof(struct wire_path_record, mtu) == 54, "PathRecord.Mtu");
 
+/* Attributes that Omni-Path's subnet administration has and umad_sa.h does not name. */
+enum {
+	SA_OPA_ATTR_SC_TO_SC = 0x13, /* in place of SLtoVLMappingTableRecord */
+	SA_OPA_ATTR_SL_TO_SC = 0x80,
+	SA_OPA_ATTR_SC_TO_SL = 0x81,
+	SA_OPA_ATTR_SC_TO_VL_NT = 0x82,
+	SA_OPA_ATTR_SC_TO_VL_T = 0x83,
+	SA_OPA_ATTR_SC_TO_VL_R = 0x84,
+	SA_OPA_ATTR_PORT_GROUP_FT = 0x85,
+	SA_OPA_ATTR_CABLE_INFO = 0x88,
+	SA_OPA_ATTR_PORT_GROUP_TABLE = 0x8b,
+	SA_OPA_ATTR_BUFFER_CONTROL = 0x8c,
+	SA_OPA_ATTR_FABRIC_INFO = 0x8d,
+	SA_OPA_ATTR_QUARANTINED_NODE = 0x90,
+	SA_OPA_ATTR_CONGESTION_INFO = 0x91,
+	SA_OPA_ATTR_SWITCH_CONGESTION = 0x92,
+	SA_OPA_ATTR_PORT_CONGESTION = 0x93,
+	SA_OPA_ATTR_HFI_CONGESTION = 0x94,
+	SA_OPA_ATTR_HFI_CONGESTION_CONTROL = 0x95,
+	SA_OPA_ATTR_GROUP_MEMBER = 0x9b,
+	SA_OPA_ATTR_GROUP_NAME = 0x9c,
+	SA_OPA_ATTR_DEVICE_TREE = 0x9d,
+	SA_OPA_ATTR_SWITCH_COST = 0xa3
+};
+
 /* Bits of ClassPortInfo:CapabilityMask2 of the SA that umad_sa.h does not name: which codes
  * of PathRecord.Rate a client has to expect. */
 enum {

@@ -46,6 +46,8 @@ struct world {
 	char dir[64];
 	struct snap_writer *w;
 	struct snap_reader *r;
+	struct lid_memory
+		high; /*!< a port with this LID, of up to 24 bits; guid 0: none */
 };
 
 enum { WORLD_LIFE_TIME = 18, WORLD_M_KEY = 0x1234 };
@@ -196,7 +198,12 @@ static inline void world_start(struct world *w, unsigned lmc, unsigned lmc_esp0,
 	if (!w->g->frozen) {
 		MUST(graph_freeze(w->g, &d) == E_OK);
 	}
-	struct lids_in in = { .g = w->g, .lmc = lmc, .lmc_esp0 = lmc_esp0 };
+	struct lids_in in = { .g = w->g,
+		              .memory = &w->high,
+		              .n_memory = w->high.guid != 0,
+		              .lmc = lmc,
+		              .lmc_esp0 = lmc_esp0,
+		              .max_lid = w->high.guid != 0 ? LID_LIMIT_MAX : 0 };
 	MUST(lids_assign(&in, w->a, &d, &w->lids, NULL, NULL) == E_OK);
 	struct route_request rq = { .g = w->g,
 		                    .lids = &w->lids,
@@ -261,8 +268,9 @@ enum {
  *
  * Port GUIDs are node GUID + port number for hosts. All 4x.
  */
-static inline struct world *world_small(unsigned lmc, unsigned lmc_esp0,
-                                        enum path_selection mode)
+static inline struct world *world_small_high(unsigned lmc, unsigned lmc_esp0,
+                                             enum path_selection mode,
+                                             struct lid_memory high)
 {
 	struct world *w = world_new();
 	uint32_t a = world_add(w, NODE_SWITCH, SW_A, 8, "sw-a");
@@ -284,8 +292,15 @@ static inline struct world *world_small(unsigned lmc, unsigned lmc_esp0,
 	world_cable(w, twin1, 1, a, 4, WIDTH_4X, SPEED_QDR, 5);
 	world_cable(w, twin2, 1, b, 4, WIDTH_4X, SPEED_FDR, 5);
 	world_cable(w, left, 1, right, 1, WIDTH_4X, SPEED_EDR, 5);
+	w->high = high;
 	world_start(w, lmc, lmc_esp0, mode);
 	return w;
+}
+
+static inline struct world *world_small(unsigned lmc, unsigned lmc_esp0,
+                                        enum path_selection mode)
+{
+	return world_small_high(lmc, lmc_esp0, mode, (struct lid_memory){ .guid = 0 });
 }
 
 /* End port by port GUID. */

@@ -203,8 +203,8 @@ START_TEST(rows_are_sound)
 	ck_assert_uint_le(attr->n_fields, 64);
 	for (unsigned i = 0; i < attr->n_fields; i++) {
 		const struct sa_field *f = &attr->fields[i];
-		ck_assert_msg(f->bit >= end && f->width > 0, "%s.%s", attr->name,
-		              f->name);
+		bool bits = f->width > 0 || (f->how & SA_HOW) == SA_RESERVED;
+		ck_assert_msg(f->bit >= end && bits, "%s.%s", attr->name, f->name);
 		end = f->bit + f->width;
 		ck_assert_msg(f->width <= 64 || (f->bit % 8 == 0 && f->width % 8 == 0),
 		              "%s.%s", attr->name, f->name);
@@ -213,9 +213,12 @@ START_TEST(rows_are_sound)
 	}
 	ck_assert_uint_le(end, attr->size * 8u);
 	bool reads = attr->methods & ~(unsigned)(SA_SET | SA_DELETE);
-	ck_assert_int_eq((attr->walk != NULL) + (attr->rows.bytes != 0), reads);
-	ck_assert((attr->set != NULL) == ((attr->methods & SA_SET) != 0));
-	ck_assert((attr->del != NULL) == ((attr->methods & SA_DELETE) != 0));
+	const struct sa_attr *does = attr->turn ? attr->turn->base : attr;
+	ck_assert_uint_eq(attr->methods, attr->turn ? does->methods : attr->methods);
+	ck_assert_int_eq((does->walk != NULL) + (does->rows.bytes != 0), reads);
+	ck_assert((does->set != NULL) == ((attr->methods & SA_SET) != 0));
+	ck_assert((does->del != NULL) == ((attr->methods & SA_DELETE) != 0));
+	ck_assert(attr == does || does->size <= SA_TURN_BYTES);
 	ck_assert_uint_le(attr->rows.at + attr->rows.bytes, attr->size);
 	ck_assert(attr->rows.bytes == 0 || attr->size <= SA_ROW_BYTES);
 	ck_assert_ptr_eq(sa_attr_find(attr->version, attr->id, attr->methods), attr);
