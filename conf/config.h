@@ -64,6 +64,7 @@ struct config {
 	/* quality of service */
 	uint32_t qos;             /*!< enum qos_mode */
 	struct qos_keys qos_keys[QOS_CLASS_COUNT];
+	const struct qos_policy *qos_policy; /*!< NULL, or without a default level: none */
 	/* sweeps */
 	uint32_t sweep_interval;         /*!< s, 0: off */
 	bool sweep_on_trap, force_heavy_sweep;

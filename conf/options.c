@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "conf/config.h"
 #include "conf/prefix_routes.h"
+#include "conf/qos_policy.h"
 #include "conf/device_group.h"
 #include "conf/opafm_value.h"
 
@@ -401,8 +402,9 @@ const struct option_row config_rows[] = {
 	{ .name = "qos", .type = OPT_QOS, MEMBER(qos), .def = "auto", .letter = 'Q',
 	  .flags_long = "qos", .flags = OPT_NO_ARG,
 	  .help = "SL-to-VL and VL arbitration tables on all ports; auto is TRUE while the routing uses several virtual lanes" },
-	NONE_ARG("qos_policy_file", "/etc/opensm/qos-policy.conf", 'Y', "qos_policy_file",
-		"FILE", "File of quality-of-service rules"),
+	{ .name = "qos_policy_file", .type = OPT_FILE, MEMBER(qos_policy),
+	  .read = qos_policy_read, .letter = 'Y', .flags_long = "qos_policy_file", .arg = "FILE",
+	  .help = "Rules by which a path gets its quality of service: a qos-policy.conf; counts unless qos is FALSE" },
 	NONE("suppress_sl2vl_mad_status_errors", "FALSE", "Do not log refused SL-to-VL tables"),
 	QOS("qos", QOS_ALL, "all ports"),
 	QOS("qos_ca", QOS_CA, "channel adapters"),

@@ -170,7 +170,7 @@ static const struct {
 	{ "-Z off|--part_enforce off", false },
 	{ "-W|--allow_both_pkeys", false },
 	{ "-Q|--qos", true },
-	{ "-Y f|--qos_policy_file f", false },
+	{ "-Y /etc/opensm/qos-policy.conf|--qos_policy_file /etc/opensm/qos-policy.conf", true },
 	{ "--congestion_control", false },
 	{ "--cc_key 5", false },
 	{ "-y|--stay_on_fatal", false },
