@@ -64,7 +64,8 @@ struct config {
 	/* quality of service */
 	uint32_t qos;             /*!< enum qos_mode */
 	struct qos_keys qos_keys[QOS_CLASS_COUNT];
-	const struct qos_policy *qos_policy; /*!< NULL, or without a default level: none */
+	const struct qos_policy
+		*qos_policy; /*!< NULL, or without a default level: none */
 	/* sweeps */
 	uint32_t sweep_interval;         /*!< s, 0: off */
 	bool sweep_on_trap, force_heavy_sweep;
@@ -73,13 +74,15 @@ struct config {
 	uint32_t transaction_retries;
 	/* routing */
 	const struct device_groups *device_groups; /*!< NULL: those that always exist */
-	const struct virtual_fabrics *virtual_fabrics; /*!< of opafm.xml, NULL: none; no effect yet */
+	const struct virtual_fabrics *virtual_fabrics; /*!< of opafm.xml, NULL: none */
 	struct adaptive_options adaptive;
 	const char *routing_engine;      /*!< list, NULL: minhop */
 	uint32_t credit_loops;           /*!< enum credit_loops */
 	bool use_ucast_cache;
 	/* SA */
 	const struct prefix_routes *prefix_routes; /*!< NULL: none */
+	bool enforce_vf_path_record;     /*!< members and applications of virtual fabrics
+	                                    count */
 	const char *path_life_times;     /*!< see life_times_parse(); NULL: subnet_timeout for all */
 	uint32_t sa_max_response;        /*!< MB */
 	uint32_t sa_records_per_port;    /*!< services, memberships each; 0: no limit */

@@ -23,6 +23,7 @@ static const struct err_row rows[] = {
 	{ E_DUPLICATE,   "duplicate",     "the same GUID or LID is there twice" },
 	{ E_NOPATH,      "no-path",       "there is no route between the two ends" },
 	{ E_PARTITION,   "partition",     "the two ends share no P_Key" },
+	{ E_POLICY,      "policy",        "the quality-of-service policy has no path for this request" },
 	{ E_LOOP,        "loop",          "the tables have a forwarding loop" },
 	{ E_CREDITLOOP,  "credit-loop",   "the tables have a credit loop" },
 	{ E_UNSUITABLE,  "unsuitable",    "the routing engine does not fit this fabric" },

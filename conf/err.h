@@ -12,7 +12,7 @@
 enum err {
 	E_OK = 0,
 
-	E_SYNTAX = -1019, /*!< Text does not follow its grammar. */
+	E_SYNTAX = -1020, /*!< Text does not follow its grammar. */
 	E_RANGE,          /*!< A number is outside what is allowed. */
 	E_UNKNOWN,        /*!< A key, flag, kind or mode that does not exist. */
 	E_NOTFOUND,       /*!< No such node, port, LID or record. */
@@ -20,6 +20,7 @@ enum err {
 	E_DUPLICATE,      /*!< The same GUID or LID twice. */
 	E_NOPATH,         /*!< No route between the two ends. */
 	E_PARTITION,      /*!< The two ends share no P_Key. */
+	E_POLICY,         /*!< The policy (qos-policy.conf, virtual fabrics) has none for this. */
 	E_LOOP,           /*!< A forwarding loop. */
 	E_CREDITLOOP,     /*!< A cycle in the channel dependency graph. */
 	E_UNSUITABLE,     /*!< The engine does not fit this fabric. */

@@ -409,10 +409,11 @@ static void read_fabrics(struct reader *r)
 	                                &r->out.fabrics));
 	for (uint32_t i = 0; r->out.fabrics != NULL && i < r->out.fabrics->n; i++) {
 		const struct virtual_fabric *vf = &r->out.fabrics->all[i];
-		r->out.n_ignored += vf->enable;
-		failed(r, option_trace_add(r->sets->trace, NULL,
-		                           "VirtualFabrics/VirtualFabric", vf->name,
-		                           vf->line, OPTION_NO_EFFECT));
+		failed(r, option_trace_add(
+				  r->sets->trace, NULL, "VirtualFabrics/VirtualFabric",
+				  vf->name, vf->line,
+				  virtual_fabric_is_active(vf) ? OPTION_TAKEN
+							       : OPTION_NO_EFFECT));
 	}
 }
 

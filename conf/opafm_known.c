@@ -104,7 +104,6 @@ static const char *const ignored[] = {
 	"Sm/SaRmppChecksum",
 	"Sm/NoReplyIfBusy",
 	"Sm/QueryValidation",
-	"Sm/EnforceVFPathRecord",
 	"Sm/DsapInUse",
 
 	/* packets */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 #include "conf/config.h"
-#include "conf/prefix_routes.h"
-#include "conf/qos_policy.h"
 #include "conf/device_group.h"
 #include "conf/opafm_value.h"
+#include "conf/prefix_routes.h"
+#include "conf/qos_policy.h"
 
 /*
  * The rows of struct config.
@@ -257,6 +257,9 @@ const struct option_row config_rows[] = {
 	{ .name = "prefix_routes_file", .type = OPT_FILE, MEMBER(prefix_routes),
 	  .read = prefix_routes_read, .flags_long = "prefix_routes_file", .arg = "FILE",
 	  .help = "Routes to other subnets: lines of a GID prefix and the GUID of the router port that takes it, either of them * for any" },
+	{ BOOL("enforce_vf_path_record", enforce_vf_path_record, "TRUE"),
+	  .xml = "Sm/EnforceVFPathRecord",
+	  .help = "Virtual fabrics have paths between their members for their applications alone; FALSE: by P_Key and SL only" },
 	{ .name = "path_life_times", .type = OPT_LIFE_TIMES, MEMBER(path_life_times),
 	  .help = "PacketLifeTime of paths by the switches they pass: codes with commas between for 1, 2, 3 ... switches, the last for more; none is subnet_timeout for all" },
 	{ UINT("sa_max_response", sa_max_response, "64", 1, 4095), .arg = "MB",
@@ -401,7 +404,7 @@ const struct option_row config_rows[] = {
 	/* quality of service */
 	{ .name = "qos", .type = OPT_QOS, MEMBER(qos), .def = "auto", .letter = 'Q',
 	  .flags_long = "qos", .flags = OPT_NO_ARG,
-	  .help = "SL-to-VL and VL arbitration tables on all ports; auto is TRUE while the routing uses several virtual lanes" },
+	  .help = "SL-to-VL and VL arbitration tables on all ports; auto is TRUE while the routing uses several virtual lanes or a policy gives SLs" },
 	{ .name = "qos_policy_file", .type = OPT_FILE, MEMBER(qos_policy),
 	  .read = qos_policy_read, .letter = 'Y', .flags_long = "qos_policy_file", .arg = "FILE",
 	  .help = "Rules by which a path gets its quality of service: a qos-policy.conf; counts unless qos is FALSE" },

@@ -40,7 +40,8 @@ bool qos_read_ranges(struct qos_reader *r, const char *what, const char *text,
 	if (err == -ENOMEM) {
 		r->ret = err;
 	} else if (err != E_OK) {
-		qos_refuse(r, "'%.128s': expected %s up to 0x%llx, or several: 1, 0x10-0x1f",
+		qos_refuse(r,
+		           "'%.128s': expected %s up to 0x%llx, or several: 1, 0x10-0x1f",
 		           text, what, (unsigned long long)max);
 	}
 	return err == E_OK;
@@ -48,8 +49,7 @@ bool qos_read_ranges(struct qos_reader *r, const char *what, const char *text,
 
 uint32_t qos_new_group(struct qos_reader *r, const char *name)
 {
-	r->groups[r->n_groups] =
-		(struct qos_port_group){ .name = name, .line = r->line };
+	r->groups[r->n_groups] = (struct qos_port_group){ .name = name, .line = r->line };
 	return r->n_groups++;
 }
 
@@ -103,7 +103,8 @@ static char *copy_of(struct qos_reader *r, const char *text)
 static uint32_t find_group(const struct qos_reader *r, const char *name, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		if (r->groups[i].name != NULL && strcasecmp(r->groups[i].name, name) == 0) {
+		if (r->groups[i].name != NULL &&
+		    strcasecmp(r->groups[i].name, name) == 0) {
 			return i;
 		}
 	}
@@ -113,7 +114,8 @@ static uint32_t find_group(const struct qos_reader *r, const char *name, uint32_
 static uint32_t find_level(const struct qos_reader *r, const char *name, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		if (r->levels[i].name != NULL && strcasecmp(r->levels[i].name, name) == 0) {
+		if (r->levels[i].name != NULL &&
+		    strcasecmp(r->levels[i].name, name) == 0) {
 			return i;
 		}
 	}
@@ -147,8 +149,9 @@ static void add_port_name(struct qos_reader *r, char *text, struct qos_port_name
 
 	if (slash == NULL || (slash[1] != 'P' && slash[1] != 'p') ||
 	    text_u64(slash + 2, 254, &port) != E_OK || port == 0 || slash == text) {
-		qos_refuse(r, "'%.128s': expected a node description and a port: node "
-		              "HCA-1/P1",
+		qos_refuse(r,
+		           "'%.128s': expected a node description and a port: node "
+		           "HCA-1/P1",
 		           text);
 		return;
 	}
@@ -480,8 +483,9 @@ static void read_field(struct qos_reader *r, char *line)
 	char *colon = strchr(line, ':');
 
 	if (colon == NULL) {
-		qos_refuse(r, "'%.128s' in %s: expected a keyword, or a name, ':' and a "
-		              "value",
+		qos_refuse(r,
+		           "'%.128s' in %s: expected a keyword, or a name, ':' and a "
+		           "value",
 		           line, blocks[r->at].keyword);
 		return;
 	}
@@ -648,15 +652,17 @@ int qos_policy_parse(const char *path, const char *text, size_t len, struct aren
 	struct qos_policy *p = arena_alloc(a, sizeof(*p));
 	char *copy = arena_alloc(a, len + 1);
 
-	if (p == NULL || copy == NULL || r.path == NULL || make_room(&r, text, len) != E_OK) {
+	if (p == NULL || copy == NULL || r.path == NULL ||
+	    make_room(&r, text, len) != E_OK) {
 		return -ENOMEM;
 	}
 	memcpy(copy, text, len);
 	read_lines(&r, copy, len);
 	if (r.setup_line != 0) {
-		diag_add(d, DIAG_WARNING, r.path, r.setup_line,
-		         "qos-setup has no effect: the keys qos_*_sl2vl and qos_*_vlarb_* "
-		         "say the tables of ports");
+		diag_add(
+			d, DIAG_WARNING, r.path, r.setup_line,
+			"qos-setup has no effect: the keys qos_*_sl2vl and qos_*_vlarb_* "
+			"say the tables of ports");
 	}
 	bind_rules(&r);
 	*p = (struct qos_policy){ .path = r.path,

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * qos-ulps: short rules "ulp, selector numbers : SL", each a match rule with one criterion
- * and a level that has an SL alone.
+ * qos-ulps: short rules "ulp, selector numbers : SL", each a match rule with one
+ * criterion and a level that has an SL alone.
  */
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,8 @@ enum criterion { BY_SERVICE, BY_PORT_NUM, BY_P_KEY, BY_TARGET, BY_SOURCE };
 static const struct {
 	const char *name, *selector;
 	enum criterion by;
-	uint64_t from, to; /* without a selector; BY_PORT_NUM: from is added to the port */
+	uint64_t from,
+		to; /* without a selector; BY_PORT_NUM: from is added to the port */
 } ulps[] = {
 	{ "sdp", NULL, BY_SERVICE, 0x10000, 0x1ffff },
 	{ "sdp", "port-num", BY_PORT_NUM, 0x10000, 0 },
@@ -94,7 +95,8 @@ static bool read_criterion(struct qos_reader *r, unsigned u, const char *text,
 
 	if (text == NULL) {
 		snprintf(own, sizeof(own), "0x%llx-0x%llx",
-		         (unsigned long long)ulps[u].from, (unsigned long long)ulps[u].to);
+		         (unsigned long long)ulps[u].from,
+		         (unsigned long long)ulps[u].to);
 		text = own;
 	}
 	switch (ulps[u].by) {
@@ -127,10 +129,10 @@ static unsigned find_ulp(const char *name, const char *selector)
 {
 	unsigned u = 0;
 
-	while (u < N_ULPS && (strcasecmp(ulps[u].name, name) != 0 ||
-	                      (ulps[u].selector == NULL) != (selector == NULL) ||
-	                      (selector != NULL &&
-	                       strcasecmp(ulps[u].selector, selector) != 0))) {
+	while (u < N_ULPS &&
+	       (strcasecmp(ulps[u].name, name) != 0 ||
+	        (ulps[u].selector == NULL) != (selector == NULL) ||
+	        (selector != NULL && strcasecmp(ulps[u].selector, selector) != 0))) {
 		u++;
 	}
 	return u;

@@ -359,6 +359,9 @@ static int read_fabrics(struct reader *r, const struct vf_sections *s,
 	}
 	check_bandwidth(r, all, out->n);
 	check_multicast_sls(r, all, out->n);
+	if (r->ret == E_OK) {
+		r->ret = virtual_fabrics_assign(all, out->n, r->path, r->arena, r->d);
+	}
 	out->all = all;
 	return r->ret == -ENOMEM ? -ENOMEM : E_OK;
 }

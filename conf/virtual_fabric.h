@@ -14,7 +14,7 @@ struct xml_element;
 
 /*!
  * Virtual fabrics of opafm.xml, read and checked: who belongs to them, what they are for,
- * and how their traffic is treated. Nothing is enforced by this file.
+ * and how their traffic is treated. What paths get of it works sa/policy_compile.h out.
  */
 
 /*! Quality of service of a virtual fabric: its own, or that of its QOSGroup. */
@@ -33,12 +33,13 @@ struct virtual_fabric {
 	unsigned line;
 	bool enable, standby;
 	bool security;          /*!< limited members do not reach each other */
-	uint32_t pkey;          /*!< 15 bits, 0: the subnet manager chooses */
+	uint32_t pkey; /*!< 15 bits; where the file has none, one that no other has */
 	uint32_t max_mtu;       /*!< code 1-7 (256 ... 4096, 8192, 10240), 0: no limit */
 	uint32_t max_rate;      /*!< Gb/s, 0: no limit */
 	bool qos;               /*!< vf.service counts */
 	const char *qos_group;  /*!< where service comes from, NULL: its own */
 	struct vf_qos service;
+	uint8_t sl, multicast_sl; /*!< of an enabled one: as written, or chosen */
 	const uint32_t *members, *limited; /*!< [n_members] [n_limited] indices of device groups */
 	uint32_t n_members, n_limited;
 	const uint32_t *applications;      /*!< [n_applications] indices */
@@ -70,3 +71,17 @@ struct vf_sections {
 int virtual_fabrics_parse(const char *path, const struct vf_sections *s,
                           const struct device_groups *groups, struct arena *a,
                           struct diags *d, const struct virtual_fabrics **ret);
+
+/*! \brief Chooses the SLs and P_Keys that the file does not say. Part of the above.
+ *  \retval E_SYNTAX  There are not enough SLs. \retval -ENOMEM */
+int virtual_fabrics_assign(struct virtual_fabric *all, uint32_t n, const char *path,
+                           struct arena *a, struct diags *d);
+
+/*! \brief Does a virtual fabric count? */
+static inline bool virtual_fabric_is_active(const struct virtual_fabric *vf)
+{
+	return vf->enable && !vf->standby;
+}
+
+/*! \brief How many count. NULL: none. */
+uint32_t virtual_fabrics_active(const struct virtual_fabrics *f);

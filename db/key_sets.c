@@ -11,6 +11,7 @@
 #include "conf/err.h"
 #include "db/diff.h"
 #include "db/layout.h"
+#include "db/policy.h"
 #include "db/snapshot.h"
 #include "routing/graph.h"
 
@@ -151,6 +152,99 @@ static int set_of_port(struct intern *in, const struct graph *g,
 	return E_OK;
 }
 
+/* --- with a policy: sets by P_Keys and by what the policy says of the port --------- */
+
+struct refine {
+	struct key_sets *k;
+	const uint64_t *of_port; /* [n_ports * width] */
+	uint32_t width;
+	uint32_t *slot; /* [mask + 1] number of a new set */
+	size_t mask;
+	struct key_set *set; /* new ones */
+	uint16_t *old;       /* [n] their sets of P_Keys */
+	uint32_t n;
+};
+
+static size_t hash_bits(uint16_t old, const uint64_t *bits, uint32_t width)
+{
+	uint64_t h = old + 1u;
+	for (uint32_t i = 0; i < width; i++) {
+		h = (h ^ bits[i]) * UINT64_C(0x9e3779b97f4a7c15);
+		h ^= h >> 29;
+	}
+	return (size_t)h;
+}
+
+/* Number of a pair of P_Keys and bits. */
+static uint32_t refined(struct refine *f, uint16_t old, const uint64_t *bits)
+{
+	size_t bytes = f->width * sizeof(*bits);
+	size_t at = hash_bits(old, bits, f->width) & f->mask;
+	for (; f->slot[at] != NONE; at = (at + 1) & f->mask) {
+		uint32_t i = f->slot[at];
+		if (f->old[i] == old &&
+		    memcmp(f->k->bits + (size_t)i * f->width, bits, bytes) == 0) {
+			return i;
+		}
+	}
+	if (bytes) {
+		memcpy(f->k->bits + (size_t)f->n * f->width, bits, bytes);
+	}
+	f->old[f->n] = old;
+	f->set[f->n] = f->k->set[old];
+	f->slot[at] = f->n;
+	return f->n++;
+}
+
+static int refine_init(struct refine *f, size_t n, struct arena *a)
+{
+	size_t cap = 16;
+	while (cap < 2 * (n + 1)) {
+		cap *= 2;
+	}
+	f->mask = cap - 1;
+	f->slot = arena_array(a, cap, sizeof(*f->slot));
+	f->set = arena_array(a, n + 1, sizeof(*f->set));
+	f->old = arena_array(a, n + 1, sizeof(*f->old));
+	f->k->bits = arena_array(a, (n + 1) * f->width, sizeof(*f->k->bits));
+	if (!f->slot || !f->set || !f->old || !f->k->bits) {
+		return -ENOMEM;
+	}
+	memset(f->slot, 0xff, cap * sizeof(*f->slot));
+	return E_OK;
+}
+
+/* Set 0 stays that of a port of which nothing is known. */
+static int refine_sets(struct key_sets *k, const struct snap_content *c, struct arena *a)
+{
+	const struct graph *g = c->g;
+	struct refine f = { .k = k,
+		            .of_port = c->policy->sets,
+		            .width = c->policy->head.words * POLICY_SETS };
+	int ret = refine_init(&f, g->n_end_ports + 1, a);
+	if (ret != E_OK) {
+		return ret;
+	}
+	uint64_t *none = arena_array(a, f.width + 1, sizeof(*none));
+	if (!none) {
+		return -ENOMEM;
+	}
+	(void)refined(&f, 0, none);
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		uint32_t port = g->end_ports[i];
+		uint32_t number =
+			refined(&f, k->of_port[port], f.of_port + (size_t)port * f.width);
+		if (number >= SETS_MAX) {
+			return E_FULL;
+		}
+		k->of_port[port] = (uint16_t)number;
+	}
+	k->set = f.set;
+	k->n = f.n;
+	k->width = f.width;
+	return E_OK;
+}
+
 int key_sets_init(struct key_sets *k, const struct snap_content *c, struct arena *a)
 {
 	static const uint16_t full[] = { 0xffff };
@@ -167,7 +261,7 @@ int key_sets_init(struct key_sets *k, const struct snap_content *c, struct arena
 		run = run_of_port(&c->attrs[i], to - i);
 		ret = set_of_port(&in, c->g, &c->attrs[i], run);
 	}
-	return ret;
+	return ret == E_OK && c->policy ? refine_sets(k, c, a) : ret;
 }
 
 void key_sets_emit(const struct key_sets *k, struct diff *d)

@@ -23,10 +23,14 @@ struct key_sets {
 	struct key_set *set;
 	uint32_t n;
 	uint16_t *of_port; /*!< [graph.n_ports] */
+	/* with a policy: what a set means there, so ports of one table may have several
+	 * sets */
+	uint64_t *bits; /*!< [n * width] */
+	uint32_t width; /*!< words of a set, 0: no policy */
 };
 
-/*! \brief Out of the P_KeyTable rows of \a c. \retval E_FULL  More than 65,536 sets.
- * \retval -ENOMEM */
+/*! \brief Out of the policy and the P_KeyTable rows of \a c. \retval E_FULL  More than
+ * 65,536 sets. \retval -ENOMEM */
 int key_sets_init(struct key_sets *k, const struct snap_content *c, struct arena *a);
 
 /*! \brief Offers the rows of `p_key_sets`. */

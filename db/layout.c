@@ -40,6 +40,7 @@ static const char *const snapshot_tables[] = {
 	[SNAP_SUBSCRIPTIONS] = "subscriptions",
 	[SNAP_GROUPS]     = "groups",
 	[SNAP_MEMBERS]    = "members",
+	[SNAP_POLICY]     = "policy",
 	[SNAP_TABLE_COUNT] = NULL
 };
 
@@ -63,7 +64,7 @@ const struct db_kind kind_state = {
 const struct db_kind kind_snapshot = {
 	.name = "snapshot",
 	.option = "--snapshot-dir",
-	.layout = 4,
+	.layout = 5,
 	.tables = snapshot_tables,
 	.flags = MDB_NOSYNC,
 	.map_bytes = UINT64_C(64) << 30,

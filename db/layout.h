@@ -29,7 +29,7 @@
  *   services, subscriptions, groups, members, guids, aliases
  *                                        keys and values of sa/store.h, whose records they are
  *
- * snapshot (layout 4); what belongs to one node is one value (doc/decisions/0001)
+ * snapshot (layout 5); what belongs to one node is one value (doc/decisions/0001)
  *   meta       "head"                    struct row_meta, then its texts, each with its
  * NUL: engine asked, engine used, fallback reason, notes, warning, name of each stage
  *   options    "text"                    effective options, with NUL
@@ -55,6 +55,8 @@
  *   port_groups switch's NodeGUID        struct port_set [], by group
  *   services, subscriptions, groups, members   rows of the state without what is secret in
  * them (snap_mirror())
+ *   policy     u16 enum policy_part      structs of db/policy.h, an array of each; the sets
+ *                                        by p_key_set; nothing without a policy
  *
  * A chunk holds CHUNK_BYTES, which with LMDB's page header fill one page; the last chunk
  * of a row ends with the highest LID. A chunk without any route is not stored.
@@ -108,6 +110,7 @@ enum snap_table {
 	SNAP_SUBSCRIPTIONS,
 	SNAP_GROUPS,
 	SNAP_MEMBERS,
+	SNAP_POLICY,
 	SNAP_TABLE_COUNT
 };
 
@@ -123,6 +126,18 @@ enum {
 	VLS_RULE = 0xfffe, /*!< keys of vls behind the levels */
 	VLS_PORTS = 0xffff,
 	DEFAULT_P_KEY = 0x7fff
+};
+
+/*! Keys of `policy`. */
+enum policy_part {
+	POLICY_HEAD,
+	POLICY_LEVELS,
+	POLICY_RULES,
+	POLICY_RANGES,
+	POLICY_FABRICS,
+	POLICY_IDS,
+	POLICY_PORT_SETS,
+	POLICY_PARTS
 };
 
 struct row_layout {
@@ -226,7 +241,8 @@ struct row_meta {
 	uint8_t sm_priority, sm_state, lmc, packet_life_time, path_selection, vls_used;
 	uint8_t life_time_by_hops[SNAP_HOPS_MAX];
 	uint16_t multicast_fdb_cap; /*!< least of all switches */
-	uint8_t reserved[6];
+	uint8_t qos; /*!< is on */
+	uint8_t reserved[5];
 };
 
 struct row_heartbeat {

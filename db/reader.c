@@ -49,6 +49,7 @@ struct seen {
 	struct key_cache *keys;
 	struct ends_cache *ends;
 	struct guid_cache *guids;
+	struct policy_cache *policy;
 };
 
 struct snap_reader {
@@ -117,6 +118,7 @@ static void drop_seen(struct seen *s)
 	key_cache_free(s->keys);
 	ends_cache_free(s->ends);
 	guid_cache_free(s->guids);
+	policy_cache_free(s->policy);
 	*s = (struct seen){ .lids = NULL };
 }
 
@@ -182,6 +184,7 @@ static void decode_numbers(const struct row_meta *m, struct snap_meta *ret)
 		.sm_priority = m->sm_priority,
 		.sm_state = m->sm_state,
 		.multicast_fdb_cap = m->multicast_fdb_cap,
+		.qos = m->qos != 0,
 		.lmc = m->lmc,
 		.packet_life_time = m->packet_life_time,
 		.path_selection = m->path_selection,
@@ -340,6 +343,11 @@ struct ends_cache **snap_ends_cache(struct snap_reader *r)
 struct guid_cache **snap_guid_cache(struct snap_reader *r)
 {
 	return &r->seen.guids;
+}
+
+struct policy_cache **snap_policy_cache(struct snap_reader *r)
+{
+	return &r->seen.policy;
 }
 
 const struct snap_meta *snap_meta(const struct snap_reader *r)

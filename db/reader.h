@@ -76,6 +76,7 @@ struct snap_meta {
 	uint32_t sm_lid;
 	uint16_t multicast_fdb_cap;  /*!< multicast groups that every switch with multicast tables can hold */
 	uint8_t sm_priority, sm_state, lmc, packet_life_time, path_selection, vls_used;
+	bool qos;                    /*!< quality of service is on: ports have SL-to-VL and VL arbitration tables */
 	uint8_t life_time_by_hops[SNAP_HOPS_MAX]; /*!< PacketLifeTime of 1, 2, ... switches passed, the last for more; [0] 0: packet_life_time for all */
 	const char *engine_asked, *engine_used, *fallback_reason, *notes, *warning;
 	uint64_t pairs, unreachable_pairs, forwarding_loops, credit_loops, management_unreachable,
@@ -173,6 +174,17 @@ int snap_p_keys(struct snap_reader *r, uint16_t p_key_set, const void **ret, siz
  */
 int snap_shares_p_key(struct snap_reader *r, const struct snap_end *a, const uint16_t *keys,
                       size_t n);
+
+struct policy;
+struct policy_list;
+
+/*!
+ * \brief The least P_Key of a list of the policy over which both may talk, as it stands in a's table.
+ * \retval E_PARTITION  None. \retval E_MALFORMED E_STALE
+ * Cost: two database look-ups.
+ */
+int snap_listed_p_key(struct snap_reader *r, const struct snap_end *a, const struct snap_end *b,
+                      const struct policy *p, const struct policy_list *list, uint16_t *ret);
 
 /*! End ports by PortGUID; borrowed until the next pin. */
 struct snap_ends {

@@ -12,6 +12,7 @@
 
 #include "conf/err.h"
 #include "db/layout.h"
+#include "db/policy.h"
 #include "db/reader.h"
 #include "db/reader_view.h"
 #include "db/view.h"
@@ -182,6 +183,34 @@ int snap_shares_p_key(struct snap_reader *r, const struct snap_end *a,
 	int res = get_set(r, a->p_key_set, &own);
 	if (res == E_OK && find_common(&own, &other, 0) == 0) {
 		res = E_PARTITION;
+	}
+	return res;
+}
+
+int snap_listed_p_key(struct snap_reader *r, const struct snap_end *a,
+                      const struct snap_end *b, const struct policy *p,
+                      const struct policy_list *list, uint16_t *ret)
+{
+	struct set s;
+	uint16_t best = 0;
+	int res = get_set(r, a->p_key_set, &s);
+	for (size_t i = 0; res == E_OK && i < s.n; i++) {
+		uint16_t base = key_at(&s, i) & P_KEY_BASE, key;
+		if (base == 0 || (best != 0 && (best & P_KEY_BASE) <= base) ||
+		    !policy_has(p, list, base)) {
+			continue;
+		}
+		res = snap_common_p_key(r, a, b, base, &key);
+		if (res == E_OK) {
+			best = key;
+		}
+		res = res == E_PARTITION ? E_OK : res;
+	}
+	if (res == E_OK && best == 0) {
+		res = E_PARTITION;
+	}
+	if (res == E_OK) {
+		*ret = best;
 	}
 	return res;
 }

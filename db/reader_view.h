@@ -8,6 +8,7 @@ struct db;
 struct ends_cache;
 struct guid_cache;
 struct key_cache;
+struct policy_cache;
 struct snap_reader;
 struct view;
 
@@ -30,3 +31,7 @@ void ends_cache_free(struct ends_cache *c);
 /*! \brief Likewise the end ports found by GUID. */
 struct guid_cache **snap_guid_cache(struct snap_reader *r);
 void guid_cache_free(struct guid_cache *c);
+
+/*! \brief Likewise the policy. */
+struct policy_cache **snap_policy_cache(struct snap_reader *r);
+void policy_cache_free(struct policy_cache *c);

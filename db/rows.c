@@ -11,6 +11,7 @@
 #include "conf/arena.h"
 #include "conf/err.h"
 #include "conf/prefix_routes.h"
+#include "db/policy.h"
 #include "db/snapshot.h"
 #include "routing/graph.h"
 #include "routing/lids.h"
@@ -717,6 +718,33 @@ static void emit_port_groups(const struct rows *r, struct diff *d)
 	}
 }
 
+static void emit_part(struct diff *d, enum policy_part part, const void *data, size_t n,
+                      size_t unit)
+{
+	uint8_t key[2];
+	if (n) {
+		key_u16(key, (uint16_t)part);
+		diff_row(d, key, sizeof(key), data, n * unit);
+	}
+}
+
+static void emit_policy(const struct rows *r, struct diff *d)
+{
+	const struct policy *p = r->c->policy;
+	if (!p) {
+		return;
+	}
+	const struct policy_head *h = &p->head;
+	emit_part(d, POLICY_HEAD, h, 1, sizeof(*h));
+	emit_part(d, POLICY_LEVELS, p->levels, h->n_levels, sizeof(*p->levels));
+	emit_part(d, POLICY_RULES, p->rules, h->n_rules, sizeof(*p->rules));
+	emit_part(d, POLICY_RANGES, p->ranges, h->n_ranges, sizeof(*p->ranges));
+	emit_part(d, POLICY_FABRICS, p->fabrics, h->n_fabrics, sizeof(*p->fabrics));
+	emit_part(d, POLICY_IDS, p->ids, h->n_ids, sizeof(*p->ids));
+	emit_part(d, POLICY_PORT_SETS, r->keys.bits, r->keys.n * r->keys.width,
+	          sizeof(*r->keys.bits));
+}
+
 /* Tables of long rows; NULL: another kind. */
 static const struct chunk_rows *chunks_of(const struct rows *r, unsigned table)
 {
@@ -741,6 +769,7 @@ static void (*const emitters[SNAP_TABLE_COUNT])(const struct rows *r, struct dif
 	[SNAP_P_KEY_SETS] = emit_key_sets,
 	[SNAP_PREFIX_ROUTES] = emit_prefix_routes,
 	[SNAP_PORT_GROUPS] = emit_port_groups,
+	[SNAP_POLICY] = emit_policy,
 };
 
 int rows_diff(const struct rows *r, unsigned table, struct diff *d)

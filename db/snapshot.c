@@ -39,10 +39,11 @@ _Static_assert((int)META_STAGES == (int)SNAP_STAGES_MAX, "stages");
 
 /* Tables that are compared, the slow ones first so that the threads end together. */
 static const unsigned compared[] = {
-	SNAP_ATTRS, SNAP_PORTS,   SNAP_NAMES,      SNAP_GUIDS,      SNAP_NODES,
-	SNAP_LINKS, SNAP_LFT,     SNAP_PATHS,      SNAP_LIDS,       SNAP_LOAD,
-	SNAP_VLS,   SNAP_OPTIONS, SNAP_PARTITIONS, SNAP_P_KEY_SETS, SNAP_PREFIX_ROUTES,
-	SNAP_ALTERNATES, SNAP_PORT_GROUPS,
+	SNAP_ATTRS,       SNAP_PORTS,      SNAP_NAMES,         SNAP_GUIDS,
+	SNAP_NODES,       SNAP_LINKS,      SNAP_LFT,           SNAP_PATHS,
+	SNAP_LIDS,        SNAP_LOAD,       SNAP_VLS,           SNAP_OPTIONS,
+	SNAP_PARTITIONS,  SNAP_P_KEY_SETS, SNAP_PREFIX_ROUTES, SNAP_ALTERNATES,
+	SNAP_PORT_GROUPS, SNAP_POLICY,
 };
 
 enum { N_COMPARED = sizeof(compared) / sizeof(compared[0]) };
@@ -168,7 +169,7 @@ static bool routing_differs(const struct diff *d)
 {
 	return d[SNAP_LFT].n || d[SNAP_PATHS].n || d[SNAP_LIDS].n || d[SNAP_LINKS].n ||
 	       d[SNAP_NODES].n || d[SNAP_VLS].n || d[SNAP_ALTERNATES].n ||
-	       d[SNAP_PORT_GROUPS].n;
+	       d[SNAP_PORT_GROUPS].n || d[SNAP_POLICY].n;
 }
 
 static void fill_counts(const struct snap_content *c, struct row_meta *m)
@@ -226,6 +227,7 @@ static void fill_meta(const struct snap_writer *w, const struct snap_content *c,
 	m->sm_priority = c->sm_priority;
 	m->sm_state = c->sm_state;
 	m->multicast_fdb_cap = c->multicast_fdb_cap;
+	m->qos = c->qos;
 	m->packet_life_time = c->packet_life_time;
 	m->path_selection = c->path_selection;
 	memcpy(m->life_time_by_hops, c->life_time_by_hops, sizeof(m->life_time_by_hops));

@@ -13,6 +13,7 @@
 struct arena;
 struct graph;
 struct lids;
+struct policy;
 struct prefix_routes;
 struct snap_reader;
 
@@ -65,6 +66,8 @@ struct snap_content {
 	uint8_t packet_life_time;   /*!< code returned in PathRecord: subnet_timeout */
 	uint8_t life_time_by_hops[SNAP_HOPS_MAX]; /*!< as in struct snap_meta */
 	const struct prefix_routes *prefix_routes; /*!< NULL: none */
+	bool qos;                   /*!< as in struct snap_meta */
+	const struct policy *policy; /*!< sets by index of graph.ports; NULL: none */
 	uint8_t path_selection;     /*!< enum path_selection */
 	uint16_t free_sls; /*!< bits of SLs other than 0 that lead the same way: routing takes one lane, and no port drops them */
 	uint16_t multicast_fdb_cap; /*!< least MulticastFDBCap of all switches with multicast tables, 0: none has */

@@ -33,6 +33,8 @@ static const char *const path_params[] = { "src",
 	                                   "packet_life_time_selector",
 	                                   "sl",
 	                                   "p_key",
+	                                   "service_id",
+	                                   "qos_class",
 	                                   "from",
 	                                   NULL };
 

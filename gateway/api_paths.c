@@ -44,7 +44,7 @@ static int write_pair(struct path_stream *s, struct snap_reader *r,
 	*ret_all = true;
 	int err = path_iter_init(&it, r, q);
 	if (err != E_OK) {
-		return err == E_NOPATH || err == E_PARTITION ? E_OK : err;
+		return path_none(err) ? E_OK : err;
 	}
 	while (path_iter_next(&it, &rec)) {
 		if (at++ < *skip) {
@@ -156,6 +156,8 @@ int api_paths(struct api_call *c)
 		.packet_life_time_selector = api_param(c, "packet_life_time_selector"),
 		.sl = api_param(c, "sl"),
 		.p_key = api_param(c, "p_key"),
+		.service_id = api_param(c, "service_id"),
+		.qos_class = api_param(c, "qos_class"),
 	};
 
 	return path_ask_is_open(&ask) ? stream(c, &ask) : body(c, &ask);

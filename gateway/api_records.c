@@ -184,7 +184,8 @@ static int outcome(const struct sa_out *out)
 	case E_OK:
 	case E_NOTFOUND: /* a LID of nobody, ...: no records */
 	case E_NOPATH:
-	case E_PARTITION: return E_OK;
+	case E_PARTITION:
+	case E_POLICY: return E_OK;
 	default: return out->ret;
 	}
 }

@@ -17,6 +17,7 @@ struct arena;
 struct client_flags {
 	const char *instance, *snapshot_dir, *url;
 	const char *mode;
+	const char *service_id, *qos_class, *p_key; /*!< of `paths` and `trace` */
 	const char *type, *field; /*!< of `nodes` */
 	uint32_t numb_path;
 	bool json, stream;

@@ -13,9 +13,23 @@ static const struct option_row paths_rows[] = {
 	  .flags = OPT_CLI_ONLY, .arg = "MODE", .help = "minimal, pairwise, orderall or srcdstall; the SA's own when not given" },
 	{ "numb_path", OPT_UINT, offsetof(struct client_flags, numb_path), "0", .letter = 'n', .flags_long = "numb_path",
 	  .flags = OPT_CLI_ONLY, .arg = "N", .help = "at most so many paths" },
+	{ "service_id", OPT_STRING, offsetof(struct client_flags, service_id), NULL, .flags_long = "service_id",
+	  .flags = OPT_CLI_ONLY, .arg = "ID", .help = "paths for this service, as a policy gives them" },
+	{ "qos_class", OPT_STRING, offsetof(struct client_flags, qos_class), NULL, .flags_long = "qos_class",
+	  .flags = OPT_CLI_ONLY, .arg = "N", .help = "paths of this QoS class, likewise" },
+	{ "p_key", OPT_STRING, offsetof(struct client_flags, p_key), NULL, .flags_long = "p_key",
+	  .flags = OPT_CLI_ONLY, .arg = "P_KEY", .help = "paths of this partition" },
 	{ NULL }
 };
 /* clang-format on */
+
+static const char *with_word(struct client *s, const char *target, const char *name,
+                             const char *value)
+{
+	return value == NULL ? target
+	                     : arena_printf(s->arena, "%s&%s=%s", target, name,
+	                                    client_escape(s, value));
+}
 
 static const char *target_of(struct client *s, char **argv, bool hops)
 {
@@ -31,7 +45,9 @@ static const char *target_of(struct client *s, char **argv, bool hops)
 		target = arena_printf(s->arena, "%s&numb_path=%u", target,
 		                      s->flags.numb_path);
 	}
-	return target;
+	target = with_word(s, target, "service_id", s->flags.service_id);
+	target = with_word(s, target, "qos_class", s->flags.qos_class);
+	return with_word(s, target, "p_key", s->flags.p_key);
 }
 
 static void print_paths(const json_t *paths)

@@ -9,6 +9,7 @@
 #include "conf/arena.h"
 #include "conf/err.h"
 #include "conf/text.h"
+#include "db/policy.h"
 #include "gateway/json_text.h"
 #include "gateway/path_json.h"
 
@@ -88,8 +89,9 @@ static int number(struct asking *k, const char *parameter, const char *text, uin
 	}
 	if (err != E_OK) {
 		return problem_param(k->p, k->a, err, parameter,
-		                     "%s='%s': expected %s, %u-%u", parameter, text, what,
-		                     (unsigned)min, (unsigned)max);
+		                     "%s='%s': expected %s, %llu-%llu", parameter, text,
+		                     what, (unsigned long long)min,
+		                     (unsigned long long)max);
 	}
 	*ret = v;
 	return E_OK;
@@ -150,6 +152,26 @@ static int limit(struct asking *k, const char *name, const char *text,
 	return E_OK;
 }
 
+/* What a policy may decide by. */
+static int what_for(struct asking *k, struct path_query *q)
+{
+	const struct path_ask *ask = k->ask;
+	uint64_t v = 0;
+	int err = E_OK;
+
+	if (ask->service_id != NULL) {
+		err = number(k, "service_id", ask->service_id, 0, UINT64_MAX,
+		             "a service ID", &q->service_id);
+		q->has_service_id = true;
+	}
+	if (err == E_OK && ask->qos_class != NULL) {
+		err = number(k, "qos_class", ask->qos_class, 0, 0xfff, "a QoS class", &v);
+		q->has_qos_class = true;
+		q->qos_class = (uint16_t)v;
+	}
+	return err;
+}
+
 static int limits(struct asking *k, struct path_query *q)
 {
 	const struct path_ask *ask = k->ask;
@@ -176,7 +198,7 @@ static int limits(struct asking *k, struct path_query *q)
 		q->has_p_key = true;
 		q->p_key = (uint16_t)v;
 	}
-	return err;
+	return err == E_OK ? what_for(k, q) : err;
 }
 
 static bool is_any(const char *end)
@@ -310,13 +332,40 @@ static int partition_problem(struct asking *k, const struct path_query *q)
 	                     q->p_key);
 }
 
+static int policy_problem(struct asking *k)
+{
+	problem_member(k->p, "reason", json_string("policy"));
+	return problem_set(
+		k->p, k->a, E_POLICY,
+		"the policy (qos-policy.conf or virtual fabrics) has no path for "
+		"this request between source and destination");
+}
+
+/* Most records there can be: each pair of LIDs, for each virtual fabric. */
+static int most_records(struct asking *k, const struct path_query *q, size_t *ret)
+{
+	size_t pairs = (size_t)1 << (q->src.lmc + q->dst.lmc);
+	const struct policy *policy;
+
+	if (pairs > PATH_ASK_MAX) {
+		return E_MALFORMED;
+	}
+	int err = snap_policy(k->r, &policy);
+	if (err == E_OK) {
+		size_t levels = policy != NULL ? policy->head.n_fabrics : 0;
+		*ret = levels != 0 ? pairs * levels : pairs;
+	}
+	return err;
+}
+
 static int run(struct asking *k, struct parts *parts, const struct path_query *q,
                struct path_answer *answer)
 {
-	size_t max = (size_t)1 << (q->src.lmc + q->dst.lmc);
+	size_t max;
 
-	if (max > PATH_ASK_MAX) {
-		return E_MALFORMED;
+	int err = most_records(k, q, &max);
+	if (err != E_OK) {
+		return err;
 	}
 	if (q->numb_path != 0 && q->numb_path < max) {
 		max = q->numb_path;
@@ -325,10 +374,11 @@ static int run(struct asking *k, struct parts *parts, const struct path_query *q
 	if (answer->records == NULL) {
 		return -ENOMEM;
 	}
-	int err = path_query_run(k->r, q, answer->records, max, &answer->n);
+	err = path_query_run(k->r, q, answer->records, max, &answer->n);
 	switch (err) {
 	case E_NOPATH: return explain(k, parts, q);
 	case E_PARTITION: return partition_problem(k, q);
+	case E_POLICY: return policy_problem(k);
 	case E_RANGE:
 		return problem_set(
 			k->p, k->a, err,

@@ -28,7 +28,7 @@ struct path_ask {
 	const char *hops;      /*!< "0" or "1"; NULL: "0" */
 	/* components of the record; NULL: not asked for. Codes as in the PathRecord */
 	const char *mtu, *mtu_selector, *rate, *rate_selector, *packet_life_time,
-		*packet_life_time_selector, *sl, *p_key;
+		*packet_life_time_selector, *sl, *p_key, *service_id, *qos_class;
 };
 
 struct path_answer {
@@ -46,7 +46,7 @@ struct path_answer {
  * \param p      Filled on failure: the parameter, what was expected, candidates, or why
  *               there is no path (other part of the fabric, hole at a switch).
  * \retval E_HTTP_PARAMETER E_SYNTAX E_RANGE E_UNKNOWN E_NOTFOUND E_AMBIGUOUS E_NOPATH
- * E_PARTITION E_LOOP
+ * E_PARTITION E_POLICY E_LOOP
  */
 int path_ask_run(struct snap_reader *r, const struct path_ask *ask, struct parts *parts,
                  struct arena *a, struct path_answer *ret, struct problem *p);

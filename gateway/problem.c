@@ -28,6 +28,7 @@ static const struct problem_row rows[] = {
 	{ E_DUPLICATE,      409, NULL, NULL },
 	{ E_NOPATH,         422, NULL, NULL },
 	{ E_PARTITION,      422, NULL, NULL },
+	{ E_POLICY,         422, NULL, NULL },
 	{ E_LOOP,           422, NULL, NULL },
 	{ E_CREDITLOOP,     422, NULL, NULL },
 	{ E_UNSUITABLE,     422, NULL, NULL },

@@ -32,7 +32,8 @@ uint16_t sa_status(int ret)
 	case E_OK: return UMAD_STATUS_SUCCESS;
 	case E_NOTFOUND:
 	case E_NOPATH:
-	case E_PARTITION: return UMAD_SA_STATUS_NO_RECORDS << SA_STATUS_SHIFT;
+	case E_PARTITION:
+	case E_POLICY: return UMAD_SA_STATUS_NO_RECORDS << SA_STATUS_SHIFT;
 	case E_SYNTAX:
 	case E_RANGE:
 	case E_DUPLICATE:
@@ -181,7 +182,7 @@ static uint16_t supported(const struct umad_sa_packet *in, const struct rights *
 static uint16_t outcome(const struct sa_query *q, const struct sa_out *out)
 {
 	if (out->ret == E_OK || out->ret == E_NOTFOUND || out->ret == E_NOPATH ||
-	    out->ret == E_PARTITION) {
+	    out->ret == E_PARTITION || out->ret == E_POLICY) {
 		if (q->table || out->n == 1) {
 			return UMAD_STATUS_SUCCESS;
 		}

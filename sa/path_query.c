@@ -11,10 +11,12 @@
  * instead.
  *
  * Invariants: a record handed out has a route in this epoch; its MTU and rate are never
- * above what every port on the way can do; its life time is never below the fabric's.
+ * above what every port on the way can do; its life time is never below the fabric's,
+ * unless a policy says how long packets live.
  */
 #include "conf/err.h"
 #include "routing/graph.h"
+#include "sa/path_policy.h"
 #include "sa/path_walk.h"
 
 enum {
@@ -29,13 +31,20 @@ static bool legal(const struct path_limit *l, bool known)
 	       (l->selector <= SEL_LARGEST && (known || l->selector == SEL_LARGEST));
 }
 
-/* P_Key of the records: one that the ends share. Base 0 is no P_Key. */
-static int choose_p_key(struct snap_reader *r, const struct path_query *q, uint16_t *ret)
+/* Without a policy the P_Key is one that the ends share. Base 0 is no P_Key. */
+static int choose_level(struct path_iter *it)
 {
+	const struct path_query *q = it->q;
+
+	if (it->policy != NULL) {
+		return path_policy_next(it->r, it->policy, q, &it->next_rule, &it->level);
+	}
+	it->level = (struct path_level){ .sl = POLICY_ANY, .life_time = POLICY_ANY };
 	if (q->has_p_key && (q->p_key & P_KEY_BASE) == 0) {
 		return E_PARTITION;
 	}
-	return snap_common_p_key(r, &q->src, &q->dst, q->has_p_key ? q->p_key : 0, ret);
+	return snap_common_p_key(it->r, &q->src, &q->dst, q->has_p_key ? q->p_key : 0,
+	                         &it->level.p_key);
 }
 
 static int check_limits(const struct path_query *q)
@@ -147,7 +156,6 @@ int path_iter_init(struct path_iter *it, struct snap_reader *r,
 	const struct snap_meta *meta = snap_meta(r);
 	const struct snap_end *src = &q->src, *dst = &q->dst;
 	int fixed_src, fixed_dst;
-	uint16_t p_key;
 
 	/* the way there and the way back are two reads far apart in memory */
 	snap_path_soon(r, src, q->dlid ? q->dlid : dst->base_lid);
@@ -162,9 +170,6 @@ int path_iter_init(struct path_iter *it, struct snap_reader *r,
 	if (ret == E_OK) {
 		ret = fixed_offset(dst, q->dlid, &fixed_dst);
 	}
-	if (ret == E_OK) {
-		ret = choose_p_key(r, q, &p_key);
-	}
 	if (ret != E_OK) {
 		return ret;
 	}
@@ -176,12 +181,16 @@ int path_iter_init(struct path_iter *it, struct snap_reader *r,
 		.same = {
 			.sgid_prefix = meta->subnet_prefix, .sgid_guid = src->port_guid,
 			.dgid_prefix = meta->subnet_prefix, .dgid_guid = dst->port_guid,
-			.p_key = p_key,
 			.mtu_selector = SEL_EXACT, .rate_selector = SEL_EXACT,
 			.packet_life_time_selector = SEL_EXACT,
 		},
 	};
-	return E_OK;
+	ret = snap_policy(r, &it->policy);
+	if (ret == E_OK) {
+		ret = choose_level(it);
+	}
+	it->same.p_key = it->level.p_key;
+	return ret;
 }
 
 /* Way from one end to a LID of the other by its row, or along the tables where there is
@@ -227,10 +236,15 @@ static uint8_t life_time(const struct snap_meta *m, unsigned hops)
 	return m->life_time_by_hops[0] ? m->life_time_by_hops[at] : m->packet_life_time;
 }
 
-/* SL of a lane: that of QoS level 0, or what was asked for if another level has it. */
+/* SL of a lane: that of QoS level 0, or what was asked for if another level has it; with
+ * a policy the one that its SL stands for on this lane. */
 static int choose_sl(const struct path_iter *it, uint8_t lane, uint8_t *ret)
 {
 	uint8_t sl;
+
+	if (it->level.sl != POLICY_ANY) {
+		return snap_sl(it->r, it->level.qos, lane, ret);
+	}
 
 	for (unsigned level = 1; it->q->has_sl && level < VL_SLS; level++) {
 		int err = snap_sl(it->r, level, lane, &sl);
@@ -249,6 +263,22 @@ static int choose_sl(const struct path_iter *it, uint8_t lane, uint8_t *ret)
 	return snap_sl(it->r, 0, lane, ret);
 }
 
+/* What a policy leaves of what the way can do. */
+static void limit_record(const struct path_level *l, struct path_record *rec)
+{
+	unsigned life = rec->packet_life_time;
+
+	if (l->mtu != 0 && l->mtu < rec->mtu) {
+		rec->mtu = l->mtu;
+	}
+	rec->rate = path_slower(rec->rate, l->rate);
+	if (l->life_time != POLICY_ANY) {
+		life = l->life_time;
+	}
+	life += l->life_time_mult;
+	rec->packet_life_time = life < SIX_BITS_MAX ? (uint8_t)life : SIX_BITS_MAX;
+}
+
 /* Fills route, SL and Reversible of rec from its LIDs. */
 static int route_record(struct path_iter *it, struct path_record *rec)
 {
@@ -259,6 +289,7 @@ static int route_record(struct path_iter *it, struct path_record *rec)
 	if (it->loopback) {
 		rec->mtu = src->mtu;
 		rec->rate = src->rate;
+		limit_record(&it->level, rec);
 		rec->packet_life_time = 0;
 		rec->reversible = 1;
 		return choose_sl(it, 0, &rec->sl);
@@ -272,6 +303,7 @@ static int route_record(struct path_iter *it, struct path_record *rec)
 	rec->rate = path_slower(path_slower(way.rate, src->rate), dst->rate);
 	rec->hops = way.hops;
 	rec->packet_life_time = life_time(snap_meta(it->r), way.hops);
+	limit_record(&it->level, rec);
 	ret = way_of(it->r, dst, src, rec->slid, &back, &unused);
 	if (ret != E_OK && ret != E_NOPATH) {
 		return ret;
@@ -287,14 +319,26 @@ static bool wanted(const struct path_query *q, struct path_record *rec)
 	       limit_life(&q->packet_life_time, &rec->packet_life_time);
 }
 
-bool path_iter_next(struct path_iter *it, struct path_record *ret)
+/* The pairs once more, as the next level has them. */
+static bool next_level(struct path_iter *it)
+{
+	int err = it->policy != NULL ? choose_level(it) : E_NOTFOUND;
+
+	if (err != E_OK) {
+		it->ret = err == E_NOTFOUND ? E_OK : err;
+		return false;
+	}
+	it->k = 0;
+	it->same.p_key = it->level.p_key;
+	return true;
+}
+
+/* The next record on the present level. */
+static bool next_on_level(struct path_iter *it, struct path_record *ret)
 {
 	const struct path_query *q = it->q;
 	unsigned s, d;
 
-	if (it->ret != E_OK || (q->numb_path != 0 && it->given >= q->numb_path)) {
-		return false;
-	}
 	while (path_order(q->mode, it->n, it->m, it->fixed_src, it->fixed_dst, it->k, &s,
 	                  &d)) {
 		it->k++;
@@ -315,6 +359,21 @@ bool path_iter_next(struct path_iter *it, struct path_record *ret)
 			return true;
 		}
 	}
+	return false;
+}
+
+bool path_iter_next(struct path_iter *it, struct path_record *ret)
+{
+	const struct path_query *q = it->q;
+
+	if (it->ret != E_OK || (q->numb_path != 0 && it->given >= q->numb_path)) {
+		return false;
+	}
+	do {
+		if (next_on_level(it, ret)) {
+			return true;
+		}
+	} while (it->ret == E_OK && next_level(it));
 	return false;
 }
 

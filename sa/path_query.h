@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "conf/config.h"
+#include "conf/err.h"
 #include "db/reader.h"
 
 /*!
@@ -28,10 +29,22 @@ struct path_query {
 	enum path_selection mode;
 	uint32_t numb_path;        /*!< most paths wanted, 0: no limit */
 	struct path_limit mtu, rate, packet_life_time;
-	bool has_p_key, has_sl;
+	bool has_p_key, has_sl, has_service_id, has_qos_class;
 	bool reversible;           /*!< only paths whose way back exists, too */
 	uint16_t p_key;            /*!< with or without the membership bit */
+	uint16_t qos_class; /*!< the policy may decide by it, and by the service ID */
 	uint8_t sl;
+	uint64_t service_id;
+};
+
+/*! What the policy gives to a query: what is better is not given. */
+struct path_level {
+	uint16_t p_key;         /*!< as it stands in the source's table */
+	uint8_t sl;             /*!< POLICY_ANY: that of the lane */
+	uint8_t qos;            /*!< where sl is given: its level of snap_sl() */
+	uint8_t mtu, rate;      /*!< limits, 0: none */
+	uint8_t life_time;      /*!< POLICY_ANY: that of the way */
+	uint8_t life_time_mult; /*!< times 2^this */
 };
 
 /*! PathRecord in host order; names are the specification's in snake case. */
@@ -91,11 +104,20 @@ struct path_iter {
 	uint32_t given;           /*!< records handed out */
 	uint32_t routed;          /*!< pairs that have a route, wanted or not */
 	int ret;                  /*!< why it ended: E_OK, or -errno and E_MALFORMED of the database */
+	const struct policy *policy; /*!< of the epoch, NULL: none */
+	uint32_t next_rule;          /*!< of the policy, for the level after this one */
+	struct path_level level;
 	struct path_record same;  /*!< what all records share */
 };
 
-/*! \brief Checks the query. \retval E_NOPATH (an end without LID) E_PARTITION E_RANGE, as path_query_run(). */
+/*! \brief Checks the query. \retval E_NOPATH (an end without LID) E_PARTITION E_POLICY E_RANGE, as path_query_run(). */
 int path_iter_init(struct path_iter *it, struct snap_reader *r, const struct path_query *q);
+
+/*! \brief Is this why a pair of ports has no paths, which is no failure? */
+static inline bool path_none(int err)
+{
+	return err == E_NOPATH || err == E_PARTITION || err == E_POLICY;
+}
 
 /*! \brief Next record that matches. \return false: no more, or it->ret is set. */
 bool path_iter_next(struct path_iter *it, struct path_record *ret);
@@ -109,10 +131,17 @@ bool path_iter_next(struct path_iter *it, struct path_record *ret);
  * shorter, so "exactly" and "greater than" raise it; "less than" and "smallest" give the
  * path's own. Rates are compared by speed, not by code.
  *
+ * A policy (db/policy.h) decides first: by service ID, QoS class, P_Key and the two ends it
+ * finds levels, whose SL, limits, life time and P_Key the paths have; with virtual fabrics
+ * several, whose paths come one after the other, those of one SL and P_Key together once. The SL
+ * of a level means a QoS class: on routing that takes several lanes the paths have the SL that
+ * the class has on their lane.
+ *
  * \param ret    At most \a max records, in the mode's order, those that match.
  * \param ret_n  How many; may be 0 with E_OK when selectors exclude all.
  * \retval E_NOPATH     Routes of every pair are missing (different parts, holes).
  * \retval E_PARTITION  No common P_Key, or not the one asked for.
+ * \retval E_POLICY     The policy has no level for this query.
  * \retval E_RANGE      A selector, value or mode that does not exist, or a LID that is not the port's.
  * \retval E_MALFORMED  A stored value makes no sense.
  * Cost: two array reads per record, and two more to see whether the way back exists.

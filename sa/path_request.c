@@ -53,11 +53,15 @@ int path_request_common(struct snap_reader *r, const struct sa_query *q,
 	a->q.has_sl = sa_asked(q, c->sl);
 	a->q.sl = (uint8_t)asked_or_0(q, c->sl);
 	a->q.reversible = asked_or_0(q, c->reversible) != 0;
-	a->echo.service_id =
+	a->q.has_service_id = sa_asked(q, c->service_id_msb);
+	a->q.service_id =
 		asked_or_0(q, c->service_id_msb) << 56 | asked_or_0(q, c->service_id_lsb);
+	a->echo.service_id = a->q.service_id;
 	a->echo.flow_label = (uint32_t)asked_or_0(q, c->flow_label);
 	a->echo.t_class = (uint8_t)asked_or_0(q, c->t_class);
-	a->echo.qos_class = (uint16_t)asked_or_0(q, c->qos_class);
+	a->q.has_qos_class = sa_asked(q, c->qos_class);
+	a->q.qos_class = (uint16_t)asked_or_0(q, c->qos_class);
+	a->echo.qos_class = a->q.qos_class;
 	return E_OK;
 }
 

@@ -4,6 +4,7 @@
 /* ClassPortInfo of the SA (IBA vol. 1, 13.4.8.1 and 15.2.1.1): what this SA can do. Only
  * bits whose service is there are set. */
 #include "conf/err.h"
+#include "db/reader.h"
 #include "sa/record.h"
 #include "sa/wire.h"
 
@@ -55,7 +56,6 @@ static int class_walk(struct snap_reader *r, const struct sa_query *q, struct sa
 {
 	uint8_t record[sizeof(struct umad_class_port_info)] = { 0 };
 
-	(void)r;
 	(void)q;
 	put(record, CPI_BASE_VERSION, UMAD_BASE_VERSION);
 	put(record, CPI_CLASS_VERSION, UMAD_SA_CLASS_VERSION);
@@ -69,7 +69,8 @@ static int class_walk(struct snap_reader *r, const struct sa_query *q, struct sa
 	            UMAD_SA_CAP_MASK2_IS_LINK_WIDTH_2X_SUP |
 	            UMAD_SA_CAP_MASK2_IS_LINK_SPEED_HDR_SUP |
 	            UMAD_SA_CAP_MASK2_IS_LINK_SPEED_NDR_SUP |
-	            UMAD_SA_CAP_MASK2_IS_LINK_SPEED_XDR_SUP);
+	            UMAD_SA_CAP_MASK2_IS_LINK_SPEED_XDR_SUP |
+	            (snap_meta(r)->qos ? UMAD_SA_CAP_MASK2_IS_QOS_SUP : 0));
 	put(record, CPI_RESP_TIME_VALUE, RESP_TIME);
 	put(record, CPI_REDIRECT_QP, 1);
 	put(record, CPI_REDIRECT_Q_KEY, UMAD_QKEY);

@@ -156,7 +156,7 @@ static int add_pair(struct snap_reader *r, const struct sa_query *q, struct mult
 	}
 	int ret = path_iter_init(&it, r, &m->a.q);
 	if (ret != E_OK) {
-		return ret == E_NOPATH || ret == E_PARTITION ? E_OK : ret;
+		return path_none(ret) ? E_OK : ret;
 	}
 	while (m->n < CANDIDATES_MAX && path_iter_next(&it, &rec)) {
 		struct candidate *c = &m->list[m->n];

@@ -12,11 +12,11 @@
  * link-local prefix. A DGID of another subnet leads to the router port that the first
  * prefix route names; the packet then needs a global header, HopLimit 255.
  *
- * ServiceID, FlowLabel, TClass and QoSClass do not change the path here: what is asked
- * comes back. Raw packets have no P_Key: with RawTraffic it is 0. Preference is for
- * responses, all paths are alike in it. HopLimit is a bound; a path inside the subnet
- * needs none (0). A multicast DGID is answered with the values of its group
- * (mcast_path.c).
+ * ServiceID and QoSClass change the path where a policy says so (path_policy.c),
+ * FlowLabel and TClass do not; what is asked comes back. Raw packets have no P_Key: with
+ * RawTraffic it is 0. Preference is for responses, all paths are alike in it. HopLimit is
+ * a bound; a path inside the subnet needs none (0). A multicast DGID is answered with the
+ * values of its group (mcast_path.c).
  *
  * The layout of InfiniBand has no room for LIDs of more than 16 bits; GIDs then say them
  * (path_request_high_lids()), in requests, too.
@@ -224,7 +224,7 @@ static int offer_pair(struct snap_reader *r, const struct path_request *a,
 	}
 	int ret = path_iter_init(&it, r, &a->q);
 	if (ret != E_OK) {
-		return ret == E_NOPATH || ret == E_PARTITION ? E_OK : ret;
+		return path_none(ret) ? E_OK : ret;
 	}
 	while (!sa_full(out) && path_iter_next(&it, &rec)) {
 		offer_path(r, &rec, a, out);

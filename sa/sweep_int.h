@@ -121,6 +121,7 @@ struct sweep {
 	struct qos_wait qos_wait;
 	struct port_copies port_copies;
 	const struct engine *lanes_of; /*!< whose lanes the log told of last, NULL: one lane */
+	uint64_t policy_told; /* digest of the policy that was told about, 0: none yet */
 	uint8_t lanes_told;
 	uint8_t lanes_there; /*!< ports turned out to have no more VLs than this, 0: as they say */
 	struct guid_map told;  /*!< see sa/told.h */

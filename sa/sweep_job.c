@@ -25,6 +25,7 @@
 #include "db/state.h"
 #include "routing/graph.h"
 #include "routing/route_cache.h"
+#include "sa/policy_compile.h"
 #include "sa/qos_table.h"
 #include "sa/sweep_int.h"
 
@@ -437,7 +438,9 @@ void job_qos(struct sweep *s)
 	const struct config *c = s->d.config;
 	struct program *p = &s->job->program;
 
-	p->qos = c->qos == QOS_ON || lanes_vls(p->lanes) > 1;
+	p->qos = c->qos == QOS_ON || lanes_vls(p->lanes) > 1 ||
+	         (c->qos == QOS_AUTO &&
+	          policy_needs_qos(c->qos_policy, c->virtual_fabrics));
 	if (!p->qos) {
 		s->lanes_told = 1;
 		return;
@@ -495,7 +498,22 @@ static uint64_t digest_graph(uint64_t h, const struct graph *g)
 	return mix(h, g->sm_port);
 }
 
-/* Who shares a P_Key with whom, and which GUIDs and prefixes lead where. */
+static uint64_t digest_policy(const struct policy *p)
+{
+	const struct policy_head *h = &p->head;
+	uint64_t d = mix_bytes(1, h, sizeof(*h));
+
+	d = mix_bytes(d, p->levels, h->n_levels * sizeof(*p->levels));
+	d = mix_bytes(d, p->rules, h->n_rules * sizeof(*p->rules));
+	d = mix_bytes(d, p->ranges, h->n_ranges * sizeof(*p->ranges));
+	d = mix_bytes(d, p->fabrics, h->n_fabrics * sizeof(*p->fabrics));
+	d = mix_bytes(d, p->ids, h->n_ids * sizeof(*p->ids));
+	return mix_bytes(d, p->sets,
+	                 (size_t)p->n_sets * POLICY_SETS * h->words * sizeof(*p->sets));
+}
+
+/* Who shares a P_Key with whom, which GUIDs and prefixes lead where, and who gets what.
+ */
 static uint64_t digest_tables(uint64_t h, const struct snap_content *c)
 {
 	for (size_t i = 0; i < c->n_attrs; i++) {
@@ -512,7 +530,7 @@ static uint64_t digest_tables(uint64_t h, const struct snap_content *c)
 		h = mix(mix(h, p->prefix), p->router_port_guid);
 		h = mix(h, (uint64_t)p->any_prefix << 1 | p->any_router);
 	}
-	return h;
+	return c->policy != NULL ? mix(h, digest_policy(c->policy)) : h;
 }
 
 /* What the routing epoch stands for. Never 0. */
@@ -614,10 +632,62 @@ static void fill_content(struct sweep *s, struct snap_content *c)
 	c->prefix_routes = conf->prefix_routes;
 	c->path_selection = (uint8_t)conf->path_selection;
 	c->free_sls = free_sls(&j->program);
+	c->qos = j->program.qos;
 	c->sa_key = conf->sa_key;
 	c->multicast_fdb_cap = multicast_fdb_cap(&j->disc);
 	memcpy(c->stage, j->stage, sizeof(c->stage));
 	c->n_stages = j->n_stages;
+}
+
+/* What is odd about the policy is said when it changes, not in each sweep. */
+static void tell_policy(struct sweep *s, const struct policy *p, const struct diags *d)
+{
+	const struct config *c = s->d.config;
+	uint64_t now = p != NULL ? digest_policy(p) : 1;
+	char place[DIAG_PLACE_MAX];
+
+	if (s->policy_told == now) {
+		return;
+	}
+	s->policy_told = now;
+	for (unsigned i = 0; i < d->n; i++) {
+		log_warning(source, "%s%s",
+		            diag_place(&d->items[i], place, sizeof(place)),
+		            d->items[i].text);
+	}
+	if (p != NULL && p->head.kind == POLICY_EACH && c->qos_policy != NULL) {
+		log_warning(source, "qos_policy_file has no effect: virtual fabrics say "
+		                    "what paths get");
+	} else if (p == NULL && policy_needs_qos(c->qos_policy, NULL)) {
+		log_warning(source, "qos_policy_file has no effect: qos is FALSE");
+	}
+}
+
+static int make_policy(struct sweep *s, struct arena *a, struct snap_content *c)
+{
+	const struct config *conf = s->d.config;
+	const struct job *j = s->job;
+	struct diags *d = arena_alloc(a, sizeof(*d));
+	struct policy_in in = { .g = j->disc.g,
+		                .attrs = c->attrs,
+		                .n_attrs = c->n_attrs,
+		                .lanes = &j->route.out.lanes,
+		                .free_sls = c->free_sls,
+		                .qos = j->program.qos,
+		                .enforce = conf->enforce_vf_path_record,
+		                .policy = conf->qos == QOS_OFF ? NULL : conf->qos_policy,
+		                .fabrics = conf->virtual_fabrics,
+		                .d = d };
+
+	if (d == NULL) {
+		return -ENOMEM;
+	}
+	diags_init(d, a);
+	int ret = policy_compile(&in, a, &c->policy);
+	if (ret == E_OK) {
+		tell_policy(s, c->policy, d);
+	}
+	return ret;
 }
 
 /* The epoch of what is to be published: the present one if nothing changed. */
@@ -644,6 +714,9 @@ static int publish(struct sweep *s, struct arena *a)
 
 	if (ret == E_OK) {
 		fill_content(s, &c);
+		ret = make_policy(s, a, &c);
+	}
+	if (ret == E_OK) {
 		ret = choose_epoch(s, digest(s->job, &c, options));
 	}
 	if (ret == E_OK) {

@@ -178,16 +178,19 @@ START_TEST(ulps_file)
 	ck_assert_uint_eq(p->rules[9].p_keys.range[0].from, 0x7fff);
 	const struct qos_match_rule *srp = &p->rules[12];
 	ck_assert_uint_eq(srp->n_destinations, 1);
-	ck_assert_uint_eq(
-		p->groups[srp->destinations[0]].port_guids.range[0].from, 0x1234);
+	ck_assert_uint_eq(p->groups[srp->destinations[0]].port_guids.range[0].from,
+	                  0x1234);
 	ck_assert_uint_eq(p->rules[14].n_sources, 1);
 	/* levels of one SL are one */
 	ck_assert_uint_eq(p->rules[10].level, p->rules[11].level);
 }
 END_TEST
 
-#define LEVELS "qos-levels\nqos-level\nname: DEFAULT\nsl: 0\nend-qos-level\nend-qos-levels\n"
-#define RULE(text) LEVELS "qos-match-rules\nqos-match-rule\n" text "\nend-qos-match-rule\nend-qos-match-rules\n"
+#define LEVELS                                                                           \
+	"qos-levels\nqos-level\nname: DEFAULT\nsl: 0\nend-qos-level\nend-qos-levels\n"
+#define RULE(text)                                                                       \
+	LEVELS "qos-match-rules\nqos-match-rule\n" text                                  \
+	       "\nend-qos-match-rule\nend-qos-match-rules\n"
 
 /* clang-format off */
 static const struct {
@@ -258,7 +261,8 @@ START_TEST(no_such_file)
 	const void *got = NULL;
 
 	ck_assert_int_eq(qos_policy_read("/nonexistent/qos.conf", a, &d, &got), E_OK);
-	ck_assert_uint_eq(((const struct qos_policy *)got)->default_level, QOS_LEVEL_NONE);
+	ck_assert_uint_eq(((const struct qos_policy *)got)->default_level,
+	                  QOS_LEVEL_NONE);
 	ck_assert_uint_eq(d.n_warnings, 1);
 }
 END_TEST

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "db/layout.h"
+#include "db/policy.h"
 #include "db/reader.h"
 #include "db/txn.h"
 #include "tests/db_util.h"
@@ -664,7 +665,7 @@ static void overwrite(unsigned table, const void *val, size_t len)
 		db_put(&t, table, key, key_len, val, len);
 		ret = db_next(&t, table, &k, &v);
 	}
-	if (table == SNAP_PREFIX_ROUTES) { /* a fabric without routers has none */
+	if (table == SNAP_PREFIX_ROUTES || table == SNAP_POLICY) { /* there is none */
 		db_put(&t, table, "\0", 2, val, len);
 	}
 	if (table == SNAP_META) {
@@ -719,6 +720,10 @@ static int read_table(struct snap_reader *r, unsigned table)
 		struct port_set set[PORT_GROUPS_MAX];
 		return snap_port_groups(r, fabric.g->nodes[fabric.g->switches[0]].guid, set,
 		                        &n);
+	}
+	case SNAP_POLICY: {
+		const struct policy *policy;
+		return snap_policy(r, &policy);
 	}
 	case SNAP_VLS: return snap_sl(r, 0, 0, &byte);
 	case SNAP_PARTITIONS: return snap_partition_from(r, 0, &part);
