@@ -2,10 +2,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026, The Saguaro authors
 #
-# make bench-sockets: PathRecord queries per second through sockets, OpenSM and saguarod side
-# by side on the same simulated fabric (ft3 24: 3,456 hosts), by LID and by GID; and how long
-# each takes to bring the fabric up. One JSON document on standard output.
-# BENCH_TOPO changes the fabric, BENCH_SECONDS the time per figure (default 5).
+# make bench-sockets: what clients get through sockets, OpenSM and saguarod side by side on
+# the same simulated fabric (ft3 24: 3,456 hosts). One JSON document on standard output:
+#
+#   lid, gid   PathRecord queries per second and the SM's CPU time for one
+#   join       multicast joins and leaves per second of four hosts at once; saguarod answers
+#              each when it is on disk (BENCH_STATE: where; the file system is named)
+#   quiet      a client with one query on the way: median and 99th percentile of the time
+#              it waits
+#   flood      the same while another host sends 100,000 bad and dear requests
+#   blind      at the end, instead of an SM, a program that sends each request back: the
+#              price of the simulator and of libibumad, to be taken off the others
+#
+# and how long each takes to bring the fabric up. BENCH_TOPO changes the fabric,
+# BENCH_SECONDS the time per figure (default 5), BENCH_FLOOD the size of the flood.
 set -eu
 bin=${top_builddir:-.}
 seconds=${BENCH_SECONDS:-5}
@@ -34,12 +44,40 @@ up() { # up LOG: seconds until it says SUBNET UP
 	jq -n --arg a "$start" --arg b "$EPOCHREALTIME" '($b | tonumber) - ($a | tonumber)'
 }
 
-load() { # load NAME UP-SECONDS
-	local by
-	for by in lid gid; do
-		"$bin/saguaro-sim" --run --host "$far" "$bin/tests/sa_load" "$by" "$seconds" 64 "${pids[-1]}" |
-			jq --arg name "$1" --argjson up "$2" '{name: $name, seconds_up: $up} + .'
+client() { # client HOST ARGUMENTS...
+	local host=$1
+	shift
+	"$bin/saguaro-sim" --run --host "$host" "$bin/tests/sa_load" "$@"
+}
+
+row() { jq --arg name "$1" --argjson up "$2" --arg by "$3" '{name: $name, seconds_up: $up} + . + {by: $by}'; }
+
+joins() { # joins NAME UP-SECONDS: four hosts at once, their figures added
+	local host clients=()
+	for host in "${four[@]}"; do
+		client "$host" join "$seconds" 128 "${pids[-1]}" >"$work/join.${#clients[@]}" &
+		clients+=($!)
 	done
+	wait "${clients[@]}"
+	jq -s --arg disk "$(stat -f -c %T "$state")" '.[0] + {
+		answers: map(.answers) | add, errors: map(.errors) | add, timeouts: map(.timeouts) | add,
+		per_second: map(.per_second) | add,
+		sm_user_us: (map(.sm_user_us) | add / 16), sm_system_us: (map(.sm_system_us) | add / 16),
+		window: 512, state_on: $disk}' "$work"/join.? | row "$1" "$2" join
+}
+
+load() { # load NAME UP-SECONDS
+	local by flooder
+	for by in lid gid; do
+		client "$far" "$by" "$seconds" 64 "${pids[-1]}" | row "$1" "$2" "$by"
+	done
+	client "$far" lid "$seconds" 1 | row "$1" "$2" quiet
+	joins "$1" "$2"
+	client "${four[0]}" flood "${BENCH_FLOOD:-100000}" >"$work/flood" &
+	flooder=$!
+	client "$far" lid "$seconds" 1 | jq --slurpfile sent "$work/flood" '. + {sent: $sent[0]}' |
+		row "$1" "$2" flood || say "$1 lost queries in the flood"
+	wait "$flooder"
 }
 
 finish() {
@@ -52,6 +90,8 @@ command -v jq >/dev/null || { say "jq is needed"; exit 2; }
 # shellcheck disable=SC2086 # words
 "$bin/saguaro" topo ${BENCH_TOPO:-ft3 24} -o "$work/fabric.topo"
 far=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$work/fabric.topo" | tail -n 1)
+mapfile -t four < <(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$work/fabric.topo" | sed -n '2,5p')
+state=${BENCH_STATE:-$work}
 mkdir "$work/osm"
 simulator
 {
@@ -62,9 +102,14 @@ simulator
 		finish
 	fi
 	OMP_WAIT_POLICY=passive "$bin/saguaro-sim" --run "$bin/saguarod" --fabric umad \
-		--state-dir "$work/state" --snapshot-dir "$work/run" 2>"$work/saguarod.log" &
+		--state-dir "$(mktemp -d "$state/state.XXXXXX")" --snapshot-dir "$work/run" 2>"$work/saguarod.log" &
 	pids+=($!)
 	load saguarod "$(up "$work/saguarod.log")"
+	finish
+	"$bin/saguaro-sim" --run "$bin/tests/sa_load" echo &
+	pids+=($!)
+	sleep 1
+	client "$far" blind "$seconds" 64 "${pids[-1]}" | row nothing 0 blind
 	finish
 } | jq -s --arg machine "$(nproc) x $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" \
 	'{machine: $machine, results: .}'
