@@ -77,9 +77,11 @@ enum {
 	SA_OPA_ATTR_SWITCH_COST = 0xa3
 };
 
-/* Bits of ClassPortInfo:CapabilityMask2 of the SA that umad_sa.h does not name: which codes
- * of PathRecord.Rate a client has to expect. */
+/* Bits of ClassPortInfo:CapabilityMask2 of the SA that umad_sa.h does not name: full
+ * members of multicast groups that only send, and which codes of PathRecord.Rate a client
+ * has to expect. */
 enum {
+	UMAD_SA_CAP_MASK2_IS_SEND_ONLY_FULL_MEMBER_SUP = 1 << 12,
 	UMAD_SA_CAP_MASK2_IS_LINK_WIDTH_2X_SUP = 1 << 13,
 	UMAD_SA_CAP_MASK2_IS_LINK_SPEED_HDR_SUP = 1 << 15,
 	UMAD_SA_CAP_MASK2_IS_LINK_SPEED_NDR_SUP = 1 << 17,
