@@ -186,13 +186,18 @@ struct policy_list;
 int snap_listed_p_key(struct snap_reader *r, const struct snap_end *a, const struct snap_end *b,
                       const struct policy *p, const struct policy_list *list, uint16_t *ret);
 
-/*! End ports by PortGUID; borrowed until the next pin. */
+/*! End ports by GUID, those with alias GUIDs several times; borrowed until the next pin. */
+struct snap_end_name {
+	uint64_t guid;  /*!< PortGUID, or an alias GUID */
+	uint32_t lid;   /*!< base LID */
+	bool is_alias;
+};
 struct snap_ends {
-	const uint32_t *lid; /*!< [n] base LIDs */
+	const struct snap_end_name *name; /*!< [n] */
 	uint32_t n;
 	uint32_t of_lmc[8];  /*!< how many there are of each LMC */
 };
-/*! \retval E_MALFORMED E_STALE -ENOMEM  Cost: once per epoch a walk over all LIDs and a sort. */
+/*! \retval E_MALFORMED E_STALE -ENOMEM  Cost: once per epoch a walk over all GUIDs. */
 int snap_ends(struct snap_reader *r, const struct snap_ends **ret);
 
 /*! NodeGUIDs with this description, ascending. At most \a max stored, all counted. */

@@ -1,75 +1,87 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 
-/* The end ports of an epoch in the order of PortGUIDs, made once when first asked for. */
+/* The end ports of an epoch in the order of their GUIDs, alias GUIDs among them, made
+ * once when first asked for: `guids` is in that order. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "conf/err.h"
+#include "db/layout.h"
 #include "db/reader.h"
 #include "db/reader_view.h"
-
-struct key {
-	uint64_t guid;
-	uint32_t lid;
-};
+#include "db/view.h"
 
 struct ends_cache {
 	struct snap_ends list;
-	uint32_t lid[];
+	struct snap_end_name *name;
+	uint32_t cap;
 };
 
 void ends_cache_free(struct ends_cache *c)
 {
+	if (c) {
+		free(c->name);
+	}
 	free(c);
 }
 
-static int by_guid(const void *a, const void *b)
+static int add(struct ends_cache *c, uint64_t guid, const struct snap_end *end)
 {
-	uint64_t x = ((const struct key *)a)->guid, y = ((const struct key *)b)->guid;
-
-	return x < y ? -1 : x > y;
+	if (c->list.n == c->cap) {
+		uint32_t cap = c->cap ? 2 * c->cap : 256;
+		struct snap_end_name *more = realloc(c->name, cap * sizeof(*more));
+		if (!more) {
+			return -ENOMEM;
+		}
+		c->name = more;
+		c->cap = cap;
+	}
+	c->name[c->list.n++] = (struct snap_end_name){
+		.guid = guid, .lid = end->base_lid, .is_alias = guid != end->port_guid
+	};
+	return E_OK;
 }
 
-/* At most cap end ports, by LID; those of each LMC are counted. */
-static int read_ends(struct snap_reader *r, uint32_t cap, struct key *key,
-                     struct snap_ends *list)
+/* A switch's NodeGUID is another name of its port 0, which is there by its PortGUID. */
+static int add_row(struct snap_reader *r, struct ends_cache *c, const struct db_val *k,
+                   const struct db_val *v)
 {
-	uint32_t top = snap_meta(r)->top_lid;
+	struct row_guid row;
 	struct snap_end end;
-	for (uint32_t lid = 1; lid <= top && list->n < cap; lid++) {
-		int ret = snap_lid(r, lid, &end);
-		if (ret == E_NOTFOUND) {
-			continue;
-		}
-		if (ret != E_OK) {
-			return ret;
-		}
-		key[list->n++] = (struct key){ end.port_guid, end.base_lid };
-		list->of_lmc[end.lmc & 7]++;
-		lid = end.base_lid + (1u << (end.lmc & 7)) - 1;
+	if (k->len != 8 || v->len != sizeof(row)) {
+		return E_MALFORMED;
 	}
-	return E_OK;
+	memcpy(&row, v->data, sizeof(row));
+	uint64_t guid = key_read_u64(k->data);
+	int ret = row.base_lid ? snap_lid(r, row.base_lid, &end) : E_NOTFOUND;
+	if (ret != E_OK || (guid == row.node_guid && guid != end.port_guid)) {
+		return ret == E_NOTFOUND ? E_OK : ret;
+	}
+	c->list.of_lmc[end.lmc & 7]++;
+	return add(c, guid, &end);
 }
 
 static int make(struct snap_reader *r, struct ends_cache **ret)
 {
-	uint32_t cap = snap_meta(r)->n_end_ports;
-	struct ends_cache *c = calloc(1, sizeof(*c) + (cap + 1) * sizeof(c->lid[0]));
-	struct key *key = malloc((cap + 1) * sizeof(*key));
-	int err = c && key ? read_ends(r, cap, key, &c->list) : -ENOMEM;
-	if (err == E_OK) {
-		qsort(key, c->list.n, sizeof(*key), by_guid);
-		for (uint32_t i = 0; i < c->list.n; i++) {
-			c->lid[i] = key[i].lid;
+	struct view *view = snap_view(r);
+	struct ends_cache *c = calloc(1, sizeof(*c));
+	struct db_val k, v;
+	int err = c ? view_seek(view, SNAP_GUIDS, NULL, 0, &k, &v) : -ENOMEM;
+	while (err == E_OK) {
+		err = add_row(r, c, &k, &v);
+		if (err == E_OK) {
+			err = view_next(view, SNAP_GUIDS, &k, &v);
 		}
-		c->list.lid = c->lid;
-		*ret = c;
-	} else {
-		free(c);
 	}
-	free(key);
-	return err;
+	if (err != E_NOTFOUND) {
+		ends_cache_free(c);
+		return err;
+	}
+	c->list.name = c->name;
+	*ret = c;
+	return E_OK;
 }
 
 int snap_ends(struct snap_reader *r, const struct snap_ends **ret)

@@ -226,6 +226,8 @@ static int query_ends(struct asking *k, struct path_query *q, struct path_answer
 	if (err == E_OK) {
 		q->src = answer->src.end;
 		q->dst = answer->dst.end;
+		q->src_alias = answer->src.alias;
+		q->dst_alias = answer->dst.alias;
 		q->slid = answer->src.lid;
 		q->dlid = answer->dst.lid;
 	}

@@ -281,6 +281,8 @@ int sa_serve(struct snap_reader *r, struct sa_store *st, const struct sa_limits 
 		.table = is_table(in->mad_hdr.method),
 		.method = method_bit(in->mad_hdr.method),
 		.store = st,
+		.act_count = l->act_count,
+		.sm_assigned_guid = l->sm_assigned_guid,
 		.back = from->door == NULL ? &back : NULL,
 	};
 	collect(r, l, in, &q, ret);

@@ -108,4 +108,6 @@ void sa_server_standby(struct sa_server *s, bool on);
 void sa_server_trap(struct sa_server *s, const uint8_t notice[64]);
 /*! \brief A sweep ended and published: reports ports that came or went. Any thread. */
 void sa_server_swept(struct sa_server *s);
+/*! \brief What SMInfo.ActCount is from now on. Any thread. */
+void sa_server_activity(struct sa_server *s, uint64_t act_count);
 void sa_server_counters(struct sa_server *s, struct sa_counters *ret);

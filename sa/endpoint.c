@@ -75,6 +75,18 @@ static int add_node(struct seek *k, const struct snap_node *node, bool has_port,
 	return E_OK;
 }
 
+/* The GUID is one that its port has besides its PortGUID: told of it by that one. */
+static int add_by(struct seek *k, const struct snap_end *end, uint64_t guid)
+{
+	unsigned at = k->n;
+
+	if (add(k, end, 0) == E_OK && k->n > at && guid != end->port_guid &&
+	    guid != end->node_guid) {
+		k->found[at].alias = guid;
+	}
+	return E_OK;
+}
+
 static int add_guid(struct seek *k, const char *text, bool has_port, uint8_t port)
 {
 	struct snap_end end;
@@ -98,8 +110,9 @@ static int add_guid(struct seek *k, const char *text, bool has_port, uint8_t por
 	if (ret != E_OK) {
 		return ret;
 	}
-	return end.base_lid != 0 && (!has_port || end.port == port) ? add(k, &end, 0)
-	                                                            : E_NOTFOUND;
+	return end.base_lid != 0 && (!has_port || end.port == port)
+	               ? add_by(k, &end, guid)
+	               : E_NOTFOUND;
 }
 
 static int add_name(struct seek *k, const char *name, bool has_port, uint8_t port)
@@ -154,7 +167,7 @@ static int by_gid(struct seek *k)
 	if (ret != E_OK) {
 		return ret;
 	}
-	return end.base_lid != 0 ? add(k, &end, 0) : E_NOTFOUND;
+	return end.base_lid != 0 ? add_by(k, &end, guid) : E_NOTFOUND;
 }
 
 static int by_name(struct seek *k)

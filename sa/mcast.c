@@ -101,6 +101,17 @@ const uint8_t *mcast_member_next(const struct sa_store *st, const uint8_t *mgid,
 	return row->bytes + MGID_BYTES;
 }
 
+bool mcast_is_member_by(const struct sa_store *st, uint64_t port_guid, uint64_t guid)
+{
+	const struct store_row *row = store_of(st, RECORDS_MEMBERS, &port_guid);
+
+	while (row != NULL && (row->key_len != MC_MEMBER_KEY_BYTES ||
+	                       field_get(row->bytes + MGID_BYTES, 64, 64) != guid)) {
+		row = store_of_next(st, RECORDS_MEMBERS, row);
+	}
+	return row != NULL;
+}
+
 /* For want of memory nobody hears of it; the group itself is not at stake. */
 static void note(struct sa_store *st, const struct mcast_group_row *g, bool created)
 {

@@ -100,6 +100,10 @@ const uint8_t *mcast_member_next(const struct sa_store *st, const uint8_t *mgid,
                                  const struct store_row **at,
                                  struct mcast_member_row *ret);
 
+/*! \brief Is a port a member of any group by this GUID in its PortGID? Cost: its
+ * memberships. */
+bool mcast_is_member_by(const struct sa_store *st, uint64_t port_guid, uint64_t guid);
+
 /*! \retval -ENOMEM \retval E_FULL  The store is full. */
 int mcast_group_keep(struct sa_store *st, const struct mcast_group_row *g);
 int mcast_member_keep(struct sa_store *st, const uint8_t *mgid, const uint8_t *port_gid,

@@ -20,6 +20,7 @@
 #include "conf/err.h"
 #include "db/reader.h"
 #include "routing/graph.h"
+#include "sa/alias.h"
 #include "sa/mcast.h"
 #include "sa/store.h"
 #include "sa/wire.h"
@@ -69,7 +70,7 @@ static int read_port(struct join *j)
 	}
 	memcpy(j->port_gid, gid, MGID_BYTES);
 	field_set(j->port_gid, 0, 64, own);
-	ret = snap_port_guid(j->r, field_get(gid, 64, 64), &j->port);
+	ret = alias_port(j->r, j->q->store, field_get(gid, 64, 64), &j->port);
 	if (ret != E_OK) {
 		return ret == E_NOTFOUND ? refuse(j) : ret;
 	}

@@ -105,7 +105,8 @@ static int read_source(struct snap_reader *r, const struct sa_query *q,
 
 	*ret = *q->requester;
 	if (sa_asked(q, PR_SGID)) {
-		err = path_request_gid(r, q->record + path_fields[PR_SGID].bit / 8, false,
+		err = path_request_gid(r, q->store,
+		                       q->record + path_fields[PR_SGID].bit / 8, false,
 		                       ret, &off_subnet, &lid);
 	}
 	if (err != E_OK || !sa_asked(q, PR_SLID)) {

@@ -25,6 +25,7 @@ struct path_limit {
 
 struct path_query {
 	struct snap_end src, dst;
+	uint64_t src_alias, dst_alias; /*!< alias GUIDs by which they were named, 0: PortGUIDs are told */
 	uint32_t slid, dlid;       /*!< side fixed to this LID, 0: all LIDs of the port */
 	enum path_selection mode;
 	uint32_t numb_path;        /*!< most paths wanted, 0: no limit */
@@ -166,6 +167,7 @@ int path_hops(struct snap_reader *r, uint32_t slid, uint32_t dlid,
 struct endpoint {
 	struct snap_end end;
 	uint32_t lid;      /*!< the LID written, 0: not named by LID, so all LIDs of the port count */
+	uint64_t alias;    /*!< the alias GUID written, 0: not named by one */
 };
 
 struct endpoint_candidates {
@@ -176,7 +178,7 @@ struct endpoint_candidates {
 };
 
 /*!
- * \brief End port by text: a LID (number), GUID (port, or node with one end port), GID (IPv6
+ * \brief End port by text: a LID (number), GUID (port, alias, or node with one end port), GID (IPv6
  *        form; the prefix must be the subnet's or link-local), node description, or
  *        "description:port" (also "guid:port").
  *

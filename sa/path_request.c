@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "conf/err.h"
+#include "sa/alias.h"
 #include "sa/wire.h"
 
 enum { GID_BYTES = 16, HOP_LIMIT_OFF_SUBNET = 255, HOP_LIMIT_HIGH_LID = 1 };
@@ -66,12 +67,12 @@ int path_request_common(struct snap_reader *r, const struct sa_query *q,
 }
 
 /* Omni-Path's GIDs of LIDs; GUIDs of real ports may begin with the same OUI. */
-static int by_guid_or_lid(struct snap_reader *r, uint64_t guid, struct snap_end *ret,
-                          uint32_t *ret_lid)
+static int by_guid_or_lid(struct snap_reader *r, const struct sa_store *st, uint64_t guid,
+                          struct snap_end *ret, uint32_t *ret_lid)
 {
 	uint64_t lid = guid & ((UINT64_C(1) << OUI_SHIFT) - 1);
 
-	int err = snap_port_guid(r, guid, ret);
+	int err = alias_port(r, st, guid, ret);
 	if (err == E_NOTFOUND && guid >> OUI_SHIFT == OPA_OUI && lid <= UINT32_MAX) {
 		err = snap_lid(r, (uint32_t)lid, ret);
 		*ret_lid = err == E_OK ? (uint32_t)lid : 0;
@@ -79,8 +80,9 @@ static int by_guid_or_lid(struct snap_reader *r, uint64_t guid, struct snap_end 
 	return err;
 }
 
-int path_request_gid(struct snap_reader *r, const uint8_t gid[16], bool is_dst,
-                     struct snap_end *ret, bool *ret_off_subnet, uint32_t *ret_lid)
+int path_request_gid(struct snap_reader *r, const struct sa_store *st,
+                     const uint8_t gid[16], bool is_dst, struct snap_end *ret,
+                     bool *ret_off_subnet, uint32_t *ret_lid)
 {
 	uint64_t prefix = field_get(gid, 0, 64), guid = field_get(gid, 64, 64);
 	struct snap_prefix_route route;
@@ -88,7 +90,7 @@ int path_request_gid(struct snap_reader *r, const uint8_t gid[16], bool is_dst,
 	*ret_off_subnet = false;
 	*ret_lid = 0;
 	if (prefix == LINK_LOCAL_PREFIX || prefix == snap_meta(r)->subnet_prefix) {
-		return by_guid_or_lid(r, guid, ret, ret_lid);
+		return by_guid_or_lid(r, st, guid, ret, ret_lid);
 	}
 	int err = is_dst ? snap_prefix_route(r, prefix, &route) : E_NOTFOUND;
 	if (err == E_OK) {

@@ -45,8 +45,9 @@ int path_request_common(struct snap_reader *r, const struct sa_query *q,
  * \param ret_lid  The LID in the GID, 0: it names none.
  * \retval E_NOTFOUND
  */
-int path_request_gid(struct snap_reader *r, const uint8_t gid[16], bool is_dst,
-                     struct snap_end *ret, bool *ret_off_subnet, uint32_t *ret_lid);
+int path_request_gid(struct snap_reader *r, const struct sa_store *st,
+                     const uint8_t gid[16], bool is_dst, struct snap_end *ret,
+                     bool *ret_off_subnet, uint32_t *ret_lid);
 
 /*! \brief A PathRecord of \a a as it goes on the wire: GIDs as they were asked for. */
 void path_request_encode(const struct path_record *p, const struct path_request *a,

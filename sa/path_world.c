@@ -4,54 +4,52 @@
 
 #include "conf/err.h"
 
+/* An end by its position, and the alias GUID by which it is there, 0: by its PortGUID. */
 static int read_end(struct snap_reader *r, const struct snap_ends *all, uint32_t i,
-                    struct snap_end *ret)
+                    struct snap_end *ret, uint64_t *ret_alias)
 {
-	int err = snap_lid(r, all->lid[i], ret);
+	const struct snap_end_name *name = &all->name[i];
+	int err = snap_lid(r, name->lid, ret);
+
+	*ret_alias = name->is_alias ? name->guid : 0;
 	return err == E_NOTFOUND ? E_MALFORMED : err;
 }
 
-/* Position of the first end port whose PortGUID is not below. */
-static int position(struct snap_reader *r, const struct snap_ends *all, uint64_t guid,
-                    uint32_t *ret)
+/* Position of the first GUID that is not below. */
+static uint32_t position(const struct snap_ends *all, uint64_t guid)
 {
 	uint32_t low = 0, high = guid != 0 ? all->n : 0;
-	struct snap_end end;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		int err = read_end(r, all, middle, &end);
-		if (err != E_OK) {
-			return err;
-		}
-		if (end.port_guid < guid) {
+
+		if (all->name[middle].guid < guid) {
 			low = middle + 1;
 		} else {
 			high = middle;
 		}
 	}
-	*ret = low;
-	return E_OK;
+	return low;
 }
 
 int path_world_begin(struct path_world *w, struct snap_reader *r, bool any_src,
                      bool any_dst, const struct path_place *from)
 {
-	struct snap_end at;
-
 	*w = (struct path_world){ .any_src = any_src, .any_dst = any_dst };
 	int err = snap_ends(r, &w->all);
-	if (err == E_OK && (any_src || any_dst)) {
-		err = position(r, w->all, from->key, any_src ? &w->src : &w->dst);
-	}
-	if (err != E_OK || !any_src || !any_dst || w->src == w->all->n) {
+	if (err != E_OK) {
 		return err;
 	}
-	err = read_end(r, w->all, w->src, &at);
-	if (err == E_OK && at.port_guid == from->key) {
-		err = position(r, w->all, from->sub, &w->dst);
+	if (any_src) {
+		w->src = position(w->all, from->key);
+	} else if (any_dst) {
+		w->dst = position(w->all, from->key);
 	}
-	return err;
+	if (any_src && any_dst && w->src < w->all->n &&
+	    w->all->name[w->src].guid == from->key) {
+		w->dst = position(w->all, from->sub);
+	}
+	return E_OK;
 }
 
 int path_world_next(struct path_world *w, struct snap_reader *r, struct path_query *q,
@@ -69,17 +67,19 @@ int path_world_next(struct path_world *w, struct snap_reader *r, struct path_que
 		return E_NOTFOUND;
 	}
 	if (w->any_src && !w->src_is_read) {
-		err = read_end(r, w->all, w->src, &q->src);
+		err = read_end(r, w->all, w->src, &q->src, &q->src_alias);
 	}
 	if (err == E_OK && w->any_dst) {
-		err = read_end(r, w->all, w->dst, &q->dst);
+		err = read_end(r, w->all, w->dst, &q->dst, &q->dst_alias);
 	}
 	if (err != E_OK) {
 		return err;
 	}
+	uint64_t src = w->any_src ? w->all->name[w->src].guid : 0;
+	uint64_t dst = w->any_dst ? w->all->name[w->dst].guid : 0;
+	ret->key = w->any_src ? src : dst;
+	ret->sub = w->any_src ? dst : 0;
 	w->src_is_read = true;
 	w->dst++;
-	ret->key = w->any_src ? q->src.port_guid : w->any_dst ? q->dst.port_guid : 0;
-	ret->sub = w->any_src && w->any_dst ? q->dst.port_guid : 0;
 	return E_OK;
 }

@@ -6,9 +6,10 @@
 
 /*!
  * The pairs of end ports of a question that leaves one end or both open: every end port
- * takes an open end's place, in the order of PortGUIDs, sources outside, destinations
- * inside. A place in that order is the PortGUID of each open end, so it has a meaning in
- * another epoch as well: the walk goes on at the next GUID there is.
+ * takes an open end's place, in the order of GUIDs and by each of its alias GUIDs too,
+ * sources outside, destinations inside. A place in that order is the GUID of each open
+ * end, so it has a meaning in another epoch as well: the walk goes on at the next GUID
+ * there is.
  */
 struct path_world {
 	const struct snap_ends *all; /*!< of the pinned epoch */
@@ -17,7 +18,7 @@ struct path_world {
 	uint32_t src, dst; /*!< next pair, positions in all; 0 where the end is given */
 };
 
-/*! PortGUIDs of the open ends of a pair: of the source if that is open, else of the
+/*! GUIDs of the open ends of a pair: of the source if that is open, else of the
  * destination; of the destination if both are. 0: not open. */
 struct path_place {
 	uint64_t key, sub;

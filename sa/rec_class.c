@@ -64,6 +64,7 @@ static int class_walk(struct snap_reader *r, const struct sa_query *q, struct sa
 	            UMAD_SA_CAP_MASK_IS_MULTIPATH_SUP | UMAD_SA_CAP_MASK_IS_UD_MCAST_SUP);
 	put(record, CPI_CAPABILITY_MASK2,
 	    UMAD_SA_CAP_MASK2_IS_MCAST_TOP_SUP |
+	            UMAD_SA_CAP_MASK2_IS_ADDITIONAL_GUID_SUP |
 	            UMAD_SA_CAP_MASK2_IS_FULL_PORTINFO_REC_SUP |
 	            UMAD_SA_CAP_MASK2_IS_EXT_SPEEDS_SUP |
 	            UMAD_SA_CAP_MASK2_IS_PORT_INFO_CAPMASK2_MATCH_SUP |

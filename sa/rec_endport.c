@@ -4,18 +4,20 @@
 /*
  * Records of end ports that are read from the fabric: SMInfoRecord (IBA vol. 1,
  * 15.2.5.10), this subnet manager and the others that answered the last sweep, never with
- * an SM_Key; GUIDInfoRecord (15.2.5.18); P_KeyTableRecord (15.2.5.9), for trusted
- * requesters only, also of external switch ports; the port component counts for switches
- * only.
+ * an SM_Key; P_KeyTableRecord (15.2.5.9), for trusted requesters only, also of external
+ * switch ports; the port component counts for switches only.
+ *
+ * The own ActCount is that of the moment of the answer, where the daemon answers itself;
+ * the snapshot has none.
  */
 #include <infiniband/umad_sm.h>
 
+#include "db/reader.h"
 #include "sa/record.h"
 #include "sa/wire.h"
 
 enum { SM_RID = 32, RID = 64, SM_INFO_BYTES = 21, TABLE_BYTES = 64 };
-enum { SMIR_SM_KEY = 3 };
-enum { GIR_BLOCK = 1 };
+enum { SMIR_GUID = 2, SMIR_SM_KEY = 3, SMIR_ACT_COUNT };
 enum { PKTR_BLOCK = 1, PKTR_PORT };
 
 /* clang-format off */
@@ -29,21 +31,6 @@ static const struct sa_field sm_fields[] = {
 	{ "SMState",      SA_AT(SM_RID, SMI_SM_STATE), SA_EQ },
 };
 
-static const struct sa_field guid_fields[] = {
-	{ "LID",           0, 16, SA_INPUT },
-	{ "BlockNum",     16,  8, SA_EQ },
-	{ "Reserved",     24,  8, SA_RESERVED },
-	{ "Reserved",     32, 32, SA_RESERVED },
-	{ "GUID0",    RID,       64, SA_EQ },
-	{ "GUID1",    RID +  64, 64, SA_EQ },
-	{ "GUID2",    RID + 128, 64, SA_EQ },
-	{ "GUID3",    RID + 192, 64, SA_EQ },
-	{ "GUID4",    RID + 256, 64, SA_EQ },
-	{ "GUID5",    RID + 320, 64, SA_EQ },
-	{ "GUID6",    RID + 384, 64, SA_EQ },
-	{ "GUID7",    RID + 448, 64, SA_EQ },
-};
-
 static const struct sa_field p_key_fields[] = {
 	{ "LID",           0,  16, SA_INPUT },
 	{ "BlockNum",     16,  16, SA_EQ },
@@ -53,10 +40,15 @@ static const struct sa_field p_key_fields[] = {
 };
 /* clang-format on */
 
-static bool without_key(const struct sa_query *q, uint8_t *record)
+static bool without_key(struct snap_reader *r, const struct sa_query *q, uint8_t *record)
 {
-	(void)q;
+	const struct sa_field *guid = &sm_fields[SMIR_GUID];
+
 	sa_put(&rec_sm_info, record, SMIR_SM_KEY, 0);
+	if (q->act_count != 0 &&
+	    field_get(record, guid->bit, guid->width) == snap_meta(r)->sm_port_guid) {
+		sa_put(&rec_sm_info, record, SMIR_ACT_COUNT, q->act_count);
+	}
 	return true;
 }
 
@@ -73,21 +65,6 @@ const struct sa_attr rec_sm_info = {
 	          .at = SM_RID / 8,
 	          .bytes = SM_INFO_BYTES,
 	          .fit = without_key },
-};
-
-const struct sa_attr rec_guid_info = {
-	.version = UMAD_SA_CLASS_VERSION,
-	.id = UMAD_SA_ATTR_GUID_INFO_REC,
-	.name = "GUIDInfoRecord",
-	.methods = SA_GET | SA_GETTABLE,
-	.size = RID / 8 + TABLE_BYTES,
-	SA_FIELDS(guid_fields),
-	.rows = { .attr = UMAD_SM_ATTR_GUID_INFO,
-	          .shift = 8,
-	          .port = SA_NONE,
-	          .block = GIR_BLOCK,
-	          .at = RID / 8,
-	          .bytes = TABLE_BYTES },
 };
 
 const struct sa_attr rec_p_key_table = {

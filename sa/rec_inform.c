@@ -17,6 +17,7 @@
 
 #include "conf/err.h"
 #include "db/reader.h"
+#include "sa/alias.h"
 #include "sa/mcast.h"
 #include "sa/record.h"
 #include "sa/store.h"
@@ -150,7 +151,8 @@ static bool may_watch(struct snap_reader *r, const struct sa_query *q,
 		                       (uint16_t)mcast_get(group.record, MC_P_KEY));
 	}
 	if (guid != 0 || field_get(inform, INF_GID_PREFIX) != 0) {
-		return snap_port_guid(r, guid, &port) == E_OK && sa_sees(r, q, &port);
+		return alias_port(r, q->store, guid, &port) == E_OK &&
+		       sa_sees(r, q, &port);
 	}
 	return may_see_lids(r, q, (uint32_t)field_get(inform, INF_LID_RANGE_BEGIN),
 	                    (uint32_t)field_get(inform, INF_LID_RANGE_END));

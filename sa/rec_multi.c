@@ -265,12 +265,12 @@ static int add_all(struct snap_reader *r, const struct sa_query *q, unsigned n_s
 
 	for (unsigned s = 0; s < n_src && ret == E_OK; s++) {
 		a->src.gid = gid + (size_t)s * GID_BYTES;
-		ret = path_request_gid(r, a->src.gid, false, &a->q.src, &unused,
-		                       &a->q.slid);
+		ret = path_request_gid(r, q->store, a->src.gid, false, &a->q.src,
+		                       &unused, &a->q.slid);
 		for (unsigned d = 0; d < n_dst && ret == E_OK; d++) {
 			a->dst.gid = gid + (size_t)(n_src + d) * GID_BYTES;
-			ret = path_request_gid(r, a->dst.gid, false, &a->q.dst, &unused,
-			                       &a->q.dlid);
+			ret = path_request_gid(r, q->store, a->dst.gid, false, &a->q.dst,
+			                       &unused, &a->q.dlid);
 			if (ret == E_OK) {
 				ret = add_pair(r, q, m);
 			}

@@ -4,9 +4,9 @@
 /*
  * PathRecord (IBA vol. 1, 15.2.5.16): reads the two ends and the selectors out of the
  * request and hands them to the path query. An end that is not named stands for every end
- * port, in the order of port GUIDs; neither named asks for the whole fabric, whose size
- * is known (and refused, if too large) before anything is built. Source and destination
- * share a P_Key, and the requester one with each of them.
+ * port, in the order of GUIDs, by its alias GUIDs too; neither named asks for the whole
+ * fabric, whose size is known (and refused, if too large) before anything is built.
+ * Source and destination share a P_Key, and the requester one with each of them.
  *
  * A GID that is named comes back as it was named: by a port's alias GUID, with the
  * link-local prefix. A DGID of another subnet leads to the router port that the first
@@ -117,7 +117,7 @@ static int read_end(struct snap_reader *r, const struct sa_query *q, struct sa_o
 	*ret_lid = 0;
 	if (sa_asked(q, gid)) {
 		e->gid = q->record + path_fields[gid].bit / 8;
-		int ret = path_request_gid(r, e->gid, gid == PR_DGID, &by_gid,
+		int ret = path_request_gid(r, q->store, e->gid, gid == PR_DGID, &by_gid,
 		                           &e->off_subnet, ret_lid);
 		if (ret != E_OK) {
 			return ret == E_NOTFOUND

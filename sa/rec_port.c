@@ -94,8 +94,9 @@ static bool mask_fits(const struct sa_query *q, unsigned component, const uint8_
 	return q->attr_mod & MATCH_ALL_ASKED_BITS ? (has & want) == want : has == want;
 }
 
-static bool fit(const struct sa_query *q, uint8_t *record)
+static bool fit(struct snap_reader *r, const struct sa_query *q, uint8_t *record)
 {
+	(void)r;
 	if (!q->trusted) {
 		field_set(record + RID / 8, PI_M_KEY, 0);
 	}

@@ -15,6 +15,7 @@
 
 #include "conf/err.h"
 #include "db/reader.h"
+#include "sa/alias.h"
 #include "sa/record.h"
 #include "sa/service.h"
 #include "sa/store.h"
@@ -204,7 +205,8 @@ static bool may_serve(struct snap_reader *r, const struct sa_query *q,
 	if (record[ID_BYTES] == 0xff) { /* a multicast group's service */
 		return true;
 	}
-	return snap_port_guid(r, field_get(record, GID_GUID_BIT, 64), &end) == E_OK &&
+	return alias_port(r, q->store, field_get(record, GID_GUID_BIT, 64), &end) ==
+	               E_OK &&
 	       has_p_key(r, &end, p_key);
 }
 

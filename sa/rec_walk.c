@@ -119,8 +119,9 @@ int sa_rows_next(struct snap_reader *r, struct sa_row_walk *w, struct snap_attr_
 	return E_OK;
 }
 
-static void offer_row(const struct sa_query *q, const struct snap_end *end,
-                      const struct snap_attr_row *row, struct sa_out *out)
+static void offer_row(struct snap_reader *r, const struct sa_query *q,
+                      const struct snap_end *end, const struct snap_attr_row *row,
+                      struct sa_out *out)
 {
 	const struct sa_rows *rows = &q->attr->rows;
 	uint8_t record[SA_ROW_BYTES] = { 0 };
@@ -135,7 +136,7 @@ static void offer_row(const struct sa_query *q, const struct snap_end *end,
 	}
 	memcpy(record + rows->at, row->data,
 	       row->len < rows->bytes ? row->len : rows->bytes);
-	if (rows->fit == NULL || rows->fit(q, record)) {
+	if (rows->fit == NULL || rows->fit(r, q, record)) {
 		sa_offer(out, record);
 	}
 }
@@ -153,7 +154,7 @@ static int offer_rows(struct snap_reader *r, const struct sa_query *q,
 		if (ret != E_OK) {
 			return ret == E_NOTFOUND ? E_OK : ret;
 		}
-		offer_row(q, end, &row, out);
+		offer_row(r, q, end, &row, out);
 	}
 	return E_OK;
 }

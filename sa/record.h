@@ -75,7 +75,7 @@ struct sa_rows {
 	int8_t port, block; /*!< components that hold both; without a port component only the end port's own rows count */
 	uint16_t at, bytes; /*!< the payload in the record */
 	/*! Last touch to a record; false leaves it out. May be NULL. */
-	bool (*fit)(const struct sa_query *q, uint8_t *record);
+	bool (*fit)(struct snap_reader *r, const struct sa_query *q, uint8_t *record);
 };
 
 typedef int sa_walk_f(struct snap_reader *r, const struct sa_query *q, struct sa_out *out);
@@ -136,6 +136,8 @@ struct sa_query {
 	                            start */
 	unsigned method;       /*!< enum sa_method, 0: one that reads */
 	struct sa_store *store; /*!< of attributes that are written; NULL: read as the snapshot mirrors them */
+	uint32_t act_count;    /*!< SMInfo.ActCount, 0: not known here */
+	uint8_t sm_assigned_guid; /*!< a byte of alias GUIDs that are given */
 	int64_t now;           /*!< seconds since 1970, where there is no store */
 	const uint8_t *from_key; /*!< of attributes that are written, instead of from; NULL: at the start */
 	size_t from_key_len;

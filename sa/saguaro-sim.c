@@ -33,12 +33,13 @@ struct args {
 	char socket[128];
 	const char *host;
 	bool run, keep_lids, quiet;
+	uint8_t guid_cap; /* 0: not said */
 	const char *file;
 	char **rest; /* COMMAND ARGS or words for ctl */
 };
 
 static const char usage_text[] =
-	"Usage: saguaro-sim FILE [--socket PATH] [--keep-lids] [--quiet]\n"
+	"Usage: saguaro-sim FILE [--socket PATH] [--keep-lids] [--guid-cap N] [--quiet]\n"
 	"       saguaro-sim --run [--socket PATH] [--host NAME] COMMAND [ARGS]\n"
 	"       saguaro-sim ctl [--socket PATH] WORDS\n"
 	"\n"
@@ -53,6 +54,7 @@ static const char usage_text[] =
 	"several\n"
 	"                 adapters with commas; default: SIM_HOST, else the first host\n"
 	"  --keep-lids    LIDs and port states of the file, as if an SM had been there\n"
+	"  --guid-cap N   GUIDs that each end port can hold, 1 to 255; default: 8\n"
 	"  --quiet        does not say when it is ready\n"
 	"  --help, --version\n"
 	"\n"
@@ -72,6 +74,7 @@ static int parse_flags(int argc, char **argv, struct args *a)
 		FLAG_HOST,
 		FLAG_RUN,
 		FLAG_KEEP,
+		FLAG_GUID_CAP,
 		FLAG_QUIET,
 		FLAG_HELP,
 		FLAG_VERSION
@@ -81,11 +84,13 @@ static int parse_flags(int argc, char **argv, struct args *a)
 		{ "host", required_argument, NULL, FLAG_HOST },
 		{ "run", no_argument, NULL, FLAG_RUN },
 		{ "keep-lids", no_argument, NULL, FLAG_KEEP },
+		{ "guid-cap", required_argument, NULL, FLAG_GUID_CAP },
 		{ "quiet", no_argument, NULL, FLAG_QUIET },
 		{ "help", no_argument, NULL, FLAG_HELP },
 		{ "version", no_argument, NULL, FLAG_VERSION },
 		{ NULL, 0, NULL, 0 },
 	};
+	uint64_t number;
 	int flag;
 
 	while ((flag = getopt_long(argc, argv, "+h", flags, NULL)) != -1) {
@@ -96,6 +101,15 @@ static int parse_flags(int argc, char **argv, struct args *a)
 		case FLAG_HOST: a->host = optarg; break;
 		case FLAG_RUN: a->run = true; break;
 		case FLAG_KEEP: a->keep_lids = true; break;
+		case FLAG_GUID_CAP:
+			if (text_u64(optarg, UINT8_MAX, &number) != E_OK || number == 0) {
+				return usage_error(
+					       "--guid-cap is a number from 1 to 255: ",
+					       optarg) +
+				       1;
+			}
+			a->guid_cap = (uint8_t)number;
+			break;
 		case FLAG_QUIET: a->quiet = true; break;
 		case 'h':
 		case FLAG_HELP: fputs(usage_text, stdout); return EXIT_GOOD + 1;
@@ -340,7 +354,8 @@ static int serve(const struct args *a)
 		arena_free(arena);
 		return EXIT_USAGE;
 	}
-	ret = sim_new(g, &(struct sim_options){ .seed = 1 }, a->keep_lids, &s);
+	ret = sim_new(g, &(struct sim_options){ .seed = 1, .guid_cap = a->guid_cap },
+	              a->keep_lids, &s);
 	if (ret != E_OK) {
 		fprintf(stderr, "saguaro-sim: %s: %s\n", a->file,
 		        ret == E_NOTFOUND

@@ -31,6 +31,7 @@
 #include "db/reader.h"
 #include "db/snapshot.h"
 #include "db/state.h"
+#include "sa/alias.h"
 #include "sa/answer.h"
 #include "sa/fair_queue.h"
 #include "sa/fields.h"
@@ -90,6 +91,7 @@ struct sa_server {
 	unsigned n_batch, n_served;
 	struct sa_reply reply;
 	struct log_limit large_lines;
+	atomic_uint_fast64_t act_count;
 	atomic_bool stop, standby;
 	atomic_bool reload; /* a commit failed: the store is ahead of the disk */
 	/* counters; those of who pushes are apart from those of who answers, or the two
@@ -430,7 +432,11 @@ static void tell_news(struct sa_server *s, struct snap_reader *r)
 		reports_group(s->reports, r, s->store, &news->groups[i]);
 	}
 	if (news->swept && r != NULL) {
-		int ret = mcast_swept(s->store, r);
+		int ret = alias_swept(s->store, r);
+		if (ret != E_OK) {
+			log_warning(source, "alias GUIDs: %s", err_text(ret));
+		}
+		ret = mcast_swept(s->store, r);
 		if (ret != E_OK) {
 			log_warning(source, "multicast groups: %s", err_text(ret));
 		}
@@ -523,6 +529,7 @@ static void *run(void *arg)
 		take(s);
 		struct snap_reader *r = snap_pin(s->reader) == E_OK ? s->reader : NULL;
 		keep_house(s, r);
+		s->limits.act_count = (uint32_t)s->act_count;
 		serve_batch(s, r);
 		show_counts(s);
 	}
@@ -707,6 +714,11 @@ void sa_server_swept(struct sa_server *s)
 	s->news->swept = true;
 	pthread_cond_signal(&s->more);
 	pthread_mutex_unlock(&s->lock);
+}
+
+void sa_server_activity(struct sa_server *s, uint64_t act_count)
+{
+	atomic_store_explicit(&s->act_count, act_count, memory_order_relaxed);
 }
 
 void sa_server_counters(struct sa_server *s, struct sa_counters *ret)

@@ -35,6 +35,7 @@ struct sim_options {
 	uint32_t drop_ppm;       /*!< SMPs lost, per million */
 	uint32_t delay_us;       /*!< per hop (virtual clock only) */
 	uint64_t sm_port_guid;   /*!< 0: graph.sm_port */
+	uint8_t guid_cap;        /*!< GUIDCap: GUIDs of an end port, 0: 8 */
 };
 
 struct sim;

@@ -198,17 +198,29 @@ static uint16_t stored(struct access *a, uint32_t port, uint16_t attr, const uin
 	return UMAD_STATUS_SUCCESS;
 }
 
+unsigned sim_guid_cap(const struct sim *s)
+{
+	return s->o.guid_cap != 0 ? s->o.guid_cap : GUID_BLOCK;
+}
+
+/* Places behind GUIDCap are empty; the first of all is the hardware's. */
 static uint16_t guid_info(struct access *a)
 {
 	uint32_t port = sim_end_port(a->s, a->at);
+	uint32_t cap = sim_guid_cap(a->s);
 	uint8_t def[SMP_DATA_BYTES] = { 0 };
 
-	if (a->mod >= GUID_CAP / GUID_BLOCK) {
+	if (a->mod >= (cap + GUID_BLOCK - 1) / GUID_BLOCK) {
 		return UMAD_STATUS_INVALID_ATTR_VALUE;
 	}
-	field_set(def, 0, 64, a->s->g->ports[port].guid);
-	if (a->set) {
-		memcpy(a->data, def, sizeof(uint64_t)); /* the first is the hardware's */
+	if (a->mod == 0) {
+		field_set(def, 0, 64, a->s->g->ports[port].guid);
+	}
+	if (a->set && a->mod == 0) {
+		memcpy(a->data, def, sizeof(uint64_t));
+	}
+	for (uint32_t i = cap - a->mod * GUID_BLOCK; a->set && i < GUID_BLOCK; i++) {
+		field_set(a->data, 64 * i, 64, 0);
 	}
 	return stored(a, port, UMAD_SM_ATTR_GUID_INFO, def);
 }

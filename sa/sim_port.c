@@ -137,7 +137,7 @@ void sim_port_reset(struct sim *s, uint32_t port)
 	field_set(me->info, PI_OPERATIONAL_VLS, p->vls);
 	field_set(me->info, PI_RESP_TIME_VALUE, 16);
 	if (end_port) {
-		field_set(me->info, PI_GUID_CAP, GUID_CAP);
+		field_set(me->info, PI_GUID_CAP, sim_guid_cap(s));
 		set_capabilities(s, n, p, me->info);
 	}
 	if (port0) {

@@ -46,10 +46,9 @@ enum {
 	LID_PERMISSIVE = 0xFFFF,
 	LID_UNICAST_END = 0xC000,
 	LFT_NO_ROUTE = 0xFF,
-	LFT_BLOCK = 64,  /* entries of one block */
-	PKEY_BLOCK = 32, /* P_Keys of one block */
-	GUID_BLOCK = 8,  /* GUIDs of one block */
-	GUID_CAP = GUID_BLOCK,
+	LFT_BLOCK = 64,     /* entries of one block */
+	PKEY_BLOCK = 32,    /* P_Keys of one block */
+	GUID_BLOCK = 8,     /* GUIDs of one block */
 	PARTITION_CAP = 64, /* of nodes whose topology file does not say */
 	MULTICAST_FDB_CAP = 1024,
 	SIM_TRAP_COUNT = 2
@@ -226,6 +225,8 @@ uint16_t sim_pkey_at(struct sim *s, uint32_t port, unsigned index);
 /*! \brief Index of the P_Key that \a pkey can talk to: the same partition, not both limited
  * members. \return -1: none. */
 int sim_pkey_find(struct sim *s, uint32_t port, uint16_t pkey);
+/*! \brief GUIDCap of every end port. */
+unsigned sim_guid_cap(const struct sim *s);
 unsigned sim_pkey_cap(const struct sim *s, uint32_t port);
 void sim_node_reset(struct sim *s,
                     uint32_t node); /*!< as after power-on; links are not touched */

@@ -394,6 +394,7 @@ static void after_qos(struct sweep *s)
 static void after_tables(struct sweep *s)
 {
 	const struct program *p = &s->job->program;
+	int ret;
 
 	if (step_failed(s)) {
 		return;
@@ -406,12 +407,14 @@ static void after_tables(struct sweep *s)
 		log_info(source, "%s tables configured on all switches",
 		         s->job->route.used != NULL ? s->job->route.used->name : "no");
 	}
-	begin_step(s, PHASE_MULTICAST, mcast_start(s));
+	ret = mcast_start(s);
+	begin_step(s, PHASE_MULTICAST, ret == E_OK ? guids_start(s) : ret);
 }
 
 static void after_multicast(struct sweep *s)
 {
 	mcast_end(s);
+	guids_end(s);
 	if (step_failed(s)) {
 		return;
 	}
@@ -475,7 +478,8 @@ static void idle(struct sweep *s)
 	}
 	if (s->want_heavy) {
 		start_heavy(s);
-	} else if (s->was_master && s->status.up && mcast_changed(s)) {
+	} else if (s->was_master && s->status.up &&
+	           (mcast_changed(s) || guids_changed(s))) {
 		s->phase = PHASE_REGROUP;
 		regroup_start(s);
 	} else if (now >= s->next_light && s->sm_state == SM_STANDBY) {
@@ -584,6 +588,7 @@ void sweep_free(struct sweep *s)
 	guid_map_done(&s->silent);
 	guid_map_done(&s->told);
 	arena_free(s->mcast_arena);
+	arena_free(s->guids_arena);
 	free(s);
 }
 
@@ -648,6 +653,9 @@ int sweep_turn(struct sweep *s)
 	int ret;
 
 	beat(s);
+	if (s->d.sa != NULL) {
+		sa_server_activity(s->d.sa, smp_counters(s->smp)->sent);
+	}
 	smp_run(s->smp);
 	advance(s);
 	ret = s->d.transport->ops->recv(s->d.transport, next_deadline(s), &m);

@@ -25,6 +25,7 @@
  *   sweep_attrs.c  payloads to publish
  *   sweep_tables.c P_Key and GUID tables of ports
  *   sweep_mcast.c  multicast trees and tables
+ *   sweep_guids.c  alias GUIDs into the GUID tables
  *   sweep_qos.c    SL-to-VL and arbitration tables that somebody asks for
  *   sweep_mirror.c records of clients into the snapshot
  *   sweep_light.c  light sweeps, other subnet managers
@@ -45,7 +46,7 @@ enum phase {
 	PHASE_MULTICAST,
 	PHASE_ARM,
 	PHASE_ACTIVATE,
-	PHASE_REGROUP,  /*!< multicast tables alone, after members came or went */
+	PHASE_REGROUP,  /*!< what clients wrote alone: multicast tables, alias GUIDs */
 	PHASE_READ_QOS, /*!< SL-to-VL and arbitration tables, because somebody asks */
 	PHASE_COUNT
 };
@@ -150,6 +151,8 @@ struct sweep {
 	struct log_limit mirror_lines;
 	struct arena *mcast_arena; /*!< of the multicast step at work, NULL: none */
 	uint64_t mcast_version; /*!< of groups and members when the last one began */
+	struct arena *guids_arena; /*!< of alias GUIDs on their way, NULL: none */
+	uint64_t guids_version;    /*!< of alias GUIDs when the last step began */
 	uint32_t last_nodes;   /*!< of the last discovery: for progress */
 };
 
@@ -180,6 +183,11 @@ void mcast_end(struct sweep *s);
 bool mcast_changed(const struct sweep *s); /*!< did members come or go since the last start? */
 void regroup_start(struct sweep *s);
 bool regroup_end(struct sweep *s);    /*!< \return false: nothing new to publish */
+
+/* sweep_guids.c */
+int guids_start(struct sweep *s); /*!< queues the blocks that differ */
+void guids_end(struct sweep *s);
+bool guids_changed(const struct sweep *s); /*!< since the last start */
 
 /* sweep_qos.c */
 /*! Takes an SA request that has to wait for tables to be read. \return false: it need

@@ -280,9 +280,12 @@ void regroup_start(struct sweep *s)
 {
 	struct program *p = &s->job->program;
 
-	p->n_timeouts = p->n_refused = p->n_mft_sets = 0;
+	p->n_timeouts = p->n_refused = p->n_mft_sets = p->n_guid_sets = 0;
 	p->first_trouble = NULL;
-	p->ret = mcast_start(s);
+	p->ret = mcast_changed(s) ? mcast_start(s) : E_OK;
+	if (p->ret == E_OK) {
+		p->ret = guids_start(s);
+	}
 }
 
 bool regroup_end(struct sweep *s)
@@ -290,8 +293,10 @@ bool regroup_end(struct sweep *s)
 	const struct program *p = &s->job->program;
 
 	mcast_end(s);
+	guids_end(s);
 	if (p->ret != E_OK) {
-		sweep_want_heavy(s, "multicast tables: %s", err_text(p->ret));
+		sweep_want_heavy(s, "multicast tables and alias GUIDs: %s",
+		                 err_text(p->ret));
 		return false;
 	}
 	if (p->n_timeouts) {
@@ -300,7 +305,8 @@ bool regroup_end(struct sweep *s)
 		log_warning(source, "%s", p->first_trouble);
 	}
 	s->status.mft_sets += p->n_mft_sets;
-	log_debug(source, "multicast: members came or went; sent %u blocks",
-	          p->n_mft_sets);
-	return p->n_mft_sets != 0;
+	log_debug(source,
+	          "clients wrote: sent %u blocks of multicast tables, %u of GUIDs",
+	          p->n_mft_sets, p->n_guid_sets);
+	return p->n_mft_sets + p->n_guid_sets != 0;
 }

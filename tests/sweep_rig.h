@@ -51,6 +51,7 @@ struct rig {
 	struct sweep_deps deps;
 	struct sweep *sweep;
 	struct diags diags;
+	uint8_t guid_cap; /* of end ports, 0: 8 */
 };
 
 enum { RIG_TURNS = 3000000 };
@@ -114,9 +115,11 @@ static inline void rig_file(struct rig *r, const char *name)
 
 static inline void rig_sim(struct rig *r, uint32_t seed, uint32_t drop_ppm)
 {
-	struct sim_options o = {
-		.virtual_clock = true, .seed = seed, .drop_ppm = drop_ppm, .delay_us = 1
-	};
+	struct sim_options o = { .virtual_clock = true,
+		                 .seed = seed,
+		                 .drop_ppm = drop_ppm,
+		                 .delay_us = 1,
+		                 .guid_cap = r->guid_cap };
 
 	ck_assert_int_eq(sim_new(r->g, &o, false, &r->sim), E_OK);
 }

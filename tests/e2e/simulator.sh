@@ -12,11 +12,11 @@ need_clients() {
 	done
 }
 
-# start_simulator FILE: returns when it serves, which it says by a line.
+# start_simulator FILE [FLAGS]: returns when it serves, which it says by a line.
 start_simulator() {
 	export SAGUARO_SIM_SOCKET=$work/sim.sock
 	mkfifo "$work/sim.ready"
-	"$bin/saguaro-sim" "$1" >"$work/sim.ready" 2>>"$work/sim.log" &
+	"$bin/saguaro-sim" "$@" >"$work/sim.ready" 2>>"$work/sim.log" &
 	simulator=$!
 	pids+=("$simulator")
 	IFS= read -r sim_ready <"$work/sim.ready" || { fail "saguaro-sim does not start on $1"; finish; }
