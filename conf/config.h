@@ -83,6 +83,9 @@ struct config {
 	const struct prefix_routes *prefix_routes; /*!< NULL: none */
 	bool enforce_vf_path_record;     /*!< members and applications of virtual fabrics
 	                                    count */
+	const char *sa_db_file;          /*!< dump to take over at the start, NULL: none */
+	bool sa_db_dump;
+	const char *dump_files_dir;
 	const char *path_life_times;     /*!< see life_times_parse(); NULL: subnet_timeout for all */
 	uint32_t sa_max_response;        /*!< MB */
 	uint32_t sa_records_per_port;    /*!< services, memberships each; 0: no limit */

@@ -26,6 +26,7 @@
  * members, layout 3 no guids and aliases: all are taken over as they are)
  *   lids       PortGUID                  struct row_lid
  *   epoch      "epoch"                   u64: the last one handed out
+ *              name                      u64: what was done once (state_mark_put())
  *   services, subscriptions, groups, members, guids, aliases
  *                                        keys and values of sa/store.h, whose records they are
  *

@@ -34,6 +34,7 @@ struct job {
 	bool forget;
 	/* next_epoch */
 	uint64_t epoch;
+	const char *mark; /* whose number is epoch */
 	/* of a batch, which nobody waits for; NULL: of a caller that waits */
 	struct state_batch *batch;
 };
@@ -94,6 +95,11 @@ static void run_next_epoch(struct db_txn *t, struct job *j)
 	j->epoch = last + 1;
 	db_put(t, STATE_EPOCH, DB_KEY_EPOCH, sizeof(DB_KEY_EPOCH), &j->epoch,
 	       sizeof(j->epoch));
+}
+
+static void run_mark(struct db_txn *t, struct job *j)
+{
+	db_put(t, STATE_EPOCH, j->mark, strlen(j->mark), &j->epoch, sizeof(j->epoch));
 }
 
 static void run_batch(struct db_txn *t, struct job *j)
@@ -311,6 +317,31 @@ int state_next_epoch(struct state *s, uint64_t *ret_epoch)
 		*ret_epoch = j.epoch;
 	}
 	return ret;
+}
+
+int state_mark_put(struct state *s, const char *name, uint64_t value)
+{
+	struct job j = { .run = run_mark, .mark = name, .epoch = value };
+	return submit(s, &j);
+}
+
+int state_mark_get(struct state *s, const char *name, uint64_t *ret)
+{
+	struct db_txn t;
+	struct db_val v;
+	int res = db_begin(&t, s->db, false);
+	if (res != E_OK) {
+		return res;
+	}
+	res = db_get(&t, STATE_EPOCH, name, strlen(name), &v);
+	if (res == E_OK && v.len != sizeof(*ret)) {
+		res = E_MALFORMED;
+	}
+	if (res == E_OK) {
+		memcpy(ret, v.data, sizeof(*ret));
+	}
+	db_abort(&t);
+	return res;
 }
 
 /* --- records that clients write -------------------------------------------------------

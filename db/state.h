@@ -48,6 +48,14 @@ int state_put_lids(struct state *s, const struct lid_memory *m, size_t n, bool f
 /*! \brief A new epoch, larger than all before, durable before it returns. */
 int state_next_epoch(struct state *s, uint64_t *ret_epoch);
 
+/*!
+ * A number that stands for what was done once and is not to be done again, by its name
+ * (1-100 bytes); put() returns when it is on disk.
+ * \retval E_NOTFOUND  Never put.
+ */
+int state_mark_get(struct state *s, const char *name, uint64_t *ret);
+int state_mark_put(struct state *s, const char *name, uint64_t value);
+
 /*! Changes that become durable together, or not at all. */
 struct state_batch;
 

@@ -29,6 +29,7 @@
 #include "routing/route.h"
 #include "routing/topofile.h"
 #include "sa/answer.h"
+#include "sa/dump.h"
 #include "sa/oob.h"
 #include "sa/sim.h"
 #include "sa/sweep.h"
@@ -317,6 +318,40 @@ static int open_databases(struct daemon *d)
 	return ret;
 }
 
+/* What a dump of OpenSM says, before anybody is answered. A bad one is no reason not to
+ * run the fabric. */
+static int import_dump(struct daemon *d)
+{
+	const char *path = d->now->config.sa_db_file;
+	struct dump_counts c;
+	struct diags *diags;
+
+	if (path == NULL) {
+		return E_OK;
+	}
+	struct arena *a = arena_new();
+	diags = a != NULL ? arena_alloc(a, sizeof(*diags)) : NULL;
+	if (diags == NULL) {
+		arena_free(a);
+		return -ENOMEM;
+	}
+	diags_init(diags, a);
+	int ret = dump_import(d->state, path, wall_clock(), a, diags, &c);
+	log_diags(diags);
+	arena_free(a);
+	if (ret != E_OK) {
+		log_error(source, "nothing of %s is taken over: %s", path, err_text(ret));
+		return E_OK;
+	}
+	log_info(source,
+	         "%s: %zu groups, %zu members, %zu services, %zu subscriptions taken "
+	         "over; "
+	         "%zu there already, %zu left out, %zu lines of alias GUIDs not taken",
+	         path, c.groups, c.members, c.services, c.subscriptions, c.kept,
+	         c.left_out, c.guids);
+	return E_OK;
+}
+
 static int open_oob(struct daemon *d)
 {
 	const struct oob_options options = { .listen = d->now->config.oob_listen };
@@ -346,6 +381,9 @@ static int start(struct daemon *d)
 	int ret =
 		open_databases(d); /* first: its lock says whether another daemon runs */
 
+	if (ret == E_OK) {
+		ret = import_dump(d);
+	}
 	if (ret == E_OK) {
 		ret = open_fabric(d);
 	}

@@ -165,6 +165,7 @@ static void heavy_ended(struct sweep *s)
 	if (s->d.sa != NULL) {
 		sa_server_swept(s->d.sa);
 	}
+	dump_written(s);
 	log_info(source,
 	         "SUBNET UP: %u switches, %u hosts, %u LIDs, epoch %llu; sent %u "
 	         "PortInfo and "
@@ -458,6 +459,7 @@ static void after_light(struct sweep *s)
 {
 	s->status.light_sweeps++;
 	light_end(s);
+	dump_written(s);
 	go_idle(s);
 }
 

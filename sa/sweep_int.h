@@ -148,7 +148,8 @@ struct sweep {
 	bool master_alive;
 	struct log_limit trap_lines;
 	bool mirror_all;       /*!< what of the clients' records is mirrored is not known */
-	struct log_limit mirror_lines;
+	struct log_limit mirror_lines, dump_lines;
+	uint64_t dumped_version; /*!< of what clients wrote, in the last dump; 0: none was written */
 	struct arena *mcast_arena; /*!< of the multicast step at work, NULL: none */
 	uint64_t mcast_version; /*!< of groups and members when the last one began */
 	struct arena *guids_arena; /*!< of alias GUIDs on their way, NULL: none */
@@ -199,6 +200,7 @@ bool qos_reads_start(struct sweep *s);
 void qos_reads_end(struct sweep *s);
 void qos_wait_done(struct sweep *s);
 /* sweep_mirror.c */
+void dump_written(struct sweep *s); /*!< opensm-sa.dump, when it is wanted and has changed */
 void mirror_written(struct sweep *s); /*!< groups, services, subscriptions into the snapshot, by difference */
 
 /* sweep_attrs.c */

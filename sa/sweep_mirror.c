@@ -14,6 +14,7 @@
 #include "conf/log.h"
 #include "db/snapshot.h"
 #include "db/state.h"
+#include "sa/dump.h"
 #include "sa/service.h"
 #include "sa/sweep_int.h"
 
@@ -132,6 +133,46 @@ void mirror_written(struct sweep *s)
 		log_warning(source,
 		            "the gateway does not see what clients write (groups, "
 		            "services, subscriptions) as it is now: %s",
+		            err_text(ret));
+	}
+}
+
+/* What is in the dump: not leases, which run by themselves. */
+static uint64_t dump_version(const struct sweep *s)
+{
+	uint64_t sum = 1;
+
+	for (unsigned k = 0; k < RECORDS_MIRRORED; k++) {
+		sum += state_version(s->d.state, (enum record_table)k);
+	}
+	return sum;
+}
+
+void dump_written(struct sweep *s)
+{
+	const char *dir = s->d.config->dump_files_dir;
+	struct dump_counts c;
+	unsigned skipped;
+	uint64_t version;
+
+	if (!s->d.config->sa_db_dump || s->d.state == NULL || s->d.wall_clock == NULL) {
+		return;
+	}
+	version = dump_version(s);
+	if (version == s->dumped_version) {
+		return;
+	}
+	int ret = dump_export(s->d.state, dir, s->d.wall_clock(),
+	                      s->d.config->subnet_prefix, &c);
+	if (ret == E_OK) {
+		s->dumped_version = version;
+		log_debug(source,
+		          "%s/" DUMP_FILE_NAME
+		          ": %zu groups, %zu members, %zu services, %zu subscriptions",
+		          dir, c.groups, c.members, c.services, c.subscriptions);
+	} else if (log_allowed(&s->dump_lines, sweep_now(s), LINES, LINES_MS, &skipped)) {
+		log_warning(source,
+		            "%s/" DUMP_FILE_NAME " (sa_db_dump) is not written: %s", dir,
 		            err_text(ret));
 	}
 }
