@@ -94,7 +94,6 @@ enum path_component {
 	PATH_FIELDS
 };
 extern const struct sa_field path_fields[PATH_FIELDS];
-extern const struct sa_field opa_path_fields[PATH_FIELDS]; /*!< at Omni-Path's places */
 
 /*!
  * \brief PathRecord to a multicast DGID: the group's values (sa/mcast_path.c).

@@ -148,6 +148,24 @@ const struct sa_attr opa_class_port_info = {
 	.walk = class_walk,
 };
 
+/* As the node says, InfiniBand's where that is not kept. */
+static void put_versions(struct snap_reader *r, const struct snap_end *end,
+                         uint8_t *record)
+{
+	uint64_t base = UMAD_BASE_VERSION, class = 1;
+	const uint8_t *info;
+	uint16_t len;
+
+	if (snap_attr(r, UMAD_SM_ATTR_NODE_INFO, end->node_guid, 0, &info, &len) ==
+	            E_OK &&
+	    len >= 2) {
+		base = field_get(info, NI_BASE_VERSION);
+		class = field_get(info, NI_CLASS_VERSION);
+	}
+	sa_put(&opa_node, record, NR_BASE_VERSION, base);
+	sa_put(&opa_node, record, NR_CLASS_VERSION, class);
+}
+
 static int offer_node(struct snap_reader *r, const struct sa_query *q,
                       const struct snap_end *end, struct sa_out *out)
 {
@@ -160,8 +178,7 @@ static int offer_node(struct snap_reader *r, const struct sa_query *q,
 		return ret;
 	}
 	sa_put(a, record, NR_LID, end->base_lid);
-	sa_put(a, record, NR_BASE_VERSION, UMAD_BASE_VERSION);
-	sa_put(a, record, NR_CLASS_VERSION, 1);
+	put_versions(r, end, record);
 	sa_put(a, record, NR_NODE_TYPE, node.type);
 	sa_put(a, record, NR_NUM_PORTS, node.n_ports);
 	sa_put(a, record, NR_SYSTEM_IMAGE_GUID, node.system_image_guid);

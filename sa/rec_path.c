@@ -61,7 +61,7 @@ enum { MULTICAST_GID_BYTE = 0xff };
 
 /* clang-format off */
 /* As Linux' struct opa_path_rec has it: the same components at wider places. */
-const struct sa_field opa_path_fields[PATH_FIELDS] = {
+static const struct sa_field opa_path_fields[] = {
 	[PR_SERVICE_ID_MSB] =            { "ServiceID8MSB",            0,   8, SA_INPUT },
 	[PR_SERVICE_ID_LSB] =            { "ServiceID56LSB",           8,  56, SA_INPUT },
 	[PR_DGID] =                      { "DGID",                    64, 128, SA_INPUT },

@@ -11,7 +11,9 @@
  * for an epoch, whose lower bits are the IDGeneration. A node where a packet starts has
  * no entry port, one where it ends no exit port (0).
  *
- * Omni-Path's layout has no GIDPrefix; the request is then a PathRecord of that layout.
+ * Omni-Path's layout has no GIDPrefix; the request is a PathRecord in InfiniBand's all
+ * the same, for so opa-fm and opasaquery have it. Its identifiers are GUIDs xor
+ * OPA_ID_MASK, which Omni-Path's tools undo.
  */
 #include <string.h>
 
@@ -34,6 +36,7 @@ enum {
 	TRACE_RECORD_BYTES = 46,
 	OPA_TRACE_RECORD_BYTES = 40
 };
+#define OPA_ID_MASK UINT64_C(0x55555555)
 
 /* clang-format off */
 static const struct sa_field trace_fields[] = {
@@ -85,6 +88,7 @@ static int offer_node(struct snap_reader *r, uint64_t guid, uint8_t entry, uint8
 	uint8_t record[TRACE_RECORD_BYTES] = { 0 };
 	struct snap_port port = { .guid = 0 };
 	const struct sa_attr *a = out->q->attr->reply;
+	uint64_t mask = a == &trace_layout ? 0 : OPA_ID_MASK;
 	struct snap_node node;
 
 	int ret = snap_node(r, guid, &node);
@@ -92,20 +96,22 @@ static int offer_node(struct snap_reader *r, uint64_t guid, uint8_t entry, uint8
 		sa_put(a, record, TR_GID_PREFIX, snap_meta(r)->subnet_prefix);
 	}
 	sa_put(a, record, TR_ID_GENERATION, snap_meta(r)->epoch & 0xffff);
+	sa_put(a, record, TR_ENTRY_PORT_ID, mask);
+	sa_put(a, record, TR_EXIT_PORT_ID, mask);
 	if (ret == E_OK && entry) {
 		ret = snap_port(r, guid, entry, &port);
-		sa_put(a, record, TR_ENTRY_PORT_ID, port.guid);
+		sa_put(a, record, TR_ENTRY_PORT_ID, port.guid ^ mask);
 	}
 	if (ret == E_OK && exit) {
 		ret = snap_port(r, guid, exit, &port);
-		sa_put(a, record, TR_EXIT_PORT_ID, port.guid);
+		sa_put(a, record, TR_EXIT_PORT_ID, port.guid ^ mask);
 	}
 	if (ret != E_OK) {
 		return ret;
 	}
 	sa_put(a, record, TR_NODE_TYPE, node.type);
-	sa_put(a, record, TR_NODE_ID, node.guid);
-	sa_put(a, record, TR_CHASSIS_ID, node.system_image_guid);
+	sa_put(a, record, TR_NODE_ID, node.guid ^ mask);
+	sa_put(a, record, TR_CHASSIS_ID, node.system_image_guid ^ mask);
 	sa_put(a, record, TR_ENTRY_PORT, entry);
 	sa_put(a, record, TR_EXIT_PORT, exit);
 	sa_offer(out, record);
@@ -195,7 +201,7 @@ const struct sa_attr rec_path_trace = {
 	{                                                                                \
 		.version = SA_OPA_VERSION, .id = attr_id, .name = "TraceRecord",         \
 		.methods = SA_GETTRACETABLE, .size = sizeof(struct wire_path_record),    \
-		.fields = opa_path_fields, .n_fields = PATH_FIELDS,                      \
+		.fields = path_fields, .n_fields = PATH_FIELDS,                          \
 		.reply = &opa_trace_layout, .walk = trace_walk                           \
 	}
 

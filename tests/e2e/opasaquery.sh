@@ -9,7 +9,8 @@
 command -v jq >/dev/null || skip "jq is not installed"
 command -v opasaquery >/dev/null || skip "opasaquery (package opa-basic-tools) is not installed"
 
-start_daemon m --fabric "sim:$here/tests/fabrics/esp0.topo" --lmc 1 --oob-listen 127.0.0.1:0
+start_daemon m --fabric "sim:$here/tests/fabrics/esp0.topo" --lmc 1 --oob-listen 127.0.0.1:0 \
+	--qos --adaptive_routing=TRUE
 start_gateway g
 wait_ready
 port=$(sed -n 's/.*requests over TCP on 127.0.0.1:\([0-9]*\).*/\1/p' "$work/m.log")
@@ -90,8 +91,52 @@ same "path to a LID" "$(get "/paths?src=$lid&dst=$far&mode=minimal" >/dev/null; 
 node_pair=$(ask -x "$source_gid" -o path -P "$port_guid $(records NodeRecord "lid=$far" | jq -r '.records[0].port_guid')" | paths_printed)
 same "path by GUIDs" "$(get "/paths?src=node2&dst=node4" | jq -r '.paths[] | "\(.slid) \(.dlid) \(.sl)"')" "$node_pair"
 
-# what Saguaro has no such record of
-has "an attribute that is not served" "$(ask -o cableinfo)" "MadStatus 0xc"
+trace=$(ask -x "$source_gid" -o trace -P "$port_guid $(records NodeRecord "lid=$far" | jq -r '.records[0].port_guid')")
+same "trace: nodes on the way" "FI SW SW FI" "$(sed -n 's/^NodeType: //p' <<<"$trace" | xargs)"
+same "trace: ports" "$(get "/paths?src=node2&dst=node4&hops=1" | jq -r '.paths[0].hops[]? | "\(.in_port) \(.out_port)"')" \
+	"$(sed -n 's/^EntryPort: \(0x[0-9a-f]*\) ExitPort: \(0x[0-9a-f]*\).*/\1 \2/p' <<<"$trace" | sed '1d;$d' |
+		while read -r a b; do printf '%d %d\n' "$a" "$b"; done)"
+
+first_16() { awk 'NR == 1 { for (i = 1; i <= 16; i++) printf "%s%d", (i > 1 ? " " : ""), $i }'; }
+# Tables: the SL-to-VL tables of hosts, arbitration of all ports, in both layouts.
+vl_of_http() { records SLtoVLTableRecord | jq -r '.records[] | select(.output_port_num == 1 and .input_port_num == 0 and .lid == '"$lid"') | .sl_to_vl_mapping_table | join(" ")'; }
+vl=$(ask -o scvlt -l "$lid" | sed -n 's/^ *VLT: //p' | first_16)
+same "scvlt of a host" "$(vl_of_http)" "$vl"
+same "scvlnt of its switch port" "$vl" "$(ask -o scvlnt | awk -v lid="$(printf '0x%08x' 1)" '/^LID:/ { on = $2 == lid && $4 == 2 } on && /VLNT:/ { sub(/.*VLNT: */, ""); print }' | first_16)"
+same "slsc of all end ports" "$(records NodeRecord | jq '.records | length')" "$(ask -o slsc | grep -c '^LID:')"
+same "scsl" "$(ask -o slsc | awk '/^SC:/ { $1 = ""; print }')" "$(ask -o scsl | awk '/^SL:/ { $1 = ""; print }')"
+same "scvlr" "No Records Returned" "$(ask -o scvlr | tail -n 1)"
+same "vlarb" "$(records VLArbitrationRecord | jq -r '.records[] | .lid as $l | .output_port_num as $p | .block_num as $b | .vl_arbitration_table | .[] | select(.[1] > 0) | "\($l) \($p) \($b) \(.[0]) \(.[1])"' | sort)" \
+	"$(ask -o vlarb | awk '/^LID:/ { l = $2; p = $4 } /Low/ { b = 1 } /High/ { b = 3 } /^ *[0-9]+ +[0-9]+ +[0-9]+ *$/ { print l, p, b + ($1 > 31), $2, $3 }' |
+		while read -r l p b v n; do printf '%d %d %d %d %d\n' "$l" "$((10#$p))" "$b" "$v" "$n"; done | sort)"
+same "mcfdb: blocks of 8 out of each of 32" "$(records MulticastForwardingTableRecord | jq '[.records[] | select(.position == 0)] | length * 4')" \
+	"$(ask -o mcfdb | grep -c '^LID:')"
+
+# The fabric: nodes and cables by their kind.
+same "fabricinfo" "$(jq -rn --slurpfile n <(records NodeRecord) --slurpfile l <(records LinkRecord) '
+	([$n[0].records[] | {key: "\(.lid)", value: .node_type}] | from_entries) as $t
+	| [$l[0].records[] | $t["\(.from_lid)"] == 2 and $t["\(.to_lid)"] == 2] as $isl
+	| "\([$t[] | select(. == 1)] | length) \([$t[] | select(. == 2)] | length) \([$isl[] | select(. | not)] | length / 2) \([$isl[] | select(.)] | length / 2)"')" \
+	"$(ask -o fabricinfo | awk '/^Number of (HFIs|Switches|HFI Links|ISLs):/ { match($0, /: *[0-9]+/); printf "%s%d", sep, substr($0, RSTART + 1); sep = " " }')"
+same "dtree" "$(records NodeRecord | jq -r '.records[] | "\(.lid) \(.node_description)"' | sort -u)" \
+	"$(ask -o dtree | sed -n 's/^NodeLID: \(0x[0-9a-f]*\) .*Node Description: \[\([^]]*\)\].*/\1 \2/p' | while read -r l d; do printf '%d %s\n' "$l" "$d"; done | sort)"
+same "dtree: active ports" "$(records PortInfoRecord | jq -r '.records[] | select(.port_state == 4 and .lid == 1) | .port_num' | xargs)" \
+	"$(ask -o dtree -l 1 | sed -n 's/.*Active ports: //p' | tr ' ,' '\n\n' | awk -F- '{ for (i = $1; i <= $NF; i++) print i }' | xargs)"
+
+# Groups of ports of adaptive routing, against /v1/switches/{guid}/alternates.
+switch_guid=$(records NodeRecord lid=1 | jq -r '.records[0].node_guid')
+alternates=$(get "/v1/switches/$switch_guid/alternates")
+same "portgroup" "$(jq -r '.port_groups[] | .ports | join(" ")' <<<"$alternates" | sort)" \
+	"$(ask -o portgroup -l 1 | sed -n 's/.*Egress://p' | tr ',' ' ' | while read -r p; do xargs <<<"$p"; done | sort)"
+same "portgroupfdb" "$(jq -r '.alternates[] | "\(.lid) \(.group)"' <<<"$alternates" | sort)" \
+	"$(ask -o portgroupfdb -l 1 | awk '/-> PortGroup/ { print $2, $NF }' | while read -r l g; do printf '%d %d\n' "$l" "$g"; done | sort)"
+
+# What clients write, and what there is none of.
+same "mcmember: MLIDs as Omni-Path counts them" "$(get /v1/groups | jq -r '.groups[] | .mlid')" \
+	"$(ask -o mcmember | sed -n 's/^MLID: \(0x[0-9a-f]*\).*/\1/p' | while read -r m; do echo $((m - 0xf0000000 + 0xc000)); done)"
+for o in service inform cableinfo quarantine conginfo swcongset swportcong hficongset hficongcon bfrctrl dglist dgmember swcost; do
+	same "$o: none" "No Records Returned" "$(ask -o "$o" | tail -n 1)"
+done
 # a flood on other connections keeps nobody waiting
 for _ in 1 2 3 4; do
 	(for _ in $(seq 20); do printf 'GET / HTTP/1.1\r\n\r\n' >"/dev/tcp/127.0.0.1/$port"; done) 2>/dev/null &
