@@ -32,14 +32,15 @@ enum { EXIT_GOOD, EXIT_FAILED, EXIT_USAGE, EXIT_NOT_FOUND = 127 };
 struct args {
 	char socket[128];
 	const char *host;
-	bool run, keep_lids, quiet;
+	bool run, keep_lids, quiet, omni_path;
 	uint8_t guid_cap; /* 0: not said */
 	const char *file;
 	char **rest; /* COMMAND ARGS or words for ctl */
 };
 
 static const char usage_text[] =
-	"Usage: saguaro-sim FILE [--socket PATH] [--keep-lids] [--guid-cap N] [--quiet]\n"
+	"Usage: saguaro-sim FILE [--socket PATH] [--keep-lids] [--guid-cap N] [--omnipath]\n"
+	"                   [--quiet]\n"
 	"       saguaro-sim --run [--socket PATH] [--host NAME] COMMAND [ARGS]\n"
 	"       saguaro-sim ctl [--socket PATH] WORDS\n"
 	"\n"
@@ -55,6 +56,9 @@ static const char usage_text[] =
 	"                 adapters with commas; default: SIM_HOST, else the first host\n"
 	"  --keep-lids    LIDs and port states of the file, as if an SM had been there\n"
 	"  --guid-cap N   GUIDs that each end port can hold, 1 to 255; default: 8\n"
+	"  --omnipath     hosts present themselves as Omni-Path's, for its tools "
+	"(opasaquery);\n"
+	"                 subnet management stays InfiniBand's\n"
 	"  --quiet        does not say when it is ready\n"
 	"  --help, --version\n"
 	"\n"
@@ -75,6 +79,7 @@ static int parse_flags(int argc, char **argv, struct args *a)
 		FLAG_RUN,
 		FLAG_KEEP,
 		FLAG_GUID_CAP,
+		FLAG_OMNIPATH,
 		FLAG_QUIET,
 		FLAG_HELP,
 		FLAG_VERSION
@@ -85,6 +90,7 @@ static int parse_flags(int argc, char **argv, struct args *a)
 		{ "run", no_argument, NULL, FLAG_RUN },
 		{ "keep-lids", no_argument, NULL, FLAG_KEEP },
 		{ "guid-cap", required_argument, NULL, FLAG_GUID_CAP },
+		{ "omnipath", no_argument, NULL, FLAG_OMNIPATH },
 		{ "quiet", no_argument, NULL, FLAG_QUIET },
 		{ "help", no_argument, NULL, FLAG_HELP },
 		{ "version", no_argument, NULL, FLAG_VERSION },
@@ -110,6 +116,7 @@ static int parse_flags(int argc, char **argv, struct args *a)
 			}
 			a->guid_cap = (uint8_t)number;
 			break;
+		case FLAG_OMNIPATH: a->omni_path = true; break;
 		case FLAG_QUIET: a->quiet = true; break;
 		case 'h':
 		case FLAG_HELP: fputs(usage_text, stdout); return EXIT_GOOD + 1;
@@ -354,8 +361,10 @@ static int serve(const struct args *a)
 		arena_free(arena);
 		return EXIT_USAGE;
 	}
-	ret = sim_new(g, &(struct sim_options){ .seed = 1, .guid_cap = a->guid_cap },
-	              a->keep_lids, &s);
+	const struct sim_options options = { .seed = 1,
+		                             .guid_cap = a->guid_cap,
+		                             .omni_path = a->omni_path };
+	ret = sim_new(g, &options, a->keep_lids, &s);
 	if (ret != E_OK) {
 		fprintf(stderr, "saguaro-sim: %s: %s\n", a->file,
 		        ret == E_NOTFOUND

@@ -36,6 +36,9 @@ struct sim_options {
 	uint32_t delay_us;       /*!< per hop (virtual clock only) */
 	uint64_t sm_port_guid;   /*!< 0: graph.sm_port */
 	uint8_t guid_cap;        /*!< GUIDCap: GUIDs of an end port, 0: 8 */
+	/*! Hosts present themselves as Omni-Path's: NodeInfo.BaseVersion is 0x80, their P_Key
+	 *  tables begin with 0xffff, 0x7fff. SMPs stay InfiniBand's. */
+	bool omni_path;
 };
 
 struct sim;

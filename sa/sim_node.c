@@ -18,6 +18,8 @@
  * run out. P_Keys, SL-to-VL and arbitration tables are stored and shown, not enforced.
  */
 
+enum { OPA_BASE_VERSION = 0x80 };
+
 /* One attribute being read or written. */
 struct access {
 	struct sim *s;
@@ -60,6 +62,12 @@ static uint16_t node_description(struct access *a)
 	return UMAD_STATUS_SUCCESS;
 }
 
+/* Does this node say that it is Omni-Path's? */
+static bool is_omni_path(const struct sim *s, uint32_t node)
+{
+	return s->o.omni_path && s->g->nodes[node].type == NODE_CA;
+}
+
 static uint16_t node_info(struct access *a)
 {
 	if (a->set) {
@@ -70,7 +78,8 @@ static uint16_t node_info(struct access *a)
 	uint8_t *d = a->data;
 
 	memset(d, 0, SMP_DATA_BYTES);
-	field_set(d, NI_BASE_VERSION, UMAD_BASE_VERSION);
+	field_set(d, NI_BASE_VERSION,
+	          is_omni_path(a->s, a->at->node) ? OPA_BASE_VERSION : UMAD_BASE_VERSION);
 	field_set(d, NI_CLASS_VERSION, 1);
 	field_set(d, NI_NODE_TYPE, n->type);
 	field_set(d, NI_NUM_PORTS, n->n_ports);
@@ -225,6 +234,16 @@ static uint16_t guid_info(struct access *a)
 	return stored(a, port, UMAD_SM_ATTR_GUID_INFO, def);
 }
 
+/* After power-on: full member of the default partition; Omni-Path's tools ask for the
+ * limited one, too. */
+static void first_pkeys(const struct sim *s, uint32_t node, uint8_t *block)
+{
+	field_set(block, 0, 16, 0xFFFF);
+	if (is_omni_path(s, node) && partition_cap(&s->g->nodes[node]) > 1) {
+		field_set(block, 16, 16, 0x7FFF);
+	}
+}
+
 static uint16_t pkey_table(struct access *a)
 {
 	const struct node *n = node_of(a);
@@ -237,7 +256,7 @@ static uint16_t pkey_table(struct access *a)
 		return UMAD_STATUS_INVALID_ATTR_VALUE;
 	}
 	if (block == 0) {
-		field_set(def, 0, 16, 0xFFFF); /* full member of the default partition */
+		first_pkeys(a->s, a->at->node, def);
 	}
 	return stored(a, sim_port_index(a->s, a->at->node, num), UMAD_SM_ATTR_PKEY_TABLE,
 	              def);
@@ -253,7 +272,9 @@ static const uint8_t *pkey_block(struct sim *s, uint32_t port, uint32_t block,
 
 	if (own == NULL) {
 		memset(room, 0, SMP_DATA_BYTES);
-		field_set(room, 0, 16, block == 0 ? 0xFFFF : 0);
+		if (block == 0) {
+			first_pkeys(s, p->node, room);
+		}
 		own = room;
 	}
 	return own;

@@ -281,6 +281,9 @@ static int fill(struct sim_host *h)
 		return ret;
 	}
 	put(h, "class/infiniband_mad", "abi_version", "5");
+	if (h->s->o.omni_path) { /* for sa/preload_verbs.c */
+		put(h, "class", "infiniband_omnipath", "1");
+	}
 	sim_host_refresh(h);
 	return h->error;
 }

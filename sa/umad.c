@@ -20,16 +20,20 @@
 #include "sa/mad_buf.h"
 #include "sa/transport.h"
 #include "sa/waker.h"
+#include "sa/wire.h"
 
 /*
  * The transport over libibumad.
  *
- * One descriptor with three agents: classes 0x81, 0x01 (SMPs) and 0x03 (SA, the kernel
- * does RMPP). A receive thread blocks in umad_recv(), because that is the only wait which
- * works on real devices and under a preload library alike, takes what else has come
- * without waiting, and appends all of it to a list in one step; recv() takes from there.
- * MADs of a class that is diverted go to the taker instead, as many at once. send()
- * writes straight to the device, from any thread.
+ * One descriptor with four agents: classes 0x81, 0x01 (SMPs) and 0x03 (SA, the kernel
+ * does RMPP), this one once for InfiniBand's class version and once for Omni-Path's. The
+ * kernel delivers by class and version; what goes out takes the agent of its own. Where
+ * the one for Omni-Path is refused, as by kernels from before it, there is none. A
+ * receive thread blocks in umad_recv(), because that is the only wait which works on real
+ * devices and under a preload library alike, takes what else has come without waiting,
+ * and appends all of it to a list in one step; recv() takes from there. MADs of a class
+ * that is diverted go to the taker instead, as many at once. send() writes straight to
+ * the device, from any thread.
  *
  * The kernel delivers an answer only while it holds the request as unanswered, so
  * requests are sent with a time-out longer than any timer above (ANSWER_WAIT_MS, no
@@ -49,21 +53,26 @@ enum {
 	RECV_BYTES =
 		64 * 1024, /* first size of the buffer for longer ones; grows as told */
 	SM_CLASS_VERSION = 1,
-	N_AGENTS = 3
+	N_AGENTS = 4
 };
 
 struct agent_row {
 	uint8_t mgmt_class, version, rmpp;
+	bool optional;
 	uint8_t methods[9]; /* of requests that we answer, 0 ends */
 };
 
 /* clang-format off */
 static const struct agent_row agent_rows[N_AGENTS] = {
-	{ UMAD_CLASS_SUBN_DIRECTED_ROUTE, SM_CLASS_VERSION, 0,
+	{ UMAD_CLASS_SUBN_DIRECTED_ROUTE, SM_CLASS_VERSION, 0, false,
 	  { UMAD_METHOD_GET, UMAD_METHOD_SET, UMAD_METHOD_TRAP } },
-	{ UMAD_CLASS_SUBN_LID_ROUTED, SM_CLASS_VERSION, 0,
+	{ UMAD_CLASS_SUBN_LID_ROUTED, SM_CLASS_VERSION, 0, false,
 	  { UMAD_METHOD_GET, UMAD_METHOD_SET, UMAD_METHOD_TRAP, UMAD_METHOD_TRAP_REPRESS } },
-	{ UMAD_CLASS_SUBN_ADM, UMAD_SA_CLASS_VERSION, UMAD_RMPP_VERSION,
+	/* in front of InfiniBand's: ibsim keeps the last one of a class for requests */
+	{ UMAD_CLASS_SUBN_ADM, SA_OPA_VERSION, UMAD_RMPP_VERSION, true,
+	  { UMAD_METHOD_GET, UMAD_METHOD_SET, UMAD_SA_METHOD_GET_TABLE,
+	    UMAD_SA_METHOD_GET_TRACE_TABLE, UMAD_SA_METHOD_GET_MULTI, UMAD_SA_METHOD_DELETE } },
+	{ UMAD_CLASS_SUBN_ADM, UMAD_SA_CLASS_VERSION, UMAD_RMPP_VERSION, false,
 	  { UMAD_METHOD_GET, UMAD_METHOD_SET, UMAD_SA_METHOD_GET_TABLE,
 	    UMAD_SA_METHOD_GET_TRACE_TABLE, UMAD_SA_METHOD_GET_MULTI, UMAD_SA_METHOD_DELETE } },
 };
@@ -96,10 +105,14 @@ struct umad_transport {
 	bool gone;            /* the receive thread gave up */
 };
 
-static int agent_of(const struct umad_transport *u, uint8_t mgmt_class)
+static int agent_of(const struct umad_transport *u, const struct mad_msg *m)
 {
+	uint8_t version = (uint8_t)field_get(m->data, MAD_CLASS_VERSION);
+
 	for (int i = 0; i < N_AGENTS; i++) {
-		if (agent_rows[i].mgmt_class == mgmt_class) {
+		const struct agent_row *r = &agent_rows[i];
+		if (r->mgmt_class == m->mgmt_class &&
+		    (r->version == version || !r->optional)) {
 			return u->agents[i];
 		}
 	}
@@ -144,9 +157,9 @@ static int umad_op_send(struct transport *t, const struct mad_msg *m)
 	uint64_t small[(sizeof(struct ib_user_mad) + MAD_BYTES) / sizeof(uint64_t) +
 	               1] = { 0 };
 	struct ib_user_mad *umad = (struct ib_user_mad *)small;
-	int agent = agent_of(u, m->mgmt_class);
+	int agent = m->len < sizeof(struct umad_hdr) ? -1 : agent_of(u, m);
 
-	if (agent < 0 || m->len < sizeof(struct umad_hdr)) {
+	if (agent < 0) {
 		return -EINVAL;
 	}
 	if (m->len > MAD_BYTES) {
@@ -608,7 +621,7 @@ static int register_agents(struct opening *o, struct umad_transport *u)
 		}
 		u->agents[i] = umad_register(u->portid, r->mgmt_class, r->version,
 		                             r->rmpp, mask);
-		if (u->agents[i] < 0) {
+		if (u->agents[i] < 0 && !r->optional) {
 			o->why = arena_printf(
 				o->a,
 				"cannot serve management class 0x%02x on port %s: "

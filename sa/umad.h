@@ -11,7 +11,8 @@ struct transport;
  * umad: the transport over libibumad: a real HCA, or a simulated one under a preload library.
  *
  * One descriptor, agents for SMPs (classes 0x81 and 0x01) and the SA (class 0x03, kernel
- * RMPP), one receive thread that blocks in umad_recv and feeds a queue. The IsSM bit is held
+ * RMPP; of class version 2, and of Omni-Path's 0x80 where the kernel takes it, with MADs of
+ * up to 2048 bytes), one receive thread that blocks in umad_recv and feeds a queue. The IsSM bit is held
  * by keeping the issm device open.
  */
 

@@ -310,6 +310,66 @@ START_TEST(long_mads_of_omni_path)
 }
 END_TEST
 
+/* InfiniBand's SA and Omni-Path's on one port: by class version; tables of the latter go
+ * in segments of 2048 bytes. */
+START_TEST(versions_have_agents_of_their_own)
+{
+	enum { OPA_VERSION = 0x80, TABLE = 10000 };
+	uint32_t ib = sa_server(f2),
+		 opa = agent(f2, UMAD_CLASS_SUBN_ADM, OPA_VERSION,
+	                     bit(UMAD_METHOD_GET) | bit(GET_TABLE), 1);
+	uint32_t id[2] = { sa_client(f1),
+		           agent(f1, UMAD_CLASS_SUBN_ADM, OPA_VERSION, 0, 1) };
+	struct kernel_agent_row row = { .qpn = 1,
+		                        .mgmt_class = UMAD_CLASS_SUBN_ADM,
+		                        .mgmt_class_version = OPA_VERSION,
+		                        .method_mask = { bit(GET_TABLE), 0 } };
+	uint32_t unused;
+
+	ck_assert_int_eq(kernel_register(f2, &row, &unused), -EINVAL); /* it is taken */
+	for (unsigned v = 0; v < 2; v++) {
+		fill_gmp(GET_TABLE, 1);
+		mad[0] = v ? OPA_VERSION : 1;
+		mad[2] = v ? OPA_VERSION : 2;
+		ck_assert_int_eq(put(f1, id[v], 4, v ? 164 : MAD_BYTES, 1000, 0), E_OK);
+		run_ms(1);
+		const struct mad_buf *m = wanted(f2);
+		ck_assert_uint_eq(m->agent, v ? opa : ib);
+		ck_assert_ptr_null(kernel_peek(f2));
+		answer_to(m, TABLE, true);
+		ck_assert_int_eq(put(f2, m->agent, m->addr.lid, TABLE, 0, 3), E_OK);
+		run_ms(100);
+		m = wanted(f1);
+		ck_assert_uint_eq(m->agent, id[v]);
+		ck_assert_uint_eq(m->len, TABLE);
+		ck_assert_mem_eq(m->data + SA_HDR, mad + SA_HDR, TABLE - SA_HDR);
+		ck_assert_uint_eq(m->data[0], v ? OPA_VERSION : 1);
+	}
+}
+END_TEST
+
+/* What Omni-Path's tools look at before they trust a port. */
+START_TEST(omni_path_hosts)
+{
+	const struct port *h = &bed.g->ports[port_index(H1 + PORT1)];
+	struct sim_at at = { .node = h->node, .port = 1 };
+	uint8_t info[64];
+
+	for (unsigned on = 0; on < 2; on++) {
+		bed.s->o.omni_path = on;
+		sim_attr(bed.s, &at, false, UMAD_SM_ATTR_NODE_INFO, 0, info);
+		ck_assert_uint_eq(info[0], on ? 0x80 : 1);
+		ck_assert_uint_eq(info[1], 1);
+		ck_assert_uint_eq(sim_pkey_at(bed.s, port_index(H1 + PORT1), 0), 0xffff);
+		ck_assert_uint_eq(sim_pkey_at(bed.s, port_index(H1 + PORT1), 1),
+		                  on ? 0x7fff : 0);
+		sim_attr(bed.s, &at, false, UMAD_SM_ATTR_PKEY_TABLE, 0, info);
+		ck_assert_uint_eq(field_get(info, 0, 48),
+		                  on ? 0xffff7fff0000 : 0xffff00000000);
+	}
+}
+END_TEST
+
 /* --- timers ------------------------------------------------------------------------ */
 
 START_TEST(times_out)
@@ -765,6 +825,8 @@ static Suite *suite(void)
 	tcase_add_test(t, to_server_and_back);
 	tcase_add_test(t, refused_writes);
 	tcase_add_test(t, long_mads_of_omni_path);
+	tcase_add_test(t, versions_have_agents_of_their_own);
+	tcase_add_test(t, omni_path_hosts);
 	tcase_add_loop_test(t, times_out, 0, 3);
 	tcase_add_test(t, answer_without_timer_is_dropped);
 	tcase_add_test(t, no_route_no_answer);
