@@ -10,7 +10,8 @@
  * PortCounters and PortCountersExtended. They count the MADs that passed the port's
  * cable, as packets and words; nothing goes wrong on a simulated cable, so the error
  * counters stay 0. A Set clears the counters that CounterSelect names. PortSelect 255
- * adds up all ports.
+ * adds up all ports; 0 is the port that answers, also of a CA, whose adapters do not look
+ * at it: perfquery sends 0 when it is given a LID alone.
  */
 
 /* clang-format off */
@@ -77,16 +78,20 @@ static void show(const struct sim_perf *sum, bool ext, uint8_t *data)
 	}
 }
 
-static uint16_t port_counters(struct sim *s, const struct node *n, bool set, bool ext,
+static uint16_t port_counters(struct sim *s, const struct sim_at *at, bool set, bool ext,
                               uint8_t *data)
 {
+	const struct node *n = &s->g->nodes[at->node];
 	unsigned select = (unsigned)field_get(data, PC_PORT_SELECT);
 	unsigned named = (unsigned)field_get(data, PC_COUNTER_SELECT);
 	bool all = select == PM_ALL_PORTS;
 	struct sim_perf sum = { 0 };
 
-	if (!all && (select > n->n_ports || (select == 0 && n->type != NODE_SWITCH))) {
+	if (!all && select > n->n_ports) {
 		return UMAD_STATUS_INVALID_ATTR_VALUE;
+	}
+	if (select == 0 && n->type != NODE_SWITCH) {
+		select = at->port;
 	}
 	for (unsigned num = all ? 1 : select; num <= (all ? n->n_ports : select); num++) {
 		struct sim_perf *p = &s->ports[n->first_port + num].perf;
@@ -105,7 +110,6 @@ static uint16_t port_counters(struct sim *s, const struct node *n, bool set, boo
 
 static uint16_t answer(struct sim *s, const struct sim_at *at, uint8_t *mad)
 {
-	const struct node *n = &s->g->nodes[at->node];
 	bool set = mad[3] == UMAD_METHOD_SET;
 	uint8_t *data = mad + PM_DATA_AT;
 
@@ -119,8 +123,8 @@ static uint16_t answer(struct sim *s, const struct sim_at *at, uint8_t *mad)
 		}
 		class_port_info(data);
 		return UMAD_STATUS_SUCCESS;
-	case PM_ATTR_PORT_COUNTERS: return port_counters(s, n, set, false, data);
-	case PM_ATTR_PORT_COUNTERS_EXT: return port_counters(s, n, set, true, data);
+	case PM_ATTR_PORT_COUNTERS: return port_counters(s, at, set, false, data);
+	case PM_ATTR_PORT_COUNTERS_EXT: return port_counters(s, at, set, true, data);
 	default: return UMAD_STATUS_ATTR_NOT_SUPPORTED;
 	}
 }

@@ -798,7 +798,8 @@ START_TEST(counters_count)
 		mad[1] = PERF;
 		mad[2] = 1;
 		field_set(mad, MAD_ATTR_ID, PORT_COUNTERS);
-		field_set(mad + 64, 8, 8, 1); /* PortSelect */
+		field_set(mad + 64, 8, 8,
+		          1 - i); /* PortSelect; 0: the one that answers */
 		ck_assert_int_eq(put(f1, id, 4, MAD_BYTES, 100, 0), E_OK);
 		run_ms(1);
 		const struct mad_buf *m = wanted(f1);

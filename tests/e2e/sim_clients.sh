@@ -11,7 +11,7 @@
 . "$here/tests/e2e/simulator.sh"
 # shellcheck source=tests/e2e/clients.sh
 . "$here/tests/e2e/clients.sh"
-need_clients ibnetdiscover iblinkinfo ibroute sminfo ibtracert saquery smpquery perfquery ibstat opensm jq
+need_clients ibnetdiscover iblinkinfo ibroute sminfo ibtracert saquery smpquery perfquery ibstat ibaddr ibhosts ibswitches ibqueryerrors ibportstate dump_lfts opensm jq
 
 tree=$work/tree.topo
 "$bin/saguaro" topo ft2 8 6 4 -o "$tree"
@@ -86,6 +86,27 @@ agree saguarod "$far"
 same "a whole table of nodes" "$((switches + hosts))" "$(records "$(on "$far" saquery NR)")"
 has "ibstat has the LID at once" "$(on "$host" ibstat)" "Base lid: $(get /v1/fabric | jq .sm.lid)"
 holds "ibdiagnet" on "$host" ibdiagnet -o "$work/dia"
+first_switch=$(get /v1/nodes | jq '[.nodes[] | select(.type == "switch")][0].lid')
+far_lid=$(on "$far" ibstat | sed -n 's/.*Base lid: //p')
+same "ibaddr" "$(printf 'LID start 0x%x end 0x%x' "$far_lid" "$far_lid")" "$(on "$far" ibaddr "$far_lid" | grep -o 'LID start.*')"
+same "ibhosts" $hosts "$(on "$far" ibhosts | wc -l)"
+same "ibswitches" $switches "$(on "$far" ibswitches | wc -l)"
+has "ibqueryerrors" "$(on "$far" ibqueryerrors)" "$((switches + hosts)) nodes checked, 0 bad nodes found"
+same "dump_lfts: every LID on every switch" $((switches * (switches + hosts))) "$(on "$far" dump_lfts 2>/dev/null | grep -c '^0x')"
+has "ibportstate" "$(on "$far" ibportstate "$first_switch" 1)" Active
+has "perfquery of a LID alone" "$(on "$far" perfquery "$far_lid")" PortRcvPkts
+same "smpquery nodedesc" "$(get "/v1/records/NodeRecord?lid=$far_lid" | jq -r '.records[0].node_description')" "$(on "$far" smpquery nodedesc "$far_lid" | sed 's/.*[.][.]//')"
+
+# Quality of service is off: records show what ports have, as they say themselves.
+tables_of_smpquery() { # in out VLs
+	awk -F'[:|]' '/^ports/ { split($2, w, /[ ,]+/); line = w[3] " " w[5]; for (i = 4; i < 20; i++) line = line " " $i + 0; print line }'
+}
+tables_of_saquery() {
+	awk -F'[.]+' '/InPort/ { a = $2 } /OutPort/ { b = $2 } / VL:/ || /\tVL:/ { sub(/.*VL:/, ""); n = split($0, v, "|"); line = a " " b; for (i = 1; i < n; i++) line = line " " v[i] + 0; print line }'
+}
+want=$(on "$far" smpquery sl2vl "$first_switch" 7 2>/dev/null | tables_of_smpquery | sort)
+same "smpquery sl2vl has the tables of all ports in" "$(get /v1/nodes | jq '[.nodes[] | select(.type == "switch")][0].ports | length')" "$(wc -l <<<"$want")"
+same "saquery SL2VL has the same" "$want" "$(on "$far" saquery SL2VL "$first_switch//7" 2>/dev/null | tables_of_saquery | sort)"
 
 path_hops() { get "/paths?src=$a&dst=$b&hops=1" | jq -c '.paths[0].hops | map([.guid, .in_port, .out_port])'; }
 epoch() { get /v1/fabric | jq .epoch; }
