@@ -87,18 +87,19 @@ static uint32_t first_level(const struct asked *a)
 	return a->p->head.default_level;
 }
 
-/* The P_Key that is asked for, has to be one of the level's. */
+/* The P_Key that is asked for has to be one of the level's. Raw packets have none. */
 static int listed_p_key(const struct asked *a, const struct policy_level *l,
                         uint16_t *ret)
 {
 	const struct path_query *q = a->q;
-	uint16_t want = q->has_p_key ? q->p_key & P_KEY_BASE : 0;
+	bool has = q->has_p_key && !q->raw_traffic;
+	uint16_t want = has ? q->p_key & P_KEY_BASE : 0;
 
-	if (q->has_p_key && (want == 0 || (l->p_keys.n != 0 &&
+	if (has && (want == 0 || (l->p_keys.n != 0 &&
 	                                   !policy_has(a->p, &l->p_keys, want)))) {
 		return E_PARTITION;
 	}
-	if (q->has_p_key || l->p_keys.n == 0) {
+	if (has || q->raw_traffic || l->p_keys.n == 0) {
 		return snap_common_p_key(a->r, &q->src, &q->dst, want, ret);
 	}
 	return snap_listed_p_key(a->r, &q->src, &q->dst, a->p, &l->p_keys, ret);
@@ -170,7 +171,7 @@ static int fabric_level(const struct asked *a, uint32_t i, struct path_level *re
 	if (err != E_OK) {
 		return err == E_PARTITION ? E_NOTFOUND : err;
 	}
-	if (a->q->has_p_key && ((p_key ^ a->q->p_key) & P_KEY_BASE) != 0) {
+	if (a->q->has_p_key && !a->q->raw_traffic && ((p_key ^ a->q->p_key) & P_KEY_BASE) != 0) {
 		return E_NOTFOUND;
 	}
 	*ret = level_of(l);

@@ -40,10 +40,11 @@ static int choose_level(struct path_iter *it)
 		return path_policy_next(it->r, it->policy, q, &it->next_rule, &it->level);
 	}
 	it->level = (struct path_level){ .sl = POLICY_ANY, .life_time = POLICY_ANY };
-	if (q->has_p_key && (q->p_key & P_KEY_BASE) == 0) {
+	bool wanted = q->has_p_key && !q->raw_traffic;
+	if (wanted && (q->p_key & P_KEY_BASE) == 0) {
 		return E_PARTITION;
 	}
-	return snap_common_p_key(it->r, &q->src, &q->dst, q->has_p_key ? q->p_key : 0,
+	return snap_common_p_key(it->r, &q->src, &q->dst, wanted ? q->p_key : 0,
 	                         &it->level.p_key);
 }
 

@@ -31,6 +31,7 @@ struct path_query {
 	uint32_t numb_path;        /*!< most paths wanted, 0: no limit */
 	struct path_limit mtu, rate, packet_life_time;
 	bool has_p_key, has_sl, has_service_id, has_qos_class;
+	bool raw_traffic;          /*!< raw packets have no P_Key: that of the query is for the policy's rules alone */
 	bool reversible;           /*!< only paths whose way back exists, too */
 	uint16_t p_key;            /*!< with or without the membership bit */
 	uint16_t qos_class; /*!< the policy may decide by it, and by the service ID */

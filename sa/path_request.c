@@ -49,7 +49,8 @@ int path_request_common(struct snap_reader *r, const struct sa_query *q,
 	a->q.rate = read_limit(q, c->rate_selector);
 	a->q.packet_life_time = read_limit(q, c->packet_life_time_selector);
 	a->raw_traffic = asked_or_0(q, c->raw_traffic) != 0;
-	a->q.has_p_key = sa_asked(q, c->p_key) && !a->raw_traffic;
+	a->q.raw_traffic = a->raw_traffic;
+	a->q.has_p_key = sa_asked(q, c->p_key);
 	a->q.p_key = (uint16_t)asked_or_0(q, c->p_key);
 	a->q.has_sl = sa_asked(q, c->sl);
 	a->q.sl = (uint8_t)asked_or_0(q, c->sl);

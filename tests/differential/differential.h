@@ -14,12 +14,12 @@
  * subnet managers on the same fabric, and what they answered differently.
  *
  *   sa_differential read                          > VALUES
- *   sa_differential ask VALUES SEED FIRST COUNT   > ANSWERS
+ *   sa_differential ask VALUES SEED FIRST COUNT [policy]   > ANSWERS
  *   sa_differential compare ANSWERS ANSWERS       > DIFFERENCES
  *
  * `read` writes every record that the SA of the local port's subnet has, `ask` makes
  * query number FIRST and the following ones out of these values and the seed and writes
- * a line each, `compare` writes a line per query that was answered differently. A query
+ * a line each; with `policy` all are for paths, most by service ID, QoS class or P_Key. `compare` writes a line per query that was answered differently. A query
  * depends on values, seed and its number alone, so a run can be cut into shards.
  *
  * Queries are those that read: Get, GetTable and GetMulti of each attribute. Not asked is
@@ -53,6 +53,7 @@ struct diff_values {
 		uint8_t *data; /*!< n records of attr->size bytes */
 		size_t n, cap;
 	} * lists;
+	bool policy; /*!< queries that a quality-of-service policy decides about */
 };
 
 /*! \brief Reads what `read` wrote; ends the program with a message when it cannot. */

@@ -128,6 +128,7 @@ static int talk(int argc, char **argv)
 	} else {
 		struct diff_values values;
 		diff_values_read(argv[2], &values);
+		values.policy = argc == 7;
 		diff_ask(&port, &values, strtoull(argv[3], NULL, 0),
 		         strtoull(argv[4], NULL, 0), strtoull(argv[5], NULL, 0), stdout);
 		diff_values_free(&values);
@@ -142,10 +143,11 @@ int main(int argc, char **argv)
 		return compare(argv + 2);
 	}
 	if ((argc == 2 && strcmp(argv[1], "read") == 0) ||
-	    (argc == 6 && strcmp(argv[1], "ask") == 0)) {
+	    (argc == 6 && strcmp(argv[1], "ask") == 0) ||
+	    (argc == 7 && strcmp(argv[1], "ask") == 0 && strcmp(argv[6], "policy") == 0)) {
 		return talk(argc, argv);
 	}
-	fputs("Usage: sa_differential read | ask VALUES SEED FIRST COUNT | compare "
+	fputs("Usage: sa_differential read | ask VALUES SEED FIRST COUNT [policy] | compare "
 	      "ANSWERS ANSWERS\n",
 	      stderr);
 	return 2;

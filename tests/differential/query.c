@@ -160,6 +160,49 @@ static void add_gids(uint64_t *rng, const struct diff_values *v, struct diff_que
 	}
 }
 
+/* Components by which a policy decides, in PathRecord and in MultiPathRecord. */
+static const struct by_policy {
+	const struct sa_attr *attr;
+	uint8_t service_msb, service_lsb, p_key, qos_class;
+} by_policy[] = { { &rec_path, 0, 1, 13, 14 }, { &rec_multi_path, 16, 21, 7, 8 } };
+
+enum { PR_DGID = 2, PR_SGID = 3, SERVICE_SDP = 0x10000 };
+
+static void want(struct diff_query *q, unsigned component, uint64_t value)
+{
+	const struct sa_field *f = &q->attr->fields[component];
+
+	q->mask |= UINT64_C(1) << component;
+	field_set(q->data, f->bit, f->width, value);
+}
+
+/* Some service ID, QoS class or P_Key, between two ports that are there. */
+static void ask_policy(uint64_t *rng, const struct diff_values *v, struct diff_query *q)
+{
+	static const uint64_t services[] = { 0x10648ca, 0x1060cbc, SERVICE_SDP, 0x1ffff };
+	const struct by_policy *by = &by_policy[q->attr == &rec_multi_path];
+	const struct diff_value_list *l = &v->lists[diff_attr_by_name(rec_path.name)];
+	const uint8_t *record = some_record(rng, l, rec_path.size);
+
+	if (by->attr == &rec_path && record != NULL && below(rng, 8)) {
+		q->mask |= 1u << PR_DGID | 1u << PR_SGID;
+		copy_bits(&rec_path.fields[PR_DGID], record, q->data);
+		record = some_record(rng, l, rec_path.size);
+		copy_bits(&rec_path.fields[PR_SGID], record, q->data);
+	}
+	if (below(rng, 3)) {
+		want(q, by->service_msb, 0);
+		want(q, by->service_lsb,
+		     below(rng, 3) ? below(rng, 24) : services[below(rng, 4)]);
+	}
+	if (below(rng, 2)) {
+		want(q, by->qos_class, below(rng, 12));
+	}
+	if (below(rng, 3) == 0) {
+		want(q, by->p_key, below(rng, 2) ? 0xffff : 0x7fff);
+	}
+}
+
 static uint8_t some_method(uint64_t *rng, const struct sa_attr *attr)
 {
 	if (attr->methods & SA_GETMULTI) {
@@ -173,7 +216,10 @@ void diff_query_make(const struct diff_values *v, uint64_t seed, uint64_t number
                      struct diff_query *ret)
 {
 	uint64_t rng = seed * UINT64_C(0xd1342543de82ef95) + number;
-	unsigned which = some_attr(&rng);
+	unsigned which = v->policy ? (unsigned)diff_attr_by_name(
+					     below(&rng, 5) ? rec_path.name
+							    : rec_multi_path.name)
+	                           : some_attr(&rng);
 	const struct sa_attr *attr = diff_attrs[which].attr;
 	const struct diff_value_list *l = &v->lists[which];
 
@@ -195,5 +241,8 @@ void diff_query_make(const struct diff_values *v, uint64_t seed, uint64_t number
 	}
 	if (attr->methods & SA_GETMULTI) {
 		add_gids(&rng, v, ret);
+	}
+	if (v->policy) {
+		ask_policy(&rng, v, ret);
 	}
 }

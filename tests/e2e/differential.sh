@@ -6,7 +6,9 @@
 # and then of saguarod on the same simulated fabric, with the same LIDs and forwarding tables.
 # Each difference has to be one of tests/e2e/differences, which says why it is right.
 #
-# make check asks 2,000 queries, make check-differential 100,000. DIFFERENTIAL_QUERIES and
+# A third run gives both a qos-policy.conf, and asks for paths alone, by what it decides by.
+#
+# make check asks 3,000 queries, make check-differential 100,000. DIFFERENTIAL_QUERIES and
 # DIFFERENTIAL_SEED change how many (on each of two fabrics) and which, DIFFERENTIAL_KEEP
 # names a file for the differences found, DIFFERENTIAL_SHOW says how many of those without a
 # reason are shown.
@@ -30,7 +32,7 @@ talk() {
 }
 
 ask() { # ask WHO: all queries
-	if talk ask "$work/values" "$seed" 0 "$queries" | gzip -1 >"$work/$1.answers.gz" && [ "${PIPESTATUS[0]}" = 0 ]; then
+	if talk ask "$work/values" "$seed" 0 "$queries" ${policy:+policy} | gzip -1 >"$work/$1.answers.gz" && [ "${PIPESTATUS[0]}" = 0 ]; then
 		ok "$name: $queries queries to $1"
 	else
 		fail "$name: queries to $1"
@@ -52,22 +54,23 @@ explained() {
 	[ ! -s "$work/unknown" ]
 }
 
-# differential NAME FABRIC LMC
+# differential NAME FABRIC LMC [POLICY]
 differential() {
 	name=$1
+	policy=${4:-}
 	local fabric=$2 lmc=$3 osm=$work/osm-$1
 	host=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$fabric" | head -n 1)
 	far=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$fabric" | tail -n 1)
 	start_simulator "$fabric"
 
-	start_opensm_on "$host" "osm-$name" -Q -l "$lmc"
+	start_opensm_on "$host" "osm-$name" -Q -l "$lmc" ${policy:+-Y "$policy"}
 	until_true 20 test -s "$osm/opensm-lfts.dump" || { fail "OpenSM dumps no tables"; finish; }
 	talk read >"$work/values" || { fail "$name: values"; finish; }
 	ask opensm
 	end_process "$opensm"
 
 	printf '%s\n' 'routing_engine file' "lfts_file $osm/opensm-lfts.dump" "lmc $lmc" \
-		'qos TRUE' 'path_selection orderall' >"$work/d.conf"
+		'qos TRUE' 'path_selection orderall' ${policy:+"qos_policy_file $policy"} >"$work/d.conf"
 	start_daemon_on "$host" "d-$name" -F "$work/d.conf"
 	until_true 60 log_says "d-$name" 'SUBNET UP' || { fail "saguarod does not come up"; finish; }
 	ask saguarod
@@ -89,4 +92,100 @@ differential() {
 sed -i 's/4xEDR/4xQDR/' "$work/tree.topo" # OpenSM keeps LinkSpeedActive from before the link trained
 differential tree "$work/tree.topo" 0
 differential lmc "$work/tree.topo" 1
+
+# Groups of every kind, levels with every limit, rules that overlap; partitions are alike.
+guids() { sed -n 's/^\[1\](\([0-9a-f]*\)).*/0x\1/p; s/^caguid=0x\([0-9a-f]*\).*/\1/p' "$work/tree.topo" | grep -v '^0x' | sed -n "$1"; }
+port_guid() { printf '0x%x' $((16#$(guids "$1") + 1)); }
+cat >"$work/policy.conf" <<END
+port-groups
+	port-group
+		name: Storage
+		use: targets
+		port-guid: $(port_guid 1p), $(port_guid 3p)-$(port_guid 6p)
+	end-port-group
+	port-group
+		name: Named
+		port-name: $(sed -n 's/^Ca.*# "\(.*\)"$/\1/p' "$work/tree.topo" | sed -n 8p)/P1
+	end-port-group
+	port-group
+		name: Switches
+		node-type: SWITCH
+	end-port-group
+	port-group
+		name: Manager
+		node-type: SELF
+	end-port-group
+	port-group
+		name: Partition
+		pkey: 0x7fff
+	end-port-group
+end-port-groups
+qos-levels
+	qos-level
+		name: DEFAULT
+		sl: 0
+	end-qos-level
+	qos-level
+		name: Small
+		sl: 1
+		mtu-limit: 3
+		packet-life: 12
+	end-qos-level
+	qos-level
+		name: Slow
+		sl: 2
+		rate-limit: 3
+		packet-life: 20
+	end-qos-level
+	qos-level
+		name: Keyed
+		sl: 3
+		pkey: 0x7fff
+	end-qos-level
+	qos-level
+		name: Other
+		sl: 4
+		pkey: 0x1234
+	end-qos-level
+end-qos-levels
+qos-match-rules
+	qos-match-rule
+		use: nobody is in that partition
+		service-id: 1
+		qos-level-name: Other
+	end-qos-match-rule
+	qos-match-rule
+		source: Storage
+		destination: Named, Manager
+		qos-level-name: Small
+	end-qos-match-rule
+	qos-match-rule
+		service-id: 2-5, 0x10
+		qos-level-name: Small
+	end-qos-match-rule
+	qos-match-rule
+		qos-class: 1-3, 7
+		source: Partition
+		qos-level-name: Slow
+	end-qos-match-rule
+	qos-match-rule
+		destination: Switches
+		qos-level-name: Keyed
+	end-qos-match-rule
+	qos-match-rule
+		pkey: 0x7fff
+		service-id: 0-0xff
+		qos-level-name: keyed
+	end-qos-match-rule
+end-qos-match-rules
+qos-ulps
+	sdp, port-num 0xffff : 7
+	sdp                  : 5
+	rds                  : 6
+	iser                 : 7
+	any, target-port-guid $(port_guid 10p) : 8
+	any, source-port-guid $(port_guid 11p) : 9
+end-qos-ulps
+END
+differential policy "$work/tree.topo" 1 "$work/policy.conf"
 finish
