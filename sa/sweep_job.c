@@ -22,6 +22,7 @@
 #include "conf/err.h"
 #include "conf/log.h"
 #include "conf/prefix_routes.h"
+#include "conf/qos_policy.h"
 #include "db/state.h"
 #include "routing/graph.h"
 #include "routing/route_cache.h"
@@ -655,9 +656,16 @@ static void tell_policy(struct sweep *s, const struct policy *p, const struct di
 		            diag_place(&d->items[i], place, sizeof(place)),
 		            d->items[i].text);
 	}
-	if (p != NULL && p->head.kind == POLICY_EACH && c->qos_policy != NULL) {
+	if (p != NULL && p->head.kind == POLICY_EACH && c->qos_policy != NULL &&
+	    c->qos_policy->default_level != QOS_LEVEL_NONE) {
 		log_warning(source, "qos_policy_file has no effect: virtual fabrics say "
 		                    "what paths get");
+	}
+	if (p != NULL && p->head.kind == POLICY_EACH) {
+		log_info(source, "%u virtual fabrics; their P_Keys are not programmed: "
+		                 "where the tables of two ports do not both hold one, "
+		                 "paths have a P_Key that they share",
+		         p->head.n_fabrics);
 	} else if (p == NULL && policy_needs_qos(c->qos_policy, NULL)) {
 		log_warning(source, "qos_policy_file has no effect: qos is FALSE");
 	}

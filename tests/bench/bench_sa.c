@@ -4,7 +4,8 @@
 /*
  * bench_sa [K [LMC]]: cost of a path record and of an SA answer, in one thread, from a
  * published snapshot of the three-level fat tree ft3 K (default 36, LMC 0). Prints one
- * JSON object.
+ * JSON object. get_by_policy asks by LID, ServiceID and QoSClass, with a qos-policy.conf
+ * of 64 rules of which the last fits; get_by_fabric the same of 16 virtual fabrics.
  *
  * Each figure is the median of five runs, over the same pseudo-random pairs of hosts, by
  * the processor time of the thread; but services_set is by the clock on the wall:
@@ -16,10 +17,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "conf/device_group.h"
+#include "conf/qos_policy.h"
+#include "conf/virtual_fabric.h"
+#include "conf/xml.h"
 #include "db/state.h"
 #include "sa/answer.h"
 #include "sa/mcast.h"
 #include "sa/path_query.h"
+#include "sa/policy_compile.h"
 #include "sa/store.h"
 #include "sa/transport.h"
 #include "tests/query_fixture.h"
@@ -349,6 +355,101 @@ static double sets(struct bench *b, const char *name, bool with_members,
 	return rate[RUNS / 2];
 }
 
+/* --- policies --------------------------------------------------------------------- */
+
+enum { RULES = 64, FABRICS = 16 };
+
+static void publish(struct bench *b, struct policy_in *in)
+{
+	in->g = b->w->g;
+	in->lanes = &b->w->route.out.lanes;
+	in->free_sls = b->w->content.free_sls = 0xffff;
+	in->qos = in->enforce = true;
+	MUST(policy_compile(in, b->w->a, &b->w->content.policy) == E_OK);
+	world_publish(b->w, PATH_MINIMAL);
+}
+
+/* Rules that differ in sources, classes and services. */
+static void use_policy(struct bench *b)
+{
+	struct policy_in in = { .qos = true };
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	fputs("qos-levels\nqos-level\nname: DEFAULT\nsl: 0\nend-qos-level\n"
+	      "qos-level\nname: a\nsl: 1\nmtu-limit: 4\nend-qos-level\n"
+	      "end-qos-levels\nport-groups\nport-group\nname: cas\nnode-type: CA\n"
+	      "end-port-group\nend-port-groups\nqos-match-rules\n",
+	      f);
+	for (unsigned i = 0; i < RULES; i++) {
+		fprintf(f, "qos-match-rule\nqos-level-name: a\nservice-id: %u, %u\n%s%s"
+		           "end-qos-match-rule\n",
+		        i + (i + 1 < RULES ? 1000 : 0), 2000 + i,
+		        i % 2 ? "source: cas\n" : "", i % 4 ? "" : "qos-class: 7\n");
+	}
+	fputs("end-qos-match-rules\n", f);
+	fclose(f);
+	MUST(qos_policy_parse("bench", text, len, b->w->a, NULL, &in.policy) == E_OK);
+	free(text);
+	publish(b, &in);
+}
+
+static char *fabrics_text(size_t *ret_len)
+{
+	char *text = NULL;
+	FILE *f = open_memstream(&text, ret_len);
+
+	fputs("<C><Applications>", f);
+	for (unsigned i = 0; i < FABRICS; i++) {
+		fprintf(f, "<Application><Name>a%u</Name><ServiceID>%u</ServiceID>"
+		           "</Application>",
+		        i, RULES - FABRICS + i);
+	}
+	fputs("</Applications><VirtualFabrics>", f);
+	for (unsigned i = 0; i < FABRICS; i++) {
+		fprintf(f, "<VirtualFabric><Name>f%u</Name><Enable>1</Enable>"
+		           "<PKey>%u</PKey><Member>All</Member>"
+		           "<Application>a%u</Application></VirtualFabric>",
+		        i, i + 1, i);
+	}
+	fputs("</VirtualFabrics></C>", f);
+	fclose(f);
+	return text;
+}
+
+static void use_fabrics(struct bench *b)
+{
+	struct policy_in in = { .qos = true };
+	struct vf_sections s = { .n_fabrics = 1, .n_applications = 1 };
+	struct xml_element *root;
+	size_t len = 0;
+	char *text = fabrics_text(&len);
+
+	MUST(xml_parse("bench", text, len, b->w->a, NULL, &root) == E_OK);
+	free(text);
+	s.fabrics[0] = xml_child(root, "VirtualFabrics");
+	s.applications[0] = xml_child(root, "Applications");
+	MUST(virtual_fabrics_parse("bench", &s, device_groups_builtin(), b->w->a, NULL,
+	                           &in.fabrics) == E_OK);
+	publish(b, &in);
+}
+
+static size_t get_by_service(struct bench *b)
+{
+	/* ServiceID, SLID, DLID, QoSClass */
+	uint8_t mad[256] = { 1, 3, 2, 0x01, [17] = 0x35, [54] = 0x40, [55] = 0x33 };
+
+	put(mad + 56, 8, RULES - 1);
+	put(mad + 56 + 52, 2, 7 << 4);
+	for (unsigned i = 0; i < PAIRS; i++) {
+		put(mad + 56 + 40, 2, b->pair[i][1]);
+		put(mad + 56 + 42, 2, b->pair[i][0]);
+		(void)answer(b, mad);
+	}
+	return PAIRS;
+}
+
 int main(int argc, char **argv)
 {
 	static char standard[] = "36";
@@ -365,12 +466,17 @@ int main(int argc, char **argv)
 	double table = median_ns(&b, table_one_to_all);
 	double services = sets(&b, "services", false, set_services);
 	double joins = sets(&b, "members", true, join_groups);
+	use_policy(&b);
+	double policy = median_ns(&b, get_by_service);
+	use_fabrics(&b);
+	double fabric = median_ns(&b, get_by_service);
 	printf("{\"bench\": \"sa\", \"fabric\": \"ft3 %s\", \"lmc\": %u, \"hosts\": %u, "
 	       "\"ns_per_record\": {\"query_single\": %.0f, \"table_one_to_all\": %.0f}, "
 	       "\"answers_per_second\": {\"get_by_lid\": %.0f, \"get_by_gid\": %.0f, "
+	       "\"get_by_policy\": %.0f, \"get_by_fabric\": %.0f, "
 	       "\"services_set\": %.0f, \"multicast_joins\": %.0f}}\n",
 	       argc > 1 ? argv[1] : standard, lmc, b.n_hosts, query, table, 1e9 / lid,
-	       1e9 / gid, services, joins);
+	       1e9 / gid, 1e9 / policy, 1e9 / fabric, services, joins);
 	world_free(b.w);
 	return EXIT_SUCCESS;
 }
