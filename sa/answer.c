@@ -194,28 +194,68 @@ static uint16_t outcome(const struct sa_query *q, const struct sa_out *out)
 	                   : sa_status(out->ret);
 }
 
-static void collect(struct snap_reader *r, const struct sa_limits *l,
-                    const struct umad_sa_packet *in, const struct sa_query *q,
-                    struct sa_reply *reply)
-{
-	struct sa_out out = {
-		.data = reply->data,
-		.head = SA_HDR_BYTES,
-		.cap = reply->cap,
-		.max = q->table             ? SIZE_MAX
-		       : q->attr->get_first ? 1
-		                            : 2,
-		.max_bytes = l->max_response ? l->max_response : SA_RESPONSE_BYTES,
-	};
+/* An answer in the making: the request as the walk sees it, and how far the walk is. */
+struct sa_work {
+	union {
+		uint8_t bytes[SA_REQUEST_BYTES];
+		struct umad_sa_packet mad;
+	} request;
+	struct snap_end end; /* who asks */
+	struct sa_back back;
+	struct sa_query q;
+	struct sa_out out;
+};
 
-	(void)sa_collect(r, q, &out);
-	reply->data = out.data;
-	reply->cap = out.cap;
-	uint16_t status = outcome(q, &out);
+int sa_work_new(struct sa_work **ret)
+{
+	struct sa_work *w = calloc(1, sizeof(*w));
+
+	if (w == NULL) {
+		return -ENOMEM;
+	}
+	*ret = w;
+	return E_OK;
+}
+
+void sa_work_free(struct sa_work *w)
+{
+	free(w);
+}
+
+/* All records are there. */
+static void complete(const struct sa_work *w, struct sa_reply *reply)
+{
+	const struct sa_query *q = &w->q;
+	const struct sa_out *out = &w->out;
+	uint16_t status = outcome(q, out);
 	bool ok = status == UMAD_STATUS_SUCCESS;
-	reply->large = out.ret == E_FULL && q->table ? sa_reply_attr(q->attr)->name : NULL;
-	put_header(in, status, ok && q->attr->reply ? q->attr->reply->id : 0,
-	           ok ? out.n : 0, out.stride, q->table && ok, reply);
+
+	reply->large =
+		out->ret == E_FULL && q->table ? sa_reply_attr(q->attr)->name : NULL;
+	put_header(&w->request.mad, status, ok && q->attr->reply ? q->attr->reply->id : 0,
+	           ok ? out->n : 0, out->stride, q->table && ok, reply);
+}
+
+int sa_work_part(struct sa_work *w, struct snap_reader *r, size_t steps,
+                 struct sa_reply *reply)
+{
+	struct sa_out *out = &w->out;
+
+	out->data = reply->data;
+	out->cap = reply->cap;
+	out->max_steps = w->q.attr->written ? 0 : steps; /* rows may change between */
+	out->steps = 0;
+	out->paused = false;
+	(void)sa_collect(r, &w->q, out);
+	reply->data = out->data;
+	reply->cap = out->cap;
+	if (out->ret == E_OK && out->paused) {
+		w->q.from = out->key;
+		w->q.from_sub = out->sub;
+		return -EINPROGRESS;
+	}
+	complete(w, reply);
+	return E_OK;
 }
 
 void sa_reply_refuse(struct sa_reply *reply, int why)
@@ -238,14 +278,57 @@ int sa_serve(struct snap_reader *r, struct sa_store *st, const struct sa_limits 
              const uint8_t *mad, size_t len, const struct mad_addr *from,
              struct sa_reply *ret)
 {
-	union {
-		uint8_t bytes[SA_REQUEST_BYTES];
-		struct umad_sa_packet mad;
-	} request = { .bytes = { 0 } };
-	const struct umad_sa_packet *in = &request.mad;
-	const struct sa_attr *attr = NULL;
+	struct sa_work w;
+	int err = sa_work_begin(&w, r, st, l, mad, len, from, ret);
 
-	memcpy(request.bytes, mad, len < SA_REQUEST_BYTES ? len : SA_REQUEST_BYTES);
+	return err == -EINPROGRESS ? sa_work_part(&w, r, 0, ret) : err;
+}
+
+/* Who asks for what, and where the records go. */
+static void begin_walk(struct sa_work *w, struct snap_reader *r, struct sa_store *st,
+                       const struct sa_limits *l, const struct mad_addr *from,
+                       const struct sa_attr *attr, const struct rights *rights)
+{
+	const struct umad_sa_packet *in = &w->request.mad;
+	bool by_fabric = from->door == NULL;
+
+	if (snap_lid(r, from->lid, &w->end) != E_OK) {
+		w->end = (struct snap_end){ .base_lid = from->lid }; /* not swept yet */
+	}
+	w->back = (struct sa_back){ from->qpn, from->pkey_index, from->sl };
+	w->q = (struct sa_query){
+		.attr = attr,
+		.comp_mask = be64toh(in->comp_mask),
+		.record = w->request.bytes + SA_HDR_BYTES,
+		.attr_mod = be32toh(in->mad_hdr.attr_mod),
+		.requester = by_fabric ? &w->end : NULL,
+		.trusted = rights->trusted,
+		.table = is_table(in->mad_hdr.method),
+		.method = method_bit(in->mad_hdr.method),
+		.store = st,
+		.act_count = l->act_count,
+		.sm_assigned_guid = l->sm_assigned_guid,
+		.back = by_fabric ? &w->back : NULL,
+	};
+	w->out = (struct sa_out){
+		.head = SA_HDR_BYTES,
+		.max = w->q.table        ? SIZE_MAX
+		       : attr->get_first ? 1
+		                         : 2,
+		.max_bytes = l->max_response ? l->max_response : SA_RESPONSE_BYTES,
+	};
+}
+
+int sa_work_begin(struct sa_work *w, struct snap_reader *r, struct sa_store *st,
+                  const struct sa_limits *l, const uint8_t *mad, size_t len,
+                  const struct mad_addr *from, struct sa_reply *ret)
+{
+	const struct umad_sa_packet *in = &w->request.mad;
+	const struct sa_attr *attr = NULL;
+	size_t counts = len < SA_REQUEST_BYTES ? len : SA_REQUEST_BYTES;
+
+	memcpy(w->request.bytes, mad, counts);
+	memset(w->request.bytes + counts, 0, SA_REQUEST_BYTES - counts);
 	if (!is_request(in, len)) {
 		return E_MALFORMED;
 	}
@@ -266,27 +349,8 @@ int sa_serve(struct snap_reader *r, struct sa_store *st, const struct sa_limits 
 		put_header(in, status, 0, 0, 0, false, ret);
 		return E_OK;
 	}
-	struct snap_end end = { .base_lid = 0 };
-	if (snap_lid(r, from->lid, &end) != E_OK) {
-		end = (struct snap_end){ .base_lid = from->lid }; /* not swept yet */
-	}
-	const struct sa_back back = { from->qpn, from->pkey_index, from->sl };
-	struct sa_query q = {
-		.attr = attr,
-		.comp_mask = be64toh(in->comp_mask),
-		.record = request.bytes + SA_HDR_BYTES,
-		.attr_mod = be32toh(in->mad_hdr.attr_mod),
-		.requester = from->door == NULL ? &end : NULL,
-		.trusted = key != 0,
-		.table = is_table(in->mad_hdr.method),
-		.method = method_bit(in->mad_hdr.method),
-		.store = st,
-		.act_count = l->act_count,
-		.sm_assigned_guid = l->sm_assigned_guid,
-		.back = from->door == NULL ? &back : NULL,
-	};
-	collect(r, l, in, &q, ret);
-	return E_OK;
+	begin_walk(w, r, st, l, from, attr, &rights);
+	return -EINPROGRESS;
 }
 
 void sa_reply_done(struct sa_reply *r)

@@ -66,6 +66,23 @@ void sa_reply_done(struct sa_reply *r);
 int sa_serve(struct snap_reader *r, struct sa_store *st, const struct sa_limits *l,
              const uint8_t *mad, size_t len, const struct mad_addr *from, struct sa_reply *ret);
 
+/*!
+ * \brief The same in parts, so that others are answered between them. Begins.
+ *
+ * \retval -EINPROGRESS  The reply is made by sa_work_part() until that says E_OK, with the same
+ *                       epoch pinned; nothing that was given here but \a st is needed any more.
+ * \retval E_OK and others as sa_serve(): it is done.
+ */
+struct sa_work;
+int sa_work_begin(struct sa_work *w, struct snap_reader *r, struct sa_store *st,
+                  const struct sa_limits *l, const uint8_t *mad, size_t len,
+                  const struct mad_addr *from, struct sa_reply *ret);
+/*! \param steps  Places (end ports, pairs of them) to look at before it pauses; 0: all.
+ *  \retval E_OK \retval -EINPROGRESS */
+int sa_work_part(struct sa_work *w, struct snap_reader *r, size_t steps, struct sa_reply *reply);
+int sa_work_new(struct sa_work **ret); /*!< \retval -ENOMEM */
+void sa_work_free(struct sa_work *w);
+
 /*! \brief Turns a reply that was made into one that says why not, by enum err or -errno. */
 void sa_reply_refuse(struct sa_reply *reply, int why);
 

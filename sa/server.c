@@ -37,6 +37,7 @@
 #include "sa/fields.h"
 #include "sa/mcast.h"
 #include "sa/report.h"
+#include "sa/slow_table.h"
 #include "sa/store.h"
 #include "sa/transport.h"
 #include "sa/wire.h"
@@ -88,6 +89,8 @@ struct sa_server {
 	uint64_t reports_due; /* ms */
 	struct fair_request *batch[BATCH];
 	size_t cost[BATCH]; /* of those that were served, bytes */
+	struct sa_work *work;
+	struct slow_tables *tables;
 	unsigned n_batch, n_served;
 	struct sa_reply reply;
 	struct log_limit large_lines;
@@ -311,12 +314,12 @@ static void tell_groups(struct sa_server *s)
 	}
 }
 
-/* Answers one request with reader \a r (NULL: BUSY) into \a reply and sends it. \a st:
- * of the answer thread alone. */
-static void serve(struct sa_server *s, struct snap_reader *r, struct sa_store *st,
-                  const struct fair_request *q, struct sa_reply *reply, unsigned tries)
+/* Sends what became of a request (ret of sa_serve()), or lets it wait for its commit.
+ * \a st: of the answer thread alone. */
+static void conclude(struct sa_server *s, struct sa_store *st,
+                     const struct fair_request *q, int ret, struct sa_reply *reply,
+                     unsigned tries)
 {
-	int ret = sa_serve(r, st, &s->limits, q->mad, q->len, &q->addr, reply);
 	struct state_batch *b = st != NULL ? store_changes(st) : NULL;
 
 	if (b != NULL && commit(s, b, &q->addr, ret == E_OK ? reply : NULL) == E_OK) {
@@ -335,6 +338,21 @@ static void serve(struct sa_server *s, struct snap_reader *r, struct sa_store *s
 		tell_dropped(&q->addr);
 	}
 	count_outcome(s, ret, reply);
+}
+
+/* BUSY to a request that finds no room, or has to make some. */
+static void refuse(struct sa_server *s, const struct fair_request *q)
+{
+	count(&s->dropped_overload, 1);
+	pthread_mutex_lock(&s->refusing);
+	int ret = sa_serve(NULL, NULL, &s->limits, q->mad, q->len, &q->addr, &s->busy);
+	if (ret == E_OK) {
+		ret = send_reply(s, &q->addr, &s->busy, 1);
+	}
+	if (ret != E_OK) {
+		tell_dropped(&q->addr);
+	}
+	pthread_mutex_unlock(&s->refusing);
 }
 
 static void give_back(struct sa_reply *reply)
@@ -378,6 +396,9 @@ static void put_back(struct sa_server *s)
 		fair_queue_return(s->queue, s->batch[--s->n_batch]);
 	}
 	for (unsigned i = 0; i < s->n_served; i++) {
+		if (s->batch[i] == NULL) { /* put aside */
+			continue;
+		}
 		fair_queue_charge(s->queue, s->batch[i]->line, s->cost[i]);
 		fair_queue_release(s->queue, s->batch[i]);
 	}
@@ -389,7 +410,7 @@ static void take(struct sa_server *s)
 {
 	pthread_mutex_lock(&s->lock);
 	put_back(s);
-	if (is_idle(s)) {
+	if (!slow_tables_busy(s->tables) && is_idle(s)) {
 		snap_unpin(s->reader);
 		wait_for_work(s);
 	}
@@ -498,6 +519,80 @@ static void show_counts(struct sa_server *s)
 	s->reports_no_room = c->dropped;
 }
 
+/* --- tables that take long -------------------------------------------------------------
+ */
+
+/* What an answer cost its requester's line. */
+static size_t cost_of(uint64_t ns, const struct sa_reply *reply)
+{
+	size_t cost = (size_t)(ns / NS_PER_BYTE);
+
+	return cost > reply->len ? cost : reply->len;
+}
+
+static void on_table(void *ctx, struct fair_queue *from, struct fair_request *q, int ret,
+                     struct sa_reply *reply, uint64_t ns)
+{
+	struct sa_server *s = ctx;
+
+	conclude(s, NULL, q, ret, reply, SEND_TRIES);
+	pthread_mutex_lock(&s->lock); /* from may be s->queue */
+	fair_queue_charge(from, q->line, cost_of(ns, reply));
+	fair_queue_release(from, q);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void on_full(void *ctx, const struct fair_request *q)
+{
+	refuse(ctx, q);
+}
+
+static int make_tables(struct sa_server *s)
+{
+	const struct slow_tables_user user = { on_table, on_full, s };
+	int err = sa_work_new(&s->work);
+
+	return err == E_OK ? slow_tables_new(s->reader, s->store, &s->limits, &user,
+	                                     &s->tables)
+	                   : err;
+}
+
+/* Puts what was begun of the batch's request aside. \return false: it stays here. */
+static bool put_aside(struct sa_server *s, struct snap_reader *r, unsigned at)
+{
+	enum slow_outcome o = slow_tables_take(s->tables, r, s->queue, s->batch[at],
+	                                       &s->work, &s->reply);
+	if (o == SLOW_KEPT) {
+		s->batch[at] = NULL;
+	}
+	return o != SLOW_REFUSED;
+}
+
+/* --- the thread ------------------------------------------------------------------------
+ */
+
+/* Answers one of the batch, or puts it aside. */
+static void serve(struct sa_server *s, struct snap_reader *r, unsigned at)
+{
+	const struct fair_request *q = s->batch[at];
+
+	if (reports_answer(s->reports, q->mad, q->len, q->addr.lid)) {
+		return;
+	}
+	int ret = sa_work_begin(s->work, r, s->store, &s->limits, q->mad, q->len,
+	                        &q->addr, &s->reply);
+	if (ret == -EINPROGRESS) {
+		ret = slow_slice(s->work, r, &s->reply);
+	}
+	if (ret == -EINPROGRESS && put_aside(s, r, at)) {
+		return;
+	}
+	while (ret == -EINPROGRESS) {
+		ret = slow_slice(s->work, r, &s->reply);
+	}
+	conclude(s, s->store, q, ret, &s->reply, SEND_TRIES);
+}
+
 /* Serves what was taken, up to the first answer that cost much. */
 static void serve_batch(struct sa_server *s, struct snap_reader *r)
 {
@@ -505,15 +600,10 @@ static void serve_batch(struct sa_server *s, struct snap_reader *r)
 	bool dear = false;
 
 	while (s->n_served < s->n_batch && !dear) {
-		const struct fair_request *q = s->batch[s->n_served];
-
 		s->reply.len = 0;
-		if (!reports_answer(s->reports, q->mad, q->len, q->addr.lid)) {
-			serve(s, r, s->store, q, &s->reply, SEND_TRIES);
-		}
+		serve(s, r, s->n_served);
 		uint64_t ended = now_ns();
-		size_t cost = (size_t)(ended - started) / NS_PER_BYTE;
-		cost = cost > s->reply.len ? cost : s->reply.len;
+		size_t cost = cost_of(ended - started, &s->reply);
 		dear = cost > DEAR_BYTES;
 		s->cost[s->n_served++] = cost;
 		started = ended;
@@ -531,6 +621,7 @@ static void *run(void *arg)
 		keep_house(s, r);
 		s->limits.act_count = (uint32_t)s->act_count;
 		serve_batch(s, r);
+		slow_tables_run(s->tables);
 		show_counts(s);
 	}
 	return NULL;
@@ -546,6 +637,8 @@ static void news_free(struct news *news)
 
 static void free_parts(struct sa_server *s)
 {
+	slow_tables_free(s->tables);
+	sa_work_free(s->work);
 	snap_reader_close(s->reader);
 	sa_reply_done(&s->reply);
 	sa_reply_done(&s->busy);
@@ -587,7 +680,10 @@ static int make_parts(struct sa_server *s, struct snap_writer *w)
 	if (err == E_OK) {
 		store_limit(s->store, s->limits.records_of_a_port);
 	}
-	return err == E_OK ? snap_reader_local(w, &s->reader) : err;
+	if (err == E_OK) {
+		err = snap_reader_local(w, &s->reader);
+	}
+	return err == E_OK ? make_tables(s) : err;
 }
 
 int sa_server_new(struct transport *t, struct snap_writer *w, struct state *state,
@@ -634,15 +730,6 @@ void sa_server_free(struct sa_server *s)
 	pthread_mutex_destroy(&s->lock);
 	pthread_mutex_destroy(&s->refusing);
 	free_parts(s);
-}
-
-/* BUSY to a request that finds no room, or has to make some. */
-static void refuse(struct sa_server *s, const struct fair_request *q)
-{
-	count(&s->dropped_overload, 1);
-	pthread_mutex_lock(&s->refusing);
-	serve(s, NULL, NULL, q, &s->busy, 1);
-	pthread_mutex_unlock(&s->refusing);
 }
 
 /* Queues one; what has to give way is for the caller to refuse. Under the lock. */

@@ -543,6 +543,38 @@ static uint32_t next(void)
 	return seed >> 8;
 }
 
+/* Every table comes out the same when it is made in parts of any size, however seldom the
+ * walk goes on. */
+START_TEST(in_parts)
+{
+	const struct mad_addr from = { .lid = asker, .qpn = 1 };
+	struct sa_reply parts = { .data = NULL };
+	struct sa_work *work;
+	unsigned paused = 0;
+
+	ck_assert_int_eq(sa_work_new(&work), E_OK);
+	for (unsigned i = 0; i < 256 * 7; i++) {
+		struct request q = request(GET_TABLE, i / 7, 0);
+		size_t steps = (size_t[]){ 1, 2, 3, 5, 8, 13, 1000000 }[i % 7];
+		trust_me(&q);
+		int whole = ask(&q);
+		int ret = sa_work_begin(work, w->r, store, &limits, q.mad, sizeof(q.mad),
+		                        &from, &parts);
+		while (ret == -EINPROGRESS) {
+			ret = sa_work_part(work, w->r, steps, &parts);
+			paused += ret == -EINPROGRESS;
+		}
+		ck_assert_int_eq(ret, whole);
+		ck_assert_uint_eq(parts.len, reply.len);
+		ck_assert_mem_eq(parts.data, reply.data, reply.len);
+	}
+	ck_assert_uint_gt(paused, 100);
+	sa_work_free(work);
+	sa_work_free(NULL);
+	sa_reply_done(&parts);
+}
+END_TEST
+
 /* Any bytes: random ones, and good requests with some bytes changed. */
 START_TEST(any_bytes)
 {
@@ -602,6 +634,7 @@ int main(void)
 	tcase_add_test(tc, opa_path_bytes);
 	tcase_add_test(tc, rmpp_control_and_length);
 	tcase_add_test(tc, before_the_first_publish);
+	tcase_add_test(tc, in_parts);
 	tcase_add_test(tc, any_bytes);
 	suite_add_tcase(suite, tc);
 	TCase *own = tcase_create("own fabric");

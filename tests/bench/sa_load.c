@@ -357,6 +357,20 @@ static void fill_bad(struct load *l, enum bad kind, void *umad)
 	}
 }
 
+/* A device that is closed takes along what it has not sent: an answer to a last request
+ * says that all before it are gone. */
+static void leave(struct load *l, void *umad)
+{
+	int len = MAD_LEN;
+
+	memset(umad_get_mad(umad), 0, MAD_LEN);
+	l->timeout_ms = 6 * TIMEOUT_MS;
+	send_query(l, umad, UMAD_METHOD_GET, UMAD_ATTR_CLASS_PORT_INFO, 0);
+	if (umad_recv(l->fd, umad, &len, 12 * TIMEOUT_MS) < 0 || umad_status(umad) != 0) {
+		die("no answer at the end");
+	}
+}
+
 static int flood(struct load *l, uint64_t count)
 {
 	uint64_t sent[BADS] = { 0 };
@@ -371,6 +385,7 @@ static int flood(struct load *l, uint64_t count)
 		send_mad(l, umad);
 		sent[kind]++;
 	}
+	leave(l, umad);
 	for (unsigned i = 0; i < BADS; i++) {
 		printf("%s\"%s\": %" PRIu64, i ? ", " : "{", bad_names[i], sent[i]);
 	}
