@@ -19,6 +19,8 @@
 #include "conf/diag.h"
 #include "conf/err.h"
 #include "conf/text.h"
+#include "sa/alias.h"
+#include "sa/fields.h"
 #include "sa/mcast.h"
 #include "sa/store.h"
 
@@ -46,6 +48,49 @@ static bool mlid_is_free(const struct sa_store *to, const struct store_row *row)
 	return store_of(to, RECORDS_GROUPS, mlid) == NULL;
 }
 
+/* Alias GUIDs that nobody there has. */
+static int merge_guids(struct sa_store *to, const struct store_row *row,
+                       struct dump_counts *c)
+{
+	uint64_t port = field_get(row->bytes, 0, 64);
+	struct alias_block b, there;
+	struct alias_row other;
+
+	memcpy(&b, store_value(row), sizeof(b));
+	if (alias_block(to, port, row->bytes[8], &there)) {
+		c->kept++;
+		return E_OK;
+	}
+	for (unsigned i = 0; i < ALIAS_BLOCK_GUIDS; i++) {
+		if (alias_at(&b, i) != 0 && alias_find(to, alias_at(&b, i), &other)) {
+			field_set(b.guid, 64 * i, 64, 0);
+			b.owned &= (uint8_t) ~(1U << i);
+			c->left_out++;
+		}
+	}
+	c->guids += b.owned != 0;
+	return b.owned ? alias_block_keep(to, port, row->bytes[8], &b) : E_OK;
+}
+
+/* Members by an alias GUID belong to the port that has it. */
+static int put_row(struct sa_store *to, enum record_table table,
+                   const struct store_row *row)
+{
+	struct mcast_member_row m;
+	struct alias_row alias;
+
+	if (table == RECORDS_MEMBERS && row->len == sizeof(m)) {
+		memcpy(&m, store_value(row), sizeof(m));
+		if (alias_find(to, m.port_guid, &alias)) {
+			m.port_guid = alias.port_guid;
+		}
+		return store_put(to, table, row->bytes, row->key_len, row->expires, &m,
+		                 sizeof(m));
+	}
+	return store_put(to, table, row->bytes, row->key_len, row->expires,
+	                 store_value(row), row->len);
+}
+
 static int merge_row(struct sa_store *to, enum record_table table,
                      const struct store_row *row, size_t *taken, struct dump_counts *c)
 {
@@ -60,8 +105,7 @@ static int merge_row(struct sa_store *to, enum record_table table,
 		c->left_out++;
 		return E_OK;
 	}
-	int ret = store_put(to, table, row->bytes, row->key_len, row->expires,
-	                    store_value(row), row->len);
+	int ret = put_row(to, table, row);
 	*taken += ret == E_OK;
 	return ret;
 }
@@ -76,9 +120,14 @@ int dump_merge(const struct sa_store *from, struct sa_store *to,
 		       { RECORDS_MEMBERS, &counts->members },
 		       { RECORDS_SERVICES, &counts->services },
 		       { RECORDS_SUBSCRIPTIONS, &counts->subscriptions } };
+	const struct store_row *guids = store_from(from, RECORDS_GUIDS, NULL, 0);
 	int ret = E_OK;
 
 	store_limit(to, 0);
+	for (; guids != NULL && ret == E_OK;
+	     guids = store_next(from, RECORDS_GUIDS, guids)) {
+		ret = merge_guids(to, guids, counts);
+	}
 	for (unsigned i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		enum record_table table = tables[i].table;
 		const struct store_row *row = store_from(from, table, NULL, 0);

@@ -13,7 +13,7 @@ struct state;
 
 /*!
  * OpenSM's dump of what clients wrote (opensm-sa.dump): multicast groups with their members,
- * services, subscriptions. Read, so that hosts need not register again when OpenSM gave
+ * services, subscriptions, alias GUIDs. Read, so that hosts need not register again when OpenSM gave
  * way to us; written, so that they need not the other way round.
  *
  * Times of a lease are seconds since 1970 on both sides.
@@ -26,7 +26,7 @@ struct dump_counts {
 	size_t groups, members, services, subscriptions; /*!< taken, or written */
 	size_t kept;      /*!< there already: left as they are */
 	size_t left_out;  /*!< groups whose MLID another group has, and their members; services that ran out; what a dump cannot hold */
-	size_t guids;     /*!< lines of alias GUIDs: not taken */
+	size_t guids;     /*!< blocks of alias GUIDs taken, or written */
 };
 
 /*!

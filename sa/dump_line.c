@@ -63,6 +63,20 @@ static const struct dump_part inform_parts[] = {
 	[DI_PKEY_INDEX] =  { "pkey_ix",           DUMP_NUMBER, 16, 4 },
 	[DI_SL] =          { "sl",                DUMP_NUMBER,  4, 2 },
 };
+
+static const struct dump_part guids_parts[DU_PARTS] = {
+	[DU_BASE] =      { "base_guid", DUMP_NUMBER, 64, 16 },
+	[DU_LID] =       { "lid",       DUMP_NUMBER, 16, 4 },
+	[DU_BLOCK] =     { "block_num", DUMP_NUMBER,  8, 1 },
+	[DU_GUID0] =     { "guid0",     DUMP_NUMBER, 64, 16 },
+	[DU_GUID0 + 1] = { "guid1",     DUMP_NUMBER, 64, 16 },
+	[DU_GUID0 + 2] = { "guid2",     DUMP_NUMBER, 64, 16 },
+	[DU_GUID0 + 3] = { "guid3",     DUMP_NUMBER, 64, 16 },
+	[DU_GUID0 + 4] = { "guid4",     DUMP_NUMBER, 64, 16 },
+	[DU_GUID0 + 5] = { "guid5",     DUMP_NUMBER, 64, 16 },
+	[DU_GUID0 + 6] = { "guid6",     DUMP_NUMBER, 64, 16 },
+	[DU_GUID0 + 7] = { "guid7",     DUMP_NUMBER, 64, 16 },
+};
 /* clang-format on */
 
 #define KIND(word, parts)                                                                \
@@ -73,7 +87,8 @@ static const struct dump_part inform_parts[] = {
 const struct dump_kind dump_group = KIND("MC Group", group_parts),
 		       dump_member = KIND("mcm_port:", member_parts),
 		       dump_service = KIND("Service Record:", service_parts),
-		       dump_inform = KIND("InformInfo Record:", inform_parts);
+		       dump_inform = KIND("InformInfo Record:", inform_parts),
+		       dump_guids = KIND("GUIDInfo Record:", guids_parts);
 
 _Static_assert(sizeof(inform_parts) / sizeof(inform_parts[0]) == DUMP_PARTS_MAX, "most");
 

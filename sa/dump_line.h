@@ -40,9 +40,10 @@ struct dump_kind {
 enum { DG_MGID, DG_PORT_GID, DG_Q_KEY, DG_MLID, DG_MTU, DG_T_CLASS, DG_P_KEY, DG_RATE, DG_LIFE, DG_SL_FLOW_HOP, DG_SCOPE_STATE, DG_PROXY };
 enum { DM_PORT_GID, DM_SCOPE_STATE, DM_PROXY };
 enum { DS_ID, DS_GID, DS_P_KEY, DS_LEASE, DS_KEY, DS_NAME, DS_DATA8, DS_DATA16, DS_DATA32, DS_DATA64, DS_MODIFIED, DS_PERIOD };
+enum { DU_BASE, DU_LID, DU_BLOCK, DU_GUID0, DU_PARTS = DU_GUID0 + 8 };
 enum { DI_SUBSCRIBER, DI_ENUM, DI_GID, DI_LID_BEGIN, DI_LID_END, DI_GENERIC, DI_SUBSCRIBE, DI_TYPE, DI_TRAP, DI_QPN_RESP, DI_PRODUCER, DI_LID, DI_PATH_BITS, DI_STATIC_RATE, DI_QPN, DI_Q_KEY, DI_PKEY_INDEX, DI_SL };
 
-extern const struct dump_kind dump_group, dump_member, dump_service, dump_inform;
+extern const struct dump_kind dump_group, dump_member, dump_service, dump_inform, dump_guids;
 
 /*!
  * \brief Reads the parts of a line behind its word.

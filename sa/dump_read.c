@@ -12,6 +12,7 @@
 #include "conf/err.h"
 #include "routing/graph.h"
 #include "routing/multicast.h"
+#include "sa/alias.h"
 #include "sa/dump.h"
 #include "sa/dump_line.h"
 #include "sa/mcast.h"
@@ -205,6 +206,37 @@ static void read_inform(struct reading *rd, const struct dump_value *v)
 	keep(rd, RECORDS_SUBSCRIPTIONS, key, sizeof(key), STORE_FOR_EVER, &s, sizeof(s));
 }
 
+/* ---- alias GUIDs ---- */
+
+static void read_guids(struct reading *rd, const struct dump_value *v)
+{
+	struct alias_block b = { .owned = 0 };
+	struct alias_row other;
+	uint64_t port = v[DU_BASE].n[0];
+	unsigned block = (unsigned)v[DU_BLOCK].n[0];
+
+	if (port == 0 || block >= ALIAS_BLOCKS_MAX) {
+		bad(rd, "expected base_guid other than 0, block_num below %d",
+		    ALIAS_BLOCKS_MAX);
+		return;
+	}
+	for (unsigned i = block == 0; i < ALIAS_BLOCK_GUIDS; i++) {
+		uint64_t guid = v[DU_GUID0 + i].n[0];
+		if (guid != 0 && alias_find(rd->st, guid, &other)) {
+			bad(rd, "guid%u is in the file twice", i);
+			return;
+		}
+		field_set(b.guid, 64 * i, 64, guid);
+		b.owned |= (uint8_t)((guid != 0) << i);
+	}
+	if (alias_block(rd->st, port, block, &(struct alias_block){ .owned = 0 })) {
+		bad(rd, "the same record is in the file twice");
+	} else if (b.owned != 0) {
+		int ret = alias_block_keep(rd->st, port, block, &b);
+		rd->ret = rd->ret == E_OK ? ret : rd->ret;
+	}
+}
+
 /* ---- the file ---- */
 
 static bool begins(const char *line, const char *word)
@@ -215,15 +247,12 @@ static bool begins(const char *line, const char *word)
 static void read_line(struct reading *rd, const char *line)
 {
 	static const struct dump_kind *const kinds[] = { &dump_group, &dump_member,
-		                                         &dump_service, &dump_inform };
+		                                         &dump_service, &dump_inform,
+		                                         &dump_guids };
 	struct dump_value v[DUMP_PARTS_MAX] = { 0 };
 	const struct dump_kind *kind = NULL;
 	const char *key;
 
-	if (begins(line, "GUIDInfo Record:")) {
-		rd->counts->guids++;
-		return;
-	}
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		kind = begins(line, kinds[i]->word) ? kinds[i] : kind;
 	}
@@ -245,8 +274,10 @@ static void read_line(struct reading *rd, const char *line)
 		read_member(rd, v);
 	} else if (kind == &dump_service) {
 		read_service(rd, v);
-	} else {
+	} else if (kind == &dump_inform) {
 		read_inform(rd, v);
+	} else {
+		read_guids(rd, v);
 	}
 }
 

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include <string.h>
 
+#include "sa/alias.h"
 #include "sa/dump.h"
 #include "sa/dump_line.h"
 #include "sa/mcast.h"
@@ -139,6 +140,26 @@ static bool write_inform(FILE *f, const struct store_row *row, uint64_t prefix)
 	return true;
 }
 
+static bool write_guids(FILE *f, const struct store_row *row)
+{
+	struct dump_value v[DUMP_PARTS_MAX] = { 0 };
+	struct alias_block b;
+
+	if (row->key_len != 9 || row->len != sizeof(b)) {
+		return false;
+	}
+	memcpy(&b, store_value(row), sizeof(b));
+	v[DU_BASE].n[0] = field_get(row->bytes, 0, 64);
+	v[DU_BLOCK].n[0] = row->bytes[8];
+	for (unsigned i = 0; i < ALIAS_BLOCK_GUIDS; i++) {
+		v[DU_GUID0 + i].n[0] = alias_owned(&b, i) ? alias_at(&b, i) : 0;
+	}
+	fputs(dump_guids.word, f);
+	dump_line_write(f, &dump_guids, v);
+	fputs("\n\n", f);
+	return true;
+}
+
 void dump_write(FILE *f, const struct sa_store *st, uint64_t subnet_prefix,
                 struct dump_counts *ret)
 {
@@ -158,6 +179,10 @@ void dump_write(FILE *f, const struct sa_store *st, uint64_t subnet_prefix,
 		bool written = write_service(f, row, now);
 		counts.services += written;
 		counts.left_out += !written;
+	}
+	row = store_from(st, RECORDS_GUIDS, NULL, 0);
+	for (; row != NULL; row = store_next(st, RECORDS_GUIDS, row)) {
+		counts.guids += write_guids(f, row);
 	}
 	*ret = counts;
 }

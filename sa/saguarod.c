@@ -344,11 +344,10 @@ static int import_dump(struct daemon *d)
 		return E_OK;
 	}
 	log_info(source,
-	         "%s: %zu groups, %zu members, %zu services, %zu subscriptions taken "
-	         "over; "
-	         "%zu there already, %zu left out, %zu lines of alias GUIDs not taken",
-	         path, c.groups, c.members, c.services, c.subscriptions, c.kept,
-	         c.left_out, c.guids);
+	         "%s: %zu groups, %zu members, %zu services, %zu subscriptions, %zu "
+	         "blocks of alias GUIDs taken over; %zu there already, %zu left out",
+	         path, c.groups, c.members, c.services, c.subscriptions, c.guids, c.kept,
+	         c.left_out);
 	return E_OK;
 }
 

@@ -11,6 +11,7 @@
 #include "conf/arena.h"
 #include "conf/diag.h"
 #include "conf/err.h"
+#include "sa/alias.h"
 #include "sa/dump.h"
 #include "sa/mcast.h"
 #include "sa/service.h"
@@ -48,6 +49,10 @@
 	"data32=0x0000000000000004:0x0000000000000000 "                                  \
 	"data64=0x0000000000000000:0x0000000000000005 modified_time=" modified           \
 	" lease_period=" period "\n\n"
+#define GUIDS                                                                            \
+	"GUIDInfo Record: base_guid=0x0002c90400007001 lid=0x0008 block_num=0x0 "        \
+	"guid0=0x0002c90400007001 guid1=0x0014050000000001 guid2=0x0014050000000002 "    \
+	"guid3=0x0 guid4=0x0 guid5=0x0 guid6=0x0 guid7=0x0\n"
 #define SERVICE SERVICE_OF("osmt.srvc.719885380.23651", "0x6b023560", "0xffffffff")
 #define NOW INT64_C(0x6b023564)
 
@@ -193,8 +198,7 @@ START_TEST(odd_ones)
 	static char text[5000];
 
 	ck_assert_int_eq(parse(""), E_OK);
-	ck_assert_int_eq(parse("GUIDInfo Record: base_guid=0x1\n"), E_OK);
-	ck_assert_uint_eq(counts.guids, 1);
+	ck_assert_int_eq(parse("GUIDInfo Record: base_guid=0x1\n"), E_SYNTAX);
 	ck_assert_int_eq(parse(SERVICE_OF("it's 'x' name='y", "0x0", "0xffffffff")),
 	                 E_OK);
 	ck_assert_str_eq((const char *)store_value(only(RECORDS_SERVICES)) + 56,
@@ -273,6 +277,42 @@ START_TEST(merge)
 END_TEST
 
 /* Two groups on one MLID: their tables would be one. */
+START_TEST(alias_guids)
+{
+	struct alias_row row;
+	struct mcast_member_row m;
+	struct sa_store *to;
+	struct alias_block b = { .owned = 2 };
+	char *text;
+
+	ck_assert_int_eq(parse(GROUP
+	                       "mcm_port: port_gid=0xfe80000000000000:0x0014050000000001 "
+	                       "scope_state=0x21 proxy_join=0x0\n" GUIDS),
+	                 E_OK);
+	ck_assert(alias_find(st, 0x0014050000000001, &row));
+	ck_assert_uint_eq(row.port_guid, 0x0002c90400007001);
+	ck_assert(row.block == 0 && row.index == 1);
+	ck_assert(!alias_find(st, 0x0002c90400007001, &row)); /* the PortGUID is none */
+	text = written(st);
+	ck_assert_ptr_nonnull(strstr(text, "block_num=0x0 guid0=0x0000000000000000 "
+	                                   "guid1=0x0014050000000001"));
+	free(text);
+	/* there another port has one of both */
+	ck_assert_int_eq(store_new(NULL, NOW, &to), E_OK);
+	field_set(b.guid, 64, 64, 0x0014050000000002);
+	ck_assert_int_eq(alias_block_keep(to, 0x77, 0, &b), E_OK);
+	counts = (struct dump_counts){ .kept = 0 };
+	ck_assert_int_eq(dump_merge(st, to, &counts), E_OK);
+	ck_assert(counts.guids == 1 && counts.left_out == 1);
+	ck_assert(alias_find(to, 0x0014050000000001, &row) && row.port_guid != 0x77);
+	ck_assert(alias_find(to, 0x0014050000000002, &row) && row.port_guid == 0x77);
+	const struct store_row *member = store_from(to, RECORDS_MEMBERS, NULL, 0);
+	memcpy(&m, store_value(member), sizeof(m));
+	ck_assert_uint_eq(m.port_guid, 0x0002c90400007001);
+	store_free(to);
+}
+END_TEST
+
 START_TEST(shared_mlid)
 {
 	ck_assert_int_eq(
@@ -382,6 +422,7 @@ int main(void)
 	tcase_add_test(tc, odd_ones);
 	tcase_add_test(tc, written_as_read);
 	tcase_add_test(tc, merge);
+	tcase_add_test(tc, alias_guids);
 	tcase_add_test(tc, shared_mlid);
 	tcase_add_test(tc, import);
 	suite_add_tcase(suite, tc);
