@@ -51,6 +51,7 @@ const struct sa_attr *const sa_attrs[] = {
 	&opa_sc_to_vl_r,
 	&opa_fabric_info,
 	&opa_device_tree,
+	&opa_vf_info,
 	&opa_trace,
 	&opa_path_trace,
 	&opa_mcmember,

@@ -262,7 +262,7 @@ extern const struct sa_attr opa_class_port_info, opa_node, opa_port_info, opa_sw
 	opa_linear_ft, opa_sm_info, opa_link, opa_p_key_table, opa_path, opa_mcast_ft,
 	opa_vl_arb, opa_port_group_ft, opa_port_group_table, opa_sl_to_sc, opa_sc_to_sl,
 	opa_sc_to_sc, opa_sc_to_vl_t, opa_sc_to_vl_nt, opa_sc_to_vl_r, opa_fabric_info,
-	opa_device_tree, opa_mcmember, opa_service, opa_inform_info,
+	opa_device_tree, opa_vf_info, opa_mcmember, opa_service, opa_inform_info,
 	opa_inform_info_record, opa_trace, opa_path_trace;
 
 /*! Attributes that have no records here. */

@@ -6,6 +6,7 @@
  * payloads that were published, and against the same records in InfiniBand's layout.
  * Byte positions and component bits are those of opa-fm and opasaquery.
  */
+#include "db/policy.h"
 #include "sa/record.h"
 #include "sa/wire.h"
 #include "tests/store_fixture.h"
@@ -266,6 +267,120 @@ START_TEST(none)
 	}
 	ck_assert_uint_eq(ask_all(PORT_GROUP_FT, 0), 0); /* no adaptive routing */
 	ck_assert_uint_eq(ask_all(PORT_GROUP_TABLE, 0), 0);
+}
+END_TEST
+
+/* --- virtual fabrics -------------------------------------------------------------------
+ */
+
+enum { VF_INFO = 0x89 };
+
+/* "Default" has what no other has; "Fast" a service, a range of them and a masked MGID.
+ */
+static void use_fabrics(void)
+{
+	static const struct policy_level level;
+	static const struct policy_rule rules[2];
+	static const struct policy_id ids[] = {
+		{ .a_low = 7, .b_low = 7 },
+		{ .a_low = 0x100, .b_low = 0x1ff },
+		{ .a_high = UINT64_C(0xff12) << 48,
+		  .b_high = UINT64_C(0xffff) << 48,
+		  .masked = 1 },
+	};
+	static const struct policy_fabric fabrics[] = {
+		{ .name = "Default",
+		  .p_key = 0x7fff,
+		  .flags = FABRIC_UNMATCHED_SERVICE | FABRIC_UNMATCHED_MGID,
+		  .hoq_life = 0xff },
+		{ .name = "Fast",
+		  .services = { 0, 2 },
+		  .mgids = { 2, 1 },
+		  .p_key = 0x0002,
+		  .sl = 4,
+		  .multicast_sl = 5,
+		  .mtu = 4,
+		  .rate = 15,
+		  .life_time_mult = 2,
+		  .flags = FABRIC_QOS | FABRIC_SECURITY | FABRIC_HIGH_PRIORITY,
+		  .bandwidth = 30,
+		  .preempt_rank = 9,
+		  .hoq_life = 8 },
+	};
+	static struct policy p;
+
+	p = (struct policy){
+		.head = { .kind = POLICY_EACH,
+		          .n_levels = 1,
+		          .n_rules = 2,
+		          .n_fabrics = 2,
+		          .n_ids = 3,
+		          .words = 1 },
+		.levels = &level,
+		.rules = rules,
+		.fabrics = fabrics,
+		.ids = ids,
+		.sets = arena_array(w->a, (size_t)w->g->n_ports * POLICY_SETS,
+		                    sizeof(uint64_t)),
+	};
+	w->content.policy = &p;
+	world_publish(w, PATH_MINIMAL);
+}
+
+static size_t fabrics_by(uint64_t mask, unsigned at, unsigned bytes, uint64_t value)
+{
+	struct request q = opa(GET_TABLE, VF_INFO, mask);
+
+	put_component(&q, at, bytes, value);
+	ck_assert_uint_eq(status_of(&q), 0);
+	return n_records();
+}
+
+START_TEST(virtual_fabrics)
+{
+	ck_assert_uint_eq(fabrics_by(0, 0, 1, 0), 0); /* there are none */
+	for (size_t i = 0; i < w->content.n_attrs; i++) {
+		const struct snap_attr *a = &w->attrs[i];
+		if (a->attr == UMAD_SM_ATTR_PORT_INFO && a->guid == SW_A &&
+		    a->block == 1) {
+			field_set((uint8_t *)a->data, PI_HOQ_LIFE, 0x12);
+		}
+	}
+	use_fabrics();
+	ck_assert_uint_eq(fabrics_by(0, 0, 1, 0), 2);
+	ck_assert_str_eq((const char *)record(0) + 8, "Default");
+	ck_assert_uint_eq(record(0)[105], 0x12); /* that of all */
+	const uint8_t *r = record(1);
+	ck_assert_uint_eq(get(r, 4), 0x00010002);
+	ck_assert_str_eq((const char *)r + 8, "Fast");
+	ck_assert_uint_eq(get(r + 72, 8) | get(r + 80, 8) | get(r + 88, 8), 0);
+	ck_assert_uint_eq(r[96], 3 << 6 | 4);
+	ck_assert_uint_eq(r[97], 0x80 | 4);
+	ck_assert_uint_eq(r[98], 0x80 | 15);
+	ck_assert_uint_eq(r[99], 0x80 | 2);
+	ck_assert_uint_eq(get(r + 100, 4), UINT32_C(0x031e0101)); /* options to SLs */
+	ck_assert_uint_eq(get(r + 104, 4), UINT32_C(0x09080085));
+	/* by index, P_Key with either membership, name, SL */
+	ck_assert_uint_eq(fabrics_by(1, 0, 2, 1), 1);
+	ck_assert_uint_eq(fabrics_by(1, 0, 2, 2), 0);
+	ck_assert_uint_eq(fabrics_by(2, 2, 2, 0x8002), 1);
+	ck_assert_uint_eq(fabrics_by(2, 2, 2, 3), 0);
+	ck_assert_uint_eq(fabrics_by(8, 8, 4, 0x46617374), 1); /* Fast */
+	ck_assert_uint_eq(fabrics_by(0x80, 96, 1, 4), 1);
+	ck_assert_uint_eq(fabrics_by(0x80, 96, 1, 5), 0);
+	/* by what they hold; it comes back */
+	ck_assert_uint_eq(fabrics_by(0x10, 72, 8, 0x1ff), 1);
+	ck_assert_uint_eq(get(record(0), 2), 1);
+	ck_assert_uint_eq(get(record(0) + 72, 8), 0x1ff);
+	ck_assert_uint_eq(fabrics_by(0x10, 72, 8, 0x200), 1);
+	ck_assert_uint_eq(get(record(0), 2), 0);
+	ck_assert_uint_eq(fabrics_by(0x20, 80, 2, 0xff12), 1);
+	ck_assert_uint_eq(get(record(0), 2), 1);
+	ck_assert_uint_eq(fabrics_by(0x20, 80, 2, 0xff13), 1);
+	ck_assert_uint_eq(get(record(0), 2), 0);
+	/* who is no full member of the default partition sees its own */
+	asker = lid_of(TWIN_1 + 1);
+	ck_assert_uint_eq(fabrics_by(0, 0, 1, 0), 0);
 }
 END_TEST
 
@@ -558,6 +673,7 @@ int main(void)
 	tcase_add_test(tc, fabric);
 	tcase_add_test(tc, device_tree);
 	tcase_add_test(tc, none);
+	tcase_add_test(tc, virtual_fabrics);
 	tcase_add_test(tc, traces);
 	tcase_add_test(tc, services);
 	tcase_add_test(tc, groups);

@@ -146,4 +146,34 @@ same "others go on" 6 "$(ask -o desc | wc -l)"
 kill "$daemon"
 wait "$daemon"
 same "ends at once" 0 "$?"
+
+# Virtual fabrics, of an opafm.xml.
+cat >"$work/opafm.xml" <<-X
+	<?xml version="1.0" encoding="utf-8"?>
+	<Config>
+	<Common>
+	<VirtualFabrics>
+	<VirtualFabric><Name>Default</Name><Enable>1</Enable><PKey>0x7fff</PKey><Member>All</Member><Application>Rest</Application></VirtualFabric>
+	<VirtualFabric><Name>Fast</Name><Enable>1</Enable><PKey>0x22</PKey><Security>1</Security><QOS>1</QOS><BaseSL>4</BaseSL><Bandwidth>30%</Bandwidth><MaxMTU>2048</MaxMTU><MaxRate>25g</MaxRate><PktLifeTimeMult>4</PktLifeTimeMult><Member>All</Member><Application>Storage</Application></VirtualFabric>
+	</VirtualFabrics>
+	<Applications>
+	<Application><Name>Rest</Name><Select>UnmatchedServiceID</Select></Application>
+	<Application><Name>Storage</Name><ServiceID>0x77</ServiceID></Application>
+	</Applications>
+	</Common>
+	<Fm><Shared><Name>fm0</Name></Shared></Fm>
+	</Config>
+X
+start_daemon v --fabric "sim:$here/tests/fabrics/esp0.topo" -F "$work/opafm.xml" --oob-listen 127.0.0.1:0
+start_gateway g
+wait_ready
+port=$(sed -n 's/.*requests over TCP on 127.0.0.1:\([0-9]*\).*/\1/p' "$work/v.log")
+same "vfinfocsv" $'Default:0:0x7fff:0:unlimited:unlimited:0x0\nFast:1:0x22:4:2048:25g:0x3' "$(ask -o vfinfocsv | cut -d: -f1-7)"
+has "vfinfo: HoqLife is that of the ports" "$(ask -o vfinfo)" "HoQLife:    1 s"
+same "vfinfo by service" "Fast" "$(ask -o vfinfocsv -S 0x77 | cut -d: -f1)"
+same "vfinfo by a service of none" "Default" "$(ask -o vfinfocsv -S 0x78 | cut -d: -f1)"
+same "vfinfo by P_Key" "Fast" "$(ask -o vfinfocsv -k 0x22 | cut -d: -f1)"
+same "vfinfo by index" "Default" "$(ask -o vfinfocsv -i 0 | cut -d: -f1)"
+same "vfinfo by SL" "Fast" "$(ask -o vfinfocsv -L 4 | cut -d: -f1)"
+same "vfinfo by a name of none" "No Records Returned" "$(ask -o vfinfocsv -d nobody | tail -n 1)"
 finish
