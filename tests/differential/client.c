@@ -8,7 +8,9 @@
  *   NUMBER ATTRIBUTE METHOD TRUSTED MASK ATTRIBUTE-MODIFIER REQUEST STATUS RECORDS
  * RECORD...
  *
- * numbers in hexadecimal but the first and the count, records sorted by their bytes.
+ * numbers in hexadecimal but the first and the count, records sorted by their bytes. A
+ * Get that is refused for too many records is followed by its GetTable, whose records are
+ * written: which they were tells why.
  */
 #include <endian.h>
 #include <inttypes.h>
@@ -20,10 +22,17 @@
 #include "sa/wire.h"
 #include "tests/differential/differential.h"
 
-enum { WINDOW = 16, TIMEOUT_MS = 3000, ANSWER_BYTES = 16 << 20 };
+enum {
+	WINDOW = 16,
+	TIMEOUT_MS = 3000,
+	ANSWER_BYTES = 16 << 20,
+	TOO_MANY = UMAD_SA_STATUS_TOO_MANY_RECORDS << SA_STATUS_SHIFT,
+	AGAIN = 1 << 30 /* in a transaction ID: the GetTable after a Get */
+};
 
 struct answer {
 	uint16_t status;
+	bool too_many; /* said so to a Get; the GetTable is on its way */
 	size_t n;
 	uint8_t *records; /* n of the attribute's size; NULL: not here yet */
 };
@@ -36,6 +45,8 @@ void diff_port_open(struct diff_port *ret)
 		diff_die("no InfiniBand port", NULL);
 	}
 	ret->sm_lid = (uint16_t)port.sm_lid;
+	ret->gid_prefix = be64toh(port.gid_prefix);
+	ret->guid = be64toh(port.port_guid);
 	ret->tid = 0;
 	ret->fd = umad_open_port(port.ca_name, port.portnum);
 	ret->agent = umad_register(ret->fd, UMAD_CLASS_SUBN_ADM, UMAD_SA_CLASS_VERSION,
@@ -90,6 +101,18 @@ static const struct {
 	{ &rec_port_info, "LocalPortNum" },
 	{ &rec_path, "Preference" }, /* OpenSM: 2 for further LIDs of a port */
 };
+
+bool diff_is_compared(const struct sa_attr *attr, unsigned component)
+{
+	for (size_t i = 0; i < sizeof(not_compared) / sizeof(not_compared[0]); i++) {
+		if (not_compared[i].attr == attr &&
+		    strcmp(not_compared[i].component, attr->fields[component].name) ==
+		            0) {
+			return false;
+		}
+	}
+	return true;
+}
 
 static void clear_component(const struct sa_attr *attr, const char *name, uint8_t *record)
 {
@@ -183,6 +206,25 @@ static void write_answer(const struct diff_query *q, struct answer *a, FILE *out
 	a->records = NULL;
 }
 
+/* Takes an answer. \return Is a GetTable to be asked after it? */
+static bool take(const struct diff_query *q, struct answer *a,
+                 const struct umad_sa_packet *m, size_t len)
+{
+	decode(m, len, q->attr, a);
+	if (a->too_many) {
+		a->status = TOO_MANY;
+		a->too_many = false;
+		return false;
+	}
+	if (a->status != TOO_MANY || (q->attr->methods & SA_GETTABLE) == 0) {
+		return false;
+	}
+	a->too_many = true;
+	free(a->records);
+	a->records = NULL;
+	return true;
+}
+
 static void *umad_new(size_t len)
 {
 	void *umad = calloc(1, umad_size() + len);
@@ -191,6 +233,21 @@ static void *umad_new(size_t len)
 		diff_die("out of memory", NULL);
 	}
 	return umad;
+}
+
+void diff_set(struct diff_port *p, const struct diff_query *q)
+{
+	void *umad = umad_new(ANSWER_BYTES);
+	size_t len;
+
+	send_query(p, umad, q, ++p->tid);
+	receive(p, umad, &len);
+	const struct umad_hdr *h = umad_get_mad(umad);
+	if (h->status != 0) {
+		fprintf(stderr, "status %04x: ", be16toh(h->status));
+		diff_die("this can't be set", q->attr->name);
+	}
+	free(umad);
 }
 
 void diff_ask(struct diff_port *p, const struct diff_values *v, uint64_t seed,
@@ -208,9 +265,13 @@ void diff_ask(struct diff_port *p, const struct diff_values *v, uint64_t seed,
 			diff_query_make(v, seed, first + sent, q);
 			send_query(p, request, q, (uint32_t)sent + 1);
 		}
-		uint32_t k = receive(p, reply, &len) - 1;
-		decode(umad_get_mad(reply), len, queries[k % WINDOW].attr,
-		       &answers[k % WINDOW]);
+		uint32_t k = (receive(p, reply, &len) & ~(uint32_t)AGAIN) - 1;
+		if (take(&queries[k % WINDOW], &answers[k % WINDOW], umad_get_mad(reply),
+		         len)) {
+			struct diff_query table = queries[k % WINDOW];
+			table.method = UMAD_SA_METHOD_GET_TABLE;
+			send_query(p, request, &table, (k + 1) | AGAIN);
+		}
 		for (; written < sent && answers[written % WINDOW].records != NULL;
 		     written++) {
 			write_answer(&queries[written % WINDOW],

@@ -4,11 +4,16 @@
 /*
  * Differences between two streams of answers to the same queries, a line each:
  *
- *   NUMBER ATTRIBUTE METHOD trusted|untrusted|... [COMPONENT=VALUE ...] status=A/B
- *   records=A/B only=A/B [COMPONENT=A/B ...]
+ *   NUMBER ATTRIBUTE METHOD trusted|untrusted|... [COMPONENT=VALUE ...] status=O/S
+ *   records=O/S only=O/S facts=FACT,... O-ignores=COMPONENT,... S-ignores=...
+ *   left=... [COMPONENT=O/S,O/S... ...]
  *
- * First what was asked for, last which components differ in the first record that only
- * one side has, where both have as many of those.
+ * O and S are the first and the second side. First what was asked for, then what they
+ * answered and how many records only one has, then what is to be known about the request
+ * (facts.c). "ignores": there were records without the value that was asked for in these
+ * components; they are taken out, and with them the status that says so. "left": the
+ * numbers still differ then. Last the components that differ in the records that are
+ * left, with all pairs of values: [] is none, [?] that the rest can't be told this way.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,7 +21,14 @@
 
 #include <infiniband/umad_sa.h>
 
+#include "sa/mcast.h"
+#include "sa/wire.h"
 #include "tests/differential/differential.h"
+
+enum {
+	NO_RECORDS = UMAD_SA_STATUS_NO_RECORDS << SA_STATUS_SHIFT,
+	TOO_MANY = UMAD_SA_STATUS_TOO_MANY_RECORDS << SA_STATUS_SHIFT
+};
 
 struct line {
 	char *text;
@@ -86,43 +98,37 @@ static void write_query(FILE *out, const struct line *l)
 	fputs("]", out);
 }
 
-/* The next record of a side, NULL: none is left. */
-static const char *record_of(char **words)
-{
-	return strsep(words, " ");
-}
+/* --- records of both sides
+ * ---------------------------------------------------------------- A side is cleaned step
+ * by step of what is known to be its way, and what is left is compared again: a reason
+ * then covers that way alone, and not what else might be wrong. */
 
-struct only {
-	size_t n;
-	const char *first;
+struct side {
+	uint8_t *data; /* n records of size bytes */
+	size_t n, size;
 };
 
-static void only_one(struct only *o, const char *record)
+static uint8_t *record_at(const struct side *s, size_t i)
 {
-	if (o->n++ == 0) {
-		o->first = record;
-	}
+	return s->data + i * s->size;
 }
 
-/* Both are sorted: what is on one side only. */
-static void merge(char *a_words, char *b_words, struct only *only_a, struct only *only_b)
+static struct side side_of(const struct line *l)
 {
-	const char *a = record_of(&a_words), *b = record_of(&b_words);
+	struct side s = { .size = sa_reply_attr(l->attr)->size };
+	char *words = l->words;
+	const char *word;
 
-	while (a != NULL || b != NULL) {
-		int order = a == NULL ? 1 : b == NULL ? -1 : strcmp(a, b);
-		if (order < 0) {
-			only_one(only_a, a);
-		} else if (order > 0) {
-			only_one(only_b, b);
-		}
-		if (order <= 0) {
-			a = record_of(&a_words);
-		}
-		if (order >= 0) {
-			b = record_of(&b_words);
+	s.data = calloc(l->n + 1, s.size);
+	if (s.data == NULL) {
+		diff_die("out of memory", NULL);
+	}
+	while (s.n < l->n && (word = strsep(&words, " ")) != NULL) {
+		if (*word != '\0' && diff_unhex(word, record_at(&s, s.n), s.size) >= 0) {
+			s.n++;
 		}
 	}
+	return s;
 }
 
 static bool same_bits(const struct sa_field *f, const uint8_t *a, const uint8_t *b)
@@ -137,38 +143,386 @@ static bool same_bits(const struct sa_field *f, const uint8_t *a, const uint8_t 
 	return true;
 }
 
-static void write_components(FILE *out, const struct sa_attr *attr, const char *a_hex,
-                             const char *b_hex)
+/* Is a component to be equal to what is asked for? Of a group also one that has a
+ * selector, without it. */
+static bool is_equal_asked(const struct line *l, unsigned c)
 {
-	uint8_t a[DIFF_DATA_BYTES] = { 0 }, b[DIFF_DATA_BYTES] = { 0 };
+	bool group = l->attr == &rec_mcmember;
+	bool limit = c == MC_MTU || c == MC_RATE || c == MC_LIFE;
+
+	return (l->mask >> c & 1) != 0 && diff_is_compared(l->attr, c) &&
+	       ((l->attr->fields[c].how & SA_HOW) == SA_EQ ||
+	        (group && limit && (l->mask >> (c - 1) & 1) == 0) ||
+	        (group && c == MC_PROXY_JOIN && l->trusted));
+}
+
+/* Does the life time of a group fit what is asked for with its selector? */
+static bool fits_life(const struct line *l, const uint8_t *asked, const uint8_t *record)
+{
+	uint64_t both = UINT64_C(1) << MC_LIFE_SELECTOR | UINT64_C(1) << MC_LIFE;
+	uint64_t own = mcast_get(record, MC_LIFE), life = mcast_get(asked, MC_LIFE);
+
+	if (l->attr != &rec_mcmember || (l->mask & both) != both) {
+		return true;
+	}
+	switch (mcast_get(asked, MC_LIFE_SELECTOR)) {
+	case MC_GREATER: return own > life;
+	case MC_LESS: return own < life;
+	case MC_EXACTLY: return own == life;
+	default: return true;
+	}
+}
+
+/* Components of a record that are asked for, to be compared, and not as asked for. */
+static uint64_t mismatches(const struct line *l, const uint8_t *asked,
+                           const uint8_t *record)
+{
+	uint64_t ret = fits_life(l, asked, record) ? 0 : UINT64_C(1) << MC_LIFE;
+
+	for (unsigned c = 0; c < l->attr->n_fields; c++) {
+		if (is_equal_asked(l, c) &&
+		    !same_bits(&l->attr->fields[c], asked, record)) {
+			ret |= UINT64_C(1) << c;
+		}
+	}
+	return ret;
+}
+
+/* Takes out the records that do not match. \return By which components. */
+static uint64_t keep_matches(const struct line *l, struct side *s)
+{
+	uint8_t asked[DIFF_DATA_BYTES];
+	uint64_t ret = 0;
+	size_t n = 0;
+
+	if (l->attr->reply != NULL) {
+		return 0;
+	}
+	diff_unhex(l->request, asked, sizeof(asked));
+	for (size_t i = 0; i < s->n; i++) {
+		uint64_t why = mismatches(l, asked, record_at(s, i));
+		if (why == 0) {
+			memmove(record_at(s, n++), record_at(s, i), s->size);
+		}
+		ret |= why;
+	}
+	s->n = n;
+	return ret;
+}
+
+static size_t record_size; /* for qsort() */
+static int by_bytes(const void *a, const void *b)
+{
+	return memcmp(a, b, record_size);
+}
+
+static void sort(struct side *s)
+{
+	record_size = s->size;
+	qsort(s->data, s->n, s->size, by_bytes);
+}
+
+static bool same_records(const struct side *a, const struct side *b)
+{
+	return a->n == b->n && memcmp(a->data, b->data, a->n * a->size) == 0;
+}
+
+/* --- P_Key tables as OpenSM has them
+ * ------------------------------------------------------- */
+
+bool diff_is_switch(const struct diff_values *v, uint64_t lid)
+{
+	enum { NR_LID, NR_NODE_TYPE = 4, SWITCH = 2 };
+	const struct diff_value_list *l = &v->lists[diff_attr_by_name(rec_node.name)];
+	const struct sa_field *f = rec_node.fields;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const uint8_t *record = l->data + i * rec_node.size;
+		if (field_get(record, f[NR_LID].bit, f[NR_LID].width) == lid) {
+			return field_get(record, f[NR_NODE_TYPE].bit,
+			                 f[NR_NODE_TYPE].width) == SWITCH;
+		}
+	}
+	return false;
+}
+
+static bool has_block(const struct side *s, const uint8_t *record)
+{
+	enum { BLOCK_ID_BYTES = 5 }; /* LID, BlockNum, PortNum */
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (memcmp(record_at(s, i), record, BLOCK_ID_BYTES) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Numbers of blocks in the byte order of the host where none was asked for: turned round.
+ * Tables of external switch ports that the other side has not: left out. */
+static void clean_p_keys(FILE *out, const struct diff_values *v, struct side *s,
+                         const struct side *other)
+{
+	enum { PK_LID, PK_BLOCK, PK_PORT };
+	const struct sa_field *f = rec_p_key_table.fields;
+	bool swapped = false;
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		uint8_t *record = record_at(s, i);
+		uint64_t block = field_get(record, f[PK_BLOCK].bit, f[PK_BLOCK].width);
+		bool external = diff_is_switch(v, field_get(record, f[PK_LID].bit, 16)) &&
+		                field_get(record, f[PK_PORT].bit, f[PK_PORT].width) != 0;
+		if (block != 0 && (block & 0xff) == 0) {
+			field_set(record, f[PK_BLOCK].bit, f[PK_BLOCK].width, block >> 8);
+			swapped = true;
+		}
+		if (!external || has_block(other, record)) {
+			memmove(record_at(s, n++), record, s->size);
+		}
+	}
+	fprintf(out, "%s%s", swapped ? " O-swaps=BlockNum" : "",
+	        n < s->n ? " O-has=external" : "");
+	s->n = n;
+	sort(s);
+}
+
+/* Groups without a member, whose PortGID is 0: left out. */
+static void clean_groups(FILE *out, struct side *s)
+{
+	static const uint8_t none[16];
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		const uint8_t *port_gid =
+			record_at(s, i) + rec_mcmember.fields[MC_PORT_GID].bit / 8;
+		if (memcmp(port_gid, none, sizeof(none)) != 0) {
+			memmove(record_at(s, n++), record_at(s, i), s->size);
+		}
+	}
+	fputs(n < s->n ? " S-has=groups-without-members" : "", out);
+	s->n = n;
+}
+
+/* --- values in which records differ
+ * --------------------------------------------------------- */
+
+enum { PAIRS_MAX = 8, SHOWN_MAX = 8 };
+
+/* Records with the components cleared, and behind them as they were; sorted. */
+static struct side with_rest(const struct sa_attr *attr, const struct side *s,
+                             uint64_t mask)
+{
+	struct side ret = { .n = s->n, .size = 2 * s->size };
+	static const uint8_t zero[DIFF_DATA_BYTES];
+
+	ret.data = calloc(s->n + 1, ret.size);
+	if (ret.data == NULL) {
+		diff_die("out of memory", NULL);
+	}
+	for (size_t i = 0; i < s->n; i++) {
+		uint8_t *to = record_at(&ret, i);
+		memcpy(to, record_at(s, i), s->size);
+		memcpy(to + s->size, record_at(s, i), s->size);
+		for (unsigned c = 0; c < attr->n_fields; c++) {
+			if (mask >> c & 1) {
+				diff_copy_bits(&attr->fields[c], zero, to);
+			}
+		}
+	}
+	sort(&ret);
+	return ret;
+}
+
+/* Components of the first pair that differ in what is not in the mask. */
+static uint64_t next_difference(const struct sa_attr *attr, const struct side *a,
+                                const struct side *b)
+{
+	uint64_t ret = 0;
+
+	for (size_t i = 0; i < a->n && ret == 0; i++) {
+		for (unsigned c = 0; c < attr->n_fields; c++) {
+			if (!same_bits(&attr->fields[c], record_at(a, i),
+			               record_at(b, i))) {
+				ret |= UINT64_C(1) << c;
+			}
+		}
+	}
+	return ret;
+}
+
+static void write_pair(FILE *out, const struct sa_field *f, const uint8_t *a,
+                       const uint8_t *b, const char *before)
+{
+	fputs(before, out);
+	write_value(out, f, a);
+	putc('/', out);
+	write_value(out, f, b);
+}
+
+/* COMPONENT=A/B,A/B...: every pair of values that there is, "..." for more than a few. */
+static void write_pairs(FILE *out, const struct sa_field *f, const struct side *a,
+                        const struct side *b)
+{
+	size_t first[PAIRS_MAX];
+	unsigned n = 0;
+
+	fprintf(out, "%s=", f->name);
+	for (size_t i = 0; i < a->n; i++) {
+		const uint8_t *x = record_at(a, i) + a->size / 2,
+			      *y = record_at(b, i) + b->size / 2;
+		bool known = same_bits(f, x, y);
+		for (unsigned k = 0; k < n && !known; k++) {
+			known = same_bits(f, record_at(a, first[k]) + a->size / 2, x) &&
+			        same_bits(f, record_at(b, first[k]) + b->size / 2, y);
+		}
+		if (known) {
+			continue;
+		}
+		if (n == PAIRS_MAX) {
+			fputs(",...", out);
+			return;
+		}
+		write_pair(out, f, x, y, n > 0 ? "," : "");
+		first[n++] = i;
+	}
+}
+
+/* The one component in which all differ, if it is one; tables are small enough to try. */
+static uint64_t only_difference(const struct sa_attr *attr, const struct side *a,
+                                const struct side *b)
+{
+	enum { TRY_MAX = 64 };
+
+	for (unsigned c = 0; a->n <= TRY_MAX && c < attr->n_fields; c++) {
+		struct side x = with_rest(attr, a, UINT64_C(1) << c),
+			    y = with_rest(attr, b, UINT64_C(1) << c);
+		bool is = next_difference(attr, &x, &y) == 0;
+		free(x.data);
+		free(y.data);
+		if (is) {
+			return UINT64_C(1) << c;
+		}
+	}
+	return 0;
+}
+
+/* Which components the sides show differently, all records of both; "?" when that is not
+ * all there is to it. */
+static void write_shown(FILE *out, const struct sa_attr *attr, const struct side *a,
+                        const struct side *b)
+{
+	uint64_t mask = only_difference(attr, a, b), more = 0;
+	struct side x, y;
+
+	for (;;) {
+		mask |= more;
+		x = with_rest(attr, a, mask);
+		y = with_rest(attr, b, mask);
+		more = next_difference(attr, &x, &y);
+		if (more == 0 || __builtin_popcountll(mask | more) > SHOWN_MAX) {
+			break;
+		}
+		free(x.data);
+		free(y.data);
+	}
+	if (more != 0) {
+		putc('?', out);
+	}
+	const char *between = "";
+	for (unsigned c = 0; more == 0 && c < attr->n_fields; c++) {
+		if (mask >> c & 1) {
+			fputs(between, out);
+			write_pairs(out, &attr->fields[c], &x, &y);
+			between = " ";
+		}
+	}
+	free(x.data);
+	free(y.data);
+}
+
+/* --- one difference
+ * ---------------------------------------------------------------------- */
+
+static void write_names(FILE *out, const char *word, const struct sa_attr *attr,
+                        uint64_t components)
+{
 	const char *between = "";
 
-	diff_unhex(a_hex, a, sizeof(a));
-	diff_unhex(b_hex, b, sizeof(b));
+	fprintf(out, " %s=", word);
 	for (unsigned c = 0; c < attr->n_fields; c++) {
-		const struct sa_field *f = &attr->fields[c];
-		if (!same_bits(f, a, b)) {
-			fprintf(out, "%s%s=", between, f->name);
-			write_value(out, f, a);
-			putc('/', out);
-			write_value(out, f, b);
-			between = " ";
+		if (components >> c & 1) {
+			fprintf(out, "%s%s", between, attr->fields[c].name);
+			between = ",";
 		}
 	}
 }
 
-static void write_difference(FILE *out, struct line *a, struct line *b)
+static size_t count_only(const struct side *a, const struct side *b)
 {
-	struct only only_a = { 0 }, only_b = { 0 };
+	size_t n = 0, k = 0;
+
+	for (size_t i = 0; i < a->n; i++) {
+		while (k < b->n &&
+		       memcmp(record_at(b, k), record_at(a, i), a->size) < 0) {
+			k++;
+		}
+		if (k < b->n && memcmp(record_at(b, k), record_at(a, i), a->size) == 0) {
+			k++;
+		} else {
+			n++;
+		}
+	}
+	return n;
+}
+
+/* The status that so many records have, as far as it follows from their number. */
+static unsigned status_of(const struct line *l, size_t n)
+{
+	if (l->method != UMAD_METHOD_GET || (l->status & 0xff) != 0 ||
+	    (l->status != 0 && l->status != NO_RECORDS && l->status != TOO_MANY)) {
+		return l->status;
+	}
+	return n == 0 ? NO_RECORDS : n == 1 ? 0 : TOO_MANY;
+}
+
+static void write_difference(FILE *out, const struct diff_values *values, struct line *a,
+                             struct line *b)
+{
+	struct side x = side_of(a), y = side_of(b);
 
 	write_query(out, a);
-	merge(a->n ? a->words + 1 : NULL, b->n ? b->words + 1 : NULL, &only_a, &only_b);
-	fprintf(out, " status=%04x/%04x records=%zu/%zu only=%zu/%zu [", a->status,
-	        b->status, a->n, b->n, only_a.n, only_b.n);
-	if (only_a.n == only_b.n && only_a.n > 0) {
-		write_components(out, sa_reply_attr(a->attr), only_a.first, only_b.first);
+	fprintf(out, " status=%04x/%04x records=%zu/%zu only=%zu/%zu", a->status,
+	        b->status, x.n, y.n, count_only(&x, &y), count_only(&y, &x));
+	diff_write_facts(out, values,
+	                 &(struct diff_asked){ a->attr, a->mask, a->request, y.data, y.n,
+	                                       a->method == UMAD_METHOD_GET });
+	if (a->attr == &rec_p_key_table) {
+		clean_p_keys(out, values, &x, &y);
 	}
-	fputs("]\n", out);
+	if (a->attr == &rec_mcmember && a->trusted) {
+		clean_groups(out, &y);
+	}
+	uint64_t ignored_a = keep_matches(a, &x), ignored_b = keep_matches(b, &y);
+	if (ignored_a != 0) {
+		write_names(out, "O-ignores", a->attr, ignored_a);
+	}
+	if (ignored_b != 0) {
+		write_names(out, "S-ignores", a->attr, ignored_b);
+	}
+	if (status_of(a, x.n) != status_of(b, y.n) || x.n != y.n) {
+		fprintf(out, " left=%04x/%04x,%zu/%zu,only=%zu/%zu [?]\n",
+		        status_of(a, x.n), status_of(b, y.n), x.n, y.n,
+		        count_only(&x, &y), count_only(&y, &x));
+	} else {
+		fputs(" [", out);
+		if (!same_records(&x, &y)) {
+			write_shown(out, sa_reply_attr(a->attr), &x, &y);
+		}
+		fputs("]\n", out);
+	}
+	free(x.data);
+	free(y.data);
 }
 
 static bool same_query(const struct line *a, const struct line *b)
@@ -178,7 +532,8 @@ static bool same_query(const struct line *a, const struct line *b)
 	       a->attr_mod == b->attr_mod && strcmp(a->request, b->request) == 0;
 }
 
-uint64_t diff_compare(FILE *a_file, FILE *b_file, FILE *out)
+uint64_t diff_compare(const struct diff_values *values, FILE *a_file, FILE *b_file,
+                      FILE *out)
 {
 	struct line a = { 0 }, b = { 0 };
 	uint64_t n = 0, asked = 0;
@@ -195,7 +550,7 @@ uint64_t diff_compare(FILE *a_file, FILE *b_file, FILE *out)
 			diff_die("these are not answers to the same queries", NULL);
 		}
 		if (a.status != b.status || a.n != b.n || strcmp(a.words, b.words) != 0) {
-			write_difference(out, &a, &b);
+			write_difference(out, values, &a, &b);
 			n++;
 		}
 	}

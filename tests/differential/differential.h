@@ -13,14 +13,17 @@
  * A differential run: the same pseudo-random queries to the subnet administration of two
  * subnet managers on the same fabric, and what they answered differently.
  *
+ *   sa_differential write
  *   sa_differential read                          > VALUES
  *   sa_differential ask VALUES SEED FIRST COUNT [policy]   > ANSWERS
- *   sa_differential compare ANSWERS ANSWERS       > DIFFERENCES
+ *   sa_differential compare VALUES ANSWERS ANSWERS > DIFFERENCES
  *
- * `read` writes every record that the SA of the local port's subnet has, `ask` makes
- * query number FIRST and the following ones out of these values and the seed and writes
- * a line each; with `policy` all are for paths, most by service ID, QoS class or P_Key. `compare` writes a line per query that was answered differently. A query
- * depends on values, seed and its number alone, so a run can be cut into shards.
+ * `write` sets records of the kinds that clients write. `read` prints every record that the
+ * SA of the local port's subnet has, `ask` makes query number FIRST and the following ones
+ * out of these values and the seed and writes a line each; with `policy` all are for paths,
+ * most by service ID, QoS class or P_Key. `compare` writes a line per query that was
+ * answered differently. A query depends on values, seed and its number alone, so a run can
+ * be cut into shards.
  *
  * Queries are those that read: Get, GetTable and GetMulti of each attribute. Not asked is
  * what gets no answer from some SM (an unknown attribute, a wrong SM_Key): it takes a
@@ -68,6 +71,7 @@ void diff_query_make(const struct diff_values *v, uint64_t seed, uint64_t number
 struct diff_port {
 	int fd, agent;
 	uint16_t sm_lid;
+	uint64_t gid_prefix, guid;
 	uint32_t tid; /*!< of the last table that was read: each has its own, as RMPP needs */
 };
 void diff_port_open(struct diff_port *ret);
@@ -77,12 +81,43 @@ void diff_port_close(struct diff_port *p);
 void diff_ask(struct diff_port *p, const struct diff_values *v, uint64_t seed,
               uint64_t first, uint64_t count, FILE *out);
 
+/*! \brief Sets a record; ends the program when it is refused. */
+void diff_set(struct diff_port *p, const struct diff_query *q);
+
+/*! \brief Sets services, groups and subscriptions. */
+void diff_write(struct diff_port *p);
+
 /*! \brief Writes every record of every attribute. */
 void diff_read(struct diff_port *p, FILE *out);
 
 /*! \brief Compares two streams of answers. \return How many queries were answered
  * differently. */
-uint64_t diff_compare(FILE *a, FILE *b, FILE *out);
+uint64_t diff_compare(const struct diff_values *v, FILE *a, FILE *b, FILE *out);
+
+/*! A request, and what the second side answered. */
+struct diff_asked {
+	const struct sa_attr *attr;
+	uint64_t mask;
+	const char *request; /*!< hexadecimal */
+	const uint8_t *records;
+	size_t n;
+	bool get; /*!< one record is enough */
+};
+
+/*!
+ * \brief Writes " facts=..." : what the fabric's values say about a request for paths and
+ *        its answer, by rules of the specification alone; nothing for other attributes.
+ */
+void diff_write_facts(FILE *out, const struct diff_values *v, const struct diff_asked *q);
+
+/*! \brief Is it kept in answers? What differs in every record is cleared. */
+bool diff_is_compared(const struct sa_attr *attr, unsigned component);
+
+/*! \brief Is it the base LID of a switch? */
+bool diff_is_switch(const struct diff_values *v, uint64_t lid);
+
+/*! \brief Copies a component. */
+void diff_copy_bits(const struct sa_field *f, const uint8_t *from, uint8_t *to);
 
 void diff_hex(FILE *out, const uint8_t *data, size_t n);
 /*! \return Bytes, or -1 when it is no hexadecimal text of at most \a max bytes. */

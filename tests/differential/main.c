@@ -110,9 +110,12 @@ static FILE *open_answers(const char *path)
 
 static int compare(char **files)
 {
-	FILE *a = open_answers(files[0]), *b = open_answers(files[1]);
-	uint64_t n = diff_compare(a, b, stdout);
+	struct diff_values values;
+	diff_values_read(files[0], &values);
+	FILE *a = open_answers(files[1]), *b = open_answers(files[2]);
+	uint64_t n = diff_compare(&values, a, b, stdout);
 
+	diff_values_free(&values);
 	fclose(a);
 	fclose(b);
 	return n != 0;
@@ -123,7 +126,9 @@ static int talk(int argc, char **argv)
 	struct diff_port port;
 
 	diff_port_open(&port);
-	if (argc == 2) {
+	if (strcmp(argv[1], "write") == 0) {
+		diff_write(&port);
+	} else if (argc == 2) {
 		diff_read(&port, stdout);
 	} else {
 		struct diff_values values;
@@ -139,16 +144,19 @@ static int talk(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	if (argc == 4 && strcmp(argv[1], "compare") == 0) {
+	if (argc == 5 && strcmp(argv[1], "compare") == 0) {
 		return compare(argv + 2);
 	}
-	if ((argc == 2 && strcmp(argv[1], "read") == 0) ||
+	if ((argc == 2 && strcmp(argv[1], "write") == 0) ||
+	    (argc == 2 && strcmp(argv[1], "read") == 0) ||
 	    (argc == 6 && strcmp(argv[1], "ask") == 0) ||
-	    (argc == 7 && strcmp(argv[1], "ask") == 0 && strcmp(argv[6], "policy") == 0)) {
+	    (argc == 7 && strcmp(argv[1], "ask") == 0 &&
+	     strcmp(argv[6], "policy") == 0)) {
 		return talk(argc, argv);
 	}
-	fputs("Usage: sa_differential read | ask VALUES SEED FIRST COUNT [policy] | compare "
-	      "ANSWERS ANSWERS\n",
+	fputs("Usage: sa_differential write | read | ask VALUES SEED FIRST COUNT "
+	      "[policy] | "
+	      "compare VALUES ANSWERS ANSWERS\n",
 	      stderr);
 	return 2;
 }

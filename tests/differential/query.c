@@ -19,13 +19,23 @@
 enum { MP_SGID_COUNT = 19, MP_DGID_COUNT = 20, MP_GIDS_AT = 24, GID_BYTES = 16 };
 
 const struct diff_attr diff_attrs[] = {
-	{ &rec_class_port_info, 1 }, { &rec_node, 12 },
-	{ &rec_port_info, 24 },      { &rec_slvl_table, 6 },
-	{ &rec_vl_arb, 6 },          { &rec_switch_info, 8 },
-	{ &rec_linear_ft, 6 },       { &rec_mcast_ft, 2 },
-	{ &rec_sm_info, 4 },         { &rec_link, 8 },
-	{ &rec_guid_info, 6 },       { &rec_p_key_table, 6 },
-	{ &rec_path, 40 },           { &rec_multi_path, 10 },
+	{ &rec_class_port_info, 1 },
+	{ &rec_node, 12 },
+	{ &rec_port_info, 24 },
+	{ &rec_slvl_table, 6 },
+	{ &rec_vl_arb, 6 },
+	{ &rec_switch_info, 8 },
+	{ &rec_linear_ft, 6 },
+	{ &rec_mcast_ft, 2 },
+	{ &rec_sm_info, 4 },
+	{ &rec_link, 8 },
+	{ &rec_guid_info, 6 },
+	{ &rec_p_key_table, 6 },
+	{ &rec_path, 40 },
+	{ &rec_multi_path, 10 },
+	{ &rec_service, 10 },
+	{ &rec_mcmember, 10 },
+	{ &rec_inform_info_record, 5 },
 };
 const unsigned n_diff_attrs = sizeof(diff_attrs) / sizeof(diff_attrs[0]);
 
@@ -85,7 +95,7 @@ static const uint8_t *some_record(uint64_t *rng, const struct diff_value_list *l
 	return l->n ? l->data + below(rng, l->n) * size : NULL;
 }
 
-static void copy_bits(const struct sa_field *f, const uint8_t *from, uint8_t *to)
+void diff_copy_bits(const struct sa_field *f, const uint8_t *from, uint8_t *to)
 {
 	for (unsigned at = 0; at < f->width; at += 64) {
 		unsigned width = f->width - at < 64 ? f->width - at : 64;
@@ -114,7 +124,7 @@ static void mix_values(uint64_t *rng, const struct diff_value_list *l,
 		const uint8_t *record = some_record(rng, l, q->attr->size);
 
 		if (record != NULL && below(rng, 2)) {
-			copy_bits(&q->attr->fields[c], record, q->data);
+			diff_copy_bits(&q->attr->fields[c], record, q->data);
 		} else {
 			random_bits(rng, &q->attr->fields[c], q->data);
 		}
@@ -128,8 +138,8 @@ static void keep_alive(uint64_t *rng, const struct diff_value_list *l,
                        struct diff_query *q)
 {
 	for (unsigned c = 1; l->n > 0 && c <= 2; c++) {
-		copy_bits(&q->attr->fields[c], some_record(rng, l, q->attr->size),
-		          q->data);
+		diff_copy_bits(&q->attr->fields[c], some_record(rng, l, q->attr->size),
+		               q->data);
 	}
 }
 
@@ -186,9 +196,9 @@ static void ask_policy(uint64_t *rng, const struct diff_values *v, struct diff_q
 
 	if (by->attr == &rec_path && record != NULL && below(rng, 8)) {
 		q->mask |= 1u << PR_DGID | 1u << PR_SGID;
-		copy_bits(&rec_path.fields[PR_DGID], record, q->data);
+		diff_copy_bits(&rec_path.fields[PR_DGID], record, q->data);
 		record = some_record(rng, l, rec_path.size);
-		copy_bits(&rec_path.fields[PR_SGID], record, q->data);
+		diff_copy_bits(&rec_path.fields[PR_SGID], record, q->data);
 	}
 	if (below(rng, 3)) {
 		want(q, by->service_msb, 0);
@@ -216,10 +226,10 @@ void diff_query_make(const struct diff_values *v, uint64_t seed, uint64_t number
                      struct diff_query *ret)
 {
 	uint64_t rng = seed * UINT64_C(0xd1342543de82ef95) + number;
-	unsigned which = v->policy ? (unsigned)diff_attr_by_name(
-					     below(&rng, 5) ? rec_path.name
-							    : rec_multi_path.name)
-	                           : some_attr(&rng);
+	unsigned which =
+		v->policy ? (unsigned)diff_attr_by_name(
+				    below(&rng, 5) ? rec_path.name : rec_multi_path.name)
+			  : some_attr(&rng);
 	const struct sa_attr *attr = diff_attrs[which].attr;
 	const struct diff_value_list *l = &v->lists[which];
 
