@@ -10,7 +10,9 @@
 #              each when it is on disk (BENCH_STATE: where; the file system is named)
 #   quiet      a client with one query on the way: median and 99th percentile of the time
 #              it waits
-#   flood      the same while another host sends 100,000 bad and dear requests
+#   flood      the same while another host sends 100,000 bad requests
+#   dear       the same while another host asks for all paths of one host after another,
+#              sixteen tables on the way
 #   blind      at the end, instead of an SM, a program that sends each request back: the
 #              price of the simulator and of libibumad, to be taken off the others
 #
@@ -73,11 +75,15 @@ load() { # load NAME UP-SECONDS
 	done
 	client "$far" lid "$seconds" 1 | row "$1" "$2" quiet
 	joins "$1" "$2"
+	client "${four[0]}" table "$((seconds + 2))" 16 >"$work/dear" &
+	flooder=$!
+	client "$far" lid "$seconds" 1 | row "$1" "$2" dear || say "$1 lost queries beside tables"
+	wait "$flooder" || say "$1 did not give all tables"
 	client "${four[0]}" flood "${BENCH_FLOOD:-100000}" >"$work/flood" &
 	flooder=$!
 	client "$far" lid "$seconds" 1 | jq --slurpfile sent "$work/flood" '. + {sent: $sent[0]}' |
 		row "$1" "$2" flood || say "$1 lost queries in the flood"
-	wait "$flooder"
+	wait "$flooder" || say "$1 did not answer behind the flood"
 }
 
 finish() {
