@@ -154,6 +154,9 @@ static bool write_guids(FILE *f, const struct store_row *row)
 	for (unsigned i = 0; i < ALIAS_BLOCK_GUIDS; i++) {
 		v[DU_GUID0 + i].n[0] = alias_owned(&b, i) ? alias_at(&b, i) : 0;
 	}
+	if (row->bytes[8] == 0) { /* as OpenSM has it: the first is the port's own */
+		v[DU_GUID0].n[0] = v[DU_BASE].n[0];
+	}
 	fputs(dump_guids.word, f);
 	dump_line_write(f, &dump_guids, v);
 	fputs("\n\n", f);

@@ -142,7 +142,7 @@ static uint64_t dump_version(const struct sweep *s)
 {
 	uint64_t sum = 1;
 
-	for (unsigned k = 0; k < RECORDS_MIRRORED; k++) {
+	for (unsigned k = 0; k < RECORD_TABLES; k++) {
 		sum += state_version(s->d.state, (enum record_table)k);
 	}
 	return sum;

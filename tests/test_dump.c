@@ -294,7 +294,7 @@ START_TEST(alias_guids)
 	ck_assert(row.block == 0 && row.index == 1);
 	ck_assert(!alias_find(st, 0x0002c90400007001, &row)); /* the PortGUID is none */
 	text = written(st);
-	ck_assert_ptr_nonnull(strstr(text, "block_num=0x0 guid0=0x0000000000000000 "
+	ck_assert_ptr_nonnull(strstr(text, "block_num=0x0 guid0=0x0002c90400007001 "
 	                                   "guid1=0x0014050000000001"));
 	free(text);
 	/* there another port has one of both */
