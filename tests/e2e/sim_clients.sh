@@ -107,6 +107,8 @@ tables_of_saquery() {
 want=$(on "$far" smpquery sl2vl "$first_switch" 7 2>/dev/null | tables_of_smpquery | sort)
 same "smpquery sl2vl has the tables of all ports in" "$(get /v1/nodes | jq '[.nodes[] | select(.type == "switch")][0].ports | length')" "$(wc -l <<<"$want")"
 same "saquery SL2VL has the same" "$want" "$(on "$far" saquery SL2VL "$first_switch//7" 2>/dev/null | tables_of_saquery | sort)"
+same "and HTTP, once somebody asked" "$want" "$(get "/v1/records/SLtoVLTableRecord?lid=$first_switch&output_port_num=7" |
+	jq -r '.records[] | "\(.input_port_num) \(.output_port_num) \(.sl_to_vl_mapping_table | map(tostring) | join(" "))"' | sort)"
 
 path_hops() { get "/paths?src=$a&dst=$b&hops=1" | jq -c '.paths[0].hops | map([.guid, .in_port, .out_port])'; }
 epoch() { get /v1/fabric | jq .epoch; }
