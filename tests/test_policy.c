@@ -248,6 +248,50 @@ START_TEST(no_policy)
 }
 END_TEST
 
+/* Any numbers where a policy should be: refused, or every index in it is one. */
+START_TEST(damaged_policy)
+{
+	struct policy bad;
+	struct policy_rule rule[7];
+	struct policy_level level[8];
+	struct path_record rec[4];
+
+	use_policy(rules);
+	const struct policy *good = w->content.policy;
+	memcpy(rule, good->rules, sizeof(rule));
+	ck_assert_uint_eq(good->head.n_rules, 7);
+	ck_assert_uint_eq(good->head.n_levels, 7);
+	for (unsigned i = 0; i < 300; i++) {
+		const struct policy *p;
+		size_t n;
+		memcpy(rule, good->rules, sizeof(rule));
+		memcpy(level, good->levels, 7 * sizeof(*level));
+		bad = *good;
+		bad.rules = rule;
+		bad.levels = level;
+		uint8_t *at = i % 2 ? (uint8_t *)rule : (uint8_t *)level;
+		size_t size = i % 2 ? sizeof(rule) : 7 * sizeof(*level);
+		at[(i * 2654435761u >> 7) % size] ^= (uint8_t)(1 + i * 31);
+		if (i % 5 == 0) {
+			bad.head.default_level = i;
+		}
+		w->content.policy = &bad;
+		world_publish(w, PATH_MINIMAL);
+		int ret = snap_policy(w->r, &p);
+		ck_assert(ret == E_OK || ret == E_MALFORMED);
+		for (unsigned k = 0; k < 16; k++) {
+			struct path_query q = between(0x102, k & 1 ? 0x302 : 0x202);
+			q.has_service_id = k & 2;
+			q.service_id = k;
+			q.has_qos_class = k & 4;
+			q.qos_class = 7;
+			ret = path_query_run(w->r, &q, rec, 4, &n);
+			ck_assert(ret == E_OK || ret == E_MALFORMED || path_none(ret));
+		}
+	}
+}
+END_TEST
+
 /* --- lanes ------------------------------------------------------------------------ */
 
 /* An engine that takes SLs for its lanes has the last word; with a rule of two QoS levels
@@ -639,6 +683,7 @@ int main(void)
 	tcase_add_test(tc, selectors_after_limits);
 	tcase_add_test(tc, dropped_sl);
 	tcase_add_test(tc, no_policy);
+	tcase_add_test(tc, damaged_policy);
 	tcase_add_test(tc, levels_of_lanes);
 	tcase_add_loop_test(tc, random_policies, 0, 40);
 	tcase_add_loop_test(tc, virtual_fabric_rules, 0,

@@ -1188,6 +1188,7 @@ int main(int argc, char **argv)
 	tcase_add_test(t, test_second_writer);
 	tcase_add_loop_test(t, test_full, 0, 2);
 	tcase_add_loop_test(t, test_wrong_length, SNAP_NODES, SNAP_SERVICES);
+	tcase_add_loop_test(t, test_wrong_length, SNAP_POLICY, SNAP_POLICY + 1);
 	tcase_add_loop_test(t, test_wrong_head, 0, 2);
 	tcase_add_test(t, test_age);
 	tcase_add_test(t, test_writer_restart);

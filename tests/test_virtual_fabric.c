@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -240,11 +241,64 @@ START_TEST(test_bad)
 }
 END_TEST
 
+/* What the file leaves open is given out in its order, the lowest that is free. */
+START_TEST(test_chosen)
+{
+	static const struct {
+		const char *name;
+		unsigned sl, multicast_sl, pkey;
+	} want[] = { { "A", 1, 1, 3 }, { "B", 0, 5, 2 }, { "C", 1, 1, 5 },
+		     { "D", 2, 2, 4 }, { "E", 0, 0, 0x7fff } };
+	const struct virtual_fabrics *v = NULL;
+	int ret = parse(FILE_OF(VFS(
+		VF("B", ON "<PKey>2</PKey><BaseSL>0</BaseSL><MulticastSL>5</MulticastSL>")
+			VF("A", "<Enable>1</Enable>") VF("D", ON "<PKey>4</PKey>")
+				VF("C", "<Enable>1</Enable>")
+					VF("E", ON "<PKey>0x7fff</PKey><BaseSL>0</BaseSL>")
+						VF("Off", "<PKey>9</PKey>"))),
+	                &v);
+
+	ck_assert_msg(ret == E_OK, "%s", diags_first_error(&diags));
+	for (unsigned i = 0; i < 5; i++) {
+		ck_assert_str_eq(v->all[i].name, want[i].name);
+		ck_assert_msg(v->all[i].sl == want[i].sl, "%s: SL %u", want[i].name,
+		              v->all[i].sl);
+		ck_assert_uint_eq(v->all[i].multicast_sl, want[i].multicast_sl);
+		ck_assert_msg(v->all[i].pkey == want[i].pkey, "%s: P_Key %u",
+		              want[i].name, v->all[i].pkey);
+	}
+	ck_assert_uint_eq(virtual_fabrics_active(v), 5);
+}
+END_TEST
+
+/* Seventeen that each want an SL of their own. */
+START_TEST(test_no_sl_left)
+{
+	const struct virtual_fabrics *v = NULL;
+	char text[4000] = "<Common>\n<VirtualFabrics>\n";
+
+	for (unsigned i = 0; i < 17; i++) {
+		size_t len = strlen(text);
+		snprintf(text + len, sizeof(text) - len,
+		         "<VirtualFabric><Name>v%u</Name><Enable>1</Enable>"
+		         "<QOS>1</QOS></VirtualFabric>\n",
+		         i);
+	}
+	strcat(text, "</VirtualFabrics>\n</Common>\n");
+	ck_assert_int_eq(parse(text, &v), E_SYNTAX);
+	ck_assert_uint_eq(diags.n_errors, 1);
+	ck_assert_uint_eq(diags.items[0].line, 19);
+	ck_assert_ptr_nonnull(strstr(diags.items[0].text, "no SL is left"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("virtual_fabric");
 	TCase *t = tcase_create("virtual_fabric");
 	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, test_chosen);
+	tcase_add_test(t, test_no_sl_left);
 	tcase_add_test(t, test_fabrics);
 	tcase_add_test(t, test_ids);
 	tcase_add_test(t, test_qos_groups);
