@@ -83,6 +83,7 @@ struct config {
 	const struct prefix_routes *prefix_routes; /*!< NULL: none */
 	bool enforce_vf_path_record;     /*!< members and applications of virtual fabrics
 	                                    count */
+	bool disable_multicast;
 	const char *sa_db_file;          /*!< dump to take over at the start, NULL: none */
 	bool sa_db_dump;
 	const char *dump_files_dir;

@@ -260,6 +260,8 @@ const struct option_row config_rows[] = {
 	{ BOOL("enforce_vf_path_record", enforce_vf_path_record, "TRUE"),
 	  .xml = "Sm/EnforceVFPathRecord",
 	  .help = "Virtual fabrics have paths between their members for their applications alone; FALSE: by P_Key and SL only" },
+	{ BOOL("disable_multicast", disable_multicast, "FALSE"),
+	  .help = "Compute and program no multicast tables; those that switches have stay as they are, and groups can be joined" },
 	{ STRING("sa_db_file", sa_db_file, NULL), .letter = 'S', .flags_long = "sadb_file", .arg = "FILE",
 	  .flags = OPT_RESTART,
 	  .help = "Dump of subnet administration (opensm-sa.dump) whose multicast groups, members, services and subscriptions are taken over at the start, unless there already; the same content once only, and nothing of a file with a bad line" },
@@ -349,7 +351,6 @@ const struct option_row config_rows[] = {
 		"One multicast LID for IPv6 solicited-node groups"),
 	NONE("drop_event_subscriptions", "FALSE", "Forget subscriptions at restart"),
 	NONE("no_clients_rereg", "FALSE", "Do not ask clients to register again"),
-	NONE("disable_multicast", "FALSE", "No multicast"),
 
 	/* several subnet managers */
 	NONE("ignore_other_sm", "FALSE", "Do not look for other subnet managers"),

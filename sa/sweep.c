@@ -18,6 +18,7 @@
  * published before ports go ACTIVE, because hosts ask for paths at that moment.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,6 +146,25 @@ static const char *qos_sets_text(const struct program *p, char text[QOS_SETS_TEX
 	return text;
 }
 
+/* What clients wrote, and were told. */
+static void log_clients(const struct sweep *s)
+{
+	struct sa_counters c;
+
+	if (s->d.sa == NULL) {
+		return;
+	}
+	sa_server_counters(s->d.sa, &c);
+	if (c.groups + c.services + c.subscriptions + c.reports_sent > 0) {
+		log_info(source,
+		         "%" PRIu64 " multicast groups with %" PRIu64 " members, %" PRIu64
+		         " services, %" PRIu64 " subscriptions; %" PRIu64
+		         " reports sent, %" PRIu64 " given up",
+		         c.groups, c.members, c.services, c.subscriptions, c.reports_sent,
+		         c.reports_given_up);
+	}
+}
+
 static void heavy_ended(struct sweep *s)
 {
 	const struct program *p = &s->job->program;
@@ -173,6 +193,7 @@ static void heavy_ended(struct sweep *s)
 	         s->status.switches, s->status.hosts, s->job->lids.count,
 	         (unsigned long long)s->epoch, p->n_port_sets, p->n_lft_sets,
 	         qos_sets_text(p, text), cpu_now(s) - s->job->started);
+	log_clients(s);
 	if (p->n_bounced) {
 		sweep_want_heavy(s, "%u links were restarted for a new MTU or VLs",
 		                 p->n_bounced);

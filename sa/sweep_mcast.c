@@ -264,6 +264,9 @@ int mcast_start(struct sweep *s)
 {
 	mcast_end(s); /* one that was given up */
 	s->mcast_version = version(s);
+	if (s->d.config->disable_multicast) {
+		return E_OK;
+	}
 	s->mcast_arena = arena_new();
 	return s->mcast_arena == NULL ? -ENOMEM : start(s, s->mcast_arena);
 }

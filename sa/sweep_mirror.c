@@ -3,8 +3,8 @@
 
 /*
  * What clients wrote, from the durable state to where the gateway and the command line
- * see it: at a heartbeat, so at most once a second, in one transaction and by what
- * changed. ServiceKeys stay behind.
+ * see it: at a heartbeat, so at most once a second, and for a twentieth of the time; in
+ * one transaction and by what changed. ServiceKeys stay behind.
  */
 #include <errno.h>
 #include <string.h>
@@ -18,7 +18,11 @@
 #include "sa/service.h"
 #include "sa/sweep_int.h"
 
-enum { LINES = 1, LINES_MS = 60000 };
+enum {
+	PAUSE = 20, /* times what the last one took */
+	LINES = 1,
+	LINES_MS = 60000
+};
 
 static const char *const source = "sweep";
 
@@ -95,6 +99,11 @@ static int copy_all(const struct sweep *s, struct copy *c)
 	return ret;
 }
 
+static double clock_s(const struct sweep *s)
+{
+	return s->d.cpu_clock != NULL ? s->d.cpu_clock() : 0;
+}
+
 static int mirror(struct sweep *s, struct arena *a)
 {
 	struct copy c = { .a = a };
@@ -120,14 +129,17 @@ void mirror_written(struct sweep *s)
 {
 	unsigned skipped;
 
-	if (s->d.snap == NULL || s->d.state == NULL || snap_epoch(s->d.snap) == 0) {
+	if (s->d.snap == NULL || s->d.state == NULL || snap_epoch(s->d.snap) == 0 ||
+	    sweep_now(s) < s->next_mirror) {
 		return;
 	}
+	double began = clock_s(s);
 	struct arena *a = arena_new();
 	int ret = a == NULL ? -ENOMEM : mirror(s, a);
 	arena_free(a);
-	s->mirror_all =
-		ret != E_OK; /* what was taken and not written is not told again */
+	s->next_mirror = sweep_now(s) + (uint64_t)((clock_s(s) - began) * 1000 * PAUSE);
+	/* what was taken and not written is not told again */
+	s->mirror_all = ret != E_OK;
 	if (ret != E_OK &&
 	    log_allowed(&s->mirror_lines, sweep_now(s), LINES, LINES_MS, &skipped)) {
 		log_warning(source,

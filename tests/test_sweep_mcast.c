@@ -351,6 +351,67 @@ START_TEST(published)
 }
 END_TEST
 
+static int count_row(void *ctx, const uint8_t *key, size_t key_len, const uint8_t *value,
+                     size_t len)
+{
+	size_t *n = ctx;
+
+	(void)key;
+	(void)key_len;
+	(void)value;
+	(void)len;
+	++*n;
+	return E_OK;
+}
+
+/* Groups and members are in the snapshot a heartbeat later, of the same epoch. */
+START_TEST(mirrored)
+{
+	struct snap_reader *r;
+
+	bring_up("ft2 6 6 3", 29, 0);
+	changes(30);
+	rig_up(rig);
+	rig_run_ms(rig, 30000); /* light sweeps are over */
+	ck_assert_int_eq(snap_reader_local(rig->snap, &r), E_OK);
+	for (unsigned round = 0; round < 10; round++) {
+		uint64_t epoch = sweep_status(rig->sweep)->epoch;
+		changes(1 + below(20));
+		rig_run_ms(rig, 1100);
+		ck_assert_int_eq(snap_pin(r), E_OK);
+		ck_assert_uint_eq(snap_meta(r)->epoch, epoch);
+		for (unsigned k = RECORDS_GROUPS; k <= RECORDS_MEMBERS; k++) {
+			struct written_row row;
+			size_t n = 0, found = 0;
+			int ret = snap_written_from(r, (enum record_table)k, "", 0, &row);
+			for (; ret == E_OK; found++) {
+				ret = snap_written_next(r, (enum record_table)k, &row);
+			}
+			ck_assert_int_eq(state_records(rig->state, (enum record_table)k,
+			                               count_row, &n),
+			                 E_OK);
+			ck_assert_uint_eq(found, n);
+			ck_assert_uint_gt(n, 0);
+		}
+	}
+	snap_reader_close(r);
+}
+END_TEST
+
+/* disable_multicast: tables stay as they are. */
+START_TEST(disabled)
+{
+	bring_up("ft2 6 6 3", 31, 0);
+	rig->config.disable_multicast = true;
+	changes(30);
+	rig_up(rig);
+	changes(10);
+	rig_run_ms(rig, 2000);
+	ck_assert_uint_eq(sets(), 0);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("sweep multicast");
@@ -366,6 +427,8 @@ int main(void)
 	tcase_add_loop_test(t, daemon_restarts, 0, n);
 	tcase_add_test(t, cables_fail);
 	tcase_add_test(t, published);
+	tcase_add_test(t, mirrored);
+	tcase_add_test(t, disabled);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);
