@@ -397,6 +397,43 @@ START_TEST(silent)
 }
 END_TEST
 
+/* Omni-Path's records of the same tables: a request of class version 0x80. */
+static void ask_opa(uint16_t attr, uint32_t lid)
+{
+	ask(UMAD_METHOD_GET, attr, BY_LID, 0, 0, 0);
+	request[0] = request[2] = 0x80;
+	field_set(request + SA_HDR_BYTES, 0, 32, lid);
+	answered();
+}
+
+START_TEST(omni_path)
+{
+	enum { SC_TO_SL = 0x81, SC_TO_VLNT, SC_TO_VLT, MAP_AT = SA_HDR_BYTES + 8 };
+	unsigned want = 0;
+
+	start("ft2 4 4 2");
+	uint32_t lid = lid_of(a_host());
+	ask_opa(UMAD_SA_ATTR_NODE_REC, lid);
+	ck_assert_uint_eq(gets(), 0);
+	ask_opa(SC_TO_VLT, lid);
+	ck_assert_uint_eq(status(), 0);
+	ck_assert_uint_gt(gets(), 0);
+	/* the table's sixth byte tells hops: SLs 10 and 11 */
+	ck_assert_uint_eq(answers.data[MAP_AT + 10], 0);
+	ck_assert_uint_eq(answers.data[MAP_AT + 11], 2);
+	ask_opa(SC_TO_SL, lid);
+	ck_assert_uint_eq(status(), 0);
+	/* of the neighbour: a switch, whose tables here differ by port in; all are read
+	 */
+	ask_opa(SC_TO_VLNT, lid);
+	ck_assert_uint_eq(status(), NO_RECORDS);
+	for (uint32_t i = 0; i < rig->g->n_nodes; i++) {
+		want += tables_of(i);
+	}
+	ck_assert_uint_eq(gets(), want);
+}
+END_TEST
+
 /* Nobody's LID, another record, nonsense: nothing is read and nobody waits. */
 START_TEST(not_for_these)
 {
@@ -457,6 +494,7 @@ int main(void)
 	tcase_add_loop_test(t, read_once, 0, 2);
 	tcase_add_test(t, restarted);
 	tcase_add_test(t, silent);
+	tcase_add_test(t, omni_path);
 	tcase_add_test(t, not_for_these);
 	tcase_add_test(t, many_at_once);
 	tcase_add_test(t, the_end);
