@@ -7,6 +7,7 @@
 # second alone says little: compare ratios from one run on one machine.
 # BENCH_PEER=1 also times OpenSM's minhop on the same fabric over ibsim, in the same run.
 set -eu
+here=$(cd "$(dirname "$0")" && pwd)
 bin=${top_builddir:-.}
 runs=${RUNS:-5}
 work=$(mktemp -d "${TMPDIR:-/tmp}/saguaro-bench.XXXXXX")
@@ -113,6 +114,8 @@ command -v jq >/dev/null || { say "jq is needed"; exit 2; }
 		say "$program"
 		"$bin/tests/$program"
 	done
+	[ ! -x "$bin/tests/bench_sa" ] || "$bin/tests/bench_sa" 14 # 686 hosts
+	[ ! -x "$bin/tests/sa_load" ] || bash "$here/sockets.sh" | jq '.results[] | {bench: "sockets"} + .'
 	[ "${BENCH_PEER:-0}" = 0 ] || peer_bench ft3456
 } | jq -s --arg machine "$(nproc) x $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" \
 	--arg when "$(date -u +%Y-%m-%dT%H:%M:%SZ)" --arg version "$("$bin/saguaro" --version)" \
