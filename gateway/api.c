@@ -263,6 +263,14 @@ bool api_etag_matches(const char *header, const char *etag)
 /* --- answer --------------------------------------------------------------------------
  */
 
+/* What the answer is made of. */
+static unsigned tables_of(const struct api_call *c)
+{
+	unsigned tables = c->row->tables;
+
+	return tables & TABLE_OF_RECORD ? tables | api_record_tables(c->capture) : tables;
+}
+
 /* Pins the newest epoch; sets the reply's epoch and ETag. */
 static int pin(struct api_call *c, struct api_reply *ret)
 {
@@ -273,11 +281,9 @@ static int pin(struct api_call *c, struct api_reply *ret)
 		return problem_set(&c->problem, c->arena, err, "%s", why);
 	}
 	const struct snap_meta *m = snap_meta(c->snap);
-	unsigned tables = c->row->tables;
-	tables |= tables & TABLE_OF_RECORD ? api_record_tables(c->capture) : 0;
 	c->epoch = m->epoch;
 	snprintf(ret->etag, sizeof(ret->etag), "\"%" PRIu64 "-%" PRIu64 "%s\"", m->epoch,
-	         api_version(m, tables), c->stale ? "-stale" : "");
+	         api_version(m, tables_of(c)), c->stale ? "-stale" : "");
 	return E_OK;
 }
 
@@ -571,9 +577,9 @@ int api_stream(struct api_call *c, struct stream_spec *spec)
 {
 	const struct snap_meta *m = snap_meta(c->snap);
 
-	spec->tables = c->row->tables;
+	spec->tables = tables_of(c);
 	spec->epoch = m->epoch;
-	spec->version = api_version(m, c->row->tables);
+	spec->version = api_version(m, spec->tables);
 	spec->stale = c->stale;
 	int err = stream_begin(c->thread->source, c->thread->stats, spec, &c->stream);
 	if (err == E_FULL) {

@@ -16,6 +16,7 @@
 #include "gateway/record_json.h"
 #include "gateway/source.h"
 #include "sa/record.h"
+#include "sa/service.h"
 #include "tests/gateway_client.h"
 #include "tests/gateway_world.h"
 
@@ -387,6 +388,52 @@ START_TEST(published_the_same)
 }
 END_TEST
 
+/* Services as saguarod mirrors them for clients that wrote them: more than a slice. */
+enum { SERVICES = 2 * STREAM_RECORDS, ROW_BYTES = 8 + SERVICE_ROW_BYTES };
+
+static void mirror_services(unsigned n, uint8_t data)
+{
+	static uint8_t key[SERVICES][SERVICE_KEY_BYTES], value[SERVICES][ROW_BYTES];
+	static struct written_row rows[SERVICES];
+	struct snap_published done;
+	const int64_t expires = INT64_MAX;
+
+	for (unsigned i = 0; i < n; i++) {
+		uint8_t *record = value[i] + sizeof(expires) + SERVICE_OWNER_BYTES;
+		field_set(record, 0, 64, i + 1);
+		field_set(record, 192, 16, 0xffff);
+		record[112] = data;
+		memcpy(value[i], &expires, sizeof(expires));
+		memcpy(key[i], record, sizeof(key[i]));
+		rows[i] = (struct written_row){ key[i], value[i], RECORDS_SERVICES,
+			                        sizeof(key[i]), sizeof(value[i]) };
+	}
+	ck_assert_int_eq(snap_mirror(world.writer, rows, n, true, boottime_ms(), &done),
+	                 E_OK);
+}
+
+/* Records that clients write change between epochs: a stream of them sees that, a stream
+ * of others need not. */
+START_TEST(written_in_the_middle)
+{
+	struct text t = { .len = 0 };
+
+	mirror_services(SERVICES, 1);
+	struct stream *s = open_stream(_i ? "/v1/records/PathRecord?stream=1"
+	                                  : "/v1/records/ServiceRecord?stream=1");
+	read_some(s, &t, 1000, 1000);
+	mirror_services(SERVICES, 2);
+	struct lines l = read_rest(s, &t, 16384);
+	if (_i) {
+		check_complete(&l, 5);
+	} else {
+		ck_assert_str_eq(text_of(l.end, "reason"), "superseded");
+		ck_assert_uint_eq(json_array_size(l.records), STREAM_RECORDS);
+	}
+	lines_done(&l);
+}
+END_TEST
+
 /* A long search says that it goes on. */
 START_TEST(nothing_fits)
 {
@@ -620,6 +667,7 @@ int main(void)
 	TCase *hasty = group(suite, "short grace", start_hasty, stop);
 	tcase_add_loop_test(hasty, superseded, 0, 2);
 	tcase_add_test(hasty, published_the_same);
+	tcase_add_loop_test(hasty, written_in_the_middle, 0, 2);
 	TCase *large = group(suite, "large", start_large, stop);
 	tcase_add_loop_test(large, nothing_fits, 0, 2);
 	TCase *over_http = group(suite, "HTTP", start_server, stop_server);
