@@ -187,7 +187,7 @@ static const struct sa_field tree_fields[] = {
 	{ "NumPorts",          32,   8, SA_EQ },
 	{ "NodeType",          40,   8, SA_EQ },
 	{ "Reserved",          48,  16, SA_RESERVED },
-	{ "PortMaskActive",    64, 256, SA_EQ },
+	{ "PortMaskActive",    64, 256, SA_EQ | SA_LIST8 },
 	{ "PortMaskReserved", 320, 512, SA_RESERVED }, /* and link modes, which there are not */
 	{ "GUID",             832,  64, SA_EQ },
 	{ "SystemImageGUID",  896,  64, SA_EQ },

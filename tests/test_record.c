@@ -208,6 +208,10 @@ START_TEST(rows_are_sound)
 		end = f->bit + f->width;
 		ck_assert_msg(f->width <= 64 || (f->bit % 8 == 0 && f->width % 8 == 0),
 		              "%s.%s", attr->name, f->name);
+		/* what people see: a number of at most 64 bits, a GID, or a form that says what */
+		ck_assert_msg(f->width <= 64 || f->width == 128 || (f->how & SA_FORM) != 0 ||
+		                      (f->how & SA_HOW) == SA_RESERVED,
+		              "%s.%s", attr->name, f->name);
 		ck_assert_uint_lt(f->how & SA_HOW, SA_HOW);
 		ck_assert_uint_eq(f->how & ~(SA_HOW | SA_FORM), 0);
 	}

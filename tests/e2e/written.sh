@@ -31,7 +31,8 @@ start_gateway g
 wait_ready
 holds "the test suite's inventory" on "$far" osmtest -f c -i "$work/inventory"
 # Its flow for services registers some, and waits for leases to run out; there it is stopped.
-on "$far" osmtest -f s -i "$work/inventory" >/dev/null 2>&1 &
+host_command "$far"
+(cd "$work" && exec timeout 30 "${as[@]}" osmtest -f s -i "$work/inventory") >/dev/null 2>&1 &
 client=$!
 holds "services are registered" until_true 20 some_names
 end_process "$client"
