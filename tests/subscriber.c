@@ -11,46 +11,20 @@
  * the notice's details, 0 for other traps than 64 to 67; type and producer in hex), and
  * answers it, but for the first MUTE ones. Ends after so many reports.
  */
-#include <infiniband/umad.h>
-#include <infiniband/umad_sa.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/umad_host.h"
+
 enum {
-	MAD = 256,
-	DATA = 56,
 	WAIT_MS = 25000,
 	REPORT = 0x06,
 	REPORT_RESP = 0x86,
 	GET_RESP = 0x81,
 	INFORM_INFO = 0x03
 };
-
-static struct {
-	int port, agent, sm_lid;
-} link_;
-
-static uint64_t room[(4096 + MAD) / 8];
-
-static void fail(const char *what)
-{
-	fprintf(stderr, "subscriber: %s\n", what);
-	exit(1);
-}
-
-static uint8_t *mad(void)
-{
-	return umad_get_mad(room);
-}
-
-static void put(uint8_t *at, unsigned bytes, uint64_t value)
-{
-	for (unsigned i = 0; i < bytes; i++) {
-		at[i] = (uint8_t)(value >> 8 * (bytes - 1 - i));
-	}
-}
 
 static uint64_t get(const uint8_t *at, unsigned bytes)
 {
@@ -62,94 +36,73 @@ static uint64_t get(const uint8_t *at, unsigned bytes)
 	return v;
 }
 
-static void open_link(void)
-{
-	long methods[16 / sizeof(long)] = { 1L << REPORT };
-	umad_port_t port;
-
-	if (umad_init() < 0 || umad_get_port(NULL, 0, &port) < 0) {
-		fail("no port");
-	}
-	link_.sm_lid = (int)port.sm_lid;
-	link_.port = umad_open_port(port.ca_name, port.portnum);
-	umad_release_port(&port);
-	link_.agent = umad_register(link_.port, UMAD_CLASS_SUBN_ADM, 2, 0, methods);
-	if (link_.port < 0 || link_.agent < 0) {
-		fail("cannot open the port or register");
-	}
-}
-
-static void send_mad(int lid, int timeout_ms)
-{
-	umad_set_addr(room, lid, 1, 0, (int)UMAD_QKEY);
-	if (umad_send(link_.port, link_.agent, room, MAD, timeout_ms, 3) < 0) {
-		fail("cannot send");
-	}
-}
-
 static void receive(void)
 {
-	int len = MAD;
+	int len = HOST_MAD;
 
-	if (umad_recv(link_.port, room, &len, WAIT_MS) < 0 || umad_status(room) != 0) {
-		fail("nothing came");
+	if (umad_recv(host.port, host_room, &len, WAIT_MS) < 0 ||
+	    umad_status(host_room) != 0) {
+		host_fail("nothing came");
 	}
 }
 
 static void subscribe(unsigned trap)
 {
-	uint8_t *m = mad();
+	uint8_t *m = host_mad();
 
-	memset(room, 0, sizeof(room));
+	memset(host_room, 0, sizeof(host_room));
 	m[0] = 1;
 	m[1] = 3;
 	m[2] = 2;
 	m[3] = 2; /* Set */
-	put(m + 8, 8, 77);
-	put(m + 16, 2, INFORM_INFO);
-	put(m + DATA + 16, 2, 0xffff); /* all LIDs */
-	m[DATA + 22] = 1;              /* generic */
-	m[DATA + 23] = 1;              /* subscribe */
-	put(m + DATA + 24, 2, 0xffff);
-	put(m + DATA + 26, 2, trap);
-	put(m + DATA + 33, 3, 0xffffff);
-	send_mad(link_.sm_lid, 1000);
+	host_put(m + 8, 8, 77);
+	host_put(m + 16, 2, INFORM_INFO);
+	host_put(m + HOST_DATA + 16, 2, 0xffff); /* all LIDs */
+	m[HOST_DATA + 22] = 1;                   /* generic */
+	m[HOST_DATA + 23] = 1;                   /* subscribe */
+	host_put(m + HOST_DATA + 24, 2, 0xffff);
+	host_put(m + HOST_DATA + 26, 2, trap);
+	host_put(m + HOST_DATA + 33, 3, 0xffffff);
+	host_send(host.sm_lid, 1000, 3);
 	receive();
 	if (m[3] != GET_RESP || get(m + 4, 2) != 0) {
-		fail("the subscription is refused");
+		host_fail("the subscription is refused");
 	}
 	printf("subscribed\n");
 }
 
 static void take_report(int answer)
 {
-	uint8_t *m = mad();
+	uint8_t *m = host_mad();
 
 	receive();
 	if (m[3] != REPORT) {
-		fail("not a report");
+		host_fail("not a report");
 	}
-	unsigned trap = (unsigned)get(m + DATA + 4, 2);
+	unsigned trap = (unsigned)get(m + HOST_DATA + 4, 2);
 	printf("%u 0x%016llx %08llx\n", trap,
-	       trap >= 64 && trap <= 67 ? (unsigned long long)get(m + DATA + 24, 8) : 0,
-	       (unsigned long long)get(m + DATA, 4));
+	       trap >= 64 && trap <= 67 ? (unsigned long long)get(m + HOST_DATA + 24, 8)
+	                                : 0,
+	       (unsigned long long)get(m + HOST_DATA, 4));
 	if (answer) {
+		const void *lid = &umad_get_mad_addr(host_room)->lid;
 		m[3] = REPORT_RESP;
-		send_mad((int)get((const uint8_t *)&umad_get_mad_addr(room)->lid, 2), 0);
+		host_send((int)get(lid, 2), 0, 3);
 	}
 }
 
 int main(int argc, char **argv)
 {
 	if (argc < 3) {
-		fail("TRAP REPORTS [MUTE]");
+		host_fail("TRAP REPORTS [MUTE]");
 	}
+	long methods[16 / sizeof(long)] = { 1L << REPORT };
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	open_link();
+	host_open(methods);
 	subscribe((unsigned)atoi(argv[1]));
 	for (int i = 0, n = atoi(argv[2]); i < n; i++) {
 		take_report(argc < 4 || i >= atoi(argv[3]));
 	}
-	umad_close_port(link_.port);
+	umad_close_port(host.port);
 	return 0;
 }
