@@ -4,11 +4,10 @@
 /* /v1/groups over the small fabric: what was mirrored, and what the multicast tables say.
  */
 #include <check.h>
-#include <stdarg.h>
 
-#include "gateway/api.h"
 #include "gateway/metrics.h"
 #include "gateway/source.h"
+#include "tests/api_json.h"
 #include "tests/written_rows.h"
 
 static struct world *w;
@@ -41,26 +40,6 @@ static void stop(void)
 	world_free(w);
 }
 
-static json_t *get(unsigned status, const char *fmt, ...)
-{
-	struct api_request rq = { .method = "GET" };
-	struct api_reply reply = { 0 };
-	char target[400];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(target, sizeof(target), fmt, ap);
-	va_end(ap);
-	rq.target = target;
-	api_serve(&thread, &rq, &reply);
-	ck_assert_msg(reply.status == status, "%s: %u %s", target, reply.status,
-	              reply.body.data);
-	json_t *body = json_loadb(reply.body.data, reply.body.len, 0, NULL);
-	ck_assert_ptr_nonnull(body);
-	body_clear(&reply.body);
-	return body;
-}
-
 static json_t *of(const json_t *o, const char *list, size_t i, const char *key)
 {
 	return json_object_get(json_array_get(json_object_get(o, list), i), key);
@@ -68,7 +47,7 @@ static json_t *of(const json_t *o, const char *list, size_t i, const char *key)
 
 START_TEST(list)
 {
-	json_t *body = get(200, "/v1/groups");
+	json_t *body = api_json(&thread, 200, "/v1/groups");
 
 	ck_assert_uint_eq(json_array_size(json_object_get(body, "groups")),
 	                  WRITTEN_GROUPS);
@@ -104,7 +83,7 @@ static const struct {
 
 START_TEST(one)
 {
-	json_t *body = get(200, "/v1/groups/%s", names[_i]);
+	json_t *body = api_json(&thread, 200, "/v1/groups/%s", names[_i]);
 
 	ck_assert_str_eq(json_string_value(json_object_get(body, "mgid")),
 	                 "ff18:a01b::1");
@@ -140,12 +119,12 @@ END_TEST
 /* Pages of one are together the whole. */
 static void pages(const char *target, const char *what)
 {
-	json_t *whole = get(200, "%s", target), *all = json_array();
+	json_t *whole = api_json(&thread, 200, "%s", target), *all = json_array();
 	char cursor[200] = "";
 
 	do {
-		json_t *page = get(200, "%s?limit=1%s%s", target,
-		                   cursor[0] ? "&cursor=" : "", cursor);
+		json_t *page = api_json(&thread, 200, "%s?limit=1%s%s", target,
+		                        cursor[0] ? "&cursor=" : "", cursor);
 		const char *next =
 			json_string_value(json_object_get(page, "next_cursor"));
 		ck_assert_uint_eq(json_array_size(json_object_get(page, what)), 1);
@@ -167,12 +146,12 @@ END_TEST
 
 START_TEST(problems)
 {
-	json_decref(get(404, "/v1/groups/ff18:a01b::2"));
-	json_decref(get(404, "/v1/groups/0xc002"));
-	json_decref(get(400, "/v1/groups/group"));
-	json_decref(get(400, "/v1/groups?cursor=5"));
-	json_decref(get(400, "/v1/groups?mlid=5"));
-	json_decref(get(410, "/v1/groups?cursor=99-0-0-0-ff"));
+	json_decref(api_json(&thread, 404, "/v1/groups/ff18:a01b::2"));
+	json_decref(api_json(&thread, 404, "/v1/groups/0xc002"));
+	json_decref(api_json(&thread, 400, "/v1/groups/group"));
+	json_decref(api_json(&thread, 400, "/v1/groups?cursor=5"));
+	json_decref(api_json(&thread, 400, "/v1/groups?mlid=5"));
+	json_decref(api_json(&thread, 410, "/v1/groups?cursor=99-0-0-0-ff"));
 }
 END_TEST
 
@@ -185,7 +164,7 @@ START_TEST(port_gone)
 	w->lids.owner[lid] = GRAPH_NONE;
 	w->lids.count--;
 	world_publish(w, PATH_MINIMAL);
-	json_t *body = get(200, "/v1/groups/0xc001");
+	json_t *body = api_json(&thread, 200, "/v1/groups/0xc001");
 	ck_assert_uint_eq(json_array_size(json_object_get(body, "members")), 3);
 	ck_assert_str_eq(json_string_value(of(body, "members", 0, "description")), "");
 	ck_assert_int_eq(json_integer_value(of(body, "members", 0, "lid")), 0);

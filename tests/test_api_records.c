@@ -4,12 +4,12 @@
 /* /v1/records: the same records as the subnet administration's, over the small fabric. */
 #include <check.h>
 
-#include "gateway/api.h"
 #include "gateway/json_text.h"
 #include "gateway/metrics.h"
 #include "gateway/record_json.h"
 #include "gateway/source.h"
 #include "sa/record.h"
+#include "tests/api_json.h"
 #include "tests/written_rows.h"
 
 static struct world *w;
@@ -29,30 +29,6 @@ static void stop(void)
 {
 	source_free(thread.source);
 	world_free(w);
-}
-
-/* The body of an answer, whose status is checked. */
-static json_t *get(unsigned status, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static json_t *get(unsigned status, const char *fmt, ...)
-{
-	struct api_request rq = { .method = "GET" };
-	struct api_reply reply = { 0 };
-	char target[4096];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(target, sizeof(target), fmt, ap);
-	va_end(ap);
-	rq.target = target;
-	api_serve(&thread, &rq, &reply);
-	ck_assert_msg(reply.status == status, "%s: %u %s", target, reply.status,
-	              reply.body.data);
-	json_t *body = json_loadb(reply.body.data, reply.body.len, 0, NULL);
-	ck_assert_ptr_nonnull(body);
-	body_clear(&reply.body);
-	return body;
 }
 
 /* --- a record value by value, with jansson: what the writer without it must be equal to
@@ -190,7 +166,7 @@ START_TEST(same_as_table)
 		return;
 	}
 	ck_assert_int_eq(sa_collect(w->r, &q, &out), E_OK);
-	json_t *body = get(200, "/v1/records/%s", attr->name);
+	json_t *body = api_json(&thread, 200, "/v1/records/%s", attr->name);
 	ck_assert_str_eq(json_string_value(json_object_get(body, "name")), attr->name);
 	ck_assert_uint_eq(json_array_size(records_of(body)), out.n);
 	for (size_t i = 0; i < out.n; i++) {
@@ -216,7 +192,7 @@ START_TEST(finds_itself)
 	    attr == &rec_service) { /* has more components than a target parameters */
 		return;
 	}
-	json_t *body = get(200, "/v1/records/%s?limit=20", attr->name);
+	json_t *body = api_json(&thread, 200, "/v1/records/%s?limit=20", attr->name);
 	json_array_foreach(records_of(body), i, record)
 	{
 		char query[3000] = "", *at = query;
@@ -233,7 +209,8 @@ START_TEST(finds_itself)
 			              ? sprintf(at, "%s", json_string_value(value))
 			              : sprintf(at, "%lld", json_integer_value(value));
 		}
-		json_t *found = get(200, "/v1/records/%s%s", attr->name, query);
+		json_t *found =
+			api_json(&thread, 200, "/v1/records/%s%s", attr->name, query);
 		json_array_foreach(records_of(found), k, other)
 		{
 			there |= json_equal(other, record);
@@ -261,7 +238,7 @@ static const char *const paged[] = {
 START_TEST(pages)
 {
 	const char *what = paged[_i], *mark = strchr(what, '?') ? "&" : "?";
-	json_t *whole = get(200, "/v1/records/%s", what);
+	json_t *whole = api_json(&thread, 200, "/v1/records/%s", what);
 	size_t n = json_array_size(records_of(whole));
 
 	ck_assert_uint_gt(n, 0);
@@ -270,9 +247,9 @@ START_TEST(pages)
 		char cursor[160] = "";
 		size_t turns = 0;
 		do {
-			json_t *page =
-				get(200, "/v1/records/%s%slimit=%u%s%s", what, mark,
-			            limit, cursor[0] ? "&cursor=" : "", cursor);
+			json_t *page = api_json(
+				&thread, 200, "/v1/records/%s%slimit=%u%s%s", what, mark,
+				limit, cursor[0] ? "&cursor=" : "", cursor);
 			const char *next =
 				json_string_value(json_object_get(page, "next_cursor"));
 			json_array_extend(all, records_of(page));
@@ -323,7 +300,7 @@ static const struct {
 
 START_TEST(bad_requests)
 {
-	json_t *body = get(problems[_i].status, "%s", problems[_i].target);
+	json_t *body = api_json(&thread, problems[_i].status, "%s", problems[_i].target);
 
 	ck_assert_ptr_nonnull(json_object_get(body, "detail"));
 	if (problems[_i].parameter != NULL) {
@@ -337,7 +314,8 @@ END_TEST
 START_TEST(filters)
 {
 	struct snap_end end = world_end(w, DUAL + 2);
-	json_t *body = get(200, "/v1/records/node?lid=%u", end.base_lid + 1);
+	json_t *body =
+		api_json(&thread, 200, "/v1/records/node?lid=%u", end.base_lid + 1);
 	json_t *r = json_array_get(records_of(body), 0);
 
 	ck_assert_uint_eq(json_array_size(records_of(body)), 1);
@@ -346,17 +324,18 @@ START_TEST(filters)
 	ck_assert_str_eq(json_string_value(json_object_get(r, "node_description")),
 	                 "dual");
 	json_decref(body);
-	body = get(200, "/v1/records/PortInfoRecord?LID=%u&PortNum=2", end.base_lid);
+	body = api_json(&thread, 200, "/v1/records/PortInfoRecord?LID=%u&PortNum=2",
+	                end.base_lid);
 	r = json_array_get(records_of(body), 0);
 	ck_assert_uint_eq(json_array_size(records_of(body)), 1);
 	ck_assert_str_eq(json_string_value(json_object_get(r, "m_key")),
 	                 "0x0000000000000000"); /* is nobody's business */
 	json_decref(body);
-	body = get(200, "/v1/records/path?sgid=fe80::%x&dgid=fe80::%x", HOST + 1,
-	           TWIN_2 + 1);
+	body = api_json(&thread, 200, "/v1/records/path?sgid=fe80::%x&dgid=fe80::%x",
+	                HOST + 1, TWIN_2 + 1);
 	ck_assert_uint_eq(json_array_size(records_of(body)), 2); /* pairwise, LMC 1 */
 	json_decref(body);
-	body = get(200, "/v1/records/NodeRecord?lid=4000");
+	body = api_json(&thread, 200, "/v1/records/NodeRecord?lid=4000");
 	ck_assert_uint_eq(json_array_size(records_of(body)), 0);
 	json_decref(body);
 }
@@ -364,7 +343,7 @@ END_TEST
 
 static size_t count(const char *target)
 {
-	json_t *body = get(200, "/v1/records/%s", target);
+	json_t *body = api_json(&thread, 200, "/v1/records/%s", target);
 	size_t n = json_array_size(records_of(body));
 
 	json_decref(body);
@@ -374,7 +353,7 @@ static size_t count(const char *target)
 static const char *first_text(const char *target, const char *key)
 {
 	static char text[100];
-	json_t *body = get(200, "/v1/records/%s", target);
+	json_t *body = api_json(&thread, 200, "/v1/records/%s", target);
 	const json_t *o = json_object_get(json_array_get(records_of(body), 0), key);
 
 	if (json_is_integer(o)) {
@@ -444,7 +423,7 @@ END_TEST
 
 START_TEST(names)
 {
-	json_t *body = get(200, "/v1/records"), *r;
+	json_t *body = api_json(&thread, 200, "/v1/records"), *r;
 	size_t i;
 
 	ck_assert_uint_ge(json_array_size(records_of(body)), 13);

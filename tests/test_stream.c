@@ -10,13 +10,13 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include "gateway/api.h"
 #include "gateway/http.h"
 #include "gateway/metrics.h"
 #include "gateway/record_json.h"
 #include "gateway/source.h"
 #include "sa/record.h"
 #include "sa/service.h"
+#include "tests/api_json.h"
 #include "tests/gateway_client.h"
 #include "tests/gateway_world.h"
 
@@ -71,19 +71,6 @@ static void ask(const char *target, struct api_reply *ret)
 
 	memset(ret, 0, sizeof(*ret));
 	api_serve(&thread, &rq, ret);
-}
-
-static json_t *get_body(unsigned status, const char *target)
-{
-	struct api_reply reply;
-
-	ask(target, &reply);
-	ck_assert_msg(reply.status == status && reply.stream == NULL, "%s: %u %s", target,
-	              reply.status, reply.body.data);
-	json_t *body = json_loadb(reply.body.data, reply.body.len, 0, NULL);
-	ck_assert_ptr_nonnull(body);
-	body_clear(&reply.body);
-	return body;
 }
 
 static struct stream *open_stream(const char *target)
@@ -214,7 +201,7 @@ START_TEST(same_as_pages)
 	uint64_t n = 0;
 
 	snprintf(target, sizeof(target), "/v1/records/%s", what);
-	json_t *whole = get_body(200, target);
+	json_t *whole = api_json(&thread, 200, "%s", target);
 	snprintf(target, sizeof(target), "/v1/records/%s%sstream=1", what,
 	         strchr(what, '?') != NULL ? "&" : "?");
 	for (unsigned i = 0; i < PIECES; i++) {
@@ -234,7 +221,7 @@ END_TEST
 /* Paths from one to all, one question at a time, in the order of PortGUIDs. */
 static json_t *half_world(bool from_all, const char *more)
 {
-	json_t *all = json_array(), *ends = get_body(200, "/v1/lids");
+	json_t *all = json_array(), *ends = api_json(&thread, 200, "/v1/lids");
 	json_t *sorted = json_object(), *end, *paths;
 	const char *guid;
 	char target[200];
@@ -252,7 +239,7 @@ static json_t *half_world(bool from_all, const char *more)
 	{
 		snprintf(target, sizeof(target), "/v1/paths?src=%s&dst=%s%s",
 		         from_all ? guid : "20", from_all ? "20" : guid, more);
-		json_t *body = get_body(200, target);
+		json_t *body = api_json(&thread, 200, "%s", target);
 		paths = json_object_get(body, "paths");
 		json_array_extend(all, paths);
 		json_decref(body);
@@ -457,8 +444,8 @@ START_TEST(so_many_at_a_time)
 		s[i] = open_stream("/v1/records/NodeRecord?stream=1");
 	}
 	ck_assert_uint_eq(stats.streams, STREAMS_MAX);
-	json_decref(get_body(503, "/v1/records/NodeRecord?stream=1"));
-	json_decref(get_body(200, "/v1/records/NodeRecord"));
+	json_decref(api_json(&thread, 503, "/v1/records/NodeRecord?stream=1"));
+	json_decref(api_json(&thread, 200, "/v1/records/NodeRecord"));
 	stream_free(s[0]);
 	s[0] = open_stream("/v1/records/NodeRecord?stream=1");
 	for (unsigned i = 0; i < STREAMS_MAX; i++) {
@@ -492,7 +479,7 @@ static const struct {
 
 START_TEST(bad_requests)
 {
-	json_t *body = get_body(problems[_i].status, problems[_i].target);
+	json_t *body = api_json(&thread, problems[_i].status, "%s", problems[_i].target);
 
 	if (problems[_i].parameter != NULL) {
 		ck_assert_str_eq(text_of(body, "parameter"), problems[_i].parameter);
