@@ -118,37 +118,19 @@ int prefix_routes_parse(const char *path, const char *text, size_t len, struct a
 	return err;
 }
 
-static int no_file(const char *path, struct arena *a, struct diags *d, const void **ret)
-{
-	const struct prefix_routes *none = NULL;
-
-	if (strcmp(path, usual_path) != 0) {
-		diag_add(d, DIAG_WARNING, path, 0,
-		         "there is no such file: no routes to other subnets");
-	}
-	int err = prefix_routes_parse(path, "", 0, a, d, &none);
-	if (err == E_OK) {
-		*ret = none;
-	}
-	return err;
-}
-
 int prefix_routes_read(const char *path, struct arena *a, struct diags *d,
                        const void **ret)
 {
 	const struct prefix_routes *list = NULL;
 	const char *text = NULL;
 	size_t len = 0;
-	int err = text_read_file(path, FILE_MAX_BYTES, a, &text, &len);
+	int err = text_read_optional(path, usual_path, "no routes to other subnets",
+	                             FILE_MAX_BYTES, a, d, &text, &len);
 
-	if (err == -ENOENT) {
-		return no_file(path, a, d, ret);
+	if (err == E_OK) {
+		err = prefix_routes_parse(path, text != NULL ? text : "", len, a, d,
+		                          &list);
 	}
-	if (err != E_OK) {
-		diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s", err_text(err));
-		return err;
-	}
-	err = prefix_routes_parse(path, text, len, a, d, &list);
 	if (err == E_OK) {
 		*ret = list;
 	}

@@ -679,17 +679,13 @@ int qos_policy_parse(const char *path, const char *text, size_t len, struct aren
 	return r.ret;
 }
 
-static int no_file(const char *path, struct arena *a, struct diags *d, const void **ret)
+static int no_policy(const char *path, struct arena *a, const struct qos_policy **ret)
 {
 	struct qos_policy *none = arena_alloc(a, sizeof(*none));
 	const char *copy = arena_strdup(a, path);
 
 	if (none == NULL || copy == NULL) {
 		return -ENOMEM;
-	}
-	if (strcmp(path, usual_path) != 0) {
-		diag_add(d, DIAG_WARNING, path, 0,
-		         "there is no such file: no rules for quality of service");
 	}
 	*none = (struct qos_policy){ .path = copy, .default_level = QOS_LEVEL_NONE };
 	*ret = none;
@@ -701,16 +697,13 @@ int qos_policy_read(const char *path, struct arena *a, struct diags *d, const vo
 	const struct qos_policy *policy = NULL;
 	const char *text = NULL;
 	size_t len = 0;
-	int err = text_read_file(path, FILE_MAX_BYTES, a, &text, &len);
+	int err = text_read_optional(path, usual_path, "no rules for quality of service",
+	                             FILE_MAX_BYTES, a, d, &text, &len);
 
-	if (err == -ENOENT) {
-		return no_file(path, a, d, ret);
+	if (err == E_OK) {
+		err = text != NULL ? qos_policy_parse(path, text, len, a, d, &policy)
+		                   : no_policy(path, a, &policy);
 	}
-	if (err != E_OK) {
-		diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s", err_text(err));
-		return err;
-	}
-	err = qos_policy_parse(path, text, len, a, d, &policy);
 	if (err == E_OK) {
 		*ret = policy;
 	}

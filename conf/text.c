@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "conf/arena.h"
+#include "conf/diag.h"
 #include "conf/err.h"
 
 /* Value of a digit up to base 16, or 16 when it is none. */
@@ -213,4 +214,25 @@ int text_read_file(const char *path, size_t max, struct arena *a, const char **r
 		*ret_len = len;
 	}
 	return ret;
+}
+
+int text_read_optional(const char *path, const char *usual, const char *without,
+                       size_t max, struct arena *a, struct diags *d,
+                       const char **ret_text, size_t *ret_len)
+{
+	int err = text_read_file(path, max, a, ret_text, ret_len);
+
+	if (err == -ENOENT) {
+		if (strcmp(path, usual) != 0) {
+			diag_add(d, DIAG_WARNING, path, 0, "there is no such file: %s",
+			         without);
+		}
+		*ret_text = NULL;
+		*ret_len = 0;
+		return E_OK;
+	}
+	if (err != E_OK) {
+		diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s", err_text(err));
+	}
+	return err;
 }
