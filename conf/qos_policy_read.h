@@ -7,7 +7,29 @@
 /*!
  * Inside of conf/: a qos-policy.conf while it is read. Line by line; a wrong line is told
  * and left out, so all errors are seen at once.
+ *
+ *   qos_policy.c        blocks, and at the end names become indices
+ *   qos_policy_field.c  lines "name: value"
+ *   qos_policy_ulp.c    lines of qos-ulps
  */
+
+/*! What a line may stand in. */
+enum qos_block {
+	QOS_TOP,
+	QOS_ULPS,
+	QOS_GROUPS,
+	QOS_GROUP,
+	QOS_SETUP,
+	QOS_VLARB_TABLES,
+	QOS_VLARB_SCOPE,
+	QOS_SL2VL_TABLES,
+	QOS_SL2VL_SCOPE,
+	QOS_LEVELS,
+	QOS_LEVEL,
+	QOS_RULES,
+	QOS_RULE,
+	QOS_BLOCKS
+};
 
 /*! A rule's names, until all that they can name is read. */
 struct qos_names {
@@ -22,7 +44,7 @@ struct qos_reader {
 	struct diags *d;
 	const char *path;
 	unsigned line;
-	unsigned at;   /*!< the block that is open */
+	unsigned at;   /*!< enum qos_block: the one that is open */
 	unsigned seen; /*!< names that stand in it, as bits */
 	int ret;
 	struct qos_port_group *groups;
@@ -50,6 +72,32 @@ bool qos_read_ranges(struct qos_reader *r, const char *what, const char *text,
 /*! \brief A new group, level. \return Its index. There is always room. */
 uint32_t qos_new_group(struct qos_reader *r, const char *name);
 uint32_t qos_new_level(struct qos_reader *r, const char *name);
+
+/*! \brief The group, level, rule that is being read: the last one. */
+static inline struct qos_port_group *qos_group(struct qos_reader *r)
+{
+	return &r->groups[r->n_groups - 1];
+}
+
+static inline struct qos_level *qos_level(struct qos_reader *r)
+{
+	return &r->levels[r->n_levels - 1];
+}
+
+static inline struct qos_match_rule *qos_rule(struct qos_reader *r)
+{
+	return &r->rules[r->n_rules - 1];
+}
+
+/*! \brief The one of this name among the first \a n. \return Its index or QOS_LEVEL_NONE. */
+uint32_t qos_find_group(const struct qos_reader *r, const char *name, uint32_t n);
+uint32_t qos_find_level(const struct qos_reader *r, const char *name, uint32_t n);
+
+/*! \brief How the block that is open is called, for messages. */
+const char *qos_block_keyword(const struct qos_reader *r);
+
+/*! \brief A line "name: value" in the block that is open. */
+void qos_read_field(struct qos_reader *r, char *line);
 
 /*! \brief A line of qos-ulps. */
 void qos_read_ulp(struct qos_reader *r, char *text);
