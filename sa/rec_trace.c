@@ -172,38 +172,20 @@ static int trace_walk(struct snap_reader *r, const struct sa_query *q, struct sa
 	return path_iter_next(&it, &rec) ? offer_way(r, &a, &rec, out) : it.ret;
 }
 
-const struct sa_attr rec_trace = {
-	.version = UMAD_SA_CLASS_VERSION,
-	.id = UMAD_SA_ATTR_TRACE_REC,
-	.name = "TraceRecord",
-	.methods = SA_GETTRACETABLE,
-	.size = sizeof(struct wire_path_record),
-	.fields = path_fields,
-	.n_fields = PATH_FIELDS,
-	.reply = &trace_layout,
-	.walk = trace_walk,
-};
-
-/* The same, asked for by the attribute that the request has the layout of. */
-const struct sa_attr rec_path_trace = {
-	.version = UMAD_SA_CLASS_VERSION,
-	.id = UMAD_SA_ATTR_PATH_REC,
-	.name = "TraceRecord",
-	.methods = SA_GETTRACETABLE,
-	.size = sizeof(struct wire_path_record),
-	.fields = path_fields,
-	.n_fields = PATH_FIELDS,
-	.reply = &trace_layout,
-	.walk = trace_walk,
-};
-
-#define OPA_TRACE(attr_id)                                                               \
+/* Asked for by its own attribute, or by the one that the request has the layout of. */
+#define TRACE(class_version, attr_id, answer)                                            \
 	{                                                                                \
-		.version = SA_OPA_VERSION, .id = attr_id, .name = "TraceRecord",         \
+		.version = (class_version), .id = (attr_id), .name = "TraceRecord",      \
 		.methods = SA_GETTRACETABLE, .size = sizeof(struct wire_path_record),    \
-		.fields = path_fields, .n_fields = PATH_FIELDS,                          \
-		.reply = &opa_trace_layout, .walk = trace_walk                           \
+		.fields = path_fields, .n_fields = PATH_FIELDS, .reply = &(answer),      \
+		.walk = trace_walk                                                       \
 	}
 
-const struct sa_attr opa_trace = OPA_TRACE(UMAD_SA_ATTR_TRACE_REC);
-const struct sa_attr opa_path_trace = OPA_TRACE(UMAD_SA_ATTR_PATH_REC);
+const struct sa_attr rec_trace =
+	TRACE(UMAD_SA_CLASS_VERSION, UMAD_SA_ATTR_TRACE_REC, trace_layout);
+const struct sa_attr rec_path_trace =
+	TRACE(UMAD_SA_CLASS_VERSION, UMAD_SA_ATTR_PATH_REC, trace_layout);
+const struct sa_attr opa_trace =
+	TRACE(SA_OPA_VERSION, UMAD_SA_ATTR_TRACE_REC, opa_trace_layout);
+const struct sa_attr opa_path_trace =
+	TRACE(SA_OPA_VERSION, UMAD_SA_ATTR_PATH_REC, opa_trace_layout);
