@@ -86,9 +86,13 @@ load() { # load NAME UP-SECONDS
 	wait "$flooder" || say "$1 did not answer behind the flood"
 }
 
-finish() {
+finish() { # an SM that still grinds at what the flood asked for does not end by itself
+	local guard
 	kill "${pids[-1]}"
+	(sleep 10 && kill -9 "${pids[-1]}") &
+	guard=$!
 	wait "${pids[-1]}" || true
+	kill "$guard" 2>/dev/null || true
 	unset 'pids[-1]'
 }
 
