@@ -13,7 +13,7 @@
 #include "sa/record.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { RECORD_MAX = 512, MASK_BYTES = 8 };
+enum { RECORD_MAX = 1024, MASK_BYTES = 8 };
 
 static void require(int holds)
 {
@@ -54,6 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	const struct sa_attr *attr = sa_attrs[data[0] % n_sa_attrs];
+	require(attr->size <= RECORD_MAX);
 	for (unsigned i = 0; i < MASK_BYTES; i++) {
 		mask = mask << 8 | data[1 + i];
 	}
