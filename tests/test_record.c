@@ -152,7 +152,7 @@ static const struct foreign foreign[] = {
 };
 /* clang-format on */
 
-enum { N_FOREIGN = sizeof(foreign) / sizeof(foreign[0]), RECORD_MAX = 512 };
+enum { N_FOREIGN = sizeof(foreign) / sizeof(foreign[0]), RECORD_MAX = 1024 };
 
 static void fill(uint8_t *p, uint32_t seed)
 {
