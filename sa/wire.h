@@ -17,7 +17,7 @@
 enum {
 	SA_HDR_BYTES = 56,     /*!< offset of the records */
 	SA_MAD_BYTES = 256,    /*!< a MAD that is not a table */
-	SA_REQUEST_BYTES = 448, /*!< most that counts of a request: an Omni-Path PortInfoRecord */
+	SA_REQUEST_BYTES = 576, /*!< most that counts of a request: the widest record */
 	SA_OPA_VERSION = 0x80, /*!< BaseVersion and ClassVersion of Omni-Path's layouts */
 	SA_RMPP_TYPE_DATA = 1, /*!< RMPPType (IBA vol. 1, 13.6.2.1) */
 	SA_STATUS_SHIFT = 8    /*!< UMAD_SA_STATUS_* are the class-specific upper byte */

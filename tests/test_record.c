@@ -216,6 +216,9 @@ START_TEST(rows_are_sound)
 		ck_assert_uint_eq(f->how & ~(SA_HOW | SA_FORM), 0);
 	}
 	ck_assert_uint_le(end, attr->size * 8u);
+	/* what a walk reads of a request is there, however short the request was */
+	ck_assert_uint_le(SA_HDR_BYTES + attr->size, SA_REQUEST_BYTES);
+	ck_assert_uint_le(attr->size, RECORD_MAX);
 	bool reads = attr->methods & ~(unsigned)(SA_SET | SA_DELETE);
 	const struct sa_attr *does = attr->turn ? attr->turn->base : attr;
 	ck_assert_uint_eq(attr->methods, attr->turn ? does->methods : attr->methods);
