@@ -11,6 +11,8 @@
  * The MAD layer of simulated kernels on the virtual clock: two hosts, a file each.
  * Expectations on RMPP are the specification's (IBA vol. 1, 13.6), those on umad what the
  * kernel's documentation of user MADs says.
+ *
+ * Longer than most: agents, time-outs and RMPP of both ends share the two hosts.
  */
 
 enum {
