@@ -3,9 +3,10 @@
 
 /*
  * The files are shared by all threads and guarded by a lock, which a thread takes about
- * once a second to learn whether they were replaced, and when stats are read. The way of
- * an answer takes none: each thread has its own reader of the snapshot, and the last
- * heartbeat seen is one atomic number.
+ * once a second to learn whether they were replaced, when another thread has learned it,
+ * while there is no snapshot, and when stats are read. The way of an answer takes none:
+ * each thread has its own reader of the snapshot, and the generation of the files and the
+ * last heartbeat seen are one atomic number each.
  */
 #include "gateway/source.h"
 
@@ -40,8 +41,8 @@ struct files {
 	struct opened snap_file, stats_file;
 	struct snap_reader
 		*snap;       /* never pinned: readers of threads are cloned from it */
-	unsigned generation; /* counts openings of the snapshot */
-	int snap_err;        /* why snap is NULL */
+	_Atomic unsigned generation; /* counts openings of the snapshot */
+	int snap_err;                /* why snap is NULL */
 	char why[WHY_BYTES];
 	struct stats_reader *stats;
 	_Atomic uint64_t heartbeat_ms;      /* as last seen; 0: none */
@@ -257,7 +258,10 @@ static void follow(struct source *s, uint64_t now_ms)
 int source_pin(struct source *s, uint64_t now_ms, const char **ret_why,
                struct snap_reader **ret)
 {
-	if (is_due(&s->looked_ms, now_ms)) {
+	/* What another thread has noticed counts at once: no client hears "ready" from
+	 * one and "no database" from the next. */
+	if (is_due(&s->looked_ms, now_ms) || s->snap == NULL ||
+	    s->generation != atomic_load(&s->files->generation)) {
 		follow(s, now_ms);
 	}
 	if (s->snap == NULL) {

@@ -17,7 +17,8 @@ struct arena;
  *
  * The folder may appear after this program started, and may be removed and made again (a
  * service manager does that to a runtime folder): opening is tried at most once in
- * SOURCE_RETRY_MS, and the file's identity is compared as often. Nothing is ever written.
+ * SOURCE_RETRY_MS, and the file's identity is compared as often. What one of the sources
+ * on the same files has noticed, all answer from. Nothing is ever written.
  */
 enum { SOURCE_RETRY_MS = 1000, SOURCE_HEARTBEAT_MS = 200 };
 

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * What one thread of the gateway has seen, every other has seen: a client that was told
+ * "ready" by one is not told "there is no database" by the next. The clock is the test's.
+ */
+#include <sys/stat.h>
+
+#include "gateway/source.h"
+#include "tests/gateway_world.h"
+
+static struct world world;
+static struct source *first, *second;
+
+static char *ft2_args[] = { (char *)"2", (char *)"2", (char *)"1" };
+
+static void daemon_starts(uint64_t epoch)
+{
+	world_open(&world);
+	world_publish(&world, epoch);
+}
+
+static void daemon_ends(void)
+{
+	snap_writer_close(world.writer);
+	stats_close(world.stats);
+	world.writer = NULL;
+	world.stats = NULL;
+}
+
+static void setup(void)
+{
+	world_init(&world, "ft2", 3, ft2_args);
+	world_route(&world, 0);
+	first = source_new(world.dir);
+	ck_assert_ptr_nonnull(first);
+	second = source_join(first);
+	ck_assert_ptr_nonnull(second);
+}
+
+static void teardown(void)
+{
+	source_free(first);
+	source_free(second);
+	world_done(&world);
+}
+
+/* The epoch that this source answers from, 0: none. */
+static uint64_t seen_by(struct source *s, uint64_t now_ms)
+{
+	struct snap_reader *snap = NULL;
+	const char *why = NULL;
+
+	int err = source_pin(s, now_ms, &why, &snap);
+	if (err != E_OK) {
+		ck_assert_int_eq(err, E_NOTREADY);
+		ck_assert_str_ne(why, "");
+		return 0;
+	}
+	return snap_meta(snap)->epoch;
+}
+
+/* The second looked a moment before the database came, the first a moment after. */
+START_TEST(test_comes_between_two_looks)
+{
+	ck_assert_uint_eq(seen_by(first, 1000), 0);
+	ck_assert_uint_eq(seen_by(second, 1900), 0);
+	daemon_starts(3);
+	ck_assert_uint_eq(seen_by(first, 2000), 3);
+	ck_assert_uint_eq(seen_by(second, 2001), 3);
+}
+END_TEST
+
+/* The same when the folder's database was replaced by another daemon's. */
+START_TEST(test_replaced_between_two_looks)
+{
+	daemon_starts(3);
+	ck_assert_uint_eq(seen_by(first, 1000), 3);
+	ck_assert_uint_eq(seen_by(second, 1900), 3);
+	daemon_ends();
+	nftw(world.dir, world_remove, 8, FTW_DEPTH | FTW_PHYS);
+	ck_assert_int_eq(mkdir(world.dir, 0700), 0);
+	daemon_starts(4);
+	ck_assert_uint_eq(seen_by(first, 2000), 4);
+	ck_assert_uint_eq(seen_by(second, 2001), 4);
+}
+END_TEST
+
+/* However many ask, the folder is looked at once in SOURCE_RETRY_MS. */
+START_TEST(test_looks_are_rare)
+{
+	ck_assert_uint_eq(seen_by(first, 1000), 0);
+	daemon_starts(3);
+	ck_assert_uint_eq(seen_by(second, 1000 + SOURCE_RETRY_MS - 1), 0);
+	ck_assert_uint_eq(seen_by(second, 1000 + SOURCE_RETRY_MS), 3);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("source");
+	TCase *t = tcase_create("two threads");
+
+	suite_add_tcase(suite, t);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, test_comes_between_two_looks);
+	tcase_add_test(t, test_replaced_between_two_looks);
+	tcase_add_test(t, test_looks_are_rare);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
