@@ -267,6 +267,38 @@ int client_get(struct client *s, const char *target, json_t **ret)
 	return EXIT_GOOD;
 }
 
+/* Where the page that \a cursor names is. NULL: memory is out. */
+static const char *page_at(struct client *s, const char *target, const char *cursor)
+{
+	return arena_printf(s->arena, "%s%ccursor=%s", target,
+	                    strchr(target, '?') != NULL ? '&' : '?',
+	                    client_escape(s, cursor));
+}
+
+int client_print_list(struct client *s, const char *target, client_print_f *print)
+{
+	const char *page = target;
+	bool more = true;
+	int status = EXIT_GOOD;
+
+	while (page != NULL && more && status == EXIT_GOOD) {
+		json_t *body = NULL;
+		status = client_get(s, page, &body);
+		if (status == EXIT_GOOD) {
+			status = print(s, body, page == target);
+		}
+		const char *cursor = member_text(body, "next_cursor");
+		more = *cursor != '\0';
+		page = more ? page_at(s, target, cursor) : page;
+		json_decref(body);
+	}
+	if (page == NULL) {
+		fprintf(stderr, "%s: out of memory\n", s->program);
+		status = EXIT_USAGE;
+	}
+	return status;
+}
+
 /* --- streams ---------------------------------------------------------------------------
  */
 

@@ -61,6 +61,21 @@ void client_done(struct client *s);
 int client_get(struct client *s, const char *target, json_t **ret);
 
 /*!
+ * \brief Prints one page of a list.
+ * \param body   Borrowed.
+ * \param first  It is the list's first: what heads a table belongs here.
+ * \return EXIT_GOOD; anything else ends the list.
+ */
+typedef int client_print_f(const struct client *s, const json_t *body, bool first);
+
+/*!
+ * \brief Gets a list such as "/v1/nodes?type=ca" page by page and prints each as it
+ * comes. \param target  NULL: memory was out when it was made, which is told here.
+ * \return EXIT_GOOD, or what client_get() or \a print said first.
+ */
+int client_print_list(struct client *s, const char *target, client_print_f *print);
+
+/*!
  * \brief Copies a stream (gateway/stream.h) to standard output as it comes.
  * \return EXIT_GOOD when it is complete; EXIT_BAD when it ended early, as its last line
  *         says; EXIT_USAGE else.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 #include <stdio.h>
-#include <string.h>
 
 #include "conf/arena.h"
 #include "gateway/client.h"
@@ -101,27 +100,6 @@ static int print_page(const struct client *s, const json_t *body, bool first)
 	return EXIT_GOOD;
 }
 
-static int print_pages(struct client *s, const char *target)
-{
-	const char *page = target;
-	int status = EXIT_GOOD;
-
-	while (page != NULL && status == EXIT_GOOD) {
-		json_t *body;
-		status = client_get(s, page, &body);
-		if (status != EXIT_GOOD) {
-			break;
-		}
-		status = print_page(s, body, page == target);
-		const char *cursor = member_text(body, "next_cursor");
-		page = *cursor ? arena_printf(s->arena, "%s?cursor=%s", target,
-		                              client_escape(s, cursor))
-		               : NULL;
-		json_decref(body);
-	}
-	return status;
-}
-
 int cmd_groups(int argc, char **argv)
 {
 	struct client s;
@@ -134,7 +112,7 @@ int cmd_groups(int argc, char **argv)
 			target = arena_printf(s.arena, "/v1/groups/%s",
 			                      client_escape(&s, argv[s.first]));
 		}
-		status = print_pages(&s, target);
+		status = client_print_list(&s, target, print_page);
 	}
 	client_done(&s);
 	return status;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 #include <stdio.h>
-#include <string.h>
 
 #include "conf/arena.h"
 #include "gateway/client.h"
@@ -28,7 +27,7 @@ static void print_field(const json_t *node, const char *field)
 	}
 }
 
-static int print_nodes(const struct client *s, const json_t *body)
+static int print_nodes(const struct client *s, const json_t *body, bool first)
 {
 	size_t i;
 	json_t *n;
@@ -36,14 +35,11 @@ static int print_nodes(const struct client *s, const json_t *body)
 	if (s->flags.json) {
 		return client_print_json(body);
 	}
-	if (!s->flags.field) {
+	if (first && !s->flags.field) {
 		printf("%-18s  %-6s  %6s  %s\n", "GUID", "type", "LID", "description");
 	}
 	json_array_foreach(json_object_get(body, "nodes"), i, n)
 	{
-		if (s->flags.type && strcmp(s->flags.type, member_text(n, "type")) != 0) {
-			continue;
-		}
 		if (s->flags.field) {
 			print_field(n, s->flags.field);
 			continue;
@@ -55,26 +51,15 @@ static int print_nodes(const struct client *s, const json_t *body)
 	return EXIT_GOOD;
 }
 
-/* Pages until there is no further one. */
-static int print_pages(struct client *s)
+/* A table has no ports. */
+static const char *target_of(struct client *s)
 {
-	const char *target = "/v1/nodes";
-	int status = EXIT_GOOD;
+	const char *ports = s->flags.json ? "1" : "0";
 
-	while (target && status == EXIT_GOOD) {
-		json_t *body;
-		status = client_get(s, target, &body);
-		if (status != EXIT_GOOD) {
-			break;
-		}
-		status = print_nodes(s, body);
-		const char *cursor = member_text(body, "next_cursor");
-		target = *cursor ? arena_printf(s->arena, "/v1/nodes?cursor=%s",
-		                                client_escape(s, cursor))
-		                 : NULL;
-		json_decref(body);
-	}
-	return status;
+	return s->flags.type == NULL
+	               ? arena_printf(s->arena, "/v1/nodes?ports=%s", ports)
+	               : arena_printf(s->arena, "/v1/nodes?ports=%s&type=%s", ports,
+	                              client_escape(s, s->flags.type));
 }
 
 int cmd_nodes(int argc, char **argv)
@@ -84,7 +69,7 @@ int cmd_nodes(int argc, char **argv)
 	                         argc, argv);
 
 	if (status == EXIT_GOOD) {
-		status = print_pages(&s);
+		status = client_print_list(&s, target_of(&s), print_nodes);
 	}
 	client_done(&s);
 	return status;

@@ -42,8 +42,9 @@ static void print_value(const json_t *value)
 	}
 }
 
-static int print_records(const struct client *s, json_t *body)
+static int print_records(const struct client *s, const json_t *body, bool first)
 {
+	(void)first;
 	size_t i, n;
 	json_t *record, *value;
 	const char *key;
@@ -62,28 +63,6 @@ static int print_records(const struct client *s, json_t *body)
 		printf("\n");
 	}
 	return EXIT_GOOD;
-}
-
-static int print_pages(struct client *s, const char *target)
-{
-	const char *page = target;
-	int status = EXIT_GOOD;
-
-	while (page != NULL && status == EXIT_GOOD) {
-		json_t *body;
-		status = client_get(s, page, &body);
-		if (status != EXIT_GOOD) {
-			break;
-		}
-		status = print_records(s, body);
-		const char *cursor = member_text(body, "next_cursor");
-		page = *cursor ? arena_printf(s->arena, "%s%scursor=%s", target,
-		                              strchr(target, '?') ? "&" : "?",
-		                              client_escape(s, cursor))
-		               : NULL;
-		json_decref(body);
-	}
-	return status;
 }
 
 static int print_names(struct client *s)
@@ -182,7 +161,8 @@ static int print_all(struct client *s, const char *name, const struct asked *a)
 		return print_names(s);
 	}
 	const char *target = target_of(s, name, a);
-	return s->flags.stream ? client_stream(s, target) : print_pages(s, target);
+	return s->flags.stream ? client_stream(s, target)
+	                       : client_print_list(s, target, print_records);
 }
 
 int cmd_records(int argc, char **argv)

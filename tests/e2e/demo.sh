@@ -40,6 +40,10 @@ same "command line says the same" "$(jq -S '.paths[0] | del(.hops)' <<<"$http")"
 same "trace walks the hops" "$(jq -r '.paths[0].hops[].guid' <<<"$http")" \
 	"$("$bin/saguaro" trace "$src" "$dst" --json | jq -r '.paths[0].hops[].guid')"
 holds "status says 0 when the subnet is up" "$bin/saguaro" status
+same "nodes of one type" 648 "$("$bin/saguaro" nodes --type ca --field guid | sort -u | wc -l)"
+same "the same as JSON" 648 "$("$bin/saguaro" nodes --type ca --json | jq '.nodes | length')"
+refuses "a type that is none" "$bin/saguaro" nodes --type hub
+has "in a sentence that names those there are" "$said" "ca, switch or router"
 
 # ETag
 tag=$(curl -s -o /dev/null -D - "$url/paths?$query" | tr -d '\r' | sed -n 's/^[Ee][Tt]ag: //p')
