@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -12,7 +13,7 @@
 #include "conf/diag.h"
 #include "conf/err.h"
 #include "conf/opafm.h"
-#include "conf/text.h"
+#include "conf/text_file.h"
 #include "conf/xml.h"
 
 /* --- after reading --------------------------------------------------------------- */
@@ -161,31 +162,22 @@ static int read_opafm(struct config *c, const struct option_sets *s, const char 
 int config_file_read(struct config *c, const struct option_sets *s, const char *path,
                      struct arena *a, struct diags *d, struct config_file *ret)
 {
-	struct arena *scratch = arena_new();
 	struct option_sets traced = *s;
-	const char *text = NULL;
+	char *text = NULL;
 	size_t len = 0;
-	int err = scratch != NULL
-	                  ? text_read_file(path, XML_MAX_BYTES, scratch, &text, &len)
-	                  : -ENOMEM;
+	int err = text_file_read(path, &xml_file, d, &text, &len);
 
 	*ret = (struct config_file){ .trace = { .arena = a }, .unreadable = err != E_OK };
 	traced.trace = &ret->trace;
-	if (err == -EFBIG) {
-		diag_add(d, DIAG_ERROR, path, 0,
-		         "larger than %d bytes: not a file of options", XML_MAX_BYTES);
-		err = E_SYNTAX;
-	} else if (err != E_OK) {
-		diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s", err_text(err));
-	} else if (xml_looks_like(text, len)) {
-		err = read_opafm(c, &traced, path, text, len, a, d, ret);
-	} else {
-		err = option_read_text(&traced, a, path, text, len, d);
+	if (err == E_OK) {
+		err = xml_looks_like(text, len)
+		              ? read_opafm(c, &traced, path, text, len, a, d, ret)
+		              : option_read_text(&traced, a, path, text, len, d);
 	}
 	for (unsigned i = 0; i < ret->trace.n; i++) {
 		ret->n_ignored += ret->trace.seen[i].fate == OPTION_NO_EFFECT;
 	}
-	arena_free(scratch);
+	free(text);
 	return err;
 }
 

@@ -4,15 +4,18 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "conf/arena.h"
 #include "conf/diag.h"
 #include "conf/err.h"
 #include "conf/text.h"
+#include "conf/text_file.h"
 
 /* A million GUIDs with a description each; more is surely something else. */
-enum { LIST_MAX_BYTES = 64 << 20 };
+static const struct text_file_kind list_kind = { .what = "a list of GUIDs",
+	                                         .max_bytes = 64 << 20 };
 
 struct reader {
 	struct diags *d;
@@ -136,22 +139,13 @@ int guid_file_parse(const char *path, const char *text, size_t len, struct arena
 int guid_file_read(const char *path, struct arena *a, struct diags *d,
                    const struct guid_file **ret)
 {
-	struct arena *scratch = arena_new();
-	const char *text = NULL;
+	char *text = NULL;
 	size_t len = 0;
-	int err = scratch != NULL
-	                  ? text_read_file(path, LIST_MAX_BYTES, scratch, &text, &len)
-	                  : -ENOMEM;
+	int err = text_file_read(path, &list_kind, d, &text, &len);
 
-	if (err == -EFBIG) {
-		diag_add(d, DIAG_ERROR, path, 0,
-		         "larger than %d bytes: not a list of GUIDs", LIST_MAX_BYTES);
-		err = E_SYNTAX;
-	} else if (err != E_OK) {
-		diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s", err_text(err));
-	} else {
+	if (err == E_OK) {
 		err = guid_file_parse(path, text, len, a, d, ret);
 	}
-	arena_free(scratch);
+	free(text);
 	return err;
 }

@@ -192,19 +192,15 @@ int option_keep(const struct option_sets *now, const struct option_sets *next,
 const struct option_row *option_find(const struct option_sets *s, const char *key);
 
 /*!
- * \brief Reads a file in the syntax of opensm.conf: "key value" lines, '#' comments,
- *        blank lines; a value may be quoted; "(null)" means none.
+ * \brief Reads \a len bytes in the syntax of opensm.conf (\a name stands in the
+ * messages): "key value" lines, '#' comments, blank lines; a value may be quoted;
+ * "(null)" means none.
  *
  * Every error of the file is reported, not only the first. Lines of any length.
  *
  * \retval E_OK      No errors (warnings are possible).
  * \retval E_SYNTAX  At least one error; values may be half stored: use a fresh base.
- * \retval -errno    The file cannot be read; also in \a d.
  */
-int option_read_file(const struct option_sets *s, struct arena *a, const char *path,
-                     struct diags *d);
-
-/*! \brief option_read_file() over \a len bytes in memory; \a name stands in the messages. */
 int option_read_text(const struct option_sets *s, struct arena *a, const char *name,
                      const char *text, size_t len, struct diags *d);
 

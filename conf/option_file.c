@@ -9,7 +9,7 @@
 #include "conf/diag.h"
 #include "conf/err.h"
 #include "conf/option_value.h"
-#include "conf/text.h"
+#include "conf/text_file.h"
 
 /*
  * The file of options, as text:
@@ -20,10 +20,12 @@
  *   quoted  := '"' text '"' or "'" text "'"; a backslash keeps a quote or backslash
  *
  * A line is judged alone, so one bad line hides no other. A file of configuration is
- * small: what is larger than FILE_MAX is surely something else and is refused unread.
+ * small: what is larger than these bytes is surely something else and is refused unread.
  */
 
-enum { FILE_MAX = 1 << 20, LINE_MAX_BYTES = 16384 };
+static const struct text_file_kind options_kind = { .what = "a file of options",
+	                                            .max_bytes = 1 << 20 };
+enum { LINE_MAX_BYTES = 16384 };
 
 struct reader {
 	const struct option_sets *sets;
@@ -180,13 +182,6 @@ static void read_line(struct reader *r, char *text, size_t len)
 	read_pair(r, key, value);
 }
 
-static int too_large(const char *name, struct diags *d)
-{
-	diag_add(d, DIAG_ERROR, name, 0, "larger than %d bytes: not a file of options",
-	         FILE_MAX);
-	return E_SYNTAX;
-}
-
 int option_read_text(const struct option_sets *s, struct arena *a, const char *name,
                      const char *text, size_t len, struct diags *d)
 {
@@ -197,8 +192,8 @@ int option_read_text(const struct option_sets *s, struct arena *a, const char *n
 	if (copy == NULL || r.seen == NULL) {
 		return -ENOMEM;
 	}
-	if (len > FILE_MAX) {
-		return too_large(name, d);
+	if (text_file_fits(name, &options_kind, len, d) != E_OK) {
+		return E_SYNTAX;
 	}
 	memcpy(copy, text, len);
 	for (char *p = copy, *end = copy + len; p < end;) {
@@ -214,26 +209,6 @@ int option_read_text(const struct option_sets *s, struct arena *a, const char *n
 		         "the last line has no newline; is the file complete?");
 	}
 	return r.ret;
-}
-
-int option_read_file(const struct option_sets *s, struct arena *a, const char *path,
-                     struct diags *d)
-{
-	struct arena *scratch = arena_new();
-	const char *text = NULL;
-	size_t len = 0;
-	int ret = scratch != NULL ? text_read_file(path, FILE_MAX, scratch, &text, &len)
-	                          : -ENOMEM;
-
-	if (ret == -EFBIG) {
-		ret = too_large(path, d);
-	} else if (ret != E_OK) {
-		diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s", err_text(ret));
-	} else {
-		ret = option_read_text(s, a, path, text, len, d);
-	}
-	arena_free(scratch);
-	return ret;
 }
 
 /* A value as the file must hold it: in quotes where a bare one would read differently. */

@@ -4,14 +4,19 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "conf/arena.h"
 #include "conf/diag.h"
 #include "conf/err.h"
 #include "conf/text.h"
+#include "conf/text_file.h"
 
-enum { FILE_MAX_BYTES = 16 << 20, BLOCKS_MAX = 65536, FIELDS_MAX = 16 };
+enum { BLOCKS_MAX = 65536, FIELDS_MAX = 16 };
+static const struct text_file_kind policy_kind = {
+	.what = "a policy of groups, topologies or steps", .max_bytes = 16 << 20
+};
 
 struct reader {
 	const char *path, *keyword;
@@ -149,33 +154,36 @@ static int take_lines(struct reader *r, char *text)
 	return r->bad ? E_SYNTAX : E_OK;
 }
 
+static int take_text(struct reader *r, const char *path, const char *text, size_t len)
+{
+	char *copy = arena_alloc(r->a, len + 1);
+
+	r->path = arena_strdup(r->a, path);
+	if (!copy || !r->path) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < len; i++) {
+		copy[i] = text[i] ? text[i] : '?';
+	}
+	return take_lines(r, copy);
+}
+
 int policy_read(const char *path, const char *keyword, const char *const *known,
                 struct arena *a, struct diags *d, struct policy *ret)
 {
 	struct reader r = { .keyword = keyword, .known = known, .a = a, .d = d };
-	const char *text;
-	char *copy;
-	size_t len;
-	int ret_code = text_read_file(path, FILE_MAX_BYTES, a, &text, &len);
+	char *text = NULL;
+	size_t len = 0;
+	int err = text_file_read(path, &policy_kind, d, &text, &len);
 
-	if (ret_code != E_OK) {
-		diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s", err_text(ret_code));
-		return ret_code;
+	if (err == E_OK) {
+		err = take_text(&r, path, text, len);
 	}
-	r.path = arena_strdup(a, path);
-	copy = arena_alloc(a, len + 1);
-	if (!copy || !r.path) {
-		return -ENOMEM;
-	}
-	memcpy(copy, text, len);
-	for (size_t i = 0; i < len; i++) {
-		copy[i] = copy[i] ? copy[i] : '?';
-	}
-	ret_code = take_lines(&r, copy);
-	if (ret_code == E_OK) {
+	free(text);
+	if (err == E_OK) {
 		*ret = (struct policy){ r.path, r.blocks, r.n };
 	}
-	return ret_code;
+	return err;
 }
 
 const char *policy_value(const struct policy_block *b, const char *name)

@@ -3,17 +3,24 @@
 #include "conf/prefix_routes.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "conf/arena.h"
 #include "conf/diag.h"
 #include "conf/err.h"
 #include "conf/text.h"
+#include "conf/text_file.h"
 
-enum { FILE_MAX_BYTES = 1 << 20, WORD_MAX = 64 };
+enum { WORD_MAX = 64 };
 
 static const char blanks[] = " \t\r";
-static const char usual_path[] = "/etc/opensm/prefix-routes.conf";
+static const struct text_file_kind routes_kind = {
+	.what = "a list of routes to other subnets",
+	.max_bytes = 1 << 20,
+	.usual = "/etc/opensm/prefix-routes.conf",
+	.without = "no routes to other subnets",
+};
 
 /* Takes the next word of a line. \return Its length, 0: none. */
 static size_t word(const char **p, const char *end, char ret[WORD_MAX])
@@ -122,15 +129,15 @@ int prefix_routes_read(const char *path, struct arena *a, struct diags *d,
                        const void **ret)
 {
 	const struct prefix_routes *list = NULL;
-	const char *text = NULL;
+	char *text = NULL;
 	size_t len = 0;
-	int err = text_read_optional(path, usual_path, "no routes to other subnets",
-	                             FILE_MAX_BYTES, a, d, &text, &len);
+	int err = text_file_read(path, &routes_kind, d, &text, &len);
 
 	if (err == E_OK) {
 		err = prefix_routes_parse(path, text != NULL ? text : "", len, a, d,
 		                          &list);
 	}
+	free(text);
 	if (err == E_OK) {
 		*ret = list;
 	}

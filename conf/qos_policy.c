@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -14,10 +15,14 @@
 #include "conf/qos.h"
 #include "conf/qos_policy_read.h"
 #include "conf/text.h"
+#include "conf/text_file.h"
 
-enum { FILE_MAX_BYTES = 1 << 20 };
-
-static const char usual_path[] = "/etc/opensm/qos-policy.conf";
+static const struct text_file_kind policy_kind = {
+	.what = "a policy for quality of service",
+	.max_bytes = 1 << 20,
+	.usual = "/etc/opensm/qos-policy.conf",
+	.without = "no rules for quality of service",
+};
 static const char default_level[] = "DEFAULT";
 
 void qos_refuse(struct qos_reader *r, const char *fmt, ...)
@@ -341,15 +346,15 @@ static int no_policy(const char *path, struct arena *a, const struct qos_policy 
 int qos_policy_read(const char *path, struct arena *a, struct diags *d, const void **ret)
 {
 	const struct qos_policy *policy = NULL;
-	const char *text = NULL;
+	char *text = NULL;
 	size_t len = 0;
-	int err = text_read_optional(path, usual_path, "no rules for quality of service",
-	                             FILE_MAX_BYTES, a, d, &text, &len);
+	int err = text_file_read(path, &policy_kind, d, &text, &len);
 
 	if (err == E_OK) {
 		err = text != NULL ? qos_policy_parse(path, text, len, a, d, &policy)
 		                   : no_policy(path, a, &policy);
 	}
+	free(text);
 	if (err == E_OK) {
 		*ret = policy;
 	}

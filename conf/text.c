@@ -4,13 +4,8 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "conf/arena.h"
-#include "conf/diag.h"
 #include "conf/err.h"
 
 /* Value of a digit up to base 16, or 16 when it is none. */
@@ -163,7 +158,6 @@ void text_printable(char *s)
 	}
 }
 
-/* Fills \a buf to \a max + 1 bytes or the end of the file. */
 char *text_trim(char *s)
 {
 	size_t n;
@@ -176,63 +170,4 @@ char *text_trim(char *s)
 		s[--n] = '\0';
 	}
 	return s;
-}
-
-static int read_all(int fd, char *buf, size_t max, size_t *ret_len)
-{
-	size_t len = 0;
-	ssize_t n;
-
-	do {
-		n = read(fd, buf + len, max + 1 - len);
-		if (n < 0 && errno != EINTR) {
-			return -errno;
-		}
-		len += n > 0 ? (size_t)n : 0;
-	} while (n != 0 && len <= max);
-	*ret_len = len;
-	return len > max ? -EFBIG : E_OK;
-}
-
-int text_read_file(const char *path, size_t max, struct arena *a, const char **ret_text,
-                   size_t *ret_len)
-{
-	size_t len = 0;
-	char *buf = arena_alloc(a, max + 1); /* pages beyond the file are never touched */
-	if (buf == NULL) {
-		return -ENOMEM;
-	}
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		return -errno;
-	}
-	int ret = read_all(fd, buf, max, &len);
-	close(fd);
-	if (ret == E_OK) {
-		buf[len] = '\0';
-		*ret_text = buf;
-		*ret_len = len;
-	}
-	return ret;
-}
-
-int text_read_optional(const char *path, const char *usual, const char *without,
-                       size_t max, struct arena *a, struct diags *d,
-                       const char **ret_text, size_t *ret_len)
-{
-	int err = text_read_file(path, max, a, ret_text, ret_len);
-
-	if (err == -ENOENT) {
-		if (strcmp(path, usual) != 0) {
-			diag_add(d, DIAG_WARNING, path, 0, "there is no such file: %s",
-			         without);
-		}
-		*ret_text = NULL;
-		*ret_len = 0;
-		return E_OK;
-	}
-	if (err != E_OK) {
-		diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s", err_text(err));
-	}
-	return err;
 }

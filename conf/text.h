@@ -6,9 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct arena;
-struct diags;
-
 /*!
  * Small text helpers that several rooms share.
  */
@@ -37,23 +34,3 @@ char *text_trim(char *s);
 
 /*! \brief Replaces control characters by '?' in place: text from outside for a log or terminal. */
 void text_printable(char *s);
-
-/*!
- * \brief Reads a whole file into \a a.
- * \param ret_text  \a ret_len bytes and a NUL behind them.
- * \retval -EFBIG  It holds more than \a max bytes. \retval -errno
- */
-int text_read_file(const char *path, size_t max, struct arena *a, const char **ret_text,
-                   size_t *ret_len);
-
-/*!
- * \brief text_read_file() of a file that need not be there; a failure is told in \a d.
- * \param usual    where it is looked for if nobody says otherwise; elsewhere a file that is
- *                 missing is warned of.
- * \param without  what a missing file means, for that warning.
- * \param ret_text  NULL: there is no such file.
- * \retval -errno  Of a file that is there and cannot be read.
- */
-int text_read_optional(const char *path, const char *usual, const char *without, size_t max,
-                       struct arena *a, struct diags *d, const char **ret_text,
-                       size_t *ret_len);

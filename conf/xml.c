@@ -10,7 +10,10 @@
 #include "conf/arena.h"
 #include "conf/diag.h"
 #include "conf/err.h"
-#include "conf/text.h"
+#include "conf/text_file.h"
+
+const struct text_file_kind xml_file = { .what = "a file of options",
+	                                 .max_bytes = XML_MAX_BYTES };
 
 struct reader {
 	XML_Parser parser;
@@ -199,9 +202,7 @@ int xml_parse(const char *name, const char *text, size_t len, struct arena *a,
 {
 	struct reader r = { .arena = a, .d = d, .name = name };
 
-	if (len > XML_MAX_BYTES) {
-		diag_add(d, DIAG_ERROR, name, 0,
-		         "larger than %d bytes: not a file of options", XML_MAX_BYTES);
+	if (text_file_fits(name, &xml_file, len, d) != E_OK) {
 		return E_SYNTAX;
 	}
 	r.parser = XML_ParserCreate(NULL);
@@ -219,23 +220,14 @@ int xml_parse(const char *name, const char *text, size_t len, struct arena *a,
 
 int xml_read(const char *path, struct arena *a, struct diags *d, struct xml_element **ret)
 {
-	struct arena *scratch = arena_new();
-	const char *text = NULL;
+	char *text = NULL;
 	size_t len = 0;
-	int err = scratch != NULL
-	                  ? text_read_file(path, XML_MAX_BYTES, scratch, &text, &len)
-	                  : -ENOMEM;
+	int err = text_file_read(path, &xml_file, d, &text, &len);
 
-	if (err == -EFBIG) {
-		diag_add(d, DIAG_ERROR, path, 0,
-		         "larger than %d bytes: not a file of options", XML_MAX_BYTES);
-		err = E_SYNTAX;
-	} else if (err != E_OK) {
-		diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s", err_text(err));
-	} else {
+	if (err == E_OK) {
 		err = xml_parse(path, text, len, a, d, ret);
 	}
-	arena_free(scratch);
+	free(text);
 	return err;
 }
 

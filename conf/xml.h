@@ -7,6 +7,7 @@
 
 struct arena;
 struct diags;
+struct text_file_kind;
 
 /*!
  * XML as a tree of elements with text: all that opafm.xml and its parts need.
@@ -19,6 +20,9 @@ struct diags;
  * warned about; comments and processing instructions are skipped.
  */
 enum { XML_MAX_BYTES = 16 << 20, XML_DEPTH_MAX = 32, XML_ELEMENTS_MAX = 1 << 19 };
+
+/*! How such a file is read. */
+extern const struct text_file_kind xml_file;
 
 struct xml_element {
 	const char *name;

@@ -10,9 +10,11 @@
 #include "conf/diag.h"
 #include "conf/err.h"
 #include "conf/policy.h"
-#include "conf/text.h"
+#include "conf/text_file.h"
 
-enum { ID_MAX = 65535, PATH_BIT_MAX = 127, CONFIG_MAX_BYTES = 1 << 20 };
+enum { ID_MAX = 65535, PATH_BIT_MAX = 127 };
+static const struct text_file_kind config_kind = { .what = "a file of options",
+	                                           .max_bytes = 1 << 20 };
 
 static int missing(const struct policy *p, const struct policy_block *b, const char *name,
                    struct diags *d)
@@ -79,21 +81,32 @@ int chain_topologies_read(const char *path, struct arena *a, struct diags *d, co
 static const char *const step_names[] = { "id",       "engine",      "use",      "config",
 	                                  "topology", "fallback-to", "path-bit", NULL };
 
+/* What \a config names, for the step to read. A failure is the step's. */
 static int read_config(const struct policy *p, const struct policy_block *b, struct arena *a,
                        struct diags *d, struct chain_step *s)
 {
-	int code;
+	struct diags own;
+	char *text = NULL, *copy;
+	size_t len = 0;
 
 	s->config = policy_value(b, "config");
 	if (!s->config) {
 		return E_OK;
 	}
-	code = text_read_file(s->config, CONFIG_MAX_BYTES, a, &s->text, &s->text_len);
-	if (code != E_OK) {
+	diags_init(&own, a);
+	if (text_file_read(s->config, &config_kind, &own, &text, &len) != E_OK) {
 		diag_add(d, DIAG_ERROR, p->path, policy_line(b, "config"),
-		         "config: %s cannot be read: %s", s->config, err_text(code));
+		         "config: %s: %s", s->config, diags_first_error(&own));
+		return E_SYNTAX;
 	}
-	return code == -ENOMEM || code == E_OK ? code : E_SYNTAX;
+	copy = arena_alloc(a, len + 1);
+	if (copy) {
+		memcpy(copy, text, len);
+		s->text = copy;
+		s->text_len = len;
+	}
+	free(text);
+	return copy ? E_OK : -ENOMEM;
 }
 
 static int parse_step(const struct policy *p, const struct policy_block *b, struct arena *a,

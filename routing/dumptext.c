@@ -10,6 +10,7 @@
 #include "conf/arena.h"
 #include "conf/diag.h"
 #include "conf/err.h"
+#include "conf/text_file.h"
 
 int dump_lids_init(struct dump_lids *l, struct arena *a)
 {
@@ -63,7 +64,7 @@ int dump_lines(const char *path, struct diags *d,
 
 	if (!f) {
 		ret = -errno;
-		diag_add(d, DIAG_ERROR, path, 0, "cannot be opened: %s", strerror(-ret));
+		text_file_unreadable(path, "a dump of tables", ret, d);
 		return ret;
 	}
 	while (ret == E_OK && getline(&text, &cap, f) >= 0) {

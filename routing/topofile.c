@@ -19,20 +19,21 @@
 #include "routing/topofile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "conf/arena.h"
 #include "conf/diag.h"
 #include "conf/err.h"
+#include "conf/text_file.h"
 #include "routing/graph.h"
 #include "routing/span.h"
 #include "routing/topofile_cables.h"
+
+static const struct text_file_kind topology_kind = { .what = "a topology",
+	                                             .max_bytes = SIZE_MAX };
 
 enum { MAX_LID = 0xffffff, MAX_LMC = 7, N_TYPES = NODE_ROUTER + 1 };
 
@@ -591,67 +592,16 @@ int topo_parse(const char *text, size_t len, const char *name, struct arena *a,
 	return E_OK;
 }
 
-/* The whole of fd, which may be a pipe. Caller frees. */
-static int read_all(int fd, char **ret_text, size_t *ret_len)
-{
-	struct stat st;
-	size_t len = 0, cap = 1 << 16;
-	char *text = NULL;
-	int ret = E_OK;
-
-	if (fstat(fd, &st) == 0 && st.st_size > 0) {
-		cap = (size_t)st.st_size +
-		      1; /* one more, to see the end without growing */
-	}
-	for (;;) {
-		char *bigger = realloc(text, cap);
-		if (!bigger) {
-			ret = -ENOMEM;
-			goto out;
-		}
-		text = bigger;
-		ssize_t n = read(fd, text + len, cap - len);
-		if (n < 0 && errno == EINTR) {
-			continue;
-		}
-		if (n < 0) {
-			ret = -errno;
-			goto out;
-		}
-		if (!n) {
-			break;
-		}
-		len += (size_t)n;
-		cap = len == cap ? cap * 2 : cap;
-	}
-	*ret_text = text;
-	*ret_len = len;
-	text = NULL;
-out:
-	free(text);
-	return ret;
-}
-
 int topo_read(const char *path, struct arena *a, struct diags *d,
               struct graph **ret_graph)
 {
 	char *text = NULL;
 	size_t len = 0;
-	int ret = E_OK;
+	int err = text_file_read(path, &topology_kind, d, &text, &len);
 
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		ret = -errno;
-	} else {
-		ret = read_all(fd, &text, &len);
-		close(fd);
+	if (err == E_OK) {
+		err = topo_parse(text, len, path, a, d, ret_graph);
 	}
-	if (ret != E_OK) {
-		diag_add(d, DIAG_ERROR, path, 0, "cannot read the topology file: %s",
-		         strerror(-ret));
-		return ret;
-	}
-	ret = topo_parse(text, len, path, a, d, ret_graph);
 	free(text);
-	return ret;
+	return err;
 }

@@ -11,14 +11,20 @@
 #include "conf/diag.h"
 #include "conf/err.h"
 #include "conf/text.h"
+#include "conf/text_file.h"
 
 enum {
-	CONF_MAX_BYTES = 1 << 20,
 	SEEDS_MAX = 256,
 	RADIX_MAX = 4096,
 	CELLS_MAX = 1 << 16,
 	CHANGES_DEFAULT = 32,
 	RADIX_AMBIGUOUS = 4 /* both neighbours of a switch have another one in common */
+};
+
+static const struct text_file_kind torus_kind = {
+	.what = "a description of a torus",
+	.max_bytes = 1 << 20,
+	.usual = TORUS_CONF_DEFAULT,
 };
 
 static const char blanks[] = " \t\r";
@@ -370,7 +376,7 @@ int torus_conf_parse(const char *path, const char *text, size_t len, struct aren
 }
 
 /* OpenSM writes the name of its default file into every opensm.conf. */
-static int no_file(const char *path, struct arena *a, const void **ret)
+static int no_torus(const char *path, struct arena *a, const struct torus_conf **ret)
 {
 	struct torus_conf *c = arena_alloc(a, sizeof(*c));
 
@@ -385,24 +391,15 @@ static int no_file(const char *path, struct arena *a, const void **ret)
 int torus_conf_read(const char *path, struct arena *a, struct diags *d, const void **ret)
 {
 	const struct torus_conf *c = NULL;
-	const char *text = NULL;
+	char *text = NULL;
 	size_t len = 0;
-	int err = text_read_file(path, CONF_MAX_BYTES, a, &text, &len);
+	int err = text_file_read(path, &torus_kind, d, &text, &len);
 
-	if (err == -ENOENT && strcmp(path, TORUS_CONF_DEFAULT) == 0) {
-		return no_file(path, a, ret);
+	if (err == E_OK) {
+		err = text != NULL ? torus_conf_parse(path, text, len, a, d, &c)
+		                   : no_torus(path, a, &c);
 	}
-	if (err == -EFBIG) {
-		diag_add(d, DIAG_ERROR, path, 0,
-		         "larger than %d bytes: not a description of a torus",
-		         CONF_MAX_BYTES);
-		return E_SYNTAX;
-	}
-	if (err != E_OK) {
-		diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s", err_text(err));
-		return err;
-	}
-	err = torus_conf_parse(path, text, len, a, d, &c);
+	free(text);
 	if (err == E_OK) {
 		*ret = c;
 	}

@@ -15,14 +15,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "conf/arena.h"
 #include "conf/diag.h"
 #include "conf/err.h"
-#include "conf/text.h"
+#include "conf/text_file.h"
 #include "sa/alias.h"
 #include "sa/fields.h"
 #include "sa/mcast.h"
 #include "sa/store.h"
+
+static const struct text_file_kind dump_kind = {
+	.what = "a dump of subnet administration", .max_bytes = 256 << 20
+};
 
 #define MARK_TAKEN "sa_db_file"
 #define MARK_WRITTEN "sa_db_dump"
@@ -202,20 +205,12 @@ static int is_known(struct state *state, uint64_t digest_now, bool *ret)
 	return E_OK;
 }
 
-int dump_import(struct state *state, const char *path, int64_t now, struct arena *a,
-                struct diags *d, struct dump_counts *ret)
+static int import(struct state *state, const char *path, const char *text, size_t len,
+                  int64_t now, struct diags *d, struct dump_counts *ret)
 {
-	const char *text;
-	size_t len;
+	const uint64_t mark = digest(text, len);
 	bool known = false;
-
-	int err = text_read_file(path, DUMP_FILE_MAX, a, &text, &len);
-	if (err != E_OK) {
-		diag_add(d, DIAG_ERROR, path, 0, "%s", err_text(err));
-		return err;
-	}
-	uint64_t mark = digest(text, len);
-	err = is_known(state, mark, &known);
+	int err = is_known(state, mark, &known);
 	if (err == E_OK && known) {
 		*ret = (struct dump_counts){ .kept = 0 };
 		return E_OK;
@@ -224,6 +219,20 @@ int dump_import(struct state *state, const char *path, int64_t now, struct arena
 		err = take(state, path, text, len, now, d, ret);
 	}
 	return err == E_OK ? state_mark_put(state, MARK_TAKEN, mark) : err;
+}
+
+int dump_import(struct state *state, const char *path, int64_t now, struct diags *d,
+                struct dump_counts *ret)
+{
+	char *text = NULL;
+	size_t len = 0;
+	int err = text_file_read(path, &dump_kind, d, &text, &len);
+
+	if (err == E_OK) {
+		err = import(state, path, text, len, now, d, ret);
+	}
+	free(text);
+	return err;
 }
 
 /* ---- out ---- */

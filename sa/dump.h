@@ -12,14 +12,12 @@ struct sa_store;
 struct state;
 
 /*!
- * OpenSM's dump of what clients wrote (opensm-sa.dump): multicast groups with their members,
- * services, subscriptions, alias GUIDs. Read, so that hosts need not register again when OpenSM gave
- * way to us; written, so that they need not the other way round.
+ * OpenSM's dump of what clients wrote (opensm-sa.dump): multicast groups with their
+ * members, services, subscriptions, alias GUIDs. Read, so that hosts need not register
+ * again when OpenSM gave way to us; written, so that they need not the other way round.
  *
  * Times of a lease are seconds since 1970 on both sides.
  */
-enum { DUMP_FILE_MAX = 256 << 20 };
-
 #define DUMP_FILE_NAME "opensm-sa.dump"
 
 struct dump_counts {
@@ -55,8 +53,8 @@ void dump_write(FILE *f, const struct sa_store *st, uint64_t subnet_prefix,
  * \param ret  All 0 when it was taken before.
  * \retval -errno E_SYNTAX  Sentences are in \a d. \retval others  The state cannot be read or written.
  */
-int dump_import(struct state *state, const char *path, int64_t now, struct arena *a,
-                struct diags *d, struct dump_counts *ret);
+int dump_import(struct state *state, const char *path, int64_t now, struct diags *d,
+                struct dump_counts *ret);
 
 /*!
  * \brief Writes what the state has to \a dir / opensm-sa.dump, whole or not at all; that file is

@@ -336,7 +336,7 @@ static int import_dump(struct daemon *d)
 		return -ENOMEM;
 	}
 	diags_init(diags, a);
-	int ret = dump_import(d->state, path, wall_clock(), a, diags, &c);
+	int ret = dump_import(d->state, path, wall_clock(), diags, &c);
 	log_diags(diags);
 	arena_free(a);
 	if (ret != E_OK) {

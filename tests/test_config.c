@@ -282,7 +282,9 @@ static const struct {
 	int ret;
 } refused[] = {
 	{ "-F /nonexistent/x",
-	  "/nonexistent/x: error: cannot be read: No such file or directory\n", -ENOENT },
+	  "/nonexistent/x: error: cannot be read: No such file or directory; correct the "
+	  "name, or write a file of options there\n",
+	  -ENOENT },
 	{ "--instance ../x",
 	  "error: instance '../x': expected 1 to 64 letters, digits, '-', '_' or '.'\n",
 	  E_SYNTAX },

@@ -364,16 +364,15 @@ START_TEST(import)
 
 	make_tmp(dir);
 	ck_assert_int_eq(state_open(dir, a, &why, &state), E_OK);
-	ck_assert_int_eq(dump_import(state, "/nonexistent", NOW, a, &d, &counts),
-	                 -ENOENT);
+	ck_assert_int_eq(dump_import(state, "/nonexistent", NOW, &d, &counts), -ENOENT);
 	/* a bad line: nothing */
 	ck_assert_int_eq(dump_import(state, file_of(GROUP MEMBER SERVICE "hello\n"), NOW,
-	                             a, &d, &counts),
+	                             &d, &counts),
 	                 E_SYNTAX);
 	ck_assert_uint_eq(in_state(state, RECORDS_SERVICES), 0);
 	/* a good one: all, once */
-	ck_assert_int_eq(dump_import(state, file_of(GROUP MEMBER SERVICE INFORM), NOW, a,
-	                             &d, &counts),
+	ck_assert_int_eq(dump_import(state, file_of(GROUP MEMBER SERVICE INFORM), NOW, &d,
+	                             &counts),
 	                 E_OK);
 	ck_assert_uint_eq(counts.services, 1);
 	ck_assert_uint_eq(in_state(state, RECORDS_SERVICES), 1);
@@ -386,8 +385,8 @@ START_TEST(import)
 	state_batch_commit(state, store_changes(now), settle, &settled);
 	state_flush(state);
 	store_free(now);
-	ck_assert_int_eq(dump_import(state, file_of(GROUP MEMBER SERVICE INFORM), NOW, a,
-	                             &d, &counts),
+	ck_assert_int_eq(dump_import(state, file_of(GROUP MEMBER SERVICE INFORM), NOW, &d,
+	                             &counts),
 	                 E_OK);
 	ck_assert_uint_eq(counts.services + counts.kept, 0);
 	ck_assert_uint_eq(in_state(state, RECORDS_SERVICES), 0); /* stays deleted */
@@ -396,10 +395,10 @@ START_TEST(import)
 	ck_assert_uint_eq(counts.groups, 1);
 	char path[300];
 	snprintf(path, sizeof(path), "%s/" DUMP_FILE_NAME, dir);
-	ck_assert_int_eq(dump_import(state, path, NOW, a, &d, &counts), E_OK);
+	ck_assert_int_eq(dump_import(state, path, NOW, &d, &counts), E_OK);
 	ck_assert_uint_eq(counts.kept, 0);
 	/* other content: what is not there */
-	ck_assert_int_eq(dump_import(state, file_of(GROUP SERVICE), NOW, a, &d, &counts),
+	ck_assert_int_eq(dump_import(state, file_of(GROUP SERVICE), NOW, &d, &counts),
 	                 E_OK);
 	ck_assert_uint_eq(counts.services, 1);
 	ck_assert_uint_eq(counts.kept, 1);

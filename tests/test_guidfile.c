@@ -165,7 +165,8 @@ START_TEST(test_option)
 	ck_assert_str_eq(problems(),
 	                 arena_printf(arena,
 	                              "%s: error: cannot be read: No such file or "
-	                              "directory\n"
+	                              "directory; correct the name, or write a list of "
+	                              "GUIDs there\n"
 	                              "f:4: error: list '%s': No such file or "
 	                              "directory\n",
 	                              path, path));

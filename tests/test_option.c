@@ -320,18 +320,6 @@ START_TEST(test_file_odd)
 	ck_assert_str_eq(
 		problems(),
 		"f:1: error: a line of 19999 bytes; the longest allowed has 16384\n");
-
-	ck_assert_int_eq(option_read_file(&own, arena, "/nonexistent/x", &diags),
-	                 -ENOENT);
-	ck_assert_str_eq(
-		problems(),
-		"/nonexistent/x: error: cannot be read: No such file or directory\n");
-	ck_assert_int_eq(option_read_file(&own, arena, "/", &diags), -EISDIR);
-	ck_assert_str_eq(problems(), "/: error: cannot be read: Is a directory\n");
-	ck_assert_int_eq(option_read_file(&own, arena, "/dev/zero", &diags), E_SYNTAX);
-	ck_assert_str_eq(
-		problems(),
-		"/dev/zero: error: larger than 1048576 bytes: not a file of options\n");
 }
 END_TEST
 

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 #include <check.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf/arena.h"
-#include "conf/diag.h"
 #include "conf/err.h"
 #include "conf/text.h"
 
@@ -193,34 +190,6 @@ START_TEST(test_errors)
 }
 END_TEST
 
-/* Missing: a warning, but not at the usual place. What is there and no file: an error. */
-START_TEST(test_optional)
-{
-	static const struct {
-		const char *path;
-		int err;
-		unsigned warnings, errors;
-	} files[] = { { "/nonexistent/usual", E_OK, 0, 0 },
-		      { "/nonexistent/other", E_OK, 1, 0 },
-		      { "/", -EISDIR, 0, 1 } };
-
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		struct arena *a = arena_new();
-		struct diags d;
-		const char *text = "";
-		size_t len = 1;
-		diags_init(&d, a);
-		ck_assert_int_eq(text_read_optional(files[i].path, "/nonexistent/usual",
-		                                    "nothing", 10, a, &d, &text, &len),
-		                 files[i].err);
-		ck_assert_uint_eq(d.n_warnings, files[i].warnings);
-		ck_assert_uint_eq(d.n_errors, files[i].errors);
-		ck_assert_int_eq(text == NULL, files[i].err == E_OK);
-		arena_free(a);
-	}
-}
-END_TEST
-
 #define N(x) (int)(sizeof(x) / sizeof((x)[0]))
 
 int main(void)
@@ -235,7 +204,6 @@ int main(void)
 	tcase_add_test(tc, test_distance_long);
 	tcase_add_test(tc, test_printable);
 	tcase_add_test(tc, test_errors);
-	tcase_add_test(tc, test_optional);
 	suite_add_tcase(suite, tc);
 	SRunner *sr = srunner_create(suite);
 	srunner_run_all(sr, CK_ENV);

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "conf/text_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "conf/diag.h"
+#include "conf/err.h"
+
+struct buffer {
+	char *data;
+	size_t len, cap;
+};
+
+/* Room for \a want bytes or what may be, with one more to see the end and the zero. */
+static int grow(struct buffer *b, size_t want, size_t max)
+{
+	const size_t most = want < max ? want : max;
+	const size_t cap = most < SIZE_MAX - 2 ? most + 2 : SIZE_MAX;
+	char *more = realloc(b->data, cap);
+
+	if (more == NULL) {
+		return -ENOMEM;
+	}
+	b->data = more;
+	b->cap = cap;
+	return E_OK;
+}
+
+/* What a regular file has; others do not say. */
+static size_t size_of(int fd)
+{
+	enum { SOME = 1 << 14 };
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0
+	               ? (size_t)st.st_size
+	               : SOME;
+}
+
+/* To the end, or one byte past \a max. */
+static int read_all(int fd, size_t max, struct buffer *b)
+{
+	int err = grow(b, size_of(fd), max);
+
+	while (err == E_OK && b->len <= max) {
+		const ssize_t n = read(fd, b->data + b->len, b->cap - 1 - b->len);
+		if (n == 0) {
+			b->data[b->len] = '\0';
+			return E_OK;
+		}
+		if (n < 0 && errno != EINTR) {
+			return -errno;
+		}
+		b->len += n > 0 ? (size_t)n : 0;
+		if (b->len + 1 == b->cap && b->len <= max) {
+			err = grow(b, 2 * b->cap, max);
+		}
+	}
+	return err; /* E_OK: too many */
+}
+
+int text_file_fits(const char *path, const struct text_file_kind *kind, size_t len,
+                   struct diags *d)
+{
+	if (len <= kind->max_bytes) {
+		return E_OK;
+	}
+	diag_add(d, DIAG_ERROR, path, 0, "larger than %zu bytes: not %s", kind->max_bytes,
+	         kind->what);
+	return E_SYNTAX;
+}
+
+void text_file_unreadable(const char *path, const char *what, int err, struct diags *d)
+{
+	switch (-err) {
+	case ENOENT:
+	case ENOTDIR:
+		diag_add(d, DIAG_ERROR, path, 0,
+		         "cannot be read: %s; correct the name, or write %s there",
+		         err_text(err), what);
+		break;
+	case EACCES:
+	case EPERM:
+		diag_add(d, DIAG_ERROR, path, 0,
+		         "cannot be read: %s; let user %u read it", err_text(err),
+		         (unsigned)geteuid());
+		break;
+	case EISDIR:
+		diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s; expected %s",
+		         err_text(err), what);
+		break;
+	default: diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s", err_text(err));
+	}
+}
+
+/* May there be none? Says what that means. */
+static bool may_lack(const char *path, const struct text_file_kind *kind, struct diags *d)
+{
+	if (kind->usual != NULL && strcmp(path, kind->usual) == 0) {
+		return true;
+	}
+	if (kind->without != NULL) {
+		diag_add(d, DIAG_WARNING, path, 0, "there is no such file: %s",
+		         kind->without);
+	}
+	return kind->without != NULL;
+}
+
+int text_file_read(const char *path, const struct text_file_kind *kind, struct diags *d,
+                   char **ret_text, size_t *ret_len)
+{
+	struct buffer b = { .data = NULL };
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int err = fd >= 0 ? read_all(fd, kind->max_bytes, &b) : -errno;
+
+	if (fd >= 0) {
+		close(fd);
+	}
+	if (err == -ENOENT && may_lack(path, kind, d)) {
+		*ret_text = NULL;
+		*ret_len = 0;
+		return E_OK;
+	}
+	if (err != E_OK) {
+		text_file_unreadable(path, kind->what, err, d);
+	} else {
+		err = text_file_fits(path, kind, b.len, d);
+	}
+	if (err != E_OK) {
+		free(b.data);
+		return err;
+	}
+	*ret_text = b.data;
+	*ret_len = b.len;
+	return E_OK;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stddef.h>
+
+struct diags;
+
+/*!
+ * Reading a whole file that an operator or another program wrote. What can go wrong is
+ * said here, with its remedy; what the bytes mean is for who asked.
+ */
+struct text_file_kind {
+	const char *what; /*!< "a list of GUIDs", for messages */
+	size_t max_bytes; /*!< what is larger is surely something else; SIZE_MAX: no limit
+	                   */
+	const char
+		*usual; /*!< path where there may be none; NULL: there is no such place */
+	const char *without; /*!< what it means that there is none elsewhere, which is
+	                        warned of; NULL: that is an error */
+};
+
+/*!
+ * \brief Reads a file, a pipe or a device to its end.
+ *
+ * \param ret_text  \a ret_len bytes, zeros among them as they are, and a zero behind
+ * them. Caller frees. NULL: there is no such file, and need not be (see above). \param d
+ * Gets a sentence for every failure, with \a path as its place. \retval E_SYNTAX  Larger
+ * than it may be. \retval -errno  It cannot be read.
+ *
+ * Cost: one allocation for a regular file; of what is too large no more than the limit is
+ * read.
+ */
+int text_file_read(const char *path, const struct text_file_kind *kind, struct diags *d,
+                   char **ret_text, size_t *ret_len);
+
+/*! \brief Are \a len bytes from elsewhere as many as this kind may have? \retval E_SYNTAX
+ * No; in \a d. */
+int text_file_fits(const char *path, const struct text_file_kind *kind, size_t len,
+                   struct diags *d);
+
+/*! \brief Says in \a d that a file cannot be read, why, and what helps. \param err -errno
+ */
+void text_file_unreadable(const char *path, const char *what, int err, struct diags *d);
