@@ -31,6 +31,7 @@ struct disc_port {
 	uint8_t num;
 	bool has_info;
 	bool silent; /*!< link is up, nobody answers behind it */
+	uint32_t looked; /*!< light sweep that last asked over this cable, 0: none */
 };
 
 struct disc_node {

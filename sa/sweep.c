@@ -612,6 +612,7 @@ void sweep_free(struct sweep *s)
 	guid_map_done(&s->told);
 	arena_free(s->mcast_arena);
 	arena_free(s->guids_arena);
+	arena_free(s->light_arena);
 	free(s);
 }
 

@@ -34,7 +34,8 @@
  */
 enum phase {
 	PHASE_IDLE,
-	PHASE_LIGHT, /*!< Get(SwitchInfo) of all switches, silent ports asked again */
+	PHASE_LIGHT, /*!< Get(SwitchInfo) of all switches, a closer look at those that may
+	                have changed, silent ports asked again */
 	PHASE_POLL,  /*!< standby: is the master still there? */
 	PHASE_DISCOVER,
 	PHASE_OTHER_SMS,   /*!< SMInfo of ports with the IsSM bit */
@@ -139,9 +140,12 @@ struct sweep {
 	uint64_t digest;       /*!< of the last published routing; 0: nothing published yet */
 	uint64_t epoch;
 	struct {
-		uint32_t n_changed, n_lost, n_new;
+		uint32_t number;    /*!< counts light sweeps */
+		uint32_t n_found;   /*!< reasons for a heavy sweep; what[] is the first */
+		uint32_t n_cleared; /*!< switches whose PortStateChange was cleared */
 		char what[160];
 	} light;
+	struct arena *light_arena; /*!< of the light sweep at work, NULL: none */
 	struct other_sm master; /*!< while standby */
 	struct other_sm best;   /*!< in PHASE_OTHER_SMS: the highest master; guid 0: none */
 	struct smp_dest master_dest;

@@ -26,6 +26,7 @@ struct tap {
 	uint8_t path[64];  /* directed route on which it was found */
 	uint8_t hops;
 	uint8_t changed[MAD_BYTES];
+	void (*out_filter)(uint8_t *mad), (*in_filter)(uint8_t *mad); /* NULL: none */
 };
 
 static inline struct tap *tap_of(struct transport *t)
@@ -44,6 +45,15 @@ static inline int tap_send(struct transport *t, const struct mad_msg *m)
 		tap->out_msg = *m;
 		tap->n_out++;
 		return E_OK;
+	}
+	if (tap->out_filter != NULL && m->len == MAD_BYTES) {
+		uint8_t mad[MAD_BYTES];
+		struct mad_msg other = *m;
+
+		memcpy(mad, m->data, MAD_BYTES);
+		tap->out_filter(mad);
+		other.data = mad;
+		return tap->inner->ops->send(tap->inner, &other);
 	}
 	return tap->inner->ops->send(tap->inner, m);
 }
@@ -92,6 +102,11 @@ static inline int tap_recv(struct transport *t, uint64_t deadline, struct mad_ms
 	err = tap->inner->ops->recv(tap->inner, deadline, ret);
 	if (err == E_OK && tap->other_guid && ret->data[3] == UMAD_METHOD_GET_RESP) {
 		tap_disguise(tap, ret);
+	}
+	if (err == E_OK && tap->in_filter != NULL && ret->len == MAD_BYTES) {
+		memmove(tap->changed, ret->data, MAD_BYTES);
+		tap->in_filter(tap->changed);
+		ret->data = tap->changed;
 	}
 	return err;
 }

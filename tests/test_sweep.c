@@ -209,9 +209,7 @@ START_TEST(unchanged)
 	rig = rig_bring_up("ft2 6 6 3", 1, 0);
 	rig_heavy(rig, 1);
 	uint64_t epoch = sweep_status(rig->sweep)->epoch;
-	rig_run_ms(
-		rig,
-		11000); /* the first light sweep sees the changes from before the start */
+	rig_run_ms(rig, 11000);
 	uint64_t ports = sim_count(rig->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_PORT_INFO);
 	uint64_t tables = lft_sets(rig);
 	uint32_t heavy = sweep_status(rig->sweep)->heavy_sweeps;

@@ -293,6 +293,24 @@ START_TEST(second_master)
 }
 END_TEST
 
+/* Two SMs started together: neither was master when the other looked, so both become it.
+ * The light sweeps that follow find the other; the higher one stays, and sweeps no more
+ * for it. */
+START_TEST(both_started)
+{
+	static const uint8_t priority[] = { 3, 9 };
+
+	rig->config.sm_priority = 5;
+	other(priority[_i], 1);
+	up();
+	tap.other_state = 3;
+	rig_run_ms(rig, 60000);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->master, priority[_i] < 5);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->up, priority[_i] < 5);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 2);
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	Suite *s = suite_create("sweep agent");
@@ -310,6 +328,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(t, another_master, 0, 2);
 	tcase_add_loop_test(t, other_standby, 0, 3);
 	tcase_add_loop_test(t, second_master, 0, 2);
+	tcase_add_loop_test(t, both_started, 0, 2);
 	suite_add_tcase(s, t);
 	return s;
 }
