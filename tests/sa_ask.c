@@ -60,7 +60,7 @@ static void ask(void)
 	int len = HOST_MAD;
 
 	host_send(host.sm_lid, WAIT_MS, TRIES);
-	if (umad_recv(host.port, host_room, &len, 2 * TRIES * WAIT_MS) < 0 ||
+	if (umad_recv(host.fd, host_room, &len, 2 * TRIES * WAIT_MS) < 0 ||
 	    umad_status(host_room) != 0) {
 		printf("none\n");
 		return;
@@ -86,6 +86,6 @@ int main(void)
 		read_request(line);
 		ask();
 	}
-	umad_close_port(host.port);
+	umad_close_port(host.fd);
 	return 0;
 }

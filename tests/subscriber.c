@@ -40,7 +40,7 @@ static void receive(void)
 {
 	int len = HOST_MAD;
 
-	if (umad_recv(host.port, host_room, &len, WAIT_MS) < 0 ||
+	if (umad_recv(host.fd, host_room, &len, WAIT_MS) < 0 ||
 	    umad_status(host_room) != 0) {
 		host_fail("nothing came");
 	}
@@ -103,6 +103,6 @@ int main(int argc, char **argv)
 	for (int i = 0, n = atoi(argv[2]); i < n; i++) {
 		take_report(argc < 4 || i >= atoi(argv[3]));
 	}
-	umad_close_port(host.port);
+	umad_close_port(host.fd);
 	return 0;
 }

@@ -35,6 +35,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/umad_port.h"
+
 enum {
 	TABLE_BYTES = 8 << 20,
 	MAD_LEN = 256,
@@ -61,12 +63,10 @@ struct host {
 };
 
 struct load {
-	int fd, agent;
-	uint16_t sm_lid;
+	struct host_port port;
 	enum kind kind;
 	struct host *hosts;
 	size_t n_hosts;
-	uint8_t gid[16]; /* own */
 	uint64_t rng;
 	uint32_t tid;
 	int timeout_ms;
@@ -91,26 +91,20 @@ static uint64_t some(struct load *l)
 	return l->rng;
 }
 
-static void die(const char *what)
-{
-	fprintf(stderr, "sa_load: %s\n", what);
-	exit(1);
-}
-
 static void *mad_new(size_t len)
 {
 	void *umad = calloc(1, umad_size() + len);
 	if (umad == NULL) {
-		die("out of memory");
+		host_fail("out of memory");
 	}
 	return umad;
 }
 
 static void send_mad(struct load *l, void *umad)
 {
-	umad_set_addr(umad, l->sm_lid, 1, 0, UMAD_QKEY);
-	if (umad_send(l->fd, l->agent, umad, MAD_LEN, l->timeout_ms, 0) < 0) {
-		die("cannot send");
+	umad_set_addr(umad, l->port.sm_lid, 1, 0, UMAD_QKEY);
+	if (umad_send(l->port.fd, l->port.agent, umad, MAD_LEN, l->timeout_ms, 0) < 0) {
+		host_fail("cannot send");
 	}
 }
 
@@ -137,23 +131,11 @@ static void send_query(struct load *l, void *umad, uint8_t method, uint16_t attr
 
 static void open_port(struct load *l)
 {
-	umad_port_t port;
-	if (umad_init() < 0 || umad_get_port(NULL, 0, &port) != 0) {
-		die("no InfiniBand port");
-	}
-	l->sm_lid = (uint16_t)port.sm_lid;
-	l->fd = umad_open_port(port.ca_name, port.portnum);
-	memcpy(l->gid, &port.gid_prefix, 8); /* both in wire order */
-	memcpy(l->gid + 8, &port.port_guid, 8);
 	long requests[16 / sizeof(long)] = { 1L << UMAD_METHOD_GET |
 		                             1L << UMAD_METHOD_SET |
 		                             1L << UMAD_SA_METHOD_GET_TABLE };
-	l->agent = umad_register(l->fd, UMAD_CLASS_SUBN_ADM, UMAD_SA_CLASS_VERSION,
-	                         UMAD_RMPP_VERSION, l->kind == ECHO ? requests : NULL);
-	umad_release_port(&port);
-	if (l->fd < 0 || l->agent < 0) {
-		die("cannot open the port");
-	}
+
+	host_port_open(UMAD_RMPP_VERSION, l->kind == ECHO ? requests : NULL, &l->port);
 }
 
 static void read_hosts(struct load *l)
@@ -162,8 +144,8 @@ static void read_hosts(struct load *l)
 	void *umad = mad_new(TABLE_BYTES);
 
 	send_query(l, umad, UMAD_SA_METHOD_GET_TABLE, NODE_RECORD, 0);
-	if (umad_recv(l->fd, umad, &len, TIMEOUT_MS) < 0 || umad_status(umad) != 0) {
-		die("no table of nodes from the SA");
+	if (umad_recv(l->port.fd, umad, &len, TIMEOUT_MS) < 0 || umad_status(umad) != 0) {
+		host_fail("no table of nodes from the SA");
 	}
 	const struct umad_sa_packet *p = umad_get_mad(umad);
 	size_t step = 8 * (size_t)be16toh(p->attr_offset);
@@ -183,7 +165,7 @@ static void read_hosts(struct load *l)
 	}
 	free(umad);
 	if (l->n_hosts < 2) {
-		die("fewer than two hosts");
+		host_fail("fewer than two hosts");
 	}
 }
 
@@ -241,7 +223,8 @@ static void ask_member(struct load *l, void *umad)
 	memcpy(p->data + MGID_AT, mgid, sizeof(mgid));
 	p->data[MGID_AT + 14] = (uint8_t)(group >> 8);
 	p->data[MGID_AT + 15] = (uint8_t)group;
-	memcpy(p->data + PORT_GID_AT, l->gid, sizeof(l->gid));
+	const uint64_t gid[2] = { htobe64(l->port.gid_prefix), htobe64(l->port.guid) };
+	memcpy(p->data + PORT_GID_AT, gid, sizeof(gid));
 	p->data[Q_KEY_AT + 3] = 1;
 	memset(p->data + P_KEY_AT, 0xff, 2);
 	p->data[STATE_AT] = 1; /* full member */
@@ -265,8 +248,8 @@ static void ask(struct load *l, void *umad)
 static void take(struct load *l, void *umad)
 {
 	int len = l->table_bytes;
-	if (umad_recv(l->fd, umad, &len, 2 * TIMEOUT_MS) < 0) {
-		die("the device has gone");
+	if (umad_recv(l->port.fd, umad, &len, 2 * TIMEOUT_MS) < 0) {
+		host_fail("the device has gone");
 	}
 	const struct umad_hdr *h = umad_get_mad(umad);
 	if (umad_status(umad) != 0) {
@@ -361,8 +344,9 @@ static void leave(struct load *l, void *umad)
 	memset(umad_get_mad(umad), 0, MAD_LEN);
 	l->timeout_ms = 6 * TIMEOUT_MS;
 	send_query(l, umad, UMAD_METHOD_GET, UMAD_ATTR_CLASS_PORT_INFO, 0);
-	if (umad_recv(l->fd, umad, &len, 12 * TIMEOUT_MS) < 0 || umad_status(umad) != 0) {
-		die("no answer at the end");
+	if (umad_recv(l->port.fd, umad, &len, 12 * TIMEOUT_MS) < 0 ||
+	    umad_status(umad) != 0) {
+		host_fail("no answer at the end");
 	}
 }
 
@@ -394,11 +378,11 @@ static void echo(struct load *l)
 	int len;
 
 	l->timeout_ms = 0;
-	while (len = MAD_LEN, umad_recv(l->fd, umad, &len, -1) >= 0) {
+	while (len = MAD_LEN, umad_recv(l->port.fd, umad, &len, -1) >= 0) {
 		struct umad_sa_packet *p = umad_get_mad(umad);
 		p->mad_hdr.method |= UMAD_METHOD_RESP_MASK;
-		if (umad_send(l->fd, l->agent, umad, MAD_LEN, 0, 0) < 0) {
-			die("cannot send");
+		if (umad_send(l->port.fd, l->port.agent, umad, MAD_LEN, 0, 0) < 0) {
+			host_fail("cannot send");
 		}
 	}
 	free(umad);
@@ -458,11 +442,11 @@ static int measure(struct load *l, int argc, char **argv)
 	double before[2], after[2];
 
 	if (window == 0 || window >= WINDOW_MAX || (l->kind == JOIN && window > GROUPS)) {
-		die("no such window");
+		host_fail("no such window");
 	}
 	l->latency = calloc(LATENCIES, sizeof(*l->latency));
 	if (l->latency == NULL) {
-		die("out of memory");
+		host_fail("out of memory");
 	}
 	if (l->kind == BLIND) {
 		invent_hosts(l);
@@ -517,6 +501,6 @@ int main(int argc, char **argv)
 	case ECHO: echo(&l); break;
 	default: ret = measure(&l, argc, argv); break;
 	}
-	umad_close_port(l.fd);
+	umad_close_port(l.port.fd);
 	return ret;
 }

@@ -39,27 +39,13 @@ struct answer {
 
 void diff_port_open(struct diff_port *ret)
 {
-	umad_port_t port;
-
-	if (umad_init() < 0 || umad_get_port(NULL, 0, &port) != 0) {
-		diff_die("no InfiniBand port", NULL);
-	}
-	ret->sm_lid = (uint16_t)port.sm_lid;
-	ret->gid_prefix = be64toh(port.gid_prefix);
-	ret->guid = be64toh(port.port_guid);
-	ret->tid = 0;
-	ret->fd = umad_open_port(port.ca_name, port.portnum);
-	ret->agent = umad_register(ret->fd, UMAD_CLASS_SUBN_ADM, UMAD_SA_CLASS_VERSION,
-	                           UMAD_RMPP_VERSION, NULL);
-	umad_release_port(&port);
-	if (ret->fd < 0 || ret->agent < 0) {
-		diff_die("cannot open the port", NULL);
-	}
+	*ret = (struct diff_port){ .tid = 0 };
+	host_port_open(UMAD_RMPP_VERSION, NULL, &ret->host);
 }
 
 void diff_port_close(struct diff_port *p)
 {
-	umad_close_port(p->fd);
+	umad_close_port(p->host.fd);
 }
 
 static void send_query(struct diff_port *p, void *umad, const struct diff_query *q,
@@ -83,8 +69,8 @@ static void send_query(struct diff_port *p, void *umad, const struct diff_query 
 	m->sm_key[sizeof(m->sm_key) - 1] = q->trusted ? DIFF_SM_KEY : 0;
 	m->comp_mask = htobe64(q->mask);
 	memcpy(m->data, q->data, sizeof(m->data));
-	umad_set_addr(umad, p->sm_lid, 1, 0, UMAD_QKEY);
-	if (umad_send(p->fd, p->agent, umad, SA_MAD_BYTES, TIMEOUT_MS, 0) < 0) {
+	umad_set_addr(umad, p->host.sm_lid, 1, 0, UMAD_QKEY);
+	if (umad_send(p->host.fd, p->host.agent, umad, SA_MAD_BYTES, TIMEOUT_MS, 0) < 0) {
 		diff_die("cannot send", NULL);
 	}
 }
@@ -176,7 +162,7 @@ static uint32_t receive(struct diff_port *p, void *umad, size_t *ret_len)
 {
 	int len = ANSWER_BYTES;
 
-	if (umad_recv(p->fd, umad, &len, -1) < 0) {
+	if (umad_recv(p->host.fd, umad, &len, -1) < 0) {
 		diff_die("the device has gone", NULL);
 	}
 	const struct umad_hdr *h = umad_get_mad(umad);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "sa/record.h"
+#include "tests/umad_port.h"
 
 /*!
  * A differential run: the same pseudo-random queries to the subnet administration of two
@@ -69,9 +70,7 @@ void diff_query_make(const struct diff_values *v, uint64_t seed, uint64_t number
 
 /* Through libibumad: */
 struct diff_port {
-	int fd, agent;
-	uint16_t sm_lid;
-	uint64_t gid_prefix, guid;
+	struct host_port host;
 	uint32_t tid; /*!< of the last table that was read: each has its own, as RMPP needs */
 };
 void diff_port_open(struct diff_port *ret);

@@ -53,7 +53,7 @@ static void write_service(struct diff_port *p, unsigned i)
 
 	snprintf(name, sizeof(name), "service %u", i / 2);
 	put(&q, "ServiceID", 0x1000 + i);
-	put_gid(&q, "ServiceGID", p->gid_prefix, p->guid);
+	put_gid(&q, "ServiceGID", p->host.gid_prefix, p->host.guid);
 	put(&q, "ServiceP_Key", P_KEY);
 	put(&q, "ServiceLease", UINT32_MAX);
 	put(&q, "ServiceData8.1", i % 4);
@@ -70,7 +70,7 @@ static void write_group(struct diff_port *p, unsigned i)
 	struct diff_query q = request(&rec_mcmember);
 
 	put_gid(&q, "MGID", UINT64_C(0xff12111100000000), 0x100 + i);
-	put_gid(&q, "PortGID", p->gid_prefix, p->guid);
+	put_gid(&q, "PortGID", p->host.gid_prefix, p->host.guid);
 	put(&q, "Q_Key", 0x80000000 + i % 3);
 	put(&q, "MTUSelector", MC_EXACTLY);
 	put(&q, "MTU", 1 + i % 4);
