@@ -53,31 +53,80 @@ uint64_t dump_guid_after(const char *text, const char *word)
 	return p ? strtoull(p + strlen(word), NULL, 16) : 0;
 }
 
-int dump_lines(const char *path, struct diags *d,
-               int (*take)(void *ctx, unsigned line, const char *text), void *ctx)
+void dump_complain(struct dump_reader *r, const char *what, const char *text)
 {
-	FILE *f = fopen(path, "re");
+	r->errors++;
+	diag_add(r->d, DIAG_ERROR, r->path, r->line, "%s: '%.60s'", what, text);
+}
+
+static int end_table(struct dump_reader *r)
+{
+	const bool open = r->open;
+
+	r->open = false;
+	return open ? r->form->end(r->ctx) : E_OK;
+}
+
+static int begin_table(struct dump_reader *r, const char *text)
+{
+	const uint64_t guid = dump_guid_after(text, " guid 0x");
+	int err = end_table(r);
+
+	r->any_header = true;
+	if (guid == 0) {
+		dump_complain(r, "header without ' guid 0x...'", text);
+	} else if (err == E_OK) {
+		err = r->form->begin(r->ctx, guid);
+		r->open = err == E_OK;
+	}
+	return err;
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+static int take_line(struct dump_reader *r, const char *text)
+{
+	if (begins(text, r->form->header)) {
+		return begin_table(r, text);
+	}
+	if (begins(text, r->form->other)) {
+		dump_complain(r, r->form->told, text);
+		r->any_header = true;
+	} else if (begins(text, "0x") && r->open) {
+		return r->form->row(r->ctx, text);
+	} else if (begins(text, "0x") && !r->any_header) {
+		dump_complain(r, r->form->early, text);
+		r->any_header = true; /* once is enough */
+	}
+	return E_OK;
+}
+
+int dump_read_tables(struct dump_reader *r)
+{
+	FILE *f = fopen(r->path, "re");
 	char *text = NULL;
 	size_t cap = 0;
-	unsigned line = 0;
-	int ret = E_OK;
+	int err = f != NULL ? E_OK : -errno;
 
-	if (!f) {
-		ret = -errno;
-		text_file_unreadable(path, "a dump of tables", ret, d);
-		return ret;
-	}
-	while (ret == E_OK && getline(&text, &cap, f) >= 0) {
+	while (err == E_OK && getline(&text, &cap, f) >= 0) {
 		text[strcspn(text, "\r\n")] = '\0';
-		ret = take(ctx, ++line, text);
+		r->line++;
+		err = take_line(r, text);
 	}
-	if (ret == E_OK && ferror(f)) {
-		ret = -EIO;
-		diag_add(d, DIAG_ERROR, path, 0, "cannot be read");
+	if (f == NULL || (err == E_OK && ferror(f))) {
+		err = err != E_OK ? err : -EIO;
+		text_file_unreadable(r->path, "a dump of tables", err, r->d);
+	} else if (err == E_OK) {
+		err = end_table(r);
 	}
 	free(text);
-	fclose(f);
-	return ret;
+	if (f != NULL) {
+		fclose(f);
+	}
+	return err;
 }
 
 void *dump_grow(struct arena *a, void *array, uint32_t n, uint32_t *cap, size_t size)

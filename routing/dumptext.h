@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,14 +40,38 @@ int dump_lids_note(struct dump_lids *l, uint32_t lid, uint64_t guid, unsigned li
 /*! \brief Number behind a word of the line, as hex; 0: the word is not there. */
 uint64_t dump_guid_after(const char *text, const char *word);
 
+/*! A kind of dump, and who takes its parts. */
+struct dump_form {
+	const char *header; /*!< how the first line of a table begins */
+	const char *other,
+		*told;     /*!< how that of another kind does, and what is said then */
+	const char *early; /*!< what is said of a "0x" line before any header */
+	int (*begin)(void *ctx, uint64_t guid);  /*!< a table of this switch */
+	int (*row)(void *ctx, const char *text); /*!< a line "0x..." of it */
+	int (*end)(void *ctx);                   /*!< it was whole */
+};
+
+/*! A dump that is being read; path, d, form and ctx are the caller's. */
+struct dump_reader {
+	const char *path;
+	struct diags *d;
+	const struct dump_form *form;
+	void *ctx;       /*!< for what form calls */
+	unsigned line;   /*!< 1-based */
+	unsigned errors; /*!< bad lines; they are left out */
+	bool any_header; /*!< what comes has a table, good or bad */
+	bool open;       /*!< a table is being read */
+};
+
 /*!
- * \brief Hands each line of a file, without its end, to a function.
- *
- * \param take  Returns E_OK, or an error that ends the reading.
+ * \brief Reads a dump, line by line: it may be of any length.
  * \retval -errno  The file cannot be read; also in \a d.
+ * \return Else what form's functions returned first that is no E_OK.
  */
-int dump_lines(const char *path, struct diags *d,
-               int (*take)(void *ctx, unsigned line, const char *text), void *ctx);
+int dump_read_tables(struct dump_reader *r);
+
+/*! \brief Adds a bad line to r->d and r->errors, with \a text as its begin. */
+void dump_complain(struct dump_reader *r, const char *what, const char *text);
 
 /*!
  * \brief Room for one more item behind \a n, twice as much when it is used up.

@@ -23,34 +23,23 @@ struct entry {
 
 /* The table that is being read goes into working memory that grows with the highest LID. */
 struct reader {
+	struct dump_reader in;
 	struct lft_dump *dump;
 	struct arena *a, *tmp;
-	struct diags *d;
 	bool is_sl;
 	uint32_t max_lid;
-	bool any_header;
-	bool open; /* a table is being read */
-	unsigned line;
 	struct lft_dump_table now;
 	uint8_t *value; /* [cap_value] of now */
 	struct lft_dump_run *runs;
 	uint32_t cap_runs, cap_tables, cap_value;
 };
 
-static void complain(struct reader *r, const char *what, const char *text)
-{
-	r->dump->errors++;
-	diag_add(r->d, DIAG_ERROR, r->dump->path, r->line, "%s: '%.60s'", what, text);
-}
-
 /* Stores the table that was being read. */
-static int close_table(struct reader *r)
+static int end_table(void *ctx)
 {
+	struct reader *r = ctx;
 	struct lft_dump_table *t;
 
-	if (!r->open) {
-		return E_OK;
-	}
 	t = dump_grow(r->a, r->dump->tables, r->dump->n_tables, &r->cap_tables,
 	              sizeof(*t));
 	if (!t) {
@@ -64,23 +53,15 @@ static int close_table(struct reader *r)
 	}
 	memset(r->value, LFT_NO_ROUTE, r->now.n);
 	t[r->dump->n_tables++] = r->now;
-	r->open = false;
 	return E_OK;
 }
 
-static int read_header(struct reader *r, const char *text)
+static int begin_table(void *ctx, uint64_t guid)
 {
-	uint64_t guid = dump_guid_after(text, " guid 0x");
-	int ret = close_table(r);
+	struct reader *r = ctx;
 
-	r->any_header = true;
-	if (!guid) {
-		complain(r, "header without ' guid 0x...'", text);
-		return ret;
-	}
-	r->now = (struct lft_dump_table){ .guid = guid, .line = r->line };
-	r->open = true;
-	return ret;
+	r->now = (struct lft_dump_table){ .guid = guid, .line = r->in.line };
+	return E_OK;
 }
 
 /* "0xLID VALUE [# ... portguid 0xGUID...]" */
@@ -120,7 +101,7 @@ static int store_entry(struct reader *r, const struct entry *e)
 	r->value = value;
 	r->value[e->lid] = (uint8_t)e->value;
 	r->now.n = e->lid >= r->now.n ? e->lid + 1 : r->now.n;
-	if (run && run->lid + run->n == e->lid && run->line + run->n == r->line) {
+	if (run && run->lid + run->n == e->lid && run->line + run->n == r->in.line) {
 		run->n++;
 	} else {
 		run = dump_grow(r->tmp, r->runs, r->now.n_runs, &r->cap_runs,
@@ -129,57 +110,51 @@ static int store_entry(struct reader *r, const struct entry *e)
 			return -ENOMEM;
 		}
 		r->runs = run;
-		run[r->now.n_runs++] = (struct lft_dump_run){ e->lid, r->line, 1 };
+		run[r->now.n_runs++] = (struct lft_dump_run){ e->lid, r->in.line, 1 };
 	}
-	return dump_lids_note(&r->dump->lids, e->lid, e->portguid, r->line, r->a);
+	return dump_lids_note(&r->dump->lids, e->lid, e->portguid, r->in.line, r->a);
 }
 
-static int read_entry(struct reader *r, const char *text)
+static int read_entry(void *ctx, const char *text)
 {
+	struct reader *r = ctx;
 	struct entry e;
 
 	if (!parse_entry(text, &e)) {
-		complain(r,
-		         r->is_sl ? "expected '0xLID SL'" : "expected '0xLID PORT # ...'",
-		         text);
+		dump_complain(&r->in,
+		              r->is_sl ? "expected '0xLID SL'"
+		                       : "expected '0xLID PORT # ...'",
+		              text);
 	} else if (e.lid == 0 || e.lid > r->max_lid) {
-		complain(r, "not a unicast LID (unicast_lid_limit is the highest)", text);
+		dump_complain(&r->in,
+		              "not a unicast LID (unicast_lid_limit is the highest)",
+		              text);
 	} else if (r->is_sl && e.value > SL_MAX) {
-		complain(r, "an SL is 0 to 15", text);
+		dump_complain(&r->in, "an SL is 0 to 15", text);
 	} else {
 		return store_entry(r, &e);
 	}
 	return E_OK;
 }
 
-static int read_line(void *ctx, unsigned line, const char *text)
-{
-	struct reader *r = ctx;
-
-	r->line = line;
-	if (strncmp(text, "Unicast lids", 12) == 0) {
-		return read_header(r, text);
-	}
-	if (strncmp(text, "Multicast mlids", 15) == 0) {
-		complain(r, "this is a dump of multicast tables", text);
-		r->any_header = true;
-	} else if (strncmp(text, "0x", 2) == 0 && r->open) {
-		return read_entry(r, text);
-	} else if (strncmp(text, "0x", 2) == 0 && !r->any_header) {
-		complain(r, "entry before any 'Unicast lids' header", text);
-		r->any_header = true; /* once is enough */
-	}
-	return E_OK;
-}
+static const struct dump_form form = {
+	.header = "Unicast lids",
+	.other = "Multicast mlids",
+	.told = "this is a dump of multicast tables",
+	.early = "entry before any 'Unicast lids' header",
+	.begin = begin_table,
+	.row = read_entry,
+	.end = end_table,
+};
 
 int lft_dump_read(const char *path, bool is_sl, uint32_t max_lid, struct arena *a,
                   struct diags *d, struct lft_dump *ret)
 {
 	struct lft_dump dump = { .path = arena_strdup(a, path) };
-	struct reader r = { .dump = &dump,
+	struct reader r = { .in = { dump.path, d, &form, &r },
+		            .dump = &dump,
 		            .a = a,
 		            .tmp = arena_new(),
-		            .d = d,
 		            .is_sl = is_sl,
 		            .max_lid = max_lid };
 	int ret_code = -ENOMEM;
@@ -189,11 +164,9 @@ int lft_dump_read(const char *path, bool is_sl, uint32_t max_lid, struct arena *
 	if (!dump.path || !r.value || dump_lids_init(&dump.lids, a) != E_OK) {
 		goto out;
 	}
-	ret_code = dump_lines(path, d, read_line, &r);
+	ret_code = dump_read_tables(&r.in);
 	if (ret_code == E_OK) {
-		ret_code = close_table(&r);
-	}
-	if (ret_code == E_OK) {
+		dump.errors = r.in.errors;
 		*ret = dump;
 	}
 out:

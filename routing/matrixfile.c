@@ -84,12 +84,9 @@ int matrixfile_write(const struct graph *g, const struct lids *lids,
 
 /* The table that is being read goes into working memory, rows at their full width. */
 struct reader {
+	struct dump_reader in;
 	struct matrix_dump *dump;
 	struct arena *a, *tmp;
-	struct diags *d;
-	bool any_header;
-	bool open; /* a table is being read */
-	unsigned line;
 	struct matrix_dump_table now;
 	uint32_t *lid;
 	unsigned *row_line;
@@ -97,20 +94,12 @@ struct reader {
 	uint32_t cap_lid, cap_line, cap_row, cap_tables;
 };
 
-static void complain(struct reader *r, const char *what, const char *text)
+static int end_table(void *ctx)
 {
-	r->dump->errors++;
-	diag_add(r->d, DIAG_ERROR, r->dump->path, r->line, "%s: '%.60s'", what, text);
-}
-
-static int close_table(struct reader *r)
-{
+	struct reader *r = ctx;
 	struct matrix_dump_table *t;
 	uint8_t *hops;
 
-	if (!r->open) {
-		return E_OK;
-	}
 	t = dump_grow(r->a, r->dump->tables, r->dump->n_tables, &r->cap_tables,
 	              sizeof(*t));
 	hops = arena_array(r->a, r->now.n, r->now.width);
@@ -125,23 +114,15 @@ static int close_table(struct reader *r)
 	r->now.hops = hops;
 	r->dump->tables = t;
 	t[r->dump->n_tables++] = r->now;
-	r->open = false;
 	return E_OK;
 }
 
-static int read_header(struct reader *r, const char *text)
+static int begin_table(void *ctx, uint64_t guid)
 {
-	uint64_t guid = dump_guid_after(text, " guid 0x");
-	int ret = close_table(r);
+	struct reader *r = ctx;
 
-	r->any_header = true;
-	if (!guid) {
-		complain(r, "header without ' guid 0x...'", text);
-		return ret;
-	}
-	r->now = (struct matrix_dump_table){ .guid = guid, .line = r->line };
-	r->open = true;
-	return ret;
+	r->now = (struct matrix_dump_table){ .guid = guid, .line = r->in.line };
+	return E_OK;
 }
 
 /* " HH HH ...", up to a remark. Returns how many, 0: not of this form. */
@@ -180,27 +161,29 @@ static int store_row(struct reader *r, uint32_t lid, const uint8_t *row, unsigne
 		return -ENOMEM;
 	}
 	r->lid[n] = lid;
-	r->row_line[n] = r->line;
+	r->row_line[n] = r->in.line;
 	memcpy(r->row[n], row, WIDTH_MAX);
 	r->now.n++;
 	r->now.width = width > r->now.width ? width : r->now.width;
-	return dump_lids_note(&r->dump->lids, lid, guid, r->line, r->a);
+	return dump_lids_note(&r->dump->lids, lid, guid, r->in.line, r->a);
 }
 
 /* "0xLID: HH HH ... # portguid 0xGUID" */
-static int read_row(struct reader *r, const char *text)
+static int read_row(void *ctx, const char *text)
 {
+	struct reader *r = ctx;
 	char *end;
 	unsigned long lid = strtoul(text, &end, 16);
 	uint8_t row[WIDTH_MAX];
 	unsigned width = *end == ':' ? parse_hops(end + 1, row) : 0;
 
 	if (width == 0) {
-		complain(r,
-		         "expected '0xLID: HOPS HOPS ... # ...', hops as two hex digits",
-		         text);
+		dump_complain(
+			&r->in,
+			"expected '0xLID: HOPS HOPS ... # ...', hops as two hex digits",
+			text);
 	} else if (lid == 0 || lid > LID_LIMIT_MAX) {
-		complain(r, "not a unicast LID", text);
+		dump_complain(&r->in, "not a unicast LID", text);
 	} else {
 		return store_row(r, (uint32_t)lid, row, width,
 		                 dump_guid_after(end, " portguid 0x"));
@@ -208,41 +191,32 @@ static int read_row(struct reader *r, const char *text)
 	return E_OK;
 }
 
-static int read_line(void *ctx, unsigned line, const char *text)
-{
-	struct reader *r = ctx;
-
-	r->line = line;
-	if (strncmp(text, "Switch", 6) == 0) {
-		return read_header(r, text);
-	}
-	if (strncmp(text, "Unicast lids", 12) == 0) {
-		complain(r, "this is a dump of forwarding tables", text);
-		r->any_header = true;
-	} else if (strncmp(text, "0x", 2) == 0 && r->open) {
-		return read_row(r, text);
-	} else if (strncmp(text, "0x", 2) == 0 && !r->any_header) {
-		complain(r, "row before any 'Switch' header", text);
-		r->any_header = true; /* once is enough */
-	}
-	return E_OK;
-}
+static const struct dump_form form = {
+	.header = "Switch",
+	.other = "Unicast lids",
+	.told = "this is a dump of forwarding tables",
+	.early = "row before any 'Switch' header",
+	.begin = begin_table,
+	.row = read_row,
+	.end = end_table,
+};
 
 int matrix_dump_read(const char *path, struct arena *a, struct diags *d,
                      struct matrix_dump *ret)
 {
 	struct matrix_dump dump = { .path = arena_strdup(a, path) };
-	struct reader r = { .dump = &dump, .a = a, .tmp = arena_new(), .d = d };
+	struct reader r = { .in = { dump.path, d, &form, &r },
+		            .dump = &dump,
+		            .a = a,
+		            .tmp = arena_new() };
 	int ret_code = -ENOMEM;
 
 	if (!dump.path || !r.tmp || dump_lids_init(&dump.lids, a) != E_OK) {
 		goto out;
 	}
-	ret_code = dump_lines(path, d, read_line, &r);
+	ret_code = dump_read_tables(&r.in);
 	if (ret_code == E_OK) {
-		ret_code = close_table(&r);
-	}
-	if (ret_code == E_OK) {
+		dump.errors = r.in.errors;
 		*ret = dump;
 	}
 out:
