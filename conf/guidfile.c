@@ -32,42 +32,19 @@ static void bad_line(struct reader *r, const char *what, const char *text)
 	r->ret = E_SYNTAX;
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
-static char *skip_blank(char *p)
-{
-	while (is_blank(*p)) {
-		p++;
-	}
-	return p;
-}
-
 /* Ends the text before a comment and before the blanks at its end. */
 static void cut_end(char *text)
 {
 	char *end = text;
 	for (char *p = text; *p != '\0'; p++) {
-		if (*p == '#' && (p == text || is_blank(p[-1]))) {
+		if (*p == '#' && (p == text || text_is_blank(p[-1]))) {
 			break;
 		}
-		if (!is_blank(*p)) {
+		if (!text_is_blank(*p)) {
 			end = p + 1;
 		}
 	}
 	*end = '\0';
-}
-
-static bool has_control(const char *p, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		if (((unsigned char)p[i] < 0x20 && !is_blank(p[i])) || p[i] == 0x7f) {
-			return true;
-		}
-	}
-	return false;
 }
 
 /* \a text is one line, with a NUL in place of its newline. */
@@ -75,17 +52,17 @@ static void read_line(struct reader *r, char *text, size_t len)
 {
 	struct guid_record *to = &r->records[r->n];
 
-	if (has_control(text, len)) {
+	if (text_has_control(text, len)) {
 		bad_line(r, "a byte that is not text", text);
 		return;
 	}
-	text = skip_blank(text);
+	text = text_skip_blanks(text);
 	cut_end(text);
 	if (*text == '\0') {
 		return;
 	}
 	char *end = text + strcspn(text, " \t\r");
-	char *rest = skip_blank(end);
+	char *rest = text_skip_blanks(end);
 	*end = '\0';
 	switch (text_number(text, &to->guid)) {
 	case E_OK: break;

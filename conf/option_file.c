@@ -9,6 +9,7 @@
 #include "conf/diag.h"
 #include "conf/err.h"
 #include "conf/option_value.h"
+#include "conf/text.h"
 #include "conf/text_file.h"
 
 /*
@@ -37,19 +38,6 @@ struct reader {
 	int ret;
 };
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
-static char *skip_blank(char *p)
-{
-	while (is_blank(*p)) {
-		p++;
-	}
-	return p;
-}
-
 static void bad_line(struct reader *r, const char *what, const char *text)
 {
 	diag_add(r->d, DIAG_ERROR, r->name, r->line, "%s: '%.64s'", what, text);
@@ -75,7 +63,7 @@ static char *unquote(struct reader *r, char *value)
 		bad_line(r, "no closing quote", value);
 		return NULL;
 	}
-	char *rest = skip_blank(end + 1);
+	char *rest = text_skip_blanks(end + 1);
 	if (*rest != '\0' && *rest != '#') {
 		bad_line(r, "text after the closing quote", rest);
 		return NULL;
@@ -93,10 +81,10 @@ static char *bare_value(char *value)
 {
 	char *end = value;
 	for (char *p = value; *p != '\0'; p++) {
-		if (*p == '#' && (p == value || is_blank(p[-1]))) {
+		if (*p == '#' && (p == value || text_is_blank(p[-1]))) {
 			break;
 		}
-		if (!is_blank(*p)) {
+		if (!text_is_blank(*p)) {
 			end = p + 1;
 		}
 	}
@@ -148,16 +136,6 @@ static void read_pair(struct reader *r, const char *key, char *value)
 	}
 }
 
-static bool has_control(const char *p, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		if (((unsigned char)p[i] < 0x20 && !is_blank(p[i])) || p[i] == 0x7f) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* \a text is one line, without its newline but with a NUL in its place. */
 static void read_line(struct reader *r, char *text, size_t len)
 {
@@ -168,16 +146,16 @@ static void read_line(struct reader *r, char *text, size_t len)
 		r->ret = E_SYNTAX;
 		return;
 	}
-	if (has_control(text, len)) {
+	if (text_has_control(text, len)) {
 		bad_line(r, "a byte that is not text", text);
 		return;
 	}
-	char *key = skip_blank(text);
+	char *key = text_skip_blanks(text);
 	if (*key == '\0' || *key == '#') {
 		return;
 	}
 	char *end = key + strcspn(key, " \t\r");
-	char *value = skip_blank(end);
+	char *value = text_skip_blanks(end);
 	*end = '\0';
 	read_pair(r, key, value);
 }
@@ -216,8 +194,8 @@ static const char *file_value(const char *value, struct arena *a)
 {
 	size_t len = strlen(value);
 	bool plain = len > 0 && value[0] != '"' && value[0] != '\'' &&
-	             strchr(value, '#') == NULL && !is_blank(value[0]) &&
-	             !is_blank(value[len - 1]);
+	             strchr(value, '#') == NULL && !text_is_blank(value[0]) &&
+	             !text_is_blank(value[len - 1]);
 	if (plain) {
 		return value;
 	}

@@ -158,6 +158,25 @@ void text_printable(char *s)
 	}
 }
 
+char *text_skip_blanks(char *p)
+{
+	while (text_is_blank(*p)) {
+		p++;
+	}
+	return p;
+}
+
+bool text_has_control(const char *p, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (((unsigned char)p[i] < 0x20 && !text_is_blank(p[i])) ||
+		    p[i] == 0x7f) {
+			return true;
+		}
+	}
+	return false;
+}
+
 char *text_trim(char *s)
 {
 	size_t n;

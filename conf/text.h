@@ -32,5 +32,17 @@ unsigned text_distance(const char *a, const char *b, unsigned limit);
 /*! \brief Cuts white space off both ends, in place. \return Where what is left begins. */
 char *text_trim(char *s);
 
+/*! \brief Blank inside a line of a file: space, tab, carriage return. */
+static inline bool text_is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+/*! \brief Where the first that is no blank is. */
+char *text_skip_blanks(char *p);
+
+/*! \brief Is a control character among \a len bytes, other than blanks? */
+bool text_has_control(const char *p, size_t len);
+
 /*! \brief Replaces control characters by '?' in place: text from outside for a log or terminal. */
 void text_printable(char *s);
