@@ -12,6 +12,7 @@
 #include "conf/config.h"
 #include "conf/diag.h"
 #include "conf/err.h"
+#include "tests/temp_file.h"
 
 /* An instance that has no folder on any machine, so that no installed file is read. */
 #define NOBODY "--instance=no.such.instance.of.saguaro"
@@ -32,30 +33,6 @@ static void teardown(void)
 	arena_free(arena);
 }
 
-static const char *problems(void)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-	diags_print(&diags, f, DIAG_NOTE);
-	fclose(f);
-	const char *copy = arena_strdup(arena, text);
-	free(text);
-	diags_init(&diags, arena);
-	return copy;
-}
-
-/* A temporary file with this text; the caller unlinks it. */
-static char *file_with(const char *text)
-{
-	char *path = arena_strdup(arena, "/tmp/test_config.XXXXXX");
-	int fd = mkstemp(path);
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	close(fd);
-	return path;
-}
-
 static int read_words(const char *words)
 {
 	char *argv[64] = { "saguarod", NOBODY }, *save = NULL;
@@ -70,7 +47,7 @@ static int read_words(const char *words)
 START_TEST(test_defaults)
 {
 	ck_assert_int_eq(read_words(""), E_OK);
-	ck_assert_str_eq(problems(), "");
+	ck_assert_str_eq(take_problems(&diags), "");
 	ck_assert_ptr_null(c.config_file);
 	ck_assert_str_eq(c.fabric, "umad");
 	ck_assert_ptr_null(c.routing_engine);
@@ -107,7 +84,7 @@ START_TEST(test_opensm_file)
 	                                srcdir != NULL ? srcdir : ".");
 
 	ck_assert_int_eq(read_words(arena_printf(arena, "-F %s", path)), E_OK);
-	ck_assert_str_eq(problems(), "");
+	ck_assert_str_eq(take_problems(&diags), "");
 	ck_assert_str_eq(c.config_file, path);
 	ck_assert_str_eq(c.log_file, "/var/log/opensm.log");
 	ck_assert_uint_eq(c.max_wire_smps, 4);
@@ -192,14 +169,15 @@ static const struct {
 
 START_TEST(test_opensm_flags)
 {
-	char *save = NULL, *path = file_with("");
+	char *save = NULL, *path = temp_file("", arena);
 	for (char *p = arena_strdup(arena, flags[_i].flags);
 	     (p = strtok_r(p, "|", &save)); p = NULL) {
 		char *words = strstr(p, "FILE") != NULL
 		                      ? arena_printf(arena, "-F %s", path)
 		                      : p;
-		ck_assert_msg(read_words(words) == E_OK, "%s: %s", p, problems());
-		const char *said = problems();
+		ck_assert_msg(read_words(words) == E_OK, "%s: %s", p,
+		              take_problems(&diags));
+		const char *said = take_problems(&diags);
 		bool silent = said[0] == '\0';
 		ck_assert_msg(silent == flags[_i].has_effect, "%s: %s", p, said);
 		ck_assert_msg(silent || strstr(said, "no effect here\n") != NULL, "%s",
@@ -217,7 +195,7 @@ START_TEST(test_command_line)
 	                   "--path-selection orderall --credit-loops=refuse "
 	                   "--snapshot-grace 5000 -n 64 -g 0x0002c90300001234"),
 		E_OK);
-	ck_assert_str_eq(problems(), "");
+	ck_assert_str_eq(take_problems(&diags), "");
 	ck_assert_uint_eq(c.lmc, 3);
 	ck_assert_str_eq(c.routing_engine, "updn,minhop");
 	ck_assert_str_eq(c.fabric, "sim:/f.topo");
@@ -239,12 +217,12 @@ END_TEST
  * new. */
 START_TEST(test_layers)
 {
-	char *path = file_with("lmc 2\nsm_priority 7\nreassign_lids TRUE\n");
+	char *path = temp_file("lmc 2\nsm_priority 7\nreassign_lids TRUE\n", arena);
 	char *argv[] = { "saguarod", "-l", "1", "-F", path, "-v", NULL };
 
 	for (unsigned i = 0; i < 2; i++) {
 		ck_assert_int_eq(config_read(&c, NULL, arena, 6, argv, &diags), E_OK);
-		ck_assert_str_eq(problems(), "");
+		ck_assert_str_eq(take_problems(&diags), "");
 		ck_assert_uint_eq(c.lmc, 1);
 		ck_assert_uint_eq(c.sm_priority, 7);
 		ck_assert_uint_eq(c.verbose, 1);
@@ -258,7 +236,7 @@ START_TEST(test_layers)
 	ck_assert_int_eq(memcmp(&before, &c, sizeof(c)),
 	                 0); /* refused: nothing changed */
 	ck_assert_str_eq(
-		problems(),
+		take_problems(&diags),
 		arena_printf(arena,
 	                     "%s:3: error: lmc 'x': expected a number from 0 to 7\n",
 	                     path));
@@ -271,7 +249,7 @@ START_TEST(test_layers)
 	ck_assert(!next.reassign_lids);
 	ck_assert_str_eq(next.fabric, "umad");
 	ck_assert_str_eq(
-		problems(),
+		take_problems(&diags),
 		"warning: fabric: 'sim:/x' needs a restart; 'umad' stays in use\n");
 	unlink(path);
 }
@@ -307,7 +285,7 @@ START_TEST(test_refused)
 {
 	c.lmc = 99;
 	ck_assert_int_eq(read_words(refused[_i].words), refused[_i].ret);
-	ck_assert_str_eq(problems(), refused[_i].said);
+	ck_assert_str_eq(take_problems(&diags), refused[_i].said);
 	ck_assert_uint_eq(c.lmc, 99);
 }
 END_TEST
@@ -441,9 +419,9 @@ START_TEST(test_dump)
 	}
 	char *text = dump(&a, &len);
 	ck_assert_msg(option_read_text(&of_b, arena, "dump", text, len, &diags) == E_OK,
-	              "seed %d: %s", _i, problems());
+	              "seed %d: %s", _i, take_problems(&diags));
 	free(text);
-	ck_assert_str_eq(problems(), "");
+	ck_assert_str_eq(take_problems(&diags), "");
 	for (const struct option_row *row = config_rows; row->name != NULL; row++) {
 		ck_assert_msg(strcmp(option_text(row, &a, arena),
 		                     option_text(row, &b, arena)) == 0,
@@ -455,13 +433,13 @@ END_TEST
 
 START_TEST(test_dump_file)
 {
-	char *path = file_with("");
+	char *path = temp_file("", arena);
 	ck_assert_int_eq(read_words("-l 2 -R minhop --path-selection pairwise"), E_OK);
 	ck_assert_int_eq(config_dump_file(&c, NULL, arena, path, &diags), E_OK);
 	struct config first = c;
 
 	ck_assert_int_eq(read_words(arena_printf(arena, "-F %s", path)), E_OK);
-	ck_assert_str_eq(problems(), "");
+	ck_assert_str_eq(take_problems(&diags), "");
 	unlink(path);
 	ck_assert_uint_eq(c.lmc, first.lmc);
 	ck_assert_str_eq(c.routing_engine, "minhop");
@@ -470,7 +448,7 @@ START_TEST(test_dump_file)
 	                 -ENOENT);
 	ck_assert_int_eq(config_dump_file(&c, NULL, arena, "/dev/full", &diags), -ENOSPC);
 	ck_assert_str_eq(
-		problems(),
+		take_problems(&diags),
 		"/nonexistent/x: error: cannot be written: No such file or directory\n"
 		"/dev/full: error: cannot be written: No space left on device\n");
 }
@@ -487,13 +465,13 @@ START_TEST(test_extra)
 		                                    .help = "GUIDs of roots" },
 		                                  { .name = NULL } };
 	struct option_sets extra = { .n = 0 };
-	char *path = file_with("root_guid_file /of/file\nio_guid_file /x\n");
+	char *path = temp_file("root_guid_file /of/file\nio_guid_file /x\n", arena);
 	char *argv[] = { "saguarod", NOBODY, "-F", path, "-a", "/of/flag", NULL };
 
 	option_sets_add(&extra, rows, &engine);
 	ck_assert_int_eq(config_read(&c, &extra, arena, 4, argv, &diags), E_OK);
 	ck_assert_str_eq(engine.roots, "/of/file");
-	ck_assert_str_eq(problems(),
+	ck_assert_str_eq(take_problems(&diags),
 	                 arena_printf(arena,
 	                              "%s:2: warning: io_guid_file '/x': no effect "
 	                              "here\n",

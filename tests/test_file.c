@@ -19,36 +19,23 @@
 #include "routing/proof.h"
 #include "routing/route.h"
 #include "tests/fabric.h"
+#include "tests/temp_file.h"
 
 static struct arena *arena;
 static struct diags diags;
-static char path[] = "/tmp/test_file.XXXXXX";
+static char *path;
 
 static void setup(void)
 {
-	int fd;
-
 	arena = arena_new();
 	diags_init(&diags, arena);
-	strcpy(path + strlen(path) - 6, "XXXXXX");
-	fd = mkstemp(path);
-	ck_assert_int_ge(fd, 0);
-	close(fd);
+	path = temp_file("", arena);
 }
 
 static void teardown(void)
 {
 	unlink(path);
 	arena_free(arena);
-}
-
-static void put(const char *text)
-{
-	FILE *f = fopen(path, "w");
-
-	ck_assert_ptr_nonnull(f);
-	ck_assert_int_ge(fputs(text, f), 0);
-	ck_assert_int_eq(fclose(f), 0);
 }
 
 /* ---- running it ---- */
@@ -72,7 +59,7 @@ static struct given *no_options(void)
 
 static int give(struct given *o, const char *key, const char *text)
 {
-	put(text);
+	temp_file_write(path, text);
 	return option_set(&o->sets, arena, key, path, "conf", 1, &diags);
 }
 
@@ -437,7 +424,7 @@ START_TEST(the_proof_decides)
 	for (uint32_t lid = 1; lid <= l.top; lid++) {
 		text = arena_printf(arena, "%s0x%04x 002\n", text, lid);
 	}
-	put(text);
+	temp_file_write(path, text);
 	ck_assert_int_eq(engine_options_init(&o, arena), E_OK);
 	ck_assert_int_eq(option_set_defaults(&o.sets, arena), E_OK);
 	ck_assert_int_eq(option_set(&o.sets, arena, "lfts_file", path, NULL, 0, &diags),

@@ -12,6 +12,7 @@
 #include "conf/err.h"
 #include "conf/guidfile.h"
 #include "conf/option.h"
+#include "tests/temp_file.h"
 
 struct values {
 	const struct guid_file *list;
@@ -48,19 +49,6 @@ static void setup(void)
 static void teardown(void)
 {
 	arena_free(arena);
-}
-
-static const char *problems(void)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-	diags_print(&diags, f, DIAG_NOTE);
-	fclose(f);
-	const char *copy = arena_strdup(arena, text);
-	free(text);
-	diags_init(&diags, arena);
-	return copy;
 }
 
 /* A list as "line guid[rest] ...". */
@@ -105,7 +93,7 @@ START_TEST(test_parse)
 	int ret = guid_file_parse("f", texts[_i].text, strlen(texts[_i].text), arena,
 	                          &diags, &f);
 	ck_assert_msg(ret == texts[_i].ret, "%s: %d", texts[_i].what, ret);
-	ck_assert_str_eq(problems(), texts[_i].said);
+	ck_assert_str_eq(take_problems(&diags), texts[_i].said);
 	ck_assert_msg((f == NULL) == (texts[_i].list == NULL), "%s", texts[_i].what);
 	if (f != NULL) {
 		ck_assert_str_eq(f->path, "f");
@@ -133,36 +121,27 @@ START_TEST(test_odd)
 	static const char nul[] = "0x1\n0x2\0 0x3\n";
 	ck_assert_int_eq(guid_file_parse("f", nul, sizeof(nul) - 1, arena, &diags, &f),
 	                 E_SYNTAX);
-	ck_assert_str_eq(problems(), "f:2: error: a byte that is not text: '0x2'\n");
+	ck_assert_str_eq(take_problems(&diags),
+	                 "f:2: error: a byte that is not text: '0x2'\n");
 }
 END_TEST
-
-static char *file_with(const char *text)
-{
-	char *path = arena_strdup(arena, "/tmp/test_guidfile.XXXXXX");
-	int fd = mkstemp(path);
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	close(fd);
-	return path;
-}
 
 /* The list is read when the value is stored, once for all sets; text is the path. */
 START_TEST(test_option)
 {
-	char *path = file_with("0x1\n0x2 x\n");
+	char *path = temp_file("0x1\n0x2 x\n", arena);
 
 	ck_assert_ptr_null(one.list);
 	ck_assert_int_eq(option_set(&sets, arena, "list", path, "f", 3, &diags), E_OK);
 	unlink(path);
-	ck_assert_str_eq(problems(), "");
+	ck_assert_str_eq(take_problems(&diags), "");
 	ck_assert_str_eq(shown(one.list), "1 1[] 2 2[x] ");
 	ck_assert_ptr_eq(one.list, two.list);
 	ck_assert_str_eq(option_text(&rows[0], &one, arena), path);
 
 	const struct guid_file *before = one.list;
 	ck_assert_int_eq(option_set(&sets, arena, "list", path, "f", 4, &diags), -ENOENT);
-	ck_assert_str_eq(problems(),
+	ck_assert_str_eq(take_problems(&diags),
 	                 arena_printf(arena,
 	                              "%s: error: cannot be read: No such file or "
 	                              "directory; correct the name, or write a list of "
@@ -182,14 +161,14 @@ END_TEST
 
 START_TEST(test_option_errors)
 {
-	char *path = file_with("0x1\nspine-1\n");
+	char *path = temp_file("0x1\nspine-1\n", arena);
 	char *argv[] = { "p", "-a", path, NULL };
 
 	ck_assert_int_eq(
 		option_read_argv(&sets, arena, 3, argv, "Doc", NULL, NULL, &diags),
 		E_SYNTAX);
 	unlink(path);
-	ck_assert_str_eq(problems(),
+	ck_assert_str_eq(take_problems(&diags),
 	                 arena_printf(arena,
 	                              "%s:2: error: expected a GUID (0x and up to 16 hex "
 	                              "digits): 'spine-1'\n"
@@ -199,14 +178,14 @@ START_TEST(test_option_errors)
 	ck_assert_int_eq(option_set(&sets, arena, "list", "/", "f", 1, &diags), -EISDIR);
 	ck_assert_int_eq(option_set(&sets, arena, "list", "/dev/zero", "f", 1, &diags),
 	                 E_SYNTAX);
-	ck_assert_ptr_nonnull(strstr(problems(), "not a list of GUIDs"));
+	ck_assert_ptr_nonnull(strstr(take_problems(&diags), "not a list of GUIDs"));
 }
 END_TEST
 
 /* A dump names the file, and reading the dump gives the same list. */
 START_TEST(test_dump)
 {
-	char *path = file_with("0x1\n0x2 x\n"), *text = NULL;
+	char *path = temp_file("0x1\n0x2 x\n", arena), *text = NULL;
 	struct values again = { NULL };
 	struct option_sets s = { .n = 0 };
 	size_t len;
@@ -222,7 +201,7 @@ START_TEST(test_dump)
 	unlink(path);
 	ck_assert_str_eq(shown(again.list), "1 1[] 2 2[x] ");
 	ck_assert_int_eq(option_read_text(&s, arena, "f", "list\n", 5, &diags), E_OK);
-	ck_assert_str_eq(problems(),
+	ck_assert_str_eq(take_problems(&diags),
 	                 "f:1: warning: no value for list: taken as (null)\n");
 	ck_assert_ptr_null(again.list);
 }
@@ -284,7 +263,7 @@ START_TEST(test_any_file)
 		{ .name = "word", .type = OPT_FILE, .read = read_nothing },
 		{ .name = NULL }
 	};
-	char *path = file_with("yes\n"), *bad = file_with("4\n");
+	char *path = temp_file("yes\n", arena), *bad = temp_file("4\n", arena);
 	struct words a, b, c;
 	struct option_sets s = { .n = 0 };
 
@@ -304,7 +283,7 @@ START_TEST(test_any_file)
 
 	ck_assert_int_eq(option_set(&s, arena, "word", bad, "f", 2, &diags), E_SYNTAX);
 	ck_assert_str_eq(a.word->text, "yes");
-	ck_assert_str_eq(problems(),
+	ck_assert_str_eq(take_problems(&diags),
 	                 arena_printf(arena,
 	                              "%s:1: error: expected a word\n"
 	                              "f:2: error: word '%s': the file has errors\n",

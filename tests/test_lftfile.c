@@ -15,36 +15,23 @@
 #include "routing/lftfile.h"
 #include "routing/lids.h"
 #include "tests/fabric.h"
+#include "tests/temp_file.h"
 
 static struct arena *arena;
 static struct diags diags;
-static char path[] = "/tmp/test_lftfile.XXXXXX";
+static char *path;
 
 static void setup(void)
 {
-	int fd;
-
 	arena = arena_new();
 	diags_init(&diags, arena);
-	strcpy(path + strlen(path) - 6, "XXXXXX");
-	fd = mkstemp(path);
-	ck_assert_int_ge(fd, 0);
-	close(fd);
+	path = temp_file("", arena);
 }
 
 static void teardown(void)
 {
 	unlink(path);
 	arena_free(arena);
-}
-
-static void put(const char *text)
-{
-	FILE *f = fopen(path, "w");
-
-	ck_assert_ptr_nonnull(f);
-	ck_assert_int_ge(fputs(text, f), 0);
-	ck_assert_int_eq(fclose(f), 0);
 }
 
 static char *get(void)
@@ -149,7 +136,7 @@ START_TEST(dumps_of_others)
 	struct lft lft;
 	struct lids l;
 
-	put(_i ? from_diags : from_opensm);
+	temp_file_write(path, _i ? from_diags : from_opensm);
 	ck_assert_int_eq(lftfile_read(path, g, 0, arena, &diags, &lft, &l), E_OK);
 	ck_assert_uint_eq(diags.n_errors + diags.n_warnings, 0);
 	ck_assert_uint_eq(l.top, 4);
@@ -205,8 +192,10 @@ START_TEST(lids_of_24_bits)
 	ck_assert_uint_eq(back.owner[HIGH], l.owner[HIGH]);
 	ck_assert_uint_eq(read.stride, lft.stride);
 	ck_assert_mem_eq(read.rows, lft.rows, lft.n_switches * lft.stride);
-	put("Unicast lids [0-4] of switch Lid 2 guid 0x0002c90300000000 ('t-000'):\n"
-	    "0x12345 3\n");
+	temp_file_write(
+		path,
+		"Unicast lids [0-4] of switch Lid 2 guid 0x0002c90300000000 ('t-000'):\n"
+		"0x12345 3\n");
 	ck_assert_int_eq(lftfile_read_sl(path, g, &read, arena, &diags, &lanes), E_OK);
 	ck_assert_uint_eq(lane_of(&lanes, 0, HIGH), 3);
 	ck_assert_uint_eq(diags.n_errors, 0);
@@ -232,8 +221,10 @@ START_TEST(no_room_above)
 	struct lft lft;
 	struct lids l;
 
-	put("Unicast lids [0-4] of switch Lid 2 guid 0x0002c90300000000 ('t-000'):\n"
-	    "0x0004 003 # c portguid 0x0002c90400000001: 'node1'\n");
+	temp_file_write(
+		path,
+		"Unicast lids [0-4] of switch Lid 2 guid 0x0002c90300000000 ('t-000'):\n"
+		"0x0004 003 # c portguid 0x0002c90400000001: 'node1'\n");
 	ck_assert_int_eq(lftfile_read(path, g, 6, arena, &diags, &lft, &l), E_SYNTAX);
 	ck_assert_ptr_nonnull(
 		strstr(diags.items[diags.n - 1].text, "more than 6 LIDs"));
@@ -309,7 +300,7 @@ START_TEST(bad_files)
 	struct lft lft = { .stride = 7 };
 	struct lids l;
 
-	put(bad[_i].text);
+	temp_file_write(path, bad[_i].text);
 	ck_assert_int_eq(lftfile_read(path, g, 0, arena, &diags, &lft, &l), E_SYNTAX);
 	ck_assert_uint_eq(lft.stride, 7);
 	ck_assert_uint_eq(diags.n_errors, 1);
@@ -324,7 +315,8 @@ START_TEST(every_error_is_reported)
 	struct graph *g = dumped_fabric();
 	struct lft lft;
 
-	put(HEAD0 "0x0001 009\n0x0002 001\n0x0003 oops\nother words\n0x0004 010\n");
+	temp_file_write(path, HEAD0
+	                "0x0001 009\n0x0002 001\n0x0003 oops\nother words\n0x0004 010\n");
 	ck_assert_int_eq(lftfile_read(path, g, 0, arena, &diags, &lft, NULL), E_SYNTAX);
 	ck_assert_uint_eq(diags.n_errors, 3);
 	ck_assert_uint_eq(diags.items[2].line, 6);
@@ -342,10 +334,12 @@ START_TEST(left_out)
 	struct lft lft;
 	struct lids l;
 
-	put(HEAD0 "0x0001 003 # c portguid 0x0002c90400000001: 'node1'\n"
-	          "0x0002 000 # s portguid 0x0002c90300000000: 't-000'\n"
-	          "0x0003 001 # s portguid 0x0002c90300001000: 't-001'\n"
-	          "0x0009 001 # gone portguid 0x0000000000001234: 'not in the fabric'\n");
+	temp_file_write(
+		path, HEAD0
+		"0x0001 003 # c portguid 0x0002c90400000001: 'node1'\n"
+		"0x0002 000 # s portguid 0x0002c90300000000: 't-000'\n"
+		"0x0003 001 # s portguid 0x0002c90300001000: 't-001'\n"
+		"0x0009 001 # gone portguid 0x0000000000001234: 'not in the fabric'\n");
 	ck_assert_int_eq(lftfile_read(path, g, 0, arena, &diags, &lft, &l), E_OK);
 	ck_assert_uint_eq(diags.n_errors, 0);
 	ck_assert_uint_eq(diags.n_warnings, 2);
@@ -366,7 +360,7 @@ START_TEST(bad_sls)
 	struct lft lft = minhop(g, &l);
 	struct lanes lanes;
 
-	put(HEAD0 "0x0001 15\n0x0002 16\n");
+	temp_file_write(path, HEAD0 "0x0001 15\n0x0002 16\n");
 	ck_assert_int_eq(lftfile_read_sl(path, g, &lft, arena, &diags, &lanes), E_SYNTAX);
 	ck_assert_uint_eq(diags.n_errors, 1);
 	ck_assert_uint_eq(diags.items[0].line, 3);
@@ -391,7 +385,7 @@ START_TEST(damaged)
 	if (_i % 5 == 0) {
 		text[random_below(&seed, (uint32_t)len)] = '\0';
 	}
-	put(text);
+	temp_file_write(path, text);
 	ret = lftfile_read(path, g, 0, arena, &diags, &lft, &l);
 	ck_assert(ret == E_OK || ret == E_SYNTAX);
 	ck_assert_int_eq(ret == E_SYNTAX, diags.n_errors > 0);

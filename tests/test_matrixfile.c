@@ -17,36 +17,23 @@
 #include "routing/matrix.h"
 #include "routing/matrixfile.h"
 #include "tests/fabric.h"
+#include "tests/temp_file.h"
 
 static struct arena *arena;
 static struct diags diags;
-static char path[] = "/tmp/test_matrixfile.XXXXXX";
+static char *path;
 
 static void setup(void)
 {
-	int fd;
-
 	arena = arena_new();
 	diags_init(&diags, arena);
-	strcpy(path + strlen(path) - 6, "XXXXXX");
-	fd = mkstemp(path);
-	ck_assert_int_ge(fd, 0);
-	close(fd);
+	path = temp_file("", arena);
 }
 
 static void teardown(void)
 {
 	unlink(path);
 	arena_free(arena);
-}
-
-static void put(const char *text)
-{
-	FILE *f = fopen(path, "w");
-
-	ck_assert_ptr_nonnull(f);
-	ck_assert_int_ge(fputs(text, f), 0);
-	ck_assert_int_eq(fclose(f), 0);
 }
 
 static struct hops plain_hops(const struct graph *g)
@@ -76,7 +63,7 @@ static struct matrix_dump *read_dump(const char *text)
 {
 	struct matrix_dump *dump = arena_alloc(arena, sizeof(*dump));
 
-	put(text);
+	temp_file_write(path, text);
 	ck_assert_int_eq(matrix_dump_read(path, arena, &diags, dump), E_OK);
 	return dump;
 }

@@ -13,6 +13,7 @@
 #include "conf/opafm.h"
 #include "conf/opafm_value.h"
 #include "conf/virtual_fabric.h"
+#include "tests/temp_file.h"
 
 /* An engine with settings of its own. */
 struct engine_values {
@@ -36,28 +37,19 @@ static struct arena *arena;
 static struct diags diags;
 static struct config config;
 static struct engine_values engine;
-static char path[] = "/tmp/saguaro-opafm-XXXXXX";
+static char *path;
 
 static void setup(void)
 {
 	arena = arena_new();
 	diags_init(&diags, arena);
-	strcpy(path + sizeof(path) - 7, "XXXXXX");
-	close(mkstemp(path));
+	path = temp_file("", arena);
 }
 
 static void teardown(void)
 {
 	unlink(path);
 	arena_free(arena);
-}
-
-static void write_file(const char *text)
-{
-	FILE *f = fopen(path, "we");
-	ck_assert_ptr_nonnull(f);
-	fputs(text, f);
-	fclose(f);
 }
 
 /* As saguarod would: -F FILE and more words, NULL-terminated. */
@@ -70,7 +62,7 @@ static int read_with(const char *text, const char *const *more)
 	for (; more != NULL && *more != NULL; more++) {
 		argv[argc++] = (char *)*more;
 	}
-	write_file(text);
+	temp_file_write(path, text);
 	diags_init(&diags, arena);
 	ck_assert_int_eq(option_sets_add(&sets, engine_rows, &engine), E_OK);
 	return config_read(&config, &sets, arena, argc, argv, &diags);

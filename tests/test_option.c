@@ -10,6 +10,7 @@
 #include "conf/diag.h"
 #include "conf/err.h"
 #include "conf/option.h"
+#include "tests/temp_file.h"
 
 /* Rows of every type, as a program and as an engine would bring them. */
 struct values {
@@ -84,20 +85,6 @@ static void setup(void)
 static void teardown(void)
 {
 	arena_free(arena);
-}
-
-/* All problems so far as one text. */
-static const char *problems(void)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-	diags_print(&diags, f, DIAG_NOTE);
-	fclose(f);
-	const char *copy = arena_strdup(arena, text);
-	free(text);
-	diags_init(&diags, arena);
-	return copy;
 }
 
 START_TEST(test_defaults)
@@ -203,7 +190,8 @@ START_TEST(test_set)
 	              ret);
 	ck_assert_str_eq(option_text(option_find(&own, sets[_i].key), &v, arena),
 	                 sets[_i].text);
-	ck_assert_str_eq(problems(), sets[_i].said != NULL ? sets[_i].said : "");
+	ck_assert_str_eq(take_problems(&diags),
+	                 sets[_i].said != NULL ? sets[_i].said : "");
 }
 END_TEST
 
@@ -220,7 +208,7 @@ START_TEST(test_unknown)
 	ck_assert_int_eq(option_set(&own, arena, "count", "2", "f", 5, &diags),
 	                 E_UNKNOWN);
 	ck_assert_str_eq(
-		problems(),
+		take_problems(&diags),
 		"f:1: error: unknown key 'unsued_file'; did you mean 'unused_file'?\n"
 		"f:2: error: unknown key 'Number'; did you mean 'number'?\n"
 		"f:3: error: unknown key 'zzzzzz'\n"
@@ -240,9 +228,10 @@ START_TEST(test_shared)
 	ck_assert_int_eq(option_set(&both, arena, "shared", "here", "f", 2, &diags),
 	                 E_OK);
 	ck_assert_str_eq(ev.shared, "here");
-	ck_assert_str_eq(problems(), "");
+	ck_assert_str_eq(take_problems(&diags), "");
 	ck_assert_int_eq(option_set(&own, arena, "shared", "here", "f", 2, &diags), E_OK);
-	ck_assert_str_eq(problems(), "f:2: warning: shared 'here': no effect here\n");
+	ck_assert_str_eq(take_problems(&diags),
+	                 "f:2: warning: shared 'here': no effect here\n");
 }
 END_TEST
 
@@ -297,7 +286,7 @@ START_TEST(test_file)
 	                           strlen(files[_i].file), &diags);
 	ck_assert_msg(ret == files[_i].ret, "%s: %d", files[_i].what, ret);
 	ck_assert_msg((diags.n_errors > 0) == (ret != E_OK), "%s", files[_i].what);
-	ck_assert_str_eq(problems(), files[_i].said);
+	ck_assert_str_eq(take_problems(&diags), files[_i].said);
 	ck_assert_str_eq(option_text(&rows[1], &v, arena), files[_i].number);
 	ck_assert_str_eq(option_text(&rows[5], &v, arena), files[_i].text);
 }
@@ -308,8 +297,8 @@ START_TEST(test_file_odd)
 	static const char nul[] = "number 5\nnumber\0 6\nnumber 7\n";
 	ck_assert_int_eq(option_read_text(&own, arena, "f", nul, sizeof(nul) - 1, &diags),
 	                 E_SYNTAX);
-	ck_assert_ptr_nonnull(
-		strstr(problems(), "f:2: error: a byte that is not text: 'number'"));
+	ck_assert_ptr_nonnull(strstr(take_problems(&diags),
+	                             "f:2: error: a byte that is not text: 'number'"));
 	ck_assert_uint_eq(v.number, 7);
 
 	size_t len = 20000;
@@ -318,7 +307,7 @@ START_TEST(test_file_odd)
 	big[len - 1] = '\n';
 	ck_assert_int_eq(option_read_text(&own, arena, "f", big, len, &diags), E_SYNTAX);
 	ck_assert_str_eq(
-		problems(),
+		take_problems(&diags),
 		"f:1: error: a line of 19999 bytes; the longest allowed has 16384\n");
 }
 END_TEST
@@ -381,7 +370,7 @@ START_TEST(test_argv)
 	int ret = option_read_argv(&own, arena, count(argv), argv, "Doc", NULL, NULL,
 	                           &diags);
 	ck_assert_msg(ret == lines[_i].ret, "%s: %d", lines[_i].what, ret);
-	ck_assert_str_eq(problems(), lines[_i].said);
+	ck_assert_str_eq(take_problems(&diags), lines[_i].said);
 	ck_assert_str_eq(option_text(&rows[1], &v, arena), lines[_i].number);
 	ck_assert_str_eq(option_text(&rows[5], &v, arena), lines[_i].text);
 }
@@ -447,7 +436,7 @@ START_TEST(test_argv_shared)
 		option_read_argv(&both, arena, 2, again, "Doc", NULL, NULL, &diags),
 		E_OK);
 	ck_assert_str_eq(ev.shared, "two");
-	ck_assert_str_eq(problems(), "");
+	ck_assert_str_eq(take_problems(&diags), "");
 }
 END_TEST
 
@@ -485,12 +474,12 @@ START_TEST(test_keep)
 	ck_assert_uint_eq(next.number, 5);
 	ck_assert_str_eq(next.text, "old");
 	ck_assert_uint_eq(next.guid, 2);
-	ck_assert_str_eq(problems(),
+	ck_assert_str_eq(take_problems(&diags),
 	                 "warning: number: '6' needs a restart; '5' stays in use\n"
 	                 "warning: text: '(null)' needs a restart; 'old' stays in "
 	                 "use\n");
 	ck_assert_int_eq(option_keep(&a, &b, arena, &diags), E_OK);
-	ck_assert_str_eq(problems(), "");
+	ck_assert_str_eq(take_problems(&diags), "");
 }
 END_TEST
 

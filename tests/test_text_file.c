@@ -15,12 +15,13 @@
 #include "conf/diag.h"
 #include "conf/err.h"
 #include "conf/text_file.h"
+#include "tests/temp_file.h"
 
 enum { MAX = 100000 };
 
 static struct arena *arena;
 static struct diags diags;
-static char path[64];
+static char *path;
 static char *text;
 static size_t len;
 
@@ -28,10 +29,7 @@ static void setup(void)
 {
 	arena = arena_new();
 	diags_init(&diags, arena);
-	strcpy(path, "/tmp/saguaro-test.XXXXXX");
-	int fd = mkstemp(path);
-	ck_assert_int_ge(fd, 0);
-	close(fd);
+	path = temp_file("", arena);
 	text = NULL;
 	len = 0;
 }

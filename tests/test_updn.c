@@ -20,6 +20,7 @@
 #include "routing/proof.h"
 #include "routing/updown.h"
 #include "tests/fabric.h"
+#include "tests/temp_file.h"
 
 static struct arena *arena;
 static struct diags *diags;
@@ -42,17 +43,6 @@ static void teardown(void)
 
 /* ---- running the engine ---- */
 
-static char *file_with(const char *text)
-{
-	char *path = arena_strdup(arena, "/tmp/test_updn.XXXXXX");
-	int fd = mkstemp(path);
-
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	close(fd);
-	return path;
-}
-
 /* Options with two files given as text, NULL for none. */
 static void *options(const char *roots, const char *ids)
 {
@@ -65,7 +55,7 @@ static void *options(const char *roots, const char *ids)
 	ck_assert_int_eq(option_sets_add(&s, e->options, base), E_OK);
 	ck_assert_int_eq(option_set_defaults(&s, arena), E_OK);
 	for (unsigned i = 0; i < 2; i++) {
-		char *path = text[i][1] ? file_with(text[i][1]) : NULL;
+		char *path = text[i][1] ? temp_file(text[i][1], arena) : NULL;
 
 		if (path) {
 			ck_assert_int_eq(
@@ -483,19 +473,6 @@ START_TEST(prev_is_kept)
 }
 END_TEST
 
-START_TEST(cancelled)
-{
-	struct graph *g = fabric_make("ft2 4 2 2", 0, 1, arena);
-	struct lids l = fabric_lids(g, 0, 0, arena);
-	_Atomic bool cancel = true;
-	struct route_in in = { .g = g, .lids = &l, .cancel = &cancel };
-	struct route_out out = { 0 };
-
-	ck_assert_int_eq(engine_find("updn")->route(&in, arena, &out), -ECANCELED);
-	ck_assert_ptr_null(out.lft.rows);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("updn");
@@ -510,7 +487,6 @@ int main(void)
 	tcase_add_test(t, root_file);
 	tcase_add_test(t, ids_file);
 	tcase_add_loop_test(t, prev_is_kept, 0, N_TREES);
-	tcase_add_test(t, cancelled);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);
