@@ -108,6 +108,9 @@ static int compute(struct ftree *f, struct arena *tmp, struct route_out *ret)
 	if (ret_code == E_OK) {
 		ret_code = ftree_reach(f, tmp, &ret->notes);
 	}
+	if (ret_code == E_OK && f->cancel && *f->cancel) {
+		ret_code = -ECANCELED;
+	}
 	if (ret_code == E_OK) {
 		ret_code = ftree_fill(f, tmp);
 	}

@@ -179,16 +179,23 @@ static int survey(struct torus *t, const struct route_in *in, struct arena *tmp,
 static int route(struct torus *t, const struct route_in *in, struct arena *a,
                  struct arena *tmp, struct route_out *ret)
 {
+	struct lft lft = { 0 };
+	struct lanes lanes = { 0 };
 	unsigned vls = vls_there(in);
 	int err = survey(t, in, tmp, &ret->notes);
 
 	if (err == E_OK) {
-		err = torus_fill(t, in, a, &ret->lft, &ret->lanes);
+		err = torus_fill(t, in, a, &lft, &lanes);
 	}
 	if (err == E_OK) {
-		err = make_rule(t, vls, a, &ret->lanes.rule);
+		err = make_rule(t, vls, a, &lanes.rule);
 	}
-	if (err == E_OK && t->n_missing && vls < VLS_TURN) {
+	if (err != E_OK) {
+		return err;
+	}
+	ret->lft = lft;
+	ret->lanes = lanes;
+	if (t->n_missing && vls < VLS_TURN) {
 		ret->beyond_rule = true;
 		why_add(&ret->notes,
 		        "torus-2QoS: routes around a missing switch should "
@@ -196,7 +203,7 @@ static int route(struct torus *t, const struct route_in *in, struct arena *a,
 		        "%u",
 		        vls);
 	}
-	return err;
+	return E_OK;
 }
 
 static int torus_route(const struct route_in *in, struct arena *a, struct route_out *ret)

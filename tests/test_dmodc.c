@@ -315,19 +315,6 @@ START_TEST(root_file)
 }
 END_TEST
 
-START_TEST(cancelled)
-{
-	struct graph *g = fabric_make("ft2 4 2 2", 0, 1, arena);
-	struct lids l = fabric_lids(g, 0, 0, arena);
-	_Atomic bool cancel = true;
-	struct route_in in = { .g = g, .lids = &l, .cancel = &cancel };
-	struct route_out out = { 0 };
-
-	ck_assert_int_eq(engine_find("dmodc")->route(&in, arena, &out), -ECANCELED);
-	ck_assert_ptr_null(out.lft.rows);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("dmodc");
@@ -343,7 +330,6 @@ int main(void)
 	tcase_add_test(t, leaf_without_hosts);
 	tcase_add_loop_test(t, refusals, 0, 4);
 	tcase_add_test(t, root_file);
-	tcase_add_test(t, cancelled);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);

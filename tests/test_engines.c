@@ -318,6 +318,39 @@ START_TEST(every_engine)
 }
 END_TEST
 
+/* A sweep that is overtaken ends its routing: no engine that suits the fabric goes on. */
+START_TEST(cancelled)
+{
+	const struct engine *e = engines[(unsigned)_i % engine_count()];
+	unsigned suited = e->bind != NULL; /* chains needs files */
+
+	for (unsigned f = 0; f < N_FABRICS; f++) {
+		struct graph *g = make(f, 0, 1);
+		if (g->n_switches < 8) {
+			continue; /* done before anybody looks */
+		}
+		struct lids l = fabric_lids(g, 0, 0, arena);
+		_Atomic bool cancel = true;
+		struct route_in in = { .g = g,
+			               .lids = &l,
+			               .options = default_options(e),
+			               .cancel = &cancel };
+		struct route_out out = { 0 };
+		struct why why = { 0 };
+
+		if (e->check && e->check(&in, &why) != E_OK) {
+			continue;
+		}
+		int err = e->route(&in, arena, &out);
+		ck_assert_msg(err == -ECANCELED || err == E_UNSUITABLE, "%s on %s: %s",
+		              e->name, fabrics[f].command, err_text(err));
+		ck_assert_ptr_null(out.lft.rows);
+		suited += err == -ECANCELED;
+	}
+	ck_assert_msg(suited > 0, "%s", e->name);
+}
+END_TEST
+
 static unsigned find_fabric(const char *name)
 {
 	unsigned i = 0;
@@ -417,6 +450,7 @@ int main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, every_engine, 0, (int)(N_FABRICS * engine_count()));
+	tcase_add_loop_test(t, cancelled, 0, (int)engine_count());
 	tcase_add_loop_test(t, roots_by_node_guid, 0, (int)engine_count());
 	tcase_add_loop_test(t, balance, 0, sizeof(balanced) / sizeof(*balanced));
 	tcase_add_loop_test(t, balance_of_any_guids, 0,

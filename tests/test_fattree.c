@@ -762,19 +762,6 @@ START_TEST(lids_over_chassis)
 }
 END_TEST
 
-START_TEST(cancelled)
-{
-	struct graph *g = fabric_make("ft2 4 2 2", 0, 1, arena);
-	struct lids l = fabric_lids(g, 0, 0, arena);
-	_Atomic bool cancel = true;
-	struct route_in in = { .g = g, .lids = &l, .cancel = &cancel };
-	struct route_out out = { 0 };
-
-	ck_assert_int_eq(engine_find("fattree")->route(&in, arena, &out), -ECANCELED);
-	ck_assert_ptr_null(out.lft.rows);
-}
-END_TEST
-
 #define LOOP(test, table)                                                                \
 	tcase_add_loop_test(t, test, 0, (int)(sizeof(table) / sizeof(*(table))))
 
@@ -801,7 +788,6 @@ int main(void)
 	tcase_add_loop_test(t, lids_are_apart, 0, 3);
 	tcase_add_test(t, static_dispersion);
 	tcase_add_test(t, lids_over_chassis);
-	tcase_add_test(t, cancelled);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);

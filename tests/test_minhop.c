@@ -356,19 +356,6 @@ START_TEST(no_switch_and_parts)
 }
 END_TEST
 
-START_TEST(cancelled)
-{
-	struct graph *g = fabric_make("ft2 4 2 2", 0, 1, arena);
-	struct lids l = fabric_lids(g, 0, 0, arena);
-	_Atomic bool cancel = true;
-	struct route_in in = { .g = g, .lids = &l, .cancel = &cancel };
-	struct route_out out = { 0 };
-
-	ck_assert_int_eq(engine_find("minhop")->route(&in, arena, &out), -ECANCELED);
-	ck_assert_ptr_null(out.lft.rows);
-}
-END_TEST
-
 /* 256 switches in a row: 255 hops are more than a byte with a mark for "none" holds. */
 START_TEST(too_long)
 {
@@ -698,7 +685,6 @@ int main(void)
 	tcase_add_test(t, lmc_spreads_over_systems);
 	tcase_add_test(t, enhanced_port_0_with_lmc);
 	tcase_add_test(t, no_switch_and_parts);
-	tcase_add_test(t, cancelled);
 	tcase_add_test(t, too_long);
 	tcase_add_test(t, defaults_are_none);
 	tcase_add_test(t, ignored_port);

@@ -436,20 +436,6 @@ START_TEST(too_long)
 }
 END_TEST
 
-START_TEST(cancelled)
-{
-	struct graph *g = fabric_make("torus 5x5 1", 0, 1, arena);
-	struct lids l = fabric_lids(g, 0, 0, arena);
-	_Atomic bool cancel = true;
-	struct route_in in = {
-		.g = g, .lids = &l, .options = options(1, false), .cancel = &cancel
-	};
-	struct route_out out = { 0 };
-
-	ck_assert_int_eq(engine_find("nue")->route(&in, arena, &out), -ECANCELED);
-}
-END_TEST
-
 /* ---- the search ---- */
 
 struct parts {
@@ -630,7 +616,6 @@ int main(void)
 	tcase_add_test(t, lanes_there_are);
 	tcase_add_test(t, switches_count);
 	tcase_add_test(t, too_long);
-	tcase_add_test(t, cancelled);
 	tcase_add_loop_test(t, turns_are_dependencies, 0,
 	                    sizeof(searched) / sizeof(*searched));
 	tcase_add_test(t, undo);
