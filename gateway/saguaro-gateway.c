@@ -79,11 +79,11 @@ static int serve(const struct gw_config *c, struct arena *a)
 		log_error(me, "%s", why);
 		return err;
 	}
-	if (c->port_file != NULL) {
+	announce(c, h);
+	if (c->port_file != NULL) { /* the sign that all is said and done: last */
 		err = write_port_file(c->port_file, http_port(h));
 	}
 	if (err == E_OK) {
-		announce(c, h);
 		wait_for_end(&set, c);
 	} else {
 		log_error(me, "cannot write the port to %s: %s", c->port_file,

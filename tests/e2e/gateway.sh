@@ -11,6 +11,8 @@ gateway=$bin/saguaro-gateway
 [ -x "$gateway" ] || skip "saguaro-gateway is not built"
 command -v curl >/dev/null || skip "curl is not installed"
 
+# shellcheck disable=SC2317 # called by until_true
+port_or_end() { [ -s "$work/$1.port" ] || ! kill -0 "$pid" 2>/dev/null; }
 start() { # start NAME FLAGS... ; sets $pid and $port
 	local name=$1
 	shift
@@ -18,11 +20,7 @@ start() { # start NAME FLAGS... ; sets $pid and $port
 		2>"$work/$name.log" &
 	pid=$!
 	pids+=("$pid")
-	for _ in $(seq 200); do
-		[ -s "$work/$name.port" ] && break
-		kill -0 "$pid" 2>/dev/null || break
-		sleep 0.05
-	done
+	until_true port_or_end "$name" || fail "$name: no port"
 	port=$(cat "$work/$name.port")
 }
 
