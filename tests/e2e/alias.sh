@@ -104,6 +104,7 @@ answers() { # answers HOST
 
 start_simulator "$tree" --guid-cap 20
 start_opensm_on "$host" osm
+opensm_settles osm
 want=$(answers "$far")
 end_process "$opensm"
 stop_simulator
@@ -128,14 +129,16 @@ in_port() { # GUIDs of the port itself
 }
 # shellcheck disable=SC2317 # called by until_true
 programmed() { [ "$(curl -s -o /dev/null -w '%{http_code}' "$url/paths?src=$name&dst=0x$host_guid")" = 200 ]; }
-holds "it is published" until_true 10 programmed
+holds "it is published" until_true programmed
 same "HTTP tells the path by that name" "$name" \
 	"$(get "/paths?src=$name&dst=0x$host_guid" | jq -r '.paths[0].sgid')"
 same "and by the GUID" "$name" "$(get "/paths?src=0x$host_guid&dst=0x$alias" | jq -r '.paths[0].dgid')"
 has "saguaro paths knows it" "$("$bin/saguaro" paths "$name" "0x$host_guid" --snapshot-dir "$run_dir" 2>&1)" "$far_lid"
 has "saquery, too" "$(on "$host" saquery PR --sgid "$name" --dgid "$(gid "$host_guid")" 2>/dev/null)" "${name#fe80::}"
 holds "GUIDInfoRecord shows it" grep -q "0x$alias" <<<"$(on "$far" saquery GIR 2>/dev/null)"
-holds "the port has it" grep -q "0x$alias" <<<"$(in_port)"
+# shellcheck disable=SC2317 # called by until_true
+port_has_them() { grep -q "0x$alias" <<<"$(in_port)"; }
+holds "the port has it" until_true port_has_them
 
 # --- restarts ------------------------------------------------------------------------------------
 
@@ -146,16 +149,14 @@ as_before() { [ "$(records)" = "$before" ]; }
 kill -KILL "$daemon"
 wait "$daemon" 2>/dev/null
 start_daemon_on "$host" d
-holds "they survive the death of the daemon" until_true 30 as_before
+holds "they survive the death of the daemon" until_true as_before
 wait_ready
 ctl node down "$far"
-holds "a host that is off has none" until_true 30 eval '! as_before'
+holds "a host that is off has none" until_true eval '! as_before'
 ctl node up "$far"
-holds "and has them again when it is back" until_true 30 as_before
+holds "and has them again when it is back" until_true as_before
 ctl reboot "$far"
-# shellcheck disable=SC2317 # called by until_true
-port_has_them() { grep -q "0x$alias" <<<"$(in_port)"; }
-holds "also in a port that lost its table" until_true 30 port_has_them
+holds "also in a port that lost its table" until_true port_has_them
 count() { on "$far" sminfo | sed -n 's/.*activity count \([0-9]*\).*/\1/p'; }
 counted() { on "$far" saquery SMIR 2>/dev/null | sed -n 's/.*ActCount\.*//p'; }
 holds "SMInfoRecord counts as SMInfo does" [ "$(counted)" -ge "$(($(count) - 1000))" ] && [ "$(counted)" -gt 0 ]

@@ -54,9 +54,6 @@ explained() {
 	[ ! -s "$work/unknown" ]
 }
 
-# settled LOG: has OpenSM swept after the traps of the first sweep?
-settled() { [ "$(grep -c 'SUBNET UP' "$1")" -ge 2 ]; }
-
 # differential NAME FABRIC LMC [POLICY]
 differential() {
 	name=$1
@@ -67,10 +64,8 @@ differential() {
 	start_simulator "$fabric"
 
 	start_opensm_on "$host" "osm-$name" -Q -l "$lmc" ${policy:+-Y "$policy"}
-	until_true 20 test -s "$osm/opensm-lfts.dump" || { fail "OpenSM dumps no tables"; finish; }
-	# Ports that became active made the switches send traps, for which OpenSM sweeps once more;
-	# until it is through the tables of quality of service are zeros.
-	until_true 60 settled "$work/osm-$name.log" || { fail "$name: OpenSM does not settle"; finish; }
+	until_true test -s "$osm/opensm-lfts.dump" || { fail "OpenSM dumps no tables"; finish; }
+	opensm_settles "osm-$name"
 	talk write || { fail "$name: records of OpenSM"; finish; }
 	talk read >"$work/values" || { fail "$name: values"; finish; }
 	ask opensm
@@ -79,7 +74,7 @@ differential() {
 	printf '%s\n' 'routing_engine file' "lfts_file $osm/opensm-lfts.dump" "lmc $lmc" \
 		'qos TRUE' 'path_selection orderall' ${policy:+"qos_policy_file $policy"} >"$work/d.conf"
 	start_daemon_on "$host" "d-$name" -F "$work/d.conf"
-	until_true 60 log_says "d-$name" 'SUBNET UP' || { fail "saguarod does not come up"; finish; }
+	until_true log_says "d-$name" 'SUBNET UP' || { fail "saguarod does not come up"; finish; }
 	talk write || { fail "$name: records of saguarod"; finish; }
 	ask saguarod
 	end_process "$daemon"

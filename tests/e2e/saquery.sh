@@ -269,19 +269,25 @@ start_both() { # start_both WHO START...: asks all while a program is subscribed
 	"${@:2}"
 	on "$host" "$subscriber" 64 1 >"$work/subscribed" &
 	pids+=("$!")
-	until_true 20 grep -qs subscribed "$work/subscribed" || fail "$who: no subscription"
+	until_true grep -qs subscribed "$work/subscribed" || fail "$who: no subscription"
 	ask_all "$who"
 }
 
-start_both opensm start_opensm_on "$host" osm -Q
+# shellcheck disable=SC2317 # called by start_both
+start_opensm() {
+	start_opensm_on "$host" osm -Q
+	opensm_settles osm
+}
+start_both opensm start_opensm
 end_process "${pids[-1]}"
 end_process "$opensm"
 stop_simulator
 
 # shellcheck disable=SC2317 # called by start_both
 start_saguarod() {
-	start_daemon_on "$host" d --qos
-	until_true 60 log_says d 'SUBNET UP'
+	# No further sweep: it would clear PortStateChange, which saquery.differences is about.
+	start_daemon_on "$host" d --qos --sweep_interval 0
+	until_true log_says d 'SUBNET UP'
 }
 start_both saguarod start_saguarod
 end_process "${pids[-1]}"
@@ -313,7 +319,7 @@ offsets() { # what saquery prints, as "S1D1 S2D2 ...": LIDs counted from both ba
 
 selects() { # selects MODE ORDER ORDER-FROM-S2 ORDER-TO-D3
 	start_daemon_on node1 "m-$1" --lmc 2 --lmc-esp0 1 --path-selection "$1"
-	until_true 60 log_says "m-$1" 'SUBNET UP'
+	until_true log_says "m-$1" 'SUBNET UP'
 	sbase=$(lid_of sw1) dbase=$(lid_of node2)
 	same "$1: by GIDs" "$2" "$(on "$far" saquery PR --sgid "$(gid_of sw1)" --dgid "$(gid_of node2)" 2>/dev/null | offsets)"
 	same "$1: from the second LID" "$3" "$(on "$far" saquery PR --slid "$((sbase + 1))" --dgid "$(gid_of node2)" 2>/dev/null | offsets)"

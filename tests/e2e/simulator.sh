@@ -34,5 +34,14 @@ ctl() { "$bin/saguaro-sim" ctl "$@"; }
 # host_command HOST: sets $as, the words in front of a command that runs on HOST.
 host_command() { as=("$bin/saguaro-sim" --run --host "$1"); }
 
+# opensm_settles NAME: on a fabric that nobody has set up before, OpenSM sweeps twice: ports that
+# became active made switches send traps. Until it is through, tables of quality of service are
+# zeros, and it may be in the middle of anything.
+opensm_settles() {
+	until_true swept_twice "$work/$1.log" || { fail "OpenSM does not settle"; finish; }
+}
+# shellcheck disable=SC2317 # called by until_true
+swept_twice() { awk '/num:128/ { up = 0 } /SUBNET UP/ { up = 1; n++ } END { exit n < 2 || !up }' "$1"; }
+
 # shellcheck source=tests/e2e/hosts.sh
 . "$here/tests/e2e/hosts.sh"
