@@ -24,7 +24,7 @@
 
 enum {
 	WINDOW = 16,
-	TIMEOUT_MS = 3000,
+	TIMEOUT_MS = 60000, /* nothing gets lost: a guard */
 	ANSWER_BYTES = 16 << 20,
 	TOO_MANY = UMAD_SA_STATUS_TOO_MANY_RECORDS << SA_STATUS_SHIFT,
 	AGAIN = 1 << 30 /* in a transaction ID: the GetTable after a Get */

@@ -14,7 +14,7 @@ start_daemon m --fabric "sim:$here/tests/fabrics/esp0.topo" --lmc 1 --oob-listen
 start_gateway g
 wait_ready
 port=$(sed -n 's/.*requests over TCP on 127.0.0.1:\([0-9]*\).*/\1/p' "$work/m.log")
-ask() { timeout 20 opasaquery -b 127.0.0.1 -p "$port" "$@" 2>&1; }
+ask() { timeout "$patience" opasaquery --timeout 60000 -b 127.0.0.1 -p "$port" "$@" 2>&1; }
 
 # records NAME [QUERY]: of HTTP
 records() { get "/v1/records/$1?limit=1000${2:+&$2}"; }

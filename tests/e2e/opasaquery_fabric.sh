@@ -21,8 +21,8 @@ start_daemon_on "$host" d --qos --adaptive_routing=TRUE --oob-listen 127.0.0.1:0
 start_gateway g
 wait_ready
 port=$(sed -n 's/.*requests over TCP on 127.0.0.1:\([0-9]*\).*/\1/p' "$work/d.log")
-tcp() { timeout 20 opasaquery -b 127.0.0.1 -p "$port" "$@" 2>&1; }
-mad() { on "$far" timeout 20 opasaquery "$@" 2>&1; }
+tcp() { timeout "$patience" opasaquery --timeout "$client_ms" -b 127.0.0.1 -p "$port" "$@" 2>&1; }
+mad() { on "$far" opasaquery "$@" 2>&1; }
 
 # 48 hosts and their switches: node records alone are several segments of 2048 bytes.
 nodes=$(mad -o node)

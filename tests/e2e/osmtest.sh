@@ -37,13 +37,13 @@ flows() { # flows HOSTS WHO
 
 flow() { # flow WHAT FLOW: its last line says PASS
 	local said stress=() began took
-	# Whole path tables take longer than the 200 ms that osmtest gives an answer.
-	[ "${2#f}" = "$2" ] || stress=(-s "${2#f}" -t 30000)
+	[ "${2#f}" = "$2" ] || stress=(-s "${2#f}")
 	host_command "$host"
+	patient osmtest -f "${2:0:1}" "${stress[@]}" -i "$work/inventory" -l "$work/osmtest.log"
 	began=${EPOCHREALTIME/./}
-	said=$(cd "$work" && timeout 3600 "${as[@]}" osmtest -f "${2:0:1}" "${stress[@]}" -i "$work/inventory" -l "$work/osmtest.log" 2>&1)
+	said=$(cd "$work" && timeout 3600 "${as[@]}" "${command[@]}" 2>&1)
 	took=$(((${EPOCHREALTIME/./} - began) / 1000))
-	has "$(printf '%s: osmtest -f %s, %d.%03d s' "$1" "${2:0:1}${stress[*]:+ ${stress[*]:0:2}}" $((took / 1000)) $((took % 1000)))" \
+	has "$(printf '%s: osmtest -f %s, %d.%03d s' "$1" "${2:0:1}${stress[*]:+ ${stress[*]}}" $((took / 1000)) $((took % 1000)))" \
 		"$(grep TEST <<<"$said" | tail -n 1)" PASS
 	rm -f "$work/osmtest.log"
 }
@@ -64,6 +64,7 @@ on_fabric() { # on_fabric HOSTS TOPO-WORDS...
 
 	case $sms in *opensm*)
 		start_opensm_on "$host" "osm$hosts"
+		opensm_settles "osm$hosts"
 		rounds "$hosts" opensm
 		end_process "$opensm"
 		;;
@@ -75,11 +76,10 @@ on_fabric() { # on_fabric HOSTS TOPO-WORDS...
 on_saguarod() {
 	local hosts=$1
 	start_daemon_on "$host" "d$hosts"
-	until_true 60 log_says "d$hosts" 'SUBNET UP' || { fail "saguarod does not come up"; finish; }
+	until_true log_says "d$hosts" 'SUBNET UP' || { fail "saguarod does not come up"; finish; }
 	rounds "$hosts" saguarod
-	host_command "$host"
-	has "saguarod: saquery -g, the broadcast group" "$("${as[@]}" saquery -g 2>&1)" 'ff12:401b:ffff::ffff:ffff'
-	has "saguarod: saquery MFTR, its block in the first switch" "$("${as[@]}" saquery MFTR 2>&1)" 'MFT Record dump'
+	has "saguarod: saquery -g, the broadcast group" "$(on "$host" saquery -g 2>&1)" 'ff12:401b:ffff::ffff:ffff'
+	has "saguarod: saquery MFTR, its block in the first switch" "$(on "$host" saquery MFTR 2>&1)" 'MFT Record dump'
 	end_process "$daemon"
 }
 

@@ -32,9 +32,10 @@ wait_ready
 holds "the test suite's inventory" on "$far" osmtest -f c -i "$work/inventory"
 # Its flow for services registers some, and waits for leases to run out; there it is stopped.
 host_command "$far"
-(cd "$work" && exec timeout 30 "${as[@]}" osmtest -f s -i "$work/inventory") >/dev/null 2>&1 &
+patient osmtest -f s -i "$work/inventory"
+(cd "$work" && exec timeout "$patience" "${as[@]}" "${command[@]}") >/dev/null 2>&1 &
 client=$!
-holds "services are registered" until_true 20 some_names
+holds "services are registered" until_true some_names
 end_process "$client"
 before=$(names)
 
@@ -42,7 +43,7 @@ before=$(names)
 http() { get "/v1/records/$1" | jq -r "$2"; }
 # shellcheck disable=SC2317 # called by until_true
 http_as_before() { [ "$(http 'service?service_lease=0xffffffff' '.records[].service_name' | sort)" = "$before" ]; }
-holds "the gateway has the same services" until_true 20 http_as_before
+holds "the gateway has the same services" until_true http_as_before
 same "and no key of theirs" 0 "$(http service '[.records[].service_key[]] | add')"
 same "the command line, too" "$(http service '.records | length')" \
 	"$("$bin/saguaro" records service --snapshot-dir "$run_dir" | wc -l)"
@@ -54,10 +55,10 @@ same "groups, as many as saquery has" "$(groups)" "$(http 'mcmember?trusted=fals
 # shellcheck disable=SC2317 # called by until_true
 as_before() { [ "$(names)" = "$before" ]; }
 restart TERM
-holds "they are there after a restart" until_true 30 as_before
-holds "also for the gateway" until_true 30 http_as_before
+holds "they are there after a restart" until_true as_before
+holds "also for the gateway" until_true http_as_before
 restart KILL
-holds "and after a death" until_true 30 as_before
+holds "and after a death" until_true as_before
 end_process "$daemon"
 end_process "$gateway"
 stop_simulator
