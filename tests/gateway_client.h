@@ -91,7 +91,7 @@ static inline void client_ask(struct client *c, const char *method, const char *
 	curl_easy_reset(c->curl);
 	curl_easy_setopt(c->curl, CURLOPT_URL, url);
 	curl_easy_setopt(c->curl, CURLOPT_PATH_AS_IS, 1L);
-	curl_easy_setopt(c->curl, CURLOPT_TIMEOUT, 30L);
+	curl_easy_setopt(c->curl, CURLOPT_TIMEOUT, 120L);
 	curl_easy_setopt(c->curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(c->curl, CURLOPT_PROXY, "");
 	curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, headers);

@@ -296,7 +296,7 @@ static Suite *suite(void)
 	Suite *s = suite_create("discover");
 	TCase *t = tcase_create("fabrics");
 
-	tcase_set_timeout(t, 10);
+	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, same, 0, N_FABRICS);
 	tcase_add_loop_test(t, lossy, 0, 8);

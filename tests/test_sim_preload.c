@@ -31,7 +31,7 @@
 		}                                                                        \
 	} while (0)
 
-enum { WAIT_MS = 20000, HDR = 64, OLD_HDR = 56, TABLE = UMAD_SA_METHOD_GET_TABLE };
+enum { WAIT_MS = 120000, HDR = 64, OLD_HDR = 56, TABLE = UMAD_SA_METHOD_GET_TABLE };
 
 /* --- the program ------------------------------------------------------------------- */
 

@@ -133,7 +133,7 @@ static size_t get_mad(const struct client *c)
 {
 	int memory;
 	struct pollfd p = { .fd = c->data, .events = POLLIN };
-	ck_assert_int_eq(poll(&p, 1, 20000), 1);
+	ck_assert_int_eq(poll(&p, 1, 120000), 1);
 	ssize_t n = sim_socket_get(c->data, header, sizeof(header), mad, sizeof(mad),
 	                           &memory, 0);
 	ck_assert_int_ge(n, SIM_HEADER_BYTES);

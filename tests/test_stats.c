@@ -211,7 +211,7 @@ int main(void)
 	Suite *suite = suite_create("stats");
 	TCase *t = tcase_create("stats");
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_set_timeout(t, 30);
+	tcase_set_timeout(t, 60);
 	tcase_add_test(t, test_values);
 	tcase_add_test(t, test_not_ready);
 	tcase_add_test(t, test_restart_forgets);

@@ -316,7 +316,7 @@ static Suite *suite(void)
 	Suite *s = suite_create("sweep agent");
 	TCase *t = tcase_create("others");
 
-	tcase_set_timeout(t, 20);
+	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, sm_info, 0, 2);
 	tcase_add_test(t, sm_info_set);

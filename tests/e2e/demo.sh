@@ -62,7 +62,7 @@ has "metrics" "$metrics" "saguaro_epoch"
 same "metric lines" "" "$(grep -vE '^(# (HELP|TYPE) .*|[a-z_][a-z0-9_]*(\{.*\})? [-+0-9.eE]+(inf|nan)?)$' <<<"$metrics")"
 
 # a second daemon on the same state directory
-refuses "second daemon on one state directory" timeout 20 "$bin/saguarod" --fabric "sim:$topo" \
+refuses "second daemon on one state directory" timeout "$patience" "$bin/saguarod" --fabric "sim:$topo" \
 	--state-dir "$work/d/state" --snapshot-dir "$work/other"
 has "in a sentence that names the first" "$said" "$daemon"
 
@@ -72,7 +72,7 @@ kill -9 "$daemon"
 wait "$daemon" 2>/dev/null
 # shellcheck disable=SC2317 # called by until_true
 gone() { get /readyz | grep -q "gone"; }
-holds "readyz: the daemon is gone" until_true 20 gone
+holds "readyz: the daemon is gone" until_true gone
 has "answers go on, marked stale" "$(get "/paths?$query")" '"stale":true'
 start_daemon d --fabric "sim:$topo" --sweep_interval 1
 wait_ready
@@ -89,6 +89,6 @@ holds "daemon ends with 0" wait "$daemon"
 holds "gateway ends with 0" wait "$gateway"
 
 # no HCA
-refuses "no HCA" timeout 20 "$bin/saguarod" --fabric umad --state-dir "$work/n/state" --snapshot-dir "$work/n/run"
+refuses "no HCA" timeout "$patience" "$bin/saguarod" --fabric umad --state-dir "$work/n/state" --snapshot-dir "$work/n/run"
 has "in a sentence with the remedy" "$said" "--fabric sim:FILE"
 finish

@@ -25,7 +25,7 @@ start_ibsim() {
 	ibsim=$!
 	pids+=("$ibsim")
 	exec 7>"$work/$IBSIM_SOCKNAME.fifo"
-	until_true 30 grep -qs 'Network simulator ready' "$sim_log" || {
+	until_true grep -qs 'Network simulator ready' "$sim_log" || {
 		tail -n 5 "$sim_log"
 		fail "ibsim does not start on $1"
 		finish

@@ -62,7 +62,7 @@ same "life time over two switches" "15" "$(get "/paths?src=$host&dst=$far&mode=m
 expect() { # expect NAME-IN-XML MODE ORDER
 	opafm "$xml" "<RoutingAlgorithm>shortestpath</RoutingAlgorithm>$lmc$life<PathSelection>$1</PathSelection>"
 	kill -HUP "$daemon"
-	holds "$1 is taken on SIGHUP" until_true 20 selects "$2"
+	holds "$1 is taken on SIGHUP" until_true selects "$2"
 	same "$1 by HTTP" "$3" "$(offsets "$(get "/paths?src=$sw&dst=$host")" "$sbase" "$dbase")"
 	same "$1 on the command line" "$3" "$(offsets "$("$bin/saguaro" paths "$sw" "$host" --json)" "$sbase" "$dbase")"
 }
@@ -80,7 +80,7 @@ opafm "$xml" "<Lmc>9</Lmc>
 <FatTreeTopology><TierCount>three</TierCount></FatTreeTopology>"
 kill -HUP "$daemon"
 more() { [ "$(refused)" -gt "$before" ]; }
-holds "a bad file is refused on SIGHUP" until_true 20 more
+holds "a bad file is refused on SIGHUP" until_true more
 has "the LMC with line and element" "$(cat "$work/m.log")" "opafm.xml:9: Sm/Lmc '9': expected a number from 0 to 7"
 has "the tiers with line and element" "$(cat "$work/m.log")" "opafm.xml:11: Sm/FatTreeTopology/TierCount 'three': expected a number"
 same "the running path selection stays" minimal "$(get /v1/fabric | jq -r .path_selection)"
@@ -91,7 +91,7 @@ same "the running paths stay" "S1D1 S2D2" "$(offsets "$(get "/paths?src=$sw&dst=
 opafm "$xml" "<Lmc>4</Lmc>$life"
 kill -HUP "$daemon"
 short_of_lids() { grep -q 'LIDs cannot be assigned: no free range of 16 LIDs up to 40 .*lower the LMC' "$work/m.log"; }
-holds "an LMC too large for the LIDs there are" until_true 20 short_of_lids
+holds "an LMC too large for the LIDs there are" until_true short_of_lids
 same "the running LIDs stay" "S1D1 S2D2" "$(offsets "$(get "/paths?src=$sw&dst=$host")" "$sbase" "$dbase")"
 kill "$daemon" "$gateway"
 wait "$daemon" "$gateway"

@@ -37,8 +37,8 @@ run_opensm() {
 	shift 2
 	start_ibsim "$topo"
 	start_opensm_on "$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$topo" | head -n 1)" "$name" "$@"
-	holds "$name: OpenSM dumps its hops" until_true 20 test -s "$work/$name/opensm-lid-matrix.dump"
-	holds "$name: OpenSM dumps its tables" until_true 20 test -s "$work/$name/opensm-lfts.dump"
+	holds "$name: OpenSM dumps its hops" until_true test -s "$work/$name/opensm-lid-matrix.dump"
+	holds "$name: OpenSM dumps its tables" until_true test -s "$work/$name/opensm-lfts.dump"
 	kill "$opensm"
 	wait "$opensm" 2>/dev/null
 	stop_ibsim

@@ -74,7 +74,7 @@ same "host: saquery VLAR" "$want" "$(for block in 1 3; do on "$host" saquery VLA
 
 end_process "$daemon"
 start_daemon_on "$host" second -F "$work/qos.conf"
-until_true 20 log_says second "SUBNET UP" || fail "the second daemon does not get up"
+until_true log_says second "SUBNET UP" || fail "the second daemon does not get up"
 holds "a new daemon sends no table again" log_says second ", 0 QoS tables"
 
 end_process "$gateway"
@@ -109,7 +109,7 @@ for engine in lash dfsssp; do
 	[ "$used" -gt 0 ] || fail "$engine: all paths have SL 0"
 	end_process "$daemon"
 	start_daemon_on "$host" "$engine-2" -R "$engine"
-	until_true 20 log_says "$engine-2" "SUBNET UP" || fail "$engine: the second daemon does not get up"
+	until_true log_says "$engine-2" "SUBNET UP" || fail "$engine: the second daemon does not get up"
 	holds "$engine: a new daemon sends no table again" log_says "$engine-2" ", 0 QoS tables"
 	end_process "$gateway"
 	end_process "$daemon"

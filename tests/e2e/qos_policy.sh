@@ -105,13 +105,13 @@ said_before=$(grep -c 'configuration refused' "$work/d.log")
 printf 'qos-levels\nsl: 1\n' >"$conf"
 kill -HUP "$daemon"
 refused_again() { [ "$(grep -c 'configuration refused' "$work/d.log")" -gt "$said_before" ]; }
-holds "a policy with errors is refused" until_true 20 refused_again
+holds "a policy with errors is refused" until_true refused_again
 has "by file and line" "$(cat "$work/d.log")" "policy.conf:2: "
 all "the running one stays" "3 2 2 9" 1 7
 write_policy 4
 kill -HUP "$daemon"
 now_4() { [ "$(by_http 1 "&service_id=7" | cut -c 1)" = 4 ]; }
-holds "a good one is taken on SIGHUP" until_true 20 now_4
+holds "a good one is taken on SIGHUP" until_true now_4
 all "by all three" "4 2 2 9" 1 7
 printf 'qos-ulps\nsrp : 1\nend-qos-ulps\n' >"$work/bad.conf"
 refuses "saguarod --check" "$bin/saguarod" --check -Y "$work/bad.conf"

@@ -16,7 +16,7 @@ mkdir "$work/tmp"
 TMPDIR=$work/tmp setsid "$here/quickstart" --listen "127.0.0.1:$port" >"$work/out.log" 2>"$work/err.log" &
 demo=$!
 pids+=("$demo")
-holds "it comes up" until_true 120 grep -q 'Ctrl-C stops it' "$work/out.log"
+holds "it comes up" until_true grep -q 'Ctrl-C stops it' "$work/out.log"
 out=$(cat "$work/out.log")
 same "three commands" 3 "$(grep -c '^\$ ' "$work/out.log")"
 has "a curl with its answer" "$out" '"paths":[{'

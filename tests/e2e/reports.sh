@@ -28,17 +28,18 @@ listen() {
 	: >"$work/$name.out"
 	on "$at" "$tool" "$@" >"$work/$name.out" 2>>"$work/$name.log" &
 	pids+=("$!")
-	holds "$name: subscribed" until_true 20 grep -q subscribed "$work/$name.out"
+	holds "$name: subscribed" until_true grep -q subscribed "$work/$name.out"
 }
 # hears WHAT NAME COUNT LINE: so many lines of this kind are there, or come.
 # shellcheck disable=SC2317 # called by until_true
 lines() { [ "$(grep -c -- "$2" "$work/$1.out")" -ge "$3" ]; }
-hears() { holds "$1" until_true 25 lines "$2" "$4" "$3"; }
+hears() { holds "$1" until_true lines "$2" "$4" "$3"; }
 log_twice() { [ "$(grep -c 'SUBNET UP' "$work/d.log")" -gt "$ups" ]; }
 guid_of() { on "$1" ibstat | sed -n 's/.*Port GUID: //p' | head -n 1; }
 
 start_simulator "$tree"
 start_opensm_on "$host" osm
+opensm_settles osm
 guid=$(guid_of "$far")
 listen "$near" osm-65 65 1
 listen "$other" osm-64 64 1
@@ -72,16 +73,16 @@ end_process "$daemon"
 start_daemon_on "$host" d
 # shellcheck disable=SC2317 # called by until_true
 all_three() { [ "$(subscribers)" = 3 ]; }
-holds "and after a restart" until_true 30 all_three
-until_true 30 log_twice || fail "no second SUBNET UP"
+holds "and after a restart" until_true all_three
+until_true log_twice || fail "no second SUBNET UP"
 ctl node down "$far"
 # shellcheck disable=SC2317 # called by until_true
 two_left() { [ "$(subscribers)" = 2 ]; }
-holds "its subscription goes with a host" until_true 20 two_left
+holds "its subscription goes with a host" until_true two_left
 series() { curl -s "$url/metrics" | sed -n "s/^saguaro_$1 //p"; }
 # shellcheck disable=SC2317 # called by until_true
 counted() { [ "$(series sa_subscriptions)" = 2 ]; }
-holds "and the figures say so" until_true 20 counted
+holds "and the figures say so" until_true counted
 end_process "$daemon"
 end_process "$gateway"
 stop_simulator

@@ -52,6 +52,7 @@ refuses "saquery without an SM" on "$host" saquery NR
 # --- OpenSM -----------------------------------------------------------------------------------
 
 start_opensm_on "$host" osm
+opensm_settles osm
 has "ibstat: active" "$(on "$far" ibstat)" "State: Active"
 has "sminfo" "$(on "$far" sminfo)" "SMINFO_MASTER"
 same "a whole table of nodes" "$((switches + hosts))" "$(records "$(on "$far" saquery NR)")"
@@ -72,7 +73,7 @@ before=$(ups)
 ctl link down "\"$leaf\"[7]"
 # shellcheck disable=SC2317 # called by until_true
 more_ups() { [ "$(ups)" -gt "$before" ]; }
-holds "OpenSM hears the trap and sweeps" until_true 30 more_ups
+holds "OpenSM hears the trap and sweeps" until_true more_ups
 ctl link up "\"$leaf\"[7]"
 end_process "$opensm"
 
@@ -119,7 +120,7 @@ change() { # change WHAT CTL-WORDS...: waits for the epoch that follows
 	shift
 	before=$(epoch)
 	ctl "$@"
-	holds "$what: a new epoch follows" until_true 30 epoch_past "$before"
+	holds "$what: a new epoch follows" until_true epoch_past "$before"
 }
 up=$(path_hops | jq '.[0][2]')
 change "link down" link down "\"$leaf\"[$up]"

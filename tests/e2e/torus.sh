@@ -96,7 +96,7 @@ same "all datelines are crossed" 3 $used
 
 end_process "$daemon"
 start_daemon_on "$host" second -R torus-2QoS,no_fallback --torus_config "$work/torus-2QoS.conf" --sweep_interval 1
-until_true 60 log_says second "SUBNET UP" || fail "the second daemon does not get up"
+until_true log_says second "SUBNET UP" || fail "the second daemon does not get up"
 holds "a new daemon sends no table again" log_says second ", 0 QoS tables"
 end_process "$gateway"
 start_gateway gw2
@@ -108,15 +108,15 @@ before=$(all_sls)
 # shellcheck disable=SC2317 # called by until_true
 noted() { get /v1/routing | jq -e ".notes // \"\" | contains(\"$1\")" >/dev/null && ready; }
 console 'Unlink "t-001-000"[1]'
-holds "a cable is gone: said in /v1/routing" until_true 60 noted "no cable from"
+holds "a cable is gone: said in /v1/routing" until_true noted "no cable from"
 same "no credit loop, the same engine" '"torus-2QoS",0' "$(get /v1/routing | jq -r '[.engine_used, .credit_loops] | @json' | tr -d '[]')"
 same "SLs stay" "$before" "$(all_sls)"
 console 'Relink "t-001-000"[1]'
 # shellcheck disable=SC2317 # called by until_true
 whole() { get /v1/routing | jq -e '.notes == null' >/dev/null && ready; }
-holds "it is back" until_true 60 whole
+holds "it is back" until_true whole
 for port in 1 2 3 4 5; do console "Unlink \"t-002-002\"[$port]"; done
-holds "a switch is gone: said in /v1/routing" until_true 60 noted "there is no switch at (2, 2, 0)"
+holds "a switch is gone: said in /v1/routing" until_true noted "there is no switch at (2, 2, 0)"
 same "no credit loop, the same engine" '"torus-2QoS",0' "$(get /v1/routing | jq -r '[.engine_used, .credit_loops] | @json' | tr -d '[]')"
 same "SLs stay" "$before" "$(all_sls)"
 end_process "$gateway"
