@@ -109,7 +109,7 @@ command -v jq >/dev/null || { say "jq is needed"; exit 2; }
 			flags="--nue_max_num_vls $lanes" route_bench "${topo[0]}-nue$lanes" nue "${topo[@]:1}"
 		done
 	done
-	for program in bench_cache bench_publish bench_sa bench_sweep; do
+	for program in bench_cache bench_publish bench_sa bench_joins; do
 		[ -x "$bin/tests/$program" ] || continue
 		say "$program"
 		"$bin/tests/$program"

@@ -28,6 +28,7 @@
 #include "sa/policy_compile.h"
 #include "sa/store.h"
 #include "sa/transport.h"
+#include "tests/bench/mcast_load.h"
 #include "tests/query_fixture.h"
 
 enum { RUNS = 5, PAIRS = 1 << 16 };
@@ -233,39 +234,9 @@ static double set_services(const struct bench *b, struct sa_server *server, unsi
 
 enum { MEMBERS = 500000 };
 
-static void mgid_of(uint32_t group, uint8_t ret[MGID_BYTES])
+static uint64_t guid_of(const struct bench *b, uint32_t lid)
 {
-	static const uint8_t begin[] = { 0xff, 0x15, 0xca, 0xfe };
-
-	memset(ret, 0, MGID_BYTES);
-	memcpy(ret, begin, sizeof(begin));
-	put(ret + 12, 4, group);
-}
-
-static void port_gid_of(const struct bench *b, uint32_t lid, uint8_t ret[MGID_BYTES])
-{
-	put(ret, 8, WORLD_PREFIX);
-	put(ret + 8, 8, b->w->g->ports[b->w->lids.owner[lid]].guid);
-}
-
-static void keep_group(struct sa_store *st, uint32_t group)
-{
-	struct mcast_group_row g = { .well_known = 0 };
-
-	mgid_of(group, g.record);
-	mcast_put(g.record, MC_MLID, 0xc000 + group);
-	mcast_put(g.record, MC_MTU_SELECTOR, MC_EXACTLY);
-	mcast_put(g.record, MC_MTU, 4);
-	mcast_put(g.record, MC_P_KEY, 0xffff);
-	mcast_put(g.record, MC_RATE_SELECTOR, MC_EXACTLY);
-	mcast_put(g.record, MC_RATE, 3);
-	MUST(mcast_group_keep(st, &g) == E_OK);
-}
-
-static void on_kept(void *ctx, int ret)
-{
-	(void)ctx;
-	MUST(ret == E_OK);
+	return b->w->g->ports[b->w->lids.owner[lid]].guid;
 }
 
 /* Every host is in some groups; \a more groups with one member each are for the joins. */
@@ -273,23 +244,16 @@ static void fill_groups(const struct bench *b, struct state *state, uint32_t *re
                         uint32_t more)
 {
 	uint32_t groups = MEMBERS / b->n_hosts + 1;
-	struct mcast_member_row m = { .join_state = MC_FULL_MEMBER };
-	uint8_t mgid[MGID_BYTES], gid[MGID_BYTES];
 	struct sa_store *st;
 
 	MUST(store_new(state, 0, &st) == E_OK);
 	for (uint32_t k = 0; k < groups + more; k++) {
-		keep_group(st, k);
-		mgid_of(k, mgid);
+		mcast_load_group(st, k);
 		for (uint32_t i = 0; i < (k < groups ? b->n_hosts : 1); i++) {
-			port_gid_of(b, b->hosts[i], gid);
-			m.port_guid = b->w->g->ports[b->w->lids.owner[b->hosts[i]]].guid;
-			MUST(mcast_member_keep(st, mgid, gid, &m) == E_OK);
+			mcast_load_member(st, k, WORLD_PREFIX, guid_of(b, b->hosts[i]));
 		}
 	}
-	state_batch_commit(state, store_changes(st), on_kept, NULL);
-	state_flush(state);
-	store_free(st);
+	mcast_load_done(st, state);
 	*ret_first = groups;
 }
 
@@ -314,8 +278,8 @@ static double join_groups(const struct bench *b, struct sa_server *server, unsig
 		uint32_t host = b->hosts[1 + (i * 7919) % n];
 
 		m.addr = (struct mad_addr){ .lid = host, .qpn = 1 };
-		mgid_of(first + (uint32_t)(i / n), mad + 56);
-		port_gid_of(b, host, mad + 56 + 16);
+		mcast_load_mgid(first + (uint32_t)(i / n), mad + 56);
+		mcast_load_gid(WORLD_PREFIX, guid_of(b, host), mad + 56 + 16);
 		wait_for(i < UNDER_WAY ? 0 : i - UNDER_WAY);
 		sa_server_push(server, &m);
 	}
