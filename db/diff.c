@@ -124,25 +124,6 @@ void diff_row(struct diff *d, const void *key, size_t key_len, const void *val,
 	}
 }
 
-void diff_set(struct diff *d, const void *key, size_t key_len, const void *val,
-              size_t len)
-{
-	struct db_val v = { NULL, 0 };
-	if (d->ret != E_OK) {
-		return;
-	}
-	int found = db_get(&d->t, d->table, key, key_len, &v);
-	if (found != E_OK && found != E_NOTFOUND) {
-		d->ret = found;
-		return;
-	}
-	bool same = found == E_OK ? val && v.len == len && memcmp(v.data, val, len) == 0
-	                          : !val;
-	if (!same) {
-		add(d, key, key_len, val, len);
-	}
-}
-
 int diff_end(struct diff *d)
 {
 	while (d->ret == E_OK && d->more) {

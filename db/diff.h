@@ -50,11 +50,6 @@ bool diff_at(struct diff *d, const void *key, size_t key_len);
 /*! \brief The row that diff_at() found stays as it is: instead of diff_row(). */
 void diff_keep(struct diff *d);
 
-/*! \brief One row alone, instead of all of them: it is to be so, or with \a val NULL gone. Keys
- * ascend; \a val is borrowed until diff_apply(). */
-void diff_set(struct diff *d, const void *key, size_t key_len, const void *val,
-              size_t len);
-
 /*! \brief What is left of the stored rows is to be deleted. \return d->ret */
 int diff_end(struct diff *d);
 

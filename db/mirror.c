@@ -2,10 +2,13 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * Mirroring what clients write into the snapshot, between publishes. As a publish does,
- * rows are compared through read transactions first, then one write transaction holds
- * what differs and the head, which keeps all of the last publish but its transaction id
- * and the versions of these tables.
+ * Mirroring what clients write into the snapshot, between publishes: one write
+ * transaction with what differs and the head, which keeps all of the last publish but its
+ * transaction id and the versions of these tables.
+ *
+ * Rows that are told as changed are compared where they are written: each is looked up
+ * once, near the one before it. All rows there are are compared through read transactions
+ * first, as a publish does, for that also finds what is stored and is no more.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,28 +19,62 @@
 #include "db/snapshot.h"
 #include "db/snapshot_int.h"
 
+/* What is to be mirrored, and how much of it differed. */
+struct mirror {
+	const struct written_row *rows;
+	size_t n;
+	struct diff
+		*d; /* [RECORDS_MIRRORED] of all rows there are, NULL: these rows alone */
+	uint32_t changed[RECORDS_MIRRORED];
+	uint64_t bytes;
+};
+
 /* What differs, table by table. */
-static int compare(struct diff *d, const struct written_row *rows, size_t n, bool all)
+static int compare(struct mirror *m)
 {
-	for (size_t i = 0; i < n; i++) {
-		const struct written_row *row = &rows[i];
-		if (all && row->value) {
-			diff_row(&d[row->table], row->key, row->key_len, row->value,
-			         row->len);
-		} else if (!all) {
-			diff_set(&d[row->table], row->key, row->key_len, row->value,
+	for (size_t i = 0; i < m->n; i++) {
+		const struct written_row *row = &m->rows[i];
+		if (row->value) {
+			diff_row(&m->d[row->table], row->key, row->key_len, row->value,
 			         row->len);
 		}
 	}
 	for (unsigned i = 0; i < RECORDS_MIRRORED; i++) {
-		if (all) {
-			diff_end(&d[i]);
-		}
-		if (d[i].ret != E_OK) {
-			return d[i].ret;
+		if (diff_end(&m->d[i]) != E_OK) {
+			return m->d[i].ret;
 		}
 	}
 	return E_OK;
+}
+
+static void apply_all(struct mirror *m, struct db_txn *t)
+{
+	for (unsigned i = 0; i < RECORDS_MIRRORED; i++) {
+		diff_apply(&m->d[i], t);
+		m->changed[i] = m->d[i].n;
+		m->bytes += m->d[i].bytes;
+	}
+}
+
+static void apply_rows(struct mirror *m, struct db_txn *t)
+{
+	for (size_t i = 0; i < m->n && t->ret == E_OK; i++) {
+		const struct written_row *row = &m->rows[i];
+		if (db_set(t, SNAP_SERVICES + (unsigned)row->table, row->key,
+		           row->key_len, row->value, row->len)) {
+			m->changed[row->table]++;
+			m->bytes += row->value ? row->len : 0;
+		}
+	}
+}
+
+static uint32_t count(const struct mirror *m)
+{
+	uint32_t n = 0;
+	for (unsigned i = 0; i < RECORDS_MIRRORED; i++) {
+		n += m->changed[i];
+	}
+	return n;
 }
 
 /* The head as it is stored, with its texts. \return Bytes, 0: failed. */
@@ -58,22 +95,33 @@ static size_t copy_head(struct db_txn *t, uint8_t **ret)
 	return v.len;
 }
 
-static int commit(struct snap_writer *w, const struct diff *d, struct row_meta *meta)
+/* Nothing is committed where nothing differs: then the transaction of \a meta is 0. */
+static int commit(struct snap_writer *w, struct mirror *m, struct row_meta *meta)
 {
 	struct db_txn t;
 	uint8_t *head = NULL;
+	size_t len = 0;
 	int ret = db_begin(&t, w->db, true);
 	if (ret != E_OK) {
 		return ret;
 	}
 	meta->head.txn = mdb_txn_id(t.txn);
-	size_t len = copy_head(&t, &head);
-	for (unsigned i = 0; i < RECORDS_MIRRORED && len; i++) {
-		if (d[i].n) {
+	if (m->d) {
+		apply_all(m, &t);
+	} else {
+		apply_rows(m, &t);
+	}
+	if (t.ret == E_OK && count(m) == 0) {
+		meta->head.txn = 0;
+		db_abort(&t);
+		return E_OK;
+	}
+	for (unsigned i = 0; i < RECORDS_MIRRORED; i++) {
+		if (m->changed[i]) {
 			meta->version[VERSION_WRITTEN + i] = meta->head.txn;
-			diff_apply(&d[i], &t);
 		}
 	}
+	len = copy_head(&t, &head);
 	if (len) {
 		memcpy(head, meta, sizeof(*meta));
 		db_put(&t, SNAP_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), head, len);
@@ -82,18 +130,43 @@ static int commit(struct snap_writer *w, const struct diff *d, struct row_meta *
 	return db_commit(&t);
 }
 
-static int write_changes(struct snap_writer *w, const struct diff *d, uint64_t now_ms,
+static int write_changes(struct snap_writer *w, struct mirror *m, uint64_t now_ms,
                          struct snap_published *ret)
 {
 	struct row_meta meta = w->last;
 	int res = pins_prepare(&w->pins);
 	if (res == E_OK) {
-		res = commit(w, d, &meta);
+		res = commit(w, m, &meta);
 	}
 	if (res == E_OK) {
+		*ret = (struct snap_published){ .txn = meta.head.txn,
+			                        .rows = count(m),
+			                        .bytes = m->bytes };
+	}
+	if (res == E_OK && ret->txn) {
 		pins_supersede(&w->pins, now_ms);
 		w->last = meta;
-		ret->txn = meta.head.txn;
+	}
+	return res;
+}
+
+static int mirror_all(struct snap_writer *w, const struct written_row *rows, size_t n,
+                      uint64_t now_ms, struct snap_published *ret)
+{
+	struct diff d[RECORDS_MIRRORED];
+	struct mirror m = { .rows = rows, .n = n, .d = d };
+	for (unsigned i = 0; i < RECORDS_MIRRORED; i++) {
+		diff_begin(&d[i], w->db, SNAP_SERVICES + i);
+	}
+	int res = compare(&m);
+	for (unsigned i = 0; i < RECORDS_MIRRORED; i++) {
+		db_abort(&d[i].t); /* the write may reuse what these no longer read */
+	}
+	if (res == E_OK) {
+		res = write_changes(w, &m, now_ms, ret);
+	}
+	for (unsigned i = 0; i < RECORDS_MIRRORED; i++) {
+		diff_done(&d[i]);
 	}
 	return res;
 }
@@ -101,29 +174,11 @@ static int write_changes(struct snap_writer *w, const struct diff *d, uint64_t n
 int snap_mirror(struct snap_writer *w, const struct written_row *rows, size_t n, bool all,
                 uint64_t now_ms, struct snap_published *ret)
 {
-	struct diff d[RECORDS_MIRRORED];
-	struct snap_published done = { .rows = 0 };
+	struct mirror m = { .rows = rows, .n = n };
 	if (w->last.epoch == 0) {
 		return E_NOTREADY;
 	}
 	pins_release(&w->pins, now_ms);
-	for (unsigned i = 0; i < RECORDS_MIRRORED; i++) {
-		diff_begin(&d[i], w->db, SNAP_SERVICES + i);
-	}
-	int res = compare(d, rows, n, all);
-	for (unsigned i = 0; i < RECORDS_MIRRORED; i++) {
-		db_abort(&d[i].t); /* the write may reuse what these no longer read */
-		done.rows += d[i].n;
-		done.bytes += d[i].bytes;
-	}
-	if (res == E_OK && done.rows) {
-		res = write_changes(w, d, now_ms, &done);
-	}
-	for (unsigned i = 0; i < RECORDS_MIRRORED; i++) {
-		diff_done(&d[i]);
-	}
-	if (res == E_OK) {
-		*ret = done;
-	}
-	return res;
+	return all ? mirror_all(w, rows, n, now_ms, ret)
+	           : write_changes(w, &m, now_ms, ret);
 }

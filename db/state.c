@@ -448,7 +448,7 @@ static int tell_change(struct db_txn *t, const struct logged_change *c,
 {
 	struct written_row row = { .key = c->key, .table = c->table, .key_len = c->len };
 	struct db_val v;
-	int ret = db_get(t, STATE_SERVICES + (unsigned)c->table, c->key, c->len, &v);
+	int ret = db_find(t, STATE_SERVICES + (unsigned)c->table, c->key, c->len, &v);
 	if (ret == E_OK) {
 		row.value = v.data;
 		row.len = (uint16_t)v.len;

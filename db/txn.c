@@ -167,6 +167,15 @@ static int cursor_get(struct db_txn *t, unsigned table, MDB_cursor_op op, MDB_va
 	return res;
 }
 
+/* A cursor looks at the page it is on first. */
+int db_find(struct db_txn *t, unsigned table, const void *key, size_t key_len,
+            struct db_val *ret)
+{
+	MDB_val k = { key_len, (void *)key };
+	struct db_val same;
+	return cursor_get(t, table, MDB_SET, &k, &same, ret);
+}
+
 int db_seek(struct db_txn *t, unsigned table, const void *key, size_t key_len,
             struct db_val *ret_key, struct db_val *ret)
 {
@@ -210,6 +219,36 @@ void db_del(struct db_txn *t, unsigned table, const void *key, size_t key_len)
 		MDB_val k = { key_len, (void *)key };
 		outcome(t, mdb_del(t->txn, t->db->dbi[table], &k, NULL));
 	}
+}
+
+/* The cursor is where the row is. */
+static void replace(struct db_txn *t, MDB_cursor *c, MDB_val *k, MDB_val *v, bool fits)
+{
+	if (!v->mv_data) {
+		outcome(t, mdb_cursor_del(c, 0));
+	} else {
+		outcome(t, mdb_cursor_put(c, k, v, fits ? MDB_CURRENT : 0));
+	}
+}
+
+bool db_set(struct db_txn *t, unsigned table, const void *key, size_t key_len,
+            const void *val, size_t len)
+{
+	MDB_val k = { key_len, (void *)key }, v = { len, (void *)val };
+	struct db_val old = { NULL, 0 };
+	int found = db_find(t, table, key, key_len, &old);
+	if (t->ret != E_OK || (found == E_NOTFOUND && !val)) {
+		return false;
+	}
+	if (found == E_NOTFOUND) {
+		outcome(t, mdb_cursor_put(t->cursor[table], &k, &v, 0));
+		return true;
+	}
+	if (val && old.len == len && memcmp(old.data, val, len) == 0) {
+		return false;
+	}
+	replace(t, t->cursor[table], &k, &v, old.len == len);
+	return true;
 }
 
 void db_clear(struct db_txn *t, unsigned table)

@@ -37,6 +37,9 @@ int db_renew(struct db_txn *t);
 /*! \retval E_NOTFOUND */
 int db_get(struct db_txn *t, unsigned table, const void *key, size_t key_len,
            struct db_val *ret);
+/*! Like db_get(), cheaper for keys that ascend and lie close together. */
+int db_find(struct db_txn *t, unsigned table, const void *key, size_t key_len,
+            struct db_val *ret);
 /*! First row with a key >= \a key; key_len 0: the first. \retval E_NOTFOUND */
 int db_seek(struct db_txn *t, unsigned table, const void *key, size_t key_len,
             struct db_val *ret_key, struct db_val *ret);
@@ -49,4 +52,8 @@ void db_put(struct db_txn *t, unsigned table, const void *key, size_t key_len,
 void db_append(struct db_txn *t, unsigned table, const void *key, size_t key_len,
                const void *val, size_t len);
 void db_del(struct db_txn *t, unsigned table, const void *key, size_t key_len);
+/*! Makes a row so, or with \a val NULL gone; cheap as db_find(). \return Was it
+ * different? */
+bool db_set(struct db_txn *t, unsigned table, const void *key, size_t key_len,
+            const void *val, size_t len);
 void db_clear(struct db_txn *t, unsigned table);
