@@ -189,7 +189,8 @@ uint32_t graph_node_by_guid(const struct graph *g, uint64_t guid)
 	return lo < g->n_nodes && g->nodes[lo].guid == guid ? lo : GRAPH_NONE;
 }
 
-uint32_t graph_port_by_guid(const struct graph *g, uint64_t guid)
+/* The first end port, by PortGUID, that is not below a GUID. */
+static uint32_t end_port_from(const struct graph *g, uint64_t guid)
 {
 	uint32_t lo = 0, hi = g->n_end_ports;
 
@@ -201,15 +202,41 @@ uint32_t graph_port_by_guid(const struct graph *g, uint64_t guid)
 			hi = mid;
 		}
 	}
-	if (lo < g->n_end_ports && g->ports[g->by_guid[lo]].guid == guid) {
-		return g->by_guid[lo];
-	}
+	return lo;
+}
 
+static bool is_end_port(const struct graph *g, uint32_t i, uint64_t guid)
+{
+	return i < g->n_end_ports && g->ports[g->by_guid[i]].guid == guid;
+}
+
+static uint32_t switch_port(const struct graph *g, uint64_t guid)
+{
 	uint32_t node = graph_node_by_guid(g, guid);
+
 	if (node == GRAPH_NONE || g->nodes[node].type != NODE_SWITCH) {
 		return GRAPH_NONE;
 	}
 	return g->nodes[node].first_port;
+}
+
+uint32_t graph_port_by_guid(const struct graph *g, uint64_t guid)
+{
+	uint32_t i = end_port_from(g, guid);
+
+	return is_end_port(g, i, guid) ? g->by_guid[i] : switch_port(g, guid);
+}
+
+uint32_t graph_port_by_guid_near(const struct graph *g, uint64_t guid, uint32_t *at)
+{
+	enum { STEPS = 8 };
+	uint32_t i = *at, end = g->n_end_ports - i < STEPS ? g->n_end_ports : i + STEPS;
+
+	while (i < end && g->ports[g->by_guid[i]].guid < guid) {
+		i++;
+	}
+	*at = is_end_port(g, i, guid) ? i : end_port_from(g, guid);
+	return is_end_port(g, *at, guid) ? g->by_guid[*at] : switch_port(g, guid);
 }
 
 bool graph_is_end_port(const struct graph *g, uint32_t port)

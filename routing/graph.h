@@ -150,6 +150,10 @@ uint32_t graph_node_by_guid(const struct graph *g, uint64_t guid);
 /*! \brief End port by PortGUID (or a switch by NodeGUID). O(log n). \return Port index or GRAPH_NONE. */
 uint32_t graph_port_by_guid(const struct graph *g, uint64_t guid);
 
+/*! \brief The same for many GUIDs that mostly ascend. \param at  Where the last one was;
+ * 0 at first. O(1) for the next one. */
+uint32_t graph_port_by_guid_near(const struct graph *g, uint64_t guid, uint32_t *at);
+
 /*! \brief Is it a switch port 0, or a CA or router port? */
 bool graph_is_end_port(const struct graph *g, uint32_t port);
 

@@ -158,15 +158,10 @@ static void lower_root(struct prune *p)
 	p->tree->root = at->sw;
 }
 
-static int by_port(const void *a, const void *b)
-{
-	const struct mcast_port *x = a, *y = b;
-
-	if (x->sw != y->sw) {
-		return x->sw < y->sw ? -1 : 1;
-	}
-	return (int)x->port - (int)y->port;
-}
+/* The ports of one stop. */
+struct port_bits {
+	uint64_t word[4];
+};
 
 static uint8_t member_port(const struct graph *g, uint32_t port)
 {
@@ -175,35 +170,70 @@ static uint8_t member_port(const struct graph *g, uint32_t port)
 	return own ? 0 : g->ports[g->ports[port].peer].num;
 }
 
-static int put_ports(struct prune *p)
+/* Notes a port of a switch that is a stop. */
+static void note_port(const struct prune *p, struct port_bits *bits, uint32_t sw,
+                      uint8_t port)
 {
-	struct mcast_tree *t = p->tree;
+	struct port_bits *b = &bits[p->seen[sw] - 1];
+	uint64_t bit = UINT64_C(1) << port % 64;
+
+	p->tree->n += (b->word[port / 64] & bit) == 0;
+	b->word[port / 64] |= bit;
+}
+
+static void note_ports(const struct prune *p, struct port_bits *bits)
+{
 	uint32_t sw;
 
-	t->ports = arena_array(p->a, 2 * (size_t)p->n + p->group->n, sizeof(*t->ports));
-	if (!t->ports) {
-		return -ENOMEM;
-	}
-	lower_root(p);
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct stop *s = &p->stops[i];
 
 		if (s->up) {
-			t->ports[t->n++] = (struct mcast_port){ s->sw, s->up->port };
-			t->ports[t->n++] =
-				(struct mcast_port){ s->up->to, s->up->to_port };
+			note_port(p, bits, s->sw, s->up->port);
+			note_port(p, bits, s->up->to, s->up->to_port);
 		}
 	}
 	for (uint32_t i = 0; i < p->group->n; i++) {
 		const struct mcast_member *m = &p->group->members[i];
 
 		if (!m->sends_only && is_reached(p, m, &sw)) {
-			t->ports[t->n++] =
-				(struct mcast_port){ sw, member_port(p->g, m->port) };
+			note_port(p, bits, sw, member_port(p->g, m->port));
 		}
 	}
-	qsort(t->ports, t->n, sizeof(*t->ports), by_port);
-	return E_OK;
+}
+
+static struct mcast_port *list_ports(const struct port_bits *b, uint32_t sw,
+                                     struct mcast_port *to)
+{
+	for (unsigned w = 0; w < 4; w++) {
+		for (uint64_t left = b->word[w]; left; left &= left - 1) {
+			unsigned port = 64 * w + (unsigned)__builtin_ctzll(left);
+			*to++ = (struct mcast_port){ sw, (uint8_t)port };
+		}
+	}
+	return to;
+}
+
+/* By switch and port, without sorting: bits are in order, switches are looked through. */
+static int put_ports(struct prune *p)
+{
+	struct mcast_tree *t = p->tree;
+	struct port_bits *bits = calloc(p->n, sizeof(*bits));
+
+	if (!bits) {
+		return -ENOMEM;
+	}
+	lower_root(p);
+	note_ports(p, bits);
+	t->ports = arena_array(p->a, t->n, sizeof(*t->ports));
+	struct mcast_port *to = t->ports;
+	for (uint32_t sw = 0; to && sw < p->g->n_switches; sw++) {
+		if (p->seen[sw]) {
+			to = list_ports(&bits[p->seen[sw] - 1], sw, to);
+		}
+	}
+	free(bits);
+	return to ? E_OK : -ENOMEM;
 }
 
 int mcast_prune(const struct graph *g, const struct mcast_in *in,
@@ -242,7 +272,9 @@ struct chooser {
 	const struct mcast_in *in;
 	struct hops hops;
 	uint32_t root;
-	uint32_t *sum;  /* [n_switches] of distances to members' switches */
+	uint8_t *set;   /* [n_switches] 1: a member's switch */
+	uint8_t *last;  /* [n_switches] the set of which these are: */
+	uint32_t *sum;  /* [n_switches] of distances to the set */
 	uint8_t *most;  /* [n_switches] greatest of them */
 	uint32_t *seen; /* [n_switches] */
 };
@@ -261,36 +293,53 @@ static uint64_t rank(const struct chooser *c, uint32_t mlid, uint32_t sw)
 	return mix(c->g->nodes[c->g->switches[sw]].guid, mlid);
 }
 
-/* Adds distances from the switch of each member, once per switch. */
-static uint32_t add_distances(struct chooser *c, const struct mcast_group *group)
+/* \return How many switches have members. */
+static uint32_t mark_switches(struct chooser *c, const struct mcast_group *group)
 {
-	uint32_t n = c->g->n_switches, found = 0;
+	uint32_t found = 0;
 
-	memset(c->sum, 0, n * sizeof(*c->sum));
-	memset(c->most, 0, n);
-	for (uint32_t i = 0; i < group->n; i++) {
-		uint32_t sw = graph_switch_of(c->g, group->members[i].port);
-		const uint8_t *dist;
-
-		if (sw == GRAPH_NONE || c->seen[sw]) {
-			continue;
-		}
-		c->seen[sw] = 1;
-		found++;
-		dist = c->hops.dist + sw * c->hops.stride;
-		for (uint32_t s = 0; s < n; s++) {
-			c->sum[s] += dist[s];
-			c->most[s] = dist[s] > c->most[s] ? dist[s] : c->most[s];
-		}
-	}
+	memset(c->set, 0, c->g->n_switches);
 	for (uint32_t i = 0; i < group->n; i++) {
 		uint32_t sw = graph_switch_of(c->g, group->members[i].port);
 
 		if (sw != GRAPH_NONE) {
-			c->seen[sw] = 0;
+			found += !c->set[sw];
+			c->set[sw] = 1;
 		}
 	}
 	return found;
+}
+
+/* Adds the distances from one switch. */
+static void add_row(uint32_t *restrict sum, uint8_t *restrict most,
+                    const uint8_t *restrict dist, uint32_t n)
+{
+#pragma omp simd
+	for (uint32_t s = 0; s < n; s++) {
+		sum[s] += dist[s];
+		most[s] = dist[s] > most[s] ? dist[s] : most[s];
+	}
+}
+
+/* Adds distances to all switches of the set. Groups with very many members tend to have
+ * the same: then they are there already. */
+static void add_distances(struct chooser *c)
+{
+	uint32_t n = c->g->n_switches;
+	uint8_t *set = c->set;
+
+	if (memcmp(set, c->last, n) == 0) {
+		return;
+	}
+	memset(c->sum, 0, n * sizeof(*c->sum));
+	memset(c->most, 0, n);
+	for (uint32_t sw = 0; sw < n; sw++) {
+		if (set[sw]) {
+			add_row(c->sum, c->most, c->hops.dist + sw * c->hops.stride, n);
+		}
+	}
+	c->set = c->last;
+	c->last = set;
 }
 
 static bool is_better(const struct chooser *c, uint32_t mlid, uint32_t s, uint32_t best)
@@ -308,9 +357,10 @@ static uint32_t choose_root(struct chooser *c, const struct mcast_group *group)
 {
 	uint32_t best = GRAPH_NONE;
 
-	if (!add_distances(c, group)) {
+	if (!mark_switches(c, group)) {
 		return GRAPH_NONE;
 	}
+	add_distances(c);
 	for (uint32_t s = 0; s < c->g->n_switches; s++) {
 		bool barred = c->in->barred && c->in->barred[s];
 
@@ -410,67 +460,15 @@ int mcast_default_trees(const struct graph *g, const struct mcast_in *in, struct
 		err = hops_init(&c.hops, &usable, tmp);
 	}
 	if (err == E_OK) {
+		c.set = arena_array(tmp, g->n_switches, 1);
+		c.last = arena_array(tmp, g->n_switches, 1);
 		c.sum = arena_array(tmp, g->n_switches, sizeof(*c.sum));
 		c.most = arena_array(tmp, g->n_switches, 1);
 		c.seen = arena_array(tmp, g->n_switches, sizeof(*c.seen));
-		err = c.sum && c.most && c.seen ? choose_trees(&c, a, ret) : -ENOMEM;
+		err = c.set && c.last && c.sum && c.most && c.seen
+		              ? choose_trees(&c, a, ret)
+		              : -ENOMEM;
 	}
 	arena_free(tmp);
 	return err;
-}
-
-/* ---- tables ---- */
-
-/* A port and where its bit is: switch, position, block, MLID in the block, bit. */
-static uint64_t bit_key(uint32_t mlid, const struct mcast_port *p)
-{
-	uint32_t row = mlid - MLID_FIRST;
-
-	return (uint64_t)p->sw << 32 | (uint64_t)(p->port / MFT_POSITION_PORTS) << 28 |
-	       (uint64_t)(row / MFT_BLOCK_MLIDS) << 9 |
-	       (uint64_t)(row % MFT_BLOCK_MLIDS) << 4 | p->port % MFT_POSITION_PORTS;
-}
-
-static int by_key(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-int mcast_blocks(const struct mcast_in *in, const struct mcast_tree *trees,
-                 struct arena *a, struct mft_block **ret, uint32_t *ret_n)
-{
-	size_t n = 0, at = 0;
-	uint64_t *keys;
-	struct mft_block *b;
-
-	for (uint32_t i = 0; i < in->n_groups; i++) {
-		n += trees[i].n;
-	}
-	keys = malloc((n + 1) * sizeof(*keys));
-	if (!keys) {
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < in->n_groups; i++) {
-		for (uint32_t k = 0; k < trees[i].n; k++) {
-			keys[at++] = bit_key(in->groups[i].mlid, &trees[i].ports[k]);
-		}
-	}
-	qsort(keys, n, sizeof(*keys), by_key);
-	*ret_n = 0;
-	for (size_t i = 0; i < n; i++) {
-		*ret_n += i == 0 || keys[i] >> 9 != keys[i - 1] >> 9;
-	}
-	b = arena_array(a, *ret_n, sizeof(*b));
-	*ret = b;
-	for (size_t i = 0; b && i < n; i++) {
-		b += i != 0 && keys[i] >> 9 != keys[i - 1] >> 9;
-		b->sw = (uint32_t)(keys[i] >> 32);
-		b->position = (uint8_t)(keys[i] >> 28 & 0xf);
-		b->block = (uint16_t)(keys[i] >> 9 & 0x1ff);
-		b->mask[keys[i] >> 4 & 0x1f] |= (uint16_t)(1U << (keys[i] & 0xf));
-	}
-	free(keys);
-	return b ? E_OK : -ENOMEM;
 }

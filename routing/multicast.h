@@ -97,7 +97,7 @@ int mcast_prune(const struct graph *g, const struct mcast_in *in,
 /*!
  * \brief Blocks with a port in them, by (switch, position, block).
  * \retval -ENOMEM
- * Cost: O(ports of all trees) and sorting them.
+ * Cost: O(ports of all trees and switches), and sorting the groups.
  */
 int mcast_blocks(const struct mcast_in *in, const struct mcast_tree *trees,
                  struct arena *a, struct mft_block **ret, uint32_t *ret_n);
