@@ -42,8 +42,10 @@ static void kick(struct waker *w)
 
 void waker_wake(struct waker *w)
 {
-	atomic_store(&w->woken, true);
-	kick(w);
+	if (!atomic_exchange(&w->woken,
+	                     true)) { /* else somebody has, and it is not yet taken */
+		kick(w);
+	}
 }
 
 bool waker_taken(struct waker *w)
