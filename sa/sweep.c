@@ -649,6 +649,7 @@ static uint64_t next_deadline(const struct sweep *s)
 {
 	uint64_t at = earliest(smp_deadline(s->smp), s->next_beat);
 
+	at = earliest(at, s->next_mirror);
 	if (s->phase == PHASE_IDLE) {
 		at = earliest(at, earliest(s->next_light, s->retry_at));
 		at = s->want_heavy ? 0 : at;
@@ -667,7 +668,6 @@ static void beat(struct sweep *s)
 	if (s->d.snap != NULL) {
 		snap_release_old(s->d.snap, now);
 	}
-	mirror_written(s);
 	stats_beat(s);
 }
 
@@ -677,6 +677,7 @@ int sweep_turn(struct sweep *s)
 	int ret;
 
 	beat(s);
+	mirror_written(s);
 	if (s->d.sa != NULL) {
 		sa_server_activity(s->d.sa, smp_counters(s->smp)->sent);
 	}

@@ -152,7 +152,7 @@ struct sweep {
 	bool master_alive;
 	struct log_limit trap_lines;
 	bool mirror_all;       /*!< what of the clients' records is mirrored is not known */
-	uint64_t next_mirror;  /*!< ms */
+	uint64_t next_mirror;  /*!< ms; not before */
 	struct log_limit mirror_lines, dump_lines;
 	uint64_t dumped_version; /*!< of what clients wrote, in the last dump; 0: none was written */
 	struct arena *mcast_arena; /*!< of the multicast step at work, NULL: none */

@@ -3,8 +3,12 @@
 
 /*
  * What clients wrote, from the durable state to where the gateway and the command line
- * see it: at a heartbeat, so at most once a second, and for a twentieth of the time; in
- * one transaction and by what changed. ServiceKeys stay behind.
+ * see it: at most once a second and for a fifth of the time; in one transaction and by
+ * what changed. ServiceKeys stay behind.
+ *
+ * A pause feeds itself: rows that come in it make the next mirroring longer, and that the
+ * next pause. At 4 us a row, pauses of four times what the last one took stay as they are
+ * up to 50,000 rows per second.
  */
 #include <errno.h>
 #include <string.h>
@@ -19,7 +23,8 @@
 #include "sa/sweep_int.h"
 
 enum {
-	PAUSE = 20, /* times what the last one took */
+	EVERY_MS = 1000,
+	PAUSE = 4, /* times what the last one took */
 	LINES = 1,
 	LINES_MS = 60000
 };
@@ -125,19 +130,13 @@ static int mirror(struct sweep *s, struct arena *a)
 	return ret;
 }
 
-void mirror_written(struct sweep *s)
+static void mirror_and_tell(struct sweep *s)
 {
 	unsigned skipped;
-
-	if (s->d.snap == NULL || s->d.state == NULL || snap_epoch(s->d.snap) == 0 ||
-	    sweep_now(s) < s->next_mirror) {
-		return;
-	}
-	double began = clock_s(s);
 	struct arena *a = arena_new();
 	int ret = a == NULL ? -ENOMEM : mirror(s, a);
+
 	arena_free(a);
-	s->next_mirror = sweep_now(s) + (uint64_t)((clock_s(s) - began) * 1000 * PAUSE);
 	/* what was taken and not written is not told again */
 	s->mirror_all = ret != E_OK;
 	if (ret != E_OK &&
@@ -147,6 +146,23 @@ void mirror_written(struct sweep *s)
 		            "services, subscriptions) as it is now: %s",
 		            err_text(ret));
 	}
+}
+
+void mirror_written(struct sweep *s)
+{
+	uint64_t every = sweep_now(s) + EVERY_MS;
+
+	if (sweep_now(s) < s->next_mirror) {
+		return;
+	}
+	s->next_mirror = every;
+	if (s->d.snap == NULL || s->d.state == NULL || snap_epoch(s->d.snap) == 0) {
+		return;
+	}
+	double began = clock_s(s);
+	mirror_and_tell(s);
+	uint64_t rested = sweep_now(s) + (uint64_t)((clock_s(s) - began) * 1000 * PAUSE);
+	s->next_mirror = rested > every ? rested : every;
 }
 
 /* What is in the dump: not leases, which run by themselves. */
