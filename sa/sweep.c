@@ -501,10 +501,6 @@ static void idle(struct sweep *s)
 	}
 	if (s->want_heavy) {
 		start_heavy(s);
-	} else if (s->was_master && s->status.up &&
-	           (mcast_changed(s) || guids_changed(s))) {
-		s->phase = PHASE_REGROUP;
-		regroup_start(s);
 	} else if (now >= s->next_light && s->sm_state == SM_STANDBY) {
 		s->phase = PHASE_POLL;
 		poll_start(s);
@@ -515,6 +511,9 @@ static void idle(struct sweep *s)
 	} else if (now >= s->next_light) {
 		s->phase = PHASE_LIGHT;
 		light_start(s);
+	} else if (now >= s->next_regroup && regroup_wanted(s)) {
+		s->phase = PHASE_REGROUP;
+		regroup_start(s);
 	} else if (qos_reads_start(s)) {
 		s->phase = PHASE_READ_QOS;
 	}
@@ -652,6 +651,7 @@ static uint64_t next_deadline(const struct sweep *s)
 	at = earliest(at, s->next_mirror);
 	if (s->phase == PHASE_IDLE) {
 		at = earliest(at, earliest(s->next_light, s->retry_at));
+		at = regroup_wanted(s) ? earliest(at, s->next_regroup) : at;
 		at = s->want_heavy ? 0 : at;
 	}
 	return at;

@@ -156,6 +156,7 @@ struct sweep {
 	struct log_limit mirror_lines, dump_lines;
 	uint64_t dumped_version; /*!< of what clients wrote, in the last dump; 0: none was written */
 	struct arena *mcast_arena; /*!< of the multicast step at work, NULL: none */
+	uint64_t regroup_began, next_regroup; /*!< ms; not before */
 	uint64_t mcast_version; /*!< of groups and members when the last one began */
 	struct arena *guids_arena; /*!< of alias GUIDs on their way, NULL: none */
 	uint64_t guids_version;    /*!< of alias GUIDs when the last step began */
@@ -187,6 +188,7 @@ int job_publish(struct sweep *s);
 int mcast_start(struct sweep *s);     /*!< computes trees and queues what differs */
 void mcast_end(struct sweep *s);
 bool mcast_changed(const struct sweep *s); /*!< did members come or go since the last start? */
+bool regroup_wanted(const struct sweep *s); /*!< do tables follow from what clients wrote? */
 void regroup_start(struct sweep *s);
 bool regroup_end(struct sweep *s);    /*!< \return false: nothing new to publish */
 

@@ -6,7 +6,8 @@
  *
  * A heavy sweep does it after the unicast tables. When members come or go between sweeps
  * the state's version says so, and an idle fabric thread does this step alone: all
- * changes of one moment make one step, and what comes meanwhile makes the next.
+ * changes of one moment make one step, and what comes meanwhile makes the next. Before
+ * that the thread rests for as long as the step took: a flood of joins has half of it.
  *
  * Members that send only are in the tree but get nothing.
  */
@@ -24,6 +25,8 @@
 
 static const char *const source = "sweep";
 
+enum { REST_MAX_MS = 1000 };
+
 /* Groups as the state has them, both lists by MGID. */
 struct gather {
 	struct sweep *s;
@@ -34,6 +37,7 @@ struct gather {
 	struct mcast_member *members;
 	uint32_t n_members, cap_members;
 	uint32_t at;    /* the group whose members are read */
+	uint32_t near;  /* the end port that was found last; members come by PortGID */
 	uint32_t *slot; /* [ports of the graph] where it was put last + 1 */
 };
 
@@ -131,7 +135,7 @@ static int add_member(void *ctx, const uint8_t *key, size_t key_len, const uint8
 	while (c->at < c->n_groups && memcmp(c->mgid[c->at], key, MGID_BYTES) < 0) {
 		c->at++;
 	}
-	port = graph_port_by_guid(g, row.port_guid);
+	port = graph_port_by_guid_near(g, row.port_guid, &c->near);
 	if (c->at == c->n_groups || memcmp(c->mgid[c->at], key, MGID_BYTES) != 0 ||
 	    port == GRAPH_NONE) {
 		return E_OK; /* no such port at the moment */
@@ -279,10 +283,16 @@ void mcast_end(struct sweep *s)
 
 /* ---- between sweeps ---- */
 
+bool regroup_wanted(const struct sweep *s)
+{
+	return s->was_master && s->status.up && (mcast_changed(s) || guids_changed(s));
+}
+
 void regroup_start(struct sweep *s)
 {
 	struct program *p = &s->job->program;
 
+	s->regroup_began = sweep_now(s);
 	p->n_timeouts = p->n_refused = p->n_mft_sets = p->n_guid_sets = 0;
 	p->first_trouble = NULL;
 	p->ret = mcast_changed(s) ? mcast_start(s) : E_OK;
@@ -294,7 +304,9 @@ void regroup_start(struct sweep *s)
 bool regroup_end(struct sweep *s)
 {
 	const struct program *p = &s->job->program;
+	uint64_t took = sweep_now(s) - s->regroup_began;
 
+	s->next_regroup = sweep_now(s) + (took < REST_MAX_MS ? took : REST_MAX_MS);
 	mcast_end(s);
 	guids_end(s);
 	if (p->ret != E_OK) {

@@ -412,6 +412,68 @@ START_TEST(disabled)
 }
 END_TEST
 
+/* One end port joins the first group, or leaves it. */
+static void join(unsigned end, bool there)
+{
+	uint64_t guid = rig->g->ports[rig->g->end_ports[end]].guid;
+	struct mcast_member_row m = { .port_guid = guid, .join_state = MC_FULL_MEMBER };
+	uint8_t mgid[MGID_BYTES], gid[MGID_BYTES] = { 0xfe, 0x80 };
+	struct sa_store *st;
+
+	mgid_of(0, mgid);
+	field_set(gid, 64, 64, guid);
+	ck_assert_int_eq(store_new(rig->state, 0, &st), E_OK);
+	ck_assert_int_eq(there ? mcast_member_keep(st, mgid, gid, &m)
+	                       : mcast_member_leave(st, mgid, gid),
+	                 E_OK);
+	wanted->state[0][end] = there ? m.join_state : 0;
+	commit(st);
+	store_free(st);
+}
+
+/* Whoever joins while tables are on their way makes the next step, and so on without end:
+ * light sweeps go on beside it. */
+START_TEST(a_flood_of_joins)
+{
+	const struct sim_options o = { .virtual_clock = true,
+		                       .seed = 5,
+		                       .delay_us = 2000 };
+	uint64_t sets_seen = UINT64_MAX;
+
+	rig = rig_new();
+	wanted = calloc(1, sizeof(*wanted));
+	seed = 5;
+	rig->config.sweep_interval = 1;
+	rig_topo(rig, "ft2 4 4 2", 0, 0);
+	ck_assert_int_eq(sim_new(rig->g, &o, false, &rig->sim), E_OK);
+	rig_start(rig);
+	changes(0);
+	for (unsigned i = 0; i < rig->g->n_end_ports; i++) {
+		join(i, true);
+	}
+	rig_up(rig);
+	rig_run_ms(rig, 5000); /* the heavy sweep for ports gone ACTIVE */
+	uint32_t light = sweep_status(rig->sweep)->light_sweeps;
+	uint64_t end = rig_now(rig) + 5000, first = sweep_status(rig->sweep)->mft_sets;
+	bool there = false;
+	join(1, there);
+	while (rig_now(rig) < end) {
+		const struct sweep_status *status = sweep_status(rig->sweep);
+		if (strcmp(status->phase, "multicast") == 0 &&
+		    status->mft_sets != sets_seen) {
+			sets_seen = status->mft_sets;
+			there = !there;
+			join(1, there);
+		}
+		ck_assert_int_eq(sweep_turn(rig->sweep), E_OK);
+	}
+	ck_assert_uint_gt(sweep_status(rig->sweep)->mft_sets, first + 100);
+	ck_assert_uint_ge(sweep_status(rig->sweep)->light_sweeps, light + 3);
+	rig_run_ms(rig, 3000);
+	check_tables(rig->g);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("sweep multicast");
@@ -429,6 +491,7 @@ int main(void)
 	tcase_add_test(t, published);
 	tcase_add_test(t, mirrored);
 	tcase_add_test(t, disabled);
+	tcase_add_test(t, a_flood_of_joins);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);
