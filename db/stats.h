@@ -20,6 +20,9 @@ struct arena;
  */
 struct stats; /*!< writer side */
 
+/*! MADs of subnet management that were sent, which is also SMInfo.ActCount. */
+#define STATS_SMPS_SENT "mad_sent_total{class=\"smp\"}"
+
 int stats_open(const char *snapshot_dir, struct arena *a, const char **ret_why, struct stats **ret);
 void stats_close(struct stats *s);
 

@@ -282,8 +282,11 @@ static int pin(struct api_call *c, struct api_reply *ret)
 	}
 	const struct snap_meta *m = snap_meta(c->snap);
 	c->epoch = m->epoch;
-	snprintf(ret->etag, sizeof(ret->etag), "\"%" PRIu64 "-%" PRIu64 "%s\"", m->epoch,
-	         api_version(m, tables_of(c)), c->stale ? "-stale" : "");
+	const unsigned tables = tables_of(c);
+	if ((tables & TABLE_MOMENT) == 0) {
+		snprintf(ret->etag, sizeof(ret->etag), "\"%" PRIu64 "-%" PRIu64 "%s\"",
+		         m->epoch, api_version(m, tables), c->stale ? "-stale" : "");
+	}
 	return E_OK;
 }
 
@@ -295,7 +298,7 @@ static int try_once(struct api_call *c, const struct api_request *rq,
 	if (err != E_OK) {
 		return err;
 	}
-	bool same = rq->if_none_match != NULL &&
+	bool same = rq->if_none_match != NULL && ret->etag[0] != '\0' &&
 	            api_etag_matches(rq->if_none_match, ret->etag);
 	ret->status = same ? 304 : 200;
 	err = same ? E_OK : c->row->handle(c);

@@ -48,8 +48,11 @@ enum api_table {
 	TABLE_SUBSCRIPTIONS = 4096,
 	TABLE_GROUPS = 8192,
 	TABLE_MEMBERS = 16384,
-	TABLE_WRITTEN = TABLE_SERVICES | TABLE_SUBSCRIPTIONS | TABLE_GROUPS | TABLE_MEMBERS,
-	TABLE_OF_RECORD = 32768 /*!< and those that the record's name says: api_record_tables() */
+	TABLE_WRITTEN =
+		TABLE_SERVICES | TABLE_SUBSCRIPTIONS | TABLE_GROUPS | TABLE_MEMBERS,
+	TABLE_OF_RECORD =
+		32768, /*!< and those that the record's name says: api_record_tables() */
+	TABLE_MOMENT = 65536 /*!< and numbers of the moment: no ETag */
 };
 
 /*! What one server thread keeps from request to request. */

@@ -20,8 +20,11 @@
 #include "conf/err.h"
 #include "conf/text.h"
 #include "db/reader.h"
+#include "db/stats.h"
 #include "gateway/api.h"
+#include "gateway/ready.h"
 #include "gateway/record_json.h"
+#include "gateway/source.h"
 #include "sa/record.h"
 #include "sa/wire.h"
 
@@ -34,6 +37,7 @@ struct record_request {
 	struct stream_place from;
 	bool stream;
 	bool trusted;
+	uint32_t act_count; /* SMInfo.ActCount of the daemon */
 	struct record_form form;
 };
 
@@ -159,6 +163,18 @@ static int read_param(struct api_call *c, const struct uri_param *p,
 	return E_OK;
 }
 
+/* The daemon's, as its last sign of life has it. 0: it gave none. */
+static uint32_t act_count(struct api_call *c)
+{
+	struct stats_copy stats;
+	double sent = 0;
+
+	if (source_stats(c->thread->source, c->now_ms, c->arena, &stats) == E_OK) {
+		(void)stats_number(&stats, STATS_SMPS_SENT, &sent);
+	}
+	return (uint32_t)(uint64_t)sent;
+}
+
 static int read_request(struct api_call *c, struct record_request *rq)
 {
 	*rq = (struct record_request){ .attr = record_find(c->capture),
@@ -167,6 +183,7 @@ static int read_request(struct api_call *c, struct record_request *rq)
 		return unknown_record(c);
 	}
 	rq->trusted = rq->attr->written;
+	rq->act_count = rq->attr->moves ? act_count(c) : 0;
 	for (unsigned i = 0; i < c->uri.n_params; i++) {
 		int err = read_param(c, &c->uri.param[i], rq);
 		if (err != E_OK) {
@@ -226,6 +243,7 @@ static int walk(struct snap_reader *r, const struct record_request *rq,
 		.from = from->key,
 		.from_sub = from->sub,
 		.trusted = rq->trusted,
+		.act_count = rq->act_count,
 		.now = (int64_t)time(NULL),
 	};
 	uint8_t key[8];
@@ -373,5 +391,8 @@ unsigned api_record_tables(const char *name)
 {
 	const struct sa_attr *attr = record_find(name);
 
-	return attr != NULL && attr->written ? TABLE_WRITTEN : 0;
+	return attr == NULL    ? 0
+	       : attr->written ? TABLE_WRITTEN
+	       : attr->moves   ? TABLE_MOMENT
+	                       : 0;
 }

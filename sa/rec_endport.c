@@ -7,7 +7,7 @@
  * an SM_Key; P_KeyTableRecord (15.2.5.9), for trusted requesters only, also of external
  * switch ports; the port component counts for switches only.
  *
- * The own ActCount is that of the moment of the answer, where the daemon answers itself;
+ * The own ActCount is that of the moment of the answer, which who asks the walk brings;
  * the snapshot has none.
  */
 #include <infiniband/umad_sm.h>
@@ -40,15 +40,25 @@ static const struct sa_field p_key_fields[] = {
 };
 /* clang-format on */
 
+uint32_t sa_act_count(struct snap_reader *r, const struct sa_query *q, uint64_t guid,
+                      uint32_t read)
+{
+	return guid == snap_meta(r)->sm_port_guid ? q->act_count : read;
+}
+
+static uint64_t value(const uint8_t *record, unsigned component)
+{
+	const struct sa_field *f = &sm_fields[component];
+
+	return field_get(record, f->bit, f->width);
+}
+
 static bool without_key(struct snap_reader *r, const struct sa_query *q, uint8_t *record)
 {
-	const struct sa_field *guid = &sm_fields[SMIR_GUID];
-
 	sa_put(&rec_sm_info, record, SMIR_SM_KEY, 0);
-	if (q->act_count != 0 &&
-	    field_get(record, guid->bit, guid->width) == snap_meta(r)->sm_port_guid) {
-		sa_put(&rec_sm_info, record, SMIR_ACT_COUNT, q->act_count);
-	}
+	sa_put(&rec_sm_info, record, SMIR_ACT_COUNT,
+	       sa_act_count(r, q, value(record, SMIR_GUID),
+	                    (uint32_t)value(record, SMIR_ACT_COUNT)));
 	return true;
 }
 
@@ -58,6 +68,7 @@ const struct sa_attr rec_sm_info = {
 	.name = "SMInfoRecord",
 	.methods = SA_GET | SA_GETTABLE,
 	.size = SM_RID / 8 + SM_INFO_BYTES,
+	.moves = true,
 	SA_FIELDS(sm_fields),
 	.rows = { .attr = UMAD_SM_ATTR_SM_INFO,
 	          .port = SA_NONE,

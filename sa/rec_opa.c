@@ -273,7 +273,9 @@ static int offer_sm(struct snap_reader *r, const struct sa_query *q,
 	}
 	sa_put(q->attr, record, 0, end->base_lid);
 	sa_put(q->attr, record, SMIR_GUID, number(row.data, SMI_GUID));
-	sa_put(q->attr, record, SMIR_ACT_COUNT, number(row.data, SMI_ACT_COUNT));
+	sa_put(q->attr, record, SMIR_ACT_COUNT,
+	       sa_act_count(r, q, number(row.data, SMI_GUID),
+	                    (uint32_t)number(row.data, SMI_ACT_COUNT)));
 	sa_put(q->attr, record, SMIR_PRIORITY, number(row.data, SMI_PRIORITY));
 	sa_put(q->attr, record, SMIR_STATE, number(row.data, SMI_SM_STATE));
 	sa_offer(out, record);
@@ -291,6 +293,7 @@ const struct sa_attr opa_sm_info = {
 	.name = "SMInfoRecord",
 	.methods = SA_GET | SA_GETTABLE,
 	.size = SM_RECORD_BYTES,
+	.moves = true,
 	SA_FIELDS(sm_fields),
 	.walk = sm_walk,
 };

@@ -88,6 +88,8 @@ struct sa_attr {
 	uint16_t size;         /*!< bytes of a record on the wire, before padding to 8 */
 	bool get_first;        /*!< Get answers with the first match where others say TOO_MANY_RECORDS */
 	bool trusted;          /*!< only for those who know the SM_Key */
+	bool moves; /*!< what it says is of the moment, too, not of the epoch alone:
+	               q->act_count */
 	const struct sa_field *fields;
 	unsigned n_fields;
 	/*! What comes back when that is another attribute (PathRecord for MultiPathRecord); its
@@ -300,6 +302,11 @@ struct sa_row_walk {
 /*! \brief Begins at an end port; \a port is the component that names one port, or SA_NONE. As an SA_INPUT it counts for switches only. */
 void sa_rows_begin(const struct sa_query *q, uint16_t attr, uint8_t shift, int port,
                    const struct snap_end *end, struct sa_row_walk *ret);
+
+/*! \brief SMInfo.ActCount of the SM with this PortGUID: the own one as the request brings
+ * it, else \a read, as it answered the last sweep. */
+uint32_t sa_act_count(struct snap_reader *r, const struct sa_query *q, uint64_t guid,
+                      uint32_t read);
 
 /*! \brief Next row. \retval E_NOTFOUND  no more */
 int sa_rows_next(struct snap_reader *r, struct sa_row_walk *w, struct snap_attr_row *ret);

@@ -130,7 +130,7 @@ static void sweep_figures(struct sweep *s)
 	stats_set(to, "failed_sweeps_total", st->failed_sweeps);
 	stats_set(to, "route_cache_hits_total", st->cache_hits);
 	stats_set(to, "route_cache_misses_total", st->cache_misses);
-	stats_set(to, "mad_sent_total{class=\"smp\"}", (double)st->smps_sent);
+	stats_set(to, STATS_SMPS_SENT, (double)st->smps_sent);
 	stats_set(to, "mad_timeouts_total", (double)st->smp_timeouts);
 	stats_set(to, "mad_retries_total", (double)st->smp_retries);
 	stats_set(to, "port_infos_sent_total", (double)st->port_sets);

@@ -421,6 +421,49 @@ START_TEST(etags)
 }
 END_TEST
 
+/* ActCount as the daemon last said it, of its own SM alone; it moves within an epoch, so
+ * nobody is told that nothing changed. */
+START_TEST(activity)
+{
+	static const char mine[] = "sminfo?guid=0x0000000000000102";
+	const char *why = NULL;
+	struct stats *daemon = NULL;
+
+	_Static_assert(HOST + 1 == 0x102, "the GUID above");
+	uint8_t *sm = world_attr(w, UMAD_SM_ATTR_SM_INFO, HOST, 1, 64);
+	field_set(sm, SMI_GUID, HOST + 1);
+	sm = world_attr(w, UMAD_SM_ATTR_SM_INFO, SW_B, 0, 64);
+	field_set(sm, SMI_GUID, SW_B);
+	field_set(sm, SMI_ACT_COUNT, 7);
+	w->content.sm_port_guid = HOST + 1;
+	world_publish(w, PATH_PAIRWISE);
+	ck_assert_str_eq(first_text(mine, "act_count"), "0"); /* no daemon was here */
+	ck_assert_int_eq(stats_open(w->dir, w->a, &why, &daemon), E_OK);
+	for (unsigned n = 4096; n < 4098; n++) {
+		char count_text[8];
+		snprintf(count_text, sizeof(count_text), "%u", n);
+		stats_set(daemon, STATS_SMPS_SENT, n);
+		ck_assert_int_eq(stats_commit(daemon, source_now_ms()), E_OK);
+		if (n == 4096) { /* a source looks for missing files once a second */
+			source_free(thread.source);
+			thread.source = source_new(w->dir);
+		}
+		ck_assert_str_eq(first_text(mine, "act_count"), count_text);
+	}
+	ck_assert_uint_eq(count("sminfo?act_count=4097"), 1);
+	ck_assert_uint_eq(count("sminfo?act_count=7"), 1);
+	struct api_request rq = { .method = "GET",
+		                  .target = "/v1/records/sminfo",
+		                  .if_none_match = "*" };
+	struct api_reply reply = { 0 };
+	api_serve(&thread, &rq, &reply);
+	ck_assert_uint_eq(reply.status, 200);
+	ck_assert_str_eq(reply.etag, "");
+	body_clear(&reply.body);
+	stats_close(daemon);
+}
+END_TEST
+
 START_TEST(names)
 {
 	json_t *body = api_json(&thread, 200, "/v1/records"), *r;
@@ -453,6 +496,7 @@ int main(void)
 	tcase_add_test(tc, filters);
 	tcase_add_test(tc, written);
 	tcase_add_test(tc, etags);
+	tcase_add_test(tc, activity);
 	tcase_add_test(tc, names);
 	suite_add_tcase(suite, tc);
 	TCase *text = tcase_create("names");

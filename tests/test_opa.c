@@ -88,6 +88,30 @@ static size_t ask_all(unsigned attr, uint32_t lid)
 	return n_records();
 }
 
+/* The own ActCount is that of the answer, another SM's what it said. */
+START_TEST(sm_info)
+{
+	enum { GUID_AT = 8, ACT_COUNT_AT = 24 };
+
+	for (unsigned own = 0; own < 2; own++) {
+		uint8_t *sm =
+			world_attr(w, UMAD_SM_ATTR_SM_INFO, own ? HOST : SW_B, own, 64);
+		field_set(sm, SMI_GUID, own ? HOST + 1 : SW_B);
+		field_set(sm, SMI_ACT_COUNT, own ? 0 : 7);
+	}
+	w->content.sm_port_guid = HOST + 1;
+	world_publish(w, PATH_MINIMAL);
+	limits.act_count = 4711;
+	for (unsigned own = 0; own < 2; own++) {
+		ck_assert_uint_eq(ask_all(SM_INFO_RECORD, lid_of(own ? HOST + 1 : SW_B)),
+		                  1);
+		ck_assert_uint_eq(get(record(0) + GUID_AT, 8), own ? HOST + 1 : SW_B);
+		ck_assert_uint_eq(get(record(0) + ACT_COUNT_AT, 4), own ? 4711 : 7);
+	}
+	limits.act_count = 0;
+}
+END_TEST
+
 /* --- tables ----------------------------------------------------------------------------
  */
 
@@ -667,6 +691,7 @@ int main(void)
 	TCase *high = tcase_create("high");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, sm_info);
 	tcase_add_test(tc, multicast_tables);
 	tcase_add_test(tc, arbitration_tables);
 	tcase_add_test(tc, service_channels);

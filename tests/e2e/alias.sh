@@ -160,6 +160,12 @@ holds "also in a port that lost its table" until_true port_has_them
 count() { on "$far" sminfo | sed -n 's/.*activity count \([0-9]*\).*/\1/p'; }
 counted() { on "$far" saquery SMIR 2>/dev/null | sed -n 's/.*ActCount\.*//p'; }
 holds "SMInfoRecord counts as SMInfo does" [ "$(counted)" -ge "$(($(count) - 1000))" ] && [ "$(counted)" -gt 0 ]
+http_count() { get /v1/records/sminfo | jq '.records[0].act_count'; }
+mad_count=$(counted)
+# shellcheck disable=SC2317 # called by until_true
+http_caught_up() { [ "$(http_count)" -ge "$mad_count" ]; }
+holds "and so it does over HTTP" until_true 10 http_caught_up
+holds "which is never ahead" [ "$(http_count)" -le "$(counted)" ]
 end_process "$daemon"
 end_process "$gateway"
 stop_simulator
