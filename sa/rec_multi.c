@@ -101,7 +101,7 @@ enum {
 
 struct candidate {
 	struct wire_path_record wire;
-	uint64_t cable[PATH_HOPS_MAX + 1]; /* where it leaves a node */
+	uint64_t cable[PATH_HOPS_MAX + 1];
 	uint64_t node[PATH_HOPS_MAX];
 	unsigned n_cables, n_nodes;
 	bool taken;
@@ -116,33 +116,47 @@ struct multi {
 	unsigned n;
 };
 
-static uint64_t cable_key(uint64_t guid, uint8_t port)
+/* A cable's end. */
+struct plug {
+	uint64_t guid;
+	uint8_t port; /* 0 of a switch: it has no cable */
+};
+
+static uint64_t plug_key(const struct plug *p)
 {
-	return guid * UINT64_C(0x9e3779b97f4a7c15) + port;
+	return p->guid * UINT64_C(0x9e3779b97f4a7c15) + p->port;
 }
 
-/* Cables and switches of a candidate. */
+/* The same in both directions: what breaks it, breaks it for both. */
+static void add_cable(struct candidate *c, const struct plug *a, const struct plug *b)
+{
+	if (a->port != 0) {
+		c->cable[c->n_cables++] = plug_key(a) + plug_key(b);
+	}
+}
+
+/* Cables and switches of a candidate; from a port to itself there are none. */
 static int walk_candidate(struct snap_reader *r, const struct path_query *q,
                           const struct path_record *p, struct candidate *c)
 {
 	struct path_hop hop[PATH_HOPS_MAX];
+	struct plug at = { q->src.node_guid, q->src.port };
+	struct plug end = { q->dst.node_guid, q->dst.port };
 	unsigned n;
 
 	c->n_cables = c->n_nodes = 0;
 	int ret = path_hops(r, p->slid, p->dlid, hop, &n);
-	if (ret != E_OK) {
+	if (ret != E_OK || (at.guid == end.guid && at.port == end.port)) {
 		return ret;
 	}
-	if (q->src.port != 0) {
-		c->cable[c->n_cables++] = cable_key(q->src.node_guid, q->src.port);
-	}
 	for (unsigned i = 0; i < n; i++) {
+		struct plug in = { hop[i].node_guid, hop[i].in_port };
+
 		c->node[c->n_nodes++] = hop[i].node_guid;
-		if (hop[i].out_port != 0) {
-			c->cable[c->n_cables++] =
-				cable_key(hop[i].node_guid, hop[i].out_port);
-		}
+		add_cable(c, &at, &in);
+		at = (struct plug){ hop[i].node_guid, hop[i].out_port };
 	}
+	add_cable(c, &at, &end);
 	return E_OK;
 }
 

@@ -162,21 +162,42 @@ static void start_tree(void)
 	asker = lid_of(w->g->ports[w->g->hosts[0]].guid);
 }
 
-/* Cables, as (switch, egress port), that two paths have in common. */
-static unsigned shared(uint32_t slid_a, uint32_t dlid_a, uint32_t slid_b, uint32_t dlid_b)
+/* Cables of a path: of the two ports at each the one with the smaller number. */
+static unsigned cables(uint32_t slid, uint32_t dlid, uint32_t ret[PATH_HOPS_MAX + 1])
 {
-	struct path_hop a[PATH_HOPS_MAX], b[PATH_HOPS_MAX];
-	unsigned n_a, n_b, n = 0;
+	struct path_hop hop[PATH_HOPS_MAX];
+	unsigned n_hops, n = 0;
+	uint32_t port = GRAPH_NONE;
 
-	ck_assert_int_eq(path_hops(w->r, slid_a, dlid_a, a, &n_a), E_OK);
-	ck_assert_int_eq(path_hops(w->r, slid_b, dlid_b, b, &n_b), E_OK);
-	for (unsigned i = 0; i < n_a; i++) {
-		for (unsigned k = 0; k < n_b; k++) {
-			n += a[i].node_guid == b[k].node_guid &&
-			     a[i].out_port == b[k].out_port;
+	for (uint32_t i = 0; i < w->g->n_end_ports; i++) {
+		uint64_t guid = w->g->ports[w->g->end_ports[i]].guid;
+		if (lid_of(guid) >> 2 == slid >> 2) {
+			port = w->g->end_ports[i];
 		}
 	}
-	return n + (slid_a >> 2 == slid_b >> 2); /* the source's own cable */
+	ck_assert_int_eq(path_hops(w->r, slid, dlid, hop, &n_hops), E_OK);
+	for (unsigned i = 0; slid >> 2 != dlid >> 2 && i <= n_hops; i++) {
+		uint32_t peer = w->g->ports[port].peer;
+		ret[n++] = port < peer ? port : peer;
+		if (i < n_hops) {
+			port = graph_port(w->g, w->g->ports[peer].node, hop[i].out_port);
+		}
+	}
+	return n;
+}
+
+/* How many cables two paths have in common. */
+static unsigned shared(uint32_t slid_a, uint32_t dlid_a, uint32_t slid_b, uint32_t dlid_b)
+{
+	uint32_t a[PATH_HOPS_MAX + 1], b[PATH_HOPS_MAX + 1];
+	unsigned n_a = cables(slid_a, dlid_a, a), n_b = cables(slid_b, dlid_b, b), n = 0;
+
+	for (unsigned i = 0; i < n_a; i++) {
+		for (unsigned k = 0; k < n_b; k++) {
+			n += a[i] == b[k];
+		}
+	}
+	return n;
 }
 
 /* The pair that comes back shares as little as any pair does. */
@@ -237,6 +258,42 @@ START_TEST(independent)
 	                         (uint32_t)get(record(1) + 42, 2),
 	                         (uint32_t)get(record(1) + 40, 2)),
 	                  0);
+}
+END_TEST
+
+/* There and back is one cable, and a path from a port to itself has none. */
+START_TEST(cables_of_paths)
+{
+	uint64_t a = w->g->ports[w->g->hosts[0]].guid;
+	uint64_t b = w->g->ports[w->g->hosts[6]].guid;
+	uint64_t c = w->g->ports[w->g->hosts[9]].guid;
+	static const struct {
+		unsigned src, dst, n; /* which of a, b, c, by bits; paths */
+	} cases[] = { { 1, 3, 2 }, { 1, 1, 1 }, { 3, 6, 2 }, { 5, 3, 2 } };
+	uint64_t src[4] = { 0 }, dst[4] = { 0 };
+	const uint64_t all[] = { a, b, c };
+
+	for (unsigned i = 0, n_src = 0, n_dst = 0; i < 3; i++) {
+		if (cases[_i].src >> i & 1) {
+			src[n_src++] = all[i];
+		}
+		if (cases[_i].dst >> i & 1) {
+			dst[n_dst++] = all[i];
+		}
+	}
+	struct request q = multi(src, dst, MP_INDEPENDENCE);
+	q.mad[DATA + 14] = 0x40;
+	ck_assert_uint_eq(status_of(&q), 0);
+	for (size_t i = 0; i < n_records(); i++) {
+		for (size_t k = 0; k < i; k++) {
+			ck_assert_uint_eq(shared((uint32_t)get(record(i) + 42, 2),
+			                         (uint32_t)get(record(i) + 40, 2),
+			                         (uint32_t)get(record(k) + 42, 2),
+			                         (uint32_t)get(record(k) + 40, 2)),
+			                  0);
+		}
+	}
+	ck_assert_uint_ge(n_records(), cases[_i].n);
 }
 END_TEST
 
@@ -326,6 +383,7 @@ int main(void)
 	tcase_set_timeout(tree, 60);
 	tcase_add_loop_test(tree, best_pair, 0, 12);
 	tcase_add_test(tree, independent);
+	tcase_add_loop_test(tree, cables_of_paths, 0, 4);
 	suite_add_tcase(suite, tree);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
