@@ -21,6 +21,7 @@
 
 #include <infiniband/umad_sa.h>
 
+#include "routing/graph.h"
 #include "sa/mcast.h"
 #include "sa/wire.h"
 #include "tests/differential/differential.h"
@@ -156,21 +157,31 @@ static bool is_equal_asked(const struct line *l, unsigned c)
 	        (group && c == MC_PROXY_JOIN && l->trusted));
 }
 
+/* Does a limit of a group fit what is asked for with its selector? */
+static bool fits_limit(const struct line *l, const uint8_t *asked, const uint8_t *record,
+                       unsigned component)
+{
+	uint64_t both = UINT64_C(3) << (component - 1); /* its selector is before it */
+	bool rate = component == MC_RATE;
+	uint64_t own = mcast_get(record, component), limit = mcast_get(asked, component);
+
+	if ((l->mask & both) != both) {
+		return true;
+	}
+	own = rate ? rate_speed((uint8_t)own) : own;
+	limit = rate ? rate_speed((uint8_t)limit) : limit;
+	switch (mcast_get(asked, component - 1)) {
+	case MC_GREATER: return own > limit;
+	case MC_LESS: return own < limit;
+	case MC_EXACTLY: return own == limit;
+	default: return true;
+	}
+}
+
 /* Does the life time of a group fit what is asked for with its selector? */
 static bool fits_life(const struct line *l, const uint8_t *asked, const uint8_t *record)
 {
-	uint64_t both = UINT64_C(1) << MC_LIFE_SELECTOR | UINT64_C(1) << MC_LIFE;
-	uint64_t own = mcast_get(record, MC_LIFE), life = mcast_get(asked, MC_LIFE);
-
-	if (l->attr != &rec_mcmember || (l->mask & both) != both) {
-		return true;
-	}
-	switch (mcast_get(asked, MC_LIFE_SELECTOR)) {
-	case MC_GREATER: return own > life;
-	case MC_LESS: return own < life;
-	case MC_EXACTLY: return own == life;
-	default: return true;
-	}
+	return l->attr != &rec_mcmember || fits_limit(l, asked, record, MC_LIFE);
 }
 
 /* Components of a record that are asked for, to be compared, and not as asked for. */
@@ -302,6 +313,116 @@ static void clean_groups(FILE *out, struct side *s)
 	}
 	fputs(n < s->n ? " S-has=groups-without-members" : "", out);
 	s->n = n;
+}
+
+/* Of paths what is as it was asked for, whether they are reversible and whose P_Key they
+ * have, a full or a limited member's: left out where their number differs anyway. */
+static void clean_paths(struct side *s)
+{
+	static const char *const names[] = { "RawTraffic",    "FlowLabel",
+		                             "TClass",        "QoSClass",
+		                             "ServiceID8MSB", "ServiceID56LSB",
+		                             "Reversible" };
+	enum { FULL_MEMBER = 0x8000 };
+
+	for (size_t i = 0; i < s->n; i++) {
+		uint8_t *record = record_at(s, i);
+		for (unsigned k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+			diff_put(&rec_path, names[k], record, 0);
+		}
+		uint64_t p_key = diff_get(&rec_path, "P_Key", record);
+		diff_put(&rec_path, "P_Key", record, p_key ? p_key | FULL_MEMBER : 0);
+	}
+	sort(s);
+}
+
+/* LIDs of records are base LIDs. */
+static bool lids_match(const struct line *l, const uint8_t *asked, const uint8_t *record)
+{
+	for (unsigned c = 0; c < l->attr->n_fields; c++) {
+		const struct sa_field *f = &l->attr->fields[c];
+		size_t len = strlen(f->name);
+		if ((l->mask >> c & 1) != 0 && len >= 3 &&
+		    strcmp(f->name + len - 3, "LID") == 0 &&
+		    !same_bits(f, asked, record)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Of a group: does it fit? Its member is not shown to those who are not trusted. */
+static bool is_shown_group(const struct line *l, const uint8_t *asked, uint8_t *record)
+{
+	static const unsigned member[] = { MC_PORT_GID, MC_JOIN_STATE, MC_PROXY_JOIN };
+	static const uint8_t zero[DIFF_DATA_BYTES];
+	const struct sa_field *f = l->attr->fields;
+
+	if (l->attr != &rec_mcmember) {
+		return true;
+	}
+	bool ret = fits_limit(l, asked, record, MC_MTU) &&
+	           fits_limit(l, asked, record, MC_RATE);
+	for (unsigned i = 0; i < 3; i++) {
+		ret &= (l->mask >> member[i] & 1) == 0 ||
+		       same_bits(&f[member[i]], asked, record) ||
+		       (member[i] == MC_JOIN_STATE &&
+		        mcast_get(asked, MC_JOIN_STATE) == 0);
+	}
+	for (unsigned i = 0; i < 3 && !l->trusted; i++) {
+		diff_copy_bits(&f[member[i]], zero, record);
+	}
+	return ret;
+}
+
+/* Is this group one of the list? */
+static bool is_listed(const struct diff_value_list *list, const uint8_t *group)
+{
+	enum { GID_BYTES = 16 };
+
+	for (size_t i = 0; i < list->n; i++) {
+		if (memcmp(list->data + i * rec_mcmember.size, group, GID_BYTES) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Are these the records that were read before, as far as they match? */
+static bool is_as_read(const struct line *l, const struct diff_values *v,
+                       const struct side *s)
+{
+	const struct diff_value_list *list = &v->lists[diff_attr_by_name(l->name)];
+	uint8_t asked[DIFF_DATA_BYTES];
+	struct side all = { .size = l->attr->size };
+
+	if (l->attr->reply != NULL || l->attr == &rec_path) {
+		return false;
+	}
+	diff_unhex(l->request, asked, sizeof(asked));
+	diff_own_base_lids(v, l->attr, asked);
+	struct side seen = *s;
+	all.data = malloc(list->n * all.size + 1);
+	if (all.data == NULL) {
+		diff_die("out of memory", NULL);
+	}
+	for (size_t i = 0; i < list->n; i++) {
+		uint8_t *record = record_at(&all, all.n);
+		memcpy(record, list->data + i * all.size, all.size);
+		all.n += mismatches(l, asked, record) == 0 &&
+		         lids_match(l, asked, record) && is_shown_group(l, asked, record);
+	}
+	sort(&all);
+	/* The one group without a member is in no list of members; its MGID is the last.
+	 */
+	if (l->attr == &rec_mcmember && !l->trusted) {
+		while (seen.n > 0 && !is_listed(list, record_at(&seen, seen.n - 1))) {
+			seen.n--;
+		}
+	}
+	bool ret = same_records(&all, &seen);
+	free(all.data);
+	return ret;
 }
 
 /* --- values in which records differ
@@ -495,8 +616,12 @@ static void write_difference(FILE *out, const struct diff_values *values, struct
 	fprintf(out, " status=%04x/%04x records=%zu/%zu only=%zu/%zu", a->status,
 	        b->status, x.n, y.n, count_only(&x, &y), count_only(&y, &x));
 	diff_write_facts(out, values,
-	                 &(struct diff_asked){ a->attr, a->mask, a->request, y.data, y.n,
-	                                       a->method == UMAD_METHOD_GET });
+	                 &(struct diff_asked){ .attr = a->attr,
+	                                       .mask = a->mask,
+	                                       .request = a->request,
+	                                       .records = y.data,
+	                                       .n = y.n,
+	                                       .get = a->method == UMAD_METHOD_GET });
 	if (a->attr == &rec_p_key_table) {
 		clean_p_keys(out, values, &x, &y);
 	}
@@ -511,9 +636,14 @@ static void write_difference(FILE *out, const struct diff_values *values, struct
 		write_names(out, "S-ignores", a->attr, ignored_b);
 	}
 	if (status_of(a, x.n) != status_of(b, y.n) || x.n != y.n) {
-		fprintf(out, " left=%04x/%04x,%zu/%zu,only=%zu/%zu [?]\n",
+		if (sa_reply_attr(a->attr) == &rec_path) {
+			clean_paths(&x);
+			clean_paths(&y);
+		}
+		fprintf(out, " left=%04x/%04x,%zu/%zu,only=%zu/%zu%s [?]\n",
 		        status_of(a, x.n), status_of(b, y.n), x.n, y.n,
-		        count_only(&x, &y), count_only(&y, &x));
+		        count_only(&x, &y), count_only(&y, &x),
+		        is_as_read(b, values, &y) ? ",as-read" : "");
 	} else {
 		fputs(" [", out);
 		if (!same_records(&x, &y)) {

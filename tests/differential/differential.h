@@ -17,14 +17,15 @@
  *   sa_differential write
  *   sa_differential read                          > VALUES
  *   sa_differential ask VALUES SEED FIRST COUNT [policy]   > ANSWERS
- *   sa_differential compare VALUES ANSWERS ANSWERS > DIFFERENCES
+ *   sa_differential compare VALUES ANSWERS ANSWERS [PLAIN-VALUES] > DIFFERENCES
  *
- * `write` sets records of the kinds that clients write. `read` prints every record that the
- * SA of the local port's subnet has, `ask` makes query number FIRST and the following ones
- * out of these values and the seed and writes a line each; with `policy` all are for paths,
- * most by service ID, QoS class or P_Key. `compare` writes a line per query that was
- * answered differently. A query depends on values, seed and its number alone, so a run can
- * be cut into shards.
+ * `write` sets records of the kinds that clients write. `read` prints every record that
+ * the SA of the local port's subnet has, `ask` makes query number FIRST and the following
+ * ones out of these values and the seed and writes a line each; with `policy` all are for
+ * paths, most by service ID, QoS class or P_Key. `compare` writes a line per query that
+ * was answered differently; of a run with a policy it takes the values of one without,
+ * for what paths have room for. A query depends on values, seed and its number alone, so
+ * a run can be cut into shards.
  *
  * Queries are those that read: Get, GetTable and GetMulti of each attribute. Not asked is
  * what gets no answer from some SM (an unknown attribute, a wrong SM_Key): it takes a
@@ -114,6 +115,14 @@ bool diff_is_compared(const struct sa_attr *attr, unsigned component);
 
 /*! \brief Is it the base LID of a switch? */
 bool diff_is_switch(const struct diff_values *v, uint64_t lid);
+
+/*! \brief A component of at most 64 bits, of a GID the GUID. */
+uint64_t diff_get(const struct sa_attr *attr, const char *name, const uint8_t *record);
+void diff_put(const struct sa_attr *attr, const char *name, uint8_t *record, uint64_t to);
+
+/*! \brief Makes LIDs that a request names the base LIDs of their ports. */
+void diff_own_base_lids(const struct diff_values *v, const struct sa_attr *attr,
+                        uint8_t *record);
 
 /*! \brief Copies a component. */
 void diff_copy_bits(const struct sa_field *f, const uint8_t *from, uint8_t *to);

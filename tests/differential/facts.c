@@ -17,11 +17,16 @@
  *   zeros                there is nothing in the multicast tables of the answer
  *   disjoint             no two paths of the answer share the cable of a host
  *   model, not-model     the answer is that of the model below, or it is not
+ *   usable               it is not, but each path of it is one that there is, with MTU
+ * and rate that it has room for, and values that fit: what a policy can make of it (which
+ * says a life time of its own, too)
  *
  * The model: each pair of ports has one MTU, rate and life time, those of its path in the
  * list. A path can be used with a smaller MTU, at a slower rate, and be said to live
  * longer, up to what a selector asks for, so it fits when such values fit; then these are
  * the answer's. Between all LIDs of both ends, or those asked for, each LID with each.
+ * The P_Key is that of the list, none for raw packets, and the SL that of the list or the
+ * one that is asked for; a policy chooses the SL, of which there is no model.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +42,8 @@ enum {
 	PORTS_MAX = 512,
 	GIDS_MAX = 11,
 	GIDS_AT = 24,
+	SLS = 15,            /* that have a VL for data */
+	P_KEY_BASE = 0x7fff, /* of the default partition */
 	GID_BYTES = 16
 };
 #define SUBNET_PREFIX UINT64_C(0xfe80000000000000)
@@ -83,6 +90,21 @@ static int component(const struct sa_attr *attr, const char *name)
 	return -1;
 }
 
+uint64_t diff_get(const struct sa_attr *attr, const char *name, const uint8_t *record)
+{
+	const struct sa_field *f = &attr->fields[component(attr, name)];
+	unsigned skip = f->width > 64 ? f->width - 64 : 0;
+
+	return field_get(record, f->bit + skip, f->width - skip);
+}
+
+void diff_put(const struct sa_attr *attr, const char *name, uint8_t *record, uint64_t to)
+{
+	const struct sa_field *f = &attr->fields[component(attr, name)];
+
+	field_set(record, f->bit, f->width, to);
+}
+
 /* Is it asked for? \param ret  Its value, of at most 64 bits; for a GID the GUID. */
 static bool asked(const struct asked_paths *p, const char *name, uint64_t *ret)
 {
@@ -100,10 +122,7 @@ static bool asked(const struct asked_paths *p, const char *name, uint64_t *ret)
 /* Of a PathRecord. */
 static uint64_t value(const uint8_t *record, const char *name)
 {
-	const struct sa_field *f = &rec_path.fields[component(&rec_path, name)];
-	unsigned skip = f->width > 64 ? f->width - 64 : 0;
-
-	return field_get(record, f->bit + skip, f->width - skip);
+	return diff_get(&rec_path, name, record);
 }
 
 static void fact(FILE *out, bool is, const char *name)
@@ -166,6 +185,23 @@ static void learn(const struct diff_values *v)
 		const uint8_t *record = l->data + i * rec_path.size;
 		known.path[port_of(value(record, "SGID")) - known.port]
 			  [port_of(value(record, "DGID")) - known.port] = record;
+	}
+}
+
+void diff_own_base_lids(const struct diff_values *v, const struct sa_attr *attr,
+                        uint8_t *record)
+{
+	static const char *const names[] = { "LID", "FromLID", "ToLID" };
+
+	learn(v);
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct end_port *port =
+			component(attr, names[i]) < 0
+				? NULL
+				: owner_of(diff_get(attr, names[i], record));
+		if (port != NULL) {
+			diff_put(attr, names[i], record, port->base);
+		}
 	}
 }
 
@@ -357,22 +393,68 @@ static bool is_one(const struct end_port *const *list, unsigned n,
 	return false;
 }
 
-static bool record_fits(const struct asked_paths *p, const uint8_t *record)
+/* The path of the list between the ends of a record that was asked for; NULL: it was not.
+ */
+static const uint8_t *path_of(const struct asked_paths *p, const uint8_t *record)
 {
 	uint64_t slid = value(record, "SLID"), dlid = value(record, "DLID");
 	const struct end_port *src = owner_of(slid), *dst = owner_of(dlid);
-	struct wanted w;
 
 	if (src == NULL || dst == NULL || src->guid != value(record, "SGID") ||
 	    dst->guid != value(record, "DGID") || !is_one(p->src, p->n_src, src) ||
 	    !is_one(p->dst, p->n_dst, dst) || (p->slid && slid != p->slid) ||
 	    (p->dlid && dlid != p->dlid)) {
+		return NULL;
+	}
+	return path_between(src, dst);
+}
+
+/* Are P_Key and SL those of the path, or as asked for? */
+static bool keys_fit(const struct asked_paths *p, const uint8_t *own,
+                     const uint8_t *record)
+{
+	uint64_t raw = 0, sl;
+
+	asked(p, "RawTraffic", &raw);
+	if (value(record, "P_Key") != (raw ? 0 : value(own, "P_Key"))) {
 		return false;
 	}
-	const uint8_t *own = path_between(src, dst);
-	return own != NULL && fits(p, own, &w) && value(record, "Mtu") == w.mtu &&
+	if (asked(p, "SL", &sl)) {
+		return value(record, "SL") == sl;
+	}
+	return known.from->policy || value(record, "SL") == value(own, "SL");
+}
+
+static bool record_fits(const struct asked_paths *p, const uint8_t *record)
+{
+	const uint8_t *own = path_of(p, record);
+	struct wanted w;
+
+	return own != NULL && keys_fit(p, own, record) && fits(p, own, &w) &&
+	       value(record, "Mtu") == w.mtu &&
 	       rate_speed((uint8_t)value(record, "Rate")) == w.speed &&
 	       (int)value(record, "PacketLifeTime") == w.life;
+}
+
+static bool limit_fits(const struct limit *l, uint64_t own, uint64_t limit)
+{
+	return !l->given || l->selector == LARGEST ||
+	       (l->selector == GREATER && own > limit) ||
+	       (l->selector == LESS && own < limit) ||
+	       (l->selector == EXACTLY && own == limit);
+}
+
+static bool record_usable(const struct asked_paths *p, const uint8_t *record)
+{
+	const uint8_t *own = path_of(p, record);
+	uint64_t mtu = value(record, "Mtu"), life = value(record, "PacketLifeTime");
+	uint32_t speed = rate_speed((uint8_t)value(record, "Rate"));
+
+	return own != NULL && keys_fit(p, own, record) && mtu <= value(own, "Mtu") &&
+	       speed <= rate_speed((uint8_t)value(own, "Rate")) &&
+	       limit_fits(&p->mtu, mtu, p->mtu.value) &&
+	       limit_fits(&p->rate, speed, rate_speed((uint8_t)p->rate.value)) &&
+	       limit_fits(&p->life, life, p->life.value);
 }
 
 static int by_number(const void *a, const void *b)
@@ -414,6 +496,16 @@ static bool share_cable(const uint8_t *a, const uint8_t *b, const char *gid,
 	       !diff_is_switch(known.from, value(a, lid));
 }
 
+/* Does one begin where the other ends? A cable is one in both directions. */
+static bool share_cable_across(const uint8_t *a, const uint8_t *b)
+{
+	bool loops = value(a, "SGID") == value(a, "DGID") ||
+	             value(b, "SGID") == value(b, "DGID");
+
+	return !loops && value(a, "SGID") == value(b, "DGID") &&
+	       !diff_is_switch(known.from, value(a, "SLID"));
+}
+
 static bool disjoint(const struct diff_asked *q)
 {
 	for (size_t i = 0; i < q->n; i++) {
@@ -421,7 +513,8 @@ static bool disjoint(const struct diff_asked *q)
 			const uint8_t *a = q->records + i * rec_path.size,
 				      *b = q->records + k * rec_path.size;
 			if (share_cable(a, b, "SGID", "SLID") ||
-			    share_cable(a, b, "DGID", "DLID")) {
+			    share_cable(a, b, "DGID", "DLID") ||
+			    share_cable_across(a, b) || share_cable_across(b, a)) {
 				return false;
 			}
 		}
@@ -447,12 +540,15 @@ static bool names_twice(const struct asked_paths *p)
 /* Paths that the answer has to have; UINT64_MAX: what else is asked for decides it. */
 static uint64_t right_number(const struct asked_paths *p, bool get)
 {
-	uint64_t numb = UINT64_MAX, unused, n;
+	uint64_t numb = UINT64_MAX, raw = 0, unused, n;
 
-	if (asked(p, "SL", &unused) || asked(p, "P_Key", &unused) ||
-	    asked(p, "HopLimit", &unused) ||
+	asked(p, "RawTraffic", &raw);
+	if ((asked(p, "SL", &unused) && (known.from->policy || unused >= SLS)) ||
 	    (asked(p, "IndependenceSelector", &unused) && unused != 0)) {
 		return UINT64_MAX;
+	}
+	if (!raw && asked(p, "P_Key", &unused) && (unused & P_KEY_BASE) != P_KEY_BASE) {
+		return 0; /* there is the default partition alone */
 	}
 	if (!get) {
 		asked(p, "NumbPath", &numb);
@@ -464,19 +560,31 @@ static uint64_t right_number(const struct asked_paths *p, bool get)
 	return get && n > 1 ? 1 : n;
 }
 
-static bool is_model(const struct asked_paths *p, bool get)
+static bool all_are(const struct asked_paths *p,
+                    bool (*is)(const struct asked_paths *p, const uint8_t *record))
 {
-	uint64_t n = right_number(p, get);
-
-	if (n != UINT64_MAX && p->q->n != n) {
-		return false;
-	}
 	for (size_t i = 0; i < p->q->n; i++) {
-		if (!record_fits(p, p->q->records + i * rec_path.size)) {
+		if (!is(p, p->q->records + i * rec_path.size)) {
 			return false;
 		}
 	}
 	return names_twice(p) || all_differ(p->q);
+}
+
+static const char *judge(const struct asked_paths *p, bool get)
+{
+	uint64_t n = right_number(p, get);
+	struct asked_paths any_life = *p;
+
+	if ((n == UINT64_MAX || p->q->n == n) && all_are(p, record_fits)) {
+		return "model";
+	}
+	any_life.life.given = false;
+	return known.from->policy && p->q->n > 0 &&
+	                       p->q->n <= right_number(&any_life, get) &&
+	                       all_are(p, record_usable)
+	               ? "not-model,usable"
+	               : "not-model";
 }
 
 /* Does the answer repeat what does not change a path, and show 0 where it is not asked
@@ -600,6 +708,6 @@ void diff_write_facts(FILE *out, const struct diff_values *v, const struct diff_
 	limit_facts(&p, out);
 	fact(out, q->n > 1 && q->n <= GIDS_MAX && disjoint(q), "disjoint");
 	if (!p.broken && !is_half(&p, "ServiceID8MSB", "ServiceID56LSB")) {
-		fact(out, true, is_model(&p, q->get) ? "model" : "not-model");
+		fact(out, true, judge(&p, q->get));
 	}
 }

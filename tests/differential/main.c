@@ -108,10 +108,25 @@ static FILE *open_answers(const char *path)
 	return f;
 }
 
+static void take_paths(struct diff_values *from, struct diff_values *to)
+{
+	int path = diff_attr_by_name("PathRecord");
+	struct diff_value_list own = to->lists[path];
+
+	to->lists[path] = from->lists[path];
+	from->lists[path] = own;
+}
+
 static int compare(char **files)
 {
-	struct diff_values values;
+	struct diff_values values, plain;
 	diff_values_read(files[0], &values);
+	values.policy = files[3] != NULL;
+	if (values.policy) {
+		diff_values_read(files[3], &plain);
+		take_paths(&plain, &values);
+		diff_values_free(&plain);
+	}
 	FILE *a = open_answers(files[1]), *b = open_answers(files[2]);
 	uint64_t n = diff_compare(&values, a, b, stdout);
 
@@ -144,7 +159,7 @@ static int talk(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	if (argc == 5 && strcmp(argv[1], "compare") == 0) {
+	if ((argc == 5 || argc == 6) && strcmp(argv[1], "compare") == 0) {
 		return compare(argv + 2);
 	}
 	if ((argc == 2 && strcmp(argv[1], "write") == 0) ||
@@ -156,7 +171,7 @@ int main(int argc, char **argv)
 	}
 	fputs("Usage: sa_differential write | read | ask VALUES SEED FIRST COUNT "
 	      "[policy] | "
-	      "compare VALUES ANSWERS ANSWERS\n",
+	      "compare VALUES ANSWERS ANSWERS [PLAIN-VALUES]\n",
 	      stderr);
 	return 2;
 }
