@@ -46,7 +46,8 @@ struct files {
 	char why[WHY_BYTES];
 	struct stats_reader *stats;
 	_Atomic uint64_t heartbeat_ms;      /* as last seen; 0: none */
-	_Atomic uint64_t heartbeat_seen_ms; /* when it was looked up; 0: never */
+	_Atomic uint64_t heartbeat_seen_ms; /* when that was; 0: never */
+	_Atomic bool looking;               /* a thread is at it */
 };
 
 struct source {
@@ -286,6 +287,8 @@ int source_stats(struct source *s, uint64_t now_ms, struct arena *a,
 	pthread_mutex_lock(&f->lock);
 	follow_stats(f, now_ms);
 	int err = f->stats != NULL ? stats_read(f->stats, a, ret) : E_NOTREADY;
+	atomic_store(&f->heartbeat_ms, err == E_OK ? ret->heartbeat_ms : 0);
+	atomic_store(&f->heartbeat_seen_ms, now_ms);
 	pthread_mutex_unlock(&f->lock);
 	return err;
 }
@@ -294,23 +297,29 @@ static void look_for_heartbeat(struct source *s, uint64_t now_ms)
 {
 	struct stats_copy copy;
 	struct arena *a = arena_new();
-	bool got = a != NULL && source_stats(s, now_ms, a, &copy) == E_OK;
 
-	atomic_store(&s->files->heartbeat_ms, got ? copy.heartbeat_ms : 0);
+	if (a != NULL) {
+		(void)source_stats(s, now_ms, a,
+		                   &copy); /* keeps it, or that there is none */
+	}
 	arena_free(a);
 }
 
+/* While one thread looks the others go on with what was last seen, unless that would make
+ * them say "stale": then it may be old only because nobody has asked for a while. */
 bool source_stale(struct source *s, uint64_t now_ms)
 {
 	struct files *f = s->files;
 	uint64_t seen = atomic_load(&f->heartbeat_seen_ms);
 
-	if (seen == 0) {
-		look_for_heartbeat(s, now_ms);
-		atomic_store(&f->heartbeat_seen_ms, now_ms);
-	} else if (now_ms - seen >= SOURCE_HEARTBEAT_MS && now_ms > seen &&
-	           atomic_compare_exchange_strong(&f->heartbeat_seen_ms, &seen, now_ms)) {
-		look_for_heartbeat(s, now_ms); /* one thread looks, the others go on */
+	if (seen == 0 || (now_ms > seen && now_ms - seen >= SOURCE_HEARTBEAT_MS)) {
+		bool first = !atomic_exchange(&f->looking, true);
+		if (first || !heartbeat_fresh(atomic_load(&f->heartbeat_ms), now_ms)) {
+			look_for_heartbeat(s, now_ms);
+		}
+		if (first) {
+			atomic_store(&f->looking, false);
+		}
 	}
 	return !heartbeat_fresh(atomic_load(&f->heartbeat_ms), now_ms);
 }

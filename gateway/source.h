@@ -47,8 +47,8 @@ uint64_t source_now_ms(void);
 int source_pin(struct source *s, uint64_t now_ms, const char **ret_why,
                struct snap_reader **ret);
 
-/*! \brief One consistent copy of the stats in \a a. \retval E_NOTREADY  There are none.
- */
+/*! \brief One consistent copy of the stats in \a a; source_stale() goes by its heartbeat
+ * from then on. \retval E_NOTREADY  There are none. */
 int source_stats(struct source *s, uint64_t now_ms, struct arena *a,
                  struct stats_copy *ret);
 

@@ -107,8 +107,8 @@ static inline void world_publish(struct world *w, uint64_t epoch)
 	w->epoch = epoch;
 }
 
-/* A sign of life that is age_ms old, of a daemon whose subnet is up or not. Age 0 is that of
- * one that goes on: it does not get old while the test waits for its turn. */
+/* A sign of life that is age_ms old, of a daemon whose subnet is up or not. Age 0 is that
+ * of one that goes on: it does not get old while the test waits for its turn. */
 static inline void world_heartbeat(struct world *w, uint64_t age_ms, bool up)
 {
 	const uint64_t ahead_ms = age_ms == 0 ? 3600000 : 0;

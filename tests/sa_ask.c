@@ -61,8 +61,7 @@ static void ask(void)
 	int len = HOST_MAD;
 
 	host_send(host.sm_lid, WAIT_MS, 0);
-	if (umad_recv(host.fd, host_room, &len, -1) < 0 ||
-	    umad_status(host_room) != 0) {
+	if (umad_recv(host.fd, host_room, &len, -1) < 0 || umad_status(host_room) != 0) {
 		printf("none\n");
 		return;
 	}

@@ -18,12 +18,7 @@
 
 #include "tests/umad_host.h"
 
-enum {
-	REPORT = 0x06,
-	REPORT_RESP = 0x86,
-	GET_RESP = 0x81,
-	INFORM_INFO = 0x03
-};
+enum { REPORT = 0x06, REPORT_RESP = 0x86, GET_RESP = 0x81, INFORM_INFO = 0x03 };
 
 static uint64_t get(const uint8_t *at, unsigned bytes)
 {
@@ -39,8 +34,7 @@ static void receive(void)
 {
 	int len = HOST_MAD;
 
-	if (umad_recv(host.fd, host_room, &len, -1) < 0 ||
-	    umad_status(host_room) != 0) {
+	if (umad_recv(host.fd, host_room, &len, -1) < 0 || umad_status(host_room) != 0) {
 		host_fail("nothing came");
 	}
 }

@@ -43,7 +43,7 @@ enum {
 	NODE_RECORD = 0x11,
 	PATH_RECORD = 0x35,
 	TIMEOUT_MS = 60000, /* nothing gets lost: a guard */
-	NODE_TYPE_AT = 6, /* of NodeRecord: LID 2, reserved 2, NodeInfo */
+	NODE_TYPE_AT = 6,   /* of NodeRecord: LID 2, reserved 2, NodeInfo */
 	PORT_GUID_AT = 24,
 	MCMEMBER_RECORD = 0x38,
 	GROUPS = 256,
