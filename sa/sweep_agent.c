@@ -99,7 +99,9 @@ void agent_look_at_change(struct sweep *s)
 	known = (uint32_t)field_get(info, PI_CAPABILITY_MASK);
 	if ((known ^ c.mask) & ~(uint32_t)CAP_IS_SM) {
 		sweep_want_heavy(s, "trap 144 from LID %u: other capabilities", c.lid);
-	} else if (known != c.mask) {
+	} else if (c.mask & ~known) {
+		/* Without the bit it was sent before we set it, and what the sweep has
+		 * read is newer. */
 		field_set(info, PI_CAPABILITY_MASK, c.mask);
 		(void)job_publish(s);
 	}

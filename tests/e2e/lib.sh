@@ -13,7 +13,7 @@ pids=()
 failures=0
 # Seconds after which what has not come does not come. A guard, not a figure: a machine with
 # much else to do takes its time, and no test passes by what happens when this is over.
-patience=180
+patience=600
 owner=$BASHPID
 
 # end_process PID: asks it to end, insists after half a minute. Clients of ibsim hang for ever
