@@ -36,6 +36,7 @@
 #include "conf/log.h"
 #include "sa/answer.h"
 #include "sa/oob_frame.h"
+#include "sa/sweep.h"
 #include "sa/transport.h"
 #include "sa/waker.h"
 #include "sa/wire.h"
@@ -73,6 +74,7 @@ struct connection {
 struct oob {
 	struct sa_door door; /* first */
 	struct sa_server *server;
+	struct sweep *sweep; /* or NULL */
 	struct listening listening;
 	uint32_t idle_ms;
 	uint64_t max_answer_bytes;
@@ -202,7 +204,9 @@ static void ask(struct oob *o, struct connection *c)
 		.data = c->in + OOB_HEAD_BYTES,
 	};
 	set_stage(o, c, WAITING);
-	sa_server_push(o->server, &m);
+	if (o->sweep == NULL || !sweep_takes(o->sweep, &m)) {
+		sa_server_push(o->server, &m);
+	}
 	c->got -= f.bytes;
 	memmove(c->in, c->in + f.bytes, c->got);
 }
@@ -439,6 +443,7 @@ int oob_new(const struct oob_options *options, struct sa_server *s, struct arena
 	}
 	o->door.send = deliver;
 	o->server = s;
+	o->sweep = options->sweep;
 	o->idle_ms = options->idle_ms ? options->idle_ms : IDLE_MS;
 	o->max_answer_bytes =
 		options->max_answer_bytes ? options->max_answer_bytes : MAX_ANSWER_BYTES;

@@ -22,6 +22,8 @@ enum { OOB_CONNECTIONS = 64 }; /*!< at a time; a newcomer takes the place of the
 struct oob_options {
 	const char *listen;        /*!< "ADDR:PORT" */
 	uint32_t idle_ms;          /*!< a connection on which nothing moves for so long is closed; 0: 30 s */
+	struct sweep *sweep; /*!< borrowed until oob_stop(): reads tables that are asked
+	                        for; NULL: nobody does */
 	uint64_t max_answer_bytes; /*!< all answers that wait to be read; 0: 256 MiB */
 };
 

@@ -3,8 +3,8 @@
 
 /*
  * SLtoVLTableRecord (IBA vol. 1, 15.2.5.4) and VLArbitrationRecord (15.2.5.11), as read
- * or programmed. While quality of service is off they are read for the first who asks
- * over the fabric (sa/sweep_qos.c); until then there are none. What a port has not got
+ * or programmed. While quality of service is off they are read for the first who asks the
+ * daemon (sa/sweep_qos.c); until then there are none. What a port has not got
  * shows as zeros: clients ask for every port.
  *
  * Ports of a switch go under the LID of its port 0, with a SL-to-VL table for each port
@@ -126,6 +126,21 @@ static int offer_end(struct snap_reader *r, const struct sa_query *q,
 static int slvl_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
 {
 	return sa_walk_ends(r, q, QOS_LID, offer_end, out);
+}
+
+bool sa_read_when_asked(uint8_t version, uint16_t id)
+{
+	const bool opa = version == SA_OPA_VERSION;
+
+	switch (id) {
+	case UMAD_SA_ATTR_SLVL_REC: /* in Omni-Path's: SCtoSC */
+	case UMAD_SA_ATTR_VL_ARB_REC: return opa || version == UMAD_SA_CLASS_VERSION;
+	case SA_OPA_ATTR_SL_TO_SC:
+	case SA_OPA_ATTR_SC_TO_SL:
+	case SA_OPA_ATTR_SC_TO_VL_NT:
+	case SA_OPA_ATTR_SC_TO_VL_T: return opa;
+	default: return false;
+	}
 }
 
 const struct sa_attr rec_slvl_table = {

@@ -303,6 +303,12 @@ struct sa_row_walk {
 void sa_rows_begin(const struct sa_query *q, uint16_t attr, uint8_t shift, int port,
                    const struct snap_end *end, struct sa_row_walk *ret);
 
+/*!
+ * \brief Are its records made of SL-to-VL or arbitration tables, which without quality of
+ * service are read for the first who asks the daemon (sa/sweep_qos.c)?
+ */
+bool sa_read_when_asked(uint8_t version, uint16_t id);
+
 /*! \brief SMInfo.ActCount of the SM with this PortGUID: the own one as the request brings
  * it, else \a read, as it answered the last sweep. */
 uint32_t sa_act_count(struct snap_reader *r, const struct sa_query *q, uint64_t guid,

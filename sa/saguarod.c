@@ -353,7 +353,8 @@ static int import_dump(struct daemon *d)
 
 static int open_oob(struct daemon *d)
 {
-	const struct oob_options options = { .listen = d->now->config.oob_listen };
+	const struct oob_options options = { .listen = d->now->config.oob_listen,
+		                             .sweep = d->sweep };
 	const char *why = NULL;
 
 	if (options.listen == NULL) {
@@ -407,8 +408,8 @@ static int start(struct daemon *d)
 static void stop(struct daemon *d)
 {
 	atomic_store(&wake_target, NULL);
-	sweep_free(d->sweep);
 	oob_stop(d->oob);
+	sweep_free(d->sweep);
 	sa_server_free(d->sa);
 	oob_free(d->oob);
 	if (d->transport) {

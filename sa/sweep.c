@@ -576,6 +576,7 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 		return -ENOMEM;
 	}
 	s->d = *d;
+	s->qos_wait.transport = d->transport;
 	s->retry_at = UINT64_MAX;
 	s->status.epoch = d->snap != NULL ? snap_epoch(d->snap) : 0;
 	snprintf(s->status.not_ready, sizeof(s->status.not_ready),
@@ -681,6 +682,7 @@ int sweep_turn(struct sweep *s)
 	if (s->d.sa != NULL) {
 		sa_server_activity(s->d.sa, smp_counters(s->smp)->sent);
 	}
+	qos_take_others(s);
 	smp_run(s->smp);
 	advance(s);
 	ret = s->d.transport->ops->recv(s->d.transport, next_deadline(s), &m);

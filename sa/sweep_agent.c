@@ -170,9 +170,7 @@ void agent_receive(struct sweep *s, const struct mad_msg *m)
 /* Not those that may have to wait until the sweep has read what they ask for. */
 static bool is_for_the_server(const struct mad_msg *m)
 {
-	unsigned attr = (unsigned)field_get(m->data, MAD_ATTR_ID);
-
-	return attr != UMAD_SA_ATTR_SLVL_REC && attr != UMAD_SA_ATTR_VL_ARB_REC;
+	return !qos_is_about(m);
 }
 
 static void to_the_server(void *ctx, const struct mad_msg *m, unsigned n)

@@ -100,6 +100,9 @@ struct cap_change {
 /*! Requests for SLtoVLTableRecord and VLArbitrationRecord whose tables are yet to be
  * read; see sa/sweep_qos.c. */
 struct qos_wait {
+	_Atomic(struct qos_request *)
+		came; /*!< by other doors, the last one first; any thread */
+	struct transport *transport;      /*!< to be woken then; never changes */
 	struct qos_request *first, **end; /*!< NULL: none */
 	unsigned n;
 	struct arena *arena;       /*!< of the reads at work */
@@ -198,6 +201,9 @@ void guids_end(struct sweep *s);
 bool guids_changed(const struct sweep *s); /*!< since the last start */
 
 /* sweep_qos.c */
+/*! Is this SA request one for tables that may have to be read first? Any thread. */
+bool qos_is_about(const struct mad_msg *m);
+void qos_take_others(struct sweep *s); /*!< what sweep_takes() took */
 /*! Takes an SA request that has to wait for tables to be read. \return false: it need
  * not. */
 bool qos_request_waits(struct sweep *s, const struct mad_msg *m);

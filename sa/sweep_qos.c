@@ -14,7 +14,9 @@
  * node after another should not wait, and publish, once for each.
  *
  * Without a subnet that is up nothing waits here: what the snapshot has is the answer.
- * Requests over TCP do not come by here.
+ *
+ * A request of another door than the fabric (sa_door) comes in on that door's thread; it
+ * is left in a list for the fabric thread.
  */
 #include <errno.h>
 #include <infiniband/umad_sa.h>
@@ -28,6 +30,7 @@
 #include "routing/graph.h"
 #include "sa/answer.h"
 #include "sa/qos_slot.h"
+#include "sa/record.h"
 #include "sa/sweep_int.h"
 #include "sa/wire.h"
 
@@ -35,47 +38,44 @@ enum { WAITING_MAX = 256, SLICE_TABLES = 4096, LID_ASKED = 1 };
 
 struct qos_request {
 	struct qos_request *next;
-	uint32_t lid; /* 0: of every node */
+	uint32_t lid; /* see lid_asked() */
 	struct mad_msg msg;
 	uint8_t data[SA_REQUEST_BYTES];
 };
 
 /* --- requests that wait ----------------------------------------------------------- */
 
-/* Is this attribute made of tables of quality of service, in either layout? */
-static bool has_qos_tables(bool opa, unsigned id)
+static bool is_opa(const struct mad_msg *m)
 {
-	switch (id) {
-	case UMAD_SA_ATTR_SLVL_REC: /* in Omni-Path's: SCtoSC */
-	case UMAD_SA_ATTR_VL_ARB_REC: return true;
-	case SA_OPA_ATTR_SL_TO_SC:
-	case SA_OPA_ATTR_SC_TO_SL:
-	case SA_OPA_ATTR_SC_TO_VL_NT:
-	case SA_OPA_ATTR_SC_TO_VL_T: return opa;
-	default: return false;
-	}
+	return field_get(m->data, MAD_CLASS_VERSION) == SA_OPA_VERSION;
 }
 
-static bool is_about_qos(const struct mad_msg *m, uint32_t *ret_lid)
+bool qos_is_about(const struct mad_msg *m)
 {
-	enum { LID_BITS = 16, OPA_LID_BITS = 32 };
+	enum { LONGEST_LID = 4 };
 
-	if (m->len < SA_HDR_BYTES + OPA_LID_BITS / 8 || m->len > SA_REQUEST_BYTES) {
+	if (m->len < SA_HDR_BYTES + LONGEST_LID || m->len > SA_REQUEST_BYTES) {
 		return false;
 	}
-	uint64_t version = field_get(m->data, MAD_CLASS_VERSION);
-	uint64_t method = field_get(m->data, MAD_METHOD);
-	bool opa = version == SA_OPA_VERSION;
-	unsigned id = (unsigned)field_get(m->data, MAD_ATTR_ID);
+	const uint64_t method = field_get(m->data, MAD_METHOD);
+	return (method == UMAD_METHOD_GET || method == UMAD_SA_METHOD_GET_TABLE) &&
+	       sa_read_when_asked((uint8_t)field_get(m->data, MAD_CLASS_VERSION),
+	                          (uint16_t)field_get(m->data, MAD_ATTR_ID));
+}
+
+/* The LID that such a request asks for, 0: every node's tables count. */
+static uint32_t lid_asked(const struct mad_msg *m)
+{
+	enum { LID_BITS = 16, OPA_LID_BITS = 32 };
+	const bool opa = is_opa(m);
+
 	/* the neighbours of a port are of other nodes than its LID says */
-	bool by_lid = (field_get(m->data, SA_COMP_MASK) & LID_ASKED) &&
-	              !(opa && id == SA_OPA_ATTR_SC_TO_VL_NT);
-	*ret_lid = by_lid ? (uint32_t)field_get(m->data, 8 * SA_HDR_BYTES,
-	                                        opa ? OPA_LID_BITS : LID_BITS)
-	                  : 0;
-	return (opa || version == UMAD_SA_CLASS_VERSION) &&
-	       (method == UMAD_METHOD_GET || method == UMAD_SA_METHOD_GET_TABLE) &&
-	       has_qos_tables(opa, id);
+	if (!(field_get(m->data, SA_COMP_MASK) & LID_ASKED) ||
+	    (opa && field_get(m->data, MAD_ATTR_ID) == SA_OPA_ATTR_SC_TO_VL_NT)) {
+		return 0;
+	}
+	return (uint32_t)field_get(m->data, 8 * SA_HDR_BYTES,
+	                           opa ? OPA_LID_BITS : LID_BITS);
 }
 
 static bool is_up(const struct sweep *s)
@@ -128,32 +128,102 @@ static uint32_t missing_for(const struct sweep *s, const struct job *j, uint32_t
 	return node != GRAPH_NONE && is_unread(s, j, node) ? node : GRAPH_NONE;
 }
 
-bool qos_request_waits(struct sweep *s, const struct mad_msg *m)
+/* Are tables to be read for it first? */
+static bool has_to_wait(const struct sweep *s, const struct mad_msg *m)
 {
-	struct qos_wait *w = &s->qos_wait;
+	const struct qos_wait *w = &s->qos_wait;
 	const struct job *j = known_job(s);
-	struct qos_request *q;
-	uint32_t lid;
 
-	if (!is_about_qos(m, &lid) || !is_up(s) || w->n >= WAITING_MAX ||
-	    (j != NULL && !w->unpublished && missing_for(s, j, lid) == GRAPH_NONE)) {
-		return false;
+	return qos_is_about(m) && is_up(s) && w->n < WAITING_MAX &&
+	       (j == NULL || w->unpublished ||
+	        missing_for(s, j, lid_asked(m)) != GRAPH_NONE);
+}
+
+/* A copy. NULL: out of memory. */
+static struct qos_request *request_of(const struct mad_msg *m)
+{
+	struct qos_request *q = calloc(1, sizeof(*q));
+
+	if (q != NULL) {
+		q->lid = lid_asked(m);
+		q->msg = *m;
+		q->msg.data = q->data;
+		memcpy(q->data, m->data, m->len);
 	}
-	q = calloc(1, sizeof(*q));
-	if (q == NULL) {
-		return false;
-	}
-	q->lid = lid;
-	q->msg = *m;
-	memcpy(q->data, m->data, m->len);
+	return q;
+}
+
+static void append(struct qos_wait *w, struct qos_request *q)
+{
 	if (w->first == NULL) {
 		w->end = &w->first;
 	}
+	q->next = NULL;
 	*w->end = q;
 	w->end = &q->next;
 	w->n++;
+}
+
+bool qos_request_waits(struct sweep *s, const struct mad_msg *m)
+{
+	struct qos_request *q = has_to_wait(s, m) ? request_of(m) : NULL;
+
+	if (q != NULL) {
+		append(&s->qos_wait, q);
+	}
+	return q != NULL;
+}
+
+/* --- requests of other doors ------------------------------------------------------- */
+
+bool sweep_takes(struct sweep *s, const struct mad_msg *m)
+{
+	struct qos_wait *w = &s->qos_wait;
+	struct qos_request *q = qos_is_about(m) ? request_of(m) : NULL;
+
+	if (q == NULL) {
+		return false;
+	}
+	q->next = atomic_load_explicit(&w->came, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak(&w->came, &q->next, q)) {
+	}
+	w->transport->ops->wake(w->transport);
 	return true;
 }
+
+/* All that came, in the order in which it did. */
+static struct qos_request *take_came(struct qos_wait *w)
+{
+	struct qos_request *last = atomic_exchange(&w->came, NULL), *first = NULL;
+
+	while (last != NULL) {
+		struct qos_request *before = last->next;
+		last->next = first;
+		first = last;
+		last = before;
+	}
+	return first;
+}
+
+void qos_take_others(struct sweep *s)
+{
+	struct qos_request *q, *next;
+
+	if (atomic_load_explicit(&s->qos_wait.came, memory_order_relaxed) == NULL) {
+		return;
+	}
+	for (q = take_came(&s->qos_wait); q != NULL; q = next) {
+		next = q->next;
+		if (has_to_wait(s, &q->msg)) {
+			append(&s->qos_wait, q);
+		} else {
+			sa_server_push(s->d.sa, &q->msg);
+			free(q);
+		}
+	}
+}
+
+/* --- their end --------------------------------------------------------------------- */
 
 /* Takes the request at *at out of the list and hands it on. */
 static void hand_on(struct sweep *s, struct qos_request **at)
@@ -166,7 +236,6 @@ static void hand_on(struct sweep *s, struct qos_request **at)
 		w->end = at;
 	}
 	w->n--;
-	q->msg.data = q->data;
 	sa_server_push(s->d.sa, &q->msg);
 	free(q);
 }
@@ -357,14 +426,19 @@ void qos_reads_end(struct sweep *s)
 	w->n_at_work = 0;
 }
 
+static void free_all(struct qos_request *q)
+{
+	while (q != NULL) {
+		struct qos_request *next = q->next;
+		free(q);
+		q = next;
+	}
+}
+
 void qos_wait_done(struct sweep *s)
 {
-	struct qos_request *q;
-
-	while ((q = s->qos_wait.first) != NULL) {
-		s->qos_wait.first = q->next;
-		free(q);
-	}
+	free_all(s->qos_wait.first);
+	free_all(take_came(&s->qos_wait));
 	arena_free(s->qos_wait.arena);
 	s->qos_wait = (struct qos_wait){ 0 };
 }

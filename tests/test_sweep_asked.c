@@ -90,12 +90,21 @@ static int between_set_issm(struct transport *t, bool on)
 	return fabric->ops->set_issm(fabric, on);
 }
 
+static struct transport_taker taker;
+
+static void between_divert(struct transport *t, const struct transport_taker *to)
+{
+	(void)t;
+	taker = to != NULL ? *to : (struct transport_taker){ 0 };
+}
+
 static const struct transport_ops between_ops = { .name = "between",
 	                                          .send = between_send,
 	                                          .recv = between_recv,
 	                                          .wake = between_wake,
 	                                          .now_ms = between_now,
-	                                          .set_issm = between_set_issm };
+	                                          .set_issm = between_set_issm,
+	                                          .divert = between_divert };
 
 /* --- what the SA answers -------------------------------------------------------------
  */
@@ -132,6 +141,19 @@ static void answers_wake(struct transport *t)
 static const struct transport_ops answers_ops = { .name = "answers",
 	                                          .send = answers_send,
 	                                          .wake = answers_wake };
+
+static int door_send(struct sa_door *door, const struct mad_addr *to, const uint8_t *data,
+                     size_t len)
+{
+	const struct mad_msg m = { .data = (uint8_t *)data, .len = len };
+
+	(void)door;
+	ck_assert_uint_eq(to->qpn, 77);
+	ck_assert_ptr_nonnull(data);
+	return answers_send(NULL, &m);
+}
+
+static struct sa_door door = { .send = door_send };
 
 static void wait_for_answers(unsigned n)
 {
@@ -434,6 +456,96 @@ START_TEST(omni_path)
 }
 END_TEST
 
+/* What a transport may hand to the SA past the sweep: all but these, in either layout. */
+START_TEST(past_the_sweep)
+{
+	static const struct {
+		uint8_t version, attr;
+		bool waits;
+	} kinds[] = { { 2, SLVL_RECORD, true }, { 2, ARB_RECORD, true },
+		      { 2, 0x11, false },       { 2, 0x82, false },
+		      { 0x80, 0x13, true },     { 0x80, ARB_RECORD, true },
+		      { 0x80, 0x80, true },     { 0x80, 0x81, true },
+		      { 0x80, 0x82, true },     { 0x80, 0x83, true },
+		      { 0x80, 0x11, false },    { 0x80, 0x84, false } };
+
+	start("ft2 4 4 2");
+	sweep_free(rig->sweep);
+	rig->deps.sa = server;
+	ck_assert_int_eq(sweep_new(&rig->deps, &rig->sweep), E_OK);
+	ck_assert_int_eq(taker.mgmt_class, UMAD_CLASS_SUBN_ADM);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		ask(UMAD_METHOD_GET, kinds[i].attr, BY_LID, 0, 0, 0);
+		request[0] = kinds[i].version == 0x80 ? 0x80 : 1;
+		request[2] = kinds[i].version;
+		ck_assert_msg(taker.wants(&request_msg) == !kinds[i].waits, "%#x %#x",
+		              kinds[i].version, kinds[i].attr);
+	}
+	has_request = false;
+	asked = 0;
+}
+END_TEST
+
+static void *through_the_door(void *ctx)
+{
+	bool *ret_taken = ctx;
+
+	request_msg.addr =
+		(struct mad_addr){ .lid = 0x80000001, .qpn = 77, .door = &door };
+	has_request = false;
+	*ret_taken = sweep_takes(rig->sweep, &request_msg);
+	return NULL;
+}
+
+/* By another thread. \return Does the sweep take it? */
+static bool ask_by_door(uint16_t attr, uint32_t lid, unsigned a, unsigned b)
+{
+	pthread_t thread;
+	bool taken = false;
+
+	ask(UMAD_METHOD_GET, attr, BY_ALL, lid, a, b);
+	ck_assert_int_eq(pthread_create(&thread, NULL, through_the_door, &taken), 0);
+	pthread_join(thread, NULL);
+	return taken;
+}
+
+/* Who comes by another door than the fabric has the tables read as well, once. */
+START_TEST(other_doors)
+{
+	start("ft2 4 4 2");
+	uint32_t sw = first_switch(), lid = lid_of(sw);
+
+	ck_assert(!ask_by_door(UMAD_SA_ATTR_NODE_REC, lid, 0, 0));
+	asked = 0;
+	ck_assert(ask_by_door(SLVL_RECORD, lid, 1, 2));
+	answered();
+	ck_assert_uint_eq(status(), 0);
+	check_first_switch(answers.data + SA_HDR_BYTES + 8, 1 << 8 | 2);
+	uint64_t before = gets();
+	ck_assert_uint_ge(before, tables_of(sw));
+	ck_assert(ask_by_door(ARB_RECORD, lid, 1, 1)); /* nothing is left to read */
+	answered();
+	ck_assert_uint_eq(status(), 0);
+	check_first_switch(answers.data + SA_HDR_BYTES + 8, 1 << 16 | 1);
+	ck_assert_uint_eq(gets(), before);
+}
+END_TEST
+
+/* Many of a moment: the sweep takes all before it looks at the first. */
+START_TEST(many_by_door)
+{
+	unsigned want = 0;
+
+	start("ft2 4 4 2");
+	for (uint32_t i = 0; i < rig->g->n_nodes; i++) {
+		want += tables_of(i);
+		ck_assert(ask_by_door(ARB_RECORD, lid_of(i), 1, 1));
+	}
+	answered();
+	ck_assert_uint_eq(gets(), want);
+}
+END_TEST
+
 /* Nobody's LID, another record, nonsense: nothing is read and nobody waits. */
 START_TEST(not_for_these)
 {
@@ -472,7 +584,7 @@ START_TEST(many_at_once)
 }
 END_TEST
 
-/* Requests that wait while the daemon ends are freed with it. */
+/* Requests that wait while the daemon ends are freed with it, wherever they came in. */
 START_TEST(the_end)
 {
 	start("ft2 4 4 2");
@@ -480,6 +592,7 @@ START_TEST(the_end)
 	while (has_request) {
 		ck_assert_int_eq(sweep_turn(rig->sweep), E_OK);
 	}
+	ck_assert(ask_by_door(ARB_RECORD, lid_of(first_switch()), 1, 1));
 	asked = 0;
 }
 END_TEST
@@ -497,6 +610,9 @@ int main(void)
 	tcase_add_test(t, omni_path);
 	tcase_add_test(t, not_for_these);
 	tcase_add_test(t, many_at_once);
+	tcase_add_test(t, past_the_sweep);
+	tcase_add_test(t, other_doors);
+	tcase_add_test(t, many_by_door);
 	tcase_add_test(t, the_end);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
