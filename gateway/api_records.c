@@ -266,6 +266,26 @@ static int walk(struct snap_reader *r, const struct record_request *rq,
 	return outcome(out);
 }
 
+/*
+ * Why there may be records that are not here, NULL: all are. A LID with records has all
+ * of its node's: a node is read as a whole (doc/decisions/0005); but those of the ports
+ * in front of it are of several nodes.
+ */
+static const char *warning(const struct api_call *c, const struct record_request *rq,
+                           bool some)
+{
+	const bool of_a_node = (rq->mask & 1) != 0 && rq->attr != &opa_sc_to_vl_nt;
+
+	if (snap_meta(c->snap)->qos || (of_a_node && some) ||
+	    !sa_read_when_asked(rq->attr->version, rq->attr->id)) {
+		return NULL;
+	}
+	return "quality of service is off, so these tables are read from a node when "
+	       "somebody asks saguarod for them, which HTTP cannot: ask over the fabric "
+	       "(saquery SL2VL, saquery VLAR) or over TCP (oob_listen) first, or turn "
+	       "qos on";
+}
+
 static void write_records(struct api_call *c, const struct record_request *rq,
                           const struct sa_out *out, json_t *head)
 {
@@ -294,6 +314,10 @@ static int page(struct api_call *c, const struct record_request *rq)
 		json_t *head = api_head(c);
 		json_object_set_new(head, "name",
 		                    json_string(sa_reply_attr(rq->attr)->name));
+		const char *why = warning(c, rq, out.n > 0);
+		if (why != NULL) {
+			json_object_set_new(head, "warning", json_string(why));
+		}
 		write_records(c, rq, &out, head);
 	}
 	free(out.data);
@@ -354,6 +378,7 @@ static int stream(struct api_call *c, const struct record_request *rq)
 		                    .done = record_stream_done,
 		                    .state = s,
 		                    .name = sa_reply_attr(rq->attr)->name,
+		                    .warning = warning(c, rq, false),
 		                    .from = rq->from };
 	int err = api_stream(c, &spec);
 	if (err != E_OK) {

@@ -44,13 +44,16 @@ static void print_value(const json_t *value)
 
 static int print_records(const struct client *s, const json_t *body, bool first)
 {
-	(void)first;
+	const char *warning = member_text(body, "warning");
 	size_t i, n;
 	json_t *record, *value;
 	const char *key;
 
 	if (s->flags.json) {
 		return client_print_json(body);
+	}
+	if (first && *warning) {
+		fprintf(stderr, "%s: %s\n", s->program, warning);
 	}
 	json_array_foreach(json_object_get(body, "records"), i, record)
 	{

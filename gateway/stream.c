@@ -131,8 +131,12 @@ static void fill(struct stream *s)
 
 static void write_begin(struct stream *s, struct body *b)
 {
-	body_printf(b, "{\"stream\":\"begin\",\"epoch\":%" PRIu64 "%s,\"name\":\"%s\"}\n",
+	body_printf(b, "{\"stream\":\"begin\",\"epoch\":%" PRIu64 "%s,\"name\":\"%s\"",
 	            s->spec.epoch, s->spec.stale ? ",\"stale\":true" : "", s->spec.name);
+	if (s->spec.warning != NULL) {
+		body_printf(b, ",\"warning\":\"%s\"", s->spec.warning);
+	}
+	body_printf(b, "}\n");
 }
 
 /* The first slice, behind the first line. Nothing has been sent: any error is an answer.

@@ -66,6 +66,8 @@ struct stream_spec {
 	void (*done)(void *state);
 	void *state;      /*!< taken on success */
 	const char *name; /*!< of the records; static */
+	const char
+		*warning; /*!< for the first line, without quotes; static; NULL: none */
 	struct stream_place from;
 	unsigned tables;         /*!< enum api_table: what the lines are made of */
 	uint64_t epoch, version; /*!< that they have to begin with */

@@ -464,6 +464,64 @@ START_TEST(activity)
 }
 END_TEST
 
+/* Is there one? It names what helps. */
+static bool warned(const char *target)
+{
+	json_t *body = api_json(&thread, 200, "/v1/records/%s", target);
+	const char *text = json_string_value(json_object_get(body, "warning"));
+
+	ck_assert(text == NULL || (strstr(text, "saquery SL2VL") != NULL &&
+	                           strstr(text, "oob_listen") != NULL));
+	const bool is = text != NULL;
+	json_decref(body);
+	return is;
+}
+
+/* Without quality of service there may be tables that nobody had read. */
+START_TEST(tables_not_read)
+{
+	static const char *const all[] = { "sltovltable", "vlarbitration",
+		                           "SCtoVLtMappingTableRecord",
+		                           "SCtoVLntMappingTableRecord" };
+	char of_host[40], of_switch[40], line[512] = "";
+	uint32_t host = 0, sw = 0;
+
+	for (uint32_t lid = 1; lid <= w->lids.top; lid++) {
+		const uint32_t owner = w->lids.owner[lid];
+		const uint64_t guid = owner == GRAPH_NONE ? 0 : w->g->ports[owner].guid;
+		host = guid == HOST + 1 && host == 0 ? lid : host;
+		sw = guid == SW_B && sw == 0 ? lid : sw;
+	}
+	snprintf(of_host, sizeof(of_host), "sltovltable?lid=%u", host);
+	snprintf(of_switch, sizeof(of_switch), "sltovltable?lid=%u", sw);
+	ck_assert(warned(of_host));
+	memset(world_attr(w, UMAD_SM_ATTR_SLVL_TABLE, HOST, 1, 8), 0x13, 8);
+	world_publish(w, PATH_PAIRWISE);
+	ck_assert_uint_eq(count(of_host), 1);
+	ck_assert(!warned(of_host)); /* its node was read */
+	ck_assert(warned(of_switch));
+	ck_assert(!warned("node"));
+	for (unsigned on = 0; on < 2; on++) {
+		struct api_request rq = { .method = "GET",
+			                  .target = "/v1/records/sltovltable?stream=1" };
+		struct api_reply reply = { 0 };
+		w->content.qos = on;
+		world_publish(w, PATH_PAIRWISE);
+		for (unsigned i = 0; i < 4; i++) {
+			ck_assert_msg(warned(all[i]) == !on, "%s", all[i]);
+		}
+		api_serve(&thread, &rq, &reply);
+		ck_assert_ptr_nonnull(reply.stream);
+		ck_assert_uint_gt(stream_read(reply.stream, line, sizeof(line) - 1), 0);
+		json_t *first = json_loads(line, JSON_DISABLE_EOF_CHECK, NULL);
+		ck_assert_ptr_nonnull(first);
+		ck_assert_int_eq(json_object_get(first, "warning") != NULL, !on);
+		json_decref(first);
+		stream_free(reply.stream);
+	}
+}
+END_TEST
+
 START_TEST(names)
 {
 	json_t *body = api_json(&thread, 200, "/v1/records"), *r;
@@ -497,6 +555,7 @@ int main(void)
 	tcase_add_test(tc, written);
 	tcase_add_test(tc, etags);
 	tcase_add_test(tc, activity);
+	tcase_add_test(tc, tables_not_read);
 	tcase_add_test(tc, names);
 	suite_add_tcase(suite, tc);
 	TCase *text = tcase_create("names");

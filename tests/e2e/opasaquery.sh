@@ -176,4 +176,16 @@ same "vfinfo by P_Key" "Fast" "$(ask -o vfinfocsv -k 0x22 | cut -d: -f1)"
 same "vfinfo by index" "Default" "$(ask -o vfinfocsv -i 0 | cut -d: -f1)"
 same "vfinfo by SL" "Fast" "$(ask -o vfinfocsv -L 4 | cut -d: -f1)"
 same "vfinfo by a name of none" "No Records Returned" "$(ask -o vfinfocsv -d nobody | tail -n 1)"
+
+# --- quality of service off: tables are read for who asks over TCP ------------------------------
+
+start_daemon q --fabric "sim:$here/tests/fabrics/esp0.topo" --oob-listen 127.0.0.1:0
+start_gateway g
+wait_ready
+port=$(sed -n 's/.*requests over TCP on 127.0.0.1:\([0-9]*\).*/\1/p' "$work/q.log")
+tables() { records SLtoVLTableRecord | jq '.records | length'; }
+same "nobody asked for SL-to-VL tables" 0 "$(tables)"
+has "HTTP says that it cannot" "$(records SLtoVLTableRecord | jq -r .warning)" "oob_listen"
+same "who asks over TCP gets them" "$(records NodeRecord | jq '.records | length')" "$(ask -o slsc | grep -c '^LID:')"
+holds "and then HTTP has them" [ "$(tables)" -gt 0 ]
 finish
