@@ -120,14 +120,9 @@ static bool owner_is_full(const struct sa_store *st, const struct table *t,
                           const struct store_row *row)
 {
 	const struct order *o = &t->by_owner;
-	struct point first = { .owner = order_owner(o, row) }, end = first;
 
-	if (!t->limited || st->of_a_port == 0 || t->n < st->of_a_port) {
-		return false;
-	}
-	end.behind = true;
-	return order_distance(o, order_seek(o, &first), order_seek(o, &end)) >=
-	       st->of_a_port;
+	return t->limited && st->of_a_port != 0 && t->n >= st->of_a_port &&
+	       order_has(o, order_owner(o, row), st->of_a_port);
 }
 
 /* --- memory ----------------------------------------------------------------------- */

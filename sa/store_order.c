@@ -56,33 +56,43 @@ static struct point point_of(const struct order *o, const struct store_row *row)
 		               .key_len = row->key_len };
 }
 
+/* The first slot of a leaf that is not before a point; the one in front is. */
+static size_t seek_slot(const struct order *o, const struct leaf *leaf,
+                        const struct point *p)
+{
+	size_t low = 1, high = leaf->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (is_before(o, leaf->row[mid], p)) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	return low;
+}
+
+/* Leaves are told apart by their first rows, which lie beside their heads in memory. */
 struct place order_seek(const struct order *o, const struct point *p)
 {
 	size_t low = 0, high = o->n;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
-		const struct leaf *leaf = o->leaf[mid];
-		if (is_before(o, leaf->row[leaf->n - 1], p)) {
+		if (is_before(o, o->leaf[mid]->row[0], p)) {
 			low = mid + 1;
 		} else {
 			high = mid;
 		}
 	}
-	if (low == o->n) {
-		return o->n ? (struct place){ o->n - 1, o->leaf[o->n - 1]->n }
-		            : (struct place){ 0, 0 };
+	if (low == 0) {
+		return (struct place){ 0, 0 };
 	}
-	struct place at = { low, 0 };
-	for (high = o->leaf[low]->n; at.slot < high;) {
-		size_t mid = at.slot + (high - at.slot) / 2;
-		if (is_before(o, o->leaf[low]->row[mid], p)) {
-			at.slot = mid + 1;
-		} else {
-			high = mid;
-		}
-	}
-	return at;
+	const struct leaf *leaf = o->leaf[low - 1];
+	size_t slot = seek_slot(o, leaf, p);
+	return slot == leaf->n && low < o->n ? (struct place){ low, 0 }
+	                                     : (struct place){ low - 1, slot };
 }
 
 static bool is_row(const struct order *o, struct place at)
@@ -225,7 +235,8 @@ void order_done(struct order *o)
 	free(o->spare);
 }
 
-size_t order_distance(const struct order *o, struct place from, struct place to)
+/* How many rows are between two places. */
+static size_t distance(const struct order *o, struct place from, struct place to)
 {
 	size_t n = 0;
 
@@ -233,4 +244,22 @@ size_t order_distance(const struct order *o, struct place from, struct place to)
 		n += o->leaf[from.leaf]->n - from.slot;
 	}
 	return n + to.slot - from.slot;
+}
+
+bool order_has(const struct order *o, const uint8_t *owner, size_t n)
+{
+	struct point point = { .owner = owner };
+	struct place first = order_seek(o, &point);
+	size_t last = first.leaf + n / LEAF_ROWS;
+
+	/* do so many leaves not end in rows of this owner, they have not so many of them
+	 */
+	if (owner && n >= LEAF_ROWS &&
+	    (last > o->n ||
+	     !order_is_owner(o, o->leaf[last - 1]->row[o->leaf[last - 1]->n - 1],
+	                     owner))) {
+		return false;
+	}
+	point.behind = true;
+	return distance(o, first, order_seek(o, &point)) >= n;
 }

@@ -55,8 +55,9 @@ struct place order_seek(const struct order *o, const struct point *p);
 struct store_row *order_row(const struct order *o, struct place at);
 /*! \brief The row behind one. \return NULL: none. O(1) when that one was handed out last. */
 struct store_row *order_next(const struct order *o, const struct store_row *row);
-/*! \brief How many rows are between two places. Cost: O(leaves between). */
-size_t order_distance(const struct order *o, struct place from, struct place to);
+/*! \brief Has an owner so many rows, or more? Cost: of order_seek(), unless it nearly
+ * has. */
+bool order_has(const struct order *o, const uint8_t *owner, size_t n);
 
 /*! \brief Makes sure that the next order_insert() finds memory. \retval -ENOMEM */
 int order_reserve(struct order *o);

@@ -627,6 +627,32 @@ static void check_order_of_owners(void)
 	ck_assert_ptr_null(first);
 }
 
+/* One row more than an owner has, under limits about as many as it has, and as leaves. */
+static void check_limits(void)
+{
+	uint8_t key[32], value[8];
+
+	make_key(key, KEYS);
+	for (unsigned owner = 0; owner < OWNERS; owner++) {
+		size_t n = 0;
+		for (unsigned k = 0; k < KEYS; k++) {
+			n += owner_of[k] == owner;
+		}
+		const size_t most[] = { 1,   n - 1, n,   n + 1, 127, 128,
+			                129, 255,   256, 257,   384 };
+		put(value, 8, owner);
+		for (unsigned i = 0; i < sizeof(most) / sizeof(most[0]); i++) {
+			store_limit(store, most[i]);
+			int ret = store_put(store, RECORDS_MEMBERS, key, 32,
+			                    STORE_FOR_EVER, value, 8);
+			ck_assert_int_eq(ret,
+			                 n >= most[i] && most[i] > 0 ? E_FULL : E_OK);
+			(void)store_drop(store, RECORDS_MEMBERS, key, 32);
+		}
+	}
+	store_limit(store, 0);
+}
+
 START_TEST(store_keeps_order)
 {
 	uint64_t seed = 3;
@@ -640,6 +666,7 @@ START_TEST(store_keeps_order)
 		if (i % (TURNS / 10) == 0) {
 			check_order_of_keys();
 			check_order_of_owners();
+			check_limits();
 		}
 	}
 	for (unsigned round = 0; round < 2; round++) {
