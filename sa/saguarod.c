@@ -92,12 +92,22 @@ static int64_t wall_clock(void)
 	return (int64_t)time(NULL);
 }
 
-static double cpu_clock(void)
+static double seconds(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static double cpu_clock(void)
+{
+	return seconds(CLOCK_MONOTONIC);
+}
+
+static double thread_clock(void)
+{
+	return seconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void generation_free(struct generation *g)
@@ -189,6 +199,7 @@ static void deps_of(struct daemon *d, const struct generation *g, struct sweep_d
 		.list = g->list,
 		.wall_clock = wall_clock,
 		.cpu_clock = cpu_clock,
+		.thread_clock = thread_clock,
 	};
 }
 

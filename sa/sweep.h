@@ -42,6 +42,8 @@ struct sweep_deps {
 	struct route_list list;
 	int64_t (*wall_clock)(void);         /*!< seconds since 1970, for computed_at */
 	double (*cpu_clock)(void);           /*!< seconds, for stage times */
+	double (*thread_clock)(void);        /*!< seconds of processor time of the calling
+	                                        thread; NULL: takes none */
 	bool single_thread;                  /*!< route on the fabric thread: runs on a virtual clock, which must not move meanwhile */
 };
 

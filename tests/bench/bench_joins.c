@@ -91,6 +91,11 @@ static double now(void)
 	return clock_s(CLOCK_MONOTONIC);
 }
 
+static double spent(void)
+{
+	return clock_s(CLOCK_THREAD_CPUTIME_ID);
+}
+
 static uint32_t some(uint32_t n)
 {
 	b.rng = b.rng * 6364136223846793005u + 1442695040888963407u;
@@ -239,7 +244,8 @@ static void start(char *k, uint32_t members)
 {
 	struct sweep_deps d = { .transport = &b.t,
 		                .wall_clock = wall_clock,
-		                .cpu_clock = now };
+		                .cpu_clock = now,
+		                .thread_clock = spent };
 	const struct sa_limits limits = { .sa_key = 1,
 		                          .records_of_a_port = STORE_OWNED_MAX };
 	const char *why = "";
@@ -324,14 +330,14 @@ static void *fabric(void *arg)
 		b.up = sweep_status(b.sweep)->up;
 		for (; b.n_set < b.n_probes; b.n_set++) {
 			struct probe *p = &b.probe[b.n_set];
-			cpu = b.n_set == 0 ? clock_s(CLOCK_THREAD_CPUTIME_ID) : cpu;
+			cpu = b.n_set == 0 ? spent() : cpu;
 			if (p->answered == 0 || !is_set(p->host)) {
 				break;
 			}
 			p->set = now();
 		}
 	}
-	b.fabric_cpu = clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	b.fabric_cpu = spent() - cpu;
 	b.status = *sweep_status(b.sweep);
 	return arg;
 }
