@@ -465,6 +465,7 @@ static void after_regroup(struct sweep *s)
 	if (regroup_end(s)) {
 		(void)job_publish(s);
 	}
+	regroup_rest(s);
 	if (s->phase == PHASE_REGROUP) { /* the publish went well */
 		s->phase = PHASE_IDLE;
 	}

@@ -193,6 +193,7 @@ void mcast_end(struct sweep *s);
 bool mcast_changed(const struct sweep *s); /*!< did members come or go since the last start? */
 bool regroup_wanted(const struct sweep *s); /*!< do tables follow from what clients wrote? */
 void regroup_start(struct sweep *s);
+void regroup_rest(struct sweep *s); /*!< for as long as the step that ended took */
 bool regroup_end(struct sweep *s);    /*!< \return false: nothing new to publish */
 
 /* sweep_guids.c */

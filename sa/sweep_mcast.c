@@ -301,12 +301,17 @@ void regroup_start(struct sweep *s)
 	}
 }
 
+void regroup_rest(struct sweep *s)
+{
+	uint64_t now = sweep_now(s), took = now - s->regroup_began;
+
+	s->next_regroup = now + (took < REST_MAX_MS ? took : REST_MAX_MS);
+}
+
 bool regroup_end(struct sweep *s)
 {
 	const struct program *p = &s->job->program;
-	uint64_t took = sweep_now(s) - s->regroup_began;
 
-	s->next_regroup = sweep_now(s) + (took < REST_MAX_MS ? took : REST_MAX_MS);
 	mcast_end(s);
 	guids_end(s);
 	if (p->ret != E_OK) {
