@@ -164,7 +164,7 @@ http_count() { get /v1/records/sminfo | jq '.records[0].act_count'; }
 mad_count=$(counted)
 # shellcheck disable=SC2317 # called by until_true
 http_caught_up() { [ "$(http_count)" -ge "$mad_count" ]; }
-holds "and so it does over HTTP" until_true 10 http_caught_up
+holds "and so it does over HTTP" until_true http_caught_up
 holds "which is never ahead" [ "$(http_count)" -le "$(counted)" ]
 end_process "$daemon"
 end_process "$gateway"
