@@ -89,6 +89,12 @@ static int take_root(struct view *v)
 	return ret;
 }
 
+/* Was the root just taken found right before? One of our own stays so. */
+static bool is_known(const struct view *v, uint64_t before)
+{
+	return !v->foreign && before != 0 && mdb_txn_id(v->t.txn) == before;
+}
+
 int view_pin(struct view *v, bool *ret_moved)
 {
 	uint64_t before = v->txn;
@@ -111,7 +117,7 @@ int view_pin(struct view *v, bool *ret_moved)
 		}
 		held = false;
 		ret = take_root(v);
-		if (ret == E_OK) {
+		if (ret == E_OK && !is_known(v, before)) {
 			ret = check_root(v);
 		}
 	}
