@@ -31,6 +31,12 @@ static inline uint64_t field_get(const uint8_t *payload, unsigned bit, unsigned 
 		return (uint64_t)p[0] << 24 | (uint64_t)p[1] << 16 | (uint64_t)p[2] << 8 |
 		       p[3];
 	}
+	if (bit % 8 == 0 && width == 64) {
+		return (uint64_t)p[0] << 56 | (uint64_t)p[1] << 48 |
+		       (uint64_t)p[2] << 40 | (uint64_t)p[3] << 32 |
+		       (uint64_t)p[4] << 24 | (uint64_t)p[5] << 16 | (uint64_t)p[6] << 8 |
+		       p[7];
+	}
 	return field_get_any(payload, bit, width);
 }
 void field_set(uint8_t *payload, unsigned bit, unsigned width, uint64_t value);
