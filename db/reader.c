@@ -411,6 +411,17 @@ int snap_lid(struct snap_reader *r, uint32_t lid, struct snap_end *ret)
 	return E_OK;
 }
 
+void snap_lid_soon(struct snap_reader *r, uint32_t lid)
+{
+	uint32_t row = lid / LIDS_PER_ROW;
+	size_t at = (size_t)(lid % LIDS_PER_ROW) * sizeof(struct snap_end);
+	if (row < r->seen.n_lid_rows && at < r->seen.lids[row].len) {
+		const uint8_t *p = r->seen.lids[row].data + at;
+		__builtin_prefetch(p);
+		__builtin_prefetch(p + sizeof(struct snap_end) - 1);
+	}
+}
+
 /* The chunk of a path row, where its address is kept. */
 static int path_chunk(struct snap_reader *r, const struct snap_end *src, uint32_t chunk,
                       struct chunk **ret)

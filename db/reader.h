@@ -142,9 +142,16 @@ int snap_port_group_of(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, ui
 /*! \brief Port groups of a switch for adaptive routing. \param ret  [PORT_GROUPS_MAX] \retval E_NOTFOUND  It has none. */
 int snap_port_groups(struct snap_reader *r, uint64_t sw_guid, struct port_set *ret, unsigned *ret_n);
 int snap_path(struct snap_reader *r, const struct snap_end *src, uint32_t dlid, struct snap_path *ret); /*!< O(1) once its chunk was touched in this epoch. \retval E_NOTFOUND  no row: walk the LFT. */
-/*! \brief What snap_path() will read of a chunk it knows begins to come to the cache: for
- * several, before the first is read. */
+/*!
+ * What snap_path(), snap_lid() and snap_port_guid() will read begins to come to the
+ * cache, where this reader knows it from before: for several, before the first is read.
+ * snap_guid_known() is the LID that a GUID had when it was last asked for in this epoch,
+ * 0: unknown.
+ */
 void snap_path_soon(struct snap_reader *r, const struct snap_end *src, uint32_t dlid);
+void snap_lid_soon(struct snap_reader *r, uint32_t lid);
+void snap_guid_soon(struct snap_reader *r, uint64_t guid);
+uint32_t snap_guid_known(struct snap_reader *r, uint64_t guid);
 int snap_sl(struct snap_reader *r, unsigned level, uint8_t lane, uint8_t *ret_sl);    /*!< SL of a lane on a QoS level. \retval E_NOTFOUND  no such level or lane */
 
 /*! SL-to-VL rule of the routing; see struct vl_rule. */

@@ -57,6 +57,22 @@ static struct place *place_of(struct snap_reader *r, uint64_t guid)
 	          : NULL;
 }
 
+void snap_guid_soon(struct snap_reader *r, uint64_t guid)
+{
+	const struct place *p = place_of(r, guid);
+
+	if (p != NULL) {
+		__builtin_prefetch(p);
+	}
+}
+
+uint32_t snap_guid_known(struct snap_reader *r, uint64_t guid)
+{
+	const struct place *p = place_of(r, guid);
+
+	return p != NULL && p->guid == guid ? p->lid : 0;
+}
+
 static int search(struct snap_reader *r, uint64_t guid, uint32_t *ret_lid)
 {
 	uint8_t key[8];
