@@ -173,8 +173,9 @@ static bool is_for_the_server(const struct mad_msg *m)
 	return !qos_is_about(m);
 }
 
-static void to_the_server(void *ctx, const struct mad_msg *m, unsigned n)
+static void to_the_server(void *ctx, const struct mad_msg *m, unsigned n, bool pressed)
 {
+	(void)pressed;
 	sa_server_push_all(ctx, m, n);
 }
 

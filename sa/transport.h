@@ -57,7 +57,9 @@ struct transport;
 struct transport_taker {
 	uint8_t mgmt_class;
 	bool (*wants)(const struct mad_msg *m); /*!< NULL: all of the class */
-	void (*take)(void *ctx, const struct mad_msg *m, unsigned n); /*!< borrowed for the call */
+	/*! Borrowed for the call. \a pressed: more may wait behind them than are soon
+	 * dealt with, so it has to return quickly. */
+	void (*take)(void *ctx, const struct mad_msg *m, unsigned n, bool pressed);
 	void *ctx;
 };
 

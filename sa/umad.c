@@ -32,8 +32,8 @@
  * receive thread blocks in umad_recv(), because that is the only wait which works on real
  * devices and under a preload library alike, takes what else has come without waiting,
  * and appends all of it to a list in one step; recv() takes from there. MADs of a class
- * that is diverted go to the taker instead, as many at once. send() writes straight to
- * the device, from any thread.
+ * that is diverted go to the taker instead, as many at once; it is told when so many come
+ * that it has to be quick. send() writes straight to the device, from any thread.
  *
  * The kernel delivers an answer only while it holds the request as unanswered, so
  * requests are sent with a time-out longer than any timer above (ANSWER_WAIT_MS, no
@@ -50,6 +50,7 @@ enum {
 	POLL_MS = 200,    /* how soon the receive thread sees that it shall end */
 	QUEUE_MAX = 16384,
 	BATCH = 16, /* MADs that are taken from the device at once */
+	RUN = 256,  /* as many without finding it empty, and the taker is pressed */
 	RECV_BYTES =
 		64 * 1024, /* first size of the buffer for longer ones; grows as told */
 	SM_CLASS_VERSION = 1,
@@ -359,7 +360,8 @@ static bool goes_away(const struct transport_taker *t, const struct mad_msg *m)
 }
 
 /* Each to where it belongs, in runs. */
-static void hand_over(struct umad_transport *u, const struct mad_msg *m, unsigned n)
+static void hand_over(struct umad_transport *u, const struct mad_msg *m, unsigned n,
+                      bool pressed)
 {
 	unsigned end;
 
@@ -371,7 +373,7 @@ static void hand_over(struct umad_transport *u, const struct mad_msg *m, unsigne
 			end++;
 		}
 		if (away) {
-			u->taker.take(u->taker.ctx, &m[i], end - i);
+			u->taker.take(u->taker.ctx, &m[i], end - i, pressed);
 		} else {
 			enqueue(u, &m[i], end - i);
 		}
@@ -400,6 +402,7 @@ struct receiver {
 	int large_bytes;
 	struct received got[BATCH];
 	struct mad_msg msg[BATCH];
+	unsigned run; /* taken since the device was last found empty */
 };
 
 /* Takes a MAD that is longer than most, or grows to do so the next time. */
@@ -412,13 +415,19 @@ static int take_large(struct umad_transport *u, struct receiver *r)
 		r->large = grow(r->large, &r->large_bytes, len);
 	} else if (ret >= 0 && len >= (int)sizeof(struct umad_hdr)) {
 		struct mad_msg m = as_msg(r->large, len);
-		hand_over(u, &m, 1);
+		hand_over(u, &m, 1, true);
 	}
 	return ret;
 }
 
-/* Waits for a MAD and takes all that have come, a batch at most. Returns as umad_recv().
- */
+/* Was the device found empty? */
+static bool is_empty(int ret)
+{
+	return ret == -EWOULDBLOCK || ret == -ETIMEDOUT;
+}
+
+/* Waits for a MAD and takes all that have come, a batch at most; does not wait where that
+ * would hide that a device is empty. Returns as umad_recv(). */
 static int take(struct umad_transport *u, struct receiver *r)
 {
 	unsigned n = 0, taken = 0;
@@ -427,7 +436,8 @@ static int take(struct umad_transport *u, struct receiver *r)
 	do {
 		struct received *at = &r->got[taken];
 		at->len = MAD_BYTES;
-		ret = umad_recv(u->portid, at->umad, &at->len, taken == 0 ? POLL_MS : 0);
+		ret = umad_recv(u->portid, at->umad, &at->len,
+		                taken == 0 && r->run == 0 ? POLL_MS : 0);
 		if (ret < 0) {
 			break;
 		}
@@ -436,7 +446,8 @@ static int take(struct umad_transport *u, struct receiver *r)
 			r->msg[n++] = as_msg((struct ib_user_mad *)at->umad, at->len);
 		}
 	} while (u->drains && taken < BATCH);
-	hand_over(u, r->msg, n);
+	r->run = !u->drains || is_empty(ret) ? 0 : r->run + taken;
+	hand_over(u, r->msg, n, !u->drains || r->run > RUN);
 	return ret == -ENOSPC ? take_large(u, r) : ret;
 }
 
