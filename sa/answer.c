@@ -258,6 +258,38 @@ int sa_work_part(struct sa_work *w, struct snap_reader *r, size_t steps,
 	return E_OK;
 }
 
+/* One of each set of components names all that has to be looked at. */
+static bool names_all(const struct sa_attr *attr, uint64_t mask)
+{
+	return (mask & attr->brief[0]) != 0 && (mask & attr->brief[1]) != 0;
+}
+
+const struct sa_attr *sa_brief(const uint8_t *mad, size_t len)
+{
+	struct umad_sa_packet in;
+
+	if (len != SA_MAD_BYTES) {
+		return NULL;
+	}
+	memcpy(&in, mad, SA_HDR_BYTES);
+	if (!is_request(&in, len)) {
+		return NULL;
+	}
+	unsigned method = method_bit(in.mad_hdr.method) & (SA_GET | SA_GETTABLE);
+	const struct sa_attr *attr = sa_attr_find(in.mad_hdr.class_version,
+	                                          be16toh(in.mad_hdr.attr_id), method);
+	return attr != NULL && names_all(attr, be64toh(in.comp_mask)) ? attr : NULL;
+}
+
+void sa_soon(const struct sa_attr *attr, struct snap_reader *r, const uint8_t *mad,
+             unsigned step)
+{
+	if (attr->soon != NULL) {
+		attr->soon(r, attr, mad + SA_HDR_BYTES, field_get(mad, SA_COMP_MASK),
+		           step);
+	}
+}
+
 void sa_reply_refuse(struct sa_reply *reply, int why)
 {
 	struct umad_sa_packet in;
@@ -328,7 +360,9 @@ int sa_work_begin(struct sa_work *w, struct snap_reader *r, struct sa_store *st,
 	size_t counts = len < SA_REQUEST_BYTES ? len : SA_REQUEST_BYTES;
 
 	memcpy(w->request.bytes, mad, counts);
-	memset(w->request.bytes + counts, 0, SA_REQUEST_BYTES - counts);
+	if (counts < SA_MAD_BYTES) {
+		memset(w->request.bytes + counts, 0, SA_MAD_BYTES - counts);
+	}
 	if (!is_request(in, len)) {
 		return E_MALFORMED;
 	}
@@ -348,6 +382,9 @@ int sa_work_begin(struct sa_work *w, struct snap_reader *r, struct sa_store *st,
 	if (status != UMAD_STATUS_SUCCESS) {
 		put_header(in, status, 0, 0, 0, false, ret);
 		return E_OK;
+	}
+	if (counts < SA_HDR_BYTES + (size_t)attr->size) { /* none but the widest */
+		memset(w->request.bytes + counts, 0, SA_HDR_BYTES + attr->size - counts);
 	}
 	begin_walk(w, r, st, l, from, attr, &rights);
 	return -EINPROGRESS;

@@ -83,6 +83,14 @@ int sa_work_part(struct sa_work *w, struct snap_reader *r, size_t steps, struct 
 int sa_work_new(struct sa_work **ret); /*!< \retval -ENOMEM */
 void sa_work_free(struct sa_work *w);
 
+/*! \brief The attribute, when a request asks for what is answered in no time; NULL: it
+ * may take long, or is none. */
+struct sa_attr;
+const struct sa_attr *sa_brief(const uint8_t *mad, size_t len);
+/*! \brief See struct sa_attr. \param attr  That of sa_brief(). */
+void sa_soon(const struct sa_attr *attr, struct snap_reader *r, const uint8_t *mad,
+             unsigned step);
+
 /*! \brief Turns a reply that was made into one that says why not, by enum err or -errno. */
 void sa_reply_refuse(struct sa_reply *reply, int why);
 
@@ -119,6 +127,11 @@ void sa_server_free(struct sa_server *s);
 void sa_server_push(struct sa_server *s, const struct mad_msg *m);
 /*! \brief The same for several in one step. */
 void sa_server_push_all(struct sa_server *s, const struct mad_msg *m, unsigned n);
+/*!
+ * \brief The same, but what is soon answered may be answered before it returns, while
+ * nobody waits. For the one thread of the transport that requests come in on.
+ */
+void sa_server_take(struct sa_server *s, const struct mad_msg *m, unsigned n);
 /*! \brief Another subnet manager is master: requests are counted and dropped as long as \a on. Any thread. */
 void sa_server_standby(struct sa_server *s, bool on);
 /*! \brief A trap came in (64 bytes of Notice): reports it to those who subscribed. Any thread. */

@@ -58,6 +58,7 @@ const struct sa_field path_fields[PATH_FIELDS] = {
 /* clang-format on */
 
 enum { MULTICAST_GID_BYTE = 0xff };
+enum { PATH_SRC = 1 << PR_SGID | 1 << PR_SLID, PATH_DST = 1 << PR_DGID | 1 << PR_DLID };
 
 /* clang-format off */
 /* As Linux' struct opa_path_rec has it: the same components at wider places. */
@@ -296,6 +297,56 @@ static int path_walk_record(struct snap_reader *r, const struct sa_query *q,
 	                                  : path_walk_all(r, &a, out);
 }
 
+/* The lower half of a GID; GIDs are at the same place in both layouts. */
+static uint64_t guid_at(const uint8_t *record, unsigned gid)
+{
+	return field_get(record + path_fields[gid].bit / 8, 64, 64);
+}
+
+/* LID of an end of a request that will soon be answered, 0: not known yet. */
+static uint32_t likely_lid(struct snap_reader *r, const struct sa_attr *a,
+                           const uint8_t *record, uint64_t mask, unsigned gid,
+                           unsigned lid)
+{
+	const struct sa_field *f = &a->fields[lid];
+
+	return mask >> lid & 1 ? (uint32_t)field_get(record, f->bit, f->width)
+	                       : snap_guid_known(r, guid_at(record, gid));
+}
+
+static void ways_soon(struct snap_reader *r, uint32_t slid, uint32_t dlid)
+{
+	struct snap_end src, dst;
+
+	if (snap_lid(r, slid, &src) == E_OK && snap_lid(r, dlid, &dst) == E_OK) {
+		snap_path_soon(r, &src, dlid);
+		snap_path_soon(r, &dst, slid);
+	}
+}
+
+/* First the places of GUIDs, then the ends, then the ways between them. */
+static void path_soon(struct snap_reader *r, const struct sa_attr *a,
+                      const uint8_t *record, uint64_t mask, unsigned step)
+{
+	if (step == 0) {
+		if (mask >> PR_SGID & 1) {
+			snap_guid_soon(r, guid_at(record, PR_SGID));
+		}
+		if (mask >> PR_DGID & 1) {
+			snap_guid_soon(r, guid_at(record, PR_DGID));
+		}
+		return;
+	}
+	uint32_t slid = likely_lid(r, a, record, mask, PR_SGID, PR_SLID);
+	uint32_t dlid = likely_lid(r, a, record, mask, PR_DGID, PR_DLID);
+	if (step == 1) {
+		snap_lid_soon(r, slid);
+		snap_lid_soon(r, dlid);
+	} else {
+		ways_soon(r, slid, dlid);
+	}
+}
+
 const struct sa_attr rec_path = {
 	.version = UMAD_SA_CLASS_VERSION,
 	.id = UMAD_SA_ATTR_PATH_REC,
@@ -303,6 +354,8 @@ const struct sa_attr rec_path = {
 	.methods = SA_GET | SA_GETTABLE,
 	.size = sizeof(struct wire_path_record),
 	.get_first = true,
+	.brief = { PATH_SRC, PATH_DST },
+	.soon = path_soon,
 	.fields = path_fields,
 	.n_fields = PATH_FIELDS,
 	.walk = path_walk_record,
@@ -315,6 +368,8 @@ const struct sa_attr opa_path = {
 	.methods = SA_GET | SA_GETTABLE,
 	.size = sizeof(struct wire_path_record),
 	.get_first = true,
+	.brief = { PATH_SRC, PATH_DST },
+	.soon = path_soon,
 	SA_FIELDS(opa_path_fields),
 	.walk = path_walk_record,
 };

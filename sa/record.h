@@ -59,10 +59,11 @@ enum sa_method {
 };
 
 enum {
-	SA_NONE = -1,        /*!< no such component */
+	SA_NONE = -1,          /*!< no such component */
 	SA_ROW_KEY_BYTES = 44, /*!< longest key of a row that clients write */
-	SA_TURN_BYTES = 256, /*!< longest record that has a second layout */
-	SA_ROW_BYTES = 72    /*!< longest record of an attribute with rows */
+	SA_TURN_BYTES = 256,   /*!< longest record that has a second layout */
+	SA_SOON_STEPS = 3,
+	SA_ROW_BYTES = 72 /*!< longest record of an attribute with rows */
 };
 
 /*!
@@ -95,6 +96,14 @@ struct sa_attr {
 	/*! What comes back when that is another attribute (PathRecord for MultiPathRecord); its
 	 *  records are not compared with the request. NULL: records of this one. */
 	const struct sa_attr *reply;
+	/*! A request that names a component of each of these sets (bits of the component
+	 * mask) is answered in no time. 0: none is. */
+	uint64_t brief[2];
+	/*! Such a request will soon be answered: what will be read begins to come to the
+	 * cache. In SA_SOON_STEPS steps from 0 on, each of which reads what the one
+	 * before it called for: every step for several requests, then the next. */
+	void (*soon)(struct snap_reader *r, const struct sa_attr *attr,
+	             const uint8_t *record, uint64_t mask, unsigned step);
 	const struct sa_turn *turn; /*!< the same record as another attribute in another
 	                               layout; instead of walk, set and del. NULL: no */
 	struct sa_rows rows;   /*!< instead of a walk */

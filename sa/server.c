@@ -2,7 +2,8 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * The SA answer thread. Whoever receives pushes copies of requests into a queue that is
+ * The SA answer thread. Whoever receives pushes copies of requests (but for those of
+ * server_once.c) into a queue that is
  * fair to requesters (fair_queue.h): the transport's own thread where it has one, else
  * the fabric thread. This thread takes them out in batches, pins the snapshot once per
  * batch (so each answer is from exactly one epoch), answers and sends. After an answer
@@ -223,6 +224,9 @@ static void free_parts(struct sa_server *s)
 	snap_reader_close(s->reader);
 	sa_reply_done(&s->reply);
 	sa_reply_done(&s->busy);
+	for (unsigned i = 0; i < ONCE; i++) {
+		sa_reply_done(&s->once[i].reply);
+	}
 	fair_queue_free(s->queue);
 	store_free(s->store);
 	reports_free(s->reports);

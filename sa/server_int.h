@@ -26,6 +26,7 @@ struct state_batch;
  *
  *   server.c        the thread, tables that take long, life cycle
  *   server_queue.c  requests and news into the thread
+ *   server_once.c   requests that are answered at once, by who received them
  *   server_reply.c  replies, also those that wait for their commit
  *   server_events.c news become reports
  */
@@ -33,7 +34,14 @@ enum {
 	BATCH = 64,
 	CACHE_LINE = 64,
 	EVENTS = 1024,   /*!< traps that wait to be reported */
+	ONCE = 16,       /*!< answers that are made at once */
 	SEND_TRIES = 200 /*!< a full transport is asked again after a millisecond */
+};
+
+/* An answer that is made and not yet sent. */
+struct once {
+	struct sa_reply reply;
+	int ret; /* of sa_serve() */
 };
 
 /* What is to be told besides answers; copied out to be told without the lock. */
@@ -56,6 +64,9 @@ struct sa_server {
 	/* under the lock */
 	struct fair_queue *queue;
 	struct news *news;
+	bool asleep;     /* the thread; its own is then for who stands in for it */
+	bool stood_in;   /* somebody does: the thread sleeps on */
+	bool wants_back; /* something is due: nobody new may */
 	/* of those who push, when there is no room; under its own lock */
 	pthread_mutex_t refusing;
 	struct sa_reply busy;
@@ -67,6 +78,7 @@ struct sa_server {
 	struct fair_request *batch[BATCH];
 	size_t cost[BATCH]; /* of those that were served, bytes */
 	struct sa_work *work;
+	struct once once[ONCE];
 	struct slow_tables *tables;
 	unsigned n_batch, n_served;
 	struct sa_reply reply;
@@ -109,7 +121,22 @@ static inline void server_count(atomic_uint_fast64_t *counter, uint64_t n)
  *  answer thread. */
 void server_take(struct sa_server *s);
 
+/*! \brief Nobody has work for the thread. Under the lock. */
+bool server_is_idle(const struct sa_server *s);
+
+/*! \brief Counts requests. \return false: another is master, they are dropped. */
+bool server_admit(struct sa_server *s, const struct mad_msg *m, unsigned n);
+/*! \brief Queues copies of requests that were admitted. Any thread. */
+void server_enqueue(struct sa_server *s, const struct mad_msg *m, unsigned n);
+
 /* server_reply.c */
+
+/*!
+ * \brief Sends what became of a request that changed nothing (\a ret of sa_serve()) and
+ * counts it. \retval -EAGAIN  The transport is full: nothing is counted. \retval E_OK
+ */
+int server_try(struct sa_server *s, const struct mad_addr *to, int ret,
+               struct sa_reply *reply);
 
 /*!
  * \brief Hands over what the store has changed, with the reply that waits for it or none.

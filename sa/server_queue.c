@@ -12,8 +12,7 @@
 #include "sa/server_int.h"
 #include "sa/store.h"
 
-/* Has anybody work for us? Under the lock. */
-static bool is_idle(const struct sa_server *s)
+bool server_is_idle(const struct sa_server *s)
 {
 	return fair_queue_length(s->queue) == 0 && s->news->n_traps == 0 &&
 	       s->news->n_groups == 0 && !s->news->swept && !s->stop;
@@ -30,12 +29,14 @@ static void wait_for_work(struct sa_server *s)
 	}
 	struct timespec until = { .tv_sec = (time_t)(due / 1000),
 		                  .tv_nsec = (long)(due % 1000) * 1000000 };
-	int ret = 0;
-	while (is_idle(s) && ret == 0) {
-		ret = due == UINT64_MAX
-		              ? pthread_cond_wait(&s->more, &s->lock)
-		              : pthread_cond_timedwait(&s->more, &s->lock, &until);
+	s->asleep = true;
+	while (s->stood_in || (server_is_idle(s) && !s->wants_back)) {
+		int ret = due == UINT64_MAX || s->wants_back
+		                  ? pthread_cond_wait(&s->more, &s->lock)
+		                  : pthread_cond_timedwait(&s->more, &s->lock, &until);
+		s->wants_back = s->wants_back || ret != 0;
 	}
+	s->asleep = s->wants_back = false;
 }
 
 /* Gives the last batch back: those that were served, and those that were not. Under the
@@ -59,7 +60,7 @@ void server_take(struct sa_server *s)
 {
 	pthread_mutex_lock(&s->lock);
 	put_back(s);
-	if (!slow_tables_busy(s->tables) && is_idle(s)) {
+	if (!slow_tables_busy(s->tables) && server_is_idle(s)) {
 		snap_unpin(s->reader);
 		wait_for_work(s);
 	}
@@ -89,19 +90,24 @@ static bool push_one(struct sa_server *s, const struct mad_msg *m,
 	return false;
 }
 
+bool server_admit(struct sa_server *s, const struct mad_msg *m, unsigned n)
+{
+	server_count(&s->requests, n);
+	if (!s->standby) {
+		return true;
+	}
+	server_count(&s->dropped_standby, n); /* the master answers */
+	for (unsigned i = 0; i < n; i++) {
+		server_drop(&m[i].addr);
+	}
+	return false;
+}
+
 /* The lock is not held while somebody is refused: that sends. */
-void sa_server_push_all(struct sa_server *s, const struct mad_msg *m, unsigned n)
+void server_enqueue(struct sa_server *s, const struct mad_msg *m, unsigned n)
 {
 	struct fair_request victim;
 
-	server_count(&s->requests, n);
-	if (s->standby) { /* the master answers */
-		server_count(&s->dropped_standby, n);
-		for (unsigned i = 0; i < n; i++) {
-			server_drop(&m[i].addr);
-		}
-		return;
-	}
 	pthread_mutex_lock(&s->lock);
 	for (unsigned i = 0; i < n; i++) {
 		if (!push_one(s, &m[i], &victim)) {
@@ -112,6 +118,13 @@ void sa_server_push_all(struct sa_server *s, const struct mad_msg *m, unsigned n
 	}
 	pthread_cond_signal(&s->more);
 	pthread_mutex_unlock(&s->lock);
+}
+
+void sa_server_push_all(struct sa_server *s, const struct mad_msg *m, unsigned n)
+{
+	if (server_admit(s, m, n)) {
+		server_enqueue(s, m, n);
+	}
 }
 
 void sa_server_push(struct sa_server *s, const struct mad_msg *m)

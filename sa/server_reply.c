@@ -171,6 +171,19 @@ int server_commit(struct sa_server *s, struct state_batch *b, const struct mad_a
 	return E_OK;
 }
 
+int server_try(struct sa_server *s, const struct mad_addr *to, int ret,
+               struct sa_reply *reply)
+{
+	if (ret == E_OK) {
+		ret = send_reply(s, to, reply, 1);
+	}
+	if (ret == -EAGAIN) {
+		return ret;
+	}
+	count_outcome(s, ret, reply);
+	return E_OK;
+}
+
 void server_conclude(struct sa_server *s, struct sa_store *st,
                      const struct fair_request *q, int ret, struct sa_reply *reply,
                      unsigned tries)

@@ -175,8 +175,11 @@ static bool is_for_the_server(const struct mad_msg *m)
 
 static void to_the_server(void *ctx, const struct mad_msg *m, unsigned n, bool pressed)
 {
-	(void)pressed;
-	sa_server_push_all(ctx, m, n);
+	if (pressed) {
+		sa_server_push_all(ctx, m, n);
+	} else {
+		sa_server_take(ctx, m, n);
+	}
 }
 
 void agent_divert(struct sweep *s, bool on)
