@@ -39,7 +39,8 @@ flow() { # flow WHAT FLOW: its last line says PASS
 	local said stress=() began took
 	[ "${2#f}" = "$2" ] || stress=(-s "${2#f}")
 	host_command "$host"
-	patient osmtest -f "${2:0:1}" "${stress[@]}" -i "$work/inventory" -l "$work/osmtest.log"
+	# Flow a asks four things that have to stay unanswered, and waits this long for each.
+	patient osmtest -t 5000 -f "${2:0:1}" "${stress[@]}" -i "$work/inventory" -l "$work/osmtest.log"
 	began=${EPOCHREALTIME/./}
 	said=$(cd "$work" && timeout 3600 "${as[@]}" "${command[@]}" 2>&1)
 	took=$(((${EPOCHREALTIME/./} - began) / 1000))
