@@ -101,8 +101,8 @@ static void count_outcome(struct sa_server *s, int ret, const struct sa_reply *r
 {
 	switch (ret) {
 	case E_OK:
+		count_reply(s, reply); /* first: who sees it answered sees what with */
 		server_count(&s->answered, 1);
-		count_reply(s, reply);
 		break;
 	case E_MALFORMED: server_count(&s->dropped_malformed, 1); break;
 	case -EPERM: server_count(&s->dropped_key, 1); break;
