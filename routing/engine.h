@@ -29,7 +29,8 @@ enum engine_flag {
 	ENGINE_DEADLOCK_FREE = 1, /*!< its tables never have a credit loop, unless route_out.may_deadlock or beyond_rule */
 	ENGINE_NEEDS_LANES = 2,   /*!< uses more than one virtual lane */
 	ENGINE_LMC0_ONLY = 4,
-	ENGINE_MAY_USE_LANES = 8  /*!< does with one virtual lane, uses several where options ask for them */
+	ENGINE_MAY_USE_LANES = 8, /*!< does with one virtual lane, uses several where options ask for them */
+	ENGINE_STAGE2 = 16        /*!< honours the options of the common balancing stage (routing/spread_options.h) */
 };
 
 /*! Why something was refused or is worse than it could be: sentences, one per line. */

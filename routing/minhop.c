@@ -130,6 +130,7 @@ static const struct option_row minhop_options[] = {
 const struct engine engine_minhop = {
 	.name = "minhop",
 	.summary = "Shortest paths, routes spread evenly over links",
+	.flags = ENGINE_STAGE2,
 	.options = minhop_options,
 	.opt_size = sizeof(struct minhop_options),
 	.route = minhop_route,
