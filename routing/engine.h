@@ -45,6 +45,9 @@ struct route_in {
 	const struct lids *lids;
 	const void *options;         /*!< the engine's own struct, NULL if it has none */
 	const struct lft *prev;      /*!< tables of the last run over the same graph and LIDs, or NULL */
+	/*! Lanes of the run that made \a prev, rows of its shape; entries may be LANE_UNKNOWN. Never with
+	 *  an SL-to-VL rule. NULL: not known. */
+	const struct lanes *prev_lanes;
 	const _Atomic bool *cancel;  /*!< checked between steps; NULL: never */
 	/*! Data VLs that every switch-to-switch link of the graph has, 1-15: lanes beyond do not
 	 *  exist; 0 is no limit. Tables with more are refused, so an engine that cannot do with these says

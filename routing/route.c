@@ -333,6 +333,7 @@ static struct route_in input_of(const struct route_request *r)
 	return (struct route_in){ .g = r->g,
 		                  .lids = r->lids,
 		                  .prev = r->prev,
+		                  .prev_lanes = r->prev ? r->prev_lanes : NULL,
 		                  .cancel = r->cancel,
 		                  .max_lanes = lanes_to_use(r) };
 }

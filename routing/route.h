@@ -72,6 +72,7 @@ struct route_request {
 	const struct adaptive_options *adaptive; /*!< NULL, or not enabled: no alternates */
 	bool strict;                /*!< management pairs count */
 	const struct lft *prev;     /*!< or NULL */
+	const struct lanes *prev_lanes; /*!< of prev, as in route_in; NULL: not known */
 	const _Atomic bool *cancel; /*!< or NULL */
 	uint8_t max_lanes;          /*!< at most this many lanes, 0: as many as the links have */
 	struct route_cache *cache;  /*!< unicast routing cache: asked first, then given what came out; NULL: none */

@@ -53,12 +53,24 @@ void lft_copy_drop(struct lft_copy *c, uint32_t block)
 	c->block[block] = NULL;
 }
 
+int lft_copy_put_lanes(struct lft_copy *c, const uint8_t *lanes, uint32_t n_lids)
+{
+	free(c->lanes);
+	c->lanes = lanes != NULL ? malloc(n_lids) : NULL;
+	c->n_lanes = c->lanes != NULL ? n_lids : 0;
+	if (c->lanes != NULL) {
+		memcpy(c->lanes, lanes, n_lids);
+	}
+	return lanes != NULL && c->lanes == NULL ? -ENOMEM : E_OK;
+}
+
 void lft_copy_forget(struct lft_copy *c)
 {
 	for (unsigned i = 0; i < LFT_BLOCKS; i++) {
 		lft_copy_drop(c, i);
 	}
 	c->top = 0;
+	(void)lft_copy_put_lanes(c, NULL, 0);
 	free(c->mft);
 	c->mft = NULL;
 	c->n_mft = c->cap_mft = 0;

@@ -22,6 +22,8 @@ struct lft_copy {
 	uint64_t guid;
 	uint32_t top;               /*!< LinearFDBTop as acknowledged or read */
 	uint8_t *block[LFT_BLOCKS]; /*!< 64 bytes, NULL: not known */
+	uint8_t *lanes;             /*!< [n_lanes] by LID, as computed with the tables; NULL: not known */
+	uint32_t n_lanes;
 	struct mft_copy *mft;       /*!< [n_mft] known multicast blocks, by mod */
 	uint32_t n_mft, cap_mft;
 };
@@ -30,6 +32,7 @@ struct lft_copies {
 	struct lft_copy **items;
 	uint32_t n, cap;
 	struct guid_map by_guid;
+	uint8_t n_lanes; /*!< lanes of the routing that was programmed last; 0: not known */
 };
 
 /*! \brief Copy of a switch, made empty when there is none. NULL: out of memory. */
@@ -43,6 +46,9 @@ int lft_copy_put(struct lft_copy *c, uint32_t block, const uint8_t *data);
 
 /*! \brief The block is not known any more. */
 void lft_copy_drop(struct lft_copy *c, uint32_t block);
+
+/*! \brief Remembers the lane of each LID, or, NULL: nothing. \retval -ENOMEM  Nothing is known then. */
+int lft_copy_put_lanes(struct lft_copy *c, const uint8_t *lanes, uint32_t n_lids);
 
 /*! \brief The same of a multicast block. \return NULL: not known. Borrowed until the next change. */
 struct mft_copy *mft_copy_find(const struct lft_copy *c, uint32_t mod);

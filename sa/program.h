@@ -72,6 +72,16 @@ int program_read_lfts(struct program *p);
  */
 int program_known_tables(const struct program *p, struct lft *ret);
 
+/*!
+ * \brief Lanes of the routing that made those tables.
+ *
+ * \param t    Tables of program_known_tables().
+ * \param ret  In \a p->arena: rows of the shape of \a t, LANE_UNKNOWN where not known;
+ *             n is 0 when nothing is known.
+ * \retval -ENOMEM
+ */
+int program_known_lanes(const struct program *p, const struct lft *t, struct lanes *ret);
+
 int program_ports(struct program *p);
 int program_lfts(struct program *p);
 

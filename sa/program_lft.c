@@ -151,6 +151,51 @@ int program_known_tables(const struct program *p, struct lft *ret)
 	return err;
 }
 
+int program_known_lanes(const struct program *p, const struct lft *t, struct lanes *ret)
+{
+	const struct graph *g = p->disc->g;
+
+	*ret = (struct lanes){ .n = p->copies->n_lanes, .stride = t->stride };
+	if (ret->n <= 1) {
+		return E_OK;
+	}
+	ret->rows = arena_alloc(p->arena, t->n_switches * t->stride);
+	if (ret->rows == NULL) {
+		return -ENOMEM;
+	}
+	memset(ret->rows, LANE_UNKNOWN, t->n_switches * t->stride);
+	for (uint32_t i = 0; i < t->n_switches; i++) {
+		struct lft_copy *c =
+			lft_copy_get(p->copies, g->nodes[g->switches[i]].guid);
+
+		if (c == NULL) {
+			return -ENOMEM;
+		}
+		if (c->lanes != NULL) {
+			memcpy(ret->rows + i * t->stride, c->lanes,
+			       c->n_lanes < t->n_lids ? c->n_lanes : t->n_lids);
+		}
+	}
+	return E_OK;
+}
+
+/* The lanes of the tables that are sent, for the next routing. */
+static int keep_lanes(struct program *p)
+{
+	const struct lanes *l = p->lanes;
+	int ret = E_OK;
+
+	p->copies->n_lanes = l->rule != NULL ? 0 : l->n;
+	for (uint32_t i = 0; i < p->disc->g->n_switches && ret == E_OK; i++) {
+		const uint8_t *row = l->rows != NULL && l->rule == NULL
+		                             ? l->rows + i * l->stride
+		                             : NULL;
+
+		ret = lft_copy_put_lanes(p->jobs[i].copy, row, p->lft->n_lids);
+	}
+	return ret;
+}
+
 /* --- sending ---------------------------------------------------------------------- */
 
 static void write_on(struct lft_job *j);
@@ -239,6 +284,7 @@ int program_lfts(struct program *p)
 {
 	int ret = jobs_new(p);
 
+	ret = ret == E_OK ? keep_lanes(p) : ret;
 	for (uint32_t i = 0; i < p->disc->g->n_switches && ret == E_OK; i++) {
 		p->jobs[i].end = p->lids->top / LFT_BLOCK_LIDS + 1;
 		write_on(&p->jobs[i]);

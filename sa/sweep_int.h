@@ -73,6 +73,7 @@ struct job {
 	uint32_t *moved;           /*!< end ports whose base LID differs from memory */
 	size_t n_moved;
 	struct lft prev;
+	struct lanes prev_lanes;
 	struct route_request request;
 	struct route_result route;
 	struct program program;

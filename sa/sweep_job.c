@@ -263,6 +263,9 @@ int job_route_start(struct sweep *s)
 	struct job *j = s->job;
 	int ret = program_known_tables(&j->program, &j->prev);
 
+	if (ret == E_OK) {
+		ret = program_known_lanes(&j->program, &j->prev, &j->prev_lanes);
+	}
 	if (ret != E_OK) {
 		return ret;
 	}
@@ -273,6 +276,7 @@ int job_route_start(struct sweep *s)
 		.options = s->d.engines,
 		.credit_loops = (enum route_credit_loops)s->d.config->credit_loops,
 		.prev = &j->prev,
+		.prev_lanes = j->prev_lanes.n ? &j->prev_lanes : NULL,
 		.cancel = &s->worker.cancel,
 		.adaptive = &s->d.config->adaptive,
 		.max_lanes = max_lanes(s),
