@@ -2,6 +2,8 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include <stdbool.h>
+
 /*!
  * Commands of the `saguaro` program: one row per command, each in a cmd_*.c file.
  *
@@ -15,6 +17,7 @@ struct command {
 	const char *args;                  /*!< usage of what follows the name */
 	const char *help;                  /*!< one sentence */
 	int (*run)(int argc, char **argv); /*!< argv[0] is "saguaro NAME" */
+	bool parallel;                     /*!< computes with several threads */
 };
 
 int cmd_check(int argc, char **argv);

@@ -12,23 +12,24 @@
 #include <string.h>
 
 #include "conf/err.h"
+#include "conf/openmp.h"
 #include "conf/text.h"
 #include "gateway/command.h"
 
 /* clang-format off */
 static const struct command commands[] = {
-	{ "route",  "FILE [routing flags]",   "route a topology file, prove the tables, show the figures", cmd_route },
-	{ "check",  "FILE --lfts F [--sl F]", "prove foreign forwarding tables of a topology file", cmd_check },
-	{ "report", "NAME [FILE]",            "credit loops, routes and port usage: of a running fabric or a file", cmd_report },
-	{ "config", "check FILE",             "what a file of configuration says, what is wrong with it", cmd_config },
-	{ "engines", "",                      "routing engines that -R may name", cmd_engines },
-	{ "topo",   "KIND ARGS",              "generate a topology file", cmd_topo },
-	{ "paths",  "SRC DST",                "paths from one end port to another, as the SA answers", cmd_paths },
-	{ "trace",  "SRC DST",                "the switches, ports and LIDs a packet passes", cmd_trace },
-	{ "records", "NAME [--COMPONENT VALUE]", "records of subnet administration", cmd_records },
-	{ "groups", "[GROUP]",                "multicast groups; of one its members and its tree", cmd_groups },
-	{ "nodes",  "",                       "nodes of the running fabric", cmd_nodes },
-	{ "status", "",                       "is the subnet up, and how was it routed", cmd_status },
+	{ "route",  "FILE [routing flags]",   "route a topology file, prove the tables, show the figures", cmd_route, true },
+	{ "check",  "FILE --lfts F [--sl F]", "prove foreign forwarding tables of a topology file", cmd_check, true },
+	{ "report", "NAME [FILE]",            "credit loops, routes and port usage: of a running fabric or a file", cmd_report, true },
+	{ "config", "check FILE",             "what a file of configuration says, what is wrong with it", cmd_config, false },
+	{ "engines", "",                      "routing engines that -R may name", cmd_engines, false },
+	{ "topo",   "KIND ARGS",              "generate a topology file", cmd_topo, false },
+	{ "paths",  "SRC DST",                "paths from one end port to another, as the SA answers", cmd_paths, false },
+	{ "trace",  "SRC DST",                "the switches, ports and LIDs a packet passes", cmd_trace, false },
+	{ "records", "NAME [--COMPONENT VALUE]", "records of subnet administration", cmd_records, false },
+	{ "groups", "[GROUP]",                "multicast groups; of one its members and its tree", cmd_groups, false },
+	{ "nodes",  "",                       "nodes of the running fabric", cmd_nodes, false },
+	{ "status", "",                       "is the subnet up, and how was it routed", cmd_status, false },
 };
 /* clang-format on */
 
@@ -83,6 +84,9 @@ int main(int argc, char **argv)
 	}
 	for (unsigned i = 0; i < N_COMMANDS; i++) {
 		if (!strcmp(argv[1], commands[i].name)) {
+			if (commands[i].parallel) {
+				openmp_wait_passively(argv);
+			}
 			snprintf(name, sizeof(name), "saguaro %s", argv[1]);
 			argv[1] = name;
 			return commands[i].run(argc - 1, argv + 1);

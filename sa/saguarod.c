@@ -23,6 +23,7 @@
 #include "conf/diag.h"
 #include "conf/err.h"
 #include "conf/log.h"
+#include "conf/openmp.h"
 #include "db/snapshot.h"
 #include "db/state.h"
 #include "db/stats.h"
@@ -479,6 +480,8 @@ static int look_only(const struct generation *g, struct diags *d)
 
 int main(int argc, char **argv)
 {
+	openmp_wait_passively(argv);
+
 	struct daemon d = { .arena = arena_new() };
 	struct arena *a = arena_new();
 	struct diags *diags = a ? arena_alloc(a, sizeof(*diags)) : NULL;

@@ -40,6 +40,31 @@ route_bench() { # [flags=...] route_bench NAME ENGINE TOPO-ARGS...
 		'{name: $name, engine: $engine, fabric: $kind, seconds_route: $route, seconds_prove: $prove, seconds_parse: $parse, peak_rss_bytes: $rss} + $last'
 }
 
+busy_bench() { # busy_bench NAME ENGINE TOPO-ARGS...: all processors but one have other work
+	local name=$1 engine=$2 way run pid
+	local -a spinning=()
+	shift 2
+	"$bin/saguaro" topo "$@" -o "$work/$name.topo"
+	for way in alone busy; do
+		if [ "$way" = busy ]; then
+			for _ in $(seq $(($(nproc) > 1 ? $(nproc) - 1 : 1))); do
+				(while :; do :; done) &
+				spinning+=("$!")
+			done
+		fi
+		for run in $(seq "$runs"); do
+			"$bin/saguaro" route "$work/$name.topo" -R "$engine" --json >"$work/$name.$way.$run.json" 2>/dev/null || true
+		done
+	done
+	for pid in "${spinning[@]}"; do kill "$pid"; done
+	jq -n --arg name "$name" --arg engine "$engine" --arg kind "$*" \
+		--argjson alone "$(median .seconds.route "$work/$name".alone.*.json)" \
+		--argjson busy "$(median .seconds.route "$work/$name".busy.*.json)" \
+		'{name: $name, engine: $engine, fabric: $kind, seconds_route_alone: $alone, seconds_route_busy: $busy, busy_over_alone: ($busy.median / $alone.median)}' |
+		tee "$work/$name.json"
+	say "route $name $engine, busy over alone: $(jq .busy_over_alone "$work/$name.json")"
+}
+
 groups() { # groups FILE: device groups for dgshortestpath, a tenth of the hosts is storage
 	cat >"$1" <<-'XML'
 		<DeviceGroups>
@@ -109,6 +134,7 @@ command -v jq >/dev/null || { say "jq is needed"; exit 2; }
 			flags="--nue_max_num_vls $lanes" route_bench "${topo[0]}-nue$lanes" nue "${topo[@]:1}"
 		done
 	done
+	busy_bench ft1024f2-busy ftree ft3 16 --fail 0.02 --seed 3
 	for program in bench_cache bench_publish bench_sa bench_joins; do
 		[ -x "$bin/tests/$program" ] || continue
 		say "$program"
