@@ -254,6 +254,14 @@ static json_t *alternates_json(const struct route_result *r)
 	                 r->seconds_alternates);
 }
 
+/* Routes are counted only in tables that may be used. */
+static json_t *load_json(const struct load *l)
+{
+	return l->all ? json_pack("{s:I, s:f, s:I}", "max", (json_int_t)l->max, "mean",
+	                          l->mean, "p99", (json_int_t)l->p99)
+	              : json_null();
+}
+
 json_t *route_job_json(const struct route_job *j)
 {
 	const struct route_result *r = &j->result;
@@ -287,10 +295,7 @@ json_t *route_job_json(const struct route_job *j)
 	                              "credit_loops",
 	                              (json_int_t)p->management_credit_loops));
 	json_object_set_new(o, "vls_used", json_integer(p->vls_used));
-	json_object_set_new(o, "load",
-	                    json_pack("{s:I, s:f, s:I}", "max", (json_int_t)r->load.max,
-	                              "mean", r->load.mean, "p99",
-	                              (json_int_t)r->load.p99));
+	json_object_set_new(o, "load", load_json(&r->load));
 	json_object_set_new(o, "disjoint_routes", disjoint_json(&j->disjoint));
 	if (r->alternates.rows) {
 		json_object_set_new(o, "alternates", alternates_json(r));
@@ -352,8 +357,12 @@ static void print_figures(const struct route_job *j)
 	printf("management pairs  %llu unreachable, %llu credit loops\n",
 	       (unsigned long long)p->management_unreachable,
 	       (unsigned long long)p->management_credit_loops);
-	printf("routes per link   max %u, mean %.1f, 99th percentile %u\n", r->load.max,
-	       r->load.mean, r->load.p99);
+	if (r->load.all) {
+		printf("routes per link   max %u, mean %.1f, 99th percentile %u\n",
+		       r->load.max, r->load.mean, r->load.p99);
+	} else {
+		printf("routes per link   not counted, the proof failed\n");
+	}
 	print_disjoint(&j->disjoint);
 	if (r->alternates.rows) {
 		print_alternates(r);

@@ -89,6 +89,8 @@ holds "its tables pass a check of their own" "$bin/saguaro" check "$joined" --lf
 chain ftree minhop
 refuses "a chain that would deadlock" "$bin/saguaro" route "$joined" -F "$work/chain.conf"
 has "says where" "$said" "credit loop"
+said=$("$bin/saguaro" route "$joined" -F "$work/chain.conf" --json 2>/dev/null)
+same "no load of tables that are not used" null "$(jq -c .load <<<"$said")"
 
 # the fallback of a step that refuses
 chain torus-2QoS dnup
