@@ -64,6 +64,36 @@ static int find_file(const struct option_sets *s, const struct config *c, bool s
 	return E_OK;
 }
 
+/* A few by name, with the key that may be meant; the others as a number. */
+static void warn_unknown(const struct config_file *of, const struct option_sets *s,
+                         const char *path, struct arena *a, struct diags *d)
+{
+	enum { NAMED_MAX = 4 };
+	const char *list = "";
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < of->trace.n && n < NAMED_MAX && list != NULL; i++) {
+		const struct option_seen *seen = &of->trace.seen[i];
+		if (seen->fate != OPTION_UNKNOWN || seen->key == NULL) {
+			continue;
+		}
+		const char *hint = option_nearest(s, seen->key);
+		list = arena_printf(a, "%s%s%.64s (line %u%s%s)", list, n > 0 ? ", " : "",
+		                    seen->key, seen->line,
+		                    hint != NULL ? ", did you mean " : "",
+		                    hint != NULL ? hint : "");
+		n++;
+	}
+	if (list == NULL || n == 0) {
+		return;
+	}
+	diag_add(d, DIAG_WARNING, path, 0,
+	         "%u unknown key%s without effect: %s%s; 'saguaro config check' lists "
+	         "them, --strict-config refuses them",
+	         of->n_unknown, of->n_unknown == 1 ? "" : "s", list,
+	         n < of->n_unknown ? ", ..." : "");
+}
+
 /* The file over the defaults. */
 static int read_file(struct config *c, const struct option_sets *s, const char *path,
                      struct arena *a, struct diags *d)
@@ -73,6 +103,9 @@ static int read_file(struct config *c, const struct option_sets *s, const char *
 
 	if (ret == E_OK) {
 		c->trace = &of->trace;
+	}
+	if (ret == E_OK && of->n_unknown > 0) {
+		warn_unknown(of, s, path, a, d);
 	}
 	if (ret == E_OK && of->opafm && of->n_ignored > 0) {
 		diag_add(d, DIAG_NOTE, path, 0,
@@ -89,6 +122,7 @@ static int read_layers(const struct option_sets *s, struct config *c, bool site_
 	const char *file;
 	int ret = find_file(s, c, site_file, given, a, &file);
 	const char *instance = c->instance; /* which part of the file is meant */
+	bool strict = c->strict_config;
 	if (ret == E_OK) {
 		ret = option_set_defaults(s, a);
 	}
@@ -96,6 +130,7 @@ static int read_layers(const struct option_sets *s, struct config *c, bool site_
 		return ret;
 	}
 	c->instance = instance;
+	c->strict_config = strict;
 	/* All run even after an error, so that all errors are seen at once. */
 	int of_file = file != NULL ? read_file(c, s, file, a, d) : E_OK;
 	int of_argv = option_apply_argv(s, a, given, d);

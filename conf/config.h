@@ -38,6 +38,7 @@ struct config {
 	const char *instance;     /*!< "main" */
 	const char *state_dir;    /*!< folder of the state environment; NULL: default + instance */
 	const char *snapshot_dir; /*!< folder of snapshot and stats; NULL: default + instance */
+	bool strict_config;       /*!< --strict-config: what OpenSM puts up with in its file is an error */
 	bool check;               /*!< --check: read the configuration, say what is wrong, exit */
 	bool dump_config;         /*!< --dump-config */
 	const char *create_config; /*!< -c: write what --dump-config prints to this file, exit */
@@ -157,12 +158,14 @@ struct config_file {
 	const char *instance;             /*!< Name of the Fm that was read, or NULL */
 	struct option_trace trace;
 	unsigned n_ignored;               /*!< settings without effect here */
+	unsigned n_unknown;               /*!< settings of unknown keys and elements */
 };
 
 /*!
  * \brief Reads a file alone, without a command line, to tell what it says.
  *
- * \param c         Filled even when there are errors; good for a look, not for use.
+ * \param c         Filled even when there are errors; good for a look, not for use. Its
+ *                  strict_config counts, nothing else of it.
  * \param instance  NULL: main.
  * \param ret       What was understood, also after E_SYNTAX. Borrowed by \a c.
  * \retval E_SYNTAX  Errors in \a d. \retval -errno  Likewise.

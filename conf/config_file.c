@@ -169,6 +169,7 @@ int config_file_read(struct config *c, const struct option_sets *s, const char *
 
 	*ret = (struct config_file){ .trace = { .arena = a }, .unreadable = err != E_OK };
 	traced.trace = &ret->trace;
+	traced.lenient = !c->strict_config;
 	if (err == E_OK) {
 		err = xml_looks_like(text, len)
 		              ? read_opafm(c, &traced, path, text, len, a, d, ret)
@@ -176,6 +177,16 @@ int config_file_read(struct config *c, const struct option_sets *s, const char *
 	}
 	for (unsigned i = 0; i < ret->trace.n; i++) {
 		ret->n_ignored += ret->trace.seen[i].fate == OPTION_NO_EFFECT;
+		ret->n_unknown += ret->trace.seen[i].fate == OPTION_UNKNOWN;
+	}
+	if (err == E_OK && !ret->opafm && ret->n_unknown > 0 &&
+	    ret->n_unknown == ret->trace.n) {
+		diag_add(d, DIAG_ERROR, path, ret->trace.seen[0].line,
+		         "unknown key '%.64s', and no other key of the file is known: "
+		         "expected a file of options; partitions, policies and lists "
+		         "of GUIDs have keys that name their files",
+		         ret->trace.seen[0].key);
+		err = E_SYNTAX;
 	}
 	free(text);
 	return err;
@@ -187,6 +198,7 @@ int config_check_file(struct config *c, const struct option_sets *extra, const c
 {
 	struct option_sets sets;
 	int err = config_sets(c, extra, &sets);
+	bool strict = c->strict_config;
 
 	*ret = (struct config_file){ .instance = NULL };
 	if (err == E_OK) {
@@ -197,6 +209,7 @@ int config_check_file(struct config *c, const struct option_sets *extra, const c
 	}
 	c->instance = instance != NULL ? instance : c->instance;
 	c->config_file = path;
+	c->strict_config = strict;
 	err = config_file_read(c, &sets, path, a, d, ret);
 	c->trace = &ret->trace;
 	int of_check = config_settle(c, &sets, a, d);

@@ -13,6 +13,7 @@
 #include "conf/err.h"
 #include "conf/option_value.h"
 #include "conf/text.h"
+#include "conf/text_file.h"
 
 int option_sets_add(struct option_sets *s, const struct option_row *rows, void *base)
 {
@@ -93,8 +94,7 @@ int option_set_defaults(const struct option_sets *s, struct arena *a)
 	return E_OK;
 }
 
-/* The key of a file that is nearest to a misspelled one, NULL if none is near. */
-static const char *nearest(const struct option_sets *s, const char *key)
+const char *option_nearest(const struct option_sets *s, const char *key)
 {
 	size_t len = strlen(key);
 	unsigned best = len < 6 ? 1 : len < 12 ? 2 : 3;
@@ -119,7 +119,7 @@ static const char *nearest(const struct option_sets *s, const char *key)
 static int report_unknown(const struct option_sets *s, const char *key, const char *file,
                           unsigned line, struct diags *d)
 {
-	const char *hint = nearest(s, key);
+	const char *hint = option_nearest(s, key);
 	if (hint != NULL) {
 		diag_add(d, DIAG_ERROR, file, line,
 		         "unknown key '%.64s'; did you mean '%s'?", key, hint);
@@ -129,12 +129,16 @@ static int report_unknown(const struct option_sets *s, const char *key, const ch
 	return E_UNKNOWN;
 }
 
-/* Do two texts mean the same value? Numbers by value, words in any case. */
+/* Do two texts mean the same value? Numbers and truth by value, words in any case. */
 static bool same_value(const char *a, const char *b)
 {
 	uint64_t x, y;
+	bool p, q;
 	if (text_u64(a, UINT64_MAX, &x) == E_OK && text_u64(b, UINT64_MAX, &y) == E_OK) {
 		return x == y;
+	}
+	if (option_parse_bool(a, &p) == E_OK && option_parse_bool(b, &q) == E_OK) {
+		return p == q;
 	}
 	return strcasecmp(a, b) == 0;
 }
@@ -162,16 +166,37 @@ static const char *label(const struct option_row *row, const struct origin *o,
 	return flag != NULL ? flag : row->name;
 }
 
-static void report_ignored(const struct option_row *row, const char *value,
-                           const struct origin *o, struct arena *a)
+/* Does the value of an ignored row ask for nothing? */
+static bool asks_nothing(const struct option_row *row, const char *value)
 {
 	const char *def = row->def != NULL ? row->def : "(null)";
-	bool none = row->def == NULL && option_is_null(value);
-
-	if (!none && !same_value(value, def)) {
-		diag_add(o->d, DIAG_WARNING, o->file, o->line,
-		         "%s '%.64s': no effect here", label(row, o, a), value);
+	if (option_is_null(value) ? row->def == NULL : same_value(value, def)) {
+		return true;
 	}
+	for (unsigned i = 0; row->names != NULL && row->names[i] != NULL; i++) {
+		if (same_value(value, row->names[i])) {
+			return true;
+		}
+	}
+	return text_file_is_usual(value, def) && text_file_is_missing(value);
+}
+
+static int report_ignored(const struct option_row *row, const char *value,
+                          const struct origin *o, struct arena *a)
+{
+	if (asks_nothing(row, value)) {
+		return E_OK;
+	}
+	if ((row->flags & OPT_REFUSE) != 0) {
+		diag_add(o->d, DIAG_ERROR, o->file, o->line,
+		         "%s '%.64s': there is no such protection here; only '%s' can be "
+		         "set",
+		         label(row, o, a), value, row->def != NULL ? row->def : "(null)");
+		return E_RANGE;
+	}
+	diag_add(o->d, DIAG_WARNING, o->file, o->line, "%s '%.64s': no effect here",
+	         label(row, o, a), value);
+	return E_OK;
 }
 
 static int store_checked(const struct option_row *row, void *base, struct arena *a,
@@ -268,10 +293,29 @@ static int trace(const struct option_sets *s, const struct option_row *row,
 	                        acts ? OPTION_TAKEN : OPTION_NO_EFFECT);
 }
 
+/* A file that a lenient set does without: told, and there is none. */
+static const char *present_file(const struct option_sets *s, const struct option_row *row,
+                                const char *value, const struct origin *o,
+                                struct arena *a)
+{
+	if (!s->lenient || o->file == NULL || option_is_null(value) ||
+	    !text_file_is_missing(value) || option_may_lack_file(row, value, a)) {
+		return value;
+	}
+	diag_add(o->d, DIAG_WARNING, o->file, o->line,
+	         "%s '%.200s': there is no such file; taken as (null)", label(row, o, a),
+	         value);
+	return "(null)";
+}
+
 /* Stores in each set that has the key. */
 static int store_all(const struct option_sets *s, struct arena *a, const char *key,
                      const char *value, const struct origin *o)
 {
+	const struct option_row *first = option_find(s, key);
+	if (option_is_file(first)) {
+		value = present_file(s, first, value, o, a);
+	}
 	struct option_read done = { NULL, NULL }; /* read once for all sets */
 	for (unsigned i = 0; i < s->n; i++) {
 		const struct option_row *row = find_in(s->set[i].rows, key);
@@ -292,6 +336,10 @@ static int set_from(const struct option_sets *s, struct arena *a, const char *ke
                     const char *value, const struct origin *o)
 {
 	const struct option_row *first = option_find(s, key);
+	if (first == NULL && s->lenient && o->file != NULL && o->element == NULL) {
+		return option_trace_add(s->trace, key, NULL, value, o->line,
+		                        OPTION_UNKNOWN);
+	}
 	if (first == NULL) {
 		return report_unknown(s, key, o->file, o->line, o->d);
 	}
@@ -303,7 +351,7 @@ static int set_from(const struct option_sets *s, struct arena *a, const char *ke
 	}
 	int ret = E_OK;
 	if (first->type == OPT_IGNORED) {
-		report_ignored(first, value, o, a);
+		ret = report_ignored(first, value, o, a);
 	} else {
 		ret = store_all(s, a, key, value, o);
 	}

@@ -56,7 +56,8 @@ enum option_flag {
 	OPT_CLI_ONLY = 2, /*!< not a key of the file */
 	OPT_NO_ARG = 4,   /*!< flag without argument: sets a bool to TRUE, counts an OPT_UINT up */
 	OPT_CLAMP = 8,    /*!< a number above max is a warning and becomes max */
-	OPT_PENDING = 16  /*!< read and checked, but nothing acts on it yet; reports say so */
+	OPT_PENDING = 16, /*!< read and checked, but nothing acts on it yet; reports say so */
+	OPT_REFUSE = 32   /*!< OPT_IGNORED that asks for protection: values but def and those of names are errors */
 };
 
 /*!
@@ -79,7 +80,7 @@ struct option_row {
 	size_t offset;             /*!< of the member in the set's base */
 	const char *def;           /*!< default as text, NULL: "(null)"; OPT_IGNORED: no warning when equal */
 	uint64_t min, max;         /*!< inclusive; numbers only; max 0: no check */
-	const char *const *names;  /*!< OPT_ENUM, NULL-terminated */
+	const char *const *names;  /*!< OPT_ENUM, NULL-terminated; OPT_REFUSE: values that ask for nothing, or NULL */
 	char letter;               /*!< short flag or 0 */
 	const char *flags_long;    /*!< long flags, comma separated, or NULL; the key is one always; '_' and '-' are the same */
 	unsigned flags;            /*!< enum option_flag */
@@ -124,6 +125,9 @@ struct option_sets {
 	struct option_set set[OPTION_SETS_MAX];
 	unsigned n;
 	struct option_trace *trace; /*!< option_set() adds what it takes from a file; NULL: nobody asks */
+	/*! In files, as OpenSM has it: an unknown key goes to the trace alone, and a file that a
+	 *  key names and that doesn't exist is a warning and taken as "(null)". */
+	bool lenient;
 };
 
 /*! \brief Adds one; strings are copied. A NULL \a t is allowed. \retval -ENOMEM */
@@ -143,7 +147,7 @@ int option_set_defaults(const struct option_sets *s, struct arena *a);
  * \brief Stores one value by key in each set that has the key.
  *
  * Problems go to \a d with file:line, the offending text and what was expected. An unknown
- * key is an error that names the nearest known key.
+ * key is an error that names the nearest known key, unless \a s is lenient.
  *
  * \retval E_OK       Stored, or accepted with a warning.
  * \retval E_UNKNOWN  No such key.
@@ -184,6 +188,9 @@ int option_dump(const struct option_sets *s, struct arena *a, FILE *f);
  */
 int option_keep(const struct option_sets *now, const struct option_sets *next,
                 struct arena *a, struct diags *d);
+
+/*! \brief The key of a file that is nearest to a misspelled one. \return NULL: none is near. */
+const char *option_nearest(const struct option_sets *s, const char *key);
 
 /*!
  * \brief The row of a key: one that has an effect if there is one, else the ignored one.

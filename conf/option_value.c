@@ -31,7 +31,7 @@ bool option_is_null(const char *value)
 	return value[0] == '\0' || strcasecmp(value, "(null)") == 0;
 }
 
-static int parse_bool(const char *value, bool *ret)
+int option_parse_bool(const char *value, bool *ret)
 {
 	static const char *const words[][2] = {
 		{ "FALSE", "TRUE" }, { "no", "yes" }, { "off", "on" }, { "0", "1" }
@@ -51,7 +51,7 @@ static int store_bool(const struct option_row *row, void *member, const char *va
                       struct arena *a)
 {
 	(void)row, (void)a;
-	return parse_bool(value, member);
+	return option_parse_bool(value, member);
 }
 
 static const char *text_bool(const struct option_row *row, const void *member,
@@ -296,7 +296,7 @@ static int store_lmc_esp0(const struct option_row *row, void *member, const char
 	int ret = text_u64(value, 7, &v);
 	if (ret == E_OK) {
 		*(uint32_t *)member = (uint32_t)v;
-	} else if (parse_bool(value, &as_lmc) == E_OK) {
+	} else if (option_parse_bool(value, &as_lmc) == E_OK) {
 		*(uint32_t *)member = as_lmc ? UINT32_MAX : 0;
 		ret = E_OK;
 	}
@@ -324,7 +324,7 @@ static int store_qos(const struct option_row *row, void *member, const char *val
 {
 	bool on = false;
 	bool undecided = strcasecmp(value, "auto") == 0;
-	int ret = undecided ? E_OK : parse_bool(value, &on);
+	int ret = undecided ? E_OK : option_parse_bool(value, &on);
 	(void)row, (void)a;
 
 	if (ret == E_OK) {
@@ -469,6 +469,12 @@ int option_store(const struct option_row *row, void *base, struct arena *a,
 bool option_is_file(const struct option_row *row)
 {
 	return row->type == OPT_GUID_FILE || row->type == OPT_FILE;
+}
+
+bool option_may_lack_file(const struct option_row *row, const char *path, struct arena *a)
+{
+	const void *file;
+	return reader_of(row)(path, a, NULL, &file) == E_OK;
 }
 
 int option_store_file(const struct option_row *row, void *base, struct arena *a,

@@ -28,6 +28,9 @@ struct option_read {
 /*! \brief Does the row name a file that is read when the value is stored? */
 bool option_is_file(const struct option_row *row);
 
+/*! \brief Does the reader of such a row put up with a file that is not there? */
+bool option_may_lack_file(const struct option_row *row, const char *path, struct arena *a);
+
 /*! \brief option_store() for such a row, with all problems of the file in \a d. */
 int option_store_file(const struct option_row *row, void *base, struct arena *a,
                       const char *value, struct diags *d, struct option_read *done);
@@ -49,6 +52,9 @@ const char *option_expected(const struct option_row *row, struct arena *a);
 
 /*! \brief Is it the word that stands for "no value"? */
 bool option_is_null(const char *value);
+
+/*! \brief A value of OPT_BOOL. \retval E_SYNTAX */
+int option_parse_bool(const char *value, bool *ret);
 
 /*! \brief Rows of all sets. */
 unsigned option_count(const struct option_sets *s);

@@ -22,6 +22,9 @@ const char *const path_selection_names[] = { "minimal", "pairwise", "orderall",
 	                                     "srcdstall", NULL };
 const char *const credit_loops_names[] = { "fallback", "refuse", "program", NULL };
 
+/* Of a key of MLNX_OFED's: 0 leaves it alone, 1 switches it off, 2 on. */
+static const char *const not_enabled[] = { "1", NULL };
+
 static const char *const adaptive_names[] = { "random", "greedy", "greedyrandom", NULL };
 
 #define MEMBER(m) .offset = offsetof(struct config, m)
@@ -53,6 +56,13 @@ static const char *const adaptive_names[] = { "random", "greedy", "greedyrandom"
 		.name = key, .type = OPT_IGNORED, .letter = l, .flags_long = names,      \
 		.arg = what, .flags = OPT_CLI_ONLY | ((what) == NULL ? OPT_NO_ARG : 0),  \
 		.help = text                                                             \
+	}
+/* The same for what protects a fabric: set to more than one of the values, it is refused.
+ */
+#define NONE_REFUSED(key, value, harmless, text)                                         \
+	{                                                                                \
+		.name = key, .type = OPT_IGNORED, .def = value, .names = harmless,       \
+		.flags = OPT_REFUSE, .help = text                                        \
 	}
 /* A time in opafm.xml. */
 #define LIFE(element)                                                                    \
@@ -92,6 +102,9 @@ const struct option_row config_rows[] = {
 	{ STRING("create_config", create_config, NULL), .letter = 'c',
 	  .flags_long = "create-config", .flags = OPT_CLI_ONLY, .arg = "FILE",
 	  .help = "Write every key with its value to FILE and exit" },
+	{ BOOL("strict_config", strict_config, "FALSE"), .flags_long = "strict-config",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG,
+	  .help = "Refuse a file of options with unknown keys, or that names a file which does not exist; without it both are warnings" },
 	{ BOOL("check", check, "FALSE"), .flags_long = "check",
 	  .flags = OPT_CLI_ONLY | OPT_NO_ARG,
 	  .help = "Read the configuration, say what is wrong with it and exit" },
@@ -288,6 +301,13 @@ const struct option_row config_rows[] = {
 	NONE("m_key_lease_period", "0", "Lease period of the M_Key in seconds"),
 	NONE("m_key_protection_level", "0", "Protection level of the M_Key"),
 	NONE("m_key_lookup", "TRUE", "Look up the M_Key of ports in a file"),
+	NONE_REFUSED("m_key_per_port", "FALSE", NULL, "Another M_Key for each port"),
+	NONE_REFUSED("allowed_sm_guids", NULL, NULL, "Ports on which other subnet managers may run"),
+	NONE_REFUSED("cc_key_enable", "0", not_enabled, "Keys of congestion control"),
+	NONE_REFUSED("vs_key_enable", "0", not_enabled, "Keys of vendor specific management"),
+	NONE_REFUSED("n2n_key_enable", "0", not_enabled, "Keys between nodes"),
+	NONE_REFUSED("sa_enhanced_trust_model", "FALSE", NULL,
+		"Subnet administration that lets untrusted clients do little"),
 	NONE("fdr10", "1", "Use of FDR10 on ports that support it"),
 	NONE("use_mfttop", "TRUE", "Use of MulticastFDBTop on switches that support it"),
 	NONE_ARG("partition_config_file", "/etc/opensm/partitions.conf", 'P', "Pconfig", "FILE",

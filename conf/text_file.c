@@ -101,10 +101,43 @@ void text_file_unreadable(const char *path, const char *what, int err, struct di
 	}
 }
 
+/* The last two components of a path that has more; NULL: it has not. */
+static const char *tail_of(const char *path)
+{
+	const char *last = strrchr(path, '/');
+
+	for (const char *p = last; p != NULL && p > path;) {
+		if (*--p == '/') {
+			return p;
+		}
+	}
+	return NULL;
+}
+
+bool text_file_is_usual(const char *path, const char *usual)
+{
+	const char *mine = tail_of(path), *theirs = tail_of(usual);
+
+	return strcmp(path, usual) == 0 || (path[0] == '/' && mine != NULL &&
+	                                    theirs != NULL && strcmp(mine, theirs) == 0);
+}
+
+bool text_file_is_missing(const char *path)
+{
+	return access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
 /* May there be none? Says what that means. */
 static bool may_lack(const char *path, const struct text_file_kind *kind, struct diags *d)
 {
 	if (kind->usual != NULL && strcmp(path, kind->usual) == 0) {
+		return true;
+	}
+	if (kind->usual != NULL && text_file_is_usual(path, kind->usual)) {
+		diag_add(d, DIAG_NOTE, path, 0,
+		         "there is no such file, at the usual place of another "
+		         "installation: as if there were none at %s",
+		         kind->usual);
 		return true;
 	}
 	if (kind->without != NULL) {

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct diags;
@@ -15,7 +16,8 @@ struct text_file_kind {
 	size_t max_bytes; /*!< what is larger is surely something else; SIZE_MAX: no limit
 	                   */
 	const char
-		*usual; /*!< path where there may be none; NULL: there is no such place */
+		*usual; /*!< path where there may be none, which under another prefix is
+	                   noted; NULL: there is no such place */
 	const char *without; /*!< what it means that there is none elsewhere, which is
 	                        warned of; NULL: that is an error */
 };
@@ -33,6 +35,15 @@ struct text_file_kind {
  */
 int text_file_read(const char *path, const struct text_file_kind *kind, struct diags *d,
                    char **ret_text, size_t *ret_len);
+
+/*!
+ * \brief Is \a path the usual place of a file, or that of another installation: the same
+ *        folder's name and file name at the end, as in /usr/local/etc/opensm/x?
+ */
+bool text_file_is_usual(const char *path, const char *usual);
+
+/*! \brief Is there no such file? */
+bool text_file_is_missing(const char *path);
 
 /*! \brief Are \a len bytes from elsewhere as many as this kind may have? \retval E_SYNTAX
  * No; in \a d. */

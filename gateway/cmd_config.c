@@ -17,7 +17,7 @@
 #include "routing/route.h"
 
 struct config_flags {
-	bool json;
+	bool json, strict;
 	const char *instance;
 };
 
@@ -25,6 +25,9 @@ struct config_flags {
 static const struct option_row config_flag_rows[] = {
 	{ "json", OPT_BOOL, offsetof(struct config_flags, json), "FALSE", .flags_long = "json",
 	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "the answer as JSON" },
+	{ "strict_config", OPT_BOOL, offsetof(struct config_flags, strict), "FALSE",
+	  .flags_long = "strict-config", .flags = OPT_CLI_ONLY | OPT_NO_ARG,
+	  .help = "unknown keys, and files named there that do not exist, are errors" },
 	{ "instance", OPT_STRING, offsetof(struct config_flags, instance), NULL, .flags_long = "instance",
 	  .flags = OPT_CLI_ONLY, .arg = "NAME", .help = "the Fm of an opafm.xml to read; the first one by default" },
 	{ NULL }
@@ -73,7 +76,7 @@ static void print_fate(const struct job *j, enum option_fate fate, const char *t
 
 	for (unsigned i = 0; i < t->n; i++) {
 		const struct option_seen *s = &t->seen[i];
-		const char *now;
+		const char *now, *hint;
 
 		if (s->fate != fate) {
 			continue;
@@ -83,9 +86,14 @@ static void print_fate(const struct job *j, enum option_fate fate, const char *t
 			any = true;
 		}
 		now = fate == OPTION_TAKEN && s->element ? value_of(j, s->key) : NULL;
+		hint = fate == OPTION_UNKNOWN && s->key ? option_nearest(&j->sets, s->key)
+		                                        : NULL;
 		printf("%6u  %s %s", s->line, s->element ? s->element : s->key, s->value);
 		if (now) {
 			printf("  (%s %s)", s->key, now);
+		}
+		if (hint) {
+			printf("  (did you mean %s?)", hint);
 		}
 		printf("\n");
 	}
@@ -253,6 +261,7 @@ static int read_file(struct job *j)
 	if (ret != E_OK) {
 		return ret;
 	}
+	j->config.strict_config = j->flags.strict;
 	ret = config_check_file(&j->config, &j->engines.sets, j->path, j->flags.instance,
 	                        j->arena, &j->diags, &j->file);
 	if (j->file.unreadable) {

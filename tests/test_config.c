@@ -454,6 +454,83 @@ START_TEST(test_dump_file)
 }
 END_TEST
 
+/* Files as sites write them: shapes that OpenSM starts with, and what is said of them. %s
+ * is the file. */
+static const struct {
+	const char *what, *text, *flags;
+	int ret;
+	const char *said;
+} site_files[] = {
+	{ "a key that OpenSM does not know either", "lmc 1\nsm_piority 3\n", "", E_OK,
+	  "%s: warning: 1 unknown key without effect: sm_piority (line 2, did you mean "
+	  "sm_priority); 'saguaro config check' lists them, --strict-config refuses "
+	  "them\n" },
+	{ "many of them",
+	  "lmc 1\nsmp_threads 0\ngmp_threads 0\nreports 0\nzz_a 1\nzz_b 2\n", "", E_OK,
+	  "%s: warning: 5 unknown keys without effect: smp_threads (line 2), gmp_threads "
+	  "(line 3), reports (line 4), zz_a (line 5), ...; 'saguaro config check' lists "
+	  "them, --strict-config refuses them\n" },
+	{ "not even strictly", "lmc 1\nsmp_threads 0\n", "--strict-config", E_SYNTAX,
+	  "%s:2: error: unknown key 'smp_threads'\n" },
+	{ "another file altogether", "port-group\nname: a\nend-port-group\n", "",
+	  E_SYNTAX,
+	  "%s:1: error: unknown key 'port-group', and no other key of the file is known: "
+	  "expected a file of options; partitions, policies and lists of GUIDs have keys "
+	  "that name their files\n" },
+	{ "the prefix of another installation",
+	  "partition_config_file /nonexistent/opensm/partitions.conf\n"
+	  "prefix_routes_file /nonexistent/opensm/prefix-routes.conf\n",
+	  "", E_OK,
+	  "/nonexistent/opensm/prefix-routes.conf: note: there is no such file, at the "
+	  "usual place of another installation: as if there were none at "
+	  "/etc/opensm/prefix-routes.conf\n" },
+	{ "a partitions.conf in its role", "partition_config_file /dev/null\n", "", E_OK,
+	  "%s:1: warning: partition_config_file '/dev/null': no effect here\n" },
+	{ "protection that is left off",
+	  "m_key_per_port FALSE\nallowed_sm_guids (null)\ncc_key_enable 0\n"
+	  "vs_key_enable 1\nsa_enhanced_trust_model no\n",
+	  "", E_OK, "" },
+	{ "protection that is not here",
+	  "m_key_per_port TRUE\nallowed_sm_guids 0x1\nn2n_key_enable 2\n", "", E_SYNTAX,
+	  "%s:1: error: m_key_per_port 'TRUE': there is no such protection here; only "
+	  "'FALSE' can be set\n"
+	  "%s:2: error: allowed_sm_guids '0x1': there is no such protection here; only "
+	  "'(null)' can be set\n"
+	  "%s:3: error: n2n_key_enable '2': there is no such protection here; only '0' "
+	  "can be set\n" },
+	{ "a list that is gone", "device_groups_file /nonexistent/x\n", "", E_OK,
+	  "%s:1: warning: device_groups_file '/nonexistent/x': there is no such file; "
+	  "taken as (null)\n" },
+	{ "nor that strictly",
+	  "prefix_routes_file /dev/null\ndevice_groups_file /nonexistent/x\n",
+	  "--strict-config", E_SYNTAX,
+	  "/nonexistent/x: error: cannot be read: No such file or directory; correct the "
+	  "name, or write a file of options there\n"
+	  "%s:2: error: device_groups_file '/nonexistent/x': No such file or "
+	  "directory\n" },
+};
+
+/* \a text with the path in place of each %s. */
+static const char *with_path(const char *text, const char *path)
+{
+	const char *out = "";
+	for (const char *at; (at = strstr(text, "%s")) != NULL; text = at + 2) {
+		out = arena_printf(arena, "%s%.*s%s", out, (int)(at - text), text, path);
+	}
+	return arena_printf(arena, "%s%s", out, text);
+}
+
+START_TEST(test_site_files)
+{
+	char *path = temp_file(site_files[_i].text, arena);
+	int ret = read_words(arena_printf(arena, "%s -F %s", site_files[_i].flags, path));
+
+	unlink(path);
+	ck_assert_msg(ret == site_files[_i].ret, "%s: %d", site_files[_i].what, ret);
+	ck_assert_str_eq(take_problems(&diags), with_path(site_files[_i].said, path));
+}
+END_TEST
+
 /* An engine's rows beside those of the program: its keys have an effect then. */
 START_TEST(test_extra)
 {
@@ -571,6 +648,7 @@ int main(void)
 	tcase_add_test(tc, test_rows);
 	tcase_add_loop_test(tc, test_dump, 0, 30);
 	tcase_add_test(tc, test_dump_file);
+	tcase_add_loop_test(tc, test_site_files, 0, N(site_files));
 	tcase_add_test(tc, test_extra);
 	tcase_add_loop_test(tc, test_any_bytes, 0, 3);
 	suite_add_tcase(suite, tc);
