@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "routing/line.h"
+
 struct arena;
 struct graph;
 struct guid_file;
@@ -113,27 +115,11 @@ static inline uint64_t *dmodc_row(const struct dmodc_reach *r, uint32_t s, unsig
 }
 
 /*!
- * Routes for pairs that cannot be joined by climbing and descending ranks: over a line of
- * switches (updown.h), climbing and descending it. All routes by rank are such routes,
- * too.
+ * \brief Joins by a line of switches what climbing and descending ranks does not. All
+ * routes by rank are routes over the line, too. \retval E_RANGE as line_init() \retval
+ * -ENOMEM Cost: O(height * E * S / 64 + (S + E) log S).
  */
-struct dmodc_line {
-	uint32_t *pos; /*!< [n] place in the line, 0 is the top */
-	uint64_t *
-		descends; /*!< [n][words] destinations whose routes from here only descend
-	                     the line; by rank, or else by a step down to such a switch */
-	uint64_t *reaches; /*!< [n][words] all destinations that have a route; those that
-	                      have none by rank and do not descend begin with a step up to
-	                      a switch that reaches them */
-	bool *left; /*!< [n] destinations that some switch of their part misses still */
-	uint32_t n_left;
-	uint32_t n_twisted; /*!< switches where a route by rank descends the line, then
-	                       climbs */
-	uint32_t twisted;   /*!< the first of them */
-};
-
-/*! \brief Cost: O(height * E * S / 64 + (S + E) log S). \retval -ENOMEM */
-int dmodc_line_init(struct dmodc_line *l, const struct dmodc_tree *t,
+int dmodc_line_init(struct line *l, const struct dmodc_tree *t,
                     const struct dmodc_reach *r, struct arena *a);
 
 /*! \brief By rank? */

@@ -34,7 +34,7 @@ struct dmodc_job {
 	struct lft *lft;
 	struct dmodc_tree t;
 	struct dmodc_reach reach;
-	struct dmodc_line line;
+	struct line line;
 	uint32_t *turn; /*!< [height + 1][n_cols] of a host at the switches of a rank:
 	                   number / divider */
 	struct dmodc_deal *deal; /*!< [n_deals] */

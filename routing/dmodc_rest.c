@@ -9,7 +9,7 @@
 #include "routing/dmodc_job.h"
 #include "routing/lids.h"
 
-enum { PORTS_MAX = 256, LISTED_MAX = 255 };
+enum { LISTED_MAX = 255 };
 
 /* ---- LIDs of switches ---- */
 
@@ -33,18 +33,6 @@ static void fill_switch(const struct dmodc_job *j, uint32_t s, uint32_t t,
 	}
 }
 
-/* Gives one port to the destinations of a word that a row has; takes them out of the
- * word.
- */
-static uint64_t give(const struct dmodc_job *j, uint8_t *row, uint32_t w, uint64_t word,
-                     uint64_t there, uint8_t port)
-{
-	for (uint64_t b = word & there; b; b &= b - 1) {
-		row[j->own[w * 64 + (uint32_t)__builtin_ctzll(b)]] = port;
-	}
-	return word & ~there;
-}
-
 /* Switches with one LID, k ranks up: by the first group that leads closer. */
 static void fill_singles(const struct dmodc_job *j, uint32_t s, unsigned k)
 {
@@ -57,9 +45,10 @@ static void fill_singles(const struct dmodc_job *j, uint32_t s, unsigned k)
 		for (uint32_t i = dir->first[s]; word && i < dir->first[s + 1]; i++) {
 			const struct dmodc_group *group = &dir->group[i];
 
-			word = give(j, lft_row(j->lft, s), w, word,
-			            dmodc_row(&j->reach, group->to, k ? k - 1 : 0)[w],
-			            j->t.port[group->first]);
+			word = line_give(
+				j->own, lft_row(j->lft, s), w, word,
+				dmodc_row(&j->reach, group->to, k ? k - 1 : 0)[w],
+				j->t.port[group->first]);
 		}
 	}
 }
@@ -118,48 +107,6 @@ static void fill_ports(const struct dmodc_job *j, uint32_t s, uint32_t t,
 	}
 }
 
-/* Steps down the line where that descends to the end, else steps up. */
-static void fill_unjoined(const struct dmodc_job *j, uint32_t s, uint32_t t)
-{
-	const struct graph *g = j->g;
-	uint32_t words = j->reach.words;
-	bool down = dmodc_has_bit(j->line.descends + (size_t)s * words, t);
-	const uint64_t *bits = down ? j->line.descends : j->line.reaches;
-	uint8_t port[PORTS_MAX];
-	unsigned n = 0;
-
-	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-		uint32_t to = g->adj[i].to;
-
-		if ((j->line.pos[to] > j->line.pos[s]) == down &&
-		    dmodc_has_bit(bits + (size_t)to * words, t)) {
-			port[n++] = g->adj[i].port;
-		}
-	}
-	fill_ports(j, s, t, port, n);
-}
-
-/* The same for a word of switches without hosts and with one LID: the first neighbour. */
-static void fill_unjoined_word(const struct dmodc_job *j, uint32_t s, uint32_t w,
-                               uint64_t word)
-{
-	const struct graph *g = j->g;
-	uint32_t words = j->reach.words;
-	uint64_t down = word & j->line.descends[(size_t)s * words + w], up = word & ~down;
-	uint8_t *row = lft_row(j->lft, s);
-
-	for (uint32_t i = g->adj_first[s]; (up || down) && i < g->adj_first[s + 1]; i++) {
-		size_t at = (size_t)g->adj[i].to * words + w;
-
-		if (j->line.pos[g->adj[i].to] > j->line.pos[s]) {
-			down = give(j, row, w, down, j->line.descends[at],
-			            g->adj[i].port);
-		} else {
-			up = give(j, row, w, up, j->line.reaches[at], g->adj[i].port);
-		}
-	}
-}
-
 void dmodc_fill_line(const struct dmodc_job *j)
 {
 	uint32_t words = j->reach.words;
@@ -167,16 +114,19 @@ void dmodc_fill_line(const struct dmodc_job *j)
 #pragma omp parallel for schedule(dynamic, 8)
 	for (uint32_t s = 0; s < j->t.n; s++) {
 		for (uint32_t w = 0; w < words; w++) {
-			uint64_t b = j->line.reaches[(size_t)s * words + w];
+			uint64_t b = line_reaches(&j->line, s)[w];
 
 			for (unsigned k = 0; k < j->reach.rows; k++) {
 				b &= ~dmodc_row(&j->reach, s, k)[w];
 			}
-			fill_unjoined_word(j, s, w, b & j->single[w] & ~j->homes[w]);
+			line_fill_word(&j->line, s, w, b & j->single[w] & ~j->homes[w],
+			               j->own, lft_row(j->lft, s));
 			b &= ~j->single[w] | j->homes[w];
 			for (; b; b &= b - 1) {
-				fill_unjoined(j, s,
-				              w * 64 + (uint32_t)__builtin_ctzll(b));
+				uint32_t t = w * 64 + (uint32_t)__builtin_ctzll(b);
+				uint8_t port[LINE_PORTS_MAX];
+
+				fill_ports(j, s, t, port, line_ports(&j->line, s, t, port));
 			}
 		}
 	}
@@ -184,100 +134,25 @@ void dmodc_fill_line(const struct dmodc_job *j)
 
 /* ---- destinations that some switch misses still: over the line alone ---- */
 
-/* One destination: hops where a switch can descend to it, else from a neighbour above. */
-struct way {
-	uint16_t *hops;  /* [n] */
-	bool *descends;  /* [n] */
-	uint32_t *queue; /* [n] */
-	uint32_t *at;    /* [n] switch at a place of the line */
-};
-
-static void find_way(const struct dmodc_job *j, uint32_t t, struct way *x)
-{
-	const struct graph *g = j->g;
-	uint32_t head = 0, tail = 0;
-
-	memset(x->hops, 0xff, j->t.n * sizeof(*x->hops));
-	memset(x->descends, 0, j->t.n * sizeof(*x->descends));
-	x->hops[t] = 0;
-	x->descends[t] = true;
-	x->queue[tail++] = t;
-	while (head < tail) {
-		uint32_t s = x->queue[head++];
-
-		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-			uint32_t to = g->adj[i].to;
-
-			if (j->line.pos[to] < j->line.pos[s] && !x->descends[to]) {
-				x->hops[to] = (uint16_t)(x->hops[s] + 1);
-				x->descends[to] = true;
-				x->queue[tail++] = to;
-			}
-		}
-	}
-	for (uint32_t p = 0; p < j->t.n; p++) {
-		uint32_t s = x->at[p];
-
-		for (uint32_t i = g->adj_first[s];
-		     !x->descends[s] && i < g->adj_first[s + 1]; i++) {
-			uint32_t to = g->adj[i].to;
-
-			if (j->line.pos[to] < p && x->hops[to] < x->hops[s] - 1) {
-				x->hops[s] = (uint16_t)(x->hops[to] + 1);
-			}
-		}
-	}
-}
-
-static unsigned way_ports(const struct dmodc_job *j, const struct way *x, uint32_t s,
-                          uint8_t *ret)
-{
-	const struct graph *g = j->g;
-	unsigned n = 0;
-
-	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-		uint32_t to = g->adj[i].to;
-
-		if ((j->line.pos[to] > j->line.pos[s]) == x->descends[s] &&
-		    (!x->descends[s] || x->descends[to]) &&
-		    x->hops[to] + 1 == x->hops[s]) {
-			ret[n++] = g->adj[i].port;
-		}
-	}
-	return n;
-}
-
-static void fill_way(const struct dmodc_job *j, uint32_t t, struct way *x)
-{
-	find_way(j, t, x);
-	for (uint32_t s = 0; s < j->t.n; s++) {
-		uint8_t port[PORTS_MAX];
-		unsigned n = s == t ? 0 : way_ports(j, x, s, port);
-
-		if (n) {
-			fill_ports(j, s, t, port, n);
-		}
-	}
-}
-
 int dmodc_fill_left(const struct dmodc_job *j, struct arena *tmp)
 {
-	struct way x = {
-		.hops = arena_array(tmp, j->t.n, sizeof(*x.hops)),
-		.descends = arena_array(tmp, j->t.n, sizeof(*x.descends)),
-		.queue = arena_array(tmp, j->t.n, sizeof(*x.queue)),
-		.at = arena_array(tmp, j->t.n, sizeof(*x.at)),
-	};
+	struct line_way x;
+	uint8_t port[LINE_PORTS_MAX];
 
-	if (!x.hops || !x.descends || !x.queue || !x.at) {
+	if (line_way_init(&x, &j->line, tmp) != E_OK) {
 		return -ENOMEM;
 	}
-	for (uint32_t s = 0; s < j->t.n; s++) {
-		x.at[j->line.pos[s]] = s;
-	}
 	for (uint32_t t = 0; t < j->t.n; t++) {
-		if (j->line.left[t]) {
-			fill_way(j, t, &x);
+		if (!j->line.left[t]) {
+			continue;
+		}
+		line_way_find(&x, &j->line, t);
+		for (uint32_t s = 0; s < j->t.n; s++) {
+			unsigned n = line_way_ports(&x, &j->line, s, port);
+
+			if (n) {
+				fill_ports(j, s, t, port, n);
+			}
 		}
 	}
 	return E_OK;

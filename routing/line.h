@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct arena;
+struct graph;
+
+/*!
+ * Routes for pairs that the ranks of a tree cannot join, over a line of switches
+ * (updown.h): they climb the line, then descend it. What the engines of trees share.
+ *
+ * An engine leads all it can by rank: up, then down. For the other pairs it makes a line
+ * of its ranks (line_init), says which pairs it has joined and which of these routes only
+ * descend the line (bits of reaches and descends), and has the rest joined (line_extend).
+ * line.c tells why the whole has no circle of waiting links.
+ */
+struct line {
+	const struct graph *g;
+	uint32_t n;     /*!< switches */
+	uint32_t words; /*!< of 64 bits per row */
+	uint32_t *pos;  /*!< [n] place in the line, 0 is the top */
+	uint32_t *at;   /*!< [n] switch at a place */
+	uint32_t *part; /*!< [n] connected part, over links between switches */
+	/*! [n][words] destinations whose routes from here only descend the line; by rank,
+	 * or else by a step down to such a switch. A switch descends to itself. */
+	uint64_t *descends;
+	/*! [n][words] all destinations that have a route; those that have none by rank
+	 * and do not descend begin with a step up to a switch that reaches them. */
+	uint64_t *reaches;
+	bool *left; /*!< [n] destinations that some switch of their part misses still */
+	uint32_t n_left;
+	uint32_t n_twisted; /*!< switches where a route by rank descends the line, then
+	                       climbs */
+	uint32_t twisted;   /*!< the first of them */
+};
+
+/*! What decides the line. */
+struct line_rule {
+	const uint16_t *rank; /*!< [n] 0 is the top */
+	bool siblings; /*!< routes by rank pass links between switches of one rank: up is
+	                  up the line */
+};
+
+static inline uint64_t *line_descends(const struct line *l, uint32_t s)
+{
+	return l->descends + (uint64_t)s * l->words;
+}
+
+static inline uint64_t *line_reaches(const struct line *l, uint32_t s)
+{
+	return l->reaches + (uint64_t)s * l->words;
+}
+
+static inline bool line_is_above(const struct line *l, uint32_t s, uint32_t other)
+{
+	return l->pos[other] < l->pos[s];
+}
+
+/*!
+ * \brief Puts the switches in line; no bits are set.
+ * \retval E_RANGE  More than 65,535 switches. \retval -ENOMEM
+ * Cost: O((S + E) log S) time, S * S / 4 bytes.
+ */
+int line_init(struct line *l, const struct graph *g, const struct line_rule *rule,
+              struct arena *a);
+
+/*! \brief Joins what is not joined by the bits that are set. Cost: O(E * S / 64). */
+void line_extend(struct line *l);
+
+enum { LINE_PORTS_MAX = 256 };
+
+/*!
+ * \brief Egress ports of \a s to a switch that it reaches over the line only: steps down
+ * where that descends to the end, else steps up. \param ret  [LINE_PORTS_MAX]
+ */
+unsigned line_ports(const struct line *l, uint32_t s, uint32_t t, uint8_t *ret);
+
+/*!
+ * \brief The first of them for all destinations of a word of bits.
+ * \param word  Destinations 64 * \a w and on that \a s reaches over the line only.
+ * \param lid   [n] of a switch.
+ * \param row   Forwarding table of \a s.
+ */
+void line_fill_word(const struct line *l, uint32_t s, uint32_t w, uint64_t word,
+                    const uint32_t *lid, uint8_t *row);
+
+/*! \brief Gives one port to the LIDs of the destinations of a word that are also \a
+ * there. \return The others. */
+static inline uint64_t line_give(const uint32_t *lid, uint8_t *row, uint32_t w,
+                                 uint64_t word, uint64_t there, uint8_t port)
+{
+	for (uint64_t b = word & there; b; b &= b - 1) {
+		row[lid[w * 64 + (uint32_t)__builtin_ctzll(b)]] = port;
+	}
+	return word & ~there;
+}
+
+/*! Routes to one destination over the line alone: what a destination that is left gets in
+ * place of all others. */
+struct line_way {
+	uint16_t *hops;  /*!< [n] */
+	bool *descends;  /*!< [n] the route only descends */
+	uint32_t *queue; /*!< [n] */
+};
+
+/*! \retval -ENOMEM */
+int line_way_init(struct line_way *x, const struct line *l, struct arena *a);
+
+/*! \brief Routes to \a t. Cost: O(S + E). */
+void line_way_find(struct line_way *x, const struct line *l, uint32_t t);
+
+/*! \brief Egress ports of \a s on them. \param ret  [LINE_PORTS_MAX] \return 0: t itself,
+ * or no route. */
+unsigned line_way_ports(const struct line_way *x, const struct line *l, uint32_t s,
+                        uint8_t *ret);
