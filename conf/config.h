@@ -12,6 +12,7 @@
 struct arena;
 struct device_groups;
 struct diags;
+struct guid_file;
 struct prefix_routes;
 
 /*! Path-selection modes, in the order of their names in the option table. */
@@ -76,6 +77,7 @@ struct config {
 	/* routing */
 	const struct device_groups *device_groups; /*!< NULL: those that always exist */
 	const struct virtual_fabrics *virtual_fabrics; /*!< of opafm.xml, NULL: none */
+	const struct guid_file *aggregation_node_guids; /*!< CAs that are aggregation nodes, beside those that show it; NULL: none */
 	struct adaptive_options adaptive;
 	const char *routing_engine;      /*!< list, NULL: minhop */
 	uint32_t credit_loops;           /*!< enum credit_loops */

@@ -60,6 +60,7 @@ static int copy_node(struct snap_reader *r, struct graph *g, const struct snap_n
 	to->revision = from->revision;
 	to->partition_cap = from->partition_cap;
 	to->esp0 = from->esp0;
+	to->aggregation = from->aggregation;
 	return copy_ports(r, g, node);
 }
 

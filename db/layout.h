@@ -164,7 +164,8 @@ struct row_node {
 	uint32_t lid, vendor_id, revision;
 	uint16_t device_id, partition_cap;
 	uint8_t type, n_ports, esp0, description_len;
-	uint8_t reserved[4];
+	uint8_t aggregation; /*!< 1: the aggregation node of a switch */
+	uint8_t reserved[3];
 };
 
 struct row_port {

@@ -99,6 +99,7 @@ struct snap_node {
 	uint8_t type;      /*!< enum node_type */
 	uint8_t n_ports;
 	bool esp0;
+	bool aggregation; /*!< the aggregation node of a switch */
 	uint32_t lid;      /*!< of port 0 or of the first port with a LID, 0: none */
 	uint32_t vendor_id, revision;
 	uint16_t device_id, partition_cap;

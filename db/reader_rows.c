@@ -30,6 +30,7 @@ static int decode_node(const struct db_val *k, const struct db_val *v,
 	ret->type = row.type;
 	ret->n_ports = row.n_ports;
 	ret->esp0 = row.esp0 != 0;
+	ret->aggregation = row.aggregation != 0;
 	ret->lid = row.lid;
 	ret->vendor_id = row.vendor_id;
 	ret->revision = row.revision;

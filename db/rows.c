@@ -163,6 +163,7 @@ static void emit_nodes(const struct rows *r, struct diff *d)
 			.type = n->type,
 			.n_ports = n->n_ports,
 			.esp0 = n->esp0,
+			.aggregation = n->aggregation,
 			.description_len = (uint8_t)len,
 		};
 		uint8_t key[8], val[sizeof(row) + 64];

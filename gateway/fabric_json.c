@@ -40,7 +40,7 @@ json_t *fabric_json(const struct snap_meta *m)
 
 	snprintf(prefix, sizeof(prefix), "0x%016" PRIx64, m->subnet_prefix);
 	/* clang-format off */
-	return json_pack("{s:I, s:o, s:s, s:{s:o, s:i, s:i, s:s}, s:i, s:i, s:i, s:i, s:i, "
+	return json_pack("{s:I, s:o, s:s, s:{s:o, s:i, s:i, s:s}, s:i, s:i, s:i, s:i, s:i, s:i, "
 	                 "s:i, s:i, s:i, s:s, s:i, s:o, s:o, s:o}",
 		"epoch", (json_int_t)m->epoch,
 		"computed_at", time_json(m->computed_at),
@@ -51,6 +51,7 @@ json_t *fabric_json(const struct snap_meta *m)
 		"switches", (int)m->n_switches,
 		"end_ports", (int)m->n_end_ports,
 		"hosts", (int)m->n_hosts,
+		"aggregation_nodes", (int)(m->n_end_ports - m->n_switches - m->n_hosts),
 		"links", (int)m->n_links,
 		"lids", (int)m->n_lids,
 		"top_lid", (int)m->top_lid,

@@ -108,7 +108,7 @@ int node_json(struct snap_reader *r, const struct snap_node *node, bool ports,
 		}
 	}
 	/* clang-format off */
-	json_t *o = json_pack("{s:o, s:s, s:o, s:i, s:o, s:i, s:i, s:i, s:i, s:b}",
+	json_t *o = json_pack("{s:o, s:s, s:o, s:i, s:o, s:i, s:i, s:i, s:i, s:b, s:b}",
 		"guid", guid_json(node->guid),
 		"type", node_type_name(node->type),
 		"description", text_json(node->description),
@@ -118,7 +118,8 @@ int node_json(struct snap_reader *r, const struct snap_node *node, bool ports,
 		"vendor_id", (int)node->vendor_id,
 		"device_id", node->device_id,
 		"revision", (int)node->revision,
-		"enhanced_port_0", node->esp0);
+		"enhanced_port_0", node->esp0,
+		"aggregation_node", node->aggregation);
 	/* clang-format on */
 	if (o == NULL || (ports && add(o, "ports", list) != 0)) {
 		json_decref(o);

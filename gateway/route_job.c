@@ -70,6 +70,7 @@ static int read_fabric(struct route_job *j)
 	if (ret != E_OK) {
 		return ret;
 	}
+	(void)graph_set_aggregation(j->g, j->config.aggregation_node_guids);
 	j->seconds_parse = route_job_now() - start;
 	return E_OK;
 }
@@ -277,6 +278,7 @@ json_t *route_job_json(const struct route_job *j)
 	                            : json_null());
 	json_object_set_new(o, "switches", json_integer(j->g->n_switches));
 	json_object_set_new(o, "end_ports", json_integer(j->g->n_end_ports));
+	json_object_set_new(o, "aggregation_nodes", json_integer(j->g->n_aggregation));
 	json_object_set_new(o, "lids", json_integer(j->lids.count));
 	json_object_set_new(o, "links", json_integer(j->g->n_links));
 	json_object_set_new(o, "lmc", json_integer(j->config.lmc));
@@ -343,10 +345,13 @@ static void print_figures(const struct route_job *j)
 	    (!r->used || strcmp(r->engine_asked, r->used->name) != 0)) {
 		printf(" (asked: %s)", r->engine_asked);
 	}
-	printf("\nfabric            %u switches, %u end ports, %u cables, %u LIDs, LMC "
-	       "%u\n",
+	printf("\nfabric            %u switches, %u end ports, %u cables, %u LIDs, LMC %u",
 	       j->g->n_switches, j->g->n_end_ports, j->g->n_links, j->lids.count,
 	       j->config.lmc);
+	if (j->g->n_aggregation) {
+		printf(", %u aggregation nodes", j->g->n_aggregation);
+	}
+	printf("\n");
 	printf("seconds           parse %.3f, route %.3f, prove %.3f\n", j->seconds_parse,
 	       r->seconds_route, r->seconds_prove);
 	printf("unreachable pairs %llu of %llu\n",

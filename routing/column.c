@@ -319,17 +319,13 @@ static void settle_part(const struct column_map *m, struct column *c, uint32_t p
 /* Where the owner hangs. */
 static bool find_home(const struct column_map *m, struct column *c)
 {
-	const struct port *owner = &m->g->ports[c->owner];
-	uint32_t sw = m->g->nodes[owner->node].sw;
-
-	c->to_host = sw == GRAPH_NONE;
-	c->home = sw;
-	c->home_port = 0;
-	if (c->to_host && owner->peer != GRAPH_NONE) {
-		c->home = m->g->nodes[m->g->ports[owner->peer].node].sw;
-		c->home_port = m->g->ports[owner->peer].num;
+	c->to_host = graph_is_host(m->g, c->owner);
+	c->home = graph_switch_of(m->g, c->owner);
+	if (c->home == GRAPH_NONE) {
+		return false;
 	}
-	return c->home != GRAPH_NONE;
+	c->home_port = graph_switch_port_of(m->g, c->owner);
+	return true;
 }
 
 bool column_resolve(const struct column_map *m, struct column *c, uint32_t lid)

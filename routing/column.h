@@ -30,12 +30,12 @@ struct column_map {
 	uint32_t n;     /*!< switches */
 	uint32_t width; /*!< ports per row below: graph.max_port + 1 */
 	struct column_hop *hop; /*!< [n][width] what is behind a port */
-	uint32_t *n_hosts; /*!< [n] CA and router ports on the switch */
+	uint32_t *n_hosts; /*!< [n] hosts on the switch */
 	uint32_t *part; /*!< [n] connected part; switches only: a CA forwards nothing */
 	uint32_t *part_first; /*!< [n_parts + 1] into member */
 	uint32_t *member;     /*!< [n] switches by part, ascending */
 	uint32_t *visit;      /*!< [n] likewise, in the order in which columns are settled */
-	uint32_t *part_hosts; /*!< [n_parts] CA and router ports */
+	uint32_t *part_hosts; /*!< [n_parts] hosts */
 	uint32_t n_parts;
 	uint32_t *fill; /*!< [n] working memory */
 };
@@ -56,7 +56,7 @@ struct column {
 	uint32_t owner;      /*!< port index */
 	uint32_t home;       /*!< switch on which the owner hangs */
 	uint8_t home_port;   /*!< its port that delivers; 0 for the switch's own LID */
-	bool to_host;        /*!< the owner is a CA or router port */
+	bool to_host;        /*!< the owner is a host: a CA or router port, but no aggregation node */
 	const uint8_t *port; /*!< [n] entry per switch */
 	uint32_t *
 		next; /*!< [n] next switch, GRAPH_NONE; set for switches of home's part */

@@ -114,7 +114,7 @@ static void find_host_lids(struct layers *l)
 		l->to_host[lid] =
 			owner != GRAPH_NONE &&
 			graph_switch_of(l->g, owner) != GRAPH_NONE &&
-			l->g->nodes[l->g->ports[owner].node].type != NODE_SWITCH;
+			graph_is_host(l->g, owner);
 	}
 }
 

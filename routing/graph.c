@@ -250,6 +250,24 @@ bool graph_is_end_port(const struct graph *g, uint32_t port)
 	return is_switch ? !p->num : p->num > 0;
 }
 
+bool graph_is_host(const struct graph *g, uint32_t port)
+{
+	const struct node *n;
+
+	if (port >= g->n_ports) {
+		return false;
+	}
+	n = &g->nodes[g->ports[port].node];
+	return n->type != NODE_SWITCH && !n->aggregation;
+}
+
+uint8_t graph_switch_port_of(const struct graph *g, uint32_t port)
+{
+	const struct port *p = &g->ports[port];
+
+	return p->num ? g->ports[p->peer].num : 0;
+}
+
 uint32_t graph_switch_of(const struct graph *g, uint32_t port)
 {
 	if (port >= g->n_ports) {

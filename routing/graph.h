@@ -8,6 +8,7 @@
 
 struct arena;
 struct diags;
+struct guid_file;
 
 /*!
  * The fabric as a graph: nodes, their ports, cables.
@@ -68,6 +69,7 @@ struct node {
 	uint8_t type;               /*!< enum node_type */
 	uint8_t n_ports;            /*!< external ports, 1-254 */
 	bool esp0;                  /*!< switch with enhanced port 0 */
+	bool aggregation;           /*!< CA that is the aggregation node of a switch (routing/aggregation.h) */
 };
 
 /*! A cable from a switch to a switch, seen from one end. */
@@ -92,11 +94,12 @@ struct graph {
 	struct sw_link *adj;   /*!< switch-to-switch links, by (switch, port); parallel links kept, loopback cables left out */
 	uint32_t n_adj;        /*!< directed links */
 	uint32_t *host_first;  /*!< [n_switches + 1] into hosts */
-	uint32_t *hosts;       /*!< CA and router ports cabled to the switch (port indices), by switch port */
+	uint32_t *hosts;       /*!< hosts cabled to the switch (port indices), by switch port */
 	uint32_t *end_ports;   /*!< every end port: switch port 0s and cabled (or SM) CA/router ports, by port index */
 	uint32_t *by_guid;     /*!< [n_end_ports] the same port indices, by PortGUID */
 	uint32_t n_end_ports;
-	uint32_t n_hosts;      /*!< end ports that are CA or router ports */
+	uint32_t n_hosts;      /*!< end ports that are hosts: CA or router ports, but not those of aggregation nodes */
+	uint32_t n_aggregation; /*!< end ports of aggregation nodes */
 	uint32_t n_links;      /*!< cables of any kind, each once */
 	uint8_t max_port;      /*!< largest n_ports of a switch */
 	/* used while building */
@@ -144,6 +147,17 @@ void graph_disconnect(struct graph *g, uint32_t port);
  */
 int graph_freeze(struct graph *g, struct diags *d);
 
+/*!
+ * \brief Declares CAs to be aggregation nodes, beside those that graph_freeze() recognises.
+ *
+ * To be called right after graph_freeze(), before indices into hosts are kept.
+ *
+ * \param list  NodeGUIDs or PortGUIDs of CAs; others are left alone. NULL: none.
+ * \return How many of them name a CA of this fabric.
+ * Cost: O(n log P + P) for n GUIDs.
+ */
+uint32_t graph_set_aggregation(struct graph *g, const struct guid_file *list);
+
 /*! \brief Node by NodeGUID. \return Index or GRAPH_NONE. Frozen only; O(log n). */
 uint32_t graph_node_by_guid(const struct graph *g, uint64_t guid);
 
@@ -156,6 +170,13 @@ uint32_t graph_port_by_guid_near(const struct graph *g, uint64_t guid, uint32_t 
 
 /*! \brief Is it a switch port 0, or a CA or router port? */
 bool graph_is_end_port(const struct graph *g, uint32_t port);
+
+/*! \brief Is it the port of a host: a CA or router port, but not that of an aggregation node? */
+bool graph_is_host(const struct graph *g, uint32_t port);
+
+/*! \brief Switch port to which an end port is cabled, 0 for a switch's own port 0. The end
+ * port hangs on a switch. */
+uint8_t graph_switch_port_of(const struct graph *g, uint32_t port);
 
 /*! \brief Switch index on which an end port hangs (its own switch for port 0), GRAPH_NONE if not on a switch. */
 uint32_t graph_switch_of(const struct graph *g, uint32_t port);

@@ -25,6 +25,8 @@
 #include "conf/arena.h"
 #include "conf/diag.h"
 #include "conf/err.h"
+#include "conf/guidfile.h"
+#include "routing/aggregation.h"
 
 /* A GUID and where it came from; index breaks ties, so the first one read sorts first. */
 struct key {
@@ -217,7 +219,8 @@ static int number_switches(struct graph *g)
 
 enum cable { CABLE_NONE, CABLE_SWITCH, CABLE_HOST };
 
-/* What hangs on a switch port, for the arrays: loopback cables do not count. */
+/* What hangs on a switch port, for the arrays: loopback cables and aggregation nodes do
+ * not count. */
 static enum cable cable_kind(const struct graph *g, const struct port *p)
 {
 	if (p->peer == GRAPH_NONE) {
@@ -225,7 +228,7 @@ static enum cable cable_kind(const struct graph *g, const struct port *p)
 	}
 	uint32_t other = g->ports[p->peer].node;
 	if (g->nodes[other].type != NODE_SWITCH) {
-		return CABLE_HOST;
+		return g->nodes[other].aggregation ? CABLE_NONE : CABLE_HOST;
 	}
 	return other == p->node ? CABLE_NONE : CABLE_SWITCH;
 }
@@ -302,11 +305,59 @@ static int list_end_ports(struct graph *g)
 		const struct port *p = &g->ports[i];
 		if (counts_as_end_port(g, i)) {
 			g->end_ports[g->n_end_ports++] = i;
-			g->n_hosts += p->num != 0;
+			g->n_hosts += graph_is_host(g, i);
+			g->n_aggregation += g->nodes[p->node].aggregation;
 		}
 		g->n_links += p->peer != GRAPH_NONE && p->peer >= i;
 	}
 	return E_OK;
+}
+
+/* Leaves the aggregation nodes out of an array of hosts that was made before they were
+ * known. */
+static void leave_out_aggregation(struct graph *g)
+{
+	uint32_t kept = 0, start = 0;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		uint32_t end = g->host_first[s + 1];
+
+		g->host_first[s] = kept;
+		for (; start < end; start++) {
+			if (graph_is_host(g, g->hosts[start])) {
+				g->hosts[kept++] = g->hosts[start];
+			}
+		}
+	}
+	g->host_first[g->n_switches] = kept;
+	g->n_hosts = g->n_aggregation = 0;
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		g->n_hosts += graph_is_host(g, g->end_ports[i]);
+		g->n_aggregation += g->nodes[g->ports[g->end_ports[i]].node].aggregation;
+	}
+}
+
+uint32_t graph_set_aggregation(struct graph *g, const struct guid_file *list)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; list && i < list->n; i++) {
+		uint64_t guid = list->records[i].guid;
+		uint32_t node = graph_node_by_guid(g, guid);
+		uint32_t port = node == GRAPH_NONE ? graph_port_by_guid(g, guid) : GRAPH_NONE;
+
+		if (port != GRAPH_NONE) {
+			node = g->ports[port].node;
+		}
+		if (node != GRAPH_NONE && g->nodes[node].type == NODE_CA) {
+			g->nodes[node].aggregation = true;
+			found++;
+		}
+	}
+	if (found) {
+		leave_out_aggregation(g);
+	}
+	return found;
 }
 
 int graph_freeze(struct graph *g, struct diags *d)
@@ -331,6 +382,7 @@ int graph_freeze(struct graph *g, struct diags *d)
 
 	int ret = renumber(g, keys, dead);
 	if (ret == E_OK) {
+		aggregation_recognise(g);
 		ret = number_switches(g);
 	}
 	if (ret == E_OK) {

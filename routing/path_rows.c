@@ -139,12 +139,12 @@ void rows_clear_block(struct rows *r, unsigned thread)
 	       (size_t)r->out.n_sources * COLUMN_BLOCK * sizeof(*r->block));
 }
 
-/* What the last cable allows: that of the owner, or none for the switch's own LID. */
+/* What the last cable allows: that of the owner, or no limit for the LID of a switch. */
 static struct limit home_limit(const struct rows *r, const struct column *c)
 {
 	struct limit last = { .mtu = MTU_MAX, .rank = (uint8_t)(r->ranks.n - 1) };
 
-	if (c->to_host) {
+	if (c->home_port) {
 		last = cable_limit(r, &r->map->g->ports[c->owner]);
 	}
 	last.hops = 1;

@@ -174,8 +174,8 @@ static bool find_home(const struct prover *pv, uint32_t lid, uint32_t *ret_home,
 		return false;
 	}
 	*ret_home = graph_switch_of(g, owner);
-	*ret_to_host = g->nodes[g->ports[owner].node].type != NODE_SWITCH;
-	*ret_port = *ret_to_host ? g->ports[g->ports[owner].peer].num : 0;
+	*ret_to_host = graph_is_host(g, owner);
+	*ret_port = graph_switch_port_of(g, owner);
 	return true;
 }
 

@@ -7,6 +7,7 @@
 
 #include "conf/arena.h"
 #include "conf/err.h"
+#include "routing/aggregation.h"
 #include "routing/graph.h"
 #include "routing/lids.h"
 #include "routing/multicast.h"
@@ -367,6 +368,7 @@ static int attempt(const struct route_request *r, const struct engine *e, struct
 		                               : err_text(ret_code));
 		return ret_code;
 	}
+	aggregation_fill(r->g, r->lids, &ret->out);
 	if (lanes_vls(&ret->out.lanes) > in.max_lanes) {
 		why_add(why, "%s: uses %u lanes, there are %u", e->name,
 		        lanes_vls(&ret->out.lanes), in.max_lanes);

@@ -289,8 +289,7 @@ static bool is_host_lid(const struct match *m, uint32_t lid)
 {
 	uint32_t owner = m->lids->owner[lid];
 
-	return owner != GRAPH_NONE &&
-	       m->g->nodes[m->g->ports[owner].node].type != NODE_SWITCH;
+	return owner != GRAPH_NONE && graph_is_host(m->g, owner);
 }
 
 /* Does a switch send to hosts that are still there through a switch that is gone? From

@@ -73,6 +73,7 @@ static int copy_node(struct cutter *c, uint32_t node)
 	to->revision = from->revision;
 	to->partition_cap = from->partition_cap;
 	to->esp0 = from->esp0;
+	to->aggregation = from->aggregation;
 	for (unsigned num = 0; num <= from->n_ports; num++) {
 		copy_port(&c->x->ports[first + num], &c->g->ports[from->first_port + num]);
 	}

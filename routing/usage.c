@@ -25,7 +25,7 @@ static void count_row(const struct graph *g, const struct lids *lids, const stru
 			continue;
 		}
 		u->total++;
-		if (g->nodes[g->ports[owner].node].type == NODE_SWITCH) {
+		if (!graph_is_host(g, owner)) {
 			u->sw++;
 			continue;
 		}

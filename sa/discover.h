@@ -11,6 +11,7 @@
 
 struct arena;
 struct graph;
+struct guid_file;
 
 /*!
  * Discovery: from the local port over directed routes to a graph, with the route and the
@@ -59,6 +60,8 @@ struct disc_options {
 	                      are the master */
 	const struct guid_map *silent; /*!< guid_port_key() of ports silent in the last
 	                                  sweep: one try only; may be NULL */
+	const struct guid_file *aggregation; /*!< CAs that are aggregation nodes, beside those
+	                                        that show it; may be NULL */
 };
 
 enum { DISC_PROBLEMS_MAX = 64 };

@@ -375,6 +375,7 @@ static int freeze(struct disc *d, struct disc_node *const *order, uint32_t n)
 	if (ret != E_OK) {
 		return ret;
 	}
+	(void)graph_set_aggregation(d->g, d->options.aggregation);
 	for (unsigned i = 0; i < diags->n; i++) {
 		disc_problem(d, "%s", diags->items[i].text);
 	}

@@ -32,7 +32,8 @@ static inline uint32_t random_below(uint64_t *state, uint32_t n)
 	return (uint32_t)((random_next(state) >> 32) * n >> 32);
 }
 
-/*! \brief Makes "ft2 4 2 2" with a share of its links removed. */
+/*! \brief Makes "ft2 4 2 2" with a share of its links removed. As on the command line,
+ * "--aggregation-nodes" and "--spine-hosts=N" may stand among the words. */
 static inline struct graph *fabric_make(const char *command, double fail, uint32_t seed,
                                         struct arena *a)
 {
@@ -44,7 +45,13 @@ static inline struct graph *fabric_make(const char *command, double fail, uint32
 
 	diags_init(d, a);
 	for (char *w = strtok_r(text, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
-		argv[argc++] = w;
+		if (strcmp(w, "--aggregation-nodes") == 0) {
+			o.aggregation_nodes = true;
+		} else if (strncmp(w, "--spine-hosts=", 14) == 0) {
+			o.spine_hosts = (uint32_t)atoi(w + 14);
+		} else {
+			argv[argc++] = w;
+		}
 	}
 	ck_assert_msg(topogen(argv[0], argc - 1, argv + 1, &o, a, d, &g) == E_OK,
 	              "%s: %s", command, diags_first_error(d));
