@@ -14,7 +14,8 @@
 
 struct topo_flags {
 	const char *fail;
-	uint32_t seed;
+	uint32_t seed, spine_hosts;
+	bool aggregation_nodes;
 	const char *output;
 };
 
@@ -24,6 +25,10 @@ static const struct option_row topo_rows[] = {
 	  .flags = OPT_CLI_ONLY, .arg = "FRACTION", .help = "remove this share (0 to 1) of the switch-to-switch cables at random" },
 	{ "seed", OPT_UINT, offsetof(struct topo_flags, seed), "1", .letter = 's', .flags_long = "seed",
 	  .flags = OPT_CLI_ONLY, .arg = "N", .help = "same seed, same fabric" },
+	{ "spine_hosts", OPT_UINT, offsetof(struct topo_flags, spine_hosts), "0", .max = 1 << 20, .flags_long = "spine_hosts",
+	  .flags = OPT_CLI_ONLY, .arg = "N", .help = "so many hosts more, one after the other on the switches that have none" },
+	{ "aggregation_nodes", OPT_BOOL, offsetof(struct topo_flags, aggregation_nodes), "FALSE", .flags_long = "aggregation_nodes",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "an aggregation node (SHARP) on every switch" },
 	{ "output", OPT_STRING, offsetof(struct topo_flags, output), NULL, .letter = 'o', .flags_long = "output",
 	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "write here instead of standard output" },
 	{ NULL }
@@ -98,6 +103,8 @@ static int generate(struct arena *a, struct diags *d, int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	opts.seed = flags.seed;
+	opts.spine_hosts = flags.spine_hosts;
+	opts.aggregation_nodes = flags.aggregation_nodes;
 	int ret =
 		topogen(argv[first], argc - first - 1, argv + first + 1, &opts, a, d, &g);
 	if (ret != E_OK) {

@@ -15,6 +15,7 @@
 #include "conf/diag.h"
 #include "conf/err.h"
 #include "routing/graph.h"
+#include "routing/topogen_extra.h"
 #include "routing/topogen_fail.h"
 #include "routing/topogen_maker.h"
 
@@ -106,6 +107,9 @@ int topogen(const char *kind, int argc, char **argv, const struct topogen_opts *
 	}
 	if (ret == E_OK && o) {
 		ret = topogen_fail(m.g, o, d);
+	}
+	if (ret == E_OK && o && (o->spine_hosts || o->aggregation_nodes)) {
+		ret = topogen_extra(&m, o);
 	}
 	if (ret == E_OK) {
 		ret = graph_freeze(m.g, d);

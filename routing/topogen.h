@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -34,6 +35,9 @@ struct topogen_opts {
 	double fail;   /*!< fraction 0..1 of switch-to-switch cables removed at random */
 	uint32_t seed; /*!< of failing and of random kinds; same seed, same fabric; the
 	                  fabric stays connected where it can */
+	uint32_t spine_hosts; /*!< hosts beside those of the kind, one after the other on the
+	                         switches that have none */
+	bool aggregation_nodes; /*!< each switch has an aggregation node on its last port */
 };
 
 /*!

@@ -13,6 +13,7 @@
 
 #define SWITCH_GUID_BASE 0x0002c90300000000ull
 #define HOST_GUID_BASE 0x0002c90400000000ull
+#define AGGREGATION_GUID_BASE 0x0002c90500000000ull
 
 /* The i-th word of the usage text, without the brackets of an optional argument. */
 static void arg_name(const struct maker *m, int i, char name[MAKER_NAME_SIZE])
@@ -115,6 +116,24 @@ int maker_host(struct maker *m, uint32_t sw, unsigned port)
 		m->g->sm_port = graph_port(m->g, node, 1);
 	}
 	m->n_hosts++;
+	return cable(m, graph_port(m->g, node, 1), graph_port(m->g, sw, port));
+}
+
+/* NodeInfo and description are those that real ones have (routing/aggregation.c). */
+int maker_aggregation_node(struct maker *m, uint32_t sw, unsigned port)
+{
+	uint64_t guid = AGGREGATION_GUID_BASE + ((uint64_t)sw << 12);
+	char id[MAKER_NAME_SIZE];
+	uint32_t node = 0;
+
+	snprintf(id, sizeof(id), "a%05u", sw);
+	int ret = graph_add_node(m->g, NODE_CA, guid, 1,
+	                         "Mellanox Technologies Aggregation Node", id, &node);
+	if (ret != E_OK) {
+		return ret;
+	}
+	m->g->nodes[node].vendor_id = 0x2c9;
+	m->g->nodes[node].device_id = 0xcf09;
 	return cable(m, graph_port(m->g, node, 1), graph_port(m->g, sw, port));
 }
 

@@ -59,6 +59,9 @@ int maker_host(struct maker *m, uint32_t sw, unsigned port);
 int maker_hosts(struct maker *m, uint32_t n_switches, uint32_t hosts_each,
                 unsigned first_port);
 
+/*! \brief The aggregation node of a switch, on a port of it. */
+int maker_aggregation_node(struct maker *m, uint32_t sw, unsigned port);
+
 /*! \brief A cable between two switches. */
 int maker_link(struct maker *m, uint32_t a, unsigned port_a, uint32_t b, unsigned port_b);
 

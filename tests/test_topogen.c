@@ -330,7 +330,7 @@ END_TEST
 
 START_TEST(seeds_differ)
 {
-	struct topogen_opts one = { 0.2, 1 }, two = { 0.2, 2 };
+	struct topogen_opts one = { .fail = 0.2, .seed = 1 }, two = { .fail = 0.2, .seed = 2 };
 	struct graph *a, *b;
 
 	ck_assert_int_eq(make("ft3 6", &one, &a), E_OK);
@@ -342,7 +342,9 @@ END_TEST
 
 START_TEST(bad_fraction)
 {
-	struct topogen_opts o[] = { { -0.1, 1 }, { 1.1, 1 }, { 0.0 / 0.0, 1 } };
+	struct topogen_opts o[] = { { .fail = -0.1, .seed = 1 },
+		                    { .fail = 1.1, .seed = 1 },
+		                    { .fail = 0.0 / 0.0, .seed = 1 } };
 	struct graph *g = NULL;
 
 	for (unsigned i = 0; i < 3; i++) {

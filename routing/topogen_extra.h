@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+struct maker;
+struct topogen_opts;
+
+/*!
+ * \brief Adds what real fabrics have beside the hosts of a kind: hosts on switches that have
+ * none (topogen_opts.spine_hosts) and aggregation nodes on all switches. Each switch gets as
+ * many ports more as it needs. Private to routing/topogen*.c.
+ *
+ * \retval E_RANGE  A switch would need more than MAKER_MAX_RADIX ports, or every switch has
+ * hosts already. \retval -ENOMEM
+ */
+int topogen_extra(struct maker *m, const struct topogen_opts *o);
