@@ -6,7 +6,8 @@
  *
  * The rank of a switch counts from the hosts: those with hosts stand lowest, the others
  * the higher the further they are from hosts. Routes lead away from hosts first, then
- * towards them; never the other way round. Paths and tables are those of updown.c.
+ * towards them; never the other way round. Paths and tables are those of updown.c, the
+ * options those of the balancing stage (spread_options.h).
  *
  * What differs from OpenSM 3.3.23: there a step between two switches of equal rank is
  * always allowed, so a ring of switches that all have hosts gets a credit loop. Here the
@@ -22,7 +23,12 @@
 #include "conf/err.h"
 #include "routing/engine.h"
 #include "routing/graph.h"
+#include "routing/spread_options.h"
 #include "routing/updown.h"
+
+struct dnup_options {
+	struct spread_options spread;
+};
 
 static int dnup_check(const struct route_in *in, struct why *why)
 {
@@ -35,6 +41,7 @@ static int dnup_check(const struct route_in *in, struct why *why)
 
 static int dnup_route(const struct route_in *in, struct arena *a, struct route_out *ret)
 {
+	const struct dnup_options *o = in->options;
 	struct arena *tmp = arena_new();
 	uint16_t *rank;
 	int ret_code = tmp ? updown_heights(in->g, tmp, &rank) : -ENOMEM;
@@ -45,17 +52,26 @@ static int dnup_route(const struct route_in *in, struct arena *a, struct route_o
 		for (uint32_t s = 0; s < in->g->n_switches; s++) {
 			rank[s] = (uint16_t)(UPDOWN_RANK_NONE - rank[s]);
 		}
-		ret_code = updown_route(in, &rule, a, ret);
+		ret_code = updown_route(in, &rule, o ? &o->spread : NULL, a, ret);
 	}
 	arena_free(tmp);
 	return ret_code;
 }
 
+/* clang-format off */
+static const struct option_row dnup_rows[] = {
+	SPREAD_OPTION_ROWS(struct dnup_options, spread),
+	{ .name = NULL }
+};
+/* clang-format on */
+
 const struct engine engine_dnup = {
 	.name = "dnup",
 	.summary = "Away from hosts, then towards them; free of credit loops",
 	.deadlock_free_order = 80,
-	.flags = ENGINE_DEADLOCK_FREE,
+	.flags = ENGINE_DEADLOCK_FREE | ENGINE_STAGE2,
+	.options = dnup_rows,
+	.opt_size = sizeof(struct dnup_options),
 	.check = dnup_check,
 	.route = dnup_route,
 };

@@ -8,21 +8,9 @@
  * the LIDs over them. One departure from the manual's words: the port with the fewest
  * routes is taken, but only routes that really pass are counted.
  *
- * What the options mean for a balance of routes that really pass:
- * - port_prof_ignore_file: routes through such a port are not counted, so that it looks
- *   empty and takes all it can get.
- * - port_search_ordering_file: of equally loaded ports the search finds them in this
- *   order; it still begins at the position of the destination behind its leaf.
- * - guid_routing_order_file: at each switch the listed ports choose first, in the order
- * of the file, so they are dealt over the links among themselves.
- * - scatter_ports: of the least loaded ports any, by a number that follows from seed,
- * switch and LID; so one change of the fabric does not reshuffle all. Base LIDs only.
- * - port_shifting: the search begins one port further on with each round of routes that
- * the ports carry.
- * - port_profile_switch_nodes: base LIDs of switches choose like those of hosts, after
- *   them, and count the hosts that send through.
- * - hop_weights_file: paths of least weight instead of fewest hops, for the direction
- *   of the port that is named. Sums are exact; OpenSM's overflow beyond 255.
+ * What the options of the balancing stage mean is in spread_options.h. Of its own minhop has
+ * hop_weights_file: paths of least weight instead of fewest hops, for the direction
+ * of the port that is named. Sums are exact; OpenSM's overflow beyond 255.
  *
  * It is not free of credit loops on fabrics with rings; the proof tells.
  */

@@ -23,6 +23,7 @@
 #include "conf/err.h"
 #include "routing/graph.h"
 #include "routing/hops.h"
+#include "routing/spread_options.h"
 #include "routing/tables.h"
 
 enum { ROUNDS = 2, WORK_PER_ENTRY = 64, AHEAD = 8 };
@@ -94,6 +95,15 @@ static uint32_t busiest(struct even *e, uint32_t s, uint32_t t, uint32_t lid,
 	return most + more;
 }
 
+/* Does the operator want routes over this port counted? */
+static bool counts(const struct spread_job *j, uint32_t s, uint8_t port)
+{
+	const struct spread_tune *tune = j->in->tune;
+
+	return !tune || !tune->ignored ||
+	       !tune->ignored[j->g->nodes[j->g->switches[s]].first_port + port];
+}
+
 /* Adds the routes to, or takes them from, all that comes behind a port. */
 static void shift(const struct even *e, uint32_t s, uint8_t port, uint32_t t, uint32_t h,
                   uint16_t flow, bool add)
@@ -105,7 +115,9 @@ static void shift(const struct even *e, uint32_t s, uint8_t port, uint32_t t, ui
 		size_t at = (size_t)s * j->width + port;
 		uint16_t *f;
 
-		j->load[at] = add ? j->load[at] + flow : j->load[at] - flow;
+		if (counts(j, s, port)) {
+			j->load[at] = add ? j->load[at] + flow : j->load[at] - flow;
+		}
 		s = j->peer[at];
 		if (s == t) {
 			return;

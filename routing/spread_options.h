@@ -15,7 +15,20 @@ struct why;
 
 /*!
  * Options of spreading that engines share: a member of the engine's option struct, and rows
- * for its table.
+ * for its table. Such engines have the flag ENGINE_STAGE2. As routes that really pass are
+ * balanced, the options mean:
+ * - port_prof_ignore_file: routes through such a port are not counted, so that it looks
+ *   empty and takes all it can get.
+ * - port_search_ordering_file: of equally loaded ports the search finds them in this
+ *   order; it still begins at the position of the destination behind its leaf.
+ * - guid_routing_order_file: at each switch the listed ports choose first, in the order
+ *   of the file, so they are dealt over the links among themselves.
+ * - scatter_ports: of the least loaded ports any, by a number that follows from seed,
+ *   switch and LID; so one change of the fabric does not reshuffle all. Base LIDs only.
+ * - port_shifting: the search begins one port further on with each round of routes that
+ *   the ports carry.
+ * - port_profile_switch_nodes: base LIDs of switches choose like those of hosts, after
+ *   them, and count the hosts that send through.
  */
 struct spread_options {
 	const struct guid_file *ignored, *search, *listed;

@@ -26,7 +26,7 @@
  * connect_roots has nothing to add; and as nothing is broken for it, it brings no credit
  * loops either.
  * - Of the ports that lead closer, the one with the fewest routes that really pass is
- * taken; see spread.c.
+ * taken; see spread.c, and spread_options.h for the options of this stage.
  *
  * Source: MLNX_OFED user manual, "UPDN Algorithm"; opensm(8), "UPDN ROUTING ALGORITHM".
  */
@@ -41,9 +41,11 @@
 #include "routing/engine.h"
 #include "routing/graph.h"
 #include "routing/guid_switches.h"
+#include "routing/spread_options.h"
 #include "routing/updown.h"
 
 struct updn_options {
+	struct spread_options spread;
 	const struct guid_file *root_guid_file, *ids_guid_file;
 	bool connect_roots;
 };
@@ -352,7 +354,7 @@ static int updn_route(const struct route_in *in, struct arena *a, struct route_o
 	if (ret_code == E_OK) {
 		const struct updown_rule rule = { .rank = rank, .id = id };
 
-		ret_code = updown_route(in, &rule, a, ret);
+		ret_code = updown_route(in, &rule, &o->spread, a, ret);
 	}
 	arena_free(tmp);
 	return ret_code;
@@ -362,6 +364,7 @@ static int updn_route(const struct route_in *in, struct arena *a, struct route_o
 
 /* clang-format off */
 static const struct option_row updn_rows[] = {
+	SPREAD_OPTION_ROWS(struct updn_options, spread),
 	{ .name = "root_guid_file", .type = OPT_GUID_FILE, MEMBER(root_guid_file), .letter = 'a',
 	  .flags_long = "root_guid_file", .arg = "FILE",
 	  .help = "GUIDs of the root switches of a tree, or of hosts on them; none: they are found" },
@@ -379,7 +382,7 @@ const struct engine engine_updn = {
 	.name = "updn",
 	.summary = "Up towards the roots of a tree, then down; free of credit loops",
 	.deadlock_free_order = 70,
-	.flags = ENGINE_DEADLOCK_FREE,
+	.flags = ENGINE_DEADLOCK_FREE | ENGINE_STAGE2,
 	.options = updn_rows,
 	.opt_size = sizeof(struct updn_options),
 	.check = updn_check,

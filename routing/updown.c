@@ -42,6 +42,7 @@
 #include "routing/engine.h"
 #include "routing/graph.h"
 #include "routing/lids.h"
+#include "routing/spread_options.h"
 
 enum { BITS = 64 };
 
@@ -493,9 +494,11 @@ void updown_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link
 
 /* ---- an engine ---- */
 
-static int fill(const struct route_in *in, const struct updown *u, struct arena *tmp,
-                struct arena *a, struct route_out *ret)
+static int fill(const struct route_in *in, const struct updown *u,
+                const struct spread_options *o, struct arena *tmp, struct arena *a,
+                struct route_out *ret)
 {
+	struct spread_tune tune;
 	const struct spread spread = {
 		.g = in->g,
 		.lids = in->lids,
@@ -504,11 +507,15 @@ static int fill(const struct route_in *in, const struct updown *u, struct arena 
 		.ctx = u,
 		.prev = in->prev,
 		.even = true,
+		.tune = &tune,
 		.cancel = in->cancel,
 	};
 	struct lft lft;
-	int ret_code = lft_init(&lft, in->g->n_switches, in->lids->top, a);
+	int ret_code = spread_tune_init(&tune, o, in->g, tmp, &ret->notes);
 
+	if (ret_code == E_OK) {
+		ret_code = lft_init(&lft, in->g->n_switches, in->lids->top, a);
+	}
 	if (ret_code == E_OK) {
 		ret_code = spread_run(&spread, &lft, tmp);
 	}
@@ -520,7 +527,7 @@ static int fill(const struct route_in *in, const struct updown *u, struct arena 
 }
 
 int updown_route(const struct route_in *in, const struct updown_rule *rule,
-                 struct arena *a, struct route_out *ret)
+                 const struct spread_options *o, struct arena *a, struct route_out *ret)
 {
 	struct arena *tmp = arena_new();
 	uint32_t *pos, *part;
@@ -535,7 +542,7 @@ int updown_route(const struct route_in *in, const struct updown_rule *rule,
 		ret_code = updown_init(&u, in->g, pos, part, tmp);
 	}
 	if (ret_code == E_OK) {
-		ret_code = fill(in, &u, tmp, a, ret);
+		ret_code = fill(in, &u, o, tmp, a, ret);
 	} else if (ret_code == E_RANGE) {
 		why_add(&ret->notes,
 		        "an up/down path of more than %u hops, or more than %u switches",

@@ -12,6 +12,7 @@ struct arena;
 struct graph;
 struct route_in;
 struct route_out;
+struct spread_options;
 
 /*!
  * Up/down routes: switches stand in one line, and a route first climbs it, then descends; it
@@ -67,6 +68,9 @@ int updown_init(struct updown *u, const struct graph *g, const uint32_t *pos,
 /*! \brief For spread_run(); \a ctx is the struct updown. */
 spread_closer_f updown_closer;
 
-/*! \brief The whole of an up/down engine behind its ranking: line, paths, tables. */
+/*!
+ * \brief The whole of an up/down engine behind its ranking: line, paths, tables.
+ * \param o  Options of the balancing stage; NULL: defaults.
+ */
 int updown_route(const struct route_in *in, const struct updown_rule *rule,
-                 struct arena *a, struct route_out *ret);
+                 const struct spread_options *o, struct arena *a, struct route_out *ret);

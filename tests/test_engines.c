@@ -391,6 +391,86 @@ START_TEST(roots_by_node_guid)
 }
 END_TEST
 
+/* The first hosts of all leaves, backwards; for each leaf its last uplink, or its uplinks
+ * backwards. */
+static struct guid_file *list_of(const struct graph *g, const char *option)
+{
+	struct guid_file *f = arena_alloc(arena, sizeof(*f));
+	struct guid_record *records =
+		arena_array(arena, g->n_switches, sizeof(*records));
+
+	*f = (struct guid_file){ .path = option, .records = records };
+	for (uint32_t s = g->n_switches; s-- > 0;) {
+		struct guid_record *r = &records[f->n];
+
+		if (g->host_first[s] == g->host_first[s + 1]) {
+			continue;
+		}
+		*r = (struct guid_record){ .guid = g->nodes[g->switches[s]].guid,
+			                   .rest = "6 5 4",
+			                   .line = ++f->n };
+		if (!strcmp(option, "port_prof_ignore_file")) {
+			r->rest = "6";
+		} else if (!strcmp(option, "guid_routing_order_file")) {
+			r->guid = g->ports[g->hosts[g->host_first[s]]].guid;
+			r->rest = "";
+		}
+	}
+	return f;
+}
+
+static const char *const stage2[] = {
+	"port_prof_ignore_file",   "port_search_ordering_file", "dimn_ports_file",
+	"guid_routing_order_file", "scatter_ports",             "port_shifting",
+	"port_profile_switch_nodes",
+};
+
+/* Options with one of the balancing stage set. */
+static void *stage2_options(const struct engine *e, const struct graph *g,
+                            const char *name)
+{
+	char *base = default_options(e);
+	const struct option_row *o = e->options;
+
+	while (o && o->name && strcmp(o->name, name) != 0) {
+		o++;
+	}
+	ck_assert_msg(o && o->name, "%s has no option %s", e->name, name);
+	if (o->type == OPT_GUID_FILE) {
+		*(const struct guid_file **)(void *)(base + o->offset) = list_of(g, name);
+	} else if (o->type == OPT_UINT) {
+		*(uint32_t *)(void *)(base + o->offset) = 7;
+	} else {
+		*(bool *)(void *)(base + o->offset) = true;
+	}
+	return base;
+}
+
+/* Every option of the stage makes a difference, in every engine that claims to have it. */
+START_TEST(stage2_options_count)
+{
+	const struct engine *e = engines[(unsigned)_i % engine_count()];
+	const char *name = stage2[(unsigned)_i / engine_count()];
+	struct graph *g = fabric_make("ft2 7 3 3", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct route_in in = { .g = g, .lids = &l };
+	struct route_out plain = { 0 }, with = { 0 };
+
+	if (!(e->flags & ENGINE_STAGE2)) {
+		return;
+	}
+	in.options = default_options(e);
+	ck_assert_int_eq(e->route(&in, arena, &plain), E_OK);
+	in.options = stage2_options(e, g, name);
+	ck_assert_int_eq(e->route(&in, arena, &with), E_OK);
+	check_proof(e, g, &l, &with, name);
+	ck_assert_msg(!with.notes.text[0], "%s: %s", e->name, with.notes.text);
+	ck_assert_msg(memcmp(plain.lft.rows, with.lft.rows,
+	                     plain.lft.n_switches * plain.lft.stride) != 0,
+	              "%s ignores %s", e->name, name);
+}
+END_TEST
+
 /* Engines that deal destinations out one after the other, on whole trees. */
 static const struct {
 	const char *engine, *command;
@@ -452,6 +532,8 @@ int main(void)
 	tcase_add_loop_test(t, every_engine, 0, (int)(N_FABRICS * engine_count()));
 	tcase_add_loop_test(t, cancelled, 0, (int)engine_count());
 	tcase_add_loop_test(t, roots_by_node_guid, 0, (int)engine_count());
+	tcase_add_loop_test(t, stage2_options_count, 0,
+	                    (int)(sizeof(stage2) / sizeof(*stage2) * engine_count()));
 	tcase_add_loop_test(t, balance, 0, sizeof(balanced) / sizeof(*balanced));
 	tcase_add_loop_test(t, balance_of_any_guids, 0,
 	                    sizeof(renamed) / sizeof(*renamed));
