@@ -45,13 +45,28 @@ static size_t size_of(int fd)
 	               : SOME;
 }
 
-/* To the end, or one byte past \a max. */
-static int read_all(int fd, size_t max, struct buffer *b)
-{
-	int err = grow(b, size_of(fd), max);
+/* Bytes of a text that are looked at before the rest is read. */
+enum { HEAD = 1 << 16 };
 
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* To the end, or one byte past \a max. E_SYNTAX: binary data. */
+static int read_all(int fd, const struct text_file_kind *kind, struct buffer *b)
+{
+	const size_t max = kind->max_bytes, size = size_of(fd);
+	int err;
+
+	if (size > max) {
+		b->len = size;
+		return E_OK;
+	}
+	err = grow(b, kind->text_only ? least(size, HEAD) : size, max);
 	while (err == E_OK && b->len <= max) {
 		const ssize_t n = read(fd, b->data + b->len, b->cap - 1 - b->len);
+		const bool first = b->len == 0;
 		if (n == 0) {
 			b->data[b->len] = '\0';
 			return E_OK;
@@ -60,8 +75,11 @@ static int read_all(int fd, size_t max, struct buffer *b)
 			return -errno;
 		}
 		b->len += n > 0 ? (size_t)n : 0;
+		if (kind->text_only && first && memchr(b->data, '\0', b->len)) {
+			return E_SYNTAX;
+		}
 		if (b->len + 1 == b->cap && b->len <= max) {
-			err = grow(b, 2 * b->cap, max);
+			err = grow(b, b->len < size ? size : 2 * b->cap, max);
 		}
 	}
 	return err; /* E_OK: too many */
@@ -127,6 +145,12 @@ bool text_file_is_missing(const char *path)
 	return access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
+void text_file_binary(const char *path, const char *what, struct diags *d)
+{
+	diag_add(d, DIAG_ERROR, path, 0, "holds binary data, not text: expected %s",
+	         what);
+}
+
 /* May there be none? Says what that means. */
 static bool may_lack(const char *path, const struct text_file_kind *kind, struct diags *d)
 {
@@ -152,7 +176,7 @@ int text_file_read(const char *path, const struct text_file_kind *kind, struct d
 {
 	struct buffer b = { .data = NULL };
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int err = fd >= 0 ? read_all(fd, kind->max_bytes, &b) : -errno;
+	int err = fd >= 0 ? read_all(fd, kind, &b) : -errno;
 
 	if (fd >= 0) {
 		close(fd);
@@ -162,7 +186,9 @@ int text_file_read(const char *path, const struct text_file_kind *kind, struct d
 		*ret_len = 0;
 		return E_OK;
 	}
-	if (err != E_OK) {
+	if (err == E_SYNTAX) {
+		text_file_binary(path, kind->what, d);
+	} else if (err != E_OK) {
 		text_file_unreadable(path, kind->what, err, d);
 	} else {
 		err = text_file_fits(path, kind, b.len, d);

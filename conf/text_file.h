@@ -20,6 +20,7 @@ struct text_file_kind {
 	                   noted; NULL: there is no such place */
 	const char *without; /*!< what it means that there is none elsewhere, which is
 	                        warned of; NULL: that is an error */
+	bool text_only; /*!< a file with a zero byte among its first ones is refused */
 };
 
 /*!
@@ -28,10 +29,12 @@ struct text_file_kind {
  * \param ret_text  \a ret_len bytes, zeros among them as they are, and a zero behind
  * them. Caller frees. NULL: there is no such file, and need not be (see above). \param d
  * Gets a sentence for every failure, with \a path as its place. \retval E_SYNTAX  Larger
- * than it may be. \retval -errno  It cannot be read.
- *
- * Cost: one allocation for a regular file; of what is too large no more than the limit is
+ * than it may be, or binary data where text is expected. \retval -errno  It cannot be
  * read.
+ *
+ * Cost: one allocation for a regular file. Nothing is read of a regular file that is too
+ * large, no more than the limit of anything else, and only the first 64 KiB of binary
+ * data.
  */
 int text_file_read(const char *path, const struct text_file_kind *kind, struct diags *d,
                    char **ret_text, size_t *ret_len);
@@ -53,3 +56,6 @@ int text_file_fits(const char *path, const struct text_file_kind *kind, size_t l
 /*! \brief Says in \a d that a file cannot be read, why, and what helps. \param err -errno
  */
 void text_file_unreadable(const char *path, const char *what, int err, struct diags *d);
+
+/*! \brief Says in \a d that a file holds no text. */
+void text_file_binary(const char *path, const char *what, struct diags *d);

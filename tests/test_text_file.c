@@ -155,6 +155,43 @@ START_TEST(test_too_large)
 }
 END_TEST
 
+/* Binary data is refused from its head, whatever its size; of a file that is too large
+ * nothing is read. */
+START_TEST(test_binary)
+{
+	const struct text_file_kind a_text = { .what = "a list",
+		                               .max_bytes = 1 << 30,
+		                               .text_only = true };
+
+	ck_assert_int_eq(text_file_read("/proc/self/exe", &a_text, &diags, &text, &len),
+	                 E_SYNTAX);
+	ck_assert_int_eq(text_file_read("/dev/zero", &a_text, &diags, &text, &len),
+	                 E_SYNTAX);
+	fill("", 0);
+	ck_assert_int_eq(truncate(path, 1 << 29), 0);
+	ck_assert_int_eq(text_file_read(path, &a_text, &diags, &text, &len), E_SYNTAX);
+	ck_assert_uint_eq(diags.n_errors, 3);
+	for (unsigned i = 0; i < 3; i++) {
+		ck_assert_str_eq(diags.items[i].text,
+		                 "holds binary data, not text: expected a list");
+	}
+	ck_assert_int_eq(truncate(path, (off_t)(UINT64_C(1) << 32)), 0);
+	ck_assert_int_eq(text_file_read(path, &a_text, &diags, &text, &len), E_SYNTAX);
+	ck_assert_str_eq(diags.items[3].text, "larger than 1073741824 bytes: not a list");
+	ck_assert_ptr_null(text);
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		char *want = memset(arena_alloc(arena, sizes[i] + 1), 'x', sizes[i]);
+		fill(want, sizes[i]);
+		free(text);
+		ck_assert_int_eq(text_file_read(path, &a_text, &diags, &text, &len),
+		                 E_OK);
+		ck_assert_uint_eq(len, sizes[i]);
+		ck_assert_mem_eq(text, want, len);
+	}
+}
+END_TEST
+
 /* The sentence names the place and what helps. */
 static const struct {
 	const char *path, *said;
@@ -242,6 +279,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_whole, 0, N(sizes));
 	tcase_add_test(tc, test_pipe);
 	tcase_add_test(tc, test_too_large);
+	tcase_add_test(tc, test_binary);
 	tcase_add_loop_test(tc, test_unreadable, 0, N(unreadable));
 	tcase_add_test(tc, test_forbidden);
 	tcase_add_test(tc, test_optional);
