@@ -24,7 +24,8 @@ static const struct option_row report_rows[] = {
 	{ "json", OPT_BOOL, offsetof(struct route_flags, json), "FALSE", .flags_long = "json",
 	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "the report as JSON" },
 	{ "strict", OPT_BOOL, offsetof(struct route_flags, strict), "FALSE", .flags_long = "strict",
-	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "traffic to and from switches themselves counts, too" },
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "traffic to and from switches themselves counts, too; "
+	  "a line of the topology file that is not understood is an error" },
 	{ "lfts", OPT_STRING, offsetof(struct route_flags, lfts), NULL, .flags_long = "lfts",
 	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "forwarding tables of the topology file, as dump_lfts prints them" },
 	{ "sl", OPT_STRING, offsetof(struct route_flags, sl), NULL, .flags_long = "sl",

@@ -66,7 +66,7 @@ static int read_fabric(struct route_job *j)
 	if (!j->file) {
 		return E_OK;
 	}
-	int ret = topo_read(j->file, j->arena, &j->diags, &j->g);
+	int ret = topo_read(j->file, j->flags.strict, j->arena, &j->diags, &j->g);
 	if (ret != E_OK) {
 		return ret;
 	}

@@ -31,22 +31,28 @@
 #include "routing/graph.h"
 #include "routing/span.h"
 #include "routing/topofile_cables.h"
+#include "routing/topofile_int.h"
 
+/* Both ends of 2 million cables fit. */
 static const struct text_file_kind topology_kind = { .what = "a topology",
-	                                             .max_bytes = SIZE_MAX };
+	                                             .max_bytes = 1 << 30,
+	                                             .text_only = true };
+
+/* What is done with a line that is not understood. */
+static const char skipped[] = "the line is skipped";
 
 enum { MAX_LID = 0xffffff, MAX_LMC = 7, N_TYPES = NODE_ROUTER + 1 };
 
 struct parser {
 	struct arena *a;
 	struct graph *g;
-	struct diags *d;
-	const char *file;
+	struct topo_problems problems;
 	unsigned line;
 	struct span text; /* the line that is read, for messages */
 	struct cables cables;
 	/* attribute lines, waiting for their node */
 	uint64_t next_guid[N_TYPES];
+	bool guid_lost; /* there was a guid line, but it was wrong */
 	uint64_t port_guid;
 	uint64_t system_image_guid;
 	uint32_t vendor_id;
@@ -57,19 +63,10 @@ struct parser {
 	int ret;       /* sticky: -ENOMEM */
 };
 
-/* "(hex)" where it stands, else 0 stays; false when it is opened but wrong. */
-static bool take_port_guid(struct span *s, uint64_t *ret)
+static void complain(struct parser *p, const char *instead, const char *expected)
 {
-	if (!span_take_char(s, '(')) {
-		return true;
-	}
-	return span_take_number(s, 16, UINT64_MAX, ret) && span_take_char(s, ')');
-}
-
-static void complain(struct parser *p, const char *expected)
-{
-	diag_add(p->d, DIAG_ERROR, p->file, p->line, "'%s': expected %s",
-	         span_shown(p->text).text, expected);
+	topo_problem(&p->problems, p->line, instead, "'%s': expected %s",
+	             span_shown(p->text).text, expected);
 }
 
 /* ---- remarks ---- */
@@ -107,7 +104,7 @@ static bool take_lid(struct parser *p, struct span *s, uint64_t *ret)
 		return false;
 	}
 	if (!span_take_number(s, 10, MAX_LID, ret)) {
-		complain(p, "a LID up to 16777215 behind 'lid'");
+		complain(p, "it has none", "a LID up to 16777215 behind 'lid'");
 		return false;
 	}
 	return true;
@@ -125,23 +122,11 @@ static void read_lid(struct parser *p, struct span s, struct port *port)
 		return;
 	}
 	if (!span_take_number(&s, 10, MAX_LMC, &lmc)) {
-		complain(p, "an LMC from 0 to 7 behind 'lmc'");
+		complain(p, "the LID is left out", "an LMC from 0 to 7 behind 'lmc'");
 		return;
 	}
 	port->lid = (uint32_t)lid;
 	port->lmc = (uint8_t)lmc;
-}
-
-static uint8_t width_of(uint64_t lanes)
-{
-	switch (lanes) {
-	case 1: return WIDTH_1X;
-	case 2: return WIDTH_2X;
-	case 4: return WIDTH_4X;
-	case 8: return WIDTH_8X;
-	case 12: return WIDTH_12X;
-	}
-	return 0;
 }
 
 /* "4xEDR". False when it is not of this form or names no known width and speed. */
@@ -150,7 +135,7 @@ static bool take_link(struct span *s, uint8_t *ret_width, uint8_t *ret_speed)
 	struct span t = *s;
 	uint64_t lanes = 0;
 
-	if (!span_take_number(&t, 10, 12, &lanes) || !width_of(lanes) || !t.n ||
+	if (!span_take_number(&t, 10, 12, &lanes) || !topo_width(lanes) || !t.n ||
 	    (*t.p | 0x20) != 'x') {
 		return false;
 	}
@@ -161,7 +146,7 @@ static bool take_link(struct span *s, uint8_t *ret_width, uint8_t *ret_speed)
 		size_t n = strlen(name);
 		if (t.n >= n && !strncasecmp(t.p, name, n) &&
 		    (t.n == n || t.p[n] == ' ' || t.p[n] == '\t')) {
-			*ret_width = width_of(lanes);
+			*ret_width = topo_width(lanes);
 			*ret_speed = (uint8_t)i;
 			*s = (struct span){ t.p + n, t.n - n };
 			return true;
@@ -180,21 +165,34 @@ static void read_link_remark(struct parser *p, struct span s, struct claim *c)
 	}
 	span_skip_blank(&s);
 	if (!take_link(&s, &c->width, &c->speed) && s.n && *s.p >= '0' && *s.p <= '9') {
-		diag_add(p->d, DIAG_WARNING, p->file, p->line,
-		         "link '%s' is not known, taken as 4xSDR", span_shown(s).text);
+		topo_warning(&p->problems, p->line,
+		             "link '%s' is not known, taken as 4xSDR",
+		             span_shown(s).text);
 	}
 }
 
 /* ---- attribute lines ---- */
 
+/* "(hex)" where it stands, else 0 stays; false when it is opened but wrong. */
+static bool take_port_guid(struct span *s, uint64_t *ret)
+{
+	if (!span_take_char(s, '(')) {
+		return true;
+	}
+	return span_take_number(s, 16, UINT64_MAX, ret) && span_take_char(s, ')');
+}
+
 static void read_guid(struct parser *p, struct span s, enum node_type type)
 {
 	uint64_t guid = 0, port_guid = 0;
 
-	if (!span_take_char(&s, '=') || !span_take_number(&s, 16, UINT64_MAX, &guid) ||
-	    !guid || !take_port_guid(&s, &port_guid)) {
-		complain(p, "a GUID like 0x0002c90300001234, or with its PortGUID in "
-		            "brackets");
+	p->guid_lost = !span_take_char(&s, '=') ||
+	               !span_take_number(&s, 16, UINT64_MAX, &guid) || !guid ||
+	               !take_port_guid(&s, &port_guid);
+	if (p->guid_lost) {
+		complain(p, skipped,
+		         "a GUID like 0x0002c90300001234, or with its PortGUID in "
+		         "brackets");
 		return;
 	}
 	p->next_guid[type] = guid;
@@ -206,9 +204,9 @@ static uint64_t read_value(struct parser *p, struct span s, uint64_t max)
 	uint64_t v = 0;
 
 	if (!span_take_char(&s, '=') || !span_take_number(&s, 16, max, &v)) {
-		diag_add(p->d, DIAG_ERROR, p->file, p->line,
-		         "'%s': expected a hexadecimal number up to 0x%llx",
-		         span_shown(p->text).text, (unsigned long long)max);
+		topo_problem(&p->problems, p->line, skipped,
+		             "'%s': expected a hexadecimal number up to 0x%llx",
+		             span_shown(p->text).text, (unsigned long long)max);
 	}
 	return v;
 }
@@ -249,18 +247,6 @@ static bool take_type(struct span *s, enum node_type *ret)
 	return true;
 }
 
-/* A NUL-terminated copy in which control characters are blanks. NULL when out of memory.
- */
-static char *copy_text(struct parser *p, struct span s)
-{
-	char *text = arena_alloc(p->a, s.n + 1);
-
-	for (size_t i = 0; text && i < s.n; i++) {
-		text[i] = (unsigned char)s.p[i] < ' ' ? ' ' : s.p[i];
-	}
-	return text;
-}
-
 /* Behind the description of a switch: "enhanced port 0 lid N lmc M". */
 static void read_port0(struct parser *p, struct span s, struct node *n)
 {
@@ -276,42 +262,70 @@ static void read_port0(struct parser *p, struct span s, struct node *n)
 	}
 }
 
+/* "S-" and the 16 digits of a GUID, as ibnetdiscover and ibdiagnet name nodes. */
+static bool guid_of_id(struct span id, uint64_t *ret)
+{
+	enum { LETTER = 2, DIGITS = 16 };
+	struct span digits = { id.p + LETTER, DIGITS };
+
+	return id.n == LETTER + DIGITS && id.p[1] == '-' &&
+	       span_take_number(&digits, 16, UINT64_MAX, ret) && !digits.n && *ret;
+}
+
+/*
+ * The NodeGUID as the guid line says. Two exceptions: a director's lines are
+ * "switchguid=SYSTEM(NODE)", which shows in the id; and after a wrong guid line the id is
+ * all there is.
+ */
+static void set_guids(struct parser *p, struct topo_node *n)
+{
+	uint64_t by_id = 0;
+	bool known = guid_of_id(n->id, &by_id);
+
+	n->guid = p->next_guid[n->type];
+	n->port_guid = p->port_guid;
+	n->system_image_guid = p->system_image_guid;
+	if (known && by_id == n->port_guid && by_id != n->guid) {
+		n->system_image_guid =
+			n->system_image_guid ? n->system_image_guid : n->guid;
+		n->guid = by_id;
+	} else if (known && p->guid_lost) {
+		n->guid = by_id;
+	}
+}
+
 static void add_node(struct parser *p, enum node_type type, unsigned n_ports,
                      struct span id, struct span remark)
 {
 	struct remark r = split_remark(remark);
-	char *text = copy_text(p, id);
-	char *description = r.has_quoted ? copy_text(p, r.quoted) : text;
-	uint64_t guid = p->next_guid[type];
-	if (!text || !description) {
-		p->ret = -ENOMEM;
-		return;
+	struct topo_node n = { .id = id,
+		               .type = (uint8_t)type,
+		               .n_ports = (uint8_t)n_ports,
+		               .vendor_id = p->vendor_id,
+		               .device_id = p->device_id };
+
+	if (r.has_quoted) {
+		n.description = r.quoted;
 	}
-	p->ret = graph_add_node(p->g, type, guid, n_ports, description, text, &p->node);
+	set_guids(p, &n);
+	p->ret = topo_add_node(p->g, &n, p->line, &p->node);
 	if (p->ret != E_OK) {
 		return;
 	}
-
-	struct node *n = &p->g->nodes[p->node];
-	n->line = p->line;
-	n->system_image_guid = p->system_image_guid;
-	n->vendor_id = p->vendor_id;
-	n->device_id = p->device_id;
-	p->next_guid[type] = guid + (type == NODE_SWITCH ? 1 : n_ports + 1);
 	if (type == NODE_SWITCH) {
-		for (unsigned num = 0; num <= n_ports && p->port_guid; num++) {
-			p->g->ports[n->first_port + num].guid = p->port_guid;
-		}
-		read_port0(p, r.after, n);
+		read_port0(p, r.after, &p->g->nodes[p->node]);
 	}
+	p->next_guid[type] = n.guid + (type == NODE_SWITCH ? 1 : n_ports + 1);
 	p->port_guid = p->system_image_guid = 0;
 	p->vendor_id = 0;
 	p->device_id = 0;
+	p->guid_lost = false;
 }
 
 /* type is known; what follows is PORTS "ID" # "DESCRIPTION" ... */
 static void read_node(struct parser *p, enum node_type type, struct span s)
 {
+	static const char left_out[] = "the node is left out";
 	uint64_t n_ports = 0;
 	struct span id = { NULL, 0 };
 
@@ -319,28 +333,30 @@ static void read_node(struct parser *p, enum node_type type, struct span s)
 	p->node = GRAPH_NONE;
 	bool counted = span_take_number(&s, 10, 254, &n_ports) && n_ports;
 	if (!counted) {
-		complain(p, "a number of ports from 1 to 254 behind the node type");
+		complain(p, left_out,
+		         "a number of ports from 1 to 254 behind the node type");
 		const char *quote = s.n ? memchr(s.p, '"', s.n) : NULL;
 		s.n = quote ? s.n - (size_t)(quote - s.p) : 0;
 		s.p = quote ? quote : s.p;
 	}
 	if (!span_take_quoted(&s, &id) || !id.n) {
 		if (counted) {
-			complain(p, "a node id in quotes behind the number of ports");
+			complain(p, left_out,
+			         "a node id in quotes behind the number of ports");
 		}
 		return;
 	}
 	struct id_slot *slot = cables_slot(&p->cables, id);
 	if (slot->id.p) {
-		diag_add(p->d, DIAG_ERROR, p->file, p->line,
-		         "node id \"%s\" is used already in line %u", span_shown(id).text,
-		         slot->line);
+		topo_problem(&p->problems, p->line, "this one is left out",
+		             "node id \"%s\" is used already in line %u",
+		             span_shown(id).text, slot->line);
 		return;
 	}
 	*slot = (struct id_slot){ id, GRAPH_NONE, p->line };
 	span_skip_blank(&s);
 	if (s.n && *s.p != '#') {
-		complain(p, "nothing or a remark with '#' behind the node id");
+		complain(p, left_out, "nothing or a remark with '#' behind the node id");
 		return;
 	}
 	if (counted) {
@@ -360,7 +376,7 @@ static bool take_item(struct span *s, struct claim *c)
 		if (!span_take_char(s, '=') || !span_take_number(s, 10, 12, &v)) {
 			return false;
 		}
-		c->width = width_of(v);
+		c->width = topo_width(v);
 		return c->width != 0;
 	}
 	if (span_take_word(s, "s")) {
@@ -378,9 +394,9 @@ static void read_items(struct parser *p, struct span s, struct claim *c)
 {
 	for (span_skip_blank(&s); s.n && *s.p != '#'; span_skip_blank(&s)) {
 		if (!take_item(&s, c)) {
-			complain(p, "w=1|2|4|8|12, s=1|2|4, a link like 4xEDR or a "
-			            "remark with '#' "
-			            "behind the far port");
+			complain(p, "the rest is skipped",
+			         "w=1|2|4|8|12, s=1|2|4, a link like 4xEDR or a "
+			         "remark with '#' behind the far port");
 			return;
 		}
 	}
@@ -396,6 +412,39 @@ static void read_items(struct parser *p, struct span s, struct claim *c)
 	read_link_remark(p, r.after, c);
 }
 
+/*
+ * Behind a port number: "(guid)", and what names the socket on the box: "[ext 2]" from
+ * ibnetdiscover -g, "(1/2/1)" from ibdiagnet. The last "(...)" with a hexadecimal number
+ * is the PortGUID. False when one of them has no end.
+ */
+static bool take_port_labels(struct span *s, uint64_t *ret_guid)
+{
+	for (span_skip_blank(s); s->n && (*s->p == '(' || *s->p == '[');
+	     span_skip_blank(s)) {
+		const bool round = *s->p == '(';
+		const char *close = memchr(s->p, round ? ')' : ']', s->n);
+		if (!close) {
+			return false;
+		}
+		struct span inside = { s->p + 1, (size_t)(close - s->p - 1) };
+		uint64_t guid = 0;
+		if (round && span_take_number(&inside, 16, UINT64_MAX, &guid)) {
+			span_skip_blank(&inside);
+			*ret_guid = inside.n ? *ret_guid : guid;
+		}
+		s->n -= (size_t)(close + 1 - s->p);
+		s->p = close + 1;
+	}
+	return true;
+}
+
+/* "[2]" and what may stand behind it. */
+static bool take_port(struct span *s, uint64_t *ret_num, uint64_t *ret_guid)
+{
+	return span_take_char(s, '[') && span_take_number(s, 10, 255, ret_num) &&
+	       span_take_char(s, ']') && take_port_labels(s, ret_guid);
+}
+
 /* [near](guid) "id"[far](guid) items # remark */
 static void read_cable(struct parser *p, struct span s)
 {
@@ -403,30 +452,27 @@ static void read_cable(struct parser *p, struct span s)
 	uint64_t near = 0, far = 0;
 
 	if (!p->in_block) {
-		complain(p, "a node line (Switch, Ca, Rt) before its cables");
+		complain(p, skipped, "a node line (Switch, Ca, Rt) before its cables");
 		return;
 	}
 	if (p->node == GRAPH_NONE) {
 		return;
 	}
-	if (!span_take_char(&s, '[') || !span_take_number(&s, 10, 255, &near) ||
-	    !span_take_char(&s, ']') || !take_port_guid(&s, &c.near_guid) ||
-	    !span_take_quoted(&s, &c.far_id) || !span_take_char(&s, '[') ||
-	    !span_take_number(&s, 10, 255, &far) || !span_take_char(&s, ']') ||
-	    !take_port_guid(&s, &c.far_guid)) {
-		complain(p, "a cable like [1] \"ID\"[2]");
+	if (!take_port(&s, &near, &c.near_guid) || !span_take_quoted(&s, &c.far_id) ||
+	    !take_port(&s, &far, &c.far_guid)) {
+		complain(p, skipped, "a cable like [1] \"ID\"[2]");
 		return;
 	}
 	c.port = graph_port(p->g, p->node, (unsigned)near);
 	if (!near || c.port == GRAPH_NONE) {
-		diag_add(p->d, DIAG_ERROR, p->file, p->line,
-		         "'%s': port %u, expected one from 1 to %u",
-		         span_shown(p->text).text, (unsigned)near,
-		         p->g->nodes[p->node].n_ports);
+		topo_problem(&p->problems, p->line, skipped,
+		             "'%s': port %u, expected one from 1 to %u",
+		             span_shown(p->text).text, (unsigned)near,
+		             p->g->nodes[p->node].n_ports);
 		return;
 	}
 	if (!far) {
-		complain(p, "a far port from 1, port 0 has no cable");
+		complain(p, skipped, "a far port from 1, port 0 has no cable");
 		return;
 	}
 	c.far_num = (uint8_t)far;
@@ -436,6 +482,19 @@ static void read_cable(struct parser *p, struct span s)
 
 /* ---- the file ---- */
 
+/* "Chassis 1 (guid 0x...)", "Hostname: ..." and such of ibnetdiscover -g. */
+static bool is_heading(struct span s)
+{
+	uint64_t number = 0;
+	const char *colon = "Hostname:";
+
+	return (span_take_word(&s, "Chassis") &&
+	        span_take_number(&s, 10, UINT32_MAX, &number)) ||
+	       (span_take_word(&s, "Non") && span_take_char(&s, '-') &&
+	        span_take_word(&s, "Chassis")) ||
+	       (s.n >= strlen(colon) && !strncasecmp(s.p, colon, strlen(colon)));
+}
+
 static bool refused(struct parser *p, struct span s)
 {
 	static const char *const words[] = { "include", "module", "do",      "pdebug",
@@ -443,11 +502,10 @@ static bool refused(struct parser *p, struct span s)
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (span_take_word(&s, words[i])) {
-			diag_add(p->d, DIAG_ERROR, p->file, p->line,
-			         "'%s': the '%s' lines of ibsim are not supported, write "
-			         "the nodes "
-			         "and cables into this file",
-			         span_shown(p->text).text, words[i]);
+			topo_problem(&p->problems, p->line, skipped,
+			             "'%s': the '%s' lines of ibsim are not supported, "
+			             "write the nodes and cables into this file",
+			             span_shown(p->text).text, words[i]);
 			return true;
 		}
 	}
@@ -469,16 +527,18 @@ static void read_line(struct parser *p, struct span s)
 	}
 	if (*s.p == '[') {
 		read_cable(p, s);
+	} else if (topo_list_is_link(s)) {
+		p->ret = topo_list_read(s, p->line, p->g, &p->cables, &p->problems);
 	} else if (take_type(&s, &type)) {
 		read_node(p, type, s);
-	} else if (!refused(p, s)) {
-		complain(p, "a node (Switch, Ca, Hca, Rt), a cable ([1] ...), a guid "
-		            "line or '#'");
+	} else if (!is_heading(s) && !refused(p, s)) {
+		complain(p, skipped,
+		         "a node (Switch, Ca, Hca, Rt), a cable ([1] ...), a guid line "
+		         "or '#'");
 	}
 }
 
-/* Cuts the next line off the front of s, without its end (new line, or the two of CRLF).
- */
+/* Cuts the next line off the front of s, without its end: new line, CRLF or CRCRLF. */
 static struct span next_line(struct span *s)
 {
 	const char *nl = memchr(s->p, '\n', s->n);
@@ -487,14 +547,13 @@ static struct span next_line(struct span *s)
 
 	s->p += used;
 	s->n -= used;
-	if (line.n && line.p[line.n - 1] == '\r') {
+	while (line.n && line.p[line.n - 1] == '\r') {
 		line.n--;
 	}
 	return line;
 }
 
-/* Room for claims and ids: lines that start like a cable, and all other lines with text.
- */
+/* Room for claims and ids: lines that start like a cable, nodes, lines of a list. */
 static int count_lines(struct parser *p, struct span s)
 {
 	uint64_t claims = 0, nodes = 0;
@@ -503,9 +562,14 @@ static int count_lines(struct parser *p, struct span s)
 	while (s.n) {
 		struct span line = next_line(&s);
 		span_skip_blank(&line);
-		bool is_claim = line.n && *line.p == '[';
-		claims += is_claim;
-		nodes += !is_claim && take_type(&line, &type);
+		if (topo_list_is_link(line)) {
+			claims++;
+			nodes += 2;
+		} else if (line.n && *line.p == '[') {
+			claims++;
+		} else {
+			nodes += take_type(&line, &type);
+		}
 	}
 	if (claims >= GRAPH_NONE || nodes >= GRAPH_NONE) {
 		return -ENOMEM;
@@ -521,7 +585,9 @@ static uint32_t first_end_port(const struct parser *p)
 	if (!p->g->n_nodes || n->type == NODE_SWITCH) {
 		return p->g->n_nodes ? 0 : GRAPH_NONE;
 	}
-	if (p->cables.n_claims && p->g->ports[p->cables.claims[0].port].node == 0) {
+	const struct port *first =
+		p->cables.n_claims ? &p->g->ports[p->cables.claims[0].port] : NULL;
+	if (first && first->node == 0 && first->peer != GRAPH_NONE) {
 		return p->cables.claims[0].port;
 	}
 	for (uint32_t port = 1; port <= n->n_ports; port++) {
@@ -530,6 +596,37 @@ static uint32_t first_end_port(const struct parser *p)
 		}
 	}
 	return 1;
+}
+
+/* A host's port whose cable was left out is not in the fabric: it has no LID. */
+static void clear_lids(struct graph *g)
+{
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		struct port *p = &g->ports[i];
+		if (p->peer == GRAPH_NONE && g->nodes[p->node].type != NODE_SWITCH) {
+			p->lid = 0;
+			p->lmc = 0;
+		}
+	}
+}
+
+/* Nodes and ports whose GUID was there before are left out by graph_freeze(). */
+static int freeze(struct parser *p)
+{
+	struct diags *d = arena_alloc(p->a, sizeof(*d));
+	if (!d) {
+		return -ENOMEM;
+	}
+	diags_init(d, p->a);
+	int ret = graph_freeze(p->g, d);
+	for (unsigned i = 0; i < d->n; i++) {
+		topo_problem(&p->problems, d->items[i].line, "this one is left out", "%s",
+		             d->items[i].text);
+	}
+	if (p->g->sm_port == GRAPH_NONE && p->g->n_end_ports) {
+		p->g->sm_port = p->g->end_ports[0];
+	}
+	return ret;
 }
 
 static void read_text(struct parser *p, struct span s)
@@ -545,19 +642,22 @@ static void read_text(struct parser *p, struct span s)
 		read_line(p, next_line(&s));
 	}
 	if (p->ret == E_OK && !p->g->n_nodes) {
-		diag_add(p->d, DIAG_ERROR, p->file, 0, "no nodes in this file");
+		topo_problems_no_nodes(&p->problems, p->line);
+		return;
 	}
 	if (p->ret == E_OK) {
-		p->ret = cables_resolve(&p->cables, p->g, p->file, p->d);
+		p->ret = cables_resolve(&p->cables, p->g, &p->problems);
 	}
 	if (p->ret == E_OK) {
 		p->g->sm_port = first_end_port(p);
-		p->ret = graph_freeze(p->g, p->d);
+		p->ret = freeze(p);
+		clear_lids(p->g);
 	}
+	topo_problems_end(&p->problems);
 }
 
-int topo_parse(const char *text, size_t len, const char *name, struct arena *a,
-               struct diags *d, struct graph **ret_graph)
+int topo_parse(const char *text, size_t len, const char *name, bool strict,
+               struct arena *a, struct diags *d, struct graph **ret_graph)
 {
 	struct diags own;
 	if (!d) {
@@ -566,15 +666,13 @@ int topo_parse(const char *text, size_t len, const char *name, struct arena *a,
 	}
 
 	unsigned errors = d->n_errors;
-	struct parser p = { .a = a,
-		            .g = graph_new(a),
-		            .d = d,
-		            .file = arena_strdup(a, name),
-		            .node = GRAPH_NONE };
-	if (!p.g || !p.file) {
+	struct parser p = { .a = a, .g = graph_new(a), .node = GRAPH_NONE };
+	const char *file = arena_strdup(a, name);
+	if (!p.g || !file) {
 		return -ENOMEM;
 	}
-	p.g->source = p.file;
+	topo_problems_init(&p.problems, d, file, strict);
+	p.g->source = file;
 	p.next_guid[NODE_CA] = 0x100000;
 	p.next_guid[NODE_SWITCH] = 0x200000;
 	p.next_guid[NODE_ROUTER] = 0x300000;
@@ -592,7 +690,7 @@ int topo_parse(const char *text, size_t len, const char *name, struct arena *a,
 	return E_OK;
 }
 
-int topo_read(const char *path, struct arena *a, struct diags *d,
+int topo_read(const char *path, bool strict, struct arena *a, struct diags *d,
               struct graph **ret_graph)
 {
 	char *text = NULL;
@@ -600,7 +698,7 @@ int topo_read(const char *path, struct arena *a, struct diags *d,
 	int err = text_file_read(path, &topology_kind, d, &text, &len);
 
 	if (err == E_OK) {
-		err = topo_parse(text, len, path, a, d, ret_graph);
+		err = topo_parse(text, len, path, strict, a, d, ret_graph);
 	}
 	free(text);
 	return err;

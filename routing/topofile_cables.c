@@ -4,28 +4,34 @@
 /*
  * A cable may stand at one end or at both. Each line is a claim "this port leads to that
  * port". Two claims that answer each other make a cable; a claim without an answer makes
- * one if nothing else speaks of the far port; everything else is reported with both
- * lines.
+ * one if nothing else speaks of either port; everything else is reported with both lines.
+ * A cable that is in doubt is not made: a route over it might lead nowhere.
  */
 #include "routing/topofile_cables.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "conf/arena.h"
-#include "conf/diag.h"
 #include "conf/err.h"
 #include "routing/graph.h"
+#include "routing/topofile_int.h"
 
-/* The pass over all claims. Indices in by_* are claim number + 1; 0: none. */
+/* The passes over all claims. Indices in by_* are claim number + 1; 0: none. */
 struct resolver {
 	struct cables *c;
 	struct graph *g;
-	struct diags *d;
-	const char *file;
+	struct topo_problems *pr;
 	uint32_t *by_near; /* [n_ports] claim that starts at the port */
-	uint32_t *by_far;  /* [n_ports] unanswered claim that leads to it */
+	uint32_t *by_far;  /* [n_ports] first claim that leads to it */
+	bool *doubtful;    /* [n_claims] makes no cable */
 };
+
+/* What is done about cables that contradict each other. */
+static const char neither[] = "neither is used";
 
 /* A port for a message: "id"[num]. */
 struct port_name {
@@ -86,13 +92,14 @@ static struct port_name name_of(const struct resolver *r, uint32_t port)
 /* Sets the claim's far port, or reports why there is none. */
 static void find_far(struct resolver *r, struct claim *c)
 {
+	static const char left_out[] = "the cable is left out";
 	const struct id_slot *slot = cables_slot(r->c, c->far_id);
 
 	c->far = GRAPH_NONE;
 	if (!slot->id.p) {
-		diag_add(r->d, DIAG_ERROR, r->file, c->line,
-		         "cable to \"%s\", but no node has this id",
-		         span_shown(c->far_id).text);
+		topo_problem(r->pr, c->line, left_out,
+		             "cable to \"%s\", but no node has this id",
+		             span_shown(c->far_id).text);
 		return;
 	}
 	if (slot->node == GRAPH_NONE) {
@@ -100,10 +107,11 @@ static void find_far(struct resolver *r, struct claim *c)
 	}
 	c->far = graph_port(r->g, slot->node, c->far_num);
 	if (c->far == GRAPH_NONE) {
-		diag_add(r->d, DIAG_ERROR, r->file, c->line,
-		         "cable to port %u of \"%s\", which has ports 1 to %u (line %u)",
-		         c->far_num, span_shown(c->far_id).text,
-		         r->g->nodes[slot->node].n_ports, slot->line);
+		topo_problem(
+			r->pr, c->line, left_out,
+			"cable to port %u of \"%s\", which has ports 1 to %u (line %u)",
+			c->far_num, span_shown(c->far_id).text,
+			r->g->nodes[slot->node].n_ports, slot->line);
 	}
 }
 
@@ -118,9 +126,9 @@ static void index_claims(struct resolver *r)
 			r->by_near[c->port] = i + 1;
 			continue;
 		}
-		diag_add(r->d, DIAG_ERROR, r->file, c->line,
-		         "%s is cabled already in line %u", name_of(r, c->port).text,
-		         r->c->claims[first - 1].line);
+		topo_problem(r->pr, c->line, "the first one holds",
+		             "%s is cabled already in line %u", name_of(r, c->port).text,
+		             r->c->claims[first - 1].line);
 		c->far = GRAPH_NONE;
 	}
 }
@@ -134,12 +142,46 @@ static void set_port_guid(struct resolver *r, uint32_t port, uint64_t own, uint6
 		return;
 	}
 	if (own && other && own != other) {
-		diag_add(r->d, DIAG_ERROR, r->file, c->line,
-		         "the two ends of this cable name different PortGUIDs for %s",
-		         name_of(r, port).text);
-		return;
+		topo_problem(r->pr, c->line, "what the port itself says holds",
+		             "the two ends of this cable name different PortGUIDs for %s",
+		             name_of(r, port).text);
 	}
 	p->guid = own ? own : other;
+}
+
+/* Lanes in ascending order; a width that is not known goes last. */
+static unsigned lanes_of(uint8_t width)
+{
+	switch (width) {
+	case WIDTH_1X: return 1;
+	case WIDTH_2X: return 2;
+	case WIDTH_4X: return 4;
+	case WIDTH_8X: return 8;
+	case WIDTH_12X: return 12;
+	}
+	return UINT_MAX;
+}
+
+/* What both ends say of the link; the slower one where they differ. */
+static void set_link(struct resolver *r, const struct claim *c, const struct claim *o)
+{
+	struct port *a = &r->g->ports[c->port], *b = &r->g->ports[c->far];
+	uint8_t width = lanes_of(c->width) < lanes_of(o->width) ? c->width : o->width;
+	uint8_t speed = c->speed < o->speed ? c->speed : o->speed;
+
+	width = width ? width : WIDTH_4X;
+	speed = speed != SPEED_COUNT ? speed : SPEED_SDR;
+	if ((c->width && o->width && c->width != o->width) ||
+	    (c->speed != SPEED_COUNT && o->speed != SPEED_COUNT &&
+	     c->speed != o->speed)) {
+		topo_problem(r->pr, o->line, "taken as the slower of both",
+		             "%s is %s%s here, but the other end says %s%s in line %u",
+		             name_of(r, c->far).text, link_width_name(o->width),
+		             link_speed_name(o->speed), link_width_name(c->width),
+		             link_speed_name(c->speed), c->line);
+	}
+	a->width = b->width = width;
+	a->speed = b->speed = speed;
 }
 
 /* answer: the claim from the other end, or NULL. */
@@ -147,76 +189,86 @@ static void connect(struct resolver *r, const struct claim *c, const struct clai
 {
 	static const struct claim none = { .speed = SPEED_COUNT };
 	const struct claim *o = answer ? answer : &none;
-	struct port *a = &r->g->ports[c->port], *b = &r->g->ports[c->far];
 
-	if ((c->width && o->width && c->width != o->width) ||
-	    (c->speed != SPEED_COUNT && o->speed != SPEED_COUNT &&
-	     c->speed != o->speed)) {
-		diag_add(r->d, DIAG_ERROR, r->file, o->line,
-		         "%s is %s%s here, but the other end says %s%s in line %u",
-		         name_of(r, c->far).text, link_width_name(o->width),
-		         link_speed_name(o->speed), link_width_name(c->width),
-		         link_speed_name(c->speed), c->line);
-		return;
-	}
 	if (graph_connect(r->g, c->port, c->far) != E_OK) {
-		diag_add(r->d, DIAG_ERROR, r->file, c->line, "%s and %s cannot be cabled",
-		         name_of(r, c->port).text, name_of(r, c->far).text);
+		topo_problem(r->pr, c->line, neither, "%s and %s cannot be cabled",
+		             name_of(r, c->port).text, name_of(r, c->far).text);
 		return;
 	}
-	uint8_t width = c->width ? c->width : o->width;
-	uint8_t speed = c->speed != SPEED_COUNT ? c->speed : o->speed;
-	a->width = b->width = width ? width : WIDTH_4X;
-	a->speed = b->speed = speed != SPEED_COUNT ? speed : SPEED_SDR;
+	set_link(r, c, o);
 	set_port_guid(r, c->port, c->near_guid, o->far_guid, c);
 	set_port_guid(r, c->far, o->near_guid, c->far_guid, c);
 }
 
-static void resolve_one(struct resolver *r, uint32_t i)
+/* The claim that starts where this one leads to, or NULL. */
+static struct claim *answer_to(const struct resolver *r, const struct claim *c)
 {
-	const struct claim *claims = r->c->claims, *c = &claims[i];
 	uint32_t answer = r->by_near[c->far];
 
-	if (answer) {
-		const struct claim *o = &claims[answer - 1];
-		if (o->far == c->port) {
-			if (answer - 1 >= i) { /* the pair's first line speaks for both */
-				connect(r, c, o);
-			}
-		} else if (o->far != GRAPH_NONE) {
-			diag_add(r->d, DIAG_ERROR, r->file, c->line,
-			         "%s leads to %s here, but line %u says that %s leads to "
-			         "%s",
-			         name_of(r, c->port).text, name_of(r, c->far).text,
-			         o->line, name_of(r, c->far).text,
-			         name_of(r, o->far).text);
-		}
-		return;
-	}
-	if (r->by_far[c->far]) {
-		const struct claim *o = &claims[r->by_far[c->far] - 1];
-		diag_add(r->d, DIAG_ERROR, r->file, c->line,
-		         "%s is at the end of this cable and of that in line %u",
-		         name_of(r, c->far).text, o->line);
-		return;
-	}
-	r->by_far[c->far] = i + 1;
-	connect(r, c, NULL);
+	return answer ? &r->c->claims[answer - 1] : NULL;
 }
 
-int cables_resolve(struct cables *c, struct graph *g, const char *file, struct diags *d)
+static bool agree(const struct claim *c, const struct claim *answer)
 {
-	struct resolver r = { .c = c, .g = g, .d = d, .file = file };
+	return answer && answer->far == c->port;
+}
+
+/* Reports a claim that another one speaks against; both are in doubt unless the other one
+ * has an answer. */
+static void doubt(struct resolver *r, uint32_t i)
+{
+	const struct claim *c = &r->c->claims[i];
+	const struct claim *o = answer_to(r, c);
+
+	if (agree(c, o) || (o && o->far == GRAPH_NONE)) {
+		r->doubtful[i] = o->far == GRAPH_NONE;
+		return;
+	}
+	if (o) {
+		bool holds = agree(o, answer_to(r, o));
+		r->doubtful[i] = true;
+		r->doubtful[o - r->c->claims] |= !holds;
+		topo_problem(r->pr, c->line, holds ? "the other line holds" : neither,
+		             "%s leads to %s here, but line %u says that %s leads to %s",
+		             name_of(r, c->port).text, name_of(r, c->far).text, o->line,
+		             name_of(r, c->far).text, name_of(r, o->far).text);
+		return;
+	}
+	if (!r->by_far[c->far]) {
+		r->by_far[c->far] = i + 1;
+		return;
+	}
+	uint32_t first = r->by_far[c->far] - 1;
+	r->doubtful[i] = r->doubtful[first] = true;
+	topo_problem(r->pr, c->line, neither,
+	             "%s is at the end of this cable and of that in line %u",
+	             name_of(r, c->far).text, r->c->claims[first].line);
+}
+
+int cables_resolve(struct cables *c, struct graph *g, struct topo_problems *pr)
+{
+	struct resolver r = { .c = c, .g = g, .pr = pr };
 
 	r.by_near = arena_array(g->arena, g->n_ports, sizeof(*r.by_near));
 	r.by_far = arena_array(g->arena, g->n_ports, sizeof(*r.by_far));
-	if (!r.by_near || !r.by_far) {
+	r.doubtful = arena_array(g->arena, c->n_claims, sizeof(*r.doubtful));
+	if (!r.by_near || !r.by_far || !r.doubtful) {
 		return -ENOMEM;
 	}
 	index_claims(&r);
 	for (uint32_t i = 0; i < c->n_claims; i++) {
 		if (c->claims[i].far != GRAPH_NONE) {
-			resolve_one(&r, i);
+			doubt(&r, i);
+		}
+	}
+	for (uint32_t i = 0; i < c->n_claims; i++) {
+		const struct claim *near = &c->claims[i];
+		if (near->far == GRAPH_NONE || r.doubtful[i]) {
+			continue;
+		}
+		const struct claim *far = answer_to(&r, near);
+		if (!far || far >= near) { /* a pair's first line speaks for both */
+			connect(&r, near, far);
 		}
 	}
 	return E_OK;

@@ -7,8 +7,8 @@
 #include "routing/span.h"
 
 struct arena;
-struct diags;
 struct graph;
+struct topo_problems;
 
 /*!
  * Second half of the topology reader: nodes by their id, and cable lines, which can only
@@ -50,8 +50,6 @@ struct id_slot *cables_slot(const struct cables *c, struct span id);
 
 /*!
  * \brief Connects the graph's ports as the claims say; all that do not fit are reported.
- *
- * \param file  Name for diagnostics.
  * \retval -ENOMEM
  */
-int cables_resolve(struct cables *c, struct graph *g, const char *file, struct diags *d);
+int cables_resolve(struct cables *c, struct graph *g, struct topo_problems *pr);

@@ -32,7 +32,7 @@ enum { EXIT_GOOD, EXIT_FAILED, EXIT_USAGE, EXIT_NOT_FOUND = 127 };
 struct args {
 	char socket[128];
 	const char *host;
-	bool run, keep_lids, quiet, omni_path;
+	bool run, keep_lids, quiet, omni_path, strict;
 	uint8_t guid_cap; /* 0: not said */
 	const char *file;
 	char **rest; /* COMMAND ARGS or words for ctl */
@@ -40,7 +40,7 @@ struct args {
 
 static const char usage_text[] =
 	"Usage: saguaro-sim FILE [--socket PATH] [--keep-lids] [--guid-cap N] [--omnipath]\n"
-	"                   [--quiet]\n"
+	"                   [--strict] [--quiet]\n"
 	"       saguaro-sim --run [--socket PATH] [--host NAME] COMMAND [ARGS]\n"
 	"       saguaro-sim ctl [--socket PATH] WORDS\n"
 	"\n"
@@ -59,6 +59,8 @@ static const char usage_text[] =
 	"  --omnipath     hosts present themselves as Omni-Path's, for its tools "
 	"(opasaquery);\n"
 	"                 subnet management stays InfiniBand's\n"
+	"  --strict       refuses a file with a line that is not understood, instead of\n"
+	"                 skipping the line with a warning\n"
 	"  --quiet        does not say when it is ready\n"
 	"  --help, --version\n"
 	"\n"
@@ -80,6 +82,7 @@ static int parse_flags(int argc, char **argv, struct args *a)
 		FLAG_KEEP,
 		FLAG_GUID_CAP,
 		FLAG_OMNIPATH,
+		FLAG_STRICT,
 		FLAG_QUIET,
 		FLAG_HELP,
 		FLAG_VERSION
@@ -91,6 +94,7 @@ static int parse_flags(int argc, char **argv, struct args *a)
 		{ "keep-lids", no_argument, NULL, FLAG_KEEP },
 		{ "guid-cap", required_argument, NULL, FLAG_GUID_CAP },
 		{ "omnipath", no_argument, NULL, FLAG_OMNIPATH },
+		{ "strict", no_argument, NULL, FLAG_STRICT },
 		{ "quiet", no_argument, NULL, FLAG_QUIET },
 		{ "help", no_argument, NULL, FLAG_HELP },
 		{ "version", no_argument, NULL, FLAG_VERSION },
@@ -117,6 +121,7 @@ static int parse_flags(int argc, char **argv, struct args *a)
 			a->guid_cap = (uint8_t)number;
 			break;
 		case FLAG_OMNIPATH: a->omni_path = true; break;
+		case FLAG_STRICT: a->strict = true; break;
 		case FLAG_QUIET: a->quiet = true; break;
 		case 'h':
 		case FLAG_HELP: fputs(usage_text, stdout); return EXIT_GOOD + 1;
@@ -355,7 +360,7 @@ static int serve(const struct args *a)
 	struct arena *arena = arena_new();
 
 	diags_init(&d, arena);
-	int ret = topo_read(a->file, arena, &d, &g);
+	int ret = topo_read(a->file, a->strict, arena, &d, &g);
 	diags_print(&d, stderr, DIAG_WARNING);
 	if (ret != E_OK) {
 		arena_free(arena);

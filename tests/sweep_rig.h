@@ -108,7 +108,7 @@ static inline void rig_file(struct rig *r, const char *name)
 	char path[300];
 
 	snprintf(path, sizeof(path), "%s/tests/fabrics/%s", srcdir ? srcdir : ".", name);
-	if (topo_read(path, r->a, &r->diags, &r->g) != E_OK) {
+	if (topo_read(path, true, r->a, &r->diags, &r->g) != E_OK) {
 		ck_abort_msg("%s: %s", path, diags_first_error(&r->diags));
 	}
 }

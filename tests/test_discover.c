@@ -53,7 +53,7 @@ static void make(const char *what)
 	if (strstr(what, ".topo") != NULL) {
 		snprintf(text, sizeof(text), "%s/tests/fabrics/%s", srcdir ? srcdir : ".",
 		         what);
-		ck_assert_int_eq(topo_read(text, arena, &diags, &made), E_OK);
+		ck_assert_int_eq(topo_read(text, true, arena, &diags, &made), E_OK);
 		return;
 	}
 	snprintf(text, sizeof(text), "%s", what);

@@ -171,7 +171,7 @@ static struct graph *make(unsigned i, double fail, uint32_t seed)
 	}
 	diags_init(d, arena);
 	name = arena_printf(arena, "%s/tests/fabrics/%s", dir ? dir : ".", name);
-	ck_assert_msg(topo_read(name, arena, d, &g) == E_OK, "%s", diags_first_error(d));
+	ck_assert_msg(topo_read(name, true, arena, d, &g) == E_OK, "%s", diags_first_error(d));
 	return g;
 }
 

@@ -511,7 +511,7 @@ START_TEST(fabric_files)
 	struct graph *g;
 
 	diags_init(d, arena);
-	ck_assert_msg(topo_read(path, arena, d, &g) == E_OK, "%s", diags_first_error(d));
+	ck_assert_msg(topo_read(path, true, arena, d, &g) == E_OK, "%s", diags_first_error(d));
 	for (uint32_t lmc = 0; lmc < 3; lmc += 2) {
 		r = request(g, lmc, "no_fallback");
 		ck_assert_int_eq(route_run(&r, arena, &res), files[_i].ret);
