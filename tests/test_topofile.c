@@ -516,7 +516,7 @@ static struct graph *again(const struct graph *was)
 static struct graph *generate(const char *kind, int argc, char **argv, double fail,
                               uint32_t seed)
 {
-	struct topogen_opts o = { fail, seed };
+	const struct topogen_opts o = { .fail = fail, .seed = seed };
 	struct graph *made = NULL;
 
 	ck_assert_int_eq(topogen(kind, argc, argv, &o, arena, &diags, &made), E_OK);
