@@ -14,7 +14,7 @@
 /*! \brief Everything graph.h promises of a frozen graph. */
 static inline void graph_check(const struct graph *g)
 {
-	uint32_t cables = 0, hosts = 0, adj = 0, end = 0;
+	uint32_t cables = 0, hosts = 0, aggregation = 0, adj = 0, end = 0;
 
 	ck_assert(g->frozen);
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
@@ -45,12 +45,14 @@ static inline void graph_check(const struct graph *g)
 		ck_assert_uint_eq(listed, wanted);
 		if (listed) {
 			end++;
-			hosts += p->num != 0;
+			hosts += graph_is_host(g, i);
+			aggregation += p->num && g->nodes[p->node].aggregation;
 			ck_assert_uint_eq(graph_port_by_guid(g, p->guid), i);
 		}
 	}
 	ck_assert_uint_eq(end, g->n_end_ports);
 	ck_assert_uint_eq(hosts, g->n_hosts);
+	ck_assert_uint_eq(aggregation, g->n_aggregation);
 	ck_assert_uint_eq(cables, g->n_links);
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		uint32_t node = g->switches[s];
@@ -63,6 +65,10 @@ static inline void graph_check(const struct graph *g)
 				continue;
 			}
 			uint32_t far = g->nodes[g->ports[peer].node].sw;
+			if (far == GRAPH_NONE && !graph_is_host(g, peer)) {
+				ck_assert_uint_eq(graph_switch_of(g, peer), s);
+				continue;
+			}
 			if (far == GRAPH_NONE) {
 				ck_assert_uint_eq(g->hosts[host++], peer);
 				ck_assert_uint_eq(graph_switch_of(g, peer), s);
