@@ -34,6 +34,7 @@ extern const char *const credit_loops_names[];
 struct config {
 	/* programs */
 	const char *config_file;  /*!< -F */
+	bool opafm;               /*!< that is an opafm.xml */
 	const struct option_trace *trace; /*!< settings of that file, NULL: none was read */
 	const char *fabric;       /*!< "umad[:CA[:PORT]]" or "sim:FILE" */
 	const char *instance;     /*!< "main" */
@@ -79,6 +80,7 @@ struct config {
 	const struct virtual_fabrics *virtual_fabrics; /*!< of opafm.xml, NULL: none */
 	const struct guid_file *aggregation_node_guids; /*!< CAs that are aggregation nodes, beside those that show it; NULL: none */
 	struct adaptive_options adaptive;
+	uint32_t ar_mode;                /*!< 0: names of engines such as ar_updn bring no alternates */
 	const char *routing_engine;      /*!< list, NULL: minhop */
 	uint32_t credit_loops;           /*!< enum credit_loops */
 	bool use_ucast_cache;

@@ -155,6 +155,7 @@ static int read_opafm(struct config *c, const struct option_sets *s, const char 
 		return -ENOMEM;
 	}
 	c->virtual_fabrics = got.fabrics;
+	c->opafm = true;
 	ret->instance = got.instance;
 	return E_OK;
 }

@@ -247,6 +247,8 @@ const struct option_row config_rows[] = {
 	  .help = "Which pairs of LIDs a path query lists when ports have several, and in which order" },
 	{ BOOL("adaptive_routing", adaptive.enable, "FALSE"), .xml = "Sm/AdaptiveRouting/Enable",
 	  .help = "Adaptive routing: find, prove and serve alternates of equal cost for every route; no switch is told of them yet" },
+	{ UINT("ar_mode", ar_mode, "3", 0, 3),
+	  .help = "Of MLNX_OFED: 0 takes routing engines ar_updn, ar_ftree ... for updn, ftree ...; else they are these with adaptive routing" },
 	{ BOOL("adaptive_fine_grained", adaptive.fine_grained, "FALSE"),
 	  .xml = "Sm/AdaptiveRouting/FineGrained",
 	  .help = "Alternates for each LID instead of each switch; needs adaptive_routing" },

@@ -229,26 +229,9 @@ static int read_arguments(struct job *j, int argc, char **argv)
 	return EXIT_GOOD;
 }
 
-/* What only routing knows: the engines there are. */
-static int check_engines(struct job *j)
-{
-	struct route_list list;
-	struct why why = { "" };
-	const char *key = "routing_engine";
-	int ret = route_list_parse(j->config.routing_engine, &list, &why);
-
-	if (ret == E_OK && j->config.qos == QOS_OFF) {
-		key = "qos";
-		ret = route_list_without_qos(&list, &why);
-	}
-	if (ret != E_OK) {
-		config_refuse(&j->config, key, value_of(j, key), why.text, &j->diags);
-	}
-	return ret;
-}
-
 static int read_file(struct job *j)
 {
+	struct route_list list;
 	int ret = engine_options_init(&j->engines, j->arena);
 
 	if (ret == E_OK) {
@@ -270,7 +253,8 @@ static int read_file(struct job *j)
 	int of_engines = engine_options_bind(&j->engines, j->arena, &j->diags);
 
 	if (of_engines == E_OK) {
-		of_engines = check_engines(j);
+		of_engines = route_list_read(&j->config, &j->engines, j->arena, &j->diags,
+		                             &list);
 	}
 	return ret != E_OK ? ret : of_engines;
 }

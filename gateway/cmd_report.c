@@ -95,12 +95,10 @@ static int from_file(struct route_job *j, struct lft *lft, struct lanes *lanes)
 		return route_job_read_tables(j, lft, lanes);
 	}
 	status = route_job_assign_lids(j);
-	if (status == EXIT_GOOD) {
-		status = route_job_request(j, &request);
-	}
 	if (status != EXIT_GOOD) {
 		return status;
 	}
+	route_job_request(j, &request);
 	request.list.no_fallback = true; /* what was asked for is what is looked at */
 	request.credit_loops = ROUTE_CREDIT_PROGRAM;
 	j->outcome = route_run(&request, j->arena, &j->result);

@@ -135,12 +135,10 @@ int cmd_route(int argc, char **argv)
 	if (status == EXIT_GOOD) {
 		status = route_job_assign_lids(&j);
 	}
-	if (status == EXIT_GOOD) {
-		status = route_job_request(&j, &request);
-	}
 	if (status != EXIT_GOOD) {
 		goto out;
 	}
+	route_job_request(&j, &request);
 	j.outcome = route_run(&request, j.arena, &j.result);
 	status = dump_all(&j);
 	if (status == EXIT_GOOD) {

@@ -41,6 +41,10 @@ static int read_arguments(struct route_job *j, const struct option_row *own,
 		return ret;
 	}
 	ret = engine_options_bind(&j->engines, j->arena, &j->diags);
+	if (ret == E_OK) {
+		ret = route_list_read(&j->config, &j->engines, j->arena, &j->diags,
+		                      &j->list);
+	}
 	if (ret != E_OK) {
 		return ret;
 	}
@@ -136,20 +140,10 @@ int route_job_read_tables(struct route_job *j, struct lft *ret_lft, struct lanes
 	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
 }
 
-int route_job_request(struct route_job *j, struct route_request *ret)
+void route_job_request(const struct route_job *j, struct route_request *ret)
 {
-	struct why why = { "" };
-
 	memset(ret, 0, sizeof(*ret));
-	if (route_list_parse(j->config.routing_engine, &ret->list, &why) != E_OK) {
-		fprintf(stderr, "%s\n", why.text);
-		return EXIT_USAGE;
-	}
-	if (j->config.qos == QOS_OFF &&
-	    route_list_without_qos(&ret->list, &why) != E_OK) {
-		fprintf(stderr, "qos FALSE: %s\n", why.text);
-		return EXIT_USAGE;
-	}
+	ret->list = j->list;
 	ret->g = j->g;
 	ret->lids = &j->lids;
 	ret->options = &j->engines;
@@ -158,7 +152,6 @@ int route_job_request(struct route_job *j, struct route_request *ret)
 	ret->strict = j->flags.strict;
 	ret->max_lanes = config_lanes(&j->config);
 	ret->now = route_job_now;
-	return EXIT_GOOD;
 }
 
 static uint64_t peak_rss_bytes(void)

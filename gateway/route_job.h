@@ -24,6 +24,7 @@ struct route_job {
 	struct diags diags;
 	struct config config;
 	struct engine_options engines;
+	struct route_list list;
 	struct route_flags {
 		bool json, strict;
 		const char *dump_lfts, *dump_sl, *dump_lid_matrix, *dump_cn_order, *lfts, *sl;
@@ -58,9 +59,8 @@ int route_job_assign_lids(struct route_job *j);
 /*! \brief Tables and LIDs from flags.lfts; lanes when flags.sl was given. \return likewise */
 int route_job_read_tables(struct route_job *j, struct lft *ret_lft, struct lanes *ret_lanes);
 
-/*! \brief The request that belongs to the configuration. \return EXIT_GOOD, or EXIT_USAGE
- * with a sentence printed. */
-int route_job_request(struct route_job *j, struct route_request *ret);
+/*! \brief The request that belongs to the configuration. */
+void route_job_request(const struct route_job *j, struct route_request *ret);
 
 /*! \brief Prints the figures (text or JSON) and gives the exit status of the proof. */
 int route_job_report(struct route_job *j);

@@ -387,6 +387,7 @@ static const struct option_row dor_options[] = {
 
 const struct engine engine_dor = {
 	.name = "dor",
+	.adaptive_name = "ar_dor",
 	.summary = "Dimension order: free of credit loops on open meshes and hypercubes",
 	.deadlock_free_order = 20,
 	.options = dor_options,

@@ -30,6 +30,7 @@ enum engine_flag {
 	ENGINE_NEEDS_LANES = 2,   /*!< uses more than one virtual lane */
 	ENGINE_LMC0_ONLY = 4,
 	ENGINE_MAY_USE_LANES = 8, /*!< does with one virtual lane, uses several where options ask for them */
+	ENGINE_RUNS_OTHERS = 32,  /*!< runs other engines, with their options */
 	ENGINE_STAGE2 = 16        /*!< honours the options of the common balancing stage (routing/spread_options.h) */
 };
 
@@ -66,6 +67,8 @@ struct route_out {
 
 struct engine {
 	const char *name;     /*!< value of routing_engine */
+	/*! Name that MLNX_OFED has for the engine with adaptive routing, NULL: none. */
+	const char *adaptive_name;
 	const char *summary;  /*!< one line: manual page and REST */
 	unsigned flags;       /*!< enum engine_flag */
 	/*! Place in the order in which "deadlockfree" tries engines, from 1: those that route best

@@ -196,6 +196,7 @@ static const struct option_row ftree_rows[] = {
 
 const struct engine engine_ftree = {
 	.name = "ftree",
+	.adaptive_name = "ar_ftree",
 	.summary = "Fat trees: shifts without contention; broken trees stay balanced",
 	.deadlock_free_order = 10,
 	.flags = ENGINE_DEADLOCK_FREE | ENGINE_LMC0_ONLY,

@@ -117,6 +117,7 @@ static const struct option_row minhop_options[] = {
 
 const struct engine engine_minhop = {
 	.name = "minhop",
+	.adaptive_name = "ar_minhop",
 	.summary = "Shortest paths, routes spread evenly over links",
 	.flags = ENGINE_STAGE2,
 	.options = minhop_options,

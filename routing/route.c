@@ -13,135 +13,6 @@
 #include "routing/multicast.h"
 #include "routing/route_cache.h"
 
-static const char separators[] = ", \t", deadlock_free[] = "deadlockfree";
-
-static bool word_is(const char *word, size_t len, const char *name)
-{
-	return strlen(name) == len && memcmp(word, name, len) == 0;
-}
-
-static const struct engine *find_word(const char *word, size_t len)
-{
-	for (const struct engine *const *e = engines; *e; e++) {
-		if (word_is(word, len, (*e)->name)) {
-			return *e;
-		}
-	}
-	return NULL;
-}
-
-static int refuse_word(const char *word, size_t len, struct why *why)
-{
-	char known[256] = "";
-
-	for (const struct engine *const *e = engines; *e; e++) {
-		if (strlen(known) + strlen((*e)->name) + 3 < sizeof(known)) {
-			strcat(strcat(known, (*e)->name), ", ");
-		}
-	}
-	why_add(why, "unknown routing engine '%.*s'; known are %s%s and no_fallback",
-	        (int)len, word, known, deadlock_free);
-	return E_UNKNOWN;
-}
-
-static unsigned n_named(const struct route_list *l)
-{
-	return l->n - l->n_chosen;
-}
-
-static bool listed(const struct route_list *l, const struct engine *e)
-{
-	for (unsigned i = 0; i < l->n; i++) {
-		if (l->engine[i] == e) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* A second mention changes nothing. */
-static void list_add(struct route_list *l, const struct engine *e)
-{
-	if (!listed(l, e) && l->n < ROUTE_LIST_MAX) {
-		l->engine[l->n++] = e;
-	}
-}
-
-/* Next engine of "deadlockfree" after a place in its order; NULL: there is none. */
-static const struct engine *next_deadlock_free(unsigned after)
-{
-	const struct engine *next = NULL;
-
-	for (const struct engine *const *e = engines; *e; e++) {
-		if ((*e)->deadlock_free_order > after &&
-		    (!next || (*e)->deadlock_free_order < next->deadlock_free_order)) {
-			next = *e;
-		}
-	}
-	return next;
-}
-
-static void list_add_deadlock_free(struct route_list *l)
-{
-	const struct engine *e = next_deadlock_free(0);
-
-	for (; e; e = next_deadlock_free(e->deadlock_free_order)) {
-		list_add(l, e);
-	}
-}
-
-int route_list_parse(const char *text, struct route_list *ret, struct why *why)
-{
-	struct route_list l = { 0 };
-	bool choose = false;
-
-	for (const char *p = text ? text : ""; *(p += strspn(p, separators));) {
-		size_t len = strcspn(p, separators);
-		const struct engine *e = find_word(p, len);
-
-		if (word_is(p, len, "no_fallback")) {
-			l.no_fallback = true;
-		} else if (word_is(p, len, deadlock_free)) {
-			choose = true;
-		} else if (!e) {
-			return refuse_word(p, len, why);
-		} else if (choose && !listed(&l, e)) {
-			why_add(why, "routing engine '%s' behind '%s' would never be reached",
-			        e->name, deadlock_free);
-			return E_UNKNOWN;
-		} else {
-			list_add(&l, e);
-		}
-		p += len;
-	}
-	if (l.n == 0 && !choose) {
-		list_add(&l, engine_find("minhop"));
-	}
-	if (choose) {
-		unsigned named = l.n;
-
-		list_add_deadlock_free(&l);
-		l.n_chosen = l.n - named;
-	}
-	*ret = l;
-	return E_OK;
-}
-
-int route_list_without_qos(const struct route_list *l, struct why *why)
-{
-	for (unsigned i = 0; i < n_named(l); i++) {
-		if (l->engine[i]->flags & ENGINE_NEEDS_LANES) {
-			why_add(why,
-			        "routing engine '%s' needs virtual lanes, which are "
-			        "quality "
-			        "of service: leave qos out, or set it to TRUE",
-			        l->engine[i]->name);
-			return E_UNSUITABLE;
-		}
-	}
-	return E_OK;
-}
-
 int engine_options_init(struct engine_options *o, struct arena *a)
 {
 	*o = (struct engine_options){ 0 };
@@ -277,7 +148,7 @@ static int find_alternates(const struct route_request *r, struct arena *a,
 	double start = now(r);
 	int code;
 
-	if (!o || !o->enable) {
+	if (!o || (!o->enable && !route_list_is_adaptive(&r->list, ret->used))) {
 		return E_OK;
 	}
 	if (ret->out.lanes.rule) {
@@ -387,25 +258,6 @@ static bool goes_on(const struct route_request *r, int outcome)
 	return outcome == E_UNSUITABLE || outcome == E_LOOP || outcome == E_NOPATH;
 }
 
-/* The list with what comes after it. */
-static struct route_list engines_to_try(const struct route_request *r)
-{
-	struct route_list l = r->list;
-
-	if (l.n == 0 || (!l.no_fallback && !l.n_chosen)) {
-		list_add(&l, engine_find("minhop"));
-	}
-	if (!l.no_fallback && r->credit_loops == ROUTE_CREDIT_FALLBACK) {
-		list_add_deadlock_free(&l);
-	}
-	return l;
-}
-
-static const char *first_word(const struct route_list *l)
-{
-	return n_named(l) ? l->engine[0]->name : l->n ? deadlock_free : "minhop";
-}
-
 /* A credit loop that is programmed on purpose stays visible. */
 static void warn_credit_loop(const struct route_request *r, struct arena *a,
                              struct route_result *ret)
@@ -439,7 +291,7 @@ static int try_engine(const struct route_request *r, const struct engine *e,
 static void note_choice(struct route_result *res, const struct why *passed_over)
 {
 	why_add(&res->out.notes, "%s chose %s, which proves out with %u lane%s",
-	        deadlock_free, res->used->name, res->proof.vls_used,
+	        route_deadlock_free, res->used->name, res->proof.vls_used,
 	        res->proof.vls_used == 1 ? "" : "s");
 	if (passed_over->text[0]) {
 		why_add(&res->out.notes, "%s", passed_over->text);
@@ -447,16 +299,11 @@ static void note_choice(struct route_result *res, const struct why *passed_over)
 }
 
 /* Tables with a credit loop are nothing that "deadlockfree" could mean. */
-static bool is_chosen(const struct route_list *asked, unsigned i)
-{
-	return i >= n_named(asked) && i < asked->n;
-}
-
 static struct route_request request_for(const struct route_request *r, unsigned i)
 {
 	struct route_request own = *r;
 
-	if (is_chosen(&r->list, i)) {
+	if (route_list_is_chosen(&r->list, i)) {
 		own.credit_loops = ROUTE_CREDIT_FALLBACK;
 	}
 	return own;
@@ -465,8 +312,10 @@ static struct route_request request_for(const struct route_request *r, unsigned 
 /* Tries the engines one after the other. */
 static int compute(const struct route_request *r, struct arena *a, struct route_result *ret)
 {
-	const struct route_list l = engines_to_try(r);
-	struct route_result res = { .engine_asked = first_word(&r->list) }, shown = res;
+	const struct route_list l =
+		route_list_whole(&r->list, r->credit_loops == ROUTE_CREDIT_FALLBACK);
+	struct route_result res = { .engine_asked = route_list_first(&r->list) },
+			    shown = res;
 	int outcome = E_UNSUITABLE, shown_outcome = E_OK;
 	struct why refused = { "" }, passed_over = { "" };
 	unsigned i;
@@ -475,7 +324,9 @@ static int compute(const struct route_request *r, struct arena *a, struct route_
 		const struct route_request own = request_for(r, i);
 
 		outcome = try_engine(&own, l.engine[i], a,
-		                     is_chosen(&r->list, i) ? &passed_over : &refused, &res);
+		                     route_list_is_chosen(&r->list, i) ? &passed_over
+		                                                       : &refused,
+		                     &res);
 		if (outcome == E_OK || !goes_on(&own, outcome)) {
 			break;
 		}
@@ -486,7 +337,7 @@ static int compute(const struct route_request *r, struct arena *a, struct route_
 		res.used = NULL;
 	}
 	if (outcome == E_OK) {
-		if (is_chosen(&r->list, i)) {
+		if (route_list_is_chosen(&r->list, i)) {
 			note_choice(&res, &passed_over);
 		}
 		res.fallback_reason = refused;

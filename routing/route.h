@@ -9,6 +9,7 @@
 #include "routing/engine.h"
 #include "routing/paths.h"
 #include "routing/proof.h"
+#include "routing/route_list.h"
 
 struct arena;
 struct diags;
@@ -21,30 +22,7 @@ struct route_cache;
 /*!
  * A routing job: tries the engines of a list in order, proves what comes out, and says
  * which one it was and why. A fallback is never silent.
- *
- * The list is that of OpenSM: names separated by commas, blanks or tabs; "no_fallback"
- * anywhere forbids engines that are not listed; empty or NULL means minhop. The word
- * "deadlockfree" stands for every engine that has a deadlock_free_order, in that order: the
- * first that proves out is a choice, no fallback. An unknown name is an error here, with
- * the known names.
- *
- * After the list come minhop, unless "deadlockfree" was said, and, where a credit loop is
- * to lead to another engine (ROUTE_CREDIT_FALLBACK), what "deadlockfree" stands for.
  */
-enum { ROUTE_LIST_MAX = 32 };
-
-struct route_list {
-	const struct engine *engine[ROUTE_LIST_MAX];
-	unsigned n;
-	bool no_fallback;
-	unsigned n_chosen; /*!< of these, at the end: stand there for the word "deadlockfree" */
-};
-
-/*! \retval E_UNKNOWN  The word is in \a why. */
-int route_list_parse(const char *text, struct route_list *ret, struct why *why);
-
-/*! \brief May these engines be used without quality of service? \retval E_UNSUITABLE  One that is named needs lanes. */
-int route_list_without_qos(const struct route_list *l, struct why *why);
 
 /*! Options of all engines as sets for conf, each with a base allocated in an arena. */
 struct engine_options {

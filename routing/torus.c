@@ -244,6 +244,7 @@ static const struct option_row torus_rows[] = {
 
 const struct engine engine_torus = {
 	.name = "torus-2QoS",
+	.adaptive_name = "ar_torus",
 	.summary = "Dimension order on a mesh or torus of two or three dimensions, with "
 		   "two QoS levels",
 	.deadlock_free_order = 30,

@@ -380,6 +380,7 @@ static const struct option_row updn_rows[] = {
 
 const struct engine engine_updn = {
 	.name = "updn",
+	.adaptive_name = "ar_updn",
 	.summary = "Up towards the roots of a tree, then down; free of credit loops",
 	.deadlock_free_order = 70,
 	.flags = ENGINE_DEADLOCK_FREE | ENGINE_STAGE2,

@@ -119,24 +119,6 @@ static void generation_free(struct generation *g)
 	}
 }
 
-static int parse_list(struct generation *g, struct diags *d)
-{
-	struct why why = { "" };
-	int ret = route_list_parse(g->config.routing_engine, &g->list, &why);
-
-	if (ret != E_OK) {
-		config_refuse(&g->config, "routing_engine", g->config.routing_engine,
-		              why.text, d);
-		return ret;
-	}
-	if (g->config.qos == QOS_OFF && route_list_without_qos(&g->list, &why) != E_OK) {
-		diag_add(d, DIAG_ERROR, g->config.config_file, 0, "qos FALSE: %s",
-		         why.text);
-		return E_SYNTAX;
-	}
-	return E_OK;
-}
-
 /* Reads everything anew; problems are in the diagnostics, printed by the caller. */
 static int generation_new(int argc, char **argv, struct diags *d,
                           struct generation **ret_gen)
@@ -156,7 +138,7 @@ static int generation_new(int argc, char **argv, struct diags *d,
 		ret = engine_options_bind(&g->engines, g->arena, d);
 	}
 	if (ret == E_OK) {
-		ret = parse_list(g, d);
+		ret = route_list_read(&g->config, &g->engines, g->arena, d, &g->list);
 	}
 	if (ret != E_OK) {
 		free(g);

@@ -4,14 +4,18 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "conf/arena.h"
+#include "conf/config.h"
+#include "conf/diag.h"
 #include "conf/err.h"
 #include "routing/graph.h"
 #include "routing/lids.h"
 #include "routing/route.h"
 #include "routing/topofile.h"
 #include "tests/fabric.h"
+#include "tests/temp_file.h"
 
 static struct arena *arena;
 
@@ -238,7 +242,6 @@ START_TEST(deadlock_free_list)
 		ck_assert_uint_gt(l.engine[i]->deadlock_free_order,
 		                  l.engine[i - 1]->deadlock_free_order);
 	}
-	ck_assert_int_eq(route_list_without_qos(&l, &why), E_OK);
 	ck_assert_int_eq(route_list_parse("deadlockfree minhop", &l, &why), E_UNKNOWN);
 	ck_assert_ptr_nonnull(strstr(why.text, "'minhop' behind 'deadlockfree'"));
 }
@@ -428,20 +431,121 @@ START_TEST(lanes_there_are)
 }
 END_TEST
 
-START_TEST(needs_lanes)
+/* What a configuration says about routing as a whole. */
+static const struct {
+	const char *what, *text;
+	const char *engine; /* the first */
+	unsigned adaptive;  /* bits */
+	const char *said;   /* with %s for the file */
+} asked[] = {
+	{ "nothing", "lmc 0\n", "minhop", 0, "" },
+	{ "names of MLNX_OFED", "routing_engine ar_ftree,ar_updn\n", "ftree", 3,
+	  "%s: warning: routing engine ar_ftree is ftree with alternates of adaptive "
+	  "routing: "
+	  "they are computed and shown, but no switch is told of them yet\n"
+	  "%s: warning: routing engine ar_updn is updn with alternates of adaptive "
+	  "routing: "
+	  "they are computed and shown, but no switch is told of them yet\n" },
+	{ "one of several", "routing_engine lash,ar_torus\n", "lash", 2,
+	  "%s: warning: routing engine ar_torus is torus-2QoS with alternates of "
+	  "adaptive "
+	  "routing: they are computed and shown, but no switch is told of them yet\n" },
+	{ "off again", "routing_engine ar_dor\nar_mode 0\n", "dor", 0,
+	  "%s: note: routing engine ar_dor is dor, without alternates of adaptive "
+	  "routing "
+	  "because ar_mode is 0\n" },
+	{ "lanes without quality of service", "routing_engine nue,lash\nqos FALSE\n",
+	  "nue", 0,
+	  "%s: warning: qos FALSE: routing engine 'lash' has virtual lane 0 alone; on a "
+	  "fabric "
+	  "that needs more, the next engine is taken; leave qos out, or set it to "
+	  "TRUE\n" },
+	{ "options of another engine",
+	  "routing_engine nue\nlash_start_vl 2\nnue_max_num_vls 4\n", "nue", 0,
+	  "%s:2: warning: lash_start_vl '2': no effect with routing engine nue; it is "
+	  "for lash\n" },
+	{ "their defaults", "routing_engine nue\nlash_start_vl 0\nconnect_roots no\n",
+	  "nue", 0, "" },
+	{ "an older name", "routing_engine nue,sssp\ndimn_ports_file /dev/null\n", "nue",
+	  0,
+	  "%s:2: warning: dimn_ports_file '/dev/null': no effect with routing engine "
+	  "nue, sssp; "
+	  "it is for minhop, updn, dnup, dor\n" },
+	{ "options that steps of a chain read",
+	  "routing_engine chains\nlash_start_vl 2\n", "chains", 0, "" },
+	{ "the shared balancing", "routing_engine lash\nscatter_ports 8\n", "lash", 0,
+	  "%s:2: warning: scatter_ports '8': no effect with routing engine lash; it is "
+	  "for "
+	  "minhop, updn, dnup\n" },
+};
+
+static const char *with_path(const char *text, const char *path)
 {
-	static const struct engine needy = { .name = "needy",
-		                             .flags = ENGINE_NEEDS_LANES };
-	struct route_list l = { .engine = { &picky, &needy, &twin }, .n = 3 };
+	const char *out = "";
 
-	struct why why = { "" };
+	for (const char *at; (at = strstr(text, "%s")) != NULL; text = at + 2) {
+		out = arena_printf(arena, "%s%.*s%s", out, (int)(at - text), text, path);
+	}
+	return arena_printf(arena, "%s%s", out, text);
+}
 
-	ck_assert_int_eq(route_list_without_qos(&l, &why), E_UNSUITABLE);
-	ck_assert_ptr_nonnull(strstr(why.text, "'needy' needs virtual lanes"));
-	l.n = 1;
-	ck_assert_int_eq(route_list_without_qos(&l, &why), E_OK);
-	l.engine[0] = engine_find("nue"); /* does with one */
-	ck_assert_int_eq(route_list_without_qos(&l, &why), E_OK);
+START_TEST(configured)
+{
+	char *path = temp_file(asked[_i].text, arena);
+	char *argv[] = { "saguarod", "-F", path, NULL };
+	struct engine_options o;
+	struct config c;
+	struct route_list l;
+	struct diags d;
+
+	diags_init(&d, arena);
+	ck_assert_int_eq(engine_options_init(&o, arena), E_OK);
+	ck_assert_int_eq(config_read(&c, &o.sets, arena, 3, argv, &d), E_OK);
+	ck_assert_int_eq(route_list_read(&c, &o, arena, &d, &l), E_OK);
+	unlink(path);
+	ck_assert_str_eq(take_problems(&d), with_path(asked[_i].said, path));
+	ck_assert_str_eq(l.engine[0]->name, asked[_i].engine);
+	ck_assert_uint_eq(l.adaptive, asked[_i].adaptive);
+}
+END_TEST
+
+/* Alternates come with the name of the engine, and with no other one. */
+START_TEST(adaptive_names)
+{
+	const struct adaptive_options off = { .port_groups = 255 };
+	struct graph *g = fabric_make("ft2 4 2 2", 0, 1, arena);
+	struct route_request r = request(g, 0, _i ? "ar_updn" : "updn");
+	struct route_result res;
+
+	r.adaptive = &off;
+	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+	ck_assert_str_eq(res.used->name, "updn");
+	ck_assert_uint_eq(res.alternates.served > 0, (unsigned)_i);
+	r.list.engine[0] = &picky;
+	r.list.adaptive = 1;
+	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+	ck_assert_str_eq(res.used->name, "minhop");
+	ck_assert_uint_eq(res.alternates.served, 0);
+}
+END_TEST
+
+/* The usual engine of opa-fm comes before minhop. */
+START_TEST(usual)
+{
+	struct graph *g = fabric_make("ft2 4 2 2", 0, 1, arena);
+	struct route_request r = request(g, 0, NULL);
+	struct route_result res;
+
+	r.list = (struct route_list){ .engine = { &picky },
+		                      .n = 1,
+		                      .usual = engine_find("shortestpath") };
+	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+	ck_assert_str_eq(res.used->name, "shortestpath");
+	r.list.no_fallback = true;
+	ck_assert_int_eq(route_run(&r, arena, &res), E_UNSUITABLE);
+	r.list.n = 0;
+	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+	ck_assert_str_eq(res.engine_asked, "shortestpath");
 }
 END_TEST
 
@@ -540,7 +644,9 @@ int main(void)
 	tcase_add_loop_test(t, fallback, 0, sizeof(bad_engines) / sizeof(*bad_engines));
 	tcase_add_test(t, nothing_works);
 	tcase_add_test(t, lanes_there_are);
-	tcase_add_test(t, needs_lanes);
+	tcase_add_loop_test(t, configured, 0, sizeof(asked) / sizeof(asked[0]));
+	tcase_add_loop_test(t, adaptive_names, 0, 2);
+	tcase_add_test(t, usual);
 	tcase_add_test(t, cancel);
 	tcase_add_test(t, foreign_tables);
 	tcase_add_loop_test(t, fabric_files, 0, sizeof(files) / sizeof(*files));

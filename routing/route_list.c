@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "routing/route_list.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/config.h"
+#include "conf/diag.h"
+#include "conf/err.h"
+#include "routing/engine.h"
+#include "routing/route.h"
+
+static const char separators[] = ", \t";
+const char route_deadlock_free[] = "deadlockfree";
+
+static bool word_is(const char *word, size_t len, const char *name)
+{
+	return strlen(name) == len && memcmp(word, name, len) == 0;
+}
+
+/* \param ret_adaptive  Is it the name of the engine with adaptive routing? */
+static const struct engine *find_word(const char *word, size_t len, bool *ret_adaptive)
+{
+	for (const struct engine *const *e = engines; *e; e++) {
+		*ret_adaptive =
+			(*e)->adaptive_name && word_is(word, len, (*e)->adaptive_name);
+		if (*ret_adaptive || word_is(word, len, (*e)->name)) {
+			return *e;
+		}
+	}
+	return NULL;
+}
+
+static int refuse_word(const char *word, size_t len, struct why *why)
+{
+	char known[256] = "";
+
+	for (const struct engine *const *e = engines; *e; e++) {
+		if (strlen(known) + strlen((*e)->name) + 3 < sizeof(known)) {
+			strcat(strcat(known, (*e)->name), ", ");
+		}
+	}
+	why_add(why, "unknown routing engine '%.*s'; known are %s%s and no_fallback",
+	        (int)len, word, known, route_deadlock_free);
+	return E_UNKNOWN;
+}
+
+unsigned route_list_named(const struct route_list *l)
+{
+	return l->n - l->n_chosen;
+}
+
+bool route_list_is_chosen(const struct route_list *l, unsigned i)
+{
+	return i >= route_list_named(l) && i < l->n;
+}
+
+/* Its place; l->n: it is not there. */
+static unsigned place_of(const struct route_list *l, const struct engine *e)
+{
+	unsigned i = 0;
+
+	while (i < l->n && l->engine[i] != e) {
+		i++;
+	}
+	return i;
+}
+
+bool route_list_is_adaptive(const struct route_list *l, const struct engine *e)
+{
+	unsigned i = place_of(l, e);
+
+	return i < l->n && (l->adaptive >> i & 1);
+}
+
+/* A second mention changes nothing. */
+static void list_add(struct route_list *l, const struct engine *e)
+{
+	if (place_of(l, e) == l->n && l->n < ROUTE_LIST_MAX) {
+		l->engine[l->n++] = e;
+	}
+}
+
+/* Next engine of "deadlockfree" after a place in its order; NULL: there is none. */
+static const struct engine *next_deadlock_free(unsigned after)
+{
+	const struct engine *next = NULL;
+
+	for (const struct engine *const *e = engines; *e; e++) {
+		if ((*e)->deadlock_free_order > after &&
+		    (!next || (*e)->deadlock_free_order < next->deadlock_free_order)) {
+			next = *e;
+		}
+	}
+	return next;
+}
+
+static void list_add_deadlock_free(struct route_list *l)
+{
+	const struct engine *e = next_deadlock_free(0);
+
+	for (; e; e = next_deadlock_free(e->deadlock_free_order)) {
+		list_add(l, e);
+	}
+}
+
+static const struct engine *usual_of(const struct route_list *l)
+{
+	return l->usual ? l->usual : engine_find("minhop");
+}
+
+/* \param usual  For an empty list, and after it; NULL: minhop. */
+static int parse(const char *text, const struct engine *usual, struct route_list *ret,
+                 struct why *why)
+{
+	struct route_list l = { .usual = usual };
+	bool choose = false, adaptive;
+
+	for (const char *p = text ? text : ""; *(p += strspn(p, separators));) {
+		size_t len = strcspn(p, separators);
+		const struct engine *e = find_word(p, len, &adaptive);
+
+		if (word_is(p, len, "no_fallback")) {
+			l.no_fallback = true;
+		} else if (word_is(p, len, route_deadlock_free)) {
+			choose = true;
+		} else if (!e) {
+			return refuse_word(p, len, why);
+		} else if (choose && place_of(&l, e) == l.n) {
+			why_add(why, "routing engine '%s' behind '%s' would never be reached",
+			        e->name, route_deadlock_free);
+			return E_UNKNOWN;
+		} else {
+			list_add(&l, e);
+			l.adaptive |= (uint32_t)adaptive << place_of(&l, e);
+		}
+		p += len;
+	}
+	if (l.n == 0 && !choose) {
+		list_add(&l, usual_of(&l));
+	}
+	if (choose) {
+		unsigned named = l.n;
+
+		list_add_deadlock_free(&l);
+		l.n_chosen = l.n - named;
+	}
+	*ret = l;
+	return E_OK;
+}
+
+int route_list_parse(const char *text, struct route_list *ret, struct why *why)
+{
+	return parse(text, NULL, ret, why);
+}
+
+struct route_list route_list_whole(const struct route_list *list, bool deadlock_free)
+{
+	struct route_list l = *list;
+
+	if (l.n == 0 || (!l.no_fallback && !l.n_chosen)) {
+		list_add(&l, usual_of(&l));
+	}
+	if (!l.no_fallback && !l.n_chosen) {
+		list_add(&l, engine_find("minhop"));
+	}
+	if (!l.no_fallback && deadlock_free) {
+		list_add_deadlock_free(&l);
+	}
+	return l;
+}
+
+const char *route_list_first(const struct route_list *l)
+{
+	return route_list_named(l) ? l->engine[0]->name
+	       : l->n              ? route_deadlock_free
+	                           : usual_of(l)->name;
+}
+
+/* --- what is to be said about a list -------------------------------------------------- */
+
+static const struct option_row *row_of(const struct engine *e, const char *key)
+{
+	for (const struct option_row *r = e->options; r && r->name; r++) {
+		if (!strcmp(r->name, key)) {
+			return r;
+		}
+	}
+	return NULL;
+}
+
+static bool any_reads(const struct idle_job *j, const char *key)
+{
+	for (unsigned i = 0; i < j->n; i++) {
+		if (row_of(j->engine[i], key) ||
+		    (j->engine[i]->flags & ENGINE_RUNS_OTHERS)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Is there a row before number \a i whose key is stored in the same place? */
+static bool is_alias(const struct option_row *rows, unsigned i)
+{
+	for (unsigned k = 0; k < i; k++) {
+		if (rows[k].offset == rows[i].offset) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Of the keys that are stored in the same place, the one that a file has. */
+static const struct option_row *key_given(const struct idle_job *j,
+                                          const struct option_row *row)
+{
+	for (const struct option_row *r = row; r->name; r++) {
+		if (r->offset == row->offset && option_trace_find(j->seen, r->name)) {
+			return r;
+		}
+	}
+	return row;
+}
+
+/* "minhop, dor": the engines that read a key. */
+static const char *readers_of(const char *key, struct arena *a)
+{
+	const char *list = "";
+
+	for (const struct engine *const *e = engines; *e && list; e++) {
+		if (row_of(*e, key)) {
+			list = arena_printf(a, "%s%s%s", list, *list ? ", " : "", (*e)->name);
+		}
+	}
+	return list;
+}
+
+static const char *names_of(const struct engine *const *engine, unsigned n, struct arena *a)
+{
+	const char *list = n ? engine[0]->name : "";
+
+	for (unsigned i = 1; i < n && list; i++) {
+		list = arena_printf(a, "%s, %s", list, engine[i]->name);
+	}
+	return list;
+}
+
+/* Is it an option of the whole program, or told with an engine before number \a i? */
+static bool is_told(unsigned i, const char *key)
+{
+	for (const struct option_row *r = config_rows; r->name; r++) {
+		if (r->type != OPT_IGNORED && !strcmp(r->name, key)) {
+			return true;
+		}
+	}
+	for (unsigned k = 0; k < i; k++) {
+		if (row_of(engines[k], key)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int warn_idle(const struct idle_job *j, const struct option_row *row,
+                     const char *value)
+{
+	const struct option_seen *seen = option_trace_find(j->seen, row->name);
+	const char *readers = readers_of(row->name, j->a);
+	const char *names = names_of(j->engine, j->n, j->a);
+
+	if (!readers || !names) {
+		return -ENOMEM;
+	}
+	if (seen && seen->element) {
+		return E_OK; /* an opafm.xml always has sections for several engines */
+	}
+	diag_add(j->d, DIAG_WARNING, seen ? j->file : NULL, seen ? seen->line : 0,
+	         "%s '%.64s': no effect with %s %s; it is for %s", row->name, value, j->of,
+	         names, readers);
+	return E_OK;
+}
+
+int route_list_warn_idle(const struct idle_job *j, const struct engine_options *o)
+{
+	for (unsigned i = 0; engines[i]; i++) {
+		const struct option_row *rows = engines[i]->options;
+
+		for (unsigned k = 0; rows && rows[k].name; k++) {
+			const char *value = option_text(&rows[k], o->base[i], j->a);
+			int ret = E_OK;
+
+			if (!value) {
+				return -ENOMEM;
+			}
+			if (strcmp(value, rows[k].def ? rows[k].def : "(null)") &&
+			    !is_alias(rows, k) && !is_told(i, rows[k].name) &&
+			    !any_reads(j, rows[k].name)) {
+				ret = warn_idle(j, key_given(j, &rows[k]), value);
+			}
+			if (ret != E_OK) {
+				return ret;
+			}
+		}
+	}
+	return E_OK;
+}
+
+/* Engines by their names with adaptive routing, and what that gives. */
+static void note_adaptive(const struct config *c, struct route_list *l, struct diags *d)
+{
+	for (unsigned i = 0; i < l->n; i++) {
+		const char *name = l->engine[i]->adaptive_name;
+
+		if (!(l->adaptive >> i & 1)) {
+			continue;
+		}
+		if (c->ar_mode == 0) {
+			diag_add(d, DIAG_NOTE, c->config_file, 0,
+			         "routing engine %s is %s, without alternates of adaptive "
+			         "routing because ar_mode is 0",
+			         name, l->engine[i]->name);
+		} else {
+			diag_add(d, DIAG_WARNING, c->config_file, 0,
+			         "routing engine %s is %s with alternates of adaptive "
+			         "routing: they are computed and shown, but no switch is told "
+			         "of them yet",
+			         name, l->engine[i]->name);
+		}
+	}
+	if (c->ar_mode == 0) {
+		l->adaptive = 0;
+	}
+}
+
+/* Without quality of service there is one lane. */
+static void warn_lanes(const struct config *c, const struct route_list *l, struct diags *d)
+{
+	for (unsigned i = 0; c->qos == QOS_OFF && i < route_list_named(l); i++) {
+		if (l->engine[i]->flags & ENGINE_NEEDS_LANES) {
+			diag_add(d, DIAG_WARNING, c->config_file, 0,
+			         "qos FALSE: routing engine '%s' has virtual lane 0 alone; on a "
+			         "fabric that needs more, the next engine is taken; leave qos "
+			         "out, or set it to TRUE",
+			         l->engine[i]->name);
+		}
+	}
+}
+
+int route_list_read(const struct config *c, const struct engine_options *o, struct arena *a,
+                    struct diags *d, struct route_list *ret)
+{
+	struct route_list l;
+	struct why why = { "" };
+	int code = parse(c->routing_engine, c->opafm ? engine_find("shortestpath") : NULL, &l,
+	                 &why);
+
+	if (code != E_OK) {
+		config_refuse(c, "routing_engine", c->routing_engine, why.text, d);
+		return code;
+	}
+	note_adaptive(c, &l, d);
+	warn_lanes(c, &l, d);
+
+	const struct idle_job idle = { l.engine, l.n, "routing engine", c->trace,
+		                       c->config_file, a, d };
+
+	code = route_list_warn_idle(&idle, o);
+	if (code == E_OK) {
+		*ret = l;
+	}
+	return code;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "conf/option.h"
+
+struct arena;
+struct config;
+struct diags;
+struct engine;
+struct engine_options;
+struct why;
+
+/*!
+ * Which engines a configuration asks for, in the order in which they are tried.
+ *
+ * The list is that of OpenSM: names separated by commas, blanks or tabs; "no_fallback"
+ * anywhere forbids engines that are not listed; empty or NULL means the usual engine. The
+ * word "deadlockfree" stands for every engine that has a deadlock_free_order, in that order:
+ * the first that proves out is a choice, no fallback. A name that MLNX_OFED has for an
+ * engine with adaptive routing, as ar_updn, stands for the engine and for alternates of its
+ * routes. An unknown name is an error here, with the known names.
+ *
+ * After the list come the usual engine and minhop, unless "deadlockfree" was said, and, where
+ * a credit loop is to lead to another engine, what "deadlockfree" stands for.
+ */
+enum { ROUTE_LIST_MAX = 32 };
+
+struct route_list {
+	const struct engine *engine[ROUTE_LIST_MAX];
+	unsigned n;
+	bool no_fallback;
+	unsigned n_chosen; /*!< of these, at the end: stand there for the word "deadlockfree" */
+	uint32_t adaptive; /*!< bit per engine: it gets alternates whatever else is configured */
+	const struct engine *usual; /*!< NULL: minhop */
+};
+
+/*! The word "deadlockfree". */
+extern const char route_deadlock_free[];
+
+/*! \retval E_UNKNOWN  The word is in \a why. */
+int route_list_parse(const char *text, struct route_list *ret, struct why *why);
+
+/*!
+ * \brief The list of a configuration, with all that has to be said about it: engines that
+ *        lack lanes or get alternates, and options that have no effect with these engines.
+ *
+ * \param o  Options of all engines, bound.
+ * \param d  Errors at the place of their key, warnings, notes.
+ * \retval E_UNKNOWN -ENOMEM
+ */
+int route_list_read(const struct config *c, const struct engine_options *o, struct arena *a,
+                    struct diags *d, struct route_list *ret);
+
+/*! \brief How many engines stand there by name. */
+unsigned route_list_named(const struct route_list *l);
+
+/*! \brief Is engine \a i there for the word "deadlockfree"? */
+bool route_list_is_chosen(const struct route_list *l, unsigned i);
+
+/*! \brief Do routes of this engine get alternates because of its name in the list? */
+bool route_list_is_adaptive(const struct route_list *l, const struct engine *e);
+
+/*! \brief The first word: what was asked for. */
+const char *route_list_first(const struct route_list *l);
+
+/*! \brief The list and what comes after it. \param deadlock_free  Also what that word stands for. */
+struct route_list route_list_whole(const struct route_list *l, bool deadlock_free);
+
+/*! Where options have no effect. */
+struct idle_job {
+	const struct engine *const *engine; /*!< [n], those that may run */
+	unsigned n;
+	const char *of; /*!< "routing engine", for messages */
+	const struct option_trace *seen; /*!< settings of a file, for their places; NULL: none */
+	const char *file;
+	struct arena *a;
+	struct diags *d;
+};
+
+/*!
+ * \brief Warns of options that are set to something, but which no engine of a list reads.
+ * \retval -ENOMEM
+ */
+int route_list_warn_idle(const struct idle_job *j, const struct engine_options *o);
