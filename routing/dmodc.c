@@ -3,7 +3,7 @@
 /*
  * dmodc: trees by closed form, also broken ones.
  *
- * Hosts are numbered leaf by leaf (their topological index t). A switch of rank r deals
+ * Hosts are numbered leaf by leaf, by place (their topological index t). A switch of rank r deals
  * them over its uplinks: host t takes slot floor(t / D) mod U, where U is the number of
  * uplink slots and D, the divider of the rank, the product of U over the ranks below. Of
  * parallel cables it takes number floor(t / (D * U)). Downwards there is one neighbour

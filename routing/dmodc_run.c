@@ -106,7 +106,8 @@ static void find_turns_on(struct dmodc_job *j, uint32_t place, unsigned rank)
 		if (converge && !last) {
 			turn[c] = place;
 		} else if (j->rule->deal_by & DMODC_PASS_THROUGH && !last) {
-			turn[c] = i + rank * place;
+			turn[c] =
+				(t->places ? t->number[c] % t->places : i) + rank * place;
 		}
 	}
 }

@@ -5,7 +5,9 @@
  * planes is in dmodc_planes.c.
  *
  * Hosts are numbered leaf by leaf, leaves that have a common switch at a low rank next to
- * each other: switches up to some rank fall into connected clusters, too.
+ * each other: switches up to some rank fall into connected clusters, too. Where most
+ * leaves are full, a host that is missing keeps its number (leaves.h), so the others keep
+ * theirs.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -352,28 +354,48 @@ static void find_clusters(struct shape *x)
 	}
 }
 
-/* Hosts in the order of their columns; those that come last after all others, so that
- * each set has numbers without gaps. */
-static int number_hosts(struct shape *x)
+/* Numbers the hosts of one set from a number on, by place where places are held. Returns
+ * the next free one. */
+static uint32_t number_set(struct shape *x, bool last, uint32_t n)
 {
 	struct dmodc_tree *t = x->t;
 	const bool *is_last = x->rule->last;
-	uint32_t n = 0;
+	struct leaf_places places;
+
+	leaves_places(x->g, t->home, t->n_homes, is_last, last, &places);
+	for (uint32_t i = 0; i < t->n_homes; i++) {
+		uint32_t s = t->home[i], h = x->g->host_first[s], c = t->col[s], own = 0;
+
+		for (; h < x->g->host_first[s + 1]; h++, c++) {
+			uint32_t port = x->g->hosts[h];
+
+			if ((is_last && is_last[port]) == last) {
+				uint8_t num = x->g->ports[x->g->ports[port].peer].num;
+
+				t->number[c] = n + (places.n ? places.rank[num] : own);
+				own++;
+			}
+		}
+		n += own && places.n ? places.n : own;
+	}
+	t->places = last ? t->places : places.n;
+	return n;
+}
+
+/* Hosts in the order of their columns; those that come last after all others, so that
+ * each set has numbers of its own. */
+static int number_hosts(struct shape *x)
+{
+	struct dmodc_tree *t = x->t;
+	uint32_t n;
 
 	t->number = arena_array(x->a, t->n_cols, sizeof(*t->number));
 	if (!t->number) {
 		return -ENOMEM;
 	}
-	for (unsigned last = 0; last < 2; last++) {
-		for (uint32_t i = 0; i < t->n_homes; i++) {
-			uint32_t s = t->home[i], h = x->g->host_first[s], c = t->col[s];
-
-			for (; h < x->g->host_first[s + 1]; h++, c++) {
-				if ((is_last && is_last[x->g->hosts[h]]) == last) {
-					t->number[c] = n++;
-				}
-			}
-		}
+	n = number_set(x, false, 0);
+	if (x->rule->last) {
+		number_set(x, true, n);
 	}
 	return E_OK;
 }

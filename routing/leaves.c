@@ -11,6 +11,9 @@
 #include "routing/graph.h"
 #include "routing/updown.h"
 
+/* Share of places that hosts fill where they are held. */
+enum { PLACES_FILLED = 3, PLACES_OF = 4 };
+
 void joined_sort(uint32_t *joined, uint32_t n_switches, uint32_t *list, uint32_t n_list,
                  uint32_t *count, uint32_t *list_tmp)
 {
@@ -91,4 +94,34 @@ int leaves_order(const struct graph *g, struct arena *a, uint32_t **ret, uint32_
 	*ret = leaf;
 	*ret_n = n_leaves;
 	return E_OK;
+}
+
+void leaves_places(const struct graph *g, const uint32_t *leaf, uint32_t n_leaves,
+                   const bool *is_one, bool value, struct leaf_places *ret)
+{
+	bool used[256] = { false };
+	uint64_t n_hosts = 0;
+	uint32_t n_homes = 0;
+
+	*ret = (struct leaf_places){ .n = 0 };
+	for (uint32_t i = 0; i < n_leaves; i++) {
+		uint32_t s = leaf[i];
+		uint64_t before = n_hosts;
+
+		for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1]; h++) {
+			if (!is_one || is_one[g->hosts[h]] == value) {
+				used[g->ports[g->ports[g->hosts[h]].peer].num] = true;
+				n_hosts++;
+			}
+		}
+		n_homes += n_hosts > before;
+	}
+	for (unsigned p = 0; p < 256; p++) {
+		ret->rank[p] = ret->n;
+		ret->n += used[p];
+	}
+	/* holes are dealt, too: with many of them links would carry unlike shares */
+	if (n_hosts * PLACES_OF < (uint64_t)ret->n * n_homes * PLACES_FILLED) {
+		ret->n = 0;
+	}
 }

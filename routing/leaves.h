@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct arena;
@@ -52,3 +53,20 @@ void joined_sort(uint32_t *joined, uint32_t n_switches, uint32_t *list, uint32_t
  * Cost: O(E + S * height).
  */
 int leaves_order(const struct graph *g, struct arena *a, uint32_t **ret, uint32_t *ret_n);
+
+/*!
+ * Places for hosts. A place is a switch and a port: its number stays while hosts leave
+ * and come, so what is dealt by place does not move with them.
+ */
+struct leaf_places {
+	uint32_t n; /*!< of each switch, 0: too many would be empty, none are held */
+	uint32_t rank[256]; /*!< of a switch port among those */
+};
+
+/*!
+ * \brief Places: the switch ports at which any of the switches has a host.
+ *
+ * \param is_one  [graph.n_ports] which hosts count, NULL: all. \param value  Of these.
+ */
+void leaves_places(const struct graph *g, const uint32_t *leaf, uint32_t n_leaves,
+                   const bool *is_one, bool value, struct leaf_places *ret);

@@ -147,6 +147,47 @@ static inline struct graph *fabric_reordered(const struct graph *g, uint64_t see
 	return x;
 }
 
+/*! \brief The same fabric without some nodes, \a gone [n_nodes], and without some cables,
+ * \a cut [n_ports] at either end; NULL: all are there. */
+static inline struct graph *fabric_without(const struct graph *g, const bool *gone,
+                                           const bool *cut, struct arena *a)
+{
+	uint32_t *now = arena_array(a, g->n_nodes, sizeof(*now));
+	struct graph *x = graph_new(a);
+	struct diags *d = arena_alloc(a, sizeof(*d));
+
+	diags_init(d, a);
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct node *n = &g->nodes[i];
+
+		if (gone && gone[i]) {
+			continue;
+		}
+		ck_assert_int_eq(graph_add_node(x, n->type, n->guid, n->n_ports,
+		                                n->description, n->id, &now[i]),
+		                 E_OK);
+		x->nodes[now[i]].esp0 = n->esp0;
+		x->nodes[now[i]].system_image_guid = n->system_image_guid;
+	}
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		const struct port *p = &g->ports[i], *q;
+
+		if (p->peer == GRAPH_NONE || p->peer < i) {
+			continue;
+		}
+		q = &g->ports[p->peer];
+		if (!(gone && (gone[p->node] || gone[q->node])) &&
+		    !(cut && (cut[i] || cut[p->peer]))) {
+			ck_assert_int_eq(
+				graph_connect(x, graph_port(x, now[p->node], p->num),
+			                      graph_port(x, now[q->node], q->num)),
+				E_OK);
+		}
+	}
+	ck_assert_int_eq(graph_freeze(x, d), E_OK);
+	return x;
+}
+
 /*! \brief Fresh LIDs from 1. */
 static inline struct lids fabric_lids(const struct graph *g, uint32_t lmc,
                                       uint32_t lmc_esp0, struct arena *a)

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Routes stay where they are: a host that goes or comes changes the entries and lanes of
+ * its own LIDs only, whatever the engine. Earlier tables are handed in as a sweep does:
+ * rows follow their switches, the top LID is that of today.
+ */
+#include <check.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/arena.h"
+#include "conf/err.h"
+#include "conf/option.h"
+#include "routing/engine.h"
+#include "routing/graph.h"
+#include "routing/lids.h"
+#include "routing/proof.h"
+#include "tests/fabric.h"
+
+static const struct {
+	const char *command;
+	double fail;
+} fabrics[] = {
+	{ "ft3 4", 0 },
+	{ "ft3 8", 0 },
+	{ "ft2 6 4 3", 0 },
+	{ "ft2 3 5 2 2", 0 },
+	{ "tree3 3 4 4 2 3", 0 },
+	{ "director 6 4 2 3 2", 0 },
+	{ "ft3 6", 0.05 },
+	{ "ft2 12 6 4", 0.1 },
+	{ "mesh 4x3 2", 0 },
+	{ "torus 4x4 2", 0 },
+	{ "hypercube 4 2", 0 },
+	{ "dragonfly 2 4 2", 0 },
+	{ "jellyfish 16 4 2", 0 },
+};
+
+enum { N_FABRICS = sizeof(fabrics) / sizeof(*fabrics), SEEDS = 4 };
+
+static struct arena *arena;
+
+static void setup(void)
+{
+	arena = arena_new();
+#ifdef _OPENMP
+	omp_set_num_threads(1); /* waiting threads spin: slow on a busy machine */
+#endif
+}
+
+static void teardown(void)
+{
+	arena_free(arena);
+}
+
+static unsigned engine_count(void)
+{
+	unsigned n = 0;
+
+	while (engines[n]) {
+		n++;
+	}
+	return n;
+}
+
+/* A fabric, its LIDs and what an engine made of them. */
+struct routed {
+	const struct graph *g;
+	struct lids lids;
+	struct route_out out;
+};
+
+static void *default_options(const struct engine *e)
+{
+	struct option_sets s = { .n = 0 };
+	void *base;
+
+	if (!e->options) {
+		return NULL;
+	}
+	base = arena_alloc(arena, e->opt_size);
+	ck_assert_int_eq(option_sets_add(&s, e->options, base), E_OK);
+	ck_assert_int_eq(option_set_defaults(&s, arena), E_OK);
+	return base;
+}
+
+/* LIDs that every port of \a all has keep; what is gone leaves its own unused. */
+static struct lids lids_kept(const struct graph *g, const struct graph *all)
+{
+	struct lids of_all = fabric_lids(all, 0, 0, arena), ret;
+	struct lid_memory *m = arena_array(arena, all->n_end_ports, sizeof(*m));
+	struct lids_in in = { .g = g, .memory = m, .n_memory = all->n_end_ports };
+
+	for (uint32_t i = 0; i < all->n_end_ports; i++) {
+		uint32_t port = all->by_guid[i];
+
+		m[i] = (struct lid_memory){ .guid = all->ports[port].guid,
+			                    .range = of_all.of[port] };
+	}
+	ck_assert_int_eq(lids_assign(&in, arena, NULL, &ret, NULL, NULL), E_OK);
+	return ret;
+}
+
+/* Rows of earlier tables by today's switches and LIDs. */
+static uint8_t *carry(const struct routed *from, const struct routed *to,
+                      const uint8_t *rows, size_t stride, size_t to_stride, uint8_t empty)
+{
+	uint32_t n = to->g->n_switches;
+	uint8_t *ret = arena_array(arena, n, to_stride);
+
+	memset(ret, empty, n * to_stride);
+	for (uint32_t s = 0; s < n; s++) {
+		uint32_t node = graph_node_by_guid(from->g,
+		                                   to->g->nodes[to->g->switches[s]].guid);
+		uint32_t top =
+			from->lids.top < to->lids.top ? from->lids.top : to->lids.top;
+
+		if (node != GRAPH_NONE) {
+			memcpy(ret + s * to_stride,
+			       rows + from->g->nodes[node].sw * stride, top + 1);
+		}
+	}
+	return ret;
+}
+
+static int route(const struct engine *e, struct routed *r, const struct routed *before)
+{
+	struct route_in in = { .g = r->g,
+		               .lids = &r->lids,
+		               .options = default_options(e) };
+	struct why why = { "" };
+	struct lanes lanes;
+	struct lft lft;
+	int ret = e->check ? e->check(&in, &why) : E_OK;
+
+	r->out = (struct route_out){ 0 };
+	if (before) {
+		ck_assert_int_eq(lft_init(&lft, r->g->n_switches, r->lids.top, arena),
+		                 E_OK);
+		lft.rows = carry(before, r, before->out.lft.rows, before->out.lft.stride,
+		                 lft.stride, LFT_NO_ROUTE);
+		in.prev = &lft;
+		lanes = before->out.lanes;
+		lanes.stride = lft.stride;
+		if (lanes.rows) {
+			lanes.rows =
+				carry(before, r, before->out.lanes.rows,
+			              before->out.lanes.stride, lft.stride, LANE_UNKNOWN);
+		}
+		in.prev_lanes = lanes.rule ? NULL : &lanes;
+	}
+	return ret == E_OK ? e->route(&in, arena, &r->out) : ret;
+}
+
+/* Is the LID that of a port on both sides? */
+static bool is_common(const struct routed *a, const struct routed *b, uint32_t lid)
+{
+	return lid <= a->lids.top && lid <= b->lids.top &&
+	       a->lids.owner[lid] != GRAPH_NONE && b->lids.owner[lid] != GRAPH_NONE;
+}
+
+/* LIDs of both fabrics with another entry or lane at some switch. */
+static uint32_t count_moved(const struct routed *a, const struct routed *b)
+{
+	uint32_t n = 0;
+
+	for (uint32_t lid = 1; lid <= a->lids.top; lid++) {
+		bool moved = false;
+
+		for (uint32_t s = 0; is_common(a, b, lid) && s < a->g->n_switches; s++) {
+			uint32_t hosts = a->g->host_first[s + 1] - a->g->host_first[s];
+
+			moved |= lft_row(&a->out.lft, s)[lid] !=
+			         lft_row(&b->out.lft, s)[lid];
+			moved |= hosts && lane_of(&a->out.lanes, s, lid) !=
+			                          lane_of(&b->out.lanes, s, lid);
+		}
+		n += moved;
+	}
+	return n;
+}
+
+static void check_proof(const struct engine *e, const struct routed *r, const char *what)
+{
+	struct proof p;
+
+	ck_assert_int_eq(proof_run(r->g, &r->lids, &r->out.lft, &r->out.lanes, arena, &p),
+	                 E_OK);
+	ck_assert_msg(p.unreachable_pairs + p.holes + p.forwarding_loops == 0,
+	              "%s on %s: %s", e->name, what, proof_text(&p, r->g, arena));
+	ck_assert_msg(!(e->flags & ENGINE_DEADLOCK_FREE) || r->out.beyond_rule ||
+	                      p.credit_loops + p.management_credit_loops == 0,
+	              "%s on %s: %s", e->name, what, proof_text(&p, r->g, arena));
+}
+
+/* The fabric without one host. */
+static const struct graph *without_host(const struct graph *g, uint64_t *state)
+{
+	bool *gone = arena_array(arena, g->n_nodes, sizeof(*gone));
+
+	gone[g->ports[g->hosts[random_below(state, g->host_first[g->n_switches])]].node] =
+		true;
+	return fabric_without(g, gone, NULL, arena);
+}
+
+/* Engines of which the earlier tables are not asked for yet. */
+static const char *const moves_yet[] = { "updn", "dnup",   "ftree", "dmodc",  "lash",
+	                                 "sssp", "dfsssp", "nue",   "fattree" };
+
+static bool is_moved_yet(const struct engine *e)
+{
+	for (size_t i = 0; i < sizeof(moves_yet) / sizeof(*moves_yet); i++) {
+		if (!strcmp(moves_yet[i], e->name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* One host goes and comes back; in half of the runs others are missing from the start. */
+START_TEST(one_host)
+{
+	const struct engine *e = engines[(unsigned)_i % engine_count()];
+	unsigned f = (unsigned)_i / engine_count() % N_FABRICS;
+	uint64_t seed = (unsigned)_i / engine_count() / N_FABRICS + 1,
+		 state = seed * 7919 + f;
+	const char *command = fabrics[f].command;
+	const struct graph *g =
+		fabric_make(command, fabrics[f].fail, (uint32_t)seed, arena);
+	struct routed first = { .g = g }, less, again;
+	uint32_t moved;
+
+	for (uint32_t k = 0; k < seed / 2 * g->n_hosts / 8; k++) {
+		first.g = without_host(first.g, &state);
+	}
+	less = (struct routed){ .g = without_host(first.g, &state) };
+	again = first;
+	first.lids = again.lids = lids_kept(first.g, g);
+	less.lids = lids_kept(less.g, g);
+	if (is_moved_yet(e) || route(e, &first, NULL) != E_OK) {
+		return;
+	}
+	ck_assert_int_eq(route(e, &less, &first), E_OK);
+	ck_assert_int_eq(route(e, &again, &less), E_OK);
+	check_proof(e, &less, command);
+	check_proof(e, &again, command);
+	moved = count_moved(&first, &less);
+	ck_assert_msg(moved == 0, "%s on %s, seed %u: %u LIDs move when a host goes",
+	              e->name, command, (unsigned)seed, moved);
+	moved = count_moved(&less, &again);
+	ck_assert_msg(moved == 0, "%s on %s, seed %u: %u LIDs move when a host comes",
+	              e->name, command, (unsigned)seed, moved);
+}
+END_TEST
+
+/* Engines that count by places on whole trees: they need no earlier tables for it. */
+static const struct {
+	const char *engine, *command;
+} placed[] = {
+	{ "dmodc", "ft3 8" },           { "fattree", "ft3 8" },
+	{ "dmodc", "ft2 12 6 4" },      { "fattree", "ft2 12 6 4" },
+	{ "dmodc", "tree3 3 4 4 2 3" }, { "fattree", "tree3 3 4 4 2 3" },
+};
+
+START_TEST(by_place)
+{
+	const struct engine *e = engine_find(placed[_i].engine);
+	const struct graph *g = fabric_make(placed[_i].command, 0, 1, arena);
+	struct routed first = { .g = g, .lids = lids_kept(g, g) }, less;
+	uint64_t state = 4711;
+
+	ck_assert_int_eq(route(e, &first, NULL), E_OK);
+	less.g = g;
+	for (unsigned k = 0; k < 4; k++) {
+		uint32_t moved;
+
+		less.g = without_host(less.g, &state);
+		less.lids = lids_kept(less.g, g);
+		ck_assert_int_eq(route(e, &less, NULL), E_OK);
+		moved = count_moved(&first, &less);
+		ck_assert_msg(moved == 0, "%s on %s: %u LIDs move with %u hosts gone",
+		              e->name, placed[_i].command, moved, k + 1);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("stable");
+	TCase *t = tcase_create("stable");
+
+	tcase_set_timeout(t, 120);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, one_host, 0, (int)(engine_count() * N_FABRICS * SEEDS));
+	tcase_add_loop_test(t, by_place, 0, sizeof(placed) / sizeof(*placed));
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
