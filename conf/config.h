@@ -66,6 +66,7 @@ struct config {
 	uint32_t force_link_speed, force_link_speed_ext, force_link_width;
 	/* quality of service */
 	uint32_t qos;             /*!< enum qos_mode */
+	bool use_optimized_slvl;
 	struct qos_keys qos_keys[QOS_CLASS_COUNT];
 	const struct qos_policy
 		*qos_policy; /*!< NULL, or without a default level: none */

@@ -62,6 +62,8 @@ void field_set(uint8_t *payload, unsigned bit, unsigned width, uint64_t value);
 
 /* bytes of an SMP */
 enum { SMP_DATA_AT = 64, SMP_INITIAL_PATH_AT = 128, SMP_RETURN_PATH_AT = 192, SMP_DATA_BYTES = 64 };
+/* AttributeModifier of Set(SLtoVLMappingTable): the table is that of all ports in, of all ports out */
+enum { SLVL_ALL_IN = 1 << 17, SLVL_ALL_OUT = 1 << 16 };
 
 /* Notice (13.4.8.2) and the details of traps 128 and 144 (14.2.5.1) */
 #define NTC_IS_GENERIC           0,  1

@@ -32,7 +32,7 @@ enum { EXIT_GOOD, EXIT_FAILED, EXIT_USAGE, EXIT_NOT_FOUND = 127 };
 struct args {
 	char socket[128];
 	const char *host;
-	bool run, keep_lids, quiet, omni_path, strict;
+	bool run, keep_lids, quiet, omni_path, strict, slvl_one_by_one;
 	uint8_t guid_cap; /* 0: not said */
 	const char *file;
 	char **rest; /* COMMAND ARGS or words for ctl */
@@ -40,7 +40,7 @@ struct args {
 
 static const char usage_text[] =
 	"Usage: saguaro-sim FILE [--socket PATH] [--keep-lids] [--guid-cap N] [--omnipath]\n"
-	"                   [--strict] [--quiet]\n"
+	"                   [--no-optimized-slvl] [--strict] [--quiet]\n"
 	"       saguaro-sim --run [--socket PATH] [--host NAME] COMMAND [ARGS]\n"
 	"       saguaro-sim ctl [--socket PATH] WORDS\n"
 	"\n"
@@ -61,6 +61,8 @@ static const char usage_text[] =
 	"                 subnet management stays InfiniBand's\n"
 	"  --strict       refuses a file with a line that is not understood, instead of\n"
 	"                 skipping the line with a warning\n"
+	"  --no-optimized-slvl\n"
+	"                 switches take no request for several SL-to-VL tables\n"
 	"  --quiet        does not say when it is ready\n"
 	"  --help, --version\n"
 	"\n"
@@ -83,6 +85,7 @@ static int parse_flags(int argc, char **argv, struct args *a)
 		FLAG_GUID_CAP,
 		FLAG_OMNIPATH,
 		FLAG_STRICT,
+		FLAG_SLVL,
 		FLAG_QUIET,
 		FLAG_HELP,
 		FLAG_VERSION
@@ -95,6 +98,7 @@ static int parse_flags(int argc, char **argv, struct args *a)
 		{ "guid-cap", required_argument, NULL, FLAG_GUID_CAP },
 		{ "omnipath", no_argument, NULL, FLAG_OMNIPATH },
 		{ "strict", no_argument, NULL, FLAG_STRICT },
+		{ "no-optimized-slvl", no_argument, NULL, FLAG_SLVL },
 		{ "quiet", no_argument, NULL, FLAG_QUIET },
 		{ "help", no_argument, NULL, FLAG_HELP },
 		{ "version", no_argument, NULL, FLAG_VERSION },
@@ -122,6 +126,7 @@ static int parse_flags(int argc, char **argv, struct args *a)
 			break;
 		case FLAG_OMNIPATH: a->omni_path = true; break;
 		case FLAG_STRICT: a->strict = true; break;
+		case FLAG_SLVL: a->slvl_one_by_one = true; break;
 		case FLAG_QUIET: a->quiet = true; break;
 		case 'h':
 		case FLAG_HELP: fputs(usage_text, stdout); return EXIT_GOOD + 1;
@@ -368,7 +373,8 @@ static int serve(const struct args *a)
 	}
 	const struct sim_options options = { .seed = 1,
 		                             .guid_cap = a->guid_cap,
-		                             .omni_path = a->omni_path };
+		                             .omni_path = a->omni_path,
+		                             .slvl_one_by_one = a->slvl_one_by_one };
 	ret = sim_new(g, &options, a->keep_lids, &s);
 	if (ret != E_OK) {
 		fprintf(stderr, "saguaro-sim: %s: %s\n", a->file,

@@ -39,6 +39,7 @@ struct sim_options {
 	/*! Hosts present themselves as Omni-Path's: NodeInfo.BaseVersion is 0x80, their P_Key
 	 *  tables begin with 0xffff, 0x7fff. SMPs stay InfiniBand's. */
 	bool omni_path;
+	bool slvl_one_by_one; /*!< switches take no request for several SL-to-VL tables */
 };
 
 struct sim;

@@ -314,6 +314,49 @@ int sim_pkey_find(struct sim *s, uint32_t port, uint16_t pkey)
 	return -1;
 }
 
+/* Of the tables of a port out that were Set, for one port in, for all of them, and for
+ * all ports out as well, the newest counts. NULL: none was. */
+static const uint8_t *newest_slvl(struct sim *s, uint32_t node, uint32_t out,
+                                  uint32_t mod)
+{
+	const uint32_t port = sim_port_index(s, node, out),
+		       first = s->g->nodes[node].first_port;
+	const struct {
+		uint32_t port, mod;
+	} by[] = { { port, mod },
+		   { port, SLVL_ALL_IN | out },
+		   { first, SLVL_ALL_IN | SLVL_ALL_OUT } };
+	const uint8_t *newest = NULL;
+	uint32_t when = 0;
+
+	for (unsigned i = 0; i < sizeof(by) / sizeof(by[0]); i++) {
+		uint32_t stamp = sim_stored_stamp(s, by[i].port, UMAD_SM_ATTR_SLVL_TABLE,
+		                                  by[i].mod);
+
+		if (stamp > when) {
+			when = stamp;
+			newest = sim_stored_find(s, by[i].port, UMAD_SM_ATTR_SLVL_TABLE,
+			                         by[i].mod);
+		}
+	}
+	return newest;
+}
+
+/* One request for the tables of all ports in, or of all ports in and out. */
+static uint16_t slvl_tables_set(struct access *a, uint32_t out)
+{
+	bool all = a->mod & SLVL_ALL_OUT;
+
+	if (!a->set ||
+	    !field_get(a->s->nodes[a->at->node].sw_info, SI_OPTIMIZED_SLTOVL) ||
+	    !(a->mod & SLVL_ALL_IN)) {
+		return UMAD_STATUS_INVALID_ATTR_VALUE;
+	}
+	a->mod = all ? SLVL_ALL_IN | SLVL_ALL_OUT : SLVL_ALL_IN | out;
+	return stored(a, sim_port_index(a->s, a->at->node, all ? 0 : out),
+	              UMAD_SM_ATTR_SLVL_TABLE, NULL);
+}
+
 static uint16_t slvl_table(struct access *a)
 {
 	bool on_switch = sim_is_switch(a->s, a->at->node);
@@ -324,7 +367,11 @@ static uint16_t slvl_table(struct access *a)
 	if (out > node_of(a)->n_ports || in > node_of(a)->n_ports) {
 		return UMAD_STATUS_INVALID_ATTR_VALUE;
 	}
+	if (on_switch && a->mod & (SLVL_ALL_IN | SLVL_ALL_OUT)) {
+		return slvl_tables_set(a, out);
+	}
 	uint32_t port = sim_port_index(a->s, a->at->node, out);
+	const uint8_t *own = newest_slvl(a->s, a->at->node, out, a->mod);
 	unsigned vl_code =
 		(unsigned)field_get(a->s->ports[port].info, PI_OPERATIONAL_VLS);
 	unsigned mask = vl_code >= 1 && vl_code <= 4 ? (1u << (vl_code - 1)) - 1 : 0xF;
@@ -332,6 +379,10 @@ static uint16_t slvl_table(struct access *a)
 		field_set(def, 4 * sl, 4, sl & mask);
 	}
 	field_set(def, 4 * 15, 4, 15); /* VL 15: dropped */
+	if (!a->set && own != NULL) {
+		memcpy(a->data, own, SMP_DATA_BYTES);
+		return UMAD_STATUS_SUCCESS;
+	}
 	return stored(a, port, UMAD_SM_ATTR_SLVL_TABLE, def);
 }
 
@@ -456,6 +507,7 @@ void sim_node_reset(struct sim *s, uint32_t node)
 	if (n->type == NODE_SWITCH) {
 		field_set(me->sw_info, SI_LINEAR_FDB_CAP, linear_fdb_cap(n));
 		field_set(me->sw_info, SI_MULTICAST_FDB_CAP, MULTICAST_FDB_CAP);
+		field_set(me->sw_info, SI_OPTIMIZED_SLTOVL, !s->o.slvl_one_by_one);
 		field_set(me->sw_info, SI_PARTITION_ENFORCEMENT_CAP, partition_cap(n));
 		field_set(me->sw_info, SI_INBOUND_ENFORCEMENT_CAP, 1);
 		field_set(me->sw_info, SI_OUTBOUND_ENFORCEMENT_CAP, 1);

@@ -127,6 +127,7 @@ struct sim_client {
 struct sim_stored {
 	uint32_t port, mod; /*!< port index (slot 0 of the node for what is the node's) */
 	uint32_t life;      /*!< 0: free slot */
+	uint32_t stamp;     /*!< the newer the higher */
 	uint16_t attr;
 	uint8_t data[SMP_DATA_BYTES];
 };
@@ -158,6 +159,7 @@ struct sim {
 
 	struct sim_stored *stored; /*!< [cap_stored] open addressing; power of two */
 	size_t n_stored, cap_stored;
+	uint32_t stamp; /*!< of the last one stored */
 	struct sim_client *clients;
 	uint32_t n_clients;
 
@@ -236,6 +238,9 @@ void sim_node_reset(struct sim *s,
 uint8_t *sim_stored_find(struct sim *s, uint32_t port, uint16_t attr, uint32_t mod);
 int sim_stored_put(struct sim *s, uint32_t port, uint16_t attr, uint32_t mod,
                    const uint8_t *data);
+/*! \brief When it was stored: higher is newer; 0: it was not. */
+uint32_t sim_stored_stamp(const struct sim *s, uint32_t port, uint16_t attr,
+                          uint32_t mod);
 
 /* sim_port.c: PortInfo */
 void sim_port_reset(struct sim *s, uint32_t port);

@@ -45,6 +45,17 @@ uint8_t *sim_stored_find(struct sim *s, uint32_t port, uint16_t attr, uint32_t m
 	return e->life == s->nodes[s->g->ports[port].node].life ? e->data : NULL;
 }
 
+uint32_t sim_stored_stamp(const struct sim *s, uint32_t port, uint16_t attr, uint32_t mod)
+{
+	const struct sim_stored *e;
+
+	if (s->cap_stored == 0) {
+		return 0;
+	}
+	e = stored_slot(s, port, attr, mod);
+	return e->life == s->nodes[s->g->ports[port].node].life ? e->stamp : 0;
+}
+
 static int stored_grow(struct sim *s)
 {
 	size_t old_cap = s->cap_stored;
@@ -77,6 +88,7 @@ int sim_stored_put(struct sim *s, uint32_t port, uint16_t attr, uint32_t mod,
 	e->port = port;
 	e->attr = attr;
 	e->mod = mod;
+	e->stamp = ++s->stamp;
 	e->life = s->nodes[s->g->ports[port].node].life;
 	memcpy(e->data, data, SMP_DATA_BYTES);
 	return E_OK;

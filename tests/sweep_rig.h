@@ -52,6 +52,7 @@ struct rig {
 	struct sweep *sweep;
 	struct diags diags;
 	uint8_t guid_cap; /* of end ports, 0: 8 */
+	bool slvl_one_by_one; /* switches take no wildcards for SL-to-VL tables */
 };
 
 enum { RIG_TURNS = 3000000 };
@@ -119,7 +120,8 @@ static inline void rig_sim(struct rig *r, uint32_t seed, uint32_t drop_ppm)
 		                 .seed = seed,
 		                 .drop_ppm = drop_ppm,
 		                 .delay_us = 1,
-		                 .guid_cap = r->guid_cap };
+		                 .guid_cap = r->guid_cap,
+		                 .slvl_one_by_one = r->slvl_one_by_one };
 
 	ck_assert_int_eq(sim_new(r->g, &o, false, &r->sim), E_OK);
 }
