@@ -15,6 +15,7 @@
 #include "gateway/report.h"
 #include "routing/graph.h"
 #include "routing/paths.h"
+#include "routing/leaves.h"
 #include "routing/updown.h"
 #include "routing/usage.h"
 
@@ -165,7 +166,7 @@ static int build_paths(const struct report_in *in, bool tree, json_t **ret)
 	int code = load_build(in->g, in->lids, in->lft, in->arena, &w.load);
 
 	if (code == E_OK && tree) {
-		code = updown_heights(in->g, in->arena, &w.height);
+		code = leaves_distances(in->g, in->arena, &w.height);
 	}
 	for (uint32_t s = 0; code == E_OK && s < in->g->n_switches; s++) {
 		json_array_append_new(switches, tree ? tree_switch(&w, s) : path_switch(&w, s));

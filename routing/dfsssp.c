@@ -35,6 +35,7 @@
 #include "routing/dfsssp_torus.h"
 #include "routing/engine.h"
 #include "routing/graph.h"
+#include "routing/leaves.h"
 #include "routing/lids.h"
 #include "routing/sssp_fill.h"
 #include "routing/updown.h"
@@ -122,7 +123,7 @@ static int route_switches(struct job *j, const struct lids *lids, struct arena *
 	struct updown u;
 	uint16_t *rank;
 	uint32_t *pos, *part;
-	int ret = updown_heights(j->g, tmp, &rank);
+	int ret = leaves_heights(j->g, tmp, &rank);
 
 	if (ret != E_OK) {
 		return ret;

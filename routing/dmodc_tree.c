@@ -85,16 +85,6 @@ static void seed_parts(struct shape *x, uint8_t *rank)
 	}
 }
 
-/* Ranks by distance from the switches with at least so many hosts. */
-static bool rank_from_leaves(struct shape *x, uint32_t hosts, uint8_t *rank)
-{
-	for (uint32_t s = 0; s < x->t->n; s++) {
-		rank[s] = shape_hosts(x->g, s) >= hosts ? 0 : RANK_NONE;
-	}
-	seed_parts(x, rank);
-	return spread_ranks(x, rank);
-}
-
 /* Directed links between switches of one rank, in parts with hosts. */
 static uint32_t count_level(struct shape *x, const uint8_t *rank, uint32_t *ret_example)
 {
@@ -118,37 +108,20 @@ static uint32_t count_level(struct shape *x, const uint8_t *rank, uint32_t *ret_
 	return n;
 }
 
-static uint32_t most_hosts(const struct shape *x)
-{
-	uint32_t most = 0;
-
-	for (uint32_t s = 0; s < x->t->n; s++) {
-		most = shape_hosts(x->g, s) > most ? shape_hosts(x->g, s) : most;
-	}
-	return most;
-}
-
-/* Without roots: leaves are switches with hosts; if that gives no tree, because some hang
- * on higher switches, those with at least half as many as the fullest. */
+/* Without roots: distances from the leaves. */
 static int rank_alone(struct shape *x, uint8_t *rank)
 {
-	uint32_t example[2], most = most_hosts(x);
+	uint16_t *height;
+	int ret = leaves_heights(x->g, x->a, &height);
 
-	if (!rank_from_leaves(x, 1, rank)) {
-		return E_RANGE;
+	if (ret != E_OK) {
+		return ret;
 	}
-	if (most > 2 && count_level(x, rank, example)) {
-		uint8_t *other = arena_alloc(x->a, x->t->n);
-
-		if (!other) {
-			return -ENOMEM;
-		}
-		if (rank_from_leaves(x, (most + 1) / 2, other) &&
-		    count_level(x, other, example) < count_level(x, rank, example)) {
-			memcpy(rank, other, x->t->n);
-		}
+	for (uint32_t s = 0; s < x->t->n; s++) {
+		rank[s] = height[s] == 0 ? 0 : RANK_NONE;
 	}
-	return E_OK;
+	seed_parts(x, rank);
+	return spread_ranks(x, rank) ? E_OK : E_RANGE;
 }
 
 static void mark_root(void *ctx, uint32_t sw, const struct guid_record *r)

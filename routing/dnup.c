@@ -23,6 +23,7 @@
 #include "conf/err.h"
 #include "routing/engine.h"
 #include "routing/graph.h"
+#include "routing/leaves.h"
 #include "routing/spread_options.h"
 #include "routing/updown.h"
 
@@ -44,7 +45,7 @@ static int dnup_route(const struct route_in *in, struct arena *a, struct route_o
 	const struct dnup_options *o = in->options;
 	struct arena *tmp = arena_new();
 	uint16_t *rank;
-	int ret_code = tmp ? updown_heights(in->g, tmp, &rank) : -ENOMEM;
+	int ret_code = tmp ? leaves_distances(in->g, tmp, &rank) : -ENOMEM;
 
 	if (ret_code == E_OK) {
 		const struct updown_rule rule = { .rank = rank, .by_depth = true };

@@ -9,10 +9,54 @@ struct arena;
 struct graph;
 
 /*!
- * Switches with hosts in an order that follows the cables: those that have a common
+ * Leaves: the lowest switches of a tree, on which its hosts hang; and how high the others
+ * stand above them. Real trees have hosts on spines, too (storage, login nodes, gateways),
+ * so a switch with hosts is not always a leaf.
+ *
+ * And switches with hosts in an order that follows the cables: those that have a common
  * switch near them next to each other. What is dealt out leaf by leaf is dealt alike
  * everywhere then, whatever the GUIDs.
  */
+
+enum { LEAVES_HEIGHT_NONE = 0xffff }; /*!< a switch in a part without hosts */
+
+/*!
+ * \brief Height of each switch: its distance from the nearest leaf.
+ *
+ * Which switches with hosts are leaves is tried out: all of them; those with a growing share
+ * of the hosts of the fullest; and of these the ones that stand on the side of most hosts
+ * where all cables join two sides. The sets that join about the most pairs of hosts by a
+ * route that climbs, then descends, and at least three of four, are compared by how many
+ * such routes of least length there are. All switches with hosts are leaves where no
+ * other set is better, as on a torus.
+ *
+ * \param ret  [n_switches]
+ * \retval -ENOMEM
+ * Cost: O(E * S / 64) for each choice of leaves that differs, fourteen at most; one when
+ * all switches with hosts have equally many.
+ */
+int leaves_heights(const struct graph *g, struct arena *a, uint16_t **ret);
+
+/*!
+ * \brief The same where all switches with hosts are leaves.
+ * Cost: O(E).
+ */
+int leaves_distances(const struct graph *g, struct arena *a, uint16_t **ret);
+
+/*! Ordered pairs of hosts on different switches of one connected part. */
+struct leaves_pairs {
+	uint64_t all;
+	uint64_t joined; /*!< by a route over switches of growing, then of falling height */
+};
+
+/*!
+ * \brief Counts pairs of hosts.
+ * \param height  [n_switches]; any numbers, larger is higher. LEAVES_HEIGHT_NONE: no part of it.
+ * \retval -ENOMEM
+ * Cost: O(E * S / 64).
+ */
+int leaves_pairs(const struct graph *g, const uint16_t *height, struct arena *a,
+                 struct leaves_pairs *ret);
 
 /* Sets of switches that grow together; joined[s] is s or a smaller member, and a set is
  * named by its smallest. At the start every switch is a set of its own. */
@@ -50,7 +94,7 @@ void joined_sort(uint32_t *joined, uint32_t n_switches, uint32_t *list, uint32_t
  *
  * \param ret  [\a ret_n]
  * \retval -ENOMEM
- * Cost: O(E + S * height).
+ * Cost: that of leaves_heights(), and O(E + S * height).
  */
 int leaves_order(const struct graph *g, struct arena *a, uint32_t **ret, uint32_t *ret_n);
 

@@ -35,6 +35,7 @@
 #include "routing/dfsssp_torus.h"
 #include "routing/engine.h"
 #include "routing/graph.h"
+#include "routing/leaves.h"
 #include "routing/lids.h"
 #include "routing/nue_search.h"
 #include "routing/nue_split.h"
@@ -86,7 +87,7 @@ static int find_line(struct job *j, const uint32_t **ret)
 	struct updown_rule rule = { .by_depth = false };
 	uint16_t *rank;
 	uint32_t *line = NULL;
-	int ret_code = updown_heights(j->g, j->tmp, &rank);
+	int ret_code = leaves_heights(j->g, j->tmp, &rank);
 
 	for (uint32_t s = 0; ret_code == E_OK && s < j->g->n_switches; s++) {
 		rank[s] = rank[s] == UPDOWN_RANK_NONE

@@ -41,6 +41,7 @@
 #include "routing/engine.h"
 #include "routing/graph.h"
 #include "routing/guid_switches.h"
+#include "routing/leaves.h"
 #include "routing/spread_options.h"
 #include "routing/updown.h"
 
@@ -50,7 +51,6 @@ struct updn_options {
 	bool connect_roots;
 };
 
-enum { BITS = 64 };
 
 /* ---- GUIDs of the files ---- */
 
@@ -132,7 +132,7 @@ static int ranks_of_file(const struct graph *g, const struct guid_file *roots,
 static int ranks_of_heights(const struct graph *g, struct arena *a, uint16_t **ret)
 {
 	uint16_t *rank, top = 0;
-	int ret_code = updown_heights(g, a, &rank);
+	int ret_code = leaves_heights(g, a, &rank);
 
 	if (ret_code != E_OK) {
 		return ret_code;
@@ -150,128 +150,28 @@ static int ranks_of_heights(const struct graph *g, struct arena *a, uint16_t **r
 
 /* ---- is it a tree? ---- */
 
-struct tree {
-	const struct graph *g;
-	const uint16_t *rank;
-	uint32_t *by_rank; /* [n] switches, the roots first */
-	uint32_t *leaf;    /* [n_leaves] switches with hosts */
-	uint32_t n_leaves;
-	uint64_t *reach; /* [n] bit per leaf of the block: descends, then climbs and
-	                    descends */
-};
-
-static int tree_init(struct tree *t, const struct graph *g, const uint16_t *rank,
-                     struct arena *a)
-{
-	uint32_t *fill = arena_array(a, UPDOWN_RANK_NONE + 2, sizeof(*fill)), sum = 0;
-
-	*t = (struct tree){ .g = g, .rank = rank };
-	t->by_rank = arena_array(a, g->n_switches, sizeof(*t->by_rank));
-	t->leaf = arena_array(a, g->n_switches, sizeof(*t->leaf));
-	t->reach = arena_array(a, g->n_switches, sizeof(*t->reach));
-	if (!fill || !t->by_rank || !t->leaf || !t->reach) {
-		return -ENOMEM;
-	}
-	for (uint32_t s = 0; s < g->n_switches; s++) {
-		fill[rank[s] + 1U]++;
-		if (g->host_first[s] != g->host_first[s + 1]) {
-			t->leaf[t->n_leaves++] = s;
-		}
-	}
-	for (uint32_t r = 0; r <= UPDOWN_RANK_NONE; r++) {
-		sum += fill[r];
-		fill[r] = sum;
-	}
-	for (uint32_t s = 0; s < g->n_switches; s++) {
-		t->by_rank[fill[rank[s]]++] = s;
-	}
-	return E_OK;
-}
-
-/* Adds what the neighbours of lower (or else of higher) rank number reach. */
-static void gather(struct tree *t, uint32_t s, bool from_above)
-{
-	const struct graph *g = t->g;
-
-	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-		uint32_t to = g->adj[i].to;
-
-		if (from_above ? t->rank[to] < t->rank[s] : t->rank[to] > t->rank[s]) {
-			t->reach[s] |= t->reach[to];
-		}
-	}
-}
-
-/* Ordered pairs of switches with hosts that a path of up, then down steps joins. */
-static uint64_t joined_pairs(struct tree *t)
-{
-	uint32_t n = t->g->n_switches;
-	uint64_t joined = 0;
-
-	for (uint32_t first = 0; first < t->n_leaves; first += BITS) {
-		memset(t->reach, 0, n * sizeof(*t->reach));
-		for (uint32_t k = first; k < t->n_leaves && k < first + BITS; k++) {
-			t->reach[t->leaf[k]] = UINT64_C(1) << (k - first);
-		}
-		for (uint32_t i = n; i-- > 0;) {
-			gather(t, t->by_rank[i], false);
-		}
-		for (uint32_t i = 0; i < n; i++) {
-			gather(t, t->by_rank[i], true);
-		}
-		for (uint32_t k = 0; k < t->n_leaves; k++) {
-			joined += (unsigned)__builtin_popcountll(t->reach[t->leaf[k]]);
-		}
-	}
-	return joined - t->n_leaves;
-}
-
-/* Pairs of switches with hosts in one part. */
-static int connected_pairs(const struct tree *t, struct arena *a, uint64_t *ret)
-{
-	const struct updown_rule rule = { .rank = t->rank };
-	uint32_t *pos, *part;
-	int ret_code = updown_order(t->g, &rule, a, &pos, &part);
-	uint32_t *count = arena_array(a, t->g->n_switches, sizeof(*count));
-	uint64_t pairs = 0;
-
-	if (ret_code != E_OK || !count) {
-		return ret_code != E_OK ? ret_code : -ENOMEM;
-	}
-	for (uint32_t k = 0; k < t->n_leaves; k++) {
-		pairs += 2 * (uint64_t)count[part[t->leaf[k]]]++;
-	}
-	*ret = pairs;
-	return E_OK;
-}
-
 static int check_tree(const struct graph *g, struct arena *a, struct why *why)
 {
-	uint64_t joined, pairs = 0;
-	uint16_t *rank = NULL;
-	struct tree t;
-	int ret = ranks_of_heights(g, a, &rank);
+	struct leaves_pairs pairs = { 0, 0 };
+	uint16_t *height = NULL;
+	int ret = leaves_heights(g, a, &height);
 
 	if (ret == E_OK) {
-		ret = tree_init(&t, g, rank, a);
-	}
-	if (ret == E_OK) {
-		ret = connected_pairs(&t, a, &pairs);
-	}
-	if (ret == E_RANGE) {
-		why_add(why, "updn: more than %u switches", UINT16_MAX);
-		return E_UNSUITABLE;
+		ret = leaves_pairs(g, height, a, &pairs);
 	}
 	if (ret != E_OK) {
 		return ret;
 	}
-	joined = joined_pairs(&t);
-	if (2 * joined < pairs) {
+	if (g->n_switches > UINT16_MAX) {
+		why_add(why, "updn: more than %u switches", UINT16_MAX);
+		return E_UNSUITABLE;
+	}
+	if (2 * pairs.joined < pairs.all) {
 		why_add(why,
 		        "updn: no root switches were found: only %" PRIu64 " of %" PRIu64
-		        " pairs of switches with hosts are joined over switches further "
-		        "from hosts; name the roots with root_guid_file",
-		        joined, pairs);
+		        " pairs of hosts are joined over switches further from hosts; name "
+		        "the roots with root_guid_file",
+		        pairs.joined, pairs.all);
 		return E_UNSUITABLE;
 	}
 	return E_OK;

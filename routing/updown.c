@@ -184,40 +184,6 @@ int updown_order(const struct graph *g, const struct updown_rule *rule, struct a
 	return E_OK;
 }
 
-int updown_heights(const struct graph *g, struct arena *a, uint16_t **ret)
-{
-	uint32_t n = g->n_switches, head = 0, tail = 0;
-	uint16_t *height = arena_array(a, n, sizeof(*height));
-	uint32_t *queue = arena_array(a, n, sizeof(*queue));
-
-	if (!height || !queue) {
-		return -ENOMEM;
-	}
-	for (uint32_t s = 0; s < n; s++) {
-		bool leaf = g->host_first[s] != g->host_first[s + 1];
-
-		height[s] = leaf ? 0 : UPDOWN_RANK_NONE;
-		if (leaf) {
-			queue[tail++] = s;
-		}
-	}
-	while (head < tail) {
-		uint32_t s = queue[head++];
-
-		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-			uint32_t to = g->adj[i].to;
-
-			if (height[to] == UPDOWN_RANK_NONE &&
-			    height[s] + 1U < UPDOWN_RANK_NONE) {
-				height[to] = (uint16_t)(height[s] + 1U);
-				queue[tail++] = to;
-			}
-		}
-	}
-	*ret = height;
-	return E_OK;
-}
-
 /* ---- the paths ---- */
 
 /* Neighbours of each switch, those above it first. */

@@ -44,12 +44,6 @@ struct updown_rule {
 int updown_order(const struct graph *g, const struct updown_rule *rule, struct arena *a,
                  uint32_t **ret_pos, uint32_t **ret_part);
 
-/*!
- * \brief Distance of each switch from the nearest one with CAs or routers.
- * \param ret  [n_switches], UPDOWN_RANK_NONE in parts without any.
- */
-int updown_heights(const struct graph *g, struct arena *a, uint16_t **ret);
-
 /*! The paths that a line allows. */
 struct updown {
 	const uint32_t *pos; /*!< as updown_order() gives it */

@@ -10,6 +10,7 @@
 #include <check.h>
 
 #include "conf/guidfile.h"
+#include "routing/leaves.h"
 #include "routing/route.h"
 #include "tests/fabric.h"
 
@@ -200,6 +201,69 @@ START_TEST(test_routes_of_hosts_stay)
 }
 END_TEST
 
+/* --- hosts on spines ---------------------------------------------------------------- */
+
+static const char *const with_spine_hosts[] = {
+	"ft2 6 4 3 --spine-hosts=1",
+	"ft2 6 4 3 --spine-hosts=3",
+	"ft2 8 6 4 2 --spine-hosts=20",
+	"ft3 4 --spine-hosts=1",
+	"ft3 6 --spine-hosts=20 --aggregation-nodes",
+	"ft3 8 --spine-hosts=30",
+	"ft3 8 --spine-hosts=96 --aggregation-nodes",
+	"tree3 3 4 6 2 3 --spine-hosts=9",
+};
+
+enum { N_WITH_SPINE_HOSTS = sizeof(with_spine_hosts) / sizeof(*with_spine_hosts) };
+
+/* The lowest switches are the leaves, wherever else hosts hang: the fabric without those
+ * has the same heights. GUIDs are dealt anew, so order tells nothing. */
+START_TEST(test_leaves)
+{
+	struct arena *a = arena_new();
+	char *bare = arena_strdup(a, with_spine_hosts[_i]);
+	uint16_t *want, *got;
+
+	*strstr(bare, " --spine") = '\0';
+	struct graph *b = fabric_make(bare, 0, 1, a);
+	struct graph *g = fabric_make(with_spine_hosts[_i], 0, 1, a);
+
+	ck_assert_int_eq(leaves_heights(b, a, &want), E_OK);
+	ck_assert_int_eq(leaves_heights(g, a, &got), E_OK);
+	ck_assert_mem_eq(got, want, b->n_switches * sizeof(*want));
+	arena_free(a);
+}
+END_TEST
+
+static const char *const spine_host_engines[] = { "updn", "fattree", "dmodc" };
+
+enum { N_SPINE_HOST_ENGINES = sizeof(spine_host_engines) / sizeof(*spine_host_engines) };
+
+/* Hosts on spines have no route to each other that climbs, then descends; they get one
+ * all the same, and no credit loop with it. Also with cables gone. */
+START_TEST(test_spine_hosts_served)
+{
+	const char *command = with_spine_hosts[_i / 3 / N_SPINE_HOST_ENGINES];
+	const char *engine = spine_host_engines[_i / 3 % N_SPINE_HOST_ENGINES];
+	struct arena *a = arena_new();
+	struct graph *g = fabric_make(command, _i % 3 * 0.04, 7 + (uint32_t)_i, a);
+	struct lids l;
+	int ret;
+
+	if (_i % 3 == 1) {
+		g = fabric_renamed(g, 11 + (uint32_t)_i, a);
+	}
+	l = fabric_lids(g, 0, 0, a);
+	struct route_result res =
+		routed(g, &l, arena_printf(a, "%s,no_fallback", engine), a, &ret);
+
+	ck_assert_msg(ret == E_OK, "%s on %s: %s", engine, command,
+	              res.fallback_reason.text);
+	ck_assert_uint_eq(res.proof.unreachable_pairs, 0);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("aggregation");
@@ -214,6 +278,11 @@ int main(void)
 	tcase_add_loop_test(tc, test_engines_serve, 0,
 	                    2 * N_TREE_ENGINES * N_WITH_AGGREGATION);
 	tcase_add_loop_test(tc, test_routes_of_hosts_stay, 0, N_TREE_ENGINES);
+	suite_add_tcase(s, tc);
+	tc = tcase_create("spine hosts");
+	tcase_add_loop_test(tc, test_leaves, 0, N_WITH_SPINE_HOSTS);
+	tcase_add_loop_test(tc, test_spine_hosts_served, 0,
+	                    3 * N_SPINE_HOST_ENGINES * N_WITH_SPINE_HOSTS);
 	suite_add_tcase(s, tc);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);

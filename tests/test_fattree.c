@@ -19,7 +19,7 @@
 #include "routing/paths.h"
 #include "routing/proof.h"
 #include "routing/route.h"
-#include "routing/updown.h"
+#include "routing/leaves.h"
 #include "tests/fabric.h"
 
 static struct arena *arena;
@@ -487,7 +487,7 @@ static uint32_t *count_up(const struct graph *g, const struct lids *l,
 	uint32_t *seen = arena_array(arena, g->n_ports, sizeof(*seen));
 	uint16_t *height;
 
-	ck_assert_int_eq(updown_heights(g, arena, &height), E_OK);
+	ck_assert_int_eq(leaves_heights(g, arena, &height), E_OK);
 	for (uint32_t i = 0; i < g->n_hosts; i++) {
 		uint32_t t = graph_switch_of(g, g->hosts[i]),
 			 lid = l->of[g->hosts[i]].base;
