@@ -104,25 +104,46 @@ static int take_line(struct dump_reader *r, const char *text)
 	return E_OK;
 }
 
+/* The longest line of a dump that there is. */
+enum { LINE_ROOM = 4096 };
+
+/* Lines up to the end. A line with a zero byte, or without an end, is none of a dump. */
+static int read_lines(struct dump_reader *r, FILE *f)
+{
+	char text[LINE_ROOM];
+	int err = E_OK;
+
+	while (err == E_OK && fgets(text, sizeof(text), f)) {
+		size_t end = strcspn(text, "\r\n");
+		r->line++;
+		if (text[end] == '\0' && !feof(f)) {
+			r->errors++;
+			text_file_binary(r->path, r->form->what, r->d);
+			return E_SYNTAX;
+		}
+		text[end] = '\0';
+		err = take_line(r, text);
+	}
+	return err == E_OK && ferror(f) ? -EIO : err;
+}
+
 int dump_read_tables(struct dump_reader *r)
 {
 	FILE *f = fopen(r->path, "re");
-	char *text = NULL;
-	size_t cap = 0;
-	int err = f != NULL ? E_OK : -errno;
+	int err = f != NULL ? read_lines(r, f) : -errno;
 
-	while (err == E_OK && getline(&text, &cap, f) >= 0) {
-		text[strcspn(text, "\r\n")] = '\0';
-		r->line++;
-		err = take_line(r, text);
+	if (f == NULL || err == -EIO) {
+		text_file_unreadable(r->path, r->form->what, err, r->d);
 	}
-	if (f == NULL || (err == E_OK && ferror(f))) {
-		err = err != E_OK ? err : -EIO;
-		text_file_unreadable(r->path, "a dump of tables", err, r->d);
-	} else if (err == E_OK) {
+	if (err == E_OK) {
 		err = end_table(r);
 	}
-	free(text);
+	if (err == E_OK && !r->any_header && !r->errors) {
+		r->errors++;
+		diag_add(r->d, DIAG_ERROR, r->path, 0, "no '%s' header: not %s",
+		         r->form->header, r->form->what);
+		err = E_SYNTAX;
+	}
 	if (f != NULL) {
 		fclose(f);
 	}

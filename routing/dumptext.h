@@ -42,6 +42,7 @@ uint64_t dump_guid_after(const char *text, const char *word);
 
 /*! A kind of dump, and who takes its parts. */
 struct dump_form {
+	const char *what;   /*!< "a dump of forwarding tables" */
 	const char *header; /*!< how the first line of a table begins */
 	const char *other,
 		*told;     /*!< how that of another kind does, and what is said then */
@@ -65,6 +66,7 @@ struct dump_reader {
 
 /*!
  * \brief Reads a dump, line by line: it may be of any length.
+ * \retval E_SYNTAX  It is no dump: binary data, or no header in it; also in \a d.
  * \retval -errno  The file cannot be read; also in \a d.
  * \return Else what form's functions returned first that is no E_OK.
  */

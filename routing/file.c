@@ -379,11 +379,6 @@ static int read_lfts(const char *path, struct arena *a, struct diags *d, const v
 	if (ret_code == E_OK && dump->errors + report_claims(path, &dump->lids, d)) {
 		ret_code = E_SYNTAX;
 	}
-	if (ret_code == E_OK && !dump->n_tables) {
-		diag_add(d, DIAG_ERROR, path, 0,
-		         "no 'Unicast lids' header: not a dump of forwarding tables");
-		ret_code = E_SYNTAX;
-	}
 	if (ret_code == E_OK) {
 		*ret = dump;
 	}
@@ -396,11 +391,6 @@ static int read_hops(const char *path, struct arena *a, struct diags *d, const v
 	int ret_code = dump ? matrix_dump_read(path, a, d, dump) : -ENOMEM;
 
 	if (ret_code == E_OK && dump->errors + report_claims(path, &dump->lids, d)) {
-		ret_code = E_SYNTAX;
-	}
-	if (ret_code == E_OK && !dump->n_tables) {
-		diag_add(d, DIAG_ERROR, path, 0,
-		         "no 'Switch' header: not a dump of a hop matrix");
 		ret_code = E_SYNTAX;
 	}
 	if (ret_code == E_OK) {

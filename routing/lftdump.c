@@ -138,6 +138,7 @@ static int read_entry(void *ctx, const char *text)
 }
 
 static const struct dump_form form = {
+	.what = "a dump of forwarding tables",
 	.header = "Unicast lids",
 	.other = "Multicast mlids",
 	.told = "this is a dump of multicast tables",

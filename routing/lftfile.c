@@ -220,10 +220,7 @@ static int reader_run(struct reader *r, const struct lft_dump *dump,
 
 static void warn_missing(const struct reader *r)
 {
-	bool any = false;
-
 	for (uint32_t s = 0; s < r->g->n_switches; s++) {
-		any |= r->seen[s];
 		if (!r->seen[s]) {
 			diag_add(r->d, DIAG_WARNING, r->dump->path, 0,
 			         "no table for switch '%s' (GUID 0x%016" PRIx64 ")%s",
@@ -231,10 +228,6 @@ static void warn_missing(const struct reader *r)
 			         switch_node(r->g, s)->guid,
 			         r->is_sl ? "" : ": it has no routes");
 		}
-	}
-	if (!any) {
-		diag_add(r->d, DIAG_WARNING, r->dump->path, 0,
-		         "no 'Unicast lids' header at all");
 	}
 }
 

@@ -192,6 +192,7 @@ static int read_row(void *ctx, const char *text)
 }
 
 static const struct dump_form form = {
+	.what = "a dump of a hop matrix",
 	.header = "Switch",
 	.other = "Unicast lids",
 	.told = "this is a dump of forwarding tables",

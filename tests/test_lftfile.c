@@ -268,6 +268,8 @@ static const struct {
 	unsigned line;
 	const char *says;
 } bad[] = {
+	{ "",                                   0, "no 'Unicast lids' header: not a dump" },
+	{ "root:x:0:0:\nbin:x:1:1:\n",          0, "no 'Unicast lids' header: not a dump" },
 	{ HEAD0 "0x0001 004 # x\n",             2, "no such port" },
 	{ HEAD0 "0x0001 254\n",                 2, "no such port" },
 	{ HEAD0 "0x0001 256\n",                 2, "expected '0xLID PORT" },
@@ -307,6 +309,24 @@ START_TEST(bad_files)
 	ck_assert_uint_eq(diags.items[0].line, bad[_i].line);
 	ck_assert_msg(strstr(diags.items[0].text, bad[_i].says) != NULL, "%s",
 	              diags.items[0].text);
+}
+END_TEST
+
+/* A program, zeros without an end, a line without an end: one sentence. */
+START_TEST(binary_data)
+{
+	static const char *const paths[] = { "/proc/self/exe", "/dev/zero", NULL };
+	struct graph *g = dumped_fabric();
+	struct lft lft;
+	char *text = arena_alloc(arena, 100001);
+
+	temp_file_write(path, memset(text, '0', 100000));
+	ck_assert_int_eq(lftfile_read(paths[_i] ? paths[_i] : path, g, 0, arena, &diags,
+	                              &lft, NULL),
+	                 E_SYNTAX);
+	ck_assert_uint_eq(diags.n, 1);
+	ck_assert_str_eq(diags.items[0].text, "holds binary data, not text: expected a "
+	                                      "dump of forwarding tables");
 }
 END_TEST
 
@@ -404,6 +424,7 @@ int main(void)
 	tcase_add_test(t, no_room_above);
 	tcase_add_test(t, lanes_round_trip);
 	tcase_add_loop_test(t, bad_files, 0, sizeof(bad) / sizeof(*bad));
+	tcase_add_loop_test(t, binary_data, 0, 3);
 	tcase_add_test(t, every_error_is_reported);
 	tcase_add_test(t, left_out);
 	tcase_add_test(t, bad_sls);
