@@ -11,8 +11,11 @@
  * cut, only the pairs that it served are led anew (ftree_repair.c).
  *
  * Invariants: a switch that stands above a destination descends to it, any other climbs;
- * so no route climbs after it has descended and no credit loop can arise. Where no such
- * route exists, the entry stays empty.
+ * so no route climbs after it has descended and no credit loop can arise. Pairs that have
+ * no such route, as two roots, are led over a line of switches that contains all these
+ * routes (ftree_line.c). The entry stays empty only between hosts that the operator's lists
+ * take out of the compute nodes, as the manual has it, unless max_reverse_hops allows for
+ * it (ftree_reverse.c).
  *
  * What differs from OpenSM 3.3.23:
  * - It takes only trees whose switches of one rank all have the same number of cables up
@@ -53,49 +56,72 @@ static void ftree_init(struct ftree *f, const struct route_in *in)
 		             .n = in->g->n_switches };
 }
 
+/* The line of switches by rank. */
+static int find_line(struct ftree *f, struct arena *tmp, struct why *why)
+{
+	uint16_t *rank = arena_array(tmp, f->n + 1U, sizeof(*rank));
+	const struct line_rule rule = { .rank = rank, .siblings = true };
+	int ret;
+
+	if (!rank) {
+		return -ENOMEM;
+	}
+	for (uint32_t s = 0; s < f->n; s++) {
+		rank[s] = f->rank[s];
+	}
+	ret = line_init(&f->line, f->g, &rule, tmp);
+	if (ret == E_RANGE) {
+		why_add(why, "ftree: more than %u switches", UINT16_MAX);
+		return E_UNSUITABLE;
+	}
+	return ret;
+}
+
 static int prepare(struct ftree *f, struct arena *tmp, struct why *why)
 {
 	int ret = ftree_rank(f, tmp, why);
 
+	if (ret == E_OK) {
+		ret = find_line(f, tmp, why);
+	}
 	if (ret == E_OK) {
 		ret = ftree_order(f, tmp);
 	}
 	return ret;
 }
 
-/* What the operator asks for beyond the tree, and what that means. */
-static int add_extra(struct ftree *f, struct arena *tmp, struct route_out *ret)
+/* Routes between non-compute nodes: those that the operator asks for, and what is
+ * missing. */
+static int add_reverse(struct ftree *f, struct arena *tmp, struct route_out *ret)
 {
-	const struct ftree_options *o = f->opt;
 	struct ftree_added n = { 0 };
 
-	if (o->max_reverse_hops || f->n_apart) {
+	if (f->opt->max_reverse_hops) {
 		int ret_code = ftree_reverse(f, tmp, &n);
 
 		if (ret_code != E_OK) {
 			return ret_code;
 		}
 	}
-	if (o->connect_roots) {
-		n.by_roots = ftree_connect_roots(f);
-	}
-	if (n.by_need) {
+	if (n.by_line || n.by_hops) {
 		why_add(&ret->notes,
-		        "ftree: %u pairs of switches with compute nodes have no route "
-		        "that climbs, then descends; %" PRIu64
-		        " entries for them descend, then climb",
-		        f->n_apart, n.by_need);
-		ret->beyond_rule = true;
+		        "ftree: %" PRIu64 " entries by max_reverse_hops climb after "
+		        "they descended: for high availability only, not for high "
+		        "bandwidth",
+		        n.by_line + n.by_hops);
 	}
-	if (n.by_hops || n.by_roots) {
+	if (n.by_hops) {
 		why_add(&ret->notes,
-		        "ftree: %" PRIu64 " entries by max_reverse_hops and %" PRIu64
-		        " by connect_roots climb after they descended: for high "
-		        "availability only, not for high bandwidth; they may deadlock",
-		        n.by_hops, n.by_roots);
+		        "ftree: %" PRIu64 " of them may deadlock: the line of switches, "
+		        "which does not, has more than %" PRIu32 " reverse hops there",
+		        n.by_hops, f->opt->max_reverse_hops);
 		ret->may_deadlock = true;
 	}
-	if ((o->cn || o->io) && ftree_note_missed(f, &ret->notes)) {
+	if ((f->opt->cn || f->opt->io) && ftree_misses(f)) {
+		why_add(&ret->notes,
+		        "ftree: some hosts that are no compute nodes have no route to "
+		        "each other, because it would climb after it descended; see "
+		        "io_guid_file and max_reverse_hops");
 		ret->may_miss = true;
 	}
 	return E_OK;
@@ -118,8 +144,12 @@ static int compute(struct ftree *f, struct arena *tmp, struct route_out *ret)
 		ret_code = ftree_repair(f, tmp);
 	}
 	if (ret_code == E_OK) {
+		ret_code = ftree_fill_line(f, tmp);
+	}
+	if (ret_code == E_OK) {
+		ret->beyond_rule = f->line.n_twisted != 0;
 		ftree_note(f, &ret->notes);
-		ret_code = add_extra(f, tmp, ret);
+		ret_code = add_reverse(f, tmp, ret);
 	}
 	return ret_code;
 }
@@ -186,7 +216,7 @@ static const struct option_row ftree_rows[] = {
 	          "for high availability only" },
 	{ .name = "connect_roots", .type = OPT_BOOL, MEMBER(connect_roots), .def = "FALSE",
 	  .letter = 'z', .flags_long = "connect_roots", .flags = OPT_NO_ARG,
-	  .help = "Routes between root switches; updn and dnup have them always, free of credit loops" },
+	  .help = "Routes between root switches; ftree, updn and dnup have them always, free of credit loops" },
 	{ .name = "quasi_ftree_indexing", .type = OPT_BOOL, MEMBER(quasi_ftree_indexing), .def = "FALSE",
 	  .flags_long = "quasi_ftree_indexing",
 	  .help = "Accepted for OpenSM; ftree finds the order of any tree by majority" },

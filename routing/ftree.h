@@ -8,6 +8,7 @@
 
 #include "routing/engine.h"
 #include "routing/graph.h"
+#include "routing/line.h"
 #include "routing/tables.h"
 
 struct arena;
@@ -18,8 +19,8 @@ struct lids;
  * Inside of the fat-tree engine: ftree.c puts together what the other ftree_*.c do.
  *
  * Ranks: 0 is the top. A cable between ranks leads up to the smaller one; between equal
- * ranks
- * ("sibling") to the smaller index. Routes climb, then descend.
+ * ranks ("sibling") up the line. Routes climb, then descend; pairs that have no such route
+ * are led over the line.
  */
 enum {
 	FTREE_RANKS_MAX = 8, /*!< the manual's limit */
@@ -61,10 +62,14 @@ struct ftree {
 	uint32_t n; /*!< switches */
 	/* ftree_rank.c */
 	uint8_t *kind; /*!< [graph.n_ports] enum ftree_kind of CA and router ports */
-	uint8_t *rank; /*!< [n] */
+	/*! [graph.n_ports] CA or router port that the lists take out of the compute nodes: the
+	 *  manual promises no route from one such to another. */
+	bool *non_cn;
+	bool *only_non_cn; /*!< [n] all hosts on the switch are such, and it has some */
+	uint8_t *rank;     /*!< [n] */
 	uint8_t n_ranks;
 	uint32_t *n_cn; /*!< [n] compute nodes on a switch */
-	uint32_t *part; /*!< [n] connected part */
+	struct line line; /*!< ftree_reach.c joins in it what ranks do not */
 	/* ftree_order.c */
 	uint32_t *class; /*!< [n] switches of one rank that serve the same switches above
 	                  */
@@ -89,7 +94,7 @@ struct ftree {
 	struct lft *lft;
 	uint8_t *off; /*!< [n][off_stride] bit per host: not its main route here */
 	size_t off_stride;
-	uint32_t n_apart; /*!< pairs of switches with compute nodes without a route */
+	uint32_t n_apart; /*!< pairs of switches with hosts that ranks do not join */
 	bool broken;      /*!< a main route is cut somewhere */
 };
 
@@ -112,6 +117,23 @@ static inline unsigned ftree_dist(const struct ftree *f, uint32_t from, uint32_t
 	return f->dist[(size_t)from * f->stride + to];
 }
 
+static inline uint32_t ftree_hosts_on(const struct ftree *f, uint32_t s)
+{
+	return f->g->host_first[s + 1] - f->g->host_first[s];
+}
+
+/*! \brief The link behind a port. \return NULL: none. */
+static inline const struct ftree_link *ftree_link_of(const struct ftree *f, uint32_t s,
+                                                     uint8_t port)
+{
+	for (uint32_t i = f->first[s]; i < f->first[s + 1]; i++) {
+		if (f->link[i].port == port) {
+			return &f->link[i];
+		}
+	}
+	return NULL;
+}
+
 /*! \brief Does the link of switch \a s lead closer to switch \a t, climbing only where it
  * must? */
 static inline bool ftree_closer(const struct ftree *f, uint32_t s,
@@ -132,8 +154,8 @@ int ftree_rank(struct ftree *f, struct arena *a, struct why *why);
 int ftree_order(struct ftree *f, struct arena *a);
 
 /*!
- * \brief Distances. \retval E_UNSUITABLE  Two switches with compute nodes are joined by
- * no route that climbs, then descends. \retval -ENOMEM
+ * \brief Distances by rank, and the line for all other pairs. \retval E_UNSUITABLE  Ranks do
+ * not join many of the lowest switches with compute nodes. \retval -ENOMEM
  */
 int ftree_reach(struct ftree *f, struct arena *a, struct why *why);
 
@@ -144,25 +166,29 @@ int ftree_fill(struct ftree *f, struct arena *a);
  * -ECANCELED */
 int ftree_repair(struct ftree *f, struct arena *a);
 
-/*! Entries that climb after they descended. */
+/*!
+ * \brief Enters what has a route over the line only: LIDs of switches everywhere, those of
+ * hosts wherever a compute node may want them. \retval -ENOMEM
+ */
+int ftree_fill_line(struct ftree *f, struct arena *a);
+
+/*! \brief Port at \a s towards host \a h on \a t, which \a s reaches over the line only; LFT_NO_ROUTE: not at all. */
+uint8_t ftree_line_port(const struct ftree *f, uint32_t s, uint32_t t, uint32_t h);
+
+/*! Entries that max_reverse_hops adds. */
 struct ftree_added {
-	uint64_t by_hops; /*!< to and from I/O nodes */
-	uint64_t by_need; /*!< between compute nodes that have no other route */
-	uint64_t by_roots;
+	uint64_t by_line; /*!< as the line leads, free of credit loops */
+	uint64_t by_hops; /*!< where the line takes more reverse hops than allowed */
 };
 
-/*! \brief Routes that climb after they descended, for hosts that have no others. */
+/*! \brief Routes between non-compute nodes that climb after they descended. \retval -ENOMEM */
 int ftree_reverse(struct ftree *f, struct arena *a, struct ftree_added *ret);
-
-/*! \brief Routes between switches that have none, by way of one leaf switch. \return
- * Entries added. */
-uint64_t ftree_connect_roots(struct ftree *f);
 
 /*! \brief Says what the tree lacks. */
 void ftree_note(const struct ftree *f, struct why *notes);
 
-/*! \brief Does a host have no route to another of its part? The first is noted. */
-bool ftree_note_missed(const struct ftree *f, struct why *notes);
+/*! \brief Are hosts left without a route to others of their part? */
+bool ftree_misses(const struct ftree *f);
 
 /*! \brief Text of ftree_cn_order(). \return NULL: out of memory. */
 char *ftree_cn_text(const struct ftree *f, struct arena *a);

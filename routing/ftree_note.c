@@ -71,43 +71,54 @@ static void note_ranks(const struct ftree *f, struct why *notes)
 	}
 }
 
+/* Pairs of switches with hosts that the tree does not join. */
+static void note_line(const struct ftree *f, struct why *notes)
+{
+	if (f->n_apart) {
+		why_add(notes,
+		        "ftree: %u pairs of switches with hosts have no route that "
+		        "climbs, then descends; they are led over a line of switches, "
+		        "which has no credit loops but few links%s",
+		        f->n_apart / 2,
+		        f->opt->cn || f->opt->io
+		                ? ", unless none of their hosts is a compute node"
+		                : "");
+	}
+	if (f->line.n_twisted) {
+		why_add(notes,
+		        "ftree: %" PRIu32 " switches, such as '%s', join a part of the "
+		        "tree that is joined twice; routes over the line of switches may "
+		        "deadlock there, which only the proof tells",
+		        f->line.n_twisted, name_of(f, f->line.twisted));
+	}
+}
+
 void ftree_note(const struct ftree *f, struct why *notes)
 {
 	note_cables(f, notes);
 	note_ranks(f, notes);
+	note_line(f, notes);
 }
 
-/* A host on t that the hosts on s have no route to. \return GRAPH_NONE: none. */
-static uint32_t missed_host(const struct ftree *f, uint32_t s, uint32_t t)
+/* Has a host on t a LID that is not routed at s? */
+static bool misses(const struct ftree *f, uint32_t s, uint32_t t)
 {
-	const uint32_t *first = f->g->host_first;
-
-	if (ftree_dist(f, s, t) != FTREE_NONE || f->part[s] != f->part[t] ||
-	    first[s] == first[s + 1]) {
-		return GRAPH_NONE;
-	}
-	for (uint32_t h = first[t]; h < first[t + 1]; h++) {
+	for (uint32_t h = f->g->host_first[t]; h < f->g->host_first[t + 1]; h++) {
 		if (f->lid[h] && lft_row(f->lft, s)[f->lid[h]] == LFT_NO_ROUTE) {
-			return h;
+			return true;
 		}
 	}
-	return GRAPH_NONE;
+	return false;
 }
 
-bool ftree_note_missed(const struct ftree *f, struct why *notes)
+bool ftree_misses(const struct ftree *f)
 {
 	for (uint32_t i = 0; i < f->n_leaves; i++) {
 		for (uint32_t k = 0; k < f->n_leaves; k++) {
-			uint32_t h = missed_host(f, f->leaf[i], f->leaf[k]);
+			uint32_t s = f->leaf[i], t = f->leaf[k];
 
-			if (h != GRAPH_NONE) {
-				why_add(notes,
-				        "ftree: some hosts have no route to hosts that "
-				        "are no "
-				        "compute nodes, because it would climb after it "
-				        "descended, such as from '%s' to LID %u; see "
-				        "io_guid_file and max_reverse_hops",
-				        name_of(f, f->leaf[i]), f->lid[h]);
+			if (ftree_dist(f, s, t) == FTREE_NONE && ftree_hosts_on(f, s) &&
+			    f->line.part[s] == f->line.part[t] && misses(f, s, t)) {
 				return true;
 			}
 		}

@@ -310,7 +310,8 @@ static int compare_links(const void *x, const void *y)
 
 static bool leads_up(const struct ftree *f, uint32_t s, uint32_t to)
 {
-	return f->rank[to] != f->rank[s] ? f->rank[to] < f->rank[s] : to < s;
+	return f->rank[to] != f->rank[s] ? f->rank[to] < f->rank[s]
+	                                 : line_is_above(&f->line, s, to);
 }
 
 static void sort_links(struct ftree *f, uint32_t s)

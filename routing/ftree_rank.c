@@ -4,8 +4,9 @@
  * Which hosts are compute nodes, the rank of every switch, and whether that is a tree.
  *
  * With a root file, ranks are distances from the roots. Without one, the switches with
- * compute nodes are the lowest and the height of the others is their distance from these;
- * so a missing cable moves nobody but the switch that lost its last way down.
+ * hosts are the lowest and the height of the others is their distance from these; so a
+ * missing cable moves nobody but the switch that lost its last way down. Which hosts are
+ * compute nodes has no say in it: their list decides the order of balancing alone.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -81,6 +82,8 @@ static void mark_hosts(struct ftree *f, struct why *why)
 		mark_list(f, f->opt->io, FTREE_IO, why);
 	}
 	for (uint32_t s = 0; s < f->n; s++) {
+		uint32_t n = 0;
+
 		for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1]; h++) {
 			uint8_t *kind = &f->kind[g->hosts[h]];
 			bool ca = g->nodes[g->ports[g->hosts[h]].node].type == NODE_CA;
@@ -89,7 +92,11 @@ static void mark_hosts(struct ftree *f, struct why *why)
 				*kind = FTREE_CN;
 			}
 			f->n_cn[s] += *kind == FTREE_CN;
+			f->non_cn[g->hosts[h]] =
+				f->opt->cn ? *kind != FTREE_CN : *kind == FTREE_IO;
+			n += f->non_cn[g->hosts[h]];
 		}
+		f->only_non_cn[s] = n && n == ftree_hosts_on(f, s);
 	}
 }
 
@@ -159,21 +166,20 @@ static bool is_stray(const struct ftree *f, uint32_t s)
 	const struct graph *g = f->g;
 
 	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-		if (f->n_cn[g->adj[i].to] >= 2 * f->n_cn[s]) {
+		if (ftree_hosts_on(f, g->adj[i].to) >= 2 * ftree_hosts_on(f, s)) {
 			return true;
 		}
 	}
 	return false;
 }
 
-enum lowest { LOWEST_CN, LOWEST_STRAY, LOWEST_HOST, LOWEST_ANY, LOWEST_COUNT };
+enum lowest { LOWEST_LEAF, LOWEST_STRAY, LOWEST_ANY, LOWEST_COUNT };
 
 static bool is_lowest(const struct ftree *f, uint32_t s, enum lowest kind)
 {
 	switch (kind) {
-	case LOWEST_CN: return f->n_cn[s] && !is_stray(f, s);
-	case LOWEST_STRAY: return f->n_cn[s];
-	case LOWEST_HOST: return f->g->host_first[s] != f->g->host_first[s + 1];
+	case LOWEST_LEAF: return ftree_hosts_on(f, s) && !is_stray(f, s);
+	case LOWEST_STRAY: return ftree_hosts_on(f, s);
 	case LOWEST_ANY:
 	case LOWEST_COUNT: break;
 	}
@@ -181,8 +187,8 @@ static bool is_lowest(const struct ftree *f, uint32_t s, enum lowest kind)
 }
 
 /*
- * Ranks what no root reaches, by height. Parts without compute nodes start at their other
- * hosts, or anywhere: one switch of each such part is enough.
+ * Ranks what no root reaches, by height: hosts of any kind make a leaf, whatever is
+ * listed. In parts without hosts one switch is enough to start at.
  */
 static void rank_by_height(struct ftree *f, uint8_t *height, uint32_t *queue)
 {
@@ -247,8 +253,7 @@ static int judge(const struct ftree *f, struct why *why)
 	if (3 * siblings > f->g->n_adj / 2) {
 		why_add(why,
 		        "ftree: not a tree: %u of %u cables join switches of equal rank, "
-		        "such as '%s' and '%s'; a root_guid_file or cn_guid_file may "
-		        "help",
+		        "such as '%s' and '%s'; a root_guid_file may help",
 		        siblings, f->g->n_adj / 2, name_of(f, pair[0]),
 		        name_of(f, pair[1]));
 		return E_UNSUITABLE;
@@ -263,16 +268,17 @@ static int judge(const struct ftree *f, struct why *why)
 
 int ftree_rank(struct ftree *f, struct arena *a, struct why *why)
 {
-	uint32_t *queue = arena_array(a, f->n + 1u, sizeof(*queue)), n_parts, *part;
+	uint32_t *queue = arena_array(a, f->n + 1u, sizeof(*queue));
 	uint8_t *height = arena_alloc(a, f->n + 1u);
 	struct why unknown = { "" };
 
 	f->kind = arena_alloc(a, f->g->n_ports + 1u);
+	f->non_cn = arena_array(a, f->g->n_ports + 1u, sizeof(*f->non_cn));
+	f->only_non_cn = arena_array(a, f->n + 1u, sizeof(*f->only_non_cn));
 	f->rank = arena_alloc(a, f->n + 1u);
 	f->n_cn = arena_array(a, f->n + 1u, sizeof(*f->n_cn));
-	f->part = arena_array(a, f->n + 1u, sizeof(*f->part));
-	if (!queue || !height || !f->kind || !f->rank || !f->n_cn || !f->part ||
-	    graph_components(f->g, a, &part, &n_parts) != E_OK) {
+	if (!queue || !height || !f->kind || !f->non_cn || !f->only_non_cn || !f->rank ||
+	    !f->n_cn) {
 		return -ENOMEM;
 	}
 	memset(f->rank, UNRANKED, f->n);
@@ -285,7 +291,6 @@ int ftree_rank(struct ftree *f, struct arena *a, struct why *why)
 	for (uint32_t s = 0; s < f->n; s++) {
 		f->n_ranks =
 			f->rank[s] >= f->n_ranks ? (uint8_t)(f->rank[s] + 1) : f->n_ranks;
-		f->part[s] = part[f->g->switches[s]];
 	}
 	return judge(f, why);
 }

@@ -6,7 +6,9 @@
  * route never climbs after it has descended.
  *
  * All destinations at once, one bit each: what a switch reaches in k hops is what its
- * neighbours reach in k - 1, less what it has reached already.
+ * neighbours reach in k - 1, less what it has reached already. Beside it goes a bit that
+ * says whether all such routes only descend the line of switches, over which those pairs
+ * are led that have none.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,31 +20,44 @@
 
 enum { BITS = 64, APART_PART = 20 };
 
+/* What was reached in one hop; of these: what only descends the line. */
+struct wave {
+	uint64_t *reached, *descends; /* [n][words] */
+};
+
 struct sets {
 	uint32_t words;
-	uint64_t *seen;        /* [n][words] reached */
-	uint64_t *last, *next; /* [n][words] reached in the last hop, in this one */
+	uint64_t *seen; /* [n][words] reached at all */
+	struct wave last, next;
 };
 
 static bool add_bits(const struct ftree *f, const struct sets *w, uint32_t s,
                      uint32_t from, uint32_t to, unsigned d)
 {
-	uint64_t *seen = w->seen + (size_t)s * w->words;
-	uint64_t *next = w->next + (size_t)s * w->words;
+	size_t row = (size_t)s * w->words;
+	uint64_t *seen = w->seen + row, *next = w->next.reached + row;
+	uint64_t *climbs = w->next.descends + row, *descends = line_descends(&f->line, s);
 	uint8_t *dist = f->dist + (size_t)s * f->stride;
 	bool any = false;
 
 	memset(next, 0, w->words * sizeof(*next));
+	memset(climbs, 0, w->words * sizeof(*climbs));
 	for (uint32_t i = from; i < to; i++) {
-		const uint64_t *theirs = w->last + (size_t)f->link[i].to * w->words;
+		size_t there = (size_t)f->link[i].to * w->words;
+		const uint64_t *reached = w->last.reached + there;
+		const uint64_t *falls = w->last.descends + there;
+		uint64_t above = line_is_above(&f->line, s, f->link[i].to) ? ~0ULL : 0;
 
 		for (uint32_t k = 0; k < w->words; k++) {
-			next[k] |= theirs[k];
+			next[k] |= reached[k];
+			climbs[k] |= reached[k] & (above | ~falls[k]);
 		}
 	}
 	for (uint32_t k = 0; k < w->words; k++) {
 		next[k] &= ~seen[k];
 		seen[k] |= next[k];
+		w->next.descends[row + k] = next[k] & ~climbs[k];
+		descends[k] |= w->next.descends[row + k];
 		any = any || next[k];
 		for (uint64_t b = next[k]; b; b &= b - 1) {
 			dist[k * BITS + (uint32_t)__builtin_ctzll(b)] = (uint8_t)d;
@@ -55,16 +70,20 @@ static bool add_bits(const struct ftree *f, const struct sets *w, uint32_t s,
 static void add_below(const struct ftree *f, const struct sets *w, uint32_t s, unsigned d)
 {
 	const uint8_t *dist = f->dist + (size_t)s * f->stride;
-	uint64_t *last = w->last + (size_t)s * w->words;
+	const uint64_t *descends = line_descends(&f->line, s);
+	size_t row = (size_t)s * w->words;
 
 	for (uint32_t t = 0; t < f->n; t++) {
-		last[t / BITS] |= (uint64_t)(dist[t] == d - 1) << t % BITS;
+		uint64_t bit = (uint64_t)(dist[t] == d - 1) << t % BITS;
+
+		w->last.reached[row + t / BITS] |= bit;
+		w->last.descends[row + t / BITS] |= bit & descends[t / BITS];
 	}
 }
 
 static void swap(struct sets *w)
 {
-	uint64_t *t = w->last;
+	struct wave t = w->last;
 
 	w->last = w->next;
 	w->next = t;
@@ -77,9 +96,14 @@ static unsigned reach_down(const struct ftree *f, struct sets *w)
 	bool any = true;
 
 	for (uint32_t s = 0; s < f->n; s++) {
+		size_t at = (size_t)s * w->words + s / BITS;
+		uint64_t bit = UINT64_C(1) << s % BITS;
+
 		f->dist[(size_t)s * f->stride + s] = 0;
-		w->seen[(size_t)s * w->words + s / BITS] |= UINT64_C(1) << s % BITS;
-		w->last[(size_t)s * w->words + s / BITS] |= UINT64_C(1) << s % BITS;
+		w->seen[at] |= bit;
+		w->last.reached[at] |= bit;
+		w->last.descends[at] |= bit;
+		f->line.descends[at] |= bit;
 	}
 	while (any && d <= FTREE_HOPS_MAX) {
 		any = false;
@@ -97,10 +121,12 @@ static unsigned reach_down(const struct ftree *f, struct sets *w)
  */
 static unsigned reach_up(const struct ftree *f, struct sets *w, unsigned depth)
 {
+	size_t bytes = (size_t)f->n * w->words * sizeof(*w->last.reached);
 	unsigned d = 0;
 	bool any = true;
 
-	memset(w->last, 0, (size_t)f->n * w->words * sizeof(*w->last));
+	memset(w->last.reached, 0, bytes);
+	memset(w->last.descends, 0, bytes);
 	while ((any || d <= depth) && d <= FTREE_HOPS_MAX) {
 		any = false;
 		d++;
@@ -118,50 +144,73 @@ static unsigned reach_up(const struct ftree *f, struct sets *w, unsigned depth)
 	return d;
 }
 
-/* Few pairs apart: a broken tree. Many: none. */
+static bool is_lowest(const struct ftree *f, uint32_t s)
+{
+	return f->first_down[s] == f->first[s + 1];
+}
+
+/* Few pairs apart: a broken tree. Many: none. Hosts on higher switches do not count. */
 static int check_leaves(struct ftree *f, struct why *why)
 {
 	uint32_t first[2] = { 0 };
-	uint64_t pairs = 0;
+	uint64_t pairs = 0, apart = 0;
 
 	for (uint32_t i = 0; i < f->n_leaves; i++) {
 		for (uint32_t k = 0; k < f->n_leaves; k++) {
 			uint32_t s = f->leaf[i], t = f->leaf[k];
+			bool lowest = is_lowest(f, s) && is_lowest(f, t);
 
-			if (!f->n_cn[s] || !f->n_cn[t] || f->part[s] != f->part[t]) {
+			if (!ftree_hosts_on(f, s) || !ftree_hosts_on(f, t) ||
+			    f->line.part[s] != f->line.part[t]) {
 				continue;
 			}
-			pairs++;
-			if (ftree_dist(f, s, t) == FTREE_NONE && f->n_apart++ == 0) {
+			pairs += lowest;
+			if (ftree_dist(f, s, t) != FTREE_NONE) {
+				continue;
+			}
+			f->n_apart++;
+			if (lowest && apart++ == 0) {
 				first[0] = s;
 				first[1] = t;
 			}
 		}
 	}
-	if (f->n_apart > pairs / APART_PART) {
+	if (apart > pairs / APART_PART) {
 		why_add(why,
 		        "ftree: not a tree: no route that climbs, then descends, joins "
-		        "%u of %" PRIu64 " pairs of switches with compute nodes, such as "
-		        "'%s' and '%s'",
-		        f->n_apart, pairs,
-		        f->g->nodes[f->g->switches[first[0]]].description,
+		        "%" PRIu64 " of %" PRIu64 " pairs of switches with hosts, such "
+		        "as '%s' and '%s'",
+		        apart, pairs, f->g->nodes[f->g->switches[first[0]]].description,
 		        f->g->nodes[f->g->switches[first[1]]].description);
 		return E_UNSUITABLE;
 	}
 	return E_OK;
 }
 
+static int sets_init(struct sets *w, const struct ftree *f, struct arena *a)
+{
+	size_t words = (size_t)f->n * f->line.words;
+	struct wave *wave[] = { &w->last, &w->next };
+
+	*w = (struct sets){ .words = f->line.words, .seen = f->line.reaches };
+	for (unsigned i = 0; i < 2; i++) {
+		wave[i]->reached = arena_array(a, words, sizeof(*w->last.reached));
+		wave[i]->descends = arena_array(a, words, sizeof(*w->last.descends));
+		if (!wave[i]->reached || !wave[i]->descends) {
+			return -ENOMEM;
+		}
+	}
+	return E_OK;
+}
+
 int ftree_reach(struct ftree *f, struct arena *a, struct why *why)
 {
-	struct sets w = { .words = (f->n + BITS - 1) / BITS };
-	size_t words = (size_t)f->n * w.words;
+	struct sets w;
+	int ret = sets_init(&w, f, a);
 
 	f->stride = ((size_t)f->n + 63) & ~(size_t)63;
 	f->dist = arena_array(a, f->n, f->stride);
-	w.seen = arena_array(a, words, sizeof(*w.seen));
-	w.last = arena_array(a, words, sizeof(*w.last));
-	w.next = arena_array(a, words, sizeof(*w.next));
-	if (!f->dist || !w.seen || !w.last || !w.next) {
+	if (ret != E_OK || !f->dist) {
 		return -ENOMEM;
 	}
 	memset(f->dist, FTREE_NONE, f->n * f->stride);
@@ -170,5 +219,9 @@ int ftree_reach(struct ftree *f, struct arena *a, struct why *why)
 		why_add(why, "ftree: a route of more than %u hops", FTREE_HOPS_MAX);
 		return E_UNSUITABLE;
 	}
-	return check_leaves(f, why);
+	ret = check_leaves(f, why);
+	if (ret == E_OK) {
+		line_extend(&f->line);
+	}
+	return ret;
 }

@@ -36,11 +36,6 @@ void ftree_tally_store(const struct ftree_tally *x);
 void ftree_tally_count(struct ftree_tally *x, uint32_t i, uint32_t h, const uint8_t *column,
                        int sign);
 
-static inline uint32_t ftree_hosts_on(const struct ftree *f, uint32_t s)
-{
-	return f->g->host_first[s + 1] - f->g->host_first[s];
-}
-
 /*! \brief Link that a column takes at a switch. */
 static inline uint32_t ftree_link_at(const struct ftree_tally *x, const uint8_t *column,
                                      uint32_t s)

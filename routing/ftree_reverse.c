@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Routes that climb after they have descended: to and from I/O nodes and between root
- * switches where the operator asks for them, and between leaf switches of a tree so
- * broken that they have nothing else.
+ * Routes between non-compute nodes that climb after they have descended, where the
+ * operator asks for them with max_reverse_hops.
  *
- * A switch without a route takes the way that climbs least, so the ways to one host form
- * a tree that ends in the tree's own routes. Each hop that climbs after the first descent
- * is a reverse hop; a way with more of them than allowed is left out. From there on a way
- * has no more of them than from its start, so what is left in is whole.
+ * Each hop that climbs after the first descent is a reverse hop. The way over the line of
+ * switches is taken where it has no more of them than allowed, because it has no credit
+ * loops. Else a switch without a route takes the way that climbs least, so the ways to
+ * one host form a tree that ends in routes that are there already; a way with more
+ * reverse hops than allowed is left out. From there on a way has no more of them than
+ * from its start, so what is left in is whole.
  *
  * The manual's picture: switches above A and B, S1 on A, S2 on both, S3 on B. From S1 to
- * S2 the way descends to A and climbs once; to S3 it climbs twice. The manual promises
- * "full connectivity", so ways from an I/O node to a compute node, as from S1 to B, are
- * allowed the same; OpenSM has these in one direction only.
+ * S2 the way descends to A and climbs once; to S3 it climbs twice.
  */
 #include <errno.h>
 #include <string.h>
@@ -30,88 +29,129 @@ struct way {
 	uint16_t climbs;  /* hops that climb from here to the host, NO_WAY */
 	uint16_t hops;    /* all */
 	uint16_t reverse; /* hops that climb after the first descent */
-	uint32_t class;   /* where the next hop climbs to, GRAPH_NONE: it descends */
 	uint8_t port;
 };
 
-static const struct ftree_link *link_of(const struct ftree *f, uint32_t s, uint8_t port)
-{
-	for (uint32_t i = f->first[s]; i < f->first[s + 1]; i++) {
-		if (f->link[i].port == port) {
-			return &f->link[i];
-		}
-	}
-	return NULL;
-}
+/* Ways to one host. */
+struct ways {
+	const struct ftree *f;
+	uint32_t t, h, lid;
+	struct way *way; /* [n] */
+	uint32_t *path;  /* [n] switches on the way in hand */
+};
 
-/* The tree's own routes to a host: the nearest first, each continues another. */
-static void start_ways(const struct ftree *f, uint32_t t, uint32_t lid, struct way *way)
+static struct way way_over(const struct ftree *f, uint32_t s, const struct ftree_link *l,
+                           const struct way *on)
 {
-	for (uint32_t s = 0; s < f->n; s++) {
-		way[s] = (struct way){ .climbs = NO_WAY, .hops = NO_WAY };
-	}
-	way[t] = (struct way){ .class = GRAPH_NONE };
-	for (unsigned d = 1, n = 1; n; d++) {
-		n = 0;
-		for (uint32_t s = 0; s < f->n; s++) {
-			unsigned e = ftree_dist(f, s, t);
-			const struct ftree_link *l;
+	bool up = l < &f->link[f->first_down[s]];
 
-			n += e != FTREE_NONE && (e & FTREE_HOPS) > d;
-			if (e == FTREE_NONE || (e & FTREE_HOPS) != d) {
-				continue;
-			}
-			l = link_of(f, s, lft_row(f->lft, s)[lid]);
-			way[s].climbs =
-				(uint16_t)(way[l->to].climbs + ((e & FTREE_UP) != 0));
-			way[s].hops = (uint16_t)d;
-			way[s].class = e & FTREE_UP ? l->class : GRAPH_NONE;
-		}
-	}
+	return (struct way){ .climbs = (uint16_t)(on->climbs + up),
+		             .hops = (uint16_t)(on->hops + 1),
+		             .reverse = up ? on->reverse : on->climbs,
+		             .port = l->port };
 }
 
 /*
- * Looks for a better way through each link of a switch without a route. If ordered, a way
- * that has come down from one class climbs to a later one only: in trees whose classes
- * meet at the leaves alone, routes then still cannot wait for each other in a circle.
+ * Follows the entries from a switch, and the line where there are none, to the first
+ * switch whose way is known; then all before it have ways, too. \return Switches that had
+ * none before, in path.
  */
-static bool improve(const struct ftree *f, uint32_t s, struct way *way, bool ordered)
+static uint32_t follow(const struct ways *x, uint32_t s, bool line)
 {
+	const struct ftree *f = x->f;
+	uint32_t n = 0;
+
+	for (uint32_t k = s; x->way[k].climbs == NO_WAY;) {
+		uint8_t port = lft_row(f->lft, k)[x->lid];
+
+		if (port == LFT_NO_ROUTE && line) {
+			port = ftree_line_port(f, k, x->t, x->h);
+		}
+		if (port == LFT_NO_ROUTE) {
+			return 0;
+		}
+		x->way[k].port = port;
+		x->path[n++] = k;
+		k = ftree_link_of(f, k, port)->to;
+	}
+	for (uint32_t i = n; i-- > 0;) {
+		uint32_t k = x->path[i];
+		const struct ftree_link *l = ftree_link_of(f, k, x->way[k].port);
+
+		x->way[k] = way_over(f, k, l, &x->way[l->to]);
+	}
+	return n;
+}
+
+/* The routes that are there already. */
+static void start_ways(const struct ways *x)
+{
+	for (uint32_t s = 0; s < x->f->n; s++) {
+		x->way[s] = (struct way){ .climbs = NO_WAY, .hops = NO_WAY };
+	}
+	x->way[x->t] = (struct way){ 0 };
+	for (uint32_t s = 0; s < x->f->n; s++) {
+		follow(x, s, false);
+	}
+}
+
+/* Enters the way from one switch. \return Entries added. */
+static uint64_t enter_way(const struct ways *x, uint32_t s)
+{
+	const struct ftree *f = x->f;
+	uint64_t added = 0;
+
+	while (s != x->t && lft_row(f->lft, s)[x->lid] == LFT_NO_ROUTE) {
+		lft_row(f->lft, s)[x->lid] = x->way[s].port;
+		added++;
+		s = ftree_link_of(f, s, x->way[s].port)->to;
+	}
+	return added;
+}
+
+/* Takes the line if that has few reverse hops. */
+static uint64_t try_line(const struct ways *x, uint32_t s, unsigned most)
+{
+	uint32_t n = follow(x, s, true);
+
+	if (n && x->way[s].reverse <= most) {
+		return enter_way(x, s);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		x->way[x->path[i]] = (struct way){ .climbs = NO_WAY, .hops = NO_WAY };
+	}
+	return 0;
+}
+
+/* Looks for a better way through each link of a switch without a route. */
+static bool improve(const struct ways *x, uint32_t s)
+{
+	const struct ftree *f = x->f;
 	bool better = false;
 
 	for (uint32_t i = f->first[s]; i < f->first[s + 1]; i++) {
-		const struct way *on = &way[f->link[i].to];
-		bool up = i < f->first_down[s];
-		unsigned climbs = on->climbs + up, hops = on->hops + 1u;
+		const struct way *on = &x->way[f->link[i].to], *old = &x->way[s];
+		struct way way = way_over(f, s, &f->link[i], on);
 
-		if (on->climbs == NO_WAY || climbs > way[s].climbs ||
-		    (climbs == way[s].climbs && hops >= way[s].hops)) {
-			continue;
+		if (on->climbs != NO_WAY &&
+		    (way.climbs < old->climbs ||
+		     (way.climbs == old->climbs && way.hops < old->hops))) {
+			x->way[s] = way;
+			better = true;
 		}
-		if (ordered && !up && on->class <= f->class[s]) {
-			continue;
-		}
-		way[s] = (struct way){ .climbs = (uint16_t)climbs,
-			               .hops = (uint16_t)hops,
-			               .reverse = up ? on->reverse : on->climbs,
-			               .class = up ? f->link[i].class : GRAPH_NONE,
-			               .port = f->link[i].port };
-		better = true;
 	}
 	return better;
 }
 
-static void find_ways(const struct ftree *f, uint32_t t, uint32_t lid, struct way *way,
-                      bool ordered)
+static void find_ways(const struct ways *x)
 {
 	bool changed = true;
 
-	start_ways(f, t, lid, way);
 	while (changed) {
 		changed = false;
-		for (uint32_t s = 0; s < f->n; s++) {
-			if (ftree_dist(f, s, t) == FTREE_NONE) {
-				changed |= improve(f, s, way, ordered);
+		for (uint32_t s = 0; s < x->f->n; s++) {
+			if (lft_row(x->f->lft, s)[x->lid] == LFT_NO_ROUTE) {
+				changed |= improve(x, s);
 			}
 		}
 	}
@@ -129,53 +169,39 @@ static bool has_io(const struct ftree *f, uint32_t s)
 	return false;
 }
 
-/* Reverse hops allowed from a switch with hosts to a host of switch t. */
-static unsigned allowed(const struct ftree *f, uint32_t s, uint32_t t, uint8_t kind)
+/* Has a switch hosts that may have a route to the host, but none? */
+static bool wants(const struct ways *x, uint32_t s)
 {
-	if (f->n_cn[s] && kind == FTREE_CN && ftree_dist(f, s, t) == FTREE_NONE) {
-		return NO_WAY;
-	}
-	return kind == FTREE_IO || has_io(f, s) ? f->opt->max_reverse_hops : 0;
+	const struct ftree *f = x->f;
+
+	return ftree_hosts_on(f, s) && f->line.part[s] == f->line.part[x->t] &&
+	       lft_row(f->lft, s)[x->lid] == LFT_NO_ROUTE &&
+	       (f->kind[f->g->hosts[x->h]] == FTREE_IO || has_io(f, s));
 }
 
-/* Enters the way from one switch. \return Entries added. */
-static uint64_t enter_way(const struct ftree *f, uint32_t s, uint32_t lid,
-                          const struct way *way)
+static void add_ways(const struct ways *x, struct ftree_added *ret)
 {
-	uint64_t added = 0;
-
-	while (lft_row(f->lft, s)[lid] == LFT_NO_ROUTE) {
-		lft_row(f->lft, s)[lid] = way[s].port;
-		added++;
-		s = link_of(f, s, way[s].port)->to;
-	}
-	return added;
-}
-
-/* Ways from switches with hosts to one host, between compute nodes or others. */
-static void add_ways(const struct ftree *f, uint32_t t, uint32_t h, struct way *way,
-                     bool need, bool ordered, struct ftree_added *ret)
-{
-	uint8_t kind = f->kind[f->g->hosts[h]];
-	bool found = false;
+	const struct ftree *f = x->f;
+	unsigned most = f->opt->max_reverse_hops;
+	bool left = false;
 
 	for (uint32_t i = 0; i < f->n_leaves; i++) {
+		if (wants(x, f->leaf[i])) {
+			if (!left) {
+				start_ways(x);
+			}
+			left = true;
+			ret->by_line += try_line(x, f->leaf[i], most);
+		}
+	}
+	for (uint32_t i = 0; left && i < f->n_leaves; i++) {
 		uint32_t s = f->leaf[i];
-		unsigned most = allowed(f, s, t, kind);
 
-		if (ftree_dist(f, s, t) != FTREE_NONE || f->part[s] != f->part[t] ||
-		    (most == NO_WAY) != need || most == 0 ||
-		    f->g->host_first[s] == f->g->host_first[s + 1]) {
-			continue;
-		}
-		if (!found) {
-			find_ways(f, t, f->lid[h], way, ordered);
-			found = true;
-		}
-		if (way[s].climbs != NO_WAY && way[s].reverse <= most) {
-			uint64_t n = enter_way(f, s, f->lid[h], way);
-
-			*(need ? &ret->by_need : &ret->by_hops) += n;
+		if (wants(x, s)) {
+			find_ways(x);
+			if (x->way[s].climbs != NO_WAY && x->way[s].reverse <= most) {
+				ret->by_hops += enter_way(x, s);
+			}
 		}
 	}
 }
@@ -183,62 +209,22 @@ static void add_ways(const struct ftree *f, uint32_t t, uint32_t h, struct way *
 int ftree_reverse(struct ftree *f, struct arena *a, struct ftree_added *ret)
 {
 	const struct graph *g = f->g;
-	struct way *way = arena_array(a, f->n + 1u, sizeof(*way));
+	struct ways x = { .f = f };
 
-	if (!way) {
+	x.way = arena_array(a, f->n + 1u, sizeof(*x.way));
+	x.path = arena_array(a, f->n + 1u, sizeof(*x.path));
+	if (!x.way || !x.path) {
 		return -ENOMEM;
 	}
 	for (uint32_t t = 0; t < f->n; t++) {
 		for (uint32_t h = g->host_first[t]; h < g->host_first[t + 1]; h++) {
-			if (f->lid[h]) {
-				add_ways(f, t, h, way, true, true, ret);
-				add_ways(f, t, h, way, true, false, ret);
-				add_ways(f, t, h, way, false, false, ret);
+			x.t = t;
+			x.h = h;
+			x.lid = f->lid[h];
+			if (x.lid && f->non_cn[g->hosts[h]]) {
+				add_ways(&x, ret);
 			}
 		}
 	}
 	return E_OK;
-}
-
-static uint32_t switch_lid(const struct ftree *f, uint32_t s)
-{
-	return f->lids->of[graph_port(f->g, f->g->switches[s], 0)].base;
-}
-
-/* The switch with compute nodes through which roots are joined: the last in order. */
-static uint32_t find_hub(const struct ftree *f)
-{
-	for (uint32_t i = f->n_leaves; i-- > 0;) {
-		if (f->n_cn[f->leaf[i]] && f->rank[f->leaf[i]] == f->cn_rank &&
-		    switch_lid(f, f->leaf[i])) {
-			return f->leaf[i];
-		}
-	}
-	return GRAPH_NONE;
-}
-
-/*
- * One leaf switch only, so all turns from down to up are there. On the way to it a switch
- * either has a route to the destination, which the packet then follows to its end, or
- * sends on towards the leaf switch.
- */
-uint64_t ftree_connect_roots(struct ftree *f)
-{
-	uint32_t hub = find_hub(f);
-	uint64_t added = 0;
-
-	for (uint32_t s = 0; hub != GRAPH_NONE && s < f->n; s++) {
-		uint8_t *row = lft_row(f->lft, s), port = row[switch_lid(f, hub)];
-
-		for (uint32_t t = 0; f->rank[s] < f->cn_rank && t < f->n; t++) {
-			uint32_t lid = switch_lid(f, t);
-
-			if (lid && row[lid] == LFT_NO_ROUTE && port != LFT_NO_ROUTE &&
-			    ftree_dist(f, hub, t) != FTREE_NONE) {
-				row[lid] = port;
-				added++;
-			}
-		}
-	}
-	return added;
 }

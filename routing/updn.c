@@ -273,7 +273,7 @@ static const struct option_row updn_rows[] = {
 	  .help = "Switch GUIDs and the numbers that stand for them where updn compares equal ranks" },
 	{ .name = "connect_roots", .type = OPT_BOOL, MEMBER(connect_roots), .def = "FALSE",
 	  .letter = 'z', .flags_long = "connect_roots", .flags = OPT_NO_ARG,
-	  .help = "Routes between root switches; updn and dnup have them always, free of credit loops" },
+	  .help = "Routes between root switches; ftree, updn and dnup have them always, free of credit loops" },
 	{ .name = NULL }
 };
 /* clang-format on */

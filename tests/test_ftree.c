@@ -172,7 +172,7 @@ static bool *plain_reach(const struct graph *g, const uint32_t *height, uint32_t
 	return any;
 }
 
-/* Follows every entry: never up after down, arrives where a legal route exists. */
+/* Follows every entry: it arrives, and never up after down where such a route exists. */
 static void check_legal(const struct graph *g, const struct lids *l,
                         const struct lft *lft)
 {
@@ -186,10 +186,7 @@ static void check_legal(const struct graph *g, const struct lids *l,
 			uint32_t s = s0, lid = l->of[owner].base;
 			bool fell = false;
 
-			if (!reach[s0]) {
-				ck_assert_uint_eq(lft_row(lft, s0)[lid], LFT_NO_ROUTE);
-			}
-			for (unsigned hops = 0; reach[s0] && s != t; hops++) {
+			for (unsigned hops = 0; s != t; hops++) {
 				uint8_t p = lft_row(lft, s)[lid];
 				ck_assert_uint_ne(p, LFT_NO_ROUTE);
 				ck_assert_uint_lt(hops, 16);
@@ -198,7 +195,7 @@ static void check_legal(const struct graph *g, const struct lids *l,
 					g->nodes[g->ports[g->ports[here].peer].node].sw;
 				bool up = is_up(height, s, to);
 
-				ck_assert(!(up && fell));
+				ck_assert(!(up && fell && reach[s0]));
 				fell = !up;
 				s = to;
 			}
@@ -227,7 +224,6 @@ START_TEST(every_tree)
 	struct graph *other = fabric_reordered(g, seed + 5, arena);
 	struct lids l = fabric_lids(g, 0, 0, arena), lo = fabric_lids(other, 0, 0, arena);
 	struct route_out one, two, shuffled;
-	const char *apart;
 	struct proof p;
 
 	set_threads(1);
@@ -241,14 +237,12 @@ START_TEST(every_tree)
 	ck_assert_mem_eq(one.lft.rows, two.lft.rows, one.lft.n_switches * one.lft.stride);
 	ck_assert_mem_eq(one.lft.rows, shuffled.lft.rows,
 	                 one.lft.n_switches * one.lft.stride);
-	apart = strstr(one.notes.text, "descend, then climb");
-	if (!apart) {
-		check_legal(g, &l, &one.lft);
-	}
-	ck_assert(fail > 0 || !apart);
+	check_legal(g, &l, &one.lft);
+	ck_assert(fail > 0 || !strstr(one.notes.text, "line of switches"));
 	ck_assert_int_eq(proof_run(g, &l, &one.lft, NULL, arena, &p), E_OK);
 	ck_assert_uint_eq(p.unreachable_pairs + p.holes + p.forwarding_loops, 0);
-	ck_assert(apart || p.credit_loops + p.management_credit_loops == 0);
+	ck_assert_uint_eq(p.management_unreachable, 0);
+	ck_assert(one.beyond_rule || p.credit_loops + p.management_credit_loops == 0);
 	ck_assert(p.pairs > 0);
 	ck_assert(!one.may_deadlock && !one.may_miss);
 	ck_assert_int_eq(fail > 0 &&
@@ -531,6 +525,10 @@ static const struct {
 	bool next, far; /* N1-N2 and N2-N3; N1-N3 */
 } reverse[] = { { 0, false, false }, { 1, true, false }, { 2, true, true } };
 
+/*
+ * "All the CN have routes to and from them", at any max_reverse_hops. Between N1, N2 and
+ * N3 there are routes, that is both ways, as this allows.
+ */
 START_TEST(reverse_hops)
 {
 	struct ftree_options o = { .max_reverse_hops = reverse[_i].max };
@@ -538,21 +536,31 @@ START_TEST(reverse_hops)
 	struct maker_by_hand m = picture(n, &o.io);
 	struct lids l = fabric_lids(m.g, 0, 0, arena);
 	struct route_out out = route(m.g, &l, &o);
-	bool adds = reverse[_i].max > 0;
+	const struct lft *lft = &out.lft;
+	uint32_t n_pairs = m.g->host_first[m.g->n_switches], reached = 0;
+	struct proof p;
 
 	for (unsigned i = 0; i < 3; i++) {
-		for (unsigned k = 0; k < 3; k++) {
-			bool want = i == k ||
-			            (i + k == 2 ? reverse[_i].far : reverse[_i].next);
+		uint32_t a = host_port(m.g, n[i]), b = host_port(m.g, n[(i + 1) % 3]);
+		bool want = i == 2 ? reverse[_i].far : reverse[_i].next;
 
-			ck_assert_int_eq(reaches(m.g, &l, &out.lft, host_port(m.g, n[i]),
-			                         host_port(m.g, n[k])),
-			                 want);
-		}
+		ck_assert_int_eq(reaches(m.g, &l, lft, a, b) && reaches(m.g, &l, lft, b, a),
+		                 want);
 	}
-	ck_assert_int_eq(out.may_deadlock, adds);
-	ck_assert_int_eq(strstr(out.notes.text, "high availability only") != NULL, adds);
+	for (uint32_t i = 0; i < n_pairs * n_pairs; i++) {
+		uint32_t a = m.g->hosts[i / n_pairs], b = m.g->hosts[i % n_pairs];
+		bool yes = reaches(m.g, &l, lft, a, b);
+
+		reached += yes;
+		ck_assert(yes || out.may_miss);
+	}
+	ck_assert_int_eq(strstr(out.notes.text, "high availability only") != NULL,
+	                 reverse[_i].max > 0);
+	ck_assert(!out.may_deadlock && !out.beyond_rule);
 	ck_assert_int_eq(out.may_miss, reverse[_i].max < 2);
+	ck_assert_int_eq(proof_run(m.g, &l, lft, NULL, arena, &p), E_OK);
+	ck_assert_uint_eq(p.unreachable_pairs, n_pairs * n_pairs - reached);
+	ck_assert_uint_eq(p.credit_loops + p.forwarding_loops, 0);
 }
 END_TEST
 
@@ -587,7 +595,7 @@ START_TEST(reverse_hops_in_a_job)
 }
 END_TEST
 
-/* connect_roots joins all switches by way of one. */
+/* Roots are always joined, so connect_roots adds nothing. */
 START_TEST(roots_are_connected)
 {
 	struct graph *g = fabric_make("ft3 4", 0, 1, arena);
@@ -597,11 +605,136 @@ START_TEST(roots_are_connected)
 	struct proof p;
 
 	ck_assert_int_eq(proof_run(g, &l, &out.lft, NULL, arena, &p), E_OK);
-	ck_assert_uint_gt(p.management_unreachable, 0);
-	ck_assert_int_eq(proof_run(g, &l, &joined.lft, NULL, arena, &p), E_OK);
+	ck_assert(proof_passed(&p, true));
+	ck_assert_mem_eq(out.lft.rows, joined.lft.rows,
+	                 out.lft.n_switches * out.lft.stride);
+	ck_assert_str_eq(joined.notes.text, "");
+}
+END_TEST
+
+/* ---- lists of compute nodes and I/O nodes ---- */
+
+/* Kinds of hosts at random: all of one kind on some leaf switches, mixed on others. */
+static bool *random_kinds(const struct graph *g, uint64_t seed, char **ret_listed)
+{
+	bool *other = arena_array(arena, g->n_ports, sizeof(*other));
+	char *text = arena_alloc(arena, 32 * g->n_hosts + 1), *at = text;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		uint32_t kind = random_below(&seed, 4); /* 0, 1: all of one kind */
+
+		for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1]; h++) {
+			uint32_t port = g->hosts[h];
+
+			other[port] = kind < 2 ? kind : random_below(&seed, 2);
+			if (other[port]) {
+				at += sprintf(at, "0x%016" PRIx64 "\n",
+				              g->ports[port].guid);
+			}
+		}
+	}
+	*ret_listed = text;
+	return other;
+}
+
+static const char *const listed_fabrics[] = {
+	"ft2 4 4 2", "ft2 6 4 3", "ft3 4", "ft3 6", "tree3 3 3 2 2 2",
+	"ft2 6 4 3 --spine-hosts=2", "ft2 8 6 4 --spine-hosts=4",
+};
+enum { N_LISTED = sizeof(listed_fabrics) / sizeof(*listed_fabrics), LISTED_SEEDS = 12 };
+
+/*
+ * Whatever the lists, on a healthy tree a pair without a route has two non-compute nodes
+ * for ends, and no route between their switches climbs, then descends.
+ */
+START_TEST(lists_cut_off_nobody)
+{
+	uint64_t seed = (uint64_t)(_i / N_LISTED) + 1;
+	struct graph *g = fabric_make(listed_fabrics[_i % N_LISTED], 0, 1, arena);
+	struct graph *plain = fabric_make(
+		strtok(arena_strdup(arena, listed_fabrics[_i % N_LISTED]), "-"), 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	uint32_t n = g->host_first[g->n_switches];
+	struct ftree_options o = { 0 };
+	const uint32_t *height;
+	struct route_out out;
+	struct proof p;
+	char *listed;
+	bool *other = random_kinds(g, seed, &listed), list_cn = seed % 2;
+
+	ck_assert_uint_eq(plain->n_switches, g->n_switches);
+	height = plain_heights(plain);
+	*(list_cn ? &o.cn : &o.io) = guids(listed);
+	o.max_reverse_hops = (uint32_t)seed % 3;
+	if (run(g, &l, &o, &out) != E_OK) {
+		ck_assert_ptr_nonnull(strstr(out.notes.text, "no compute node"));
+		return;
+	}
+	for (uint32_t k = 0; k < n; k++) {
+		bool *up_down = plain_reach(g, height, graph_switch_of(g, g->hosts[k]));
+
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t a = g->hosts[i], b = g->hosts[k];
+
+			if (other[a] == list_cn || other[b] == list_cn ||
+			    up_down[graph_switch_of(g, a)]) {
+				ck_assert(reaches(g, &l, &out.lft, a, b));
+			}
+		}
+	}
+	ck_assert_int_eq(proof_run(g, &l, &out.lft, NULL, arena, &p), E_OK);
+	ck_assert_uint_eq(p.forwarding_loops, 0);
+	ck_assert_uint_eq(p.credit_loops, 0);
 	ck_assert_uint_eq(p.management_unreachable, 0);
-	ck_assert_uint_eq(p.forwarding_loops + p.unreachable_pairs + p.credit_loops, 0);
-	ck_assert(joined.may_deadlock && strstr(joined.notes.text, "connect_roots"));
+}
+END_TEST
+
+/* I/O nodes that fill whole leaf switches take part like all others. */
+START_TEST(io_on_whole_leaves)
+{
+	struct graph *g = fabric_make(_i ? "ft3 8" : "ft2 4 4 2", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct ftree_options o = { 0 };
+	char *text = arena_alloc(arena, 32 * g->n_hosts + 1), *at = text;
+	struct route_out out, all = route(g, &l, NULL);
+	struct proof p;
+
+	for (uint32_t h = 0; h < g->host_first[2]; h++) {
+		at += sprintf(at, "0x%016" PRIx64 "\n", g->ports[g->hosts[h]].guid);
+	}
+	o.io = guids(text);
+	out = route(g, &l, &o);
+	ck_assert(!out.may_miss);
+	ck_assert_int_eq(proof_run(g, &l, &out.lft, NULL, arena, &p), E_OK);
+	ck_assert(proof_passed(&p, true));
+	ck_assert_str_eq(out.notes.text, all.notes.text);
+}
+END_TEST
+
+/* ---- hosts on spines ---- */
+
+static const char *const spine_hosts[] = {
+	"ft2 6 4 3 --spine-hosts=1 --aggregation-nodes",
+	"ft2 8 6 4 --spine-hosts=4",
+	"ft2 8 8 4 2 --spine-hosts=8",
+};
+enum { N_SPINE_HOSTS = sizeof(spine_hosts) / sizeof(*spine_hosts) };
+
+/* Every pair has a route, without credit loops; also where cables are missing. */
+START_TEST(hosts_on_spines)
+{
+	const char *command = spine_hosts[_i % N_SPINE_HOSTS];
+	uint32_t seed = (uint32_t)(_i / N_SPINE_HOSTS);
+	struct graph *g = fabric_make(command, seed ? 0.05 : 0, seed + 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct route_request r = { .g = g, .lids = &l, .strict = true };
+	struct route_result res;
+	struct why why;
+
+	ck_assert_int_eq(route_list_parse("ftree,no_fallback", &r.list, &why), E_OK);
+	ck_assert_msg(route_run(&r, arena, &res) == E_OK, "%s: %s %s", command,
+	              res.fallback_reason.text, proof_text(&res.proof, g, arena));
+	ck_assert_uint_eq(res.proof.unreachable_pairs, 0);
 }
 END_TEST
 
@@ -755,6 +888,9 @@ int main(void)
 	ADD_LOOP(t, reverse_hops, reverse);
 	ADD_LOOP(t, reverse_hops_in_a_job, reverse);
 	tcase_add_test(t, roots_are_connected);
+	tcase_add_loop_test(t, lists_cut_off_nobody, 0, N_LISTED * LISTED_SEEDS);
+	tcase_add_loop_test(t, io_on_whole_leaves, 0, 2);
+	tcase_add_loop_test(t, hosts_on_spines, 0, N_SPINE_HOSTS * SEEDS);
 	tcase_add_test(t, stray_host_on_a_spine);
 	tcase_add_test(t, root_file);
 	ADD_LOOP(t, what_is_no_tree_is_refused, refused);
