@@ -335,6 +335,22 @@ static void write_row(const struct run *r, const struct bound_step *b,
 	}
 }
 
+/* LIDs that a step leaves without routes between each other. */
+static int take_may_miss(struct run *r, const uint8_t *from, uint32_t n)
+{
+	uint8_t *all = arena_alloc(r->a, r->out->lft.n_lids);
+
+	if (!all) {
+		return -ENOMEM;
+	}
+	for (uint32_t lid = 0; lid < r->out->lft.n_lids; lid++) {
+		all[lid] = (r->out->may_miss && r->out->may_miss[lid]) ||
+		           (lid < n && from[lid]);
+	}
+	r->out->may_miss = all;
+	return E_OK;
+}
+
 static int merge(struct run *r, uint32_t step, const struct subgraph *x,
                  const struct route_out *part)
 {
@@ -353,12 +369,14 @@ static int merge(struct run *r, uint32_t step, const struct subgraph *x,
 	if (code == E_OK && part->lanes.rule) {
 		code = take_rule(r, step, x, part->lanes.rule);
 	}
+	if (code == E_OK && part->may_miss) {
+		code = take_may_miss(r, part->may_miss, part->lft.n_lids);
+	}
 	if (code != E_OK) {
 		return code;
 	}
 	r->out->lanes.n = part->lanes.n > r->out->lanes.n ? part->lanes.n : r->out->lanes.n;
 	r->out->may_deadlock |= part->may_deadlock;
-	r->out->may_miss |= part->may_miss;
 	for (uint32_t s = 0; s < x->g->n_switches; s++) {
 		write_row(r, b, x, part, s);
 	}

@@ -62,7 +62,10 @@ struct route_out {
 	struct why notes; /*!< why degraded, empty if not */
 	bool may_deadlock; /*!< options ask for routes that can: a credit loop counts as credit_loops program */
 	bool beyond_rule; /*!< pairs that the engine's rule can't route got a route all the same, named in notes: only the proof tells whether it can deadlock */
-	bool may_miss; /*!< options leave pairs of hosts without a route, named in notes: that does not fail */
+	/*! [lft.n_lids] 0 or 1: options leave pairs of hosts without a route, as said in
+	 * notes: it does not fail the proof where the LIDs of both ends have a 1. NULL:
+	 * every pair must have one. */
+	const uint8_t *may_miss;
 };
 
 struct engine {

@@ -90,9 +90,25 @@ static int prepare(struct ftree *f, struct arena *tmp, struct why *why)
 	return ret;
 }
 
+/* The manual promises no route from one non-compute node to another, and nothing less. */
+static int declare_missing(const struct ftree *f, struct arena *a, struct route_out *ret)
+{
+	uint8_t *may_miss = arena_alloc(a, f->lft->n_lids);
+
+	if (!may_miss) {
+		return -ENOMEM;
+	}
+	for (uint32_t h = 0; h < f->n_hosts; h++) {
+		may_miss[f->lid[h]] = f->lid[h] && f->non_cn[f->g->hosts[h]];
+	}
+	ret->may_miss = may_miss;
+	return E_OK;
+}
+
 /* Routes between non-compute nodes: those that the operator asks for, and what is
  * missing. */
-static int add_reverse(struct ftree *f, struct arena *tmp, struct route_out *ret)
+static int add_reverse(struct ftree *f, struct arena *tmp, struct arena *a,
+                       struct route_out *ret)
 {
 	struct ftree_added n = { 0 };
 
@@ -122,12 +138,13 @@ static int add_reverse(struct ftree *f, struct arena *tmp, struct route_out *ret
 		        "ftree: some hosts that are no compute nodes have no route to "
 		        "each other, because it would climb after it descended; see "
 		        "io_guid_file and max_reverse_hops");
-		ret->may_miss = true;
+		return declare_missing(f, a, ret);
 	}
 	return E_OK;
 }
 
-static int compute(struct ftree *f, struct arena *tmp, struct route_out *ret)
+static int compute(struct ftree *f, struct arena *tmp, struct arena *a,
+                   struct route_out *ret)
 {
 	int ret_code = prepare(f, tmp, &ret->notes);
 
@@ -149,7 +166,7 @@ static int compute(struct ftree *f, struct arena *tmp, struct route_out *ret)
 	if (ret_code == E_OK) {
 		ret->beyond_rule = f->line.n_twisted != 0;
 		ftree_note(f, &ret->notes);
-		ret_code = add_reverse(f, tmp, ret);
+		ret_code = add_reverse(f, tmp, a, ret);
 	}
 	return ret_code;
 }
@@ -166,7 +183,7 @@ static int ftree_route(const struct route_in *in, struct arena *a, struct route_
 		goto out;
 	}
 	f.lft = &lft;
-	ret_code = compute(&f, tmp, ret);
+	ret_code = compute(&f, tmp, a, ret);
 	if (ret_code == E_OK) {
 		ret->lft = lft;
 		ret->lanes = (struct lanes){ .n = 1 };

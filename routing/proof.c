@@ -78,6 +78,9 @@ void proof_follow_sources(const struct prover *pv, struct bench *b)
 		uint32_t s = member[i];
 		unsigned vl = proof_lane(pv, s, c->lid);
 
+		if (proof_is_missed(pv, c, s)) {
+			continue;
+		}
 		if (pv->rule) {
 			proof_rule_follow(pv, b, s);
 			continue;
@@ -113,12 +116,13 @@ static void depend_all(const struct prover *pv, struct bench *b)
 	}
 }
 
-/* Counts sources without a route. Returns whether the column has culprits to list. */
-static bool count_faults(const struct prover *pv, struct bench *b)
+/* Counts sources without a route. Returns what the column has to list: enum fault. */
+static uint8_t count_faults(const struct prover *pv, struct bench *b)
 {
 	const struct column *c = b->col;
 	struct tally *t = &b->tally;
 	uint64_t before = t->holes + t->loops, managed = t->management_unreachable;
+	uint64_t missed = t->missed;
 	uint32_t n;
 	const uint32_t *member = proof_members(pv, c, &n);
 
@@ -132,6 +136,7 @@ static bool count_faults(const struct prover *pv, struct bench *b)
 		t->holes += proof_is_hole(b, s);
 		if (proof_decides(pv, c, s)) {
 			t->unreachable += pv->map.n_hosts[s] - (s == c->home);
+			t->missed += proof_may_miss(pv, c, s);
 		} else {
 			t->management_unreachable++;
 		}
@@ -139,7 +144,8 @@ static bool count_faults(const struct prover *pv, struct bench *b)
 	if (t->management_unreachable != managed && c->lid < t->management_lid) {
 		t->management_lid = c->lid;
 	}
-	return t->holes + t->loops != before;
+	return (t->holes + t->loops != before ? FAULT_CULPRIT : 0) |
+	       (t->missed != missed ? FAULT_MISSED : 0);
 }
 
 /* Two CA ports cabled to each other need no switch. */
@@ -221,6 +227,7 @@ static void add_tally(struct proof *p, unsigned *vls, const struct tally *t)
 {
 	p->pairs += t->pairs;
 	p->unreachable_pairs += t->unreachable;
+	p->missed_pairs += t->missed;
 	p->holes += t->holes;
 	p->forwarding_loops += t->loops;
 	p->management_unreachable += t->management_unreachable;
@@ -323,6 +330,26 @@ static unsigned count_graphs(const struct prover *pv)
 	return top + 1;
 }
 
+static int find_may_miss(struct prover *pv, const uint8_t *may_miss, struct arena *tmp)
+{
+	const struct graph *g = pv->map.g;
+
+	if (!may_miss) {
+		return E_OK;
+	}
+	pv->may_miss = may_miss;
+	pv->n_may_miss = arena_array(tmp, pv->map.n, sizeof(*pv->n_may_miss));
+	if (!pv->n_may_miss) {
+		return -ENOMEM;
+	}
+	for (uint32_t s = 0; s < pv->map.n; s++) {
+		for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1]; h++) {
+			pv->n_may_miss[s] += may_miss[pv->map.lids->of[g->hosts[h]].base];
+		}
+	}
+	return E_OK;
+}
+
 static int prover_init(struct prover *pv, const struct graph *g, const struct lids *lids,
                        const struct lft *lft, const struct lanes *lanes,
                        struct arena *tmp)
@@ -353,6 +380,13 @@ static int prover_init(struct prover *pv, const struct graph *g, const struct li
 int proof_run(const struct graph *g, const struct lids *lids, const struct lft *lft,
               const struct lanes *lanes, struct arena *a, struct proof *ret)
 {
+	return proof_run_missing(g, lids, lft, lanes, NULL, a, ret);
+}
+
+int proof_run_missing(const struct graph *g, const struct lids *lids,
+                      const struct lft *lft, const struct lanes *lanes,
+                      const uint8_t *may_miss, struct arena *a, struct proof *ret)
+{
 	unsigned threads = column_threads(), vls = 0;
 	struct arena *tmp = arena_new();
 	struct prover pv = { 0 };
@@ -364,6 +398,9 @@ int proof_run(const struct graph *g, const struct lids *lids, const struct lft *
 		goto out;
 	}
 	ret_code = prover_init(&pv, g, lids, lft, lanes, tmp);
+	if (ret_code == E_OK) {
+		ret_code = find_may_miss(&pv, may_miss, tmp);
+	}
 	if (ret_code != E_OK) {
 		goto out;
 	}
@@ -395,7 +432,7 @@ out:
 
 bool proof_passed(const struct proof *p, bool strict)
 {
-	if (p->holes || p->unreachable_pairs || p->forwarding_loops || p->credit_loops) {
+	if (!proof_reaches(p) || p->forwarding_loops || p->credit_loops) {
 		return false;
 	}
 	return !strict || (!p->management_unreachable && !p->management_credit_loops);

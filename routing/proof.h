@@ -42,6 +42,12 @@ struct proof_channel {
 	uint32_t src_sw, lid; /*!< a route (source switch, destination LID) that goes on from this channel to the next of the cycle */
 };
 
+/*! A pair of hosts without a route that may have none. */
+struct proof_missed {
+	uint32_t src; /*!< port index */
+	uint32_t lid;
+};
+
 /*! One shortest cycle of a component; in a huge one the shortest found with a fixed amount of work. */
 struct proof_cycle {
 	const struct proof_channel *channels; /*!< in the order of the dependency */
@@ -61,14 +67,18 @@ struct proof_fault {
 };
 
 enum {
-	PROOF_LIST_MAX = 16,     /*!< how many holes and forwarding loops are kept */
-	PROOF_CYCLES_MAX = 4096  /*!< how many credit loops: one of each component, in any but a hopeless case */
+	PROOF_LIST_MAX = 16,    /*!< how many holes and forwarding loops are kept */
+	PROOF_MISSED_MAX = 10,  /*!< how many of missed_pairs */
+	PROOF_CYCLES_MAX = 4096 /*!< how many credit loops: one of each component, in any
+	                           but a hopeless case */
 };
 
 struct proof {
 	uint64_t pairs;              /*!< ordered (CA/router end port, LID of another CA/router port) in one connected part */
 	uint64_t unreachable_pairs;  /*!< of these */
-	uint64_t holes;              /*!< (switch, LID) at which a route of a pair that decides ends */
+	uint64_t missed_pairs;       /*!< of these, pairs that may be without a route */
+	uint64_t holes; /*!< (switch, LID) at which a route of a pair that decides and
+	                   must have one ends */
 	uint64_t forwarding_loops;   /*!< of any pairs */
 	uint64_t credit_loops;       /*!< of the pairs that decide */
 	uint64_t management_unreachable; /*!< management pairs (source switch, LID) without a route; a switch's own LID must lead to its port 0 */
@@ -78,6 +88,9 @@ struct proof {
 	unsigned n_hole;
 	struct proof_fault loop[PROOF_LIST_MAX];
 	unsigned n_loop;
+	struct proof_missed
+		missed[PROOF_MISSED_MAX]; /*!< first of missed_pairs by LID and source */
+	unsigned n_missed;
 	struct proof_fault management_hole; /*!< first of management_unreachable by LID and source; sw = the source */
 	struct proof_cycle *cycle; /*!< [n_cycle] those of pairs that decide first */
 	unsigned n_cycle;
@@ -96,8 +109,27 @@ struct proof {
 int proof_run(const struct graph *g, const struct lids *lids, const struct lft *lft,
               const struct lanes *lanes, struct arena *a, struct proof *ret);
 
+/*!
+ * \brief The same for tables in which some pairs may be without a route.
+ * \param may_miss  [lids->top + 1] as route_out.may_miss, or NULL.
+ */
+int proof_run_missing(const struct graph *g, const struct lids *lids,
+                      const struct lft *lft, const struct lanes *lanes,
+                      const uint8_t *may_miss, struct arena *a, struct proof *ret);
+
+/*! \brief Has every pair a route that must have one? */
+static inline bool proof_reaches(const struct proof *p)
+{
+	return p->holes == 0 && p->unreachable_pairs == p->missed_pairs;
+}
+
 /*! \brief Does it pass? Holes, forwarding loops and credit loops fail; management pairs only if \a strict. */
 bool proof_passed(const struct proof *p, bool strict);
+
+/*! \brief How many pairs are missed, and the first of them by name. Empty: none. Arena
+ * string. */
+const char *proof_missed_text(const struct proof *p, const struct graph *g,
+                              const struct lids *lids, struct arena *a);
 
 /*!
  * \brief The first culprit in one sentence with node descriptions, ports and LIDs: what

@@ -95,6 +95,41 @@ static void list_management_hole(const struct prover *pv, struct column *c,
 	}
 }
 
+/* Hosts of one column's sources without a route that may have none. */
+static void list_column_missed(const struct prover *pv, const struct column *c,
+                               struct proof *p)
+{
+	const struct graph *g = pv->map.g;
+	uint32_t n;
+	const uint32_t *member = proof_members(pv, c, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t s = member[i];
+
+		if (c->state[s] == COLUMN_ARRIVES || !proof_decides(pv, c, s) ||
+		    !proof_may_miss(pv, c, s)) {
+			continue;
+		}
+		for (uint32_t h = g->host_first[s];
+		     h < g->host_first[s + 1] && p->n_missed < PROOF_MISSED_MAX; h++) {
+			if (pv->may_miss[pv->map.lids->of[g->hosts[h]].base]) {
+				p->missed[p->n_missed++] =
+					(struct proof_missed){ g->hosts[h], c->lid };
+			}
+		}
+	}
+}
+
+static void list_missed(const struct prover *pv, struct column *c, struct proof *p)
+{
+	for (uint32_t lid = 1; lid <= pv->map.lids->top && p->n_missed < PROOF_MISSED_MAX;
+	     lid++) {
+		if (pv->faulty[lid] & FAULT_MISSED && resolve_alone(pv, c, lid)) {
+			list_column_missed(pv, c, p);
+		}
+	}
+}
+
 int proof_list_faults(const struct prover *pv, struct bench *b, struct arena *a,
                       struct proof *p)
 {
@@ -108,7 +143,8 @@ int proof_list_faults(const struct prover *pv, struct bench *b, struct arena *a,
 		if (p->n_hole == holes && p->n_loop == loops) {
 			break;
 		}
-		if (!pv->faulty[lid] || !resolve_alone(pv, b->col, lid)) {
+		if (!(pv->faulty[lid] & FAULT_CULPRIT) ||
+		    !resolve_alone(pv, b->col, lid)) {
 			continue;
 		}
 		ret = list_column_faults(pv, b, a, p);
@@ -116,6 +152,7 @@ int proof_list_faults(const struct prover *pv, struct bench *b, struct arena *a,
 			return ret;
 		}
 	}
+	list_missed(pv, b->col, p);
 	if (p->management_unreachable) {
 		list_management_hole(pv, b->col, &p->management_hole);
 	} else {

@@ -4,6 +4,7 @@
 
 #include "conf/arena.h"
 #include "routing/graph.h"
+#include "routing/lids.h"
 #include "routing/proof.h"
 
 enum { SHOWN_MAX = 12 }; /* switches or channels named in one sentence */
@@ -108,6 +109,36 @@ static char *management_text(const struct proof *p, const struct graph *g,
 	                    "management pairs without a route: %" PRIu64
 	                    "; the first is switch %s to LID %" PRIu32,
 	                    p->management_unreachable, switch_name(g, f->sw, a), f->lid);
+}
+
+static const char *host_name(const struct graph *g, uint32_t port, struct arena *a)
+{
+	const struct node *n = &g->nodes[g->ports[port].node];
+	const char *text =
+		n->description && *n->description
+			? arena_printf(a, "'%s'", n->description)
+			: arena_printf(a, "0x%016" PRIx64, g->ports[port].guid);
+
+	return text ? text : "?";
+}
+
+const char *proof_missed_text(const struct proof *p, const struct graph *g,
+                              const struct lids *lids, struct arena *a)
+{
+	char *t = arena_printf(
+		a, "%" PRIu64 " pairs of hosts have no route: ", p->missed_pairs);
+
+	for (unsigned i = 0; i < p->n_missed; i++) {
+		t = join(t,
+		         arena_printf(a, "%s%s to %s", i ? ", " : "",
+		                      host_name(g, p->missed[i].src, a),
+		                      host_name(g, lids->owner[p->missed[i].lid], a)),
+		         a);
+	}
+	if (p->missed_pairs > p->n_missed) {
+		t = join(t, ", ...", a);
+	}
+	return p->missed_pairs && t ? t : "";
 }
 
 const char *proof_text(const struct proof *p, const struct graph *g, struct arena *a)

@@ -16,10 +16,12 @@
 enum { VLS_MAX = 16 };
 
 struct tally {
-	uint64_t pairs, unreachable, holes, loops, management_unreachable;
+	uint64_t pairs, unreachable, missed, holes, loops, management_unreachable;
 	uint32_t management_lid; /* lowest of management_unreachable, UINT32_MAX: none */
 	unsigned vls;            /* bits: VLs of sources with hosts */
 };
+
+enum fault { FAULT_CULPRIT = 1 /* a hole or a loop */, FAULT_MISSED = 2 };
 
 struct prover {
 	struct column_map map;
@@ -30,7 +32,10 @@ struct prover {
 	unsigned n_graphs; /* of dependencies: one per VL; with a rule one for all */
 	struct deps base[VLS_MAX];       /* of the pairs that decide */
 	struct deps management[VLS_MAX]; /* of management pairs */
-	uint8_t *faulty;                 /* [top + 1] the column has a hole or a loop */
+	const uint8_t *may_miss;         /* [top + 1] or NULL */
+	uint32_t *n_may_miss; /* [n] hosts on the switch that are among these; NULL
+	                         likewise */
+	uint8_t *faulty;      /* [top + 1] enum fault: what the column has */
 };
 
 /* What one thread needs for one column. */
@@ -64,6 +69,22 @@ static inline bool proof_decides(const struct prover *pv, const struct column *c
                                  uint32_t s)
 {
 	return c->to_host && pv->map.n_hosts[s];
+}
+
+/* Hosts on a switch that may be without a route to the LID of the column. */
+static inline uint32_t proof_may_miss(const struct prover *pv, const struct column *c,
+                                      uint32_t s)
+{
+	return pv->may_miss && pv->may_miss[c->lid] && s != c->home ? pv->n_may_miss[s]
+	                                                            : 0;
+}
+
+/* Does the pair decide and have no route, which all hosts of the switch may? */
+static inline bool proof_is_missed(const struct prover *pv, const struct column *c,
+                                   uint32_t s)
+{
+	return c->state[s] != COLUMN_ARRIVES && proof_decides(pv, c, s) &&
+	       proof_may_miss(pv, c, s) == pv->map.n_hosts[s];
 }
 
 /* Is it a hole that fails the proof? */

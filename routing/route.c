@@ -85,12 +85,12 @@ static double now(const struct route_request *r)
 }
 
 /* Outcome of a proof as an error code. */
-static int verdict(const struct proof *p, bool strict, bool may_miss)
+static int verdict(const struct proof *p, bool strict)
 {
 	if (p->forwarding_loops) {
 		return E_LOOP;
 	}
-	if (!may_miss && (p->holes || p->unreachable_pairs)) {
+	if (!proof_reaches(p)) {
 		return E_NOPATH;
 	}
 	if (strict && p->management_unreachable) {
@@ -106,11 +106,11 @@ static int verdict(const struct proof *p, bool strict, bool may_miss)
 static int prove(const struct route_request *r, struct arena *a, struct route_result *ret)
 {
 	double start = now(r);
-	int ret_code =
-		proof_run(r->g, r->lids, &ret->out.lft, &ret->out.lanes, a, &ret->proof);
+	int ret_code = proof_run_missing(r->g, r->lids, &ret->out.lft, &ret->out.lanes,
+	                                 ret->out.may_miss, a, &ret->proof);
 
 	ret->seconds_prove += now(r) - start;
-	return ret_code != E_OK ? ret_code : verdict(&ret->proof, r->strict, ret->out.may_miss);
+	return ret_code != E_OK ? ret_code : verdict(&ret->proof, r->strict);
 }
 
 /* Alternates that can deadlock are left out, unless loops are programmed on purpose. */
@@ -406,7 +406,7 @@ static void remember(const struct route_request *r, int outcome, const struct ro
 	}
 }
 
-int route_run(const struct route_request *r, struct arena *a, struct route_result *ret)
+static int run(const struct route_request *r, struct arena *a, struct route_result *ret)
 {
 	struct why miss = { "" };
 	int outcome;
@@ -420,6 +420,17 @@ int route_run(const struct route_request *r, struct arena *a, struct route_resul
 	outcome = compute(r, a, ret);
 	ret->cache_miss = miss;
 	remember(r, outcome, ret);
+	return outcome;
+}
+
+int route_run(const struct route_request *r, struct arena *a, struct route_result *ret)
+{
+	int outcome = run(r, a, ret);
+
+	if (outcome == E_OK && ret->proof.missed_pairs) {
+		why_add(&ret->out.notes, "%s",
+		        proof_missed_text(&ret->proof, r->g, r->lids, a));
+	}
 	return outcome;
 }
 

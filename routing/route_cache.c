@@ -130,6 +130,12 @@ static int store_tables(struct route_cache *c, const struct route_cached *from)
 			return -ENOMEM;
 		}
 	}
+	if (from->out.may_miss) {
+		c->held.out.may_miss = copy_rows(c->a, from->out.may_miss, t->n_lids);
+		if (!c->held.out.may_miss) {
+			return -ENOMEM;
+		}
+	}
 	return l->rule ? store_rule(c, l->rule) : E_OK;
 }
 
@@ -446,6 +452,22 @@ static int copy_rule(const struct rows_job *j, struct arena *a, struct lanes *l)
 	return E_OK;
 }
 
+/* What is gone misses nothing. */
+static int copy_may_miss(const struct rows_job *j, size_t stride, struct arena *a,
+                         struct route_out *out)
+{
+	uint8_t *to = out->may_miss ? arena_alloc(a, stride) : NULL;
+
+	if (to) {
+		copy_row(j, to, stride, out->may_miss, j->m->c->held.out.lft.n_lids, 0);
+	}
+	if (out->may_miss && !to) {
+		return -ENOMEM;
+	}
+	out->may_miss = to;
+	return E_OK;
+}
+
 static int answer(const struct match *m, struct arena *a, struct arena *tmp,
                   struct route_cached *ret)
 {
@@ -479,7 +501,8 @@ static int answer(const struct match *m, struct arena *a, struct arena *tmp,
 	    (m->c->held.out.lanes.rows && !x.out.lanes.rows)) {
 		return -ENOMEM;
 	}
-	if (x.out.lanes.rule && copy_rule(&j, a, &x.out.lanes) != E_OK) {
+	if ((x.out.lanes.rule && copy_rule(&j, a, &x.out.lanes) != E_OK) ||
+	    copy_may_miss(&j, stride, a, &x.out) != E_OK) {
 		return -ENOMEM;
 	}
 	*ret = x;

@@ -944,6 +944,66 @@ START_TEST(short_table)
 }
 END_TEST
 
+/* Tables of a small tree with entries taken out at random, at leaf switches. */
+static struct lft with_gaps(const struct graph *g, const struct lids *l, uint64_t *seed)
+{
+	const struct route_in in = { .g = g, .lids = l };
+	struct route_out out = { 0 };
+
+	ck_assert_int_eq(engine_find("minhop")->route(&in, arena, &out), E_OK);
+	for (uint32_t i = random_below(seed, 12); i > 0; i--) {
+		uint32_t host = g->hosts[random_below(seed, g->n_hosts)];
+		uint32_t s = random_below(seed, g->n_switches);
+
+		if (graph_switch_of(g, host) != s) {
+			lft_row(&out.lft, s)[l->of[host].base] = LFT_NO_ROUTE;
+		}
+	}
+	return out.lft;
+}
+
+/* Pairs that may be without a route pass where they are; any other fails. */
+START_TEST(some_may_be_missed)
+{
+	struct graph *g = fabric_make("ft2 4 3 2", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	uint64_t seed = (uint64_t)_i + 1, unreachable = 0, missed = 0;
+	struct lft lft = with_gaps(g, &l, &seed);
+	struct naive x = { .g = g, .l = &l, .lft = &lft };
+	uint8_t *may_miss = arena_alloc(arena, l.top + 1);
+	uint32_t most = random_below(&seed, 3); /* none, half, all */
+	struct proof p;
+
+	for (uint32_t i = 0; i < g->n_hosts; i++) {
+		may_miss[l.of[g->hosts[i]].base] =
+			most == 2 || (most == 1 && random_below(&seed, 2));
+	}
+	for (uint32_t i = 0; i < g->n_hosts * g->n_hosts; i++) {
+		uint32_t from = g->hosts[i / g->n_hosts], to = g->hosts[i % g->n_hosts];
+		struct walk w = walk(&x, graph_switch_of(g, from), l.of[to].base);
+
+		unreachable += w.end != ARRIVES;
+		missed += w.end != ARRIVES && may_miss[l.of[from].base] &&
+		          may_miss[l.of[to].base];
+	}
+	ck_assert_int_eq(proof_run_missing(g, &l, &lft, NULL, may_miss, arena, &p), E_OK);
+	ck_assert_uint_eq(p.unreachable_pairs, unreachable);
+	ck_assert_uint_eq(p.missed_pairs, missed);
+	ck_assert_int_eq(proof_reaches(&p), unreachable == missed);
+	ck_assert_int_eq(p.holes > 0, unreachable != missed);
+	ck_assert_uint_eq(p.n_missed,
+	                  missed < PROOF_MISSED_MAX ? missed : PROOF_MISSED_MAX);
+	for (unsigned i = 0; i < p.n_missed; i++) {
+		uint32_t s = graph_switch_of(g, p.missed[i].src);
+
+		ck_assert(walk(&x, s, p.missed[i].lid).end != ARRIVES);
+		ck_assert(may_miss[l.of[p.missed[i].src].base] &&
+		          may_miss[p.missed[i].lid]);
+	}
+	ck_assert_int_eq(proof_missed_text(&p, g, &l, arena)[0] != 0, missed > 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("proof");
@@ -965,6 +1025,7 @@ int main(void)
 	tcase_add_test(t, two_switches_toss_a_lid);
 	tcase_add_test(t, parts);
 	tcase_add_test(t, short_table);
+	tcase_add_loop_test(t, some_may_be_missed, 0, 60);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);
