@@ -60,7 +60,7 @@ struct chains_options {
 /* clang-format off */
 static const struct option_row chains_rows[] = {
 	{ .name = "pgrp_policy_file", .type = OPT_FILE, MEMBER(groups), .read = port_policy_read,
-	  .arg = "FILE", .help = "Port groups for the topologies of routing chains" },
+	  .arg = "FILE", .help = "Port groups, for root_guid_file and for the topologies of routing chains" },
 	{ .name = "topo_policy_file", .type = OPT_FILE, MEMBER(topologies), .read = chain_topologies_read,
 	  .arg = "FILE", .help = "Topologies of routing chains: groups of switches and of CAs" },
 	{ .name = "rch_policy_file", .type = OPT_FILE, MEMBER(steps), .read = chain_steps_read,
@@ -152,21 +152,43 @@ static int copy_options(const struct binder *b, struct engine_options *ret)
 	return code;
 }
 
+/* Keys of a step's file that its engine does not read change nothing. */
+static void warn_unread(const struct binder *b, const struct bound_step *s,
+                        const struct option_trace *seen)
+{
+	for (unsigned i = 0; i < seen->n; i++) {
+		const struct option_seen *x = &seen->seen[i];
+
+		if (x->fate == OPTION_TAKEN && !engine_row(s->engine, x->key)) {
+			diag_add(b->d, DIAG_WARNING, s->step->config, x->line,
+			         "%s '%.64s': no effect in step %" PRIu32
+			         ", because engine %s does not read it",
+			         x->key, x->value, s->step->id, s->engine->name);
+		}
+	}
+}
+
 /* The file of a step over the options of the main file. Keys that are not an engine's are
- * the main file's affair and change nothing. */
+ * the main file's affair. */
 static int bind_options(const struct binder *b, struct bound_step *s, unsigned engine)
 {
 	struct engine_options own;
 	struct config *rest = arena_alloc(b->a, sizeof(*rest));
+	struct option_trace seen = { .arena = b->a };
 	int code = rest ? copy_options(b, &own) : -ENOMEM;
 
 	if (code == E_OK) {
 		code = option_sets_add(&own.sets, config_rows, rest);
 	}
 	if (code == E_OK && s->step->text) {
+		own.sets.trace = &seen;
 		code = option_read_text(&own.sets, b->a, s->step->config, s->step->text,
 		                        s->step->text_len, b->d);
 	}
+	if (code == E_OK && s->engine->bind) {
+		code = s->engine->bind(own.base[engine], b->all, b->a, b->d);
+	}
+	warn_unread(b, s, &seen);
 	s->options = own.base[engine];
 	return code;
 }
@@ -413,6 +435,18 @@ static int run_engine(struct run *r, const struct bound_step *b, const struct su
 	return code;
 }
 
+static unsigned widest_lmc(const struct route_in *in)
+{
+	unsigned lmc = 0;
+
+	for (uint32_t i = 0; i < in->g->n_end_ports; i++) {
+		struct lid_range r = in->lids->of[in->g->end_ports[i]];
+
+		lmc = r.base && r.lmc > lmc ? r.lmc : lmc;
+	}
+	return lmc;
+}
+
 static int run_step(struct run *r, uint32_t step, struct arena *tmp)
 {
 	const struct bound_step *b = &r->o->bound[step];
@@ -421,6 +455,13 @@ static int run_step(struct run *r, uint32_t step, struct arena *tmp)
 	struct subgraph x;
 	int code = set_of(r, b->sw_grp, tmp, &switches);
 
+	if (code == E_OK && b->step->path_bit >> widest_lmc(r->in)) {
+		why_add(&r->out->notes,
+		        "chains: step %" PRIu32 " failed: path-bit %" PRIu32
+		        " is beyond the %u LIDs that ports have at most",
+		        b->step->id, b->step->path_bit, 1U << widest_lmc(r->in));
+		return E_UNSUITABLE;
+	}
 	if (code == E_OK) {
 		code = set_of(r, b->hca_grp, tmp, &hosts);
 	}

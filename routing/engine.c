@@ -27,6 +27,16 @@ const struct engine *engine_find(const char *name)
 	return NULL;
 }
 
+const struct option_row *engine_row(const struct engine *e, const char *key)
+{
+	for (const struct option_row *r = e->options; r && r->name; r++) {
+		if (!strcmp(r->name, key)) {
+			return r;
+		}
+	}
+	return NULL;
+}
+
 void why_add(struct why *w, const char *fmt, ...)
 {
 	size_t used = strlen(w->text);

@@ -95,5 +95,8 @@ struct engine {
 /*! All engines, NULL-terminated, in the order of engines.def. */
 extern const struct engine *const engines[];
 
+/*! \brief The row of a key that the engine has. \return NULL: it does not read the key. */
+const struct option_row *engine_row(const struct engine *e, const char *key);
+
 /*! \brief Engine by exact name. \return NULL if there is none. */
 const struct engine *engine_find(const char *name);

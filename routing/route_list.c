@@ -181,20 +181,10 @@ const char *route_list_first(const struct route_list *l)
 
 /* --- what is to be said about a list -------------------------------------------------- */
 
-static const struct option_row *row_of(const struct engine *e, const char *key)
-{
-	for (const struct option_row *r = e->options; r && r->name; r++) {
-		if (!strcmp(r->name, key)) {
-			return r;
-		}
-	}
-	return NULL;
-}
-
 static bool any_reads(const struct idle_job *j, const char *key)
 {
 	for (unsigned i = 0; i < j->n; i++) {
-		if (row_of(j->engine[i], key) ||
+		if (engine_row(j->engine[i], key) ||
 		    (j->engine[i]->flags & ENGINE_RUNS_OTHERS)) {
 			return true;
 		}
@@ -231,7 +221,7 @@ static const char *readers_of(const char *key, struct arena *a)
 	const char *list = "";
 
 	for (const struct engine *const *e = engines; *e && list; e++) {
-		if (row_of(*e, key)) {
+		if (engine_row(*e, key)) {
 			list = arena_printf(a, "%s%s%s", list, *list ? ", " : "", (*e)->name);
 		}
 	}
@@ -257,7 +247,7 @@ static bool is_told(unsigned i, const char *key)
 		}
 	}
 	for (unsigned k = 0; k < i; k++) {
-		if (row_of(engines[k], key)) {
+		if (engine_row(engines[k], key)) {
 			return true;
 		}
 	}
