@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "conf/guidfile.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "conf/arena.h"
 #include "conf/diag.h"
 #include "conf/err.h"
+#include "conf/port_policy.h"
 #include "conf/text.h"
 #include "conf/text_file.h"
 
@@ -20,6 +22,7 @@ static const struct text_file_kind list_kind = { .what = "a list of GUIDs",
 struct reader {
 	struct diags *d;
 	const char *path;
+	bool groups; /* names of port groups are allowed */
 	unsigned line;
 	struct guid_record *records;
 	uint32_t n;
@@ -47,6 +50,15 @@ static void cut_end(char *text)
 	*end = '\0';
 }
 
+/* A group's name is the whole line, and does not begin as a number. */
+static bool is_name(const char *text)
+{
+	uint64_t guid;
+
+	return (isalpha((unsigned char)text[0]) || text[0] == '_') &&
+	       text_number(text, &guid) == E_SYNTAX;
+}
+
 /* \a text is one line, with a NUL in place of its newline. */
 static void read_line(struct reader *r, char *text, size_t len)
 {
@@ -59,6 +71,11 @@ static void read_line(struct reader *r, char *text, size_t len)
 	text = text_skip_blanks(text);
 	cut_end(text);
 	if (*text == '\0') {
+		return;
+	}
+	if (r->groups && is_name(text)) {
+		*to = (struct guid_record){ .rest = "", .line = r->line, .group = text };
+		r->n++;
 		return;
 	}
 	char *end = text + strcspn(text, " \t\r");
@@ -85,10 +102,10 @@ static size_t count_lines(const char *text, size_t len)
 	return n;
 }
 
-int guid_file_parse(const char *path, const char *text, size_t len, struct arena *a,
-                    struct diags *d, const struct guid_file **ret)
+static int parse(const char *path, const char *text, size_t len, bool groups,
+                 struct arena *a, struct diags *d, const struct guid_file **ret)
 {
-	struct reader r = { .d = d };
+	struct reader r = { .d = d, .groups = groups };
 	char *copy = arena_alloc(a, len + 1);
 	struct guid_file *file = arena_alloc(a, sizeof(*file));
 
@@ -107,22 +124,75 @@ int guid_file_parse(const char *path, const char *text, size_t len, struct arena
 		p = stop + 1;
 	}
 	if (r.ret == E_OK) {
-		*file = (struct guid_file){ r.path, r.records, r.n };
+		*file = (struct guid_file){ r.path, r.records, r.n, NULL };
 		*ret = file;
 	}
 	return r.ret;
 }
 
-int guid_file_read(const char *path, struct arena *a, struct diags *d,
-                   const struct guid_file **ret)
+int guid_file_parse(const char *path, const char *text, size_t len, struct arena *a,
+                    struct diags *d, const struct guid_file **ret)
+{
+	return parse(path, text, len, false, a, d, ret);
+}
+
+static int read_file(const char *path, bool groups, struct arena *a, struct diags *d,
+                     const struct guid_file **ret)
 {
 	char *text = NULL;
 	size_t len = 0;
 	int err = text_file_read(path, &list_kind, d, &text, &len);
 
 	if (err == E_OK) {
-		err = guid_file_parse(path, text, len, a, d, ret);
+		err = parse(path, text, len, groups, a, d, ret);
 	}
 	free(text);
 	return err;
+}
+
+int guid_file_read(const char *path, struct arena *a, struct diags *d,
+                   const struct guid_file **ret)
+{
+	return read_file(path, false, a, d, ret);
+}
+
+int guid_group_file_read(const char *path, struct arena *a, struct diags *d,
+                         const void **ret)
+{
+	const struct guid_file *list = NULL;
+	int err = read_file(path, true, a, d, &list);
+
+	if (err == E_OK) {
+		*ret = list;
+	}
+	return err;
+}
+
+int guid_file_bind(const struct guid_file **file, const struct port_policy *groups,
+                   struct arena *a, struct diags *d)
+{
+	const struct guid_file *f = *file;
+	struct guid_file *bound = f != NULL ? arena_alloc(a, sizeof(*bound)) : NULL;
+	int ret = E_OK;
+
+	if (f == NULL || bound == NULL) {
+		return f == NULL ? E_OK : -ENOMEM;
+	}
+	*bound = *f;
+	bound->groups = groups != NULL ? groups : port_policy_builtin();
+	for (uint32_t i = 0; i < f->n; i++) {
+		const struct guid_record *r = &f->records[i];
+
+		if (r->group != NULL &&
+		    port_policy_find(bound->groups, r->group) == PORT_POLICY_NONE) {
+			diag_add(d, DIAG_ERROR, f->path, r->line,
+			         "'%.64s' is no GUID and no port group%s%s", r->group,
+			         groups != NULL ? " of "
+			                        : ": there is no pgrp_policy_file",
+			         groups != NULL ? groups->path : "");
+			ret = E_UNKNOWN;
+		}
+	}
+	*file = bound;
+	return ret;
 }

@@ -7,6 +7,7 @@
 
 struct arena;
 struct diags;
+struct port_policy;
 
 /*!
  * Lists of GUIDs that an operator writes: root switches, compute nodes, ids, weights, orders.
@@ -16,18 +17,21 @@ struct diags;
  *   comment := '#' to the end of the line; at its start or after a blank
  *
  * What the rest means is the business of the key that names the file. Lines of any length.
- * Blank lines and those that hold a comment alone have no record.
+ * Blank lines and those that hold a comment alone have no record. Where port groups of
+ * pgrp_policy_file may stand for their ports, a line may be the name of one instead.
  */
 struct guid_record {
 	uint64_t guid;    /*!< host order */
 	const char *rest; /*!< behind the GUID, without blanks at its ends; "" when nothing is there */
 	unsigned line;    /*!< 1-based */
+	const char *group; /*!< port group whose ports are meant instead of guid; NULL: none */
 };
 
 struct guid_file {
 	const char *path;                  /*!< as given, for messages and dumps */
 	const struct guid_record *records; /*!< [n] in the order of the file; duplicates stay */
 	uint32_t n;
+	const struct port_policy *groups; /*!< in which groups are looked up; set by who reads both files */
 };
 
 /*!
@@ -41,6 +45,18 @@ struct guid_file {
  */
 int guid_file_read(const char *path, struct arena *a, struct diags *d,
                    const struct guid_file **ret);
+
+/*! \brief The same, with names of port groups. An option_read_f: \a ret is a struct guid_file. */
+int guid_group_file_read(const char *path, struct arena *a, struct diags *d, const void **ret);
+
+/*!
+ * \brief Says where the groups of a list are defined, once both files are read.
+ * \param file    May point to NULL; else to a copy in \a a afterwards.
+ * \param groups  NULL: there is no pgrp_policy_file.
+ * \retval E_UNKNOWN  Groups that are not there, each in \a d by file and line. \retval -ENOMEM
+ */
+int guid_file_bind(const struct guid_file **file, const struct port_policy *groups,
+                   struct arena *a, struct diags *d);
 
 /*! \brief guid_file_read() over \a len bytes in memory; \a path stands in messages. */
 int guid_file_parse(const char *path, const char *text, size_t len, struct arena *a,

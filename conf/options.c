@@ -345,7 +345,7 @@ const struct option_row config_rows[] = {
 	NONE_ARG("cn_guid_file", NULL, 'u', "cn_guid_file", "FILE",
 		"Port GUIDs of compute nodes"),
 	NONE_ARG("io_guid_file", NULL, 'G', "io_guid_file", "FILE", "Port GUIDs of I/O nodes"),
-	NONE("quasi_ftree_indexing", "FALSE", "Other indexing of unequal fat trees"),
+	NONE_FLAG("quasi_ftree_indexing", 0, "quasi_ftree_indexing", "Other indexing of unequal fat trees; ftree finds the order of any tree by majority"),
 	NONE_ARG("max_reverse_hops", "0", 'H', "max_reverse_hops", "N",
 		"Hops in the wrong direction that I/O nodes may take"),
 	NONE_ARG("ids_guid_file", NULL, 'm', "ids_guid_file", "FILE",

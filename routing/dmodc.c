@@ -49,10 +49,12 @@
 #include "conf/option.h"
 #include "routing/dmodc_job.h"
 #include "routing/engine.h"
+#include "routing/guid_switches.h"
 #include "routing/lids.h"
 
 struct dmodc_options {
 	const struct guid_file *root_guid_file;
+	const struct port_policy *groups;
 };
 
 static const struct dmodc_options no_options;
@@ -87,12 +89,19 @@ out:
 	return ret_code;
 }
 
+static int dmodc_bind(void *options, const struct engine_options *all, struct arena *a,
+                      struct diags *d)
+{
+	struct dmodc_options *o = options;
+	(void)all, (void)d;
+
+	return guid_file_bind(&o->root_guid_file, o->groups, a,
+	                      NULL); /* updn tells what is wrong */
+}
+
 /* clang-format off */
 static const struct option_row dmodc_options[] = {
-	{ .name = "root_guid_file", .type = OPT_GUID_FILE,
-	  .offset = offsetof(struct dmodc_options, root_guid_file), .letter = 'a',
-	  .flags_long = "root_guid_file", .arg = "FILE",
-	  .help = "GUIDs of the root switches of a tree, or of hosts on them; none: they are found" },
+	ROOT_OPTION_ROWS(struct dmodc_options, root_guid_file, groups),
 	{ .name = NULL },
 };
 /* clang-format on */
@@ -103,5 +112,6 @@ const struct engine engine_dmodc = {
 	.flags = ENGINE_DEADLOCK_FREE,
 	.options = dmodc_options,
 	.opt_size = sizeof(struct dmodc_options),
+	.bind = dmodc_bind,
 	.route = dmodc_route,
 };

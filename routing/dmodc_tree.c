@@ -141,8 +141,15 @@ static int mark_top(struct shape *x, uint8_t *rank)
 	for (uint32_t s = 0; r->core && s < x->t->n; s++) {
 		rank[s] = r->core[s] ? 0 : RANK_NONE;
 	}
-	if (r->roots && !guid_switches(x->g, r->roots, mark_root, rank, x->why) &&
-	    x->t->n) {
+	uint32_t n_found = 0;
+	int ret = r->roots ? guid_switches(x->g, r->roots, mark_root, rank, x->why,
+	                                   &n_found)
+	                   : E_OK;
+
+	if (ret != E_OK) {
+		return ret;
+	}
+	if (r->roots && !n_found && x->t->n) {
 		why_add(x->why, "%s: no root switch: none of %s is in the fabric",
 		        r->engine, r->roots->path);
 		return E_UNSUITABLE;

@@ -29,7 +29,7 @@
  * routes of a healthy tree do not depend on which hosts are up: a missing host keeps its
  * number, as OpenSM's dummy targets do. Only where more than half of the numbers would be
  * unused are they given without gaps.
- * - quasi_ftree_indexing changes nothing: the order of switches is found by majority.
+ * - There is no quasi_ftree_indexing: the order of switches is found by majority.
  *
  * Sources: MLNX_OFED user manual, "Fat-tree Routing Algorithm" and "Routing between
  * non-CN Nodes"; opensm(8); Zahavi, Johnson, Kerbyson, Lang 2010, "Optimized InfiniBand
@@ -43,6 +43,7 @@
 #include "conf/arena.h"
 #include "conf/err.h"
 #include "routing/ftree.h"
+#include "routing/guid_switches.h"
 #include "routing/lids.h"
 
 static const struct ftree_options no_options;
@@ -214,13 +215,21 @@ int ftree_cn_order(const struct route_in *in, struct arena *a, const char **ret,
 	return ret_code;
 }
 
+static int ftree_bind(void *options, const struct engine_options *all, struct arena *a,
+                      struct diags *d)
+{
+	struct ftree_options *o = options;
+	(void)all, (void)d;
+
+	return guid_file_bind(&o->roots, o->groups, a,
+	                      NULL); /* updn tells what is wrong */
+}
+
 #define MEMBER(m) .offset = offsetof(struct ftree_options, m)
 
 /* clang-format off */
 static const struct option_row ftree_rows[] = {
-	{ .name = "root_guid_file", .type = OPT_GUID_FILE, MEMBER(roots), .letter = 'a',
-	  .flags_long = "root_guid_file", .arg = "FILE",
-	  .help = "GUIDs of the root switches of a tree, or of hosts on them; none: they are found" },
+	ROOT_OPTION_ROWS(struct ftree_options, roots, groups),
 	{ .name = "cn_guid_file", .type = OPT_GUID_FILE, MEMBER(cn), .letter = 'u',
 	  .flags_long = "cn_guid_file", .arg = "FILE",
 	  .help = "Port GUIDs of the compute nodes of a fat tree; none: all CAs that are no I/O nodes" },
@@ -234,9 +243,6 @@ static const struct option_row ftree_rows[] = {
 	{ .name = "connect_roots", .type = OPT_BOOL, MEMBER(connect_roots), .def = "FALSE",
 	  .letter = 'z', .flags_long = "connect_roots", .flags = OPT_NO_ARG,
 	  .help = "Routes between root switches; ftree, updn and dnup have them always, free of credit loops" },
-	{ .name = "quasi_ftree_indexing", .type = OPT_BOOL, MEMBER(quasi_ftree_indexing), .def = "FALSE",
-	  .flags_long = "quasi_ftree_indexing",
-	  .help = "Accepted for OpenSM; ftree finds the order of any tree by majority" },
 	{ .name = NULL },
 };
 /* clang-format on */
@@ -249,5 +255,6 @@ const struct engine engine_ftree = {
 	.flags = ENGINE_DEADLOCK_FREE | ENGINE_LMC0_ONLY,
 	.options = ftree_rows,
 	.opt_size = sizeof(struct ftree_options),
+	.bind = ftree_bind,
 	.route = ftree_route,
 };

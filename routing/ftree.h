@@ -32,9 +32,9 @@ enum {
 
 struct ftree_options {
 	const struct guid_file *roots, *cn, *io;
+	const struct port_policy *groups; /*!< in which those of roots are looked up */
 	uint32_t max_reverse_hops;
 	bool connect_roots;
-	bool quasi_ftree_indexing;
 };
 
 /*! A cable that leads up or down, seen from one end. */

@@ -146,15 +146,18 @@ static void queue_root(void *ctx, uint32_t sw, const struct guid_record *r)
 	}
 }
 
-/* A host in the root file stands for its switches. Returns roots found. */
-static uint32_t queue_roots(struct ftree *f, uint32_t *queue, struct why *why)
+/* A host in the root file stands for its switches. Gives the roots found. */
+static int queue_roots(struct ftree *f, uint32_t *queue, struct why *why, uint32_t *ret_n)
 {
 	struct root_queue x = { .f = f, .queue = queue };
+	uint32_t n_lines;
+	int ret = E_OK;
 
 	if (f->opt->roots) {
-		guid_switches(f->g, f->opt->roots, queue_root, &x, why);
+		ret = guid_switches(f->g, f->opt->roots, queue_root, &x, why, &n_lines);
 	}
-	return x.n;
+	*ret_n = x.n;
+	return ret;
 }
 
 /*
@@ -283,7 +286,13 @@ int ftree_rank(struct ftree *f, struct arena *a, struct why *why)
 	}
 	memset(f->rank, UNRANKED, f->n);
 	mark_hosts(f, why);
-	spread_rank(f, queue, queue_roots(f, queue, &unknown), f->rank);
+	uint32_t n_roots;
+	int ret = queue_roots(f, queue, &unknown, &n_roots);
+
+	if (ret != E_OK) {
+		return ret;
+	}
+	spread_rank(f, queue, n_roots, f->rank);
 	if (unknown.text[0]) {
 		why_add(why, "%s", unknown.text);
 	}

@@ -48,6 +48,7 @@
 struct updn_options {
 	struct spread_options spread;
 	const struct guid_file *root_guid_file, *ids_guid_file;
+	const struct port_policy *groups;
 	bool connect_roots;
 };
 
@@ -115,12 +116,18 @@ static int ranks_of_file(const struct graph *g, const struct guid_file *roots,
                          struct arena *a, uint16_t **ret, struct why *why)
 {
 	uint16_t *rank = arena_array(a, g->n_switches, sizeof(*rank));
+	uint32_t n_found;
 
 	if (!rank) {
 		return -ENOMEM;
 	}
 	memset(rank, 0xff, g->n_switches * sizeof(*rank));
-	if (!guid_switches(g, roots, mark_root, rank, why) && g->n_switches) {
+	int code = guid_switches(g, roots, mark_root, rank, why, &n_found);
+
+	if (code != E_OK) {
+		return code;
+	}
+	if (!n_found && g->n_switches) {
 		why_add(why, "updn: no root switch: none of %s is in the fabric",
 		        roots->path);
 		return E_UNSUITABLE;
@@ -230,9 +237,10 @@ static int ids_of_file(const struct graph *g, const struct guid_file *f, struct 
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		id[s] = g->nodes[g->switches[s]].guid;
 	}
-	guid_switches(g, f, set_id, id, why);
+	uint32_t n_found;
+
 	*ret = id;
-	return E_OK;
+	return guid_switches(g, f, set_id, id, why, &n_found);
 }
 
 static int updn_route(const struct route_in *in, struct arena *a, struct route_out *ret)
@@ -260,14 +268,21 @@ static int updn_route(const struct route_in *in, struct arena *a, struct route_o
 	return ret_code;
 }
 
+static int updn_bind(void *options, const struct engine_options *all, struct arena *a,
+                     struct diags *d)
+{
+	struct updn_options *o = options;
+	(void)all;
+
+	return guid_file_bind(&o->root_guid_file, o->groups, a, d);
+}
+
 #define MEMBER(m) .offset = offsetof(struct updn_options, m)
 
 /* clang-format off */
 static const struct option_row updn_rows[] = {
 	SPREAD_OPTION_ROWS(struct updn_options, spread),
-	{ .name = "root_guid_file", .type = OPT_GUID_FILE, MEMBER(root_guid_file), .letter = 'a',
-	  .flags_long = "root_guid_file", .arg = "FILE",
-	  .help = "GUIDs of the root switches of a tree, or of hosts on them; none: they are found" },
+	ROOT_OPTION_ROWS(struct updn_options, root_guid_file, groups),
 	{ .name = "ids_guid_file", .type = OPT_GUID_FILE, MEMBER(ids_guid_file), .letter = 'm',
 	  .flags_long = "ids_guid_file", .arg = "FILE",
 	  .help = "Switch GUIDs and the numbers that stand for them where updn compares equal ranks" },
@@ -286,6 +301,7 @@ const struct engine engine_updn = {
 	.flags = ENGINE_DEADLOCK_FREE | ENGINE_STAGE2,
 	.options = updn_rows,
 	.opt_size = sizeof(struct updn_options),
+	.bind = updn_bind,
 	.check = updn_check,
 	.route = updn_route,
 };

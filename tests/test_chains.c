@@ -406,7 +406,7 @@ START_TEST(path_bits)
 {
 	struct graph *g = fabric_make("ft3 4", 0, 1, arena);
 	struct lids l = fabric_lids(g, 1, 0, arena);
-	struct route_result res, first = alone(g, &l, "minhop");
+	struct route_result res, second, first = alone(g, &l, "minhop");
 	uint32_t others = 0;
 
 	ck_assert_int_eq(run(g, &l, NULL, NULL,
@@ -424,7 +424,20 @@ START_TEST(path_bits)
 			others += is != lft_row(&first.out.lft, s)[lid];
 		}
 	}
+	second = res;
 	ck_assert_uint_gt(others, 0);
+	/* a place that no range has fails the step, and its fallback takes over */
+	ck_assert_int_eq(
+		run(g, &l, NULL, NULL,
+	            STEP("id: 1\nengine: minhop")
+	                    STEP("id: 2\nengine: ftree\npath-bit: 2") STEP(
+				    "id: 3\nengine: ftree\npath-bit: 1\nfallback-to: 2"),
+	            &res),
+		E_OK);
+	ck_assert_ptr_nonnull(strstr(res.out.notes.text,
+	                             "step 2 failed: path-bit 2 is beyond the 2 LIDs"));
+	ck_assert_mem_eq(res.out.lft.rows, second.out.lft.rows,
+	                 res.out.lft.stride * res.out.lft.n_switches);
 }
 END_TEST
 
@@ -436,7 +449,10 @@ START_TEST(step_options)
 	struct route_result res;
 	const char *roots = file("groups", arena_printf(arena, "0x%llx\n",
 	                                                (unsigned long long)g->nodes[g->switches[4]].guid));
-	const char *extra = file("extra", arena_printf(arena, "root_guid_file %s\nqos TRUE\n", roots));
+	const char *extra =
+		file("extra",
+	             arena_printf(arena, "root_guid_file %s\nqos TRUE\nlash_start_vl 1\n",
+	                          roots));
 
 	int without = run(g, &l, NULL, NULL, STEP("id: 1\nengine: updn"), &res);
 	ck_assert_int_eq(without, E_UNSUITABLE);
@@ -444,6 +460,12 @@ START_TEST(step_options)
 	                     arena_printf(arena, STEP("id: 1\nengine: updn\nconfig: %s"), extra),
 	                     &res),
 	                 E_OK);
+	ck_assert_uint_eq(diags.n_warnings, 2); /* each of which has no effect there */
+	ck_assert_uint_eq(diags.items[0].line, 2);
+	ck_assert_str_eq(
+		diags.items[0].text,
+		"qos 'TRUE': no effect in step 1, because engine updn does not read it");
+	ck_assert_uint_eq(diags.items[1].line, 3);
 	file("extra", "no_such_key 1\n");
 	ck_assert_int_eq(run(g, &l, NULL, NULL,
 	                     arena_printf(arena, STEP("id: 1\nengine: updn\nconfig: %s"), extra),
@@ -511,6 +533,84 @@ START_TEST(what_is_not_there)
 }
 END_TEST
 
+/* --- port groups as roots of trees ---------------------------------------------------
+ */
+
+/* Tables of an engine with a root file. */
+static int with_roots(const struct graph *g, const struct lids *l, const char *engine,
+                      const char *roots, const char *groups_text,
+                      struct route_result *ret)
+{
+	struct engine_options o;
+	struct route_request r = { .g = g, .lids = l, .options = &o };
+	struct why why = { "" };
+	int code;
+
+	ck_assert_int_eq(engine_options_init(&o, arena), E_OK);
+	ck_assert_int_eq(option_set_defaults(&o.sets, arena), E_OK);
+	if (groups_text) {
+		ck_assert_int_eq(option_set(&o.sets, arena, "pgrp_policy_file",
+		                            file("groups", groups_text), NULL, 0, &diags),
+		                 E_OK);
+	}
+	ck_assert_int_eq(option_set(&o.sets, arena, "root_guid_file",
+	                            file("extra", roots), NULL, 0, &diags),
+	                 E_OK);
+	code = engine_options_bind(&o, arena, &diags);
+	if (code != E_OK) {
+		return code;
+	}
+	ck_assert_int_eq(route_list_parse(engine, &r.list, &why), E_OK);
+	r.list.no_fallback = true;
+	r.credit_loops = ROUTE_CREDIT_PROGRAM;
+	return route_run(&r, arena, ret);
+}
+
+/* The GUIDs of some switches and the name of a group of them give the same tables. */
+START_TEST(roots_by_group)
+{
+	static const char *const names[] = { "updn", "ftree", "dmodc" };
+	struct graph *g = fabric_make("ft2 6 4 3", 0.1, (uint64_t)_i, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	const char *guids = "",
+		   *some = GROUP("name: top switches\nport-regexp: ^spine-.*");
+	struct route_result by_guid, by_group;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		const struct node *n = &g->nodes[g->switches[s]];
+
+		if (!strncmp(n->description, "spine", 5)) {
+			guids = arena_printf(arena, "%s0x%llx\n", guids,
+			                     (unsigned long long)n->guid);
+		}
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		ck_assert_int_eq(with_roots(g, &l, names[i], guids, NULL, &by_guid),
+		                 E_OK);
+		ck_assert_int_eq(with_roots(g, &l, names[i],
+		                            "# roots\ntop switches # all\n", some,
+		                            &by_group),
+		                 E_OK);
+		ck_assert_mem_eq(by_group.out.lft.rows, by_guid.out.lft.rows,
+		                 by_guid.out.lft.stride * by_guid.out.lft.n_switches);
+		ck_assert_str_eq(by_group.out.notes.text, by_guid.out.notes.text);
+	}
+	/* hosts stand for their switch; what is nowhere is named */
+	ck_assert_int_eq(with_roots(g, &l, "updn", "ALL_CAS\nnone\n",
+	                            GROUP("name: none\nport-guid: 0xdead"), &by_group),
+	                 E_OK);
+	ck_assert_ptr_nonnull(strstr(by_group.out.notes.text,
+	                             "port group none has no port in the fabric"));
+	ck_assert_int_eq(with_roots(g, &l, "ftree", "ALL\nnobody\n", some, &by_group),
+	                 E_UNKNOWN);
+	ck_assert_ptr_nonnull(strstr(diags_first_error(&diags),
+	                             "'nobody' is no GUID and no port group of "));
+	ck_assert_uint_eq(diags.n_errors, 1);
+	ck_assert_int_eq(with_roots(g, &l, "ftree", "nobody\n", NULL, &by_group),
+	                 E_UNKNOWN);
+}
+END_TEST
+
 /* A topology without switches fails its step and no other. */
 START_TEST(empty_topology)
 {
@@ -545,6 +645,7 @@ int main(void)
 	tcase_add_test(t, lanes);
 	tcase_add_loop_test(t, what_is_not_there, 0, sizeof(unbound) / sizeof(*unbound));
 	tcase_add_test(t, empty_topology);
+	tcase_add_loop_test(t, roots_by_group, 1, 4);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);
