@@ -217,6 +217,12 @@ static json_t *culprits_json(const struct route_job *j)
 	                              p->n_cycle));
 }
 
+static json_t *disjoint_sum_json(const struct disjoint_sum *x, uint64_t pairs)
+{
+	return json_pack("{s:f, s:I, s:I}", "mean", (double)x->sum / (double)pairs,
+	                 "least", (json_int_t)x->least, "pairs_all", (json_int_t)x->all);
+}
+
 /* null where every port has one LID. */
 static json_t *disjoint_json(const struct disjoint *d)
 {
@@ -225,15 +231,13 @@ static json_t *disjoint_json(const struct disjoint *d)
 	if (!d->pairs) {
 		return json_null();
 	}
-	o = json_pack("{s:I, s:I}", "pairs", (json_int_t)d->pairs, "routes",
-	              (json_int_t)d->routes);
+	o = json_pack("{s:I, s:I, s:o, s:o}", "pairs", (json_int_t)d->pairs, "routes",
+	              (json_int_t)d->routes, "unique",
+	              disjoint_sum_json(&d->unique, d->pairs), "first_links",
+	              disjoint_sum_json(&d->first, d->pairs));
 	for (unsigned k = 0; k < DISJOINT_COUNT; k++) {
-		json_object_set_new(
-			o, disjoint_names[k],
-			json_pack("{s:f, s:I, s:I}", "mean",
-		                  (double)d->level[k].sum / (double)d->pairs, "least",
-		                  (json_int_t)d->level[k].least, "pairs_all",
-		                  (json_int_t)d->level[k].all));
+		json_object_set_new(o, disjoint_names[k],
+		                    disjoint_sum_json(&d->level[k], d->pairs));
 	}
 	return o;
 }
@@ -308,6 +312,11 @@ static void print_disjoint(const struct disjoint *d)
 	if (!d->pairs) {
 		return;
 	}
+	printf("unique routes     of %.4g per leaf and port: %.2f (least %u) by %.2f "
+	       "first "
+	       "links (least %u)\n",
+	       (double)d->routes / pairs, (double)d->unique.sum / pairs, d->unique.least,
+	       (double)d->first.sum / pairs, d->first.least);
 	printf("disjoint routes   of %.4g per leaf and port:", (double)d->routes / pairs);
 	for (unsigned k = 0; k < DISJOINT_COUNT; k++) {
 		printf("%s %s %.2f (least %u)", k ? "," : "", disjoint_names[k],

@@ -33,6 +33,7 @@ struct walker {
 	struct column *col[BLOCKS]; /* entries of up to RANGE_MAX LIDs, by block */
 	struct way *way; /* [RANGE_MAX] */
 	uint64_t *taken; /* [n] systems that any route takes, likewise */
+	uint64_t *first; /* [n_adj] links that any route begins with, likewise */
 	struct marks marks[DISJOINT_COUNT];
 	uint64_t now; /* number of the pair, from 1 */
 	struct disjoint sum;
@@ -96,7 +97,8 @@ static int walkers_init(struct count *c, struct arena *tmp)
 
 		w->way = arena_array(tmp, RANGE_MAX, sizeof(*w->way));
 		w->taken = arena_array(tmp, c->map.n, sizeof(*w->taken));
-		if (!w->way || !w->taken) {
+		w->first = arena_array(tmp, c->map.g->n_adj + 1U, sizeof(*w->first));
+		if (!w->way || !w->taken || !w->first) {
 			return -ENOMEM;
 		}
 
@@ -114,6 +116,7 @@ static int walkers_init(struct count *c, struct arena *tmp)
 			}
 			w->sum.level[k].least = UINT32_MAX;
 		}
+		w->sum.unique.least = w->sum.first.least = UINT32_MAX;
 	}
 	return E_OK;
 }
@@ -201,17 +204,49 @@ static void count_way(const struct count *c, struct walker *w, const struct way 
 	}
 }
 
-static void sum_pair(struct walker *w, uint32_t n, const uint32_t *apart)
+/* Is the route the same as an earlier one, \a way[k] as any before it? */
+static bool is_repeated(const struct way *way, unsigned k)
+{
+	for (unsigned i = 0; i < k; i++) {
+		if (way[i].n_links == way[k].n_links &&
+		    !memcmp(way[i].link, way[k].link,
+		            way[k].n_links * sizeof(*way[k].link))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static unsigned count_first_links(struct walker *w, unsigned n_ways)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < n_ways; i++) {
+		uint32_t link = w->way[i].link[0];
+
+		n += w->first[link] != w->now;
+		w->first[link] = w->now;
+	}
+	return n;
+}
+
+static void add_figure(struct disjoint_sum *x, uint32_t count, uint32_t routes)
+{
+	x->sum += count;
+	x->all += count == routes;
+	x->least = count < x->least ? count : x->least;
+}
+
+static void sum_pair(struct walker *w, uint32_t n, const uint32_t *apart, uint32_t unique,
+                     uint32_t first)
 {
 	w->sum.pairs++;
 	w->sum.routes += n;
 	for (unsigned level = 0; level < DISJOINT_COUNT; level++) {
-		w->sum.level[level].sum += apart[level];
-		w->sum.level[level].all += apart[level] == n;
-		if (apart[level] < w->sum.level[level].least) {
-			w->sum.level[level].least = apart[level];
-		}
+		add_figure(&w->sum.level[level], apart[level], n);
 	}
+	add_figure(&w->sum.unique, unique, n);
+	add_figure(&w->sum.first, first, n);
 }
 
 /* While all routes are apart nothing is marked at any level; the first that is not makes
@@ -220,6 +255,7 @@ static void count_pair(const struct count *c, struct walker *w, uint32_t s, uint
                        const struct lid_range *r)
 {
 	uint32_t n = UINT32_C(1) << r->lmc, apart[DISJOINT_COUNT] = { 0 }, n_ways = 0;
+	uint32_t unique = 0, first;
 	bool all_new = true;
 
 	w->now++;
@@ -245,7 +281,11 @@ static void count_pair(const struct count *c, struct walker *w, uint32_t s, uint
 	for (unsigned level = 0; all_new && level < DISJOINT_COUNT; level++) {
 		apart[level] = n_ways;
 	}
-	sum_pair(w, n, apart);
+	first = count_first_links(w, n_ways);
+	for (uint32_t k = 0; first < n_ways && k < n_ways; k++) {
+		unique += !is_repeated(w->way, k);
+	}
+	sum_pair(w, n, apart, first < n_ways ? unique : n_ways, first);
 }
 
 /* From all other switches with hosts of the same part. */
@@ -284,6 +324,13 @@ static void count_block(const struct count *c, struct walker *w, uint32_t lid)
 	}
 }
 
+static void add_sum(struct disjoint_sum *sum, const struct disjoint_sum *x)
+{
+	sum->sum += x->sum;
+	sum->all += x->all;
+	sum->least = x->least < sum->least ? x->least : sum->least;
+}
+
 static void add_up(const struct count *c, struct disjoint *ret)
 {
 	*ret = c->walker[0].sum;
@@ -293,15 +340,16 @@ static void add_up(const struct count *c, struct disjoint *ret)
 		ret->pairs += x->pairs;
 		ret->routes += x->routes;
 		for (unsigned k = 0; k < DISJOINT_COUNT; k++) {
-			ret->level[k].sum += x->level[k].sum;
-			ret->level[k].all += x->level[k].all;
-			if (x->level[k].least < ret->level[k].least) {
-				ret->level[k].least = x->level[k].least;
-			}
+			add_sum(&ret->level[k], &x->level[k]);
 		}
+		add_sum(&ret->unique, &x->unique);
+		add_sum(&ret->first, &x->first);
 	}
 	for (unsigned k = 0; !ret->pairs && k < DISJOINT_COUNT; k++) {
 		ret->level[k].least = 0;
+	}
+	if (!ret->pairs) {
+		ret->unique.least = ret->first.least = 0;
 	}
 }
 

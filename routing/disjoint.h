@@ -25,14 +25,19 @@ enum disjoint_level {
 	DISJOINT_COUNT
 };
 
+/*! One figure over all pairs. */
+struct disjoint_sum {
+	uint64_t sum;   /*!< routes or links that count, over pairs */
+	uint64_t all;   /*!< pairs with as many as they have routes */
+	uint32_t least; /*!< of any pair */
+};
+
 struct disjoint {
 	uint64_t pairs;  /*!< 0: every port has one LID */
 	uint64_t routes; /*!< of all pairs */
-	struct {
-		uint64_t sum;  /*!< routes apart, over pairs */
-		uint64_t all;  /*!< pairs all of whose routes are apart */
-		uint32_t least; /*!< of any pair */
-	} level[DISJOINT_COUNT];
+	struct disjoint_sum level[DISJOINT_COUNT]; /*!< routes apart */
+	struct disjoint_sum unique; /*!< routes that differ from each other in any link */
+	struct disjoint_sum first; /*!< links by which routes leave the source's switch */
 };
 
 /*! \brief Names of enum disjoint_level: "switch", "asic", "link". */
