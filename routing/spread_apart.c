@@ -5,10 +5,16 @@
  * LMC, Dispersive Routing, and Fabric Resiliency): by priority another switch, which is
  * a whole chassis, another ASIC of it, another port.
  *
+ * A port that no lower LID takes comes before any that one takes, so the routes of a port
+ * are as many as there are ports to choose from. Of those left unused, one to another
+ * system comes first, then one to another node. Systems and nodes with several ports take
+ * LIDs in proportion to these, and load decides the rest.
+ *
  * A switch knows its own next hops. Where a tree has spines that several of them lead to,
  * that is not enough: two LIDs that part here may meet at a spine. So among next hops
  * that are equal, one that carries no lower LID of the port on anybody's way comes first.
- * Where hosts hang on every switch there is none, and load decides.
+ * Where hosts hang on every switch there is none, and load decides. Where there are more
+ * LIDs than ports, two that come by the same link part here if they can.
  */
 #include "routing/spread_choice.h"
 
@@ -22,8 +28,8 @@ static bool carries(const struct spread_job *j, uint32_t s, uint32_t lid)
 }
 
 /*
- * The same for the lower LIDs of a range, eight at a time from \a k on, a multiple of 8. A
- * range of up to 8 LIDs is aligned, so it is in one byte; a longer one is whole bytes.
+ * The same for the lower LIDs of a range, eight at a time from \a k on, a multiple of 8.
+ * A range of up to 8 LIDs is aligned, so it is in one byte; a longer one is whole bytes.
  */
 static unsigned carries_bits(const struct spread_job *j, uint32_t s, uint32_t base,
                              unsigned offset, unsigned k)
@@ -127,13 +133,39 @@ static uint64_t free_ports(const struct spread_job *j, uint32_t s, uint32_t base
 	return free;
 }
 
-/* How many lower LIDs use each system, node and port. */
+/* Per system, node and port: how many lower LIDs use it, and its ports to choose from. */
 struct uses {
 	uint8_t system[SPREAD_PORTS_MAX], node[SPREAD_PORTS_MAX], port[SPREAD_PORTS_MAX];
+	uint8_t system_ports[SPREAD_PORTS_MAX], node_ports[SPREAD_PORTS_MAX];
+	uint32_t meetings[SPREAD_PORTS_MAX]; /* lower LIDs that come the same way */
 };
 
+/*
+ * Of the lower LIDs that come to the switch by a link that this LID comes by, too, how
+ * many leave by each port. They would be one route if this one left there.
+ */
+static void count_meetings(const struct spread_job *j, uint32_t s, uint32_t base,
+                           unsigned offset, struct uses *u)
+{
+	const struct graph *g = j->g;
+	const uint8_t *here = lft_row(j->lft, s) + base;
+
+	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+		const struct sw_link *link = &g->adj[i];
+		const uint8_t *row = lft_row(j->lft, link->to) + base;
+
+		for (unsigned k = 0; row[offset] == link->to_port && k < offset; k++) {
+			if (row[k] == link->to_port && here[k] != LFT_NO_ROUTE &&
+			    carries(j, link->to, base + k)) {
+				u->meetings[here[k]]++;
+			}
+		}
+	}
+}
+
 static void count_uses(const struct spread_job *j, uint32_t s, uint32_t base,
-                       unsigned offset, bool hosts, struct uses *u)
+                       unsigned offset, bool hosts, const struct spread_choice *c,
+                       struct uses *u)
 {
 	const uint8_t *row = lft_row(j->lft, s) + base;
 	const uint8_t *system = j->system + (size_t)s * j->width;
@@ -146,26 +178,50 @@ static void count_uses(const struct spread_job *j, uint32_t s, uint32_t base,
 			u->port[row[k]]++;
 		}
 	}
+	for (unsigned i = 0; i < c->p.n; i++) {
+		u->system_ports[system[c->p.port[i]]]++;
+		u->node_ports[node[c->p.port[i]]]++;
+	}
+	if (hosts) {
+		count_meetings(j, s, base, offset, u);
+	}
+}
+
+/* Has a system or node its share of the \a n LIDs? The share is by ports, rounded up. */
+static bool has_share(unsigned uses, unsigned ports, unsigned all_ports, unsigned n)
+{
+	return uses * all_ports >= ports * n;
+}
+
+/* What is compared of port p, the first things first. */
+static uint64_t key_of(const struct spread_job *j, uint32_t s, const struct uses *u,
+                       uint8_t p, unsigned n_ports, unsigned n_lids)
+{
+	uint8_t system = j->system[(size_t)s * j->width + p];
+	uint8_t node = j->node[(size_t)s * j->width + p];
+	uint64_t key = u->port[p];
+
+	key = key << 1 | (u->system[system] > 0);
+	key = key << 1 | (u->node[node] > 0);
+	key = key << 1 |
+	      has_share(u->system[system], u->system_ports[system], n_ports, n_lids);
+	key = key << 1 | has_share(u->node[node], u->node_ports[node], n_ports, n_lids);
+	return key << 32 | u->meetings[p];
 }
 
 static unsigned pick_any(const struct spread_job *j, uint32_t s, uint32_t base,
                          unsigned offset, const struct spread_choice *c, unsigned start,
                          bool hosts)
 {
-	const uint8_t *system = j->system + (size_t)s * j->width;
-	const uint8_t *node = j->node + (size_t)s * j->width;
+	unsigned n_lids = 1U << j->lids->of[j->lids->owner[base]].lmc, best = 0;
 	uint64_t best_key = UINT64_MAX, best_load = 0;
 	struct uses u = { .port = { 0 } };
-	unsigned best = 0;
 
-	count_uses(j, s, base, offset, hosts, &u);
+	count_uses(j, s, base, offset, hosts, c, &u);
 	for (unsigned k = 0; k < c->p.n; k++) {
 		unsigned i = start + k < c->p.n ? start + k : start + k - c->p.n;
-		uint8_t p = c->p.port[i];
 		uint64_t load = hosts ? c->load[i] : 0;
-		uint64_t key = (uint64_t)u.system[system[p]] << 24 |
-		               (uint64_t)u.node[node[p]] << 16 |
-		               (uint64_t)u.port[p] << 8;
+		uint64_t key = key_of(j, s, &u, c->p.port[i], c->p.n, n_lids) << 1;
 
 		if (hosts && key <= best_key) {
 			key |= carries_lower(j, c->p.to[i], base, offset);

@@ -49,9 +49,10 @@ unsigned spread_pick_lowest_peer(const struct spread_choice *c);
 /*!
  * \brief A port for a further LID of a port, away from those of its lower LIDs.
  *
- * By priority: the neighbour system that the fewest lower LIDs go through, then the node,
- * then the port; then a neighbour that carries none of them on any way, then the least
- * load, searching from \a start.
+ * By priority: a port that the fewest lower LIDs take, a neighbour system that none goes
+ * through, a node likewise, the share of each of these; then a port that takes few of
+ * those that come by the same link, a neighbour that carries none of them on any way, and
+ * the least load, searching from \a start.
  *
  * \param base    Base LID; \a offset of the LID in its range, from 1.
  * \param hosts   The LID is a host's: lower LIDs count where traffic passes, and so does
