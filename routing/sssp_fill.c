@@ -19,12 +19,12 @@
  *
  * Destinations come in groups: compute nodes, I/O nodes (both as listed), other hosts,
  * ports 0 of switches; within a group the switches with most hosts first. Each group is
- * balanced by itself; what earlier groups put on a link only decides among equals. With an
- * LMC the base LIDs of all groups come before all other LIDs, and are balanced by
+ * balanced by itself; what earlier groups put on a link only decides among equals. With
+ * an LMC the base LIDs of all groups come before all other LIDs, and are balanced by
  * themselves. A further LID of a port shuns, at each switch, what its lower LIDs take
- * there: another system weighs more than another ASIC, that more than another port, and
- * each more than any load. That costs balance: on trees the further LIDs keep apart, but
- * the busiest link carries up to three quarters more of them than the mean.
+ * there: a port that they take more than a system, that more than an ASIC, and each more
+ * than any load. What they take at other switches does not matter here, so a switch has
+ * as many ways to the LIDs of a port as it has links that lead closer.
  *
  * The weights know the past only: what a link was given before the others could be told
  * to keep off it stays. So where hosts are one group and a link carries much more than
@@ -58,10 +58,10 @@ enum {
 	NAMED_MAX = 3
 };
 
-/* Above the load of a way; with all the hops and LIDs there may be it fits 64 bits. */
-#define SHUN_PORT   (UINT64_C(1) << 40)
-#define SHUN_NODE   (UINT64_C(1) << 43)
-#define SHUN_SYSTEM (UINT64_C(1) << 46)
+/* What further LIDs shun, the first things last: a switch that lower LIDs of the port
+ * pass on anybody's way; a node, a system that they go to from here; above these the
+ * number of them that take the very link. */
+enum { SHUN_PASSED = 1, SHUN_NODE = 2, SHUN_SYSTEM = 4, SHUN_PORT = 8 };
 
 enum group { GROUP_CN, GROUP_IO, GROUP_OTHER, GROUP_SWITCH, GROUP_COUNT };
 
@@ -103,7 +103,10 @@ struct bench {
 	uint64_t *cost;     /* [n_order] weight of the way */
 	uint64_t *flow;     /* [n_order] routes that pass */
 	uint64_t *weight;   /* [as step] */
-	uint64_t *shun;     /* [as step] what further LIDs add to it */
+	uint32_t *shun;   /* [as step] how far lower LIDs of the port keep a LID off it */
+	uint8_t *carried; /* [n][stride / 8] bit per LID: a host's route passes; NULL: LMC
+	                     0 */
+	bool *passed;     /* [n_order] lower LIDs of the port pass the switch */
 	uint8_t *port;      /* [CHUNK][n] */
 	uint32_t n_order;
 };
@@ -351,41 +354,84 @@ static void shun_at(const struct job *j, struct bench *b, uint32_t i, uint8_t po
 	for (uint32_t k = b->first[i]; taken != GRAPH_NONE && k < b->first[i + 1]; k++) {
 		uint32_t c = b->step[k].channel;
 
-		b->shun[k] += SHUN_PORT * (c == taken) +
-		              SHUN_NODE * (adj[c].to == adj[taken].to) +
-		              SHUN_SYSTEM * same_system(j->g, adj[c].to, adj[taken].to);
+		b->shun[k] += c == taken ? SHUN_PORT : 0;
+		b->shun[k] |= adj[c].to == adj[taken].to ? SHUN_NODE : 0;
+		b->shun[k] |=
+			same_system(j->g, adj[c].to, adj[taken].to) ? SHUN_SYSTEM : 0;
 	}
 }
 
-/* What the lower LIDs of the port take at each switch. */
+/* Does a host's route to the LID pass this switch? */
+static bool carries(const struct job *j, const struct bench *b, uint32_t s, uint32_t lid)
+{
+	return b->carried[(size_t)s * (j->lft->stride / 8) + lid / 8] >> lid % 8 & 1;
+}
+
+static void note_carried(const struct job *j, const struct bench *b, uint32_t lid)
+{
+	for (uint32_t i = 0; i < b->n_order; i++) {
+		size_t row = (size_t)b->order[i] * (j->lft->stride / 8);
+
+		b->carried[row + lid / 8] |= (uint8_t)((b->flow[i] > 0) << lid % 8);
+	}
+}
+
+static bool carries_lower(const struct job *j, const struct bench *b, uint32_t s,
+                          uint32_t lid, uint32_t offset)
+{
+	uint32_t k = 1;
+
+	while (k <= offset && !carries(j, b, s, lid - k)) {
+		k++;
+	}
+	return k <= offset;
+}
+
+/* What the lower LIDs of the port take at each switch where routes to them pass. */
 static void shun_lower(const struct job *j, struct bench *b, uint32_t lid, uint32_t offset)
 {
-	memset(b->shun, 0, b->first[b->n_order] * sizeof(*b->shun));
+	for (uint32_t i = 0; i < b->n_order; i++) {
+		b->passed[i] = carries_lower(j, b, b->order[i], lid, offset);
+	}
+	for (uint32_t k = 0; k < b->first[b->n_order]; k++) {
+		b->shun[k] = b->passed[b->step[k].to] ? SHUN_PASSED : 0;
+	}
 	for (uint32_t i = 1; i < b->n_order; i++) {
-		const uint8_t *row = lft_row(j->lft, b->order[i]) + lid;
+		const uint8_t *row = lft_row(j->lft, b->order[i]);
 
 		for (uint32_t k = 1; b->first[i + 1] - b->first[i] > 1 && k <= offset; k++) {
-			shun_at(j, b, i, row[-(ptrdiff_t)k]);
+			if (carries(j, b, b->order[i], lid - k)) {
+				shun_at(j, b, i, row[lid - k]);
+			}
 		}
 	}
 }
 
-static void take_lightest(struct bench *b)
+/*
+ * Of the steps of a switch the one whose way weighs least; of a further LID one of those
+ * that it shuns least here. What it shuns further on does not count: there are other ways
+ * on there, while this switch would send two LIDs over one link.
+ */
+static void take_lightest(struct bench *b, bool further)
 {
 	const struct step *step = b->step;
-	const uint64_t *weight = b->weight, *shun = b->shun;
+	const uint64_t *weight = b->weight;
 	uint64_t *cost = b->cost;
 
 	cost[0] = 0;
 	for (uint32_t i = 1; i < b->n_order; i++) {
 		uint64_t least = UINT64_MAX;
-		uint32_t best = 0;
+		uint32_t best = 0, shun = UINT32_MAX;
 
 		for (uint32_t k = b->first[i]; k < b->first[i + 1]; k++) {
-			uint64_t c = cost[step[k].to] + weight[k] + shun[k];
+			uint64_t c = cost[step[k].to] + weight[k];
+			uint32_t x = further ? b->shun[k] : 0;
 
-			best = c < least ? k : best;
-			least = c < least ? c : least;
+			if (x < shun || (x == shun && c < least)) {
+				best = k;
+				shun = x;
+				least = c;
+			}
 		}
 		cost[i] = least;
 		b->pick[i] = best;
@@ -444,8 +490,11 @@ static void route_target(const struct job *j, struct bench *b, const struct targ
 			if (t->offset) {
 				shun_lower(j, b, j->lid[at + k], t->offset);
 			}
-			take_lightest(b);
+			take_lightest(b, t->offset > 0);
 			add_routes(j, b);
+			if (b->carried) {
+				note_carried(j, b, j->lid[at + k]);
+			}
 			note_ports(j, b, j->home_port[at + k],
 			           b->port + (size_t)k * j->g->n_switches);
 		}
@@ -458,8 +507,9 @@ static void route_target(const struct job *j, struct bench *b, const struct targ
 
 /* ---- all ---- */
 
-static int bench_init(struct bench *b, const struct graph *g, struct arena *a)
+static int bench_init(struct bench *b, const struct job *j, struct arena *a)
 {
+	const struct graph *g = j->g;
 	size_t n = (size_t)g->n_switches + 1, n_adj = (size_t)g->n_adj + 1;
 
 	b->dist = arena_array(a, n, sizeof(*b->dist));
@@ -473,10 +523,16 @@ static int bench_init(struct bench *b, const struct graph *g, struct arena *a)
 	b->flow = arena_array(a, n, sizeof(*b->flow));
 	b->weight = arena_array(a, n_adj, sizeof(*b->weight));
 	b->shun = arena_array(a, n_adj, sizeof(*b->shun));
+	b->passed = arena_array(a, n, sizeof(*b->passed));
 	b->port = arena_array(a, n, CHUNK);
 	if (!b->dist || !b->place || !b->order || !b->first || !b->step || !b->found ||
-	    !b->pick || !b->cost || !b->flow || !b->weight || !b->shun || !b->port) {
+	    !b->pick || !b->cost || !b->flow || !b->weight || !b->shun || !b->passed ||
+	    !b->port) {
 		return -ENOMEM;
+	}
+	if (longest_range(j) > 1) {
+		b->carried = arena_array(a, n, j->lft->stride / 8);
+		return b->carried ? E_OK : -ENOMEM;
 	}
 	return E_OK;
 }
@@ -517,6 +573,43 @@ static bool is_uneven(const struct job *j)
 	return j->g->n_adj && most > sum / j->g->n_adj * 5 / 4;
 }
 
+/* The switches that routes of hosts to a LID on switch t pass. */
+static void carry_lid(const struct job *j, struct bench *b, uint32_t t, uint32_t lid)
+{
+	const struct graph *g = j->g;
+	uint32_t stride = j->lft->stride / 8;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		b->carried[(size_t)s * stride + lid / 8] &= (uint8_t) ~(1U << lid % 8);
+	}
+	for (uint32_t from = 0; from < g->n_switches; from++) {
+		uint32_t s = from;
+
+		while (g->host_first[from] != g->host_first[from + 1] && s != t &&
+		       lft_row(j->lft, s)[lid] != LFT_NO_ROUTE &&
+		       !carries(j, b, s, lid)) {
+			uint32_t port =
+				graph_port(g, g->switches[s], lft_row(j->lft, s)[lid]);
+
+			b->carried[(size_t)s * stride + lid / 8] |=
+				(uint8_t)(1U << lid % 8);
+			s = g->nodes[g->ports[g->ports[port].peer].node].sw;
+		}
+	}
+}
+
+/* Notes what passes where once routes have moved. */
+static void carry_anew(const struct job *j, struct bench *b, uint32_t n_targets)
+{
+	for (uint32_t i = 0; b->carried && i < n_targets; i++) {
+		const struct target *t = &j->target[i];
+
+		for (uint32_t k = 0; k < t->n; k++) {
+			carry_lid(j, b, t->sw, j->lid[t->first + k]);
+		}
+	}
+}
+
 /* Further LIDs come after the evening out, as they keep away from the base LIDs. */
 static int route_all(const struct job *j, struct bench *b)
 {
@@ -531,6 +624,7 @@ static int route_all(const struct job *j, struct bench *b)
 	/* the weights are the loads only while there is one group */
 	if (ret == E_OK && n_hosts && j->target[0].group == GROUP_OTHER && is_uneven(j)) {
 		ret = sssp_even(j->in, j->lft);
+		carry_anew(j, b, n_hosts);
 	}
 	return ret == E_OK ? route_targets(j, b, n_hosts, j->n_targets) : ret;
 }
@@ -543,7 +637,7 @@ int sssp_fill(const struct sssp *in, struct lft *lft, struct why *notes,
 	int ret = list_targets(&j, notes, tmp);
 
 	if (ret == E_OK) {
-		ret = bench_init(&b, in->g, tmp);
+		ret = bench_init(&b, &j, tmp);
 	}
 	j.weight = arena_array(tmp, (size_t)in->g->n_adj + 1, sizeof(*j.weight));
 	if (ret != E_OK || !j.weight) {
