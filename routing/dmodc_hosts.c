@@ -10,9 +10,104 @@ enum { PORTS_MAX = 256, LISTED_MAX = 255 };
 
 /* The groups of one switch that lead closer to one destination. */
 struct candidates {
+	const struct dmodc_groups *dir; /* all groups up, or down */
 	unsigned n;
+	unsigned cables; /* of all of them */
+	bool alike;      /* each leads to another system, by the same number of cables */
 	uint32_t group[LISTED_MAX]; /* index in the groups of the direction */
 };
+
+/* ---- the LIDs of one port ---- */
+
+static uint64_t system_of(const struct dmodc_job *j, const struct candidates *x,
+                          unsigned i)
+{
+	uint32_t to = x->dir->group[x->group[i]].to;
+	const struct node *n = &j->g->nodes[j->g->switches[to]];
+
+	return n->system_image_guid ? n->system_image_guid : n->guid;
+}
+
+/* To be called when all candidates are there. */
+static void compare_candidates(const struct dmodc_job *j, struct candidates *x)
+{
+	const struct dmodc_group *group = x->dir->group;
+
+	x->alike = true;
+	x->cables = 0;
+	for (unsigned i = 0; i < x->n; i++) {
+		x->cables += group[x->group[i]].n;
+		x->alike &= group[x->group[i]].n == group[x->group[0]].n;
+		for (unsigned k = 0; j->k && x->alike && k < i; k++) {
+			x->alike = system_of(j, x, k) != system_of(j, x, i);
+		}
+	}
+}
+
+/* Is the system of a candidate that of one which is taken already? */
+static bool is_taken(const struct dmodc_job *j, const struct candidates *x,
+                     const uint8_t *taken, unsigned i)
+{
+	for (unsigned k = 0; k < x->n; k++) {
+		if (taken[k] && system_of(j, x, k) == system_of(j, x, i)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The next candidate with a cable left: to another system if there is one, else to
+ * another switch. */
+static unsigned next_of(const struct dmodc_job *j, const struct candidates *x,
+                        const uint8_t *taken, unsigned from)
+{
+	unsigned best = x->n, best_key = 3;
+
+	for (unsigned k = 0; k < x->n && best_key; k++) {
+		unsigned i = (from + k) % x->n;
+		unsigned key = taken[i] ? 2 : is_taken(j, x, taken, i);
+
+		if (taken[i] < x->dir->group[x->group[i]].n && key < best_key) {
+			best = i;
+			best_key = key;
+		}
+	}
+	return best;
+}
+
+/* A cable: which candidate, and how many of its cables were taken before. */
+struct place {
+	unsigned at, before;
+};
+
+/*
+ * The cable that is the shift-th from candidate \a at on, when each is taken once, to
+ * other systems first, then to other switches. So the LIDs of a port take all cables in
+ * turn.
+ */
+static struct place place_after(const struct dmodc_job *j, const struct candidates *x,
+                                unsigned at, unsigned shift)
+{
+	uint8_t taken[LISTED_MAX];
+
+	if (x->alike) {
+		return (struct place){ (at + shift) % x->n, shift / x->n };
+	}
+	memset(taken, 0, x->n);
+	for (shift %= x->cables; shift; shift--) {
+		taken[at]++;
+		at = next_of(j, x, taken, (at + 1) % x->n);
+	}
+	return (struct place){ at, taken[at] };
+}
+
+static uint8_t port_after(const struct dmodc_job *j, const struct candidates *x,
+                          unsigned at, uint64_t turn, unsigned shift)
+{
+	struct place p = place_after(j, x, at, shift);
+
+	return dmodc_port(j, &x->dir->group[x->group[p.at]], turn + p.before);
+}
 
 /* ---- one entry ---- */
 /* Does host c of switch t keep its slots all the way up from s, k ranks below the turn?
@@ -79,22 +174,60 @@ static uint8_t deal_up(const struct dmodc_job *j, uint32_t s, uint32_t t, uint32
 {
 	unsigned rank = j->t.rank[s], shift = dmodc_shift(j, rank);
 	uint64_t turn = dmodc_turn(j, rank, c) / j->t.slots[s];
-	unsigned at = choose_up(j, s, t, c, x, k);
 
-	return dmodc_port(j, &j->t.up.group[x->group[(at + shift) % x->n]],
-	                  turn + shift / x->n);
+	return port_after(j, x, choose_up(j, s, t, c, x, k), turn, shift);
+}
+
+/* All neighbours above a switch. */
+static void find_above(const struct dmodc_job *j, uint32_t t, struct candidates *x)
+{
+	x->dir = &j->t.up;
+	x->n = 0;
+	for (uint32_t i = x->dir->first[t]; i < x->dir->first[t + 1]; i++) {
+		if (x->dir->group[i].slot != DMODC_NO_SLOT) {
+			x->group[x->n++] = i;
+		}
+	}
+	compare_candidates(j, x);
+}
+
+/*
+ * Which of its cables down to switch t switch s takes for a further LID: the one by which
+ * t would send up. So LIDs that come to s from other switches part here. Once all cables
+ * had their turn, those that came together part.
+ */
+static unsigned mirror(const struct dmodc_job *j, uint32_t s, uint32_t t, uint32_t c,
+                       const struct candidates *above)
+{
+	unsigned at = 0;
+	struct place p;
+
+	while (at < above->n &&
+	       above->dir->group[above->group[at]].slot != j->slot[t][c]) {
+		at++;
+	}
+	if (at == above->n) {
+		return dmodc_shift(j, j->t.rank[s]);
+	}
+	p = place_after(j, above, at, j->k);
+	return above->dir->group[above->group[p.at]].to == s
+	               ? p.before + j->k / above->cables
+	               : dmodc_shift(j, j->t.rank[s]);
 }
 
 /* The same downwards: with several neighbours, as two ranks below. */
-static uint8_t deal_down(const struct dmodc_job *j, uint32_t s, uint32_t c,
-                         const struct candidates *x)
+static uint8_t deal_down(const struct dmodc_job *j, uint32_t s, uint32_t t, uint32_t c,
+                         const struct candidates *x, const struct candidates *above)
 {
 	unsigned rank = j->t.rank[s];
 	uint64_t turn = dmodc_turn(j, rank, c);
 	uint64_t at = dmodc_turn(j, rank < 2 ? 0 : rank - 2, c);
 
-	return dmodc_port(j, &j->t.down.group[x->group[(at + j->k) % x->n]],
-	                  turn + j->k / x->n);
+	if (x->n == 1 && j->k && above->n) {
+		return dmodc_port(j, &x->dir->group[x->group[0]],
+		                  turn + mirror(j, s, t, c, above));
+	}
+	return port_after(j, x, (unsigned)(at % x->n), turn, dmodc_shift(j, rank));
 }
 
 /* ---- the hosts of one switch at another ---- */
@@ -113,17 +246,22 @@ static void fill_one(const struct dmodc_job *j, uint32_t s, uint32_t t, uint8_t 
 static void fill_down_choice(const struct dmodc_job *j, uint32_t s, uint32_t t)
 {
 	uint8_t *row = lft_row(j->lft, s);
-	struct candidates x;
+	struct candidates x, above;
 
+	above.n = 0;
+	x.dir = &j->t.down;
 	x.n = 0;
-
 	for (uint32_t i = j->t.down.first[s]; i < j->t.down.first[s + 1]; i++) {
 		if (dmodc_has_bit(dmodc_row(&j->reach, j->t.down.group[i].to, 0), t)) {
 			x.group[x.n++] = i;
 		}
 	}
+	compare_candidates(j, &x);
+	if (j->k && x.n == 1 && x.dir->group[x.group[0]].to == t) {
+		find_above(j, t, &above);
+	}
 	for (uint32_t c = j->t.col[t]; c < j->t.col[t] + dmodc_hosts_on(j->g, t); c++) {
-		row[j->lid[c]] = deal_down(j, s, c, &x);
+		row[j->lid[c]] = deal_down(j, s, t, c, &x, &above);
 	}
 }
 
@@ -132,13 +270,14 @@ static void fill_up_choice(const struct dmodc_job *j, uint32_t s, uint32_t t, un
 	uint8_t *row = lft_row(j->lft, s);
 	struct candidates x;
 
+	x.dir = &j->t.up;
 	x.n = 0;
-
 	for (uint32_t i = j->t.up.first[s]; i < j->t.up.first[s + 1]; i++) {
 		if (dmodc_has_bit(dmodc_row(&j->reach, j->t.up.group[i].to, k - 1), t)) {
 			x.group[x.n++] = i;
 		}
 	}
+	compare_candidates(j, &x);
 	for (uint32_t c = j->t.col[t]; c < j->t.col[t] + dmodc_hosts_on(j->g, t); c++) {
 		row[j->lid[c]] = deal_up(j, s, t, c, &x, k);
 	}
@@ -197,6 +336,28 @@ static void fill_down(const struct dmodc_job *j, uint32_t s, uint64_t *several)
 	}
 }
 
+/* Do neighbouring slots lead to as many systems as there are, wherever one begins? */
+static bool systems_alternate(const struct dmodc_job *j, uint32_t s)
+{
+	struct candidates x;
+	unsigned n_systems = 0, first;
+
+	find_above(j, s, &x);
+	for (unsigned i = 0; !x.alike && i < x.n; i++) {
+		for (first = 0; system_of(j, &x, first) != system_of(j, &x, i); first++) {
+		}
+		n_systems += first == i;
+	}
+	for (unsigned i = 0; !x.alike && i < x.n; i++) {
+		for (unsigned k = 1; k < n_systems; k++) {
+			if (system_of(j, &x, i) == system_of(j, &x, (i + k) % x.n)) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
 /* Port per slot; false when a slot is missing or has several cables. */
 static bool ports_by_slot(const struct dmodc_job *j, uint32_t s, uint8_t *ret)
 {
@@ -212,7 +373,7 @@ static bool ports_by_slot(const struct dmodc_job *j, uint32_t s, uint8_t *ret)
 			n += group->n == 1;
 		}
 	}
-	return n == slots;
+	return n == slots && (!j->k || systems_alternate(j, s));
 }
 
 static void fill_up(const struct dmodc_job *j, uint32_t s, unsigned k,
