@@ -265,6 +265,127 @@ static int even_out(const struct fattree *f, struct dmodc_job *j, struct arena *
 	return spread_even_given(&in, 0, j->lft, tmp);
 }
 
+/* Entries of base LIDs, by switch and host. */
+static void copy_base(const struct dmodc_job *j, uint8_t *ret)
+{
+	for (uint32_t s = 0; s < j->t.n; s++) {
+		const uint8_t *row = lft_row(j->lft, s);
+
+		for (uint32_t c = 0; c < j->t.n_cols; c++) {
+			*ret++ = row[j->base[c]];
+		}
+	}
+}
+
+/* What is behind two ports of one switch is the same: the cable, the system, the node. */
+enum likeness { SAME_PORT, SAME_SYSTEM, SAME_NODE, LIKENESS_COUNT };
+
+static bool is_same(const struct graph *g, uint32_t s, uint8_t a, uint8_t b,
+                    enum likeness level)
+{
+	const struct node *n = &g->nodes[g->switches[s]];
+	uint32_t x = g->ports[g->ports[n->first_port + a].peer].node;
+	uint32_t y = g->ports[g->ports[n->first_port + b].peer].node;
+	uint64_t system = g->nodes[x].system_image_guid;
+
+	switch (level) {
+	case SAME_PORT: return a == b;
+	case SAME_SYSTEM:
+		return x == y || (system && system == g->nodes[y].system_image_guid);
+	case SAME_NODE:
+	case LIKENESS_COUNT: break;
+	}
+	return x == y;
+}
+
+/* Does any other LID of a range go where the port of LID k leads? */
+static bool is_spare(const struct graph *g, uint32_t s, const uint8_t *range, uint32_t n,
+                     uint32_t k, enum likeness level)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (i != k && is_same(g, s, range[i], range[k], level)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A further LID of a range that goes where a port leads, rather one whose node others go
+ * through, too; 0: none does. */
+static uint32_t further_to(const struct graph *g, uint32_t s, const uint8_t *range,
+                           uint32_t n, uint8_t port, enum likeness level)
+{
+	uint32_t found = 0;
+
+	for (uint32_t k = 1; k < n; k++) {
+		if (is_same(g, s, range[k], port, level)) {
+			if (is_spare(g, s, range, n, k, SAME_NODE)) {
+				return k;
+			}
+			found = found ? found : k;
+		}
+	}
+	return found;
+}
+
+/*
+ * The base LID of a range left a port. A further LID takes this when both are now on one
+ * port, or when none goes to that system or node any more and one can be spared.
+ */
+static void keep_apart(const struct graph *g, uint32_t s, uint8_t *range, uint32_t n,
+                       uint8_t before)
+{
+	for (enum likeness level = SAME_PORT; level < LIKENESS_COUNT; level++) {
+		bool missed =
+			level == SAME_PORT || !further_to(g, s, range, n, before, level);
+		uint32_t k = missed ? further_to(g, s, range, n, range[0], level) : 0;
+
+		if (k && !is_same(g, s, before, range[0], level)) {
+			range[k] = before;
+			return;
+		}
+	}
+}
+
+static void keep_all_apart(const struct dmodc_job *j, const uint8_t *before)
+{
+	for (uint32_t s = 0; s < j->t.n; s++) {
+		uint8_t *row = lft_row(j->lft, s);
+
+		for (uint32_t c = 0; c < j->t.n_cols; c++, before++) {
+			uint8_t *range = row + j->base[c];
+
+			if (j->base[c] && j->lmc[c] && *before != range[0]) {
+				keep_apart(j->g, s, range, 1U << j->lmc[c], *before);
+			}
+		}
+	}
+}
+
+/* Evens out routes to base LIDs; further LIDs of a port stay apart from them. */
+static int even_out_apart(const struct fattree *f, struct dmodc_job *j, struct arena *tmp)
+{
+	uint8_t *before = NULL;
+	bool several = false;
+	int ret;
+
+	for (uint32_t c = 0; c < j->t.n_cols; c++) {
+		several |= j->lmc[c] > 0;
+	}
+	if (several) {
+		before = arena_array(tmp, j->t.n, j->t.n_cols);
+		if (!before) {
+			return -ENOMEM;
+		}
+		copy_base(j, before);
+	}
+	ret = even_out(f, j, tmp);
+	if (ret == E_OK && several) {
+		keep_all_apart(j, before);
+	}
+	return ret;
+}
+
 /* ---- the whole ---- */
 
 /*
@@ -304,7 +425,7 @@ static int compute(struct fattree *f, struct dmodc_job *j, struct arena *tmp,
 		ret = dmodc_fill(j, f->in->cancel, tmp);
 	}
 	if (ret == E_OK && is_broken(&j->t)) {
-		ret = even_out(f, j, tmp);
+		ret = even_out_apart(f, j, tmp);
 	}
 	return ret;
 }

@@ -96,6 +96,37 @@ static bool share(const struct graph *g, const struct plain_way *a,
 	return false;
 }
 
+static bool is_same(const struct plain_way *a, const struct plain_way *b)
+{
+	return a->n == b->n && !memcmp(a->port, b->port, a->n * sizeof(*a->port));
+}
+
+static void add_plainly(struct disjoint_sum *x, uint32_t n, uint32_t routes, bool first)
+{
+	x->sum += n;
+	x->all += n == routes;
+	x->least = first || n < x->least ? n : x->least;
+}
+
+/* Routes and first links that no lower LID takes. */
+static void count_unique(const struct plain_way *all, uint32_t n, struct disjoint *sum)
+{
+	uint32_t unique = 0, first = 0;
+
+	for (uint32_t k = 0; k < n; k++) {
+		bool new_way = true, new_link = true;
+
+		for (uint32_t i = 0; i < k; i++) {
+			new_way = new_way && !is_same(&all[i], &all[k]);
+			new_link = new_link && all[i].port[0] != all[k].port[0];
+		}
+		unique += new_way;
+		first += new_link;
+	}
+	add_plainly(&sum->unique, unique, n, !sum->pairs);
+	add_plainly(&sum->first, first, n, !sum->pairs);
+}
+
 static void count_plainly(const struct graph *g, const struct lft *lft, uint32_t s,
                           uint32_t t, struct lid_range r, struct disjoint *sum)
 {
@@ -117,12 +148,9 @@ static void count_plainly(const struct graph *g, const struct lft *lft, uint32_t
 				kept[n++] = &all[k];
 			}
 		}
-		sum->level[level].sum += n;
-		sum->level[level].all += n == 1U << r.lmc;
-		if (!sum->pairs || n < sum->level[level].least) {
-			sum->level[level].least = n;
-		}
+		add_plainly(&sum->level[level], n, 1U << r.lmc, !sum->pairs);
 	}
+	count_unique(all, 1U << r.lmc, sum);
 	sum->pairs++;
 	sum->routes += 1U << r.lmc;
 }
@@ -137,6 +165,13 @@ static const struct {
 	{ "updn", "ft3 4", 7 },                   { "minhop", "ft2 4 3 3", 0 },
 	{ "shortestpath", "dragonfly 2 4 2", 2 },
 };
+
+static void compare_sums(const struct disjoint_sum *x, const struct disjoint_sum *want)
+{
+	ck_assert_uint_eq(x->sum, want->sum);
+	ck_assert_uint_eq(x->all, want->all);
+	ck_assert_uint_eq(x->least, want->least);
+}
 
 START_TEST(count)
 {
@@ -166,12 +201,13 @@ START_TEST(count)
 	ck_assert_uint_eq(one.routes, want.routes);
 	ck_assert_uint_eq(two.pairs, want.pairs);
 	for (unsigned k = 0; k < DISJOINT_COUNT; k++) {
-		ck_assert_uint_eq(one.level[k].sum, want.level[k].sum);
-		ck_assert_uint_eq(one.level[k].all, want.level[k].all);
-		ck_assert_uint_eq(one.level[k].least, want.level[k].least);
-		ck_assert_uint_eq(two.level[k].sum, want.level[k].sum);
-		ck_assert_uint_eq(two.level[k].least, want.level[k].least);
+		compare_sums(&one.level[k], &want.level[k]);
+		compare_sums(&two.level[k], &want.level[k]);
 	}
+	compare_sums(&one.unique, &want.unique);
+	compare_sums(&two.unique, &want.unique);
+	compare_sums(&one.first, &want.first);
+	compare_sums(&two.first, &want.first);
 }
 END_TEST
 
@@ -188,6 +224,8 @@ START_TEST(count_without_routes)
 	ck_assert_uint_eq(d.pairs, 2);
 	ck_assert_uint_eq(d.routes, 4);
 	ck_assert_uint_eq(d.level[DISJOINT_LINK].sum, 0);
+	ck_assert_uint_eq(d.unique.sum, 0);
+	ck_assert_uint_eq(d.first.least, 0);
 }
 END_TEST
 
@@ -220,11 +258,13 @@ static const struct {
 	{ "minhop", "director 8 4 2 4 4 2", 0, 2, 2, 4, 4, 1.1, 0 },
 	{ "updn", "ft3 16", 0, 2, 4, 4, 4, 1.1, 0 },
 	{ "updn", "ft3 16", 0, 3, 8, 8, 8, 1.1, 0 },
-	{ "sssp", "ft3 16", 0, 2, 4, 4, 4, 1.1, 1.35 },
-	{ "sssp", "ft3 16", 0, 3, 8, 8, 8, 1.1, 1.75 },
+	{ "sssp", "ft3 16", 0, 2, 4, 4, 4, 1.1, 1.3 },
+	{ "sssp", "ft3 16", 0, 3, 8, 8, 8, 1.1, 1.2 },
 	{ "sssp", "ft3 16", 0.01, 2, 3, 3, 3, 0, 0 },
 	{ "sssp", "director 8 4 2 4 4 2", 0, 2, 2, 2, 2, 0, 0 },
-	{ "dfsssp", "ft3 16", 0, 2, 4, 4, 4, 1.1, 1.35 },
+	{ "dfsssp", "ft3 16", 0, 2, 4, 4, 4, 1.1, 1.2 },
+	{ "sssp", "ft3 8", 0, 3, 4, 4, 4, 1.1, 1.2 },
+	{ "dfsssp", "ft3 8", 0, 3, 4, 4, 4, 1.1, 1.2 },
 	{ "dmodc", "ft3 16", 0, 2, 4, 4, 4, 1.1, 0 },
 	{ "dmodc", "ft3 16", 0, 3, 8, 8, 8, 1.1, 0 },
 	{ "fattree", "ft3 16", 0, 2, 4, 4, 4, 1.1, 0 },
@@ -309,6 +349,207 @@ START_TEST(dispersion)
 }
 END_TEST
 
+/* ---- a unique route for each LID ---- */
+
+static const char *const spreading[] = { "minhop",         "updn",    "dnup",
+	                                 "shortestpath",   "fattree", "dmodc",
+	                                 "dgshortestpath", "sssp",    "dfsssp" };
+
+enum {
+	N_SPREADING = sizeof(spreading) / sizeof(*spreading),
+	SEEDS = 12,
+	SPINES_MAX = 5,
+	CABLES_MAX = 4,
+	HOSTS = 3
+};
+
+static uint32_t add_switch(struct graph *g, uint32_t number, uint32_t n_ports,
+                           uint64_t system)
+{
+	uint32_t at;
+
+	ck_assert_int_eq(graph_add_node(g, NODE_SWITCH, (uint64_t)(number + 1) << 12,
+	                                (uint8_t)n_ports, "switch", NULL, &at),
+	                 E_OK);
+	g->nodes[at].system_image_guid = system;
+	return at;
+}
+
+/*
+ * Leaf switches with any number of cables to each spine, one at least to the first. Some
+ * spines are in one system.
+ */
+static struct graph *random_tree(uint64_t seed, uint32_t fixed)
+{
+	struct graph *g = graph_new(arena);
+	struct diags *d = arena_alloc(arena, sizeof(*d));
+	uint32_t n_spines = 2 + random_below(&seed, SPINES_MAX - 1);
+	uint32_t n_leaves = 3 + random_below(&seed, 4), spine[SPINES_MAX], number = 0;
+	uint32_t used[SPINES_MAX] = { 0 };
+
+	diags_init(d, arena);
+	for (uint32_t i = 0; i < n_spines; i++) {
+		uint64_t system = random_below(&seed, 4);
+
+		spine[i] = add_switch(g, number++, CABLES_MAX * n_leaves,
+		                      system ? 0x9000 + system : 0);
+	}
+	for (uint32_t l = 0; l < n_leaves; l++) {
+		uint32_t leaf =
+			add_switch(g, number++, HOSTS + SPINES_MAX * CABLES_MAX, 0);
+		uint32_t port = 0, host;
+
+		for (uint32_t h = 0; h < HOSTS; h++) {
+			ck_assert_int_eq(graph_add_node(g, NODE_CA,
+			                                (uint64_t)(++number) << 12, 1,
+			                                "host", NULL, &host),
+			                 E_OK);
+			ck_assert_int_eq(graph_connect(g, graph_port(g, leaf, ++port),
+			                               graph_port(g, host, 1)),
+			                 E_OK);
+		}
+		for (uint32_t i = 0; i < n_spines; i++) {
+			uint32_t n =
+				fixed ? fixed >> 8 * i & 0xff
+				      : (i == 0) +
+						random_below(&seed, CABLES_MAX + (i > 0));
+
+			for (; n; n--) {
+				ck_assert_int_eq(
+					graph_connect(g, graph_port(g, leaf, ++port),
+				                      graph_port(g, spine[i], ++used[i])),
+					E_OK);
+			}
+		}
+	}
+	ck_assert_int_eq(graph_freeze(g, d), E_OK);
+	return g;
+}
+
+/* Different links, nodes and systems among links of one switch, given as bits by place.
+ */
+struct variety {
+	uint32_t links, nodes, systems;
+};
+
+static struct variety variety_of(const struct graph *g, uint32_t s, uint64_t links)
+{
+	struct variety v = { 0, 0, 0 };
+
+	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+		bool new_node = true, new_system = true;
+
+		if (!(links >> (i - g->adj_first[s]) & 1)) {
+			continue;
+		}
+		for (uint32_t k = g->adj_first[s]; k < i; k++) {
+			if (links >> (k - g->adj_first[s]) & 1) {
+				new_node &= g->adj[k].to != g->adj[i].to;
+				new_system &= !same_system(g, g->adj[k].to, g->adj[i].to);
+			}
+		}
+		v.links++;
+		v.nodes += new_node;
+		v.systems += new_system;
+	}
+	return v;
+}
+
+static bool leads_to(const struct graph *g, uint32_t spine, uint32_t t)
+{
+	for (uint32_t i = g->adj_first[spine]; i < g->adj_first[spine + 1]; i++) {
+		if (g->adj[i].to == t) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static void check_range(const struct graph *g, const struct lft *lft, uint32_t s,
+                        uint32_t t, struct lid_range r, const char *what)
+{
+	uint64_t allowed = 0, taken = 0;
+	struct variety most, got;
+	uint32_t n = 1U << r.lmc;
+
+	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+		allowed |= (uint64_t)leads_to(g, g->adj[i].to, t)
+		           << (i - g->adj_first[s]);
+		for (uint32_t k = 0; k < n; k++) {
+			taken |= (uint64_t)(lft_row(lft, s)[r.base + k] == g->adj[i].port)
+			         << (i - g->adj_first[s]);
+		}
+	}
+	most = variety_of(g, s, allowed);
+	got = variety_of(g, s, taken);
+	ck_assert_msg(!(taken & ~allowed), "%s: a route that is a detour", what);
+	ck_assert_msg(got.links == smaller(n, most.links), "%s: %u links of %u", what,
+	              got.links, most.links);
+	ck_assert_msg(got.nodes == smaller(n, most.nodes), "%s: %u nodes of %u", what,
+	              got.nodes, most.nodes);
+	ck_assert_msg(got.systems == smaller(n, most.systems), "%s: %u systems of %u",
+	              what, got.systems, most.systems);
+}
+
+/*
+ * The LIDs of a port leave each leaf switch by as many links as lead closer, or as there
+ * are LIDs, through as many systems and nodes.
+ */
+START_TEST(unique_routes)
+{
+	const char *engine = spreading[_i % N_SPREADING];
+	uint32_t lmc = 1 + _i / N_SPREADING;
+
+	for (uint32_t seed = 1; seed <= SEEDS; seed++) {
+		struct graph *g = random_tree(seed, 0);
+		struct lids l = fabric_lids(g, lmc, 0, arena);
+		struct lft lft = route(engine, g, &l);
+
+		for (uint32_t h = 0; h < g->host_first[g->n_switches]; h++) {
+			uint32_t t = graph_switch_of(g, g->hosts[h]);
+
+			for (uint32_t s = 0; s < g->n_switches; s++) {
+				if (s != t && g->host_first[s] != g->host_first[s + 1]) {
+					check_range(g, &lft, s, t, l.of[g->hosts[h]],
+					            arena_printf(arena,
+					                         "%s, LMC %u, seed %u",
+					                         engine, lmc, seed));
+				}
+			}
+		}
+	}
+}
+END_TEST
+
+/* Three cables to one spine and one to another: all carry nearly the same, and LIDs of a
+ * port take all four. */
+START_TEST(unequal_cables)
+{
+	const char *engine = spreading[_i];
+	struct graph *g = random_tree(5, 0x103);
+
+	for (uint32_t lmc = 2; lmc <= 3; lmc++) {
+		struct lids l = fabric_lids(g, lmc, 0, arena);
+		struct lft lft = route(engine, g, &l);
+		struct disjoint d;
+		struct load load;
+
+		ck_assert_int_eq(disjoint_count(g, &l, &lft, &d), E_OK);
+		ck_assert_uint_eq(d.first.least, 4);
+		ck_assert_uint_ge(d.level[DISJOINT_LINK].least, 3);
+		ck_assert_uint_ge(d.unique.least, 4);
+		ck_assert_int_eq(load_build(g, &l, &lft, arena, &load), E_OK);
+		/* three hosts cannot share four cables evenly by base LIDs */
+		ck_assert_double_le(load.max, load.mean * (lmc == 2 ? 1.34 : 1.13));
+	}
+}
+END_TEST
+
 /* Base LIDs go the way they go without an LMC. */
 START_TEST(base_as_without)
 {
@@ -376,6 +617,8 @@ int main(void)
 	tcase_add_loop_test(t, count, 0, sizeof(counted) / sizeof(*counted));
 	tcase_add_test(t, count_without_routes);
 	tcase_add_loop_test(t, dispersion, 0, sizeof(dispersed) / sizeof(*dispersed));
+	tcase_add_loop_test(t, unique_routes, 0, 3 * N_SPREADING);
+	tcase_add_loop_test(t, unequal_cables, 0, N_SPREADING);
 	tcase_add_test(t, base_as_without);
 	tcase_add_test(t, wide_lids);
 	suite_add_tcase(s, t);
