@@ -161,6 +161,9 @@ static int compute(struct ftree *f, struct arena *tmp, struct arena *a,
 	if (ret_code == E_OK && f->broken) {
 		ret_code = ftree_repair(f, tmp);
 	}
+	if (ret_code == E_OK && f->uneven) {
+		ret_code = ftree_even(f, tmp);
+	}
 	if (ret_code == E_OK) {
 		ret_code = ftree_fill_line(f, tmp);
 	}

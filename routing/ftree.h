@@ -96,6 +96,8 @@ struct ftree {
 	size_t off_stride;
 	uint32_t n_apart; /*!< pairs of switches with hosts that ranks do not join */
 	bool broken;      /*!< a main route is cut somewhere */
+	bool uneven; /*!< ftree_repair.c: a link carries far more than the others and than
+	                it needs to */
 };
 
 enum ftree_kind { FTREE_OTHER, FTREE_CN, FTREE_IO };
@@ -122,6 +124,13 @@ static inline uint32_t ftree_hosts_on(const struct ftree *f, uint32_t s)
 	return f->g->host_first[s + 1] - f->g->host_first[s];
 }
 
+/*! \brief Does a cable from switch \a s to switch \a to lead up? */
+static inline bool ftree_leads_up(const struct ftree *f, uint32_t s, uint32_t to)
+{
+	return f->rank[to] != f->rank[s] ? f->rank[to] < f->rank[s]
+	                                 : line_is_above(&f->line, s, to);
+}
+
 /*! \brief The link behind a port. \return NULL: none. */
 static inline const struct ftree_link *ftree_link_of(const struct ftree *f, uint32_t s,
                                                      uint8_t port)
@@ -134,12 +143,12 @@ static inline const struct ftree_link *ftree_link_of(const struct ftree *f, uint
 	return NULL;
 }
 
-/*! \brief Does the link of switch \a s lead closer to switch \a t, climbing only where it
- * must? */
-static inline bool ftree_closer(const struct ftree *f, uint32_t s,
-                                const struct ftree_link *l, bool up, uint32_t t)
+/*! \brief Does a link from switch \a s to \a to, up or down, lead closer to switch \a t?
+ */
+static inline bool ftree_closer(const struct ftree *f, uint32_t s, uint32_t to, bool up,
+                                uint32_t t)
 {
-	unsigned d = ftree_dist(f, s, t), e = ftree_dist(f, l->to, t);
+	unsigned d = ftree_dist(f, s, t), e = ftree_dist(f, to, t);
 
 	return up ? (e & FTREE_HOPS) + 1 == (d & FTREE_HOPS) : e + 1 == d;
 }
@@ -165,6 +174,12 @@ int ftree_fill(struct ftree *f, struct arena *a);
 /*! \brief Leads what is off its main route over the least used links. \retval -ENOMEM
  * -ECANCELED */
 int ftree_repair(struct ftree *f, struct arena *a);
+
+/*!
+ * \brief Moves routes off links that carry much more than the others, as long as they
+ * stay routes of the tree. \retval -ENOMEM -ECANCELED
+ */
+int ftree_even(struct ftree *f, struct arena *a);
 
 /*!
  * \brief Enters what has a route over the line only: LIDs of switches everywhere, those of

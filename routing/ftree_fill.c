@@ -41,7 +41,7 @@ static void find_choice(struct worker *w, uint32_t t)
 	end = c->up ? f->first_down[w->s] : f->first[w->s + 1];
 	c->n = 0;
 	for (; i < end; i++) {
-		if (ftree_closer(f, w->s, &f->link[i], c->up, t)) {
+		if (ftree_closer(f, w->s, f->link[i].to, c->up, t)) {
 			c->link[c->n++] = &f->link[i];
 		}
 	}
@@ -128,7 +128,7 @@ static void fill_switch(const struct worker *w, uint32_t t)
 	if (!lid) {
 		return;
 	}
-	while (!ftree_closer(f, w->s, &l[i], up, t)) {
+	while (!ftree_closer(f, w->s, l[i].to, up, t)) {
 		i = i + 1 == n ? 0 : i + 1;
 	}
 	lft_row(f->lft, w->s)[lid] = l[i].port;

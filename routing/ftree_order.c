@@ -308,12 +308,6 @@ static int compare_links(const void *x, const void *y)
 	return a->port < b->port ? -1 : a->port > b->port;
 }
 
-static bool leads_up(const struct ftree *f, uint32_t s, uint32_t to)
-{
-	return f->rank[to] != f->rank[s] ? f->rank[to] < f->rank[s]
-	                                 : line_is_above(&f->line, s, to);
-}
-
 static void sort_links(struct ftree *f, uint32_t s)
 {
 	const struct graph *g = f->g;
@@ -326,7 +320,7 @@ static void sort_links(struct ftree *f, uint32_t s)
 		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
 			uint32_t to = g->adj[i].to;
 
-			if (leads_up(f, s, to) == !down) {
+			if (ftree_leads_up(f, s, to) == !down) {
 				f->link[at++] = (struct ftree_link){
 					.to = to,
 					.channel = i,

@@ -349,6 +349,37 @@ static int run_round(struct ftree_tally *x, struct repair *r, struct batch *b, b
 
 /* ---- the whole ---- */
 
+/* Load that no table can avoid on some link: what leaves a switch with hosts, over the
+ * cables it has. */
+static uint64_t unavoidable_load(const struct ftree *f)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < f->n_leaves; i++) {
+		uint32_t s = f->leaf[i], hosts = ftree_hosts_on(f, s);
+		uint32_t cables = f->first[s + 1] - f->first[s];
+		uint64_t each =
+			cables ? (uint64_t)hosts * (f->n_hosts - hosts) / cables : 0;
+
+		most = each > most ? each : most;
+	}
+	return most;
+}
+
+/* Does a link carry much more than the mean, and more than it needs to? */
+static bool is_uneven(const struct ftree_tally *x)
+{
+	uint64_t sum = 0, most = 0, least;
+
+	for (uint32_t l = 0; l < x->f->g->n_adj; l++) {
+		sum += x->load[l];
+		most = x->load[l] > most ? x->load[l] : most;
+	}
+	least = unavoidable_load(x->f);
+	sum = sum / x->f->g->n_adj * 5 / 4;
+	return most > (least > sum ? least : sum) * 9 / 8;
+}
+
 static int repair_init(struct repair *r, const struct ftree_tally *x, struct arena *a)
 {
 	uint32_t n = x->f->n;
@@ -390,6 +421,7 @@ int ftree_repair(struct ftree *f, struct arena *a)
 	}
 	if (ret == E_OK) {
 		ftree_tally_store(&x);
+		f->uneven = is_uneven(&x);
 	}
 	return ret;
 }

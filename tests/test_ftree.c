@@ -293,11 +293,16 @@ static const struct {
 	double ratio, shift; /* bounds: busiest link to mean, mean worst congestion of a
 	                        shift */
 } quality[] = {
-	{ "ft2 18 9 9", 0, 1.0, 1.0 }, { "ft2 8 6 3 2", 0, 1.0, 1.0 },
-	{ "ft3 4", 0, 1.2, 1.0 },      { "ft3 8", 0, 1.06, 1.0 },
-	{ "ft3 12", 0, 1.04, 1.0 },    { "ft3 16", 0, 1.03, 1.0 },
-	{ "ft3 16", 0.01, 1.4, 2.5 },  { "ft3 16", 0.05, 1.7, 3.2 },
+	{ "ft2 18 9 9", 0, 1.0, 1.0 },
+	{ "ft2 8 6 3 2", 0, 1.0, 1.0 },
+	{ "ft3 4", 0, 1.2, 1.0 },
+	{ "ft3 8", 0, 1.06, 1.0 },
+	{ "ft3 12", 0, 1.04, 1.0 },
+	{ "ft3 16", 0, 1.03, 1.0 },
+	{ "ft3 16", 0.01, 1.4, 2.5 },
+	{ "ft3 16", 0.05, 1.7, 3.2 },
 	{ "ft3 16", 0.2, 1.8, 8 },
+	{ "tree3 4 6 8 6 4", 0.1, 1.3, 8 }, /* repaired pair by pair: 1.43 */
 };
 
 /* No table can do better: what leaves a leaf switch, over the cables it has left. */
