@@ -83,7 +83,7 @@ static int route_hosts(struct job *j, struct arena *tmp)
 		sssp.dimension = grid.dimension;
 		sssp.up = grid.up;
 		sssp.odd = grid.odd;
-		ret = sssp_fill(&sssp, &j->lft, j->notes, tmp);
+		ret = sssp_fill(&sssp, &j->lft, NULL, j->notes, tmp);
 	}
 	return ret;
 }

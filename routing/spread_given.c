@@ -9,6 +9,7 @@
 #include "conf/err.h"
 #include "routing/graph.h"
 #include "routing/hops.h"
+#include "routing/keep.h"
 #include "routing/lids.h"
 #include "routing/spread_job.h"
 
@@ -47,6 +48,7 @@ static int given_init(struct spread_job *j, const struct spread *in, unsigned of
 
 		j->lid[h] = r.base && offset >> r.lmc == 0 ? r.base + offset : 0;
 	}
+	j->prev = keep_has_shape(in->prev, lft) ? in->prev : NULL;
 	return E_OK;
 }
 

@@ -21,6 +21,7 @@ static int sssp_route(const struct route_in *in, struct arena *a, struct route_o
 		.g = in->g,
 		.lids = in->lids,
 		.options = in->options,
+		.prev = in->prev,
 		.cancel = in->cancel,
 	};
 	struct arena *tmp = arena_new();
@@ -29,7 +30,7 @@ static int sssp_route(const struct route_in *in, struct arena *a, struct route_o
 		tmp ? lft_init(&lft, in->g->n_switches, in->lids->top, a) : -ENOMEM;
 
 	if (ret_code == E_OK) {
-		ret_code = sssp_fill(&sssp, &lft, &ret->notes, tmp);
+		ret_code = sssp_fill(&sssp, &lft, NULL, &ret->notes, tmp);
 	}
 	if (ret_code == E_OK) {
 		ret->lft = lft;

@@ -16,7 +16,7 @@
 #include "routing/spread.h"
 #include "routing/sssp_fill.h"
 
-int sssp_even(const struct sssp *in, struct lft *lft)
+int sssp_even(const struct sssp *in, const struct lft *prev, struct lft *lft)
 {
 	struct arena *tmp;
 	struct hops hops;
@@ -25,6 +25,7 @@ int sssp_even(const struct sssp *in, struct lft *lft)
 		                       .hops = &hops,
 		                       .closer = spread_shortest,
 		                       .ctx = &hops,
+		                       .prev = prev,
 		                       .cancel = in->cancel };
 	int ret;
 

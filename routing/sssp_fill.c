@@ -30,6 +30,10 @@
  * to keep off it stays. So where hosts are one group and a link carries much more than
  * the mean, the routes to their base LIDs are evened out afterwards (sssp_even.c).
  *
+ * Earlier tables: in each group the routes whose entries all lead closer still are put on
+ * the links first, then the others find their way around them, entry by entry as far as
+ * they can stay (keep.h says when that is not good enough).
+ *
  * Sources: T. Hoefler, T. Schneider, A. Lumsdaine, "Optimized Routing for Large-Scale
  * InfiniBand Networks", HOTI 2009; J. Domke, T. Hoefler, W. Nagel, "Deadlock-Free
  * Oblivious Routing for Arbitrary Topologies", IPDPS 2011.
@@ -48,6 +52,7 @@
 #include "conf/guidfile.h"
 #include "routing/engine.h"
 #include "routing/graph.h"
+#include "routing/keep.h"
 #include "routing/leaves.h"
 #include "routing/lids.h"
 
@@ -83,6 +88,8 @@ struct job {
 	uint32_t *lid;      /* by target */
 	uint8_t *home_port; /* [as lid] port that delivers */
 	uint64_t *weight;   /* [n_adj] */
+	const struct lft *prev; /* NULL: none that fits */
+	bool *kept;             /* [as lid] all entries are those of prev */
 };
 
 /* A link that leads closer. Switches by place in the search, the destination's is 0. */
@@ -407,12 +414,35 @@ static void shun_lower(const struct job *j, struct bench *b, uint32_t lid, uint3
 	}
 }
 
+/* The steps that an earlier table took, GRAPH_NONE where there is none. Returns whether
+ * it took one everywhere. */
+static bool find_old(const struct job *j, struct bench *b, uint32_t lid,
+                     uint8_t home_port)
+{
+	const struct sw_link *adj = j->g->adj;
+	bool all = lft_row(j->prev, b->order[0])[lid] == home_port;
+
+	for (uint32_t i = 1; i < b->n_order; i++) {
+		uint8_t port = lft_row(j->prev, b->order[i])[lid];
+		uint32_t k = b->first[i], end = b->first[i + 1];
+
+		while (k < end && adj[b->step[k].channel].port != port) {
+			k++;
+		}
+		b->pick[i] = k < end ? k : GRAPH_NONE;
+		all &= k < end;
+	}
+	return all;
+}
+
 /*
  * Of the steps of a switch the one whose way weighs least; of a further LID one of those
  * that it shuns least here. What it shuns further on does not count: there are other ways
  * on there, while this switch would send two LIDs over one link.
+ *
+ * \param found  Steps that are picked already stay.
  */
-static void take_lightest(struct bench *b, bool further)
+static void take_lightest(struct bench *b, bool further, bool found)
 {
 	const struct step *step = b->step;
 	const uint64_t *weight = b->weight;
@@ -421,8 +451,13 @@ static void take_lightest(struct bench *b, bool further)
 	cost[0] = 0;
 	for (uint32_t i = 1; i < b->n_order; i++) {
 		uint64_t least = UINT64_MAX;
-		uint32_t best = 0, shun = UINT32_MAX;
+		uint32_t best = 0, shun = UINT32_MAX,
+			 old = found ? b->pick[i] : GRAPH_NONE;
 
+		if (old != GRAPH_NONE) {
+			cost[i] = cost[step[old].to] + weight[old];
+			continue;
+		}
 		for (uint32_t k = b->first[i]; k < b->first[i + 1]; k++) {
 			uint64_t c = cost[step[k].to] + weight[k];
 			uint32_t x = further ? b->shun[k] : 0;
@@ -475,30 +510,51 @@ static void write_ports(const struct job *j, const struct bench *b, const uint32
 	}
 }
 
-static void route_target(const struct job *j, struct bench *b, const struct target *t)
+/* The step of every switch for one LID. In the keeping pass: false where one has no old
+ * step, in the other: where the keeping pass has placed it. */
+static bool choose_steps(const struct job *j, struct bench *b, const struct target *t,
+                         uint32_t at, bool keeping)
 {
-	uint32_t n_steps = b->first[b->n_order];
+	bool found = j->prev != NULL;
+
+	if (j->kept[at]) {
+		return false;
+	}
+	if (found) {
+		j->kept[at] = find_old(j, b, j->lid[at], j->home_port[at]) && keeping;
+	}
+	if (keeping) {
+		return j->kept[at];
+	}
+	if (t->offset) {
+		shun_lower(j, b, j->lid[at], t->offset);
+	}
+	take_lightest(b, t->offset > 0, found);
+	return true;
+}
+
+static void route_target(const struct job *j, struct bench *b, const struct target *t,
+                         bool keeping)
+{
+	uint32_t n_steps = b->first[b->n_order], lid[CHUNK], n = 0;
 
 	for (uint32_t k = 0; k < n_steps; k++) {
 		b->weight[k] = j->weight[b->step[k].channel];
 	}
-	for (uint32_t done = 0; done < t->n; done += CHUNK) {
-		uint32_t at = t->first + done;
-		uint32_t n = t->n - done < CHUNK ? t->n - done : CHUNK;
-
-		for (uint32_t k = 0; k < n; k++) {
-			if (t->offset) {
-				shun_lower(j, b, j->lid[at + k], t->offset);
-			}
-			take_lightest(b, t->offset > 0);
+	for (uint32_t at = t->first; at < t->first + t->n; at++) {
+		if (choose_steps(j, b, t, at, keeping)) {
 			add_routes(j, b);
 			if (b->carried) {
-				note_carried(j, b, j->lid[at + k]);
+				note_carried(j, b, j->lid[at]);
 			}
-			note_ports(j, b, j->home_port[at + k],
-			           b->port + (size_t)k * j->g->n_switches);
+			note_ports(j, b, j->home_port[at],
+			           b->port + (size_t)n * j->g->n_switches);
+			lid[n++] = j->lid[at];
 		}
-		write_ports(j, b, j->lid + at, n);
+		if (n == CHUNK || (n && at + 1 == t->first + t->n)) {
+			write_ports(j, b, lid, n);
+			n = 0;
+		}
 	}
 	for (uint32_t k = 0; k < n_steps; k++) {
 		j->weight[b->step[k].channel] = b->weight[k];
@@ -544,21 +600,58 @@ static void start_group(const struct job *j)
 	}
 }
 
-static int route_targets(const struct job *j, struct bench *b, uint32_t first,
-                         uint32_t end)
+static bool starts_group(const struct job *j, uint32_t i)
+{
+	const struct target *t = j->target + i;
+
+	return i &&
+	       (t[0].group != t[-1].group || (t[0].offset > 0) != (t[-1].offset > 0));
+}
+
+static bool is_kept(const struct job *j, const struct target *t)
+{
+	for (uint32_t k = 0; k < t->n; k++) {
+		if (!j->kept[t->first + k]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* One pass over targets that follow each other. */
+static int route_range(const struct job *j, struct bench *b, uint32_t first, uint32_t end,
+                       bool keeping)
 {
 	for (uint32_t i = first; i < end; i++) {
 		if (j->in->cancel && *j->in->cancel) {
 			return -ECANCELED;
 		}
-		if (i && (j->target[i].group != j->target[i - 1].group ||
-		          (j->target[i].offset > 0) != (j->target[i - 1].offset > 0))) {
-			start_group(j);
+		if (keeping || !j->prev || !is_kept(j, &j->target[i])) {
+			search(j, b, j->target[i].sw, i);
+			route_target(j, b, &j->target[i], keeping);
 		}
-		search(j, b, j->target[i].sw, i);
-		route_target(j, b, &j->target[i]);
 	}
 	return E_OK;
+}
+
+static int route_targets(const struct job *j, struct bench *b, uint32_t first,
+                         uint32_t end)
+{
+	int ret = E_OK;
+
+	for (uint32_t next = first; ret == E_OK && first < end; first = next) {
+		if (starts_group(j, first)) {
+			start_group(j);
+		}
+		do {
+			next++;
+		} while (next < end && !starts_group(j, next));
+		ret = j->prev ? route_range(j, b, first, next, true) : E_OK;
+		if (ret == E_OK) {
+			ret = route_range(j, b, first, next, false);
+		}
+	}
+	return ret;
 }
 
 /* Does a link carry much more than the mean? */
@@ -623,25 +716,85 @@ static int route_all(const struct job *j, struct bench *b)
 	ret = route_targets(j, b, 0, n_hosts);
 	/* the weights are the loads only while there is one group */
 	if (ret == E_OK && n_hosts && j->target[0].group == GROUP_OTHER && is_uneven(j)) {
-		ret = sssp_even(j->in, j->lft);
+		ret = sssp_even(j->in, j->prev, j->lft);
 		carry_anew(j, b, n_hosts);
 	}
 	return ret == E_OK ? route_targets(j, b, n_hosts, j->n_targets) : ret;
 }
 
-int sssp_fill(const struct sssp *in, struct lft *lft, struct why *notes,
+/* Groups of ports, where hosts are in more than one. */
+static int measure_init(const struct sssp *in, struct keep_measure *m, struct arena *tmp)
+{
+	struct why notes = { "" };
+	const struct sssp_options *o = in->options;
+
+	*m = (struct keep_measure){ .g = in->g,
+		                    .lids = in->lids,
+		                    .n_sets = GROUP_SWITCH };
+	if (o && (o->cn || o->io)) {
+		m->set = groups_of_ports(in, &notes, tmp);
+		return m->set ? E_OK : -ENOMEM;
+	}
+	return E_OK;
+}
+
+/* Tables that look back, where they are good enough. */
+static int fill_kept(struct job *j, struct bench *b, bool *ret_kept, struct arena *tmp)
+{
+	struct lft kept, *anew = j->lft;
+	struct keep_measure m;
+	int ret = lft_init(&kept, j->g->n_switches, j->in->lids->top, tmp);
+
+	if (ret == E_OK) {
+		ret = measure_init(j->in, &m, tmp);
+	}
+	if (ret == E_OK) {
+		j->lft = &kept;
+		j->prev = j->in->prev;
+		ret = route_all(j, b);
+	}
+	if (ret == E_OK) {
+		ret = keep_is_good(&m, &kept, NULL, ret_kept);
+	}
+	if (ret == E_OK && !*ret_kept) {
+		j->lft = anew;
+		j->prev = NULL;
+		memset(j->weight, 0, j->g->n_adj * sizeof(*j->weight));
+		memset(j->kept, 0, j->in->lids->count * sizeof(*j->kept));
+		if (b->carried) {
+			memset(b->carried, 0, j->g->n_switches * (anew->stride / 8));
+		}
+		ret = route_all(j, b);
+		if (ret == E_OK) {
+			ret = keep_is_good(&m, &kept, anew, ret_kept);
+		}
+	}
+	if (ret == E_OK && *ret_kept) {
+		memcpy(anew->rows, kept.rows, anew->n_switches * anew->stride);
+	}
+	return ret;
+}
+
+int sssp_fill(const struct sssp *in, struct lft *lft, bool *ret_kept, struct why *notes,
               struct arena *tmp)
 {
 	struct job j = { .in = in, .g = in->g, .lft = lft };
 	struct bench b = { 0 };
+	bool kept = false;
 	int ret = list_targets(&j, notes, tmp);
 
 	if (ret == E_OK) {
 		ret = bench_init(&b, &j, tmp);
 	}
 	j.weight = arena_array(tmp, (size_t)in->g->n_adj + 1, sizeof(*j.weight));
-	if (ret != E_OK || !j.weight) {
+	j.kept = arena_array(tmp, in->lids->count, sizeof(*j.kept));
+	if (ret != E_OK || !j.weight || !j.kept) {
 		return -ENOMEM;
 	}
-	return route_all(&j, &b);
+	ret = keep_has_shape(in->prev, lft) ? fill_kept(&j, &b, &kept, tmp)
+	                                    : route_all(&j, &b);
+	if (ret == E_OK && ret_kept) {
+		*ret_kept = kept;
+	}
+	return ret;
 }

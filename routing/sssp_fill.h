@@ -36,6 +36,8 @@ struct sssp {
 	/*! As in struct dfsssp_grid: where links of one dimension lead closer in both
 	 *  directions, those upwards are used to odd coordinates only. NULL: both are. */
 	const uint8_t *up, *odd;
+	/*! Tables of the last run, or NULL; others than of this shape are not used. */
+	const struct lft *prev;
 	bool hosts_only;            /*!< leave the LIDs of switches alone */
 	const _Atomic bool *cancel; /*!< checked between steps; NULL: never */
 };
@@ -43,23 +45,26 @@ struct sssp {
 /*!
  * \brief Chooses a port for every LID at every switch that is connected to it.
  *
- * One thread.
+ * Entries of in->prev that still lead closer stay, unless links carry much more by that
+ * than without. One thread.
  *
- * \param lft    Entries of the LIDs routed are written, others stay.
+ * \param lft    Empty: entries of the LIDs routed are written.
+ * \param ret_kept  Whether entries of in->prev stayed; NULL: who cares.
  * \param notes  GUIDs of the lists that are no end port here.
  * \param tmp    Working memory: about 50 bytes per link and 100 per switch.
  * \retval -ECANCELED -ENOMEM
  * Cost: O(L * E) for L LIDs and E links.
  */
-int sssp_fill(const struct sssp *in, struct lft *lft, struct why *notes,
+int sssp_fill(const struct sssp *in, struct lft *lft, bool *ret_kept, struct why *notes,
               struct arena *tmp);
 
 /*!
- * \brief Moves routes to base LIDs of hosts off links that carry much more than the others, among
- *        shortest paths. Where \a in has dimensions it does nothing.
+ * \brief Moves routes to base LIDs of hosts off links that carry much more than the
+ * others, among shortest paths. Where \a in has dimensions it does nothing. Entries of \a
+ * prev are not moved, NULL: there are none.
  *
  * \param lft  Has all routes to them.
  * \retval -ECANCELED -ENOMEM
  * Cost: as spread_even_given().
  */
-int sssp_even(const struct sssp *in, struct lft *lft);
+int sssp_even(const struct sssp *in, const struct lft *prev, struct lft *lft);

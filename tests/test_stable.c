@@ -2,8 +2,9 @@
 /* Copyright (c) 2026, The Saguaro authors */
 /*
  * Routes stay where they are: a host that goes or comes changes the entries and lanes of
- * its own LIDs only, whatever the engine. Earlier tables are handed in as a sweep does:
- * rows follow their switches, the top LID is that of today.
+ * its own LIDs only, whatever the engine; a cable that goes, the routes that took it.
+ * Earlier tables are handed in as a sweep does: rows follow their switches, the top LID
+ * is that of today.
  */
 #include <check.h>
 #ifdef _OPENMP
@@ -40,7 +41,7 @@ static const struct {
 	{ "jellyfish 16 4 2", 0 },
 };
 
-enum { N_FABRICS = sizeof(fabrics) / sizeof(*fabrics), SEEDS = 4 };
+enum { N_FABRICS = sizeof(fabrics) / sizeof(*fabrics), N_TREES = 8, SEEDS = 4 };
 
 static struct arena *arena;
 
@@ -208,8 +209,8 @@ static const struct graph *without_host(const struct graph *g, uint64_t *state)
 }
 
 /* Engines of which the earlier tables are not asked for yet. */
-static const char *const moves_yet[] = { "updn", "dnup",   "ftree", "dmodc",  "lash",
-	                                 "sssp", "dfsssp", "nue",   "fattree" };
+static const char *const moves_yet[] = { "updn", "dnup",   "ftree", "dmodc",
+	                                 "lash", "dfsssp", "nue",   "fattree" };
 
 static bool is_moved_yet(const struct engine *e)
 {
@@ -257,6 +258,96 @@ START_TEST(one_host)
 }
 END_TEST
 
+/* Engines that keep entry by entry what a lost cable leaves. */
+static const char *const patient[] = { "minhop", "sssp" };
+
+enum { N_PATIENT = sizeof(patient) / sizeof(*patient) };
+
+/* Does the route of some switch to the LID take the port, or the other end of its cable?
+ */
+static bool uses_cable(const struct routed *r, uint32_t lid, uint32_t port)
+{
+	const struct graph *g = r->g;
+
+	for (unsigned end = 0; end < 2; end++) {
+		const struct port *p = &g->ports[end ? g->ports[port].peer : port];
+
+		if (lft_row(&r->out.lft, g->nodes[p->node].sw)[lid] == p->num) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A port of some cable between switches. */
+static uint32_t some_cable(const struct graph *g, uint64_t *state)
+{
+	uint32_t c = random_below(state, g->n_adj), s = 0;
+
+	while (g->adj_first[s + 1] <= c) {
+		s++;
+	}
+	return graph_port(g, g->switches[s], g->adj[c].port);
+}
+
+/* A cable of a tree goes: the routes that did not take it stay. Elsewhere loads may get
+ * so uneven that all is routed anew. */
+START_TEST(one_cable)
+{
+	const struct engine *e = engine_find(patient[_i % N_PATIENT]);
+	unsigned f = (unsigned)_i / N_PATIENT % N_TREES;
+	uint64_t seed = (unsigned)_i / N_PATIENT / N_TREES + 1, state = seed * 104729 + f;
+	const char *command = fabrics[f].command;
+	const struct graph *g =
+		fabric_make(command, fabrics[f].fail, (uint32_t)seed, arena);
+	struct routed first = { .g = g }, less = { .g = g };
+	bool *cut = arena_array(arena, g->n_ports, sizeof(*cut));
+	uint32_t port = some_cable(g, &state);
+
+	cut[port] = true;
+	first.lids = lids_kept(g, g);
+	less.g = fabric_without(g, NULL, cut, arena);
+	less.lids = lids_kept(less.g, g);
+	ck_assert_int_eq(route(e, &first, NULL), E_OK);
+	ck_assert_int_eq(route(e, &less, &first), E_OK);
+	for (uint32_t lid = 1; lid <= first.lids.top; lid++) {
+		for (uint32_t s = 0; is_common(&first, &less, lid) && s < g->n_switches;
+		     s++) {
+			ck_assert_msg(lft_row(&first.out.lft, s)[lid] ==
+			                              lft_row(&less.out.lft, s)[lid] ||
+			                      uses_cable(&first, lid, port),
+			              "%s on %s, seed %u: LID %u moves", e->name, command,
+			              (unsigned)seed, lid);
+		}
+	}
+}
+END_TEST
+
+/* A cable that comes back does not stay empty. */
+START_TEST(cable_returns)
+{
+	const struct engine *e = engine_find("sssp");
+	const struct graph *g =
+		fabric_make(fabrics[_i].command, fabrics[_i].fail, 1, arena);
+	struct routed less = { .g = g }, again = { .g = g };
+	bool *cut = arena_array(arena, g->n_ports, sizeof(*cut));
+	uint64_t state = 40 + (unsigned)_i;
+	uint32_t port = some_cable(g, &state), n = 0;
+
+	cut[port] = true;
+	again.lids = lids_kept(g, g);
+	less.g = fabric_without(g, NULL, cut, arena);
+	less.lids = lids_kept(less.g, g);
+	ck_assert_int_eq(route(e, &less, NULL), E_OK);
+	ck_assert_int_eq(route(e, &again, &less), E_OK);
+	for (uint32_t lid = 1; lid <= again.lids.top; lid++) {
+		n += again.lids.owner[lid] != GRAPH_NONE && uses_cable(&again, lid, port);
+	}
+	ck_assert_msg(n > 0, "%s: nobody takes a cable that came back",
+	              fabrics[_i].command);
+}
+END_TEST
+
 /* Engines that count by places on whole trees: they need no earlier tables for it. */
 static const struct {
 	const char *engine, *command;
@@ -296,6 +387,8 @@ int main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, one_host, 0, (int)(engine_count() * N_FABRICS * SEEDS));
+	tcase_add_loop_test(t, one_cable, 0, N_PATIENT * N_TREES * SEEDS);
+	tcase_add_loop_test(t, cable_returns, 0, N_TREES);
 	tcase_add_loop_test(t, by_place, 0, sizeof(placed) / sizeof(*placed));
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
