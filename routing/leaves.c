@@ -159,6 +159,18 @@ static void gather(struct pairing *x, const uint16_t *height, uint32_t s, bool f
 	x->reach[s] = sum;
 }
 
+/* Which of 64 switches with hosts, from first on, each switch descends to. */
+static void find_below(struct pairing *x, const uint16_t *height, uint32_t first)
+{
+	memset(x->reach, 0, x->g->n_switches * sizeof(*x->reach));
+	for (uint32_t k = first; k < x->n_homes && k < first + BITS; k++) {
+		x->reach[x->home[k]] = UINT64_C(1) << (k - first);
+	}
+	for (uint32_t i = 0; i < x->g->n_switches; i++) {
+		gather(x, height, x->order[i], false);
+	}
+}
+
 static uint64_t count_joined(struct pairing *x, const uint16_t *height)
 {
 	const struct graph *g = x->g;
@@ -166,13 +178,7 @@ static uint64_t count_joined(struct pairing *x, const uint16_t *height)
 
 	order_by_height(x, height);
 	for (uint32_t first = 0; first < x->n_homes; first += BITS) {
-		memset(x->reach, 0, g->n_switches * sizeof(*x->reach));
-		for (uint32_t k = first; k < x->n_homes && k < first + BITS; k++) {
-			x->reach[x->home[k]] = UINT64_C(1) << (k - first);
-		}
-		for (uint32_t i = 0; i < g->n_switches; i++) {
-			gather(x, height, x->order[i], false);
-		}
+		find_below(x, height, first);
 		for (uint32_t i = g->n_switches; i-- > 0;) {
 			gather(x, height, x->order[i], true);
 		}
@@ -203,6 +209,46 @@ int leaves_pairs(const struct graph *g, const uint16_t *height, struct arena *a,
 	}
 	ret->all = x.all;
 	ret->joined = count_joined(&x, height);
+	return E_OK;
+}
+
+/* Do all switches above this one descend to the same? */
+static bool same_above(const struct pairing *x, const uint16_t *height, uint32_t s)
+{
+	const struct graph *g = x->g;
+	uint32_t first = GRAPH_NONE;
+
+	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+		uint32_t to = g->adj[i].to;
+
+		if (height[to] <= height[s]) {
+			continue;
+		}
+		if (first != GRAPH_NONE && x->reach[to] != x->reach[first]) {
+			return false;
+		}
+		first = to;
+	}
+	return true;
+}
+
+int leaves_alike(const struct graph *g, const uint16_t *height, struct arena *a, bool *ret)
+{
+	struct pairing x;
+	int err = pairing_init(&x, g, a);
+	bool alike = true;
+
+	if (err != E_OK) {
+		return err;
+	}
+	order_by_height(&x, height);
+	for (uint32_t first = 0; alike && first < x.n_homes; first += BITS) {
+		find_below(&x, height, first);
+		for (uint32_t s = 0; alike && s < g->n_switches; s++) {
+			alike = same_above(&x, height, s);
+		}
+	}
+	*ret = alike;
 	return E_OK;
 }
 
@@ -446,6 +492,26 @@ int leaves_heights(const struct graph *g, struct arena *a, uint16_t **ret)
 		}
 	}
 	*ret = c.n_tried > 1 ? best_set(&c)->height : c.tried[0].height;
+	return E_OK;
+}
+
+int leaves_ranks(const struct graph *g, struct arena *a, uint16_t **ret)
+{
+	uint16_t *rank, top = 0;
+	int err = leaves_heights(g, a, &rank);
+
+	if (err != E_OK) {
+		return err;
+	}
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		top = rank[s] != LEAVES_HEIGHT_NONE && rank[s] > top ? rank[s] : top;
+	}
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		if (rank[s] != LEAVES_HEIGHT_NONE) {
+			rank[s] = (uint16_t)(top - rank[s]);
+		}
+	}
+	*ret = rank;
 	return E_OK;
 }
 

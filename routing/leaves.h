@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct arena;
@@ -38,7 +39,13 @@ enum { LEAVES_HEIGHT_NONE = 0xffff }; /*!< a switch in a part without hosts */
 int leaves_heights(const struct graph *g, struct arena *a, uint16_t **ret);
 
 /*!
- * \brief The same where all switches with hosts are leaves.
+ * \brief The same counted from the top: 0 for the switches of greatest height,
+ * LEAVES_HEIGHT_NONE in parts without hosts.
+ */
+int leaves_ranks(const struct graph *g, struct arena *a, uint16_t **ret);
+
+/*!
+ * \brief leaves_heights() where all switches with hosts are leaves.
  * Cost: O(E).
  */
 int leaves_distances(const struct graph *g, struct arena *a, uint16_t **ret);
@@ -84,6 +91,15 @@ static inline void joined_join(uint32_t *joined, uint32_t a, uint32_t b)
  */
 void joined_sort(uint32_t *joined, uint32_t n_switches, uint32_t *list, uint32_t n_list,
                  uint32_t *count, uint32_t *list_tmp);
+
+/*!
+ * \brief Do all switches above one switch descend to the same switches with hosts, wherever
+ * one looks? So it is in a healthy tree of pods. Then no shortest path between hosts on
+ * leaves turns upwards again after it has descended.
+ * \retval -ENOMEM
+ * Cost: O(E * S / 64).
+ */
+int leaves_alike(const struct graph *g, const uint16_t *height, struct arena *a, bool *ret);
 
 /*!
  * \brief The switches with hosts in this order.

@@ -12,9 +12,15 @@
  * hop_weights_file: paths of least weight instead of fewest hops, for the direction
  * of the port that is named. Sums are exact; OpenSM's overflow beyond 255.
  *
- * It is not free of credit loops on fabrics with rings; the proof tells.
+ * It is not free of credit loops on fabrics with rings; the proof tells. On a tree it comes
+ * close. A shortest path between hosts can turn upwards again after it has descended, where
+ * cables are missing or where directors stand side by side; of equally short ways those that
+ * climb, then descend are taken. From a spine to a spine with hosts the shortest path turns
+ * at a leaf: a tree with hosts on spines is routed as updn does, with the same ports
+ * between hosts on leaves, and with longer routes for some of the pairs that the notes count.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,10 +30,12 @@
 #include "routing/engine.h"
 #include "routing/graph.h"
 #include "routing/hops.h"
+#include "routing/leaves.h"
 #include "routing/lids.h"
 #include "routing/portfile.h"
 #include "routing/spread.h"
 #include "routing/spread_options.h"
+#include "routing/updown.h"
 #include "routing/weighted.h"
 
 struct minhop_options {
@@ -64,11 +72,92 @@ static int find_paths(struct paths_allowed *p, const struct route_in *in,
 	return ret;
 }
 
+/* How minhop keeps routes on a tree from turning upwards after they have descended. */
+enum turns {
+	TURNS_ANY,     /* no tree, or a tree whose shortest paths do not turn anyway */
+	TURNS_AVOIDED, /* of equally short ways those that do not turn */
+	TURNS_NEVER    /* also by longer ways: hosts hang above the leaves */
+};
+
+static int find_turns(const struct graph *g, struct arena *tmp, enum turns *ret,
+                      struct why *notes)
+{
+	bool above = false, alike = false;
+	struct leaves_pairs pairs = { 0, 0 };
+	uint16_t *height;
+	int err = leaves_heights(g, tmp, &height);
+
+	if (err == E_OK) {
+		err = leaves_pairs(g, height, tmp, &pairs);
+	}
+	if (err == E_OK) {
+		err = leaves_alike(g, height, tmp, &alike);
+	}
+	if (err != E_OK) {
+		return err;
+	}
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		above |= height[s] && g->host_first[s] != g->host_first[s + 1];
+	}
+	*ret = TURNS_ANY;
+	if (!pairs.all || pairs.joined < pairs.all / 4 * 3) {
+		return E_OK;
+	}
+	if (above) {
+		*ret = TURNS_NEVER;
+	} else if (!alike) {
+		*ret = TURNS_AVOIDED;
+	}
+	if (above && pairs.joined != pairs.all) {
+		why_add(notes,
+		        "minhop: hosts hang above the leaves; %" PRIu64 " of %" PRIu64
+		        " pairs of hosts have no route that climbs, then descends, and may take "
+		        "more hops than the fewest, so that they close no credit loop",
+		        pairs.all - pairs.joined, pairs.all);
+	}
+	return E_OK;
+}
+
+/* Shortest paths, and those of a line of switches where they are as short. */
+struct straight {
+	const struct hops *hops;
+	struct updown line;
+};
+
+static void straight_closer(const void *ctx, uint32_t s, uint32_t t,
+                            const struct sw_link *link, uint32_t n_links, unsigned max,
+                            struct spread_ports *ret)
+{
+	const struct straight *x = ctx;
+
+	if (hops_between(&x->line.hops, s, t) == hops_between(x->hops, s, t)) {
+		updown_closer(&x->line, s, t, link, n_links, max, ret);
+	} else {
+		spread_shortest(x->hops, s, t, link, n_links, max, ret);
+	}
+}
+
+static int find_line(const struct graph *g, struct updown *ret, struct arena *tmp)
+{
+	uint32_t *pos, *part;
+	uint16_t *rank;
+	int err = leaves_ranks(g, tmp, &rank);
+
+	if (err == E_OK) {
+		const struct updown_rule rule = { .rank = rank };
+
+		err = updown_order(g, &rule, tmp, &pos, &part);
+	}
+	return err == E_OK ? updown_init(ret, g, pos, part, tmp) : err;
+}
+
 static int minhop_route(const struct route_in *in, struct arena *a, struct route_out *ret)
 {
 	const struct minhop_options *o = in->options;
 	struct arena *tmp = arena_new();
 	struct paths_allowed p = { .by_weight = false };
+	struct straight straight = { .hops = &p.hops };
+	enum turns turns = TURNS_ANY;
 	struct spread_tune tune;
 	struct lft lft;
 	int ret_code = -ENOMEM;
@@ -81,18 +170,38 @@ static int minhop_route(const struct route_in *in, struct arena *a, struct route
 	if (ret_code == E_OK) {
 		ret_code = find_paths(&p, in, tmp, &ret->notes);
 	}
+	if (ret_code == E_OK && !p.by_weight) {
+		ret_code = find_turns(in->g, tmp, &turns, &ret->notes);
+	}
+	if (ret_code == E_OK && turns != TURNS_ANY) {
+		ret_code = find_line(in->g, &straight.line, tmp);
+	}
 	if (ret_code == E_OK) {
-		const struct spread spread = {
+		struct spread spread = {
 			.g = in->g,
 			.lids = in->lids,
-			.hops = p.by_weight ? &p.weighted.hops : &p.hops,
-			.closer = p.by_weight ? weighted_closer : spread_shortest,
-			.ctx = p.by_weight ? (const void *)&p.weighted : &p.hops,
+			.hops = &p.hops,
+			.closer = spread_shortest,
+			.ctx = &p.hops,
 			.prev = in->prev,
 			.tune = &tune,
 			.cancel = in->cancel,
 		};
 
+		if (p.by_weight) {
+			spread.hops = &p.weighted.hops;
+			spread.closer = weighted_closer;
+			spread.ctx = &p.weighted;
+		} else if (turns == TURNS_AVOIDED) {
+			spread.closer = straight_closer;
+			spread.ctx = &straight;
+			spread.to_switches = spread_shortest;
+			spread.to_switches_ctx = &p.hops;
+		} else if (turns == TURNS_NEVER) {
+			spread.hops = &straight.line.hops;
+			spread.closer = updown_closer;
+			spread.ctx = &straight.line;
+		}
 		ret_code = spread_run(&spread, &lft, tmp);
 	}
 	if (ret_code == E_OK) {

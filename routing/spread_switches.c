@@ -162,13 +162,21 @@ static void place_switches(const struct spread_job *j)
 
 int spread_switches(const struct spread_job *j, struct arena *tmp)
 {
-	if (j->in->tune && j->in->tune->switch_nodes) {
-		int ret = count_switches(j, tmp);
+	struct spread_job own = *j;
+	struct spread in = *j->in;
+
+	if (in.to_switches) {
+		in.closer = in.to_switches;
+		in.ctx = in.to_switches_ctx;
+		own.in = &in;
+	}
+	if (in.tune && in.tune->switch_nodes) {
+		int ret = count_switches(&own, tmp);
 
 		if (ret != E_OK) {
 			return ret;
 		}
 	}
-	place_switches(j);
+	place_switches(&own);
 	return E_OK;
 }

@@ -136,25 +136,6 @@ static int ranks_of_file(const struct graph *g, const struct guid_file *roots,
 	return rank_from_roots(g, rank, a);
 }
 
-static int ranks_of_heights(const struct graph *g, struct arena *a, uint16_t **ret)
-{
-	uint16_t *rank, top = 0;
-	int ret_code = leaves_heights(g, a, &rank);
-
-	if (ret_code != E_OK) {
-		return ret_code;
-	}
-	for (uint32_t s = 0; s < g->n_switches; s++) {
-		top = rank[s] != UPDOWN_RANK_NONE && rank[s] > top ? rank[s] : top;
-	}
-	for (uint32_t s = 0; s < g->n_switches; s++) {
-		rank[s] =
-			rank[s] == UPDOWN_RANK_NONE ? rank[s] : (uint16_t)(top - rank[s]);
-	}
-	*ret = rank;
-	return E_OK;
-}
-
 /* ---- is it a tree? ---- */
 
 static int check_tree(const struct graph *g, struct arena *a, struct why *why)
@@ -254,7 +235,7 @@ static int updn_route(const struct route_in *in, struct arena *a, struct route_o
 	if (ret_code == E_OK) {
 		ret_code = o->root_guid_file ? ranks_of_file(in->g, o->root_guid_file,
 		                                             tmp, &rank, &ret->notes)
-		                             : ranks_of_heights(in->g, tmp, &rank);
+		                             : leaves_ranks(in->g, tmp, &rank);
 	}
 	if (ret_code == E_OK && o->ids_guid_file) {
 		ret_code = ids_of_file(in->g, o->ids_guid_file, tmp, &id, &ret->notes);

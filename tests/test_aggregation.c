@@ -235,7 +235,7 @@ START_TEST(test_leaves)
 }
 END_TEST
 
-static const char *const spine_host_engines[] = { "updn", "fattree", "dmodc" };
+static const char *const spine_host_engines[] = { "minhop", "updn", "fattree", "dmodc" };
 
 enum { N_SPINE_HOST_ENGINES = sizeof(spine_host_engines) / sizeof(*spine_host_engines) };
 
