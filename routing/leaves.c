@@ -352,7 +352,8 @@ static int choice_init(struct choice *c, const struct graph *g, struct arena *a)
 }
 
 /* Colours each part with two sides, as far as its cables allow, and finds the side with
- * the most hosts. */
+ * clearly the most hosts: half as many again. A ring or a mesh has equally many on both,
+ * and all its switches are as good as leaves. */
 static void find_sides(struct choice *c)
 {
 	const struct graph *g = c->g;
@@ -382,8 +383,9 @@ static void find_sides(struct choice *c)
 			}
 		}
 		for (uint32_t i = 0; i < tail; i++) {
-			c->heavy[c->queue[i]] =
-				c->side[c->queue[i]] == (hosts[1] > hosts[0]);
+			bool side = c->side[c->queue[i]];
+
+			c->heavy[c->queue[i]] = 2 * hosts[!side] <= 3 * hosts[side];
 		}
 	}
 }
