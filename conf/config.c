@@ -212,10 +212,16 @@ int config_keep(const struct config *now, struct config *next, struct arena *a,
 	return ret == E_OK ? option_keep(&old, &new, a, d) : ret;
 }
 
+uint32_t config_max_op_vls(const struct config *c, enum qos_class of)
+{
+	return c->max_op_vls_of[of] != 0 ? c->max_op_vls_of[of] : c->max_op_vls;
+}
+
 uint8_t config_lanes(const struct config *c)
 {
 	struct qos_setup between;
-	unsigned lanes = c->max_op_vls < 5 ? 1U << (c->max_op_vls - 1) : 15;
+	uint32_t code = config_max_op_vls(c, QOS_SWE);
+	unsigned lanes = code < 5 ? 1U << (code - 1) : 15;
 
 	if (c->qos == QOS_OFF) {
 		return 1;

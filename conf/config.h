@@ -48,7 +48,7 @@ struct config {
 	const char *log_file;     /*!< -f */
 	uint32_t verbose;         /*!< -v: 0 info, 1 debug */
 	/* identity and keys */
-	uint64_t guid;            /*!< -g: port GUID to bind to, 0 first usable */
+	struct option_guids guid; /*!< -g: port GUIDs to bind to, the first one that is there; 0 any usable */
 	uint64_t subnet_prefix;   /*!< host order */
 	uint64_t m_key, sm_key, sa_key;
 	uint32_t sm_priority;     /*!< -p 0-15 */
@@ -60,6 +60,7 @@ struct config {
 	bool reassign_lids;       /*!< -r */
 	/* links */
 	uint32_t packet_life_time, subnet_timeout, max_op_vls;
+	uint32_t max_op_vls_of[QOS_CLASS_COUNT]; /*!< of QOS_CA, QOS_SWE, QOS_RTR; 0: max_op_vls */
 	uint32_t vl_stall_count, leaf_vl_stall_count;
 	uint32_t head_of_queue_lifetime, leaf_head_of_queue_lifetime;
 	uint32_t local_phy_errors_threshold, overrun_errors_threshold;
@@ -83,6 +84,7 @@ struct config {
 	struct adaptive_options adaptive;
 	uint32_t ar_mode;                /*!< 0: names of engines such as ar_updn bring no alternates */
 	const char *routing_engine;      /*!< list, NULL: minhop */
+	uint32_t routing_threads;        /*!< 0: as many as the machine gives */
 	uint32_t credit_loops;           /*!< enum credit_loops */
 	bool use_ucast_cache;
 	/* SA */
@@ -144,6 +146,9 @@ int config_dump_file(const struct config *c, const struct option_sets *extra,
 /*! \brief After a second config_read(): keeps in \a next what only a restart changes. */
 int config_keep(const struct config *now, struct config *next, struct arena *a,
                 struct diags *d);
+
+/*! \brief VLCap code that limits ports of one kind: QOS_CA, QOS_SWE or QOS_RTR. */
+uint32_t config_max_op_vls(const struct config *c, enum qos_class of);
 
 /*! \brief Most lanes that routing may use by max_op_vls, the qos keys of switches and qos FALSE: 1-15. */
 uint8_t config_lanes(const struct config *c);

@@ -37,6 +37,7 @@ enum option_type {
 	OPT_UINT,    /*!< uint32_t; decimal or 0x */
 	OPT_INT,     /*!< int32_t */
 	OPT_GUID,    /*!< uint64_t; 0x hex, or bare hex of 16 digits */
+	OPT_GUIDS,   /*!< struct option_guids; the same several times, commas or blanks between */
 	OPT_STRING,  /*!< const char *, NULL for "(null)" and "" */
 	OPT_ENUM,    /*!< uint32_t index into names, any case */
 	OPT_GUID_FILE, /*!< const struct guid_file *, NULL for "(null)" and ""; the value is a path */
@@ -95,6 +96,14 @@ struct option_row {
 struct option_set {
 	const struct option_row *rows;
 	void *base; /*!< struct the offsets point into; strings in it belong to the arena */
+};
+
+enum { OPTION_GUIDS_MAX = 16 };
+
+/*! A value of OPT_GUIDS, in its order. */
+struct option_guids {
+	uint64_t guid[OPTION_GUIDS_MAX]; /*!< 0 behind the last one */
+	uint32_t n;                      /*!< at least one */
 };
 
 /*! What became of a setting in a file. */

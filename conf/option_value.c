@@ -168,6 +168,49 @@ static const char *expected_guid(const struct option_row *row, struct arena *a)
 	return "0x and up to 16 hex digits";
 }
 
+static int store_guids(const struct option_row *row, void *member, const char *value,
+                       struct arena *a)
+{
+	struct option_guids list = { .n = 0 };
+	char *copy = arena_strdup(a, value), *save = NULL;
+
+	if (copy == NULL) {
+		return -ENOMEM;
+	}
+	for (char *p = copy; (p = strtok_r(p, ", \t", &save)) != NULL; p = NULL) {
+		if (list.n == OPTION_GUIDS_MAX) {
+			return E_RANGE;
+		}
+		int ret = store_guid(row, &list.guid[list.n++], p, a);
+		if (ret != E_OK) {
+			return ret;
+		}
+	}
+	if (list.n == 0) {
+		return E_SYNTAX;
+	}
+	*(struct option_guids *)member = list;
+	return E_OK;
+}
+
+static const char *text_guids(const struct option_row *row, const void *member,
+                              struct arena *a)
+{
+	const struct option_guids *list = member;
+	const char *text = text_guid64(row, &list->guid[0], a);
+
+	for (uint32_t i = 1; i < list->n && text != NULL; i++) {
+		text = arena_printf(a, "%s,0x%016" PRIx64, text, list->guid[i]);
+	}
+	return text;
+}
+
+static const char *expected_guids(const struct option_row *row, struct arena *a)
+{
+	(void)row, (void)a;
+	return "up to 16 times 0x and up to 16 hex digits, with commas between";
+}
+
 /* Control characters are refused because no line of a file could hold them. */
 static int store_string(const struct option_row *row, void *member, const char *value,
                         struct arena *a)
@@ -444,6 +487,7 @@ static const struct value_ops ops[] = {
 	[OPT_UINT] = { store_uint, text_uint, expected_uint },
 	[OPT_INT] = { store_int, text_int, expected_int },
 	[OPT_GUID] = { store_guid, text_guid64, expected_guid },
+	[OPT_GUIDS] = { store_guids, text_guids, expected_guids },
 	[OPT_STRING] = { store_string, text_string, expected_string },
 	[OPT_GUID_FILE] = { store_file, text_file, expected_guid_file },
 	[OPT_FILE] = { store_file, text_file, expected_file },

@@ -151,6 +151,7 @@ void route_job_request(const struct route_job *j, struct route_request *ret)
 	ret->adaptive = &j->config.adaptive;
 	ret->strict = j->flags.strict;
 	ret->max_lanes = config_lanes(&j->config);
+	ret->threads = j->config.routing_threads;
 	ret->now = route_job_now;
 }
 

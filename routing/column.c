@@ -23,6 +23,15 @@ unsigned column_threads(void)
 #endif
 }
 
+void column_use_threads(unsigned n)
+{
+#ifdef _OPENMP
+	omp_set_num_threads((int)n);
+#else
+	(void)n;
+#endif
+}
+
 unsigned column_thread(void)
 {
 #ifdef _OPENMP

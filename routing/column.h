@@ -84,6 +84,9 @@ struct column *column_new(const struct column_map *m, unsigned n, struct arena *
 /*! \brief How many threads the next parallel region may have. */
 unsigned column_threads(void);
 
+/*! \brief Lets the parallel regions that this thread begins have so many threads, at least 1. */
+void column_use_threads(unsigned n);
+
 /*! \brief Number of the calling thread in its parallel region. */
 unsigned column_thread(void);
 

@@ -18,6 +18,7 @@
  * Source: opensm(8), "DNUP ROUTING ALGORITHM".
  */
 #include <errno.h>
+#include <stddef.h>
 
 #include "conf/arena.h"
 #include "conf/err.h"
@@ -29,6 +30,7 @@
 
 struct dnup_options {
 	struct spread_options spread;
+	bool connect_roots;
 };
 
 static int dnup_check(const struct route_in *in, struct why *why)
@@ -62,6 +64,9 @@ static int dnup_route(const struct route_in *in, struct arena *a, struct route_o
 /* clang-format off */
 static const struct option_row dnup_rows[] = {
 	SPREAD_OPTION_ROWS(struct dnup_options, spread),
+	{ .name = "connect_roots", .type = OPT_BOOL, .offset = offsetof(struct dnup_options, connect_roots),
+	  .def = "FALSE", .letter = 'z', .flags_long = "connect_roots", .flags = OPT_NO_ARG,
+	  .help = "Routes between root switches; ftree, updn and dnup have them always, free of credit loops" },
 	{ .name = NULL }
 };
 /* clang-format on */

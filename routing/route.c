@@ -8,6 +8,7 @@
 #include "conf/arena.h"
 #include "conf/err.h"
 #include "routing/aggregation.h"
+#include "routing/column.h"
 #include "routing/graph.h"
 #include "routing/lids.h"
 #include "routing/multicast.h"
@@ -425,8 +426,12 @@ static int run(const struct route_request *r, struct arena *a, struct route_resu
 
 int route_run(const struct route_request *r, struct arena *a, struct route_result *ret)
 {
-	int outcome = run(r, a, ret);
+	unsigned threads = column_threads();
+	int outcome;
 
+	column_use_threads(r->threads ? r->threads : threads);
+	outcome = run(r, a, ret);
+	column_use_threads(threads);
 	if (outcome == E_OK && ret->proof.missed_pairs) {
 		why_add(&ret->out.notes, "%s",
 		        proof_missed_text(&ret->proof, r->g, r->lids, a));

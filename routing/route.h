@@ -53,6 +53,7 @@ struct route_request {
 	const struct lanes *prev_lanes; /*!< of prev, as in route_in; NULL: not known */
 	const _Atomic bool *cancel; /*!< or NULL */
 	uint8_t max_lanes;          /*!< at most this many lanes, 0: as many as the links have */
+	unsigned threads;           /*!< 0: as many as there are */
 	struct route_cache *cache;  /*!< unicast routing cache: asked first, then given what came out; NULL: none */
 	double (*now)(void);        /*!< seconds, for the two figures below; NULL: they stay 0 */
 };

@@ -146,13 +146,26 @@ static void aim_link_training(struct aim *a)
 	                  c->force_link_speed_ext, ALL_EXT_SPEEDS));
 }
 
+static enum qos_class class_of(const struct aim *a, const struct port *p)
+{
+	uint8_t type = a->g->nodes[p->node].type;
+
+	return type == NODE_SWITCH ? QOS_SWE : type == NODE_ROUTER ? QOS_RTR : QOS_CA;
+}
+
+static uint64_t max_op_vls(const struct aim *a, const struct port *p)
+{
+	return config_max_op_vls(a->p->config, class_of(a, p));
+}
+
 static void aim_link(struct aim *a)
 {
 	const struct config *c = a->p->config;
 	const struct port *near = &a->g->ports[a->port];
 	const struct port *far = &a->g->ports[near->peer];
 	uint64_t mtu = smaller(near->mtu, far->mtu);
-	uint64_t vls = smaller(smaller(near->vls, far->vls), c->max_op_vls);
+	uint64_t vls = smaller(smaller(near->vls, far->vls),
+	                       smaller(max_op_vls(a, near), max_op_vls(a, far)));
 
 	a->restart =
 		near->state > PORT_INIT && (field_get(a->now, PI_NEIGHBOR_MTU) != mtu ||
@@ -160,12 +173,8 @@ static void aim_link(struct aim *a)
 	field_set(a->want, PI_NEIGHBOR_MTU, mtu);
 	field_set(a->want, PI_OPERATIONAL_VLS, vls);
 	if (a->p->qos) {
-		uint8_t type = a->g->nodes[near->node].type;
-		enum qos_class of = type == NODE_SWITCH   ? QOS_SWE
-		                    : type == NODE_ROUTER ? QOS_RTR
-		                                          : QOS_CA;
-
-		field_set(a->want, PI_VL_HIGH_LIMIT, a->p->qos_setup[of].high_limit);
+		field_set(a->want, PI_VL_HIGH_LIMIT,
+		          a->p->qos_setup[class_of(a, near)].high_limit);
 	}
 	field_set(a->want, PI_LINK_DOWN_DEFAULT_STATE, POLLING);
 	field_set(a->want, PI_LOCAL_PHY_ERRORS, c->local_phy_errors_threshold);

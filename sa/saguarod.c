@@ -9,6 +9,7 @@
 #include <config.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -229,7 +230,8 @@ static void reload(struct daemon *d, int argc, char **argv)
 
 static int open_sim(struct daemon *d, const char *file)
 {
-	const struct sim_options options = { .sm_port_guid = d->now->config.guid };
+	const struct option_guids *guids = &d->now->config.guid;
+	struct sim_options options = { .sm_port_guid = 0 };
 	struct diags *diags = arena_alloc(d->arena, sizeof(*diags));
 	struct graph *g;
 
@@ -243,7 +245,11 @@ static int open_sim(struct daemon *d, const char *file)
 		log_error(source, "no simulated fabric from %s: %s", file, err_text(ret));
 		return ret;
 	}
-	ret = sim_new(g, &options, false, &d->sim);
+	ret = E_UNKNOWN;
+	for (uint32_t i = 0; ret != E_OK && i < guids->n; i++) {
+		options.sm_port_guid = guids->guid[i];
+		ret = sim_new(g, &options, false, &d->sim);
+	}
 	if (ret != E_OK) {
 		log_error(source, "simulated fabric %s: %s", file, err_text(ret));
 		return ret;
@@ -264,8 +270,18 @@ static int open_umad(struct daemon *d, const char *spec)
 		          spec);
 		return E_SYNTAX;
 	}
-	int ret = umad_transport_open(ca, port, d->now->config.guid, d->arena, &why,
-	                              &d->transport);
+	const struct option_guids *guids = &d->now->config.guid;
+	int ret = E_UNKNOWN;
+	for (uint32_t i = 0; ret != E_OK && i < guids->n; i++) {
+		if (i > 0) {
+			log_warning(source,
+			            "port GUID 0x%016" PRIx64
+			            ": %s; the next one is tried",
+			            guids->guid[i - 1], why ? why : err_text(ret));
+		}
+		ret = umad_transport_open(ca, port, guids->guid[i], d->arena, &why,
+		                          &d->transport);
+	}
 	if (ret != E_OK) {
 		log_error(source, "%s", why ? why : err_text(ret));
 	}

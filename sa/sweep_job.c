@@ -280,6 +280,7 @@ int job_route_start(struct sweep *s)
 		.cancel = &s->worker.cancel,
 		.adaptive = &s->d.config->adaptive,
 		.max_lanes = max_lanes(s),
+		.threads = s->d.config->routing_threads,
 		.cache = cache_of(s),
 		.now = s->d.cpu_clock,
 	};

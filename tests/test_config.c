@@ -207,7 +207,8 @@ START_TEST(test_command_line)
 	ck_assert_uint_eq(c.credit_loops, CREDIT_REFUSE);
 	ck_assert_uint_eq(c.snapshot_grace, 5000);
 	ck_assert_uint_eq(c.max_wire_smps, 64);
-	ck_assert_uint_eq(c.guid, 0x0002c90300001234);
+	ck_assert_uint_eq(c.guid.n, 1);
+	ck_assert_uint_eq(c.guid.guid[0], 0x0002c90300001234);
 	ck_assert_str_eq(config_dir(c.state_dir, "/root", "main", arena), "/s");
 	ck_assert_str_eq(config_dir(NULL, "/root", "main", arena), "/root/main");
 }
@@ -355,6 +356,8 @@ static const char *random_value(const struct option_row *row, uint64_t *s)
 		return arena_printf(arena, "%" PRIu64,
 		                    row->min + rnd(s) % (max - row->min + 1));
 	}
+	case OPT_GUIDS:
+		return arena_printf(arena, "0x%" PRIx64 ",0x%" PRIx64, rnd(s), rnd(s));
 	case OPT_GUID: return arena_printf(arena, "0x%" PRIx64, rnd(s));
 	case OPT_STRING: return random_string(s);
 	case OPT_ENUM:
@@ -498,6 +501,19 @@ static const struct {
 	  "'(null)' can be set\n"
 	  "%s:3: error: n2n_key_enable '2': there is no such protection here; only '0' "
 	  "can be set\n" },
+	{ "values of MLNX_OFED",
+	  "guid 0x1,0x2 , 3\nforce_link_speed 0x000f\nforce_link_speed_ext 0x1F\n"
+	  "max_op_vls_ca 0\nmax_op_vls_sw 3\nrouting_threads_num 24\nvirt_enabled 2\n"
+	  "routing_engine ar_ftree,ar_updn\nar_mode 3\n",
+	  "", E_OK, "%s:7: warning: virt_enabled '2': no effect here\n" },
+	{ "none of them", "guid ,\nguid 0x1,x\n", "", E_SYNTAX,
+	  "%s:1: error: guid ',': expected up to 16 times 0x and up to 16 hex digits, "
+	  "with "
+	  "commas between\n"
+	  "%s:2: warning: guid was already set in line 1; the last one counts\n"
+	  "%s:2: error: guid '0x1,x': expected up to 16 times 0x and up to 16 hex "
+	  "digits, "
+	  "with commas between\n" },
 	{ "a list that is gone", "device_groups_file /nonexistent/x\n", "", E_OK,
 	  "%s:1: warning: device_groups_file '/nonexistent/x': there is no such file; "
 	  "taken as (null)\n" },

@@ -138,6 +138,10 @@ START_TEST(lanes_for_routing)
 	ck_assert_uint_eq(config_lanes(&c), 6);
 	c.qos_keys[QOS_SWE].max_vls = 12;
 	ck_assert_uint_eq(config_lanes(&c), 8);
+	c.max_op_vls_of[QOS_CA] = 1;
+	c.max_op_vls_of[QOS_SWE] = 3;
+	ck_assert_uint_eq(config_lanes(&c), 4);
+	c.max_op_vls_of[QOS_SWE] = 0;
 	c.max_op_vls = 1;
 	ck_assert_uint_eq(config_lanes(&c), 1);
 	c.max_op_vls = 5;

@@ -10,6 +10,7 @@
 #include "conf/config.h"
 #include "conf/diag.h"
 #include "conf/err.h"
+#include "routing/column.h"
 #include "routing/graph.h"
 #include "routing/lids.h"
 #include "routing/route.h"
@@ -529,6 +530,38 @@ START_TEST(adaptive_names)
 }
 END_TEST
 
+static unsigned threads_seen;
+
+static int count_threads(const struct route_in *in, struct why *why)
+{
+	(void)in, (void)why;
+	threads_seen = column_threads();
+	return E_UNSUITABLE;
+}
+
+/* The caller's own number of threads is as before afterwards. */
+START_TEST(threads)
+{
+#ifdef _OPENMP
+	static const struct engine witness = { .name = "witness",
+		                               .check = count_threads };
+	struct graph *g = fabric_make("ft2 4 2 2", 0, 1, arena);
+	struct route_request r = request(g, 0, NULL);
+	struct route_result res;
+
+	column_use_threads(3);
+	r.list = (struct route_list){ .engine = { &witness }, .n = 1 };
+	for (r.threads = 0; r.threads < 7; r.threads += 5) {
+		ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+		ck_assert_uint_eq(threads_seen, r.threads ? r.threads : 3);
+		ck_assert_uint_eq(column_threads(), 3);
+	}
+#else
+	(void)count_threads;
+#endif
+}
+END_TEST
+
 /* The usual engine of opa-fm comes before minhop. */
 START_TEST(usual)
 {
@@ -646,6 +679,7 @@ int main(void)
 	tcase_add_test(t, lanes_there_are);
 	tcase_add_loop_test(t, configured, 0, sizeof(asked) / sizeof(asked[0]));
 	tcase_add_loop_test(t, adaptive_names, 0, 2);
+	tcase_add_test(t, threads);
 	tcase_add_test(t, usual);
 	tcase_add_test(t, cancel);
 	tcase_add_test(t, foreign_tables);

@@ -675,12 +675,15 @@ START_TEST(narrow_hosts)
 	set_option(rig, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
 	rig->g->ports[rig->g->hosts[1]].vls = 1;
 	rig->g->ports[rig->g->hosts[2]].vls = 2;
-	rig->config.max_op_vls = 3;
+	rig->config.max_op_vls = _i ? 1 : 3;
+	rig->config.max_op_vls_of[QOS_SWE] = _i ? 3 : 0; /* and CAs as ever */
+	rig->config.max_op_vls_of[QOS_CA] = _i ? 4 : 0;
 	log_set_level((enum log_level) - 1);
 	rig_sim(rig, 1, 0);
 	rig_start(rig);
 	rig_heavy(rig, 1);
 	check_lanes(rig);
+	ck_assert_uint_eq(rig_peek(rig, rig->g->hosts[0], PI_OPERATIONAL_VLS), 3);
 	ck_assert_uint_eq(rig_peek(rig, switch_link(rig), PI_OPERATIONAL_VLS), 3);
 	ck_assert_uint_eq(rig_peek(rig, rig->g->hosts[1], PI_OPERATIONAL_VLS), 1);
 	ck_assert_uint_eq(
@@ -1009,7 +1012,7 @@ int main(void)
 	tcase_add_loop_test(t, rebooted, 0, 2);
 	tcase_add_loop_test(t, drops_and_kills, 0, 10);
 	tcase_add_loop_test(t, too_few_vls, 0, 2);
-	tcase_add_test(t, narrow_hosts);
+	tcase_add_loop_test(t, narrow_hosts, 0, 2);
 	tcase_add_loop_test(t, lanes_forbidden, 0, 3);
 	tcase_add_test(t, engine_changes);
 	tcase_add_test(t, not_wanted);
