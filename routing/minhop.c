@@ -18,6 +18,8 @@
  * climb, then descend are taken. From a spine to a spine with hosts the shortest path turns
  * at a leaf: a tree with hosts on spines is routed as updn does, with the same ports
  * between hosts on leaves, and with longer routes for some of the pairs that the notes count.
+ * Aggregation nodes of such a tree send data from spine to spine, too; where there are some,
+ * the routes to switches, which they share, climb, then descend.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -80,7 +82,7 @@ enum turns {
 };
 
 static int find_turns(const struct graph *g, struct arena *tmp, enum turns *ret,
-                      struct why *notes)
+                      bool *ret_tree, struct why *notes)
 {
 	bool above = false, alike = false;
 	struct leaves_pairs pairs = { 0, 0 };
@@ -103,6 +105,7 @@ static int find_turns(const struct graph *g, struct arena *tmp, enum turns *ret,
 	if (!pairs.all || pairs.joined < pairs.all / 4 * 3) {
 		return E_OK;
 	}
+	*ret_tree = true;
 	if (above) {
 		*ret = TURNS_NEVER;
 	} else if (!alike) {
@@ -158,6 +161,7 @@ static int minhop_route(const struct route_in *in, struct arena *a, struct route
 	struct paths_allowed p = { .by_weight = false };
 	struct straight straight = { .hops = &p.hops };
 	enum turns turns = TURNS_ANY;
+	bool tree = false;
 	struct spread_tune tune;
 	struct lft lft;
 	int ret_code = -ENOMEM;
@@ -171,9 +175,9 @@ static int minhop_route(const struct route_in *in, struct arena *a, struct route
 		ret_code = find_paths(&p, in, tmp, &ret->notes);
 	}
 	if (ret_code == E_OK && !p.by_weight) {
-		ret_code = find_turns(in->g, tmp, &turns, &ret->notes);
+		ret_code = find_turns(in->g, tmp, &turns, &tree, &ret->notes);
 	}
-	if (ret_code == E_OK && turns != TURNS_ANY) {
+	if (ret_code == E_OK && (turns != TURNS_ANY || (tree && in->g->n_aggregation))) {
 		ret_code = find_line(in->g, &straight.line, tmp);
 	}
 	if (ret_code == E_OK) {
@@ -195,12 +199,18 @@ static int minhop_route(const struct route_in *in, struct arena *a, struct route
 		} else if (turns == TURNS_AVOIDED) {
 			spread.closer = straight_closer;
 			spread.ctx = &straight;
-			spread.to_switches = spread_shortest;
-			spread.to_switches_ctx = &p.hops;
+			spread.hops_to_switches = &p.hops;
+			spread.closer_to_switches = spread_shortest;
+			spread.ctx_to_switches = &p.hops;
 		} else if (turns == TURNS_NEVER) {
 			spread.hops = &straight.line.hops;
 			spread.closer = updown_closer;
 			spread.ctx = &straight.line;
+		}
+		if (tree && in->g->n_aggregation) {
+			spread.hops_to_switches = &straight.line.hops;
+			spread.closer_to_switches = updown_closer;
+			spread.ctx_to_switches = &straight.line;
 		}
 		ret_code = spread_run(&spread, &lft, tmp);
 	}

@@ -54,8 +54,9 @@ struct spread {
 	const struct hops *hops;    /*!< distance [from][to] along the routes that are allowed */
 	spread_closer_f *closer;
 	const void *ctx;            /*!< for closer */
-	spread_closer_f *to_switches; /*!< closer for the LIDs of switches, NULL: the same. Must pick some of the same distances */
-	const void *to_switches_ctx;
+	const struct hops *hops_to_switches; /*!< likewise for the LIDs of switches; NULL: all three are the same as for hosts */
+	spread_closer_f *closer_to_switches;
+	const void *ctx_to_switches;
 	const struct lft *prev;     /*!< tables of the last run, or NULL; others than of this shape are not used */
 	const struct spread_groups *groups; /*!< NULL: one; not together with tune->listed */
 	bool even; /*!< move routes off overloaded links afterwards; base LIDs only */

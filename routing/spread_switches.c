@@ -165,9 +165,10 @@ int spread_switches(const struct spread_job *j, struct arena *tmp)
 	struct spread_job own = *j;
 	struct spread in = *j->in;
 
-	if (in.to_switches) {
-		in.closer = in.to_switches;
-		in.ctx = in.to_switches_ctx;
+	if (in.hops_to_switches) {
+		own.hops = in.hops = in.hops_to_switches;
+		in.closer = in.closer_to_switches;
+		in.ctx = in.ctx_to_switches;
 		own.in = &in;
 	}
 	if (in.tune && in.tune->switch_nodes) {
