@@ -20,6 +20,7 @@
 #include "conf/err.h"
 #include "routing/engine.h"
 #include "routing/graph.h"
+#include "routing/node_text.h"
 
 enum {
 	KEYS = 256,
@@ -121,11 +122,6 @@ struct judge {
 	uint32_t n_odd;
 };
 
-static const char *switch_name(const struct graph *g, uint32_t s)
-{
-	return g->nodes[g->switches[s]].description;
-}
-
 static bool is_odd(const struct judge *j, const struct dim *x)
 {
 	return j->partner[x->key] != x->to_key || j->partner[x->to_key] != x->key;
@@ -162,10 +158,10 @@ static void describe(const struct judge *j, uint32_t s, struct why *notes)
 		x++;
 	}
 	why_add(notes,
-	        "switch '%s' is not cabled as the others: its dimension %u leads to "
-	        "dimension %u of '%s', elsewhere %u leads to %u",
-	        switch_name(j->g, s), x->key, x->to_key, switch_name(j->g, x->to), x->key,
-	        j->partner[x->key]);
+	        "switch %s is not cabled as the others: its dimension %u leads to "
+	        "dimension %u of %s, elsewhere %u leads to %u",
+	        switch_text(j->g, NULL, s).text, x->key, x->to_key,
+	        switch_text(j->g, NULL, x->to).text, x->key, j->partner[x->key]);
 }
 
 static uint32_t worst(const struct judge *j)
@@ -258,9 +254,10 @@ static void judge_rings(struct judge *j, struct why *notes)
 			why_add(notes,
 			        "%" PRIu32 " rings in the dimension of ports %u and %u, "
 			        "such as that of %" PRIu32
-			        " switches through '%s': a torus "
+			        " switches through %s: a torus "
 			        "is not free of credit loops under dimension order",
-			        n, key, j->partner[key], len, switch_name(j->g, at));
+			        n, key, j->partner[key], len,
+			        switch_text(j->g, NULL, at).text);
 		}
 	}
 }

@@ -12,6 +12,7 @@
 #include "routing/dmodc_job.h"
 #include "routing/engine.h"
 #include "routing/lids.h"
+#include "routing/node_text.h"
 
 /* ---- what is whole ---- */
 
@@ -303,10 +304,10 @@ void dmodc_note(const struct dmodc_job *j, struct why *notes)
 	if (j->line.n_twisted) {
 		why_add(notes,
 		        "%s: %" PRIu32
-		        " switches, such as '%s', join a part of the tree that is "
+		        " switches, such as %s, join a part of the tree that is "
 		        "joined twice; routes between switches without hosts may "
 		        "deadlock there, which only the proof tells",
 		        j->rule->engine, j->line.n_twisted,
-		        j->g->nodes[j->g->switches[j->line.twisted]].description);
+		        switch_text(j->g, j->lids, j->line.twisted).text);
 	}
 }

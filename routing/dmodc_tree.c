@@ -21,6 +21,7 @@
 #include "routing/engine.h"
 #include "routing/graph.h"
 #include "routing/guid_switches.h"
+#include "routing/node_text.h"
 
 enum { RANK_NONE = 0xff, RANK_MAX = 0xfe, UNUSED_SHARE = 20 };
 
@@ -193,10 +194,10 @@ static int judge_ranks(struct shape *x)
 		why_add(x->why,
 		        "%s: not a tree: %" PRIu32 " of %" PRIu32
 		        " cables join switches equally far from hosts, for instance "
-		        "%s/%u and %s/%u",
+		        "%s port %u and %s port %u",
 		        x->rule->engine, n / 2, g->n_adj / 2,
-		        g->nodes[g->switches[example[0]]].description, l->port,
-		        g->nodes[g->switches[l->to]].description, l->to_port);
+		        switch_text(g, NULL, example[0]).text, l->port,
+		        switch_text(g, NULL, l->to).text, l->to_port);
 		return E_UNSUITABLE;
 	}
 	x->t->n_unused = n / 2;

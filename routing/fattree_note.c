@@ -6,13 +6,9 @@
 
 #include "conf/device_group.h"
 #include "routing/fattree.h"
+#include "routing/node_text.h"
 
 enum { NAMED_MAX = 3, LISTED_MAX = 480 };
-
-static const char *name_of(const struct dmodc_job *j, uint32_t s)
-{
-	return j->g->nodes[j->g->switches[s]].description;
-}
 
 /* ---- options without effect ---- */
 
@@ -46,9 +42,9 @@ static void note_stubs(const struct dmodc_job *j, struct why *notes)
 	if (n) {
 		why_add(notes,
 		        "fattree: %" PRIu32 " switches without hosts join nothing and "
-		        "are in no tier, such as '%s'; traffic passes them only where "
+		        "are in no tier, such as %s; traffic passes them only where "
 		        "there is no other way",
-		        n, name_of(j, first));
+		        n, switch_text(j->g, j->lids, first).text);
 	}
 }
 
@@ -66,9 +62,9 @@ static void note_high_hosts(const struct fattree *f, const struct dmodc_job *j,
 	if (n) {
 		why_add(notes,
 		        "fattree: %" PRIu32 " hosts hang above the lowest tier, such as "
-		        "those of '%s' on tier %u; fattree_core_switches with "
+		        "those of %s on tier %u; fattree_core_switches with "
 		        "fattree_on_same_tier FALSE says where the top is",
-		        n, name_of(j, first), j->t.rank[first] + 1U);
+		        n, switch_text(j->g, j->lids, first).text, j->t.rank[first] + 1U);
 	}
 }
 
@@ -93,8 +89,9 @@ static void add_pair(const struct dmodc_job *j, struct unjoined *u, uint32_t a,
 	if (u->n_listed + 1 != u->switches) {
 		return; /* some are left out already */
 	}
-	n = snprintf(u->list + at, sizeof(u->list) - at, "%s'%s' and '%s'",
-	             at ? ", " : "", name_of(j, a), name_of(j, b));
+	n = snprintf(u->list + at, sizeof(u->list) - at, "%s%s and %s", at ? ", " : "",
+	             switch_text(j->g, j->lids, a).text,
+	             switch_text(j->g, j->lids, b).text);
 	if ((size_t)n >= sizeof(u->list) - at) {
 		u->list[at] = '\0';
 	} else {

@@ -42,6 +42,7 @@
 #include "routing/matrix.h"
 #include "routing/matrixfile.h"
 #include "routing/mend.h"
+#include "routing/node_text.h"
 #include "routing/spread.h"
 
 enum { NAMED_MAX = 3 };
@@ -82,9 +83,9 @@ static void find_tables(struct job *j)
 		unknown += s == GRAPH_NONE;
 		if (s != GRAPH_NONE && j->table[s] != GRAPH_NONE) {
 			why_add(j->notes,
-			        "%s:%u: a second table for switch '%s' is not used",
+			        "%s:%u: a second table for switch %s is not used",
 			        j->dump->path, t->line,
-			        switch_node(j->g, s)->description);
+			        switch_text(j->g, j->lids, s).text);
 		} else if (s != GRAPH_NONE) {
 			j->table[s] = i;
 		}
@@ -122,9 +123,10 @@ static void bad_port(struct job *j, uint32_t s, const struct lft_dump_table *t,
                      uint32_t lid)
 {
 	if (j->bad++ < NAMED_MAX) {
-		why_add(j->notes, "%s:%u: port %u, and switch '%s' has %u", j->dump->path,
+		why_add(j->notes, "%s:%u: port %u, and switch %s has %u", j->dump->path,
 		        lft_dump_line(t, lid), t->value[lid],
-		        switch_node(j->g, s)->description, switch_node(j->g, s)->n_ports);
+		        switch_text(j->g, j->lids, s).text,
+		        switch_node(j->g, s)->n_ports);
 	}
 }
 
@@ -282,17 +284,18 @@ static int fill(struct job *j, const struct route_in *in, const struct matrix_du
 	if (n_sw) {
 		why_add(j->notes,
 		        "%s: no table for %" PRIu32
-		        " switches, the first '%s': they follow the "
+		        " switches, the first %s: they follow the "
 		        "tables of the others",
-		        j->dump->path, n_sw, switch_node(j->g, sw)->description);
+		        j->dump->path, n_sw, switch_text(j->g, j->lids, sw).text);
 	}
 	if (n_lids) {
 		const struct port *p = &j->g->ports[j->lids->owner[lid]];
 
 		why_add(j->notes,
 		        "%s: no entry for %" PRIu32 " LIDs, the first 0x%04" PRIx32
-		        " of '%s': filled as minhop does",
-		        j->dump->path, n_lids, lid, j->g->nodes[p->node].description);
+		        " of %s: filled as minhop does",
+		        j->dump->path, n_lids, lid,
+		        node_text(j->g, j->lids, p->node).text);
 	}
 	if (!n_sw && !n_lids) {
 		return E_OK;

@@ -12,11 +12,7 @@
 #include "conf/arena.h"
 #include "conf/err.h"
 #include "routing/ftree.h"
-
-static const char *name_of(const struct ftree *f, uint32_t s)
-{
-	return f->g->nodes[f->g->switches[s]].description;
-}
+#include "routing/node_text.h"
 
 static uint32_t cables_up(const struct ftree *f, uint32_t s)
 {
@@ -44,10 +40,10 @@ static void note_cables(const struct ftree *f, struct why *notes)
 	if (n) {
 		why_add(notes,
 		        "ftree: %u of %u switches have fewer cables up than others of "
-		        "their rank, %u in all, such as '%s' with %u of %u; balance is "
+		        "their rank, %u in all, such as %s with %u of %u; balance is "
 		        "degraded",
-		        n, f->n, missing, name_of(f, first), cables_up(f, first),
-		        full[f->rank[first]]);
+		        n, f->n, missing, switch_text(f->g, f->lids, first).text,
+		        cables_up(f, first), full[f->rank[first]]);
 	}
 }
 
@@ -65,9 +61,9 @@ static void note_ranks(const struct ftree *f, struct why *notes)
 	if (n) {
 		why_add(notes,
 		        "ftree: %u compute nodes hang on switches of another rank than "
-		        "most, such as '%s'; balance is degraded; a cn_guid_file without "
+		        "most, such as %s; balance is degraded; a cn_guid_file without "
 		        "them helps",
-		        n, name_of(f, first));
+		        n, switch_text(f->g, f->lids, first).text);
 	}
 }
 
@@ -86,10 +82,11 @@ static void note_line(const struct ftree *f, struct why *notes)
 	}
 	if (f->line.n_twisted) {
 		why_add(notes,
-		        "ftree: %" PRIu32 " switches, such as '%s', join a part of the "
+		        "ftree: %" PRIu32 " switches, such as %s, join a part of the "
 		        "tree that is joined twice; routes over the line of switches may "
 		        "deadlock there, which only the proof tells",
-		        f->line.n_twisted, name_of(f, f->line.twisted));
+		        f->line.n_twisted,
+		        switch_text(f->g, f->lids, f->line.twisted).text);
 	}
 }
 
@@ -146,7 +143,7 @@ char *ftree_cn_text(const struct ftree *f, struct arena *a)
 			}
 			at += (size_t)snprintf(
 				text + at, room - at, "0x%04x\t%.64s\n", f->lid[h],
-				g->nodes[g->ports[g->hosts[h]].node].description);
+				node_name(&g->nodes[g->ports[g->hosts[h]].node]));
 			n++;
 		}
 		for (; f->rank[s] == f->cn_rank && n < f->cn_stride; n++) {

@@ -18,6 +18,7 @@
 #include "routing/ftree.h"
 #include "routing/guid_switches.h"
 #include "routing/lids.h"
+#include "routing/node_text.h"
 
 enum { NAMED_MAX = 3, UNRANKED = 0xff };
 
@@ -123,11 +124,6 @@ static unsigned spread_rank(const struct ftree *f, uint32_t *queue, uint32_t tai
 		}
 	}
 	return most;
-}
-
-static const char *name_of(const struct ftree *f, uint32_t s)
-{
-	return f->g->nodes[f->g->switches[s]].description;
 }
 
 struct root_queue {
@@ -256,9 +252,10 @@ static int judge(const struct ftree *f, struct why *why)
 	if (3 * siblings > f->g->n_adj / 2) {
 		why_add(why,
 		        "ftree: not a tree: %u of %u cables join switches of equal rank, "
-		        "such as '%s' and '%s'; a root_guid_file may help",
-		        siblings, f->g->n_adj / 2, name_of(f, pair[0]),
-		        name_of(f, pair[1]));
+		        "such as %s and %s; a root_guid_file may help",
+		        siblings, f->g->n_adj / 2,
+		        switch_text(f->g, f->lids, pair[0]).text,
+		        switch_text(f->g, f->lids, pair[1]).text);
 		return E_UNSUITABLE;
 	}
 	if (f->n_ranks < 2 || f->n_ranks > FTREE_RANKS_MAX) {

@@ -17,6 +17,7 @@
 #include "conf/arena.h"
 #include "conf/err.h"
 #include "routing/ftree.h"
+#include "routing/node_text.h"
 
 enum { BITS = 64, APART_PART = 20 };
 
@@ -179,9 +180,9 @@ static int check_leaves(struct ftree *f, struct why *why)
 		why_add(why,
 		        "ftree: not a tree: no route that climbs, then descends, joins "
 		        "%" PRIu64 " of %" PRIu64 " pairs of switches with hosts, such "
-		        "as '%s' and '%s'",
-		        apart, pairs, f->g->nodes[f->g->switches[first[0]]].description,
-		        f->g->nodes[f->g->switches[first[1]]].description);
+		        "as %s and %s",
+		        apart, pairs, switch_text(f->g, f->lids, first[0]).text,
+		        switch_text(f->g, f->lids, first[1]).text);
 		return E_UNSUITABLE;
 	}
 	return E_OK;

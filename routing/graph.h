@@ -57,6 +57,7 @@ struct node {
 	uint64_t guid;              /*!< NodeGUID */
 	uint64_t system_image_guid; /*!< 0: unknown */
 	const char *description;    /*!< NodeDescription, "" when unknown; at most 64 bytes */
+	const char *name;           /*!< what the operator calls it, NULL: by its description (routing/node_text.h) */
 	const char *id;             /*!< its id in the topology file, or NULL */
 	uint32_t first_port;        /*!< index in ports of slot 0 */
 	uint32_t sw;                /*!< index in switches, GRAPH_NONE for CA and router */

@@ -14,6 +14,7 @@
 #include "routing/graph.h"
 #include "routing/lftdump.h"
 #include "routing/lids.h"
+#include "routing/node_text.h"
 
 static const char *type_text(uint8_t type)
 {
@@ -38,7 +39,7 @@ static void write_header(const struct graph *g, const struct lids *lids, uint32_
 	fprintf(f,
 	        "Unicast lids [0-%" PRIu32 "] of switch Lid %" PRIu32
 	        " guid 0x%016" PRIx64 " ('%s'):\n",
-	        lids->top, lids->of[n->first_port].base, n->guid, n->description);
+	        lids->top, lids->of[n->first_port].base, n->guid, node_name(n));
 }
 
 static unsigned write_row(const struct graph *g, const struct lids *lids,
@@ -54,7 +55,7 @@ static unsigned write_row(const struct graph *g, const struct lids *lids,
 		}
 		fprintf(f, "0x%04" PRIx32 " %03u # %s portguid 0x%016" PRIx64 ": '%s'\n",
 		        lid, row[lid], type_text(g->nodes[g->ports[owner].node].type),
-		        g->ports[owner].guid, g->nodes[g->ports[owner].node].description);
+		        g->ports[owner].guid, node_name(&g->nodes[g->ports[owner].node]));
 		n++;
 	}
 	return n;
@@ -224,7 +225,7 @@ static void warn_missing(const struct reader *r)
 		if (!r->seen[s]) {
 			diag_add(r->d, DIAG_WARNING, r->dump->path, 0,
 			         "no table for switch '%s' (GUID 0x%016" PRIx64 ")%s",
-			         switch_node(r->g, s)->description,
+			         node_name(switch_node(r->g, s)),
 			         switch_node(r->g, s)->guid,
 			         r->is_sl ? "" : ": it has no routes");
 		}
@@ -291,7 +292,7 @@ static void ranges_for_rest(struct reader *r, struct lid_range *of)
 			diag_add(r->d, DIAG_WARNING, r->dump->path, 0,
 			         "no table has a route to port %u of '%s' (port GUID "
 			         "0x%016" PRIx64 ")",
-			         p->num, g->nodes[p->node].description, p->guid);
+			         p->num, node_name(&g->nodes[p->node]), p->guid);
 		}
 		of[g->end_ports[i]] = (struct lid_range){ .base = lid };
 		if (lid <= r->max_lid) {

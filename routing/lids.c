@@ -23,6 +23,7 @@
 #include "conf/diag.h"
 #include "conf/err.h"
 #include "routing/graph.h"
+#include "routing/node_text.h"
 
 enum { LMC_MAX = 7, LARGE_FABRIC = 4000 };
 
@@ -202,11 +203,11 @@ static int claim_rest(struct claims *c, const struct lids_in *in, const uint32_t
 			diag_add(d, DIAG_ERROR, NULL, 0,
 			         "no free range of %u LIDs up to %" PRIu32
 			         " for port %u (GUID 0x%016" PRIx64
-			         ") of '%s': lower the LMC, "
+			         ") of %s: lower the LMC, "
 			         "raise the LID limit or forget ports that are gone",
 			         1U << lmc, c->limit, in->g->ports[p].num,
 			         in->g->ports[p].guid,
-			         in->g->nodes[in->g->ports[p].node].description);
+			         node_text(in->g, NULL, in->g->ports[p].node).text);
 			return E_FULL;
 		}
 	}
@@ -345,20 +346,20 @@ out:
 static int claim_as_found(struct claims *c, uint32_t p, struct diags *d)
 {
 	const struct port *port = &c->g->ports[p];
-	const char *name = c->g->nodes[port->node].description;
+	const struct node_text name = node_text(c->g, NULL, port->node);
 	struct lid_range r = { .base = port->lid, .lmc = port->lmc };
 
 	if (!r.base) {
-		diag_add(d, DIAG_ERROR, NULL, 0, "port %u of '%s' has no LID", port->num,
-		         name);
+		diag_add(d, DIAG_ERROR, NULL, 0, "port %u of %s has no LID", port->num,
+		         name.text);
 		return E_NOTFOUND;
 	}
 	if (!range_legal(r, c->limit)) {
 		diag_add(d, DIAG_ERROR, NULL, 0,
 		         "LID %" PRIu32
-		         " with LMC %u of port %u of '%s' is no aligned range in "
+		         " with LMC %u of port %u of %s is no aligned range in "
 		         "1..%" PRIu32,
-		         r.base, r.lmc, port->num, name, c->limit);
+		         r.base, r.lmc, port->num, name.text, c->limit);
 		return E_RANGE;
 	}
 	for (uint32_t k = 0; k < range_size(r); k++) {
@@ -367,10 +368,10 @@ static int claim_as_found(struct claims *c, uint32_t p, struct diags *d)
 		if (other != CLAIM_NONE) {
 			diag_add(d, DIAG_ERROR, NULL, 0,
 			         "LID %" PRIu32
-			         " belongs to port %u of '%s' and to port %u of '%s'",
+			         " belongs to port %u of %s and to port %u of %s",
 			         r.base + k, c->g->ports[other].num,
-			         c->g->nodes[c->g->ports[other].node].description,
-			         port->num, name);
+			         node_text(c->g, NULL, c->g->ports[other].node).text,
+			         port->num, name.text);
 			return E_DUPLICATE;
 		}
 	}

@@ -20,6 +20,7 @@
 #include "routing/graph.h"
 #include "routing/lids.h"
 #include "routing/matrixfile.h"
+#include "routing/node_text.h"
 
 enum { FAR = HOPS_NONE - 1 };
 
@@ -28,11 +29,6 @@ struct misfit {
 	uint32_t n;    /* cells */
 	uint32_t from; /* one of them */
 };
-
-static const char *name_of(const struct graph *g, uint32_t s)
-{
-	return g->nodes[g->switches[s]].description;
-}
 
 static const struct matrix_dump_table *table_of(const struct matrix *m, uint32_t s)
 {
@@ -114,9 +110,8 @@ static void take_tables(struct matrix *m, const struct graph *g, struct why *not
 
 		unknown += s == GRAPH_NONE;
 		if (s != GRAPH_NONE && m->table[s] != GRAPH_NONE) {
-			why_add(notes,
-			        "%s:%u: a second table for switch '%s' is not used",
-			        m->dump->path, t->line, name_of(g, s));
+			why_add(notes, "%s:%u: a second table for switch %s is not used",
+			        m->dump->path, t->line, switch_text(g, NULL, s).text);
 		} else if (s != GRAPH_NONE) {
 			m->table[s] = i;
 		}
@@ -264,9 +259,9 @@ static void note_left_out(const struct matrix *m, const struct graph *g,
 	}
 	if (n) {
 		why_add(notes,
-		        "%s: no hops for %" PRIu32 " switches, the first '%s': shortest "
+		        "%s: no hops for %" PRIu32 " switches, the first %s: shortest "
 		        "paths are used there",
-		        m->dump->path, n, name_of(g, first));
+		        m->dump->path, n, switch_text(g, NULL, first).text);
 	}
 }
 
@@ -284,10 +279,11 @@ static void note_misfits(const struct matrix *m, const struct graph *g,
 
 		why_add(notes,
 		        "%s:%u: hops of %" PRIu32 " pairs of switches do not fit the "
-		        "cables, such as from '%s' to '%s': shortest paths are used "
+		        "cables, such as from %s to %s: shortest paths are used "
 		        "there",
 		        m->dump->path, table_of(m, x[first].from)->row_line[row], n,
-		        name_of(g, x[first].from), name_of(g, first));
+		        switch_text(g, NULL, x[first].from).text,
+		        switch_text(g, NULL, first).text);
 	}
 }
 

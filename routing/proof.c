@@ -390,7 +390,7 @@ int proof_run_missing(const struct graph *g, const struct lids *lids,
 	unsigned threads = column_threads(), vls = 0;
 	struct arena *tmp = arena_new();
 	struct prover pv = { 0 };
-	struct proof p = { .management_hole.lid = UINT32_MAX };
+	struct proof p = { .lids = *lids, .management_hole.lid = UINT32_MAX };
 	struct bench *bench;
 	int ret_code = -ENOMEM;
 

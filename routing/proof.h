@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "routing/lids.h"
 #include "routing/tables.h"
 
 struct arena;
 struct graph;
-struct lids;
 
 /*!
  * The proof: what is checked of every table before it may reach a switch.
@@ -74,6 +74,7 @@ enum {
 };
 
 struct proof {
+	struct lids lids;            /*!< of the tables, its arrays borrowed; for proof_text() */
 	uint64_t pairs;              /*!< ordered (CA/router end port, LID of another CA/router port) in one connected part */
 	uint64_t unreachable_pairs;  /*!< of these */
 	uint64_t missed_pairs;       /*!< of these, pairs that may be without a route */

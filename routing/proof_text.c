@@ -5,19 +5,10 @@
 #include "conf/arena.h"
 #include "routing/graph.h"
 #include "routing/lids.h"
+#include "routing/node_text.h"
 #include "routing/proof.h"
 
 enum { SHOWN_MAX = 12 }; /* switches or channels named in one sentence */
-
-static const char *switch_name(const struct graph *g, uint32_t sw, struct arena *a)
-{
-	const struct node *n = &g->nodes[g->switches[sw]];
-	const char *text = n->description && *n->description
-	                           ? arena_printf(a, "'%s'", n->description)
-	                           : arena_printf(a, "0x%016" PRIx64, n->guid);
-
-	return text ? text : "?";
-}
 
 /* Appends to a text; stays NULL once memory is out. */
 static char *join(const char *head, const char *tail, struct arena *a)
@@ -25,35 +16,38 @@ static char *join(const char *head, const char *tail, struct arena *a)
 	return head && tail ? arena_printf(a, "%s%s", head, tail) : NULL;
 }
 
-static char *loop_text(const struct proof_fault *f, const struct graph *g,
-                       struct arena *a)
+static char *loop_text(const struct proof *p, const struct proof_fault *f,
+                       const struct graph *g, struct arena *a)
 {
 	char *t = arena_printf(a, "forwarding loop for LID %" PRIu32 ": ", f->lid);
 
 	for (uint32_t i = 0; i < f->n_loop && i < SHOWN_MAX; i++) {
-		t = join(t, arena_printf(a, "%s -> ", switch_name(g, f->loop[i], a)), a);
+		t = join(t,
+		         arena_printf(a, "%s -> ",
+		                      switch_text(g, &p->lids, f->loop[i]).text),
+		         a);
 	}
 	if (f->n_loop > SHOWN_MAX) {
 		t = join(t,
 		         arena_printf(a, "... %" PRIu32 " switches ... -> ", f->n_loop),
 		         a);
 	}
-	return join(t, switch_name(g, f->loop[0], a), a);
+	return join(t, switch_text(g, &p->lids, f->loop[0]).text, a);
 }
 
-static char *hole_text(const struct proof_fault *f, const struct graph *g,
-                       struct arena *a)
+static char *hole_text(const struct proof *p, const struct proof_fault *f,
+                       const struct graph *g, struct arena *a)
 {
 	if (f->port == LFT_NO_ROUTE) {
 		return arena_printf(a, "switch %s has no route to LID %" PRIu32,
-		                    switch_name(g, f->sw, a), f->lid);
+		                    switch_text(g, &p->lids, f->sw).text, f->lid);
 	}
 	return arena_printf(
 		a,
 		"switch %s sends LID %" PRIu32
 		" to port %u, which leads neither to another switch nor to the "
 		"owner of the LID",
-		switch_name(g, f->sw, a), f->lid, f->port);
+		switch_text(g, &p->lids, f->sw).text, f->lid, f->port);
 }
 
 static bool mixes_vls(const struct proof_cycle *c)
@@ -66,8 +60,8 @@ static bool mixes_vls(const struct proof_cycle *c)
 	return false;
 }
 
-static char *cycle_text(const struct proof_cycle *c, const struct graph *g,
-                        struct arena *a)
+static char *cycle_text(const struct proof *p, const struct proof_cycle *c,
+                        const struct graph *g, struct arena *a)
 {
 	const char *kind = c->management ? "management credit loop" : "credit loop";
 	bool mixed = mixes_vls(c);
@@ -79,11 +73,11 @@ static char *cycle_text(const struct proof_cycle *c, const struct graph *g,
 		const struct proof_channel *ch = &c->channels[i];
 
 		t = join(t,
-		         arena_printf(a,
-		                      "%s%s port %u%s (route from %s to LID %" PRIu32 ")",
-		                      i ? ", " : "", switch_name(g, ch->sw, a), ch->port,
-		                      mixed ? arena_printf(a, " VL %u", ch->vl) : "",
-		                      switch_name(g, ch->src_sw, a), ch->lid),
+		         arena_printf(
+				 a, "%s%s port %u%s (route from %s to LID %" PRIu32 ")",
+				 i ? ", " : "", switch_text(g, &p->lids, ch->sw).text,
+				 ch->port, mixed ? arena_printf(a, " VL %u", ch->vl) : "",
+				 switch_text(g, &p->lids, ch->src_sw).text, ch->lid),
 		         a);
 	}
 	return c->n > SHOWN_MAX ? join(t, ", ...", a) : t;
@@ -93,7 +87,7 @@ static char *cycle_text(const struct proof_cycle *c, const struct graph *g,
 static char *cycles_text(const struct proof *p, uint64_t n, const struct graph *g,
                          struct arena *a)
 {
-	char *t = cycle_text(&p->cycle[0], g, a);
+	char *t = cycle_text(p, &p->cycle[0], g, a);
 
 	return n > 1 ? join(t, arena_printf(a, "; %" PRIu64 " more apart from it", n - 1),
 	                    a)
@@ -108,18 +102,8 @@ static char *management_text(const struct proof *p, const struct graph *g,
 	return arena_printf(a,
 	                    "management pairs without a route: %" PRIu64
 	                    "; the first is switch %s to LID %" PRIu32,
-	                    p->management_unreachable, switch_name(g, f->sw, a), f->lid);
-}
-
-static const char *host_name(const struct graph *g, uint32_t port, struct arena *a)
-{
-	const struct node *n = &g->nodes[g->ports[port].node];
-	const char *text =
-		n->description && *n->description
-			? arena_printf(a, "'%s'", n->description)
-			: arena_printf(a, "0x%016" PRIx64, g->ports[port].guid);
-
-	return text ? text : "?";
+	                    p->management_unreachable,
+	                    switch_text(g, &p->lids, f->sw).text, f->lid);
 }
 
 const char *proof_missed_text(const struct proof *p, const struct graph *g,
@@ -130,9 +114,12 @@ const char *proof_missed_text(const struct proof *p, const struct graph *g,
 
 	for (unsigned i = 0; i < p->n_missed; i++) {
 		t = join(t,
-		         arena_printf(a, "%s%s to %s", i ? ", " : "",
-		                      host_name(g, p->missed[i].src, a),
-		                      host_name(g, lids->owner[p->missed[i].lid], a)),
+		         arena_printf(
+				 a, "%s%s to %s", i ? ", " : "",
+				 node_text(g, lids, g->ports[p->missed[i].src].node).text,
+				 node_text(g, lids,
+		                           g->ports[lids->owner[p->missed[i].lid]].node)
+					 .text),
 		         a);
 	}
 	if (p->missed_pairs > p->n_missed) {
@@ -146,9 +133,9 @@ const char *proof_text(const struct proof *p, const struct graph *g, struct aren
 	const char *text = "";
 
 	if (p->n_loop) {
-		text = loop_text(&p->loop[0], g, a);
+		text = loop_text(p, &p->loop[0], g, a);
 	} else if (p->n_hole) {
-		text = hole_text(&p->hole[0], g, a);
+		text = hole_text(p, &p->hole[0], g, a);
 	} else if (p->credit_loops) {
 		text = cycles_text(p, p->credit_loops, g, a);
 	} else if (p->management_unreachable) {

@@ -16,6 +16,7 @@
 #include "conf/arena.h"
 #include "conf/err.h"
 #include "routing/engine.h"
+#include "routing/node_text.h"
 #include "routing/torus.h"
 
 enum { NAMED_MAX = 4, Z = 2 };
@@ -37,11 +38,6 @@ static struct list list_new(const struct torus *t, struct arena *a, struct why *
 	return (struct list){ t, a, notes, 0, max < NAMED_MAX ? max : NAMED_MAX };
 }
 
-static const char *switch_name(const struct torus *t, uint32_t s)
-{
-	return t->g->nodes[t->g->switches[s]].description;
-}
-
 static void say_missing_switch(struct list *l, uint32_t cell)
 {
 	if (l->n++ < l->max) {
@@ -53,10 +49,10 @@ static void say_missing_switch(struct list *l, uint32_t cell)
 static void say_missing_cable(struct list *l, uint32_t from, uint32_t to)
 {
 	if (l->n++ < l->max) {
-		why_add(l->notes, "torus-2QoS: no cable from '%s' at %s to '%s' at %s",
-		        switch_name(l->t, from),
+		why_add(l->notes, "torus-2QoS: no cable from %s at %s to %s at %s",
+		        switch_text(l->t->g, NULL, from).text,
 		        torus_place_text(l->t, l->t->cell[from], l->a),
-		        switch_name(l->t, to),
+		        switch_text(l->t->g, NULL, to).text,
 		        torus_place_text(l->t, l->t->cell[to], l->a));
 	}
 }
@@ -95,10 +91,11 @@ static void group_switch(struct torus *t, uint32_t s, struct list *strays)
 				                      .n = d->dim[i].n };
 		} else if (s < to && strays->n++ < strays->max) {
 			why_add(strays->notes,
-			        "torus-2QoS: no route takes the cables from '%s' to "
-			        "'%s', "
+			        "torus-2QoS: no route takes the cables from %s to "
+			        "%s, "
 			        "which are no neighbours on the torus",
-			        switch_name(t, s), switch_name(t, to));
+			        switch_text(t->g, NULL, s).text,
+			        switch_text(t->g, NULL, to).text);
 		}
 	}
 }
@@ -137,10 +134,10 @@ static int check_groups(const struct torus *t, struct why *notes)
 		}
 		if (n > max) {
 			why_add(notes,
-			        "torus-2QoS: switch '%s' has %" PRIu32
+			        "torus-2QoS: switch %s has %" PRIu32
 			        " ports in a group, portgroup_max_ports of %s allows "
 			        "%" PRIu32,
-			        switch_name(t, s), n, t->conf->path, max);
+			        switch_text(t->g, NULL, s).text, n, t->conf->path, max);
 			return E_UNSUITABLE;
 		}
 	}

@@ -23,6 +23,7 @@
 #include "conf/arena.h"
 #include "conf/err.h"
 #include "routing/engine.h"
+#include "routing/node_text.h"
 #include "routing/torus.h"
 
 enum { PORTS = 256, NAMED_MAX = 3, RING_OF_FOUR = 4 };
@@ -60,11 +61,6 @@ const char *torus_place_text(const struct torus *t, uint32_t cell, struct arena 
 	                     torus_coordinate(t, cell, 2));
 
 	return text ? text : "?";
-}
-
-static const char *switch_name(const struct torus *t, uint32_t s)
-{
-	return t->g->nodes[t->g->switches[s]].description;
 }
 
 /* Direction from one cell to another, TORUS_DIRS: they are no neighbours. */
@@ -414,10 +410,10 @@ static int check_places(struct torus *t, struct why *why)
 			t->cell[s] = GRAPH_NONE;
 		} else if (!alone && t->cell[s] == GRAPH_NONE && n++ < NAMED_MAX) {
 			why_add(why,
-			        "torus-2QoS: switch '%s' has no place on the %" PRIu32
+			        "torus-2QoS: switch %s has no place on the %" PRIu32
 			        " x %" PRIu32 " x %" PRIu32 " torus of %s",
-			        switch_name(t, s), t->radix[0], t->radix[1], t->radix[2],
-			        t->conf->path);
+			        switch_text(t->g, NULL, s).text, t->radix[0], t->radix[1],
+			        t->radix[2], t->conf->path);
 		}
 	}
 	if (n > NAMED_MAX) {
