@@ -13,6 +13,7 @@ struct arena;
 struct device_groups;
 struct diags;
 struct guid_file;
+struct node_names;
 struct prefix_routes;
 
 /*! Path-selection modes, in the order of their names in the option table. */
@@ -89,6 +90,8 @@ struct config {
 	bool use_ucast_cache;
 	/* SA */
 	const struct prefix_routes *prefix_routes; /*!< NULL: none */
+	const struct node_names
+		*node_names; /*!< NULL: nodes are named by their descriptions */
 	bool enforce_vf_path_record;     /*!< members and applications of virtual fabrics
 	                                    count */
 	bool disable_multicast;

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "conf/config.h"
 #include "conf/device_group.h"
+#include "conf/node_names.h"
 #include "conf/opafm_value.h"
 #include "conf/prefix_routes.h"
 #include "conf/qos_policy.h"
@@ -275,6 +276,9 @@ const struct option_row config_rows[] = {
 	{ UINT("adaptive_threshold", adaptive.threshold, "3", 0, 7),
 	  .flags = OPT_PENDING, .xml = "Sm/AdaptiveRouting/Threshold",
 	  .help = "From when on a lane counts as busy: 7 to 4 are 55, 60, 65, 70 %, 3 to 1 are 80, 90, 100 %, 0 is the switch's own" },
+	{ .name = "node_name_map_name", .type = OPT_FILE, MEMBER(node_names),
+	  .read = node_names_read, .flags_long = "node-name-map", .arg = "FILE",
+	  .help = "Names of nodes for people, in place of their descriptions: lines of a NodeGUID and a name in quotes" },
 	{ UINT("snapshot_grace", snapshot_grace, "10000", 100, 600000),
 	  .flags_long = "snapshot-grace", .arg = "MS",
 	  .help = "How long readers may use a snapshot after a newer one was published, in ms" },
@@ -427,7 +431,6 @@ const struct option_row config_rows[] = {
 	/* plug-ins, names, logs, console */
 	NONE("event_plugin_name", NULL, "Names of plug-ins"),
 	NONE("event_plugin_options", NULL, "Options of plug-ins"),
-	NONE("node_name_map_name", NULL, "File of node names"),
 	NONE_ARG("log_flags", "0x03", 'D', "D", "FLAGS", "Kinds of log messages"),
 	NONE("force_log_flush", "FALSE", "Write each message at once"),
 	NONE_ARG("log_max_size", "0", 'L', "log_limit", "MB", "Size at which the log is cut"),

@@ -13,6 +13,7 @@
 #include "gateway/command.h"
 #include "routing/graph.h"
 #include "routing/lftfile.h"
+#include "routing/node_text.h"
 #include "routing/topofile.h"
 
 double route_job_now(void)
@@ -75,8 +76,9 @@ static int read_fabric(struct route_job *j)
 		return ret;
 	}
 	(void)graph_set_aggregation(j->g, j->config.aggregation_node_guids);
+	ret = graph_set_names(j->g, j->config.node_names);
 	j->seconds_parse = route_job_now() - start;
-	return E_OK;
+	return ret;
 }
 
 int route_job_init(struct route_job *j, const struct option_row *own, const char *doc,

@@ -33,6 +33,7 @@
 
 #include "conf/arena.h"
 #include "conf/err.h"
+#include "conf/node_names.h"
 #include "conf/text.h"
 #include "routing/graph.h"
 #include "sa/fields.h"
@@ -74,19 +75,20 @@ void disc_problem(struct disc *d, const char *fmt, ...)
 const char *disc_place(const struct disc *d, const struct disc_node *n, unsigned port)
 {
 	char route[SMP_PATH_TEXT], name[65] = "";
-	const char *text;
+	const char *given, *text;
 
 	if (n == NULL) {
 		return "the local port";
 	}
-	if (n->has_description) {
+	given = node_names_find(d->options.names, n->guid);
+	if (given == NULL && n->has_description) {
 		memcpy(name, n->description, 64);
 		text_printable(name);
 	}
 	text = arena_printf(d->arena,
 	                    "\"%s\" (%s 0x%016" PRIx64 ") port %u, directed route %s",
-	                    name, node_type_name(n->type), n->guid, port,
-	                    smp_path_text(&n->dest.path, route));
+	                    given != NULL ? given : name, node_type_name(n->type),
+	                    n->guid, port, smp_path_text(&n->dest.path, route));
 	return text != NULL ? text : "?";
 }
 

@@ -62,6 +62,7 @@ struct disc_options {
 	                                  sweep: one try only; may be NULL */
 	const struct guid_file *aggregation; /*!< CAs that are aggregation nodes, beside those
 	                                        that show it; may be NULL */
+	const struct node_names *names; /*!< the operator's names of nodes; may be NULL */
 };
 
 enum { DISC_PROBLEMS_MAX = 64 };

@@ -20,6 +20,7 @@
 #include "conf/err.h"
 #include "conf/text.h"
 #include "routing/graph.h"
+#include "routing/node_text.h"
 #include "sa/discover.h"
 #include "sa/fields.h"
 
@@ -125,8 +126,11 @@ static void report_silent(struct disc *d, struct disc_node *n, struct disc_port 
 		d->n_unreachable++;
 	}
 	if (peer) {
-		disc_problem(d, "node 0x%016" PRIx64 " does not answer behind %s", peer,
-		             disc_place(d, n, p->num));
+		uint32_t known = graph_node_by_guid(prev, peer);
+
+		disc_problem(
+			d, "node \"%s\" (0x%016" PRIx64 ") does not answer behind %s",
+			node_name(&prev->nodes[known]), peer, disc_place(d, n, p->num));
 		if (guid_map_put(counted, peer, 1) != E_OK) {
 			d->ret = -ENOMEM;
 		}
@@ -376,6 +380,10 @@ static int freeze(struct disc *d, struct disc_node *const *order, uint32_t n)
 		return ret;
 	}
 	(void)graph_set_aggregation(d->g, d->options.aggregation);
+	ret = graph_set_names(d->g, d->options.names);
+	if (ret != E_OK) {
+		return ret;
+	}
 	for (unsigned i = 0; i < diags->n; i++) {
 		disc_problem(d, "%s", diags->items[i].text);
 	}

@@ -210,7 +210,8 @@ static void start_heavy(struct sweep *s)
 	struct disc_options o = { .retries = s->d.config->transaction_retries,
 		                  .clear_change = s->sm_state == SM_MASTER,
 		                  .silent = &s->silent,
-		                  .aggregation = s->d.config->aggregation_node_guids };
+		                  .aggregation = s->d.config->aggregation_node_guids,
+		                  .names = s->d.config->node_names };
 	struct job *j = job_new(s);
 
 	if (j == NULL) {

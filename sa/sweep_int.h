@@ -147,7 +147,7 @@ struct sweep {
 		uint32_t number;    /*!< counts light sweeps */
 		uint32_t n_found;   /*!< reasons for a heavy sweep; what[] is the first */
 		uint32_t n_cleared; /*!< switches whose PortStateChange was cleared */
-		char what[160];
+		char what[320];
 	} light;
 	struct arena *light_arena; /*!< of the light sweep at work, NULL: none */
 	struct other_sm master; /*!< while standby */

@@ -25,6 +25,7 @@
 #include "conf/qos_policy.h"
 #include "db/state.h"
 #include "routing/graph.h"
+#include "routing/node_text.h"
 #include "routing/route_cache.h"
 #include "sa/policy_compile.h"
 #include "sa/qos_table.h"
@@ -170,9 +171,8 @@ static void log_moved(const struct job *j)
 		const struct lid_memory *m = remembered(j, p->guid);
 
 		log_warning(source,
-		            "LID of \"%s\" port %u (0x%016" PRIx64
-		            ") moves from %u to %u",
-		            g->nodes[p->node].description, p->num, p->guid,
+		            "LID of %s port %u (0x%016" PRIx64 ") moves from %u to %u",
+		            node_text(g, &j->lids, p->node).text, p->num, p->guid,
 		            m != NULL ? m->range.base : 0, j->lids.of[j->moved[i]].base);
 	}
 	if (j->n_moved > MOVED_LINES) {
@@ -492,6 +492,7 @@ static uint64_t digest_graph(uint64_t h, const struct graph *g)
 		h = mix(h, n->guid);
 		h = mix(h, (uint64_t)n->type << 16 | (uint64_t)n->n_ports << 8 | n->esp0);
 		h = mix_bytes(h, n->description, strlen(n->description));
+		h = n->name ? mix_bytes(h, n->name, strlen(n->name)) : h;
 	}
 	for (uint32_t i = 0; i < g->n_ports; i++) {
 		const struct port *p = &g->ports[i];

@@ -97,8 +97,8 @@ static void found(struct look *l, const char *what, unsigned port)
 
 	s->light.n_found++;
 	if (!s->light.what[0]) {
-		snprintf(s->light.what, sizeof(s->light.what),
-		         "%s 0x%016" PRIx64 " port %u", what, l->node->guid, port);
+		snprintf(s->light.what, sizeof(s->light.what), "%s %s", what,
+		         disc_place(&s->job->disc, l->node, port));
 	}
 }
 
@@ -286,9 +286,8 @@ static void on_sm_info(void *ctx, const struct smp_reply *r)
 	struct other_sm o = { 0 };
 
 	if (r->ret != E_OK) {
-		log_info(source,
-		         "0x%016" PRIx64 " port %u has the IsSM bit but no SMInfo",
-		         l->node->guid, l->port);
+		log_info(source, "%s has the IsSM bit but no SMInfo",
+		         disc_place(&s->job->disc, l->node, l->port));
 		return;
 	}
 	keep_sm(l, r->data);
