@@ -220,7 +220,8 @@ static uint8_t deal_down(const struct dmodc_job *j, uint32_t s, uint32_t t, uint
                          const struct candidates *x, const struct candidates *above)
 {
 	unsigned rank = j->t.rank[s];
-	uint64_t turn = dmodc_turn(j, rank, c);
+	uint32_t below = x->dir->group[x->group[0]].to;
+	uint64_t turn = dmodc_turn(j, rank - 1, c) / j->t.slots[below]; /* as below, up */
 	uint64_t at = dmodc_turn(j, rank < 2 ? 0 : rank - 2, c);
 
 	if (x->n == 1 && j->k && above->n) {

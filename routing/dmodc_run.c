@@ -130,6 +130,181 @@ static int find_turns(struct dmodc_job *j, struct arena *tmp)
 	return E_OK;
 }
 
+/* ---- hosts that come last ---- */
+
+/* Hosts that are led up one way, and those of them that come last. */
+struct dealt {
+	uint32_t all, last;
+};
+
+/*
+ * What hosts took so far. Switches that lead to the same tops are a plane: their cables
+ * of one number carry what goes to the hosts of all of them.
+ */
+struct dealing {
+	unsigned cables;     /* most to one neighbour above */
+	size_t width;        /* cables in a row: slots times cables */
+	uint8_t *n;          /* [n][slots] cables of each slot */
+	struct dealt *link;  /* [n][width] by switch and cable */
+	struct dealt *plane; /* [height + 1][n][width] by rank, plane and cable */
+	uint32_t *top; /* [n] what names the plane: the switch at the end of the first
+	                  slots */
+};
+
+static struct dealt *plane_of(const struct dmodc_job *j, const struct dealing *d,
+                              uint32_t s)
+{
+	return d->plane + ((size_t)j->t.rank[s] * j->t.n + d->top[s]) * d->width;
+}
+
+static void find_tops(const struct dmodc_job *j, uint32_t *top)
+{
+	for (uint32_t i = j->t.n; i-- > 0;) {
+		uint32_t s = j->t.by_rank[i];
+		const uint32_t *above = j->above + (size_t)s * j->width;
+		unsigned slot = 0;
+
+		while (slot < j->t.slots[s] && above[slot] == GRAPH_NONE) {
+			slot++;
+		}
+		top[s] = slot < j->t.slots[s] ? top[above[slot]] : s;
+	}
+}
+
+static void count_dealt(const struct dmodc_job *j, const struct dealing *d, uint32_t s,
+                        size_t cable, bool last)
+{
+	struct dealt *link = d->link + (size_t)s * d->width + cable;
+	struct dealt *plane = plane_of(j, d, s) + cable;
+
+	link->all++;
+	plane->all++;
+	link->last += last;
+	plane->last += last;
+}
+
+/* Is cable a better than b for a host that comes last? Each cable carries its share of
+ * all hosts and of those that come last, then each number of a plane does. */
+static bool is_better(const struct dealt *link, const struct dealt *plane, size_t a,
+                      size_t b)
+{
+	if (link[a].all != link[b].all) {
+		return link[a].all < link[b].all;
+	}
+	if (link[a].last != link[b].last) {
+		return link[a].last < link[b].last;
+	}
+	if (plane[a].last != plane[b].last) {
+		return plane[a].last < plane[b].last;
+	}
+	return plane[a].all < plane[b].all;
+}
+
+/* The best turn of a host at switch s: cable times slots, plus slot. */
+static uint32_t best_turn(const struct dmodc_job *j, const struct dealing *d, uint32_t s,
+                          uint32_t start)
+{
+	const struct dealt *link = d->link + (size_t)s * d->width;
+	const uint8_t *n = d->n + (size_t)s * j->width;
+	unsigned slots = j->t.slots[s];
+	size_t best = SIZE_MAX;
+
+	for (unsigned i = 0; i < slots; i++) {
+		unsigned slot = (start + i) % slots;
+
+		for (unsigned k = 0; k < n[slot]; k++) {
+			size_t cable = slot * d->cables + (start / slots + k) % n[slot];
+
+			if (best == SIZE_MAX ||
+			    is_better(link, plane_of(j, d, s), cable, best)) {
+				best = cable;
+			}
+		}
+	}
+	return best == SIZE_MAX ? start
+	                        : (uint32_t)(best % d->cables * slots + best / d->cables);
+}
+
+/* One host on its way up from its switch: counts what it takes; chooses it if the host
+ * comes last. */
+static void deal_host(struct dmodc_job *j, const struct dealing *d, uint32_t s,
+                      uint32_t c, bool last)
+{
+	for (unsigned rank = j->t.rank[s]; s != GRAPH_NONE && j->t.slots[s]; rank++) {
+		uint32_t *turn = j->turn + (size_t)rank * j->t.n_cols + c;
+		unsigned slots = j->t.slots[s], slot;
+		size_t at = (size_t)s * j->width;
+
+		*turn = last ? best_turn(j, d, s, *turn) : *turn;
+		slot = *turn % slots;
+		if (d->n[at + slot]) {
+			count_dealt(j, d, s,
+			            slot * d->cables + *turn / slots % d->n[at + slot],
+			            last);
+		}
+		s = j->above[at + slot];
+	}
+}
+
+static void deal_set(struct dmodc_job *j, const struct dealing *d, bool last)
+{
+	const struct graph *g = j->g;
+
+	for (uint32_t i = 0; i < j->t.n_homes; i++) {
+		uint32_t s = j->t.home[i], c = j->t.col[s];
+
+		for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1]; h++, c++) {
+			if (j->rule->last[g->hosts[h]] == last) {
+				deal_host(j, d, s, c, last);
+			}
+		}
+	}
+}
+
+static int dealing_init(struct dealing *d, const struct dmodc_job *j, struct arena *tmp)
+{
+	const struct dmodc_groups *up = &j->t.up;
+	size_t n = j->t.n;
+
+	*d = (struct dealing){ .n = arena_array(tmp, n, j->width),
+		               .top = arena_array(tmp, n, sizeof(*d->top)) };
+	if (!d->n || !d->top) {
+		return -ENOMEM;
+	}
+	for (uint32_t s = 0; s < n; s++) {
+		for (uint32_t i = up->first[s]; i < up->first[s + 1]; i++) {
+			const struct dmodc_group *group = &up->group[i];
+
+			if (group->slot != DMODC_NO_SLOT) {
+				d->n[(size_t)s * j->width + group->slot] = group->n;
+				d->cables = group->n > d->cables ? group->n : d->cables;
+			}
+		}
+	}
+	d->width = (size_t)j->width * d->cables;
+	d->link = arena_array(tmp, n * d->width, sizeof(*d->link));
+	d->plane = arena_array(tmp, (j->t.height + 1U) * n * d->width, sizeof(*d->plane));
+	if (!d->link || !d->plane) {
+		return -ENOMEM;
+	}
+	find_tops(j, d->top);
+	return E_OK;
+}
+
+/* Those that come last take what the others left, so that both and all together are even.
+ */
+static int deal_last(struct dmodc_job *j, struct arena *tmp)
+{
+	struct dealing d;
+	int ret = dealing_init(&d, j, tmp);
+
+	if (ret == E_OK) {
+		deal_set(j, &d, false);
+		deal_set(j, &d, true);
+	}
+	return ret;
+}
+
 /* The table of slots for a switch, made when nobody has it yet. */
 static int share_deal(struct dmodc_job *j, uint32_t s, struct arena *tmp)
 {
@@ -220,6 +395,9 @@ int dmodc_job_init(struct dmodc_job *j, const struct dmodc_rule *rule,
 	}
 	if (ret == E_OK) {
 		ret = find_turns(j, tmp);
+	}
+	if (ret == E_OK && rule->last) {
+		ret = deal_last(j, tmp);
 	}
 	if (ret == E_OK) {
 		ret = find_hosts(j, tmp);

@@ -13,10 +13,11 @@
  * are distances from the core switches, if these are named. How many there are is found;
  * a number that is given has to agree.
  *
- * Sets. Hosts of route_last are numbered after all others, so that both have numbers
- * without gaps, and each is dealt evenly by itself: compute and I/O nodes. The manual's
- * sentence lists the compute nodes and says that they come first, its parameter says that
- * they come last; for balance that is the same.
+ * Sets. Hosts of route_last are dealt after all others, and each takes the way that
+ * carries the fewest hosts so far, of equals the one with the fewest of its set. So both
+ * sets and all hosts together are even: compute and I/O nodes. The manual's sentence
+ * lists the compute nodes and says that they come first, its parameter says that they
+ * come last; for balance that is the same.
  *
  * Balance of what is broken. The closed form sees the uplinks of one switch at a time, so
  * where several cables are missing some links further on get more than their share. Then

@@ -604,6 +604,24 @@ int leaves_order(const struct graph *g, struct arena *a, uint32_t **ret, uint32_
 	return E_OK;
 }
 
+/* Is a host of the other kind where one of this kind may be on another switch? */
+static bool is_mixed(const struct graph *g, const uint32_t *leaf, uint32_t n_leaves,
+                     const bool *is_one, bool value, const bool *used)
+{
+	for (uint32_t i = 0; is_one && i < n_leaves; i++) {
+		uint32_t s = leaf[i];
+
+		for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1]; h++) {
+			uint32_t peer = g->ports[g->hosts[h]].peer;
+
+			if (is_one[g->hosts[h]] != value && used[g->ports[peer].num]) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
 void leaves_places(const struct graph *g, const uint32_t *leaf, uint32_t n_leaves,
                    const bool *is_one, bool value, struct leaf_places *ret)
 {
@@ -629,7 +647,8 @@ void leaves_places(const struct graph *g, const uint32_t *leaf, uint32_t n_leave
 		ret->n += used[p];
 	}
 	/* holes are dealt, too: with many of them links would carry unlike shares */
-	if (n_hosts * PLACES_OF < (uint64_t)ret->n * n_homes * PLACES_FILLED) {
+	if (n_hosts * PLACES_OF < (uint64_t)ret->n * n_homes * PLACES_FILLED ||
+	    is_mixed(g, leaf, n_leaves, is_one, value, used)) {
 		ret->n = 0;
 	}
 }

@@ -119,7 +119,8 @@ int leaves_order(const struct graph *g, struct arena *a, uint32_t **ret, uint32_
  * and come, so what is dealt by place does not move with them.
  */
 struct leaf_places {
-	uint32_t n; /*!< of each switch, 0: too many would be empty, none are held */
+	uint32_t n; /*!< of each switch; 0: too many would be empty, or hosts that do not
+	                 count are in some; none are held */
 	uint32_t rank[256]; /*!< of a switch port among those */
 };
 

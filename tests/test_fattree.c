@@ -525,17 +525,19 @@ static void most_up(const struct graph *g, const uint32_t *n, uint32_t ret[2])
 enum set_kind { FIRST_OF_LEAF, TWO_LEAVES, SCATTERED, N_SETS };
 
 /* Compute and I/O nodes: in the tree of 8 ports, with 4 ways up at each of two tiers, no
- * way carries more of a set than its share, rounded up. */
+ * way carries more of a set than its share, rounded up, and no link more of all than
+ * without sets. */
 START_TEST(route_last)
 {
 	struct graph *g = fabric_make("ft3 8", 0, 1, arena);
-	bool *io = arena_array(arena, g->n_hosts, sizeof(*io)), swap = _i / N_SETS;
+	bool *io = arena_array(arena, g->n_hosts, sizeof(*io)), swap = _i / N_SETS % 2;
 	struct fattree_options o = defaults;
 	struct lids l = fabric_lids(g, 0, 0, arena);
 	uint32_t n[2] = { 0 }, most[2];
 	struct route_out *apart, *mixed;
-	uint64_t random = 7;
+	uint64_t random = 7 + (uint64_t)_i / N_SETS / 2;
 	const char *rules = "";
+	struct load load, plain;
 
 	for (uint32_t i = 0; i < g->n_hosts; i++) {
 		enum set_kind kind = (enum set_kind)(_i % N_SETS);
@@ -559,10 +561,39 @@ START_TEST(route_last)
 		              "set %u of %u hosts: %u and %u on one way", set, n[set],
 		              most[0], most[1]);
 	}
+	ck_assert_int_eq(load_build(g, &l, &apart->lft, arena, &load), E_OK);
+	ck_assert_int_eq(load_build(g, &l, &mixed->lft, arena, &plain), E_OK);
+	ck_assert_uint_le(load.max, plain.max);
 	most_up(g, count_up(g, &l, &mixed->lft, io, true), most);
 	if (_i % N_SETS == FIRST_OF_LEAF) { /* all on one of four ways */
 		ck_assert_uint_ge(most[0], n[1] - 1);
 	}
+}
+END_TEST
+
+static const char *const set_trees[] = { "ft2 18 9 9 1", "ft2 12 12 3 4", "ft2 12 10 3 2",
+	                                 "tree3 4 8 8 4 4", "ft3 8" };
+
+/* The first host of each leaf switch comes last: no link carries more than without sets,
+ * also where several cables lead to one switch. */
+START_TEST(route_last_in_total)
+{
+	struct graph *g = fabric_make(set_trees[_i], 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct fattree_options o = defaults;
+	struct load apart, plain;
+	const char *rules = "";
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		if (hosts_on(g, s)) {
+			rules = node_rule(rules, guid_of(g, g->hosts[g->host_first[s]]));
+		}
+	}
+	o.last = group(rules);
+	ck_assert_int_eq(load_build(g, &l, &route(g, &l, &o)->lft, arena, &apart), E_OK);
+	ck_assert_int_eq(load_build(g, &l, &route(g, &l, NULL)->lft, arena, &plain),
+	                 E_OK);
+	ck_assert_uint_le(apart.max, plain.max);
 }
 END_TEST
 
@@ -781,7 +812,9 @@ int main(void)
 	tcase_add_test(t, fallback_is_told);
 	LOOP(hosts_on_core, high);
 	tcase_add_test(t, leaf_without_hosts);
-	tcase_add_loop_test(t, route_last, 0, 2 * N_SETS);
+	tcase_add_loop_test(t, route_last, 0, 8 * N_SETS);
+	tcase_add_loop_test(t, route_last_in_total, 0,
+	                    sizeof(set_trees) / sizeof(*set_trees));
 	tcase_add_test(t, route_last_of_nobody);
 	tcase_add_test(t, pass_through);
 	tcase_add_test(t, converge);
