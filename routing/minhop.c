@@ -8,8 +8,8 @@
  * the LIDs over them. One departure from the manual's words: the port with the fewest
  * routes is taken, but only routes that really pass are counted.
  *
- * What the options of the balancing stage mean is in spread_options.h. Of its own minhop has
- * hop_weights_file: paths of least weight instead of fewest hops, for the direction
+ * What the options of the balancing stage mean is in spread_options.h. Of its own minhop
+ * has hop_weights_file: paths of least weight instead of fewest hops, for the direction
  * of the port that is named. Sums are exact; OpenSM's overflow beyond 255.
  *
  * It is not free of credit loops on fabrics with rings; the proof tells. On a tree it comes

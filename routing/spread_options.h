@@ -14,9 +14,9 @@ struct guid_file;
 struct why;
 
 /*!
- * Options of spreading that engines share: a member of the engine's option struct, and rows
- * for its table. Such engines have the flag ENGINE_STAGE2. As routes that really pass are
- * balanced, the options mean:
+ * Options of spreading that engines share: a member of the engine's option struct, and
+ * rows for its table. Such engines have the flag ENGINE_STAGE2. As routes that really
+ * pass are balanced, the options mean:
  * - port_prof_ignore_file: routes through such a port are not counted, so that it looks
  *   empty and takes all it can get.
  * - port_search_ordering_file: of equally loaded ports the search finds them in this

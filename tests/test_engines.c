@@ -396,8 +396,7 @@ END_TEST
 static struct guid_file *list_of(const struct graph *g, const char *option)
 {
 	struct guid_file *f = arena_alloc(arena, sizeof(*f));
-	struct guid_record *records =
-		arena_array(arena, g->n_switches, sizeof(*records));
+	struct guid_record *records = arena_array(arena, g->n_switches, sizeof(*records));
 
 	*f = (struct guid_file){ .path = option, .records = records };
 	for (uint32_t s = g->n_switches; s-- > 0;) {
@@ -420,8 +419,12 @@ static struct guid_file *list_of(const struct graph *g, const char *option)
 }
 
 static const char *const stage2[] = {
-	"port_prof_ignore_file",   "port_search_ordering_file", "dimn_ports_file",
-	"guid_routing_order_file", "scatter_ports",             "port_shifting",
+	"port_prof_ignore_file",
+	"port_search_ordering_file",
+	"dimn_ports_file",
+	"guid_routing_order_file",
+	"scatter_ports",
+	"port_shifting",
 	"port_profile_switch_nodes",
 };
 
@@ -446,7 +449,8 @@ static void *stage2_options(const struct engine *e, const struct graph *g,
 	return base;
 }
 
-/* Every option of the stage makes a difference, in every engine that claims to have it. */
+/* Every option of the stage makes a difference, in every engine that claims to have it.
+ */
 START_TEST(stage2_options_count)
 {
 	const struct engine *e = engines[(unsigned)_i % engine_count()];
