@@ -251,6 +251,7 @@ static int spread_tables(const struct route_in *in, const struct matrix_dump *du
 		                 .lids = in->lids,
 		                 .hops = &m.hops,
 		                 .prev = in->prev,
+		                 .even = true,
 		                 .cancel = in->cancel };
 	int ret;
 

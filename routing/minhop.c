@@ -188,6 +188,7 @@ static int minhop_route(const struct route_in *in, struct arena *a, struct route
 			.closer = spread_shortest,
 			.ctx = &p.hops,
 			.prev = in->prev,
+			.even = true,
 			.tune = &tune,
 			.cancel = in->cancel,
 		};

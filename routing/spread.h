@@ -80,8 +80,8 @@ int spread_run(const struct spread *in, struct lft *lft, struct arena *tmp);
  * \brief Moves routes off links that carry much more than the others, in tables made
  *        elsewhere that follow \a in->hops and \a in->closer.
  *
- * Of \a in->hops only distances are used; what has none is not looked at. Entries that
- * are those of \a in->prev stay. Same result on any number of threads.
+ * Of \a in->hops only distances are used; what has none is load that stays where it is.
+ * Entries that are those of \a in->prev stay. Same result on any number of threads.
  *
  * \param offset  Of the LID in its port's range: these are counted and moved, by
  * themselves. \param tmp     Working memory: 2 bytes per (switch, host). \retval

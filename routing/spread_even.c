@@ -1,23 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Evening out: the second half of spreading, for fabrics with missing cables.
+ * Evening out: the second half of spreading, for fabrics that are not even themselves.
  *
  * When a switch chooses a port it sees the load of its own ports, not of the links
  * further on. In a whole tree that is enough, as all switches deal in step. Where cables
- * are missing they fall out of step and some links far from any choice get two or three
- * times their share.
+ * are missing, or leaves differ in size, they fall out of step and some links far from
+ * any choice get several times their share.
  *
- * So all tables are gone through again, destination by destination and from far to near.
- * A route whose way passes a link above the limit is moved to the way whose busiest link
- * will carry the least, if that is less than now. Each move lowers the load of a link
- * above the limit and raises none to where that was, so it ends; a few rounds find most
- * of it. The work is bounded by a count of links looked at, not by time, and done by one
- * thread, so the result is the same each time.
+ * There is a load that the busiest link has at least: the mean, and what comes out of the
+ * hosts of one switch over the links that the switch has. A limit is set a quarter of the
+ * way from there to the load of the busiest link now. The links above it are relieved one
+ * after the other, the busiest first: routes over the link move to ways on which no link
+ * gets above the limit, here or else where they come from, until the link is at the
+ * limit. Then the limit is set anew; one that was not reached takes the place of the
+ * bound. So routes move only where the busiest links gain by it. All others stay: that
+ * the routes to a host come together early is worth more than links that are evener
+ * still.
+ *
+ * A move never takes a link above the limit, so a round ends, and each narrows the gap
+ * between bound and busiest link. The work is bounded by a count of links looked at, not
+ * by time, and done by one thread, so the result is the same each time.
  */
 #include "routing/spread_job.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "conf/arena.h"
 #include "conf/err.h"
@@ -26,73 +34,101 @@
 #include "routing/spread_options.h"
 #include "routing/tables.h"
 
-enum { ROUNDS = 2, WORK_PER_ENTRY = 64, AHEAD = 8 };
+enum { ROUNDS = 12, WORK_PER_ENTRY = 4, CLOSE = 50, ENOUGH = 3 };
+
+/* A directed link: its place in load, and the load when the round began. */
+struct busy {
+	uint32_t load;
+	uint32_t s;
+	uint8_t port;
+};
 
 struct even {
 	const struct spread_job *j;
-	uint32_t limit;  /* routes per link that are not too many */
-	uint32_t *order; /* [n] switches by distance to the destination, the furthest
-	                    first */
-	uint64_t work;   /* links that may still be looked at */
-	uint64_t n_moved;
+	uint32_t limit;    /* routes per link that are not too many */
+	struct busy *busy; /* [links] room for those above the limit */
+	uint32_t *on_way;  /* [n] stamp of the last way that passed the switch */
+	uint32_t *after;   /* [n] is it behind the busy link on that way? */
+	uint32_t stamp;
+	uint64_t work; /* links that may still be looked at in this round */
+	uint32_t turn; /* where the next search for a way begins */
 };
 
-/* A quarter above the mean of all links between switches. */
-static uint32_t limit_of(const struct spread_job *j, uint32_t *ret_most)
+/* A route to column h, of switch t, whose way passes the busy link of switch s. */
+struct route {
+	uint32_t t, h, lid;
+	uint32_t s;
+	uint8_t port;
+};
+
+/* What the busiest link carries at least: all that comes out of the hosts of one switch,
+ * or its share of what all links carry, as no way gets shorter. */
+static uint32_t least_possible(const struct spread_job *j)
 {
-	uint64_t sum = 0;
+	const struct graph *g = j->g;
+	uint64_t sum = 0, most = 0;
+
+	for (uint32_t s = 0; s < j->n; s++) {
+		uint64_t hosts = j->first[s + 1] - j->first[s],
+			 links = g->adj_first[s + 1] - g->adj_first[s];
+		uint64_t least =
+			links ? (hosts * (j->n_cols - hosts) + links - 1) / links : 0;
+
+		most = least > most ? least : most;
+	}
+	for (size_t i = 0; i < (size_t)j->n * j->width; i++) {
+		sum += j->load[i];
+	}
+	sum = g->n_adj ? sum / g->n_adj : 0;
+	return (uint32_t)(sum > most ? sum : most);
+}
+
+static bool is_cancelled(const struct spread_job *j)
+{
+	return j->in->cancel && *j->in->cancel;
+}
+
+static uint32_t busiest(const struct spread_job *j)
+{
 	uint32_t most = 0;
 
 	for (size_t i = 0; i < (size_t)j->n * j->width; i++) {
-		sum += j->load[i];
 		most = j->load[i] > most ? j->load[i] : most;
 	}
-	*ret_most = most;
-	return j->g->n_adj ? (uint32_t)(sum * 5 / 4 / j->g->n_adj) + 1 : 0;
+	return most;
 }
 
-static void sort_by_distance(struct even *e, uint32_t t)
+static int compare_busy(const void *a, const void *b)
 {
-	const struct hops *h = e->j->hops;
-	uint32_t fill[HOPS_NONE + 1] = { 0 }, sum = 0;
+	const struct busy *x = a, *y = b;
 
-	for (uint32_t s = 0; s < h->n; s++) {
-		fill[hops_between(h, s, t)]++;
+	if (x->load != y->load) {
+		return x->load > y->load ? -1 : 1;
 	}
-	fill[HOPS_NONE] = 0; /* not connected: left out */
-	for (unsigned d = HOPS_NONE + 1; d-- > 0;) {
-		uint32_t count = fill[d];
-
-		fill[d] = sum;
-		sum += count;
+	if (x->s != y->s) {
+		return x->s < y->s ? -1 : 1;
 	}
-	for (uint32_t s = 0; s < h->n; s++) {
-		unsigned d = hops_between(h, s, t);
+	return x->port < y->port ? -1 : x->port > y->port;
+}
 
-		if (d != HOPS_NONE) {
-			e->order[fill[d]++] = s;
+/* The links above the limit, the busiest first. */
+static uint32_t find_busy(const struct even *e)
+{
+	const struct graph *g = e->j->g;
+	uint32_t n = 0;
+
+	for (uint32_t s = 0; s < e->j->n; s++) {
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			uint32_t load =
+				e->j->load[(size_t)s * e->j->width + g->adj[i].port];
+
+			if (load > e->limit) {
+				e->busy[n++] = (struct busy){ load, s, g->adj[i].port };
+			}
 		}
 	}
-}
-
-/* Load of the busiest link on the way from s, when \a more routes join it. */
-static uint32_t busiest(struct even *e, uint32_t s, uint32_t t, uint32_t lid,
-                        uint32_t more)
-{
-	const struct spread_job *j = e->j;
-	const uint32_t *load = j->load, *peer = j->peer;
-	const uint8_t *column = j->lft->rows + lid;
-	size_t width = j->width, stride = j->lft->stride;
-	uint32_t most = 0, steps = 0;
-
-	for (; s != t; steps++) {
-		size_t at = s * width + column[s * stride];
-
-		most = load[at] > most ? load[at] : most;
-		s = peer[at];
-	}
-	e->work -= e->work < steps ? e->work : steps;
-	return most + more;
+	qsort(e->busy, n, sizeof(*e->busy), compare_busy);
+	return n;
 }
 
 /* Does the operator want routes over this port counted? */
@@ -104,131 +140,236 @@ static bool counts(const struct spread_job *j, uint32_t s, uint8_t port)
 	       !tune->ignored[j->g->nodes[j->g->switches[s]].first_port + port];
 }
 
-/* Adds the routes to, or takes them from, all that comes behind a port. */
-static void shift(const struct even *e, uint32_t s, uint8_t port, uint32_t t, uint32_t h,
-                  uint16_t flow, bool add)
+/* Stamps the switches of the way from s on, and which of them are behind the busy link.
+ */
+static void mark_way(struct even *e, uint32_t s, const struct route *r)
 {
 	const struct spread_job *j = e->j;
-	uint32_t lid = j->lid[h];
+	bool after = false;
 
-	for (;; port = lft_row(j->lft, s)[lid]) {
-		size_t at = (size_t)s * j->width + port;
-		uint16_t *f;
+	e->stamp++;
+	for (;; e->work -= e->work > 0) {
+		uint8_t port;
 
-		if (counts(j, s, port)) {
-			j->load[at] = add ? j->load[at] + flow : j->load[at] - flow;
-		}
-		s = j->peer[at];
-		if (s == t) {
+		e->on_way[s] = e->stamp;
+		e->after[s] = after;
+		if (s == r->t) {
 			return;
 		}
-		f = j->flow + (size_t)s * j->n_cols + h;
-		*f = (uint16_t)(add ? *f + flow : *f - flow);
+		port = lft_row(j->lft, s)[r->lid];
+		after |= s == r->s && port == r->port;
+		s = j->peer[(size_t)s * j->width + port];
 	}
 }
 
-/* Finds a better way for one LID at one switch. */
-static void improve(struct even *e, uint32_t s, uint32_t t, uint32_t h, uint32_t now,
-                    const struct spread_ports *p)
+static void find_ports(const struct even *e, uint32_t s, const struct route *r,
+                       struct spread_ports *ret)
 {
 	const struct spread_job *j = e->j;
-	uint8_t *entry = lft_row(j->lft, s) + j->lid[h];
-	uint16_t flow = j->flow[(size_t)s * j->n_cols + h];
-	uint8_t old = *entry, best = old;
+	uint32_t first = j->g->adj_first[s];
 
-	shift(e, s, old, t, h, flow, false);
-	for (unsigned k = 0; k < p->n; k++) {
-		uint32_t first = j->load[(size_t)s * j->width + p->port[k]] + flow;
-		uint32_t rest =
-			first < now ? busiest(e, p->to[k], t, j->lid[h], flow) : 0;
-		uint32_t most = rest > first ? rest : first;
-
-		if (most < now) {
-			now = most;
-			best = p->port[k];
-		}
-	}
-	*entry = best;
-	shift(e, s, best, t, h, flow, true);
-	e->n_moved += best != old;
+	j->in->closer(j->in->ctx, s, r->t, j->g->adj + first,
+	              j->g->adj_first[s + 1] - first, SPREAD_PORTS_MAX, ret);
 }
 
-/* All LIDs of one leaf switch at one switch. */
-static void even_at(struct even *e, uint32_t s, uint32_t t)
+/* Is it what the previous tables say? Such entries stay. */
+static bool is_kept(const struct spread_job *j, uint32_t s, uint32_t lid)
+{
+	return j->prev && lft_row(j->prev, s)[lid] == lft_row(j->lft, s)[lid];
+}
+
+/*
+ * The busiest link when the routes take a port, UINT32_MAX: one gets above the limit, or
+ * the way still passes the busy link. The way that is marked is the present one. Who has
+ * no routes to the column yet chooses anew.
+ */
+static uint32_t try_port(struct even *e, uint32_t s, uint8_t port, uint32_t flow,
+                         const struct route *r)
+{
+	const struct spread_job *j = e->j;
+	size_t at = (size_t)s * j->width + port;
+	uint32_t here = counts(j, s, port) ? j->load[at] + flow : 0, best = UINT32_MAX;
+	struct spread_ports p;
+
+	e->work -= e->work > 0;
+	if (here > e->limit) {
+		return UINT32_MAX;
+	}
+	s = j->peer[at];
+	if (e->on_way[s] == e->stamp) {
+		return e->after[s] ? here : UINT32_MAX;
+	}
+	if (j->flow[(size_t)s * j->n_cols + r->h] || is_kept(j, s, r->lid)) {
+		best = try_port(e, s, lft_row(j->lft, s)[r->lid], flow, r);
+		return best > here ? best : here;
+	}
+	find_ports(e, s, r, &p);
+	for (unsigned k = 0; k < p.n && best == UINT32_MAX && e->work; k++) {
+		unsigned i = (e->turn + k) % p.n;
+
+		best = try_port(e, s, p.port[i], flow, r);
+		lft_row(j->lft, s)[r->lid] = p.port[i];
+	}
+	return best > here ? best : here;
+}
+
+/* Adds the routes to all that comes behind a port, up to where the marked ways meet. */
+static void add_flow(const struct even *e, uint32_t s, uint8_t port, uint32_t end,
+                     uint32_t flow, const struct route *r)
+{
+	const struct spread_job *j = e->j;
+
+	for (;; port = lft_row(j->lft, s)[r->lid]) {
+		size_t at = (size_t)s * j->width + port;
+
+		j->load[at] += counts(j, s, port) ? flow : 0;
+		s = j->peer[at];
+		if (s == end) {
+			return;
+		}
+		j->flow[(size_t)s * j->n_cols + r->h] += (uint16_t)flow;
+	}
+}
+
+/* Where the way behind a port meets the marked one. */
+static uint32_t meeting(const struct even *e, uint32_t s, uint8_t port,
+                        const struct route *r)
+{
+	const struct spread_job *j = e->j;
+
+	s = j->peer[(size_t)s * j->width + port];
+	while (e->on_way[s] != e->stamp) {
+		s = j->peer[(size_t)s * j->width + lft_row(j->lft, s)[r->lid]];
+	}
+	return s;
+}
+
+/* Moves the routes of one switch off the busy link. \return false: there is no way. */
+static bool move(struct even *e, uint32_t s, const struct route *r)
+{
+	const struct spread_job *j = e->j;
+	uint8_t *entry = lft_row(j->lft, s) + r->lid, old = *entry, best = old;
+	uint32_t flow = j->flow[(size_t)s * j->n_cols + r->h], least = UINT32_MAX;
+	struct spread_ports p;
+
+	if (is_kept(j, s, r->lid) || !counts(j, s, old)) {
+		return false;
+	}
+	find_ports(e, s, r, &p);
+	e->work -= e->work > p.n ? p.n : e->work;
+	if (p.n < 2) {
+		return false;
+	}
+	mark_way(e, s, r);
+	for (unsigned k = 0, n_fit = 0; k < p.n && n_fit < ENOUGH; k++) {
+		unsigned i = (e->turn + k) % p.n;
+		uint32_t most = p.port[i] == old ? UINT32_MAX
+		                                 : try_port(e, s, p.port[i], flow, r);
+
+		n_fit += most != UINT32_MAX;
+		if (most < least) {
+			least = most;
+			best = p.port[i];
+		}
+	}
+	if (best != old) {
+		uint32_t end = meeting(e, s, best, r);
+
+		add_flow(e, s, old, end, 0U - flow, r);
+		*entry = best;
+		add_flow(e, s, best, end, flow, r);
+		e->turn++;
+	}
+	return best != old;
+}
+
+/* Moves routes here, or else where they come from, until the link is at the limit. */
+static void relieve(struct even *e, uint32_t s, const struct route *r)
 {
 	const struct spread_job *j = e->j;
 	const struct graph *g = j->g;
-	const uint16_t *flow = j->flow + (size_t)s * j->n_cols;
-	struct spread_ports p;
-	bool asked = false;
+	const uint32_t *load = &j->load[(size_t)r->s * j->width + r->port];
 
-	for (uint32_t h = j->first[t]; h < j->first[t + 1]; h++) {
-		uint32_t lid = j->lid[h], now;
+	if (move(e, s, r)) {
+		return;
+	}
+	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+		uint32_t from = g->adj[i].to;
 
-		if (!lid || !flow[h] ||
-		    (j->prev && lft_row(j->prev, s)[lid] == lft_row(j->lft, s)[lid])) {
-			continue;
+		if (*load <= e->limit || !e->work) {
+			return;
 		}
-		now = busiest(e, s, t, lid, 0);
-		if (now <= e->limit) {
-			continue;
-		}
-		if (!asked) {
-			uint32_t first = g->adj_first[s];
-
-			asked = true;
-			j->in->closer(j->in->ctx, s, t, g->adj + first,
-			              g->adj_first[s + 1] - first, SPREAD_PORTS_MAX, &p);
-		}
-		if (p.n > 1) {
-			improve(e, s, t, h, now, &p);
+		if (lft_row(j->lft, from)[r->lid] == g->adj[i].to_port &&
+		    j->flow[(size_t)from * j->n_cols + r->h]) {
+			relieve(e, from, r);
 		}
 	}
 }
 
-/* All switches, for the LIDs of one leaf switch. */
-static void even_column(struct even *e, uint32_t t)
+/* One busy link: column after column. \return Is it at the limit now? */
+static bool relieve_link(struct even *e, const struct busy *b)
 {
 	const struct spread_job *j = e->j;
-	const uint16_t *flow = j->flow + j->first[t];
+	const uint32_t *load = &j->load[(size_t)b->s * j->width + b->port];
+	const uint16_t *flow = j->flow + (size_t)b->s * j->n_cols;
+	const uint8_t *row = lft_row(j->lft, b->s);
 
-	sort_by_distance(e, t);
-	for (uint32_t i = 0; i < j->n && e->order[i] != t; i++) {
-		if (i + AHEAD < j->n) {
-			__builtin_prefetch(flow +
-			                   (size_t)e->order[i + AHEAD] * j->n_cols);
+	for (uint32_t t = 0; t < j->n; t++) {
+		for (uint32_t h = j->first[t]; h < j->first[t + 1]; h++) {
+			struct route r = { t, h, j->lid[h], b->s, b->port };
+
+			if (*load <= e->limit || !e->work) {
+				return *load <= e->limit;
+			}
+			if (row[r.lid] == b->port && flow[h] && t != b->s) {
+				relieve(e, b->s, &r);
+			}
 		}
-		even_at(e, e->order[i], t);
 	}
+	return *load <= e->limit;
+}
+
+/* One round. \return Are all links at the limit? */
+static bool relieve_all(struct even *e)
+{
+	uint32_t n = find_busy(e);
+	bool all = true;
+
+	e->work = (uint64_t)e->j->n * e->j->n_cols * WORK_PER_ENTRY;
+	for (uint32_t i = 0; i < n && e->work && !is_cancelled(e->j); i++) {
+		all &= relieve_link(e, &e->busy[i]);
+	}
+	return all && e->work;
+}
+
+static int even_init(struct even *e, const struct spread_job *j, struct arena *tmp)
+{
+	*e = (struct even){ .j = j };
+	e->busy = arena_array(tmp, j->g->n_adj, sizeof(*e->busy));
+	e->on_way = arena_array(tmp, j->n, sizeof(*e->on_way));
+	e->after = arena_array(tmp, j->n, sizeof(*e->after));
+	return e->busy && e->on_way && e->after ? E_OK : -ENOMEM;
 }
 
 int spread_even(const struct spread_job *j, struct arena *tmp)
 {
-	struct even e = { .j = j, .work = (uint64_t)j->n * j->n_cols * WORK_PER_ENTRY };
-	uint32_t most;
+	uint32_t least = least_possible(j), most = busiest(j), part = 4;
+	struct even e;
+	int ret;
 
-	e.limit = limit_of(j, &most);
-	e.order = arena_array(tmp, j->n, sizeof(*e.order));
-	if (!e.order) {
-		return -ENOMEM;
-	}
-	if (most <= e.limit || j->g->n_hosts >= SPREAD_FLOW_MAX) {
+	least += least / CLOSE;
+	if (most <= least || j->g->n_hosts >= SPREAD_FLOW_MAX) {
 		return E_OK;
 	}
-	for (unsigned round = 0; round < ROUNDS; round++) {
-		e.n_moved = 0;
-		for (uint32_t t = 0; t < j->n && e.work; t++) {
-			if (j->first[t] == j->first[t + 1]) {
-				continue;
-			}
-			if (j->in->cancel && *j->in->cancel) {
-				return -ECANCELED;
-			}
-			even_column(&e, t);
+	ret = even_init(&e, j, tmp);
+	for (int i = 0; ret == E_OK && i < ROUNDS && most > least + least / CLOSE; i++) {
+		e.limit = least + (most - least) / part;
+		if (!relieve_all(&e)) {
+			least = e.limit + 1;
+			part = 2;
 		}
-		if (!e.n_moved) {
-			break;
-		}
+		most = busiest(j);
+		ret = is_cancelled(j) ? -ECANCELED : E_OK;
 	}
-	return E_OK;
+	return ret;
 }

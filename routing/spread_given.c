@@ -7,6 +7,7 @@
 
 #include "conf/arena.h"
 #include "conf/err.h"
+#include "routing/column.h"
 #include "routing/graph.h"
 #include "routing/hops.h"
 #include "routing/keep.h"
@@ -52,33 +53,86 @@ static int given_init(struct spread_job *j, const struct spread *in, unsigned of
 	return E_OK;
 }
 
-/* Routes of one switch's hosts to those of another, along the tables. */
-static void count_way(const struct spread_job *j, uint32_t from, uint32_t t, uint32_t h)
+/* The switches that have a distance to one, the furthest first. \return How many. */
+static uint32_t sort_by_distance(const struct hops *h, uint32_t t, uint32_t *order)
 {
-	uint32_t lid = j->lid[h], n = j->g->host_first[from + 1] - j->g->host_first[from];
-	uint32_t s = from;
+	uint32_t fill[HOPS_NONE + 1] = { 0 }, sum = 0;
 
-	while (s != t) {
-		size_t at = (size_t)s * j->width + lft_row(j->lft, s)[lid];
+	for (uint32_t s = 0; s < h->n; s++) {
+		fill[hops_between(h, s, t)]++;
+	}
+	for (unsigned d = HOPS_NONE; d-- > 0;) {
+		uint32_t count = fill[d];
 
-		j->flow[(size_t)s * j->n_cols + h] += (uint16_t)n;
-		s = j->peer[at];
+		fill[d] = sum;
+		sum += count;
+	}
+	for (uint32_t s = 0; s < h->n; s++) {
+		unsigned d = hops_between(h, s, t);
+
+		if (d != HOPS_NONE) {
+			order[fill[d]++] = s;
+		}
+	}
+	return sum;
+}
+
+/* What arrives where for the hosts of one switch: each adds its own and passes all on. */
+static void count_to(const struct spread_job *j, uint32_t t, uint32_t *order)
+{
+	const struct graph *g = j->g;
+	uint32_t n = sort_by_distance(j->hops, t, order);
+
+	for (uint32_t i = 0; i < n && order[i] != t; i++) {
+		uint32_t s = order[i], hosts = g->host_first[s + 1] - g->host_first[s];
+		const uint8_t *row = lft_row(j->lft, s);
+		uint16_t *flow = j->flow + (size_t)s * j->n_cols;
+
+		for (uint32_t h = j->first[t]; h < j->first[t + 1]; h++) {
+			uint32_t lid = j->lid[h], to;
+
+			flow[h] = (uint16_t)(flow[h] + (lid ? hosts : 0));
+			to = flow[h] ? j->peer[(size_t)s * j->width + row[lid]] : t;
+			if (to != t) {
+				uint16_t *there = j->flow + (size_t)to * j->n_cols + h;
+
+				*there = (uint16_t)(*there + flow[h]);
+			}
+		}
 	}
 }
 
-/* What arrives where for the hosts of one switch. */
-static void count_to(const struct spread_job *j, uint32_t t)
+/* Routes that have no distance: they are load that stays where it is. By one thread. */
+static void count_fixed(const struct spread_job *j, uint32_t s, uint32_t t, uint32_t lid)
+{
+	uint32_t hosts = j->g->host_first[s + 1] - j->g->host_first[s];
+
+	for (uint32_t steps = 0; lid && s != t && steps < j->n; steps++) {
+		uint8_t port = lft_row(j->lft, s)[lid];
+
+		if (port >= j->width ||
+		    j->peer[(size_t)s * j->width + port] == GRAPH_NONE) {
+			return;
+		}
+		j->load[(size_t)s * j->width + port] += hosts;
+		s = j->peer[(size_t)s * j->width + port];
+	}
+}
+
+static void count_all_fixed(const struct spread_job *j)
 {
 	const struct graph *g = j->g;
 
-	for (uint32_t from = 0; from < j->n; from++) {
-		if (from == t || g->host_first[from] == g->host_first[from + 1] ||
-		    hops_between(j->hops, from, t) == HOPS_NONE) {
+	for (uint32_t s = 0; s < j->n; s++) {
+		if (g->host_first[s] == g->host_first[s + 1]) {
 			continue;
 		}
-		for (uint32_t h = g->host_first[t]; h < g->host_first[t + 1]; h++) {
-			if (j->lid[h]) {
-				count_way(j, from, t, h);
+		for (uint32_t h = 0, t = 0; h < j->n_cols; h++) {
+			while (h >= j->first[t + 1]) {
+				t++;
+			}
+			if (hops_between(j->hops, s, t) == HOPS_NONE) {
+				count_fixed(j, s, t, j->lid[h]);
 			}
 		}
 	}
@@ -101,17 +155,21 @@ int spread_even_given(const struct spread *in, unsigned offset, struct lft *lft,
 {
 	struct spread_job j;
 	int ret = given_init(&j, in, offset, lft, tmp);
+	uint32_t *order = arena_array(tmp, column_threads(), j.n * sizeof(*order));
 
-	if (ret != E_OK || j.n_cols >= SPREAD_FLOW_MAX) {
-		return ret;
+	if (ret != E_OK || !order || j.n_cols >= SPREAD_FLOW_MAX) {
+		return ret == E_OK && !order ? -ENOMEM : ret;
 	}
 #pragma omp parallel for schedule(dynamic, 4)
 	for (uint32_t t = 0; t < j.n; t++) {
-		count_to(&j, t);
+		if (j.first[t] != j.first[t + 1]) {
+			count_to(&j, t, order + (size_t)column_thread() * j.n);
+		}
 	}
 #pragma omp parallel for schedule(static)
 	for (uint32_t s = 0; s < j.n; s++) {
 		count_load(&j, s);
 	}
+	count_all_fixed(&j);
 	return spread_even(&j, tmp);
 }

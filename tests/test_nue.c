@@ -189,7 +189,7 @@ static const struct {
 	{ "ft2 6 4 3 2", 0, 8, true, 1.2 },
 	{ "ft3 8", 0, 1, true, 1.06 },
 	{ "ft3 8", 0, 8, true, 1.06 },
-	{ "ft3 8", 0.05, 1, true, 2.0 },
+	{ "ft3 8", 0.05, 1, true, 2.1 },
 	{ "ft3 8", 0.2, 3, false, 3.3 },
 	{ "tree3 3 4 4 2 3", 0.1, 2, true, 0 },
 	{ "jellyfish 40 6 3", 0, 1, false, 4.0 },
