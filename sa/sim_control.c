@@ -3,6 +3,8 @@
 #include "sa/sim_control.h"
 
 #include <ctype.h>
+#include <infiniband/umad_sm.h>
+#include <infiniband/umad_types.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -311,6 +313,51 @@ static int run_show(struct run *r)
 	return E_OK;
 }
 
+static const char *attr_name(unsigned attr)
+{
+	switch (attr) {
+	case UMAD_SM_ATTR_NODE_DESC: return "NodeDescription";
+	case UMAD_SM_ATTR_NODE_INFO: return "NodeInfo";
+	case UMAD_SM_ATTR_SWITCH_INFO: return "SwitchInfo";
+	case UMAD_SM_ATTR_GUID_INFO: return "GUIDInfo";
+	case UMAD_SM_ATTR_PORT_INFO: return "PortInfo";
+	case UMAD_SM_ATTR_PKEY_TABLE: return "P_KeyTable";
+	case UMAD_SM_ATTR_SLVL_TABLE: return "SLtoVLMappingTable";
+	case UMAD_SM_ATTR_VL_ARB_TABLE: return "VLArbitrationTable";
+	case UMAD_SM_ATTR_LINEAR_FT: return "LinearForwardingTable";
+	case UMAD_SM_ATTR_RANDOM_FT: return "RandomForwardingTable";
+	case UMAD_SM_ATTR_MCAST_FT: return "MulticastForwardingTable";
+	case UMAD_SM_ATTR_SM_INFO: return "SMInfo";
+	}
+	return "other";
+}
+
+/* Requests by method and attribute, what is no attribute of the specification together. */
+static int run_smps(struct run *r)
+{
+	static const struct {
+		uint8_t method;
+		const char *name;
+	} methods[] = { { UMAD_METHOD_GET, "Get" }, { UMAD_METHOD_SET, "Set" } };
+	uint64_t all = 0;
+
+	pthread_mutex_lock(&r->c->sim->lock);
+	for (unsigned m = 0; m < sizeof(methods) / sizeof(*methods); m++) {
+		for (uint16_t attr = 0; attr <= SIM_ATTRS; attr++) {
+			uint64_t n = sim_count(r->c->sim, methods[m].method, attr);
+
+			all += n;
+			if (n) {
+				fprintf(r->out, "%s %-24s %10" PRIu64 "\n", methods[m].name,
+				        attr_name(attr), n);
+			}
+		}
+	}
+	pthread_mutex_unlock(&r->c->sim->lock);
+	fprintf(r->out, "all %-24s %10" PRIu64 "\n", "", all);
+	return E_OK;
+}
+
 static int run_clients(struct run *r)
 {
 	if (r->c->clients != NULL) {
@@ -340,6 +387,7 @@ static const struct command commands[] = {
 	{ "drop",     "PPM",                       "how many MADs of a million get lost",                  run_drop },
 	{ "list",     "[all|switches|hosts]",      "type, GUID, id and description of each node",          run_list },
 	{ "show",     "NODE",                      "its ports: state, LID, far end",                       run_show },
+	{ "smps",     "",                          "subnet management requests sent so far, by attribute",  run_smps },
 	{ "clients",  "",                          "programs that are attached, by host and port",         run_clients },
 	{ "stop",     "",                          "ends the simulation",                                  run_stop },
 	{ "help",     "",                          "this list",                                            run_help },

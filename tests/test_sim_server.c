@@ -423,10 +423,12 @@ START_TEST(control_lines)
 		{ "drop 0 1", 1, "too much" },
 		{ "drop 10", 0, "" },
 		{ "clients", 0, "" },
+		{ "smps", 0, "all " },
+		{ "smps now", 1, "too much" },
 		{ "", 0, "help" },
 		{ "\"", 1, "unknown command" },
 	};
-	say_control(_i == 25 ? " " : rows[_i].line, rows[_i].bad, rows[_i].says);
+	say_control(_i == 27 ? " " : rows[_i].line, rows[_i].bad, rows[_i].says);
 }
 END_TEST
 
@@ -494,7 +496,7 @@ static Suite *suite(void)
 	tcase_add_test(t, slow_reader);
 	tcase_add_test(t, agents_of_a_program_that_ends);
 	tcase_add_test(t, issm_is_exclusive);
-	tcase_add_loop_test(t, control_lines, 0, 27);
+	tcase_add_loop_test(t, control_lines, 0, 29);
 	tcase_add_test(t, control_acts);
 	tcase_add_test(t, stop_by_control);
 	tcase_add_test(t, after_a_kill);
