@@ -83,6 +83,21 @@ void arena_free(struct arena *a)
 	free(a);
 }
 
+void arena_join(struct arena *to, struct arena *from)
+{
+	struct chunk **end = &to->chunks;
+
+	if (from == NULL) {
+		return;
+	}
+	while (*end != NULL) {
+		end = &(*end)->next;
+	}
+	*end = from->chunks;
+	to->used += from->used;
+	free(from);
+}
+
 static struct chunk *chunk_add(struct arena *a, size_t bytes, bool mapped)
 {
 	struct chunk *c;

@@ -19,6 +19,12 @@ struct arena *arena_new(void);
 /*! \brief Frees the arena and all blocks in it. NULL is fine. */
 void arena_free(struct arena *a);
 
+/*!
+ * \brief Moves all blocks of \a from to \a to, which owns them from now on; they stay where
+ *        they are. \a from is freed; NULL is fine.
+ */
+void arena_join(struct arena *to, struct arena *from);
+
 /*! \brief Zeroed block of \a size bytes, NULL when out of memory. Borrowed until arena_free(). */
 void *arena_alloc(struct arena *a, size_t size);
 

@@ -567,7 +567,7 @@ static int chains_route(const struct route_in *in, struct arena *a, struct route
 
 const struct engine engine_chains = {
 	.name = "chains",
-	.flags = ENGINE_RUNS_OTHERS,
+	.flags = ENGINE_RUNS_OTHERS | ENGINE_IGNORES_PREV,
 	.summary = "Parts of the fabric by different engines, proven together",
 	.options = chains_rows,
 	.opt_size = sizeof(struct chains_options),

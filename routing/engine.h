@@ -31,6 +31,7 @@ enum engine_flag {
 	ENGINE_LMC0_ONLY = 4,
 	ENGINE_MAY_USE_LANES = 8, /*!< does with one virtual lane, uses several where options ask for them */
 	ENGINE_RUNS_OTHERS = 32,  /*!< runs other engines, with their options */
+	ENGINE_IGNORES_PREV = 64, /*!< earlier tables make no difference to it */
 	ENGINE_STAGE2 = 16        /*!< honours the options of the common balancing stage (routing/spread_options.h) */
 };
 

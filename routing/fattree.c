@@ -497,7 +497,7 @@ const struct engine engine_fattree = {
 	.name = "fattree",
 	.summary = "Fat trees of Omni-Path: tiers, core switches, sets of hosts balanced "
 		   "apart",
-	.flags = ENGINE_DEADLOCK_FREE,
+	.flags = ENGINE_DEADLOCK_FREE | ENGINE_IGNORES_PREV,
 	.deadlock_free_order = 15,
 	.options = fattree_rows,
 	.opt_size = sizeof(struct fattree_options),

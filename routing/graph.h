@@ -194,6 +194,13 @@ unsigned graph_switches_by_guid(const struct graph *g, uint64_t guid, uint32_t *
 /*! \brief Connected part of each node, numbered from 0 in node order. \param ret [n_nodes]. */
 int graph_components(const struct graph *g, struct arena *a, uint32_t **ret, uint32_t *ret_n);
 
+/*!
+ * \brief What routing sees of a fabric in 64 bits (conf/digest.h): nodes, cables and what
+ *        they can; not the states of ports nor what programs on hosts say of them
+ *        (CapabilityMask).
+ */
+uint64_t graph_digest(const struct graph *g);
+
 /*! \brief Rate code of PathRecord (IBA vol. 1, PathRecord.Rate) for a width and speed; 0 unknown. */
 uint8_t link_rate(uint8_t width, uint8_t speed);
 

@@ -21,6 +21,7 @@
 
 #include "conf/arena.h"
 #include "conf/diag.h"
+#include "conf/digest.h"
 #include "conf/err.h"
 #include "routing/graph.h"
 #include "routing/node_text.h"
@@ -411,4 +412,14 @@ bool lids_have_lmc(const struct lids *l, const struct graph *g)
 		}
 	}
 	return false;
+}
+
+uint64_t lids_digest(const struct lids *l, const struct graph *g)
+{
+	uint64_t h = digest_add(1, l->top);
+
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		h = digest_add(h, (uint64_t)l->of[i].base << 8 | l->of[i].lmc);
+	}
+	return h;
 }

@@ -69,5 +69,8 @@ int lids_assign(const struct lids_in *in, struct arena *a, struct diags *d,
  */
 int lids_as_found(const struct graph *g, struct arena *a, struct diags *d, struct lids *ret);
 
+/*! \brief Who has which LIDs in 64 bits (conf/digest.h). */
+uint64_t lids_digest(const struct lids *l, const struct graph *g);
+
 /*! \brief Has any end port an LMC above 0? Some engines cannot do with that. */
 bool lids_have_lmc(const struct lids *l, const struct graph *g);

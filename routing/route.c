@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "conf/arena.h"
+#include "conf/digest.h"
 #include "conf/err.h"
 #include "routing/aggregation.h"
 #include "routing/column.h"
@@ -205,19 +206,140 @@ static struct route_in input_of(const struct route_request *r)
 {
 	return (struct route_in){ .g = r->g,
 		                  .lids = r->lids,
-		                  .prev = r->prev,
-		                  .prev_lanes = r->prev ? r->prev_lanes : NULL,
 		                  .cancel = r->cancel,
 		                  .max_lanes = lanes_to_use(r) };
 }
 
+/* Routes and proves with one engine. E_UNSUITABLE: the engine refused, reason in why. */
+static int run_engine(const struct route_request *r, const struct engine *e,
+                      const struct route_in *in, struct arena *a, struct why *why,
+                      struct route_result *ret)
+{
+	double start = now(r);
+	int ret_code;
+
+	ret->out = (struct route_out){ 0 };
+	ret_code = e->route(in, a, &ret->out);
+	ret->seconds_route += now(r) - start;
+	if (ret_code != E_OK) {
+		why_add(why, "%s",
+		        ret->out.notes.text[0] ? ret->out.notes.text
+		                               : err_text(ret_code));
+		return ret_code;
+	}
+	aggregation_fill(r->g, r->lids, &ret->out);
+	if (lanes_vls(&ret->out.lanes) > in->max_lanes) {
+		why_add(why, "%s: uses %u lanes, there are %u", e->name,
+		        lanes_vls(&ret->out.lanes), in->max_lanes);
+		return E_UNSUITABLE;
+	}
+	ret->used = e;
+	return prove(r, a, ret);
+}
+
+static bool is_wanted(const struct route_request *r, const struct route_result *res)
+{
+	return r->credit_loops == ROUTE_CREDIT_PROGRAM || res->out.may_deadlock;
+}
+
+/* Are there earlier tables at all? */
+static bool has_entries(const struct lft *t)
+{
+	for (uint32_t s = 0; t && s < t->n_switches; s++) {
+		const uint8_t *row = lft_row(t, s);
+
+		for (uint32_t lid = 1; lid < t->n_lids; lid++) {
+			if (row[lid] != LFT_NO_ROUTE) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* Do tables of such an engine pass with or without earlier ones? It may still say by
+ * beyond_rule that these are not of that kind. */
+static bool promises(const struct engine *e)
+{
+	return (e->flags & ENGINE_DEADLOCK_FREE) &&
+	       !(e->flags & (ENGINE_NEEDS_LANES | ENGINE_MAY_USE_LANES));
+}
+
+static bool is_special(const struct route_out *out)
+{
+	return out->may_deadlock || out->beyond_rule || out->may_miss;
+}
+
+/* Not a matter of the tables. */
+static bool is_ours(int outcome)
+{
+	return outcome == -ENOMEM || outcome == -ECANCELED;
+}
+
+/* As run_engine(), with what can be kept of the earlier tables. */
+static int run_keeping(const struct route_request *r, const struct engine *e,
+                       const struct route_in *in, struct arena *a, struct why *why,
+                       struct route_result *ret)
+{
+	struct route_in with_prev = *in;
+
+	with_prev.prev = r->prev;
+	with_prev.prev_lanes = r->prev_lanes;
+	return run_engine(r, e, &with_prev, a, why, ret);
+}
+
+/* An engine that passes without earlier tables, with them if it can; see route_run().
+ * known: it passes without. */
+static int run_both(const struct route_request *r, const struct engine *e,
+                    const struct route_in *in, bool known, struct arena *a,
+                    struct why *why, struct route_result *ret)
+{
+	const bool early = known || promises(e);
+	struct route_result kept = *ret;
+	struct why kept_why = { "" };
+	int kept_outcome = E_OK, outcome;
+	struct arena *tmp;
+
+	if (early) {
+		kept_outcome = run_keeping(r, e, in, a, &kept_why, &kept);
+		if (is_ours(kept_outcome) ||
+		    (kept_outcome == E_OK && (known || !is_special(&kept.out)))) {
+			*ret = kept;
+			return kept_outcome;
+		}
+		ret->seconds_route = kept.seconds_route;
+		ret->seconds_prove = kept.seconds_prove;
+	}
+	tmp = arena_new();
+	outcome = tmp ? run_engine(r, e, in, tmp, why, ret) : -ENOMEM;
+	if (outcome != E_OK && !(outcome == E_CREDITLOOP && is_wanted(r, ret))) {
+		arena_join(a, tmp);
+		return outcome;
+	}
+	if (!early) {
+		kept = *ret;
+		kept_outcome = run_keeping(r, e, in, a, &kept_why, &kept);
+	}
+	if (kept_outcome == E_OK || kept_outcome == outcome || is_ours(kept_outcome)) {
+		arena_free(tmp);
+		*ret = kept;
+		return kept_outcome;
+	}
+	arena_join(a, tmp);
+	why_add(&ret->out.notes,
+	        "%s: routes are computed anew, those that there were cannot be "
+	        "kept: %s",
+	        e->name,
+	        kept_why.text[0] ? kept_why.text : proof_text(&kept.proof, r->g, a));
+	return outcome;
+}
+
 /* Check, route and prove with one engine. E_UNSUITABLE: the engine refused, reason in
  * why. */
-static int attempt(const struct route_request *r, const struct engine *e, struct arena *a,
-                   struct why *why, struct route_result *ret)
+static int attempt(const struct route_request *r, const struct engine *e, bool known,
+                   struct arena *a, struct why *why, struct route_result *ret)
 {
 	struct route_in in = input_of(r);
-	double start = now(r);
 	int ret_code = options_of(r, e, a, &in.options);
 
 	if (ret_code != E_OK) {
@@ -231,23 +353,9 @@ static int attempt(const struct route_request *r, const struct engine *e, struct
 	if (ret_code != E_OK) {
 		return ret_code;
 	}
-	ret->out = (struct route_out){ 0 };
-	ret_code = e->route(&in, a, &ret->out);
-	ret->seconds_route += now(r) - start;
-	if (ret_code != E_OK) {
-		why_add(why, "%s",
-		        ret->out.notes.text[0] ? ret->out.notes.text
-		                               : err_text(ret_code));
-		return ret_code;
-	}
-	aggregation_fill(r->g, r->lids, &ret->out);
-	if (lanes_vls(&ret->out.lanes) > in.max_lanes) {
-		why_add(why, "%s: uses %u lanes, there are %u", e->name,
-		        lanes_vls(&ret->out.lanes), in.max_lanes);
-		return E_UNSUITABLE;
-	}
-	ret->used = e;
-	return prove(r, a, ret);
+	return (e->flags & ENGINE_IGNORES_PREV) || !has_entries(r->prev)
+	               ? run_engine(r, e, &in, a, why, ret)
+	               : run_both(r, e, &in, known, a, why, ret);
 }
 
 /* May the next engine be tried after this outcome? */
@@ -267,16 +375,11 @@ static void warn_credit_loop(const struct route_request *r, struct arena *a,
 	        proof_text(&ret->proof, r->g, a));
 }
 
-static bool is_wanted(const struct route_request *r, const struct route_result *res)
-{
-	return r->credit_loops == ROUTE_CREDIT_PROGRAM || res->out.may_deadlock;
-}
-
 /* Outcome of one engine of the list; a reason why it can't be used goes to why. */
-static int try_engine(const struct route_request *r, const struct engine *e,
+static int try_engine(const struct route_request *r, const struct engine *e, bool known,
                       struct arena *a, struct why *why, struct route_result *res)
 {
-	int outcome = attempt(r, e, a, why, res);
+	int outcome = attempt(r, e, known, a, why, res);
 
 	if (outcome == E_CREDITLOOP && is_wanted(r, res)) {
 		warn_credit_loop(r, a, res);
@@ -310,49 +413,113 @@ static struct route_request request_for(const struct route_request *r, unsigned 
 	return own;
 }
 
-/* Tries the engines one after the other. */
-static int compute(const struct route_request *r, struct arena *a, struct route_result *ret)
+/* --- what is remembered of the engines -----------------------------------------------
+ */
+
+/* What a verdict is about. Never 0. */
+static uint64_t verdict_digest(const struct route_request *r)
 {
-	const struct route_list l =
-		route_list_whole(&r->list, r->credit_loops == ROUTE_CREDIT_FALLBACK);
-	struct route_result res = { .engine_asked = route_list_first(&r->list) },
-			    shown = res;
-	int outcome = E_UNSUITABLE, shown_outcome = E_OK;
-	struct why refused = { "" }, passed_over = { "" };
-	unsigned i;
+	uint64_t h = digest_add(graph_digest(r->g), lids_digest(r->lids, r->g));
 
-	for (i = 0; i < l.n; i++) {
-		const struct route_request own = request_for(r, i);
+	for (uint32_t i = 0; i < r->g->n_ports; i++) { /* device groups may go by it */
+		h = digest_add(h, r->g->ports[i].capability_mask);
+	}
+	return digest_add(h, (uint64_t)lanes_to_use(r) << 1 | r->strict) | 1;
+}
 
-		outcome = try_engine(&own, l.engine[i], a,
-		                     route_list_is_chosen(&r->list, i) ? &passed_over
-		                                                       : &refused,
-		                     &res);
+/* Place in the list of the engine that serves, with the reasons against those before it;
+ * 0: not known. */
+static unsigned known_place(const struct route_verdict *v, uint64_t digest,
+                            const struct route_list *l, bool *ret_known)
+{
+	unsigned i = 0;
+
+	*ret_known = v && v->digest == digest;
+	while (*ret_known && i < l->n && l->engine[i] != v->used) {
+		i++;
+	}
+	*ret_known &= i < l->n;
+	return *ret_known ? i : 0;
+}
+
+/* --- one engine after the other -------------------------------------------------------
+ */
+
+struct search {
+	struct route_list l; /* with what comes after those asked for */
+	struct why refused, passed_over;
+	struct route_result shown; /* of refused tables the first */
+	int shown_outcome;
+	unsigned at; /* the engine that ended it */
+	bool known;  /* that it would */
+};
+
+/* \return The last outcome. */
+static int search_engines(const struct route_request *r, struct search *x,
+                          struct arena *a, struct route_result *res)
+{
+	int outcome = E_UNSUITABLE;
+
+	for (; x->at < x->l.n; x->at++) {
+		const struct route_request own = request_for(r, x->at);
+
+		outcome =
+			try_engine(&own, x->l.engine[x->at], x->known, a,
+		                   route_list_is_chosen(&r->list, x->at) ? &x->passed_over
+		                                                         : &x->refused,
+		                   res);
 		if (outcome == E_OK || !goes_on(&own, outcome)) {
 			break;
 		}
-		if (outcome != E_UNSUITABLE && !shown_outcome) {
-			shown = res;
-			shown_outcome = outcome;
+		x->known = false;
+		if (outcome != E_UNSUITABLE && !x->shown_outcome) {
+			x->shown = *res;
+			x->shown_outcome = outcome;
 		}
-		res.used = NULL;
+		res->used = NULL;
 	}
+	return outcome;
+}
+
+/* Tries the engines one after the other. */
+static int compute(const struct route_request *r, struct arena *a,
+                   struct route_result *ret)
+{
+	struct route_result res = { .engine_asked = route_list_first(&r->list) };
+	struct search x = { .l = route_list_whole(
+				    &r->list, r->credit_loops == ROUTE_CREDIT_FALLBACK) };
+	uint64_t digest = r->verdict ? verdict_digest(r) : 0;
+	int outcome;
+
+	x.at = known_place(r->verdict, digest, &x.l, &x.known);
+	if (x.known) {
+		x.refused = r->verdict->refused;
+		x.passed_over = r->verdict->passed_over;
+	}
+	outcome = search_engines(r, &x, a, &res);
+	if (r->verdict) {
+		*r->verdict =
+			(struct route_verdict){ .digest = outcome == E_OK ? digest : 0,
+			                        .used = res.used,
+			                        .refused = x.refused,
+			                        .passed_over = x.passed_over };
+	}
+	res.fallback_reason = x.refused;
 	if (outcome == E_OK) {
-		if (route_list_is_chosen(&r->list, i)) {
-			note_choice(&res, &passed_over);
+		if (route_list_is_chosen(&r->list, x.at)) {
+			note_choice(&res, &x.passed_over);
 		}
-		res.fallback_reason = refused;
 		*ret = res;
 		return finish(r, a, ret);
 	}
-	if (shown_outcome && i == l.n) {
-		res = shown; /* of several refused tables the first is shown */
-		outcome = shown_outcome;
+	if (x.shown_outcome && x.at == x.l.n) {
+		res = x.shown;
+		res.fallback_reason = x.refused;
+		outcome = x.shown_outcome;
 	}
-	if (passed_over.text[0]) {
-		why_add(&refused, "%s", passed_over.text);
+	if (x.passed_over.text[0]) {
+		why_add(&res.fallback_reason, "%s", x.passed_over.text);
 	}
-	res.fallback_reason = refused;
 	*ret = res;
 	return outcome;
 }

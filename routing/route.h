@@ -39,6 +39,17 @@ int engine_options_init(struct engine_options *o, struct arena *a);
  */
 int engine_options_bind(struct engine_options *o, struct arena *a, struct diags *d);
 
+/*!
+ * Which engine a fabric gets when nothing is known of earlier tables, remembered from one
+ * run to the next: while nothing changes no engine that failed is tried again. It does not
+ * know options: whoever changes them zeroes it.
+ */
+struct route_verdict {
+	uint64_t digest; /*!< of fabric, LIDs and lanes; 0: nothing is remembered */
+	const struct engine *used;
+	struct why refused, passed_over; /*!< why none before it */
+};
+
 enum route_credit_loops { ROUTE_CREDIT_FALLBACK, ROUTE_CREDIT_REFUSE, ROUTE_CREDIT_PROGRAM };
 
 struct route_request {
@@ -54,6 +65,7 @@ struct route_request {
 	const _Atomic bool *cancel; /*!< or NULL */
 	uint8_t max_lanes;          /*!< at most this many lanes, 0: as many as the links have */
 	unsigned threads;           /*!< 0: as many as there are */
+	struct route_verdict *verdict; /*!< asked first, then given what came out; NULL: none */
 	struct route_cache *cache;  /*!< unicast routing cache: asked first, then given what came out; NULL: none */
 	double (*now)(void);        /*!< seconds, for the two figures below; NULL: they stay 0 */
 };
@@ -79,7 +91,16 @@ struct route_result {
 uint8_t route_lanes(const struct graph *g);
 
 /*!
- * \brief Routes and proves. Engines get the lanes of route_lanes(), at most r->max_lanes.
+ * \brief Routes and proves.
+ *
+ * Which engine serves depends on the fabric alone: on the first one whose tables pass when
+ * it knows nothing of earlier ones. If tables of that engine pass that keep what they can of
+ * r->prev, they are the ones. So earlier tables never let an engine serve that a fresh start
+ * would refuse, nor keep out one that it would take; the price is that such an engine runs
+ * twice, unless its kind promises the same verdict (ENGINE_IGNORES_PREV, or without lanes
+ * ENGINE_DEADLOCK_FREE) or r->verdict knows it.
+ *
+ * Engines get the lanes of route_lanes(), at most r->max_lanes.
  *
  * \retval E_OK          ret->out may be programmed.
  * \retval E_UNSUITABLE  Every engine refused and no_fallback was given.

@@ -248,7 +248,7 @@ const struct engine engine_torus = {
 	.summary = "Dimension order on a mesh or torus of two or three dimensions, with "
 		   "two QoS levels",
 	.deadlock_free_order = 30,
-	.flags = ENGINE_DEADLOCK_FREE | ENGINE_NEEDS_LANES,
+	.flags = ENGINE_DEADLOCK_FREE | ENGINE_NEEDS_LANES | ENGINE_IGNORES_PREV,
 	.options = torus_rows,
 	.opt_size = sizeof(struct torus_options),
 	.check = torus_check,

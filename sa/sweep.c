@@ -632,6 +632,7 @@ void sweep_reconfigure(struct sweep *s, const struct sweep_deps *d)
 	}
 	s->d = *d;
 	route_cache_drop(s->cache); /* it does not know options */
+	s->verdict = (struct route_verdict){ 0 }; /* nor does it */
 	s->lanes_there = 0;
 	smp_set_limits(s->smp, &limits);
 	sweep_want_heavy(s, "the configuration was read again");

@@ -121,6 +121,7 @@ struct sweep {
 	struct job *job;       /*!< at work, or the last one whose discovery ended well */
 	struct job *old;       /*!< the one before, until discovery ended */
 	struct worker worker;
+	struct route_verdict verdict; /*!< of the last routing */
 	struct route_cache *cache; /*!< unicast routing cache; NULL until it is wanted */
 	struct lft_copies copies;
 	struct qos_copies qos_copies;

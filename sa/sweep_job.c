@@ -19,6 +19,7 @@
 
 #include "conf/arena.h"
 #include "conf/diag.h"
+#include "conf/digest.h"
 #include "conf/err.h"
 #include "conf/log.h"
 #include "conf/prefix_routes.h"
@@ -281,6 +282,7 @@ int job_route_start(struct sweep *s)
 		.adaptive = &s->d.config->adaptive,
 		.max_lanes = max_lanes(s),
 		.threads = s->d.config->routing_threads,
+		.verdict = &s->verdict,
 		.cache = cache_of(s),
 		.now = s->d.cpu_clock,
 	};
@@ -462,61 +464,19 @@ void job_qos(struct sweep *s)
 
 /* --- publish ---------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
-	return h ^ h >> 29;
-}
-
-static uint64_t mix_bytes(uint64_t h, const void *data, size_t len)
-{
-	const uint8_t *p = data;
-	uint64_t word;
-
-	for (; len >= sizeof(word); len -= sizeof(word), p += sizeof(word)) {
-		memcpy(&word, p, sizeof(word));
-		h = mix(h, word);
-	}
-	word = 0;
-	if (len) {
-		memcpy(&word, p, len);
-	}
-	return mix(h, word + len);
-}
-
-static uint64_t digest_graph(uint64_t h, const struct graph *g)
-{
-	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		const struct node *n = &g->nodes[i];
-
-		h = mix(h, n->guid);
-		h = mix(h, (uint64_t)n->type << 16 | (uint64_t)n->n_ports << 8 | n->esp0);
-		h = mix_bytes(h, n->description, strlen(n->description));
-		h = n->name ? mix_bytes(h, n->name, strlen(n->name)) : h;
-	}
-	for (uint32_t i = 0; i < g->n_ports; i++) {
-		const struct port *p = &g->ports[i];
-
-		h = mix(h, p->guid);
-		h = mix(h, (uint64_t)p->peer << 32 | (uint64_t)p->width << 24 |
-		                   (uint64_t)p->speed << 16 | (uint64_t)p->mtu << 8 |
-		                   p->vls);
-	}
-	return mix(h, g->sm_port);
-}
-
 static uint64_t digest_policy(const struct policy *p)
 {
 	const struct policy_head *h = &p->head;
-	uint64_t d = mix_bytes(1, h, sizeof(*h));
+	uint64_t d = digest_bytes(1, h, sizeof(*h));
 
-	d = mix_bytes(d, p->levels, h->n_levels * sizeof(*p->levels));
-	d = mix_bytes(d, p->rules, h->n_rules * sizeof(*p->rules));
-	d = mix_bytes(d, p->ranges, h->n_ranges * sizeof(*p->ranges));
-	d = mix_bytes(d, p->fabrics, h->n_fabrics * sizeof(*p->fabrics));
-	d = mix_bytes(d, p->ids, h->n_ids * sizeof(*p->ids));
-	return mix_bytes(d, p->sets,
-	                 (size_t)p->n_sets * POLICY_SETS * h->words * sizeof(*p->sets));
+	d = digest_bytes(d, p->levels, h->n_levels * sizeof(*p->levels));
+	d = digest_bytes(d, p->rules, h->n_rules * sizeof(*p->rules));
+	d = digest_bytes(d, p->ranges, h->n_ranges * sizeof(*p->ranges));
+	d = digest_bytes(d, p->fabrics, h->n_fabrics * sizeof(*p->fabrics));
+	d = digest_bytes(d, p->ids, h->n_ids * sizeof(*p->ids));
+	return digest_bytes(d, p->sets,
+	                    (size_t)p->n_sets * POLICY_SETS * h->words *
+	                            sizeof(*p->sets));
 }
 
 /* Who shares a P_Key with whom, which GUIDs and prefixes lead where, and who gets what.
@@ -528,38 +488,37 @@ static uint64_t digest_tables(uint64_t h, const struct snap_content *c)
 
 		if (a->attr == UMAD_SM_ATTR_PKEY_TABLE ||
 		    a->attr == UMAD_SM_ATTR_GUID_INFO) {
-			h = mix_bytes(mix(mix(h, a->guid), a->block), a->data, a->len);
+			h = digest_bytes(digest_add(digest_add(h, a->guid), a->block),
+			                 a->data, a->len);
 		}
 	}
 	for (uint32_t i = 0; c->prefix_routes != NULL && i < c->prefix_routes->n; i++) {
 		const struct prefix_route *p = &c->prefix_routes->route[i];
 
-		h = mix(mix(h, p->prefix), p->router_port_guid);
-		h = mix(h, (uint64_t)p->any_prefix << 1 | p->any_router);
+		h = digest_add(digest_add(h, p->prefix), p->router_port_guid);
+		h = digest_add(h, (uint64_t)p->any_prefix << 1 | p->any_router);
 	}
-	return c->policy != NULL ? mix(h, digest_policy(c->policy)) : h;
+	return c->policy != NULL ? digest_add(h, digest_policy(c->policy)) : h;
 }
 
 /* What the routing epoch stands for. Never 0. */
 static uint64_t digest(const struct job *j, const struct snap_content *c,
                        const char *options)
 {
-	uint64_t h = digest_tables(digest_graph(1, j->disc.g), c);
+	uint64_t h = digest_tables(graph_digest(j->disc.g), c);
 	const struct lft *t = &j->route.out.lft;
 	const struct lanes *l = &j->route.out.lanes;
 
-	for (uint32_t i = 0; i < j->disc.g->n_ports; i++) {
-		h = mix(h, (uint64_t)j->lids.of[i].base << 8 | j->lids.of[i].lmc);
-	}
-	h = mix_bytes(h, t->rows, t->n_switches * t->stride);
+	h = digest_add(h, lids_digest(&j->lids, j->disc.g));
+	h = digest_bytes(h, t->rows, t->n_switches * t->stride);
 	if (l->rows != NULL) {
-		h = mix_bytes(h, l->rows, t->n_switches * l->stride);
+		h = digest_bytes(h, l->rows, t->n_switches * l->stride);
 	}
 	if (l->rule != NULL) {
-		h = mix_bytes(h, (const uint8_t *)l->rule->vl, sizeof(l->rule->vl));
-		h = mix_bytes(h, l->rule->port_class, t->n_switches * l->rule->width);
+		h = digest_bytes(h, (const uint8_t *)l->rule->vl, sizeof(l->rule->vl));
+		h = digest_bytes(h, l->rule->port_class, t->n_switches * l->rule->width);
 	}
-	return mix_bytes(h, options, strlen(options)) | 1;
+	return digest_bytes(h, options, strlen(options)) | 1;
 }
 
 /* Effective options without the keys: the snapshot has readers who must not know them. */

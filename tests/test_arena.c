@@ -47,6 +47,36 @@ START_TEST(test_blocks)
 }
 END_TEST
 
+/* Blocks of a joined arena stay, and both go on together. */
+START_TEST(test_join)
+{
+	enum { N = 300 };
+	struct arena *a = arena_new(), *b = arena_new();
+	unsigned char *blocks[N];
+	size_t total = 0;
+
+	for (unsigned i = 0; i < N; i++) {
+		size_t size = i % 60 == 0 ? 200000 : 16 + i;
+
+		blocks[i] = arena_alloc(i % 2 && b ? b : a, size);
+		memset(blocks[i], (int)(i % 255) + 1, size);
+		total += size;
+		if (i == N / 2) {
+			arena_join(a, b);
+			b = NULL;
+		}
+	}
+	for (unsigned i = 0; i < N; i++) {
+		ck_assert(all_are((unsigned char)(i % 255 + 1), blocks[i],
+		                  i % 60 == 0 ? 200000 : 16 + i));
+	}
+	ck_assert_uint_eq(arena_used(a), total);
+	arena_join(a, NULL);
+	arena_join(a, arena_new());
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(test_limits)
 {
 	struct arena *a = arena_new();
@@ -83,6 +113,7 @@ int main(void)
 	Suite *suite = suite_create("arena");
 	TCase *tc = tcase_create("arena");
 	tcase_add_test(tc, test_blocks);
+	tcase_add_test(tc, test_join);
 	tcase_add_test(tc, test_limits);
 	tcase_add_test(tc, test_strings);
 	suite_add_tcase(suite, tc);

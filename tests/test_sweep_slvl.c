@@ -67,7 +67,8 @@ static uint64_t map_sets(const struct rig *r)
 	return sim_count(r->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_SLVL_TABLE);
 }
 
-/* --- what switches hold -------------------------------------------------------------- */
+/* --- what switches hold --------------------------------------------------------------
+ */
 
 static bool cabled(const struct graph *g, uint32_t node, unsigned num)
 {
@@ -96,7 +97,8 @@ static size_t each_map(const struct graph *g, each_map_f *f)
 
 		for (unsigned out = 1; out <= g->nodes[node].n_ports; out++) {
 			for (unsigned in = 0; in <= g->nodes[node].n_ports; in++) {
-				if (cabled(g, node, out) && (in == 0 || cabled(g, node, in))) {
+				if (cabled(g, node, out) &&
+				    (in == 0 || cabled(g, node, in))) {
 					f(node, in, out, n++);
 				}
 			}
@@ -112,7 +114,8 @@ static void same_in_both(uint32_t node, unsigned in, unsigned out, size_t i)
 	              "switch %u, from port %u to %u", node, in, out);
 }
 
-/* --- tests ----------------------------------------------------------------------------- */
+/* --- tests -----------------------------------------------------------------------------
+ */
 
 /* clang-format off */
 static const struct {
@@ -135,7 +138,8 @@ static uint64_t bring_up(struct rig *r, uint32_t seed)
 	rig_sim(r, seed, 0);
 	rig_start(r);
 	rig_heavy(r, 1);
-	ck_assert_msg(sweep_status(r->sweep)->up, "%s", sweep_status(r->sweep)->not_ready);
+	ck_assert_msg(sweep_status(r->sweep)->up, "%s",
+	              sweep_status(r->sweep)->not_ready);
 	return map_sets(r);
 }
 
@@ -218,7 +222,8 @@ START_TEST(never_wrong)
 		sweep_reconfigure(rig->sweep, &rig->deps);
 	}
 	sweep_request_heavy(rig->sweep);
-	for (uint32_t end = _i == 1 ? 1 : 2; sweep_status(rig->sweep)->heavy_sweeps < end;) {
+	for (uint32_t end = _i == 1 ? 1 : 2;
+	     sweep_status(rig->sweep)->heavy_sweeps < end;) {
 		ck_assert_int_eq(sweep_turn(rig->sweep), E_OK);
 		if (map_sets(rig) != sets && n_states < STATES_MAX) {
 			sets = map_sets(rig);
@@ -239,7 +244,8 @@ START_TEST(never_wrong)
 }
 END_TEST
 
-/* --- switches that say more than they do ---------------------------------------------- */
+/* --- switches that say more than they do ----------------------------------------------
+ */
 
 static struct {
 	uint64_t tid, mod;
@@ -251,12 +257,16 @@ static void break_promise(uint8_t *mad)
 {
 	uint64_t mod = field_get(mad, MAD_ATTR_MOD), tid = field_get(mad, MAD_TID);
 
-	if (field_get(mad, MAD_ATTR_ID) != UMAD_SM_ATTR_SLVL_TABLE || !(mod & SLVL_ALL_IN)) {
+	if (field_get(mad, MAD_ATTR_ID) != UMAD_SM_ATTR_SLVL_TABLE ||
+	    !(mod & SLVL_ALL_IN)) {
 		return;
 	}
 	changed[tid % 1024].tid = tid;
 	changed[tid % 1024].mod = mod;
-	field_set(mad, MAD_ATTR_MOD, refuses ? 0xffff : mod & SLVL_ALL_OUT ? 1 : mod & 0xff);
+	field_set(mad, MAD_ATTR_MOD,
+	          refuses              ? 0xffff
+	          : mod & SLVL_ALL_OUT ? 1
+	                               : mod & 0xff);
 }
 
 /* Its answer is one to the wildcard. */

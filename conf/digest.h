@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/*! 64 bits that stand for contents of this process's memory: two digests that differ mean
+ *  different contents, two that are equal the same ones, but for one chance in 2^64. */
+
+/*! \brief Adds a number. */
+static inline uint64_t digest_add(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ h >> 29;
+}
+
+/*! \brief Adds bytes and how many they are. */
+static inline uint64_t digest_bytes(uint64_t h, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+	uint64_t word;
+
+	for (; len >= sizeof(word); len -= sizeof(word), p += sizeof(word)) {
+		memcpy(&word, p, sizeof(word));
+		h = digest_add(h, word);
+	}
+	word = 0;
+	if (len) {
+		memcpy(&word, p, len);
+	}
+	return digest_add(h, word + len);
+}
