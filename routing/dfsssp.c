@@ -19,6 +19,10 @@
  *    takes is a function of its LID, so it never changes while the LID and the number of
  *    lanes stay.
  *
+ * Earlier tables: where the paths of the last run can stay (sssp_fill.c), the routes that
+ * go as they went stay on their lanes, and the others are fitted around them
+ * (keep_lanes.c). When that fails, steps 1 to 4 start with nothing.
+ *
  * What differs from OpenSM 3.3.23: there the lane of a path is drawn at random among the
  * lanes of its layer each time somebody asks.
  *
@@ -35,6 +39,7 @@
 #include "routing/dfsssp_torus.h"
 #include "routing/engine.h"
 #include "routing/graph.h"
+#include "routing/keep.h"
 #include "routing/leaves.h"
 #include "routing/lids.h"
 #include "routing/sssp_fill.h"
@@ -66,12 +71,14 @@ static struct lid_range range_of_switch(const struct job *j, uint32_t s)
 
 /* ---- paths ---- */
 
-static int route_hosts(struct job *j, struct arena *tmp)
+static int route_hosts(struct job *j, const struct lft *prev, bool *ret_kept,
+                       struct arena *tmp)
 {
 	struct sssp sssp = {
 		.g = j->g,
 		.lids = j->lids,
 		.options = j->in->options,
+		.prev = prev,
 		.hosts_only = true,
 		.cancel = j->in->cancel,
 	};
@@ -83,7 +90,7 @@ static int route_hosts(struct job *j, struct arena *tmp)
 		sssp.dimension = grid.dimension;
 		sssp.up = grid.up;
 		sssp.odd = grid.odd;
-		ret = sssp_fill(&sssp, &j->lft, NULL, j->notes, tmp);
+		ret = sssp_fill(&sssp, &j->lft, ret_kept, j->notes, tmp);
 	}
 	return ret;
 }
@@ -117,7 +124,8 @@ static int lids_without_hosts(const struct job *j, struct arena *tmp, struct lid
 }
 
 /* Up/down routes to these; the farther a switch is from hosts, the higher it stands. */
-static int route_switches(struct job *j, const struct lids *lids, struct arena *tmp)
+static int route_switches(struct job *j, const struct lids *lids, const struct lft *prev,
+                          struct arena *tmp)
 {
 	struct updown_rule rule = { .by_depth = true };
 	struct updown u;
@@ -143,6 +151,7 @@ static int route_switches(struct job *j, const struct lids *lids, struct arena *
 			.hops = &u.hops,
 			.closer = updown_closer,
 			.ctx = &u,
+			.prev = prev,
 			.cancel = j->in->cancel,
 		};
 
@@ -209,7 +218,7 @@ static int place_management(struct job *j, const struct lids *switches, struct a
 		        left);
 	}
 	if (ret == E_OK && switches->count) {
-		ret = route_switches(j, switches, tmp);
+		ret = route_switches(j, switches, NULL, tmp);
 	}
 	if (ret == E_OK && switches->count) {
 		place_switches(j);
@@ -320,10 +329,14 @@ static void follow_hosts(struct job *j, uint32_t s)
 	for (uint32_t k = 0; r.base && n && k < 1U << r.lmc; k++) {
 		for (uint32_t from = 0; from < j->g->n_switches; from++) {
 			uint8_t *row = lft_row(&j->lft, from);
-			uint8_t *lane = j->layers.lane + (size_t)from * j->lft.stride;
+			uint8_t *lane = j->layers.lane
+			                        ? j->layers.lane + from * j->lft.stride
+			                        : NULL;
 
 			row[r.base + k] = from == s ? 0 : row[lid[k % n]];
-			lane[r.base + k] = lane[lid[k % n]];
+			if (lane) {
+				lane[r.base + k] = lane[lid[k % n]];
+			}
 		}
 	}
 }
@@ -339,16 +352,75 @@ static void clear_rest(struct job *j)
 	}
 }
 
-/* ---- the engine ---- */
+/* ---- what stays ---- */
 
-static int route(struct job *j, struct arena *a, struct arena *tmp)
+/* The lanes that were used: all there are, unless their number is left to the engine. */
+static bool has_lanes(const struct job *j)
 {
-	struct lids switches;
-	int ret = lids_without_hosts(j, tmp, &switches);
+	const struct lanes *l = j->in->prev_lanes;
+
+	return l && (j->in->max_lanes ? l->n == j->max : l->n <= j->max);
+}
+
+/* The LIDs of switches: as they were, if that is no detour, else as in steps 3 and 4. */
+static int switches_stay(struct job *j, const struct lids *switches, struct arena *tmp)
+{
+	bool *which = arena_array(tmp, (size_t)j->lids->top + 1, sizeof(*which));
+	int ret = which ? E_OK : -ENOMEM;
+
+	if (ret == E_OK && switches->count) {
+		ret = route_switches(j, switches, j->in->prev, tmp);
+	}
+	for (uint32_t s = 0; ret == E_OK && s < j->g->n_switches; s++) {
+		struct lid_range r = range_of_switch(j, s);
+
+		for (uint32_t k = 0; r.base && k < 1U << r.lmc; k++) {
+			which[r.base + k] = true;
+		}
+		follow_hosts(j, s);
+	}
+	return ret == E_OK ? keep_columns(j->g, j->lids, j->in->prev, which, &j->lft)
+	                   : ret;
+}
+
+/* Everything from the last run. E_UNSUITABLE: it does not do. */
+static int stay(struct job *j, const struct lids *switches, struct arena *a,
+                struct arena *tmp)
+{
+	bool kept = false;
+	int ret = has_lanes(j) ? route_hosts(j, j->in->prev, &kept, tmp) : E_UNSUITABLE;
 
 	if (ret == E_OK) {
-		ret = route_hosts(j, tmp);
+		ret = kept ? switches_stay(j, switches, tmp) : E_UNSUITABLE;
 	}
+	if (ret == E_OK) {
+		const struct keep_lanes k = { .g = j->g,
+			                      .lids = j->lids,
+			                      .lft = &j->lft,
+			                      .prev = j->in->prev,
+			                      .prev_lanes = j->in->prev_lanes,
+			                      .n = j->max };
+
+		j->layers.lane = arena_array(a, j->g->n_switches, j->lft.stride);
+		ret = j->layers.lane ? keep_lanes(&k, j->layers.lane) : -ENOMEM;
+	}
+	j->n_lanes = j->in->max_lanes ? j->max : 1;
+	for (size_t i = 0; ret == E_OK && i < j->g->n_switches * j->lft.stride; i++) {
+		unsigned lane = j->layers.lane[i];
+
+		j->n_lanes = lane < j->n_lanes ? j->n_lanes : lane + 1;
+	}
+	return ret;
+}
+
+/* ---- the engine ---- */
+
+/* Steps 1 to 4. */
+static int route_anew(struct job *j, struct lids *switches, struct arena *a,
+                      struct arena *tmp)
+{
+	int ret = route_hosts(j, NULL, NULL, tmp);
+
 	if (ret == E_OK) {
 		ret = layers_init(&j->layers, j->g, j->lids, &j->lft, j->in->cancel, a,
 		                  tmp);
@@ -357,7 +429,7 @@ static int route(struct job *j, struct arena *a, struct arena *tmp)
 		ret = place_hosts(j);
 	}
 	if (ret == E_OK) {
-		ret = place_management(j, &switches, tmp);
+		ret = place_management(j, switches, tmp);
 	}
 	if (ret != E_OK) {
 		return ret;
@@ -368,6 +440,24 @@ static int route(struct job *j, struct arena *a, struct arena *tmp)
 	}
 	clear_rest(j);
 	return E_OK;
+}
+
+static int route(struct job *j, struct arena *a, struct arena *tmp)
+{
+	struct lids switches;
+	struct why notes = *j->notes;
+	int ret = lids_without_hosts(j, tmp, &switches);
+
+	if (ret == E_OK && keep_has_shape(j->in->prev, &j->lft)) {
+		ret = stay(j, &switches, a, tmp);
+		if (ret != E_UNSUITABLE) {
+			return ret;
+		}
+		memset(j->lft.rows, LFT_NO_ROUTE, j->lft.n_switches * j->lft.stride);
+		*j->notes = notes;
+		ret = E_OK;
+	}
+	return ret == E_OK ? route_anew(j, &switches, a, tmp) : ret;
 }
 
 static int dfsssp_route(const struct route_in *in, struct arena *a, struct route_out *ret)

@@ -7,6 +7,7 @@
 
 #include "conf/arena.h"
 #include "conf/err.h"
+#include "routing/column.h"
 #include "routing/graph.h"
 #include "routing/lids.h"
 #include "routing/paths.h"
@@ -98,6 +99,7 @@ static bool is_even(const struct graph *g, const uint32_t *load, uint32_t few)
 	       sum + sum / 10 + (uint64_t)few * g->n_adj;
 }
 
+/* \param other  Loads of tables made without a look back. */
 static bool is_as_good(const struct graph *g, const uint32_t *load, const uint32_t *other,
                        uint32_t few)
 {
@@ -109,7 +111,9 @@ static bool is_as_good(const struct graph *g, const uint32_t *load, const uint32
 			return false;
 		}
 	}
-	return busiest(load, g->n_adj) <= most + most / 4 + few;
+	/* the sum of loads is the sum of hops */
+	return total(load, g->n_adj) <= sum + sum / 16 + few &&
+	       busiest(load, g->n_adj) <= most + most / 4 + few;
 }
 
 static int judge_set(const struct keep_measure *m, const struct lids *lids,
@@ -152,4 +156,171 @@ int keep_is_good(const struct keep_measure *m, const struct lft *kept,
 	}
 	arena_free(tmp);
 	return err;
+}
+
+/* ---- columns ---- */
+
+/* What one thread needs: a column of today, and the same of before. */
+struct pair {
+	struct column *now, *old;
+	uint16_t *hops, *hops_old; /* [n] UINT16_MAX: does not arrive */
+};
+
+static void count_hops(const struct column *c, uint32_t n, uint16_t *hops)
+{
+	memset(hops, 0xff, n * sizeof(*hops));
+	for (uint32_t i = 0; i < c->n_order; i++) {
+		hops[c->order[i]] = i ? (uint16_t)(hops[c->next[c->order[i]]] + 1) : 0;
+	}
+}
+
+/* Is the earlier column no detour? Routes to ports 0 of switches are for management:
+ * there a quarter more hops will do. */
+static bool is_short(const struct pair *p, uint32_t n)
+{
+	uint64_t sum = 0, sum_old = 0;
+	bool longer = false;
+
+	for (uint32_t s = 0; s < n; s++) {
+		if (p->hops[s] == UINT16_MAX) {
+			continue;
+		}
+		if (p->hops_old[s] == UINT16_MAX) {
+			return false;
+		}
+		longer |= p->hops_old[s] > p->hops[s];
+		sum += p->hops[s];
+		sum_old += p->hops_old[s];
+	}
+	return !longer || (!p->now->to_host && sum_old <= sum + sum / 4);
+}
+
+static void keep_column(const struct column_map *old, const struct pair *p, uint32_t lid,
+                        struct lft *ret)
+{
+	count_hops(p->now, old->n, p->hops);
+	count_hops(p->old, old->n, p->hops_old);
+	if (!is_short(p, old->n)) {
+		return;
+	}
+	for (uint32_t s = 0; s < old->n; s++) {
+		if (p->hops[s] != UINT16_MAX) {
+			lft_row(ret, s)[lid] = p->old->port[s];
+		}
+	}
+}
+
+static struct pair *pairs_new(const struct column_map *m, unsigned n, struct arena *a)
+{
+	struct pair *p = arena_array(a, n, sizeof(*p));
+	struct column *c = column_new(m, 2 * n, a);
+
+	for (unsigned i = 0; p && c && i < n; i++) {
+		p[i].now = &c[2 * i];
+		p[i].old = &c[2 * i + 1];
+		p[i].hops = arena_array(a, m->n, sizeof(*p->hops));
+		p[i].hops_old = arena_array(a, m->n, sizeof(*p->hops_old));
+		if (!p[i].hops || !p[i].hops_old) {
+			return NULL;
+		}
+	}
+	return c ? p : NULL;
+}
+
+int keep_columns(const struct graph *g, const struct lids *lids, const struct lft *prev,
+                 const bool *which, struct lft *ret)
+{
+	struct arena *tmp = arena_new();
+	uint32_t n_blocks = lids->top / COLUMN_BLOCK + 1;
+	struct column_map now, old;
+	struct pair *pairs = NULL;
+	int err = tmp ? column_map_init(&now, g, lids, ret, tmp) : -ENOMEM;
+
+	if (err == E_OK) {
+		old = now;
+		old.lft = prev;
+		pairs = pairs_new(&now, column_threads(), tmp);
+		err = pairs ? E_OK : -ENOMEM;
+	}
+#pragma omp parallel for schedule(dynamic, 1)
+	for (uint32_t i = 0; i < (err == E_OK ? n_blocks : 0); i++) {
+		struct pair *p = &pairs[column_thread()];
+		uint32_t lid = i * COLUMN_BLOCK, end = lid + COLUMN_BLOCK;
+
+		column_load_block(&now, p->now, lid);
+		column_load_block(&old, p->old, lid);
+		for (; lid < end && lid <= lids->top; lid++) {
+			if ((!which || which[lid]) && column_resolve(&now, p->now, lid) &&
+			    column_resolve(&old, p->old, lid)) {
+				keep_column(&old, p, lid, ret);
+			}
+		}
+	}
+	arena_free(tmp);
+	return err;
+}
+
+/* ---- tables ---- */
+
+/* Is any entry of a LID in use another one? */
+static bool differ(const struct lids *lids, const struct lft *a, const struct lft *b)
+{
+	for (uint32_t s = 0; s < a->n_switches; s++) {
+		const uint8_t *x = lft_row(a, s), *y = lft_row(b, s);
+
+		for (uint32_t lid = 1; memcmp(x, y, a->stride) && lid <= lids->top;
+		     lid++) {
+			if (x[lid] != y[lid] && lids->owner[lid] != GRAPH_NONE) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* Good, and without a cycle: all on one lane. */
+static int may_stay(const struct keep_measure *m, const struct lft *kept,
+                    const struct lft *anew, struct arena *tmp)
+{
+	const struct lanes one = { .n = 1 };
+	const struct keep_lanes k = { .g = m->g,
+		                      .lids = m->lids,
+		                      .lft = kept,
+		                      .prev = kept,
+		                      .prev_lanes = &one,
+		                      .n = 1 };
+	uint8_t *lane = arena_array(tmp, kept->n_switches, kept->stride);
+	bool good;
+	int err = lane ? keep_is_good(m, kept, anew, &good) : -ENOMEM;
+
+	if (err == E_OK) {
+		err = good ? keep_lanes(&k, lane) : E_UNSUITABLE;
+	}
+	return err;
+}
+
+int keep_tables(const struct keep_measure *m, const struct lft *prev, struct lft *lft)
+{
+	size_t bytes = lft->n_switches * lft->stride;
+	struct arena *tmp;
+	struct lft kept;
+	int err;
+
+	if (!keep_has_shape(prev, lft) || !differ(m->lids, prev, lft)) {
+		return E_OK;
+	}
+	tmp = arena_new();
+	err = tmp ? lft_init(&kept, lft->n_switches, lft->n_lids - 1, tmp) : -ENOMEM;
+	if (err == E_OK) {
+		memcpy(kept.rows, lft->rows, bytes);
+		err = keep_columns(m->g, m->lids, prev, NULL, &kept);
+	}
+	if (err == E_OK) {
+		err = may_stay(m, &kept, lft, tmp);
+	}
+	if (err == E_OK) {
+		memcpy(lft->rows, kept.rows, bytes);
+	}
+	arena_free(tmp);
+	return err == E_UNSUITABLE ? E_OK : err;
 }

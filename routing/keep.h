@@ -44,3 +44,53 @@ bool keep_has_shape(const struct lft *prev, const struct lft *today);
  */
 int keep_is_good(const struct keep_measure *m, const struct lft *kept,
                  const struct lft *anew, bool *ret);
+
+/*!
+ * \brief Takes columns of earlier tables in place of those of today.
+ *
+ * A column is taken if from every switch that reaches the LID today it arrives in no more
+ * hops; to a port 0, from all together in at most a quarter more. That it makes no cycle
+ * of waiting links with others is not looked at.
+ *
+ * \param which  [top + 1] LIDs to look at, NULL: all.
+ * \param ret    Has the tables of today, gets the columns. \retval -ENOMEM
+ * Cost: O(S * L). Parallel.
+ */
+int keep_columns(const struct graph *g, const struct lids *lids, const struct lft *prev,
+                 const bool *which, struct lft *ret);
+
+/*!
+ * \brief The last step of an engine of one lane that does not look back: columns of
+ * earlier tables stay where they may.
+ *
+ * That is when keep_is_good() and when all routes together, those for management, too,
+ * have no cycle of waiting links. Else tables stay as they are.
+ *
+ * \retval -ENOMEM
+ * Cost: O(S * L) where tables differ.
+ */
+int keep_tables(const struct keep_measure *m, const struct lft *prev, struct lft *lft);
+
+/*! What lanes are kept of. */
+struct keep_lanes {
+	const struct graph *g;
+	const struct lids *lids;
+	const struct lft *lft;          /*!< tables of today */
+	const struct lft *prev;         /*!< of the last run, in the same shape */
+	const struct lanes *prev_lanes; /*!< of these, or NULL */
+	unsigned n;                     /*!< lanes there are, 1-15 */
+};
+
+/*!
+ * \brief Lanes for tables of which most are those of the last run.
+ *
+ * A route that goes the way it went stays on its lane. Each other gets one on which it
+ * closes no cycle with those there are, that of the rest of its way first. All routes
+ * between switches count, those for management, too.
+ *
+ * \param lane  [n_switches][stride of the tables] zeros; lanes. Untouched on failure.
+ * \retval E_UNSUITABLE  Lanes of the last run are not known, their routes have a cycle,
+ * many of them have changed, or one fits on no lane. \retval -ENOMEM Cost: O(S * L),
+ * parallel, and that of adding the dependencies of new routes.
+ */
+int keep_lanes(const struct keep_lanes *k, uint8_t *lane);
