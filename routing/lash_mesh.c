@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Recognising meshes and tori.
+ * Coordinates in meshes and tori, also where cables or switches are missing.
  *
- * In a mesh two links of a switch that lie in different dimensions are sides of exactly
- * one square, and two that lie in one dimension of none. So:
- *  - links that are opposite sides of a square are of one class: all links between the
- *    same two neighbouring slabs of the mesh get together this way;
- *  - classes that meet at a switch are of one dimension if they never span a square;
- *  - without the links of one dimension the fabric falls apart into the slabs across
- *    it, and those must form a line or a ring: the coordinate is the place on it.
- * Names, GUIDs and port numbers play no part. A square that misses a side says nothing;
- * the others of its slabs do, so single faults don't hide a mesh.
+ * lash_squares.c tells the directions of links. Switches are of one slab across a
+ * dimension when links of other dimensions join them, when links of one class start or
+ * end at them, and when they are behind one slab in the same direction. The slabs form a
+ * line or a ring: the coordinate is the place on it. Switches that too few links tie to
+ * the others then go where a place next to all their neighbours is free.
  *
- * Finally no two switches may have one place. Links of the fabric join neighbours of a
- * dimension by construction.
+ * Finally no two switches may have one place, and every link must join neighbours of a
+ * dimension. Names, GUIDs and port numbers play no part.
  */
 #include "routing/lash_mesh.h"
 
@@ -27,388 +23,316 @@
 #include "conf/err.h"
 #include "routing/graph.h"
 
-enum { NEIGHBOURS_MAX = 2 * LASH_DIMS_MAX };
-
 struct finder {
 	const struct graph *g;
 	struct arena *tmp;
 	uint32_t n;
-	uint32_t *first; /* [n + 1] into near, link */
-	uint32_t *near;  /* neighbours of a switch, each once, ascending */
-	uint32_t *cls;   /* [first[n]] union-find over directed links */
-	uint32_t *dim;   /* [first[n]] union-find over classes, by root of cls */
-	uint64_t *apart; /* pairs of classes that span a square, sorted */
-	size_t n_apart;
-	uint32_t *slab; /* [n] union-find over switches */
+	struct lash_squares q;
+	uint32_t *slab;  /* [n] union-find over switches */
+	uint32_t *ahead; /* [n] by root of slab: a switch of the next one, GRAPH_NONE */
+	uint32_t *behind;
+	uint32_t *tail;  /* [links] a switch at which links of a class start */
+	uint32_t *place; /* [n] by root of slab: coordinate, GRAPH_NONE */
+	uint32_t *count; /* [n] switches in a slab */
+	uint32_t *who;   /* [n_places] switch + 1 at a place, 0: free */
 };
 
-/* ---- union-find ---- */
+/* ---- slabs ---- */
 
-static uint32_t root(uint32_t *up, uint32_t x)
+static bool is_dimension(const struct lash_squares *q, uint32_t dim)
 {
-	while (up[x] != x) {
-		up[x] = up[up[x]];
-		x = up[x];
-	}
-	return x;
-}
-
-/* The lower one stays root. */
-static void unite(uint32_t *up, uint32_t x, uint32_t y)
-{
-	x = root(up, x);
-	y = root(up, y);
-	if (x < y) {
-		up[y] = x;
-	} else {
-		up[x] = y;
-	}
-}
-
-static uint32_t *each_alone(struct arena *a, uint32_t n)
-{
-	uint32_t *up = arena_array(a, n, sizeof(*up));
-
-	for (uint32_t i = 0; up && i < n; i++) {
-		up[i] = i;
-	}
-	return up;
-}
-
-/* ---- neighbours ---- */
-
-/* Neighbours of one switch, ascending. Returns how many; NEIGHBOURS_MAX + 1: too many. */
-static uint32_t neighbours(const struct graph *g, uint32_t s, uint32_t *ret)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-		uint32_t to = g->adj[i].to, k = 0;
-
-		while (k < n && ret[k] < to) {
-			k++;
-		}
-		if (k < n && ret[k] == to) {
-			continue;
-		}
-		if (n == NEIGHBOURS_MAX) {
-			return NEIGHBOURS_MAX + 1;
-		}
-		memmove(ret + k + 1, ret + k, (n - k) * sizeof(*ret));
-		ret[k] = to;
-		n++;
-	}
-	return n;
-}
-
-static int find_neighbours(struct finder *f)
-{
-	f->first = arena_array(f->tmp, (size_t)f->n + 1, sizeof(*f->first));
-	f->near = arena_array(f->tmp, (size_t)f->n * (NEIGHBOURS_MAX + 1),
-	                      sizeof(*f->near));
-	if (!f->first || !f->near) {
-		return -ENOMEM;
-	}
-	for (uint32_t s = 0; s < f->n; s++) {
-		uint32_t n = neighbours(f->g, s, f->near + f->first[s]);
-
-		if (n > NEIGHBOURS_MAX) {
-			return E_UNSUITABLE;
-		}
-		f->first[s + 1] = f->first[s] + n;
-	}
-	return E_OK;
-}
-
-/* The directed link from s to a neighbour. */
-static uint32_t link_to(const struct finder *f, uint32_t s, uint32_t to)
-{
-	uint32_t i = f->first[s];
-
-	while (f->near[i] != to) {
-		i++;
-	}
-	return i;
-}
-
-/* The fourth corner of the only square over a-u-b, GRAPH_NONE: none or several. */
-static uint32_t corner(const struct finder *f, uint32_t u, uint32_t a, uint32_t b)
-{
-	uint32_t i = f->first[a], k = f->first[b], found = GRAPH_NONE;
-
-	while (i < f->first[a + 1] && k < f->first[b + 1]) {
-		uint32_t x = f->near[i], y = f->near[k];
-
-		if (x == y && x != u) {
-			if (found != GRAPH_NONE) {
-				return GRAPH_NONE;
-			}
-			found = x;
-		}
-		i += x <= y;
-		k += y <= x;
-	}
-	return found;
-}
-
-/* ---- classes and dimensions ---- */
-
-/* Calls for each two links of each switch, with the corner across. */
-typedef void corner_f(struct finder *f, uint32_t u, uint32_t i, uint32_t k,
-                      uint32_t across);
-
-static void each_corner(struct finder *f, corner_f *call)
-{
-	for (uint32_t u = 0; u < f->n; u++) {
-		for (uint32_t i = f->first[u]; i < f->first[u + 1]; i++) {
-			for (uint32_t k = i + 1; k < f->first[u + 1]; k++) {
-				call(f, u, i, k, corner(f, u, f->near[i], f->near[k]));
-			}
+	for (unsigned d = 0; d < q->n_dims; d++) {
+		if (q->dim[d] == dim) {
+			return true;
 		}
 	}
+	return false;
 }
 
-static void join_opposite(struct finder *f, uint32_t u, uint32_t i, uint32_t k,
-                          uint32_t across)
-{
-	(void)u;
-	if (across != GRAPH_NONE) {
-		unite(f->cls, i, link_to(f, f->near[k], across));
-		unite(f->cls, k, link_to(f, f->near[i], across));
-	}
-}
-
-static uint64_t pair_key(struct finder *f, uint32_t i, uint32_t k)
-{
-	uint64_t x = root(f->cls, i), y = root(f->cls, k);
-
-	return x < y ? x << 32 | y : y << 32 | x;
-}
-
-static void note_apart(struct finder *f, uint32_t u, uint32_t i, uint32_t k,
-                       uint32_t across)
-{
-	(void)u;
-	if (across != GRAPH_NONE) {
-		f->apart[f->n_apart++] = pair_key(f, i, k);
-	}
-}
-
-static int by_key(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static void join_dimension(struct finder *f, uint32_t u, uint32_t i, uint32_t k,
-                           uint32_t across)
-{
-	uint64_t key = pair_key(f, i, k);
-
-	(void)u;
-	if (across == GRAPH_NONE &&
-	    !bsearch(&key, f->apart, f->n_apart, sizeof(key), by_key)) {
-		unite(f->dim, root(f->cls, i), root(f->cls, k));
-	}
-}
-
-/* A link and the same seen from its other end are one. */
-static void join_ends(struct finder *f)
-{
-	for (uint32_t s = 0; s < f->n; s++) {
-		for (uint32_t i = f->first[s]; i < f->first[s + 1]; i++) {
-			unite(f->cls, i, link_to(f, f->near[i], s));
-		}
-	}
-}
-
-static int find_dimensions(struct finder *f)
-{
-	uint32_t n_links = f->first[f->n];
-
-	f->cls = each_alone(f->tmp, n_links);
-	f->dim = each_alone(f->tmp, n_links);
-	f->apart =
-		arena_array(f->tmp, (size_t)n_links * NEIGHBOURS_MAX, sizeof(*f->apart));
-	if (!f->cls || !f->dim || !f->apart) {
-		return -ENOMEM;
-	}
-	join_ends(f);
-	each_corner(f, join_opposite);
-	each_corner(f, note_apart);
-	qsort(f->apart, f->n_apart, sizeof(*f->apart), by_key);
-	each_corner(f, join_dimension);
-	return E_OK;
-}
-
-static uint32_t dim_of(struct finder *f, uint32_t link)
-{
-	return root(f->dim, root(f->cls, link));
-}
-
-/* ---- coordinates ---- */
-
-/* Slabs across one dimension: what hangs together without its links. */
+/* Unites what hangs together without the links of a dimension, and the ends of classes.
+ */
 static void find_slabs(struct finder *f, uint32_t dim)
 {
+	const struct lash_squares *q = &f->q;
+
+	memset(f->tail, 0xff, q->first[f->n] * sizeof(*f->tail));
 	for (uint32_t s = 0; s < f->n; s++) {
 		f->slab[s] = s;
 	}
 	for (uint32_t s = 0; s < f->n; s++) {
-		for (uint32_t i = f->first[s]; i < f->first[s + 1]; i++) {
-			if (dim_of(f, i) != dim) {
-				unite(f->slab, s, f->near[i]);
+		for (uint32_t i = q->first[s]; i < q->first[s + 1]; i++) {
+			uint32_t of = lash_dim_of(q, i), *tail = &f->tail[q->slab[i]];
+
+			if (of == dim) {
+				*tail = *tail == GRAPH_NONE ? s : *tail;
+				lash_unite(f->slab, s, *tail);
+			} else if (is_dimension(q, of)) {
+				lash_unite(f->slab, s, q->near[i]);
 			}
 		}
 	}
 }
 
-/* A slab and its neighbours across the dimension. */
-struct place {
-	uint32_t next[2], n_next, at;
-};
-
-static bool note_neighbour(struct place *p, uint32_t slab)
+/* What is next to a slab in one direction is one slab. false: nothing new. */
+static bool fold(struct finder *f, uint32_t *next, uint32_t s, uint32_t to)
 {
-	for (uint32_t i = 0; i < p->n_next; i++) {
-		if (p->next[i] == slab) {
-			return true;
-		}
+	uint32_t *n = &next[lash_root(f->slab, s)];
+
+	if (*n == GRAPH_NONE) {
+		*n = to;
 	}
-	if (p->n_next == 2) {
-		return false;
-	}
-	p->next[p->n_next++] = slab;
-	return true;
+	return lash_unite(f->slab, *n, to);
 }
 
-static bool join_slabs(struct finder *f, uint32_t dim, struct place *p)
+/* Joins slabs to lines and rings. false: a link starts and ends in the same. */
+static bool join_slabs(struct finder *f, uint32_t dim)
 {
-	for (uint32_t s = 0; s < f->n; s++) {
-		uint32_t here = root(f->slab, s);
+	const struct lash_squares *q = &f->q;
+	bool changed = true;
 
-		for (uint32_t i = f->first[s]; i < f->first[s + 1]; i++) {
-			uint32_t there = root(f->slab, f->near[i]);
+	while (changed) {
+		changed = false;
+		memset(f->ahead, 0xff, f->n * sizeof(*f->ahead));
+		memset(f->behind, 0xff, f->n * sizeof(*f->behind));
+		for (uint32_t s = 0; s < f->n; s++) {
+			for (uint32_t i = q->first[s]; i < q->first[s + 1]; i++) {
+				uint32_t t = q->near[i];
 
-			if (dim_of(f, i) == dim &&
-			    (here == there || !note_neighbour(&p[here], there))) {
-				return false;
+				if (q->way[i] != dim) {
+					continue;
+				}
+				if (lash_root(f->slab, s) == lash_root(f->slab, t)) {
+					return false;
+				}
+				changed |= fold(f, f->ahead, s, t);
+				changed |= fold(f, f->behind, t, s);
 			}
 		}
 	}
 	return true;
 }
 
-/* The end of a line with the lowest switch, or switch 0 of a ring. */
-static uint32_t find_start(struct finder *f, const struct place *p)
+static uint32_t slab_at(struct finder *f, const uint32_t *next, uint32_t slab)
 {
+	return next[slab] == GRAPH_NONE ? GRAPH_NONE : lash_root(f->slab, next[slab]);
+}
+
+/* The slab with most switches. */
+static uint32_t main_slab(struct finder *f)
+{
+	uint32_t best = 0;
+
+	memset(f->count, 0, f->n * sizeof(*f->count));
 	for (uint32_t s = 0; s < f->n; s++) {
-		if (root(f->slab, s) == s && p[s].n_next == 1) {
-			return s;
+		f->count[lash_root(f->slab, s)]++;
+	}
+	for (uint32_t s = 1; s < f->n; s++) {
+		best = f->count[s] > f->count[best] ? s : best;
+	}
+	return best;
+}
+
+/* Of the line or ring of the main slab: the end with the lowest switch, or the slab with
+ * the lowest. */
+static uint32_t find_start(struct finder *f, bool *ret_closed)
+{
+	uint32_t from = main_slab(f), first = from, last = from, low = from;
+
+	while (slab_at(f, f->behind, first) != GRAPH_NONE) {
+		first = slab_at(f, f->behind, first);
+		low = first < low ? first : low;
+		if (first == from) {
+			*ret_closed = true;
+			return low;
 		}
 	}
-	return 0;
+	while (slab_at(f, f->ahead, last) != GRAPH_NONE) {
+		last = slab_at(f, f->ahead, last);
+	}
+	*ret_closed = false;
+	return first < last ? first : last;
 }
 
 /* Numbers slabs from the start on. Returns how many were met. */
-static uint32_t number_slabs(struct place *p, uint32_t start)
+static uint32_t number_slabs(struct finder *f, uint32_t start)
 {
-	uint32_t prev = GRAPH_NONE, at = start, n = 0;
+	uint32_t ahead = slab_at(f, f->ahead, start), at = start, n = 0;
+	bool forward = ahead != GRAPH_NONE && ahead <= slab_at(f, f->behind, start);
+	const uint32_t *next = forward ? f->ahead : f->behind;
 
+	memset(f->place, 0xff, f->n * sizeof(*f->place));
 	do {
-		uint32_t next = GRAPH_NONE;
-
-		p[at].at = n++;
-		for (uint32_t i = p[at].n_next; i-- > 0;) {
-			next = p[at].next[i] != prev ? p[at].next[i] : next;
-		}
-		prev = at;
-		at = next;
+		f->place[at] = n++;
+		at = slab_at(f, next, at);
 	} while (at != GRAPH_NONE && at != start);
 	return n;
 }
 
-static int place_switches(struct finder *f, struct lash_mesh *m, uint32_t dim, unsigned d)
+/* Places switches in one dimension; those on slabs that hang on no other get none. */
+static int place_switches(struct finder *f, struct lash_mesh *m, unsigned d)
 {
-	struct place *p = arena_array(f->tmp, f->n, sizeof(*p));
-	uint32_t n_slabs = 0, start;
+	uint32_t n_placed = 0;
 
-	if (!p) {
-		return -ENOMEM;
-	}
-	find_slabs(f, dim);
-	if (!join_slabs(f, dim, p)) {
+	find_slabs(f, f->q.dim[d]);
+	if (!join_slabs(f, f->q.dim[d])) {
 		return E_UNSUITABLE;
 	}
+	m->size[d] = number_slabs(f, find_start(f, &m->closed[d]));
 	for (uint32_t s = 0; s < f->n; s++) {
-		n_slabs += root(f->slab, s) == s;
+		uint32_t at = f->place[lash_root(f->slab, s)];
+
+		m->at[(size_t)s * LASH_DIMS_MAX + d] = at;
+		n_placed += at != GRAPH_NONE;
 	}
-	start = find_start(f, p);
-	m->size[d] = number_slabs(p, start);
-	m->closed[d] = p[start].n_next == 2;
-	for (uint32_t s = 0; s < f->n; s++) {
-		m->at[(size_t)s * LASH_DIMS_MAX + d] = p[root(f->slab, s)].at;
+	if (m->size[d] < 2 || (m->size[d] == 2 && m->closed[d])) {
+		return E_UNSUITABLE;
 	}
-	return m->size[d] == n_slabs ? E_OK : E_UNSUITABLE;
+	return n_placed > f->n / 2 ? E_OK : E_UNSUITABLE;
 }
 
-/* ---- the whole ---- */
+/* ---- places ---- */
 
-static int list_dimensions(struct finder *f, struct lash_mesh *m, uint32_t *ret_dim)
+static uint32_t *coordinates(const struct lash_mesh *m, uint32_t s)
 {
-	for (uint32_t i = 0; i < f->first[f->n]; i++) {
-		uint32_t dim = dim_of(f, i);
-		unsigned d = 0;
+	return m->at + (size_t)s * LASH_DIMS_MAX;
+}
 
-		while (d < m->n_dims && ret_dim[d] != dim) {
-			d++;
+static uint64_t place_number(const struct lash_mesh *m, const uint32_t *at)
+{
+	uint64_t i = 0;
+
+	for (unsigned d = 0; d < m->n_dims; d++) {
+		i = i * m->size[d] + at[d];
+	}
+	return i;
+}
+
+static bool is_placed(const struct lash_mesh *m, uint32_t s)
+{
+	for (unsigned d = 0; d < m->n_dims; d++) {
+		if (coordinates(m, s)[d] == GRAPH_NONE) {
+			return false;
 		}
-		if (d == LASH_DIMS_MAX) {
+	}
+	return true;
+}
+
+/* The dimension in which two places are neighbours, n_dims: none. */
+static unsigned dim_between(const struct lash_mesh *m, const uint32_t *a,
+                            const uint32_t *b)
+{
+	unsigned found = m->n_dims;
+
+	for (unsigned d = 0; d < m->n_dims; d++) {
+		if (a[d] == b[d]) {
+			continue;
+		}
+		if (found < m->n_dims || (b[d] != (a[d] + 1) % m->size[d] &&
+		                          a[d] != (b[d] + 1) % m->size[d])) {
+			return m->n_dims;
+		}
+		found = d;
+	}
+	return found;
+}
+
+/* May a switch be at a place, by what is known of it and its neighbours? */
+static bool may_be_at(const struct finder *f, const struct lash_mesh *m, uint32_t s,
+                      const uint32_t *at)
+{
+	for (unsigned d = 0; d < m->n_dims; d++) {
+		uint32_t known = coordinates(m, s)[d];
+
+		if (known != GRAPH_NONE && known != at[d]) {
+			return false;
+		}
+	}
+	for (uint32_t i = f->q.first[s]; i < f->q.first[s + 1]; i++) {
+		uint32_t t = f->q.near[i];
+
+		if (is_placed(m, t) &&
+		    dim_between(m, at, coordinates(m, t)) == m->n_dims) {
+			return false;
+		}
+	}
+	return !f->who[place_number(m, at)];
+}
+
+/* Free places for a switch, next to a neighbour that has one. ret_at: the first of them.
+ * Returns how many, GRAPH_NONE: no neighbour has a place. */
+static uint32_t find_places(const struct finder *f, const struct lash_mesh *m, uint32_t s,
+                            uint32_t *ret_at)
+{
+	uint32_t n = 0, i = f->q.first[s], at[LASH_DIMS_MAX];
+
+	while (i < f->q.first[s + 1] && !is_placed(m, f->q.near[i])) {
+		i++;
+	}
+	if (i == f->q.first[s + 1]) {
+		return GRAPH_NONE;
+	}
+	memcpy(at, coordinates(m, f->q.near[i]), sizeof(at));
+	for (unsigned d = 0; d < m->n_dims; d++) {
+		uint32_t from = at[d], size = m->size[d];
+
+		for (unsigned back = 0; back < 2 && back < size - 1; back++) {
+			at[d] = (from + (back ? size - 1 : 1)) % size;
+			if (may_be_at(f, m, s, at) && n++ == 0) {
+				memcpy(ret_at, at, sizeof(at));
+			}
+		}
+		at[d] = from;
+	}
+	return n;
+}
+
+static void put_at(struct finder *f, struct lash_mesh *m, uint32_t s, const uint32_t *at)
+{
+	memcpy(coordinates(m, s), at, LASH_DIMS_MAX * sizeof(*at));
+	f->who[place_number(m, at)] = s + 1;
+}
+
+/*
+ * Switches without a place get one: first those for which only one is left, then that for
+ * which fewest are.
+ */
+static int place_others(struct finder *f, struct lash_mesh *m)
+{
+	for (;;) {
+		uint32_t best = GRAPH_NONE, least = GRAPH_NONE, n_open = 0, n;
+		uint32_t best_at[LASH_DIMS_MAX], at[LASH_DIMS_MAX] = { 0 };
+
+		for (uint32_t s = 0; s < f->n; s++) {
+			if (is_placed(m, s)) {
+				continue;
+			}
+			n_open++;
+			n = find_places(f, m, s, at);
+			if (n == 1) {
+				put_at(f, m, s, at);
+			}
+			if (n < least) {
+				least = n;
+				best = s;
+				memcpy(best_at, at, sizeof(at));
+			}
+		}
+		if (n_open == 0) {
+			return E_OK;
+		}
+		if (least == 0 || best == GRAPH_NONE) {
 			return E_UNSUITABLE;
 		}
-		ret_dim[d] = dim;
-		m->n_dims += d == m->n_dims;
-	}
-	return m->n_dims ? E_OK : E_UNSUITABLE;
-}
-
-static void swap_dims(struct lash_mesh *m, uint32_t *dim, uint32_t n, unsigned d,
-                      unsigned e)
-{
-	uint32_t size = m->size[d], x = dim[d];
-	bool closed = m->closed[d];
-
-	m->size[d] = m->size[e];
-	m->size[e] = size;
-	m->closed[d] = m->closed[e];
-	m->closed[e] = closed;
-	dim[d] = dim[e];
-	dim[e] = x;
-	for (uint32_t s = 0; s < n; s++) {
-		uint32_t *at = m->at + (size_t)s * LASH_DIMS_MAX;
-
-		x = at[d];
-		at[d] = at[e];
-		at[e] = x;
-	}
-}
-
-/* The longest first; of equal ones the one that was met first. */
-static void sort_dims(struct lash_mesh *m, uint32_t *dim, uint32_t n)
-{
-	for (unsigned d = 1; d < m->n_dims; d++) {
-		for (unsigned e = d; e && m->size[e - 1] < m->size[e]; e--) {
-			swap_dims(m, dim, n, e - 1, e);
+		if (least > 1) {
+			put_at(f, m, best, best_at);
 		}
 	}
 }
 
-/* Switches by coordinates; fails when two have the same or there are too many places. */
-static int order_switches(struct finder *f, struct lash_mesh *m)
+/* Everyone to its place; fails when two have the same or there are too many places. */
+static int fill_places(struct finder *f, struct lash_mesh *m)
 {
 	uint64_t places = 1;
-	uint32_t *who, n = 0;
 
 	for (unsigned d = 0; d < m->n_dims; d++) {
 		places *= m->size[d];
@@ -416,88 +340,155 @@ static int order_switches(struct finder *f, struct lash_mesh *m)
 			return E_UNSUITABLE;
 		}
 	}
-	who = arena_array(f->tmp, places, sizeof(*who));
-	if (!who) {
+	f->who = arena_array(f->tmp, places, sizeof(*f->who));
+	if (!f->who) {
 		return -ENOMEM;
 	}
 	for (uint32_t s = 0; s < f->n; s++) {
-		uint64_t i = 0;
+		if (is_placed(m, s)) {
+			uint32_t *who = &f->who[place_number(m, coordinates(m, s))];
 
-		for (unsigned d = 0; d < m->n_dims; d++) {
-			i = i * m->size[d] + m->at[(size_t)s * LASH_DIMS_MAX + d];
+			if (*who) {
+				return E_UNSUITABLE;
+			}
+			*who = s + 1;
 		}
-		if (who[i]) {
-			return E_UNSUITABLE;
-		}
-		who[i] = s + 1;
 	}
-	for (uint64_t i = 0; i < places; i++) {
-		if (who[i]) {
-			m->order[n++] = who[i] - 1;
+	return place_others(f, m);
+}
+
+static void order_switches(const struct finder *f, struct lash_mesh *m)
+{
+	uint32_t n = 0;
+
+	for (uint64_t i = 0; n < f->n; i++) {
+		if (f->who[i]) {
+			m->order[n++] = f->who[i] - 1;
+		}
+	}
+}
+
+static void swap_dims(struct lash_mesh *m, uint32_t n, unsigned d, unsigned e)
+{
+	uint32_t size = m->size[d];
+	bool closed = m->closed[d];
+
+	m->size[d] = m->size[e];
+	m->size[e] = size;
+	m->closed[d] = m->closed[e];
+	m->closed[e] = closed;
+	for (uint32_t s = 0; s < n; s++) {
+		uint32_t *at = m->at + (size_t)s * LASH_DIMS_MAX, x = at[d];
+
+		at[d] = at[e];
+		at[e] = x;
+	}
+}
+
+/* The longest first; of equal ones the one that was met first. */
+static void sort_dims(struct lash_mesh *m, uint32_t n)
+{
+	for (unsigned d = 1; d < m->n_dims; d++) {
+		for (unsigned e = d; e && m->size[e - 1] < m->size[e]; e--) {
+			swap_dims(m, n, e - 1, e);
+		}
+	}
+}
+
+static int name_links(const struct graph *g, struct lash_mesh *m)
+{
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
+			const uint32_t *a = coordinates(m, s);
+			const uint32_t *b = coordinates(m, g->adj[c].to);
+			unsigned d = dim_between(m, a, b);
+
+			if (d == m->n_dims) {
+				return E_UNSUITABLE;
+			}
+			/* of a ring only one link may be left that closes it */
+			m->closed[d] |= a[d] > b[d] + 1 || b[d] > a[d] + 1;
+			m->dim[c] = (uint8_t)d;
 		}
 	}
 	return E_OK;
 }
 
-static void name_links(struct finder *f, const struct lash_mesh *m, const uint32_t *dim)
-{
-	for (uint32_t s = 0; s < f->n; s++) {
-		for (uint32_t c = f->g->adj_first[s]; c < f->g->adj_first[s + 1]; c++) {
-			uint32_t x = dim_of(f, link_to(f, s, f->g->adj[c].to));
-			uint8_t d = 0;
+/* ---- the whole ---- */
 
-			while (dim[d] != x) {
-				d++;
-			}
-			m->dim[c] = d;
-		}
+static int place_all(struct finder *f, struct lash_mesh *m)
+{
+	int ret = E_OK;
+
+	for (unsigned d = 0; ret == E_OK && d < f->q.n_dims; d++) {
+		ret = place_switches(f, m, d);
 	}
+	if (ret == E_OK) {
+		m->n_dims = f->q.n_dims;
+		sort_dims(m, f->n);
+		ret = fill_places(f, m);
+	}
+	if (ret == E_OK) {
+		order_switches(f, m);
+		ret = name_links(f->g, m);
+	}
+	return ret;
 }
 
-static int find_mesh(struct finder *f, struct lash_mesh *m)
+static int find_coordinates(struct finder *f, struct lash_mesh *m)
 {
-	uint32_t dim[LASH_DIMS_MAX + 1] = { 0 };
-	int ret = find_neighbours(f);
+	uint32_t n_links = f->q.first[f->n], n_dims = f->q.n_dims;
+	int ret = E_UNSUITABLE;
+
+	f->slab = arena_array(f->tmp, f->n, sizeof(*f->slab));
+	f->ahead = arena_array(f->tmp, f->n, sizeof(*f->ahead));
+	f->behind = arena_array(f->tmp, f->n, sizeof(*f->behind));
+	f->place = arena_array(f->tmp, f->n, sizeof(*f->place));
+	f->count = arena_array(f->tmp, f->n, sizeof(*f->count));
+	f->tail = arena_array(f->tmp, n_links, sizeof(*f->tail));
+	if (!f->slab || !f->ahead || !f->behind || !f->place || !f->count || !f->tail) {
+		return -ENOMEM;
+	}
+	/* those with the fewest links may be pieces of others */
+	for (f->q.n_dims = 1; f->q.n_dims <= n_dims; f->q.n_dims++) {
+		ret = place_all(f, m);
+		if (ret != E_UNSUITABLE) {
+			break;
+		}
+	}
+	return ret;
+}
+
+static int find_mesh(const struct graph *g, bool guess, struct lash_mesh *m)
+{
+	struct finder f = { .g = g, .n = g->n_switches, .tmp = arena_new() };
+	int ret = f.tmp ? lash_squares_find(g, guess, f.tmp, &f.q) : -ENOMEM;
 
 	if (ret == E_OK) {
-		ret = find_dimensions(f);
+		ret = find_coordinates(&f, m);
 	}
-	if (ret == E_OK) {
-		ret = list_dimensions(f, m, dim);
-	}
-	for (unsigned d = 0; ret == E_OK && d < m->n_dims; d++) {
-		ret = place_switches(f, m, dim[d], d);
-	}
-	if (ret == E_OK) {
-		sort_dims(m, dim, f->n);
-		ret = order_switches(f, m);
-	}
-	if (ret == E_OK) {
-		name_links(f, m, dim);
-	}
+	arena_free(f.tmp);
 	return ret;
 }
 
 int lash_mesh_find(const struct graph *g, struct arena *a, struct lash_mesh *ret)
 {
-	struct finder f = { .g = g, .n = g->n_switches, .tmp = arena_new() };
 	struct lash_mesh m = { .n_dims = 0 };
-	int ret_code = -ENOMEM;
+	int ret_code;
 
-	if (!f.tmp) {
+	m.dim = arena_array(a, g->n_adj, sizeof(*m.dim));
+	m.at = arena_array(a, (size_t)g->n_switches * LASH_DIMS_MAX, sizeof(*m.at));
+	m.order = arena_array(a, g->n_switches, sizeof(*m.order));
+	if (!m.dim || !m.at || !m.order) {
 		return -ENOMEM;
 	}
-	f.slab = arena_array(f.tmp, f.n, sizeof(*f.slab));
-	m.dim = arena_array(a, g->n_adj, sizeof(*m.dim));
-	m.at = arena_array(a, (size_t)f.n * LASH_DIMS_MAX, sizeof(*m.at));
-	m.order = arena_array(a, f.n, sizeof(*m.order));
-	if (f.slab && m.dim && m.at && m.order) {
-		ret_code = find_mesh(&f, &m);
+	ret_code = find_mesh(g, false, &m);
+	if (ret_code == E_UNSUITABLE) {
+		ret_code = find_mesh(g, true, &m);
 	}
 	if (ret_code == E_OK) {
 		*ret = m;
 	}
-	arena_free(f.tmp);
 	return ret_code;
 }
 
@@ -558,7 +549,8 @@ bool lash_mesh_whole(const struct lash_mesh *m, const struct graph *g)
 			/* of two places each is the next of the other */
 			last &= m->size[d] > 2;
 			first |= m->size[d] == 2;
-			want |= (uint32_t)!last << 2 * d | (uint32_t)!first << (2 * d + 1);
+			want |= (uint32_t)!last << 2 * d | (uint32_t)!first
+			                                           << (2 * d + 1);
 		}
 		if (sides(m, g, s) != want) {
 			return false;

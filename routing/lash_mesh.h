@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "routing/lash_squares.h"
+
 struct arena;
 struct graph;
-
-enum { LASH_DIMS_MAX = 8 };
 
 /*!
  * A fabric as a Cartesian mesh, open or closed in each dimension, whatever its switches
@@ -36,8 +36,8 @@ int lash_mesh_find(const struct graph *g, struct arena *a, struct lash_mesh *ret
 const char *lash_mesh_text(const struct lash_mesh *m, struct arena *a);
 
 /*!
- * \brief Is the way between two switches the one over the end of the numbering of a closed
- *        dimension? The same in both directions.
+ * \brief Is the way between two switches the one over the end of the numbering of a
+ * closed dimension? The same in both directions.
  *
  * The shorter one; half around a ring the pairs take turns.
  */

@@ -370,6 +370,36 @@ START_TEST(shape)
 }
 END_TEST
 
+/* Cables that are missing hide no mesh: it is found as it was built. */
+static const struct {
+	const char *command, *text;
+} damaged[] = {
+	{ "torus 6x6 1", "6 x 6 torus" },
+	{ "torus 12x12 1", "12 x 12 torus" },
+	{ "torus 9x5 1", "9 x 5 torus" },
+	{ "mesh 8x7 1", "8 x 7 mesh" },
+	{ "torus 7x4 1", "7 x 2 x 2 torus" },
+	{ "torus 5x5x5 1", "5 x 5 x 5 torus" },
+	{ "torus 8x6x3 1", "8 x 6 x 3 torus" },
+	{ "mesh 6x5x4 1", "6 x 5 x 4 mesh" },
+	{ "hypercube 6 1", "2 x 2 x 2 x 2 x 2 x 2 mesh" },
+};
+
+START_TEST(damaged_shape)
+{
+	static const double share[] = { 0.01, 0.02, 0.03 };
+
+	for (uint32_t seed = 1; seed <= 12; seed++) {
+		const char *what =
+			arena_printf(arena, "%s, seed %u", damaged[_i].command, seed);
+		struct graph *g =
+			fabric_make(damaged[_i].command, share[seed % 3], seed, arena);
+
+		check_shape(seed % 2 ? g : scrambled(g, seed), damaged[_i].text, what);
+	}
+}
+END_TEST
+
 /* Numbers, ports and parallel cables do not change how many lanes a mesh takes. */
 static const struct {
 	const char *command;
@@ -429,6 +459,7 @@ int main(void)
 	tcase_add_test(t, lmc);
 	tcase_add_test(t, even_lanes);
 	LOOP(shape, shapes);
+	LOOP(damaged_shape, damaged);
 	LOOP(scrambled_lanes, scrambles);
 	tcase_add_test(t, says_no_mesh);
 	suite_add_tcase(s, t);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct arena;
+struct graph;
+
+enum { LASH_DIMS_MAX = 8 };
+
+/*!
+ * Links of a fabric by the direction in which they would point in a mesh or torus. A link
+ * stands here once per neighbour and direction, however many cables it has. Private to
+ * routing/lash_*.c.
+ */
+struct lash_squares {
+	uint32_t n;      /*!< switches */
+	uint32_t *first; /*!< [n + 1] into the arrays below */
+	uint32_t *near;  /*!< neighbours of a switch, each once, ascending */
+	uint32_t *back;  /*!< the same link seen from its other end */
+	uint32_t *slab;  /*!< equal for links from one slab to the same next one */
+	uint32_t *way;   /*!< equal for links of one direction, as far as known */
+	unsigned n_dims;
+	uint32_t dim[LASH_DIMS_MAX]; /*!< way of each dimension, that with most links
+	                                first */
+};
+
+/*!
+ * \brief Looks for directions; at most LASH_DIMS_MAX pairs of them, those with most
+ * links, are listed. Nothing says yet that there is a mesh.
+ *
+ * \param guess  Where several links of a switch may go straight on, take the one that is
+ *               more likely to.
+ * \retval E_UNSUITABLE  It is no mesh. \retval -ENOMEM
+ */
+int lash_squares_find(const struct graph *g, bool guess, struct arena *a,
+                      struct lash_squares *ret);
+
+/*! \brief The way that stands for the dimension of a link. */
+static inline uint32_t lash_dim_of(const struct lash_squares *q, uint32_t link)
+{
+	uint32_t a = q->way[link], b = q->way[q->back[link]];
+
+	return a < b ? a : b;
+}
+
+/*! \brief Union-find: the root of a set; its lowest member. */
+static inline uint32_t lash_root(uint32_t *up, uint32_t x)
+{
+	while (up[x] != x) {
+		up[x] = up[up[x]];
+		x = up[x];
+	}
+	return x;
+}
+
+/*! \brief Unites two sets. false: they were one before. */
+static inline bool lash_unite(uint32_t *up, uint32_t x, uint32_t y)
+{
+	x = lash_root(up, x);
+	y = lash_root(up, y);
+	if (x < y) {
+		up[y] = x;
+	} else {
+		up[x] = y;
+	}
+	return x != y;
+}
