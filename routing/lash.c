@@ -9,8 +9,9 @@
  *  - all of them, spread as minhop does, where that takes one lane. On trees it does, and
  * every link carries its share; elsewhere many lanes are needed;
  *  - on a mesh or torus, in whatever way it is cabled, dimension after dimension: one
- *    lane on the open mesh, at most eight on a torus of three dimensions (lash_mesh.c,
- *    lash_ways.c, lash_classes.c). do_mesh_analysis tries this first;
+ *    lane on the open mesh, mostly five on a torus of three dimensions, and one or two
+ *    more where cables are missing (lash_squares.c, lash_mesh.c, lash_cuts.c,
+ *    lash_ways.c);
  *  - one path per pair of switches, spread over links; or all of them, should that fit;
  *  - the same with as few turns as can be.
  * The first that fits the lanes there are is taken; if none does, the engine refuses.
@@ -23,6 +24,7 @@
  * it, which on a fat tree leaves all but one spine empty. Here links share the load.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
 
 #include "conf/arena.h"
@@ -31,7 +33,7 @@
 #include "routing/engine.h"
 #include "routing/graph.h"
 #include "routing/hops.h"
-#include "routing/lash_classes.h"
+#include "routing/lash_cuts.h"
 #include "routing/lash_layer.h"
 #include "routing/lash_mesh.h"
 #include "routing/lash_ways.h"
@@ -53,6 +55,7 @@ struct job {
 	struct why *notes;
 	struct hops hops;
 	struct lash_mesh mesh;
+	struct lash_cuts cuts;
 	bool is_mesh;
 	bool mesh_first; /* do_mesh_analysis */
 	unsigned start;  /* first lane */
@@ -95,7 +98,7 @@ static int lash_check(const struct route_in *in, struct why *why)
 
 /* Fills tables and lanes. E_FULL: too few lanes. */
 static int attempt(struct job *j, spread_closer_f *closer, const void *ctx,
-                   const struct lft *prev, bool one_lane)
+                   const struct lft *prev, const struct lash_cuts *cuts, bool one_lane)
 {
 	const struct spread spread = {
 		.g = j->g,
@@ -112,6 +115,8 @@ static int attempt(struct job *j, spread_closer_f *closer, const void *ctx,
 		                    .lft = &j->lft,
 		                    .hops = &j->hops,
 		                    .order = j->is_mesh ? j->mesh.order : NULL,
+		                    .mesh = cuts ? &j->mesh : NULL,
+		                    .cuts = cuts,
 		                    .max = j->max,
 		                    .one_lane = one_lane,
 		                    .cancel = j->in->cancel };
@@ -128,10 +133,10 @@ static int attempt(struct job *j, spread_closer_f *closer, const void *ctx,
 
 static int all_paths(struct job *j, bool one_lane)
 {
-	int ret = attempt(j, spread_shortest, &j->hops, j->in->prev, one_lane);
+	int ret = attempt(j, spread_shortest, &j->hops, j->in->prev, NULL, one_lane);
 
 	if (ret == E_FULL && j->in->prev) {
-		ret = attempt(j, spread_shortest, &j->hops, NULL, one_lane);
+		ret = attempt(j, spread_shortest, &j->hops, NULL, NULL, one_lane);
 	}
 	return ret;
 }
@@ -141,27 +146,17 @@ static int try_tree(struct job *j)
 	return all_paths(j, true);
 }
 
-/*
- * On a whole torus classes of ways are known to do; layering is tried for less, where its
- * search is quick.
- */
 static int try_mesh(struct job *j)
 {
-	unsigned classes = lash_classes(&j->mesh, j->g), max = j->max;
 	struct lash_ways w;
-	int ret = lash_ways_mesh(j->g, &j->hops, &j->mesh, j->tmp, &w);
+	int ret = lash_cuts_init(&j->cuts, &j->mesh, j->tmp);
 
-	if (ret != E_OK) {
-		return ret;
+	if (ret == E_OK) {
+		ret = lash_ways_mesh(j->g, &j->hops, &j->mesh, &j->cuts, j->tmp, &w);
 	}
-	if (classes && classes <= max) {
-		j->max = j->g->n_adj > REACH_CHANNELS_MAX ? 0 : classes - 1;
+	if (ret == E_OK) {
+		ret = attempt(j, lash_ways_closer, &w, j->in->prev, &j->cuts, false);
 	}
-	ret = attempt(j, lash_ways_closer, &w, j->in->prev, false);
-	if (ret == E_FULL && classes && classes <= max) {
-		ret = lash_layer_classes(&j->mesh, j->g, j->a, &j->layers);
-	}
-	j->max = max;
 	return ret;
 }
 
@@ -170,7 +165,8 @@ static int try_one_path(struct job *j)
 	struct lash_ways w;
 	int ret = lash_ways_even(j->g, &j->hops, j->tmp, &w);
 
-	return ret == E_OK ? attempt(j, lash_ways_closer, &w, j->in->prev, false) : ret;
+	return ret == E_OK ? attempt(j, lash_ways_closer, &w, j->in->prev, NULL, false)
+	                   : ret;
 }
 
 /*
@@ -198,7 +194,8 @@ static int try_few_turns(struct job *j)
 	struct lash_ways w;
 	int ret = lash_ways_few_turns(j->g, &j->hops, j->tmp, &w);
 
-	return ret == E_OK ? attempt(j, lash_ways_closer, &w, j->in->prev, false) : ret;
+	return ret == E_OK ? attempt(j, lash_ways_closer, &w, j->in->prev, NULL, false)
+	                   : ret;
 }
 
 /* ---- the whole ---- */
@@ -237,6 +234,25 @@ static int try_each(struct job *j)
 	return ret == E_FULL ? refuse(j) : ret;
 }
 
+static int note_mesh(struct job *j)
+{
+	const char *text = lash_mesh_text(&j->mesh, j->tmp);
+	uint32_t missing = lash_mesh_missing(&j->mesh, j->g) / 2;
+
+	if (!text) {
+		return -ENOMEM;
+	}
+	if (missing) {
+		why_add(j->notes,
+		        "lash: do_mesh_analysis found: %s; %" PRIu32
+		        " links between neighbours are missing",
+		        text, missing);
+	} else {
+		why_add(j->notes, "lash: do_mesh_analysis found: %s", text);
+	}
+	return E_OK;
+}
+
 static int find_mesh(struct job *j)
 {
 	int ret = lash_mesh_find(j->g, j->tmp, &j->mesh);
@@ -245,6 +261,9 @@ static int find_mesh(struct job *j)
 	j->is_mesh = ret == E_OK && (j->mesh_first || j->g->n_switches > SQUARE);
 	if (ret == E_UNSUITABLE && j->mesh_first) {
 		why_add(j->notes, "lash: do_mesh_analysis found no mesh or torus");
+	}
+	if (ret == E_OK && j->mesh_first) {
+		ret = note_mesh(j);
 	}
 	return ret == E_UNSUITABLE ? E_OK : ret;
 }
@@ -340,7 +359,7 @@ static const struct option_row lash_options[] = {
 	{ .name = "do_mesh_analysis", .type = OPT_BOOL, .def = "FALSE",
 	  .offset = offsetof(struct lash_options, do_mesh_analysis),
 	  .flags_long = "do_mesh_analysis", .flags = OPT_NO_ARG,
-	  .help = "lash: look for a mesh or torus first and route it dimension by dimension" },
+	  .help = "lash: say which mesh or torus was found, and take four switches in a square for one" },
 	{ .name = "lash_start_vl", .type = OPT_UINT, .def = "0", .max = 14,
 	  .offset = offsetof(struct lash_options, lash_start_vl),
 	  .flags_long = "lash_start_vl", .arg = "VL",

@@ -27,6 +27,7 @@
 #include "conf/err.h"
 #include "routing/graph.h"
 #include "routing/hops.h"
+#include "routing/lash_cuts.h"
 #include "routing/lash_work.h"
 #include "routing/lids.h"
 
@@ -166,18 +167,60 @@ static bool one_lane_does(struct lash_job *j)
 
 /* ---- the whole ---- */
 
-static int layer_all(struct lash_job *j, struct lash_layers *ret)
+/* Where no lane was needed for either kind of pairs there is one all the same. */
+static unsigned lanes_used(const struct lash_job *j, bool data_only)
 {
-	int ret_code = lash_open_lane(j);
-	bool one = ret_code == E_OK && one_lane_does(j);
+	unsigned n = 1;
 
-	if (ret_code == E_OK && !one && j->in->one_lane) {
-		return E_FULL;
+	for (uint32_t s = 0; s < j->n; s++) {
+		for (uint32_t t = s + 1; t < j->n; t++) {
+			uint8_t lane = j->of[(size_t)s * j->n + t];
+
+			if (lane != LASH_OPEN && lane >= n &&
+			    (!data_only ||
+			     (lash_has_hosts(j, s) && lash_has_hosts(j, t)))) {
+				n = lane + 1U;
+			}
+		}
 	}
-	if (ret_code == E_OK && lash_can_close(j)) {
+	return n;
+}
+
+/* Pairs of the first kind that are on one lane have it; so have switches to themselves.
+ */
+static void mark_one_lane(struct lash_job *j)
+{
+	for (uint32_t s = 0; s < j->n; s++) {
+		for (uint32_t t = 0; t < j->n; t++) {
+			if (lash_has_hosts(j, s) && lash_has_hosts(j, t)) {
+				j->of[(size_t)s * j->n + t] = 0;
+			}
+		}
+	}
+}
+
+static bool is_any_open(const struct lash_job *j)
+{
+	for (uint32_t s = 0; s < j->n; s++) {
+		for (uint32_t t = s + 1; t < j->n; t++) {
+			if (j->of[(size_t)s * j->n + t] == LASH_OPEN &&
+			    hops_between(j->in->hops, s, t) != HOPS_NONE) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* Places the pairs that are open around those that lanes have. */
+static int layer_open(struct lash_job *j, struct lash_layers *ret)
+{
+	int ret_code = E_OK;
+
+	if (lash_can_close(j)) {
 		ret_code = lash_close_lanes(j);
 	}
-	if (ret_code == E_OK && !one) {
+	if (ret_code == E_OK) {
 		ret_code = lash_place_pairs(j, true);
 	}
 	if (ret_code == E_OK) {
@@ -186,15 +229,50 @@ static int layer_all(struct lash_job *j, struct lash_layers *ret)
 		ret_code = lash_place_pairs(j, false);
 	}
 	ret->n = j->n_lanes;
+	return ret_code;
+}
+
+static bool has_cuts(const struct lash_layer_in *in)
+{
+	return in->cuts && in->cuts->n && in->cuts->n <= in->max;
+}
+
+static int layer_all(struct lash_job *j, struct lash_layers *ret)
+{
+	int ret_code = E_OK;
+
+	memset(j->of, LASH_OPEN, (size_t)j->n * j->n);
+	if (has_cuts(j->in)) {
+		ret_code = lash_place_by_cuts(j);
+	} else {
+		ret_code = lash_open_lane(j);
+		if (ret_code == E_OK && one_lane_does(j)) {
+			mark_one_lane(j);
+		} else if (ret_code == E_OK && j->in->one_lane) {
+			return E_FULL;
+		}
+	}
+	if (ret_code == E_OK && is_any_open(j)) {
+		ret_code = layer_open(j, ret);
+	} else {
+		ret->n = lanes_used(j, false);
+		ret->n_data = lanes_used(j, true);
+	}
+	for (size_t i = 0; i < (size_t)j->n * j->n; i++) {
+		j->of[i] = j->of[i] == LASH_OPEN ? 0 : j->of[i];
+	}
 	ret->lane = j->of;
 	return ret_code;
 }
 
-int lash_layer(const struct lash_layer_in *in, struct arena *a, struct lash_layers *ret)
+static int layer_once(const struct lash_layer_in *in, bool far_first, struct arena *a,
+                      struct lash_layers *ret)
 {
-	struct lash_job j = {
-		.in = in, .g = in->g, .n = in->g->n_switches, .tmp = arena_new()
-	};
+	struct lash_job j = { .in = in,
+		              .g = in->g,
+		              .n = in->g->n_switches,
+		              .far_first = far_first,
+		              .tmp = arena_new() };
 	struct lash_layers out = { .n = 0 };
 	int ret_code = j.tmp ? cdg_map_init(&j.map, in->g, j.tmp) : -ENOMEM;
 
@@ -209,5 +287,26 @@ int lash_layer(const struct lash_layer_in *in, struct arena *a, struct lash_laye
 		*ret = out;
 	}
 	arena_free(j.tmp);
+	return ret_code;
+}
+
+/* Where cuts alone do not do, far pairs first takes fewer lanes more often, near ones
+ * sometimes. */
+int lash_layer(const struct lash_layer_in *in, struct arena *a, struct lash_layers *ret)
+{
+	struct lash_layers near = { .n = 0 };
+	int ret_code = layer_once(in, has_cuts(in), a, ret);
+
+	if (has_cuts(in) &&
+	    (ret_code == E_FULL || (ret_code == E_OK && ret->n > in->cuts->n))) {
+		int ret_near = layer_once(in, false, a, &near);
+
+		if (ret_near == E_OK && (ret_code != E_OK || near.n < ret->n)) {
+			*ret = near;
+		}
+		if (ret_near != E_FULL) {
+			ret_code = ret_near;
+		}
+	}
 	return ret_code;
 }

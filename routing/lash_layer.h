@@ -11,6 +11,8 @@
 struct arena;
 struct graph;
 struct hops;
+struct lash_cuts;
+struct lash_mesh;
 struct lids;
 
 /*!
@@ -31,9 +33,12 @@ struct lash_layer_in {
 	const struct hops *hops; /*!< of the graph */
 	const uint32_t *order; /*!< [n_switches] order in which pairs of one distance are
 	                          placed, NULL: by index */
-	unsigned max;          /*!< lanes there are, 1-15 */
+	const struct lash_mesh
+		*mesh; /*!< the routes are those of a mesh, NULL: not known */
+	const struct lash_cuts *cuts; /*!< of the mesh, or NULL */
+	unsigned max;                 /*!< lanes there are, 1-15 */
 	bool one_lane; /*!< E_FULL unless pairs that both have CAs or routers fit one lane
-	                  */
+	                */
 	const _Atomic bool *cancel;
 };
 

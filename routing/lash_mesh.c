@@ -506,16 +506,6 @@ const char *lash_mesh_text(const struct lash_mesh *m, struct arena *a)
 
 /* ---- looking at one ---- */
 
-bool lash_mesh_crosses(const struct lash_mesh *m, uint32_t s, uint32_t t, unsigned d)
-{
-	uint32_t a = m->at[(size_t)s * LASH_DIMS_MAX + d];
-	uint32_t b = m->at[(size_t)t * LASH_DIMS_MAX + d];
-	uint32_t low = a < b ? a : b, gap = a < b ? b - a : a - b;
-
-	return m->closed[d] &&
-	       (2 * gap > m->size[d] || (2 * gap == m->size[d] && low % 2));
-}
-
 /* Bit 2d: the next place of dimension d is joined, 2d + 1: the one before. */
 static uint32_t sides(const struct lash_mesh *m, const struct graph *g, uint32_t s)
 {
@@ -531,13 +521,10 @@ static uint32_t sides(const struct lash_mesh *m, const struct graph *g, uint32_t
 	return seen;
 }
 
-bool lash_mesh_whole(const struct lash_mesh *m, const struct graph *g)
+uint32_t lash_mesh_missing(const struct lash_mesh *m, const struct graph *g)
 {
-	uint64_t places = 1;
+	uint32_t n = 0;
 
-	for (unsigned d = 0; d < m->n_dims; d++) {
-		places *= m->size[d];
-	}
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		uint32_t want = 0;
 
@@ -552,9 +539,7 @@ bool lash_mesh_whole(const struct lash_mesh *m, const struct graph *g)
 			want |= (uint32_t)!last << 2 * d | (uint32_t)!first
 			                                           << (2 * d + 1);
 		}
-		if (sides(m, g, s) != want) {
-			return false;
-		}
+		n += (uint32_t)__builtin_popcount(want & ~sides(m, g, s));
 	}
-	return places == g->n_switches;
+	return n;
 }

@@ -35,13 +35,6 @@ int lash_mesh_find(const struct graph *g, struct arena *a, struct lash_mesh *ret
 /*! \brief "8 x 8 x 4 torus" or "6 x 5 mesh". Arena string, NULL when out of memory. */
 const char *lash_mesh_text(const struct lash_mesh *m, struct arena *a);
 
-/*!
- * \brief Is the way between two switches the one over the end of the numbering of a
- * closed dimension? The same in both directions.
- *
- * The shorter one; half around a ring the pairs take turns.
- */
-bool lash_mesh_crosses(const struct lash_mesh *m, uint32_t s, uint32_t t, unsigned d);
-
-/*! \brief Is every switch there and every link between neighbours? */
-bool lash_mesh_whole(const struct lash_mesh *m, const struct graph *g);
+/*! \brief Links to a neighbouring place that are missing, seen from the switches at their
+ * ends: a missing cable counts twice. */
+uint32_t lash_mesh_missing(const struct lash_mesh *m, const struct graph *g);

@@ -51,12 +51,15 @@ int lash_open_lane(struct lash_job *j)
 
 int lash_close_lanes(struct lash_job *j)
 {
-	int ret = reach_init(&j->lane[0].reach, j->map.n, j->tmp);
+	int ret = E_OK;
 
-	if (ret == E_OK) {
-		reach_load(&j->lane[0].reach, &j->lane[0].cdg);
-		j->closed = true;
+	for (unsigned i = 0; ret == E_OK && i < j->n_lanes; i++) {
+		ret = reach_init(&j->lane[i].reach, j->map.n, j->tmp);
+		if (ret == E_OK) {
+			reach_load(&j->lane[i].reach, &j->lane[i].cdg);
+		}
 	}
+	j->closed = ret == E_OK;
 	return ret;
 }
 
@@ -94,6 +97,31 @@ static bool known_never(const struct lash_job *j, unsigned lane, uint32_t s, uin
 		}
 	}
 	return false;
+}
+
+/* Notes the dependencies of the routes from s to the columns of t. */
+static void note_direction(struct lash_job *j, unsigned lane, uint32_t s, uint32_t t)
+{
+	for (uint32_t col = j->col_first[t]; col < j->col_first[t + 1]; col++) {
+		const uint32_t *chan = j->chan + (size_t)col * j->n;
+		uint8_t *state = states(j, lane, col);
+
+		for (uint32_t at = s; chan[at] != GRAPH_NONE && !(state[at] & LASH_IN);) {
+			uint32_t next = j->g->adj[chan[at]].to;
+
+			state[at] |= LASH_IN;
+			if (chan[next] != GRAPH_NONE) {
+				cdg_note(&j->lane[lane].cdg, chan[at], chan[next]);
+			}
+			at = next;
+		}
+	}
+}
+
+void lash_note_pair(struct lash_job *j, unsigned lane, uint32_t s, uint32_t t)
+{
+	note_direction(j, lane, s, t);
+	note_direction(j, lane, t, s);
 }
 
 /* ---- with searches ---- */

@@ -45,11 +45,12 @@ struct list {
 
 static bool is_listed(const struct lash_job *j, uint32_t s, uint32_t t, bool data)
 {
-	return hops_between(j->in->hops, s, t) != HOPS_NONE &&
+	return j->of[(size_t)s * j->n + t] == LASH_OPEN &&
+	       hops_between(j->in->hops, s, t) != HOPS_NONE &&
 	       (lash_has_hosts(j, s) && lash_has_hosts(j, t)) == data;
 }
 
-/* Calls for each pair in the order of the input. */
+/* Calls for each open pair in the order of the input. */
 typedef void pair_f(const struct lash_job *j, uint32_t s, uint32_t t, void *ctx);
 
 static void each_pair(const struct lash_job *j, bool data, pair_f *call, void *ctx)
@@ -69,24 +70,31 @@ static void each_pair(const struct lash_job *j, bool data, pair_f *call, void *c
 	}
 }
 
+/* Pairs of a lower rank come first. */
+static unsigned rank(const struct lash_job *j, uint32_t s, uint32_t t)
+{
+	unsigned d = hops_between(j->in->hops, s, t);
+
+	return j->far_first ? HOPS_NONE - d : d;
+}
+
 static void count_pair(const struct lash_job *j, uint32_t s, uint32_t t, void *ctx)
 {
 	size_t *end = ctx;
 
-	end[hops_between(j->in->hops, s, t)]++;
+	end[rank(j, s, t)]++;
 }
 
 struct filler {
 	struct pair *pair;
-	size_t *end; /* [HOPS_NONE] where the next pair of a distance goes */
+	size_t *end; /* [HOPS_NONE + 1] where the next pair of a rank goes */
 };
 
 static void fill_pair(const struct lash_job *j, uint32_t s, uint32_t t, void *ctx)
 {
 	struct filler *f = ctx;
 
-	f->pair[f->end[hops_between(j->in->hops, s, t)]++] =
-		(struct pair){ (uint16_t)s, (uint16_t)t };
+	f->pair[f->end[rank(j, s, t)]++] = (struct pair){ (uint16_t)s, (uint16_t)t };
 }
 
 static int list_pairs(const struct lash_job *j, bool data, struct list *ret)
@@ -214,7 +222,8 @@ int lash_place_pairs(struct lash_job *j, bool data)
 		}
 		if (ret == E_OK) {
 			offer(j, &l, first, j->n_lanes);
-			if (data && is_hopeless(j, first, j->n_lanes, left_in(&l))) {
+			if (data && !j->in->cuts &&
+			    is_hopeless(j, first, j->n_lanes, left_in(&l))) {
 				ret = E_FULL;
 			}
 			first = j->n_lanes;

@@ -5,10 +5,8 @@
  *
  * Over a mesh the way crosses dimensions in one order, the longest first. Half around a
  * ring of even length both directions are as short: the pair takes the same arc both
- * ways, so that it passes a place on the ring in both directions or in none, and
- * neighbouring pairs take different arcs. Eight lanes do for a torus of three dimensions
- * then: ways that cross the same set of three cuts, one through each dimension, never
- * close a cycle (Dally and Seitz 1987). Layering finds fewer.
+ * ways, so that it passes a place on the ring in both directions or in none
+ * (lash_cuts.c).
  *
  * Elsewhere the ways to one switch are a tree that grows from near to far, each switch
  * joining where the link has been chosen least often.
@@ -23,6 +21,7 @@
 #include "conf/err.h"
 #include "routing/graph.h"
 #include "routing/hops.h"
+#include "routing/lash_cuts.h"
 #include "routing/lash_mesh.h"
 
 static int ways_init(struct lash_ways *w, uint32_t n, struct arena *a)
@@ -39,19 +38,20 @@ static int ways_init(struct lash_ways *w, uint32_t n, struct arena *a)
 /* ---- meshes ---- */
 
 /* Does the step to v lie on the arc that the pair takes? */
-static bool is_arc(const struct lash_mesh *m, uint32_t s, uint32_t v, uint32_t t,
-                   unsigned d)
+static bool is_arc(const struct lash_mesh *m, const struct lash_cuts *cuts, uint32_t s,
+                   uint32_t v, uint32_t t, unsigned d)
 {
 	uint32_t from = m->at[(size_t)s * LASH_DIMS_MAX + d];
 	uint32_t to = m->at[(size_t)t * LASH_DIMS_MAX + d];
 	uint32_t over = m->at[(size_t)v * LASH_DIMS_MAX + d];
 	bool up = over == (from + 1) % m->size[d];
 
-	return up == ((from < to) != lash_mesh_crosses(m, s, t, d));
+	return up == ((from < to) != lash_cuts_over(cuts, m, s, t, d));
 }
 
 static uint32_t next_over_mesh(const struct graph *g, const struct hops *h,
-                               const struct lash_mesh *m, uint32_t s, uint32_t t)
+                               const struct lash_mesh *m, const struct lash_cuts *cuts,
+                               uint32_t s, uint32_t t)
 {
 	uint32_t best = GRAPH_NONE;
 	unsigned closer = hops_between(h, s, t) - 1U, best_dim = LASH_DIMS_MAX;
@@ -63,7 +63,7 @@ static uint32_t next_over_mesh(const struct graph *g, const struct hops *h,
 		if (d > best_dim || v == best || hops_between(h, v, t) != closer) {
 			continue;
 		}
-		if (d < best_dim || is_arc(m, s, v, t, d)) {
+		if (d < best_dim || is_arc(m, cuts, s, v, t, d)) {
 			best = v;
 			best_dim = d;
 		}
@@ -72,7 +72,7 @@ static uint32_t next_over_mesh(const struct graph *g, const struct hops *h,
 }
 
 int lash_ways_mesh(const struct graph *g, const struct hops *h, const struct lash_mesh *m,
-                   struct arena *a, struct lash_ways *ret)
+                   const struct lash_cuts *cuts, struct arena *a, struct lash_ways *ret)
 {
 	struct lash_ways w;
 	int ret_code = ways_init(&w, g->n_switches, a);
@@ -87,7 +87,7 @@ int lash_ways_mesh(const struct graph *g, const struct hops *h, const struct las
 				w.next[(size_t)t * w.n + s] = t;
 			} else if (hops_between(h, s, t) != HOPS_NONE) {
 				w.next[(size_t)t * w.n + s] =
-					next_over_mesh(g, h, m, s, t);
+					next_over_mesh(g, h, m, cuts, s, t);
 			}
 		}
 	}

@@ -9,6 +9,7 @@
 struct arena;
 struct graph;
 struct hops;
+struct lash_cuts;
 struct lash_mesh;
 
 /*!
@@ -23,7 +24,7 @@ struct lash_ways {
 
 /*! \brief Dimension after dimension over a mesh or torus. \retval -ENOMEM */
 int lash_ways_mesh(const struct graph *g, const struct hops *h, const struct lash_mesh *m,
-                   struct arena *a, struct lash_ways *ret);
+                   const struct lash_cuts *cuts, struct arena *a, struct lash_ways *ret);
 
 /*!
  * \brief Over the links that carry fewest ways so far. \retval -ENOMEM

@@ -41,6 +41,7 @@ struct lash_job {
 	const struct graph *g;
 	struct arena *tmp;
 	uint32_t n;
+	bool far_first;      /* pairs: the farthest before the nearest */
 	uint32_t *col_first; /* [n + 1] columns by switch of the LIDs */
 	uint32_t *chan; /* [cols][n] egress channel, GRAPH_NONE: none or not connected */
 	struct cdg_map map;
@@ -48,8 +49,10 @@ struct lash_job {
 	unsigned n_lanes;
 	uint32_t lacks_max; /* dependencies of a pair, at most */
 	bool closed;        /* lanes keep their closure: no search, but no way back */
-	uint8_t *of;        /* [n][n] */
+	uint8_t *of;        /* [n][n] lane, LASH_OPEN */
 };
+
+enum { LASH_OPEN = 0xff }; /* lane of a pair that has none yet */
 
 static inline bool lash_has_hosts(const struct lash_job *j, uint32_t s)
 {
@@ -59,7 +62,8 @@ static inline bool lash_has_hosts(const struct lash_job *j, uint32_t s)
 /*! \brief Opens a lane more. \retval E_FULL There is none. \retval -ENOMEM */
 int lash_open_lane(struct lash_job *j);
 
-/*! \brief From now on lanes keep their closure; there is one so far. \retval -ENOMEM */
+/*! \brief From now on lanes keep their closure, those that are open, too. \retval -ENOMEM
+ */
 int lash_close_lanes(struct lash_job *j);
 
 /*! \brief Can they? Not with too many channels, nor too many dependencies in a pair. */
@@ -72,7 +76,18 @@ bool lash_can_close(const struct lash_job *j);
 bool lash_add_pair(struct lash_job *j, unsigned lane, uint32_t s, uint32_t t);
 
 /*!
- * \brief Puts each pair on the lowest lane in which it fits.
+ * \brief Puts pairs whose routes keep to the order of dimensions on lanes by in->cuts.
+ * The others stay open; if there are none, lanes are even and their graphs stay empty.
+ * \retval -ENOMEM
+ */
+int lash_place_by_cuts(struct lash_job *j);
+
+/*! \brief Adds all routes between two switches to the graph of a lane, without a look;
+ * cdg_settle() must follow. */
+void lash_note_pair(struct lash_job *j, unsigned lane, uint32_t s, uint32_t t);
+
+/*!
+ * \brief Puts each pair that is open on the lowest lane in which it fits.
  * \param data  Pairs whose switches both have hosts, or the others.
  * \retval E_FULL  Too few lanes. \retval -ECANCELED -ENOMEM
  */
