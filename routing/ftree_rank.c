@@ -3,8 +3,8 @@
 /*
  * Which hosts are compute nodes, the rank of every switch, and whether that is a tree.
  *
- * With a root file, ranks are distances from the roots. Without one, the switches with
- * hosts are the lowest and the height of the others is their distance from these; so a
+ * With a root file, ranks are distances from the roots. Without one, leaves are the
+ * lowest (leaves.h) and the height of the others is their distance from these; so a
  * missing cable moves nobody but the switch that lost its last way down. Which hosts are
  * compute nodes has no say in it: their list decides the order of balancing alone.
  */
@@ -17,6 +17,7 @@
 #include "conf/guidfile.h"
 #include "routing/ftree.h"
 #include "routing/guid_switches.h"
+#include "routing/leaves.h"
 #include "routing/lids.h"
 #include "routing/node_text.h"
 
@@ -104,16 +105,14 @@ static void mark_hosts(struct ftree *f, struct why *why)
 /* ---- ranks ---- */
 
 /* Breadth first from the switches that are queued and have their value already. */
-static unsigned spread_rank(const struct ftree *f, uint32_t *queue, uint32_t tail,
-                            uint8_t *value)
+static void spread_rank(const struct ftree *f, uint32_t *queue, uint32_t tail,
+                        uint8_t *value)
 {
 	const struct graph *g = f->g;
-	unsigned most = 0;
 
 	for (uint32_t head = 0; head < tail; head++) {
 		uint32_t s = queue[head];
 
-		most = value[s] > most ? value[s] : most;
 		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
 			uint32_t to = g->adj[i].to;
 
@@ -123,7 +122,6 @@ static unsigned spread_rank(const struct ftree *f, uint32_t *queue, uint32_t tai
 			}
 		}
 	}
-	return most;
 }
 
 struct root_queue {
@@ -156,63 +154,71 @@ static int queue_roots(struct ftree *f, uint32_t *queue, struct why *why, uint32
 	return ret;
 }
 
-/*
- * Few hosts on a switch next to one with at least twice as many: a spine that also
- * carries some management nodes, not a leaf.
- */
-static bool is_stray(const struct ftree *f, uint32_t s)
+/* Heights above the leaves, whatever is listed. */
+static int heights_from_leaves(const struct ftree *f, uint8_t *height, struct arena *a)
+{
+	uint16_t *from_leaves;
+
+	if (leaves_heights(f->g, a, &from_leaves) != E_OK) {
+		return -ENOMEM;
+	}
+	for (uint32_t s = 0; s < f->n; s++) {
+		height[s] =
+			from_leaves[s] < UNRANKED ? (uint8_t)from_leaves[s] : UNRANKED;
+	}
+	return E_OK;
+}
+
+static bool has_cn_beside(const struct ftree *f, uint32_t s)
 {
 	const struct graph *g = f->g;
+	uint32_t i = g->adj_first[s];
 
-	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-		if (ftree_hosts_on(f, g->adj[i].to) >= 2 * ftree_hosts_on(f, s)) {
-			return true;
-		}
+	while (i < g->adj_first[s + 1] && !f->n_cn[g->adj[i].to]) {
+		i++;
 	}
-	return false;
-}
-
-enum lowest { LOWEST_LEAF, LOWEST_STRAY, LOWEST_ANY, LOWEST_COUNT };
-
-static bool is_lowest(const struct ftree *f, uint32_t s, enum lowest kind)
-{
-	switch (kind) {
-	case LOWEST_LEAF: return ftree_hosts_on(f, s) && !is_stray(f, s);
-	case LOWEST_STRAY: return ftree_hosts_on(f, s);
-	case LOWEST_ANY:
-	case LOWEST_COUNT: break;
-	}
-	return true;
+	return i < g->adj_first[s + 1];
 }
 
 /*
- * Ranks what no root reaches, by height: hosts of any kind make a leaf, whatever is
- * listed. In parts without hosts one switch is enough to start at.
+ * Where cabling does not tell leaves from others, as in the manual's picture with an I/O
+ * node on every switch above: a switch without compute nodes beside one with some is
+ * none.
  */
-static void rank_by_height(struct ftree *f, uint8_t *height, uint32_t *queue)
+static void heights_from_lists(const struct ftree *f, uint8_t *height, uint32_t *queue)
+{
+	uint32_t tail = 0;
+
+	memset(height, UNRANKED, f->n);
+	for (uint32_t s = 0; s < f->n; s++) {
+		if (f->n_cn[s] || (ftree_hosts_on(f, s) && !has_cn_beside(f, s))) {
+			height[s] = 0;
+			queue[tail++] = s;
+		}
+	}
+	spread_rank(f, queue, tail, height);
+}
+
+/* Ranks what no root reaches, by height. In parts without hosts one switch is enough to
+ * start at. */
+static void rank_by_height(const struct ftree *f, const uint8_t *from_roots,
+                           uint8_t *height, uint32_t *queue)
 {
 	unsigned top = 0;
 
-	memset(height, UNRANKED, f->n);
-	for (unsigned kind = 0; kind < LOWEST_COUNT; kind++) {
-		for (uint32_t s = 0; s < f->n;) {
-			uint32_t tail = 0;
-
-			for (; s < f->n && (kind != LOWEST_ANY || tail == 0); s++) {
-				if (f->rank[s] == UNRANKED && height[s] == UNRANKED &&
-				    is_lowest(f, s, kind)) {
-					height[s] = 0;
-					queue[tail++] = s;
-				}
-			}
-			unsigned most = spread_rank(f, queue, tail, height);
-			top = most > top ? most : top;
+	for (uint32_t s = 0; s < f->n; s++) {
+		if (height[s] == UNRANKED) {
+			height[s] = 0;
+			queue[0] = s;
+			spread_rank(f, queue, 1, height);
 		}
 	}
 	for (uint32_t s = 0; s < f->n; s++) {
-		if (f->rank[s] == UNRANKED) {
-			f->rank[s] = (uint8_t)(top - height[s]);
-		}
+		top = height[s] > top ? height[s] : top;
+	}
+	for (uint32_t s = 0; s < f->n; s++) {
+		f->rank[s] = from_roots[s] != UNRANKED ? from_roots[s]
+		                                       : (uint8_t)(top - height[s]);
 	}
 }
 
@@ -237,6 +243,12 @@ static uint32_t count_siblings(const struct ftree *f, uint32_t ret_first[2])
 	return n;
 }
 
+/* Do too many cables join equal ranks for a tree? */
+static bool is_flat(const struct ftree *f, uint32_t siblings)
+{
+	return 3 * siblings > f->g->n_adj / 2;
+}
+
 static int judge(const struct ftree *f, struct why *why)
 {
 	uint32_t pair[2] = { 0 }, cn = 0;
@@ -249,7 +261,7 @@ static int judge(const struct ftree *f, struct why *why)
 		why_add(why, "ftree: no compute node hangs on a switch");
 		return E_UNSUITABLE;
 	}
-	if (3 * siblings > f->g->n_adj / 2) {
+	if (is_flat(f, siblings)) {
 		why_add(why,
 		        "ftree: not a tree: %u of %u cables join switches of equal rank, "
 		        "such as %s and %s; a root_guid_file may help",
@@ -266,37 +278,64 @@ static int judge(const struct ftree *f, struct why *why)
 	return E_OK;
 }
 
+/* Ranks of what the root file's switches reach. */
+static int rank_from_roots(struct ftree *f, uint32_t *queue, struct why *why)
+{
+	struct why unknown = { "" };
+	uint32_t n_roots;
+	int ret;
+
+	memset(f->rank, UNRANKED, f->n);
+	ret = queue_roots(f, queue, &unknown, &n_roots);
+	if (ret == E_OK) {
+		spread_rank(f, queue, n_roots, f->rank);
+	}
+	if (ret == E_OK && unknown.text[0]) {
+		why_add(why, "%s", unknown.text);
+	}
+	return ret;
+}
+
+static int find_ranks(struct ftree *f, struct arena *a, struct why *why)
+{
+	uint32_t *queue = arena_array(a, f->n + 1u, sizeof(*queue)), pair[2];
+	uint8_t *height = arena_alloc(a, f->n + 1u);
+	uint8_t *from_roots = arena_alloc(a, f->n + 1u);
+	int ret =
+		queue && height && from_roots ? rank_from_roots(f, queue, why) : -ENOMEM;
+
+	if (ret == E_OK) {
+		ret = heights_from_leaves(f, height, a);
+	}
+	if (ret != E_OK) {
+		return ret;
+	}
+	memcpy(from_roots, f->rank, f->n);
+	rank_by_height(f, from_roots, height, queue);
+	if ((f->opt->cn || f->opt->io) && is_flat(f, count_siblings(f, pair))) {
+		heights_from_lists(f, height, queue);
+		rank_by_height(f, from_roots, height, queue);
+	}
+	for (uint32_t s = 0; s < f->n; s++) {
+		f->n_ranks =
+			f->rank[s] >= f->n_ranks ? (uint8_t)(f->rank[s] + 1) : f->n_ranks;
+	}
+	return E_OK;
+}
+
 int ftree_rank(struct ftree *f, struct arena *a, struct why *why)
 {
-	uint32_t *queue = arena_array(a, f->n + 1u, sizeof(*queue));
-	uint8_t *height = arena_alloc(a, f->n + 1u);
-	struct why unknown = { "" };
+	int ret;
 
 	f->kind = arena_alloc(a, f->g->n_ports + 1u);
 	f->non_cn = arena_array(a, f->g->n_ports + 1u, sizeof(*f->non_cn));
 	f->only_non_cn = arena_array(a, f->n + 1u, sizeof(*f->only_non_cn));
 	f->rank = arena_alloc(a, f->n + 1u);
 	f->n_cn = arena_array(a, f->n + 1u, sizeof(*f->n_cn));
-	if (!queue || !height || !f->kind || !f->non_cn || !f->only_non_cn || !f->rank ||
-	    !f->n_cn) {
+	if (!f->kind || !f->non_cn || !f->only_non_cn || !f->rank || !f->n_cn) {
 		return -ENOMEM;
 	}
-	memset(f->rank, UNRANKED, f->n);
 	mark_hosts(f, why);
-	uint32_t n_roots;
-	int ret = queue_roots(f, queue, &unknown, &n_roots);
-
-	if (ret != E_OK) {
-		return ret;
-	}
-	spread_rank(f, queue, n_roots, f->rank);
-	if (unknown.text[0]) {
-		why_add(why, "%s", unknown.text);
-	}
-	rank_by_height(f, height, queue);
-	for (uint32_t s = 0; s < f->n; s++) {
-		f->n_ranks =
-			f->rank[s] >= f->n_ranks ? (uint8_t)(f->rank[s] + 1) : f->n_ranks;
-	}
-	return judge(f, why);
+	ret = find_ranks(f, a, why);
+	return ret == E_OK ? judge(f, why) : ret;
 }
