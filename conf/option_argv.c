@@ -322,7 +322,9 @@ int option_parse_argv(const struct option_sets *s, struct arena *a, int argc, ch
 	struct argp argp = {
 		.options = job.options, .parser = parse_one, .args_doc = args, .doc = doc
 	};
-	if (argp_parse(&argp, argc, argv, ARGP_NO_EXIT | ARGP_NO_HELP, NULL, &job) != 0) {
+	/* OpenSM takes long names behind one dash, too, and its manuals print them so. */
+	const unsigned how = ARGP_NO_EXIT | ARGP_NO_HELP | ARGP_LONG_ONLY;
+	if (argp_parse(&argp, argc, argv, how, NULL, &job) != 0) {
 		return E_SYNTAX;
 	}
 	*ret = job.out;
