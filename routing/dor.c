@@ -150,8 +150,9 @@ struct dealer {
 static void give(struct dealer *w, uint32_t lid, uint8_t port, uint32_t flow)
 {
 	const struct graph *g = w->j->g;
-	bool counts =
-		!w->j->ignored || !w->j->ignored[graph_port(g, g->switches[w->s], port)];
+	const bool *ignored = w->j->ignored;
+	bool counts = !ignored || (!ignored[graph_port(g, g->switches[w->s], port)] &&
+	                           !ignored[w->j->lids->owner[lid]]);
 
 	w->row[lid] = port;
 	w->load[port] += counts ? flow : 0;

@@ -62,6 +62,43 @@ static uint32_t switch_of(const struct graph *g, const struct guid_record *r)
 	return node == GRAPH_NONE ? GRAPH_NONE : g->nodes[node].sw;
 }
 
+/* A host's port, and the switch port that it hangs on. */
+static bool ignore_host(const struct graph *g, uint32_t port, bool *ignored)
+{
+	uint32_t peer = g->ports[port].peer;
+
+	if (peer != GRAPH_NONE) {
+		ignored[port] = ignored[peer] = true;
+	}
+	return peer != GRAPH_NONE;
+}
+
+/* A GUID alone: of a port, or of a node for all of its ports. */
+static bool ignore_guid(const struct graph *g, uint64_t guid, bool *ignored)
+{
+	uint32_t port = graph_port_by_guid(g, guid);
+	uint32_t node =
+		port != GRAPH_NONE ? g->ports[port].node : graph_node_by_guid(g, guid);
+	bool any = false;
+
+	if (node == GRAPH_NONE) {
+		return false;
+	}
+	const struct node *n = &g->nodes[node];
+
+	if (n->type != NODE_SWITCH && port != GRAPH_NONE) {
+		return ignore_host(g, port, ignored);
+	}
+	for (unsigned num = 1; num <= n->n_ports; num++) {
+		if (n->type == NODE_SWITCH) {
+			ignored[n->first_port + num] = any = true;
+		} else {
+			any |= ignore_host(g, n->first_port + num, ignored);
+		}
+	}
+	return any;
+}
+
 static void ignore_port(const struct graph *g, const struct guid_record *r,
                         struct complaints *c, bool *ignored)
 {
@@ -80,15 +117,8 @@ static void ignore_port(const struct graph *g, const struct guid_record *r,
 		} else {
 			ignored[port] = true;
 		}
-	} else {
-		uint32_t port = graph_port_by_guid(g, r->guid);
-
-		if (port == GRAPH_NONE || g->ports[port].num == 0 ||
-		    g->ports[port].peer == GRAPH_NONE) {
-			complain(c, r, "no port that hangs on a switch has this GUID");
-		} else {
-			ignored[g->ports[port].peer] = true;
-		}
+	} else if (!ignore_guid(g, r->guid, ignored)) {
+		complain(c, r, "no port that hangs on a switch has this GUID");
 	}
 }
 

@@ -18,9 +18,11 @@ struct why;
 /*!
  * \brief port_prof_ignore_file: ports whose routes do not count when load is balanced.
  *
- * Lines "<switch GUID> <port>", or a port GUID alone: the switch port it hangs on.
+ * Lines "<switch GUID> <port>", or a GUID alone. Of a host's port it means that port and
+ * the switch port it hangs on; of a switch or of a whole host, all ports there.
  *
- * \param ret  [graph.n_ports] in \a a; NULL when there is no file.
+ * \param ret  [graph.n_ports] in \a a; NULL when there is no file. Routes through such a
+ *             switch port do not count, nor do routes to such a host's port on any link.
  * \retval -ENOMEM
  */
 int portfile_ignored(const struct graph *g, const struct guid_file *f, struct arena *a,

@@ -134,10 +134,8 @@ static uint32_t find_busy(const struct even *e)
 /* Does the operator want routes over this port counted? */
 static bool counts(const struct spread_job *j, uint32_t s, uint8_t port)
 {
-	const struct spread_tune *tune = j->in->tune;
-
-	return !tune || !tune->ignored ||
-	       !tune->ignored[j->g->nodes[j->g->switches[s]].first_port + port];
+	return !spread_is_ignored(j->in->tune,
+	                          j->g->nodes[j->g->switches[s]].first_port + port);
 }
 
 /* Stamps the switches of the way from s on, and which of them are behind the busy link.
@@ -321,7 +319,8 @@ static bool relieve_link(struct even *e, const struct busy *b)
 			if (*load <= e->limit || !e->work) {
 				return *load <= e->limit;
 			}
-			if (row[r.lid] == b->port && flow[h] && t != b->s) {
+			if (row[r.lid] == b->port && flow[h] && t != b->s &&
+			    !spread_is_ignored(j->in->tune, j->port[h])) {
 				relieve(e, b->s, &r);
 			}
 		}

@@ -17,8 +17,9 @@ struct why;
  * Options of spreading that engines share: a member of the engine's option struct, and
  * rows for its table. Such engines have the flag ENGINE_STAGE2. As routes that really
  * pass are balanced, the options mean:
- * - port_prof_ignore_file: routes through such a port are not counted, so that it looks
- *   empty and takes all it can get.
+ * - port_prof_ignore_file: routes through such a port of a switch are not counted, so that
+ *   it looks empty and takes all it can get; routes to such a port of a host add nothing to
+ *   the load of any link, so that all others are balanced as if it were not there.
  * - port_search_ordering_file: of equally loaded ports the search finds them in this
  *   order; it still begins at the position of the destination behind its leaf.
  * - guid_routing_order_file: at each switch the listed ports choose first, in the order
@@ -69,7 +70,7 @@ struct spread_options {
 
 /*! The same as found in a fabric. */
 struct spread_tune {
-	const bool *ignored;    /*!< [graph.n_ports], NULL: none */
+	const bool *ignored;    /*!< [graph.n_ports] of switches and hosts, NULL: none */
 	const uint8_t *place;   /*!< [n_switches][max_port + 1] place of a port in the order of
 	                           search, NULL: by number */
 	const uint32_t *listed; /*!< [n_listed] index in graph.hosts, first things first */
@@ -78,6 +79,12 @@ struct spread_tune {
 	uint32_t seed;         /*!< 0: no scattering */
 	bool no_scatter, shifting, switch_nodes;
 };
+
+/*! \brief Is a port of a switch or host left out of the balance? \param t  Or NULL. */
+static inline bool spread_is_ignored(const struct spread_tune *t, uint32_t port)
+{
+	return t && t->ignored && t->ignored[port];
+}
 
 /*!
  * \brief Reads the lists; what does not fit the fabric is named in \a notes.

@@ -14,6 +14,12 @@
 
 enum { RANGES = 32 };
 
+/* What the routes to a host add to the load of links. */
+static uint32_t counted(const struct spread_job *j, uint32_t h, uint32_t flow)
+{
+	return spread_is_ignored(j->in->tune, j->port[h]) ? 0 : flow;
+}
+
 /* Keeps what the previous tables say where that still leads closer. */
 static void keep_hosts(const struct spread_job *j, uint32_t s, uint32_t t,
                        struct spread_choice *c)
@@ -28,7 +34,7 @@ static void keep_hosts(const struct spread_job *j, uint32_t s, uint32_t t,
 		for (unsigned i = 0; lid && i < c->p.n; i++) {
 			if (c->p.port[i] == old[lid]) {
 				row[lid] = old[lid];
-				spread_add_load(c, i, flow[h]);
+				spread_add_load(c, i, counted(j, h, flow[h]));
 			}
 		}
 	}
@@ -46,7 +52,7 @@ static void place_all(const struct spread_job *j, uint32_t s, uint32_t t,
 		uint32_t lid = j->lid[h];
 
 		if (lid) {
-			sum += row[lid] == LFT_NO_ROUTE ? flow[h] : 0;
+			sum += row[lid] == LFT_NO_ROUTE ? counted(j, h, flow[h]) : 0;
 			row[lid] = port;
 		}
 	}
@@ -132,7 +138,7 @@ static void place_hosts(const struct spread_job *j, uint32_t s, uint32_t t,
 				                             : spread_pick_lowest_peer(c);
 			}
 			row[lid] = c->p.port[i];
-			spread_add_load(c, i, flow[h]);
+			spread_add_load(c, i, counted(j, h, flow[h]));
 		}
 		start = start + 1 == c->p.n ? 0 : start + 1;
 	}
@@ -191,7 +197,7 @@ static void choose_listed(const struct spread_job *j, uint32_t s, unsigned d)
 		spread_find_choice(j, s, t, &c);
 		at = pick_host(j, s, h, flow[h], &c, i % c.p.n);
 		row[lid] = c.p.port[at];
-		spread_add_load(&c, at, flow[h]);
+		spread_add_load(&c, at, counted(j, h, flow[h]));
 		spread_store_loads(j, s, &c);
 	}
 }

@@ -476,7 +476,7 @@ static const struct {
 	{ "dimn_ports_file", "0x0002c90300000000 0\n", "list:1" },
 	{ "port_prof_ignore_file", "0x0002c90300000000 9\n", "expected one port" },
 	{ "port_prof_ignore_file", "0x0002c90300000000 1 2\n", "expected one port" },
-	{ "port_prof_ignore_file", "0x0002c90300000000\n", "no port that hangs on" },
+	{ "port_prof_ignore_file", "0x0002c90399000000\n", "no port that hangs on" },
 	{ "port_prof_ignore_file", "0x77 1\n", "no switch has" },
 	{ "port_prof_ignore_file", "0x1\n0x2\n0x3\n0x4\n0x5\n", "list: 2 more lines" },
 };

@@ -510,6 +510,74 @@ START_TEST(ignored_port)
 }
 END_TEST
 
+/* Hosts whose ports are listed by GUID: all others are routed as if those had no LIDs. */
+START_TEST(ignored_hosts)
+{
+	static const char *const few[] = { "ft2 6 4 3", "ft3 4", "torus 4x4 2",
+		                           "jellyfish 12 4 3" };
+	uint64_t seed = (uint64_t)_i * UINT64_C(0x9e3779b97f4a7c15) + 1;
+	struct graph *g = fabric_make(few[_i % 4], 0.1, (uint64_t)_i + 1, arena);
+	unsigned lmc = (unsigned)_i / 4 % 2;
+	struct lids l = fabric_lids(g, lmc, 0, arena), fewer = l;
+	const char *list = "\n# left out\n";
+	struct lft plain = route(g, &l, NULL), others;
+	const struct lft *lft;
+	bool differs = false;
+
+	fewer.of = arena_array(arena, g->n_ports, sizeof(*fewer.of));
+	memcpy(fewer.of, l.of, g->n_ports * sizeof(*fewer.of));
+	for (uint32_t h = 0; h < g->n_hosts; h++) {
+		const struct port *p = &g->ports[g->hosts[h]];
+		bool by_node = (seed >> 40 & 1) != 0;
+
+		seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407U;
+		if (seed >> 62 == 0) {
+			list = arena_printf(arena, "%s0x%016" PRIx64 "\n", list,
+			                    by_node ? g->nodes[p->node].guid : p->guid);
+			fewer.of[g->hosts[h]].base = 0;
+		}
+	}
+	others = route(g, &fewer, NULL);
+	lft = &route_with(g, &l, OPTIONS("port_prof_ignore_file", list))->lft;
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		for (uint32_t lid = 1; lid <= l.top; lid++) {
+			uint32_t owner = l.owner[lid];
+			uint8_t is = lft_row(lft, s)[lid];
+
+			if (owner != GRAPH_NONE && fewer.of[owner].base) {
+				ck_assert_uint_eq(is, lft_row(&others, s)[lid]);
+				differs |= is != lft_row(&plain, s)[lid];
+			} else if (owner != GRAPH_NONE) {
+				ck_assert(is != LFT_NO_ROUTE ||
+				          lft_row(&plain, s)[lid] == is);
+			}
+		}
+	}
+	ck_assert(differs || _i % 4 != 3); /* an irregular fabric shows it */
+}
+END_TEST
+
+/* The GUID of a switch stands for its ports. */
+START_TEST(ignored_switch)
+{
+	struct graph *g = fabric_make("jellyfish 12 5 3", 0.1, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	const char *ports = "";
+	struct lft one, all;
+
+	for (unsigned num = 1; num <= g->nodes[g->switches[0]].n_ports; num++) {
+		ports = switch_line(ports, g, 0, arena_printf(arena, "%u", num));
+	}
+	all = route_with(g, &l, OPTIONS("port_prof_ignore_file", ports))->lft;
+	one = route_with(g, &l,
+	                 OPTIONS("port_prof_ignore_file", switch_line("", g, 0, "")))
+	              ->lft;
+	ck_assert(same_tables(&all, &one));
+	one = route(g, &l, NULL);
+	ck_assert(!same_tables(&all, &one));
+}
+END_TEST
+
 /* Ports looked at backwards: the first host of a leaf goes through the last uplink. */
 START_TEST(search_order)
 {
@@ -718,6 +786,8 @@ int main(void)
 	tcase_add_test(t, too_long);
 	tcase_add_test(t, defaults_are_none);
 	tcase_add_test(t, ignored_port);
+	tcase_add_loop_test(t, ignored_hosts, 0, 16);
+	tcase_add_test(t, ignored_switch);
 	tcase_add_loop_test(t, search_order, 0, 2);
 	tcase_add_test(t, routing_order);
 	tcase_add_test(t, scatter);
