@@ -54,6 +54,12 @@ static int copy_node(struct snap_reader *r, struct graph *g, const struct snap_n
 	}
 	struct node *to = &g->nodes[node];
 
+	if (strcmp(from->name, from->description) != 0) {
+		to->name = arena_strdup(g->arena, from->name);
+		if (to->name == NULL) {
+			return -ENOMEM;
+		}
+	}
 	to->system_image_guid = from->system_image_guid;
 	to->vendor_id = from->vendor_id;
 	to->device_id = from->device_id;

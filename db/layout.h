@@ -28,16 +28,19 @@
  *   epoch      "epoch"                   u64: the last one handed out
  *              name                      u64: what was done once (state_mark_put())
  *   services, subscriptions, groups, members, guids, aliases
- *                                        keys and values of sa/store.h, whose records they are
+ *                                        keys and values of sa/store.h, whose records
+ * they are
  *
- * snapshot (layout 5); what belongs to one node is one value (doc/decisions/0001)
+ * snapshot (layout 6); what belongs to one node is one value (doc/decisions/0001)
  *   meta       "head"                    struct row_meta, then its texts, each with its
  * NUL: engine asked, engine used, fallback reason, notes, warning, name of each stage
  *   options    "text"                    effective options, with NUL
- *   nodes      NodeGUID                  struct row_node, then the description without
- * NUL ports      NodeGUID                  struct row_port [n_ports + 1], by port number
+ *   nodes      NodeGUID                  struct row_node, then the description and the
+ *                                        operator's name, both without NUL
+ *   ports      NodeGUID                  struct row_port [n_ports + 1], by port number
  *   links      NodeGUID a                struct row_link [], by port a
- *   names      description (1-64 bytes)  u64 [] NodeGUIDs, ascending; "" is not listed
+ *   names      description or operator's name (1-64 bytes)   u64 [] NodeGUIDs,
+ *                                        ascending; "" is not listed
  *   guids      PortGUID or switch's NodeGUID   struct row_guid
  *   lids       u32 LID / LIDS_PER_ROW    struct snap_end [LIDS_PER_ROW or fewer]
  *   attrs      u16 attribute, NodeGUID   { u32 block, u16 length, bytes } [], by block
@@ -49,15 +52,13 @@
  *              u16 VLS_PORTS, switch's NodeGUID   u8 class [n_ports + 1] in that rule
  *   partitions u16 P_Key                 struct row_partition
  *   load       switch's NodeGUID         struct row_load [n_ports + 1], by egress port
- *   p_key_sets u16 number                u16 P_Key [], as in the tables of the ports that have it
- *   prefix_routes u16 number             struct row_prefix_route, in the order of preference
- *   alternates NodeGUID, u32 LID / LFT_PER_CHUNK     u8 port group [], 0xff none; nothing
- * without adaptive routing
- *   port_groups switch's NodeGUID        struct port_set [], by group
- *   services, subscriptions, groups, members   rows of the state without what is secret in
- * them (snap_mirror())
- *   policy     u16 enum policy_part      structs of db/policy.h, an array of each; the sets
- *                                        by p_key_set; nothing without a policy
+ *   p_key_sets u16 number                u16 P_Key [], as in the tables of the ports that
+ * have it prefix_routes u16 number             struct row_prefix_route, in the order of
+ * preference alternates NodeGUID, u32 LID / LFT_PER_CHUNK     u8 port group [], 0xff
+ * none; nothing without adaptive routing port_groups switch's NodeGUID        struct
+ * port_set [], by group services, subscriptions, groups, members   rows of the state
+ * without what is secret in them (snap_mirror()) policy     u16 enum policy_part structs
+ * of db/policy.h, an array of each; the sets by p_key_set; nothing without a policy
  *
  * A chunk holds CHUNK_BYTES, which with LMDB's page header fill one page; the last chunk
  * of a row ends with the highest LID. A chunk without any route is not stored.
@@ -165,7 +166,8 @@ struct row_node {
 	uint16_t device_id, partition_cap;
 	uint8_t type, n_ports, esp0, description_len;
 	uint8_t aggregation; /*!< 1: the aggregation node of a switch */
-	uint8_t reserved[3];
+	uint8_t name_len;    /*!< 0: the operator gives none */
+	uint8_t reserved[2];
 };
 
 struct row_port {

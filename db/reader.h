@@ -96,6 +96,7 @@ const struct snap_meta *snap_meta(const struct snap_reader *r);
 struct snap_node {
 	uint64_t guid, system_image_guid;
 	char description[65];
+	char name[65];     /*!< for people: the operator's, else the description */
 	uint8_t type;      /*!< enum node_type */
 	uint8_t n_ports;
 	bool esp0;
@@ -208,7 +209,8 @@ struct snap_ends {
 /*! \retval E_MALFORMED E_STALE -ENOMEM  Cost: once per epoch a walk over all GUIDs. */
 int snap_ends(struct snap_reader *r, const struct snap_ends **ret);
 
-/*! NodeGUIDs with this description, ascending. At most \a max stored, all counted. */
+/*! NodeGUIDs with this name or description, ascending. At most \a max stored, all
+ * counted. */
 int snap_name(struct snap_reader *r, const char *description, uint64_t *ret_guids, unsigned max, unsigned *ret_n);
 
 /*! Walks in key order: start with the first key >= the given one. \retval E_NOTFOUND  the end. */

@@ -20,13 +20,20 @@ static int decode_node(const struct db_val *k, const struct db_val *v,
 		return E_MALFORMED;
 	}
 	memcpy(&row, v->data, sizeof(row));
-	if (row.description_len > 64 || v->len != sizeof(row) + row.description_len) {
+	if (row.description_len > 64 || row.name_len > 64 ||
+	    v->len != sizeof(row) + row.description_len + row.name_len) {
 		return E_MALFORMED;
 	}
 	memset(ret, 0, sizeof(*ret));
 	ret->guid = key_read_u64(k->data);
 	ret->system_image_guid = row.system_image_guid;
 	memcpy(ret->description, v->data + sizeof(row), row.description_len);
+	memcpy(ret->name, ret->description, sizeof(ret->name));
+	if (row.name_len > 0) {
+		memset(ret->name, 0, sizeof(ret->name));
+		memcpy(ret->name, v->data + sizeof(row) + row.description_len,
+		       row.name_len);
+	}
 	ret->type = row.type;
 	ret->n_ports = row.n_ports;
 	ret->esp0 = row.esp0 != 0;

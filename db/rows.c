@@ -142,9 +142,11 @@ static uint32_t node_lid(const struct snap_content *c, const struct node *n)
 	return 0;
 }
 
-static size_t description_len(const struct node *n)
+enum { NAME_BYTES = 64 }; /* of a description and of an operator's name */
+
+static size_t name_len(const char *text)
 {
-	return n->description ? strnlen(n->description, 64) : 0;
+	return text ? strnlen(text, NAME_BYTES) : 0;
 }
 
 static void emit_nodes(const struct rows *r, struct diff *d)
@@ -152,7 +154,7 @@ static void emit_nodes(const struct rows *r, struct diff *d)
 	const struct graph *g = r->c->g;
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
 		const struct node *n = &g->nodes[i];
-		size_t len = description_len(n);
+		size_t len = name_len(n->description), own = name_len(n->name);
 		struct row_node row = {
 			.system_image_guid = n->system_image_guid,
 			.lid = node_lid(r->c, n),
@@ -165,12 +167,14 @@ static void emit_nodes(const struct rows *r, struct diff *d)
 			.esp0 = n->esp0,
 			.aggregation = n->aggregation,
 			.description_len = (uint8_t)len,
+			.name_len = (uint8_t)own,
 		};
-		uint8_t key[8], val[sizeof(row) + 64];
+		uint8_t key[8], val[sizeof(row) + 2 * NAME_BYTES];
 		key_u64(key, n->guid);
 		memcpy(val, &row, sizeof(row));
 		memcpy(val + sizeof(row), n->description, len);
-		diff_row(d, key, sizeof(key), val, sizeof(row) + len);
+		memcpy(val + sizeof(row) + len, own ? n->name : "", own);
+		diff_row(d, key, sizeof(key), val, sizeof(row) + len + own);
 	}
 }
 
@@ -294,10 +298,21 @@ static void sort_rows(void *rows, size_t n, size_t size,
 	}
 }
 
+/* How many were added: none of a node without a name. */
+static size_t list_name(struct name *to, const struct node *n, const char *text)
+{
+	size_t len = name_len(text);
+
+	if (len) {
+		*to = (struct name){ text_start(text, len), text, n->guid, len };
+	}
+	return len > 0;
+}
+
 static void emit_names(const struct rows *r, struct diff *d)
 {
 	const struct graph *g = r->c->g;
-	struct name *names = malloc((g->n_nodes + 1) * sizeof(*names));
+	struct name *names = malloc((2 * (size_t)g->n_nodes + 1) * sizeof(*names));
 	uint64_t *guids = malloc((g->n_nodes + 1) * sizeof(*guids));
 	size_t n = 0;
 	if (!names || !guids) {
@@ -305,11 +320,10 @@ static void emit_names(const struct rows *r, struct diff *d)
 		goto out;
 	}
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		size_t len = description_len(&g->nodes[i]);
-		if (len) {
-			const char *text = g->nodes[i].description;
-			names[n++] = (struct name){ text_start(text, len), text,
-				                    g->nodes[i].guid, len };
+		const struct node *node = &g->nodes[i];
+		n += list_name(&names[n], node, node->description);
+		if (node->name && strcmp(node->name, node->description) != 0) {
+			n += list_name(&names[n], node, node->name);
 		}
 	}
 	sort_rows(names, n, sizeof(*names), compare_name);

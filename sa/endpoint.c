@@ -228,8 +228,7 @@ static unsigned distance(struct near *near, const char *text, const char *descri
 
 static void keep_near(struct near *near, const char *text, const struct snap_node *node)
 {
-	unsigned d =
-		node->description[0] ? distance(near, text, node->description) : NOT_NEAR;
+	unsigned d = node->name[0] ? distance(near, text, node->name) : NOT_NEAR;
 	unsigned at = near->n;
 
 	while (at > 0 && near->distance[at - 1] > d) {
@@ -249,6 +248,13 @@ static void keep_near(struct near *near, const char *text, const struct snap_nod
 	near->node[at] = *node;
 }
 
+/* In any case: what the operator calls it, or its description. */
+static bool is_called(const struct snap_node *node, const char *text)
+{
+	return strcasecmp(node->name, text) == 0 ||
+	       strcasecmp(node->description, text) == 0;
+}
+
 /* One walk over all nodes: the name in another case, and what is near. */
 static int scan(struct seek *k, struct near *near)
 {
@@ -260,9 +266,9 @@ static int scan(struct seek *k, struct near *near)
 		if (ret != E_OK) {
 			return ret == E_NOTFOUND ? E_OK : ret;
 		}
-		if (strcasecmp(node.description, k->text) == 0) {
+		if (is_called(&node, k->text)) {
 			ret = add_node(k, &node, false, 0);
-		} else if (k->has_port && strcasecmp(node.description, k->head) == 0) {
+		} else if (k->has_port && is_called(&node, k->head)) {
 			ret = add_node(k, &node, true, k->port);
 		}
 		if (ret != E_OK) {
@@ -284,7 +290,7 @@ static void tell_near(const struct near *near, struct endpoint_candidates *c)
 	c->n = c->total = near->n;
 	for (unsigned i = 0; i < near->n; i++) {
 		const struct snap_node *node = &near->node[i];
-		snprintf(c->text[i], sizeof(c->text[i]), "%s", node->description);
+		snprintf(c->text[i], sizeof(c->text[i]), "%s", node->name);
 		snprintf(c->what[i], sizeof(c->what[i]), "%s 0x%016" PRIx64,
 		         node_type_name(node->type), node->guid);
 	}
@@ -319,8 +325,7 @@ static void tell_ambiguous(struct seek *k, struct endpoint_candidates *c)
 			         end->port_guid);
 		}
 		snprintf(c->what[i], sizeof(c->what[i]), "%s %s port %u, LID %u",
-		         node_type_name(end->type), node.description, end->port,
-		         end->base_lid);
+		         node_type_name(end->type), node.name, end->port, end->base_lid);
 	}
 }
 

@@ -6,6 +6,7 @@
 
 #include "db/fabric.h"
 #include "db/reader.h"
+#include "routing/node_text.h"
 #include "tests/db_util.h"
 
 static char dir[256];
@@ -45,6 +46,7 @@ static void check_graph(const struct graph *got, const struct graph *want)
 		ck_assert_uint_eq(got->nodes[i].system_image_guid,
 		                  want->nodes[i].system_image_guid);
 		ck_assert_str_eq(got->nodes[i].description, want->nodes[i].description);
+		ck_assert_str_eq(node_name(&got->nodes[i]), node_name(&want->nodes[i]));
 	}
 	for (uint32_t i = 0; i < want->n_ports; i++) {
 		const struct port *p = &got->ports[i], *q = &want->ports[i];
@@ -124,6 +126,7 @@ START_TEST(round_trip)
 	struct snap_published p;
 
 	fabric_init(&fabric, cases[_i].spec, cases[_i].lmc);
+	fabric.g->nodes[1].name = "what the operator says";
 	route_by(cases[_i].engine);
 	ck_assert_uint_ge(fabric.route.out.lanes.n, cases[_i].lanes);
 	struct snap_content c = fabric_content(&fabric, 3);

@@ -117,6 +117,36 @@ START_TEST(candidates_resolve)
 }
 END_TEST
 
+/* What the operator calls a node finds it, and so does its description. */
+START_TEST(operator_names)
+{
+	struct endpoint_candidates cand;
+	struct endpoint e;
+
+	for (uint32_t i = 0; i < w->g->n_nodes; i++) {
+		struct node *n = &w->g->nodes[i];
+		n->name = n->guid == HOST     ? "rack 7"
+		          : n->guid == TWIN_2 ? "Twin B"
+		                              : NULL;
+	}
+	world_publish(w, PATH_MINIMAL);
+	static const char *const texts_of_host[] = { "rack 7", "RACK 7:1", "host",
+		                                     "Host:1" };
+	for (unsigned i = 0; i < 4; i++) {
+		ck_assert_int_eq(endpoint_resolve(w->r, texts_of_host[i], &e, &cand),
+		                 E_OK);
+		ck_assert_uint_eq(e.end.port_guid, HOST + 1);
+	}
+	ck_assert_int_eq(endpoint_resolve(w->r, "twin b", &e, &cand), E_OK);
+	ck_assert_uint_eq(e.end.port_guid, TWIN_2 + 1);
+	ck_assert_int_eq(endpoint_resolve(w->r, "twin", &e, &cand), E_AMBIGUOUS);
+	ck_assert_ptr_nonnull(strstr(cand.what[1], "Twin B"));
+	ck_assert_int_eq(endpoint_resolve(w->r, "rakc 7", &e, &cand), E_NOTFOUND);
+	ck_assert_uint_eq(cand.n, 1);
+	ck_assert_str_eq(cand.text[0], "rack 7");
+}
+END_TEST
+
 START_TEST(by_lid)
 {
 	struct snap_end host = world_end(w, HOST + 1);
@@ -197,6 +227,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, start, stop);
 	tcase_add_loop_test(tc, named, 0, N_TEXTS);
 	tcase_add_loop_test(tc, candidates_resolve, 0, N_TEXTS);
+	tcase_add_test(tc, operator_names);
 	tcase_add_test(tc, by_lid);
 	tcase_add_test(tc, near_names);
 	suite_add_tcase(suite, tc);

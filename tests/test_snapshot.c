@@ -13,6 +13,7 @@
 #include "db/policy.h"
 #include "db/reader.h"
 #include "db/txn.h"
+#include "routing/node_text.h"
 #include "tests/db_util.h"
 
 static char dir[256];
@@ -81,6 +82,7 @@ static void check_nodes(struct snap_reader *r, const struct fabric *f)
 		ck_assert_int_eq(snap_node_from(r, from, &n), E_OK);
 		ck_assert_uint_eq(n.guid, node->guid);
 		ck_assert_str_eq(n.description, node->description);
+		ck_assert_str_eq(n.name, node_name(node));
 		ck_assert(n.type == node->type && n.n_ports == node->n_ports &&
 		          n.esp0 == node->esp0 &&
 		          n.system_image_guid == node->system_image_guid);
@@ -447,6 +449,53 @@ START_TEST(test_change_equals_fresh)
 	snap_reader_close(r);
 	snap_reader_close(far);
 	fabric_done(&cut);
+}
+END_TEST
+
+/* By which node a name is found, 0: by none. */
+static uint64_t found(struct snap_reader *r, const char *name, unsigned want_n)
+{
+	uint64_t guids[8] = { 0 };
+	unsigned n = 0;
+	int ret = snap_name(r, name, guids, 8, &n);
+
+	ck_assert_int_eq(ret, want_n ? E_OK : E_NOTFOUND);
+	ck_assert_uint_eq(n, want_n);
+	return guids[0];
+}
+
+/* A node is found by what the operator calls it and by its description; a name that is
+ * another node's description finds both. */
+START_TEST(test_operator_names)
+{
+	fabric_init(&fabric, "ft2 4 4 2", 0);
+	struct snap_content c = fabric_content(&fabric, 1);
+	struct node *a = &fabric.g->nodes[0], *b = &fabric.g->nodes[1];
+	char longest[65] = "";
+
+	publish(&c, 0);
+	struct snap_reader *r = local();
+	a->name = "rack 7";
+	b->name = memset(longest, 'x', 64);
+	fabric.g->nodes[2].name = a->description;
+	fabric.g->nodes[3].name = fabric.g->nodes[3].description;
+	c.epoch = 2;
+	publish(&c, 1);
+	ck_assert_int_eq(snap_pin(r), E_OK);
+	check_nodes(r, &fabric);
+	ck_assert_uint_eq(found(r, "rack 7", 1), a->guid);
+	ck_assert_uint_eq(found(r, longest, 1), b->guid);
+	ck_assert_uint_eq(found(r, b->description, 1), b->guid);
+	ck_assert_uint_eq(found(r, a->description, 2), a->guid);
+	ck_assert_uint_eq(found(r, fabric.g->nodes[3].description, 1),
+	                  fabric.g->nodes[3].guid);
+	a->name = NULL;
+	c.epoch = 3;
+	publish(&c, 2);
+	ck_assert_int_eq(snap_pin(r), E_OK);
+	check_nodes(r, &fabric);
+	found(r, "rack 7", 0);
+	snap_reader_close(r);
 }
 END_TEST
 
@@ -1178,6 +1227,7 @@ int main(int argc, char **argv)
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, test_reads_what_was_published, 0, n);
 	tcase_add_loop_test(t, test_change_equals_fresh, 0, n);
+	tcase_add_test(t, test_operator_names);
 	tcase_add_test(t, test_shrinks);
 	tcase_add_test(t, test_port_states_keep_epoch);
 	tcase_add_test(t, test_unsorted_attrs);

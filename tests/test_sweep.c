@@ -4,6 +4,9 @@
  * Whole sweeps over the simulated fabric. What is in the nodes afterwards is read out of
  * the simulation itself, never from the sweep's own books.
  */
+#include <inttypes.h>
+
+#include "conf/node_names.h"
 #include "tests/sweep_rig.h"
 
 static struct rig *rig;
@@ -475,6 +478,34 @@ START_TEST(routes_are_kept)
 }
 END_TEST
 
+/* The snapshot has the operator's name and the description; the next map replaces it. */
+START_TEST(operator_names)
+{
+	const struct node_names *names[2];
+	struct snap_reader *r;
+	struct snap_node node;
+
+	rig = rig_bring_up("ft2 4 4 2", 1, 0);
+	uint64_t guid = rig->g->nodes[rig->g->switches[0]].guid;
+	const char *description = rig->g->nodes[rig->g->switches[0]].description;
+	for (unsigned i = 0; i < 2; i++) {
+		const char *map =
+			arena_printf(rig->a, "0x%" PRIx64 " \"name %u\"", guid, i);
+		ck_assert_int_eq(node_names_parse("map", map, strlen(map), rig->a,
+		                                  &rig->diags, &names[i]),
+		                 E_OK);
+		rig->config.node_names = names[i];
+		rig_reconfigure(rig);
+		ck_assert_int_eq(snap_reader_local(rig->snap, &r), E_OK);
+		ck_assert_int_eq(snap_pin(r), E_OK);
+		ck_assert_int_eq(snap_node(r, guid, &node), E_OK);
+		ck_assert_str_eq(node.name, arena_printf(rig->a, "name %u", i));
+		ck_assert_str_eq(node.description, description);
+		snap_reader_close(r);
+	}
+}
+END_TEST
+
 START_TEST(credit_loop_refused)
 {
 	rig = rig_new();
@@ -635,6 +666,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(t, killed, 0, 10);
 	tcase_add_test(t, unchanged);
 	tcase_add_loop_test(t, lmc_change, 0, 1);
+	tcase_add_test(t, operator_names);
 	tcase_add_loop_test(t, credit_loop_refused, 0, 2);
 	tcase_add_loop_test(t, from_file, 0, sizeof(files) / sizeof(files[0]));
 	suite_add_tcase(s, t);
