@@ -453,8 +453,7 @@ int api_capture_switch(struct api_call *c, struct snap_node *ret)
 		return problem_set(
 			&c->problem, c->arena, E_NOTFOUND,
 			"0x%016llx is a %s ('%s'): only a switch has a forwarding table",
-			(unsigned long long)guid, node_type_name(node.type),
-			node.description);
+			(unsigned long long)guid, node_type_name(node.type), node.name);
 	}
 	if (err == E_OK) {
 		*ret = node;

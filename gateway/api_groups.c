@@ -188,7 +188,7 @@ static int member_json(struct snap_reader *r, const struct written_row *row,
                        const struct mcast_member_row *m, json_t **ret)
 {
 	struct snap_end end = { .base_lid = 0 };
-	struct snap_node node = { .description = "" };
+	struct snap_node node = { .name = "" };
 	int err = snap_port_guid(r, m->port_guid, &end);
 
 	if (err == E_OK) {
@@ -197,13 +197,13 @@ static int member_json(struct snap_reader *r, const struct written_row *row,
 	if (err != E_OK && err != E_NOTFOUND) { /* it may have gone a moment ago */
 		return err;
 	}
-	*ret = json_pack("{s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:b, s:b}", "port_gid",
-	                 gid_of(row->key + MGID_BYTES), "port_guid",
-	                 guid_json(m->port_guid), "node_guid", guid_json(end.node_guid),
-	                 "description", text_json(node.description), "port", end.port,
-	                 "lid", (int)end.base_lid, "join_state", m->join_state,
-	                 "receives", (m->join_state & MC_RECEIVES) != 0, "proxy_join",
-	                 m->proxy_join != 0);
+	*ret = json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:b, s:b}", "port_gid",
+		gid_of(row->key + MGID_BYTES), "port_guid", guid_json(m->port_guid),
+		"node_guid", guid_json(end.node_guid), "name", text_json(node.name),
+		"description", text_json(node.description), "port", end.port, "lid",
+		(int)end.base_lid, "join_state", m->join_state, "receives",
+		(m->join_state & MC_RECEIVES) != 0, "proxy_join", m->proxy_join != 0);
 	return *ret != NULL ? E_OK : -ENOMEM;
 }
 
@@ -288,8 +288,9 @@ static int tree_json(struct snap_reader *r, uint32_t mlid, json_t **ret)
 			json_decref(ports);
 		} else {
 			json_array_append_new(
-				tree, json_pack("{s:o, s:o, s:i, s:o}", "guid",
-			                        guid_json(node.guid), "description",
+				tree, json_pack("{s:o, s:o, s:o, s:i, s:o}", "guid",
+			                        guid_json(node.guid), "name",
+			                        text_json(node.name), "description",
 			                        text_json(node.description), "lid",
 			                        (int)node.lid, "ports", ports));
 		}

@@ -44,6 +44,7 @@ int api_lft(struct api_call *c)
 	}
 	json_t *head = api_head(c);
 	json_object_set_new(head, "guid", guid_json(node.guid));
+	json_object_set_new(head, "name", text_json(node.name));
 	json_object_set_new(head, "description", text_json(node.description));
 	json_object_set_new(head, "lid", json_integer(node.lid));
 	json_object_set_new(head, "top_lid", json_integer(snap_meta(c->snap)->top_lid));

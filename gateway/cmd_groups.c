@@ -48,7 +48,7 @@ static void print_tree(const json_t *body)
 	{
 		printf("%s%-18s  %6lld  %s: ports", i == 0 ? "switches\n" : "",
 		       member_text(sw, "guid"), member_int(sw, "lid"),
-		       member_text(sw, "description"));
+		       member_text(sw, "name"));
 		json_array_foreach(json_object_get(sw, "ports"), k, port)
 		{
 			printf(" %lld", json_integer_value(port));
@@ -66,7 +66,7 @@ static void print_members(const json_t *body)
 	{
 		printf("%-18s  %6lld  %-4s  %s:%lld%s\n", member_text(m, "port_guid"),
 		       member_int(m, "lid"), joined(member_int(m, "join_state")),
-		       member_text(m, "description"), member_int(m, "port"),
+		       member_text(m, "name"), member_int(m, "port"),
 		       json_is_true(json_object_get(m, "proxy_join")) ? " (by proxy)"
 		                                                      : "");
 	}

@@ -11,7 +11,7 @@ static const struct option_row nodes_rows[] = {
 	{ "type", OPT_STRING, offsetof(struct client_flags, type), NULL, .letter = 't', .flags_long = "type",
 	  .flags = OPT_CLI_ONLY, .arg = "TYPE", .help = "only switch, ca or router" },
 	{ "field", OPT_STRING, offsetof(struct client_flags, field), NULL, .flags_long = "field",
-	  .flags = OPT_CLI_ONLY, .arg = "NAME", .help = "print only this member of each node (guid, lid, description, type), for scripts" },
+	  .flags = OPT_CLI_ONLY, .arg = "NAME", .help = "print only this member of each node (guid, lid, name, description, type), for scripts" },
 	{ NULL }
 };
 /* clang-format on */
@@ -36,7 +36,7 @@ static int print_nodes(const struct client *s, const json_t *body, bool first)
 		return client_print_json(body);
 	}
 	if (first && !s->flags.field) {
-		printf("%-18s  %-6s  %6s  %s\n", "GUID", "type", "LID", "description");
+		printf("%-18s  %-6s  %6s  %s\n", "GUID", "type", "LID", "name");
 	}
 	json_array_foreach(json_object_get(body, "nodes"), i, n)
 	{
@@ -46,7 +46,7 @@ static int print_nodes(const struct client *s, const json_t *body, bool first)
 		}
 		printf("%-18s  %-6s  %6lld  %s\n", member_text(n, "guid"),
 		       member_text(n, "type"), member_int(n, "lid"),
-		       member_text(n, "description"));
+		       member_text(n, "name"));
 	}
 	return EXIT_GOOD;
 }

@@ -80,7 +80,7 @@ static void print_hops(const json_t *path)
 		printf("  %2zu  in %3lld  out %3lld  LID %5lld  %s  %s\n", i + 1,
 		       member_int(h, "in_port"), member_int(h, "out_port"),
 		       member_int(h, "lid"), member_text(h, "guid"),
-		       member_text(h, "description"));
+		       member_text(h, "name"));
 	}
 }
 

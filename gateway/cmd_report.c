@@ -18,6 +18,7 @@
 #include "gateway/report.h"
 #include "gateway/route_job.h"
 #include "routing/graph.h"
+#include "routing/node_text.h"
 
 /* clang-format off */
 static const struct option_row report_rows[] = {
@@ -56,9 +57,9 @@ json_t *report_node(const struct graph *g, uint32_t node)
 {
 	const struct node *n = &g->nodes[node];
 
-	return json_pack("{s:o, s:s, s:o}", "guid", guid_json(n->guid), "type",
-	                 report_node_type(n->type), "description",
-	                 text_json(n->description));
+	return json_pack("{s:o, s:s, s:o, s:o}", "guid", guid_json(n->guid), "type",
+	                 report_node_type(n->type), "name", text_json(node_name(n)),
+	                 "description", text_json(n->description));
 }
 
 static const struct report *find(const char *name)

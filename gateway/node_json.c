@@ -108,9 +108,10 @@ int node_json(struct snap_reader *r, const struct snap_node *node, bool ports,
 		}
 	}
 	/* clang-format off */
-	json_t *o = json_pack("{s:o, s:s, s:o, s:i, s:o, s:i, s:i, s:i, s:i, s:b, s:b}",
+	json_t *o = json_pack("{s:o, s:s, s:o, s:o, s:i, s:o, s:i, s:i, s:i, s:i, s:b, s:b}",
 		"guid", guid_json(node->guid),
 		"type", node_type_name(node->type),
+		"name", text_json(node->name),
 		"description", text_json(node->description),
 		"lid", (int)node->lid,
 		"system_image_guid", guid_json(node->system_image_guid),
@@ -140,12 +141,19 @@ static json_t *load_json(struct snap_reader *r, uint64_t guid, uint8_t port)
 	return json_pack("{s:i, s:i}", "all", (int)all, "base", (int)base);
 }
 
+static json_t *name_json(struct snap_reader *r, uint64_t guid)
+{
+	struct snap_node node;
+
+	return snap_node(r, guid, &node) == E_OK ? text_json(node.name) : json_null();
+}
+
 int link_json(struct snap_reader *r, const struct snap_link *link, json_t **ret)
 {
 	/* clang-format off */
-	json_t *o = json_pack("{s:{s:o, s:i}, s:{s:o, s:i}, s:s, s:s, s:i, s:o, s:i, s:i, s:o, s:o}",
-		"a", "guid", guid_json(link->guid_a), "port", link->port_a,
-		"b", "guid", guid_json(link->guid_b), "port", link->port_b,
+	json_t *o = json_pack("{s:{s:o, s:i, s:o}, s:{s:o, s:i, s:o}, s:s, s:s, s:i, s:o, s:i, s:i, s:o, s:o}",
+		"a", "guid", guid_json(link->guid_a), "port", link->port_a, "name", name_json(r, link->guid_a),
+		"b", "guid", guid_json(link->guid_b), "port", link->port_b, "name", name_json(r, link->guid_b),
 		"width", link_width_name(link->width),
 		"speed", link_speed_name(link->speed),
 		"rate", link->rate,
@@ -171,13 +179,14 @@ int end_json(struct snap_reader *r, const struct snap_end *end, json_t **ret)
 		return err == E_NOTFOUND ? E_MALFORMED : err;
 	}
 	/* clang-format off */
-	json_t *o = json_pack("{s:i, s:i, s:o, s:o, s:i, s:s, s:o}",
+	json_t *o = json_pack("{s:i, s:i, s:o, s:o, s:i, s:s, s:o, s:o}",
 		"lid", (int)end->base_lid,
 		"lmc", end->lmc,
 		"port_guid", guid_json(end->port_guid),
 		"node_guid", guid_json(end->node_guid),
 		"port", end->port,
 		"type", node_type_name(end->type),
+		"name", text_json(node.name),
 		"description", text_json(node.description));
 	/* clang-format on */
 	if (o == NULL) {

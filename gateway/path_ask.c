@@ -265,14 +265,14 @@ static int query_of(struct asking *k, struct path_query *q, struct path_answer *
 	return E_OK;
 }
 
-static const char *description(struct snap_reader *r, uint64_t guid, struct arena *a)
+static const char *name_of(struct snap_reader *r, uint64_t guid, struct arena *a)
 {
 	struct snap_node node;
 
 	if (snap_node(r, guid, &node) != E_OK) {
 		return "?";
 	}
-	return arena_strdup(a, node.description);
+	return arena_strdup(a, node.name);
 }
 
 /* Node whose part counts: the switch an end hangs on, or the node itself. */
@@ -298,8 +298,8 @@ static int explain(struct asking *k, struct parts *parts, const struct path_quer
 		return problem_set(k->p, k->a, E_NOPATH,
 		                   "source and destination are in different parts of the "
 		                   "fabric: no cables connect '%s' and '%s'",
-		                   description(k->r, q->src.node_guid, k->a),
-		                   description(k->r, q->dst.node_guid, k->a));
+		                   name_of(k->r, q->src.node_guid, k->a),
+		                   name_of(k->r, q->dst.node_guid, k->a));
 	}
 	err = path_hops(k->r, slid, dlid, hops, &n);
 	if (err == E_LOOP) {
@@ -319,7 +319,7 @@ static int explain(struct asking *k, struct parts *parts, const struct path_quer
 	problem_member(k->p, "switch", guid_json(hole));
 	return problem_set(
 		k->p, k->a, E_NOPATH, "switch '%s' (0x%016llx) has no route to LID %u",
-		description(k->r, hole, k->a), (unsigned long long)hole, (unsigned)dlid);
+		name_of(k->r, hole, k->a), (unsigned long long)hole, (unsigned)dlid);
 }
 
 static int partition_problem(struct asking *k, const struct path_query *q)

@@ -47,7 +47,8 @@ static json_t *hop_json(struct snap_reader *r, const struct path_hop *hop)
 	if (snap_node(r, hop->node_guid, &node) != E_OK) {
 		return NULL;
 	}
-	return json_pack("{s:o, s:o, s:i, s:i, s:i}", "guid", guid_json(hop->node_guid),
+	return json_pack("{s:o, s:o, s:o, s:i, s:i, s:i}", "guid",
+	                 guid_json(hop->node_guid), "name", text_json(node.name),
 	                 "description", text_json(node.description), "lid", (int)hop->lid,
 	                 "in_port", hop->in_port, "out_port", hop->out_port);
 }

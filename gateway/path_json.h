@@ -16,8 +16,8 @@
 /*! \brief A PathRecord plus mtu_bytes, rate_gbps and hop_count. */
 json_t *path_record_json(const struct path_record *rec);
 
-/*! \brief [{"guid","description","lid","in_port","out_port"}]. \retval E_MALFORMED  A
- * hop's node is not in the snapshot. */
+/*! \brief [{"guid","name","description","lid","in_port","out_port"}]. \retval E_MALFORMED
+ * A hop's node is not in the snapshot. */
 int path_hops_json(struct snap_reader *r, const struct path_hop *hops, unsigned n,
                    json_t **ret);
 

@@ -44,7 +44,8 @@ struct report {
 extern const struct report report_credit_loops, report_routes, report_path_usage,
 	report_tree_path_usage, report_port_usage, report_route;
 
-/*! \brief A node as the reports name it: guid, type ("FI", "SW", "RT"), description. */
+/*! \brief A node as the reports name it: guid, type ("FI", "SW", "RT"), name,
+ * description. */
 json_t *report_node(const struct graph *g, uint32_t node);
 
 /*! \brief "FI", "SW" or "RT". */

@@ -14,6 +14,7 @@
 #include "gateway/json_text.h"
 #include "gateway/report.h"
 #include "routing/graph.h"
+#include "routing/node_text.h"
 #include "routing/validate.h"
 
 static uint32_t n_cas(const struct graph *g)
@@ -49,11 +50,13 @@ static json_t *link_json(const struct graph *g, const struct proof_channel *c, u
 	const struct sw_link *l = &g->adj[channel];
 	const struct node *to = &g->nodes[g->switches[l->to]];
 
-	return json_pack("{s:I, s:o, s:i, s:o, s:i, s:i, s:{s:o, s:I}}", "link",
-	                 (json_int_t)channel, "from", text_json(from->description),
-	                 "from_port", l->port, "to", text_json(to->description), "to_port",
-	                 l->to_port, "vl", (int)vl, "route", "source_switch",
-	                 text_json(source->description), "lid", (json_int_t)c->lid);
+	return json_pack("{s:I, s:o, s:o, s:i, s:o, s:o, s:i, s:i, s:{s:o, s:o, s:I}}",
+	                 "link", (json_int_t)channel, "from", text_json(node_name(from)),
+	                 "from_guid", guid_json(from->guid), "from_port", l->port, "to",
+	                 text_json(node_name(to)), "to_guid", guid_json(to->guid),
+	                 "to_port", l->to_port, "vl", (int)vl, "route", "source_switch",
+	                 text_json(node_name(source)), "source_guid",
+	                 guid_json(source->guid), "lid", (json_int_t)c->lid);
 }
 
 static json_t *cycles_json(const struct graph *g, const struct proof *p)
@@ -115,9 +118,10 @@ static int build(const struct report_in *in, json_t **ret, bool *ret_good)
 
 static void print_link(const json_t *l)
 {
-	printf("LINK %lld (%s:%lld to %s:%lld VL:%lld)", member_int(l, "link"),
-	       member_text(l, "from"), member_int(l, "from_port"), member_text(l, "to"),
-	       member_int(l, "to_port"), member_int(l, "vl"));
+	printf("LINK %lld (%s %s:%lld to %s %s:%lld VL:%lld)", member_int(l, "link"),
+	       member_text(l, "from_guid"), member_text(l, "from"),
+	       member_int(l, "from_port"), member_text(l, "to_guid"),
+	       member_text(l, "to"), member_int(l, "to_port"), member_int(l, "vl"));
 }
 
 static void print_cycle(const json_t *cycle)
@@ -137,7 +141,8 @@ static void print_cycle(const json_t *cycle)
 
 		printf("    %zu: ", i);
 		print_link(l);
-		printf("\n         route from %s to LID %lld\n",
+		printf("\n         route from %s %s to LID %lld\n",
+		       member_text(route, "source_guid"),
 		       member_text(route, "source_switch"), member_int(route, "lid"));
 	}
 	printf("-----------------------------------------------------------------------"

@@ -14,6 +14,7 @@
 #include "gateway/report.h"
 #include "routing/graph.h"
 #include "routing/lids.h"
+#include "routing/node_text.h"
 #include "routing/tables.h"
 #include "routing/walk.h"
 
@@ -32,12 +33,12 @@ static void found(struct seek *k, uint32_t port)
 	}
 }
 
-static bool name_fits(const struct node *n, const struct port *p, const char *text)
+static bool name_fits(const char *name, const struct port *p, const char *text)
 {
-	size_t len = strlen(n->description);
+	size_t len = strlen(name);
 	char port[8];
 
-	if (strncmp(n->description, text, len) != 0) {
+	if (strncmp(name, text, len) != 0) {
 		return false;
 	}
 	snprintf(port, sizeof(port), ":%u", p->num);
@@ -75,7 +76,10 @@ static void seek_by_name(struct seek *k)
 	for (uint32_t i = 0; i < k->g->n_end_ports; i++) {
 		const struct port *p = &k->g->ports[k->g->end_ports[i]];
 
-		if (name_fits(&k->g->nodes[p->node], p, k->text)) {
+		const struct node *n = &k->g->nodes[p->node];
+
+		if (name_fits(node_name(n), p, k->text) ||
+		    name_fits(n->description, p, k->text)) {
 			found(k, k->g->end_ports[i]);
 		}
 	}
@@ -170,7 +174,7 @@ static void print(const json_t *r)
 			printf("  %2zu  in %3lld  out %3lld  %s %s %s\n", k,
 			       member_int(hop, "in_port"), member_int(hop, "out_port"),
 			       member_text(hop, "guid"), member_text(hop, "type"),
-			       member_text(hop, "description"));
+			       member_text(hop, "name"));
 		}
 	}
 }

@@ -64,7 +64,7 @@ static void print_end(const char *indent, const json_t *end)
 {
 	printf("%s%s %4lld %-4s %s\n", indent, member_text(end, "guid"),
 	       member_int(end, "port"), member_text(end, "type"),
-	       member_text(end, "description"));
+	       member_text(end, "name"));
 }
 
 static void print_fault(const json_t *f)
@@ -75,7 +75,7 @@ static void print_fault(const json_t *f)
 	printf("-> 0x%08llx", (unsigned long long)member_int(f, "dlid"));
 	print_end(" ", json_object_get(f, "destination"));
 	printf("   %s at %s %s\n", member_text(f, "fault"), member_text(at, "guid"),
-	       member_text(at, "description"));
+	       member_text(at, "name"));
 }
 
 static void print(const json_t *r)

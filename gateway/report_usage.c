@@ -14,8 +14,9 @@
 #include "gateway/json_text.h"
 #include "gateway/report.h"
 #include "routing/graph.h"
-#include "routing/paths.h"
 #include "routing/leaves.h"
+#include "routing/node_text.h"
+#include "routing/paths.h"
 #include "routing/updown.h"
 #include "routing/usage.h"
 
@@ -79,8 +80,9 @@ static json_t *port_json(const struct graph *g, uint32_t channel)
 	const struct sw_link *l = &g->adj[channel];
 	const struct node *to = &g->nodes[g->switches[l->to]];
 
-	return json_pack("{s:i, s:o, s:i}", "port", l->port, "neighbor",
-	                 text_json(to->description), "neighbor_port", l->to_port);
+	return json_pack("{s:i, s:o, s:o, s:i}", "port", l->port, "neighbor",
+	                 text_json(node_name(to)), "neighbor_guid", guid_json(to->guid),
+	                 "neighbor_port", l->to_port);
 }
 
 /* Which group a port belongs to: 0 and 1 are counted apart. */
@@ -224,7 +226,7 @@ static void print_sums(const char *title, const json_t *sums)
 static void print_switch_head(const json_t *sw)
 {
 	printf("%s %s %s", member_text(sw, "guid"), member_text(sw, "type"),
-	       member_text(sw, "description"));
+	       member_text(sw, "name"));
 }
 
 static void print_path_usage(const json_t *r)

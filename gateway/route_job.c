@@ -11,6 +11,7 @@
 #include "conf/arena.h"
 #include "conf/err.h"
 #include "gateway/command.h"
+#include "gateway/json_text.h"
 #include "routing/graph.h"
 #include "routing/lftfile.h"
 #include "routing/node_text.h"
@@ -175,10 +176,12 @@ static json_t *cycle_json(const struct route_job *j, const struct proof_cycle *c
 		const struct node *src = &j->g->nodes[j->g->switches[ch->src_sw]];
 		json_array_append_new(
 			channels,
-			json_pack("{s:s, s:i, s:i, s:{s:s, s:I}}", "switch",
-		                  sw->description, "port", (int)ch->port, "vl",
-		                  (int)ch->vl, "route", "source_switch",
-		                  src->description, "lid", (json_int_t)ch->lid));
+			json_pack("{s:o, s:o, s:i, s:i, s:{s:o, s:o, s:I}}", "switch",
+		                  text_json(node_name(sw)), "guid", guid_json(sw->guid),
+		                  "port", (int)ch->port, "vl", (int)ch->vl, "route",
+		                  "source_switch", text_json(node_name(src)),
+		                  "source_guid", guid_json(src->guid), "lid",
+		                  (json_int_t)ch->lid));
 	}
 	return json_pack("{s:i, s:b, s:I, s:o}", "vl", (int)c->vl, "management",
 	                 (int)c->management, "component_channels",
@@ -192,8 +195,9 @@ static json_t *culprits_json(const struct route_job *j)
 
 	for (unsigned i = 0; i < p->n_hole; i++) {
 		const struct node *sw = &j->g->nodes[j->g->switches[p->hole[i].sw]];
-		json_array_append_new(holes, json_pack("{s:s, s:I, s:i}", "switch",
-		                                       sw->description, "lid",
+		json_array_append_new(holes, json_pack("{s:o, s:o, s:I, s:i}", "switch",
+		                                       text_json(node_name(sw)), "guid",
+		                                       guid_json(sw->guid), "lid",
 		                                       (json_int_t)p->hole[i].lid, "port",
 		                                       (int)p->hole[i].port));
 	}
@@ -202,7 +206,7 @@ static json_t *culprits_json(const struct route_job *j)
 		for (uint32_t k = 0; k < p->loop[i].n_loop; k++) {
 			const struct node *sw =
 				&j->g->nodes[j->g->switches[p->loop[i].loop[k]]];
-			json_array_append_new(switches, json_string(sw->description));
+			json_array_append_new(switches, text_json(node_name(sw)));
 		}
 		json_array_append_new(loops, json_pack("{s:I, s:o}", "lid",
 		                                       (json_int_t)p->loop[i].lid,

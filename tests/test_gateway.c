@@ -13,6 +13,7 @@
 
 #include "gateway/api.h"
 #include "gateway/http.h"
+#include "routing/node_text.h"
 #include "tests/gateway_client.h"
 #include "tests/gateway_world.h"
 
@@ -487,6 +488,7 @@ START_TEST(test_nodes)
 		const struct node *n = &world.g->nodes[i]; /* both by GUID */
 		ck_assert_uint_eq(guid_of(node, "guid"), n->guid);
 		ck_assert_str_eq(text_of(node, "description"), n->description);
+		ck_assert_str_eq(text_of(node, "name"), node_name(n));
 		ck_assert_str_eq(text_of(node, "type"), node_type_name(n->type));
 		ck_assert_int_eq(int_of(node, "lid"),
 		                 lid_of(n, n->type == NODE_SWITCH ? 0 : 1));
@@ -666,6 +668,45 @@ static void check_hops(const json_t *path, const struct node *src, const struct 
 	}
 	ck_assert_uint_eq(world.g->nodes[at->node].guid, dst->guid);
 }
+
+/* Nodes, links and hops have the operator's names; look-ups take these and descriptions.
+ */
+START_TEST(test_operator_names)
+{
+	struct node *src = (struct node *)nth_host(0);
+	struct node *sw = &world.g->nodes[peer_of(src, 1)->node];
+	json_t *o, *link;
+	size_t i;
+	unsigned n = 0;
+
+	src->name = "rack 7";
+	sw->name = "leaf \xff";
+	world_publish(&world, 6);
+	const char *const ways[] = { "/paths?src=rack%207&dst=node02&hops=1",
+		                     "/paths?src=node01:1&dst=node02&hops=1" };
+	for (i = 0; i < 2; i++) {
+		o = client_get_json(&client, ways[i]);
+		const json_t *path = json_array_get(json_object_get(o, "paths"), 0);
+		const json_t *hop = json_array_get(json_object_get(path, "hops"), 0);
+		ck_assert_str_eq(text_of(hop, "name"), "leaf \xef\xbf\xbd");
+		ck_assert_str_eq(text_of(hop, "description"), sw->description);
+		json_decref(o);
+	}
+	o = client_get_json(&client, "/v1/links");
+	json_array_foreach(json_object_get(o, "links"), i, link)
+	{
+		const json_t *a = json_object_get(link, "a"),
+			     *b = json_object_get(link, "b");
+		n += guid_of(a, "guid") == src->guid &&
+		     !strcmp(text_of(a, "name"), "rack 7");
+		n += guid_of(b, "guid") == src->guid &&
+		     !strcmp(text_of(b, "name"), "rack 7");
+	}
+	ck_assert_uint_eq(n, 1);
+	json_decref(o);
+	ck_assert_int_eq(client_get(&client, "/paths?src=rack%208&dst=node02"), 404);
+}
+END_TEST
 
 START_TEST(test_paths)
 {
@@ -1117,6 +1158,7 @@ int main(void)
 	tcase_add_test(t, test_lft);
 	tcase_add_loop_test(t, test_pages, 0, 4);
 	tcase_add_test(t, test_cursor_of_another_epoch);
+	tcase_add_test(t, test_operator_names);
 	tcase_add_test(t, test_paths);
 	tcase_add_test(t, test_selectors);
 	tcase_add_test(t, test_ambiguous);
