@@ -348,6 +348,23 @@ static void take_table(struct item *t, const struct smp_reply *r, bool set)
 	}
 }
 
+/* What a wildcard made of the tables that matter; NULL: not known. The copies of ports
+ * without a cable stay as they are, for nobody reads these. */
+static void keep_wildcard(const struct item *t, const uint8_t *table)
+{
+	const struct qos_job *j = t->j;
+
+	for (unsigned out = 0; out < j->end; out++) {
+		bool meant = t->reach == REACH_ALL || out == t->slot.out;
+
+		for (unsigned in = 0; meant && in < j->copy->n_in; in++) {
+			if (takes_part(j, out, true) && takes_part(j, in, false)) {
+				qos_copy_set(j->copy, out, in, table);
+			}
+		}
+	}
+}
+
 /* The answer to a wildcard. The first one is checked by a table read back. */
 static void take_wildcard(struct item *t, const struct smp_reply *r, bool set)
 {
@@ -370,8 +387,7 @@ static void take_wildcard(struct item *t, const struct smp_reply *r, bool set)
 	}
 	j->checked = true;
 	j->hold = false;
-	qos_copy_fill(j->copy, t->reach == REACH_ALL ? QOS_ALL_OUT : t->slot.out,
-	              j->wild ? t->want : NULL);
+	keep_wildcard(t, j->wild ? t->want : NULL);
 }
 
 /* Which of them arrived is not known. */
@@ -380,7 +396,7 @@ static void drop_wildcard(struct item *t)
 	struct qos_job *j = t->j;
 
 	j->wild = j->hold = false;
-	qos_copy_fill(j->copy, t->reach == REACH_ALL ? QOS_ALL_OUT : t->slot.out, NULL);
+	keep_wildcard(t, NULL);
 	for (unsigned out = 0; j->stop && out < j->end; out++) {
 		trouble(j, out, "does not take its tables");
 	}

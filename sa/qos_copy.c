@@ -92,17 +92,9 @@ struct qos_copy *qos_copy_get(struct qos_copies *l, uint64_t guid, unsigned n_po
 static const uint8_t unknown[SL2VL_BYTES] = { 0xff, 0xff, 0xff, 0xff,
 	                                      0xff, 0xff, 0xff, 0xff };
 
-void qos_copy_fill(struct qos_copy *c, unsigned out, const uint8_t *table)
+void qos_copy_set(struct qos_copy *c, unsigned out, unsigned in, const uint8_t *table)
 {
-	unsigned first = out == QOS_ALL_OUT ? 0 : out;
-	unsigned end = out == QOS_ALL_OUT ? c->n_out : out + 1;
-
-	for (; first < end; first++) {
-		for (unsigned in = 0; in < c->n_in; in++) {
-			memcpy(qos_copy_sl2vl(c, first, in), table ? table : unknown,
-			       SL2VL_BYTES);
-		}
-	}
+	memcpy(qos_copy_sl2vl(c, out, in), table ? table : unknown, SL2VL_BYTES);
 }
 
 bool qos_copy_knows(const uint8_t table[SL2VL_BYTES])

@@ -54,10 +54,8 @@ static inline uint8_t *qos_copy_sl2vl(const struct qos_copy *c, unsigned out, un
 	return c->sl2vl[(unsigned)c->n_in * out + in];
 }
 
-/*! \brief The SL-to-VL tables of a port out, or of all of them, are this one for all
- * ports in. NULL: they are not known. */
-enum { QOS_ALL_OUT = 256 };
-void qos_copy_fill(struct qos_copy *c, unsigned out, const uint8_t *table);
+/*! \brief Keeps an SL-to-VL table. NULL: it is not known. */
+void qos_copy_set(struct qos_copy *c, unsigned out, unsigned in, const uint8_t *table);
 
 /*! \brief Is this SL-to-VL table known? */
 bool qos_copy_knows(const uint8_t table[SL2VL_BYTES]);
