@@ -3,13 +3,13 @@
 /*
  * dmodc: trees by closed form, also broken ones.
  *
- * Hosts are numbered leaf by leaf, by place (their topological index t). A switch of rank r deals
- * them over its uplinks: host t takes slot floor(t / D) mod U, where U is the number of
- * uplink slots and D, the divider of the rank, the product of U over the ranks below. Of
- * parallel cables it takes number floor(t / (D * U)). Downwards there is one neighbour
- * that leads to a leaf, or, where there are more, the one that the other direction would
- * take. No counters, no order of work: each entry is a function of the switch and the
- * host alone.
+ * Hosts are numbered leaf by leaf, by place (their topological index t). A switch of rank
+ * r deals them over its uplinks: host t takes slot floor(t / D) mod U, where U is the
+ * number of uplink slots and D, the divider of the rank, the product of U over the ranks
+ * below. Of parallel cables it takes number floor(t / (D * U)). Downwards there is one
+ * neighbour that leads to a leaf, or, where there are more, the one that the other
+ * direction would take. No counters, no order of work: each entry is a function of the
+ * switch and the host alone.
  *
  * What is missing moves only what used it. Slots mean the same part of the tree
  * everywhere (dmodc_tree.c) and dividers come from the widest switch of a rank, so a lost
@@ -30,8 +30,9 @@
  * With an LMC, LID number k of a port takes the k-th next of the neighbours that lead
  * closer: different ones as long as there are, then different cables.
  *
- * Earlier tables are not looked at: the same fabric gives the same entries, and what is
- * not concerned by a change does not move.
+ * Earlier tables are not looked at where hosts are numbered by place: the same fabric
+ * gives the same entries, and what is not concerned by a change does not move. Elsewhere
+ * a host that goes renumbers others, so earlier routes stay as far as they can (keep.h).
  *
  * Differences from the paper: slots instead of the position among the neighbours that are
  * left, the choice by place, planes instead of the order of GUIDs, the mirrored choice
@@ -50,6 +51,7 @@
 #include "routing/dmodc_job.h"
 #include "routing/engine.h"
 #include "routing/guid_switches.h"
+#include "routing/keep.h"
 #include "routing/lids.h"
 
 struct dmodc_options {
@@ -77,6 +79,11 @@ static int dmodc_route(const struct route_in *in, struct arena *a, struct route_
 	}
 	if (ret_code == E_OK) {
 		ret_code = dmodc_fill(&j, in->cancel, tmp);
+	}
+	if (ret_code == E_OK) {
+		const struct keep_measure m = { .g = in->g, .lids = in->lids };
+
+		ret_code = keep_tables(&m, in->prev, !j.t.places, &lft);
 	}
 	if (ret_code == E_OK) {
 		dmodc_note(&j, &ret->notes);
@@ -109,7 +116,7 @@ static const struct option_row dmodc_options[] = {
 const struct engine engine_dmodc = {
 	.name = "dmodc",
 	.summary = "Trees by closed form, near optimal also with missing links",
-	.flags = ENGINE_DEADLOCK_FREE | ENGINE_IGNORES_PREV,
+	.flags = ENGINE_DEADLOCK_FREE,
 	.options = dmodc_options,
 	.opt_size = sizeof(struct dmodc_options),
 	.bind = dmodc_bind,

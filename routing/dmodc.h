@@ -77,6 +77,7 @@ struct dmodc_tree {
 	uint32_t *home;    /*!< [n_homes] switches with hosts, neighbours in the tree
 	                      together */
 	uint32_t n_homes;
+	uint32_t *seat; /*!< [n_homes] place among all leaves, empty ones counted */
 	uint32_t *
 		col; /*!< [n] column of a switch's first host: hosts by home, then port */
 	uint32_t n_cols;

@@ -92,10 +92,10 @@ static int judge_pairs(struct dmodc_job *j, struct why *why)
 }
 
 /* What hosts of one switch are dealt by at a rank. */
-static void find_turns_on(struct dmodc_job *j, uint32_t place, unsigned rank)
+static void find_turns_on(struct dmodc_job *j, uint32_t i_home, unsigned rank)
 {
 	const struct dmodc_tree *t = &j->t;
-	uint32_t s = t->home[place], c = t->col[s],
+	uint32_t s = t->home[i_home], c = t->col[s], place = t->seat[i_home],
 		 *turn = j->turn + (size_t)rank * t->n_cols;
 	const uint32_t *host = j->g->hosts + j->g->host_first[s];
 	bool converge = j->rule->deal_by & DMODC_CONVERGE && t->tiers == 3 && rank == 1;

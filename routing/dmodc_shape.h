@@ -29,6 +29,8 @@ struct shape {
 	uint32_t *plane; /* [n] the plane of a switch among those of its rank and above */
 	uint32_t *number; /* [n] by plane: its slot in the plane that holds it */
 	struct shape_plane *planes; /* [n] */
+	uint32_t *seat; /* [n_seats] leaves, also without hosts, neighbours together */
+	uint32_t n_seats;
 	uint32_t *count; /* [n] by plane, or by switch: members, when counting */
 };
 

@@ -304,6 +304,55 @@ static int find_groups(struct shape *x)
 
 /* ---- clusters: the order of hosts, and who joins nothing new ---- */
 
+/* Is a switch a leaf without hosts? It stands above the switches next to leaves then, and
+ * joins nothing that is not joined below it. */
+static bool is_empty_leaf(struct shape *x, uint32_t s)
+{
+	const struct dmodc_tree *t = x->t;
+	uint32_t first = t->down.first[s], end = t->down.first[s + 1];
+	bool joins = shape_hosts(x->g, s) || t->up.first[s] != t->up.first[s + 1];
+
+	for (uint32_t k = first; k < end && !joins; k++) {
+		joins = joined_find(x->joined, t->down.group[k].to) !=
+		        joined_find(x->joined, t->down.group[first].to);
+	}
+	return !joins && first != end;
+}
+
+/* Leaves by index, those without hosts, too: their hosts may come back. */
+static void list_seats(struct shape *x)
+{
+	struct dmodc_tree *t = x->t;
+
+	for (uint32_t s = 0; s < t->n; s++) {
+		bool empty = t->rank[s] == 2 && is_empty_leaf(x, s);
+
+		if (empty) {
+			joined_join(x->joined, s, t->down.group[t->down.first[s]].to);
+		}
+		if (empty || shape_hosts(x->g, s)) {
+			x->seat[x->n_seats++] = s;
+		}
+	}
+}
+
+/* Columns and places in the order of the leaves. */
+static void seat_homes(struct shape *x)
+{
+	struct dmodc_tree *t = x->t;
+
+	for (uint32_t i = 0; i < x->n_seats; i++) {
+		uint32_t s = x->seat[i];
+
+		if (shape_hosts(x->g, s)) {
+			t->col[s] = t->n_cols;
+			t->n_cols += shape_hosts(x->g, s);
+			t->seat[t->n_homes] = i;
+			t->home[t->n_homes++] = s;
+		}
+	}
+}
+
 static void find_clusters(struct shape *x)
 {
 	struct dmodc_tree *t = x->t;
@@ -311,11 +360,8 @@ static void find_clusters(struct shape *x)
 	shape_reset(x);
 	for (uint32_t s = 0; s < t->n; s++) {
 		x->cluster[s] = s;
-		if (shape_hosts(x->g, s)) {
-			t->home[t->n_homes++] = s;
-		}
 	}
-	for (unsigned r = 1; r <= t->height; r++) {
+	for (unsigned r = 0; r <= t->height; r++) {
 		for (uint32_t i = t->rank_first[r]; i < t->rank_first[r + 1]; i++) {
 			uint32_t s = t->by_rank[i];
 
@@ -324,15 +370,15 @@ static void find_clusters(struct shape *x)
 				joined_join(x->joined, s, t->down.group[k].to);
 			}
 		}
-		for (uint32_t i = t->rank_first[r]; i < t->rank_first[r + 1]; i++) {
+		if (r == 1 || t->height == 0) {
+			list_seats(x);
+		}
+		for (uint32_t i = t->rank_first[r]; r && i < t->rank_first[r + 1]; i++) {
 			x->cluster[t->by_rank[i]] = joined_find(x->joined, t->by_rank[i]);
 		}
-		joined_sort(x->joined, t->n, t->home, t->n_homes, x->count, x->queue);
+		joined_sort(x->joined, t->n, x->seat, x->n_seats, x->count, x->queue);
 	}
-	for (uint32_t i = 0; i < t->n_homes; i++) {
-		t->col[t->home[i]] = t->n_cols;
-		t->n_cols += shape_hosts(x->g, t->home[i]);
-	}
+	seat_homes(x);
 }
 
 /* Numbers the hosts of one set from a number on, by place where places are held. Returns
@@ -344,9 +390,14 @@ static uint32_t number_set(struct shape *x, bool last, uint32_t n)
 	struct leaf_places places;
 
 	leaves_places(x->g, t->home, t->n_homes, is_last, last, &places);
-	for (uint32_t i = 0; i < t->n_homes; i++) {
+	for (uint32_t i = 0, seat = 0; i < t->n_homes; i++) {
 		uint32_t s = t->home[i], h = x->g->host_first[s], c = t->col[s], own = 0;
 
+		/* of all hosts empty leaves keep their places, of a set that comes last
+		 * only its leaves have some */
+		for (; !last && seat < t->seat[i]; seat++) {
+			n += places.n;
+		}
 		for (; h < x->g->host_first[s + 1]; h++, c++) {
 			uint32_t port = x->g->hosts[h];
 
@@ -358,6 +409,7 @@ static uint32_t number_set(struct shape *x, bool last, uint32_t n)
 			}
 		}
 		n += own && places.n ? places.n : own;
+		seat++;
 	}
 	t->places = last ? t->places : places.n;
 	return n;
@@ -393,6 +445,8 @@ static int shape_init(struct shape *x)
 	t->place = arena_array(x->a, n, sizeof(*t->place));
 	t->divider = arena_array(x->a, RANK_MAX + 1, sizeof(*t->divider));
 	t->home = arena_array(x->a, n, sizeof(*t->home));
+	t->seat = arena_array(x->a, n, sizeof(*t->seat));
+	x->seat = arena_array(x->a, n, sizeof(*x->seat));
 	t->col = arena_array(x->a, n, sizeof(*t->col));
 	x->queue = arena_array(x->a, n, sizeof(*x->queue));
 	x->joined = arena_array(x->a, n, sizeof(*x->joined));
@@ -403,8 +457,9 @@ static int shape_init(struct shape *x)
 	x->planes = arena_array(x->a, n, sizeof(*x->planes));
 	x->count = arena_array(x->a, n, sizeof(*x->count));
 	return t->rank && t->by_rank && t->part && t->slots && t->place && t->divider &&
-	                       t->home && t->col && x->queue && x->joined && x->cluster &&
-	                       t->bare && x->plane && x->number && x->planes && x->count
+	                       t->home && t->seat && x->seat && t->col && x->queue &&
+	                       x->joined && x->cluster && t->bare && x->plane &&
+	                       x->number && x->planes && x->count
 	               ? E_OK
 	               : -ENOMEM;
 }

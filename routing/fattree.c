@@ -44,6 +44,7 @@
 #include "conf/option.h"
 #include "routing/device_set.h"
 #include "routing/hops.h"
+#include "routing/keep.h"
 #include "routing/lids.h"
 #include "routing/spread.h"
 
@@ -171,7 +172,7 @@ static uint32_t cables_up(const struct dmodc_tree *t, uint32_t s)
 	uint32_t n = 0;
 
 	for (uint32_t i = t->up.first[s]; i < t->up.first[s + 1]; i++) {
-		n += t->up.group[i].n;
+		n += t->bare[t->up.group[i].to] ? 0 : t->up.group[i].n;
 	}
 	return n;
 }
@@ -417,6 +418,30 @@ static void static_dispersion(const struct fattree *f, struct lft *lft, struct w
 	}
 }
 
+/*
+ * Where hosts have no places of their own (leaves.h), or routes were moved to even out,
+ * one host more or less would move others': there earlier routes stay as far as they can.
+ * Rules of dealing are looked at by no comparison of loads, so with these no host stays.
+ */
+static int stay(const struct fattree *f, const struct dmodc_job *j, struct arena *tmp)
+{
+	struct keep_measure m = { .g = j->g, .lids = j->lids, .n_sets = 2 };
+	bool hosts = !f->rule.deal_by && (!j->t.places || is_broken(&j->t));
+	uint8_t *set;
+
+	if (f->rule.last) {
+		set = arena_alloc(tmp, j->g->n_ports);
+		if (!set) {
+			return -ENOMEM;
+		}
+		for (uint32_t p = 0; p < j->g->n_ports; p++) {
+			set[p] = f->rule.last[p];
+		}
+		m.set = set;
+	}
+	return keep_tables(&m, f->in->prev, hosts, j->lft);
+}
+
 static int compute(struct fattree *f, struct dmodc_job *j, struct arena *tmp,
                    struct why *notes)
 {
@@ -428,7 +453,7 @@ static int compute(struct fattree *f, struct dmodc_job *j, struct arena *tmp,
 	if (ret == E_OK && is_broken(&j->t)) {
 		ret = even_out_apart(f, j, tmp);
 	}
-	return ret;
+	return ret == E_OK ? stay(f, j, tmp) : ret;
 }
 
 static int fattree_route(const struct route_in *in, struct arena *a,
@@ -497,7 +522,7 @@ const struct engine engine_fattree = {
 	.name = "fattree",
 	.summary = "Fat trees of Omni-Path: tiers, core switches, sets of hosts balanced "
 		   "apart",
-	.flags = ENGINE_DEADLOCK_FREE | ENGINE_IGNORES_PREV,
+	.flags = ENGINE_DEADLOCK_FREE,
 	.deadlock_free_order = 15,
 	.options = fattree_rows,
 	.opt_size = sizeof(struct fattree_options),

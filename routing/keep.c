@@ -174,25 +174,24 @@ static void count_hops(const struct column *c, uint32_t n, uint16_t *hops)
 	}
 }
 
-/* Is the earlier column no detour? Routes to ports 0 of switches are for management:
- * there a quarter more hops will do. */
-static bool is_short(const struct pair *p, uint32_t n)
+/* Is the earlier column no detour? Between hosts no hop more will do, for management all
+ * routes together may have a quarter more. */
+static bool is_short(const struct column_map *m, const struct pair *p)
 {
 	uint64_t sum = 0, sum_old = 0;
-	bool longer = false;
 
-	for (uint32_t s = 0; s < n; s++) {
+	for (uint32_t s = 0; s < m->n; s++) {
 		if (p->hops[s] == UINT16_MAX) {
 			continue;
 		}
-		if (p->hops_old[s] == UINT16_MAX) {
+		if (p->hops_old[s] == UINT16_MAX ||
+		    (p->now->to_host && m->n_hosts[s] && p->hops_old[s] > p->hops[s])) {
 			return false;
 		}
-		longer |= p->hops_old[s] > p->hops[s];
 		sum += p->hops[s];
 		sum_old += p->hops_old[s];
 	}
-	return !longer || (!p->now->to_host && sum_old <= sum + sum / 4);
+	return sum_old <= sum + sum / 4;
 }
 
 static void keep_column(const struct column_map *old, const struct pair *p, uint32_t lid,
@@ -200,7 +199,7 @@ static void keep_column(const struct column_map *old, const struct pair *p, uint
 {
 	count_hops(p->now, old->n, p->hops);
 	count_hops(p->old, old->n, p->hops_old);
-	if (!is_short(p, old->n)) {
+	if (!is_short(old, p)) {
 		return;
 	}
 	for (uint32_t s = 0; s < old->n; s++) {
@@ -262,15 +261,30 @@ int keep_columns(const struct graph *g, const struct lids *lids, const struct lf
 
 /* ---- tables ---- */
 
-/* Is any entry of a LID in use another one? */
-static bool differ(const struct lids *lids, const struct lft *a, const struct lft *b)
+/* LIDs in use, those of hosts or not. */
+static bool *lids_of_kind(const struct graph *g, const struct lids *lids, bool hosts,
+                          struct arena *a)
+{
+	bool *which = arena_array(a, (size_t)lids->top + 1, sizeof(*which));
+
+	for (uint32_t lid = 1; which && lid <= lids->top; lid++) {
+		uint32_t owner = lids->owner[lid];
+
+		which[lid] = owner != GRAPH_NONE &&
+		             (hosts || g->nodes[g->ports[owner].node].sw != GRAPH_NONE);
+	}
+	return which;
+}
+
+/* Is any entry of these LIDs another one? */
+static bool differ(const bool *which, const struct lft *a, const struct lft *b)
 {
 	for (uint32_t s = 0; s < a->n_switches; s++) {
 		const uint8_t *x = lft_row(a, s), *y = lft_row(b, s);
 
-		for (uint32_t lid = 1; memcmp(x, y, a->stride) && lid <= lids->top;
+		for (uint32_t lid = 1; memcmp(x, y, a->stride) && lid < a->n_lids;
 		     lid++) {
-			if (x[lid] != y[lid] && lids->owner[lid] != GRAPH_NONE) {
+			if (x[lid] != y[lid] && which[lid]) {
 				return true;
 			}
 		}
@@ -299,21 +313,28 @@ static int may_stay(const struct keep_measure *m, const struct lft *kept,
 	return err;
 }
 
-int keep_tables(const struct keep_measure *m, const struct lft *prev, struct lft *lft)
+int keep_tables(const struct keep_measure *m, const struct lft *prev, bool hosts,
+                struct lft *lft)
 {
 	size_t bytes = lft->n_switches * lft->stride;
 	struct arena *tmp;
 	struct lft kept;
-	int err;
+	bool *which;
+	int err = -ENOMEM;
 
-	if (!keep_has_shape(prev, lft) || !differ(m->lids, prev, lft)) {
+	if (!keep_has_shape(prev, lft)) {
 		return E_OK;
 	}
 	tmp = arena_new();
-	err = tmp ? lft_init(&kept, lft->n_switches, lft->n_lids - 1, tmp) : -ENOMEM;
+	which = tmp ? lids_of_kind(m->g, m->lids, hosts, tmp) : NULL;
+	if (which && !differ(which, prev, lft)) {
+		err = E_UNSUITABLE;
+	} else if (which) {
+		err = lft_init(&kept, lft->n_switches, m->lids->top, tmp);
+	}
 	if (err == E_OK) {
 		memcpy(kept.rows, lft->rows, bytes);
-		err = keep_columns(m->g, m->lids, prev, NULL, &kept);
+		err = keep_columns(m->g, m->lids, prev, which, &kept);
 	}
 	if (err == E_OK) {
 		err = may_stay(m, &kept, lft, tmp);

@@ -48,9 +48,9 @@ int keep_is_good(const struct keep_measure *m, const struct lft *kept,
 /*!
  * \brief Takes columns of earlier tables in place of those of today.
  *
- * A column is taken if from every switch that reaches the LID today it arrives in no more
- * hops; to a port 0, from all together in at most a quarter more. That it makes no cycle
- * of waiting links with others is not looked at.
+ * A column is taken if it arrives from every switch that reaches the LID today: from
+ * hosts to hosts in no more hops, from all together in at most a quarter more. That it
+ * makes no cycle of waiting links with others is not looked at.
  *
  * \param which  [top + 1] LIDs to look at, NULL: all.
  * \param ret    Has the tables of today, gets the columns. \retval -ENOMEM
@@ -69,7 +69,8 @@ int keep_columns(const struct graph *g, const struct lids *lids, const struct lf
  * \retval -ENOMEM
  * Cost: O(S * L) where tables differ.
  */
-int keep_tables(const struct keep_measure *m, const struct lft *prev, struct lft *lft);
+int keep_tables(const struct keep_measure *m, const struct lft *prev, bool hosts,
+                struct lft *lft);
 
 /*! What lanes are kept of. */
 struct keep_lanes {
