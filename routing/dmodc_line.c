@@ -32,9 +32,9 @@ static void descend_by_rank(const struct work *x, uint32_t s, unsigned k)
 			uint32_t to = dir->group[i].to;
 			uint64_t there = dmodc_row(x->r, to, k ? k - 1 : 0)[w];
 
-			bad |= line_is_above(x->l, s, to)
-			               ? there
-			               : there & ~line_descends(x->l, to)[w];
+			bad |= line_falls(x->l, s, to)
+			               ? there & ~line_descends(x->l, to)[w]
+			               : there;
 		}
 		row[w] |= mine[w] & ~bad;
 	}

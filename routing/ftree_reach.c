@@ -47,7 +47,7 @@ static bool add_bits(const struct ftree *f, const struct sets *w, uint32_t s,
 		size_t there = (size_t)f->link[i].to * w->words;
 		const uint64_t *reached = w->last.reached + there;
 		const uint64_t *falls = w->last.descends + there;
-		uint64_t above = line_is_above(&f->line, s, f->link[i].to) ? ~0ULL : 0;
+		uint64_t above = line_falls(&f->line, s, f->link[i].to) ? 0 : ~0ULL;
 
 		for (uint32_t k = 0; k < w->words; k++) {
 			next[k] |= reached[k];

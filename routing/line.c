@@ -13,9 +13,11 @@
  *
  * The one place is two where a switch that stands above a plane has several neighbours in
  * it, as edge switches have in a chassis with two cables to each: routes by rank come
- * down to one of the neighbours and climb the line to that switch. These turns are
- * counted; where there are any, only the proof tells whether routes over the line close a
- * circle.
+ * down to one of the neighbours and climb the line to that switch. Such a neighbour is
+ * called twisted. The line enters the plane by the first neighbour only and keeps off the
+ * links to the others, so where a plane has two ranks no circle closes. Twisted switches
+ * are counted; where there are any, only the proof tells whether routes by rank and
+ * routes over the line close a circle after all.
  */
 #include "routing/line.h"
 
@@ -55,12 +57,13 @@ int line_init(struct line *l, const struct graph *g, const struct line_rule *rul
 	uint32_t n = g->n_switches;
 	int ret;
 
-	*l = (struct line){ .g = g, .n = n, .words = (n + 63) / 64 };
+	*l = (struct line){ .g = g, .n = n, .words = (n + 63) / 64, .rank = rule->rank };
 	l->descends = arena_array(a, (size_t)n * l->words + 1, sizeof(*l->descends));
 	l->reaches = arena_array(a, (size_t)n * l->words + 1, sizeof(*l->reaches));
 	l->left = arena_array(a, n + 1U, sizeof(*l->left));
 	l->at = arena_array(a, n + 1U, sizeof(*l->at));
-	if (!l->descends || !l->reaches || !l->left || !l->at) {
+	l->is_twisted = arena_array(a, n + 1U, sizeof(*l->is_twisted));
+	if (!l->descends || !l->reaches || !l->left || !l->at || !l->is_twisted) {
 		return -ENOMEM;
 	}
 	ret = updown_order(g, &order, a, &l->pos, &l->part);
@@ -70,6 +73,7 @@ int line_init(struct line *l, const struct graph *g, const struct line_rule *rul
 	for (uint32_t s = n; s-- > 0;) {
 		l->at[l->pos[s]] = s;
 		if (is_twisted(l, rule, s)) {
+			l->is_twisted[s] = true;
 			l->n_twisted++;
 			l->twisted = s;
 		}
@@ -90,7 +94,7 @@ static void step(const struct line *l, uint32_t s, bool down)
 		uint32_t to = g->adj[i].to;
 		const uint64_t *there = down ? line_descends(l, to) : line_reaches(l, to);
 
-		if (line_is_above(l, s, to) == down) {
+		if (!(down ? line_falls(l, s, to) : line_climbs(l, s, to))) {
 			continue;
 		}
 		for (uint32_t w = 0; w < l->words; w++) {
@@ -139,7 +143,8 @@ unsigned line_ports(const struct line *l, uint32_t s, uint32_t t, uint8_t *ret)
 		uint32_t to = g->adj[i].to;
 		const uint64_t *there = down ? line_descends(l, to) : line_reaches(l, to);
 
-		if (line_is_above(l, s, to) != down && there[t / 64] >> t % 64 & 1) {
+		if ((down ? line_falls(l, s, to) : line_climbs(l, s, to)) &&
+		    there[t / 64] >> t % 64 & 1) {
 			ret[n++] = g->adj[i].port;
 		}
 	}
@@ -155,10 +160,10 @@ void line_fill_word(const struct line *l, uint32_t s, uint32_t w, uint64_t word,
 	for (uint32_t i = g->adj_first[s]; (up || down) && i < g->adj_first[s + 1]; i++) {
 		uint32_t to = g->adj[i].to;
 
-		if (line_is_above(l, s, to)) {
+		if (line_climbs(l, s, to)) {
 			up = line_give(lid, row, w, up, line_reaches(l, to)[w],
 			               g->adj[i].port);
-		} else {
+		} else if (line_falls(l, s, to)) {
 			down = line_give(lid, row, w, down, line_descends(l, to)[w],
 			                 g->adj[i].port);
 		}
@@ -192,7 +197,7 @@ void line_way_find(struct line_way *x, const struct line *l, uint32_t t)
 		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
 			uint32_t to = g->adj[i].to;
 
-			if (line_is_above(l, s, to) && !x->descends[to]) {
+			if (line_climbs(l, s, to) && !x->descends[to]) {
 				x->hops[to] = (uint16_t)(x->hops[s] + 1);
 				x->descends[to] = true;
 				x->queue[tail++] = to;
@@ -206,7 +211,7 @@ void line_way_find(struct line_way *x, const struct line *l, uint32_t t)
 		     !x->descends[s] && i < g->adj_first[s + 1]; i++) {
 			uint32_t to = g->adj[i].to;
 
-			if (l->pos[to] < p && x->hops[to] < x->hops[s] - 1) {
+			if (line_climbs(l, s, to) && x->hops[to] < x->hops[s] - 1) {
 				x->hops[s] = (uint16_t)(x->hops[to] + 1);
 			}
 		}
@@ -222,8 +227,8 @@ unsigned line_way_ports(const struct line_way *x, const struct line *l, uint32_t
 	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
 		uint32_t to = g->adj[i].to;
 
-		if (line_is_above(l, s, to) != x->descends[s] &&
-		    (!x->descends[s] || x->descends[to]) &&
+		if ((x->descends[s] ? line_falls(l, s, to) && x->descends[to]
+		                    : line_climbs(l, s, to)) &&
 		    x->hops[to] + 1 == x->hops[s]) {
 			ret[n++] = g->adj[i].port;
 		}

@@ -32,9 +32,13 @@ struct line {
 	uint64_t *reaches;
 	bool *left; /*!< [n] destinations that some switch of their part misses still */
 	uint32_t n_left;
-	uint32_t n_twisted; /*!< switches where a route by rank descends the line, then
-	                       climbs */
-	uint32_t twisted;   /*!< the first of them */
+	/*! [n] switches where a route by rank descends the line, then climbs: to a
+	 * neighbour of worse rank that stands above. The line does not use links to
+	 * these. */
+	bool *is_twisted;
+	uint32_t n_twisted;
+	uint32_t twisted;     /*!< the first of them */
+	const uint16_t *rank; /*!< [n] as given, borrowed */
 };
 
 /*! What decides the line. */
@@ -57,6 +61,28 @@ static inline uint64_t *line_reaches(const struct line *l, uint32_t s)
 static inline bool line_is_above(const struct line *l, uint32_t s, uint32_t other)
 {
 	return l->pos[other] < l->pos[s];
+}
+
+/*! \brief Does the line not use links between these two? */
+static inline bool line_is_shut(const struct line *l, uint32_t s, uint32_t other)
+{
+	uint32_t low = l->rank[s] > l->rank[other] ? s : other,
+		 high = low == s ? other : s;
+
+	return l->is_twisted[high] && l->rank[low] > l->rank[high] &&
+	       line_is_above(l, high, low);
+}
+
+/*! \brief Does a step from \a s to a neighbour descend the line? */
+static inline bool line_falls(const struct line *l, uint32_t s, uint32_t to)
+{
+	return !line_is_above(l, s, to) && !line_is_shut(l, s, to);
+}
+
+/*! \brief Does it climb the line? */
+static inline bool line_climbs(const struct line *l, uint32_t s, uint32_t to)
+{
+	return line_is_above(l, s, to) && !line_is_shut(l, s, to);
 }
 
 /*!

@@ -789,6 +789,8 @@ static const char *const spine_hosts[] = {
 	"ft3 4 --spine-hosts=7 --aggregation-nodes",
 	"ft3 8 --spine-hosts=40",
 	"tree3 3 3 4 2 2 --spine-hosts=20 --aggregation-nodes",
+	"director 8 6 2 4 3 --spine-hosts=4 --aggregation-nodes",
+	"director 12 8 2 6 3 2 --spine-hosts=16",
 };
 enum { N_SPINE_HOSTS = sizeof(spine_hosts) / sizeof(*spine_hosts) };
 
