@@ -70,6 +70,15 @@ static int torus_check(const struct route_in *in, struct why *why)
 		        o->conf->path);
 		return E_UNSUITABLE;
 	}
+	for (unsigned i = 0; o && o->conf && i < o->conf->n_order; i++) {
+		if (o->conf->order[i] > in->g->max_port) {
+			why_add(why,
+			        "torus-2QoS: %s: port_order %u: no switch of the fabric has "
+			        "more than %u ports",
+			        o->conf->path, o->conf->order[i], in->g->max_port);
+			return E_UNSUITABLE;
+		}
+	}
 	return E_OK;
 }
 

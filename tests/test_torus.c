@@ -864,6 +864,27 @@ START_TEST(scrambled_without_file)
 }
 END_TEST
 
+/* A port that no switch has is refused, and the last one that there is is not. */
+START_TEST(port_order)
+{
+	struct graph *g = build(&grids[0], 2, false, 1, 3);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	const struct engine *e = engine_find("torus-2QoS");
+	struct torus_conf c = *conf_of(g, &grids[0]);
+	struct torus_opts o = { &c };
+	struct route_in in = { .g = g, .lids = &l, .options = &o };
+	struct why why = { "" };
+
+	c.n_order = 2;
+	c.order[0] = 1;
+	c.order[1] = g->max_port;
+	ck_assert_int_eq(e->check(&in, &why), E_OK);
+	c.order[1]++;
+	ck_assert_int_eq(e->check(&in, &why), E_UNSUITABLE);
+	ck_assert_ptr_nonnull(strstr(why.text, "no switch of the fabric has more than"));
+}
+END_TEST
+
 /* Ports in any order, and cables and a switch gone: places follow from the cables alone
  * as long as neighbours tell them; what is accepted is right. */
 START_TEST(scrambled_and_broken)
@@ -1051,6 +1072,7 @@ int main(void)
 	tcase_add_test(t, switch_with_two_vls);
 	tcase_add_loop_test(t, parallel_cables, 0, 2 * N_BROKEN);
 	tcase_add_test(t, scrambled_without_file);
+	tcase_add_test(t, port_order);
 	tcase_add_loop_test(t, scrambled_and_broken, 0, N_BROKEN);
 	LOOP(refused, refusals);
 	tcase_add_test(t, no_default_file);
