@@ -196,6 +196,27 @@ LOG_FUNCTION(log_warning, LOG_LEVEL_WARNING)
 LOG_FUNCTION(log_info, LOG_LEVEL_INFO)
 LOG_FUNCTION(log_debug, LOG_LEVEL_DEBUG)
 
+__attribute__((format(printf, 3, 4))) static void
+log_at(enum log_level level, const char *source, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	log_va(level, source, fmt, ap);
+	va_end(ap);
+}
+
+void log_lines(enum log_level level, const char *source, const char *lead,
+               const char *text)
+{
+	for (const char *end; text != NULL; text = end) {
+		size_t len = strcspn(text, "\n");
+
+		log_at(level, source, "%s%.*s", lead, (int)len, text);
+		end = text[len] != '\0' && text[len + 1] != '\0' ? text + len + 1 : NULL;
+	}
+}
+
 bool log_allowed(struct log_limit *l, uint64_t now_ms, unsigned burst,
                  unsigned interval_ms, unsigned *ret_skipped)
 {

@@ -32,6 +32,14 @@ void log_debug(const char *source, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*!
+ * \brief A text of several lines as so many messages, each behind \a lead.
+ *
+ * For text put together by the program: names in it must be printable already, or they
+ * could make lines of their own.
+ */
+void log_lines(enum log_level level, const char *source, const char *lead, const char *text);
+
+/*!
  * Limiter for a message that may repeat: at most \a burst lines per \a interval_ms,
  * then one line that says how many were skipped. Zero-initialised, one per call site.
  */

@@ -384,19 +384,21 @@ static void print_figures(const struct route_job *j)
 	printf("peak memory       %.1f MB\n", (double)peak_rss_bytes() / 1e6);
 }
 
+static void print_lines(const char *lead, const char *text)
+{
+	for (size_t len; *text; text += len + (text[len] != '\0')) {
+		len = strcspn(text, "\n");
+		fprintf(stderr, "%s: %.*s\n", lead, (int)len, text);
+	}
+}
+
 static void print_reasons(const struct route_job *j)
 {
 	const struct route_result *r = &j->result;
 
-	if (r->fallback_reason.text[0]) {
-		fprintf(stderr, "fallback: %s\n", r->fallback_reason.text);
-	}
-	if (r->out.notes.text[0]) {
-		fprintf(stderr, "note: %s\n", r->out.notes.text);
-	}
-	if (r->warning.text[0]) {
-		fprintf(stderr, "warning: %s\n", r->warning.text);
-	}
+	print_lines("fallback", r->fallback_reason.text);
+	print_lines("note", r->out.notes.text);
+	print_lines("warning", r->warning.text);
 }
 
 int route_job_report(struct route_job *j)

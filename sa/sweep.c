@@ -103,7 +103,7 @@ void sweep_failed(struct sweep *s, bool soon, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(s->status.not_ready, sizeof(s->status.not_ready), fmt, ap);
 	va_end(ap);
-	log_error(source, "heavy sweep given up: %s", s->status.not_ready);
+	log_lines(LOG_LEVEL_ERROR, source, "heavy sweep given up: ", s->status.not_ready);
 	s->failures++;
 	s->status.failed_sweeps++;
 	s->status.heavy_sweeps++;

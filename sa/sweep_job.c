@@ -334,7 +334,7 @@ static void tell_cache(struct sweep *s)
 		return;
 	}
 	s->status.cache_misses++;
-	log_info(source, "routing: computed anew: %s", r->cache_miss.text);
+	log_lines(LOG_LEVEL_INFO, source, "routing: computed anew: ", r->cache_miss.text);
 }
 
 bool job_route_done(struct sweep *s)
@@ -357,14 +357,18 @@ bool job_route_done(struct sweep *s)
 	s->job->routed = true;
 	tell_cache(s);
 	if (r->fallback_reason.text[0]) {
-		log_warning(source, "routing: %s was asked for, %s is used: %s",
-		            r->engine_asked, r->used->name, r->fallback_reason.text);
+		const char *lead = arena_printf(s->job->arena,
+		                                "routing: %s was asked for, %s is used: ",
+		                                r->engine_asked, r->used->name);
+
+		log_lines(LOG_LEVEL_WARNING, source,
+		          lead ? lead : "routing: ", r->fallback_reason.text);
 	}
 	if (r->warning.text[0]) {
-		log_warning(source, "routing: %s", r->warning.text);
+		log_lines(LOG_LEVEL_WARNING, source, "routing: ", r->warning.text);
 	}
 	if (r->out.notes.text[0]) {
-		log_warning(source, "routing: %s", r->out.notes.text);
+		log_lines(LOG_LEVEL_WARNING, source, "routing: ", r->out.notes.text);
 	}
 	return true;
 }

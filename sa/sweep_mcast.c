@@ -224,7 +224,8 @@ static int make_tables(struct sweep *s, const struct mcast_in *in, struct arena 
 	                                          trees, &why);
 
 	if (why.text[0]) {
-		log_warning(source, "multicast trees are those of minhop: %s", why.text);
+		log_lines(LOG_LEVEL_WARNING, source,
+		          "multicast trees are those of minhop: ", why.text);
 	}
 	if (err == E_OK) {
 		err = mcast_blocks(in, trees, a, &blocks, &ret->n);

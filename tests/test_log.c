@@ -78,6 +78,23 @@ START_TEST(test_lines)
 }
 END_TEST
 
+/* A text of several lines is so many messages. */
+START_TEST(test_several)
+{
+	char text[256];
+	struct capture c = capture_file();
+
+	log_lines(LOG_LEVEL_WARNING, "sweep", "routing: ", "one\ntwo 100 %s\n\nfour\n");
+	log_lines(LOG_LEVEL_ERROR, "sweep", "", "alone");
+	log_lines(LOG_LEVEL_DEBUG, "sweep", "", "not\nshown");
+	capture_end(&c, text, sizeof(text));
+	ck_assert_str_eq(
+		text, "warning sweep: routing: one\nwarning sweep: routing: two 100 %s\n"
+		      "warning sweep: routing: \nwarning sweep: routing: four\n"
+		      "error sweep: alone\n");
+}
+END_TEST
+
 /* Colours on a terminal, unless NO_COLOR asks for none. */
 START_TEST(test_terminal)
 {
@@ -315,6 +332,7 @@ int main(void)
 	Suite *suite = suite_create("log");
 	TCase *tc = tcase_create("log");
 	tcase_add_test(tc, test_lines);
+	tcase_add_test(tc, test_several);
 	tcase_add_test(tc, test_terminal);
 	tcase_add_test(tc, test_journal);
 	tcase_add_test(tc, test_file);
