@@ -131,7 +131,9 @@ static int judge_set(const struct keep_measure *m, const struct lids *lids,
 		*ret = anew ? is_as_good(m->g, load.base, other.base, few) &&
 		                       is_as_good(m->g, load.all, other.all, few)
 		            : is_even(m->g, load.base, few) &&
-		                       is_even(m->g, load.all, few);
+		                       is_even(m->g, load.all, few) &&
+		                       (!m->hops ||
+		                        total(load.base, m->g->n_adj) <= m->hops);
 	}
 	return err;
 }

@@ -25,6 +25,9 @@ struct keep_measure {
 	const uint8_t *set; /*!< [graph.n_ports] hosts that are balanced by themselves:
 	                       number of the set below n_sets; NULL: all are one */
 	unsigned n_sets;
+	/*! Hops of all routes between hosts, base LIDs only, when all take the fewest; 0:
+	 * not known. Tables with more are compared with others before they stay. */
+	uint64_t hops;
 };
 
 /*! \brief Have earlier tables the shape of those of today? NULL: no. */
@@ -95,3 +98,20 @@ struct keep_lanes {
  * parallel, and that of adding the dependencies of new routes.
  */
 int keep_lanes(const struct keep_lanes *k, uint8_t *lane);
+
+/*!
+ * \brief All of the earlier tables as they are, with a column for each new LID.
+ *
+ * A LID that is new, or not reached by the earlier entries from everywhere, is routed as
+ * another one on its switch, that of a host if there is one. So its routes add no
+ * dependency, and no lane gets a cycle that it had not.
+ *
+ * \param k          As for keep_lanes(), without lft.
+ * \param ret        Empty table of the shape of k->prev.
+ * \param ret_lanes  Rows in \a a, none where there is one lane.
+ * \retval E_UNSUITABLE  A quarter of the LIDs are not reached by the earlier entries, or
+ * one that is alone on its switch, or as keep_lanes(). \retval -ENOMEM Cost: O(S * L).
+ * Parallel.
+ */
+int keep_whole(const struct keep_lanes *k, struct arena *a, struct lft *ret,
+               struct lanes *ret_lanes);

@@ -21,6 +21,10 @@
  * switches without hosts come last and take what is left, unless nue_include_switches
  * makes all switches count as a host: in the division into lanes, in order and in weight.
  *
+ * Earlier tables stay with their lanes when all of their routes are still there; a new
+ * host is routed as another one on its switch (keep_whole.c). Else all is searched anew,
+ * and entries stay where the links that are opened allow.
+ *
  * What differs from OpenSM 3.3.23: there nue_include_switches FALSE leaves ports 0 of
  * switches out of what is free of deadlock.
  *
@@ -35,6 +39,7 @@
 #include "routing/dfsssp_torus.h"
 #include "routing/engine.h"
 #include "routing/graph.h"
+#include "routing/keep.h"
 #include "routing/leaves.h"
 #include "routing/lids.h"
 #include "routing/nue_search.h"
@@ -224,24 +229,93 @@ static int prepare(struct job *j)
 	return ret == E_OK ? cdg_map_init(&j->map, j->g, j->tmp) : ret;
 }
 
+/* Hops of all routes between hosts when all are shortest. */
+static uint64_t fewest_hops(const struct job *j)
+{
+	const struct graph *g = j->g;
+	uint64_t sum = 0;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		uint64_t hosts = g->host_first[s + 1] - g->host_first[s];
+
+		for (uint32_t t = 0; hosts && t < g->n_switches; t++) {
+			unsigned d = hops_between(&j->hops, s, t);
+
+			sum += d == HOPS_NONE ? 0
+			                      : hosts * d *
+			                                (g->host_first[t + 1] -
+			                                 g->host_first[t]);
+		}
+	}
+	return sum;
+}
+
+/* Tables and lanes. */
+struct made {
+	struct lft lft;
+	struct lanes lanes;
+};
+
+static int stay(const struct job *j, struct arena *a, struct made *ret)
+{
+	const struct keep_lanes k = { .g = j->g,
+		                      .lids = j->in->lids,
+		                      .prev = j->in->prev,
+		                      .prev_lanes = j->in->prev_lanes,
+		                      .n = j->n_lanes };
+	int err = j->in->prev ? lft_init(&ret->lft, j->g->n_switches, j->in->lids->top, a)
+	                      : E_UNSUITABLE;
+
+	return err == E_OK ? keep_whole(&k, a, &ret->lft, &ret->lanes) : err;
+}
+
+static int make_anew(struct job *j, struct arena *a, struct made *ret)
+{
+	int err = find_ways(j);
+
+	if (err == E_OK) {
+		err = fill_lft(j, a, &ret->lft);
+	}
+	return err == E_OK ? fill_lanes(j, &ret->lft, a, &ret->lanes) : err;
+}
+
+/* The earlier tables if they are even; else the better ones. */
+static int make(struct job *j, struct arena *a, struct made *ret)
+{
+	const struct keep_measure m = { .g = j->g,
+		                        .lids = j->in->lids,
+		                        .hops = fewest_hops(j) };
+	struct made kept;
+	bool stays = false;
+	int err = stay(j, a, &kept);
+	bool may_stay = err == E_OK;
+
+	if (may_stay) {
+		err = keep_is_good(&m, &kept.lft, NULL, &stays);
+	} else if (err == E_UNSUITABLE) {
+		err = E_OK;
+	}
+	if (err == E_OK && !stays) {
+		err = make_anew(j, a, ret);
+	}
+	if (err == E_OK && !stays && may_stay) {
+		err = keep_is_good(&m, &kept.lft, &ret->lft, &stays);
+	}
+	*ret = err == E_OK && stays ? kept : *ret;
+	return err;
+}
+
 static int run(struct job *j, struct arena *a, struct route_out *ret)
 {
-	struct lanes lanes;
-	struct lft lft;
+	struct made made;
 	int ret_code = prepare(j);
 
 	if (ret_code == E_OK) {
-		ret_code = find_ways(j);
+		ret_code = make(j, a, &made);
 	}
 	if (ret_code == E_OK) {
-		ret_code = fill_lft(j, a, &lft);
-	}
-	if (ret_code == E_OK) {
-		ret_code = fill_lanes(j, &lft, a, &lanes);
-	}
-	if (ret_code == E_OK) {
-		ret->lft = lft;
-		ret->lanes = lanes;
+		ret->lft = made.lft;
+		ret->lanes = made.lanes;
 	} else if (ret_code == E_RANGE) {
 		why_add(j->notes,
 		        "nue: a route of more than %u hops, or more than %u switches",

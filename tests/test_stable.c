@@ -87,6 +87,11 @@ static void *default_options(const struct engine *e)
 	base = arena_alloc(arena, e->opt_size);
 	ck_assert_int_eq(option_sets_add(&s, e->options, base), E_OK);
 	ck_assert_int_eq(option_set_defaults(&s, arena), E_OK);
+	for (const struct option_row *o = e->options; o->name && max_lanes; o++) {
+		if (!strcmp(o->name, "nue_max_num_vls")) {
+			*(uint32_t *)(void *)((char *)base + o->offset) = max_lanes;
+		}
+	}
 	return base;
 }
 
@@ -229,7 +234,7 @@ static bool is_in(const char *const *list, size_t n, const struct engine *e)
 static const char *const by_leaves[] = { "minhop", "updn", "dnup", "dmodc", "fattree" };
 
 /* Engines of which the earlier tables are not asked for yet. */
-static const char *const moves_yet[] = { "ftree", "lash", "nue" };
+static const char *const moves_yet[] = { "ftree", "lash" };
 
 enum {
 	N_BY_LEAVES = sizeof(by_leaves) / sizeof(*by_leaves),
