@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "gateway/client.h"
 #include "gateway/command.h"
@@ -18,6 +19,15 @@ static void print_line(const char *title, const char *format, ...)
 	vprintf(format, args);
 	putchar('\n');
 	va_end(args);
+}
+
+/* Sentences, one per line. */
+static void print_lines(const char *title, const char *text)
+{
+	for (size_t len; *text; text += len + (text[len] == '\n')) {
+		len = strcspn(text, "\n");
+		print_line(title, "%.*s", (int)len, text);
+	}
 }
 
 static void print_fabric(const json_t *f)
@@ -47,12 +57,9 @@ static void print_routing(const json_t *r)
 
 	print_line("engine", "%s (asked: %s)", member_text(r, "engine_used"),
 	           member_text(r, "engine_asked"));
-	if (*member_text(r, "fallback_reason")) {
-		print_line("fallback", "%s", member_text(r, "fallback_reason"));
-	}
-	if (*member_text(r, "warning")) {
-		print_line("warning", "%s", member_text(r, "warning"));
-	}
+	print_lines("fallback", member_text(r, "fallback_reason"));
+	print_lines("warning", member_text(r, "warning"));
+	print_lines("note", member_text(r, "notes"));
 	print_line("proof",
 	           "%lld of %lld pairs unreachable, %lld forwarding loops, %lld credit "
 	           "loops",

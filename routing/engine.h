@@ -75,8 +75,18 @@ struct engine {
 	const char *adaptive_name;
 	const char *summary;  /*!< one line: manual page and REST */
 	unsigned flags;       /*!< enum engine_flag */
-	/*! Place in the order in which "deadlockfree" tries engines, from 1: those that route best
-	 *  where they suit come first. 0: it doesn't try this one. */
+	/*! Place in the order in which "deadlockfree", and routing after a credit loop, tries
+	 *  engines, from 1. 0: it is not tried. Those that need no virtual lanes come first: no
+	 *  quality of service is to be programmed, and all VLs stay free for other uses. On
+	 *  whole trees updn, fattree and ftree load links alike; on broken ones fattree and
+	 *  ftree are better by a few percent, but write most tables anew for each host that
+	 *  comes or goes, where updn writes entries of this host only, and it keeps routes of
+	 *  minhop in whose place it comes. dor is for grids: on trees its routes crowd on few
+	 *  links, so it comes behind. Where none of these fits (rings, dragonflies, random
+	 *  graphs), engines without lanes have longer routes and load the busiest link two to
+	 *  five times as much as those with lanes. So the latter come next, those before that know
+	 *  the shape of the fabric, and the former last: nue, which takes the lanes that there
+	 *  are, and dnup, which always fits. */
 	uint8_t deadlock_free_order;
 	const struct option_row *options; /*!< rows for conf, NULL if none */
 	size_t opt_size;

@@ -391,12 +391,22 @@ static int try_engine(const struct route_request *r, const struct engine *e, boo
 	return outcome;
 }
 
-/* What "deadlockfree" settled on, and why on none before it. */
-static void note_choice(struct route_result *res, const struct why *passed_over)
+/* What a choice among engines free of deadlock settled on, and why on none before it. */
+static void note_choice(struct route_result *res, const char *who,
+                        const struct why *passed_over)
 {
-	why_add(&res->out.notes, "%s chose %s, which proves out with %u lane%s",
-	        route_deadlock_free, res->used->name, res->proof.vls_used,
-	        res->proof.vls_used == 1 ? "" : "s");
+	uint8_t lanes = lanes_vls(&res->out.lanes);
+
+	if (lanes <= 1) {
+		why_add(&res->out.notes, "%s chose %s, which proves out with 1 lane", who,
+		        res->used->name);
+	} else {
+		why_add(&res->out.notes,
+		        "%s chose %s, which proves out with %u lanes: of the engines "
+		        "that "
+		        "route well without, none fits",
+		        who, res->used->name, lanes);
+	}
 	if (passed_over->text[0]) {
 		why_add(&res->out.notes, "%s", passed_over->text);
 	}
@@ -507,7 +517,10 @@ static int compute(const struct route_request *r, struct arena *a,
 	res.fallback_reason = x.refused;
 	if (outcome == E_OK) {
 		if (route_list_is_chosen(&r->list, x.at)) {
-			note_choice(&res, &x.passed_over);
+			note_choice(&res, route_deadlock_free, &x.passed_over);
+		} else if (x.at >= r->list.n && res.used->deadlock_free_order) {
+			note_choice(&res, "the search for an engine without credit loops",
+			            &x.passed_over);
 		}
 		*ret = res;
 		return finish(r, a, ret);

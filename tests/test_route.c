@@ -196,14 +196,15 @@ static const struct {
 	const char *fabric, *used; /* NULL: any that has a place in the order */
 	uint8_t lanes;
 } choices[] = {
-	{ "ft3 4",            "ftree", 0 },
-	{ "ft3 4",            "ftree", 1 },
+	{ "ft3 4",            "updn",  0 },
+	{ "ft3 4",            "updn",  1 },
+	{ "mesh 4x4 2",       "dor",   0 },
 	{ "mesh 4x4 2",       "dor",   1 },
-	{ "torus 5x5 1",      NULL,    0 },
+	{ "torus 5x5 1",      "torus-2QoS", 0 },
 	{ "torus 5x5 1",      NULL,    2 },
-	{ "torus 5x5 1",      NULL,    1 },
+	{ "torus 5x5 1",      "nue",   1 },
 	{ "jellyfish 16 4 2", NULL,    0 },
-	{ "jellyfish 16 4 2", NULL,    1 },
+	{ "jellyfish 16 4 2", "nue",   1 },
 };
 /* clang-format on */
 
@@ -222,12 +223,60 @@ START_TEST(deadlock_free)
 	ck_assert_uint_gt(res.used->deadlock_free_order, 0);
 	if (choices[_i].used) {
 		ck_assert_str_eq(res.used->name, choices[_i].used);
-	} else {
-		ck_assert_ptr_nonnull(strstr(res.out.notes.text, "ftree: "));
+	}
+	if (res.used != engine_find("updn")) {
+		ck_assert_ptr_nonnull(strstr(res.out.notes.text, "updn: "));
+	}
+	if (lanes_vls(&res.out.lanes) > 1) {
+		ck_assert_ptr_nonnull(strstr(res.out.notes.text,
+		                             "lanes: of the engines that route well "
+		                             "without, none fits"));
 	}
 	ck_assert_ptr_nonnull(strstr(res.out.notes.text,
 	                             arena_printf(arena, "deadlockfree chose %s, which",
 	                                          res.used->name)));
+}
+END_TEST
+
+/* No engine that needs lanes stands before one that needs none and knows a shape. */
+START_TEST(lanes_come_behind)
+{
+	static const char *const without[] = { "updn", "fattree", "ftree", "dor" };
+
+	for (const struct engine *const *e = engines; *e; e++) {
+		for (unsigned i = 0; (*e)->flags & ENGINE_NEEDS_LANES && i < 4; i++) {
+			ck_assert((*e)->deadlock_free_order == 0 ||
+			          (*e)->deadlock_free_order >
+			                  engine_find(without[i])->deadlock_free_order);
+		}
+	}
+}
+END_TEST
+
+/* A fall-back takes them in that order, and says so. */
+START_TEST(fallback_without_lanes)
+{
+	struct route_result res;
+	unsigned n = 0;
+
+	for (uint32_t seed = 1; seed <= 40; seed++) {
+		struct graph *g = fabric_make("ft3 6", 0.25, seed, arena);
+		struct route_request r = request(g, 0, "sssp");
+
+		ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+		if (res.used->deadlock_free_order == 0) {
+			continue;
+		}
+		n++;
+		ck_assert_uint_eq(lanes_vls(&res.out.lanes), 1);
+		ck_assert_ptr_nonnull(
+			strstr(res.fallback_reason.text, "sssp: credit loop"));
+		ck_assert_ptr_nonnull(
+			strstr(res.out.notes.text,
+		               "the search for an engine without credit loops "
+		               "chose "));
+	}
+	ck_assert_uint_gt(n, 0);
 }
 END_TEST
 
@@ -671,6 +720,8 @@ int main(void)
 	tcase_add_loop_test(t, credit_loop, 0, 3);
 	tcase_add_loop_test(t, credit_loop_leads_to_another, 0, 4);
 	tcase_add_loop_test(t, deadlock_free, 0, sizeof(choices) / sizeof(*choices));
+	tcase_add_test(t, lanes_come_behind);
+	tcase_add_test(t, fallback_without_lanes);
 	tcase_add_test(t, deadlock_free_list);
 	tcase_add_test(t, strict);
 	tcase_add_loop_test(t, degraded_tree, 0, 2);
