@@ -7,6 +7,10 @@
  * member of the default partition. ServiceID and MGID are for the question alone: which
  * virtual fabrics hold them; they come back as asked. Layout and component bits as opa-fm
  * and opasaquery have them.
+ *
+ * Without virtual fabrics in the configuration there is one all the same, as in opa-fm:
+ * that of the default partition, which all ports are in and all applications use. Reports
+ * of clients count on it.
  */
 #include <string.h>
 
@@ -178,13 +182,25 @@ static void offer(const struct sa_query *q, uint32_t index, const struct policy_
 	sa_offer(out, record);
 }
 
+static const struct policy_fabric default_fabric = {
+	.name = "Default",
+	.p_key = FULL_DEFAULT & 0x7fff,
+	.flags = FABRIC_UNMATCHED_SERVICE | FABRIC_UNMATCHED_MGID,
+	.hoq_life = HOQ_LIFE_OF_ALL,
+};
+static const struct policy default_policy = { .head = { .n_fabrics = 1 },
+	                                      .fabrics = &default_fabric };
+
 static int vf_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
 {
 	const struct policy *p;
 	int ret = snap_policy(r, &p);
 
-	if (ret != E_OK || p == NULL) {
+	if (ret != E_OK) {
 		return ret;
+	}
+	if (p == NULL || p->head.n_fabrics == 0) {
+		p = &default_policy;
 	}
 	uint8_t hoq_life = hoq_life_of_all(r);
 	for (uint32_t i = 0; i < p->head.n_fabrics && !sa_full(out); i++) {

@@ -362,7 +362,15 @@ static size_t fabrics_by(uint64_t mask, unsigned at, unsigned bytes, uint64_t va
 
 START_TEST(virtual_fabrics)
 {
-	ck_assert_uint_eq(fabrics_by(0, 0, 1, 0), 0); /* there are none */
+	/* none is configured: that of the default partition */
+	ck_assert_uint_eq(fabrics_by(0, 0, 1, 0), 1);
+	ck_assert_uint_eq(get(record(0), 4), 0x7fff);
+	ck_assert_str_eq((const char *)record(0) + 8, "Default");
+	ck_assert_uint_eq(record(0)[96], 0);
+	ck_assert_uint_eq(fabrics_by(2, 2, 2, 0xffff), 1);
+	ck_assert_uint_eq(fabrics_by(2, 2, 2, 2), 0);
+	ck_assert_uint_eq(fabrics_by(0x10, 72, 8, 0x1ff), 1);
+	ck_assert_uint_eq(fabrics_by(0x20, 80, 2, 0xff12), 1);
 	for (size_t i = 0; i < w->content.n_attrs; i++) {
 		const struct snap_attr *a = &w->attrs[i];
 		if (a->attr == UMAD_SM_ATTR_PORT_INFO && a->guid == SW_A &&
