@@ -125,24 +125,6 @@ static int fattree_init(struct fattree *f, const struct route_in *in, struct are
 	return ret;
 }
 
-static int check_tiers(const struct fattree *f, const struct dmodc_tree *t,
-                       struct why *why)
-{
-	uint32_t given = f->opt->tier_count;
-
-	/* switches that join nothing are in a tier above or in none */
-	if (!given || (given >= t->tiers && given <= t->height + 1)) {
-		return E_OK;
-	}
-	why_add(why,
-	        "fattree: fattree_tier_count is %" PRIu32
-	        ", but the fabric has %u tiers%s; set it to that, or to 0 to have tiers "
-	        "found",
-	        given, t->tiers,
-	        f->opt->same_tier ? " above its hosts" : " below its core switches");
-	return E_UNSUITABLE;
-}
-
 /* Options that contradict each other or the fabric. */
 static int fattree_check(const struct route_in *in, struct why *why)
 {
@@ -154,9 +136,6 @@ static int fattree_check(const struct route_in *in, struct why *why)
 
 	if (ret == E_OK) {
 		ret = dmodc_tree_init(&t, in->g, &f.rule, tmp, &notes);
-	}
-	if (ret == E_OK) {
-		ret = check_tiers(&f, &t, &notes);
 	}
 	if (ret == E_UNSUITABLE) {
 		why_add(why, "%s", notes.text);
@@ -491,7 +470,7 @@ static int fattree_route(const struct route_in *in, struct arena *a,
 static const struct option_row fattree_rows[] = {
 	{ .name = "fattree_tier_count", .type = OPT_UINT, MEMBER(tier_count), .def = "0", .max = 10,
 	  XML("TierCount"),
-	  .help = "Tiers of switches that the fat tree has; 0: they are found" },
+	  .help = "Tiers of switches that the fat tree should have; they are found, and another number is told; 0: any" },
 	{ .name = "fattree_on_same_tier", .type = OPT_BOOL, MEMBER(same_tier), .def = "TRUE",
 	  XML("FIsOnSameTier"),
 	  .help = "All hosts hang on switches of the lowest tier; FALSE: tiers are counted from "

@@ -28,6 +28,23 @@ static void note_options(const struct fattree *f, struct why *notes)
 	}
 }
 
+/* Tiers are found; a count that says otherwise changes nothing. */
+static void note_tiers(const struct fattree *f, const struct dmodc_tree *t,
+                       struct why *notes)
+{
+	uint32_t given = f->opt->tier_count;
+
+	/* switches that join nothing are in a tier above or in none */
+	if (!given || (given >= t->tiers && given <= t->height + 1)) {
+		return;
+	}
+	why_add(notes,
+	        "fattree: fattree_tier_count is %" PRIu32
+	        " and is not used, because the fabric has %u tiers%s",
+	        given, t->tiers,
+	        f->opt->same_tier ? " above its hosts" : " below its core switches");
+}
+
 /* ---- what has no tier, or not the one it should ---- */
 
 static void note_stubs(const struct dmodc_job *j, struct why *notes)
@@ -133,6 +150,7 @@ static void note_unjoined(const struct dmodc_job *j, struct why *notes)
 void fattree_note(const struct fattree *f, const struct dmodc_job *j, struct why *notes)
 {
 	note_options(f, notes);
+	note_tiers(f, &j->t, notes);
 	note_stubs(j, notes);
 	note_high_hosts(f, j, notes);
 	dmodc_note(j, notes);

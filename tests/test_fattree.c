@@ -253,19 +253,23 @@ static const struct {
 } tiers[] = {
 	{ "ft2 6 4 3", NULL, 2, NULL },
 	{ "ft2 6 4 3", NULL, 0, NULL },
-	{ "ft2 6 4 3", NULL, 3, "is 3, but the fabric has 2 tiers above its hosts" },
-	{ "ft2 6 4 3", NULL, 1, "is 1, but the fabric has 2 tiers above its hosts" },
+	{ "ft2 6 4 3", NULL, 3,
+	  "is 3 and is not used, because the fabric has 2 tiers above its hosts" },
+	{ "ft2 6 4 3", NULL, 1,
+	  "is 1 and is not used, because the fabric has 2 tiers above its hosts" },
 	{ "ft3 4", NULL, 3, NULL },
-	{ "ft3 4", NULL, 2, "is 2, but the fabric has 3 tiers above its hosts" },
+	{ "ft3 4", NULL, 2,
+	  "is 2 and is not used, because the fabric has 3 tiers above its hosts" },
 	{ "ft3 4", "core", 3, NULL },
 	{ "ft3 4", "core", 4,
-	  "is 4, but the fabric has 3 tiers below its core switches" },
+	  "is 4 and is not used, because the fabric has 3 tiers below its core "
+	  "switches" },
 	{ "ft2 6 4 3", "spine", 2, NULL },
 	{ "director 6 4 2 3 2", NULL, 3, NULL },
 	{ "ft2 1 4 1", NULL, 1,
 	  NULL }, /* the switch above joins nothing: in a tier or not */
 	{ "ft2 1 4 1", NULL, 2, NULL },
-	{ "ft2 1 4 1", NULL, 3, "is 3, but the fabric has 1 tiers" },
+	{ "ft2 1 4 1", NULL, 3, "is 3 and is not used, because the fabric has 1 tiers" },
 	{ "torus 4x4 2", NULL, 0, "not a tree" },
 	{ "mesh 4x3 2", NULL, 0, "not a tree" },
 	{ "dragonfly 2 4 2", NULL, 0, "not a tree" },
@@ -281,8 +285,18 @@ START_TEST(tier_count)
 	struct why why;
 
 	o.core = tiers[_i].core ? core_group(g, tiers[_i].core) : NULL;
-	if (!tiers[_i].said) {
-		route(g, &l, &o);
+	if (!tiers[_i].said || tiers[_i].given) { /* a count that does not fit is told */
+		struct lft as_found, given = route(g, &l, &o)->lft;
+		const char *notes = route(g, &l, &o)->notes.text;
+
+		ck_assert_msg(strstr(notes, tiers[_i].said ? tiers[_i].said : "") != NULL,
+		              "%s", notes);
+		ck_assert_int_eq(strstr(notes, "tier_count") != NULL,
+		                 tiers[_i].said != NULL);
+		o.tier_count = 0;
+		as_found = route(g, &l, &o)->lft;
+		ck_assert_mem_eq(given.rows, as_found.rows,
+		                 given.n_switches * given.stride);
 		return;
 	}
 	ck_assert_int_eq(try_check(g, &o, &why), E_UNSUITABLE);
@@ -325,7 +339,7 @@ END_TEST
 /* A fallback says what asked for it. */
 START_TEST(fallback_is_told)
 {
-	struct graph *g = fabric_make("ft2 6 4 3", 0, 1, arena);
+	struct graph *g = fabric_make("torus 4x4 2", 0, 1, arena);
 	struct route_request r = { .g = g };
 	struct lids l = fabric_lids(g, 0, 0, arena);
 	struct engine_options o;
@@ -347,7 +361,7 @@ START_TEST(fallback_is_told)
 	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
 	ck_assert_str_eq(res.engine_asked, "fattree");
 	ck_assert_str_ne(res.used->name, "fattree");
-	ck_assert_ptr_nonnull(strstr(res.fallback_reason.text, "has 2 tiers"));
+	ck_assert_ptr_nonnull(strstr(res.fallback_reason.text, "fattree: not a tree"));
 }
 END_TEST
 
