@@ -359,3 +359,269 @@ bool column_resolve(const struct column_map *m, struct column *c, uint32_t lid)
 	settle_part(m, c, m->part[c->home]);
 	return true;
 }
+
+/* ---- blocks ---- */
+
+enum { DEPTH_MAX = 256 }; /* switches on a way; longer ones are left to columns */
+
+static bool leads_alike(const struct column_map *m, uint32_t a, uint32_t b)
+{
+	const struct column_hop *x = m->hop + (size_t)a * m->width;
+	const struct column_hop *y = m->hop + (size_t)b * m->width;
+
+	for (uint32_t p = 0; p < m->width; p++) {
+		if (x[p].next != y[p].next) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The first switch in the order of visit whose ports lead to the same switches. */
+static uint32_t *find_alike(const struct column_map *m, struct arena *a)
+{
+	uint32_t *alike = arena_array(a, m->n, sizeof(*alike)), mask = 1, *slot;
+
+	while (mask < 2 * m->n) {
+		mask = mask << 1 | 1;
+	}
+	slot = arena_array(a, mask + 1U, sizeof(*slot));
+	if (!alike || !slot) {
+		return NULL;
+	}
+	memset(slot, 0xff, (mask + 1U) * sizeof(*slot));
+	for (uint32_t i = 0; i < m->n; i++) {
+		uint32_t s = m->visit[i], at;
+		uint64_t hash = 0;
+
+		for (uint32_t p = 0; p < m->width; p++) {
+			hash = (hash + m->hop[(size_t)s * m->width + p].next) *
+			       UINT64_C(0x9e3779b97f4a7c15);
+			hash ^= hash >> 29;
+		}
+		for (at = (uint32_t)hash & mask; slot[at] != GRAPH_NONE;
+		     at = (at + 1) & mask) {
+			if (leads_alike(m, slot[at], s)) {
+				break;
+			}
+		}
+		slot[at] = slot[at] == GRAPH_NONE ? s : slot[at];
+		alike[s] = slot[at];
+	}
+	return alike;
+}
+
+struct column_block *column_blocks_new(const struct column_map *m, unsigned n,
+                                       struct arena *a)
+{
+	struct column_block *b = arena_array(a, n, sizeof(*b));
+	const uint32_t *alike = find_alike(m, a);
+
+	for (unsigned i = 0; b && i < n; i++) {
+		b[i].alike = alike;
+		b[i].homes = arena_array(a, m->n, sizeof(*b->homes));
+		b[i].run = arena_array(a, m->n, COLUMN_BLOCK * sizeof(*b->run));
+		b[i].group = arena_array(a, m->n, COLUMN_BLOCK * sizeof(*b->group));
+		b[i].passed = arena_array(a, m->n, sizeof(*b->passed));
+		b[i].entry = arena_array(a, m->n, COLUMN_BLOCK);
+		b[i].group_of = arena_array(a, m->n, sizeof(*b->group_of));
+		b[i].arrives = arena_array(a, m->n, sizeof(*b->arrives));
+		b[i].on_path = arena_array(a, m->n, sizeof(*b->on_path));
+		b[i].at_home = arena_array(a, m->n_parts, sizeof(*b->at_home));
+		if (!alike || !b[i].homes || !b[i].run || !b[i].group || !b[i].passed ||
+		    !b[i].entry || !b[i].group_of || !b[i].arrives || !b[i].on_path ||
+		    !b[i].at_home) {
+			return NULL;
+		}
+	}
+	return b;
+}
+
+unsigned column_run_rest(const uint8_t *row, unsigned k, uint64_t lids)
+{
+	uint64_t gaps = ~(lids >> k);
+	unsigned n = 1, end = gaps ? (unsigned)__builtin_ctzll(gaps) : COLUMN_BLOCK;
+
+	end = end < COLUMN_BLOCK - k ? end : COLUMN_BLOCK - k;
+	for (; n + 8 <= end; n += 8) {
+		uint64_t word;
+
+		memcpy(&word, row + k + n, sizeof(word));
+		word ^= row[k] * UINT64_C(0x0101010101010101);
+		if (word) {
+			return n + (unsigned)__builtin_ctzll(le64toh(word)) / 8;
+		}
+	}
+	while (n < end && row[k + n] == row[k]) {
+		n++;
+	}
+	return n;
+}
+
+/* Where the LIDs of a block are delivered. false: one is not. */
+static bool find_homes(const struct column_map *m, struct column_block *b)
+{
+	const struct lids *lids = m->lids;
+
+	for (uint32_t k = 0; k < COLUMN_BLOCK && b->lid + k <= lids->top; k++) {
+		uint32_t owner = lids->owner[b->lid + k];
+		uint32_t home =
+			owner == GRAPH_NONE ? GRAPH_NONE : graph_switch_of(m->g, owner);
+		uint64_t bit = UINT64_C(1) << k;
+
+		if (home == GRAPH_NONE) {
+			continue;
+		}
+		if (lft_row(m->lft, home)[b->lid + k] !=
+		    graph_switch_port_of(m->g, owner)) {
+			return false;
+		}
+		b->home[k] = home;
+		b->owned |= bit;
+		b->to_host |= graph_is_host(m->g, owner) ? bit : 0;
+		b->base |= lids->of[owner].base == b->lid + k ? bit : 0;
+		b->homes[home] |= bit;
+		b->arrives[home] |= bit;
+		b->at_home[m->part[home]] |= bit;
+	}
+	return true;
+}
+
+/* The run at the lowest of some LIDs, and the switch behind it. */
+static inline struct column_run next_run(const struct column_map *m,
+                                         const struct column_block *b, uint32_t s,
+                                         uint64_t lids, uint32_t *ret_next)
+{
+	const uint8_t *row = column_block_row(b, s);
+	unsigned k = (unsigned)__builtin_ctzll(lids);
+	struct column_run run = { .port = row[k], .first = (uint8_t)k };
+
+	run.n = (uint8_t)column_run_length(row, k, lids);
+	*ret_next = run.port < m->width ? m->hop[(size_t)s * m->width + run.port].next
+	                                : GRAPH_NONE;
+	return run;
+}
+
+/* Settles LIDs at a switch, first where they go on from there if that is not known. */
+static bool settle_runs(const struct column_map *m, struct column_block *b, uint32_t s,
+                        uint64_t lids, unsigned depth)
+{
+	struct column_group *group;
+	uint32_t next;
+
+	b->on_path[s] |= lids;
+	for (uint64_t left = lids; left;) {
+		struct column_run run = next_run(m, b, s, left, &next);
+		uint64_t open;
+
+		left &= ~column_run_lids(&run);
+		if (next == GRAPH_NONE) {
+			return false;
+		}
+		open = column_run_lids(&run) & ~b->arrives[next];
+		if (open && (open & b->on_path[next] || depth == DEPTH_MAX ||
+		             !settle_runs(m, b, next, open, depth + 1))) {
+			return false;
+		}
+	}
+	group = &b->group[b->n_groups];
+	*group =
+		(struct column_group){ .sw = s, .first = b->n_runs, .like = b->n_groups };
+	for (uint64_t left = lids; left; group->n++) {
+		struct column_run run = next_run(m, b, s, left, &next);
+
+		left &= ~column_run_lids(&run);
+		b->run[b->n_runs++] = run;
+	}
+	b->n_groups++;
+	b->on_path[s] &= ~lids;
+	b->arrives[s] |= lids;
+	return true;
+}
+
+/* Takes the runs of a switch that is settled if they are the same. */
+static bool settle_like(const struct column_map *m, struct column_block *b, uint32_t s,
+                        uint64_t lids)
+{
+	uint32_t other = b->alike[s], like = b->group_of[other];
+	struct column_group *group;
+
+	if (like == GRAPH_NONE || b->arrives[s] || m->part[s] != m->part[other] ||
+	    memcmp(column_block_row(b, s), column_block_row(b, other), COLUMN_BLOCK)) {
+		return false;
+	}
+	group = &b->group[b->n_groups];
+	*group = b->group[like];
+	group->sw = s;
+	b->group[like].more = b->n_groups++;
+	b->arrives[s] = lids;
+	return true;
+}
+
+/* All LIDs at a switch, as far as others did not settle them on their way. */
+static bool settle_switch(const struct column_map *m, struct column_block *b, uint32_t s)
+{
+	uint64_t before = b->arrives[s], lids = b->at_home[m->part[s]] & ~before;
+
+	if (!lids || settle_like(m, b, s, lids)) {
+		return true;
+	}
+	if (!settle_runs(m, b, s, lids, 0)) {
+		return false;
+	}
+	b->group_of[s] = before ? GRAPH_NONE : b->n_groups - 1;
+	return true;
+}
+
+bool column_block_resolve(const struct column_map *m, struct column_block *b,
+                          uint32_t lid)
+{
+	size_t bytes = m->n * sizeof(*b->homes);
+
+	b->lid = lid;
+	b->owned = b->to_host = b->base = 0;
+	b->n_runs = b->n_groups = 0;
+	memset(b->homes, 0, bytes);
+	memset(b->arrives, 0, bytes);
+	memset(b->on_path, 0, bytes);
+	memset(b->at_home, 0, m->n_parts * sizeof(*b->at_home));
+	memset(b->group_of, 0xff, m->n * sizeof(*b->group_of));
+	if (m->lft->stride < (size_t)lid + COLUMN_BLOCK || !find_homes(m, b)) {
+		return false;
+	}
+	for (uint32_t s = 0; s < m->n; s++) {
+		memcpy(b->entry + (size_t)s * COLUMN_BLOCK, lft_row(m->lft, s) + lid,
+		       COLUMN_BLOCK);
+	}
+	for (uint32_t i = 0; i < m->n; i++) {
+		if (!settle_switch(m, b, m->visit[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+void column_block_pass(const struct column_map *m, struct column_block *b, uint64_t lids)
+{
+	for (uint32_t s = 0; s < m->n; s++) {
+		b->passed[s] = m->n_hosts[s] ? lids : 0;
+	}
+	/* each switch has heard from all that send through it before it is its turn */
+	for (uint32_t i = b->n_groups; i-- > 0;) {
+		const struct column_group *group = &b->group[i];
+		const struct column_hop *hop = m->hop + (size_t)group->sw * m->width;
+		uint64_t passed = b->passed[group->sw];
+
+		/* the same LIDs go the same ways from a switch whose turn is still to
+		 * come */
+		if (group->like != i &&
+		    !(passed & ~b->passed[b->group[group->like].sw])) {
+			continue;
+		}
+		for (uint32_t k = 0; passed && k < group->n; k++) {
+			const struct column_run *r = &b->run[group->first + k];
+
+			b->passed[hop[r->port].next] |= passed & column_run_lids(r);
+		}
+	}
+}

@@ -100,3 +100,86 @@ void column_load_block(const struct column_map *m, struct column *c, uint32_t li
  * Cost: O(S).
  */
 bool column_resolve(const struct column_map *m, struct column *c, uint32_t lid);
+
+/*!
+ * All LIDs of a block resolved together, switch by switch: neighbouring LIDs mostly leave
+ * a switch by one port, and their entries are next to each other in the tables. Switches
+ * whose ports lead to the same switches, such as the leaf switches of a pod, mostly have
+ * the same entries, too, and are done as one. For tables in which everything arrives;
+ * where something does not, columns tell what.
+ */
+struct column_run {
+	uint8_t port; /*!< by which LIDs first .. first + n - 1 of the block leave */
+	uint8_t first, n;
+};
+
+/*! Runs of one switch, in which it may be alone or like an earlier one: the same runs to
+ * the same switches. */
+struct column_group {
+	uint32_t sw;
+	uint32_t first, n; /*!< of its runs */
+	uint32_t like; /*!< index of the first group with these runs: itself, or before it
+	                */
+	uint32_t more; /*!< index of the next one of them, 0: none */
+};
+
+struct column_block {
+	uint32_t lid;     /*!< first of the block */
+	uint64_t owned;   /*!< bit per LID: its owner hangs on a switch */
+	uint64_t to_host; /*!< likewise: it is a CA or router port */
+	uint64_t base;    /*!< likewise: it is the first of its range */
+	uint32_t home[COLUMN_BLOCK];
+	uint64_t *homes; /*!< [n] LIDs that the switch delivers */
+	struct column_run *run;
+	struct column_group
+		*group; /*!< [n_groups] each after those of its next switches */
+	uint32_t n_runs, n_groups;
+	uint64_t *passed; /*!< [n] set by column_block_pass() */
+	uint8_t *entry;   /*!< [n][COLUMN_BLOCK] rows of the tables */
+	/* working memory */
+	const uint32_t *alike; /*!< [n] first switch whose ports lead to the same ones */
+	uint32_t *group_of;    /*!< [n] group with all LIDs of a switch */
+	uint64_t *arrives, *on_path; /*!< [n] */
+	uint64_t *at_home;           /*!< [map.n_parts] LIDs with their home there */
+};
+
+/*! \brief Working sets for \a n threads, up to 2 KB per switch. \return NULL when out of
+ * memory. */
+struct column_block *column_blocks_new(const struct column_map *m, unsigned n,
+                                       struct arena *a);
+
+/*!
+ * \brief Resolves the block that starts at a LID, a multiple of COLUMN_BLOCK.
+ * \return false when a switch of a home's part has no route to it.
+ * Cost: O(S * (ports that the LIDs leave by)), at most O(S * COLUMN_BLOCK).
+ */
+bool column_block_resolve(const struct column_map *m, struct column_block *b,
+                          uint32_t lid);
+
+/*! \brief b->passed: LIDs whose routes from switches with hosts come by each switch.
+ * \param lids  These only, as bits. */
+void column_block_pass(const struct column_map *m, struct column_block *b, uint64_t lids);
+
+/*! \brief Entries of a switch for the block. */
+static inline const uint8_t *column_block_row(const struct column_block *b, uint32_t s)
+{
+	return b->entry + (size_t)s * COLUMN_BLOCK;
+}
+
+/*! \brief Bits of a run. */
+static inline uint64_t column_run_lids(const struct column_run *r)
+{
+	return (UINT64_MAX >> (COLUMN_BLOCK - r->n)) << r->first;
+}
+
+/*! \brief Rest of column_run_length(). */
+unsigned column_run_rest(const uint8_t *row, unsigned k, uint64_t lids);
+
+/*! \brief How many entries of a row are the same from LID \a k on, of those in \a lids
+ * that follow each other. */
+static inline unsigned column_run_length(const uint8_t *row, unsigned k, uint64_t lids)
+{
+	bool alone = !(lids >> k & 2) || row[k + 1] != row[k];
+
+	return alone ? 1 : column_run_rest(row, k, lids);
+}

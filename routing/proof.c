@@ -21,10 +21,11 @@
  * With an SL-to-VL rule packets change VLs on their way, and there is one table for all:
  * proof_rule.c.
  *
- * With one lane a column is walked against its order: every switch has heard from all
- * that send through it before it is its turn, so the routes of hosts and of management
- * part there. Otherwise each source is followed on its lane until a switch that was
- * passed on this lane before.
+ * With one lane whole blocks of LIDs are walked at once where everything arrives, switch
+ * by switch, and switches that are alike are done together (column.h). Else a column is
+ * walked against its order: every switch has heard from all that send through it before
+ * it is its turn, so the routes of hosts and of management part there. Otherwise each
+ * source is followed on its lane until a switch that was passed on this lane before.
  *
  * Sources: W. Dally, C. Seitz, "Deadlock-free message routing in multiprocessor
  * interconnection networks", 1987; R. Tarjan, "Depth-first search and linear graph
@@ -183,14 +184,142 @@ static void prove_column(struct prover *pv, struct bench *b, uint32_t lid)
 	}
 }
 
+/* The dependencies of LIDs that come by a channel and leave the next switch as its row
+ * says.
+ */
+static void depend_row(const struct deps *d, uint32_t channel, const uint8_t *row,
+                       uint64_t lids)
+{
+	while (lids) {
+		unsigned k = (unsigned)__builtin_ctzll(lids);
+		unsigned n = column_run_length(row, k, lids);
+
+		deps_add(d, channel, row[k]);
+		lids &= ~((UINT64_MAX >> (COLUMN_BLOCK - n)) << k);
+	}
+}
+
+/* The dependencies at one switch: of its channels, or by port into \a here. */
+static void depend_switch(const struct prover *pv, const struct column_block *b,
+                          const struct column_group *group, const struct deps *here)
+{
+	const struct column_hop *hop = pv->map.hop + (size_t)group->sw * pv->map.width;
+	const struct deps *base = here ? &here[0] : &pv->base[0];
+	const struct deps *management = here ? &here[1] : &pv->management[0];
+	uint64_t passed = b->passed[group->sw];
+
+	for (uint32_t k = 0; k < group->n; k++) {
+		const struct column_run *r = &b->run[group->first + k];
+		struct column_hop to = hop[r->port];
+		uint32_t channel = here ? r->port : to.channel;
+		const uint8_t *row = column_block_row(b, to.next);
+		uint64_t lids = column_run_lids(r) & ~b->homes[to.next];
+
+		depend_row(base, channel, row, lids & passed);
+		depend_row(management, channel, row, lids & ~passed);
+	}
+}
+
+/* The ports of a group's runs, each once, with no dependencies. Returns how many. */
+static unsigned clear_ports(const struct column_block *b,
+                            const struct column_group *group, const struct deps *here,
+                            uint8_t *port)
+{
+	bool listed[UINT8_MAX + 1] = { false };
+	unsigned n = 0;
+
+	for (uint32_t k = 0; k < group->n; k++) {
+		uint8_t p = b->run[group->first + k].port;
+		size_t bytes = here->words * sizeof(*here->bits);
+
+		if (!listed[p]) {
+			listed[p] = true;
+			port[n++] = p;
+			memset(here[0].bits + (size_t)p * here->words, 0, bytes);
+			memset(here[1].bits + (size_t)p * here->words, 0, bytes);
+		}
+	}
+	return n;
+}
+
+/* The same at all switches that are like one: mostly they bring the same. */
+static void depend_alike(const struct prover *pv, const struct bench *bench,
+                         const struct column_group *first)
+{
+	const struct column_block *b = bench->block;
+	const struct deps *here = bench->here;
+	unsigned words = here->words, n;
+	uint8_t port[UINT8_MAX + 1];
+	const struct column_group *group = first;
+
+	n = clear_ports(b, first, here, port);
+	depend_switch(pv, b, first, here);
+	for (;; group = &b->group[group->more]) {
+		const struct column_hop *hop =
+			pv->map.hop + (size_t)group->sw * pv->map.width;
+
+		if (b->passed[group->sw] != b->passed[first->sw]) {
+			depend_switch(pv, b, group, NULL);
+		}
+		for (unsigned k = 0;
+		     b->passed[group->sw] == b->passed[first->sw] && k < n; k++) {
+			size_t row = (size_t)port[k] * words;
+
+			deps_merge(&pv->base[0], hop[port[k]].channel,
+			           here[0].bits + row);
+			deps_merge(&pv->management[0], hop[port[k]].channel,
+			           here[1].bits + row);
+		}
+		if (!group->more) {
+			return;
+		}
+	}
+}
+
+/* As all columns of a block that arrive from everywhere. */
+static void prove_block(const struct prover *pv, struct bench *bench)
+{
+	struct column_block *b = bench->block;
+	const struct column_map *m = &pv->map;
+
+	column_block_pass(m, b, b->to_host);
+	for (uint32_t i = 0; i < b->n_groups; i++) {
+		const struct column_group *group = &b->group[i];
+
+		if (group->like == i && group->more) {
+			depend_alike(pv, bench, group);
+		} else if (group->like == i) {
+			depend_switch(pv, b, group, NULL);
+		}
+	}
+	for (uint32_t k = 0; k < COLUMN_BLOCK && b->lid + k <= m->lids->top; k++) {
+		if (b->to_host >> k & 1) {
+			bench->tally.pairs += m->part_hosts[m->part[b->home[k]]] - 1;
+		} else if (!(b->owned >> k & 1)) {
+			bench->tally.pairs += is_back_to_back(pv, b->lid + k);
+		}
+	}
+}
+
 static struct bench *benches_new(const struct prover *pv, unsigned n, struct arena *a)
 {
 	struct bench *b = arena_array(a, n, sizeof(*b));
 	struct column *col = column_new(&pv->map, n, a);
+	bool alike = !pv->lanes && !pv->rule;
+	struct column_block *block = alike ? column_blocks_new(&pv->map, n, a) : NULL;
 
 	for (unsigned i = 0; b && col && i < n; i++) {
 		b[i].col = &col[i];
+		b[i].block = block ? &block[i] : NULL;
 		b[i].tally.management_lid = UINT32_MAX;
+		for (unsigned k = 0; block && k < 2; k++) {
+			b[i].here[k] = (struct deps){ .words = pv->base[0].words };
+			b[i].here[k].bits = arena_array(
+				a, pv->map.width, pv->base[0].words * sizeof(uint64_t));
+			if (!b[i].here[k].bits) {
+				return NULL;
+			}
+		}
 		b[i].passed = arena_array(a, pv->map.n, sizeof(*b->passed));
 		b[i].managed = arena_array(a, pv->map.n, sizeof(*b->managed));
 		if (!b[i].passed || !b[i].managed) {
@@ -203,7 +332,7 @@ static struct bench *benches_new(const struct prover *pv, unsigned n, struct are
 			}
 		}
 	}
-	return col ? b : NULL;
+	return col && !block == !alike ? b : NULL;
 }
 
 static void prove_columns(struct prover *pv, struct bench *bench)
@@ -215,6 +344,10 @@ static void prove_columns(struct prover *pv, struct bench *bench)
 		struct bench *b = &bench[column_thread()];
 		uint32_t lid = i * COLUMN_BLOCK;
 
+		if (b->block && column_block_resolve(&pv->map, b->block, lid)) {
+			prove_block(pv, b);
+			continue;
+		}
 		column_load_block(&pv->map, b->col, lid);
 		for (uint32_t k = 0; k < COLUMN_BLOCK && lid + k <= pv->map.lids->top;
 		     k++) {

@@ -43,6 +43,18 @@ static inline void deps_add(const struct deps *d, uint32_t channel, unsigned way
 	}
 }
 
+/*! \brief Adds all ways of a row: d->words words. Likewise. */
+static inline void deps_merge(const struct deps *d, uint32_t channel, const uint64_t *row)
+{
+	uint64_t *to = d->bits + (size_t)channel * d->words;
+
+	for (unsigned w = 0; w < d->words; w++) {
+		if (row[w] & ~__atomic_load_n(&to[w], __ATOMIC_RELAXED)) {
+			__atomic_fetch_or(&to[w], row[w], __ATOMIC_RELAXED);
+		}
+	}
+}
+
 /*! Strongly connected components that hold a cycle. */
 struct components {
 	uint32_t

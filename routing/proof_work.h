@@ -41,6 +41,9 @@ struct prover {
 /* What one thread needs for one column. */
 struct bench {
 	struct column *col;
+	struct column_block *block; /* NULL where the lane of a route matters */
+	struct deps here[2]; /* with a block: by port, what it brings at one switch; of
+	                        pairs that decide, of management pairs */
 	uint16_t *passed;  /* [n] bit per lane: a route of a pair that decides came by */
 	uint16_t *managed; /* [n] likewise of a management pair */
 	uint64_t *came[2]; /* with a rule: [n] bit per (class in, SL); by whether the pair
