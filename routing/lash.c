@@ -12,7 +12,8 @@
  *    lane on the open mesh, mostly five on a torus of three dimensions, and one or two
  *    more where cables are missing (lash_squares.c, lash_mesh.c, lash_cuts.c,
  *    lash_ways.c);
- *  - one path per pair of switches, spread over links; or all of them, should that fit;
+ *  - one path per pair of switches, spread over links; or all of them, should that take
+ * no lane more;
  *  - the same with as few turns as can be.
  * The first that fits the lanes there are is taken; if none does, the engine refuses.
  * Each part of a disconnected fabric is routed by itself.
@@ -57,10 +58,11 @@ struct job {
 	struct lash_mesh mesh;
 	struct lash_cuts cuts;
 	bool is_mesh;
-	bool mesh_first; /* do_mesh_analysis */
-	unsigned start;  /* first lane */
-	unsigned max;    /* lanes from there on */
-	struct lft lft;
+	bool mesh_first;   /* do_mesh_analysis */
+	bool has_parallel; /* cables between two switches */
+	unsigned start;    /* first lane */
+	unsigned max;      /* lanes from there on */
+	struct lft lft, all_paths;
 	struct lash_layers layers;
 };
 
@@ -96,9 +98,9 @@ static int lash_check(const struct route_in *in, struct why *why)
 
 /* ---- one choice of paths ---- */
 
-/* Fills tables and lanes. E_FULL: too few lanes. */
-static int attempt(struct job *j, spread_closer_f *closer, const void *ctx,
-                   const struct lft *prev, const struct lash_cuts *cuts, bool one_lane)
+/* Fills tables over the links that a choice of paths leaves. */
+static int fill_tables(struct job *j, spread_closer_f *closer, const void *ctx,
+                       struct lft *ret)
 {
 	const struct spread spread = {
 		.g = j->g,
@@ -106,44 +108,49 @@ static int attempt(struct job *j, spread_closer_f *closer, const void *ctx,
 		.hops = &j->hops,
 		.closer = closer,
 		.ctx = ctx,
-		.prev = prev,
-		.even = true,
+		.even = closer == spread_shortest || j->has_parallel,
 		.cancel = j->in->cancel,
 	};
-	struct lash_layer_in in = { .g = j->g,
-		                    .lids = j->in->lids,
-		                    .lft = &j->lft,
-		                    .hops = &j->hops,
-		                    .order = j->is_mesh ? j->mesh.order : NULL,
-		                    .mesh = cuts ? &j->mesh : NULL,
-		                    .cuts = cuts,
-		                    .max = j->max,
-		                    .one_lane = one_lane,
-		                    .cancel = j->in->cancel };
-	int ret = lft_init(&j->lft, j->g->n_switches, j->in->lids->top, j->a);
+	int ret_code = lft_init(ret, j->g->n_switches, j->in->lids->top, j->a);
+
+	return ret_code == E_OK ? spread_run(&spread, ret, j->tmp) : ret_code;
+}
+
+/* Finds lanes for tables. E_FULL: too few. */
+static int layer(struct job *j, const struct lft *lft, const struct lash_cuts *cuts,
+                 bool one_lane)
+{
+	const struct lash_layer_in in = { .g = j->g,
+		                          .lids = j->in->lids,
+		                          .lft = lft,
+		                          .hops = &j->hops,
+		                          .order = j->is_mesh ? j->mesh.order : NULL,
+		                          .mesh = cuts ? &j->mesh : NULL,
+		                          .cuts = cuts,
+		                          .max = j->max,
+		                          .one_lane = one_lane,
+		                          .cancel = j->in->cancel };
+	int ret = j->max ? lash_layer(&in, j->a, &j->layers) : E_FULL;
 
 	if (ret == E_OK) {
-		ret = spread_run(&spread, &j->lft, j->tmp);
-	}
-	if (ret == E_OK) {
-		ret = j->max ? lash_layer(&in, j->a, &j->layers) : E_FULL;
+		j->lft = *lft;
 	}
 	return ret;
 }
 
-static int all_paths(struct job *j, bool one_lane)
+static int attempt(struct job *j, const struct lash_ways *w, const struct lash_cuts *cuts)
 {
-	int ret = attempt(j, spread_shortest, &j->hops, j->in->prev, NULL, one_lane);
+	struct lft lft;
+	int ret = fill_tables(j, lash_ways_closer, w, &lft);
 
-	if (ret == E_FULL && j->in->prev) {
-		ret = attempt(j, spread_shortest, &j->hops, NULL, NULL, one_lane);
-	}
-	return ret;
+	return ret == E_OK ? layer(j, &lft, cuts, false) : ret;
 }
 
 static int try_tree(struct job *j)
 {
-	return all_paths(j, true);
+	int ret = fill_tables(j, spread_shortest, &j->hops, &j->all_paths);
+
+	return ret == E_OK ? layer(j, &j->all_paths, NULL, true) : ret;
 }
 
 static int try_mesh(struct job *j)
@@ -155,7 +162,7 @@ static int try_mesh(struct job *j)
 		ret = lash_ways_mesh(j->g, &j->hops, &j->mesh, &j->cuts, j->tmp, &w);
 	}
 	if (ret == E_OK) {
-		ret = attempt(j, lash_ways_closer, &w, j->in->prev, &j->cuts, false);
+		ret = attempt(j, &w, &j->cuts);
 	}
 	return ret;
 }
@@ -165,24 +172,23 @@ static int try_one_path(struct job *j)
 	struct lash_ways w;
 	int ret = lash_ways_even(j->g, &j->hops, j->tmp, &w);
 
-	return ret == E_OK ? attempt(j, lash_ways_closer, &w, j->in->prev, NULL, false)
-	                   : ret;
+	return ret == E_OK ? attempt(j, &w, NULL) : ret;
 }
 
-/*
- * All paths take at least the lanes that one does, mostly more than twice as many: they
- * are only tried when one leaves half of the lanes.
+/* All paths share the load better than one; they are taken when they need no lane more.
  */
 static int try_spread(struct job *j)
 {
 	int ret = try_one_path(j);
 
-	if (ret == E_OK && 2 * j->layers.n_data <= j->max) {
+	if (ret == E_OK) {
 		struct job all = *j;
 
-		ret = all_paths(&all, false);
+		all.max = j->layers.n;
+		ret = layer(&all, &j->all_paths, NULL, false);
 		if (ret == E_OK) {
-			*j = all;
+			j->lft = all.lft;
+			j->layers = all.layers;
 		}
 		ret = ret == E_FULL ? E_OK : ret;
 	}
@@ -194,8 +200,7 @@ static int try_few_turns(struct job *j)
 	struct lash_ways w;
 	int ret = lash_ways_few_turns(j->g, &j->hops, j->tmp, &w);
 
-	return ret == E_OK ? attempt(j, lash_ways_closer, &w, j->in->prev, NULL, false)
-	                   : ret;
+	return ret == E_OK ? attempt(j, &w, NULL) : ret;
 }
 
 /* ---- the whole ---- */
@@ -319,6 +324,21 @@ static int fill_lanes(const struct job *j, struct lanes *ret)
 	return E_OK;
 }
 
+/* Is there anything to share out where there is one way per pair of switches? */
+static bool has_parallel(const struct graph *g)
+{
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
+			for (uint32_t d = c + 1; d < g->adj_first[s + 1]; d++) {
+				if (g->adj[c].to == g->adj[d].to) {
+					return true;
+				}
+			}
+		}
+	}
+	return false;
+}
+
 static int run(struct job *j)
 {
 	int ret = find_hops(j);
@@ -326,6 +346,7 @@ static int run(struct job *j)
 	if (ret == E_OK) {
 		ret = find_mesh(j);
 	}
+	j->has_parallel = has_parallel(j->g);
 	return ret == E_OK ? try_each(j) : ret;
 }
 

@@ -290,12 +290,12 @@ static int layer_once(const struct lash_layer_in *in, bool far_first, struct are
 	return ret_code;
 }
 
-/* Where cuts alone do not do, far pairs first takes fewer lanes more often, near ones
- * sometimes. */
+/* Far pairs first mostly takes fewer lanes. Where cuts alone do not do, near ones are
+ * tried as well. */
 int lash_layer(const struct lash_layer_in *in, struct arena *a, struct lash_layers *ret)
 {
 	struct lash_layers near = { .n = 0 };
-	int ret_code = layer_once(in, has_cuts(in), a, ret);
+	int ret_code = layer_once(in, true, a, ret);
 
 	if (has_cuts(in) &&
 	    (ret_code == E_FULL || (ret_code == E_OK && ret->n > in->cuts->n))) {

@@ -3,8 +3,8 @@
 /*
  * Dealing out pairs.
  *
- * Each pair goes to the lowest lane in which it fits, the nearest pairs first: on tori
- * that takes a lane less than any order by place. What a lane takes depends only on the
+ * Each pair goes to the lowest lane in which it fits, the farthest pairs first: they are
+ * the hardest to place. What a lane takes depends only on the
  * pairs before that the lanes below have left over. So each lane goes through the list by
  * itself and leaves the rest to the next; a few lanes run one behind the other on blocks
  * of the list, with the same result on any number of threads.

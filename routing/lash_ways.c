@@ -9,7 +9,8 @@
  * (lash_cuts.c).
  *
  * Elsewhere the ways to one switch are a tree that grows from near to far, each switch
- * joining where the link has been chosen least often.
+ * joining where the link has been chosen least often. The first trees know nothing of
+ * those to come, so each is grown again among all others, twice.
  */
 #include "routing/lash_ways.h"
 
@@ -23,6 +24,8 @@
 #include "routing/hops.h"
 #include "routing/lash_cuts.h"
 #include "routing/lash_mesh.h"
+
+enum { ROUNDS = 3 };
 
 static int ways_init(struct lash_ways *w, uint32_t n, struct arena *a)
 {
@@ -104,6 +107,7 @@ struct grower {
 	uint32_t *turns; /* [n] of the way to the destination */
 	uint32_t *rank;  /* [n] 0 in the middle; NULL: turns don't matter */
 	uint32_t *next;  /* [n] row of the destination */
+	uint32_t *link;  /* [n] to the next switch; likewise */
 };
 
 static bool turns_up(const struct grower *w, uint32_t s, uint32_t v)
@@ -113,16 +117,37 @@ static bool turns_up(const struct grower *w, uint32_t s, uint32_t v)
 	return rank && w->next[v] != v && rank[v] > rank[s] && rank[v] > rank[w->next[v]];
 }
 
-/* Adds one way to the load of the links it passes. */
-static void walk(const struct grower *w, const uint32_t *link, uint32_t s)
+/* Adds one way to the load of the links it passes, or takes it away. */
+static void walk(const struct grower *w, uint32_t s, uint32_t ways)
 {
 	while (w->next[s] != s) {
-		w->load[link[s]]++;
+		w->load[w->link[s]] += ways;
 		s = w->next[s];
 	}
 }
 
-static void join(const struct grower *w, uint32_t *link, uint32_t s, uint32_t t)
+static void take_tree_away(const struct grower *w)
+{
+	for (uint32_t s = 0; s < w->g->n_switches; s++) {
+		if (w->next[s] != GRAPH_NONE) {
+			walk(w, s, UINT32_MAX);
+		}
+	}
+}
+
+/* The load of the links from a switch to the destination. */
+static uint32_t path_load(const struct grower *w, uint32_t s)
+{
+	uint32_t sum = 0;
+
+	while (w->next[s] != s) {
+		sum += w->load[w->link[s]];
+		s = w->next[s];
+	}
+	return sum;
+}
+
+static void join(const struct grower *w, uint32_t s, uint32_t t)
 {
 	const struct graph *g = w->g;
 	unsigned closer = hops_between(w->h, s, t) - 1U;
@@ -135,17 +160,18 @@ static void join(const struct grower *w, uint32_t *link, uint32_t s, uint32_t t)
 		if (hops_between(w->h, v, t) != closer) {
 			continue;
 		}
-		key = (uint64_t)(w->turns[v] + turns_up(w, s, v)) << 32 | w->load[c];
+		key = (uint64_t)(w->turns[v] + turns_up(w, s, v)) << 32 |
+		      (w->load[c] + path_load(w, v));
 		if (key < best) {
 			best = key;
-			link[s] = c;
+			w->link[s] = c;
 		}
 	}
 	w->turns[s] = (uint32_t)(best >> 32);
-	w->next[s] = g->adj[link[s]].to;
+	w->next[s] = g->adj[w->link[s]].to;
 }
 
-static void grow_tree(const struct grower *w, uint32_t *link, uint32_t t)
+static void grow_tree(const struct grower *w, uint32_t t)
 {
 	w->next[t] = t;
 	w->turns[t] = 0;
@@ -154,8 +180,8 @@ static void grow_tree(const struct grower *w, uint32_t *link, uint32_t t)
 		const uint16_t *at = hops_at(w->h, t, d, &n);
 
 		for (uint32_t i = 0; i < n; i++) {
-			join(w, link, at[i], t);
-			walk(w, link, at[i]);
+			join(w, at[i], t);
+			walk(w, at[i], 1);
 		}
 	}
 }
@@ -166,7 +192,8 @@ static int grow_all(const struct graph *g, const struct hops *h, uint32_t *rank,
 	struct lash_ways w;
 	struct arena *tmp = arena_new();
 	struct grower b = { .g = g, .h = h, .rank = rank };
-	uint32_t *link = tmp ? arena_array(tmp, g->n_switches, sizeof(*link)) : NULL;
+	size_t n = g->n_switches;
+	uint32_t *link = tmp ? arena_array(tmp, n * n, sizeof(*link)) : NULL;
 	int ret_code = -ENOMEM;
 
 	if (!link) {
@@ -181,9 +208,15 @@ static int grow_all(const struct graph *g, const struct hops *h, uint32_t *rank,
 	if (ret_code != E_OK) {
 		goto out;
 	}
-	for (uint32_t t = 0; t < w.n; t++) {
-		b.next = w.next + (size_t)t * w.n;
-		grow_tree(&b, link, t);
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		for (uint32_t t = 0; t < w.n; t++) {
+			b.next = w.next + t * n;
+			b.link = link + t * n;
+			if (round) {
+				take_tree_away(&b);
+			}
+			grow_tree(&b, t);
+		}
 	}
 	*ret = w;
 out:

@@ -124,7 +124,7 @@ static const struct {
 	{ "lash", "ft3 16", 0.05, 1.7 },
 	{ "lash", "hypercube 6 2", 0, 1.0 },
 	{ "lash", "torus 8x8x8 2", 0, 1.13 },
-	{ "lash", "jellyfish 64 8 4", 0, 1.8 },
+	{ "lash", "jellyfish 64 8 4", 0, 1.3 },
 	{ "torus-2QoS", "torus 6x6 2", 0, 1.12 },
 	{ "torus-2QoS", "torus 8x8x8 2", 0, 1 },
 	{ "shortestpath", "ft2 18 9 9", 0, 1.0 },

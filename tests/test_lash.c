@@ -139,14 +139,16 @@ static const struct {
 	const char *command;
 	unsigned lanes;
 } fits[] = {
-	{ "ft2 6 4 3", 1 },          { "ft2 2 2 2", 1 },     { "mesh 5x4 2", 1 },
-	{ "mesh 3x4x5 1", 1 },       { "mesh 9 1", 1 },      { "hypercube 6 1", 1 },
-	{ "torus 6 2", 2 },          { "torus 8 1", 2 },     { "torus 6x6 1", 3 },
-	{ "torus 8x8 1", 3 },        { "torus 5x3 1", 2 },   { "torus 4x4x4 1", 1 },
-	{ "torus 8x8x8 1", 5 },      { "torus 5x6x7 1", 5 }, { "torus 6x6x6 1", 5 },
-	{ "torus 16x16 1", 4 },      { "torus 10x9 2", 3 },  { "torus 3x3x3 2", 1 },
-	{ "torus 5x5x5 1", 4 },      { "torus 12x12 1", 3 }, { "torus 5x5x5x5 1", 5 },
-	{ "jellyfish 100 62 1", 8 }, /* too many channels for their closure */
+	{ "ft2 6 4 3", 1 },          { "ft2 2 2 2", 1 },        { "mesh 5x4 2", 1 },
+	{ "mesh 3x4x5 1", 1 },       { "mesh 9 1", 1 },         { "hypercube 6 1", 1 },
+	{ "torus 6 2", 2 },          { "torus 8 1", 2 },        { "torus 6x6 1", 3 },
+	{ "torus 8x8 1", 3 },        { "torus 5x3 1", 2 },      { "torus 4x4x4 1", 1 },
+	{ "torus 8x8x8 1", 5 },      { "torus 5x6x7 1", 5 },    { "torus 6x6x6 1", 5 },
+	{ "torus 16x16 1", 4 },      { "torus 10x9 2", 3 },     { "torus 3x3x3 2", 1 },
+	{ "torus 5x5x5 1", 4 },      { "torus 12x12 1", 3 },    { "torus 5x5x5x5 1", 5 },
+	{ "jellyfish 100 62 1", 2 }, /* too many channels for their closure */
+	{ "dragonfly 2 4 2", 3 },    { "jellyfish 24 6 3", 2 }, /* OpenSM's */
+	{ "dragonfly 4 8 4", 4 },    { "jellyfish 40 6 2", 3 }, /* OpenSM: 3 */
 };
 
 START_TEST(lanes)
