@@ -187,6 +187,14 @@ int config_check_file(struct config *c, const struct option_sets *extra, const c
                       const char *instance, struct arena *a, struct diags *d,
                       struct config_file *ret);
 
+/*!
+ * \brief A warning for each unknown key of a file; elements of an opafm.xml have theirs already.
+ *
+ * There may be hundreds of a kind that matters little, so it is called when all else is said.
+ */
+void config_warn_unknown(const struct config_file *f, const struct option_sets *s,
+                         const char *path, struct diags *d);
+
 /*! \brief Folder of an instance: \a dir when set, else "root/instance". Arena string. */
 const char *config_dir(const char *dir, const char *root, const char *instance,
                        struct arena *a);

@@ -230,3 +230,19 @@ void config_refuse(const struct config *c, const char *key, const char *value,
 	diag_add(d, DIAG_ERROR, c->config_file, seen->line, "%s: %s",
 	         seen->element != NULL ? seen->element : key, why);
 }
+
+void config_warn_unknown(const struct config_file *f, const struct option_sets *s,
+                         const char *path, struct diags *d)
+{
+	for (unsigned i = 0; i < f->trace.n; i++) {
+		const struct option_seen *seen = &f->trace.seen[i];
+		if (seen->fate != OPTION_UNKNOWN || seen->key == NULL) {
+			continue;
+		}
+		const char *hint = option_nearest(s, seen->key);
+		diag_add(d, DIAG_WARNING, path, seen->line,
+		         "unknown key '%.64s': no effect%s%s%s", seen->key,
+		         hint != NULL ? "; did you mean '" : "", hint != NULL ? hint : "",
+		         hint != NULL ? "'?" : "");
+	}
+}

@@ -76,7 +76,7 @@ static void print_fate(const struct job *j, enum option_fate fate, const char *t
 
 	for (unsigned i = 0; i < t->n; i++) {
 		const struct option_seen *s = &t->seen[i];
-		const char *now, *hint;
+		const char *now;
 
 		if (s->fate != fate) {
 			continue;
@@ -86,14 +86,9 @@ static void print_fate(const struct job *j, enum option_fate fate, const char *t
 			any = true;
 		}
 		now = fate == OPTION_TAKEN && s->element ? value_of(j, s->key) : NULL;
-		hint = fate == OPTION_UNKNOWN && s->key ? option_nearest(&j->sets, s->key)
-		                                        : NULL;
 		printf("%6u  %s %s", s->line, s->element ? s->element : s->key, s->value);
 		if (now) {
 			printf("  (%s %s)", s->key, now);
-		}
-		if (hint) {
-			printf("  (did you mean %s?)", hint);
 		}
 		printf("\n");
 	}
@@ -256,6 +251,7 @@ static int read_file(struct job *j)
 		of_engines = route_list_read(&j->config, &j->engines, j->arena, &j->diags,
 		                             &list);
 	}
+	config_warn_unknown(&j->file, &j->sets, j->path, &j->diags);
 	return ret != E_OK ? ret : of_engines;
 }
 

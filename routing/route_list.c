@@ -9,6 +9,7 @@
 #include "conf/config.h"
 #include "conf/diag.h"
 #include "conf/err.h"
+#include "conf/text_file.h"
 #include "routing/engine.h"
 #include "routing/route.h"
 
@@ -254,6 +255,20 @@ static bool is_told(unsigned i, const char *key)
 	return false;
 }
 
+/* Is it what OpenSM writes into its file by itself? */
+static bool is_usual(const struct option_row *row, const char *value)
+{
+	const char *usual = row->def;
+
+	for (const struct option_row *r = config_rows; r->name; r++) {
+		if (r->type == OPT_IGNORED && r->def && !strcmp(r->name, row->name)) {
+			usual = r->def;
+		}
+	}
+	return !strcmp(value, row->def ? row->def : "(null)") ||
+	       (usual && text_file_is_usual(value, usual));
+}
+
 static int warn_idle(const struct idle_job *j, const struct option_row *row,
                      const char *value)
 {
@@ -285,9 +300,8 @@ int route_list_warn_idle(const struct idle_job *j, const struct engine_options *
 			if (!value) {
 				return -ENOMEM;
 			}
-			if (strcmp(value, rows[k].def ? rows[k].def : "(null)") &&
-			    !is_alias(rows, k) && !is_told(i, rows[k].name) &&
-			    !any_reads(j, rows[k].name)) {
+			if (!is_usual(&rows[k], value) && !is_alias(rows, k) &&
+			    !is_told(i, rows[k].name) && !any_reads(j, rows[k].name)) {
 				ret = warn_idle(j, key_given(j, &rows[k]), value);
 			}
 			if (ret != E_OK) {

@@ -516,6 +516,12 @@ static const struct {
 	  "for lash\n" },
 	{ "their defaults", "routing_engine nue\nlash_start_vl 0\nconnect_roots no\n",
 	  "nue", 0, "" },
+	{ "the defaults of OpenSM",
+	  "torus_config /usr/local/etc/opensm/torus-2QoS.conf\n", "minhop", 0,
+	  "/usr/local/etc/opensm/torus-2QoS.conf: note: there is no such file, at the "
+	  "usual "
+	  "place of another installation: as if there were none at "
+	  "/etc/opensm/torus-2QoS.conf\n" },
 	{ "an older name", "routing_engine nue,sssp\ndimn_ports_file /dev/null\n", "nue",
 	  0,
 	  "%s:2: warning: dimn_ports_file '/dev/null': no effect with routing engine "
