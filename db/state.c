@@ -33,7 +33,7 @@ struct job {
 	size_t n;
 	bool forget;
 	/* next_epoch */
-	uint64_t epoch;
+	uint64_t epoch, above;
 	const char *mark; /* whose number is epoch */
 	/* of a batch, which nobody waits for; NULL: of a caller that waits */
 	struct state_batch *batch;
@@ -92,7 +92,7 @@ static void run_next_epoch(struct db_txn *t, struct job *j)
 		}
 		memcpy(&last, v.data, sizeof(last));
 	}
-	j->epoch = last + 1;
+	j->epoch = (last > j->above ? last : j->above) + 1;
 	db_put(t, STATE_EPOCH, DB_KEY_EPOCH, sizeof(DB_KEY_EPOCH), &j->epoch,
 	       sizeof(j->epoch));
 }
@@ -309,9 +309,9 @@ int state_put_lids(struct state *s, const struct lid_memory *m, size_t n, bool f
 	return submit(s, &j);
 }
 
-int state_next_epoch(struct state *s, uint64_t *ret_epoch)
+int state_next_epoch(struct state *s, uint64_t above, uint64_t *ret_epoch)
 {
-	struct job j = { .run = run_next_epoch };
+	struct job j = { .run = run_next_epoch, .above = above };
 	int ret = submit(s, &j);
 	if (ret == E_OK) {
 		*ret_epoch = j.epoch;

@@ -45,8 +45,12 @@ int state_lids(struct state *s, struct arena *a, struct lid_memory **ret, size_t
  */
 int state_put_lids(struct state *s, const struct lid_memory *m, size_t n, bool forget);
 
-/*! \brief A new epoch, larger than all before, durable before it returns. */
-int state_next_epoch(struct state *s, uint64_t *ret_epoch);
+/*!
+ * \brief A new epoch, larger than all before, durable before it returns.
+ * \param above  And larger than this one: the one that is published (snap_epoch()), which
+ *               outlives the state when that is lost.
+ */
+int state_next_epoch(struct state *s, uint64_t above, uint64_t *ret_epoch);
 
 /*!
  * A number that stands for what was done once and is not to be done again, by its name

@@ -675,7 +675,7 @@ static int choose_epoch(struct sweep *s, uint64_t now_digest)
 	if (s->digest == now_digest) {
 		return E_OK;
 	}
-	ret = state_next_epoch(s->d.state, &s->epoch);
+	ret = state_next_epoch(s->d.state, snap_epoch(s->d.snap), &s->epoch);
 	if (ret == E_OK) {
 		s->digest = now_digest;
 	}

@@ -86,10 +86,16 @@ START_TEST(test_epochs_never_repeat)
 	for (unsigned round = 0; round < 3; round++) {
 		struct state *s = open_ok(dir);
 		for (unsigned i = 0; i < 5; i++) {
-			ck_assert_int_eq(state_next_epoch(s, &e), E_OK);
+			ck_assert_int_eq(state_next_epoch(s, 0, &e), E_OK);
 			ck_assert_uint_gt(e, last);
 			last = e;
 		}
+		/* nor what a snapshot has that is older than this state */
+		ck_assert_int_eq(state_next_epoch(s, last + 7, &e), E_OK);
+		ck_assert_uint_eq(e, last + 8);
+		ck_assert_int_eq(state_next_epoch(s, 3, &e), E_OK);
+		ck_assert_uint_eq(e, last + 9);
+		last = e;
 		state_close(s);
 	}
 }
@@ -281,7 +287,7 @@ START_TEST(test_bad_values)
 	raw_put("epoch", DB_KEY_EPOCH, sizeof(DB_KEY_EPOCH), "123", 3);
 	struct state *s = open_ok(dir);
 	ck_assert_int_eq(state_lids(s, arena, &got, &n), E_MALFORMED);
-	ck_assert_int_eq(state_next_epoch(s, &e), E_MALFORMED);
+	ck_assert_int_eq(state_next_epoch(s, 0, &e), E_MALFORMED);
 	ck_assert_uint_eq(e, 77);
 	state_close(s);
 }
@@ -406,7 +412,7 @@ static void *take_turns(void *arg)
 	struct turn *t = arg;
 	for (unsigned i = 0; i < TURNS; i++) {
 		struct lid_memory m = { t->id * 1000 + i, { t->id * 1000 + i, 0 } };
-		t->failed |= state_next_epoch(t->s, &t->epoch[i]);
+		t->failed |= state_next_epoch(t->s, 0, &t->epoch[i]);
 		t->failed |= state_put_lids(t->s, &m, 1, false);
 	}
 	return NULL;
@@ -460,7 +466,7 @@ static void write_for_ever(int fd)
 			m[k] = (struct lid_memory){ (uint64_t)i << 8 | k,
 				                    { i * 8 + k, 0 } };
 		}
-		if (state_next_epoch(s, &e) != E_OK ||
+		if (state_next_epoch(s, 0, &e) != E_OK ||
 		    state_put_lids(s, m, 8, false) != E_OK ||
 		    write(fd, &e, sizeof(e)) != sizeof(e)) {
 			_exit(1);
@@ -504,7 +510,7 @@ static uint64_t run_and_kill(unsigned turns)
 		ck_assert_uint_eq(got[i].guid, (uint64_t)(i / 8 + 1) << 8 | i % 8);
 		ck_assert_uint_eq(got[i].range.base, i + 8);
 	}
-	ck_assert_int_eq(state_next_epoch(s, &e), E_OK);
+	ck_assert_int_eq(state_next_epoch(s, 0, &e), E_OK);
 	ck_assert_uint_gt(e, last);
 	state_close(s);
 	return e;

@@ -171,6 +171,45 @@ START_TEST(restart)
 }
 END_TEST
 
+static uint32_t node_named(const struct rig *r, const char *name)
+{
+	for (uint32_t i = 0; i < r->g->n_nodes; i++) {
+		if (r->g->nodes[i].id && strcmp(r->g->nodes[i].id, name) == 0) {
+			return i;
+		}
+	}
+	ck_abort_msg("no node %s", name);
+	return 0;
+}
+
+/* The durable state is lost, the published snapshot is not: what is published next is
+ * above all that readers have seen, and is published at once. */
+START_TEST(fresh_state)
+{
+	uint64_t epoch;
+
+	rig = rig_bring_up("ft2 4 4 2", 1, 0);
+	rig_heavy(rig, 1);
+	for (int i = 0; i < _i; i++) {
+		uint64_t guid = rig->g->nodes[node_named(rig, "h00005")].guid;
+
+		ck_assert_int_eq(sim_set_node(rig->sim, guid, i % 2), E_OK);
+		sweep_request_heavy(rig->sweep);
+		rig_heavy(rig, sweep_status(rig->sweep)->heavy_sweeps + 1);
+	}
+	epoch = sweep_status(rig->sweep)->epoch;
+	ck_assert_uint_gt(epoch, (uint64_t)_i);
+	rig_stop(rig);
+	nftw(rig->state_dir, rig_remove, 16, FTW_DEPTH | FTW_PHYS);
+	rig->config.lmc = 1; /* so that the routing is another one */
+	rig_start(rig);
+	rig_heavy(rig, 1);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->failed_sweeps, 0);
+	ck_assert_uint_gt(sweep_status(rig->sweep)->epoch, epoch);
+	ck_assert(sweep_status(rig->sweep)->up);
+}
+END_TEST
+
 /* Killed after any number of turns, in whatever phase that is, and started again: LIDs
  * that a port was ever given stay its own. */
 START_TEST(killed)
@@ -227,17 +266,6 @@ START_TEST(unchanged)
 	ck_assert_uint_eq(sweep_status(rig->sweep)->epoch, epoch);
 }
 END_TEST
-
-static uint32_t node_named(const struct rig *r, const char *name)
-{
-	for (uint32_t i = 0; i < r->g->n_nodes; i++) {
-		if (r->g->nodes[i].id && strcmp(r->g->nodes[i].id, name) == 0) {
-			return i;
-		}
-	}
-	ck_abort_msg("no node %s", name);
-	return 0;
-}
 
 /* First port of a node that is cabled to a switch. */
 static uint8_t uplink(const struct rig *r, uint32_t node)
@@ -663,6 +691,7 @@ static Suite *suite(void)
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_loop_test(t, bring_up, 0, sizeof(fabrics) / sizeof(fabrics[0]));
 	tcase_add_loop_test(t, restart, 0, 3);
+	tcase_add_loop_test(t, fresh_state, 0, 4);
 	tcase_add_loop_test(t, killed, 0, 10);
 	tcase_add_test(t, unchanged);
 	tcase_add_loop_test(t, lmc_change, 0, 1);
