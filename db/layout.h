@@ -28,8 +28,7 @@
  *   epoch      "epoch"                   u64: the last one handed out
  *              name                      u64: what was done once (state_mark_put())
  *   services, subscriptions, groups, members, guids, aliases
- *                                        keys and values of sa/store.h, whose records
- * they are
+ *                                        keys and values of sa/store.h, whose records they are
  *
  * snapshot (layout 6); what belongs to one node is one value (doc/decisions/0001)
  *   meta       "head"                    struct row_meta, then its texts, each with its
@@ -52,13 +51,15 @@
  *              u16 VLS_PORTS, switch's NodeGUID   u8 class [n_ports + 1] in that rule
  *   partitions u16 P_Key                 struct row_partition
  *   load       switch's NodeGUID         struct row_load [n_ports + 1], by egress port
- *   p_key_sets u16 number                u16 P_Key [], as in the tables of the ports that
- * have it prefix_routes u16 number             struct row_prefix_route, in the order of
- * preference alternates NodeGUID, u32 LID / LFT_PER_CHUNK     u8 port group [], 0xff
- * none; nothing without adaptive routing port_groups switch's NodeGUID        struct
- * port_set [], by group services, subscriptions, groups, members   rows of the state
- * without what is secret in them (snap_mirror()) policy     u16 enum policy_part structs
- * of db/policy.h, an array of each; the sets by p_key_set; nothing without a policy
+ *   p_key_sets u16 number                u16 P_Key [], as in the tables of the ports that have it
+ *   prefix_routes u16 number             struct row_prefix_route, in the order of preference
+ *   alternates NodeGUID, u32 LID / LFT_PER_CHUNK     u8 port group [], 0xff none; nothing
+ * without adaptive routing
+ *   port_groups switch's NodeGUID        struct port_set [], by group
+ *   services, subscriptions, groups, members   rows of the state without what is secret in
+ * them (snap_mirror())
+ *   policy     u16 enum policy_part      structs of db/policy.h, an array of each; the sets
+ *                                        by p_key_set; nothing without a policy
  *
  * A chunk holds CHUNK_BYTES, which with LMDB's page header fill one page; the last chunk
  * of a row ends with the highest LID. A chunk without any route is not stored.
