@@ -381,7 +381,7 @@ static size_t guid_info_rows(const struct snap_content *c, const struct snap_att
 	       c->attrs[from + n].attr == UMAD_SM_ATTR_GUID_INFO) {
 		n++;
 	}
-	*ret = c->attrs + from;
+	*ret = n > 0 ? c->attrs + from : NULL;
 	return n;
 }
 
