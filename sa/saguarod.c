@@ -239,7 +239,7 @@ static int open_sim(struct daemon *d, const char *file)
 		return -ENOMEM;
 	}
 	diags_init(diags, d->arena);
-	int ret = topo_read(file, false, d->arena, diags, &g);
+	int ret = topo_read(file, d->now->config.strict_config, d->arena, diags, &g);
 	log_diags(diags);
 	if (ret != E_OK) {
 		log_error(source, "no simulated fabric from %s: %s", file, err_text(ret));
