@@ -119,6 +119,7 @@ void dmodc_fill_line(const struct dmodc_job *j)
 			for (unsigned k = 0; k < j->reach.rows; k++) {
 				b &= ~dmodc_row(&j->reach, s, k)[w];
 			}
+			b |= line_replaced(&j->line, s)[w];
 			line_fill_word(&j->line, s, w, b & j->single[w] & ~j->homes[w],
 			               j->own, lft_row(j->lft, s));
 			b &= ~j->single[w] | j->homes[w];

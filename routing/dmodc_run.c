@@ -98,12 +98,16 @@ static void find_turns_on(struct dmodc_job *j, uint32_t i_home, unsigned rank)
 	uint32_t s = t->home[i_home], c = t->col[s], place = t->seat[i_home],
 		 *turn = j->turn + (size_t)rank * t->n_cols;
 	const uint32_t *host = j->g->hosts + j->g->host_first[s];
+	/* what hangs higher is dealt over the ways up that are higher still, one by one
+	 */
+	unsigned from = t->rank[s] < rank ? t->rank[s] : rank;
+	uint64_t divider = t->divider[rank] / t->divider[from];
 	bool converge = j->rule->deal_by & DMODC_CONVERGE && t->tiers == 3 && rank == 1;
 
 	for (uint32_t i = 0; i < dmodc_hosts_on(j->g, s); i++, c++) {
 		bool last = j->rule->last && j->rule->last[host[i]];
 
-		turn[c] = (uint32_t)(t->number[c] / t->divider[rank]);
+		turn[c] = (uint32_t)(t->number[c] / divider);
 		if (converge && !last) {
 			turn[c] = place;
 		} else if (j->rule->deal_by & DMODC_PASS_THROUGH && !last) {

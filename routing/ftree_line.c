@@ -48,15 +48,17 @@ uint8_t ftree_line_port(const struct ftree *f, uint32_t s, uint32_t t, uint32_t 
 	return n ? port[h % n] : LFT_NO_ROUTE;
 }
 
-/* Hosts of one switch, but those that others of their kind may miss. */
+/* Hosts of one switch, but those that others of their kind may miss and have no route
+ * yet. */
 static void fill_hosts(const struct ftree *f, uint32_t s, uint32_t t)
 {
+	bool replaced = line_replaced(&f->line, s)[t / BITS] >> t % BITS & 1;
 	const struct graph *g = f->g;
 	uint8_t port[LINE_PORTS_MAX];
 	unsigned n = line_ports(&f->line, s, t, port);
 
 	for (uint32_t h = g->host_first[t]; h < g->host_first[t + 1]; h++) {
-		if (f->lid[h] && !f->non_cn[g->hosts[h]]) {
+		if (f->lid[h] && (replaced || !f->non_cn[g->hosts[h]])) {
 			lft_row(f->lft, s)[f->lid[h]] = port[h % n];
 		}
 	}
@@ -73,6 +75,7 @@ static void fill_row(const struct ftree *f, const struct owners *x, uint32_t s)
 			b |= (uint64_t)(dist[w * BITS + k] == FTREE_NONE) << k;
 		}
 		b &= line_reaches(&f->line, s)[w];
+		b |= line_replaced(&f->line, s)[w];
 		line_fill_word(&f->line, s, w, b, x->lid, lft_row(f->lft, s));
 		for (b &= x->homes[w]; b; b &= b - 1) {
 			fill_hosts(f, s, w * BITS + (uint32_t)__builtin_ctzll(b));

@@ -60,10 +60,13 @@ int line_init(struct line *l, const struct graph *g, const struct line_rule *rul
 	*l = (struct line){ .g = g, .n = n, .words = (n + 63) / 64, .rank = rule->rank };
 	l->descends = arena_array(a, (size_t)n * l->words + 1, sizeof(*l->descends));
 	l->reaches = arena_array(a, (size_t)n * l->words + 1, sizeof(*l->reaches));
+	l->replaced = arena_array(a, (size_t)n * l->words + 1, sizeof(*l->replaced));
 	l->left = arena_array(a, n + 1U, sizeof(*l->left));
+	l->wanted = arena_array(a, l->words + 1U, sizeof(*l->wanted));
 	l->at = arena_array(a, n + 1U, sizeof(*l->at));
 	l->is_twisted = arena_array(a, n + 1U, sizeof(*l->is_twisted));
-	if (!l->descends || !l->reaches || !l->left || !l->at || !l->is_twisted) {
+	if (!l->descends || !l->reaches || !l->replaced || !l->left || !l->wanted ||
+	    !l->at || !l->is_twisted) {
 		return -ENOMEM;
 	}
 	ret = updown_order(g, &order, a, &l->pos, &l->part);
@@ -106,8 +109,33 @@ static void step(const struct line *l, uint32_t s, bool down)
 	}
 }
 
+/* Has a switch that reaches a destination, but does not descend to it, a neighbour below
+ * that descends? Then it may as well. */
+static void step_down_instead(const struct line *l, uint32_t s, const uint64_t *wanted)
+{
+	const struct graph *g = l->g;
+	uint64_t *descends = line_descends(l, s), *replaced = line_replaced(l, s);
+
+	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+		const uint64_t *there = line_descends(l, g->adj[i].to);
+
+		if (!line_falls(l, s, g->adj[i].to)) {
+			continue;
+		}
+		for (uint32_t w = 0; w < l->words; w++) {
+			uint64_t new = there[w] & line_reaches(l, s)[w] & ~descends[w] &
+			               wanted[w];
+
+			descends[w] |= new;
+			replaced[w] |= new;
+		}
+	}
+}
+
 static void find_left(struct line *l)
 {
+	memset(l->left, 0, l->n * sizeof(*l->left));
+	l->n_left = 0;
 	for (uint32_t s = 0; s < l->n; s++) {
 		for (uint32_t w = 0; w < l->words; w++) {
 			for (uint64_t b = ~line_reaches(l, s)[w]; b; b &= b - 1) {
@@ -122,15 +150,33 @@ static void find_left(struct line *l)
 	}
 }
 
-void line_extend(struct line *l)
+/* \param wanted  [words] destinations for which routes by rank may be replaced; NULL:
+ * none. */
+static void take_steps(struct line *l, const uint64_t *wanted)
 {
 	for (uint32_t p = l->n; p-- > 0;) {
+		if (wanted) {
+			step_down_instead(l, l->at[p], wanted);
+		}
 		step(l, l->at[p], true);
 	}
 	for (uint32_t p = 0; p < l->n; p++) {
 		step(l, l->at[p], false);
 	}
 	find_left(l);
+}
+
+void line_extend(struct line *l)
+{
+	uint64_t *wanted = l->wanted;
+
+	take_steps(l, NULL);
+	for (uint32_t t = 0; t < l->n; t++) {
+		wanted[t / 64] |= (uint64_t)l->left[t] << t % 64;
+	}
+	if (l->n_left) {
+		take_steps(l, wanted);
+	}
 }
 
 unsigned line_ports(const struct line *l, uint32_t s, uint32_t t, uint8_t *ret)

@@ -30,8 +30,12 @@ struct line {
 	/*! [n][words] all destinations that have a route; those that have none by rank
 	 * and do not descend begin with a step up to a switch that reaches them. */
 	uint64_t *reaches;
+	/*! [n][words] destinations that have a route by rank from here, but get one that
+	 *  descends the line: else switches above would miss them */
+	uint64_t *replaced;
 	bool *left; /*!< [n] destinations that some switch of their part misses still */
 	uint32_t n_left;
+	uint64_t *wanted; /*!< [words] working memory */
 	/*! [n] switches where a route by rank descends the line, then climbs: to a
 	 * neighbour of worse rank that stands above. The line does not use links to
 	 * these. */
@@ -56,6 +60,11 @@ static inline uint64_t *line_descends(const struct line *l, uint32_t s)
 static inline uint64_t *line_reaches(const struct line *l, uint32_t s)
 {
 	return l->reaches + (uint64_t)s * l->words;
+}
+
+static inline uint64_t *line_replaced(const struct line *l, uint32_t s)
+{
+	return l->replaced + (uint64_t)s * l->words;
 }
 
 static inline bool line_is_above(const struct line *l, uint32_t s, uint32_t other)
@@ -93,7 +102,8 @@ static inline bool line_climbs(const struct line *l, uint32_t s, uint32_t to)
 int line_init(struct line *l, const struct graph *g, const struct line_rule *rule,
               struct arena *a);
 
-/*! \brief Joins what is not joined by the bits that are set. Cost: O(E * S / 64). */
+/*! \brief Joins what is not joined by the bits that are set. Few routes by rank may be
+ * replaced. Cost: O(E * S / 64). */
 void line_extend(struct line *l);
 
 enum { LINE_PORTS_MAX = 256 };
@@ -106,7 +116,7 @@ unsigned line_ports(const struct line *l, uint32_t s, uint32_t t, uint8_t *ret);
 
 /*!
  * \brief The first of them for all destinations of a word of bits.
- * \param word  Destinations 64 * \a w and on that \a s reaches over the line only.
+ * \param word  Destinations 64 * \a w and on, as above.
  * \param lid   [n] of a switch.
  * \param row   Forwarding table of \a s.
  */

@@ -82,8 +82,8 @@ static const struct guid_file *guids(const char *text)
 /* Fabric by hand: switches by letters, hosts, cables between letters. */
 struct maker_by_hand {
 	struct graph *g;
-	uint32_t node[64];
-	unsigned used[64], n;
+	uint32_t node[96];
+	unsigned used[96], n;
 };
 
 static unsigned add(struct maker_by_hand *m, enum node_type type)
@@ -843,6 +843,53 @@ START_TEST(stray_host_on_a_spine)
 }
 END_TEST
 
+/*
+ * Pods whose leaf switches join each plane by two switches, so that the line has none
+ * that joins a plane once. All is proven, and hosts in the middle come over many cables.
+ */
+START_TEST(planes_joined_twice)
+{
+	enum { PODS = 3, LEAVES = 3, PLANES = 2, CORES = 4, HOSTS = 4 };
+	struct maker_by_hand m = { .g = graph_new(arena) };
+	unsigned core[PLANES * CORES], leaf[LEAVES], mid = 0;
+	struct load load;
+	struct proof p;
+
+	for (unsigned i = 0; i < PLANES * CORES; i++) {
+		core[i] = add(&m, NODE_SWITCH);
+	}
+	for (unsigned pod = 0; pod < PODS; pod++) {
+		for (unsigned i = 0; i < LEAVES; i++) {
+			leaf[i] = add(&m, NODE_SWITCH);
+			for (unsigned k = 0; k < HOSTS; k++) {
+				add_host(&m, leaf[i]);
+			}
+		}
+		for (unsigned i = 0; i < 2 * PLANES; i++) {
+			mid = add(&m, NODE_SWITCH);
+			for (unsigned k = 0; k < LEAVES; k++) {
+				join(&m, leaf[k], mid);
+			}
+			for (unsigned k = 0; k < CORES; k++) {
+				join(&m, core[i / 2 * CORES + k], mid);
+			}
+		}
+	}
+	for (unsigned k = 0; k < HOSTS; k++) {
+		add_host(&m, mid);
+	}
+	freeze(&m);
+	struct lids l = fabric_lids(m.g, 0, 0, arena);
+	struct route_out out = route(m.g, &l, NULL);
+
+	ck_assert(out.beyond_rule && strstr(out.notes.text, "joined twice"));
+	ck_assert_int_eq(proof_run(m.g, &l, &out.lft, NULL, arena, &p), E_OK);
+	ck_assert_msg(proof_passed(&p, true), "%s", proof_text(&p, m.g, arena));
+	ck_assert_int_eq(load_build(m.g, &l, &out.lft, arena, &load), E_OK);
+	ck_assert_msg(load.max <= 2 * load.mean, "max %u mean %.1f", load.max, load.mean);
+}
+END_TEST
+
 /* Leaves that hang at two depths: the roots decide; a host's GUID stands for its switch.
  */
 START_TEST(root_file)
@@ -967,6 +1014,7 @@ int main(void)
 	tcase_add_loop_test(t, io_on_whole_leaves, 0, 2);
 	tcase_add_loop_test(t, hosts_on_spines, 0, N_SPINE_HOSTS * SEEDS);
 	tcase_add_test(t, stray_host_on_a_spine);
+	tcase_add_test(t, planes_joined_twice);
 	tcase_add_test(t, root_file);
 	ADD_LOOP(t, what_is_no_tree_is_refused, refused);
 	tcase_add_test(t, no_compute_node_is_refused);
