@@ -83,7 +83,7 @@ static int dmodc_route(const struct route_in *in, struct arena *a, struct route_
 	if (ret_code == E_OK) {
 		const struct keep_measure m = { .g = in->g, .lids = in->lids };
 
-		ret_code = keep_tables(&m, in->prev, !j.t.places, &lft);
+		ret_code = keep_tables(&m, in->prev, !j.t.full, &lft);
 	}
 	if (ret_code == E_OK) {
 		dmodc_note(&j, &ret->notes);

@@ -82,8 +82,9 @@ struct dmodc_tree {
 		col; /*!< [n] column of a switch's first host: hosts by home, then port */
 	uint32_t n_cols;
 	uint32_t *number; /*!< [n_cols] of a host, in the order in which they are dealt */
-	uint32_t places;  /*!< of each home that are numbered, also where no host is; 0:
-	                     hosts alone are. Hosts that come last have their own. */
+	uint32_t *nth;    /*!< [n_cols] of a host among those of its set on its switch */
+	bool full;        /*!< hosts have nearly all the numbers that leaves hold for them
+	                     (leaves.h),        so that few are dealt anew when one goes */
 	bool *bare;       /*!< [n] joins nothing new: a leaf that lost its hosts */
 	unsigned tiers;   /*!< ranks of switches that are no bare leaves */
 	uint32_t n_missing; /*!< uplinks that others of the same kind have */

@@ -111,8 +111,7 @@ static void find_turns_on(struct dmodc_job *j, uint32_t i_home, unsigned rank)
 		if (converge && !last) {
 			turn[c] = place;
 		} else if (j->rule->deal_by & DMODC_PASS_THROUGH && !last) {
-			turn[c] =
-				(t->places ? t->number[c] % t->places : i) + rank * place;
+			turn[c] = t->nth[c] + rank * place;
 		}
 	}
 }

@@ -381,37 +381,51 @@ static void find_clusters(struct shape *x)
 	seat_homes(x);
 }
 
+static bool is_of_set(const struct shape *x, uint32_t host, bool last)
+{
+	return (x->rule->last && x->rule->last[x->g->hosts[host]]) == last;
+}
+
+/* Numbers the hosts of one set on one switch. Returns how many numbers they hold. */
+static uint32_t number_home(struct shape *x, uint32_t s, bool last, uint32_t base,
+                            const struct leaf_places *places)
+{
+	const struct graph *g = x->g;
+	uint32_t first = g->host_first[s], end = g->host_first[s + 1], n = 0, i = 0, size;
+
+	for (uint32_t h = first; h < end; h++) {
+		n += is_of_set(x, h, last);
+	}
+	size = places->n && n ? places->size[n] : n;
+	for (uint32_t h = first; h < end; h++) {
+		uint32_t c = x->t->col[s] + h - first;
+
+		if (is_of_set(x, h, last)) {
+			uint8_t port = g->ports[g->ports[g->hosts[h]].peer].num;
+
+			x->t->nth[c] = places->n ? places->rank[port] % size : i++;
+			x->t->number[c] = base + x->t->nth[c];
+		}
+	}
+	return size;
+}
+
 /* Numbers the hosts of one set from a number on, by place where places are held. Returns
- * the next free one. */
+ * the next free one. Of all hosts empty leaves keep their places; of a set that comes
+ * last only its leaves have some. */
 static uint32_t number_set(struct shape *x, bool last, uint32_t n)
 {
 	struct dmodc_tree *t = x->t;
-	const bool *is_last = x->rule->last;
 	struct leaf_places places;
 
-	leaves_places(x->g, t->home, t->n_homes, is_last, last, &places);
-	for (uint32_t i = 0, seat = 0; i < t->n_homes; i++) {
-		uint32_t s = t->home[i], h = x->g->host_first[s], c = t->col[s], own = 0;
-
-		/* of all hosts empty leaves keep their places, of a set that comes last
-		 * only its leaves have some */
-		for (; !last && seat < t->seat[i]; seat++) {
-			n += places.n;
+	leaves_places(x->g, t->home, t->n_homes, x->rule->last, last, &places);
+	for (uint32_t i = 0, seat = 0; i < t->n_homes; i++, seat++) {
+		for (; places.n && !last && seat < t->seat[i]; seat++) {
+			n += places.size[0];
 		}
-		for (; h < x->g->host_first[s + 1]; h++, c++) {
-			uint32_t port = x->g->hosts[h];
-
-			if ((is_last && is_last[port]) == last) {
-				uint8_t num = x->g->ports[x->g->ports[port].peer].num;
-
-				t->number[c] = n + (places.n ? places.rank[num] : own);
-				own++;
-			}
-		}
-		n += own && places.n ? places.n : own;
-		seat++;
+		n += number_home(x, t->home[i], last, n, &places);
 	}
-	t->places = last ? t->places : places.n;
+	t->full = last ? t->full : places.full;
 	return n;
 }
 
@@ -423,7 +437,8 @@ static int number_hosts(struct shape *x)
 	uint32_t n;
 
 	t->number = arena_array(x->a, t->n_cols, sizeof(*t->number));
-	if (!t->number) {
+	t->nth = arena_array(x->a, t->n_cols, sizeof(*t->nth));
+	if (!t->number || !t->nth) {
 		return -ENOMEM;
 	}
 	n = number_set(x, false, 0);

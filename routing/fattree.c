@@ -405,7 +405,7 @@ static void static_dispersion(const struct fattree *f, struct lft *lft, struct w
 static int stay(const struct fattree *f, const struct dmodc_job *j, struct arena *tmp)
 {
 	struct keep_measure m = { .g = j->g, .lids = j->lids, .n_sets = 2 };
-	bool hosts = !f->rule.deal_by && (!j->t.places || is_broken(&j->t));
+	bool hosts = !f->rule.deal_by && (!j->t.full || is_broken(&j->t));
 	uint8_t *set;
 
 	if (f->rule.last) {

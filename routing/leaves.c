@@ -519,8 +519,10 @@ int leaves_ranks(const struct graph *g, struct arena *a, uint16_t **ret)
 
 /* ---- the order of switches with hosts ---- */
 
-/* Share of places that hosts fill where they are held. */
-enum { PLACES_FILLED = 3, PLACES_OF = 4 };
+/* Share of places that hosts fill where they are held, and where they are full. */
+enum { PLACES_FILLED = 3, PLACES_OF = 4, FULL_FILLED = 15, FULL_OF = 16 };
+/* Of so many switches one in this number makes a kind. */
+enum { FEW_HOMES = 16 };
 
 void joined_sort(uint32_t *joined, uint32_t n_switches, uint32_t *list, uint32_t n_list,
                  uint32_t *count, uint32_t *list_tmp)
@@ -604,17 +606,43 @@ int leaves_order(const struct graph *g, struct arena *a, uint32_t **ret, uint32_
 	return E_OK;
 }
 
-/* Is a host of the other kind where one of this kind may be on another switch? */
-static bool is_mixed(const struct graph *g, const uint32_t *leaf, uint32_t n_leaves,
-                     const bool *is_one, bool value, const bool *used)
+/* Hosts of one kind: at which ports, and on how many switches how many of them. */
+struct census {
+	const struct graph *g;
+	const bool *is_one;
+	bool value;
+	uint32_t at[256];    /* by switch port */
+	uint32_t count[256]; /* by hosts of a switch */
+	uint32_t n_homes, n_hosts;
+};
+
+static uint32_t count_on(struct census *c, uint32_t s)
 {
-	for (uint32_t i = 0; is_one && i < n_leaves; i++) {
+	const struct graph *g = c->g;
+	uint32_t n = 0;
+
+	for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1]; h++) {
+		if (!c->is_one || c->is_one[g->hosts[h]] == c->value) {
+			c->at[g->ports[g->ports[g->hosts[h]].peer].num]++;
+			n++;
+		}
+	}
+	return n;
+}
+
+/* Is a host of the other kind where one of this kind may be on another switch? */
+static bool is_mixed(const struct census *c, const uint32_t *leaf, uint32_t n_leaves)
+{
+	const struct graph *g = c->g;
+
+	for (uint32_t i = 0; c->is_one && i < n_leaves; i++) {
 		uint32_t s = leaf[i];
 
 		for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1]; h++) {
 			uint32_t peer = g->ports[g->hosts[h]].peer;
 
-			if (is_one[g->hosts[h]] != value && used[g->ports[peer].num]) {
+			if (c->is_one[g->hosts[h]] != c->value &&
+			    c->at[g->ports[peer].num]) {
 				return true;
 			}
 		}
@@ -622,33 +650,70 @@ static bool is_mixed(const struct graph *g, const uint32_t *leaf, uint32_t n_lea
 	return false;
 }
 
+/* Ports by the switches that have a host there. */
+static void rank_ports(const struct census *c, struct leaf_places *ret)
+{
+	uint32_t n_more = 0;
+
+	for (unsigned p = 0; p < 256; p++) {
+		ret->rank[p] = ret->n;
+		ret->n += c->at[p] && 2 * c->at[p] >= c->n_homes;
+	}
+	for (unsigned p = 0; p < 256 && ret->n; p++) {
+		if (c->at[p] && 2 * c->at[p] < c->n_homes) {
+			ret->rank[p] = n_more++ % ret->n;
+		}
+	}
+}
+
+/* Places of a switch by its hosts. Returns those of all switches. */
+static uint64_t size_homes(const struct census *c, struct leaf_places *ret)
+{
+	uint32_t size = ret->n, least = c->n_homes / FEW_HOMES;
+	uint64_t sum = 0;
+
+	for (unsigned k = 0; k < 256; k++) {
+		ret->size[k] = size;
+	}
+	for (uint32_t half = size / 2; half; half /= 2) {
+		uint32_t n_small = 0;
+
+		for (uint32_t k = half; k > half / 2; k--) {
+			n_small += c->count[k];
+		}
+		size = n_small >= (least < 4 ? 4 : least) ? half : size;
+		for (uint32_t k = half; k > half / 2; k--) {
+			ret->size[k] = size;
+		}
+	}
+	for (unsigned k = 1; k < 256; k++) {
+		sum += (uint64_t)ret->size[k] * c->count[k];
+	}
+	return sum;
+}
+
 void leaves_places(const struct graph *g, const uint32_t *leaf, uint32_t n_leaves,
                    const bool *is_one, bool value, struct leaf_places *ret)
 {
-	bool used[256] = { false };
-	uint64_t n_hosts = 0;
-	uint32_t n_homes = 0;
+	struct census c = { .g = g, .is_one = is_one, .value = value };
+	uint64_t n_places;
 
 	*ret = (struct leaf_places){ .n = 0 };
 	for (uint32_t i = 0; i < n_leaves; i++) {
-		uint32_t s = leaf[i];
-		uint64_t before = n_hosts;
+		uint32_t n = count_on(&c, leaf[i]);
 
-		for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1]; h++) {
-			if (!is_one || is_one[g->hosts[h]] == value) {
-				used[g->ports[g->ports[g->hosts[h]].peer].num] = true;
-				n_hosts++;
-			}
-		}
-		n_homes += n_hosts > before;
+		c.count[n]++;
+		c.n_homes += n > 0;
+		c.n_hosts += n;
 	}
-	for (unsigned p = 0; p < 256; p++) {
-		ret->rank[p] = ret->n;
-		ret->n += used[p];
-	}
+	rank_ports(&c, ret);
+	n_places = size_homes(&c, ret);
+	ret->full = (uint64_t)c.n_hosts * FULL_OF >=
+	            (uint64_t)ret->n * c.n_homes * FULL_FILLED;
 	/* holes are dealt, too: with many of them links would carry unlike shares */
-	if (n_hosts * PLACES_OF < (uint64_t)ret->n * n_homes * PLACES_FILLED ||
-	    is_mixed(g, leaf, n_leaves, is_one, value, used)) {
+	if (!ret->n || (uint64_t)c.n_hosts * PLACES_OF < n_places * PLACES_FILLED ||
+	    is_mixed(&c, leaf, n_leaves)) {
 		ret->n = 0;
+		ret->full = false;
 	}
 }

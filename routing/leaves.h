@@ -3,7 +3,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 struct arena;
@@ -11,8 +10,8 @@ struct graph;
 
 /*!
  * Leaves: the lowest switches of a tree, on which its hosts hang; and how high the others
- * stand above them. Real trees have hosts on spines, too (storage, login nodes, gateways),
- * so a switch with hosts is not always a leaf.
+ * stand above them. Real trees have hosts on spines, too (storage, login nodes,
+ * gateways), so a switch with hosts is not always a leaf.
  *
  * And switches with hosts in an order that follows the cables: those that have a common
  * switch near them next to each other. What is dealt out leaf by leaf is dealt alike
@@ -24,11 +23,11 @@ enum { LEAVES_HEIGHT_NONE = 0xffff }; /*!< a switch in a part without hosts */
 /*!
  * \brief Height of each switch: its distance from the nearest leaf.
  *
- * Which switches with hosts are leaves is tried out: all of them; those with a growing share
- * of the hosts of the fullest; and of these the ones that stand on the side of most hosts
- * where all cables join two sides. The sets that join about the most pairs of hosts by a
- * route that climbs, then descends, and at least three of four, are compared by how many
- * such routes of least length there are. All switches with hosts are leaves where no
+ * Which switches with hosts are leaves is tried out: all of them; those with a growing
+ * share of the hosts of the fullest; and of these the ones that stand on the side of most
+ * hosts where all cables join two sides. The sets that join about the most pairs of hosts
+ * by a route that climbs, then descends, and at least three of four, are compared by how
+ * many such routes of least length there are. All switches with hosts are leaves where no
  * other set is better, as on a torus.
  *
  * \param ret  [n_switches]
@@ -53,14 +52,14 @@ int leaves_distances(const struct graph *g, struct arena *a, uint16_t **ret);
 /*! Ordered pairs of hosts on different switches of one connected part. */
 struct leaves_pairs {
 	uint64_t all;
-	uint64_t joined; /*!< by a route over switches of growing, then of falling height */
+	uint64_t joined; /*!< by a route over switches of growing, then of falling height
+	                  */
 };
 
 /*!
  * \brief Counts pairs of hosts.
- * \param height  [n_switches]; any numbers, larger is higher. LEAVES_HEIGHT_NONE: no part of it.
- * \retval -ENOMEM
- * Cost: O(E * S / 64).
+ * \param height  [n_switches]; any numbers, larger is higher. LEAVES_HEIGHT_NONE: no part
+ * of it. \retval -ENOMEM Cost: O(E * S / 64).
  */
 int leaves_pairs(const struct graph *g, const uint16_t *height, struct arena *a,
                  struct leaves_pairs *ret);
@@ -93,13 +92,13 @@ void joined_sort(uint32_t *joined, uint32_t n_switches, uint32_t *list, uint32_t
                  uint32_t *count, uint32_t *list_tmp);
 
 /*!
- * \brief Do all switches above one switch descend to the same switches with hosts, wherever
- * one looks? So it is in a healthy tree of pods. Then no shortest path between hosts on
- * leaves turns upwards again after it has descended.
- * \retval -ENOMEM
- * Cost: O(E * S / 64).
+ * \brief Do all switches above one switch descend to the same switches with hosts,
+ * wherever one looks? So it is in a healthy tree of pods. Then no shortest path between
+ * hosts on leaves turns upwards again after it has descended. \retval -ENOMEM Cost: O(E *
+ * S / 64).
  */
-int leaves_alike(const struct graph *g, const uint16_t *height, struct arena *a, bool *ret);
+int leaves_alike(const struct graph *g, const uint16_t *height, struct arena *a,
+                 bool *ret);
 
 /*!
  * \brief The switches with hosts in this order.
@@ -119,13 +118,20 @@ int leaves_order(const struct graph *g, struct arena *a, uint32_t **ret, uint32_
  * and come, so what is dealt by place does not move with them.
  */
 struct leaf_places {
-	uint32_t n; /*!< of each switch; 0: too many would be empty, or hosts that do not
-	                 count are in some; none are held */
+	uint32_t n; /*!< of a full switch, 0: too many would be empty, none are held */
 	uint32_t rank[256]; /*!< of a switch port among those */
+	/*! [hosts of a switch] places that it holds; a host has number rank % size there
+	 */
+	uint32_t size[256];
+	bool full; /*!< nearly all places have hosts */
 };
 
 /*!
- * \brief Places: the switch ports at which any of the switches has a host.
+ * \brief Places: the switch ports at which half of the switches with hosts have one.
+ *
+ * A host at another port shares a place. Where several switches have at most half of the
+ * hosts of a full one, or a quarter, and so on, such switches hold half the places. One
+ * that has no hosts holds all.
  *
  * \param is_one  [graph.n_ports] which hosts count, NULL: all. \param value  Of these.
  */
