@@ -7,7 +7,8 @@
  * Node lines add nodes at once. Cable lines become claims, which topofile_cables.c turns
  * into cables when every node is known. What stands behind a '#' is a remark, but
  * ibnetdiscover puts descriptions, LIDs and link widths there: what looks like them is
- * read, anything else is skipped.
+ * read, anything else is skipped. Links of ibdiagnet's list are read by topofile_list.c;
+ * what is done about lines that nobody understands is in topofile_int.h.
  *
  * GUIDs of nodes without one are numbered as ibsim 0.10 does: switches from 0x200000 in
  * steps of 1, CAs from 0x100000 in steps of ports + 1; a guid line sets where its node
@@ -642,7 +643,7 @@ static void read_text(struct parser *p, struct span s)
 		read_line(p, next_line(&s));
 	}
 	if (p->ret == E_OK && !p->g->n_nodes) {
-		topo_problems_no_nodes(&p->problems, p->line);
+		topo_problems_no_nodes(&p->problems);
 		return;
 	}
 	if (p->ret == E_OK) {

@@ -73,16 +73,15 @@ void topo_problems_end(struct topo_problems *p)
 	}
 }
 
-void topo_problems_no_nodes(struct topo_problems *p, unsigned lines)
+void topo_problems_no_nodes(struct topo_problems *p)
 {
 	if (!p->strict) {
 		p->d->n = p->first;
 		p->d->n_warnings = p->first_warnings;
 	}
 	diag_add(p->d, DIAG_ERROR, p->file, 0,
-	         "no nodes in this file of %u lines, so it is no topology: expected what "
-	         "ibnetdiscover prints, or a .topo or .lst file of ibdiagnet",
-	         lines);
+	         "no nodes in this file, so it is no topology: expected what "
+	         "ibnetdiscover prints, or a .topo or .lst file of ibdiagnet");
 }
 
 uint8_t topo_width(uint64_t lanes)

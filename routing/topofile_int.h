@@ -52,7 +52,7 @@ void topo_problems_end(struct topo_problems *p);
  * \brief Refuses a file without a node, in one sentence in place of all that was told of
  * its lines unless strict.
  */
-void topo_problems_no_nodes(struct topo_problems *p, unsigned lines);
+void topo_problems_no_nodes(struct topo_problems *p);
 
 /*! What a file says of one node. */
 struct topo_node {
