@@ -10,8 +10,10 @@
  * many routes really arrive for that LID (its flow). Counting LIDs per port without
  * asking whether traffic passes at all, as is common, balances tables, not links.
  *
- * A switch takes, of the ports that lead one hop closer, the one that carries the fewest
- * routes so far. Among equals the search starts at the position of the destination behind
+ * On a tree a plan tells by which switches the routes to a host come down to it
+ * (spread_plan.c). Elsewhere, and where the plan leaves a choice, a switch takes, of the
+ * ports that lead one hop closer, the one that carries the fewest routes so far. Among
+ * equals the search starts at the position of the destination behind
  * its leaf switch. On a healthy fat tree all flows are equal, so the start decides alone
  * and destinations are dealt over the uplinks by their position, level by level: shift
  * permutations then pass without contention (Zahavi et al. 2010, "Optimized InfiniBand
@@ -21,9 +23,12 @@
  * below itself, so leaves that have a common switch near them follow each other
  * (leaves.h), whatever their GUIDs: then it leaves out whole turns.
  *
- * LIDs for which no host sends through a switch, and the LIDs of switches, take the
- * neighbour of the lowest index: they carry management traffic only, and keeping it
- * together avoids turns that would close cycles between links when cables are missing.
+ * Afterwards routes move off links that carry more than they must (spread_even.c).
+ *
+ * LIDs for which no host sends through a switch are dealt afterwards, so that all ports
+ * have as many LIDs. The LIDs of switches take the neighbour of the lowest index: they
+ * carry management traffic only, and keeping it together avoids turns that would close
+ * cycles between links when cables are missing (spread_switches.c).
  *
  * With an LMC the base LIDs are placed first, then base + 1, and so on. A further LID of
  * a port keeps away from its lower LIDs (spread_apart.c).
@@ -48,7 +53,10 @@
 #include "routing/leaves.h"
 #include "routing/lids.h"
 #include "routing/spread_choice.h"
+#include "routing/spread_options.h"
 #include "routing/spread_plan.h"
+
+enum { BLOCK = 64 }; /* hops.stride is a multiple */
 
 /* Numbers the neighbours' systems and nodes of one switch from 0. */
 static void name_neighbours(struct spread_job *j, uint32_t s)
@@ -105,8 +113,9 @@ static int job_arrays(struct spread_job *j, struct arena *tmp)
 	j->system = arena_alloc(tmp, cells);
 	j->node = arena_alloc(tmp, cells);
 	j->apart = arena_array(tmp, j->n, sizeof(*j->apart));
+	j->unused = arena_array(tmp, j->n, sizeof(*j->unused));
 	if (!j->flow || !j->lid || !j->load || !j->earlier || !j->peer || !j->system ||
-	    !j->node || !j->apart) {
+	    !j->node || !j->apart || !j->unused) {
 		return -ENOMEM;
 	}
 	memset(j->peer, 0xff, cells * sizeof(*j->peer));
@@ -130,6 +139,49 @@ static int order_leaves(struct spread_job *j, struct arena *tmp)
 		}
 	}
 	return ret;
+}
+
+/* Ports to 64 switches at once: what all links but the first say makes them several. */
+static void compare_hops(const struct spread_job *j, uint32_t s, size_t first)
+{
+	const struct graph *g = j->g;
+	size_t stride = j->hops->stride;
+	uint8_t here[BLOCK], there[BLOCK], port[BLOCK] = { 0 };
+
+	memcpy(here, j->hops->dist + s * stride + first, BLOCK);
+	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+		uint8_t mine = g->adj[i].port;
+
+		memcpy(there, j->hops->dist + g->adj[i].to * stride + first, BLOCK);
+		for (unsigned t = 0; t < BLOCK; t++) {
+			uint8_t closer =
+				(uint8_t)(there[t] + 1) == here[t] ? UINT8_MAX : 0;
+			uint8_t more = port[t] ? SPREAD_SEVERAL : mine;
+
+			port[t] = (uint8_t)((closer & more) | (~closer & port[t]));
+		}
+	}
+	memcpy(j->towards + s * stride + first, port, BLOCK);
+}
+
+/* Where all shortest paths are allowed, which port of a switch leads to each other one.
+ */
+static int find_towards(struct spread_job *j, struct arena *tmp)
+{
+	if (j->in->closer != spread_shortest) {
+		return E_OK;
+	}
+	j->towards = arena_array(tmp, j->n, j->hops->stride);
+	if (!j->towards) {
+		return -ENOMEM;
+	}
+#pragma omp parallel for schedule(static)
+	for (uint32_t s = 0; s < j->n; s++) {
+		for (size_t first = 0; first < j->hops->stride; first += BLOCK) {
+			compare_hops(j, s, first);
+		}
+	}
+	return E_OK;
 }
 
 static int job_init(struct spread_job *j, const struct spread *in, struct lft *lft,
@@ -156,6 +208,9 @@ static int job_init(struct spread_job *j, const struct spread *in, struct lft *l
 	ret = job_arrays(j, tmp);
 	if (ret == E_OK) {
 		ret = order_leaves(j, tmp);
+	}
+	if (ret == E_OK) {
+		ret = find_towards(j, tmp);
 	}
 	for (uint32_t s = 0; ret == E_OK && s < j->n; s++) {
 		name_neighbours(j, s);
@@ -206,7 +261,7 @@ static int pass(struct spread_job *j, unsigned offset, struct arena *tmp)
 		spread_step(j, d);
 	}
 	/* a group is too few hosts to fill all links evenly, so there is nothing to even out */
-	if (j->in->even && offset == 0 && !j->plan) {
+	if (j->in->even && offset == 0 && !j->in->groups) {
 		ret = spread_even(j, tmp);
 	}
 	if (offset + 1 < 1U << j->largest_lmc) {
@@ -297,6 +352,31 @@ static int all_groups(struct spread_job *j, struct arena *tmp)
 	return ret == E_OK ? by_group(j, false, &c, tmp) : ret;
 }
 
+/*
+ * Do base LIDs follow a plan? Not when the operator wants them dealt in another way. With
+ * an LMC further LIDs keep to other systems than the lower ones, in the order in which
+ * load deals these; so there is a plan only where every link leads to another system.
+ */
+static bool is_planned(const struct spread_job *j)
+{
+	const struct spread_tune *tune = j->in->tune;
+	const struct graph *g = j->g;
+
+	for (uint32_t s = 0; s < j->n; s++) {
+		if (j->largest_lmc && !j->apart[s]) {
+			return false;
+		}
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			if (spread_is_ignored(tune, graph_port(g, g->switches[s],
+			                                       g->adj[i].port))) {
+				return false;
+			}
+		}
+	}
+	return !tune ||
+	       (!tune->place && !tune->n_listed && !tune->seed && !tune->shifting);
+}
+
 static int all_rounds(struct spread_job *j, struct arena *tmp)
 {
 	int ret;
@@ -304,7 +384,14 @@ static int all_rounds(struct spread_job *j, struct arena *tmp)
 	if (j->in->groups) {
 		return all_groups(j, tmp);
 	}
+	if (is_planned(j)) {
+		ret = spread_plan_init(j, tmp);
+		if (ret != E_OK) {
+			return ret;
+		}
+	}
 	ret = round_of(j, true, tmp);
+	j->plan = NULL;
 	return ret == E_OK ? round_of(j, false, tmp) : ret;
 }
 

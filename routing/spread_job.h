@@ -2,7 +2,9 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include "routing/graph.h"
 #include "routing/spread.h"
+#include "routing/spread_options.h"
 
 struct spread_plan;
 
@@ -35,11 +37,31 @@ struct spread_job {
 	uint8_t *system, *node; /*!< [n][width] neighbour's system and node, numbered per switch */
 	uint8_t *carried; /*!< [n][stride / 8] bit per LID: a host's route passes; NULL: LMC 0 */
 	bool *apart;      /*!< [n] each link of the switch leads to another system */
+	bool *unused;     /*!< [n] the switch has LIDs that no host sends through it */
+	uint8_t *towards; /*!< [n][hops.stride] port to another switch, 0: none,
+	                     SPREAD_SEVERAL; NULL unless all shortest paths are allowed */
 	unsigned offset;  /*!< of the LID in its LMC range, in this pass */
 	unsigned largest_lmc;
 };
 
-enum { SPREAD_FLOW_MAX = UINT16_MAX };
+enum { SPREAD_FLOW_MAX = UINT16_MAX, SPREAD_SEVERAL = UINT8_MAX };
+
+/*! \brief What routes to a column add to the load of links. */
+static inline uint32_t spread_counted(const struct spread_job *j, uint32_t h,
+                                      uint32_t routes)
+{
+	return spread_is_ignored(j->in->tune, j->port[h]) ? 0 : routes;
+}
+
+/*! \brief Which of the links of a switch lead closer to another. */
+static inline void spread_ask(const struct spread_job *j, uint32_t s, uint32_t t,
+                              struct spread_ports *ret)
+{
+	const uint32_t *first = j->g->adj_first + s;
+
+	j->in->closer(j->in->ctx, s, t, j->g->adj + first[0], first[1] - first[0],
+	              SPREAD_PORTS_MAX, ret);
+}
 
 /*! \brief All switches choose for what is \a d hops away, and pass it on. */
 void spread_step(const struct spread_job *j, unsigned d);

@@ -1,23 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Plans: how a part of the hosts is spread evenly over a tree.
+ * Plans: how hosts are spread evenly over a tree.
  *
- * When all hosts are placed together, switches of one level choose in step and the last
- * links before the hosts get their share by themselves. Of a group there may be two hosts
- * behind one leaf switch and none behind the next, so each switch would choose by other
- * loads, and two routes to one leaf would come down one link while others stay empty.
+ * In a whole tree whose leaves are all full, switches of one level choose in step and the
+ * last links before the hosts get their share by themselves. In others, or of a group of
+ * hosts, there may be two hosts behind one leaf switch and none behind the next. Then
+ * each switch would choose by other loads, two routes to one leaf would come down one
+ * link while others stay empty, and the routes to a host would come together late, so
+ * that each link down serves many hosts and two of them are in each other's way.
  *
- * So a group is planned from the hosts upwards. Each host in turn takes, from its leaf
- * switch up to the top, the link that the fewest hosts of its group come down, then the
- * fewest of earlier groups, then the switch that the fewest of its group come down
- * through. All other switches send towards the top of this way, or where that is a detour
- * towards the next switch on it. With an LMC further LIDs keep off the systems, then the
- * switches, of the lower ones.
+ * So hosts are planned from below. Each in turn takes, from its leaf switch up to the
+ * top, the link that the fewest hosts of its group come down, then the fewest of earlier
+ * groups, then the switch that the fewest of its group come down through; among equals
+ * the search goes on by one with each host. All other switches send towards the top of
+ * this way, or where that is a detour towards the next switch on it. Of several ports
+ * towards the top a switch takes the one that mirrors what the way does at its height:
+ * the hosts of a leaf that share a top come down by different links, so they go up by
+ * different links. What can reach no switch of the way on a shortest path is placed by
+ * load.
  *
- * "Up" is away from switches with hosts. Where hosts hang on every switch there is no plan,
- * and load decides as without groups. A plan decides between ports that an engine allows,
- * so it never makes a route longer.
+ * With an LMC further LIDs of groups keep off the systems, then the switches, of the
+ * lower ones. Without groups only base LIDs are planned.
+ *
+ * "Up" is away from leaves (leaves.h). Where hosts hang on every switch there is no plan,
+ * and load decides alone. A plan decides between ports that an engine allows, so it never
+ * makes a route longer.
  */
 #include "routing/spread_plan.h"
 
@@ -28,8 +36,9 @@
 #include "conf/err.h"
 #include "routing/graph.h"
 #include "routing/hops.h"
+#include "routing/leaves.h"
 
-enum { DEPTH = 4, SEVERAL = UINT8_MAX };
+enum { DEPTH = 4, SEVERAL = SPREAD_SEVERAL };
 
 /* Hosts that come down a link or through a switch. */
 struct planned {
@@ -37,37 +46,20 @@ struct planned {
 };
 
 struct spread_plan {
-	uint8_t *level;       /* [n] hops from the nearest switch with hosts */
+	uint16_t *level;      /* [n] hops from the nearest leaf */
 	uint32_t *up;         /* [n_adj] links up of a switch, from adj_first on */
 	uint32_t *n_up;       /* [n] */
-	uint8_t *towards; /* [n][n] port towards a switch of level 1 and above; 0, SEVERAL */
+	uint8_t *towards; /* [n][hops.stride] port towards a switch of level 1 and above;
+	                     0, SEVERAL */
 	struct planned *link; /* [n_adj] by the link as seen from below */
 	struct planned *node; /* [n] */
 	uint8_t *turn; /* [hosts][DEPTH] which of the links up the base LID takes */
+	uint8_t *
+		left; /* [columns][DEPTH] hops from the switches of the way to the leaf */
 	uint32_t *way; /* [columns][DEPTH] of this pass: switches from the top, GRAPH_NONE at the end */
+	uint8_t *mirror; /* [columns][DEPTH] by height: which of the ports that lead to
+	                    the top of the way the last switches on it have for it */
 };
-
-static void find_levels(const struct spread_job *j, uint8_t *level)
-{
-	const struct graph *g = j->g;
-	bool more = true;
-
-	for (uint32_t s = 0; s < j->n; s++) {
-		level[s] = g->host_first[s] == g->host_first[s + 1] ? UINT8_MAX : 0;
-	}
-	for (unsigned d = 0; more && d + 1 < UINT8_MAX; d++) {
-		more = false;
-		for (uint32_t s = 0; s < j->n; s++) {
-			for (uint32_t i = g->adj_first[s];
-			     level[s] == d && i < g->adj_first[s + 1]; i++) {
-				if (level[g->adj[i].to] == UINT8_MAX) {
-					level[g->adj[i].to] = (uint8_t)(d + 1);
-					more = true;
-				}
-			}
-		}
-	}
-}
 
 /*
  * Where a link comes among those up: what is the first to a further system is before what
@@ -128,31 +120,42 @@ static void find_up(const struct spread_job *j, const struct spread_plan *p)
 		for (uint32_t i = 0; i < n; i++) {
 			place[i] = place_up(j, s, up, i);
 		}
-		sort_up(up, place, n);
+		if (j->in->groups) {
+			sort_up(up, place, n);
+		}
 		p->n_up[s] = n;
 	}
 }
 
-static void find_ports(const struct spread_job *j, const struct spread_plan *p)
+/* Which port of s leads to each switch: whatever the engine allows. */
+static void ask_ports(const struct spread_job *j, const struct spread_plan *p, uint32_t s)
 {
 	const struct graph *g = j->g;
+	uint8_t *row = p->towards + (size_t)s * j->hops->stride;
 
+	for (uint32_t t = 0; t < j->n; t++) {
+		struct spread_ports one = { .n = 0 };
+
+		if (s != t && p->level[t] && hops_between(j->hops, s, t) != HOPS_NONE) {
+			j->in->closer(j->in->ctx, s, t, g->adj + g->adj_first[s],
+			              g->adj_first[s + 1] - g->adj_first[s], 2, &one);
+		}
+		row[t] = one.n > 1 ? SEVERAL : one.n ? one.port[0] : 0;
+	}
+}
+
+static int ask_all_ports(const struct spread_job *j, struct spread_plan *p,
+                         struct arena *tmp)
+{
+	p->towards = arena_array(tmp, j->n, j->hops->stride);
+	if (!p->towards) {
+		return -ENOMEM;
+	}
 #pragma omp parallel for schedule(dynamic, 8)
 	for (uint32_t s = 0; s < j->n; s++) {
-		uint8_t *row = p->towards + (size_t)s * j->n;
-
-		for (uint32_t t = 0; t < j->n; t++) {
-			struct spread_ports one = { .n = 0 };
-
-			if (s != t && p->level[t] &&
-			    hops_between(j->hops, s, t) != HOPS_NONE) {
-				j->in->closer(j->in->ctx, s, t, g->adj + g->adj_first[s],
-				              g->adj_first[s + 1] - g->adj_first[s], 2,
-				              &one);
-			}
-			row[t] = one.n > 1 ? SEVERAL : one.n ? one.port[0] : 0;
-		}
+		ask_ports(j, p, s);
 	}
+	return E_OK;
 }
 
 int spread_plan_init(struct spread_job *j, struct arena *tmp)
@@ -163,23 +166,25 @@ int spread_plan_init(struct spread_job *j, struct arena *tmp)
 	if (!p) {
 		return -ENOMEM;
 	}
-	p->level = arena_alloc(tmp, j->n);
-	p->towards = arena_array(tmp, j->n, j->n);
+	p->towards = j->towards;
 	p->link = arena_array(tmp, j->g->n_adj + 1U, sizeof(*p->link));
 	p->node = arena_array(tmp, j->n, sizeof(*p->node));
 	p->up = arena_array(tmp, j->g->n_adj + 1U, sizeof(*p->up));
 	p->n_up = arena_array(tmp, j->n, sizeof(*p->n_up));
 	p->turn = arena_array(tmp, n_hosts, DEPTH);
 	p->way = arena_array(tmp, n_hosts, DEPTH * sizeof(*p->way));
-	if (!p->level || !p->towards || !p->link || !p->node || !p->up || !p->n_up ||
-	    !p->turn || !p->way) {
+	p->mirror = arena_array(tmp, n_hosts, DEPTH);
+	p->left = arena_array(tmp, n_hosts, DEPTH);
+	if (!p->link || !p->node || !p->up || !p->n_up || !p->turn || !p->way ||
+	    !p->mirror || !p->left) {
 		return -ENOMEM;
 	}
-	find_levels(j, p->level);
+	if (leaves_heights(j->g, tmp, &p->level) != E_OK) {
+		return -ENOMEM;
+	}
 	find_up(j, p);
-	find_ports(j, p);
 	j->plan = p;
-	return E_OK;
+	return p->towards ? E_OK : ask_all_ports(j, p, tmp);
 }
 
 /* What is compared, the first things first. */
@@ -228,36 +233,74 @@ static uint32_t next_up(const struct spread_job *j, uint32_t s, uint32_t turn,
 	return (turn + j->offset + more) % j->plan->n_up[s];
 }
 
-static void plan_column(const struct spread_job *j, uint32_t h, uint32_t s)
+static void find_towards(const struct spread_job *j, uint32_t s, uint32_t to,
+                         struct spread_ports *ret)
+{
+	const uint32_t *first = j->g->adj_first + s;
+
+	j->in->closer(j->in->ctx, s, to, j->g->adj + first[0], first[1] - first[0],
+	              SPREAD_PORTS_MAX, ret);
+}
+
+/* Which of the ports of a switch towards the top of a way a link is. */
+static uint8_t place_among(const struct spread_job *j, uint32_t s, uint32_t top,
+                           uint32_t link)
+{
+	struct spread_ports all = { .n = 0 };
+	unsigned i = 0;
+
+	if (j->plan->towards[(size_t)s * j->hops->stride + top] == SEVERAL) {
+		find_towards(j, s, top, &all);
+	}
+	while (i < all.n && all.port[i] != j->g->adj[link].port) {
+		i++;
+	}
+	return (uint8_t)(i < all.n ? i : 0);
+}
+
+static void plan_column(const struct spread_job *j, uint32_t h, uint32_t s,
+                        uint32_t first)
 {
 	const struct spread_plan *p = j->plan;
-	uint8_t *turn = p->turn + (size_t)j->host[h] * DEPTH;
-	uint32_t *way = p->way + (size_t)h * DEPTH, up[DEPTH], n = 0, n_below = 0;
+	uint32_t home = s, below = s, counts = spread_counted(j, h, 1);
+	uint8_t *turn = p->turn + (size_t)(j->host ? j->host[h] : h) * DEPTH;
+	uint32_t *way = p->way + (size_t)h * DEPTH, link[DEPTH], n = 0, n_below = 0;
 
 	while (n < DEPTH && p->n_up[s]) {
-		uint32_t i = j->offset ? next_up(j, s, turn[n], n_below) : best_up(j, s, h);
-		uint32_t link = p->up[j->g->adj_first[s] + i];
+		uint32_t i = j->offset ? next_up(j, s, turn[n], n_below)
+		                       : best_up(j, s, first);
 
+		link[n] = p->up[j->g->adj_first[s] + i];
 		if (!j->offset) {
 			turn[n] = (uint8_t)i;
 		}
 		n_below = p->n_up[s];
-		s = j->g->adj[link].to;
-		p->link[link].now++;
-		p->node[s].now++;
-		up[n++] = s;
+		s = j->g->adj[link[n]].to;
+		p->link[link[n++]].now += counts;
+		p->node[s].now += counts;
 	}
 	for (uint32_t i = 0; i < DEPTH; i++) {
-		way[i] = i < n ? up[n - 1 - i] : GRAPH_NONE;
+		way[i] = i < n ? j->g->adj[link[n - 1 - i]].to : GRAPH_NONE;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		size_t at = (size_t)h * DEPTH + i;
+
+		p->mirror[at] = place_among(j, below, way[0], link[i]);
+		p->left[at] = (uint8_t)hops_between(j->hops, way[i], home);
+		below = j->g->adj[link[i]].to;
 	}
 }
 
 void spread_plan_pass(struct spread_job *j)
 {
-	for (uint32_t t = 0; t < j->n; t++) {
-		for (uint32_t h = j->first[t]; h < j->first[t + 1]; h++) {
+	uint32_t turn = 0;
+
+	for (uint32_t i = 0; i < (j->leaf ? j->n_leaves : j->n); i++) {
+		uint32_t t = j->leaf ? j->leaf[i] : i;
+
+		for (uint32_t h = j->first[t]; h < j->first[t + 1]; h++, turn++) {
 			if (j->lid[h]) {
-				plan_column(j, h, t);
+				plan_column(j, h, t, turn);
 			}
 		}
 	}
@@ -281,11 +324,9 @@ void spread_plan_end_round(struct spread_job *j)
 static void ports_towards(const struct spread_job *j, uint32_t s, uint32_t to,
                           const struct spread_choice *c, struct spread_choice *ret)
 {
-	const struct graph *g = j->g;
 	struct spread_ports all = { .n = 0 };
 
-	j->in->closer(j->in->ctx, s, to, g->adj + g->adj_first[s],
-	              g->adj_first[s + 1] - g->adj_first[s], SPREAD_PORTS_MAX, &all);
+	find_towards(j, s, to, &all);
 	ret->p.n = 0;
 	for (unsigned i = 0; i < all.n; i++) {
 		unsigned at = c->at[all.port[i]];
@@ -297,33 +338,97 @@ static void ports_towards(const struct spread_job *j, uint32_t s, uint32_t to,
 }
 
 /* The one to take of several ports towards a switch on the way. */
-static unsigned pick_of(const struct spread_job *j, uint32_t s, uint32_t h, uint32_t to,
-                        const struct spread_choice *c)
+static unsigned pick_of(const struct spread_job *j, uint32_t s, uint32_t h,
+                        unsigned level, const struct spread_choice *c)
 {
 	struct spread_choice some;
 	unsigned i;
 
-	ports_towards(j, s, to, c, &some);
+	ports_towards(j, s, j->plan->way[(size_t)h * DEPTH + level], c, &some);
 	if (!some.p.n) {
 		return c->p.n;
 	}
 	some.n_least = 0;
-	i = j->offset ? spread_pick_apart(j, s, j->lid[h] - j->offset, j->offset, &some, 0,
-	                                  true)
-	              : spread_pick_least(&some, 0);
+	if (j->offset) {
+		i = spread_pick_apart(j, s, j->lid[h] - j->offset, j->offset, &some, 0,
+		                      true);
+	} else if (level == 0) {
+		i = j->plan->mirror[(size_t)h * DEPTH + j->plan->level[s] % DEPTH] %
+		    some.p.n;
+	} else {
+		i = spread_pick_least(&some, h % some.p.n);
+	}
 	return c->at[some.p.port[i]];
 }
 
-unsigned spread_pick_planned(const struct spread_job *j, uint32_t s, uint32_t h,
-                             const struct spread_choice *c)
+/* Towards the highest switch of the way that a shortest path passes. 0: none, or several
+ * ports. */
+static inline uint8_t only_port(const uint8_t *towards, const uint8_t *dist, unsigned all,
+                                const uint32_t *way, const uint8_t *left)
 {
-	const uint32_t *way = j->plan->way + (size_t)h * DEPTH;
-	const uint8_t *towards = j->plan->towards + (size_t)s * j->n;
-
 	for (unsigned i = 0; i < DEPTH && way[i] != GRAPH_NONE; i++) {
 		uint8_t port = towards[way[i]];
-		unsigned at = port == SEVERAL ? pick_of(j, s, h, way[i], c) : c->at[port];
 
+		if (port && dist[way[i]] + left[i] == all) {
+			return port == SEVERAL ? 0 : port;
+		}
+	}
+	return 0;
+}
+
+bool spread_place_planned(const struct spread_job *j, uint32_t s, uint32_t t,
+                          struct spread_choice *c)
+{
+	const struct spread_plan *p = j->plan;
+	const uint8_t *dist = j->hops->dist + (size_t)s * j->hops->stride;
+	const uint8_t *towards = p->towards + (size_t)s * j->hops->stride;
+	const uint16_t *flow = j->flow + (size_t)s * j->n_cols;
+	uint32_t *load = j->load + (size_t)s * j->width;
+	uint8_t *row = lft_row(j->lft, s), only = towards[t] == SEVERAL ? 0 : towards[t];
+	bool all = true;
+
+	for (uint32_t h = j->first[t]; h < j->first[t + 1]; h++) {
+		uint32_t lid = j->lid[h];
+		uint8_t port = only;
+
+		if (!lid || row[lid] != LFT_NO_ROUTE) {
+			continue;
+		}
+		if (!port && flow[h]) {
+			port = only_port(towards, dist, dist[t],
+			                 p->way + (size_t)h * DEPTH,
+			                 p->left + (size_t)h * DEPTH);
+		}
+		if (port && !c) {
+			row[lid] = port;
+			load[port] += spread_counted(j, h, flow[h]);
+		} else if (port && c->at[port] < c->p.n &&
+		           c->p.port[c->at[port]] == port) {
+			row[lid] = port;
+			spread_add_load(c, c->at[port], spread_counted(j, h, flow[h]));
+		}
+		j->unused[s] |= !flow[h];
+		all &= port || !flow[h];
+	}
+	return all;
+}
+
+unsigned spread_pick_planned(const struct spread_job *j, uint32_t s, uint32_t h,
+                             uint32_t t, const struct spread_choice *c)
+{
+	const struct spread_plan *p = j->plan;
+	const uint32_t *way = p->way + (size_t)h * DEPTH;
+	const uint8_t *left = p->left + (size_t)h * DEPTH;
+
+	for (unsigned i = 0; i < DEPTH && way[i] != GRAPH_NONE; i++) {
+		uint8_t port = p->towards[(size_t)s * j->hops->stride + way[i]];
+		unsigned at;
+
+		if (!port || hops_between(j->hops, s, way[i]) + left[i] !=
+		                     hops_between(j->hops, s, t)) {
+			continue;
+		}
+		at = port == SEVERAL ? pick_of(j, s, h, i, c) : c->at[port];
 		if (at < c->p.n && (port == SEVERAL || c->p.port[at] == port)) {
 			return at;
 		}

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "routing/spread_choice.h"
@@ -24,8 +25,16 @@ void spread_plan_pass(struct spread_job *j);
 void spread_plan_end_round(struct spread_job *j);
 
 /*!
+ * \brief Places the hosts of one leaf switch for which the plan leaves one port.
+ * \param c  Ports to choose from; NULL: where there is j->towards, all shortest paths.
+ * \return Are these all?
+ */
+bool spread_place_planned(const struct spread_job *j, uint32_t s, uint32_t t,
+                          struct spread_choice *c);
+
+/*!
  * \brief The port that leads towards the way that is planned for a column.
  * \return Index in \a c, c->p.n when no port does.
  */
 unsigned spread_pick_planned(const struct spread_job *j, uint32_t s, uint32_t h,
-                             const struct spread_choice *c);
+                             uint32_t t, const struct spread_choice *c);

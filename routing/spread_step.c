@@ -14,12 +14,6 @@
 
 enum { RANGES = 32 };
 
-/* What the routes to a host add to the load of links. */
-static uint32_t counted(const struct spread_job *j, uint32_t h, uint32_t flow)
-{
-	return spread_is_ignored(j->in->tune, j->port[h]) ? 0 : flow;
-}
-
 /* Keeps what the previous tables say where that still leads closer. */
 static void keep_hosts(const struct spread_job *j, uint32_t s, uint32_t t,
                        struct spread_choice *c)
@@ -34,7 +28,7 @@ static void keep_hosts(const struct spread_job *j, uint32_t s, uint32_t t,
 		for (unsigned i = 0; lid && i < c->p.n; i++) {
 			if (c->p.port[i] == old[lid]) {
 				row[lid] = old[lid];
-				spread_add_load(c, i, counted(j, h, flow[h]));
+				spread_add_load(c, i, spread_counted(j, h, flow[h]));
 			}
 		}
 	}
@@ -52,7 +46,8 @@ static void place_all(const struct spread_job *j, uint32_t s, uint32_t t,
 		uint32_t lid = j->lid[h];
 
 		if (lid) {
-			sum += row[lid] == LFT_NO_ROUTE ? counted(j, h, flow[h]) : 0;
+			sum += row[lid] == LFT_NO_ROUTE ? spread_counted(j, h, flow[h])
+			                                : 0;
 			row[lid] = port;
 		}
 	}
@@ -89,12 +84,12 @@ static unsigned shifted(const struct spread_choice *c, unsigned start, uint32_t 
 }
 
 /* The candidate for one LID of a host that others send through this switch. */
-static unsigned pick_host(const struct spread_job *j, uint32_t s, uint32_t h,
+static unsigned pick_host(const struct spread_job *j, uint32_t s, uint32_t h, uint32_t t,
                           uint32_t flow, struct spread_choice *c, unsigned start)
 {
 	const struct spread_tune *tune = j->in->tune;
 	uint32_t lid = j->lid[h];
-	unsigned planned = j->plan ? spread_pick_planned(j, s, h, c) : c->p.n;
+	unsigned planned = j->plan ? spread_pick_planned(j, s, h, t, c) : c->p.n;
 
 	if (planned < c->p.n &&
 	    spread_is_free(j, s, lid - j->offset, j->offset, c, planned)) {
@@ -113,13 +108,14 @@ static unsigned pick_host(const struct spread_job *j, uint32_t s, uint32_t h,
 	return spread_pick_least(c, start);
 }
 
-/* Chooses at one switch for the hosts of one leaf switch. */
+/* Chooses at one switch for the hosts of one leaf switch. What no host sends through here
+ * waits for spread_unused(). */
 static void place_hosts(const struct spread_job *j, uint32_t s, uint32_t t,
                         struct spread_choice *c)
 {
 	uint8_t *row = lft_row(j->lft, s);
 	const uint16_t *flow = j->flow + (size_t)s * j->n_cols;
-	unsigned start = 0, lowest = c->p.n;
+	unsigned start = 0;
 
 	if (c->p.n == 1) {
 		place_all(j, s, t, c);
@@ -128,18 +124,13 @@ static void place_hosts(const struct spread_job *j, uint32_t s, uint32_t t,
 	for (uint32_t h = j->first[t]; h < j->first[t + 1]; h++) {
 		uint32_t lid = j->lid[h];
 
-		if (lid && row[lid] == LFT_NO_ROUTE) {
-			unsigned i;
+		if (lid && row[lid] == LFT_NO_ROUTE && flow[h]) {
+			unsigned i = pick_host(j, s, h, t, flow[h], c, start);
 
-			if (flow[h]) {
-				i = pick_host(j, s, h, flow[h], c, start);
-			} else {
-				i = lowest = lowest < c->p.n ? lowest
-				                             : spread_pick_lowest_peer(c);
-			}
 			row[lid] = c->p.port[i];
-			spread_add_load(c, i, counted(j, h, flow[h]));
+			spread_add_load(c, i, spread_counted(j, h, flow[h]));
 		}
+		j->unused[s] |= lid && !flow[h];
 		start = start + 1 == c->p.n ? 0 : start + 1;
 	}
 }
@@ -150,11 +141,18 @@ typedef void choose_f(const struct spread_job *j, uint32_t s, uint32_t t,
 static void choose_for(const struct spread_job *j, uint32_t s, uint32_t t,
                        struct spread_choice *c, choose_f *choose)
 {
-	if (j->first[t] != j->first[t + 1]) {
-		spread_find_choice(j, s, t, c);
-		choose(j, s, t, c);
-		spread_store_loads(j, s, c);
+	bool planned = j->plan && !j->offset && choose == place_hosts;
+
+	if (j->first[t] == j->first[t + 1] ||
+	    (planned && j->towards && spread_place_planned(j, s, t, NULL))) {
+		return;
 	}
+	spread_find_choice(j, s, t, c);
+	if (planned && !j->towards && c->p.n > 1) {
+		spread_place_planned(j, s, t, c);
+	}
+	choose(j, s, t, c);
+	spread_store_loads(j, s, c);
 }
 
 /* Runs one choosing step for the destinations at distance d of one switch. */
@@ -195,9 +193,9 @@ static void choose_listed(const struct spread_job *j, uint32_t s, unsigned d)
 			continue;
 		}
 		spread_find_choice(j, s, t, &c);
-		at = pick_host(j, s, h, flow[h], &c, i % c.p.n);
+		at = pick_host(j, s, h, t, flow[h], &c, i % c.p.n);
 		row[lid] = c.p.port[at];
-		spread_add_load(&c, at, counted(j, h, flow[h]));
+		spread_add_load(&c, at, spread_counted(j, h, flow[h]));
 		spread_store_loads(j, s, &c);
 	}
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * The last part of spreading: what leads to a switch itself or to what hangs on it, and
- * the LIDs of switches, which carry management traffic only unless the operator wants
- * them balanced.
+ * The last part of spreading: what leads to a switch itself or to what hangs on it; LIDs
+ * for which no host sends through a switch; and the LIDs of switches, which carry
+ * management traffic only unless the operator wants them balanced.
  */
 #include "routing/spread_choice.h"
 
@@ -35,6 +35,102 @@ static void place_local(const struct spread_job *j, uint32_t s)
 		}
 	}
 }
+
+/* ---- LIDs that no host sends through a switch ---- */
+
+/* LIDs of hosts behind each port of one switch, and where the next search begins. */
+struct dealer {
+	uint32_t lids[SPREAD_PORTS_MAX];
+	unsigned next;
+};
+
+/* LID number k of a host, 0: it has fewer. */
+static uint32_t lid_of(const struct spread_job *j, uint32_t h, unsigned k)
+{
+	struct lid_range r = j->lids->of[j->g->hosts[h]];
+
+	return r.base && k >> r.lmc == 0 ? r.base + k : 0;
+}
+
+static void count_lids(const struct spread_job *j, uint32_t s, unsigned k,
+                       struct dealer *d)
+{
+	const uint8_t *row = lft_row(j->lft, s);
+
+	for (uint32_t h = 0; h < j->g->host_first[j->n]; h++) {
+		uint32_t lid = lid_of(j, h, k);
+
+		d->lids[row[lid]] +=
+			lid && !spread_is_ignored(j->in->tune, j->g->hosts[h]);
+	}
+}
+
+/* Of the ports, one with the fewest LIDs, each in turn. \param fewest  At most. */
+static uint8_t deal_port(struct dealer *d, const struct spread_ports *p, uint32_t *fewest)
+{
+	for (unsigned tried = 0;; tried++) {
+		uint8_t port = p->port[d->next++ % p->n];
+
+		if (d->lids[port] <= *fewest) {
+			d->lids[port]++;
+			return port;
+		}
+		if (tried == p->n) {
+			++*fewest;
+			tried = 0;
+		}
+	}
+}
+
+/* Those of the hosts of one other switch, LID number k. */
+static void deal_unused(const struct spread_job *j, uint32_t s, uint32_t t, unsigned k,
+                        struct dealer *d)
+{
+	uint8_t *row = lft_row(j->lft, s);
+	uint32_t fewest = UINT32_MAX;
+	struct spread_ports p = { .n = 0 };
+
+	for (uint32_t h = j->g->host_first[t]; h < j->g->host_first[t + 1]; h++) {
+		uint32_t lid = lid_of(j, h, k);
+
+		if (!lid || row[lid] != LFT_NO_ROUTE) {
+			continue;
+		}
+		if (!p.n) {
+			spread_ask(j, s, t, &p);
+			for (unsigned i = 0; i < p.n; i++) {
+				uint32_t n = d->lids[p.port[i]];
+
+				fewest = n < fewest ? n : fewest;
+			}
+		}
+		if (spread_is_ignored(j->in->tune, j->g->hosts[h])) {
+			row[lid] = p.port[h % p.n];
+		} else {
+			row[lid] = deal_port(d, &p, &fewest);
+		}
+	}
+}
+
+/* Base LIDs first, so that they are dealt as without an LMC. */
+static void deal_all_unused(const struct spread_job *j)
+{
+#pragma omp parallel for schedule(dynamic, 8)
+	for (uint32_t s = 0; s < j->n; s++) {
+		struct dealer d = { .next = 0 };
+
+		for (unsigned k = 0; j->unused[s] && k < 1U << j->largest_lmc; k++) {
+			count_lids(j, s, k, &d);
+			for (uint32_t t = 0; t < j->n; t++) {
+				if (t != s && hops_between(j->hops, s, t) != HOPS_NONE) {
+					deal_unused(j, s, t, k, &d);
+				}
+			}
+		}
+	}
+}
+
+/* ---- LIDs of switches ---- */
 
 /* Links of a switch to other switches by index of the neighbour, parallel ones by port.
  */
@@ -75,6 +171,7 @@ static void place_switch(const struct spread_job *j, uint32_t s, uint32_t t,
 {
 	struct lid_range r = j->lids->of[graph_port(j->g, j->g->switches[t], 0)];
 	uint8_t *row = lft_row(j->lft, s);
+	uint8_t towards = j->towards ? j->towards[(size_t)s * j->hops->stride + t] : 0;
 
 	for (unsigned k = 0; r.base && k < 1U << r.lmc; k++) {
 		struct spread_choice c;
@@ -84,6 +181,8 @@ static void place_switch(const struct spread_job *j, uint32_t s, uint32_t t,
 		}
 		if (prev_leads_closer(j, s, t, r.base + k)) {
 			row[r.base + k] = lft_row(j->prev, s)[r.base + k];
+		} else if (k == 0 && towards && towards != SPREAD_SEVERAL) {
+			row[r.base] = towards;
 		} else if (k == 0) {
 			c.p.n = 0;
 			j->in->closer(j->in->ctx, s, t, link, n_links, 1, &c.p);
@@ -165,11 +264,13 @@ int spread_switches(const struct spread_job *j, struct arena *tmp)
 	struct spread_job own = *j;
 	struct spread in = *j->in;
 
+	deal_all_unused(j);
 	if (in.hops_to_switches) {
 		own.hops = in.hops = in.hops_to_switches;
 		in.closer = in.closer_to_switches;
 		in.ctx = in.ctx_to_switches;
 		own.in = &in;
+		own.towards = NULL;
 	}
 	if (in.tune && in.tune->switch_nodes) {
 		int ret = count_switches(&own, tmp);

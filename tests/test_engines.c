@@ -608,6 +608,74 @@ START_TEST(near_the_least_load)
 }
 END_TEST
 
+/* The same fabric without a share of its hosts, so that leaves differ in size. */
+static struct graph *without_hosts(const struct graph *g, double share, uint64_t seed)
+{
+	uint32_t *at = arena_array(arena, g->n_nodes, sizeof(*at));
+	struct graph *x = graph_new(arena);
+	struct diags *d = arena_alloc(arena, sizeof(*d));
+
+	diags_init(d, arena);
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct node *n = &g->nodes[i];
+		bool gone = n->type != NODE_SWITCH &&
+		            random_below(&seed, 1000) < (uint32_t)(1000 * share);
+
+		at[i] = GRAPH_NONE;
+		if (!gone) {
+			ck_assert_int_eq(graph_add_node(x, n->type, n->guid, n->n_ports,
+			                                n->description, NULL, &at[i]),
+			                 E_OK);
+		}
+	}
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		const struct port *p = &g->ports[i], *q;
+
+		if (p->peer == GRAPH_NONE || p->peer < i) {
+			continue;
+		}
+		q = &g->ports[p->peer];
+		if (at[p->node] != GRAPH_NONE && at[q->node] != GRAPH_NONE) {
+			ck_assert_int_eq(
+				graph_connect(x, graph_port(x, at[p->node], p->num),
+			                      graph_port(x, at[q->node], q->num)),
+				E_OK);
+		}
+	}
+	ck_assert_int_eq(graph_freeze(x, d), E_OK);
+	return x;
+}
+
+static const char *const real_kinds[] = {
+	"ft2 12 16 8",           "ft2 10 12 4 3",        "tree3 4 6 12 4 4",
+	"tree3 3 8 8 6 7",       "director 16 12 2 6 6", "director 12 10 2 4 4 2",
+	"director 12 8 1 6 4 4",
+};
+
+/* Trees as they are built, with leaves of different size and parallel cables: no link of
+ * the default engine carries more than half as much again as the mean, or as it must. */
+START_TEST(real_trees)
+{
+	const char *command = real_kinds[_i];
+
+	for (uint32_t seed = 1; seed <= 4; seed++) {
+		struct graph *g = without_hosts(fabric_make(command, 0, 1, arena),
+		                                0.1 * seed, seed);
+		struct lids l = fabric_lids(g, 0, 0, arena);
+		struct why why = { "" };
+		struct route_out *out = route(engine_find("minhop"), g, &l, &why);
+		struct load load;
+		double least = least_load(g);
+
+		check_proof(engine_find("minhop"), g, &l, out, command);
+		ck_assert_int_eq(load_build(g, &l, &out->lft, arena, &load), E_OK);
+		ck_assert_msg(load.max <= 1.5 * load.mean || load.max <= 1.05 * least,
+		              "%s, seed %u: max %u, mean %.1f, least %.1f", command, seed,
+		              load.max, load.mean, least);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("engines");
@@ -622,6 +690,7 @@ int main(void)
 	                    (int)(sizeof(stage2) / sizeof(*stage2) * engine_count()));
 	tcase_add_loop_test(t, balance, 0, sizeof(balanced) / sizeof(*balanced));
 	tcase_add_loop_test(t, near_the_least_load, 0, N_EVENED * N_UNEVEN);
+	tcase_add_loop_test(t, real_trees, 0, sizeof(real_kinds) / sizeof(*real_kinds));
 	tcase_add_loop_test(t, balance_of_any_guids, 0,
 	                    sizeof(renamed) / sizeof(*renamed));
 	suite_add_tcase(s, t);

@@ -458,10 +458,13 @@ static char *hops_text(const struct graph *g, const struct lids *l)
 	return copy;
 }
 
-/* With the hops of all shortest paths the tables are those of minhop. */
+/* With the hops of all shortest paths the tables are those of minhop, but for broken
+ * trees of three levels, where minhop avoids some of these paths. */
 START_TEST(hops_of_minhop)
 {
-	struct graph *g = fabric_make(fabrics[_i % N_FABRICS], 0.05, 1, arena);
+	const char *command = fabrics[_i % N_FABRICS];
+	double fail = strncmp(command, "ft3", 3) ? 0.05 : 0;
+	struct graph *g = fabric_make(command, fail, 1, arena);
 	struct lids l = fabric_lids(g, (uint32_t)_i / N_FABRICS, 0, arena);
 	struct given *o = no_options();
 	struct route_out *out;
