@@ -32,6 +32,7 @@ struct rows {
 	uint32_t *source_of;    /* [n] row of a switch in out, GRAPH_NONE */
 	struct limit *path;     /* [threads][n] */
 	struct path_row *block; /* [threads][n_sources][COLUMN_BLOCK] */
+	struct limit *way;      /* [threads][n][COLUMN_BLOCK] of paths to a block */
 };
 
 static void rank_rates(struct ranks *r)
@@ -123,9 +124,10 @@ struct rows *rows_new(const struct column_map *m, const struct lanes *lanes,
 	}
 	r->block = arena_array(tmp, (size_t)threads * r->out.n_sources * COLUMN_BLOCK,
 	                       sizeof(*r->block));
+	r->way = arena_array(tmp, (size_t)threads * n * COLUMN_BLOCK, sizeof(*r->way));
 	rank_rates(&r->ranks);
 	measure_cables(r);
-	return r->block ? r : NULL;
+	return r->block && r->way ? r : NULL;
 }
 
 static struct path_row *block_of(const struct rows *r, unsigned thread)
@@ -140,12 +142,12 @@ void rows_clear_block(struct rows *r, unsigned thread)
 }
 
 /* What the last cable allows: that of the owner, or no limit for the LID of a switch. */
-static struct limit home_limit(const struct rows *r, const struct column *c)
+static struct limit home_limit(const struct rows *r, uint32_t owner)
 {
 	struct limit last = { .mtu = MTU_MAX, .rank = (uint8_t)(r->ranks.n - 1) };
 
-	if (c->home_port) {
-		last = cable_limit(r, &r->map->g->ports[c->owner]);
+	if (graph_switch_port_of(r->map->g, owner)) {
+		last = cable_limit(r, &r->map->g->ports[owner]);
 	}
 	last.hops = 1;
 	return last;
@@ -167,7 +169,7 @@ void rows_column(struct rows *r, unsigned thread, const struct column *c)
 		uint32_t s = order[i], row = source_of[s];
 
 		if (i == 0) {
-			here = home_limit(r, c);
+			here = home_limit(r, c->owner);
 		} else {
 			struct limit next = path[to[s]];
 
@@ -195,6 +197,122 @@ void rows_store_block(struct rows *r, unsigned thread, uint32_t lid)
 	for (uint32_t i = 0; i < out->n_sources; i++) {
 		memcpy(out->rows + (size_t)i * out->n_lids + lid,
 		       block + (size_t)i * COLUMN_BLOCK, n * sizeof(*block));
+	}
+}
+
+static struct path_row row_of(const struct rows *r, struct limit limit, uint32_t s,
+                              uint32_t lid)
+{
+	return (struct path_row){ .mtu = limit.mtu,
+		                  .rate = r->ranks.code[limit.rank],
+		                  .hops = limit.hops,
+		                  .lane = r->lanes ? lane_of(r->lanes, s, lid) : 0 };
+}
+
+/* Where the rows of a source begin for a block; NULL: it is none. */
+static struct path_row *place_of(const struct rows *r, uint32_t s, uint32_t lid)
+{
+	uint32_t row = r->source_of[s];
+
+	return row == GRAPH_NONE ? NULL : r->out.rows + (size_t)row * r->out.n_lids + lid;
+}
+
+/* LIDs of the block that hang on the switch itself. */
+static void start_ways(const struct rows *r, const struct column_block *b,
+                       struct limit *way)
+{
+	for (uint64_t lids = b->owned; lids; lids &= lids - 1) {
+		unsigned k = (unsigned)__builtin_ctzll(lids);
+		uint32_t home = b->home[k], owner = r->map->lids->owner[b->lid + k];
+		struct path_row *out = place_of(r, home, b->lid);
+
+		way[(size_t)home * COLUMN_BLOCK + k] = home_limit(r, owner);
+		if (out) {
+			out[k] = row_of(r, way[(size_t)home * COLUMN_BLOCK + k], home,
+			                b->lid + k);
+		}
+	}
+}
+
+/* Of one switch one cable more than of the next ones. */
+static void extend_ways(const struct rows *r, const struct column_block *b,
+                        const struct column_group *group, struct limit *way)
+{
+	uint32_t s = group->sw;
+	const struct column_hop *hop = r->map->hop + (size_t)s * r->map->width;
+	struct path_row *out = place_of(r, s, b->lid);
+	struct limit *here = way + (size_t)s * COLUMN_BLOCK;
+
+	for (uint32_t i = 0; i < group->n; i++) {
+		const struct column_run *run = &b->run[group->first + i];
+		struct column_hop to = hop[run->port];
+		const struct limit *next = way + (size_t)to.next * COLUMN_BLOCK;
+		uint64_t lids = column_run_lids(run) & b->passed[s];
+
+		for (; lids; lids &= lids - 1) {
+			unsigned k = (unsigned)__builtin_ctzll(lids);
+			struct limit x = smaller(r->cable[to.channel], next[k]);
+
+			x.hops = (uint8_t)(next[k].hops + (next[k].hops < UINT8_MAX));
+			here[k] = x;
+			if (out) {
+				out[k] = row_of(r, x, s, b->lid + k);
+			}
+		}
+	}
+}
+
+/* Do the cables that the block takes allow the same at both switches? */
+static bool has_like_cables(const struct rows *r, const struct column_block *b,
+                            const struct column_group *group, uint32_t other)
+{
+	const struct column_hop *x = r->map->hop + (size_t)group->sw * r->map->width;
+	const struct column_hop *y = r->map->hop + (size_t)other * r->map->width;
+
+	for (uint32_t i = 0; i < group->n; i++) {
+		uint8_t port = b->run[group->first + i].port;
+
+		if (memcmp(&r->cable[x[port].channel], &r->cable[y[port].channel],
+		           sizeof(*r->cable))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The rows of a switch that is like another one. false: they are not the same. */
+static bool copy_ways(const struct rows *r, const struct column_block *b,
+                      const struct column_group *group, struct limit *way)
+{
+	uint32_t s = group->sw, other = b->group[group->like].sw;
+	struct path_row *to = place_of(r, s, b->lid), *from = place_of(r, other, b->lid);
+	uint32_t n = r->out.n_lids - b->lid;
+
+	if (other == s || r->lanes || !to != !from || b->passed[s] != b->passed[other] ||
+	    !has_like_cables(r, b, group, other)) {
+		return false;
+	}
+	memcpy(way + (size_t)s * COLUMN_BLOCK, way + (size_t)other * COLUMN_BLOCK,
+	       COLUMN_BLOCK * sizeof(*way));
+	if (to) {
+		memcpy(to, from, (n < COLUMN_BLOCK ? n : COLUMN_BLOCK) * sizeof(*to));
+	}
+	return true;
+}
+
+void rows_block(struct rows *r, unsigned thread, struct column_block *b)
+{
+	struct limit *way = r->way + (size_t)thread * r->map->n * COLUMN_BLOCK;
+
+	column_block_pass(r->map, b, b->owned);
+	if (r->lanes) { /* all switches are sources */
+		memset(b->passed, 0xff, r->map->n * sizeof(*b->passed));
+	}
+	start_ways(r, b, way);
+	for (uint32_t i = 0; i < b->n_groups; i++) {
+		if (!copy_ways(r, b, &b->group[i], way)) {
+			extend_ways(r, b, &b->group[i], way);
+		}
 	}
 }
 

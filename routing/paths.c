@@ -4,7 +4,8 @@
  * Path rows and load, column by column: in the order of struct column each switch comes
  * after its next switch, so a path is one cable more than the path of the next switch,
  * and read backwards each switch has received all routes it passes on. Finding the order
- * costs more than either, so one pass makes both.
+ * costs more than either, so one pass makes both. Blocks of LIDs in which everything
+ * arrives are done as a whole.
  */
 #include "routing/paths.h"
 
@@ -18,7 +19,8 @@
 /* One pass; either may be NULL. */
 struct pass {
 	struct column_map map;
-	struct column *col; /* [threads] */
+	struct column *col;         /* [threads] */
+	struct column_block *block; /* [threads] for LIDs at which everything arrives */
 	struct rows *rows;
 	struct sums *sums;
 };
@@ -27,6 +29,15 @@ static void pass_block(const struct pass *p, unsigned thread, uint32_t lid)
 {
 	struct column *c = &p->col[thread];
 
+	if (column_block_resolve(&p->map, &p->block[thread], lid)) {
+		if (p->rows) {
+			rows_block(p->rows, thread, &p->block[thread]);
+		}
+		if (p->sums) {
+			sums_block(p->sums, thread, &p->block[thread]);
+		}
+		return;
+	}
 	if (p->rows) {
 		rows_clear_block(p->rows, thread);
 	}
@@ -65,9 +76,10 @@ static int build(struct pass *p, const struct lanes *lanes, struct arena *a,
 	int ret = E_OK;
 
 	p->col = column_new(&p->map, threads, tmp);
+	p->block = column_blocks_new(&p->map, threads, tmp);
 	p->rows = ret_paths ? rows_new(&p->map, lanes, threads, a, tmp) : NULL;
 	p->sums = ret_load ? sums_new(&p->map, threads, tmp) : NULL;
-	if (!p->col || !p->rows != !ret_paths || !p->sums != !ret_load) {
+	if (!p->col || !p->block || !p->rows != !ret_paths || !p->sums != !ret_load) {
 		return -ENOMEM;
 	}
 	pass_run(p);

@@ -25,6 +25,10 @@ void rows_clear_block(struct rows *r, unsigned thread);
 /*! \brief Adds a resolved column to the block. */
 void rows_column(struct rows *r, unsigned thread, const struct column *c);
 
+/*! \brief Rows of all LIDs of a resolved block, in their place. Leaves b->passed changed.
+ */
+void rows_block(struct rows *r, unsigned thread, struct column_block *b);
+
 /*! \brief Copies the block to its place; \a lid is its first LID. */
 void rows_store_block(struct rows *r, unsigned thread, uint32_t lid);
 
@@ -35,6 +39,9 @@ struct sums *sums_new(const struct column_map *m, unsigned threads, struct arena
 
 /*! \brief Adds the routes of hosts to a resolved column's owner, if that is a host. */
 void sums_column(struct sums *x, unsigned thread, const struct column *c);
+
+/*! \brief The same for all LIDs of a resolved block. Leaves b->passed changed. */
+void sums_block(struct sums *x, unsigned thread, struct column_block *b);
 
 /*! \brief Adds up over threads, in \a a. \retval -ENOMEM */
 int sums_load(const struct sums *x, struct arena *a, struct arena *tmp, struct load *ret);

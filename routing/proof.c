@@ -22,10 +22,11 @@
  * proof_rule.c.
  *
  * With one lane whole blocks of LIDs are walked at once where everything arrives, switch
- * by switch, and switches that are alike are done together (column.h). Else a column is
- * walked against its order: every switch has heard from all that send through it before
- * it is its turn, so the routes of hosts and of management part there. Otherwise each
- * source is followed on its lane until a switch that was passed on this lane before.
+ * by switch, and switches that are alike are done together (column.h). What does not
+ * arrive is left to columns. With one lane a column is walked against its order: every
+ * switch has heard from all that send through it before it is its turn, so the routes of
+ * hosts and of management part there. Otherwise each source is followed on its lane until
+ * a switch that was passed on this lane before.
  *
  * Sources: W. Dally, C. Seitz, "Deadlock-free message routing in multiprocessor
  * interconnection networks", 1987; R. Tarjan, "Depth-first search and linear graph

@@ -49,7 +49,7 @@ static inline void deps_merge(const struct deps *d, uint32_t channel, const uint
 	uint64_t *to = d->bits + (size_t)channel * d->words;
 
 	for (unsigned w = 0; w < d->words; w++) {
-		if (row[w] & ~__atomic_load_n(&to[w], __ATOMIC_RELAXED)) {
+		if (row[w] && row[w] & ~__atomic_load_n(&to[w], __ATOMIC_RELAXED)) {
 			__atomic_fetch_or(&to[w], row[w], __ATOMIC_RELAXED);
 		}
 	}

@@ -97,8 +97,10 @@ static struct path_row walk(const struct graph *g, const struct lids *l,
 	return (struct path_row){ .mtu = 0 };
 }
 
-static const char *const fabrics[] = { "ft2 4 3 2", "ft3 4", "torus 3x3 2", "mesh 9 1",
-	                               "mesh 2x2x2 2" };
+static const char *const fabrics[] = { "ft2 4 3 2",    "ft3 4",
+	                               "torus 3x3 2",  "mesh 9 1",
+	                               "mesh 2x2x2 2", "ft3 6",
+	                               "ft2 8 4 2 2",  "director 4 4 2 2 2 2" };
 
 enum { N_FABRICS = sizeof(fabrics) / sizeof(*fabrics), ROUNDS = 6 };
 
@@ -195,16 +197,16 @@ START_TEST(like_the_walk)
 	                              (uint32_t)_i, arena);
 	struct lids l = fabric_lids(g, (uint32_t)_i % 3, 0, arena);
 	struct lft lft = minhop(g, &l);
-	struct lanes lanes = { .stride = lft.stride, .n = 4 };
+	struct lanes lanes = { .stride = lft.stride, .n = _i % 2 ? 1 : 4 };
 	struct paths paths, again;
 	struct load load, load_again;
 
 	vary_ports(g, seed);
-	lanes.rows = arena_array(arena, lft.n_switches, lft.stride);
-	for (size_t i = 0; i < lft.n_switches * lft.stride; i++) {
+	lanes.rows = lanes.n > 1 ? arena_array(arena, lft.n_switches, lft.stride) : NULL;
+	for (size_t i = 0; lanes.rows && i < lft.n_switches * lft.stride; i++) {
 		lanes.rows[i] = (uint8_t)random_below(&seed, 4);
 	}
-	for (unsigned i = 0; i < (unsigned)_i % 4; i++) { /* some holes */
+	for (unsigned i = 0; i < (unsigned)_i / N_FABRICS % 4; i++) { /* some holes */
 		lft_row(&lft,
 		        random_below(&seed,
 		                     g->n_switches))[random_below(&seed, lft.n_lids)] =
