@@ -173,7 +173,13 @@ static int finish(const struct route_request *r, struct arena *a,
 {
 	int code = find_alternates(r, a, ret);
 
-	return code != E_OK ? code : paths_load_build(r->g, r->lids, &ret->out.lft, &ret->out.lanes, a,
+	if (code != E_OK) {
+		return code;
+	}
+	if (r->no_paths) {
+		return load_build(r->g, r->lids, &ret->out.lft, a, &ret->load);
+	}
+	return paths_load_build(r->g, r->lids, &ret->out.lft, &ret->out.lanes, a,
 	                        &ret->paths, &ret->load);
 }
 

@@ -60,6 +60,8 @@ struct route_request {
 	enum route_credit_loops credit_loops;
 	const struct adaptive_options *adaptive; /*!< NULL, or not enabled: no alternates */
 	bool strict;                /*!< management pairs count */
+	bool no_paths; /*!< leave result.paths empty: 4 bytes per (switch with hosts, LID)
+	                */
 	const struct lft *prev;     /*!< or NULL */
 	const struct lanes *prev_lanes; /*!< of prev, as in route_in; NULL: not known */
 	const _Atomic bool *cancel; /*!< or NULL */

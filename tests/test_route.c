@@ -141,6 +141,14 @@ START_TEST(healthy)
 	ck_assert_uint_eq(res.paths.n_lids, r.lids->top + 1);
 	ck_assert_uint_gt(res.load.max, 0);
 	ck_assert(res.seconds_route == 0.5 && res.seconds_prove == 0.5);
+
+	struct route_result bare;
+
+	r.no_paths = true;
+	ck_assert_int_eq(route_run(&r, arena, &bare), E_OK);
+	ck_assert_ptr_null(bare.paths.rows);
+	ck_assert_uint_eq(bare.load.max, res.load.max);
+	ck_assert_mem_eq(bare.load.all, res.load.all, g->n_adj * sizeof(*res.load.all));
 }
 END_TEST
 
