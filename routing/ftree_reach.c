@@ -19,7 +19,7 @@
 #include "routing/ftree.h"
 #include "routing/node_text.h"
 
-enum { BITS = 64, APART_PART = 20 };
+enum { BITS = 64, APART_PART = 4 };
 
 /* What was reached in one hop; of these: what only descends the line. */
 struct wave {
@@ -150,7 +150,8 @@ static bool is_lowest(const struct ftree *f, uint32_t s)
 	return f->first_down[s] == f->first[s + 1];
 }
 
-/* Few pairs apart: a broken tree. Many: none. Hosts on higher switches do not count. */
+/* Few pairs apart: a broken tree, led over the line there. Many: none. Hosts on higher
+ * switches do not count. */
 static int check_leaves(struct ftree *f, struct why *why)
 {
 	uint32_t first[2] = { 0 };
