@@ -567,6 +567,7 @@ static int chains_route(const struct route_in *in, struct arena *a, struct route
 
 const struct engine engine_chains = {
 	.name = "chains",
+	.alias = "chain", /* of later MLNX_OFED */
 	.flags = ENGINE_RUNS_OTHERS | ENGINE_IGNORES_PREV,
 	.summary = "Parts of the fabric by different engines, proven together",
 	.options = chains_rows,

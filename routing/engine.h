@@ -71,6 +71,7 @@ struct route_out {
 
 struct engine {
 	const char *name;     /*!< value of routing_engine */
+	const char *alias;    /*!< another value of routing_engine for it, NULL: none */
 	/*! Name that MLNX_OFED has for the engine with adaptive routing, NULL: none. */
 	const char *adaptive_name;
 	const char *summary;  /*!< one line: manual page and REST */

@@ -27,7 +27,8 @@ static const struct engine *find_word(const char *word, size_t len, bool *ret_ad
 	for (const struct engine *const *e = engines; *e; e++) {
 		*ret_adaptive =
 			(*e)->adaptive_name && word_is(word, len, (*e)->adaptive_name);
-		if (*ret_adaptive || word_is(word, len, (*e)->name)) {
+		if (*ret_adaptive || word_is(word, len, (*e)->name) ||
+		    ((*e)->alias && word_is(word, len, (*e)->alias))) {
 			return *e;
 		}
 	}

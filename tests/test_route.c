@@ -537,6 +537,7 @@ static const struct {
 	  "it is for minhop, updn, dnup, dor\n" },
 	{ "options that steps of a chain read",
 	  "routing_engine chains\nlash_start_vl 2\n", "chains", 0, "" },
+	{ "another name of MLNX_OFED", "routing_engine chain\n", "chains", 0, "" },
 	{ "the shared balancing", "routing_engine lash\nscatter_ports 8\n", "lash", 0,
 	  "%s:2: warning: scatter_ports '8': no effect with routing engine lash; it is "
 	  "for "
