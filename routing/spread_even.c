@@ -170,10 +170,12 @@ static void find_ports(const struct even *e, uint32_t s, const struct route *r,
 	              j->g->adj_first[s + 1] - first, SPREAD_PORTS_MAX, ret);
 }
 
-/* Is it what the previous tables say? Such entries stay. */
+/* Is it what the previous tables say? Such entries stay. What no host uses has none yet. */
 static bool is_kept(const struct spread_job *j, uint32_t s, uint32_t lid)
 {
-	return j->prev && lft_row(j->prev, s)[lid] == lft_row(j->lft, s)[lid];
+	uint8_t port = lft_row(j->lft, s)[lid];
+
+	return j->prev && port != LFT_NO_ROUTE && lft_row(j->prev, s)[lid] == port;
 }
 
 /*
