@@ -9,7 +9,7 @@
  * again. Both are decided by majority, so neither a missing cable nor a crossed one moves
  * others.
  *
- * Hosts are numbered in the order of their leaf switches, compute nodes and others apart.
+ * Hosts are numbered in the order of their leaf switches, compute nodes first.
  * The main route to host number t passes, above its leaf switch with w cables up, class
  * t mod w; above that, class t / w mod w' of those that one reaches, and so on: d-mod-k
  * (Zahavi et al. 2010). Everybody's route to the host passes the same classes, so shifts
@@ -445,16 +445,19 @@ static int find_slots(const struct ftree *f, struct slots *sl, struct arena *a)
 	return E_OK;
 }
 
-/* The classes that host number t on switch s is reached through. */
+/* The classes that host number t on switch s is reached through; numbers from the end
+ * take them in the opposite order. */
 static void set_stages(const struct ftree *f, const struct slots *sl, uint32_t s,
-                       uint32_t t, uint32_t h)
+                       uint32_t t, bool from_end, uint32_t h)
 {
 	uint32_t class = f->class[s];
 
 	for (unsigned r = f->rank[s]; r-- > 0;) {
 		uint32_t w =
 			class == GRAPH_NONE ? 0 : sl->first[class + 1] - sl->first[class];
-		uint32_t k = w ? sl->first[class] + t % w : 0;
+		uint32_t digit = w ? t % w : 0;
+		uint32_t k =
+			w ? sl->first[class] + (from_end ? w - 1 - digit : digit) : 0;
 
 		class = w ? sl->class[k] : GRAPH_NONE;
 		t = w ? t / w : t;
@@ -464,27 +467,64 @@ static void set_stages(const struct ftree *f, const struct slots *sl, uint32_t s
 	}
 }
 
-/* Numbers hosts: compute nodes of the common rank, other compute nodes, the rest. */
+/* Hosts on a switch that do not fit into the places of compute nodes. */
+static uint32_t extra_hosts(const struct ftree *f, uint32_t s)
+{
+	uint32_t places = f->cn_stride ? f->cn_stride : f->n_cn[s];
+
+	return ftree_hosts_on(f, s) > places ? ftree_hosts_on(f, s) - places : 0;
+}
+
+/* Places for these on each leaf switch, 0: none are held; as find_cn_rank() has it. */
+static uint32_t find_extra_stride(const struct ftree *f)
+{
+	uint32_t n = 0, sum = 0, most = 0;
+
+	for (uint32_t s = 0; s < f->n; s++) {
+		if (f->rank[s] == f->cn_rank) {
+			uint32_t extra = extra_hosts(f, s);
+
+			n++;
+			sum += extra;
+			most = extra > most ? extra : most;
+		}
+	}
+	return 2 * sum >= n * most ? most : 0;
+}
+
+/*
+ * Numbers hosts: compute nodes of the common rank, other compute nodes, the rest. The
+ * rest fills the places that compute nodes leave empty on the switch. What does not fit
+ * is numbered from the end, so that it takes the ways that the compute nodes of the same
+ * switches have left.
+ */
 static void number_hosts(struct ftree *f, const struct slots *sl)
 {
 	const struct graph *g = f->g;
-	uint32_t cn = 0, other = 0, base = 0;
+	uint32_t cn = 0, other = 0, base = 0, other_base = 0;
+	uint32_t stride = f->cn_stride, other_stride = find_extra_stride(f);
 
 	memset(f->stage, 0xff, f->n_hosts * FTREE_RANKS_MAX * sizeof(*f->stage));
 	for (unsigned common = 2; common-- > 0;) {
 		for (uint32_t i = 0; i < f->n_leaves; i++) {
-			uint32_t s = f->leaf[i];
+			uint32_t s = f->leaf[i], place = base + f->n_cn[s];
 
 			if ((f->rank[s] == f->cn_rank) != common) {
 				continue;
 			}
-			cn = common && f->cn_stride ? base : cn;
-			base += f->cn_stride;
+			cn = common && stride ? base : cn;
+			other = common && other_stride ? other_base : other;
+			base += stride;
+			other_base += other_stride;
 			for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1];
 			     h++) {
-				bool is_cn = f->kind[g->hosts[h]] == FTREE_CN;
-
-				set_stages(f, sl, s, is_cn ? cn++ : other++, h);
+				if (f->kind[g->hosts[h]] == FTREE_CN) {
+					set_stages(f, sl, s, cn++, false, h);
+				} else if (common && place < base) {
+					set_stages(f, sl, s, place++, false, h);
+				} else {
+					set_stages(f, sl, s, other++, stride != 0, h);
+				}
 			}
 		}
 	}

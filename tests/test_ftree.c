@@ -390,6 +390,41 @@ START_TEST(compute_nodes_are_balanced_by_themselves)
 }
 END_TEST
 
+/* Some hosts of each leaf switch are I/O nodes, or all of some: links share all routes,
+ * and shifts of the compute nodes pass freely. */
+START_TEST(lists_keep_balance)
+{
+	struct graph *g = fabric_make("ft3 8", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	uint32_t n = g->host_first[g->n_switches], *cn = arena_array(arena, n, 4),
+		 n_cn = 0;
+	char *text = arena_alloc(arena, 32 * n + 1), *at = text;
+	bool list_cn = _i % 2;
+	struct ftree_options o = { 0 };
+	struct route_out out;
+	struct load load;
+
+	for (uint32_t i = 0; i < n; i++) {
+		bool io = _i < 6 ? i % 4 < (uint32_t)_i / 2 + 1 : i / 4 % 5 == 0;
+
+		if (!io) {
+			cn[n_cn++] = g->hosts[i];
+		}
+		if (io != list_cn) {
+			at += sprintf(at, "0x%016" PRIx64 "\n",
+			              g->ports[g->hosts[i]].guid);
+		}
+	}
+	*(list_cn ? &o.cn : &o.io) = guids(text);
+	out = route(g, &l, &o);
+	ck_assert_str_eq(out.notes.text, "");
+	ck_assert_int_eq(load_build(g, &l, &out.lft, arena, &load), E_OK);
+	ck_assert_msg(load.max <= 1.06 * load.mean, "%d: max %u mean %.1f", _i, load.max,
+	              load.mean);
+	ck_assert(_i >= 6 || mean_congestion(g, &l, &out.lft, cn, n_cn) == 1.0);
+}
+END_TEST
+
 /* ---- order of compute nodes ---- */
 
 START_TEST(order_of_compute_nodes)
@@ -1003,6 +1038,7 @@ int main(void)
 	ADD_LOOP(t, links_are_shared, quality);
 	tcase_add_test(t, one_link_gone);
 	tcase_add_test(t, compute_nodes_are_balanced_by_themselves);
+	tcase_add_loop_test(t, lists_keep_balance, 0, 8);
 	tcase_add_test(t, order_of_compute_nodes);
 	ADD_LOOP(t, shifts_in_order, orders);
 	tcase_add_test(t, missing_host_keeps_its_number);
