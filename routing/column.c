@@ -362,7 +362,12 @@ bool column_resolve(const struct column_map *m, struct column *c, uint32_t lid)
 
 /* ---- blocks ---- */
 
-enum { DEPTH_MAX = 256 }; /* switches on a way; longer ones are left to columns */
+enum {
+	DEPTH_MAX = 256, /* switches on a way; longer ones are left to columns */
+	RUNS_OF =
+		2, /* a block is for tables in which a run has so many LIDs on average */
+	BLOCKS_LEFT = 15 /* blocks left to columns until another one is tried */
+};
 
 static bool leads_alike(const struct column_map *m, uint32_t a, uint32_t b)
 {
@@ -487,54 +492,81 @@ static bool find_homes(const struct column_map *m, struct column_block *b)
 	return true;
 }
 
-/* The run at the lowest of some LIDs, and the switch behind it. */
-static inline struct column_run next_run(const struct column_map *m,
-                                         const struct column_block *b, uint32_t s,
-                                         uint64_t lids, uint32_t *ret_next)
+/* Writes the runs of LIDs at a switch behind those that are there. Returns how many, 0
+ * when a LID goes nowhere. \a ret_open: do some go to a switch that has not settled them?
+ */
+static uint32_t list_runs(const struct column_map *m, struct column_block *b, uint32_t s,
+                          uint64_t lids, bool *ret_open)
 {
 	const uint8_t *row = column_block_row(b, s);
-	unsigned k = (unsigned)__builtin_ctzll(lids);
-	struct column_run run = { .port = row[k], .first = (uint8_t)k };
+	const struct column_hop *hop = m->hop + (size_t)s * m->width;
+	const uint64_t *arrives = b->arrives;
+	struct column_run *list = b->run + b->n_runs;
+	uint64_t open = 0;
+	uint32_t n = 0;
 
-	run.n = (uint8_t)column_run_length(row, k, lids);
-	*ret_next = run.port < m->width ? m->hop[(size_t)s * m->width + run.port].next
-	                                : GRAPH_NONE;
-	return run;
+	while (lids) {
+		unsigned k = (unsigned)__builtin_ctzll(lids);
+		struct column_run run = { .port = row[k], .first = (uint8_t)k };
+		uint32_t next = run.port < m->width ? hop[run.port].next : GRAPH_NONE;
+
+		if (next == GRAPH_NONE) {
+			return 0;
+		}
+		run.n = (uint8_t)column_run_length(row, k, lids);
+		lids &= ~column_run_lids(&run);
+		open |= column_run_lids(&run) & ~arrives[next];
+		list[n++] = run;
+	}
+	*ret_open = open != 0;
+	return n;
+}
+
+static bool settle_runs(const struct column_map *m, struct column_block *b, uint32_t s,
+                        uint64_t lids, unsigned depth);
+
+/* Settles LIDs where they go on from a switch. */
+static bool settle_next(const struct column_map *m, struct column_block *b, uint32_t s,
+                        uint64_t lids, unsigned depth)
+{
+	const uint8_t *row = column_block_row(b, s);
+	bool settled = depth < DEPTH_MAX;
+
+	b->on_path[s] |= lids;
+	for (uint64_t left = lids; settled && left;) {
+		struct column_run run = { .first = (uint8_t)__builtin_ctzll(left) };
+		uint32_t next = m->hop[(size_t)s * m->width + row[run.first]].next;
+		uint64_t open;
+
+		run.n = (uint8_t)column_run_length(row, run.first, left);
+		left &= ~column_run_lids(&run);
+		open = column_run_lids(&run) & ~b->arrives[next];
+		settled = !open || (!(open & b->on_path[next]) &&
+		                    settle_runs(m, b, next, open, depth + 1));
+	}
+	b->on_path[s] &= ~lids;
+	return settled;
 }
 
 /* Settles LIDs at a switch, first where they go on from there if that is not known. */
 static bool settle_runs(const struct column_map *m, struct column_block *b, uint32_t s,
                         uint64_t lids, unsigned depth)
 {
-	struct column_group *group;
-	uint32_t next;
+	bool open;
+	uint32_t n = list_runs(m, b, s, lids, &open);
 
-	b->on_path[s] |= lids;
-	for (uint64_t left = lids; left;) {
-		struct column_run run = next_run(m, b, s, left, &next);
-		uint64_t open;
-
-		left &= ~column_run_lids(&run);
-		if (next == GRAPH_NONE) {
-			return false;
-		}
-		open = column_run_lids(&run) & ~b->arrives[next];
-		if (open && (open & b->on_path[next] || depth == DEPTH_MAX ||
-		             !settle_runs(m, b, next, open, depth + 1))) {
-			return false;
-		}
+	if (n && open) {
+		n = settle_next(m, b, s, lids, depth) ? list_runs(m, b, s, lids, &open)
+		                                      : 0;
 	}
-	group = &b->group[b->n_groups];
-	*group =
-		(struct column_group){ .sw = s, .first = b->n_runs, .like = b->n_groups };
-	for (uint64_t left = lids; left; group->n++) {
-		struct column_run run = next_run(m, b, s, left, &next);
-
-		left &= ~column_run_lids(&run);
-		b->run[b->n_runs++] = run;
+	if (!n) {
+		return false;
 	}
+	b->group[b->n_groups] = (struct column_group){
+		.sw = s, .first = b->n_runs, .n = n, .like = b->n_groups
+	};
 	b->n_groups++;
-	b->on_path[s] &= ~lids;
+	b->n_runs += n;
 	b->arrives[s] |= lids;
 	return true;
 }
@@ -573,11 +605,23 @@ static bool settle_switch(const struct column_map *m, struct column_block *b, ui
 	return true;
 }
 
+/* Where most runs are of one LID columns are faster: the next blocks are left to them. */
+static void judge_runs(const struct column_map *m, struct column_block *b)
+{
+	size_t entries = (size_t)m->n * (unsigned)__builtin_popcountll(b->owned);
+
+	b->n_left = (size_t)b->n_runs * RUNS_OF > entries ? BLOCKS_LEFT : 0;
+}
+
 bool column_block_resolve(const struct column_map *m, struct column_block *b,
                           uint32_t lid)
 {
 	size_t bytes = m->n * sizeof(*b->homes);
 
+	if (b->n_left) {
+		b->n_left--;
+		return false;
+	}
 	b->lid = lid;
 	b->owned = b->to_host = b->base = 0;
 	b->n_runs = b->n_groups = 0;
@@ -598,6 +642,7 @@ bool column_block_resolve(const struct column_map *m, struct column_block *b,
 			return false;
 		}
 	}
+	judge_runs(m, b);
 	return true;
 }
 

@@ -134,6 +134,7 @@ struct column_block {
 	struct column_group
 		*group; /*!< [n_groups] each after those of its next switches */
 	uint32_t n_runs, n_groups;
+	unsigned n_left;  /*!< next blocks that are not worth trying */
 	uint64_t *passed; /*!< [n] set by column_block_pass() */
 	uint8_t *entry;   /*!< [n][COLUMN_BLOCK] rows of the tables */
 	/* working memory */
@@ -150,7 +151,8 @@ struct column_block *column_blocks_new(const struct column_map *m, unsigned n,
 
 /*!
  * \brief Resolves the block that starts at a LID, a multiple of COLUMN_BLOCK.
- * \return false when a switch of a home's part has no route to it.
+ * \return false when a switch of a home's part has no route to it, or when columns are
+ * faster because earlier blocks had few neighbours alike.
  * Cost: O(S * (ports that the LIDs leave by)), at most O(S * COLUMN_BLOCK).
  */
 bool column_block_resolve(const struct column_map *m, struct column_block *b,

@@ -216,6 +216,11 @@ static void depend_switch(const struct prover *pv, const struct column_block *b,
 		const uint8_t *row = column_block_row(b, to.next);
 		uint64_t lids = column_run_lids(r) & ~b->homes[to.next];
 
+		if (lids && r->n == 1) {
+			deps_add(lids & passed ? base : management, channel,
+			         row[r->first]);
+			continue;
+		}
 		depend_row(base, channel, row, lids & passed);
 		depend_row(management, channel, row, lids & ~passed);
 	}
