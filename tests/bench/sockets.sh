@@ -121,7 +121,7 @@ simulator
 		load opensm "$start"
 		finish
 	fi
-	OMP_WAIT_POLICY=passive "$bin/saguaro-sim" --run "$bin/saguarod" --fabric umad \
+	"$bin/saguaro-sim" --run "$bin/saguarod" --fabric umad \
 		--state-dir "$(mktemp -d "$state/state.XXXXXX")" --snapshot-dir "$work/run" 2>"$work/saguarod.log" &
 	pids+=($!)
 	start=$(up "$work/saguarod.log")
