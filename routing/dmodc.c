@@ -30,9 +30,13 @@
  * With an LMC, LID number k of a port takes the k-th next of the neighbours that lead
  * closer: different ones as long as there are, then different cables.
  *
- * Earlier tables are not looked at where hosts are numbered by place: the same fabric
- * gives the same entries, and what is not concerned by a change does not move. Elsewhere
- * a host that goes renumbers others, so earlier routes stay as far as they can (keep.h).
+ * Where several cables are missing, routes to base LIDs move off links that carry more
+ * than they must (dmodc_even.c).
+ *
+ * Earlier tables are not looked at in a whole tree where hosts are numbered by place: the
+ * same fabric gives the same entries, and what is not concerned by a change does not
+ * move. Elsewhere a host that goes renumbers others, or changes which routes are moved,
+ * so earlier routes stay as far as they can (keep.h).
  *
  * Differences from the paper: slots instead of the position among the neighbours that are
  * left, the choice by place, planes instead of the order of GUIDs, the mirrored choice
@@ -81,9 +85,13 @@ static int dmodc_route(const struct route_in *in, struct arena *a, struct route_
 		ret_code = dmodc_fill(&j, in->cancel, tmp);
 	}
 	if (ret_code == E_OK) {
+		ret_code = dmodc_even(&j, in->cancel, tmp);
+	}
+	if (ret_code == E_OK) {
 		const struct keep_measure m = { .g = in->g, .lids = in->lids };
 
-		ret_code = keep_tables(&m, in->prev, !j.t.full, &lft);
+		ret_code = keep_tables(&m, in->prev, !j.t.full || dmodc_is_broken(&j.t),
+		                       &lft);
 	}
 	if (ret_code == E_OK) {
 		dmodc_note(&j, &ret->notes);

@@ -105,6 +105,16 @@ int dmodc_job_init(struct dmodc_job *j, const struct dmodc_rule *rule,
  */
 int dmodc_fill(struct dmodc_job *j, const _Atomic bool *cancel, struct arena *tmp);
 
+/*! \brief Has a switch fewer cables up than others of its rank? */
+bool dmodc_is_broken(const struct dmodc_tree *t);
+
+/*!
+ * \brief Moves routes off links that carry much more than the others, in a broken tree.
+ * \retval -ENOMEM -ECANCELED
+ * Cost: as spread_even_given(); none on a whole tree.
+ */
+int dmodc_even(struct dmodc_job *j, const _Atomic bool *cancel, struct arena *tmp);
+
 /*! \brief Says what is missing, unused or not joined by rank. */
 void dmodc_note(const struct dmodc_job *j, struct why *notes);
 

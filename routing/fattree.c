@@ -19,10 +19,6 @@
  * lists the compute nodes and says that they come first, its parameter says that they
  * come last; for balance that is the same.
  *
- * Balance of what is broken. The closed form sees the uplinks of one switch at a time, so
- * where several cables are missing some links further on get more than their share. Then
- * routes are moved off these links, to others that climb and descend the same way.
- *
  * What has no such route at all, for instance two hosts on different core switches, is
  * named and led over the line of dmodc.c, which has no credit loops either.
  *
@@ -144,229 +140,6 @@ static int fattree_check(const struct route_in *in, struct why *why)
 	return ret;
 }
 
-/* ---- balance of broken trees ---- */
-
-static uint32_t cables_up(const struct dmodc_tree *t, uint32_t s)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = t->up.first[s]; i < t->up.first[s + 1]; i++) {
-		n += t->bare[t->up.group[i].to] ? 0 : t->up.group[i].n;
-	}
-	return n;
-}
-
-/* Has a switch fewer cables up than others of its rank? */
-static bool is_broken(const struct dmodc_tree *t)
-{
-	for (unsigned r = 0; r + 1 < t->tiers; r++) {
-		uint32_t most = 0, least = UINT32_MAX;
-
-		for (uint32_t i = t->rank_first[r]; i < t->rank_first[r + 1]; i++) {
-			uint32_t n = cables_up(t, t->by_rank[i]);
-
-			if (!t->bare[t->by_rank[i]]) {
-				most = n > most ? n : most;
-				least = n < least ? n : least;
-			}
-		}
-		if (least < most) {
-			return true;
-		}
-	}
-	return false;
-}
-
-struct climbs {
-	const struct dmodc_tree *t;
-	struct hops hops;
-};
-
-/* spread_closer_f: climbs where it must, else descends. */
-static void next_by_rank(const void *ctx, uint32_t s, uint32_t t,
-                         const struct sw_link *link, uint32_t n_links, unsigned max,
-                         struct spread_ports *ret)
-{
-	const struct climbs *x = ctx;
-	const uint8_t *rank = x->t->rank;
-	unsigned d = hops_between(&x->hops, s, t), n = 0;
-	int step = d + rank[t] > rank[s] ? 1 : -1;
-
-	for (uint32_t i = 0; i < n_links && n < max; i++) {
-		uint32_t to = link[i].to;
-
-		if (rank[to] == rank[s] + step &&
-		    hops_between(&x->hops, to, t) + 1 == d) {
-			ret->port[n] = link[i].port;
-			ret->to[n++] = to;
-		}
-	}
-	ret->n = n;
-}
-
-/* Hops by rank: k up, then down to the destination's rank. */
-static void find_hops(const struct dmodc_job *j, struct hops *h, uint32_t s)
-{
-	for (unsigned k = 0; k < j->reach.rows; k++) {
-		const uint64_t *row = dmodc_row(&j->reach, s, k);
-
-		for (uint32_t w = 0; w < j->reach.words; w++) {
-			for (uint64_t b = row[w]; b; b &= b - 1) {
-				uint32_t t = w * 64 + (uint32_t)__builtin_ctzll(b);
-
-				h->dist[(size_t)s * h->stride + t] =
-					(uint8_t)(2 * k + j->t.rank[s] - j->t.rank[t]);
-			}
-		}
-	}
-}
-
-static int even_out(const struct fattree *f, struct dmodc_job *j, struct arena *tmp)
-{
-	struct climbs x = { .t = &j->t };
-	const struct spread in = { .g = j->g,
-		                   .lids = j->lids,
-		                   .hops = &x.hops,
-		                   .closer = next_by_rank,
-		                   .ctx = &x,
-		                   .cancel = f->in->cancel };
-	int ret;
-
-	if (j->t.height >= HOPS_NONE / 2) {
-		return E_OK;
-	}
-	ret = hops_alloc(&x.hops, j->t.n, tmp);
-	if (ret != E_OK) {
-		return ret == E_RANGE ? E_OK : ret;
-	}
-#pragma omp parallel for schedule(static)
-	for (uint32_t s = 0; s < j->t.n; s++) {
-		find_hops(j, &x.hops, s);
-	}
-	return spread_even_given(&in, 0, j->lft, tmp);
-}
-
-/* Entries of base LIDs, by switch and host. */
-static void copy_base(const struct dmodc_job *j, uint8_t *ret)
-{
-	for (uint32_t s = 0; s < j->t.n; s++) {
-		const uint8_t *row = lft_row(j->lft, s);
-
-		for (uint32_t c = 0; c < j->t.n_cols; c++) {
-			*ret++ = row[j->base[c]];
-		}
-	}
-}
-
-/* What is behind two ports of one switch is the same: the cable, the system, the node. */
-enum likeness { SAME_PORT, SAME_SYSTEM, SAME_NODE, LIKENESS_COUNT };
-
-static bool is_same(const struct graph *g, uint32_t s, uint8_t a, uint8_t b,
-                    enum likeness level)
-{
-	const struct node *n = &g->nodes[g->switches[s]];
-	uint32_t x = g->ports[g->ports[n->first_port + a].peer].node;
-	uint32_t y = g->ports[g->ports[n->first_port + b].peer].node;
-	uint64_t system = g->nodes[x].system_image_guid;
-
-	switch (level) {
-	case SAME_PORT: return a == b;
-	case SAME_SYSTEM:
-		return x == y || (system && system == g->nodes[y].system_image_guid);
-	case SAME_NODE:
-	case LIKENESS_COUNT: break;
-	}
-	return x == y;
-}
-
-/* Does any other LID of a range go where the port of LID k leads? */
-static bool is_spare(const struct graph *g, uint32_t s, const uint8_t *range, uint32_t n,
-                     uint32_t k, enum likeness level)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		if (i != k && is_same(g, s, range[i], range[k], level)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* A further LID of a range that goes where a port leads, rather one whose node others go
- * through, too; 0: none does. */
-static uint32_t further_to(const struct graph *g, uint32_t s, const uint8_t *range,
-                           uint32_t n, uint8_t port, enum likeness level)
-{
-	uint32_t found = 0;
-
-	for (uint32_t k = 1; k < n; k++) {
-		if (is_same(g, s, range[k], port, level)) {
-			if (is_spare(g, s, range, n, k, SAME_NODE)) {
-				return k;
-			}
-			found = found ? found : k;
-		}
-	}
-	return found;
-}
-
-/*
- * The base LID of a range left a port. A further LID takes this when both are now on one
- * port, or when none goes to that system or node any more and one can be spared.
- */
-static void keep_apart(const struct graph *g, uint32_t s, uint8_t *range, uint32_t n,
-                       uint8_t before)
-{
-	for (enum likeness level = SAME_PORT; level < LIKENESS_COUNT; level++) {
-		bool missed =
-			level == SAME_PORT || !further_to(g, s, range, n, before, level);
-		uint32_t k = missed ? further_to(g, s, range, n, range[0], level) : 0;
-
-		if (k && !is_same(g, s, before, range[0], level)) {
-			range[k] = before;
-			return;
-		}
-	}
-}
-
-static void keep_all_apart(const struct dmodc_job *j, const uint8_t *before)
-{
-	for (uint32_t s = 0; s < j->t.n; s++) {
-		uint8_t *row = lft_row(j->lft, s);
-
-		for (uint32_t c = 0; c < j->t.n_cols; c++, before++) {
-			uint8_t *range = row + j->base[c];
-
-			if (j->base[c] && j->lmc[c] && *before != range[0]) {
-				keep_apart(j->g, s, range, 1U << j->lmc[c], *before);
-			}
-		}
-	}
-}
-
-/* Evens out routes to base LIDs; further LIDs of a port stay apart from them. */
-static int even_out_apart(const struct fattree *f, struct dmodc_job *j, struct arena *tmp)
-{
-	uint8_t *before = NULL;
-	bool several = false;
-	int ret;
-
-	for (uint32_t c = 0; c < j->t.n_cols; c++) {
-		several |= j->lmc[c] > 0;
-	}
-	if (several) {
-		before = arena_array(tmp, j->t.n, j->t.n_cols);
-		if (!before) {
-			return -ENOMEM;
-		}
-		copy_base(j, before);
-	}
-	ret = even_out(f, j, tmp);
-	if (ret == E_OK && several) {
-		keep_all_apart(j, before);
-	}
-	return ret;
-}
-
 /* ---- the whole ---- */
 
 /*
@@ -405,7 +178,7 @@ static void static_dispersion(const struct fattree *f, struct lft *lft, struct w
 static int stay(const struct fattree *f, const struct dmodc_job *j, struct arena *tmp)
 {
 	struct keep_measure m = { .g = j->g, .lids = j->lids, .n_sets = 2 };
-	bool hosts = !f->rule.deal_by && (!j->t.full || is_broken(&j->t));
+	bool hosts = !f->rule.deal_by && (!j->t.full || dmodc_is_broken(&j->t));
 	uint8_t *set;
 
 	if (f->rule.last) {
@@ -429,8 +202,8 @@ static int compute(struct fattree *f, struct dmodc_job *j, struct arena *tmp,
 	if (ret == E_OK) {
 		ret = dmodc_fill(j, f->in->cancel, tmp);
 	}
-	if (ret == E_OK && is_broken(&j->t)) {
-		ret = even_out_apart(f, j, tmp);
+	if (ret == E_OK) {
+		ret = dmodc_even(j, f->in->cancel, tmp);
 	}
 	return ret == E_OK ? stay(f, j, tmp) : ret;
 }

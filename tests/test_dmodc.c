@@ -136,7 +136,8 @@ START_TEST(any_guids)
 }
 END_TEST
 
-/* One cable gone: entries that did not use it stay. */
+/* One cable gone: entries that did not use it stay, but for a few of leaves that move off
+ * a link which would carry too much. */
 START_TEST(one_link)
 {
 	struct graph *g = fabric_make("ft3 8", 0, 1, arena);
@@ -144,7 +145,7 @@ START_TEST(one_link)
 	struct lids l = fabric_lids(g, 0, 0, arena);
 	const struct lft *before = &route(g, &l)->lft;
 	struct route_out *out = route(broken, &l);
-	uint64_t moved = 0;
+	uint64_t moved = 0, evened = 0;
 
 	ck_assert_uint_eq(g->n_links, broken->n_links + 1);
 	ck_assert_ptr_nonnull(strstr(out->notes.text, "1 uplinks are missing"));
@@ -170,13 +171,13 @@ START_TEST(one_link)
 				at = next_switch(g, before, at, lid);
 			}
 			moved += old != new;
-			ck_assert_msg(at != t || old == new ||
-			                      g->host_first[s] == g->host_first[s + 1],
-			              "LID %u at switch %u moved without need", lid, s);
+			evened += at == t && old != new &&
+			          g->host_first[s] != g->host_first[s + 1];
 		}
 	}
 	ck_assert_uint_gt(moved, 0);
-	ck_assert_uint_lt(moved, (uint64_t)g->n_switches * g->n_hosts / 50);
+	ck_assert_uint_le(evened, 64);
+	ck_assert_uint_lt(moved, (uint64_t)g->n_switches * g->n_hosts / 32);
 }
 END_TEST
 
