@@ -63,6 +63,9 @@ struct route_out {
 	struct why notes; /*!< why degraded, empty if not */
 	bool may_deadlock; /*!< options ask for routes that can: a credit loop counts as credit_loops program */
 	bool beyond_rule; /*!< pairs that the engine's rule can't route got a route all the same, named in notes: only the proof tells whether it can deadlock */
+	/*! Whatever could be kept of earlier tables on this fabric, no pair of hosts misses a
+	 *  route and no credit loop closes. */
+	bool passes_always;
 	/*! [lft.n_lids] 0 or 1: options leave pairs of hosts without a route, as said in
 	 * notes: it does not fail the proof where the LIDs of both ends have a 1. NULL:
 	 * every pair must have one. */

@@ -81,10 +81,12 @@ enum turns {
 	TURNS_NEVER    /* also by longer ways: hosts hang above the leaves */
 };
 
+/* \param ret_tree    Is it a tree?
+ * \param ret_always  One in which none of the paths that spreading chooses from turns? */
 static int find_turns(const struct graph *g, struct arena *tmp, enum turns *ret,
-                      bool *ret_tree, struct why *notes)
+                      bool *ret_tree, bool *ret_always, struct why *notes)
 {
-	bool above = false, alike = false;
+	bool above = false, alike = false, level = false;
 	struct leaves_pairs pairs = { 0, 0 };
 	uint16_t *height;
 	int err = leaves_heights(g, tmp, &height);
@@ -100,12 +102,17 @@ static int find_turns(const struct graph *g, struct arena *tmp, enum turns *ret,
 	}
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		above |= height[s] && g->host_first[s] != g->host_first[s + 1];
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			level |= height[g->adj[i].to] == height[s];
+		}
 	}
 	*ret = TURNS_ANY;
 	if (!pairs.all || pairs.joined < pairs.all / 4 * 3) {
 		return E_OK;
 	}
 	*ret_tree = true;
+	*ret_always = above || (alike && !level && pairs.joined == pairs.all &&
+	                        g->n_aggregation == 0);
 	if (above) {
 		*ret = TURNS_NEVER;
 	} else if (!alike) {
@@ -161,7 +168,7 @@ static int minhop_route(const struct route_in *in, struct arena *a, struct route
 	struct paths_allowed p = { .by_weight = false };
 	struct straight straight = { .hops = &p.hops };
 	enum turns turns = TURNS_ANY;
-	bool tree = false;
+	bool tree = false, always = false;
 	struct spread_tune tune;
 	struct lft lft;
 	int ret_code = -ENOMEM;
@@ -175,7 +182,7 @@ static int minhop_route(const struct route_in *in, struct arena *a, struct route
 		ret_code = find_paths(&p, in, tmp, &ret->notes);
 	}
 	if (ret_code == E_OK && !p.by_weight) {
-		ret_code = find_turns(in->g, tmp, &turns, &tree, &ret->notes);
+		ret_code = find_turns(in->g, tmp, &turns, &tree, &always, &ret->notes);
 	}
 	if (ret_code == E_OK && (turns != TURNS_ANY || (tree && in->g->n_aggregation))) {
 		ret_code = find_line(in->g, &straight.line, tmp);
@@ -218,6 +225,7 @@ static int minhop_route(const struct route_in *in, struct arena *a, struct route
 	if (ret_code == E_OK) {
 		ret->lft = lft;
 		ret->lanes = (struct lanes){ .n = 1 };
+		ret->passes_always = always;
 	}
 out:
 	arena_free(tmp);

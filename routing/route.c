@@ -271,9 +271,12 @@ static bool promises(const struct engine *e)
 	       !(e->flags & (ENGINE_NEEDS_LANES | ENGINE_MAY_USE_LANES));
 }
 
-static bool is_special(const struct route_out *out)
+/* Tables with earlier routes pass: would those without? */
+static bool passes_always(const struct route_request *r, const struct engine *e,
+                          const struct route_out *out)
 {
-	return out->may_deadlock || out->beyond_rule || out->may_miss;
+	return (promises(e) || (out->passes_always && !r->strict)) &&
+	       !out->may_deadlock && !out->beyond_rule && !out->may_miss;
 }
 
 /* Not a matter of the tables. */
@@ -300,7 +303,8 @@ static int run_both(const struct route_request *r, const struct engine *e,
                     const struct route_in *in, bool known, struct arena *a,
                     struct why *why, struct route_result *ret)
 {
-	const bool early = known || promises(e);
+	/* the engine of the last run has the best chance to need one run only */
+	const bool early = known || promises(e) || (r->verdict && r->verdict->used == e);
 	struct route_result kept = *ret;
 	struct why kept_why = { "" };
 	int kept_outcome = E_OK, outcome;
@@ -309,7 +313,7 @@ static int run_both(const struct route_request *r, const struct engine *e,
 	if (early) {
 		kept_outcome = run_keeping(r, e, in, a, &kept_why, &kept);
 		if (is_ours(kept_outcome) ||
-		    (kept_outcome == E_OK && (known || !is_special(&kept.out)))) {
+		    (kept_outcome == E_OK && (known || passes_always(r, e, &kept.out)))) {
 			*ret = kept;
 			return kept_outcome;
 		}

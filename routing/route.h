@@ -100,7 +100,7 @@ uint8_t route_lanes(const struct graph *g);
  * r->prev, they are the ones. So earlier tables never let an engine serve that a fresh start
  * would refuse, nor keep out one that it would take; the price is that such an engine runs
  * twice, unless its kind promises the same verdict (ENGINE_IGNORES_PREV, or without lanes
- * ENGINE_DEADLOCK_FREE) or r->verdict knows it.
+ * ENGINE_DEADLOCK_FREE; route_out.passes_always) or r->verdict knows it.
  *
  * Engines get the lanes of route_lanes(), at most r->max_lanes.
  *
