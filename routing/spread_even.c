@@ -32,6 +32,7 @@
 #include "routing/graph.h"
 #include "routing/hops.h"
 #include "routing/spread_options.h"
+#include "routing/spread_plan.h"
 #include "routing/tables.h"
 
 enum { ROUNDS = 12, WORK_PER_ENTRY = 4, CLOSE = 50, ENOUGH = 3 };
@@ -61,8 +62,12 @@ struct route {
 	uint8_t port;
 };
 
-/* What the busiest link carries at least: all that comes out of the hosts of one switch,
- * or its share of what all links carry, as no way gets shorter. */
+/*
+ * What the busiest link carries at least: all that comes out of the hosts of one switch,
+ * or its share of what all links carry, as no way gets shorter. Of a plan a link may also
+ * carry all routes to one host, as the host's own link does, up to two fifths above the
+ * mean: parted they would be in the way of others.
+ */
 static uint32_t least_possible(const struct spread_job *j)
 {
 	const struct graph *g = j->g;
@@ -80,7 +85,13 @@ static uint32_t least_possible(const struct spread_job *j)
 		sum += j->load[i];
 	}
 	sum = g->n_adj ? sum / g->n_adj : 0;
-	return (uint32_t)(sum > most ? sum : most);
+	most = sum > most ? sum : most;
+	if (j->plan && spread_plan_is_tree(j)) {
+		uint64_t one = sum * 7 / 5 < j->n_cols ? sum * 7 / 5 : j->n_cols;
+
+		most = one > most ? one : most;
+	}
+	return (uint32_t)most;
 }
 
 static bool is_cancelled(const struct spread_job *j)

@@ -47,6 +47,7 @@ struct planned {
 
 struct spread_plan {
 	uint16_t *level;      /* [n] hops from the nearest leaf */
+	bool is_tree;         /* has any host a way? */
 	uint32_t *up;         /* [n_adj] links up of a switch, from adj_first on */
 	uint32_t *n_up;       /* [n] */
 	uint8_t *towards; /* [n][hops.stride] port towards a switch of level 1 and above;
@@ -279,6 +280,7 @@ static void plan_column(const struct spread_job *j, uint32_t h, uint32_t s,
 		p->link[link[n++]].now += counts;
 		p->node[s].now += counts;
 	}
+	j->plan->is_tree |= n > 0;
 	for (uint32_t i = 0; i < DEPTH; i++) {
 		way[i] = i < n ? j->g->adj[link[n - 1 - i]].to : GRAPH_NONE;
 	}
@@ -289,6 +291,11 @@ static void plan_column(const struct spread_job *j, uint32_t h, uint32_t s,
 		p->left[at] = (uint8_t)hops_between(j->hops, way[i], home);
 		below = j->g->adj[link[i]].to;
 	}
+}
+
+bool spread_plan_is_tree(const struct spread_job *j)
+{
+	return j->plan->is_tree;
 }
 
 void spread_plan_pass(struct spread_job *j)

@@ -21,6 +21,9 @@ int spread_plan_init(struct spread_job *j, struct arena *tmp);
 /*! \brief Plans the LIDs of the present pass, one per column of the job. */
 void spread_plan_pass(struct spread_job *j);
 
+/*! \brief Are there switches above any leaf, so that there is something to plan? */
+bool spread_plan_is_tree(const struct spread_job *j);
+
 /*! \brief From here on only what is planned next is balanced, what was decides between equals. */
 void spread_plan_end_round(struct spread_job *j);
 
