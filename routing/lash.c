@@ -16,7 +16,9 @@
  * no lane more;
  *  - the same with as few turns as can be.
  * The first that fits the lanes there are is taken; if none does, the engine refuses.
- * Each part of a disconnected fabric is routed by itself.
+ * Before all of these, routes and lanes of the last run are kept as far as they still
+ * lead closer and close no cycle (lash_keep.c). Each part of a disconnected fabric is
+ * routed by itself.
  *
  * The lane of switches without CAs or routers to one another may be one that no data
  * uses: those routes carry management traffic only, but have to turn upwards in a tree.
@@ -35,6 +37,7 @@
 #include "routing/graph.h"
 #include "routing/hops.h"
 #include "routing/lash_cuts.h"
+#include "routing/lash_keep.h"
 #include "routing/lash_layer.h"
 #include "routing/lash_mesh.h"
 #include "routing/lash_ways.h"
@@ -100,7 +103,7 @@ static int lash_check(const struct route_in *in, struct why *why)
 
 /* Fills tables over the links that a choice of paths leaves. */
 static int fill_tables(struct job *j, spread_closer_f *closer, const void *ctx,
-                       struct lft *ret)
+                       const struct lft *prev, struct lft *ret)
 {
 	const struct spread spread = {
 		.g = j->g,
@@ -108,6 +111,7 @@ static int fill_tables(struct job *j, spread_closer_f *closer, const void *ctx,
 		.hops = &j->hops,
 		.closer = closer,
 		.ctx = ctx,
+		.prev = prev,
 		.even = closer == spread_shortest || j->has_parallel,
 		.cancel = j->in->cancel,
 	};
@@ -118,7 +122,7 @@ static int fill_tables(struct job *j, spread_closer_f *closer, const void *ctx,
 
 /* Finds lanes for tables. E_FULL: too few. */
 static int layer(struct job *j, const struct lft *lft, const struct lash_cuts *cuts,
-                 bool one_lane)
+                 const struct lash_kept *kept, bool one_lane)
 {
 	const struct lash_layer_in in = { .g = j->g,
 		                          .lids = j->in->lids,
@@ -127,6 +131,7 @@ static int layer(struct job *j, const struct lft *lft, const struct lash_cuts *c
 		                          .order = j->is_mesh ? j->mesh.order : NULL,
 		                          .mesh = cuts ? &j->mesh : NULL,
 		                          .cuts = cuts,
+		                          .kept = kept,
 		                          .max = j->max,
 		                          .one_lane = one_lane,
 		                          .cancel = j->in->cancel };
@@ -141,30 +146,33 @@ static int layer(struct job *j, const struct lft *lft, const struct lash_cuts *c
 static int attempt(struct job *j, const struct lash_ways *w, const struct lash_cuts *cuts)
 {
 	struct lft lft;
-	int ret = fill_tables(j, lash_ways_closer, w, &lft);
+	int ret = fill_tables(j, lash_ways_closer, w, NULL, &lft);
 
-	return ret == E_OK ? layer(j, &lft, cuts, false) : ret;
+	return ret == E_OK ? layer(j, &lft, cuts, NULL, false) : ret;
 }
 
 static int try_tree(struct job *j)
 {
-	int ret = fill_tables(j, spread_shortest, &j->hops, &j->all_paths);
+	int ret = fill_tables(j, spread_shortest, &j->hops, NULL, &j->all_paths);
 
-	return ret == E_OK ? layer(j, &j->all_paths, NULL, true) : ret;
+	return ret == E_OK ? layer(j, &j->all_paths, NULL, NULL, true) : ret;
+}
+
+static int mesh_ways(struct job *j, struct lash_ways *ret)
+{
+	int ret_code = lash_cuts_init(&j->cuts, &j->mesh, j->tmp);
+
+	return ret_code == E_OK
+	               ? lash_ways_mesh(j->g, &j->hops, &j->mesh, &j->cuts, j->tmp, ret)
+	               : ret_code;
 }
 
 static int try_mesh(struct job *j)
 {
 	struct lash_ways w;
-	int ret = lash_cuts_init(&j->cuts, &j->mesh, j->tmp);
+	int ret = mesh_ways(j, &w);
 
-	if (ret == E_OK) {
-		ret = lash_ways_mesh(j->g, &j->hops, &j->mesh, &j->cuts, j->tmp, &w);
-	}
-	if (ret == E_OK) {
-		ret = attempt(j, &w, &j->cuts);
-	}
-	return ret;
+	return ret == E_OK ? attempt(j, &w, &j->cuts) : ret;
 }
 
 static int try_one_path(struct job *j)
@@ -185,7 +193,7 @@ static int try_spread(struct job *j)
 		struct job all = *j;
 
 		all.max = j->layers.n;
-		ret = layer(&all, &j->all_paths, NULL, false);
+		ret = layer(&all, &j->all_paths, NULL, NULL, false);
 		if (ret == E_OK) {
 			j->lft = all.lft;
 			j->layers = all.layers;
@@ -201,6 +209,46 @@ static int try_few_turns(struct job *j)
 	int ret = lash_ways_few_turns(j->g, &j->hops, j->tmp, &w);
 
 	return ret == E_OK ? attempt(j, &w, NULL) : ret;
+}
+
+/* ---- what the last run left ---- */
+
+/* Only as much moves as must: with \a strict no pair changes its lane. */
+static int keep_tables(struct job *j, struct lash_keep *k, struct lash_kept *kept,
+                       bool strict)
+{
+	struct lft lft;
+	int ret = fill_tables(j, strict ? spread_shortest : lash_keep_closer,
+	                      strict ? (const void *)&j->hops : k, j->in->prev, &lft);
+
+	if (ret == E_OK) {
+		kept->strict = strict;
+		lash_keep_compare(k, &lft, kept);
+		ret = layer(j, &lft, NULL, kept, false);
+	}
+	return ret;
+}
+
+/* E_FULL: all is to be made anew. */
+static int try_keep(struct job *j)
+{
+	struct lash_keep k;
+	struct lash_kept kept;
+	struct lash_ways w;
+	int ret = lash_keep_init(&k, j->in, &j->hops, j->start, j->max, j->tmp, &kept);
+
+	if (ret == E_OK) {
+		ret = keep_tables(j, &k, &kept, true);
+		if (ret == E_FULL && j->is_mesh) {
+			ret = mesh_ways(j, &w);
+			k.ways = &w;
+			ret = ret == E_OK ? E_FULL : ret;
+		}
+		if (ret == E_FULL) {
+			ret = keep_tables(j, &k, &kept, false);
+		}
+	}
+	return ret == E_UNSUITABLE ? E_FULL : ret;
 }
 
 /* ---- the whole ---- */
@@ -231,8 +279,11 @@ static int refuse(struct job *j)
 static int try_each(struct job *j)
 {
 	try_f *const general[] = { try_tree, try_spread, try_few_turns };
-	int ret = j->is_mesh ? try_mesh(j) : E_FULL;
+	int ret = try_keep(j);
 
+	if (ret == E_FULL && j->is_mesh) {
+		ret = try_mesh(j);
+	}
 	for (size_t i = 0; ret == E_FULL && i < sizeof(general) / sizeof(*general); i++) {
 		ret = general[i](j);
 	}

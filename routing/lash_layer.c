@@ -165,22 +165,15 @@ static bool one_lane_does(struct lash_job *j)
 	return false;
 }
 
-/* ---- the whole ---- */
+/* ---- lanes anew ---- */
 
-/* Where no lane was needed for either kind of pairs there is one all the same. */
-static unsigned lanes_used(const struct lash_job *j, bool data_only)
+static unsigned lanes_used(const struct lash_job *j)
 {
 	unsigned n = 1;
 
-	for (uint32_t s = 0; s < j->n; s++) {
-		for (uint32_t t = s + 1; t < j->n; t++) {
-			uint8_t lane = j->of[(size_t)s * j->n + t];
-
-			if (lane != LASH_OPEN && lane >= n &&
-			    (!data_only ||
-			     (lash_has_hosts(j, s) && lash_has_hosts(j, t)))) {
-				n = lane + 1U;
-			}
+	for (size_t i = 0; i < (size_t)j->n * j->n; i++) {
+		if (j->of[i] != LASH_OPEN && j->of[i] >= n) {
+			n = j->of[i] + 1U;
 		}
 	}
 	return n;
@@ -213,7 +206,7 @@ static bool is_any_open(const struct lash_job *j)
 }
 
 /* Places the pairs that are open around those that lanes have. */
-static int layer_open(struct lash_job *j, struct lash_layers *ret)
+static int layer_open(struct lash_job *j)
 {
 	int ret_code = E_OK;
 
@@ -225,39 +218,152 @@ static int layer_open(struct lash_job *j, struct lash_layers *ret)
 	}
 	if (ret_code == E_OK) {
 		lash_even_out(j);
-		ret->n_data = j->n_lanes;
 		ret_code = lash_place_pairs(j, false);
 	}
-	ret->n = j->n_lanes;
 	return ret_code;
 }
+
+/* ---- lanes of the last run ---- */
+
+/* By (t, s): does some route from s to t pass a switch with another entry? */
+static bool *find_moved(struct lash_job *j)
+{
+	const bool *changed = j->in->kept->changed;
+	bool *moved = arena_array(j->tmp, (size_t)j->n * j->n, sizeof(*moved));
+
+#pragma omp parallel for schedule(dynamic, 8)
+	for (uint32_t t = 0; t < (moved ? j->n : 0); t++) {
+		bool *of = moved + (size_t)t * j->n;
+
+		for (unsigned d = 1; d <= j->in->hops->diameter; d++) {
+			uint32_t n;
+			const uint16_t *at = hops_at(j->in->hops, t, d, &n);
+
+			for (uint32_t i = 0; i < n; i++) {
+				uint32_t s = at[i], col = j->col_first[t];
+
+				of[s] = changed[(size_t)s * j->n + t];
+				for (; col < j->col_first[t + 1]; col++) {
+					uint32_t c = j->chan[(size_t)col * j->n + s];
+
+					of[s] |= of[j->g->adj[c].to];
+				}
+			}
+		}
+	}
+	return moved;
+}
+
+static void stay(struct lash_job *j, uint32_t s, uint32_t t)
+{
+	uint8_t lane = j->in->kept->lane[(size_t)s * j->n + t];
+
+	j->of[(size_t)s * j->n + t] = lane;
+	j->of[(size_t)t * j->n + s] = lane;
+	j->lane[lane].pairs++;
+}
+
+/* Pairs of which nothing moved are on their lanes as they were. */
+static int note_unmoved(struct lash_job *j, const bool *moved)
+{
+	int ret = E_OK;
+
+	for (uint32_t s = 0; ret == E_OK && s < j->n; s++) {
+		for (uint32_t t = s + 1; ret == E_OK && t < j->n; t++) {
+			uint8_t lane = j->in->kept->lane[(size_t)s * j->n + t];
+
+			while (ret == E_OK && lane != LASH_OPEN && j->n_lanes <= lane) {
+				ret = lash_open_lane(j);
+			}
+			if (ret == E_OK && lane != LASH_OPEN &&
+			    !moved[(size_t)s * j->n + t] &&
+			    !moved[(size_t)t * j->n + s] &&
+			    hops_between(j->in->hops, s, t) != HOPS_NONE) {
+				stay(j, s, t);
+				lash_note_pair(j, lane, s, t);
+			}
+		}
+	}
+	for (unsigned lane = 0; ret == E_OK && lane < j->n_lanes; lane++) {
+		ret = cdg_settle(&j->lane[lane].cdg) ? E_OK : E_FULL;
+	}
+	return ret;
+}
+
+/* Those that moved stay on their lane if they can. */
+static int fit_moved(struct lash_job *j)
+{
+	for (uint32_t s = 0; s < j->n; s++) {
+		for (uint32_t t = s + 1; t < j->n; t++) {
+			uint8_t lane = j->in->kept->lane[(size_t)s * j->n + t];
+
+			if (j->of[(size_t)s * j->n + t] != LASH_OPEN ||
+			    lane == LASH_OPEN ||
+			    hops_between(j->in->hops, s, t) == HOPS_NONE) {
+				continue;
+			}
+			if (lash_add_pair(j, lane, s, t)) {
+				stay(j, s, t);
+			} else if (j->in->kept->strict && lash_has_hosts(j, s) &&
+			           lash_has_hosts(j, t)) {
+				return E_FULL;
+			}
+		}
+	}
+	return E_OK;
+}
+
+static int layer_kept(struct lash_job *j)
+{
+	bool *moved = find_moved(j);
+	int ret = moved ? note_unmoved(j, moved) : -ENOMEM;
+
+	if (ret == E_OK && j->n_lanes == 0) {
+		ret = lash_open_lane(j);
+	}
+	if (ret == E_OK && lash_can_close(j)) {
+		ret = lash_close_lanes(j);
+	}
+	if (ret == E_OK) {
+		ret = fit_moved(j);
+	}
+	if (ret == E_OK) {
+		ret = lash_place_pairs(j, true);
+	}
+	return ret == E_OK ? lash_place_pairs(j, false) : ret;
+}
+
+/* ---- the whole ---- */
 
 static bool has_cuts(const struct lash_layer_in *in)
 {
 	return in->cuts && in->cuts->n && in->cuts->n <= in->max;
 }
 
-static int layer_all(struct lash_job *j, struct lash_layers *ret)
+static int layer_anew(struct lash_job *j)
 {
-	int ret_code = E_OK;
+	int ret;
 
-	memset(j->of, LASH_OPEN, (size_t)j->n * j->n);
 	if (has_cuts(j->in)) {
-		ret_code = lash_place_by_cuts(j);
+		ret = lash_place_by_cuts(j);
 	} else {
-		ret_code = lash_open_lane(j);
-		if (ret_code == E_OK && one_lane_does(j)) {
+		ret = lash_open_lane(j);
+		if (ret == E_OK && one_lane_does(j)) {
 			mark_one_lane(j);
-		} else if (ret_code == E_OK && j->in->one_lane) {
-			return E_FULL;
+		} else if (ret == E_OK && j->in->one_lane) {
+			ret = E_FULL;
 		}
 	}
-	if (ret_code == E_OK && is_any_open(j)) {
-		ret_code = layer_open(j, ret);
-	} else {
-		ret->n = lanes_used(j, false);
-		ret->n_data = lanes_used(j, true);
-	}
+	return ret == E_OK && is_any_open(j) ? layer_open(j) : ret;
+}
+
+static int layer_all(struct lash_job *j, struct lash_layers *ret)
+{
+	int ret_code;
+
+	memset(j->of, LASH_OPEN, (size_t)j->n * j->n);
+	ret_code = j->in->kept ? layer_kept(j) : layer_anew(j);
+	ret->n = lanes_used(j);
 	for (size_t i = 0; i < (size_t)j->n * j->n; i++) {
 		j->of[i] = j->of[i] == LASH_OPEN ? 0 : j->of[i];
 	}

@@ -21,9 +21,19 @@ struct lids;
  * LIDs on its two switches, share the lane.
  */
 struct lash_layers {
-	uint8_t *lane;   /*!< [n_switches][n_switches] from 0, symmetric */
-	unsigned n;      /*!< lanes used */
-	unsigned n_data; /*!< of those: by pairs that both have CAs or routers */
+	uint8_t *lane; /*!< [n_switches][n_switches] from 0, symmetric */
+	unsigned n;    /*!< lanes used */
+};
+
+enum { LASH_OPEN = 0xff }; /*!< lane of a pair that has none yet */
+
+/*! Lanes of the last run. */
+struct lash_kept {
+	uint8_t *lane; /*!< [n_switches][n_switches] from 0, symmetric; LASH_OPEN */
+	bool *changed; /*!< [n_switches][n_switches] by (s, t): s has another entry for
+	                  some LID on t */
+	bool strict;   /*!< E_FULL unless pairs that both have CAs or routers stay on
+	                  their lanes */
 };
 
 struct lash_layer_in {
@@ -36,6 +46,7 @@ struct lash_layer_in {
 	const struct lash_mesh
 		*mesh; /*!< the routes are those of a mesh, NULL: not known */
 	const struct lash_cuts *cuts; /*!< of the mesh, or NULL */
+	const struct lash_kept *kept; /*!< lanes that pairs are to stay on, or NULL */
 	unsigned max;                 /*!< lanes there are, 1-15 */
 	bool one_lane; /*!< E_FULL unless pairs that both have CAs or routers fit one lane
 	                */

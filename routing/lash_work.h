@@ -52,8 +52,6 @@ struct lash_job {
 	uint8_t *of;        /* [n][n] lane, LASH_OPEN */
 };
 
-enum { LASH_OPEN = 0xff }; /* lane of a pair that has none yet */
-
 static inline bool lash_has_hosts(const struct lash_job *j, uint32_t s)
 {
 	return j->g->host_first[s] != j->g->host_first[s + 1];
