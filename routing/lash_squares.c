@@ -42,8 +42,9 @@ struct finder {
 	uint32_t *first; /* [n + 1] into near, back */
 	uint32_t *near;
 	uint32_t *back;
-	uint32_t *cls;            /* [first[n]] union-find over directed links */
-	uint32_t *dir;            /* [first[n]] union-find over classes, by root of cls */
+	uint32_t *spans; /* [first[n]] bit k: a square with the k-th link of the switch */
+	uint32_t *cls;   /* [first[n]] union-find over directed links */
+	uint32_t *dir;   /* [first[n]] union-find over classes, by root of cls */
 	struct class_pair *apart; /* classes that span a square */
 	size_t n_apart;
 };
@@ -136,30 +137,32 @@ static uint32_t corner(const struct finder *f, uint32_t u, uint32_t a, uint32_t 
 
 /* ---- classes ---- */
 
-/* Calls for each two links of each switch, with the corner across. */
-typedef void corner_f(struct finder *f, uint32_t i, uint32_t k, uint32_t across);
+/* Notes what spans squares; opposite sides are of one class. */
+static void join_opposite(struct finder *f, uint32_t u, uint32_t i, uint32_t k)
+{
+	uint32_t across = corner(f, u, f->near[i], f->near[k]), i2, k2;
 
-static void each_corner(struct finder *f, corner_f *call)
+	if (across == GRAPH_NONE) {
+		return;
+	}
+	i2 = link_to(f, f->near[k], across);
+	k2 = link_to(f, f->near[i], across);
+	f->spans[i] |= UINT32_C(1) << (k - f->first[u]);
+	f->spans[k] |= UINT32_C(1) << (i - f->first[u]);
+	lash_unite(f->cls, i, i2);
+	lash_unite(f->cls, k, k2);
+	lash_unite(f->cls, f->back[i], f->back[i2]);
+	lash_unite(f->cls, f->back[k], f->back[k2]);
+}
+
+static void find_squares(struct finder *f)
 {
 	for (uint32_t u = 0; u < f->n; u++) {
 		for (uint32_t i = f->first[u]; i < f->first[u + 1]; i++) {
 			for (uint32_t k = i + 1; k < f->first[u + 1]; k++) {
-				call(f, i, k, corner(f, u, f->near[i], f->near[k]));
+				join_opposite(f, u, i, k);
 			}
 		}
-	}
-}
-
-static void join_opposite(struct finder *f, uint32_t i, uint32_t k, uint32_t across)
-{
-	if (across != GRAPH_NONE) {
-		uint32_t i2 = link_to(f, f->near[k], across);
-		uint32_t k2 = link_to(f, f->near[i], across);
-
-		lash_unite(f->cls, i, i2);
-		lash_unite(f->cls, k, k2);
-		lash_unite(f->cls, f->back[i], f->back[i2]);
-		lash_unite(f->cls, f->back[k], f->back[k2]);
 	}
 }
 
@@ -181,11 +184,29 @@ static struct class_pair class_pair(uint32_t a, uint32_t b)
 	return a < b ? (struct class_pair){ a, b, 1 } : (struct class_pair){ b, a, 1 };
 }
 
-static void note_apart(struct finder *f, uint32_t i, uint32_t k, uint32_t across)
+static void note_apart(struct finder *f)
 {
-	if (across != GRAPH_NONE) {
-		f->apart[f->n_apart++] = class_pair(undirected(f, i), undirected(f, k));
+	for (uint32_t u = 0; u < f->n; u++) {
+		for (uint32_t i = f->first[u]; i < f->first[u + 1]; i++) {
+			for (uint32_t k = i + 1; k < f->first[u + 1]; k++) {
+				if (f->spans[i] >> (k - f->first[u]) & 1) {
+					f->apart[f->n_apart++] = class_pair(
+						undirected(f, i), undirected(f, k));
+				}
+			}
+		}
 	}
+}
+
+/* Without squares there are only lines and rings. */
+static bool may_be_mesh(const struct finder *f)
+{
+	for (uint32_t s = 0; s < f->n && !f->n_apart; s++) {
+		if (f->first[s + 1] - f->first[s] > 2) {
+			return false;
+		}
+	}
+	return true;
 }
 
 static int by_classes(const void *a, const void *b)
@@ -226,9 +247,10 @@ static int find_classes(struct finder *f)
 
 	f->cls = each_alone(f->tmp, n_links);
 	f->back = arena_array(f->tmp, n_links, sizeof(*f->back));
+	f->spans = arena_array(f->tmp, n_links, sizeof(*f->spans));
 	f->apart =
 		arena_array(f->tmp, (size_t)n_links * NEIGHBOURS_MAX, sizeof(*f->apart));
-	if (!f->cls || !f->back || !f->apart) {
+	if (!f->cls || !f->back || !f->spans || !f->apart) {
 		return -ENOMEM;
 	}
 	for (uint32_t s = 0; s < f->n; s++) {
@@ -236,15 +258,15 @@ static int find_classes(struct finder *f)
 			f->back[i] = link_to(f, f->near[i], s);
 		}
 	}
-	each_corner(f, join_opposite);
+	find_squares(f);
 	for (uint32_t i = 0; i < n_links; i++) {
 		if (class_of(f, i) == class_of(f, f->back[i])) {
 			return E_UNSUITABLE;
 		}
 	}
-	each_corner(f, note_apart);
+	note_apart(f);
 	f->n_apart = merge_equal(f->apart, f->n_apart);
-	return E_OK;
+	return may_be_mesh(f) ? E_OK : E_UNSUITABLE;
 }
 
 /* ---- directions ---- */
@@ -343,7 +365,7 @@ static uint32_t straight_on(const struct joiner *j, uint32_t u, uint32_t i)
 	uint32_t found = GRAPH_NONE, n = 0;
 
 	for (uint32_t k = f->first[u]; k < f->first[u + 1]; k++) {
-		if (k == i || corner(f, u, f->near[i], f->near[k]) != GRAPH_NONE ||
+		if (k == i || f->spans[i] >> (k - f->first[u]) & 1 ||
 		    are_apart(j, i, k)) {
 			continue;
 		}
