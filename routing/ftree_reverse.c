@@ -183,25 +183,29 @@ static void add_ways(const struct ways *x, struct ftree_added *ret)
 {
 	const struct ftree *f = x->f;
 	unsigned most = f->opt->max_reverse_hops;
-	bool left = false;
+	bool started = false, found = false;
 
 	for (uint32_t i = 0; i < f->n_leaves; i++) {
 		if (wants(x, f->leaf[i])) {
-			if (!left) {
+			if (!started) {
 				start_ways(x);
 			}
-			left = true;
+			started = true;
 			ret->by_line += try_line(x, f->leaf[i], most);
 		}
 	}
-	for (uint32_t i = 0; left && i < f->n_leaves; i++) {
+	for (uint32_t i = 0; started && i < f->n_leaves; i++) {
 		uint32_t s = f->leaf[i];
 
-		if (wants(x, s)) {
+		if (!wants(x, s)) {
+			continue;
+		}
+		if (!found) {
 			find_ways(x);
-			if (x->way[s].climbs != NO_WAY && x->way[s].reverse <= most) {
-				ret->by_hops += enter_way(x, s);
-			}
+		}
+		found = true;
+		if (x->way[s].climbs != NO_WAY && x->way[s].reverse <= most) {
+			ret->by_hops += enter_way(x, s);
 		}
 	}
 }
