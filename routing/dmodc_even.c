@@ -4,7 +4,8 @@
  * Balance of broken trees.
  *
  * The closed form sees the uplinks of one switch at a time, so where several cables are
- * missing some links further on get more than their share. Then routes to base LIDs move
+ * missing some links further on get more than their share. It deals by neighbours, so the
+ * only cable to one carries as much as several to another. Then routes to base LIDs move
  * off these links, to others that climb and descend the same way (spread_even.c). Further
  * LIDs of a port stay apart from the base LID.
  */
@@ -27,6 +28,19 @@ static uint32_t cables_up(const struct dmodc_tree *t, uint32_t s)
 	return n;
 }
 
+/* Do more cables lead to one neighbour above than to another? */
+static bool has_unlike_neighbours(const struct dmodc_tree *t, uint32_t s)
+{
+	const struct dmodc_group *group = t->up.group;
+
+	for (uint32_t i = t->up.first[s] + 1; i < t->up.first[s + 1]; i++) {
+		if (group[i].n != group[i - 1].n) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool dmodc_is_broken(const struct dmodc_tree *t)
 {
 	for (unsigned r = 0; r + 1 < t->tiers; r++) {
@@ -35,6 +49,9 @@ bool dmodc_is_broken(const struct dmodc_tree *t)
 		for (uint32_t i = t->rank_first[r]; i < t->rank_first[r + 1]; i++) {
 			uint32_t n = cables_up(t, t->by_rank[i]);
 
+			if (has_unlike_neighbours(t, t->by_rank[i])) {
+				return true;
+			}
 			if (!t->bare[t->by_rank[i]]) {
 				most = n > most ? n : most;
 				least = n < least ? n : least;

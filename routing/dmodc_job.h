@@ -105,7 +105,8 @@ int dmodc_job_init(struct dmodc_job *j, const struct dmodc_rule *rule,
  */
 int dmodc_fill(struct dmodc_job *j, const _Atomic bool *cancel, struct arena *tmp);
 
-/*! \brief Has a switch fewer cables up than others of its rank? */
+/*! \brief Has a switch fewer cables up than others of its rank, or fewer to one neighbour
+ *         than to another? */
 bool dmodc_is_broken(const struct dmodc_tree *t);
 
 /*!
