@@ -70,12 +70,14 @@ static void each_pair(const struct lash_job *j, bool data, pair_f *call, void *c
 	}
 }
 
-/* Pairs of a lower rank come first. */
+/* Pairs of a lower rank come first. Those without data are placed sooner from near to
+ * far. */
 static unsigned rank(const struct lash_job *j, uint32_t s, uint32_t t)
 {
+	bool data = lash_has_hosts(j, s) && lash_has_hosts(j, t);
 	unsigned d = hops_between(j->in->hops, s, t);
 
-	return j->far_first ? HOPS_NONE - d : d;
+	return j->far_first && data ? HOPS_NONE - d : d;
 }
 
 static void count_pair(const struct lash_job *j, uint32_t s, uint32_t t, void *ctx)
