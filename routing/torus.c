@@ -73,7 +73,8 @@ static int torus_check(const struct route_in *in, struct why *why)
 	for (unsigned i = 0; o && o->conf && i < o->conf->n_order; i++) {
 		if (o->conf->order[i] > in->g->max_port) {
 			why_add(why,
-			        "torus-2QoS: %s: port_order %u: no switch of the fabric has "
+			        "torus-2QoS: %s: port_order %u: no switch of the fabric "
+			        "has "
 			        "more than %u ports",
 			        o->conf->path, o->conf->order[i], in->g->max_port);
 			return E_UNSUITABLE;
@@ -167,6 +168,56 @@ static int describe(struct torus *t, const struct torus_options *o, struct arena
 	return ret;
 }
 
+static int locate_once(struct torus *t, const struct route_in *in, struct arena *tmp,
+                       struct why *notes)
+{
+	int err = torus_place(t, tmp, notes);
+
+	if (err == E_OK) {
+		err = check_vls(t, in, notes);
+	}
+	return err == E_OK ? torus_fit(t, tmp, notes) : err;
+}
+
+/* Bit per dimension that is open, but long enough for its ends to be joined. */
+static unsigned open_dims(const struct torus *t)
+{
+	unsigned set = 0;
+
+	for (unsigned d = 0; d < TORUS_DIMS; d++) {
+		set |= (unsigned)(!t->conf->closed[d] && t->conf->radix[d] > 2) << d;
+	}
+	return set;
+}
+
+/*
+ * Places as the file says; where that fails, as if cables joined the ends of open
+ * dimensions, of all of them or of some. What is wrong by the file is said if nothing
+ * helps.
+ */
+static int locate(struct torus *t, const struct route_in *in, struct arena *tmp,
+                  struct why *notes)
+{
+	struct why as_said = *notes;
+	unsigned open = open_dims(t);
+	int err = locate_once(t, in, tmp, &as_said);
+
+	for (unsigned joined = open; err == E_UNSUITABLE && joined;
+	     joined = (joined - 1) & open) {
+		struct why now = *notes;
+
+		for (unsigned d = 0; d < TORUS_DIMS; d++) {
+			t->joined[d] = joined >> d & 1;
+		}
+		err = locate_once(t, in, tmp, &now);
+		if (err == E_OK) {
+			as_said = now;
+		}
+	}
+	*notes = as_said;
+	return err;
+}
+
 /* The torus as it is. */
 static int survey(struct torus *t, const struct route_in *in, struct arena *tmp,
                   struct why *notes)
@@ -177,12 +228,9 @@ static int survey(struct torus *t, const struct route_in *in, struct arena *tmp,
 		err = describe(t, in->options, tmp, notes);
 	}
 	if (err == E_OK) {
-		err = torus_place(t, tmp, notes);
+		err = locate(t, in, tmp, notes);
 	}
-	if (err == E_OK) {
-		err = check_vls(t, in, notes);
-	}
-	return err == E_OK ? torus_fit(t, tmp, notes) : err;
+	return err;
 }
 
 static int route(struct torus *t, const struct route_in *in, struct arena *a,

@@ -40,6 +40,8 @@ struct torus {
 	struct dims dims; /*!< neighbours of every switch with their cables */
 	uint32_t radix[TORUS_DIMS];
 	bool closed[TORUS_DIMS];
+	bool joined[TORUS_DIMS]; /*!< open, but taken to have its ends joined by cables: no
+	                            route takes them */
 	uint32_t stride[TORUS_DIMS]; /*!< cells per step */
 	uint32_t n_cells;
 	uint32_t *sw;              /*!< [n_cells] switch there, GRAPH_NONE: missing */
@@ -84,7 +86,7 @@ int torus_guess(const struct graph *g, const struct dims *dims, struct arena *a,
 /*!
  * \brief Gives every switch its place, from a seed on. Fills shape, sw and cell.
  *
- * \param t  g, conf and dims are set.
+ * \param t  g, conf, dims and joined are set.
  * \retval E_UNSUITABLE  No seed is whole, or a switch has no place; in \a why.
  * \retval -ENOMEM
  */

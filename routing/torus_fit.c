@@ -77,7 +77,22 @@ static unsigned direction(const struct torus *t, uint32_t from, uint32_t to)
 	return dir;
 }
 
-static void group_switch(struct torus *t, uint32_t s, struct list *strays)
+/* The open dimension whose ends two switches are, TORUS_DIMS: none. */
+static unsigned dim_between_ends(const struct torus *t, uint32_t from, uint32_t to)
+{
+	for (unsigned d = 0; d < TORUS_DIMS; d++) {
+		uint32_t last = t->radix[d] - 1, at = torus_coordinate(t, from, d);
+
+		if (!t->closed[d] && last > 1 && (at == 0 || at == last) &&
+		    torus_moved(t, from, d, last - at) == to) {
+			return d;
+		}
+	}
+	return TORUS_DIMS;
+}
+
+static void group_switch(struct torus *t, uint32_t s, struct list *strays,
+                         uint32_t *n_closing)
 {
 	const struct dims *d = &t->dims;
 
@@ -89,6 +104,11 @@ static void group_switch(struct torus *t, uint32_t s, struct list *strays)
 			t->group[s * TORUS_DIRS + dir] =
 				(struct torus_group){ .port = &d->port[d->dim[i].ports],
 				                      .n = d->dim[i].n };
+			continue;
+		}
+		dir = dim_between_ends(t, t->cell[s], t->cell[to]);
+		if (dir < TORUS_DIMS) {
+			n_closing[dir] += s < to ? d->dim[i].n : 0;
 		} else if (s < to && strays->n++ < strays->max) {
 			why_add(strays->notes,
 			        "torus-2QoS: no route takes the cables from %s to "
@@ -103,6 +123,7 @@ static void group_switch(struct torus *t, uint32_t s, struct list *strays)
 static int group_all(struct torus *t, struct arena *a, struct why *notes)
 {
 	struct list strays = list_new(t, a, notes);
+	uint32_t n_closing[TORUS_DIMS] = { 0 };
 
 	t->group =
 		arena_array(a, (size_t)t->g->n_switches * TORUS_DIRS, sizeof(*t->group));
@@ -111,10 +132,18 @@ static int group_all(struct torus *t, struct arena *a, struct why *notes)
 	}
 	for (uint32_t s = 0; s < t->g->n_switches; s++) {
 		if (t->cell[s] != GRAPH_NONE) {
-			group_switch(t, s, &strays);
+			group_switch(t, s, &strays, n_closing);
 		}
 	}
 	say_rest(&strays, "such pairs");
+	for (unsigned d = 0; d < TORUS_DIMS; d++) {
+		if (n_closing[d]) {
+			why_add(notes,
+			        "torus-2QoS: no route takes the %" PRIu32
+			        " cables that join the ends of %c, which is open by %s",
+			        n_closing[d], dim_name[d], t->conf->path);
+		}
+	}
 	return E_OK;
 }
 

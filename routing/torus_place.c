@@ -15,6 +15,9 @@
  *
  * A cable that joins switches which are no neighbours by all other cables is outvoted:
  * the cell that most neighbours agree on counts.
+ *
+ * Where cables join the ends of a dimension that is to be open, switches are placed as on
+ * the ring that it is.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -452,8 +455,12 @@ int torus_place(struct torus *t, struct arena *a, struct why *why)
 		        t->conf->path, seed->line);
 		return E_UNSUITABLE;
 	}
+	for (unsigned d = 0; d < TORUS_DIMS; d++) {
+		t->closed[d] |= t->joined[d];
+	}
 	do {
 		spread_out(p);
 	} while (place_by_ports(p));
+	memcpy(t->closed, t->conf->closed, sizeof(t->closed));
 	return check_places(t, why);
 }

@@ -474,6 +474,82 @@ START_TEST(rule)
 }
 END_TEST
 
+/* ---- open dimensions of closed cabling ---- */
+
+static const struct {
+	const char *command, *shape;
+	uint32_t radix[TORUS_DIMS];
+	bool open[TORUS_DIMS];
+} wrapped[] = {
+	{ "torus 6x6 1", "mesh 6 6 1", { 6, 6, 1 }, { true, true } },
+	{ "torus 6x6 1", "torus 6t 6m 1", { 6, 6, 1 }, { false, true } },
+	{ "torus 6x6 1", "torus 6m 6 1", { 6, 6, 1 }, { true, false } },
+	{ "torus 9x3 1", "mesh 9 3 1", { 9, 3, 1 }, { true, true } },
+	{ "torus 8x5 1", "mesh 8 5t 1", { 8, 5, 1 }, { true, false } },
+	{ "torus 5x5x5 1", "torus 5 5m 5", { 5, 5, 5 }, { false, true, false } },
+	{ "torus 5x6x3 1", "mesh 5 6 3", { 5, 6, 3 }, { true, true, true } },
+	{ "torus 5x4x3 1", "mesh 5 4 3", { 5, 4, 3 }, { true, true, true } },
+};
+
+/* Steps from one place to another: not over the ends of an open dimension. */
+static void check_inside(unsigned i, const struct graph *g, const struct lids *l,
+                         const struct route_out *out, uint32_t from, uint32_t to)
+{
+	uint32_t lid = l->of[g->nodes[g->switches[to]].first_port].base;
+	uint32_t a[TORUS_DIMS], b[TORUS_DIMS], hops = 0, want = 0;
+
+	coordinates(g, from, a);
+	coordinates(g, to, b);
+	for (unsigned d = 0; d < TORUS_DIMS; d++) {
+		uint32_t direct = a[d] > b[d] ? a[d] - b[d] : b[d] - a[d];
+		uint32_t across = wrapped[i].radix[d] - direct;
+
+		want += wrapped[i].open[d] || direct < across ? direct : across;
+	}
+	for (uint32_t s = from; s != to; hops++) {
+		s = step(g, &out->lft, s, lid);
+	}
+	must(hops == want, "over the ends of an open dimension, or a detour");
+}
+
+START_TEST(open_on_closed)
+{
+	struct graph *g = fabric_make(wrapped[_i].command, 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+
+	for (unsigned seed = 0; seed < 3; seed++) {
+		struct grid x = { .closed = false };
+		uint32_t at[TORUS_DIMS] = { 0 };
+		char *text = arena_alloc(arena, TEXT_SIZE);
+		size_t n = (size_t)snprintf(text, TEXT_SIZE, "%s\n", wrapped[_i].shape);
+		struct diags *d = arena_alloc(arena, sizeof(*d));
+		const struct torus_conf *c;
+		struct route_out out;
+		struct proof p;
+
+		for (unsigned k = 0; k < TORUS_DIMS; k++) {
+			x.radix[k] = wrapped[_i].radix[k];
+			x.n_dims += x.radix[k] > 1;
+			at[k] = seed * (x.radix[k] - 1) / 2;
+		}
+		diags_init(d, arena);
+		n = add_seed(g, &x, at, text, n);
+		ck_assert_msg(torus_conf_parse("f", text, n, arena, d, &c) == E_OK, "%s",
+		              diags_first_error(d));
+		ck_assert_msg(run(g, &l, c, 8, &out) == E_OK, "%s, seed %u: %s",
+		              wrapped[_i].shape, seed, out.notes.text);
+		check_proof(g, &l, &out, wrapped[_i].shape, &p);
+		for (uint32_t s = 0; s < g->n_switches; s++) {
+			for (uint32_t t = 0; t < g->n_switches; t++) {
+				check_inside((unsigned)_i, g, &l, &out, s, t);
+			}
+		}
+		ck_assert_msg(strstr(out.notes.text, "join the ends of") != NULL, "%s",
+		              out.notes.text);
+	}
+}
+END_TEST
+
 /* ---- what is missing ---- */
 
 /* The same fabric without one switch (GRAPH_NONE: with all) and some cables, by index of
@@ -1062,6 +1138,7 @@ int main(void)
 	tcase_add_loop_test(t, conf_noise, 0, 200);
 	tcase_add_test(t, conf_file);
 	tcase_add_loop_test(t, healthy, 0, 2 * N_GRIDS);
+	tcase_add_loop_test(t, open_on_closed, 0, sizeof(wrapped) / sizeof(*wrapped));
 	tcase_add_loop_test(t, few_vls, 0, 7);
 	tcase_add_test(t, one_vl);
 	tcase_add_test(t, rule);
