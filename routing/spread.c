@@ -264,6 +264,7 @@ static int pass(struct spread_job *j, unsigned offset, struct arena *tmp)
 	if (j->in->even && offset == 0 && !j->in->groups) {
 		ret = spread_even(j, tmp);
 	}
+	spread_unused(j);
 	if (offset + 1 < 1U << j->largest_lmc) {
 		spread_note_carried(j);
 	}

@@ -69,5 +69,9 @@ bool spread_is_free(const struct spread_job *j, uint32_t s, uint32_t base,
 /*! \brief After a round: notes which of its LIDs pass each switch. */
 void spread_note_carried(const struct spread_job *j);
 
+/*! \brief After a pass: LIDs that no host sends through a switch, to the ports with the
+ * fewest. */
+void spread_unused(const struct spread_job *j);
+
 /*! \brief The LIDs of switches and what hangs on the switch itself; after all rounds. */
 int spread_switches(const struct spread_job *j, struct arena *tmp);

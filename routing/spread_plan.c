@@ -128,37 +128,6 @@ static void find_up(const struct spread_job *j, const struct spread_plan *p)
 	}
 }
 
-/* Which port of s leads to each switch: whatever the engine allows. */
-static void ask_ports(const struct spread_job *j, const struct spread_plan *p, uint32_t s)
-{
-	const struct graph *g = j->g;
-	uint8_t *row = p->towards + (size_t)s * j->hops->stride;
-
-	for (uint32_t t = 0; t < j->n; t++) {
-		struct spread_ports one = { .n = 0 };
-
-		if (s != t && p->level[t] && hops_between(j->hops, s, t) != HOPS_NONE) {
-			j->in->closer(j->in->ctx, s, t, g->adj + g->adj_first[s],
-			              g->adj_first[s + 1] - g->adj_first[s], 2, &one);
-		}
-		row[t] = one.n > 1 ? SEVERAL : one.n ? one.port[0] : 0;
-	}
-}
-
-static int ask_all_ports(const struct spread_job *j, struct spread_plan *p,
-                         struct arena *tmp)
-{
-	p->towards = arena_array(tmp, j->n, j->hops->stride);
-	if (!p->towards) {
-		return -ENOMEM;
-	}
-#pragma omp parallel for schedule(dynamic, 8)
-	for (uint32_t s = 0; s < j->n; s++) {
-		ask_ports(j, p, s);
-	}
-	return E_OK;
-}
-
 int spread_plan_init(struct spread_job *j, struct arena *tmp)
 {
 	struct spread_plan *p = arena_alloc(tmp, sizeof(*p));
@@ -167,7 +136,7 @@ int spread_plan_init(struct spread_job *j, struct arena *tmp)
 	if (!p) {
 		return -ENOMEM;
 	}
-	p->towards = j->towards;
+	p->towards = j->towards ? j->towards : arena_array(tmp, j->n, j->hops->stride);
 	p->link = arena_array(tmp, j->g->n_adj + 1U, sizeof(*p->link));
 	p->node = arena_array(tmp, j->n, sizeof(*p->node));
 	p->up = arena_array(tmp, j->g->n_adj + 1U, sizeof(*p->up));
@@ -185,7 +154,7 @@ int spread_plan_init(struct spread_job *j, struct arena *tmp)
 	}
 	find_up(j, p);
 	j->plan = p;
-	return p->towards ? E_OK : ask_all_ports(j, p, tmp);
+	return p->towards ? E_OK : -ENOMEM;
 }
 
 /* What is compared, the first things first. */
@@ -243,6 +212,23 @@ static void find_towards(const struct spread_job *j, uint32_t s, uint32_t to,
 	              SPREAD_PORTS_MAX, ret);
 }
 
+/* The port to a switch of a way, SEVERAL. Asked for when it is wanted first: of a switch
+ * one thread at a time does. */
+static uint8_t port_to(const struct spread_job *j, uint32_t s, uint32_t to)
+{
+	uint8_t *port = j->plan->towards + (size_t)s * j->hops->stride + to;
+	struct spread_ports two = { .n = 0 };
+
+	if (!*port) {
+		const uint32_t *first = j->g->adj_first + s;
+
+		j->in->closer(j->in->ctx, s, to, j->g->adj + first[0],
+		              first[1] - first[0], 2, &two);
+		*port = two.n > 1 ? SEVERAL : two.port[0];
+	}
+	return *port;
+}
+
 /* Which of the ports of a switch towards the top of a way a link is. */
 static uint8_t place_among(const struct spread_job *j, uint32_t s, uint32_t top,
                            uint32_t link)
@@ -250,7 +236,7 @@ static uint8_t place_among(const struct spread_job *j, uint32_t s, uint32_t top,
 	struct spread_ports all = { .n = 0 };
 	unsigned i = 0;
 
-	if (j->plan->towards[(size_t)s * j->hops->stride + top] == SEVERAL) {
+	if (port_to(j, s, top) == SEVERAL) {
 		find_towards(j, s, top, &all);
 	}
 	while (i < all.n && all.port[i] != j->g->adj[link].port) {
@@ -368,19 +354,18 @@ static unsigned pick_of(const struct spread_job *j, uint32_t s, uint32_t h,
 	return c->at[some.p.port[i]];
 }
 
-/* Towards the highest switch of the way that a shortest path passes. 0: none, or several
- * ports. */
-static inline uint8_t only_port(const uint8_t *towards, const uint8_t *dist, unsigned all,
-                                const uint32_t *way, const uint8_t *left)
+/* Which switch of the way is the highest that a shortest path of \a all hops passes, from
+ * where \a dist counts; DEPTH: none. */
+static inline unsigned find_passed(const uint8_t *dist, unsigned all, const uint32_t *way,
+                                   const uint8_t *left)
 {
-	for (unsigned i = 0; i < DEPTH && way[i] != GRAPH_NONE; i++) {
-		uint8_t port = towards[way[i]];
+	unsigned i = 0;
 
-		if (port && dist[way[i]] + left[i] == all) {
-			return port == SEVERAL ? 0 : port;
-		}
+	while (i < DEPTH && way[i] != GRAPH_NONE &&
+	       (!dist[way[i]] || dist[way[i]] + left[i] != all)) {
+		i++;
 	}
-	return 0;
+	return i < DEPTH && way[i] != GRAPH_NONE ? i : DEPTH;
 }
 
 bool spread_place_planned(const struct spread_job *j, uint32_t s, uint32_t t,
@@ -390,32 +375,45 @@ bool spread_place_planned(const struct spread_job *j, uint32_t s, uint32_t t,
 	const uint8_t *dist = j->hops->dist + (size_t)s * j->hops->stride;
 	const uint8_t *towards = p->towards + (size_t)s * j->hops->stride;
 	const uint16_t *flow = j->flow + (size_t)s * j->n_cols;
+	const uint32_t *lids = j->lid, *way = p->way, end = j->first[t + 1];
+	const bool *ignored = j->in->tune ? j->in->tune->ignored : NULL;
 	uint32_t *load = j->load + (size_t)s * j->width;
 	uint8_t *row = lft_row(j->lft, s), only = towards[t] == SEVERAL ? 0 : towards[t];
-	bool all = true;
+	bool all = true, unused = false;
 
-	for (uint32_t h = j->first[t]; h < j->first[t + 1]; h++) {
-		uint32_t lid = j->lid[h];
+	for (uint32_t h = j->first[t]; h < end; h++) {
+		uint32_t lid = lids[h], routes = flow[h];
 		uint8_t port = only;
 
 		if (!lid || row[lid] != LFT_NO_ROUTE) {
 			continue;
 		}
-		if (!port && flow[h]) {
-			port = only_port(towards, dist, dist[t],
-			                 p->way + (size_t)h * DEPTH,
-			                 p->left + (size_t)h * DEPTH);
+		if (!port && !routes) {
+			unused = true;
+			continue;
 		}
+		if (!port) {
+			const uint32_t *to = way + (size_t)h * DEPTH;
+			unsigned i = find_passed(dist, dist[t], to,
+			                         p->left + (size_t)h * DEPTH);
+
+			port = i == DEPTH ? 0 : towards[to[i]];
+			port = i < DEPTH && !port ? port_to(j, s, to[i]) : port;
+			port = port == SEVERAL ? 0 : port;
+		}
+		routes = ignored && ignored[j->port[h]] ? 0 : routes;
 		if (port && !c) {
 			row[lid] = port;
-			load[port] += spread_counted(j, h, flow[h]);
+			load[port] += routes;
 		} else if (port && c->at[port] < c->p.n &&
 		           c->p.port[c->at[port]] == port) {
 			row[lid] = port;
-			spread_add_load(c, c->at[port], spread_counted(j, h, flow[h]));
+			spread_add_load(c, c->at[port], routes);
 		}
-		j->unused[s] |= !flow[h];
-		all &= port || !flow[h];
+		all &= port != 0;
+	}
+	if (unused) {
+		j->unused[s] = true;
 	}
 	return all;
 }
@@ -426,15 +424,16 @@ unsigned spread_pick_planned(const struct spread_job *j, uint32_t s, uint32_t h,
 	const struct spread_plan *p = j->plan;
 	const uint32_t *way = p->way + (size_t)h * DEPTH;
 	const uint8_t *left = p->left + (size_t)h * DEPTH;
+	const uint8_t *dist = j->hops->dist + (size_t)s * j->hops->stride;
 
 	for (unsigned i = 0; i < DEPTH && way[i] != GRAPH_NONE; i++) {
-		uint8_t port = p->towards[(size_t)s * j->hops->stride + way[i]];
+		uint8_t port;
 		unsigned at;
 
-		if (!port || hops_between(j->hops, s, way[i]) + left[i] !=
-		                     hops_between(j->hops, s, t)) {
+		if (!dist[way[i]] || dist[way[i]] + left[i] != dist[t]) {
 			continue;
 		}
+		port = port_to(j, s, way[i]);
 		at = port == SEVERAL ? pick_of(j, s, h, i, c) : c->at[port];
 		if (at < c->p.n && (port == SEVERAL || c->p.port[at] == port)) {
 			return at;

@@ -205,18 +205,20 @@ static void pass_on(const struct spread_job *j, uint32_t s, uint32_t t)
 {
 	const uint8_t *row = lft_row(j->lft, s);
 	const uint16_t *flow = j->flow + (size_t)s * j->n_cols;
-	const uint32_t *peer = j->peer + (size_t)s * j->width;
+	const uint32_t *peer = j->peer + (size_t)s * j->width, *lids = j->lid;
+	uint32_t end = j->first[t + 1];
+	size_t n_cols = j->n_cols;
 
-	for (uint32_t h = j->first[t]; h < j->first[t + 1]; h++) {
-		uint32_t lid = j->lid[h];
+	for (uint32_t h = j->first[t]; h < end; h++) {
+		uint32_t lid = lids[h], sum;
 		uint16_t *to;
 
 		if (!flow[h] || !lid) {
 			continue;
 		}
-		to = j->flow + (size_t)peer[row[lid]] * j->n_cols + h;
-		*to = *to > SPREAD_FLOW_MAX - flow[h] ? SPREAD_FLOW_MAX
-		                                      : (uint16_t)(*to + flow[h]);
+		to = j->flow + peer[row[lid]] * n_cols + h;
+		sum = (uint32_t)*to + flow[h];
+		*to = (uint16_t)(sum < SPREAD_FLOW_MAX ? sum : SPREAD_FLOW_MAX);
 	}
 }
 

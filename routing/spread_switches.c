@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * The last part of spreading: what leads to a switch itself or to what hangs on it; LIDs
- * for which no host sends through a switch; and the LIDs of switches, which carry
- * management traffic only unless the operator wants them balanced.
+ * The last parts of spreading: after each pass LIDs that no host sends through a switch;
+ * at the end what leads to a switch itself or to what hangs on it, and the LIDs of
+ * switches, which carry management traffic only unless the operator wants them balanced.
  */
 #include "routing/spread_choice.h"
 
@@ -44,24 +44,12 @@ struct dealer {
 	unsigned next;
 };
 
-/* LID number k of a host, 0: it has fewer. */
-static uint32_t lid_of(const struct spread_job *j, uint32_t h, unsigned k)
-{
-	struct lid_range r = j->lids->of[j->g->hosts[h]];
-
-	return r.base && k >> r.lmc == 0 ? r.base + k : 0;
-}
-
-static void count_lids(const struct spread_job *j, uint32_t s, unsigned k,
-                       struct dealer *d)
+static void count_lids(const struct spread_job *j, uint32_t s, struct dealer *d)
 {
 	const uint8_t *row = lft_row(j->lft, s);
 
-	for (uint32_t h = 0; h < j->g->host_first[j->n]; h++) {
-		uint32_t lid = lid_of(j, h, k);
-
-		d->lids[row[lid]] +=
-			lid && !spread_is_ignored(j->in->tune, j->g->hosts[h]);
+	for (uint32_t h = 0; h < j->n_cols; h++) {
+		d->lids[row[j->lid[h]]] += spread_counted(j, h, j->lid[h] != 0);
 	}
 }
 
@@ -69,8 +57,10 @@ static void count_lids(const struct spread_job *j, uint32_t s, unsigned k,
 static uint8_t deal_port(struct dealer *d, const struct spread_ports *p, uint32_t *fewest)
 {
 	for (unsigned tried = 0;; tried++) {
-		uint8_t port = p->port[d->next++ % p->n];
+		uint8_t port;
 
+		d->next = d->next + 1 < p->n ? d->next + 1 : 0;
+		port = p->port[d->next];
 		if (d->lids[port] <= *fewest) {
 			d->lids[port]++;
 			return port;
@@ -82,29 +72,42 @@ static uint8_t deal_port(struct dealer *d, const struct spread_ports *p, uint32_
 	}
 }
 
-/* Those of the hosts of one other switch, LID number k. */
-static void deal_unused(const struct spread_job *j, uint32_t s, uint32_t t, unsigned k,
+/* The ports to one other switch. \return The fewest LIDs that one of them has. */
+static uint32_t find_fewest(const struct spread_job *j, uint32_t s, uint32_t t,
+                            const struct dealer *d, struct spread_ports *ret)
+{
+	uint32_t fewest = UINT32_MAX;
+
+	spread_ask(j, s, t, ret);
+	for (unsigned i = 0; i < ret->n; i++) {
+		uint32_t n = d->lids[ret->port[i]];
+
+		fewest = n < fewest ? n : fewest;
+	}
+	return fewest;
+}
+
+/* Those of the hosts of one other switch. */
+static void deal_unused(const struct spread_job *j, uint32_t s, uint32_t t,
                         struct dealer *d)
 {
+	const bool *ignored = j->in->tune ? j->in->tune->ignored : NULL;
+	const uint32_t *lids = j->lid, end = j->first[t + 1];
 	uint8_t *row = lft_row(j->lft, s);
-	uint32_t fewest = UINT32_MAX;
-	struct spread_ports p = { .n = 0 };
+	uint32_t fewest = 0;
+	struct spread_ports p;
 
-	for (uint32_t h = j->g->host_first[t]; h < j->g->host_first[t + 1]; h++) {
-		uint32_t lid = lid_of(j, h, k);
+	p.n = 0;
+	for (uint32_t h = j->first[t]; h < end; h++) {
+		uint32_t lid = lids[h];
 
 		if (!lid || row[lid] != LFT_NO_ROUTE) {
 			continue;
 		}
 		if (!p.n) {
-			spread_ask(j, s, t, &p);
-			for (unsigned i = 0; i < p.n; i++) {
-				uint32_t n = d->lids[p.port[i]];
-
-				fewest = n < fewest ? n : fewest;
-			}
+			fewest = find_fewest(j, s, t, d, &p);
 		}
-		if (spread_is_ignored(j->in->tune, j->g->hosts[h])) {
+		if (ignored && ignored[j->port[h]]) {
 			row[lid] = p.port[h % p.n];
 		} else {
 			row[lid] = deal_port(d, &p, &fewest);
@@ -112,21 +115,22 @@ static void deal_unused(const struct spread_job *j, uint32_t s, uint32_t t, unsi
 	}
 }
 
-/* Base LIDs first, so that they are dealt as without an LMC. */
-static void deal_all_unused(const struct spread_job *j)
+void spread_unused(const struct spread_job *j)
 {
 #pragma omp parallel for schedule(dynamic, 8)
 	for (uint32_t s = 0; s < j->n; s++) {
 		struct dealer d = { .next = 0 };
 
-		for (unsigned k = 0; j->unused[s] && k < 1U << j->largest_lmc; k++) {
-			count_lids(j, s, k, &d);
-			for (uint32_t t = 0; t < j->n; t++) {
-				if (t != s && hops_between(j->hops, s, t) != HOPS_NONE) {
-					deal_unused(j, s, t, k, &d);
-				}
+		if (!j->unused[s]) {
+			continue;
+		}
+		count_lids(j, s, &d);
+		for (uint32_t t = 0; t < j->n; t++) {
+			if (t != s && hops_between(j->hops, s, t) != HOPS_NONE) {
+				deal_unused(j, s, t, &d);
 			}
 		}
+		j->unused[s] = false;
 	}
 }
 
@@ -264,7 +268,6 @@ int spread_switches(const struct spread_job *j, struct arena *tmp)
 	struct spread_job own = *j;
 	struct spread in = *j->in;
 
-	deal_all_unused(j);
 	if (in.hops_to_switches) {
 		own.hops = in.hops = in.hops_to_switches;
 		in.closer = in.closer_to_switches;
