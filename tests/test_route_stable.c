@@ -184,7 +184,7 @@ static const char *const lists[] = {
 enum {
 	FABRICS = sizeof(fabrics) / sizeof(fabrics[0]),
 	LISTS = sizeof(lists) / sizeof(lists[0]),
-	STEPS = 8
+	STEPS = 6
 };
 
 /* The tables of each step are the earlier ones of the next. */
@@ -259,12 +259,11 @@ static struct lft noise_tables(const struct graph *g, const struct lids *l,
 /* Tables of any other engine, or of nobody, as the earlier ones. */
 START_TEST(after_any_tables)
 {
-	const char *list = lists[_i % LISTS];
+	const char *list = lists[_i % 4 * 3];
 	struct why why = { "" };
 	struct life f;
 
-	life_init(&f, fabrics[_i / LISTS].topo, fabrics[_i / LISTS].fail,
-	          77 + (uint32_t)_i);
+	life_init(&f, fabrics[_i / 4].topo, fabrics[_i / 4].fail, 77 + (uint32_t)_i);
 	struct graph *g = life_step(&f, arena);
 	struct lids l = life_lids(&f, g, arena);
 	struct route_request r = { .g = g, .lids = &l };
@@ -371,7 +370,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, as_from_nothing, 0, FABRICS * LISTS);
-	tcase_add_loop_test(t, after_any_tables, 0, FABRICS * LISTS);
+	tcase_add_loop_test(t, after_any_tables, 0, FABRICS * 4);
 	tcase_add_loop_test(t, promise, 0, 5);
 	tcase_add_loop_test(t, ignores, 0, FABRICS);
 	suite_add_tcase(s, t);
