@@ -297,14 +297,20 @@ static int run_keeping(const struct route_request *r, const struct engine *e,
 	return run_engine(r, e, &with_prev, a, why, ret);
 }
 
+/* May this engine have made the earlier tables? Then it has the best chance to need one
+ * run. */
+static bool may_be_last(const struct route_verdict *v, const struct engine *e)
+{
+	return !v || !v->used || v->used == e;
+}
+
 /* An engine that passes without earlier tables, with them if it can; see route_run().
  * known: it passes without. */
 static int run_both(const struct route_request *r, const struct engine *e,
                     const struct route_in *in, bool known, struct arena *a,
                     struct why *why, struct route_result *ret)
 {
-	/* the engine of the last run has the best chance to need one run only */
-	const bool early = known || promises(e) || (r->verdict && r->verdict->used == e);
+	const bool early = known || promises(e) || may_be_last(r->verdict, e);
 	struct route_result kept = *ret;
 	struct why kept_why = { "" };
 	int kept_outcome = E_OK, outcome;

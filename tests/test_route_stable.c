@@ -328,6 +328,47 @@ START_TEST(ignores)
 }
 END_TEST
 
+static unsigned n_refused;
+
+static int refuse(const struct route_in *in, struct why *why)
+{
+	(void)in;
+	n_refused++;
+	why_add(why, "sour: no");
+	return E_UNSUITABLE;
+}
+
+static const struct engine sour = { .name = "sour", .check = refuse };
+
+/* While nothing changes, engines that failed are not tried again. */
+START_TEST(tried_once)
+{
+	struct route_verdict verdict = { 0 };
+	struct route_result res;
+	struct life f;
+
+	n_refused = 0;
+	life_init(&f, "ft3 4", 0, 1);
+	for (unsigned step = 0; step < 3; step++) {
+		struct graph *g = life_step(&f, arena);
+		struct lids l = life_lids(&f, g, arena);
+		struct route_request r = { .g = g, .lids = &l, .verdict = &verdict };
+
+		r.list = (struct route_list){ .engine = { &sour }, .n = 1 };
+		for (unsigned again = 0; again < 3; again++) {
+			ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+			ck_assert_str_eq(res.used->name, "minhop");
+			ck_assert_str_eq(res.fallback_reason.text, "sour: no");
+			ck_assert_uint_eq(n_refused, step + 1);
+		}
+		r.max_lanes = 2; /* other lanes, another question */
+		ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+		ck_assert_uint_eq(n_refused, step + 2);
+		n_refused = step + 1;
+	}
+}
+END_TEST
+
 /* Tables that are said to pass with any earlier ones do. */
 START_TEST(promise)
 {
@@ -371,6 +412,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, as_from_nothing, 0, FABRICS * LISTS);
 	tcase_add_loop_test(t, after_any_tables, 0, FABRICS * 4);
+	tcase_add_test(t, tried_once);
 	tcase_add_loop_test(t, promise, 0, 5);
 	tcase_add_loop_test(t, ignores, 0, FABRICS);
 	suite_add_tcase(s, t);
