@@ -25,10 +25,10 @@
  *
  * Afterwards routes move off links that carry more than they must (spread_even.c).
  *
- * LIDs for which no host sends through a switch are dealt afterwards, so that all ports
- * have as many LIDs. The LIDs of switches take the neighbour of the lowest index: they
- * carry management traffic only, and keeping it together avoids turns that would close
- * cycles between links when cables are missing (spread_switches.c).
+ * Base LIDs for which no host sends through a switch are dealt afterwards, so that all
+ * ports have as many LIDs. The LIDs of switches take the neighbour of the lowest index:
+ * they carry management traffic only, and keeping it together avoids turns that would
+ * close cycles between links when cables are missing (spread_switches.c).
  *
  * With an LMC the base LIDs are placed first, then base + 1, and so on. A further LID of
  * a port keeps away from its lower LIDs (spread_apart.c).

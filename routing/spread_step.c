@@ -108,14 +108,15 @@ static unsigned pick_host(const struct spread_job *j, uint32_t s, uint32_t h, ui
 	return spread_pick_least(c, start);
 }
 
-/* Chooses at one switch for the hosts of one leaf switch. What no host sends through here
- * waits for spread_unused(). */
+/* Chooses at one switch for the hosts of one leaf switch. Base LIDs that no host sends
+ * through here wait for spread_unused(), further ones are dealt by position. */
 static void place_hosts(const struct spread_job *j, uint32_t s, uint32_t t,
                         struct spread_choice *c)
 {
 	uint8_t *row = lft_row(j->lft, s);
 	const uint16_t *flow = j->flow + (size_t)s * j->n_cols;
 	unsigned start = 0;
+	bool unused = false;
 
 	if (c->p.n == 1) {
 		place_all(j, s, t, c);
@@ -129,9 +130,14 @@ static void place_hosts(const struct spread_job *j, uint32_t s, uint32_t t,
 
 			row[lid] = c->p.port[i];
 			spread_add_load(c, i, spread_counted(j, h, flow[h]));
+		} else if (lid && row[lid] == LFT_NO_ROUTE && j->offset) {
+			row[lid] = c->p.port[(start + j->offset) % c->p.n];
 		}
-		j->unused[s] |= lid && !flow[h];
+		unused |= lid && row[lid] == LFT_NO_ROUTE;
 		start = start + 1 == c->p.n ? 0 : start + 1;
+	}
+	if (unused) {
+		j->unused[s] = true;
 	}
 }
 
