@@ -54,6 +54,7 @@ struct job {
 	struct lft lft;
 	struct layers layers;
 	bool in_dimensions; /* paths keep to an order of dimensions */
+	bool anew;          /* nothing stays of earlier tables */
 	unsigned n_lanes;   /* used */
 	unsigned max;     /* lanes there are */
 	struct why *notes;
@@ -421,6 +422,7 @@ static int route_anew(struct job *j, struct lids *switches, struct arena *a,
 {
 	int ret = route_hosts(j, NULL, NULL, tmp);
 
+	j->anew = true;
 	if (ret == E_OK) {
 		ret = layers_init(&j->layers, j->g, j->lids, &j->lft, j->in->cancel, a,
 		                  tmp);
@@ -477,7 +479,11 @@ static int dfsssp_route(const struct route_in *in, struct arena *a, struct route
 	if (ret_code == E_OK) {
 		ret_code = route(&j, a, tmp);
 	}
+	if (ret_code == E_OK && !j.anew) {
+		ret_code = leaves_straight(j.g, tmp, &ret->passes_always);
+	}
 	if (ret_code == E_OK) {
+		ret->passes_always |= j.anew;
 		ret->lft = j.lft;
 		ret->lanes = (struct lanes){ .rows = j.n_lanes > 1 ? j.layers.lane : NULL,
 			                     .stride = j.lft.stride,

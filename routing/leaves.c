@@ -252,6 +252,30 @@ int leaves_alike(const struct graph *g, const uint16_t *height, struct arena *a,
 	return E_OK;
 }
 
+int leaves_straight(const struct graph *g, struct arena *tmp, bool *ret)
+{
+	struct leaves_pairs pairs = { 0, 0 };
+	bool straight = g->n_aggregation == 0;
+	uint16_t *height;
+	int err = leaves_heights(g, tmp, &height);
+
+	for (uint32_t s = 0; err == E_OK && straight && s < g->n_switches; s++) {
+		straight = !height[s] || g->host_first[s] == g->host_first[s + 1];
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			straight &= height[g->adj[i].to] != height[s];
+		}
+	}
+	if (err == E_OK && straight) {
+		err = leaves_pairs(g, height, tmp, &pairs);
+		straight = pairs.joined == pairs.all;
+	}
+	if (err == E_OK && straight) {
+		err = leaves_alike(g, height, tmp, &straight);
+	}
+	*ret = straight;
+	return err;
+}
+
 /* ---- shortest routes that heights allow ---- */
 
 /* Routes from one switch: their length and how many there are of it. */

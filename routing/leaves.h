@@ -64,6 +64,14 @@ struct leaves_pairs {
 int leaves_pairs(const struct graph *g, const uint16_t *height, struct arena *a,
                  struct leaves_pairs *ret);
 
+/*!
+ * \brief Does no shortest path between hosts turn upwards after it has descended, and does
+ *        none go between switches of one height? So it is in a healthy tree without hosts
+ *        above its leaves. Tables of shortest paths have no credit loop there.
+ * \retval -ENOMEM  Cost: O(E * S / 64).
+ */
+int leaves_straight(const struct graph *g, struct arena *tmp, bool *ret);
+
 /* Sets of switches that grow together; joined[s] is s or a smaller member, and a set is
  * named by its smallest. At the start every switch is a set of its own. */
 

@@ -86,7 +86,7 @@ enum turns {
 static int find_turns(const struct graph *g, struct arena *tmp, enum turns *ret,
                       bool *ret_tree, bool *ret_always, struct why *notes)
 {
-	bool above = false, alike = false, level = false;
+	bool above = false, alike = false, straight = false;
 	struct leaves_pairs pairs = { 0, 0 };
 	uint16_t *height;
 	int err = leaves_heights(g, tmp, &height);
@@ -97,22 +97,21 @@ static int find_turns(const struct graph *g, struct arena *tmp, enum turns *ret,
 	if (err == E_OK) {
 		err = leaves_alike(g, height, tmp, &alike);
 	}
+	if (err == E_OK) {
+		err = leaves_straight(g, tmp, &straight);
+	}
 	if (err != E_OK) {
 		return err;
 	}
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		above |= height[s] && g->host_first[s] != g->host_first[s + 1];
-		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-			level |= height[g->adj[i].to] == height[s];
-		}
 	}
 	*ret = TURNS_ANY;
 	if (!pairs.all || pairs.joined < pairs.all / 4 * 3) {
 		return E_OK;
 	}
 	*ret_tree = true;
-	*ret_always = above || (alike && !level && pairs.joined == pairs.all &&
-	                        g->n_aggregation == 0);
+	*ret_always = above || straight;
 	if (above) {
 		*ret = TURNS_NEVER;
 	} else if (!alike) {
