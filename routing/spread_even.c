@@ -51,6 +51,8 @@ struct even {
 	uint32_t *on_way;  /* [n] stamp of the last way that passed the switch */
 	uint32_t *after;   /* [n] is it behind the busy link on that way? */
 	uint32_t stamp;
+	uint32_t *home;  /* [columns] switch of a column */
+	uint32_t stride; /* from one column to the next that is looked at */
 	uint64_t work; /* links that may still be looked at in this round */
 	uint32_t turn; /* where the next search for a way begins */
 };
@@ -99,12 +101,37 @@ static bool is_cancelled(const struct spread_job *j)
 	return j->in->cancel && *j->in->cancel;
 }
 
+/* Do all routes over a link lead to one LID? With an LMC the other LIDs of the port have
+ * routes, too: then its cable is no measure. */
+static bool leads_to_one(const struct spread_job *j, uint32_t s, uint8_t port)
+{
+	const uint16_t *flow = j->flow + (size_t)s * j->n_cols;
+	const uint8_t *row = lft_row(j->lft, s);
+	uint32_t n = 0;
+
+	for (uint32_t h = 0; h < j->n_cols && n < 2; h++) {
+		n += flow[h] && j->lid[h] && row[j->lid[h]] == port;
+	}
+	return n == 1 && !j->largest_lmc;
+}
+
+/* The busiest link, without those that are never more of a bottleneck than the cable of
+ * the one host that all their routes lead to. Spreading these would make two shares meet
+ * where no routes met. */
 static uint32_t busiest(const struct spread_job *j)
 {
 	uint32_t most = 0;
 
-	for (size_t i = 0; i < (size_t)j->n * j->width; i++) {
-		most = j->load[i] > most ? j->load[i] : most;
+	for (uint32_t s = 0; s < j->n; s++) {
+		for (uint32_t i = j->g->adj_first[s]; i < j->g->adj_first[s + 1]; i++) {
+			uint8_t port = j->g->adj[i].port;
+			uint32_t load = j->load[(size_t)s * j->width + port];
+
+			if (load > most &&
+			    (load > j->n_cols || !leads_to_one(j, s, port))) {
+				most = load;
+			}
+		}
 	}
 	return most;
 }
@@ -133,7 +160,8 @@ static uint32_t find_busy(const struct even *e)
 			uint32_t load =
 				e->j->load[(size_t)s * e->j->width + g->adj[i].port];
 
-			if (load > e->limit) {
+			if (load > e->limit && (load > e->j->n_cols ||
+			                        !leads_to_one(e->j, s, g->adj[i].port))) {
 				e->busy[n++] = (struct busy){ load, s, g->adj[i].port };
 			}
 		}
@@ -325,17 +353,13 @@ static bool relieve_link(struct even *e, const struct busy *b)
 	const uint16_t *flow = j->flow + (size_t)b->s * j->n_cols;
 	const uint8_t *row = lft_row(j->lft, b->s);
 
-	for (uint32_t t = 0; t < j->n; t++) {
-		for (uint32_t h = j->first[t]; h < j->first[t + 1]; h++) {
-			struct route r = { t, h, j->lid[h], b->s, b->port };
+	for (uint32_t i = 0; i<j->n_cols && * load> e->limit && e->work; i++) {
+		uint32_t h = (uint32_t)((uint64_t)i * e->stride % j->n_cols);
+		struct route r = { e->home[h], h, j->lid[h], b->s, b->port };
 
-			if (*load <= e->limit || !e->work) {
-				return *load <= e->limit;
-			}
-			if (row[r.lid] == b->port && flow[h] && t != b->s &&
-			    !spread_is_ignored(j->in->tune, j->port[h])) {
-				relieve(e, b->s, &r);
-			}
+		if (row[r.lid] == b->port && flow[h] && r.t != b->s &&
+		    !spread_is_ignored(j->in->tune, j->port[h])) {
+			relieve(e, b->s, &r);
 		}
 	}
 	return *load <= e->limit;
@@ -354,13 +378,33 @@ static bool relieve_all(struct even *e)
 	return all && e->work;
 }
 
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+	while (b) {
+		uint32_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
 static int even_init(struct even *e, const struct spread_job *j, struct arena *tmp)
 {
-	*e = (struct even){ .j = j };
+	*e = (struct even){ .j = j, .stride = j->n_cols * UINT64_C(618) / 1000 + 1 };
+	while (common_divisor(e->stride, j->n_cols) > 1) {
+		e->stride++;
+	}
+	e->home = arena_array(tmp, j->n_cols, sizeof(*e->home));
+	for (uint32_t t = 0; e->home && t < j->n; t++) {
+		for (uint32_t h = j->first[t]; h < j->first[t + 1]; h++) {
+			e->home[h] = t;
+		}
+	}
 	e->busy = arena_array(tmp, j->g->n_adj, sizeof(*e->busy));
 	e->on_way = arena_array(tmp, j->n, sizeof(*e->on_way));
 	e->after = arena_array(tmp, j->n, sizeof(*e->after));
-	return e->busy && e->on_way && e->after ? E_OK : -ENOMEM;
+	return e->home && e->busy && e->on_way && e->after ? E_OK : -ENOMEM;
 }
 
 int spread_even(const struct spread_job *j, struct arena *tmp)

@@ -48,6 +48,7 @@ static int given_init(struct spread_job *j, const struct spread *in, unsigned of
 		struct lid_range r = in->lids->of[g->hosts[h]];
 
 		j->lid[h] = r.base && offset >> r.lmc == 0 ? r.base + offset : 0;
+		j->largest_lmc = r.lmc > j->largest_lmc ? r.lmc : j->largest_lmc;
 	}
 	j->prev = keep_has_shape(in->prev, lft) ? in->prev : NULL;
 	return E_OK;

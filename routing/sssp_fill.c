@@ -14,8 +14,15 @@
  * Weights are a matter of one destination after the other, so one thread does it all.
  * Giving several destinations the same weights, to route them in parallel, was tried:
  * already two at a time put twice the mean on some links of a tree that misses cables.
- * Searching ahead in parallel saves less than waiting for other threads costs. Ties are
- * broken by an order of the links that turns from one destination switch to the next.
+ * Searching ahead in parallel saves less than waiting for other threads costs. Of links
+ * that weigh the same the first is taken, at every switch: so all of a whole tree deal in
+ * step.
+ *
+ * Weights alone would give a link that lags behind the others to several destinations in
+ * a row, until it has caught up. These are neighbours, and traffic that shifts by some
+ * hosts goes to them at the same time. So what a link got for the last destinations
+ * weighs 9 times as much; from one destination switch to the next half of that is
+ * forgotten.
  *
  * Destinations come in groups: compute nodes, I/O nodes (both as listed), other hosts,
  * ports 0 of switches; within a group the switches with most hosts first. Each group is
@@ -49,18 +56,16 @@
 
 #include "conf/arena.h"
 #include "conf/err.h"
-#include "conf/guidfile.h"
 #include "routing/engine.h"
 #include "routing/graph.h"
 #include "routing/keep.h"
-#include "routing/leaves.h"
 #include "routing/lids.h"
+#include "routing/sssp_targets.h"
 
 enum {
-	PORTS_MAX = 256,
 	CHUNK = 64,       /* LIDs whose ports are written together */
 	EARLIER_BITS = 6, /* a route of an earlier group weighs 1/64 of one of this */
-	NAMED_MAX = 3
+	RECENT = 8        /* what a route weighs more while it is recent */
 };
 
 /* What further LIDs shun, the first things last: a switch that lower LIDs of the port
@@ -68,26 +73,13 @@ enum {
  * number of them that take the very link. */
 enum { SHUN_PASSED = 1, SHUN_NODE = 2, SHUN_SYSTEM = 4, SHUN_PORT = 8 };
 
-enum group { GROUP_CN, GROUP_IO, GROUP_OTHER, GROUP_SWITCH, GROUP_COUNT };
-
-/* LIDs of one group on one switch. */
-struct target {
-	uint32_t sw;
-	uint32_t first; /* into lid */
-	uint32_t n;
-	enum group group;
-	uint32_t offset; /* of the LIDs in their ranges */
-};
-
 struct job {
 	const struct sssp *in;
 	const struct graph *g;
 	struct lft *lft;
-	struct target *target;
-	uint32_t n_targets;
-	uint32_t *lid;      /* by target */
-	uint8_t *home_port; /* [as lid] port that delivers */
+	struct sssp_targets to;
 	uint64_t *weight;   /* [n_adj] */
+	uint64_t *recent;   /* [n_adj] part of it that the last destinations gave */
 	const struct lft *prev; /* NULL: none that fits */
 	bool *kept;             /* [as lid] all entries are those of prev */
 };
@@ -105,7 +97,6 @@ struct bench {
 	uint32_t *order;    /* [n_order] switch at a place */
 	uint32_t *first;    /* [n_order + 1] into step */
 	struct step *step;  /* [n_adj] */
-	struct step *found; /* [PORTS_MAX] those of one switch */
 	uint32_t *pick;     /* [n_order] the step taken */
 	uint64_t *cost;     /* [n_order] weight of the way */
 	uint64_t *flow;     /* [n_order] routes that pass */
@@ -115,150 +106,9 @@ struct bench {
 	                     0 */
 	bool *passed;     /* [n_order] lower LIDs of the port pass the switch */
 	uint8_t *port;      /* [CHUNK][n] */
+	uint32_t extra;     /* what a recent route weighs more */
 	uint32_t n_order;
 };
-
-/* ---- destinations ---- */
-
-static void mark_group(const struct graph *g, const struct guid_file *f, const char *key,
-                       enum group group, uint8_t *of, struct why *notes)
-{
-	unsigned named = 0;
-
-	for (uint32_t i = 0; f && i < f->n; i++) {
-		uint32_t port = graph_port_by_guid(g, f->records[i].guid);
-
-		if (port != GRAPH_NONE && g->ports[port].num) {
-			of[port] = of[port] == GROUP_OTHER ? (uint8_t)group : of[port];
-		} else if (port == GRAPH_NONE && named++ < NAMED_MAX) {
-			why_add(notes, "%s %s:%u: no end port has GUID 0x%016" PRIx64,
-			        key, f->path, f->records[i].line, f->records[i].guid);
-		}
-	}
-	if (named > NAMED_MAX) {
-		why_add(notes, "%s %s: likewise %u more", key, f->path,
-		        named - NAMED_MAX);
-	}
-}
-
-static uint8_t *groups_of_ports(const struct sssp *in, struct why *notes, struct arena *a)
-{
-	const struct sssp_options *o = in->options;
-	uint8_t *of = arena_array(a, in->g->n_ports, sizeof(*of));
-
-	if (of) {
-		memset(of, GROUP_OTHER, in->g->n_ports);
-		mark_group(in->g, o ? o->cn : NULL, "cn_guid_file", GROUP_CN, of, notes);
-		mark_group(in->g, o ? o->io : NULL, "io_guid_file", GROUP_IO, of, notes);
-	}
-	return of;
-}
-
-/* Switches with most hosts first, equal ones in an order that follows the cables. */
-static uint32_t *by_hosts(const struct graph *g, struct arena *a)
-{
-	uint32_t *order = arena_array(a, g->n_switches, sizeof(*order)), *leaf;
-	uint32_t fill[256] = { 0 }, sum = 0, n_leaves;
-
-	if (!order || leaves_order(g, a, &leaf, &n_leaves) != E_OK) {
-		return NULL;
-	}
-	for (uint32_t s = 0; s < g->n_switches; s++) {
-		fill[g->host_first[s + 1] - g->host_first[s]]++;
-	}
-	for (unsigned h = 256; h-- > 0;) {
-		uint32_t count = fill[h];
-
-		fill[h] = sum;
-		sum += count;
-	}
-	for (uint32_t i = 0; i < n_leaves; i++) {
-		uint32_t s = leaf[i];
-
-		order[fill[g->host_first[s + 1] - g->host_first[s]]++] = s;
-	}
-	for (uint32_t s = 0; s < g->n_switches; s++) {
-		if (g->host_first[s + 1] == g->host_first[s]) {
-			order[fill[0]++] = s;
-		}
-	}
-	return order;
-}
-
-static void add_port(struct job *j, uint32_t port, uint8_t home_port, uint32_t offset,
-                     uint32_t *at)
-{
-	struct lid_range r = j->in->lids->of[port];
-
-	if (r.base && offset >> r.lmc == 0) {
-		j->home_port[*at] = home_port;
-		j->lid[(*at)++] = r.base + offset;
-	}
-}
-
-/* The LIDs of a group on one switch, in the order of its ports. */
-static void add_target(struct job *j, enum group group, uint32_t offset, uint32_t s,
-                       const uint8_t *of, uint32_t *at)
-{
-	const struct graph *g = j->g;
-	uint32_t before = *at;
-
-	if (group == GROUP_SWITCH) {
-		add_port(j, g->nodes[g->switches[s]].first_port, 0, offset, at);
-	} else {
-		for (uint32_t i = g->host_first[s]; i < g->host_first[s + 1]; i++) {
-			uint32_t port = g->hosts[i];
-
-			if (of[port] == group) {
-				add_port(j, port, g->ports[g->ports[port].peer].num, offset,
-				         at);
-			}
-		}
-	}
-	if (*at > before) {
-		j->target[j->n_targets++] = (struct target){
-			.sw = s, .first = before, .n = *at - before, .group = group, .offset = offset
-		};
-	}
-}
-
-/* LIDs of the port that has most. */
-static uint32_t longest_range(const struct job *j)
-{
-	unsigned lmc = 0;
-
-	for (uint32_t i = 0; i < j->g->n_end_ports; i++) {
-		unsigned l = j->in->lids->of[j->g->end_ports[i]].lmc;
-
-		lmc = l > lmc ? l : lmc;
-	}
-	return UINT32_C(1) << lmc;
-}
-
-static int list_targets(struct job *j, struct why *notes, struct arena *a)
-{
-	size_t n_lids = j->in->lids->count;
-	uint8_t *of = groups_of_ports(j->in, notes, a);
-	uint32_t *order = by_hosts(j->g, a);
-	unsigned n_groups = j->in->hosts_only ? GROUP_SWITCH : GROUP_COUNT;
-	uint32_t at = 0, n_parts = longest_range(j);
-
-	j->lid = arena_array(a, n_lids, sizeof(*j->lid));
-	j->home_port = arena_array(a, n_lids, sizeof(*j->home_port));
-	j->target =
-		arena_array(a, (size_t)j->g->n_switches * n_groups * n_parts,
-	                    sizeof(*j->target));
-	if (!of || !order || !j->lid || !j->home_port || !j->target) {
-		return -ENOMEM;
-	}
-	for (unsigned k = 0; k < n_parts * n_groups; k++) {
-		for (uint32_t i = 0; i < j->g->n_switches; i++) {
-			add_target(j, (enum group)(k % n_groups), k / n_groups, order[i],
-			           of, &at);
-		}
-	}
-	return E_OK;
-}
 
 /* ---- the links that lead closer ---- */
 
@@ -283,9 +133,9 @@ static uint32_t keep_direction(const struct sssp *in, uint32_t t, struct step *f
 	return kept;
 }
 
-/* Those of switch s that may be taken; each turn another one comes first. */
+/* Those of switch s that may be taken, by port. */
 static struct step *list_steps(const struct job *j, const struct bench *b, uint32_t s,
-                               uint32_t turn, struct step *out)
+                               struct step *out)
 {
 	const struct graph *g = j->g;
 	const uint8_t *dim = j->in->dimension;
@@ -301,18 +151,13 @@ static struct step *list_steps(const struct job *j, const struct bench *b, uint3
 		uint32_t to = g->adj[c].to;
 
 		if (b->dist[to] == closer && (!dim || dim[c] == lowest)) {
-			b->found[n++] = (struct step){ c, b->place[to] };
+			out[n++] = (struct step){ c, b->place[to] };
 		}
 	}
-	n = dim && j->in->up ? keep_direction(j->in, b->order[0], b->found, n) : n;
-	for (uint32_t i = 0, at = turn % n; i < n; i++) {
-		*out++ = b->found[at];
-		at = at + 1 == n ? 0 : at + 1;
-	}
-	return out;
+	return out + (dim && j->in->up ? keep_direction(j->in, b->order[0], out, n) : n);
 }
 
-static void search(const struct job *j, struct bench *b, uint32_t t, uint32_t turn)
+static void search(const struct job *j, struct bench *b, uint32_t t)
 {
 	const struct graph *g = j->g;
 	struct step *out = b->step;
@@ -326,7 +171,7 @@ static void search(const struct job *j, struct bench *b, uint32_t t, uint32_t tu
 		uint32_t s = b->order[head];
 
 		b->first[head] = (uint32_t)(out - b->step);
-		out = head ? list_steps(j, b, s, turn, out) : out;
+		out = head ? list_steps(j, b, s, out) : out;
 		for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
 			uint32_t to = g->adj[c].to;
 
@@ -484,7 +329,7 @@ static void add_routes(const struct job *j, struct bench *b)
 		b->flow[i] = g->host_first[s + 1] - g->host_first[s];
 	}
 	for (uint32_t i = b->n_order; i-- > 1;) {
-		b->weight[b->pick[i]] += b->flow[i] << EARLIER_BITS;
+		b->weight[b->pick[i]] += (b->flow[i] << EARLIER_BITS) * (1 + b->extra);
 		b->flow[b->step[b->pick[i]].to] += b->flow[i];
 	}
 }
@@ -512,8 +357,8 @@ static void write_ports(const struct job *j, const struct bench *b, const uint32
 
 /* The step of every switch for one LID. In the keeping pass: false where one has no old
  * step, in the other: where the keeping pass has placed it. */
-static bool choose_steps(const struct job *j, struct bench *b, const struct target *t,
-                         uint32_t at, bool keeping)
+static bool choose_steps(const struct job *j, struct bench *b,
+                         const struct sssp_target *t, uint32_t at, bool keeping)
 {
 	bool found = j->prev != NULL;
 
@@ -521,44 +366,65 @@ static bool choose_steps(const struct job *j, struct bench *b, const struct targ
 		return false;
 	}
 	if (found) {
-		j->kept[at] = find_old(j, b, j->lid[at], j->home_port[at]) && keeping;
+		j->kept[at] =
+			find_old(j, b, j->to.lid[at], j->to.home_port[at]) && keeping;
 	}
 	if (keeping) {
 		return j->kept[at];
 	}
 	if (t->offset) {
-		shun_lower(j, b, j->lid[at], t->offset);
+		shun_lower(j, b, j->to.lid[at], t->offset);
 	}
 	take_lightest(b, t->offset > 0, found);
 	return true;
 }
 
-static void route_target(const struct job *j, struct bench *b, const struct target *t,
-                         bool keeping)
+/* Half of what was recent is forgotten. */
+static void load_weights(const struct job *j, struct bench *b)
 {
-	uint32_t n_steps = b->first[b->n_order], lid[CHUNK], n = 0;
+	for (uint32_t k = 0; k < b->first[b->n_order]; k++) {
+		uint32_t c = b->step[k].channel;
 
-	for (uint32_t k = 0; k < n_steps; k++) {
-		b->weight[k] = j->weight[b->step[k].channel];
+		j->recent[c] /= 2;
+		b->weight[k] = j->weight[c] + j->recent[c] * b->extra;
 	}
+}
+
+static void store_weights(const struct job *j, const struct bench *b)
+{
+	for (uint32_t k = 0; k < b->first[b->n_order]; k++) {
+		uint32_t c = b->step[k].channel;
+		uint64_t before = j->weight[c] + j->recent[c] * b->extra;
+		uint64_t routes = (b->weight[k] - before) / (1 + b->extra);
+
+		j->weight[c] += routes;
+		j->recent[c] += routes;
+	}
+}
+
+static void route_target(const struct job *j, struct bench *b,
+                         const struct sssp_target *t, bool keeping)
+{
+	uint32_t lid[CHUNK], n = 0;
+
+	b->extra = t->offset ? 0 : RECENT;
+	load_weights(j, b);
 	for (uint32_t at = t->first; at < t->first + t->n; at++) {
 		if (choose_steps(j, b, t, at, keeping)) {
 			add_routes(j, b);
 			if (b->carried) {
-				note_carried(j, b, j->lid[at]);
+				note_carried(j, b, j->to.lid[at]);
 			}
-			note_ports(j, b, j->home_port[at],
+			note_ports(j, b, j->to.home_port[at],
 			           b->port + (size_t)n * j->g->n_switches);
-			lid[n++] = j->lid[at];
+			lid[n++] = j->to.lid[at];
 		}
 		if (n == CHUNK || (n && at + 1 == t->first + t->n)) {
 			write_ports(j, b, lid, n);
 			n = 0;
 		}
 	}
-	for (uint32_t k = 0; k < n_steps; k++) {
-		j->weight[b->step[k].channel] = b->weight[k];
-	}
+	store_weights(j, b);
 }
 
 /* ---- all ---- */
@@ -573,7 +439,6 @@ static int bench_init(struct bench *b, const struct job *j, struct arena *a)
 	b->order = arena_array(a, n, sizeof(*b->order));
 	b->first = arena_array(a, n, sizeof(*b->first));
 	b->step = arena_array(a, n_adj, sizeof(*b->step));
-	b->found = arena_array(a, PORTS_MAX, sizeof(*b->found));
 	b->pick = arena_array(a, n, sizeof(*b->pick));
 	b->cost = arena_array(a, n, sizeof(*b->cost));
 	b->flow = arena_array(a, n, sizeof(*b->flow));
@@ -581,12 +446,11 @@ static int bench_init(struct bench *b, const struct job *j, struct arena *a)
 	b->shun = arena_array(a, n_adj, sizeof(*b->shun));
 	b->passed = arena_array(a, n, sizeof(*b->passed));
 	b->port = arena_array(a, n, CHUNK);
-	if (!b->dist || !b->place || !b->order || !b->first || !b->step || !b->found ||
-	    !b->pick || !b->cost || !b->flow || !b->weight || !b->shun || !b->passed ||
-	    !b->port) {
+	if (!b->dist || !b->place || !b->order || !b->first || !b->step || !b->pick ||
+	    !b->cost || !b->flow || !b->weight || !b->shun || !b->passed || !b->port) {
 		return -ENOMEM;
 	}
-	if (longest_range(j) > 1) {
+	if (sssp_longest_range(j->in) > 1) {
 		b->carried = arena_array(a, n, j->lft->stride / 8);
 		return b->carried ? E_OK : -ENOMEM;
 	}
@@ -597,18 +461,19 @@ static void start_group(const struct job *j)
 {
 	for (uint32_t c = 0; c < j->g->n_adj; c++) {
 		j->weight[c] >>= EARLIER_BITS;
+		j->recent[c] = 0;
 	}
 }
 
 static bool starts_group(const struct job *j, uint32_t i)
 {
-	const struct target *t = j->target + i;
+	const struct sssp_target *t = j->to.target + i;
 
 	return i &&
 	       (t[0].group != t[-1].group || (t[0].offset > 0) != (t[-1].offset > 0));
 }
 
-static bool is_kept(const struct job *j, const struct target *t)
+static bool is_kept(const struct job *j, const struct sssp_target *t)
 {
 	for (uint32_t k = 0; k < t->n; k++) {
 		if (!j->kept[t->first + k]) {
@@ -626,9 +491,9 @@ static int route_range(const struct job *j, struct bench *b, uint32_t first, uin
 		if (j->in->cancel && *j->in->cancel) {
 			return -ECANCELED;
 		}
-		if (keeping || !j->prev || !is_kept(j, &j->target[i])) {
-			search(j, b, j->target[i].sw, i);
-			route_target(j, b, &j->target[i], keeping);
+		if (keeping || !j->prev || !is_kept(j, &j->to.target[i])) {
+			search(j, b, j->to.target[i].sw);
+			route_target(j, b, &j->to.target[i], keeping);
 		}
 	}
 	return E_OK;
@@ -695,10 +560,10 @@ static void carry_lid(const struct job *j, struct bench *b, uint32_t t, uint32_t
 static void carry_anew(const struct job *j, struct bench *b, uint32_t n_targets)
 {
 	for (uint32_t i = 0; b->carried && i < n_targets; i++) {
-		const struct target *t = &j->target[i];
+		const struct sssp_target *t = &j->to.target[i];
 
 		for (uint32_t k = 0; k < t->n; k++) {
-			carry_lid(j, b, t->sw, j->lid[t->first + k]);
+			carry_lid(j, b, t->sw, j->to.lid[t->first + k]);
 		}
 	}
 }
@@ -709,17 +574,18 @@ static int route_all(const struct job *j, struct bench *b)
 	uint32_t n_hosts = 0;
 	int ret;
 
-	while (n_hosts < j->n_targets && j->target[n_hosts].group != GROUP_SWITCH &&
-	       !j->target[n_hosts].offset) {
+	while (n_hosts < j->to.n && j->to.target[n_hosts].group != SSSP_SWITCH &&
+	       !j->to.target[n_hosts].offset) {
 		n_hosts++;
 	}
 	ret = route_targets(j, b, 0, n_hosts);
 	/* the weights are the loads only while there is one group */
-	if (ret == E_OK && n_hosts && j->target[0].group == GROUP_OTHER && is_uneven(j)) {
+	if (ret == E_OK && n_hosts && j->to.target[0].group == SSSP_OTHER &&
+	    is_uneven(j)) {
 		ret = sssp_even(j->in, j->prev, j->lft);
 		carry_anew(j, b, n_hosts);
 	}
-	return ret == E_OK ? route_targets(j, b, n_hosts, j->n_targets) : ret;
+	return ret == E_OK ? route_targets(j, b, n_hosts, j->to.n) : ret;
 }
 
 /* Groups of ports, where hosts are in more than one. */
@@ -728,11 +594,9 @@ static int measure_init(const struct sssp *in, struct keep_measure *m, struct ar
 	struct why notes = { "" };
 	const struct sssp_options *o = in->options;
 
-	*m = (struct keep_measure){ .g = in->g,
-		                    .lids = in->lids,
-		                    .n_sets = GROUP_SWITCH };
+	*m = (struct keep_measure){ .g = in->g, .lids = in->lids, .n_sets = SSSP_SWITCH };
 	if (o && (o->cn || o->io)) {
-		m->set = groups_of_ports(in, &notes, tmp);
+		m->set = sssp_groups(in, &notes, tmp);
 		return m->set ? E_OK : -ENOMEM;
 	}
 	return E_OK;
@@ -760,6 +624,7 @@ static int fill_kept(struct job *j, struct bench *b, bool *ret_kept, struct aren
 		j->lft = anew;
 		j->prev = NULL;
 		memset(j->weight, 0, j->g->n_adj * sizeof(*j->weight));
+		memset(j->recent, 0, j->g->n_adj * sizeof(*j->recent));
 		memset(j->kept, 0, j->in->lids->count * sizeof(*j->kept));
 		if (b->carried) {
 			memset(b->carried, 0, j->g->n_switches * (anew->stride / 8));
@@ -781,14 +646,15 @@ int sssp_fill(const struct sssp *in, struct lft *lft, bool *ret_kept, struct why
 	struct job j = { .in = in, .g = in->g, .lft = lft };
 	struct bench b = { 0 };
 	bool kept = false;
-	int ret = list_targets(&j, notes, tmp);
+	int ret = sssp_targets_init(&j.to, in, notes, tmp);
 
 	if (ret == E_OK) {
 		ret = bench_init(&b, &j, tmp);
 	}
 	j.weight = arena_array(tmp, (size_t)in->g->n_adj + 1, sizeof(*j.weight));
+	j.recent = arena_array(tmp, (size_t)in->g->n_adj + 1, sizeof(*j.recent));
 	j.kept = arena_array(tmp, in->lids->count, sizeof(*j.kept));
-	if (ret != E_OK || !j.weight || !j.kept) {
+	if (ret != E_OK || !j.weight || !j.recent || !j.kept) {
 		return -ENOMEM;
 	}
 	ret = keep_has_shape(in->prev, lft) ? fill_kept(&j, &b, &kept, tmp)

@@ -467,6 +467,72 @@ static TCase *dfsssp_case(void)
 	return t;
 }
 
+/* The busiest link of a shift by k hosts, in the order of leaves and ports. */
+static uint32_t busiest_of_shift(const struct graph *g, const struct lids *l,
+                                 const struct lft *lft, uint32_t k, uint32_t *load)
+{
+	uint32_t most = 0;
+
+	memset(load, 0, g->n_adj * sizeof(*load));
+	for (uint32_t i = 0; i < g->n_hosts; i++) {
+		uint32_t to = g->hosts[(i + k) % g->n_hosts],
+			 home = graph_switch_of(g, to);
+		uint32_t s = graph_switch_of(g, g->hosts[i]);
+
+		while (s != home) {
+			uint32_t c = g->adj_first[s];
+
+			while (g->adj[c].port != lft_row(lft, s)[l->of[to].base]) {
+				c++;
+			}
+			most = ++load[c] > most ? load[c] : most;
+			s = g->adj[c].to;
+		}
+	}
+	return most;
+}
+
+static const struct {
+	const char *command;
+	double share; /* of hosts that are missing */
+	double most;  /* mean over all shifts and seeds */
+} shifts[] = {
+	{ "ft2 12 12 12", 0, 1 },
+	{ "ft2 24 10 12", 0.15, 2.4 },
+	{ "tree3 4 6 8 6 8", 0.2, 3.1 },
+	{ "ft3 8", 0.1, 2.4 },
+};
+
+/* Neighbours are not reached over the same link, also where leaves differ in size. */
+START_TEST(neighbours_keep_apart)
+{
+	double sum = 0, n = 0;
+
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		struct graph *all = fabric_make(shifts[_i].command, 0, 1, arena), *g;
+		bool *gone = arena_array(arena, all->n_nodes, sizeof(*gone));
+		uint64_t state = seed * 31;
+		struct route_out out;
+		struct lids l;
+		uint32_t *load;
+
+		for (uint32_t h = 0; h < all->n_hosts; h++) {
+			gone[all->ports[all->hosts[h]].node] =
+				random_below(&state, 1000) < 1000 * shifts[_i].share;
+		}
+		g = fabric_without(all, gone, NULL, arena);
+		load = arena_array(arena, g->n_adj, sizeof(*load));
+		l = fabric_lids(g, 0, 0, arena);
+		out = route("sssp", g, &l, NULL);
+		for (uint32_t k = 1; k < g->n_hosts; k++, n++) {
+			sum += busiest_of_shift(g, &l, &out.lft, k, load);
+		}
+	}
+	ck_assert_msg(sum <= shifts[_i].most * n, "%s: %.3f", shifts[_i].command,
+	              sum / n);
+}
+END_TEST
+
 static TCase *sssp_case(void)
 {
 	TCase *t = tcase_create("sssp");
@@ -477,6 +543,8 @@ static TCase *sssp_case(void)
 	tcase_add_test(t, unknown_guids_are_named);
 	tcase_add_test(t, lists_decide_the_order);
 	tcase_add_loop_test(t, base_lids_are_evened_out, 0, 3);
+	tcase_add_loop_test(t, neighbours_keep_apart, 0,
+	                    sizeof(shifts) / sizeof(*shifts));
 	return t;
 }
 
