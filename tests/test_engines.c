@@ -22,6 +22,7 @@
 #include "conf/option.h"
 #include "routing/engine.h"
 #include "routing/graph.h"
+#include "routing/leaves.h"
 #include "routing/lids.h"
 #include "routing/paths.h"
 #include "routing/proof.h"
@@ -678,6 +679,57 @@ START_TEST(real_trees)
 }
 END_TEST
 
+/* LIDs per way up, whether a route comes by or not: as many on each. */
+START_TEST(lids_per_port)
+{
+	static const char *const commands[] = { "ft3 8", "ft3 12", "tree3 4 6 6 6 6",
+		                                "ft2 18 9 9" };
+	struct graph *g = fabric_make(commands[_i], 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct why why = { "" };
+	struct lft lft = route(engine_find("minhop"), g, &l, &why)->lft;
+	uint16_t *height;
+
+	ck_assert_int_eq(leaves_heights(g, arena, &height), E_OK);
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		uint32_t n[256] = { 0 }, least = UINT32_MAX, most = 0;
+
+		for (uint32_t h = 0; h < g->n_hosts; h++) {
+			n[lft_row(&lft, s)[l.of[g->hosts[h]].base]]++;
+		}
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			uint32_t k = n[g->adj[i].port];
+
+			if (height[g->adj[i].to] > height[s]) {
+				least = k < least ? k : least;
+				most = k > most ? k : most;
+			}
+		}
+		ck_assert_msg(least == UINT32_MAX || most - least <= 1,
+		              "%s: %s has from %u to %u LIDs on its ways up",
+		              commands[_i], g->nodes[g->switches[s]].description, least,
+		              most);
+	}
+}
+END_TEST
+
+/* 256 switches in a row: 255 hops are more than a byte with a mark for "none" holds. */
+START_TEST(too_long_for_minhop)
+{
+	struct graph *g = fabric_make("mesh 256 1", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct route_in in = { .g = g, .lids = &l };
+	struct route_out out = { 0 };
+
+	ck_assert_int_eq(engine_find("minhop")->route(&in, arena, &out), E_UNSUITABLE);
+	ck_assert_ptr_nonnull(strstr(out.notes.text, "254 hops"));
+	g = fabric_make("mesh 255 1", 0, 1, arena);
+	l = fabric_lids(g, 0, 0, arena);
+	in.g = g;
+	ck_assert_int_eq(engine_find("minhop")->route(&in, arena, &out), E_OK);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("engines");
@@ -692,6 +744,8 @@ int main(void)
 	                    (int)(sizeof(stage2) / sizeof(*stage2) * engine_count()));
 	tcase_add_loop_test(t, balance, 0, sizeof(balanced) / sizeof(*balanced));
 	tcase_add_loop_test(t, near_the_least_load, 0, N_EVENED * N_UNEVEN);
+	tcase_add_loop_test(t, lids_per_port, 0, 4);
+	tcase_add_test(t, too_long_for_minhop);
 	tcase_add_loop_test(t, real_trees, 0, sizeof(real_kinds) / sizeof(*real_kinds));
 	tcase_add_loop_test(t, balance_of_any_guids, 0,
 	                    sizeof(renamed) / sizeof(*renamed));

@@ -232,39 +232,6 @@ static bool turns(const struct graph *g, const uint16_t *height, const struct lf
 	return s != home;
 }
 
-/* LIDs per way up, whether a route comes by or not: as many on each. */
-START_TEST(lids_per_port)
-{
-	static const char *const commands[] = { "ft3 8", "ft3 12", "tree3 4 6 6 6 6",
-		                                "ft2 18 9 9" };
-	struct graph *g = fabric_make(commands[_i], 0, 1, arena);
-	struct lids l = fabric_lids(g, 0, 0, arena);
-	struct lft lft = route(g, &l, NULL);
-	uint16_t *height;
-
-	ck_assert_int_eq(leaves_heights(g, arena, &height), E_OK);
-	for (uint32_t s = 0; s < g->n_switches; s++) {
-		uint32_t n[256] = { 0 }, least = UINT32_MAX, most = 0;
-
-		for (uint32_t h = 0; h < g->n_hosts; h++) {
-			n[lft_row(&lft, s)[l.of[g->hosts[h]].base]]++;
-		}
-		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-			uint32_t k = n[g->adj[i].port];
-
-			if (height[g->adj[i].to] > height[s]) {
-				least = k < least ? k : least;
-				most = k > most ? k : most;
-			}
-		}
-		ck_assert_msg(least == UINT32_MAX || most - least <= 1,
-		              "%s: %s has from %u to %u LIDs on its ways up",
-		              commands[_i], g->nodes[g->switches[s]].description, least,
-		              most);
-	}
-}
-END_TEST
-
 /* Previous tables: nothing moves without need, and what must move is right. A route between
  * hosts that would turn upwards has a need; what a spine does with the LID of a host when
  * no host's route passes it there is nobody's loss. */
@@ -416,23 +383,6 @@ START_TEST(no_switch_and_parts)
 	l = fabric_lids(g, 0, 0, arena);
 	lft = route(g, &l, NULL);
 	check_minimal(g, &l, &lft);
-}
-END_TEST
-
-/* 256 switches in a row: 255 hops are more than a byte with a mark for "none" holds. */
-START_TEST(too_long)
-{
-	struct graph *g = fabric_make("mesh 256 1", 0, 1, arena);
-	struct lids l = fabric_lids(g, 0, 0, arena);
-	struct route_in in = { .g = g, .lids = &l };
-	struct route_out out = { 0 };
-
-	ck_assert_int_eq(engine_find("minhop")->route(&in, arena, &out), E_UNSUITABLE);
-	ck_assert_ptr_nonnull(strstr(out.notes.text, "254 hops"));
-	g = fabric_make("mesh 255 1", 0, 1, arena);
-	l = fabric_lids(g, 0, 0, arena);
-	in.g = g;
-	ck_assert_int_eq(engine_find("minhop")->route(&in, arena, &out), E_OK);
 }
 END_TEST
 
@@ -812,12 +762,10 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, every_fabric, 0, N_FABRICS * N_FAILS * SEEDS);
 	tcase_add_loop_test(t, balance, 0, sizeof(balanced) / sizeof(*balanced));
-	tcase_add_loop_test(t, lids_per_port, 0, 4);
 	tcase_add_loop_test(t, prev_is_kept, 0, N_FABRICS);
 	tcase_add_test(t, lmc_spreads_over_systems);
 	tcase_add_test(t, enhanced_port_0_with_lmc);
 	tcase_add_test(t, no_switch_and_parts);
-	tcase_add_test(t, too_long);
 	tcase_add_test(t, defaults_are_none);
 	tcase_add_test(t, ignored_port);
 	tcase_add_loop_test(t, ignored_hosts, 0, 16);
