@@ -106,7 +106,7 @@ struct bench {
 	                     0 */
 	bool *passed;     /* [n_order] lower LIDs of the port pass the switch */
 	uint8_t *port;      /* [CHUNK][n] */
-	uint32_t extra;     /* what a recent route weighs more */
+	uint32_t extra;     /* what a recent route weighs more: RECENT, or 0 */
 	uint32_t n_order;
 };
 
@@ -394,8 +394,8 @@ static void store_weights(const struct job *j, const struct bench *b)
 {
 	for (uint32_t k = 0; k < b->first[b->n_order]; k++) {
 		uint32_t c = b->step[k].channel;
-		uint64_t before = j->weight[c] + j->recent[c] * b->extra;
-		uint64_t routes = (b->weight[k] - before) / (1 + b->extra);
+		uint64_t more = b->weight[k] - j->weight[c] - j->recent[c] * b->extra;
+		uint64_t routes = b->extra ? more / (1 + RECENT) : more;
 
 		j->weight[c] += routes;
 		j->recent[c] += routes;
