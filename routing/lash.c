@@ -103,7 +103,8 @@ static int lash_check(const struct route_in *in, struct why *why)
 
 /* Fills tables over the links that a choice of paths leaves. */
 static int fill_tables(struct job *j, spread_closer_f *closer, const void *ctx,
-                       const struct lft *prev, struct lft *ret)
+                       const struct lash_ways *to_switches, const struct lft *prev,
+                       struct lft *ret)
 {
 	const struct spread spread = {
 		.g = j->g,
@@ -111,6 +112,9 @@ static int fill_tables(struct job *j, spread_closer_f *closer, const void *ctx,
 		.hops = &j->hops,
 		.closer = closer,
 		.ctx = ctx,
+		.hops_to_switches = to_switches ? &j->hops : NULL,
+		.closer_to_switches = lash_ways_closer,
+		.ctx_to_switches = to_switches,
 		.prev = prev,
 		.even = closer == spread_shortest || j->has_parallel,
 		.cancel = j->in->cancel,
@@ -146,15 +150,19 @@ static int layer(struct job *j, const struct lft *lft, const struct lash_cuts *c
 static int attempt(struct job *j, const struct lash_ways *w, const struct lash_cuts *cuts)
 {
 	struct lft lft;
-	int ret = fill_tables(j, lash_ways_closer, w, NULL, &lft);
+	int ret = fill_tables(j, lash_ways_closer, w, NULL, NULL, &lft);
 
 	return ret == E_OK ? layer(j, &lft, cuts, NULL, false) : ret;
 }
 
 static int try_tree(struct job *j)
 {
-	int ret = fill_tables(j, spread_shortest, &j->hops, NULL, &j->all_paths);
+	struct lash_ways w;
+	int ret = lash_ways_manage(j->g, &j->hops, j->tmp, &w);
 
+	if (ret == E_OK) {
+		ret = fill_tables(j, spread_shortest, &j->hops, &w, NULL, &j->all_paths);
+	}
 	return ret == E_OK ? layer(j, &j->all_paths, NULL, NULL, true) : ret;
 }
 
@@ -218,8 +226,9 @@ static int keep_tables(struct job *j, struct lash_keep *k, struct lash_kept *kep
                        bool strict)
 {
 	struct lft lft;
-	int ret = fill_tables(j, strict ? spread_shortest : lash_keep_closer,
-	                      strict ? (const void *)&j->hops : k, j->in->prev, &lft);
+	int ret =
+		fill_tables(j, strict ? spread_shortest : lash_keep_closer,
+	                    strict ? (const void *)&j->hops : k, NULL, j->in->prev, &lft);
 
 	if (ret == E_OK) {
 		kept->strict = strict;

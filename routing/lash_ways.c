@@ -103,11 +103,12 @@ int lash_ways_mesh(const struct graph *g, const struct hops *h, const struct las
 struct grower {
 	const struct graph *g;
 	const struct hops *h;
-	uint32_t *load;  /* [n_adj] ways that pass */
-	uint32_t *turns; /* [n] of the way to the destination */
-	uint32_t *rank;  /* [n] 0 in the middle; NULL: turns don't matter */
-	uint32_t *next;  /* [n] row of the destination */
-	uint32_t *link;  /* [n] to the next switch; likewise */
+	uint32_t *load;        /* [n_adj] ways that pass */
+	uint32_t *turns;       /* [n] of the way to the destination */
+	const uint32_t *rank;  /* [n] 0 at the top; NULL: turns don't matter */
+	const uint32_t *place; /* [n] of equal ways that over the lowest, NULL: by load */
+	uint32_t *next;        /* [n] row of the destination */
+	uint32_t *link;        /* [n] to the next switch; likewise */
 };
 
 static bool turns_up(const struct grower *w, uint32_t s, uint32_t v)
@@ -161,7 +162,7 @@ static void join(const struct grower *w, uint32_t s, uint32_t t)
 			continue;
 		}
 		key = (uint64_t)(w->turns[v] + turns_up(w, s, v)) << 32 |
-		      (w->load[c] + path_load(w, v));
+		      (w->place ? w->place[v] : w->load[c] + path_load(w, v));
 		if (key < best) {
 			best = key;
 			w->link[s] = c;
@@ -181,17 +182,19 @@ static void grow_tree(const struct grower *w, uint32_t t)
 
 		for (uint32_t i = 0; i < n; i++) {
 			join(w, at[i], t);
-			walk(w, at[i], 1);
+			if (!w->place) {
+				walk(w, at[i], 1);
+			}
 		}
 	}
 }
 
-static int grow_all(const struct graph *g, const struct hops *h, uint32_t *rank,
-                    struct arena *a, struct lash_ways *ret)
+static int grow_all(const struct graph *g, const struct hops *h, const uint32_t *rank,
+                    const uint32_t *place, struct arena *a, struct lash_ways *ret)
 {
 	struct lash_ways w;
 	struct arena *tmp = arena_new();
-	struct grower b = { .g = g, .h = h, .rank = rank };
+	struct grower b = { .g = g, .h = h, .rank = rank, .place = place };
 	size_t n = g->n_switches;
 	uint32_t *link = tmp ? arena_array(tmp, n * n, sizeof(*link)) : NULL;
 	int ret_code = -ENOMEM;
@@ -208,7 +211,7 @@ static int grow_all(const struct graph *g, const struct hops *h, uint32_t *rank,
 	if (ret_code != E_OK) {
 		goto out;
 	}
-	for (unsigned round = 0; round < ROUNDS; round++) {
+	for (unsigned round = 0; round < (place ? 1 : ROUNDS); round++) {
 		for (uint32_t t = 0; t < w.n; t++) {
 			b.next = w.next + t * n;
 			b.link = link + t * n;
@@ -227,7 +230,7 @@ out:
 int lash_ways_even(const struct graph *g, const struct hops *h, struct arena *a,
                    struct lash_ways *ret)
 {
-	return grow_all(g, h, NULL, a, ret);
+	return grow_all(g, h, NULL, NULL, a, ret);
 }
 
 /* The switch whose distances to all others add up to the least. */
@@ -268,7 +271,97 @@ int lash_ways_few_turns(const struct graph *g, const struct hops *h, struct aren
 			rank[at[i]] = n_ranked++;
 		}
 	}
-	return grow_all(g, h, rank, a, ret);
+	return grow_all(g, h, rank, NULL, a, ret);
+}
+
+/* ---- to switches of a tree ---- */
+
+static bool has_hosts(const struct graph *g, uint32_t s)
+{
+	return g->host_first[s] != g->host_first[s + 1];
+}
+
+/* Breadth first from the n switches in the queue on. \a ret: hops to one of them. Returns
+ * how many are in the queue then. */
+static uint32_t search_on(const struct graph *g, uint32_t *queue, uint32_t n,
+                          uint32_t *ret)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t s = queue[i];
+
+		for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
+			uint32_t to = g->adj[c].to;
+
+			if (ret[to] == GRAPH_NONE) {
+				ret[to] = ret[s] + 1;
+				queue[n++] = to;
+			}
+		}
+	}
+	return n;
+}
+
+/* Hops to the next switch with hosts. Returns the most. */
+static uint32_t find_levels(const struct graph *g, uint32_t *queue, uint32_t *level)
+{
+	uint32_t n = 0;
+
+	memset(level, 0xff, g->n_switches * sizeof(*level));
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		if (has_hosts(g, s)) {
+			level[s] = 0;
+			queue[n++] = s;
+		}
+	}
+	n = search_on(g, queue, n, level);
+	return n ? level[queue[n - 1]] : 0;
+}
+
+/* Places breadth first from one switch with hosts per part, so that those of one pod are
+ * together whatever their GUIDs. */
+static void find_places(const struct graph *g, uint32_t *queue, uint32_t *place)
+{
+	uint32_t n_placed = 0;
+
+	memset(place, 0xff, g->n_switches * sizeof(*place));
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		uint32_t first = n_placed;
+
+		if (place[s] != GRAPH_NONE || !has_hosts(g, s)) {
+			continue;
+		}
+		queue[first] = s;
+		place[s] = 0;
+		n_placed += search_on(g, queue + first, 1, place);
+		for (uint32_t i = first; i < n_placed; i++) {
+			place[queue[i]] = i;
+		}
+	}
+}
+
+int lash_ways_manage(const struct graph *g, const struct hops *h, struct arena *a,
+                     struct lash_ways *ret)
+{
+	uint32_t n = g->n_switches, n_ranked = 0, top;
+	uint32_t *queue = arena_array(a, n, sizeof(*queue));
+	uint32_t *level = arena_array(a, n, sizeof(*level));
+	uint32_t *place = arena_array(a, n, sizeof(*place));
+	uint32_t *rank = arena_array(a, n, sizeof(*rank));
+
+	if (!queue || !level || !place || !rank) {
+		return -ENOMEM;
+	}
+	find_places(g, queue, place);
+	top = find_levels(g, queue, level);
+	/* from the top down; parts without hosts need no order */
+	for (uint32_t l = top + 1; l-- > 0;) {
+		for (uint32_t s = 0; s < n; s++) {
+			if (level[s] == l) {
+				rank[s] = n_ranked++;
+			}
+		}
+	}
+	return grow_all(g, h, rank, place, a, ret);
 }
 
 void lash_ways_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link *link,

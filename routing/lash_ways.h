@@ -41,6 +41,13 @@ int lash_ways_even(const struct graph *g, const struct hops *h, struct arena *a,
 int lash_ways_few_turns(const struct graph *g, const struct hops *h, struct arena *a,
                         struct lash_ways *ret);
 
+/*!
+ * \brief For the LIDs of the switches of a tree: as few turns from down to up as can be,
+ *        all at the same few switches. Links share nothing. \retval -ENOMEM
+ */
+int lash_ways_manage(const struct graph *g, const struct hops *h, struct arena *a,
+                     struct lash_ways *ret);
+
 /*! \brief spread_closer_f for the links to the next switch; \a ctx is the struct
  * lash_ways. */
 spread_closer_f lash_ways_closer;

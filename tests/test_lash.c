@@ -196,6 +196,27 @@ START_TEST(any_fabric)
 }
 END_TEST
 
+/* The lanes of management pairs do not depend on what GUIDs are where in a tree. */
+static const char *const trees[] = { "ft3 8", "ft3 16", "tree3 6 6 6 4 3" };
+
+START_TEST(renamed_tree)
+{
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		const char *what = trees[_i];
+		struct graph *g = fabric_renamed(fabric_make(what, 0, 1, arena),
+		                                 seed * 7919, arena);
+		struct lids l = fabric_lids(g, 0, 0, arena);
+		struct route_out out = { 0 };
+
+		ck_assert_msg(route(g, &l, NULL, 4, &out) == E_OK, "%s: %s", what,
+		              out.notes.text);
+		check_pairs(g, &l, &out, 0, what);
+		check_shortest(g, &l, &out, what);
+		check_proof(g, &l, &out, what);
+	}
+}
+END_TEST
+
 /*
  * Tori that lost some of their cables need a lane or two more, not three times as many.
  * OpenSM 3.3.23 with do_mesh_analysis needs these lanes for the same fabrics, seeds 1 to
@@ -520,6 +541,7 @@ int main(void)
 	LOOP(lanes, fits);
 	LOOP(any_fabric, broken);
 	LOOP(worn_lanes, worn);
+	LOOP(renamed_tree, trees);
 	tcase_add_test(t, too_few_lanes);
 	tcase_add_test(t, start_vl);
 	tcase_add_test(t, lmc);
