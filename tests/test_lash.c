@@ -7,6 +7,9 @@
  */
 #include <check.h>
 #include <errno.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +25,9 @@ static struct arena *arena;
 static void setup(void)
 {
 	arena = arena_new();
+#ifdef _OPENMP
+	omp_set_num_threads(1); /* waiting threads spin: slow on a busy machine */
+#endif
 }
 
 static void teardown(void)
@@ -197,7 +203,7 @@ START_TEST(any_fabric)
 END_TEST
 
 /* The lanes of management pairs do not depend on what GUIDs are where in a tree. */
-static const char *const trees[] = { "ft3 8", "ft3 16", "tree3 6 6 6 4 3" };
+static const char *const trees[] = { "ft3 8", "ft3 12", "tree3 6 6 6 4 3" };
 
 START_TEST(renamed_tree)
 {
@@ -238,7 +244,7 @@ static const struct {
 
 START_TEST(worn_lanes)
 {
-	for (uint32_t seed = 1; seed <= 8; seed++) {
+	for (uint32_t seed = 1; seed <= 4; seed++) {
 		const char *what = arena_printf(arena, "%s, %g gone, seed %u",
 		                                worn[_i].command, worn[_i].fail, seed);
 		struct graph *g =
@@ -456,7 +462,7 @@ START_TEST(damaged_shape)
 {
 	static const double share[] = { 0.01, 0.02, 0.03 };
 
-	for (uint32_t seed = 1; seed <= 12; seed++) {
+	for (uint32_t seed = 1; seed <= 6; seed++) {
 		const char *what =
 			arena_printf(arena, "%s, seed %u", damaged[_i].command, seed);
 		struct graph *g =
