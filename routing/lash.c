@@ -309,8 +309,8 @@ static int note_mesh(struct job *j)
 	}
 	if (missing) {
 		why_add(j->notes,
-		        "lash: do_mesh_analysis found: %s; %" PRIu32
-		        " links between neighbours are missing",
+		        "lash: do_mesh_analysis found: %s; links missing between "
+		        "neighbours: %" PRIu32,
 		        text, missing);
 	} else {
 		why_add(j->notes, "lash: do_mesh_analysis found: %s", text);

@@ -526,8 +526,9 @@ START_TEST(says_which_mesh)
 	g = fabric_make("torus 7x5 1", 0.03, 1, arena);
 	out = (struct route_out){ 0 };
 	ck_assert_int_eq(route(g, &l, options("TRUE", "0"), 8, &out), E_OK);
-	ck_assert_str_eq(out.notes.text, "lash: do_mesh_analysis found: 7 x 5 torus; 2 "
-	                                 "links between neighbours are missing");
+	ck_assert_str_eq(out.notes.text,
+	                 "lash: do_mesh_analysis found: 7 x 5 torus; links "
+	                 "missing between neighbours: 2");
 	out = (struct route_out){ 0 };
 	ck_assert_int_eq(route(g, &l, options("FALSE", "0"), 8, &out), E_OK);
 	ck_assert_str_eq(out.notes.text, "");
