@@ -166,6 +166,10 @@ static inline struct graph *fabric_without(const struct graph *g, const bool *go
 		ck_assert_int_eq(graph_add_node(x, n->type, n->guid, n->n_ports,
 		                                n->description, n->id, &now[i]),
 		                 E_OK);
+		for (unsigned p = 0; p <= n->n_ports; p++) {
+			x->ports[graph_port(x, now[i], p)].guid =
+				g->ports[n->first_port + p].guid;
+		}
 		x->nodes[now[i]].esp0 = n->esp0;
 		x->nodes[now[i]].system_image_guid = n->system_image_guid;
 	}
