@@ -741,3 +741,77 @@ void leaves_places(const struct graph *g, const uint32_t *leaf, uint32_t n_leave
 		ret->full = false;
 	}
 }
+
+/* ---- what must leave a part of a tree ---- */
+
+/* Hosts in the connected part of each switch. joined, hosts: [n] working memory. */
+static void count_part_hosts(const struct graph *g, uint32_t *joined, uint64_t *hosts,
+                             uint64_t *ret)
+{
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		joined[s] = s;
+	}
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			joined_join(joined, s, g->adj[i].to);
+		}
+	}
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		hosts[joined_find(joined, s)] += hosts_on(g, s);
+	}
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		ret[s] = hosts[joined_find(joined, s)];
+	}
+}
+
+/* The largest load per link that comes out of one of the sets of switches. hosts, links:
+ * [n] working memory. */
+static uint64_t heaviest_set(const struct graph *g, uint32_t *joined, const uint64_t *all,
+                             uint64_t *hosts, uint64_t *links)
+{
+	uint64_t most = 0;
+
+	memset(hosts, 0, g->n_switches * sizeof(*hosts));
+	memset(links, 0, g->n_switches * sizeof(*links));
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		uint32_t set = joined_find(joined, s);
+
+		hosts[set] += hosts_on(g, s);
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			links[set] += joined_find(joined, g->adj[i].to) != set;
+		}
+	}
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		uint64_t crossing = hosts[s] * (all[s] - hosts[s]),
+			 least = links[s] ? (crossing + links[s] - 1) / links[s] : 0;
+
+		most = least > most ? least : most;
+	}
+	return most;
+}
+
+int leaves_least_load(const struct graph *g, bool pods, struct arena *a, uint64_t *ret)
+{
+	uint32_t n = g->n_switches;
+	uint32_t *joined = arena_array(a, n, sizeof(*joined));
+	uint64_t *hosts = arena_array(a, n, sizeof(*hosts));
+	uint64_t *links = arena_array(a, n, sizeof(*links));
+	uint64_t *all = arena_array(a, n, sizeof(*all)), most, least;
+	uint16_t *height = NULL;
+	int err = pods ? leaves_heights(g, a, &height) : E_OK;
+
+	if (err != E_OK || !joined || !hosts || !links || !all) {
+		return -ENOMEM;
+	}
+	count_part_hosts(g, joined, hosts, all);
+	for (uint32_t s = 0; s < n; s++) {
+		joined[s] = s;
+	}
+	most = heaviest_set(g, joined, all, hosts, links);
+	for (unsigned r = 1; height && join_height(g, height, r, joined); r++) {
+		least = heaviest_set(g, joined, all, hosts, links);
+		most = least > most ? least : most;
+	}
+	*ret = most;
+	return E_OK;
+}

@@ -145,3 +145,14 @@ struct leaf_places {
  */
 void leaves_places(const struct graph *g, const uint32_t *leaf, uint32_t n_leaves,
                    const bool *is_one, bool value, struct leaf_places *ret);
+
+/*!
+ * \brief What the busiest link carries at least, whatever the routes: all that comes out of
+ * the hosts of one switch, or of one pod, over the links that lead out of it. A pod is
+ * what switches up to some height join.
+ *
+ * \param pods  Look at pods, too. \param ret  Routes per link between base LIDs.
+ * \retval -ENOMEM
+ * Cost: that of leaves_heights(), and O(E * height).
+ */
+int leaves_least_load(const struct graph *g, bool pods, struct arena *a, uint64_t *ret);

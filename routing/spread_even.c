@@ -31,6 +31,7 @@
 #include "conf/err.h"
 #include "routing/graph.h"
 #include "routing/hops.h"
+#include "routing/leaves.h"
 #include "routing/spread_options.h"
 #include "routing/spread_plan.h"
 #include "routing/tables.h"
@@ -65,23 +66,19 @@ struct route {
 };
 
 /*
- * What the busiest link carries at least: all that comes out of the hosts of one switch,
- * or its share of what all links carry, as no way gets shorter. Of a plan a link may also
+ * What the busiest link carries at least: all that comes out of the hosts of one switch or
+ * pod, or its share of what all links carry, as no way gets shorter. Of a plan a link may also
  * carry all routes to one host, as the host's own link does, up to two fifths above the
  * mean: parted they would be in the way of others.
  */
-static uint32_t least_possible(const struct spread_job *j)
+static int least_possible(const struct spread_job *j, struct arena *tmp, uint32_t *ret)
 {
 	const struct graph *g = j->g;
-	uint64_t sum = 0, most = 0;
+	uint64_t sum = 0, most;
+	int err = leaves_least_load(g, j->plan != NULL, tmp, &most);
 
-	for (uint32_t s = 0; s < j->n; s++) {
-		uint64_t hosts = j->first[s + 1] - j->first[s],
-			 links = g->adj_first[s + 1] - g->adj_first[s];
-		uint64_t least =
-			links ? (hosts * (j->n_cols - hosts) + links - 1) / links : 0;
-
-		most = least > most ? least : most;
+	if (err != E_OK) {
+		return err;
 	}
 	for (size_t i = 0; i < (size_t)j->n * j->width; i++) {
 		sum += j->load[i];
@@ -93,7 +90,8 @@ static uint32_t least_possible(const struct spread_job *j)
 
 		most = one > most ? one : most;
 	}
-	return (uint32_t)most;
+	*ret = most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
+	return E_OK;
 }
 
 static bool is_cancelled(const struct spread_job *j)
@@ -409,10 +407,13 @@ static int even_init(struct even *e, const struct spread_job *j, struct arena *t
 
 int spread_even(const struct spread_job *j, struct arena *tmp)
 {
-	uint32_t least = least_possible(j), most = busiest(j), part = 4;
+	uint32_t least, most = busiest(j), part = 4;
 	struct even e;
-	int ret;
+	int ret = least_possible(j, tmp, &least);
 
+	if (ret != E_OK) {
+		return ret;
+	}
 	least += least / CLOSE;
 	if (most <= least || j->g->n_hosts >= SPREAD_FLOW_MAX) {
 		return E_OK;
