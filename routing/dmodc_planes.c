@@ -26,7 +26,7 @@ static bool joins_nothing(const struct shape *x, uint32_t s)
 {
 	const struct dmodc_tree *t = x->t;
 
-	if (t->rank[s] == 0 || shape_hosts(x->g, s)) {
+	if (t->rank[s] == 0 || leaves_hosts_on(x->g, s)) {
 		return false;
 	}
 	for (uint32_t k = t->up.first[s]; k < t->up.first[s + 1]; k++) {

@@ -34,12 +34,6 @@ struct shape {
 	uint32_t *count; /* [n] by plane, or by switch: members, when counting */
 };
 
-/*! \brief CAs and routers on a switch. */
-static inline uint32_t shape_hosts(const struct graph *g, uint32_t s)
-{
-	return g->host_first[s + 1] - g->host_first[s];
-}
-
 /* Sets of switches that grow together, in joined: leaves.h. */
 
 static inline void shape_reset(struct shape *x)

@@ -94,7 +94,7 @@ static uint32_t count_level(struct shape *x, const uint8_t *rank, uint32_t *ret_
 
 	memset(x->count, 0, x->t->n * sizeof(*x->count));
 	for (uint32_t s = 0; s < x->t->n; s++) {
-		x->count[x->t->part[s]] += shape_hosts(g, s);
+		x->count[x->t->part[s]] += leaves_hosts_on(g, s);
 	}
 	for (uint32_t s = 0; s < x->t->n; s++) {
 		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
@@ -310,7 +310,7 @@ static bool is_empty_leaf(struct shape *x, uint32_t s)
 {
 	const struct dmodc_tree *t = x->t;
 	uint32_t first = t->down.first[s], end = t->down.first[s + 1];
-	bool joins = shape_hosts(x->g, s) || t->up.first[s] != t->up.first[s + 1];
+	bool joins = leaves_hosts_on(x->g, s) || t->up.first[s] != t->up.first[s + 1];
 
 	for (uint32_t k = first; k < end && !joins; k++) {
 		joins = joined_find(x->joined, t->down.group[k].to) !=
@@ -330,7 +330,7 @@ static void list_seats(struct shape *x)
 		if (empty) {
 			joined_join(x->joined, s, t->down.group[t->down.first[s]].to);
 		}
-		if (empty || shape_hosts(x->g, s)) {
+		if (empty || leaves_hosts_on(x->g, s)) {
 			x->seat[x->n_seats++] = s;
 		}
 	}
@@ -344,9 +344,9 @@ static void seat_homes(struct shape *x)
 	for (uint32_t i = 0; i < x->n_seats; i++) {
 		uint32_t s = x->seat[i];
 
-		if (shape_hosts(x->g, s)) {
+		if (leaves_hosts_on(x->g, s)) {
 			t->col[s] = t->n_cols;
-			t->n_cols += shape_hosts(x->g, s);
+			t->n_cols += leaves_hosts_on(x->g, s);
 			t->seat[t->n_homes] = i;
 			t->home[t->n_homes++] = s;
 		}

@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "routing/graph.h"
+
 struct arena;
-struct graph;
 
 /*!
  * Leaves: the lowest switches of a tree, on which its hosts hang; and how high the others
@@ -17,6 +18,12 @@ struct graph;
  * switch near them next to each other. What is dealt out leaf by leaf is dealt alike
  * everywhere then, whatever the GUIDs.
  */
+
+/*! \brief Hosts on a switch. */
+static inline uint32_t leaves_hosts_on(const struct graph *g, uint32_t s)
+{
+	return g->host_first[s + 1] - g->host_first[s];
+}
 
 enum { LEAVES_HEIGHT_NONE = 0xffff }; /*!< a switch in a part without hosts */
 
