@@ -38,12 +38,12 @@
 #include "routing/hops.h"
 #include "routing/lids.h"
 #include "routing/portfile.h"
+#include "routing/spread_options.h"
 
 enum { NONE = 0xff, PORTS_MAX = 256, NOBODY = 0xffff };
 
 struct dor_options {
-	const struct guid_file *ignored; /* port_prof_ignore_file */
-	const struct guid_file *order;   /* port_search_ordering_file */
+	struct spread_options spread;
 };
 
 struct job {
@@ -51,7 +51,7 @@ struct job {
 	const struct lids *lids;
 	const struct lft *prev; /* NULL: none that fits */
 	struct lft *lft;
-	const bool *ignored; /* [graph.n_ports], NULL: none */
+	struct spread_tune tune;
 	struct hops hops;
 	struct dims dims;
 	uint32_t n;
@@ -150,34 +150,68 @@ struct dealer {
 static void give(struct dealer *w, uint32_t lid, uint8_t port, uint32_t flow)
 {
 	const struct graph *g = w->j->g;
-	const bool *ignored = w->j->ignored;
-	bool counts = !ignored || (!ignored[graph_port(g, g->switches[w->s], port)] &&
-	                           !ignored[w->j->lids->owner[lid]]);
+	const struct spread_tune *tune = &w->j->tune;
+	bool counts = !spread_is_ignored(tune, graph_port(g, g->switches[w->s], port)) &&
+	              !spread_is_ignored(tune, w->j->lids->owner[lid]);
 
 	w->row[lid] = port;
 	w->load[port] += counts ? flow : 0;
 }
 
-/* The cable that lower LIDs of the port use least, then the least loaded, then the first.
- */
-static uint8_t pick(const struct dealer *w, const struct dim *x, uint32_t base,
-                    unsigned k)
+/* Port shifting: one cable further with each round of routes that the cables carry. */
+static unsigned first_cable(const struct dealer *w, const struct dim *x, uint32_t flow)
 {
 	const uint8_t *port = w->j->dims.port + x->ports;
-	uint64_t best_key = UINT64_MAX;
-	unsigned best = 0;
+	uint64_t sum = 0;
+
+	if (!w->j->tune.shifting || !flow) {
+		return 0;
+	}
+	for (unsigned i = 0; i < x->n; i++) {
+		sum += w->load[port[i]];
+	}
+	return (unsigned)(sum / flow / x->n % x->n);
+}
+
+/* Is a random one of equal cables asked for, for this end port? */
+static bool is_scattered(const struct dealer *w, uint32_t host, unsigned k)
+{
+	const struct spread_tune *tune = &w->j->tune;
+
+	return tune->seed && k == 0 && host != GRAPH_NONE &&
+	       !(tune->no_scatter && tune->is_listed && tune->is_listed[host]);
+}
+
+/* The cable that lower LIDs of the port use least, then the least loaded, then the first,
+ * or one by chance. \param host  Index in graph.hosts, GRAPH_NONE: a switch. */
+static uint8_t pick(const struct dealer *w, const struct dim *x, uint32_t base,
+                    unsigned k, uint32_t host, uint32_t flow)
+{
+	const uint8_t *port = w->j->dims.port + x->ports;
+	uint64_t key[PORTS_MAX], best = UINT64_MAX;
+	unsigned start = first_cable(w, x, flow), n = 0, nth = 0;
 
 	for (unsigned i = 0; i < x->n; i++) {
-		uint64_t uses = 0, key;
+		uint64_t uses = 0;
 
 		for (unsigned l = 0; l < k; l++) {
 			uses += w->row[base + l] == port[i];
 		}
-		key = uses << 32 | w->load[port[i]];
-		best = key < best_key ? i : best;
-		best_key = key < best_key ? key : best_key;
+		key[i] = uses << 32 | w->load[port[i]];
+		n = key[i] < best ? 1 : n + (key[i] == best);
+		best = key[i] < best ? key[i] : best;
 	}
-	return port[best];
+	if (is_scattered(w, host, k)) {
+		uint32_t node = w->j->g->switches[w->s];
+
+		nth = (unsigned)(spread_scatter(&w->j->tune, w->j->g->nodes[node].guid,
+		                                base) % n);
+	}
+	for (;; start = (start + 1) % x->n) {
+		if (key[start] == best && nth-- == 0) {
+			return port[start];
+		}
+	}
 }
 
 static bool has_port(const struct job *j, const struct dim *x, uint8_t port)
@@ -185,10 +219,10 @@ static bool has_port(const struct job *j, const struct dim *x, uint8_t port)
 	return memchr(j->dims.port + x->ports, port, x->n) != NULL;
 }
 
-/* LID number k of an end port at another switch. \param keep  Only what earlier tables
- * say. */
-static void deal_port(struct dealer *w, const struct dim *x, uint32_t port, unsigned k,
-                      uint32_t flow, bool keep)
+/* LID number k of an end port at another switch. \param host  As for pick(). \param keep
+ * Only what earlier tables say. */
+static void deal_port(struct dealer *w, const struct dim *x, uint32_t port, uint32_t host,
+                      unsigned k, uint32_t flow, bool keep)
 {
 	struct lid_range r = w->j->lids->of[port];
 	uint32_t lid = r.base + k;
@@ -199,7 +233,33 @@ static void deal_port(struct dealer *w, const struct dim *x, uint32_t port, unsi
 	if (keep && has_port(w->j, x, w->old[lid])) {
 		give(w, lid, w->old[lid], flow);
 	} else if (!keep && w->row[lid] == LFT_NO_ROUTE) {
-		give(w, lid, pick(w, x, r.base, k), flow);
+		give(w, lid, pick(w, x, r.base, k, host, flow), flow);
+	}
+}
+
+/* The cables towards a switch, NULL: no choice. */
+static const struct dim *cables_to(const struct dealer *w, uint32_t t)
+{
+	uint8_t next = w->j->next[(size_t)w->s * w->j->hops.stride + t];
+	const struct dim *x = next == NONE ? NULL : &dims_of(w->j, w->s)[next];
+
+	return x && x->n > 1 ? x : NULL;
+}
+
+/* The hosts that are listed choose first, in the order of the list. */
+static void deal_listed(struct dealer *w, unsigned k)
+{
+	const struct job *j = w->j;
+
+	for (uint32_t i = 0; i < j->tune.n_listed; i++) {
+		uint32_t h = j->tune.listed[i], port = j->g->hosts[h],
+			 t = graph_switch_of(j->g, port);
+		const struct dim *x = cables_to(w, t);
+
+		if (x) {
+			deal_port(w, x, port, h, k, j->flow[(size_t)t * j->n + w->s],
+			          false);
+		}
 	}
 }
 
@@ -207,19 +267,19 @@ static void deal_pass(struct dealer *w, unsigned k, bool keep)
 {
 	const struct job *j = w->j;
 	const struct graph *g = j->g;
-	const uint8_t *next = j->next + (size_t)w->s * j->hops.stride;
 
 	for (uint32_t t = 0; t < j->n; t++) {
-		const struct dim *x = next[t] == NONE ? NULL : &dims_of(j, w->s)[next[t]];
+		const struct dim *x = cables_to(w, t);
+		uint32_t flow = j->flow[(size_t)t * j->n + w->s];
 
-		if (!x || x->n == 1) {
+		if (!x) {
 			continue;
 		}
 		for (uint32_t h = g->host_first[t]; h < g->host_first[t + 1]; h++) {
-			deal_port(w, x, g->hosts[h], k, j->flow[(size_t)t * j->n + w->s],
-			          keep);
+			deal_port(w, x, g->hosts[h], h, k, flow, keep);
 		}
-		deal_port(w, x, graph_port(g, g->switches[t], 0), k, 0, keep);
+		deal_port(w, x, graph_port(g, g->switches[t], 0), GRAPH_NONE, k,
+		          j->tune.switch_nodes ? flow : 0, keep);
 	}
 }
 
@@ -234,6 +294,7 @@ static void deal_parallel(const struct job *j, uint32_t s)
 		if (w.old) {
 			deal_pass(&w, k, true);
 		}
+		deal_listed(&w, k);
 		deal_pass(&w, k, false);
 	}
 }
@@ -270,18 +331,18 @@ static int read_options(struct job *j, const struct route_in *in, struct arena *
                         struct why *notes)
 {
 	const struct dor_options *o = in->options;
+	struct spread_options spread = { .search = NULL };
 	uint8_t *order = NULL;
-	bool *ignored = NULL;
-	int ret = portfile_order(j->g, o ? o->order : NULL, tmp, notes, &order);
+	int ret = portfile_order(j->g, o ? o->spread.search : NULL, tmp, notes, &order);
 
-	if (ret == E_OK) {
-		ret = portfile_ignored(j->g, o ? o->ignored : NULL, tmp, notes, &ignored);
+	if (o) {
+		spread = o->spread;
+		spread.search = NULL; /* it is the order of dimensions here */
 	}
 	if (ret == E_OK) {
-		ret = dims_init(&j->dims, j->g, order, tmp);
+		ret = spread_tune_init(&j->tune, &spread, j->g, tmp, notes);
 	}
-	j->ignored = ignored;
-	return ret;
+	return ret == E_OK ? dims_init(&j->dims, j->g, order, tmp) : ret;
 }
 
 static int job_init(struct job *j, const struct route_in *in, struct lft *lft,
@@ -371,17 +432,7 @@ out:
 
 /* clang-format off */
 static const struct option_row dor_options[] = {
-	{ .name = "port_prof_ignore_file", .type = OPT_GUID_FILE,
-	  .offset = offsetof(struct dor_options, ignored), .letter = 'i',
-	  .flags_long = "ignore_guids", .arg = "FILE",
-	  .help = "Ports whose routes do not count when load is balanced" },
-	{ .name = "port_search_ordering_file", .type = OPT_GUID_FILE,
-	  .offset = offsetof(struct dor_options, order), .letter = 'O',
-	  .flags_long = "port_search_ordering_file", .arg = "FILE",
-	  .help = "Order in which each switch's ports are looked at; for dor, its dimensions" },
-	{ .name = "dimn_ports_file", .type = OPT_GUID_FILE,
-	  .offset = offsetof(struct dor_options, order), .flags_long = "dimn_ports_file", .arg = "FILE",
-	  .help = "Older name of port_search_ordering_file" },
+	SPREAD_OPTION_ROWS(struct dor_options, spread),
 	{ .name = NULL },
 };
 /* clang-format on */

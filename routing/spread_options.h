@@ -86,6 +86,19 @@ static inline bool spread_is_ignored(const struct spread_tune *t, uint32_t port)
 	return t && t->ignored && t->ignored[port];
 }
 
+/*! \brief Number of a random choice: it follows from the seed, the switch and the LID
+ * (SplitMix64). */
+static inline uint64_t spread_scatter(const struct spread_tune *t, uint64_t switch_guid,
+                                      uint32_t lid)
+{
+	uint64_t x = (uint64_t)t->seed << 32 ^ lid ^
+	             switch_guid * UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
 /*!
  * \brief Reads the lists; what does not fit the fabric is named in \a notes.
  * \param o    NULL: defaults.

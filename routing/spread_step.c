@@ -58,14 +58,11 @@ static void place_all(const struct spread_job *j, uint32_t s, uint32_t t,
 static unsigned pick_scattered(const struct spread_job *j, uint32_t s, uint32_t lid,
                                struct spread_choice *c)
 {
-	uint64_t x = (uint64_t)j->in->tune->seed << 32 ^ lid ^
-	             j->g->nodes[j->g->switches[s]].guid * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t x = spread_scatter(j->in->tune, j->g->nodes[j->g->switches[s]].guid, lid);
 	unsigned nth, i = 0;
 
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
 	spread_find_least(c);
-	nth = (unsigned)((x ^ x >> 31) % c->n_least);
+	nth = (unsigned)(x % c->n_least);
 	while (c->load[i] != c->least || nth-- != 0) {
 		i++;
 	}

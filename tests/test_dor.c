@@ -382,6 +382,42 @@ START_TEST(balance)
 }
 END_TEST
 
+/* The options of the balancing stage choose between parallel cables: each changes tables
+ * whose hosts share the cables evenly, and none makes a credit loop. */
+START_TEST(stage2_options)
+{
+	static const struct {
+		const char *key, *text; /* a list, or NULL: a number or a flag */
+	} rows[] = { { "guid_routing_order_file", "0x0002c90400007001\n0x0002c90400003001\n" },
+		     { "scatter_ports", NULL },
+		     { "port_shifting", NULL },
+		     { "port_profile_switch_nodes", NULL } };
+	struct graph *g = recabled(fabric_make("mesh 3x3 2", 0, 1, arena), 3, 0, 0, 0);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	const struct lft plain = route(g, &l, NULL, NULL)->lft;
+	const struct option_row *row = engine_find("dor")->options;
+	void *opts = arena_alloc(arena, engine_find("dor")->opt_size);
+	struct lft lft;
+	struct proof p;
+
+	while (strcmp(row->name, rows[_i].key) != 0) {
+		row++;
+	}
+	if (rows[_i].text) {
+		opts = options(rows[_i].key, rows[_i].text);
+	} else if (row->type == OPT_UINT) {
+		*(uint32_t *)(void *)((char *)opts + row->offset) = 7;
+	} else {
+		*(bool *)(void *)((char *)opts + row->offset) = true;
+	}
+	lft = route(g, &l, opts, NULL)->lft;
+	ck_assert_msg(memcmp(plain.rows, lft.rows, lft.n_switches * lft.stride) != 0,
+	              "dor ignores %s", rows[_i].key);
+	p = prove(g, &l, &lft);
+	ck_assert(proof_passed(&p, true));
+}
+END_TEST
+
 /* Without equalization the first of parallel cables takes all; other switches share. */
 START_TEST(equalization_can_be_off)
 {
@@ -538,6 +574,7 @@ int main(void)
 	tcase_add_test(t, lids_of_a_port_part);
 	tcase_add_test(t, prev_is_kept_in_its_dimension);
 	ADD_LOOP(t, lines_that_do_not_fit_are_named, bad_lines);
+	tcase_add_loop_test(t, stage2_options, 0, 4);
 	tcase_add_test(t, ignored_host_port);
 	tcase_add_test(t, too_long_is_refused);
 	suite_add_tcase(s, t);
