@@ -164,7 +164,9 @@ static double busiest(const struct graph *g, const struct lids *l, const struct 
 /* ---- fabrics ---- */
 
 /* Detours: the lanes do for shortest routes, or the shape does. Balance is that of the
- * busiest link against the mean, 0 is not looked at. */
+ * busiest link against the mean, 0 is not looked at. A link may carry all routes to one
+ * host, as the host's own cable does: on ft2 6 4 3 2, with more links to a leaf than it
+ * has hosts, that is half as much again as the mean. */
 static const struct {
 	const char *command;
 	double fail;
@@ -186,7 +188,7 @@ static const struct {
 	{ "torus 5x4x3 1", 0.05, 1, false, 0 },
 	{ "torus 5x4x3 1", 0.2, 8, false, 0 },
 	{ "ft2 18 9 9", 0, 1, true, 1.0 },
-	{ "ft2 6 4 3 2", 0, 8, true, 1.2 },
+	{ "ft2 6 4 3 2", 0, 8, true, 1.5 },
 	{ "ft3 8", 0, 1, true, 1.06 },
 	{ "ft3 8", 0, 8, true, 1.06 },
 	{ "ft3 8", 0.05, 1, true, 2.1 },
