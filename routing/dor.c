@@ -11,7 +11,8 @@
  * of hosts whose route to it really passes the switch, which follows from the paths
  * before any cable is chosen. Ports in port_prof_ignore_file do not count routes, so that
  * the first of such cables takes all. A further LID of a port under an LMC takes a cable
- * that its lower LIDs use least.
+ * that its lower LIDs use least. The other options of the balancing stage
+ * (spread_options.h) act on the choice between parallel cables, too.
  *
  * On an open mesh and a hypercube, cabled the same way throughout, every path crosses
  * dimensions in one order, so no cycle of waiting buffers can close (Dally and Seitz

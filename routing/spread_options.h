@@ -15,7 +15,8 @@ struct why;
 
 /*!
  * Options of spreading that engines share: a member of the engine's option struct, and
- * rows for its table. Such engines have the flag ENGINE_STAGE2. As routes that really
+ * rows for its table. Such engines have the flag ENGINE_STAGE2, but for dor, which chooses
+ * between parallel cables alone. As routes that really
  * pass are balanced, the options mean:
  * - port_prof_ignore_file: routes through such a port of a switch are not counted, so that
  *   it looks empty and takes all it can get; routes to such a port of a host add nothing to
