@@ -20,7 +20,9 @@
  *
  * A move never takes a link above the limit, so a round ends, and each narrows the gap
  * between bound and busiest link. The work is bounded by a count of links looked at, not
- * by time, and done by one thread, so the result is the same each time.
+ * by time, and done by one thread, so the result is the same each time. A round looks at
+ * as many links as the tables have entries: on a torus, where most links are above the
+ * limit, four times as many took the busiest link a twelfth lower, in four times the time.
  */
 #include "routing/spread_job.h"
 
@@ -36,7 +38,7 @@
 #include "routing/spread_plan.h"
 #include "routing/tables.h"
 
-enum { ROUNDS = 12, WORK_PER_ENTRY = 4, CLOSE = 50, ENOUGH = 3 };
+enum { ROUNDS = 6, WORK_PER_ENTRY = 1, CLOSE = 50, ENOUGH = 3 };
 
 /* A directed link: its place in load, and the load when the round began. */
 struct busy {

@@ -94,7 +94,7 @@ static const struct {
 } balanced[] = {
 	{ "minhop", "ft3 8", 0, 1.06 },
 	{ "minhop", "ft3 16", 0, 1.03 },
-	{ "minhop", "torus 6x6x6 1", 0, 1.1 },
+	{ "minhop", "torus 6x6x6 1", 0, 1.15 },
 	{ "updn", "ft2 18 9 9", 0, 1.0 },
 	{ "updn", "ft3 8", 0, 1.06 },
 	{ "updn", "ft3 16", 0, 1.03 },
@@ -131,7 +131,7 @@ static const struct {
 	{ "shortestpath", "ft2 18 9 9", 0, 1.0 },
 	{ "shortestpath", "ft3 16", 0, 1.03 },
 	{ "shortestpath", "ft3 16", 0.05, 1.7 },
-	{ "shortestpath", "torus 6x6x6 1", 0, 1.1 },
+	{ "shortestpath", "torus 6x6x6 1", 0, 1.15 },
 	{ "shortestpath", "jellyfish 64 8 4", 0, 1.15 },
 	{ "fattree", "ft2 18 9 9", 0, 1.0 },
 	{ "fattree", "ft3 16", 0, 1.03 },
