@@ -541,7 +541,7 @@ static const struct {
 	{ "the shared balancing", "routing_engine lash\nscatter_ports 8\n", "lash", 0,
 	  "%s:2: warning: scatter_ports '8': no effect with routing engine lash; it is "
 	  "for "
-	  "minhop, updn, dnup\n" },
+	  "minhop, updn, dnup, dor\n" },
 };
 
 static const char *with_path(const char *text, const char *path)
