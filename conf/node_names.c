@@ -36,7 +36,7 @@ static void warn(struct reader *r, const char *what, const char *text)
 	         what, text);
 }
 
-/* What is between quotes, or up to a comment. \param rest  Where the text behind it
+/* Takes the text between quotes, or up to a comment. \param rest  Where the text behind it
  * begins. NULL: there is no name. */
 static char *cut_name(char *text, char **rest)
 {

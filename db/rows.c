@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+/*
+ * The rows of the snapshot's tables, made from the results of a sweep. More than 800 lines,
+ * because it has most tables, each with a few short functions.
+ */
 #include "db/rows.h"
 
 #include <errno.h>

@@ -145,7 +145,7 @@ static void copy_base(const struct dmodc_job *j, uint8_t *ret)
 	}
 }
 
-/* What is behind two ports of one switch is the same: the cable, the system, the node. */
+/* Two ports of one switch lead to the same: the cable, the system, the node. */
 enum likeness { SAME_PORT, SAME_SYSTEM, SAME_NODE, LIKENESS_COUNT };
 
 static bool is_same(const struct graph *g, uint32_t s, uint8_t a, uint8_t b,

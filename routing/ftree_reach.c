@@ -21,7 +21,7 @@
 
 enum { BITS = 64, APART_PART = 4 };
 
-/* What was reached in one hop; of these: what only descends the line. */
+/* Destinations reached in one hop; of these, those by routes that only descend the line. */
 struct wave {
 	uint64_t *reached, *descends; /* [n][words] */
 };

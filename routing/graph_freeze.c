@@ -219,8 +219,8 @@ static int number_switches(struct graph *g)
 
 enum cable { CABLE_NONE, CABLE_SWITCH, CABLE_HOST };
 
-/* What hangs on a switch port, for the arrays: loopback cables and aggregation nodes do
- * not count. */
+/* The kind of cable on a switch port, for the arrays: loopback cables and aggregation
+ * nodes do not count. */
 static enum cable cable_kind(const struct graph *g, const struct port *p)
 {
 	if (p->peer == GRAPH_NONE) {

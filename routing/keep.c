@@ -162,7 +162,7 @@ int keep_is_good(const struct keep_measure *m, const struct lft *kept,
 
 /* ---- columns ---- */
 
-/* What one thread needs: a column of today, and the same of before. */
+/* Working memory of one thread: a column of today, and the same of before. */
 struct pair {
 	struct column *now, *old;
 	uint16_t *hops, *hops_old; /* [n] UINT16_MAX: does not arrive */

@@ -18,7 +18,7 @@
 
 enum { LANES_MAX = 15, NEW_SHARE = 4, PENDING = 0xfe };
 
-/* What one thread needs. */
+/* Working memory of one thread. */
 struct keep_bench {
 	struct column *col;
 	bool *same; /* [n] the route of a switch goes as it went */
