@@ -6,12 +6,12 @@
 #include <string.h>
 #include <strings.h>
 
-#include "conf/arena.h"
-#include "conf/diag.h"
-#include "conf/err.h"
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/base/text.h"
+#include "conf/base/xml.h"
 #include "conf/named.h"
-#include "conf/text.h"
-#include "conf/xml.h"
 
 struct reader {
 	struct arena *arena;

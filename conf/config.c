@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "conf/arena.h"
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
 #include "conf/config_file.h"
-#include "conf/diag.h"
-#include "conf/err.h"
 
 static const char doc[] = "Subnet manager and subnet administration server for "
 			  "InfiniBand and Omni-Path fabrics."

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "conf/adaptive.h"
 #include "conf/option.h"
-#include "conf/qos.h"
+#include "conf/policy/adaptive.h"
+#include "conf/policy/qos.h"
 
 struct arena;
 struct device_groups;

@@ -8,13 +8,13 @@
 #include <string.h>
 #include <strings.h>
 
-#include "conf/arena.h"
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/base/text_file.h"
+#include "conf/base/xml.h"
 #include "conf/device_group.h"
-#include "conf/diag.h"
-#include "conf/err.h"
 #include "conf/opafm.h"
-#include "conf/text_file.h"
-#include "conf/xml.h"
 
 /* --- after reading --------------------------------------------------------------- */
 

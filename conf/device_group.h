@@ -13,7 +13,7 @@ struct xml_element;
 
 /*!
  * Device groups: named sets of ports, as an operator writes them. Which ports of a fabric
- * belong to a group is worked out by routing/device_set.h.
+ * belong to a group is worked out by routing/graph/device_set.h.
  *
  * A group is the union of its rules, each an element of the file:
  *
@@ -33,7 +33,7 @@ struct xml_element;
  * How an engine gets groups: it has a row of type OPT_DEVICE_GROUP or OPT_DEVICE_GROUPS
  * (conf/option.h) whose member is "const struct device_list *". The value is a name, or
  * names with commas between; config_read() binds them to the groups there are, and refuses
- * unknown ones with their place. The engine hands the list to routing/device_set.h.
+ * unknown ones with their place. The engine hands the list to routing/graph/device_set.h.
  */
 enum device_rule_kind {
 	DEVICE_NODE_GUID,

@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "conf/arena.h"
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/base/text.h"
 #include "conf/device_group.h"
-#include "conf/diag.h"
-#include "conf/err.h"
-#include "conf/text.h"
 #include "conf/named.h"
 
 static bool is_listed(const char *const *names, uint32_t n, const char *name)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf/arena.h"
-#include "conf/err.h"
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
 
 /*
  * A pattern is a row of pieces. Matching keeps the set of places in the description that

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf/arena.h"
-#include "conf/diag.h"
-#include "conf/err.h"
-#include "conf/text.h"
-#include "conf/xml.h"
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/base/text.h"
+#include "conf/base/xml.h"
 
 uint32_t xml_count(const struct xml_element *e)
 {

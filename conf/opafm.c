@@ -6,16 +6,16 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "conf/arena.h"
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/base/xml.h"
 #include "conf/device_group.h"
-#include "conf/diag.h"
-#include "conf/err.h"
 #include "conf/named.h"
 #include "conf/opafm_value.h"
 #include "conf/option.h"
 #include "conf/option_value.h"
 #include "conf/virtual_fabric.h"
-#include "conf/xml.h"
 
 /*
  * Rows look for their element, in the instance before Common. What no row, device group

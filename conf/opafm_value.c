@@ -8,9 +8,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "conf/arena.h"
-#include "conf/err.h"
-#include "conf/text.h"
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "conf/base/text.h"
 
 const char opafm_life_time_expected[] =
 	"a time from 4us to 2h (units ns, us, ms, s, m, h)";

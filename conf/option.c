@@ -7,13 +7,13 @@
 #include <string.h>
 #include <strings.h>
 
-#include "conf/arena.h"
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/base/text.h"
+#include "conf/base/text_file.h"
 #include "conf/device_group.h"
-#include "conf/diag.h"
-#include "conf/err.h"
 #include "conf/option_value.h"
-#include "conf/text.h"
-#include "conf/text_file.h"
 
 int option_sets_add(struct option_sets *s, const struct option_row *rows, void *base)
 {

@@ -21,7 +21,7 @@ struct guid_file;
  * share a key such as root_guid_file. Rows of type OPT_IGNORED are keys of a peer's file
  * that have no effect here: accepted with a warning, unless another set uses the key.
  *
- * A key of type OPT_GUID_FILE names a list of GUIDs (conf/guidfile.h). The list is read when
+ * A key of type OPT_GUID_FILE names a list of GUIDs (conf/policy/guidfile.h). The list is read when
  * the value is stored, with its errors by file and line, so that engines open no files; sets
  * that share the key share the list. OPT_FILE is the same for a file of any form, which the
  * row's read() turns into an object.

@@ -5,12 +5,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "conf/arena.h"
-#include "conf/diag.h"
-#include "conf/err.h"
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/base/text.h"
+#include "conf/base/text_file.h"
 #include "conf/option_value.h"
-#include "conf/text.h"
-#include "conf/text_file.h"
 
 /*
  * The file of options, as text:

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <strings.h>
 
-#include "conf/arena.h"
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "conf/base/text.h"
 #include "conf/device_group.h"
-#include "conf/err.h"
-#include "conf/guidfile.h"
-#include "conf/qos.h"
-#include "conf/text.h"
+#include "conf/policy/guidfile.h"
+#include "conf/policy/qos.h"
 
 /*
  * Each type of value is one row of three functions. Members are reached through

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "conf/config.h"
 #include "conf/device_group.h"
-#include "conf/node_names.h"
 #include "conf/opafm_value.h"
-#include "conf/prefix_routes.h"
-#include "conf/qos_policy.h"
+#include "conf/policy/node_names.h"
+#include "conf/policy/prefix_routes.h"
+#include "conf/policy/qos_policy.h"
 
 /*
  * The rows of struct config.

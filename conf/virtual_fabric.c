@@ -6,14 +6,14 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "conf/arena.h"
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/base/xml.h"
 #include "conf/device_group.h"
-#include "conf/diag.h"
-#include "conf/err.h"
 #include "conf/named.h"
 #include "conf/opafm_value.h"
 #include "conf/option.h"
-#include "conf/xml.h"
 
 /* Values of one element each are rows of an option table: one parser, one way to say no.
  */

@@ -14,7 +14,7 @@ struct xml_element;
 
 /*!
  * Virtual fabrics of opafm.xml, read and checked: who belongs to them, what they are for,
- * and how their traffic is treated. What paths get of it works sa/policy_compile.h out.
+ * and how their traffic is treated. What paths get of it works sa/sm/policy_compile.h out.
  */
 
 /*! Quality of service of a virtual fabric: its own, or that of its QOSGroup. */

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf/arena.h"
-#include "conf/diag.h"
-#include "conf/err.h"
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
 #include "conf/virtual_fabric.h"
 
 enum { SLS = 16, NO_SL = -1, P_KEYS = 0x8000, FIRST_P_KEY = 2, ADMIN_P_KEY = 0x7fff };

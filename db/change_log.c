@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf/err.h"
+#include "conf/base/err.h"
 
 enum { HEAD = 4, LOG_BYTES_MAX = 32 << 20 };
 

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "db/written.h"
+#include "db/client_records.h"
 
 /*!
  * Keys of rows that were changed, until somebody asks: one thread adds, another takes.

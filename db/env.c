@@ -30,8 +30,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "conf/arena.h"
-#include "conf/err.h"
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
 #include "db/layout.h"
 #include "db/txn.h"
 

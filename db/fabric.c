@@ -6,11 +6,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "conf/arena.h"
-#include "conf/diag.h"
-#include "conf/err.h"
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
 #include "db/reader.h"
-#include "routing/graph.h"
+#include "routing/graph/graph.h"
 
 static void copy_port(struct graph *g, uint32_t node, const struct snap_port *from)
 {

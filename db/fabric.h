@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
-#include "routing/lids.h"
-#include "routing/tables.h"
+#include "routing/graph/lids.h"
+#include "routing/graph/tables.h"
 
 struct arena;
 struct graph;

@@ -7,13 +7,13 @@
 
 #include <infiniband/umad_sm.h>
 
-#include "conf/arena.h"
-#include "conf/err.h"
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
 #include "db/diff.h"
 #include "db/layout.h"
 #include "db/policy.h"
 #include "db/snapshot.h"
-#include "routing/graph.h"
+#include "routing/graph/graph.h"
 
 enum {
 	PORT_SHIFT = 16, /* block number: port << 16 | block */

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "db/client_records.h"
 #include "db/env.h"
 #include "db/reader.h"
-#include "db/written.h"
 
 /*!
  * Bytes of every table. Whoever changes one raises the layout number of its environment.
@@ -28,7 +28,7 @@
  *   epoch      "epoch"                   u64: the last one handed out
  *              name                      u64: what was done once (state_mark_put())
  *   services, subscriptions, groups, members, guids, aliases
- *                                        keys and values of sa/store.h, whose records they are
+ *                                        keys and values of sa/store/store.h, whose records they are
  *
  * snapshot (layout 6); what belongs to one node is one value (doc/decisions/0001)
  *   meta       "head"                    struct row_meta, then its texts, each with its

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf/err.h"
+#include "conf/base/err.h"
 #include "db/diff.h"
 #include "db/snapshot.h"
 #include "db/snapshot_int.h"

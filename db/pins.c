@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "conf/err.h"
+#include "conf/base/err.h"
 
 int pins_init(struct pins *p, struct db *db, uint32_t grace_ms)
 {

@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf/arena.h"
-#include "conf/err.h"
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
 #include "db/layout.h"
 #include "db/reader_view.h"
 #include "db/view.h"

@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "db/written.h"
-#include "routing/tables.h"
-#include "routing/port_groups.h"
+#include "db/client_records.h"
+#include "routing/graph/port_groups.h"
+#include "routing/graph/tables.h"
 
 struct arena;
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf/err.h"
+#include "conf/base/err.h"
 #include "db/layout.h"
 #include "db/reader.h"
 #include "db/reader_view.h"

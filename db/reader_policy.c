@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf/err.h"
+#include "conf/base/err.h"
 #include "db/layout.h"
 #include "db/policy.h"
 #include "db/reader.h"

@@ -12,13 +12,13 @@
 
 #include <infiniband/umad_sm.h>
 
-#include "conf/arena.h"
-#include "conf/err.h"
-#include "conf/prefix_routes.h"
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "conf/policy/prefix_routes.h"
 #include "db/policy.h"
 #include "db/snapshot.h"
-#include "routing/graph.h"
-#include "routing/lids.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/lids.h"
 
 _Static_assert(sizeof(struct path_row) * PATHS_PER_CHUNK == CHUNK_BYTES,
                "chunk of paths");

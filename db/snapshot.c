@@ -21,8 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf/arena.h"
-#include "conf/err.h"
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
 #include "db/diff.h"
 #include "db/layout.h"
 #include "db/pins.h"
@@ -30,8 +30,8 @@
 #include "db/reader_view.h"
 #include "db/rows.h"
 #include "db/snapshot_int.h"
-#include "routing/graph.h"
-#include "routing/lids.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/lids.h"
 
 enum { GRACE_DEFAULT_MS = 10000, NEED_FACTOR = 4, NEED_DEFAULT = 64 << 20 };
 

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "db/client_records.h"
 #include "db/reader.h"
-#include "db/written.h"
 #include "routing/route.h"
 
 struct arena;

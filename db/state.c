@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf/arena.h"
-#include "conf/err.h"
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
 #include "db/change_log.h"
 #include "db/layout.h"
 #include "db/txn.h"

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "db/written.h"
-#include "routing/lids.h"
+#include "db/client_records.h"
+#include "routing/graph/lids.h"
 
 struct arena;
 
@@ -19,7 +19,7 @@ struct arena;
  *
  * Tables: `lids` port GUID -> base LID, LMC; `epoch` the last epoch handed out; `services`,
  * `subscriptions`, `groups`, `members`, `guids` and `aliases`, records that clients write
- * (sa/store.h knows their bytes); `layout`.
+ * (sa/store/store.h knows their bytes); `layout`.
  */
 struct state;
 

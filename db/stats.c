@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "conf/arena.h"
-#include "conf/err.h"
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
 #include "db/layout.h"
 #include "db/pins.h"
 #include "db/txn.h"

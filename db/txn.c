@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "conf/err.h"
+#include "conf/base/err.h"
 
 enum { SLACK_PAGES = 64 };
 

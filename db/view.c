@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "conf/err.h"
+#include "conf/base/err.h"
 #include "db/layout.h"
 
 enum { PIN_TRIES = 1000 };

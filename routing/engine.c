@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "routing/engine.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #define ENGINE(x) extern const struct engine engine_##x;
@@ -35,19 +33,4 @@ const struct option_row *engine_row(const struct engine *e, const char *key)
 		}
 	}
 	return NULL;
-}
-
-void why_add(struct why *w, const char *fmt, ...)
-{
-	size_t used = strlen(w->text);
-	size_t room = sizeof(w->text) - used;
-	va_list ap;
-
-	if (used && room > 2) {
-		w->text[used++] = '\n';
-		room--;
-	}
-	va_start(ap, fmt);
-	vsnprintf(w->text + used, room, fmt, ap);
-	va_end(ap);
 }

@@ -7,8 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "conf/base/why.h"
 #include "conf/option.h"
-#include "routing/tables.h"
+#include "routing/graph/tables.h"
 
 struct arena;
 struct diags;
@@ -32,15 +33,8 @@ enum engine_flag {
 	ENGINE_MAY_USE_LANES = 8, /*!< does with one virtual lane, uses several where options ask for them */
 	ENGINE_RUNS_OTHERS = 32,  /*!< runs other engines, with their options */
 	ENGINE_IGNORES_PREV = 64, /*!< earlier tables make no difference to it */
-	ENGINE_STAGE2 = 16        /*!< honours the options of the common balancing stage (routing/spread_options.h) */
+	ENGINE_STAGE2 = 16        /*!< honours the options of the common balancing stage (routing/spread/spread_options.h) */
 };
-
-/*! Why something was refused or is worse than it could be: sentences, one per line. */
-struct why {
-	char text[1024];
-};
-
-void why_add(struct why *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 struct route_in {
 	const struct graph *g;

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "conf/arena.h"
-#include "conf/err.h"
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
 #include "routing/multicast.h"
 
 /* A port of a tree: MLID, port, and what it is sorted by: switch and position. */

@@ -17,10 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf/arena.h"
-#include "conf/err.h"
-#include "routing/graph.h"
-#include "routing/hops.h"
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/hops.h"
 
 /* ---- the part of a tree that a group needs ---- */
 

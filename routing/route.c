@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include "conf/arena.h"
-#include "conf/digest.h"
-#include "conf/err.h"
-#include "routing/aggregation.h"
-#include "routing/column.h"
-#include "routing/graph.h"
-#include "routing/lids.h"
+#include "conf/base/arena.h"
+#include "conf/base/digest.h"
+#include "conf/base/err.h"
+#include "routing/graph/aggregation.h"
+#include "routing/graph/column.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/lids.h"
 #include "routing/multicast.h"
 #include "routing/route_cache.h"
 
@@ -233,7 +233,7 @@ static int run_engine(const struct route_request *r, const struct engine *e,
 		                               : err_text(ret_code));
 		return ret_code;
 	}
-	aggregation_fill(r->g, r->lids, &ret->out);
+	aggregation_fill(r->g, r->lids, &ret->out.lft, &ret->out.lanes);
 	if (lanes_vls(&ret->out.lanes) > in->max_lanes) {
 		why_add(why, "%s: uses %u lanes, there are %u", e->name,
 		        lanes_vls(&ret->out.lanes), in->max_lanes);

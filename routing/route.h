@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "routing/alternates.h"
 #include "routing/engine.h"
-#include "routing/paths.h"
-#include "routing/proof.h"
+#include "routing/proof/alternates.h"
+#include "routing/proof/paths.h"
+#include "routing/proof/proof.h"
 #include "routing/route_list.h"
 
 struct arena;

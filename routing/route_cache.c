@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf/arena.h"
-#include "conf/err.h"
-#include "routing/graph.h"
-#include "routing/lids.h"
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/lids.h"
 
 /* A cable's end and the LIDs of the port, as they were. */
 struct old_port {

@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "conf/arena.h"
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/base/text_file.h"
 #include "conf/config.h"
-#include "conf/diag.h"
-#include "conf/err.h"
-#include "conf/text_file.h"
 #include "routing/engine.h"
 #include "routing/route.h"
 

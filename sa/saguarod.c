@@ -19,23 +19,23 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "conf/arena.h"
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/base/log.h"
+#include "conf/base/openmp.h"
 #include "conf/config.h"
-#include "conf/diag.h"
-#include "conf/err.h"
-#include "conf/log.h"
-#include "conf/openmp.h"
 #include "db/snapshot.h"
 #include "db/state.h"
 #include "db/stats.h"
 #include "routing/route.h"
-#include "routing/topofile.h"
-#include "sa/answer.h"
-#include "sa/dump.h"
-#include "sa/oob.h"
-#include "sa/sim.h"
-#include "sa/sweep.h"
-#include "sa/umad.h"
+#include "routing/text/topofile.h"
+#include "sa/mad/umad.h"
+#include "sa/server/answer.h"
+#include "sa/server/oob.h"
+#include "sa/sim/sim.h"
+#include "sa/sm/sweep.h"
+#include "sa/store/dump.h"
 
 static const char *const source = "saguarod";
 
@@ -361,10 +361,16 @@ static int import_dump(struct daemon *d)
 	return E_OK;
 }
 
+static bool take_request(void *sweep, const struct mad_msg *m)
+{
+	return sweep_takes(sweep, m);
+}
+
 static int open_oob(struct daemon *d)
 {
 	const struct oob_options options = { .listen = d->now->config.oob_listen,
-		                             .sweep = d->sweep };
+		                             .take = take_request,
+		                             .take_ctx = d->sweep };
 	const char *why = NULL;
 
 	if (options.listen == NULL) {

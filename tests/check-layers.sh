@@ -2,45 +2,85 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026, The Saguaro authors
 #
-# A room includes only rooms to its left: conf routing db sa gateway. The gateway may
-# use of sa/ only the query core. And the tree names nothing that is not its own.
+# Which folder may include which, and how large a folder may be. Each line of the table is
+# a folder and the folders that its files include besides their own. The lines stand in
+# order: a folder includes only folders above it, so there is no cycle and nothing points
+# upward. A new arrow is a new word in this table.
 set -u
 cd "${srcdir:-.}" || exit 1
 bad=0
+most=40 # files in a folder, without Makefile.inc
 
 complain() { printf '%s\n' "$1"; bad=1; }
 
-allowed() { # allowed ROOM INCLUDED-ROOM
-	case "$1:$2" in
-	conf:conf | routing:conf | routing:routing | db:conf | db:routing | db:db) ;;
-	sa:conf | sa:routing | sa:db | sa:sa) ;;
-	gateway:conf | gateway:routing | gateway:db | gateway:gateway) ;;
-	*) return 1 ;;
-	esac
-}
+table='
+conf/base
+conf/policy           conf/base
+conf                  conf/base conf/policy
+routing/graph         conf/base conf/policy conf
+routing/text          conf/base conf/policy routing/graph
+routing/topogen       conf/base routing/graph
+routing/proof         conf/base conf/policy routing/graph
+routing               conf/base conf routing/graph routing/proof
+routing/spread        conf/base conf routing/graph routing/text routing/proof routing
+routing/engines/lash  conf/base conf routing/graph routing/proof routing routing/spread
+routing/engines/sssp  conf/base conf/policy conf routing/graph routing/proof routing routing/spread routing/engines/lash
+routing/engines/nue   conf/base routing/graph routing routing/spread routing/engines/sssp
+routing/engines/ftree conf/base conf/policy routing/graph routing routing/spread
+routing/engines/dmodc conf/base conf/policy conf routing/graph routing routing/spread
+routing/engines/torus conf/base conf routing/graph routing/text routing routing/spread
+routing/engines       conf/base conf/policy conf routing/graph routing/text routing routing/spread
+db                    conf/base conf/policy routing/graph routing
+sa/mad                conf/base routing/graph
+sa/store              conf/base routing/graph routing db sa/mad
+sa/path               conf/base conf routing/graph db
+sa/record             conf/base routing/graph routing db sa/mad sa/store sa/path
+sa/server             conf/base db sa/mad sa/store sa/record
+sa/sm                 conf/base conf/policy conf routing/graph routing db sa/mad sa/store sa/record sa/server
+sa/sim                conf/base routing/graph routing/text sa/mad
+sa                    conf/base conf routing/text routing db sa/mad sa/store sa/server sa/sm sa/sim
+gateway/view          conf/base routing/graph db sa/path sa/record
+gateway/http          conf/base conf routing/graph routing db sa/mad sa/store sa/path sa/record gateway/view
+gateway/cli           conf/base conf routing/graph routing/text routing/topogen routing/proof routing routing/spread routing/engines/ftree db sa/record gateway/view gateway/http
+'
 
-# Headers of the query core, which the gateway may use too.
-query_core=$(sed -n '/^libsa_query_a_SOURCES/,/[^\\]$/p' sa/Makefile.inc | grep -o '[a-z0-9_]*\.h')
+declare -A place allowed used
+n=0
+while read -r folder others; do
+	[ -n "$folder" ] || continue
+	for other in $others; do
+		[ -n "${place[$other]:-}" ] || complain "the table lets $folder include $other, which does not stand above it"
+		allowed[$folder:$other]=1
+	done
+	place[$folder]=$((++n))
+done <<<"$table"
 
-for file in conf/*.[ch] routing/*.[ch] db/*.[ch] sa/*.[ch] gateway/*.[ch]; do
-	[ -e "$file" ] || continue
-	room=${file%%/*}
-	while read -r header; do
-		other=${header%%/*}
-		allowed "$room" "$other" && continue
-		if [ "$room:$other" = gateway:sa ] && grep -qx "${header#sa/}" <<<"$query_core"; then
-			continue
-		fi
+while IFS=: read -r file line; do
+	folder=${file%/*}
+	header=${line#*\"}
+	header=${header%\"*}
+	other=${header%/*}
+	[ "$other" = "$folder" ] && continue
+	if [ -z "${place[$folder]:-}" ]; then
+		complain "$file: the table of folders has no line $folder"
+	elif [ -z "${allowed[$folder:$other]:-}" ]; then
 		complain "$file: must not include $header"
-	done < <(sed -n 's/^#include "\(\(conf\|routing\|db\|sa\|gateway\|tests\)\/[^"]*\)".*/\1/p' "$file")
+	fi
+	used[$folder:$other]=1
+done < <(grep -rE --include='*.[ch]' '^#include "[^"]*/[^"]*"' conf routing db sa gateway)
+
+for edge in "${!allowed[@]}"; do
+	[ -n "${used[$edge]:-}" ] || complain "the table lets ${edge%:*} include ${edge#*:}, but nothing does"
 done
 
-# The query core itself speaks no MADs through a transport.
-for source in $(sed -n '/^libsa_query_a_SOURCES/,/[^\\]$/p' sa/Makefile.inc | grep -o '[a-z0-9_]*\.[ch]'); do
-	while read -r header; do
-		grep -qx "${header#sa/}" <<<"$query_core" || complain "sa/$source (query core): must not include $header"
-	done < <(sed -n 's/^#include "\(sa\/[^"]*\)".*/\1/p' "sa/$source")
-done
+while read -r folder; do
+	files=("$folder"/*.*)
+	n=0
+	for file in "${files[@]}"; do
+		case $file in *.inc | *.def) ;; *) [ -f "$file" ] && n=$((n + 1)) ;; esac
+	done
+	[ "$n" -le "$most" ] || complain "$folder: $n files, more than $most"
+done < <(find conf routing db sa gateway tests -type d -not -path 'tests/fuzz/corpus*' -not -path 'tests/e2e*')
 
 [ "$bad" = 0 ] && echo "layers hold"
 exit "$bad"

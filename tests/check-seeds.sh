@@ -10,9 +10,11 @@ bad=0
 
 complain() { printf '%s:%s: %s\n' "$table" "$1" "$2"; bad=1; }
 
+source_of() { find tests -name "$1.c"; }
+
 while IFS=: read -r line file; do
 	[ -e "$file" ] || complain "$line" "there is no $file"
-done < <(grep -noE '(conf|routing|db|sa|gateway|tests/e2e)/[a-z_0-9]+\.(c|h|sh)' "$table")
+done < <(grep -noE '(conf|routing|db|sa|gateway|tests)/[a-z_0-9/]+\.(c|h|sh)' "$table")
 
 while IFS= read -r row; do
 	line=${row%%:*}
@@ -20,11 +22,11 @@ while IFS= read -r row; do
 	for part in "${parts[@]}"; do
 		case $part in
 		test_*:*) ;;
-		test_*) [ -e "tests/$part.c" ] || complain "$line" "there is no tests/$part.c"; continue ;;
+		test_*) [ -n "$(source_of "$part")" ] || complain "$line" "there is no $part.c"; continue ;;
 		*) continue ;;
 		esac
-		source=tests/${part%%:*}.c
-		[ -e "$source" ] || { complain "$line" "there is no $source"; continue; }
+		source=$(source_of "${part%%:*}")
+		[ -n "$source" ] || { complain "$line" "there is no ${part%%:*}.c"; continue; }
 		for name in $(tr ',' ' ' <<<"${part#*:}"); do
 			grep -q "START_TEST($name)" "$source" || complain "$line" "$source has no case $name"
 		done

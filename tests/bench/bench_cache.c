@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "routing/route_cache.h"
-#include "tests/db_util.h"
+#include "tests/lib/db_util.h"
 
 enum { RUNS = 5 };
 

@@ -26,9 +26,9 @@
 #include "db/snapshot.h"
 #include "routing/multicast.h"
 #include "routing/route.h"
-#include "sa/answer.h"
-#include "sa/sim.h"
-#include "sa/sweep.h"
+#include "sa/server/answer.h"
+#include "sa/sim/sim.h"
+#include "sa/sm/sweep.h"
 #include "tests/bench/mcast_load.h"
 
 enum {

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "db/reader.h"
-#include "tests/db_util.h"
+#include "tests/lib/db_util.h"
 
 enum { RUNS = 5, LOOKUPS = 4000000 };
 

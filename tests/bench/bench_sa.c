@@ -17,19 +17,19 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "conf/base/xml.h"
 #include "conf/device_group.h"
-#include "conf/qos_policy.h"
+#include "conf/policy/qos_policy.h"
 #include "conf/virtual_fabric.h"
-#include "conf/xml.h"
 #include "db/state.h"
-#include "sa/answer.h"
-#include "sa/mcast.h"
-#include "sa/path_query.h"
-#include "sa/policy_compile.h"
-#include "sa/store.h"
-#include "sa/transport.h"
+#include "sa/mad/transport.h"
+#include "sa/path/path_query.h"
+#include "sa/server/answer.h"
+#include "sa/sm/policy_compile.h"
+#include "sa/store/mcast.h"
+#include "sa/store/store.h"
 #include "tests/bench/mcast_load.h"
-#include "tests/query_fixture.h"
+#include "tests/lib/query_fixture.h"
 
 enum { RUNS = 5, PAIRS = 1 << 16 };
 

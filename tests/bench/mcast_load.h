@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "db/state.h"
-#include "sa/mcast.h"
-#include "sa/store.h"
-#include "tests/query_fixture.h"
+#include "sa/store/mcast.h"
+#include "sa/store/store.h"
+#include "tests/lib/query_fixture.h"
 
 /*! Multicast groups by number, written where a daemon finds them when it starts. */
 static inline void mcast_load_mgid(uint32_t group, uint8_t ret[MGID_BYTES])

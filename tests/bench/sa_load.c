@@ -35,7 +35,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/umad_port.h"
+#include "tests/lib/umad_port.h"
 
 enum {
 	TABLE_BYTES = 8 << 20,

@@ -19,7 +19,7 @@
 
 #include <infiniband/umad.h>
 
-#include "sa/wire.h"
+#include "sa/mad/wire.h"
 #include "tests/differential/differential.h"
 
 enum {

@@ -21,9 +21,9 @@
 
 #include <infiniband/umad_sa.h>
 
-#include "routing/graph.h"
-#include "sa/mcast.h"
-#include "sa/wire.h"
+#include "routing/graph/graph.h"
+#include "sa/mad/wire.h"
+#include "sa/store/mcast.h"
 #include "tests/differential/differential.h"
 
 enum {

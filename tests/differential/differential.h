@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "sa/record.h"
-#include "tests/umad_port.h"
+#include "sa/record/record.h"
+#include "tests/lib/umad_port.h"
 
 /*!
  * A differential run: the same pseudo-random queries to the subnet administration of two

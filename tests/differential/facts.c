@@ -31,7 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "routing/graph.h"
+#include "routing/graph/graph.h"
 #include "tests/differential/differential.h"
 
 enum {

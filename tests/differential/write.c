@@ -10,7 +10,7 @@
 
 #include <infiniband/umad_sa.h>
 
-#include "sa/mcast.h"
+#include "sa/store/mcast.h"
 #include "tests/differential/differential.h"
 
 enum { SERVICES = 12, GROUPS = 8, SUBSCRIPTIONS = 6, P_KEY = 0xffff };

@@ -10,7 +10,7 @@
 # shellcheck source=tests/e2e/simulator.sh
 . "$here/tests/e2e/simulator.sh"
 need_clients saquery smpquery opensm jq
-[ -x "$bin/tests/sa_ask" ] || skip "tests/sa_ask is not built"
+[ -x "$bin/tests/sa_query" ] || skip "tests/sa_query is not built"
 
 tree=$work/tree.topo
 "$bin/saguaro" topo ft2 4 2 4 -o "$tree"
@@ -97,7 +97,7 @@ mcast() {
 # Statuses, and the record where there is one, without LIDs, which each SM gives by itself.
 answers() { # answers HOST
 	questions "$(lid "$1")" "$(lid "$other")" "$(guid "$1")" "$(guid "$other")" >"$work/questions"
-	on "$1" "$bin/tests/sa_ask" <"$work/questions" >"$work/answers"
+	on "$1" "$bin/tests/sa_query" <"$work/questions" >"$work/answers"
 	paste -d ' ' "$work/questions" "$work/answers" |
 		awk '$2 == "38" { print NR, $6; next } { print NR, $6, $6 == "0000" ? substr($7, 5, 140) : "" }'
 }

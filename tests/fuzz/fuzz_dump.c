@@ -11,15 +11,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "conf/arena.h"
-#include "conf/diag.h"
-#include "conf/err.h"
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
 #include "conf/option.h"
 #include "routing/engine.h"
-#include "routing/graph.h"
-#include "routing/lids.h"
-#include "routing/proof.h"
-#include "routing/topogen.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/lids.h"
+#include "routing/proof/proof.h"
+#include "routing/topogen/topogen.h"
 #include "tests/fuzz/fuzz.h"
 
 static void require(int holds)

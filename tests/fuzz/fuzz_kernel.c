@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf/arena.h"
-#include "conf/err.h"
-#include "sa/sim_kernel_int.h"
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "sa/sim/sim_kernel_int.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { FILES = 2, AGENTS = 4, STEP_US = 10000, END_US = 1u << 30, GET_TABLE = 0x12 };

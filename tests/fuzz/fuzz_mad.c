@@ -10,12 +10,12 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "sa/answer.h"
-#include "sa/store.h"
-#include "sa/transport.h"
-#include "sa/wire.h"
+#include "sa/mad/transport.h"
+#include "sa/mad/wire.h"
+#include "sa/server/answer.h"
+#include "sa/store/store.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/query_fixture.h"
+#include "tests/lib/query_fixture.h"
 
 enum { HEAD = 56, MAD = 256 };
 

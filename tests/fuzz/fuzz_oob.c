@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf/err.h"
-#include "sa/answer.h"
-#include "sa/oob_frame.h"
+#include "conf/base/err.h"
+#include "sa/server/answer.h"
+#include "sa/server/oob_frame.h"
 #include "tests/fuzz/fuzz.h"
 
 static void require(int holds)

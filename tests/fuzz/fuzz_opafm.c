@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf/arena.h"
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/base/xml.h"
 #include "conf/config.h"
 #include "conf/device_group.h"
-#include "conf/diag.h"
-#include "conf/err.h"
 #include "conf/opafm.h"
 #include "conf/virtual_fabric.h"
-#include "conf/xml.h"
 #include "tests/fuzz/fuzz.h"
 
 struct values {

@@ -4,10 +4,10 @@
 /* Any bytes as a file of routes to other subnets: refused with a place, or read. */
 #include <stdlib.h>
 
-#include "conf/arena.h"
-#include "conf/diag.h"
-#include "conf/err.h"
-#include "conf/prefix_routes.h"
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/policy/prefix_routes.h"
 #include "tests/fuzz/fuzz.h"
 
 static void require(int holds)

@@ -4,10 +4,10 @@
 /* Any bytes as a qos-policy.conf: refused with a place, or every index in it is one. */
 #include <stdlib.h>
 
-#include "conf/arena.h"
-#include "conf/diag.h"
-#include "conf/err.h"
-#include "conf/qos_policy.h"
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/policy/qos_policy.h"
 #include "tests/fuzz/fuzz.h"
 
 static void require(int holds)

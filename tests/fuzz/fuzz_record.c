@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf/err.h"
-#include "sa/record.h"
+#include "conf/base/err.h"
+#include "sa/record/record.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { RECORD_MAX = 1024, MASK_BYTES = 8 };

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf/arena.h"
-#include "conf/diag.h"
-#include "conf/err.h"
-#include "sa/dump.h"
-#include "sa/store.h"
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "sa/store/dump.h"
+#include "sa/store/store.h"
 #include "tests/fuzz/fuzz.h"
 
 static void require(int holds)

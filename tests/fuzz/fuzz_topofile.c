@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "conf/arena.h"
-#include "conf/diag.h"
-#include "conf/err.h"
-#include "routing/graph.h"
-#include "routing/topofile.h"
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "routing/graph/graph.h"
+#include "routing/text/topofile.h"
 #include "tests/fuzz/fuzz.h"
 
 static void require(int holds)

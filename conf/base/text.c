@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "conf/base/text.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <string.h>
+
+#include "conf/base/err.h"
+
+/* Value of a digit up to base 16, or 16 when it is none. */
+static unsigned digit(char c)
+{
+	if (c >= '0' && c <= '9') {
+		return (unsigned)(c - '0');
+	}
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
+}
+
+/* Digits of a base up to \a len characters or the end; E_SYNTAX when there are none or
+ * others among them. */
+static int digits(const char *s, size_t len, unsigned base, uint64_t *ret)
+{
+	uint64_t v = 0;
+	bool overflow = false;
+
+	if (len == 0) {
+		return E_SYNTAX;
+	}
+	for (size_t i = 0; i < len; i++) {
+		unsigned d = digit(s[i]);
+		if (d >= base) {
+			return E_SYNTAX;
+		}
+		overflow |= __builtin_mul_overflow(v, base, &v);
+		overflow |= __builtin_add_overflow(v, d, &v);
+	}
+	if (overflow) {
+		return E_RANGE;
+	}
+	*ret = v;
+	return E_OK;
+}
+
+static bool has_0x(const char *s)
+{
+	return s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
+}
+
+int text_u64(const char *s, uint64_t max, uint64_t *ret)
+{
+	uint64_t v;
+	bool hex = has_0x(s);
+	const char *start = hex ? s + 2 : s;
+	int err = digits(start, strlen(start), hex ? 16 : 10, &v);
+	if (err != E_OK) {
+		return err;
+	}
+	if (v > max) {
+		return E_RANGE;
+	}
+	*ret = v;
+	return E_OK;
+}
+
+/* "aaaa:bbbb:cccc:dddd" */
+static int guid_groups(const char *s, uint64_t *ret_guid)
+{
+	uint64_t guid = 0;
+	for (unsigned i = 0; i < 4; i++) {
+		const char *group = s + 5 * i;
+		uint64_t part;
+		if (digits(group, 4, 16, &part) != E_OK || (i < 3 && group[4] != ':')) {
+			return E_SYNTAX;
+		}
+		guid = guid << 16 | part;
+	}
+	*ret_guid = guid;
+	return E_OK;
+}
+
+int text_guid(const char *s, uint64_t *ret_guid)
+{
+	size_t len = strlen(s);
+	if (len == 19) {
+		return guid_groups(s, ret_guid);
+	}
+	if (has_0x(s) && len <= 18) {
+		return digits(s + 2, len - 2, 16, ret_guid);
+	}
+	return len == 16 ? digits(s, len, 16, ret_guid) : E_SYNTAX;
+}
+
+int text_number(const char *s, uint64_t *ret)
+{
+	int err = text_guid(s, ret);
+	if (err == E_OK || has_0x(s)) {
+		return err;
+	}
+	bool octal = s[0] == '0' && s[1] != '\0';
+	return digits(s, strlen(s), octal ? 8 : 10, ret);
+}
+
+int text_gid(const char *s, uint64_t *ret_prefix, uint64_t *ret_guid)
+{
+	struct in6_addr addr;
+	uint64_t half[2] = { 0, 0 };
+
+	if (inet_pton(AF_INET6, s, &addr) != 1) {
+		return E_SYNTAX;
+	}
+	for (unsigned i = 0; i < 16; i++) {
+		half[i / 8] = half[i / 8] << 8 | addr.s6_addr[i];
+	}
+	*ret_prefix = half[0];
+	*ret_guid = half[1];
+	return E_OK;
+}
+
+static unsigned min3(unsigned a, unsigned b, unsigned c)
+{
+	unsigned m = a < b ? a : b;
+	return m < c ? m : c;
+}
+
+unsigned text_distance(const char *a, const char *b, unsigned limit)
+{
+	enum {
+		LEN_MAX = 127
+	}; /* longer than any key; longer text is not a typing slip */
+	size_t n = strlen(a), m = strlen(b);
+	unsigned prev[LEN_MAX + 1], row[LEN_MAX + 1];
+
+	if (n > LEN_MAX || m > LEN_MAX) {
+		return strcmp(a, b) == 0 ? 0 : limit + 1;
+	}
+	for (unsigned j = 0; j <= m; j++) {
+		prev[j] = j;
+	}
+	for (unsigned i = 1; i <= n; i++) {
+		row[0] = i;
+		for (unsigned j = 1; j <= m; j++) {
+			row[j] = min3(prev[j] + 1, row[j - 1] + 1,
+			              prev[j - 1] + (a[i - 1] != b[j - 1]));
+		}
+		memcpy(prev, row, sizeof(prev));
+	}
+	return prev[m] <= limit ? prev[m] : limit + 1;
+}
+
+void text_printable(char *s)
+{
+	for (; *s != '\0'; s++) {
+		if ((unsigned char)*s < 0x20 || *s == 0x7f) {
+			*s = '?';
+		}
+	}
+}
+
+char *text_skip_blanks(char *p)
+{
+	while (text_is_blank(*p)) {
+		p++;
+	}
+	return p;
+}
+
+bool text_has_control(const char *p, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (((unsigned char)p[i] < 0x20 && !text_is_blank(p[i])) ||
+		    p[i] == 0x7f) {
+			return true;
+		}
+	}
+	return false;
+}
+
+char *text_trim(char *s)
+{
+	size_t n;
+
+	while (isspace((unsigned char)*s)) {
+		s++;
+	}
+	n = strlen(s);
+	while (n > 0 && isspace((unsigned char)s[n - 1])) {
+		s[--n] = '\0';
+	}
+	return s;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "conf/base/text_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+
+struct buffer {
+	char *data;
+	size_t len, cap;
+};
+
+/* Room for \a want bytes or what may be, with one more to see the end and the zero. */
+static int grow(struct buffer *b, size_t want, size_t max)
+{
+	const size_t most = want < max ? want : max;
+	const size_t cap = most < SIZE_MAX - 2 ? most + 2 : SIZE_MAX;
+	char *more = realloc(b->data, cap);
+
+	if (more == NULL) {
+		return -ENOMEM;
+	}
+	b->data = more;
+	b->cap = cap;
+	return E_OK;
+}
+
+/* What a regular file has; others do not say. */
+static size_t size_of(int fd)
+{
+	enum { SOME = 1 << 14 };
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0
+	               ? (size_t)st.st_size
+	               : SOME;
+}
+
+/* Bytes of a text that are looked at before the rest is read. */
+enum { HEAD = 1 << 16 };
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* To the end, or one byte past \a max. E_SYNTAX: binary data. */
+static int read_all(int fd, const struct text_file_kind *kind, struct buffer *b)
+{
+	const size_t max = kind->max_bytes, size = size_of(fd);
+	int err;
+
+	if (size > max) {
+		b->len = size;
+		return E_OK;
+	}
+	err = grow(b, kind->text_only ? least(size, HEAD) : size, max);
+	while (err == E_OK && b->len <= max) {
+		const ssize_t n = read(fd, b->data + b->len, b->cap - 1 - b->len);
+		const bool first = b->len == 0;
+		if (n == 0) {
+			b->data[b->len] = '\0';
+			return E_OK;
+		}
+		if (n < 0 && errno != EINTR) {
+			return -errno;
+		}
+		b->len += n > 0 ? (size_t)n : 0;
+		if (kind->text_only && first && memchr(b->data, '\0', b->len)) {
+			return E_SYNTAX;
+		}
+		if (b->len + 1 == b->cap && b->len <= max) {
+			err = grow(b, b->len < size ? size : 2 * b->cap, max);
+		}
+	}
+	return err; /* E_OK: too many */
+}
+
+int text_file_fits(const char *path, const struct text_file_kind *kind, size_t len,
+                   struct diags *d)
+{
+	if (len <= kind->max_bytes) {
+		return E_OK;
+	}
+	diag_add(d, DIAG_ERROR, path, 0, "larger than %zu bytes: not %s", kind->max_bytes,
+	         kind->what);
+	return E_SYNTAX;
+}
+
+void text_file_unreadable(const char *path, const char *what, int err, struct diags *d)
+{
+	switch (-err) {
+	case ENOENT:
+	case ENOTDIR:
+		diag_add(d, DIAG_ERROR, path, 0,
+		         "cannot be read: %s; correct the name, or write %s there",
+		         err_text(err), what);
+		break;
+	case EACCES:
+	case EPERM:
+		diag_add(d, DIAG_ERROR, path, 0,
+		         "cannot be read: %s; let user %u read it", err_text(err),
+		         (unsigned)geteuid());
+		break;
+	case EISDIR:
+		diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s; expected %s",
+		         err_text(err), what);
+		break;
+	default: diag_add(d, DIAG_ERROR, path, 0, "cannot be read: %s", err_text(err));
+	}
+}
+
+/* The last two components of a path that has more; NULL: it has not. */
+static const char *tail_of(const char *path)
+{
+	const char *last = strrchr(path, '/');
+
+	for (const char *p = last; p != NULL && p > path;) {
+		if (*--p == '/') {
+			return p;
+		}
+	}
+	return NULL;
+}
+
+bool text_file_is_usual(const char *path, const char *usual)
+{
+	const char *mine = tail_of(path), *theirs = tail_of(usual);
+
+	return strcmp(path, usual) == 0 || (path[0] == '/' && mine != NULL &&
+	                                    theirs != NULL && strcmp(mine, theirs) == 0);
+}
+
+bool text_file_is_missing(const char *path)
+{
+	return access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+void text_file_binary(const char *path, const char *what, struct diags *d)
+{
+	diag_add(d, DIAG_ERROR, path, 0, "holds binary data, not text: expected %s",
+	         what);
+}
+
+/* May there be none? Says what that means. */
+static bool may_lack(const char *path, const struct text_file_kind *kind, struct diags *d)
+{
+	if (kind->usual != NULL && strcmp(path, kind->usual) == 0) {
+		return true;
+	}
+	if (kind->usual != NULL && text_file_is_usual(path, kind->usual)) {
+		diag_add(d, DIAG_NOTE, path, 0,
+		         "there is no such file, at the usual place of another "
+		         "installation: as if there were none at %s",
+		         kind->usual);
+		return true;
+	}
+	if (kind->without != NULL) {
+		diag_add(d, DIAG_WARNING, path, 0, "there is no such file: %s",
+		         kind->without);
+	}
+	return kind->without != NULL;
+}
+
+int text_file_read(const char *path, const struct text_file_kind *kind, struct diags *d,
+                   char **ret_text, size_t *ret_len)
+{
+	struct buffer b = { .data = NULL };
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int err = fd >= 0 ? read_all(fd, kind, &b) : -errno;
+
+	if (fd >= 0) {
+		close(fd);
+	}
+	if (err == -ENOENT && may_lack(path, kind, d)) {
+		*ret_text = NULL;
+		*ret_len = 0;
+		return E_OK;
+	}
+	if (err == E_SYNTAX) {
+		text_file_binary(path, kind->what, d);
+	} else if (err != E_OK) {
+		text_file_unreadable(path, kind->what, err, d);
+	} else {
+		err = text_file_fits(path, kind, b.len, d);
+	}
+	if (err != E_OK) {
+		free(b.data);
+		return err;
+	}
+	*ret_text = b.data;
+	*ret_len = b.len;
+	return E_OK;
+}

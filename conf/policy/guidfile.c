@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "conf/policy/guidfile.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/base/text.h"
+#include "conf/base/text_file.h"
+#include "conf/policy/port_policy.h"
+
+/* A million GUIDs with a description each; more is surely something else. */
+static const struct text_file_kind list_kind = { .what = "a list of GUIDs",
+	                                         .max_bytes = 64 << 20 };
+
+struct reader {
+	struct diags *d;
+	const char *path;
+	bool groups; /* names of port groups are allowed */
+	unsigned line;
+	struct guid_record *records;
+	uint32_t n;
+	int ret;
+};
+
+static void bad_line(struct reader *r, const char *what, const char *text)
+{
+	diag_add(r->d, DIAG_ERROR, r->path, r->line, "%s: '%.64s'", what, text);
+	r->ret = E_SYNTAX;
+}
+
+/* Ends the text before a comment and before the blanks at its end. */
+static void cut_end(char *text)
+{
+	char *end = text;
+	for (char *p = text; *p != '\0'; p++) {
+		if (*p == '#' && (p == text || text_is_blank(p[-1]))) {
+			break;
+		}
+		if (!text_is_blank(*p)) {
+			end = p + 1;
+		}
+	}
+	*end = '\0';
+}
+
+/* A group's name is the whole line, and does not begin as a number. */
+static bool is_name(const char *text)
+{
+	uint64_t guid;
+
+	return (isalpha((unsigned char)text[0]) || text[0] == '_') &&
+	       text_number(text, &guid) == E_SYNTAX;
+}
+
+/* \a text is one line, with a NUL in place of its newline. */
+static void read_line(struct reader *r, char *text, size_t len)
+{
+	struct guid_record *to = &r->records[r->n];
+
+	if (text_has_control(text, len)) {
+		bad_line(r, "a byte that is not text", text);
+		return;
+	}
+	text = text_skip_blanks(text);
+	cut_end(text);
+	if (*text == '\0') {
+		return;
+	}
+	if (r->groups && is_name(text)) {
+		*to = (struct guid_record){ .rest = "", .line = r->line, .group = text };
+		r->n++;
+		return;
+	}
+	char *end = text + strcspn(text, " \t\r");
+	char *rest = text_skip_blanks(end);
+	*end = '\0';
+	switch (text_number(text, &to->guid)) {
+	case E_OK: break;
+	case E_RANGE: bad_line(r, "a GUID of more than 64 bits", text); return;
+	default:
+		bad_line(r, "expected a GUID (0x and up to 16 hex digits)", text);
+		return;
+	}
+	to->line = r->line;
+	to->rest = rest;
+	r->n++;
+}
+
+static size_t count_lines(const char *text, size_t len)
+{
+	size_t n = 1;
+	for (const char *p = text; (p = memchr(p, '\n', len - (size_t)(p - text))); p++) {
+		n++;
+	}
+	return n;
+}
+
+static int parse(const char *path, const char *text, size_t len, bool groups,
+                 struct arena *a, struct diags *d, const struct guid_file **ret)
+{
+	struct reader r = { .d = d, .groups = groups };
+	char *copy = arena_alloc(a, len + 1);
+	struct guid_file *file = arena_alloc(a, sizeof(*file));
+
+	r.records = arena_array(a, count_lines(text, len), sizeof(*r.records));
+	r.path = arena_strdup(a, path);
+	if (copy == NULL || file == NULL || r.records == NULL || r.path == NULL) {
+		return -ENOMEM;
+	}
+	memcpy(copy, text, len);
+	for (char *p = copy, *end = copy + len; p < end;) {
+		char *newline = memchr(p, '\n', (size_t)(end - p));
+		char *stop = newline != NULL ? newline : end;
+		r.line++;
+		*stop = '\0';
+		read_line(&r, p, (size_t)(stop - p));
+		p = stop + 1;
+	}
+	if (r.ret == E_OK) {
+		*file = (struct guid_file){ r.path, r.records, r.n, NULL };
+		*ret = file;
+	}
+	return r.ret;
+}
+
+int guid_file_parse(const char *path, const char *text, size_t len, struct arena *a,
+                    struct diags *d, const struct guid_file **ret)
+{
+	return parse(path, text, len, false, a, d, ret);
+}
+
+static int read_file(const char *path, bool groups, struct arena *a, struct diags *d,
+                     const struct guid_file **ret)
+{
+	char *text = NULL;
+	size_t len = 0;
+	int err = text_file_read(path, &list_kind, d, &text, &len);
+
+	if (err == E_OK) {
+		err = parse(path, text, len, groups, a, d, ret);
+	}
+	free(text);
+	return err;
+}
+
+int guid_file_read(const char *path, struct arena *a, struct diags *d,
+                   const struct guid_file **ret)
+{
+	return read_file(path, false, a, d, ret);
+}
+
+int guid_group_file_read(const char *path, struct arena *a, struct diags *d,
+                         const void **ret)
+{
+	const struct guid_file *list = NULL;
+	int err = read_file(path, true, a, d, &list);
+
+	if (err == E_OK) {
+		*ret = list;
+	}
+	return err;
+}
+
+int guid_file_bind(const struct guid_file **file, const struct port_policy *groups,
+                   struct arena *a, struct diags *d)
+{
+	const struct guid_file *f = *file;
+	struct guid_file *bound = f != NULL ? arena_alloc(a, sizeof(*bound)) : NULL;
+	int ret = E_OK;
+
+	if (f == NULL || bound == NULL) {
+		return f == NULL ? E_OK : -ENOMEM;
+	}
+	*bound = *f;
+	bound->groups = groups != NULL ? groups : port_policy_builtin();
+	for (uint32_t i = 0; i < f->n; i++) {
+		const struct guid_record *r = &f->records[i];
+
+		if (r->group != NULL &&
+		    port_policy_find(bound->groups, r->group) == PORT_POLICY_NONE) {
+			diag_add(d, DIAG_ERROR, f->path, r->line,
+			         "'%.64s' is no GUID and no port group%s%s", r->group,
+			         groups != NULL ? " of "
+			                        : ": there is no pgrp_policy_file",
+			         groups != NULL ? groups->path : "");
+			ret = E_UNKNOWN;
+		}
+	}
+	*file = bound;
+	return ret;
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "conf/policy/qos_policy.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/base/text.h"
+#include "conf/base/text_file.h"
+#include "conf/policy/qos.h"
+#include "conf/policy/qos_policy_read.h"
+
+static const struct text_file_kind policy_kind = {
+	.what = "a policy for quality of service",
+	.max_bytes = 1 << 20,
+	.usual = "/etc/opensm/qos-policy.conf",
+	.without = "no rules for quality of service",
+};
+static const char default_level[] = "DEFAULT";
+
+void qos_refuse(struct qos_reader *r, const char *fmt, ...)
+{
+	char text[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	diag_add(r->d, DIAG_ERROR, r->path, r->line, "%s", text);
+	r->ret = r->ret == E_OK ? E_SYNTAX : r->ret;
+}
+
+bool qos_read_ranges(struct qos_reader *r, const char *what, const char *text,
+                     uint64_t max, uint64_t mask, struct qos_ranges *ret)
+{
+	int err = qos_ranges_add(text, max, mask, r->arena, ret);
+
+	if (err == -ENOMEM) {
+		r->ret = err;
+	} else if (err != E_OK) {
+		qos_refuse(r,
+		           "'%.128s': expected %s up to 0x%llx, or several: 1, 0x10-0x1f",
+		           text, what, (unsigned long long)max);
+	}
+	return err == E_OK;
+}
+
+uint32_t qos_new_group(struct qos_reader *r, const char *name)
+{
+	r->groups[r->n_groups] = (struct qos_port_group){ .name = name, .line = r->line };
+	return r->n_groups++;
+}
+
+uint32_t qos_new_level(struct qos_reader *r, const char *name)
+{
+	r->levels[r->n_levels] = (struct qos_level){
+		.name = name, .line = r->line, .sl = -1, .packet_life = -1
+	};
+	return r->n_levels++;
+}
+
+uint32_t qos_find_group(const struct qos_reader *r, const char *name, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (r->groups[i].name != NULL &&
+		    strcasecmp(r->groups[i].name, name) == 0) {
+			return i;
+		}
+	}
+	return QOS_LEVEL_NONE;
+}
+
+uint32_t qos_find_level(const struct qos_reader *r, const char *name, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (r->levels[i].name != NULL &&
+		    strcasecmp(r->levels[i].name, name) == 0) {
+			return i;
+		}
+	}
+	return QOS_LEVEL_NONE;
+}
+
+/* --- blocks ----------------------------------------------------------------------- */
+
+/* clang-format off */
+static const struct {
+	const char *keyword; /* its end is the same after "end-" */
+	enum qos_block in;
+} blocks[QOS_BLOCKS] = {
+	[QOS_TOP] =          { "the file", QOS_TOP },
+	[QOS_ULPS] =         { "qos-ulps", QOS_TOP },
+	[QOS_GROUPS] =       { "port-groups", QOS_TOP },
+	[QOS_GROUP] =        { "port-group", QOS_GROUPS },
+	[QOS_SETUP] =        { "qos-setup", QOS_TOP },
+	[QOS_VLARB_TABLES] = { "vlarb-tables", QOS_SETUP },
+	[QOS_VLARB_SCOPE] =  { "vlarb-scope", QOS_VLARB_TABLES },
+	[QOS_SL2VL_TABLES] = { "sl2vl-tables", QOS_SETUP },
+	[QOS_SL2VL_SCOPE] =  { "sl2vl-scope", QOS_SL2VL_TABLES },
+	[QOS_LEVELS] =       { "qos-levels", QOS_TOP },
+	[QOS_LEVEL] =        { "qos-level", QOS_LEVELS },
+	[QOS_RULES] =        { "qos-match-rules", QOS_TOP },
+	[QOS_RULE] =         { "qos-match-rule", QOS_RULES },
+};
+/* clang-format on */
+
+const char *qos_block_keyword(const struct qos_reader *r)
+{
+	return blocks[r->at].keyword;
+}
+
+static void begin(struct qos_reader *r, enum qos_block b)
+{
+	if (blocks[b].in != r->at) {
+		qos_refuse(r, "'%s' inside of %s: it belongs into %s", blocks[b].keyword,
+		           qos_block_keyword(r), blocks[blocks[b].in].keyword);
+	}
+	r->at = b;
+	r->seen = 0;
+	if (b == QOS_GROUP) {
+		(void)qos_new_group(r, NULL);
+	} else if (b == QOS_LEVEL) {
+		(void)qos_new_level(r, NULL);
+	} else if (b == QOS_RULE) {
+		r->rules[r->n_rules++] = (struct qos_match_rule){ .line = r->line };
+	} else if (b == QOS_SETUP) {
+		r->setup_line = r->line;
+	}
+}
+
+static void end(struct qos_reader *r, enum qos_block b)
+{
+	if (b != r->at) {
+		qos_refuse(r, "'end-%s' inside of %s", blocks[b].keyword,
+		           qos_block_keyword(r));
+	} else if ((b == QOS_GROUP && qos_group(r)->name == NULL) ||
+	           (b == QOS_LEVEL && qos_level(r)->name == NULL)) {
+		qos_refuse(r, "the %s that ends here has no name", blocks[b].keyword);
+	} else if (b == QOS_RULE && r->names[r->n_rules - 1].level == NULL) {
+		qos_refuse(r, "the qos-match-rule that ends here has no qos-level-name");
+	}
+	r->at = blocks[b].in;
+}
+
+/* \return false: the line is no keyword alone */
+static bool read_keyword(struct qos_reader *r, const char *line)
+{
+	bool is_end = strncasecmp(line, "end-", 4) == 0;
+
+	for (enum qos_block b = QOS_TOP + 1; b < QOS_BLOCKS; b++) {
+		if (strcasecmp(line + (is_end ? 4 : 0), blocks[b].keyword) == 0) {
+			if (is_end) {
+				end(r, b);
+			} else {
+				begin(r, b);
+			}
+			return true;
+		}
+	}
+	return false;
+}
+
+static void read_line(struct qos_reader *r, char *line)
+{
+	line[strcspn(line, "#")] = '\0';
+	line = text_trim(line);
+	if (*line == '\0' || read_keyword(r, line)) {
+		return;
+	}
+	if (r->at == QOS_ULPS) {
+		qos_read_ulp(r, line);
+	} else {
+		qos_read_field(r, line);
+	}
+}
+
+/* --- the whole -------------------------------------------------------------------- */
+
+static bool bind_groups(struct qos_reader *r, char *list, unsigned line,
+                        const uint32_t **ret, uint32_t *ret_n)
+{
+	uint32_t *index = arena_array(r->arena, strlen(list) + 1, sizeof(*index));
+	uint32_t n = 0;
+
+	if (index == NULL) {
+		r->ret = -ENOMEM;
+		return false;
+	}
+	r->line = line;
+	for (char *item; (item = strsep(&list, ",")) != NULL; n++) {
+		item = text_trim(item);
+		index[n] = qos_find_group(r, item, r->n_groups);
+		if (index[n] == QOS_LEVEL_NONE) {
+			qos_refuse(r, "there is no port-group '%.64s'", item);
+			return false;
+		}
+	}
+	*ret = index;
+	*ret_n = n;
+	return true;
+}
+
+/* Names become indices. */
+static void bind_rules(struct qos_reader *r)
+{
+	for (uint32_t i = 0; i < r->n_rules; i++) {
+		struct qos_match_rule *m = &r->rules[i];
+		struct qos_names *n = &r->names[i];
+
+		if (n->level != NULL) {
+			m->level = qos_find_level(r, n->level, r->n_levels);
+			r->line = n->level_line;
+			if (m->level == QOS_LEVEL_NONE) {
+				qos_refuse(r, "there is no qos-level '%.64s'", n->level);
+			}
+		}
+		if (n->sources != NULL) {
+			bind_groups(r, n->sources, n->sources_line, &m->sources,
+			            &m->n_sources);
+		}
+		if (n->destinations != NULL) {
+			bind_groups(r, n->destinations, n->destinations_line,
+			            &m->destinations, &m->n_destinations);
+		}
+	}
+	memcpy(&r->rules[r->n_rules], r->ulps, r->n_ulps * sizeof(*r->ulps));
+	r->n_rules += r->n_ulps;
+}
+
+static uint32_t choose_default(struct qos_reader *r)
+{
+	uint32_t found = qos_find_level(r, default_level, r->n_levels);
+
+	r->line = 0;
+	if (found != QOS_LEVEL_NONE && r->ulp_default != QOS_LEVEL_NONE) {
+		diag_add(r->d, DIAG_WARNING, r->path, 0,
+		         "default of qos-ulps has no effect: there is a qos-level %s",
+		         default_level);
+	}
+	if (found == QOS_LEVEL_NONE) {
+		found = r->ulp_default;
+	}
+	if (found == QOS_LEVEL_NONE) {
+		qos_refuse(r, "needs a qos-level named %s, or a default in qos-ulps",
+		           default_level);
+	}
+	return found;
+}
+
+static uint32_t count_lines(const char *text, size_t len)
+{
+	uint32_t n = 1;
+
+	for (size_t i = 0; i < len; i++) {
+		n += text[i] == '\n';
+	}
+	return n;
+}
+
+static int make_room(struct qos_reader *r, const char *text, size_t len)
+{
+	/* a line makes one of each at most; of levels, 16 more by their SLs */
+	r->room = count_lines(text, len) + 1;
+	r->groups = arena_array(r->arena, r->room, sizeof(*r->groups));
+	r->levels = arena_array(r->arena, r->room + QOS_SLS, sizeof(*r->levels));
+	r->rules = arena_array(r->arena, 2 * (size_t)r->room, sizeof(*r->rules));
+	r->names = arena_array(r->arena, r->room, sizeof(*r->names));
+	r->ulps = arena_array(r->arena, r->room, sizeof(*r->ulps));
+	memset(r->level_of_sl, 0xff, sizeof(r->level_of_sl));
+	r->ulp_default = QOS_LEVEL_NONE;
+	return r->groups != NULL && r->levels != NULL && r->rules != NULL &&
+	                       r->names != NULL && r->ulps != NULL
+	               ? E_OK
+	               : -ENOMEM;
+}
+
+static void read_lines(struct qos_reader *r, char *text, size_t len)
+{
+	if (memchr(text, '\0', len) != NULL) {
+		qos_refuse(r, "is no text: it has a byte 0");
+		return;
+	}
+	for (char *line; (line = strsep(&text, "\n")) != NULL;) {
+		r->line++;
+		read_line(r, line);
+	}
+	if (r->at != QOS_TOP) {
+		qos_refuse(r, "the file ends inside of %s", qos_block_keyword(r));
+	}
+}
+
+int qos_policy_parse(const char *path, const char *text, size_t len, struct arena *a,
+                     struct diags *d, const struct qos_policy **ret)
+{
+	struct qos_reader r = { .arena = a, .d = d, .path = arena_strdup(a, path) };
+	struct qos_policy *p = arena_alloc(a, sizeof(*p));
+	char *copy = arena_alloc(a, len + 1);
+
+	if (p == NULL || copy == NULL || r.path == NULL ||
+	    make_room(&r, text, len) != E_OK) {
+		return -ENOMEM;
+	}
+	memcpy(copy, text, len);
+	read_lines(&r, copy, len);
+	if (r.setup_line != 0) {
+		diag_add(
+			d, DIAG_WARNING, r.path, r.setup_line,
+			"qos-setup has no effect: the keys qos_*_sl2vl and qos_*_vlarb_* "
+			"say the tables of ports");
+	}
+	bind_rules(&r);
+	*p = (struct qos_policy){ .path = r.path,
+		                  .groups = r.groups,
+		                  .levels = r.levels,
+		                  .rules = r.rules,
+		                  .n_groups = r.n_groups,
+		                  .n_levels = r.n_levels,
+		                  .n_rules = r.n_rules,
+		                  .default_level = choose_default(&r) };
+	if (r.ret == E_OK) {
+		*ret = p;
+	}
+	return r.ret;
+}
+
+static int no_policy(const char *path, struct arena *a, const struct qos_policy **ret)
+{
+	struct qos_policy *none = arena_alloc(a, sizeof(*none));
+	const char *copy = arena_strdup(a, path);
+
+	if (none == NULL || copy == NULL) {
+		return -ENOMEM;
+	}
+	*none = (struct qos_policy){ .path = copy, .default_level = QOS_LEVEL_NONE };
+	*ret = none;
+	return E_OK;
+}
+
+int qos_policy_read(const char *path, struct arena *a, struct diags *d, const void **ret)
+{
+	const struct qos_policy *policy = NULL;
+	char *text = NULL;
+	size_t len = 0;
+	int err = text_file_read(path, &policy_kind, d, &text, &len);
+
+	if (err == E_OK) {
+		err = text != NULL ? qos_policy_parse(path, text, len, a, d, &policy)
+		                   : no_policy(path, a, &policy);
+	}
+	free(text);
+	if (err == E_OK) {
+		*ret = policy;
+	}
+	return err;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/* Reading a snapshot: records that clients wrote. */
+#include "conf/base/err.h"
+#include "db/layout.h"
+#include "db/reader.h"
+#include "db/reader_view.h"
+#include "db/view.h"
+
+static int decode(int res, enum record_table table, const struct db_val *k,
+                  const struct db_val *v, struct written_row *ret)
+{
+	if (res == E_OK && (k->len > UINT16_MAX || v->len > UINT16_MAX)) {
+		res = E_MALFORMED;
+	}
+	if (res == E_OK) {
+		*ret = (struct written_row){ .key = k->data,
+			                     .value = v->data,
+			                     .table = table,
+			                     .key_len = (uint16_t)k->len,
+			                     .len = (uint16_t)v->len };
+	}
+	return res;
+}
+
+int snap_written_from(struct snap_reader *r, enum record_table table, const void *key,
+                      size_t key_len, struct written_row *ret)
+{
+	struct db_val k, v;
+	int res = view_seek(snap_view(r), SNAP_SERVICES + (unsigned)table, key, key_len,
+	                    &k, &v);
+	return decode(res, table, &k, &v, ret);
+}
+
+int snap_written_next(struct snap_reader *r, enum record_table table,
+                      struct written_row *ret)
+{
+	struct db_val k, v;
+	int res = view_next(snap_view(r), SNAP_SERVICES + (unsigned)table, &k, &v);
+	return decode(res, table, &k, &v, ret);
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "gateway/cli/client.h"
+
+#include <ctype.h>
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/config.h"
+#include "gateway/cli/command.h"
+#include "gateway/http/api.h"
+#include "gateway/http/metrics.h"
+#include "gateway/view/source.h"
+
+static const char default_url[] = "http://127.0.0.1:8620";
+
+/* clang-format off */
+const struct option_row client_rows[] = {
+	{ "json", OPT_BOOL, offsetof(struct client_flags, json), "FALSE", .letter = 'j', .flags_long = "json",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "the body as JSON" },
+	{ "instance", OPT_STRING, offsetof(struct client_flags, instance), "main", .flags_long = "instance",
+	  .flags = OPT_CLI_ONLY, .arg = "NAME", .help = "which saguarod, when there are several" },
+	{ "snapshot_dir", OPT_STRING, offsetof(struct client_flags, snapshot_dir), NULL, .flags_long = "snapshot_dir",
+	  .flags = OPT_CLI_ONLY, .arg = "DIR", .help = "its snapshot folder; also SAGUARO_SNAPSHOT_DIR" },
+	{ "url", OPT_STRING, offsetof(struct client_flags, url), NULL, .letter = 'u', .flags_long = "url",
+	  .flags = OPT_CLI_ONLY, .arg = "URL", .help = "ask this gateway instead of reading the snapshot; also SAGUARO_URL" },
+	{ NULL }
+};
+/* clang-format on */
+
+/* The snapshot opened in this process. */
+struct client_local {
+	struct api_thread thread;
+	struct http_stats stats; /* the API counts; nobody asks here */
+};
+
+static int read_flags(struct client *s, const struct option_row *own, const char *doc,
+                      const char *args, int n_args, int argc, char **argv)
+{
+	struct diags *d = arena_alloc(s->arena, sizeof(*d));
+	struct option_sets sets = { .n = 0 };
+
+	if (!d) {
+		return EXIT_USAGE;
+	}
+	diags_init(d, s->arena);
+	int ret = own ? option_sets_add(&sets, own, &s->flags) : E_OK;
+	if (ret == E_OK) {
+		ret = option_sets_add(&sets, client_rows, &s->flags);
+	}
+	if (ret == E_OK) {
+		ret = option_set_defaults(&sets, s->arena);
+	}
+	if (ret == E_OK) {
+		ret = option_read_argv(&sets, s->arena, argc, argv, doc, args, &s->first,
+		                       d);
+	}
+	diags_print(d, stderr, DIAG_WARNING);
+	int given = argc - s->first;
+	if (ret == E_OK && (n_args < 0 ? given > 1 : given != n_args)) {
+		fprintf(stderr, "%s: expected %s; try '%s --help'\n", s->program,
+		        args ? args : "no arguments", s->program);
+		ret = E_SYNTAX;
+	}
+	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
+}
+
+/* Reads the snapshot here when its file can be opened for reading. */
+static int open_local(struct client *s)
+{
+	const char *dir = s->flags.snapshot_dir;
+
+	if (!dir) {
+		dir = getenv("SAGUARO_SNAPSHOT_DIR");
+	}
+	dir = config_dir(dir, SAGUARO_RUNDIR, s->flags.instance, s->arena);
+	const char *file =
+		dir ? arena_printf(s->arena, "%s/snapshot/data.mdb", dir) : NULL;
+	if (!file || access(file, R_OK) != 0) {
+		return E_NOTREADY;
+	}
+	s->local = arena_alloc(s->arena, sizeof(*s->local));
+	if (!s->local) {
+		return E_NOTREADY;
+	}
+	s->local->thread.source = source_new(dir);
+	s->local->thread.stats = &s->local->stats;
+	return s->local->thread.source ? E_OK : E_NOTREADY;
+}
+
+int client_init(struct client *s, const struct option_row *own, const char *doc,
+                const char *args, int n_args, int argc, char **argv)
+{
+	memset(s, 0, sizeof(*s));
+	s->program = argv[0];
+	s->arena = arena_new();
+	if (!s->arena || read_flags(s, own, doc, args, n_args, argc, argv) != EXIT_GOOD) {
+		return EXIT_USAGE;
+	}
+	s->url = s->flags.url ? s->flags.url : getenv("SAGUARO_URL");
+	if (!s->url && open_local(s) != E_OK) {
+		s->url = default_url;
+	}
+	return EXIT_GOOD;
+}
+
+void client_done(struct client *s)
+{
+	if (s->local) {
+		parts_done(&s->local->thread.parts);
+		source_free(s->local->thread.source);
+	}
+	arena_free(s->arena);
+	memset(s, 0, sizeof(*s));
+}
+
+const char *client_escape(struct client *s, const char *text)
+{
+	char *out = arena_alloc(s->arena, 3 * strlen(text) + 1);
+	char *o = out;
+
+	for (; out && *text; text++) {
+		unsigned char c = (unsigned char)*text;
+		if (isalnum(c) || strchr("-._~:", c)) {
+			*o++ = (char)c;
+		} else {
+			o += sprintf(o, "%%%02X", c);
+		}
+	}
+	return out ? out : "";
+}
+
+/* --- the two doors: both fill a body and give an HTTP status, 0 when nobody answers ----
+ */
+
+static void serve_local(struct client *s, const char *target, struct api_reply *ret)
+{
+	const struct api_request request = { .method = "GET", .target = target };
+
+	api_serve(&s->local->thread, &request, ret);
+}
+
+static unsigned ask_local(struct client *s, const char *target, struct body *ret)
+{
+	struct api_reply reply = { 0 };
+
+	serve_local(s, target, &reply);
+	stream_free(reply.stream);
+	*ret = reply.body;
+	return reply.status;
+}
+
+static size_t collect(char *data, size_t size, size_t n, void *ctx)
+{
+	body_write(ctx, data, size * n);
+	return size * n;
+}
+
+/* One request whose body goes to \a take, which may ask the handle for the status. */
+static unsigned ask_http(struct client *s, const char *target, CURL *curl,
+                         curl_write_callback take, void *ctx)
+{
+	const char *url = arena_printf(s->arena, "%s%s", s->url, target);
+	long status = 0;
+
+	if (!curl || !url) {
+		return 0;
+	}
+	curl_easy_setopt(curl, CURLOPT_URL, url);
+	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
+	curl_easy_setopt(curl, CURLOPT_WRITEDATA, ctx);
+	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 5L);
+	CURLcode code = curl_easy_perform(curl);
+	if (code == CURLE_OK || code == CURLE_WRITE_ERROR) {
+		curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+	} else if (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST) {
+		fprintf(stderr,
+		        "%s: no snapshot can be read here and no gateway answers at %s "
+		        "(%s); start "
+		        "saguarod and saguaro-gateway, or give --snapshot-dir or --url\n",
+		        s->program, s->url, curl_easy_strerror(code));
+	} else {
+		fprintf(stderr, "%s: asking %s: %s\n", s->program, s->url,
+		        curl_easy_strerror(code));
+	}
+	return (unsigned)status;
+}
+
+static unsigned ask(struct client *s, const char *target, struct body *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	if (s->local) {
+		return ask_local(s, target, ret);
+	}
+	CURL *curl = curl_easy_init();
+	unsigned status = ask_http(s, target, curl, collect, ret);
+	curl_easy_cleanup(curl);
+	return status;
+}
+
+/* --- answers
+ * ---------------------------------------------------------------------------- */
+
+static void print_problem(const struct client *s, const json_t *problem)
+{
+	size_t i;
+	json_t *item;
+
+	fprintf(stderr, "%s: %s\n", s->program,
+	        *member_text(problem, "detail") ? member_text(problem, "detail")
+	                                        : member_text(problem, "title"));
+	json_array_foreach(json_object_get(problem, "candidates"), i, item)
+	{
+		fprintf(stderr, "  %s\n", json_string_value(item));
+	}
+}
+
+/* Wrong input is the asker's; "no path", "ambiguous", "not ready" are answers. */
+static int exit_of(unsigned status)
+{
+	if (status >= 200 && status < 300) {
+		return EXIT_GOOD;
+	}
+	return status == 422 || status == 503 ? EXIT_BAD : EXIT_USAGE;
+}
+
+/* Prints what a body that is no success says. */
+static int refused(struct client *s, const struct body *body, unsigned status)
+{
+	json_t *problem = body->data ? json_loadb(body->data, body->len, 0, NULL) : NULL;
+
+	if (problem) {
+		print_problem(s, problem);
+	} else if (status != 0) {
+		fprintf(stderr, "%s: the answer has status %u and no reason\n",
+		        s->program, status);
+	}
+	json_decref(problem);
+	return status == 0 ? EXIT_USAGE : exit_of(status);
+}
+
+int client_get(struct client *s, const char *target, json_t **ret)
+{
+	struct body body;
+	const unsigned status = ask(s, target, &body);
+	int code = exit_of(status);
+
+	if (code != EXIT_GOOD) {
+		code = refused(s, &body, status);
+		body_clear(&body);
+		return code;
+	}
+	json_t *value = body.data ? json_loadb(body.data, body.len, 0, NULL) : NULL;
+	body_clear(&body);
+	if (!value) {
+		fprintf(stderr, "%s: the answer to %s is not JSON\n", s->program, target);
+		return EXIT_USAGE;
+	}
+	*ret = value;
+	return EXIT_GOOD;
+}
+
+/* Where the page that \a cursor names is. NULL: memory is out. */
+static const char *page_at(struct client *s, const char *target, const char *cursor)
+{
+	return arena_printf(s->arena, "%s%ccursor=%s", target,
+	                    strchr(target, '?') != NULL ? '&' : '?',
+	                    client_escape(s, cursor));
+}
+
+int client_print_list(struct client *s, const char *target, client_print_f *print)
+{
+	const char *page = target;
+	bool more = true;
+	int status = EXIT_GOOD;
+
+	while (page != NULL && more && status == EXIT_GOOD) {
+		json_t *body = NULL;
+		status = client_get(s, page, &body);
+		if (status == EXIT_GOOD) {
+			status = print(s, body, page == target);
+		}
+		const char *cursor = member_text(body, "next_cursor");
+		more = *cursor != '\0';
+		page = more ? page_at(s, target, cursor) : page;
+		json_decref(body);
+	}
+	if (page == NULL) {
+		fprintf(stderr, "%s: out of memory\n", s->program);
+		status = EXIT_USAGE;
+	}
+	return status;
+}
+
+/* --- streams ---------------------------------------------------------------------------
+ */
+
+/* A stream on its way to standard output. */
+struct sink {
+	CURL *curl;          /* NULL: from here */
+	struct body refusal; /* instead of a stream */
+	bool failed;         /* nobody reads standard output any more */
+	char last[512];      /* the line that is being written, as far as it fits */
+	size_t len;
+	bool line_ended;
+};
+
+static void remember_line(struct sink *k, const char *data, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (k->line_ended) {
+			k->len = 0;
+		}
+		k->line_ended = data[i] == '\n';
+		if (k->len < sizeof(k->last) - 1) {
+			k->last[k->len++] = data[i];
+		}
+	}
+}
+
+/* Only the end of what comes can be of the last line. */
+static bool put(struct sink *k, const char *data, size_t len)
+{
+	size_t tail = len < sizeof(k->last) ? len : sizeof(k->last);
+
+	remember_line(k, data + len - tail, tail);
+	k->failed = k->failed || fwrite(data, 1, len, stdout) != len;
+	return !k->failed;
+}
+
+static size_t put_http(char *data, size_t size, size_t n, void *ctx)
+{
+	struct sink *k = ctx;
+	long status = 0;
+
+	curl_easy_getinfo(k->curl, CURLINFO_RESPONSE_CODE, &status);
+	if (status != 200) {
+		return collect(data, size, n, &k->refusal);
+	}
+	return put(k, data, size * n) ? size * n : 0;
+}
+
+static unsigned stream_local(struct client *s, const char *target, struct sink *k)
+{
+	struct api_reply reply = { 0 };
+	char block[16384];
+	size_t n;
+
+	serve_local(s, target, &reply);
+	k->refusal = reply.body;
+	while (reply.stream &&
+	       (n = stream_read(reply.stream, block, sizeof(block))) > 0 &&
+	       put(k, block, n)) {
+	}
+	stream_free(reply.stream);
+	return reply.status;
+}
+
+/* Was the last line one that says that all came? */
+static int outcome_of(struct client *s, struct sink *k)
+{
+	k->last[k->len] = '\0';
+	json_t *last = json_loads(k->last, 0, NULL);
+	bool is_end = last && strcmp(member_text(last, "stream"), "end") == 0;
+	bool complete = is_end && json_is_true(json_object_get(last, "complete"));
+
+	if (!is_end) {
+		fprintf(stderr, "%s: the stream broke off\n", s->program);
+	} else if (!complete) {
+		fprintf(stderr,
+		        "%s: the stream ended early (%s); its last line says where\n",
+		        s->program, member_text(last, "reason"));
+	}
+	json_decref(last);
+	return complete ? EXIT_GOOD : EXIT_BAD;
+}
+
+int client_stream(struct client *s, const char *target)
+{
+	struct sink k = { .curl = s->local ? NULL : curl_easy_init() };
+	const unsigned status = s->local ? stream_local(s, target, &k)
+	                                 : ask_http(s, target, k.curl, put_http, &k);
+	int code;
+
+	k.failed |= fflush(stdout) != 0;
+	if (status != 200) {
+		code = refused(s, &k.refusal, status);
+	} else {
+		code = k.failed ? EXIT_BAD : outcome_of(s, &k);
+	}
+	body_clear(&k.refusal);
+	curl_easy_cleanup(k.curl);
+	return code;
+}
+
+int client_print_json(const json_t *body)
+{
+	const int ret = json_dumpf(body, stdout, JSON_INDENT(2));
+
+	printf("\n");
+	return ret == 0 && fflush(stdout) == 0 ? EXIT_GOOD : EXIT_USAGE;
+}
+
+const char *member_text(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	return text ? text : "";
+}
+
+json_int_t member_int(const json_t *object, const char *name)
+{
+	return json_integer_value(json_object_get(object, name));
+}

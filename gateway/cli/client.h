@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "conf/option.h"
+
+struct arena;
+
+/*!
+ * Where the reading commands get their answers: the same resources as HTTP, computed in
+ * this process from the snapshot when it is readable, else asked of a gateway. Both give
+ * the same JSON, so a command prints one thing only.
+ */
+struct client_flags {
+	const char *instance, *snapshot_dir, *url;
+	const char *mode;
+	const char *service_id, *qos_class, *p_key; /*!< of `paths` and `trace` */
+	const char *type, *field; /*!< of `nodes` */
+	uint32_t numb_path;
+	bool json, stream;
+};
+
+/*! Rows over struct client_flags that every reading command has: --json, --url,
+ * --snapshot-dir, --instance. */
+extern const struct option_row client_rows[];
+
+enum { CLIENT_MAY_HAVE_ONE = -1 };
+
+struct client {
+	struct arena *arena;
+	struct client_flags flags;
+	const char *program;        /*!< argv[0], in front of messages */
+	int first;                  /*!< first positional argument */
+	struct client_local *local; /*!< NULL: by HTTP */
+	const char *url;            /*!< base URL */
+};
+
+/*!
+ * \brief Reads flags, environment (SAGUARO_SNAPSHOT_DIR, SAGUARO_URL) and picks the door.
+ * \param own   Further rows over struct client_flags, or NULL.
+ * \param n_args  How many positional arguments there must be; CLIENT_MAY_HAVE_ONE: none or one.
+ * \return EXIT_GOOD, or EXIT_USAGE with a sentence printed.
+ */
+int client_init(struct client *s, const struct option_row *own, const char *doc,
+                const char *args, int n_args, int argc, char **argv);
+void client_done(struct client *s);
+
+/*!
+ * \brief Gets a resource such as "/v1/routing".
+ *
+ * A problem body is printed as one sentence on standard error, with the candidates it
+ * names.
+ *
+ * \param ret  Body; caller owns.
+ * \return EXIT_GOOD, EXIT_BAD for an answer such as "no path" or "not ready", EXIT_USAGE
+ * else.
+ */
+int client_get(struct client *s, const char *target, json_t **ret);
+
+/*!
+ * \brief Prints one page of a list.
+ * \param body   Borrowed.
+ * \param first  It is the list's first: what heads a table belongs here.
+ * \return EXIT_GOOD; anything else ends the list.
+ */
+typedef int client_print_f(const struct client *s, const json_t *body, bool first);
+
+/*!
+ * \brief Gets a list such as "/v1/nodes?type=ca" page by page and prints each as it
+ * comes. \param target  NULL: memory was out when it was made, which is told here.
+ * \return EXIT_GOOD, or what client_get() or \a print said first.
+ */
+int client_print_list(struct client *s, const char *target, client_print_f *print);
+
+/*!
+ * \brief Copies a stream (gateway/http/stream.h) to standard output as it comes.
+ * \return EXIT_GOOD when it is complete; EXIT_BAD when it ended early, as its last line
+ *         says; EXIT_USAGE else.
+ */
+int client_stream(struct client *s, const char *target);
+
+/*! \brief Percent-encodes a query value. Arena string. */
+const char *client_escape(struct client *s, const char *text);
+
+/*! \brief Prints a body as indented JSON. \return EXIT_GOOD or EXIT_USAGE. */
+int client_print_json(const json_t *body);
+
+/*! \brief String member for a table: "" when it is missing. */
+const char *member_text(const json_t *object, const char *name);
+json_int_t member_int(const json_t *object, const char *name);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include <stdio.h>
+
+#include "conf/base/arena.h"
+#include "gateway/cli/client.h"
+#include "gateway/cli/command.h"
+
+static const char doc[] = "Multicast groups of the running fabric, one per line. With "
+                          "GROUP, an MGID or MLID, its "
+			  "members and the switch ports that send its packets on.";
+
+/* JoinState, a letter per bit: full member, non-member, send-only of both kinds. */
+static const char *joined(json_int_t state)
+{
+	static char text[5];
+
+	snprintf(text, sizeof(text), "%s%s%s%s", state & 1 ? "F" : "",
+	         state & 2 ? "N" : "", state & 4 ? "S" : "", state & 8 ? "s" : "");
+	return text;
+}
+
+static void print_line(const json_t *g)
+{
+	char rate[32];
+
+	snprintf(rate, sizeof(rate), "%g",
+	         json_number_value(json_object_get(g, "rate_gbps")));
+	printf("%-39s  0x%04llx  0x%04llx  %5lld  %5s  %2lld  %7lld%s\n",
+	       member_text(g, "mgid"), (unsigned long long)member_int(g, "mlid"),
+	       (unsigned long long)member_int(g, "p_key"), member_int(g, "mtu_bytes"),
+	       rate, member_int(g, "sl"), member_int(g, "member_count"),
+	       json_is_true(json_object_get(g, "well_known")) ? "  well known" : "");
+}
+
+static void print_head(void)
+{
+	printf("%-39s  %-6s  %-6s  %5s  %5s  %2s  %7s\n", "MGID", "MLID", "P_Key", "MTU",
+	       "Gb/s", "SL", "members");
+}
+
+static void print_tree(const json_t *body)
+{
+	size_t i, k;
+	json_t *sw, *port;
+
+	json_array_foreach(json_object_get(body, "tree"), i, sw)
+	{
+		printf("%s%-18s  %6lld  %s: ports", i == 0 ? "switches\n" : "",
+		       member_text(sw, "guid"), member_int(sw, "lid"),
+		       member_text(sw, "name"));
+		json_array_foreach(json_object_get(sw, "ports"), k, port)
+		{
+			printf(" %lld", json_integer_value(port));
+		}
+		printf("\n");
+	}
+}
+
+static void print_members(const json_t *body)
+{
+	size_t i;
+	json_t *m;
+
+	json_array_foreach(json_object_get(body, "members"), i, m)
+	{
+		printf("%-18s  %6lld  %-4s  %s:%lld%s\n", member_text(m, "port_guid"),
+		       member_int(m, "lid"), joined(member_int(m, "join_state")),
+		       member_text(m, "name"), member_int(m, "port"),
+		       json_is_true(json_object_get(m, "proxy_join")) ? " (by proxy)"
+		                                                      : "");
+	}
+}
+
+static int print_page(const struct client *s, const json_t *body, bool first)
+{
+	size_t i;
+	json_t *g;
+
+	if (s->flags.json) {
+		return client_print_json(body);
+	}
+	if (json_object_get(body, "mgid") != NULL) {
+		if (first) {
+			print_head();
+			print_line(body);
+			print_tree(body);
+			printf("members\n");
+		}
+		print_members(body);
+		return EXIT_GOOD;
+	}
+	if (first) {
+		print_head();
+	}
+	json_array_foreach(json_object_get(body, "groups"), i, g)
+	{
+		print_line(g);
+	}
+	return EXIT_GOOD;
+}
+
+int cmd_groups(int argc, char **argv)
+{
+	struct client s;
+	int status =
+		client_init(&s, NULL, doc, "[GROUP]", CLIENT_MAY_HAVE_ONE, argc, argv);
+
+	if (status == EXIT_GOOD) {
+		const char *target = "/v1/groups";
+		if (s.first < argc) {
+			target = arena_printf(s.arena, "/v1/groups/%s",
+			                      client_escape(&s, argv[s.first]));
+		}
+		status = client_print_list(&s, target, print_page);
+	}
+	client_done(&s);
+	return status;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include <stdio.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "gateway/cli/client.h"
+#include "gateway/cli/command.h"
+
+/* clang-format off */
+static const struct option_row paths_rows[] = {
+	{ "mode", OPT_STRING, offsetof(struct client_flags, mode), NULL, .letter = 'm', .flags_long = "mode",
+	  .flags = OPT_CLI_ONLY, .arg = "MODE", .help = "minimal, pairwise, orderall or srcdstall; the SA's own when not given" },
+	{ "numb_path", OPT_UINT, offsetof(struct client_flags, numb_path), "0", .letter = 'n', .flags_long = "numb_path",
+	  .flags = OPT_CLI_ONLY, .arg = "N", .help = "at most so many paths" },
+	{ "service_id", OPT_STRING, offsetof(struct client_flags, service_id), NULL, .flags_long = "service_id",
+	  .flags = OPT_CLI_ONLY, .arg = "ID", .help = "paths for this service, as a policy gives them" },
+	{ "qos_class", OPT_STRING, offsetof(struct client_flags, qos_class), NULL, .flags_long = "qos_class",
+	  .flags = OPT_CLI_ONLY, .arg = "N", .help = "paths of this QoS class, likewise" },
+	{ "p_key", OPT_STRING, offsetof(struct client_flags, p_key), NULL, .flags_long = "p_key",
+	  .flags = OPT_CLI_ONLY, .arg = "P_KEY", .help = "paths of this partition" },
+	{ NULL }
+};
+/* clang-format on */
+
+static const char *with_word(struct client *s, const char *target, const char *name,
+                             const char *value)
+{
+	return value == NULL ? target
+	                     : arena_printf(s->arena, "%s&%s=%s", target, name,
+	                                    client_escape(s, value));
+}
+
+static const char *target_of(struct client *s, char **argv, bool hops)
+{
+	const char *target = arena_printf(
+		s->arena, "/v1/paths?src=%s&dst=%s%s", client_escape(s, argv[s->first]),
+		client_escape(s, argv[s->first + 1]), hops ? "&hops=1" : "");
+
+	if (s->flags.mode) {
+		target = arena_printf(s->arena, "%s&mode=%s", target,
+		                      client_escape(s, s->flags.mode));
+	}
+	if (s->flags.numb_path) {
+		target = arena_printf(s->arena, "%s&numb_path=%u", target,
+		                      s->flags.numb_path);
+	}
+	target = with_word(s, target, "service_id", s->flags.service_id);
+	target = with_word(s, target, "qos_class", s->flags.qos_class);
+	return with_word(s, target, "p_key", s->flags.p_key);
+}
+
+static void print_paths(const json_t *paths)
+{
+	size_t i;
+	json_t *p;
+
+	printf("%6s %6s %6s %3s %5s %9s %5s\n", "SLID", "DLID", "P_Key", "SL", "MTU",
+	       "rate", "hops");
+	json_array_foreach(paths, i, p)
+	{
+		printf("%6lld %6lld 0x%04llx %3lld %5lld %4.4g Gb/s %5lld\n",
+		       member_int(p, "slid"), member_int(p, "dlid"),
+		       member_int(p, "p_key"), member_int(p, "sl"),
+		       member_int(p, "mtu_bytes"),
+		       json_number_value(json_object_get(p, "rate_gbps")),
+		       member_int(p, "hop_count"));
+	}
+}
+
+static void print_hops(const json_t *path)
+{
+	size_t i;
+	json_t *h;
+
+	printf("SLID %lld to DLID %lld\n", member_int(path, "slid"),
+	       member_int(path, "dlid"));
+	json_array_foreach(json_object_get(path, "hops"), i, h)
+	{
+		printf("  %2zu  in %3lld  out %3lld  LID %5lld  %s  %s\n", i + 1,
+		       member_int(h, "in_port"), member_int(h, "out_port"),
+		       member_int(h, "lid"), member_text(h, "guid"),
+		       member_text(h, "name"));
+	}
+}
+
+static int print_all(const struct client *s, const json_t *body, bool hops)
+{
+	const json_t *paths = json_object_get(body, "paths");
+	size_t i;
+	json_t *p;
+
+	if (s->flags.json) {
+		return client_print_json(body);
+	}
+	if (!hops) {
+		print_paths(paths);
+		return EXIT_GOOD;
+	}
+	json_array_foreach(paths, i, p)
+	{
+		print_hops(p);
+	}
+	return EXIT_GOOD;
+}
+
+/* From or to every end port: a stream. */
+static bool is_open(char *const ends[2])
+{
+	return strcmp(ends[0], "*") == 0 || strcmp(ends[1], "*") == 0;
+}
+
+static int ask(int argc, char **argv, const char *doc, bool hops)
+{
+	struct client s;
+	json_t *body = NULL;
+	int status = client_init(&s, paths_rows, doc, "SRC DST", 2, argc, argv);
+
+	if (status == EXIT_GOOD && is_open(&argv[s.first])) {
+		status = client_stream(&s, target_of(&s, argv, hops));
+	} else if (status == EXIT_GOOD) {
+		status = client_get(&s, target_of(&s, argv, hops), &body);
+		if (status == EXIT_GOOD) {
+			status = print_all(&s, body, hops);
+		}
+	}
+	json_decref(body);
+	client_done(&s);
+	return status;
+}
+
+int cmd_paths(int argc, char **argv)
+{
+	return ask(
+		argc, argv,
+		"Paths from one end port to another, in the order in which the SA gives "
+		"them. "
+		"SRC and DST are each a LID, GUID, GID, node description or name:port; "
+		"'*' is every end port, and then the paths come as JSON, one per line.",
+		false);
+}
+
+int cmd_trace(int argc, char **argv)
+{
+	return ask(argc, argv,
+	           "The switches, ports and LIDs that a packet passes on each path. SRC "
+	           "and DST "
+	           "are each a LID, GUID, GID, node description or name:port.",
+	           true);
+}

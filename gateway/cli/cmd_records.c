@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "gateway/cli/client.h"
+#include "gateway/cli/command.h"
+#include "gateway/view/record_json.h"
+#include "sa/record/record.h"
+
+static const char doc[] =
+	"Records of subnet administration, one per line. NAME is one of them, with or "
+	"without 'Record' (NodeRecord, portinfo, PathRecord ...; list shows all); "
+	"--COMPONENT VALUE keeps those that match: saguaro records node --lid 5. "
+	"GUIDs are 0x..., GIDs IPv6 addresses.";
+
+/* clang-format off */
+static const struct option_row records_rows[] = {
+	{ "stream", OPT_BOOL, offsetof(struct client_flags, stream), "FALSE", .letter = 's', .flags_long = "stream",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "JSON, one record per line, as it is made, however many there are; the first line has the epoch, the last says whether all came" },
+	{ NULL }
+};
+/* clang-format on */
+
+static void print_value(const json_t *value)
+{
+	size_t i;
+	json_t *item;
+
+	if (json_is_string(value)) {
+		printf("'%s'", json_string_value(value));
+	} else if (json_is_array(value)) {
+		json_array_foreach(value, i, item)
+		{
+			printf(i ? "," : "");
+			print_value(item);
+		}
+	} else {
+		printf("%lld", json_integer_value(value));
+	}
+}
+
+static int print_records(const struct client *s, const json_t *body, bool first)
+{
+	const char *warning = member_text(body, "warning");
+	size_t i, n;
+	json_t *record, *value;
+	const char *key;
+
+	if (s->flags.json) {
+		return client_print_json(body);
+	}
+	if (first && *warning) {
+		fprintf(stderr, "%s: %s\n", s->program, warning);
+	}
+	json_array_foreach(json_object_get(body, "records"), i, record)
+	{
+		n = 0;
+		json_object_foreach(record, key, value)
+		{
+			printf("%s%s=", n++ ? " " : "", key);
+			print_value(value);
+		}
+		printf("\n");
+	}
+	return EXIT_GOOD;
+}
+
+static int print_names(struct client *s)
+{
+	json_t *body, *record;
+	size_t i;
+
+	int status = client_get(s, "/v1/records", &body);
+	if (status != EXIT_GOOD) {
+		return status;
+	}
+	json_array_foreach(json_object_get(body, "records"), i, record)
+	{
+		printf("%s\n", member_text(record, "name"));
+	}
+	json_decref(body);
+	return EXIT_GOOD;
+}
+
+/* "--lid" as a component of the attribute, -1: something else. */
+static int component_of(const struct sa_attr *attr, const char *word)
+{
+	char name[RECORD_KEY_MAX];
+
+	if (attr == NULL || strncmp(word, "--", 2) != 0 ||
+	    strlen(word + 2) >= sizeof(name)) {
+		return -1;
+	}
+	snprintf(name, sizeof(name), "%s", word + 2);
+	for (char *p = name; *p; p++) {
+		*p = *p == '-' ? '_' : *p;
+	}
+	return record_component(attr, name);
+}
+
+/* Component flags of the command line; the others stay in argv. */
+struct asked {
+	const char *key[64], *value[64];
+	unsigned n;
+};
+
+static const struct sa_attr *attr_named(int argc, char **argv)
+{
+	const struct sa_attr *found = NULL;
+
+	for (int i = 1; i < argc && found == NULL; i++) {
+		found = argv[i][0] != '-' ? record_find(argv[i]) : NULL;
+	}
+	return found;
+}
+
+/* \return The new argc; -1: a component without a value. */
+static int take_components(int argc, char **argv, char (*keys)[RECORD_KEY_MAX],
+                           struct asked *ret)
+{
+	const struct sa_attr *attr = attr_named(argc, argv);
+	int kept = 1;
+
+	for (int i = 1; i < argc; i++) {
+		int component = component_of(attr, argv[i]);
+		if (component < 0 || ret->n == 64) {
+			argv[kept++] = argv[i];
+			continue;
+		}
+		if (i + 1 == argc) {
+			fprintf(stderr, "%s: %s needs a value\n", argv[0], argv[i]);
+			return -1;
+		}
+		record_key(attr->fields[component].name, keys[ret->n]);
+		ret->key[ret->n] = keys[ret->n];
+		ret->value[ret->n++] = argv[++i];
+	}
+	argv[kept] = NULL;
+	return kept;
+}
+
+static const char *target_of(struct client *s, const char *name, const struct asked *a)
+{
+	const char *target =
+		arena_printf(s->arena, "/v1/records/%s", client_escape(s, name));
+
+	for (unsigned i = 0; target != NULL && i < a->n; i++) {
+		target = arena_printf(s->arena, "%s%c%s=%s", target, i ? '&' : '?',
+		                      a->key[i], client_escape(s, a->value[i]));
+	}
+	if (target != NULL && s->flags.stream) {
+		target = arena_printf(s->arena, "%s%cstream=1", target,
+		                      a->n > 0 ? '&' : '?');
+	}
+	return target != NULL ? target : "";
+}
+
+static int print_all(struct client *s, const char *name, const struct asked *a)
+{
+	if (strcmp(name, "list") == 0) {
+		return print_names(s);
+	}
+	const char *target = target_of(s, name, a);
+	return s->flags.stream ? client_stream(s, target)
+	                       : client_print_list(s, target, print_records);
+}
+
+int cmd_records(int argc, char **argv)
+{
+	static char keys[64][RECORD_KEY_MAX];
+	struct asked asked = { .n = 0 };
+	struct client s;
+
+	argc = take_components(argc, argv, keys, &asked);
+	if (argc < 0) {
+		return EXIT_USAGE;
+	}
+	int status = client_init(&s, records_rows, doc, "NAME [--COMPONENT VALUE]...", 1,
+	                         argc, argv);
+	if (status == EXIT_GOOD) {
+		status = print_all(&s, argv[s.first], &asked);
+	}
+	client_done(&s);
+	return status;
+}

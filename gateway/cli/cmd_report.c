@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * saguaro report NAME [FILE]: the tables of a running fabric (no FILE), of a topology file
+ * routed here, or of a topology file with somebody else's tables (--lfts).
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "db/fabric.h"
+#include "db/reader.h"
+#include "gateway/cli/client.h"
+#include "gateway/cli/command.h"
+#include "gateway/cli/report.h"
+#include "gateway/cli/route_job.h"
+#include "gateway/view/json_text.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/node_text.h"
+
+/* clang-format off */
+static const struct option_row report_rows[] = {
+	{ "json", OPT_BOOL, offsetof(struct route_flags, json), "FALSE", .flags_long = "json",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "the report as JSON" },
+	{ "strict", OPT_BOOL, offsetof(struct route_flags, strict), "FALSE", .flags_long = "strict",
+	  .flags = OPT_CLI_ONLY | OPT_NO_ARG, .help = "traffic to and from switches themselves counts, too; "
+	  "a line of the topology file that is not understood is an error" },
+	{ "lfts", OPT_STRING, offsetof(struct route_flags, lfts), NULL, .flags_long = "lfts",
+	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "forwarding tables of the topology file, as dump_lfts prints them" },
+	{ "sl", OPT_STRING, offsetof(struct route_flags, sl), NULL, .flags_long = "sl",
+	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "SL per source switch and LID, in the same shape" },
+	{ "src", OPT_STRING, offsetof(struct route_flags, src), NULL, .flags_long = "src",
+	  .flags = OPT_CLI_ONLY, .arg = "PORT", .help = "route: where it begins; LID, GUID, description or name:port" },
+	{ "dst", OPT_STRING, offsetof(struct route_flags, dst), NULL, .flags_long = "dst",
+	  .flags = OPT_CLI_ONLY, .arg = "PORT", .help = "route: where it goes" },
+	{ "limit", OPT_UINT, offsetof(struct route_flags, limit), "100", 1, 10000000, .flags_long = "limit",
+	  .flags = OPT_CLI_ONLY, .arg = "N", .help = "list so many faults at most" },
+	{ NULL }
+};
+/* clang-format on */
+
+static const struct report *const reports[] = {
+	&report_credit_loops,    &report_routes,     &report_path_usage,
+	&report_tree_path_usage, &report_port_usage, &report_route,
+};
+
+enum { N_REPORTS = sizeof(reports) / sizeof(reports[0]), PIN_TRIES = 5 };
+
+const char *report_node_type(uint8_t type)
+{
+	return type == NODE_SWITCH ? "SW" : type == NODE_ROUTER ? "RT" : "FI";
+}
+
+json_t *report_node(const struct graph *g, uint32_t node)
+{
+	const struct node *n = &g->nodes[node];
+
+	return json_pack("{s:o, s:s, s:o, s:o}", "guid", guid_json(n->guid), "type",
+	                 report_node_type(n->type), "name", text_json(node_name(n)),
+	                 "description", text_json(n->description));
+}
+
+static const struct report *find(const char *name)
+{
+	for (unsigned i = 0; i < N_REPORTS; i++) {
+		if (!strcmp(name, reports[i]->name) ||
+		    (reports[i]->alias && !strcmp(name, reports[i]->alias))) {
+			return reports[i];
+		}
+	}
+	return NULL;
+}
+
+static void usage(FILE *f)
+{
+	fprintf(f, "Usage: saguaro report NAME [FILE [--lfts F]] [flags]\n\n"
+	           "Reports on the running fabric, or on a topology file: routed here, or with\n"
+	           "the forwarding tables of --lfts.\n\nReports:\n");
+	for (unsigned i = 0; i < N_REPORTS; i++) {
+		fprintf(f, "  %-20s %s\n", reports[i]->name, reports[i]->help);
+	}
+	fprintf(f, "\nExit status 0: nothing wrong, 1: a fault is reported, 2: usage or bad "
+	           "input.\n'saguaro report NAME --help' tells the flags.\n");
+}
+
+/* --- where the tables come from ----------------------------------------------------- */
+
+static int from_file(struct route_job *j, struct lft *lft, struct lanes *lanes)
+{
+	struct route_request request;
+	int status;
+
+	if (j->flags.lfts) {
+		return route_job_read_tables(j, lft, lanes);
+	}
+	status = route_job_assign_lids(j);
+	if (status != EXIT_GOOD) {
+		return status;
+	}
+	route_job_request(j, &request);
+	request.list.no_fallback = true; /* what was asked for is what is looked at */
+	request.credit_loops = ROUTE_CREDIT_PROGRAM;
+	j->outcome = route_run(&request, j->arena, &j->result);
+	if (!j->result.out.lft.rows) {
+		fprintf(stderr, "not routed: %s\n%s\n", err_text(j->outcome),
+		        j->result.fallback_reason.text);
+		return EXIT_USAGE;
+	}
+	*lft = j->result.out.lft;
+	*lanes = j->result.out.lanes;
+	return EXIT_GOOD;
+}
+
+static int copy_epoch(struct route_job *j, struct snap_reader *r, struct snap_fabric *ret)
+{
+	int code = E_STALE;
+
+	for (unsigned i = 0; code == E_STALE && i < PIN_TRIES; i++) {
+		code = snap_pin(r);
+		if (code == E_OK) {
+			code = snap_fabric(r, j->arena, ret);
+		}
+	}
+	return code;
+}
+
+static int from_snapshot(struct route_job *j, struct lft *lft, struct lanes *lanes)
+{
+	const char *dir = getenv("SAGUARO_SNAPSHOT_DIR"), *why = "";
+	struct snap_reader *r = NULL;
+	struct snap_fabric f;
+	int code;
+
+	dir = j->config.snapshot_dir ? j->config.snapshot_dir
+	                             : config_dir(dir, SAGUARO_RUNDIR, j->config.instance,
+	                                          j->arena);
+	code = snap_reader_open(dir, j->arena, &why, &r);
+	if (code == E_OK) {
+		code = copy_epoch(j, r, &f);
+	}
+	snap_reader_close(r);
+	if (code != E_OK) {
+		fprintf(stderr,
+		        "saguaro report: no running fabric in %s: %s%s%s; start saguarod, give "
+		        "--snapshot-dir, or name a topology file\n",
+		        dir, err_text(code), *why ? ": " : "", why);
+		return EXIT_USAGE;
+	}
+	j->g = f.g;
+	j->lids = f.lids;
+	*lft = f.lft;
+	*lanes = f.lanes;
+	return EXIT_GOOD;
+}
+
+/* --- the report --------------------------------------------------------------------- */
+
+static int make(struct route_job *j, const struct report *r, const struct lft *lft,
+                const struct lanes *lanes)
+{
+	const struct report_in in = {
+		.g = j->g,
+		.lids = &j->lids,
+		.lft = lft,
+		.lanes = lanes,
+		.arena = j->arena,
+		.limit = j->flags.limit,
+		.src = j->flags.src,
+		.dst = j->flags.dst,
+		.strict = j->flags.strict,
+	};
+	json_t *report = NULL;
+	bool good = true;
+	int code = r->build(&in, &report, &good), status = EXIT_GOOD;
+
+	if (code != E_OK) {
+		if (code != E_NOTFOUND) {
+			fprintf(stderr, "saguaro report: %s\n", err_text(code));
+		}
+		return EXIT_USAGE;
+	}
+	if (j->flags.json) {
+		status = client_print_json(report);
+	} else {
+		r->print(report);
+	}
+	json_decref(report);
+	return status != EXIT_GOOD ? status : good ? EXIT_GOOD : EXIT_BAD;
+}
+
+static int run(const struct report *r, int argc, char **argv)
+{
+	struct route_job j;
+	struct lft lft = { 0 };
+	struct lanes lanes = { .n = 1 };
+	int status = route_job_init(&j, report_rows, r->help, ROUTE_JOB_FILE_OPTIONAL, argc,
+	                            argv);
+
+	if (status == EXIT_GOOD) {
+		status = j.file ? from_file(&j, &lft, &lanes) : from_snapshot(&j, &lft, &lanes);
+	}
+	if (status == EXIT_GOOD) {
+		status = make(&j, r, &lft, &lanes);
+	}
+	route_job_done(&j);
+	return status;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	char name[64];
+
+	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		usage(argc < 2 ? stderr : stdout);
+		return argc < 2 ? EXIT_USAGE : EXIT_GOOD;
+	}
+	const struct report *r = find(argv[1]);
+
+	if (!r) {
+		fprintf(stderr, "saguaro report: unknown report '%s'\n", argv[1]);
+		usage(stderr);
+		return EXIT_USAGE;
+	}
+	snprintf(name, sizeof(name), "saguaro report %s", r->name);
+	argv[1] = name;
+	return run(r, argc - 1, argv + 1);
+}

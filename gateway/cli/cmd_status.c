@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gateway/cli/client.h"
+#include "gateway/cli/command.h"
+
+static void print_line(const char *title, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void print_line(const char *title, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	printf("%-16s ", title);
+	vprintf(format, args);
+	putchar('\n');
+	va_end(args);
+}
+
+/* Sentences, one per line. */
+static void print_lines(const char *title, const char *text)
+{
+	for (size_t len; *text; text += len + (text[len] == '\n')) {
+		len = strcspn(text, "\n");
+		print_line(title, "%.*s", (int)len, text);
+	}
+}
+
+static void print_fabric(const json_t *f)
+{
+	const json_t *sm = json_object_get(f, "sm");
+
+	print_line("epoch", "%lld, computed at %s%s", member_int(f, "epoch"),
+	           member_text(f, "computed_at"),
+	           json_is_true(json_object_get(f, "stale"))
+	                   ? " (stale: the daemon is gone)"
+	                   : "");
+	print_line("SM", "%s, LID %lld, priority %lld, port GUID %s",
+	           member_text(sm, "state"), member_int(sm, "lid"),
+	           member_int(sm, "priority"), member_text(sm, "port_guid"));
+	print_line(
+		"fabric",
+		"%lld switches, %lld hosts, %lld cables, %lld LIDs up to %lld, LMC %lld",
+		member_int(f, "switches"), member_int(f, "hosts"), member_int(f, "links"),
+		member_int(f, "lids"), member_int(f, "top_lid"), member_int(f, "lmc"));
+	print_line("path selection", "%s", member_text(f, "path_selection"));
+}
+
+static void print_routing(const json_t *r)
+{
+	const json_t *load = json_object_get(r, "load");
+	const json_t *seconds = json_object_get(r, "seconds");
+
+	print_line("engine", "%s (asked: %s)", member_text(r, "engine_used"),
+	           member_text(r, "engine_asked"));
+	print_lines("fallback", member_text(r, "fallback_reason"));
+	print_lines("warning", member_text(r, "warning"));
+	print_lines("note", member_text(r, "notes"));
+	print_line("proof",
+	           "%lld of %lld pairs unreachable, %lld forwarding loops, %lld credit "
+	           "loops",
+	           member_int(r, "unreachable_pairs"), member_int(r, "pairs"),
+	           member_int(r, "forwarding_loops"), member_int(r, "credit_loops"));
+	print_line("routes per link", "max %lld, mean %.1f, 99th percentile %lld",
+	           member_int(load, "max"),
+	           json_number_value(json_object_get(load, "mean")),
+	           member_int(load, "p99"));
+	print_line("seconds", "route %.3f, prove %.3f",
+	           json_number_value(json_object_get(seconds, "route")),
+	           json_number_value(json_object_get(seconds, "prove")));
+}
+
+/* All that can be said, also when the subnet is not up; that decides the exit status. */
+static int show(struct client *c)
+{
+	json_t *ready = NULL, *fabric = NULL, *routing = NULL;
+	const int status = client_get(c, "/readyz", &ready);
+
+	if (status == EXIT_USAGE) {
+		return status;
+	}
+	if (client_get(c, "/v1/fabric", &fabric) == EXIT_GOOD &&
+	    client_get(c, "/v1/routing", &routing) == EXIT_GOOD) {
+		if (c->flags.json) {
+			json_t *all =
+				json_pack("{s:b, s:O, s:O}", "ready", status == EXIT_GOOD,
+			                  "fabric", fabric, "routing", routing);
+			client_print_json(all);
+			json_decref(all);
+		} else {
+			print_line("subnet", "%s",
+			           status == EXIT_GOOD ? "up" : "not ready");
+			print_fabric(fabric);
+			print_routing(routing);
+		}
+	}
+	json_decref(ready);
+	json_decref(fabric);
+	json_decref(routing);
+	return status;
+}
+
+int cmd_status(int argc, char **argv)
+{
+	struct client c;
+	int status =
+		client_init(&c, NULL,
+	                    "Is the subnet up, and how was it routed? Exit status 0: "
+	                    "up, 1: not ready, 2: nobody to ask.",
+	                    NULL, 0, argc, argv);
+
+	if (status == EXIT_GOOD) {
+		status = show(&c);
+	}
+	client_done(&c);
+	return status;
+}

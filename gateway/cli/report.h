@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "routing/proof/proof.h"
+
+struct arena;
+struct graph;
+struct lids;
+struct lft;
+struct lanes;
+
+/*!
+ * Reports: what is true of forwarding tables, whoever made them and wherever they run. One
+ * row per report. build() computes and gives a JSON object, which is what --json prints;
+ * print() writes the same object as text, in the shape that users of opareport know.
+ */
+struct report_in {
+	const struct graph *g;
+	const struct lids *lids;
+	const struct lft *lft;
+	const struct lanes *lanes;
+	struct arena *arena;
+	uint32_t limit;       /*!< how many faults are listed at most */
+	const char *src, *dst; /*!< end ports of `route`: LID, GUID, description or name:port */
+	bool strict;          /*!< management pairs count, too */
+};
+
+struct report {
+	const char *name, *alias; /*!< alias: another spelling, or NULL */
+	const char *help;
+	/*!
+	 * \param ret_good  False: what is reported is a fault; becomes the exit status.
+	 * \retval E_NOTFOUND  src or dst names nothing; a sentence was printed.
+	 */
+	int (*build)(const struct report_in *in, json_t **ret, bool *ret_good);
+	void (*print)(const json_t *report);
+};
+
+extern const struct report report_credit_loops, report_routes, report_path_usage,
+	report_tree_path_usage, report_port_usage, report_route;
+
+/*! \brief A node as the reports name it: guid, type ("FI", "SW", "RT"), name,
+ * description. */
+json_t *report_node(const struct graph *g, uint32_t node);
+
+/*! \brief "FI", "SW" or "RT". */
+const char *report_node_type(uint8_t type);

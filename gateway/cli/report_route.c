@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/* route: the way to each LID of an end port, hop by hop, as the tables have it. */
+#include <inttypes.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "gateway/cli/client.h"
+#include "gateway/cli/report.h"
+#include "gateway/view/json_text.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/lids.h"
+#include "routing/graph/node_text.h"
+#include "routing/graph/tables.h"
+#include "routing/graph/walk.h"
+
+/* End ports that fit a text. */
+struct seek {
+	const struct graph *g;
+	const char *text;
+	uint32_t first; /* GRAPH_NONE: none yet */
+	unsigned n;
+};
+
+static void found(struct seek *k, uint32_t port)
+{
+	if (k->n++ == 0) {
+		k->first = port;
+	}
+}
+
+static bool name_fits(const char *name, const struct port *p, const char *text)
+{
+	size_t len = strlen(name);
+	char port[8];
+
+	if (strncmp(name, text, len) != 0) {
+		return false;
+	}
+	snprintf(port, sizeof(port), ":%u", p->num);
+	return text[len] == '\0' || !strcmp(text + len, port);
+}
+
+static void seek_by_number(struct seek *k, const struct lids *lids)
+{
+	char *end;
+	uint64_t value = strtoull(k->text, &end, 0);
+
+	if (end == k->text || *end) {
+		return;
+	}
+	if (value && value <= lids->top && lids->owner[value] != GRAPH_NONE) {
+		found(k, lids->owner[value]);
+		return;
+	}
+	uint32_t port = graph_port_by_guid(k->g, value);
+	uint32_t node = graph_node_by_guid(k->g, value);
+
+	if (port != GRAPH_NONE) {
+		found(k, port);
+		return;
+	}
+	for (uint32_t i = 0; node != GRAPH_NONE && i < k->g->n_end_ports; i++) {
+		if (k->g->ports[k->g->end_ports[i]].node == node) {
+			found(k, k->g->end_ports[i]);
+		}
+	}
+}
+
+static void seek_by_name(struct seek *k)
+{
+	for (uint32_t i = 0; i < k->g->n_end_ports; i++) {
+		const struct port *p = &k->g->ports[k->g->end_ports[i]];
+
+		const struct node *n = &k->g->nodes[p->node];
+
+		if (name_fits(node_name(n), p, k->text) ||
+		    name_fits(n->description, p, k->text)) {
+			found(k, k->g->end_ports[i]);
+		}
+	}
+}
+
+static int seek(const struct report_in *in, const char *text, const char *flag, uint32_t *ret)
+{
+	struct seek k = { .g = in->g, .text = text, .first = GRAPH_NONE };
+
+	if (!text) {
+		fprintf(stderr, "saguaro report route: no end port to %s: give --src and --dst, "
+		                "each a LID, GUID, node description or name:port\n",
+		        flag);
+		return E_NOTFOUND;
+	}
+	seek_by_number(&k, in->lids);
+	if (k.n == 0) {
+		seek_by_name(&k);
+	}
+	if (k.n != 1) {
+		fprintf(stderr, "saguaro report route: '%s' names %s\n", text,
+		        k.n ? "several end ports; give name:port, a LID or a port GUID"
+		            : "no end port of this fabric; 'saguaro nodes' or the topology "
+		              "file has the names");
+		return E_NOTFOUND;
+	}
+	*ret = k.first;
+	return E_OK;
+}
+
+static const char *end_text(int code)
+{
+	return code == E_OK ? "arrives" : code == E_LOOP ? "forwarding loop" : "no route";
+}
+
+static json_t *route_json(const struct report_in *in, uint32_t src, uint32_t lid,
+                          bool *ret_good)
+{
+	struct walk w;
+	int code = walk_route(in->g, in->lids, in->lft, src, lid, &w);
+	uint32_t sw = graph_switch_of(in->g, src);
+	json_t *hops = json_array();
+
+	for (uint32_t i = 0; i < w.n; i++) {
+		json_t *hop = report_node(in->g, w.hop[i].node);
+
+		json_object_set_new(hop, "in_port", json_integer(w.hop[i].in));
+		json_object_set_new(hop, "out_port", json_integer(w.hop[i].out));
+		json_array_append_new(hops, hop);
+	}
+	*ret_good = *ret_good && code == E_OK;
+	return json_pack("{s:I, s:i, s:s, s:o}", "dlid", (json_int_t)lid, "lane",
+	                 sw == GRAPH_NONE ? 0 : lane_of(in->lanes, sw, lid), "end",
+	                 end_text(code), "hops", hops);
+}
+
+static int build(const struct report_in *in, json_t **ret, bool *ret_good)
+{
+	uint32_t src, dst;
+	int code = seek(in, in->src, "begin at", &src);
+
+	if (code == E_OK) {
+		code = seek(in, in->dst, "go to", &dst);
+	}
+	if (code != E_OK) {
+		return code;
+	}
+	const struct lid_range *range = &in->lids->of[dst];
+	json_t *routes = json_array();
+
+	*ret_good = true;
+	for (uint32_t i = 0; range->base && i < 1U << range->lmc; i++) {
+		json_array_append_new(routes, route_json(in, src, range->base + i, ret_good));
+	}
+	*ret = json_pack("{s:s, s:I, s:o}", "report", report_route.name, "slid",
+	                 (json_int_t)in->lids->of[src].base, "routes", routes);
+	return *ret ? E_OK : -ENOMEM;
+}
+
+static void print(const json_t *r)
+{
+	size_t i, k;
+	json_t *route, *hop;
+
+	json_array_foreach(json_object_get(r, "routes"), i, route)
+	{
+		printf("Route from LID %lld to LID %lld, lane %lld: %s\n", member_int(r, "slid"),
+		       member_int(route, "dlid"), member_int(route, "lane"),
+		       member_text(route, "end"));
+		json_array_foreach(json_object_get(route, "hops"), k, hop)
+		{
+			printf("  %2zu  in %3lld  out %3lld  %s %s %s\n", k,
+			       member_int(hop, "in_port"), member_int(hop, "out_port"),
+			       member_text(hop, "guid"), member_text(hop, "type"),
+			       member_text(hop, "name"));
+		}
+	}
+}
+
+const struct report report_route = {
+	.name = "route",
+	.help = "the way from --src to each LID of --dst, hop by hop",
+	.build = build,
+	.print = print,
+};

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "gateway/cli/route_job.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "gateway/cli/command.h"
+#include "gateway/view/json_text.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/node_text.h"
+#include "routing/text/lftfile.h"
+#include "routing/text/topofile.h"
+
+double route_job_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int read_arguments(struct route_job *j, const struct option_row *own,
+                          const char *doc, enum route_job_file file, int argc, char **argv)
+{
+	int first = argc;
+	int ret = engine_options_init(&j->engines, j->arena);
+	if (ret != E_OK) {
+		return ret;
+	}
+	ret = option_sets_add(&j->engines.sets, own, &j->flags);
+	if (ret != E_OK) {
+		return ret;
+	}
+	ret = config_read_args(&j->config, &j->engines.sets, j->arena, argc, argv, doc,
+	                       "FILE", &first, &j->diags);
+	if (ret != E_OK) {
+		return ret;
+	}
+	ret = engine_options_bind(&j->engines, j->arena, &j->diags);
+	if (ret == E_OK) {
+		ret = route_list_read(&j->config, &j->engines, j->arena, &j->diags,
+		                      &j->list);
+	}
+	if (ret != E_OK) {
+		return ret;
+	}
+	if (argc == first && file == ROUTE_JOB_FILE_OPTIONAL) {
+		return E_OK;
+	}
+	if (argc - first != 1) {
+		diag_add(&j->diags, DIAG_ERROR, NULL, 0,
+		         argc == first
+		                 ? "%s: no topology file; usage: %s FILE"
+		                 : "%s: one topology file, not more; usage: %s FILE",
+		         argv[0], argv[0]);
+		return E_SYNTAX;
+	}
+	j->file = argv[first];
+	return E_OK;
+}
+
+static int read_fabric(struct route_job *j)
+{
+	const double start = route_job_now();
+
+	if (!j->file) {
+		return E_OK;
+	}
+	int ret = topo_read(j->file, j->flags.strict, j->arena, &j->diags, &j->g);
+	if (ret != E_OK) {
+		return ret;
+	}
+	(void)graph_set_aggregation(j->g, j->config.aggregation_node_guids);
+	ret = graph_set_names(j->g, j->config.node_names);
+	j->seconds_parse = route_job_now() - start;
+	return ret;
+}
+
+int route_job_init(struct route_job *j, const struct option_row *own, const char *doc,
+                   enum route_job_file file, int argc, char **argv)
+{
+	memset(j, 0, sizeof(*j));
+	j->arena = arena_new();
+	if (!j->arena) {
+		fprintf(stderr, "%s: %s\n", argv[0], err_text(-ENOMEM));
+		return EXIT_USAGE;
+	}
+	diags_init(&j->diags, j->arena);
+	int ret = read_arguments(j, own, doc, file, argc, argv);
+	if (ret == E_OK) {
+		ret = read_fabric(j);
+	}
+	diags_print(&j->diags, stderr, DIAG_WARNING);
+	if (ret != E_OK && j->diags.n_errors == 0) {
+		fprintf(stderr, "%s: %s\n", argv[0], err_text(ret));
+	}
+	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
+}
+
+int route_job_assign_lids(struct route_job *j)
+{
+	const struct config *c = &j->config;
+	const struct lids_in in = {
+		.g = j->g,
+		.lmc = c->lmc,
+		.lmc_esp0 = c->lmc_esp0 == UINT32_MAX ? c->lmc : c->lmc_esp0,
+		.max_lid = c->unicast_lid_limit,
+		.reassign = c->reassign_lids,
+	};
+	struct diags d;
+
+	diags_init(&d, j->arena);
+	int ret = lids_assign(&in, j->arena, &d, &j->lids, NULL, NULL);
+	diags_print(&d, stderr, DIAG_NOTE);
+	if (ret != E_OK && d.n_errors == 0) {
+		fprintf(stderr, "%s: %s\n", j->file, err_text(ret));
+	}
+	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
+}
+
+int route_job_read_tables(struct route_job *j, struct lft *ret_lft, struct lanes *ret_lanes)
+{
+	struct diags d;
+	int ret;
+
+	diags_init(&d, j->arena);
+	ret = lftfile_read(j->flags.lfts, j->g, j->config.unicast_lid_limit, j->arena,
+	                   &d, ret_lft, &j->lids);
+	if (ret == E_OK && j->flags.sl) {
+		ret = lftfile_read_sl(j->flags.sl, j->g, ret_lft, j->arena, &d,
+		                      ret_lanes);
+	}
+	diags_print(&d, stderr, DIAG_WARNING);
+	if (ret != E_OK && d.n_errors == 0) {
+		fprintf(stderr, "%s: %s\n", j->flags.lfts, err_text(ret));
+	}
+	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
+}
+
+void route_job_request(const struct route_job *j, struct route_request *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->list = j->list;
+	ret->g = j->g;
+	ret->lids = &j->lids;
+	ret->options = &j->engines;
+	ret->credit_loops = (enum route_credit_loops)j->config.credit_loops;
+	ret->adaptive = &j->config.adaptive;
+	ret->strict = j->flags.strict;
+	ret->max_lanes = config_lanes(&j->config);
+	ret->threads = j->config.routing_threads;
+	ret->no_paths = true; /* nobody asks for them */
+	ret->now = route_job_now;
+}
+
+static uint64_t peak_rss_bytes(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (uint64_t)usage.ru_maxrss * 1024;
+}
+
+static json_t *cycle_json(const struct route_job *j, const struct proof_cycle *c)
+{
+	json_t *channels = json_array();
+
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct proof_channel *ch = &c->channels[i];
+		const struct node *sw = &j->g->nodes[j->g->switches[ch->sw]];
+		const struct node *src = &j->g->nodes[j->g->switches[ch->src_sw]];
+		json_array_append_new(
+			channels,
+			json_pack("{s:o, s:o, s:i, s:i, s:{s:o, s:o, s:I}}", "switch",
+		                  text_json(node_name(sw)), "guid", guid_json(sw->guid),
+		                  "port", (int)ch->port, "vl", (int)ch->vl, "route",
+		                  "source_switch", text_json(node_name(src)),
+		                  "source_guid", guid_json(src->guid), "lid",
+		                  (json_int_t)ch->lid));
+	}
+	return json_pack("{s:i, s:b, s:I, s:o}", "vl", (int)c->vl, "management",
+	                 (int)c->management, "component_channels",
+	                 (json_int_t)c->component_channels, "channels", channels);
+}
+
+static json_t *culprits_json(const struct route_job *j)
+{
+	const struct proof *p = &j->result.proof;
+	json_t *holes = json_array(), *loops = json_array(), *cycles = json_array();
+
+	for (unsigned i = 0; i < p->n_hole; i++) {
+		const struct node *sw = &j->g->nodes[j->g->switches[p->hole[i].sw]];
+		json_array_append_new(holes, json_pack("{s:o, s:o, s:I, s:i}", "switch",
+		                                       text_json(node_name(sw)), "guid",
+		                                       guid_json(sw->guid), "lid",
+		                                       (json_int_t)p->hole[i].lid, "port",
+		                                       (int)p->hole[i].port));
+	}
+	for (unsigned i = 0; i < p->n_loop; i++) {
+		json_t *switches = json_array();
+		for (uint32_t k = 0; k < p->loop[i].n_loop; k++) {
+			const struct node *sw =
+				&j->g->nodes[j->g->switches[p->loop[i].loop[k]]];
+			json_array_append_new(switches, text_json(node_name(sw)));
+		}
+		json_array_append_new(loops, json_pack("{s:I, s:o}", "lid",
+		                                       (json_int_t)p->loop[i].lid,
+		                                       "switches", switches));
+	}
+	for (unsigned i = 0; i < p->n_cycle; i++) {
+		json_array_append_new(cycles, cycle_json(j, &p->cycle[i]));
+	}
+	return json_pack("{s:o, s:o, s:o, s:{s:I, s:I, s:I}}", "holes", holes,
+	                 "forwarding_loops", loops, "credit_loops", cycles, "not_listed",
+	                 "holes", (json_int_t)(p->holes - p->n_hole),
+	                 "forwarding_loops",
+	                 (json_int_t)(p->forwarding_loops - p->n_loop), "credit_loops",
+	                 (json_int_t)(p->credit_loops + p->management_credit_loops -
+	                              p->n_cycle));
+}
+
+static json_t *disjoint_sum_json(const struct disjoint_sum *x, uint64_t pairs)
+{
+	return json_pack("{s:f, s:I, s:I}", "mean", (double)x->sum / (double)pairs,
+	                 "least", (json_int_t)x->least, "pairs_all", (json_int_t)x->all);
+}
+
+/* null where every port has one LID. */
+static json_t *disjoint_json(const struct disjoint *d)
+{
+	json_t *o;
+
+	if (!d->pairs) {
+		return json_null();
+	}
+	o = json_pack("{s:I, s:I, s:o, s:o}", "pairs", (json_int_t)d->pairs, "routes",
+	              (json_int_t)d->routes, "unique",
+	              disjoint_sum_json(&d->unique, d->pairs), "first_links",
+	              disjoint_sum_json(&d->first, d->pairs));
+	for (unsigned k = 0; k < DISJOINT_COUNT; k++) {
+		json_object_set_new(o, disjoint_names[k],
+		                    disjoint_sum_json(&d->level[k], d->pairs));
+	}
+	return o;
+}
+
+static json_t *alternates_json(const struct route_result *r)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:f}", "routes",
+	                 (json_int_t)r->alternates.routes, "served",
+	                 (json_int_t)r->alternates.served, "no_room",
+	                 (json_int_t)r->alternates.full, "left_out",
+	                 (json_int_t)r->alternates.thinned, "seconds",
+	                 r->seconds_alternates);
+}
+
+/* Routes are counted only in tables that may be used. */
+static json_t *load_json(const struct load *l)
+{
+	return l->all ? json_pack("{s:I, s:f, s:I}", "max", (json_int_t)l->max, "mean",
+	                          l->mean, "p99", (json_int_t)l->p99)
+	              : json_null();
+}
+
+json_t *route_job_json(const struct route_job *j)
+{
+	const struct route_result *r = &j->result;
+	const struct proof *p = &r->proof;
+	json_t *o = json_object();
+
+	json_object_set_new(o, "engine_asked", json_string(r->engine_asked));
+	json_object_set_new(o, "engine_used",
+	                    r->used ? json_string(r->used->name) : json_null());
+	json_object_set_new(o, "fallback_reason",
+	                    r->fallback_reason.text[0]
+	                            ? json_string(r->fallback_reason.text)
+	                            : json_null());
+	json_object_set_new(o, "switches", json_integer(j->g->n_switches));
+	json_object_set_new(o, "end_ports", json_integer(j->g->n_end_ports));
+	json_object_set_new(o, "aggregation_nodes", json_integer(j->g->n_aggregation));
+	json_object_set_new(o, "lids", json_integer(j->lids.count));
+	json_object_set_new(o, "links", json_integer(j->g->n_links));
+	json_object_set_new(o, "lmc", json_integer(j->config.lmc));
+	json_object_set_new(o, "seconds",
+	                    json_pack("{s:f, s:f, s:f}", "parse", j->seconds_parse,
+	                              "route", r->seconds_route, "prove",
+	                              r->seconds_prove));
+	json_object_set_new(o, "unreachable_pairs",
+	                    json_integer((json_int_t)p->unreachable_pairs));
+	json_object_set_new(o, "forwarding_loops",
+	                    json_integer((json_int_t)p->forwarding_loops));
+	json_object_set_new(o, "credit_loops", json_integer((json_int_t)p->credit_loops));
+	json_object_set_new(o, "management_pairs",
+	                    json_pack("{s:I, s:I}", "unreachable",
+	                              (json_int_t)p->management_unreachable,
+	                              "credit_loops",
+	                              (json_int_t)p->management_credit_loops));
+	json_object_set_new(o, "vls_used", json_integer(p->vls_used));
+	json_object_set_new(o, "load", load_json(&r->load));
+	json_object_set_new(o, "disjoint_routes", disjoint_json(&j->disjoint));
+	if (r->alternates.rows) {
+		json_object_set_new(o, "alternates", alternates_json(r));
+	}
+	json_object_set_new(o, "peak_rss_bytes",
+	                    json_integer((json_int_t)peak_rss_bytes()));
+	json_object_set_new(o, "culprits", culprits_json(j));
+	return o;
+}
+
+static void print_disjoint(const struct disjoint *d)
+{
+	double pairs = (double)d->pairs;
+
+	if (!d->pairs) {
+		return;
+	}
+	printf("unique routes     of %.4g per leaf and port: %.2f (least %u) by %.2f "
+	       "first "
+	       "links (least %u)\n",
+	       (double)d->routes / pairs, (double)d->unique.sum / pairs, d->unique.least,
+	       (double)d->first.sum / pairs, d->first.least);
+	printf("disjoint routes   of %.4g per leaf and port:", (double)d->routes / pairs);
+	for (unsigned k = 0; k < DISJOINT_COUNT; k++) {
+		printf("%s %s %.2f (least %u)", k ? "," : "", disjoint_names[k],
+		       (double)d->level[k].sum / pairs, d->level[k].least);
+	}
+	printf("\n");
+}
+
+static void print_alternates(const struct route_result *r)
+{
+	printf("alternates        %llu of %llu routes, %.3f s",
+	       (unsigned long long)r->alternates.served,
+	       (unsigned long long)r->alternates.routes, r->seconds_alternates);
+	if (r->alternates.full) {
+		printf("; %llu had no room in their switch",
+		       (unsigned long long)r->alternates.full);
+	}
+	printf("\n");
+}
+
+static void print_figures(const struct route_job *j)
+{
+	const struct route_result *r = &j->result;
+	const struct proof *p = &r->proof;
+
+	printf("engine            %s", r->used ? r->used->name : "none");
+	if (r->engine_asked &&
+	    (!r->used || strcmp(r->engine_asked, r->used->name) != 0)) {
+		printf(" (asked: %s)", r->engine_asked);
+	}
+	printf("\nfabric            %u switches, %u end ports, %u cables, %u LIDs, LMC %u",
+	       j->g->n_switches, j->g->n_end_ports, j->g->n_links, j->lids.count,
+	       j->config.lmc);
+	if (j->g->n_aggregation) {
+		printf(", %u aggregation nodes", j->g->n_aggregation);
+	}
+	printf("\n");
+	printf("seconds           parse %.3f, route %.3f, prove %.3f\n", j->seconds_parse,
+	       r->seconds_route, r->seconds_prove);
+	printf("unreachable pairs %llu of %llu\n",
+	       (unsigned long long)p->unreachable_pairs, (unsigned long long)p->pairs);
+	printf("forwarding loops  %llu\n", (unsigned long long)p->forwarding_loops);
+	printf("credit loops      %llu (virtual lanes used: %u)\n",
+	       (unsigned long long)p->credit_loops, p->vls_used);
+	printf("management pairs  %llu unreachable, %llu credit loops\n",
+	       (unsigned long long)p->management_unreachable,
+	       (unsigned long long)p->management_credit_loops);
+	if (r->load.all) {
+		printf("routes per link   max %u, mean %.1f, 99th percentile %u\n",
+		       r->load.max, r->load.mean, r->load.p99);
+	} else {
+		printf("routes per link   not counted, the proof failed\n");
+	}
+	print_disjoint(&j->disjoint);
+	if (r->alternates.rows) {
+		print_alternates(r);
+	}
+	printf("peak memory       %.1f MB\n", (double)peak_rss_bytes() / 1e6);
+}
+
+static void print_lines(const char *lead, const char *text)
+{
+	for (size_t len; *text; text += len + (text[len] != '\0')) {
+		len = strcspn(text, "\n");
+		fprintf(stderr, "%s: %.*s\n", lead, (int)len, text);
+	}
+}
+
+static void print_reasons(const struct route_job *j)
+{
+	const struct route_result *r = &j->result;
+
+	print_lines("fallback", r->fallback_reason.text);
+	print_lines("note", r->out.notes.text);
+	print_lines("warning", r->warning.text);
+}
+
+int route_job_report(struct route_job *j)
+{
+	const bool computed = j->outcome != E_UNSUITABLE && j->outcome != -ENOMEM;
+	const bool passed = computed && proof_passed(&j->result.proof, j->flags.strict);
+
+	print_reasons(j);
+	if (!computed) {
+		fprintf(stderr, "not routed: %s\n", err_text(j->outcome));
+		return j->outcome == E_UNSUITABLE ? EXIT_BAD : EXIT_USAGE;
+	}
+	if (j->result.out.lft.rows &&
+	    disjoint_count(j->g, &j->lids, &j->result.out.lft, &j->disjoint) != E_OK) {
+		fprintf(stderr, "%s\n", err_text(-ENOMEM));
+		return EXIT_USAGE;
+	}
+	if (j->flags.json) {
+		json_t *o = route_job_json(j);
+		int ret = json_dumpf(o, stdout, JSON_INDENT(2));
+		json_decref(o);
+		printf("\n");
+		if (ret != 0) {
+			return EXIT_USAGE;
+		}
+	} else {
+		print_figures(j);
+	}
+	if (!passed) {
+		fprintf(stderr, "not proven: %s\n",
+		        proof_text(&j->result.proof, j->g, j->arena));
+	}
+	return passed ? EXIT_GOOD : EXIT_BAD;
+}
+
+void route_job_done(struct route_job *j)
+{
+	arena_free(j->arena);
+	memset(j, 0, sizeof(*j));
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "conf/base/diag.h"
+#include "conf/config.h"
+#include "routing/graph/lids.h"
+#include "routing/proof/disjoint.h"
+#include "routing/route.h"
+
+struct arena;
+struct graph;
+
+/*!
+ * What `saguaro route` and `saguaro check` share: a topology file, LIDs, a routing
+ * result, its figures as text and JSON. Needs no daemon and no database.
+ */
+struct route_job {
+	struct arena *arena;
+	struct diags diags;
+	struct config config;
+	struct engine_options engines;
+	struct route_list list;
+	struct route_flags {
+		bool json, strict;
+		const char *dump_lfts, *dump_sl, *dump_lid_matrix, *dump_cn_order, *lfts, *sl;
+		const char *src, *dst;
+		uint32_t limit;
+	} flags;
+	const char *file; /*!< the topology file, NULL: none was given */
+	struct graph *g;
+	struct lids lids;
+	struct route_result result;
+	struct disjoint disjoint; /*!< of the tables; set by route_job_report() */
+	int outcome; /*!< of route_run() or route_check() */
+	double seconds_parse;
+};
+
+/*! Wall clock for durations, in seconds. */
+double route_job_now(void);
+
+enum route_job_file { ROUTE_JOB_FILE_NEEDED, ROUTE_JOB_FILE_OPTIONAL };
+
+/*!
+ * \brief Reads the command line and the topology file; prints what is wrong on standard
+ * error. \param own  Rows of the command's own flags over struct route_flags. \return
+ * EXIT_GOOD to go on, else the exit status.
+ */
+int route_job_init(struct route_job *j, const struct option_row *own, const char *doc,
+                   enum route_job_file file, int argc, char **argv);
+
+/*! \brief LIDs by the options. \return EXIT_GOOD, or EXIT_USAGE with a sentence printed. */
+int route_job_assign_lids(struct route_job *j);
+
+/*! \brief Tables and LIDs from flags.lfts; lanes when flags.sl was given. \return likewise */
+int route_job_read_tables(struct route_job *j, struct lft *ret_lft, struct lanes *ret_lanes);
+
+/*! \brief The request that belongs to the configuration. */
+void route_job_request(const struct route_job *j, struct route_request *ret);
+
+/*! \brief Prints the figures (text or JSON) and gives the exit status of the proof. */
+int route_job_report(struct route_job *j);
+
+/*! \brief Figures as JSON; keys are stable. Caller owns. */
+json_t *route_job_json(const struct route_job *j);
+
+void route_job_done(struct route_job *j);

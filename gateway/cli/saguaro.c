@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * saguaro: the command line. `route`, `check` and `topo` need no daemon, `report` works with and without one; `paths`,
+ * `trace`, `nodes` and `status` read a running one: its snapshot where that is readable,
+ * else the gateway's HTTP.
+ */
+#include <config.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/err.h"
+#include "conf/base/openmp.h"
+#include "conf/base/text.h"
+#include "gateway/cli/command.h"
+
+/* clang-format off */
+static const struct command commands[] = {
+	{ "route",  "FILE [routing flags]",   "route a topology file, prove the tables, show the figures", cmd_route, true },
+	{ "check",  "FILE --lfts F [--sl F]", "prove foreign forwarding tables of a topology file", cmd_check, true },
+	{ "report", "NAME [FILE]",            "credit loops, routes and port usage: of a running fabric or a file", cmd_report, true },
+	{ "config", "check FILE",             "what a file of configuration says, what is wrong with it", cmd_config, false },
+	{ "engines", "",                      "routing engines that -R may name", cmd_engines, false },
+	{ "topo",   "KIND ARGS",              "generate a topology file", cmd_topo, false },
+	{ "paths",  "SRC DST",                "paths from one end port to another, as the SA answers", cmd_paths, false },
+	{ "trace",  "SRC DST",                "the switches, ports and LIDs a packet passes", cmd_trace, false },
+	{ "records", "NAME [--COMPONENT VALUE]", "records of subnet administration", cmd_records, false },
+	{ "groups", "[GROUP]",                "multicast groups; of one its members and its tree", cmd_groups, false },
+	{ "nodes",  "",                       "nodes of the running fabric", cmd_nodes, false },
+	{ "status", "",                       "is the subnet up, and how was it routed", cmd_status, false },
+};
+/* clang-format on */
+
+enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+static void usage(FILE *f)
+{
+	fprintf(f, "Usage: saguaro COMMAND [ARGS]\n\nCommands:\n");
+	for (unsigned i = 0; i < N_COMMANDS; i++) {
+		fprintf(f, "  %-7s %-27s %s\n", commands[i].name, commands[i].args,
+		        commands[i].help);
+	}
+	fprintf(f, "\n'saguaro COMMAND --help' tells the flags of a command.\n");
+}
+
+static int unknown(const char *word)
+{
+	const char *near = NULL;
+	unsigned best = 3;
+
+	for (unsigned i = 0; i < N_COMMANDS; i++) {
+		unsigned distance = text_distance(word, commands[i].name, 3);
+		if (distance < best) {
+			best = distance;
+			near = commands[i].name;
+		}
+	}
+	fprintf(stderr, "saguaro: unknown command '%s'", word);
+	if (near) {
+		fprintf(stderr, "; did you mean '%s'?", near);
+	}
+	fprintf(stderr, "\nTry 'saguaro --help'.\n");
+	return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	char name[64];
+
+	if (argc < 2) {
+		usage(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
+	    !strcmp(argv[1], "help")) {
+		usage(stdout);
+		return EXIT_GOOD;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		printf("saguaro %s\n", PACKAGE_VERSION);
+		return EXIT_GOOD;
+	}
+	for (unsigned i = 0; i < N_COMMANDS; i++) {
+		if (!strcmp(argv[1], commands[i].name)) {
+			if (commands[i].parallel) {
+				openmp_wait_passively(argv);
+			}
+			snprintf(name, sizeof(name), "saguaro %s", argv[1]);
+			argv[1] = name;
+			return commands[i].run(argc - 1, argv + 1);
+		}
+	}
+	return unknown(argv[1]);
+}

@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "gateway/http/api.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "conf/base/text.h"
+#include "db/reader.h"
+#include "gateway/http/metrics.h"
+#include "gateway/view/json_text.h"
+#include "gateway/view/source.h"
+#include "routing/graph/graph.h"
+
+static const char *const no_params[] = { NULL };
+static const char *const page_params[] = { "limit", "cursor", NULL };
+static const char *const node_params[] = { "type", "ports", "limit", "cursor", NULL };
+static const char *const path_params[] = { "src",
+	                                   "dst",
+	                                   "mode",
+	                                   "numb_path",
+	                                   "hops",
+	                                   "mtu",
+	                                   "mtu_selector",
+	                                   "rate",
+	                                   "rate_selector",
+	                                   "packet_life_time",
+	                                   "packet_life_time_selector",
+	                                   "sl",
+	                                   "p_key",
+	                                   "service_id",
+	                                   "qos_class",
+	                                   "from",
+	                                   NULL };
+
+enum {
+	PATHS_TABLES = TABLE_PATHS | TABLE_LIDS | TABLE_NODES | TABLE_PORTS | TABLE_LFT |
+	               TABLE_OPTIONS | TABLE_PARTITIONS,
+	NODES_TABLES = TABLE_NODES | TABLE_PORTS | TABLE_LIDS,
+	GROUP_TABLES =
+		TABLE_GROUPS | TABLE_MEMBERS | TABLE_ATTRS | TABLE_LIDS | TABLE_NODES,
+	LINKS_TABLES = TABLE_LINKS | TABLE_LOAD,
+	RECORDS_TABLES = TABLE_ATTRS | TABLE_LINKS | PATHS_TABLES,
+	ALTERNATES_TABLES =
+		TABLE_LFT | TABLE_OPTIONS | TABLE_LINKS | TABLE_PORTS | TABLE_NODES,
+};
+
+/* clang-format off */
+static const struct api_row rows[] = {
+	{ "GET", "/paths",                  api_paths,   path_params, PATHS_TABLES, "the same as /v1/paths" },
+	{ "GET", "/v1/paths",               api_paths,   path_params, PATHS_TABLES, "paths from src to dst, each a LID, GUID, GID, description or description:port" },
+	{ "GET", "/v1/fabric",              api_fabric,  no_params,   TABLE_META,    "the fabric: identity, counts, LIDs, times of the last sweep" },
+	{ "GET", "/v1/nodes",               api_nodes,   node_params, NODES_TABLES, "all nodes with their ports" },
+	{ "GET", "/v1/nodes/{guid}",        api_node,    no_params,   NODES_TABLES, "one node by NodeGUID or PortGUID" },
+	{ "GET", "/v1/links",               api_links,   page_params, LINKS_TABLES, "all cables with the routes on them" },
+	{ "GET", "/v1/lids",                api_lids,    page_params, TABLE_LIDS | TABLE_NODES, "owner of each LID range" },
+	{ "GET", "/v1/switches/{guid}/lft", api_lft,     page_params, TABLE_LFT | TABLE_NODES | TABLE_LIDS, "linear forwarding table of a switch" },
+	{ "GET", "/v1/switches/{guid}/alternates", api_alternates, page_params, ALTERNATES_TABLES, "ports of equal cost per LID of a switch, for adaptive routing" },
+	{ "GET", "/v1/groups",              api_groups,  page_params, TABLE_GROUPS | TABLE_MEMBERS, "multicast groups" },
+	{ "GET", "/v1/groups/{mgid}",       api_group,   page_params, GROUP_TABLES, "one multicast group by MGID or MLID: its members, and the switch ports of its tree" },
+	{ "GET", "/v1/routing",             api_routing, no_params,   TABLE_META,    "routing engine, fallback, proof, load" },
+	{ "GET", "/v1/records",             api_record_names, no_params, 0,          "names and components of the subnet administration's records" },
+	{ "GET", "/v1/records/{name}",      api_record,  NULL,        RECORDS_TABLES | TABLE_OF_RECORD, "records of subnet administration, by components: lid=5" },
+	{ "GET", "/healthz",                api_healthz, no_params,   0,            "this process lives" },
+	{ "GET", "/readyz",                 api_readyz,  no_params,   0,            "the fabric is up and answers are fresh, or why not" },
+	{ "GET", "/metrics",                api_metrics, no_params,   0,            "Prometheus metrics" },
+	{ "GET", "/",                       api_index,   no_params,   0,            "this list" },
+	{ "GET", "/v1",                     api_index,   no_params,   0,            "this list" },
+};
+/* clang-format on */
+
+enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
+_Static_assert((int)N_ROWS < (int)HTTP_ROUTES_MAX,
+               "one metrics slot per row and one for no row");
+
+const struct api_row *api_rows(void)
+{
+	return rows;
+}
+
+unsigned api_n_rows(void)
+{
+	return N_ROWS;
+}
+
+/* --- match ---------------------------------------------------------------------------
+ */
+
+/* Does a row's path fit the segments? A template segment in braces takes any text but "".
+ */
+static bool path_fits(const char *path, const struct uri *u, const char **ret_capture)
+{
+	unsigned i = 0;
+	const char *capture = NULL;
+
+	while (path[0] == '/' && path[1] != '\0') {
+		const char *segment = path + 1;
+		size_t len = strcspn(segment, "/");
+		if (i == u->n_segments) {
+			return false;
+		}
+		const char *given = u->segment[i++];
+		if (segment[0] == '{') {
+			if (given[0] == '\0') {
+				return false;
+			}
+			capture = given;
+		} else if (strlen(given) != len || memcmp(segment, given, len) != 0) {
+			return false;
+		}
+		path = segment + len;
+	}
+	if (i != u->n_segments) {
+		return false;
+	}
+	*ret_capture = capture;
+	return true;
+}
+
+int api_match(const char *method, const struct uri *u, const struct api_row **ret_row,
+              const char **ret_capture)
+{
+	if (strcmp(method, "HEAD") == 0) {
+		method = "GET";
+	}
+	for (unsigned i = 0; i < N_ROWS; i++) {
+		if (path_fits(rows[i].path, u, ret_capture)) {
+			*ret_row = &rows[i];
+			return strcmp(rows[i].method, method) == 0 ? E_OK : E_HTTP_METHOD;
+		}
+	}
+	return E_HTTP_ENDPOINT;
+}
+
+static int no_such_resource(struct api_call *c)
+{
+	enum { NEAR = 4 };
+	const char *near = NULL;
+	unsigned best = NEAR + 1;
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < N_ROWS; i++) {
+		unsigned d = text_distance(c->uri.path, rows[i].path, NEAR);
+		if (d < best) {
+			best = d;
+			near = rows[i].path;
+		}
+		json_array_append_new(list, json_string(rows[i].path));
+	}
+	problem_member(&c->problem, "resources", list);
+	return problem_set(&c->problem, c->arena, E_HTTP_ENDPOINT,
+	                   "there is no '%.200s'%s%s%s", c->uri.path,
+	                   near != NULL ? "; did you mean '" : "",
+	                   near != NULL ? near : "",
+	                   near != NULL ? "'?" : "; GET / lists what there is");
+}
+
+static bool is_known(const char *const *names, const char *name)
+{
+	for (; *names != NULL; names++) {
+		if (strcmp(*names, name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int check_params(struct api_call *c)
+{
+	for (unsigned i = 0; c->row->params != NULL && i < c->uri.n_params; i++) {
+		const char *name = c->uri.param[i].name;
+		if (is_known(c->row->params, name)) {
+			continue;
+		}
+		json_t *known = json_array();
+		for (const char *const *k = c->row->params; *k != NULL; k++) {
+			json_array_append_new(known, json_string(*k));
+		}
+		problem_member(&c->problem, "known", known);
+		return problem_param(&c->problem, c->arena, E_HTTP_PARAMETER, name,
+		                     "%s knows no parameter '%s'; see 'known'",
+		                     c->row->path, name);
+	}
+	return E_OK;
+}
+
+/* From the request line to a row whose handler may run. */
+static int route(struct api_call *c, const struct api_request *rq)
+{
+	int err = uri_parse(rq->target, c->arena, &c->uri, &c->problem);
+	if (err != E_OK) {
+		return err;
+	}
+	err = api_match(rq->method, &c->uri, &c->row, &c->capture);
+	if (err == E_HTTP_ENDPOINT) {
+		return no_such_resource(c);
+	}
+	if (err == E_HTTP_METHOD) {
+		return problem_set(&c->problem, c->arena, err,
+		                   "%s answers GET and HEAD only, not %.20s",
+		                   c->row->path, rq->method);
+	}
+	return check_params(c);
+}
+
+/* --- versions ------------------------------------------------------------------------
+ */
+
+uint64_t api_version(const struct snap_meta *m, unsigned tables)
+{
+	const uint64_t version[] = { m->version_nodes,
+		                     m->version_ports,
+		                     m->version_links,
+		                     m->version_lids,
+		                     m->version_lft,
+		                     m->version_paths,
+		                     m->version_attrs,
+		                     m->version_options,
+		                     m->version_partitions,
+		                     m->version_load,
+		                     m->version_head,
+		                     m->version_written[RECORDS_SERVICES],
+		                     m->version_written[RECORDS_SUBSCRIPTIONS],
+		                     m->version_written[RECORDS_GROUPS],
+		                     m->version_written[RECORDS_MEMBERS] };
+	uint64_t newest = 0;
+
+	/* Versions are transaction ids, so a change of any table raises the maximum. */
+	for (unsigned i = 0; i < sizeof(version) / sizeof(version[0]); i++) {
+		if ((tables & 1U << i) != 0 && version[i] > newest) {
+			newest = version[i];
+		}
+	}
+	return newest;
+}
+
+bool api_etag_matches(const char *header, const char *etag)
+{
+	size_t len = strlen(etag);
+
+	while (*header != '\0') {
+		header += strspn(header, " \t,");
+		if (*header == '*') {
+			return true;
+		}
+		if (strncmp(header, "W/", 2) == 0) {
+			header += 2;
+		}
+		if (strncmp(header, etag, len) == 0) {
+			return true;
+		}
+		const char *quote = *header == '"' ? strchr(header + 1, '"') : NULL;
+		header = quote != NULL ? quote + 1 : header + strcspn(header, ",");
+	}
+	return false;
+}
+
+/* --- answer --------------------------------------------------------------------------
+ */
+
+/* What the answer is made of. */
+static unsigned tables_of(const struct api_call *c)
+{
+	unsigned tables = c->row->tables;
+
+	return tables & TABLE_OF_RECORD ? tables | api_record_tables(c->capture) : tables;
+}
+
+/* Pins the newest epoch; sets the reply's epoch and ETag. */
+static int pin(struct api_call *c, struct api_reply *ret)
+{
+	const char *why = NULL;
+
+	int err = source_pin(c->thread->source, c->now_ms, &why, &c->snap);
+	if (err != E_OK) {
+		return problem_set(&c->problem, c->arena, err, "%s", why);
+	}
+	const struct snap_meta *m = snap_meta(c->snap);
+	c->epoch = m->epoch;
+	const unsigned tables = tables_of(c);
+	if ((tables & TABLE_MOMENT) == 0) {
+		snprintf(ret->etag, sizeof(ret->etag), "\"%" PRIu64 "-%" PRIu64 "%s\"",
+		         m->epoch, api_version(m, tables), c->stale ? "-stale" : "");
+	}
+	return E_OK;
+}
+
+/* One try from a pinned snapshot. E_STALE: what was built must be thrown away. */
+static int try_once(struct api_call *c, const struct api_request *rq,
+                    struct api_reply *ret)
+{
+	int err = pin(c, ret);
+	if (err != E_OK) {
+		return err;
+	}
+	bool same = rq->if_none_match != NULL && ret->etag[0] != '\0' &&
+	            api_etag_matches(rq->if_none_match, ret->etag);
+	ret->status = same ? 304 : 200;
+	err = same ? E_OK : c->row->handle(c);
+	/* A torn epoch explains any outcome, so it is looked at first. */
+	int torn = snap_check(c->snap);
+	return torn != E_OK ? torn : err;
+}
+
+/* What was built of an answer. */
+static void drop(struct api_call *c)
+{
+	body_clear(&c->body);
+	stream_free(c->stream);
+	c->stream = NULL;
+}
+
+static int run(struct api_call *c, const struct api_request *rq, struct api_reply *ret)
+{
+	int err = E_STALE;
+
+	if (c->row->tables == 0) {
+		return c->row->handle(c);
+	}
+	c->stale = source_stale(c->thread->source, c->now_ms);
+	for (unsigned i = 0; i < API_TRIES && err == E_STALE; i++) {
+		drop(c);
+		problem_clear(&c->problem);
+		err = try_once(c, rq, ret);
+	}
+	if (err == E_STALE) {
+		return problem_set(
+			&c->problem, c->arena, err,
+			"the epoch was superseded while the answer was built, %d "
+			"times in a row; ask again",
+			API_TRIES);
+	}
+	return err;
+}
+
+uint64_t api_epoch(struct api_call *c, const char **ret_why)
+{
+	struct snap_reader *snap;
+
+	if (source_pin(c->thread->source, c->now_ms, ret_why, &snap) != E_OK) {
+		return 0;
+	}
+	c->epoch = snap_meta(snap)->epoch;
+	return c->epoch;
+}
+
+static void reply_problem(struct api_call *c, int err, struct api_reply *ret)
+{
+	const char *why;
+
+	c->problem.err = err;
+	if (c->epoch == 0) {
+		api_epoch(c, &why); /* refused before the snapshot was looked at */
+	}
+	drop(c);
+	body_json(&c->body, problem_json(&c->problem, c->epoch));
+	ret->status = gw_status(err);
+	ret->content_type = "application/problem+json";
+	ret->retry_after = gw_retry_after(err);
+	ret->allow = err == E_HTTP_METHOD ? "GET, HEAD" : NULL;
+	ret->etag[0] = '\0';
+}
+
+static uint64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+void api_serve(struct api_thread *t, const struct api_request *rq, struct api_reply *ret)
+{
+	uint64_t start = now_us();
+	struct api_call c = { .thread = t,
+		              .content_type = "application/json",
+		              .now_ms = source_now_ms() };
+	struct api_reply reply = { .status = 200 };
+
+	c.arena = arena_new();
+	int err = c.arena != NULL ? route(&c, rq) : -ENOMEM;
+	if (err == E_OK) {
+		err = run(&c, rq, &reply);
+	}
+	if (err == E_OK) {
+		err = body_done(&c.body);
+	}
+	reply.content_type = c.content_type;
+	if (err != E_OK) {
+		reply_problem(&c, err, &reply);
+	}
+	reply.body = c.body;
+	reply.stream = c.stream;
+	reply.epoch = c.epoch;
+	reply.route = c.row != NULL ? (unsigned)(c.row - rows) : N_ROWS;
+	problem_clear(&c.problem);
+	arena_free(c.arena);
+	http_stats_count(t->stats, reply.route, reply.status, now_us() - start);
+	*ret = reply;
+}
+
+/* --- for handlers --------------------------------------------------------------------
+ */
+
+json_t *api_head(const struct api_call *c)
+{
+	json_t *head = json_pack("{s:I}", "epoch", (json_int_t)snap_meta(c->snap)->epoch);
+
+	if (c->stale) {
+		json_object_set_new(head, "stale", json_true());
+	}
+	return head;
+}
+
+const char *api_param(const struct api_call *c, const char *name)
+{
+	return uri_param(&c->uri, name);
+}
+
+int api_capture_guid(struct api_call *c, uint64_t *ret_guid)
+{
+	if (text_guid(c->capture, ret_guid) == E_OK) {
+		return E_OK;
+	}
+	return problem_set(&c->problem, c->arena, E_SYNTAX,
+	                   "'%s' is no GUID: expected 0x and 1-16 hex digits",
+	                   c->capture);
+}
+
+int api_capture_switch(struct api_call *c, struct snap_node *ret)
+{
+	struct snap_node node;
+	uint64_t guid;
+
+	int err = api_capture_guid(c, &guid);
+	if (err != E_OK) {
+		return err;
+	}
+	err = snap_node(c->snap, guid, &node);
+	if (err == E_NOTFOUND) {
+		return problem_set(
+			&c->problem, c->arena, err,
+			"no switch has the NodeGUID 0x%016llx; /v1/nodes?type=switch "
+			"lists them",
+			(unsigned long long)guid);
+	}
+	if (err == E_OK && node.type != NODE_SWITCH) {
+		return problem_set(
+			&c->problem, c->arena, E_NOTFOUND,
+			"0x%016llx is a %s ('%s'): only a switch has a forwarding table",
+			(unsigned long long)guid, node_type_name(node.type), node.name);
+	}
+	if (err == E_OK) {
+		*ret = node;
+	}
+	return err;
+}
+
+/* "-" and the key of a row in hex, at the end of a cursor. \return false: something else. */
+static bool cursor_row(const char *text, struct stream_place *at)
+{
+	size_t digits = strspn(text + 1, "0123456789abcdef");
+
+	if (text[0] != '-' || text[1 + digits] != '\0' || digits == 0 || digits % 2 != 0 ||
+	    digits / 2 > sizeof(at->row)) {
+		return false;
+	}
+	for (size_t i = 0; i < digits / 2; i++) {
+		sscanf(text + 1 + 2 * i, "%2hhx", &at->row[i]);
+	}
+	at->row_len = (uint8_t)(digits / 2);
+	return true;
+}
+
+int api_cursor(struct api_call *c, const char *text, struct stream_place *ret)
+{
+	struct stream_place at = { .key = 0 };
+	uint64_t epoch, rest;
+	int end = -1;
+
+	if (sscanf(text, "%16" SCNx64 "-%16" SCNx64 "-%16" SCNx64 "-%16" SCNx64 "%n",
+	           &epoch, &at.key, &at.sub, &rest, &end) != 4 ||
+	    end < 0 || (text[end] != '\0' && !cursor_row(text + end, &at))) {
+		return problem_param(
+			&c->problem, c->arena, E_SYNTAX, "cursor",
+			"cursor='%s' was not made here: pass on next_cursor as it "
+			"was given",
+			text);
+	}
+	if (epoch != snap_meta(c->snap)->epoch) {
+		return problem_param(&c->problem, c->arena, E_HTTP_GONE, "cursor",
+		                     "the cursor is of epoch %" PRIu64
+		                     ", the fabric is at epoch %" PRIu64
+		                     " now; begin again without a cursor",
+		                     epoch, snap_meta(c->snap)->epoch);
+	}
+	at.skip = (size_t)rest;
+	*ret = at;
+	return E_OK;
+}
+
+static int page_cursor(struct api_call *c, const char *text, struct api_page *page)
+{
+	struct stream_place at;
+	int err = api_cursor(c, text, &at);
+
+	if (err == E_OK) {
+		page->guid = at.key;
+		page->port = (uint8_t)at.skip;
+	}
+	return err;
+}
+
+int api_page(struct api_call *c, struct api_page *ret)
+{
+	struct api_page page = { .limit = API_LIMIT_DEFAULT };
+	const char *limit = api_param(c, "limit");
+	const char *cursor = api_param(c, "cursor");
+	uint64_t v;
+
+	if (limit != NULL) {
+		int err = text_u64(limit, API_LIMIT_MAX, &v);
+		if (err != E_OK || v == 0) {
+			return problem_param(&c->problem, c->arena,
+			                     err != E_OK ? err : E_RANGE, "limit",
+			                     "limit='%s': expected a number, 1-%d", limit,
+			                     API_LIMIT_MAX);
+		}
+		page.limit = (uint32_t)v;
+	}
+	if (cursor != NULL) {
+		int err = page_cursor(c, cursor, &page);
+		if (err != E_OK) {
+			return err;
+		}
+	}
+	*ret = page;
+	return E_OK;
+}
+
+json_t *api_next_place(const struct api_call *c, const struct stream_place *at)
+{
+	char text[80 + 2 * SA_ROW_KEY_BYTES];
+	int n = snprintf(text, sizeof(text), "%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%zx%s",
+	                 snap_meta(c->snap)->epoch, at->key, at->sub, at->skip,
+	                 at->row_len ? "-" : "");
+
+	for (unsigned i = 0; i < at->row_len; i++) {
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "%02x", at->row[i]);
+	}
+	return json_pack("{s:s}", "next_cursor", text);
+}
+
+json_t *api_next(const struct api_call *c, uint64_t guid, uint8_t port)
+{
+	return api_next_place(c, &(struct stream_place){ .key = guid, .skip = port });
+}
+
+int api_from(struct api_call *c, uint64_t *ret)
+{
+	const char *text = api_param(c, "from");
+
+	*ret = 0;
+	if (text == NULL || text_guid(text, ret) == E_OK ||
+	    text_u64(text, UINT64_MAX, ret) == E_OK) {
+		return E_OK;
+	}
+	return problem_param(&c->problem, c->arena, E_SYNTAX, "from",
+	                     "from='%s': expected 'from' of the last line of a stream",
+	                     text);
+}
+
+int api_stream(struct api_call *c, struct stream_spec *spec)
+{
+	const struct snap_meta *m = snap_meta(c->snap);
+
+	spec->tables = tables_of(c);
+	spec->epoch = m->epoch;
+	spec->version = api_version(m, spec->tables);
+	spec->stale = c->stale;
+	int err = stream_begin(c->thread->source, c->thread->stats, spec, &c->stream);
+	if (err == E_FULL) {
+		return problem_set(&c->problem, c->arena, err,
+		                   "%d streams are open, no more are served at a time",
+		                   STREAMS_MAX);
+	}
+	c->content_type = "application/x-ndjson";
+	return err;
+}

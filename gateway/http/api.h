@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gateway/http/stream.h"
+#include "gateway/view/body.h"
+#include "gateway/view/components.h"
+#include "gateway/view/problem.h"
+#include "gateway/view/uri.h"
+
+struct arena;
+struct snap_node;
+struct http_stats;
+struct snap_meta;
+struct snap_reader;
+struct source;
+
+/*!
+ * The resources: one row per path. From the row follow the match, which parameters are
+ * known, which snapshot tables an answer depends on (its ETag), the list at "/", and the
+ * route label of the metrics. No HTTP library in here: request in, reply out.
+ *
+ * An answer is from one epoch: a handler reads rows of a pinned snapshot, and when the
+ * epoch turns out to be superseded too long ago the answer is thrown away and built
+ * again, API_TRIES times in all.
+ */
+enum { API_TRIES = 3, API_LIMIT_DEFAULT = 20000, API_LIMIT_MAX = 65536 };
+
+/*! Snapshot tables an answer depends on; TABLE_META: the head, which every publish
+ * writes. */
+enum api_table {
+	TABLE_NODES = 1,
+	TABLE_PORTS = 2,
+	TABLE_LINKS = 4,
+	TABLE_LIDS = 8,
+	TABLE_LFT = 16,
+	TABLE_PATHS = 32,
+	TABLE_ATTRS = 64,
+	TABLE_OPTIONS = 128,
+	TABLE_PARTITIONS = 256,
+	TABLE_LOAD = 512,
+	TABLE_META = 1024,
+	TABLE_SERVICES = 2048, /* from here on by enum record_table */
+	TABLE_SUBSCRIPTIONS = 4096,
+	TABLE_GROUPS = 8192,
+	TABLE_MEMBERS = 16384,
+	TABLE_WRITTEN =
+		TABLE_SERVICES | TABLE_SUBSCRIPTIONS | TABLE_GROUPS | TABLE_MEMBERS,
+	TABLE_OF_RECORD =
+		32768, /*!< and those that the record's name says: api_record_tables() */
+	TABLE_MOMENT = 65536 /*!< and numbers of the moment: no ETag */
+};
+
+/*! What one server thread keeps from request to request. */
+struct api_thread {
+	struct source *source;
+	struct http_stats *stats; /*!< shared by all threads */
+	struct parts parts;       /*!< of the last epoch in which it was asked for */
+};
+
+struct api_request {
+	const char *method;
+	const char *target;        /*!< as sent: path and query */
+	const char *if_none_match; /*!< header, or NULL */
+};
+
+struct api_reply {
+	unsigned status;
+	struct body body; /*!< owned by the caller: body_clear() */
+	struct stream *stream; /*!< instead of a body, or NULL; owned by the caller:
+	                          stream_free() */
+	const char *content_type;
+	char etag[56];        /*!< quoted; "" none */
+	uint64_t epoch;       /*!< 0: none */
+	const char *allow;    /*!< header, or NULL */
+	unsigned retry_after; /*!< seconds, 0: none */
+	unsigned route;       /*!< row index, for metrics; api_n_rows(): no row */
+};
+
+/*! One request being answered, as handlers see it. */
+struct api_call {
+	struct api_thread *thread;
+	const struct api_row *row;
+	struct arena *arena; /*!< of this request */
+	struct uri uri;
+	const char *capture;      /*!< segment that matched {...}, or NULL */
+	struct snap_reader *snap; /*!< pinned; NULL: the row needs none */
+	uint64_t now_ms;          /*!< CLOCK_BOOTTIME */
+	uint64_t epoch;           /*!< of the answer, 0: none is known */
+	bool stale;               /*!< the daemon's heartbeat is too old */
+	const char *content_type;
+	struct body body;       /*!< to be filled on success, */
+	struct stream *stream;  /*!< or this */
+	struct problem problem; /*!< to be filled on failure */
+};
+
+struct api_row {
+	const char *method;
+	const char *path; /*!< "/v1/nodes/{guid}" */
+	int (*handle)(struct api_call *c);
+	const char *const *params; /*!< known query parameters, NULL-terminated; NULL: the handler knows */
+	unsigned tables;     /*!< enum api_table; 0: needs no snapshot, has no ETag */
+	const char *summary; /*!< one line for the list at "/" */
+};
+
+/*! \brief Answers one request; never fails, at worst with a 5xx. */
+void api_serve(struct api_thread *t, const struct api_request *rq, struct api_reply *ret);
+
+/*!
+ * \brief Row of a method and path.
+ * \param ret_capture  Borrowed from \a u, NULL when the row has no {...}.
+ * \retval E_HTTP_ENDPOINT \retval E_HTTP_METHOD  Another method would do; ret_row is set
+ * all the same.
+ */
+int api_match(const char *method, const struct uri *u, const struct api_row **ret_row,
+              const char **ret_capture);
+
+const struct api_row *api_rows(void);
+unsigned api_n_rows(void);
+
+/*! \brief Newest version among the tables of a mask. */
+uint64_t api_version(const struct snap_meta *m, unsigned tables);
+
+/*! \brief Does an If-None-Match header name this ETag? Weak comparison (RFC
+ * 9110, 13.1.2). */
+bool api_etag_matches(const char *header, const char *etag);
+
+/* --- for handlers --- */
+
+/*! \brief {"epoch":E} and "stale":true when it is. */
+json_t *api_head(const struct api_call *c);
+
+/*!
+ * \brief Epoch that answers come from at this moment, for rows that need no snapshot.
+ * \return 0: none; \a ret_why then says why, borrowed until the next request.
+ */
+uint64_t api_epoch(struct api_call *c, const char **ret_why);
+
+/*! \brief Value of a parameter, or NULL. */
+const char *api_param(const struct api_call *c, const char *name);
+
+/*! \brief Captured segment as a GUID. \retval E_SYNTAX  problem filled. */
+int api_capture_guid(struct api_call *c, uint64_t *ret_guid);
+
+/*! \brief Captured segment as the NodeGUID of a switch. \retval E_SYNTAX E_NOTFOUND  problem
+ * filled. */
+int api_capture_switch(struct api_call *c, struct snap_node *ret);
+
+/*! Part of a long list: at most limit elements, from a key on. */
+struct api_page {
+	uint32_t limit;
+	uint64_t guid; /*!< first key: GUID, or LID */
+	uint8_t port;  /*!< second part of the key */
+};
+
+/*!
+ * \brief Reads limit= and cursor=.
+ * \retval E_HTTP_GONE  The cursor is of another epoch. \retval E_SYNTAX E_RANGE
+ */
+int api_page(struct api_call *c, struct api_page *ret);
+
+/*!
+ * \brief Takes a cursor apart: "epoch-key-sub-rest" in hex; whoever holds it need not
+ * know. \retval E_HTTP_GONE  It is of another epoch. \retval E_SYNTAX  Problem filled,
+ * too.
+ */
+int api_cursor(struct api_call *c, const char *text, struct stream_place *ret);
+
+/*! \brief {"next_cursor":"..."} that goes on at this place. */
+json_t *api_next_place(const struct api_call *c, const struct stream_place *at);
+
+/*!
+ * \brief Answers with a stream of the epoch that is pinned, of the tables of the row.
+ * \param spec  more, done, state, name and from; the rest is filled in here. The state is
+ *              taken on success.
+ * \retval E_FULL  Problem filled. \retval others  Of \a more for the first slice.
+ */
+int api_stream(struct api_call *c, struct stream_spec *spec);
+
+/*! \brief Reads from=: a key of a stream. 0 when it is not given. \retval E_SYNTAX
+ * E_RANGE */
+int api_from(struct api_call *c, uint64_t *ret);
+
+/*! A byte per (switch, LID); 0xff: nothing there. */
+typedef int api_lid_byte_f(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret);
+
+/*! \brief Adds {"lid": L, name: byte} to the list for each LID that has one; the key of a
+ * page is a LID. */
+int api_lid_bytes(struct api_call *c, uint64_t guid, api_lid_byte_f *get, const char *name,
+                  const struct api_page *page, json_t **ret_tail);
+
+/*! \brief {"next_cursor":"..."} that goes on with this key. */
+json_t *api_next(const struct api_call *c, uint64_t guid, uint8_t port);
+
+/* --- handlers --- */
+int api_index(struct api_call *c);
+int api_healthz(struct api_call *c);
+int api_readyz(struct api_call *c);
+int api_metrics(struct api_call *c);
+int api_paths(struct api_call *c);
+int api_fabric(struct api_call *c);
+int api_nodes(struct api_call *c);
+int api_node(struct api_call *c);
+int api_links(struct api_call *c);
+int api_groups(struct api_call *c);
+int api_group(struct api_call *c);
+int api_lids(struct api_call *c);
+int api_lft(struct api_call *c);
+int api_record(struct api_call *c);
+int api_record_names(struct api_call *c);
+unsigned api_record_tables(const char *name);
+int api_alternates(struct api_call *c);
+int api_routing(struct api_call *c);

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * Facts of libmicrohttpd shape this file. A reply queued in the first call of the
+ * access handler makes it close the connection, so replies are queued in the second call
+ * (those that refuse a body excepted: there closing is meant). And an epoll thread with
+ * exactly 128 ready descriptors waits for a further event before it serves them, so a
+ * thread is never given that many.
+ *
+ * The URI callback keeps the request target as it was sent: libmicrohttpd's own decoding
+ * lets malformed escapes pass.
+ */
+#include "gateway/http/http.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "conf/base/listen.h"
+#include "gateway/http/api.h"
+#include "gateway/http/metrics.h"
+#include "gateway/view/source.h"
+
+enum {
+	CONNECTIONS_PER_THREAD =
+		120, /* under 128 with the listening socket and the wake-up descriptor */
+	CONNECTION_BYTES = 32 * 1024, /* request head and reply head */
+	IDLE_SECONDS = 30,
+	STREAM_BLOCK = 16 * 1024 /* that fits the connection's memory */
+};
+
+struct http {
+	struct MHD_Daemon *daemon;
+	struct listening listening;
+	struct source *source; /* never used for answers: threads join it */
+	pthread_key_t key;     /* struct api_thread of each server thread */
+	bool has_key;
+	struct http_stats stats;
+};
+
+/* One request on its way through the handler calls. */
+struct exchange {
+	bool begun; /* the first call was made */
+	char target[];
+};
+
+static void thread_free(void *data)
+{
+	struct api_thread *t = data;
+
+	parts_done(&t->parts);
+	source_free(t->source);
+	free(t);
+}
+
+/* State of the calling thread, made when it first answers. */
+static struct api_thread *thread_state(struct http *h)
+{
+	struct api_thread *t = pthread_getspecific(h->key);
+
+	if (t != NULL) {
+		return t;
+	}
+	t = calloc(1, sizeof(*t));
+	if (t == NULL) {
+		return NULL;
+	}
+	t->stats = &h->stats;
+	t->source = source_join(h->source);
+	if (t->source == NULL || pthread_setspecific(h->key, t) != 0) {
+		thread_free(t);
+		return NULL;
+	}
+	return t;
+}
+
+static void add_header(struct MHD_Response *r, const char *name, const char *value)
+{
+	if (value != NULL && value[0] != '\0') {
+		MHD_add_response_header(r, name, value);
+	}
+}
+
+static void add_headers(struct MHD_Response *r, const struct api_reply *reply)
+{
+	char number[24];
+
+	if (reply->status != 304) {
+		add_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, reply->content_type);
+	}
+	add_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache");
+	add_header(r, MHD_HTTP_HEADER_ETAG, reply->etag);
+	add_header(r, MHD_HTTP_HEADER_ALLOW, reply->allow);
+	add_header(r, "X-Content-Type-Options", "nosniff");
+	if (reply->epoch != 0) {
+		snprintf(number, sizeof(number), "%llu",
+		         (unsigned long long)reply->epoch);
+		add_header(r, "Fabric-Epoch", number);
+	}
+	if (reply->retry_after != 0) {
+		snprintf(number, sizeof(number), "%u", reply->retry_after);
+		add_header(r, MHD_HTTP_HEADER_RETRY_AFTER, number);
+	}
+}
+
+static ssize_t pull(void *stream, uint64_t at, char *to, size_t max)
+{
+	(void)at;
+	size_t n = stream_read(stream, to, max);
+	return n > 0 ? (ssize_t)n : MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+static void stop_stream(void *stream)
+{
+	stream_free(stream);
+}
+
+/* With an unknown length the library sends chunks, to a client of HTTP/1.0 until it
+ * closes. */
+static struct MHD_Response *response_of(const struct api_reply *reply)
+{
+	if (reply->stream != NULL) {
+		return MHD_create_response_from_callback(
+			MHD_SIZE_UNKNOWN, STREAM_BLOCK, pull, reply->stream, stop_stream);
+	}
+	if (reply->body.data != NULL) {
+		return MHD_create_response_from_buffer(reply->body.len, reply->body.data,
+		                                       MHD_RESPMEM_MUST_FREE);
+	}
+	return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+}
+
+/* Sends a reply; its body or stream is taken. */
+static enum MHD_Result send_reply(struct MHD_Connection *conn, const char *method,
+                                  struct api_reply *reply)
+{
+	struct MHD_Response *r = response_of(reply);
+
+	if (r == NULL) {
+		body_clear(&reply->body);
+		stream_free(reply->stream);
+		return MHD_NO;
+	}
+	add_headers(r, reply);
+	if (reply->stream != NULL && strcmp(method, "HEAD") == 0) {
+		/* else the end of the chunks follows, which the client takes for the
+		 * begin of its next answer (0.9.75) */
+		MHD_set_response_options(r, MHD_RF_HTTP_VERSION_1_0_ONLY, MHD_RO_END);
+	}
+	enum MHD_Result queued = MHD_queue_response(conn, reply->status, r);
+	MHD_destroy_response(r);
+	return queued;
+}
+
+/* Does the head announce a body? */
+static bool has_body(struct MHD_Connection *conn)
+{
+	const char *length = MHD_lookup_connection_value(conn, MHD_HEADER_KIND,
+	                                                 MHD_HTTP_HEADER_CONTENT_LENGTH);
+	return (length != NULL && strcmp(length, "0") != 0) ||
+	       MHD_lookup_connection_value(conn, MHD_HEADER_KIND,
+	                                   MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
+}
+
+static enum MHD_Result refuse_body(struct http *h, struct MHD_Connection *conn,
+                                   const char *method)
+{
+	struct problem p = { .err = E_HTTP_BODY,
+		             .detail = "no resource here takes a request body" };
+	struct api_reply reply = { .status = gw_status(E_HTTP_BODY),
+		                   .content_type = "application/problem+json" };
+
+	body_json(&reply.body, problem_json(&p, 0));
+	http_stats_count(&h->stats, api_n_rows(), reply.status, 0);
+	return send_reply(conn, method, &reply);
+}
+
+static enum MHD_Result handle(void *cls, struct MHD_Connection *conn, const char *url,
+                              const char *method, const char *version, const char *upload,
+                              size_t *upload_size, void **con_cls)
+{
+	struct http *h = cls;
+	struct exchange *x = *con_cls;
+
+	(void)url;
+	(void)version;
+	(void)upload;
+	if (x == NULL || *upload_size != 0) {
+		return MHD_NO; /* out of memory; or a body that was not announced */
+	}
+	if (!x->begun) {
+		x->begun = true;
+		return has_body(conn) ? refuse_body(h, conn, method) : MHD_YES;
+	}
+	struct api_thread *t = thread_state(h);
+	if (t == NULL) {
+		return MHD_NO;
+	}
+	struct api_request rq = {
+		.method = method,
+		.target = x->target,
+		.if_none_match = MHD_lookup_connection_value(
+			conn, MHD_HEADER_KIND, MHD_HTTP_HEADER_IF_NONE_MATCH),
+	};
+	struct api_reply reply;
+	api_serve(t, &rq, &reply);
+	return send_reply(conn, method, &reply);
+}
+
+static void *begin(void *cls, const char *target, struct MHD_Connection *conn)
+{
+	size_t bytes = strlen(target) + 1;
+	struct exchange *x = malloc(sizeof(*x) + bytes);
+
+	(void)cls;
+	(void)conn;
+	if (x != NULL) {
+		x->begun = false;
+		memcpy(x->target, target, bytes);
+	}
+	return x;
+}
+
+static void end(void *cls, struct MHD_Connection *conn, void **con_cls,
+                enum MHD_RequestTerminationCode why)
+{
+	(void)cls;
+	(void)conn;
+	(void)why;
+	free(*con_cls);
+	*con_cls = NULL;
+}
+
+static struct MHD_Daemon *start_daemon(struct http *h, const struct http_options *o)
+{
+	unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_TURBO;
+
+	/* clang-format off */
+	return MHD_start_daemon(flags, 0, NULL, NULL, handle, h,
+		MHD_OPTION_LISTEN_SOCKET, h->listening.fd,
+		MHD_OPTION_THREAD_POOL_SIZE, (unsigned)o->threads,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned)o->threads * CONNECTIONS_PER_THREAD,
+		MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)o->per_address,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+		MHD_OPTION_URI_LOG_CALLBACK, begin, h,
+		MHD_OPTION_NOTIFY_COMPLETED, end, h,
+		MHD_OPTION_END);
+	/* clang-format on */
+}
+
+int http_start(const struct http_options *o, struct arena *a, const char **ret_why,
+               struct http **ret)
+{
+	struct http *h = calloc(1, sizeof(*h));
+	int err = -ENOMEM;
+
+	*ret_why = err_text(err);
+	if (h == NULL) {
+		return err;
+	}
+	h->listening.fd = -1;
+	h->source = source_new(o->snapshot_dir);
+	h->has_key = pthread_key_create(&h->key, thread_free) == 0;
+	if (h->source == NULL || !h->has_key) {
+		goto out;
+	}
+	json_object_seed(0); /* before threads make objects */
+	err = listen_on(o->listen, "--listen", a, ret_why, &h->listening);
+	if (err != E_OK) {
+		goto out;
+	}
+	h->daemon = start_daemon(h, o);
+	if (h->daemon == NULL) {
+		err = -EAGAIN;
+		*ret_why = arena_printf(a,
+		                        "cannot start %u server threads; try fewer with "
+		                        "--threads, or raise the limit of open files",
+		                        (unsigned)o->threads);
+		goto out;
+	}
+	*ret = h;
+	return E_OK;
+out:
+	http_stop(h);
+	return err;
+}
+
+void http_stop(struct http *h)
+{
+	if (h == NULL) {
+		return;
+	}
+	if (h->daemon != NULL) {
+		MHD_stop_daemon(
+			h->daemon); /* closes the listening socket, ends the threads */
+	} else if (h->listening.fd >= 0) {
+		close(h->listening.fd);
+	}
+	if (h->has_key) {
+		pthread_key_delete(h->key);
+	}
+	source_free(h->source);
+	free(h);
+}
+
+const char *http_address(const struct http *h)
+{
+	return h->listening.address;
+}
+
+unsigned http_port(const struct http *h)
+{
+	return h->listening.port;
+}
+
+bool http_is_public(const struct http *h)
+{
+	return !h->listening.loopback;
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "gateway/http/metrics.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+
+#include "conf/base/err.h"
+#include "db/reader.h"
+#include "db/stats.h"
+#include "gateway/http/api.h"
+#include "routing/graph/graph.h"
+
+static const unsigned codes[] = { 200, 304, 400, 404, 405, 409, 410,
+	                          413, 414, 422, 500, 503, 504 };
+static const double bounds[HTTP_BUCKETS] = { 0.00005, 0.0001, 0.0005, 0.001, 0.005,
+	                                     0.01,    0.1,    1,      10 };
+
+enum { N_CODES = sizeof(codes) / sizeof(codes[0]) };
+_Static_assert((int)N_CODES <= (int)HTTP_CODES_MAX, "one slot per code");
+
+/* Families written here; a series of the daemon may not come a second time under one of
+ * these names. */
+static const char *const own_names[] = {
+	"build_info",
+	"credit_loops",
+	"daemon_heartbeat_age_seconds",
+	"epoch",
+	"fallback",
+	"forwarding_loops",
+	"http_request_duration_seconds",
+	"http_request_duration_seconds_bucket",
+	"http_request_duration_seconds_count",
+	"http_request_duration_seconds_sum",
+	"http_requests_total",
+	"http_stream_records_total",
+	"http_streams",
+	"links",
+	"link_routes_max",
+	"link_routes_mean",
+	"link_routes_p99",
+	"lids",
+	"management_credit_loops",
+	"nodes",
+	"pairs",
+	"ready",
+	"route_seconds",
+	"prove_seconds",
+	"routing_info",
+	"stats_malformed",
+	"unreachable_pairs",
+	"vls_used",
+};
+
+/* --- the text format -----------------------------------------------------------------
+ */
+
+static void family(struct body *b, const char *name, const char *type, const char *help)
+{
+	body_printf(b, "# HELP saguaro_%s %s\n# TYPE saguaro_%s %s\n", name, help, name,
+	            type);
+}
+
+static void number(struct body *b, double v)
+{
+	if (isnan(v)) {
+		body_printf(b, " NaN\n");
+	} else if (isinf(v)) {
+		body_printf(b, v > 0 ? " +Inf\n" : " -Inf\n");
+	} else if (v == rint(v) && fabs(v) < 9e15) {
+		body_printf(b, " %.0f\n", v);
+	} else {
+		body_printf(b, " %.10g\n", v);
+	}
+}
+
+static void simple(struct body *b, const char *name, const char *type, const char *help,
+                   double v)
+{
+	family(b, name, type, help);
+	body_printf(b, "saguaro_%s", name);
+	number(b, v);
+}
+
+/* A label value: backslash, quote and new line are escaped. */
+static void label(struct body *b, const char *name, const char *value, const char *after)
+{
+	body_printf(b, "%s=\"", name);
+	for (; value != NULL && *value != '\0'; value++) {
+		switch (*value) {
+		case '\\': body_write(b, "\\\\", 2); break;
+		case '"': body_write(b, "\\\"", 2); break;
+		case '\n': body_write(b, "\\n", 2); break;
+		default: body_write(b, value, 1); break;
+		}
+	}
+	body_printf(b, "\"%s", after);
+}
+
+static bool is_name_char(char ch, bool first, bool colon)
+{
+	return isalpha((unsigned char)ch) || ch == '_' || (colon && ch == ':') ||
+	       (!first && isdigit((unsigned char)ch));
+}
+
+static size_t name_length(const char *s, bool colon)
+{
+	size_t n = 0;
+	while (is_name_char(s[n], n == 0, colon)) {
+		n++;
+	}
+	return n;
+}
+
+/* After the quote of a label value: past the closing quote, or NULL. */
+static const char *label_value(const char *s)
+{
+	for (; *s != '"'; s++) {
+		if (*s == '\0' || *s == '\n') {
+			return NULL;
+		}
+		if (*s == '\\') {
+			s++;
+			if (*s != '\\' && *s != '"' && *s != 'n') {
+				return NULL;
+			}
+		}
+	}
+	return s + 1;
+}
+
+size_t series_name(const char *series)
+{
+	size_t name = name_length(series, true);
+	const char *s = series + name;
+
+	if (name == 0 || *s == '\0') {
+		return name;
+	}
+	if (*s++ != '{') {
+		return 0;
+	}
+	for (;;) {
+		size_t n = name_length(s, false);
+		if (n == 0 || s[n] != '=' || s[n + 1] != '"') {
+			return 0;
+		}
+		s = label_value(s + n + 2);
+		if (s == NULL) {
+			return 0;
+		}
+		if (*s == ',') {
+			s++;
+			continue;
+		}
+		return s[0] == '}' && s[1] == '\0' ? name : 0;
+	}
+}
+
+/* --- requests ------------------------------------------------------------------------
+ */
+
+static unsigned code_index(unsigned status)
+{
+	for (unsigned i = 0; i < N_CODES; i++) {
+		if (codes[i] == status) {
+			return i;
+		}
+	}
+	return code_index(500);
+}
+
+void http_stats_count(struct http_stats *s, unsigned route, unsigned status, uint64_t us)
+{
+	unsigned i = 0;
+
+	if (s == NULL || route >= HTTP_ROUTES_MAX) {
+		return;
+	}
+	while (i < HTTP_BUCKETS && (double)us > bounds[i] * 1e6) {
+		i++;
+	}
+	atomic_fetch_add_explicit(&s->requests[route][code_index(status)], 1,
+	                          memory_order_relaxed);
+	atomic_fetch_add_explicit(&s->bucket[route][i], 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&s->micros[route], us, memory_order_relaxed);
+}
+
+static const char *route_name(unsigned route)
+{
+	return route < api_n_rows() ? api_rows()[route].path : "other";
+}
+
+static void write_requests(struct body *b, const struct http_stats *s)
+{
+	family(b, "http_requests_total", "counter",
+	       "HTTP requests by route and status code.");
+	for (unsigned r = 0; r <= api_n_rows(); r++) {
+		for (unsigned i = 0; i < N_CODES; i++) {
+			uint64_t n = s->requests[r][i];
+			if (n > 0) {
+				body_printf(b, "saguaro_http_requests_total{");
+				label(b, "route", route_name(r), ",");
+				body_printf(b, "code=\"%u\"} %" PRIu64 "\n", codes[i], n);
+			}
+		}
+	}
+}
+
+static void write_duration(struct body *b, const struct http_stats *s, unsigned route)
+{
+	static const char name[] = "saguaro_http_request_duration_seconds";
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i <= HTTP_BUCKETS; i++) {
+		n += s->bucket[route][i];
+		body_printf(b, "%s_bucket{", name);
+		label(b, "route", route_name(route), ",");
+		if (i < HTTP_BUCKETS) {
+			body_printf(b, "le=\"%g\"} %" PRIu64 "\n", bounds[i], n);
+		} else {
+			body_printf(b, "le=\"+Inf\"} %" PRIu64 "\n", n);
+		}
+	}
+	body_printf(b, "%s_sum{", name);
+	label(b, "route", route_name(route), "}");
+	number(b, (double)s->micros[route] / 1e6);
+	body_printf(b, "%s_count{", name);
+	label(b, "route", route_name(route), "}");
+	body_printf(b, " %" PRIu64 "\n", n);
+}
+
+void metrics_http(struct body *b, const struct http_stats *s)
+{
+	family(b, "build_info", "gauge", "Version of this program; always 1.");
+	body_printf(b, "saguaro_build_info{");
+	label(b, "version", PACKAGE_VERSION, "} 1\n");
+	write_requests(b, s);
+	family(b, "http_request_duration_seconds", "histogram",
+	       "Time to build an answer, by route.");
+	for (unsigned r = 0; r <= api_n_rows(); r++) {
+		bool asked = false;
+		for (unsigned i = 0; i <= HTTP_BUCKETS; i++) {
+			asked |= s->bucket[r][i] > 0;
+		}
+		if (asked) {
+			write_duration(b, s, r);
+		}
+	}
+	simple(b, "http_streams", "gauge", "Streams being sent.", (double)s->streams);
+	simple(b, "http_stream_records_total", "counter", "Records written to streams.",
+	       (double)s->stream_records);
+}
+
+/* --- the epoch -----------------------------------------------------------------------
+ */
+
+static int write_nodes(struct body *b, struct snap_reader *r)
+{
+	uint64_t n[NODE_ROUTER + 1] = { 0 };
+	struct snap_node node;
+	int err;
+
+	for (uint64_t from = 0; (err = snap_node_from(r, from, &node)) == E_OK;
+	     from = node.guid + 1) {
+		if (node.type >= NODE_CA && node.type <= NODE_ROUTER) {
+			n[node.type]++;
+		}
+		if (node.guid == UINT64_MAX) {
+			break;
+		}
+	}
+	if (err != E_OK && err != E_NOTFOUND) {
+		return err;
+	}
+	family(b, "nodes", "gauge", "Nodes of the fabric by type.");
+	for (uint8_t type = NODE_CA; type <= NODE_ROUTER; type++) {
+		body_printf(b, "saguaro_nodes{");
+		label(b, "type", node_type_name(type), "}");
+		body_printf(b, " %" PRIu64 "\n", n[type]);
+	}
+	return E_OK;
+}
+
+int metrics_fabric(struct body *b, struct snap_reader *r)
+{
+	const struct snap_meta *m = snap_meta(r);
+	bool fallback = m->fallback_reason != NULL && m->fallback_reason[0] != '\0';
+	/* clang-format off */
+	const struct {
+		const char *name, *help;
+		double value;
+	} gauges[] = {
+		{ "epoch", "Epoch of the published routing.", (double)m->epoch },
+		{ "fallback", "1: another engine than the one asked for computed the routing.", fallback },
+		{ "pairs", "Ordered pairs of end ports that are to reach each other.", (double)m->pairs },
+		{ "unreachable_pairs", "Pairs of them without a route.", (double)m->unreachable_pairs },
+		{ "forwarding_loops", "Forwarding loops in the tables.", (double)m->forwarding_loops },
+		{ "credit_loops", "Credit loops in the tables.", (double)m->credit_loops },
+		{ "management_credit_loops", "Further credit loops when traffic from or to switches themselves counts.", (double)m->management_credit_loops },
+		{ "vls_used", "Virtual lanes the routing uses.", m->vls_used },
+		{ "link_routes_max", "Routes on the busiest directed link.", m->load_max },
+		{ "link_routes_mean", "Mean of routes per directed link.", m->load_mean },
+		{ "link_routes_p99", "99th percentile of routes per directed link.", m->load_p99 },
+		{ "links", "Cables.", m->n_links },
+		{ "lids", "LIDs in use.", m->n_lids },
+		{ "route_seconds", "Time the last routing took.", m->seconds_route },
+		{ "prove_seconds", "Time the last proof took.", m->seconds_prove },
+	};
+	/* clang-format on */
+
+	for (size_t i = 0; i < sizeof(gauges) / sizeof(gauges[0]); i++) {
+		simple(b, gauges[i].name, "gauge", gauges[i].help, gauges[i].value);
+	}
+	family(b, "routing_info", "gauge",
+	       "Routing engine asked for and used; always 1.");
+	body_printf(b, "saguaro_routing_info{");
+	label(b, "engine_asked", m->engine_asked, ",");
+	label(b, "engine_used", m->engine_used, "} 1\n");
+	return write_nodes(b, r);
+}
+
+/* --- the daemon ----------------------------------------------------------------------
+ */
+
+struct series {
+	const struct stats_value *value;
+	size_t name; /* length */
+};
+
+/* By name, so that a family stands together; inside it as text. */
+static int compare_series(const void *pa, const void *pb)
+{
+	const struct series *a = pa, *b = pb;
+	size_t shorter = a->name < b->name ? a->name : b->name;
+
+	int c = memcmp(a->value->name, b->value->name, shorter);
+	if (c == 0 && a->name != b->name) {
+		c = a->name < b->name ? -1 : 1;
+	}
+	return c != 0 ? c : strcmp(a->value->name, b->value->name);
+}
+
+static bool is_own(const char *name, size_t len)
+{
+	for (size_t i = 0; i < sizeof(own_names) / sizeof(own_names[0]); i++) {
+		if (strlen(own_names[i]) == len && memcmp(own_names[i], name, len) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool same_family(const struct series *a, const struct series *b)
+{
+	return a->name == b->name && memcmp(a->value->name, b->value->name, a->name) == 0;
+}
+
+static void write_series(struct body *b, const struct series *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *text = s[i].value->name;
+		int len = (int)s[i].name;
+		if (i == 0 || !same_family(&s[i - 1], &s[i])) {
+			bool counter =
+				len > 6 && memcmp(text + len - 6, "_total", 6) == 0;
+			body_printf(b,
+			            "# HELP saguaro_%.*s As reported by saguarod.\n"
+			            "# TYPE saguaro_%.*s %s\n",
+			            len, text, len, text, counter ? "counter" : "gauge");
+		}
+		body_printf(b, "saguaro_%s", text);
+		number(b, s[i].value->value);
+	}
+}
+
+void metrics_daemon(struct body *b, const struct stats_copy *c, uint64_t now_ms)
+{
+	struct series *list = calloc(c->n + 1, sizeof(*list));
+	size_t n = 0, malformed = 0;
+
+	if (list == NULL) {
+		b->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		const struct stats_value *v = &c->values[i];
+		size_t name = v->text == NULL ? series_name(v->name) : 0;
+		malformed += v->text == NULL && name == 0;
+		if (name > 0 && !is_own(v->name, name)) {
+			list[n++] = (struct series){ v, name };
+		}
+	}
+	qsort(list, n, sizeof(*list), compare_series);
+	double age =
+		now_ms > c->heartbeat_ms ? (double)(now_ms - c->heartbeat_ms) / 1000 : 0;
+	simple(b, "daemon_heartbeat_age_seconds", "gauge",
+	       "Time since the last sign of life of saguarod.", age);
+	simple(b, "stats_malformed", "gauge",
+	       "Series of saguarod that do not follow the text format and are left out.",
+	       (double)malformed);
+	write_series(b, list, n);
+	free(list);
+}
+
+void metrics_ready(struct body *b, int ready)
+{
+	simple(b, "ready", "gauge", "1: the fabric is up and answers are fresh.", ready);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/base/log.h"
+#include "gateway/http/gw_config.h"
+#include "gateway/http/http.h"
+
+static const char me[] = "gateway";
+
+static int write_port_file(const char *path, unsigned port)
+{
+	FILE *f = fopen(path, "w");
+	if (f == NULL) {
+		return -errno;
+	}
+	int bad = fprintf(f, "%u\n", port) < 0;
+	bad |= fclose(f) != 0;
+	return bad ? -EIO : E_OK;
+}
+
+/* Blocked before threads start, so that only wait_for_end() takes them. */
+static void block_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static void wait_for_end(const sigset_t *set, const struct gw_config *c)
+{
+	for (;;) {
+		int sig = sigwaitinfo(set, NULL);
+		if (sig == SIGHUP) {
+			log_open(c->log_file); /* after a rotation */
+			log_info(me, "log file opened again");
+		} else if (sig > 0) {
+			log_info(me, "signal %s: stopping", sigabbrev_np(sig));
+			return;
+		}
+	}
+}
+
+static void announce(const struct gw_config *c, const struct http *h)
+{
+	log_info(me, "answering on http://%s from %s", http_address(h), c->snapshot_dir);
+	if (http_is_public(h)) {
+		log_warning(
+			me,
+			"other machines can reach %s and there is no authentication yet: "
+			"whoever reaches the port reads the fabric",
+			http_address(h));
+	}
+}
+
+static int serve(const struct gw_config *c, struct arena *a)
+{
+	struct http_options o = { .listen = c->listen,
+		                  .snapshot_dir = c->snapshot_dir,
+		                  .threads = c->threads,
+		                  .per_address = c->per_address };
+	struct http *h = NULL;
+	const char *why = NULL;
+	sigset_t set;
+
+	block_signals(&set);
+	int err = http_start(&o, a, &why, &h);
+	if (err != E_OK) {
+		log_error(me, "%s", why);
+		return err;
+	}
+	announce(c, h);
+	if (c->port_file != NULL) { /* the sign that all is said and done: last */
+		err = write_port_file(c->port_file, http_port(h));
+	}
+	if (err == E_OK) {
+		wait_for_end(&set, c);
+	} else {
+		log_error(me, "cannot write the port to %s: %s", c->port_file,
+		          err_text(err));
+	}
+	http_stop(h);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	struct gw_config c;
+	struct diags d;
+	struct arena *a = arena_new();
+
+	if (a == NULL) {
+		fputs("saguaro-gateway: out of memory\n", stderr);
+		return EXIT_FAILURE;
+	}
+	diags_init(&d, a);
+	int err = gw_config_read(&c, a, argc, argv, &d);
+	diags_print(&d, stderr, DIAG_WARNING);
+	if (err != E_OK) {
+		arena_free(a);
+		return 2;
+	}
+	log_set_level(c.verbose > 0 ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
+	if (c.log_file != NULL && (err = log_open(c.log_file)) != E_OK) {
+		log_error(me, "cannot open the log file %s: %s", c.log_file,
+		          err_text(err));
+	} else {
+		err = serve(&c, a);
+	}
+	arena_free(a);
+	return err == E_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * A slice is made when the one before has been taken, so a client that reads slowly costs
+ * the memory of a slice and no time, and no page of the snapshot is kept from reuse: a
+ * foreign reader holds nothing that the writer has to wait for (db/view.h). It only finds
+ * out that its epoch is gone.
+ */
+#include "gateway/http/stream.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/err.h"
+#include "db/reader.h"
+#include "gateway/http/api.h"
+#include "gateway/http/metrics.h"
+#include "gateway/view/source.h"
+
+enum {
+	PIN_TRIES = 3,     /* epochs that pass under one slice */
+	SILENT_SLICES = 32 /* without a record before a line says that work goes on */
+};
+
+struct stream {
+	struct stream_spec spec;
+	struct source *source;
+	struct http_stats *stats;
+	struct snap_reader *snap; /* pinned; of source */
+	struct stream_place at;
+	uint64_t records;
+	struct body out;
+	size_t taken; /* of out */
+	bool ended;   /* the last line is made */
+};
+
+/* Pins the newest epoch. \retval E_STALE  What the lines are made of has changed. */
+static int pin(struct stream *s, uint64_t *ret_epoch)
+{
+	const char *why;
+
+	int err = source_pin(s->source, source_now_ms(), &why, &s->snap);
+	if (err != E_OK) {
+		s->snap = NULL;
+		return err;
+	}
+	const struct snap_meta *m = snap_meta(s->snap);
+	*ret_epoch = m->epoch;
+	return m->epoch == s->spec.epoch &&
+	                       api_version(m, s->spec.tables) == s->spec.version
+	               ? E_OK
+	               : E_STALE;
+}
+
+/* One slice of one epoch; what turns out to be torn leaves no trace. */
+static int more(struct stream *s)
+{
+	struct stream_place at = s->at;
+	size_t n = 0;
+
+	int err = s->spec.more(s->spec.state, s->snap, &at, &s->out, &n);
+	int torn = snap_check(s->snap);
+	err = torn != E_OK ? torn : err == E_OK ? body_done(&s->out) : err;
+	if (err != E_OK) {
+		s->out.len = 0;
+		s->out.failed = false;
+		return err;
+	}
+	s->at = at;
+	s->records += n;
+	atomic_fetch_add(&s->stats->stream_records, n);
+	return E_OK;
+}
+
+static void write_end(struct stream *s, int err, uint64_t now)
+{
+	body_printf(&s->out, "{\"stream\":\"end\",\"complete\":%s",
+	            err == E_OK ? "true" : "false");
+	if (err != E_OK) {
+		body_printf(&s->out, ",\"reason\":\"%s\"",
+		            err == E_STALE ? "superseded" : err_name(err));
+	}
+	body_printf(&s->out, ",\"epoch\":%" PRIu64, s->spec.epoch);
+	if (err == E_STALE) {
+		body_printf(&s->out, ",\"now\":%" PRIu64, now);
+	}
+	body_printf(&s->out, ",\"records\":%" PRIu64, s->records);
+	if (err != E_OK) {
+		body_printf(&s->out, ",\"from\":\"0x%" PRIx64 "\"", s->at.key);
+	}
+	body_printf(&s->out, "}\n");
+	s->ended = true;
+}
+
+/* One slice or the last line. */
+static int make(struct stream *s)
+{
+	uint64_t now = s->spec.epoch;
+
+	s->out.len = s->taken = 0;
+	int err = s->at.end ? E_OK : more(s);
+	for (unsigned i = 0; i < PIN_TRIES && err == E_STALE; i++) {
+		err = pin(s, &now);
+		if (err != E_OK) {
+			break;
+		}
+		err = more(s);
+	}
+	if (err != E_OK || (s->at.end && s->out.len == 0)) {
+		write_end(s, err, now);
+	}
+	return err;
+}
+
+/* Until there is something to send: a walk may pass many that do not fit. */
+static void fill(struct stream *s)
+{
+	for (unsigned i = 0; i < SILENT_SLICES; i++) {
+		(void)make(s);
+		if (s->out.len > 0) {
+			return;
+		}
+	}
+	body_printf(&s->out, "{\"stream\":\"working\",\"from\":\"0x%" PRIx64 "\"}\n",
+	            s->at.key);
+}
+
+static void write_begin(struct stream *s, struct body *b)
+{
+	body_printf(b, "{\"stream\":\"begin\",\"epoch\":%" PRIu64 "%s,\"name\":\"%s\"",
+	            s->spec.epoch, s->spec.stale ? ",\"stale\":true" : "", s->spec.name);
+	if (s->spec.warning != NULL) {
+		body_printf(b, ",\"warning\":\"%s\"", s->spec.warning);
+	}
+	body_printf(b, "}\n");
+}
+
+/* The first slice, behind the first line. Nothing has been sent: any error is an answer.
+ */
+static int first(struct stream *s)
+{
+	struct body head = { .len = 0 };
+	uint64_t now;
+
+	int err = pin(s, &now);
+	if (err == E_OK) {
+		err = more(s);
+	}
+	if (err != E_OK) {
+		return err;
+	}
+	write_begin(s, &head);
+	body_write(&head, s->out.data != NULL ? s->out.data : "", s->out.len);
+	body_clear(&s->out);
+	s->out = head;
+	return body_done(&head);
+}
+
+int stream_begin(struct source *source, struct http_stats *stats,
+                 const struct stream_spec *spec, struct stream **ret)
+{
+	struct stream *s = calloc(1, sizeof(*s));
+
+	if (s == NULL) {
+		return -ENOMEM;
+	}
+	s->spec = *spec;
+	s->at = spec->from;
+	s->stats = stats;
+	s->source = source_join(source);
+	int err = atomic_fetch_add(&stats->streams, 1) >= STREAMS_MAX ? E_FULL
+	          : s->source == NULL                                 ? -ENOMEM
+	                                                              : first(s);
+	if (err != E_OK) {
+		s->spec.done = NULL; /* the state stays the caller's */
+		stream_free(s);
+		return err;
+	}
+	*ret = s;
+	return E_OK;
+}
+
+size_t stream_read(struct stream *s, char *to, size_t max)
+{
+	if (s->taken == s->out.len && !s->ended) {
+		fill(s);
+	}
+	size_t n = s->out.len - s->taken;
+	if (n > max) {
+		n = max;
+	}
+	if (n > 0) {
+		memcpy(to, s->out.data + s->taken, n);
+		s->taken += n;
+	}
+	return n;
+}
+
+void stream_free(struct stream *s)
+{
+	if (s == NULL) {
+		return;
+	}
+	atomic_fetch_sub(&s->stats->streams, 1);
+	source_free(s->source);
+	body_clear(&s->out);
+	if (s->spec.done != NULL) {
+		s->spec.done(s->spec.state);
+	}
+	free(s);
+}

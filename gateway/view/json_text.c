@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "gateway/view/json_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "routing/graph/graph.h"
+
+static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
+
+/* Bytes of the character at s, 0 when they are not UTF-8 (RFC 3629: no overlong forms, no
+ * surrogates, nothing above U+10FFFF). The text ends in a NUL, which is no continuation
+ * byte, so this never reads past the end. */
+static unsigned utf8_length(const unsigned char *s)
+{
+	unsigned n = s[0] < 0x80   ? 1
+	             : s[0] < 0xc2 ? 0
+	             : s[0] < 0xe0 ? 2
+	             : s[0] < 0xf0 ? 3
+	             : s[0] < 0xf5 ? 4
+	                           : 0;
+
+	for (unsigned i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80) {
+			return 0;
+		}
+	}
+	bool bad = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+	           (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f);
+	return bad ? 0 : n;
+}
+
+static json_t *repaired(const char *bytes)
+{
+	char *text = malloc(strlen(bytes) * (sizeof(replacement) - 1) + 1);
+	if (text == NULL) {
+		return NULL;
+	}
+	char *to = text;
+	while (*bytes != '\0') {
+		unsigned n = utf8_length((const unsigned char *)bytes);
+		const char *from = n > 0 ? bytes : replacement;
+		size_t len = n > 0 ? n : sizeof(replacement) - 1;
+		memcpy(to, from, len);
+		to += len;
+		bytes += n > 0 ? n : 1;
+	}
+	json_t *value = json_stringn(text, (size_t)(to - text));
+	free(text);
+	return value;
+}
+
+json_t *text_json(const char *bytes)
+{
+	if (bytes == NULL) {
+		return json_null();
+	}
+	json_t *value = json_string(bytes); /* refuses what is not UTF-8 */
+	return value != NULL ? value : repaired(bytes);
+}
+
+json_t *guid_json(uint64_t guid)
+{
+	char text[24];
+
+	int len = snprintf(text, sizeof(text), "0x%016" PRIx64, guid);
+	return json_stringn_nocheck(text, (size_t)len);
+}
+
+enum { GID_GROUPS = 8 };
+
+static unsigned group_of(uint64_t prefix, uint64_t guid, unsigned i)
+{
+	return (i < 4 ? prefix >> (48 - 16 * i) : guid >> (112 - 16 * i)) & 0xffff;
+}
+
+/* First of the longest runs of groups that are 0, if that is longer than one. */
+static unsigned zero_run(const unsigned group[GID_GROUPS], unsigned *ret_first)
+{
+	unsigned best = 1, run = 0;
+
+	*ret_first = GID_GROUPS;
+	for (unsigned i = 0; i < GID_GROUPS; i++) {
+		run = group[i] == 0 ? run + 1 : 0;
+		if (run > best) {
+			best = run;
+			*ret_first = i + 1 - run;
+		}
+	}
+	return best;
+}
+
+static char *put_group(char *p, unsigned group)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (unsigned shift = group > 0xfff  ? 12
+	                      : group > 0xff ? 8
+	                      : group > 0xf  ? 4
+	                                     : 0;
+	     ; shift -= 4) {
+		*p++ = digits[group >> shift & 0xf];
+		if (shift == 0) {
+			return p;
+		}
+	}
+}
+
+/* By hand: a stream has two GIDs in each of millions of records. */
+unsigned gid_text(uint64_t prefix, uint64_t guid, char ret[GID_TEXT_BYTES])
+{
+	unsigned group[GID_GROUPS], first;
+	char *p = ret;
+
+	for (unsigned i = 0; i < GID_GROUPS; i++) {
+		group[i] = group_of(prefix, guid, i);
+	}
+	unsigned run = zero_run(group, &first);
+	for (unsigned i = 0; i < GID_GROUPS; i++) {
+		if (i == first) {
+			*p++ = ':';
+			i += run - 1;
+			if (i == GID_GROUPS - 1) {
+				*p++ = ':';
+			}
+			continue;
+		}
+		if (i > 0) {
+			*p++ = ':';
+		}
+		p = put_group(p, group[i]);
+	}
+	*p = '\0';
+	return (unsigned)(p - ret);
+}
+
+json_t *gid_json(uint64_t prefix, uint64_t guid)
+{
+	char text[GID_TEXT_BYTES];
+	unsigned len = gid_text(prefix, guid, text);
+
+	return json_stringn_nocheck(text, len);
+}
+
+json_t *rate_gbps_json(uint8_t rate)
+{
+	uint32_t tenths = rate_speed(rate);
+
+	if (tenths == 0) {
+		return json_null();
+	}
+	return tenths % 10 == 0 ? json_integer(tenths / 10) : json_real(tenths / 10.0);
+}
+
+json_t *real_json(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+int mtu_bytes(uint8_t mtu)
+{
+	return mtu >= 1 && mtu <= 5 ? 128 << mtu : 0;
+}
+
+json_t *time_json(int64_t seconds)
+{
+	char text[40];
+	struct tm tm;
+	time_t t = (time_t)seconds;
+
+	if (gmtime_r(&t, &tm) == NULL) {
+		return json_null();
+	}
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return json_string_nocheck(text);
+}

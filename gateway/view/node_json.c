@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include <errno.h>
+
+#include "conf/base/err.h"
+#include "gateway/view/json_text.h"
+#include "gateway/view/path_json.h"
+#include "routing/graph/graph.h"
+
+static const char *state_name(uint8_t state)
+{
+	switch ((enum port_state)state) {
+	case PORT_DOWN: return "down";
+	case PORT_INIT: return "init";
+	case PORT_ARMED: return "armed";
+	case PORT_ACTIVE: return "active";
+	}
+	return "unknown";
+}
+
+static int add(json_t *o, const char *name, json_t *value)
+{
+	return json_object_set_new_nocheck(o, name, value);
+}
+
+/* Link members: only where there is a cable. */
+static int add_link(json_t *o, const struct snap_port *port)
+{
+	int bad = add(o, "peer",
+	              json_pack("{s:o, s:i}", "guid", guid_json(port->peer_guid), "port",
+	                        port->peer_port));
+	bad |= add(o, "width", json_string(link_width_name(port->width)));
+	bad |= add(o, "speed", json_string(link_speed_name(port->speed)));
+	bad |= add(o, "rate", json_integer(port->rate));
+	bad |= add(o, "rate_gbps", rate_gbps_json(port->rate));
+	return bad;
+}
+
+static json_t *port_json(const struct snap_port *port)
+{
+	json_t *o = json_object();
+	int bad = add(o, "num", json_integer(port->num));
+
+	bad |= add(o, "guid", guid_json(port->guid));
+	bad |= add(o, "state", json_string(state_name(port->state)));
+	if (port->lid != 0) {
+		bad |= add(o, "lid", json_integer(port->lid));
+		bad |= add(o, "lmc", json_integer(port->lmc));
+	}
+	bad |= add(o, "mtu", json_integer(port->mtu));
+	bad |= add(o, "mtu_bytes", json_integer(mtu_bytes(port->mtu)));
+	bad |= add(o, "vls", json_integer(port->vls));
+	bad |= port->peer_guid != 0 ? add_link(o, port) : add(o, "peer", json_null());
+	if (bad != 0) {
+		json_decref(o);
+		return NULL;
+	}
+	return o;
+}
+
+/* With its class in the SL-to-VL rule, where there is one. */
+static int add_port(struct snap_reader *r, const struct snap_port *port, json_t *list)
+{
+	json_t *o = port_json(port);
+	uint8_t class;
+	int err = snap_vl_class(r, port->node_guid, port->num, &class), bad = 0;
+
+	if (err == E_OK) {
+		bad = add(o, "vl_class", json_integer(class));
+	}
+	if (bad != 0 || json_array_append_new(list, o) != 0) {
+		return -ENOMEM;
+	}
+	return err == E_NOTFOUND ? E_OK : err;
+}
+
+static int ports_json(struct snap_reader *r, uint64_t guid, json_t **ret)
+{
+	json_t *list = json_array();
+	struct snap_port port;
+
+	for (unsigned num = 0; num <= UINT8_MAX; num = port.num + 1U) {
+		int err = snap_port_from(r, guid, (uint8_t)num, &port);
+		if (err == E_NOTFOUND || (err == E_OK && port.node_guid != guid)) {
+			break;
+		}
+		if (err == E_OK) {
+			err = add_port(r, &port, list);
+		}
+		if (err != E_OK) {
+			json_decref(list);
+			return err;
+		}
+	}
+	*ret = list;
+	return E_OK;
+}
+
+int node_json(struct snap_reader *r, const struct snap_node *node, bool ports,
+              json_t **ret)
+{
+	json_t *list = NULL;
+
+	if (ports) {
+		int err = ports_json(r, node->guid, &list);
+		if (err != E_OK) {
+			return err;
+		}
+	}
+	/* clang-format off */
+	json_t *o = json_pack("{s:o, s:s, s:o, s:o, s:i, s:o, s:i, s:i, s:i, s:i, s:b, s:b}",
+		"guid", guid_json(node->guid),
+		"type", node_type_name(node->type),
+		"name", text_json(node->name),
+		"description", text_json(node->description),
+		"lid", (int)node->lid,
+		"system_image_guid", guid_json(node->system_image_guid),
+		"num_ports", node->n_ports,
+		"vendor_id", (int)node->vendor_id,
+		"device_id", node->device_id,
+		"revision", (int)node->revision,
+		"enhanced_port_0", node->esp0,
+		"aggregation_node", node->aggregation);
+	/* clang-format on */
+	if (o == NULL || (ports && add(o, "ports", list) != 0)) {
+		json_decref(o);
+		return -ENOMEM;
+	}
+	*ret = o;
+	return E_OK;
+}
+
+/* Routes that leave a port; a port of a CA or a management-only link has none stored. */
+static json_t *load_json(struct snap_reader *r, uint64_t guid, uint8_t port)
+{
+	uint32_t all, base;
+
+	if (snap_load(r, guid, port, &all, &base) != E_OK) {
+		return json_null();
+	}
+	return json_pack("{s:i, s:i}", "all", (int)all, "base", (int)base);
+}
+
+static json_t *name_json(struct snap_reader *r, uint64_t guid)
+{
+	struct snap_node node;
+
+	return snap_node(r, guid, &node) == E_OK ? text_json(node.name) : json_null();
+}
+
+int link_json(struct snap_reader *r, const struct snap_link *link, json_t **ret)
+{
+	/* clang-format off */
+	json_t *o = json_pack("{s:{s:o, s:i, s:o}, s:{s:o, s:i, s:o}, s:s, s:s, s:i, s:o, s:i, s:i, s:o, s:o}",
+		"a", "guid", guid_json(link->guid_a), "port", link->port_a, "name", name_json(r, link->guid_a),
+		"b", "guid", guid_json(link->guid_b), "port", link->port_b, "name", name_json(r, link->guid_b),
+		"width", link_width_name(link->width),
+		"speed", link_speed_name(link->speed),
+		"rate", link->rate,
+		"rate_gbps", rate_gbps_json(link->rate),
+		"mtu", link->mtu,
+		"mtu_bytes", mtu_bytes(link->mtu),
+		"routes_from_a", load_json(r, link->guid_a, link->port_a),
+		"routes_from_b", load_json(r, link->guid_b, link->port_b));
+	/* clang-format on */
+	if (o == NULL) {
+		return -ENOMEM;
+	}
+	*ret = o;
+	return E_OK;
+}
+
+int end_json(struct snap_reader *r, const struct snap_end *end, json_t **ret)
+{
+	struct snap_node node;
+
+	int err = snap_node(r, end->node_guid, &node);
+	if (err != E_OK) {
+		return err == E_NOTFOUND ? E_MALFORMED : err;
+	}
+	/* clang-format off */
+	json_t *o = json_pack("{s:i, s:i, s:o, s:o, s:i, s:s, s:o, s:o}",
+		"lid", (int)end->base_lid,
+		"lmc", end->lmc,
+		"port_guid", guid_json(end->port_guid),
+		"node_guid", guid_json(end->node_guid),
+		"port", end->port,
+		"type", node_type_name(end->type),
+		"name", text_json(node.name),
+		"description", text_json(node.description));
+	/* clang-format on */
+	if (o == NULL) {
+		return -ENOMEM;
+	}
+	*ret = o;
+	return E_OK;
+}

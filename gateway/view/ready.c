@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "gateway/view/ready.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "conf/base/arena.h"
+
+bool heartbeat_fresh(uint64_t heartbeat_ms, uint64_t now_ms)
+{
+	/* A heartbeat ahead of the clock was written between the two readings. */
+	return heartbeat_ms != 0 &&
+	       (heartbeat_ms > now_ms || now_ms - heartbeat_ms <= STALE_AFTER_MS);
+}
+
+bool stats_number(const struct stats_copy *c, const char *name, double *ret)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		if (c->values[i].text == NULL && strcmp(c->values[i].name, name) == 0) {
+			*ret = c->values[i].value;
+			return true;
+		}
+	}
+	return false;
+}
+
+static const char *gone_since(const struct stats_copy *c, struct arena *a)
+{
+	char text[40] = "an unknown time";
+	struct tm tm;
+	time_t t = (time_t)c->heartbeat_realtime_s;
+
+	if (gmtime_r(&t, &tm) != NULL) {
+		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	}
+	return arena_printf(
+		a,
+		"daemon gone since %s: saguarod (process %u) gave no sign of life "
+		"for more than %d ms; start it again",
+		text, (unsigned)c->pid, STALE_AFTER_MS);
+}
+
+/* Text by name, NULL when it is missing or empty. */
+static const char *text_or_null(const struct stats_copy *c, const char *name)
+{
+	const char *text = stats_copy_text(c, name);
+	return text != NULL && text[0] != '\0' ? text : NULL;
+}
+
+static const char *not_up(const struct stats_copy *c, struct arena *a)
+{
+	const char *reason = text_or_null(c, "not_ready");
+	const char *progress = text_or_null(c, "progress");
+
+	if (progress == NULL) {
+		const char *phase = text_or_null(c, "phase");
+		progress = phase != NULL && strcmp(phase, "idle") != 0 ? phase : NULL;
+	}
+	if (reason == NULL) {
+		reason = "the subnet is not up yet";
+	}
+	return progress != NULL ? arena_printf(a, "%s (%s)", reason, progress)
+	                        : arena_strdup(a, reason);
+}
+
+const char *ready_reason(const struct stats_copy *stats, uint64_t epoch,
+                         const char *why_no_epoch, uint64_t now_ms, struct arena *a)
+{
+	double up;
+
+	if (stats == NULL || stats->heartbeat_ms == 0) {
+		return why_no_epoch != NULL ? why_no_epoch
+		                            : "no saguarod has reported here yet";
+	}
+	if (!heartbeat_fresh(stats->heartbeat_ms, now_ms)) {
+		return gone_since(stats, a);
+	}
+	if (!stats_number(stats, "subnet_up", &up) || up != 1.0) {
+		return not_up(stats, a);
+	}
+	if (epoch == 0) {
+		return why_no_epoch != NULL ? why_no_epoch
+		                            : "saguarod has not published a sweep yet";
+	}
+	return NULL;
+}

@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/* One run over a tree: what is known before tables are filled, and the order of filling.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "routing/engine.h"
+#include "routing/engines/dmodc/dmodc_job.h"
+#include "routing/graph/column.h"
+#include "routing/graph/lids.h"
+#include "routing/graph/node_text.h"
+
+/* ---- what is whole ---- */
+
+/* Destinations k ranks up to which all slots lead, here and all the way up. */
+static void find_whole(const struct dmodc_job *j, uint32_t s, unsigned k)
+{
+	const uint32_t *above = j->above + (size_t)s * j->width;
+	uint64_t *row = dmodc_whole(j, s, k);
+
+	memcpy(row, dmodc_row(&j->reach, s, k), j->reach.words * sizeof(*row));
+	for (unsigned i = 0; k && i < j->t.slots[s]; i++) {
+		const uint64_t *there =
+			above[i] == GRAPH_NONE ? NULL : dmodc_whole(j, above[i], k - 1);
+
+		for (uint32_t w = 0; w < j->reach.words; w++) {
+			row[w] &= there ? there[w] : 0;
+		}
+	}
+}
+
+static int find_above(struct dmodc_job *j, struct arena *tmp)
+{
+	const struct dmodc_tree *t = &j->t;
+
+	for (uint32_t s = 0; s < t->n; s++) {
+		j->width = t->slots[s] > j->width ? t->slots[s] : j->width;
+	}
+	j->above = arena_array(tmp, (size_t)t->n * j->width, sizeof(*j->above));
+	j->whole = arena_array(tmp, (size_t)t->n * j->reach.rows * j->reach.words,
+	                       sizeof(*j->whole));
+	if (!j->above || !j->whole) {
+		return -ENOMEM;
+	}
+	memset(j->above, 0xff, (size_t)t->n * j->width * sizeof(*j->above));
+	for (uint32_t s = 0; s < t->n; s++) {
+		for (uint32_t i = t->up.first[s]; i < t->up.first[s + 1]; i++) {
+			const struct dmodc_group *group = &t->up.group[i];
+
+			if (group->slot != DMODC_NO_SLOT) {
+				j->above[(size_t)s * j->width + group->slot] = group->to;
+			}
+		}
+	}
+	for (unsigned k = 0; k < j->reach.rows; k++) {
+#pragma omp parallel for schedule(static)
+		for (uint32_t s = 0; s < t->n; s++) {
+			find_whole(j, s, k);
+		}
+	}
+	return E_OK;
+}
+/* ---- the whole ---- */
+
+/* Of all pairs of switches with hosts, half at least must be joined by ranks. */
+static int judge_pairs(struct dmodc_job *j, struct why *why)
+{
+	const struct dmodc_tree *t = &j->t;
+	uint64_t joined = 0, pairs = (uint64_t)t->n_homes * t->n_homes;
+
+#pragma omp parallel for schedule(static) reduction(+ : joined)
+	for (uint32_t a = 0; a < t->n_homes; a++) {
+		for (uint32_t b = 0; b < t->n_homes; b++) {
+			joined += t->part[t->home[a]] != t->part[t->home[b]] ||
+			          dmodc_reaches(&j->reach, t->home[a], t->home[b]);
+		}
+	}
+	if (joined * 2 < pairs) {
+		why_add(why,
+		        "%s: not a tree: of %" PRIu64
+		        " pairs of switches with hosts only %" PRIu64
+		        " have a switch above both",
+		        j->rule->engine, pairs - t->n_homes, joined - t->n_homes);
+		return E_UNSUITABLE;
+	}
+	j->n_unjoined = pairs - joined;
+	return E_OK;
+}
+
+/* What hosts of one switch are dealt by at a rank. */
+static void find_turns_on(struct dmodc_job *j, uint32_t i_home, unsigned rank)
+{
+	const struct dmodc_tree *t = &j->t;
+	uint32_t s = t->home[i_home], c = t->col[s], place = t->seat[i_home],
+		 *turn = j->turn + (size_t)rank * t->n_cols;
+	const uint32_t *host = j->g->hosts + j->g->host_first[s];
+	/* what hangs higher is dealt over the ways up that are higher still, one by one
+	 */
+	unsigned from = t->rank[s] < rank ? t->rank[s] : rank;
+	uint64_t divider = t->divider[rank] / t->divider[from];
+	bool converge = j->rule->deal_by & DMODC_CONVERGE && t->tiers == 3 && rank == 1;
+
+	for (uint32_t i = 0; i < dmodc_hosts_on(j->g, s); i++, c++) {
+		bool last = j->rule->last && j->rule->last[host[i]];
+
+		turn[c] = (uint32_t)(t->number[c] / divider);
+		if (converge && !last) {
+			turn[c] = place;
+		} else if (j->rule->deal_by & DMODC_PASS_THROUGH && !last) {
+			turn[c] = t->nth[c] + rank * place;
+		}
+	}
+}
+
+static int find_turns(struct dmodc_job *j, struct arena *tmp)
+{
+	const struct dmodc_tree *t = &j->t;
+
+	j->turn =
+		arena_array(tmp, (t->height + 1U) * (size_t)t->n_cols, sizeof(*j->turn));
+	if (!j->turn) {
+		return -ENOMEM;
+	}
+	for (unsigned rank = 0; rank <= t->height; rank++) {
+		for (uint32_t i = 0; i < t->n_homes; i++) {
+			find_turns_on(j, i, rank);
+		}
+	}
+	return E_OK;
+}
+
+/* ---- hosts that come last ---- */
+
+/* Hosts that are led up one way, and those of them that come last. */
+struct dealt {
+	uint32_t all, last;
+};
+
+/*
+ * What hosts took so far. Switches that lead to the same tops are a plane: their cables
+ * of one number carry what goes to the hosts of all of them.
+ */
+struct dealing {
+	unsigned cables;     /* most to one neighbour above */
+	size_t width;        /* cables in a row: slots times cables */
+	uint8_t *n;          /* [n][slots] cables of each slot */
+	struct dealt *link;  /* [n][width] by switch and cable */
+	struct dealt *plane; /* [height + 1][n][width] by rank, plane and cable */
+	uint32_t *top; /* [n] what names the plane: the switch at the end of the first
+	                  slots */
+};
+
+static struct dealt *plane_of(const struct dmodc_job *j, const struct dealing *d,
+                              uint32_t s)
+{
+	return d->plane + ((size_t)j->t.rank[s] * j->t.n + d->top[s]) * d->width;
+}
+
+static void find_tops(const struct dmodc_job *j, uint32_t *top)
+{
+	for (uint32_t i = j->t.n; i-- > 0;) {
+		uint32_t s = j->t.by_rank[i];
+		const uint32_t *above = j->above + (size_t)s * j->width;
+		unsigned slot = 0;
+
+		while (slot < j->t.slots[s] && above[slot] == GRAPH_NONE) {
+			slot++;
+		}
+		top[s] = slot < j->t.slots[s] ? top[above[slot]] : s;
+	}
+}
+
+static void count_dealt(const struct dmodc_job *j, const struct dealing *d, uint32_t s,
+                        size_t cable, bool last)
+{
+	struct dealt *link = d->link + (size_t)s * d->width + cable;
+	struct dealt *plane = plane_of(j, d, s) + cable;
+
+	link->all++;
+	plane->all++;
+	link->last += last;
+	plane->last += last;
+}
+
+/* Is cable a better than b for a host that comes last? Each cable carries its share of
+ * all hosts and of those that come last, then each number of a plane does. */
+static bool is_better(const struct dealt *link, const struct dealt *plane, size_t a,
+                      size_t b)
+{
+	if (link[a].all != link[b].all) {
+		return link[a].all < link[b].all;
+	}
+	if (link[a].last != link[b].last) {
+		return link[a].last < link[b].last;
+	}
+	if (plane[a].last != plane[b].last) {
+		return plane[a].last < plane[b].last;
+	}
+	return plane[a].all < plane[b].all;
+}
+
+/* The best turn of a host at switch s: cable times slots, plus slot. */
+static uint32_t best_turn(const struct dmodc_job *j, const struct dealing *d, uint32_t s,
+                          uint32_t start)
+{
+	const struct dealt *link = d->link + (size_t)s * d->width;
+	const uint8_t *n = d->n + (size_t)s * j->width;
+	unsigned slots = j->t.slots[s];
+	size_t best = SIZE_MAX;
+
+	for (unsigned i = 0; i < slots; i++) {
+		unsigned slot = (start + i) % slots;
+
+		for (unsigned k = 0; k < n[slot]; k++) {
+			size_t cable = slot * d->cables + (start / slots + k) % n[slot];
+
+			if (best == SIZE_MAX ||
+			    is_better(link, plane_of(j, d, s), cable, best)) {
+				best = cable;
+			}
+		}
+	}
+	return best == SIZE_MAX ? start
+	                        : (uint32_t)(best % d->cables * slots + best / d->cables);
+}
+
+/* One host on its way up from its switch: counts what it takes; chooses it if the host
+ * comes last. */
+static void deal_host(struct dmodc_job *j, const struct dealing *d, uint32_t s,
+                      uint32_t c, bool last)
+{
+	for (unsigned rank = j->t.rank[s]; s != GRAPH_NONE && j->t.slots[s]; rank++) {
+		uint32_t *turn = j->turn + (size_t)rank * j->t.n_cols + c;
+		unsigned slots = j->t.slots[s], slot;
+		size_t at = (size_t)s * j->width;
+
+		*turn = last ? best_turn(j, d, s, *turn) : *turn;
+		slot = *turn % slots;
+		if (d->n[at + slot]) {
+			count_dealt(j, d, s,
+			            slot * d->cables + *turn / slots % d->n[at + slot],
+			            last);
+		}
+		s = j->above[at + slot];
+	}
+}
+
+static void deal_set(struct dmodc_job *j, const struct dealing *d, bool last)
+{
+	const struct graph *g = j->g;
+
+	for (uint32_t i = 0; i < j->t.n_homes; i++) {
+		uint32_t s = j->t.home[i], c = j->t.col[s];
+
+		for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1]; h++, c++) {
+			if (j->rule->last[g->hosts[h]] == last) {
+				deal_host(j, d, s, c, last);
+			}
+		}
+	}
+}
+
+static int dealing_init(struct dealing *d, const struct dmodc_job *j, struct arena *tmp)
+{
+	const struct dmodc_groups *up = &j->t.up;
+	size_t n = j->t.n;
+
+	*d = (struct dealing){ .n = arena_array(tmp, n, j->width),
+		               .top = arena_array(tmp, n, sizeof(*d->top)) };
+	if (!d->n || !d->top) {
+		return -ENOMEM;
+	}
+	for (uint32_t s = 0; s < n; s++) {
+		for (uint32_t i = up->first[s]; i < up->first[s + 1]; i++) {
+			const struct dmodc_group *group = &up->group[i];
+
+			if (group->slot != DMODC_NO_SLOT) {
+				d->n[(size_t)s * j->width + group->slot] = group->n;
+				d->cables = group->n > d->cables ? group->n : d->cables;
+			}
+		}
+	}
+	d->width = (size_t)j->width * d->cables;
+	d->link = arena_array(tmp, n * d->width, sizeof(*d->link));
+	d->plane = arena_array(tmp, (j->t.height + 1U) * n * d->width, sizeof(*d->plane));
+	if (!d->link || !d->plane) {
+		return -ENOMEM;
+	}
+	find_tops(j, d->top);
+	return E_OK;
+}
+
+/* Those that come last take what the others left, so that both and all together are even.
+ */
+static int deal_last(struct dmodc_job *j, struct arena *tmp)
+{
+	struct dealing d;
+	int ret = dealing_init(&d, j, tmp);
+
+	if (ret == E_OK) {
+		deal_set(j, &d, false);
+		deal_set(j, &d, true);
+	}
+	return ret;
+}
+
+/* The table of slots for a switch, made when nobody has it yet. */
+static int share_deal(struct dmodc_job *j, uint32_t s, struct arena *tmp)
+{
+	unsigned rank = j->t.rank[s], slots = j->t.slots[s];
+	struct dmodc_deal *d = j->deal;
+
+	while (d < j->deal + j->n_deals && (d->rank != rank || d->slots != slots)) {
+		d++;
+	}
+	if (d == j->deal + j->n_deals) {
+		*d = (struct dmodc_deal){ .rank = rank, .slots = slots };
+		d->slot = arena_alloc(tmp, j->t.n_cols);
+		if (!d->slot) {
+			return -ENOMEM;
+		}
+		for (uint32_t c = 0; c < j->t.n_cols; c++) {
+			d->slot[c] = (uint8_t)(dmodc_turn(j, rank, c) % slots);
+		}
+		j->n_deals++;
+	}
+	j->slot[s] = d->slot;
+	return E_OK;
+}
+
+static int find_hosts(struct dmodc_job *j, struct arena *tmp)
+{
+	const struct graph *g = j->g;
+
+	j->base = arena_array(tmp, j->t.n_cols, sizeof(*j->base));
+	j->lid = arena_array(tmp, j->t.n_cols, sizeof(*j->lid));
+	j->lmc = arena_alloc(tmp, j->t.n_cols);
+	if (!j->base || !j->lid || !j->lmc) {
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < j->t.n_homes; i++) {
+		uint32_t s = j->t.home[i], c = j->t.col[s];
+
+		for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1]; h++, c++) {
+			j->base[c] = j->lids->of[g->hosts[h]].base;
+			j->lmc[c] = j->lids->of[g->hosts[h]].lmc;
+		}
+	}
+	return E_OK;
+}
+
+static int find_own(struct dmodc_job *j, struct arena *tmp)
+{
+	const struct graph *g = j->g;
+
+	j->own = arena_array(tmp, j->t.n, sizeof(*j->own));
+	j->single = arena_array(tmp, j->reach.words, sizeof(*j->single));
+	j->homes = arena_array(tmp, j->reach.words, sizeof(*j->homes));
+	if (!j->own || !j->single || !j->homes) {
+		return -ENOMEM;
+	}
+	for (uint32_t s = 0; s < j->t.n; s++) {
+		struct lid_range own = j->lids->of[graph_port(g, g->switches[s], 0)];
+		uint64_t bit = UINT64_C(1) << s % 64;
+
+		j->own[s] = own.base;
+		j->single[s / 64] |= own.base && own.lmc == 0 ? bit : 0;
+		j->homes[s / 64] |= dmodc_hosts_on(g, s) ? bit : 0;
+	}
+	return E_OK;
+}
+
+int dmodc_job_init(struct dmodc_job *j, const struct dmodc_rule *rule,
+                   const struct route_in *in, struct arena *tmp, struct why *why)
+{
+	uint32_t n = in->g->n_switches;
+	int ret = dmodc_tree_init(&j->t, in->g, rule, tmp, why);
+
+	j->rule = rule;
+	j->g = in->g;
+	j->lids = in->lids;
+
+	if (ret == E_OK) {
+		ret = dmodc_reach_init(&j->reach, &j->t, tmp);
+	}
+	if (ret == E_OK) {
+		ret = judge_pairs(j, why);
+	}
+	if (ret == E_OK) {
+		ret = dmodc_line_init(&j->line, &j->t, &j->reach, tmp);
+	}
+	if (ret == E_OK) {
+		ret = find_above(j, tmp);
+	}
+	if (ret == E_OK) {
+		ret = find_turns(j, tmp);
+	}
+	if (ret == E_OK && rule->last) {
+		ret = deal_last(j, tmp);
+	}
+	if (ret == E_OK) {
+		ret = find_hosts(j, tmp);
+	}
+	if (ret == E_OK) {
+		ret = find_own(j, tmp);
+	}
+	if (ret != E_OK) {
+		return ret;
+	}
+	j->deal = arena_array(tmp, n, sizeof(*j->deal));
+	j->slot = arena_array(tmp, n, sizeof(*j->slot));
+	j->scratch = arena_array(tmp, (size_t)column_threads() * j->reach.words,
+	                         sizeof(*j->scratch));
+	if (!j->deal || !j->slot || !j->scratch) {
+		return -ENOMEM;
+	}
+	for (uint32_t s = 0; s < n && ret == E_OK; s++) {
+		ret = j->t.slots[s] ? share_deal(j, s, tmp) : E_OK;
+	}
+	return ret;
+}
+
+/* LIDs of this pass. \return false when no port has that many. */
+static bool start_pass(struct dmodc_job *j, unsigned k)
+{
+	bool some = k == 0;
+
+	j->k = k;
+	for (uint32_t c = 0; c < j->t.n_cols; c++) {
+		bool in_range = j->base[c] && k >> j->lmc[c] == 0;
+
+		j->lid[c] = in_range ? j->base[c] + k : 0;
+		some |= in_range;
+	}
+	return some;
+}
+
+/* What was written for LID 0 stands for hosts without a LID. */
+static void clear_nobody(const struct dmodc_job *j)
+{
+	for (uint32_t s = 0; s < j->t.n; s++) {
+		lft_row(j->lft, s)[0] = LFT_NO_ROUTE;
+	}
+}
+
+int dmodc_fill(struct dmodc_job *j, const _Atomic bool *cancel, struct arena *tmp)
+{
+	for (unsigned k = 0; start_pass(j, k); k++) {
+		if (cancel && *cancel) {
+			return -ECANCELED;
+		}
+		dmodc_fill_hosts(j);
+	}
+	clear_nobody(j);
+	dmodc_fill_switches(j);
+	dmodc_fill_line(j);
+	return j->line.n_left ? dmodc_fill_left(j, tmp) : E_OK;
+}
+
+void dmodc_note(const struct dmodc_job *j, struct why *notes)
+{
+	if (j->t.n_missing) {
+		why_add(notes,
+		        "%s: %" PRIu32 " uplinks are missing that like switches have; "
+		        "what they would take is spread over the others",
+		        j->rule->engine, j->t.n_missing);
+	}
+	if (j->t.n_unused) {
+		why_add(notes,
+		        "%s: %" PRIu32 " cables join switches of one rank and are not "
+		        "used",
+		        j->rule->engine, j->t.n_unused);
+	}
+	if (j->n_unjoined) {
+		why_add(notes,
+		        "%s: %" PRIu64
+		        " pairs of switches with hosts have no switch above both and "
+		        "take longer routes",
+		        j->rule->engine, j->n_unjoined / 2);
+	}
+	if (j->line.n_twisted) {
+		why_add(notes,
+		        "%s: %" PRIu32
+		        " switches, such as %s, join a part of the tree that is "
+		        "joined twice; routes between switches without hosts may "
+		        "deadlock there, which only the proof tells",
+		        j->rule->engine, j->line.n_twisted,
+		        switch_text(j->g, j->lids, j->line.twisted).text);
+	}
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * ftree: fat trees. Every shift of the compute nodes passes without contention, and a
+ * tree that is broken stays a tree.
+ *
+ * Switches have ranks, from the roots or from the leaves (ftree_rank.c), and routes
+ * climb, then descend (ftree_reach.c). Which of the ways up a route takes is a function
+ * of the number of its destination, d-mod-k (ftree_order.c, ftree_fill.c), so no counting
+ * is needed and all switches are filled in parallel. Where the main route to a host is
+ * cut, only the pairs that it served are led anew (ftree_repair.c).
+ *
+ * Invariants: a switch that stands above a destination descends to it, any other climbs;
+ * so no route climbs after it has descended and no credit loop can arise. Pairs that have
+ * no such route, as two roots, are led over a line of switches that contains all these
+ * routes (ftree_line.c). The entry stays empty only between hosts that the operator's lists
+ * take out of the compute nodes, as the manual has it, unless max_reverse_hops allows for
+ * it (ftree_reverse.c).
+ *
+ * What differs from OpenSM 3.3.23:
+ * - It takes only trees whose switches of one rank all have the same number of cables up
+ * and down, unless a root file is given, and compute nodes of one rank only; else it
+ * gives up and minhop runs. Here such trees are routed, and the notes say what is
+ * missing. Rings, meshes and the like are refused.
+ * - A host in the root file stands for its switch, as for updn.
+ * - Routers have routes, too; they count as "other" hosts, which are dealt after their
+ * own numbers as OpenSM does with hosts that are no compute nodes.
+ * - Ports are chosen by number, not by counters of what was assigned before, so the
+ * routes of a healthy tree do not depend on which hosts are up: a missing host keeps its
+ * number, as OpenSM's dummy targets do. Only where more than half of the numbers would be
+ * unused are they given without gaps.
+ * - There is no quasi_ftree_indexing: the order of switches is found by majority.
+ *
+ * Sources: MLNX_OFED user manual, "Fat-tree Routing Algorithm" and "Routing between
+ * non-CN Nodes"; opensm(8); Zahavi, Johnson, Kerbyson, Lang 2010, "Optimized InfiniBand
+ * fat-tree routing for shift all-to-all communication patterns".
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "routing/engines/ftree/ftree.h"
+#include "routing/graph/guid_switches.h"
+#include "routing/graph/lids.h"
+
+static const struct ftree_options no_options;
+
+static void ftree_init(struct ftree *f, const struct route_in *in)
+{
+	*f = (struct ftree){ .g = in->g,
+		             .lids = in->lids,
+		             .opt = in->options ? in->options : &no_options,
+		             .cancel = in->cancel,
+		             .n = in->g->n_switches };
+}
+
+/* The line of switches by rank. */
+static int find_line(struct ftree *f, struct arena *tmp, struct why *why)
+{
+	uint16_t *rank = arena_array(tmp, f->n + 1U, sizeof(*rank));
+	const struct line_rule rule = { .rank = rank, .siblings = true };
+	int ret;
+
+	if (!rank) {
+		return -ENOMEM;
+	}
+	for (uint32_t s = 0; s < f->n; s++) {
+		rank[s] = f->rank[s];
+	}
+	ret = line_init(&f->line, f->g, &rule, tmp);
+	if (ret == E_RANGE) {
+		why_add(why, "ftree: more than %u switches", UINT16_MAX);
+		return E_UNSUITABLE;
+	}
+	return ret;
+}
+
+static int prepare(struct ftree *f, struct arena *tmp, struct why *why)
+{
+	int ret = ftree_rank(f, tmp, why);
+
+	if (ret == E_OK) {
+		ret = find_line(f, tmp, why);
+	}
+	if (ret == E_OK) {
+		ret = ftree_order(f, tmp);
+	}
+	return ret;
+}
+
+/* The manual promises no route from one non-compute node to another, and nothing less. */
+static int declare_missing(const struct ftree *f, struct arena *a, struct route_out *ret)
+{
+	uint8_t *may_miss = arena_alloc(a, f->lft->n_lids);
+
+	if (!may_miss) {
+		return -ENOMEM;
+	}
+	for (uint32_t h = 0; h < f->n_hosts; h++) {
+		may_miss[f->lid[h]] = f->lid[h] && f->non_cn[f->g->hosts[h]];
+	}
+	ret->may_miss = may_miss;
+	return E_OK;
+}
+
+/* Routes between non-compute nodes: those that the operator asks for, and what is
+ * missing. */
+static int add_reverse(struct ftree *f, struct arena *tmp, struct arena *a,
+                       struct route_out *ret)
+{
+	struct ftree_added n = { 0 };
+
+	if (f->opt->max_reverse_hops) {
+		int ret_code = ftree_reverse(f, tmp, &n);
+
+		if (ret_code != E_OK) {
+			return ret_code;
+		}
+	}
+	if (n.by_line || n.by_hops) {
+		why_add(&ret->notes,
+		        "ftree: %" PRIu64 " entries by max_reverse_hops climb after "
+		        "they descended: for high availability only, not for high "
+		        "bandwidth",
+		        n.by_line + n.by_hops);
+	}
+	if (n.by_hops) {
+		why_add(&ret->notes,
+		        "ftree: %" PRIu64 " of them may deadlock: the line of switches, "
+		        "which does not, has more than %" PRIu32 " reverse hops there",
+		        n.by_hops, f->opt->max_reverse_hops);
+		ret->may_deadlock = true;
+	}
+	if ((f->opt->cn || f->opt->io) && ftree_misses(f)) {
+		why_add(&ret->notes,
+		        "ftree: some hosts that are no compute nodes have no route to "
+		        "each other, because it would climb after it descended; see "
+		        "io_guid_file and max_reverse_hops");
+		return declare_missing(f, a, ret);
+	}
+	return E_OK;
+}
+
+static int compute(struct ftree *f, struct arena *tmp, struct arena *a,
+                   struct route_out *ret)
+{
+	int ret_code = prepare(f, tmp, &ret->notes);
+
+	if (ret_code == E_OK) {
+		ret_code = ftree_reach(f, tmp, &ret->notes);
+	}
+	if (ret_code == E_OK && f->cancel && *f->cancel) {
+		ret_code = -ECANCELED;
+	}
+	if (ret_code == E_OK) {
+		ret_code = ftree_fill(f, tmp);
+	}
+	if (ret_code == E_OK && f->broken) {
+		ret_code = ftree_repair(f, tmp);
+	}
+	if (ret_code == E_OK && f->uneven) {
+		ret_code = ftree_even(f, tmp);
+	}
+	if (ret_code == E_OK) {
+		ret_code = ftree_fill_line(f, tmp);
+	}
+	if (ret_code == E_OK) {
+		ret->beyond_rule = f->line.n_twisted != 0;
+		ftree_note(f, &ret->notes);
+		ret_code = add_reverse(f, tmp, a, ret);
+	}
+	return ret_code;
+}
+
+static int ftree_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+{
+	struct arena *tmp = arena_new();
+	struct lft lft;
+	struct ftree f;
+	int ret_code = -ENOMEM;
+
+	ftree_init(&f, in);
+	if (!tmp || lft_init(&lft, f.n, in->lids->top, a) != E_OK) {
+		goto out;
+	}
+	f.lft = &lft;
+	ret_code = compute(&f, tmp, a, ret);
+	if (ret_code == E_OK) {
+		ret->lft = lft;
+		ret->lanes = (struct lanes){ .n = 1 };
+	}
+out:
+	arena_free(tmp);
+	return ret_code;
+}
+
+int ftree_cn_order(const struct route_in *in, struct arena *a, const char **ret,
+                   struct why *why)
+{
+	struct arena *tmp = arena_new();
+	struct ftree f;
+	int ret_code = -ENOMEM;
+
+	ftree_init(&f, in);
+	if (tmp) {
+		ret_code = prepare(&f, tmp, why);
+	}
+	if (ret_code == E_OK) {
+		const char *text = ftree_cn_text(&f, a);
+
+		ret_code = text ? E_OK : -ENOMEM;
+		*ret = text ? text : *ret;
+	}
+	arena_free(tmp);
+	return ret_code;
+}
+
+static int ftree_bind(void *options, const struct engine_options *all, struct arena *a,
+                      struct diags *d)
+{
+	struct ftree_options *o = options;
+	(void)all, (void)d;
+
+	return guid_file_bind(&o->roots, o->groups, a,
+	                      NULL); /* updn tells what is wrong */
+}
+
+#define MEMBER(m) .offset = offsetof(struct ftree_options, m)
+
+/* clang-format off */
+static const struct option_row ftree_rows[] = {
+	ROOT_OPTION_ROWS(struct ftree_options, roots, groups),
+	{ .name = "cn_guid_file", .type = OPT_GUID_FILE, MEMBER(cn), .letter = 'u',
+	  .flags_long = "cn_guid_file", .arg = "FILE",
+	  .help = "Port GUIDs of the compute nodes of a fat tree; none: all CAs that are no I/O nodes" },
+	{ .name = "io_guid_file", .type = OPT_GUID_FILE, MEMBER(io), .letter = 'G',
+	  .flags_long = "io_guid_file", .arg = "FILE",
+	  .help = "Port GUIDs of I/O nodes, which may hang anywhere in a fat tree" },
+	{ .name = "max_reverse_hops", .type = OPT_UINT, MEMBER(max_reverse_hops), .def = "0", .max = 255,
+	  .letter = 'H', .flags_long = "max_reverse_hops", .arg = "HOPS",
+	  .help = "How often a route to an I/O node may climb after it has descended; "
+	          "for high availability only" },
+	{ .name = "connect_roots", .type = OPT_BOOL, MEMBER(connect_roots), .def = "FALSE",
+	  .letter = 'z', .flags_long = "connect_roots", .flags = OPT_NO_ARG,
+	  .help = "Routes between root switches; ftree, updn and dnup have them always, free of credit loops" },
+	{ .name = NULL },
+};
+/* clang-format on */
+
+const struct engine engine_ftree = {
+	.name = "ftree",
+	.adaptive_name = "ar_ftree",
+	.summary = "Fat trees: shifts without contention; broken trees stay balanced",
+	.deadlock_free_order = 20,
+	.flags = ENGINE_DEADLOCK_FREE | ENGINE_LMC0_ONLY | ENGINE_IGNORES_PREV,
+	.options = ftree_rows,
+	.opt_size = sizeof(struct ftree_options),
+	.bind = ftree_bind,
+	.route = ftree_route,
+};

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "routing/engine.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/tables.h"
+#include "routing/spread/line.h"
+
+struct arena;
+struct guid_file;
+struct lids;
+
+/*!
+ * Inside of the fat-tree engine: ftree.c puts together what the other ftree_*.c do.
+ *
+ * Ranks: 0 is the top. A cable between ranks leads up to the smaller one; between equal
+ * ranks ("sibling") up the line. Routes climb, then descend; pairs that have no such route
+ * are led over the line.
+ */
+enum {
+	FTREE_RANKS_MAX = 8, /*!< the manual's limit */
+	FTREE_NONE = 0xff,   /*!< distance: no route that climbs, then descends */
+	FTREE_UP = 0x80,     /*!< distance: the next hop climbs */
+	FTREE_HOPS = 0x7f,   /*!< distance: number of hops */
+	FTREE_HOPS_MAX = 126
+};
+
+struct ftree_options {
+	const struct guid_file *roots, *cn, *io;
+	const struct port_policy *groups; /*!< in which those of roots are looked up */
+	uint32_t max_reverse_hops;
+	bool connect_roots;
+};
+
+/*! A cable that leads up or down, seen from one end. */
+struct ftree_link {
+	uint32_t to;      /*!< switch index */
+	uint32_t channel; /*!< index in graph.adj */
+	uint32_t class;   /*!< of the switch there, UINT32_MAX: of equal rank */
+	uint8_t port;     /*!< egress port here */
+	uint8_t cable; /*!< number among those that the lower end has into the class above
+	                */
+};
+
+/*! Where the main route to a host passes between rank r + 1 and rank r. */
+struct ftree_stage {
+	uint32_t class; /*!< of the switch of rank r, UINT32_MAX: none */
+	uint32_t turn;  /*!< what is left of the host's number, to deal over equals */
+	uint32_t cable; /*!< which of several cables into that class */
+};
+
+struct ftree {
+	const struct graph *g;
+	const struct lids *lids;
+	const struct ftree_options *opt;
+	const _Atomic bool *cancel;
+	uint32_t n; /*!< switches */
+	/* ftree_rank.c */
+	uint8_t *kind; /*!< [graph.n_ports] enum ftree_kind of CA and router ports */
+	/*! [graph.n_ports] CA or router port that the lists take out of the compute nodes: the
+	 *  manual promises no route from one such to another. */
+	bool *non_cn;
+	bool *only_non_cn; /*!< [n] all hosts on the switch are such, and it has some */
+	uint8_t *rank;     /*!< [n] */
+	uint8_t n_ranks;
+	uint32_t *n_cn; /*!< [n] compute nodes on a switch */
+	struct line line; /*!< ftree_reach.c joins in it what ranks do not */
+	/* ftree_order.c */
+	uint32_t *class; /*!< [n] switches of one rank that serve the same switches above
+	                  */
+	uint32_t n_classes;
+	uint32_t *leaf;     /*!< [n_leaves] switches with hosts, neighbours in the tree
+	                       together */
+	uint32_t *leaf_pos; /*!< [n] place in leaf, UINT32_MAX: no hosts */
+	uint32_t n_leaves;
+	uint32_t cn_stride;      /*!< numbers per leaf switch, 0: no places are held for
+	                            missing hosts */
+	uint32_t cn_rank;        /*!< rank of most compute nodes' switches */
+	struct ftree_link *link; /*!< [graph.n_adj] per switch: up by class, then down */
+	uint32_t *first;         /*!< [n + 1] into link */
+	uint32_t *first_down;    /*!< [n] */
+	uint32_t n_hosts;        /*!< entries of graph.hosts */
+	uint32_t *lid;           /*!< [n_hosts] base LID, 0: none */
+	struct ftree_stage *stage; /*!< [FTREE_RANKS_MAX][n_hosts] */
+	/* ftree_reach.c */
+	uint8_t *dist; /*!< [n][stride] hops to each switch, with FTREE_UP */
+	size_t stride;
+	/* ftree_fill.c */
+	struct lft *lft;
+	uint8_t *off; /*!< [n][off_stride] bit per host: not its main route here */
+	size_t off_stride;
+	uint32_t n_apart; /*!< pairs of switches with hosts that ranks do not join */
+	bool broken;      /*!< a main route is cut somewhere */
+	bool uneven; /*!< ftree_repair.c: a link carries far more than the others and than
+	                it needs to */
+};
+
+enum ftree_kind { FTREE_OTHER, FTREE_CN, FTREE_IO };
+
+static inline struct ftree_stage *ftree_stage(const struct ftree *f, unsigned rank,
+                                              uint32_t h)
+{
+	return f->stage + (size_t)rank * f->n_hosts + h;
+}
+
+/*! \brief Main route and next hop agree here? */
+static inline bool ftree_is_off(const struct ftree *f, uint32_t s, uint32_t h)
+{
+	return f->off[(size_t)s * f->off_stride + h / 8] >> h % 8 & 1;
+}
+
+static inline unsigned ftree_dist(const struct ftree *f, uint32_t from, uint32_t to)
+{
+	return f->dist[(size_t)from * f->stride + to];
+}
+
+static inline uint32_t ftree_hosts_on(const struct ftree *f, uint32_t s)
+{
+	return f->g->host_first[s + 1] - f->g->host_first[s];
+}
+
+/*! \brief Does a cable from switch \a s to switch \a to lead up? */
+static inline bool ftree_leads_up(const struct ftree *f, uint32_t s, uint32_t to)
+{
+	return f->rank[to] != f->rank[s] ? f->rank[to] < f->rank[s]
+	                                 : line_is_above(&f->line, s, to);
+}
+
+/*! \brief The link behind a port. \return NULL: none. */
+static inline const struct ftree_link *ftree_link_of(const struct ftree *f, uint32_t s,
+                                                     uint8_t port)
+{
+	for (uint32_t i = f->first[s]; i < f->first[s + 1]; i++) {
+		if (f->link[i].port == port) {
+			return &f->link[i];
+		}
+	}
+	return NULL;
+}
+
+/*! \brief Does a link from switch \a s to \a to, up or down, lead closer to switch \a t?
+ */
+static inline bool ftree_closer(const struct ftree *f, uint32_t s, uint32_t to, bool up,
+                                uint32_t t)
+{
+	unsigned d = ftree_dist(f, s, t), e = ftree_dist(f, to, t);
+
+	return up ? (e & FTREE_HOPS) + 1 == (d & FTREE_HOPS) : e + 1 == d;
+}
+
+/*!
+ * \brief Tells compute nodes from others, ranks switches, says whether it is a tree.
+ * \retval E_UNSUITABLE  Reason in \a why. \retval -ENOMEM
+ */
+int ftree_rank(struct ftree *f, struct arena *a, struct why *why);
+
+/*! \brief Classes of switches, order of leaves, main routes. \retval -ENOMEM */
+int ftree_order(struct ftree *f, struct arena *a);
+
+/*!
+ * \brief Distances by rank, and the line for all other pairs. \retval E_UNSUITABLE  Ranks do
+ * not join many of the lowest switches with compute nodes. \retval -ENOMEM
+ */
+int ftree_reach(struct ftree *f, struct arena *a, struct why *why);
+
+/*! \brief Fills tables with main routes and, where these are cut, with what is near. */
+int ftree_fill(struct ftree *f, struct arena *a);
+
+/*! \brief Leads what is off its main route over the least used links. \retval -ENOMEM
+ * -ECANCELED */
+int ftree_repair(struct ftree *f, struct arena *a);
+
+/*!
+ * \brief Moves routes off links that carry much more than the others, as long as they
+ * stay routes of the tree. \retval -ENOMEM -ECANCELED
+ */
+int ftree_even(struct ftree *f, struct arena *a);
+
+/*!
+ * \brief Enters what has a route over the line only: LIDs of switches everywhere, those of
+ * hosts wherever a compute node may want them. \retval -ENOMEM
+ */
+int ftree_fill_line(struct ftree *f, struct arena *a);
+
+/*! \brief Port at \a s towards host \a h on \a t, which \a s reaches over the line only; LFT_NO_ROUTE: not at all. */
+uint8_t ftree_line_port(const struct ftree *f, uint32_t s, uint32_t t, uint32_t h);
+
+/*! Entries that max_reverse_hops adds. */
+struct ftree_added {
+	uint64_t by_line; /*!< as the line leads, free of credit loops */
+	uint64_t by_hops; /*!< where the line takes more reverse hops than allowed */
+};
+
+/*! \brief Routes between non-compute nodes that climb after they descended. \retval -ENOMEM */
+int ftree_reverse(struct ftree *f, struct arena *a, struct ftree_added *ret);
+
+/*! \brief Says what the tree lacks. */
+void ftree_note(const struct ftree *f, struct why *notes);
+
+/*! \brief Are hosts left without a route to others of their part? */
+bool ftree_misses(const struct ftree *f);
+
+/*! \brief Text of ftree_cn_order(). \return NULL: out of memory. */
+char *ftree_cn_text(const struct ftree *f, struct arena *a);
+
+/*!
+ * \brief Lists compute nodes in the order in which shifts pass without contention
+ * (OpenSM's opensm-ftree-ca-order.dump).
+ *
+ * A line each: "0x" and the LID in four digits, tab, node description. "0xFFFF", tab,
+ * "DUMMY" stand for missing hosts, so that every leaf switch has the same number of
+ * lines.
+ *
+ * \param in   As given to the engine.
+ * \param ret  Arena string.
+ * \retval E_UNSUITABLE  As the engine, reason in \a why. \retval -ENOMEM
+ */
+int ftree_cn_order(const struct route_in *in, struct arena *a, const char **ret,
+                   struct why *why);

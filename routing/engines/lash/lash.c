@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * lash: layered shortest paths.
+ *
+ * Routes are shortest paths. Every pair of switches gets a lane, the same for both
+ * directions, so that on no lane the routes can wait for each other in a circle
+ * (lash_layer.c). Which shortest paths comes first:
+ *  - all of them, spread as minhop does, where that takes one lane. On trees it does, and
+ * every link carries its share; elsewhere many lanes are needed;
+ *  - on a mesh or torus, in whatever way it is cabled, dimension after dimension: one
+ *    lane on the open mesh, mostly five on a torus of three dimensions, and one or two
+ *    more where cables are missing (lash_squares.c, lash_mesh.c, lash_cuts.c,
+ *    lash_ways.c);
+ *  - one path per pair of switches, spread over links; or all of them, should that take
+ * no lane more;
+ *  - the same with as few turns as can be.
+ * The first that fits the lanes there are is taken; if none does, the engine refuses.
+ * Before all of these, routes and lanes of the last run are kept as far as they still
+ * lead closer and close no cycle (lash_keep.c). Each part of a disconnected fabric is
+ * routed by itself.
+ *
+ * The lane of switches without CAs or routers to one another may be one that no data
+ * uses: those routes carry management traffic only, but have to turn upwards in a tree.
+ *
+ * Manual and OpenSM: OpenSM spans one tree per switch and sends all its routes through
+ * it, which on a fat tree leaves all but one spine empty. Here links share the load.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "conf/option.h"
+#include "routing/engine.h"
+#include "routing/engines/lash/lash_cuts.h"
+#include "routing/engines/lash/lash_keep.h"
+#include "routing/engines/lash/lash_layer.h"
+#include "routing/engines/lash/lash_mesh.h"
+#include "routing/engines/lash/lash_ways.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/hops.h"
+#include "routing/graph/lids.h"
+#include "routing/proof/reach.h"
+#include "routing/spread/spread.h"
+
+enum { LANES_MAX = 15, SQUARE = 4 };
+
+struct lash_options {
+	bool do_mesh_analysis;
+	uint32_t lash_start_vl;
+};
+
+struct job {
+	const struct route_in *in;
+	const struct graph *g;
+	struct arena *a, *tmp;
+	struct why *notes;
+	struct hops hops;
+	struct lash_mesh mesh;
+	struct lash_cuts cuts;
+	bool is_mesh;
+	bool mesh_first;   /* do_mesh_analysis */
+	bool has_parallel; /* cables between two switches */
+	unsigned start;    /* first lane */
+	unsigned max;      /* lanes from there on */
+	struct lft lft, all_paths;
+	struct lash_layers layers;
+};
+
+static unsigned lanes_there(const struct route_in *in)
+{
+	return in->max_lanes && in->max_lanes < LANES_MAX ? in->max_lanes : LANES_MAX;
+}
+
+static unsigned start_of(const struct route_in *in)
+{
+	const struct lash_options *o = in->options;
+
+	return o ? o->lash_start_vl : 0;
+}
+
+static int lash_check(const struct route_in *in, struct why *why)
+{
+	for (uint32_t i = 0; i < in->g->n_end_ports; i++) {
+		if (in->lids->of[in->g->end_ports[i]].lmc) {
+			why_add(why, "lash: works with LMC 0 only");
+			return E_UNSUITABLE;
+		}
+	}
+	if (start_of(in) >= lanes_there(in)) {
+		why_add(why,
+		        "lash: lash_start_vl is %u, but the links have only data lanes 0 "
+		        "to %u",
+		        start_of(in), lanes_there(in) - 1);
+		return E_UNSUITABLE;
+	}
+	return E_OK;
+}
+
+/* ---- one choice of paths ---- */
+
+/* Fills tables over the links that a choice of paths leaves. */
+static int fill_tables(struct job *j, spread_closer_f *closer, const void *ctx,
+                       const struct lash_ways *to_switches, const struct lft *prev,
+                       struct lft *ret)
+{
+	const struct spread spread = {
+		.g = j->g,
+		.lids = j->in->lids,
+		.hops = &j->hops,
+		.closer = closer,
+		.ctx = ctx,
+		.hops_to_switches = to_switches ? &j->hops : NULL,
+		.closer_to_switches = lash_ways_closer,
+		.ctx_to_switches = to_switches,
+		.prev = prev,
+		.even = closer == spread_shortest || j->has_parallel,
+		.cancel = j->in->cancel,
+	};
+	int ret_code = lft_init(ret, j->g->n_switches, j->in->lids->top, j->a);
+
+	return ret_code == E_OK ? spread_run(&spread, ret, j->tmp) : ret_code;
+}
+
+/* Finds lanes for tables. E_FULL: too few. */
+static int layer(struct job *j, const struct lft *lft, const struct lash_cuts *cuts,
+                 const struct lash_kept *kept, bool one_lane)
+{
+	const struct lash_layer_in in = { .g = j->g,
+		                          .lids = j->in->lids,
+		                          .lft = lft,
+		                          .hops = &j->hops,
+		                          .order = j->is_mesh ? j->mesh.order : NULL,
+		                          .mesh = cuts ? &j->mesh : NULL,
+		                          .cuts = cuts,
+		                          .kept = kept,
+		                          .max = j->max,
+		                          .one_lane = one_lane,
+		                          .cancel = j->in->cancel };
+	int ret = j->max ? lash_layer(&in, j->a, &j->layers) : E_FULL;
+
+	if (ret == E_OK) {
+		j->lft = *lft;
+	}
+	return ret;
+}
+
+static int attempt(struct job *j, const struct lash_ways *w, const struct lash_cuts *cuts)
+{
+	struct lft lft;
+	int ret = fill_tables(j, lash_ways_closer, w, NULL, NULL, &lft);
+
+	return ret == E_OK ? layer(j, &lft, cuts, NULL, false) : ret;
+}
+
+static int try_tree(struct job *j)
+{
+	struct lash_ways w;
+	int ret = lash_ways_manage(j->g, &j->hops, j->tmp, &w);
+
+	if (ret == E_OK) {
+		ret = fill_tables(j, spread_shortest, &j->hops, &w, NULL, &j->all_paths);
+	}
+	return ret == E_OK ? layer(j, &j->all_paths, NULL, NULL, true) : ret;
+}
+
+static int mesh_ways(struct job *j, struct lash_ways *ret)
+{
+	int ret_code = lash_cuts_init(&j->cuts, &j->mesh, j->tmp);
+
+	return ret_code == E_OK
+	               ? lash_ways_mesh(j->g, &j->hops, &j->mesh, &j->cuts, j->tmp, ret)
+	               : ret_code;
+}
+
+static int try_mesh(struct job *j)
+{
+	struct lash_ways w;
+	int ret = mesh_ways(j, &w);
+
+	return ret == E_OK ? attempt(j, &w, &j->cuts) : ret;
+}
+
+static int try_one_path(struct job *j)
+{
+	struct lash_ways w;
+	int ret = lash_ways_even(j->g, &j->hops, j->tmp, &w);
+
+	return ret == E_OK ? attempt(j, &w, NULL) : ret;
+}
+
+/* All paths share the load better than one; they are taken when they need no lane more.
+ */
+static int try_spread(struct job *j)
+{
+	int ret = try_one_path(j);
+
+	if (ret == E_OK) {
+		struct job all = *j;
+
+		all.max = j->layers.n;
+		ret = layer(&all, &j->all_paths, NULL, NULL, false);
+		if (ret == E_OK) {
+			j->lft = all.lft;
+			j->layers = all.layers;
+		}
+		ret = ret == E_FULL ? E_OK : ret;
+	}
+	return ret;
+}
+
+static int try_few_turns(struct job *j)
+{
+	struct lash_ways w;
+	int ret = lash_ways_few_turns(j->g, &j->hops, j->tmp, &w);
+
+	return ret == E_OK ? attempt(j, &w, NULL) : ret;
+}
+
+/* ---- what the last run left ---- */
+
+/* Only as much moves as must: with \a strict no pair changes its lane. */
+static int keep_tables(struct job *j, struct lash_keep *k, struct lash_kept *kept,
+                       bool strict)
+{
+	struct lft lft;
+	int ret =
+		fill_tables(j, strict ? spread_shortest : lash_keep_closer,
+	                    strict ? (const void *)&j->hops : k, NULL, j->in->prev, &lft);
+
+	if (ret == E_OK) {
+		kept->strict = strict;
+		lash_keep_compare(k, &lft, kept);
+		ret = layer(j, &lft, NULL, kept, false);
+	}
+	return ret;
+}
+
+/* E_FULL: all is to be made anew. */
+static int try_keep(struct job *j)
+{
+	struct lash_keep k;
+	struct lash_kept kept;
+	struct lash_ways w;
+	int ret = lash_keep_init(&k, j->in, &j->hops, j->start, j->max, j->tmp, &kept);
+
+	if (ret == E_OK) {
+		ret = keep_tables(j, &k, &kept, true);
+		if (ret == E_FULL && j->is_mesh) {
+			ret = mesh_ways(j, &w);
+			k.ways = &w;
+			ret = ret == E_OK ? E_FULL : ret;
+		}
+		if (ret == E_FULL) {
+			ret = keep_tables(j, &k, &kept, false);
+		}
+	}
+	return ret == E_UNSUITABLE ? E_FULL : ret;
+}
+
+/* ---- the whole ---- */
+
+typedef int try_f(struct job *j);
+
+/* Says how many lanes it would take. */
+static int refuse(struct job *j)
+{
+	unsigned there = j->max;
+	int ret;
+
+	j->max = LANES_MAX;
+	ret = j->is_mesh ? try_mesh(j) : try_few_turns(j);
+	if (ret == E_OK) {
+		why_add(j->notes,
+		        "lash: needs %u lanes, the links between switches have %u",
+		        j->start + j->layers.n, j->start + there);
+	} else if (ret == E_FULL) {
+		why_add(j->notes,
+		        "lash: needs more than %u lanes, the links between switches "
+		        "have %u",
+		        LANES_MAX, j->start + there);
+	}
+	return ret == E_OK || ret == E_FULL ? E_UNSUITABLE : ret;
+}
+
+static int try_each(struct job *j)
+{
+	try_f *const general[] = { try_tree, try_spread, try_few_turns };
+	int ret = try_keep(j);
+
+	if (ret == E_FULL && j->is_mesh) {
+		ret = try_mesh(j);
+	}
+	for (size_t i = 0; ret == E_FULL && i < sizeof(general) / sizeof(*general); i++) {
+		ret = general[i](j);
+	}
+	return ret == E_FULL ? refuse(j) : ret;
+}
+
+static int note_mesh(struct job *j)
+{
+	const char *text = lash_mesh_text(&j->mesh, j->tmp);
+	uint32_t missing = lash_mesh_missing(&j->mesh, j->g) / 2;
+
+	if (!text) {
+		return -ENOMEM;
+	}
+	if (missing) {
+		why_add(j->notes,
+		        "lash: do_mesh_analysis found: %s; links missing between "
+		        "neighbours: %" PRIu32,
+		        text, missing);
+	} else {
+		why_add(j->notes, "lash: do_mesh_analysis found: %s", text);
+	}
+	return E_OK;
+}
+
+static int find_mesh(struct job *j)
+{
+	int ret = lash_mesh_find(j->g, j->tmp, &j->mesh);
+
+	/* four switches in a square may as well be a tree with two spines */
+	j->is_mesh = ret == E_OK && (j->mesh_first || j->g->n_switches > SQUARE);
+	if (ret == E_UNSUITABLE && j->mesh_first) {
+		why_add(j->notes, "lash: do_mesh_analysis found no mesh or torus");
+	}
+	if (ret == E_OK && j->mesh_first) {
+		ret = note_mesh(j);
+	}
+	return ret == E_UNSUITABLE ? E_OK : ret;
+}
+
+static int find_hops(struct job *j)
+{
+	int ret = hops_init(&j->hops, j->g, j->tmp);
+
+	if (ret != E_RANGE) {
+		return ret;
+	}
+	why_add(j->notes,
+	        "lash: two switches are more than %u hops apart, or there are more than "
+	        "%u switches",
+	        HOPS_NONE - 1U, UINT16_MAX);
+	return E_UNSUITABLE;
+}
+
+/* Lanes per LID from lanes per pair of switches. */
+static int fill_lanes(const struct job *j, struct lanes *ret)
+{
+	const struct lids *lids = j->in->lids;
+	uint32_t n = j->g->n_switches;
+	struct lanes l = { .stride = j->lft.stride,
+		           .n = (uint8_t)(j->start + j->layers.n) };
+	uint32_t *home = arena_array(j->tmp, (size_t)lids->top + 1, sizeof(*home));
+
+	if (l.n == 1) {
+		*ret = (struct lanes){ .n = 1 };
+		return E_OK;
+	}
+	l.rows = arena_array(j->a, n, l.stride);
+	if (!home || !l.rows) {
+		return -ENOMEM;
+	}
+	for (uint32_t lid = 0; lid <= lids->top; lid++) {
+		uint32_t owner = lids->owner[lid];
+
+		home[lid] =
+			owner == GRAPH_NONE ? GRAPH_NONE : graph_switch_of(j->g, owner);
+	}
+#pragma omp parallel for schedule(static)
+	for (uint32_t s = 0; s < n; s++) {
+		const uint8_t *lane = j->layers.lane + (size_t)s * n;
+
+		for (uint32_t lid = 0; lid <= lids->top; lid++) {
+			uint8_t of = home[lid] == GRAPH_NONE ? 0 : lane[home[lid]];
+
+			l.rows[(size_t)s * l.stride + lid] = (uint8_t)(j->start + of);
+		}
+	}
+	*ret = l;
+	return E_OK;
+}
+
+/* Is there anything to share out where there is one way per pair of switches? */
+static bool has_parallel(const struct graph *g)
+{
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
+			for (uint32_t d = c + 1; d < g->adj_first[s + 1]; d++) {
+				if (g->adj[c].to == g->adj[d].to) {
+					return true;
+				}
+			}
+		}
+	}
+	return false;
+}
+
+static int run(struct job *j)
+{
+	int ret = find_hops(j);
+
+	if (ret == E_OK) {
+		ret = find_mesh(j);
+	}
+	j->has_parallel = has_parallel(j->g);
+	return ret == E_OK ? try_each(j) : ret;
+}
+
+static int lash_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+{
+	const struct lash_options *o = in->options;
+	struct job j = { .in = in,
+		         .g = in->g,
+		         .a = a,
+		         .tmp = arena_new(),
+		         .notes = &ret->notes,
+		         .mesh_first = o && o->do_mesh_analysis,
+		         .start = start_of(in),
+		         .max = lanes_there(in) - start_of(in) };
+	struct lanes lanes;
+	int ret_code = j.tmp ? run(&j) : -ENOMEM;
+
+	if (ret_code == E_OK) {
+		ret_code = fill_lanes(&j, &lanes);
+	}
+	if (ret_code == E_OK) {
+		ret->lft = j.lft;
+		ret->lanes = lanes;
+	}
+	arena_free(j.tmp);
+	return ret_code;
+}
+
+/* clang-format off */
+static const struct option_row lash_options[] = {
+	{ .name = "do_mesh_analysis", .type = OPT_BOOL, .def = "FALSE",
+	  .offset = offsetof(struct lash_options, do_mesh_analysis),
+	  .flags_long = "do_mesh_analysis", .flags = OPT_NO_ARG,
+	  .help = "lash: say which mesh or torus was found, and take four switches in a square for one" },
+	{ .name = "lash_start_vl", .type = OPT_UINT, .def = "0", .max = 14,
+	  .offset = offsetof(struct lash_options, lash_start_vl),
+	  .flags_long = "lash_start_vl", .arg = "VL",
+	  .help = "lash: first virtual lane to use" },
+	{ .name = NULL },
+};
+/* clang-format on */
+
+const struct engine engine_lash = {
+	.name = "lash",
+	.summary =
+		"Layered shortest paths: free of credit loops on any fabric with lanes",
+	.deadlock_free_order = 50,
+	.flags = ENGINE_DEADLOCK_FREE | ENGINE_NEEDS_LANES | ENGINE_LMC0_ONLY,
+	.options = lash_options,
+	.opt_size = sizeof(struct lash_options),
+	.check = lash_check,
+	.route = lash_route,
+};

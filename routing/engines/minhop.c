@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * minhop: shortest paths, spread so that every link carries its share.
+ *
+ * Distances come from a breadth-first search that advances 64 sources at once, one bit
+ * each (hops.c); every port that leads one hop closer is a candidate, and spread.c deals
+ * the LIDs over them. One departure from the manual's words: the port with the fewest
+ * routes is taken, but only routes that really pass are counted.
+ *
+ * What the options of the balancing stage mean is in spread_options.h. Of its own minhop
+ * has hop_weights_file: paths of least weight instead of fewest hops, for the direction
+ * of the port that is named. Sums are exact; OpenSM's overflow beyond 255.
+ *
+ * It is not free of credit loops on fabrics with rings; the proof tells. On a tree it comes
+ * close. A shortest path between hosts can turn upwards again after it has descended, where
+ * cables are missing or where directors stand side by side; of equally short ways those that
+ * climb, then descend are taken. From a spine to a spine with hosts the shortest path turns
+ * at a leaf: a tree with hosts on spines is routed as updn does, with the same ports
+ * between hosts on leaves, and with longer routes for some of the pairs that the notes count.
+ * Aggregation nodes of such a tree send data from spine to spine, too; where there are some,
+ * the routes to switches, which they share, climb, then descend.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "conf/option.h"
+#include "routing/engine.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/hops.h"
+#include "routing/graph/lids.h"
+#include "routing/spread/leaves.h"
+#include "routing/spread/spread.h"
+#include "routing/spread/spread_options.h"
+#include "routing/spread/updown.h"
+#include "routing/spread/weighted.h"
+#include "routing/text/portfile.h"
+
+struct minhop_options {
+	struct spread_options spread;
+	const struct guid_file *weights;
+};
+
+/* Distances: hops, or sums of weights. */
+struct paths_allowed {
+	struct hops hops;
+	struct weighted weighted;
+	bool by_weight;
+};
+
+static int find_paths(struct paths_allowed *p, const struct route_in *in,
+                      struct arena *tmp, struct why *notes)
+{
+	const struct minhop_options *o = in->options;
+	uint16_t *weight = NULL;
+	int ret = portfile_weights(in->g, o ? o->weights : NULL, tmp, notes, &weight);
+
+	if (ret == E_OK) {
+		p->by_weight = weight != NULL;
+		ret = weight ? weighted_init(&p->weighted, in->g, weight, tmp)
+		             : hops_init(&p->hops, in->g, tmp);
+	}
+	if (ret == E_RANGE) {
+		why_add(notes,
+		        "minhop: two switches are more than %u hops apart, or there are "
+		        "more than %u switches",
+		        HOPS_NONE - 1U, UINT16_MAX);
+		ret = E_UNSUITABLE;
+	}
+	return ret;
+}
+
+/* How minhop keeps routes on a tree from turning upwards after they have descended. */
+enum turns {
+	TURNS_ANY,     /* no tree, or a tree whose shortest paths do not turn anyway */
+	TURNS_AVOIDED, /* of equally short ways those that do not turn */
+	TURNS_NEVER    /* also by longer ways: hosts hang above the leaves */
+};
+
+/* \param ret_tree    Is it a tree?
+ * \param ret_always  One in which none of the paths that spreading chooses from turns? */
+static int find_turns(const struct graph *g, struct arena *tmp, enum turns *ret,
+                      bool *ret_tree, bool *ret_always, struct why *notes)
+{
+	bool above = false, alike = false, straight = false;
+	struct leaves_pairs pairs = { 0, 0 };
+	uint16_t *height;
+	int err = leaves_heights(g, tmp, &height);
+
+	if (err == E_OK) {
+		err = leaves_pairs(g, height, tmp, &pairs);
+	}
+	if (err == E_OK) {
+		err = leaves_alike(g, height, tmp, &alike);
+	}
+	if (err == E_OK) {
+		err = leaves_straight(g, tmp, &straight);
+	}
+	if (err != E_OK) {
+		return err;
+	}
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		above |= height[s] && g->host_first[s] != g->host_first[s + 1];
+	}
+	*ret = TURNS_ANY;
+	if (!pairs.all || pairs.joined < pairs.all / 4 * 3) {
+		return E_OK;
+	}
+	*ret_tree = true;
+	*ret_always = above || straight;
+	if (above) {
+		*ret = TURNS_NEVER;
+	} else if (!alike) {
+		*ret = TURNS_AVOIDED;
+	}
+	if (above && pairs.joined != pairs.all) {
+		why_add(notes,
+		        "minhop: hosts hang above the leaves; %" PRIu64 " of %" PRIu64
+		        " pairs of hosts have no route that climbs, then descends, and may take "
+		        "more hops than the fewest, so that they close no credit loop",
+		        pairs.all - pairs.joined, pairs.all);
+	}
+	return E_OK;
+}
+
+/* Shortest paths, and those of a line of switches where they are as short. */
+struct straight {
+	const struct hops *hops;
+	struct updown line;
+};
+
+static void straight_closer(const void *ctx, uint32_t s, uint32_t t,
+                            const struct sw_link *link, uint32_t n_links, unsigned max,
+                            struct spread_ports *ret)
+{
+	const struct straight *x = ctx;
+
+	if (hops_between(&x->line.hops, s, t) == hops_between(x->hops, s, t)) {
+		updown_closer(&x->line, s, t, link, n_links, max, ret);
+	} else {
+		spread_shortest(x->hops, s, t, link, n_links, max, ret);
+	}
+}
+
+static int find_line(const struct graph *g, struct updown *ret, struct arena *tmp)
+{
+	uint32_t *pos, *part;
+	uint16_t *rank;
+	int err = leaves_ranks(g, tmp, &rank);
+
+	if (err == E_OK) {
+		const struct updown_rule rule = { .rank = rank };
+
+		err = updown_order(g, &rule, tmp, &pos, &part);
+	}
+	return err == E_OK ? updown_init(ret, g, pos, part, tmp) : err;
+}
+
+static int minhop_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+{
+	const struct minhop_options *o = in->options;
+	struct arena *tmp = arena_new();
+	struct paths_allowed p = { .by_weight = false };
+	struct straight straight = { .hops = &p.hops };
+	enum turns turns = TURNS_ANY;
+	bool tree = false, always = false;
+	struct spread_tune tune;
+	struct lft lft;
+	int ret_code = -ENOMEM;
+
+	if (!tmp || lft_init(&lft, in->g->n_switches, in->lids->top, a) != E_OK) {
+		goto out;
+	}
+	ret_code =
+		spread_tune_init(&tune, o ? &o->spread : NULL, in->g, tmp, &ret->notes);
+	if (ret_code == E_OK) {
+		ret_code = find_paths(&p, in, tmp, &ret->notes);
+	}
+	if (ret_code == E_OK && !p.by_weight) {
+		ret_code = find_turns(in->g, tmp, &turns, &tree, &always, &ret->notes);
+	}
+	if (ret_code == E_OK && (turns != TURNS_ANY || (tree && in->g->n_aggregation))) {
+		ret_code = find_line(in->g, &straight.line, tmp);
+	}
+	if (ret_code == E_OK) {
+		struct spread spread = {
+			.g = in->g,
+			.lids = in->lids,
+			.hops = &p.hops,
+			.closer = spread_shortest,
+			.ctx = &p.hops,
+			.prev = in->prev,
+			.even = true,
+			.tune = &tune,
+			.cancel = in->cancel,
+		};
+
+		if (p.by_weight) {
+			spread.hops = &p.weighted.hops;
+			spread.closer = weighted_closer;
+			spread.ctx = &p.weighted;
+		} else if (turns == TURNS_AVOIDED) {
+			spread.closer = straight_closer;
+			spread.ctx = &straight;
+			spread.hops_to_switches = &p.hops;
+			spread.closer_to_switches = spread_shortest;
+			spread.ctx_to_switches = &p.hops;
+		} else if (turns == TURNS_NEVER) {
+			spread.hops = &straight.line.hops;
+			spread.closer = updown_closer;
+			spread.ctx = &straight.line;
+		}
+		if (tree && in->g->n_aggregation) {
+			spread.hops_to_switches = &straight.line.hops;
+			spread.closer_to_switches = updown_closer;
+			spread.ctx_to_switches = &straight.line;
+		}
+		ret_code = spread_run(&spread, &lft, tmp);
+	}
+	if (ret_code == E_OK) {
+		ret->lft = lft;
+		ret->lanes = (struct lanes){ .n = 1 };
+		ret->passes_always = always;
+	}
+out:
+	arena_free(tmp);
+	return ret_code;
+}
+
+/* clang-format off */
+static const struct option_row minhop_options[] = {
+	SPREAD_OPTION_ROWS(struct minhop_options, spread),
+	{ .name = "hop_weights_file", .type = OPT_GUID_FILE,
+	  .offset = offsetof(struct minhop_options, weights), .letter = 'w',
+	  .flags_long = "hop_weights_file", .arg = "FILE",
+	  .help = "What a hop through a port costs: lines with switch GUID, port and weight" },
+	{ .name = NULL },
+};
+/* clang-format on */
+
+const struct engine engine_minhop = {
+	.name = "minhop",
+	.adaptive_name = "ar_minhop",
+	.summary = "Shortest paths, routes spread evenly over links",
+	.flags = ENGINE_STAGE2,
+	.options = minhop_options,
+	.opt_size = sizeof(struct minhop_options),
+	.route = minhop_route,
+};

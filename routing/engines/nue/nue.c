@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * nue: routes that cannot deadlock on any fabric with any number of virtual lanes, one
+ * included.
+ *
+ * 1. Lanes: each destination switch gets one, and so do the LIDs on it, whoever sends
+ *    (nue_split.c). So the lane of a route follows from its LID.
+ * 2. Links: destination by destination those are opened by which the other switches may
+ *    go on, so that no lane gets a cycle of dependencies (nue_search.c, nue_reach.c).
+ * 3. Tables: routes are spread over the links that are open (spread.c).
+ *
+ * Step 2 follows several plans, and that whose busiest link carries least is taken. The
+ * first is, in a grid, the order of dimensions, and else up a line of switches, then
+ * down, those far from hosts standing highest. That is all a whole grid and a tree need.
+ * The others lead off loaded links: in a grid as before, else on whatever fits around a
+ * spanning tree; the third knows what the second loaded. What lanes start from is in
+ * nue_lane.c.
+ *
+ * All LIDs are routed this way, also to ports 0 of switches and between them. Those of
+ * switches without hosts come last and take what is left, unless nue_include_switches
+ * makes all switches count as a host: in the division into lanes, in order and in weight.
+ *
+ * Earlier tables stay with their lanes when all of their routes are still there; a new
+ * host is routed as another one on its switch (keep_whole.c). Else all is searched anew,
+ * and entries stay where the links that are opened allow.
+ *
+ * What differs from OpenSM 3.3.23: there nue_include_switches FALSE leaves ports 0 of
+ * switches out of what is free of deadlock.
+ *
+ * Source: J. Domke, T. Hoefler, S. Matsuoka, "Routing on the Dependency Graph: A New
+ * Approach to Deadlock-Free High-Performance Routing", HPDC 2016.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "routing/engine.h"
+#include "routing/engines/nue/nue_search.h"
+#include "routing/engines/nue/nue_split.h"
+#include "routing/engines/sssp/dfsssp_torus.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/lids.h"
+#include "routing/spread/keep.h"
+#include "routing/spread/leaves.h"
+#include "routing/spread/updown.h"
+
+struct nue_options {
+	uint32_t nue_max_num_vls;
+	bool nue_include_switches;
+};
+
+enum { LANES_MAX = 15, PLANS = 3 };
+
+struct job {
+	const struct route_in *in;
+	const struct graph *g;
+	struct arena *tmp;
+	struct why *notes;
+	bool all; /* nue_include_switches */
+	unsigned n_lanes;
+	struct hops hops;
+	struct cdg_map map;
+	struct nue_split split;
+	struct nue_plan plan[PLANS];
+	struct nue_ways ways; /* of the best plan so far */
+	struct arena *of_ways;
+	uint64_t *weighed; /* [n_adj] load of the last plan with weights */
+};
+
+/* ---- plans ---- */
+
+static void count_lanes(struct job *j)
+{
+	const struct nue_options *o = j->in->options;
+	unsigned asked = o ? o->nue_max_num_vls : 1, there = LANES_MAX;
+
+	if (j->in->max_lanes && j->in->max_lanes < LANES_MAX) {
+		there = j->in->max_lanes;
+	}
+	j->n_lanes = asked && asked < there ? asked : there;
+	if (asked > there) {
+		why_add(j->notes, "nue: nue_max_num_vls asks for %u, there %s %u", asked,
+		        there == 1 ? "is" : "are", there);
+	}
+}
+
+/* A line in which those far from hosts stand highest. */
+static int find_line(struct job *j, const uint32_t **ret)
+{
+	struct updown_rule rule = { .by_depth = false };
+	uint16_t *rank;
+	uint32_t *line = NULL;
+	int ret_code = leaves_heights(j->g, j->tmp, &rank);
+
+	for (uint32_t s = 0; ret_code == E_OK && s < j->g->n_switches; s++) {
+		rank[s] = rank[s] == UPDOWN_RANK_NONE
+		                  ? rank[s]
+		                  : (uint16_t)(UPDOWN_RANK_NONE - 1 - rank[s]);
+	}
+	rule.rank = rank;
+	if (ret_code == E_OK) {
+		ret_code = updown_order(j->g, &rule, j->tmp, &line, NULL);
+	}
+	*ret = line;
+	return ret_code;
+}
+
+static int make_plans(struct job *j)
+{
+	const struct nue_plan plain = { .g = j->g, .map = &j->map, .near = &j->hops };
+	struct dfsssp_grid grid;
+	int ret = dfsssp_dimensions(j->g, j->tmp, &grid);
+
+	for (unsigned i = 0; i < PLANS; i++) {
+		j->plan[i] = plain;
+		j->plan[i].dimension = grid.dimension;
+		j->plan[i].weigh = i > 0;
+	}
+	return ret == E_OK && !grid.dimension ? find_line(j, &j->plan[0].line) : ret;
+}
+
+/* Keeps the ways of a plan if they are better than those so far. */
+static int try_plan(struct job *j, const struct nue_plan *p)
+{
+	const struct nue_search in = { .plan = p,
+		                       .split = &j->split,
+		                       .n_lanes = j->n_lanes,
+		                       .all = j->all,
+		                       .before = p->weigh ? j->weighed : NULL,
+		                       .cancel = j->in->cancel };
+	struct arena *a = arena_new();
+	struct nue_ways ways;
+	int ret = a ? nue_search_run(&in, &ways, a) : -ENOMEM;
+
+	if (ret == E_OK && p->weigh) {
+		memcpy(j->weighed, ways.load, j->g->n_adj * sizeof(*ways.load));
+	}
+	if (ret == E_OK && (!j->of_ways || ways.busiest < j->ways.busiest)) {
+		arena_free(j->of_ways);
+		j->ways = ways;
+		j->of_ways = a;
+	} else {
+		arena_free(a);
+	}
+	return ret;
+}
+
+/* No other plan could do better, or not by much. */
+static bool suffices(const struct job *j, unsigned plan)
+{
+	return j->ways.shortest || (j->plan[plan].dimension && j->ways.by_rule);
+}
+
+static int find_ways(struct job *j)
+{
+	int ret = make_plans(j);
+
+	if (ret == E_OK) {
+		ret = nue_split(&j->split, j->g, &j->hops, j->plan[0].dimension, j->all,
+		                j->n_lanes, j->tmp);
+	}
+	for (unsigned i = 0; ret == E_OK && i < PLANS; i++) {
+		ret = try_plan(j, &j->plan[i]);
+		if (ret == E_OK && suffices(j, i)) {
+			break;
+		}
+		ret = ret == E_RANGE ? E_OK : ret;
+	}
+	return ret == E_OK && !j->of_ways ? E_RANGE : ret;
+}
+
+/* ---- tables ---- */
+
+static int fill_lft(const struct job *j, struct arena *a, struct lft *ret)
+{
+	const struct spread spread = { .g = j->g,
+		                       .lids = j->in->lids,
+		                       .hops = &j->ways.hops,
+		                       .closer = nue_ways_closer,
+		                       .ctx = &j->ways,
+		                       .prev = j->in->prev,
+		                       .even = true,
+		                       .cancel = j->in->cancel };
+	int ret_code = lft_init(ret, j->g->n_switches, j->in->lids->top, a);
+
+	return ret_code == E_OK ? spread_run(&spread, ret, j->tmp) : ret_code;
+}
+
+static int fill_lanes(const struct job *j, const struct lft *lft, struct arena *a,
+                      struct lanes *ret)
+{
+	const struct lids *lids = j->in->lids;
+	struct lanes l = { .stride = lft->stride, .n = (uint8_t)j->n_lanes };
+
+	if (j->n_lanes == 1) {
+		*ret = (struct lanes){ .n = 1 };
+		return E_OK;
+	}
+	l.rows = arena_array(a, j->g->n_switches, l.stride);
+	if (!l.rows) {
+		return -ENOMEM;
+	}
+	for (uint32_t lid = 1; lid <= lids->top; lid++) {
+		uint32_t owner = lids->owner[lid];
+		uint32_t home =
+			owner == GRAPH_NONE ? GRAPH_NONE : graph_switch_of(j->g, owner);
+
+		l.rows[lid] = home == GRAPH_NONE ? 0 : j->ways.lane[home];
+	}
+	for (uint32_t s = 1; s < j->g->n_switches; s++) {
+		memcpy(l.rows + s * l.stride, l.rows, l.stride);
+	}
+	*ret = l;
+	return E_OK;
+}
+
+/* ---- the engine ---- */
+
+static int prepare(struct job *j)
+{
+	int ret = hops_init(&j->hops, j->g, j->tmp);
+
+	j->weighed = arena_array(j->tmp, (size_t)j->g->n_adj + 1, sizeof(*j->weighed));
+	if (!j->weighed) {
+		return -ENOMEM;
+	}
+	return ret == E_OK ? cdg_map_init(&j->map, j->g, j->tmp) : ret;
+}
+
+/* Hops of all routes between hosts when all are shortest. */
+static uint64_t fewest_hops(const struct job *j)
+{
+	const struct graph *g = j->g;
+	uint64_t sum = 0;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		uint64_t hosts = g->host_first[s + 1] - g->host_first[s];
+
+		for (uint32_t t = 0; hosts && t < g->n_switches; t++) {
+			unsigned d = hops_between(&j->hops, s, t);
+
+			sum += d == HOPS_NONE ? 0
+			                      : hosts * d *
+			                                (g->host_first[t + 1] -
+			                                 g->host_first[t]);
+		}
+	}
+	return sum;
+}
+
+/* Tables and lanes. */
+struct made {
+	struct lft lft;
+	struct lanes lanes;
+};
+
+static int stay(const struct job *j, struct arena *a, struct made *ret)
+{
+	const struct keep_lanes k = { .g = j->g,
+		                      .lids = j->in->lids,
+		                      .prev = j->in->prev,
+		                      .prev_lanes = j->in->prev_lanes,
+		                      .n = j->n_lanes };
+	int err = j->in->prev ? lft_init(&ret->lft, j->g->n_switches, j->in->lids->top, a)
+	                      : E_UNSUITABLE;
+
+	return err == E_OK ? keep_whole(&k, a, &ret->lft, &ret->lanes) : err;
+}
+
+static int make_anew(struct job *j, struct arena *a, struct made *ret)
+{
+	int err = find_ways(j);
+
+	if (err == E_OK) {
+		err = fill_lft(j, a, &ret->lft);
+	}
+	return err == E_OK ? fill_lanes(j, &ret->lft, a, &ret->lanes) : err;
+}
+
+/* The earlier tables if they are even; else the better ones. */
+static int make(struct job *j, struct arena *a, struct made *ret)
+{
+	const struct keep_measure m = { .g = j->g,
+		                        .lids = j->in->lids,
+		                        .hops = fewest_hops(j) };
+	struct made kept;
+	bool stays = false;
+	int err = stay(j, a, &kept);
+	bool may_stay = err == E_OK;
+
+	if (may_stay) {
+		err = keep_is_good(&m, &kept.lft, NULL, &stays);
+	} else if (err == E_UNSUITABLE) {
+		err = E_OK;
+	}
+	if (err == E_OK && !stays) {
+		err = make_anew(j, a, ret);
+	}
+	if (err == E_OK && !stays && may_stay) {
+		err = keep_is_good(&m, &kept.lft, &ret->lft, &stays);
+	}
+	*ret = err == E_OK && stays ? kept : *ret;
+	return err;
+}
+
+static int run(struct job *j, struct arena *a, struct route_out *ret)
+{
+	struct made made;
+	int ret_code = prepare(j);
+
+	if (ret_code == E_OK) {
+		ret_code = make(j, a, &made);
+	}
+	if (ret_code == E_OK) {
+		ret->lft = made.lft;
+		ret->lanes = made.lanes;
+	} else if (ret_code == E_RANGE) {
+		why_add(j->notes,
+		        "nue: a route of more than %u hops, or more than %u switches",
+		        HOPS_NONE - 1U, UINT16_MAX);
+		ret_code = E_UNSUITABLE;
+	}
+	return ret_code;
+}
+
+static int nue_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+{
+	const struct nue_options *o = in->options;
+	struct job j = { .in = in,
+		         .g = in->g,
+		         .tmp = arena_new(),
+		         .notes = &ret->notes,
+		         .all = o && o->nue_include_switches };
+	int ret_code = -ENOMEM;
+
+	if (j.tmp) {
+		count_lanes(&j);
+		ret_code = run(&j, a, ret);
+	}
+	arena_free(j.of_ways);
+	arena_free(j.tmp);
+	return ret_code;
+}
+
+#define MEMBER(m) .offset = offsetof(struct nue_options, m)
+
+/* clang-format off */
+static const struct option_row nue_rows[] = {
+	{ .name = "nue_max_num_vls", .type = OPT_UINT, .def = "1", .max = 15, MEMBER(nue_max_num_vls),
+	  .flags_long = "nue_max_num_vls", .arg = "N",
+	  .help = "nue: virtual lanes to use; 0: all there are" },
+	{ .name = "nue_include_switches", .type = OPT_BOOL, .def = "FALSE", MEMBER(nue_include_switches),
+	  .help = "nue: switches count as hosts do; else those without hosts come behind" },
+	{ .name = NULL },
+};
+/* clang-format on */
+
+const struct engine engine_nue = {
+	.name = "nue",
+	.summary =
+		"Free of credit loops on any fabric with any number of lanes, even one",
+	.flags = ENGINE_DEADLOCK_FREE | ENGINE_MAY_USE_LANES,
+	.deadlock_free_order = 60,
+	.options = nue_rows,
+	.opt_size = sizeof(struct nue_options),
+	.route = nue_route,
+};

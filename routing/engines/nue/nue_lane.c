@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * What a lane of nue starts from.
+ *
+ * The tree comes first, as it may never be missing: from any switch to any other there is
+ * a way along it, and all its turns together have no cycle. Where there is a line, each
+ * switch hangs below the highest of its neighbours, so that ways along the tree climb,
+ * then descend.
+ *
+ * Why a comb. In a grid without wrap-around, routes that keep the order of dimensions
+ * have no cycle. Let the tree hold all lines of the highest dimension, those of the next
+ * lower one at one end of these only, and so on. It turns from a higher dimension to a
+ * lower only there, on ways that lead away from the rest, and these turns close no cycle
+ * with the others. So a lane can be given both. A ring is a line that lacks one cable,
+ * and this cable is the furthest from the root: those near it are on shortest routes.
+ */
+#include "routing/engines/nue/nue_lane.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/hops.h"
+
+enum { DISTANCES = 2 * HOPS_NONE + 1 };
+
+/* A lane in the making. */
+struct start {
+	const struct nue_plan *plan;
+	const struct graph *g;
+	struct nue_lane *lane;
+	unsigned n_dimensions;
+	uint32_t *cable; /* [n_cables] one channel of each, those near the root first */
+	uint32_t n_cables;
+	uint8_t *away; /* [n_switches] distance from the root, or from the first of the
+	                  part */
+	uint32_t
+		*set; /* [n_switches] which are connected: those with the same last one */
+	bool *in_line;   /* [n_adj] kept in the lines of its dimension */
+	bool *in_tree;   /* [n_adj] */
+	uint32_t *queue; /* [n_switches] */
+};
+
+static unsigned dimension_of(const struct start *x, uint32_t c)
+{
+	return x->plan->dimension ? x->plan->dimension[c] : 0;
+}
+
+static uint32_t tail(const struct start *x, uint32_t c)
+{
+	return x->plan->map->from[c];
+}
+
+static uint32_t head(const struct start *x, uint32_t c)
+{
+	return x->g->adj[c].to;
+}
+
+/* ---- cables by distance ---- */
+
+static void measure_from(struct start *x, uint32_t root)
+{
+	for (uint32_t s = 0; s < x->g->n_switches; s++) {
+		unsigned d = hops_between(x->plan->near, root, s);
+
+		x->away[s] = d == HOPS_NONE ? x->away[s] : (uint8_t)d;
+	}
+}
+
+static void measure(struct start *x, uint32_t root)
+{
+	memset(x->away, HOPS_NONE, x->g->n_switches);
+	measure_from(x, root);
+	for (uint32_t s = 0; s < x->g->n_switches; s++) {
+		if (x->away[s] == HOPS_NONE) {
+			measure_from(x, s);
+		}
+	}
+}
+
+static unsigned cable_distance(const struct start *x, uint32_t c)
+{
+	return (unsigned)x->away[tail(x, c)] + x->away[head(x, c)];
+}
+
+static bool stands_for_cable(const struct start *x, uint32_t c)
+{
+	return c < x->plan->map->back[c];
+}
+
+static void sort_cables(struct start *x)
+{
+	uint32_t fill[DISTANCES] = { 0 }, sum = 0;
+
+	for (uint32_t c = 0; c < x->g->n_adj; c++) {
+		fill[cable_distance(x, c)] += stands_for_cable(x, c);
+	}
+	for (unsigned d = 0; d < DISTANCES; d++) {
+		uint32_t n = fill[d];
+
+		fill[d] = sum;
+		sum += n;
+	}
+	for (uint32_t c = 0; c < x->g->n_adj; c++) {
+		if (stands_for_cable(x, c)) {
+			x->cable[fill[cable_distance(x, c)]++] = c;
+		}
+	}
+	x->n_cables = sum;
+}
+
+/* ---- lines and tree ---- */
+
+static void separate_all(struct start *x)
+{
+	for (uint32_t s = 0; s < x->g->n_switches; s++) {
+		x->set[s] = s;
+	}
+}
+
+static uint32_t last_of(uint32_t *set, uint32_t s)
+{
+	while (set[s] != s) {
+		set[s] = set[set[s]];
+		s = set[s];
+	}
+	return s;
+}
+
+/* Keeps a cable if it joins what was separate. */
+static void keep(struct start *x, bool *kept, uint32_t c)
+{
+	uint32_t a = last_of(x->set, tail(x, c)), b = last_of(x->set, head(x, c));
+
+	if (a != b) {
+		x->set[a > b ? a : b] = a > b ? b : a;
+		kept[c] = kept[x->plan->map->back[c]] = true;
+	}
+}
+
+static void grow_lines(struct start *x, unsigned dimension)
+{
+	separate_all(x);
+	for (uint32_t i = 0; i < x->n_cables; i++) {
+		if (dimension_of(x, x->cable[i]) == dimension) {
+			keep(x, x->in_line, x->cable[i]);
+		}
+	}
+}
+
+static void grow_tree(struct start *x)
+{
+	separate_all(x);
+	for (unsigned d = x->n_dimensions; d-- > 0;) {
+		for (uint32_t i = 0; i < x->n_cables; i++) {
+			uint32_t c = x->cable[i];
+
+			if (dimension_of(x, c) == d && x->in_line[c]) {
+				keep(x, x->in_tree, c);
+			}
+		}
+	}
+}
+
+/* Points all of a part towards its root, which is done already. */
+static void hang_from(struct start *x, uint32_t root, bool *done)
+{
+	uint32_t n = 1;
+
+	x->queue[0] = root;
+	done[root] = true;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t s = x->queue[i];
+
+		for (uint32_t c = x->g->adj_first[s]; c < x->g->adj_first[s + 1]; c++) {
+			uint32_t to = head(x, c);
+
+			if (x->in_tree[c] && !done[to]) {
+				done[to] = true;
+				x->lane->up[to] = x->plan->map->back[c];
+				x->queue[n++] = to;
+			}
+		}
+	}
+}
+
+static int hang_tree(struct start *x, uint32_t root, struct arena *a)
+{
+	bool *done = arena_array(a, (size_t)x->g->n_switches + 1, sizeof(*done));
+
+	if (!done) {
+		return -ENOMEM;
+	}
+	memset(x->lane->up, 0xff, x->g->n_switches * sizeof(*x->lane->up));
+	for (uint32_t i = 0; i < x->g->n_switches; i++) {
+		uint32_t s = i ? i - (i <= root) : root; /* the root, then the others */
+
+		if (!done[s]) {
+			hang_from(x, s, done);
+		}
+	}
+	return E_OK;
+}
+
+/* The tree of a line: everybody below the highest of his neighbours. */
+static void hang_by_line(struct start *x)
+{
+	const uint32_t *line = x->plan->line;
+
+	for (uint32_t s = 0; s < x->g->n_switches; s++) {
+		uint32_t best = line[s];
+
+		x->lane->up[s] = GRAPH_NONE;
+		for (uint32_t c = x->g->adj_first[s]; c < x->g->adj_first[s + 1]; c++) {
+			if (line[head(x, c)] < best) {
+				best = line[head(x, c)];
+				x->lane->up[s] = c;
+			}
+		}
+	}
+}
+
+/* ---- dependencies ---- */
+
+/* Does the plan start from the dependency of channel \a next on \a c? */
+typedef bool wanted_f(const struct start *x, uint32_t c, uint32_t next);
+
+static bool in_tree(const struct start *x, uint32_t c, uint32_t next)
+{
+	return x->in_tree[c] && x->in_tree[next];
+}
+
+static bool in_line(const struct start *x, uint32_t c, uint32_t next)
+{
+	return x->in_line[c] && x->in_line[next] &&
+	       dimension_of(x, c) == dimension_of(x, next);
+}
+
+static bool rises(const struct start *x, uint32_t c, uint32_t next)
+{
+	return dimension_of(x, c) < dimension_of(x, next);
+}
+
+static bool climbs(const struct start *x, uint32_t c)
+{
+	return x->plan->line[head(x, c)] < x->plan->line[tail(x, c)];
+}
+
+static bool keeps_order(const struct start *x, uint32_t c, uint32_t next)
+{
+	return climbs(x, c) || !climbs(x, next);
+}
+
+static void add_wanted(struct start *x, wanted_f *wanted)
+{
+	for (uint32_t c = 0; c < x->g->n_adj; c++) {
+		uint32_t s = head(x, c);
+
+		for (uint32_t k = x->g->adj_first[s]; k < x->g->adj_first[s + 1]; k++) {
+			if (head(x, k) != tail(x, c) && wanted(x, c, k)) {
+				cdg_add(&x->lane->cdg, c, k);
+			}
+		}
+	}
+}
+
+/* Channels in the order of a line: those that climb from its bottom on, then those that
+ * descend from its top on. Then climbing and descending closes no gap in the order. */
+static uint32_t *order_of_line(const struct start *x, struct arena *a)
+{
+	const struct graph *g = x->g;
+	uint32_t *order = arena_array(a, (size_t)g->n_adj + 1, sizeof(*order)), n = 0;
+
+	for (uint32_t s = 0; order && s < g->n_switches; s++) {
+		x->queue[x->plan->line[s]] = s;
+	}
+	for (uint32_t i = 0; order && i < 2 * g->n_switches; i++) {
+		bool down = i >= g->n_switches;
+		uint32_t s = x->queue[down ? i - g->n_switches : g->n_switches - 1 - i];
+
+		for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
+			if (climbs(x, c) != down) {
+				order[n++] = c;
+			}
+		}
+	}
+	return order;
+}
+
+/* ---- all ---- */
+
+static int alloc(struct start *x, struct arena *a)
+{
+	size_t n = (size_t)x->g->n_switches + 1, n_adj = (size_t)x->g->n_adj + 1;
+	const struct cdg_map *m = x->plan->map;
+
+	x->cable = arena_array(a, n_adj, sizeof(*x->cable));
+	x->away = arena_array(a, n, sizeof(*x->away));
+	x->set = arena_array(a, n, sizeof(*x->set));
+	x->queue = arena_array(a, n, sizeof(*x->queue));
+	x->in_line = arena_array(a, n_adj, sizeof(*x->in_line));
+	x->in_tree = arena_array(a, n_adj, sizeof(*x->in_tree));
+	x->lane->up = arena_array(a, n, sizeof(*x->lane->up));
+	x->lane->never = arena_array(a, n_adj * m->words, sizeof(*x->lane->never));
+	if (!x->cable || !x->away || !x->set || !x->queue || !x->in_line || !x->in_tree ||
+	    !x->lane->up || !x->lane->never) {
+		return -ENOMEM;
+	}
+	return E_OK;
+}
+
+static unsigned count_dimensions(const struct start *x)
+{
+	unsigned n = 1;
+
+	for (uint32_t c = 0; c < x->g->n_adj; c++) {
+		n = dimension_of(x, c) + 1 > n ? dimension_of(x, c) + 1 : n;
+	}
+	return n;
+}
+
+/* Tree and lines by distance from the root, and their turns. */
+static int start_from_tree(struct start *x, uint32_t root, struct arena *a)
+{
+	int ret;
+
+	measure(x, root);
+	sort_cables(x);
+	x->n_dimensions = count_dimensions(x);
+	for (unsigned d = 0; d < x->n_dimensions; d++) {
+		grow_lines(x, d);
+	}
+	grow_tree(x);
+	ret = hang_tree(x, root, a);
+	add_wanted(x, in_tree);
+	if (x->plan->dimension) {
+		add_wanted(x, in_line);
+		add_wanted(x, rises);
+	}
+	return ret;
+}
+
+int nue_lane_init(struct nue_lane *l, const struct nue_plan *p, uint32_t root,
+                  struct arena *a)
+{
+	struct start x = { .plan = p, .g = p->g, .lane = l };
+	uint32_t *order = NULL;
+	int ret = alloc(&x, a);
+
+	if (ret == E_OK && p->line) {
+		order = order_of_line(&x, a);
+		ret = order ? E_OK : -ENOMEM;
+	}
+	if (ret == E_OK) {
+		ret = cdg_init(&l->cdg, p->map, order, a);
+	}
+	if (ret == E_OK && p->line) {
+		hang_by_line(&x);
+		add_wanted(&x, keeps_order);
+	} else if (ret == E_OK) {
+		ret = start_from_tree(&x, root, a);
+	}
+	return ret;
+}

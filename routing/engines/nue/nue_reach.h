@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "routing/engines/nue/nue_lane.h"
+
+struct arena;
+struct graph;
+
+enum {
+	NUE_HOP = 8,          /*!< length of a link that carries no more than the mean */
+	NUE_LENGTH_MAX = 200, /*!< of any other */
+	NUE_BUCKETS = 256,    /*!< more than that */
+	NUE_FAR = UINT16_MAX  /*!< not reached */
+};
+
+/*!
+ * One destination in one lane: by which links the other switches may go on to it.
+ */
+struct nue_reach {
+	const struct nue_plan *plan;
+	const struct graph *g;
+	unsigned words;        /*!< of a row of open, as struct cdg_map */
+	const uint8_t *length; /*!< [n_adj] of each link */
+	uint32_t to;
+	struct nue_lane *lane;
+	/* what was found */
+	uint64_t *open;    /*!< [n_switches][words] bit k: the k-th link of the switch */
+	uint16_t *dist;    /*!< [n_switches] length of the way, NUE_FAR */
+	uint32_t *reached; /*!< [n_reached] switches, the nearest first */
+	uint32_t n_reached;
+	uint32_t n_forced; /*!< those that go along the tree */
+	uint32_t n_loose; /*!< those that were not reached by what the plan starts from */
+	/* working memory */
+	uint64_t *falls; /*!< [n_adj][words] turns to a lower dimension, NULL: none */
+	bool strict;     /*!< keeps to what the plan starts from */
+	bool *forced;    /*!< [n_switches] */
+	uint32_t *down;  /*!< [n_switches] channel to the destination, on its way to the
+	                    root */
+	uint32_t *found; /*!< [n_switches] those that a link of the right length leads
+	                    from */
+	bool *is_found;  /*!< [n_switches] */
+	uint32_t bucket[NUE_BUCKETS]; /*!< first link that begins at this distance */
+	uint32_t *chain;              /*!< [n_adj] the next one */
+	uint32_t n_waiting;           /*!< links in buckets */
+	uint32_t *added;              /*!< [n_added][2] dependencies, by tail and head */
+	uint32_t n_added;
+};
+
+/*! \brief Working memory. \a length is read in each search. \retval -ENOMEM */
+int nue_reach_init(struct nue_reach *x, const struct nue_plan *p, const uint8_t *length,
+                   struct arena *a);
+
+/*!
+ * \brief Opens links to one destination and adds their turns to the lane.
+ *
+ * Everybody in the destination's part is reached, unless a way gets longer than 254 hops.
+ *
+ * Cost: O(E) and that of adding turns, times the rounds in which somebody is left out.
+ */
+void nue_reach_run(struct nue_reach *x, struct nue_lane *lane, uint32_t to);
+
+/*! \brief Takes back the turns that the last run added. */
+void nue_reach_undo(struct nue_reach *x);
+
+/*! \brief Is channel \a c, which leaves switch \a s, open? */
+bool nue_reach_is_open(const struct nue_reach *x, uint32_t s, uint32_t c);
+
+/*! \brief How many links of a switch are open? */
+unsigned nue_reach_count_open(const struct nue_reach *x, uint32_t s);

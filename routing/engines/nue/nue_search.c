@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Destination after destination is searched for (nue_reach.c), and adds turns to its
+ * lane.
+ *
+ * With weights a link counts as longer when it carries more than the mean. As a search
+ * adds few turns where it can use those there are, routes would otherwise gather on the
+ * ways that the first destinations made. What an earlier search ended with counts half,
+ * so that the first destinations keep off, too. Several lanes are tried then, and the one
+ * whose ways are the shortest is taken: which lane suits a destination depends on what
+ * the others made of it.
+ */
+#include "routing/engines/nue/nue_search.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "routing/engines/nue/nue_reach.h"
+#include "routing/graph/graph.h"
+
+enum {
+	WORD = 64,
+	SHARE_BITS = 8, /* of a route that is shared */
+	LANES_TRIED = 4,
+	TREE_COST = 2000 /* of a switch that goes along the tree: that of 250 hops */
+};
+
+struct work {
+	const struct nue_search *in;
+	const struct graph *g;
+	struct nue_ways *ways;
+	struct nue_lane *lanes;
+	struct nue_reach reach;
+	uint8_t *length; /* [n_adj] of links, for reach */
+	uint64_t total;  /* of ways.load */
+	uint64_t before; /* of in.before, halved */
+	uint64_t *flow;  /* [n_switches] shared routes that pass */
+	uint8_t *hops;   /* [n_switches] */
+};
+
+static unsigned n_hosts(const struct work *x, uint32_t s)
+{
+	return x->g->host_first[s + 1] - x->g->host_first[s] + x->in->all;
+}
+
+/* ---- lengths of links ---- */
+
+static uint64_t load_before(const struct work *x, uint32_t c)
+{
+	return x->in->before ? x->in->before[c] / 2 : 0;
+}
+
+/* As much longer as a link carries more than the mean. */
+static void set_lengths(struct work *x)
+{
+	uint64_t n = x->g->n_adj ? x->g->n_adj : 1;
+	uint64_t mean = (x->total + x->before) / n + 1;
+
+	for (uint32_t c = 0; x->in->plan->weigh && c < x->g->n_adj; c++) {
+		uint64_t load = x->ways->load[c] + load_before(x, c);
+		uint64_t length = NUE_HOP * load / mean;
+
+		length = length < NUE_HOP ? NUE_HOP : length;
+		x->length[c] =
+			(uint8_t)(length > NUE_LENGTH_MAX ? NUE_LENGTH_MAX : length);
+	}
+}
+
+/* Shares the routes that come through a switch. */
+static void pass_on(struct work *x, uint32_t s, uint64_t flow)
+{
+	uint64_t share = flow / nue_reach_count_open(&x->reach, s);
+
+	for (uint32_t c = x->g->adj_first[s]; share && c < x->g->adj_first[s + 1]; c++) {
+		if (nue_reach_is_open(&x->reach, s, c)) {
+			x->ways->load[c] += share;
+			x->total += share;
+			x->flow[x->g->adj[c].to] += share;
+		}
+	}
+}
+
+static void add_load(struct work *x, uint32_t to)
+{
+	uint64_t hosts = n_hosts(x, to);
+
+	memset(x->flow, 0, x->g->n_switches * sizeof(*x->flow));
+	for (uint32_t i = x->reach.n_reached; hosts && i-- > 1;) {
+		uint32_t s = x->reach.reached[i];
+
+		pass_on(x, s, x->flow[s] + (hosts * n_hosts(x, s) << SHARE_BITS));
+	}
+}
+
+/* ---- one destination ---- */
+
+/* Length of the ways of all hosts to the destination. */
+static uint64_t cost_in(struct work *x, unsigned lane, uint32_t to)
+{
+	uint64_t sum = 0;
+
+	nue_reach_run(&x->reach, &x->lanes[lane], to);
+	for (uint32_t i = 0; i < x->reach.n_reached; i++) {
+		uint32_t s = x->reach.reached[i];
+
+		sum += (uint64_t)x->reach.dist[s] * n_hosts(x, s);
+	}
+	nue_reach_undo(&x->reach);
+	return sum + (uint64_t)x->reach.n_forced * TREE_COST;
+}
+
+/* The lane that the destination was dealt, or a better one of a few. */
+static uint8_t choose_lane(struct work *x, uint32_t to)
+{
+	unsigned dealt = x->in->split->lane[to], n = x->in->n_lanes, best = dealt;
+	unsigned tried = n < LANES_TRIED ? n : LANES_TRIED;
+	uint64_t least = UINT64_MAX;
+
+	for (unsigned i = 0; x->in->plan->weigh && n > 1 && i < tried; i++) {
+		/* others from one destination to the next */
+		unsigned lane = (dealt + (i ? 1 + (i - 1 + to) % (n - 1) : 0)) % n;
+		uint64_t cost = cost_in(x, lane, to);
+
+		if (cost < least) {
+			least = cost;
+			best = lane;
+		}
+	}
+	return (uint8_t)best;
+}
+
+/* Longest route by open links. \retval E_RANGE */
+static int count_hops(struct work *x, uint32_t to)
+{
+	x->hops[to] = 0;
+	for (uint32_t i = 1; i < x->reach.n_reached; i++) {
+		uint32_t s = x->reach.reached[i];
+		unsigned most = 0;
+
+		for (uint32_t c = x->g->adj_first[s]; c < x->g->adj_first[s + 1]; c++) {
+			unsigned h = x->hops[x->g->adj[c].to] + 1U;
+
+			if (h > most && nue_reach_is_open(&x->reach, s, c)) {
+				most = h;
+			}
+		}
+		if (most >= HOPS_NONE) {
+			return E_RANGE;
+		}
+		x->hops[s] = (uint8_t)most;
+	}
+	return E_OK;
+}
+
+static void store_ports(struct work *x, uint32_t s, uint32_t to)
+{
+	struct nue_ways *w = x->ways;
+	uint64_t *ports = w->ports + ((size_t)to * x->g->n_switches + s) * w->words;
+
+	for (uint32_t c = x->g->adj_first[s]; c < x->g->adj_first[s + 1]; c++) {
+		unsigned p = x->g->adj[c].port - 1U;
+
+		ports[p / WORD] |= (uint64_t)nue_reach_is_open(&x->reach, s, c)
+		                   << p % WORD;
+	}
+}
+
+static void store(struct work *x, uint32_t to)
+{
+	struct nue_ways *w = x->ways;
+
+	for (uint32_t i = 0; i < x->reach.n_reached; i++) {
+		uint32_t s = x->reach.reached[i];
+
+		store_ports(x, s, to);
+		w->hops.dist[s * w->hops.stride + to] = x->hops[s];
+		if (x->hops[s] > w->hops.diameter) {
+			w->hops.diameter = x->hops[s];
+		}
+		if (x->hops[s] > hops_between(x->in->plan->near, s, to) &&
+		    n_hosts(x, s) && n_hosts(x, to)) {
+			w->shortest = false;
+		}
+	}
+}
+
+static int route_to(struct work *x, uint32_t to)
+{
+	uint8_t lane = choose_lane(x, to);
+	int ret;
+
+	nue_reach_run(&x->reach, &x->lanes[lane], to);
+	ret = count_hops(x, to);
+	if (ret == E_OK) {
+		x->ways->by_rule &= !x->reach.n_loose && !x->reach.n_forced;
+		x->ways->lane[to] = lane;
+		store(x, to);
+		add_load(x, to);
+		set_lengths(x);
+	}
+	return ret;
+}
+
+/* ---- all ---- */
+
+/* Switches with hosts first, unless all count. */
+static int route_to_all(struct work *x)
+{
+	int ret = E_OK;
+
+	for (uint32_t i = 0; ret == E_OK && i < 2 * x->g->n_switches; i++) {
+		uint32_t s = i % x->g->n_switches;
+		bool first = n_hosts(x, s) != 0;
+
+		if (x->in->cancel && *x->in->cancel) {
+			return -ECANCELED;
+		}
+		if (first == (i < x->g->n_switches)) {
+			ret = route_to(x, s);
+		}
+	}
+	return ret;
+}
+
+static int init_ways(struct nue_ways *w, const struct graph *g, struct arena *a)
+{
+	size_t n = g->n_switches;
+
+	*w = (struct nue_ways){
+		.g = g,
+		.words = (g->max_port + WORD - 1U) / WORD,
+		.shortest = true,
+		.by_rule = true,
+	};
+	w->ports = arena_array(a, n * n + 1, w->words * sizeof(*w->ports));
+	w->lane = arena_array(a, n + 1, sizeof(*w->lane));
+	w->load = arena_array(a, (size_t)g->n_adj + 1, sizeof(*w->load));
+	if (!w->ports || !w->lane || !w->load) {
+		return -ENOMEM;
+	}
+	return hops_alloc(&w->hops, g->n_switches, a);
+}
+
+static int init_lanes(struct work *x, struct arena *a)
+{
+	int ret = E_OK;
+
+	x->lanes = arena_array(a, x->in->n_lanes, sizeof(*x->lanes));
+	if (!x->lanes) {
+		return -ENOMEM;
+	}
+	for (unsigned l = 0; ret == E_OK && l < x->in->n_lanes; l++) {
+		ret = nue_lane_init(&x->lanes[l], x->in->plan, x->in->split->root[l], a);
+	}
+	return ret;
+}
+
+static int init_work(struct work *x, struct arena *a)
+{
+	size_t n = (size_t)x->g->n_switches + 1, n_adj = (size_t)x->g->n_adj + 1;
+
+	x->length = arena_array(a, n_adj, sizeof(*x->length));
+	x->flow = arena_array(a, n, sizeof(*x->flow));
+	x->hops = arena_array(a, n, sizeof(*x->hops));
+	if (!x->length || !x->flow || !x->hops) {
+		return -ENOMEM;
+	}
+	memset(x->length, NUE_HOP, n_adj);
+	for (uint32_t c = 0; c < x->g->n_adj; c++) {
+		x->before += load_before(x, c);
+	}
+	return nue_reach_init(&x->reach, x->in->plan, x->length, a);
+}
+
+static int run(struct work *x, struct arena *a, struct arena *tmp)
+{
+	int ret = init_ways(x->ways, x->g, a);
+
+	if (ret == E_OK) {
+		ret = init_work(x, tmp);
+	}
+	if (ret == E_OK) {
+		ret = init_lanes(x, tmp);
+	}
+	if (ret == E_OK) {
+		set_lengths(x);
+		ret = route_to_all(x);
+	}
+	if (ret != E_OK) {
+		return ret;
+	}
+	for (uint32_t c = 0; c < x->g->n_adj; c++) {
+		uint64_t load = x->ways->load[c];
+
+		x->ways->busiest = load > x->ways->busiest ? load : x->ways->busiest;
+	}
+	return hops_index(&x->ways->hops, a);
+}
+
+int nue_search_run(const struct nue_search *in, struct nue_ways *ret, struct arena *a)
+{
+	struct arena *tmp = arena_new();
+	struct work x = { .in = in, .g = in->plan->g, .ways = ret };
+	int ret_code = tmp ? run(&x, a, tmp) : -ENOMEM;
+
+	arena_free(tmp);
+	return ret_code;
+}
+
+void nue_ways_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link *link,
+                     uint32_t n_links, unsigned max, struct spread_ports *ret)
+{
+	const struct nue_ways *w = ctx;
+	const uint64_t *ports = w->ports + ((size_t)t * w->g->n_switches + s) * w->words;
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < n_links && n < max; i++) {
+		unsigned p = link[i].port - 1U;
+
+		if (ports[p / WORD] >> p % WORD & 1) {
+			ret->port[n] = link[i].port;
+			ret->to[n] = link[i].to;
+			n++;
+		}
+	}
+	ret->n = n;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "routing/engines/nue/nue_lane.h"
+#include "routing/engines/nue/nue_split.h"
+#include "routing/graph/hops.h"
+#include "routing/spread/spread.h"
+
+struct arena;
+struct graph;
+
+/*!
+ * The links that nue opens: for each destination switch those by which every other switch
+ * may go on. Whichever of them a route takes at each switch, it arrives, and its turns
+ * are all among the dependencies of the destination's lane.
+ */
+struct nue_ways {
+	const struct graph *g;
+	unsigned words;
+	uint64_t *ports;  /*!< [to][from][words] bit p: port p + 1 of from */
+	struct hops hops; /*!< [from][to] of the longest route that they make */
+	uint8_t *lane;    /*!< [n_switches] of the LIDs on a switch */
+	/*! Routes between hosts that each link will carry, if switches share theirs
+	 * equally, in units of 1/256. */
+	uint64_t *load;   /*!< [graph.n_adj] */
+	uint64_t busiest; /*!< the greatest of these */
+	bool shortest;    /*!< no two switches with hosts have a detour */
+	bool by_rule;     /*!< all routes keep to what the plan starts from */
+};
+
+struct nue_search {
+	const struct nue_plan *plan;
+	const struct nue_split *split;
+	unsigned n_lanes;
+	bool all; /*!< switches count as a host; else they come behind those with hosts */
+	const uint64_t
+		*before; /*!< load that an earlier search with weights made, or NULL */
+	const _Atomic bool *cancel; /*!< NULL: never */
+};
+
+/*!
+ * \brief Opens links for every destination.
+ *
+ * One thread, one destination after the other; see nue_search.c.
+ *
+ * \retval E_RANGE  A route of more than 254 hops, or more than 65,535 switches.
+ * \retval -ECANCELED -ENOMEM
+ * Cost: O(S * E) and that of adding up to E * P turns per lane; four times as much with
+ * weights and several lanes.
+ */
+int nue_search_run(const struct nue_search *in, struct nue_ways *ret, struct arena *a);
+
+/*! \brief For spread_run(); \a ctx is the struct nue_ways. */
+spread_closer_f nue_ways_closer;

@@ -1,0 +1,666 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Single-source shortest paths with weights that grow: destination after destination is
+ * given its shortest paths, then every link gets as much heavier as routes were put on
+ * it. So later destinations keep off the links that earlier ones load.
+ *
+ * Fewest hops come first, weights decide among equals. Hence no priority queue: a
+ * breadth-first search from the destination's switch finds the links that lead closer,
+ * once for all LIDs on that switch, and each LID takes one pass over these links from
+ * near to far (the weight of the way from each switch) and one over the switches from far
+ * to near (the routes that pass).
+ *
+ * Weights are a matter of one destination after the other, so one thread does it all.
+ * Giving several destinations the same weights, to route them in parallel, was tried:
+ * already two at a time put twice the mean on some links of a tree that misses cables.
+ * Searching ahead in parallel saves less than waiting for other threads costs. Of links
+ * that weigh the same the first is taken, at every switch: so all of a whole tree deal in
+ * step.
+ *
+ * Weights alone would give a link that lags behind the others to several destinations in
+ * a row, until it has caught up. These are neighbours, and traffic that shifts by some
+ * hosts goes to them at the same time. So what a link got for the last destinations
+ * weighs 9 times as much; from one destination switch to the next half of that is
+ * forgotten.
+ *
+ * Destinations come in groups: compute nodes, I/O nodes (both as listed), other hosts,
+ * ports 0 of switches; within a group the switches with most hosts first. Each group is
+ * balanced by itself; what earlier groups put on a link only decides among equals. With
+ * an LMC the base LIDs of all groups come before all other LIDs, and are balanced by
+ * themselves. A further LID of a port shuns, at each switch, what its lower LIDs take
+ * there: a port that they take more than a system, that more than an ASIC, and each more
+ * than any load. What they take at other switches does not matter here, so a switch has
+ * as many ways to the LIDs of a port as it has links that lead closer.
+ *
+ * The weights know the past only: what a link was given before the others could be told
+ * to keep off it stays. So where hosts are one group and a link carries much more than
+ * the mean, the routes to their base LIDs are evened out afterwards (sssp_even.c).
+ *
+ * Earlier tables: in each group the routes whose entries all lead closer still are put on
+ * the links first, then the others find their way around them, entry by entry as far as
+ * they can stay (keep.h says when that is not good enough).
+ *
+ * Sources: T. Hoefler, T. Schneider, A. Lumsdaine, "Optimized Routing for Large-Scale
+ * InfiniBand Networks", HOTI 2009; J. Domke, T. Hoefler, W. Nagel, "Deadlock-Free
+ * Oblivious Routing for Arbitrary Topologies", IPDPS 2011.
+ */
+#include "routing/engines/sssp/sssp_fill.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "routing/engine.h"
+#include "routing/engines/sssp/sssp_targets.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/lids.h"
+#include "routing/spread/keep.h"
+
+enum {
+	CHUNK = 64,       /* LIDs whose ports are written together */
+	EARLIER_BITS = 6, /* a route of an earlier group weighs 1/64 of one of this */
+	RECENT = 8        /* what a route weighs more while it is recent */
+};
+
+/* What further LIDs shun, the first things last: a switch that lower LIDs of the port
+ * pass on anybody's way; a node, a system that they go to from here; above these the
+ * number of them that take the very link. */
+enum { SHUN_PASSED = 1, SHUN_NODE = 2, SHUN_SYSTEM = 4, SHUN_PORT = 8 };
+
+struct job {
+	const struct sssp *in;
+	const struct graph *g;
+	struct lft *lft;
+	struct sssp_targets to;
+	uint64_t *weight;   /* [n_adj] */
+	uint64_t *recent;   /* [n_adj] part of it that the last destinations gave */
+	const struct lft *prev; /* NULL: none that fits */
+	bool *kept;             /* [as lid] all entries are those of prev */
+};
+
+/* A link that leads closer. Switches by place in the search, the destination's is 0. */
+struct step {
+	uint32_t channel; /* index in graph.adj */
+	uint32_t to;
+};
+
+/* The links that lead closer to one switch, and what routing to it needs. */
+struct bench {
+	uint32_t *dist;     /* [n] hops, GRAPH_NONE: not reached */
+	uint32_t *place;    /* [n] place of a switch */
+	uint32_t *order;    /* [n_order] switch at a place */
+	uint32_t *first;    /* [n_order + 1] into step */
+	struct step *step;  /* [n_adj] */
+	uint32_t *pick;     /* [n_order] the step taken */
+	uint64_t *cost;     /* [n_order] weight of the way */
+	uint64_t *flow;     /* [n_order] routes that pass */
+	uint64_t *weight;   /* [as step] */
+	uint32_t *shun;   /* [as step] how far lower LIDs of the port keep a LID off it */
+	uint8_t *carried; /* [n][stride / 8] bit per LID: a host's route passes; NULL: LMC
+	                     0 */
+	bool *passed;     /* [n_order] lower LIDs of the port pass the switch */
+	uint8_t *port;      /* [CHUNK][n] */
+	uint32_t extra;     /* what a recent route weighs more: RECENT, or 0 */
+	uint32_t n_order;
+};
+
+/* ---- the links that lead closer ---- */
+
+/* Keeps one direction where there are both. Returns how many links are left. */
+static uint32_t keep_direction(const struct sssp *in, uint32_t t, struct step *found,
+                               uint32_t n)
+{
+	uint32_t n_up = 0, kept = 0, odd;
+
+	for (uint32_t i = 0; i < n; i++) {
+		n_up += in->up[found[i].channel];
+	}
+	if (n_up == 0 || n_up == n) {
+		return n;
+	}
+	odd = in->odd[t] >> in->dimension[found[0].channel] & 1;
+	for (uint32_t i = 0; i < n; i++) {
+		if (in->up[found[i].channel] == odd) {
+			found[kept++] = found[i];
+		}
+	}
+	return kept;
+}
+
+/* Those of switch s that may be taken, by port. */
+static struct step *list_steps(const struct job *j, const struct bench *b, uint32_t s,
+                               struct step *out)
+{
+	const struct graph *g = j->g;
+	const uint8_t *dim = j->in->dimension;
+	uint32_t closer = b->dist[s] - 1, n = 0;
+	unsigned lowest = UINT8_MAX;
+
+	for (uint32_t c = g->adj_first[s]; dim && c < g->adj_first[s + 1]; c++) {
+		if (b->dist[g->adj[c].to] == closer && dim[c] < lowest) {
+			lowest = dim[c];
+		}
+	}
+	for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
+		uint32_t to = g->adj[c].to;
+
+		if (b->dist[to] == closer && (!dim || dim[c] == lowest)) {
+			out[n++] = (struct step){ c, b->place[to] };
+		}
+	}
+	return out + (dim && j->in->up ? keep_direction(j->in, b->order[0], out, n) : n);
+}
+
+static void search(const struct job *j, struct bench *b, uint32_t t)
+{
+	const struct graph *g = j->g;
+	struct step *out = b->step;
+
+	memset(b->dist, 0xff, g->n_switches * sizeof(*b->dist));
+	b->dist[t] = 0;
+	b->place[t] = 0;
+	b->order[0] = t;
+	b->n_order = 1;
+	for (uint32_t head = 0; head < b->n_order; head++) {
+		uint32_t s = b->order[head];
+
+		b->first[head] = (uint32_t)(out - b->step);
+		out = head ? list_steps(j, b, s, out) : out;
+		for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
+			uint32_t to = g->adj[c].to;
+
+			if (b->dist[to] == GRAPH_NONE) {
+				b->dist[to] = b->dist[s] + 1;
+				b->place[to] = b->n_order;
+				b->order[b->n_order++] = to;
+			}
+		}
+	}
+	b->first[b->n_order] = (uint32_t)(out - b->step);
+}
+
+/* ---- one LID ---- */
+
+static bool same_system(const struct graph *g, uint32_t a, uint32_t b)
+{
+	uint64_t system = g->nodes[g->switches[a]].system_image_guid;
+
+	return a == b || (system && system == g->nodes[g->switches[b]].system_image_guid);
+}
+
+/* The steps of one switch that a lower LID, which leaves it by \a port, makes dear. */
+static void shun_at(const struct job *j, struct bench *b, uint32_t i, uint8_t port)
+{
+	const struct sw_link *adj = j->g->adj;
+	uint32_t taken = GRAPH_NONE;
+
+	for (uint32_t k = b->first[i]; k < b->first[i + 1]; k++) {
+		taken = adj[b->step[k].channel].port == port ? b->step[k].channel : taken;
+	}
+	for (uint32_t k = b->first[i]; taken != GRAPH_NONE && k < b->first[i + 1]; k++) {
+		uint32_t c = b->step[k].channel;
+
+		b->shun[k] += c == taken ? SHUN_PORT : 0;
+		b->shun[k] |= adj[c].to == adj[taken].to ? SHUN_NODE : 0;
+		b->shun[k] |=
+			same_system(j->g, adj[c].to, adj[taken].to) ? SHUN_SYSTEM : 0;
+	}
+}
+
+/* Does a host's route to the LID pass this switch? */
+static bool carries(const struct job *j, const struct bench *b, uint32_t s, uint32_t lid)
+{
+	return b->carried[(size_t)s * (j->lft->stride / 8) + lid / 8] >> lid % 8 & 1;
+}
+
+static void note_carried(const struct job *j, const struct bench *b, uint32_t lid)
+{
+	for (uint32_t i = 0; i < b->n_order; i++) {
+		size_t row = (size_t)b->order[i] * (j->lft->stride / 8);
+
+		b->carried[row + lid / 8] |= (uint8_t)((b->flow[i] > 0) << lid % 8);
+	}
+}
+
+static bool carries_lower(const struct job *j, const struct bench *b, uint32_t s,
+                          uint32_t lid, uint32_t offset)
+{
+	uint32_t k = 1;
+
+	while (k <= offset && !carries(j, b, s, lid - k)) {
+		k++;
+	}
+	return k <= offset;
+}
+
+/* What the lower LIDs of the port take at each switch where routes to them pass. */
+static void shun_lower(const struct job *j, struct bench *b, uint32_t lid, uint32_t offset)
+{
+	for (uint32_t i = 0; i < b->n_order; i++) {
+		b->passed[i] = carries_lower(j, b, b->order[i], lid, offset);
+	}
+	for (uint32_t k = 0; k < b->first[b->n_order]; k++) {
+		b->shun[k] = b->passed[b->step[k].to] ? SHUN_PASSED : 0;
+	}
+	for (uint32_t i = 1; i < b->n_order; i++) {
+		const uint8_t *row = lft_row(j->lft, b->order[i]);
+
+		for (uint32_t k = 1; b->first[i + 1] - b->first[i] > 1 && k <= offset; k++) {
+			if (carries(j, b, b->order[i], lid - k)) {
+				shun_at(j, b, i, row[lid - k]);
+			}
+		}
+	}
+}
+
+/* The steps that an earlier table took, GRAPH_NONE where there is none. Returns whether
+ * it took one everywhere. */
+static bool find_old(const struct job *j, struct bench *b, uint32_t lid,
+                     uint8_t home_port)
+{
+	const struct sw_link *adj = j->g->adj;
+	bool all = lft_row(j->prev, b->order[0])[lid] == home_port;
+
+	for (uint32_t i = 1; i < b->n_order; i++) {
+		uint8_t port = lft_row(j->prev, b->order[i])[lid];
+		uint32_t k = b->first[i], end = b->first[i + 1];
+
+		while (k < end && adj[b->step[k].channel].port != port) {
+			k++;
+		}
+		b->pick[i] = k < end ? k : GRAPH_NONE;
+		all &= k < end;
+	}
+	return all;
+}
+
+/*
+ * Of the steps of a switch the one whose way weighs least; of a further LID one of those
+ * that it shuns least here. What it shuns further on does not count: there are other ways
+ * on there, while this switch would send two LIDs over one link.
+ *
+ * \param found  Steps that are picked already stay.
+ */
+static void take_lightest(struct bench *b, bool further, bool found)
+{
+	const struct step *step = b->step;
+	const uint64_t *weight = b->weight;
+	uint64_t *cost = b->cost;
+
+	cost[0] = 0;
+	for (uint32_t i = 1; i < b->n_order; i++) {
+		uint64_t least = UINT64_MAX;
+		uint32_t best = 0, shun = UINT32_MAX,
+			 old = found ? b->pick[i] : GRAPH_NONE;
+
+		if (old != GRAPH_NONE) {
+			cost[i] = cost[step[old].to] + weight[old];
+			continue;
+		}
+		for (uint32_t k = b->first[i]; k < b->first[i + 1]; k++) {
+			uint64_t c = cost[step[k].to] + weight[k];
+			uint32_t x = further ? b->shun[k] : 0;
+
+			if (x < shun || (x == shun && c < least)) {
+				best = k;
+				shun = x;
+				least = c;
+			}
+		}
+		cost[i] = least;
+		b->pick[i] = best;
+	}
+}
+
+/* Puts the routes of all hosts on the links. */
+static void add_routes(const struct job *j, struct bench *b)
+{
+	const struct graph *g = j->g;
+
+	for (uint32_t i = 0; i < b->n_order; i++) {
+		uint32_t s = b->order[i];
+
+		b->flow[i] = g->host_first[s + 1] - g->host_first[s];
+	}
+	for (uint32_t i = b->n_order; i-- > 1;) {
+		b->weight[b->pick[i]] += (b->flow[i] << EARLIER_BITS) * (1 + b->extra);
+		b->flow[b->step[b->pick[i]].to] += b->flow[i];
+	}
+}
+
+static void note_ports(const struct job *j, const struct bench *b, uint8_t home_port,
+                       uint8_t *port)
+{
+	port[0] = home_port;
+	for (uint32_t i = 1; i < b->n_order; i++) {
+		port[i] = j->g->adj[b->step[b->pick[i]].channel].port;
+	}
+}
+
+static void write_ports(const struct job *j, const struct bench *b, const uint32_t *lid,
+                        uint32_t n_lids)
+{
+	for (uint32_t i = 0; i < b->n_order; i++) {
+		uint8_t *row = lft_row(j->lft, b->order[i]);
+
+		for (uint32_t k = 0; k < n_lids; k++) {
+			row[lid[k]] = b->port[(size_t)k * j->g->n_switches + i];
+		}
+	}
+}
+
+/* The step of every switch for one LID. In the keeping pass: false where one has no old
+ * step, in the other: where the keeping pass has placed it. */
+static bool choose_steps(const struct job *j, struct bench *b,
+                         const struct sssp_target *t, uint32_t at, bool keeping)
+{
+	bool found = j->prev != NULL;
+
+	if (j->kept[at]) {
+		return false;
+	}
+	if (found) {
+		j->kept[at] =
+			find_old(j, b, j->to.lid[at], j->to.home_port[at]) && keeping;
+	}
+	if (keeping) {
+		return j->kept[at];
+	}
+	if (t->offset) {
+		shun_lower(j, b, j->to.lid[at], t->offset);
+	}
+	take_lightest(b, t->offset > 0, found);
+	return true;
+}
+
+/* Half of what was recent is forgotten. */
+static void load_weights(const struct job *j, struct bench *b)
+{
+	for (uint32_t k = 0; k < b->first[b->n_order]; k++) {
+		uint32_t c = b->step[k].channel;
+
+		j->recent[c] /= 2;
+		b->weight[k] = j->weight[c] + j->recent[c] * b->extra;
+	}
+}
+
+static void store_weights(const struct job *j, const struct bench *b)
+{
+	for (uint32_t k = 0; k < b->first[b->n_order]; k++) {
+		uint32_t c = b->step[k].channel;
+		uint64_t more = b->weight[k] - j->weight[c] - j->recent[c] * b->extra;
+		uint64_t routes = b->extra ? more / (1 + RECENT) : more;
+
+		j->weight[c] += routes;
+		j->recent[c] += routes;
+	}
+}
+
+static void route_target(const struct job *j, struct bench *b,
+                         const struct sssp_target *t, bool keeping)
+{
+	uint32_t lid[CHUNK], n = 0;
+
+	b->extra = t->offset ? 0 : RECENT;
+	load_weights(j, b);
+	for (uint32_t at = t->first; at < t->first + t->n; at++) {
+		if (choose_steps(j, b, t, at, keeping)) {
+			add_routes(j, b);
+			if (b->carried) {
+				note_carried(j, b, j->to.lid[at]);
+			}
+			note_ports(j, b, j->to.home_port[at],
+			           b->port + (size_t)n * j->g->n_switches);
+			lid[n++] = j->to.lid[at];
+		}
+		if (n == CHUNK || (n && at + 1 == t->first + t->n)) {
+			write_ports(j, b, lid, n);
+			n = 0;
+		}
+	}
+	store_weights(j, b);
+}
+
+/* ---- all ---- */
+
+static int bench_init(struct bench *b, const struct job *j, struct arena *a)
+{
+	const struct graph *g = j->g;
+	size_t n = (size_t)g->n_switches + 1, n_adj = (size_t)g->n_adj + 1;
+
+	b->dist = arena_array(a, n, sizeof(*b->dist));
+	b->place = arena_array(a, n, sizeof(*b->place));
+	b->order = arena_array(a, n, sizeof(*b->order));
+	b->first = arena_array(a, n, sizeof(*b->first));
+	b->step = arena_array(a, n_adj, sizeof(*b->step));
+	b->pick = arena_array(a, n, sizeof(*b->pick));
+	b->cost = arena_array(a, n, sizeof(*b->cost));
+	b->flow = arena_array(a, n, sizeof(*b->flow));
+	b->weight = arena_array(a, n_adj, sizeof(*b->weight));
+	b->shun = arena_array(a, n_adj, sizeof(*b->shun));
+	b->passed = arena_array(a, n, sizeof(*b->passed));
+	b->port = arena_array(a, n, CHUNK);
+	if (!b->dist || !b->place || !b->order || !b->first || !b->step || !b->pick ||
+	    !b->cost || !b->flow || !b->weight || !b->shun || !b->passed || !b->port) {
+		return -ENOMEM;
+	}
+	if (sssp_longest_range(j->in) > 1) {
+		b->carried = arena_array(a, n, j->lft->stride / 8);
+		return b->carried ? E_OK : -ENOMEM;
+	}
+	return E_OK;
+}
+
+static void start_group(const struct job *j)
+{
+	for (uint32_t c = 0; c < j->g->n_adj; c++) {
+		j->weight[c] >>= EARLIER_BITS;
+		j->recent[c] = 0;
+	}
+}
+
+static bool starts_group(const struct job *j, uint32_t i)
+{
+	const struct sssp_target *t = j->to.target + i;
+
+	return i &&
+	       (t[0].group != t[-1].group || (t[0].offset > 0) != (t[-1].offset > 0));
+}
+
+static bool is_kept(const struct job *j, const struct sssp_target *t)
+{
+	for (uint32_t k = 0; k < t->n; k++) {
+		if (!j->kept[t->first + k]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* One pass over targets that follow each other. */
+static int route_range(const struct job *j, struct bench *b, uint32_t first, uint32_t end,
+                       bool keeping)
+{
+	for (uint32_t i = first; i < end; i++) {
+		if (j->in->cancel && *j->in->cancel) {
+			return -ECANCELED;
+		}
+		if (keeping || !j->prev || !is_kept(j, &j->to.target[i])) {
+			search(j, b, j->to.target[i].sw);
+			route_target(j, b, &j->to.target[i], keeping);
+		}
+	}
+	return E_OK;
+}
+
+static int route_targets(const struct job *j, struct bench *b, uint32_t first,
+                         uint32_t end)
+{
+	int ret = E_OK;
+
+	for (uint32_t next = first; ret == E_OK && first < end; first = next) {
+		if (starts_group(j, first)) {
+			start_group(j);
+		}
+		do {
+			next++;
+		} while (next < end && !starts_group(j, next));
+		ret = j->prev ? route_range(j, b, first, next, true) : E_OK;
+		if (ret == E_OK) {
+			ret = route_range(j, b, first, next, false);
+		}
+	}
+	return ret;
+}
+
+/* Does a link carry much more than the mean? */
+static bool is_uneven(const struct job *j)
+{
+	uint64_t most = 0, sum = 0;
+
+	for (uint32_t c = 0; c < j->g->n_adj; c++) {
+		sum += j->weight[c];
+		most = j->weight[c] > most ? j->weight[c] : most;
+	}
+	return j->g->n_adj && most > sum / j->g->n_adj * 5 / 4;
+}
+
+/* The switches that routes of hosts to a LID on switch t pass. */
+static void carry_lid(const struct job *j, struct bench *b, uint32_t t, uint32_t lid)
+{
+	const struct graph *g = j->g;
+	uint32_t stride = j->lft->stride / 8;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		b->carried[(size_t)s * stride + lid / 8] &= (uint8_t) ~(1U << lid % 8);
+	}
+	for (uint32_t from = 0; from < g->n_switches; from++) {
+		uint32_t s = from;
+
+		while (g->host_first[from] != g->host_first[from + 1] && s != t &&
+		       lft_row(j->lft, s)[lid] != LFT_NO_ROUTE &&
+		       !carries(j, b, s, lid)) {
+			uint32_t port =
+				graph_port(g, g->switches[s], lft_row(j->lft, s)[lid]);
+
+			b->carried[(size_t)s * stride + lid / 8] |=
+				(uint8_t)(1U << lid % 8);
+			s = g->nodes[g->ports[g->ports[port].peer].node].sw;
+		}
+	}
+}
+
+/* Notes what passes where once routes have moved. */
+static void carry_anew(const struct job *j, struct bench *b, uint32_t n_targets)
+{
+	for (uint32_t i = 0; b->carried && i < n_targets; i++) {
+		const struct sssp_target *t = &j->to.target[i];
+
+		for (uint32_t k = 0; k < t->n; k++) {
+			carry_lid(j, b, t->sw, j->to.lid[t->first + k]);
+		}
+	}
+}
+
+/* Further LIDs come after the evening out, as they keep away from the base LIDs. */
+static int route_all(const struct job *j, struct bench *b)
+{
+	uint32_t n_hosts = 0;
+	int ret;
+
+	while (n_hosts < j->to.n && j->to.target[n_hosts].group != SSSP_SWITCH &&
+	       !j->to.target[n_hosts].offset) {
+		n_hosts++;
+	}
+	ret = route_targets(j, b, 0, n_hosts);
+	/* the weights are the loads only while there is one group */
+	if (ret == E_OK && n_hosts && j->to.target[0].group == SSSP_OTHER &&
+	    is_uneven(j)) {
+		ret = sssp_even(j->in, j->prev, j->lft);
+		carry_anew(j, b, n_hosts);
+	}
+	return ret == E_OK ? route_targets(j, b, n_hosts, j->to.n) : ret;
+}
+
+/* Groups of ports, where hosts are in more than one. */
+static int measure_init(const struct sssp *in, struct keep_measure *m, struct arena *tmp)
+{
+	struct why notes = { "" };
+	const struct sssp_options *o = in->options;
+
+	*m = (struct keep_measure){ .g = in->g, .lids = in->lids, .n_sets = SSSP_SWITCH };
+	if (o && (o->cn || o->io)) {
+		m->set = sssp_groups(in, &notes, tmp);
+		return m->set ? E_OK : -ENOMEM;
+	}
+	return E_OK;
+}
+
+/* Tables that look back, where they are good enough. */
+static int fill_kept(struct job *j, struct bench *b, bool *ret_kept, struct arena *tmp)
+{
+	struct lft kept, *anew = j->lft;
+	struct keep_measure m;
+	int ret = lft_init(&kept, j->g->n_switches, j->in->lids->top, tmp);
+
+	if (ret == E_OK) {
+		ret = measure_init(j->in, &m, tmp);
+	}
+	if (ret == E_OK) {
+		j->lft = &kept;
+		j->prev = j->in->prev;
+		ret = route_all(j, b);
+	}
+	if (ret == E_OK) {
+		ret = keep_is_good(&m, &kept, NULL, ret_kept);
+	}
+	if (ret == E_OK && !*ret_kept) {
+		j->lft = anew;
+		j->prev = NULL;
+		memset(j->weight, 0, j->g->n_adj * sizeof(*j->weight));
+		memset(j->recent, 0, j->g->n_adj * sizeof(*j->recent));
+		memset(j->kept, 0, j->in->lids->count * sizeof(*j->kept));
+		if (b->carried) {
+			memset(b->carried, 0, j->g->n_switches * (anew->stride / 8));
+		}
+		ret = route_all(j, b);
+		if (ret == E_OK) {
+			ret = keep_is_good(&m, &kept, anew, ret_kept);
+		}
+	}
+	if (ret == E_OK && *ret_kept) {
+		memcpy(anew->rows, kept.rows, anew->n_switches * anew->stride);
+	}
+	return ret;
+}
+
+int sssp_fill(const struct sssp *in, struct lft *lft, bool *ret_kept, struct why *notes,
+              struct arena *tmp)
+{
+	struct job j = { .in = in, .g = in->g, .lft = lft };
+	struct bench b = { 0 };
+	bool kept = false;
+	int ret = sssp_targets_init(&j.to, in, notes, tmp);
+
+	if (ret == E_OK) {
+		ret = bench_init(&b, &j, tmp);
+	}
+	j.weight = arena_array(tmp, (size_t)in->g->n_adj + 1, sizeof(*j.weight));
+	j.recent = arena_array(tmp, (size_t)in->g->n_adj + 1, sizeof(*j.recent));
+	j.kept = arena_array(tmp, in->lids->count, sizeof(*j.kept));
+	if (ret != E_OK || !j.weight || !j.recent || !j.kept) {
+		return -ENOMEM;
+	}
+	ret = keep_has_shape(in->prev, lft) ? fill_kept(&j, &b, &kept, tmp)
+	                                    : route_all(&j, &b);
+	if (ret == E_OK && ret_kept) {
+		*ret_kept = kept;
+	}
+	return ret;
+}

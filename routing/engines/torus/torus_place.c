@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Places of switches on the torus.
+ *
+ * A seed gives the places of one switch and of its neighbours. From there on a switch is
+ * placed as soon as only one free cell is left for it:
+ *  - it is next to the cells of all its placed neighbours;
+ *  - opposite neighbours of a switch have no other common neighbour (unless their ring
+ * has four switches), those around a corner do. So what meets the opposite switch again
+ *    elsewhere is not in that direction.
+ * Missing switches and cables leave fewer hints but give no wrong ones: what is placed so
+ * is right whenever the fabric is part of such a torus. Where nothing more follows, ports
+ * decide: on most fabrics the same port leads in the same direction on all switches.
+ *
+ * A cable that joins switches which are no neighbours by all other cables is outvoted:
+ * the cell that most neighbours agree on counts.
+ *
+ * Where cables join the ends of a dimension that is to be open, switches are placed as on
+ * the ring that it is.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "routing/engine.h"
+#include "routing/engines/torus/torus.h"
+#include "routing/graph/node_text.h"
+
+enum { PORTS = 256, NAMED_MAX = 3, RING_OF_FOUR = 4 };
+
+/* Free cells that a switch may have. */
+struct options {
+	uint32_t cell[TORUS_DIRS];
+	unsigned n;
+};
+
+struct placer {
+	struct torus *t;
+	uint32_t *queue; /* [n_switches] to look at, a ring */
+	bool *queued;    /* [n_switches] */
+	uint32_t head, n_queue, n_placed;
+	uint32_t votes[PORTS][TORUS_DIRS]; /* placed links by port and direction */
+};
+
+uint32_t torus_next(const struct torus *t, uint32_t cell, unsigned dir)
+{
+	unsigned d = dir / 2;
+	uint32_t at = torus_coordinate(t, cell, d), end = dir % 2 ? 0 : t->radix[d] - 1;
+
+	if (at != end) {
+		return dir % 2 ? cell - t->stride[d] : cell + t->stride[d];
+	}
+	return t->closed[d] ? torus_moved(t, cell, d, t->radix[d] - 1 - end) : GRAPH_NONE;
+}
+
+const char *torus_place_text(const struct torus *t, uint32_t cell, struct arena *a)
+{
+	const char *text =
+		arena_printf(a, "(%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")",
+	                     torus_coordinate(t, cell, 0), torus_coordinate(t, cell, 1),
+	                     torus_coordinate(t, cell, 2));
+
+	return text ? text : "?";
+}
+
+/* Direction from one cell to another, TORUS_DIRS: they are no neighbours. */
+static unsigned direction(const struct torus *t, uint32_t from, uint32_t to)
+{
+	unsigned dir = 0;
+
+	while (dir < TORUS_DIRS && torus_next(t, from, dir) != to) {
+		dir++;
+	}
+	return dir;
+}
+
+static bool is_neighbour(const struct dims *d, uint32_t a, uint32_t b)
+{
+	for (uint32_t i = d->first[a]; i < d->first[a + 1]; i++) {
+		if (d->dim[i].to == b) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Do a and b have a common neighbour besides one? */
+static bool meet_elsewhere(const struct dims *d, uint32_t a, uint32_t b, uint32_t but)
+{
+	for (uint32_t i = d->first[a]; i < d->first[a + 1]; i++) {
+		if (d->dim[i].to != but && is_neighbour(d, d->dim[i].to, b)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- what follows from neighbours ---- */
+
+/* Free cells next to most placed neighbours. */
+static struct options most_agreed(const struct torus *t, uint32_t s)
+{
+	const struct dims *d = &t->dims;
+	uint32_t cell[PORTS * TORUS_DIRS];
+	unsigned n = 0, best = 0, count[PORTS * TORUS_DIRS];
+	struct options o = { .n = 0 };
+
+	for (uint32_t i = d->first[s]; i < d->first[s + 1]; i++) {
+		uint32_t from = t->cell[d->dim[i].to];
+
+		for (unsigned dir = 0; from != GRAPH_NONE && dir < TORUS_DIRS; dir++) {
+			uint32_t to = torus_next(t, from, dir);
+			unsigned k = 0;
+
+			if (to == GRAPH_NONE || to == from || t->sw[to] != GRAPH_NONE) {
+				continue;
+			}
+			while (k < n && cell[k] != to) {
+				k++;
+			}
+			if (k == n) {
+				cell[n] = to;
+				count[n++] = 0;
+			}
+			count[k]++;
+			best = count[k] > best ? count[k] : best;
+		}
+	}
+	for (unsigned k = 0; k < n; k++) {
+		if (count[k] == best && o.n < TORUS_DIRS) {
+			o.cell[o.n++] = cell[k];
+		}
+	}
+	return o;
+}
+
+/* Does s, if placed there, meet the switch opposite to it again elsewhere? */
+static bool contradicts(const struct torus *t, uint32_t s, uint32_t there)
+{
+	const struct dims *d = &t->dims;
+
+	for (uint32_t i = d->first[s]; i < d->first[s + 1]; i++) {
+		uint32_t mid = d->dim[i].to, from = t->cell[mid], across;
+		unsigned dir =
+			from == GRAPH_NONE ? TORUS_DIRS : direction(t, from, there);
+
+		if (dir == TORUS_DIRS ||
+		    (t->closed[dir / 2] && t->radix[dir / 2] == RING_OF_FOUR)) {
+			continue;
+		}
+		across = torus_next(t, from, dir ^ 1);
+		if (across != GRAPH_NONE && t->sw[across] != GRAPH_NONE &&
+		    meet_elsewhere(d, s, t->sw[across], mid)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct options options_of(const struct torus *t, uint32_t s)
+{
+	struct options all = most_agreed(t, s), o = { .n = 0 };
+
+	for (unsigned i = 0; all.n > 1 && i < all.n; i++) {
+		if (!contradicts(t, s, all.cell[i])) {
+			o.cell[o.n++] = all.cell[i];
+		}
+	}
+	return o.n ? o : all;
+}
+
+/* ---- placing ---- */
+
+static void vote(struct placer *p, const struct dim *x, unsigned dir)
+{
+	for (unsigned k = 0; k < x->n; k++) {
+		p->votes[p->t->dims.port[x->ports + k]][dir]++;
+	}
+}
+
+static void look_at(struct placer *p, uint32_t s)
+{
+	uint32_t n = p->t->g->n_switches;
+
+	if (!p->queued[s] && p->t->cell[s] == GRAPH_NONE) {
+		p->queued[s] = true;
+		p->queue[(p->head + p->n_queue++) % n] = s;
+	}
+}
+
+static const struct dim *dim_to(const struct dims *d, uint32_t from, uint32_t to)
+{
+	const struct dim *x = &d->dim[d->first[from]];
+
+	while (x->to != to) {
+		x++;
+	}
+	return x;
+}
+
+static void place(struct placer *p, uint32_t s, uint32_t cell)
+{
+	struct torus *t = p->t;
+	const struct dims *d = &t->dims;
+
+	t->sw[cell] = s;
+	t->cell[s] = cell;
+	p->n_placed++;
+	for (uint32_t i = d->first[s]; i < d->first[s + 1]; i++) {
+		uint32_t to = d->dim[i].to;
+
+		if (t->cell[to] != GRAPH_NONE) {
+			unsigned dir = direction(t, cell, t->cell[to]);
+
+			if (dir < TORUS_DIRS) {
+				vote(p, &d->dim[i], dir);
+				vote(p, dim_to(d, to, s), dir ^ 1);
+			}
+		} else {
+			look_at(p, to);
+		}
+	}
+}
+
+/* Goes from switch to switch as their neighbours are placed. */
+static void run_queue(struct placer *p)
+{
+	while (p->n_queue) {
+		uint32_t s = p->queue[p->head];
+		struct options o = { .n = 0 };
+
+		p->head = (p->head + 1) % p->t->g->n_switches;
+		p->n_queue--;
+		p->queued[s] = false;
+		if (p->t->cell[s] == GRAPH_NONE) {
+			o = options_of(p->t, s);
+		}
+		if (o.n == 1) {
+			place(p, s, o.cell[0]);
+		}
+	}
+}
+
+/* Places all that follows. What had several options is looked at again: switches further
+ * away may have left it one. */
+static void spread_out(struct placer *p)
+{
+	uint32_t before;
+
+	do {
+		before = p->n_placed;
+		run_queue(p);
+		for (uint32_t s = 0; s < p->t->g->n_switches; s++) {
+			look_at(p, s);
+		}
+		run_queue(p);
+	} while (p->n_placed != before);
+}
+
+/* What ports say for one of the options of a switch. */
+static uint64_t votes_for(const struct placer *p, uint32_t s, uint32_t cell)
+{
+	const struct torus *t = p->t;
+	const struct dims *d = &t->dims;
+	uint64_t sum = 0;
+
+	for (uint32_t i = d->first[s]; i < d->first[s + 1]; i++) {
+		const struct dim *x = &d->dim[i], *back;
+		unsigned dir = TORUS_DIRS;
+
+		if (t->cell[x->to] != GRAPH_NONE) {
+			dir = direction(t, cell, t->cell[x->to]);
+		}
+		if (dir == TORUS_DIRS) {
+			continue;
+		}
+		back = dim_to(d, x->to, s);
+		sum += p->votes[d->port[x->ports]][dir];
+		sum += p->votes[d->port[back->ports]][dir ^ 1];
+	}
+	return sum;
+}
+
+/* Places the first switch that ports say something of. */
+static bool place_by_ports(struct placer *p)
+{
+	const struct torus *t = p->t;
+
+	for (uint32_t s = 0; s < t->g->n_switches; s++) {
+		struct options o = { .n = 0 };
+		uint64_t most = 0;
+		uint32_t best = GRAPH_NONE;
+
+		if (t->cell[s] == GRAPH_NONE) {
+			o = options_of(t, s);
+		}
+		for (unsigned i = 0; i < o.n; i++) {
+			uint64_t sum = votes_for(p, s, o.cell[i]);
+
+			if (sum == most) {
+				best = GRAPH_NONE;
+			} else if (sum > most) {
+				most = sum;
+				best = o.cell[i];
+			}
+		}
+		if (best != GRAPH_NONE) {
+			place(p, s, best);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- seeds ---- */
+
+static uint32_t switch_by_guid(const struct torus *t, uint64_t guid)
+{
+	uint32_t node = graph_node_by_guid(t->g, guid);
+
+	return node == GRAPH_NONE ? GRAPH_NONE : t->g->nodes[node].sw;
+}
+
+static bool is_whole(const struct torus *t, const struct torus_seed *seed)
+{
+	for (unsigned dir = 0; dir < TORUS_DIRS; dir++) {
+		if (seed->has[dir] && switch_by_guid(t, seed->to[dir]) == GRAPH_NONE) {
+			return false;
+		}
+	}
+	return seed->line && switch_by_guid(t, seed->from) != GRAPH_NONE;
+}
+
+static const struct torus_seed *choose_seed(const struct torus *t)
+{
+	for (unsigned i = 0; i < t->conf->n_seeds; i++) {
+		if (is_whole(t, &t->conf->seed[i])) {
+			return &t->conf->seed[i];
+		}
+	}
+	return NULL;
+}
+
+static bool plant(struct placer *p, uint32_t s, uint32_t cell)
+{
+	if (cell == GRAPH_NONE || p->t->sw[cell] != GRAPH_NONE ||
+	    p->t->cell[s] != GRAPH_NONE) {
+		return false;
+	}
+	place(p, s, cell);
+	return true;
+}
+
+/* Places a seed. \return false when its switches can't be where it says. */
+static bool plant_seed(struct placer *p, const struct torus_seed *seed)
+{
+	const struct torus *t = p->t;
+	uint32_t cell = 0;
+	bool ok;
+
+	for (unsigned d = 0; d < TORUS_DIMS; d++) {
+		uint32_t radix = t->radix[d];
+		uint32_t n = (uint32_t)(seed->dateline[d] + (int32_t)radix);
+
+		cell += (2 * radix - n) % radix * t->stride[d];
+	}
+	ok = plant(p, switch_by_guid(t, seed->from), cell);
+	for (unsigned dir = 0; ok && dir < TORUS_DIRS; dir++) {
+		if (seed->has[dir]) {
+			ok = plant(p, switch_by_guid(t, seed->to[dir]),
+			           torus_next(t, cell, dir));
+		}
+	}
+	return ok;
+}
+
+/* ---- the whole ---- */
+
+static int shape(struct torus *t, struct arena *a)
+{
+	uint32_t n = 1;
+
+	for (unsigned d = TORUS_DIMS; d-- > 0;) {
+		t->radix[d] = t->conf->radix[d];
+		t->closed[d] = t->conf->closed[d];
+		t->stride[d] = n;
+		n *= t->radix[d];
+	}
+	t->n_cells = n;
+	t->sw = arena_array(a, n, sizeof(*t->sw));
+	t->cell = arena_array(a, t->g->n_switches, sizeof(*t->cell));
+	if (!t->sw || !t->cell) {
+		return -ENOMEM;
+	}
+	memset(t->sw, 0xff, n * sizeof(*t->sw));
+	memset(t->cell, 0xff, t->g->n_switches * sizeof(*t->cell));
+	return E_OK;
+}
+
+/* Switches with cables all have a place, those without none. */
+static int check_places(struct torus *t, struct why *why)
+{
+	uint32_t n = 0;
+
+	for (uint32_t s = 0; s < t->g->n_switches; s++) {
+		bool alone = t->dims.first[s] == t->dims.first[s + 1];
+
+		if (alone && t->cell[s] != GRAPH_NONE) {
+			t->sw[t->cell[s]] = GRAPH_NONE;
+			t->cell[s] = GRAPH_NONE;
+		} else if (!alone && t->cell[s] == GRAPH_NONE && n++ < NAMED_MAX) {
+			why_add(why,
+			        "torus-2QoS: switch %s has no place on the %" PRIu32
+			        " x %" PRIu32 " x %" PRIu32 " torus of %s",
+			        switch_text(t->g, NULL, s).text, t->radix[0], t->radix[1],
+			        t->radix[2], t->conf->path);
+		}
+	}
+	if (n > NAMED_MAX) {
+		why_add(why, "torus-2QoS: nor have %" PRIu32 " more switches",
+		        n - NAMED_MAX);
+	}
+	return n ? E_UNSUITABLE : E_OK;
+}
+
+int torus_place(struct torus *t, struct arena *a, struct why *why)
+{
+	struct placer *p = arena_alloc(a, sizeof(*p));
+	const struct torus_seed *seed;
+	int ret = shape(t, a);
+
+	if (!p || ret != E_OK) {
+		return -ENOMEM;
+	}
+	p->t = t;
+	p->queue = arena_array(a, t->g->n_switches, sizeof(*p->queue));
+	p->queued = arena_array(a, t->g->n_switches, sizeof(*p->queued));
+	if (!p->queue || !p->queued) {
+		return -ENOMEM;
+	}
+	seed = choose_seed(t);
+	if (!seed) {
+		why_add(why,
+		        "torus-2QoS: no seed of %s has all its switches in the fabric",
+		        t->conf->path);
+		return E_UNSUITABLE;
+	}
+	if (!plant_seed(p, seed)) {
+		why_add(why,
+		        "torus-2QoS: %s:%u: the switches of this seed can't be "
+		        "neighbours like that",
+		        t->conf->path, seed->line);
+		return E_UNSUITABLE;
+	}
+	for (unsigned d = 0; d < TORUS_DIMS; d++) {
+		t->closed[d] |= t->joined[d];
+	}
+	do {
+		spread_out(p);
+	} while (place_by_ports(p));
+	memcpy(t->closed, t->conf->closed, sizeof(t->closed));
+	return check_places(t, why);
+}

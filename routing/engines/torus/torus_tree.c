@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include <errno.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "routing/engine.h"
+#include "routing/engines/torus/torus.h"
+#include "routing/multicast.h"
+
+enum { X, Y, Z };
+
+struct builder {
+	const struct torus *t;
+	struct torus_tree *tree;
+	uint32_t *member; /* [n_switches] in the tree, in the order of adding */
+	uint32_t n;
+};
+
+static void add(struct builder *b, uint32_t s, unsigned up, unsigned depth)
+{
+	b->tree->up[s] = (uint8_t)up;
+	b->tree->depth[s] = (uint8_t)depth;
+	b->member[b->n++] = s;
+}
+
+/* Grows a branch from a switch in one direction. */
+static void grow(struct builder *b, uint32_t s, unsigned dir)
+{
+	const struct torus *t = b->t;
+	unsigned d = dir / 2;
+	uint32_t cell = t->cell[s], end = dir % 2 ? 0 : t->radix[d] - 1;
+	bool broken = t->gap[d][cell] != TORUS_NO_GAP;
+
+	while (t->group[s * TORUS_DIRS + dir].n) {
+		unsigned depth = b->tree->depth[s] + 1U;
+
+		if (!broken && torus_coordinate(t, cell, d) == end) {
+			return; /* the dateline */
+		}
+		cell = torus_next(t, cell, dir);
+		s = t->sw[cell];
+		if (b->tree->depth[s] || s == b->tree->root || depth > UINT8_MAX) {
+			return;
+		}
+		add(b, s, dir ^ 1, depth);
+	}
+}
+
+/* Branches along one dimension from all that is in the tree. */
+static void grow_all(struct builder *b, unsigned d)
+{
+	uint32_t n = b->n;
+
+	for (uint32_t i = 0; i < n; i++) {
+		grow(b, b->member[i], 2 * d);
+		grow(b, b->member[i], 2 * d + 1);
+	}
+}
+
+/* Does the tree from this root reach all switches? */
+static bool build(struct builder *b, uint32_t root)
+{
+	const struct torus *t = b->t;
+	uint32_t n = t->g->n_switches;
+
+	memset(b->tree->up, TORUS_DIRS, n);
+	memset(b->tree->depth, 0, n);
+	b->tree->root = root;
+	b->n = 0;
+	add(b, root, TORUS_DIRS, 0);
+	for (unsigned d = X; d <= Z; d++) {
+		grow_all(b, d);
+	}
+	return b->n == t->n_cells - t->n_missing;
+}
+
+/* 0, 1, 2... as middle, one above, one below, two above... */
+static uint32_t from_middle(uint32_t size, uint32_t i)
+{
+	uint32_t off = (i + 1) / 2, mid = size / 2;
+
+	return (i % 2 ? mid + off : mid + size - off) % size;
+}
+
+/* Planes from the middle outwards, in each the middle, then switches diagonal to it. */
+static bool build_any(struct builder *b)
+{
+	const struct torus *t = b->t;
+	uint32_t side = t->radix[X] < t->radix[Y] ? t->radix[Y] : t->radix[X];
+
+	for (uint32_t i = 0; i < side; i++) {
+		for (uint32_t k = 0; k < t->radix[Z]; k++) {
+			uint32_t s = t->sw[from_middle(t->radix[X], i) * t->stride[X] +
+			                   from_middle(t->radix[Y], i) * t->stride[Y] +
+			                   from_middle(t->radix[Z], k)];
+
+			if (s != GRAPH_NONE && build(b, s)) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+int torus_tree(const struct torus *t, struct arena *a, struct torus_tree *ret,
+               struct why *why)
+{
+	uint32_t n = t->g->n_switches;
+	struct torus_tree tree = { .up = arena_array(a, n, 1),
+		                   .depth = arena_array(a, n, 1) };
+	struct builder b = { .t = t,
+		             .tree = &tree,
+		             .member = arena_array(a, n, sizeof(*b.member)) };
+
+	if (!tree.up || !tree.depth || !b.member) {
+		return -ENOMEM;
+	}
+	if (!build_any(&b)) {
+		why_add(why, "torus-2QoS: no spanning tree in the order of dimensions "
+		             "reaches all switches");
+		return E_UNSUITABLE;
+	}
+	*ret = tree;
+	return E_OK;
+}
+
+/* ---- groups ---- */
+
+struct climb {
+	const struct torus *t;
+	const struct torus_tree *tree;
+};
+
+static const struct sw_link *up_cable(void *ctx, uint32_t mlid, uint32_t sw)
+{
+	const struct climb *c = ctx;
+	const struct graph *g = c->t->g;
+	const struct torus_group *group;
+
+	if (c->tree->up[sw] >= TORUS_DIRS) {
+		return NULL;
+	}
+	group = &c->t->group[sw * TORUS_DIRS + c->tree->up[sw]];
+	for (uint32_t i = g->adj_first[sw]; i < g->adj_first[sw + 1]; i++) {
+		if (g->adj[i].port == group->port[mlid % group->n]) {
+			return &g->adj[i];
+		}
+	}
+	return NULL;
+}
+
+static bool any_barred(const struct mcast_in *m, uint32_t n)
+{
+	return m->barred && memchr(m->barred, 1, n) != NULL;
+}
+
+int torus_tree_groups(const struct torus *t, const struct mcast_in *m, struct arena *a,
+                      struct mcast_tree *ret, struct why *why)
+{
+	uint32_t *seen = arena_array(a, t->g->n_switches, sizeof(*seen));
+	struct torus_tree tree;
+	struct climb c = { .t = t, .tree = &tree };
+	int err = seen ? torus_tree(t, a, &tree, why) : -ENOMEM;
+
+	if (err == E_OK && any_barred(m, t->g->n_switches)) {
+		why_add(why, "torus-2QoS: a switch has no multicast forwarding table");
+		return E_UNSUITABLE;
+	}
+	for (uint32_t i = 0; i < m->n_groups && err == E_OK; i++) {
+		err = mcast_prune(t->g, m, &m->groups[i], tree.root, up_cable, &c, seen,
+		                  a, &ret[i]);
+	}
+	return err;
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * updn: routes climb towards root switches and descend from them, never the other way
+ * round; free of credit loops on any fabric.
+ *
+ * The rank of a switch is its distance from the nearest root; where ranks are equal, the
+ * smaller id stands higher, by default the GUID. Paths and tables are those of updown.c.
+ *
+ * Roots come from a file, or are found: in a tree the hosts hang on the lowest switches,
+ * so the height of a switch is its distance from the nearest one with hosts, and the
+ * highest are the roots. That is accepted as a tree when at least half of all pairs of
+ * switches with hosts are joined by a path that climbs, then descends, with a change of
+ * height in each step: true of trees with a fifth of their cables gone, not of rings,
+ * meshes or cubes.
+ *
+ * What differs from OpenSM 3.3.23, all towards what the manual says or to routes that
+ * OpenSM leaves out:
+ * - The GUID of a host or router in the root file stands for its switch (the manual);
+ *   OpenSM ignores it.
+ * - Roots are found on broken trees, too. OpenSM counts hosts by distance and wants
+ * nearly all of them at one, so a root with few missing cables is none and much of the
+ * tree is turned upside down.
+ * - Every pair of a connected fabric has a route, root to root and management included,
+ * by the line that updown.c grows. OpenSM leaves such pairs without a route. So
+ * connect_roots has nothing to add; and as nothing is broken for it, it brings no credit
+ * loops either.
+ * - Of the ports that lead closer, the one with the fewest routes that really pass is
+ * taken; see spread.c, and spread_options.h for the options of this stage.
+ *
+ * Source: MLNX_OFED user manual, "UPDN Algorithm"; opensm(8), "UPDN ROUTING ALGORITHM".
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "conf/base/text.h"
+#include "conf/policy/guidfile.h"
+#include "routing/engine.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/guid_switches.h"
+#include "routing/spread/leaves.h"
+#include "routing/spread/spread_options.h"
+#include "routing/spread/updown.h"
+
+struct updn_options {
+	struct spread_options spread;
+	const struct guid_file *root_guid_file, *ids_guid_file;
+	const struct port_policy *groups;
+	bool connect_roots;
+};
+
+
+/* ---- GUIDs of the files ---- */
+
+static void mark_root(void *ctx, uint32_t sw, const struct guid_record *r)
+{
+	uint16_t *rank = ctx;
+	(void)r;
+
+	rank[sw] = 0;
+}
+
+static void set_id(void *ctx, uint32_t sw, const struct guid_record *r)
+{
+	uint64_t *id = ctx, v;
+
+	if (text_number(r->rest, &v) == E_OK) {
+		id[sw] = v;
+	}
+}
+
+/* ---- ranks ---- */
+
+static const struct updn_options no_options;
+
+static const struct updn_options *options_of(const struct route_in *in)
+{
+	return in->options ? in->options : &no_options;
+}
+
+/* Distance from the roots, which have rank 0 already; the others UPDOWN_RANK_NONE. */
+static int rank_from_roots(const struct graph *g, uint16_t *rank, struct arena *a)
+{
+	uint32_t *queue = arena_array(a, g->n_switches, sizeof(*queue)), head = 0,
+		 tail = 0;
+
+	if (!queue) {
+		return -ENOMEM;
+	}
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		if (rank[s] == 0) {
+			queue[tail++] = s;
+		}
+	}
+	while (head < tail) {
+		uint32_t s = queue[head++];
+
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			uint32_t to = g->adj[i].to;
+
+			if (rank[to] == UPDOWN_RANK_NONE &&
+			    rank[s] + 1U < UPDOWN_RANK_NONE) {
+				rank[to] = (uint16_t)(rank[s] + 1U);
+				queue[tail++] = to;
+			}
+		}
+	}
+	return E_OK;
+}
+
+/* Ranks by the root file. E_UNSUITABLE: it names nothing that is there. */
+static int ranks_of_file(const struct graph *g, const struct guid_file *roots,
+                         struct arena *a, uint16_t **ret, struct why *why)
+{
+	uint16_t *rank = arena_array(a, g->n_switches, sizeof(*rank));
+	uint32_t n_found;
+
+	if (!rank) {
+		return -ENOMEM;
+	}
+	memset(rank, 0xff, g->n_switches * sizeof(*rank));
+	int code = guid_switches(g, roots, mark_root, rank, why, &n_found);
+
+	if (code != E_OK) {
+		return code;
+	}
+	if (!n_found && g->n_switches) {
+		why_add(why, "updn: no root switch: none of %s is in the fabric",
+		        roots->path);
+		return E_UNSUITABLE;
+	}
+	*ret = rank;
+	return rank_from_roots(g, rank, a);
+}
+
+/* ---- is it a tree? ---- */
+
+static int check_tree(const struct graph *g, struct arena *a, struct why *why)
+{
+	struct leaves_pairs pairs = { 0, 0 };
+	uint16_t *height = NULL;
+	int ret = leaves_heights(g, a, &height);
+
+	if (ret == E_OK) {
+		ret = leaves_pairs(g, height, a, &pairs);
+	}
+	if (ret != E_OK) {
+		return ret;
+	}
+	if (g->n_switches > UINT16_MAX) {
+		why_add(why, "updn: more than %u switches", UINT16_MAX);
+		return E_UNSUITABLE;
+	}
+	if (2 * pairs.joined < pairs.all) {
+		why_add(why,
+		        "updn: no root switches were found: only %" PRIu64 " of %" PRIu64
+		        " pairs of hosts are joined over switches further from hosts; name "
+		        "the roots with root_guid_file",
+		        pairs.joined, pairs.all);
+		return E_UNSUITABLE;
+	}
+	return E_OK;
+}
+
+/* ---- the engine ---- */
+
+static int check_ids(const struct guid_file *f, struct why *why)
+{
+	uint64_t v;
+
+	for (uint32_t i = 0; f && i < f->n; i++) {
+		if (text_number(f->records[i].rest, &v) != E_OK) {
+			why_add(why,
+			        "updn: %s:%u: expected a switch GUID and a number, not "
+			        "'%.64s' behind the GUID",
+			        f->path, f->records[i].line, f->records[i].rest);
+			return E_UNSUITABLE;
+		}
+	}
+	return E_OK;
+}
+
+static int updn_check(const struct route_in *in, struct why *why)
+{
+	const struct updn_options *o = options_of(in);
+	struct arena *tmp = arena_new();
+	struct why unknown = { "" };
+	uint16_t *rank;
+	int ret;
+
+	if (!tmp) {
+		return -ENOMEM;
+	}
+	ret = check_ids(o->ids_guid_file, why);
+	if (ret == E_OK && o->root_guid_file) {
+		ret = ranks_of_file(in->g, o->root_guid_file, tmp, &rank, &unknown);
+		if (ret == E_UNSUITABLE) {
+			*why = unknown;
+		}
+	} else if (ret == E_OK) {
+		ret = check_tree(in->g, tmp, why);
+	}
+	arena_free(tmp);
+	return ret;
+}
+
+static int ids_of_file(const struct graph *g, const struct guid_file *f, struct arena *a,
+                       uint64_t **ret, struct why *why)
+{
+	uint64_t *id = arena_array(a, g->n_switches, sizeof(*id));
+
+	if (!id) {
+		return -ENOMEM;
+	}
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		id[s] = g->nodes[g->switches[s]].guid;
+	}
+	uint32_t n_found;
+
+	*ret = id;
+	return guid_switches(g, f, set_id, id, why, &n_found);
+}
+
+static int updn_route(const struct route_in *in, struct arena *a, struct route_out *ret)
+{
+	const struct updn_options *o = options_of(in);
+	struct arena *tmp = arena_new();
+	uint16_t *rank = NULL;
+	uint64_t *id = NULL;
+	int ret_code = tmp ? E_OK : -ENOMEM;
+
+	if (ret_code == E_OK) {
+		ret_code = o->root_guid_file ? ranks_of_file(in->g, o->root_guid_file,
+		                                             tmp, &rank, &ret->notes)
+		                             : leaves_ranks(in->g, tmp, &rank);
+	}
+	if (ret_code == E_OK && o->ids_guid_file) {
+		ret_code = ids_of_file(in->g, o->ids_guid_file, tmp, &id, &ret->notes);
+	}
+	if (ret_code == E_OK) {
+		const struct updown_rule rule = { .rank = rank, .id = id };
+
+		ret_code = updown_route(in, &rule, &o->spread, a, ret);
+	}
+	arena_free(tmp);
+	return ret_code;
+}
+
+static int updn_bind(void *options, const struct engine_options *all, struct arena *a,
+                     struct diags *d)
+{
+	struct updn_options *o = options;
+	(void)all;
+
+	return guid_file_bind(&o->root_guid_file, o->groups, a, d);
+}
+
+#define MEMBER(m) .offset = offsetof(struct updn_options, m)
+
+/* clang-format off */
+static const struct option_row updn_rows[] = {
+	SPREAD_OPTION_ROWS(struct updn_options, spread),
+	ROOT_OPTION_ROWS(struct updn_options, root_guid_file, groups),
+	{ .name = "ids_guid_file", .type = OPT_GUID_FILE, MEMBER(ids_guid_file), .letter = 'm',
+	  .flags_long = "ids_guid_file", .arg = "FILE",
+	  .help = "Switch GUIDs and the numbers that stand for them where updn compares equal ranks" },
+	{ .name = "connect_roots", .type = OPT_BOOL, MEMBER(connect_roots), .def = "FALSE",
+	  .letter = 'z', .flags_long = "connect_roots", .flags = OPT_NO_ARG,
+	  .help = "Routes between root switches; ftree, updn and dnup have them always, free of credit loops" },
+	{ .name = NULL }
+};
+/* clang-format on */
+
+const struct engine engine_updn = {
+	.name = "updn",
+	.adaptive_name = "ar_updn",
+	.summary = "Up towards the roots of a tree, then down; free of credit loops",
+	.deadlock_free_order = 10,
+	.flags = ENGINE_DEADLOCK_FREE | ENGINE_STAGE2,
+	.options = updn_rows,
+	.opt_size = sizeof(struct updn_options),
+	.bind = updn_bind,
+	.check = updn_check,
+	.route = updn_route,
+};

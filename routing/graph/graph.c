@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * The fabric while it is built, and look-ups afterwards. graph_freeze() has a file of its
+ * own, because it is a pass over everything. Arrays grow by doubling inside the arena:
+ * the outgrown halves stay until the job ends, which costs less than the final size once
+ * more.
+ */
+#include "routing/graph/graph.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/digest.h"
+#include "conf/base/err.h"
+
+enum {
+	MAX_PORTS = 254,
+	MAX_DESCRIPTION = 64,
+	DEFAULT_MTU = 5, /* 4096 bytes */
+	DEFAULT_VLS = 4, /* 8 data VLs */
+	FIRST_CAPACITY = 64
+};
+
+struct graph *graph_new(struct arena *a)
+{
+	struct graph *g = arena_alloc(a, sizeof(*g));
+	if (!g) {
+		return NULL;
+	}
+	g->arena = a;
+	g->sm_port = GRAPH_NONE;
+	return g;
+}
+
+/* Makes room for n more entries of size bytes; *array and *cap change on success only. */
+static int grow(struct arena *a, void **array, uint32_t used, uint32_t n, uint32_t *cap,
+                size_t size)
+{
+	if (n > GRAPH_NONE - 1 - used) {
+		return -ENOMEM;
+	}
+	if (used + n <= *cap) {
+		return E_OK;
+	}
+
+	uint64_t want = *cap ? *cap : FIRST_CAPACITY;
+	while (want < (uint64_t)used + n) {
+		want *= 2;
+	}
+	if (want > GRAPH_NONE) {
+		want = GRAPH_NONE;
+	}
+	void *bigger = arena_array(a, want, size);
+	if (!bigger) {
+		return -ENOMEM;
+	}
+	if (used) {
+		memcpy(bigger, *array, used * size);
+	}
+	*array = bigger;
+	*cap = (uint32_t)want;
+	return E_OK;
+}
+
+static void init_ports(struct graph *g, uint32_t node)
+{
+	const struct node *n = &g->nodes[node];
+
+	for (unsigned num = 0; num <= n->n_ports; num++) {
+		struct port *p = &g->ports[n->first_port + num];
+		p->guid = n->type == NODE_SWITCH ? n->guid : n->guid + num;
+		p->node = node;
+		p->peer = GRAPH_NONE;
+		p->num = (uint8_t)num;
+		p->state = n->type == NODE_SWITCH && !num ? PORT_INIT : PORT_DOWN;
+		p->width = WIDTH_4X;
+		p->speed = SPEED_SDR;
+		p->mtu = DEFAULT_MTU;
+		p->vls = DEFAULT_VLS;
+	}
+}
+
+/* NodeDescription holds 64 bytes: a longer one is cut. */
+static const char *copy_description(struct arena *a, const char *s)
+{
+	char text[MAX_DESCRIPTION + 1] = "";
+
+	if (!s || !*s) {
+		return "";
+	}
+	strncpy(text, s, MAX_DESCRIPTION);
+	return arena_strdup(a, text);
+}
+
+int graph_add_node(struct graph *g, enum node_type type, uint64_t guid, unsigned n_ports,
+                   const char *description, const char *id, uint32_t *ret_node)
+{
+	bool known = type == NODE_CA || type == NODE_SWITCH || type == NODE_ROUTER;
+	if (!known || !n_ports || n_ports > MAX_PORTS) {
+		return E_RANGE;
+	}
+
+	int ret = grow(g->arena, (void **)&g->nodes, g->n_nodes, 1, &g->cap_nodes,
+	               sizeof(*g->nodes));
+	if (ret != E_OK) {
+		return ret;
+	}
+	ret = grow(g->arena, (void **)&g->ports, g->n_ports, n_ports + 1, &g->cap_ports,
+	           sizeof(*g->ports));
+	if (ret != E_OK) {
+		return ret;
+	}
+	const char *desc = copy_description(g->arena, description);
+	const char *own_id = id ? arena_strdup(g->arena, id) : NULL;
+	if (!desc || (id && !own_id)) {
+		return -ENOMEM;
+	}
+
+	uint32_t index = g->n_nodes++;
+	g->nodes[index] = (struct node){
+		.guid = guid,
+		.description = desc,
+		.id = own_id,
+		.first_port = g->n_ports,
+		.sw = GRAPH_NONE,
+		.type = (uint8_t)type,
+		.n_ports = (uint8_t)n_ports,
+	};
+	g->n_ports += n_ports + 1;
+	init_ports(g, index);
+	*ret_node = index;
+	return E_OK;
+}
+
+uint32_t graph_port(const struct graph *g, uint32_t node, unsigned num)
+{
+	if (node >= g->n_nodes || num > g->nodes[node].n_ports) {
+		return GRAPH_NONE;
+	}
+	return g->nodes[node].first_port + num;
+}
+
+int graph_connect(struct graph *g, uint32_t port_a, uint32_t port_b)
+{
+	if (port_a >= g->n_ports || port_b >= g->n_ports) {
+		return E_RANGE;
+	}
+
+	struct port *a = &g->ports[port_a], *b = &g->ports[port_b];
+	if (!a->num || !b->num) {
+		return E_RANGE;
+	}
+	if ((a->peer != GRAPH_NONE && a->peer != port_b) ||
+	    (b->peer != GRAPH_NONE && b->peer != port_a)) {
+		return E_DUPLICATE;
+	}
+	a->peer = port_b;
+	b->peer = port_a;
+	a->state = a->state == PORT_DOWN ? PORT_INIT : a->state;
+	b->state = b->state == PORT_DOWN ? PORT_INIT : b->state;
+	return E_OK;
+}
+
+void graph_disconnect(struct graph *g, uint32_t port)
+{
+	if (port >= g->n_ports || g->ports[port].peer == GRAPH_NONE) {
+		return;
+	}
+
+	struct port *a = &g->ports[port], *b = &g->ports[a->peer];
+	a->peer = b->peer = GRAPH_NONE;
+	a->state = b->state = PORT_DOWN;
+}
+
+uint32_t graph_node_by_guid(const struct graph *g, uint64_t guid)
+{
+	uint32_t lo = 0, hi = g->n_nodes;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (g->nodes[mid].guid < guid) {
+			lo = mid + 1;
+		} else {
+			hi = mid;
+		}
+	}
+	return lo < g->n_nodes && g->nodes[lo].guid == guid ? lo : GRAPH_NONE;
+}
+
+/* The first end port, by PortGUID, that is not below a GUID. */
+static uint32_t end_port_from(const struct graph *g, uint64_t guid)
+{
+	uint32_t lo = 0, hi = g->n_end_ports;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (g->ports[g->by_guid[mid]].guid < guid) {
+			lo = mid + 1;
+		} else {
+			hi = mid;
+		}
+	}
+	return lo;
+}
+
+static bool is_end_port(const struct graph *g, uint32_t i, uint64_t guid)
+{
+	return i < g->n_end_ports && g->ports[g->by_guid[i]].guid == guid;
+}
+
+static uint32_t switch_port(const struct graph *g, uint64_t guid)
+{
+	uint32_t node = graph_node_by_guid(g, guid);
+
+	if (node == GRAPH_NONE || g->nodes[node].type != NODE_SWITCH) {
+		return GRAPH_NONE;
+	}
+	return g->nodes[node].first_port;
+}
+
+uint32_t graph_port_by_guid(const struct graph *g, uint64_t guid)
+{
+	uint32_t i = end_port_from(g, guid);
+
+	return is_end_port(g, i, guid) ? g->by_guid[i] : switch_port(g, guid);
+}
+
+uint32_t graph_port_by_guid_near(const struct graph *g, uint64_t guid, uint32_t *at)
+{
+	enum { STEPS = 8 };
+	uint32_t i = *at, end = g->n_end_ports - i < STEPS ? g->n_end_ports : i + STEPS;
+
+	while (i < end && g->ports[g->by_guid[i]].guid < guid) {
+		i++;
+	}
+	*at = is_end_port(g, i, guid) ? i : end_port_from(g, guid);
+	return is_end_port(g, *at, guid) ? g->by_guid[*at] : switch_port(g, guid);
+}
+
+bool graph_is_end_port(const struct graph *g, uint32_t port)
+{
+	if (port >= g->n_ports) {
+		return false;
+	}
+
+	const struct port *p = &g->ports[port];
+	bool is_switch = g->nodes[p->node].type == NODE_SWITCH;
+	return is_switch ? !p->num : p->num > 0;
+}
+
+bool graph_is_host(const struct graph *g, uint32_t port)
+{
+	const struct node *n;
+
+	if (port >= g->n_ports) {
+		return false;
+	}
+	n = &g->nodes[g->ports[port].node];
+	return n->type != NODE_SWITCH && !n->aggregation;
+}
+
+uint8_t graph_switch_port_of(const struct graph *g, uint32_t port)
+{
+	const struct port *p = &g->ports[port];
+
+	return p->num ? g->ports[p->peer].num : 0;
+}
+
+uint32_t graph_switch_of(const struct graph *g, uint32_t port)
+{
+	if (port >= g->n_ports) {
+		return GRAPH_NONE;
+	}
+
+	const struct port *p = &g->ports[port];
+	if (g->nodes[p->node].type == NODE_SWITCH) {
+		return g->nodes[p->node].sw;
+	}
+	if (p->peer == GRAPH_NONE) {
+		return GRAPH_NONE;
+	}
+	return g->nodes[g->ports[p->peer].node].sw;
+}
+
+static unsigned add_switch(const struct graph *g, uint32_t port, uint32_t *ret,
+                           unsigned n)
+{
+	uint32_t s = graph_is_end_port(g, port) ? graph_switch_of(g, port) : GRAPH_NONE;
+	unsigned i = 0;
+
+	while (i < n && ret[i] != s) {
+		i++;
+	}
+	if (s == GRAPH_NONE || i < n) {
+		return n;
+	}
+	ret[n] = s;
+	return n + 1;
+}
+
+unsigned graph_switches_by_guid(const struct graph *g, uint64_t guid, uint32_t *ret)
+{
+	uint32_t node = graph_node_by_guid(g, guid);
+	unsigned n = 0;
+
+	if (node == GRAPH_NONE) {
+		return add_switch(g, graph_port_by_guid(g, guid), ret, 0);
+	}
+	for (unsigned num = 0; num <= g->nodes[node].n_ports; num++) {
+		n = add_switch(g, g->nodes[node].first_port + num, ret, n);
+	}
+	return n;
+}
+
+/* Gives number part to every node that can be reached from start. queue: room for
+ * n_nodes. */
+static void flood(const struct graph *g, uint32_t start, uint32_t part, uint32_t *of,
+                  uint32_t *queue)
+{
+	uint32_t head = 0, tail = 0;
+
+	of[start] = part;
+	queue[tail++] = start;
+	while (head < tail) {
+		const struct node *n = &g->nodes[queue[head++]];
+		for (unsigned num = 1; num <= n->n_ports; num++) {
+			uint32_t peer = g->ports[n->first_port + num].peer;
+			uint32_t next =
+				peer == GRAPH_NONE ? GRAPH_NONE : g->ports[peer].node;
+			if (next != GRAPH_NONE && of[next] == GRAPH_NONE) {
+				of[next] = part;
+				queue[tail++] = next;
+			}
+		}
+	}
+}
+
+int graph_components(const struct graph *g, struct arena *a, uint32_t **ret,
+                     uint32_t *ret_n)
+{
+	uint32_t *of = arena_array(a, g->n_nodes, sizeof(*of));
+	uint32_t *queue = arena_array(a, g->n_nodes, sizeof(*queue));
+	if (!of || !queue) {
+		return -ENOMEM;
+	}
+
+	uint32_t n = 0;
+	memset(of, 0xff, g->n_nodes * sizeof(*of));
+	for (uint32_t node = 0; node < g->n_nodes; node++) {
+		if (of[node] == GRAPH_NONE) {
+			flood(g, node, n++, of, queue);
+		}
+	}
+	*ret = of;
+	*ret_n = n;
+	return E_OK;
+}
+
+static uint64_t digest_node(uint64_t h, const struct node *n)
+{
+	h = digest_add(digest_add(h, n->guid), n->system_image_guid);
+	h = digest_add(h, (uint64_t)n->linear_fdb_cap << 32 | (uint64_t)n->type << 16 |
+	                          (uint64_t)n->n_ports << 8 |
+	                          (uint64_t)n->aggregation << 1 | n->esp0);
+	h = digest_add(h, (uint64_t)n->vendor_id << 16 | n->device_id);
+	h = digest_bytes(h, n->description, strlen(n->description));
+	return n->name ? digest_bytes(h, n->name, strlen(n->name)) : h;
+}
+
+uint64_t graph_digest(const struct graph *g)
+{
+	uint64_t h = digest_add(1, g->sm_port);
+
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		h = digest_node(h, &g->nodes[i]);
+	}
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		const struct port *p = &g->ports[i];
+
+		h = digest_add(h, p->guid);
+		h = digest_add(h, (uint64_t)p->peer << 32 | (uint64_t)p->width << 24 |
+		                          (uint64_t)p->speed << 16 |
+		                          (uint64_t)p->mtu << 8 | p->vls);
+	}
+	return h;
+}

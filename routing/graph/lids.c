@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * LID assignment.
+ *
+ * Every LID up to the limit has one claim: nobody, a port of the graph, or a port that is
+ * away and keeps what it had. Three rounds make the claims, so that a port without
+ * history never takes the LID another port could keep: what memory says, what the ports
+ * have now, and for the rest the first free aligned range. Claims are never taken back,
+ * so the search for a free range only moves up: one pass over the LIDs per LMC in all.
+ *
+ * A change of LMC changes the size of a port's range, never its base: a base that is
+ * aligned and whose new range is unclaimed stays. Bases that are no longer aligned claim
+ * nothing, which is what makes room for those that stay.
+ */
+#include "routing/graph/lids.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/digest.h"
+#include "conf/base/err.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/node_text.h"
+
+enum { LMC_MAX = 7, LARGE_FABRIC = 4000 };
+
+#define CLAIM_NONE GRAPH_NONE
+#define CLAIM_AWAY (GRAPH_NONE - 1)
+
+struct claims {
+	const struct graph *g;
+	uint32_t *claim;      /* [limit + 1] port index, CLAIM_NONE or CLAIM_AWAY */
+	uint32_t limit;       /* highest LID */
+	struct lid_range *of; /* [n_ports] */
+	uint32_t cursor[LMC_MAX + 1]; /* no free range of this LMC below */
+};
+
+static uint32_t range_size(struct lid_range r)
+{
+	return UINT32_C(1) << r.lmc;
+}
+
+static bool range_legal(struct lid_range r, uint32_t limit)
+{
+	return r.base && r.lmc <= LMC_MAX && (r.base & (range_size(r) - 1)) == 0 &&
+	       r.base <= limit && limit - r.base >= range_size(r) - 1;
+}
+
+/* Claims a range for a port (or CLAIM_AWAY) if it is legal and free. */
+static bool claim_range(struct claims *c, struct lid_range r, uint32_t who)
+{
+	if (!range_legal(r, c->limit)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < range_size(r); i++) {
+		if (c->claim[r.base + i] != CLAIM_NONE) {
+			return false;
+		}
+	}
+	for (uint32_t i = 0; i < range_size(r); i++) {
+		c->claim[r.base + i] = who;
+	}
+	if (who != CLAIM_AWAY) {
+		c->of[who] = r;
+	}
+	return true;
+}
+
+static bool claim_first_free(struct claims *c, uint8_t lmc, uint32_t port)
+{
+	struct lid_range r = { .base = c->cursor[lmc], .lmc = lmc };
+
+	while (r.base <= c->limit && !claim_range(c, r, port)) {
+		r.base += range_size(r);
+	}
+	c->cursor[lmc] = r.base;
+	return r.base <= c->limit;
+}
+
+static uint32_t lid_limit(const struct lids_in *in)
+{
+	uint32_t limit = in->max_lid ? in->max_lid : LID_LIMIT_DEFAULT;
+
+	limit = limit < LID_LIMIT_MAX ? limit : LID_LIMIT_MAX;
+
+	for (uint32_t s = 0; s < in->g->n_switches; s++) {
+		uint32_t cap = in->g->nodes[in->g->switches[s]].linear_fdb_cap;
+
+		if (cap && cap - 1 < limit) {
+			limit = cap - 1;
+		}
+	}
+	return limit;
+}
+
+static uint32_t higher(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The limit, or less where no claim can be that high: each port takes at most one aligned
+ * range behind what is claimed already. */
+static uint32_t highest_claim(const struct lids_in *in)
+{
+	uint32_t lmc = higher(in->lmc, in->lmc_esp0), limit = lid_limit(in), top = 0;
+	uint64_t reach;
+
+	for (size_t i = 0; i < in->n_memory; i++) {
+		top = higher(top, in->memory[i].range.base);
+	}
+	for (uint32_t i = 0; i < in->g->n_end_ports; i++) {
+		top = higher(top, in->g->ports[in->g->end_ports[i]].lid);
+	}
+	reach = (uint64_t)top + (1U << LMC_MAX) +
+	        ((in->g->n_end_ports + UINT64_C(1)) << lmc);
+	return reach < limit ? (uint32_t)reach : limit;
+}
+
+static uint8_t wanted_lmc(const struct lids_in *in, uint32_t port)
+{
+	const struct node *n = &in->g->nodes[in->g->ports[port].node];
+
+	if (n->type != NODE_SWITCH) {
+		return (uint8_t)in->lmc;
+	}
+	return n->esp0 ? (uint8_t)in->lmc_esp0 : 0;
+}
+
+/* End ports in the order in which they are served: the SM's, then by port GUID. */
+static uint32_t *serving_order(const struct graph *g, struct arena *a)
+{
+	uint32_t *order = arena_array(a, g->n_end_ports, sizeof(*order));
+	uint32_t n = 0;
+
+	if (!order) {
+		return NULL;
+	}
+	if (g->sm_port != GRAPH_NONE) {
+		order[n++] = g->sm_port;
+	}
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		if (g->by_guid[i] != g->sm_port) {
+			order[n++] = g->by_guid[i];
+		}
+	}
+	return order;
+}
+
+/*
+ * Round 1. Memory is sorted by GUID, so of entries that overlap the lower GUID keeps; of
+ * several entries of one GUID the first counts. remembered[port] is the base to keep.
+ */
+static void claim_memory(struct claims *c, const struct lids_in *in, uint32_t *remembered)
+{
+	for (size_t i = 0; i < in->n_memory; i++) {
+		const struct lid_memory *m = &in->memory[i];
+		struct lid_range r = m->range;
+		uint32_t port;
+
+		if (i && m[-1].guid == m->guid) {
+			continue;
+		}
+		port = graph_port_by_guid(in->g, m->guid);
+		if (port == GRAPH_NONE || !graph_is_end_port(in->g, port)) {
+			port = CLAIM_AWAY;
+		} else {
+			remembered[port] = r.base;
+			r.lmc = wanted_lmc(in, port);
+		}
+		if (!in->reassign) {
+			claim_range(c, r, port);
+		}
+	}
+}
+
+/* Round 2: what ports without a claim have now. */
+static void claim_found(struct claims *c, const struct lids_in *in, const uint32_t *order)
+{
+	for (uint32_t i = 0; i < in->g->n_end_ports; i++) {
+		uint32_t p = order[i];
+
+		if (!c->of[p].base) {
+			struct lid_range r = { .base = in->g->ports[p].lid,
+				               .lmc = wanted_lmc(in, p) };
+
+			claim_range(c, r, p);
+		}
+	}
+}
+
+/* Round 3: first fit. */
+static int claim_rest(struct claims *c, const struct lids_in *in, const uint32_t *order,
+                      struct diags *d)
+{
+	for (uint32_t i = 0; i < in->g->n_end_ports; i++) {
+		uint32_t p = order[i];
+		uint8_t lmc = wanted_lmc(in, p);
+
+		if (!c->of[p].base && !claim_first_free(c, lmc, p)) {
+			diag_add(d, DIAG_ERROR, NULL, 0,
+			         "no free range of %u LIDs up to %" PRIu32
+			         " for port %u (GUID 0x%016" PRIx64
+			         ") of %s: lower the LMC, "
+			         "raise the LID limit or forget ports that are gone",
+			         1U << lmc, c->limit, in->g->ports[p].num,
+			         in->g->ports[p].guid,
+			         node_text(in->g, NULL, in->g->ports[p].node).text);
+			return E_FULL;
+		}
+	}
+	return E_OK;
+}
+
+/* Turns claimed ranges into the table of owners. */
+static int lids_finish(const struct graph *g, struct lid_range *of, struct arena *a,
+                       struct lids *ret)
+{
+	struct lids l = { .of = of };
+
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		struct lid_range r = of[g->end_ports[i]];
+
+		if (r.base) {
+			uint32_t last = r.base + range_size(r) - 1;
+
+			l.top = last > l.top ? last : l.top;
+			l.count += range_size(r);
+		}
+	}
+	l.owner = arena_array(a, (size_t)l.top + 1, sizeof(*l.owner));
+	if (!l.owner) {
+		return -ENOMEM;
+	}
+	memset(l.owner, 0xff, ((size_t)l.top + 1) * sizeof(*l.owner));
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		struct lid_range r = of[g->end_ports[i]];
+
+		for (uint32_t k = 0; r.base && k < range_size(r); k++) {
+			l.owner[r.base + k] = g->end_ports[i];
+		}
+	}
+	*ret = l;
+	return E_OK;
+}
+
+static int list_moved(const struct graph *g, const struct lids *l,
+                      const uint32_t *remembered, struct arena *a, uint32_t **ret_moved,
+                      size_t *ret_n)
+{
+	uint32_t *moved = arena_array(a, g->n_end_ports, sizeof(*moved));
+	size_t n = 0;
+
+	if (!moved) {
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		uint32_t p = g->end_ports[i];
+
+		if (remembered[p] && remembered[p] != l->of[p].base) {
+			moved[n++] = p;
+		}
+	}
+	*ret_moved = moved;
+	*ret_n = n;
+	return E_OK;
+}
+
+static int claims_init(struct claims *c, const struct graph *g, uint32_t limit,
+                       struct arena *keep, struct arena *tmp)
+{
+	*c = (struct claims){ .g = g, .limit = limit };
+	c->claim = arena_array(tmp, (size_t)c->limit + 1, sizeof(*c->claim));
+	c->of = arena_array(keep, g->n_ports, sizeof(*c->of));
+	if (!c->claim || !c->of) {
+		return -ENOMEM;
+	}
+	memset(c->claim, 0xff, ((size_t)c->limit + 1) * sizeof(*c->claim));
+	for (unsigned i = 0; i <= LMC_MAX; i++) {
+		c->cursor[i] = 1U << i;
+	}
+	return E_OK;
+}
+
+/* The manual's advice, where dispersive routing is wanted at all. */
+static void advise_lmc(const struct lids_in *in, struct diags *d)
+{
+	bool large = in->g->n_hosts >= LARGE_FABRIC;
+	unsigned advice = large ? 2 : 3;
+
+	if (in->lmc && in->lmc != advice && d) {
+		diag_add(d, DIAG_NOTE, NULL, 0,
+		         "LMC %" PRIu32 " for %" PRIu32
+		         " hosts: recommended is %u %s %u hosts",
+		         in->lmc, in->g->n_hosts, advice, large ? "from" : "below",
+		         LARGE_FABRIC);
+	}
+}
+
+int lids_assign(const struct lids_in *in, struct arena *a, struct diags *d,
+                struct lids *ret, uint32_t **ret_moved, size_t *ret_n_moved)
+{
+	struct arena *tmp;
+	struct claims c;
+	struct lids l;
+	uint32_t *order, *remembered;
+	int ret_code = -ENOMEM;
+
+	if (in->lmc > LMC_MAX || in->lmc_esp0 > LMC_MAX) {
+		diag_add(d, DIAG_ERROR, NULL, 0, "LMC %" PRIu32 " is above 7",
+		         in->lmc > LMC_MAX ? in->lmc : in->lmc_esp0);
+		return E_RANGE;
+	}
+	tmp = arena_new();
+	if (!tmp || claims_init(&c, in->g, highest_claim(in), a, tmp) != E_OK) {
+		goto out;
+	}
+	order = serving_order(in->g, tmp);
+	remembered = arena_array(tmp, in->g->n_ports, sizeof(*remembered));
+	if (!order || !remembered) {
+		goto out;
+	}
+	claim_memory(&c, in, remembered);
+	if (!in->reassign) {
+		claim_found(&c, in, order);
+	}
+	ret_code = claim_rest(&c, in, order, d);
+	if (ret_code == E_OK) {
+		ret_code = lids_finish(in->g, c.of, a, &l);
+	}
+	if (ret_code == E_OK && ret_moved) {
+		ret_code = list_moved(in->g, &l, remembered, a, ret_moved, ret_n_moved);
+	}
+	if (ret_code == E_OK) {
+		*ret = l;
+		advise_lmc(in, d);
+	}
+out:
+	arena_free(tmp);
+	return ret_code;
+}
+
+/* Checks the LID found at one end port and claims it. */
+static int claim_as_found(struct claims *c, uint32_t p, struct diags *d)
+{
+	const struct port *port = &c->g->ports[p];
+	const struct node_text name = node_text(c->g, NULL, port->node);
+	struct lid_range r = { .base = port->lid, .lmc = port->lmc };
+
+	if (!r.base) {
+		diag_add(d, DIAG_ERROR, NULL, 0, "port %u of %s has no LID", port->num,
+		         name.text);
+		return E_NOTFOUND;
+	}
+	if (!range_legal(r, c->limit)) {
+		diag_add(d, DIAG_ERROR, NULL, 0,
+		         "LID %" PRIu32
+		         " with LMC %u of port %u of %s is no aligned range in "
+		         "1..%" PRIu32,
+		         r.base, r.lmc, port->num, name.text, c->limit);
+		return E_RANGE;
+	}
+	for (uint32_t k = 0; k < range_size(r); k++) {
+		uint32_t other = c->claim[r.base + k];
+
+		if (other != CLAIM_NONE) {
+			diag_add(d, DIAG_ERROR, NULL, 0,
+			         "LID %" PRIu32
+			         " belongs to port %u of %s and to port %u of %s",
+			         r.base + k, c->g->ports[other].num,
+			         node_text(c->g, NULL, c->g->ports[other].node).text,
+			         port->num, name.text);
+			return E_DUPLICATE;
+		}
+	}
+	claim_range(c, r, p);
+	return E_OK;
+}
+
+int lids_as_found(const struct graph *g, struct arena *a, struct diags *d,
+                  struct lids *ret)
+{
+	struct arena *tmp = arena_new();
+	struct claims c;
+	int ret_code = -ENOMEM;
+
+	if (!tmp || claims_init(&c, g, LID_LIMIT_DEFAULT, a, tmp) != E_OK) {
+		goto out;
+	}
+	ret_code = E_OK;
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		int one = claim_as_found(&c, g->end_ports[i], d);
+
+		ret_code = ret_code ? ret_code : one;
+	}
+	if (ret_code == E_OK) {
+		ret_code = lids_finish(g, c.of, a, ret);
+	}
+out:
+	arena_free(tmp);
+	return ret_code;
+}
+
+bool lids_have_lmc(const struct lids *l, const struct graph *g)
+{
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		if (l->of[g->end_ports[i]].lmc) {
+			return true;
+		}
+	}
+	return false;
+}
+
+uint64_t lids_digest(const struct lids *l, const struct graph *g)
+{
+	uint64_t h = digest_add(1, l->top);
+
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		h = digest_add(h, (uint64_t)l->of[i].base << 8 | l->of[i].lmc);
+	}
+	return h;
+}

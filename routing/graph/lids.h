@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct diags;
+struct graph;
+
+/*! A base LID and its LMC: LIDs base .. base + 2^lmc - 1, aligned to 2^lmc. base 0: none. */
+struct lid_range {
+	uint32_t base;
+	uint8_t lmc;
+};
+
+/*! Highest unicast LIDs: where LIDs have 16 bits, and where they have 24 (Omni-Path). */
+enum { LID_LIMIT_DEFAULT = 0xbfff, LID_LIMIT_MAX = 0xffffff };
+
+/*! Which port owns each LID. */
+struct lids {
+	struct lid_range *of; /*!< [graph.n_ports], by port index */
+	uint32_t *owner;      /*!< [top + 1] port index, GRAPH_NONE: nobody. owner[0] is nobody. */
+	uint32_t top;         /*!< highest LID in use */
+	uint32_t count;       /*!< LIDs in use */
+};
+
+/*! What is remembered of a port from earlier: the persistent assignment. */
+struct lid_memory {
+	uint64_t guid; /*!< port GUID */
+	struct lid_range range;
+};
+
+struct lids_in {
+	const struct graph *g;
+	const struct lid_memory *memory; /*!< sorted by guid; may name ports that are away */
+	size_t n_memory;
+	uint32_t lmc;       /*!< of CA and router ports, 0-7 */
+	uint32_t lmc_esp0;  /*!< of enhanced switch ports 0, 0-7 */
+	uint32_t max_lid;   /*!< highest unicast LID, LID_LIMIT_MAX at most; 0: LID_LIMIT_DEFAULT */
+	bool reassign;      /*!< forget memory and fabric, number from 1 */
+};
+
+/*!
+ * \brief Assigns base LID and LMC to every end port.
+ *
+ * Order of preference per port: what memory says; what the port has now (graph.port.lid),
+ * when aligned and free; else the first free aligned range, ascending. The SM's port is
+ * served first, then port GUID order. Ranges remembered for absent ports stay reserved.
+ * When the LMC changes, base LIDs that are aligned and whose range is free stay, the
+ * others move; so are memory entries that overlap or exceed max_lid (the lower GUID keeps).
+ * The LID limit is the smallest linear_fdb_cap of the switches, too.
+ *
+ * \param ret        Table in \a a.
+ * \param ret_moved  Port indices whose base LID differs from memory, or NULL.
+ * An LMC other than 0 that does not suit the size of the fabric is a DIAG_NOTE (Cornelis
+ * CN5000, LMC Best Practices: 3 below 4,000 hosts, 2 from there on).
+ *
+ * \retval E_FULL    Out of LIDs; \a d names the port.
+ */
+int lids_assign(const struct lids_in *in, struct arena *a, struct diags *d,
+                struct lids *ret, uint32_t **ret_moved, size_t *ret_n_moved);
+
+/*!
+ * \brief LIDs as found in the graph (topology file with lids, or a discovered fabric).
+ * \retval E_NOTFOUND  Some end port has none. \retval E_DUPLICATE  Two ports share one; in \a d.
+ */
+int lids_as_found(const struct graph *g, struct arena *a, struct diags *d, struct lids *ret);
+
+/*! \brief Who has which LIDs in 64 bits (conf/base/digest.h). */
+uint64_t lids_digest(const struct lids *l, const struct graph *g);
+
+/*! \brief Has any end port an LMC above 0? Some engines cannot do with that. */
+bool lids_have_lmc(const struct lids *l, const struct graph *g);

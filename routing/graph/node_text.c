@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "routing/graph/node_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "conf/policy/node_names.h"
+#include "routing/graph/lids.h"
+
+int graph_set_names(struct graph *g, const struct node_names *names)
+{
+	for (uint32_t i = 0; names && i < names->n; i++) {
+		uint32_t node = graph_node_by_guid(g, names->names[i].guid);
+		if (node == GRAPH_NONE) {
+			continue;
+		}
+		g->nodes[node].name = arena_strdup(g->arena, names->names[i].name);
+		if (!g->nodes[node].name) {
+			return -ENOMEM;
+		}
+	}
+	return E_OK;
+}
+
+static bool is_shared(const struct graph *g, uint32_t node, const char *name)
+{
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		if (i != node && !strcmp(node_name(&g->nodes[i]), name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* LID of a switch, or the first one of a CA or router; 0: none is known. */
+static uint32_t lid_of(const struct graph *g, const struct lids *lids, uint32_t node)
+{
+	const struct node *n = &g->nodes[node];
+
+	for (unsigned num = 0; num <= n->n_ports; num++) {
+		uint32_t port = n->first_port + num;
+		uint32_t lid = lids ? lids->of[port].base : g->ports[port].lid;
+		if (lid) {
+			return lid;
+		}
+	}
+	return 0;
+}
+
+struct node_text node_text(const struct graph *g, const struct lids *lids, uint32_t node)
+{
+	const struct node *n = &g->nodes[node];
+	const char *name = node_name(n);
+	struct node_text t;
+
+	if (*name && !is_shared(g, node, name)) {
+		snprintf(t.text, sizeof(t.text), "'%s'", name);
+		return t;
+	}
+	uint32_t lid = lid_of(g, lids, node);
+	char quoted[NODE_NAME_MAX + sizeof("'' (")] = "", number[24] = "";
+	if (*name) {
+		snprintf(quoted, sizeof(quoted), "'%s' (", name);
+	}
+	if (lid) {
+		snprintf(number, sizeof(number), ", LID %" PRIu32, lid);
+	}
+	snprintf(t.text, sizeof(t.text), "%s0x%016" PRIx64 "%s%s", quoted, n->guid,
+	         *name ? number : "", *name ? ")" : "");
+	return t;
+}
+
+struct node_text switch_text(const struct graph *g, const struct lids *lids, uint32_t sw)
+{
+	return node_text(g, lids, g->switches[sw]);
+}

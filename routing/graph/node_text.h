@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdint.h>
+
+#include "routing/graph/graph.h"
+
+struct lids;
+struct node_names;
+
+/*!
+ * Names of nodes for people: the name that the operator's map gives, else the
+ * NodeDescription. Records of subnet administration and look-ups by a device's own
+ * description use node.description.
+ */
+
+/*! \brief Never NULL, "" when there is neither. */
+static inline const char *node_name(const struct node *n)
+{
+	return n->name ? n->name : n->description;
+}
+
+/*! \brief Gives the nodes of a frozen graph the names of a map, which may be NULL. Names
+ * are copied. \retval -ENOMEM  Some have none. */
+int graph_set_names(struct graph *g, const struct node_names *names);
+
+/*! A node in a sentence. */
+struct node_text {
+	char text[128];
+};
+
+/*!
+ * \brief Names a node so that a reader can find it: 'name'; where other nodes have this
+ * name 'name' (0xguid, LID n); without a name 0xguid.
+ *
+ * \param lids  For the LID; NULL: the one as found. Left out where there is none.
+ * Cost: O(nodes): for messages only.
+ */
+struct node_text node_text(const struct graph *g, const struct lids *lids, uint32_t node);
+
+/*! \brief The same for a switch by its switch index. */
+struct node_text switch_text(const struct graph *g, const struct lids *lids, uint32_t sw);

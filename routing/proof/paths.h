@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdint.h>
+
+#include "routing/graph/tables.h"
+
+struct arena;
+struct graph;
+struct lids;
+
+/*!
+ * What follows from proven tables: routes per link, and what a PathRecord needs of a path.
+ */
+
+/*! One path (source switch, destination LID), as stored in the snapshot. 4 bytes. */
+struct path_row {
+	uint8_t mtu;  /*!< smallest MTUCap code of the ports passed after the source switch, 0: no route */
+	uint8_t rate; /*!< slowest rate code on the way */
+	uint8_t hops; /*!< switches passed, the source switch included; at least 1 */
+	uint8_t lane;
+};
+
+/*!
+ * Path rows of all switches that have CA or router ports; of all switches where there are
+ * several lanes, because the rows are what tells a path's lane. Each covers the way from the
+ * source switch to the destination's port; the first cable (source port to source switch)
+ * is not in it.
+ */
+struct paths {
+	struct path_row *rows; /*!< [n_sources][n_lids] */
+	uint32_t *source;      /*!< [n_sources] switch index, ascending */
+	uint32_t n_sources;
+	uint32_t n_lids;
+};
+
+/*! Routes per directed switch-to-switch link (index of graph.adj), routes = ordered pairs
+ *  (CA/router end port, LID of another one). */
+struct load {
+	uint32_t *all;   /*!< [graph.n_adj] every LID */
+	uint32_t *base;  /*!< [graph.n_adj] base LIDs only */
+	uint32_t max, p99; /*!< of all, over links */
+	double mean;
+};
+
+/*! \brief Path rows. Cost: O(S * L), parallel over LIDs. \retval -ENOMEM */
+int paths_build(const struct graph *g, const struct lids *lids, const struct lft *lft,
+                const struct lanes *lanes, struct arena *a, struct paths *ret);
+
+/*! \brief Routes per link. The tables must be free of forwarding loops. Cost: O(S * L). */
+int load_build(const struct graph *g, const struct lids *lids, const struct lft *lft,
+               struct arena *a, struct load *ret);
+
+/*! \brief Path rows and load at the price of little more than one of them. \retval -ENOMEM */
+int paths_load_build(const struct graph *g, const struct lids *lids,
+                     const struct lft *lft, const struct lanes *lanes, struct arena *a,
+                     struct paths *ret_paths, struct load *ret_load);

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Least cost: the cost of a path is the sum over its links of the time that a packet
+ * takes to pass one, so a fast detour beats a slow short cut where it is really faster.
+ * On a fabric of one rate all that remains are hops, which are found 64 switches at
+ * a time.
+ *
+ * Ways of equal cost are not all taken. First those that stay in the chassis, if there
+ * are any: the spine of a director counts as "up", so that traffic between its leaves
+ * never turns at a switch outside. Without this two edge switches that hang on the same
+ * two leaves close a cycle: each pair of switches serves the other as a spine. Then those
+ * over the fastest link. Neither makes a path longer.
+ */
+#include "routing/spread/leastcost.h"
+
+#include <errno.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "routing/engine.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/lids.h"
+
+enum { COST_SCALE = 480000, SPEED_LEAST = 25, RANK_INSIDE = 1 << 16 };
+
+uint16_t leastcost_of_rate(uint8_t rate)
+{
+	uint32_t speed = rate_speed(rate);
+
+	if (!speed) {
+		speed = SPEED_LEAST;
+	}
+	return (uint16_t)((COST_SCALE + speed / 2) / speed);
+}
+
+static uint16_t cost_of_port(const struct port *p)
+{
+	return leastcost_of_rate(link_rate(p->width, p->speed));
+}
+
+static uint16_t cost_of_cable(const struct graph *g, uint32_t s, const struct sw_link *l)
+{
+	uint32_t port = graph_port(g, g->switches[s], l->port);
+	uint16_t here = cost_of_port(&g->ports[port]);
+	uint16_t there = cost_of_port(&g->ports[g->ports[port].peer]);
+
+	return here > there ? here : there;
+}
+
+static uint32_t common_factor(uint32_t a, uint32_t b)
+{
+	while (b) {
+		uint32_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* Costs of all links, without their common factor; 1 where there is none.
+ * \return the greatest */
+static uint16_t find_costs(const struct graph *g, uint32_t width, uint16_t *cost)
+{
+	uint32_t factor = 0, most = 1;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			uint16_t c = cost_of_cable(g, s, &g->adj[i]);
+
+			cost[(size_t)s * width + g->adj[i].port] = c;
+			factor = common_factor(c, factor);
+		}
+	}
+	for (size_t i = 0; i < (size_t)g->n_switches * width; i++) {
+		cost[i] = cost[i] ? (uint16_t)(cost[i] / factor) : 1;
+		most = cost[i] > most ? cost[i] : most;
+	}
+	return (uint16_t)most;
+}
+
+static bool in_one_chassis(const struct graph *g, uint32_t s, uint32_t t)
+{
+	uint64_t system = g->nodes[g->switches[s]].system_image_guid;
+
+	return system && system == g->nodes[g->switches[t]].system_image_guid;
+}
+
+/* Inside before outside, then fast before slow. */
+static void rank_links(struct leastcost *p, const uint16_t *cost, bool spine_first)
+{
+	const struct graph *g = p->g;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		uint32_t *rank = p->rank + (size_t)s * p->width;
+		const struct sw_link *first = &g->adj[g->adj_first[s]];
+		uint32_t n = g->adj_first[s + 1] - g->adj_first[s];
+
+		for (uint32_t i = 0; i < n; i++) {
+			const struct sw_link *l = &first[i];
+			bool inside = spine_first && in_one_chassis(g, s, l->to);
+
+			rank[l->port] = (inside ? RANK_INSIDE : 0U) + UINT16_MAX -
+			                cost[(size_t)s * p->width + l->port];
+			p->mixed[s] |= rank[l->port] != rank[first->port];
+		}
+	}
+}
+
+int leastcost_init(struct leastcost *p, const struct graph *g, bool spine_first,
+                   struct arena *a)
+{
+	struct leastcost x = { .g = g, .width = g->max_port + 1U };
+	uint16_t *cost = arena_array(a, g->n_switches, x.width * sizeof(*cost));
+	int ret;
+
+	x.rank = arena_array(a, g->n_switches, x.width * sizeof(*x.rank));
+	x.mixed = arena_array(a, g->n_switches, sizeof(*x.mixed));
+	if (!cost || !x.rank || !x.mixed) {
+		return -ENOMEM;
+	}
+	x.by_rate = find_costs(g, x.width, cost) > 1;
+	rank_links(&x, cost, spine_first);
+	ret = x.by_rate ? weighted_init(&x.weighted, g, cost, a)
+	                : hops_init(&x.plain, g, a);
+	if (ret == E_OK) {
+		*p = x;
+	}
+	return ret;
+}
+
+const struct hops *leastcost_hops(const struct leastcost *p)
+{
+	return p->by_rate ? &p->weighted.hops : &p->plain;
+}
+
+static void all_ways(const struct leastcost *p, uint32_t s, uint32_t t,
+                     const struct sw_link *link, uint32_t n_links, unsigned max,
+                     struct spread_ports *ret)
+{
+	if (p->by_rate) {
+		weighted_closer(&p->weighted, s, t, link, n_links, max, ret);
+	} else {
+		spread_shortest(&p->plain, s, t, link, n_links, max, ret);
+	}
+}
+
+/* Greatest rank of all ways there are, also of links that were not asked about. */
+static uint32_t best_rank(const struct leastcost *p, uint32_t s, uint32_t t)
+{
+	const uint32_t *rank = p->rank + (size_t)s * p->width, *first = p->g->adj_first;
+	struct spread_ports all;
+	uint32_t best = 0;
+
+	all_ways(p, s, t, p->g->adj + first[s], first[s + 1] - first[s], SPREAD_PORTS_MAX,
+	         &all);
+	for (unsigned i = 0; i < all.n; i++) {
+		best = rank[all.port[i]] > best ? rank[all.port[i]] : best;
+	}
+	return best;
+}
+
+void leastcost_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link *link,
+                      uint32_t n_links, unsigned max, struct spread_ports *ret)
+{
+	const struct leastcost *p = ctx;
+	const uint32_t *rank = p->rank + (size_t)s * p->width;
+	uint32_t best;
+	unsigned n = 0;
+
+	if (!p->mixed[s]) {
+		all_ways(p, s, t, link, n_links, max, ret);
+		return;
+	}
+	best = best_rank(p, s, t);
+	all_ways(p, s, t, link, n_links, SPREAD_PORTS_MAX, ret);
+	for (unsigned i = 0; i < ret->n && n < max; i++) {
+		if (rank[ret->port[i]] == best) {
+			ret->port[n] = ret->port[i];
+			ret->to[n] = ret->to[i];
+			n++;
+		}
+	}
+	ret->n = n;
+}
+
+static int fill(const struct route_in *in, const struct leastcost *p,
+                const struct spread_groups *groups, struct lft *lft, struct arena *tmp)
+{
+	const struct spread spread = {
+		.g = in->g,
+		.lids = in->lids,
+		.hops = leastcost_hops(p),
+		.closer = leastcost_closer,
+		.ctx = p,
+		.prev = in->prev,
+		.groups = groups,
+		.even = true,
+		.cancel = in->cancel,
+	};
+
+	return spread_run(&spread, lft, tmp);
+}
+
+int leastcost_route(const struct route_in *in, bool spine_first,
+                    const struct spread_groups *groups, struct arena *a,
+                    struct route_out *ret)
+{
+	struct arena *tmp = arena_new();
+	struct leastcost p;
+	struct lft lft;
+	int ret_code = -ENOMEM;
+
+	if (!tmp || lft_init(&lft, in->g->n_switches, in->lids->top, a) != E_OK) {
+		goto out;
+	}
+	ret_code = leastcost_init(&p, in->g, spine_first, tmp);
+	if (ret_code == E_RANGE) {
+		why_add(&ret->notes,
+		        "two switches are more than %u hops apart, or there are more "
+		        "than %u switches",
+		        HOPS_NONE - 1U, UINT16_MAX);
+		ret_code = E_UNSUITABLE;
+	}
+	if (ret_code == E_OK) {
+		ret_code = fill(in, &p, groups, &lft, tmp);
+	}
+	if (ret_code == E_OK) {
+		ret->lft = lft;
+		ret->lanes = (struct lanes){ .n = 1 };
+	}
+out:
+	arena_free(tmp);
+	return ret_code;
+}

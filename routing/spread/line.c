@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * What ranks cannot join, a line of switches does.
+ *
+ * The line of updown.c follows the ranks, but for one switch per plane that stands above
+ * its uppermost neighbours. A route that climbs and descends by rank enters a plane and
+ * leaves it by two different switches, so it passes one such place at most and is a route
+ * that climbs and descends the line. The others are added so that this holds for them
+ * too: a switch takes a step down to one from which all routes only go down, or else, in
+ * the order of the line, a step up to one that has any route. All destinations advance at
+ * once, one bit each.
+ *
+ * The one place is two where a switch that stands above a plane has several neighbours in
+ * it, as edge switches have in a chassis with two cables to each: routes by rank come
+ * down to one of the neighbours and climb the line to that switch. Such a neighbour is
+ * called twisted. The line enters the plane by the first neighbour only and keeps off the
+ * links to the others, so where a plane has two ranks no circle closes. Twisted switches
+ * are counted; where there are any, only the proof tells whether routes by rank and
+ * routes over the line close a circle after all.
+ */
+#include "routing/spread/line.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "routing/graph/graph.h"
+#include "routing/spread/updown.h"
+
+/* ---- the line ---- */
+
+/* Stand neighbours above it in the line both where a route by rank climbs and where it
+ * descends? */
+static bool is_twisted(const struct line *l, const struct line_rule *rule, uint32_t s)
+{
+	const struct graph *g = l->g;
+	bool up = false, down = false;
+
+	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+		uint32_t to = g->adj[i].to;
+
+		if (!line_is_above(l, s, to)) {
+			continue;
+		}
+		up |= rule->rank[to] < rule->rank[s] + rule->siblings;
+		down |= rule->rank[to] > rule->rank[s];
+	}
+	return up && down;
+}
+
+int line_init(struct line *l, const struct graph *g, const struct line_rule *rule,
+              struct arena *a)
+{
+	const struct updown_rule order = { .rank = rule->rank };
+	uint32_t n = g->n_switches;
+	int ret;
+
+	*l = (struct line){ .g = g, .n = n, .words = (n + 63) / 64, .rank = rule->rank };
+	l->descends = arena_array(a, (size_t)n * l->words + 1, sizeof(*l->descends));
+	l->reaches = arena_array(a, (size_t)n * l->words + 1, sizeof(*l->reaches));
+	l->replaced = arena_array(a, (size_t)n * l->words + 1, sizeof(*l->replaced));
+	l->left = arena_array(a, n + 1U, sizeof(*l->left));
+	l->wanted = arena_array(a, l->words + 1U, sizeof(*l->wanted));
+	l->at = arena_array(a, n + 1U, sizeof(*l->at));
+	l->is_twisted = arena_array(a, n + 1U, sizeof(*l->is_twisted));
+	if (!l->descends || !l->reaches || !l->replaced || !l->left || !l->wanted ||
+	    !l->at || !l->is_twisted) {
+		return -ENOMEM;
+	}
+	ret = updown_order(g, &order, a, &l->pos, &l->part);
+	if (ret != E_OK) {
+		return ret;
+	}
+	for (uint32_t s = n; s-- > 0;) {
+		l->at[l->pos[s]] = s;
+		if (is_twisted(l, rule, s)) {
+			l->is_twisted[s] = true;
+			l->n_twisted++;
+			l->twisted = s;
+		}
+	}
+	return E_OK;
+}
+
+/* ---- routes beside those by rank ---- */
+
+/* Adds what neighbours on one side of the line offer and the switch does not reach yet.
+ */
+static void step(const struct line *l, uint32_t s, bool down)
+{
+	const struct graph *g = l->g;
+	uint64_t *descends = line_descends(l, s), *reaches = line_reaches(l, s);
+
+	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+		uint32_t to = g->adj[i].to;
+		const uint64_t *there = down ? line_descends(l, to) : line_reaches(l, to);
+
+		if (!(down ? line_falls(l, s, to) : line_climbs(l, s, to))) {
+			continue;
+		}
+		for (uint32_t w = 0; w < l->words; w++) {
+			uint64_t new = there[w] & ~reaches[w];
+
+			reaches[w] |= new;
+			descends[w] |= down ? new : 0;
+		}
+	}
+}
+
+/* Has a switch that reaches a destination, but does not descend to it, a neighbour below
+ * that descends? Then it may as well. */
+static void step_down_instead(const struct line *l, uint32_t s, const uint64_t *wanted)
+{
+	const struct graph *g = l->g;
+	uint64_t *descends = line_descends(l, s), *replaced = line_replaced(l, s);
+
+	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+		const uint64_t *there = line_descends(l, g->adj[i].to);
+
+		if (!line_falls(l, s, g->adj[i].to)) {
+			continue;
+		}
+		for (uint32_t w = 0; w < l->words; w++) {
+			uint64_t new = there[w] & line_reaches(l, s)[w] & ~descends[w] &
+			               wanted[w];
+
+			descends[w] |= new;
+			replaced[w] |= new;
+		}
+	}
+}
+
+static void find_left(struct line *l)
+{
+	memset(l->left, 0, l->n * sizeof(*l->left));
+	l->n_left = 0;
+	for (uint32_t s = 0; s < l->n; s++) {
+		for (uint32_t w = 0; w < l->words; w++) {
+			for (uint64_t b = ~line_reaches(l, s)[w]; b; b &= b - 1) {
+				uint32_t t = w * 64 + (uint32_t)__builtin_ctzll(b);
+
+				if (t < l->n && l->part[t] == l->part[s] && !l->left[t]) {
+					l->left[t] = true;
+					l->n_left++;
+				}
+			}
+		}
+	}
+}
+
+/* \param wanted  [words] destinations for which routes by rank may be replaced; NULL:
+ * none. */
+static void take_steps(struct line *l, const uint64_t *wanted)
+{
+	for (uint32_t p = l->n; p-- > 0;) {
+		if (wanted) {
+			step_down_instead(l, l->at[p], wanted);
+		}
+		step(l, l->at[p], true);
+	}
+	for (uint32_t p = 0; p < l->n; p++) {
+		step(l, l->at[p], false);
+	}
+	find_left(l);
+}
+
+void line_extend(struct line *l)
+{
+	uint64_t *wanted = l->wanted;
+
+	take_steps(l, NULL);
+	for (uint32_t t = 0; t < l->n; t++) {
+		wanted[t / 64] |= (uint64_t)l->left[t] << t % 64;
+	}
+	if (l->n_left) {
+		take_steps(l, wanted);
+	}
+}
+
+unsigned line_ports(const struct line *l, uint32_t s, uint32_t t, uint8_t *ret)
+{
+	const struct graph *g = l->g;
+	bool down = line_descends(l, s)[t / 64] >> t % 64 & 1;
+	unsigned n = 0;
+
+	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+		uint32_t to = g->adj[i].to;
+		const uint64_t *there = down ? line_descends(l, to) : line_reaches(l, to);
+
+		if ((down ? line_falls(l, s, to) : line_climbs(l, s, to)) &&
+		    there[t / 64] >> t % 64 & 1) {
+			ret[n++] = g->adj[i].port;
+		}
+	}
+	return n;
+}
+
+void line_fill_word(const struct line *l, uint32_t s, uint32_t w, uint64_t word,
+                    const uint32_t *lid, uint8_t *row)
+{
+	const struct graph *g = l->g;
+	uint64_t down = word & line_descends(l, s)[w], up = word & ~down;
+
+	for (uint32_t i = g->adj_first[s]; (up || down) && i < g->adj_first[s + 1]; i++) {
+		uint32_t to = g->adj[i].to;
+
+		if (line_climbs(l, s, to)) {
+			up = line_give(lid, row, w, up, line_reaches(l, to)[w],
+			               g->adj[i].port);
+		} else if (line_falls(l, s, to)) {
+			down = line_give(lid, row, w, down, line_descends(l, to)[w],
+			                 g->adj[i].port);
+		}
+	}
+}
+
+/* ---- destinations that some switch misses still: over the line alone ---- */
+
+int line_way_init(struct line_way *x, const struct line *l, struct arena *a)
+{
+	x->hops = arena_array(a, l->n, sizeof(*x->hops));
+	x->descends = arena_array(a, l->n, sizeof(*x->descends));
+	x->queue = arena_array(a, l->n, sizeof(*x->queue));
+	return x->hops && x->descends && x->queue ? E_OK : -ENOMEM;
+}
+
+/* Hops where a switch can descend to the destination, else from a neighbour above. */
+void line_way_find(struct line_way *x, const struct line *l, uint32_t t)
+{
+	const struct graph *g = l->g;
+	uint32_t head = 0, tail = 0;
+
+	memset(x->hops, 0xff, l->n * sizeof(*x->hops));
+	memset(x->descends, 0, l->n * sizeof(*x->descends));
+	x->hops[t] = 0;
+	x->descends[t] = true;
+	x->queue[tail++] = t;
+	while (head < tail) {
+		uint32_t s = x->queue[head++];
+
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			uint32_t to = g->adj[i].to;
+
+			if (line_climbs(l, s, to) && !x->descends[to]) {
+				x->hops[to] = (uint16_t)(x->hops[s] + 1);
+				x->descends[to] = true;
+				x->queue[tail++] = to;
+			}
+		}
+	}
+	for (uint32_t p = 0; p < l->n; p++) {
+		uint32_t s = l->at[p];
+
+		for (uint32_t i = g->adj_first[s];
+		     !x->descends[s] && i < g->adj_first[s + 1]; i++) {
+			uint32_t to = g->adj[i].to;
+
+			if (line_climbs(l, s, to) && x->hops[to] < x->hops[s] - 1) {
+				x->hops[s] = (uint16_t)(x->hops[to] + 1);
+			}
+		}
+	}
+}
+
+unsigned line_way_ports(const struct line_way *x, const struct line *l, uint32_t s,
+                        uint8_t *ret)
+{
+	const struct graph *g = l->g;
+	unsigned n = 0;
+
+	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+		uint32_t to = g->adj[i].to;
+
+		if ((x->descends[s] ? line_falls(l, s, to) && x->descends[to]
+		                    : line_climbs(l, s, to)) &&
+		    x->hops[to] + 1 == x->hops[s]) {
+			ret[n++] = g->adj[i].port;
+		}
+	}
+	return n;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "routing/spread/reroute.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "routing/graph/column.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/lids.h"
+
+/* Lengths of routes; those from UNKNOWN up are none. */
+enum { UNKNOWN = INT32_MAX - 2, ON_PATH, NEVER };
+
+/* One LID. */
+struct mend {
+	const struct column_map *map;
+	const struct lft *prefer;
+	const struct lft *lft;
+	const bool *open;
+	uint32_t lid;
+	uint32_t home;
+	uint32_t *length; /* [n] hops of the route to home, UNKNOWN... */
+	uint32_t *stack;  /* [n] */
+};
+
+static uint8_t *entry(const struct mend *m, uint32_t s)
+{
+	return lft_row(m->lft, s) + m->lid;
+}
+
+static uint32_t next_of(const struct mend *m, uint32_t s)
+{
+	uint8_t port = *entry(m, s);
+
+	return port < m->map->width ? m->map->hop[(size_t)s * m->map->width + port].next
+	                            : GRAPH_NONE;
+}
+
+/* Follows the route of one switch; all on the way learn their lengths. */
+static void follow(const struct mend *m, uint32_t s)
+{
+	uint32_t n = 0, length;
+
+	while (s != GRAPH_NONE && m->length[s] == UNKNOWN) {
+		m->length[s] = ON_PATH;
+		m->stack[n++] = s;
+		s = next_of(m, s);
+	}
+	length = s == GRAPH_NONE || m->length[s] >= UNKNOWN ? NEVER : m->length[s];
+	while (n--) {
+		length += length < NEVER;
+		m->length[m->stack[n]] = length;
+	}
+}
+
+static void follow_all(const struct mend *m)
+{
+	bool delivers = *entry(m, m->home) == lft_row(m->prefer, m->home)[m->lid];
+
+	for (uint32_t s = 0; s < m->map->n; s++) {
+		m->length[s] = UNKNOWN;
+	}
+	m->length[m->home] = delivers ? 0 : NEVER;
+	for (uint32_t s = 0; s < m->map->n; s++) {
+		follow(m, s);
+	}
+}
+
+/* The port towards the neighbour with the shortest route, LFT_NO_ROUTE: none arrives. */
+static uint8_t best_port(const struct mend *m, uint32_t s)
+{
+	const struct graph *g = m->map->g;
+	uint8_t preferred = lft_row(m->prefer, s)[m->lid], best = LFT_NO_ROUTE;
+	uint32_t least = NEVER;
+
+	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+		uint32_t length = m->length[g->adj[i].to];
+
+		if (length < least || (length == least && length < UNKNOWN &&
+		                       g->adj[i].port == preferred)) {
+			least = length;
+			best = g->adj[i].port;
+		}
+	}
+	return least < UNKNOWN ? best : LFT_NO_ROUTE;
+}
+
+/* Fills what can be filled by the lengths as they are. Returns whether there was any. */
+static bool fill(const struct mend *m)
+{
+	bool any = false;
+
+	for (uint32_t s = 0; s < m->map->n; s++) {
+		if (m->open[s] && *entry(m, s) == LFT_NO_ROUTE) {
+			*entry(m, s) = best_port(m, s);
+			any |= *entry(m, s) != LFT_NO_ROUTE;
+		}
+	}
+	return any;
+}
+
+static void mend_column(const struct mend *m)
+{
+	if (m->open[m->home]) {
+		*entry(m, m->home) = lft_row(m->prefer, m->home)[m->lid];
+	}
+	do {
+		follow_all(m);
+	} while (fill(m));
+}
+
+static int column_init(struct column_map *map, const struct graph *g,
+                       const struct lids *lids, const struct lft *lft, uint32_t **words,
+                       struct arena *tmp)
+{
+	int ret = column_map_init(map, g, lids, lft, tmp);
+
+	*words = arena_array(tmp, (size_t)column_threads() * 2 * g->n_switches,
+	                     sizeof(**words));
+	return ret == E_OK && !*words ? -ENOMEM : ret;
+}
+
+int mend_run(const struct graph *g, const struct lids *lids, const bool *open,
+             const bool *column, const struct lft *prefer, const struct lft *lft)
+{
+	struct arena *tmp = arena_new();
+	struct column_map map;
+	uint32_t *words = NULL;
+	int ret = tmp ? column_init(&map, g, lids, lft, &words, tmp) : -ENOMEM;
+
+	if (ret != E_OK) {
+		goto out;
+	}
+#pragma omp parallel for schedule(dynamic, 64)
+	for (uint32_t lid = 1; lid <= lids->top; lid++) {
+		uint32_t *mine = words + (size_t)column_thread() * 2 * map.n;
+		struct mend m = { &map, prefer, lft, open, lid, 0, mine, mine + map.n };
+
+		if (column[lid] && lids->owner[lid] != GRAPH_NONE) {
+			m.home = graph_switch_of(g, lids->owner[lid]);
+			if (m.home != GRAPH_NONE) {
+				mend_column(&m);
+			}
+		}
+	}
+out:
+	arena_free(tmp);
+	return ret;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "routing/text/dumptext.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/base/text_file.h"
+
+int dump_lids_init(struct dump_lids *l, struct arena *a)
+{
+	*l = (struct dump_lids){ 0 };
+	l->guid = dump_reach(a, NULL, 0, &l->cap_guid, sizeof(*l->guid), 0);
+	return l->guid ? E_OK : -ENOMEM;
+}
+
+int dump_lids_note(struct dump_lids *l, uint32_t lid, uint64_t guid, unsigned line,
+                   struct arena *a)
+{
+	struct dump_claim *claims;
+	uint64_t *guids = dump_reach(a, l->guid, lid, &l->cap_guid, sizeof(*guids), 0);
+
+	if (!guids) {
+		return -ENOMEM;
+	}
+	l->guid = guids;
+	l->top = lid > l->top ? lid : l->top;
+	if (!guid || l->guid[lid] == guid) {
+		return E_OK;
+	}
+	if (!l->guid[lid]) {
+		l->guid[lid] = guid;
+		return E_OK;
+	}
+	claims = dump_grow(a, l->claims, l->n_claims, &l->cap_claims, sizeof(*claims));
+	if (!claims) {
+		return -ENOMEM;
+	}
+	claims[l->n_claims++] = (struct dump_claim){ guid, lid, line };
+	l->claims = claims;
+	return E_OK;
+}
+
+uint64_t dump_guid_after(const char *text, const char *word)
+{
+	const char *p = strstr(text, word);
+
+	return p ? strtoull(p + strlen(word), NULL, 16) : 0;
+}
+
+void dump_complain(struct dump_reader *r, const char *what, const char *text)
+{
+	r->errors++;
+	diag_add(r->d, DIAG_ERROR, r->path, r->line, "%s: '%.60s'", what, text);
+}
+
+static int end_table(struct dump_reader *r)
+{
+	const bool open = r->open;
+
+	r->open = false;
+	return open ? r->form->end(r->ctx) : E_OK;
+}
+
+static int begin_table(struct dump_reader *r, const char *text)
+{
+	const uint64_t guid = dump_guid_after(text, " guid 0x");
+	int err = end_table(r);
+
+	r->any_header = true;
+	if (guid == 0) {
+		dump_complain(r, "header without ' guid 0x...'", text);
+	} else if (err == E_OK) {
+		err = r->form->begin(r->ctx, guid);
+		r->open = err == E_OK;
+	}
+	return err;
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+static int take_line(struct dump_reader *r, const char *text)
+{
+	if (begins(text, r->form->header)) {
+		return begin_table(r, text);
+	}
+	if (begins(text, r->form->other)) {
+		dump_complain(r, r->form->told, text);
+		r->any_header = true;
+	} else if (begins(text, "0x") && r->open) {
+		return r->form->row(r->ctx, text);
+	} else if (begins(text, "0x") && !r->any_header) {
+		dump_complain(r, r->form->early, text);
+		r->any_header = true; /* once is enough */
+	}
+	return E_OK;
+}
+
+/* The longest line of a dump that there is. */
+enum { LINE_ROOM = 4096 };
+
+/* Lines up to the end. A line with a zero byte, or without an end, is none of a dump. */
+static int read_lines(struct dump_reader *r, FILE *f)
+{
+	char text[LINE_ROOM];
+	int err = E_OK;
+
+	while (err == E_OK && fgets(text, sizeof(text), f)) {
+		size_t end = strcspn(text, "\r\n");
+		r->line++;
+		if (text[end] == '\0' && !feof(f)) {
+			r->errors++;
+			text_file_binary(r->path, r->form->what, r->d);
+			return E_SYNTAX;
+		}
+		text[end] = '\0';
+		err = take_line(r, text);
+	}
+	return err == E_OK && ferror(f) ? -EIO : err;
+}
+
+int dump_read_tables(struct dump_reader *r)
+{
+	FILE *f = fopen(r->path, "re");
+	int err = f != NULL ? read_lines(r, f) : -errno;
+
+	if (f == NULL || err == -EIO) {
+		text_file_unreadable(r->path, r->form->what, err, r->d);
+	}
+	if (err == E_OK) {
+		err = end_table(r);
+	}
+	if (err == E_OK && !r->any_header && !r->errors) {
+		r->errors++;
+		diag_add(r->d, DIAG_ERROR, r->path, 0, "no '%s' header: not %s",
+		         r->form->header, r->form->what);
+		err = E_SYNTAX;
+	}
+	if (f != NULL) {
+		fclose(f);
+	}
+	return err;
+}
+
+void *dump_grow(struct arena *a, void *array, uint32_t n, uint32_t *cap, size_t size)
+{
+	uint32_t more = *cap ? 2 * *cap : 16;
+	void *x;
+
+	if (n < *cap) {
+		return array;
+	}
+	x = arena_array(a, more, size);
+	if (!x) {
+		return NULL;
+	}
+	if (n) {
+		memcpy(x, array, n * size);
+	}
+	*cap = more;
+	return x;
+}
+
+void *dump_reach(struct arena *a, void *array, uint32_t n, uint32_t *cap, size_t size,
+                 int fill)
+{
+	enum { FIRST = 1024 };
+	uint32_t more = *cap ? *cap : FIRST;
+	uint8_t *x;
+
+	if (n < *cap) {
+		return array;
+	}
+	while (more <= n) {
+		more *= 2;
+	}
+	x = arena_array(a, more, size);
+	if (!x) {
+		return NULL;
+	}
+	if (*cap) {
+		memcpy(x, array, *cap * size);
+	}
+	memset(x + *cap * size, fill, (more - *cap) * size);
+	*cap = more;
+	return x;
+}
+
+void *dump_copy(struct arena *a, const void *array, size_t n, size_t size)
+{
+	void *x = arena_array(a, n, size);
+
+	if (x && n) {
+		memcpy(x, array, n * size);
+	}
+	return x;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "sa/mad/transport.h"
+
+/*!
+ * SMP engine: many directed-route requests in flight, retried by own timers, with a fair
+ * share for every destination. One thread; time is that of the transport.
+ */
+enum { SMP_HOPS_MAX = 63 };
+
+/*! Directed route: port[1] .. port[hops] are the egress ports from the local node on. */
+struct smp_path {
+	uint8_t hops;
+	uint8_t port[SMP_HOPS_MAX + 1]; /*!< port[0] is unused, as on the wire */
+};
+
+struct smp_job;
+
+/*!
+ * Whoever answers under one directed route: the unit of fairness. Lives with the caller
+ * (usually in a node); must outlive its requests. Members besides path and dead are the
+ * engine's own.
+ */
+struct smp_dest {
+	struct smp_path path;
+	bool dead; /*!< a request failed for good; all others to it fail at once until
+	              smp_dest_revive() */
+	bool ready;
+	uint16_t in_flight;
+	uint16_t late; /*!< requests that timed out at least once and are not through */
+	TAILQ_HEAD(, smp_job) waiting;
+	TAILQ_ENTRY(smp_dest) entry;
+};
+
+struct smp_reply {
+	int ret;         /*!< E_OK, E_TIMEOUT, E_MALFORMED (status not zero) */
+	uint16_t status; /*!< MAD status without the direction bit */
+	uint8_t method;  /*!< of the request */
+	uint16_t attr;
+	uint32_t mod;
+	const uint8_t *data; /*!< 64 bytes, NULL unless E_OK; borrowed for the call */
+	struct smp_dest *dest;
+};
+
+/*! Called once per request, never from inside smp_submit(). May submit. */
+typedef void smp_done_f(void *ctx, const struct smp_reply *r);
+
+struct smp_order {
+	struct smp_dest *dest;
+	uint8_t method; /*!< UMAD_METHOD_GET or UMAD_METHOD_SET */
+	uint16_t attr;
+	uint32_t mod;
+	const uint8_t *data; /*!< 64 bytes, copied; NULL: zeros */
+	unsigned retries;    /*!< further tries after the first */
+	smp_done_f *done;
+	void *ctx;
+};
+
+struct smp_limits {
+	unsigned window;     /*!< most requests in flight, 0: as many as is safe */
+	unsigned timeout_ms; /*!< of one try */
+	uint64_t m_key;      /*!< host order */
+};
+
+struct smp_counters {
+	uint64_t sent; /*!< SMPs that left, retries included */
+	uint64_t retries;
+	uint64_t timeouts; /*!< requests that failed for want of an answer */
+	uint64_t bad_status;
+	uint64_t unexpected; /*!< late, doubled or foreign answers, ignored */
+};
+
+struct smp;
+
+/*! \brief New engine over a transport (borrowed). \retval -ENOMEM */
+int smp_new(struct transport *t, const struct smp_limits *l, struct smp **ret);
+void smp_free(struct smp *s);
+
+/*! \brief New limits from the next request on. */
+void smp_set_limits(struct smp *s, const struct smp_limits *l);
+
+/*! \brief Prepares a destination. \a path is copied. */
+void smp_dest_init(struct smp_dest *d, const struct smp_path *path);
+
+/*! \brief Gives a destination that failed another chance. It must have no requests
+ * waiting. */
+void smp_dest_revive(struct smp_dest *d);
+
+/*! \brief \a from plus one hop. \retval E_RANGE  Longer than SMP_HOPS_MAX. */
+int smp_path_extend(const struct smp_path *from, uint8_t port, struct smp_path *ret);
+
+/*! \brief "0,1,5" as other tools print it; "0" is the local port. \return \a buf */
+enum { SMP_PATH_TEXT = 4 * (SMP_HOPS_MAX + 1) };
+const char *smp_path_text(const struct smp_path *p, char buf[SMP_PATH_TEXT]);
+
+/*!
+ * \brief Queues a request; it leaves at the next smp_run() or smp_receive().
+ * \retval -ENOMEM  \a order->done is not called.
+ */
+int smp_submit(struct smp *s, const struct smp_order *order);
+
+/*!
+ * \brief Takes a MAD that came in.
+ * \return true: it was an answer to an SMP (or one of ours that the transport gave back).
+ */
+bool smp_receive(struct smp *s, const struct mad_msg *m);
+
+/*! \brief Timers and sending. Call it once per turn. */
+void smp_run(struct smp *s);
+
+/*! \brief When smp_run() has something to do next; UINT64_MAX: never. */
+uint64_t smp_deadline(const struct smp *s);
+
+/*! \brief Requests that wait or are in flight. */
+unsigned smp_pending(const struct smp *s);
+
+/*! \brief Forgets all requests without calling done; their destinations may go away. */
+void smp_abort(struct smp *s);
+
+const struct smp_counters *smp_counters(const struct smp *s);

@@ -1,0 +1,696 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "sa/mad/umad.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <infiniband/umad.h>
+#include <infiniband/umad_sa.h>
+#include <infiniband/umad_sm.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "sa/mad/fields.h"
+#include "sa/mad/mad_buf.h"
+#include "sa/mad/transport.h"
+#include "sa/mad/wakeup.h"
+#include "sa/mad/wire.h"
+
+/*
+ * The transport over libibumad.
+ *
+ * One descriptor with four agents: classes 0x81, 0x01 (SMPs) and 0x03 (SA, the kernel
+ * does RMPP), this one once for InfiniBand's class version and once for Omni-Path's. The
+ * kernel delivers by class and version; what goes out takes the agent of its own. Where
+ * the one for Omni-Path is refused, as by kernels from before it, there is none. A
+ * receive thread blocks in umad_recv(), because that is the only wait which works on real
+ * devices and under a preload library alike, takes what else has come without waiting,
+ * and appends all of it to a list in one step; recv() takes from there. MADs of a class
+ * that is diverted go to the taker instead, as many at once; it is told when so many come
+ * that it has to be quick. send() writes straight to the device, from any thread.
+ *
+ * The kernel delivers an answer only while it holds the request as unanswered, so
+ * requests are sent with a time-out longer than any timer above (ANSWER_WAIT_MS, no
+ * retries): timers above decide, a later answer still arrives, and what never comes back
+ * is handed up at last with status E_TIMEOUT. Answers are matched above by the low 32
+ * bits of the transaction id; the kernel owns the others.
+ *
+ * At most QUEUE_MAX received MADs wait; more are dropped, as a full receive queue does.
+ */
+
+enum {
+	ANSWER_WAIT_MS = 2000,
+	RMPP_RETRIES = 3, /* of a table whose acknowledgement is missing */
+	POLL_MS = 200,    /* how soon the receive thread sees that it shall end */
+	QUEUE_MAX = 16384,
+	BATCH = 16, /* MADs that are taken from the device at once */
+	RUN = 256,  /* as many without finding it empty, and the taker is pressed */
+	RECV_BYTES =
+		64 * 1024, /* first size of the buffer for longer ones; grows as told */
+	SM_CLASS_VERSION = 1,
+	N_AGENTS = 4
+};
+
+struct agent_row {
+	uint8_t mgmt_class, version, rmpp;
+	bool optional;
+	uint8_t methods[9]; /* of requests that we answer, 0 ends */
+};
+
+/* clang-format off */
+static const struct agent_row agent_rows[N_AGENTS] = {
+	{ UMAD_CLASS_SUBN_DIRECTED_ROUTE, SM_CLASS_VERSION, 0, false,
+	  { UMAD_METHOD_GET, UMAD_METHOD_SET, UMAD_METHOD_TRAP } },
+	{ UMAD_CLASS_SUBN_LID_ROUTED, SM_CLASS_VERSION, 0, false,
+	  { UMAD_METHOD_GET, UMAD_METHOD_SET, UMAD_METHOD_TRAP, UMAD_METHOD_TRAP_REPRESS } },
+	/* in front of InfiniBand's: ibsim keeps the last one of a class for requests */
+	{ UMAD_CLASS_SUBN_ADM, SA_OPA_VERSION, UMAD_RMPP_VERSION, true,
+	  { UMAD_METHOD_GET, UMAD_METHOD_SET, UMAD_SA_METHOD_GET_TABLE,
+	    UMAD_SA_METHOD_GET_TRACE_TABLE, UMAD_SA_METHOD_GET_MULTI, UMAD_SA_METHOD_DELETE } },
+	{ UMAD_CLASS_SUBN_ADM, UMAD_SA_CLASS_VERSION, UMAD_RMPP_VERSION, false,
+	  { UMAD_METHOD_GET, UMAD_METHOD_SET, UMAD_SA_METHOD_GET_TABLE,
+	    UMAD_SA_METHOD_GET_TRACE_TABLE, UMAD_SA_METHOD_GET_MULTI, UMAD_SA_METHOD_DELETE } },
+};
+/* clang-format on */
+
+/* One MAD as the device gives it. */
+struct received {
+	_Alignas(struct ib_user_mad) uint8_t umad[sizeof(struct ib_user_mad) + MAD_BYTES];
+	int len;
+};
+
+struct umad_transport {
+	struct transport transport; /* first: the transport's functions cast back */
+	char ca[UMAD_CA_NAME_LEN];
+	int port;
+	int portid; /* -1: not open */
+	int agents[N_AGENTS];
+	int issm_fd; /* -1: IsSM is off */
+	pthread_t thread;
+	bool thread_runs;
+	bool drains; /* the device says when it is empty, instead of waiting */
+	atomic_bool stop;
+	struct waker waker;
+	pthread_mutex_t diverting; /* held while the taker works; guards what follows */
+	struct transport_taker taker; /* take NULL: all goes to the queue */
+	pthread_mutex_t lock; /* guards what follows */
+	struct mad_pool pool;
+	struct mad_list queue;
+	struct mad_buf *held; /* given out by the last recv */
+	bool gone;            /* the receive thread gave up */
+};
+
+static int agent_of(const struct umad_transport *u, const struct mad_msg *m)
+{
+	uint8_t version = (uint8_t)field_get(m->data, MAD_CLASS_VERSION);
+
+	for (int i = 0; i < N_AGENTS; i++) {
+		const struct agent_row *r = &agent_rows[i];
+		if (r->mgmt_class == m->mgmt_class &&
+		    (r->version == version || !r->optional)) {
+			return u->agents[i];
+		}
+	}
+	return -1;
+}
+
+/* Does a MAD of ours wait for an answer? */
+static bool expects_answer(uint8_t method)
+{
+	return (method & UMAD_METHOD_RESP_MASK) == 0 && method != UMAD_METHOD_SEND &&
+	       method != UMAD_METHOD_TRAP && method != UMAD_METHOD_TRAP_REPRESS;
+}
+
+static void fill_addr(struct ib_user_mad *umad, const struct mad_addr *a)
+{
+	ib_mad_addr_t *to = umad_get_mad_addr(umad);
+
+	umad_set_addr(umad, (int)a->lid, (int)a->qpn, a->sl, (int)a->qkey);
+	umad_set_pkey(umad, a->pkey_index);
+	to->grh_present = a->has_grh;
+	if (a->has_grh) {
+		memcpy(to->gid, a->gid, sizeof(to->gid));
+		to->hop_limit = 64;
+	}
+}
+
+static int send_error(int err)
+{
+	switch (err) {
+	case EAGAIN:
+	case ENOMEM:
+	case ENOBUFS: return -EAGAIN;
+	case ENODEV: return -EIO;
+	default: return err != 0 ? -err : -EIO;
+	}
+}
+
+static int umad_op_send(struct transport *t, const struct mad_msg *m)
+{
+	struct umad_transport *u = (struct umad_transport *)t;
+	/* Aligned room for one MAD; longer answers get a block of their own. */
+	uint64_t small[(sizeof(struct ib_user_mad) + MAD_BYTES) / sizeof(uint64_t) +
+	               1] = { 0 };
+	struct ib_user_mad *umad = (struct ib_user_mad *)small;
+	int agent = m->len < sizeof(struct umad_hdr) ? -1 : agent_of(u, m);
+
+	if (agent < 0) {
+		return -EINVAL;
+	}
+	if (m->len > MAD_BYTES) {
+		umad = calloc(1, umad_size() + m->len);
+		if (umad == NULL) {
+			return -ENOMEM;
+		}
+	}
+	uint8_t *mad = umad_get_mad(umad);
+	memcpy(mad, m->data, m->len);
+	fill_addr(umad, &m->addr);
+	bool request = expects_answer((uint8_t)field_get(mad, MAD_METHOD));
+	errno = 0;
+	int ret = umad_send(u->portid, agent, umad, (int)m->len,
+	                    request ? ANSWER_WAIT_MS : 0, request ? 0 : RMPP_RETRIES);
+	ret = ret < 0 ? send_error(errno) : E_OK;
+	if (m->len > MAD_BYTES) {
+		free(umad);
+	}
+	return ret;
+}
+
+static int umad_op_recv(struct transport *t, uint64_t deadline_ms,
+                        struct mad_msg *ret_msg)
+{
+	struct umad_transport *u = (struct umad_transport *)t;
+	uint64_t deadline_us = waker_deadline_us(deadline_ms);
+	int ret;
+
+	pthread_mutex_lock(&u->lock);
+	mad_pool_put(&u->pool, u->held);
+	u->held = NULL;
+	for (;;) {
+		if (waker_taken(&u->waker)) {
+			ret = -EINTR;
+			break;
+		}
+		u->held = mad_list_pop(&u->queue);
+		if (u->held != NULL) {
+			*ret_msg = mad_buf_msg(u->held);
+			ret = E_OK;
+			break;
+		}
+		if (u->gone) {
+			ret = -EIO;
+			break;
+		}
+		if (deadline_us != UINT64_MAX && waker_now_us() >= deadline_us) {
+			ret = E_TIMEOUT;
+			break;
+		}
+		waker_arm(&u->waker);
+		pthread_mutex_unlock(&u->lock);
+		waker_sleep(&u->waker, deadline_us);
+		pthread_mutex_lock(&u->lock);
+	}
+	pthread_mutex_unlock(&u->lock);
+	return ret;
+}
+
+static void umad_op_wake(struct transport *t)
+{
+	waker_wake(&((struct umad_transport *)t)->waker);
+}
+
+static uint64_t umad_op_now_ms(struct transport *t)
+{
+	(void)t;
+	return waker_now_us() / 1000;
+}
+
+/* Opening the issm device sets PortInfo.CapabilityMask.IsSM, closing it clears the bit.
+ */
+static int umad_op_set_issm(struct transport *t, bool on)
+{
+	struct umad_transport *u = (struct umad_transport *)t;
+	char path[256];
+
+	if (!on) {
+		if (u->issm_fd >= 0) {
+			close(u->issm_fd);
+		}
+		u->issm_fd = -1;
+		return E_OK;
+	}
+	if (u->issm_fd >= 0) {
+		return E_OK;
+	}
+	if (umad_get_issm_path(u->ca, u->port, path, sizeof(path)) < 0) {
+		return E_NOTFOUND;
+	}
+	u->issm_fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (u->issm_fd < 0) {
+		return errno == EAGAIN || errno == EBUSY ? E_LOCKED : -errno;
+	}
+	return E_OK;
+}
+
+static void umad_op_divert(struct transport *t, const struct transport_taker *taker)
+{
+	struct umad_transport *u = (struct umad_transport *)t;
+
+	pthread_mutex_lock(&u->diverting);
+	u->taker = taker != NULL ? *taker : (struct transport_taker){ .take = NULL };
+	pthread_mutex_unlock(&u->diverting);
+}
+
+static void close_all(struct umad_transport *u)
+{
+	atomic_store(&u->stop, true);
+	if (u->thread_runs) {
+		pthread_join(u->thread, NULL);
+	}
+	umad_op_set_issm(&u->transport, false);
+	if (u->portid >= 0) {
+		umad_close_port(u->portid);
+	}
+	mad_pool_done(&u->pool);
+	waker_done(&u->waker);
+	pthread_mutex_destroy(&u->lock);
+	pthread_mutex_destroy(&u->diverting);
+	free(u);
+}
+
+static void umad_op_close(struct transport *t)
+{
+	close_all((struct umad_transport *)t);
+}
+
+static const struct transport_ops umad_ops = {
+	.name = "umad",
+	.send = umad_op_send,
+	.recv = umad_op_recv,
+	.wake = umad_op_wake,
+	.now_ms = umad_op_now_ms,
+	.set_issm = umad_op_set_issm,
+	.divert = umad_op_divert,
+	.close = umad_op_close,
+};
+
+static struct mad_addr read_addr(struct ib_user_mad *umad)
+{
+	const ib_mad_addr_t *from = umad_get_mad_addr(umad);
+	const uint8_t *mad = umad_get_mad(umad);
+	struct mad_addr a = {
+		.directed =
+			field_get(mad, MAD_MGMT_CLASS) == UMAD_CLASS_SUBN_DIRECTED_ROUTE,
+		.sl = from->sl,
+		.pkey_index = from->pkey_index,
+		.lid = (uint32_t)field_get((const uint8_t *)&from->lid, 0, 16),
+		.qpn = (uint32_t)field_get((const uint8_t *)&from->qpn, 0, 32),
+		.qkey = UMAD_QKEY,
+		.has_grh = from->grh_present != 0,
+	};
+	if (a.qpn == 0) {
+		a.qkey = 0; /* SMPs have none */
+	}
+	memcpy(a.gid, from->gid, sizeof(a.gid));
+	return a;
+}
+
+/* A MAD as recv and takers see it; borrows the buffer. */
+static struct mad_msg as_msg(struct ib_user_mad *umad, int len)
+{
+	return (struct mad_msg){
+		.mgmt_class = (uint8_t)field_get(umad_get_mad(umad), MAD_MGMT_CLASS),
+		.status = umad_status(umad) == 0 ? 0 : E_TIMEOUT,
+		.addr = read_addr(umad),
+		.len = (size_t)len,
+		.data = umad_get_mad(umad),
+	};
+}
+
+/* Appends to the queue; what finds no room is lost, as when a receive queue is full. */
+static void enqueue(struct umad_transport *u, const struct mad_msg *m, unsigned n)
+{
+	pthread_mutex_lock(&u->lock);
+	for (unsigned i = 0; i < n; i++) {
+		struct mad_buf *buf = NULL;
+		if (u->queue.n < QUEUE_MAX) {
+			buf = mad_pool_get(&u->pool, m[i].data, m[i].len);
+		}
+		if (buf != NULL) {
+			buf->addr = m[i].addr;
+			buf->status = m[i].status;
+			mad_list_push(&u->queue, buf);
+		}
+	}
+	pthread_mutex_unlock(&u->lock);
+	waker_notify(&u->waker);
+}
+
+static bool goes_away(const struct transport_taker *t, const struct mad_msg *m)
+{
+	return t->take != NULL && m->mgmt_class == t->mgmt_class && m->status == 0 &&
+	       (t->wants == NULL || t->wants(m));
+}
+
+/* Each to where it belongs, in runs. */
+static void hand_over(struct umad_transport *u, const struct mad_msg *m, unsigned n,
+                      bool pressed)
+{
+	unsigned end;
+
+	pthread_mutex_lock(&u->diverting);
+	for (unsigned i = 0; i < n; i = end) {
+		bool away = goes_away(&u->taker, &m[i]);
+		end = i + 1;
+		while (end < n && goes_away(&u->taker, &m[end]) == away) {
+			end++;
+		}
+		if (away) {
+			u->taker.take(u->taker.ctx, &m[i], end - i, pressed);
+		} else {
+			enqueue(u, &m[i], end - i);
+		}
+	}
+	pthread_mutex_unlock(&u->diverting);
+}
+
+/* A buffer for len bytes of MAD, the old one when there is no memory for it. */
+static struct ib_user_mad *grow(struct ib_user_mad *umad, int *cap, int len)
+{
+	if (len <= *cap) {
+		return umad;
+	}
+	struct ib_user_mad *bigger = calloc(1, umad_size() + (size_t)len);
+	if (bigger == NULL) {
+		return umad;
+	}
+	free(umad);
+	*cap = len;
+	return bigger;
+}
+
+/* The receive thread's own. */
+struct receiver {
+	struct ib_user_mad *large; /* for what is longer than a MAD */
+	int large_bytes;
+	struct received got[BATCH];
+	struct mad_msg msg[BATCH];
+	unsigned run; /* taken since the device was last found empty */
+};
+
+/* Takes a MAD that is longer than most, or grows to do so the next time. */
+static int take_large(struct umad_transport *u, struct receiver *r)
+{
+	int len = r->large_bytes;
+	int ret = umad_recv(u->portid, r->large, &len, POLL_MS);
+
+	if (ret == -ENOSPC) {
+		r->large = grow(r->large, &r->large_bytes, len);
+	} else if (ret >= 0 && len >= (int)sizeof(struct umad_hdr)) {
+		struct mad_msg m = as_msg(r->large, len);
+		hand_over(u, &m, 1, true);
+	}
+	return ret;
+}
+
+/* Was the device found empty? */
+static bool is_empty(int ret)
+{
+	return ret == -EWOULDBLOCK || ret == -ETIMEDOUT;
+}
+
+/* Waits for a MAD and takes all that have come, a batch at most; does not wait where that
+ * would hide that a device is empty. Returns as umad_recv(). */
+static int take(struct umad_transport *u, struct receiver *r)
+{
+	unsigned n = 0, taken = 0;
+	int ret;
+
+	do {
+		struct received *at = &r->got[taken];
+		at->len = MAD_BYTES;
+		ret = umad_recv(u->portid, at->umad, &at->len,
+		                taken == 0 && r->run == 0 ? POLL_MS : 0);
+		if (ret < 0) {
+			break;
+		}
+		taken++;
+		if (at->len >= (int)sizeof(struct umad_hdr)) {
+			r->msg[n++] = as_msg((struct ib_user_mad *)at->umad, at->len);
+		}
+	} while (u->drains && taken < BATCH);
+	r->run = !u->drains || is_empty(ret) ? 0 : r->run + taken;
+	hand_over(u, r->msg, n, !u->drains || r->run > RUN);
+	return ret == -ENOSPC ? take_large(u, r) : ret;
+}
+
+static void *receive(void *arg)
+{
+	struct umad_transport *u = arg;
+	struct receiver r = { .large_bytes = RECV_BYTES };
+
+	r.large = calloc(1, umad_size() + RECV_BYTES);
+	while (r.large != NULL && !atomic_load(&u->stop)) {
+		int ret = take(u, &r);
+		if (ret < 0 && ret != -ENOSPC && ret != -ETIMEDOUT &&
+		    ret != -EWOULDBLOCK && ret != -EINTR) {
+			break;
+		}
+	}
+	free(r.large);
+	pthread_mutex_lock(&u->lock);
+	u->gone = true;
+	pthread_mutex_unlock(&u->lock);
+	waker_notify(&u->waker);
+	return NULL;
+}
+
+/* Choosing and opening; each failure leaves its sentence in why. */
+
+struct opening {
+	const char *ca;
+	unsigned port;
+	uint64_t guid;
+	struct arena *a;
+	const char *why; /* of the nearest miss so far */
+};
+
+static bool is_infiniband(const umad_port_t *p)
+{
+	return p->link_layer[0] == '\0' || strcmp(p->link_layer, "InfiniBand") == 0 ||
+	       strcmp(p->link_layer, "IB") == 0;
+}
+
+static uint64_t port_guid(const umad_port_t *p)
+{
+	return field_get((const uint8_t *)&p->port_guid, 0, 64);
+}
+
+/* How well a port fits: 0 not at all, 1 its link is down, 2 well. */
+static int fits(const struct opening *o, const umad_port_t *p)
+{
+	if (p == NULL || !is_infiniband(p) ||
+	    (o->port != 0 && (unsigned)p->portnum != o->port) ||
+	    (o->guid != 0 && port_guid(p) != o->guid)) {
+		return 0;
+	}
+	return p->state > 1 ? 2 : 1;
+}
+
+static void choose_port(const struct opening *o, const umad_ca_t *ca,
+                        struct umad_transport *u, int *best)
+{
+	for (int i = 0; i < UMAD_CA_MAX_PORTS; i++) {
+		const umad_port_t *p = ca->ports[i];
+		int fit = fits(o, p);
+		if (fit <= *best) {
+			continue;
+		}
+		*best = fit;
+		struct transport_port *l = &u->transport.local;
+		snprintf(u->ca, sizeof(u->ca), "%s", ca->ca_name);
+		u->port = p->portnum;
+		l->port_guid = port_guid(p);
+		l->node_guid = field_get((const uint8_t *)&ca->node_guid, 0, 64);
+		l->port = (uint8_t)p->portnum;
+		snprintf(l->name, sizeof(l->name), "%s/%d", ca->ca_name, p->portnum);
+	}
+}
+
+static int no_port(struct opening *o, int n_cas)
+{
+	bool named = o->ca != NULL && o->ca[0] != '\0';
+	if (n_cas <= 0) {
+		o->why = "no InfiniBand channel adapter on this host (is the driver "
+			 "loaded?); "
+			 "to try without hardware use --fabric sim:FILE";
+	} else if (o->guid != 0) {
+		o->why = arena_printf(
+			o->a,
+			"no InfiniBand port with port GUID 0x%016llx here; see "
+			"ibstat -p, or use --fabric sim:FILE",
+			(unsigned long long)o->guid);
+	} else if (named && o->port != 0) {
+		o->why = arena_printf(
+			o->a,
+			"no InfiniBand port %u on channel adapter '%s'; see ibstat, "
+			"or use --fabric sim:FILE",
+			o->port, o->ca);
+	} else if (named) {
+		o->why = arena_printf(
+			o->a,
+			"no channel adapter '%s' with an InfiniBand port; see "
+			"ibstat -l, or use --fabric sim:FILE",
+			o->ca);
+	} else {
+		o->why = "no channel adapter here has a fitting InfiniBand port; see "
+			 "ibstat, or "
+			 "use --fabric sim:FILE";
+	}
+	return E_NOTFOUND;
+}
+
+static int choose(struct opening *o, struct umad_transport *u)
+{
+	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN];
+	int n = umad_init() < 0 ? 0 : umad_get_cas_names(names, UMAD_MAX_DEVICES);
+	int best = 0;
+	int n_cas = 0; /* names may hold a default name that no device has */
+
+	for (int i = 0; i < n; i++) {
+		umad_ca_t ca;
+		if (umad_get_ca(names[i], &ca) != 0) {
+			continue;
+		}
+		n_cas++;
+		if (o->ca == NULL || o->ca[0] == '\0' || strcmp(o->ca, names[i]) == 0) {
+			choose_port(o, &ca, u, &best);
+		}
+		umad_release_ca(&ca);
+	}
+	return best > 0 ? E_OK : no_port(o, n_cas);
+}
+
+/* The MAD device of the port: its number is that of the issm device. */
+static void device_path(const struct umad_transport *u, char *path, size_t size)
+{
+	if (umad_get_issm_path(u->ca, u->port, path, (int)size) < 0) {
+		snprintf(path, size, "/dev/infiniband/umad*");
+		return;
+	}
+	char *name = strstr(path, "issm");
+	if (name != NULL) {
+		memcpy(name, "umad", 4);
+	}
+}
+
+static int open_port(struct opening *o, struct umad_transport *u)
+{
+	char path[256];
+	errno = 0;
+	u->portid = umad_open_port(u->ca, u->port);
+	if (u->portid >= 0) {
+		return E_OK;
+	}
+	int err = errno;
+	device_path(u, path, sizeof(path));
+	if (access(path, R_OK | W_OK) != 0 && errno == EACCES) {
+		o->why = arena_printf(
+			o->a,
+			"no permission for %s (port %s): run as a user of the group "
+			"that owns it, or give it one with a udev rule",
+			path, u->transport.local.name);
+		return -EACCES;
+	}
+	if (access(path, F_OK) != 0 && errno == ENOENT) {
+		o->why = arena_printf(o->a,
+		                      "%s is missing (port %s): load the module ib_umad",
+		                      path, u->transport.local.name);
+		return -ENOENT;
+	}
+	o->why = arena_printf(o->a, "cannot open %s (port %s): %s", path,
+	                      u->transport.local.name,
+	                      strerror(err != 0 ? err : -u->portid));
+	return err != 0 ? -err : -EIO;
+}
+
+static int register_agents(struct opening *o, struct umad_transport *u)
+{
+	enum { BITS = 8 * sizeof(long) };
+	for (int i = 0; i < N_AGENTS; i++) {
+		const struct agent_row *r = &agent_rows[i];
+		long mask[16 / sizeof(long)] = { 0 };
+		for (const uint8_t *m = r->methods; *m != 0; m++) {
+			mask[*m / BITS] |= 1L << *m % BITS;
+		}
+		u->agents[i] = umad_register(u->portid, r->mgmt_class, r->version,
+		                             r->rmpp, mask);
+		if (u->agents[i] < 0 && !r->optional) {
+			o->why = arena_printf(
+				o->a,
+				"cannot serve management class 0x%02x on port %s: "
+				"another subnet manager (opensm?) is bound to it, "
+				"or the driver does not allow it",
+				r->mgmt_class, u->transport.local.name);
+			return E_LOCKED;
+		}
+	}
+	return E_OK;
+}
+
+static int start(struct opening *o, struct umad_transport *u)
+{
+	int ret = choose(o, u);
+	if (ret == E_OK) {
+		ret = open_port(o, u);
+	}
+	if (ret == E_OK) {
+		ret = register_agents(o, u);
+	}
+	if (ret != E_OK) {
+		return ret;
+	}
+	int flags = fcntl(u->portid, F_GETFL); /* none of a preload's own numbers */
+	u->drains = flags >= 0 && (flags & O_NONBLOCK) != 0;
+	ret = -pthread_create(&u->thread, NULL, receive, u);
+	if (ret != 0) {
+		o->why = "cannot start the receive thread";
+		return ret;
+	}
+	u->thread_runs = true;
+	return E_OK;
+}
+
+int umad_transport_open(const char *ca, unsigned port, uint64_t guid, struct arena *a,
+                        const char **ret_why, struct transport **ret)
+{
+	struct opening o = { .ca = ca, .port = port, .guid = guid, .a = a };
+	struct umad_transport *u = calloc(1, sizeof(*u));
+	if (u == NULL) {
+		*ret_why = err_text(-ENOMEM);
+		return -ENOMEM;
+	}
+	u->transport.ops = &umad_ops;
+	u->portid = -1;
+	u->issm_fd = -1;
+	pthread_mutex_init(&u->lock, NULL);
+	pthread_mutex_init(&u->diverting, NULL);
+	int r = waker_init(&u->waker);
+	if (r == E_OK) {
+		r = start(&o, u);
+	}
+	if (r != E_OK) {
+		*ret_why = o.why != NULL ? o.why : err_text(r);
+		close_all(u);
+		return r;
+	}
+	*ret = &u->transport;
+	return E_OK;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include <string.h>
+
+#include "conf/base/err.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/tables.h"
+#include "sa/path/path_walk.h"
+
+uint8_t path_slower(uint8_t a, uint8_t b)
+{
+	if (a == b || b == 0) {
+		return a;
+	}
+	return a == 0 || rate_speed(b) < rate_speed(a) ? b : a;
+}
+
+static uint8_t smaller(uint8_t a, uint8_t b)
+{
+	return a < b ? a : b;
+}
+
+static bool seen(const struct path_hop *hops, unsigned n, uint64_t guid)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (hops[i].node_guid == guid) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Takes one cable: counts the link's values, moves *port to the far end. */
+static int cross(struct snap_reader *r, struct snap_port *port, struct path_way *way)
+{
+	struct snap_port far;
+
+	if (port->peer_guid == 0) {
+		return E_NOPATH;
+	}
+	int ret = snap_port(r, port->peer_guid, port->peer_port, &far);
+	if (ret != E_OK) {
+		return ret == E_NOTFOUND ? E_NOPATH : ret;
+	}
+	way->mtu = smaller(way->mtu, smaller(port->mtu, far.mtu));
+	way->rate = path_slower(way->rate, path_slower(port->rate, far.rate));
+	*port = far;
+	return E_OK;
+}
+
+/* What the switch does with the LID: its egress port, and its own LID for the report. */
+static int look_up(struct snap_reader *r, uint64_t sw, uint32_t dlid,
+                   struct path_hop *hop)
+{
+	struct snap_node node;
+
+	int ret = snap_node(r, sw, &node);
+	if (ret == E_OK && node.type != NODE_SWITCH) {
+		ret = E_NOPATH;
+	}
+	if (ret == E_OK) {
+		hop->node_guid = sw;
+		hop->lid = node.lid;
+		ret = snap_lft(r, sw, dlid, &hop->out_port);
+	}
+	return ret == E_NOTFOUND ? E_NOPATH : ret;
+}
+
+/* One switch: hop->in_port is given. Says where the packet is then: in *at (far end of
+ * the cable taken) or, with *ret_there, at the destination. */
+static int step(struct snap_reader *r, const struct snap_end *dst, struct path_hop *hop,
+                struct snap_port *at, struct path_way *way, bool *ret_there)
+{
+	if (hop->out_port == LFT_NO_ROUTE) {
+		return E_NOPATH;
+	}
+	if (hop->out_port == 0) {
+		bool mine = hop->node_guid == dst->node_guid;
+		*ret_there = mine;
+		way->mtu = mine ? smaller(way->mtu, dst->mtu) : way->mtu;
+		way->rate = mine ? path_slower(way->rate, dst->rate) : way->rate;
+		return mine ? E_OK : E_NOPATH;
+	}
+	int ret = snap_port(r, hop->node_guid, hop->out_port, at);
+	if (ret == E_OK) {
+		ret = cross(r, at, way);
+	}
+	if (ret != E_OK) {
+		return ret == E_NOTFOUND ? E_NOPATH : ret;
+	}
+	*ret_there = dst->type != NODE_SWITCH && at->node_guid == dst->node_guid &&
+	             at->num == dst->port;
+	return E_OK;
+}
+
+int path_walk(struct snap_reader *r, const struct snap_end *src,
+              const struct snap_end *dst, uint32_t dlid, struct path_hop *hops,
+              struct path_way *way)
+{
+	struct snap_port at = { .node_guid = src->sw_guid, .num = src->sw_port };
+	struct path_hop own[PATH_HOPS_MAX];
+	struct path_hop *h = hops ? hops : own;
+	bool there = false;
+
+	*way = (struct path_way){ .mtu = UINT8_MAX };
+	while (!there) {
+		if (seen(h, way->hops, at.node_guid) || way->hops == PATH_HOPS_MAX) {
+			return E_LOOP;
+		}
+		struct path_hop *hop = &h[way->hops];
+		*hop = (struct path_hop){ .in_port = at.num, .out_port = LFT_NO_ROUTE };
+		int ret = look_up(r, at.node_guid, dlid, hop);
+		if (hop->node_guid != 0) {
+			way->hops++;
+		}
+		if (ret == E_OK) {
+			ret = step(r, dst, hop, &at, way, &there);
+		}
+		if (ret != E_OK) {
+			return ret;
+		}
+	}
+	return E_OK;
+}
+
+int path_hops(struct snap_reader *r, uint32_t slid, uint32_t dlid, struct path_hop *ret,
+              unsigned *ret_n)
+{
+	struct snap_end src, dst;
+	struct path_way way;
+
+	int err = snap_lid(r, slid, &src);
+	if (err == E_OK) {
+		err = snap_lid(r, dlid, &dst);
+	}
+	if (err != E_OK) {
+		return err;
+	}
+	if (src.base_lid == dst.base_lid) {
+		*ret_n = 0;
+		return E_OK;
+	}
+	if (src.sw_guid == 0) {
+		*ret_n = 0;
+		return src.peer_port_guid == dst.port_guid ? E_OK : E_NOPATH;
+	}
+	err = path_walk(r, &src, &dst, dlid, ret, &way);
+	if (err == E_OK || err == E_NOPATH || err == E_LOOP) {
+		*ret_n = way.hops;
+	}
+	return err;
+}

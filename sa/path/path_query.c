@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * The path query: which records answer "from this port to that one?".
+ *
+ * Everything comes from the pinned snapshot. The order of LID pairs is path_order()'s;
+ * each pair costs one row of `paths` (source leaf, destination LID) for the way there and
+ * one for the way back, without which a path is not reversible. A source whose switch has
+ * no row (a switch without hosts asks from its port 0) walks the forwarding tables
+ * instead.
+ *
+ * Invariants: a record handed out has a route in this epoch; its MTU and rate are never
+ * above what every port on the way can do; its life time is never below the fabric's,
+ * unless a policy says how long packets live.
+ */
+#include "conf/base/err.h"
+#include "routing/graph/graph.h"
+#include "sa/path/path_policy.h"
+#include "sa/path/path_walk.h"
+
+enum {
+	P_KEY_BASE = 0x7fff,
+	MTU_CODE_MAX = 5,  /* 4096 */
+	SIX_BITS_MAX = 63, /* largest value of Mtu, Rate and PacketLifeTime */
+};
+
+static bool legal(const struct path_limit *l, bool known)
+{
+	return !l->given ||
+	       (l->selector <= SEL_LARGEST && (known || l->selector == SEL_LARGEST));
+}
+
+/* Without a policy the P_Key is one that the ends share. Base 0 is no P_Key. */
+static int choose_level(struct path_iter *it)
+{
+	const struct path_query *q = it->q;
+
+	if (it->policy != NULL) {
+		return path_policy_next(it->r, it->policy, q, &it->next_rule, &it->level);
+	}
+	it->level = (struct path_level){ .sl = POLICY_ANY, .life_time = POLICY_ANY };
+	bool wanted = q->has_p_key && !q->raw_traffic;
+	if (wanted && (q->p_key & P_KEY_BASE) == 0) {
+		return E_PARTITION;
+	}
+	return snap_common_p_key(it->r, &q->src, &q->dst, wanted ? q->p_key : 0,
+	                         &it->level.p_key);
+}
+
+static int check_limits(const struct path_query *q)
+{
+	bool ok = legal(&q->mtu, q->mtu.value >= 1 && q->mtu.value <= MTU_CODE_MAX) &&
+	          legal(&q->rate, rate_speed(q->rate.value) != 0) &&
+	          legal(&q->packet_life_time, q->packet_life_time.value <= SIX_BITS_MAX);
+
+	return ok && q->mode < PATH_SELECTION_COUNT ? E_OK : E_RANGE;
+}
+
+/* Next MTU code or rate code (by speed) below; 0: none. */
+static uint8_t mtu_below(uint8_t mtu)
+{
+	return mtu - 1;
+}
+
+static uint8_t rate_below(uint8_t rate)
+{
+	uint32_t bound = rate_speed(rate);
+	uint32_t best = 0;
+	uint8_t code = 0;
+
+	for (uint8_t c = 1; c <= SIX_BITS_MAX; c++) {
+		uint32_t speed = rate_speed(c);
+		if (speed < bound && speed > best) {
+			best = speed;
+			code = c;
+		}
+	}
+	return code;
+}
+
+/*
+ * What a path that can do \a own answers to a limit, 0: nothing that fits. \a order is
+ * negative, zero or positive as own is below, equal to or above the limit's value.
+ */
+static uint8_t at_most(const struct path_limit *l, uint8_t own, int order,
+                       uint8_t (*below)(uint8_t))
+{
+	switch ((enum path_selector)l->selector) {
+	case SEL_GREATER: return order > 0 ? own : 0;
+	case SEL_LESS: return order < 0 ? own : below(l->value);
+	case SEL_EXACT: return order >= 0 ? l->value : 0;
+	case SEL_LARGEST: return own;
+	}
+	return 0;
+}
+
+static bool limit_mtu(const struct path_limit *l, uint8_t *mtu)
+{
+	if (l->given) {
+		*mtu = at_most(l, *mtu, (int)*mtu - l->value, mtu_below);
+	}
+	return *mtu != 0;
+}
+
+static bool limit_rate(const struct path_limit *l, uint8_t *rate)
+{
+	if (l->given) {
+		uint32_t own = rate_speed(*rate);
+		uint32_t asked = rate_speed(l->value);
+		*rate = at_most(l, *rate, own < asked ? -1 : own > asked, rate_below);
+		return *rate != 0;
+	}
+	return true;
+}
+
+/* The life time may be stated longer than it is. */
+static bool limit_life(const struct path_limit *l, uint8_t *life)
+{
+	if (!l->given) {
+		return true;
+	}
+	switch ((enum path_selector)l->selector) {
+	case SEL_GREATER:
+		if (*life <= l->value) {
+			*life = l->value + 1;
+		}
+		return *life <= SIX_BITS_MAX;
+	case SEL_LESS: return *life < l->value;
+	case SEL_EXACT:
+		if (*life > l->value) {
+			return false;
+		}
+		*life = l->value;
+		return true;
+	case SEL_LARGEST: return true;
+	}
+	return false;
+}
+
+static int fixed_offset(const struct snap_end *e, uint32_t lid, int *ret)
+{
+	if (lid == 0) {
+		*ret = -1;
+		return E_OK;
+	}
+	if (lid < e->base_lid || lid - e->base_lid >= 1u << e->lmc) {
+		return E_RANGE;
+	}
+	*ret = (int)(lid - e->base_lid);
+	return E_OK;
+}
+
+int path_iter_init(struct path_iter *it, struct snap_reader *r,
+                   const struct path_query *q)
+{
+	const struct snap_meta *meta = snap_meta(r);
+	const struct snap_end *src = &q->src, *dst = &q->dst;
+	int fixed_src, fixed_dst;
+
+	/* the way there and the way back are two reads far apart in memory */
+	snap_path_soon(r, src, q->dlid ? q->dlid : dst->base_lid);
+	snap_path_soon(r, dst, q->slid ? q->slid : src->base_lid);
+	int ret = check_limits(q);
+	if (ret == E_OK && (src->base_lid == 0 || dst->base_lid == 0)) {
+		ret = E_NOPATH;
+	}
+	if (ret == E_OK) {
+		ret = fixed_offset(src, q->slid, &fixed_src);
+	}
+	if (ret == E_OK) {
+		ret = fixed_offset(dst, q->dlid, &fixed_dst);
+	}
+	if (ret != E_OK) {
+		return ret;
+	}
+	*it = (struct path_iter){
+		.r = r, .q = q,
+		.n = 1u << src->lmc, .m = 1u << dst->lmc,
+		.fixed_src = fixed_src, .fixed_dst = fixed_dst,
+		.loopback = src->base_lid == dst->base_lid,
+		.same = {
+			.sgid_prefix = meta->subnet_prefix,
+			.sgid_guid = q->src_alias ? q->src_alias : src->port_guid,
+			.dgid_prefix = meta->subnet_prefix,
+			.dgid_guid = q->dst_alias ? q->dst_alias : dst->port_guid,
+			.mtu_selector = SEL_EXACT, .rate_selector = SEL_EXACT,
+			.packet_life_time_selector = SEL_EXACT,
+		},
+	};
+	ret = snap_policy(r, &it->policy);
+	if (ret == E_OK) {
+		ret = choose_level(it);
+	}
+	it->same.p_key = it->level.p_key;
+	return ret;
+}
+
+/* Way from one end to a LID of the other by its row, or along the tables where there is
+ * none. MTU and rate are those after the first cable. */
+static int way_of(struct snap_reader *r, const struct snap_end *from,
+                  const struct snap_end *to, uint32_t lid, struct path_way *way,
+                  uint8_t *ret_lane)
+{
+	struct snap_path row;
+
+	if (from->sw_guid == 0) {
+		*way = (struct path_way){ .mtu = from->mtu, .rate = from->rate };
+		*ret_lane = 0;
+		return from->peer_port_guid == to->port_guid ? E_OK : E_NOPATH;
+	}
+	int ret = snap_path(r, from, lid, &row);
+	if (ret == E_NOTFOUND) {
+		*ret_lane = 0;
+		ret = path_walk(r, from, to, lid, NULL, way);
+		return ret == E_LOOP ? E_NOPATH : ret;
+	}
+	if (ret != E_OK) {
+		return ret;
+	}
+	*way = (struct path_way){ .mtu = row.mtu, .rate = row.rate, .hops = row.hops };
+	*ret_lane = row.lane;
+	return row.mtu != 0 ? E_OK : E_NOPATH;
+}
+
+static uint8_t smallest(uint8_t a, uint8_t b, uint8_t c)
+{
+	uint8_t ab = a < b ? a : b;
+
+	return ab < c ? ab : c;
+}
+
+/* Life time of a path that passes so many switches; the ends of one cable pass as long
+ * as one. */
+static uint8_t life_time(const struct snap_meta *m, unsigned hops)
+{
+	unsigned at = hops == 0 ? 0 : hops < SNAP_HOPS_MAX ? hops - 1 : SNAP_HOPS_MAX - 1;
+
+	return m->life_time_by_hops[0] ? m->life_time_by_hops[at] : m->packet_life_time;
+}
+
+/* SL of a lane: that of QoS level 0, or what was asked for if another level has it; with
+ * a policy the one that its SL stands for on this lane. */
+static int choose_sl(const struct path_iter *it, uint8_t lane, uint8_t *ret)
+{
+	uint8_t sl;
+
+	if (it->level.sl != POLICY_ANY) {
+		return snap_sl(it->r, it->level.qos, lane, ret);
+	}
+
+	for (unsigned level = 1; it->q->has_sl && level < VL_SLS; level++) {
+		int err = snap_sl(it->r, level, lane, &sl);
+
+		if (err == E_NOTFOUND) {
+			break;
+		}
+		if (err != E_OK) {
+			return err;
+		}
+		if (sl == it->q->sl) {
+			*ret = sl;
+			return E_OK;
+		}
+	}
+	return snap_sl(it->r, 0, lane, ret);
+}
+
+/* What a policy leaves of what the way can do. */
+static void limit_record(const struct path_level *l, struct path_record *rec)
+{
+	unsigned life = rec->packet_life_time;
+
+	if (l->mtu != 0 && l->mtu < rec->mtu) {
+		rec->mtu = l->mtu;
+	}
+	rec->rate = path_slower(rec->rate, l->rate);
+	if (l->life_time != POLICY_ANY) {
+		life = l->life_time;
+	}
+	life += l->life_time_mult;
+	rec->packet_life_time = life < SIX_BITS_MAX ? (uint8_t)life : SIX_BITS_MAX;
+}
+
+/* Fills route, SL and Reversible of rec from its LIDs. */
+static int route_record(struct path_iter *it, struct path_record *rec)
+{
+	const struct snap_end *src = &it->q->src, *dst = &it->q->dst;
+	struct path_way way, back;
+	uint8_t lane, unused;
+
+	if (it->loopback) {
+		rec->mtu = src->mtu;
+		rec->rate = src->rate;
+		limit_record(&it->level, rec);
+		rec->packet_life_time = 0;
+		rec->reversible = 1;
+		return choose_sl(it, 0, &rec->sl);
+	}
+	int ret = way_of(it->r, src, dst, rec->dlid, &way, &lane);
+	if (ret != E_OK) {
+		return ret;
+	}
+	/* a row knows the cables; a port 0 at either end has limits of its own */
+	rec->mtu = smallest(way.mtu, src->mtu, dst->mtu);
+	rec->rate = path_slower(path_slower(way.rate, src->rate), dst->rate);
+	rec->hops = way.hops;
+	rec->packet_life_time = life_time(snap_meta(it->r), way.hops);
+	limit_record(&it->level, rec);
+	ret = way_of(it->r, dst, src, rec->slid, &back, &unused);
+	if (ret != E_OK && ret != E_NOPATH) {
+		return ret;
+	}
+	rec->reversible = ret == E_OK;
+	return choose_sl(it, lane, &rec->sl);
+}
+
+static bool wanted(const struct path_query *q, struct path_record *rec)
+{
+	return (!q->has_sl || rec->sl == q->sl) && (!q->reversible || rec->reversible) &&
+	       limit_mtu(&q->mtu, &rec->mtu) && limit_rate(&q->rate, &rec->rate) &&
+	       limit_life(&q->packet_life_time, &rec->packet_life_time);
+}
+
+/* The pairs once more, as the next level has them. */
+static bool next_level(struct path_iter *it)
+{
+	int err = it->policy != NULL ? choose_level(it) : E_NOTFOUND;
+
+	if (err != E_OK) {
+		it->ret = err == E_NOTFOUND ? E_OK : err;
+		return false;
+	}
+	it->k = 0;
+	it->same.p_key = it->level.p_key;
+	return true;
+}
+
+/* The next record on the present level. */
+static bool next_on_level(struct path_iter *it, struct path_record *ret)
+{
+	const struct path_query *q = it->q;
+	unsigned s, d;
+
+	while (path_order(q->mode, it->n, it->m, it->fixed_src, it->fixed_dst, it->k, &s,
+	                  &d)) {
+		it->k++;
+		*ret = it->same;
+		ret->slid = q->src.base_lid + s;
+		ret->dlid = q->dst.base_lid + d;
+		int err = route_record(it, ret);
+		if (err == E_NOPATH) {
+			continue;
+		}
+		if (err != E_OK) {
+			it->ret = err == E_NOTFOUND ? E_MALFORMED : err;
+			return false;
+		}
+		it->routed++;
+		if (wanted(q, ret)) {
+			it->given++;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool path_iter_next(struct path_iter *it, struct path_record *ret)
+{
+	const struct path_query *q = it->q;
+
+	if (it->ret != E_OK || (q->numb_path != 0 && it->given >= q->numb_path)) {
+		return false;
+	}
+	do {
+		if (next_on_level(it, ret)) {
+			return true;
+		}
+	} while (it->ret == E_OK && next_level(it));
+	return false;
+}
+
+int path_query_run(struct snap_reader *r, const struct path_query *q,
+                   struct path_record *ret, size_t max, size_t *ret_n)
+{
+	struct path_iter it;
+	size_t n = 0;
+
+	int err = path_iter_init(&it, r, q);
+	if (err != E_OK) {
+		return err;
+	}
+	while (n < max && path_iter_next(&it, &ret[n])) {
+		n++;
+	}
+	if (it.ret != E_OK) {
+		return it.ret;
+	}
+	if (it.routed == 0 && max > 0) {
+		return E_NOPATH;
+	}
+	*ret_n = n;
+	return E_OK;
+}

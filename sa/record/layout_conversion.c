@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * One record in two layouts (struct sa_turn). Components are paired by name; their values
+ * move from one place to the other, narrower or wider. So what clients write is one
+ * store, whichever layout they wrote it in.
+ */
+#include <string.h>
+
+#include "conf/base/err.h"
+#include "sa/record/record.h"
+
+static bool is_value(const struct sa_field *f)
+{
+	return (f->how & SA_HOW) != SA_RESERVED;
+}
+
+int sa_turn_component(const struct sa_attr *from, unsigned component,
+                      const struct sa_attr *to)
+{
+	const struct sa_field *f = &from->fields[component];
+
+	for (unsigned i = 0; is_value(f) && i < to->n_fields; i++) {
+		if (is_value(&to->fields[i]) &&
+		    strcmp(to->fields[i].name, f->name) == 0) {
+			return (int)i;
+		}
+	}
+	return SA_NONE;
+}
+
+/* Returns false: the value is too large for its place. */
+static bool move(const struct sa_field *f, const uint8_t *from, const struct sa_field *t,
+                 uint8_t *to)
+{
+	if (f->width > 64) {
+		memcpy(to + t->bit / 8, from + f->bit / 8, f->width / 8);
+		return true;
+	}
+	uint64_t value = field_get(from, f->bit, f->width);
+	field_set(to, t->bit, t->width, value);
+	return t->width >= f->width || value >> t->width == 0;
+}
+
+int sa_turn_request(struct snap_reader *r, const struct sa_query *q, uint8_t *record,
+                    struct sa_query *ret)
+{
+	const struct sa_attr *own = q->attr, *base = own->turn->base;
+	bool writes = (q->method & (SA_SET | SA_DELETE)) != 0;
+	uint64_t mask = 0;
+	bool fits = true;
+
+	memset(record, 0, SA_TURN_BYTES);
+	for (unsigned i = 0; i < own->n_fields; i++) {
+		int k = sa_turn_component(own, i, base);
+		bool asked = q->comp_mask >> i & 1;
+		if (k == SA_NONE) {
+			continue;
+		}
+		bool held = move(&own->fields[i], q->record, &base->fields[k], record);
+		fits &= held || !(asked || writes);
+		mask |= (uint64_t)asked << k;
+	}
+	int err = own->turn->ask ? own->turn->ask(r, q, record, &mask) : E_OK;
+	if (err != E_OK || !fits) {
+		return err != E_OK ? err : writes ? E_RANGE : E_NOTFOUND;
+	}
+	*ret = *q;
+	ret->attr = base;
+	ret->shown = own;
+	ret->record = record;
+	ret->comp_mask = mask;
+	return E_OK;
+}
+
+void sa_turn_record(struct snap_reader *r, const struct sa_attr *shown,
+                    const uint8_t *record, uint8_t *ret)
+{
+	const struct sa_attr *base = shown->turn->base;
+
+	memset(ret, 0, shown->size);
+	for (unsigned i = 0; i < shown->n_fields; i++) {
+		int k = sa_turn_component(shown, i, base);
+		if (k != SA_NONE) {
+			(void)move(&base->fields[k], record, &shown->fields[i], ret);
+		}
+	}
+	if (shown->turn->show) {
+		shown->turn->show(r, record, ret);
+	}
+}

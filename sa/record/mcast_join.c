@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * Joining and leaving multicast groups (IBA vol. 1, 15.2.5.17.2).
+ *
+ * A Set on an MGID that nobody has creates the group, with values of its own or those of
+ * the port where the requester leaves them open; on one that exists what is said has to
+ * be the group's. Whatever is refused changes nothing.
+ *
+ * A membership belongs to its port. Another port of the group's partition may join on its
+ * behalf (ProxyJoin), and such a membership any port of the partition may change.
+ *
+ * MGIDs of IPoIB (RFC 4391) are created only beside the broadcast group of their
+ * partition, and with its values.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "conf/base/err.h"
+#include "db/reader.h"
+#include "routing/graph/graph.h"
+#include "sa/mad/wire.h"
+#include "sa/record/mcast_join.h"
+#include "sa/record/record.h"
+#include "sa/store/alias.h"
+#include "sa/store/mcast.h"
+#include "sa/store/store.h"
+
+enum {
+	MTU_MAX = 5,
+	CODE_MAX = 63, /* of six bits */
+	LIFE_MAX = 63,
+	SCOPE_LINK_LOCAL = 2,
+	SIGNATURE_SA = 0xa01b, /* bytes 2 and 3: MGIDs that the SA makes */
+	SIGNATURE_IPV4 = 0x401b,
+	SIGNATURE_IPV6 = 0x601b,
+	LINK_LOCAL_PREFIX_TOP = 0xfe80
+};
+
+struct join {
+	struct snap_reader *r;
+	const struct sa_query *q;
+	struct sa_out *out;
+	struct snap_end port;         /* that of PortGID */
+	uint8_t port_gid[MGID_BYTES]; /* with the subnet's prefix */
+	bool proxy;                   /* another port asks */
+	struct mcast_group_row group;
+	struct mcast_member_row member; /* join_state 0: none yet */
+};
+
+static int refuse(const struct join *j)
+{
+	return sa_refuse(j->out, UMAD_SA_STATUS_REQ_INVALID);
+}
+
+/* ---- the request ---- */
+
+static bool is_link_local(uint64_t prefix)
+{
+	return prefix == (uint64_t)LINK_LOCAL_PREFIX_TOP << 48;
+}
+
+static int read_port(struct join *j)
+{
+	const uint8_t *gid = j->q->record + j->q->attr->fields[MC_PORT_GID].bit / 8;
+	uint64_t prefix = field_get(gid, 0, 64), own = snap_meta(j->r)->subnet_prefix;
+	int ret;
+
+	if (prefix != own && !is_link_local(prefix)) {
+		return sa_refuse(j->out, UMAD_SA_STATUS_INVALID_GID);
+	}
+	memcpy(j->port_gid, gid, MGID_BYTES);
+	field_set(j->port_gid, 0, 64, own);
+	ret = alias_port(j->r, j->q->store, field_get(gid, 64, 64), &j->port);
+	if (ret != E_OK) {
+		return ret == E_NOTFOUND ? refuse(j) : ret;
+	}
+	j->proxy = j->q->requester->port_guid != j->port.port_guid;
+	return E_OK;
+}
+
+static bool legal_values(const struct sa_query *q)
+{
+	uint64_t mtu = sa_given(q, MC_MTU);
+
+	if (sa_asked(q, MC_MTU) && sa_asked(q, MC_MTU_SELECTOR) &&
+	    sa_given(q, MC_MTU_SELECTOR) != MC_LARGEST && (mtu == 0 || mtu > MTU_MAX)) {
+		return false;
+	}
+	return !sa_asked(q, MC_RATE) || !sa_asked(q, MC_RATE_SELECTOR) ||
+	       sa_given(q, MC_RATE_SELECTOR) == MC_LARGEST ||
+	       rate_speed((uint8_t)sa_given(q, MC_RATE)) != 0;
+}
+
+static bool asked_all(const struct sa_query *q, uint64_t components)
+{
+	return (q->comp_mask & components) == components;
+}
+
+#define BIT(component) (UINT64_C(1) << (component))
+
+static int read_request(struct join *j)
+{
+	const struct sa_query *q = j->q;
+
+	if (!asked_all(q, BIT(MC_MGID) | BIT(MC_PORT_GID) | BIT(MC_JOIN_STATE))) {
+		return sa_refuse(j->out, UMAD_SA_STATUS_INSUF_COMPS);
+	}
+	if (!legal_values(q) || q->requester->port_guid == 0) {
+		return refuse(j);
+	}
+	return read_port(j);
+}
+
+/* ---- values of a new group ---- */
+
+static unsigned selector_of(const struct join *j, unsigned component)
+{
+	bool asked = sa_asked(j->q, component - 1) && sa_asked(j->q, component);
+
+	return asked                       ? (unsigned)sa_given(j->q, component - 1)
+	       : sa_asked(j->q, component) ? MC_EXACTLY
+	                                   : MC_LARGEST;
+}
+
+/* What a selector makes of a value and what there is; 0: nothing. */
+static uint64_t choose_value(unsigned selector, uint64_t asked, uint64_t there)
+{
+	switch (selector) {
+	case MC_GREATER: return asked < there ? there : 0;
+	case MC_LESS: return asked > there ? there : asked ? asked - 1 : 0;
+	case MC_EXACTLY: return asked;
+	default: return there;
+	}
+}
+
+/* The same of rates, whose codes are not in the order of speed. */
+static uint8_t choose_rate(unsigned selector, uint8_t asked, uint8_t there)
+{
+	uint8_t best = 0;
+
+	if (selector != MC_LESS || rate_speed(asked) > rate_speed(there)) {
+		return selector == MC_EXACTLY ? asked
+		       : selector == MC_GREATER && rate_speed(asked) >= rate_speed(there)
+		               ? 0
+		               : there;
+	}
+	for (unsigned code = 1; code <= CODE_MAX; code++) {
+		uint32_t speed = rate_speed((uint8_t)code);
+
+		if (speed < rate_speed(asked) && speed > rate_speed(best)) {
+			best = (uint8_t)code;
+		}
+	}
+	return best;
+}
+
+static uint64_t choose_life(const struct join *j)
+{
+	unsigned selector = selector_of(j, MC_LIFE);
+	uint64_t asked = sa_given(j->q, MC_LIFE),
+		 there = snap_meta(j->r)->packet_life_time;
+
+	if (selector == MC_GREATER && asked >= there) {
+		return asked + 1;
+	}
+	return choose_value(selector, asked, there);
+}
+
+static bool choose_values(struct join *j)
+{
+	uint64_t mtu =
+		choose_value(selector_of(j, MC_MTU), sa_given(j->q, MC_MTU), j->port.mtu);
+	uint8_t rate = choose_rate(selector_of(j, MC_RATE),
+	                           (uint8_t)sa_given(j->q, MC_RATE), j->port.rate);
+	uint64_t life = choose_life(j);
+	bool life_less = sa_asked(j->q, MC_LIFE) && selector_of(j, MC_LIFE) == MC_LESS &&
+	                 sa_given(j->q, MC_LIFE) == 0;
+	uint8_t *record = j->group.record;
+
+	mcast_put(record, MC_MTU_SELECTOR, MC_EXACTLY);
+	mcast_put(record, MC_MTU, mtu);
+	mcast_put(record, MC_RATE_SELECTOR, MC_EXACTLY);
+	mcast_put(record, MC_RATE, rate);
+	mcast_put(record, MC_LIFE_SELECTOR, MC_EXACTLY);
+	mcast_put(record, MC_LIFE, life);
+	return mtu >= 1 && mtu <= MTU_MAX && rate_speed(rate) != 0 && life <= LIFE_MAX &&
+	       !life_less;
+}
+
+/* ---- the MGID of a new group ---- */
+
+static unsigned signature(const uint8_t *mgid)
+{
+	return (unsigned)mgid[2] << 8 | mgid[3];
+}
+
+static bool is_zero(const uint8_t *mgid)
+{
+	static const uint8_t none[MGID_BYTES];
+
+	return memcmp(mgid, none, MGID_BYTES) == 0;
+}
+
+/* The broadcast group that an IPoIB group goes with: ff1s:401b:<P_Key>::ffff:ffff. */
+static void broadcast_of(const uint8_t *mgid, uint8_t ret[MGID_BYTES])
+{
+	memset(ret, 0, MGID_BYTES);
+	memcpy(ret, mgid, 6);
+	ret[2] = SIGNATURE_IPV4 >> 8;
+	ret[3] = SIGNATURE_IPV4 & 0xff;
+	memset(ret + 12, 0xff, 4);
+}
+
+static bool ipoib_fits(const struct join *j)
+{
+	static const unsigned same[] = { MC_Q_KEY, MC_P_KEY, MC_MTU, MC_RATE, MC_SL };
+	const uint8_t *record = j->group.record;
+	uint8_t broadcast[MGID_BYTES];
+	struct mcast_group_row g;
+
+	broadcast_of(record, broadcast);
+	if (memcmp(record, broadcast, MGID_BYTES) == 0) {
+		return true;
+	}
+	if (!mcast_group_find(j->q->store, broadcast, &g)) {
+		return false;
+	}
+	for (unsigned i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+		if (mcast_get(record, same[i]) != mcast_get(g.record, same[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool legal_mgid(const struct join *j)
+{
+	const uint8_t *mgid = j->group.record;
+	unsigned scope = mgid[1] & 0xf;
+
+	if (mgid[0] != 0xff ||
+	    (mgid[1] & 0xe0) != 0) { /* of the flags only T is defined */
+		return false;
+	}
+	switch (signature(mgid)) {
+	case SIGNATURE_IPV4:
+	case SIGNATURE_IPV6: return ipoib_fits(j);
+	case SIGNATURE_SA: return scope != SCOPE_LINK_LOCAL;
+	default: return true;
+	}
+}
+
+/* ff1s:a01b:<subnet prefix>:<number>, a number that is not taken: MLIDs are not either.
+ */
+static void make_mgid(struct join *j, uint32_t mlid)
+{
+	uint8_t *mgid = j->group.record;
+	struct mcast_group_row taken;
+
+	mgid[0] = 0xff;
+	mgid[1] = (uint8_t)(0x10 | mcast_get(mgid, MC_SCOPE));
+	mgid[2] = SIGNATURE_SA >> 8;
+	mgid[3] = SIGNATURE_SA & 0xff;
+	field_set(mgid, 32, 64, snap_meta(j->r)->subnet_prefix);
+	do {
+		field_set(mgid, 96, 32, mlid++);
+	} while (mcast_group_find(j->q->store, mgid, &taken));
+}
+
+/* ---- create ---- */
+
+static void copy_given(struct join *j)
+{
+	static const unsigned given[] = { MC_Q_KEY,      MC_T_CLASS,   MC_P_KEY, MC_SL,
+		                          MC_FLOW_LABEL, MC_HOP_LIMIT, MC_SCOPE };
+	uint8_t *record = j->group.record;
+
+	memcpy(record, j->q->record, MGID_BYTES);
+	mcast_put(record, MC_SCOPE, is_zero(record) ? SCOPE_LINK_LOCAL : record[1] & 0xf);
+	for (unsigned i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
+		if (sa_asked(j->q, given[i])) {
+			mcast_put(record, given[i], sa_given(j->q, given[i]));
+		}
+	}
+}
+
+static int new_group(struct join *j)
+{
+	uint32_t mlid;
+	int ret;
+
+	if ((sa_given(j->q, MC_JOIN_STATE) & MC_KEEPS_GROUP) == 0) {
+		return refuse(j);
+	}
+	if (!asked_all(j->q, BIT(MC_Q_KEY) | BIT(MC_T_CLASS) | BIT(MC_P_KEY) |
+	                             BIT(MC_FLOW_LABEL) | BIT(MC_SL))) {
+		return sa_refuse(j->out, UMAD_SA_STATUS_INSUF_COMPS);
+	}
+	copy_given(j);
+	if (!choose_values(j)) {
+		return refuse(j);
+	}
+	ret = mcast_mlid_new(j->q->store, j->r, &mlid);
+	if (ret != E_OK) {
+		return ret == E_FULL ? sa_refuse(j->out, UMAD_SA_STATUS_NO_RESOURCES)
+		                     : ret;
+	}
+	mcast_put(j->group.record, MC_MLID, mlid);
+	if (is_zero(j->group.record)) {
+		make_mgid(j, mlid);
+	} else if (!legal_mgid(j)) {
+		return refuse(j);
+	}
+	return E_OK;
+}
+
+/* ---- join ---- */
+
+/* Is what the request says of the group so? */
+static bool says_the_same(const struct join *j)
+{
+	static const unsigned same[] = { MC_Q_KEY,      MC_T_CLASS,   MC_MLID, MC_SL,
+		                         MC_FLOW_LABEL, MC_HOP_LIMIT, MC_SCOPE };
+	const uint8_t *record = j->group.record;
+
+	for (unsigned i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+		if (sa_asked(j->q, same[i]) &&
+		    sa_given(j->q, same[i]) != mcast_get(record, same[i])) {
+			return false;
+		}
+	}
+	return !sa_asked(j->q, MC_P_KEY) ||
+	       ((sa_given(j->q, MC_P_KEY) ^ mcast_get(record, MC_P_KEY)) & 0x7fff) == 0;
+}
+
+static bool fits_selectors(const struct join *j)
+{
+	const uint8_t *record = j->group.record;
+
+	return mcast_fits_value(selector_of(j, MC_MTU), sa_given(j->q, MC_MTU),
+	                        mcast_get(record, MC_MTU)) &&
+	       mcast_fits_rate(selector_of(j, MC_RATE), (uint8_t)sa_given(j->q, MC_RATE),
+	                       (uint8_t)mcast_get(record, MC_RATE)) &&
+	       mcast_fits_value(selector_of(j, MC_LIFE), sa_given(j->q, MC_LIFE),
+	                        mcast_get(record, MC_LIFE));
+}
+
+/* Can the port take part: its partition, MTU and rate? */
+static bool port_fits(const struct join *j)
+{
+	const uint8_t *record = j->group.record;
+
+	return j->port.mtu >= mcast_get(record, MC_MTU) &&
+	       rate_speed(j->port.rate) >=
+	               rate_speed((uint8_t)mcast_get(record, MC_RATE)) &&
+	       mcast_has_p_key(j->r, &j->port, (uint16_t)mcast_get(record, MC_P_KEY));
+}
+
+/* May the requester make or change this membership? */
+static bool may_change(const struct join *j)
+{
+	if (!j->proxy) {
+		return true;
+	}
+	return (j->member.join_state == 0 || j->member.proxy_join) &&
+	       mcast_has_p_key(j->r, j->q->requester,
+	                       (uint16_t)mcast_get(j->group.record, MC_P_KEY));
+}
+
+static void offer(const struct join *j, unsigned join_state)
+{
+	uint8_t record[MC_RECORD_BYTES];
+
+	memcpy(record, j->group.record, sizeof(record));
+	memcpy(record + j->q->attr->fields[MC_PORT_GID].bit / 8, j->port_gid, MGID_BYTES);
+	mcast_put(record, MC_JOIN_STATE, join_state);
+	mcast_put(record, MC_PROXY_JOIN, j->member.proxy_join);
+	sa_offer(j->out, record);
+}
+
+static void find_member(struct join *j)
+{
+	if (!mcast_member_find(j->q->store, j->group.record, j->port_gid, &j->member)) {
+		j->member = (struct mcast_member_row){ .port_guid = j->port.port_guid,
+			                               .proxy_join = j->proxy };
+	}
+}
+
+int mcast_set(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+{
+	struct join j = { .r = r, .q = q, .out = out };
+	bool found;
+	int ret = read_request(&j);
+
+	if (ret != E_OK) {
+		return ret;
+	}
+	found = mcast_group_find(q->store, q->record, &j.group);
+	if (!found) {
+		ret = new_group(&j);
+	} else if (!says_the_same(&j) || !fits_selectors(&j)) {
+		ret = refuse(&j);
+	}
+	if (ret != E_OK) {
+		return ret;
+	}
+	find_member(&j);
+	if (sa_given(q, MC_JOIN_STATE) == 0 || !port_fits(&j) || !may_change(&j)) {
+		return refuse(&j);
+	}
+	j.member.join_state |= (uint8_t)sa_given(q, MC_JOIN_STATE);
+	ret = found ? E_OK : mcast_group_keep(q->store, &j.group);
+	if (ret == E_OK) {
+		ret = mcast_member_keep(q->store, j.group.record, j.port_gid, &j.member);
+	}
+	if (ret != E_OK) {
+		(void)mcast_group_settle(q->store, j.group.record);
+		return ret;
+	}
+	offer(&j, j.member.join_state);
+	return E_OK;
+}
+
+/* ---- leave ---- */
+
+int mcast_delete(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+{
+	struct join j = { .r = r, .q = q, .out = out };
+	uint8_t bits = (uint8_t)sa_given(q, MC_JOIN_STATE);
+	int ret = read_request(&j);
+
+	if (ret != E_OK) {
+		return ret;
+	}
+	if (!mcast_group_find(q->store, q->record, &j.group)) {
+		return refuse(&j);
+	}
+	find_member(&j);
+	if (bits == 0 || (bits & ~j.member.join_state) != 0 || !may_change(&j)) {
+		return refuse(&j);
+	}
+	j.member.join_state &= (uint8_t)~bits;
+	if (j.member.join_state != 0) {
+		ret = mcast_member_keep(q->store, j.group.record, j.port_gid, &j.member);
+		ret = ret == E_OK ? mcast_group_settle(q->store, j.group.record) : ret;
+	} else {
+		ret = mcast_member_leave(q->store, j.group.record, j.port_gid);
+	}
+	if (ret == E_OK) {
+		offer(&j, j.member.join_state);
+	}
+	return ret;
+}

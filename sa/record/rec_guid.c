@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * GUIDInfoRecord (IBA vol. 1, 15.2.5.18): the GUIDs of an end port in blocks of eight.
+ * The first one is its PortGUID; the others, its alias GUIDs, are for clients to Set and
+ * Delete: those whose bit is in the component mask. A virtual machine that moves between
+ * hosts takes its GUID along.
+ *
+ * A Set says a GUID, or 0 for one of the SM's choice where there is none yet. One that is
+ * in use anywhere else is not given, nor one in place of another by which the port is a
+ * member of a multicast group: as with OpenSM the answer tells, which is the block as it
+ * is then, with a good status. A Delete of the latter is refused as a whole.
+ *
+ * The GUIDs that the SM gives are OpenFabrics' company id, the option sm_assigned_guid, a
+ * byte of zero and a number of 24 bits. The number is made of port and place, so that a
+ * port gets the same GUID again, or is the next one that is free.
+ *
+ * A block may be changed by its own port and by whoever knows the SM_Key.
+ */
+#include <infiniband/umad_sm.h>
+#include <string.h>
+
+#include "conf/base/err.h"
+#include "db/reader.h"
+#include "sa/mad/wire.h"
+#include "sa/record/record.h"
+#include "sa/store/alias.h"
+#include "sa/store/mcast.h"
+#include "sa/store/store.h"
+
+enum { RID = 64, SHIFT = 8, NUMBERS = 1 << 24 };
+enum { GIR_LID, GIR_BLOCK, GIR_GUID = 4 };
+
+#define OPENFABRICS_GUIDS (UINT64_C(0x001405) << 40)
+
+/* clang-format off */
+static const struct sa_field guid_fields[] = {
+	{ "LID",           0, 16, SA_INPUT },
+	{ "BlockNum",     16,  8, SA_EQ },
+	{ "Reserved",     24,  8, SA_RESERVED },
+	{ "Reserved",     32, 32, SA_RESERVED },
+	{ "GUID0",    RID,       64, SA_EQ },
+	{ "GUID1",    RID +  64, 64, SA_EQ },
+	{ "GUID2",    RID + 128, 64, SA_EQ },
+	{ "GUID3",    RID + 192, 64, SA_EQ },
+	{ "GUID4",    RID + 256, 64, SA_EQ },
+	{ "GUID5",    RID + 320, 64, SA_EQ },
+	{ "GUID6",    RID + 384, 64, SA_EQ },
+	{ "GUID7",    RID + 448, 64, SA_EQ },
+};
+/* clang-format on */
+
+/* What is published, and what clients asked for since. */
+static bool as_wanted(struct snap_reader *r, const struct sa_query *q, uint8_t *record)
+{
+	struct snap_end end;
+	struct alias_block b;
+
+	if (q->store != NULL && store_count(q->store, RECORDS_GUIDS) != 0 &&
+	    snap_lid(r, (uint32_t)field_get(record, 0, 16), &end) == E_OK &&
+	    alias_block(q->store, end.port_guid, record[2], &b)) {
+		alias_overlay(&b, record + RID / 8);
+	}
+	return true;
+}
+
+/* --- Set and Delete --------------------------------------------------------------- */
+
+struct change {
+	struct snap_reader *r;
+	const struct sa_query *q;
+	struct sa_out *out;
+	struct snap_end end;
+	unsigned block;
+	unsigned n;                       /* places there are in it */
+	struct alias_block wanted;        /* by clients */
+	uint8_t guids[ALIAS_BLOCK_BYTES]; /* what is there, wire order */
+};
+
+static uint64_t at(const struct change *c, unsigned i)
+{
+	return field_get(c->guids, 64 * i, 64);
+}
+
+static bool is_asked(const struct change *c, unsigned i)
+{
+	return i < c->n && sa_asked(c->q, GIR_GUID + i);
+}
+
+static unsigned guid_cap(const struct change *c)
+{
+	const uint8_t *info;
+	uint16_t len;
+	int ret = snap_attr(c->r, UMAD_SM_ATTR_PORT_INFO, c->end.node_guid, c->end.port,
+	                    &info, &len);
+
+	return ret == E_OK && len >= 64 ? (unsigned)field_get(info, PI_GUID_CAP) : 0;
+}
+
+static int read_block(struct change *c)
+{
+	const uint8_t *data;
+	uint16_t len;
+	uint32_t row = (uint32_t)c->end.port << SHIFT | c->block;
+	int ret = snap_attr(c->r, UMAD_SM_ATTR_GUID_INFO, c->end.node_guid, row, &data,
+	                    &len);
+
+	if (ret == E_OK && len >= ALIAS_BLOCK_BYTES) {
+		memcpy(c->guids, data, sizeof(c->guids));
+	} else if (ret != E_OK && ret != E_NOTFOUND) {
+		return ret;
+	}
+	if (c->block == 0) {
+		field_set(c->guids, 0, 64, c->end.port_guid);
+	}
+	(void)alias_block(c->q->store, c->end.port_guid, c->block, &c->wanted);
+	alias_overlay(&c->wanted, c->guids);
+	return E_OK;
+}
+
+static int read_request(struct change *c)
+{
+	const struct sa_query *q = c->q;
+	unsigned cap;
+
+	if (!sa_asked(q, GIR_LID) || !sa_asked(q, GIR_BLOCK)) {
+		return sa_refuse(c->out, UMAD_SA_STATUS_INSUF_COMPS);
+	}
+	int ret = snap_lid(c->r, (uint32_t)sa_given(q, GIR_LID), &c->end);
+	if (ret != E_OK) {
+		return ret;
+	}
+	c->block = (unsigned)sa_given(q, GIR_BLOCK);
+	cap = guid_cap(c);
+	if (!sa_sees(c->r, q, &c->end) || c->block * ALIAS_BLOCK_GUIDS >= cap) {
+		return E_NOTFOUND;
+	}
+	c->n = cap - c->block * ALIAS_BLOCK_GUIDS;
+	c->n = c->n < ALIAS_BLOCK_GUIDS ? c->n : ALIAS_BLOCK_GUIDS;
+	if (c->block == 0 && sa_asked(q, GIR_GUID)) {
+		return sa_refuse(c->out, UMAD_SA_STATUS_REQ_INVALID);
+	}
+	if (!q->trusted && q->requester->port_guid != c->end.port_guid) {
+		return sa_refuse(c->out, UMAD_SA_STATUS_REQ_DENIED);
+	}
+	return read_block(c);
+}
+
+/* Is the port a member of a multicast group by the GUID in place i? */
+static bool is_member_by(const struct change *c, unsigned i)
+{
+	return at(c, i) != 0 &&
+	       mcast_is_member_by(c->q->store, c->end.port_guid, at(c, i));
+}
+
+/* \retval E_NOTFOUND  The GUID is free. */
+static int look_up(const struct change *c, uint64_t guid)
+{
+	struct snap_end end;
+
+	for (unsigned i = 0; i < ALIAS_BLOCK_GUIDS; i++) {
+		if (at(c, i) == guid) {
+			return E_OK;
+		}
+	}
+	return alias_port(c->r, c->q->store, guid, &end);
+}
+
+static uint32_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+	h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
+	return (uint32_t)(h >> 40);
+}
+
+/* \retval E_FULL  All numbers are taken. */
+static int choose_guid(const struct change *c, unsigned i, uint64_t *ret)
+{
+	uint64_t first = OPENFABRICS_GUIDS | (uint64_t)c->q->sm_assigned_guid << 32;
+	uint32_t number = mix(c->end.port_guid, c->block * ALIAS_BLOCK_GUIDS + i);
+
+	for (uint32_t k = 0; k < NUMBERS; k++) {
+		uint64_t guid = first | ((number + k) & (NUMBERS - 1));
+		struct alias_row row;
+
+		if (guid == first || alias_find(c->q->store, guid, &row)) {
+			continue;
+		}
+		int err = look_up(c, guid);
+		if (err == E_NOTFOUND) {
+			*ret = guid;
+			return E_OK;
+		}
+		if (err != E_OK) {
+			return err;
+		}
+	}
+	return E_FULL;
+}
+
+static void put(struct change *c, unsigned i, uint64_t guid)
+{
+	field_set(c->guids, 64 * i, 64, guid);
+	field_set(c->wanted.guid, 64 * i, 64, guid);
+	c->wanted.owned |= (uint8_t)(1u << i);
+}
+
+/* What the request wants in place i, where it can be had. */
+static int set_one(struct change *c, unsigned i)
+{
+	uint64_t guid = sa_given(c->q, GIR_GUID + i);
+	int ret = E_NOTFOUND;
+
+	if (guid == 0 && at(c, i) == 0) {
+		ret = choose_guid(c, i, &guid);
+		if (ret != E_OK) {
+			return ret;
+		}
+	} else if (guid == 0 || guid == at(c, i)) {
+		guid = at(c, i);
+	} else {
+		ret = look_up(c, guid);
+		if (ret != E_NOTFOUND) {
+			return ret;
+		}
+		if (is_member_by(c, i)) {
+			return E_OK;
+		}
+	}
+	put(c, i, guid);
+	return E_OK;
+}
+
+/* Keeps what has changed, and answers with the block as it is now. */
+static int finish(struct change *c, const struct alias_block *was)
+{
+	uint8_t record[SA_ROW_BYTES] = { 0 };
+	int ret = E_OK;
+
+	if (memcmp(was, &c->wanted, sizeof(*was)) != 0) {
+		ret = alias_block_keep(c->q->store, c->end.port_guid, c->block,
+		                       &c->wanted);
+	}
+	if (ret == E_OK) {
+		memcpy(record, c->q->record, RID / 8);
+		memcpy(record + RID / 8, c->guids, sizeof(c->guids));
+		sa_offer(c->out, record);
+	}
+	return ret;
+}
+
+static int guid_set(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+{
+	struct change c = { .r = r, .q = q, .out = out };
+
+	if (q->store == NULL) {
+		return E_UNKNOWN;
+	}
+	int ret = read_request(&c);
+	struct alias_block was = c.wanted;
+	if (ret == E_OK && (store_room(q->store, RECORDS_GUIDS) == 0 ||
+	                    store_room(q->store, RECORDS_ALIASES) < ALIAS_BLOCK_GUIDS)) {
+		return sa_refuse(out, UMAD_SA_STATUS_NO_RESOURCES);
+	}
+	for (unsigned i = 0; i < ALIAS_BLOCK_GUIDS && ret == E_OK; i++) {
+		if (is_asked(&c, i)) {
+			ret = set_one(&c, i);
+		}
+	}
+	return ret == E_OK ? finish(&c, &was) : ret;
+}
+
+static int guid_delete(struct snap_reader *r, const struct sa_query *q,
+                       struct sa_out *out)
+{
+	struct change c = { .r = r, .q = q, .out = out };
+
+	if (q->store == NULL) {
+		return E_UNKNOWN;
+	}
+	int ret = read_request(&c);
+	struct alias_block was = c.wanted;
+	for (unsigned i = 0; i < ALIAS_BLOCK_GUIDS && ret == E_OK; i++) {
+		if (!is_asked(&c, i) || at(&c, i) == 0) {
+			continue;
+		}
+		if (is_member_by(&c, i)) {
+			return sa_refuse(out, UMAD_SA_STATUS_REQ_DENIED);
+		}
+		put(&c, i, 0);
+	}
+	return ret == E_OK ? finish(&c, &was) : ret;
+}
+
+const struct sa_attr rec_guid_info = {
+	.version = UMAD_SA_CLASS_VERSION,
+	.id = UMAD_SA_ATTR_GUID_INFO_REC,
+	.name = "GUIDInfoRecord",
+	.methods = SA_GET | SA_GETTABLE | SA_SET | SA_DELETE,
+	.size = RID / 8 + ALIAS_BLOCK_BYTES,
+	SA_FIELDS(guid_fields),
+	.rows = { .attr = UMAD_SM_ATTR_GUID_INFO,
+	          .shift = SHIFT,
+	          .port = SA_NONE,
+	          .block = GIR_BLOCK,
+	          .at = RID / 8,
+	          .bytes = ALIAS_BLOCK_BYTES,
+	          .fit = as_wanted },
+	.set = guid_set,
+	.del = guid_delete,
+};

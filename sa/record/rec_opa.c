@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * Records in Omni-Path's layout, class version 0x80: the same facts as the InfiniBand
+ * rows, with LIDs of 32 bits and Omni-Path's order of fields. ClassPortInfo, whose bit 26
+ * of CapabilityMask2 tells hosts that PathRecords come in this layout, too (rec_path.c);
+ * NodeRecord; SwitchInfoRecord and SMInfoRecord, from what was last read or programmed,
+ * SM_Key never shown; P_KeyTableRecord, for trusted requesters only. What an InfiniBand
+ * device does not say is 0.
+ *
+ * Layouts as opa-fm answers and opasaquery prints them, and those of Linux'
+ * opa_class_port_info. Components behind the last one of a table are not compared.
+ */
+#include <string.h>
+
+#include <infiniband/umad_sm.h>
+
+#include "conf/base/err.h"
+#include "db/reader.h"
+#include "routing/graph/graph.h"
+#include "sa/mad/wire.h"
+#include "sa/record/record.h"
+
+enum { RID = 64, RID_BYTES = RID / 8 };
+enum {
+	CLASS_BYTES = 80,
+	NODE_RECORD_BYTES = 116,
+	SWITCH_RECORD_BYTES = 92,
+	SM_RECORD_BYTES = 34,
+	TABLE_BYTES = 64
+};
+enum { RESP_TIME = 16 /* as for InfiniBand */ };
+enum { CAP_MASK_HAS_CAP_MASK2 = 0x0004 };
+
+/* FullPortInfo; PathRecord in this layout. */
+#define CAP_MASK2 (UINT32_C(0x40) | UINT32_C(0x4000000))
+
+/* clang-format off */
+enum { CPI_BASE_VERSION, CPI_CLASS_VERSION, CPI_CAP_MASK, CPI_CAP_MASK2, CPI_RESP_TIME,
+       CPI_REDIRECT_QP = 9, CPI_REDIRECT_Q_KEY };
+static const struct sa_field class_fields[] = {
+	{ "BaseVersion",       0,   8, SA_INPUT },
+	{ "ClassVersion",      8,   8, SA_INPUT },
+	{ "CapabilityMask",   16,  16, SA_INPUT },
+	{ "CapabilityMask2",  32,  27, SA_INPUT },
+	{ "RespTimeValue",    59,   5, SA_INPUT },
+	{ "RedirectGID",      64, 128, SA_INPUT },
+	{ "RedirectTC",      192,   8, SA_INPUT },
+	{ "RedirectLID",     224,  32, SA_INPUT },
+	{ "RedirectSL",      256,   5, SA_INPUT },
+	{ "RedirectQP",      264,  24, SA_INPUT },
+	{ "RedirectQ_Key",   288,  32, SA_INPUT },
+	{ "TrapGID",         320, 128, SA_INPUT },
+	{ "TrapLID",         480,  32, SA_INPUT },
+	{ "TrapQP",          520,  24, SA_INPUT },
+	{ "TrapQ_Key",       544,  32, SA_INPUT },
+};
+
+enum { NR_LID, NR_BASE_VERSION = 2, NR_CLASS_VERSION, NR_NODE_TYPE, NR_NUM_PORTS,
+       NR_SYSTEM_IMAGE_GUID = 7, NR_NODE_GUID, NR_PORT_GUID, NR_PARTITION_CAP, NR_DEVICE_ID,
+       NR_REVISION, NR_LOCAL_PORT_NUM, NR_VENDOR_ID, NR_NODE_DESCRIPTION };
+static const struct sa_field node_fields[] = {
+	{ "LID",                   0,  32, SA_INPUT },
+	{ "Reserved",             32,  32, SA_RESERVED },
+	{ "BaseVersion",     RID + 0,   8, SA_EQ },
+	{ "ClassVersion",    RID + 8,   8, SA_EQ },
+	{ "NodeType",       RID + 16,   8, SA_EQ },
+	{ "NumPorts",       RID + 24,   8, SA_EQ },
+	{ "Reserved",       RID + 32,  32, SA_RESERVED },
+	{ "SystemImageGUID", RID + 64, 64, SA_EQ },
+	{ "NodeGUID",      RID + 128,  64, SA_EQ },
+	{ "PortGUID",      RID + 192,  64, SA_EQ },
+	{ "PartitionCap",  RID + 256,  16, SA_EQ },
+	{ "DeviceID",      RID + 272,  16, SA_EQ },
+	{ "Revision",      RID + 288,  32, SA_EQ },
+	{ "LocalPortNum",  RID + 320,   8, SA_EQ },
+	{ "VendorID",      RID + 328,  24, SA_EQ },
+	{ "NodeDescription", RID + 352, 512, SA_EQ | SA_TEXT },
+};
+
+enum { SWR_LINEAR_FDB_CAP = 2, SWR_MULTICAST_FDB_CAP = 4, SWR_LINEAR_FDB_TOP };
+static const struct sa_field switch_fields[] = {
+	{ "LID",                   0, 32, SA_INPUT },
+	{ "Reserved",             32, 32, SA_RESERVED },
+	{ "LinearFDBCap",    RID + 0, 32, SA_EQ },
+	{ "PortGroupFDBCap", RID + 32, 32, SA_RESERVED },
+	{ "MulticastFDBCap", RID + 64, 32, SA_EQ },
+	{ "LinearFDBTop",    RID + 96, 32, SA_EQ },
+};
+/* in the record, behind what is compared */
+#define SWR_MULTICAST_FDB_TOP   RID + 128, 32
+#define SWR_LIFE_TIME_VALUE     RID + 536, 5
+#define SWR_PORT_STATE_CHANGE   RID + 541, 1
+#define SWR_PARTITION_ENFORCEMENT_CAP RID + 560, 16
+#define SWR_ROUTING_MODE_SUPPORTED RID + 592, 8
+#define SWR_ROUTING_MODE_ENABLED RID + 600, 8
+#define SWR_ENHANCED_PORT_0     RID + 612, 1
+enum { ROUTING_LINEAR = 1 };
+
+enum { SMIR_GUID = 2, SMIR_ACT_COUNT = 4, SMIR_PRIORITY = 6, SMIR_STATE = 9 };
+static const struct sa_field sm_fields[] = {
+	{ "LID",                 0, 32, SA_INPUT },
+	{ "Reserved",           32, 32, SA_RESERVED },
+	{ "GUID",          RID + 0, 64, SA_EQ },
+	{ "SM_Key",       RID + 64, 64, SA_EQ },
+	{ "ActCount",    RID + 128, 32, SA_EQ },
+	{ "ElapsedTime", RID + 160, 32, SA_EQ },
+	{ "Priority",    RID + 192,  4, SA_EQ },
+	{ "ElevatedPriority", RID + 196, 4, SA_EQ },
+	{ "InitialPriority", RID + 200, 4, SA_EQ },
+	{ "SMState",     RID + 204,  4, SA_EQ },
+};
+
+enum { PKTR_BLOCK = 1, PKTR_PORT };
+static const struct sa_field p_key_fields[] = {
+	{ "LID",           0,  32, SA_INPUT },
+	{ "BlockNum",     32,  16, SA_EQ },
+	{ "PortNum",      48,   8, SA_EQ },
+	{ "Reserved",     56,   8, SA_RESERVED },
+	{ "P_KeyTable",  RID, 512, SA_EQ | SA_LIST16 },
+};
+/* clang-format on */
+
+static int class_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+{
+	uint8_t record[CLASS_BYTES] = { 0 };
+
+	(void)r;
+	sa_put(q->attr, record, CPI_BASE_VERSION, SA_OPA_VERSION);
+	sa_put(q->attr, record, CPI_CLASS_VERSION, SA_OPA_VERSION);
+	sa_put(q->attr, record, CPI_CAP_MASK, CAP_MASK_HAS_CAP_MASK2);
+	sa_put(q->attr, record, CPI_CAP_MASK2, CAP_MASK2);
+	sa_put(q->attr, record, CPI_RESP_TIME, RESP_TIME);
+	sa_put(q->attr, record, CPI_REDIRECT_QP, 1);
+	sa_put(q->attr, record, CPI_REDIRECT_Q_KEY, UMAD_QKEY);
+	sa_offer(out, record);
+	return E_OK;
+}
+
+const struct sa_attr opa_class_port_info = {
+	.version = SA_OPA_VERSION,
+	.id = UMAD_ATTR_CLASS_PORT_INFO,
+	.name = "ClassPortInfo",
+	.methods = SA_GET,
+	.size = CLASS_BYTES,
+	SA_FIELDS(class_fields),
+	.walk = class_walk,
+};
+
+/* As the node says, InfiniBand's where that is not kept. */
+static void put_versions(struct snap_reader *r, const struct snap_end *end,
+                         uint8_t *record)
+{
+	uint64_t base = UMAD_BASE_VERSION, class = 1;
+	const uint8_t *info;
+	uint16_t len;
+
+	if (snap_attr(r, UMAD_SM_ATTR_NODE_INFO, end->node_guid, 0, &info, &len) ==
+	            E_OK &&
+	    len >= 2) {
+		base = field_get(info, NI_BASE_VERSION);
+		class = field_get(info, NI_CLASS_VERSION);
+	}
+	sa_put(&opa_node, record, NR_BASE_VERSION, base);
+	sa_put(&opa_node, record, NR_CLASS_VERSION, class);
+}
+
+static int offer_node(struct snap_reader *r, const struct sa_query *q,
+                      const struct snap_end *end, struct sa_out *out)
+{
+	uint8_t record[NODE_RECORD_BYTES] = { 0 };
+	const struct sa_attr *a = q->attr;
+	struct snap_node node;
+
+	int ret = snap_node(r, end->node_guid, &node);
+	if (ret != E_OK) {
+		return ret;
+	}
+	sa_put(a, record, NR_LID, end->base_lid);
+	put_versions(r, end, record);
+	sa_put(a, record, NR_NODE_TYPE, node.type);
+	sa_put(a, record, NR_NUM_PORTS, node.n_ports);
+	sa_put(a, record, NR_SYSTEM_IMAGE_GUID, node.system_image_guid);
+	sa_put(a, record, NR_NODE_GUID, node.guid);
+	sa_put(a, record, NR_PORT_GUID, end->port_guid);
+	sa_put(a, record, NR_PARTITION_CAP, node.partition_cap);
+	sa_put(a, record, NR_DEVICE_ID, node.device_id);
+	sa_put(a, record, NR_REVISION, node.revision);
+	sa_put(a, record, NR_LOCAL_PORT_NUM, end->port);
+	sa_put(a, record, NR_VENDOR_ID, node.vendor_id);
+	memcpy(record + a->fields[NR_NODE_DESCRIPTION].bit / 8, node.description,
+	       strnlen(node.description, a->fields[NR_NODE_DESCRIPTION].width / 8));
+	sa_offer(out, record);
+	return E_OK;
+}
+
+static int node_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+{
+	return sa_walk_ends(r, q, NR_LID, offer_node, out);
+}
+
+const struct sa_attr opa_node = {
+	.version = SA_OPA_VERSION,
+	.id = UMAD_SA_ATTR_NODE_REC,
+	.name = "NodeRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = NODE_RECORD_BYTES,
+	SA_FIELDS(node_fields),
+	.walk = node_walk,
+};
+
+static uint64_t number(const uint8_t *payload, unsigned bit, unsigned width)
+{
+	return field_get(payload, bit, width);
+}
+
+static int offer_switch(struct snap_reader *r, const struct sa_query *q,
+                        const struct snap_end *end, struct sa_out *out)
+{
+	uint8_t record[SWITCH_RECORD_BYTES] = { 0 };
+	const struct sa_attr *a = q->attr;
+	const uint8_t *si;
+	uint16_t len;
+
+	int ret = snap_attr(r, UMAD_SM_ATTR_SWITCH_INFO, end->node_guid, 0, &si, &len);
+	if (ret != E_OK || len * 8u < 160) {
+		return ret == E_NOTFOUND ? E_OK : ret;
+	}
+	sa_put(a, record, 0, end->base_lid);
+	sa_put(a, record, SWR_LINEAR_FDB_CAP, number(si, SI_LINEAR_FDB_CAP));
+	sa_put(a, record, SWR_MULTICAST_FDB_CAP, number(si, SI_MULTICAST_FDB_CAP));
+	sa_put(a, record, SWR_LINEAR_FDB_TOP, number(si, SI_LINEAR_FDB_TOP));
+	field_set(record, SWR_MULTICAST_FDB_TOP, number(si, SI_MULTICAST_FDB_TOP));
+	field_set(record, SWR_LIFE_TIME_VALUE, number(si, SI_LIFE_TIME_VALUE));
+	field_set(record, SWR_PORT_STATE_CHANGE, number(si, SI_PORT_STATE_CHANGE));
+	field_set(record, SWR_PARTITION_ENFORCEMENT_CAP,
+	          number(si, SI_PARTITION_ENFORCEMENT_CAP));
+	field_set(record, SWR_ROUTING_MODE_SUPPORTED, ROUTING_LINEAR);
+	field_set(record, SWR_ROUTING_MODE_ENABLED, ROUTING_LINEAR);
+	field_set(record, SWR_ENHANCED_PORT_0, number(si, SI_ENHANCED_PORT_0));
+	sa_offer(out, record);
+	return E_OK;
+}
+
+static int switch_walk(struct snap_reader *r, const struct sa_query *q,
+                       struct sa_out *out)
+{
+	return sa_walk_ends(r, q, 0, offer_switch, out);
+}
+
+const struct sa_attr opa_switch_info = {
+	.version = SA_OPA_VERSION,
+	.id = UMAD_SA_ATTR_SWITCH_INFO_REC,
+	.name = "SwitchInfoRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = SWITCH_RECORD_BYTES,
+	SA_FIELDS(switch_fields),
+	.walk = switch_walk,
+};
+
+static int offer_sm(struct snap_reader *r, const struct sa_query *q,
+                    const struct snap_end *end, struct sa_out *out)
+{
+	uint8_t record[SM_RECORD_BYTES] = { 0 };
+	struct snap_attr_row row;
+	struct sa_row_walk w;
+
+	sa_rows_begin(q, UMAD_SM_ATTR_SM_INFO, 0, SA_NONE, end, &w);
+	int ret = sa_rows_next(r, &w, &row);
+	if (ret != E_OK || row.len * 8u < 168) {
+		return ret == E_NOTFOUND ? E_OK : ret;
+	}
+	sa_put(q->attr, record, 0, end->base_lid);
+	sa_put(q->attr, record, SMIR_GUID, number(row.data, SMI_GUID));
+	sa_put(q->attr, record, SMIR_ACT_COUNT,
+	       sa_act_count(r, q, number(row.data, SMI_GUID),
+	                    (uint32_t)number(row.data, SMI_ACT_COUNT)));
+	sa_put(q->attr, record, SMIR_PRIORITY, number(row.data, SMI_PRIORITY));
+	sa_put(q->attr, record, SMIR_STATE, number(row.data, SMI_SM_STATE));
+	sa_offer(out, record);
+	return E_OK;
+}
+
+static int sm_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+{
+	return sa_walk_ends(r, q, 0, offer_sm, out);
+}
+
+const struct sa_attr opa_sm_info = {
+	.version = SA_OPA_VERSION,
+	.id = UMAD_SA_ATTR_SM_INFO_REC,
+	.name = "SMInfoRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = SM_RECORD_BYTES,
+	.moves = true,
+	SA_FIELDS(sm_fields),
+	.walk = sm_walk,
+};
+
+const struct sa_attr opa_p_key_table = {
+	.version = SA_OPA_VERSION,
+	.id = UMAD_SA_ATTR_PKEY_TABLE_REC,
+	.name = "P_KeyTableRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = RID_BYTES + TABLE_BYTES,
+	.trusted = true,
+	SA_FIELDS(p_key_fields),
+	.rows = { .attr = UMAD_SM_ATTR_PKEY_TABLE,
+	          .shift = 16,
+	          .port = PKTR_PORT,
+	          .block = PKTR_BLOCK,
+	          .at = RID_BYTES,
+	          .bytes = TABLE_BYTES },
+};

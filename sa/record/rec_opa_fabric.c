@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * The fabric as a whole in Omni-Path's layouts: FabricInfo, how many nodes and cables of
+ * each kind there are; DeviceTreeMemberRecord, every node with the ports that are ACTIVE.
+ *
+ * And what Omni-Path's tools ask for that a fabric of InfiniBand devices has none of:
+ * cable information, buffer control tables, congestion settings and logs, quarantined
+ * nodes, costs of switches; or that is not published: members of device groups. These
+ * answer that there are no records.
+ *
+ * Layouts and component bits as opa-fm and opasaquery have them.
+ */
+#include <string.h>
+
+#include <infiniband/umad_sm.h>
+
+#include "conf/base/err.h"
+#include "db/reader.h"
+#include "routing/graph/graph.h"
+#include "sa/mad/wire.h"
+#include "sa/record/record.h"
+
+/* --- FabricInfo ------------------------------------------------------------------------
+ */
+
+enum { FABRIC_BYTES = 408 };
+enum {
+	FI_HFIS,
+	FI_SWITCHES,
+	FI_INTERNAL_HFI_LINKS,
+	FI_EXTERNAL_HFI_LINKS,
+	FI_INTERNAL_ISLS,
+	FI_EXTERNAL_ISLS,
+	FI_DEGRADED_HFI_LINKS,
+	FI_DEGRADED_ISLS,
+	FI_OMITTED_HFI_LINKS,
+	FI_OMITTED_ISLS,
+	FI_COUNT
+};
+
+/* clang-format off */
+static const struct sa_field fabric_fields[FI_COUNT] = {
+	[FI_HFIS] =               { "NumHFIs",               0, 32, SA_INPUT },
+	[FI_SWITCHES] =           { "NumSwitches",          32, 32, SA_INPUT },
+	[FI_INTERNAL_HFI_LINKS] = { "NumInternalHFILinks",  64, 32, SA_INPUT },
+	[FI_EXTERNAL_HFI_LINKS] = { "NumExternalHFILinks",  96, 32, SA_INPUT },
+	[FI_INTERNAL_ISLS] =      { "NumInternalISLs",     128, 32, SA_INPUT },
+	[FI_EXTERNAL_ISLS] =      { "NumExternalISLs",     160, 32, SA_INPUT },
+	[FI_DEGRADED_HFI_LINKS] = { "NumDegradedHFILinks", 192, 32, SA_INPUT },
+	[FI_DEGRADED_ISLS] =      { "NumDegradedISLs",     224, 32, SA_INPUT },
+	[FI_OMITTED_HFI_LINKS] =  { "NumOmittedHFILinks",  256, 32, SA_INPUT },
+	[FI_OMITTED_ISLS] =       { "NumOmittedISLs",      288, 32, SA_INPUT },
+};
+/* clang-format on */
+
+/* PortInfo of a port, NULL: not known. */
+static const uint8_t *port_info(struct snap_reader *r, uint64_t guid, uint8_t port)
+{
+	const uint8_t *info;
+	uint16_t len;
+
+	return snap_attr(r, UMAD_SM_ATTR_PORT_INFO, guid, port, &info, &len) == E_OK &&
+	                       len >= 64
+	               ? info
+	               : NULL;
+}
+
+/* Widths of 1x, 2x, 4x, 8x, 12x in this order. */
+static unsigned width_rank(uint64_t widths)
+{
+	static const uint8_t by_width[] = { 8, 4, 2, 16, 1 }; /* 12x, 8x, 4x, 2x, 1x */
+
+	for (unsigned i = 0; i < sizeof(by_width); i++) {
+		if (widths & by_width[i]) {
+			return 5 - i;
+		}
+	}
+	return 0;
+}
+
+/* Highest bit of the speeds, the extended ones above the others. */
+static unsigned speed_rank(uint64_t speed, uint64_t ext)
+{
+	return ext     ? 8 + 64 - (unsigned)__builtin_clzll(ext)
+	       : speed ? 64 - (unsigned)__builtin_clzll(speed)
+	               : 0;
+}
+
+/* Could the cable be wider or faster by what both ends have enabled? */
+static bool is_degraded(const uint8_t *a, const uint8_t *b)
+{
+	if (a == NULL || b == NULL) {
+		return false;
+	}
+	unsigned width = width_rank(field_get(a, PI_LINK_WIDTH_ENABLED) &
+	                            field_get(b, PI_LINK_WIDTH_ENABLED));
+	unsigned speed = speed_rank(field_get(a, PI_LINK_SPEED_ENABLED) &
+	                                    field_get(b, PI_LINK_SPEED_ENABLED),
+	                            field_get(a, PI_LINK_SPEED_EXT_ENABLED) &
+	                                    field_get(b, PI_LINK_SPEED_EXT_ENABLED));
+	return width_rank(field_get(a, PI_LINK_WIDTH_ACTIVE)) < width ||
+	       speed_rank(field_get(a, PI_LINK_SPEED_ACTIVE),
+	                  field_get(a, PI_LINK_SPEED_EXT_ACTIVE)) < speed;
+}
+
+static int count_link(struct snap_reader *r, const struct snap_link *l, uint32_t *n)
+{
+	struct snap_node a, b;
+	struct snap_port port;
+
+	int ret = snap_node(r, l->guid_a, &a);
+	ret = ret == E_OK ? snap_node(r, l->guid_b, &b) : ret;
+	ret = ret == E_OK ? snap_port(r, l->guid_a, l->port_a, &port) : ret;
+	if (ret != E_OK) {
+		return ret;
+	}
+	bool isl = a.type == NODE_SWITCH && b.type == NODE_SWITCH;
+	/* 0: the node does not say what it is a part of */
+	bool internal =
+		a.system_image_guid == b.system_image_guid && a.system_image_guid != 0;
+	bool omitted = port.state == PORT_INIT;
+	n[isl ? (internal ? FI_INTERNAL_ISLS : FI_EXTERNAL_ISLS)
+	      : (internal ? FI_INTERNAL_HFI_LINKS : FI_EXTERNAL_HFI_LINKS)]++;
+	if (omitted) {
+		n[isl ? FI_OMITTED_ISLS : FI_OMITTED_HFI_LINKS]++;
+	} else if (is_degraded(port_info(r, l->guid_a, l->port_a),
+	                       port_info(r, l->guid_b, l->port_b))) {
+		n[isl ? FI_DEGRADED_ISLS : FI_DEGRADED_HFI_LINKS]++;
+	}
+	return E_OK;
+}
+
+static int fabric_walk(struct snap_reader *r, const struct sa_query *q,
+                       struct sa_out *out)
+{
+	uint8_t record[FABRIC_BYTES] = { 0 };
+	uint32_t n[FI_COUNT] = { snap_meta(r)->n_nodes - snap_meta(r)->n_switches,
+		                 snap_meta(r)->n_switches };
+	struct snap_link l = { .guid_a = 0 };
+
+	int ret = snap_link_from(r, 0, 0, &l);
+	while (ret == E_OK) {
+		ret = count_link(r, &l, n);
+		if (ret == E_OK) {
+			ret = snap_link_from(r, l.guid_a, (uint8_t)(l.port_a + 1), &l);
+		}
+	}
+	if (ret != E_NOTFOUND) {
+		return ret;
+	}
+	for (unsigned i = 0; i < FI_COUNT; i++) {
+		sa_put(q->attr, record, (int)i, n[i]);
+	}
+	sa_offer(out, record);
+	return E_OK;
+}
+
+const struct sa_attr opa_fabric_info = {
+	.version = SA_OPA_VERSION,
+	.id = SA_OPA_ATTR_FABRIC_INFO,
+	.name = "FabricInfoRecord",
+	.methods = SA_GET,
+	.size = FABRIC_BYTES,
+	SA_FIELDS(fabric_fields),
+	.walk = fabric_walk,
+};
+
+/* --- DeviceTreeMemberRecord ------------------------------------------------------------
+ */
+
+enum { TREE_BYTES = 216, MASK_WORDS = 4 };
+enum {
+	DT_LID,
+	DT_NUM_PORTS,
+	DT_NODE_TYPE,
+	DT_ACTIVE = 4,
+	DT_GUID = 6,
+	DT_SYSTEM_IMAGE_GUID,
+	DT_DESCRIPTION
+};
+
+/* clang-format off */
+static const struct sa_field tree_fields[] = {
+	{ "LID",                0,  32, SA_INPUT },
+	{ "NumPorts",          32,   8, SA_EQ },
+	{ "NodeType",          40,   8, SA_EQ },
+	{ "Reserved",          48,  16, SA_RESERVED },
+	{ "PortMaskActive",    64, 256, SA_EQ | SA_LIST8 },
+	{ "PortMaskReserved", 320, 512, SA_RESERVED }, /* and link modes, which there are not */
+	{ "GUID",             832,  64, SA_EQ },
+	{ "SystemImageGUID",  896,  64, SA_EQ },
+	{ "NodeDescription",  960, 512, SA_EQ | SA_TEXT },
+};
+/* clang-format on */
+
+/* Port 0 is the lowest bit of the mask's last byte. */
+static int put_active(struct snap_reader *r, const struct snap_node *node,
+                      uint8_t *record)
+{
+	const struct sa_field *f = &tree_fields[DT_ACTIVE];
+	struct snap_port port;
+
+	for (unsigned i = node->type == NODE_SWITCH ? 0 : 1; i <= node->n_ports; i++) {
+		int ret = snap_port(r, node->guid, (uint8_t)i, &port);
+		if (ret != E_OK) {
+			return ret;
+		}
+		if (port.state == PORT_ACTIVE) {
+			field_set(record, f->bit + f->width - 1 - i, 1, 1);
+		}
+	}
+	return E_OK;
+}
+
+static int offer_tree(struct snap_reader *r, const struct sa_query *q,
+                      const struct snap_end *end, struct sa_out *out)
+{
+	uint8_t record[TREE_BYTES] = { 0 };
+	const struct sa_attr *a = q->attr;
+	struct snap_node node;
+
+	int ret = snap_node(r, end->node_guid, &node);
+	if (ret == E_OK && node.lid != end->base_lid && !sa_asked(q, DT_LID)) {
+		return E_OK; /* once per node, at its first port */
+	}
+	ret = ret == E_OK ? put_active(r, &node, record) : ret;
+	if (ret != E_OK) {
+		return ret;
+	}
+	sa_put(a, record, DT_LID, end->base_lid);
+	sa_put(a, record, DT_NUM_PORTS, node.n_ports);
+	sa_put(a, record, DT_NODE_TYPE, node.type);
+	sa_put(a, record, DT_GUID, end->port_guid);
+	sa_put(a, record, DT_SYSTEM_IMAGE_GUID, node.system_image_guid);
+	memcpy(record + a->fields[DT_DESCRIPTION].bit / 8, node.description,
+	       strnlen(node.description, a->fields[DT_DESCRIPTION].width / 8));
+	sa_offer(out, record);
+	return E_OK;
+}
+
+static int tree_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+{
+	return sa_walk_ends(r, q, DT_LID, offer_tree, out);
+}
+
+const struct sa_attr opa_device_tree = {
+	.version = SA_OPA_VERSION,
+	.id = SA_OPA_ATTR_DEVICE_TREE,
+	.name = "DeviceTreeMemberRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = TREE_BYTES,
+	SA_FIELDS(tree_fields),
+	.walk = tree_walk,
+};
+
+/* --- what there is none of -------------------------------------------------------------
+ */
+
+static const struct sa_field lid_fields[] = {
+	{ "LID", 0, 32, SA_INPUT },
+};
+
+static int no_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+{
+	(void)r;
+	(void)q;
+	(void)out;
+	return E_OK;
+}
+
+#define NONE(attr_id, text, bytes)                                                       \
+	{                                                                                \
+		.version = SA_OPA_VERSION, .id = attr_id, .name = text,                  \
+		.methods = SA_GET | SA_GETTABLE, .size = bytes, SA_FIELDS(lid_fields),   \
+		.walk = no_walk                                                          \
+	}
+
+/* clang-format off */
+const struct sa_attr opa_none[OPA_NONE] = {
+	NONE(SA_OPA_ATTR_CABLE_INFO,         "CableInfoRecord", 72),
+	NONE(SA_OPA_ATTR_BUFFER_CONTROL,     "BufferControlTableRecord", 140),
+	NONE(SA_OPA_ATTR_QUARANTINED_NODE,   "QuarantinedNodeRecord", 216),
+	NONE(SA_OPA_ATTR_CONGESTION_INFO,    "CongestionInfoRecord", 16),
+	NONE(SA_OPA_ATTR_SWITCH_CONGESTION,  "SwitchCongestionSettingRecord", 84),
+	NONE(SA_OPA_ATTR_PORT_CONGESTION,    "SwitchPortCongestionSettingRecord", 16),
+	NONE(SA_OPA_ATTR_HFI_CONGESTION,     "HFICongestionSettingRecord", 208),
+	NONE(SA_OPA_ATTR_HFI_CONGESTION_CONTROL, "HFICongestionControlTableRecord", 264),
+	NONE(SA_OPA_ATTR_GROUP_MEMBER,       "DeviceGroupMemberRecord", 144),
+	NONE(SA_OPA_ATTR_GROUP_NAME,         "DeviceGroupNameRecord", 64),
+	NONE(SA_OPA_ATTR_SWITCH_COST,        "SwitchCostRecord", 516),
+};
+/* clang-format on */

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * PortInfoRecord in Omni-Path's layout: every port of a switch under the LID of its port
+ * 0, and every CA or router port with a LID. The values are those of the port's PortInfo
+ * as last read or programmed, told in Omni-Path's codes: virtual lanes are counted, MTU
+ * and queue life time stand once per lane, widths are 1, 2, 4, 8 for 1x to 4x, 25 Gb/s is
+ * 2; what has no code there is 0. M_Key is shown only to requesters who know the SM_Key.
+ *
+ * Only LID, PortNum and CapabilityMask are compared, as opa-fm does. Layout as opasaquery
+ * prints it.
+ */
+#include <infiniband/umad_sm.h>
+
+#include "conf/base/err.h"
+#include "db/reader.h"
+#include "routing/graph/graph.h"
+#include "sa/mad/wire.h"
+#include "sa/record/record.h"
+
+enum {
+	RID = 64,
+	IB_BYTES = 64,
+	RECORD_BYTES = 378, /* 8, PortInfo 242, eight reasons for LinkDown of 16 */
+	LANES = 32,
+	EDR = 2 /* bit of LinkSpeedExt */
+};
+enum { PIR_LID, PIR_PORT_NUM, PIR_CAPABILITY_MASK = 3 };
+
+/* clang-format off */
+#define OPA_PI_LID                   0, 32
+#define OPA_PI_VL_CAP               75,  5
+#define OPA_PI_VL_HIGH_LIMIT        80, 16
+#define OPA_PI_VL_ARB_HIGH_CAP     112,  8
+#define OPA_PI_VL_ARB_LOW_CAP      120,  8
+#define OPA_PI_PORT_PHYSICAL_STATE 152,  4
+#define OPA_PI_PORT_STATE          156,  4
+#define OPA_PI_M_KEY_PROTECT_BITS  176,  2
+#define OPA_PI_LMC                 180,  4
+#define OPA_PI_MASTER_SM_SL        187,  5
+#define OPA_PI_PARTITION_ENFORCEMENT_INBOUND  196, 1
+#define OPA_PI_PARTITION_ENFORCEMENT_OUTBOUND 197, 1
+#define OPA_PI_OPERATIONAL_VLS     203,  5
+#define OPA_PI_M_KEY_VIOLATIONS    240, 16
+#define OPA_PI_P_KEY_VIOLATIONS    256, 16
+#define OPA_PI_Q_KEY_VIOLATIONS    272, 16
+#define OPA_PI_SA_QP               320, 32
+#define OPA_PI_NEIGHBOR_PORT_NUM   352,  8
+#define OPA_PI_CLIENT_REREGISTER   376,  1
+#define OPA_PI_SUBNET_TIMEOUT      379,  5
+#define OPA_PI_LINK_SPEED_SUPPORTED 384, 16
+#define OPA_PI_LINK_SPEED_ENABLED  400, 16
+#define OPA_PI_LINK_SPEED_ACTIVE   416, 16
+#define OPA_PI_LINK_WIDTH_SUPPORTED 432, 16
+#define OPA_PI_LINK_WIDTH_ENABLED  448, 16
+#define OPA_PI_LINK_WIDTH_ACTIVE   464, 16
+#define OPA_PI_M_KEY_LEASE_PERIOD  784, 16
+#define OPA_PI_MASTER_SM_LID       864, 32
+#define OPA_PI_M_KEY               896, 64
+#define OPA_PI_SUBNET_PREFIX       960, 64
+#define OPA_PI_NEIGHBOR_NODE_GUID 1664, 64
+#define OPA_PI_CAPABILITY_MASK    1728, 32
+#define OPA_PI_DIAG_CODE          1856, 16
+#define OPA_PI_NEIGHBOR_IS_SWITCH 1895,  1
+#define OPA_PI_MTU_CAP            1900,  4
+#define OPA_PI_RESP_TIME_VALUE    1907,  5
+#define OPA_PI_LOCAL_PORT_NUM     1912,  8
+enum { OPA_PI_NEIGHBOR_MTU = 1024, OPA_PI_XMIT_Q = 1152 };
+
+static const struct sa_field port_fields[] = {
+	{ "EndPortLID",      0, 32, SA_INPUT },
+	{ "PortNum",        32,  8, SA_EQ },
+	{ "Options",        40,  8, SA_RESERVED },
+	{ "CapabilityMask", SA_AT(RID, OPA_PI_CAPABILITY_MASK), SA_EQ },
+};
+
+/* Fields whose values mean the same in both. */
+static const struct same {
+	uint16_t ib_bit, ib_width, bit, width;
+} same[] = {
+	{ PI_LID, OPA_PI_LID },
+	{ PI_VL_HIGH_LIMIT, OPA_PI_VL_HIGH_LIMIT },
+	{ PI_VL_ARB_HIGH_CAP, OPA_PI_VL_ARB_HIGH_CAP },
+	{ PI_VL_ARB_LOW_CAP, OPA_PI_VL_ARB_LOW_CAP },
+	{ PI_PORT_PHYSICAL_STATE, OPA_PI_PORT_PHYSICAL_STATE },
+	{ PI_PORT_STATE, OPA_PI_PORT_STATE },
+	{ PI_M_KEY_PROTECT_BITS, OPA_PI_M_KEY_PROTECT_BITS },
+	{ PI_LMC, OPA_PI_LMC },
+	{ PI_MASTER_SM_SL, OPA_PI_MASTER_SM_SL },
+	{ PI_PARTITION_ENFORCEMENT_INBOUND, OPA_PI_PARTITION_ENFORCEMENT_INBOUND },
+	{ PI_PARTITION_ENFORCEMENT_OUTBOUND, OPA_PI_PARTITION_ENFORCEMENT_OUTBOUND },
+	{ PI_M_KEY_VIOLATIONS, OPA_PI_M_KEY_VIOLATIONS },
+	{ PI_P_KEY_VIOLATIONS, OPA_PI_P_KEY_VIOLATIONS },
+	{ PI_Q_KEY_VIOLATIONS, OPA_PI_Q_KEY_VIOLATIONS },
+	{ PI_CLIENT_REREGISTER, OPA_PI_CLIENT_REREGISTER },
+	{ PI_SUBNET_TIMEOUT, OPA_PI_SUBNET_TIMEOUT },
+	{ PI_M_KEY_LEASE_PERIOD, OPA_PI_M_KEY_LEASE_PERIOD },
+	{ PI_MASTER_SM_LID, OPA_PI_MASTER_SM_LID },
+	{ PI_GID_PREFIX, OPA_PI_SUBNET_PREFIX },
+	{ PI_CAPABILITY_MASK, OPA_PI_CAPABILITY_MASK },
+	{ PI_DIAG_CODE, OPA_PI_DIAG_CODE },
+	{ PI_MTU_CAP, OPA_PI_MTU_CAP },
+	{ PI_RESP_TIME_VALUE, OPA_PI_RESP_TIME_VALUE },
+};
+/* clang-format on */
+
+/* Lanes that a code of VLCap or OperationalVLs stands for. */
+static unsigned lanes(unsigned code)
+{
+	static const uint8_t n[] = { 0, 1, 2, 4, 8, 15 };
+
+	return code < sizeof(n) ? n[code] : 0;
+}
+
+/* A set of widths: 1x, 4x, 8x, 12x, 2x from bit 0 on there, 1x, 2x, 3x, 4x here. */
+static unsigned widths(uint64_t ib)
+{
+	return (unsigned)((ib & 1) | (ib >> 4 & 1) << 1 | (ib >> 1 & 1) << 3);
+}
+
+static unsigned speeds(uint64_t ib_ext)
+{
+	return ib_ext & EDR ? 2 : 0;
+}
+
+static void put_link(const uint8_t *ib, uint8_t *pi)
+{
+	field_set(pi, OPA_PI_LINK_WIDTH_SUPPORTED,
+	          widths(field_get(ib, PI_LINK_WIDTH_SUPPORTED)));
+	field_set(pi, OPA_PI_LINK_WIDTH_ENABLED,
+	          widths(field_get(ib, PI_LINK_WIDTH_ENABLED)));
+	field_set(pi, OPA_PI_LINK_WIDTH_ACTIVE,
+	          widths(field_get(ib, PI_LINK_WIDTH_ACTIVE)));
+	field_set(pi, OPA_PI_LINK_SPEED_SUPPORTED,
+	          speeds(field_get(ib, PI_LINK_SPEED_EXT_SUPPORTED)));
+	field_set(pi, OPA_PI_LINK_SPEED_ENABLED,
+	          speeds(field_get(ib, PI_LINK_SPEED_EXT_ENABLED)));
+	field_set(pi, OPA_PI_LINK_SPEED_ACTIVE,
+	          speeds(field_get(ib, PI_LINK_SPEED_EXT_ACTIVE)));
+}
+
+static void put_lanes(const uint8_t *ib, uint8_t *pi)
+{
+	unsigned n = lanes((unsigned)field_get(ib, PI_OPERATIONAL_VLS));
+
+	field_set(pi, OPA_PI_VL_CAP, lanes((unsigned)field_get(ib, PI_VL_CAP)));
+	field_set(pi, OPA_PI_OPERATIONAL_VLS, n);
+	for (unsigned vl = 0; vl < n && vl < LANES; vl++) {
+		field_set(pi, OPA_PI_NEIGHBOR_MTU + 4 * vl, 4,
+		          field_get(ib, PI_NEIGHBOR_MTU));
+		field_set(pi, OPA_PI_XMIT_Q + 8 * vl, 3,
+		          field_get(ib, PI_VL_STALL_COUNT));
+		field_set(pi, OPA_PI_XMIT_Q + 8 * vl + 3, 5, field_get(ib, PI_HOQ_LIFE));
+	}
+}
+
+static int put_neighbour(struct snap_reader *r, uint64_t node_guid, uint8_t num,
+                         uint8_t *pi)
+{
+	struct snap_port port;
+	struct snap_node peer;
+
+	int ret = snap_port(r, node_guid, num, &port);
+	if (ret == E_OK && port.peer_guid != 0) {
+		ret = snap_node(r, port.peer_guid, &peer);
+		field_set(pi, OPA_PI_NEIGHBOR_PORT_NUM, port.peer_port);
+		field_set(pi, OPA_PI_NEIGHBOR_NODE_GUID, port.peer_guid);
+		field_set(pi, OPA_PI_NEIGHBOR_IS_SWITCH,
+		          ret == E_OK && peer.type == NODE_SWITCH);
+	}
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+static int offer_port(struct snap_reader *r, const struct sa_query *q,
+                      const struct snap_end *end, const struct snap_attr_row *row,
+                      struct sa_out *out)
+{
+	uint8_t record[RECORD_BYTES] = { 0 }, *pi = record + RID / 8;
+
+	if (row->len < IB_BYTES) {
+		return E_OK;
+	}
+	sa_put(q->attr, record, PIR_LID, end->base_lid);
+	sa_put(q->attr, record, PIR_PORT_NUM, row->block);
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+		const struct same *s = &same[i];
+		field_set(pi, s->bit, s->width,
+		          field_get(row->data, s->ib_bit, s->ib_width));
+	}
+	put_link(row->data, pi);
+	put_lanes(row->data, pi);
+	field_set(pi, OPA_PI_SA_QP, 1);
+	field_set(pi, OPA_PI_LOCAL_PORT_NUM, row->block);
+	if (q->trusted) {
+		field_set(pi, OPA_PI_M_KEY, field_get(row->data, PI_M_KEY));
+	}
+	int ret = put_neighbour(r, end->node_guid, (uint8_t)row->block, pi);
+	if (ret == E_OK) {
+		sa_offer(out, record);
+	}
+	return ret;
+}
+
+static int offer_ports(struct snap_reader *r, const struct sa_query *q,
+                       const struct snap_end *end, struct sa_out *out)
+{
+	struct snap_attr_row row;
+	struct sa_row_walk w;
+	int ret = E_OK;
+
+	sa_rows_begin(q, UMAD_SM_ATTR_PORT_INFO, 0, PIR_PORT_NUM, end, &w);
+	while (ret == E_OK && !sa_full(out)) {
+		ret = sa_rows_next(r, &w, &row);
+		if (ret == E_OK) {
+			ret = offer_port(r, q, end, &row, out);
+		}
+	}
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+static int port_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+{
+	return sa_walk_ends(r, q, PIR_LID, offer_ports, out);
+}
+
+const struct sa_attr opa_port_info = {
+	.version = SA_OPA_VERSION,
+	.id = UMAD_SA_ATTR_PORT_INFO_REC,
+	.name = "PortInfoRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = RECORD_BYTES,
+	SA_FIELDS(port_fields),
+	.walk = port_walk,
+};

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * Service channels, Omni-Path's step between SL and VL, told of a fabric that has SLs
+ * alone: a packet's SL is its SC on all its way, so
+ *
+ *   SLtoSC, SCtoSL, SCtoSC  0 to 15 stay what they are
+ *   SCtoVLt                 of a port: its SL-to-VL table, for what goes out there
+ *   SCtoVLnt                of a port: that table of its neighbour
+ *   SCtoVLr                 there is nothing of the kind: no records
+ *
+ * There are records only of ports whose SL-to-VL tables are known, because they were
+ * programmed or read for who asked (sa/sm/sweep_qos.c), and of SCtoVL only where the VL does
+ * not depend on the port by which a packet came in, for which Omni-Path's table has no
+ * room. SLs and SCs above 15, which no packet has here, lead to 15.
+ *
+ * Layouts and component bits as opa-fm and opasaquery have them.
+ */
+#include <string.h>
+
+#include <infiniband/umad_sm.h>
+
+#include "conf/base/err.h"
+#include "db/reader.h"
+#include "routing/graph/graph.h"
+#include "sa/mad/wire.h"
+#include "sa/record/record.h"
+
+enum {
+	LID,
+	RID = 64,
+	RID_BYTES = RID / 8,
+	MAP_BYTES = 32,
+	RECORD_BYTES = RID_BYTES + MAP_BYTES,
+	SLS = 16,
+	BEYOND = 15,    /* where channels lead that there are not */
+	SL2VL_BYTES = 8 /* a table of InfiniBand */
+};
+
+/* clang-format off */
+static const struct sa_field sl_fields[] = {
+	{ "LID",        0,  32, SA_INPUT },
+	{ "Map",      RID, 256, SA_EQ | SA_LIST8 },
+};
+enum { SCSC_IN = 1, SCSC_OUT };
+static const struct sa_field scsc_fields[] = {
+	{ "LID",          0,  32, SA_INPUT },
+	{ "InputPort",   32,   8, SA_EQ },
+	{ "OutputPort",  40,   8, SA_EQ },
+	{ "Map",        RID, 256, SA_EQ | SA_LIST8 },
+};
+enum { SCVL_PORT = 1 };
+static const struct sa_field scvl_fields[] = {
+	{ "LID",          0,  32, SA_INPUT },
+	{ "Port",        32,   8, SA_EQ },
+	{ "Map",        RID, 256, SA_EQ | SA_LIST8 },
+};
+/* clang-format on */
+
+static void put_identity(uint8_t *record)
+{
+	for (unsigned i = 0; i < MAP_BYTES; i++) {
+		record[RID_BYTES + i] = (uint8_t)(i < SLS ? i : BEYOND);
+	}
+}
+
+/*
+ * What an egress port makes of SLs, whatever port they came in by.
+ * E_NOTFOUND: that is not known, or depends on the port.
+ */
+static int vls_of(struct snap_reader *r, uint64_t guid, uint8_t port, uint8_t *map)
+{
+	const uint8_t *tables, *first = NULL;
+	uint16_t len;
+
+	int ret = snap_attr(r, UMAD_SM_ATTR_SLVL_TABLE, guid, port, &tables, &len);
+	if (ret != E_OK) {
+		return ret;
+	}
+	for (; len >= SL2VL_BYTES; tables += SL2VL_BYTES, len -= SL2VL_BYTES) {
+		if (field_get(tables, 0, 64) == UINT64_MAX) {
+			continue; /* never told */
+		}
+		first = first ? first : tables;
+		if (memcmp(first, tables, SL2VL_BYTES) != 0) {
+			return E_NOTFOUND;
+		}
+	}
+	for (unsigned i = 0; first && i < MAP_BYTES; i++) {
+		map[i] = (uint8_t)(i < SLS ? field_get(first, 4 * i, 4) : BEYOND);
+	}
+	return first ? E_OK : E_NOTFOUND;
+}
+
+/* --- SLtoSC, SCtoSL --------------------------------------------------------------------
+ */
+
+static int offer_sl(struct snap_reader *r, const struct sa_query *q,
+                    const struct snap_end *end, struct sa_out *out)
+{
+	uint8_t record[RECORD_BYTES] = { 0 };
+	struct snap_attr_row row;
+
+	int ret = snap_attr_from(r, UMAD_SM_ATTR_SLVL_TABLE, end->node_guid, 0, &row);
+	if (ret != E_OK || row.guid != end->node_guid) {
+		return ret == E_NOTFOUND ? E_OK : ret;
+	}
+	sa_put(q->attr, record, LID, end->base_lid);
+	put_identity(record);
+	sa_offer(out, record);
+	return E_OK;
+}
+
+static int sl_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+{
+	return sa_walk_ends(r, q, LID, offer_sl, out);
+}
+
+const struct sa_attr opa_sl_to_sc = {
+	.version = SA_OPA_VERSION,
+	.id = SA_OPA_ATTR_SL_TO_SC,
+	.name = "SLtoSCMappingTableRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = RECORD_BYTES,
+	SA_FIELDS(sl_fields),
+	.walk = sl_walk,
+};
+
+const struct sa_attr opa_sc_to_sl = {
+	.version = SA_OPA_VERSION,
+	.id = SA_OPA_ATTR_SC_TO_SL,
+	.name = "SCtoSLMappingTableRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = RECORD_BYTES,
+	SA_FIELDS(sl_fields),
+	.walk = sl_walk,
+};
+
+/* --- SCtoSC ----------------------------------------------------------------------------
+ */
+
+/* All pairs of one egress port of a switch. */
+static void offer_scsc_row(const struct sa_query *q, const struct snap_end *end,
+                           const struct snap_attr_row *row, unsigned n_ports,
+                           struct sa_out *out)
+{
+	bool one = row->len == SL2VL_BYTES; /* for every port in */
+
+	uint8_t record[RECORD_BYTES] = { 0 };
+
+	sa_put(q->attr, record, LID, end->base_lid);
+	sa_put(q->attr, record, SCSC_OUT, row->block);
+	put_identity(record);
+	for (unsigned in = 1; in <= n_ports && !sa_full(out); in++) {
+		size_t at = one ? 0 : (size_t)in * SL2VL_BYTES;
+		if (at + SL2VL_BYTES <= row->len &&
+		    field_get(row->data + at, 0, 64) != UINT64_MAX) {
+			sa_put(q->attr, record, SCSC_IN, in);
+			sa_offer(out, record);
+		}
+	}
+}
+
+static int offer_scsc(struct snap_reader *r, const struct sa_query *q,
+                      const struct snap_end *end, struct sa_out *out)
+{
+	struct snap_attr_row row = { .block = 0 };
+	struct snap_node node = { .n_ports = 0 };
+	int ret = end->type == NODE_SWITCH ? snap_node(r, end->node_guid, &node)
+	                                   : E_NOTFOUND;
+
+	while (ret == E_OK && !sa_full(out)) {
+		ret = snap_attr_from(r, UMAD_SM_ATTR_SLVL_TABLE, end->node_guid,
+		                     row.block + 1, &row);
+		if (ret == E_OK && row.guid != end->node_guid) {
+			break;
+		}
+		if (ret == E_OK) {
+			offer_scsc_row(q, end, &row, node.n_ports, out);
+		}
+	}
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+static int scsc_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+{
+	return sa_walk_ends(r, q, LID, offer_scsc, out);
+}
+
+const struct sa_attr opa_sc_to_sc = {
+	.version = SA_OPA_VERSION,
+	.id = SA_OPA_ATTR_SC_TO_SC,
+	.name = "SCtoSCMappingTableRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = RECORD_BYTES,
+	SA_FIELDS(scsc_fields),
+	.walk = scsc_walk,
+};
+
+/* --- SCtoVL ----------------------------------------------------------------------------
+ */
+
+/* One port: its own table, or that of the port at the other end of its cable. */
+static int offer_scvl_port(struct snap_reader *r, const struct sa_query *q,
+                           const struct snap_end *end, uint8_t num, struct sa_out *out)
+{
+	uint8_t record[RECORD_BYTES] = { 0 };
+	bool neighbour = q->attr == &opa_sc_to_vl_nt;
+	struct snap_port port;
+
+	int ret = snap_port(r, end->node_guid, num, &port);
+	if (ret == E_OK && neighbour && port.peer_guid == 0) {
+		return E_OK;
+	}
+	if (ret == E_OK) {
+		ret = neighbour ? vls_of(r, port.peer_guid, port.peer_port,
+		                         record + RID_BYTES)
+		                : vls_of(r, end->node_guid, num, record + RID_BYTES);
+	}
+	if (ret != E_OK) {
+		return ret == E_NOTFOUND ? E_OK : ret;
+	}
+	sa_put(q->attr, record, LID, end->base_lid);
+	sa_put(q->attr, record, SCVL_PORT, num);
+	sa_offer(out, record);
+	return E_OK;
+}
+
+static int offer_scvl(struct snap_reader *r, const struct sa_query *q,
+                      const struct snap_end *end, struct sa_out *out)
+{
+	struct snap_node node;
+
+	if (end->type != NODE_SWITCH) {
+		return offer_scvl_port(r, q, end, end->port, out);
+	}
+	int ret = snap_node(r, end->node_guid, &node);
+	for (unsigned p = 0; ret == E_OK && p <= node.n_ports && !sa_full(out); p++) {
+		ret = offer_scvl_port(r, q, end, (uint8_t)p, out);
+	}
+	return ret;
+}
+
+static int scvl_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+{
+	return sa_walk_ends(r, q, LID, offer_scvl, out);
+}
+
+static int no_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+{
+	(void)r;
+	(void)q;
+	(void)out;
+	return E_OK;
+}
+
+#define SC_TO_VL(attr_id, text, f)                                                       \
+	{                                                                                \
+		.version = SA_OPA_VERSION, .id = attr_id, .name = text,                  \
+		.methods = SA_GET | SA_GETTABLE, .size = RECORD_BYTES,                   \
+		SA_FIELDS(scvl_fields), .walk = f                                        \
+	}
+
+const struct sa_attr opa_sc_to_vl_t =
+	SC_TO_VL(SA_OPA_ATTR_SC_TO_VL_T, "SCtoVLtMappingTableRecord", scvl_walk);
+const struct sa_attr opa_sc_to_vl_nt =
+	SC_TO_VL(SA_OPA_ATTR_SC_TO_VL_NT, "SCtoVLntMappingTableRecord", scvl_walk);
+const struct sa_attr opa_sc_to_vl_r =
+	SC_TO_VL(SA_OPA_ATTR_SC_TO_VL_R, "SCtoVLrMappingTableRecord", no_walk);

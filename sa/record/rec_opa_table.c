@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * Tables of ports and switches in Omni-Path's layouts, out of what is programmed or
+ * published:
+ *
+ *   MulticastForwardingTableRecord  blocks of 8 multicast LIDs with 64 ports each, cut
+ * out of InfiniBand's 32 LIDs with 16 ports VLArbitrationRecord             block 0 is
+ * the low table, 1 the high one; there is no preemption PortGroupForwardingTableRecord,
+ * PortGroupTableRecord the alternates of adaptive routing: group per LID and ports of a
+ * group; none while it is off
+ *
+ * Layouts and component bits as opa-fm and opasaquery have them.
+ */
+#include <string.h>
+
+#include <infiniband/umad_sm.h>
+
+#include "conf/base/err.h"
+#include "db/reader.h"
+#include "routing/graph/graph.h"
+#include "sa/mad/wire.h"
+#include "sa/record/record.h"
+
+enum { LID, RID = 64, RID_BYTES = RID / 8, BLOCK_BYTES = 64 };
+
+/* --- MulticastForwardingTableRecord ----------------------------------------------------
+ */
+
+enum {
+	MFT_POSITION = 1,
+	MFT_BLOCK = 3,
+	MFT_LIDS = 8,  /* of a block here */
+	MFT_PARTS = 4, /* blocks here out of one there, positions there in one here */
+	IB_MFT_LIDS = 32,
+	IB_POSITION_SHIFT = 28
+};
+
+/* clang-format off */
+static const struct sa_field mft_fields[] = {
+	{ "LID",        0, 32, SA_INPUT },
+	{ "Position",  32,  2, SA_EQ },
+	{ "Reserved",  34,  9, SA_RESERVED },
+	{ "BlockNum",  43, 21, SA_EQ },
+	{ "MulticastForwardingTable", RID, 512, SA_EQ | SA_LIST8 },
+};
+/* clang-format on */
+
+/* The bits of one InfiniBand block in four blocks here, if they are in this position. */
+static int add_bits(struct snap_reader *r, const struct snap_end *end, uint32_t block,
+                    unsigned ib_position, uint8_t tables[MFT_PARTS][BLOCK_BYTES])
+{
+	const uint8_t *data;
+	uint16_t len;
+
+	int ret = snap_attr(r, UMAD_SM_ATTR_MCAST_FT, end->node_guid,
+	                    ib_position << IB_POSITION_SHIFT | block, &data, &len);
+	if (ret != E_OK || len < IB_MFT_LIDS * 2) {
+		return ret == E_NOTFOUND ? E_OK : ret;
+	}
+	/* masks are of 64 bits, their lowest 16 are the last two bytes */
+	unsigned at = 6 - 2 * (ib_position % MFT_PARTS);
+	for (unsigned i = 0; i < IB_MFT_LIDS; i++) {
+		memcpy(tables[i / MFT_LIDS] + (size_t)(i % MFT_LIDS) * 8 + at,
+		       data + (size_t)i * 2, 2);
+	}
+	return E_OK;
+}
+
+static int offer_mft_block(struct snap_reader *r, const struct sa_query *q,
+                           const struct snap_end *end, uint32_t block, unsigned position,
+                           struct sa_out *out)
+{
+	uint8_t tables[MFT_PARTS][BLOCK_BYTES] = { 0 };
+	uint8_t record[RID_BYTES + BLOCK_BYTES] = { 0 };
+	int ret = E_OK;
+
+	for (unsigned i = 0; i < MFT_PARTS && ret == E_OK; i++) {
+		ret = add_bits(r, end, block, position * MFT_PARTS + i, tables);
+	}
+	sa_put(q->attr, record, LID, end->base_lid);
+	sa_put(q->attr, record, MFT_POSITION, position);
+	for (unsigned i = 0; i < MFT_PARTS && ret == E_OK; i++) {
+		sa_put(q->attr, record, MFT_BLOCK, (uint64_t)block * MFT_PARTS + i);
+		memcpy(record + RID_BYTES, tables[i], BLOCK_BYTES);
+		sa_offer(out, record);
+	}
+	return ret;
+}
+
+/* Blocks that are there at the switch's first position; they are at the others, too. */
+static int offer_mft(struct snap_reader *r, const struct sa_query *q,
+                     const struct snap_end *end, struct sa_out *out)
+{
+	enum { PORTS = 64 };
+	struct snap_attr_row row;
+	struct snap_node node;
+	uint32_t next = 0;
+	int ret = end->type == NODE_SWITCH ? snap_node(r, end->node_guid, &node)
+	                                   : E_NOTFOUND;
+
+	while (ret == E_OK && !sa_full(out)) {
+		ret = snap_attr_from(r, UMAD_SM_ATTR_MCAST_FT, end->node_guid, next,
+		                     &row);
+		if (ret != E_OK || row.guid != end->node_guid ||
+		    row.block >> IB_POSITION_SHIFT != 0) {
+			break;
+		}
+		next = row.block + 1;
+		for (unsigned p = 0; p <= node.n_ports / PORTS && ret == E_OK; p++) {
+			ret = offer_mft_block(r, q, end, row.block, p, out);
+		}
+	}
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+static int mft_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+{
+	return sa_walk_ends(r, q, LID, offer_mft, out);
+}
+
+const struct sa_attr opa_mcast_ft = {
+	.version = SA_OPA_VERSION,
+	.id = UMAD_SA_ATTR_MCAST_FT_REC,
+	.name = "MulticastForwardingTableRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = RID_BYTES + BLOCK_BYTES,
+	SA_FIELDS(mft_fields),
+	.walk = mft_walk,
+};
+
+/* --- VLArbitrationRecord ---------------------------------------------------------------
+ */
+
+enum {
+	ARB_PORT = 1,
+	ARB_BLOCK,
+	ARB_HALF = 64, /* bytes of a block there; two are a table */
+	ARB_TABLES = 2,
+	ARB_BYTES = 256
+};
+
+/* clang-format off */
+static const struct sa_field arb_fields[] = {
+	{ "LID",                 0,   32, SA_INPUT },
+	{ "OutputPortNum",      32,    8, SA_INPUT },
+	{ "BlockNum",           40,    8, SA_EQ },
+	{ "Reserved",           48,   16, SA_RESERVED },
+	{ "VLArbitrationTable", RID, 2048, SA_EQ | SA_PAIRS },
+};
+/* clang-format on */
+
+/* Both tables of a port, four rows from \a row on. */
+static int offer_arb_port(struct snap_reader *r, const struct sa_query *q,
+                          const struct snap_end *end, uint32_t port, struct sa_out *out)
+{
+	for (unsigned table = 0; table < ARB_TABLES; table++) {
+		uint8_t record[RID_BYTES + ARB_BYTES] = { 0 };
+		bool any = false;
+
+		for (unsigned half = 0; half < 2; half++) {
+			const uint8_t *data;
+			uint16_t len;
+			int ret = snap_attr(r, UMAD_SM_ATTR_VL_ARB_TABLE, end->node_guid,
+			                    port << 8 | (2 * table + half + 1), &data,
+			                    &len);
+			if (ret != E_OK && ret != E_NOTFOUND) {
+				return ret;
+			}
+			if (ret == E_OK && len >= ARB_HALF) {
+				any = true;
+				memcpy(record + RID_BYTES + (size_t)half * ARB_HALF, data,
+				       ARB_HALF);
+			}
+		}
+		sa_put(q->attr, record, LID, end->base_lid);
+		sa_put(q->attr, record, ARB_PORT, port);
+		sa_put(q->attr, record, ARB_BLOCK, table);
+		if (any) {
+			sa_offer(out, record);
+		}
+	}
+	return E_OK;
+}
+
+static int offer_arb(struct snap_reader *r, const struct sa_query *q,
+                     const struct snap_end *end, struct sa_out *out)
+{
+	struct snap_attr_row row;
+	struct sa_row_walk w;
+	uint32_t port;
+	int ret = E_OK;
+
+	sa_rows_begin(q, UMAD_SM_ATTR_VL_ARB_TABLE, 8, ARB_PORT, end, &w);
+	while (ret == E_OK && !sa_full(out)) {
+		ret = sa_rows_next(r, &w, &row);
+		if (ret == E_OK) {
+			port = row.block >> 8;
+			w.next = (uint64_t)(port + 1) << 8;
+			ret = offer_arb_port(r, q, end, port, out);
+		}
+	}
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+static int arb_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+{
+	return sa_walk_ends(r, q, LID, offer_arb, out);
+}
+
+const struct sa_attr opa_vl_arb = {
+	.version = SA_OPA_VERSION,
+	.id = UMAD_SA_ATTR_VL_ARB_REC,
+	.name = "VLArbitrationRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = RID_BYTES + ARB_BYTES,
+	SA_FIELDS(arb_fields),
+	.walk = arb_walk,
+};
+
+/* --- groups of ports -------------------------------------------------------------------
+ */
+
+enum {
+	PGFDB_BLOCK = 1,
+	PGT_POSITION = 1,
+	PGT_BLOCK,
+	PGT_GROUPS = 8 /* of a block */
+};
+
+/* clang-format off */
+static const struct sa_field pgfdb_fields[] = {
+	{ "LID",        0, 32, SA_INPUT },
+	{ "BlockNum",  46, 18, SA_EQ },
+	{ "PortGroupForwardingTable", RID, 512, SA_EQ | SA_LIST8 },
+};
+static const struct sa_field pgt_fields[] = {
+	{ "LID",        0, 32, SA_INPUT },
+	{ "Position",  32,  2, SA_EQ },
+	{ "BlockNum",  43,  5, SA_EQ },
+	{ "PortGroupTable", RID, 512, SA_EQ | SA_LIST8 },
+};
+/* clang-format on */
+
+static int offer_pgfdb(struct snap_reader *r, const struct sa_query *q,
+                       const struct snap_end *end, struct sa_out *out)
+{
+	struct port_set sets[PORT_GROUPS_MAX];
+	uint8_t record[RID_BYTES + BLOCK_BYTES] = { 0 };
+	uint32_t block = 0, last = snap_meta(r)->top_lid / BLOCK_BYTES;
+	unsigned n;
+	int ret = end->type == NODE_SWITCH ? snap_port_groups(r, end->node_guid, sets, &n)
+	                                   : E_NOTFOUND;
+
+	if (sa_asked(q, PGFDB_BLOCK)) {
+		block = (uint32_t)sa_given(q, PGFDB_BLOCK);
+		last = block < last ? block : last;
+	}
+	sa_put(q->attr, record, LID, end->base_lid);
+	for (; ret == E_OK && block <= last && !sa_full(out); block++) {
+		for (unsigned i = 0; i < BLOCK_BYTES && ret == E_OK; i++) {
+			ret = snap_port_group_of(r, end->node_guid,
+			                         block * BLOCK_BYTES + i,
+			                         record + RID_BYTES + i);
+		}
+		sa_put(q->attr, record, PGFDB_BLOCK, block);
+		if (ret == E_OK) {
+			sa_offer(out, record);
+		}
+	}
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+static int pgfdb_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+{
+	return sa_walk_ends(r, q, LID, offer_pgfdb, out);
+}
+
+const struct sa_attr opa_port_group_ft = {
+	.version = SA_OPA_VERSION,
+	.id = SA_OPA_ATTR_PORT_GROUP_FT,
+	.name = "PortGroupForwardingTableRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = RID_BYTES + BLOCK_BYTES,
+	SA_FIELDS(pgfdb_fields),
+	.walk = pgfdb_walk,
+};
+
+/* Ports 64 * position + 1 and on of a group: bit 0 is the first of them. */
+static uint64_t mask_of(const struct port_set *s, unsigned position)
+{
+	uint64_t low = s->word[position] >> 1;
+	uint64_t high = position + 1 < PORT_SET_WORDS ? s->word[position + 1] << 63 : 0;
+
+	return low | high;
+}
+
+static int offer_pgt(struct snap_reader *r, const struct sa_query *q,
+                     const struct snap_end *end, struct sa_out *out)
+{
+	struct port_set sets[PORT_GROUPS_MAX];
+	struct snap_node node = { .n_ports = 0 };
+	unsigned n = 0;
+	int ret = end->type == NODE_SWITCH ? snap_port_groups(r, end->node_guid, sets, &n)
+	                                   : E_NOTFOUND;
+
+	ret = ret == E_OK ? snap_node(r, end->node_guid, &node) : ret;
+	for (unsigned g = 0; ret == E_OK && g < n; g += PGT_GROUPS) {
+		for (unsigned p = 0; p <= (node.n_ports - 1u) / 64; p++) {
+			uint8_t record[RID_BYTES + BLOCK_BYTES] = { 0 };
+			sa_put(q->attr, record, LID, end->base_lid);
+			sa_put(q->attr, record, PGT_POSITION, p);
+			sa_put(q->attr, record, PGT_BLOCK, g / PGT_GROUPS);
+			for (unsigned i = g; i < n && i < g + PGT_GROUPS; i++) {
+				field_set(record, RID + 64 * (i - g), 64,
+				          mask_of(&sets[i], p));
+			}
+			sa_offer(out, record);
+		}
+	}
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+static int pgt_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+{
+	return sa_walk_ends(r, q, LID, offer_pgt, out);
+}
+
+const struct sa_attr opa_port_group_table = {
+	.version = SA_OPA_VERSION,
+	.id = SA_OPA_ATTR_PORT_GROUP_TABLE,
+	.name = "PortGroupTableRecord",
+	.methods = SA_GET | SA_GETTABLE,
+	.size = RID_BYTES + BLOCK_BYTES,
+	SA_FIELDS(pgt_fields),
+	.walk = pgt_walk,
+};

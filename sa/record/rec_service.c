@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * ServiceRecord (IBA vol. 1, 15.2.5.14): what hosts say they serve, each for the time of
+ * its lease. ServiceID, ServiceGID and ServiceP_Key identify one, and lie side by side in
+ * the record, so its first bytes are the key of its row.
+ *
+ * One with a ServiceKey may be changed by the port that set it and by whoever knows that
+ * key or the SM_Key; one without, by all who see it. A requester sees the services of its
+ * partitions. A lease that has run out is gone at that second, whenever its row is swept
+ * up.
+ */
+#include <string.h>
+
+#include "conf/base/err.h"
+#include "db/reader.h"
+#include "sa/mad/wire.h"
+#include "sa/record/client_records.h"
+#include "sa/record/record.h"
+#include "sa/store/alias.h"
+#include "sa/store/service.h"
+#include "sa/store/store.h"
+
+enum {
+	SR_ID,
+	SR_GID,
+	SR_P_KEY,
+	SR_LEASE = 4,
+	SR_KEY,
+	ID_BYTES = 8,
+	RID_BYTES = SERVICE_KEY_BYTES,
+	KEY_AT = 32,
+	KEY_BYTES = 16,
+	RECORD_BYTES = SERVICE_RECORD_BYTES,
+	OWNER_BYTES = SERVICE_OWNER_BYTES,
+	ROW_BYTES = SERVICE_ROW_BYTES,
+	GID_GUID_BIT = 128 /* the lower half of ServiceGID */
+};
+#define LEASE_FOR_EVER UINT32_MAX
+#define P_KEY_DEFAULT 0xffff
+
+/* clang-format off */
+static const struct sa_field service_fields[] = {
+	{ "ServiceID",          0,  64, SA_EQ },
+	{ "ServiceGID",        64, 128, SA_EQ },
+	{ "ServiceP_Key",     192,  16, SA_EQ },
+	{ "Reserved",         208,  16, SA_RESERVED },
+	{ "ServiceLease",     224,  32, SA_EQ },
+	{ "ServiceKey",       256, 128, SA_EQ | SA_LIST8 },
+	{ "ServiceName",      384, 512, SA_EQ | SA_TEXT },
+	{ "ServiceData8.1",   896,   8, SA_EQ },
+	{ "ServiceData8.2",   904,   8, SA_EQ },
+	{ "ServiceData8.3",   912,   8, SA_EQ },
+	{ "ServiceData8.4",   920,   8, SA_EQ },
+	{ "ServiceData8.5",   928,   8, SA_EQ },
+	{ "ServiceData8.6",   936,   8, SA_EQ },
+	{ "ServiceData8.7",   944,   8, SA_EQ },
+	{ "ServiceData8.8",   952,   8, SA_EQ },
+	{ "ServiceData8.9",   960,   8, SA_EQ },
+	{ "ServiceData8.10",  968,   8, SA_EQ },
+	{ "ServiceData8.11",  976,   8, SA_EQ },
+	{ "ServiceData8.12",  984,   8, SA_EQ },
+	{ "ServiceData8.13",  992,   8, SA_EQ },
+	{ "ServiceData8.14", 1000,   8, SA_EQ },
+	{ "ServiceData8.15", 1008,   8, SA_EQ },
+	{ "ServiceData8.16", 1016,   8, SA_EQ },
+	{ "ServiceData16.1", 1024,  16, SA_EQ },
+	{ "ServiceData16.2", 1040,  16, SA_EQ },
+	{ "ServiceData16.3", 1056,  16, SA_EQ },
+	{ "ServiceData16.4", 1072,  16, SA_EQ },
+	{ "ServiceData16.5", 1088,  16, SA_EQ },
+	{ "ServiceData16.6", 1104,  16, SA_EQ },
+	{ "ServiceData16.7", 1120,  16, SA_EQ },
+	{ "ServiceData16.8", 1136,  16, SA_EQ },
+	{ "ServiceData32.1", 1152,  32, SA_EQ },
+	{ "ServiceData32.2", 1184,  32, SA_EQ },
+	{ "ServiceData32.3", 1216,  32, SA_EQ },
+	{ "ServiceData32.4", 1248,  32, SA_EQ },
+	{ "ServiceData64.1", 1280,  64, SA_EQ },
+	{ "ServiceData64.2", 1344,  64, SA_EQ },
+};
+/* clang-format on */
+
+static uint64_t get(const uint8_t *record, unsigned component)
+{
+	const struct sa_field *f = &service_fields[component];
+
+	return field_get(record, f->bit, f->width);
+}
+
+static void put(uint8_t *record, int component, uint64_t value)
+{
+	sa_put(&rec_service, record, component, value);
+}
+
+/* P_Key 0 is every partition's. */
+static bool has_p_key(struct snap_reader *r, const struct snap_end *end, uint64_t p_key)
+{
+	uint16_t found;
+
+	return (p_key & 0x7fff) == 0 ||
+	       (end->port_guid != 0 &&
+	        snap_common_p_key(r, end, end, (uint16_t)p_key, &found) == E_OK);
+}
+
+static bool sees(struct snap_reader *r, const struct sa_query *q, const uint8_t *record)
+{
+	return q->requester == NULL || has_p_key(r, q->requester, get(record, SR_P_KEY));
+}
+
+static const uint8_t *record_of(const struct store_row *row)
+{
+	return store_value(row) + OWNER_BYTES;
+}
+
+static uint32_t lease_left(int64_t expires, int64_t now)
+{
+	return expires == STORE_FOR_EVER ? LEASE_FOR_EVER : (uint32_t)(expires - now);
+}
+
+static bool runs(const struct sa_query *q, const struct store_row *row)
+{
+	return row->expires > store_now(q->store);
+}
+
+static void offer(const struct sa_query *q, const uint8_t *record, struct sa_out *out)
+{
+	sa_offer_without(out, record, q->trusted ? SA_NONE : SR_KEY);
+}
+
+static void offer_row(struct snap_reader *r, const struct sa_query *q,
+                      const struct written_record *row, struct sa_out *out)
+{
+	uint8_t record[RECORD_BYTES];
+	int64_t now = written_now(q);
+
+	sa_at_row(out, row->row.key, row->row.key_len);
+	if (row->row.len != ROW_BYTES || row->expires <= now) {
+		return;
+	}
+	memcpy(record, row->row.value + OWNER_BYTES, sizeof(record));
+	if (sees(r, q, record)) {
+		put(record, SR_LEASE, lease_left(row->expires, now));
+		offer(q, record, out);
+	}
+}
+
+static int service_walk(struct snap_reader *r, const struct sa_query *q,
+                        struct sa_out *out)
+{
+	bool by_id = sa_asked(q, SR_ID);
+	struct written_walk w;
+	struct written_record row;
+	int ret = written_from_query(r, q, RECORDS_SERVICES, by_id ? q->record : NULL,
+	                             by_id ? ID_BYTES : 0, &w, &row);
+
+	while (ret == E_OK && !sa_full(out)) {
+		if (by_id && !written_begins(&row, q->record, ID_BYTES)) {
+			break;
+		}
+		offer_row(r, q, &row, out);
+		ret = written_next(&w, &row);
+	}
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+void service_hide(uint8_t *value, size_t len)
+{
+	if (len == ROW_BYTES) {
+		memset(value + OWNER_BYTES + KEY_AT, 0, KEY_BYTES);
+	}
+}
+
+static const struct store_row *find(const struct sa_query *q, const uint8_t *record)
+{
+	const struct store_row *row =
+		store_find(q->store, RECORDS_SERVICES, record, RID_BYTES);
+
+	return row != NULL && row->len == ROW_BYTES && runs(q, row) ? row : NULL;
+}
+
+/* May this requester change what is there? */
+static bool owns(const struct sa_query *q, const struct store_row *row)
+{
+	static const uint8_t none[KEY_BYTES];
+	const uint8_t *key = record_of(row) + KEY_AT;
+
+	return q->trusted ||
+	       field_get(store_value(row), 0, 64) == q->requester->port_guid ||
+	       memcmp(key, none, KEY_BYTES) == 0 ||
+	       memcmp(key, q->record + KEY_AT, KEY_BYTES) == 0;
+}
+
+/* Both the requester and the port that serves have to be in the service's partition. */
+static bool may_serve(struct snap_reader *r, const struct sa_query *q,
+                      const uint8_t *record)
+{
+	struct snap_end end;
+	uint64_t p_key = get(record, SR_P_KEY);
+
+	if (!has_p_key(r, q->requester, p_key)) {
+		return false;
+	}
+	if (record[ID_BYTES] == 0xff) { /* a multicast group's service */
+		return true;
+	}
+	return alias_port(r, q->store, field_get(record, GID_GUID_BIT, 64), &end) ==
+	               E_OK &&
+	       has_p_key(r, &end, p_key);
+}
+
+static int64_t expiry(const struct sa_query *q, uint64_t lease)
+{
+	return lease == LEASE_FOR_EVER ? STORE_FOR_EVER
+	                               : store_now(q->store) + (int64_t)lease;
+}
+
+static int service_set(struct snap_reader *r, const struct sa_query *q,
+                       struct sa_out *out)
+{
+	uint8_t value[ROW_BYTES], *record = value + OWNER_BYTES;
+
+	field_set(value, 0, 64, q->requester->port_guid);
+	memcpy(record, q->record, RECORD_BYTES);
+	if (!sa_asked(q, SR_ID) || !sa_asked(q, SR_GID) || q->requester->port_guid == 0) {
+		return sa_refuse(out, UMAD_SA_STATUS_REQ_INVALID);
+	}
+	if (!sa_asked(q, SR_P_KEY)) {
+		put(record, SR_P_KEY, P_KEY_DEFAULT);
+	} else if (!may_serve(r, q, record)) {
+		return sa_refuse(out, UMAD_SA_STATUS_REQ_INVALID);
+	}
+	if (!sa_asked(q, SR_LEASE)) {
+		put(record, SR_LEASE, LEASE_FOR_EVER);
+	}
+	const struct store_row *row = find(q, record);
+	if (row != NULL && !owns(q, row)) {
+		return sa_refuse(out, UMAD_SA_STATUS_REQ_DENIED);
+	}
+	int ret = store_put(q->store, RECORDS_SERVICES, record, RID_BYTES,
+	                    expiry(q, get(record, SR_LEASE)), value, sizeof(value));
+	if (ret == E_OK) {
+		offer(q, record, out);
+	}
+	return ret;
+}
+
+/* The record identifier counts, whatever the mask says of it. */
+static int service_delete(struct snap_reader *r, const struct sa_query *q,
+                          struct sa_out *out)
+{
+	uint8_t record[RECORD_BYTES];
+
+	memcpy(record, q->record, sizeof(record));
+	const struct store_row *row = find(q, record);
+	if (row == NULL && !sa_asked(q, SR_P_KEY)) {
+		put(record, SR_P_KEY, P_KEY_DEFAULT);
+		row = find(q, record);
+	}
+	if (row == NULL || !sees(r, q, record_of(row))) {
+		return E_NOTFOUND;
+	}
+	if (!owns(q, row)) {
+		return sa_refuse(out, UMAD_SA_STATUS_REQ_DENIED);
+	}
+	memcpy(record, record_of(row), sizeof(record));
+	put(record, SR_LEASE, lease_left(row->expires, store_now(q->store)));
+	int ret = store_drop(q->store, RECORDS_SERVICES, record, RID_BYTES);
+	if (ret == E_OK) {
+		offer(q, record, out);
+	}
+	return ret;
+}
+
+const struct sa_attr rec_service = {
+	.version = UMAD_SA_CLASS_VERSION,
+	.id = UMAD_SA_ATTR_SERVICE_REC,
+	.name = "ServiceRecord",
+	.methods = SA_GET | SA_GETTABLE | SA_SET | SA_DELETE,
+	.size = RECORD_BYTES,
+	SA_FIELDS(service_fields),
+	.written = true,
+	.walk = service_walk,
+	.set = service_set,
+	.del = service_delete,
+};

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "sa/record/record.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/err.h"
+
+const struct sa_attr *const sa_attrs[] = {
+	&rec_class_port_info,
+	&rec_node,
+	&rec_port_info,
+	&rec_slvl_table,
+	&rec_switch_info,
+	&rec_linear_ft,
+	&rec_mcast_ft,
+	&rec_sm_info,
+	&rec_link,
+	&rec_guid_info,
+	&rec_p_key_table,
+	&rec_path,
+	&rec_vl_arb,
+	&rec_trace,
+	&rec_path_trace,
+	&rec_multi_path,
+	&rec_mcmember,
+	&rec_service,
+	&rec_inform_info,
+	&rec_inform_info_record,
+	/* Omni-Path; those above are found first by name */
+	&opa_class_port_info,
+	&opa_node,
+	&opa_port_info,
+	&opa_switch_info,
+	&opa_linear_ft,
+	&opa_sm_info,
+	&opa_link,
+	&opa_p_key_table,
+	&opa_path,
+	&opa_mcast_ft,
+	&opa_vl_arb,
+	&opa_port_group_ft,
+	&opa_port_group_table,
+	&opa_sl_to_sc,
+	&opa_sc_to_sl,
+	&opa_sc_to_sc,
+	&opa_sc_to_vl_t,
+	&opa_sc_to_vl_nt,
+	&opa_sc_to_vl_r,
+	&opa_fabric_info,
+	&opa_device_tree,
+	&opa_vf_info,
+	&opa_trace,
+	&opa_path_trace,
+	&opa_mcmember,
+	&opa_service,
+	&opa_inform_info,
+	&opa_inform_info_record,
+	&opa_none[0],
+	&opa_none[1],
+	&opa_none[2],
+	&opa_none[3],
+	&opa_none[4],
+	&opa_none[5],
+	&opa_none[6],
+	&opa_none[7],
+	&opa_none[8],
+	&opa_none[9],
+	&opa_none[10],
+};
+const unsigned n_sa_attrs = sizeof(sa_attrs) / sizeof(sa_attrs[0]);
+
+const struct sa_attr *sa_attr_find(uint8_t version, uint16_t id, unsigned methods)
+{
+	for (unsigned i = 0; i < n_sa_attrs; i++) {
+		if (sa_attrs[i]->id == id && sa_attrs[i]->version == version &&
+		    (sa_attrs[i]->methods & methods) != 0) {
+			return sa_attrs[i];
+		}
+	}
+	return NULL;
+}
+
+/* Wider components start and end on bytes (a test sees to that). */
+static bool component_equal(const struct sa_field *f, const uint8_t *a, const uint8_t *b)
+{
+	if (f->width > 64) {
+		return memcmp(a + f->bit / 8, b + f->bit / 8, f->width / 8) == 0;
+	}
+	return field_get(a, f->bit, f->width) == field_get(b, f->bit, f->width);
+}
+
+static bool matches(const struct sa_query *q, const uint8_t *record)
+{
+	if (q->attr->reply != NULL || (q->method & (SA_SET | SA_DELETE))) {
+		return true;
+	}
+	for (uint64_t left = q->comp_mask; left != 0; left &= left - 1) {
+		unsigned component = (unsigned)__builtin_ctzll(left);
+		if (component >= q->attr->n_fields) {
+			break;
+		}
+		const struct sa_field *f = &q->attr->fields[component];
+		if ((f->how & SA_HOW) == SA_EQ &&
+		    !component_equal(f, q->record, record)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool make_room(struct sa_out *out)
+{
+	size_t need = out->head + (out->n + 1) * out->stride;
+
+	if (need > out->max_bytes) {
+		out->ret = E_FULL;
+		return false;
+	}
+	if (need <= out->cap) {
+		return true;
+	}
+	size_t cap = need < 4096 ? 4096 : need + need / 2;
+	uint8_t *data = realloc(out->data, cap);
+	if (data == NULL) {
+		out->ret = -ENOMEM;
+		return false;
+	}
+	out->data = data;
+	out->cap = cap;
+	return true;
+}
+
+/* What goes out for a record, in the layout that was asked for. */
+static void put_record(struct sa_out *out, const uint8_t *record)
+{
+	const struct sa_attr *shown = out->q->shown;
+	size_t size = sa_reply_attr(shown ? shown : out->q->attr)->size;
+	uint8_t *at = out->data + out->head + out->n * out->stride;
+
+	memset(at + size, 0, out->stride - size);
+	if (shown) {
+		sa_turn_record(out->r, shown, record, at);
+	} else {
+		memcpy(at, record, size);
+	}
+	out->n++;
+}
+
+void sa_offer(struct sa_out *out, const uint8_t *record)
+{
+	if (sa_full(out) || !matches(out->q, record)) {
+		return;
+	}
+	out->in_key++;
+	if (out->skip > 0) {
+		out->skip--;
+		return;
+	}
+	if (make_room(out)) {
+		put_record(out, record);
+	}
+}
+
+void sa_offer_without(struct sa_out *out, const uint8_t *record, int hide)
+{
+	const struct sa_attr *attr = out->q->attr, *shown = out->q->shown;
+	size_t n = out->n;
+
+	sa_offer(out, record);
+	if (hide != SA_NONE && shown) {
+		hide = sa_turn_component(attr, (unsigned)hide, shown);
+		attr = shown;
+	}
+	if (hide == SA_NONE || out->n == n) {
+		return;
+	}
+	const struct sa_field *f = &attr->fields[hide];
+	memset(out->data + out->head + n * out->stride + f->bit / 8, 0, f->width / 8);
+}
+
+/* Is the row behind the one that the walk began with? */
+static bool is_behind(const struct sa_query *q, const uint8_t *key, size_t len)
+{
+	size_t shorter = len < q->from_key_len ? len : q->from_key_len;
+	int c = q->from_key != NULL ? memcmp(key, q->from_key, shorter) : 0;
+
+	return c > 0 || (c == 0 && len > q->from_key_len);
+}
+
+void sa_at_row(struct sa_out *out, const uint8_t *key, size_t len)
+{
+	if (sa_full(out) || len > sizeof(out->row_key)) {
+		return;
+	}
+	if (is_behind(out->q, key, len)) {
+		out->skip = 0; /* the row that was to be left out is gone */
+	}
+	sa_at(out, len >= 8 ? field_get(key, 0, 64) : 0, 0);
+	memcpy(out->row_key, key, len);
+	out->row_key_len = len;
+}
+
+bool sa_full(const struct sa_out *out)
+{
+	return out->ret != E_OK || out->n >= out->max || out->paused;
+}
+
+int sa_refuse(struct sa_out *out, uint16_t status)
+{
+	if (out->ret == E_OK) {
+		out->status = status;
+		out->ret = E_RANGE;
+	}
+	return out->ret;
+}
+
+static sa_walk_f *walk_of(const struct sa_query *q)
+{
+	switch (q->method) {
+	case SA_SET: return q->attr->set;
+	case SA_DELETE: return q->attr->del;
+	default: return q->attr->walk != NULL ? q->attr->walk : sa_walk_rows;
+	}
+}
+
+static int run_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+{
+	bool changes = (q->method & (SA_SET | SA_DELETE)) != 0;
+	sa_walk_f *walk = changes && q->store == NULL ? NULL : walk_of(q);
+
+	out->q = q;
+	return walk != NULL ? walk(r, q, out) : E_UNKNOWN;
+}
+
+int sa_collect(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+{
+	uint8_t record[SA_TURN_BYTES];
+	struct sa_query base;
+	int ret;
+
+	out->r = r;
+	out->stride = ((size_t)sa_reply_attr(q->attr)->size + 7) & ~(size_t)7;
+	if (q->attr->turn != NULL) {
+		ret = sa_turn_request(r, q, record, &base);
+		ret = ret == E_OK ? run_walk(r, &base, out) : ret;
+	} else {
+		ret = run_walk(r, q, out);
+	}
+	out->q = q;
+	if (out->ret == E_OK) {
+		out->ret = ret;
+	}
+	return out->ret;
+}

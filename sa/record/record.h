@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sa/mad/fields.h"
+
+struct sa_store;
+struct snap_attr_row;
+struct snap_end;
+struct snap_reader;
+struct sa_back;
+struct sa_out;
+struct sa_query;
+
+/*!
+ * SA attributes as rows. The generic part (sa/server/answer.c) checks method, version and trust,
+ * compares components by the mask, sets AttributeOffset, status and RMPP, counts; an
+ * attribute is a field table whose position is the component-mask bit, and a walk that
+ * offers candidates. The same rows make JSON, documentation and fuzz dictionaries.
+ */
+enum sa_method {
+	SA_GET = 1,
+	SA_GETTABLE = 2,
+	SA_SET = 4,
+	SA_DELETE = 8,
+	SA_GETMULTI = 16,
+	SA_GETTRACETABLE = 32
+};
+
+enum {
+	SA_NONE = -1,          /*!< no such component */
+	SA_ROW_KEY_BYTES = 44, /*!< longest key of a row that clients write */
+	SA_TURN_BYTES = 256,   /*!< longest record that has a second layout */
+	SA_SOON_STEPS = 3,
+	SA_ROW_BYTES = 72 /*!< longest record of an attribute with rows */
+};
+
+/*!
+ * An attribute whose records are a record identifier and a payload of the snapshot's
+ * `attrs`, whose rows are numbered port << shift | block. The first component is the LID.
+ */
+struct sa_rows {
+	uint16_t attr;      /*!< UMAD_SM_ATTR_* */
+	uint8_t shift;
+	int8_t port, block; /*!< components that hold both; without a port component only the end port's own rows count */
+	uint16_t at, bytes; /*!< the payload in the record */
+	/*! Last touch to a record; false leaves it out. May be NULL. */
+	bool (*fit)(struct snap_reader *r, const struct sa_query *q, uint8_t *record);
+};
+
+typedef int sa_walk_f(struct snap_reader *r, const struct sa_query *q, struct sa_out *out);
+
+struct sa_attr {
+	uint8_t version;       /*!< ClassVersion: 2 InfiniBand, 0x80 Omni-Path (sa/mad/wire.h) */
+	uint16_t id;           /*!< UMAD_SA_ATTR_* */
+	const char *name;      /*!< "PathRecord" */
+	unsigned methods;      /*!< enum sa_method */
+	uint16_t size;         /*!< bytes of a record on the wire, before padding to 8 */
+	bool get_first;        /*!< Get answers with the first match where others say TOO_MANY_RECORDS */
+	bool trusted;          /*!< only for those who know the SM_Key */
+	bool moves; /*!< what it says is of the moment, too, not of the epoch alone:
+	               q->act_count */
+	const struct sa_field *fields;
+	unsigned n_fields;
+	/*! What comes back when that is another attribute (PathRecord for MultiPathRecord); its
+	 *  records are not compared with the request. NULL: records of this one. */
+	const struct sa_attr *reply;
+	/*! A request that names a component of each of these sets (bits of the component
+	 * mask) is answered in no time. 0: none is. */
+	uint64_t brief[2];
+	/*! Such a request will soon be answered: what will be read begins to come to the
+	 * cache. In SA_SOON_STEPS steps from 0 on, each of which reads what the one
+	 * before it called for: every step for several requests, then the next. */
+	void (*soon)(struct snap_reader *r, const struct sa_attr *attr,
+	             const uint8_t *record, uint64_t mask, unsigned step);
+	const struct sa_turn *turn; /*!< the same record as another attribute in another
+	                               layout; instead of walk, set and del. NULL: no */
+	struct sa_rows rows;   /*!< instead of a walk */
+	bool written;          /*!< by clients: records live in the store of the daemon that answers; the snapshot mirrors what is public of them */
+	/*! Offers candidates. Returns E_OK, or why there can be none: E_NOTFOUND, E_RANGE ...
+	 *  (sa_refuse() for a status of the specification's own). */
+	sa_walk_f *walk;
+	/*! Set and Delete: change q->store and offer the one record to reply with, or refuse and
+	 *  change nothing. */
+	sa_walk_f *set, *del;
+};
+
+/*!
+ * One record in a second layout: components of the same name hold the same value,
+ * whatever their place and width. The base attribute's walk, set and del do the work.
+ */
+struct sa_turn {
+	const struct sa_attr *base;
+	/*! What names do not say of a request: \a q is it in its own layout, \a record
+	 * and \a mask are in the base's. May be NULL. \retval E_NOTFOUND  Nothing can
+	 * match. */
+	int (*ask)(struct snap_reader *r, const struct sa_query *q, uint8_t *record,
+	           uint64_t *mask);
+	/*! What names do not say of a \a record of the base: filled into \a shown. May be
+	 * NULL. */
+	void (*show)(struct snap_reader *r, const uint8_t *record, uint8_t *shown);
+};
+
+#define SA_FIELDS(table) .fields = (table), .n_fields = sizeof(table) / sizeof((table)[0])
+
+/*! The request as the walk sees it. */
+struct sa_query {
+	const struct sa_attr *attr;
+	uint64_t comp_mask;    /*!< host order */
+	const uint8_t *record; /*!< attr->size bytes, wire order */
+	uint32_t attr_mod;
+	const struct snap_end *requester; /*!< who sees only what shares a P_Key; NULL: all is shown */
+	bool trusted;          /*!< SM_Key given and right */
+	bool table;            /*!< GetTable: all; Get: two are enough to say "too many" */
+	uint64_t from, from_sub; /*!< where to begin, a place of struct sa_out; 0: at the
+	                            start */
+	unsigned method;       /*!< enum sa_method, 0: one that reads */
+	struct sa_store *store; /*!< of attributes that are written; NULL: read as the snapshot mirrors them */
+	uint32_t act_count;    /*!< SMInfo.ActCount, 0: not known here */
+	uint8_t sm_assigned_guid; /*!< a byte of alias GUIDs that are given */
+	int64_t now;           /*!< seconds since 1970, where there is no store */
+	const uint8_t *from_key; /*!< of attributes that are written, instead of from; NULL: at the start */
+	size_t from_key_len;
+	const struct sa_back *back; /*!< how the requester is reached over the fabric; NULL: it is not */
+	const struct sa_attr *shown; /*!< records go out in the layout of this one, which
+	                                turns attr; NULL: as they are */
+};
+
+/*! Where a request came from, besides the LID. */
+struct sa_back {
+	uint32_t qpn;
+	uint16_t pkey_index;
+	uint8_t sl;
+};
+
+/*! Sticky collector of records. */
+struct sa_out {
+	const struct sa_query *q;
+	uint8_t *data;         /*!< head bytes, then n records of stride bytes; grown by realloc, caller owns */
+	size_t head, cap;      /*!< bytes left free in front; bytes there are */
+	size_t n, stride;      /*!< records; size padded to 8 */
+	size_t max;            /*!< stop after this many matches */
+	size_t max_bytes;      /*!< head included; a record beyond is E_FULL */
+	uint16_t status;       /*!< UMAD_SA_STATUS_* of sa_refuse(), 0: none */
+	size_t skip;           /*!< matches to leave out at the start */
+	/*! Where the walk is: what is offered now goes under this place (key: a LID or
+	 * PortGUID; sub: a PortGUID, or 0), and so many matches went under it, those left
+	 * out included. The walk can begin here again, in another epoch too. */
+	uint64_t key, sub;
+	size_t in_key;
+	size_t max_steps; /*!< stop after so many places, at the next; 0: no limit. For
+	                     walks that must not take long */
+	size_t steps;
+	bool paused;           /*!< it stopped there */
+	uint8_t row_key[SA_ROW_KEY_BYTES]; /*!< of attributes that are written, instead of key */
+	size_t row_key_len;
+	struct snap_reader *r; /*!< of the walk */
+	int ret;               /*!< first error; then all calls are no-ops */
+};
+
+/*! \brief Is the component asked for? bit = position in the field table. */
+static inline bool sa_asked(const struct sa_query *q, unsigned component)
+{
+	return q->comp_mask >> component & 1;
+}
+
+/*! \brief Value of a component of the request, at most 64 bits wide. */
+static inline uint64_t sa_given(const struct sa_query *q, unsigned component)
+{
+	const struct sa_field *f = &q->attr->fields[component];
+
+	return field_get(q->record, f->bit, f->width);
+}
+
+/*! \brief Adds a candidate of attr->size bytes if every masked SA_EQ component matches. */
+void sa_offer(struct sa_out *out, const uint8_t *record);
+
+/*! \brief What is offered from here on goes under this place. */
+static inline void sa_at(struct sa_out *out, uint64_t key, uint64_t sub)
+{
+	if (out->ret || out->n >= out->max || out->paused) {
+		return;
+	}
+	out->key = key;
+	out->sub = sub;
+	out->in_key = 0;
+	out->paused = out->max_steps && out->steps++ == out->max_steps;
+}
+
+/*! \brief The same of an attribute that is written: the place is a row, by its key. */
+void sa_at_row(struct sa_out *out, const uint8_t *key, size_t len);
+
+/*! \brief Like sa_offer(), but clears a component of what is handed out. \param hide  SA_NONE: none */
+void sa_offer_without(struct sa_out *out, const uint8_t *record, int hide);
+
+/*! \brief No need to offer more? (max reached, steps used up, or error) */
+bool sa_full(const struct sa_out *out);
+
+/*! \brief Ends the walk with a status of the SA class (UMAD_SA_STATUS_*). \return E_RANGE, to be returned on. */
+int sa_refuse(struct sa_out *out, uint16_t status);
+
+/*! \brief Runs the attribute's walk; \a out holds what matched. \return out->ret. */
+int sa_collect(struct snap_reader *r, const struct sa_query *q, struct sa_out *out);
+
+/*! \brief Layout of what is handed out. */
+static inline const struct sa_attr *sa_reply_attr(const struct sa_attr *attr)
+{
+	return attr->reply ? attr->reply : attr;
+}
+
+/* sa/record/layout_conversion.c: */
+
+/*!
+ * \brief A request for an attribute that turns another one, as a request for that one.
+ * \param record  [SA_TURN_BYTES] for the request's record. \param ret  A copy of \a q but
+ * for what differs. \retval E_NOTFOUND  Nothing can match. \retval E_RANGE  A value that
+ * the record cannot hold.
+ */
+int sa_turn_request(struct snap_reader *r, const struct sa_query *q, uint8_t *record,
+                    struct sa_query *ret);
+/*! \brief A record of the turned attribute in the layout of \a shown. */
+void sa_turn_record(struct snap_reader *r, const struct sa_attr *shown,
+                    const uint8_t *record, uint8_t *ret);
+/*! \brief Component of \a to that has the name of one of \a from. SA_NONE: it has none.
+ */
+int sa_turn_component(const struct sa_attr *from, unsigned component,
+                      const struct sa_attr *to);
+
+/*! All attributes: no two have the same version, number and a method in common. */
+extern const struct sa_attr *const sa_attrs[];
+extern const unsigned n_sa_attrs;
+
+/*! \param methods  Any of them. \return NULL: not served. */
+const struct sa_attr *sa_attr_find(uint8_t version, uint16_t id, unsigned methods);
+
+extern const struct sa_attr rec_mcmember, rec_class_port_info, rec_node, rec_port_info, rec_slvl_table,
+	rec_switch_info, rec_linear_ft, rec_mcast_ft, rec_sm_info, rec_link, rec_guid_info,
+	rec_p_key_table, rec_path, rec_path_trace, rec_vl_arb, rec_trace, rec_multi_path,
+	rec_service, rec_inform_info, rec_inform_info_record;
+
+extern const struct sa_attr opa_class_port_info, opa_node, opa_port_info, opa_switch_info,
+	opa_linear_ft, opa_sm_info, opa_link, opa_p_key_table, opa_path, opa_mcast_ft,
+	opa_vl_arb, opa_port_group_ft, opa_port_group_table, opa_sl_to_sc, opa_sc_to_sl,
+	opa_sc_to_sc, opa_sc_to_vl_t, opa_sc_to_vl_nt, opa_sc_to_vl_r, opa_fabric_info,
+	opa_device_tree, opa_vf_info, opa_mcmember, opa_service, opa_inform_info,
+	opa_inform_info_record, opa_trace, opa_path_trace;
+
+/*! Attributes that have no records here. */
+enum { OPA_NONE = 11 };
+extern const struct sa_attr opa_none[OPA_NONE];
+
+/* For walks (sa/record/rec_walk.c): */
+
+/*! \brief Offers the records of one end port. */
+typedef int sa_end_f(struct snap_reader *r, const struct sa_query *q, const struct snap_end *end,
+                     struct sa_out *out);
+
+/*!
+ * \brief Calls \a offer for every end port that the requester may see, by LID; where the LID
+ *        component is asked for, for the owner of that LID (any of its range) alone.
+ * \retval E_OK \retval E_NOTFOUND  Nobody has that LID. \retval others  Of offer, or of the snapshot.
+ */
+int sa_walk_ends(struct snap_reader *r, const struct sa_query *q, unsigned lid, sa_end_f *offer,
+                 struct sa_out *out);
+
+/*! \brief May the requester see what belongs to this end port? Both share a P_Key, or are one. */
+bool sa_sees(struct snap_reader *r, const struct sa_query *q, const struct snap_end *end);
+
+/*! \brief End port of the lowest LID from *lid on; *lid is where to go on, 0 at first. \retval E_NOTFOUND  no more. */
+int sa_end_from(struct snap_reader *r, uint32_t *lid, struct snap_end *ret);
+
+/*! A walk over rows of `attrs` that go under one end port: ports first to last, numbered port << shift | block. */
+struct sa_row_walk {
+	uint64_t guid, next;
+	uint32_t last;
+	uint16_t attr;
+	uint8_t shift;
+};
+
+/*! \brief Begins at an end port; \a port is the component that names one port, or SA_NONE. As an SA_INPUT it counts for switches only. */
+void sa_rows_begin(const struct sa_query *q, uint16_t attr, uint8_t shift, int port,
+                   const struct snap_end *end, struct sa_row_walk *ret);
+
+/*!
+ * \brief Are its records made of SL-to-VL or arbitration tables, which without quality of
+ * service are read for the first who asks the daemon (sa/sm/sweep_qos.c)?
+ */
+bool sa_read_when_asked(uint8_t version, uint16_t id);
+
+/*! \brief SMInfo.ActCount of the SM with this PortGUID: the own one as the request brings
+ * it, else \a read, as it answered the last sweep. */
+uint32_t sa_act_count(struct snap_reader *r, const struct sa_query *q, uint64_t guid,
+                      uint32_t read);
+
+/*! \brief Next row. \retval E_NOTFOUND  no more */
+int sa_rows_next(struct snap_reader *r, struct sa_row_walk *w, struct snap_attr_row *ret);
+
+/*! \brief The walk of attributes with \a rows. */
+int sa_walk_rows(struct snap_reader *r, const struct sa_query *q, struct sa_out *out);
+
+/*! \brief Writes a component of a record of \a attr. */
+static inline void sa_put(const struct sa_attr *attr, uint8_t *record, int component, uint64_t value)
+{
+	const struct sa_field *f = &attr->fields[component];
+
+	field_set(record, f->bit, f->width, value);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdint.h>
+
+#include "sa/mad/transport.h"
+#include "sa/mad/wire.h"
+
+/*!
+ * Requests of many requesters, taken in turn, so that one who floods keeps nobody else
+ * waiting.
+ *
+ * Requesters are told apart by LID, hashed to 1,024 lines. Lines that have requests are
+ * served round robin; one whose answers were large sits out as many rounds as they were
+ * longer than a turn's worth. Room is shared: when it is used up, a newcomer takes the place
+ * of the oldest request of the longest line, whose sender is told BUSY, or is told BUSY
+ * itself when its own line is the longest. Not thread safe. Memory is taken once.
+ *
+ * Source: M. Shreedhar and G. Varghese, Efficient Fair Queuing Using Deficit Round Robin
+ * (1996); P. McKenney, Stochastic Fairness Queueing (1990).
+ */
+struct fair_request {
+	struct mad_addr addr;
+	uint32_t len;
+	uint16_t line;          /*!< set by the queue, for fair_queue_charge() */
+	uint8_t mad[SA_REQUEST_BYTES]; /*!< no request that is served needs more */
+};
+
+enum fair_outcome { FAIR_TAKEN, FAIR_REFUSED, FAIR_EVICTED };
+
+struct fair_queue;
+
+/*! \param capacity  Most requests that wait or are taken. \retval -ENOMEM */
+int fair_queue_new(unsigned capacity, struct fair_queue **ret);
+void fair_queue_free(struct fair_queue *q);
+
+/*!
+ * \brief Adds a request.
+ * \param ret_victim  Filled with what gave way (FAIR_EVICTED), or not touched.
+ * \return FAIR_REFUSED: not added.
+ * Cost: O(1), with the room used up O(lines that have requests).
+ */
+enum fair_outcome fair_queue_push(struct fair_queue *q, const struct mad_msg *m,
+                                  struct fair_request *ret_victim);
+
+/*!
+ * \brief Takes the next request whose turn it is. \return NULL: none waits.
+ *
+ * It keeps its room until it is given back, by fair_queue_release() when it is served or
+ * by fair_queue_return() when it shall wait again, before all others of its line. Several
+ * that are returned are returned last first.
+ */
+struct fair_request *fair_queue_pop(struct fair_queue *q);
+void fair_queue_release(struct fair_queue *q, struct fair_request *r);
+void fair_queue_return(struct fair_queue *q, struct fair_request *r);
+
+/*! \brief What the answer to a request of this line cost, in bytes. */
+void fair_queue_charge(struct fair_queue *q, uint16_t line, size_t bytes);
+
+unsigned fair_queue_length(const struct fair_queue *q);

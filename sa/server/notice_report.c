@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "sa/server/notice_report.h"
+
+#include <errno.h>
+#include <infiniband/umad_sm.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/err.h"
+#include "conf/base/log.h"
+#include "db/reader.h"
+#include "sa/mad/fields.h"
+#include "sa/mad/transport.h"
+#include "sa/mad/wire.h"
+#include "sa/record/record.h"
+#include "sa/server/port_watch.h"
+#include "sa/store/mcast.h"
+#include "sa/store/store.h"
+#include "sa/store/subscription.h"
+
+enum {
+	REPORTS_MAX = 65536, /* that wait for their answer */
+	TRIES = 4,
+	/* Longer than a transport holds a request as unanswered (the kernel refuses a
+	 * second one with the same transaction id until then). */
+	AGAIN_MS = 2500,
+	FULL_MS = 10, /* the transport had no room */
+	LINES = 5,
+	LINES_MS = 60000,
+	METHOD_REPORT_RESP = UMAD_METHOD_REPORT | UMAD_METHOD_RESP_MASK,
+	NOTICE_GID_AT = 16,         /* of traps 64 to 67: what they are about */
+	OPA_NOTICE_BYTES = 96,
+	PRODUCER_CLASS_MANAGER = 4, /* IBA vol. 1, 13.4.8.2 */
+	TYPE_SUBNET_MANAGEMENT = 3
+};
+
+/* clang-format off */
+/* Details of traps 64 to 67 (IBA vol. 1, 15.2.1.4), 129 to 131 and 145 */
+#define NTC_64_GID_PREFIX 128, 64
+#define NTC_64_GID_GUID   192, 64
+#define NTC_129_LID        96, 16
+#define NTC_129_PORT      112,  8
+#define NTC_145_SYSTEM_IMAGE_GUID 128, 64
+/* The same in Omni-Path's layout, 32 bytes of attributes in front of the details */
+#define OPA_NTC_ISSUER_LID 64, 32
+#define OPA_NTC_FIRST     256, 64
+#define OPA_NTC_SECOND    320, 64
+#define OPA_NTC_LID       256, 32
+#define OPA_NTC_129_PORT  288,  8
+#define OPA_NTC_144_MASK  288, 32
+#define OPA_NTC_145_LID   320, 32
+/* clang-format on */
+enum { OPA_NTC_ISSUER_GID_AT = 16 };
+
+static const char *const source = "sa";
+
+struct report {
+	uint64_t due; /* ms */
+	struct mad_addr addr;
+	uint32_t tid;
+	uint8_t tries;
+	bool opa; /* in Omni-Path's layout */
+	uint8_t notice[NOTICE_BYTES];
+};
+
+struct reports {
+	struct transport *transport;
+	struct report *at; /* by tid, as they come */
+	size_t n, cap;
+	uint32_t next_tid;
+	uint64_t due;    /* ms; nothing is, before it */
+	struct port_look ports;
+	bool looked;
+	struct log_limit lines;
+	struct report_counters counters;
+};
+
+int reports_new(struct transport *t, struct reports **ret)
+{
+	struct reports *rp = calloc(1, sizeof(*rp));
+
+	if (rp == NULL) {
+		return -ENOMEM;
+	}
+	rp->transport = t;
+	rp->next_tid = 1;
+	*ret = rp;
+	return E_OK;
+}
+
+void reports_free(struct reports *rp)
+{
+	if (rp != NULL) {
+		free(rp->at);
+		port_look_done(&rp->ports);
+		free(rp);
+	}
+}
+
+const struct report_counters *reports_counters(const struct reports *rp)
+{
+	return &rp->counters;
+}
+
+/* --- who wants to know ---------------------------------------------------------------
+ */
+
+/* Number of a generic trap, UINT_MAX: of a vendor's own. */
+static unsigned generic_trap(const uint8_t *notice)
+{
+	return field_get(notice, NTC_IS_GENERIC)
+	               ? (unsigned)field_get(notice, NTC_TRAP_NUMBER)
+	               : UINT_MAX;
+}
+
+/* Is the GID of a subscription that of the event? Ports are known by their GUID, under
+ * whatever prefix; a multicast group is all of its GID. */
+static bool is_about(const uint8_t *inform, const uint8_t *notice)
+{
+	unsigned trap = generic_trap(notice);
+
+	if (trap == UMAD_SM_MGID_CREATED_TRAP || trap == UMAD_SM_MGID_DESTROYED_TRAP) {
+		return memcmp(inform, notice + NOTICE_GID_AT, 16) == 0;
+	}
+	const uint8_t *gid =
+		notice + (trap == UMAD_SM_GID_IN_SERVICE_TRAP ||
+	                                  trap == UMAD_SM_GID_OUT_OF_SERVICE_TRAP
+	                          ? NOTICE_GID_AT
+	                          : NOTICE_ISSUER_GID_AT);
+	return memcmp(inform + 8, gid + 8, 8) == 0;
+}
+
+/* Is the event about, or from, where the subscription looks? */
+static bool in_scope(const uint8_t *inform, const uint8_t *notice)
+{
+	unsigned begin = (unsigned)field_get(inform, INF_LID_RANGE_BEGIN);
+	unsigned end = (unsigned)field_get(inform, INF_LID_RANGE_END);
+	unsigned issuer = (unsigned)field_get(notice, NTC_ISSUER_LID);
+
+	if (field_get(inform, INF_GID_PREFIX) != 0 ||
+	    field_get(inform, INF_GID_GUID) != 0) {
+		return is_about(inform, notice);
+	}
+	end = end == 0 ? begin : end;
+	return begin == INFORM_ALL_LIDS || (issuer >= begin && issuer <= end);
+}
+
+static bool wants(const uint8_t *inform, const uint8_t *notice)
+{
+	unsigned type = (unsigned)field_get(inform, INF_TYPE);
+	unsigned trap = (unsigned)field_get(inform, INF_TRAP_NUMBER);
+	unsigned producer = (unsigned)field_get(inform, INF_PRODUCER_TYPE);
+
+	return (field_get(inform, INF_IS_GENERIC) != 0) ==
+	               (field_get(notice, NTC_IS_GENERIC) != 0) &&
+	       (type == INFORM_ALL_TYPES || type == field_get(notice, NTC_TYPE)) &&
+	       (trap == INFORM_ALL_TRAPS || trap == field_get(notice, NTC_TRAP_NUMBER)) &&
+	       (producer == INFORM_ALL_PRODUCERS ||
+	        producer == field_get(notice, NTC_PRODUCER_TYPE)) &&
+	       in_scope(inform, notice);
+}
+
+/* An event, and whose partitions may know of it. */
+struct event {
+	const uint8_t *notice;
+	const uint16_t *group_p_key; /* of a multicast group */
+	const uint16_t *p_keys;      /* of a port, which may be gone */
+	size_t n_p_keys;
+};
+
+/* Traps about keys are for those who know the SM_Key. Who named one was asked for it
+ * then; who asked for all traps is known to have been, or has none of these. */
+static bool may_know_keys(const uint8_t *inform, const struct subscription *s,
+                          const uint8_t *notice)
+{
+	unsigned trap = generic_trap(notice);
+
+	return trap < UMAD_SM_BAD_MKEY_TRAP || trap > UMAD_SM_BAD_SWITCH_PKEY_TRAP ||
+	       s->trusted || field_get(inform, INF_TRAP_NUMBER) == trap;
+}
+
+static bool may_know(struct snap_reader *r, const struct snap_end *who,
+                     const struct event *e)
+{
+	const uint8_t *issuer = e->notice + NOTICE_ISSUER_GID_AT + 8;
+	struct snap_end end;
+	uint16_t p_key;
+
+	if (e->group_p_key != NULL) {
+		return mcast_has_p_key(r, who, *e->group_p_key);
+	}
+	if (e->p_keys != NULL) {
+		return snap_shares_p_key(r, who, e->p_keys, e->n_p_keys) == E_OK;
+	}
+	return snap_port_guid(r, field_get(issuer, 0, 64), &end) != E_OK ||
+	       snap_common_p_key(r, who, &end, 0, &p_key) == E_OK;
+}
+
+/* --- Omni-Path's layout ---------------------------------------------------------------
+ */
+
+/* Details of a generic trap; false: the layout of this one is not known. */
+static bool opa_details(unsigned trap, const uint8_t *notice, uint8_t *ret)
+{
+	switch (trap) {
+	case UMAD_SM_GID_IN_SERVICE_TRAP:
+	case UMAD_SM_GID_OUT_OF_SERVICE_TRAP:
+	case UMAD_SM_MGID_CREATED_TRAP:
+	case UMAD_SM_MGID_DESTROYED_TRAP:
+		field_set(ret, OPA_NTC_FIRST, field_get(notice, NTC_64_GID_PREFIX));
+		field_set(ret, OPA_NTC_SECOND, field_get(notice, NTC_64_GID_GUID));
+		return true;
+	case UMAD_SM_LINK_STATE_CHANGED_TRAP:
+		field_set(ret, OPA_NTC_LID, field_get(notice, NTC_128_LID));
+		return true;
+	case UMAD_SM_LINK_INTEGRITY_THRESHOLD_TRAP:
+	case UMAD_SM_BUFFER_OVERRUN_THRESHOLD_TRAP:
+	case UMAD_SM_WATCHDOG_TIMER_EXPIRED_TRAP:
+		field_set(ret, OPA_NTC_LID, field_get(notice, NTC_129_LID));
+		field_set(ret, OPA_NTC_129_PORT, field_get(notice, NTC_129_PORT));
+		return true;
+	case UMAD_SM_LOCAL_CHANGES_TRAP:
+		field_set(ret, OPA_NTC_LID, field_get(notice, NTC_144_LID));
+		field_set(ret, OPA_NTC_144_MASK,
+		          field_get(notice, NTC_144_CAPABILITY_MASK));
+		return true;
+	case UMAD_SM_SYS_IMG_GUID_CHANGED_TRAP:
+		field_set(ret, OPA_NTC_FIRST,
+		          field_get(notice, NTC_145_SYSTEM_IMAGE_GUID));
+		field_set(ret, OPA_NTC_145_LID, field_get(notice, NTC_129_LID));
+		return true;
+	default: return false;
+	}
+}
+
+static bool opa_notice(const uint8_t *notice, uint8_t ret[OPA_NOTICE_BYTES])
+{
+	enum { ATTRIBUTES = 6, GID_BYTES = 16 };
+
+	memset(ret, 0, OPA_NOTICE_BYTES);
+	memcpy(ret, notice, ATTRIBUTES);
+	field_set(ret, OPA_NTC_ISSUER_LID, field_get(notice, NTC_ISSUER_LID));
+	memcpy(ret + OPA_NTC_ISSUER_GID_AT, notice + NOTICE_ISSUER_GID_AT, GID_BYTES);
+	return field_get(notice, NTC_IS_GENERIC) &&
+	       opa_details((unsigned)field_get(notice, NTC_TRAP_NUMBER), notice, ret);
+}
+
+/* --- what waits for its answer -------------------------------------------------------
+ */
+
+static struct report *report_add(struct reports *rp)
+{
+	if (rp->n == rp->cap) {
+		size_t cap = rp->cap ? rp->cap * 2 : 64;
+		struct report *at =
+			cap <= REPORTS_MAX ? realloc(rp->at, cap * sizeof(*at)) : NULL;
+		if (at == NULL) {
+			rp->counters.dropped++;
+			return NULL;
+		}
+		rp->at = at;
+		rp->cap = cap;
+	}
+	return &rp->at[rp->n++];
+}
+
+static void queue_report(struct reports *rp, const struct subscription *s, bool opa,
+                         uint32_t lid, const uint8_t *notice)
+{
+	uint8_t translated[OPA_NOTICE_BYTES];
+
+	if (opa && !opa_notice(notice, translated)) {
+		return; /* cannot be said there */
+	}
+	struct report *report = report_add(rp);
+
+	if (report == NULL) {
+		return;
+	}
+	rp->due = 0;
+	*report = (struct report){
+		.addr = { .sl = s->sl,
+		          .pkey_index = s->pkey_index,
+		          .lid = lid,
+		          .qpn = s->qpn,
+		          .qkey = UMAD_QKEY },
+		.tid = rp->next_tid++,
+		.opa = opa,
+	};
+	memcpy(report->notice, notice, NOTICE_BYTES);
+}
+
+static void tell(struct reports *rp, struct snap_reader *r, const struct sa_store *st,
+                 const struct event *e)
+{
+	const struct store_row *row = store_from(st, RECORDS_SUBSCRIPTIONS, NULL, 0);
+
+	for (; row != NULL; row = store_next(st, RECORDS_SUBSCRIPTIONS, row)) {
+		const uint8_t *inform = row->bytes + 8;
+		struct subscription s;
+		struct snap_end who;
+
+		if (row->key_len != SUBSCRIPTION_KEY_BYTES || row->len != sizeof(s) ||
+		    !wants(inform, e->notice) ||
+		    snap_port_guid(r, field_get(row->bytes, 0, 64), &who) != E_OK ||
+		    !may_know(r, &who, e)) {
+			continue;
+		}
+		memcpy(&s, store_value(row), sizeof(s));
+		if (may_know_keys(inform, &s, e->notice)) {
+			queue_report(rp, &s, field_get(inform, INF_OMNI_PATH) != 0,
+			             who.base_lid, e->notice);
+		}
+	}
+}
+
+void reports_event(struct reports *rp, struct snap_reader *r, const struct sa_store *st,
+                   const uint8_t notice[NOTICE_BYTES])
+{
+	tell(rp, r, st, &(struct event){ .notice = notice });
+}
+
+static void remove_at(struct reports *rp, size_t i)
+{
+	rp->n--;
+	memmove(rp->at + i, rp->at + i + 1, (rp->n - i) * sizeof(rp->at[0]));
+}
+
+/* Position of a transaction id; they are in order, though the counter may wrap. */
+static size_t find(const struct reports *rp, uint32_t tid)
+{
+	size_t low = 0, high = rp->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if ((int32_t)(rp->at[mid].tid - tid) < 0) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	return low;
+}
+
+bool reports_answer(struct reports *rp, const uint8_t *mad, size_t len, uint32_t lid)
+{
+	if (len < SA_HDR_BYTES || field_get(mad, MAD_METHOD) != METHOD_REPORT_RESP ||
+	    field_get(mad, MAD_MGMT_CLASS) != UMAD_CLASS_SUBN_ADM) {
+		return false;
+	}
+	uint32_t tid = (uint32_t)field_get(mad, MAD_TID_LOW);
+	size_t i = find(rp, tid);
+	if (i < rp->n && rp->at[i].tid == tid && rp->at[i].addr.lid == lid &&
+	    rp->at[i].tries > 0) {
+		rp->counters.answered++;
+		remove_at(rp, i);
+	}
+	return true;
+}
+
+static int send_report(struct reports *rp, const struct report *report)
+{
+	uint8_t mad[MAD_BYTES] = { 0 };
+	struct mad_msg m = { .mgmt_class = UMAD_CLASS_SUBN_ADM,
+		             .addr = report->addr,
+		             .len = report->opa ? SA_HDR_BYTES + OPA_NOTICE_BYTES
+		                                : sizeof(mad),
+		             .data = mad };
+
+	field_set(mad, MAD_BASE_VERSION,
+	          report->opa ? SA_OPA_VERSION : UMAD_BASE_VERSION);
+	field_set(mad, MAD_MGMT_CLASS, UMAD_CLASS_SUBN_ADM);
+	field_set(mad, MAD_CLASS_VERSION,
+	          report->opa ? SA_OPA_VERSION : UMAD_SA_CLASS_VERSION);
+	field_set(mad, MAD_METHOD, UMAD_METHOD_REPORT);
+	field_set(mad, MAD_TID, report->tid);
+	field_set(mad, MAD_ATTR_ID, UMAD_ATTR_NOTICE);
+	if (report->opa) {
+		(void)opa_notice(report->notice, mad + SA_HDR_BYTES);
+	} else {
+		memcpy(mad + SA_HDR_BYTES, report->notice, NOTICE_BYTES);
+	}
+	return transport_send(rp->transport, &m);
+}
+
+static void give_up(struct reports *rp, const struct report *report, uint64_t now_ms)
+{
+	unsigned skipped;
+
+	rp->counters.given_up++;
+	if (log_allowed(&rp->lines, now_ms, LINES, LINES_MS, &skipped)) {
+		log_warning(source,
+		            "LID %u QP %u does not answer to the report of trap %u%s",
+		            report->addr.lid, report->addr.qpn,
+		            (unsigned)field_get(report->notice, NTC_TRAP_NUMBER),
+		            skipped ? " (more such reports not shown)" : "");
+	}
+}
+
+/* One report that is due. Returns false: it is over. */
+static bool try_again(struct reports *rp, struct report *report, uint64_t now_ms)
+{
+	if (report->tries == TRIES) {
+		give_up(rp, report, now_ms);
+		return false;
+	}
+	if (send_report(rp, report) == -EAGAIN) {
+		report->due = now_ms + FULL_MS;
+		return true;
+	}
+	rp->counters.sent++;
+	report->tries++;
+	report->due = now_ms + AGAIN_MS;
+	return true;
+}
+
+uint64_t reports_run(struct reports *rp, uint64_t now_ms)
+{
+	uint64_t next = UINT64_MAX;
+	size_t kept = 0;
+
+	if (now_ms < rp->due) {
+		return rp->due;
+	}
+	for (size_t i = 0; i < rp->n; i++) {
+		struct report *report = &rp->at[i];
+		if (report->due <= now_ms && !try_again(rp, report, now_ms)) {
+			continue;
+		}
+		next = report->due < next ? report->due : next;
+		if (kept != i) {
+			rp->at[kept] = *report;
+		}
+		kept++;
+	}
+	rp->n = kept;
+	rp->due = next;
+	return next;
+}
+
+/* --- events of the SM itself
+ * ------------------------------------------------------------
+ */
+
+/* A notice about a GID, by us. */
+static void fill_notice(struct snap_reader *r, unsigned trap, const uint8_t gid[16],
+                        uint8_t notice[NOTICE_BYTES])
+{
+	const struct snap_meta *m = snap_meta(r);
+
+	memset(notice, 0, NOTICE_BYTES);
+	field_set(notice, NTC_IS_GENERIC, 1);
+	field_set(notice, NTC_TYPE, TYPE_SUBNET_MANAGEMENT);
+	field_set(notice, NTC_PRODUCER_TYPE, PRODUCER_CLASS_MANAGER);
+	field_set(notice, NTC_TRAP_NUMBER, trap);
+	field_set(notice, NTC_ISSUER_LID, m->sm_lid);
+	memcpy(notice + NOTICE_GID_AT, gid, 16);
+	field_set(notice + NOTICE_ISSUER_GID_AT, 0, 64, m->subnet_prefix);
+	field_set(notice + NOTICE_ISSUER_GID_AT, 64, 64, m->sm_port_guid);
+}
+
+void reports_group(struct reports *rp, struct snap_reader *r, const struct sa_store *st,
+                   const struct store_event *e)
+{
+	uint8_t notice[NOTICE_BYTES];
+	const struct event event = { .notice = notice, .group_p_key = &e->p_key };
+
+	fill_notice(r,
+	            e->created ? UMAD_SM_MGID_CREATED_TRAP : UMAD_SM_MGID_DESTROYED_TRAP,
+	            e->mgid, notice);
+	tell(rp, r, st, &event);
+}
+
+struct ports_told {
+	struct reports *rp;
+	struct snap_reader *r;
+	const struct sa_store *st;
+};
+
+static void tell_port(void *ctx, bool came, uint64_t guid, const uint16_t *keys, size_t n)
+{
+	const struct ports_told *t = ctx;
+	uint8_t notice[NOTICE_BYTES], gid[16];
+	const struct event event = { .notice = notice, .p_keys = keys, .n_p_keys = n };
+
+	field_set(gid, 0, 64, snap_meta(t->r)->subnet_prefix);
+	field_set(gid, 64, 64, guid);
+	fill_notice(t->r,
+	            came ? UMAD_SM_GID_IN_SERVICE_TRAP : UMAD_SM_GID_OUT_OF_SERVICE_TRAP,
+	            gid, notice);
+	tell(t->rp, t->r, t->st, &event);
+}
+
+static void drop_lost(struct sa_store *st, const struct port_look *now)
+{
+	const struct store_row *next, *row =
+		store_from(st, RECORDS_SUBSCRIPTIONS, NULL, 0);
+
+	for (; row != NULL; row = next) {
+		next = store_next(st, RECORDS_SUBSCRIPTIONS, row);
+		uint64_t guid = field_get(row->bytes, 0, 64);
+		uint8_t key[SUBSCRIPTION_KEY_BYTES];
+
+		if (row->key_len != sizeof(key) || port_look_has(now, guid)) {
+			continue;
+		}
+		memcpy(key, row->bytes, sizeof(key));
+		log_debug(source, "port 0x%016" PRIx64 " is gone, and its subscription",
+		          guid);
+		(void)store_drop(st, RECORDS_SUBSCRIPTIONS, key, sizeof(key));
+	}
+}
+
+int reports_ports(struct reports *rp, struct snap_reader *r, struct sa_store *st)
+{
+	struct ports_told told = { rp, r, st };
+	struct port_look now;
+	int ret = port_look(r, &now);
+
+	if (ret != E_OK) {
+		return ret;
+	}
+	drop_lost(st, &now);
+	if (rp->looked) {
+		port_look_compare(&rp->ports, &now, tell_port, &told);
+	}
+	port_look_done(&rp->ports);
+	rp->ports = now;
+	rp->looked = true;
+	return E_OK;
+}

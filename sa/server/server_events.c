@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * What clients are told without asking: traps, ports that come and go, multicast groups
+ * that were created or deleted. Any thread leaves the news, the answer thread makes
+ * reports of them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/err.h"
+#include "conf/base/log.h"
+#include "db/reader.h"
+#include "sa/server/server_int.h"
+#include "sa/store/alias.h"
+#include "sa/store/mcast.h"
+
+enum { GROUP_EVENTS = 1 << 18 }; /* multicast groups to be told of */
+
+static const char *const source = "sa";
+
+void server_announce(struct sa_server *s, struct store_event *list, size_t n)
+{
+	struct news *news;
+
+	pthread_mutex_lock(&s->lock);
+	news = s->news;
+	if (n > 0 && news->n_groups + n > news->cap_groups) {
+		size_t cap = 2 * (news->n_groups + n);
+		struct store_event *groups =
+			cap <= GROUP_EVENTS ? realloc(news->groups, cap * sizeof(*groups))
+					    : NULL;
+		if (groups == NULL) {
+			server_count(&s->reports_dropped, n);
+			n = 0;
+		} else {
+			news->groups = groups;
+			news->cap_groups = cap;
+		}
+	}
+	if (n > 0) {
+		memcpy(news->groups + news->n_groups, list, n * sizeof(*list));
+		news->n_groups += n;
+		pthread_cond_signal(&s->more);
+	}
+	pthread_mutex_unlock(&s->lock);
+	free(list);
+}
+
+void server_tell_groups(struct sa_server *s)
+{
+	struct store_event *list;
+	size_t n = store_events(s->store, &list);
+
+	if (n > 0) {
+		server_announce(s, list, n);
+	}
+}
+
+static void tell_trap(struct sa_server *s, struct snap_reader *r, const uint8_t *trap)
+{
+	uint8_t notice[NOTICE_BYTES] = { 0 };
+	struct snap_end issuer;
+
+	memcpy(notice, trap, SMP_DATA_BYTES);
+	if (snap_lid(r, (uint32_t)field_get(notice, NTC_ISSUER_LID), &issuer) == E_OK) {
+		field_set(notice + NOTICE_ISSUER_GID_AT, 0, 64,
+		          snap_meta(r)->subnet_prefix);
+		field_set(notice + NOTICE_ISSUER_GID_AT, 64, 64, issuer.port_guid);
+	}
+	reports_event(s->reports, r, s->store, notice);
+}
+
+void server_tell_news(struct sa_server *s, struct snap_reader *r)
+{
+	struct news *news = s->telling;
+
+	for (unsigned i = 0; i < news->n_traps && r != NULL; i++) {
+		tell_trap(s, r, news->trap[i]);
+	}
+	for (size_t i = 0; i < news->n_groups && r != NULL; i++) {
+		reports_group(s->reports, r, s->store, &news->groups[i]);
+	}
+	if (news->swept && r != NULL) {
+		int ret = alias_swept(s->store, r);
+		if (ret != E_OK) {
+			log_warning(source, "alias GUIDs: %s", err_text(ret));
+		}
+		ret = mcast_swept(s->store, r);
+		if (ret != E_OK) {
+			log_warning(source, "multicast groups: %s", err_text(ret));
+		}
+		ret = reports_ports(s->reports, r, s->store);
+		if (ret != E_OK) {
+			log_warning(source, "ports that come and go: %s", err_text(ret));
+		}
+	}
+	news->n_traps = 0;
+	news->n_groups = 0;
+	news->swept = false;
+}
+
+void sa_server_trap(struct sa_server *s, const uint8_t notice[64])
+{
+	pthread_mutex_lock(&s->lock);
+	if (s->news->n_traps < EVENTS) {
+		memcpy(s->news->trap[s->news->n_traps++], notice, SMP_DATA_BYTES);
+	} else {
+		server_count(&s->reports_dropped, 1);
+	}
+	pthread_cond_signal(&s->more);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void sa_server_swept(struct sa_server *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->news->swept = true;
+	pthread_cond_signal(&s->more);
+	pthread_mutex_unlock(&s->lock);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "conf/base/log.h"
+#include "db/snapshot.h"
+#include "sa/mad/fields.h"
+#include "sa/mad/transport.h"
+#include "sa/server/answer.h"
+#include "sa/server/bulk_request.h"
+#include "sa/server/fair_queue.h"
+#include "sa/server/notice_report.h"
+#include "sa/store/store.h"
+
+struct state_batch;
+
+/*!
+ * Inside the SA answer thread: what its files share.
+ *
+ *   server.c        the thread, tables that take long, life cycle
+ *   server_queue.c  requests and news into the thread
+ *   server_once.c   requests that are answered at once, by who received them
+ *   server_reply.c  replies, also those that wait for their commit
+ *   server_events.c news become reports
+ */
+enum {
+	BATCH = 64,
+	CACHE_LINE = 64,
+	EVENTS = 1024,   /*!< traps that wait to be reported */
+	ONCE = 16,       /*!< answers that are made at once */
+	SEND_TRIES = 200 /*!< a full transport is asked again after a millisecond */
+};
+
+/* An answer that is made and not yet sent. */
+struct once {
+	struct sa_reply reply;
+	int ret; /* of sa_serve() */
+};
+
+/* What is to be told besides answers; copied out to be told without the lock. */
+struct news {
+	uint8_t trap[EVENTS][SMP_DATA_BYTES];
+	unsigned n_traps;
+	struct store_event *groups; /* multicast groups created and deleted */
+	size_t n_groups, cap_groups;
+	bool swept;
+};
+
+struct sa_server {
+	struct transport *transport;
+	struct snap_reader *reader;
+	struct state *state; /* NULL: nothing is durable */
+	struct sa_limits limits;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t more;
+	/* under the lock */
+	struct fair_queue *queue;
+	struct news *news;
+	bool asleep;     /* the thread; its own is then for who stands in for it */
+	bool stood_in;   /* somebody does: the thread sleeps on */
+	bool wants_back; /* something is due: nobody new may */
+	/* of those who push, when there is no room; under its own lock */
+	pthread_mutex_t refusing;
+	struct sa_reply busy;
+	/* the thread's own */
+	struct news *telling;
+	struct sa_store *store;
+	struct reports *reports;
+	uint64_t reports_due; /* ms */
+	struct fair_request *batch[BATCH];
+	size_t cost[BATCH]; /* of those that were served, bytes */
+	struct sa_work *work;
+	struct once once[ONCE];
+	struct slow_tables *tables;
+	unsigned n_batch, n_served;
+	struct sa_reply reply;
+	struct log_limit large_lines;
+	atomic_uint_fast64_t act_count;
+	atomic_bool stop, standby;
+	atomic_bool reload; /* a commit failed: the store is ahead of the disk */
+	/* counters; those of who pushes are apart from those of who answers, or the two
+	 * would pull one cache line to and fro */
+	_Alignas(CACHE_LINE) atomic_uint_fast64_t requests, dropped_overload,
+		dropped_standby, reports_dropped;
+	_Alignas(CACHE_LINE) atomic_uint_fast64_t answered, dropped_malformed,
+		dropped_key, refused_large, no_records, records;
+	/* of the thread's own parts, for others to read */
+	atomic_uint_fast64_t services, subscriptions, groups, members, reports_sent,
+		reports_answered, reports_given_up, reports_no_room;
+};
+
+static inline uint64_t server_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static inline uint64_t server_ms(void)
+{
+	return server_ns() / 1000000;
+}
+
+static inline void server_count(atomic_uint_fast64_t *counter, uint64_t n)
+{
+	atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}
+
+/* server_queue.c */
+
+/*! \brief Gives the last batch back, waits, takes the next one and the news. Of the
+ *  answer thread. */
+void server_take(struct sa_server *s);
+
+/*! \brief Nobody has work for the thread. Under the lock. */
+bool server_is_idle(const struct sa_server *s);
+
+/*! \brief Counts requests. \return false: another is master, they are dropped. */
+bool server_admit(struct sa_server *s, const struct mad_msg *m, unsigned n);
+/*! \brief Queues copies of requests that were admitted. Any thread. */
+void server_enqueue(struct sa_server *s, const struct mad_msg *m, unsigned n);
+
+/* server_reply.c */
+
+/*!
+ * \brief Sends what became of a request that changed nothing (\a ret of sa_serve()) and
+ * counts it. \retval -EAGAIN  The transport is full: nothing is counted. \retval E_OK
+ */
+int server_try(struct sa_server *s, const struct mad_addr *to, int ret,
+               struct sa_reply *reply);
+
+/*!
+ * \brief Hands over what the store has changed, with the reply that waits for it or none.
+ * Takes \a b. Of the answer thread.
+ * \retval -ENOMEM  nothing is handed over; the store is read again from disk.
+ */
+int server_commit(struct sa_server *s, struct state_batch *b, const struct mad_addr *to,
+                  const struct sa_reply *reply);
+
+/*!
+ * \brief Sends what became of a request (\a ret of sa_serve()), or lets it wait for its
+ * commit; counts it.
+ * \param st     the store, of the answer thread alone; NULL elsewhere.
+ * \param tries  a full transport is asked so often, a millisecond apart.
+ */
+void server_conclude(struct sa_server *s, struct sa_store *st,
+                     const struct fair_request *q, int ret, struct sa_reply *reply,
+                     unsigned tries);
+
+/*! \brief BUSY to a request that finds no room, or has to make some. Any thread, without
+ *  the lock. */
+void server_refuse(struct sa_server *s, const struct fair_request *q);
+
+/*! \brief What is dropped: a door has to know, the fabric does not. */
+void server_drop(const struct mad_addr *from);
+
+/* server_events.c */
+
+/*! \brief Puts events where the answer thread finds them. Any thread; takes the list. */
+void server_announce(struct sa_server *s, struct store_event *list, size_t n);
+
+/*! \brief Announces the store's events without waiting for a commit. Of the answer thread. */
+void server_tell_groups(struct sa_server *s);
+
+/*! \brief Makes reports of the news that were taken. Without a published fabric (\a r NULL)
+ *  nobody can be told anything. */
+void server_tell_news(struct sa_server *s, struct snap_reader *r);

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * What leaves the SA: answers, refusals, and what is counted of them. A reply to a client
+ * that wrote goes to the state's writing thread with what it changed, which sends it when
+ * that is on disk.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "conf/base/err.h"
+#include "db/state.h"
+#include "sa/mad/wire.h"
+#include "sa/server/server_int.h"
+
+enum {
+	LARGE_LINES = 5, /* log lines about refused tables */
+	LARGE_LINES_MS = 60000,
+	COMMIT_TRIES = 10 /* as SEND_TRIES, on the state's writing thread */
+};
+
+static const char *const source = "sa";
+
+static int send_reply(struct sa_server *s, const struct mad_addr *to,
+                      const struct sa_reply *reply, unsigned tries)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	struct mad_msg m = {
+		.mgmt_class = UMAD_CLASS_SUBN_ADM,
+		.addr = *to,
+		.len = reply->len,
+		.data = reply->data,
+	};
+	int ret = -EAGAIN;
+
+	if (to->door != NULL) {
+		return to->door->send(to->door, to, reply->data, reply->len);
+	}
+	m.addr.qkey = UMAD_QKEY;
+	for (unsigned i = 0; i < tries && !s->stop; i++) {
+		ret = transport_send(s->transport, &m);
+		if (ret != -EAGAIN) {
+			break;
+		}
+		(void)nanosleep(&pause, NULL);
+	}
+	return ret;
+}
+
+void server_drop(const struct mad_addr *from)
+{
+	if (from->door != NULL) {
+		(void)from->door->send(from->door, from, NULL, 0);
+	}
+}
+
+static void count_reply(struct sa_server *s, const struct sa_reply *reply)
+{
+	struct umad_sa_packet head;
+
+	memcpy(&head, reply->data, SA_HDR_BYTES);
+	size_t stride = be16toh(head.attr_offset) * (size_t)8;
+	if (be16toh(head.mad_hdr.status) == UMAD_SA_STATUS_NO_RECORDS
+	                                            << SA_STATUS_SHIFT ||
+	    (head.mad_hdr.status == 0 && stride == 0)) {
+		server_count(&s->no_records, 1);
+	}
+	if (head.rmpp_hdr.rmpp_rtime_flags & UMAD_RMPP_FLAG_ACTIVE) {
+		server_count(&s->records,
+		             stride ? (reply->len - SA_HDR_BYTES) / stride : 0);
+	} else {
+		server_count(&s->records, stride != 0);
+	}
+}
+
+/* A table that is larger than what MADs are for: who asked, and where to ask instead. */
+static void tell_large(struct sa_server *s, const struct fair_request *q,
+                       const struct sa_reply *reply)
+{
+	unsigned skipped;
+
+	server_count(&s->refused_large, 1);
+	if (log_allowed(&s->large_lines, server_ms(), LARGE_LINES, LARGE_LINES_MS,
+	                &skipped)) {
+		log_warning(source,
+		            "%s %u asks for %s of more than %zu bytes "
+		            "(sa_max_response): refused; saguaro-gateway streams it: "
+		            "GET /v1/records/%s?stream=1%s",
+		            q->addr.door ? "TCP client" : "LID",
+		            q->addr.door ? q->addr.qpn : q->addr.lid, reply->large,
+		            s->limits.max_response, reply->large,
+		            skipped ? " (more such requests not shown)" : "");
+	}
+}
+
+/* What became of a request. */
+static void count_outcome(struct sa_server *s, int ret, const struct sa_reply *reply)
+{
+	switch (ret) {
+	case E_OK:
+		count_reply(s, reply); /* first: who sees it answered sees what with */
+		server_count(&s->answered, 1);
+		break;
+	case E_MALFORMED: server_count(&s->dropped_malformed, 1); break;
+	case -EPERM: server_count(&s->dropped_key, 1); break;
+	default: server_count(&s->dropped_overload, 1); break;
+	}
+}
+
+/* --- replies that wait for their commit ------------------------------------------------
+ */
+
+struct waiting {
+	struct sa_server *s;
+	struct mad_addr addr;
+	struct sa_reply reply;
+	uint8_t mad[SA_MAD_BYTES];
+	bool answers; /* else nobody waits: a lease ran out, a port is gone */
+	struct store_event *events;
+	size_t n_events;
+};
+
+/* On the state's writing thread. */
+static void on_commit(void *ctx, int ret)
+{
+	struct waiting *w = ctx;
+	struct sa_server *s = w->s;
+
+	if (ret != E_OK) {
+		log_error(source, "records that clients wrote are not stored: %s",
+		          err_text(ret));
+		s->reload = true;
+		free(w->events);
+	} else {
+		server_announce(s, w->events, w->n_events);
+	}
+	s->transport->ops->wake(s->transport); /* tables follow from some of them */
+	if (w->answers) {
+		w->reply.data = w->mad;
+		if (ret != E_OK) {
+			sa_reply_refuse(&w->reply, ret);
+		}
+		ret = send_reply(s, &w->addr, &w->reply, COMMIT_TRIES);
+		count_outcome(s, ret, &w->reply);
+	}
+	free(w);
+}
+
+int server_commit(struct sa_server *s, struct state_batch *b, const struct mad_addr *to,
+                  const struct sa_reply *reply)
+{
+	struct waiting *w = calloc(1, sizeof(*w));
+
+	if (w == NULL) {
+		state_batch_free(b);
+		s->reload = true;
+		return -ENOMEM;
+	}
+	w->s = s;
+	w->n_events = store_events(s->store, &w->events);
+	if (reply != NULL) { /* to Set and Delete: one MAD */
+		w->answers = true;
+		w->addr = *to;
+		w->reply.len = reply->len;
+		memcpy(w->mad, reply->data, sizeof(w->mad));
+	}
+	state_batch_commit(s->state, b, on_commit, w);
+	return E_OK;
+}
+
+int server_try(struct sa_server *s, const struct mad_addr *to, int ret,
+               struct sa_reply *reply)
+{
+	if (ret == E_OK) {
+		ret = send_reply(s, to, reply, 1);
+	}
+	if (ret == -EAGAIN) {
+		return ret;
+	}
+	count_outcome(s, ret, reply);
+	return E_OK;
+}
+
+void server_conclude(struct sa_server *s, struct sa_store *st,
+                     const struct fair_request *q, int ret, struct sa_reply *reply,
+                     unsigned tries)
+{
+	struct state_batch *b = st != NULL ? store_changes(st) : NULL;
+
+	if (b != NULL &&
+	    server_commit(s, b, &q->addr, ret == E_OK ? reply : NULL) == E_OK) {
+		return;
+	}
+	if (st != NULL && s->state == NULL) {
+		server_tell_groups(s); /* nothing is durable, nothing waits */
+	}
+	if (ret == E_OK && reply->large != NULL) {
+		tell_large(s, q, reply);
+	}
+	if (ret == E_OK) {
+		ret = send_reply(s, &q->addr, reply, tries);
+	}
+	if (ret != E_OK) {
+		server_drop(&q->addr);
+	}
+	count_outcome(s, ret, reply);
+}
+
+void server_refuse(struct sa_server *s, const struct fair_request *q)
+{
+	server_count(&s->dropped_overload, 1);
+	pthread_mutex_lock(&s->refusing);
+	int ret = sa_serve(NULL, NULL, &s->limits, q->mad, q->len, &q->addr, &s->busy);
+	if (ret == E_OK) {
+		ret = send_reply(s, &q->addr, &s->busy, 1);
+	}
+	if (ret != E_OK) {
+		server_drop(&q->addr);
+	}
+	pthread_mutex_unlock(&s->refusing);
+}

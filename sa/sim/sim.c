@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "sa/sim/sim.h"
+
+#include <errno.h>
+#include <infiniband/umad_sm.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/err.h"
+#include "sa/sim/sim_state.h"
+
+/*
+ * The simulated fabric from outside: making one, disturbing it, looking into it.
+ */
+
+static uint32_t choose_sm_port(const struct graph *g, const struct sim_options *o)
+{
+	if (o->sm_port_guid != 0) {
+		return graph_port_by_guid(g, o->sm_port_guid);
+	}
+	if (g->sm_port != GRAPH_NONE) {
+		return g->sm_port;
+	}
+	for (uint32_t i = 0; i < g->n_end_ports; i++) { /* the first host */
+		uint32_t p = g->end_ports[i];
+		if (g->nodes[g->ports[p].node].type != NODE_SWITCH) {
+			return p;
+		}
+	}
+	return g->n_end_ports > 0 ? g->end_ports[0] : GRAPH_NONE;
+}
+
+static void fill_local(struct sim *s)
+{
+	const struct port *p = &s->g->ports[s->sm_port];
+	const struct node *n = &s->g->nodes[p->node];
+	struct transport_port *l = &s->transport.local;
+
+	l->port_guid = p->guid;
+	l->node_guid = n->guid;
+	l->port = p->num;
+	snprintf(l->name, sizeof(l->name), "sim %.64s/%u", n->description, p->num);
+}
+
+static void keep_found(struct sim *s)
+{
+	for (uint32_t i = 0; i < s->g->n_nodes; i++) {
+		const struct node *n = &s->g->nodes[i];
+		for (unsigned num = 0; num <= n->n_ports; num++) {
+			uint32_t p = n->first_port + num;
+			const struct port *found = &s->g->ports[p];
+			if (graph_is_end_port(s->g, p)) {
+				field_set(s->ports[p].info, PI_LID, found->lid);
+				field_set(s->ports[p].info, PI_LMC, found->lmc);
+			}
+			if (s->ports[p].up && found->state > PORT_INIT) {
+				field_set(s->ports[p].info, PI_PORT_STATE, found->state);
+			}
+		}
+	}
+}
+
+static int fabric_init(struct sim *s, bool keep_lids)
+{
+	s->ports = calloc(s->g->n_ports, sizeof(*s->ports));
+	s->nodes = calloc(s->g->n_nodes, sizeof(*s->nodes));
+	if (s->ports == NULL || s->nodes == NULL) {
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < s->g->n_nodes; i++) {
+		sim_node_reset(s, i);
+	}
+	for (uint32_t p = 0; p < s->g->n_ports; p++) {
+		if (s->g->ports[p].peer != GRAPH_NONE) {
+			sim_link_update(s, p);
+		}
+	}
+	if (keep_lids) {
+		keep_found(s);
+	}
+	return sim_queue_init(s);
+}
+
+int sim_new(const struct graph *g, const struct sim_options *o, bool keep_lids,
+            struct sim **ret)
+{
+	uint32_t sm_port = choose_sm_port(g, o);
+	if (sm_port == GRAPH_NONE) {
+		return E_NOTFOUND;
+	}
+	struct sim *s = calloc(1, sizeof(*s));
+	if (s == NULL) {
+		return -ENOMEM;
+	}
+	s->g = g;
+	s->o = *o;
+	s->sm_port = sm_port;
+	s->rng = (uint64_t)o->seed * 0x9E3779B97F4A7C15u + 1;
+	s->transport.ops = &sim_ops;
+	pthread_mutex_init(&s->lock, NULL);
+	fill_local(s);
+	int r = fabric_init(s, keep_lids);
+	if (r != E_OK) {
+		sim_free(s);
+		return r;
+	}
+	*ret = s;
+	return E_OK;
+}
+
+void sim_free(struct sim *s)
+{
+	if (s == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; s->nodes != NULL && i < s->g->n_nodes; i++) {
+		free(s->nodes[i].lft);
+	}
+	sim_queue_done(s);
+	sim_clients_done(s);
+	pthread_mutex_destroy(&s->lock);
+	free(s->stored);
+	free(s->nodes);
+	free(s->ports);
+	free(s);
+}
+
+struct transport *sim_transport(struct sim *s)
+{
+	return &s->transport;
+}
+
+/* Node by GUID with the lock held: after it, done() ends what it began. */
+static uint32_t begin(struct sim *s, uint64_t node_guid)
+{
+	pthread_mutex_lock(&s->lock);
+	return graph_node_by_guid(s->g, node_guid);
+}
+
+static int done(struct sim *s, int ret)
+{
+	pthread_mutex_unlock(&s->lock);
+	waker_notify(&s->waker);
+	return ret;
+}
+
+int sim_set_link(struct sim *s, uint64_t node_guid, uint8_t port, bool up)
+{
+	uint32_t node = begin(s, node_guid);
+	uint32_t p = node != GRAPH_NONE ? graph_port(s->g, node, port) : GRAPH_NONE;
+	if (p == GRAPH_NONE || s->g->ports[p].peer == GRAPH_NONE) {
+		return done(s, E_NOTFOUND);
+	}
+	s->ports[p].cut = !up;
+	s->ports[s->g->ports[p].peer].cut = !up;
+	sim_link_update(s, p);
+	return done(s, E_OK);
+}
+
+static void update_links(struct sim *s, uint32_t node)
+{
+	const struct node *n = &s->g->nodes[node];
+	for (unsigned num = 1; num <= n->n_ports; num++) {
+		if (s->g->ports[n->first_port + num].peer != GRAPH_NONE) {
+			sim_link_update(s, n->first_port + num);
+		}
+	}
+}
+
+int sim_set_node(struct sim *s, uint64_t node_guid, bool up)
+{
+	uint32_t node = begin(s, node_guid);
+	if (node == GRAPH_NONE) {
+		return done(s, E_NOTFOUND);
+	}
+	s->nodes[node].down = !up;
+	update_links(s, node);
+	return done(s, E_OK);
+}
+
+int sim_set_deaf(struct sim *s, uint64_t node_guid, bool deaf)
+{
+	uint32_t node = begin(s, node_guid);
+	if (node == GRAPH_NONE) {
+		return done(s, E_NOTFOUND);
+	}
+	s->nodes[node].deaf = deaf;
+	return done(s, E_OK);
+}
+
+int sim_reboot(struct sim *s, uint64_t node_guid)
+{
+	uint32_t node = begin(s, node_guid);
+	if (node == GRAPH_NONE) {
+		return done(s, E_NOTFOUND);
+	}
+	bool was_down = s->nodes[node].down;
+	s->nodes[node].down = true;
+	update_links(s, node);
+	sim_node_reset(s, node);
+	s->nodes[node].down = was_down;
+	update_links(s, node);
+	return done(s, E_OK);
+}
+
+int sim_set_description(struct sim *s, uint64_t node_guid, const char *text)
+{
+	uint8_t data[SMP_DATA_BYTES] = { 0 };
+	uint32_t node = begin(s, node_guid);
+	if (node == GRAPH_NONE) {
+		return done(s, E_NOTFOUND);
+	}
+	memcpy(data, text, strnlen(text, sizeof(data)));
+	uint16_t attr = UMAD_SM_ATTR_NODE_DESC;
+	int ret = sim_stored_put(s, s->g->nodes[node].first_port, attr, 0, data);
+	if (ret == E_OK) {
+		sim_trap_raise(s, node, 1);
+		s->nodes[node].traps[1].description = true;
+	}
+	return done(s, ret);
+}
+
+void sim_set_drop(struct sim *s, uint32_t ppm)
+{
+	pthread_mutex_lock(&s->lock);
+	s->o.drop_ppm = ppm;
+	pthread_mutex_unlock(&s->lock);
+}
+
+uint64_t sim_count(const struct sim *s, uint8_t method, uint16_t attr)
+{
+	return method < SIM_METHODS
+	               ? s->counts[method][attr < SIM_ATTRS ? attr : SIM_ATTRS]
+	               : 0;
+}
+
+uint64_t sim_bounces(const struct sim *s)
+{
+	return s->bounces;
+}
+
+uint64_t sim_changes(const struct sim *s)
+{
+	return s->changes;
+}
+
+int sim_peek(const struct sim *s, uint64_t node_guid, uint16_t attr, uint32_t attr_mod,
+             uint8_t *ret)
+{
+	/* A Get changes nothing; the agent's functions serve Sets too, so they take no
+	 * const. */
+	struct sim *w = (struct sim *)s;
+	uint8_t data[SMP_DATA_BYTES] = { 0 };
+	uint32_t node = begin(w, node_guid);
+	if (node == GRAPH_NONE) {
+		return done(w, E_NOTFOUND);
+	}
+	struct sim_at at = { .node = node, .port = sim_is_switch(s, node) ? 0 : 1 };
+	if (sim_attr(w, &at, false, attr, attr_mod, data) != 0) {
+		return done(w, E_NOTFOUND);
+	}
+	memcpy(ret, data, sizeof(data));
+	return done(w, E_OK);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "sa/sim/sim_state.h"
+
+#include <errno.h>
+#include <infiniband/umad_types.h>
+#include <stdlib.h>
+
+#include "conf/base/err.h"
+
+/*
+ * Programs on simulated hosts that talk to the SA: their MADs and its answers go along
+ * the programmed LFTs by the rules of data packets. Messages of any length travel whole,
+ * as the kernel's RMPP hands them over at both ends. A port hears only when a program
+ * has opened it, by sending or by asking for a message once.
+ */
+
+static int client_of(struct sim *s, uint64_t port_guid, struct sim_client **ret)
+{
+	uint32_t port = graph_port_by_guid(s->g, port_guid);
+	if (port == GRAPH_NONE) {
+		return E_NOTFOUND;
+	}
+	if (s->ports[port].client == 0) {
+		struct sim_client *c =
+			realloc(s->clients, (s->n_clients + 1) * sizeof(*c));
+		if (c == NULL) {
+			return -ENOMEM;
+		}
+		s->clients = c;
+		s->clients[s->n_clients++] = (struct sim_client){ .port = port };
+		s->ports[port].client = s->n_clients;
+	}
+	*ret = &s->clients[s->ports[port].client - 1];
+	return E_OK;
+}
+
+void sim_clients_done(struct sim *s)
+{
+	free(s->clients); /* their messages belong to the pool */
+}
+
+void sim_client_take(struct sim *s, uint32_t port, struct mad_buf *m)
+{
+	uint32_t client = s->ports[port].client;
+	if (client == 0) {
+		mad_pool_put(&s->pool, m);
+		return;
+	}
+	mad_list_push(&s->clients[client - 1].waiting, m);
+}
+
+static int client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, size_t len)
+{
+	struct sim_client *c;
+	int ret = client_of(s, port_guid, &c);
+	if (ret != E_OK) {
+		return ret;
+	}
+	const struct port *p = &s->g->ports[c->port];
+	const uint8_t *info = s->ports[c->port].info;
+	struct sim_at at = { .node = p->node, .port = p->num };
+
+	if (!sim_walk_lid(s, &at, (uint32_t)field_get(info, PI_MASTER_SM_LID), true) ||
+	    sim_end_port(s, &at) != s->sm_port) {
+		return E_NOPATH;
+	}
+	struct mad_buf *m = mad_pool_get(&s->pool, mad, len);
+	if (m == NULL) {
+		return -ENOMEM;
+	}
+	m->addr.lid = (uint32_t)field_get(info, PI_LID);
+	m->addr.qpn = 1;
+	m->addr.qkey = UMAD_QKEY;
+	return sim_deliver(s, s->sm_port, m, at.hops);
+}
+
+int sim_client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, size_t len)
+{
+	if (len < sizeof(struct umad_hdr)) {
+		return -EINVAL;
+	}
+	pthread_mutex_lock(&s->lock);
+	int ret = client_send(s, port_guid, mad, len);
+	pthread_mutex_unlock(&s->lock);
+	waker_notify(&s->waker);
+	return ret;
+}
+
+static int client_recv(struct sim *s, uint64_t port_guid, const uint8_t **ret_data,
+                       size_t *ret_len)
+{
+	struct sim_client *c;
+	int ret = client_of(s, port_guid, &c);
+	if (ret != E_OK) {
+		return ret;
+	}
+	mad_pool_put(&s->pool, c->held);
+	c->held = mad_list_pop(&c->waiting);
+	if (c->held == NULL) {
+		return E_TIMEOUT;
+	}
+	*ret_data = c->held->data;
+	*ret_len = c->held->len;
+	return E_OK;
+}
+
+int sim_client_recv(struct sim *s, uint64_t port_guid, const uint8_t **ret,
+                    size_t *ret_len)
+{
+	pthread_mutex_lock(&s->lock);
+	int r = client_recv(s, port_guid, ret, ret_len);
+	pthread_mutex_unlock(&s->lock);
+	return r;
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "sa/sim/sim_control.h"
+
+#include <ctype.h>
+#include <infiniband/umad_sm.h>
+#include <infiniband/umad_types.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/err.h"
+#include "conf/base/text.h"
+#include "routing/graph/graph.h"
+#include "sa/sim/sim_name.h"
+#include "sa/sim/sim_state.h"
+
+/* One command being carried out. */
+struct run {
+	const struct sim_control *c;
+	const char *at; /* what is left of the line */
+	FILE *out;
+};
+
+struct command {
+	const char *name, *args, *help;
+	int (*run)(struct run *r);
+};
+
+enum { WORD = 256 };
+
+static const char *skip_space(const char *p)
+{
+	while (isspace((unsigned char)*p)) {
+		p++;
+	}
+	return p;
+}
+
+/* Next word, or what stands between quotes. False: nothing is left. */
+static bool next_word(struct run *r, char word[WORD])
+{
+	const char *p = skip_space(r->at);
+	bool quoted = *p == '"';
+	p += quoted;
+	size_t n = quoted ? strcspn(p, "\"") : strcspn(p, " \t\n");
+
+	snprintf(word, WORD, "%.*s", (int)(n < WORD ? n : WORD - 1), p);
+	r->at = p + n + (quoted && p[n] == '"');
+	return quoted || n > 0;
+}
+
+/* All that is left as one name, without quotes; a port in brackets is cut off. */
+static void rest_as_name(struct run *r, char name[WORD], char port[WORD])
+{
+	const char *p = skip_space(r->at);
+	size_t n = strlen(p);
+
+	while (n > 0 && isspace((unsigned char)p[n - 1])) {
+		n--;
+	}
+	port[0] = '\0';
+	const char *bracket = n > 0 && p[n - 1] == ']' ? memrchr(p, '[', n) : NULL;
+	if (bracket != NULL) {
+		snprintf(port, WORD, "%.*s", (int)(p + n - 2 - bracket), bracket + 1);
+		n = (size_t)(bracket - p);
+	}
+	if (n >= 2 && p[0] == '"' && p[n - 1] == '"') {
+		p++;
+		n -= 2;
+	}
+	snprintf(name, WORD, "%.*s", (int)(n < WORD ? n : WORD - 1), p);
+	r->at += strlen(r->at);
+}
+
+static int complain(struct run *r, int ret, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int complain(struct run *r, int ret, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	vfprintf(r->out, fmt, ap);
+	va_end(ap);
+	return ret;
+}
+
+static int find_node(struct run *r, const char *name, uint32_t *ret_node)
+{
+	char why[SIM_NAME_WHY];
+	if (name[0] == '\0') {
+		return complain(r, E_SYNTAX, "a node is missing; 'help' shows how");
+	}
+	int ret = sim_name_node(r->c->g, name, ret_node, why);
+	return ret == E_OK ? ret : complain(r, ret, "%s", why);
+}
+
+/* NODE, to the end of the line. */
+static int read_node(struct run *r, uint32_t *ret_node)
+{
+	char name[WORD], port[WORD];
+	rest_as_name(r, name, port);
+	if (port[0] != '\0') {
+		return complain(r, E_SYNTAX,
+		                "a port has no place here; name the node alone");
+	}
+	return find_node(r, name, ret_node);
+}
+
+static void list_cabled(struct run *r, const struct node *n)
+{
+	const char *comma = "";
+	for (unsigned num = 1; num <= n->n_ports; num++) {
+		if (r->c->g->ports[n->first_port + num].peer != GRAPH_NONE) {
+			fprintf(r->out, "%s%u", comma, num);
+			comma = ", ";
+		}
+	}
+}
+
+/* NODE[PORT] with a cable. */
+static int read_port(struct run *r, uint32_t *ret_node, unsigned *ret_num)
+{
+	char name[WORD], port[WORD];
+	uint64_t num = 0;
+
+	rest_as_name(r, name, port);
+	int ret = find_node(r, name, ret_node);
+	if (ret != E_OK) {
+		return ret;
+	}
+	const struct node *n = &r->c->g->nodes[*ret_node];
+	bool good = text_u64(port, n->n_ports, &num) == E_OK && num > 0 &&
+	            r->c->g->ports[n->first_port + num].peer != GRAPH_NONE;
+	if (!good) {
+		if (port[0] == '\0') {
+			fputs("which port? Write NODE[PORT]", r->out);
+		} else {
+			fprintf(r->out, "port '%.20s' has no cable", port);
+		}
+		fputs("; cables of this node are at ", r->out);
+		list_cabled(r, n);
+		return port[0] == '\0' ? E_SYNTAX : E_NOTFOUND;
+	}
+	*ret_num = (unsigned)num;
+	return E_OK;
+}
+
+/* One of the words, its index in ret. */
+static int read_choice(struct run *r, const char *const *words, unsigned *ret)
+{
+	char word[WORD] = "";
+	next_word(r, word);
+	for (unsigned i = 0; words[i] != NULL; i++) {
+		if (strcmp(word, words[i]) == 0) {
+			*ret = i;
+			return E_OK;
+		}
+	}
+	fprintf(r->out, "'%.40s' is none of:", word);
+	for (unsigned i = 0; words[i] != NULL; i++) {
+		fprintf(r->out, " %s", words[i]);
+	}
+	return E_SYNTAX;
+}
+
+static int run_link(struct run *r)
+{
+	static const char *const words[] = { "down", "up", NULL };
+	unsigned up, num = 0;
+	uint32_t node;
+	int ret = read_choice(r, words, &up);
+	if (ret == E_OK) {
+		ret = read_port(r, &node, &num);
+	}
+	if (ret != E_OK) {
+		return ret;
+	}
+	return sim_set_link(r->c->sim, r->c->g->nodes[node].guid, (uint8_t)num, up != 0);
+}
+
+static int run_node(struct run *r)
+{
+	static const char *const words[] = { "down", "up", "deaf", "awake", NULL };
+	unsigned what;
+	uint32_t node;
+	int ret = read_choice(r, words, &what);
+	if (ret == E_OK) {
+		ret = read_node(r, &node);
+	}
+	if (ret != E_OK) {
+		return ret;
+	}
+	uint64_t guid = r->c->g->nodes[node].guid;
+	return what < 2 ? sim_set_node(r->c->sim, guid, what == 1)
+	                : sim_set_deaf(r->c->sim, guid, what == 2);
+}
+
+static int run_reboot(struct run *r)
+{
+	uint32_t node;
+	int ret = read_node(r, &node);
+	return ret == E_OK ? sim_reboot(r->c->sim, r->c->g->nodes[node].guid) : ret;
+}
+
+static int run_describe(struct run *r)
+{
+	char name[WORD] = "", text[WORD], port[WORD];
+	uint32_t node;
+	next_word(r, name);
+	int ret = find_node(r, name, &node);
+	if (ret != E_OK) {
+		return ret;
+	}
+	rest_as_name(r, text, port);
+	if (text[0] == '\0') {
+		return complain(r, E_SYNTAX, "the new description is missing");
+	}
+	return sim_set_description(r->c->sim, r->c->g->nodes[node].guid, text);
+}
+
+static int run_drop(struct run *r)
+{
+	enum { MILLION = 1000000 };
+	char word[WORD] = "";
+	uint64_t ppm;
+	next_word(r, word);
+	if (text_u64(word, MILLION, &ppm) != E_OK) {
+		return complain(
+			r, E_RANGE,
+			"how many MADs of a million get lost? '%.40s' is no number "
+			"from 0 to 1000000",
+			word);
+	}
+	sim_set_drop(r->c->sim, (uint32_t)ppm);
+	return E_OK;
+}
+
+static void show_node(struct run *r, uint32_t node)
+{
+	const struct node *n = &r->c->g->nodes[node];
+	const struct sim_node *me = &r->c->sim->nodes[node];
+	fprintf(r->out, "%-6s 0x%016" PRIx64 " %s \"%s\"%s%s\n", node_type_name(n->type),
+	        n->guid, n->id != NULL ? n->id : "-", n->description,
+	        me->down ? " down" : "", me->deaf ? " deaf" : "");
+}
+
+static int run_list(struct run *r)
+{
+	static const char *const words[] = { "all", "switches", "hosts", NULL };
+	unsigned what = 0;
+	if (*skip_space(r->at) != '\0') {
+		int ret = read_choice(r, words, &what);
+		if (ret != E_OK) {
+			return ret;
+		}
+	}
+	for (uint32_t i = 0; i < r->c->g->n_nodes; i++) {
+		bool sw = r->c->g->nodes[i].type == NODE_SWITCH;
+		if (what == 0 || sw == (what == 1)) {
+			show_node(r, i);
+		}
+	}
+	return E_OK;
+}
+
+static void show_port(struct run *r, uint32_t port)
+{
+	static const char *const states[] = { "-", "down", "init", "armed", "active" };
+	const struct graph *g = r->c->g;
+	const struct port *p = &g->ports[port];
+	const struct sim_port *me = &r->c->sim->ports[port];
+	unsigned state = (unsigned)field_get(me->info, PI_PORT_STATE);
+	const char *cut = me->cut ? ", cut" : "";
+
+	fprintf(r->out, "  [%u] %s%s", p->num, states[state <= PORT_ACTIVE ? state : 0],
+	        cut);
+	if (graph_is_end_port(g, port)) {
+		fprintf(r->out, ", lid %u lmc %u, sm lid %u, 0x%016" PRIx64,
+		        (unsigned)field_get(me->info, PI_LID),
+		        (unsigned)field_get(me->info, PI_LMC),
+		        (unsigned)field_get(me->info, PI_MASTER_SM_LID), p->guid);
+	}
+	if (p->peer != GRAPH_NONE) {
+		const struct node *far = &g->nodes[g->ports[p->peer].node];
+		fprintf(r->out, ", %s %s to \"%s\"[%u]",
+		        link_width_name(
+				(uint8_t)field_get(me->info, PI_LINK_WIDTH_ACTIVE)),
+		        link_speed_name(port_info_speed(me->info)),
+		        far->id != NULL ? far->id : far->description,
+		        g->ports[p->peer].num);
+	}
+	fputc('\n', r->out);
+}
+
+static int run_show(struct run *r)
+{
+	uint32_t node;
+	int ret = read_node(r, &node);
+	if (ret != E_OK) {
+		return ret;
+	}
+	const struct node *n = &r->c->g->nodes[node];
+	pthread_mutex_lock(&r->c->sim->lock);
+	show_node(r, node);
+	for (unsigned num = n->type == NODE_SWITCH ? 0 : 1; num <= n->n_ports; num++) {
+		show_port(r, n->first_port + num);
+	}
+	pthread_mutex_unlock(&r->c->sim->lock);
+	return E_OK;
+}
+
+static const char *attr_name(unsigned attr)
+{
+	switch (attr) {
+	case UMAD_SM_ATTR_NODE_DESC: return "NodeDescription";
+	case UMAD_SM_ATTR_NODE_INFO: return "NodeInfo";
+	case UMAD_SM_ATTR_SWITCH_INFO: return "SwitchInfo";
+	case UMAD_SM_ATTR_GUID_INFO: return "GUIDInfo";
+	case UMAD_SM_ATTR_PORT_INFO: return "PortInfo";
+	case UMAD_SM_ATTR_PKEY_TABLE: return "P_KeyTable";
+	case UMAD_SM_ATTR_SLVL_TABLE: return "SLtoVLMappingTable";
+	case UMAD_SM_ATTR_VL_ARB_TABLE: return "VLArbitrationTable";
+	case UMAD_SM_ATTR_LINEAR_FT: return "LinearForwardingTable";
+	case UMAD_SM_ATTR_RANDOM_FT: return "RandomForwardingTable";
+	case UMAD_SM_ATTR_MCAST_FT: return "MulticastForwardingTable";
+	case UMAD_SM_ATTR_SM_INFO: return "SMInfo";
+	}
+	return "other";
+}
+
+/* Requests by method and attribute, what is no attribute of the specification together. */
+static int run_smps(struct run *r)
+{
+	static const struct {
+		uint8_t method;
+		const char *name;
+	} methods[] = { { UMAD_METHOD_GET, "Get" }, { UMAD_METHOD_SET, "Set" } };
+	uint64_t all = 0;
+
+	pthread_mutex_lock(&r->c->sim->lock);
+	for (unsigned m = 0; m < sizeof(methods) / sizeof(*methods); m++) {
+		for (uint16_t attr = 0; attr <= SIM_ATTRS; attr++) {
+			uint64_t n = sim_count(r->c->sim, methods[m].method, attr);
+
+			all += n;
+			if (n) {
+				fprintf(r->out, "%s %-24s %10" PRIu64 "\n", methods[m].name,
+				        attr_name(attr), n);
+			}
+		}
+	}
+	pthread_mutex_unlock(&r->c->sim->lock);
+	fprintf(r->out, "all %-24s %10" PRIu64 "\n", "", all);
+	return E_OK;
+}
+
+static int run_clients(struct run *r)
+{
+	if (r->c->clients != NULL) {
+		r->c->clients(r->c->ctx, r->out);
+	}
+	return E_OK;
+}
+
+static int run_stop(struct run *r)
+{
+	if (r->c->stop == NULL) {
+		return complain(r, E_UNKNOWN,
+		                "this simulation cannot be stopped from here");
+	}
+	r->c->stop(r->c->ctx);
+	return E_OK;
+}
+
+static int run_help(struct run *r);
+
+/* clang-format off */
+static const struct command commands[] = {
+	{ "link",     "down|up NODE[PORT]",        "pulls a cable, plugs it in",                           run_link },
+	{ "node",     "down|up|deaf|awake NODE",   "switches it off, on; deaf: its links stay, it does not answer", run_node },
+	{ "reboot",   "NODE",                      "it forgets LIDs and tables, its links train anew",     run_reboot },
+	{ "describe", "\"NODE\" TEXT",             "changes its NodeDescription",                          run_describe },
+	{ "drop",     "PPM",                       "how many MADs of a million get lost",                  run_drop },
+	{ "list",     "[all|switches|hosts]",      "type, GUID, id and description of each node",          run_list },
+	{ "show",     "NODE",                      "its ports: state, LID, far end",                       run_show },
+	{ "smps",     "",                          "subnet management requests sent so far, by attribute",  run_smps },
+	{ "clients",  "",                          "programs that are attached, by host and port",         run_clients },
+	{ "stop",     "",                          "ends the simulation",                                  run_stop },
+	{ "help",     "",                          "this list",                                            run_help },
+};
+/* clang-format on */
+
+enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+static int run_help(struct run *r)
+{
+	for (unsigned i = 0; i < N_COMMANDS; i++) {
+		fprintf(r->out, "%-8s %-24s %s\n", commands[i].name, commands[i].args,
+		        commands[i].help);
+	}
+	return E_OK;
+}
+
+static int unknown(struct run *r, const char *word)
+{
+	const char *near = NULL;
+	unsigned best = 3;
+	for (unsigned i = 0; i < N_COMMANDS; i++) {
+		unsigned d = text_distance(word, commands[i].name, 3);
+		if (d < best) {
+			best = d;
+			near = commands[i].name;
+		}
+	}
+	return complain(r, E_UNKNOWN, "unknown command '%.40s'%s%s%s; 'help' lists them",
+	                word, near != NULL ? "; did you mean '" : "",
+	                near != NULL ? near : "", near != NULL ? "'" : "");
+}
+
+int sim_control(const struct sim_control *c, const char *line, FILE *out)
+{
+	struct run r = { .c = c, .at = line, .out = out };
+	char word[WORD];
+
+	if (!next_word(&r, word)) {
+		return run_help(&r);
+	}
+	for (unsigned i = 0; i < N_COMMANDS; i++) {
+		if (strcmp(word, commands[i].name) != 0) {
+			continue;
+		}
+		int ret = commands[i].run(&r);
+		if (ret == E_OK && *skip_space(r.at) != '\0') {
+			return complain(&r, E_SYNTAX, "'%.40s' is too much",
+			                skip_space(r.at));
+		}
+		return ret;
+	}
+	return unknown(&r, word);
+}

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "sa/sim/sim_state.h"
+
+#include <errno.h>
+#include <infiniband/umad_sm.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/err.h"
+
+/*
+ * The management agent of a simulated node (IBA vol. 1, 14.2.5): which attributes there
+ * are, what a Get shows and what a Set keeps. PortInfo has its own file.
+ *
+ * A Set that has any bad value changes nothing and is answered with the status "invalid
+ * value". The M_Key is checked by the table of 14.2.4.1; lease periods are kept but never
+ * run out. P_Keys, SL-to-VL and arbitration tables are stored and shown, not enforced.
+ */
+
+enum { OPA_BASE_VERSION = 0x80 };
+
+/* One attribute being read or written. */
+struct access {
+	struct sim *s;
+	const struct sim_at *at;
+	bool set;
+	uint32_t mod;
+	uint8_t *data; /* in: what to set; out: what is */
+};
+
+static const struct node *node_of(const struct access *a)
+{
+	return &a->s->g->nodes[a->at->node];
+}
+
+static uint32_t linear_fdb_cap(const struct node *n)
+{
+	bool given = n->linear_fdb_cap != 0 && n->linear_fdb_cap < LID_UNICAST_END;
+	return given ? n->linear_fdb_cap : LID_UNICAST_END;
+}
+
+static unsigned partition_cap(const struct node *n)
+{
+	return n->partition_cap != 0 ? n->partition_cap : PARTITION_CAP;
+}
+
+static uint16_t node_description(struct access *a)
+{
+	if (a->set) {
+		return UMAD_STATUS_ATTR_NOT_SUPPORTED;
+	}
+	const uint8_t *own =
+		sim_stored_find(a->s, node_of(a)->first_port, UMAD_SM_ATTR_NODE_DESC, 0);
+	if (own != NULL) {
+		memcpy(a->data, own, SMP_DATA_BYTES);
+		return UMAD_STATUS_SUCCESS;
+	}
+	const char *text = node_of(a)->description;
+	memset(a->data, 0, SMP_DATA_BYTES);
+	memcpy(a->data, text, strnlen(text, SMP_DATA_BYTES));
+	return UMAD_STATUS_SUCCESS;
+}
+
+/* Does this node say that it is Omni-Path's? */
+static bool is_omni_path(const struct sim *s, uint32_t node)
+{
+	return s->o.omni_path && s->g->nodes[node].type == NODE_CA;
+}
+
+static uint16_t node_info(struct access *a)
+{
+	if (a->set) {
+		return UMAD_STATUS_ATTR_NOT_SUPPORTED;
+	}
+	const struct node *n = node_of(a);
+	const struct port *p = &a->s->g->ports[sim_end_port(a->s, a->at)];
+	uint8_t *d = a->data;
+
+	memset(d, 0, SMP_DATA_BYTES);
+	field_set(d, NI_BASE_VERSION,
+	          is_omni_path(a->s, a->at->node) ? OPA_BASE_VERSION : UMAD_BASE_VERSION);
+	field_set(d, NI_CLASS_VERSION, 1);
+	field_set(d, NI_NODE_TYPE, n->type);
+	field_set(d, NI_NUM_PORTS, n->n_ports);
+	field_set(d, NI_SYSTEM_IMAGE_GUID, n->system_image_guid);
+	field_set(d, NI_NODE_GUID, n->guid);
+	field_set(d, NI_PORT_GUID, p->guid);
+	field_set(d, NI_PARTITION_CAP, partition_cap(n));
+	field_set(d, NI_DEVICE_ID, n->device_id);
+	field_set(d, NI_REVISION, n->revision);
+	field_set(d, NI_LOCAL_PORT_NUM, a->at->port);
+	field_set(d, NI_VENDOR_ID, n->vendor_id);
+	return UMAD_STATUS_SUCCESS;
+}
+
+static uint16_t switch_info_set(struct access *a, uint8_t *info)
+{
+	uint64_t top = field_get(a->data, SI_LINEAR_FDB_TOP);
+	if (top >= linear_fdb_cap(node_of(a))) {
+		return UMAD_STATUS_INVALID_ATTR_VALUE;
+	}
+	field_set(info, SI_LINEAR_FDB_TOP, top);
+	field_set(info, SI_DEFAULT_PORT, field_get(a->data, SI_DEFAULT_PORT));
+	field_set(info, SI_DEFAULT_MCAST_PRIMARY_PORT,
+	          field_get(a->data, SI_DEFAULT_MCAST_PRIMARY_PORT));
+	field_set(info, SI_DEFAULT_MCAST_NOT_PRIMARY_PORT,
+	          field_get(a->data, SI_DEFAULT_MCAST_NOT_PRIMARY_PORT));
+	field_set(info, SI_LIFE_TIME_VALUE, field_get(a->data, SI_LIFE_TIME_VALUE));
+	field_set(info, SI_MULTICAST_FDB_TOP, field_get(a->data, SI_MULTICAST_FDB_TOP));
+	if (field_get(a->data, SI_PORT_STATE_CHANGE)) { /* written 1 it is cleared */
+		field_set(info, SI_PORT_STATE_CHANGE, 0);
+	}
+	return UMAD_STATUS_SUCCESS;
+}
+
+static uint16_t switch_info(struct access *a)
+{
+	uint8_t *info = a->s->nodes[a->at->node].sw_info;
+	if (!sim_is_switch(a->s, a->at->node)) {
+		return UMAD_STATUS_ATTR_NOT_SUPPORTED;
+	}
+	if (a->set) {
+		uint16_t status = switch_info_set(a, info);
+		if (status != UMAD_STATUS_SUCCESS) {
+			return status;
+		}
+	}
+	memcpy(a->data, info, SMP_DATA_BYTES);
+	return UMAD_STATUS_SUCCESS;
+}
+
+static uint16_t port_info(struct access *a)
+{
+	/* Bit 31 says that the SM knows extended link speeds; they are always shown. */
+	uint32_t num = a->mod & 0x7FFFFFFF;
+	if (num > node_of(a)->n_ports) {
+		return UMAD_STATUS_INVALID_ATTR_VALUE;
+	}
+	bool on_switch = sim_is_switch(a->s, a->at->node);
+	if (num == 0 && !on_switch) {
+		num = a->at->port;
+	}
+	uint32_t port = sim_port_index(a->s, a->at->node, num);
+	if (a->set) {
+		uint16_t status = sim_port_set(a->s, port, a->data);
+		if (status != UMAD_STATUS_SUCCESS) {
+			return status;
+		}
+	}
+	memcpy(a->data, a->s->ports[port].info, SMP_DATA_BYTES);
+	if (on_switch) {
+		field_set(a->data, PI_LOCAL_PORT_NUM, a->at->port);
+	}
+	return UMAD_STATUS_SUCCESS;
+}
+
+static int lft_reserve(struct sim_node *n, uint32_t len)
+{
+	if (len <= n->lft_len) {
+		return E_OK;
+	}
+	uint8_t *lft = realloc(n->lft, len);
+	if (lft == NULL) {
+		return -ENOMEM;
+	}
+	memset(lft + n->lft_len, LFT_NO_ROUTE, len - n->lft_len);
+	n->lft = lft;
+	n->lft_len = len;
+	return E_OK;
+}
+
+static uint16_t linear_ft(struct access *a)
+{
+	struct sim_node *n = &a->s->nodes[a->at->node];
+	if (!sim_is_switch(a->s, a->at->node)) {
+		return UMAD_STATUS_ATTR_NOT_SUPPORTED;
+	}
+	if (a->mod >= (linear_fdb_cap(node_of(a)) + LFT_BLOCK - 1) / LFT_BLOCK) {
+		return UMAD_STATUS_INVALID_ATTR_VALUE;
+	}
+	uint32_t first = a->mod * LFT_BLOCK;
+	if (a->set) {
+		if (lft_reserve(n, first + LFT_BLOCK) != E_OK) {
+			return UMAD_STATUS_BUSY;
+		}
+		memcpy(n->lft + first, a->data, LFT_BLOCK);
+	} else if (first < n->lft_len) {
+		memcpy(a->data, n->lft + first, LFT_BLOCK);
+	} else {
+		memset(a->data, LFT_NO_ROUTE, LFT_BLOCK);
+	}
+	return UMAD_STATUS_SUCCESS;
+}
+
+/* Keeps a Set under (port, attribute, modifier); a Get shows it or the default in data.
+ */
+static uint16_t stored(struct access *a, uint32_t port, uint16_t attr, const uint8_t *def)
+{
+	if (a->set) {
+		return sim_stored_put(a->s, port, attr, a->mod, a->data) == E_OK
+		               ? UMAD_STATUS_SUCCESS
+		               : UMAD_STATUS_BUSY;
+	}
+	const uint8_t *own = sim_stored_find(a->s, port, attr, a->mod);
+	memcpy(a->data, own != NULL ? own : def, SMP_DATA_BYTES);
+	return UMAD_STATUS_SUCCESS;
+}
+
+unsigned sim_guid_cap(const struct sim *s)
+{
+	return s->o.guid_cap != 0 ? s->o.guid_cap : GUID_BLOCK;
+}
+
+/* Places behind GUIDCap are empty; the first of all is the hardware's. */
+static uint16_t guid_info(struct access *a)
+{
+	uint32_t port = sim_end_port(a->s, a->at);
+	uint32_t cap = sim_guid_cap(a->s);
+	uint8_t def[SMP_DATA_BYTES] = { 0 };
+
+	if (a->mod >= (cap + GUID_BLOCK - 1) / GUID_BLOCK) {
+		return UMAD_STATUS_INVALID_ATTR_VALUE;
+	}
+	if (a->mod == 0) {
+		field_set(def, 0, 64, a->s->g->ports[port].guid);
+	}
+	if (a->set && a->mod == 0) {
+		memcpy(a->data, def, sizeof(uint64_t));
+	}
+	for (uint32_t i = cap - a->mod * GUID_BLOCK; a->set && i < GUID_BLOCK; i++) {
+		field_set(a->data, 64 * i, 64, 0);
+	}
+	return stored(a, port, UMAD_SM_ATTR_GUID_INFO, def);
+}
+
+/* After power-on: full member of the default partition; Omni-Path's tools ask for the
+ * limited one, too. */
+static void first_pkeys(const struct sim *s, uint32_t node, uint8_t *block)
+{
+	field_set(block, 0, 16, 0xFFFF);
+	if (is_omni_path(s, node) && partition_cap(&s->g->nodes[node]) > 1) {
+		field_set(block, 16, 16, 0x7FFF);
+	}
+}
+
+static uint16_t pkey_table(struct access *a)
+{
+	const struct node *n = node_of(a);
+	uint32_t num = sim_is_switch(a->s, a->at->node) ? a->mod >> 16 : a->at->port;
+	uint32_t block = a->mod & 0xFFFF;
+	uint8_t def[SMP_DATA_BYTES] = { 0 };
+
+	if (num > n->n_ports ||
+	    block >= (partition_cap(n) + PKEY_BLOCK - 1u) / PKEY_BLOCK) {
+		return UMAD_STATUS_INVALID_ATTR_VALUE;
+	}
+	if (block == 0) {
+		first_pkeys(a->s, a->at->node, def);
+	}
+	return stored(a, sim_port_index(a->s, a->at->node, num), UMAD_SM_ATTR_PKEY_TABLE,
+	              def);
+}
+
+static const uint8_t *pkey_block(struct sim *s, uint32_t port, uint32_t block,
+                                 uint8_t *room)
+{
+	const struct port *p = &s->g->ports[port];
+	bool on_switch = sim_is_switch(s, p->node);
+	uint32_t mod = block | (on_switch ? (uint32_t)p->num << 16 : 0);
+	const uint8_t *own = sim_stored_find(s, port, UMAD_SM_ATTR_PKEY_TABLE, mod);
+
+	if (own == NULL) {
+		memset(room, 0, SMP_DATA_BYTES);
+		if (block == 0) {
+			first_pkeys(s, p->node, room);
+		}
+		own = room;
+	}
+	return own;
+}
+
+unsigned sim_pkey_cap(const struct sim *s, uint32_t port)
+{
+	return partition_cap(&s->g->nodes[s->g->ports[port].node]);
+}
+
+uint16_t sim_pkey_at(struct sim *s, uint32_t port, unsigned index)
+{
+	uint8_t room[SMP_DATA_BYTES];
+	if (index >= sim_pkey_cap(s, port)) {
+		return 0;
+	}
+	const uint8_t *b = pkey_block(s, port, index / PKEY_BLOCK, room);
+	return (uint16_t)field_get(b, 16 * (index % PKEY_BLOCK), 16);
+}
+
+int sim_pkey_find(struct sim *s, uint32_t port, uint16_t pkey)
+{
+	unsigned cap = sim_pkey_cap(s, port);
+	if ((pkey & 0x7FFF) == 0) {
+		return -1;
+	}
+	for (unsigned first = 0; first < cap; first += PKEY_BLOCK) {
+		uint8_t room[SMP_DATA_BYTES];
+		const uint8_t *b = pkey_block(s, port, first / PKEY_BLOCK, room);
+		for (unsigned i = 0; i < PKEY_BLOCK && first + i < cap; i++) {
+			uint16_t own = (uint16_t)field_get(b, 16 * i, 16);
+			if ((own & 0x7FFF) == (pkey & 0x7FFF) && (own | pkey) & 0x8000) {
+				return (int)(first + i);
+			}
+		}
+	}
+	return -1;
+}
+
+/* Of the tables of a port out that were Set, for one port in, for all of them, and for
+ * all ports out as well, the newest counts. NULL: none was. */
+static const uint8_t *newest_slvl(struct sim *s, uint32_t node, uint32_t out,
+                                  uint32_t mod)
+{
+	const uint32_t port = sim_port_index(s, node, out),
+		       first = s->g->nodes[node].first_port;
+	const struct {
+		uint32_t port, mod;
+	} by[] = { { port, mod },
+		   { port, SLVL_ALL_IN | out },
+		   { first, SLVL_ALL_IN | SLVL_ALL_OUT } };
+	const uint8_t *newest = NULL;
+	uint32_t when = 0;
+
+	for (unsigned i = 0; i < sizeof(by) / sizeof(by[0]); i++) {
+		uint32_t stamp = sim_stored_stamp(s, by[i].port, UMAD_SM_ATTR_SLVL_TABLE,
+		                                  by[i].mod);
+
+		if (stamp > when) {
+			when = stamp;
+			newest = sim_stored_find(s, by[i].port, UMAD_SM_ATTR_SLVL_TABLE,
+			                         by[i].mod);
+		}
+	}
+	return newest;
+}
+
+/* One request for the tables of all ports in, or of all ports in and out. */
+static uint16_t slvl_tables_set(struct access *a, uint32_t out)
+{
+	bool all = a->mod & SLVL_ALL_OUT;
+
+	if (!a->set ||
+	    !field_get(a->s->nodes[a->at->node].sw_info, SI_OPTIMIZED_SLTOVL) ||
+	    !(a->mod & SLVL_ALL_IN)) {
+		return UMAD_STATUS_INVALID_ATTR_VALUE;
+	}
+	a->mod = all ? SLVL_ALL_IN | SLVL_ALL_OUT : SLVL_ALL_IN | out;
+	return stored(a, sim_port_index(a->s, a->at->node, all ? 0 : out),
+	              UMAD_SM_ATTR_SLVL_TABLE, NULL);
+}
+
+static uint16_t slvl_table(struct access *a)
+{
+	bool on_switch = sim_is_switch(a->s, a->at->node);
+	uint32_t out = on_switch ? a->mod & 0xFF : a->at->port;
+	uint32_t in = on_switch ? a->mod >> 8 & 0xFF : 0;
+	uint8_t def[SMP_DATA_BYTES] = { 0 };
+
+	if (out > node_of(a)->n_ports || in > node_of(a)->n_ports) {
+		return UMAD_STATUS_INVALID_ATTR_VALUE;
+	}
+	if (on_switch && a->mod & (SLVL_ALL_IN | SLVL_ALL_OUT)) {
+		return slvl_tables_set(a, out);
+	}
+	uint32_t port = sim_port_index(a->s, a->at->node, out);
+	const uint8_t *own = newest_slvl(a->s, a->at->node, out, a->mod);
+	unsigned vl_code =
+		(unsigned)field_get(a->s->ports[port].info, PI_OPERATIONAL_VLS);
+	unsigned mask = vl_code >= 1 && vl_code <= 4 ? (1u << (vl_code - 1)) - 1 : 0xF;
+	for (unsigned sl = 0; sl < 15; sl++) {
+		field_set(def, 4 * sl, 4, sl & mask);
+	}
+	field_set(def, 4 * 15, 4, 15); /* VL 15: dropped */
+	if (!a->set && own != NULL) {
+		memcpy(a->data, own, SMP_DATA_BYTES);
+		return UMAD_STATUS_SUCCESS;
+	}
+	return stored(a, port, UMAD_SM_ATTR_SLVL_TABLE, def);
+}
+
+static uint16_t vl_arb_table(struct access *a)
+{
+	bool on_switch = sim_is_switch(a->s, a->at->node);
+	uint32_t num = on_switch ? a->mod & 0xFFFF : a->at->port;
+	uint32_t part = a->mod >> 16;
+	uint8_t def[SMP_DATA_BYTES] = { 0 };
+
+	if (num > node_of(a)->n_ports || part < 1 || part > 4) {
+		return UMAD_STATUS_INVALID_ATTR_VALUE;
+	}
+	return stored(a, sim_port_index(a->s, a->at->node, num),
+	              UMAD_SM_ATTR_VL_ARB_TABLE, def);
+}
+
+static uint16_t mcast_ft(struct access *a)
+{
+	static const uint8_t def[SMP_DATA_BYTES];
+	if (!sim_is_switch(a->s, a->at->node)) {
+		return UMAD_STATUS_ATTR_NOT_SUPPORTED;
+	}
+	if ((a->mod & 0x1FF) >= MULTICAST_FDB_CAP / 32 ||
+	    a->mod >> 28 > node_of(a)->n_ports / 16u) {
+		return UMAD_STATUS_INVALID_ATTR_VALUE;
+	}
+	return stored(a, node_of(a)->first_port, UMAD_SM_ATTR_MCAST_FT, def);
+}
+
+uint16_t sim_attr(struct sim *s, const struct sim_at *at, bool set, uint16_t attr,
+                  uint32_t mod, uint8_t *data)
+{
+	struct access a = { .s = s, .at = at, .set = set, .mod = mod, .data = data };
+	switch (attr) {
+	case UMAD_SM_ATTR_NODE_DESC: return node_description(&a);
+	case UMAD_SM_ATTR_NODE_INFO: return node_info(&a);
+	case UMAD_SM_ATTR_SWITCH_INFO: return switch_info(&a);
+	case UMAD_SM_ATTR_GUID_INFO: return guid_info(&a);
+	case UMAD_SM_ATTR_PORT_INFO: return port_info(&a);
+	case UMAD_SM_ATTR_PKEY_TABLE: return pkey_table(&a);
+	case UMAD_SM_ATTR_SLVL_TABLE: return slvl_table(&a);
+	case UMAD_SM_ATTR_VL_ARB_TABLE: return vl_arb_table(&a);
+	case UMAD_SM_ATTR_LINEAR_FT: return linear_ft(&a);
+	case UMAD_SM_ATTR_MCAST_FT: return mcast_ft(&a);
+	default: return UMAD_STATUS_ATTR_NOT_SUPPORTED;
+	}
+}
+
+/* Is the SMP's M_Key good enough for its method? A bad one is counted. */
+static bool m_key_ok(struct sim *s, uint32_t end_port, const uint8_t *mad, bool *ret_hide)
+{
+	uint8_t *info = s->ports[end_port].info;
+	uint64_t key = field_get(info, PI_M_KEY);
+	uint64_t protect = field_get(info, PI_M_KEY_PROTECT_BITS);
+
+	*ret_hide = false;
+	if (key == 0 || key == field_get(mad, SMP_M_KEY)) {
+		return true;
+	}
+	if (mad[3] == UMAD_METHOD_GET && protect < 2) {
+		*ret_hide = protect == 1;
+		return true;
+	}
+	uint64_t violations = field_get(info, PI_M_KEY_VIOLATIONS);
+	field_set(info, PI_M_KEY_VIOLATIONS,
+	          violations < 0xFFFF ? violations + 1 : violations);
+	return false;
+}
+
+static uint16_t answer(struct sim *s, const struct sim_at *at, uint8_t *mad)
+{
+	uint8_t method = mad[3];
+	if (mad[0] != UMAD_BASE_VERSION || mad[2] != 1) {
+		return UMAD_STATUS_BAD_VERSION;
+	}
+	if (method != UMAD_METHOD_GET && method != UMAD_METHOD_SET) {
+		return UMAD_STATUS_METHOD_NOT_SUPPORTED;
+	}
+	s->changes += method == UMAD_METHOD_SET;
+	return sim_attr(s, at, method == UMAD_METHOD_SET,
+	                (uint16_t)field_get(mad, MAD_ATTR_ID),
+	                (uint32_t)field_get(mad, MAD_ATTR_MOD), mad + SMP_DATA_AT);
+}
+
+bool sim_agent(struct sim *s, const struct sim_at *at, uint8_t *mad)
+{
+	struct sim_node *n = &s->nodes[at->node];
+	uint8_t method = mad[3];
+	bool hide;
+
+	if (n->down || n->deaf || (method & UMAD_METHOD_RESP_MASK) != 0 ||
+	    method == UMAD_METHOD_TRAP || !m_key_ok(s, sim_end_port(s, at), mad, &hide)) {
+		return false;
+	}
+	if (method == UMAD_METHOD_TRAP_REPRESS) {
+		sim_trap_repress(s, at->node, mad);
+		return false;
+	}
+	uint16_t status = answer(s, at, mad);
+	if (hide && field_get(mad, MAD_ATTR_ID) == UMAD_SM_ATTR_PORT_INFO) {
+		field_set(mad + SMP_DATA_AT, PI_M_KEY, 0);
+	}
+	bool directed = mad[1] == UMAD_CLASS_SUBN_DIRECTED_ROUTE;
+	mad[3] = UMAD_METHOD_GET_RESP;
+	field_set(mad, MAD_STATUS, status | (directed ? UMAD_SMP_DIRECTION : 0));
+	return true;
+}
+
+void sim_node_reset(struct sim *s, uint32_t node)
+{
+	const struct node *n = &s->g->nodes[node];
+	struct sim_node *me = &s->nodes[node];
+
+	me->life++;
+	s->changes++;
+	free(me->lft);
+	me->lft = NULL;
+	me->lft_len = 0;
+	memset(me->traps, 0, sizeof(me->traps));
+	memset(me->sw_info, 0, sizeof(me->sw_info));
+	if (n->type == NODE_SWITCH) {
+		field_set(me->sw_info, SI_LINEAR_FDB_CAP, linear_fdb_cap(n));
+		field_set(me->sw_info, SI_MULTICAST_FDB_CAP, MULTICAST_FDB_CAP);
+		field_set(me->sw_info, SI_OPTIMIZED_SLTOVL, !s->o.slvl_one_by_one);
+		field_set(me->sw_info, SI_PARTITION_ENFORCEMENT_CAP, partition_cap(n));
+		field_set(me->sw_info, SI_INBOUND_ENFORCEMENT_CAP, 1);
+		field_set(me->sw_info, SI_OUTBOUND_ENFORCEMENT_CAP, 1);
+		field_set(me->sw_info, SI_ENHANCED_PORT_0, n->esp0);
+	}
+	for (unsigned num = n->type == NODE_SWITCH ? 0 : 1; num <= n->n_ports; num++) {
+		sim_port_reset(s, n->first_port + num);
+	}
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/err.h"
+#include "sa/sim/sim_kernel_int.h"
+
+/*
+ * The reliable multi-packet protocol between the kernels of simulated hosts (IBA vol. 1,
+ * 13.6): a message longer than a MAD goes as DATA segments, each with the headers of the
+ * first, numbered from 1; the receiver acknowledges up to where it has all and says how
+ * far the sender may go on.
+ *
+ * Sender: starts with a window of one segment, sends while the window lasts, goes back to
+ * the first unacknowledged segment when nothing was heard for the time-out, and gives up
+ * after the retries. Receiver: takes segments in order and drops others, moves its window
+ * by WINDOW segments when it is used up, hands the whole over after the last one, and
+ * keeps remembering finished messages so that a lost last acknowledgement is repeated.
+ * Both end with ABORT when the other breaks the protocol.
+ *
+ * Not done: the turn of direction of double-sided transfers starts anew with a window of
+ * one segment; RRespTime is not used.
+ */
+
+enum {
+	FLAG_FIRST = 2, /* beside UMAD_RMPP_FLAG_ACTIVE */
+	FLAG_LAST = 4,
+	TYPE_DATA = 1,
+	TYPE_ACK = 2,
+	TYPE_STOP = 3,
+	TYPE_ABORT = 4,
+	STATUS_BAD_SEGMENT = 120,
+	STATUS_BAD_TYPE = 121,
+	STATUS_WINDOW_TOO_SMALL = 122, /* NewWindowLast below the segment number */
+	STATUS_SEGMENT_TOO_BIG = 123,
+	STATUS_BAD_VERSION = 125,
+	RTIME_NONE = 0x1F,
+	WINDOW = 64,
+	ACK_WAIT_MS = 2000,      /* for acknowledgements, unless the sender says less */
+	RECV_LIFE_US = 40000000, /* an unfinished message without a segment */
+	FINISHED_MAX = 64        /* remembered per agent */
+};
+
+/* A message that is coming in, or has come. */
+struct rmpp_recv {
+	struct rmpp_recv *next;
+	uint64_t tid, heard_us;
+	uint32_t slid;
+	uint32_t seg; /* all up to here came */
+	uint32_t newwin;
+	uint8_t mgmt_class, method;
+	bool complete;
+	uint8_t *data;
+	size_t len, cap;
+};
+
+/* Bytes in front of the data by class; 0: the class has no RMPP. */
+static size_t header_bytes(const uint8_t *mad)
+{
+	enum { SA_HEADER = 56, VENDOR_HEADER = 40, DEVICE_HEADER = 64 };
+	switch (mad[1]) {
+	case UMAD_CLASS_SUBN_ADM: return SA_HEADER;
+	case UMAD_CLASS_DEVICE_MGMT:
+	case UMAD_CLASS_DEVICE_ADM:
+	case UMAD_CLASS_BIS: return DEVICE_HEADER;
+	default:
+		return mad[1] >= UMAD_CLASS_VENDOR_RANGE2_START &&
+		                       mad[1] <= UMAD_CLASS_VENDOR_RANGE2_END
+		               ? VENDOR_HEADER
+		               : 0;
+	}
+}
+
+static struct umad_rmpp_hdr *rmpp_of(uint8_t *mad)
+{
+	return (struct umad_rmpp_hdr *)(mad + sizeof(struct umad_hdr));
+}
+
+static uint32_t get32(const void *at)
+{
+	return (uint32_t)field_get(at, 0, 32);
+}
+
+static void put32(void *at, uint32_t v)
+{
+	field_set(at, 0, 32, v);
+}
+
+bool rmpp_is_for_kernel(const struct kernel_agent *a, const uint8_t *mad)
+{
+	const struct umad_rmpp_hdr *h = rmpp_of((uint8_t *)mad);
+	return a->row.rmpp_version == UMAD_RMPP_VERSION && !a->row.user_rmpp &&
+	       header_bytes(mad) != 0 && (h->rmpp_rtime_flags & UMAD_RMPP_FLAG_ACTIVE);
+}
+
+/* Sending. */
+
+static size_t segment_bytes(const uint8_t *mad)
+{
+	return mad_bytes_max(mad) - header_bytes(mad);
+}
+
+static void send_segment(const struct kernel_send *w, uint32_t seg)
+{
+	enum { BIGGEST = 2048, RMPP_END = 36 };
+	const struct kernel_file *f = w->agent->file;
+	size_t hdr = header_bytes(w->m->data);
+	size_t data = w->m->len > hdr ? w->m->len - hdr : 0;
+	size_t step = segment_bytes(w->m->data);
+	size_t at = (size_t)(seg - 1) * step;
+	size_t n = data - at < step ? data - at : step;
+	uint8_t mad[BIGGEST] = { 0 };
+
+	memcpy(mad, w->m->data, hdr);
+	memcpy(mad + hdr, w->m->data + hdr + at, n);
+	struct umad_rmpp_hdr *h = rmpp_of(mad);
+	bool last = seg == w->rmpp.count;
+	h->rmpp_version = UMAD_RMPP_VERSION;
+	h->rmpp_type = TYPE_DATA;
+	h->rmpp_rtime_flags =
+		(uint8_t)(RTIME_NONE << 3 | UMAD_RMPP_FLAG_ACTIVE |
+	                  (seg == 1 ? FLAG_FIRST : 0) | (last ? FLAG_LAST : 0));
+	h->rmpp_status = 0;
+	put32(&h->seg_num, seg);
+	/* Counted from behind the RMPP header: every segment repeats the class header. */
+	size_t class_hdr = hdr - RMPP_END;
+	size_t paylen = seg == 1 ? data + w->rmpp.count * class_hdr : 0;
+	if (last) {
+		paylen = n + class_hdr;
+	}
+	put32(&h->paylen_newwin, (uint32_t)paylen);
+	kernel_transmit(f->k, f->port, &w->m->addr, mad, mad_bytes_max(mad));
+}
+
+static void send_window(struct kernel_send *w)
+{
+	struct rmpp_send *r = &w->rmpp;
+	while (r->next <= r->count && r->next <= r->newwin) {
+		send_segment(w, r->next++);
+	}
+	bool own = w->timeout_ms > 0 && w->timeout_ms < ACK_WAIT_MS;
+	kernel_send_arm(w, own ? w->timeout_ms : ACK_WAIT_MS);
+}
+
+void rmpp_send_start(struct kernel_send *w)
+{
+	size_t hdr = header_bytes(w->m->data);
+	size_t step = segment_bytes(w->m->data);
+	size_t data = w->m->len > hdr ? w->m->len - hdr : 0;
+	size_t count = data > 0 ? (data + step - 1) / step : 1;
+
+	w->rmpp = (struct rmpp_send){ .count = (uint32_t)count, .next = 1, .newwin = 1 };
+	send_window(w);
+}
+
+void rmpp_send_again(struct kernel_send *w)
+{
+	w->rmpp.next = w->rmpp.last_ack + 1;
+	send_window(w);
+}
+
+bool rmpp_send_done(const struct kernel_send *w)
+{
+	return w->rmpp.last_ack == w->rmpp.count;
+}
+
+/* A control MAD in answer to one of the other side: same headers, other direction. */
+static void send_control(struct kernel_agent *a, struct mad_buf *m, uint8_t type,
+                         uint8_t status, uint32_t seg, uint32_t newwin)
+{
+	const struct kernel_file *f = a->file;
+	uint8_t mad[MAD_BYTES] = { 0 };
+
+	memcpy(mad, m->data, header_bytes(m->data));
+	mad[3] ^= UMAD_METHOD_RESP_MASK;
+	struct umad_rmpp_hdr *h = rmpp_of(mad);
+	h->rmpp_version = UMAD_RMPP_VERSION;
+	h->rmpp_type = type;
+	h->rmpp_rtime_flags = RTIME_NONE << 3 | UMAD_RMPP_FLAG_ACTIVE;
+	h->rmpp_status = status;
+	put32(&h->seg_num, seg);
+	put32(&h->paylen_newwin, newwin);
+	kernel_transmit(f->k, f->port, &m->addr, mad, sizeof(mad));
+}
+
+static void abort_transfer(struct kernel_agent *a, struct mad_buf *m, uint8_t status)
+{
+	send_control(a, m, TYPE_ABORT, status, 0, 0);
+}
+
+/* Everything has arrived: a request now waits for its answer, a response is done. */
+static void all_acknowledged(struct kernel_send *w)
+{
+	if (w->is_response || w->timeout_ms == 0) {
+		kernel_send_end(w, false);
+		return;
+	}
+	kernel_send_arm(w, w->timeout_ms);
+}
+
+static void take_ack(struct kernel_agent *a, struct mad_buf *m)
+{
+	const struct umad_rmpp_hdr *h = rmpp_of(m->data);
+	uint32_t seg = get32(&h->seg_num);
+	uint32_t newwin = get32(&h->paylen_newwin);
+	struct kernel_send *w = kernel_send_find(a->file->k, a, m->data, m->addr.lid);
+
+	if (w == NULL || w->rmpp.count == 0 || rmpp_send_done(w)) {
+		return;
+	}
+	if (newwin < seg || seg > w->rmpp.count || seg >= w->rmpp.next) {
+		abort_transfer(a, m,
+		               newwin < seg ? STATUS_WINDOW_TOO_SMALL
+		                            : STATUS_SEGMENT_TOO_BIG);
+		kernel_send_end(w, false);
+		return;
+	}
+	if (seg < w->rmpp.last_ack || newwin < w->rmpp.newwin) {
+		return; /* an old one */
+	}
+	if (seg > w->rmpp.last_ack) {
+		w->retries_left = w->retries;
+	}
+	w->rmpp.last_ack = seg;
+	w->rmpp.newwin = newwin;
+	if (rmpp_send_done(w)) {
+		all_acknowledged(w);
+	} else {
+		send_window(w);
+	}
+}
+
+/* Receiving. */
+
+static struct rmpp_recv *recv_find(struct kernel_agent *a, const struct mad_buf *m)
+{
+	struct rmpp_recv *r = a->recvs;
+	while (r != NULL &&
+	       !(r->tid == field_get(m->data, MAD_TID) && r->mgmt_class == m->data[1] &&
+	         r->method == mad_method(m->data) && r->slid == m->addr.lid)) {
+		r = r->next;
+	}
+	return r;
+}
+
+static void recv_free(struct rmpp_recv *r)
+{
+	free(r->data);
+	free(r);
+}
+
+void rmpp_forget(struct kernel_agent *a)
+{
+	for (struct rmpp_recv *r; (r = a->recvs) != NULL;) {
+		a->recvs = r->next;
+		recv_free(r);
+	}
+}
+
+static void recv_remove(struct kernel_agent *a, struct rmpp_recv *gone)
+{
+	struct rmpp_recv **at = &a->recvs;
+	while (*at != gone) {
+		at = &(*at)->next;
+	}
+	*at = gone->next;
+	recv_free(gone);
+}
+
+/* Old finished messages and unfinished ones that nobody continues. */
+static void recv_expire(struct kernel_agent *a, uint64_t now_us)
+{
+	struct rmpp_recv **at = &a->recvs;
+	unsigned finished = 0;
+
+	while (*at != NULL) {
+		struct rmpp_recv *r = *at;
+		bool old = r->complete ? ++finished > FINISHED_MAX
+		                       : now_us - r->heard_us > RECV_LIFE_US;
+		if (old) {
+			*at = r->next;
+			recv_free(r);
+		} else {
+			at = &r->next;
+		}
+	}
+}
+
+static struct rmpp_recv *recv_start(struct kernel_agent *a, const struct mad_buf *m)
+{
+	struct rmpp_recv *r = calloc(1, sizeof(*r));
+	if (r == NULL) {
+		return NULL;
+	}
+	recv_expire(a, sim_now_us(a->file->k->s));
+	r->tid = field_get(m->data, MAD_TID);
+	r->slid = m->addr.lid;
+	r->mgmt_class = m->data[1];
+	r->method = mad_method(m->data);
+	r->newwin = 1;
+	r->next = a->recvs;
+	a->recvs = r;
+	return r;
+}
+
+static int append(struct rmpp_recv *r, const uint8_t *data, size_t n)
+{
+	if (r->len + n > KERNEL_RMPP_AT_MOST) {
+		return E_FULL;
+	}
+	if (r->len + n > r->cap) {
+		size_t cap = r->cap > 0 ? 2 * r->cap : 4096;
+		uint8_t *bigger = realloc(r->data, cap);
+		if (bigger == NULL) {
+			return -ENOMEM;
+		}
+		r->data = bigger;
+		r->cap = cap;
+	}
+	memcpy(r->data + r->len, data, n);
+	r->len += n;
+	return E_OK;
+}
+
+/* Bytes of data in a segment: all of it, or in the last one what PayloadLength says. */
+static size_t data_in(const struct mad_buf *m, bool last)
+{
+	enum { RMPP_END = 36 };
+	size_t hdr = header_bytes(m->data);
+	size_t room = m->len > hdr ? m->len - hdr : 0;
+	size_t paylen = get32(&rmpp_of((uint8_t *)m->data)->paylen_newwin);
+
+	if (!last || paylen < hdr - RMPP_END || paylen - (hdr - RMPP_END) > room) {
+		return room;
+	}
+	return paylen - (hdr - RMPP_END);
+}
+
+static int take_next(struct rmpp_recv *r, const struct mad_buf *m, bool last)
+{
+	size_t hdr = header_bytes(m->data);
+	if (r->seg == 0) {
+		int ret = append(r, m->data, hdr);
+		if (ret != E_OK) {
+			return ret;
+		}
+	}
+	r->seg++;
+	return append(r, m->data + hdr, data_in(m, last));
+}
+
+/* All there: the whole goes to the program, the transfer stays known. */
+static void finish(struct kernel_agent *a, struct rmpp_recv *r, const struct mad_buf *m)
+{
+	struct mad_pool *pool = &a->file->k->s->pool;
+	struct mad_buf *whole = mad_pool_get(pool, r->data, r->len);
+
+	r->complete = true;
+	free(r->data);
+	r->data = NULL;
+	r->len = r->cap = 0;
+	if (whole != NULL) {
+		whole->addr = m->addr;
+		kernel_complete(a, whole);
+	}
+}
+
+static void take_data(struct kernel_agent *a, struct mad_buf *m)
+{
+	const struct umad_rmpp_hdr *h = rmpp_of(m->data);
+	uint32_t seg = get32(&h->seg_num);
+	bool first = (h->rmpp_rtime_flags & FLAG_FIRST) != 0;
+	bool last = (h->rmpp_rtime_flags & FLAG_LAST) != 0;
+	struct rmpp_recv *r = recv_find(a, m);
+
+	if (seg == 0 || first != (seg == 1)) {
+		abort_transfer(a, m, STATUS_BAD_SEGMENT);
+		return;
+	}
+	if (r == NULL && (seg != 1 || (r = recv_start(a, m)) == NULL)) {
+		return;
+	}
+	r->heard_us = sim_now_us(a->file->k->s);
+	if (seg <= r->seg) { /* again: the acknowledgement was lost */
+		send_control(a, m, TYPE_ACK, 0, r->seg, r->newwin);
+		return;
+	}
+	if (r->complete || seg != r->seg + 1 || seg > r->newwin) {
+		return;
+	}
+	if (take_next(r, m, last) != E_OK) {
+		abort_transfer(a, m, 1); /* resources exhausted */
+		recv_remove(a, r);
+		return;
+	}
+	if (last || r->seg == r->newwin) {
+		r->newwin += last ? 0 : WINDOW;
+		send_control(a, m, TYPE_ACK, 0, r->seg, r->newwin);
+	}
+	if (last) {
+		finish(a, r, m);
+	}
+}
+
+/* The other side gives up. */
+static void take_end(struct kernel_agent *a, struct mad_buf *m)
+{
+	struct kernel_send *w = kernel_send_find(a->file->k, a, m->data, m->addr.lid);
+	struct rmpp_recv *r = recv_find(a, m);
+
+	if (w != NULL && w->rmpp.count > 0) {
+		kernel_send_end(w, false);
+	}
+	if (r != NULL && !r->complete) {
+		recv_remove(a, r);
+	}
+}
+
+void rmpp_take(struct kernel_agent *a, struct mad_buf *m)
+{
+	const struct umad_rmpp_hdr *h = rmpp_of(m->data);
+
+	if (h->rmpp_version != UMAD_RMPP_VERSION) {
+		abort_transfer(a, m, STATUS_BAD_VERSION);
+	} else {
+		switch (h->rmpp_type) {
+		case TYPE_DATA: take_data(a, m); break;
+		case TYPE_ACK: take_ack(a, m); break;
+		case TYPE_STOP:
+		case TYPE_ABORT: take_end(a, m); break;
+		default: abort_transfer(a, m, STATUS_BAD_TYPE); break;
+		}
+	}
+	mad_pool_put(&a->file->k->s->pool, m);
+}

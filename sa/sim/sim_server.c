@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "sa/sim/sim_server.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "conf/base/err.h"
+#include "routing/graph/graph.h"
+#include "sa/mad/wakeup.h"
+#include "sa/sim/sim_control.h"
+#include "sa/sim/sim_server_int.h"
+#include "sa/sim/sim_socket.h"
+#include "sa/sim/sim_state.h"
+
+/*
+ * The event loop of saguaro-sim. A round: take what sockets have, let the fabric do all
+ * that is due, write the files of hosts that changed, then give programs what came for
+ * them. So a program that is told of a change finds it in its files.
+ */
+
+enum { EVENTS = 64 };
+
+/* Connections. */
+
+struct conn *conn_new(struct sim_server *v, int fd, enum conn_kind kind)
+{
+	struct conn *c = calloc(1, sizeof(*c));
+	struct epoll_event e = { .events = EPOLLIN, .data.ptr = c };
+
+	if (c == NULL || epoll_ctl(v->epoll, EPOLL_CTL_ADD, fd, &e) != 0) {
+		free(c);
+		return NULL;
+	}
+	c->v = v;
+	c->fd = fd;
+	c->kind = (uint8_t)kind;
+	c->port = GRAPH_NONE;
+	c->next = v->conns;
+	if (c->next != NULL) {
+		c->next->prev = c;
+	}
+	v->conns = c;
+	return c;
+}
+
+void conn_watch(struct conn *c, bool out)
+{
+	struct epoll_event e = { .events = EPOLLIN | (out ? EPOLLOUT : 0),
+		                 .data.ptr = c };
+	if (c->wants_out != out) {
+		c->wants_out = out;
+		epoll_ctl(c->v->epoll, EPOLL_CTL_MOD, c->fd, &e);
+	}
+}
+
+static struct conn *issm_holder(struct sim_server *v, uint32_t port, bool waits)
+{
+	struct conn *c = v->conns;
+	while (c != NULL &&
+	       !(c->kind == CONN_ISSM && c->port == port && c->waits == waits)) {
+		c = c->next;
+	}
+	return c;
+}
+
+static void issm_gone(struct conn *c)
+{
+	struct sim_server *v = c->v;
+	if (c->waits) {
+		return;
+	}
+	c->kind = CONN_INFO;
+	struct conn *next = issm_holder(v, c->port, true);
+	if (next == NULL) {
+		kernel_issm(v->kernel, c->port, false);
+		return;
+	}
+	next->waits = false;
+	conn_welcome(next, 0, "", -1);
+}
+
+void conn_close(struct conn *c)
+{
+	struct sim_server *v = c->v;
+	if (c->fd < 0) {
+		return;
+	}
+	close(c->fd);
+	c->fd = -1;
+	if (c->kind == CONN_ISSM) {
+		issm_gone(c);
+	}
+	*(c->prev != NULL ? &c->prev->next : &v->conns) = c->next;
+	if (c->next != NULL) {
+		c->next->prev = c->prev;
+	}
+	c->next = v->gone; /* events of this round may still point to it */
+	v->gone = c;
+	if (c->device != NULL) {
+		device_gone(c);
+	}
+}
+
+void conn_welcome(struct conn *c, int err, const char *text, int along)
+{
+	struct sim_welcome w = { .error = err };
+	snprintf(w.text, sizeof(w.text), "%s", text);
+	if (sim_socket_put(c->fd, &w, sizeof(w), NULL, 0, along, MSG_DONTWAIT) != 0) {
+		conn_close(c);
+	}
+}
+
+/* Hosts. */
+
+static struct sim_host *host_add(struct sim_server *v, const uint32_t *nodes, unsigned n,
+                                 char *why)
+{
+	char dir[160];
+	struct sim_host *h;
+	struct sim_host **hosts = realloc(v->hosts, (v->n_hosts + 1) * sizeof(*hosts));
+
+	if (hosts == NULL) {
+		snprintf(why, SIM_NAME_WHY, "the simulator is out of memory");
+		return NULL;
+	}
+	v->hosts = hosts;
+	snprintf(dir, sizeof(dir), "%s/%u", v->dir, v->n_hosts);
+	int ret = sim_host_new(v->s, dir, nodes, n, &h);
+	if (ret != E_OK) {
+		snprintf(why, SIM_NAME_WHY, "cannot write the host's files in %s: %s",
+		         dir, err_text(ret));
+		return NULL;
+	}
+	v->hosts[v->n_hosts++] = h;
+	return h;
+}
+
+static struct sim_host *host_of(struct sim_server *v, const struct sim_hello *h,
+                                char *why)
+{
+	uint32_t nodes[SIM_HOST_NODES];
+	unsigned n;
+	if (sim_name_host(v->g, h->host, nodes, &n, why) != E_OK) {
+		return NULL;
+	}
+	for (unsigned i = 0; i < v->n_hosts; i++) {
+		if (sim_host_is(v->hosts[i], nodes, n)) {
+			return v->hosts[i];
+		}
+	}
+	return host_add(v, nodes, n, why);
+}
+
+static void issm_open(struct conn *c, uint32_t port, bool wait)
+{
+	bool busy = issm_holder(c->v, port, false) != NULL;
+	if (busy && !wait) {
+		conn_welcome(c, EAGAIN, "another subnet manager has the device open", -1);
+		return;
+	}
+	c->kind = CONN_ISSM;
+	c->port = port;
+	c->waits = busy;
+	if (!busy) {
+		kernel_issm(c->v->kernel, port, true);
+		conn_welcome(c, 0, "", -1);
+	}
+}
+
+static void greet_host(struct conn *c, const struct sim_hello *h)
+{
+	char why[SIM_NAME_WHY];
+	struct sim_host *host = host_of(c->v, h, why);
+	if (host == NULL) {
+		conn_welcome(c, ENODEV, why, -1);
+		return;
+	}
+	uint32_t port = sim_host_port(host, h->number);
+	if (h->kind == SIM_HOST_INFO) {
+		c->kind = CONN_INFO;
+		conn_welcome(c, 0, sim_host_dir(host), -1);
+	} else if (port == GRAPH_NONE) {
+		conn_welcome(c, ENXIO, "this host has no device of that number", -1);
+	} else if (h->kind == SIM_UMAD) {
+		device_open(c, port);
+	} else {
+		issm_open(c, port, h->wait != 0);
+	}
+}
+
+static void greet(struct conn *c)
+{
+	struct sim_hello h;
+	struct ucred cred;
+	socklen_t size = sizeof(cred);
+	ssize_t n = sim_socket_get(c->fd, &h, sizeof(h), NULL, 0, NULL, MSG_DONTWAIT);
+
+	if (n == -EAGAIN || n == -EINTR) {
+		return;
+	}
+	if (n != sizeof(h) || h.magic != SIM_MAGIC) {
+		conn_close(c);
+		return;
+	}
+	h.host[sizeof(h.host) - 1] = '\0';
+	if (getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0) {
+		c->pid = cred.pid;
+	}
+	if (h.version != SIM_VERSION) {
+		conn_welcome(c, EPROTO,
+		             "saguaro-sim and its preload library are of different "
+		             "versions; install both from one build",
+		             -1);
+	} else if (h.kind == SIM_CONTROL) {
+		c->kind = CONN_CONTROL;
+		conn_welcome(c, 0, "", -1);
+	} else if (h.kind <= SIM_ISSM) {
+		greet_host(c, &h);
+	} else {
+		conn_close(c);
+	}
+}
+
+/* Control. */
+
+static void list_clients(void *ctx, FILE *out)
+{
+	const struct sim_server *v = ctx;
+	for (const struct conn *c = v->conns; c != NULL; c = c->next) {
+		if (c->kind != CONN_UMAD && c->kind != CONN_ISSM) {
+			continue;
+		}
+		const struct port *p = &v->g->ports[c->port];
+		const struct node *n = &v->g->nodes[p->node];
+		fprintf(out, "%s process %d at \"%s\"[%u]\n",
+		        c->kind == CONN_UMAD ? "umad" : "issm", (int)c->pid,
+		        n->id != NULL ? n->id : n->description, p->num);
+	}
+}
+
+static void stop_from_control(void *ctx)
+{
+	((struct sim_server *)ctx)->stopping = true;
+}
+
+static void refresh_hosts(struct sim_server *v)
+{
+	uint64_t changes = sim_changes(v->s);
+	if (changes == v->changes) {
+		return;
+	}
+	v->changes = changes;
+	for (unsigned i = 0; i < v->n_hosts; i++) {
+		sim_host_refresh(v->hosts[i]);
+	}
+}
+
+/* The answer: an int32_t that is 0 or 1, and a memory file with the text. */
+static void control_answer(struct conn *c, const char *line)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	struct sim_control control = {
+		.sim = c->v->s,
+		.g = c->v->g,
+		.clients = list_clients,
+		.stop = stop_from_control,
+		.ctx = c->v,
+	};
+	if (out == NULL) {
+		conn_close(c);
+		return;
+	}
+	int32_t bad = sim_control(&control, line, out) != E_OK;
+	fclose(out);
+	refresh_hosts(c->v); /* what was done shows before it is said to be done */
+	int memory = sim_socket_memory(text, len);
+	if (memory < 0 || sim_socket_put(c->fd, &bad, sizeof(bad), NULL, 0, memory,
+	                                 MSG_DONTWAIT) != 0) {
+		conn_close(c);
+	}
+	if (memory >= 0) {
+		close(memory);
+	}
+	free(text);
+}
+
+static void control(struct conn *c)
+{
+	static char line[SIM_LINE_BYTES + 1];
+	ssize_t n =
+		sim_socket_get(c->fd, line, SIM_LINE_BYTES, NULL, 0, NULL, MSG_DONTWAIT);
+
+	if (n == -EAGAIN || n == -EINTR) {
+		return;
+	}
+	if (n <= 0 || n > SIM_LINE_BYTES) {
+		conn_close(c);
+		return;
+	}
+	line[n] = '\0';
+	control_answer(c, line);
+}
+
+/* The loop. */
+
+static void on_event(struct conn *c, uint32_t events)
+{
+	if (c->fd < 0) {
+		return; /* closed earlier in this round */
+	}
+	if ((events & EPOLLOUT) && c->device != NULL) {
+		device_readable(c->device);
+	}
+	if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR))) {
+		return;
+	}
+	switch ((enum conn_kind)c->kind) {
+	case CONN_NEW: greet(c); break;
+	case CONN_UMAD: device_call(c); break;
+	case CONN_DATA: device_data(c); break;
+	case CONN_CONTROL: control(c); break;
+	case CONN_INFO:
+	case CONN_ISSM: conn_close(c); break; /* nothing is said there but good-bye */
+	}
+}
+
+static void accept_all(struct sim_server *v)
+{
+	int fd;
+	while ((fd = accept4(v->listen, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+		if (conn_new(v, fd, CONN_NEW) == NULL) {
+			close(fd);
+		}
+	}
+}
+
+static void flush_ready(struct sim_server *v)
+{
+	struct sim_device *d;
+	while ((d = v->ready) != NULL) {
+		v->ready = d->next_ready;
+		d->ready = false;
+		device_flush(d);
+	}
+}
+
+static void free_gone(struct sim_server *v)
+{
+	struct conn *c;
+	while ((c = v->gone) != NULL) {
+		v->gone = c->next;
+		free(c);
+	}
+}
+
+static int until_ms(uint64_t next_us)
+{
+	enum { LONG_MS = 60000 };
+	uint64_t now = waker_now_us();
+	if (next_us <= now) {
+		return 0;
+	}
+	uint64_t ms = (next_us - now + 999) / 1000;
+	return ms < LONG_MS ? (int)ms : LONG_MS;
+}
+
+int sim_server_run(struct sim_server *v)
+{
+	struct epoll_event events[EVENTS];
+
+	while (!v->stopping) {
+		uint64_t next_us = kernel_run(v->kernel, UINT64_MAX);
+		refresh_hosts(v);
+		flush_ready(v);
+		free_gone(v);
+		int n = epoll_wait(v->epoll, events, EVENTS, until_ms(next_us));
+		if (n < 0 && errno != EINTR) {
+			return -errno;
+		}
+		for (int i = 0; i < n; i++) {
+			if (events[i].data.ptr == &v->listen) {
+				accept_all(v);
+			} else if (events[i].data.ptr == &v->stop) {
+				v->stopping = true;
+			} else {
+				on_event(events[i].data.ptr, events[i].events);
+			}
+		}
+	}
+	return E_OK;
+}
+
+void sim_server_stop(struct sim_server *v)
+{
+	uint64_t one = 1;
+	ssize_t n = write(v->stop, &one, sizeof(one));
+	(void)n; /* full: it is on already */
+}
+
+/* Beginning and end. */
+
+static int watch(struct sim_server *v, int *fd)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.ptr = fd };
+	return epoll_ctl(v->epoll, EPOLL_CTL_ADD, *fd, &e) == 0 ? E_OK : -errno;
+}
+
+/* Is somebody behind the socket? If not, what a killed server left is taken away. */
+static int clear_path(struct sim_server *v)
+{
+	struct sim_hello h = { .kind = SIM_CONTROL };
+	struct sim_welcome w;
+	int fd = sim_socket_call(v->path, &h, &w, NULL);
+	if (fd >= 0) {
+		close(fd);
+		return E_LOCKED;
+	}
+	if (fd == -ECONNREFUSED) {
+		unlink(v->path);
+	} else if (fd != -ENOENT) {
+		return E_LOCKED;
+	}
+	sim_tree_remove(v->dir);
+	return E_OK;
+}
+
+static int listen_on(struct sim_server *v)
+{
+	enum { BACKLOG = 1024 };
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	memcpy(a.sun_path, v->path, sizeof(v->path));
+	v->listen = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (v->listen < 0 ||
+	    bind(v->listen, (const struct sockaddr *)&a, sizeof(a)) != 0 ||
+	    listen(v->listen, BACKLOG) != 0) {
+		return -errno;
+	}
+	return mkdir(v->dir, 0755) == 0 ? E_OK : -errno;
+}
+
+static int start(struct sim_server *v, const char *path, char *why)
+{
+	if (strlen(path) >= sizeof(v->path)) {
+		snprintf(why, SIM_SERVER_WHY,
+		         "the socket's path is longer than %zu characters; choose a "
+		         "shorter one with --socket",
+		         sizeof(v->path) - 1);
+		return -ENAMETOOLONG;
+	}
+	snprintf(v->path, sizeof(v->path), "%s", path);
+	snprintf(v->dir, sizeof(v->dir), "%s.hosts", path);
+	int ret = clear_path(v);
+	if (ret != E_OK) {
+		snprintf(
+			why, SIM_SERVER_WHY,
+			"%s is in use by another simulator; choose another with --socket",
+			path);
+		v->path[0] = '\0'; /* not ours to remove */
+		return ret;
+	}
+	v->epoll = epoll_create1(EPOLL_CLOEXEC);
+	v->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ret = v->epoll < 0 || v->stop < 0 ? -errno : listen_on(v);
+	ret = ret == E_OK ? watch(v, &v->listen) : ret;
+	ret = ret == E_OK ? watch(v, &v->stop) : ret;
+	if (ret != E_OK) {
+		snprintf(why, SIM_SERVER_WHY, "cannot listen on %s: %s", path,
+		         err_text(ret));
+	}
+	return ret;
+}
+
+int sim_server_new(struct sim *s, const struct graph *g, const char *path, char *ret_why,
+                   struct sim_server **ret)
+{
+	struct sim_server *v = calloc(1, sizeof(*v));
+	if (v == NULL) {
+		snprintf(ret_why, SIM_SERVER_WHY, "out of memory");
+		return -ENOMEM;
+	}
+	v->s = s;
+	v->g = g;
+	v->listen = v->epoll = v->stop = -1;
+	int r = kernel_new(s, device_readable, &v->kernel);
+	if (r != E_OK) {
+		snprintf(ret_why, SIM_SERVER_WHY, "out of memory");
+	} else {
+		r = start(v, path, ret_why);
+	}
+	if (r != E_OK) {
+		sim_server_free(v);
+		return r;
+	}
+	*ret = v;
+	return E_OK;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0) {
+		close(fd);
+	}
+}
+
+void sim_server_free(struct sim_server *v)
+{
+	if (v == NULL) {
+		return;
+	}
+	while (v->conns != NULL) {
+		conn_close(v->conns);
+	}
+	free_gone(v);
+	for (unsigned i = 0; i < v->n_hosts; i++) {
+		sim_host_free(v->hosts[i]);
+	}
+	free(v->hosts);
+	kernel_free(v->kernel);
+	close_fd(v->listen);
+	close_fd(v->epoll);
+	close_fd(v->stop);
+	if (v->path[0] != '\0') {
+		unlink(v->path);
+		sim_tree_remove(v->dir);
+	}
+	free(v);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "sa/sim/sim_kernel.h"
+#include "sa/sim/sim_server.h"
+#include "sa/sim/sim_tree.h"
+#include "sa/sim/sim_wire.h"
+
+/*!
+ * Inside of the simulator's server; for sa/sim/sim_server.c and sa/sim/sim_device.c only.
+ */
+enum conn_kind { CONN_NEW, CONN_INFO, CONN_UMAD, CONN_DATA, CONN_ISSM, CONN_CONTROL };
+
+struct sim_device;
+
+struct conn {
+	struct conn *next, *prev;
+	struct sim_server *v;
+	int fd;
+	uint8_t kind;   /* enum conn_kind */
+	bool wants_out; /* waits for room in the socket */
+	bool waits;     /* CONN_ISSM: for the device */
+	uint32_t port;  /* end port of UMAD, DATA, ISSM */
+	pid_t pid;
+	struct sim_device *device; /* UMAD, DATA */
+};
+
+/* An open umad device: two connections of one program. */
+struct sim_device {
+	struct sim_device *next_ready;
+	struct kernel_file *file;
+	struct conn *calls, *data;
+	bool ready; /* in the list of those with something to read */
+};
+
+struct sim_server {
+	struct sim *s;
+	const struct graph *g;
+	struct kernel *kernel;
+	char path[108], dir[128];
+	int listen, epoll, stop;
+	bool stopping;
+	struct conn *conns;
+	struct conn *gone; /* closed in this round, freed at its end */
+	struct sim_device *ready;
+	struct sim_host **hosts; /* [n_hosts] */
+	unsigned n_hosts;
+	uint64_t changes; /* of the fabric, when the hosts' files were last written */
+};
+
+/* sim_server.c */
+struct conn *conn_new(struct sim_server *v, int fd, enum conn_kind kind);
+void conn_close(struct conn *c);
+void conn_watch(struct conn *c, bool out);
+void conn_welcome(struct conn *c, int err, const char *text, int along);
+
+/* sim_device.c: umad devices */
+void device_open(struct conn *c, uint32_t port);
+void device_call(struct conn *c); /* a packet on the connection for calls */
+void device_data(struct conn *c); /* packets on the data socket */
+void device_flush(struct sim_device *d);
+void device_gone(struct conn *c); /* one of its connections is closed */
+void device_readable(void *owner);

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "routing/graph/graph.h"
+#include "sa/mad/fields.h"
+#include "sa/mad/mad_buf.h"
+#include "sa/mad/transport.h"
+#include "sa/mad/wakeup.h"
+#include "sa/sim/sim.h"
+
+/*!
+ * Inside of the simulated fabric; for sa/sim*.c only. Everything here is guarded by
+ * sim.lock, which only the functions of sa/sim/sim.h and the transport's take.
+ */
+
+/* PortInfo.PortPhysicalState */
+enum { PHYS_SLEEP = 1, PHYS_POLLING = 2, PHYS_DISABLED = 3, PHYS_LINK_UP = 5 };
+
+/* PortInfo.CapabilityMask and CapabilityMask2 */
+enum {
+	CAP_SM = 1 << 1,
+	CAP_NOTICE = 1 << 2,
+	CAP_TRAP = 1 << 3,
+	CAP_SL_MAPPING = 1 << 6,
+	CAP_SYSTEM_IMAGE_GUID = 1 << 11,
+	CAP_EXTENDED_SPEEDS = 1 << 14,
+	CAP_CAPABILITY_MASK2 = 1 << 15,
+	CAP_COMMUNICATION_MANAGEMENT = 1 << 16,
+	CAP_CAPABILITY_MASK_NOTICE = 1 << 22,
+	CAP_CLIENT_REREGISTRATION = 1 << 25,
+	CAP_OTHER_LOCAL_CHANGES_NOTICE = 1 << 26,
+	CAP2_LINK_WIDTH_2X = 1 << 4,
+	CAP2_LINK_SPEED_HDR = 1 << 5,
+	CAP2_LINK_SPEED_NDR = 1 << 10,
+	CAP2_EXTENDED_SPEEDS2 = 1 << 11,
+	CAP2_LINK_SPEED_XDR = 1 << 12
+};
+
+enum {
+	LID_PERMISSIVE = 0xFFFF,
+	LID_UNICAST_END = 0xC000,
+	LFT_NO_ROUTE = 0xFF,
+	LFT_BLOCK = 64,     /* entries of one block */
+	PKEY_BLOCK = 32,    /* P_Keys of one block */
+	GUID_BLOCK = 8,     /* GUIDs of one block */
+	PARTITION_CAP = 64, /* of nodes whose topology file does not say */
+	MULTICAST_FDB_CAP = 1024,
+	SIM_TRAP_COUNT = 2
+};
+
+/*! Port counters (IBA vol. 1, 16.1.4.1): what passed since they were last cleared. */
+struct sim_perf {
+	uint64_t xmit_data, rcv_data; /*!< in units of 4 bytes */
+	uint64_t xmit_pkts, rcv_pkts;
+};
+
+struct sim_port {
+	uint8_t info[SMP_DATA_BYTES]; /*!< PortInfo as a Get shows it */
+	uint32_t client;              /*!< index in sim.clients + 1, 0: nobody listens */
+	bool cut;                     /*!< cable pulled by sim_set_link() */
+	bool disabled;                /*!< PortPhysicalState set to Disabled or Sleep */
+	bool up;                      /*!< the cable carries MADs */
+	struct sim_perf perf;
+};
+
+/*! A trap that was raised and not yet repressed. */
+struct sim_trap {
+	uint64_t tid;
+	uint32_t timer; /*!< number of the timer that counts; older ones in the queue are
+	                   void */
+	uint8_t left;   /*!< sends to go, 0: not pending */
+	bool description; /*!< 144: NodeDescriptionChange, else the CapabilityMask */
+};
+
+struct sim_node {
+	uint8_t *lft; /*!< [lft_len] grown by blocks; beyond: no route */
+	uint32_t lft_len;
+	uint32_t life; /*!< boots; stored payloads of an earlier life are void */
+	bool down, deaf;
+	uint8_t sw_info[SMP_DATA_BYTES];       /*!< SwitchInfo */
+	struct sim_trap traps[SIM_TRAP_COUNT]; /*!< 128 and 144 */
+};
+
+/*! Something that happens at a time. */
+enum sim_event_kind {
+	EVENT_MAD,  /*!< msg reaches the programs at port */
+	EVENT_TRAP, /*!< trap number trap of node is due */
+	EVENT_TIMER /*!< one of the taker's: id, timer */
+};
+
+struct sim_event {
+	uint64_t at_us, seq; /*!< the order of events */
+	struct mad_buf *msg;
+	union {
+		uint32_t port; /*!< an end port */
+		uint32_t node;
+		uint32_t id;
+	};
+	uint32_t timer; /*!< number of the timer that counts */
+	uint8_t kind;   /*!< enum sim_event_kind */
+	uint8_t trap;   /*!< index in traps */
+};
+
+/*!
+ * Who takes what is for programs, at any end port, instead of the one SM of the
+ * transport. Called by sim_step() with the lock held; take() owns the message.
+ */
+struct sim_taker {
+	void (*take)(void *ctx, uint32_t port, struct mad_buf *m);
+	void (*timer)(void *ctx, uint32_t id, uint32_t timer);
+};
+
+/*! A program on a host. */
+struct sim_client {
+	uint32_t port;
+	struct mad_list waiting;
+	struct mad_buf *held; /*!< given out by the last sim_client_recv() */
+};
+
+/*! A payload that was Set for attributes that few Sets touch: P_Keys, SLtoVL, ... */
+struct sim_stored {
+	uint32_t port, mod; /*!< port index (slot 0 of the node for what is the node's) */
+	uint32_t life;      /*!< 0: free slot */
+	uint32_t stamp;     /*!< the newer the higher */
+	uint16_t attr;
+	uint8_t data[SMP_DATA_BYTES];
+};
+
+enum { SIM_METHODS = 8, SIM_ATTRS = 0x40 };
+
+struct sim {
+	struct transport transport; /* first: the transport's functions cast back */
+	const struct graph *g;
+	struct sim_options o;
+	pthread_mutex_t lock;
+	struct waker waker;
+	struct sim_port *ports; /*!< like graph.ports */
+	struct sim_node *nodes; /*!< like graph.nodes */
+	uint32_t sm_port;
+
+	uint64_t now_us; /*!< virtual clock */
+	uint64_t seq;
+	uint64_t rng;
+	uint64_t tid;   /*!< of traps */
+	uint32_t timer; /*!< last trap timer given out */
+
+	struct sim_event *heap; /*!< [n_events] binary heap, earliest first */
+	size_t n_events, cap_events;
+	struct mad_pool pool;
+	struct mad_buf *held; /*!< given out by the last recv */
+	const struct sim_taker *taker; /*!< NULL: the transport and sim_client_*() */
+	void *taker_ctx;
+
+	struct sim_stored *stored; /*!< [cap_stored] open addressing; power of two */
+	size_t n_stored, cap_stored;
+	uint32_t stamp; /*!< of the last one stored */
+	struct sim_client *clients;
+	uint32_t n_clients;
+
+	uint64_t counts[SIM_METHODS]
+		       [SIM_ATTRS + 1]; /*!< last column: all attributes beyond */
+	uint64_t bounces;
+	uint64_t changes; /*!< of anything that a Get shows */
+};
+
+/*! Where a MAD is while it walks. */
+struct sim_at {
+	uint32_t node;
+	uint8_t port; /*!< came in here; at the start: the sender's port, 0 of a switch */
+	unsigned hops; /*!< cables passed */
+};
+
+static inline uint32_t sim_port_index(const struct sim *s, uint32_t node, unsigned num)
+{
+	return s->g->nodes[node].first_port + num;
+}
+
+static inline bool sim_is_switch(const struct sim *s, uint32_t node)
+{
+	return s->g->nodes[node].type == NODE_SWITCH;
+}
+
+/*! \brief End port at which a MAD is: port 0 of a switch, else the port it came in by. */
+static inline uint32_t sim_end_port(const struct sim *s, const struct sim_at *at)
+{
+	return sim_port_index(s, at->node, sim_is_switch(s, at->node) ? 0 : at->port);
+}
+
+/* sim_queue.c: clock, events, message pool, the transport's functions */
+extern const struct transport_ops sim_ops;
+int sim_queue_init(struct sim *s);
+void sim_queue_done(struct sim *s);
+int sim_event_add(struct sim *s, const struct sim_event *e, uint64_t delay_us);
+/*! \brief Hands a message to the programs at an end port after \a hops cables' time. Takes
+ * \a m also on failure. */
+int sim_deliver(struct sim *s, uint32_t port, struct mad_buf *m, unsigned hops);
+uint64_t sim_now_us(const struct sim *s);
+/*! \brief Does the next event that is due; on the virtual clock jumps to it, not beyond
+ * \a deadline_us. For takers. \return false: nothing was due. */
+bool sim_step(struct sim *s, uint64_t deadline_us);
+/*! \brief Time of the next event, UINT64_MAX: none. */
+uint64_t sim_next_us(const struct sim *s);
+
+/* sim_route.c: how MADs get through the fabric */
+/*! \brief Sends a MAD from an end port to m->addr. What is for programs there arrives by
+ * sim_deliver() with the sender's address. Takes m. */
+void sim_send_mad(struct sim *s, uint32_t from, struct mad_buf *m);
+bool sim_lost(struct sim *s); /*!< draws whether a MAD gets lost (drop_ppm) */
+/*! \brief Walks by LFTs to the owner of \a dlid. \a data: rules of data VLs, else of
+ * VL 15. */
+bool sim_walk_lid(struct sim *s, struct sim_at *at, uint32_t dlid, bool data);
+
+/* sim_node.c: the management agent */
+/*! \brief Answers the SMP in place. \return false: no answer. */
+bool sim_agent(struct sim *s, const struct sim_at *at, uint8_t *mad);
+/*! \brief One attribute. \return MAD status. */
+uint16_t sim_attr(struct sim *s, const struct sim_at *at, bool set, uint16_t attr,
+                  uint32_t mod, uint8_t *data);
+/*! \brief P_Key of an end port by index, 0: there is none. */
+uint16_t sim_pkey_at(struct sim *s, uint32_t port, unsigned index);
+/*! \brief Index of the P_Key that \a pkey can talk to: the same partition, not both limited
+ * members. \return -1: none. */
+int sim_pkey_find(struct sim *s, uint32_t port, uint16_t pkey);
+/*! \brief GUIDCap of every end port. */
+unsigned sim_guid_cap(const struct sim *s);
+unsigned sim_pkey_cap(const struct sim *s, uint32_t port);
+void sim_node_reset(struct sim *s,
+                    uint32_t node); /*!< as after power-on; links are not touched */
+
+/* sim_store.c: payloads that were Set and have no place of their own */
+/*! \brief Stored payload or NULL. */
+uint8_t *sim_stored_find(struct sim *s, uint32_t port, uint16_t attr, uint32_t mod);
+int sim_stored_put(struct sim *s, uint32_t port, uint16_t attr, uint32_t mod,
+                   const uint8_t *data);
+/*! \brief When it was stored: higher is newer; 0: it was not. */
+uint32_t sim_stored_stamp(const struct sim *s, uint32_t port, uint16_t attr,
+                          uint32_t mod);
+
+/* sim_port.c: PortInfo */
+void sim_port_reset(struct sim *s, uint32_t port);
+uint16_t sim_port_set(struct sim *s, uint32_t port, const uint8_t *in);
+
+/* sim_link.c: cables and traps */
+void sim_link_update(struct sim *s,
+                     uint32_t port); /*!< up or down by what both ends say */
+void sim_link_bounce(struct sim *s, uint32_t port); /*!< down, and up again if it may */
+void sim_trap_raise(struct sim *s, uint32_t node, unsigned trap); /*!< 0: 128, 1: 144 */
+/*! \brief IsSM of an end port. A change is told by trap 144 when \a tell. */
+void sim_port_issm(struct sim *s, uint32_t port, bool on, bool tell);
+void sim_trap_due(struct sim *s, uint32_t node, unsigned trap, uint32_t timer);
+void sim_trap_repress(struct sim *s, uint32_t node, const uint8_t *mad);
+
+/* sim_perf.c: performance management */
+/*! \brief A MAD passes a cable from one port to its peer. */
+static inline void sim_perf_count(struct sim *s, uint32_t from, uint32_t to)
+{
+	enum { WORDS = (8 + 12 + 8 + MAD_BYTES + 4) / 4 }; /* LRH BTH DETH MAD ICRC */
+	s->ports[from].perf.xmit_data += WORDS;
+	s->ports[from].perf.xmit_pkts++;
+	s->ports[to].perf.rcv_data += WORDS;
+	s->ports[to].perf.rcv_pkts++;
+}
+/*! \brief Answers a request of class PerfMgt in place. \return false: it is none. */
+bool sim_perf_agent(struct sim *s, const struct sim_at *at, uint8_t *mad);
+
+/* sim_client.c */
+void sim_client_take(struct sim *s, uint32_t port, struct mad_buf *m);
+void sim_clients_done(struct sim *s);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sa/sim/sim_name.h"
+
+struct sim;
+struct sim_host;
+
+/*!
+ * A host of the simulated fabric as its programs see it in files: a folder with what
+ * /sys/class/infiniband, /sys/class/infiniband_mad and /dev/infiniband show there.
+ * Adapters are called sim0, sim1, ... in the order of their names; umad and issm devices
+ * are numbered through all their ports. Values follow the fabric: sim_host_refresh()
+ * rewrites what changed, each file as a whole.
+ */
+
+/*!
+ * \brief Makes the folder \a dir, which must not exist, and fills it.
+ * \param nodes  [n] node indices, copied. \retval -errno
+ */
+int sim_host_new(struct sim *s, const char *dir, const uint32_t *nodes, unsigned n,
+                 struct sim_host **ret);
+/*! \brief Removes the folder too. */
+void sim_host_free(struct sim_host *h);
+
+const char *sim_host_dir(const struct sim_host *h);
+bool sim_host_is(const struct sim_host *h, const uint32_t *nodes, unsigned n);
+/*! \brief End port of umad device \a number, GRAPH_NONE: there is none. */
+uint32_t sim_host_port(const struct sim_host *h, uint32_t number);
+void sim_host_refresh(struct sim_host *h);
+
+/*! \brief Removes a folder and all in it; one that is not there is fine. */
+void sim_tree_remove(const char *dir);

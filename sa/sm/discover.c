@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Discovery.
+ *
+ * NodeInfo is asked for over every port whose link is up. The first answer with a new
+ * NodeGUID makes a node, whose own attributes are then read: description, SwitchInfo, and
+ * PortInfo of all ports of a switch or of the entered port of a channel adapter. Each
+ * PortInfo that says "up" sends the next NodeInfo. All run at once; the SMP engine keeps
+ * the window and a fair share per node. The order of answers decides only the route on
+ * which a node is first talked to; disc_finish() takes the shortest ones.
+ *
+ * Both ends of a cable between switches ask over it. That costs one SMP per cable and is
+ * what tells a cable from an impostor: a second node with a GUID that is already taken
+ * shows up as a cable whose far end does not lead back, or by a different NodeInfo.
+ *
+ * PortStateChange of a switch is cleared (by the master only) before its ports are read,
+ * so a change that comes later raises it again and the next light sweep sees it. In a
+ * first sweep, while it is not known who is master, it stays; see sa/sm/sweep_light.c.
+ *
+ * Source: IBA vol. 1, 14.2 (SMPs, directed routes), 14.2.5 (attributes).
+ */
+#include "sa/sm/discover.h"
+
+#include <errno.h>
+#include <infiniband/umad_sm.h>
+#include <infiniband/umad_types.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "conf/base/text.h"
+#include "conf/policy/node_names.h"
+#include "routing/graph/graph.h"
+#include "sa/mad/fields.h"
+
+/* A NodeInfo on its way over one port. */
+struct probe {
+	struct smp_dest dest;
+	struct disc *disc;
+	struct disc_node *from; /* NULL: the local port itself */
+	struct probe *next;     /* spare list */
+	uint8_t port;
+};
+
+static void note(struct disc *d, int ret)
+{
+	if (d->ret == E_OK) {
+		d->ret = ret;
+	}
+}
+
+void disc_problem(struct disc *d, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	if (d->n_problems < DISC_PROBLEMS_MAX) {
+		va_start(ap, fmt);
+		vsnprintf(text, sizeof(text), fmt, ap);
+		va_end(ap);
+		d->problem[d->n_problems] = arena_strdup(d->arena, text);
+		if (d->problem[d->n_problems] == NULL) {
+			note(d, -ENOMEM);
+			return;
+		}
+	}
+	d->n_problems++;
+}
+
+const char *disc_place(const struct disc *d, const struct disc_node *n, unsigned port)
+{
+	char route[SMP_PATH_TEXT], name[65] = "";
+	const char *given, *text;
+
+	if (n == NULL) {
+		return "the local port";
+	}
+	given = node_names_find(d->options.names, n->guid);
+	if (given == NULL && n->has_description) {
+		memcpy(name, n->description, 64);
+		text_printable(name);
+	}
+	text = arena_printf(d->arena,
+	                    "\"%s\" (%s 0x%016" PRIx64 ") port %u, directed route %s",
+	                    given != NULL ? given : name, node_type_name(n->type),
+	                    n->guid, port, smp_path_text(&n->dest.path, route));
+	return text != NULL ? text : "?";
+}
+
+/* --- requests -------------------------------------------------------------------- */
+
+static void ask(struct disc *d, struct smp_dest *dest, const struct smp_order *what)
+{
+	struct smp_order o = *what;
+
+	o.dest = dest;
+	if (o.method == 0) {
+		o.method = UMAD_METHOD_GET;
+	}
+	note(d, smp_submit(d->smp, &o));
+}
+
+/* Nodes that answered once lost a packet rather than died: they get a second round. */
+static unsigned patience(const struct disc *d)
+{
+	return 2 * d->options.retries + 1;
+}
+
+static smp_done_f on_port_info, on_node_info;
+
+static void ask_port(struct disc_node *n, unsigned port)
+{
+	ask(n->disc, n->ports[port].dest,
+	    &(struct smp_order){ .attr = UMAD_SM_ATTR_PORT_INFO,
+	                         .mod = DISC_PORT_MOD | port,
+	                         .retries = patience(n->disc),
+	                         .done = on_port_info,
+	                         .ctx = n });
+}
+
+static struct probe *probe_new(struct disc *d)
+{
+	struct probe *p = d->spare;
+
+	if (p != NULL) {
+		d->spare = p->next;
+		return p;
+	}
+	return arena_alloc(d->arena, sizeof(*p));
+}
+
+static void probe_send(struct disc *d, struct disc_node *from, uint8_t port,
+                       const struct smp_path *path)
+{
+	struct probe *p = probe_new(d);
+	bool was_silent = from != NULL && d->options.silent != NULL &&
+	                  guid_map_get(d->options.silent,
+	                               guid_port_key(from->guid, port)) != GUID_MAP_NONE;
+
+	if (p == NULL) {
+		note(d, -ENOMEM);
+		return;
+	}
+	smp_dest_init(&p->dest, path);
+	p->disc = d;
+	p->from = from;
+	p->port = port;
+	ask(d, &p->dest,
+	    &(struct smp_order){ .attr = UMAD_SM_ATTR_NODE_INFO,
+	                         .retries = was_silent ? 0 : patience(d),
+	                         .done = on_node_info,
+	                         .ctx = p });
+}
+
+static void probe_over(struct disc_node *n, uint8_t port)
+{
+	struct smp_path path;
+
+	if (smp_path_extend(&n->dest.path, port, &path) != E_OK) {
+		disc_problem(n->disc,
+		             "no node further than %d hops can be reached: over %s",
+		             SMP_HOPS_MAX, disc_place(n->disc, n, port));
+		return;
+	}
+	probe_send(n->disc, n, port, &path);
+}
+
+/* --- attributes of a node -------------------------------------------------------- */
+
+/* After any answer: a node that times out now has gone deaf. */
+static bool answered(struct disc_node *n, const struct smp_reply *r)
+{
+	if (r->ret == E_TIMEOUT) {
+		n->deaf = true;
+	}
+	return r->ret == E_OK;
+}
+
+static void on_description(void *ctx, const struct smp_reply *r)
+{
+	struct disc_node *n = ctx;
+
+	if (answered(n, r)) {
+		memcpy(n->description, r->data, sizeof(n->description));
+		n->has_description = true;
+	}
+	n->disc->n_described++;
+}
+
+static bool leads_on(const struct disc_node *n, const struct disc_port *p)
+{
+	if (p->num == 0 || field_get(p->info, PI_PORT_STATE) <= PORT_DOWN) {
+		return false;
+	}
+	if (n->from ==
+	    NULL) { /* the local node: a channel adapter sends over the SM's port only */
+		return n->type == NODE_SWITCH || p->num == n->entry;
+	}
+	return n->type == NODE_SWITCH &&
+	       p->num != n->entry; /* not back where we came in */
+}
+
+static void on_port_info(void *ctx, const struct smp_reply *r)
+{
+	struct disc_node *n = ctx;
+	struct disc_port *p = &n->ports[r->mod & 0xff];
+
+	if (!answered(n, r)) {
+		return;
+	}
+	memcpy(p->info, r->data, sizeof(p->info));
+	p->has_info = true;
+	if (leads_on(n, p)) {
+		probe_over(n, p->num);
+	}
+}
+
+static void on_change_cleared(void *ctx, const struct smp_reply *r)
+{
+	struct disc_node *n = ctx;
+
+	if (answered(n, r)) {
+		memcpy(n->switch_info, r->data, sizeof(n->switch_info));
+	}
+	if (!n->deaf) {
+		for (unsigned i = 0; i <= n->n_ports; i++) {
+			ask_port(n, i);
+		}
+	}
+}
+
+static void on_switch_info(void *ctx, const struct smp_reply *r)
+{
+	struct disc_node *n = ctx;
+
+	if (!answered(n, r)) {
+		return;
+	}
+	memcpy(n->switch_info, r->data, sizeof(n->switch_info));
+	n->has_switch_info = true;
+	if (n->disc->options.clear_change && field_get(r->data, SI_PORT_STATE_CHANGE)) {
+		/* Writing the bit as read, 1, clears it. */
+		ask(n->disc, &n->dest,
+		    &(struct smp_order){ .method = UMAD_METHOD_SET,
+		                         .attr = UMAD_SM_ATTR_SWITCH_INFO,
+		                         .data = r->data,
+		                         .retries = patience(n->disc),
+		                         .done = on_change_cleared,
+		                         .ctx = n });
+		return;
+	}
+	for (unsigned i = 0; i <= n->n_ports; i++) {
+		ask_port(n, i);
+	}
+}
+
+static void ask_node(struct disc_node *n)
+{
+	struct smp_order o = { .attr = UMAD_SM_ATTR_NODE_DESC,
+		               .retries = patience(n->disc),
+		               .done = on_description,
+		               .ctx = n };
+
+	ask(n->disc, &n->dest, &o);
+	if (n->type != NODE_SWITCH) {
+		ask_port(n, n->entry);
+		return;
+	}
+	o.attr = UMAD_SM_ATTR_SWITCH_INFO;
+	o.done = on_switch_info;
+	ask(n->disc, &n->dest, &o);
+}
+
+/* --- nodes ----------------------------------------------------------------------- */
+
+static bool node_info_sane(const uint8_t *ni)
+{
+	unsigned type = (unsigned)field_get(ni, NI_NODE_TYPE);
+	unsigned n_ports = (unsigned)field_get(ni, NI_NUM_PORTS);
+	unsigned local = (unsigned)field_get(ni, NI_LOCAL_PORT_NUM);
+
+	return type >= NODE_CA && type <= NODE_ROUTER && n_ports >= 1 && n_ports <= 254 &&
+	       local <= n_ports && (local > 0 || type == NODE_SWITCH) &&
+	       field_get(ni, NI_NODE_GUID) != 0;
+}
+
+static int node_list(struct disc *d, struct disc_node *n)
+{
+	if (d->n_nodes == d->cap_nodes) {
+		uint32_t cap = d->cap_nodes ? 2 * d->cap_nodes : 256;
+		struct disc_node **p =
+			realloc(d->nodes, cap * sizeof(struct disc_node *));
+
+		if (p == NULL) {
+			return -ENOMEM;
+		}
+		d->nodes = p;
+		d->cap_nodes = cap;
+	}
+	d->nodes[d->n_nodes] = n;
+	return guid_map_put(&d->by_guid, n->guid, d->n_nodes++);
+}
+
+static struct disc_node *node_new(struct probe *p, const uint8_t *ni)
+{
+	struct disc *d = p->disc;
+	struct disc_node *n = arena_alloc(d->arena, sizeof(*n));
+
+	if (n == NULL) {
+		return NULL;
+	}
+	n->disc = d;
+	smp_dest_init(&n->dest, &p->dest.path);
+	n->guid = field_get(ni, NI_NODE_GUID);
+	n->type = (uint8_t)field_get(ni, NI_NODE_TYPE);
+	n->n_ports = (uint8_t)field_get(ni, NI_NUM_PORTS);
+	n->entry = (uint8_t)field_get(ni, NI_LOCAL_PORT_NUM);
+	n->from = p->from;
+	n->from_port = p->port;
+	n->graph_node = GRAPH_NONE;
+	memcpy(n->node_info, ni, sizeof(n->node_info));
+	n->ports = arena_array(d->arena, (size_t)n->n_ports + 1, sizeof(*n->ports));
+	if (n->ports == NULL || node_list(d, n) != E_OK) {
+		return NULL;
+	}
+	for (unsigned i = 0; i <= n->n_ports; i++) {
+		n->ports[i].num = (uint8_t)i;
+		if (n->type == NODE_SWITCH) {
+			n->ports[i].dest = &n->dest;
+			n->ports[i].guid = field_get(ni, NI_PORT_GUID);
+		}
+	}
+	return n;
+}
+
+static void cable(struct disc_node *a, uint8_t pa, struct disc_node *b, uint8_t pb)
+{
+	a->ports[pa].peer = b;
+	a->ports[pa].peer_port = pb;
+}
+
+/* A port of a channel adapter or router seen for the first time: it answers for itself.
+ */
+static int enter_port(struct disc_node *n, uint8_t num, struct probe *p,
+                      const uint8_t *ni)
+{
+	struct disc_port *port = &n->ports[num];
+
+	port->dest = &n->dest;
+	if (num != n->entry) {
+		port->dest = arena_alloc(n->disc->arena, sizeof(*port->dest));
+		if (port->dest == NULL) {
+			return -ENOMEM;
+		}
+		smp_dest_init(port->dest, &p->dest.path);
+	}
+	port->guid = field_get(ni, NI_PORT_GUID);
+	return E_OK;
+}
+
+/* Could both NodeInfos be of one node? */
+static bool same_node(const uint8_t *a, const uint8_t *b)
+{
+	return field_get(a, NI_NODE_TYPE) == field_get(b, NI_NODE_TYPE) &&
+	       field_get(a, NI_NUM_PORTS) == field_get(b, NI_NUM_PORTS) &&
+	       field_get(a, NI_SYSTEM_IMAGE_GUID) == field_get(b, NI_SYSTEM_IMAGE_GUID) &&
+	       field_get(a, NI_DEVICE_ID) == field_get(b, NI_DEVICE_ID) &&
+	       field_get(a, NI_VENDOR_ID) == field_get(b, NI_VENDOR_ID) &&
+	       (field_get(a, NI_NODE_TYPE) != NODE_SWITCH ||
+	        field_get(a, NI_PORT_GUID) == field_get(b, NI_PORT_GUID));
+}
+
+static void first_seen(struct probe *p, const uint8_t *ni)
+{
+	struct disc_node *n = node_new(p, ni);
+
+	if (n == NULL ||
+	    (n->type != NODE_SWITCH && enter_port(n, n->entry, p, ni) != E_OK)) {
+		note(p->disc, -ENOMEM);
+		return;
+	}
+	if (p->from != NULL) {
+		cable(p->from, p->port, n, n->entry);
+		cable(n, n->entry, p->from, p->port);
+	}
+	ask_node(n);
+}
+
+static void seen_again(struct disc_node *n, struct probe *p, const uint8_t *ni)
+{
+	uint8_t num = (uint8_t)field_get(ni, NI_LOCAL_PORT_NUM);
+
+	if (!same_node(n->node_info, ni)) {
+		disc_problem(p->disc,
+		             "GUID 0x%016" PRIx64
+		             " is there twice, on different nodes: behind %s "
+		             "and behind %s; the second is left out",
+		             n->guid, disc_place(p->disc, n->from, n->from_port),
+		             disc_place(p->disc, p->from, p->port));
+		return;
+	}
+	cable(p->from, p->port, n, num);
+	if (n->type == NODE_SWITCH || n->ports[num].peer != NULL) {
+		return;
+	}
+	cable(n, num, p->from, p->port);
+	if (n->ports[num].dest == NULL) {
+		if (enter_port(n, num, p, ni) != E_OK) {
+			note(p->disc, -ENOMEM);
+			return;
+		}
+		ask_port(n, num);
+	}
+}
+
+static void on_node_info(void *ctx, const struct smp_reply *r)
+{
+	struct probe *p = ctx;
+	struct disc *d = p->disc;
+	uint32_t i;
+
+	if (r->ret != E_OK) {
+		if (p->from != NULL) {
+			p->from->ports[p->port].silent = true;
+		}
+	} else if (!node_info_sane(r->data)) {
+		disc_problem(
+			d,
+			"a node answers NodeInfo with values that cannot be: behind %s",
+			disc_place(d, p->from, p->port));
+	} else {
+		i = guid_map_get(&d->by_guid, field_get(r->data, NI_NODE_GUID));
+		if (i == GUID_MAP_NONE) {
+			first_seen(p, r->data);
+		} else {
+			seen_again(d->nodes[i], p, r->data);
+		}
+	}
+	p->next = d->spare;
+	d->spare = p;
+}
+
+int disc_start(struct disc *d, struct smp *smp, struct arena *a,
+               const struct disc_options *o)
+{
+	memset(d, 0, sizeof(*d));
+	d->smp = smp;
+	d->arena = a;
+	d->options = *o;
+	probe_send(d, NULL, 0, &(struct smp_path){ 0 });
+	return d->ret;
+}
+
+void disc_done(struct disc *d)
+{
+	free(d->nodes);
+	d->nodes = NULL;
+	guid_map_done(&d->by_guid);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sa/mad/smp.h"
+#include "sa/sm/guid_map.h"
+
+struct arena;
+struct graph;
+struct guid_file;
+
+/*!
+ * Discovery: from the local port over directed routes to a graph, with the route and the
+ * raw attributes of every node. disc_start() queues the first request; each answer queues
+ * the next ones; when the SMP engine has nothing pending, disc_finish() makes the graph.
+ */
+struct disc;
+struct disc_node;
+
+struct disc_port {
+	uint8_t info[64]; /*!< PortInfo as last read or set */
+	uint8_t *sm_info; /*!< SMInfo of the subnet manager there, in the arena; NULL: none */
+	uint64_t guid;    /*!< PortGUID; 0: unknown (a CA port never entered through) */
+	struct smp_dest *dest; /*!< who answers for it; NULL: not reached */
+	struct disc_node
+		*peer; /*!< what a NodeInfo through this port told, NULL: nothing */
+	uint8_t peer_port;
+	uint8_t num;
+	bool has_info;
+	bool silent; /*!< link is up, nobody answers behind it */
+	uint32_t looked; /*!< light sweep that last asked over this cable, 0: none */
+};
+
+struct disc_node {
+	struct disc *disc;
+	struct smp_dest dest; /*!< shortest route once disc_finish() ran */
+	uint64_t guid;
+	uint8_t node_info[64]; /*!< as read through the first route */
+	uint8_t description[64];
+	uint8_t switch_info[64];
+	struct disc_port *ports; /*!< [n_ports + 1] */
+	struct disc_node *from; /*!< neighbour on the first route, NULL: the local node */
+	uint32_t graph_node;    /*!< index in the graph, GRAPH_NONE: left out */
+	uint8_t from_port;      /*!< its port towards us */
+	uint8_t entry;          /*!< our port on that route */
+	uint8_t type, n_ports;
+	bool has_description, has_switch_info;
+	bool deaf;    /*!< answered NodeInfo, then timed out */
+	bool reached; /*!< used by disc_finish() */
+};
+
+struct disc_options {
+	unsigned retries;  /*!< per request, transaction_retries; nodes that answered once
+	                      get twice as many */
+	bool clear_change; /*!< clear PortStateChange before reading a switch's ports: we
+	                      are the master */
+	const struct guid_map *silent; /*!< guid_port_key() of ports silent in the last
+	                                  sweep: one try only; may be NULL */
+	const struct guid_file *aggregation; /*!< CAs that are aggregation nodes, beside those
+	                                        that show it; may be NULL */
+	const struct node_names *names; /*!< the operator's names of nodes; may be NULL */
+};
+
+enum { DISC_PROBLEMS_MAX = 64 };
+
+/*! AttributeModifier of PortInfo, added to the port number: this SM knows extended
+ * speeds. */
+#define DISC_PORT_MOD UINT32_C(0x80000000)
+
+struct disc {
+	struct smp *smp;
+	struct arena *arena;
+	struct disc_options options;
+	struct disc_node **nodes; /*!< in the order found; malloc */
+	uint32_t n_nodes, cap_nodes;
+	struct guid_map by_guid; /*!< index in nodes */
+	struct probe *spare;
+	int ret;              /*!< first error of ours (-ENOMEM) */
+	uint32_t n_described; /*!< nodes whose own attributes are in: progress */
+	/* results of disc_finish() */
+	struct graph *g;
+	struct disc_node **of;                  /*!< [g->n_nodes] by graph node */
+	const char *problem[DISC_PROBLEMS_MAX]; /*!< sentences with both places */
+	unsigned n_problems;                    /*!< all, also those not kept */
+	uint32_t n_unreachable; /*!< nodes that do not answer, as far as they can be told
+	                           apart */
+};
+
+/*! \brief New discovery in \a a; queues NodeInfo of the local port. \retval -ENOMEM */
+int disc_start(struct disc *d, struct smp *smp, struct arena *a,
+               const struct disc_options *o);
+
+/*!
+ * \brief Makes the graph from what answered: links that both ends agree on, nodes reached
+ *        over such links from the local port, each with its shortest route.
+ *
+ * \param prev  Graph of the last sweep, for telling which nodes are the silent ones; or
+ * NULL. \retval E_TIMEOUT    The local port itself does not answer. \retval -ENOMEM
+ */
+int disc_finish(struct disc *d, const struct graph *prev);
+
+/*! \brief Frees what is not in the arena. Zeroed is fine. */
+void disc_done(struct disc *d);
+
+/*! \brief Adds guid_port_key() of every silent port. */
+int disc_silent(const struct disc *d, struct guid_map *ret);
+
+/*! \brief Port of the graph as discovery knows it. */
+struct disc_port *disc_port_of(const struct disc *d, uint32_t port);
+
+/*! \brief "\"desc\" (0x…) port n", as problems name a place; in the arena. */
+const char *disc_place(const struct disc *d, const struct disc_node *n, unsigned port);
+
+/* Inside discovery: */
+void disc_problem(struct disc *d, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));

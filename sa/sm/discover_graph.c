@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * From the answers of a discovery to a graph.
+ *
+ * A cable counts when both its ends were read as up and no end tells of another far end.
+ * A search in breadth from the local port over such cables takes nodes whose attributes
+ * are complete; it gives each its shortest route, and by its order alone the graph is the
+ * same whatever order the answers came in. What is left is reported: deaf nodes with the
+ * neighbour through which they were seen, impostors with both places, silent ports.
+ */
+#include <errno.h>
+#include <infiniband/umad_sm.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/base/text.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/node_text.h"
+#include "sa/mad/fields.h"
+#include "sa/sm/discover.h"
+
+/* --- what counts ----------------------------------------------------------------- */
+
+static bool is_up(const struct disc_port *p)
+{
+	return p->has_info && field_get(p->info, PI_PORT_STATE) > PORT_DOWN;
+}
+
+static bool is_complete(const struct disc_node *n)
+{
+	if (n->deaf) {
+		return false;
+	}
+	if (n->type == NODE_SWITCH) {
+		return n->has_switch_info && n->ports[0].has_info;
+	}
+	for (unsigned i = 1; i <= n->n_ports; i++) {
+		if (n->ports[i].has_info) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The far end of a cable that both ends agree on, or NULL. */
+static struct disc_port *cabled(const struct disc_node *n, unsigned num)
+{
+	const struct disc_port *p = &n->ports[num];
+	struct disc_port *far;
+
+	if (num == 0 || p->peer == NULL || p->peer_port == 0 || !is_up(p)) {
+		return NULL;
+	}
+	far = &p->peer->ports[p->peer_port];
+	if (!is_up(far) ||
+	    (far->peer != NULL && (far->peer != n || far->peer_port != num))) {
+		return NULL;
+	}
+	return far;
+}
+
+/* --- impostors -------------------------------------------------------------------- */
+
+/* A cable that leads to a port which is cabled elsewhere, or down: its far end is a
+ * second node with the same GUID. */
+static void report_impostors(struct disc *d, const struct disc_node *n)
+{
+	for (unsigned i = 1; i <= n->n_ports; i++) {
+		const struct disc_port *p = &n->ports[i];
+		const struct disc_port *far;
+
+		if (p->peer == NULL || p->peer->deaf || !is_up(p) || p->peer_port == 0) {
+			continue;
+		}
+		far = &p->peer->ports[p->peer_port];
+		if (!far->has_info || (is_up(far) && far->peer == NULL) ||
+		    (far->peer == n && far->peer_port == i)) {
+			continue;
+		}
+		disc_problem(d,
+		             "GUID 0x%016" PRIx64
+		             " is there twice, or its cables are being moved: "
+		             "%s is cabled to %s, but a node with the same GUID and port "
+		             "is behind "
+		             "%s; the second is left out",
+		             p->peer->guid, disc_place(d, p->peer, p->peer_port),
+		             far->peer ? disc_place(d, far->peer, far->peer_port)
+		                       : "nothing",
+		             disc_place(d, n, i));
+	}
+}
+
+/* --- silence ---------------------------------------------------------------------- */
+
+/* Who was behind a port in the last sweep? \return 0: unknown. */
+static uint64_t known_peer(const struct graph *prev, uint64_t guid, uint8_t num)
+{
+	uint32_t node, port;
+
+	if (prev == NULL) {
+		return 0;
+	}
+	node = graph_node_by_guid(prev, guid);
+	port = node == GRAPH_NONE ? GRAPH_NONE : graph_port(prev, node, num);
+	if (port == GRAPH_NONE || prev->ports[port].peer == GRAPH_NONE) {
+		return 0;
+	}
+	return prev->nodes[prev->ports[prev->ports[port].peer].node].guid;
+}
+
+static void report_silent(struct disc *d, struct disc_node *n, struct disc_port *p,
+                          const struct graph *prev, struct guid_map *counted)
+{
+	uint64_t peer = known_peer(prev, n->guid, p->num);
+
+	if (peer && guid_map_get(&d->by_guid, peer) != GUID_MAP_NONE &&
+	    d->nodes[guid_map_get(&d->by_guid, peer)]->reached) {
+		peer = 0; /* that node is fine; it is the cable, or something new */
+	}
+	if (!peer || guid_map_get(counted, peer) == GUID_MAP_NONE) {
+		d->n_unreachable++;
+	}
+	if (peer) {
+		uint32_t known = graph_node_by_guid(prev, peer);
+
+		disc_problem(
+			d, "node \"%s\" (0x%016" PRIx64 ") does not answer behind %s",
+			node_name(&prev->nodes[known]), peer, disc_place(d, n, p->num));
+		if (guid_map_put(counted, peer, 1) != E_OK) {
+			d->ret = -ENOMEM;
+		}
+		return;
+	}
+	disc_problem(d, "no answer behind %s, though its link is up",
+	             disc_place(d, n, p->num));
+}
+
+static void report(struct disc *d, const struct graph *prev)
+{
+	struct guid_map counted = { 0 };
+
+	for (uint32_t i = 0; i < d->n_nodes; i++) {
+		struct disc_node *n = d->nodes[i];
+
+		if (!n->reached) {
+			d->n_unreachable++;
+			disc_problem(d, "%s %s and is left out; seen behind %s",
+			             disc_place(d, n, n->entry),
+			             n->deaf ? "stopped answering" : "cannot be reached",
+			             disc_place(d, n->from, n->from_port));
+			continue;
+		}
+		report_impostors(d, n);
+		for (unsigned k = 1; k <= n->n_ports; k++) {
+			if (n->ports[k].silent && n->ports[k].peer == NULL) {
+				report_silent(d, n, &n->ports[k], prev, &counted);
+			} else {
+				n->ports[k].silent = false;
+			}
+		}
+	}
+	guid_map_done(&counted);
+}
+
+int disc_silent(const struct disc *d, struct guid_map *ret)
+{
+	for (uint32_t i = 0; i < d->n_nodes; i++) {
+		const struct disc_node *n = d->nodes[i];
+
+		for (unsigned k = 1; k <= n->n_ports; k++) {
+			int err = E_OK;
+
+			if (n->reached && n->ports[k].silent) {
+				err = guid_map_put(ret,
+				                   guid_port_key(n->guid, (uint8_t)k), 1);
+			}
+			if (err != E_OK) {
+				return err;
+			}
+		}
+	}
+	return E_OK;
+}
+
+/* --- the search ------------------------------------------------------------------- */
+
+/* A node found over n's port: a switch gets its route with the first, each port of a
+ * channel adapter its own. \return Is it new? */
+static bool reach(struct disc_node *n, unsigned num, const struct disc_port *far)
+{
+	struct disc_node *b = n->ports[num].peer;
+	bool first = !b->reached && is_complete(b);
+	struct smp_path path;
+
+	if (smp_path_extend(&n->dest.path, (uint8_t)num, &path) != E_OK) {
+		return false;
+	}
+	b->reached |= first;
+	if (b->type != NODE_SWITCH) {
+		if (b->from != NULL && b->ports[far->num].dest != NULL) {
+			b->ports[far->num].dest->path = path;
+		}
+	} else if (first) {
+		b->dest.path = path;
+		b->entry = far->num;
+		b->from = n;
+		b->from_port = (uint8_t)num;
+	}
+	return first;
+}
+
+static uint32_t search(struct disc *d, struct disc_node **order)
+{
+	uint32_t n_found = 0;
+
+	d->nodes[0]->reached = is_complete(d->nodes[0]);
+	order[n_found] = d->nodes[0];
+	n_found += d->nodes[0]->reached;
+	for (uint32_t i = 0; i < n_found; i++) {
+		struct disc_node *n = order[i];
+
+		for (unsigned k = 1; k <= n->n_ports; k++) {
+			const struct disc_port *far = cabled(n, k);
+			bool forwards = n->type == NODE_SWITCH ||
+			                (n->from == NULL && k == n->entry);
+
+			if (far != NULL && forwards && reach(n, k, far)) {
+				order[n_found++] = n->ports[k].peer;
+			}
+		}
+	}
+	return n_found;
+}
+
+/* --- the graph -------------------------------------------------------------------- */
+
+static uint8_t width_of(const uint8_t *info)
+{
+	uint8_t width = (uint8_t)field_get(info, PI_LINK_WIDTH_ACTIVE);
+	bool known = width == WIDTH_1X || width == WIDTH_2X || width == WIDTH_4X ||
+	             width == WIDTH_8X || width == WIDTH_12X;
+
+	return known ? width : WIDTH_1X;
+}
+
+static uint8_t code_1_to_5(uint64_t code)
+{
+	return (uint8_t)(code < 1 ? 1 : code > 5 ? 5 : code);
+}
+
+static void fill_port(struct port *to, const struct disc_port *from, bool end_port)
+{
+	if (from->guid) {
+		to->guid = from->guid;
+	}
+	if (!from->has_info) {
+		return;
+	}
+	to->state = (uint8_t)field_get(from->info, PI_PORT_STATE);
+	if (from->num == 0 || to->state > PORT_ACTIVE) {
+		/* Port 0 of a base switch may leave its state undefined. */
+		to->state = PORT_ACTIVE;
+	} else if (to->state < PORT_DOWN) {
+		to->state = PORT_DOWN;
+	}
+	to->width = width_of(from->info);
+	to->speed = port_info_speed(from->info);
+	to->mtu = code_1_to_5(field_get(from->info, PI_MTU_CAP));
+	to->vls = code_1_to_5(field_get(from->info, PI_VL_CAP));
+	if (end_port) {
+		to->capability_mask =
+			(uint32_t)field_get(from->info, PI_CAPABILITY_MASK);
+		to->lid = (uint32_t)field_get(from->info, PI_LID);
+		to->lmc = (uint8_t)field_get(from->info, PI_LMC);
+	}
+}
+
+static void fill_node(struct node *to, const struct disc_node *n)
+{
+	to->system_image_guid = field_get(n->node_info, NI_SYSTEM_IMAGE_GUID);
+	to->vendor_id = (uint32_t)field_get(n->node_info, NI_VENDOR_ID);
+	to->device_id = (uint16_t)field_get(n->node_info, NI_DEVICE_ID);
+	to->revision = (uint32_t)field_get(n->node_info, NI_REVISION);
+	to->partition_cap = (uint16_t)field_get(n->node_info, NI_PARTITION_CAP);
+	if (n->type == NODE_SWITCH) {
+		to->linear_fdb_cap =
+			(uint32_t)field_get(n->switch_info, SI_LINEAR_FDB_CAP);
+		to->esp0 = field_get(n->switch_info, SI_ENHANCED_PORT_0);
+	}
+}
+
+static int add_node(struct disc *d, struct disc_node *n)
+{
+	char name[65] = "";
+	int ret;
+
+	memcpy(name, n->description, 64);
+	text_printable(name);
+	ret = graph_add_node(d->g, n->type, n->guid, n->n_ports, name, NULL,
+	                     &n->graph_node);
+	if (ret != E_OK) {
+		return ret;
+	}
+	fill_node(&d->g->nodes[n->graph_node], n);
+	for (unsigned i = 0; i <= n->n_ports; i++) {
+		struct port *p = &d->g->ports[graph_port(d->g, n->graph_node, i)];
+
+		fill_port(p, &n->ports[i], n->type != NODE_SWITCH || i == 0);
+	}
+	return E_OK;
+}
+
+static int add_cables(struct disc *d, struct disc_node *n)
+{
+	int ret = E_OK;
+
+	for (unsigned i = 1; i <= n->n_ports && ret == E_OK; i++) {
+		const struct disc_port *far = cabled(n, i);
+		struct disc_node *b = n->ports[i].peer;
+		uint32_t from = graph_port(d->g, n->graph_node, i), to;
+
+		if (far == NULL || !b->reached) {
+			continue;
+		}
+		to = graph_port(d->g, b->graph_node, far->num);
+		if (from != to && d->g->ports[from].peer == GRAPH_NONE) {
+			ret = graph_connect(d->g, from, to);
+		}
+	}
+	return ret;
+}
+
+/* Ports without a cable in the graph are down for routing, whatever their link says. */
+static void settle_states(struct graph *g)
+{
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		if (g->ports[i].peer == GRAPH_NONE && g->ports[i].num != 0) {
+			g->ports[i].state = PORT_DOWN;
+		}
+	}
+}
+
+static int freeze(struct disc *d, struct disc_node *const *order, uint32_t n)
+{
+	struct diags *diags = arena_alloc(d->arena, sizeof(*diags));
+	uint64_t local_guid = d->nodes[0]->guid;
+	int ret;
+
+	if (diags == NULL) {
+		return -ENOMEM;
+	}
+	diags_init(diags, d->arena);
+	d->g->sm_port =
+		graph_port(d->g, d->nodes[0]->graph_node,
+	                   d->nodes[0]->type == NODE_SWITCH ? 0 : d->nodes[0]->entry);
+	settle_states(d->g);
+	ret = graph_freeze(d->g, diags);
+	if (ret != E_OK) {
+		return ret;
+	}
+	(void)graph_set_aggregation(d->g, d->options.aggregation);
+	ret = graph_set_names(d->g, d->options.names);
+	if (ret != E_OK) {
+		return ret;
+	}
+	for (unsigned i = 0; i < diags->n; i++) {
+		disc_problem(d, "%s", diags->items[i].text);
+	}
+	d->of = arena_array(d->arena, d->g->n_nodes, sizeof(struct disc_node *));
+	if (d->of == NULL) {
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		order[i]->graph_node = graph_node_by_guid(d->g, order[i]->guid);
+		if (order[i]->graph_node != GRAPH_NONE) {
+			d->of[order[i]->graph_node] = order[i];
+		}
+	}
+	return graph_node_by_guid(d->g, local_guid) == GRAPH_NONE ? E_DUPLICATE : E_OK;
+}
+
+int disc_finish(struct disc *d, const struct graph *prev)
+{
+	struct disc_node **order;
+	uint32_t n;
+	int ret = d->ret;
+
+	if (ret != E_OK || d->n_nodes == 0) {
+		return ret != E_OK ? ret : E_TIMEOUT;
+	}
+	order = calloc(d->n_nodes, sizeof(struct disc_node *));
+	if (order == NULL) {
+		return -ENOMEM;
+	}
+	n = search(d, order);
+	report(d, prev);
+	d->g = graph_new(d->arena);
+	ret = n == 0 ? E_TIMEOUT : d->g == NULL ? -ENOMEM : d->ret;
+	for (uint32_t i = 0; i < n && ret == E_OK; i++) {
+		ret = add_node(d, order[i]);
+	}
+	for (uint32_t i = 0; i < n && ret == E_OK; i++) {
+		ret = add_cables(d, order[i]);
+	}
+	if (ret == E_OK) {
+		ret = freeze(d, order, n);
+	}
+	free(order);
+	return ret;
+}
+
+struct disc_port *disc_port_of(const struct disc *d, uint32_t port)
+{
+	const struct port *p = &d->g->ports[port];
+
+	return &d->of[p->node]->ports[p->num];
+}

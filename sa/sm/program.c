@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Programming ports: PortInfo by difference.
+ *
+ * What a port should have is put over what was read from it; only when the two differ is
+ * a Set sent, and what its answer shows is kept as the new state. PortState and
+ * PortPhysicalState of a Set stay 0, "no change", with two exceptions: the activation
+ * itself, and a link beyond INIT whose MTU or VLs must change. Those take effect only
+ * when a link comes up, so that link, and no other, is restarted.
+ *
+ * NeighborMTU is the smaller MTUCap of the two ends, OperationalVLs the smaller VLCap,
+ * at most max_op_vls. Ports without a cable in the graph are left alone.
+ *
+ * Source: IBA vol. 1, 14.2.5.6 (PortInfo), 14.4.4 (initialization by the master SM).
+ */
+#include "sa/sm/program.h"
+
+#include <errno.h>
+#include <infiniband/umad_sm.h>
+#include <infiniband/umad_types.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "conf/config.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/lids.h"
+#include "sa/mad/fields.h"
+#include "sa/mad/smp.h"
+#include "sa/sm/discover.h"
+#include "sa/sm/last_programmed.h"
+
+enum {
+	POLLING = 2,                         /* LinkDownDefaultState */
+	CAP_CLIENT_REREGISTRATION = 1 << 25, /* CapabilityMask */
+	ALL_WIDTHS = 255,
+	ALL_SPEEDS = 15,
+	ALL_EXT_SPEEDS = 31,
+	PORT_NUM_MASK = 0xff /* of the AttributeModifier */
+};
+
+bool program_answered(struct program *p, const struct disc_node *n, unsigned port,
+                      int ret, unsigned status, const char *what)
+{
+	if (ret == E_OK) {
+		return true;
+	}
+	p->n_timeouts += ret == E_TIMEOUT;
+	p->n_refused += ret != E_TIMEOUT;
+	if (p->first_trouble == NULL && ret == E_TIMEOUT) {
+		p->first_trouble = arena_printf(p->arena, "%s does not answer %s",
+		                                disc_place(p->disc, n, port), what);
+	} else if (p->first_trouble == NULL) {
+		p->first_trouble =
+			arena_printf(p->arena, "%s refuses %s with status 0x%04x",
+		                     disc_place(p->disc, n, port), what, status);
+	}
+	return false;
+}
+
+/* --- what a port should have ------------------------------------------------------ */
+
+/* One port on its way to what it should have. */
+struct aim {
+	const struct program *p;
+	const struct graph *g;
+	uint32_t port;      /* in the graph */
+	const uint8_t *now; /* as read */
+	uint8_t want[64];
+	bool restart; /* the link must go down for the change to count */
+};
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static bool on_switch(const struct aim *a)
+{
+	return a->g->nodes[a->g->ports[a->port].node].type == NODE_SWITCH;
+}
+
+/* SL of the way from a port to the SM: by its lane when there are several; with QoS levels
+ * on that of sm_sl. */
+static uint64_t sm_sl(const struct aim *a)
+{
+	const struct lanes *lanes = a->p->lanes;
+	uint32_t sw = graph_switch_of(a->g, a->port);
+	unsigned own = a->p->config->sm_sl;
+
+	if (sw == GRAPH_NONE || (lanes->n == 1 && lanes->rule == NULL)) {
+		return own;
+	}
+	if (lanes->rule != NULL) {
+		return vl_rule_sl(lanes->rule, lane_of(lanes, sw, a->p->sm_lid),
+		                  (own >> lanes->rule->level_shift) %
+		                          lanes->rule->levels);
+	}
+	return lane_of(lanes, sw, a->p->sm_lid);
+}
+
+static void aim_end_port(struct aim *a)
+{
+	const struct config *c = a->p->config;
+	struct lid_range range = a->p->lids->of[a->port];
+	bool new_sm = field_get(a->now, PI_MASTER_SM_LID) != a->p->sm_lid;
+
+	field_set(a->want, PI_M_KEY, c->m_key);
+	field_set(a->want, PI_GID_PREFIX, c->subnet_prefix);
+	field_set(a->want, PI_LID, range.base);
+	field_set(a->want, PI_LMC, range.lmc);
+	field_set(a->want, PI_MASTER_SM_LID, a->p->sm_lid);
+	field_set(a->want, PI_MASTER_SM_SL, sm_sl(a));
+	field_set(a->want, PI_SUBNET_TIMEOUT, c->subnet_timeout);
+	if ((new_sm || a->p->reregister) && !on_switch(a) &&
+	    field_get(a->now, PI_CAPABILITY_MASK) & CAP_CLIENT_REREGISTRATION) {
+		field_set(a->want, PI_CLIENT_REREGISTER, 1);
+	}
+}
+
+/* LinkWidthEnabled and its kin. 0 and "all" leave a link as it trained by itself: it is
+ * up, and some take a Set, even one that only allows more, as reason to train anew. */
+static uint64_t enabled(uint64_t now, uint64_t supported, uint64_t option, uint64_t all)
+{
+	return option == all || !(option & supported) ? now : option & supported;
+}
+
+static void aim_link_training(struct aim *a)
+{
+	const struct config *c = a->p->config;
+	const uint8_t *now = a->now;
+
+	field_set(a->want, PI_LINK_WIDTH_ENABLED,
+	          enabled(field_get(now, PI_LINK_WIDTH_ENABLED),
+	                  field_get(now, PI_LINK_WIDTH_SUPPORTED), c->force_link_width,
+	                  ALL_WIDTHS));
+	field_set(a->want, PI_LINK_SPEED_ENABLED,
+	          enabled(field_get(now, PI_LINK_SPEED_ENABLED),
+	                  field_get(now, PI_LINK_SPEED_SUPPORTED), c->force_link_speed,
+	                  ALL_SPEEDS));
+	field_set(a->want, PI_LINK_SPEED_EXT_ENABLED,
+	          enabled(field_get(now, PI_LINK_SPEED_EXT_ENABLED),
+	                  field_get(now, PI_LINK_SPEED_EXT_SUPPORTED),
+	                  c->force_link_speed_ext, ALL_EXT_SPEEDS));
+}
+
+static enum qos_class class_of(const struct aim *a, const struct port *p)
+{
+	uint8_t type = a->g->nodes[p->node].type;
+
+	return type == NODE_SWITCH ? QOS_SWE : type == NODE_ROUTER ? QOS_RTR : QOS_CA;
+}
+
+static uint64_t max_op_vls(const struct aim *a, const struct port *p)
+{
+	return config_max_op_vls(a->p->config, class_of(a, p));
+}
+
+static void aim_link(struct aim *a)
+{
+	const struct config *c = a->p->config;
+	const struct port *near = &a->g->ports[a->port];
+	const struct port *far = &a->g->ports[near->peer];
+	uint64_t mtu = smaller(near->mtu, far->mtu);
+	uint64_t vls = smaller(smaller(near->vls, far->vls),
+	                       smaller(max_op_vls(a, near), max_op_vls(a, far)));
+
+	a->restart =
+		near->state > PORT_INIT && (field_get(a->now, PI_NEIGHBOR_MTU) != mtu ||
+	                                    field_get(a->now, PI_OPERATIONAL_VLS) != vls);
+	field_set(a->want, PI_NEIGHBOR_MTU, mtu);
+	field_set(a->want, PI_OPERATIONAL_VLS, vls);
+	if (a->p->qos) {
+		field_set(a->want, PI_VL_HIGH_LIMIT,
+		          a->p->qos_setup[class_of(a, near)].high_limit);
+	}
+	field_set(a->want, PI_LINK_DOWN_DEFAULT_STATE, POLLING);
+	field_set(a->want, PI_LOCAL_PHY_ERRORS, c->local_phy_errors_threshold);
+	field_set(a->want, PI_OVERRUN_ERRORS, c->overrun_errors_threshold);
+	if (on_switch(a)) {
+		bool leaf = a->g->nodes[far->node].type != NODE_SWITCH;
+
+		field_set(a->want, PI_VL_STALL_COUNT,
+		          leaf ? c->leaf_vl_stall_count : c->vl_stall_count);
+		field_set(a->want, PI_HOQ_LIFE,
+		          leaf ? c->leaf_head_of_queue_lifetime
+		               : c->head_of_queue_lifetime);
+	}
+	aim_link_training(a);
+}
+
+/* Fills want. \return false: this port is left alone. */
+static bool aim_port(struct aim *a)
+{
+	const struct port *gp = &a->g->ports[a->port];
+	bool port0 = on_switch(a) && gp->num == 0;
+	bool end_port = port0 || !on_switch(a);
+	bool cabled = gp->peer != GRAPH_NONE;
+
+	memcpy(a->want, a->now, sizeof(a->want));
+	field_set(a->want, PI_CLIENT_REREGISTER, 0);
+	if (end_port && (port0 || cabled || a->port == a->g->sm_port)) {
+		aim_end_port(a);
+	} else if (!cabled) {
+		return false;
+	}
+	if (cabled) {
+		aim_link(a);
+	} else if (port0 && a->g->nodes[gp->node].esp0) {
+		field_set(a->want, PI_NEIGHBOR_MTU, gp->mtu);
+	}
+	return true;
+}
+
+/* --- sending ---------------------------------------------------------------------- */
+
+struct port_ctx {
+	struct program *p;
+	struct disc_node *node;
+	uint64_t demand; /* told_demand(); 0: part of the activation */
+	uint8_t state;   /* PortState asked for */
+	uint8_t status;  /* of the Set that was refused */
+};
+
+/* Would this Set only repeat what the port was told before, to no effect? */
+static bool repeats(const struct aim *a)
+{
+	const struct port *gp = &a->g->ports[a->port];
+
+	return !field_get(a->want, PI_CLIENT_REREGISTER) &&
+	       told_before(a->p->told, a->g->nodes[gp->node].guid, gp->num,
+	                   told_demand(a->want), a->now);
+}
+
+/* What a port that refused a state is in by now. */
+static void on_state_read(void *ctx, const struct smp_reply *r)
+{
+	struct port_ctx *c = ctx;
+	struct disc_port *port = &c->node->ports[r->mod & PORT_NUM_MASK];
+	bool there = r->ret == E_OK && field_get(r->data, PI_PORT_STATE) >= c->state;
+
+	if (there) {
+		memcpy(port->info, r->data, sizeof(port->info));
+		return;
+	}
+	(void)program_answered(c->p, c->node, port->num,
+	                       r->ret == E_OK ? E_MALFORMED : r->ret, c->status,
+	                       "Set(PortInfo)");
+}
+
+/* A state may be refused because the port is in it already: a Set whose answer was lost
+ * is sent again. */
+static bool look_again(struct port_ctx *c, const struct smp_reply *r)
+{
+	int ret;
+
+	if (r->ret != E_MALFORMED || c->state <= PORT_DOWN) {
+		return false;
+	}
+	c->status = (uint8_t)r->status;
+	ret = smp_submit(c->p->smp, &(struct smp_order){
+					    .dest = r->dest,
+					    .method = UMAD_METHOD_GET,
+					    .attr = UMAD_SM_ATTR_PORT_INFO,
+					    .mod = r->mod,
+					    .retries = c->p->config->transaction_retries,
+					    .done = on_state_read,
+					    .ctx = c });
+	c->p->ret = ret != E_OK ? ret : c->p->ret;
+	return true;
+}
+
+static void on_port_set(void *ctx, const struct smp_reply *r)
+{
+	struct port_ctx *c = ctx;
+	struct disc_port *port = &c->node->ports[r->mod & PORT_NUM_MASK];
+
+	if (look_again(c, r) || !program_answered(c->p, c->node, port->num, r->ret,
+	                                          r->status, "Set(PortInfo)")) {
+		return;
+	}
+	memcpy(port->info, r->data, sizeof(port->info));
+	field_set(port->info, PI_CLIENT_REREGISTER, 0);
+	if (c->demand && c->demand != told_demand(port->info) &&
+	    told_note(c->p->told, c->node->guid, port->num, c->demand, port->info) !=
+	            E_OK) {
+		c->p->ret = -ENOMEM;
+	}
+}
+
+static void send_port(struct program *p, uint32_t port, uint8_t *want, unsigned state)
+{
+	struct disc_port *dp = disc_port_of(p->disc, port);
+	struct port_ctx *c = arena_alloc(p->arena, sizeof(*c));
+	int ret;
+
+	if (c == NULL) {
+		p->ret = -ENOMEM;
+		return;
+	}
+	*c = (struct port_ctx){ .p = p,
+		                .state = (uint8_t)state,
+		                .node = p->disc->of[p->disc->g->ports[port].node] };
+	field_set(want, PI_PORT_STATE, state);
+	field_set(want, PI_PORT_PHYSICAL_STATE, 0);
+	if (state == 0 || state == PORT_DOWN) {
+		c->demand = told_demand(want);
+	}
+	ret = smp_submit(
+		p->smp,
+		&(struct smp_order){ .dest = dp->dest,
+	                             .method = UMAD_METHOD_SET,
+	                             .attr = UMAD_SM_ATTR_PORT_INFO,
+	                             .mod = DISC_PORT_MOD | dp->num,
+	                             .data = want,
+	                             .retries = 2 * p->config->transaction_retries + 1,
+	                             .done = on_port_set,
+	                             .ctx = c });
+	p->ret = ret != E_OK ? ret : p->ret;
+	p->n_port_sets++;
+}
+
+/* A port whose attributes were read and may be set. */
+static bool settable(const struct program *p, uint32_t port)
+{
+	const struct disc_port *dp = disc_port_of(p->disc, port);
+
+	return dp->has_info && dp->dest != NULL;
+}
+
+int program_ports(struct program *p)
+{
+	const struct graph *g = p->disc->g;
+
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		struct aim a = { .p = p, .g = g, .port = i };
+
+		if (!settable(p, i)) {
+			continue;
+		}
+		a.now = disc_port_of(p->disc, i)->info;
+		if (aim_port(&a) && memcmp(a.want, a.now, sizeof(a.want)) != 0 &&
+		    !repeats(&a)) {
+			p->n_bounced += a.restart;
+			send_port(p, i, a.want, a.restart ? PORT_DOWN : 0);
+		}
+	}
+	return p->ret;
+}
+
+int program_states(struct program *p, unsigned state)
+{
+	const struct graph *g = p->disc->g;
+
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		uint8_t want[64];
+
+		if (g->ports[i].peer == GRAPH_NONE || !settable(p, i)) {
+			continue;
+		}
+		memcpy(want, disc_port_of(p->disc, i)->info, sizeof(want));
+		if (field_get(want, PI_PORT_STATE) == state - 1) {
+			send_port(p, i, want, state);
+		}
+	}
+	return p->ret;
+}
+
+void program_states_to_graph(const struct program *p)
+{
+	struct graph *g = p->disc->g;
+
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		uint64_t state = field_get(disc_port_of(p->disc, i)->info, PI_PORT_STATE);
+
+		if (g->ports[i].peer != GRAPH_NONE && state >= PORT_INIT &&
+		    state <= PORT_ACTIVE) {
+			g->ports[i].state = (uint8_t)state;
+		}
+	}
+}

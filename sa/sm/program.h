@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "conf/policy/qos.h"
+#include "routing/graph/tables.h"
+
+struct arena;
+struct config;
+struct disc;
+struct disc_node;
+struct guid_map;
+struct lft_copies;
+struct lids;
+struct mft_block;
+struct mft_job;
+struct qos_copies;
+struct smp;
+
+/*!
+ * Programming: brings ports and tables to what was computed, by difference. Each step
+ * queues its requests and is through when the SMP engine has nothing pending.
+ *
+ *   program_read_lfts  tables of switches of which no copy is kept
+ *   program_ports      PortInfo of all ports (LIDs, MTU, VLs, timeouts, SM's LID)
+ *   program_qos        SL-to-VL and VL arbitration tables, while QoS is on
+ *   program_lfts       LFT blocks, then LinearFDBTop, every switch at its own pace
+ *   program_mfts       blocks of multicast forwarding tables
+ *   program_states     INIT -> ARMED, then ARMED -> ACTIVE
+ */
+struct program {
+	struct smp *smp;
+	struct disc *disc;
+	struct lft_copies *copies;
+	struct guid_map *told; /*!< see sa/sm/last_programmed.h; lives from sweep to sweep */
+	const struct config *config;
+	struct arena *arena;
+	const struct lids *lids;
+	const struct lft *lft;
+	const struct lanes *lanes;
+	struct qos_copies *qos_copies; /*!< live from sweep to sweep */
+	bool qos; /*!< tables of quality of service are programmed */
+	struct qos_setup qos_setup[QOS_CLASS_COUNT]; /*!< when they are */
+	uint32_t sm_lid;
+	bool reregister; /*!< ask clients to register again: the first sweep as master */
+	struct lft_job *jobs; /*!< [n_switches] of the LFT step at work */
+	struct mft_job *mft_jobs; /*!< [n_switches] of the MFT step at work */
+	/* outcome */
+	uint32_t n_timeouts; /*!< requests that failed for want of an answer */
+	uint32_t n_refused;  /*!< answered with a bad status */
+	uint32_t n_bounced;  /*!< ports whose link restarts for a new MTU or VLs */
+	uint32_t n_port_sets, n_lft_sets, n_qos_sets, n_mft_sets, n_guid_sets;
+	const char *first_trouble; /*!< sentence, NULL: none */
+	const char *lane_trouble;  /*!< why lanes of the routing do not hold, NULL: they do */
+	uint8_t lanes_there;       /*!< fewest operational VLs between switches, when they are fewer than
+	                              the lanes; else 0 */
+	int ret;                   /*!< first error of ours (-ENOMEM) */
+};
+
+/*! \brief Reads the LFTs of switches whose copy is missing or older than a restart. */
+int program_read_lfts(struct program *p);
+
+/*!
+ * \brief Tables as the switches have them, in the shape of the present graph and LIDs.
+ *
+ * \param ret  In \a p->arena; unknown blocks have no routes.
+ * \retval -ENOMEM
+ */
+int program_known_tables(const struct program *p, struct lft *ret);
+
+/*!
+ * \brief Lanes of the routing that made those tables.
+ *
+ * \param t    Tables of program_known_tables().
+ * \param ret  In \a p->arena: rows of the shape of \a t, LANE_UNKNOWN where not known;
+ *             n is 0 when nothing is known.
+ * \retval -ENOMEM
+ */
+int program_known_lanes(const struct program *p, const struct lft *t, struct lanes *ret);
+
+int program_ports(struct program *p);
+int program_lfts(struct program *p);
+
+/*! \brief After program_ports(), before program_lfts(). Look at lane_trouble afterwards. */
+int program_qos(struct program *p);
+
+/*! \brief Do all switches with cables between them map SLs to VLs? */
+bool program_all_map_sls(const struct disc *d);
+
+/*! What the multicast tables should hold. */
+struct program_mft {
+	const struct mft_block *blocks; /*!< [n] by (switch, position, block) */
+	uint32_t n;
+	const uint16_t *used;           /*!< [n_used] ascending: blocks with an MLID that a group has */
+	uint32_t n_used;
+};
+
+/*!
+ * \brief Multicast forwarding tables.
+ *
+ * Of a switch of which nothing is known, as at the start, blocks in use are sent whatever
+ * is in them; others are not looked at.
+ *
+ * \param m      Borrowed for the call.
+ * \param arena  For what is at work: until nothing is pending.
+ */
+int program_mfts(struct program *p, const struct program_mft *m, struct arena *arena);
+
+/*! \brief \a state is PORT_ARMED or PORT_ACTIVE; ports one state below get it. */
+int program_states(struct program *p, unsigned state);
+
+/*! \brief Ports states as now known into the graph, for a publish. */
+void program_states_to_graph(const struct program *p);
+
+/* Between the files of the program step: */
+bool program_answered(struct program *p, const struct disc_node *n, unsigned port,
+                      int ret, unsigned status, const char *what);

@@ -1,0 +1,663 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Quality of service on the wire: SL-to-VL mapping and VL arbitration tables.
+ *
+ * A node is walked port by port, a few requests in flight: first the arbitration blocks
+ * of all egress ports, so that no VL is used before it has a weight, then for each of
+ * them one SL-to-VL table per port by which packets come in. A table of which no copy is
+ * kept is read first, unless its port is below ARMED: nothing flows there yet, so it is
+ * set right away. What differs is set, and the answer is compared again: it shows what
+ * the port has. Ports below ARMED were restarted, perhaps with their node, so what was
+ * known of them is forgotten first, also while QoS is off: tables may have been read for
+ * who asked (sa/sm/sweep_qos.c).
+ *
+ * A switch of 36 ports has more than 1,300 SL-to-VL tables, nearly all of them equal.
+ * Where SwitchInfo says that it takes them, wildcards set the tables of all ports in, or
+ * of all ports in and out, by one request; tables that are to differ follow. This is done
+ * where it saves requests, and where packets flow only if no table is wrong for a moment.
+ * The first such request is checked by reading one table back. A switch that does not
+ * keep its word gets its tables one by one.
+ *
+ * An SL-to-VL rule of the routing says the VLs of each (port in, port out); CAs and
+ * routers send as from and to class 0.
+ *
+ * While routing uses several lanes, tables between switches are what its proof stands on.
+ * A switch that does not take them makes the step fail (lane_trouble), before any
+ * forwarding table that needs them is sent; elsewhere a refusal is a warning.
+ *
+ * Source: IBA vol. 1, 14.2.5.4 (OptimizedSLtoVLMappingProgramming), 14.2.5.9
+ * (SLtoVLMappingTable), 14.2.5.10 (VLArbitrationTable).
+ */
+#include <errno.h>
+#include <infiniband/umad_sm.h>
+#include <infiniband/umad_types.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "conf/config.h"
+#include "routing/graph/graph.h"
+#include "sa/mad/fields.h"
+#include "sa/mad/smp.h"
+#include "sa/sm/discover.h"
+#include "sa/sm/program.h"
+#include "sa/sm/qos_copy.h"
+#include "sa/sm/qos_slot.h"
+#include "sa/sm/qos_table.h"
+
+enum { QOS_IN_FLIGHT = 4, DISTINCT_MAX = 64 };
+
+/* Tables of one request: of one port in, of all, of all ports in and out. */
+enum reach { REACH_ONE, REACH_ALL_IN, REACH_ALL };
+
+/* The ports of a switch, or one port of a CA or router. */
+struct qos_job {
+	struct program *p;
+	struct disc_node *node;
+	struct qos_copy *copy;
+	uint32_t first_port; /* of the node in the graph */
+	uint32_t in_flight;
+	uint16_t first, out, end;   /* egress ports: first, at work, one past the last */
+	uint16_t step;              /* VL_ARB_BLOCKS, then ports in */
+	bool maps;                  /* the arbitration blocks are done */
+	uint8_t sl2vl[VL_CLASSES][SL2VL_BYTES]; /* what out should have, by class in */
+	uint8_t arb[VL_ARB_BLOCKS][VL_ARB_BYTES];
+	bool is_switch, stop;
+	bool wild;    /* the switch takes wildcards */
+	bool checked; /* and keeps what it took */
+	bool hold;    /* what follows depends on an answer */
+};
+
+/* One table of one port. */
+struct item {
+	struct qos_job *j;
+	struct qos_slot slot;
+	enum reach reach;
+	uint8_t want[64]; /* zeros behind a table of SL2VL_BYTES */
+};
+
+static const struct port *graph_port_of(const struct qos_job *j, unsigned num)
+{
+	return &j->p->disc->g->ports[j->first_port + num];
+}
+
+static bool faces_switch(const struct qos_job *j, unsigned num)
+{
+	const struct graph *g = j->p->disc->g;
+	uint32_t peer = graph_port_of(j, num)->peer;
+
+	return j->is_switch && num && peer != GRAPH_NONE &&
+	       g->nodes[g->ports[peer].node].type == NODE_SWITCH;
+}
+
+/* Cabled ports; port 0 takes part as the way in, and as a way out when it is enhanced. */
+static bool takes_part(const struct qos_job *j, unsigned num, bool out)
+{
+	const struct port *gp = graph_port_of(j, num);
+
+	if (!j->node->ports[num].has_info) {
+		return false;
+	}
+	if (j->is_switch && num == 0) {
+		return !out || j->p->disc->g->nodes[gp->node].esp0;
+	}
+	return gp->peer != GRAPH_NONE;
+}
+
+static enum qos_class class_of(const struct qos_job *j, unsigned num)
+{
+	if (j->is_switch) {
+		return num ? QOS_SWE : QOS_SW0;
+	}
+	return j->node->type == NODE_ROUTER ? QOS_RTR : QOS_CA;
+}
+
+static uint8_t vls_of(const struct disc_port *dp)
+{
+	uint64_t code = field_get(dp->info, PI_OPERATIONAL_VLS);
+
+	return link_vls((uint8_t)(code ? code : field_get(dp->info, PI_VL_CAP)));
+}
+
+static void trouble(struct qos_job *j, unsigned out, const char *what)
+{
+	struct program *p = j->p;
+
+	if (lanes_vls(p->lanes) > 1 && faces_switch(j, out) && p->lane_trouble == NULL) {
+		p->lane_trouble = arena_printf(
+			p->arena, "the routing uses %u lanes, but %s %s",
+			lanes_vls(p->lanes), disc_place(p->disc, j->node, out), what);
+		p->ret = p->lane_trouble == NULL ? -ENOMEM : p->ret;
+	}
+}
+
+/* Class of a port in the rule of the routing. */
+static unsigned rule_class(const struct qos_job *j, unsigned num)
+{
+	const struct vl_rule *r = j->p->lanes->rule;
+	uint32_t sw = j->p->disc->g->nodes[graph_port_of(j, num)->node].sw;
+
+	return r != NULL && j->is_switch ? vl_class(r, sw, num) : 0;
+}
+
+static struct qos_port port_of(const struct qos_job *j, unsigned out)
+{
+	enum qos_class of = class_of(j, out);
+
+	return (struct qos_port){ .setup = &j->p->qos_setup[of],
+		                  .vls = vls_of(&j->node->ports[out]),
+		                  .lanes = j->p->lanes->n,
+		                  .rule = j->p->lanes->rule,
+		                  .class_out = (uint8_t)rule_class(j, out),
+		                  .swe = of == QOS_SWE };
+}
+
+/* Works out the SL-to-VL tables of egress port out. */
+static void begin_maps(struct qos_job *j, unsigned out)
+{
+	struct qos_port q = port_of(j, out);
+
+	for (unsigned in = 0; in < VL_CLASSES; in++) {
+		qos_table_sl2vl(&q, in, j->sl2vl[in]);
+	}
+}
+
+/* Works out the arbitration of egress port out. */
+static void begin_arb(struct qos_job *j)
+{
+	const struct disc_port *dp = &j->node->ports[j->out];
+	struct qos_port q = port_of(j, j->out);
+	unsigned missing;
+
+	if (faces_switch(j, j->out) && q.vls < lanes_vls(j->p->lanes)) {
+		if (j->p->lanes_there == 0 || q.vls < j->p->lanes_there) {
+			j->p->lanes_there = q.vls;
+		}
+		trouble(j, j->out, "has fewer operational VLs");
+	}
+	missing = qos_table_arb(&q, qos_arb_cap(dp, 0), qos_arb_cap(dp, 2), j->arb);
+	if (missing &&
+	    qos_slot_bytes(&(struct qos_slot){ j->node, j->copy, j->out, 0 })) {
+		trouble(j, j->out, "has no room in its VL arbitration tables for all");
+	}
+}
+
+/* --- tables of many ports ------------------------------------------------------------
+ */
+
+/* Different tables of a switch and how many there are of each. */
+struct distinct {
+	uint8_t table[DISTINCT_MAX][SL2VL_BYTES];
+	unsigned count[DISTINCT_MAX], n;
+};
+
+static void count_table(struct distinct *d, const uint8_t *table)
+{
+	unsigned i = 0;
+
+	while (i < d->n && memcmp(d->table[i], table, SL2VL_BYTES) != 0) {
+		i++;
+	}
+	if (i < DISTINCT_MAX) {
+		memcpy(d->table[i], table, SL2VL_BYTES);
+		d->count[i]++;
+		d->n += i == d->n;
+	}
+}
+
+/* Place of the table of which there are most. */
+static unsigned most(const struct distinct *d)
+{
+	unsigned best = 0;
+
+	for (unsigned i = 1; i < d->n; i++) {
+		best = d->count[i] > d->count[best] ? i : best;
+	}
+	return best;
+}
+
+static bool is_live(const struct qos_job *j, unsigned out)
+{
+	return field_get(j->node->ports[out].info, PI_PORT_STATE) >= PORT_ARMED;
+}
+
+static const uint8_t *wanted_map(const struct qos_job *j, unsigned in)
+{
+	return j->sl2vl[j->is_switch ? rule_class(j, in) : 0];
+}
+
+/* Adds the tables that egress port out should have. */
+static void count_maps(struct qos_job *j, unsigned out, struct distinct *d)
+{
+	begin_maps(j, out);
+	for (unsigned in = 0; in < j->copy->n_in; in++) {
+		if (takes_part(j, in, false)) {
+			count_table(d, wanted_map(j, in));
+		}
+	}
+}
+
+/* How the tables of one egress port get there. */
+struct row_plan {
+	unsigned cost; /* requests */
+	bool wild;     /* the first is a wildcard with this table */
+	uint8_t table[SL2VL_BYTES];
+};
+
+/* For egress port out, all tables being \a now at present, or, NULL: as known. */
+static struct row_plan plan_row(struct qos_job *j, unsigned out, const uint8_t *now)
+{
+	struct distinct d = { .n = 0 };
+	struct row_plan plan = { .cost = 0 };
+	unsigned n = 0, top, cost;
+
+	count_maps(j, out, &d);
+	for (unsigned in = 0; in < j->copy->n_in; in++) {
+		const uint8_t *have = now ? now : qos_copy_sl2vl(j->copy, out, in);
+
+		if (takes_part(j, in, false)) {
+			plan.cost += memcmp(have, wanted_map(j, in), SL2VL_BYTES) != 0;
+			n++;
+		}
+	}
+	top = most(&d);
+	cost = 1 + n - d.count[top];
+	if (cost < plan.cost && (cost == 1 || !is_live(j, out))) {
+		plan = (struct row_plan){ .cost = cost, .wild = true };
+		memcpy(plan.table, d.table[top], SL2VL_BYTES);
+	}
+	return plan;
+}
+
+/* A table that is worth being sent for all ports in and out. */
+static bool table_for_all(struct qos_job *j, uint8_t ret[SL2VL_BYTES])
+{
+	struct distinct d = { .n = 0 };
+	unsigned with = 1, without = 0;
+	const uint8_t *top;
+
+	for (unsigned out = 0; out < j->end; out++) {
+		if (takes_part(j, out, true)) {
+			count_maps(j, out, &d);
+		}
+	}
+	top = d.table[most(&d)];
+	for (unsigned out = 0; out < j->end; out++) {
+		unsigned after =
+			takes_part(j, out, true) ? plan_row(j, out, top).cost : 0;
+
+		if (after && is_live(j, out)) {
+			return false;
+		}
+		with += after;
+		without += takes_part(j, out, true) ? plan_row(j, out, NULL).cost : 0;
+	}
+	memcpy(ret, top, SL2VL_BYTES);
+	return with < without;
+}
+
+static bool takes_wildcards(const struct qos_job *j)
+{
+	return j->is_switch && j->p->config->use_optimized_slvl &&
+	       field_get(j->node->switch_info, SI_OPTIMIZED_SLTOVL) == 1 &&
+	       qos_maps_sls(j->node, 0);
+}
+
+/* --- requests --------------------------------------------------------------------- */
+
+static void on_answer(void *ctx, const struct smp_reply *r);
+
+static void submit(struct item *t, uint8_t method)
+{
+	struct qos_job *j = t->j;
+	struct smp_order o = { .method = method,
+		               .data = method == UMAD_METHOD_SET ? t->want : NULL,
+		               .retries = 2 * j->p->config->transaction_retries + 1,
+		               .done = on_answer,
+		               .ctx = t };
+	int ret;
+
+	qos_slot_order(&t->slot, &o);
+	if (method == UMAD_METHOD_SET && t->reach != REACH_ONE) {
+		o.mod = t->reach == REACH_ALL ? SLVL_ALL_IN | SLVL_ALL_OUT
+		                              : SLVL_ALL_IN | t->slot.out;
+	}
+	ret = smp_submit(j->p->smp, &o);
+	if (ret != E_OK) {
+		j->p->ret = ret;
+		return;
+	}
+	j->in_flight++;
+	j->p->n_qos_sets += method == UMAD_METHOD_SET;
+}
+
+static void go_on(struct qos_job *j);
+
+/* The answer to one table's request. */
+static void take_table(struct item *t, const struct smp_reply *r, bool set)
+{
+	qos_slot_keep(&t->slot, r->data);
+	if (qos_slot_knows(&t->slot, t->want)) {
+		return;
+	}
+	if (set) {
+		trouble(t->j, t->slot.out, "keeps other tables than it is given");
+	} else {
+		submit(t, UMAD_METHOD_SET);
+	}
+}
+
+/* What a wildcard made of the tables that matter; NULL: not known. The copies of ports
+ * without a cable stay as they are, for nobody reads these. */
+static void keep_wildcard(const struct item *t, const uint8_t *table)
+{
+	const struct qos_job *j = t->j;
+
+	for (unsigned out = 0; out < j->end; out++) {
+		bool meant = t->reach == REACH_ALL || out == t->slot.out;
+
+		for (unsigned in = 0; meant && in < j->copy->n_in; in++) {
+			if (takes_part(j, out, true) && takes_part(j, in, false)) {
+				qos_copy_set(j->copy, out, in, table);
+			}
+		}
+	}
+}
+
+/* The answer to a wildcard. The first one is checked by a table read back. */
+static void take_wildcard(struct item *t, const struct smp_reply *r, bool set)
+{
+	struct qos_job *j = t->j;
+	struct program *p = j->p;
+
+	if (set && !j->checked) {
+		submit(t, UMAD_METHOD_GET);
+		return;
+	}
+	if (!set && memcmp(r->data, t->want, SL2VL_BYTES) != 0) {
+		j->wild = false;
+		if (p->first_trouble == NULL) {
+			p->first_trouble = arena_printf(
+				p->arena,
+				"%s does not keep SL-to-VL tables that it is "
+				"given by one request; they are sent one by one",
+				disc_place(p->disc, j->node, 0));
+		}
+	}
+	j->checked = true;
+	j->hold = false;
+	keep_wildcard(t, j->wild ? t->want : NULL);
+}
+
+/* Which of them arrived is not known. */
+static void drop_wildcard(struct item *t)
+{
+	struct qos_job *j = t->j;
+
+	j->wild = j->hold = false;
+	keep_wildcard(t, NULL);
+	for (unsigned out = 0; j->stop && out < j->end; out++) {
+		trouble(j, out, "does not take its tables");
+	}
+}
+
+static void on_answer(void *ctx, const struct smp_reply *r)
+{
+	static const char *const what[2][2] = {
+		{ "Get(SLtoVLMappingTable)", "Get(VLArbitrationTable)" },
+		{ "Set(SLtoVLMappingTable)", "Set(VLArbitrationTable)" }
+	};
+	struct item *t = ctx;
+	struct qos_job *j = t->j;
+	bool set = r->method == UMAD_METHOD_SET;
+	bool good = program_answered(j->p, j->node, t->slot.out, r->ret, r->status,
+	                             what[set][t->slot.step < VL_ARB_BLOCKS]);
+
+	j->in_flight--;
+	j->stop |= r->ret == E_TIMEOUT;
+	if (t->reach != REACH_ONE) {
+		if (good) {
+			take_wildcard(t, r, set);
+		} else {
+			drop_wildcard(t);
+		}
+	} else if (good) {
+		take_table(t, r, set);
+	} else {
+		qos_slot_keep(&t->slot, NULL);
+		trouble(j, t->slot.out,
+		        set ? "does not take its tables" : "does not show its tables");
+	}
+	go_on(j);
+}
+
+/* --- the walk --------------------------------------------------------------------- */
+
+/* Has the port of this step such a table at all, and a use for it? */
+static bool exists(const struct qos_job *j, const struct qos_slot *t)
+{
+	return qos_slot_bytes(t) != 0 &&
+	       (t->step < VL_ARB_BLOCKS || !j->is_switch ||
+	        takes_part(j, t->step - (unsigned)VL_ARB_BLOCKS, false));
+}
+
+static struct item *keep_item(struct qos_job *j, const struct item *t)
+{
+	struct item *kept = arena_alloc(j->p->arena, sizeof(*kept));
+
+	if (kept == NULL) {
+		j->p->ret = -ENOMEM;
+		return NULL;
+	}
+	*kept = *t;
+	return kept;
+}
+
+static void look_at(struct qos_job *j)
+{
+	struct item t = { .j = j, .slot = { j->node, j->copy, j->out, j->step } };
+	struct item *kept;
+
+	if (!exists(j, &t.slot)) {
+		return;
+	}
+	if (j->step < VL_ARB_BLOCKS) {
+		memcpy(t.want, j->arb[j->step], sizeof(t.want));
+	} else {
+		memcpy(t.want, wanted_map(j, j->step - (unsigned)VL_ARB_BLOCKS),
+		       SL2VL_BYTES);
+	}
+	if (qos_slot_knows(&t.slot, t.want)) {
+		return;
+	}
+	kept = keep_item(j, &t);
+	if (kept != NULL) {
+		submit(kept, qos_slot_knows(&t.slot, NULL) || !is_live(j, j->out)
+		                     ? UMAD_METHOD_SET
+		                     : UMAD_METHOD_GET);
+	}
+}
+
+/* Sends a table by a wildcard; the slot is the table by which it is checked. */
+static void send_wildcard(struct qos_job *j, enum reach reach, unsigned out,
+                          const uint8_t table[SL2VL_BYTES])
+{
+	struct item t = { .j = j, .slot = { j->node, j->copy, 0, 0 }, .reach = reach };
+	unsigned in = j->copy->n_in - 1;
+	struct item *kept;
+
+	while (in > 0 && !takes_part(j, in, false)) {
+		in--;
+	}
+	t.slot.out = (uint16_t)out;
+	t.slot.step = (uint16_t)(VL_ARB_BLOCKS + in);
+	memcpy(t.want, table, SL2VL_BYTES);
+	kept = keep_item(j, &t);
+	if (kept != NULL) {
+		j->hold = true;
+		submit(kept, UMAD_METHOD_SET);
+	}
+}
+
+/* From arbitration to SL-to-VL tables. */
+static void begin_all_maps(struct qos_job *j)
+{
+	unsigned out = j->end - 1u;
+	uint8_t table[SL2VL_BYTES];
+
+	j->maps = true;
+	j->out = j->first;
+	j->step = VL_ARB_BLOCKS;
+	while (out > j->first && !takes_part(j, out, true)) {
+		out--;
+	}
+	if (j->wild && takes_part(j, out, true) && table_for_all(j, table)) {
+		send_wildcard(j, REACH_ALL, out, table);
+	}
+}
+
+static void begin_port(struct qos_job *j)
+{
+	struct row_plan plan;
+
+	if (!j->maps) {
+		begin_arb(j);
+		return;
+	}
+	begin_maps(j, j->out);
+	plan = j->wild ? plan_row(j, j->out, NULL) : (struct row_plan){ .cost = 0 };
+	if (plan.wild) {
+		send_wildcard(j, REACH_ALL_IN, j->out, plan.table);
+	}
+}
+
+static void go_on(struct qos_job *j)
+{
+	while (j->in_flight < QOS_IN_FLIGHT && !j->hold && !j->stop &&
+	       j->p->ret == E_OK) {
+		unsigned first = j->maps ? VL_ARB_BLOCKS : 0;
+		unsigned end = VL_ARB_BLOCKS + (j->maps ? j->copy->n_in : 0u);
+
+		if (j->out == j->end && (j->maps || j->in_flight)) {
+			return;
+		}
+		if (j->out == j->end) {
+			begin_all_maps(j);
+			continue;
+		}
+		if (j->step == end || !takes_part(j, j->out, true)) {
+			j->out++;
+			j->step = (uint16_t)first;
+			continue;
+		}
+		if (j->step == first) {
+			begin_port(j);
+		}
+		if (!j->hold) {
+			look_at(j);
+			j->step++;
+		}
+	}
+}
+
+/* Forgets what ports held that were restarted since. */
+static void forget_restarted(const struct graph *g, uint32_t node,
+                             const struct disc_node *n, struct qos_copy *c)
+{
+	const struct port *gp = &g->ports[g->nodes[node].first_port];
+	bool all = n->type == NODE_SWITCH;
+
+	for (unsigned i = all ? 0 : 1; i <= n->n_ports; i++) {
+		bool cabled = gp[i].peer != GRAPH_NONE;
+		bool idle = field_get(n->ports[i].info, PI_PORT_STATE) < PORT_ARMED;
+
+		if (cabled && idle) {
+			qos_copy_forget(c, i);
+		}
+		all &= !cabled || idle;
+	}
+	if (all) {
+		qos_copy_forget(c, 0); /* the whole switch was restarted */
+	}
+	if (c->incomplete) { /* it may answer by now */
+		c->incomplete = c->read = false;
+	}
+}
+
+static int start(struct program *p, uint32_t node, unsigned first, unsigned end)
+{
+	struct disc_node *n = p->disc->of[node];
+	const struct disc_port *agent = qos_slot_agent(n, first);
+	struct qos_job *j;
+
+	if (agent->dest == NULL || !agent->has_info) {
+		return E_OK;
+	}
+	j = arena_alloc(p->arena, sizeof(*j));
+	if (j == NULL) {
+		return -ENOMEM;
+	}
+	*j = (struct qos_job){ .p = p,
+		               .node = n,
+		               .first_port = p->disc->g->nodes[node].first_port,
+		               .is_switch = n->type == NODE_SWITCH,
+		               .first = (uint16_t)first,
+		               .out = (uint16_t)first,
+		               .end = (uint16_t)end };
+	j->copy = qos_copy_get(p->qos_copies, n->guid, n->n_ports, j->is_switch);
+	if (j->copy == NULL) {
+		return -ENOMEM;
+	}
+	j->wild = takes_wildcards(j);
+	go_on(j);
+	return p->ret;
+}
+
+static int start_node(struct program *p, uint32_t node)
+{
+	const struct node *n = &p->disc->g->nodes[node];
+	int ret = E_OK;
+
+	if (n->type == NODE_SWITCH) {
+		return start(p, node, 0, n->n_ports + 1u);
+	}
+	for (unsigned k = 1; k <= n->n_ports && ret == E_OK; k++) {
+		ret = start(p, node, k, k + 1);
+	}
+	return ret;
+}
+
+int program_qos(struct program *p)
+{
+	const struct graph *g = p->disc->g;
+	int ret = E_OK;
+
+	for (uint32_t i = 0; i < g->n_nodes && ret == E_OK; i++) {
+		struct qos_copy *c = qos_copy_find(p->qos_copies, g->nodes[i].guid);
+
+		if (c != NULL && qos_copy_fits(c, g->nodes[i].n_ports,
+		                               g->nodes[i].type == NODE_SWITCH)) {
+			forget_restarted(g, i, p->disc->of[i], c);
+		}
+		if (p->qos) {
+			ret = start_node(p, i);
+		}
+	}
+	return ret;
+}
+
+bool program_all_map_sls(const struct disc *d)
+{
+	const struct graph *g = d->g;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		const struct disc_node *n = d->of[g->switches[s]];
+
+		if (g->adj_first[s] < g->adj_first[s + 1] && n->ports[0].has_info &&
+		    !qos_maps_sls(n, 0)) {
+			return false;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "sa/store/alias.h"
+
+#include <infiniband/umad_sm.h>
+#include <string.h>
+
+#include "conf/base/err.h"
+#include "db/reader.h"
+#include "sa/mad/fields.h"
+#include "sa/store/store.h"
+
+enum { GUID_BYTES = 8, BLOCK_KEY_BYTES = 9, PORT_SHIFT = 8 };
+
+uint64_t alias_at(const struct alias_block *b, unsigned index)
+{
+	return field_get(b->guid, 64 * index, 64);
+}
+
+bool alias_owned(const struct alias_block *b, unsigned index)
+{
+	return b->owned >> index & 1;
+}
+
+void alias_overlay(const struct alias_block *b, uint8_t guids[ALIAS_BLOCK_BYTES])
+{
+	for (unsigned i = 0; i < ALIAS_BLOCK_GUIDS; i++) {
+		if (alias_owned(b, i)) {
+			field_set(guids, 64 * i, 64, alias_at(b, i));
+		}
+	}
+}
+
+/* --- rows ------------------------------------------------------------------------- */
+
+static void block_key(uint8_t key[BLOCK_KEY_BYTES], uint64_t port_guid, unsigned block)
+{
+	field_set(key, 0, 64, port_guid);
+	key[GUID_BYTES] = (uint8_t)block;
+}
+
+bool alias_find(const struct sa_store *st, uint64_t guid, struct alias_row *ret)
+{
+	uint8_t key[GUID_BYTES];
+
+	field_set(key, 0, 64, guid);
+	const struct store_row *row = store_find(st, RECORDS_ALIASES, key, sizeof(key));
+	if (row == NULL || row->len != sizeof(*ret)) {
+		return false;
+	}
+	memcpy(ret, store_value(row), sizeof(*ret));
+	return true;
+}
+
+bool alias_block(const struct sa_store *st, uint64_t port_guid, unsigned block,
+                 struct alias_block *ret)
+{
+	uint8_t key[BLOCK_KEY_BYTES];
+
+	block_key(key, port_guid, block);
+	const struct store_row *row = store_find(st, RECORDS_GUIDS, key, sizeof(key));
+	if (row == NULL || row->len != sizeof(*ret)) {
+		*ret = (struct alias_block){ .owned = 0 };
+		return false;
+	}
+	memcpy(ret, store_value(row), sizeof(*ret));
+	return true;
+}
+
+static int keep_block(struct sa_store *st, uint64_t port_guid, unsigned block,
+                      const struct alias_block *b, int64_t expires)
+{
+	uint8_t key[BLOCK_KEY_BYTES];
+
+	block_key(key, port_guid, block);
+	return store_put(st, RECORDS_GUIDS, key, sizeof(key), expires, b, sizeof(*b));
+}
+
+static int keep_alias(struct sa_store *st, uint64_t guid, const struct alias_row *row,
+                      int64_t expires)
+{
+	uint8_t key[GUID_BYTES];
+
+	field_set(key, 0, 64, guid);
+	return store_put(st, RECORDS_ALIASES, key, sizeof(key), expires, row,
+	                 sizeof(*row));
+}
+
+static int drop_alias(struct sa_store *st, uint64_t guid)
+{
+	uint8_t key[GUID_BYTES];
+
+	field_set(key, 0, 64, guid);
+	int ret = store_drop(st, RECORDS_ALIASES, key, sizeof(key));
+	return ret == E_NOTFOUND ? E_OK : ret;
+}
+
+/* Takes an alias GUID from the port that had it; its place is empty then. */
+static int take(struct sa_store *st, const struct alias_row *from)
+{
+	uint8_t key[BLOCK_KEY_BYTES];
+	struct alias_block b;
+
+	block_key(key, from->port_guid, from->block);
+	const struct store_row *row = store_find(st, RECORDS_GUIDS, key, sizeof(key));
+	if (row == NULL || row->len != sizeof(b)) {
+		return E_OK;
+	}
+	memcpy(&b, store_value(row), sizeof(b));
+	field_set(b.guid, 64 * from->index, 64, 0);
+	return keep_block(st, from->port_guid, from->block, &b, row->expires);
+}
+
+static int replace(struct sa_store *st, const struct alias_row *at, uint64_t was,
+                   uint64_t now)
+{
+	struct alias_row from;
+	int ret = was != 0 ? drop_alias(st, was) : E_OK;
+
+	if (now == 0 || ret != E_OK) {
+		return ret;
+	}
+	if (alias_find(st, now, &from) && from.port_guid != at->port_guid) {
+		ret = take(st, &from);
+	}
+	return ret == E_OK ? keep_alias(st, now, at, STORE_FOR_EVER) : ret;
+}
+
+int alias_block_keep(struct sa_store *st, uint64_t port_guid, unsigned block,
+                     const struct alias_block *b)
+{
+	struct alias_block was;
+	int ret = E_OK;
+
+	(void)alias_block(st, port_guid, block, &was);
+	for (unsigned i = 0; i < ALIAS_BLOCK_GUIDS && ret == E_OK; i++) {
+		struct alias_row at = { .port_guid = port_guid,
+			                .block = (uint8_t)block,
+			                .index = (uint8_t)i };
+		if (alias_at(&was, i) != alias_at(b, i)) {
+			ret = replace(st, &at, alias_at(&was, i), alias_at(b, i));
+		}
+	}
+	return ret == E_OK ? keep_block(st, port_guid, block, b, STORE_FOR_EVER) : ret;
+}
+
+/* --- who is it -------------------------------------------------------------------- */
+
+/* Was the alias GUID by which a port was published taken from it since? */
+static bool is_taken_away(struct snap_reader *r, const struct sa_store *st,
+                          const struct snap_end *end, uint64_t guid)
+{
+	for (unsigned k = 0; k < ALIAS_BLOCKS_MAX * ALIAS_BLOCK_GUIDS; k++) {
+		unsigned block = k / ALIAS_BLOCK_GUIDS, i = k % ALIAS_BLOCK_GUIDS;
+		struct alias_block b;
+		const uint8_t *data;
+		uint16_t len;
+
+		if (snap_attr(r, UMAD_SM_ATTR_GUID_INFO, end->node_guid,
+		              (uint32_t)end->port << PORT_SHIFT | block, &data,
+		              &len) != E_OK ||
+		    len < ALIAS_BLOCK_BYTES) {
+			return false;
+		}
+		if (field_get(data, 64 * i, 64) == guid) {
+			return alias_block(st, end->port_guid, block, &b) &&
+			       alias_owned(&b, i) && alias_at(&b, i) != guid;
+		}
+	}
+	return false;
+}
+
+int alias_port(struct snap_reader *r, const struct sa_store *st, uint64_t guid,
+               struct snap_end *ret)
+{
+	struct alias_row row;
+	int err = snap_port_guid(r, guid, ret);
+
+	if (st == NULL || (err == E_OK && ret->port_guid == guid) ||
+	    (err != E_OK && err != E_NOTFOUND)) {
+		return err;
+	}
+	if (alias_find(st, guid, &row)) {
+		return snap_port_guid(r, row.port_guid, ret);
+	}
+	return err == E_OK && is_taken_away(r, st, ret, guid) ? E_NOTFOUND : err;
+}
+
+/* --- what follows from a sweep ---------------------------------------------------- */
+
+/* All rows of a port run out at that time. */
+static int set_end(struct sa_store *st, uint64_t port_guid, int64_t expires)
+{
+	int ret = E_OK;
+
+	for (unsigned block = 0; block < ALIAS_BLOCKS_MAX && ret == E_OK; block++) {
+		struct alias_row at = { .port_guid = port_guid, .block = (uint8_t)block };
+		struct alias_block b;
+
+		if (!alias_block(st, port_guid, block, &b)) {
+			continue;
+		}
+		ret = keep_block(st, port_guid, block, &b, expires);
+		for (; at.index < ALIAS_BLOCK_GUIDS && ret == E_OK; at.index++) {
+			if (alias_at(&b, at.index) != 0) {
+				ret = keep_alias(st, alias_at(&b, at.index), &at,
+				                 expires);
+			}
+		}
+	}
+	return ret;
+}
+
+int alias_swept(struct sa_store *st, struct snap_reader *r)
+{
+	const struct store_row *row = store_of_others(st, RECORDS_GUIDS, NULL);
+	int ret = E_OK;
+
+	while (row != NULL && ret == E_OK) {
+		uint8_t owner[GUID_BYTES];
+		struct snap_end end;
+		bool kept = row->expires == STORE_FOR_EVER;
+
+		memcpy(owner, row->bytes, sizeof(owner));
+		uint64_t guid = field_get(owner, 0, 64);
+		int found = snap_port_guid(r, guid, &end);
+		if (found == E_OK && !kept) {
+			ret = set_end(st, guid, STORE_FOR_EVER);
+		} else if (found == E_NOTFOUND && kept) {
+			ret = set_end(st, guid, store_now(st) + ALIAS_KEPT_S);
+		} else if (found != E_OK && found != E_NOTFOUND) {
+			ret = found;
+		}
+		row = store_of_others(st, RECORDS_GUIDS, owner);
+	}
+	return ret;
+}

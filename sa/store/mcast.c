@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "sa/store/mcast.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/err.h"
+#include "db/reader.h"
+#include "routing/graph/graph.h"
+#include "routing/multicast.h"
+#include "sa/mad/wire.h"
+#include "sa/store/store.h"
+
+/* clang-format off */
+const struct sa_field mcast_fields[MC_COUNT] = {
+	[MC_MGID] =          { "MGID",                     0, 128, SA_EQ },
+	[MC_PORT_GID] =      { "PortGID",                128, 128, SA_INPUT },
+	[MC_Q_KEY] =         { "Q_Key",                  256,  32, SA_EQ },
+	[MC_MLID] =          { "MLID",                   288,  16, SA_EQ },
+	[MC_MTU_SELECTOR] =  { "MTUSelector",            304,   2, SA_INPUT },
+	[MC_MTU] =           { "MTU",                    306,   6, SA_INPUT },
+	[MC_T_CLASS] =       { "TClass",                 312,   8, SA_EQ },
+	[MC_P_KEY] =         { "P_Key",                  320,  16, SA_INPUT },
+	[MC_RATE_SELECTOR] = { "RateSelector",           336,   2, SA_INPUT },
+	[MC_RATE] =          { "Rate",                   338,   6, SA_INPUT },
+	[MC_LIFE_SELECTOR] = { "PacketLifeTimeSelector", 344,   2, SA_INPUT },
+	[MC_LIFE] =          { "PacketLifeTime",         346,   6, SA_INPUT },
+	[MC_SL] =            { "SL",                     352,   4, SA_EQ },
+	[MC_FLOW_LABEL] =    { "FlowLabel",              356,  20, SA_EQ },
+	[MC_HOP_LIMIT] =     { "HopLimit",               376,   8, SA_EQ },
+	[MC_SCOPE] =         { "Scope",                  384,   4, SA_EQ },
+	[MC_JOIN_STATE] =    { "JoinState",              388,   4, SA_INPUT },
+	[MC_PROXY_JOIN] =    { "ProxyJoin",              392,   1, SA_INPUT },
+	[MC_RESERVED] =      { "Reserved",               393,  23, SA_RESERVED },
+};
+/* clang-format on */
+
+uint64_t mcast_get(const uint8_t *record, unsigned component)
+{
+	const struct sa_field *f = &mcast_fields[component];
+
+	return field_get(record, f->bit, f->width);
+}
+
+void mcast_put(uint8_t *record, unsigned component, uint64_t value)
+{
+	const struct sa_field *f = &mcast_fields[component];
+
+	field_set(record, f->bit, f->width, value);
+}
+
+/* ---- rows ---- */
+
+bool mcast_group_of(const struct store_row *row, struct mcast_group_row *ret)
+{
+	if (row == NULL || row->len != sizeof(*ret)) {
+		return false;
+	}
+	memcpy(ret, store_value(row), sizeof(*ret));
+	return true;
+}
+
+bool mcast_group_find(const struct sa_store *st, const uint8_t *mgid,
+                      struct mcast_group_row *ret)
+{
+	return mcast_group_of(store_find(st, RECORDS_GROUPS, mgid, MGID_BYTES), ret);
+}
+
+bool mcast_group_in(const struct written_row *row, struct mcast_group_row *ret)
+{
+	if (row->key_len != MGID_BYTES || row->len != sizeof(*ret)) {
+		return false;
+	}
+	memcpy(ret, row->value, sizeof(*ret));
+	return true;
+}
+
+bool mcast_member_in(const struct written_row *row, struct mcast_member_row *ret)
+{
+	if (row->key_len != MC_MEMBER_KEY_BYTES || row->len != sizeof(*ret)) {
+		return false;
+	}
+	memcpy(ret, row->value, sizeof(*ret));
+	return true;
+}
+
+static void member_key(uint8_t key[MC_MEMBER_KEY_BYTES], const uint8_t *mgid,
+                       const uint8_t *port_gid)
+{
+	memcpy(key, mgid, MGID_BYTES);
+	memcpy(key + MGID_BYTES, port_gid, MGID_BYTES);
+}
+
+static bool member_of(const struct store_row *row, struct mcast_member_row *ret)
+{
+	if (row == NULL || row->len != sizeof(*ret)) {
+		return false;
+	}
+	memcpy(ret, store_value(row), sizeof(*ret));
+	return true;
+}
+
+bool mcast_member_find(const struct sa_store *st, const uint8_t *mgid,
+                       const uint8_t *port_gid, struct mcast_member_row *ret)
+{
+	uint8_t key[MC_MEMBER_KEY_BYTES];
+
+	member_key(key, mgid, port_gid);
+	return member_of(store_find(st, RECORDS_MEMBERS, key, sizeof(key)), ret);
+}
+
+const uint8_t *mcast_member_next(const struct sa_store *st, const uint8_t *mgid,
+                                 const struct store_row **at,
+                                 struct mcast_member_row *ret)
+{
+	const struct store_row *row =
+		*at != NULL ? store_next(st, RECORDS_MEMBERS, *at)
+			    : store_from(st, RECORDS_MEMBERS, mgid, MGID_BYTES);
+
+	if (row == NULL || row->key_len != MC_MEMBER_KEY_BYTES ||
+	    memcmp(row->bytes, mgid, MGID_BYTES) != 0 || !member_of(row, ret)) {
+		return NULL;
+	}
+	*at = row;
+	return row->bytes + MGID_BYTES;
+}
+
+bool mcast_is_member_by(const struct sa_store *st, uint64_t port_guid, uint64_t guid)
+{
+	const struct store_row *row = store_of(st, RECORDS_MEMBERS, &port_guid);
+
+	while (row != NULL && (row->key_len != MC_MEMBER_KEY_BYTES ||
+	                       field_get(row->bytes + MGID_BYTES, 64, 64) != guid)) {
+		row = store_of_next(st, RECORDS_MEMBERS, row);
+	}
+	return row != NULL;
+}
+
+/* For want of memory nobody hears of it; the group itself is not at stake. */
+static void note(struct sa_store *st, const struct mcast_group_row *g, bool created)
+{
+	struct store_event e = { .p_key = (uint16_t)mcast_get(g->record, MC_P_KEY),
+		                 .created = created };
+
+	memcpy(e.mgid, g->record, sizeof(e.mgid));
+	(void)store_note(st, &e);
+}
+
+int mcast_group_keep(struct sa_store *st, const struct mcast_group_row *g)
+{
+	struct mcast_group_row old;
+	bool created = !mcast_group_find(st, g->record, &old);
+	int ret = store_put(st, RECORDS_GROUPS, g->record, MGID_BYTES, STORE_FOR_EVER, g,
+	                    sizeof(*g));
+
+	if (ret == E_OK && created) {
+		note(st, g, true);
+	}
+	return ret;
+}
+
+int mcast_member_keep(struct sa_store *st, const uint8_t *mgid, const uint8_t *port_gid,
+                      const struct mcast_member_row *m)
+{
+	uint8_t key[MC_MEMBER_KEY_BYTES];
+
+	member_key(key, mgid, port_gid);
+	return store_put(st, RECORDS_MEMBERS, key, sizeof(key), STORE_FOR_EVER, m,
+	                 sizeof(*m));
+}
+
+/* Drops all members that are left, then the group. */
+static int drop_group(struct sa_store *st, const uint8_t *mgid)
+{
+	struct mcast_group_row g = { .well_known = 0 };
+	struct mcast_member_row m;
+	const struct store_row *at = NULL;
+	const uint8_t *port_gid;
+	bool found = mcast_group_find(st, mgid, &g);
+	int ret = E_OK;
+
+	while (ret == E_OK && (port_gid = mcast_member_next(st, mgid, &at, &m)) != NULL) {
+		uint8_t key[MC_MEMBER_KEY_BYTES];
+
+		member_key(key, mgid, port_gid);
+		ret = store_drop(st, RECORDS_MEMBERS, key, sizeof(key));
+		at = NULL;
+	}
+	if (ret == E_OK) {
+		ret = store_drop(st, RECORDS_GROUPS, mgid, MGID_BYTES);
+	}
+	if (ret == E_OK && found) {
+		note(st, &g, false);
+	}
+	return ret;
+}
+
+static bool is_kept(const struct sa_store *st, const uint8_t *mgid)
+{
+	struct mcast_group_row g = { .well_known = 0 };
+	struct mcast_member_row m;
+	const struct store_row *at = NULL;
+
+	if (!mcast_group_find(st, mgid, &g) || g.well_known) {
+		return true;
+	}
+	while (mcast_member_next(st, mgid, &at, &m) != NULL) {
+		if (m.join_state & MC_KEEPS_GROUP) {
+			return true;
+		}
+	}
+	return false;
+}
+
+int mcast_group_settle(struct sa_store *st, const uint8_t *mgid)
+{
+	return is_kept(st, mgid) ? E_OK : drop_group(st, mgid);
+}
+
+int mcast_member_leave(struct sa_store *st, const uint8_t *mgid, const uint8_t *port_gid)
+{
+	uint8_t key[MC_MEMBER_KEY_BYTES], group[MGID_BYTES];
+	int ret;
+
+	member_key(key, mgid, port_gid); /* both may be borrowed of the row itself */
+	memcpy(group, mgid, sizeof(group));
+	ret = store_drop(st, RECORDS_MEMBERS, key, sizeof(key));
+	return ret == E_OK ? mcast_group_settle(st, group) : ret;
+}
+
+/* ---- MLIDs ---- */
+
+int mcast_mlid_new(const struct sa_store *st, struct snap_reader *r, uint32_t *ret)
+{
+	uint32_t cap = snap_meta(r)->multicast_fdb_cap, n = MLID_LAST - MLID_FIRST + 1;
+	const unsigned at = mcast_fields[MC_MLID].bit / 8;
+	const struct store_row *row = store_of_others(st, RECORDS_GROUPS, NULL);
+	uint32_t free = MLID_FIRST;
+
+	n = cap < n ? cap : n;
+	for (; row != NULL; row = store_of_others(st, RECORDS_GROUPS, store_value(row) + at)) {
+		uint64_t mlid = mcast_get(store_value(row), MC_MLID);
+
+		if (mlid > free) {
+			break;
+		}
+		free = mlid == free ? free + 1 : free;
+	}
+	if (free - MLID_FIRST >= n) {
+		return E_FULL;
+	}
+	*ret = free;
+	return E_OK;
+}
+
+/* ---- what follows from a sweep ---- */
+
+/* The IPv4 broadcast group of the default partition, with the values that partitions have
+ * where nothing else is said (RFC 4391, section 4; MLNX_OFED manual, partitions.conf). */
+static int keep_broadcast(struct sa_store *st, struct snap_reader *r)
+{
+	static const uint8_t mgid[MGID_BYTES] = { 0xff, 0x12, 0x40, 0x1b, 0xff, 0xff,
+		                                  0,    0,    0,    0,    0,    0,
+		                                  0xff, 0xff, 0xff, 0xff };
+	enum { Q_KEY = 0xb1b, MTU_2048 = 4, RATE_10G = 3, LINK_LOCAL = 2 };
+	struct mcast_group_row g = { .well_known = 1 };
+	uint32_t mlid;
+	int ret;
+
+	if (mcast_group_find(st, mgid, &g)) {
+		return E_OK;
+	}
+	ret = mcast_mlid_new(st, r, &mlid);
+	if (ret != E_OK) {
+		return ret == E_FULL ? E_OK : ret; /* no switch does multicast */
+	}
+	g = (struct mcast_group_row){ .well_known = 1 };
+	memcpy(g.record, mgid, sizeof(mgid));
+	mcast_put(g.record, MC_Q_KEY, Q_KEY);
+	mcast_put(g.record, MC_MLID, mlid);
+	mcast_put(g.record, MC_MTU_SELECTOR, MC_EXACTLY);
+	mcast_put(g.record, MC_MTU, MTU_2048);
+	mcast_put(g.record, MC_P_KEY, 0xffff);
+	mcast_put(g.record, MC_RATE_SELECTOR, MC_EXACTLY);
+	mcast_put(g.record, MC_RATE, RATE_10G);
+	mcast_put(g.record, MC_LIFE_SELECTOR, MC_EXACTLY);
+	mcast_put(g.record, MC_LIFE, snap_meta(r)->packet_life_time);
+	mcast_put(g.record, MC_SCOPE, LINK_LOCAL);
+	return mcast_group_keep(st, &g);
+}
+
+/* Ends all memberships of a port, given one; \a st has none of its rows after that. */
+static int leave_all(struct sa_store *st, const struct store_row *row)
+{
+	struct mcast_member_row m;
+	int ret = E_OK;
+
+	while (row != NULL && ret == E_OK && member_of(row, &m)) {
+		ret = mcast_member_leave(st, row->bytes, row->bytes + MGID_BYTES);
+		row = store_of(st, RECORDS_MEMBERS, &m.port_guid);
+	}
+	return ret;
+}
+
+static int drop_gone(struct sa_store *st, struct snap_reader *r)
+{
+	const struct store_row *row = store_of_others(st, RECORDS_MEMBERS, NULL);
+	int ret = E_OK;
+
+	while (row != NULL && ret == E_OK) {
+		struct mcast_member_row m;
+		struct snap_end end;
+
+		if (!member_of(row, &m)) {
+			return E_OK; /* a row that makes no sense */
+		}
+		ret = snap_port_guid(r, m.port_guid, &end);
+		if (ret == E_NOTFOUND) {
+			ret = leave_all(st, row);
+		}
+		row = store_of_others(st, RECORDS_MEMBERS, &m.port_guid);
+	}
+	return ret;
+}
+
+int mcast_swept(struct sa_store *st, struct snap_reader *r)
+{
+	int ret = keep_broadcast(st, r);
+
+	return ret == E_OK ? drop_gone(st, r) : ret;
+}
+
+/* ---- comparisons ---- */
+
+/* A limited member shares its P_Key with the SM's port, which is a full one. */
+bool mcast_has_p_key(struct snap_reader *r, const struct snap_end *end, uint16_t p_key)
+{
+	struct snap_end sm;
+	uint16_t found;
+
+	if (end->port_guid == 0 || (p_key & 0x7fff) == 0) {
+		return false;
+	}
+	return snap_common_p_key(r, end, end, p_key, &found) == E_OK ||
+	       (snap_lid(r, snap_meta(r)->sm_lid, &sm) == E_OK &&
+	        snap_common_p_key(r, end, &sm, p_key, &found) == E_OK);
+}
+
+bool mcast_fits_value(unsigned selector, uint64_t asked, uint64_t value)
+{
+	switch (selector) {
+	case MC_GREATER: return value > asked;
+	case MC_LESS: return value < asked;
+	case MC_EXACTLY: return value == asked;
+	default: return true;
+	}
+}
+
+bool mcast_fits_rate(unsigned selector, uint8_t asked, uint8_t rate)
+{
+	return mcast_fits_value(selector, rate_speed(asked), rate_speed(rate));
+}

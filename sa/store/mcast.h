@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "db/client_records.h"
+#include "sa/mad/fields.h"
+
+struct sa_store;
+struct snap_end;
+struct snap_reader;
+struct store_row;
+
+/*!
+ * Multicast groups and their members, as the store keeps them:
+ *
+ *   groups   MGID (16 bytes)                 -> struct mcast_group_row
+ *   members  MGID, PortGID (32 bytes)        -> struct mcast_member_row
+ *
+ * A group without a full member is gone, but for well-known ones.
+ */
+enum { MGID_BYTES = 16, MC_RECORD_BYTES = 52, MC_MEMBER_KEY_BYTES = 32 };
+
+/*! Components of MCMemberRecord. */
+enum {
+	MC_MGID,
+	MC_PORT_GID,
+	MC_Q_KEY,
+	MC_MLID,
+	MC_MTU_SELECTOR,
+	MC_MTU,
+	MC_T_CLASS,
+	MC_P_KEY,
+	MC_RATE_SELECTOR,
+	MC_RATE,
+	MC_LIFE_SELECTOR,
+	MC_LIFE,
+	MC_SL,
+	MC_FLOW_LABEL,
+	MC_HOP_LIMIT,
+	MC_SCOPE,
+	MC_JOIN_STATE,
+	MC_PROXY_JOIN,
+	MC_RESERVED,
+	MC_COUNT
+};
+
+/*! Components of MCMemberRecord in their places. */
+extern const struct sa_field mcast_fields[MC_COUNT];
+
+/*! Where multicast LIDs begin that have 32 bits, as in Omni-Path's layouts; those of 16
+ * begin at MLID_FIRST. */
+#define MLID32_FIRST UINT32_C(0xf0000000)
+
+/*! JoinState. */
+enum {
+	MC_FULL_MEMBER = 1,
+	MC_NON_MEMBER = 2,
+	MC_SEND_ONLY_NON_MEMBER = 4,
+	MC_SEND_ONLY_FULL_MEMBER = 8,
+	MC_KEEPS_GROUP = MC_FULL_MEMBER | MC_SEND_ONLY_FULL_MEMBER,
+	MC_RECEIVES = MC_FULL_MEMBER | MC_NON_MEMBER
+};
+
+/*! Selectors: the value has to be ... */
+enum { MC_GREATER, MC_LESS, MC_EXACTLY, MC_LARGEST };
+
+struct mcast_group_row {
+	uint8_t record[MC_RECORD_BYTES]; /*!< wire order; nothing of a member */
+	uint8_t well_known;              /*!< stays without members */
+	uint8_t reserved[3];
+};
+
+struct mcast_member_row {
+	uint64_t port_guid;
+	uint8_t join_state;
+	uint8_t proxy_join; /*!< another port joined on behalf of this one */
+	uint8_t reserved[6];
+};
+
+/*! \brief A component of a record of a group. */
+uint64_t mcast_get(const uint8_t *record, unsigned component);
+void mcast_put(uint8_t *record, unsigned component, uint64_t value);
+
+/*! \brief A group, or a member, out of a row of its table. \return false: the row makes no sense. */
+bool mcast_group_in(const struct written_row *row, struct mcast_group_row *ret);
+bool mcast_member_in(const struct written_row *row, struct mcast_member_row *ret);
+
+/*! \brief The group with this MGID. \return false: there is none. O(log n) */
+bool mcast_group_find(const struct sa_store *st, const uint8_t *mgid,
+                      struct mcast_group_row *ret);
+/*! \brief The group of a row of `groups`. \return false: it is none. */
+bool mcast_group_of(const struct store_row *row, struct mcast_group_row *ret);
+
+/*! \brief The membership of a PortGID. \return false: it has none. */
+bool mcast_member_find(const struct sa_store *st, const uint8_t *mgid,
+                       const uint8_t *port_gid, struct mcast_member_row *ret);
+
+/*! \brief Members of a group one after another; \a *at is NULL at first. \return PortGID, NULL: no more. */
+const uint8_t *mcast_member_next(const struct sa_store *st, const uint8_t *mgid,
+                                 const struct store_row **at,
+                                 struct mcast_member_row *ret);
+
+/*! \brief Is a port a member of any group by this GUID in its PortGID? Cost: its
+ * memberships. */
+bool mcast_is_member_by(const struct sa_store *st, uint64_t port_guid, uint64_t guid);
+
+/*! \retval -ENOMEM \retval E_FULL  The store is full. */
+int mcast_group_keep(struct sa_store *st, const struct mcast_group_row *g);
+int mcast_member_keep(struct sa_store *st, const uint8_t *mgid, const uint8_t *port_gid,
+                      const struct mcast_member_row *m);
+
+/*! \brief Takes a membership away, and the group when nobody keeps it any more. */
+int mcast_member_leave(struct sa_store *st, const uint8_t *mgid, const uint8_t *port_gid);
+
+/*! \brief Ends a group that nobody keeps any more, for all who are left in it. */
+int mcast_group_settle(struct sa_store *st, const uint8_t *mgid);
+
+/*!
+ * \brief Lowest MLID that no group has and all switches can hold.
+ * \retval E_FULL  None is left. Cost: a look at each group below it.
+ */
+int mcast_mlid_new(const struct sa_store *st, struct snap_reader *r, uint32_t *ret);
+
+/*!
+ * \brief What follows from a newly published fabric: the well-known groups are there,
+ *        ports that are gone are members no longer.
+ * Cost: a look-up per port with members, and the members of ports that are gone.
+ */
+int mcast_swept(struct sa_store *st, struct snap_reader *r);
+
+/*! \brief Has this end port the P_Key in its table, as full or limited member? */
+bool mcast_has_p_key(struct snap_reader *r, const struct snap_end *end, uint16_t p_key);
+
+/*! \brief Does a value fit what was asked for? */
+bool mcast_fits_value(unsigned selector, uint64_t asked, uint64_t value);
+bool mcast_fits_rate(unsigned selector, uint8_t asked, uint8_t rate);

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/* Expectations: RFC 9110 sections 13.1.2 (If-None-Match) and 9.3.2 (HEAD); Prometheus,
+ * "Exposition formats", text format, for series. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "db/reader.h"
+#include "gateway/http/api.h"
+#include "gateway/http/metrics.h"
+#include "gateway/view/source.h"
+
+static const struct {
+	const char *method, *target;
+	int err;
+	const char *path, *capture;
+} matches[] = {
+	{ "GET", "/paths", E_OK, "/paths", NULL },
+	{ "HEAD", "/paths", E_OK, "/paths", NULL },
+	{ "GET", "/", E_OK, "/", NULL },
+	{ "GET", "/v1", E_OK, "/v1", NULL },
+	{ "GET", "/v1/nodes", E_OK, "/v1/nodes", NULL },
+	{ "GET", "/v1/nodes/0x1", E_OK, "/v1/nodes/{guid}", "0x1" },
+	{ "GET", "/v1/nodes/a%2Fb", E_OK, "/v1/nodes/{guid}", "a/b" },
+	{ "GET", "/v1/switches/0x2/lft", E_OK, "/v1/switches/{guid}/lft", "0x2" },
+	{ "GET", "/v%31/lids", E_OK, "/v1/lids", NULL },
+	{ "POST", "/paths", E_HTTP_METHOD, "/paths", NULL },
+	{ "get", "/paths", E_HTTP_METHOD, "/paths", NULL },
+	{ "DELETE", "/v1/nodes/0x1", E_HTTP_METHOD, "/v1/nodes/{guid}", "0x1" },
+	{ "GET", "/path", E_HTTP_ENDPOINT, NULL, NULL },
+	{ "GET", "/paths/", E_HTTP_ENDPOINT, NULL, NULL },
+	{ "GET", "/v1/nodes/", E_HTTP_ENDPOINT, NULL, NULL },
+	{ "GET", "/v1/nodes/0x1/2", E_HTTP_ENDPOINT, NULL, NULL },
+	{ "GET", "/v1/switches/0x2", E_HTTP_ENDPOINT, NULL, NULL },
+	{ "GET", "/v1/switches//lft", E_HTTP_ENDPOINT, NULL, NULL },
+	{ "GET", "/V1/nodes", E_HTTP_ENDPOINT, NULL, NULL },
+	{ "GET", "//", E_HTTP_ENDPOINT, NULL, NULL },
+};
+
+START_TEST(test_match)
+{
+	struct arena *a = arena_new();
+	struct problem p = { .err = 0 };
+	struct uri u;
+	const struct api_row *row = NULL;
+	const char *capture = NULL;
+
+	ck_assert_int_eq(uri_parse(matches[_i].target, a, &u, &p), E_OK);
+	ck_assert_int_eq(api_match(matches[_i].method, &u, &row, &capture),
+	                 matches[_i].err);
+	ck_assert_pstr_eq(row != NULL ? row->path : NULL, matches[_i].path);
+	ck_assert_pstr_eq(capture, matches[_i].capture);
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(test_rows_reach_themselves)
+{
+	const struct api_row *want = &api_rows()[_i], *row = NULL;
+	struct arena *a = arena_new();
+	struct problem p = { .err = 0 };
+	struct uri u;
+	const char *capture;
+
+	ck_assert_int_eq(uri_parse(want->path, a, &u, &p), E_OK);
+	ck_assert_int_eq(api_match(want->method, &u, &row, &capture), E_OK);
+	ck_assert_ptr_eq(row, want);
+	arena_free(a);
+}
+END_TEST
+
+static const struct {
+	const char *header;
+	bool same;
+} etags[] = {
+	{ "\"5-9\"", true },
+	{ "W/\"5-9\"", true },
+	{ "*", true },
+	{ "\"1-1\", \"5-9\"", true },
+	{ "\"1,1\",W/\"5-9\"", true },
+	{ "  \"5-9\"  ", true },
+	{ "", false },
+	{ "5-9", false },
+	{ "\"5-99\"", false },
+	{ "\"5-9", false },
+	{ "\"5-9-stale\"", false },
+	{ "W/", false },
+	{ ",,,", false },
+	{ "\"x", false },
+};
+
+START_TEST(test_etag)
+{
+	ck_assert_int_eq(api_etag_matches(etags[_i].header, "\"5-9\""), etags[_i].same);
+}
+END_TEST
+
+START_TEST(test_version)
+{
+	struct snap_meta m = { .version_nodes = 3,
+		               .version_links = 8,
+		               .version_load = 9 };
+
+	ck_assert_uint_eq(api_version(&m, TABLE_NODES), 3);
+	ck_assert_uint_eq(api_version(&m, TABLE_NODES | TABLE_LINKS), 8);
+	ck_assert_uint_eq(api_version(&m, TABLE_PORTS), 0);
+	ck_assert_uint_eq(api_version(&m, TABLE_META | TABLE_LOAD), 9);
+	m.version_head = 12;
+	ck_assert_uint_eq(api_version(&m, TABLE_META | TABLE_LOAD), 12);
+	m.version_written[RECORDS_GROUPS] = 13; /* a mirror leaves the rest as it is */
+	ck_assert_uint_eq(api_version(&m, TABLE_META | TABLE_LOAD), 12);
+	ck_assert_uint_eq(api_version(&m, TABLE_WRITTEN), 13);
+	ck_assert_uint_eq(api_version(&m, TABLE_MEMBERS | TABLE_META), 12);
+}
+END_TEST
+
+static const struct {
+	const char *series;
+	size_t name;
+} series[] = {
+	{ "a", 1 },
+	{ "mad_sent_total{class=\"smp\"}", 14 },
+	{ "x{a=\"1\",b=\"2\"}", 1 },
+	{ "x{a=\"\"}", 1 },
+	{ "x{a=\"q\\\"b\\\\s\\n\"}", 1 },
+	{ "x:y_1", 5 },
+	{ "x{a=\"}\"}", 1 },
+	{ "", 0 },
+	{ "1x", 0 },
+	{ "x y", 0 },
+	{ "x{}", 0 },
+	{ "x{a=1}", 0 },
+	{ "x{a=\"1\"", 0 },
+	{ "x{a=\"1\"} ", 0 },
+	{ "x{a=\"1\nb\"}", 0 },
+	{ "x{a=\"\\t\"}", 0 },
+	{ "x{a=\"1\\", 0 },
+	{ "x{1=\"1\"}", 0 },
+	{ "x{a:b=\"1\"}", 0 },
+	{ "x{a=\"1\",}", 0 },
+};
+
+START_TEST(test_series)
+{
+	ck_assert_uint_eq(series_name(series[_i].series), series[_i].name);
+}
+END_TEST
+
+/* Any target gets an answer with a status and, errors at least, a JSON body; without a
+ * daemon nothing of the fabric is ever answered with 200. */
+static void ask(struct api_thread *t, const char *method, const char *target)
+{
+	struct api_request rq = { .method = method, .target = target };
+	struct api_reply reply;
+	json_error_t why;
+
+	api_serve(t, &rq, &reply);
+	ck_assert_uint_ge(reply.status, 200);
+	ck_assert_uint_lt(reply.status, 600);
+	ck_assert_ptr_nonnull(reply.body.data);
+	ck_assert_uint_ne(reply.status, 500);
+	if (reply.status != 200) {
+		json_t *o = json_loads(reply.body.data, 0, &why);
+		ck_assert_msg(o != NULL, "%s: %s", target, why.text);
+		ck_assert_str_eq(reply.content_type, "application/problem+json");
+		ck_assert_int_eq(json_integer_value(json_object_get(o, "status")),
+		                 reply.status);
+		json_decref(o);
+	} else {
+		ck_assert_uint_eq(api_rows()[reply.route].tables, 0);
+	}
+	body_clear(&reply.body);
+}
+
+START_TEST(test_random)
+{
+	static const char *const pieces[] = { "/",
+		                              "paths",
+		                              "v1",
+		                              "nodes",
+		                              "switches",
+		                              "lft",
+		                              "?",
+		                              "&",
+		                              "=",
+		                              "src",
+		                              "dst",
+		                              "mode",
+		                              "limit",
+		                              "cursor",
+		                              "%",
+		                              "%4",
+		                              "%41",
+		                              "%ff",
+		                              "0x",
+		                              "1",
+		                              "metrics",
+		                              "readyz",
+		                              "{guid}",
+		                              "\xff",
+		                              "+",
+		                              "healthz",
+		                              "''",
+		                              "\\",
+		                              "..",
+		                              "numb_path",
+		                              "99999999999999999999",
+		                              "" };
+	enum { N = sizeof(pieces) / sizeof(pieces[0]) };
+	struct http_stats *stats = calloc(1, sizeof(*stats));
+	struct api_thread t = { .source = source_new("/nonexistent/saguaro"),
+		                .stats = stats };
+	unsigned seed = (unsigned)time(NULL);
+
+	printf("test_api seed %u\n", seed);
+	for (unsigned round = 0; round < 5000; round++) {
+		char target[256] = "/";
+		unsigned n = (unsigned)rand_r(&seed) % 12;
+		for (unsigned i = 0; i < n; i++) {
+			strcat(target, pieces[(unsigned)rand_r(&seed) % N]);
+		}
+		ask(&t, rand_r(&seed) % 16 != 0 ? "GET" : "BREW", target);
+	}
+	uint64_t counted = 0;
+	for (unsigned r = 0; r <= api_n_rows(); r++) {
+		for (unsigned i = 0; i < HTTP_CODES_MAX; i++) {
+			counted += stats->requests[r][i];
+		}
+	}
+	ck_assert_uint_eq(counted, 5000);
+	parts_done(&t.parts);
+	source_free(t.source);
+	free(stats);
+}
+END_TEST
+
+#define LOOP(t, test, list)                                                              \
+	tcase_add_loop_test(t, test, 0, sizeof(list) / sizeof((list)[0]))
+
+int main(void)
+{
+	Suite *s = suite_create("api");
+	TCase *t = tcase_create("api");
+	LOOP(t, test_match, matches);
+	tcase_add_loop_test(t, test_rows_reach_themselves, 0, (int)api_n_rows());
+	LOOP(t, test_etag, etags);
+	tcase_add_test(t, test_version);
+	LOOP(t, test_series, series);
+	tcase_add_test(t, test_random);
+	tcase_set_timeout(t, 60);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * What one thread of the gateway has seen, every other has seen: a client that was told
+ * "ready" by one is not told "there is no database" by the next. The clock is the test's.
+ */
+#include <pthread.h>
+#include <sys/stat.h>
+
+#include "gateway/view/source.h"
+#include "tests/lib/gateway_fixture.h"
+
+static struct world world;
+static struct source *first, *second;
+
+static char *ft2_args[] = { (char *)"2", (char *)"2", (char *)"1" };
+
+static void daemon_starts(uint64_t epoch)
+{
+	world_open(&world);
+	world_publish(&world, epoch);
+}
+
+static void daemon_ends(void)
+{
+	snap_writer_close(world.writer);
+	stats_close(world.stats);
+	world.writer = NULL;
+	world.stats = NULL;
+}
+
+static void setup(void)
+{
+	world_init(&world, "ft2", 3, ft2_args);
+	world_route(&world, 0);
+	first = source_new(world.dir);
+	ck_assert_ptr_nonnull(first);
+	second = source_join(first);
+	ck_assert_ptr_nonnull(second);
+}
+
+static void teardown(void)
+{
+	source_free(first);
+	source_free(second);
+	world_done(&world);
+}
+
+/* The epoch that this source answers from, 0: none. */
+static uint64_t seen_by(struct source *s, uint64_t now_ms)
+{
+	struct snap_reader *snap = NULL;
+	const char *why = NULL;
+
+	int err = source_pin(s, now_ms, &why, &snap);
+	if (err != E_OK) {
+		ck_assert_int_eq(err, E_NOTREADY);
+		ck_assert_str_ne(why, "");
+		return 0;
+	}
+	return snap_meta(snap)->epoch;
+}
+
+/* The second looked a moment before the database came, the first a moment after. */
+START_TEST(test_comes_between_two_looks)
+{
+	ck_assert_uint_eq(seen_by(first, 1000), 0);
+	ck_assert_uint_eq(seen_by(second, 1900), 0);
+	daemon_starts(3);
+	ck_assert_uint_eq(seen_by(first, 2000), 3);
+	ck_assert_uint_eq(seen_by(second, 2001), 3);
+}
+END_TEST
+
+/* The same when the folder's database was replaced by another daemon's. */
+START_TEST(test_replaced_between_two_looks)
+{
+	daemon_starts(3);
+	ck_assert_uint_eq(seen_by(first, 1000), 3);
+	ck_assert_uint_eq(seen_by(second, 1900), 3);
+	daemon_ends();
+	nftw(world.dir, world_remove, 8, FTW_DEPTH | FTW_PHYS);
+	ck_assert_int_eq(mkdir(world.dir, 0700), 0);
+	daemon_starts(4);
+	ck_assert_uint_eq(seen_by(first, 2000), 4);
+	ck_assert_uint_eq(seen_by(second, 2001), 4);
+}
+END_TEST
+
+/* "Ready" is said from the daemon's figures; who asks for more right after that is not
+ * told that the answer is stale. */
+START_TEST(test_ready_is_not_stale)
+{
+	struct stats_copy copy;
+
+	ck_assert(source_stale(first, 1000));
+	daemon_starts(3);
+	ck_assert_int_eq(stats_commit(world.stats, 1990), E_OK);
+	ck_assert(source_stale(first, 1000 + SOURCE_RETRY_MS - 1));
+	ck_assert_int_eq(source_stats(second, 1000 + SOURCE_RETRY_MS, world.arena, &copy),
+	                 E_OK);
+	ck_assert_uint_eq(copy.heartbeat_ms, 1990);
+	ck_assert(!source_stale(first, 1000 + SOURCE_RETRY_MS + 1));
+}
+END_TEST
+
+enum { PAUSES = 1000, PAUSE_MS = 2 * STALE_AFTER_MS };
+
+static pthread_barrier_t both;
+
+/* Asks after each pause; how often it was told "stale". */
+static void *ask_after_pauses(void *source)
+{
+	uintptr_t stale = 0;
+
+	for (unsigned i = 1; i <= PAUSES; i++) {
+		pthread_barrier_wait(&both); /* the daemon's sign of life is there */
+		stale += source_stale(source, (uint64_t)i * PAUSE_MS);
+		pthread_barrier_wait(&both);
+	}
+	return (void *)stale;
+}
+
+/* Nobody asked for longer than a heartbeat is good for; then two do at once. While one
+ * looks, the other does not answer from what was seen before the pause. */
+START_TEST(test_two_after_a_pause)
+{
+	pthread_t thread[2];
+	void *stale[2];
+
+	daemon_starts(3);
+	ck_assert_int_eq(pthread_barrier_init(&both, NULL, 3), 0);
+	ck_assert_int_eq(pthread_create(&thread[0], NULL, ask_after_pauses, first), 0);
+	ck_assert_int_eq(pthread_create(&thread[1], NULL, ask_after_pauses, second), 0);
+	for (unsigned i = 1; i <= PAUSES; i++) {
+		int ret = stats_commit(world.stats, (uint64_t)i * PAUSE_MS);
+		pthread_barrier_wait(&both);
+		pthread_barrier_wait(&both);
+		ck_assert_int_eq(ret, E_OK);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		pthread_join(thread[i], &stale[i]);
+		ck_assert_uint_eq((uintptr_t)stale[i], 0);
+	}
+	pthread_barrier_destroy(&both);
+}
+END_TEST
+
+/* However many ask, the folder is looked at once in SOURCE_RETRY_MS. */
+START_TEST(test_looks_are_rare)
+{
+	ck_assert_uint_eq(seen_by(first, 1000), 0);
+	daemon_starts(3);
+	ck_assert_uint_eq(seen_by(second, 1000 + SOURCE_RETRY_MS - 1), 0);
+	ck_assert_uint_eq(seen_by(second, 1000 + SOURCE_RETRY_MS), 3);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("source");
+	TCase *t = tcase_create("two threads");
+
+	suite_add_tcase(suite, t);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, test_comes_between_two_looks);
+	tcase_add_test(t, test_replaced_between_two_looks);
+	tcase_add_test(t, test_ready_is_not_stale);
+	tcase_add_test(t, test_two_after_a_pause);
+	tcase_add_test(t, test_looks_are_rare);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/* Expectations: RFC 3986 sections 2.1, 3.3 and 3.4; '+' as a blank is that of HTML forms.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "gateway/view/problem.h"
+#include "gateway/view/uri.h"
+
+static struct arena *arena;
+static struct problem problem;
+
+static void setup(void)
+{
+	arena = arena_new();
+	memset(&problem, 0, sizeof(problem));
+}
+
+static void teardown(void)
+{
+	problem_clear(&problem);
+	arena_free(arena);
+}
+
+/* Segments and parameters as one line: "a|b?n=v&m=w". */
+static void flatten(const struct uri *u, char *text, size_t room)
+{
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (unsigned i = 0; i < u->n_segments; i++) {
+		len += (size_t)snprintf(text + len, room - len, "%s%s", i > 0 ? "|" : "",
+		                        u->segment[i]);
+	}
+	for (unsigned i = 0; i < u->n_params; i++) {
+		len += (size_t)snprintf(text + len, room - len, "%s%s=%s",
+		                        i > 0 ? "&" : "?", u->param[i].name,
+		                        u->param[i].value);
+	}
+}
+
+static const struct {
+	const char *target;
+	int err;
+	const char *want; /* flattened, or a word of the detail */
+} cases[] = {
+	{ "/", E_OK, "" },
+	{ "/paths", E_OK, "paths" },
+	{ "/v1/nodes/0x1", E_OK, "v1|nodes|0x1" },
+	{ "/v1/nodes/", E_OK, "v1|nodes|" },
+	{ "//", E_OK, "|" },
+	{ "/a%2Fb/c", E_OK, "a/b|c" },
+	{ "/paths?src=1&dst=2", E_OK, "paths?src=1&dst=2" },
+	{ "/paths?&&src=1&", E_OK, "paths?src=1" },
+	{ "/paths?src", E_OK, "paths?src=" },
+	{ "/paths?src=a=b", E_OK, "paths?src=a=b" },
+	{ "/paths?src=node+1%20HCA%2b1", E_OK, "paths?src=node 1 HCA+1" },
+	{ "/a+b", E_OK, "a+b" },
+	{ "/paths?s%72c=%C3%A4", E_OK, "paths?src=\xc3\xa4" },
+	{ "http://host:8620/paths?src=1", E_OK, "paths?src=1" },
+	{ "HTTP://host", E_OK, "" },
+	{ "/?=x", E_OK, "?=x" },
+	{ "/paths?src=%", E_SYNTAX, "'%'" },
+	{ "/paths?src=%4", E_SYNTAX, "'%4'" },
+	{ "/paths?src=%zz&dst=2", E_SYNTAX, "'%zz'" },
+	{ "/paths?src=%4&dst=2", E_SYNTAX, "'%4'" },
+	{ "/paths?src=a%00b", E_SYNTAX, "'%00'" },
+	{ "/%", E_SYNTAX, "'%'" },
+	{ "paths", E_SYNTAX, "begin with '/'" },
+	{ "", E_SYNTAX, "begin with '/'" },
+	{ "/paths?src=1&src=2", E_HTTP_PARAMETER, "twice" },
+	{ "/paths?src=1&s%72c=2", E_HTTP_PARAMETER, "twice" },
+	{ "/1/2/3/4/5/6/7/8/9", E_HTTP_ENDPOINT, "8" },
+};
+
+START_TEST(test_parse)
+{
+	struct uri u = { .n_params = 77 };
+	char text[256];
+
+	int err = uri_parse(cases[_i].target, arena, &u, &problem);
+	ck_assert_msg(err == cases[_i].err, "%s: %d", cases[_i].target, err);
+	if (err != E_OK) {
+		ck_assert_uint_eq(u.n_params, 77); /* untouched on failure */
+		ck_assert_ptr_nonnull(problem.detail);
+		ck_assert_msg(strstr(problem.detail, cases[_i].want) != NULL, "%s",
+		              problem.detail);
+		return;
+	}
+	flatten(&u, text, sizeof(text));
+	ck_assert_str_eq(text, cases[_i].want);
+}
+END_TEST
+
+START_TEST(test_value_at_fault_is_named)
+{
+	struct uri u;
+
+	ck_assert_int_eq(uri_parse("/paths?src=1&dst=%x", arena, &u, &problem), E_SYNTAX);
+	ck_assert_str_eq(problem.parameter, "dst");
+}
+END_TEST
+
+START_TEST(test_limits)
+{
+	struct uri u;
+	char target[URI_MAX + 8];
+
+	/* The longest target passes, one byte more does not. */
+	memset(target, '&', sizeof(target));
+	memcpy(target, "/?", 2);
+	target[URI_MAX] = '\0';
+	ck_assert_int_eq(uri_parse(target, arena, &u, &problem), E_OK);
+	target[URI_MAX] = '&';
+	target[URI_MAX + 1] = '\0';
+	ck_assert_int_eq(uri_parse(target, arena, &u, &problem), E_HTTP_LONG);
+
+	memset(target, 'x', sizeof(target));
+	memcpy(target, "/?a=", 4);
+	target[4 + URI_VALUE_MAX] = '\0';
+	ck_assert_int_eq(uri_parse(target, arena, &u, &problem), E_OK);
+	target[4 + URI_VALUE_MAX] = 'x';
+	target[5 + URI_VALUE_MAX] = '\0';
+	ck_assert_int_eq(uri_parse(target, arena, &u, &problem), E_HTTP_LONG);
+
+	size_t len = (size_t)sprintf(target, "/?");
+	for (unsigned i = 0; i < URI_PARAMS_MAX; i++) {
+		len += (size_t)sprintf(target + len, "p%u=1&", i);
+	}
+	ck_assert_int_eq(uri_parse(target, arena, &u, &problem), E_OK);
+	strcpy(target + len, "q=1");
+	ck_assert_int_eq(uri_parse(target, arena, &u, &problem), E_HTTP_PARAMETER);
+}
+END_TEST
+
+/* Random bytes, many of them meaningful ones: no crash, and what comes out keeps the
+ * limits. */
+START_TEST(test_random)
+{
+	static const char alphabet[] = "/?&=%+0123456789abcdefABCDEFgx:\xc3\xff\x01 ";
+	unsigned seed = (unsigned)time(NULL);
+
+	printf("test_uri seed %u\n", seed);
+	for (unsigned round = 0; round < 20000; round++) {
+		char target[96];
+		struct uri u;
+		struct problem p = { .err = 0 };
+		struct arena *a = arena_new();
+		unsigned len = (unsigned)rand_r(&seed) % (sizeof(target) - 1);
+		for (unsigned i = 0; i < len; i++) {
+			target[i] = alphabet[(unsigned)rand_r(&seed) %
+			                     (sizeof(alphabet) - 1)];
+		}
+		target[len] = '\0';
+		if ((unsigned)rand_r(&seed) % 8 != 0) {
+			target[0] = len > 0 ? '/' : '\0';
+		}
+		/* An exact copy on the heap: AddressSanitizer sees reads past its end. */
+		char *copy = strdup(target);
+		int err = uri_parse(copy, a, &u, &p);
+		free(copy);
+		if (err == E_OK) {
+			ck_assert_uint_le(u.n_params, URI_PARAMS_MAX);
+			ck_assert_uint_le(u.n_segments, URI_SEGMENTS_MAX);
+			for (unsigned i = 0; i < u.n_params; i++) {
+				ck_assert_ptr_eq(uri_param(&u, u.param[i].name),
+				                 u.param[i].value);
+			}
+		} else {
+			ck_assert_int_eq(err, p.err);
+			ck_assert_ptr_nonnull(p.detail);
+		}
+		problem_clear(&p);
+		arena_free(a);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("uri");
+	TCase *t = tcase_create("uri");
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, test_parse, 0, sizeof(cases) / sizeof(cases[0]));
+	tcase_add_test(t, test_value_at_fault_is_named);
+	tcase_add_test(t, test_limits);
+	tcase_add_test(t, test_random);
+	tcase_set_timeout(t, 60);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include <check.h>
+#include <errno.h>
+#include <inttypes.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/option.h"
+#include "routing/engine.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/lids.h"
+#include "routing/proof/proof.h"
+#include "routing/spread/updown.h"
+#include "tests/lib/fabric.h"
+#include "tests/lib/temp_file.h"
+
+static struct arena *arena;
+static struct diags *diags;
+
+static void setup(void)
+{
+#ifdef _OPENMP
+	omp_set_num_threads(
+		1); /* the number of threads is tests/test_engines' business */
+#endif
+	arena = arena_new();
+	diags = arena_alloc(arena, sizeof(*diags));
+	diags_init(diags, arena);
+}
+
+static void teardown(void)
+{
+	arena_free(arena);
+}
+
+/* ---- running the engine ---- */
+
+/* Options with two files given as text, NULL for none. */
+static void *options(const char *roots, const char *ids)
+{
+	const struct engine *e = engine_find("updn");
+	struct option_sets s = { .n = 0 };
+	const char *text[2][2] = { { "root_guid_file", roots },
+		                   { "ids_guid_file", ids } };
+	void *base = arena_alloc(arena, e->opt_size);
+
+	ck_assert_int_eq(option_sets_add(&s, e->options, base), E_OK);
+	ck_assert_int_eq(option_set_defaults(&s, arena), E_OK);
+	for (unsigned i = 0; i < 2; i++) {
+		char *path = text[i][1] ? temp_file(text[i][1], arena) : NULL;
+
+		if (path) {
+			ck_assert_int_eq(
+				option_set(&s, arena, text[i][0], path, "f", 1, diags),
+				E_OK);
+			unlink(path);
+		}
+	}
+	return base;
+}
+
+static int run(const struct graph *g, const struct lids *l, const void *o,
+               const struct lft *prev, struct route_out *ret)
+{
+	const struct engine *e = engine_find("updn");
+	struct route_in in = { .g = g, .lids = l, .options = o, .prev = prev };
+	int ret_code = e->check(&in, &ret->notes);
+
+	return ret_code == E_OK ? e->route(&in, arena, ret) : ret_code;
+}
+
+static struct lft route(const struct graph *g, const struct lids *l, const void *o,
+                        const struct lft *prev)
+{
+	struct route_out *out = arena_alloc(arena, sizeof(*out));
+	struct proof p;
+	int ret = run(g, l, o, prev, out);
+
+	ck_assert_msg(ret == E_OK, "%s", out->notes.text);
+	ck_assert_int_eq(proof_run(g, l, &out->lft, NULL, arena, &p), E_OK);
+	ck_assert_msg(p.unreachable_pairs + p.holes + p.forwarding_loops +
+	                              p.credit_loops + p.management_unreachable +
+	                              p.management_credit_loops ==
+	                      0,
+	              "%s", proof_text(&p, g, arena));
+	return out->lft;
+}
+
+static uint32_t next_switch(const struct graph *g, const struct lft *lft, uint32_t s,
+                            uint32_t lid)
+{
+	uint32_t port = graph_port(g, g->switches[s], lft_row(lft, s)[lid]);
+
+	if (port == GRAPH_NONE || g->ports[port].peer == GRAPH_NONE) {
+		ck_abort_msg("no route from switch %u to LID %u", s, lid);
+	}
+	return g->nodes[g->ports[g->ports[port].peer].node].sw;
+}
+
+/* ---- never up after down ---- */
+
+/* Level in a generated tree, by the role that stands in the description. */
+static unsigned level(const struct graph *g, uint32_t s)
+{
+	static const char *const roles[][2] = { { "edge", "leaf" },
+		                                { "agg", "spine" },
+		                                { "core", "core" } };
+	const char *text = g->nodes[g->switches[s]].description;
+
+	for (unsigned i = 0; i < 3; i++) {
+		if (!strncmp(text, roles[i][0], strlen(roles[i][0])) ||
+		    !strncmp(text, roles[i][1], strlen(roles[i][1]))) {
+			return i;
+		}
+	}
+	ck_abort_msg("no role in '%s'", text);
+	return 0;
+}
+
+static uint8_t *levels(const struct graph *g)
+{
+	uint8_t *ret = arena_alloc(arena, g->n_switches);
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		ret[s] = (uint8_t)level(g, s);
+	}
+	return ret;
+}
+
+/* Which switches a path of steps up, then steps down reaches from s. */
+static void mark_reached(const struct graph *g, const uint8_t *at, uint32_t s, bool up,
+                         bool *reached_up, bool *reached)
+{
+	if (up ? reached_up[s] : reached[s]) {
+		return;
+	}
+	reached[s] = true;
+	reached_up[s] |= up;
+	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+		uint32_t to = g->adj[i].to;
+
+		if (at[to] < at[s]) {
+			mark_reached(g, at, to, false, reached_up, reached);
+		} else if (up) {
+			mark_reached(g, at, to, true, reached_up, reached);
+		}
+	}
+}
+
+static const struct {
+	const char *command;
+	double fail;
+} trees[] = {
+	{ "ft2 6 4 3", 0 },   { "ft2 6 4 3", 0.05 },
+	{ "ft2 6 4 3", 0.2 }, { "ft2 3 5 2 2", 0.2 },
+	{ "ft3 4", 0 },       { "ft3 4", 0.05 },
+	{ "ft3 4", 0.2 },     { "ft3 6", 0.01 },
+	{ "ft3 6", 0.05 },    { "ft3 6", 0.2 },
+	{ "ft3 8", 0.05 },    { "ft3 8", 0.2 },
+	{ "ft3 8", 0.4 },     { "tree3 3 4 4 2 3", 0.1 },
+};
+
+enum { N_TREES = sizeof(trees) / sizeof(*trees), SEEDS = 6 };
+
+/*
+ * Each pair of hosts, by the levels of the tree alone: whoever can be reached by going
+ * up, then down, is reached that way.
+ */
+static void check_pairs(const char *command, double fail, uint32_t seed)
+{
+	struct graph *g = fabric_make(command, fail, seed, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct lft lft = route(g, &l, options(NULL, NULL), NULL);
+	const uint8_t *height = levels(g);
+	uint32_t pairs = 0;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		bool *up = arena_alloc(arena, g->n_switches);
+		bool *reached = arena_alloc(arena, g->n_switches);
+
+		if (g->host_first[s] == g->host_first[s + 1]) {
+			continue;
+		}
+		mark_reached(g, height, s, true, up, reached);
+		for (uint32_t h = 0; h < g->host_first[g->n_switches]; h++) {
+			uint32_t home = graph_switch_of(g, g->hosts[h]), at = s;
+			bool down = false;
+
+			while (reached[home] && at != home) {
+				uint32_t to =
+					next_switch(g, &lft, at, l.of[g->hosts[h]].base);
+				bool rises = height[to] > height[at];
+
+				if (down && rises) {
+					ck_abort_msg(
+						"%s seed %u: up after down from %s to %s",
+						command, seed,
+						g->nodes[g->switches[s]].description,
+						g->nodes[g->switches[home]].description);
+				}
+				down = !rises;
+				at = to;
+				pairs++;
+			}
+		}
+	}
+	ck_assert_uint_gt(pairs, 0);
+}
+
+START_TEST(never_up_after_down)
+{
+	for (uint32_t seed = 1; seed <= SEEDS; seed++) {
+		check_pairs(trees[_i].command, trees[_i].fail, seed);
+	}
+}
+END_TEST
+
+/* ---- the line and the paths, on fabrics and ranks of any kind ---- */
+
+static const char *const any[] = {
+	"ft2 5 2 3",       "ft3 4",
+	"ft3 6",           "mesh 4x4 1",
+	"torus 5x4 1",     "mesh 12 1",
+	"hypercube 4 1",   "jellyfish 24 3 1",
+	"dragonfly 2 3 1", "jellyfish 70 4 1",
+};
+
+enum { N_ANY = sizeof(any) / sizeof(*any), ANY_SEEDS = 12 };
+
+/* Ranks at random, a few values so that many are equal. */
+static struct updown_rule random_rule(const struct graph *g, uint64_t *state)
+{
+	uint16_t *rank = arena_array(arena, g->n_switches, sizeof(*rank));
+	uint64_t *id = arena_array(arena, g->n_switches, sizeof(*id));
+	uint32_t kinds = 1 + random_below(state, 5);
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		rank[s] = (uint16_t)random_below(state, kinds);
+		rank[s] = rank[s] == 4 ? UPDOWN_RANK_NONE : rank[s];
+		id[s] = random_below(state, 7);
+	}
+	return (struct updown_rule){ rank, random_below(state, 2) ? id : NULL,
+		                     random_below(state, 2) };
+}
+
+/*
+ * Any walk along ports that lead closer arrives, and never climbs after it descended.
+ * (One assertion for all: each costs a write to the test runner.)
+ */
+static bool walk_is_good(const struct graph *g, const struct updown *u, uint32_t s,
+                         uint32_t t, uint64_t *state)
+{
+	bool down = false, good = true;
+
+	for (unsigned d = hops_between(&u->hops, s, t); d > 0; d--) {
+		struct spread_ports p = { .n = 0 }, one = { .n = 0 };
+		const struct sw_link *link = g->adj + g->adj_first[s];
+		uint32_t n = g->adj_first[s + 1] - g->adj_first[s], pick;
+
+		updown_closer(u, s, t, link, n, SPREAD_PORTS_MAX, &p);
+		updown_closer(u, s, t, link, n, 1, &one);
+		if (p.n == 0 || one.n != 1 || one.port[0] != p.port[0]) {
+			return false;
+		}
+		pick = random_below(state, p.n);
+		for (unsigned k = 0; k < p.n; k++) {
+			good &= hops_between(&u->hops, p.to[k], t) == d - 1;
+		}
+		good &= !(down && u->pos[p.to[pick]] < u->pos[s]);
+		down = u->pos[p.to[pick]] > u->pos[s];
+		s = p.to[pick];
+	}
+	return good && s == t;
+}
+
+static void check_line(const char *command, uint32_t seed)
+{
+	uint64_t state = seed;
+	struct graph *g = fabric_make(command, seed % 3 * 0.1, seed, arena);
+	struct updown_rule rule = random_rule(g, &state);
+	uint32_t n = g->n_switches, *pos, *part;
+	bool *taken = arena_alloc(arena, n);
+	struct updown u;
+
+	ck_assert_int_eq(updown_order(g, &rule, arena, &pos, &part), E_OK);
+	for (uint32_t s = 0; s < n; s++) {
+		bool above = false;
+
+		ck_assert_uint_lt(pos[s], n);
+		ck_assert(!taken[pos[s]]);
+		taken[pos[s]] = true;
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			above |= pos[g->adj[i].to] < pos[s];
+			ck_assert_uint_eq(part[g->adj[i].to], part[s]);
+		}
+		ck_assert(above || pos[s] == 0); /* the generators give one part */
+	}
+	ck_assert_int_eq(updown_init(&u, g, pos, part, arena), E_OK);
+	for (uint32_t s = 0; s < n; s++) {
+		for (uint32_t t = 0; t < n; t++) {
+			if (hops_between(&u.hops, s, t) == HOPS_NONE ||
+			    !walk_is_good(g, &u, s, t, &state)) {
+				ck_abort_msg("%s, seed %u: from %u to %u", command, seed,
+				             s, t);
+			}
+		}
+	}
+}
+
+START_TEST(line_and_paths)
+{
+	for (uint32_t seed = 1; seed <= ANY_SEEDS; seed++) {
+		check_line(any[_i], seed);
+	}
+}
+END_TEST
+
+/* In a whole tree the best ranks stay on top of all their neighbours but one at most. */
+START_TEST(line_of_a_tree)
+{
+	struct graph *g = fabric_make("ft3 8", 0, 1, arena);
+	uint16_t *rank = arena_array(arena, g->n_switches, sizeof(*rank));
+	struct updown_rule rule = { .rank = rank };
+	uint32_t *pos, raised = 0;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		rank[s] = (uint16_t)(2 - level(g, s));
+	}
+	ck_assert_int_eq(updown_order(g, &rule, arena, &pos, NULL), E_OK);
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		unsigned above = 0;
+
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			above += rank[g->adj[i].to] > rank[s] &&
+			         pos[g->adj[i].to] < pos[s];
+		}
+		ck_assert(rank[s] != 0 || above <= 1);
+		raised += above;
+	}
+	/* 16 cores in 4 groups of 4: all but the first have one above; 3 groups of
+	 * aggregation switches hang on one leaf switch. */
+	ck_assert_uint_eq(raised, 15 + 3);
+}
+END_TEST
+
+/* ---- roots ---- */
+
+static const struct {
+	const char *command;
+	bool tree;
+} detected[] = {
+	{ "ft2 6 4 3", true },       { "ft2 2 1 1", true },
+	{ "ft3 4", true },           { "ft3 8", true },
+	{ "tree3 3 4 4 2 3", true }, { "director 6 4 2 3 2", true },
+	{ "torus 4x4 1", false },    { "mesh 5 1", false },
+	{ "hypercube 4 1", false },  { "dragonfly 2 4 2", false },
+};
+
+START_TEST(detection)
+{
+	struct graph *g = fabric_make(detected[_i].command, 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct route_out *out = arena_alloc(arena, sizeof(*out));
+	int ret = run(g, &l, options(NULL, NULL), NULL, out);
+
+	ck_assert_msg(ret == (detected[_i].tree ? E_OK : E_UNSUITABLE), "%s: %s",
+	              detected[_i].command, out->notes.text);
+	ck_assert_msg(detected[_i].tree || strstr(out->notes.text, "root_guid_file"),
+	              "%s", out->notes.text);
+}
+END_TEST
+
+static uint64_t switch_guid(const struct graph *g, uint32_t s)
+{
+	return g->nodes[g->switches[s]].guid;
+}
+
+/* A switch, its host's port and its host's node all name the same root. */
+START_TEST(root_file)
+{
+	struct graph *g = fabric_make("torus 4x4 1", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	uint32_t s = 9, host = g->hosts[g->host_first[s]];
+	uint64_t guid[3] = { switch_guid(g, s), g->ports[host].guid,
+		             g->nodes[g->ports[host].node].guid };
+	struct lft lft[3];
+	struct route_out *out = arena_alloc(arena, sizeof(*out));
+	const char *both;
+
+	ck_assert_uint_ne(guid[1], guid[2]);
+	for (unsigned i = 0; i < 3; i++) {
+		const char *text =
+			arena_printf(arena, "# root\n0x%" PRIx64 " x\n", guid[i]);
+
+		lft[i] = route(g, &l, options(text, NULL), NULL);
+		ck_assert_mem_eq(lft[0].rows, lft[i].rows,
+		                 lft[0].n_switches * lft[0].stride);
+	}
+	/* from the root all paths are shortest: 4x4 with wrap is at most 4 hops across */
+	for (uint32_t t = 0; t < g->n_switches; t++) {
+		unsigned n = 0;
+
+		for (uint32_t at = s; at != t; n++) {
+			at = next_switch(g, &lft[0], at,
+			                 l.of[g->hosts[g->host_first[t]]].base);
+		}
+		ck_assert_uint_le(n, 4);
+	}
+	/* an unknown one beside it is told, and alone is no root */
+	both = arena_printf(arena, "0x123\n0x%" PRIx64 "\n", guid[0]);
+	ck_assert_int_eq(run(g, &l, options(both, NULL), NULL, out), E_OK);
+	ck_assert_ptr_nonnull(strstr(out->notes.text, "is on no switch"));
+	lft[1] = out->lft;
+	ck_assert_mem_eq(lft[0].rows, lft[1].rows, lft[0].n_switches * lft[0].stride);
+	out = arena_alloc(arena, sizeof(*out));
+	ck_assert_int_eq(run(g, &l, options("0x123\n", NULL), NULL, out), E_UNSUITABLE);
+	ck_assert_ptr_nonnull(
+		strstr(out->notes.text, ":1: 0x0000000000000123 is on no switch"));
+	ck_assert_ptr_nonnull(strstr(out->notes.text, "no root switch"));
+}
+END_TEST
+
+/* Equal ranks: the smaller id stands higher, from the file or the GUID. */
+START_TEST(ids_file)
+{
+	struct graph *g = fabric_make("torus 5x5 1", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	const char *root = arena_printf(arena, "0x%" PRIx64 "\n", switch_guid(g, 12));
+	const char *same = "", *turned = "";
+	struct route_out *out = arena_alloc(arena, sizeof(*out));
+	struct lft by_guid, lft;
+	size_t bytes;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		same = arena_printf(arena, "%s0x%" PRIx64 " %u # id\n", same,
+		                    switch_guid(g, s), s);
+		turned = arena_printf(arena, "%s0x%" PRIx64 " 0x%x\n", turned,
+		                      switch_guid(g, s), 100 - s);
+	}
+	by_guid = route(g, &l, options(root, NULL), NULL);
+	bytes = by_guid.n_switches * by_guid.stride;
+	lft = route(g, &l, options(root, same), NULL);
+	ck_assert_mem_eq(by_guid.rows, lft.rows, bytes);
+	lft = route(g, &l, options(root, turned), NULL);
+	ck_assert(memcmp(by_guid.rows, lft.rows, bytes) != 0);
+
+	ck_assert_int_eq(run(g, &l, options(root, "0x1 5\n0x2 five\n"), NULL, out),
+	                 E_UNSUITABLE);
+	ck_assert_ptr_nonnull(strstr(
+		out->notes.text, ":2: expected a switch GUID and a number, not 'five'"));
+}
+END_TEST
+
+/* ---- the rest ---- */
+
+/* Previous tables that still fit stay as they are, also where links were evened out. */
+START_TEST(prev_is_kept)
+{
+	struct graph *g = fabric_make(trees[_i].command, trees[_i].fail, 1, arena);
+	struct lids l = fabric_lids(g, 1, 0, arena);
+	struct lft first = route(g, &l, options(NULL, NULL), NULL);
+	struct lft again = route(g, &l, options(NULL, NULL), &first);
+
+	ck_assert_mem_eq(first.rows, again.rows, first.n_switches * first.stride);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("updn");
+	TCase *t = tcase_create("updn");
+
+	tcase_set_timeout(t, 120);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, never_up_after_down, 0, N_TREES);
+	tcase_add_loop_test(t, line_and_paths, 0, N_ANY);
+	tcase_add_test(t, line_of_a_tree);
+	tcase_add_loop_test(t, detection, 0, sizeof(detected) / sizeof(*detected));
+	tcase_add_test(t, root_file);
+	tcase_add_test(t, ids_file);
+	tcase_add_loop_test(t, prev_is_kept, 0, N_TREES);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/lids.h"
+#include "tests/lib/fabric.h"
+
+static struct arena *arena;
+static struct diags diags;
+
+static void setup(void)
+{
+	arena = arena_new();
+	diags_init(&diags, arena);
+}
+
+static void teardown(void)
+{
+	arena_free(arena);
+}
+
+/* Everything lids.h promises of a table. */
+static void lids_check(const struct graph *g, const struct lids *l, uint32_t limit)
+{
+	uint32_t count = 0, top = 0;
+
+	ck_assert_uint_le(l->top, limit);
+	ck_assert_uint_eq(l->owner[0], GRAPH_NONE);
+	for (uint32_t lid = 1; lid <= l->top; lid++) {
+		if (l->owner[lid] != GRAPH_NONE) {
+			struct lid_range r = l->of[l->owner[lid]];
+
+			count++;
+			top = lid;
+			ck_assert_uint_ge(lid, r.base);
+			ck_assert_uint_lt(lid - r.base, 1U << r.lmc);
+		}
+	}
+	ck_assert_uint_eq(count, l->count);
+	ck_assert_uint_eq(top, l->top);
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		struct lid_range r = l->of[g->end_ports[i]];
+
+		ck_assert_uint_ne(r.base, 0);
+		ck_assert_uint_eq(r.base & ((1U << r.lmc) - 1), 0);
+		for (uint32_t k = 0; k < 1U << r.lmc; k++) {
+			ck_assert_uint_eq(l->owner[r.base + k], g->end_ports[i]);
+		}
+	}
+}
+
+static int cmp_memory(const void *va, const void *vb)
+{
+	const struct lid_memory *a = va, *b = vb;
+
+	return (a->guid > b->guid) - (a->guid < b->guid);
+}
+
+/* What a daemon would remember of a table. */
+static struct lid_memory *remember(const struct graph *g, const struct lids *l,
+                                   size_t *ret_n)
+{
+	struct lid_memory *m = arena_array(arena, g->n_end_ports, sizeof(*m));
+
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		m[i] = (struct lid_memory){ g->ports[g->end_ports[i]].guid,
+			                    l->of[g->end_ports[i]] };
+	}
+	qsort(m, g->n_end_ports, sizeof(*m), cmp_memory);
+	*ret_n = g->n_end_ports;
+	return m;
+}
+
+static const char *const fabrics[] = { "ft2 4 3 2", "ft3 4", "torus 3x3 2",
+	                               "mesh 2x2x2 1" };
+
+enum { N_FABRICS = sizeof(fabrics) / sizeof(*fabrics) };
+
+START_TEST(every_lmc_aligned_and_persistent)
+{
+	struct graph *g = fabric_make(fabrics[_i % N_FABRICS], 0, 1, arena);
+	uint32_t lmc = (uint32_t)_i / N_FABRICS;
+	struct lids_in in = { .g = g, .lmc = lmc, .lmc_esp0 = 7 - lmc };
+	struct lids first, second;
+	uint32_t *moved;
+	size_t n_moved;
+
+	for (uint32_t s = 0; s < g->n_switches; s += 2) {
+		g->nodes[g->switches[s]].esp0 = true;
+	}
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &first, &moved, &n_moved), E_OK);
+	ck_assert_uint_eq(n_moved, 0);
+	lids_check(g, &first, 0xbfff);
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		const struct node *n = &g->nodes[g->ports[g->end_ports[i]].node];
+		uint32_t want = n->type != NODE_SWITCH ? lmc : n->esp0 ? 7 - lmc : 0;
+
+		ck_assert_uint_eq(first.of[g->end_ports[i]].lmc, want);
+	}
+	in.memory = remember(g, &first, &in.n_memory);
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &second, &moved, &n_moved),
+	                 E_OK);
+	ck_assert_uint_eq(n_moved, 0);
+	ck_assert_uint_eq(first.top, second.top);
+	ck_assert_mem_eq(first.owner, second.owner,
+	                 (first.top + 1) * sizeof(*first.owner));
+}
+END_TEST
+
+START_TEST(sm_port_is_first)
+{
+	struct graph *g = fabric_make("ft2 4 3 2", 0, 1, arena);
+	struct lids l;
+
+	ck_assert_uint_ne(g->sm_port, GRAPH_NONE);
+	l = fabric_lids(g, 2, 0, arena);
+	ck_assert_uint_eq(l.of[g->sm_port].base, 4);
+	for (uint32_t i = 1; i < g->n_end_ports; i++) {
+		uint32_t a = g->by_guid[i - 1], b = g->by_guid[i];
+
+		if (a != g->sm_port && b != g->sm_port && l.of[a].lmc == l.of[b].lmc) {
+			ck_assert_uint_lt(l.of[a].base, l.of[b].base);
+		}
+	}
+}
+END_TEST
+
+/* Nodes vanish and come back: everybody has the LID of before. */
+START_TEST(absent_ports_keep_their_range)
+{
+	struct graph *all = fabric_make("ft2 4 3 2", 0, 1, arena);
+	struct graph *few = fabric_make("ft2 3 2 2", 0, 1, arena);
+	struct lids before, without, after;
+	struct lids_in in = { .g = all, .lmc = 1 };
+	uint32_t *moved;
+	size_t n_moved;
+
+	/* GUIDs depend on the position only, so the smaller fabric shares some of them */
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &before, NULL, NULL), E_OK);
+	in.memory = remember(all, &before, &in.n_memory);
+	in.g = few;
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &without, &moved, &n_moved),
+	                 E_OK);
+	ck_assert_uint_eq(n_moved, 0);
+	lids_check(few, &without, 0xbfff);
+	for (uint32_t i = 0; i < few->n_end_ports; i++) {
+		uint32_t p = few->end_ports[i];
+		uint32_t q = graph_port_by_guid(all, few->ports[p].guid);
+
+		if (q != GRAPH_NONE) {
+			ck_assert_uint_eq(without.of[p].base, before.of[q].base);
+		} else {
+			ck_assert_uint_gt(without.of[p].base, before.top);
+		}
+	}
+	in.g = all;
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &after, &moved, &n_moved), E_OK);
+	ck_assert_uint_eq(n_moved, 0);
+	ck_assert_mem_eq(before.owner, after.owner,
+	                 (before.top + 1) * sizeof(*before.owner));
+}
+END_TEST
+
+/* LMC up: aligned bases stay; down again: nobody moves. */
+START_TEST(lmc_change_moves_only_what_must)
+{
+	struct graph *g = fabric_make("ft2 6 4 2", 0, 1, arena);
+	struct lids_in in = { .g = g };
+	struct lids low, high, back;
+	uint32_t lmc = (uint32_t)_i, *moved, must = 0;
+	size_t n_moved;
+
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &low, NULL, NULL), E_OK);
+	in.memory = remember(g, &low, &in.n_memory);
+	in.lmc = lmc;
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &high, &moved, &n_moved), E_OK);
+	lids_check(g, &high, 0xbfff);
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		uint32_t p = g->end_ports[i];
+		bool is_host = g->ports[p].num != 0, listed = false;
+
+		for (size_t k = 0; k < n_moved; k++) {
+			listed |= moved[k] == p;
+		}
+		ck_assert_int_eq(listed, high.of[p].base != low.of[p].base);
+		if (is_host && low.of[p].base & ((1U << lmc) - 1)) {
+			ck_assert(listed);
+			must++;
+		} else if (!is_host && low.of[p].base % (1U << lmc) == 0) {
+			ck_assert(!listed || low.of[p].base < (1U << lmc));
+		}
+	}
+	ck_assert_uint_gt(must, 0);
+	in.memory = remember(g, &high, &in.n_memory);
+	in.lmc = 0;
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &back, &moved, &n_moved), E_OK);
+	lids_check(g, &back, 0xbfff);
+	ck_assert_uint_eq(n_moved, 0);
+}
+END_TEST
+
+/* A full fabric: the port that gets nothing is named. */
+START_TEST(full)
+{
+	struct graph *g = fabric_make("ft2 4 3 2", 0, 1, arena);
+	struct lids_in in = { .g = g, .lmc = 2, .max_lid = 30 };
+	struct lids l = { .top = 77 };
+
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_FULL);
+	ck_assert_uint_eq(l.top, 77);
+	ck_assert_uint_eq(diags.n_errors, 1);
+	ck_assert_ptr_nonnull(strstr(diags_first_error(&diags), "GUID 0x"));
+	ck_assert_msg(strstr(diags_first_error(&diags), " of '") != NULL, "%s",
+	              diags_first_error(&diags));
+
+	/* exactly enough: 12 hosts, 6 switches; the switches fit below the first range */
+	in.lmc = 0;
+	in.max_lid = 18;
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_OK);
+	lids_check(g, &l, 18);
+	in.max_lid = 17;
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_FULL);
+
+	/* the smallest LFT of a switch is a limit, too */
+	in.max_lid = 0;
+	g->nodes[g->switches[3]].linear_fdb_cap = 19;
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_OK);
+	g->nodes[g->switches[3]].linear_fdb_cap = 18;
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_FULL);
+}
+END_TEST
+
+/* LIDs of 24 bits where they are allowed, and nowhere else. */
+START_TEST(wide)
+{
+	struct graph *g = fabric_make("ft2 4 3 2", 0, 1, arena);
+	struct lid_memory m = { .guid = g->ports[g->by_guid[0]].guid,
+		                .range = { .base = LID_LIMIT_MAX } };
+	struct lids_in in = { .g = g, .memory = &m, .n_memory = 1 };
+	struct lids l;
+
+	in.max_lid = LID_LIMIT_MAX;
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_OK);
+	lids_check(g, &l, LID_LIMIT_MAX);
+	ck_assert_uint_eq(l.of[g->by_guid[0]].base, LID_LIMIT_MAX);
+	ck_assert_uint_eq(l.count, 18);
+
+	in.max_lid = UINT32_MAX; /* there are no more bits */
+	m.range.base = LID_LIMIT_MAX + 1U;
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_OK);
+	lids_check(g, &l, 18);
+
+	in.max_lid = 0;
+	m.range.base = LID_LIMIT_DEFAULT + 1U;
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_OK);
+	lids_check(g, &l, 18);
+
+	m.range.base = 0x12000;
+	in.max_lid = 0x12345;
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_OK);
+	ck_assert_uint_eq(l.top, 0x12000);
+	g->nodes[g->switches[0]].linear_fdb_cap = 0xc000; /* its LFT ends before */
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_OK);
+	lids_check(g, &l, 18);
+}
+END_TEST
+
+/* Which LMC is advised against: 3 below 4,000 hosts, 2 from there on, none without. */
+static const struct {
+	const char *command;
+	uint32_t lmc;
+	const char *advice; /* NULL: none */
+} advised[] = {
+	{ "ft2 4 3 2", 0, NULL },
+	{ "ft2 4 3 2", 3, NULL },
+	{ "ft2 4 3 2", 2, "LMC 2 for 12 hosts: recommended is 3 below 4000 hosts" },
+	{ "ft2 4 3 2", 7, "LMC 7 for 12 hosts: recommended is 3 below 4000 hosts" },
+	{ "ft2 20 200 1", 0, NULL },
+	{ "ft2 20 200 1", 2, NULL },
+	{ "ft2 20 200 1", 3, "LMC 3 for 4000 hosts: recommended is 2 from 4000 hosts" },
+	{ "ft2 20 200 1", 1, "LMC 1 for 4000 hosts: recommended is 2 from 4000 hosts" },
+};
+
+START_TEST(advice)
+{
+	struct graph *g = fabric_make(advised[_i].command, 0, 1, arena);
+	struct lids_in in = { .g = g, .lmc = advised[_i].lmc };
+	struct lids l;
+
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_OK);
+	ck_assert_uint_eq(diags.n, advised[_i].advice != NULL);
+	if (advised[_i].advice) {
+		ck_assert_int_eq(diags.items[0].level, DIAG_NOTE);
+		ck_assert_str_eq(diags.items[0].text, advised[_i].advice);
+	}
+}
+END_TEST
+
+START_TEST(lmc_out_of_range)
+{
+	struct graph *g = fabric_make("ft2 2 1 1", 0, 1, arena);
+	struct lids_in in = { .g = g, .lmc = 8 };
+	struct lids l;
+
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_RANGE);
+	in.lmc = 0;
+	in.lmc_esp0 = 8;
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_RANGE);
+	ck_assert_uint_eq(diags.n_errors, 2);
+}
+END_TEST
+
+START_TEST(memory_before_found_before_free)
+{
+	struct graph *g = fabric_make("ft2 2 2 1", 0, 1, arena);
+	uint32_t a = g->hosts[0], b = g->hosts[1], c = g->hosts[2], d = g->hosts[3];
+	struct lid_memory m = { g->ports[b].guid, { 40, 0 } };
+	struct lids_in in = { .g = g, .memory = &m, .n_memory = 1 };
+	struct lids l;
+
+	g->ports[a].lid = 40;     /* remembered for b */
+	g->ports[b].lid = 41;     /* memory wins */
+	g->ports[c].lid = 1;      /* free: stays, though a is served before */
+	g->ports[d].lid = 0xc000; /* multicast */
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_OK);
+	lids_check(g, &l, 0xbfff);
+	ck_assert_uint_eq(l.of[b].base, 40);
+	ck_assert_uint_eq(l.of[c].base, 1);
+	ck_assert_uint_ne(l.of[a].base, 40);
+	ck_assert_uint_lt(l.of[d].base, 10);
+
+	in.reassign = true;
+	uint32_t *moved;
+	size_t n_moved;
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, &moved, &n_moved), E_OK);
+	ck_assert_uint_eq(l.top, 7);
+	ck_assert_uint_eq(n_moved, 1);
+	ck_assert_uint_eq(moved[0], b);
+}
+END_TEST
+
+START_TEST(overlapping_memory_lower_guid_keeps)
+{
+	struct graph *g = fabric_make("ft2 2 2 1", 0, 1, arena);
+	uint32_t lo = GRAPH_NONE, hi = GRAPH_NONE;
+	struct lids l;
+	uint32_t *moved;
+	size_t n_moved;
+
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		if (g->ports[g->by_guid[i]].num) {
+			lo = lo == GRAPH_NONE ? g->by_guid[i] : lo;
+			hi = g->by_guid[i];
+		}
+	}
+	struct lid_memory m[] = {
+		{ 1, { 8, 3 } },                  /* away */
+		{ 2, { 12, 2 } },                 /* away, overlaps: dropped */
+		{ g->ports[lo].guid, { 12, 2 } }, /* overlaps the first: moves */
+		{ g->ports[hi].guid, { 20, 2 } },
+		{ g->ports[hi].guid, { 24, 2 } }, /* second entry of a GUID: ignored */
+		{ UINT64_MAX, { 20, 200 } },      /* nonsense LMC */
+	};
+	struct lids_in in = { .g = g, .memory = m, .n_memory = 6, .lmc = 2 };
+
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, &moved, &n_moved), E_OK);
+	lids_check(g, &l, 0xbfff);
+	ck_assert_uint_eq(l.of[hi].base, 20);
+	ck_assert_uint_eq(n_moved, 1);
+	ck_assert_uint_eq(moved[0], lo);
+	for (uint32_t lid = 8; lid < 16; lid++) {
+		ck_assert_uint_eq(l.owner[lid], GRAPH_NONE);
+	}
+}
+END_TEST
+
+/* Garbage in memory: still a legal table, the same one twice. */
+START_TEST(random_memory)
+{
+	uint64_t seed = (uint64_t)_i + 1;
+	struct graph *g = fabric_make(fabrics[_i % N_FABRICS], 0.1, (uint32_t)_i, arena);
+	struct lid_memory m[60];
+	struct lids_in in = { .g = g, .memory = m, .n_memory = 60, .max_lid = 600 };
+	struct lids x, y;
+
+	in.lmc = random_below(&seed, 4);
+	for (unsigned i = 0; i < 60; i++) {
+		uint32_t p = g->end_ports[random_below(&seed, g->n_end_ports)];
+
+		m[i].guid =
+			random_below(&seed, 4) ? g->ports[p].guid : random_next(&seed);
+		m[i].range.base = random_below(&seed, 8) ? random_below(&seed, 300)
+		                                         : (uint32_t)random_next(&seed);
+		m[i].range.lmc = (uint8_t)random_below(&seed, 10);
+	}
+	qsort(m, 60, sizeof(*m), cmp_memory);
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &x, NULL, NULL), E_OK);
+	lids_check(g, &x, 600);
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &y, NULL, NULL), E_OK);
+	for (uint32_t p = 0; p < g->n_ports; p++) {
+		ck_assert_uint_eq(x.of[p].base, y.of[p].base);
+		ck_assert_uint_eq(x.of[p].lmc, y.of[p].lmc);
+	}
+}
+END_TEST
+
+START_TEST(as_found)
+{
+	struct graph *g = fabric_make("ft2 2 2 1", 0, 1, arena);
+	struct lids l = { .top = 5 };
+
+	ck_assert_int_eq(lids_as_found(g, arena, &diags, &l), E_NOTFOUND);
+	ck_assert_uint_eq(diags.n_errors, g->n_end_ports);
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		g->ports[g->end_ports[i]].lid = 2 * i + 2;
+		g->ports[g->end_ports[i]].lmc = g->ports[g->end_ports[i]].num ? 1 : 0;
+	}
+	ck_assert_int_eq(lids_as_found(g, arena, &diags, &l), E_OK);
+	lids_check(g, &l, 0xbfff);
+	g->ports[g->end_ports[1]].lid = 2;
+	ck_assert_int_eq(lids_as_found(g, arena, &diags, &l), E_DUPLICATE);
+	g->ports[g->end_ports[1]].lid = 0xbfff;
+	g->ports[g->end_ports[1]].lmc = 1;
+	ck_assert_int_eq(lids_as_found(g, arena, &diags, &l), E_RANGE);
+	g->ports[g->end_ports[1]].lid = UINT32_MAX;
+	ck_assert_int_eq(lids_as_found(g, arena, &diags, &l), E_RANGE);
+}
+END_TEST
+
+START_TEST(empty_fabric)
+{
+	struct graph *g = graph_new(arena);
+	struct lids_in in = { .g = g };
+	struct lids l;
+
+	ck_assert_int_eq(graph_freeze(g, &diags), E_OK);
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_OK);
+	ck_assert_uint_eq(l.top, 0);
+	ck_assert_uint_eq(l.owner[0], GRAPH_NONE);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("lids");
+	TCase *t = tcase_create("lids");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, every_lmc_aligned_and_persistent, 0, 8 * N_FABRICS);
+	tcase_add_test(t, sm_port_is_first);
+	tcase_add_test(t, absent_ports_keep_their_range);
+	tcase_add_loop_test(t, lmc_change_moves_only_what_must, 1, 8);
+	tcase_add_test(t, full);
+	tcase_add_test(t, wide);
+	tcase_add_loop_test(t, advice, 0, sizeof(advised) / sizeof(*advised));
+	tcase_add_test(t, lmc_out_of_range);
+	tcase_add_test(t, memory_before_found_before_free);
+	tcase_add_test(t, overlapping_memory_lower_guid_keeps);
+	tcase_add_loop_test(t, random_memory, 0, 40);
+	tcase_add_test(t, as_found);
+	tcase_add_test(t, empty_fabric);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

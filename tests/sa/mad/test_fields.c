@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sa/mad/fields.h"
+
+enum { BYTES = 24, BITS = 8 * BYTES };
+
+static unsigned bit_of(const uint8_t *p, unsigned bit)
+{
+	return p[bit / 8] >> (7 - bit % 8) & 1;
+}
+
+static void fill(uint8_t *p, uint32_t *seed)
+{
+	for (unsigned i = 0; i < BYTES; i++) {
+		*seed = *seed * 1664525 + 1013904223;
+		p[i] = (uint8_t)(*seed >> 24);
+	}
+}
+
+/* Against the definition, bit by bit: every offset and width. */
+START_TEST(get_is_bits)
+{
+	uint8_t p[BYTES];
+	uint32_t seed = 20261120;
+
+	fill(p, &seed);
+	for (unsigned width = 1; width <= 64; width++) {
+		for (unsigned bit = 0; bit + width <= BITS; bit++) {
+			uint64_t want = 0;
+			for (unsigned i = 0; i < width; i++) {
+				want = want << 1 | bit_of(p, bit + i);
+			}
+			ck_assert_msg(field_get(p, bit, width) == want, "bit %u width %u",
+			              bit, width);
+		}
+	}
+}
+END_TEST
+
+START_TEST(set_leaves_the_rest)
+{
+	uint8_t before[BYTES], after[BYTES];
+	uint32_t seed = 7;
+
+	for (unsigned width = 1; width <= 64; width++) {
+		for (unsigned bit = 0; bit + width <= BITS; bit++) {
+			fill(before, &seed);
+			memcpy(after, before, BYTES);
+			uint64_t value = ((uint64_t)seed << 32 | (seed * 2654435761u));
+			field_set(after, bit, width, value);
+			uint64_t mask =
+				width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
+			ck_assert_msg(field_get(after, bit, width) == (value & mask),
+			              "bit %u width %u", bit, width);
+			field_set(after, bit, width, field_get(before, bit, width));
+			ck_assert_mem_eq(before, after, BYTES);
+		}
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("fields");
+	TCase *tc = tcase_create("bits");
+
+	tcase_add_test(tc, get_is_bits);
+	tcase_add_test(tc, set_leaves_the_rest);
+	suite_add_tcase(suite, tc);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * The SMP engine over a transport made for it: the test sees each MAD that leaves and
+ * decides what comes back and when.
+ */
+#include <check.h>
+#include <errno.h>
+#include <infiniband/umad_sm.h>
+#include <infiniband/umad_types.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/err.h"
+#include "sa/mad/fields.h"
+#include "sa/mad/smp.h"
+
+enum { SENT_MAX = 4096, DONE_MAX = 1024 };
+
+/* A transport that keeps what is sent. */
+static struct fake {
+	struct transport t;
+	uint64_t now;
+	unsigned room; /* sends until -EAGAIN; UINT32_MAX: no end */
+	unsigned n_sent;
+	uint8_t sent[SENT_MAX][MAD_BYTES];
+} fake;
+
+static struct smp *smp;
+static struct smp_dest dest[16];
+
+static struct {
+	struct smp_reply reply;
+	uint8_t data[64];
+	bool has_data;
+} done[DONE_MAX];
+static unsigned n_done;
+
+static int fake_send(struct transport *t, const struct mad_msg *m)
+{
+	(void)t;
+	ck_assert_uint_eq(m->mgmt_class, UMAD_CLASS_SUBN_DIRECTED_ROUTE);
+	ck_assert(m->addr.directed);
+	ck_assert_uint_eq(m->len, MAD_BYTES);
+	if (fake.room == 0) {
+		return -EAGAIN;
+	}
+	fake.room -= fake.room != UINT32_MAX;
+	ck_assert_uint_lt(fake.n_sent, SENT_MAX);
+	memcpy(fake.sent[fake.n_sent++], m->data, MAD_BYTES);
+	return E_OK;
+}
+
+static uint64_t fake_now(struct transport *t)
+{
+	(void)t;
+	return fake.now;
+}
+
+static const struct transport_ops fake_ops = { .name = "fake",
+	                                       .send = fake_send,
+	                                       .now_ms = fake_now };
+
+static void on_done(void *ctx, const struct smp_reply *r)
+{
+	(void)ctx;
+	ck_assert_uint_lt(n_done, DONE_MAX);
+	done[n_done].reply = *r;
+	done[n_done].has_data = r->data != NULL;
+	if (r->data != NULL) {
+		memcpy(done[n_done].data, r->data, 64);
+	}
+	n_done++;
+}
+
+static void start(unsigned window)
+{
+	struct smp_limits l = { .window = window, .timeout_ms = 200, .m_key = 0x1122 };
+
+	ck_assert_int_eq(smp_new(&fake.t, &l, &smp), E_OK);
+}
+
+static void setup(void)
+{
+	memset(&fake, 0, sizeof(fake));
+	fake.t.ops = &fake_ops;
+	fake.now = 1000;
+	fake.room = UINT32_MAX;
+	n_done = 0;
+	for (unsigned i = 0; i < 16; i++) {
+		struct smp_path p = { .hops = 2, .port = { 0, 1, (uint8_t)(i + 1) } };
+
+		smp_dest_init(&dest[i], &p);
+	}
+}
+
+static void teardown(void)
+{
+	smp_free(smp);
+	smp = NULL;
+}
+
+static void get(unsigned d, uint32_t mod, unsigned retries)
+{
+	ck_assert_int_eq(
+		smp_submit(smp, &(struct smp_order){ .dest = &dest[d],
+	                                             .method = UMAD_METHOD_GET,
+	                                             .attr = UMAD_SM_ATTR_PORT_INFO,
+	                                             .mod = mod,
+	                                             .retries = retries,
+	                                             .done = on_done }),
+		E_OK);
+}
+
+/* Answers the k-th MAD that was sent: as its node would, or changed by the caller. */
+static bool answer(unsigned k, void (*change)(uint8_t *mad))
+{
+	uint8_t mad[MAD_BYTES];
+	struct mad_msg m = { .mgmt_class = UMAD_CLASS_SUBN_DIRECTED_ROUTE,
+		             .len = MAD_BYTES,
+		             .data = mad };
+
+	memcpy(mad, fake.sent[k], MAD_BYTES);
+	mad[3] = UMAD_METHOD_GET_RESP;
+	mad[4] = 0x80; /* direction: on the way back */
+	mad[8] = 0xaa; /* the upper half of the transaction id is not ours */
+	memset(mad + 64, 0x5a, 64);
+	if (change != NULL) {
+		change(mad);
+	}
+	return smp_receive(smp, &m);
+}
+
+static unsigned to_dest(unsigned k)
+{
+	return fake.sent[k][128 + 2] - 1u;
+}
+
+/* Bytes of IBA vol. 1, figure 156 (directed-route SMP), by hand. */
+START_TEST(wire)
+{
+	uint8_t data[64];
+
+	start(32);
+	memset(data, 0x77, sizeof(data));
+	ck_assert_int_eq(
+		smp_submit(smp, &(struct smp_order){ .dest = &dest[4],
+	                                             .method = UMAD_METHOD_SET,
+	                                             .attr = UMAD_SM_ATTR_LINEAR_FT,
+	                                             .mod = 0x01020304,
+	                                             .data = data,
+	                                             .done = on_done }),
+		E_OK);
+	ck_assert_uint_eq(fake.n_sent, 0);
+	smp_run(smp);
+	ck_assert_uint_eq(fake.n_sent, 1);
+	const uint8_t *m = fake.sent[0];
+	static const uint8_t head[] = { 1, 0x81, 1, 2, 0, 0, 0, 2, 0, 0, 0, 0 };
+	static const uint8_t attr[] = { 0, 0x19, 0, 0, 1, 2, 3, 4 };
+	static const uint8_t key[] = { 0,    0,    0,    0,    0,    0,
+		                       0x11, 0x22, 0xff, 0xff, 0xff, 0xff };
+	static const uint8_t path[] = { 0, 1, 5, 0 };
+	ck_assert_mem_eq(m, head, sizeof(head));
+	ck_assert_mem_eq(m + 16, attr, sizeof(attr));
+	ck_assert_mem_eq(m + 24, key, sizeof(key));
+	ck_assert_mem_eq(m + 64, data, 64);
+	ck_assert_mem_eq(m + 128, path, sizeof(path));
+	ck_assert(answer(0, NULL));
+	ck_assert_uint_eq(n_done, 1);
+	ck_assert_int_eq(done[0].reply.ret, E_OK);
+	ck_assert_uint_eq(done[0].reply.mod, 0x01020304);
+	ck_assert_uint_eq(done[0].data[0], 0x5a);
+	ck_assert_uint_eq(smp_pending(smp), 0);
+	ck_assert(smp_deadline(smp) == UINT64_MAX);
+}
+END_TEST
+
+START_TEST(window)
+{
+	start(8);
+	for (unsigned i = 0; i < 64; i++) {
+		get(i % 16, i, 3);
+	}
+	smp_run(smp);
+	ck_assert_uint_eq(fake.n_sent, 8);
+	for (unsigned k = 0; k < 64; k++) {
+		ck_assert(answer(k, NULL));
+		ck_assert_uint_le(fake.n_sent, k + 1 + 8);
+	}
+	ck_assert_uint_eq(fake.n_sent, 64);
+	ck_assert_uint_eq(n_done, 64);
+}
+END_TEST
+
+/* One destination with much to do and others with little: they take turns. */
+START_TEST(fair)
+{
+	start(8);
+	for (unsigned i = 0; i < 100; i++) {
+		get(0, i, 3);
+	}
+	for (unsigned d = 1; d < 16; d++) {
+		get(d, 0, 3);
+	}
+	smp_run(smp);
+	for (unsigned k = 0; k < 30; k++) {
+		ck_assert(answer(k, NULL));
+	}
+	unsigned others = 0;
+	for (unsigned k = 0; k < fake.n_sent; k++) {
+		others += to_dest(k) != 0;
+	}
+	ck_assert_uint_eq(others, 15);
+}
+END_TEST
+
+/* Never answered: retries + 1 tries, one timeout apart, then E_TIMEOUT once. */
+START_TEST(timeout)
+{
+	start(32);
+	get(0, 7, (unsigned)_i);
+	for (unsigned k = 0; k <= (unsigned)_i; k++) {
+		smp_run(smp);
+		ck_assert_uint_eq(fake.n_sent, k + 1);
+		ck_assert_uint_eq(smp_deadline(smp), fake.now + 200);
+		fake.now += 199;
+		smp_run(smp);
+		ck_assert_uint_eq(fake.n_sent, k + 1);
+		ck_assert_uint_eq(n_done, 0);
+		fake.now += 1;
+	}
+	smp_run(smp);
+	ck_assert_uint_eq(n_done, 1);
+	ck_assert_int_eq(done[0].reply.ret, E_TIMEOUT);
+	ck_assert(dest[0].dead);
+	ck_assert_uint_eq(smp_counters(smp)->retries, (unsigned)_i);
+	ck_assert_uint_eq(smp_counters(smp)->timeouts, 1);
+	/* The dead stay dead until revived. */
+	get(0, 8, 3);
+	ck_assert_uint_eq(smp_deadline(smp), 0);
+	smp_run(smp);
+	ck_assert_uint_eq(n_done, 2);
+	ck_assert_int_eq(done[1].reply.ret, E_TIMEOUT);
+	smp_dest_revive(&dest[0]);
+	get(0, 9, 3);
+	smp_run(smp);
+	ck_assert(answer(fake.n_sent - 1, NULL));
+	ck_assert_int_eq(done[2].reply.ret, E_OK);
+}
+END_TEST
+
+/* A destination that is silent fails as a whole, and never fills the window. */
+START_TEST(silent_delays_nobody)
+{
+	unsigned answered = 0, at = 0;
+
+	start(8);
+	for (unsigned i = 0; i < 200; i++) {
+		get(0, i, 3);
+		get(1 + i % 15, i, 3);
+	}
+	for (unsigned turn = 0; turn < 2000 && smp_pending(smp); turn++) {
+		smp_run(smp);
+		for (; at < fake.n_sent; at++) {
+			if (to_dest(at) != 0) {
+				ck_assert(answer(at, NULL));
+				answered++;
+			}
+		}
+		if (answered == 200) {
+			/* All others are through before the silent one even failed once.
+			 */
+			ck_assert_uint_le(fake.now, 1000 + 4 * 200);
+		}
+		fake.now += 10;
+	}
+	ck_assert_uint_eq(answered, 200);
+	ck_assert_uint_eq(n_done, 400);
+	ck_assert_uint_eq(smp_counters(smp)->timeouts, 200);
+	ck_assert_uint_lt(fake.now, 1000 + 2000);
+	ck_assert_uint_lt(fake.n_sent, 200 + 40);
+}
+END_TEST
+
+static void bad_status(uint8_t *mad)
+{
+	mad[5] = 0x1c;
+}
+
+START_TEST(status)
+{
+	start(8);
+	get(0, 1, 3);
+	smp_run(smp);
+	ck_assert(answer(0, bad_status));
+	ck_assert_uint_eq(n_done, 1);
+	ck_assert_int_eq(done[0].reply.ret, E_MALFORMED);
+	ck_assert_uint_eq(done[0].reply.status, 0x1c);
+	ck_assert(!done[0].has_data);
+	ck_assert_uint_eq(smp_counters(smp)->bad_status, 1);
+	ck_assert(!dest[0].dead);
+}
+END_TEST
+
+static void other_tid(uint8_t *mad)
+{
+	mad[14] ^= 0x40;
+}
+
+static void other_attr(uint8_t *mad)
+{
+	mad[17] ^= 1;
+}
+
+static void other_mod(uint8_t *mad)
+{
+	mad[23] ^= 1;
+}
+
+static void (*const wrong[])(uint8_t *) = { other_tid, other_attr, other_mod };
+
+START_TEST(unexpected)
+{
+	start(8);
+	get(0, 1, 3);
+	smp_run(smp);
+	ck_assert(answer(0, wrong[_i]));
+	ck_assert_uint_eq(n_done, 0);
+	ck_assert_uint_eq(smp_counters(smp)->unexpected, 1);
+	ck_assert(answer(0, NULL));
+	ck_assert_uint_eq(n_done, 1);
+	ck_assert(answer(0, NULL)); /* doubled */
+	ck_assert_uint_eq(n_done, 1);
+	ck_assert_uint_eq(smp_counters(smp)->unexpected, 2);
+}
+END_TEST
+
+/* The answer to the first try comes after the second try left: it counts as late. */
+START_TEST(late)
+{
+	start(8);
+	get(0, 1, 3);
+	smp_run(smp);
+	fake.now += 200;
+	smp_run(smp);
+	ck_assert_uint_eq(fake.n_sent, 2);
+	ck_assert(answer(0, NULL));
+	ck_assert_uint_eq(n_done, 0);
+	ck_assert(answer(1, NULL));
+	ck_assert_uint_eq(n_done, 1);
+}
+END_TEST
+
+START_TEST(queue_full)
+{
+	start(8);
+	fake.room = 3;
+	for (unsigned i = 0; i < 8; i++) {
+		get(i, i, 3);
+	}
+	smp_run(smp);
+	ck_assert_uint_eq(fake.n_sent, 3);
+	fake.room = 1;
+	ck_assert(answer(0, NULL));
+	ck_assert_uint_eq(fake.n_sent, 4);
+	fake.room = UINT32_MAX;
+	smp_run(smp);
+	ck_assert_uint_eq(fake.n_sent, 8);
+	for (unsigned k = 1; k < 8; k++) {
+		ck_assert(answer(k, NULL));
+	}
+	ck_assert_uint_eq(n_done, 8);
+	ck_assert_uint_eq(smp_counters(smp)->retries, 0);
+}
+END_TEST
+
+/* The queue is full and nothing is under way: there must be a deadline, and soon. */
+START_TEST(queue_full_alone)
+{
+	start(8);
+	fake.room = 0;
+	get(0, 0, 3);
+	smp_run(smp);
+	ck_assert_uint_gt(smp_deadline(smp), fake.now);
+	ck_assert_uint_le(smp_deadline(smp), fake.now + 10);
+	fake.room = UINT32_MAX;
+	smp_run(smp);
+	ck_assert_uint_eq(fake.n_sent, 1);
+}
+END_TEST
+
+/* A transport that gives the request back at once saves the wait, not the tries. */
+START_TEST(given_back)
+{
+	start(8);
+	get(0, 5, 2);
+	smp_run(smp);
+	for (unsigned k = 0; k < 3; k++) {
+		struct mad_msg m = { .mgmt_class = UMAD_CLASS_SUBN_DIRECTED_ROUTE,
+			             .status = E_TIMEOUT,
+			             .len = MAD_BYTES,
+			             .data = fake.sent[k] };
+
+		ck_assert_uint_eq(fake.n_sent, k + 1);
+		ck_assert_uint_eq(n_done, 0);
+		ck_assert(smp_receive(smp, &m));
+	}
+	smp_run(smp);
+	ck_assert_uint_eq(n_done, 1);
+	ck_assert_int_eq(done[0].reply.ret, E_TIMEOUT);
+	ck_assert_uint_eq(fake.now, 1000);
+}
+END_TEST
+
+/* Requests of others are not ours to take; bytes cut short are never read beyond. */
+START_TEST(foreign)
+{
+	uint8_t mad[MAD_BYTES] = { 1, 0x81, 1, UMAD_METHOD_GET };
+	struct mad_msg m = { .mgmt_class = UMAD_CLASS_SUBN_DIRECTED_ROUTE, .data = mad };
+
+	start(8);
+	m.len = MAD_BYTES;
+	ck_assert(!smp_receive(smp, &m));
+	mad[3] = UMAD_METHOD_TRAP;
+	ck_assert(!smp_receive(smp, &m));
+	m.mgmt_class = UMAD_CLASS_SUBN_ADM;
+	mad[3] = UMAD_METHOD_GET_RESP;
+	ck_assert(!smp_receive(smp, &m));
+	get(0, 0, 0);
+	smp_run(smp);
+	for (size_t len = 0; len < 128; len++) {
+		uint8_t *cut = malloc(len + 1);
+
+		ck_assert_ptr_nonnull(cut);
+		memcpy(cut, fake.sent[0], len);
+		if (len > 3) {
+			cut[3] = UMAD_METHOD_GET_RESP;
+		}
+		m = (struct mad_msg){ .mgmt_class = 0x81, .len = len, .data = cut };
+		smp_receive(smp, &m);
+		free(cut);
+	}
+	ck_assert_uint_eq(n_done, 0);
+}
+END_TEST
+
+START_TEST(abort_all)
+{
+	start(4);
+	for (unsigned i = 0; i < 100; i++) {
+		get(i % 16, i, 3);
+	}
+	smp_run(smp);
+	fake.now += 200;
+	smp_run(smp);
+	smp_abort(smp);
+	ck_assert_uint_eq(smp_pending(smp), 0);
+	ck_assert(smp_deadline(smp) == UINT64_MAX);
+	for (unsigned k = 0; k < fake.n_sent; k++) {
+		ck_assert(answer(k, NULL));
+	}
+	ck_assert_uint_eq(n_done, 0);
+}
+END_TEST
+
+START_TEST(paths)
+{
+	struct smp_path p = { 0 };
+	char text[SMP_PATH_TEXT];
+
+	ck_assert_str_eq(smp_path_text(&p, text), "0");
+	for (unsigned i = 0; i < SMP_HOPS_MAX; i++) {
+		ck_assert_int_eq(smp_path_extend(&p, (uint8_t)(254 - i), &p), E_OK);
+	}
+	ck_assert_int_eq(smp_path_extend(&p, 1, &p), E_RANGE);
+	ck_assert_int_eq(strncmp(smp_path_text(&p, text), "0,254,253,", 10), 0);
+	ck_assert_str_eq(text + strlen(text) - 4, ",192");
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	Suite *s = suite_create("smp");
+	TCase *t = tcase_create("engine");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, wire);
+	tcase_add_test(t, window);
+	tcase_add_test(t, fair);
+	tcase_add_loop_test(t, timeout, 0, 5);
+	tcase_add_test(t, silent_delays_nobody);
+	tcase_add_test(t, status);
+	tcase_add_loop_test(t, unexpected, 0, 3);
+	tcase_add_test(t, late);
+	tcase_add_test(t, queue_full);
+	tcase_add_test(t, queue_full_alone);
+	tcase_add_test(t, given_back);
+	tcase_add_test(t, foreign);
+	tcase_add_test(t, abort_all);
+	tcase_add_test(t, paths);
+	suite_add_tcase(s, t);
+	return s;
+}
+
+int main(void)
+{
+	SRunner *r = srunner_create(suite());
+	int failed;
+
+	srunner_run_all(r, CK_ENV);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,724 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * Omni-Path's records by the bytes of their MADs, over the small fabric: against the
+ * payloads that were published, and against the same records in InfiniBand's layout.
+ * Byte positions and component bits are those of opa-fm and opasaquery.
+ */
+#include "db/policy.h"
+#include "sa/mad/wire.h"
+#include "sa/record/record.h"
+#include "tests/lib/store_fixture.h"
+
+enum {
+	MCMEMBER_RECORD = 0x38,
+	SL_TO_SC = 0x80,
+	SC_TO_SL,
+	SC_TO_VLNT,
+	SC_TO_VLT,
+	SC_TO_VLR,
+	PORT_GROUP_FT,
+	CABLE_INFO = 0x88,
+	PORT_GROUP_TABLE = 0x8b,
+	FABRIC_INFO = 0x8d,
+	DEVICE_TREE = 0x9d,
+	SC_TO_SC = 0x13
+};
+
+static void setup(void)
+{
+	start_lmc(1, 0, PATH_MINIMAL);
+	give(HOST, 0xffff, 0x8001);
+	give(TWIN_1, 0x8001, 0);
+	give(LEFT, 0x8002, 0);
+	for (unsigned position = 0; position < 3; position++) {
+		uint8_t *block = world_attr(w, UMAD_SM_ATTR_MCAST_FT, SW_A,
+		                            position << 28 | 0x1ff, 64);
+		for (unsigned i = 0; i < 32; i++) {
+			put(block + 2 * (size_t)i, 2, position << 8 | i);
+		}
+	}
+	for (unsigned block = 1; block <= 4; block++) {
+		memset(world_attr(w, UMAD_SM_ATTR_VL_ARB_TABLE, SW_A, 2 << 8 | block, 64),
+		       (int)block, 64);
+		memset(world_attr(w, UMAD_SM_ATTR_VL_ARB_TABLE, HOST, 1 << 8 | block, 64),
+		       (int)(4 + block), 64);
+	}
+	/* switch A: port 2 treats all alike, port 3 not; port 4 does, as far as it was
+	 * told */
+	for (unsigned out = 2; out <= 4; out++) {
+		uint8_t *maps = world_attr(w, UMAD_SM_ATTR_SLVL_TABLE, SW_A, out, 9 * 8);
+		for (unsigned in = 0; in < 9; in++) {
+			put(maps + 8 * (size_t)in, 8,
+			    out == 4 && in != 5 ? UINT64_MAX
+			                        : UINT64_C(0x0123456701234567) +
+			                                  (out == 3 && in == 4));
+		}
+	}
+	put(world_attr(w, UMAD_SM_ATTR_SLVL_TABLE, HOST, 1, 8), 8,
+	    UINT64_C(0x0000111122223333));
+	w->content.multicast_fdb_cap = 8;
+	world_publish(w, PATH_MINIMAL);
+	open_store();
+	asker = lid_of(HOST + 1);
+}
+
+static void teardown(void)
+{
+	close_store();
+	stop();
+}
+
+static struct request opa(unsigned method, unsigned attr, uint64_t mask)
+{
+	struct request q = request(method, attr, mask);
+
+	q.mad[0] = q.mad[2] = 0x80;
+	return q;
+}
+
+/* Asks for all, or for those of a LID (0: any). \return records */
+static size_t ask_all(unsigned attr, uint32_t lid)
+{
+	struct request q = opa(GET_TABLE, attr, lid != 0);
+
+	put_component(&q, 0, 4, lid);
+	ck_assert_uint_eq(status_of(&q), 0);
+	return n_records();
+}
+
+/* The own ActCount is that of the answer, another SM's what it said. */
+START_TEST(sm_info)
+{
+	enum { GUID_AT = 8, ACT_COUNT_AT = 24 };
+
+	for (unsigned own = 0; own < 2; own++) {
+		uint8_t *sm =
+			world_attr(w, UMAD_SM_ATTR_SM_INFO, own ? HOST : SW_B, own, 64);
+		field_set(sm, SMI_GUID, own ? HOST + 1 : SW_B);
+		field_set(sm, SMI_ACT_COUNT, own ? 0 : 7);
+	}
+	w->content.sm_port_guid = HOST + 1;
+	world_publish(w, PATH_MINIMAL);
+	limits.act_count = 4711;
+	for (unsigned own = 0; own < 2; own++) {
+		ck_assert_uint_eq(ask_all(SM_INFO_RECORD, lid_of(own ? HOST + 1 : SW_B)),
+		                  1);
+		ck_assert_uint_eq(get(record(0) + GUID_AT, 8), own ? HOST + 1 : SW_B);
+		ck_assert_uint_eq(get(record(0) + ACT_COUNT_AT, 4), own ? 4711 : 7);
+	}
+	limits.act_count = 0;
+}
+END_TEST
+
+/* --- tables ----------------------------------------------------------------------------
+ */
+
+START_TEST(multicast_tables)
+{
+	uint32_t lid = lid_of(SW_A);
+
+	ck_assert_uint_eq(ask_all(MFT_RECORD, 0), 4);
+	for (unsigned part = 0; part < 4; part++) {
+		ck_assert_uint_eq(get(record(part), 4), lid);
+		ck_assert_uint_eq(get(record(part) + 4, 4), 0x1ff * 4 + part);
+		for (unsigned i = 0; i < 8; i++) {
+			uint64_t n = 8 * part + i;
+			ck_assert_uint_eq(get(record(part) + 8 + 8 * (size_t)i, 8),
+			                  (0x200 | n) << 32 | (0x100 | n) << 16 | n);
+		}
+	}
+	struct request q = opa(GET, MFT_RECORD, 1 | 2 | 8);
+	put_component(&q, 0, 4, lid);
+	put_component(&q, 4, 4, 0x1ff * 4 + 2);
+	ck_assert_uint_eq(status_of(&q), 0);
+	put_component(&q, 4, 4, UINT32_C(1) << 30 | (0x1ff * 4 + 2));
+	ck_assert_uint_eq(status_of(&q), NO_RECORDS); /* no port above 63 */
+}
+END_TEST
+
+START_TEST(arbitration_tables)
+{
+	uint8_t want[256] = { 0 };
+
+	ck_assert_uint_eq(ask_all(VL_ARB_RECORD, 0), 4);
+	ck_assert_uint_eq(ask_all(VL_ARB_RECORD, lid_of(SW_A)), 2);
+	for (unsigned table = 0; table < 2; table++) {
+		memset(want, (int)(2 * table + 1), 64);
+		memset(want + 64, (int)(2 * table + 2), 64);
+		ck_assert_uint_eq(get(record(table) + 4, 4), 2 << 24 | table << 16);
+		ck_assert_mem_eq(record(table) + 8, want, sizeof(want));
+	}
+	struct request q = opa(GET, VL_ARB_RECORD, 5);
+	put_component(&q, 0, 4, lid_of(HOST + 1) + 1);
+	put_component(&q, 5, 1, 1);
+	ck_assert_uint_eq(status_of(&q), 0);
+	ck_assert_uint_eq(get(record(0) + 4, 2), 0x0101);
+	ck_assert_uint_eq(record(0)[8], 7);
+	put_component(&q, 5, 1, 2);
+	ck_assert_uint_eq(status_of(&q), NO_RECORDS);
+}
+END_TEST
+
+static void check_identity(const uint8_t *map)
+{
+	for (unsigned i = 0; i < 32; i++) {
+		ck_assert_uint_eq(map[i], i < 16 ? i : 15);
+	}
+}
+
+static void check_vls(const uint8_t *map, uint64_t sl2vl)
+{
+	for (unsigned i = 0; i < 32; i++) {
+		ck_assert_uint_eq(map[i], i < 16 ? sl2vl >> (60 - 4 * i) & 15 : 15);
+	}
+}
+
+START_TEST(service_channels)
+{
+	for (unsigned attr = SL_TO_SC; attr <= SC_TO_SL; attr++) {
+		ck_assert_uint_eq(ask_all(attr, 0), 2);
+		check_identity(record(0) + 8);
+		ck_assert_uint_eq(ask_all(attr, lid_of(SW_A)), 1);
+		ck_assert_uint_eq(ask_all(attr, lid_of(SW_B)), 0);
+	}
+	/* 8 ports in for ports 2 and 3, one that is known for port 4 */
+	ck_assert_uint_eq(ask_all(SC_TO_SC, 0), 8 + 8 + 1);
+	check_identity(record(16) + 8);
+	ck_assert_uint_eq(get(record(16) + 4, 2), 0x0504);
+	ck_assert_uint_eq(ask_all(SC_TO_SC, lid_of(HOST + 1)), 0);
+	/* own tables: not of port 3, where the VL depends on the way in */
+	ck_assert_uint_eq(ask_all(SC_TO_VLT, lid_of(SW_A)), 2);
+	ck_assert_uint_eq(record(0)[4] << 8 | record(1)[4], 0x0204);
+	check_vls(record(0) + 8, UINT64_C(0x0123456701234567));
+	ck_assert_uint_eq(ask_all(SC_TO_VLT, lid_of(HOST + 1)), 1);
+	check_vls(record(0) + 8, UINT64_C(0x0000111122223333));
+	/* the neighbour's: HOST is at port 2, TWIN_1 at port 4 */
+	ck_assert_uint_eq(ask_all(SC_TO_VLNT, 0), 3);
+	ck_assert_uint_eq(ask_all(SC_TO_VLNT, lid_of(SW_A)), 1);
+	ck_assert_uint_eq(record(0)[4], 2);
+	check_vls(record(0) + 8, UINT64_C(0x0000111122223333));
+	ck_assert_uint_eq(ask_all(SC_TO_VLNT, lid_of(HOST + 1)), 1);
+	check_vls(record(0) + 8, UINT64_C(0x0123456701234567));
+	ck_assert_uint_eq(ask_all(SC_TO_VLNT, lid_of(TWIN_1 + 1)), 1);
+	ck_assert_uint_eq(ask_all(SC_TO_VLR, 0), 0);
+}
+END_TEST
+
+/* --- the whole -------------------------------------------------------------------------
+ */
+
+static const uint8_t *fabric_info(void)
+{
+	struct request q = opa(GET, FABRIC_INFO, 0);
+
+	ck_assert_uint_eq(status_of(&q), 0);
+	ck_assert_uint_eq(get(reply.data + 44, 2), 408 / 8);
+	return record(0);
+}
+
+static void set_link(uint64_t guid, uint8_t port, unsigned enabled, unsigned active)
+{
+	for (size_t i = 0; i < w->content.n_attrs; i++) {
+		const struct snap_attr *a = &w->attrs[i];
+		if (a->attr == UMAD_SM_ATTR_PORT_INFO && a->guid == guid &&
+		    a->block == port) {
+			field_set((uint8_t *)a->data, PI_LINK_WIDTH_ENABLED, enabled);
+			field_set((uint8_t *)a->data, PI_LINK_WIDTH_ACTIVE, active);
+		}
+	}
+}
+
+static struct port *port_of(uint64_t guid, unsigned num)
+{
+	return &w->g->ports[graph_port(w->g, graph_node_by_guid(w->g, guid), num)];
+}
+
+START_TEST(fabric)
+{
+	static const uint32_t ups[] = { 6, 3, 0, 6, 0, 2, 0, 0, 6, 2 };
+
+	/* as made, all ports are INIT: the cables are omitted */
+	for (unsigned i = 0; i < 10; i++) {
+		ck_assert_uint_eq(get(fabric_info() + 4 * (size_t)i, 4), ups[i]);
+	}
+	for (uint32_t p = 0; p < w->g->n_ports; p++) {
+		w->g->ports[p].state = PORT_ACTIVE;
+	}
+	port_of(SW_A, 1)->state = port_of(SW_C, 1)->state = PORT_INIT;
+	w->g->nodes[graph_node_by_guid(w->g, SW_B)].system_image_guid = 77;
+	w->g->nodes[graph_node_by_guid(w->g, SW_C)].system_image_guid = 77;
+	set_link(SW_B, 3, 2 | 1, 1); /* 4x and 1x are enabled, it runs at 1x */
+	set_link(DUAL, 2, 2 | 1, 1);
+	set_link(SW_B, 4, 2 | 8, 2); /* 12x, but the far end has 4x */
+	set_link(TWIN_2, 1, 2, 2);
+	world_publish(w, PATH_MINIMAL);
+	static const uint32_t now[] = { 6, 3, 0, 6, 1, 1, 1, 0, 0, 1 };
+	for (unsigned i = 0; i < 10; i++) {
+		ck_assert_uint_eq(get(fabric_info() + 4 * (size_t)i, 4), now[i]);
+	}
+	struct request q = opa(GET_TABLE, FABRIC_INFO, 0);
+	ck_assert_uint_eq(status_of(&q), UNSUPPORTED);
+}
+END_TEST
+
+START_TEST(device_tree)
+{
+	port_of(SW_A, 0)->state = port_of(SW_A, 1)->state = PORT_ACTIVE;
+	port_of(DUAL, 2)->state = PORT_ACTIVE;
+	world_publish(w, PATH_MINIMAL);
+	ck_assert_uint_eq(ask_all(DEVICE_TREE, 0),
+	                  8); /* one per node; LEFT is not seen */
+	ck_assert_uint_eq(ask_all(DEVICE_TREE, lid_of(SW_A)), 1);
+	ck_assert_uint_eq(get(record(0) + 4, 2), 0x0802);
+	ck_assert_uint_eq(get(record(0) + 8 + 24, 8), 3); /* ports 0 and 1 */
+	ck_assert_uint_eq(get(record(0) + 104, 8), SW_A);
+	ck_assert_str_eq((const char *)record(0) + 120, "sw-a");
+	ck_assert_uint_eq(ask_all(DEVICE_TREE, lid_of(DUAL + 2)), 1);
+	ck_assert_uint_eq(get(record(0) + 8 + 24, 8), 4);
+	ck_assert_uint_eq(get(record(0) + 104, 8), DUAL + 2);
+}
+END_TEST
+
+/* Attributes that are known and have nothing to tell, for any LID. */
+START_TEST(none)
+{
+	for (unsigned i = 0; i < OPA_NONE; i++) {
+		ck_assert_uint_eq(ask_all(opa_none[i].id, 0), 0);
+		struct request q = opa(GET, opa_none[i].id, 1);
+		ck_assert_uint_eq(status_of(&q), NO_RECORDS);
+	}
+	ck_assert_uint_eq(ask_all(PORT_GROUP_FT, 0), 0); /* no adaptive routing */
+	ck_assert_uint_eq(ask_all(PORT_GROUP_TABLE, 0), 0);
+}
+END_TEST
+
+/* --- virtual fabrics -------------------------------------------------------------------
+ */
+
+enum { VF_INFO = 0x89 };
+
+/* "Default" has what no other has; "Fast" a service, a range of them and a masked MGID.
+ */
+static void use_fabrics(void)
+{
+	static const struct policy_level level;
+	static const struct policy_rule rules[2];
+	static const struct policy_id ids[] = {
+		{ .a_low = 7, .b_low = 7 },
+		{ .a_low = 0x100, .b_low = 0x1ff },
+		{ .a_high = UINT64_C(0xff12) << 48,
+		  .b_high = UINT64_C(0xffff) << 48,
+		  .masked = 1 },
+	};
+	static const struct policy_fabric fabrics[] = {
+		{ .name = "Default",
+		  .p_key = 0x7fff,
+		  .flags = FABRIC_UNMATCHED_SERVICE | FABRIC_UNMATCHED_MGID,
+		  .hoq_life = 0xff },
+		{ .name = "Fast",
+		  .services = { 0, 2 },
+		  .mgids = { 2, 1 },
+		  .p_key = 0x0002,
+		  .sl = 4,
+		  .multicast_sl = 5,
+		  .mtu = 4,
+		  .rate = 15,
+		  .life_time_mult = 2,
+		  .flags = FABRIC_QOS | FABRIC_SECURITY | FABRIC_HIGH_PRIORITY,
+		  .bandwidth = 30,
+		  .preempt_rank = 9,
+		  .hoq_life = 8 },
+	};
+	static struct policy p;
+
+	p = (struct policy){
+		.head = { .kind = POLICY_EACH,
+		          .n_levels = 1,
+		          .n_rules = 2,
+		          .n_fabrics = 2,
+		          .n_ids = 3,
+		          .words = 1 },
+		.levels = &level,
+		.rules = rules,
+		.fabrics = fabrics,
+		.ids = ids,
+		.sets = arena_array(w->a, (size_t)w->g->n_ports * POLICY_SETS,
+		                    sizeof(uint64_t)),
+	};
+	w->content.policy = &p;
+	world_publish(w, PATH_MINIMAL);
+}
+
+static size_t fabrics_by(uint64_t mask, unsigned at, unsigned bytes, uint64_t value)
+{
+	struct request q = opa(GET_TABLE, VF_INFO, mask);
+
+	put_component(&q, at, bytes, value);
+	ck_assert_uint_eq(status_of(&q), 0);
+	return n_records();
+}
+
+START_TEST(virtual_fabrics)
+{
+	/* none is configured: that of the default partition */
+	ck_assert_uint_eq(fabrics_by(0, 0, 1, 0), 1);
+	ck_assert_uint_eq(get(record(0), 4), 0x7fff);
+	ck_assert_str_eq((const char *)record(0) + 8, "Default");
+	ck_assert_uint_eq(record(0)[96], 0);
+	ck_assert_uint_eq(fabrics_by(2, 2, 2, 0xffff), 1);
+	ck_assert_uint_eq(fabrics_by(2, 2, 2, 2), 0);
+	ck_assert_uint_eq(fabrics_by(0x10, 72, 8, 0x1ff), 1);
+	ck_assert_uint_eq(fabrics_by(0x20, 80, 2, 0xff12), 1);
+	for (size_t i = 0; i < w->content.n_attrs; i++) {
+		const struct snap_attr *a = &w->attrs[i];
+		if (a->attr == UMAD_SM_ATTR_PORT_INFO && a->guid == SW_A &&
+		    a->block == 1) {
+			field_set((uint8_t *)a->data, PI_HOQ_LIFE, 0x12);
+		}
+	}
+	use_fabrics();
+	ck_assert_uint_eq(fabrics_by(0, 0, 1, 0), 2);
+	ck_assert_str_eq((const char *)record(0) + 8, "Default");
+	ck_assert_uint_eq(record(0)[105], 0x12); /* that of all */
+	const uint8_t *r = record(1);
+	ck_assert_uint_eq(get(r, 4), 0x00010002);
+	ck_assert_str_eq((const char *)r + 8, "Fast");
+	ck_assert_uint_eq(get(r + 72, 8) | get(r + 80, 8) | get(r + 88, 8), 0);
+	ck_assert_uint_eq(r[96], 3 << 6 | 4);
+	ck_assert_uint_eq(r[97], 0x80 | 4);
+	ck_assert_uint_eq(r[98], 0x80 | 15);
+	ck_assert_uint_eq(r[99], 0x80 | 2);
+	ck_assert_uint_eq(get(r + 100, 4), UINT32_C(0x031e0101)); /* options to SLs */
+	ck_assert_uint_eq(get(r + 104, 4), UINT32_C(0x09080085));
+	/* by index, P_Key with either membership, name, SL */
+	ck_assert_uint_eq(fabrics_by(1, 0, 2, 1), 1);
+	ck_assert_uint_eq(fabrics_by(1, 0, 2, 2), 0);
+	ck_assert_uint_eq(fabrics_by(2, 2, 2, 0x8002), 1);
+	ck_assert_uint_eq(fabrics_by(2, 2, 2, 3), 0);
+	ck_assert_uint_eq(fabrics_by(8, 8, 4, 0x46617374), 1); /* Fast */
+	ck_assert_uint_eq(fabrics_by(0x80, 96, 1, 4), 1);
+	ck_assert_uint_eq(fabrics_by(0x80, 96, 1, 5), 0);
+	/* by what they hold; it comes back */
+	ck_assert_uint_eq(fabrics_by(0x10, 72, 8, 0x1ff), 1);
+	ck_assert_uint_eq(get(record(0), 2), 1);
+	ck_assert_uint_eq(get(record(0) + 72, 8), 0x1ff);
+	ck_assert_uint_eq(fabrics_by(0x10, 72, 8, 0x200), 1);
+	ck_assert_uint_eq(get(record(0), 2), 0);
+	ck_assert_uint_eq(fabrics_by(0x20, 80, 2, 0xff12), 1);
+	ck_assert_uint_eq(get(record(0), 2), 1);
+	ck_assert_uint_eq(fabrics_by(0x20, 80, 2, 0xff13), 1);
+	ck_assert_uint_eq(get(record(0), 2), 0);
+	/* who is no full member of the default partition sees its own */
+	asker = lid_of(TWIN_1 + 1);
+	ck_assert_uint_eq(fabrics_by(0, 0, 1, 0), 0);
+}
+END_TEST
+
+/* --- traces ----------------------------------------------------------------------------
+ */
+
+START_TEST(traces)
+{
+	struct request ib = by_gids(GET_TRACE_TABLE, HOST + 1, TWIN_2 + 1, 0);
+	uint8_t want[5 * 48];
+
+	ib.mad[17] = TRACE_RECORD;
+	ck_assert_uint_eq(status_of(&ib), 0);
+	ck_assert_uint_eq(n_records(), 5); /* HOST, A, C, B, TWIN_2 */
+	memcpy(want, record(0), sizeof(want));
+	for (unsigned attr = PATH_RECORD; attr <= TRACE_RECORD;
+	     attr += TRACE_RECORD - PATH_RECORD) {
+		struct request q = ib;
+		q.mad[0] = q.mad[2] = 0x80;
+		q.mad[17] = (uint8_t)attr;
+		ck_assert_uint_eq(status_of(&q), 0);
+		ck_assert_uint_eq(get(reply.data + 16, 2), TRACE_RECORD);
+		ck_assert_uint_eq(n_records(), 5);
+		for (unsigned i = 0; i < 5; i++) {
+			const uint8_t *a = want + 48 * (size_t)i, *b = record(i);
+			ck_assert_mem_eq(b, a + 8, 4);       /* IDGeneration, NodeType */
+			ck_assert_mem_eq(b + 4, a + 44, 2);  /* ports */
+			for (unsigned k = 0; k < 4; k++) {   /* NodeID to ExitPortID */
+				ck_assert_uint_eq(get(b + 8 + 8 * k, 8) ^ 0x55555555,
+				                  get(a + 12 + 8 * k, 8));
+			}
+		}
+	}
+	struct request l = opa(GET_TRACE_TABLE, TRACE_RECORD, PR_SLID | PR_DLID);
+	put_component(&l, 40, 2, lid_of(TWIN_2 + 1)); /* as InfiniBand has it */
+	put_component(&l, 42, 2, lid_of(HOST + 1));
+	ck_assert_uint_eq(status_of(&l), 0);
+	ck_assert_uint_eq(n_records(), 5);
+}
+END_TEST
+
+/* --- what clients write ----------------------------------------------------------------
+ */
+
+static unsigned say(const struct request *q)
+{
+	unsigned status = status_of(q);
+
+	ck_assert_int_eq(make_durable(), E_OK);
+	return status;
+}
+
+/* Written in Omni-Path's layout, read in both. */
+START_TEST(services)
+{
+	struct request q = opa(SET, SERVICE_RECORD, 0x1 | 0x2 | 0x20 | 0x80 | 0x100);
+
+	put_component(&q, 0, 8, 0x1122334455667788);
+	put_component(&q, 8, 4, lid_of(HOST + 1));
+	put_component(&q, 32, 4, 60);
+	put_component(&q, 40, 8, 0x99);
+	memcpy(q.mad + DATA + 56, "storage", 7);
+	put_component(&q, 176, 8, 0xaabb);
+	ck_assert_uint_eq(say(&q), 0);
+	ck_assert_uint_eq(get(record(0) + 8, 4), lid_of(HOST + 1));
+	ck_assert_uint_eq(get(record(0) + 12, 2), 0xffff); /* the default partition */
+	ck_assert_uint_eq(get(record(0) + 16, 8), WORLD_PREFIX);
+	ck_assert_uint_eq(get(record(0) + 24, 8), HOST + 1);
+	ck_assert_uint_eq(get(record(0) + 40, 8), 0); /* the key is secret */
+	struct request ib = request(GET, SERVICE_RECORD, 0x40);
+	memcpy(ib.mad + DATA + 48, "storage", 7);
+	ck_assert_uint_eq(status_of(&ib), 0);
+	ck_assert_uint_eq(get(record(0), 8), 0x1122334455667788);
+	ck_assert_uint_eq(get(record(0) + 28, 4), 60);
+	ck_assert_uint_eq(get(record(0) + 168, 8), 0xaabb);
+	q = opa(GET_TABLE, SERVICE_RECORD, 0x100);
+	memcpy(q.mad + DATA + 56, "storage", 7);
+	ck_assert_uint_eq(status_of(&q), 0);
+	ck_assert_uint_eq(n_records(), 1);
+	ck_assert_uint_eq(get(reply.data + 44, 2), 184 / 8);
+	q = opa(GET, SERVICE_RECORD, 0x2); /* by LID, of somebody else */
+	put_component(&q, 8, 4, lid_of(TWIN_2 + 1));
+	ck_assert_uint_eq(status_of(&q), NO_RECORDS);
+	put_component(&q, 8, 4, 0x12345);
+	ck_assert_uint_eq(status_of(&q), NO_RECORDS);
+	q = opa(DELETE, SERVICE_RECORD, 0x1 | 0x10);
+	put_component(&q, 0, 8, 0x1122334455667788);
+	put_gid(&q, 16, WORLD_PREFIX, HOST + 1);
+	ck_assert_uint_eq(say(&q), 0);
+	ck_assert_uint_eq(status_of(&ib), NO_RECORDS);
+}
+END_TEST
+
+#define GROUP_TOP UINT64_C(0xff12beef00000000)
+
+static struct request join(uint64_t mgid, uint64_t more)
+{
+	struct request q = opa(SET, MCMEMBER_RECORD, 0x1 | 0x2 | 0x20000 | more);
+
+	put_gid(&q, 0, GROUP_TOP, mgid);
+	put_gid(&q, 16, WORLD_PREFIX, HOST + 1);
+	put_component(&q, 48, 1, 0x21); /* Scope 2, full member */
+	return q;
+}
+
+START_TEST(groups)
+{
+	struct request q = join(0x1234, 0x4 | 0x80 | 0x40 | 0x1000);
+
+	put_component(&q, 32, 4, 0xb1b);
+	put_component(&q, 40, 2, 0xffff);
+	ck_assert_uint_eq(say(&q), 0);
+	uint32_t mlid = (uint32_t)get(record(0) + 52, 4);
+	ck_assert_uint_ge(mlid, 0xf0000000);
+	ck_assert_uint_eq(get(record(0) + 32, 4), 0xb1b);
+	ck_assert_uint_eq(record(0)[48], 0x21);
+	struct request ib = request(GET, MCMEMBER_RECORD, 1);
+	put_gid(&ib, 0, GROUP_TOP, 0x1234);
+	ck_assert_uint_eq(status_of(&ib), 0);
+	ck_assert_uint_eq(get(record(0) + 36, 2), mlid - 0xf0000000 + 0xc000);
+	q = opa(GET, MCMEMBER_RECORD, 0x80000); /* by MLID */
+	put_component(&q, 52, 4, mlid);
+	ck_assert_uint_eq(status_of(&q), 0);
+	ck_assert_uint_eq(get(record(0) + 8, 8), 0x1234);
+	put_component(&q, 52, 4, mlid - 0xf0000000 + 0xc000);
+	ck_assert_uint_eq(status_of(&q), NO_RECORDS);
+	q = opa(GET, MCMEMBER_RECORD, 0x1 | 0x1000); /* an SL that 4 bits cannot hold */
+	put_gid(&q, 0, GROUP_TOP, 0x1234);
+	ck_assert_uint_eq(status_of(&q), 0);
+	put_component(&q, 44, 1, 16 << 3);
+	ck_assert_uint_eq(status_of(&q), NO_RECORDS);
+	/* a path to the group, in both layouts */
+	q = opa(GET, PATH_RECORD, PR_SGID | PR_DGID);
+	put_gid(&q, 8, GROUP_TOP, 0x1234);
+	put_gid(&q, 24, WORLD_PREFIX, HOST + 1);
+	ck_assert_uint_eq(status_of(&q), 0);
+	ck_assert_uint_eq(get(record(0) + 40, 4), mlid);
+	ck_assert_uint_eq(get(record(0) + 44, 4), lid_of(HOST + 1));
+	ck_assert_uint_eq(get(record(0) + 54, 2), 0xffff);
+	q = join(0x1234, 0);
+	q.mad[3] = DELETE;
+	ck_assert_uint_eq(say(&q), 0);
+	ck_assert_uint_eq(status_of(&ib), NO_RECORDS);
+	/* a value that the record cannot hold is no value */
+	q = join(0x1235, 0x4 | 0x80 | 0x40 | 0x1000);
+	put_component(&q, 40, 2, 0xffff);
+	put_component(&q, 44, 1, 16 << 3);
+	ck_assert_uint_eq(say(&q), REQ_INVALID);
+}
+END_TEST
+
+static struct request subscribe(unsigned on)
+{
+	struct request q = opa(SET, INFORM_INFO, 0);
+
+	put_component(&q, 16, 4, UINT32_MAX); /* all LIDs */
+	put_component(&q, 24, 2, 0x0100 | on);
+	put_component(&q, 26, 2, 0xffff);
+	put_component(&q, 30, 2, 64);
+	put_component(&q, 37, 3, 0xffffff);
+	return q;
+}
+
+START_TEST(subscriptions)
+{
+	struct request q = subscribe(1);
+
+	ck_assert_uint_eq(say(&q), 0);
+	ck_assert_mem_eq(record(0), q.mad + DATA, 40);
+	q = opa(GET_TABLE, INFORM_INFO_RECORD, 1);
+	put_component(&q, 0, 4, lid_of(HOST + 1));
+	trust_me(&q);
+	ck_assert_uint_eq(status_of(&q), 0);
+	ck_assert_uint_eq(n_records(), 1);
+	ck_assert_uint_eq(get(record(0), 4), lid_of(HOST + 1));
+	ck_assert_uint_eq(get(record(0) + 8 + 16, 4), UINT32_MAX);
+	ck_assert_uint_eq(get(record(0) + 8 + 24, 8), UINT64_C(0x0101ffff00000040));
+	ck_assert_uint_eq(get(record(0) + 8 + 32, 3), asker_qpn);
+	ck_assert_uint_eq(record(0)[8 + 35], 0); /* nothing of ours shows */
+	put_component(&q, 0, 4, lid_of(TWIN_2 + 1));
+	ck_assert_uint_eq(status_of(&q), 0);
+	ck_assert_uint_eq(n_records(), 0);
+	/* in InfiniBand's layout it is another one, which reports by that layout */
+	struct request ib = request(SET, INFORM_INFO, 0);
+	put_component(&ib, 16, 2, 0xffff);
+	put_component(&ib, 22, 2, 0x0101);
+	put_component(&ib, 24, 4, UINT32_C(0xffff0040));
+	put_component(&ib, 33, 3, 0xffffff);
+	ck_assert_uint_eq(say(&ib), 0);
+	ck_assert_uint_eq(ask_all(INFORM_INFO_RECORD, 0), 2);
+	q = subscribe(0);
+	ck_assert_uint_eq(say(&q), 0);
+	ck_assert_uint_eq(ask_all(INFORM_INFO_RECORD, 0), 1);
+	ck_assert_uint_eq(say(&q), REQ_INVALID);
+	q = subscribe(1);
+	put_component(&q, 16, 4, 0x10000); /* nobody's LID, and too wide */
+	ck_assert_uint_ne(say(&q), 0);
+}
+END_TEST
+
+/* --- LIDs above 0xbfff -----------------------------------------------------------------
+ */
+
+enum { HIGH = 0x12342 };
+#define OPA_GUID(lid) (UINT64_C(0x00066a) << 40 | (lid))
+
+static void setup_high(void)
+{
+	w = world_small_high(1, 0, PATH_PAIRWISE,
+	                     (struct lid_memory){ .guid = TWIN_2 + 1,
+	                                          .range = { .base = HIGH, .lmc = 1 } });
+	asker = lid_of(HOST + 1);
+	ck_assert_uint_eq(lid_of(TWIN_2 + 1), HIGH);
+}
+
+static void teardown_high(void)
+{
+	stop();
+}
+
+START_TEST(high_lids)
+{
+	struct request q = by_gids(GET_TABLE, HOST + 1, TWIN_2 + 1, 0);
+	uint32_t host = lid_of(HOST + 1);
+
+	ck_assert_uint_eq(status_of(&q), 0);
+	ck_assert_uint_eq(n_records(), 2);
+	for (unsigned i = 0; i < 2; i++) {
+		const uint8_t *r = record(i);
+		ck_assert_uint_eq(get(r + 8, 8), WORLD_PREFIX);
+		ck_assert_uint_eq(get(r + 16, 8), OPA_GUID(HIGH + i));
+		ck_assert_uint_eq(get(r + 24, 8), WORLD_PREFIX);
+		ck_assert_uint_eq(get(r + 32, 8), OPA_GUID(host + i));
+		ck_assert_uint_eq(get(r + 40, 2), 0x2342 + i); /* low 14 bits */
+		ck_assert_uint_eq(get(r + 42, 2), host + i);
+		ck_assert_uint_eq(get(r + 44, 4), 1); /* HopLimit */
+	}
+	/* by such GIDs, one path between these LIDs; and by all that the record said */
+	q = by_gids(GET_TABLE, OPA_GUID(host + 1), OPA_GUID(HIGH), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		ck_assert_uint_eq(status_of(&q), 0);
+		ck_assert_uint_eq(n_records(), 1);
+		ck_assert_uint_eq(get(record(0) + 16, 8), OPA_GUID(HIGH));
+		ck_assert_uint_eq(get(record(0) + 32, 8), OPA_GUID(host + 1));
+		memcpy(q.mad + DATA, record(0), 64);
+		put(q.mad + 48, 8, PR_SGID | PR_DGID | PR_SLID | PR_DLID);
+	}
+	q = by_gids(GET, HOST + 1, OPA_GUID(0x54321), 0);
+	ck_assert_uint_eq(status_of(&q), INVALID_GID);
+	/* Omni-Path's layout has room: GIDs stay */
+	q = by_gids(GET, HOST + 1, TWIN_2 + 1, 0);
+	q.mad[0] = q.mad[2] = 0x80;
+	ck_assert_uint_eq(status_of(&q), 0);
+	ck_assert_uint_eq(get(record(0) + 16, 8), TWIN_2 + 1);
+	ck_assert_uint_eq(get(record(0) + 40, 4), HIGH);
+	ck_assert_uint_eq(get(record(0) + 48, 4) & 0xff, 0);
+	/* low LIDs: as ever */
+	q = by_gids(GET, HOST + 1, TWIN_1 + 1, 0);
+	ck_assert_uint_eq(status_of(&q), 0);
+	ck_assert_uint_eq(get(record(0) + 16, 8), TWIN_1 + 1);
+	ck_assert_uint_eq(get(record(0) + 44, 4), 0);
+}
+END_TEST
+
+/* MultiPathRecord: the GIDs of the request and of the answer. */
+START_TEST(high_lids_of_many)
+{
+	struct request q = request(GET_MULTI, MULTI_PATH_RECORD, 0x180000);
+
+	q.mad[DATA + 15] = q.mad[DATA + 16] = 1;
+	put_gid(&q, 24, WORLD_PREFIX, HOST + 1);
+	put_gid(&q, 40, WORLD_PREFIX, OPA_GUID(HIGH + 1));
+	ck_assert_uint_eq(status_of(&q), 0);
+	ck_assert_uint_ge(n_records(), 1);
+	ck_assert_uint_eq(get(record(0) + 16, 8), OPA_GUID(HIGH + 1));
+	ck_assert_uint_eq(get(record(0) + 47, 1), 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("opa");
+	TCase *tc = tcase_create("records");
+	TCase *high = tcase_create("high");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, sm_info);
+	tcase_add_test(tc, multicast_tables);
+	tcase_add_test(tc, arbitration_tables);
+	tcase_add_test(tc, service_channels);
+	tcase_add_test(tc, fabric);
+	tcase_add_test(tc, device_tree);
+	tcase_add_test(tc, none);
+	tcase_add_test(tc, virtual_fabrics);
+	tcase_add_test(tc, traces);
+	tcase_add_test(tc, services);
+	tcase_add_test(tc, groups);
+	tcase_add_test(tc, subscriptions);
+	suite_add_tcase(s, tc);
+	tcase_add_checked_fixture(high, setup_high, teardown_high);
+	tcase_add_test(high, high_lids);
+	tcase_add_test(high, high_lids_of_many);
+	suite_add_tcase(s, high);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

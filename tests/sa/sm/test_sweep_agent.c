@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * What the sweep answers to others, and what it does when there is another SM.
+ */
+#include "tests/lib/sweep_tap.h"
+
+static struct rig *rig;
+static struct tap tap;
+
+static void setup(void)
+{
+	rig = rig_new();
+	rig_topo(rig, "ft2 4 4 2", 0, 0);
+	rig_sim(rig, 1, 0);
+	tap_init(&tap, rig);
+}
+
+static void teardown(void)
+{
+	rig_free(rig);
+}
+
+static void up(void)
+{
+	rig_start(rig);
+	rig_heavy(rig, 1);
+	ck_assert_msg(sweep_status(rig->sweep)->up, "%s",
+	              sweep_status(rig->sweep)->not_ready);
+}
+
+/* SMInfo (IBA vol. 1, table 161): GUID, SM_Key, ActCount, Priority and SMState, by hand.
+ */
+START_TEST(sm_info)
+{
+	uint8_t mgmt_class =
+		_i ? UMAD_CLASS_SUBN_LID_ROUTED : UMAD_CLASS_SUBN_DIRECTED_ROUTE;
+	uint8_t guid[8];
+
+	rig->config.sm_priority = 5;
+	up();
+	tap.n_out = 0;
+	tap.in[4] = 0;
+	field_set(tap.in, MAD_TID, 0x0102030405060708);
+	tap_bring(&tap, rig, mgmt_class, UMAD_METHOD_GET, UMAD_SM_ATTR_SM_INFO,
+	          MAD_BYTES);
+	ck_assert_uint_eq(tap.n_out, 1);
+	ck_assert_uint_eq(tap.out[1], mgmt_class);
+	ck_assert_uint_eq(tap.out[3], 0x81);
+	ck_assert_uint_eq(tap.out[4], _i ? 0 : 0x80);
+	ck_assert_uint_eq(tap.out[5], 0);
+	ck_assert_uint_eq(tap.out[15], 8);
+	field_set(guid, 0, 64, sim_transport(rig->sim)->local.port_guid);
+	ck_assert_mem_eq(tap.out + 64, guid, 8);
+	ck_assert_uint_gt(field_get(tap.out + 64, SMI_ACT_COUNT), 100);
+	ck_assert_uint_eq(tap.out[64 + 20], 5 << 4 | 3);
+	ck_assert_uint_eq(tap.out_msg.addr.directed, !_i);
+	ck_assert_uint_eq(tap.out_msg.addr.lid, _i ? 77 : 0xffff);
+}
+END_TEST
+
+/* There is no election: a Set is refused, and changes nothing. */
+START_TEST(sm_info_set)
+{
+	up();
+	tap.n_out = 0;
+	tap_bring(&tap, rig, UMAD_CLASS_SUBN_DIRECTED_ROUTE, UMAD_METHOD_SET,
+	          UMAD_SM_ATTR_SM_INFO, MAD_BYTES);
+	ck_assert_uint_eq(tap.n_out, 1);
+	ck_assert_uint_eq(tap.out[5], 0x1c);
+	ck_assert(sweep_status(rig->sweep)->master);
+}
+END_TEST
+
+/* What is behind the head of a Notice: set before trap() is called. */
+static struct {
+	uint32_t lid, mask;
+	bool other;
+} told;
+
+static void trap(unsigned number)
+{
+	memset(tap.in, 0, sizeof(tap.in));
+	field_set(tap.in + 64, NTC_144_LID, told.lid);
+	field_set(tap.in + 64, NTC_144_CAPABILITY_MASK, told.mask);
+	field_set(tap.in + 64, NTC_144_OTHER_CHANGES, told.other);
+	field_set(tap.in + 64, NTC_IS_GENERIC, 1);
+	field_set(tap.in + 64, NTC_TRAP_NUMBER, number);
+	field_set(tap.in + 64, NTC_ISSUER_LID, 77);
+	tap_bring(&tap, rig, UMAD_CLASS_SUBN_LID_ROUTED, UMAD_METHOD_TRAP,
+	          UMAD_ATTR_NOTICE, MAD_BYTES);
+}
+
+/* clang-format off */
+static const struct {
+	unsigned number;
+	bool sweep_on_trap, sweeps;
+} traps[] = {
+	{ 128, true,  true },
+	{ 144, true,  true },
+	{ 128, false, false },
+	{ 144, false, false },
+	{ 129, true,  false },
+	{ 257, true,  false },
+};
+/* clang-format on */
+
+START_TEST(repressed)
+{
+	rig->config.sweep_on_trap = traps[_i].sweep_on_trap;
+	rig->config.sweep_interval = 0;
+	up();
+	tap.n_out = 0;
+	trap(traps[_i].number);
+	ck_assert_uint_eq(tap.n_out, 1);
+	ck_assert_uint_eq(tap.out[3], UMAD_METHOD_TRAP_REPRESS);
+	ck_assert_uint_eq(tap.out_msg.addr.lid, 77);
+	ck_assert_uint_eq(field_get(tap.out + 64, NTC_TRAP_NUMBER), traps[_i].number);
+	rig_run_ms(rig, 3000);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 1u + traps[_i].sweeps);
+}
+END_TEST
+
+enum { IS_SM = 1 << 1, OTHER_BIT = 1 << 19 };
+
+/* clang-format off */
+static const struct {
+	uint32_t flips; /* bits of the CapabilityMask that the trap tells otherwise */
+	bool foreign, other;
+	bool sweeps;
+} own_traps[] = {
+	{ 0,                 false, false, false }, /* the bit as we set it at the start */
+	{ IS_SM,             false, false, false },
+	{ OTHER_BIT,         false, false, true },
+	{ IS_SM | OTHER_BIT, false, false, true },
+	{ 0,                 false, true,  true },
+	{ 0,                 true,  false, true },
+};
+/* clang-format on */
+
+static uint32_t mask_published(void)
+{
+	const struct port *p = &rig->g->ports[rig->g->sm_port];
+	struct snap_reader *r;
+	const uint8_t *info;
+	uint16_t len;
+
+	ck_assert_int_eq(snap_reader_local(rig->snap, &r), E_OK);
+	ck_assert_int_eq(snap_pin(r), E_OK);
+	ck_assert_int_eq(snap_attr(r, UMAD_SM_ATTR_PORT_INFO, rig->g->nodes[p->node].guid,
+	                           p->num, &info, &len),
+	                 E_OK);
+	uint32_t mask = (uint32_t)field_get(info, PI_CAPABILITY_MASK);
+	snap_reader_close(r);
+	return mask;
+}
+
+/* Our own IsSM bit is no reason to sweep; what else changed on our port is, and an SM
+ * elsewhere. */
+START_TEST(own_is_sm)
+{
+	rig->config.sweep_interval = 0;
+	up();
+	uint32_t sm_lid = (uint32_t)rig_peek(rig, rig->g->sm_port, PI_LID);
+
+	told.lid = sm_lid + own_traps[_i].foreign;
+	told.mask = mask_published() ^ own_traps[_i].flips;
+	told.other = own_traps[_i].other;
+	trap(144);
+	ck_assert_uint_eq(tap.out[3], UMAD_METHOD_TRAP_REPRESS);
+	rig_run_ms(rig, 3000);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps,
+	                  1u + own_traps[_i].sweeps);
+	/* we are one, whatever was told of the time before we said so */
+	ck_assert_uint_eq(mask_published() & IS_SM, IS_SM);
+}
+END_TEST
+
+/* A port that shows the bit late: it is published when the trap tells. */
+START_TEST(own_is_sm_late)
+{
+	rig->config.sweep_interval = 0;
+	rig_start(rig);
+	ck_assert_int_eq(rig->transport->ops->set_issm(rig->transport, false), E_OK);
+	rig_heavy(rig, 1);
+	ck_assert_uint_eq(mask_published() & IS_SM, 0);
+	told.lid = (uint32_t)rig_peek(rig, rig->g->sm_port, PI_LID);
+	told.mask = mask_published() | IS_SM;
+	told.other = false;
+	trap(144);
+	rig_run_ms(rig, 3000);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 1);
+	ck_assert_uint_eq(mask_published(), told.mask);
+}
+END_TEST
+
+/* The trap comes while the first sweep is on its way, for a LID of the life before. */
+START_TEST(own_is_sm_early)
+{
+	rig->config.sweep_interval = 0;
+	up();
+	told.lid = (uint32_t)rig_peek(rig, rig->g->sm_port, PI_LID) + (unsigned)_i;
+	told.mask = mask_published();
+	told.other = false;
+	rig_stop(rig);
+	rig_start(rig);
+	trap(144);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 0);
+	rig_run_ms(rig, 5000);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 1u + (unsigned)_i);
+}
+END_TEST
+
+/* A burst during a sweep makes one more sweep, not many. */
+START_TEST(burst)
+{
+	rig->config.sweep_interval = 0;
+	up();
+	for (unsigned i = 0; i < 50; i++) {
+		trap(128);
+	}
+	rig_run_ms(rig, 3000);
+	ck_assert_uint_eq(tap.n_out, 50);
+	ck_assert_uint_le(sweep_status(rig->sweep)->heavy_sweeps, 3);
+	ck_assert_uint_ge(sweep_status(rig->sweep)->heavy_sweeps, 2);
+}
+END_TEST
+
+/* Any length and content from outside: nothing happens, nothing breaks. */
+START_TEST(nonsense)
+{
+	uint64_t seed = 99;
+
+	up();
+	for (unsigned i = 0; i < 2000; i++) {
+		for (unsigned k = 0; k < MAD_BYTES; k++) {
+			seed = seed * 6364136223846793005u + 1442695040888963407u;
+			tap.in[k] = (uint8_t)(seed >> 56);
+		}
+		static const uint8_t classes[] = { 0x81, 0x01, 0x03, 0x04 };
+		tap_bring(&tap, rig, classes[i % 4], tap.in[3], (uint16_t)(seed >> 30),
+		          seed >> 40 & 1 ? MAD_BYTES : seed >> 41 & 0xff);
+	}
+	rig_up(rig);
+}
+END_TEST
+
+static void other(uint8_t priority, uint8_t state)
+{
+	tap.other_guid = rig->g->nodes[rig->g->n_nodes - 1].guid;
+	if (rig->g->nodes[rig->g->n_nodes - 1].type == NODE_SWITCH) {
+		tap.other_guid = rig->g->nodes[0].guid;
+	}
+	tap.other_priority = priority;
+	tap.other_state = state;
+}
+
+/* Another master was first, whatever its priority: nothing is touched, SMInfo says
+ * standby; when it goes, we take over. */
+START_TEST(another_master)
+{
+	other(0, 3);
+	rig->config.sm_priority = 15;
+	rig_start(rig);
+	rig_heavy(rig, 1);
+	const struct sweep_status *st = sweep_status(rig->sweep);
+	ck_assert(!st->up);
+	ck_assert(!st->master);
+	ck_assert_ptr_nonnull(strstr(st->not_ready, "another SM is master: GUID 0x"));
+	rig_run_ms(rig, 60000);
+	ck_assert_uint_eq(tap.n_sets, 0);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 1);
+	tap.n_out = 0;
+	memset(tap.in, 0, sizeof(tap.in));
+	tap_bring(&tap, rig, UMAD_CLASS_SUBN_LID_ROUTED, UMAD_METHOD_GET,
+	          UMAD_SM_ATTR_SM_INFO, MAD_BYTES);
+	ck_assert_uint_eq(tap.out[64 + 20] & 0xf, 2);
+	if (_i == 0) {
+		tap.other_silent = true;
+	} else {
+		tap.other_state = 2;
+	}
+	rig_run_ms(rig, 15000);
+	rig_up(rig);
+	ck_assert(sweep_status(rig->sweep)->master);
+}
+END_TEST
+
+/* SMs that are not master are none of our business. */
+START_TEST(other_standby)
+{
+	other(15, (uint8_t)_i);
+	up();
+	ck_assert(sweep_status(rig->sweep)->master);
+}
+END_TEST
+
+/* Two masters meet (two fabrics were joined): the higher one stays. */
+START_TEST(second_master)
+{
+	static const uint8_t priority[] = { 3, 9 };
+
+	rig->config.sm_priority = 5;
+	up();
+	other(priority[_i], 3);
+	sweep_request_heavy(rig->sweep);
+	rig_heavy(rig, 2);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->master, priority[_i] < 5);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->up, priority[_i] < 5);
+}
+END_TEST
+
+/* Two SMs started together: neither was master when the other looked, so both become it.
+ * The light sweeps that follow find the other; the higher one stays, and sweeps no more
+ * for it. */
+START_TEST(both_started)
+{
+	static const uint8_t priority[] = { 3, 9 };
+
+	rig->config.sm_priority = 5;
+	other(priority[_i], 1);
+	up();
+	tap.other_state = 3;
+	rig_run_ms(rig, 60000);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->master, priority[_i] < 5);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->up, priority[_i] < 5);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 2);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	Suite *s = suite_create("sweep agent");
+	TCase *t = tcase_create("others");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, sm_info, 0, 2);
+	tcase_add_test(t, sm_info_set);
+	tcase_add_loop_test(t, repressed, 0, sizeof(traps) / sizeof(traps[0]));
+	tcase_add_loop_test(t, own_is_sm, 0, sizeof(own_traps) / sizeof(own_traps[0]));
+	tcase_add_test(t, own_is_sm_late);
+	tcase_add_loop_test(t, own_is_sm_early, 0, 2);
+	tcase_add_test(t, burst);
+	tcase_add_test(t, nonsense);
+	tcase_add_loop_test(t, another_master, 0, 2);
+	tcase_add_loop_test(t, other_standby, 0, 3);
+	tcase_add_loop_test(t, second_master, 0, 2);
+	tcase_add_loop_test(t, both_started, 0, 2);
+	suite_add_tcase(s, t);
+	return s;
+}
+
+int main(void)
+{
+	SRunner *r = srunner_create(suite());
+	int failed;
+
+	srunner_run_all(r, CK_ENV);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * What follows a bring-up: light sweeps alone while nothing changes, and a heavy one for
+ * each change, also for one that came while PortStateChange of its switch was still set
+ * from before. Traps are off here: light sweeps have to see everything.
+ */
+#include "sa/sm/sweep_int.h"
+#include "tests/lib/sweep_tap.h"
+
+enum { PERIOD_MS = 10000, PERIODS = 6 };
+
+static struct rig *rig;
+static struct tap tap;
+
+static void start(const char *topo, bool with_tap)
+{
+	rig = rig_new();
+	rig_topo(rig, topo, 0, 0);
+	rig_sim(rig, 1, 0);
+	rig->config.sweep_on_trap = false;
+	if (with_tap) {
+		tap_init(&tap, rig);
+	}
+	rig_start(rig);
+}
+
+static void teardown(void)
+{
+	rig_free(rig);
+	rig = NULL;
+}
+
+static void periods(unsigned n)
+{
+	rig_run_ms(rig, (uint64_t)n * PERIOD_MS);
+}
+
+/* Switches whose PortStateChange is set. */
+static unsigned n_changed(void)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < rig->g->n_switches; i++) {
+		uint8_t info[SMP_DATA_BYTES];
+		uint64_t guid = rig->g->nodes[rig->g->switches[i]].guid;
+
+		ck_assert_int_eq(
+			sim_peek(rig->sim, guid, UMAD_SM_ATTR_SWITCH_INFO, 0, info),
+			E_OK);
+		n += field_get(info, SI_PORT_STATE_CHANGE) != 0;
+	}
+	return n;
+}
+
+/* As the published SwitchInfo has it. */
+static unsigned n_published_changed(void)
+{
+	struct snap_reader *r;
+	unsigned n = 0;
+
+	ck_assert_int_eq(snap_reader_local(rig->snap, &r), E_OK);
+	ck_assert_int_eq(snap_pin(r), E_OK);
+	for (uint32_t i = 0; i < rig->g->n_switches; i++) {
+		const uint8_t *info;
+		uint16_t len;
+
+		ck_assert_int_eq(snap_attr(r, UMAD_SM_ATTR_SWITCH_INFO,
+		                           rig->g->nodes[rig->g->switches[i]].guid, 0,
+		                           &info, &len),
+		                 E_OK);
+		n += field_get(info, SI_PORT_STATE_CHANGE) != 0;
+	}
+	snap_reader_close(r);
+	return n;
+}
+
+/* --- nothing changes ---------------------------------------------------------------- */
+
+static const char *const quiet_topos[] = { "ft2 2 2 1", "ft2 6 6 3", "ft3 4",
+	                                   "torus 4x4 1" };
+
+START_TEST(quiet)
+{
+	start(quiet_topos[_i], false);
+	rig_up(rig);
+	ck_assert_uint_eq(n_changed(), rig->g->n_switches);
+	uint64_t epoch = sweep_status(rig->sweep)->epoch;
+	periods(PERIODS);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 1);
+	ck_assert_uint_ge(sweep_status(rig->sweep)->light_sweeps, PERIODS - 1);
+	ck_assert_uint_eq(n_changed(), 0);
+	ck_assert_uint_eq(n_published_changed(), 0);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->epoch, epoch);
+	/* Only the first of them looked at ports. */
+	uint64_t ports = sim_count(rig->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_PORT_INFO);
+	uint64_t nodes = sim_count(rig->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO);
+	size_t used = arena_used(rig->sweep->job->arena);
+	periods(1);
+	ck_assert_uint_eq(arena_used(rig->sweep->job->arena), used); /* it has its own */
+	ck_assert_uint_eq(sim_count(rig->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_PORT_INFO),
+	                  ports + 1); /* our own */
+	ck_assert_uint_eq(sim_count(rig->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO),
+	                  nodes + 1); /* behind it */
+}
+END_TEST
+
+/* --- switches that do not clear their bit ------------------------------------------- */
+
+static bool clears_change(const uint8_t *mad)
+{
+	return field_get(mad, MAD_METHOD) == UMAD_METHOD_SET &&
+	       field_get(mad, MAD_ATTR_ID) == UMAD_SM_ATTR_SWITCH_INFO &&
+	       field_get(mad + SMP_DATA_AT, SI_PORT_STATE_CHANGE);
+}
+
+static void keep_bit(uint8_t *mad)
+{
+	if (clears_change(mad)) {
+		field_set(mad + SMP_DATA_AT, SI_PORT_STATE_CHANGE, 0);
+	}
+}
+
+/* The simulation refuses a LinearFDBTop beyond its table, and the Set with it. */
+static void refuse_bit(uint8_t *mad)
+{
+	if (clears_change(mad)) {
+		field_set(mad + SMP_DATA_AT, SI_LINEAR_FDB_TOP, 0xffff);
+	}
+}
+
+START_TEST(stuck)
+{
+	start("ft2 6 6 3", true);
+	tap.out_filter = _i == 0 ? keep_bit : refuse_bit;
+	rig_up(rig);
+	periods(PERIODS);
+	ck_assert_uint_eq(n_changed(), rig->g->n_switches);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 1);
+	/* What changes is seen nevertheless, once. */
+	uint64_t host = rig->g->nodes[rig->g->n_nodes - 1].guid;
+	ck_assert_uint_ne(rig->g->nodes[rig->g->n_nodes - 1].type, NODE_SWITCH);
+	for (unsigned i = 0; i < 2; i++) {
+		ck_assert_int_eq(sim_set_node(rig->sim, host, i == 1), E_OK);
+		periods(PERIODS);
+		ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 2 + i);
+		ck_assert_uint_eq(sweep_status(rig->sweep)->hosts,
+		                  rig->g->n_hosts - (i == 0));
+	}
+}
+END_TEST
+
+/* --- changes ------------------------------------------------------------------------ */
+
+static uint64_t disguised;
+
+static void disguise(uint8_t *mad)
+{
+	uint8_t *data = mad + SMP_DATA_AT;
+
+	if (field_get(mad, MAD_METHOD) == UMAD_METHOD_GET_RESP &&
+	    field_get(mad, MAD_ATTR_ID) == UMAD_SM_ATTR_NODE_INFO &&
+	    field_get(data, NI_NODE_GUID) == disguised) {
+		field_set(data, NI_NODE_GUID, disguised ^ 0x100000);
+		field_set(data, NI_PORT_GUID, disguised ^ 0x200000);
+	}
+}
+
+/* Another host came behind a cable before its port was armed: the state of the switch
+ * port is what it should be, only the GUID tells. */
+START_TEST(exchanged)
+{
+	start("ft2 6 6 3", true);
+	disguised = rig->g->nodes[rig->g->n_nodes - 1].guid;
+	rig_up(rig);
+	tap.in_filter = disguise;
+	periods(PERIODS);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 2);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->hosts, rig->g->n_hosts);
+	rig_stop(rig);
+}
+END_TEST
+
+/* All cables of the fabric that is there are active. */
+static void check_active(uint64_t without)
+{
+	for (uint32_t i = 0; i < rig->g->n_ports; i++) {
+		const struct port *p = &rig->g->ports[i];
+		bool gone = p->peer == GRAPH_NONE ||
+		            rig->g->nodes[p->node].guid == without ||
+		            rig->g->nodes[rig->g->ports[p->peer].node].guid == without;
+
+		if (!gone) {
+			ck_assert_uint_eq(rig_peek(rig, i, PI_PORT_STATE), PORT_ACTIVE);
+		}
+	}
+}
+
+static void turns(uint64_t n)
+{
+	for (; n > 0; n--) {
+		ck_assert_int_eq(sweep_turn(rig->sweep), E_OK);
+	}
+}
+
+/* A host goes, comes or restarts, at any moment of the bring-up and of the light sweep
+ * behind it. */
+START_TEST(any_moment)
+{
+	uint64_t seed = 0x119 + 7919u * (unsigned)_i;
+
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	unsigned what = (unsigned)_i % 3;
+	start("ft2 4 3 2", false);
+	uint32_t node = rig->g->n_nodes - 1 - (uint32_t)(seed >> 40) % 6;
+	uint64_t guid = rig->g->nodes[node].guid;
+	if (node == rig->g->ports[rig->g->sm_port].node ||
+	    rig->g->nodes[node].type == NODE_SWITCH) {
+		return;
+	}
+	ck_assert_int_eq(sim_set_node(rig->sim, guid, what != 1), E_OK);
+	if (_i % 2) {
+		rig_up(rig);
+		periods(1);
+	}
+	turns((seed >> 33) % 400);
+	if (what == 2) {
+		ck_assert_int_eq(sim_reboot(rig->sim, guid), E_OK);
+	} else {
+		ck_assert_int_eq(sim_set_node(rig->sim, guid, what == 1), E_OK);
+	}
+	periods(PERIODS);
+	rig_up(rig);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->hosts, rig->g->n_hosts - (what == 0));
+	check_active(what == 0 ? guid : 0);
+	ck_assert_uint_eq(n_changed(), 0);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	Suite *s = suite_create("light sweep");
+	TCase *t = tcase_create("light");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, NULL, teardown);
+	tcase_add_loop_test(t, quiet, 0, sizeof(quiet_topos) / sizeof(quiet_topos[0]));
+	tcase_add_loop_test(t, stuck, 0, 2);
+	tcase_add_test(t, exchanged);
+	tcase_add_loop_test(t, any_moment, 0, 120);
+	suite_add_tcase(s, t);
+	return s;
+}
+
+int main(void)
+{
+	SRunner *r = srunner_create(suite());
+	int failed;
+
+	srunner_run_all(r, CK_ENV);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * Multicast tables as a sweep programs them, read back out of the simulated switches:
+ * packets of every group reach its members once, while members come and go, switches
+ * restart, cables fail and the daemon is killed. Only blocks that differ are sent.
+ */
+#include "tests/lib/mcast_walk.h"
+#include "tests/lib/sweep_fixture.h"
+
+#include "sa/store/mcast.h"
+#include "sa/store/store.h"
+
+enum { GROUPS = 5, BLOCKS = 2, POSITIONS = 3 };
+
+static struct rig *rig;
+static uint64_t seed;
+
+static uint32_t below(uint32_t n)
+{
+	seed ^= seed >> 12;
+	seed ^= seed << 25;
+	seed ^= seed >> 27;
+	return (uint32_t)((seed * UINT64_C(2685821657736338717) >> 32) * n >> 32);
+}
+
+/* What should be: who is in which group. */
+struct wanted {
+	uint8_t state[GROUPS][4096]; /* JoinState by index of the end port */
+};
+static struct wanted *wanted;
+
+static uint32_t mlid_of(unsigned group)
+{
+	return MLID_FIRST + group * 9; /* of two blocks */
+}
+
+static void mgid_of(unsigned group, uint8_t mgid[MGID_BYTES])
+{
+	memset(mgid, 0, MGID_BYTES);
+	mgid[0] = 0xff;
+	mgid[1] = 0x18;
+	mgid[15] = (uint8_t)group;
+}
+
+static void commit_done(void *ctx, int ret)
+{
+	*(int *)ctx = ret;
+}
+
+static void commit(struct sa_store *st)
+{
+	struct state_batch *b = store_changes(st);
+	int ret = -1;
+
+	if (b != NULL) {
+		state_batch_commit(rig->state, b, commit_done, &ret);
+		state_flush(rig->state);
+		ck_assert_int_eq(ret, E_OK);
+	}
+}
+
+static void keep_groups(struct sa_store *st)
+{
+	for (unsigned i = 0; i < GROUPS; i++) {
+		struct mcast_group_row g = { .well_known = 1 };
+
+		mgid_of(i, g.record);
+		mcast_put(g.record, MC_MLID, mlid_of(i));
+		ck_assert_int_eq(mcast_group_keep(st, &g), E_OK);
+	}
+}
+
+/* One end port joins, changes or leaves. */
+static void change(struct sa_store *st)
+{
+	unsigned group = below(GROUPS), end = below(rig->g->n_end_ports);
+	uint64_t guid = rig->g->ports[rig->g->end_ports[end]].guid;
+	struct mcast_member_row m = { .port_guid = guid };
+	uint8_t mgid[MGID_BYTES], gid[MGID_BYTES] = { 0xfe, 0x80 };
+
+	mgid_of(group, mgid);
+	field_set(gid, 64, 64, guid);
+	if (wanted->state[group][end] && below(2)) {
+		ck_assert_int_eq(mcast_member_leave(st, mgid, gid), E_OK);
+		wanted->state[group][end] = 0;
+		return;
+	}
+	m.join_state = (uint8_t)(1 << below(4));
+	ck_assert_int_eq(mcast_member_keep(st, mgid, gid, &m), E_OK);
+	wanted->state[group][end] = m.join_state;
+}
+
+static void changes(unsigned n)
+{
+	struct sa_store *st;
+
+	ck_assert_int_eq(store_new(rig->state, 0, &st), E_OK);
+	keep_groups(st);
+	for (unsigned i = 0; i < n; i++) {
+		change(st);
+	}
+	commit(st);
+	store_free(st);
+}
+
+static const uint8_t *peek(uint32_t sw, unsigned pos, unsigned block)
+{
+	static uint8_t data[64];
+
+	memset(data, 0, sizeof(data));
+	(void)sim_peek(rig->sim, rig->g->nodes[rig->g->switches[sw]].guid,
+	               UMAD_SM_ATTR_MCAST_FT, (uint32_t)pos << 28 | block, data);
+	return data;
+}
+
+/* Ports of one MLID in all switches, as they have them. */
+static bool *masks(uint32_t mlid, struct arena *a)
+{
+	bool *on = arena_array(a, (size_t)rig->g->n_switches * MCAST_PORTS, sizeof(*on));
+	uint32_t row = mlid - MLID_FIRST;
+
+	for (uint32_t s = 0; s < rig->g->n_switches; s++) {
+		for (unsigned pos = 0; pos < POSITIONS; pos++) {
+			const uint8_t *data = peek(s, pos, row / MFT_BLOCK_MLIDS);
+			uint64_t mask = field_get(data, row % MFT_BLOCK_MLIDS * 16, 16);
+
+			for (unsigned k = 0; k < 16; k++) {
+				on[s * MCAST_PORTS + pos * 16 + k] = mask >> k & 1;
+			}
+		}
+	}
+	return on;
+}
+
+/* Sends packets of all groups through the fabric \a g, which has these tables. */
+static void check_tables(const struct graph *g)
+{
+	struct arena *a = arena_new();
+
+	for (unsigned i = 0; i < GROUPS; i++) {
+		struct mcast_member *m = arena_array(a, rig->g->n_end_ports, sizeof(*m));
+		struct mcast_group group = { .mlid = mlid_of(i), .members = m };
+		uint32_t receivers = 0;
+
+		for (uint32_t k = 0; k < rig->g->n_end_ports; k++) {
+			uint8_t state = wanted->state[i][k];
+
+			if (state) {
+				m[group.n].port = rig->g->end_ports[k];
+				m[group.n++].sends_only = (state & MC_RECEIVES) == 0;
+				receivers += (state & MC_RECEIVES) != 0;
+			}
+		}
+		check_group(g, &group, group.n > 1 && receivers, masks(mlid_of(i), a), a);
+	}
+	arena_free(a);
+}
+
+static uint64_t sets(void)
+{
+	return sim_count(rig->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_MCAST_FT);
+}
+
+static void bring_up(const char *topo, uint64_t with_seed, uint32_t drop_ppm)
+{
+	seed = with_seed;
+	wanted = calloc(1, sizeof(*wanted));
+	rig = rig_bring_up(topo, (uint32_t)with_seed, drop_ppm);
+	ck_assert_uint_le(rig->g->n_end_ports, 4096);
+}
+
+static void stop(void)
+{
+	rig_free(rig);
+	rig = NULL;
+	free(wanted);
+	wanted = NULL;
+}
+
+static const char *const topos[] = { "ft2 6 6 3", "torus 3x3 2", "ft3 4" };
+
+/* Groups that were there before the daemon, then members that come and go. */
+START_TEST(members_come_and_go)
+{
+	uint32_t heavy;
+
+	bring_up(topos[_i], 7, 0);
+	changes(40);
+	rig_up(rig);
+	check_tables(rig->g);
+	rig_run_ms(rig, 25000); /* the light sweep that sees ports gone ACTIVE */
+	heavy = sweep_status(rig->sweep)->heavy_sweeps;
+	for (unsigned round = 0; round < 25; round++) {
+		changes(1 + below(6));
+		rig_run_ms(rig, 100);
+		check_tables(rig->g);
+	}
+	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, heavy);
+}
+END_TEST
+
+typedef uint8_t all_tables[POSITIONS][BLOCKS][64];
+
+static all_tables *all(struct arena *a)
+{
+	all_tables *t = arena_array(a, rig->g->n_switches, sizeof(*t));
+
+	for (uint32_t s = 0; s < rig->g->n_switches; s++) {
+		for (unsigned pos = 0; pos < POSITIONS; pos++) {
+			for (unsigned b = 0; b < BLOCKS; b++) {
+				memcpy(t[s][pos][b], peek(s, pos, b), 64);
+			}
+		}
+	}
+	return t;
+}
+
+/* As many Sets as blocks that differ afterwards; none where nothing does. */
+START_TEST(by_difference)
+{
+	struct arena *a = arena_new();
+
+	bring_up(topos[_i], 3, 0);
+	changes(30);
+	rig_up(rig);
+	for (unsigned round = 0; round < 20; round++) {
+		all_tables *before = all(a), *after;
+		uint64_t sent = sets();
+		unsigned differ = 0;
+
+		changes(round % 4);
+		rig_run_ms(rig, 100);
+		after = all(a);
+		for (uint32_t s = 0; s < rig->g->n_switches; s++) {
+			for (unsigned k = 0; k < POSITIONS * BLOCKS; k++) {
+				differ +=
+					memcmp(before[s][k / BLOCKS][k % BLOCKS],
+				               after[s][k / BLOCKS][k % BLOCKS], 64) != 0;
+			}
+		}
+		ck_assert_uint_eq(sets() - sent, differ);
+	}
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(lost_mads)
+{
+	bring_up("ft2 6 6 3", 11 + (unsigned)_i, 20000);
+	changes(40);
+	rig_up(rig);
+	check_tables(rig->g);
+	for (unsigned round = 0; round < 10; round++) {
+		changes(4);
+		rig_run_ms(rig, 20000);
+		rig_up(rig);
+		check_tables(rig->g);
+	}
+}
+END_TEST
+
+/* A switch that restarts gets its tables again. */
+START_TEST(switch_restarts)
+{
+	uint32_t sw = (unsigned)_i;
+
+	bring_up("ft2 6 6 3", 5, 0);
+	changes(60);
+	rig_up(rig);
+	ck_assert_int_eq(sim_reboot(rig->sim, rig->g->nodes[rig->g->switches[sw]].guid),
+	                 E_OK);
+	rig_run_ms(rig, 60000);
+	rig_up(rig);
+	check_tables(rig->g);
+}
+END_TEST
+
+/* The daemon is killed and made anew over the same fabric and state. */
+START_TEST(daemon_restarts)
+{
+	bring_up(topos[_i], 13, 0);
+	changes(50);
+	rig_up(rig);
+	rig_stop(rig);
+	rig_start(rig);
+	rig_up(rig);
+	check_tables(rig->g);
+	changes(5);
+	rig_run_ms(rig, 100);
+	check_tables(rig->g);
+}
+END_TEST
+
+/* Cables between switches fail one after another: trees lead around them. */
+START_TEST(cables_fail)
+{
+	const struct graph *g;
+	struct graph *now;
+
+	bring_up("ft2 6 6 3", 17, 0);
+	changes(60);
+	rig_up(rig);
+	g = rig->g;
+	for (unsigned round = 0; round < 3; round++) {
+		const struct sw_link *l = &g->adj[g->adj_first[round] + round];
+		uint32_t near = graph_port(g, g->switches[round], l->port);
+
+		now = arena_alloc(rig->a, sizeof(*now));
+		*now = *g;
+		now->ports = arena_array(rig->a, g->n_ports, sizeof(*g->ports));
+		memcpy(now->ports, g->ports, g->n_ports * sizeof(*g->ports));
+		now->ports[now->ports[near].peer].peer = GRAPH_NONE;
+		now->ports[near].peer = GRAPH_NONE;
+		ck_assert_int_eq(sim_set_link(rig->sim, g->nodes[g->switches[round]].guid,
+		                              l->port, false),
+		                 E_OK);
+		rig_run_ms(rig, 60000);
+		rig_up(rig);
+		check_tables(now); /* a packet out of the dead port is an error */
+		g = now;
+	}
+}
+END_TEST
+
+/* What was programmed is published. */
+START_TEST(published)
+{
+	struct snap_reader *r;
+
+	bring_up("ft2 6 6 3", 23, 0);
+	changes(60);
+	rig_up(rig);
+	changes(10);
+	rig_run_ms(rig, 100);
+	ck_assert_int_eq(snap_reader_local(rig->snap, &r), E_OK);
+	ck_assert_int_eq(snap_pin(r), E_OK);
+	ck_assert_uint_eq(snap_meta(r)->multicast_fdb_cap, 1024);
+	for (uint32_t s = 0; s < rig->g->n_switches; s++) {
+		const uint8_t *data;
+		uint16_t len;
+
+		ck_assert_int_eq(snap_attr(r, UMAD_SM_ATTR_MCAST_FT,
+		                           rig->g->nodes[rig->g->switches[s]].guid, 1,
+		                           &data, &len),
+		                 E_OK);
+		ck_assert_mem_eq(data, peek(s, 0, 1), 64);
+	}
+	snap_reader_close(r);
+}
+END_TEST
+
+static int count_row(void *ctx, const uint8_t *key, size_t key_len, const uint8_t *value,
+                     size_t len)
+{
+	size_t *n = ctx;
+
+	(void)key;
+	(void)key_len;
+	(void)value;
+	(void)len;
+	++*n;
+	return E_OK;
+}
+
+/* Groups and members are in the snapshot a heartbeat later, of the same epoch. */
+START_TEST(mirrored)
+{
+	struct snap_reader *r;
+
+	bring_up("ft2 6 6 3", 29, 0);
+	changes(30);
+	rig_up(rig);
+	rig_run_ms(rig, 30000); /* light sweeps are over */
+	ck_assert_int_eq(snap_reader_local(rig->snap, &r), E_OK);
+	for (unsigned round = 0; round < 10; round++) {
+		uint64_t epoch = sweep_status(rig->sweep)->epoch;
+		changes(1 + below(20));
+		rig_run_ms(rig, 1100);
+		ck_assert_int_eq(snap_pin(r), E_OK);
+		ck_assert_uint_eq(snap_meta(r)->epoch, epoch);
+		for (unsigned k = RECORDS_GROUPS; k <= RECORDS_MEMBERS; k++) {
+			struct written_row row;
+			size_t n = 0, found = 0;
+			int ret = snap_written_from(r, (enum record_table)k, "", 0, &row);
+			for (; ret == E_OK; found++) {
+				ret = snap_written_next(r, (enum record_table)k, &row);
+			}
+			ck_assert_int_eq(state_records(rig->state, (enum record_table)k,
+			                               count_row, &n),
+			                 E_OK);
+			ck_assert_uint_eq(found, n);
+			ck_assert_uint_gt(n, 0);
+		}
+	}
+	snap_reader_close(r);
+}
+END_TEST
+
+/* disable_multicast: tables stay as they are. */
+START_TEST(disabled)
+{
+	bring_up("ft2 6 6 3", 31, 0);
+	rig->config.disable_multicast = true;
+	changes(30);
+	rig_up(rig);
+	changes(10);
+	rig_run_ms(rig, 2000);
+	ck_assert_uint_eq(sets(), 0);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 1);
+}
+END_TEST
+
+/* One end port joins the first group, or leaves it. */
+static void join(unsigned end, bool there)
+{
+	uint64_t guid = rig->g->ports[rig->g->end_ports[end]].guid;
+	struct mcast_member_row m = { .port_guid = guid, .join_state = MC_FULL_MEMBER };
+	uint8_t mgid[MGID_BYTES], gid[MGID_BYTES] = { 0xfe, 0x80 };
+	struct sa_store *st;
+
+	mgid_of(0, mgid);
+	field_set(gid, 64, 64, guid);
+	ck_assert_int_eq(store_new(rig->state, 0, &st), E_OK);
+	ck_assert_int_eq(there ? mcast_member_keep(st, mgid, gid, &m)
+	                       : mcast_member_leave(st, mgid, gid),
+	                 E_OK);
+	wanted->state[0][end] = there ? m.join_state : 0;
+	commit(st);
+	store_free(st);
+}
+
+/* Whoever joins while tables are on their way makes the next step, and so on without end:
+ * light sweeps go on beside it. */
+START_TEST(a_flood_of_joins)
+{
+	const struct sim_options o = { .virtual_clock = true,
+		                       .seed = 5,
+		                       .delay_us = 2000 };
+	uint64_t sets_seen = UINT64_MAX;
+
+	rig = rig_new();
+	wanted = calloc(1, sizeof(*wanted));
+	seed = 5;
+	rig->config.sweep_interval = 1;
+	rig_topo(rig, "ft2 4 4 2", 0, 0);
+	ck_assert_int_eq(sim_new(rig->g, &o, false, &rig->sim), E_OK);
+	rig_start(rig);
+	changes(0);
+	for (unsigned i = 0; i < rig->g->n_end_ports; i++) {
+		join(i, true);
+	}
+	rig_up(rig);
+	rig_run_ms(rig, 5000); /* the heavy sweep for ports gone ACTIVE */
+	uint32_t light = sweep_status(rig->sweep)->light_sweeps;
+	uint64_t end = rig_now(rig) + 5000, first = sweep_status(rig->sweep)->mft_sets;
+	bool there = false;
+	join(1, there);
+	while (rig_now(rig) < end) {
+		const struct sweep_status *status = sweep_status(rig->sweep);
+		if (strcmp(status->phase, "multicast") == 0 &&
+		    status->mft_sets != sets_seen) {
+			sets_seen = status->mft_sets;
+			there = !there;
+			join(1, there);
+		}
+		ck_assert_int_eq(sweep_turn(rig->sweep), E_OK);
+	}
+	ck_assert_uint_gt(sweep_status(rig->sweep)->mft_sets, first + 100);
+	ck_assert_uint_ge(sweep_status(rig->sweep)->light_sweeps, light + 3);
+	rig_run_ms(rig, 3000);
+	check_tables(rig->g);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("sweep multicast");
+	TCase *t = tcase_create("sweep multicast");
+	int n = (int)(sizeof(topos) / sizeof(*topos));
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, NULL, stop);
+	tcase_add_loop_test(t, members_come_and_go, 0, n);
+	tcase_add_loop_test(t, by_difference, 0, n);
+	tcase_add_loop_test(t, lost_mads, 0, 2);
+	tcase_add_loop_test(t, switch_restarts, 0, 3);
+	tcase_add_loop_test(t, daemon_restarts, 0, n);
+	tcase_add_test(t, cables_fail);
+	tcase_add_test(t, published);
+	tcase_add_test(t, mirrored);
+	tcase_add_test(t, disabled);
+	tcase_add_test(t, a_flood_of_joins);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * Records that clients write, in the snapshot of a daemon that runs: joins, leaves,
+ * services with and without leases and subscriptions at random, with mirrorings,
+ * publishes, restarts and deaths at random moments between them. What the snapshot has
+ * then is what the durable state has without ServiceKeys, and byte for byte what a daemon
+ * writes into an empty one.
+ */
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "tests/lib/sweep_fixture.h"
+
+#include "routing/multicast.h"
+#include "sa/store/mcast.h"
+#include "sa/store/service.h"
+#include "sa/store/store.h"
+#include "sa/store/subscription.h"
+
+enum { GROUPS = 6, KEYS = 40, BYTES = 4 << 20, SETTLED_MS = 2500 };
+
+static struct rig *rig;
+static struct sa_store *st;
+static uint64_t seed;
+static int64_t now_s;
+
+/* All rows: table, length of key, length of value, key, value. */
+struct image {
+	uint8_t bytes[BYTES];
+	size_t len, rows;
+};
+static struct image wanted, got, rewritten;
+
+static unsigned dice(unsigned n)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned)(seed >> 33) % n;
+}
+
+/* --- what clients do --- */
+
+static void mgid_of(unsigned group, uint8_t mgid[MGID_BYTES])
+{
+	memset(mgid, 0, MGID_BYTES);
+	mgid[0] = 0xff;
+	mgid[1] = 0x18;
+	mgid[15] = (uint8_t)group;
+}
+
+static uint64_t some_port(void)
+{
+	return rig->g->ports[rig->g->end_ports[dice(rig->g->n_end_ports)]].guid;
+}
+
+/* The group comes and goes with its members. */
+static void join(unsigned group)
+{
+	struct mcast_member_row m = { .port_guid = some_port() };
+	struct mcast_group_row g = { .well_known = 0 };
+	uint8_t gid[MGID_BYTES] = { 0xfe, 0x80 };
+
+	mgid_of(group, g.record);
+	mcast_put(g.record, MC_MLID, MLID_FIRST + group);
+	field_set(gid, 64, 64, m.port_guid);
+	m.join_state = (uint8_t)(dice(4) ? MC_FULL_MEMBER : MC_SEND_ONLY_NON_MEMBER);
+	ck_assert_int_eq(mcast_group_keep(st, &g), E_OK);
+	ck_assert_int_eq(mcast_member_keep(st, g.record, gid, &m), E_OK);
+}
+
+static void leave(unsigned group)
+{
+	uint8_t mgid[MGID_BYTES], gid[MGID_BYTES] = { 0xfe, 0x80 };
+
+	mgid_of(group, mgid);
+	field_set(gid, 64, 64, some_port());
+	int ret = mcast_member_leave(st, mgid, gid);
+	ck_assert(ret == E_OK || ret == E_NOTFOUND);
+}
+
+static void serve(void)
+{
+	uint8_t value[SERVICE_ROW_BYTES], key[SERVICE_KEY_BYTES] = { 0 };
+
+	for (unsigned i = 0; i < sizeof(value); i++) { /* with a ServiceKey */
+		value[i] = (uint8_t)dice(256);
+	}
+	field_set(key, 0, 64, dice(KEYS));
+	if (dice(3) == 0) {
+		int ret = store_drop(st, RECORDS_SERVICES, key, sizeof(key));
+		ck_assert(ret == E_OK || ret == E_NOTFOUND);
+		return;
+	}
+	ck_assert_int_eq(store_put(st, RECORDS_SERVICES, key, sizeof(key),
+	                           dice(2) ? STORE_FOR_EVER : now_s + 1 + dice(20), value,
+	                           sizeof(value)),
+	                 E_OK);
+}
+
+static void subscribe(void)
+{
+	struct subscription s = { .qpn = dice(3), .number = (uint16_t)dice(4) };
+	uint8_t key[SUBSCRIPTION_KEY_BYTES] = { 0 };
+
+	field_set(key, 0, 64, some_port());
+	field_set(key, 64, 16, dice(4));
+	if (dice(3) == 0) {
+		int ret = store_drop(st, RECORDS_SUBSCRIPTIONS, key, sizeof(key));
+		ck_assert(ret == E_OK || ret == E_NOTFOUND);
+		return;
+	}
+	ck_assert_int_eq(store_put(st, RECORDS_SUBSCRIPTIONS, key, sizeof(key),
+	                           STORE_FOR_EVER, &s, sizeof(s)),
+	                 E_OK);
+}
+
+static void ignore(void *ctx, int ret)
+{
+	(void)ctx;
+	ck_assert_int_eq(ret, E_OK);
+}
+
+static void commit(void)
+{
+	struct state_batch *b = store_changes(st);
+
+	if (b != NULL) {
+		state_batch_commit(rig->state, b, ignore, NULL);
+	}
+}
+
+/* Each change is a commit of its own, as each request is; several may share a turn of the
+ * writing thread. */
+static void change_some(unsigned n)
+{
+	struct store_event *events;
+
+	for (unsigned i = 0; i < n; i++) {
+		switch (dice(6)) {
+		case 0: serve(); break;
+		case 1: subscribe(); break;
+		case 2: ck_assert_int_eq(store_tick(st, now_s += dice(3)), E_OK); break;
+		case 3: leave(dice(GROUPS)); break;
+		default: join(dice(GROUPS)); break;
+		}
+		commit();
+	}
+	(void)store_events(st, &events);
+	free(events);
+}
+
+/* --- images --- */
+
+static void add(struct image *m, enum record_table table, const void *key, size_t key_len,
+                const void *value, size_t len)
+{
+	const uint32_t head[3] = { table, (uint32_t)key_len, (uint32_t)len };
+
+	ck_assert_uint_le(m->len + sizeof(head) + key_len + len, BYTES);
+	memcpy(m->bytes + m->len, head, sizeof(head));
+	memcpy(m->bytes + m->len + sizeof(head), key, key_len);
+	memcpy(m->bytes + m->len + sizeof(head) + key_len, value, len);
+	m->len += sizeof(head) + key_len + len;
+	m->rows++;
+}
+
+static void read_snapshot(struct image *m)
+{
+	struct snap_reader *r;
+	struct written_row row;
+
+	m->len = m->rows = 0;
+	ck_assert_int_eq(snap_reader_local(rig->snap, &r), E_OK);
+	ck_assert_int_eq(snap_pin(r), E_OK);
+	for (unsigned t = 0; t < RECORDS_MIRRORED; t++) {
+		int ret = snap_written_from(r, (enum record_table)t, "", 0, &row);
+		for (; ret == E_OK; ret = snap_written_next(r, row.table, &row)) {
+			add(m, row.table, row.key, row.key_len, row.value, row.len);
+		}
+		ck_assert_int_eq(ret, E_NOTFOUND);
+	}
+	snap_reader_close(r);
+}
+
+static enum record_table reading;
+
+static int add_wanted(void *ctx, const uint8_t *key, size_t key_len, const uint8_t *value,
+                      size_t len)
+{
+	uint8_t copy[512];
+
+	ck_assert_uint_le(len, sizeof(copy));
+	memcpy(copy, value, len);
+	if (reading == RECORDS_SERVICES) {
+		service_hide(copy + sizeof(int64_t), len - sizeof(int64_t));
+	}
+	add(ctx, reading, key, key_len, copy, len);
+	return E_OK;
+}
+
+static void read_state(struct image *m)
+{
+	m->len = m->rows = 0;
+	for (unsigned t = 0; t < RECORDS_MIRRORED; t++) {
+		reading = (enum record_table)t;
+		ck_assert_int_eq(state_records(rig->state, reading, add_wanted, m), E_OK);
+	}
+}
+
+static void same(const struct image *a, const struct image *b)
+{
+	ck_assert_uint_eq(a->rows, b->rows);
+	ck_assert_uint_eq(a->len, b->len);
+	ck_assert_int_eq(memcmp(a->bytes, b->bytes, a->len), 0);
+}
+
+static void settle(void)
+{
+	state_flush(rig->state);
+	rig_up(rig);
+	rig_run_ms(rig, SETTLED_MS);
+	read_state(&wanted);
+	read_snapshot(&got);
+	same(&wanted, &got);
+}
+
+/* --- life --- */
+
+static void start(void)
+{
+	rig_start(rig);
+	ck_assert_int_eq(store_new(rig->state, now_s, &st), E_OK);
+}
+
+static void stop(void)
+{
+	commit();
+	store_free(st);
+	st = NULL;
+	rig_stop(rig);
+}
+
+static void setup(void)
+{
+	now_s = 1000;
+	rig = rig_new();
+	rig_topo(rig, "ft2 4 4 2", 0, 0);
+	rig_sim(rig, 1, 0);
+}
+
+static void teardown(void)
+{
+	store_free(st);
+	st = NULL;
+	rig_free(rig);
+}
+
+/* What the same records are in a snapshot that had none. */
+static void rewrite(void)
+{
+	char aside[100];
+
+	stop();
+	snprintf(aside, sizeof(aside), "%s/aside", rig->dir);
+	ck_assert_int_eq(rename(rig->snap_dir, aside), 0);
+	start();
+	settle();
+	read_snapshot(&rewritten);
+}
+
+START_TEST(at_random)
+{
+	seed = 100 + (unsigned)_i;
+	start();
+	rig_up(rig);
+	for (unsigned round = 0; round < 120; round++) {
+		change_some(dice(30));
+		switch (dice(10)) {
+		case 0: sweep_request_heavy(rig->sweep); break;
+		case 1: settle(); break;
+		case 2:
+			stop();
+			start();
+			break;
+		default: rig_run_ms(rig, dice(1500)); break;
+		}
+	}
+	settle();
+	struct image *last = malloc(sizeof(*last));
+	ck_assert_ptr_nonnull(last);
+	*last = got;
+	ck_assert_uint_gt(last->rows, 50);
+	rewrite();
+	same(last, &rewritten);
+	free(last);
+}
+END_TEST
+
+/* A daemon that is killed while it mirrors. It says over a pipe how far it is. */
+static void run_until_killed(int fd)
+{
+	start();
+	rig_up(rig);
+	for (;;) {
+		change_some(dice(200));
+		state_flush(rig->state);
+		(void)!write(fd, "", 1);
+		rig_run_ms(rig, 1000);
+	}
+}
+
+START_TEST(killed)
+{
+	for (unsigned round = 0; round < 5; round++) {
+		char byte;
+		int fd[2];
+
+		ck_assert_int_eq(pipe(fd), 0);
+		pid_t child = fork();
+		ck_assert_int_ge(child, 0);
+		if (child == 0) {
+			seed = round;
+			run_until_killed(fd[1]);
+		}
+		close(fd[1]);
+		for (unsigned i = 0; i < 3 + round; i++) {
+			ck_assert_int_eq(read(fd[0], &byte, 1), 1);
+		}
+		usleep(300 * round); /* any moment will do */
+		kill(child, SIGKILL);
+		ck_assert_int_eq(waitpid(child, NULL, 0), child);
+		close(fd[0]);
+		start();
+		settle();
+		ck_assert_uint_gt(got.rows, 10);
+		stop();
+	}
+	start();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sweep mirror");
+	TCase *tc = tcase_create("sweep mirror");
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, at_random, 0, 3);
+	tcase_add_test(tc, killed);
+	suite_add_tcase(suite, tc);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

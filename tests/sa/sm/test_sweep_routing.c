@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * What the routing of one sweep gets from the sweep before it, over the simulated fabric.
+ */
+#include "routing/graph/lids.h"
+#include "sa/sm/sweep_int.h"
+#include "tests/lib/sweep_fixture.h"
+
+static struct rig *rig;
+
+static void teardown(void)
+{
+	if (rig != NULL) {
+		rig_free(rig);
+		rig = NULL;
+	}
+}
+
+/* --- an engine that keeps what it was given ---------------------------------------- */
+
+enum { TABLE_MAX = 1 << 16 };
+
+static struct {
+	unsigned runs, lanes; /* lanes: of its tables, 0 or 1: minhop's own */
+	uint32_t n_switches, n_lids;
+	size_t stride;
+	bool had_prev, had_lanes;
+	struct lanes prev_lanes;
+	uint8_t prev[TABLE_MAX], prev_lane[TABLE_MAX]; /* what it was given */
+	uint8_t lft[TABLE_MAX], lane[TABLE_MAX];       /* what it gave */
+} witness;
+
+static void keep_given(const struct route_in *in, size_t bytes)
+{
+	witness.had_prev = in->prev != NULL;
+	witness.had_lanes = in->prev_lanes != NULL;
+	if (in->prev != NULL) {
+		memcpy(witness.prev, in->prev->rows, bytes);
+	}
+	if (in->prev_lanes != NULL) {
+		witness.prev_lanes = *in->prev_lanes;
+		if (in->prev_lanes->rows != NULL) {
+			ck_assert_uint_eq(in->prev_lanes->stride, in->prev->stride);
+			memcpy(witness.prev_lane, in->prev_lanes->rows, bytes);
+		}
+	}
+}
+
+static int witness_route(const struct route_in *in, struct arena *a,
+                         struct route_out *ret)
+{
+	int err = engine_find("minhop")->route(in, a, ret);
+	struct lft *t = &ret->lft;
+	size_t bytes = t->n_switches * t->stride;
+
+	ck_assert_int_eq(err, E_OK);
+	ck_assert_uint_le(bytes, TABLE_MAX);
+	keep_given(in, bytes);
+	witness.runs++;
+	witness.n_switches = t->n_switches;
+	witness.n_lids = t->n_lids;
+	witness.stride = t->stride;
+	memcpy(witness.lft, t->rows, bytes);
+	if (witness.lanes > 1) {
+		ret->lanes = (struct lanes){ .rows = arena_alloc(a, bytes),
+			                     .stride = t->stride,
+			                     .n = (uint8_t)witness.lanes };
+		for (size_t i = 0; i < bytes; i++) {
+			ret->lanes.rows[i] = (uint8_t)(i * 7 / 3 % witness.lanes);
+		}
+		memcpy(witness.lane, ret->lanes.rows, bytes);
+	}
+	return E_OK;
+}
+
+static const struct engine engine_witness = { .name = "witness",
+	                                      .flags = ENGINE_MAY_USE_LANES,
+	                                      .route = witness_route };
+
+static struct rig *rig_witness(const char *topo, unsigned lanes)
+{
+	struct rig *r = rig_new();
+
+	rig_topo(r, topo, 0, 0);
+	rig_sim(r, 1, 0);
+	r->deps.list = (struct route_list){ .engine = { &engine_witness }, .n = 1 };
+	memset(&witness, 0, sizeof(witness));
+	witness.lanes = lanes;
+	return r;
+}
+
+static void sweep_again(struct rig *r)
+{
+	sweep_request_heavy(r->sweep);
+	rig_heavy(r, sweep_status(r->sweep)->heavy_sweeps + 1);
+	rig_up(r);
+}
+
+/* --- lanes ---------------------------------------------------------------------------
+ */
+
+START_TEST(lanes_come_with_tables)
+{
+	static uint8_t lft[TABLE_MAX], lane[TABLE_MAX];
+
+	rig = rig_witness("ft2 6 6 3", 3);
+	rig_start(rig);
+	rig_heavy(rig, 1);
+	ck_assert(!witness.had_lanes);
+	memcpy(lft, witness.lft, sizeof(lft));
+	memcpy(lane, witness.lane, sizeof(lane));
+	sweep_again(rig);
+	ck_assert_uint_eq(witness.runs, 2);
+	ck_assert(witness.had_prev && witness.had_lanes);
+	ck_assert_uint_eq(witness.prev_lanes.n, 3);
+	ck_assert_ptr_null(witness.prev_lanes.rule);
+	for (uint32_t s = 0; s < witness.n_switches; s++) {
+		size_t at = s * witness.stride;
+
+		ck_assert_mem_eq(witness.prev + at, lft + at, witness.n_lids);
+		ck_assert_mem_eq(witness.prev_lane + at, lane + at, witness.n_lids);
+	}
+}
+END_TEST
+
+/* A switch that lost its tables has no lanes either; the others have theirs. */
+START_TEST(lanes_of_restarted_switch)
+{
+	static uint8_t lane[TABLE_MAX];
+	uint32_t n = 0;
+
+	rig = rig_witness("ft2 6 6 3", 2);
+	rig_start(rig);
+	rig_heavy(rig, 1);
+	memcpy(lane, witness.lane, sizeof(lane));
+	ck_assert_int_eq(sim_reboot(rig->sim, rig->g->nodes[rig->g->switches[2]].guid),
+	                 E_OK);
+	sweep_request_heavy(rig->sweep);
+	rig_heavy(rig, 2);
+	ck_assert(witness.had_lanes);
+	for (uint32_t s = 0; s < witness.n_switches; s++) {
+		const uint8_t *row = witness.prev_lane + s * witness.stride;
+
+		if (row[1] == LANE_UNKNOWN) {
+			n++;
+			for (uint32_t lid = 0; lid < witness.n_lids; lid++) {
+				ck_assert_uint_eq(row[lid], LANE_UNKNOWN);
+			}
+		} else {
+			ck_assert_mem_eq(row, lane + s * witness.stride, witness.n_lids);
+		}
+	}
+	ck_assert_uint_eq(n, 1);
+}
+END_TEST
+
+/* Tables of one lane are known to be of one; those found in the switches at the start
+ * tell nothing about lanes. */
+START_TEST(one_lane)
+{
+	rig = rig_witness("ft2 6 6 3", 1);
+	rig_start(rig);
+	rig_heavy(rig, 1);
+	sweep_again(rig);
+	ck_assert(witness.had_lanes);
+	ck_assert_uint_eq(witness.prev_lanes.n, 1);
+	ck_assert_ptr_null(witness.prev_lanes.rows);
+	rig_stop(rig);
+	rig_start(rig);
+	rig_heavy(rig, 1);
+	ck_assert(witness.had_prev && !witness.had_lanes);
+}
+END_TEST
+
+/* --- which engine serves ---------------------------------------------------------------
+ */
+
+static void set_list(struct rig *r, const char *text)
+{
+	struct why why = { "" };
+
+	ck_assert_int_eq(route_list_parse(text, &r->deps.list, &why), E_OK);
+}
+
+/* The engine is the one that a start from nothing takes on the fabric as it is now, with
+ * the same reason; and the snapshot says so. */
+static void check_choice(struct rig *r, unsigned step, const char **ret_used)
+{
+	const struct job *j = r->sweep->job;
+	struct route_request cold = j->request;
+	struct arena *a = arena_new();
+	struct route_result res;
+	struct snap_reader *reader;
+
+	cold.prev = NULL;
+	cold.prev_lanes = NULL;
+	cold.verdict = NULL;
+	cold.cache = NULL;
+	ck_assert_int_eq(route_run(&cold, a, &res), E_OK);
+	ck_assert_msg(res.used == j->route.used,
+	              "step %u: %s from nothing, %s in the sweep", step, res.used->name,
+	              j->route.used->name);
+	/* kept routes keep the reason for their engine */
+	ck_assert_int_eq(res.fallback_reason.text[0], j->route.fallback_reason.text[0]);
+	ck_assert(j->route.cached ||
+	          strcmp(res.fallback_reason.text, j->route.fallback_reason.text) == 0);
+	ck_assert_int_eq(snap_reader_local(r->snap, &reader), E_OK);
+	ck_assert_int_eq(snap_pin(reader), E_OK);
+	ck_assert_str_eq(snap_meta(reader)->engine_used, res.used->name);
+	ck_assert_str_eq(snap_meta(reader)->engine_asked, res.engine_asked);
+	ck_assert_str_eq(snap_meta(reader)->fallback_reason,
+	                 j->route.fallback_reason.text);
+	snap_reader_close(reader);
+	*ret_used = res.used->name;
+	arena_free(a);
+}
+
+static void toggle_host(struct rig *r, uint64_t *seed, bool *gone)
+{
+	uint32_t h = 1 + (uint32_t)((*seed >> 33) % (r->g->n_hosts - 1));
+	uint64_t guid = r->g->nodes[r->g->ports[r->g->hosts[h]].node].guid;
+
+	gone[h] = !gone[h];
+	ck_assert_int_eq(sim_set_node(r->sim, guid, !gone[h]), E_OK);
+}
+
+static void toggle_cable(struct rig *r, uint64_t *seed, bool *cut)
+{
+	uint32_t i = (uint32_t)((*seed >> 33) % r->g->adj_first[r->g->n_switches]), s = 0;
+
+	while (r->g->adj_first[s + 1] <= i) {
+		s++;
+	}
+	cut[i] = !cut[i];
+	ck_assert_int_eq(sim_set_link(r->sim, r->g->nodes[r->g->switches[s]].guid,
+	                              r->g->adj[i].port, !cut[i]),
+	                 E_OK);
+}
+
+static uint64_t next_draw(uint64_t seed)
+{
+	return seed * 6364136223846793005u + 1442695040888963407u;
+}
+
+/* clang-format off */
+static const struct {
+	const char *topo, *list;
+	double fail;
+} lives[] = {
+	{ "ft3 4",            "minhop",        0.2 },
+	{ "ft3 4",            "",              0.3 },
+	{ "tree3 3 3 3 2 2",  "minhop",        0.2 },
+	{ "torus 4x3 2",      "minhop",        0.1 },
+	{ "ft3 4",            "fattree",       0.1 },
+	{ "jellyfish 8 4 3",  "sssp updn",     0 },
+	{ "ft3 4",            "dfsssp",        0.1 },
+	{ "mesh 4x3 2",       "deadlockfree",  0.1 },
+};
+/* clang-format on */
+
+START_TEST(engine_as_from_nothing)
+{
+	bool gone[256] = { false }, cut[1024] = { false };
+	uint64_t seed = 0x5eed + (uint64_t)_i;
+	const char *used;
+
+	rig = rig_new();
+	rig_topo(rig, lives[_i].topo, lives[_i].fail, 1 + (uint32_t)_i);
+	rig_sim(rig, 1, 0);
+	set_list(rig, lives[_i].list);
+	rig_start(rig);
+	rig_heavy(rig, 1);
+	rig_up(rig);
+	for (unsigned step = 0; step < 10; step++) {
+		check_choice(rig, step, &used);
+		for (unsigned n = 1 + step % 3; n > 0; n--) {
+			seed = next_draw(seed);
+			if (seed >> 60 & 1) {
+				toggle_host(rig, &seed, gone);
+			} else {
+				toggle_cable(rig, &seed, cut);
+			}
+		}
+		if (step == 6) { /* a new daemon finds the tables in the switches */
+			rig_stop(rig);
+			rig_start(rig);
+		}
+		sweep_again(rig);
+	}
+}
+END_TEST
+
+/* What was asked for and why another engine serves is told as long as it is so: after
+ * sweeps that find nothing new, by the cache, and by a new daemon. */
+START_TEST(fallback_is_never_hidden)
+{
+	const char *used;
+
+	rig = rig_new();
+	rig_topo(rig, "torus 4x3 2", 0, 1);
+	rig_sim(rig, 1, 0);
+	set_list(rig, "minhop");
+	rig->config.use_ucast_cache = _i;
+	rig_start(rig);
+	for (unsigned step = 0; step < 6; step++) {
+		if (step == 3) {
+			rig_stop(rig);
+			rig_start(rig);
+		}
+		if (step == 4) {
+			ck_assert_int_eq(
+				sim_set_node(rig->sim,
+			                     rig->g->nodes[rig->g->ports[rig->g->hosts[7]]
+			                                           .node]
+			                             .guid,
+			                     false),
+				E_OK);
+		}
+		sweep_again(rig);
+		check_choice(rig, step, &used);
+		ck_assert_str_ne(used, "minhop");
+		ck_assert_ptr_nonnull(strstr(rig->sweep->job->route.fallback_reason.text,
+		                             "minhop: credit loop"));
+	}
+	ck_assert(!_i || sweep_status(rig->sweep)->cache_hits > 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("sweep_routing");
+	TCase *t = tcase_create("lanes");
+
+	tcase_add_checked_fixture(t, NULL, teardown);
+	tcase_add_test(t, lanes_come_with_tables);
+	tcase_add_test(t, lanes_of_restarted_switch);
+	tcase_add_test(t, one_lane);
+	suite_add_tcase(s, t);
+	t = tcase_create("engine");
+	tcase_add_checked_fixture(t, NULL, teardown);
+	tcase_add_loop_test(t, engine_as_from_nothing, 0,
+	                    sizeof(lives) / sizeof(lives[0]));
+	tcase_add_loop_test(t, fallback_is_never_hidden, 0, 2);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/* P_Key and GUID tables of ports, and SMInfo, as a sweep reads and publishes them. */
+#include "tests/lib/sweep_fixture.h"
+
+enum { BLOCKS_OF_A_PORT = 3 }; /* 64 P_Keys are two blocks, 8 GUIDs one */
+
+static struct rig *rig;
+
+static void stop(void)
+{
+	rig_free(rig);
+	rig = NULL;
+}
+
+static uint64_t reads(void)
+{
+	return sim_count(rig->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_PKEY_TABLE) +
+	       sim_count(rig->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_GUID_INFO);
+}
+
+static struct snap_reader *reader(void)
+{
+	struct snap_reader *r;
+
+	ck_assert_int_eq(snap_reader_local(rig->snap, &r), E_OK);
+	ck_assert_int_eq(snap_pin(r), E_OK);
+	return r;
+}
+
+static const uint8_t *payload(struct snap_reader *r, uint16_t attr, uint64_t guid,
+                              uint32_t block)
+{
+	const uint8_t *data;
+	uint16_t len;
+
+	ck_assert_int_eq(snap_attr(r, attr, guid, block, &data, &len), E_OK);
+	ck_assert_uint_eq(len, 64);
+	return data;
+}
+
+START_TEST(tables_of_every_end_port)
+{
+	rig = rig_bring_up("ft2 6 6 3", 1, 0);
+	rig_heavy(rig, 1);
+	struct snap_reader *r = reader();
+	for (uint32_t i = 0; i < rig->g->n_end_ports; i++) {
+		const struct port *p = &rig->g->ports[rig->g->end_ports[i]];
+		uint64_t node = rig->g->nodes[p->node].guid;
+		static const uint8_t none[64];
+		const uint8_t *keys =
+			payload(r, UMAD_SM_ATTR_PKEY_TABLE, node, (uint32_t)p->num << 16);
+		ck_assert_uint_eq(field_get(keys, 0, 16), 0xffff);
+		ck_assert_mem_eq(keys + 2, none, 62);
+		ck_assert_mem_eq(payload(r, UMAD_SM_ATTR_PKEY_TABLE, node,
+		                         (uint32_t)p->num << 16 | 1),
+		                 none, 64);
+		ck_assert_uint_eq(field_get(payload(r, UMAD_SM_ATTR_GUID_INFO, node,
+		                                    (uint32_t)p->num << 8),
+		                            0, 64),
+		                  p->guid);
+	}
+	snap_reader_close(r);
+	ck_assert_uint_eq(reads(), (uint64_t)BLOCKS_OF_A_PORT * rig->g->n_end_ports);
+}
+END_TEST
+
+START_TEST(own_sm_info)
+{
+	rig = rig_bring_up("ft2 2 2 1", 1, 0);
+	rig->config.sm_priority = 7;
+	rig_heavy(rig, 1);
+	struct snap_reader *r = reader();
+	const struct port *own = &rig->g->ports[rig->g->sm_port];
+	const uint8_t *info =
+		payload(r, UMAD_SM_ATTR_SM_INFO, rig->g->nodes[own->node].guid, own->num);
+	struct snap_attr_row row;
+	ck_assert_uint_eq(field_get(info, SMI_GUID), own->guid);
+	ck_assert_uint_eq(field_get(info, SMI_SM_KEY), 0);
+	ck_assert_uint_eq(field_get(info, SMI_PRIORITY), 7);
+	ck_assert_uint_eq(field_get(info, SMI_SM_STATE), 3); /* master */
+	ck_assert_int_eq(snap_attr_from(r, UMAD_SM_ATTR_SM_INFO, 0, 0, &row), E_OK);
+	ck_assert_int_eq(
+		snap_attr_from(r, UMAD_SM_ATTR_SM_INFO, row.guid, row.block + 1, &row),
+		E_NOTFOUND);
+	snap_reader_close(r);
+}
+END_TEST
+
+/* Once in the life of a port. */
+START_TEST(read_once)
+{
+	rig = rig_bring_up("ft2 6 6 3", 1, 0);
+	rig_heavy(rig, 1);
+	uint64_t before = reads();
+	sweep_request_heavy(rig->sweep);
+	rig_heavy(rig, 2);
+	ck_assert_uint_eq(reads(), before);
+	const struct port *sm = &rig->g->ports[rig->g->sm_port];
+	uint32_t host = rig->g->end_ports[rig->g->n_end_ports - 1];
+	if (host == rig->g->sm_port) {
+		host = rig->g->end_ports[rig->g->n_end_ports - 2];
+	}
+	ck_assert_uint_ne(rig->g->ports[host].node, sm->node);
+	ck_assert_int_eq(
+		sim_reboot(rig->sim, rig->g->nodes[rig->g->ports[host].node].guid), E_OK);
+	rig_up(rig);
+	rig_run_ms(rig, 25000);
+	rig_up(rig);
+	ck_assert_uint_eq(reads(), before + BLOCKS_OF_A_PORT);
+}
+END_TEST
+
+/* Tables that get lost keep nobody from coming up. */
+START_TEST(lossy)
+{
+	rig = rig_bring_up("ft2 6 6 3", 3 + (uint32_t)_i, 30000);
+	rig_up(rig);
+	struct snap_reader *r = reader();
+	unsigned there = 0;
+	for (uint32_t i = 0; i < rig->g->n_end_ports; i++) {
+		const struct port *p = &rig->g->ports[rig->g->end_ports[i]];
+		const uint8_t *data;
+		uint16_t len;
+		there += snap_attr(r, UMAD_SM_ATTR_GUID_INFO, rig->g->nodes[p->node].guid,
+		                   (uint32_t)p->num << 8, &data, &len) == E_OK;
+	}
+	ck_assert_uint_gt(there, rig->g->n_end_ports / 2);
+	snap_reader_close(r);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sweep_tables");
+	TCase *tc = tcase_create("tables");
+
+	tcase_add_checked_fixture(tc, NULL, stop);
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, tables_of_every_end_port);
+	tcase_add_test(tc, own_sm_info);
+	tcase_add_test(tc, read_once);
+	tcase_add_loop_test(tc, lossy, 0, 4);
+	suite_add_tcase(suite, tc);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
