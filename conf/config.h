@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "conf/base/credit_loops.h"
 #include "conf/option.h"
 #include "conf/policy/adaptive.h"
 #include "conf/policy/qos.h"
@@ -21,9 +22,6 @@ enum path_selection { PATH_MINIMAL, PATH_PAIRWISE, PATH_ORDERALL, PATH_SRCDSTALL
 
 /*! Names of enum path_selection, NULL-terminated: "minimal", "pairwise", "orderall", "srcdstall". */
 extern const char *const path_selection_names[];
-
-/*! What a credit loop in computed tables means. */
-enum credit_loops { CREDIT_FALLBACK, CREDIT_REFUSE, CREDIT_PROGRAM };
 
 /*! Names of enum credit_loops, NULL-terminated: "fallback", "refuse", "program". */
 extern const char *const credit_loops_names[];

@@ -127,7 +127,7 @@ static int keep_safe(const struct route_request *r, const struct adaptive_option
 	if (code != E_OK || loops == 0) {
 		return code;
 	}
-	if (r->credit_loops == ROUTE_CREDIT_PROGRAM || ret->proof.credit_loops) {
+	if (r->credit_loops == CREDIT_PROGRAM || ret->proof.credit_loops) {
 		why_add(&ret->warning, "alternates of adaptive routing can deadlock: %llu "
 		                       "credit loops when all of them are used",
 		        (unsigned long long)loops);
@@ -245,7 +245,7 @@ static int run_engine(const struct route_request *r, const struct engine *e,
 
 static bool is_wanted(const struct route_request *r, const struct route_result *res)
 {
-	return r->credit_loops == ROUTE_CREDIT_PROGRAM || res->out.may_deadlock;
+	return r->credit_loops == CREDIT_PROGRAM || res->out.may_deadlock;
 }
 
 /* Are there earlier tables at all? */
@@ -378,7 +378,7 @@ static int attempt(const struct route_request *r, const struct engine *e, bool k
 static bool goes_on(const struct route_request *r, int outcome)
 {
 	if (outcome == E_CREDITLOOP) {
-		return r->credit_loops == ROUTE_CREDIT_FALLBACK;
+		return r->credit_loops == CREDIT_FALLBACK;
 	}
 	return outcome == E_UNSUITABLE || outcome == E_LOOP || outcome == E_NOPATH;
 }
@@ -434,7 +434,7 @@ static struct route_request request_for(const struct route_request *r, unsigned 
 	struct route_request own = *r;
 
 	if (route_list_is_chosen(&r->list, i)) {
-		own.credit_loops = ROUTE_CREDIT_FALLBACK;
+		own.credit_loops = CREDIT_FALLBACK;
 	}
 	return own;
 }
@@ -513,7 +513,7 @@ static int compute(const struct route_request *r, struct arena *a,
 {
 	struct route_result res = { .engine_asked = route_list_first(&r->list) };
 	struct search x = { .l = route_list_whole(
-				    &r->list, r->credit_loops == ROUTE_CREDIT_FALLBACK) };
+				    &r->list, r->credit_loops == CREDIT_FALLBACK) };
 	uint64_t digest = r->verdict ? verdict_digest(r) : 0;
 	int outcome;
 
@@ -660,7 +660,7 @@ int route_check(const struct route_request *r, const struct lft *lft,
 	res.out.lft = *lft;
 	res.out.lanes = lanes ? *lanes : (struct lanes){ .n = 1 };
 	outcome = prove(r, a, &res);
-	if (outcome == E_CREDITLOOP && r->credit_loops == ROUTE_CREDIT_PROGRAM) {
+	if (outcome == E_CREDITLOOP && r->credit_loops == CREDIT_PROGRAM) {
 		warn_credit_loop(r, a, &res);
 		outcome = E_OK;
 	}

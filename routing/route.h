@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "conf/base/credit_loops.h"
 #include "routing/engine.h"
 #include "routing/proof/alternates.h"
 #include "routing/proof/paths.h"
@@ -50,14 +51,12 @@ struct route_verdict {
 	struct why refused, passed_over; /*!< why none before it */
 };
 
-enum route_credit_loops { ROUTE_CREDIT_FALLBACK, ROUTE_CREDIT_REFUSE, ROUTE_CREDIT_PROGRAM };
-
 struct route_request {
 	const struct graph *g;
 	const struct lids *lids;
 	struct route_list list;
 	const struct engine_options *options; /*!< NULL: defaults */
-	enum route_credit_loops credit_loops;
+	enum credit_loops credit_loops;
 	const struct adaptive_options *adaptive; /*!< NULL, or not enabled: no alternates */
 	bool strict;                /*!< management pairs count */
 	bool no_paths; /*!< leave result.paths empty: 4 bytes per (switch with hosts, LID)

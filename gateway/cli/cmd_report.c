@@ -101,7 +101,7 @@ static int from_file(struct route_job *j, struct lft *lft, struct lanes *lanes)
 	}
 	route_job_request(j, &request);
 	request.list.no_fallback = true; /* what was asked for is what is looked at */
-	request.credit_loops = ROUTE_CREDIT_PROGRAM;
+	request.credit_loops = CREDIT_PROGRAM;
 	j->outcome = route_run(&request, j->arena, &j->result);
 	if (!j->result.out.lft.rows) {
 		fprintf(stderr, "not routed: %s\n%s\n", err_text(j->outcome),

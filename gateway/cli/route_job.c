@@ -150,7 +150,7 @@ void route_job_request(const struct route_job *j, struct route_request *ret)
 	ret->g = j->g;
 	ret->lids = &j->lids;
 	ret->options = &j->engines;
-	ret->credit_loops = (enum route_credit_loops)j->config.credit_loops;
+	ret->credit_loops = j->config.credit_loops;
 	ret->adaptive = &j->config.adaptive;
 	ret->strict = j->flags.strict;
 	ret->max_lanes = config_lanes(&j->config);

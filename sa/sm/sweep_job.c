@@ -275,7 +275,7 @@ int job_route_start(struct sweep *s)
 		.lids = &j->lids,
 		.list = s->d.list,
 		.options = s->d.engines,
-		.credit_loops = (enum route_credit_loops)s->d.config->credit_loops,
+		.credit_loops = s->d.config->credit_loops,
 		.prev = &j->prev,
 		.prev_lanes = j->prev_lanes.n ? &j->prev_lanes : NULL,
 		.cancel = &s->worker.cancel,

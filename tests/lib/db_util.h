@@ -66,7 +66,7 @@ static inline void fabric_route(struct fabric *f, uint32_t lmc, const struct lft
 		.lids = &f->lids,
 		.prev = prev,
 		/* minhop on a damaged tree may have one: no matter here */
-		.credit_loops = ROUTE_CREDIT_PROGRAM,
+		.credit_loops = CREDIT_PROGRAM,
 	};
 	int ret = lids_assign(&in, f->a, &f->d, &f->lids, NULL, NULL);
 	if (ret == E_OK) {

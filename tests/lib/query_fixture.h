@@ -207,7 +207,7 @@ static inline void world_start(struct world *w, unsigned lmc, unsigned lmc_esp0,
 	MUST(lids_assign(&in, w->a, &d, &w->lids, NULL, NULL) == E_OK);
 	struct route_request rq = { .g = w->g,
 		                    .lids = &w->lids,
-		                    .credit_loops = ROUTE_CREDIT_PROGRAM };
+		                    .credit_loops = CREDIT_PROGRAM };
 	struct why bad = { .text = "" };
 	MUST(route_list_parse("", &rq.list, &bad) == E_OK);
 	MUST(route_run(&rq, w->a, &w->route) == E_OK);

@@ -159,8 +159,8 @@ START_TEST(credit_loop)
 	struct route_request r = request(g, 0, "minhop,no_fallback");
 	struct route_result res;
 
-	r.credit_loops = (enum route_credit_loops)_i;
-	if (r.credit_loops == ROUTE_CREDIT_PROGRAM) {
+	r.credit_loops = (enum credit_loops)_i;
+	if (r.credit_loops == CREDIT_PROGRAM) {
 		ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
 		ck_assert_ptr_nonnull(strstr(res.warning.text,
 		                             "can deadlock: credit loop of 5 "
@@ -193,7 +193,7 @@ START_TEST(credit_loop_leads_to_another)
 	ck_assert_str_eq(res.warning.text, "");
 	ck_assert(proof_passed(&res.proof, false));
 	ck_assert(_i == 0 || res.proof.vls_used <= (unsigned)_i);
-	r.credit_loops = ROUTE_CREDIT_REFUSE;
+	r.credit_loops = CREDIT_REFUSE;
 	ck_assert_int_eq(route_run(&r, arena, &res), E_CREDITLOOP);
 }
 END_TEST
@@ -223,7 +223,7 @@ START_TEST(deadlock_free)
 	struct route_result res;
 
 	r.max_lanes = choices[_i].lanes;
-	r.credit_loops = (enum route_credit_loops)(_i % 3); /* makes no difference */
+	r.credit_loops = (enum credit_loops)(_i % 3); /* makes no difference */
 	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
 	ck_assert_str_eq(res.engine_asked, "deadlockfree");
 	ck_assert_str_eq(res.fallback_reason.text, "");
@@ -337,7 +337,7 @@ START_TEST(degraded_tree)
 	ck_assert_uint_eq(res.proof.credit_loops, 0);
 	ck_assert_uint_gt(res.proof.management_credit_loops, 0);
 	r.strict = true;
-	r.credit_loops = ROUTE_CREDIT_REFUSE;
+	r.credit_loops = CREDIT_REFUSE;
 	ck_assert_int_eq(route_run(&r, arena, &res), E_CREDITLOOP);
 }
 END_TEST
@@ -434,7 +434,7 @@ START_TEST(nothing_works)
 	ck_assert_ptr_nonnull(strstr(res.fallback_reason.text, "lazy"));
 	ck_assert_ptr_nonnull(strstr(res.fallback_reason.text, "minhop: credit loop"));
 	/* programming is allowed for credit loops only */
-	r.credit_loops = ROUTE_CREDIT_PROGRAM;
+	r.credit_loops = CREDIT_PROGRAM;
 	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
 	ck_assert_str_eq(res.used->name, "minhop");
 	ck_assert_str_ne(res.warning.text, "");

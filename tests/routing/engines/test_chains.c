@@ -562,7 +562,7 @@ static int with_roots(const struct graph *g, const struct lids *l, const char *e
 	}
 	ck_assert_int_eq(route_list_parse(engine, &r.list, &why), E_OK);
 	r.list.no_fallback = true;
-	r.credit_loops = ROUTE_CREDIT_PROGRAM;
+	r.credit_loops = CREDIT_PROGRAM;
 	return route_run(&r, arena, ret);
 }
 

@@ -618,7 +618,7 @@ END_TEST
 START_TEST(reverse_hops_in_a_job)
 {
 	struct engine_options eo;
-	struct route_request r = { .credit_loops = ROUTE_CREDIT_REFUSE, .options = &eo };
+	struct route_request r = { .credit_loops = CREDIT_REFUSE, .options = &eo };
 	struct route_result res;
 	const struct guid_file *io;
 	unsigned n[3];

@@ -434,7 +434,7 @@ END_TEST
 /* --- as part of a routing job ------------------------------------------------------- */
 
 static struct route_result job(const char *fabric, const char *list,
-                               enum route_credit_loops policy, bool enable, bool fine)
+                               enum credit_loops policy, bool enable, bool fine)
 {
 	struct adaptive_options o = options(fine);
 	struct route_request r = { .adaptive = &o, .credit_loops = policy };
@@ -453,27 +453,27 @@ static struct route_result job(const char *fabric, const char *list,
 
 START_TEST(jobs)
 {
-	struct route_result res = job("ft3 4", "minhop", ROUTE_CREDIT_FALLBACK, true, false);
+	struct route_result res = job("ft3 4", "minhop", CREDIT_FALLBACK, true, false);
 
 	ck_assert_ptr_nonnull(res.alternates.rows);
 	ck_assert_uint_gt(res.alternates.served, 0);
 	ck_assert_str_eq(res.warning.text, "");
 
-	res = job("ft3 4", "minhop", ROUTE_CREDIT_FALLBACK, false, true);
+	res = job("ft3 4", "minhop", CREDIT_FALLBACK, false, true);
 	ck_assert_ptr_null(res.alternates.rows);
 
-	res = job("mesh 4x4 1", "dor", ROUTE_CREDIT_FALLBACK, true, true);
+	res = job("mesh 4x4 1", "dor", CREDIT_FALLBACK, true, true);
 	ck_assert_uint_gt(res.alternates.thinned, 0);
 	ck_assert_uint_gt(res.alternates.served, 0);
 	ck_assert_ptr_nonnull(strstr(res.out.notes.text, "are left out as alternates"));
 	ck_assert_str_eq(res.warning.text, "");
 
-	res = job("mesh 4x4 1", "dor", ROUTE_CREDIT_PROGRAM, true, true);
+	res = job("mesh 4x4 1", "dor", CREDIT_PROGRAM, true, true);
 	ck_assert_uint_eq(res.alternates.thinned, 0);
 	ck_assert_ptr_nonnull(strstr(res.warning.text, "alternates of adaptive routing can"));
 
 	/* the SL says which datelines the way of the tables crosses */
-	res = job("torus 4x4 1", "torus-2QoS", ROUTE_CREDIT_FALLBACK, true, true);
+	res = job("torus 4x4 1", "torus-2QoS", CREDIT_FALLBACK, true, true);
 	ck_assert_ptr_null(res.alternates.rows);
 	ck_assert_ptr_nonnull(strstr(res.out.notes.text, "no alternates, the SL-to-VL rule"));
 }
