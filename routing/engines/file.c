@@ -239,7 +239,7 @@ static int fill_rows(const struct job *j, const struct lft *from, const struct l
 	for (uint32_t s = 0; s < j->g->n_switches; s++) {
 		open[s] = j->table[s] == GRAPH_NONE;
 	}
-	return mend_run(j->g, j->lids, open, j->known, from, lft);
+	return reroute_switches(j->g, j->lids, open, j->known, from, lft);
 }
 
 /* Tables by the hops of a file, or by those of the cables. */

@@ -113,5 +113,5 @@ int keep_lanes(const struct keep_lanes *k, uint8_t *lane);
  * one that is alone on its switch, or as keep_lanes(). \retval -ENOMEM Cost: O(S * L).
  * Parallel.
  */
-int keep_whole(const struct keep_lanes *k, struct arena *a, struct lft *ret,
-               struct lanes *ret_lanes);
+int keep_all(const struct keep_lanes *k, struct arena *a, struct lft *ret,
+             struct lanes *ret_lanes);

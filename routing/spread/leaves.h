@@ -82,7 +82,7 @@ int leaves_straight(const struct graph *g, struct arena *tmp, bool *ret);
 /* Sets of switches that grow together; joined[s] is s or a smaller member, and a set is
  * named by its smallest. At the start every switch is a set of its own. */
 
-static inline uint32_t joined_find(uint32_t *joined, uint32_t s)
+static inline uint32_t union_find(uint32_t *joined, uint32_t s)
 {
 	while (joined[s] != s) {
 		joined[s] = joined[joined[s]];
@@ -91,10 +91,10 @@ static inline uint32_t joined_find(uint32_t *joined, uint32_t s)
 	return s;
 }
 
-static inline void joined_join(uint32_t *joined, uint32_t a, uint32_t b)
+static inline void union_join(uint32_t *joined, uint32_t a, uint32_t b)
 {
-	a = joined_find(joined, a);
-	b = joined_find(joined, b);
+	a = union_find(joined, a);
+	b = union_find(joined, b);
 	joined[a > b ? a : b] = a < b ? a : b;
 }
 
@@ -103,8 +103,8 @@ static inline void joined_join(uint32_t *joined, uint32_t a, uint32_t b)
  * \param joined  [n_switches]. \param count, list_tmp  Working memory of as many.
  * Cost: O(n_switches).
  */
-void joined_sort(uint32_t *joined, uint32_t n_switches, uint32_t *list, uint32_t n_list,
-                 uint32_t *count, uint32_t *list_tmp);
+void union_sort(uint32_t *joined, uint32_t n_switches, uint32_t *list, uint32_t n_list,
+                uint32_t *count, uint32_t *list_tmp);
 
 /*!
  * \brief Do all switches above one switch descend to the same switches with hosts,

@@ -22,14 +22,14 @@ enum { PLACES_FILLED = 3, PLACES_OF = 4, FULL_FILLED = 15, FULL_OF = 16 };
 /* Of so many switches one in this number makes a kind. */
 enum { FEW_HOMES = 16 };
 
-void joined_sort(uint32_t *joined, uint32_t n_switches, uint32_t *list, uint32_t n_list,
-                 uint32_t *count, uint32_t *list_tmp)
+void union_sort(uint32_t *joined, uint32_t n_switches, uint32_t *list, uint32_t n_list,
+                uint32_t *count, uint32_t *list_tmp)
 {
 	uint32_t sum = 0;
 
 	memset(count, 0, n_switches * sizeof(*count));
 	for (uint32_t i = 0; i < n_list; i++) {
-		count[joined_find(joined, list[i])]++;
+		count[union_find(joined, list[i])]++;
 	}
 	for (uint32_t s = 0; s < n_switches; s++) {
 		uint32_t n = count[s];
@@ -38,7 +38,7 @@ void joined_sort(uint32_t *joined, uint32_t n_switches, uint32_t *list, uint32_t
 		sum += n;
 	}
 	for (uint32_t i = 0; i < n_list; i++) {
-		list_tmp[count[joined_find(joined, list[i])]++] = list[i];
+		list_tmp[count[union_find(joined, list[i])]++] = list[i];
 	}
 	memcpy(list, list_tmp, n_list * sizeof(*list));
 }
@@ -56,7 +56,7 @@ static bool join_height(const struct graph *g, const uint16_t *height, unsigned 
 		any = true;
 		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
 			if (height[g->adj[i].to] == r - 1) {
-				joined_join(joined, s, g->adj[i].to);
+				union_join(joined, s, g->adj[i].to);
 			}
 		}
 	}
@@ -97,7 +97,7 @@ int leaves_order(const struct graph *g, struct arena *a, uint32_t **ret, uint32_
 	for (unsigned r = 1; !leaves_touch(g, height) && r < LEAVES_HEIGHT_NONE &&
 	                     join_height(g, height, r, joined);
 	     r++) {
-		joined_sort(joined, n, leaf, n_leaves, count, sorted);
+		union_sort(joined, n, leaf, n_leaves, count, sorted);
 	}
 	*ret = leaf;
 	*ret_n = n_leaves;
@@ -227,14 +227,14 @@ static void count_part_hosts(const struct graph *g, uint32_t *joined, uint64_t *
 	}
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-			joined_join(joined, s, g->adj[i].to);
+			union_join(joined, s, g->adj[i].to);
 		}
 	}
 	for (uint32_t s = 0; s < g->n_switches; s++) {
-		hosts[joined_find(joined, s)] += leaves_hosts_on(g, s);
+		hosts[union_find(joined, s)] += leaves_hosts_on(g, s);
 	}
 	for (uint32_t s = 0; s < g->n_switches; s++) {
-		ret[s] = hosts[joined_find(joined, s)];
+		ret[s] = hosts[union_find(joined, s)];
 	}
 }
 
@@ -248,11 +248,11 @@ static uint64_t heaviest_set(const struct graph *g, uint32_t *joined, const uint
 	memset(hosts, 0, g->n_switches * sizeof(*hosts));
 	memset(links, 0, g->n_switches * sizeof(*links));
 	for (uint32_t s = 0; s < g->n_switches; s++) {
-		uint32_t set = joined_find(joined, s);
+		uint32_t set = union_find(joined, s);
 
 		hosts[set] += leaves_hosts_on(g, s);
 		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-			links[set] += joined_find(joined, g->adj[i].to) != set;
+			links[set] += union_find(joined, g->adj[i].to) != set;
 		}
 	}
 	for (uint32_t s = 0; s < g->n_switches; s++) {

@@ -124,8 +124,8 @@ static int column_init(struct column_map *map, const struct graph *g,
 	return ret == E_OK && !*words ? -ENOMEM : ret;
 }
 
-int mend_run(const struct graph *g, const struct lids *lids, const bool *open,
-             const bool *column, const struct lft *prefer, const struct lft *lft)
+int reroute_switches(const struct graph *g, const struct lids *lids, const bool *open,
+                     const bool *column, const struct lft *prefer, const struct lft *lft)
 {
 	struct arena *tmp = arena_new();
 	struct column_map map;

@@ -23,5 +23,5 @@ struct lids;
  * LID and round for P ports of open switches; there are as many rounds as open switches
  * in a row, plus one. Parallel over LIDs; same result on any number of threads.
  */
-int mend_run(const struct graph *g, const struct lids *lids, const bool *open,
-             const bool *column, const struct lft *prefer, const struct lft *lft);
+int reroute_switches(const struct graph *g, const struct lids *lids, const bool *open,
+                     const bool *column, const struct lft *prefer, const struct lft *lft);

@@ -87,8 +87,8 @@ int spread_run(const struct spread *in, struct lft *lft, struct arena *tmp);
  * themselves. \param tmp     Working memory: 2 bytes per (switch, host). \retval
  * -ECANCELED -ENOMEM
  */
-int spread_even_given(const struct spread *in, unsigned offset, struct lft *lft,
-                      struct arena *tmp);
+int spread_rebalance_tables(const struct spread *in, unsigned offset, struct lft *lft,
+                            struct arena *tmp);
 
 /*! \brief spread_closer_f for all shortest paths; \a ctx is the struct hops. */
 spread_closer_f spread_shortest;

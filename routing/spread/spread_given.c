@@ -151,8 +151,8 @@ static void count_load(const struct spread_job *j, uint32_t s)
 	}
 }
 
-int spread_even_given(const struct spread *in, unsigned offset, struct lft *lft,
-                      struct arena *tmp)
+int spread_rebalance_tables(const struct spread *in, unsigned offset, struct lft *lft,
+                            struct arena *tmp)
 {
 	struct spread_job j;
 	int ret = given_init(&j, in, offset, lft, tmp);

@@ -97,7 +97,7 @@ static int dmodc_route(const struct route_in *in, struct arena *a, struct route_
 		dmodc_note(&j, &ret->notes);
 		ret->lft = lft;
 		ret->lanes = (struct lanes){ .n = 1 };
-		ret->beyond_rule = j.line.n_twisted != 0;
+		ret->beyond_rule = j.line.n_conflicts != 0;
 	}
 out:
 	arena_free(tmp);

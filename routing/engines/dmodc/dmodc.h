@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "routing/spread/line.h"
+#include "routing/spread/order.h"
 
 struct arena;
 struct graph;
@@ -120,10 +120,10 @@ static inline uint64_t *dmodc_row(const struct dmodc_reach *r, uint32_t s, unsig
 
 /*!
  * \brief Joins by a line of switches what climbing and descending ranks does not. All
- * routes by rank are routes over the line, too. \retval E_RANGE as line_init() \retval
+ * routes by rank are routes over the line, too. \retval E_RANGE as order_init() \retval
  * -ENOMEM Cost: O(height * E * S / 64 + (S + E) log S).
  */
-int dmodc_line_init(struct line *l, const struct dmodc_tree *t,
+int dmodc_line_init(struct order *l, const struct dmodc_tree *t,
                     const struct dmodc_reach *r, struct arena *a);
 
 /*! \brief By rank? */

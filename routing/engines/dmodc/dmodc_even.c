@@ -130,7 +130,7 @@ static int even_out(struct dmodc_job *j, const _Atomic bool *cancel, struct aren
 	for (uint32_t s = 0; s < j->t.n; s++) {
 		find_hops(j, &x.hops, s);
 	}
-	return spread_even_given(&in, 0, j->lft, tmp);
+	return spread_rebalance_tables(&in, 0, j->lft, tmp);
 }
 
 /* Entries of base LIDs, by switch and host. */

@@ -34,7 +34,7 @@ struct dmodc_job {
 	struct lft *lft;
 	struct dmodc_tree t;
 	struct dmodc_reach reach;
-	struct line line;
+	struct order line;
 	uint32_t *turn; /*!< [height + 1][n_cols] of a host at the switches of a rank:
 	                   number / divider */
 	struct dmodc_deal *deal; /*!< [n_deals] */
@@ -112,7 +112,7 @@ bool dmodc_is_broken(const struct dmodc_tree *t);
 /*!
  * \brief Moves routes off links that carry much more than the others, in a broken tree.
  * \retval -ENOMEM -ECANCELED
- * Cost: as spread_even_given(); none on a whole tree.
+ * Cost: as spread_rebalance_tables(); none on a whole tree.
  */
 int dmodc_even(struct dmodc_job *j, const _Atomic bool *cancel, struct arena *tmp);
 

@@ -14,7 +14,7 @@
 struct work {
 	const struct dmodc_tree *t;
 	const struct dmodc_reach *r;
-	struct line *l;
+	struct order *l;
 };
 
 /* Of the destinations k ranks up: those whose next switches, whichever is taken, are
@@ -23,7 +23,7 @@ static void descend_by_rank(const struct work *x, uint32_t s, unsigned k)
 {
 	const struct dmodc_groups *dir = k ? &x->t->up : &x->t->down;
 	const uint64_t *mine = dmodc_row(x->r, s, k);
-	uint64_t *row = line_descends(x->l, s);
+	uint64_t *row = order_descends(x->l, s);
 
 	for (uint32_t w = 0; w < x->r->words; w++) {
 		uint64_t bad = 0;
@@ -32,8 +32,8 @@ static void descend_by_rank(const struct work *x, uint32_t s, unsigned k)
 			uint32_t to = dir->group[i].to;
 			uint64_t there = dmodc_row(x->r, to, k ? k - 1 : 0)[w];
 
-			bad |= line_falls(x->l, s, to)
-			               ? there & ~line_descends(x->l, to)[w]
+			bad |= order_goes_down(x->l, s, to)
+			               ? there & ~order_descends(x->l, to)[w]
 			               : there;
 		}
 		row[w] |= mine[w] & ~bad;
@@ -60,18 +60,18 @@ static void find_by_rank(const struct work *x)
 	for (uint32_t s = 0; s < t->n; s++) {
 		for (unsigned k = 0; k < x->r->rows; k++) {
 			for (uint32_t w = 0; w < x->r->words; w++) {
-				line_reaches(x->l, s)[w] |= dmodc_row(x->r, s, k)[w];
+				order_reaches(x->l, s)[w] |= dmodc_row(x->r, s, k)[w];
 			}
 		}
 	}
 }
 
-int dmodc_line_init(struct line *l, const struct dmodc_tree *t,
+int dmodc_line_init(struct order *l, const struct dmodc_tree *t,
                     const struct dmodc_reach *r, struct arena *a)
 {
 	struct work x = { .t = t, .r = r, .l = l };
 	uint16_t *rank = arena_array(a, t->n, sizeof(*rank));
-	const struct line_rule rule = { .rank = rank };
+	const struct order_rule rule = { .rank = rank };
 	int ret;
 
 	if (!rank) {
@@ -80,10 +80,10 @@ int dmodc_line_init(struct line *l, const struct dmodc_tree *t,
 	for (uint32_t s = 0; s < t->n; s++) {
 		rank[s] = (uint16_t)(t->height - t->rank[s]);
 	}
-	ret = line_init(l, t->g, &rule, a);
+	ret = order_init(l, t->g, &rule, a);
 	if (ret == E_OK) {
 		find_by_rank(&x);
-		line_extend(l);
+		order_extend(l);
 	}
 	return ret;
 }

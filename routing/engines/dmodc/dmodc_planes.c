@@ -98,7 +98,7 @@ static void number_planes(struct shape *x, unsigned r)
 		/* planes are named by their smallest member */
 		if (t->rank[s] > r && !t->bare[s] && x->plane[s] == s) {
 			p[n++] = (struct shape_plane){ .plane = s,
-				                       .parent = joined_find(x->joined, s),
+				                       .parent = union_find(x->joined, s),
 				                       .system = system_of(x, s) };
 		}
 	}
@@ -128,7 +128,7 @@ static void join_planes(struct shape *x, unsigned r)
 
 		for (uint32_t k = t->up.first[s]; k < t->up.first[s + 1]; k++) {
 			if (!t->bare[t->up.group[k].to]) {
-				joined_join(x->joined, s, t->up.group[k].to);
+				union_join(x->joined, s, t->up.group[k].to);
 			}
 		}
 	}
@@ -203,7 +203,7 @@ static void count_uplinks(struct shape *x, unsigned r, uint32_t *most)
 
 	memset(most, 0, t->n * sizeof(*most));
 	for (uint32_t i = t->rank_first[r]; i < t->rank_first[r + 1]; i++) {
-		uint32_t s = t->by_rank[i], plane = joined_find(x->joined, s);
+		uint32_t s = t->by_rank[i], plane = union_find(x->joined, s);
 		uint32_t n = number_groups(x, s);
 
 		if (n == 0 && t->up.first[s] != t->up.first[s + 1] && !x->t->bare[s]) {
@@ -221,7 +221,7 @@ static void find_slots(struct shape *x, unsigned r)
 
 	count_uplinks(x, r, most);
 	for (uint32_t i = t->rank_first[r]; i < t->rank_first[r + 1]; i++) {
-		uint32_t s = t->by_rank[i], plane = joined_find(x->joined, s);
+		uint32_t s = t->by_rank[i], plane = union_find(x->joined, s);
 		uint32_t slots = x->count[plane];
 
 		if (x->t->bare[s] || slots > DMODC_SLOTS_MAX ||
@@ -246,14 +246,14 @@ static void find_places(struct shape *x, unsigned r)
 	for (uint32_t i = t->rank_first[r]; i < t->rank_first[r + 1]; i++) {
 		uint32_t s = t->by_rank[i];
 
-		t->place[s] = n[joined_find(x->joined, s)]++;
+		t->place[s] = n[union_find(x->joined, s)]++;
 		if (!x->t->bare[s] && t->slots[s] > t->divider[r]) {
 			t->divider[r] = t->slots[s];
 		}
 	}
 	for (uint32_t s = 0; s < t->n; s++) {
 		if (t->rank[s] >= r && !x->t->bare[s]) {
-			x->plane[s] = joined_find(x->joined, s);
+			x->plane[s] = union_find(x->joined, s);
 		}
 	}
 }

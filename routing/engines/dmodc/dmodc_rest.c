@@ -45,7 +45,7 @@ static void fill_singles(const struct dmodc_job *j, uint32_t s, unsigned k)
 		for (uint32_t i = dir->first[s]; word && i < dir->first[s + 1]; i++) {
 			const struct dmodc_group *group = &dir->group[i];
 
-			word = line_give(
+			word = order_set_ports(
 				j->own, lft_row(j->lft, s), w, word,
 				dmodc_row(&j->reach, group->to, k ? k - 1 : 0)[w],
 				j->t.port[group->first]);
@@ -114,20 +114,21 @@ void dmodc_fill_line(const struct dmodc_job *j)
 #pragma omp parallel for schedule(dynamic, 8)
 	for (uint32_t s = 0; s < j->t.n; s++) {
 		for (uint32_t w = 0; w < words; w++) {
-			uint64_t b = line_reaches(&j->line, s)[w];
+			uint64_t b = order_reaches(&j->line, s)[w];
 
 			for (unsigned k = 0; k < j->reach.rows; k++) {
 				b &= ~dmodc_row(&j->reach, s, k)[w];
 			}
-			b |= line_replaced(&j->line, s)[w];
-			line_fill_word(&j->line, s, w, b & j->single[w] & ~j->homes[w],
-			               j->own, lft_row(j->lft, s));
+			b |= order_replaced(&j->line, s)[w];
+			order_fill_word(&j->line, s, w, b & j->single[w] & ~j->homes[w],
+			                j->own, lft_row(j->lft, s));
 			b &= ~j->single[w] | j->homes[w];
 			for (; b; b &= b - 1) {
 				uint32_t t = w * 64 + (uint32_t)__builtin_ctzll(b);
-				uint8_t port[LINE_PORTS_MAX];
+				uint8_t port[ORDER_PORTS_MAX];
 
-				fill_ports(j, s, t, port, line_ports(&j->line, s, t, port));
+				fill_ports(j, s, t, port,
+				           order_ports(&j->line, s, t, port));
 			}
 		}
 	}
@@ -137,19 +138,19 @@ void dmodc_fill_line(const struct dmodc_job *j)
 
 int dmodc_fill_left(const struct dmodc_job *j, struct arena *tmp)
 {
-	struct line_way x;
-	uint8_t port[LINE_PORTS_MAX];
+	struct order_routes x;
+	uint8_t port[ORDER_PORTS_MAX];
 
-	if (line_way_init(&x, &j->line, tmp) != E_OK) {
+	if (order_routes_init(&x, &j->line, tmp) != E_OK) {
 		return -ENOMEM;
 	}
 	for (uint32_t t = 0; t < j->t.n; t++) {
 		if (!j->line.left[t]) {
 			continue;
 		}
-		line_way_find(&x, &j->line, t);
+		order_routes_find(&x, &j->line, t);
 		for (uint32_t s = 0; s < j->t.n; s++) {
-			unsigned n = line_way_ports(&x, &j->line, s, port);
+			unsigned n = order_routes_ports(&x, &j->line, s, port);
 
 			if (n) {
 				fill_ports(j, s, t, port, n);

@@ -482,13 +482,13 @@ void dmodc_note(const struct dmodc_job *j, struct why *notes)
 		        "take longer routes",
 		        j->rule->engine, j->n_unjoined / 2);
 	}
-	if (j->line.n_twisted) {
+	if (j->line.n_conflicts) {
 		why_add(notes,
 		        "%s: %" PRIu32
 		        " switches, such as %s, join a part of the tree that is "
 		        "joined twice; routes between switches without hosts may "
 		        "deadlock there, which only the proof tells",
-		        j->rule->engine, j->line.n_twisted,
-		        switch_text(j->g, j->lids, j->line.twisted).text);
+		        j->rule->engine, j->line.n_conflicts,
+		        switch_text(j->g, j->lids, j->line.conflict).text);
 	}
 }

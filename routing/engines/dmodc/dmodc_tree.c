@@ -32,11 +32,11 @@ static void find_parts(struct shape *x)
 	shape_reset(x);
 	for (uint32_t s = 0; s < x->t->n; s++) {
 		for (uint32_t i = x->g->adj_first[s]; i < x->g->adj_first[s + 1]; i++) {
-			joined_join(x->joined, s, x->g->adj[i].to);
+			union_join(x->joined, s, x->g->adj[i].to);
 		}
 	}
 	for (uint32_t s = 0; s < x->t->n; s++) {
-		x->t->part[s] = joined_find(x->joined, s);
+		x->t->part[s] = union_find(x->joined, s);
 	}
 }
 
@@ -313,8 +313,8 @@ static bool is_empty_leaf(struct shape *x, uint32_t s)
 	bool joins = leaves_hosts_on(x->g, s) || t->up.first[s] != t->up.first[s + 1];
 
 	for (uint32_t k = first; k < end && !joins; k++) {
-		joins = joined_find(x->joined, t->down.group[k].to) !=
-		        joined_find(x->joined, t->down.group[first].to);
+		joins = union_find(x->joined, t->down.group[k].to) !=
+		        union_find(x->joined, t->down.group[first].to);
 	}
 	return !joins && first != end;
 }
@@ -328,7 +328,7 @@ static void list_seats(struct shape *x)
 		bool empty = t->rank[s] == 2 && is_empty_leaf(x, s);
 
 		if (empty) {
-			joined_join(x->joined, s, t->down.group[t->down.first[s]].to);
+			union_join(x->joined, s, t->down.group[t->down.first[s]].to);
 		}
 		if (empty || leaves_hosts_on(x->g, s)) {
 			x->seat[x->n_seats++] = s;
@@ -367,16 +367,16 @@ static void find_clusters(struct shape *x)
 
 			for (uint32_t k = t->down.first[s]; k < t->down.first[s + 1];
 			     k++) {
-				joined_join(x->joined, s, t->down.group[k].to);
+				union_join(x->joined, s, t->down.group[k].to);
 			}
 		}
 		if (r == 1 || t->height == 0) {
 			list_seats(x);
 		}
 		for (uint32_t i = t->rank_first[r]; r && i < t->rank_first[r + 1]; i++) {
-			x->cluster[t->by_rank[i]] = joined_find(x->joined, t->by_rank[i]);
+			x->cluster[t->by_rank[i]] = union_find(x->joined, t->by_rank[i]);
 		}
-		joined_sort(x->joined, t->n, x->seat, x->n_seats, x->count, x->queue);
+		union_sort(x->joined, t->n, x->seat, x->n_seats, x->count, x->queue);
 	}
 	seat_homes(x);
 }

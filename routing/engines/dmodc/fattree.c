@@ -230,7 +230,7 @@ static int fattree_route(const struct route_in *in, struct arena *a,
 		fattree_note(&f, &j, &ret->notes);
 		ret->lft = lft;
 		ret->lanes = (struct lanes){ .n = 1 };
-		ret->beyond_rule = j.line.n_twisted != 0;
+		ret->beyond_rule = j.line.n_conflicts != 0;
 	}
 	arena_free(tmp);
 	return ret_code;

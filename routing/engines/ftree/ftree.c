@@ -61,7 +61,7 @@ static void ftree_init(struct ftree *f, const struct route_in *in)
 static int find_line(struct ftree *f, struct arena *tmp, struct why *why)
 {
 	uint16_t *rank = arena_array(tmp, f->n + 1U, sizeof(*rank));
-	const struct line_rule rule = { .rank = rank, .siblings = true };
+	const struct order_rule rule = { .rank = rank, .siblings = true };
 	int ret;
 
 	if (!rank) {
@@ -70,7 +70,7 @@ static int find_line(struct ftree *f, struct arena *tmp, struct why *why)
 	for (uint32_t s = 0; s < f->n; s++) {
 		rank[s] = f->rank[s];
 	}
-	ret = line_init(&f->line, f->g, &rule, tmp);
+	ret = order_init(&f->line, f->g, &rule, tmp);
 	if (ret == E_RANGE) {
 		why_add(why, "ftree: more than %u switches", UINT16_MAX);
 		return E_UNSUITABLE;
@@ -168,7 +168,7 @@ static int compute(struct ftree *f, struct arena *tmp, struct arena *a,
 		ret_code = ftree_fill_line(f, tmp);
 	}
 	if (ret_code == E_OK) {
-		ret->beyond_rule = f->line.n_twisted != 0;
+		ret->beyond_rule = f->line.n_conflicts != 0;
 		ftree_note(f, &ret->notes);
 		ret_code = add_reverse(f, tmp, a, ret);
 	}

@@ -9,7 +9,7 @@
 #include "routing/engine.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/tables.h"
-#include "routing/spread/line.h"
+#include "routing/spread/order.h"
 
 struct arena;
 struct guid_file;
@@ -69,7 +69,7 @@ struct ftree {
 	uint8_t *rank;     /*!< [n] */
 	uint8_t n_ranks;
 	uint32_t *n_cn; /*!< [n] compute nodes on a switch */
-	struct line line; /*!< ftree_reach.c joins in it what ranks do not */
+	struct order line; /*!< ftree_reach.c joins in it what ranks do not */
 	/* ftree_order.c */
 	uint32_t *class; /*!< [n] switches of one rank that serve the same switches above
 	                  */
@@ -128,7 +128,7 @@ static inline uint32_t ftree_hosts_on(const struct ftree *f, uint32_t s)
 static inline bool ftree_leads_up(const struct ftree *f, uint32_t s, uint32_t to)
 {
 	return f->rank[to] != f->rank[s] ? f->rank[to] < f->rank[s]
-	                                 : line_is_above(&f->line, s, to);
+	                                 : order_is_above(&f->line, s, to);
 }
 
 /*! \brief The link behind a port. \return NULL: none. */

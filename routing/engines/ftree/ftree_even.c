@@ -63,5 +63,5 @@ int ftree_even(struct ftree *f, struct arena *a)
 				d == FTREE_NONE ? HOPS_NONE : d & FTREE_HOPS;
 		}
 	}
-	return spread_even_given(&in, 0, f->lft, a);
+	return spread_rebalance_tables(&in, 0, f->lft, a);
 }

@@ -42,8 +42,8 @@ static int owners_init(struct owners *x, const struct ftree *f, struct arena *a)
 
 uint8_t ftree_line_port(const struct ftree *f, uint32_t s, uint32_t t, uint32_t h)
 {
-	uint8_t port[LINE_PORTS_MAX];
-	unsigned n = line_ports(&f->line, s, t, port);
+	uint8_t port[ORDER_PORTS_MAX];
+	unsigned n = order_ports(&f->line, s, t, port);
 
 	return n ? port[h % n] : LFT_NO_ROUTE;
 }
@@ -52,10 +52,10 @@ uint8_t ftree_line_port(const struct ftree *f, uint32_t s, uint32_t t, uint32_t 
  * yet. */
 static void fill_hosts(const struct ftree *f, uint32_t s, uint32_t t)
 {
-	bool replaced = line_replaced(&f->line, s)[t / BITS] >> t % BITS & 1;
+	bool replaced = order_replaced(&f->line, s)[t / BITS] >> t % BITS & 1;
 	const struct graph *g = f->g;
-	uint8_t port[LINE_PORTS_MAX];
-	unsigned n = line_ports(&f->line, s, t, port);
+	uint8_t port[ORDER_PORTS_MAX];
+	unsigned n = order_ports(&f->line, s, t, port);
 
 	for (uint32_t h = g->host_first[t]; h < g->host_first[t + 1]; h++) {
 		if (f->lid[h] && (replaced || !f->non_cn[g->hosts[h]])) {
@@ -74,9 +74,9 @@ static void fill_row(const struct ftree *f, const struct owners *x, uint32_t s)
 		for (uint32_t k = 0; k < BITS; k++) { /* NONE, too, behind the last */
 			b |= (uint64_t)(dist[w * BITS + k] == FTREE_NONE) << k;
 		}
-		b &= line_reaches(&f->line, s)[w];
-		b |= line_replaced(&f->line, s)[w];
-		line_fill_word(&f->line, s, w, b, x->lid, lft_row(f->lft, s));
+		b &= order_reaches(&f->line, s)[w];
+		b |= order_replaced(&f->line, s)[w];
+		order_fill_word(&f->line, s, w, b, x->lid, lft_row(f->lft, s));
 		for (b &= x->homes[w]; b; b &= b - 1) {
 			fill_hosts(f, s, w * BITS + (uint32_t)__builtin_ctzll(b));
 		}
@@ -120,19 +120,19 @@ static bool is_apart(const struct ftree *f, uint32_t t)
 /* Destinations that some switch misses still: over the line alone. */
 static int fill_left(const struct ftree *f, const struct owners *x, struct arena *a)
 {
-	struct line_way way;
-	uint8_t port[LINE_PORTS_MAX];
+	struct order_routes way;
+	uint8_t port[ORDER_PORTS_MAX];
 
-	if (line_way_init(&way, &f->line, a) != E_OK) {
+	if (order_routes_init(&way, &f->line, a) != E_OK) {
 		return -ENOMEM;
 	}
 	for (uint32_t t = 0; t < f->n; t++) {
 		if (!f->line.left[t]) {
 			continue;
 		}
-		line_way_find(&way, &f->line, t);
+		order_routes_find(&way, &f->line, t);
 		for (uint32_t s = 0; s < f->n; s++) {
-			unsigned n = line_way_ports(&way, &f->line, s, port);
+			unsigned n = order_routes_ports(&way, &f->line, s, port);
 			uint8_t *row = lft_row(f->lft, s);
 
 			for (uint32_t h = f->g->host_first[t];

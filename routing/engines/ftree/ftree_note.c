@@ -80,13 +80,13 @@ static void note_line(const struct ftree *f, struct why *notes)
 		                ? ", unless none of their hosts is a compute node"
 		                : "");
 	}
-	if (f->line.n_twisted) {
+	if (f->line.n_conflicts) {
 		why_add(notes,
 		        "ftree: %" PRIu32 " switches, such as %s, join a part of the "
 		        "tree that is joined twice; routes over the line of switches may "
 		        "deadlock there, which only the proof tells",
-		        f->line.n_twisted,
-		        switch_text(f->g, f->lids, f->line.twisted).text);
+		        f->line.n_conflicts,
+		        switch_text(f->g, f->lids, f->line.conflict).text);
 	}
 }
 

@@ -37,7 +37,8 @@ static bool add_bits(const struct ftree *f, const struct sets *w, uint32_t s,
 {
 	size_t row = (size_t)s * w->words;
 	uint64_t *seen = w->seen + row, *next = w->next.reached + row;
-	uint64_t *climbs = w->next.descends + row, *descends = line_descends(&f->line, s);
+	uint64_t *climbs = w->next.descends + row,
+		 *descends = order_descends(&f->line, s);
 	uint8_t *dist = f->dist + (size_t)s * f->stride;
 	bool any = false;
 
@@ -47,7 +48,7 @@ static bool add_bits(const struct ftree *f, const struct sets *w, uint32_t s,
 		size_t there = (size_t)f->link[i].to * w->words;
 		const uint64_t *reached = w->last.reached + there;
 		const uint64_t *falls = w->last.descends + there;
-		uint64_t above = line_falls(&f->line, s, f->link[i].to) ? 0 : ~0ULL;
+		uint64_t above = order_goes_down(&f->line, s, f->link[i].to) ? 0 : ~0ULL;
 
 		for (uint32_t k = 0; k < w->words; k++) {
 			next[k] |= reached[k];
@@ -71,7 +72,7 @@ static bool add_bits(const struct ftree *f, const struct sets *w, uint32_t s,
 static void add_below(const struct ftree *f, const struct sets *w, uint32_t s, unsigned d)
 {
 	const uint8_t *dist = f->dist + (size_t)s * f->stride;
-	const uint64_t *descends = line_descends(&f->line, s);
+	const uint64_t *descends = order_descends(&f->line, s);
 	size_t row = (size_t)s * w->words;
 
 	for (uint32_t t = 0; t < f->n; t++) {
@@ -223,7 +224,7 @@ int ftree_reach(struct ftree *f, struct arena *a, struct why *why)
 	}
 	ret = check_leaves(f, why);
 	if (ret == E_OK) {
-		line_extend(&f->line);
+		order_extend(&f->line);
 	}
 	return ret;
 }

@@ -22,7 +22,7 @@
  * makes all switches count as a host: in the division into lanes, in order and in weight.
  *
  * Earlier tables stay with their lanes when all of their routes are still there; a new
- * host is routed as another one on its switch (keep_whole.c). Else all is searched anew,
+ * host is routed as another one on its switch (keep_all.c). Else all is searched anew,
  * and entries stay where the links that are opened allow.
  *
  * What differs from OpenSM 3.3.23: there nue_include_switches FALSE leaves ports 0 of
@@ -266,7 +266,7 @@ static int stay(const struct job *j, struct arena *a, struct made *ret)
 	int err = j->in->prev ? lft_init(&ret->lft, j->g->n_switches, j->in->lids->top, a)
 	                      : E_UNSUITABLE;
 
-	return err == E_OK ? keep_whole(&k, a, &ret->lft, &ret->lanes) : err;
+	return err == E_OK ? keep_all(&k, a, &ret->lft, &ret->lanes) : err;
 }
 
 static int make_anew(struct job *j, struct arena *a, struct made *ret)

@@ -35,7 +35,7 @@ int sssp_even(const struct sssp *in, const struct lft *prev, struct lft *lft)
 	tmp = arena_new();
 	ret = tmp ? hops_init(&hops, in->g, tmp) : -ENOMEM;
 	if (ret == E_OK) {
-		ret = spread_even_given(&spread, 0, lft, tmp);
+		ret = spread_rebalance_tables(&spread, 0, lft, tmp);
 	}
 	arena_free(tmp);
 	return ret == E_RANGE ? E_OK : ret; /* too large to know its hops */

@@ -65,6 +65,6 @@ int sssp_fill(const struct sssp *in, struct lft *lft, bool *ret_kept, struct why
  *
  * \param lft  Has all routes to them.
  * \retval -ECANCELED -ENOMEM
- * Cost: as spread_even_given().
+ * Cost: as spread_rebalance_tables().
  */
 int sssp_even(const struct sssp *in, const struct lft *prev, struct lft *lft);

@@ -196,8 +196,8 @@ static int keep(struct whole *w, struct arena *a, struct arena *tmp, struct lft 
 	return check_lanes(w, ret, &lanes, tmp);
 }
 
-int keep_whole(const struct keep_lanes *in, struct arena *a, struct lft *ret,
-               struct lanes *ret_lanes)
+int keep_all(const struct keep_lanes *in, struct arena *a, struct lft *ret,
+             struct lanes *ret_lanes)
 {
 	struct whole w = { .in = in };
 	struct arena *tmp;

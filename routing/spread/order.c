@@ -19,7 +19,7 @@
  * are counted; where there are any, only the proof tells whether routes by rank and
  * routes over the line close a circle after all.
  */
-#include "routing/spread/line.h"
+#include "routing/spread/order.h"
 
 #include <errno.h>
 #include <string.h>
@@ -33,7 +33,7 @@
 
 /* Stand neighbours above it in the line both where a route by rank climbs and where it
  * descends? */
-static bool is_twisted(const struct line *l, const struct line_rule *rule, uint32_t s)
+static bool is_conflict(const struct order *l, const struct order_rule *rule, uint32_t s)
 {
 	const struct graph *g = l->g;
 	bool up = false, down = false;
@@ -41,7 +41,7 @@ static bool is_twisted(const struct line *l, const struct line_rule *rule, uint3
 	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
 		uint32_t to = g->adj[i].to;
 
-		if (!line_is_above(l, s, to)) {
+		if (!order_is_above(l, s, to)) {
 			continue;
 		}
 		up |= rule->rank[to] < rule->rank[s] + rule->siblings;
@@ -50,23 +50,23 @@ static bool is_twisted(const struct line *l, const struct line_rule *rule, uint3
 	return up && down;
 }
 
-int line_init(struct line *l, const struct graph *g, const struct line_rule *rule,
-              struct arena *a)
+int order_init(struct order *l, const struct graph *g, const struct order_rule *rule,
+               struct arena *a)
 {
 	const struct updown_rule order = { .rank = rule->rank };
 	uint32_t n = g->n_switches;
 	int ret;
 
-	*l = (struct line){ .g = g, .n = n, .words = (n + 63) / 64, .rank = rule->rank };
+	*l = (struct order){ .g = g, .n = n, .words = (n + 63) / 64, .rank = rule->rank };
 	l->descends = arena_array(a, (size_t)n * l->words + 1, sizeof(*l->descends));
 	l->reaches = arena_array(a, (size_t)n * l->words + 1, sizeof(*l->reaches));
 	l->replaced = arena_array(a, (size_t)n * l->words + 1, sizeof(*l->replaced));
 	l->left = arena_array(a, n + 1U, sizeof(*l->left));
 	l->wanted = arena_array(a, l->words + 1U, sizeof(*l->wanted));
 	l->at = arena_array(a, n + 1U, sizeof(*l->at));
-	l->is_twisted = arena_array(a, n + 1U, sizeof(*l->is_twisted));
+	l->is_conflict = arena_array(a, n + 1U, sizeof(*l->is_conflict));
 	if (!l->descends || !l->reaches || !l->replaced || !l->left || !l->wanted ||
-	    !l->at || !l->is_twisted) {
+	    !l->at || !l->is_conflict) {
 		return -ENOMEM;
 	}
 	ret = updown_order(g, &order, a, &l->pos, &l->part);
@@ -75,10 +75,10 @@ int line_init(struct line *l, const struct graph *g, const struct line_rule *rul
 	}
 	for (uint32_t s = n; s-- > 0;) {
 		l->at[l->pos[s]] = s;
-		if (is_twisted(l, rule, s)) {
-			l->is_twisted[s] = true;
-			l->n_twisted++;
-			l->twisted = s;
+		if (is_conflict(l, rule, s)) {
+			l->is_conflict[s] = true;
+			l->n_conflicts++;
+			l->conflict = s;
 		}
 	}
 	return E_OK;
@@ -88,16 +88,17 @@ int line_init(struct line *l, const struct graph *g, const struct line_rule *rul
 
 /* Adds what neighbours on one side of the line offer and the switch does not reach yet.
  */
-static void step(const struct line *l, uint32_t s, bool down)
+static void step(const struct order *l, uint32_t s, bool down)
 {
 	const struct graph *g = l->g;
-	uint64_t *descends = line_descends(l, s), *reaches = line_reaches(l, s);
+	uint64_t *descends = order_descends(l, s), *reaches = order_reaches(l, s);
 
 	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
 		uint32_t to = g->adj[i].to;
-		const uint64_t *there = down ? line_descends(l, to) : line_reaches(l, to);
+		const uint64_t *there =
+			down ? order_descends(l, to) : order_reaches(l, to);
 
-		if (!(down ? line_falls(l, s, to) : line_climbs(l, s, to))) {
+		if (!(down ? order_goes_down(l, s, to) : order_goes_up(l, s, to))) {
 			continue;
 		}
 		for (uint32_t w = 0; w < l->words; w++) {
@@ -111,19 +112,19 @@ static void step(const struct line *l, uint32_t s, bool down)
 
 /* Has a switch that reaches a destination, but does not descend to it, a neighbour below
  * that descends? Then it may as well. */
-static void step_down_instead(const struct line *l, uint32_t s, const uint64_t *wanted)
+static void step_down_instead(const struct order *l, uint32_t s, const uint64_t *wanted)
 {
 	const struct graph *g = l->g;
-	uint64_t *descends = line_descends(l, s), *replaced = line_replaced(l, s);
+	uint64_t *descends = order_descends(l, s), *replaced = order_replaced(l, s);
 
 	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-		const uint64_t *there = line_descends(l, g->adj[i].to);
+		const uint64_t *there = order_descends(l, g->adj[i].to);
 
-		if (!line_falls(l, s, g->adj[i].to)) {
+		if (!order_goes_down(l, s, g->adj[i].to)) {
 			continue;
 		}
 		for (uint32_t w = 0; w < l->words; w++) {
-			uint64_t new = there[w] & line_reaches(l, s)[w] & ~descends[w] &
+			uint64_t new = there[w] & order_reaches(l, s)[w] & ~descends[w] &
 			               wanted[w];
 
 			descends[w] |= new;
@@ -132,13 +133,13 @@ static void step_down_instead(const struct line *l, uint32_t s, const uint64_t *
 	}
 }
 
-static void find_left(struct line *l)
+static void find_left(struct order *l)
 {
 	memset(l->left, 0, l->n * sizeof(*l->left));
 	l->n_left = 0;
 	for (uint32_t s = 0; s < l->n; s++) {
 		for (uint32_t w = 0; w < l->words; w++) {
-			for (uint64_t b = ~line_reaches(l, s)[w]; b; b &= b - 1) {
+			for (uint64_t b = ~order_reaches(l, s)[w]; b; b &= b - 1) {
 				uint32_t t = w * 64 + (uint32_t)__builtin_ctzll(b);
 
 				if (t < l->n && l->part[t] == l->part[s] && !l->left[t]) {
@@ -152,7 +153,7 @@ static void find_left(struct line *l)
 
 /* \param wanted  [words] destinations for which routes by rank may be replaced; NULL:
  * none. */
-static void take_steps(struct line *l, const uint64_t *wanted)
+static void take_steps(struct order *l, const uint64_t *wanted)
 {
 	for (uint32_t p = l->n; p-- > 0;) {
 		if (wanted) {
@@ -166,7 +167,7 @@ static void take_steps(struct line *l, const uint64_t *wanted)
 	find_left(l);
 }
 
-void line_extend(struct line *l)
+void order_extend(struct order *l)
 {
 	uint64_t *wanted = l->wanted;
 
@@ -179,17 +180,18 @@ void line_extend(struct line *l)
 	}
 }
 
-unsigned line_ports(const struct line *l, uint32_t s, uint32_t t, uint8_t *ret)
+unsigned order_ports(const struct order *l, uint32_t s, uint32_t t, uint8_t *ret)
 {
 	const struct graph *g = l->g;
-	bool down = line_descends(l, s)[t / 64] >> t % 64 & 1;
+	bool down = order_descends(l, s)[t / 64] >> t % 64 & 1;
 	unsigned n = 0;
 
 	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
 		uint32_t to = g->adj[i].to;
-		const uint64_t *there = down ? line_descends(l, to) : line_reaches(l, to);
+		const uint64_t *there =
+			down ? order_descends(l, to) : order_reaches(l, to);
 
-		if ((down ? line_falls(l, s, to) : line_climbs(l, s, to)) &&
+		if ((down ? order_goes_down(l, s, to) : order_goes_up(l, s, to)) &&
 		    there[t / 64] >> t % 64 & 1) {
 			ret[n++] = g->adj[i].port;
 		}
@@ -197,28 +199,28 @@ unsigned line_ports(const struct line *l, uint32_t s, uint32_t t, uint8_t *ret)
 	return n;
 }
 
-void line_fill_word(const struct line *l, uint32_t s, uint32_t w, uint64_t word,
-                    const uint32_t *lid, uint8_t *row)
+void order_fill_word(const struct order *l, uint32_t s, uint32_t w, uint64_t word,
+                     const uint32_t *lid, uint8_t *row)
 {
 	const struct graph *g = l->g;
-	uint64_t down = word & line_descends(l, s)[w], up = word & ~down;
+	uint64_t down = word & order_descends(l, s)[w], up = word & ~down;
 
 	for (uint32_t i = g->adj_first[s]; (up || down) && i < g->adj_first[s + 1]; i++) {
 		uint32_t to = g->adj[i].to;
 
-		if (line_climbs(l, s, to)) {
-			up = line_give(lid, row, w, up, line_reaches(l, to)[w],
-			               g->adj[i].port);
-		} else if (line_falls(l, s, to)) {
-			down = line_give(lid, row, w, down, line_descends(l, to)[w],
-			                 g->adj[i].port);
+		if (order_goes_up(l, s, to)) {
+			up = order_set_ports(lid, row, w, up, order_reaches(l, to)[w],
+			                     g->adj[i].port);
+		} else if (order_goes_down(l, s, to)) {
+			down = order_set_ports(lid, row, w, down,
+			                       order_descends(l, to)[w], g->adj[i].port);
 		}
 	}
 }
 
 /* ---- destinations that some switch misses still: over the line alone ---- */
 
-int line_way_init(struct line_way *x, const struct line *l, struct arena *a)
+int order_routes_init(struct order_routes *x, const struct order *l, struct arena *a)
 {
 	x->hops = arena_array(a, l->n, sizeof(*x->hops));
 	x->descends = arena_array(a, l->n, sizeof(*x->descends));
@@ -227,7 +229,7 @@ int line_way_init(struct line_way *x, const struct line *l, struct arena *a)
 }
 
 /* Hops where a switch can descend to the destination, else from a neighbour above. */
-void line_way_find(struct line_way *x, const struct line *l, uint32_t t)
+void order_routes_find(struct order_routes *x, const struct order *l, uint32_t t)
 {
 	const struct graph *g = l->g;
 	uint32_t head = 0, tail = 0;
@@ -243,7 +245,7 @@ void line_way_find(struct line_way *x, const struct line *l, uint32_t t)
 		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
 			uint32_t to = g->adj[i].to;
 
-			if (line_climbs(l, s, to) && !x->descends[to]) {
+			if (order_goes_up(l, s, to) && !x->descends[to]) {
 				x->hops[to] = (uint16_t)(x->hops[s] + 1);
 				x->descends[to] = true;
 				x->queue[tail++] = to;
@@ -257,15 +259,15 @@ void line_way_find(struct line_way *x, const struct line *l, uint32_t t)
 		     !x->descends[s] && i < g->adj_first[s + 1]; i++) {
 			uint32_t to = g->adj[i].to;
 
-			if (line_climbs(l, s, to) && x->hops[to] < x->hops[s] - 1) {
+			if (order_goes_up(l, s, to) && x->hops[to] < x->hops[s] - 1) {
 				x->hops[s] = (uint16_t)(x->hops[to] + 1);
 			}
 		}
 	}
 }
 
-unsigned line_way_ports(const struct line_way *x, const struct line *l, uint32_t s,
-                        uint8_t *ret)
+unsigned order_routes_ports(const struct order_routes *x, const struct order *l,
+                            uint32_t s, uint8_t *ret)
 {
 	const struct graph *g = l->g;
 	unsigned n = 0;
@@ -273,8 +275,8 @@ unsigned line_way_ports(const struct line_way *x, const struct line *l, uint32_t
 	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
 		uint32_t to = g->adj[i].to;
 
-		if ((x->descends[s] ? line_falls(l, s, to) && x->descends[to]
-		                    : line_climbs(l, s, to)) &&
+		if ((x->descends[s] ? order_goes_down(l, s, to) && x->descends[to]
+		                    : order_goes_up(l, s, to)) &&
 		    x->hops[to] + 1 == x->hops[s]) {
 			ret[n++] = g->adj[i].port;
 		}

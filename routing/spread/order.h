@@ -13,11 +13,11 @@ struct graph;
  * (updown.h): they climb the line, then descend it. What the engines of trees share.
  *
  * An engine leads all it can by rank: up, then down. For the other pairs it makes a line
- * of its ranks (line_init), says which pairs it has joined and which of these routes only
- * descend the line (bits of reaches and descends), and has the rest joined (line_extend).
+ * of its ranks (order_init), says which pairs it has joined and which of these routes only
+ * descend the line (bits of reaches and descends), and has the rest joined (order_extend).
  * line.c tells why the whole has no circle of waiting links.
  */
-struct line {
+struct order {
 	const struct graph *g;
 	uint32_t n;     /*!< switches */
 	uint32_t words; /*!< of 64 bits per row */
@@ -39,59 +39,59 @@ struct line {
 	/*! [n] switches where a route by rank descends the line, then climbs: to a
 	 * neighbour of worse rank that stands above. The line does not use links to
 	 * these. */
-	bool *is_twisted;
-	uint32_t n_twisted;
-	uint32_t twisted;     /*!< the first of them */
+	bool *is_conflict;
+	uint32_t n_conflicts;
+	uint32_t conflict;    /*!< the first of them */
 	const uint16_t *rank; /*!< [n] as given, borrowed */
 };
 
 /*! What decides the line. */
-struct line_rule {
+struct order_rule {
 	const uint16_t *rank; /*!< [n] 0 is the top */
 	bool siblings; /*!< routes by rank pass links between switches of one rank: up is
 	                  up the line */
 };
 
-static inline uint64_t *line_descends(const struct line *l, uint32_t s)
+static inline uint64_t *order_descends(const struct order *l, uint32_t s)
 {
 	return l->descends + (uint64_t)s * l->words;
 }
 
-static inline uint64_t *line_reaches(const struct line *l, uint32_t s)
+static inline uint64_t *order_reaches(const struct order *l, uint32_t s)
 {
 	return l->reaches + (uint64_t)s * l->words;
 }
 
-static inline uint64_t *line_replaced(const struct line *l, uint32_t s)
+static inline uint64_t *order_replaced(const struct order *l, uint32_t s)
 {
 	return l->replaced + (uint64_t)s * l->words;
 }
 
-static inline bool line_is_above(const struct line *l, uint32_t s, uint32_t other)
+static inline bool order_is_above(const struct order *l, uint32_t s, uint32_t other)
 {
 	return l->pos[other] < l->pos[s];
 }
 
 /*! \brief Does the line not use links between these two? */
-static inline bool line_is_shut(const struct line *l, uint32_t s, uint32_t other)
+static inline bool order_excludes(const struct order *l, uint32_t s, uint32_t other)
 {
 	uint32_t low = l->rank[s] > l->rank[other] ? s : other,
 		 high = low == s ? other : s;
 
-	return l->is_twisted[high] && l->rank[low] > l->rank[high] &&
-	       line_is_above(l, high, low);
+	return l->is_conflict[high] && l->rank[low] > l->rank[high] &&
+	       order_is_above(l, high, low);
 }
 
 /*! \brief Does a step from \a s to a neighbour descend the line? */
-static inline bool line_falls(const struct line *l, uint32_t s, uint32_t to)
+static inline bool order_goes_down(const struct order *l, uint32_t s, uint32_t to)
 {
-	return !line_is_above(l, s, to) && !line_is_shut(l, s, to);
+	return !order_is_above(l, s, to) && !order_excludes(l, s, to);
 }
 
 /*! \brief Does it climb the line? */
-static inline bool line_climbs(const struct line *l, uint32_t s, uint32_t to)
+static inline bool order_goes_up(const struct order *l, uint32_t s, uint32_t to)
 {
-	return line_is_above(l, s, to) && !line_is_shut(l, s, to);
+	return order_is_above(l, s, to) && !order_excludes(l, s, to);
 }
 
 /*!
@@ -99,20 +99,20 @@ static inline bool line_climbs(const struct line *l, uint32_t s, uint32_t to)
  * \retval E_RANGE  More than 65,535 switches. \retval -ENOMEM
  * Cost: O((S + E) log S) time, S * S / 4 bytes.
  */
-int line_init(struct line *l, const struct graph *g, const struct line_rule *rule,
-              struct arena *a);
+int order_init(struct order *l, const struct graph *g, const struct order_rule *rule,
+               struct arena *a);
 
 /*! \brief Joins what is not joined by the bits that are set. Few routes by rank may be
  * replaced. Cost: O(E * S / 64). */
-void line_extend(struct line *l);
+void order_extend(struct order *l);
 
-enum { LINE_PORTS_MAX = 256 };
+enum { ORDER_PORTS_MAX = 256 };
 
 /*!
  * \brief Egress ports of \a s to a switch that it reaches over the line only: steps down
- * where that descends to the end, else steps up. \param ret  [LINE_PORTS_MAX]
+ * where that descends to the end, else steps up. \param ret  [ORDER_PORTS_MAX]
  */
-unsigned line_ports(const struct line *l, uint32_t s, uint32_t t, uint8_t *ret);
+unsigned order_ports(const struct order *l, uint32_t s, uint32_t t, uint8_t *ret);
 
 /*!
  * \brief The first of them for all destinations of a word of bits.
@@ -120,13 +120,13 @@ unsigned line_ports(const struct line *l, uint32_t s, uint32_t t, uint8_t *ret);
  * \param lid   [n] of a switch.
  * \param row   Forwarding table of \a s.
  */
-void line_fill_word(const struct line *l, uint32_t s, uint32_t w, uint64_t word,
-                    const uint32_t *lid, uint8_t *row);
+void order_fill_word(const struct order *l, uint32_t s, uint32_t w, uint64_t word,
+                     const uint32_t *lid, uint8_t *row);
 
 /*! \brief Gives one port to the LIDs of the destinations of a word that are also \a
  * there. \return The others. */
-static inline uint64_t line_give(const uint32_t *lid, uint8_t *row, uint32_t w,
-                                 uint64_t word, uint64_t there, uint8_t port)
+static inline uint64_t order_set_ports(const uint32_t *lid, uint8_t *row, uint32_t w,
+                                       uint64_t word, uint64_t there, uint8_t port)
 {
 	for (uint64_t b = word & there; b; b &= b - 1) {
 		row[lid[w * 64 + (uint32_t)__builtin_ctzll(b)]] = port;
@@ -136,19 +136,19 @@ static inline uint64_t line_give(const uint32_t *lid, uint8_t *row, uint32_t w,
 
 /*! Routes to one destination over the line alone: what a destination that is left gets in
  * place of all others. */
-struct line_way {
+struct order_routes {
 	uint16_t *hops;  /*!< [n] */
 	bool *descends;  /*!< [n] the route only descends */
 	uint32_t *queue; /*!< [n] */
 };
 
 /*! \retval -ENOMEM */
-int line_way_init(struct line_way *x, const struct line *l, struct arena *a);
+int order_routes_init(struct order_routes *x, const struct order *l, struct arena *a);
 
 /*! \brief Routes to \a t. Cost: O(S + E). */
-void line_way_find(struct line_way *x, const struct line *l, uint32_t t);
+void order_routes_find(struct order_routes *x, const struct order *l, uint32_t t);
 
-/*! \brief Egress ports of \a s on them. \param ret  [LINE_PORTS_MAX] \return 0: t itself,
+/*! \brief Egress ports of \a s on them. \param ret  [ORDER_PORTS_MAX] \return 0: t itself,
  * or no route. */
-unsigned line_way_ports(const struct line_way *x, const struct line *l, uint32_t s,
-                        uint8_t *ret);
+unsigned order_routes_ports(const struct order_routes *x, const struct order *l,
+                            uint32_t s, uint8_t *ret);
