@@ -16,7 +16,7 @@
  */
 
 /*! \brief Puts each number into a set of its own. */
-static inline void union_find_init(uint32_t *parent, uint32_t n)
+static inline void union_init(uint32_t *parent, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		parent[i] = i;
@@ -24,7 +24,7 @@ static inline void union_find_init(uint32_t *parent, uint32_t n)
 }
 
 /*! \brief The root of a number's set: its lowest member. */
-static inline uint32_t union_find_root(uint32_t *parent, uint32_t i)
+static inline uint32_t union_find(uint32_t *parent, uint32_t i)
 {
 	while (parent[i] != i) {
 		parent[i] = parent[parent[i]];
@@ -34,10 +34,10 @@ static inline uint32_t union_find_root(uint32_t *parent, uint32_t i)
 }
 
 /*! \brief Unites the sets of two numbers. \return false: it was one set already. */
-static inline bool union_find_unite(uint32_t *parent, uint32_t a, uint32_t b)
+static inline bool union_join(uint32_t *parent, uint32_t a, uint32_t b)
 {
-	a = union_find_root(parent, a);
-	b = union_find_root(parent, b);
+	a = union_find(parent, a);
+	b = union_find(parent, b);
 	parent[a > b ? a : b] = a > b ? b : a;
 	return a != b;
 }

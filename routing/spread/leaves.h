@@ -79,28 +79,10 @@ int leaves_pairs(const struct graph *g, const uint16_t *height, struct arena *a,
  */
 int leaves_straight(const struct graph *g, struct arena *tmp, bool *ret);
 
-/* Sets of switches that grow together; joined[s] is s or a smaller member, and a set is
- * named by its smallest. At the start every switch is a set of its own. */
-
-static inline uint32_t union_find(uint32_t *joined, uint32_t s)
-{
-	while (joined[s] != s) {
-		joined[s] = joined[joined[s]];
-		s = joined[s];
-	}
-	return s;
-}
-
-static inline void union_join(uint32_t *joined, uint32_t a, uint32_t b)
-{
-	a = union_find(joined, a);
-	b = union_find(joined, b);
-	joined[a > b ? a : b] = a < b ? a : b;
-}
-
 /*!
  * \brief Stable sort of switches by the set they are in.
- * \param joined  [n_switches]. \param count, list_tmp  Working memory of as many.
+ * \param joined  [n_switches] sets, see conf/base/union_find.h.
+ * \param count, list_tmp  Working memory of as many.
  * Cost: O(n_switches).
  */
 void union_sort(uint32_t *joined, uint32_t n_switches, uint32_t *list, uint32_t n_list,

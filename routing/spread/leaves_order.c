@@ -13,6 +13,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/union_find.h"
 #include "routing/graph/graph.h"
 
 /* ---- the order of switches with hosts ---- */
@@ -88,8 +89,8 @@ int leaves_order(const struct graph *g, struct arena *a, uint32_t **ret, uint32_
 	if (err != E_OK || !leaf || !joined || !count || !sorted) {
 		return -ENOMEM;
 	}
+	union_init(joined, n);
 	for (uint32_t s = 0; s < n; s++) {
-		joined[s] = s;
 		if (leaves_hosts_on(g, s)) {
 			leaf[n_leaves++] = s;
 		}
@@ -222,9 +223,7 @@ void leaves_places(const struct graph *g, const uint32_t *leaf, uint32_t n_leave
 static void count_part_hosts(const struct graph *g, uint32_t *joined, uint64_t *hosts,
                              uint64_t *ret)
 {
-	for (uint32_t s = 0; s < g->n_switches; s++) {
-		joined[s] = s;
-	}
+	union_init(joined, g->n_switches);
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
 			union_join(joined, s, g->adj[i].to);
@@ -278,9 +277,7 @@ int leaves_least_load(const struct graph *g, bool pods, struct arena *a, uint64_
 		return -ENOMEM;
 	}
 	count_part_hosts(g, joined, hosts, all);
-	for (uint32_t s = 0; s < n; s++) {
-		joined[s] = s;
-	}
+	union_init(joined, n);
 	most = heaviest_set(g, joined, all, hosts, links);
 	for (unsigned r = 1; height && join_height(g, height, r, joined); r++) {
 		least = heaviest_set(g, joined, all, hosts, links);

@@ -17,6 +17,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
+#include "conf/base/union_find.h"
 #include "routing/graph/graph.h"
 #include "routing/topogen/topogen.h"
 #include "routing/topogen/topogen_maker.h"
@@ -43,23 +44,11 @@ static void shuffle(struct draw *w)
 	}
 }
 
-static uint32_t find(uint32_t *group, uint32_t node)
-{
-	while (group[node] != node) {
-		group[node] = group[group[node]];
-		node = group[node];
-	}
-	return node;
-}
-
 /* \return Whether the cable joined two groups that were apart. */
 static bool join(const struct graph *g, struct draw *w, uint32_t port)
 {
-	uint32_t a = find(w->group, g->ports[port].node);
-	uint32_t b = find(w->group, g->ports[g->ports[port].peer].node);
-
-	w->group[a > b ? a : b] = a > b ? b : a;
-	return a != b;
+	return union_join(w->group, g->ports[port].node,
+	                  g->ports[g->ports[port].peer].node);
 }
 
 /* Number of joins that cables first..n-1 make: nodes minus joins = parts. */
@@ -67,9 +56,7 @@ static uint32_t joins(const struct graph *g, struct draw *w, uint32_t first)
 {
 	uint32_t made = 0;
 
-	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		w->group[i] = i;
-	}
+	union_init(w->group, g->n_nodes);
 	for (uint32_t i = first; i < w->n; i++) {
 		made += join(g, w, w->cable[i]);
 	}
@@ -88,9 +75,7 @@ static void spare_bridges(const struct graph *g, struct draw *w)
 	/* Cables meant to stay come last in the order and are joined first, so most trees
 	   use them; the cables that are still needed are taken out of the failing ones,
 	   and others, that close a cycle, move up in their place. */
-	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		w->group[i] = i;
-	}
+	union_init(w->group, g->n_nodes);
 	for (uint32_t i = w->n; i-- > 0;) {
 		if (join(g, w, w->cable[i])) {
 			needed[n_needed++] = w->cable[i];

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf/base/union_find.h"
 #include "routing/engines/dmodc/dmodc_shape.h"
 
 static bool joins_nothing(const struct shape *x, uint32_t s)

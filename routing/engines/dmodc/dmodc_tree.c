@@ -16,6 +16,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/union_find.h"
 #include "conf/policy/guidfile.h"
 #include "routing/engine.h"
 #include "routing/engines/dmodc/dmodc_shape.h"

@@ -21,6 +21,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/union_find.h"
 #include "routing/graph/graph.h"
 
 struct finder {
@@ -56,18 +57,16 @@ static void find_slabs(struct finder *f, uint32_t dim)
 	const struct lash_squares *q = &f->q;
 
 	memset(f->tail, 0xff, q->first[f->n] * sizeof(*f->tail));
-	for (uint32_t s = 0; s < f->n; s++) {
-		f->slab[s] = s;
-	}
+	union_init(f->slab, f->n);
 	for (uint32_t s = 0; s < f->n; s++) {
 		for (uint32_t i = q->first[s]; i < q->first[s + 1]; i++) {
 			uint32_t of = lash_dim_of(q, i), *tail = &f->tail[q->slab[i]];
 
 			if (of == dim) {
 				*tail = *tail == GRAPH_NONE ? s : *tail;
-				lash_unite(f->slab, s, *tail);
+				union_join(f->slab, s, *tail);
 			} else if (is_dimension(q, of)) {
-				lash_unite(f->slab, s, q->near[i]);
+				union_join(f->slab, s, q->near[i]);
 			}
 		}
 	}
@@ -76,12 +75,12 @@ static void find_slabs(struct finder *f, uint32_t dim)
 /* What is next to a slab in one direction is one slab. false: nothing new. */
 static bool fold(struct finder *f, uint32_t *next, uint32_t s, uint32_t to)
 {
-	uint32_t *n = &next[lash_root(f->slab, s)];
+	uint32_t *n = &next[union_find(f->slab, s)];
 
 	if (*n == GRAPH_NONE) {
 		*n = to;
 	}
-	return lash_unite(f->slab, *n, to);
+	return union_join(f->slab, *n, to);
 }
 
 /* Joins slabs to lines and rings. false: a link starts and ends in the same. */
@@ -101,7 +100,7 @@ static bool join_slabs(struct finder *f, uint32_t dim)
 				if (q->way[i] != dim) {
 					continue;
 				}
-				if (lash_root(f->slab, s) == lash_root(f->slab, t)) {
+				if (union_find(f->slab, s) == union_find(f->slab, t)) {
 					return false;
 				}
 				changed |= fold(f, f->ahead, s, t);
@@ -114,7 +113,7 @@ static bool join_slabs(struct finder *f, uint32_t dim)
 
 static uint32_t slab_at(struct finder *f, const uint32_t *next, uint32_t slab)
 {
-	return next[slab] == GRAPH_NONE ? GRAPH_NONE : lash_root(f->slab, next[slab]);
+	return next[slab] == GRAPH_NONE ? GRAPH_NONE : union_find(f->slab, next[slab]);
 }
 
 /* The slab with most switches. */
@@ -124,7 +123,7 @@ static uint32_t main_slab(struct finder *f)
 
 	memset(f->count, 0, f->n * sizeof(*f->count));
 	for (uint32_t s = 0; s < f->n; s++) {
-		f->count[lash_root(f->slab, s)]++;
+		f->count[union_find(f->slab, s)]++;
 	}
 	for (uint32_t s = 1; s < f->n; s++) {
 		best = f->count[s] > f->count[best] ? s : best;
@@ -179,7 +178,7 @@ static int place_switches(struct finder *f, struct lash_mesh *m, unsigned d)
 	}
 	m->size[d] = number_slabs(f, find_start(f, &m->closed[d]));
 	for (uint32_t s = 0; s < f->n; s++) {
-		uint32_t at = f->place[lash_root(f->slab, s)];
+		uint32_t at = f->place[union_find(f->slab, s)];
 
 		m->at[(size_t)s * LASH_DIMS_MAX + d] = at;
 		n_placed += at != GRAPH_NONE;

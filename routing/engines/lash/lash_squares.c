@@ -22,6 +22,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/union_find.h"
 #include "routing/graph/graph.h"
 
 enum {
@@ -53,8 +54,8 @@ static uint32_t *each_alone(struct arena *a, uint32_t n)
 {
 	uint32_t *up = arena_array(a, n, sizeof(*up));
 
-	for (uint32_t i = 0; up && i < n; i++) {
-		up[i] = i;
+	if (up) {
+		union_init(up, n);
 	}
 	return up;
 }
@@ -149,10 +150,10 @@ static void join_opposite(struct finder *f, uint32_t u, uint32_t i, uint32_t k)
 	k2 = link_to(f, f->near[i], across);
 	f->spans[i] |= UINT32_C(1) << (k - f->first[u]);
 	f->spans[k] |= UINT32_C(1) << (i - f->first[u]);
-	lash_unite(f->cls, i, i2);
-	lash_unite(f->cls, k, k2);
-	lash_unite(f->cls, f->back[i], f->back[i2]);
-	lash_unite(f->cls, f->back[k], f->back[k2]);
+	union_join(f->cls, i, i2);
+	union_join(f->cls, k, k2);
+	union_join(f->cls, f->back[i], f->back[i2]);
+	union_join(f->cls, f->back[k], f->back[k2]);
 }
 
 static void find_squares(struct finder *f)
@@ -168,7 +169,7 @@ static void find_squares(struct finder *f)
 
 static uint32_t class_of(struct finder *f, uint32_t link)
 {
-	return lash_root(f->cls, link);
+	return union_find(f->cls, link);
 }
 
 /* A class or its opposite, whichever is lower. */
@@ -274,8 +275,8 @@ static int find_classes(struct finder *f)
 /* The direction that stands for the dimension of a class. */
 static uint32_t dim_of_class(struct finder *f, uint32_t class)
 {
-	uint32_t a = lash_root(f->dir, class),
-		 b = lash_root(f->dir, class_of(f, f->back[class]));
+	uint32_t a = union_find(f->dir, class),
+		 b = union_find(f->dir, class_of(f, f->back[class]));
 
 	return a < b ? a : b;
 }
@@ -404,12 +405,12 @@ static bool join_directions(struct joiner *j, uint32_t a, uint32_t b)
 	struct finder *f = j->f;
 	uint32_t back_a = class_of(f, f->back[a]), back_b = class_of(f, f->back[b]);
 
-	if (lash_root(f->dir, a) == lash_root(f->dir, b) ||
-	    lash_root(f->dir, a) == lash_root(f->dir, back_b) || are_apart(j, a, b)) {
+	if (union_find(f->dir, a) == union_find(f->dir, b) ||
+	    union_find(f->dir, a) == union_find(f->dir, back_b) || are_apart(j, a, b)) {
 		return false;
 	}
-	lash_unite(f->dir, a, b);
-	lash_unite(f->dir, back_a, back_b);
+	union_join(f->dir, a, b);
+	union_join(f->dir, back_a, back_b);
 	return true;
 }
 
@@ -470,7 +471,7 @@ static void give_ways(struct finder *f, struct lash_squares *ret)
 	ret->back = f->back;
 	for (uint32_t i = 0; i < f->first[f->n]; i++) {
 		ret->slab[i] = class_of(f, i);
-		ret->way[i] = lash_root(f->dir, ret->slab[i]);
+		ret->way[i] = union_find(f->dir, ret->slab[i]);
 	}
 }
 

@@ -45,26 +45,3 @@ static inline uint32_t lash_dim_of(const struct lash_squares *q, uint32_t link)
 
 	return a < b ? a : b;
 }
-
-/*! \brief Union-find: the root of a set; its lowest member. */
-static inline uint32_t lash_root(uint32_t *up, uint32_t x)
-{
-	while (up[x] != x) {
-		up[x] = up[up[x]];
-		x = up[x];
-	}
-	return x;
-}
-
-/*! \brief Unites two sets. false: they were one before. */
-static inline bool lash_unite(uint32_t *up, uint32_t x, uint32_t y)
-{
-	x = lash_root(up, x);
-	y = lash_root(up, y);
-	if (x < y) {
-		up[y] = x;
-	} else {
-		up[x] = y;
-	}
-	return x != y;
-}

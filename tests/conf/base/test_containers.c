@@ -178,13 +178,13 @@ START_TEST(test_union_find)
 	uint32_t parent[N], lowest[N];
 
 	srandom((unsigned)_i);
-	union_find_init(parent, N);
-	union_find_init(lowest, N);
+	union_init(parent, N);
+	union_init(lowest, N);
 	for (unsigned step = 0; step < 50; step++) {
 		uint32_t a = (uint32_t)random() % N, b = (uint32_t)random() % N;
 		uint32_t x = lowest[a], y = lowest[b];
 
-		ck_assert_int_eq(union_find_unite(parent, a, b), x != y);
+		ck_assert_int_eq(union_join(parent, a, b), x != y);
 		for (uint32_t i = 0; i < N; i++) {
 			if (lowest[i] == x || lowest[i] == y) {
 				lowest[i] = x < y ? x : y;
@@ -192,7 +192,7 @@ START_TEST(test_union_find)
 		}
 	}
 	for (uint32_t i = 0; i < N; i++) {
-		ck_assert_uint_eq(union_find_root(parent, i), lowest[i]);
+		ck_assert_uint_eq(union_find(parent, i), lowest[i]);
 	}
 }
 END_TEST
