@@ -87,26 +87,11 @@ static int copy_nodes(struct snap_reader *r, struct graph *g)
 	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
-/* Nodes came in the order of their GUIDs, so they are found by halves. */
-static uint32_t find_node(const struct graph *g, uint64_t guid)
-{
-	uint32_t low = 0, high = g->n_nodes;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (g->nodes[mid].guid < guid) {
-			low = mid + 1;
-		} else {
-			high = mid;
-		}
-	}
-	return low < g->n_nodes && g->nodes[low].guid == guid ? low : GRAPH_NONE;
-}
-
 static int copy_link(struct graph *g, const struct snap_link *l)
 {
-	uint32_t a = find_node(g, l->guid_a), b = find_node(g, l->guid_b);
+	/* The nodes came in the order of their GUIDs, so a search works before the freeze. */
+	uint32_t a = graph_node_by_guid(g, l->guid_a);
+	uint32_t b = graph_node_by_guid(g, l->guid_b);
 
 	if (a == GRAPH_NONE || b == GRAPH_NONE) {
 		return E_MALFORMED;

@@ -9,6 +9,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/search.h"
 #include "db/diff.h"
 #include "db/layout.h"
 #include "db/policy.h"
@@ -85,20 +86,9 @@ static int intern_init(struct intern *in, struct key_sets *k, size_t n, struct a
 /* P_KeyTable rows of a publish, which are sorted. */
 static void find_rows(const struct snap_content *c, size_t *ret_from, size_t *ret_to)
 {
-	size_t low = 0, high = c->n_attrs;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (c->attrs[mid].attr < UMAD_SM_ATTR_PKEY_TABLE) {
-			low = mid + 1;
-		} else {
-			high = mid;
-		}
-	}
-	*ret_from = low;
-	while (low < c->n_attrs && c->attrs[low].attr == UMAD_SM_ATTR_PKEY_TABLE) {
-		low++;
-	}
-	*ret_to = low;
+	*ret_from =
+		LOWER_BOUND(c->n_attrs, i, c->attrs[i].attr < UMAD_SM_ATTR_PKEY_TABLE);
+	*ret_to = LOWER_BOUND(c->n_attrs, i, c->attrs[i].attr <= UMAD_SM_ATTR_PKEY_TABLE);
 }
 
 /* Rows from `at` on that are of one port. */

@@ -17,6 +17,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/search.h"
 #include "db/layout.h"
 #include "db/pins.h"
 #include "db/txn.h"
@@ -88,22 +89,10 @@ void stats_close(struct stats *s)
 /* Position of a name, or of the first one after it. */
 static size_t position(const struct stats *s, const char *name, bool *ret_found)
 {
-	size_t lo = 0, hi = s->n;
-	*ret_found = false;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		int c = strcmp(s->items[mid]->name, name);
-		if (c == 0) {
-			*ret_found = true;
-			return mid;
-		}
-		if (c < 0) {
-			lo = mid + 1;
-		} else {
-			hi = mid;
-		}
-	}
-	return lo;
+	size_t at = LOWER_BOUND(s->n, i, strcmp(s->items[i]->name, name) < 0);
+
+	*ret_found = at < s->n && strcmp(s->items[at]->name, name) == 0;
+	return at;
 }
 
 static struct item *add_item(struct stats *s, size_t at, const char *name)
@@ -348,18 +337,8 @@ int stats_read(struct stats_reader *r, struct arena *a, struct stats_copy *ret)
 
 const char *stats_copy_text(const struct stats_copy *c, const char *name)
 {
-	size_t lo = 0, hi = c->n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		int cmp = strcmp(c->values[mid].name, name);
-		if (cmp == 0) {
-			return c->values[mid].text;
-		}
-		if (cmp < 0) {
-			lo = mid + 1;
-		} else {
-			hi = mid;
-		}
-	}
-	return NULL;
+	size_t at = LOWER_BOUND(c->n, i, strcmp(c->values[i].name, name) < 0);
+
+	return at < c->n && strcmp(c->values[at].name, name) == 0 ? c->values[at].text
+	                                                          : NULL;
 }

@@ -9,9 +9,9 @@
  *
  * \param n          Number of elements; they are sorted.
  * \param i          Name of the index that \a is_before uses; a size_t.
- * \param is_before  Expression: does element \a i come before what is sought? It is true
- * for the first elements and false for all others. \return Position from 0 to \a n; \a n
- * if all elements come before.
+ * \param is_before  Expression: does element \a i come before what is sought? It holds
+ *                   for the first elements and for none of the others.
+ * \return Position from 0 to \a n; \a n if all elements come before.
  *
  *     uint32_t at = LOWER_BOUND(g->n_nodes, i, g->nodes[i].guid < guid);
  *     bool found = at < g->n_nodes && g->nodes[at].guid == guid;

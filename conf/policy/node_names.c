@@ -11,6 +11,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
+#include "conf/base/search.h"
 #include "conf/base/text.h"
 #include "conf/base/text_file.h"
 
@@ -195,18 +196,8 @@ int node_names_read(const char *path, struct arena *a, struct diags *d, const vo
 
 const char *node_names_find(const struct node_names *n, uint64_t guid)
 {
-	uint32_t low = 0, high = n != NULL ? n->n : 0;
+	uint32_t len = n != NULL ? n->n : 0;
+	size_t at = LOWER_BOUND(len, i, n->names[i].guid < guid);
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		if (n->names[mid].guid == guid) {
-			return n->names[mid].name;
-		}
-		if (n->names[mid].guid < guid) {
-			low = mid + 1;
-		} else {
-			high = mid;
-		}
-	}
-	return NULL;
+	return at < len && n->names[at].guid == guid ? n->names[at].name : NULL;
 }

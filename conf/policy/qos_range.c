@@ -8,6 +8,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/search.h"
 #include "conf/base/text.h"
 
 /* "a" or "a-b", which is cut in two. */
@@ -97,16 +98,7 @@ int qos_ranges_add(const char *text, uint64_t max, uint64_t mask, struct arena *
 
 bool qos_ranges_have(const struct qos_ranges *r, uint64_t number)
 {
-	uint32_t low = 0, high = r->n;
+	size_t at = LOWER_BOUND(r->n, i, r->range[i].to < number);
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (r->range[mid].to < number) {
-			low = mid + 1;
-		} else {
-			high = mid;
-		}
-	}
-	return low < r->n && r->range[low].from <= number;
+	return at < r->n && r->range[at].from <= number;
 }

@@ -15,6 +15,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/digest.h"
 #include "conf/base/err.h"
+#include "conf/base/search.h"
 
 enum {
 	MAX_PORTS = 254,
@@ -177,33 +178,15 @@ void graph_disconnect(struct graph *g, uint32_t port)
 
 uint32_t graph_node_by_guid(const struct graph *g, uint64_t guid)
 {
-	uint32_t lo = 0, hi = g->n_nodes;
+	uint32_t at = LOWER_BOUND(g->n_nodes, i, g->nodes[i].guid < guid);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (g->nodes[mid].guid < guid) {
-			lo = mid + 1;
-		} else {
-			hi = mid;
-		}
-	}
-	return lo < g->n_nodes && g->nodes[lo].guid == guid ? lo : GRAPH_NONE;
+	return at < g->n_nodes && g->nodes[at].guid == guid ? at : GRAPH_NONE;
 }
 
 /* The first end port, by PortGUID, that is not below a GUID. */
 static uint32_t end_port_from(const struct graph *g, uint64_t guid)
 {
-	uint32_t lo = 0, hi = g->n_end_ports;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (g->ports[g->by_guid[mid]].guid < guid) {
-			lo = mid + 1;
-		} else {
-			hi = mid;
-		}
-	}
-	return lo;
+	return LOWER_BOUND(g->n_end_ports, i, g->ports[g->by_guid[i]].guid < guid);
 }
 
 static bool is_end_port(const struct graph *g, uint32_t i, uint64_t guid)

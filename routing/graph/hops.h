@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "conf/base/search.h"
+
 struct arena;
 struct graph;
 
@@ -61,16 +63,5 @@ static inline const uint16_t *hops_at(const struct hops *h, uint32_t s, unsigned
 /*! \brief Position of the first entry that is at least \a t. */
 static inline uint32_t hops_lower_bound(const uint16_t *dest, uint32_t n, uint32_t t)
 {
-	uint32_t lo = 0;
-
-	while (lo < n) {
-		uint32_t mid = lo + (n - lo) / 2;
-
-		if (dest[mid] < t) {
-			lo = mid + 1;
-		} else {
-			n = mid;
-		}
-	}
-	return lo;
+	return (uint32_t)LOWER_BOUND(n, i, dest[i] < t);
 }

@@ -8,6 +8,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/search.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
 #include "routing/proof/proof_work.h"
@@ -268,18 +269,7 @@ static void find_route(const struct prover *pv, struct column *c, const struct s
 /* Switch a channel leaves: channels are sorted by it. */
 static uint32_t channel_switch(const struct graph *g, uint32_t channel)
 {
-	uint32_t lo = 0, hi = g->n_switches;
-
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (g->adj_first[mid] <= channel) {
-			lo = mid;
-		} else {
-			hi = mid;
-		}
-	}
-	return lo;
+	return LOWER_BOUND(g->n_switches, s, g->adj_first[s + 1] <= channel);
 }
 
 /* Links and VLs of two channels of a graph; one of a single VL does not say which. */

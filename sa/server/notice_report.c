@@ -11,6 +11,7 @@
 
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "conf/base/search.h"
 #include "db/reader.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/transport.h"
@@ -332,17 +333,7 @@ static void remove_at(struct reports *rp, size_t i)
 /* Position of a transaction id; they are in order, though the counter may wrap. */
 static size_t find(const struct reports *rp, uint32_t tid)
 {
-	size_t low = 0, high = rp->n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if ((int32_t)(rp->at[mid].tid - tid) < 0) {
-			low = mid + 1;
-		} else {
-			high = mid;
-		}
-	}
-	return low;
+	return LOWER_BOUND(rp->n, i, (int32_t)(rp->at[i].tid - tid) < 0);
 }
 
 bool reports_answer(struct reports *rp, const uint8_t *mad, size_t len, uint32_t lid)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/base/search.h"
 
 static int list_add(struct lft_copies *c, struct lft_copy *copy)
 {
@@ -79,18 +80,7 @@ void lft_copy_forget(struct lft_copy *c)
 /* Where a multicast block is, or would be. */
 static uint32_t mft_place(const struct lft_copy *c, uint32_t mod)
 {
-	uint32_t low = 0, high = c->n_mft;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (c->mft[mid].mod < mod) {
-			low = mid + 1;
-		} else {
-			high = mid;
-		}
-	}
-	return low;
+	return LOWER_BOUND(c->n_mft, i, c->mft[i].mod < mod);
 }
 
 struct mft_copy *mft_copy_find(const struct lft_copy *c, uint32_t mod)

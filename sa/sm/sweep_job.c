@@ -22,6 +22,7 @@
 #include "conf/base/digest.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "conf/base/search.h"
 #include "conf/policy/prefix_routes.h"
 #include "conf/policy/qos_policy.h"
 #include "db/state.h"
@@ -149,18 +150,9 @@ int job_lids(struct sweep *s)
 
 static const struct lid_memory *remembered(const struct job *j, uint64_t guid)
 {
-	size_t low = 0, high = j->n_memory;
+	size_t at = LOWER_BOUND(j->n_memory, i, j->memory[i].guid < guid);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (j->memory[mid].guid < guid) {
-			low = mid + 1;
-		} else {
-			high = mid;
-		}
-	}
-	return low < j->n_memory && j->memory[low].guid == guid ? &j->memory[low] : NULL;
+	return at < j->n_memory && j->memory[at].guid == guid ? &j->memory[at] : NULL;
 }
 
 static void log_moved(const struct job *j)

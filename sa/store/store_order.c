@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/base/search.h"
 
 int compare_key(const struct store_row *row, const void *key, size_t key_len)
 {
@@ -60,39 +61,21 @@ static struct point point_of(const struct order *o, const struct store_row *row)
 static size_t seek_slot(const struct order *o, const struct leaf *leaf,
                         const struct point *p)
 {
-	size_t low = 1, high = leaf->n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (is_before(o, leaf->row[mid], p)) {
-			low = mid + 1;
-		} else {
-			high = mid;
-		}
-	}
-	return low;
+	return 1 + LOWER_BOUND(leaf->n - 1, i, is_before(o, leaf->row[i + 1], p));
 }
 
 /* Leaves are told apart by their first rows, which lie beside their heads in memory. */
 struct place order_seek(const struct order *o, const struct point *p)
 {
-	size_t low = 0, high = o->n;
+	size_t at = LOWER_BOUND(o->n, i, is_before(o, o->leaf[i]->row[0], p));
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (is_before(o, o->leaf[mid]->row[0], p)) {
-			low = mid + 1;
-		} else {
-			high = mid;
-		}
-	}
-	if (low == 0) {
+	if (at == 0) {
 		return (struct place){ 0, 0 };
 	}
-	const struct leaf *leaf = o->leaf[low - 1];
+	const struct leaf *leaf = o->leaf[at - 1];
 	size_t slot = seek_slot(o, leaf, p);
-	return slot == leaf->n && low < o->n ? (struct place){ low, 0 }
-	                                     : (struct place){ low - 1, slot };
+	return slot == leaf->n && at < o->n ? (struct place){ at, 0 }
+	                                    : (struct place){ at - 1, slot };
 }
 
 static bool is_row(const struct order *o, struct place at)
