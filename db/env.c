@@ -462,7 +462,10 @@ static int is_empty(MDB_txn *txn, bool *ret)
 	return rc;
 }
 
-static int check_layout(const struct opening *o, const struct db_val *v)
+/* \param ret_outdated  Set where a writer may empty the file, because its contents are
+ *                       made anew and are of an older layout. */
+static int check_layout(const struct opening *o, const struct db_val *v, bool writer,
+                        bool *ret_outdated)
 {
 	struct row_layout row;
 	if (v->len != sizeof(row)) {
@@ -479,6 +482,10 @@ static int check_layout(const struct opening *o, const struct db_val *v)
 		            o->path, o->kind->name, o->kind->option);
 	}
 	uint32_t oldest = o->kind->oldest ? o->kind->oldest : o->kind->layout;
+	if (writer && o->kind->rebuilt && row.layout < o->kind->layout) {
+		*ret_outdated = true;
+		return E_OK;
+	}
 	if (row.layout > o->kind->layout || row.layout < oldest) {
 		return fail(
 			o, E_LAYOUT,
@@ -509,7 +516,8 @@ static void put_first_rows(struct db *db, struct db_txn *t, bool empty)
 }
 
 /* Compares the layout row before any other table is touched. */
-static int verify(const struct opening *o, struct db *db, struct db_txn *t)
+static int verify(const struct opening *o, struct db *db, struct db_txn *t,
+                  bool *ret_outdated)
 {
 	struct db_val v;
 	int rc =
@@ -522,13 +530,13 @@ static int verify(const struct opening *o, struct db *db, struct db_txn *t)
 	    db_get(t, DB_LAYOUT, DB_KEY_LAYOUT, sizeof(DB_KEY_LAYOUT), &v) != E_OK) {
 		v.len = 0;
 	}
-	return check_layout(o, &v);
+	return check_layout(o, &v, t->write, ret_outdated);
 }
 
 static int setup_writer(const struct opening *o, struct db *db)
 {
 	struct db_txn t;
-	bool empty = false;
+	bool empty = false, outdated = false;
 	int ret = db_begin(&t, db, true);
 	if (ret != E_OK) {
 		return fail(o, ret, "cannot write to the %s database in %s: %s",
@@ -536,7 +544,7 @@ static int setup_writer(const struct opening *o, struct db *db)
 	}
 	int rc = is_empty(t.txn, &empty);
 	if (rc == 0 && !empty) {
-		ret = verify(o, db, &t);
+		ret = verify(o, db, &t, &outdated);
 		if (ret != E_OK) {
 			db_abort(&t);
 			return ret;
@@ -546,6 +554,10 @@ static int setup_writer(const struct opening *o, struct db *db)
 		rc = open_tables(db, t.txn, MDB_CREATE);
 	}
 	t.ret = db_err(rc);
+	for (unsigned i = 0; outdated && i < db->n_tables; i++) {
+		db_clear(&t, i);
+	}
+	empty = empty || outdated;
 	put_first_rows(db, &t, empty);
 	ret = db_commit(&t);
 	db->created = empty;
@@ -568,13 +580,13 @@ static int setup_reader(const struct opening *o, struct db *db)
 		if (ret != E_OK) {
 			return fail(o, ret, "cannot read %s: %s", o->path, err_text(ret));
 		}
-		bool empty = true;
+		bool empty = true, outdated = false;
 		if (is_empty(t.txn, &empty) == 0 && empty) {
 			db_abort(&t);
 			return fail(o, E_NOTREADY, "nothing is published in %s yet",
 			            o->path);
 		}
-		ret = verify(o, db, &t);
+		ret = verify(o, db, &t, &outdated);
 		if (ret == E_OK && open_tables(db, t.txn, 0) == 0 &&
 		    db_get(&t, DB_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), &v) == E_OK &&
 		    v.len >= sizeof(head)) {

@@ -34,6 +34,7 @@ struct db_kind {
 	unsigned flags;            /*!< MDB_NOSYNC or 0 */
 	uint64_t map_bytes;        /*!< address space */
 	bool shared;               /*!< read by other processes */
+	bool rebuilt;              /*!< the daemon makes the contents anew, so a writer empties a file of an older layout */
 };
 
 struct db {

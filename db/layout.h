@@ -6,68 +6,48 @@
 #include <stdint.h>
 
 #include "db/client_records.h"
-#include "db/env.h"
-#include "db/reader.h"
+#include "routing/graph/tables.h"
 
 /*!
- * Bytes of every table. Whoever changes one raises the layout number of its environment.
+ * Bytes of every table. A change of any of them raises the layout number of its
+ * environment (layout.c).
  *
  * Keys are big-endian, so that order on disk is numeric order (key_*()). Values are in
- * host order: an LMDB file is bound to the byte order of its machine anyway. A value is
- * 2-byte aligned at most, so structs are copied out with memcpy. Structs have no hidden
- * padding and unused bytes are zero, so equal rows are equal bytes.
+ * host order, because an LMDB file is bound to the byte order of its machine anyway.
+ * Values are only 2-byte aligned, so structs are copied out with memcpy. Structs have no
+ * hidden padding and unused bytes are zero, so equal rows are equal bytes.
  *
- * Every environment has
- *   layout     "layout"                  struct row_layout
- * and those with foreign readers
- *   meta       "head"                    begins with struct row_head
+ * Every environment has a table of its layout number, and the environments with foreign
+ * readers have a head that each commit rewrites:
  *
- * state (layout 4; layout 1 had no services and subscriptions, layout 2 no groups and
- * members, layout 3 no guids and aliases: all are taken over as they are)
- *   lids       PortGUID                  struct row_lid
- *   epoch      "epoch"                   u64: the last one handed out
- *              name                      u64: what was done once (state_mark_put())
+ *   table          key        value
+ *   layout         "layout"   struct row_layout
+ *   meta           "head"     begins with struct row_head
+ *
+ * Environment state, layout 4. Layout 1 had no services and subscriptions, layout 2 no
+ * groups and members, layout 3 no guids and aliases. A file of an older layout is taken
+ * over as it is.
+ *
+ *   table          key        value
+ *   lids           PortGUID   struct row_lid
+ *   epoch          "epoch"    u64: the last epoch that was handed out
+ *                  name       u64: a number kept under that name (state_mark_put())
  *   services, subscriptions, groups, members, guids, aliases
- *                                        keys and values of sa/store/store.h, whose records they are
+ *                             client records; sa/store/store.h describes the bytes
  *
- * snapshot (layout 6); what belongs to one node is one value (doc/decisions/0001)
- *   meta       "head"                    struct row_meta, then its texts, each with its
- * NUL: engine asked, engine used, fallback reason, notes, warning, name of each stage
- *   options    "text"                    effective options, with NUL
- *   nodes      NodeGUID                  struct row_node, then the description and the
- *                                        operator's name, both without NUL
- *   ports      NodeGUID                  struct row_port [n_ports + 1], by port number
- *   links      NodeGUID a                struct row_link [], by port a
- *   names      description or operator's name (1-64 bytes)   u64 [] NodeGUIDs,
- *                                        ascending; "" is not listed
- *   guids      PortGUID or switch's NodeGUID   struct row_guid
- *   lids       u32 LID / LIDS_PER_ROW    struct snap_end [LIDS_PER_ROW or fewer]
- *   attrs      u16 attribute, NodeGUID   { u32 block, u16 length, bytes } [], by block
- *   lft        NodeGUID, u32 LID / LFT_PER_CHUNK     u8 egress port [], 0xff no route
- *   paths      NodeGUID, u32 LID / PATHS_PER_CHUNK   struct path_row []
- *   vls        u16 QoS level             u8 SL [16] by lane, 0xff no such lane; where
- *                                        routing takes one lane, a level for each SL
- *              u16 VLS_RULE              struct row_vl_rule, where routing has one
- *              u16 VLS_PORTS, switch's NodeGUID   u8 class [n_ports + 1] in that rule
- *   partitions u16 P_Key                 struct row_partition
- *   load       switch's NodeGUID         struct row_load [n_ports + 1], by egress port
- *   p_key_sets u16 number                u16 P_Key [], as in the tables of the ports that have it
- *   prefix_routes u16 number             struct row_prefix_route, in the order of preference
- *   alternates NodeGUID, u32 LID / LFT_PER_CHUNK     u8 port group [], 0xff none; nothing
- * without adaptive routing
- *   port_groups switch's NodeGUID        struct port_set [], by group
- *   services, subscriptions, groups, members   rows of the state without what is secret in
- * them (snap_mirror())
- *   policy     u16 enum policy_part      structs of db/policy.h, an array of each; the sets
- *                                        by p_key_set; nothing without a policy
+ * Environment stats, layout 1.
  *
- * A chunk holds CHUNK_BYTES, which with LMDB's page header fill one page; the last chunk
+ *   table          key        value
+ *   meta           "head"     struct row_heartbeat
+ *   values         name, 1-120 bytes
+ *                             u8 kind, then a double (kind 0) or a text without NUL (1)
+ *
+ * Environment snapshot, layout 7. The rows of one node are one value
+ * (doc/decisions/0001). SNAP_TABLES lists the tables; the comment beside each gives its
+ * key and its value.
+ *
+ * A chunk holds CHUNK_BYTES, which with LMDB's page header fill one page. The last chunk
  * of a row ends with the highest LID. A chunk without any route is not stored.
- *
- * stats (layout 1)
- *   meta       "head"                    struct row_heartbeat
- *   values     name (1-120 bytes)        u8 kind: 0 then a double, 1 then a text without
- * NUL
  */
 enum { DB_LAYOUT, DB_META };
 
@@ -76,59 +56,122 @@ enum { DB_LAYOUT, DB_META };
 #define DB_KEY_TEXT "text"
 #define DB_KEY_EPOCH "epoch"
 
-enum state_table {
-	STATE_LAYOUT,
-	STATE_LIDS,
-	STATE_EPOCH,
-	STATE_SERVICES, /*!< the first of enum record_table, in its order */
-	STATE_SUBSCRIPTIONS,
-	STATE_GROUPS,
-	STATE_MEMBERS,
-	STATE_GUIDS,
-	STATE_ALIASES,
-	STATE_TABLE_COUNT
-};
-enum stats_table { STATS_LAYOUT, STATS_META, STATS_VALUES, STATS_TABLE_COUNT };
-enum snap_table {
-	SNAP_LAYOUT,
-	SNAP_META,
-	SNAP_OPTIONS,
-	SNAP_NODES,
-	SNAP_PORTS,
-	SNAP_LINKS,
-	SNAP_NAMES,
-	SNAP_GUIDS,
-	SNAP_LIDS,
-	SNAP_ATTRS,
-	SNAP_LFT,
-	SNAP_PATHS,
-	SNAP_VLS,
-	SNAP_PARTITIONS,
-	SNAP_LOAD,
-	SNAP_P_KEY_SETS,
-	SNAP_PREFIX_ROUTES,
-	SNAP_ALTERNATES,
-	SNAP_PORT_GROUPS,
-	SNAP_SERVICES, /*!< the first of enum record_table, in its order: those that are mirrored */
-	SNAP_SUBSCRIPTIONS,
-	SNAP_GROUPS,
-	SNAP_MEMBERS,
-	SNAP_POLICY,
-	SNAP_TABLE_COUNT
-};
+/* clang-format off */
+/*! Tables of the state: id, name. The client records are in the order of enum record_table. */
+#define STATE_TABLES(TABLE) \
+	TABLE(LAYOUT,        layout) \
+	TABLE(LIDS,          lids) \
+	TABLE(EPOCH,         epoch) \
+	TABLE(SERVICES,      services) \
+	TABLE(SUBSCRIPTIONS, subscriptions) \
+	TABLE(GROUPS,        groups) \
+	TABLE(MEMBERS,       members) \
+	TABLE(GUIDS,         guids) \
+	TABLE(ALIASES,       aliases)
 
+#define STATS_TABLES(TABLE) \
+	TABLE(LAYOUT, layout) \
+	TABLE(META,   meta) \
+	TABLE(VALUES, values)
+
+/*! Does a change of the table need a new epoch? An epoch stands for one routing. */
+enum { SNAP_ANY_EPOCH, SNAP_NEW_EPOCH };
+
+/*!
+ * The one list of the snapshot's tables. From it follow the table ids, the names on disk,
+ * which table a publish compares, the version of each table, the comparison of rows.c and
+ * the tables of an ETag. To add a table: a line here (and the struct of its row below),
+ * and emit_NAME() in rows.c.
+ *
+ *   HEAD(id, name)           written by every commit
+ *   ROWS(id, name, epoch)    a publish compares the rows that emit_NAME() offers
+ *   CHUNKS(id, name, epoch)  a publish compares the long rows struct rows.NAME in chunks
+ *   CLIENT(id, name)         client records, which snap_mirror() writes; in the order of
+ *                            enum record_table, without what is secret in them
+ *
+ * Tables that take long to compare come first, so that all threads end together.
+ */
+#define SNAP_TABLES(HEAD, ROWS, CHUNKS, CLIENT) \
+	HEAD(LAYOUT, layout) \
+	/* "head"  ->  struct row_meta, then its texts, each with its NUL: engine asked, engine \
+	 * used, reason of a fallback, notes, warning, name of each stage */ \
+	HEAD(META, meta) \
+	/* u16 attribute, NodeGUID  ->  { u32 block, u16 length, bytes } [], by block */ \
+	ROWS(ATTRS, attrs, SNAP_ANY_EPOCH) \
+	/* NodeGUID  ->  struct row_port [n_ports + 1], by port number */ \
+	ROWS(PORTS, ports, SNAP_ANY_EPOCH) \
+	/* description or operator's name, 1-64 bytes, "" is not listed  ->  u64 NodeGUID [], \
+	 * ascending */ \
+	ROWS(NAMES, names, SNAP_ANY_EPOCH) \
+	/* PortGUID, alias GUID or a switch's NodeGUID  ->  struct row_guid */ \
+	ROWS(GUIDS, guids, SNAP_ANY_EPOCH) \
+	/* NodeGUID  ->  struct row_node, then the description and the operator's name, both \
+	 * without NUL */ \
+	ROWS(NODES, nodes, SNAP_NEW_EPOCH) \
+	/* NodeGUID a  ->  struct row_link [], by port a */ \
+	ROWS(LINKS, links, SNAP_NEW_EPOCH) \
+	/* NodeGUID, u32 LID / LFT_PER_CHUNK  ->  u8 egress port [], 0xff no route */ \
+	CHUNKS(LFT, lft, SNAP_NEW_EPOCH) \
+	/* NodeGUID, u32 LID / PATHS_PER_CHUNK  ->  struct path_row [] */ \
+	CHUNKS(PATHS, paths, SNAP_NEW_EPOCH) \
+	/* u32 LID / LIDS_PER_ROW  ->  struct snap_end [LIDS_PER_ROW or fewer] */ \
+	ROWS(LIDS, lids, SNAP_NEW_EPOCH) \
+	/* a switch's NodeGUID  ->  struct row_load [n_ports + 1], by egress port */ \
+	ROWS(LOAD, load, SNAP_ANY_EPOCH) \
+	/* u16 QoS level  ->  u8 SL [16] by lane, 0xff no such lane; where routing takes one \
+	 *   lane, a level for each SL \
+	 * u16 VLS_RULE  ->  struct row_vl_rule, where routing has one \
+	 * u16 VLS_PORTS, a switch's NodeGUID  ->  u8 class [n_ports + 1] in that rule */ \
+	ROWS(VLS, vls, SNAP_NEW_EPOCH) \
+	/* "text"  ->  effective options, with NUL */ \
+	ROWS(OPTIONS, options, SNAP_ANY_EPOCH) \
+	/* u16 number  ->  u16 P_Key [], as in the tables of the ports that have this set */ \
+	ROWS(P_KEY_SETS, p_key_sets, SNAP_ANY_EPOCH) \
+	/* u16 number  ->  struct row_prefix_route, in the order of preference */ \
+	ROWS(PREFIX_ROUTES, prefix_routes, SNAP_ANY_EPOCH) \
+	/* NodeGUID, u32 LID / LFT_PER_CHUNK  ->  u8 port group [], 0xff none; empty without \
+	 * adaptive routing */ \
+	CHUNKS(ALTERNATES, alternates, SNAP_NEW_EPOCH) \
+	/* a switch's NodeGUID  ->  struct port_set [], by group */ \
+	ROWS(PORT_GROUPS, port_groups, SNAP_NEW_EPOCH) \
+	/* u16 enum policy_part  ->  an array of structs of db/policy.h, the bitmaps by \
+	 * p_key_set; empty without a policy */ \
+	ROWS(POLICY, policy, SNAP_NEW_EPOCH) \
+	/* keys and values as in the state */ \
+	CLIENT(SERVICES, services) \
+	CLIENT(SUBSCRIPTIONS, subscriptions) \
+	CLIENT(GROUPS, groups) \
+	CLIENT(MEMBERS, members)
+/* clang-format on */
+
+#define STATE_ID(id, name) STATE_##id,
+enum state_table { STATE_TABLES(STATE_ID) STATE_TABLE_COUNT };
+#undef STATE_ID
+
+#define STATS_ID(id, name) STATS_##id,
+enum stats_table { STATS_TABLES(STATS_ID) STATS_TABLE_COUNT };
+#undef STATS_ID
+
+#define SNAP_ID(id, ...) SNAP_##id,
+enum snap_table { SNAP_TABLES(SNAP_ID, SNAP_ID, SNAP_ID, SNAP_ID) SNAP_TABLE_COUNT };
+#undef SNAP_ID
+
+/*! \brief Table of the snapshot with the client records of one kind. */
+#define SNAP_CLIENT_TABLE(records) (SNAP_SERVICES + (unsigned)(records))
+
+struct db_kind;
 extern const struct db_kind kind_state, kind_snapshot, kind_stats;
 
 enum {
 	CHUNK_BYTES = 4032,
 	LFT_PER_CHUNK = CHUNK_BYTES,
 	PATHS_PER_CHUNK = CHUNK_BYTES / 4,
-	LIDS_PER_ROW = CHUNK_BYTES / 48,
+	LIDS_PER_ROW = CHUNK_BYTES / 48, /*!< struct snap_end */
 	CHUNK_KEY = 12, /*!< bytes of a chunk's key */
 	LANES_MAX = 16,
 	VLS_RULE = 0xfffe, /*!< keys of vls behind the levels */
 	VLS_PORTS = 0xffff,
-	DEFAULT_P_KEY = 0x7fff
+	SNAP_HOPS_MAX = 10 /*!< life times by hops */
 };
 
 /*! Keys of `policy`. */
@@ -197,10 +240,6 @@ struct row_vl_rule {
 	uint8_t vl[VL_CLASSES][VL_CLASSES][VL_SLS]; /*!< by class in, class out, SL */
 };
 
-struct row_partition {
-	uint8_t all_full, sl, mtu, rate;
-};
-
 struct row_prefix_route {
 	uint64_t prefix, router_port_guid;
 	uint8_t any;
@@ -211,30 +250,14 @@ struct row_load {
 	uint32_t all, base; /*!< UINT32_MAX: no switch-to-switch link on this port */
 };
 
-/*! Which table a version of row_meta belongs to; the order of struct row_meta.version. */
-enum meta_version {
-	VERSION_NODES,
-	VERSION_PORTS,
-	VERSION_LINKS,
-	VERSION_LIDS,
-	VERSION_LFT,
-	VERSION_PATHS,
-	VERSION_ATTRS,
-	VERSION_OPTIONS,
-	VERSION_PARTITIONS,
-	VERSION_LOAD,
-	VERSION_HEAD, /*!< the last publish; a mirror is none */
-	VERSION_WRITTEN, /*!< the first of enum record_table */
-	VERSION_COUNT = VERSION_WRITTEN + RECORDS_MIRRORED
-};
-
 enum { META_STAGES = 12 };
 
 struct row_meta {
 	struct row_head head;
 	uint64_t epoch; /*!< 0: nothing published */
 	int64_t computed_at;
-	uint64_t version[VERSION_COUNT];
+	uint64_t version[SNAP_TABLE_COUNT]; /*!< transaction that last changed each table; of
+	                                      SNAP_META the last publish, also after a mirror */
 	uint64_t subnet_prefix, sm_port_guid;
 	uint64_t pairs, unreachable_pairs, forwarding_loops, credit_loops,
 		management_unreachable, management_credit_loops;
@@ -267,15 +290,9 @@ _Static_assert(sizeof(struct row_link) == 16, "row_link");
 _Static_assert(sizeof(struct row_guid) == 16, "row_guid");
 _Static_assert(sizeof(struct row_load) == 8, "row_load");
 _Static_assert(sizeof(struct row_prefix_route) == 24, "row_prefix_route");
-_Static_assert(sizeof(struct row_meta) == 16 + 16 + 80 + 40 + 16 + 48 + 24 + 96 + 48 + 24,
+_Static_assert(sizeof(struct row_meta) == 16 + 16 + 8 * SNAP_TABLE_COUNT + 16 + 48 + 24 + 96 + 48 + 24,
                "row_meta");
 _Static_assert(sizeof(struct row_heartbeat) == 40, "row_heartbeat");
-_Static_assert(sizeof(struct snap_end) == 48, "snap_end is stored as it is");
-_Static_assert(offsetof(struct snap_end, base_lid) == 32 &&
-                       offsetof(struct snap_end, rate) == 45 &&
-                       offsetof(struct snap_end, p_key_set) == 46,
-               "snap_end is stored as it is");
-
 /*! Big-endian keys, written and read back. */
 static inline void key_u16(uint8_t *k, uint16_t v)
 {

@@ -60,7 +60,7 @@ static void apply_rows(struct mirror *m, struct db_txn *t)
 {
 	for (size_t i = 0; i < m->n && t->ret == E_OK; i++) {
 		const struct written_row *row = &m->rows[i];
-		if (db_set(t, SNAP_SERVICES + (unsigned)row->table, row->key,
+		if (db_set(t, SNAP_CLIENT_TABLE(row->table), row->key,
 		           row->key_len, row->value, row->len)) {
 			m->changed[row->table]++;
 			m->bytes += row->value ? row->len : 0;
@@ -118,7 +118,7 @@ static int commit(struct snap_writer *w, struct mirror *m, struct row_meta *meta
 	}
 	for (unsigned i = 0; i < RECORDS_MIRRORED; i++) {
 		if (m->changed[i]) {
-			meta->version[VERSION_WRITTEN + i] = meta->head.txn;
+			meta->version[SNAP_CLIENT_TABLE(i)] = meta->head.txn;
 		}
 	}
 	len = copy_head(&t, &head);
@@ -156,7 +156,7 @@ static int mirror_all(struct snap_writer *w, const struct written_row *rows, siz
 	struct diff d[RECORDS_MIRRORED];
 	struct mirror m = { .rows = rows, .n = n, .d = d };
 	for (unsigned i = 0; i < RECORDS_MIRRORED; i++) {
-		diff_begin(&d[i], w->db, SNAP_SERVICES + i);
+		diff_begin(&d[i], w->db, SNAP_CLIENT_TABLE(i));
 	}
 	int res = compare(&m);
 	for (unsigned i = 0; i < RECORDS_MIRRORED; i++) {

@@ -159,17 +159,6 @@ static void decode_numbers(const struct row_meta *m, struct snap_meta *ret)
 		.epoch = m->epoch,
 		.txn = m->head.txn,
 		.computed_at = m->computed_at,
-		.version_nodes = m->version[VERSION_NODES],
-		.version_ports = m->version[VERSION_PORTS],
-		.version_links = m->version[VERSION_LINKS],
-		.version_lids = m->version[VERSION_LIDS],
-		.version_lft = m->version[VERSION_LFT],
-		.version_paths = m->version[VERSION_PATHS],
-		.version_attrs = m->version[VERSION_ATTRS],
-		.version_options = m->version[VERSION_OPTIONS],
-		.version_partitions = m->version[VERSION_PARTITIONS],
-		.version_load = m->version[VERSION_LOAD],
-		.version_head = m->version[VERSION_HEAD],
 		.n_nodes = m->n_nodes,
 		.n_switches = m->n_switches,
 		.n_end_ports = m->n_end_ports,
@@ -202,8 +191,7 @@ static void decode_numbers(const struct row_meta *m, struct snap_meta *ret)
 		.seconds_prove = m->seconds_prove,
 		.n_stages = m->n_stages,
 	};
-	memcpy(ret->version_written, m->version + VERSION_WRITTEN,
-	       sizeof(ret->version_written));
+	memcpy(ret->version, m->version, sizeof(ret->version));
 	memcpy(ret->life_time_by_hops, m->life_time_by_hops,
 	       sizeof(ret->life_time_by_hops));
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "db/client_records.h"
+#include "db/layout.h"
 #include "routing/graph/port_groups.h"
 #include "routing/graph/tables.h"
 
@@ -59,18 +60,12 @@ int snap_reader_clone(const struct snap_reader *r, struct snap_reader **ret);
 /*! \brief Another clock than CLOCK_BOOTTIME to measure an epoch's age with, for tests. */
 void snap_reader_clock(struct snap_reader *r, uint64_t (*clock_ms)(void *arg), void *arg);
 
-enum { SNAP_HOPS_MAX = 10 };
-
 /*! Head of an epoch, decoded; a copy: it and its strings stay until the next pin. */
 struct snap_meta {
 	uint64_t epoch;
 	uint64_t txn;
 	int64_t computed_at;         /*!< seconds since 1970 */
-	/* version of each table: the transaction that last changed it */
-	uint64_t version_nodes, version_ports, version_links, version_lids, version_lft,
-	        version_paths, version_attrs, version_options, version_partitions, version_load,
-	        version_head,                   /* the last publish */
-	        version_written[RECORDS_MIRRORED]; /* by enum record_table */
+	uint64_t version[SNAP_TABLE_COUNT]; /*!< transaction that last changed each table; of SNAP_META the last publish, a mirror does not count */
 	uint32_t n_nodes, n_switches, n_end_ports, n_hosts, n_links, n_lids, top_lid, n_sources;
 	uint64_t subnet_prefix, sm_port_guid;
 	uint32_t sm_lid;
@@ -240,14 +235,6 @@ int snap_attr_from(struct snap_reader *r, uint16_t attr, uint64_t guid, uint32_t
 
 /*! Effective options as text, borrowed until the next pin. */
 const char *snap_options(struct snap_reader *r); /*!< NULL: could not be read; snap_check() says why */
-
-/*! A partition: P_Key with the membership bit clear; the default partition 0x7fff holds every end port as full member. */
-struct snap_partition {
-	uint16_t p_key;
-	bool all_full;     /*!< every end port is a full member */
-	uint8_t sl, mtu, rate; /*!< 0: no limit */
-};
-int snap_partition_from(struct snap_reader *r, uint16_t p_key, struct snap_partition *ret);
 
 /*! A way out of the subnet: GIDs with this prefix go to the router port. */
 struct snap_prefix_route {

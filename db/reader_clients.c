@@ -28,7 +28,7 @@ int snap_written_from(struct snap_reader *r, enum record_table table, const void
                       size_t key_len, struct written_row *ret)
 {
 	struct db_val k, v;
-	int res = view_seek(snap_view(r), SNAP_SERVICES + (unsigned)table, key, key_len,
+	int res = view_seek(snap_view(r), SNAP_CLIENT_TABLE(table), key, key_len,
 	                    &k, &v);
 	return decode(res, table, &k, &v, ret);
 }
@@ -37,6 +37,6 @@ int snap_written_next(struct snap_reader *r, enum record_table table,
                       struct written_row *ret)
 {
 	struct db_val k, v;
-	int res = view_next(snap_view(r), SNAP_SERVICES + (unsigned)table, &k, &v);
+	int res = view_next(snap_view(r), SNAP_CLIENT_TABLE(table), &k, &v);
 	return decode(res, table, &k, &v, ret);
 }

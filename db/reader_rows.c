@@ -324,25 +324,6 @@ int snap_attr_from(struct snap_reader *r, uint16_t attr, uint64_t guid, uint32_t
 	return res;
 }
 
-int snap_partition_from(struct snap_reader *r, uint16_t p_key, struct snap_partition *ret)
-{
-	uint8_t key[2];
-	struct db_val k, v;
-	struct row_partition row;
-	key_u16(key, p_key);
-	int res = view_seek(snap_view(r), SNAP_PARTITIONS, key, sizeof(key), &k, &v);
-	if (res != E_OK) {
-		return res;
-	}
-	if (k.len != sizeof(key) || v.len != sizeof(row)) {
-		return E_MALFORMED;
-	}
-	memcpy(&row, v.data, sizeof(row));
-	*ret = (struct snap_partition){ key_read_u16(k.data), row.all_full != 0, row.sl,
-		                        row.mtu, row.rate };
-	return E_OK;
-}
-
 int snap_prefix_route(struct snap_reader *r, uint64_t prefix,
                       struct snap_prefix_route *ret)
 {

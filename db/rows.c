@@ -7,6 +7,7 @@
 #include "db/rows.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,11 @@
 
 _Static_assert(sizeof(struct path_row) * PATHS_PER_CHUNK == CHUNK_BYTES,
                "chunk of paths");
-_Static_assert(sizeof(struct snap_end) * LIDS_PER_ROW == CHUNK_BYTES, "row of lids");
+_Static_assert(sizeof(struct snap_end) * LIDS_PER_ROW == CHUNK_BYTES &&
+                       offsetof(struct snap_end, base_lid) == 32 &&
+                       offsetof(struct snap_end, rate) == 45 &&
+                       offsetof(struct snap_end, p_key_set) == 46,
+               "snap_end is stored as it is");
 
 /* Rate codes by width and speed: a look-up in routing's table per port would show. */
 enum { WIDTHS = WIDTH_2X + 1 };
@@ -652,16 +657,7 @@ static void emit_vls(const struct rows *r, struct diff *d)
 	}
 }
 
-static void emit_partitions(const struct rows *r, struct diff *d)
-{
-	(void)r;
-	struct row_partition row = { .all_full = 1 };
-	uint8_t key[2];
-	key_u16(key, DEFAULT_P_KEY);
-	diff_row(d, key, sizeof(key), &row, sizeof(row));
-}
-
-static void emit_key_sets(const struct rows *r, struct diff *d)
+static void emit_p_key_sets(const struct rows *r, struct diff *d)
 {
 	key_sets_emit(&r->keys, d);
 }
@@ -764,46 +760,45 @@ static void emit_policy(const struct rows *r, struct diff *d)
 	          sizeof(*r->keys.bits));
 }
 
-/* Tables of long rows; NULL: another kind. */
-static const struct chunk_rows *chunks_of(const struct rows *r, unsigned table)
-{
-	return table == SNAP_LFT          ? &r->lft
-	       : table == SNAP_PATHS      ? &r->paths
-	       : table == SNAP_ALTERNATES ? &r->alternates
-	                                  : NULL;
-}
-
-static void (*const emitters[SNAP_TABLE_COUNT])(const struct rows *r, struct diff *d) = {
-	[SNAP_OPTIONS] = emit_options,
-	[SNAP_NODES] = emit_nodes,
-	[SNAP_PORTS] = emit_ports,
-	[SNAP_LINKS] = emit_links,
-	[SNAP_NAMES] = emit_names,
-	[SNAP_GUIDS] = emit_guids,
-	[SNAP_LIDS] = emit_lids,
-	[SNAP_ATTRS] = emit_attrs,
-	[SNAP_VLS] = emit_vls,
-	[SNAP_PARTITIONS] = emit_partitions,
-	[SNAP_LOAD] = emit_load,
-	[SNAP_P_KEY_SETS] = emit_key_sets,
-	[SNAP_PREFIX_ROUTES] = emit_prefix_routes,
-	[SNAP_PORT_GROUPS] = emit_port_groups,
-	[SNAP_POLICY] = emit_policy,
+/* How each table of a sweep is made: by a function or from long rows in memory. */
+struct source {
+	void (*emit)(const struct rows *r, struct diff *d);
+	size_t chunks; /* offset of its struct chunk_rows in struct rows, 0: none */
 };
 
-int rows_diff(const struct rows *r, unsigned table, struct diff *d)
+#define NO_SOURCE(id, name)
+#define EMITTED(id, name, epoch) [SNAP_##id] = { .emit = emit_##name },
+#define CHUNKED(id, name, epoch) [SNAP_##id] = { .chunks = offsetof(struct rows, name) },
+static const struct source sources[SNAP_TABLE_COUNT] = {
+	SNAP_TABLES(NO_SOURCE, EMITTED, CHUNKED, NO_SOURCE)
+};
+
+static const struct chunk_rows *chunks_of(const struct rows *r, unsigned table)
 {
-	if (d->ret != E_OK) {
-		return d->ret;
-	}
-	if (chunks_of(r, table)) {
-		return diff_find_chunks(d, chunks_of(r, table));
-	}
-	emitters[table](r, d);
-	return diff_end(d);
+	return (const struct chunk_rows *)((const char *)r + sources[table].chunks);
 }
 
-int rows_diff_chunks(const struct rows *r, unsigned table, struct diff *d)
+void rows_diff(const struct rows *r, struct db *db, unsigned table, struct diff *d)
 {
-	return diff_chunks(d, chunks_of(r, table));
+	const struct source *source = &sources[table];
+	if (!source->emit && !source->chunks) {
+		return;
+	}
+	diff_begin(d, db, table);
+	if (d->ret != E_OK) {
+		return;
+	}
+	if (source->chunks) {
+		diff_find_chunks(d, chunks_of(r, table));
+	} else {
+		source->emit(r, d);
+		diff_end(d);
+	}
+}
+
+void rows_diff_chunks(const struct rows *r, unsigned table, struct diff *d)
+{
+	if (sources[table].chunks) {
+		diff_chunks(d, chunks_of(r, table));
+	}
 }

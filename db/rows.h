@@ -29,10 +29,11 @@ int rows_init(struct rows *r, const struct snap_content *c);
 void rows_done(struct rows *r);
 
 /*!
- * \brief Compares one table of the snapshot (not `layout`, not `meta`) with the sweep. Of
- *        `lft` and `paths` only the index is read here: rows_diff_chunks() is the rest.
+ * \brief Compares a table of the snapshot with the sweep; nothing is done for a table that
+ *        a sweep does not write. Of long rows only the index is read here:
+ *        rows_diff_chunks() compares them. Failures stick in d->ret.
  */
-int rows_diff(const struct rows *r, unsigned table, struct diff *d);
+void rows_diff(const struct rows *r, struct db *db, unsigned table, struct diff *d);
 
-/*! \brief Compares the chunks of `lft` or `paths`, in parallel. */
-int rows_diff_chunks(const struct rows *r, unsigned table, struct diff *d);
+/*! \brief Compares the chunks of a table of long rows, in parallel; no other table has any. */
+void rows_diff_chunks(const struct rows *r, unsigned table, struct diff *d);

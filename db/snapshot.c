@@ -37,29 +37,11 @@ enum { GRACE_DEFAULT_MS = 10000, NEED_FACTOR = 4, NEED_DEFAULT = 64 << 20 };
 
 _Static_assert((int)META_STAGES == (int)SNAP_STAGES_MAX, "stages");
 
-/* Tables that are compared, the slow ones first so that the threads end together. */
-static const unsigned compared[] = {
-	SNAP_ATTRS,       SNAP_PORTS,      SNAP_NAMES,         SNAP_GUIDS,
-	SNAP_NODES,       SNAP_LINKS,      SNAP_LFT,           SNAP_PATHS,
-	SNAP_LIDS,        SNAP_LOAD,       SNAP_VLS,           SNAP_OPTIONS,
-	SNAP_PARTITIONS,  SNAP_P_KEY_SETS, SNAP_PREFIX_ROUTES, SNAP_ALTERNATES,
-	SNAP_PORT_GROUPS, SNAP_POLICY,
-};
-
-enum { N_COMPARED = sizeof(compared) / sizeof(compared[0]) };
-
-/* Which table a version is of. */
-static const unsigned version_table[VERSION_HEAD] = {
-	[VERSION_NODES] = SNAP_NODES,
-	[VERSION_PORTS] = SNAP_PORTS,
-	[VERSION_LINKS] = SNAP_LINKS,
-	[VERSION_LIDS] = SNAP_LIDS,
-	[VERSION_LFT] = SNAP_LFT,
-	[VERSION_PATHS] = SNAP_PATHS,
-	[VERSION_ATTRS] = SNAP_ATTRS,
-	[VERSION_OPTIONS] = SNAP_OPTIONS,
-	[VERSION_PARTITIONS] = SNAP_PARTITIONS,
-	[VERSION_LOAD] = SNAP_LOAD,
+/* Tables whose change needs a new epoch, because an epoch stands for one routing. */
+#define NO_EPOCH(id, name)
+#define EPOCH(id, name, epoch) [SNAP_##id] = (epoch) == SNAP_NEW_EPOCH,
+static const bool needs_new_epoch[SNAP_TABLE_COUNT] = {
+	SNAP_TABLES(NO_EPOCH, EPOCH, EPOCH, NO_EPOCH)
 };
 
 static int read_head(struct snap_writer *w)
@@ -145,18 +127,13 @@ int snap_reader_local(struct snap_writer *w, struct snap_reader **ret)
 /* All tables against what is stored. \return The first failure. */
 static int compare_all(struct snap_writer *w, const struct rows *r, struct diff *d)
 {
-	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
-		if (i != SNAP_LAYOUT && i != SNAP_META) {
-			diff_begin(&d[i], w->db, i);
-		}
-	}
 #pragma omp parallel for schedule(dynamic, 1)
-	for (unsigned i = 0; i < N_COMPARED; i++) {
-		rows_diff(r, compared[i], &d[compared[i]]);
+	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
+		rows_diff(r, w->db, i, &d[i]);
 	}
-	rows_diff_chunks(r, SNAP_LFT, &d[SNAP_LFT]);
-	rows_diff_chunks(r, SNAP_PATHS, &d[SNAP_PATHS]);
-	rows_diff_chunks(r, SNAP_ALTERNATES, &d[SNAP_ALTERNATES]);
+	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
+		rows_diff_chunks(r, i, &d[i]);
+	}
 	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
 		if (d[i].ret != E_OK) {
 			return d[i].ret;
@@ -167,9 +144,12 @@ static int compare_all(struct snap_writer *w, const struct rows *r, struct diff 
 
 static bool routing_differs(const struct diff *d)
 {
-	return d[SNAP_LFT].n || d[SNAP_PATHS].n || d[SNAP_LIDS].n || d[SNAP_LINKS].n ||
-	       d[SNAP_NODES].n || d[SNAP_VLS].n || d[SNAP_ALTERNATES].n ||
-	       d[SNAP_PORT_GROUPS].n || d[SNAP_POLICY].n;
+	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
+		if (needs_new_epoch[i] && d[i].n != 0) {
+			return true;
+		}
+	}
+	return false;
 }
 
 static void fill_counts(const struct snap_content *c, struct row_meta *m)
@@ -216,11 +196,10 @@ static void fill_meta(const struct snap_writer *w, const struct snap_content *c,
 	m->head = (struct row_head){ .txn = txn, .grace_ms = w->pins.grace_ms };
 	m->epoch = c->epoch;
 	m->computed_at = c->computed_at;
-	memcpy(m->version, w->last.version, sizeof(m->version));
-	for (unsigned i = 0; i < VERSION_HEAD; i++) {
-		m->version[i] = d[version_table[i]].n ? txn : w->last.version[i];
+	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
+		m->version[i] = d[i].n ? txn : w->last.version[i];
 	}
-	m->version[VERSION_HEAD] = txn;
+	m->version[SNAP_META] = txn;
 	m->subnet_prefix = c->subnet_prefix;
 	m->sm_port_guid = c->sm_port_guid;
 	m->sm_lid = c->sm_lid;

@@ -40,7 +40,8 @@ static const char *const path_params[] = { "src",
 
 enum {
 	PATHS_TABLES = TABLE_PATHS | TABLE_LIDS | TABLE_NODES | TABLE_PORTS | TABLE_LFT |
-	               TABLE_OPTIONS | TABLE_PARTITIONS,
+	               TABLE_OPTIONS | TABLE_GUIDS | TABLE_NAMES | TABLE_VLS |
+	               TABLE_P_KEY_SETS | TABLE_PREFIX_ROUTES | TABLE_POLICY,
 	NODES_TABLES = TABLE_NODES | TABLE_PORTS | TABLE_LIDS,
 	GROUP_TABLES =
 		TABLE_GROUPS | TABLE_MEMBERS | TABLE_ATTRS | TABLE_LIDS | TABLE_NODES,
@@ -213,27 +214,12 @@ static int route(struct api_call *c, const struct api_request *rq)
 
 uint64_t api_version(const struct snap_meta *m, unsigned tables)
 {
-	const uint64_t version[] = { m->version_nodes,
-		                     m->version_ports,
-		                     m->version_links,
-		                     m->version_lids,
-		                     m->version_lft,
-		                     m->version_paths,
-		                     m->version_attrs,
-		                     m->version_options,
-		                     m->version_partitions,
-		                     m->version_load,
-		                     m->version_head,
-		                     m->version_written[RECORDS_SERVICES],
-		                     m->version_written[RECORDS_SUBSCRIPTIONS],
-		                     m->version_written[RECORDS_GROUPS],
-		                     m->version_written[RECORDS_MEMBERS] };
 	uint64_t newest = 0;
 
 	/* Versions are transaction ids, so a change of any table raises the maximum. */
-	for (unsigned i = 0; i < sizeof(version) / sizeof(version[0]); i++) {
-		if ((tables & 1U << i) != 0 && version[i] > newest) {
-			newest = version[i];
+	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
+		if ((tables & 1U << i) != 0 && m->version[i] > newest) {
+			newest = m->version[i];
 		}
 	}
 	return newest;

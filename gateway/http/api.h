@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "db/layout.h"
 #include "gateway/http/stream.h"
 #include "gateway/view/body.h"
 #include "gateway/view/components.h"
@@ -30,30 +31,20 @@ struct source;
  */
 enum { API_TRIES = 3, API_LIMIT_DEFAULT = 20000, API_LIMIT_MAX = 65536 };
 
-/*! Snapshot tables an answer depends on; TABLE_META: the head, which every publish
- * writes. */
+/*!
+ * Snapshot tables an answer depends on, TABLE_NODES and so on: a bit for each line of
+ * SNAP_TABLES. TABLE_META is the head, which every publish writes.
+ */
+#define API_TABLE(id, ...) TABLE_##id = 1U << SNAP_##id,
 enum api_table {
-	TABLE_NODES = 1,
-	TABLE_PORTS = 2,
-	TABLE_LINKS = 4,
-	TABLE_LIDS = 8,
-	TABLE_LFT = 16,
-	TABLE_PATHS = 32,
-	TABLE_ATTRS = 64,
-	TABLE_OPTIONS = 128,
-	TABLE_PARTITIONS = 256,
-	TABLE_LOAD = 512,
-	TABLE_META = 1024,
-	TABLE_SERVICES = 2048, /* from here on by enum record_table */
-	TABLE_SUBSCRIPTIONS = 4096,
-	TABLE_GROUPS = 8192,
-	TABLE_MEMBERS = 16384,
-	TABLE_WRITTEN =
+	SNAP_TABLES(API_TABLE, API_TABLE, API_TABLE, API_TABLE)
+	TABLE_CLIENT_RECORDS =
 		TABLE_SERVICES | TABLE_SUBSCRIPTIONS | TABLE_GROUPS | TABLE_MEMBERS,
-	TABLE_OF_RECORD =
-		32768, /*!< and those that the record's name says: api_record_tables() */
-	TABLE_MOMENT = 65536 /*!< and numbers of the moment: no ETag */
+	TABLE_OF_RECORD = 1U << 29, /*!< and those of the record's name: api_record_tables() */
+	TABLE_MOMENT = 1U << 30     /*!< and numbers of the moment: no ETag */
 };
+#undef API_TABLE
+_Static_assert((int)SNAP_TABLE_COUNT <= 29, "bits of enum api_table");
 
 /*! What one server thread keeps from request to request. */
 struct api_thread {

@@ -417,7 +417,7 @@ unsigned api_record_tables(const char *name)
 	const struct sa_attr *attr = record_find(name);
 
 	return attr == NULL    ? 0
-	       : attr->written ? TABLE_WRITTEN
+	       : attr->written ? TABLE_CLIENT_RECORDS
 	       : attr->moves   ? TABLE_MOMENT
 	                       : 0;
 }

@@ -116,8 +116,8 @@ static int read_links(struct parts *p, struct snap_reader *r)
 int parts_build(struct parts *p, struct snap_reader *r)
 {
 	const struct snap_meta *m = snap_meta(r);
-	uint64_t version =
-		m->version_nodes > m->version_links ? m->version_nodes : m->version_links;
+	uint64_t nodes = m->version[SNAP_NODES], links = m->version[SNAP_LINKS];
+	uint64_t version = nodes > links ? nodes : links;
 
 	if (p->epoch == m->epoch && p->version == version) {
 		return E_OK;

@@ -364,7 +364,7 @@ static bool is_there(struct snap_reader *r, uint32_t host)
 static void look(struct snap_reader *r, uint64_t *version)
 {
 	if (snap_pin(r) != E_OK ||
-	    snap_meta(r)->version_written[RECORDS_MEMBERS] == *version) {
+	    snap_meta(r)->version[SNAP_MEMBERS] == *version) {
 		return;
 	}
 	uint32_t seen = b.n_seen;
@@ -373,7 +373,7 @@ static void look(struct snap_reader *r, uint64_t *version)
 		b.probe[seen++].seen = now();
 	}
 	if (snap_check(r) == E_OK) {
-		*version = snap_meta(r)->version_written[RECORDS_MEMBERS];
+		*version = snap_meta(r)->version[SNAP_MEMBERS];
 		b.n_seen = seen;
 		b.mirrors++;
 	}

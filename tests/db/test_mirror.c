@@ -228,17 +228,17 @@ START_TEST(keeps_the_epoch)
 	ck_assert_uint_eq(m->epoch, 5);
 	ck_assert_uint_eq(m->txn, done.txn);
 	ck_assert_uint_gt(m->txn, before.txn);
-	ck_assert_uint_eq(m->version_head, before.version_head);
-	ck_assert_uint_eq(m->version_lft, before.version_lft);
-	ck_assert_uint_eq(m->version_written[RECORDS_GROUPS], m->txn);
-	ck_assert_uint_eq(m->version_written[RECORDS_MEMBERS], 0);
+	ck_assert_uint_eq(m->version[SNAP_META], before.version[SNAP_META]);
+	ck_assert_uint_eq(m->version[SNAP_LFT], before.version[SNAP_LFT]);
+	ck_assert_uint_eq(m->version[SNAP_GROUPS], m->txn);
+	ck_assert_uint_eq(m->version[SNAP_MEMBERS], 0);
 	ck_assert_str_eq(m->engine_asked, "minhop");
 	ck_assert_str_eq(m->stage[0].name, "discover");
 	ck_assert_uint_eq(snap_epoch(w), 5);
 	publish(6);
 	ck_assert_int_eq(snap_pin(local), E_OK);
-	ck_assert_uint_gt(snap_meta(local)->version_head, before.version_head);
-	ck_assert_uint_eq(snap_meta(local)->version_written[RECORDS_GROUPS], done.txn);
+	ck_assert_uint_gt(snap_meta(local)->version[SNAP_META], before.version[SNAP_META]);
+	ck_assert_uint_eq(snap_meta(local)->version[SNAP_GROUPS], done.txn);
 }
 END_TEST
 

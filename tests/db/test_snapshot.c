@@ -352,7 +352,6 @@ static void check_attrs(struct snap_reader *r, const struct snap_content *c)
 
 static void check_rest(struct snap_reader *r, const struct snap_content *c)
 {
-	struct snap_partition p;
 	uint8_t sl = 99;
 	uint64_t guid;
 	unsigned n = 77;
@@ -360,9 +359,6 @@ static void check_rest(struct snap_reader *r, const struct snap_content *c)
 	ck_assert_uint_eq(sl, 0);
 	ck_assert_int_eq(snap_sl(r, 0, 14, &sl), E_NOTFOUND);
 	ck_assert_int_eq(snap_sl(r, 0, 255, &sl), E_NOTFOUND);
-	ck_assert_int_eq(snap_partition_from(r, 0, &p), E_OK);
-	ck_assert(p.p_key == 0x7fff && p.all_full);
-	ck_assert_int_eq(snap_partition_from(r, 0x8000, &p), E_NOTFOUND);
 	ck_assert_str_eq(snap_options(r), c->options_text);
 	ck_assert_int_eq(snap_name(r, "no such node", &guid, 1, &n), E_NOTFOUND);
 	ck_assert_int_eq(snap_name(r, "", &guid, 1, &n), E_NOTFOUND);
@@ -405,7 +401,7 @@ START_TEST(test_reads_what_was_published)
 	check_all(r, &fabric, &c);
 	ck_assert_int_eq(snap_pin(far), E_OK);
 	check_all(far, &fabric, &c);
-	ck_assert_uint_eq(snap_meta(far)->version_lft, p.txn);
+	ck_assert_uint_eq(snap_meta(far)->version[SNAP_LFT], p.txn);
 	snap_reader_close(r);
 	snap_reader_close(far);
 }
@@ -428,8 +424,8 @@ START_TEST(test_change_equals_fresh)
 	ck_assert(same.rows == 0 && same.bytes == 0 && !same.routing_changed);
 	ck_assert_int_eq(snap_pin(r), E_OK);
 	ck_assert_uint_eq(snap_meta(r)->epoch, 2);
-	ck_assert_uint_eq(snap_meta(r)->version_lft, before.version_lft);
-	ck_assert_uint_eq(snap_meta(r)->version_ports, p.txn);
+	ck_assert_uint_eq(snap_meta(r)->version[SNAP_LFT], before.version[SNAP_LFT]);
+	ck_assert_uint_eq(snap_meta(r)->version[SNAP_PORTS], p.txn);
 	/* one cable gone, and back */
 	struct snap_content d = fabric_content(&cut, 3);
 	d.attrs = fabric_attrs(&cut, 4, &d.n_attrs);
@@ -439,8 +435,8 @@ START_TEST(test_change_equals_fresh)
 		struct snap_reader *both[] = { r, far };
 		ck_assert_int_eq(snap_pin(both[i]), E_OK);
 		check_all(both[i], &cut, &d);
-		ck_assert_uint_eq(snap_meta(both[i])->version_links, small.txn);
-		ck_assert_uint_eq(snap_meta(both[i])->version_options, p.txn);
+		ck_assert_uint_eq(snap_meta(both[i])->version[SNAP_LINKS], small.txn);
+		ck_assert_uint_eq(snap_meta(both[i])->version[SNAP_OPTIONS], p.txn);
 	}
 	c.epoch = 4;
 	publish(&c, 3);
@@ -533,8 +529,8 @@ START_TEST(test_port_states_keep_epoch)
 	ck_assert(!p.routing_changed && p.rows == fabric.g->n_nodes);
 	struct snap_reader *r = local();
 	ck_assert_uint_eq(snap_meta(r)->epoch, 5);
-	ck_assert_uint_eq(snap_meta(r)->version_ports, p.txn);
-	ck_assert_uint_eq(snap_meta(r)->version_nodes, first);
+	ck_assert_uint_eq(snap_meta(r)->version[SNAP_PORTS], p.txn);
+	ck_assert_uint_eq(snap_meta(r)->version[SNAP_NODES], first);
 	check_all(r, &fabric, &c);
 	/* another routing under the same epoch is refused as a whole */
 	lft_row(&fabric.route.out.lft, 0)[1] ^= 1;
@@ -733,7 +729,6 @@ static int read_table(struct snap_reader *r, unsigned table)
 	struct snap_link link;
 	struct snap_end end;
 	struct snap_path path;
-	struct snap_partition part;
 	struct snap_attr_row row;
 	uint64_t guid, host = fabric.g->ports[fabric.g->hosts[0]].guid;
 	uint32_t all, base;
@@ -775,13 +770,50 @@ static int read_table(struct snap_reader *r, unsigned table)
 		return snap_policy(r, &policy);
 	}
 	case SNAP_VLS: return snap_sl(r, 0, 0, &byte);
-	case SNAP_PARTITIONS: return snap_partition_from(r, 0, &part);
+	case SNAP_OPTIONS: return snap_options(r) ? E_OK : E_MALFORMED;
 	case SNAP_LOAD:
 		return snap_load(r, fabric.g->nodes[fabric.g->switches[0]].guid, 1, &all,
 		                 &base);
 	default: return E_OK;
 	}
 }
+
+/* A snapshot is made anew from the fabric, so an update of the program need not stop at
+ * the file of the version before. */
+START_TEST(test_older_layout_is_rebuilt)
+{
+	struct row_layout old = { .kind = "snapshot", .layout = kind_snapshot.layout - 1 };
+	struct snap_options o = { .grace_ms = 10000 };
+	struct snap_reader *r;
+	struct db *db;
+	struct db_txn t;
+	const char *why;
+	char path[300];
+
+	fabric_init(&fabric, "ft2 2 2 2", 0);
+	struct snap_content c = fabric_content(&fabric, 5);
+	publish(&c, 0);
+	snap_writer_close(w);
+	w = NULL;
+	snprintf(path, sizeof(path), "%s/snapshot", dir);
+	ck_assert_int_eq(db_open_writer(&kind_snapshot, path, 0, 0, arena, NULL, &db), E_OK);
+	ck_assert_int_eq(db_begin(&t, db, true), E_OK);
+	db_put(&t, SNAP_LAYOUT, DB_KEY_LAYOUT, sizeof(DB_KEY_LAYOUT), &old, sizeof(old));
+	ck_assert_int_eq(db_commit(&t), E_OK);
+	db_unref(db);
+	/* a reader does not touch it */
+	ck_assert_int_eq(snap_reader_open(dir, arena, NULL, &r), E_LAYOUT);
+	ck_assert_int_eq(open_writer(&o, &why), E_OK);
+	ck_assert_uint_eq(snap_epoch(w), 0);
+	r = foreign();
+	ck_assert_int_eq(snap_pin(r), E_NOTREADY);
+	c.epoch = 6;
+	publish(&c, 0);
+	ck_assert_int_eq(snap_pin(r), E_OK);
+	check_all(r, &fabric, &c);
+	snap_reader_close(r);
+}
+END_TEST
 
 START_TEST(test_wrong_length)
 {
@@ -1182,7 +1214,7 @@ START_TEST(test_running_writer)
 		ck_assert_int_eq(snap_pin(r), E_OK);
 		ck_assert_uint_ge(snap_meta(r)->epoch, last);
 		last = snap_meta(r)->epoch;
-		ck_assert_uint_eq(snap_meta(r)->version_lft, snap_meta(r)->txn);
+		ck_assert_uint_eq(snap_meta(r)->version[SNAP_LFT], snap_meta(r)->txn);
 		int ret = stamped_answer(r, &fabric, NULL);
 		ck_assert_msg(ret == 0 || ret == E_STALE, "torn: %d", ret);
 		whole += ret == 0;
@@ -1237,8 +1269,8 @@ int main(int argc, char **argv)
 	tcase_add_test(t, test_too_small);
 	tcase_add_test(t, test_second_writer);
 	tcase_add_loop_test(t, test_full, 0, 2);
-	tcase_add_loop_test(t, test_wrong_length, SNAP_NODES, SNAP_SERVICES);
-	tcase_add_loop_test(t, test_wrong_length, SNAP_POLICY, SNAP_POLICY + 1);
+	tcase_add_loop_test(t, test_wrong_length, SNAP_META + 1, SNAP_SERVICES);
+	tcase_add_test(t, test_older_layout_is_rebuilt);
 	tcase_add_loop_test(t, test_wrong_head, 0, 2);
 	tcase_add_test(t, test_age);
 	tcase_add_test(t, test_writer_restart);

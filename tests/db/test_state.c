@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "db/env.h"
 #include "db/layout.h"
 #include "db/state.h"
 #include "tests/lib/db_util.h"

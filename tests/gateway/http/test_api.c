@@ -103,19 +103,19 @@ END_TEST
 
 START_TEST(test_version)
 {
-	struct snap_meta m = { .version_nodes = 3,
-		               .version_links = 8,
-		               .version_load = 9 };
+	struct snap_meta m = {
+		.version = { [SNAP_NODES] = 3, [SNAP_LINKS] = 8, [SNAP_LOAD] = 9 }
+	};
 
 	ck_assert_uint_eq(api_version(&m, TABLE_NODES), 3);
 	ck_assert_uint_eq(api_version(&m, TABLE_NODES | TABLE_LINKS), 8);
 	ck_assert_uint_eq(api_version(&m, TABLE_PORTS), 0);
 	ck_assert_uint_eq(api_version(&m, TABLE_META | TABLE_LOAD), 9);
-	m.version_head = 12;
+	m.version[SNAP_META] = 12;
 	ck_assert_uint_eq(api_version(&m, TABLE_META | TABLE_LOAD), 12);
-	m.version_written[RECORDS_GROUPS] = 13; /* a mirror leaves the rest as it is */
+	m.version[SNAP_GROUPS] = 13; /* a mirror leaves the rest as it is */
 	ck_assert_uint_eq(api_version(&m, TABLE_META | TABLE_LOAD), 12);
-	ck_assert_uint_eq(api_version(&m, TABLE_WRITTEN), 13);
+	ck_assert_uint_eq(api_version(&m, TABLE_CLIENT_RECORDS), 13);
 	ck_assert_uint_eq(api_version(&m, TABLE_MEMBERS | TABLE_META), 12);
 }
 END_TEST
