@@ -18,7 +18,7 @@ enum record_table {
 };
 
 /*! A row of one of them; bytes are borrowed. */
-struct written_row {
+struct client_row {
 	const uint8_t *key, *value; /*!< value NULL: there is none (any more) */
 	enum record_table table;
 	uint16_t key_len, len;

@@ -21,7 +21,7 @@
 
 /* What is to be mirrored, and how much of it differed. */
 struct mirror {
-	const struct written_row *rows;
+	const struct client_row *rows;
 	size_t n;
 	struct diff
 		*d; /* [RECORDS_MIRRORED] of all rows there are, NULL: these rows alone */
@@ -33,7 +33,7 @@ struct mirror {
 static int compare(struct mirror *m)
 {
 	for (size_t i = 0; i < m->n; i++) {
-		const struct written_row *row = &m->rows[i];
+		const struct client_row *row = &m->rows[i];
 		if (row->value) {
 			diff_row(&m->d[row->table], row->key, row->key_len, row->value,
 			         row->len);
@@ -59,7 +59,7 @@ static void apply_all(struct mirror *m, struct db_txn *t)
 static void apply_rows(struct mirror *m, struct db_txn *t)
 {
 	for (size_t i = 0; i < m->n && t->ret == E_OK; i++) {
-		const struct written_row *row = &m->rows[i];
+		const struct client_row *row = &m->rows[i];
 		if (db_set(t, SNAP_CLIENT_TABLE(row->table), row->key,
 		           row->key_len, row->value, row->len)) {
 			m->changed[row->table]++;
@@ -150,7 +150,7 @@ static int write_changes(struct snap_writer *w, struct mirror *m, uint64_t now_m
 	return res;
 }
 
-static int mirror_all(struct snap_writer *w, const struct written_row *rows, size_t n,
+static int mirror_all(struct snap_writer *w, const struct client_row *rows, size_t n,
                       uint64_t now_ms, struct snap_published *ret)
 {
 	struct diff d[RECORDS_MIRRORED];
@@ -171,7 +171,7 @@ static int mirror_all(struct snap_writer *w, const struct written_row *rows, siz
 	return res;
 }
 
-int snap_mirror(struct snap_writer *w, const struct written_row *rows, size_t n, bool all,
+int snap_mirror(struct snap_writer *w, const struct client_row *rows, size_t n, bool all,
                 uint64_t now_ms, struct snap_published *ret)
 {
 	struct mirror m = { .rows = rows, .n = n };

@@ -399,7 +399,7 @@ int snap_lid(struct snap_reader *r, uint32_t lid, struct snap_end *ret)
 	return E_OK;
 }
 
-void snap_lid_soon(struct snap_reader *r, uint32_t lid)
+void snap_prefetch_lid(struct snap_reader *r, uint32_t lid)
 {
 	uint32_t row = lid / LIDS_PER_ROW;
 	size_t at = (size_t)(lid % LIDS_PER_ROW) * sizeof(struct snap_end);
@@ -463,7 +463,7 @@ int snap_path(struct snap_reader *r, const struct snap_end *src, uint32_t dlid,
 	return E_OK;
 }
 
-void snap_path_soon(struct snap_reader *r, const struct snap_end *src, uint32_t dlid)
+void snap_prefetch_path(struct snap_reader *r, const struct snap_end *src, uint32_t dlid)
 {
 	uint32_t chunk = dlid / PATHS_PER_CHUNK;
 	if (src->sw_row >= r->seen.n_paths || chunk >= r->seen.n_path_chunks) {

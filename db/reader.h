@@ -145,9 +145,9 @@ int snap_path(struct snap_reader *r, const struct snap_end *src, uint32_t dlid, 
  * snap_guid_known() is the LID that a GUID had when it was last asked for in this epoch,
  * 0: unknown.
  */
-void snap_path_soon(struct snap_reader *r, const struct snap_end *src, uint32_t dlid);
-void snap_lid_soon(struct snap_reader *r, uint32_t lid);
-void snap_guid_soon(struct snap_reader *r, uint64_t guid);
+void snap_prefetch_path(struct snap_reader *r, const struct snap_end *src, uint32_t dlid);
+void snap_prefetch_lid(struct snap_reader *r, uint32_t lid);
+void snap_prefetch_guid(struct snap_reader *r, uint64_t guid);
 uint32_t snap_guid_known(struct snap_reader *r, uint64_t guid);
 int snap_sl(struct snap_reader *r, unsigned level, uint8_t lane, uint8_t *ret_sl);    /*!< SL of a lane on a QoS level. \retval E_NOTFOUND  no such level or lane */
 
@@ -250,6 +250,7 @@ int snap_prefix_route(struct snap_reader *r, uint64_t prefix, struct snap_prefix
  * (key_len 0: the first of all), and the one after that. Borrowed until the next pin.
  * \retval E_NOTFOUND  no more
  */
-int snap_written_from(struct snap_reader *r, enum record_table table, const void *key,
-                      size_t key_len, struct written_row *ret);
-int snap_written_next(struct snap_reader *r, enum record_table table, struct written_row *ret);
+int snap_client_row_from(struct snap_reader *r, enum record_table table, const void *key,
+                         size_t key_len, struct client_row *ret);
+int snap_client_row_next(struct snap_reader *r, enum record_table table,
+                         struct client_row *ret);

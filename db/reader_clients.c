@@ -9,23 +9,23 @@
 #include "db/view.h"
 
 static int decode(int res, enum record_table table, const struct db_val *k,
-                  const struct db_val *v, struct written_row *ret)
+                  const struct db_val *v, struct client_row *ret)
 {
 	if (res == E_OK && (k->len > UINT16_MAX || v->len > UINT16_MAX)) {
 		res = E_MALFORMED;
 	}
 	if (res == E_OK) {
-		*ret = (struct written_row){ .key = k->data,
-			                     .value = v->data,
-			                     .table = table,
-			                     .key_len = (uint16_t)k->len,
-			                     .len = (uint16_t)v->len };
+		*ret = (struct client_row){ .key = k->data,
+			                    .value = v->data,
+			                    .table = table,
+			                    .key_len = (uint16_t)k->len,
+			                    .len = (uint16_t)v->len };
 	}
 	return res;
 }
 
-int snap_written_from(struct snap_reader *r, enum record_table table, const void *key,
-                      size_t key_len, struct written_row *ret)
+int snap_client_row_from(struct snap_reader *r, enum record_table table, const void *key,
+                         size_t key_len, struct client_row *ret)
 {
 	struct db_val k, v;
 	int res = view_seek(snap_view(r), SNAP_CLIENT_TABLE(table), key, key_len,
@@ -33,8 +33,8 @@ int snap_written_from(struct snap_reader *r, enum record_table table, const void
 	return decode(res, table, &k, &v, ret);
 }
 
-int snap_written_next(struct snap_reader *r, enum record_table table,
-                      struct written_row *ret)
+int snap_client_row_next(struct snap_reader *r, enum record_table table,
+                         struct client_row *ret)
 {
 	struct db_val k, v;
 	int res = view_next(snap_view(r), SNAP_CLIENT_TABLE(table), &k, &v);

@@ -57,7 +57,7 @@ static struct place *place_of(struct snap_reader *r, uint64_t guid)
 	          : NULL;
 }
 
-void snap_guid_soon(struct snap_reader *r, uint64_t guid)
+void snap_prefetch_guid(struct snap_reader *r, uint64_t guid)
 {
 	const struct place *p = place_of(r, guid);
 

@@ -117,7 +117,7 @@ int snap_publish(struct snap_writer *w, const struct snap_content *c, uint64_t n
  * \retval E_NOTREADY  Nothing is published yet. \retval E_FULL \retval -errno
  * Cost: O(n log stored), with \a all O(n + stored).
  */
-int snap_mirror(struct snap_writer *w, const struct written_row *rows, size_t n, bool all,
+int snap_mirror(struct snap_writer *w, const struct client_row *rows, size_t n, bool all,
                 uint64_t now_ms, struct snap_published *ret);
 
 /*! \brief Drops pins of epochs superseded for longer than the grace. Call at each timer turn. */

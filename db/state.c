@@ -444,9 +444,9 @@ int state_records(struct state *s, enum record_table table,
 }
 
 static int tell_change(struct db_txn *t, const struct logged_change *c,
-                       int (*f)(void *ctx, const struct written_row *row), void *ctx)
+                       int (*f)(void *ctx, const struct client_row *row), void *ctx)
 {
-	struct written_row row = { .key = c->key, .table = c->table, .key_len = c->len };
+	struct client_row row = { .key = c->key, .table = c->table, .key_len = c->len };
 	struct db_val v;
 	int ret = db_find(t, STATE_SERVICES + (unsigned)c->table, c->key, c->len, &v);
 	if (ret == E_OK) {
@@ -456,7 +456,7 @@ static int tell_change(struct db_txn *t, const struct logged_change *c,
 	return ret == E_OK || ret == E_NOTFOUND ? f(ctx, &row) : ret;
 }
 
-int state_changes(struct state *s, int (*f)(void *ctx, const struct written_row *row),
+int state_changes(struct state *s, int (*f)(void *ctx, const struct client_row *row),
                   void *ctx)
 {
 	struct change_list list;

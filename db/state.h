@@ -101,7 +101,8 @@ uint64_t state_version(const struct state *s, enum record_table table);
  * \retval others  The first failure of f, or of the database; the next call says E_STALE.
  * Cost: O(changes * log rows).
  */
-int state_changes(struct state *s, int (*f)(void *ctx, const struct written_row *row), void *ctx);
+int state_changes(struct state *s, int (*f)(void *ctx, const struct client_row *row),
+                  void *ctx);
 
 /*! \brief Calls \a f for each row by key; bytes are borrowed for the call. \return The first failure of f, or of the database. */
 int state_records(struct state *s, enum record_table table,

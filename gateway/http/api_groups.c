@@ -184,7 +184,7 @@ static int find_group(struct api_call *c, struct mcast_group_row *ret)
 	return err == E_OK || err == E_NOTFOUND ? no_group(c) : err;
 }
 
-static int member_json(struct snap_reader *r, const struct written_row *row,
+static int member_json(struct snap_reader *r, const struct client_row *row,
                        const struct mcast_member_row *m, json_t **ret)
 {
 	struct snap_end end = { .base_lid = 0 };

@@ -159,8 +159,8 @@ int path_iter_init(struct path_iter *it, struct snap_reader *r,
 	int fixed_src, fixed_dst;
 
 	/* the way there and the way back are two reads far apart in memory */
-	snap_path_soon(r, src, q->dlid ? q->dlid : dst->base_lid);
-	snap_path_soon(r, dst, q->slid ? q->slid : src->base_lid);
+	snap_prefetch_path(r, src, q->dlid ? q->dlid : dst->base_lid);
+	snap_prefetch_path(r, dst, q->slid ? q->slid : src->base_lid);
 	int ret = check_limits(q);
 	if (ret == E_OK && (src->base_lid == 0 || dst->base_lid == 0)) {
 		ret = E_NOPATH;

@@ -45,8 +45,8 @@ int written_from(struct snap_reader *r, const struct sa_query *q, enum record_ta
 {
 	*w = (struct written_walk){ .st = q->store, .r = r, .table = table };
 	if (w->st == NULL) {
-		return from_snapshot(snap_written_from(r, table, key, key_len, &ret->row),
-		                     ret);
+		return from_snapshot(
+			snap_client_row_from(r, table, key, key_len, &ret->row), ret);
 	}
 	w->at = store_from(w->st, table, key, key_len);
 	return from_store(w, ret);
@@ -67,7 +67,8 @@ int written_next(struct written_walk *w, struct written_record *ret)
 {
 	return w->st != NULL
 	               ? from_store(w, ret)
-	               : from_snapshot(snap_written_next(w->r, w->table, &ret->row), ret);
+	               : from_snapshot(snap_client_row_next(w->r, w->table, &ret->row),
+	                               ret);
 }
 
 bool written_begins(const struct written_record *rec, const void *key, size_t key_len)

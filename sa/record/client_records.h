@@ -19,7 +19,8 @@ struct written_walk {
 };
 
 struct written_record {
-	struct written_row row; /*!< value: behind the expiry; borrowed until the next step */
+	struct client_row
+		row; /*!< value: behind the expiry; borrowed until the next step */
 	int64_t expires;
 };
 

@@ -64,7 +64,7 @@ static const struct sa_field record_fields[] = {
 /* --- InformInfoRecord --------------------------------------------------------------- */
 
 static void offer_row(struct snap_reader *r, const struct sa_query *q,
-                      const struct written_row *row, struct sa_out *out)
+                      const struct client_row *row, struct sa_out *out)
 {
 	uint8_t record[RECORD_BYTES] = { 0 };
 	struct subscription s;

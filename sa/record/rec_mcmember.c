@@ -74,7 +74,7 @@ static bool any_member(const struct sa_query *q)
 	       !sa_asked(q, MC_PROXY_JOIN);
 }
 
-static void offer_member(const uint8_t *group, const struct written_row *row,
+static void offer_member(const uint8_t *group, const struct client_row *row,
                          const struct mcast_member_row *m, struct sa_out *out)
 {
 	uint8_t record[MC_RECORD_BYTES];

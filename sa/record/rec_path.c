@@ -319,8 +319,8 @@ static void ways_soon(struct snap_reader *r, uint32_t slid, uint32_t dlid)
 	struct snap_end src, dst;
 
 	if (snap_lid(r, slid, &src) == E_OK && snap_lid(r, dlid, &dst) == E_OK) {
-		snap_path_soon(r, &src, dlid);
-		snap_path_soon(r, &dst, slid);
+		snap_prefetch_path(r, &src, dlid);
+		snap_prefetch_path(r, &dst, slid);
 	}
 }
 
@@ -330,18 +330,18 @@ static void path_soon(struct snap_reader *r, const struct sa_attr *a,
 {
 	if (step == 0) {
 		if (mask >> PR_SGID & 1) {
-			snap_guid_soon(r, guid_at(record, PR_SGID));
+			snap_prefetch_guid(r, guid_at(record, PR_SGID));
 		}
 		if (mask >> PR_DGID & 1) {
-			snap_guid_soon(r, guid_at(record, PR_DGID));
+			snap_prefetch_guid(r, guid_at(record, PR_DGID));
 		}
 		return;
 	}
 	uint32_t slid = likely_lid(r, a, record, mask, PR_SGID, PR_SLID);
 	uint32_t dlid = likely_lid(r, a, record, mask, PR_DGID, PR_DLID);
 	if (step == 1) {
-		snap_lid_soon(r, slid);
-		snap_lid_soon(r, dlid);
+		snap_prefetch_lid(r, slid);
+		snap_prefetch_lid(r, dlid);
 	} else {
 		ways_soon(r, slid, dlid);
 	}

@@ -35,7 +35,7 @@ static const char *const source = "sweep";
 /* The rows to be mirrored, copied. */
 struct copy {
 	struct arena *a;
-	struct written_row *rows;
+	struct client_row *rows;
 	size_t n, cap;
 	enum record_table table; /* of add_record() */
 };
@@ -46,7 +46,7 @@ static bool make_room(struct copy *c)
 		return true;
 	}
 	size_t cap = c->cap ? 2 * c->cap : 256;
-	struct written_row *more = arena_array(c->a, cap, sizeof(*more));
+	struct client_row *more = arena_array(c->a, cap, sizeof(*more));
 	if (more == NULL) {
 		return false;
 	}
@@ -58,7 +58,7 @@ static bool make_room(struct copy *c)
 	return true;
 }
 
-static int add_row(void *ctx, const struct written_row *row)
+static int add_row(void *ctx, const struct client_row *row)
 {
 	struct copy *c = ctx;
 	if (row->table >= RECORDS_MIRRORED) {
@@ -69,7 +69,7 @@ static int add_row(void *ctx, const struct written_row *row)
 	if (bytes == NULL || !make_room(c)) {
 		return -ENOMEM;
 	}
-	struct written_row *to = &c->rows[c->n++];
+	struct client_row *to = &c->rows[c->n++];
 	*to = *row;
 	to->key = memcpy(bytes, row->key, row->key_len);
 	if (row->value != NULL) {
@@ -87,8 +87,8 @@ static int add_record(void *ctx, const uint8_t *key, size_t key_len, const uint8
                       size_t len)
 {
 	struct copy *c = ctx;
-	const struct written_row row = { key, value, c->table, (uint16_t)key_len,
-		                         (uint16_t)len };
+	const struct client_row row = { key, value, c->table, (uint16_t)key_len,
+		                        (uint16_t)len };
 
 	return add_row(c, &row);
 }

@@ -68,7 +68,7 @@ bool mcast_group_find(const struct sa_store *st, const uint8_t *mgid,
 	return mcast_group_of(store_find(st, RECORDS_GROUPS, mgid, MGID_BYTES), ret);
 }
 
-bool mcast_group_in(const struct written_row *row, struct mcast_group_row *ret)
+bool mcast_group_in(const struct client_row *row, struct mcast_group_row *ret)
 {
 	if (row->key_len != MGID_BYTES || row->len != sizeof(*ret)) {
 		return false;
@@ -77,7 +77,7 @@ bool mcast_group_in(const struct written_row *row, struct mcast_group_row *ret)
 	return true;
 }
 
-bool mcast_member_in(const struct written_row *row, struct mcast_member_row *ret)
+bool mcast_member_in(const struct client_row *row, struct mcast_member_row *ret)
 {
 	if (row->key_len != MC_MEMBER_KEY_BYTES || row->len != sizeof(*ret)) {
 		return false;

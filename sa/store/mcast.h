@@ -86,8 +86,8 @@ uint64_t mcast_get(const uint8_t *record, unsigned component);
 void mcast_put(uint8_t *record, unsigned component, uint64_t value);
 
 /*! \brief A group, or a member, out of a row of its table. \return false: the row makes no sense. */
-bool mcast_group_in(const struct written_row *row, struct mcast_group_row *ret);
-bool mcast_member_in(const struct written_row *row, struct mcast_member_row *ret);
+bool mcast_group_in(const struct client_row *row, struct mcast_group_row *ret);
+bool mcast_member_in(const struct client_row *row, struct mcast_member_row *ret);
 
 /*! \brief The group with this MGID. \return false: there is none. O(log n) */
 bool mcast_group_find(const struct sa_store *st, const uint8_t *mgid,

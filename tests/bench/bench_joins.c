@@ -354,10 +354,10 @@ static void member_key(uint32_t group, uint32_t host, uint8_t key[MC_MEMBER_KEY_
 static bool is_there(struct snap_reader *r, uint32_t host)
 {
 	uint8_t key[MC_MEMBER_KEY_BYTES];
-	struct written_row row;
+	struct client_row row;
 
 	member_key(b.n_groups, host, key);
-	return snap_written_from(r, RECORDS_MEMBERS, key, sizeof(key), &row) == E_OK &&
+	return snap_client_row_from(r, RECORDS_MEMBERS, key, sizeof(key), &row) == E_OK &&
 	       row.key_len == sizeof(key) && memcmp(row.key, key, sizeof(key)) == 0;
 }
 

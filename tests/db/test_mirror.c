@@ -26,16 +26,16 @@ static uint64_t seed;
 
 /* Rows as text, copied: key=value. */
 struct rows {
-	struct written_row row[ROWS];
+	struct client_row row[ROWS];
 	char bytes[ROWS][2][32];
 	size_t n;
 };
 static struct rows told;
 
-static int take(void *ctx, const struct written_row *row)
+static int take(void *ctx, const struct client_row *row)
 {
 	struct rows *r = ctx;
-	struct written_row *to = &r->row[r->n];
+	struct client_row *to = &r->row[r->n];
 
 	ck_assert_uint_lt(r->n, ROWS);
 	*to = *row;
@@ -54,8 +54,8 @@ static enum record_table taking;
 static int take_all(void *ctx, const uint8_t *key, size_t key_len, const uint8_t *value,
                     size_t len)
 {
-	const struct written_row row = { key, value, taking, (uint16_t)key_len,
-		                         (uint16_t)len };
+	const struct client_row row = { key, value, taking, (uint16_t)key_len,
+		                        (uint16_t)len };
 	return take(ctx, &row);
 }
 
@@ -150,7 +150,7 @@ static struct snap_published mirror(bool all)
 	return done;
 }
 
-static void same_row(const struct written_row *a, const struct written_row *b)
+static void same_row(const struct client_row *a, const struct client_row *b)
 {
 	ck_assert_uint_eq(a->key_len, b->key_len);
 	ck_assert_uint_eq(a->len, b->len);
@@ -162,18 +162,18 @@ static void same_row(const struct written_row *a, const struct written_row *b)
 static void same_as_state(struct snap_reader *r)
 {
 	static struct rows rows;
-	struct written_row got;
+	struct client_row got;
 	size_t i = 0;
 
 	read_all(&rows);
 	ck_assert_int_eq(snap_pin(r), E_OK);
 	for (unsigned t = 0; t < RECORDS_MIRRORED; t++) {
-		int ret = snap_written_from(r, (enum record_table)t, "", 0, &got);
+		int ret = snap_client_row_from(r, (enum record_table)t, "", 0, &got);
 		for (; ret == E_OK; i++) {
 			ck_assert_uint_lt(i, rows.n);
 			ck_assert_uint_eq(rows.row[i].table, t);
 			same_row(&rows.row[i], &got);
-			ret = snap_written_next(r, (enum record_table)t, &got);
+			ret = snap_client_row_next(r, (enum record_table)t, &got);
 		}
 		ck_assert_int_eq(ret, E_NOTFOUND);
 	}
@@ -276,7 +276,7 @@ START_TEST(not_published)
 }
 END_TEST
 
-static int refuse(void *ctx, const struct written_row *row)
+static int refuse(void *ctx, const struct client_row *row)
 {
 	(void)ctx;
 	(void)row;

@@ -17,7 +17,7 @@ enum { WRITTEN_GROUPS = 2, WRITTEN_MEMBERS = 3, WRITTEN_SERVICES = 3, WRITTEN_SU
 #define WRITTEN_MGID_TOP UINT64_C(0xff18a01b00000000)
 
 struct written_rows {
-	struct written_row row[32];
+	struct client_row row[32];
 	uint8_t key[32][64], value[32][256];
 	size_t n;
 };
@@ -31,9 +31,9 @@ static inline uint8_t *written_row(struct written_rows *rows, enum record_table 
 	memcpy(rows->key[i], key, key_len);
 	memcpy(rows->value[i], &expires, sizeof(expires));
 	memcpy(rows->value[i] + sizeof(expires), value, len);
-	rows->row[i] = (struct written_row){ rows->key[i], rows->value[i], table,
-		                             (uint16_t)key_len,
-		                             (uint16_t)(sizeof(expires) + len) };
+	rows->row[i] = (struct client_row){ rows->key[i], rows->value[i], table,
+		                            (uint16_t)key_len,
+		                            (uint16_t)(sizeof(expires) + len) };
 	return rows->value[i] + sizeof(expires);
 }
 

@@ -381,7 +381,7 @@ enum { SERVICES = 2 * STREAM_RECORDS, ROW_BYTES = 8 + SERVICE_ROW_BYTES };
 static void mirror_services(unsigned n, uint8_t data)
 {
 	static uint8_t key[SERVICES][SERVICE_KEY_BYTES], value[SERVICES][ROW_BYTES];
-	static struct written_row rows[SERVICES];
+	static struct client_row rows[SERVICES];
 	struct snap_published done;
 	const int64_t expires = INT64_MAX;
 
@@ -392,8 +392,8 @@ static void mirror_services(unsigned n, uint8_t data)
 		record[112] = data;
 		memcpy(value[i], &expires, sizeof(expires));
 		memcpy(key[i], record, sizeof(key[i]));
-		rows[i] = (struct written_row){ key[i], value[i], RECORDS_SERVICES,
-			                        sizeof(key[i]), sizeof(value[i]) };
+		rows[i] = (struct client_row){ key[i], value[i], RECORDS_SERVICES,
+			                       sizeof(key[i]), sizeof(value[i]) };
 	}
 	ck_assert_int_eq(snap_mirror(world.writer, rows, n, true, boottime_ms(), &done),
 	                 E_OK);

@@ -381,11 +381,12 @@ START_TEST(mirrored)
 		ck_assert_int_eq(snap_pin(r), E_OK);
 		ck_assert_uint_eq(snap_meta(r)->epoch, epoch);
 		for (unsigned k = RECORDS_GROUPS; k <= RECORDS_MEMBERS; k++) {
-			struct written_row row;
+			struct client_row row;
 			size_t n = 0, found = 0;
-			int ret = snap_written_from(r, (enum record_table)k, "", 0, &row);
+			int ret = snap_client_row_from(r, (enum record_table)k, "", 0,
+			                               &row);
 			for (; ret == E_OK; found++) {
-				ret = snap_written_next(r, (enum record_table)k, &row);
+				ret = snap_client_row_next(r, (enum record_table)k, &row);
 			}
 			ck_assert_int_eq(state_records(rig->state, (enum record_table)k,
 			                               count_row, &n),

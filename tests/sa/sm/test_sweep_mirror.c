@@ -168,14 +168,14 @@ static void add(struct image *m, enum record_table table, const void *key, size_
 static void read_snapshot(struct image *m)
 {
 	struct snap_reader *r;
-	struct written_row row;
+	struct client_row row;
 
 	m->len = m->rows = 0;
 	ck_assert_int_eq(snap_reader_local(rig->snap, &r), E_OK);
 	ck_assert_int_eq(snap_pin(r), E_OK);
 	for (unsigned t = 0; t < RECORDS_MIRRORED; t++) {
-		int ret = snap_written_from(r, (enum record_table)t, "", 0, &row);
-		for (; ret == E_OK; ret = snap_written_next(r, row.table, &row)) {
+		int ret = snap_client_row_from(r, (enum record_table)t, "", 0, &row);
+		for (; ret == E_OK; ret = snap_client_row_next(r, row.table, &row)) {
 			add(m, row.table, row.key, row.key_len, row.value, row.len);
 		}
 		ck_assert_int_eq(ret, E_NOTFOUND);
