@@ -109,7 +109,7 @@ static int add_groups(struct api_call *c, uint32_t limit, const struct stream_pl
 	                                from->row_len, &w, &rec);
 
 	for (; err == E_OK; err = written_next(&w, &rec)) {
-		if (!mcast_group_in(&rec.row, &g)) {
+		if (!mcast_group_decode(&rec.row, &g)) {
 			continue;
 		}
 		if (n++ == limit) {
@@ -176,7 +176,7 @@ static int find_group(struct api_call *c, struct mcast_group_row *ret)
 		if (by_mgid && !written_begins(&rec, mgid, MGID_BYTES)) {
 			break;
 		}
-		if (mcast_group_in(&rec.row, ret) &&
+		if (mcast_group_decode(&rec.row, ret) &&
 		    (by_mgid || get(ret, MC_MLID) == mlid)) {
 			return E_OK;
 		}
@@ -224,7 +224,7 @@ static int add_members(struct api_call *c, const struct mcast_group_row *g,
 		if (!written_begins(&rec, g->record, MGID_BYTES)) {
 			break;
 		}
-		if (!mcast_member_in(&rec.row, &m)) {
+		if (!mcast_member_decode(&rec.row, &m)) {
 			continue;
 		}
 		if (n++ == limit) {

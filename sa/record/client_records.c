@@ -48,7 +48,7 @@ int written_from(struct snap_reader *r, const struct sa_query *q, enum record_ta
 		return from_snapshot(
 			snap_client_row_from(r, table, key, key_len, &ret->row), ret);
 	}
-	w->at = store_from(w->st, table, key, key_len);
+	w->at = store_seek(w->st, table, key, key_len);
 	return from_store(w, ret);
 }
 

@@ -411,12 +411,12 @@ int mcast_set(struct snap_reader *r, const struct sa_query *q, struct sa_out *ou
 		return refuse(&j);
 	}
 	j.member.join_state |= (uint8_t)sa_given(q, MC_JOIN_STATE);
-	ret = found ? E_OK : mcast_group_keep(q->store, &j.group);
+	ret = found ? E_OK : mcast_group_put(q->store, &j.group);
 	if (ret == E_OK) {
-		ret = mcast_member_keep(q->store, j.group.record, j.port_gid, &j.member);
+		ret = mcast_member_put(q->store, j.group.record, j.port_gid, &j.member);
 	}
 	if (ret != E_OK) {
-		(void)mcast_group_settle(q->store, j.group.record);
+		(void)mcast_group_drop_unused(q->store, j.group.record);
 		return ret;
 	}
 	offer(&j, j.member.join_state);
@@ -443,8 +443,9 @@ int mcast_delete(struct snap_reader *r, const struct sa_query *q, struct sa_out 
 	}
 	j.member.join_state &= (uint8_t)~bits;
 	if (j.member.join_state != 0) {
-		ret = mcast_member_keep(q->store, j.group.record, j.port_gid, &j.member);
-		ret = ret == E_OK ? mcast_group_settle(q->store, j.group.record) : ret;
+		ret = mcast_member_put(q->store, j.group.record, j.port_gid, &j.member);
+		ret = ret == E_OK ? mcast_group_drop_unused(q->store, j.group.record)
+		                  : ret;
 	} else {
 		ret = mcast_member_leave(q->store, j.group.record, j.port_gid);
 	}

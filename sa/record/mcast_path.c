@@ -87,9 +87,10 @@ static bool is_member(const struct sa_store *st, const uint8_t *mgid, uint64_t p
 	if (mcast_member_find(st, mgid, gid, &m)) {
 		return true;
 	}
-	const struct store_row *row = store_of(st, RECORDS_MEMBERS, &port_guid);
+	const struct store_row *row =
+		store_first_of_owner(st, RECORDS_MEMBERS, &port_guid);
 	while (row != NULL && memcmp(row->bytes, mgid, MGID_BYTES) != 0) {
-		row = store_of_next(st, RECORDS_MEMBERS, row);
+		row = store_next_of_owner(st, RECORDS_MEMBERS, row);
 	}
 	return row != NULL;
 }

@@ -239,8 +239,8 @@ static int finish(struct change *c, const struct alias_block *was)
 	int ret = E_OK;
 
 	if (memcmp(was, &c->wanted, sizeof(*was)) != 0) {
-		ret = alias_block_keep(c->q->store, c->end.port_guid, c->block,
-		                       &c->wanted);
+		ret = alias_block_put(c->q->store, c->end.port_guid, c->block,
+		                      &c->wanted);
 	}
 	if (ret == E_OK) {
 		memcpy(record, c->q->record, RID / 8);

@@ -171,10 +171,12 @@ static uint16_t number_of(const struct store_row *row)
 static uint16_t free_number(const struct sa_query *q, const uint8_t *key)
 {
 	bool used[PER_PORT] = { false };
-	const struct store_row *row = store_of(q->store, RECORDS_SUBSCRIPTIONS, key);
+	const struct store_row *row =
+		store_first_of_owner(q->store, RECORDS_SUBSCRIPTIONS, key);
 	uint16_t number = 0;
 
-	for (; row != NULL; row = store_of_next(q->store, RECORDS_SUBSCRIPTIONS, row)) {
+	for (; row != NULL;
+	     row = store_next_of_owner(q->store, RECORDS_SUBSCRIPTIONS, row)) {
 		if (row->len == sizeof(struct subscription) &&
 		    number_of(row) < PER_PORT) {
 			used[number_of(row)] = true;

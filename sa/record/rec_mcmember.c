@@ -121,7 +121,7 @@ static int offer_members(struct snap_reader *r, const struct sa_query *q,
 		if (q->trusted) {
 			sa_at_row(out, rec.row.key, rec.row.key_len);
 		}
-		if (!mcast_member_in(&rec.row, &m) ||
+		if (!mcast_member_decode(&rec.row, &m) ||
 		    !fits_member(q, rec.row.key + MGID_BYTES, &m)) {
 			continue;
 		}
@@ -169,7 +169,7 @@ static int mcmember_walk(struct snap_reader *r, const struct sa_query *q,
 		if (by_mgid && !written_begins(&rec, q->record, MGID_BYTES)) {
 			break;
 		}
-		if (mcast_group_in(&rec.row, &g)) {
+		if (mcast_group_decode(&rec.row, &g)) {
 			ret = offer_group(r, q, &g, out);
 		}
 		ret = ret == E_OK ? written_next(&w, &rec) : ret;

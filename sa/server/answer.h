@@ -20,7 +20,7 @@ struct transport;
 struct sa_limits {
 	uint64_t sa_key;         /*!< requests with this SM_Key are trusted; another non-zero key is dropped; 0: all are */
 	size_t max_response;     /*!< bytes of a table with its header, beyond: NO_RESOURCES; 0: 64 MiB */
-	size_t records_of_a_port; /*!< as store_limit(); of a server */
+	size_t records_of_a_port; /*!< as store_set_owner_limit(); of a server */
 	uint8_t sm_assigned_guid; /*!< as the option */
 	uint32_t act_count;      /*!< SMInfo.ActCount; of a server it is that of sa_server_activity() */
 };
@@ -60,7 +60,7 @@ void sa_reply_done(struct sa_reply *r);
 /*!
  * \brief The same with a store for what clients write, without which attributes of that kind are unsupported.
  * \param from  Who asks, and how it is reached.
- * A request that changed something leaves its changes in the store (store_changes()): the
+ * A request that changed something leaves its changes in the store (store_take_changes()): the
  * reply has to wait until they are durable.
  */
 int sa_serve(struct snap_reader *r, struct sa_store *st, const struct sa_limits *l,

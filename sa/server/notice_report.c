@@ -297,7 +297,7 @@ static void queue_report(struct reports *rp, const struct subscription *s, bool 
 static void tell(struct reports *rp, struct snap_reader *r, const struct sa_store *st,
                  const struct event *e)
 {
-	const struct store_row *row = store_from(st, RECORDS_SUBSCRIPTIONS, NULL, 0);
+	const struct store_row *row = store_seek(st, RECORDS_SUBSCRIPTIONS, NULL, 0);
 
 	for (; row != NULL; row = store_next(st, RECORDS_SUBSCRIPTIONS, row)) {
 		const uint8_t *inform = row->bytes + 8;
@@ -487,8 +487,8 @@ static void tell_port(void *ctx, bool came, uint64_t guid, const uint16_t *keys,
 
 static void drop_lost(struct sa_store *st, const struct port_look *now)
 {
-	const struct store_row *next, *row =
-		store_from(st, RECORDS_SUBSCRIPTIONS, NULL, 0);
+	const struct store_row *next,
+		*row = store_seek(st, RECORDS_SUBSCRIPTIONS, NULL, 0);
 
 	for (; row != NULL; row = next) {
 		next = store_next(st, RECORDS_SUBSCRIPTIONS, row);

@@ -62,13 +62,13 @@ static void keep_house(struct sa_server *s, struct snap_reader *r)
 		ret = store_reload(s->store);
 	}
 	if (ret == E_OK) {
-		ret = store_tick(s->store, wall_clock());
+		ret = store_expire(s->store, wall_clock());
 	}
 	if (ret != E_OK) {
 		log_error(source, "records that clients wrote: %s", err_text(ret));
 	}
 	server_tell_news(s, r);
-	struct state_batch *b = store_changes(s->store);
+	struct state_batch *b = store_take_changes(s->store);
 	if (b != NULL) {
 		(void)server_commit(s, b, NULL, NULL);
 	} else if (s->state == NULL) {
@@ -263,7 +263,7 @@ static int make_parts(struct sa_server *s, struct snap_writer *w)
 		err = store_new(s->state, wall_clock(), &s->store);
 	}
 	if (err == E_OK) {
-		store_limit(s->store, s->limits.records_of_a_port);
+		store_set_owner_limit(s->store, s->limits.records_of_a_port);
 	}
 	if (err == E_OK) {
 		err = snap_reader_local(w, &s->reader);

@@ -51,7 +51,7 @@ void server_announce(struct sa_server *s, struct store_event *list, size_t n)
 void server_tell_groups(struct sa_server *s)
 {
 	struct store_event *list;
-	size_t n = store_events(s->store, &list);
+	size_t n = store_take_events(s->store, &list);
 
 	if (n > 0) {
 		server_announce(s, list, n);
@@ -83,11 +83,11 @@ void server_tell_news(struct sa_server *s, struct snap_reader *r)
 		reports_group(s->reports, r, s->store, &news->groups[i]);
 	}
 	if (news->swept && r != NULL) {
-		int ret = alias_swept(s->store, r);
+		int ret = alias_after_sweep(s->store, r);
 		if (ret != E_OK) {
 			log_warning(source, "alias GUIDs: %s", err_text(ret));
 		}
-		ret = mcast_swept(s->store, r);
+		ret = mcast_after_sweep(s->store, r);
 		if (ret != E_OK) {
 			log_warning(source, "multicast groups: %s", err_text(ret));
 		}

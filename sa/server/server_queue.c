@@ -22,7 +22,7 @@ bool server_is_idle(const struct sa_server *s)
 static void wait_for_work(struct sa_server *s)
 {
 	uint64_t due = s->reports_due;
-	int64_t lease = store_next_tick(s->store);
+	int64_t lease = store_next_expiry(s->store);
 
 	if (lease != STORE_FOR_EVER && due > server_ms() + 1000) {
 		due = server_ms() + 1000; /* leases count in seconds of another clock */

@@ -160,7 +160,7 @@ int server_commit(struct sa_server *s, struct state_batch *b, const struct mad_a
 		return -ENOMEM;
 	}
 	w->s = s;
-	w->n_events = store_events(s->store, &w->events);
+	w->n_events = store_take_events(s->store, &w->events);
 	if (reply != NULL) { /* to Set and Delete: one MAD */
 		w->answers = true;
 		w->addr = *to;
@@ -188,7 +188,7 @@ void server_conclude(struct sa_server *s, struct sa_store *st,
                      const struct fair_request *q, int ret, struct sa_reply *reply,
                      unsigned tries)
 {
-	struct state_batch *b = st != NULL ? store_changes(st) : NULL;
+	struct state_batch *b = st != NULL ? store_take_changes(st) : NULL;
 
 	if (b != NULL &&
 	    server_commit(s, b, &q->addr, ret == E_OK ? reply : NULL) == E_OK) {

@@ -67,8 +67,8 @@ bool alias_block(const struct sa_store *st, uint64_t port_guid, unsigned block,
 	return true;
 }
 
-static int keep_block(struct sa_store *st, uint64_t port_guid, unsigned block,
-                      const struct alias_block *b, int64_t expires)
+static int put_block(struct sa_store *st, uint64_t port_guid, unsigned block,
+                     const struct alias_block *b, int64_t expires)
 {
 	uint8_t key[BLOCK_KEY_BYTES];
 
@@ -76,8 +76,8 @@ static int keep_block(struct sa_store *st, uint64_t port_guid, unsigned block,
 	return store_put(st, RECORDS_GUIDS, key, sizeof(key), expires, b, sizeof(*b));
 }
 
-static int keep_alias(struct sa_store *st, uint64_t guid, const struct alias_row *row,
-                      int64_t expires)
+static int put_alias(struct sa_store *st, uint64_t guid, const struct alias_row *row,
+                     int64_t expires)
 {
 	uint8_t key[GUID_BYTES];
 
@@ -86,68 +86,59 @@ static int keep_alias(struct sa_store *st, uint64_t guid, const struct alias_row
 	                 sizeof(*row));
 }
 
-static int drop_alias(struct sa_store *st, uint64_t guid)
-{
-	uint8_t key[GUID_BYTES];
-
-	field_set(key, 0, 64, guid);
-	int ret = store_drop(st, RECORDS_ALIASES, key, sizeof(key));
-	return ret == E_NOTFOUND ? E_OK : ret;
-}
-
-/* Takes an alias GUID from the port that had it; its place is empty then. */
-static int take(struct sa_store *st, const struct alias_row *from)
+/* Replaces the alias GUID of one place. If another port has the new one, that port loses
+ * it. */
+static int replace_guid(struct sa_store *st, const struct alias_row *at, uint64_t old,
+                        uint64_t guid)
 {
 	uint8_t key[BLOCK_KEY_BYTES];
-	struct alias_block b;
-
-	block_key(key, from->port_guid, from->block);
-	const struct store_row *row = store_find(st, RECORDS_GUIDS, key, sizeof(key));
-	if (row == NULL || row->len != sizeof(b)) {
-		return E_OK;
-	}
-	memcpy(&b, store_value(row), sizeof(b));
-	field_set(b.guid, 64 * from->index, 64, 0);
-	return keep_block(st, from->port_guid, from->block, &b, row->expires);
-}
-
-static int replace(struct sa_store *st, const struct alias_row *at, uint64_t was,
-                   uint64_t now)
-{
 	struct alias_row from;
-	int ret = was != 0 ? drop_alias(st, was) : E_OK;
-
-	if (now == 0 || ret != E_OK) {
-		return ret;
-	}
-	if (alias_find(st, now, &from) && from.port_guid != at->port_guid) {
-		ret = take(st, &from);
-	}
-	return ret == E_OK ? keep_alias(st, now, at, STORE_FOR_EVER) : ret;
-}
-
-int alias_block_keep(struct sa_store *st, uint64_t port_guid, unsigned block,
-                     const struct alias_block *b)
-{
-	struct alias_block was;
+	struct alias_block b;
 	int ret = E_OK;
 
-	(void)alias_block(st, port_guid, block, &was);
+	if (old != 0) {
+		field_set(key, 0, 64, old);
+		ret = store_drop(st, RECORDS_ALIASES, key, GUID_BYTES);
+		ret = ret == E_NOTFOUND ? E_OK : ret;
+	}
+	if (guid == 0 || ret != E_OK) {
+		return ret;
+	}
+	if (alias_find(st, guid, &from) && from.port_guid != at->port_guid) {
+		block_key(key, from.port_guid, from.block);
+		const struct store_row *row =
+			store_find(st, RECORDS_GUIDS, key, sizeof(key));
+		if (row != NULL && row->len == sizeof(b)) {
+			memcpy(&b, store_value(row), sizeof(b));
+			field_set(b.guid, 64 * from.index, 64, 0);
+			ret = put_block(st, from.port_guid, from.block, &b, row->expires);
+		}
+	}
+	return ret == E_OK ? put_alias(st, guid, at, STORE_FOR_EVER) : ret;
+}
+
+int alias_block_put(struct sa_store *st, uint64_t port_guid, unsigned block,
+                    const struct alias_block *b)
+{
+	struct alias_block old;
+	int ret = E_OK;
+
+	(void)alias_block(st, port_guid, block, &old);
 	for (unsigned i = 0; i < ALIAS_BLOCK_GUIDS && ret == E_OK; i++) {
 		struct alias_row at = { .port_guid = port_guid,
 			                .block = (uint8_t)block,
 			                .index = (uint8_t)i };
-		if (alias_at(&was, i) != alias_at(b, i)) {
-			ret = replace(st, &at, alias_at(&was, i), alias_at(b, i));
+		if (alias_at(&old, i) != alias_at(b, i)) {
+			ret = replace_guid(st, &at, alias_at(&old, i), alias_at(b, i));
 		}
 	}
-	return ret == E_OK ? keep_block(st, port_guid, block, b, STORE_FOR_EVER) : ret;
+	return ret == E_OK ? put_block(st, port_guid, block, b, STORE_FOR_EVER) : ret;
 }
 
-/* --- who is it -------------------------------------------------------------------- */
+/* --- the port of a GUID ----------------------------------------------------------- */
 
-/* Was the alias GUID by which a port was published taken from it since? */
-static bool is_taken_away(struct snap_reader *r, const struct sa_store *st,
+/* Whether a port has lost an alias GUID since it was published with it. */
+static bool has_lost_guid(struct snap_reader *r, const struct sa_store *st,
                           const struct snap_end *end, uint64_t guid)
 {
 	for (unsigned k = 0; k < ALIAS_BLOCKS_MAX * ALIAS_BLOCK_GUIDS; k++) {
@@ -183,13 +174,13 @@ int alias_port(struct snap_reader *r, const struct sa_store *st, uint64_t guid,
 	if (alias_find(st, guid, &row)) {
 		return snap_port_guid(r, row.port_guid, ret);
 	}
-	return err == E_OK && is_taken_away(r, st, ret, guid) ? E_NOTFOUND : err;
+	return err == E_OK && has_lost_guid(r, st, ret, guid) ? E_NOTFOUND : err;
 }
 
-/* --- what follows from a sweep ---------------------------------------------------- */
+/* --- after a sweep ---------------------------------------------------------------- */
 
-/* All rows of a port run out at that time. */
-static int set_end(struct sa_store *st, uint64_t port_guid, int64_t expires)
+/* Sets the time at which all rows of a port expire. */
+static int set_expiry(struct sa_store *st, uint64_t port_guid, int64_t expires)
 {
 	int ret = E_OK;
 
@@ -200,20 +191,19 @@ static int set_end(struct sa_store *st, uint64_t port_guid, int64_t expires)
 		if (!alias_block(st, port_guid, block, &b)) {
 			continue;
 		}
-		ret = keep_block(st, port_guid, block, &b, expires);
+		ret = put_block(st, port_guid, block, &b, expires);
 		for (; at.index < ALIAS_BLOCK_GUIDS && ret == E_OK; at.index++) {
 			if (alias_at(&b, at.index) != 0) {
-				ret = keep_alias(st, alias_at(&b, at.index), &at,
-				                 expires);
+				ret = put_alias(st, alias_at(&b, at.index), &at, expires);
 			}
 		}
 	}
 	return ret;
 }
 
-int alias_swept(struct sa_store *st, struct snap_reader *r)
+int alias_after_sweep(struct sa_store *st, struct snap_reader *r)
 {
-	const struct store_row *row = store_of_others(st, RECORDS_GUIDS, NULL);
+	const struct store_row *row = store_next_owner(st, RECORDS_GUIDS, NULL);
 	int ret = E_OK;
 
 	while (row != NULL && ret == E_OK) {
@@ -225,13 +215,13 @@ int alias_swept(struct sa_store *st, struct snap_reader *r)
 		uint64_t guid = field_get(owner, 0, 64);
 		int found = snap_port_guid(r, guid, &end);
 		if (found == E_OK && !kept) {
-			ret = set_end(st, guid, STORE_FOR_EVER);
+			ret = set_expiry(st, guid, STORE_FOR_EVER);
 		} else if (found == E_NOTFOUND && kept) {
-			ret = set_end(st, guid, store_now(st) + ALIAS_KEPT_S);
+			ret = set_expiry(st, guid, store_now(st) + ALIAS_KEPT_S);
 		} else if (found != E_OK && found != E_NOTFOUND) {
 			ret = found;
 		}
-		row = store_of_others(st, RECORDS_GUIDS, owner);
+		row = store_next_owner(st, RECORDS_GUIDS, owner);
 	}
 	return ret;
 }

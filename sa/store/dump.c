@@ -2,10 +2,11 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * Dumps and the durable state: into it before anybody is answered, out of it by way of a
- * store of its own, so that the thread that answers has no part in it. Which content was
- * taken or written last is marked in the state: to take it a second time would bring back
- * what clients have deleted since.
+ * Dumps and the durable state. A dump is imported before the first request is answered.
+ * An export loads the state into a store of its own, so that the thread that answers is
+ * not involved. The state keeps a mark (a digest) of the content that was imported or
+ * exported last, because a second import of the same content would bring back records
+ * that clients have deleted since.
  */
 #include "sa/store/dump.h"
 
@@ -27,8 +28,9 @@ static const struct text_file_kind dump_kind = {
 	.what = "a dump of subnet administration", .max_bytes = 256 << 20
 };
 
-#define MARK_TAKEN "sa_db_file"
-#define MARK_WRITTEN "sa_db_dump"
+/* names of the marks in the state */
+#define MARK_IMPORTED "sa_db_file"
+#define MARK_EXPORTED "sa_db_dump"
 
 /* FNV-1a. */
 static uint64_t digest(const char *text, size_t len)
@@ -41,17 +43,9 @@ static uint64_t digest(const char *text, size_t len)
 	return h;
 }
 
-/* ---- one store into another ---- */
+/* ---- merge ---- */
 
-/* Has the other store room for this group: is its MLID free, or its own? */
-static bool mlid_is_free(const struct sa_store *to, const struct store_row *row)
-{
-	const uint8_t *mlid = store_value(row) + 36;
-
-	return store_of(to, RECORDS_GROUPS, mlid) == NULL;
-}
-
-/* Alias GUIDs that nobody there has. */
+/* Adds a block of alias GUIDs without those that some port in the other store has. */
 static int merge_guids(struct sa_store *to, const struct store_row *row,
                        struct dump_counts *c)
 {
@@ -72,43 +66,41 @@ static int merge_guids(struct sa_store *to, const struct store_row *row,
 		}
 	}
 	c->guids += b.owned != 0;
-	return b.owned ? alias_block_keep(to, port, row->bytes[8], &b) : E_OK;
+	return b.owned ? alias_block_put(to, port, row->bytes[8], &b) : E_OK;
 }
 
-/* Members by an alias GUID belong to the port that has it. */
-static int put_row(struct sa_store *to, enum record_table table,
-                   const struct store_row *row)
-{
-	struct mcast_member_row m;
-	struct alias_row alias;
-
-	if (table == RECORDS_MEMBERS && row->len == sizeof(m)) {
-		memcpy(&m, store_value(row), sizeof(m));
-		if (alias_find(to, m.port_guid, &alias)) {
-			m.port_guid = alias.port_guid;
-		}
-		return store_put(to, table, row->bytes, row->key_len, row->expires, &m,
-		                 sizeof(m));
-	}
-	return store_put(to, table, row->bytes, row->key_len, row->expires,
-	                 store_value(row), row->len);
-}
-
+/* Adds a row other than alias GUIDs. A group is left out if another group has its MLID,
+ * and a member if its group is left out. */
 static int merge_row(struct sa_store *to, enum record_table table,
                      const struct store_row *row, size_t *taken, struct dump_counts *c)
 {
-	bool member = table == RECORDS_MEMBERS;
+	enum { MLID_AT = 36 };
+	const void *value = store_value(row);
+	struct mcast_member_row m;
+	struct alias_row alias;
 
 	if (store_find(to, table, row->bytes, row->key_len) != NULL) {
 		c->kept++;
 		return E_OK;
 	}
-	if ((table == RECORDS_GROUPS && !mlid_is_free(to, row)) ||
-	    (member && store_find(to, RECORDS_GROUPS, row->bytes, MGID_BYTES) == NULL)) {
+	if (table == RECORDS_GROUPS
+	            ? store_first_of_owner(to, table, store_value(row) + MLID_AT) != NULL
+	            : table == RECORDS_MEMBERS &&
+	                      store_find(to, RECORDS_GROUPS, row->bytes, MGID_BYTES) ==
+	                              NULL) {
 		c->left_out++;
 		return E_OK;
 	}
-	int ret = put_row(to, table, row);
+	if (table == RECORDS_MEMBERS && row->len == sizeof(m)) {
+		memcpy(&m, value, sizeof(m));
+		if (alias_find(to, m.port_guid, &alias)) {
+			m.port_guid =
+				alias.port_guid; /* the port that has the alias GUID */
+		}
+		value = &m;
+	}
+	int ret = store_put(to, table, row->bytes, row->key_len, row->expires, value,
+	                    row->len);
 	*taken += ret == E_OK;
 	return ret;
 }
@@ -123,17 +115,17 @@ int dump_merge(const struct sa_store *from, struct sa_store *to,
 		       { RECORDS_MEMBERS, &counts->members },
 		       { RECORDS_SERVICES, &counts->services },
 		       { RECORDS_SUBSCRIPTIONS, &counts->subscriptions } };
-	const struct store_row *guids = store_from(from, RECORDS_GUIDS, NULL, 0);
+	const struct store_row *guids = store_seek(from, RECORDS_GUIDS, NULL, 0);
 	int ret = E_OK;
 
-	store_limit(to, 0);
+	store_set_owner_limit(to, 0);
 	for (; guids != NULL && ret == E_OK;
 	     guids = store_next(from, RECORDS_GUIDS, guids)) {
 		ret = merge_guids(to, guids, counts);
 	}
 	for (unsigned i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		enum record_table table = tables[i].table;
-		const struct store_row *row = store_from(from, table, NULL, 0);
+		const struct store_row *row = store_seek(from, table, NULL, 0);
 		for (; row != NULL && ret == E_OK; row = store_next(from, table, row)) {
 			ret = merge_row(to, table, row, tables[i].taken, counts);
 		}
@@ -141,28 +133,17 @@ int dump_merge(const struct sa_store *from, struct sa_store *to,
 	return ret;
 }
 
-/* ---- in ---- */
+/* ---- import ---- */
 
 static void on_commit(void *ctx, int ret)
 {
 	*(int *)ctx = ret;
 }
 
-static int commit(struct state *state, struct sa_store *st)
-{
-	struct state_batch *b = store_changes(st);
-	int ret = E_OK;
-
-	if (b != NULL) {
-		state_batch_commit(state, b, on_commit, &ret);
-		state_flush(state);
-	}
-	return ret;
-}
-
-/* A text that was not taken before. */
-static int take(struct state *state, const char *path, const char *text, size_t len,
-                int64_t now, struct diags *d, struct dump_counts *ret)
+/* Reads a text into a store of its own, merges that into the state's rows, and commits.
+ */
+static int import_text(struct state *state, const char *path, const char *text,
+                       size_t len, int64_t now, struct diags *d, struct dump_counts *ret)
 {
 	struct sa_store *from = NULL, *to = NULL;
 	struct dump_counts counts = { .kept = 0 };
@@ -177,8 +158,10 @@ static int take(struct state *state, const char *path, const char *text, size_t 
 	if (err == E_OK) {
 		err = dump_merge(from, to, &counts);
 	}
-	if (err == E_OK) {
-		err = commit(state, to);
+	struct state_batch *batch = err == E_OK ? store_take_changes(to) : NULL;
+	if (batch != NULL) {
+		state_batch_commit(state, batch, on_commit, &err);
+		state_flush(state);
 	}
 	store_free(from);
 	store_free(to);
@@ -188,62 +171,53 @@ static int take(struct state *state, const char *path, const char *text, size_t 
 	return err;
 }
 
-/* Was this content taken, or written by us? */
-static int is_known(struct state *state, uint64_t digest_now, bool *ret)
-{
-	static const char *const marks[] = { MARK_TAKEN, MARK_WRITTEN };
-
-	*ret = false;
-	for (unsigned i = 0; i < 2; i++) {
-		uint64_t mark = 0;
-		int err = state_mark_get(state, marks[i], &mark);
-		if (err != E_OK && err != E_NOTFOUND) {
-			return err;
-		}
-		*ret |= err == E_OK && mark == digest_now;
-	}
-	return E_OK;
-}
-
-static int import(struct state *state, const char *path, const char *text, size_t len,
-                  int64_t now, struct diags *d, struct dump_counts *ret)
-{
-	const uint64_t mark = digest(text, len);
-	bool known = false;
-	int err = is_known(state, mark, &known);
-	if (err == E_OK && known) {
-		*ret = (struct dump_counts){ .kept = 0 };
-		return E_OK;
-	}
-	if (err == E_OK) {
-		err = take(state, path, text, len, now, d, ret);
-	}
-	return err == E_OK ? state_mark_put(state, MARK_TAKEN, mark) : err;
-}
-
 int dump_import(struct state *state, const char *path, int64_t now, struct diags *d,
                 struct dump_counts *ret)
 {
+	static const char *const marks[] = { MARK_IMPORTED, MARK_EXPORTED };
+	uint64_t mark = 0, old;
 	char *text = NULL;
 	size_t len = 0;
+	bool known = false;
 	int err = text_file_read(path, &dump_kind, d, &text, &len);
 
 	if (err == E_OK) {
-		err = import(state, path, text, len, now, d, ret);
+		mark = digest(text, len);
+	}
+	for (unsigned i = 0; i < 2 && err == E_OK; i++) {
+		err = state_mark_get(state, marks[i], &old);
+		known |= err == E_OK && old == mark;
+		err = err == E_NOTFOUND ? E_OK : err;
+	}
+	if (err == E_OK && known) {
+		*ret = (struct dump_counts){ .kept = 0 };
+	} else if (err == E_OK) {
+		err = import_text(state, path, text, len, now, d, ret);
+		if (err == E_OK) {
+			err = state_mark_put(state, MARK_IMPORTED, mark);
+		}
 	}
 	free(text);
 	return err;
 }
 
-/* ---- out ---- */
+/* ---- export ---- */
 
-static int write_file(const char *path, const char *text, size_t len)
+/* Writes a temporary file and renames it, so that the dump is never half written. */
+static int replace_file(const char *dir, const char *text, size_t len)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	char path[4096], temp[4096 + 8];
+	size_t at = 0;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/" DUMP_FILE_NAME, dir) >=
+	    sizeof(path)) {
+		return -ENAMETOOLONG;
+	}
+	snprintf(temp, sizeof(temp), "%s.tmp", path);
+	int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0) {
 		return -errno;
 	}
-	size_t at = 0;
 	while (at < len) {
 		ssize_t n = write(fd, text + at, len - at);
 		if (n <= 0) {
@@ -252,20 +226,10 @@ static int write_file(const char *path, const char *text, size_t len)
 		at += (size_t)n;
 	}
 	int ret = at == len && fsync(fd) == 0 ? E_OK : errno ? -errno : -EIO;
-	return close(fd) == 0 || ret != E_OK ? ret : -errno;
-}
-
-static int replace_file(const char *dir, const char *text, size_t len)
-{
-	char path[4096], aside[4096 + 8];
-
-	if ((size_t)snprintf(path, sizeof(path), "%s/" DUMP_FILE_NAME, dir) >=
-	    sizeof(path)) {
-		return -ENAMETOOLONG;
+	if (close(fd) != 0 && ret == E_OK) {
+		ret = -errno;
 	}
-	snprintf(aside, sizeof(aside), "%s.tmp", path);
-	int ret = write_file(aside, text, len);
-	return ret == E_OK && rename(aside, path) != 0 ? -errno : ret;
+	return ret == E_OK && rename(temp, path) != 0 ? -errno : ret;
 }
 
 int dump_export(struct state *state, const char *dir, int64_t now, uint64_t subnet_prefix,
@@ -285,7 +249,7 @@ int dump_export(struct state *state, const char *dir, int64_t now, uint64_t subn
 	}
 	store_free(st);
 	if (err == E_OK) {
-		err = state_mark_put(state, MARK_WRITTEN, digest(text, len));
+		err = state_mark_put(state, MARK_EXPORTED, digest(text, len));
 	}
 	if (err == E_OK) {
 		err = replace_file(dir, text, len);

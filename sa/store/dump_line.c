@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "sa/store/dump_line.h"
+#include "sa/store/dump_int.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
 /* clang-format off */
-static const struct dump_part group_parts[] = {
+static const struct dump_field group_fields[] = {
 	[DG_MGID] =        { "mgid",        DUMP_PAIR,    0, 0 },
 	[DG_PORT_GID] =    { "port_gid",    DUMP_PAIR,    0, 0 },
 	[DG_Q_KEY] =       { "qkey",        DUMP_NUMBER, 32, 8 },
@@ -22,13 +22,13 @@ static const struct dump_part group_parts[] = {
 	[DG_PROXY] =       { "proxy_join",  DUMP_NUMBER,  1, 1 },
 };
 
-static const struct dump_part member_parts[] = {
+static const struct dump_field member_fields[] = {
 	[DM_PORT_GID] =    { "port_gid",    DUMP_PAIR,    0, 0 },
 	[DM_SCOPE_STATE] = { "scope_state", DUMP_NUMBER,  8, 2 },
 	[DM_PROXY] =       { "proxy_join",  DUMP_NUMBER,  1, 1 },
 };
 
-static const struct dump_part service_parts[] = {
+static const struct dump_field service_fields[] = {
 	[DS_ID] =       { "id",            DUMP_NUMBER, 64, 16 },
 	[DS_GID] =      { "gid",           DUMP_PAIR,    0, 0 },
 	[DS_P_KEY] =    { "pkey",          DUMP_NUMBER, 16, 1 },
@@ -43,7 +43,7 @@ static const struct dump_part service_parts[] = {
 	[DS_PERIOD] =   { "lease_period",  DUMP_NUMBER, 32, 1 },
 };
 
-static const struct dump_part inform_parts[] = {
+static const struct dump_field inform_fields[] = {
 	[DI_SUBSCRIBER] =  { "subscriber_gid",    DUMP_PAIR,    0, 0 },
 	[DI_ENUM] =        { "subscriber_enum",   DUMP_NUMBER, 16, 1 },
 	[DI_GID] =         { "InformInfo: gid",   DUMP_PAIR,    0, 0 },
@@ -64,7 +64,7 @@ static const struct dump_part inform_parts[] = {
 	[DI_SL] =          { "sl",                DUMP_NUMBER,  4, 2 },
 };
 
-static const struct dump_part guids_parts[DU_PARTS] = {
+static const struct dump_field guids_fields[DU_FIELDS] = {
 	[DU_BASE] =      { "base_guid", DUMP_NUMBER, 64, 16 },
 	[DU_LID] =       { "lid",       DUMP_NUMBER, 16, 4 },
 	[DU_BLOCK] =     { "block_num", DUMP_NUMBER,  8, 1 },
@@ -79,20 +79,21 @@ static const struct dump_part guids_parts[DU_PARTS] = {
 };
 /* clang-format on */
 
-#define KIND(word, parts)                                                                \
+#define KIND(word, fields)                                                               \
 	{                                                                                \
-		(word), (parts), sizeof(parts) / sizeof((parts)[0])                      \
+		(word), (fields), sizeof(fields) / sizeof((fields)[0])                   \
 	}
 
-const struct dump_kind dump_group = KIND("MC Group", group_parts),
-		       dump_member = KIND("mcm_port:", member_parts),
-		       dump_service = KIND("Service Record:", service_parts),
-		       dump_inform = KIND("InformInfo Record:", inform_parts),
-		       dump_guids = KIND("GUIDInfo Record:", guids_parts);
+const struct dump_kind dump_group = KIND("MC Group", group_fields),
+		       dump_member = KIND("mcm_port:", member_fields),
+		       dump_service = KIND("Service Record:", service_fields),
+		       dump_inform = KIND("InformInfo Record:", inform_fields),
+		       dump_guids = KIND("GUIDInfo Record:", guids_fields);
 
-_Static_assert(sizeof(inform_parts) / sizeof(inform_parts[0]) == DUMP_PARTS_MAX, "most");
+_Static_assert(sizeof(inform_fields) / sizeof(inform_fields[0]) == DUMP_FIELDS_MAX,
+               "most");
 
-/* \return What follows, NULL: no number of so many bits. */
+/* \return The text after the number, NULL: no number, or more than so many bits. */
 static const char *read_number(const char *p, unsigned bits, uint64_t *ret)
 {
 	uint64_t v = 0;
@@ -115,7 +116,7 @@ static const char *read_number(const char *p, unsigned bits, uint64_t *ret)
 	return p;
 }
 
-/* A text ends with the quote in front of the next key: it may hold quotes itself. */
+/* A text ends with the quote before the next key, because it may contain quotes. */
 static const char *read_text(const char *p, const char *next_key, struct dump_value *ret)
 {
 	char after[40];
@@ -130,33 +131,33 @@ static const char *read_text(const char *p, const char *next_key, struct dump_va
 	return end + 1;
 }
 
-static const char *read_value(const struct dump_part *part, const char *p,
+static const char *read_value(const struct dump_field *field, const char *p,
                               struct dump_value *ret)
 {
-	switch ((enum dump_form)part->form) {
-	case DUMP_NUMBER: return read_number(p, part->bits, &ret->n[0]);
+	switch ((enum dump_form)field->form) {
+	case DUMP_NUMBER: return read_number(p, field->bits, &ret->n[0]);
 	case DUMP_PAIR:
 		p = read_number(p, 64, &ret->n[0]);
 		return p != NULL && *p == ':' ? read_number(p + 1, 64, &ret->n[1]) : NULL;
-	case DUMP_TEXT: return read_text(p, part[1].key, ret);
+	case DUMP_TEXT: return read_text(p, field[1].key, ret);
 	}
 	return NULL;
 }
 
 bool dump_line_read(const struct dump_kind *kind, const char *line,
-                    struct dump_value ret[DUMP_PARTS_MAX], const char **ret_bad)
+                    struct dump_value ret[DUMP_FIELDS_MAX], const char **ret_bad)
 {
 	const char *p = line;
 
-	for (unsigned i = 0; i < kind->n_parts; i++) {
-		const struct dump_part *part = &kind->parts[i];
+	for (unsigned i = 0; i < kind->n_fields; i++) {
+		const struct dump_field *field = &kind->fields[i];
 		char key[40];
-		int len = snprintf(key, sizeof(key), " %s=", part->key);
+		int len = snprintf(key, sizeof(key), " %s=", field->key);
 
-		*ret_bad = part->key;
+		*ret_bad = field->key;
 		p = strstr(p, key);
 		if (p != NULL) {
-			p = read_value(part, p + len, &ret[i]);
+			p = read_value(field, p + len, &ret[i]);
 		}
 		if (p == NULL || (*p != '\0' && *p != ' ')) {
 			return false;
@@ -166,16 +167,16 @@ bool dump_line_read(const struct dump_kind *kind, const char *line,
 }
 
 void dump_line_write(FILE *f, const struct dump_kind *kind,
-                     const struct dump_value values[DUMP_PARTS_MAX])
+                     const struct dump_value values[DUMP_FIELDS_MAX])
 {
-	for (unsigned i = 0; i < kind->n_parts; i++) {
-		const struct dump_part *part = &kind->parts[i];
+	for (unsigned i = 0; i < kind->n_fields; i++) {
+		const struct dump_field *field = &kind->fields[i];
 		const struct dump_value *v = &values[i];
 
-		fprintf(f, " %s=", part->key);
-		switch ((enum dump_form)part->form) {
+		fprintf(f, " %s=", field->key);
+		switch ((enum dump_form)field->form) {
 		case DUMP_NUMBER:
-			fprintf(f, "0x%0*" PRIx64, part->digits, v->n[0]);
+			fprintf(f, "0x%0*" PRIx64, field->digits, v->n[0]);
 			break;
 		case DUMP_PAIR:
 			fprintf(f, "0x%016" PRIx64 ":0x%016" PRIx64, v->n[0], v->n[1]);

@@ -68,7 +68,7 @@ bool mcast_group_find(const struct sa_store *st, const uint8_t *mgid,
 	return mcast_group_of(store_find(st, RECORDS_GROUPS, mgid, MGID_BYTES), ret);
 }
 
-bool mcast_group_in(const struct client_row *row, struct mcast_group_row *ret)
+bool mcast_group_decode(const struct client_row *row, struct mcast_group_row *ret)
 {
 	if (row->key_len != MGID_BYTES || row->len != sizeof(*ret)) {
 		return false;
@@ -77,7 +77,7 @@ bool mcast_group_in(const struct client_row *row, struct mcast_group_row *ret)
 	return true;
 }
 
-bool mcast_member_in(const struct client_row *row, struct mcast_member_row *ret)
+bool mcast_member_decode(const struct client_row *row, struct mcast_member_row *ret)
 {
 	if (row->key_len != MC_MEMBER_KEY_BYTES || row->len != sizeof(*ret)) {
 		return false;
@@ -117,7 +117,7 @@ const uint8_t *mcast_member_next(const struct sa_store *st, const uint8_t *mgid,
 {
 	const struct store_row *row =
 		*at != NULL ? store_next(st, RECORDS_MEMBERS, *at)
-			    : store_from(st, RECORDS_MEMBERS, mgid, MGID_BYTES);
+			    : store_seek(st, RECORDS_MEMBERS, mgid, MGID_BYTES);
 
 	if (row == NULL || row->key_len != MC_MEMBER_KEY_BYTES ||
 	    memcmp(row->bytes, mgid, MGID_BYTES) != 0 || !member_of(row, ret)) {
@@ -129,26 +129,27 @@ const uint8_t *mcast_member_next(const struct sa_store *st, const uint8_t *mgid,
 
 bool mcast_is_member_by(const struct sa_store *st, uint64_t port_guid, uint64_t guid)
 {
-	const struct store_row *row = store_of(st, RECORDS_MEMBERS, &port_guid);
+	const struct store_row *row =
+		store_first_of_owner(st, RECORDS_MEMBERS, &port_guid);
 
 	while (row != NULL && (row->key_len != MC_MEMBER_KEY_BYTES ||
 	                       field_get(row->bytes + MGID_BYTES, 64, 64) != guid)) {
-		row = store_of_next(st, RECORDS_MEMBERS, row);
+		row = store_next_of_owner(st, RECORDS_MEMBERS, row);
 	}
 	return row != NULL;
 }
 
-/* For want of memory nobody hears of it; the group itself is not at stake. */
-static void note(struct sa_store *st, const struct mcast_group_row *g, bool created)
+/* Out of memory loses the event, but not the group. */
+static void add_event(struct sa_store *st, const struct mcast_group_row *g, bool created)
 {
 	struct store_event e = { .p_key = (uint16_t)mcast_get(g->record, MC_P_KEY),
 		                 .created = created };
 
 	memcpy(e.mgid, g->record, sizeof(e.mgid));
-	(void)store_note(st, &e);
+	(void)store_add_event(st, &e);
 }
 
-int mcast_group_keep(struct sa_store *st, const struct mcast_group_row *g)
+int mcast_group_put(struct sa_store *st, const struct mcast_group_row *g)
 {
 	struct mcast_group_row old;
 	bool created = !mcast_group_find(st, g->record, &old);
@@ -156,13 +157,13 @@ int mcast_group_keep(struct sa_store *st, const struct mcast_group_row *g)
 	                    sizeof(*g));
 
 	if (ret == E_OK && created) {
-		note(st, g, true);
+		add_event(st, g, true);
 	}
 	return ret;
 }
 
-int mcast_member_keep(struct sa_store *st, const uint8_t *mgid, const uint8_t *port_gid,
-                      const struct mcast_member_row *m)
+int mcast_member_put(struct sa_store *st, const uint8_t *mgid, const uint8_t *port_gid,
+                     const struct mcast_member_row *m)
 {
 	uint8_t key[MC_MEMBER_KEY_BYTES];
 
@@ -171,7 +172,7 @@ int mcast_member_keep(struct sa_store *st, const uint8_t *mgid, const uint8_t *p
 	                 sizeof(*m));
 }
 
-/* Drops all members that are left, then the group. */
+/* Removes the remaining members and then the group. */
 static int drop_group(struct sa_store *st, const uint8_t *mgid)
 {
 	struct mcast_group_row g = { .well_known = 0 };
@@ -192,12 +193,12 @@ static int drop_group(struct sa_store *st, const uint8_t *mgid)
 		ret = store_drop(st, RECORDS_GROUPS, mgid, MGID_BYTES);
 	}
 	if (ret == E_OK && found) {
-		note(st, &g, false);
+		add_event(st, &g, false);
 	}
 	return ret;
 }
 
-static bool is_kept(const struct sa_store *st, const uint8_t *mgid)
+static bool is_used(const struct sa_store *st, const uint8_t *mgid)
 {
 	struct mcast_group_row g = { .well_known = 0 };
 	struct mcast_member_row m;
@@ -214,9 +215,9 @@ static bool is_kept(const struct sa_store *st, const uint8_t *mgid)
 	return false;
 }
 
-int mcast_group_settle(struct sa_store *st, const uint8_t *mgid)
+int mcast_group_drop_unused(struct sa_store *st, const uint8_t *mgid)
 {
-	return is_kept(st, mgid) ? E_OK : drop_group(st, mgid);
+	return is_used(st, mgid) ? E_OK : drop_group(st, mgid);
 }
 
 int mcast_member_leave(struct sa_store *st, const uint8_t *mgid, const uint8_t *port_gid)
@@ -224,10 +225,10 @@ int mcast_member_leave(struct sa_store *st, const uint8_t *mgid, const uint8_t *
 	uint8_t key[MC_MEMBER_KEY_BYTES], group[MGID_BYTES];
 	int ret;
 
-	member_key(key, mgid, port_gid); /* both may be borrowed of the row itself */
+	member_key(key, mgid, port_gid); /* both may point into the row */
 	memcpy(group, mgid, sizeof(group));
 	ret = store_drop(st, RECORDS_MEMBERS, key, sizeof(key));
-	return ret == E_OK ? mcast_group_settle(st, group) : ret;
+	return ret == E_OK ? mcast_group_drop_unused(st, group) : ret;
 }
 
 /* ---- MLIDs ---- */
@@ -236,11 +237,12 @@ int mcast_mlid_new(const struct sa_store *st, struct snap_reader *r, uint32_t *r
 {
 	uint32_t cap = snap_meta(r)->multicast_fdb_cap, n = MLID_LAST - MLID_FIRST + 1;
 	const unsigned at = mcast_fields[MC_MLID].bit / 8;
-	const struct store_row *row = store_of_others(st, RECORDS_GROUPS, NULL);
+	const struct store_row *row = store_next_owner(st, RECORDS_GROUPS, NULL);
 	uint32_t free = MLID_FIRST;
 
 	n = cap < n ? cap : n;
-	for (; row != NULL; row = store_of_others(st, RECORDS_GROUPS, store_value(row) + at)) {
+	for (; row != NULL;
+	     row = store_next_owner(st, RECORDS_GROUPS, store_value(row) + at)) {
 		uint64_t mlid = mcast_get(store_value(row), MC_MLID);
 
 		if (mlid > free) {
@@ -255,11 +257,11 @@ int mcast_mlid_new(const struct sa_store *st, struct snap_reader *r, uint32_t *r
 	return E_OK;
 }
 
-/* ---- what follows from a sweep ---- */
+/* ---- after a sweep ---- */
 
-/* The IPv4 broadcast group of the default partition, with the values that partitions have
- * where nothing else is said (RFC 4391, section 4; MLNX_OFED manual, partitions.conf). */
-static int keep_broadcast(struct sa_store *st, struct snap_reader *r)
+/* Creates the IPv4 broadcast group of the default partition, with the default values of a
+ * partition (RFC 4391, section 4; MLNX_OFED manual, partitions.conf). */
+static int create_broadcast(struct sa_store *st, struct snap_reader *r)
 {
 	static const uint8_t mgid[MGID_BYTES] = { 0xff, 0x12, 0x40, 0x1b, 0xff, 0xff,
 		                                  0,    0,    0,    0,    0,    0,
@@ -274,7 +276,7 @@ static int keep_broadcast(struct sa_store *st, struct snap_reader *r)
 	}
 	ret = mcast_mlid_new(st, r, &mlid);
 	if (ret != E_OK) {
-		return ret == E_FULL ? E_OK : ret; /* no switch does multicast */
+		return ret == E_FULL ? E_OK : ret; /* no switch supports multicast */
 	}
 	g = (struct mcast_group_row){ .well_known = 1 };
 	memcpy(g.record, mgid, sizeof(mgid));
@@ -288,53 +290,48 @@ static int keep_broadcast(struct sa_store *st, struct snap_reader *r)
 	mcast_put(g.record, MC_LIFE_SELECTOR, MC_EXACTLY);
 	mcast_put(g.record, MC_LIFE, snap_meta(r)->packet_life_time);
 	mcast_put(g.record, MC_SCOPE, LINK_LOCAL);
-	return mcast_group_keep(st, &g);
+	return mcast_group_put(st, &g);
 }
 
-/* Ends all memberships of a port, given one; \a st has none of its rows after that. */
-static int leave_all(struct sa_store *st, const struct store_row *row)
+/* Removes all memberships of the ports that are no longer in the fabric. */
+static int drop_absent(struct sa_store *st, struct snap_reader *r)
 {
-	struct mcast_member_row m;
-	int ret = E_OK;
-
-	while (row != NULL && ret == E_OK && member_of(row, &m)) {
-		ret = mcast_member_leave(st, row->bytes, row->bytes + MGID_BYTES);
-		row = store_of(st, RECORDS_MEMBERS, &m.port_guid);
-	}
-	return ret;
-}
-
-static int drop_gone(struct sa_store *st, struct snap_reader *r)
-{
-	const struct store_row *row = store_of_others(st, RECORDS_MEMBERS, NULL);
+	const struct store_row *row = store_next_owner(st, RECORDS_MEMBERS, NULL);
 	int ret = E_OK;
 
 	while (row != NULL && ret == E_OK) {
 		struct mcast_member_row m;
 		struct snap_end end;
+		uint64_t guid;
 
 		if (!member_of(row, &m)) {
-			return E_OK; /* a row that makes no sense */
+			return E_OK; /* a damaged row */
 		}
-		ret = snap_port_guid(r, m.port_guid, &end);
+		guid = m.port_guid;
+		ret = snap_port_guid(r, guid, &end);
 		if (ret == E_NOTFOUND) {
-			ret = leave_all(st, row);
+			ret = E_OK;
+			while (row != NULL && ret == E_OK && member_of(row, &m)) {
+				ret = mcast_member_leave(st, row->bytes,
+				                         row->bytes + MGID_BYTES);
+				row = store_first_of_owner(st, RECORDS_MEMBERS, &guid);
+			}
 		}
-		row = store_of_others(st, RECORDS_MEMBERS, &m.port_guid);
+		row = store_next_owner(st, RECORDS_MEMBERS, &guid);
 	}
 	return ret;
 }
 
-int mcast_swept(struct sa_store *st, struct snap_reader *r)
+int mcast_after_sweep(struct sa_store *st, struct snap_reader *r)
 {
-	int ret = keep_broadcast(st, r);
+	int ret = create_broadcast(st, r);
 
-	return ret == E_OK ? drop_gone(st, r) : ret;
+	return ret == E_OK ? drop_absent(st, r) : ret;
 }
 
 /* ---- comparisons ---- */
 
-/* A limited member shares its P_Key with the SM's port, which is a full one. */
+/* The SM's port is a full member, so a limited member has a P_Key in common with it. */
 bool mcast_has_p_key(struct snap_reader *r, const struct snap_end *end, uint16_t p_key)
 {
 	struct snap_end sm;

@@ -15,12 +15,12 @@ struct snap_reader;
 struct store_row;
 
 /*!
- * Multicast groups and their members, as the store keeps them:
+ * Multicast groups and their members, as rows of the store:
  *
  *   groups   MGID (16 bytes)                 -> struct mcast_group_row
  *   members  MGID, PortGID (32 bytes)        -> struct mcast_member_row
  *
- * A group without a full member is gone, but for well-known ones.
+ * A group is deleted with its last full member, unless it is well-known.
  */
 enum { MGID_BYTES = 16, MC_RECORD_BYTES = 52, MC_MEMBER_KEY_BYTES = 32 };
 
@@ -48,11 +48,11 @@ enum {
 	MC_COUNT
 };
 
-/*! Components of MCMemberRecord in their places. */
+/*! The fields of MCMemberRecord, by component. */
 extern const struct sa_field mcast_fields[MC_COUNT];
 
-/*! Where multicast LIDs begin that have 32 bits, as in Omni-Path's layouts; those of 16
- * begin at MLID_FIRST. */
+/*! The first multicast LID of 32 bits, as in Omni-Path's layouts; the first one of 16 bits is
+ * MLID_FIRST. */
 #define MLID32_FIRST UINT32_C(0xf0000000)
 
 /*! JoinState. */
@@ -65,11 +65,11 @@ enum {
 	MC_RECEIVES = MC_FULL_MEMBER | MC_NON_MEMBER
 };
 
-/*! Selectors: the value has to be ... */
+/*! Selectors: how the value compares with the requested one. */
 enum { MC_GREATER, MC_LESS, MC_EXACTLY, MC_LARGEST };
 
 struct mcast_group_row {
-	uint8_t record[MC_RECORD_BYTES]; /*!< wire order; nothing of a member */
+	uint8_t record[MC_RECORD_BYTES]; /*!< wire order; the components of members are 0 */
 	uint8_t well_known;              /*!< stays without members */
 	uint8_t reserved[3];
 };
@@ -81,60 +81,59 @@ struct mcast_member_row {
 	uint8_t reserved[6];
 };
 
-/*! \brief A component of a record of a group. */
+/*! \brief Reads and writes a component of MCMemberRecord. */
 uint64_t mcast_get(const uint8_t *record, unsigned component);
 void mcast_put(uint8_t *record, unsigned component, uint64_t value);
 
-/*! \brief A group, or a member, out of a row of its table. \return false: the row makes no sense. */
-bool mcast_group_in(const struct client_row *row, struct mcast_group_row *ret);
-bool mcast_member_in(const struct client_row *row, struct mcast_member_row *ret);
+/*! \brief Decodes the row of a group or a member. \return false: the row is damaged. */
+bool mcast_group_decode(const struct client_row *row, struct mcast_group_row *ret);
+bool mcast_member_decode(const struct client_row *row, struct mcast_member_row *ret);
 
 /*! \brief The group with this MGID. \return false: there is none. O(log n) */
 bool mcast_group_find(const struct sa_store *st, const uint8_t *mgid,
                       struct mcast_group_row *ret);
-/*! \brief The group of a row of `groups`. \return false: it is none. */
+/*! \brief Decodes a row of the store. \return false: NULL, or the row is damaged. */
 bool mcast_group_of(const struct store_row *row, struct mcast_group_row *ret);
 
 /*! \brief The membership of a PortGID. \return false: it has none. */
 bool mcast_member_find(const struct sa_store *st, const uint8_t *mgid,
                        const uint8_t *port_gid, struct mcast_member_row *ret);
 
-/*! \brief Members of a group one after another; \a *at is NULL at first. \return PortGID, NULL: no more. */
+/*! \brief Enumerates the members of a group; \a *at is NULL for the first. \return PortGID, NULL: no more. */
 const uint8_t *mcast_member_next(const struct sa_store *st, const uint8_t *mgid,
                                  const struct store_row **at,
                                  struct mcast_member_row *ret);
 
-/*! \brief Is a port a member of any group by this GUID in its PortGID? Cost: its
- * memberships. */
+/*! \brief Whether a port joined any group with this GUID in its PortGID. Cost: its memberships. */
 bool mcast_is_member_by(const struct sa_store *st, uint64_t port_guid, uint64_t guid);
 
 /*! \retval -ENOMEM \retval E_FULL  The store is full. */
-int mcast_group_keep(struct sa_store *st, const struct mcast_group_row *g);
-int mcast_member_keep(struct sa_store *st, const uint8_t *mgid, const uint8_t *port_gid,
+int mcast_group_put(struct sa_store *st, const struct mcast_group_row *g);
+int mcast_member_put(struct sa_store *st, const uint8_t *mgid, const uint8_t *port_gid,
                       const struct mcast_member_row *m);
 
-/*! \brief Takes a membership away, and the group when nobody keeps it any more. */
+/*! \brief Removes a membership, and the group if no full member is left. */
 int mcast_member_leave(struct sa_store *st, const uint8_t *mgid, const uint8_t *port_gid);
 
-/*! \brief Ends a group that nobody keeps any more, for all who are left in it. */
-int mcast_group_settle(struct sa_store *st, const uint8_t *mgid);
+/*! \brief Deletes a group, with its remaining members, if it has no full member and is not well-known. */
+int mcast_group_drop_unused(struct sa_store *st, const uint8_t *mgid);
 
 /*!
- * \brief Lowest MLID that no group has and all switches can hold.
- * \retval E_FULL  None is left. Cost: a look at each group below it.
+ * \brief The lowest free MLID that all switches can forward.
+ * \retval E_FULL  None is free. Cost: one look-up per group below it.
  */
 int mcast_mlid_new(const struct sa_store *st, struct snap_reader *r, uint32_t *ret);
 
 /*!
- * \brief What follows from a newly published fabric: the well-known groups are there,
- *        ports that are gone are members no longer.
- * Cost: a look-up per port with members, and the members of ports that are gone.
+ * \brief Updates the store after a new fabric was published: creates the broadcast group and
+ *        removes the memberships of ports that left.
+ * Cost: a look-up per port with memberships, and the memberships that it removes.
  */
-int mcast_swept(struct sa_store *st, struct snap_reader *r);
+int mcast_after_sweep(struct sa_store *st, struct snap_reader *r);
 
-/*! \brief Has this end port the P_Key in its table, as full or limited member? */
+/*! \brief Whether an end port has the P_Key in its table, as full or limited member. */
 bool mcast_has_p_key(struct snap_reader *r, const struct snap_end *end, uint16_t p_key);
 
-/*! \brief Does a value fit what was asked for? */
+/*! \brief Whether a value (or a rate, which is compared by speed) fits the requested one. */
 bool mcast_fits_value(unsigned selector, uint64_t asked, uint64_t value);
 bool mcast_fits_rate(unsigned selector, uint8_t asked, uint8_t rate);

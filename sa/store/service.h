@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*! The row of a service as the store keeps it: ServiceID, ServiceGID and ServiceP_Key are its
- *  key and its record's first bytes; the value is the PortGUID of who set it and the record. */
+/*! The row of a service in the store. The key is ServiceID, ServiceGID and ServiceP_Key, which
+ *  are the first bytes of the record. The value is the PortGUID of the client, then the record. */
 enum {
 	SERVICE_KEY_BYTES = 26,
 	SERVICE_RECORD_BYTES = 176,
@@ -14,5 +14,5 @@ enum {
 	SERVICE_ROW_BYTES = SERVICE_OWNER_BYTES + SERVICE_RECORD_BYTES
 };
 
-/*! \brief Takes what is not public, the ServiceKey, out of a row's value. */
+/*! \brief Clears the ServiceKey, which is not public, in a row's value. */
 void service_hide(uint8_t *value, size_t len);

@@ -7,28 +7,29 @@
 #include <string.h>
 
 #include "conf/base/err.h"
-#include "sa/store/store_order.h"
+#include "sa/store/row_index.h"
 
 struct table {
 	size_t n, max;
-	bool limited; /* per owner */
-	struct order by_key, by_owner;
-	int64_t next; /* no row runs out before it */
+	bool limited; /* rows per owner */
+	struct row_index by_key, by_owner;
+	int64_t next_expiry; /* no row expires earlier */
 };
 
 struct sa_store {
 	struct state *state;
-	struct state_batch *batch; /* what is not handed over yet */
+	struct state_batch *batch; /* changes since store_take_changes(), NULL: none */
 	struct table table[RECORD_TABLES];
-	struct place fingers[2 * RECORD_TABLES];
-	size_t of_a_port;
+	struct row_pos last[2 * RECORD_TABLES]; /* of both indexes of each table */
+	size_t owner_limit;                     /* 0: none */
 	int64_t now;
 	struct store_event *events;
 	size_t n_events, cap_events;
 };
 
-/* What tables differ in. The owner's bytes: where the key ends the value begins. The most
- * rows: a few dozens of each for 48,000 ports, but one group per MLID. */
+/* What differs between tables: where a row, which is its key followed by its value, has
+ * its owner; and how many rows fit, which is a few dozen for each of 48,000 ports, but
+ * one group per MLID. */
 static const struct {
 	uint16_t owner_at, owner_len;
 	bool limited;
@@ -42,7 +43,7 @@ static const struct {
 	[RECORDS_ALIASES] = { 8, 8, false, 1 << 22 },
 };
 
-/* --- looking ---------------------------------------------------------------------- */
+/* --- look-ups --------------------------------------------------------------------- */
 
 size_t store_count(const struct sa_store *st, enum record_table table)
 {
@@ -56,27 +57,27 @@ size_t store_room(const struct sa_store *st, enum record_table table)
 	return t->n < t->max ? t->max - t->n : 0;
 }
 
-const struct store_row *store_from(const struct sa_store *st, enum record_table table,
+const struct store_row *store_seek(const struct sa_store *st, enum record_table table,
                                    const void *key, size_t key_len)
 {
-	const struct order *o = &st->table[table].by_key;
-	const struct point p = { .key = key, .key_len = key_len };
+	const struct row_index *ix = &st->table[table].by_key;
+	const struct row_bound b = { .key = key, .key_len = key_len };
 
-	return order_row(o, order_seek(o, &p));
+	return row_index_get(ix, row_index_seek(ix, &b));
 }
 
 const struct store_row *store_next(const struct sa_store *st, enum record_table table,
                                    const struct store_row *row)
 {
-	return order_next(&st->table[table].by_key, row);
+	return row_index_next(&st->table[table].by_key, row);
 }
 
 static struct store_row *find(const struct table *t, const void *key, size_t key_len)
 {
-	const struct point p = { .key = key, .key_len = key_len };
-	struct store_row *row = order_row(&t->by_key, order_seek(&t->by_key, &p));
+	const struct row_bound b = { .key = key, .key_len = key_len };
+	struct store_row *row = row_index_get(&t->by_key, row_index_seek(&t->by_key, &b));
 
-	return row && compare_key(row, key, key_len) == 0 ? row : NULL;
+	return row && row_compare_key(row, key, key_len) == 0 ? row : NULL;
 }
 
 const struct store_row *store_find(const struct sa_store *st, enum record_table table,
@@ -85,44 +86,34 @@ const struct store_row *store_find(const struct sa_store *st, enum record_table 
 	return find(&st->table[table], key, key_len);
 }
 
-const struct store_row *store_of(const struct sa_store *st, enum record_table table,
-                                 const void *owner)
+const struct store_row *store_first_of_owner(const struct sa_store *st,
+                                             enum record_table table, const void *owner)
 {
-	const struct order *o = &st->table[table].by_owner;
-	const struct point p = { .owner = owner };
-	const struct store_row *row = order_row(o, order_seek(o, &p));
+	const struct row_index *ix = &st->table[table].by_owner;
+	const struct row_bound b = { .owner = owner };
+	const struct store_row *row = row_index_get(ix, row_index_seek(ix, &b));
 
-	return row && order_is_owner(o, row, owner) ? row : NULL;
+	return row && row_has_owner(ix, row, owner) ? row : NULL;
 }
 
-const struct store_row *store_of_next(const struct sa_store *st, enum record_table table,
-                                      const struct store_row *row)
+const struct store_row *store_next_of_owner(const struct sa_store *st,
+                                            enum record_table table,
+                                            const struct store_row *row)
 {
-	const struct order *o = &st->table[table].by_owner;
-	const struct store_row *next = order_next(o, row);
+	const struct row_index *ix = &st->table[table].by_owner;
+	const struct store_row *next = row_index_next(ix, row);
+	const uint8_t *owner = row_owner(ix, row);
 
-	return next && order_owner(o, row) && order_is_owner(o, next, order_owner(o, row))
-	               ? next
-	               : NULL;
+	return next && owner && row_has_owner(ix, next, owner) ? next : NULL;
 }
 
-const struct store_row *store_of_others(const struct sa_store *st,
-                                        enum record_table table, const void *owner)
+const struct store_row *store_next_owner(const struct sa_store *st,
+                                         enum record_table table, const void *owner)
 {
-	const struct order *o = &st->table[table].by_owner;
-	const struct point p = { .owner = owner, .behind = true };
+	const struct row_index *ix = &st->table[table].by_owner;
+	const struct row_bound b = { .owner = owner, .after = true };
 
-	return order_row(o, order_seek(o, &p));
-}
-
-/* Has the owner of a row that is to come as many as it may? */
-static bool owner_is_full(const struct sa_store *st, const struct table *t,
-                          const struct store_row *row)
-{
-	const struct order *o = &t->by_owner;
-
-	return t->limited && st->of_a_port != 0 && t->n >= st->of_a_port &&
-	       order_has(o, order_owner(o, row), st->of_a_port);
+	return row_index_get(ix, row_index_seek(ix, &b));
 }
 
 /* --- memory ----------------------------------------------------------------------- */
@@ -144,58 +135,61 @@ static struct store_row *row_new(const void *key, size_t key_len, int64_t expire
 
 static int reserve(struct table *t)
 {
-	int ret = order_reserve(&t->by_key);
+	int ret = row_index_reserve(&t->by_key);
 
-	return ret == E_OK ? order_reserve(&t->by_owner) : ret;
+	return ret == E_OK ? row_index_reserve(&t->by_owner) : ret;
 }
 
-/* Takes the row; the table has none with this key, and memory is reserved. */
+/* Takes over the row. The table has no row with this key, and reserve() was called. */
 static void insert(struct table *t, struct store_row *row)
 {
-	order_insert(&t->by_key, row);
-	order_insert(&t->by_owner, row);
+	row_index_insert(&t->by_key, row);
+	row_index_insert(&t->by_owner, row);
 	t->n++;
-	t->next = row->expires < t->next ? row->expires : t->next;
+	t->next_expiry = row->expires < t->next_expiry ? row->expires : t->next_expiry;
 }
 
-static void take_out(struct table *t, struct store_row *row)
+static void delete_row(struct table *t, struct store_row *row)
 {
-	order_remove(&t->by_key, row);
-	order_remove(&t->by_owner, row);
+	row_index_remove(&t->by_key, row);
+	row_index_remove(&t->by_owner, row);
 	t->n--;
 	free(row);
 }
 
-static void clear(struct table *t)
+static void table_clear(struct table *t)
 {
 	for (size_t i = 0; i < t->by_key.n; i++) {
 		for (size_t k = 0; k < t->by_key.leaf[i]->n; k++) {
 			free(t->by_key.leaf[i]->row[k]);
 		}
 	}
-	order_clear(&t->by_key);
-	order_clear(&t->by_owner);
+	row_index_clear(&t->by_key);
+	row_index_clear(&t->by_owner);
 	t->n = 0;
-	t->next = STORE_FOR_EVER;
+	t->next_expiry = STORE_FOR_EVER;
 }
 
 /* --- the durable state ------------------------------------------------------------ */
 
-static int need_batch(struct sa_store *st)
+/* Adds a put or a drop of a row to the batch. */
+static int log_change(struct sa_store *st, enum record_table table,
+                      const struct store_row *row, bool drop)
 {
-	return st->state == NULL || st->batch != NULL ? E_OK
-	                                              : state_batch_new(&st->batch);
-}
-
-static int note_put(struct sa_store *st, enum record_table table,
-                    const struct store_row *row)
-{
-	int ret = need_batch(st);
-
-	if (ret != E_OK || st->state == NULL) {
-		return ret;
-	}
 	size_t len = sizeof(row->expires) + row->len;
+	int ret = E_OK;
+
+	if (st->state == NULL) {
+		return E_OK;
+	}
+	if (st->batch == NULL) {
+		ret = state_batch_new(&st->batch);
+	}
+	if (ret != E_OK || drop) {
+		return ret == E_OK ? state_batch_put(st->batch, table, row->bytes,
+		                                     row->key_len, NULL, 0)
+		                   : ret;
+	}
 	uint8_t *value = malloc(len);
 	if (value == NULL) {
 		return -ENOMEM;
@@ -207,18 +201,7 @@ static int note_put(struct sa_store *st, enum record_table table,
 	return ret;
 }
 
-static int note_drop(struct sa_store *st, enum record_table table,
-                     const struct store_row *row)
-{
-	int ret = need_batch(st);
-
-	if (ret != E_OK || st->state == NULL) {
-		return ret;
-	}
-	return state_batch_put(st->batch, table, row->bytes, row->key_len, NULL, 0);
-}
-
-struct state_batch *store_changes(struct sa_store *st)
+struct state_batch *store_take_changes(struct sa_store *st)
 {
 	struct state_batch *b = st->batch;
 
@@ -228,7 +211,7 @@ struct state_batch *store_changes(struct sa_store *st)
 
 /* --- events ----------------------------------------------------------------------- */
 
-int store_note(struct sa_store *st, const struct store_event *e)
+int store_add_event(struct sa_store *st, const struct store_event *e)
 {
 	struct store_event *last = st->n_events ? &st->events[st->n_events - 1] : NULL;
 
@@ -250,7 +233,7 @@ int store_note(struct sa_store *st, const struct store_event *e)
 	return E_OK;
 }
 
-size_t store_events(struct sa_store *st, struct store_event **ret)
+size_t store_take_events(struct sa_store *st, struct store_event **ret)
 {
 	size_t n = st->n_events;
 
@@ -275,27 +258,30 @@ int store_put(struct sa_store *st, enum record_table table, const void *key,
 		return -ENOMEM;
 	}
 	struct store_row *old = find(t, key, key_len);
-	if (old == NULL && (t->n >= t->max || owner_is_full(st, t, row))) {
+	bool owner_full = t->limited && st->owner_limit != 0 && t->n >= st->owner_limit &&
+	                  row_index_has(&t->by_owner, row_owner(&t->by_owner, row),
+	                                st->owner_limit);
+	if (old == NULL && (t->n >= t->max || owner_full)) {
 		free(row);
 		return E_FULL;
 	}
-	if (reserve(t) != E_OK || note_put(st, table, row) != E_OK) {
+	if (reserve(t) != E_OK || log_change(st, table, row, false) != E_OK) {
 		free(row);
 		return -ENOMEM;
 	}
 	if (old != NULL) {
-		take_out(t, old);
+		delete_row(t, old);
 	}
 	insert(t, row);
 	return E_OK;
 }
 
-static int drop(struct sa_store *st, enum record_table table, struct store_row *row)
+static int drop_row(struct sa_store *st, enum record_table table, struct store_row *row)
 {
-	int ret = note_drop(st, table, row);
+	int ret = log_change(st, table, row, true);
 
 	if (ret == E_OK) {
-		take_out(&st->table[table], row);
+		delete_row(&st->table[table], row);
 	}
 	return ret;
 }
@@ -305,41 +291,36 @@ int store_drop(struct sa_store *st, enum record_table table, const void *key,
 {
 	struct store_row *row = find(&st->table[table], key, key_len);
 
-	return row != NULL ? drop(st, table, row) : E_NOTFOUND;
+	return row != NULL ? drop_row(st, table, row) : E_NOTFOUND;
 }
 
-static int drop_expired(struct sa_store *st, enum record_table table)
+int store_expire(struct sa_store *st, int64_t now)
 {
-	struct table *t = &st->table[table];
-	struct store_row *next, *row = order_row(&t->by_key, (struct place){ 0, 0 });
-	int64_t soonest = STORE_FOR_EVER;
-	int ret = E_OK;
-
-	for (; row != NULL && ret == E_OK; row = next) {
-		next = order_next(&t->by_key, row);
-		if (row->expires <= st->now) {
-			ret = drop(st, table, row);
-		} else if (row->expires < soonest) {
-			soonest = row->expires;
-		}
-	}
-	if (ret == E_OK) {
-		t->next = soonest;
-	}
-	return ret;
-}
-
-int store_tick(struct sa_store *st, int64_t now)
-{
-	int ret = E_OK;
-
 	st->now = now;
-	for (unsigned k = 0; k < RECORD_TABLES && ret == E_OK; k++) {
-		if (st->table[k].next <= now) {
-			ret = drop_expired(st, (enum record_table)k);
+	for (unsigned k = 0; k < RECORD_TABLES; k++) {
+		struct table *t = &st->table[k];
+		struct store_row *next, *row = NULL;
+		int64_t next_expiry = STORE_FOR_EVER;
+
+		if (t->next_expiry > now) {
+			continue;
 		}
+		for (row = row_index_get(&t->by_key, (struct row_pos){ 0, 0 });
+		     row != NULL; row = next) {
+			next = row_index_next(&t->by_key, row);
+			if (row->expires > now) {
+				next_expiry = row->expires < next_expiry ? row->expires
+				                                         : next_expiry;
+				continue;
+			}
+			int ret = drop_row(st, (enum record_table)k, row);
+			if (ret != E_OK) {
+				return ret;
+			}
+		}
+		t->next_expiry = next_expiry;
 	}
-	return ret;
+	return E_OK;
 }
 
 int64_t store_now(const struct sa_store *st)
@@ -347,22 +328,23 @@ int64_t store_now(const struct sa_store *st)
 	return st->now;
 }
 
-int64_t store_next_tick(const struct sa_store *st)
+int64_t store_next_expiry(const struct sa_store *st)
 {
 	int64_t next = STORE_FOR_EVER;
 
 	for (unsigned k = 0; k < RECORD_TABLES; k++) {
-		next = st->table[k].next < next ? st->table[k].next : next;
+		next = st->table[k].next_expiry < next ? st->table[k].next_expiry : next;
 	}
 	return next;
 }
 
-void store_limit(struct sa_store *st, size_t of_a_port)
+void store_set_owner_limit(struct sa_store *st, size_t limit)
 {
-	st->of_a_port = of_a_port;
+	st->owner_limit = limit;
 }
 
-/* --- life ------------------------------------------------------------------------- */
+/* --- load and free
+ * ------------------------------------------------------------------------- */
 
 struct loading {
 	struct sa_store *st;
@@ -394,28 +376,15 @@ int store_reload(struct sa_store *st)
 	int ret = E_OK;
 
 	for (unsigned k = 0; k < RECORD_TABLES; k++) {
-		clear(&st->table[k]);
+		table_clear(&st->table[k]);
 	}
 	st->n_events = 0;
-	state_batch_free(store_changes(st));
+	state_batch_free(store_take_changes(st));
 	for (unsigned k = 0; k < RECORD_TABLES && ret == E_OK && st->state != NULL; k++) {
 		struct loading l = { st, (enum record_table)k };
 		ret = state_records(st->state, l.table, load_row, &l);
 	}
 	return ret;
-}
-
-static void table_init(struct sa_store *st, unsigned k)
-{
-	struct table *t = &st->table[k];
-
-	t->max = tables[k].max;
-	t->limited = tables[k].limited;
-	t->next = STORE_FOR_EVER;
-	t->by_key.finger = &st->fingers[2 * k];
-	t->by_owner = (struct order){ .at = tables[k].owner_at,
-		                      .len = tables[k].owner_len,
-		                      .finger = &st->fingers[2 * k + 1] };
 }
 
 int store_new(struct state *state, int64_t now, struct sa_store **ret)
@@ -427,9 +396,15 @@ int store_new(struct state *state, int64_t now, struct sa_store **ret)
 	}
 	st->state = state;
 	st->now = now;
-	st->of_a_port = STORE_OWNED_MAX;
+	st->owner_limit = STORE_OWNED_MAX;
 	for (unsigned k = 0; k < RECORD_TABLES; k++) {
-		table_init(st, k);
+		struct table *t = &st->table[k];
+		t->max = tables[k].max;
+		t->limited = tables[k].limited;
+		t->by_key.last = &st->last[2 * k];
+		t->by_owner = (struct row_index){ .at = tables[k].owner_at,
+			                          .len = tables[k].owner_len,
+			                          .last = &st->last[2 * k + 1] };
 	}
 	int err = store_reload(st);
 	if (err != E_OK) {
@@ -446,9 +421,9 @@ void store_free(struct sa_store *st)
 		return;
 	}
 	for (unsigned k = 0; k < RECORD_TABLES; k++) {
-		clear(&st->table[k]);
-		order_done(&st->table[k].by_key);
-		order_done(&st->table[k].by_owner);
+		table_clear(&st->table[k]);
+		row_index_done(&st->table[k].by_key);
+		row_index_done(&st->table[k].by_owner);
 	}
 	state_batch_free(st->batch);
 	free(st->events);

@@ -5,17 +5,17 @@
 #include <stdint.h>
 
 /*!
- * An event subscription as the store keeps it: under the PortGUID of the subscriber and
- * the InformInfo it set (with Subscribe 1 and the QP that asked), this value.
+ * The value of an event subscription in the store. Its key is the PortGUID of the subscriber
+ * and the InformInfo that it set, with Subscribe 1 and the QPN of the request.
  */
 enum { INFORM_BYTES = 36, SUBSCRIPTION_KEY_BYTES = 8 + INFORM_BYTES };
 
 struct subscription {
-	uint32_t qpn;          /*!< to which reports go */
-	uint16_t pkey_index;   /*!< of our port, by which the request came */
-	uint16_t number;       /*!< InformInfoRecord.Enum: among those of the port */
+	uint32_t qpn;          /*!< destination of the reports */
+	uint16_t pkey_index;   /*!< P_Key index of the request at our port */
+	uint16_t number;       /*!< InformInfoRecord.Enum: number among the port's subscriptions */
 	uint8_t sl;
-	uint8_t trusted;       /*!< who asked knew the SM_Key */
+	uint8_t trusted;       /*!< the request had the SM_Key */
 	uint8_t reserved[2];
 };
 
@@ -33,12 +33,12 @@ _Static_assert(sizeof(struct subscription) == 12, "struct subscription");
 #define INF_TRAP_NUMBER     208, 16
 #define INF_QPN             224, 24
 #define INF_RESP_TIME_VALUE 251,  5
-/* in the key alone, reserved on the wire: 1, reports go out in Omni-Path's layout */
+/* only in the key, reserved on the wire: 1 means reports in Omni-Path's layout */
 #define INF_OMNI_PATH       248,  3
 #define INF_PRODUCER_TYPE   264, 24
 /* clang-format on */
 
-/*! Values that stand for all. */
+/*! Wildcards. */
 enum {
 	INFORM_ALL_LIDS = 0xffff,
 	INFORM_ALL_TYPES = 0xffff,

@@ -30,7 +30,7 @@ static inline void mcast_load_group(struct sa_store *st, uint32_t group)
 	mcast_put(g.record, MC_P_KEY, 0xffff);
 	mcast_put(g.record, MC_RATE_SELECTOR, MC_EXACTLY);
 	mcast_put(g.record, MC_RATE, 3);
-	MUST(mcast_group_keep(st, &g) == E_OK);
+	MUST(mcast_group_put(st, &g) == E_OK);
 }
 
 static inline void mcast_load_gid(uint64_t prefix, uint64_t port_guid,
@@ -49,7 +49,7 @@ static inline void mcast_load_member(struct sa_store *st, uint32_t group, uint64
 
 	mcast_load_mgid(group, mgid);
 	mcast_load_gid(prefix, port_guid, gid);
-	MUST(mcast_member_keep(st, mgid, gid, &m) == E_OK);
+	MUST(mcast_member_put(st, mgid, gid, &m) == E_OK);
 }
 
 static inline void mcast_load_kept(void *ctx, int ret)
@@ -61,7 +61,7 @@ static inline void mcast_load_kept(void *ctx, int ret)
 /*! Puts what is in the store on disk, and frees it. */
 static inline void mcast_load_done(struct sa_store *st, struct state *state)
 {
-	state_batch_commit(state, store_changes(st), mcast_load_kept, NULL);
+	state_batch_commit(state, store_take_changes(st), mcast_load_kept, NULL);
 	state_flush(state);
 	store_free(st);
 }

@@ -86,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static int64_t now;
 	const struct mad_addr from = { .lid = u16(data), .qpn = 1 };
 	int ret = sa_serve(w->r, store, &limits, data + 2, size - 2, &from, &reply);
-	MUST(store_tick(store, now++) == E_OK);
+	MUST(store_expire(store, now++) == E_OK);
 	MUST(ret == E_OK || ret == E_MALFORMED || ret == -EPERM);
 	if (ret == E_OK) {
 		check(data + 2, &reply);

@@ -24,8 +24,8 @@ static void same(const struct sa_store *a, const struct sa_store *b)
 {
 	for (unsigned k = 0; k < RECORDS_MIRRORED; k++) {
 		enum record_table table = (enum record_table)k;
-		const struct store_row *x = store_from(a, table, NULL, 0),
-				       *y = store_from(b, table, NULL, 0);
+		const struct store_row *x = store_seek(a, table, NULL, 0),
+				       *y = store_seek(b, table, NULL, 0);
 		for (; x != NULL && y != NULL; x = store_next(a, table, x)) {
 			require(x->key_len == y->key_len &&
 			        memcmp(x->bytes, y->bytes, x->key_len) == 0);

@@ -36,7 +36,7 @@ static inline void store_settled(void *ctx, int ret)
 static inline int make_durable(void)
 {
 	int ret = -1;
-	struct state_batch *b = store_changes(store);
+	struct state_batch *b = store_take_changes(store);
 
 	if (b == NULL) {
 		return E_OK;

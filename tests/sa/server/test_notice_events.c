@@ -186,7 +186,7 @@ START_TEST(by_mgid)
 	ck_assert_mem_eq(wire.mad[0] + DATA + 16, first.mgid, 16);
 	memcpy(g.record, first.mgid, 16);
 	mcast_put(g.record, MC_P_KEY, 0x8001);
-	ck_assert_int_eq(mcast_group_keep(store, &g), E_OK);
+	ck_assert_int_eq(mcast_group_put(store, &g), E_OK);
 	asker = lid_of(LEFT + 1);
 	ck_assert_uint_eq(status_of(&q), REQ_INVALID);
 	asker = lid_of(HOST + 1);
@@ -201,9 +201,9 @@ START_TEST(undone)
 	struct store_event *list;
 
 	put(g.record, 8, MGID_TOP);
-	ck_assert_int_eq(mcast_group_keep(store, &g), E_OK);
-	ck_assert_int_eq(mcast_group_settle(store, g.record), E_OK);
-	ck_assert_uint_eq(store_events(store, &list), 0);
+	ck_assert_int_eq(mcast_group_put(store, &g), E_OK);
+	ck_assert_int_eq(mcast_group_drop_unused(store, g.record), E_OK);
+	ck_assert_uint_eq(store_take_events(store, &list), 0);
 	ck_assert_ptr_null(list);
 }
 END_TEST

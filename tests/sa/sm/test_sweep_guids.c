@@ -60,7 +60,7 @@ static void change(struct sa_store *st)
 	wanted[end][k] = below(4) ? 0x5000000 + below(1u << 24) * 8 + k % 8 : 0;
 	field_set(b.guid, 64 * (k % 8), 64, wanted[end][k]);
 	b.owned |= (uint8_t)(1u << k % 8);
-	ck_assert_int_eq(alias_block_keep(st, port, k / 8, &b), E_OK);
+	ck_assert_int_eq(alias_block_put(st, port, k / 8, &b), E_OK);
 }
 
 static void changes(unsigned n)
@@ -73,7 +73,7 @@ static void changes(unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		change(st);
 	}
-	b = store_changes(st);
+	b = store_take_changes(st);
 	if (b != NULL) {
 		state_batch_commit(rig->state, b, commit_done, &ret);
 		state_flush(rig->state);

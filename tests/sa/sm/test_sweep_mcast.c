@@ -51,7 +51,7 @@ static void commit_done(void *ctx, int ret)
 
 static void commit(struct sa_store *st)
 {
-	struct state_batch *b = store_changes(st);
+	struct state_batch *b = store_take_changes(st);
 	int ret = -1;
 
 	if (b != NULL) {
@@ -68,7 +68,7 @@ static void keep_groups(struct sa_store *st)
 
 		mgid_of(i, g.record);
 		mcast_put(g.record, MC_MLID, mlid_of(i));
-		ck_assert_int_eq(mcast_group_keep(st, &g), E_OK);
+		ck_assert_int_eq(mcast_group_put(st, &g), E_OK);
 	}
 }
 
@@ -88,7 +88,7 @@ static void change(struct sa_store *st)
 		return;
 	}
 	m.join_state = (uint8_t)(1 << below(4));
-	ck_assert_int_eq(mcast_member_keep(st, mgid, gid, &m), E_OK);
+	ck_assert_int_eq(mcast_member_put(st, mgid, gid, &m), E_OK);
 	wanted->state[group][end] = m.join_state;
 }
 
@@ -424,7 +424,7 @@ static void join(unsigned end, bool there)
 	mgid_of(0, mgid);
 	field_set(gid, 64, 64, guid);
 	ck_assert_int_eq(store_new(rig->state, 0, &st), E_OK);
-	ck_assert_int_eq(there ? mcast_member_keep(st, mgid, gid, &m)
+	ck_assert_int_eq(there ? mcast_member_put(st, mgid, gid, &m)
 	                       : mcast_member_leave(st, mgid, gid),
 	                 E_OK);
 	wanted->state[0][end] = there ? m.join_state : 0;

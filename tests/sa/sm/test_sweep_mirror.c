@@ -65,8 +65,8 @@ static void join(unsigned group)
 	mcast_put(g.record, MC_MLID, MLID_FIRST + group);
 	field_set(gid, 64, 64, m.port_guid);
 	m.join_state = (uint8_t)(dice(4) ? MC_FULL_MEMBER : MC_SEND_ONLY_NON_MEMBER);
-	ck_assert_int_eq(mcast_group_keep(st, &g), E_OK);
-	ck_assert_int_eq(mcast_member_keep(st, g.record, gid, &m), E_OK);
+	ck_assert_int_eq(mcast_group_put(st, &g), E_OK);
+	ck_assert_int_eq(mcast_member_put(st, g.record, gid, &m), E_OK);
 }
 
 static void leave(unsigned group)
@@ -123,7 +123,7 @@ static void ignore(void *ctx, int ret)
 
 static void commit(void)
 {
-	struct state_batch *b = store_changes(st);
+	struct state_batch *b = store_take_changes(st);
 
 	if (b != NULL) {
 		state_batch_commit(rig->state, b, ignore, NULL);
@@ -140,13 +140,13 @@ static void change_some(unsigned n)
 		switch (dice(6)) {
 		case 0: serve(); break;
 		case 1: subscribe(); break;
-		case 2: ck_assert_int_eq(store_tick(st, now_s += dice(3)), E_OK); break;
+		case 2: ck_assert_int_eq(store_expire(st, now_s += dice(3)), E_OK); break;
 		case 3: leave(dice(GROUPS)); break;
 		default: join(dice(GROUPS)); break;
 		}
 		commit();
 	}
-	(void)store_events(st, &events);
+	(void)store_take_events(st, &events);
 	free(events);
 }
 

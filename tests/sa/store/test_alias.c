@@ -261,7 +261,7 @@ START_TEST(members_keep_theirs)
 	put(gid + 8, 8, FREE);
 	ck_assert_uint_eq(set(HOST + 1, 0, 1, FREE), 0);
 	ck_assert_uint_eq(set(HOST + 1, 0, 2, FREE + 1), 0);
-	ck_assert_int_eq(mcast_member_keep(store, mgid, gid, &m), E_OK);
+	ck_assert_int_eq(mcast_member_put(store, mgid, gid, &m), E_OK);
 	struct request q = guids(DELETE, HOST + 1, 0, 6, 0);
 	ck_assert_uint_eq(say(&q), DENIED);
 	ck_assert_uint_eq(shown(HOST + 1, 0, 2), FREE + 1); /* nothing of it was done */
@@ -399,10 +399,10 @@ START_TEST(ports_come_and_go)
 
 	put(b.guid + 8, 8, FREE);
 	put(b.guid + 16, 8, FREE + 1);
-	ck_assert_int_eq(alias_block_keep(store, 0x999, 0, &b), E_OK);
+	ck_assert_int_eq(alias_block_put(store, 0x999, 0, &b), E_OK);
 	ck_assert_uint_eq(set(HOST + 1, 0, 3, FREE + 2), 0);
-	ck_assert_int_eq(alias_swept(store, w->r), E_OK);
-	ck_assert_int_eq(store_next_tick(store), start_time + ALIAS_KEPT_S);
+	ck_assert_int_eq(alias_after_sweep(store, w->r), E_OK);
+	ck_assert_int_eq(store_next_expiry(store), start_time + ALIAS_KEPT_S);
 	ck_assert_uint_eq(path_from(FREE, GET), INVALID_GID);
 	ck_assert_uint_eq(set(HOST + 1, 0, 1, FREE), 0);
 	ck_assert_uint_eq(reply_guid(1), FREE);
@@ -412,14 +412,14 @@ START_TEST(ports_come_and_go)
 	ck_assert_uint_eq(alias_at(&b, 2), FREE + 1);
 	close_store();
 	open_store();
-	ck_assert_int_eq(store_tick(store, start_time + ALIAS_KEPT_S - 1), E_OK);
+	ck_assert_int_eq(store_expire(store, start_time + ALIAS_KEPT_S - 1), E_OK);
 	ck_assert(alias_find(store, FREE + 1, &row));
-	ck_assert_int_eq(store_tick(store, start_time + ALIAS_KEPT_S), E_OK);
+	ck_assert_int_eq(store_expire(store, start_time + ALIAS_KEPT_S), E_OK);
 	ck_assert(!alias_find(store, FREE + 1, &row));
 	ck_assert(!alias_block(store, 0x999, 0, &b));
 	ck_assert(alias_find(store, FREE, &row));
 	ck_assert(alias_find(store, FREE + 2, &row));
-	ck_assert_int_eq(store_next_tick(store), STORE_FOR_EVER);
+	ck_assert_int_eq(store_next_expiry(store), STORE_FOR_EVER);
 }
 END_TEST
 
@@ -429,16 +429,16 @@ START_TEST(ports_bounce)
 	const struct store_row *row;
 
 	ck_assert_uint_eq(set(HOST + 1, 1, 1, FREE), 0);
-	row = store_from(store, RECORDS_ALIASES, NULL, 0);
+	row = store_seek(store, RECORDS_ALIASES, NULL, 0);
 	ck_assert_int_eq(store_put(store, RECORDS_ALIASES, row->bytes, 8, start_time + 9,
 	                           store_value(row), row->len),
 	                 E_OK);
-	row = store_from(store, RECORDS_GUIDS, NULL, 0);
+	row = store_seek(store, RECORDS_GUIDS, NULL, 0);
 	ck_assert_int_eq(store_put(store, RECORDS_GUIDS, row->bytes, 9, start_time + 9,
 	                           store_value(row), row->len),
 	                 E_OK);
-	ck_assert_int_eq(alias_swept(store, w->r), E_OK);
-	ck_assert_int_eq(store_tick(store, start_time + 9), E_OK);
+	ck_assert_int_eq(alias_after_sweep(store, w->r), E_OK);
+	ck_assert_int_eq(store_expire(store, start_time + 9), E_OK);
 	ck_assert_uint_eq(store_count(store, RECORDS_ALIASES), 1);
 	ck_assert_uint_eq(store_count(store, RECORDS_GUIDS), 1);
 }

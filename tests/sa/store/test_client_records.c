@@ -246,22 +246,22 @@ START_TEST(leases_run_out)
 		ck_assert_uint_eq(say(&q), 0);
 	}
 	ck_assert_uint_eq(services(), 3); /* one ran for no time at all */
-	ck_assert_int_eq(store_tick(store, start_time + 3), E_OK);
+	ck_assert_int_eq(store_expire(store, start_time + 3), E_OK);
 	ck_assert_uint_eq(services(), 3);
 	ck_assert_uint_eq(get(record(0) + AT_LEASE, 4), 7);
 	ck_assert_uint_eq(get(record(1) + AT_LEASE, 4), 1);
 	ck_assert_uint_eq(get(record(2) + AT_LEASE, 4), UINT32_MAX);
-	ck_assert_int_eq(store_next_tick(store), start_time + 4);
-	ck_assert_int_eq(store_tick(store, start_time + 4), E_OK);
+	ck_assert_int_eq(store_next_expiry(store), start_time + 4);
+	ck_assert_int_eq(store_expire(store, start_time + 4), E_OK);
 	ck_assert_uint_eq(services(), 2);
 	q = service(SET, 0, HOST + 1, "a", SR_LEASE); /* renewed */
 	put_component(&q, AT_LEASE, 4, 20);
 	ck_assert_uint_eq(say(&q), 0);
-	ck_assert_int_eq(store_tick(store, start_time + 23), E_OK);
+	ck_assert_int_eq(store_expire(store, start_time + 23), E_OK);
 	ck_assert_uint_eq(services(), 2);
-	ck_assert_int_eq(store_tick(store, start_time + 24), E_OK);
+	ck_assert_int_eq(store_expire(store, start_time + 24), E_OK);
 	ck_assert_uint_eq(services(), 1);
-	ck_assert_int_eq(store_next_tick(store), STORE_FOR_EVER);
+	ck_assert_int_eq(store_next_expiry(store), STORE_FOR_EVER);
 	ck_assert_int_eq(make_durable(), E_OK);
 	close_store();
 	open_store();
@@ -285,7 +285,7 @@ START_TEST(services_survive)
 	ck_assert_uint_eq(say(&q), 0);
 	close_store();
 	open_store();
-	ck_assert_int_eq(store_tick(store, start_time + 40), E_OK);
+	ck_assert_int_eq(store_expire(store, start_time + 40), E_OK);
 	ck_assert_uint_eq(services(), 2);
 	ck_assert_uint_eq(get(record(0) + AT_LEASE, 4), 60);
 	ck_assert_uint_eq(get(record(1) + AT_LEASE, 4), UINT32_MAX);
@@ -294,7 +294,7 @@ START_TEST(services_survive)
 	ck_assert_uint_eq(say(&q), DENIED);
 	close_store();
 	open_store();
-	ck_assert_int_eq(store_tick(store, start_time + 100), E_OK);
+	ck_assert_int_eq(store_expire(store, start_time + 100), E_OK);
 	ck_assert_uint_eq(services(), 1);
 }
 END_TEST
@@ -305,7 +305,7 @@ START_TEST(no_room_for_more)
 	enum { MOST = 40 };
 	struct request q = service(SET, 0, HOST + 1, NULL, 0);
 
-	store_limit(store, MOST);
+	store_set_owner_limit(store, MOST);
 	for (unsigned i = 0; i < MOST; i++) {
 		put_component(&q, 0, 8, i * 7919u);
 		ck_assert_uint_eq(say(&q), 0);
@@ -325,7 +325,7 @@ START_TEST(no_room_for_more)
 	ck_assert_uint_eq(say(&q), 0); /* one of its own went */
 	put_component(&q, 0, 8, 3);
 	ck_assert_uint_eq(say(&q), NO_RESOURCES);
-	store_limit(store, 0);
+	store_set_owner_limit(store, 0);
 	ck_assert_uint_eq(say(&q), 0);
 }
 END_TEST
@@ -582,7 +582,7 @@ static void turn(uint64_t seed)
 
 static void check_order_of_keys(void)
 {
-	const struct store_row *row = store_from(store, RECORDS_MEMBERS, NULL, 0);
+	const struct store_row *row = store_seek(store, RECORDS_MEMBERS, NULL, 0);
 	size_t n = 0;
 
 	for (unsigned k = 0; k < KEYS; k++) {
@@ -591,7 +591,7 @@ static void check_order_of_keys(void)
 		make_key(key, k);
 		ck_assert_ptr_eq(store_find(store, RECORDS_MEMBERS, key, 32),
 		                 owner_of[k] != NOBODY ? row : NULL);
-		ck_assert_ptr_eq(store_from(store, RECORDS_MEMBERS, key, 32), row);
+		ck_assert_ptr_eq(store_seek(store, RECORDS_MEMBERS, key, 32), row);
 		if (owner_of[k] == NOBODY) {
 			continue;
 		}
@@ -605,21 +605,22 @@ static void check_order_of_keys(void)
 
 static void check_order_of_owners(void)
 {
-	const struct store_row *first = store_of_others(store, RECORDS_MEMBERS, NULL);
+	const struct store_row *first = store_next_owner(store, RECORDS_MEMBERS, NULL);
 
 	for (unsigned owner = 0; owner < OWNERS; owner++) {
 		uint8_t bytes[8];
 
 		put(bytes, 8, owner);
-		const struct store_row *row = store_of(store, RECORDS_MEMBERS, bytes);
+		const struct store_row *row =
+			store_first_of_owner(store, RECORDS_MEMBERS, bytes);
 		if (row != NULL) {
 			ck_assert_ptr_eq(row, first);
-			first = store_of_others(store, RECORDS_MEMBERS, bytes);
+			first = store_next_owner(store, RECORDS_MEMBERS, bytes);
 		}
 		for (unsigned k = 0; k < KEYS; k++) {
 			if (owner_of[k] == owner) {
 				ck_assert_uint_eq(get(row->bytes + 20, 4), k * 7u);
-				row = store_of_next(store, RECORDS_MEMBERS, row);
+				row = store_next_of_owner(store, RECORDS_MEMBERS, row);
 			}
 		}
 		ck_assert_ptr_null(row);
@@ -642,7 +643,7 @@ static void check_limits(void)
 			                129, 255,   256, 257,   384 };
 		put(value, 8, owner);
 		for (unsigned i = 0; i < sizeof(most) / sizeof(most[0]); i++) {
-			store_limit(store, most[i]);
+			store_set_owner_limit(store, most[i]);
 			int ret = store_put(store, RECORDS_MEMBERS, key, 32,
 			                    STORE_FOR_EVER, value, 8);
 			ck_assert_int_eq(ret,
@@ -650,7 +651,7 @@ static void check_limits(void)
 			(void)store_drop(store, RECORDS_MEMBERS, key, 32);
 		}
 	}
-	store_limit(store, 0);
+	store_set_owner_limit(store, 0);
 }
 
 START_TEST(store_keeps_order)

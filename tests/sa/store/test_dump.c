@@ -82,7 +82,7 @@ static int parse(const char *text)
 static const struct store_row *only(enum record_table table)
 {
 	ck_assert_uint_eq(store_count(st, table), 1);
-	return store_from(st, table, NULL, 0);
+	return store_seek(st, table, NULL, 0);
 }
 
 START_TEST(groups)
@@ -255,12 +255,12 @@ START_TEST(merge)
 	 * ours */
 	ck_assert_int_eq(parse(GROUP MEMBER OTHER_GROUP MEMBER SERVICE INFORM), E_OK);
 	ck_assert_int_eq(store_new(NULL, NOW, &to), E_OK);
-	ck_assert(mcast_group_of(store_from(st, RECORDS_GROUPS, NULL, 0), &g));
+	ck_assert(mcast_group_of(store_seek(st, RECORDS_GROUPS, NULL, 0), &g));
 	mcast_put(g.record, MC_Q_KEY, 0x77);
-	ck_assert_int_eq(mcast_group_keep(to, &g), E_OK);
+	ck_assert_int_eq(mcast_group_put(to, &g), E_OK);
 	g.record[15] ^= 1;
 	mcast_put(g.record, MC_MLID, 0xc001);
-	ck_assert_int_eq(mcast_group_keep(to, &g), E_OK);
+	ck_assert_int_eq(mcast_group_put(to, &g), E_OK);
 	counts = (struct dump_counts){ .kept = 0 };
 	ck_assert_int_eq(dump_merge(st, to, &counts), E_OK);
 	ck_assert_uint_eq(counts.groups, 0);
@@ -300,13 +300,13 @@ START_TEST(alias_guids)
 	/* there another port has one of both */
 	ck_assert_int_eq(store_new(NULL, NOW, &to), E_OK);
 	field_set(b.guid, 64, 64, 0x0014050000000002);
-	ck_assert_int_eq(alias_block_keep(to, 0x77, 0, &b), E_OK);
+	ck_assert_int_eq(alias_block_put(to, 0x77, 0, &b), E_OK);
 	counts = (struct dump_counts){ .kept = 0 };
 	ck_assert_int_eq(dump_merge(st, to, &counts), E_OK);
 	ck_assert(counts.guids == 1 && counts.left_out == 1);
 	ck_assert(alias_find(to, 0x0014050000000001, &row) && row.port_guid != 0x77);
 	ck_assert(alias_find(to, 0x0014050000000002, &row) && row.port_guid == 0x77);
-	const struct store_row *member = store_from(to, RECORDS_MEMBERS, NULL, 0);
+	const struct store_row *member = store_seek(to, RECORDS_MEMBERS, NULL, 0);
 	memcpy(&m, store_value(member), sizeof(m));
 	ck_assert_uint_eq(m.port_guid, 0x0002c90400007001);
 	store_free(to);
@@ -378,11 +378,11 @@ START_TEST(import)
 	ck_assert_uint_eq(in_state(state, RECORDS_SERVICES), 1);
 	ck_assert_uint_eq(in_state(state, RECORDS_MEMBERS), 1);
 	ck_assert_int_eq(store_new(state, NOW, &now), E_OK);
-	const struct store_row *row = store_from(now, RECORDS_SERVICES, NULL, 0);
+	const struct store_row *row = store_seek(now, RECORDS_SERVICES, NULL, 0);
 	ck_assert_int_eq(store_drop(now, RECORDS_SERVICES, row->bytes, row->key_len),
 	                 E_OK);
 	int settled = -1;
-	state_batch_commit(state, store_changes(now), settle, &settled);
+	state_batch_commit(state, store_take_changes(now), settle, &settled);
 	state_flush(state);
 	store_free(now);
 	ck_assert_int_eq(dump_import(state, file_of(GROUP MEMBER SERVICE INFORM), NOW, &d,

@@ -66,7 +66,7 @@ static void setup(void)
 	world_publish(w, PATH_MINIMAL);
 	start_time = 1000;
 	open_store();
-	ck_assert_int_eq(mcast_swept(store, w->r), E_OK);
+	ck_assert_int_eq(mcast_after_sweep(store, w->r), E_OK);
 	ck_assert_int_eq(make_durable(), E_OK);
 	asker = lid_of(HOST + 1);
 }
@@ -92,7 +92,7 @@ static unsigned say(const struct request *q)
 		return status;
 	}
 	if (status) { /* what is refused changes nothing */
-		ck_assert_ptr_null(store_changes(store));
+		ck_assert_ptr_null(store_take_changes(store));
 	}
 	ck_assert_int_eq(make_durable(), E_OK);
 	return status;
@@ -169,8 +169,8 @@ START_TEST(broadcast_group_is_there)
 	ck_assert_uint_eq(record(0)[AT_LIFE], EXACTLY | WORLD_LIFE_TIME);
 	ck_assert_uint_eq(get(record(0) + AT_P_KEY, 2), 0xffff);
 	ck_assert_uint_eq(record(0)[AT_SCOPE_STATE], 0x20);
-	ck_assert_int_eq(mcast_swept(store, w->r), E_OK); /* once is enough */
-	ck_assert_ptr_null(store_changes(store));
+	ck_assert_int_eq(mcast_after_sweep(store, w->r), E_OK); /* once is enough */
+	ck_assert_ptr_null(store_take_changes(store));
 }
 END_TEST
 
@@ -420,9 +420,11 @@ START_TEST(gone_ports_leave)
 	struct mcast_group_row g;
 
 	created(5);
-	ck_assert(mcast_group_of(store_next(store, RECORDS_GROUPS, store_from(store, RECORDS_GROUPS, NULL, 0)), &g));
-	ck_assert_int_eq(mcast_member_keep(store, g.record, gid, &m), E_OK);
-	ck_assert_int_eq(mcast_swept(store, w->r), E_OK);
+	ck_assert(mcast_group_of(store_next(store, RECORDS_GROUPS,
+	                                    store_seek(store, RECORDS_GROUPS, NULL, 0)),
+	                         &g));
+	ck_assert_int_eq(mcast_member_put(store, g.record, gid, &m), E_OK);
+	ck_assert_int_eq(mcast_after_sweep(store, w->r), E_OK);
 	ck_assert_uint_eq(store_count(store, RECORDS_MEMBERS), 1);
 	ck_assert_uint_eq(groups(false), 2);
 }
