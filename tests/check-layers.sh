@@ -82,5 +82,10 @@ while read -r folder; do
 	[ "$n" -le "$most" ] || complain "$folder: $n files, more than $most"
 done < <(find conf routing db sa gateway tests -type d -not -path 'tests/fuzz/corpus*' -not -path 'tests/e2e*')
 
+# A test file that no list names would not be built.
+while read -r file; do
+	grep -q "/${file##*/}" "${file%/*}/Makefile.inc" || complain "$file is not in ${file%/*}/Makefile.inc"
+done < <(find tests -name 'test_*.c')
+
 [ "$bad" = 0 ] && echo "layers hold"
 exit "$bad"

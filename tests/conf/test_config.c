@@ -12,6 +12,7 @@
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/config.h"
+#include "tests/lib/suite.h"
 #include "tests/lib/temp_file.h"
 
 /* An instance that has no folder on any machine, so that no installed file is read. */
@@ -656,9 +657,8 @@ END_TEST
 
 #define N(x) (int)(sizeof(x) / sizeof((x)[0]))
 
-int main(void)
+TEST_SUITE(config)
 {
-	Suite *suite = suite_create("config");
 	TCase *tc = tcase_create("config");
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
@@ -675,9 +675,4 @@ int main(void)
 	tcase_add_test(tc, test_extra);
 	tcase_add_loop_test(tc, test_any_bytes, 0, 3);
 	suite_add_tcase(suite, tc);
-	SRunner *sr = srunner_create(suite);
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -10,6 +10,7 @@
 #include "conf/base/xml.h"
 #include "conf/device_group.h"
 #include "conf/option.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 static struct diags diags;
@@ -491,10 +492,9 @@ START_TEST(test_bad_values)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(device_group)
 {
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-	Suite *s = suite_create("device_group");
 	TCase *t = tcase_create("device_group");
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, test_pattern, 0, COUNT(patterns));
@@ -511,10 +511,5 @@ int main(void)
 	tcase_add_test(t, test_unknown_elements);
 	tcase_add_test(t, test_values);
 	tcase_add_loop_test(t, test_bad_values, 0, COUNT(bad_values));
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	suite_add_tcase(suite, t);
 }

@@ -13,6 +13,7 @@
 #include "conf/opafm.h"
 #include "conf/opafm_value.h"
 #include "conf/virtual_fabric.h"
+#include "tests/lib/suite.h"
 #include "tests/lib/temp_file.h"
 
 /* An engine with settings of its own. */
@@ -431,10 +432,9 @@ START_TEST(test_shipped)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(opafm)
 {
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-	Suite *s = suite_create("opafm");
 	TCase *t = tcase_create("opafm");
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, test_site);
@@ -448,10 +448,5 @@ int main(void)
 	tcase_add_test(t, test_refuse);
 	tcase_add_loop_test(t, test_values, 0, COUNT(values));
 	tcase_add_test(t, test_shipped);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	suite_add_tcase(suite, t);
 }

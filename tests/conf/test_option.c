@@ -10,6 +10,7 @@
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/option.h"
+#include "tests/lib/suite.h"
 #include "tests/lib/temp_file.h"
 
 /* Rows of every type, as a program and as an engine would bring them. */
@@ -494,9 +495,8 @@ END_TEST
 
 #define N(x) (int)(sizeof(x) / sizeof((x)[0]))
 
-int main(void)
+TEST_SUITE(option)
 {
-	Suite *suite = suite_create("option");
 	TCase *tc = tcase_create("option");
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, test_defaults);
@@ -515,9 +515,4 @@ int main(void)
 	tcase_add_test(tc, test_keep);
 	tcase_add_test(tc, test_dump_full);
 	suite_add_tcase(suite, tc);
-	SRunner *sr = srunner_create(suite);
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -11,6 +11,7 @@
 #include "conf/base/xml.h"
 #include "conf/device_group.h"
 #include "conf/virtual_fabric.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 static struct diags diags;
@@ -292,9 +293,8 @@ START_TEST(test_no_sl_left)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(virtual_fabric)
 {
-	Suite *s = suite_create("virtual_fabric");
 	TCase *t = tcase_create("virtual_fabric");
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, test_chosen);
@@ -303,10 +303,5 @@ int main(void)
 	tcase_add_test(t, test_ids);
 	tcase_add_test(t, test_qos_groups);
 	tcase_add_loop_test(t, test_bad, 0, sizeof(bad) / sizeof(bad[0]));
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	suite_add_tcase(suite, t);
 }

@@ -8,6 +8,7 @@
 #include "db/reader.h"
 #include "routing/graph/node_text.h"
 #include "tests/lib/db_util.h"
+#include "tests/lib/suite.h"
 
 static char dir[256];
 static struct snap_writer *w;
@@ -147,17 +148,11 @@ START_TEST(round_trip)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(db_fabric)
 {
-	Suite *s = suite_create("db_fabric");
 	TCase *t = tcase_create("db_fabric");
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, round_trip, 0, sizeof(cases) / sizeof(*cases));
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

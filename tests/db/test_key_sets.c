@@ -9,6 +9,7 @@
 
 #include "db/layout.h"
 #include "tests/lib/db_util.h"
+#include "tests/lib/suite.h"
 
 enum { PORTS_MAX = 32, KEYS_MAX = 40, BASES = 6 };
 
@@ -222,9 +223,8 @@ START_TEST(strangers)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(key_sets)
 {
-	Suite *suite = suite_create("key_sets");
 	TCase *tc = tcase_create("tables");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
@@ -232,9 +232,4 @@ int main(void)
 	tcase_add_loop_test(tc, random_tables, 0, 8);
 	tcase_add_test(tc, strangers);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

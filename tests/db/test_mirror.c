@@ -13,6 +13,7 @@
 #include "db/snapshot.h"
 #include "db/state.h"
 #include "tests/lib/db_util.h"
+#include "tests/lib/suite.h"
 
 enum { ROWS = 4096, KEYS = 60 };
 
@@ -310,9 +311,8 @@ START_TEST(lost)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(mirror)
 {
-	Suite *suite = suite_create("mirror");
 	TCase *tc = tcase_create("mirror");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
@@ -323,9 +323,4 @@ int main(void)
 	tcase_add_test(tc, not_published);
 	tcase_add_test(tc, lost);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

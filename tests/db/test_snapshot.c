@@ -15,6 +15,7 @@
 #include "db/txn.h"
 #include "routing/graph/node_text.h"
 #include "tests/lib/db_util.h"
+#include "tests/lib/suite.h"
 
 static char dir[256];
 static struct arena *arena;
@@ -1065,14 +1066,12 @@ static int reader_main(char **argv)
 	return 0;
 }
 
-static const char *program;
-
 static pid_t start_reader(const char *clock_path)
 {
 	pid_t pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
-		execl(program, program, "reader", dir, clock_path, (char *)NULL);
+		execl(test_program, test_program, "reader", dir, clock_path, (char *)NULL);
 		_exit(127);
 	}
 	return pid;
@@ -1204,7 +1203,7 @@ START_TEST(test_running_writer)
 	pid_t pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
-		execl(program, program, "writer", dir, fd, (char *)NULL);
+		execl(test_program, test_program, "writer", dir, fd, (char *)NULL);
 		_exit(127);
 	}
 	close(fds[1]);
@@ -1243,16 +1242,8 @@ START_TEST(test_clone)
 }
 END_TEST
 
-int main(int argc, char **argv)
+TEST_SUITE(snapshot)
 {
-	if (argc == 4 && strcmp(argv[1], "reader") == 0) {
-		return reader_main(argv + 2);
-	}
-	if (argc == 4 && strcmp(argv[1], "writer") == 0) {
-		return writer_main(argv + 2);
-	}
-	program = argv[0];
-	Suite *s = suite_create("snapshot");
 	TCase *t = tcase_create("snapshot");
 	int n = sizeof(fabrics) / sizeof(fabrics[0]);
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -1278,10 +1269,8 @@ int main(int argc, char **argv)
 	tcase_add_test(t, test_pin_keeps_pages);
 	tcase_add_test(t, test_running_writer);
 	tcase_add_test(t, test_clone);
-	suite_add_tcase(s, t);
-	SRunner *sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }
+
+TEST_ROLE(reader, reader_main)
+TEST_ROLE(writer, writer_main)

@@ -13,6 +13,7 @@
 #include "db/layout.h"
 #include "db/state.h"
 #include "tests/lib/db_util.h"
+#include "tests/lib/suite.h"
 
 static char dir[256];
 static struct arena *arena;
@@ -530,9 +531,8 @@ START_TEST(test_kill)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(state)
 {
-	Suite *s = suite_create("state");
 	TCase *t = tcase_create("state");
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
@@ -550,10 +550,5 @@ int main(void)
 	tcase_add_test(t, test_records_fail_whole);
 	tcase_add_test(t, test_many_threads);
 	tcase_add_test(t, test_kill);
-	suite_add_tcase(s, t);
-	SRunner *sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

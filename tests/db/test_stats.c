@@ -6,6 +6,7 @@
 
 #include "db/stats.h"
 #include "tests/lib/db_util.h"
+#include "tests/lib/suite.h"
 
 static char dir[256];
 static struct arena *arena;
@@ -206,9 +207,8 @@ START_TEST(test_damaged)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(stats)
 {
-	Suite *suite = suite_create("stats");
 	TCase *t = tcase_create("stats");
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
@@ -219,9 +219,4 @@ int main(void)
 	tcase_add_test(t, test_never_torn);
 	tcase_add_test(t, test_damaged);
 	suite_add_tcase(suite, t);
-	SRunner *sr = srunner_create(suite);
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -11,6 +11,7 @@
 #include "routing/engine.h"
 #include "routing/multicast.h"
 #include "routing/route.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 
@@ -272,9 +273,8 @@ START_TEST(one_leaf)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(multicast)
 {
-	Suite *s = suite_create("multicast");
 	TCase *t = tcase_create("multicast");
 	int n = (int)(sizeof(fabrics) / sizeof(*fabrics));
 
@@ -284,10 +284,5 @@ int main(void)
 	tcase_add_test(t, barred_switches);
 	tcase_add_test(t, roots_are_spread);
 	tcase_add_loop_test(t, one_leaf, 0, 2);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	suite_add_tcase(suite, t);
 }

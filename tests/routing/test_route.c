@@ -16,6 +16,7 @@
 #include "routing/route.h"
 #include "routing/text/topofile.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 #include "tests/lib/temp_file.h"
 
 static struct arena *arena;
@@ -722,9 +723,8 @@ START_TEST(fabric_files)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(route)
 {
-	Suite *s = suite_create("route");
 	TCase *t = tcase_create("route");
 
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -750,10 +750,5 @@ int main(void)
 	tcase_add_test(t, cancel);
 	tcase_add_test(t, foreign_tables);
 	tcase_add_loop_test(t, fabric_files, 0, sizeof(files) / sizeof(*files));
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

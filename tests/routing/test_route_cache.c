@@ -13,6 +13,7 @@
 #include "routing/route.h"
 #include "routing/route_cache.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 static struct route_cache *cache;
@@ -502,9 +503,8 @@ START_TEST(random_absences)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(route_cache)
 {
-	Suite *s = suite_create("route_cache");
 	TCase *t = tcase_create("route_cache");
 
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -521,10 +521,5 @@ int main(void)
 	tcase_add_test(t, other_lanes);
 	tcase_add_test(t, failure);
 	tcase_add_loop_test(t, random_absences, 0, 2 * N_FABRICS);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

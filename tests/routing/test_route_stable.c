@@ -11,6 +11,7 @@
 
 #include "routing/route.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 
@@ -404,9 +405,8 @@ START_TEST(promise)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(route_stable)
 {
-	Suite *s = suite_create("route_stable");
 	TCase *t = tcase_create("choice");
 
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -415,10 +415,5 @@ int main(void)
 	tcase_add_test(t, tried_once);
 	tcase_add_loop_test(t, promise, 0, 5);
 	tcase_add_loop_test(t, ignores, 0, FABRICS);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

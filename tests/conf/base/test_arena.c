@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "conf/base/arena.h"
+#include "tests/lib/suite.h"
 
 static bool all_are(unsigned char value, const unsigned char *p, size_t n)
 {
@@ -108,18 +109,12 @@ START_TEST(test_strings)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(arena)
 {
-	Suite *suite = suite_create("arena");
 	TCase *tc = tcase_create("arena");
 	tcase_add_test(tc, test_blocks);
 	tcase_add_test(tc, test_join);
 	tcase_add_test(tc, test_limits);
 	tcase_add_test(tc, test_strings);
 	suite_add_tcase(suite, tc);
-	SRunner *sr = srunner_create(suite);
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

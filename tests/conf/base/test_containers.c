@@ -17,6 +17,7 @@
 #include "conf/base/search.h"
 #include "conf/base/union_find.h"
 #include "conf/base/vector.h"
+#include "tests/lib/suite.h"
 
 /* The position is that of a search from the front, also among equal elements. */
 START_TEST(test_lower_bound)
@@ -197,9 +198,8 @@ START_TEST(test_union_find)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(containers)
 {
-	Suite *s = suite_create("containers");
 	TCase *t = tcase_create("containers");
 
 	tcase_add_loop_test(t, test_lower_bound, 0, 40);
@@ -209,11 +209,5 @@ int main(void)
 	tcase_add_test(t, test_hash_same_key);
 	tcase_add_test(t, test_hash_reserve);
 	tcase_add_loop_test(t, test_union_find, 0, 20);
-	suite_add_tcase(s, t);
-
-	SRunner *sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed > 0;
+	suite_add_tcase(suite, t);
 }

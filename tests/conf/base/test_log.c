@@ -15,6 +15,7 @@
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "tests/lib/suite.h"
 
 /* Standard error goes to a file or terminal for a while. */
 struct capture {
@@ -327,9 +328,8 @@ START_TEST(test_diags_full)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(log)
 {
-	Suite *suite = suite_create("log");
 	TCase *tc = tcase_create("log");
 	tcase_add_test(tc, test_lines);
 	tcase_add_test(tc, test_several);
@@ -341,9 +341,4 @@ int main(void)
 	tcase_add_test(tc, test_diags);
 	tcase_add_test(tc, test_diags_full);
 	suite_add_tcase(suite, tc);
-	SRunner *sr = srunner_create(suite);
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

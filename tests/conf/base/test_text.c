@@ -6,6 +6,7 @@
 
 #include "conf/base/err.h"
 #include "conf/base/text.h"
+#include "tests/lib/suite.h"
 
 enum { UNTOUCHED = 77 };
 
@@ -192,9 +193,8 @@ END_TEST
 
 #define N(x) (int)(sizeof(x) / sizeof((x)[0]))
 
-int main(void)
+TEST_SUITE(text)
 {
-	Suite *suite = suite_create("text");
 	TCase *tc = tcase_create("text");
 	tcase_add_loop_test(tc, test_number, 0, N(numbers));
 	tcase_add_loop_test(tc, test_guid, 0, N(guids));
@@ -205,9 +205,4 @@ int main(void)
 	tcase_add_test(tc, test_printable);
 	tcase_add_test(tc, test_errors);
 	suite_add_tcase(suite, tc);
-	SRunner *sr = srunner_create(suite);
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -15,6 +15,7 @@
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/base/text_file.h"
+#include "tests/lib/suite.h"
 #include "tests/lib/temp_file.h"
 
 enum { MAX = 100000 };
@@ -270,9 +271,8 @@ END_TEST
 
 #define N(x) (int)(sizeof(x) / sizeof((x)[0]))
 
-int main(void)
+TEST_SUITE(text_file)
 {
-	Suite *suite = suite_create("text_file");
 	TCase *tc = tcase_create("text_file");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
@@ -284,9 +284,4 @@ int main(void)
 	tcase_add_test(tc, test_forbidden);
 	tcase_add_test(tc, test_optional);
 	suite_add_tcase(suite, tc);
-	SRunner *sr = srunner_create(suite);
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -8,6 +8,7 @@
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/base/xml.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 static struct diags diags;
@@ -202,9 +203,8 @@ START_TEST(test_no_file)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(xml)
 {
-	Suite *s = suite_create("xml");
 	TCase *t = tcase_create("xml");
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, test_good, 0, sizeof(good) / sizeof(good[0]));
@@ -214,10 +214,5 @@ int main(void)
 	tcase_add_test(t, test_looks_like);
 	tcase_add_test(t, test_find);
 	tcase_add_test(t, test_no_file);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	suite_add_tcase(suite, t);
 }

@@ -12,6 +12,7 @@
 #include "conf/base/err.h"
 #include "conf/option.h"
 #include "conf/policy/guidfile.h"
+#include "tests/lib/suite.h"
 #include "tests/lib/temp_file.h"
 
 struct values {
@@ -297,9 +298,8 @@ START_TEST(test_any_file)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(guidfile)
 {
-	Suite *suite = suite_create("guidfile");
 	TCase *tc = tcase_create("guidfile");
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, test_parse, 0, (int)(sizeof(texts) / sizeof(texts[0])));
@@ -309,9 +309,4 @@ int main(void)
 	tcase_add_test(tc, test_dump);
 	tcase_add_test(tc, test_any_file);
 	suite_add_tcase(suite, tc);
-	SRunner *sr = srunner_create(suite);
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -11,6 +11,7 @@
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/policy/node_names.h"
+#include "tests/lib/suite.h"
 #include "tests/lib/temp_file.h"
 
 #define N(x) (int)(sizeof(x) / sizeof((x)[0]))
@@ -136,9 +137,8 @@ START_TEST(test_files)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(node_names)
 {
-	Suite *suite = suite_create("node_names");
 	TCase *tc = tcase_create("node_names");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
@@ -147,9 +147,4 @@ int main(void)
 	tcase_add_test(tc, test_long_names);
 	tcase_add_test(tc, test_files);
 	suite_add_tcase(suite, tc);
-	SRunner *sr = srunner_create(suite);
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

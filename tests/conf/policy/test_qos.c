@@ -9,6 +9,7 @@
 #include "conf/base/err.h"
 #include "conf/config.h"
 #include "conf/policy/qos.h"
+#include "tests/lib/suite.h"
 
 /* clang-format off */
 static const struct {
@@ -191,9 +192,8 @@ START_TEST(rows)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(qos)
 {
-	Suite *s = suite_create("qos");
 	TCase *t = tcase_create("qos");
 
 	tcase_add_loop_test(t, weights_text, 0, sizeof(weights) / sizeof(weights[0]));
@@ -202,10 +202,5 @@ int main(void)
 	tcase_add_test(t, who_wins);
 	tcase_add_test(t, lanes_for_routing);
 	tcase_add_loop_test(t, rows, 0, sizeof(lines) / sizeof(lines[0]));
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -9,6 +9,7 @@
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/policy/qos_policy.h"
+#include "tests/lib/suite.h"
 
 static struct arena *a;
 static struct diags d;
@@ -267,9 +268,8 @@ START_TEST(no_such_file)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(qos_policy)
 {
-	Suite *s = suite_create("qos_policy");
 	TCase *tc = tcase_create("qos_policy");
 
 	tcase_add_checked_fixture(tc, make, drop);
@@ -280,10 +280,5 @@ int main(void)
 	tcase_add_loop_test(tc, error_places, 0, sizeof(errors) / sizeof(errors[0]));
 	tcase_add_test(tc, any_order);
 	tcase_add_test(tc, no_such_file);
-	suite_add_tcase(s, tc);
-	SRunner *sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, tc);
 }

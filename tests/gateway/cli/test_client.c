@@ -8,6 +8,7 @@
 #include "gateway/cli/client.h"
 #include "gateway/cli/command.h"
 #include "tests/lib/gateway_fixture.h"
+#include "tests/lib/suite.h"
 
 static struct world world;
 static struct client client;
@@ -95,9 +96,8 @@ START_TEST(test_refused)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(client)
 {
-	Suite *suite = suite_create("client");
 	TCase *tc = tcase_create("lists");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
@@ -105,9 +105,4 @@ int main(void)
 	tcase_add_test(tc, test_printing_fails);
 	tcase_add_test(tc, test_refused);
 	suite_add_tcase(suite, tc);
-	SRunner *sr = srunner_create(suite);
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -15,6 +15,7 @@
 #include "gateway/http/api.h"
 #include "gateway/http/metrics.h"
 #include "gateway/view/source.h"
+#include "tests/lib/suite.h"
 
 static const struct {
 	const char *method, *target;
@@ -243,9 +244,8 @@ END_TEST
 #define LOOP(t, test, list)                                                              \
 	tcase_add_loop_test(t, test, 0, sizeof(list) / sizeof((list)[0]))
 
-int main(void)
+TEST_SUITE(api)
 {
-	Suite *s = suite_create("api");
 	TCase *t = tcase_create("api");
 	LOOP(t, test_match, matches);
 	tcase_add_loop_test(t, test_rows_reach_themselves, 0, (int)api_n_rows());
@@ -254,10 +254,5 @@ int main(void)
 	LOOP(t, test_series, series);
 	tcase_add_test(t, test_random);
 	tcase_set_timeout(t, 60);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	suite_add_tcase(suite, t);
 }

@@ -9,6 +9,7 @@
 #include "gateway/view/source.h"
 #include "tests/lib/api_json.h"
 #include "tests/lib/client_rows.h"
+#include "tests/lib/suite.h"
 
 static struct world *w;
 static struct http_stats stats;
@@ -172,9 +173,8 @@ START_TEST(port_gone)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(api_groups)
 {
-	Suite *suite = suite_create("api_groups");
 	TCase *tc = tcase_create("small fabric");
 
 	tcase_add_checked_fixture(tc, start, stop);
@@ -184,9 +184,4 @@ int main(void)
 	tcase_add_test(tc, problems);
 	tcase_add_test(tc, port_gone);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

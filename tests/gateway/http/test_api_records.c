@@ -11,6 +11,7 @@
 #include "sa/record/record.h"
 #include "tests/lib/api_json.h"
 #include "tests/lib/client_rows.h"
+#include "tests/lib/suite.h"
 
 static struct world *w;
 static struct http_stats stats;
@@ -540,9 +541,8 @@ END_TEST
 
 #define COUNT(list) (int)(sizeof(list) / sizeof((list)[0]))
 
-int main(void)
+TEST_SUITE(api_records)
 {
-	Suite *suite = suite_create("api_records");
 	TCase *tc = tcase_create("small fabric");
 
 	tcase_add_checked_fixture(tc, start, stop);
@@ -562,9 +562,4 @@ int main(void)
 	tcase_add_loop_test(text, keys_in_snake_case, 0, COUNT(keys));
 	tcase_add_loop_test(text, keys_are_good, 0, (int)n_sa_attrs);
 	suite_add_tcase(suite, text);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -16,6 +16,7 @@
 #include "routing/graph/node_text.h"
 #include "tests/lib/gateway_client.h"
 #include "tests/lib/gateway_fixture.h"
+#include "tests/lib/suite.h"
 
 static struct world world;
 static struct http *http;
@@ -1133,13 +1134,12 @@ static TCase *case_of(Suite *s, const char *name, void (*up)(void))
 
 #define COUNT(list) (int)(sizeof(list) / sizeof((list)[0]))
 
-int main(void)
+TEST_SUITE(gateway)
 {
-	Suite *s = suite_create("gateway");
-	TCase *t = case_of(s, "no daemon", setup_empty);
+	TCase *t = case_of(suite, "no daemon", setup_empty);
 	tcase_add_test(t, test_no_daemon);
 	tcase_add_test(t, test_daemon_comes);
-	t = case_of(s, "server", setup);
+	t = case_of(suite, "server", setup);
 	tcase_add_test(t, test_not_up);
 	tcase_add_test(t, test_daemon_gone);
 	tcase_add_test(t, test_keep_alive);
@@ -1165,15 +1165,10 @@ int main(void)
 	tcase_add_test(t, test_hole);
 	tcase_add_test(t, test_metrics);
 	tcase_add_test(t, test_while_publishing);
-	t = case_of(s, "LMC", setup_lmc);
+	t = case_of(suite, "LMC", setup_lmc);
 	tcase_add_test(t, test_modes);
-	t = case_of(s, "parts", setup_parts);
+	t = case_of(suite, "parts", setup_parts);
 	tcase_add_test(t, test_parts);
-	t = case_of(s, "addresses", NULL);
+	t = case_of(suite, "addresses", NULL);
 	tcase_add_loop_test(t, test_bad_address, 0, COUNT(bad_addresses));
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

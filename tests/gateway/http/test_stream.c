@@ -19,6 +19,7 @@
 #include "tests/lib/api_json.h"
 #include "tests/lib/gateway_client.h"
 #include "tests/lib/gateway_fixture.h"
+#include "tests/lib/suite.h"
 
 static struct world world;
 static struct http_stats stats;
@@ -640,9 +641,8 @@ static TCase *group(Suite *suite, const char *name, void (*begin)(void),
 	return tc;
 }
 
-int main(void)
+TEST_SUITE(stream)
 {
-	Suite *suite = suite_create("stream");
 	TCase *tc = group(suite, "lines", start, stop);
 
 	tcase_add_loop_test(tc, same_as_pages, 0, COUNT(asked));
@@ -662,9 +662,4 @@ int main(void)
 	tcase_add_test(over_http, head_has_no_body);
 	tcase_add_test(over_http, slow_client_goes_away);
 	tcase_add_test(over_http, old_client);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

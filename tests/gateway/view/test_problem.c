@@ -13,6 +13,7 @@
 #include "gateway/view/body.h"
 #include "gateway/view/json_text.h"
 #include "gateway/view/problem.h"
+#include "tests/lib/suite.h"
 
 START_TEST(test_every_error_has_a_status)
 {
@@ -164,9 +165,8 @@ START_TEST(test_list)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(problem)
 {
-	Suite *s = suite_create("problem");
 	TCase *t = tcase_create("problem");
 	tcase_add_test(t, test_every_error_has_a_status);
 	tcase_add_test(t, test_members);
@@ -174,10 +174,5 @@ int main(void)
 	tcase_add_loop_test(t, test_text, 0, sizeof(texts) / sizeof(texts[0]));
 	tcase_add_test(t, test_values);
 	tcase_add_test(t, test_list);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	suite_add_tcase(suite, t);
 }

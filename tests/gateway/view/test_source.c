@@ -10,6 +10,7 @@
 
 #include "gateway/view/source.h"
 #include "tests/lib/gateway_fixture.h"
+#include "tests/lib/suite.h"
 
 static struct world world;
 static struct source *first, *second;
@@ -157,9 +158,8 @@ START_TEST(test_looks_are_rare)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(source)
 {
-	Suite *suite = suite_create("source");
 	TCase *t = tcase_create("two threads");
 
 	suite_add_tcase(suite, t);
@@ -169,9 +169,4 @@ int main(void)
 	tcase_add_test(t, test_ready_is_not_stale);
 	tcase_add_test(t, test_two_after_a_pause);
 	tcase_add_test(t, test_looks_are_rare);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -13,6 +13,7 @@
 #include "conf/base/err.h"
 #include "gateway/view/problem.h"
 #include "gateway/view/uri.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 static struct problem problem;
@@ -183,9 +184,8 @@ START_TEST(test_random)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(uri)
 {
-	Suite *s = suite_create("uri");
 	TCase *t = tcase_create("uri");
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, test_parse, 0, sizeof(cases) / sizeof(cases[0]));
@@ -193,10 +193,5 @@ int main(void)
 	tcase_add_test(t, test_limits);
 	tcase_add_test(t, test_random);
 	tcase_set_timeout(t, 60);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	suite_add_tcase(suite, t);
 }

@@ -18,6 +18,7 @@
 #include "routing/route.h"
 #include "routing/text/chain_conf.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 static char folder[64];
@@ -627,9 +628,8 @@ START_TEST(empty_topology)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(chains)
 {
-	Suite *s = suite_create("chains");
 	TCase *t = tcase_create("chains");
 
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -646,10 +646,5 @@ int main(void)
 	tcase_add_loop_test(t, what_is_not_there, 0, sizeof(unbound) / sizeof(*unbound));
 	tcase_add_test(t, empty_topology);
 	tcase_add_loop_test(t, roots_by_group, 1, 4);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -21,6 +21,7 @@
 #include "routing/proof/paths.h"
 #include "routing/proof/proof.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 static struct diags diags;
@@ -393,9 +394,8 @@ START_TEST(many_groups)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(dgshortestpath)
 {
-	Suite *s = suite_create("dgshortestpath");
 	TCase *t = tcase_create("dgshortestpath");
 
 	tcase_set_timeout(t, 60);
@@ -406,10 +406,5 @@ int main(void)
 	tcase_add_test(t, order_counts);
 	tcase_add_test(t, noted);
 	tcase_add_loop_test(t, many_groups, 0, sizeof(fabrics) / sizeof(*fabrics));
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

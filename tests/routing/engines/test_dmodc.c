@@ -14,6 +14,7 @@
 #include "routing/proof/paths.h"
 #include "routing/proof/proof.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 
@@ -316,9 +317,8 @@ START_TEST(root_file)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(dmodc)
 {
-	Suite *s = suite_create("dmodc");
 	TCase *t = tcase_create("dmodc");
 
 	tcase_set_timeout(t, 120);
@@ -331,10 +331,5 @@ int main(void)
 	tcase_add_test(t, leaf_without_hosts);
 	tcase_add_loop_test(t, refusals, 0, 4);
 	tcase_add_test(t, root_file);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -17,6 +17,7 @@
 #include "routing/proof/paths.h"
 #include "routing/proof/proof.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 
@@ -556,9 +557,8 @@ END_TEST
 #define ADD_LOOP(t, f, table)                                                            \
 	tcase_add_loop_test(t, f, 0, sizeof(table) / sizeof(*(table)))
 
-int main(void)
+TEST_SUITE(dor)
 {
-	Suite *s = suite_create("dor");
 	TCase *t = tcase_create("dor");
 
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -577,11 +577,5 @@ int main(void)
 	tcase_add_loop_test(t, stage2_options, 0, 4);
 	tcase_add_test(t, ignored_host_port);
 	tcase_add_test(t, too_long_is_refused);
-	suite_add_tcase(s, t);
-
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -28,6 +28,7 @@
 #include "routing/spread/leaves.h"
 #include "routing/text/topofile.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 enum kind { TREE = 1, MESH = 2, OTHER = 4, ANY = TREE | MESH | OTHER };
 
@@ -730,9 +731,8 @@ START_TEST(too_long_for_minhop)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(engines)
 {
-	Suite *s = suite_create("engines");
 	TCase *t = tcase_create("engines");
 
 	tcase_set_timeout(t, 120);
@@ -749,10 +749,5 @@ int main(void)
 	tcase_add_loop_test(t, real_trees, 0, sizeof(real_kinds) / sizeof(*real_kinds));
 	tcase_add_loop_test(t, balance_of_any_guids, 0,
 	                    sizeof(renamed) / sizeof(*renamed));
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -21,6 +21,7 @@
 #include "routing/route.h"
 #include "routing/spread/leaves.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 static const struct fattree_options defaults = { .same_tier = true };
@@ -810,9 +811,8 @@ END_TEST
 #define LOOP(test, table)                                                                \
 	tcase_add_loop_test(t, test, 0, (int)(sizeof(table) / sizeof(*(table))))
 
-int main(void)
+TEST_SUITE(fattree)
 {
-	Suite *s = suite_create("fattree");
 	TCase *t = tcase_create("fattree");
 
 	tcase_set_timeout(t, 120);
@@ -835,10 +835,5 @@ int main(void)
 	tcase_add_loop_test(t, lids_are_apart, 0, 3);
 	tcase_add_test(t, static_dispersion);
 	tcase_add_test(t, lids_over_chassis);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -19,6 +19,7 @@
 #include "routing/text/lftfile.h"
 #include "routing/text/matrixfile.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 #include "tests/lib/temp_file.h"
 
 static struct arena *arena;
@@ -585,9 +586,8 @@ END_TEST
 #define ADD_LOOP(t, f, table)                                                            \
 	tcase_add_loop_test(t, f, 0, sizeof(table) / sizeof(*(table)))
 
-int main(void)
+TEST_SUITE(file)
 {
-	Suite *s = suite_create("file");
 	TCase *t = tcase_create("file");
 
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -606,11 +606,5 @@ int main(void)
 	tcase_add_test(t, tables_and_hops);
 	tcase_add_loop_test(t, no_file_at_all, 0, 2);
 	ADD_LOOP(t, bad_files_are_refused, refused);
-	suite_add_tcase(s, t);
-
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -29,6 +29,7 @@
 #include "routing/route.h"
 #include "routing/route_cache.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 
@@ -1027,9 +1028,8 @@ END_TEST
 #define ADD_LOOP(t, f, table)                                                            \
 	tcase_add_loop_test(t, f, 0, sizeof(table) / sizeof(*(table)))
 
-int main(void)
+TEST_SUITE(ftree)
 {
-	Suite *s = suite_create("ftree");
 	TCase *t = tcase_create("ftree");
 
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -1055,11 +1055,5 @@ int main(void)
 	ADD_LOOP(t, what_is_no_tree_is_refused, refused);
 	tcase_add_test(t, no_compute_node_is_refused);
 	tcase_add_test(t, lmc_falls_back);
-	suite_add_tcase(s, t);
-
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -19,6 +19,7 @@
 #include "routing/graph/hops.h"
 #include "routing/proof/proof.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 
@@ -538,9 +539,8 @@ END_TEST
 #define LOOP(test, table)                                                                \
 	tcase_add_loop_test(t, test, 0, sizeof(table) / sizeof(*(table)))
 
-int main(void)
+TEST_SUITE(lash)
 {
-	Suite *s = suite_create("lash");
 	TCase *t = tcase_create("lash");
 
 	tcase_set_timeout(t, 120);
@@ -558,10 +558,5 @@ int main(void)
 	LOOP(scrambled_lanes, scrambles);
 	tcase_add_test(t, says_no_mesh);
 	tcase_add_test(t, says_which_mesh);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -22,6 +22,7 @@
 #include "routing/proof/proof.h"
 #include "routing/spread/leaves.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 
@@ -753,9 +754,8 @@ START_TEST(heavy_weights)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(minhop)
 {
-	Suite *s = suite_create("minhop");
 	TCase *t = tcase_create("minhop");
 
 	tcase_set_timeout(t, 120);
@@ -777,10 +777,5 @@ int main(void)
 	tcase_add_loop_test(t, switch_nodes, 0, 2);
 	tcase_add_loop_test(t, weights, 0, 2);
 	tcase_add_loop_test(t, heavy_weights, 0, 3);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

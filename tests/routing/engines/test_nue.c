@@ -23,6 +23,7 @@
 #include "routing/proof/paths.h"
 #include "routing/proof/proof.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 
@@ -600,12 +601,9 @@ START_TEST(split_any)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(nue)
 {
-	Suite *s = suite_create("nue");
 	TCase *t = tcase_create("nue");
-	SRunner *r;
-	int failed;
 
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -623,10 +621,5 @@ int main(void)
 	tcase_add_test(t, undo);
 	tcase_add_test(t, split_grid);
 	tcase_add_test(t, split_any);
-	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -14,6 +14,7 @@
 #include "routing/proof/proof.h"
 #include "routing/spread/leastcost.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 
@@ -365,9 +366,8 @@ START_TEST(keeps)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(shortestpath)
 {
-	Suite *s = suite_create("shortestpath");
 	TCase *t = tcase_create("shortestpath");
 
 	tcase_set_timeout(t, 60);
@@ -379,10 +379,5 @@ int main(void)
 	tcase_add_loop_test(t, spine_first, 0, sizeof(directors) / sizeof(*directors));
 	tcase_add_test(t, spine_first_is_no_detour);
 	tcase_add_test(t, keeps);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

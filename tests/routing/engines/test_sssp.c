@@ -22,6 +22,7 @@
 #include "routing/proof/paths.h"
 #include "routing/proof/proof.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 
@@ -548,15 +549,8 @@ static TCase *sssp_case(void)
 	return t;
 }
 
-int main(void)
+TEST_SUITE(sssp)
 {
-	Suite *s = suite_create("sssp");
-
-	suite_add_tcase(s, sssp_case());
-	suite_add_tcase(s, dfsssp_case());
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, sssp_case());
+	suite_add_tcase(suite, dfsssp_case());
 }

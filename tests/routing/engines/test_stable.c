@@ -21,6 +21,7 @@
 #include "routing/graph/lids.h"
 #include "routing/proof/proof.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 static const struct {
 	const char *command;
@@ -511,9 +512,8 @@ START_TEST(by_place)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(stable)
 {
-	Suite *s = suite_create("stable");
 	TCase *t = tcase_create("stable");
 
 	tcase_set_timeout(t, 120);
@@ -525,10 +525,5 @@ int main(void)
 	tcase_add_loop_test(t, cable_returns, 0, 2 * N_TREES);
 	tcase_add_loop_test(t, by_place, 0, sizeof(placed) / sizeof(*placed));
 	tcase_add_loop_test(t, one_leaf, 0, sizeof(placed) / sizeof(*placed));
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -28,6 +28,7 @@
 #include "routing/proof/paths.h"
 #include "routing/proof/proof.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 enum { NAME_SIZE = 32, TEXT_SIZE = 4096 };
 
@@ -1126,9 +1127,8 @@ END_TEST
 #define LOOP(test, rows)                                                                 \
 	tcase_add_loop_test(t, test, 0, (int)(sizeof(rows) / sizeof(*(rows))))
 
-int main(void)
+TEST_SUITE(torus)
 {
-	Suite *s = suite_create("torus");
 	TCase *t = tcase_create("torus");
 
 	tcase_set_timeout(t, 60);
@@ -1154,10 +1154,5 @@ int main(void)
 	LOOP(refused, refusals);
 	tcase_add_test(t, no_default_file);
 	tcase_add_loop_test(t, tree, 0, N_GRIDS);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -20,6 +20,7 @@
 #include "routing/proof/proof.h"
 #include "routing/spread/updown.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 #include "tests/lib/temp_file.h"
 
 static struct arena *arena;
@@ -473,9 +474,8 @@ START_TEST(prev_is_kept)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(updn)
 {
-	Suite *s = suite_create("updn");
 	TCase *t = tcase_create("updn");
 
 	tcase_set_timeout(t, 120);
@@ -487,10 +487,5 @@ int main(void)
 	tcase_add_test(t, root_file);
 	tcase_add_test(t, ids_file);
 	tcase_add_loop_test(t, prev_is_kept, 0, N_TREES);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -13,6 +13,7 @@
 #include "routing/route.h"
 #include "routing/spread/leaves.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 static struct route_result routed(const struct graph *g, const struct lids *l,
                                   const char *list, struct arena *a, int *ret)
@@ -262,29 +263,21 @@ START_TEST(test_spine_hosts_served)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(aggregation)
 {
-	Suite *s = suite_create("aggregation");
 	TCase *tc = tcase_create("recognition");
-	SRunner *r;
-	int failed;
 
 	tcase_add_test(tc, test_recognised);
 	tcase_add_test(tc, test_declared);
-	suite_add_tcase(s, tc);
+	suite_add_tcase(suite, tc);
 	tc = tcase_create("routes");
 	tcase_add_loop_test(tc, test_engines_serve, 0,
 	                    2 * N_TREE_ENGINES * N_WITH_AGGREGATION);
 	tcase_add_loop_test(tc, test_routes_of_hosts_stay, 0, N_TREE_ENGINES);
-	suite_add_tcase(s, tc);
+	suite_add_tcase(suite, tc);
 	tc = tcase_create("spine hosts");
 	tcase_add_loop_test(tc, test_leaves, 0, N_WITH_SPINE_HOSTS);
 	tcase_add_loop_test(tc, test_spine_hosts_served, 0,
 	                    3 * N_SPINE_HOST_ENGINES * N_WITH_SPINE_HOSTS);
-	suite_add_tcase(s, tc);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	suite_add_tcase(suite, tc);
 }

@@ -10,6 +10,7 @@
 
 #include "routing/graph/cdg.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 static const char *const fabrics[] = {
 	"ft2 4 3 1",     "ft2 2 2 1 70", "torus 3x3 1",
@@ -200,9 +201,8 @@ START_TEST(map)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(cdg)
 {
-	Suite *s = suite_create("cdg");
 	TCase *t = tcase_create("cdg");
 
 	tcase_set_timeout(t, 120);
@@ -210,10 +210,5 @@ int main(void)
 	tcase_add_loop_test(t, against_brute_force, 0, N_FABRICS * SEEDS);
 	tcase_add_loop_test(t, noted, 0, N_FABRICS * SEEDS);
 	tcase_add_loop_test(t, map, 0, N_FABRICS);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -11,6 +11,7 @@
 #include "conf/option.h"
 #include "routing/graph/device_set.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 static struct diags diags;
@@ -252,9 +253,8 @@ START_TEST(test_random)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(device_set)
 {
-	Suite *s = suite_create("device_set");
 	TCase *t = tcase_create("device_set");
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, test_rules, 0, sizeof(cases) / sizeof(cases[0]));
@@ -262,10 +262,5 @@ int main(void)
 	tcase_add_test(t, test_lists);
 	tcase_add_test(t, test_direct);
 	tcase_add_loop_test(t, test_random, 0, 6);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	suite_add_tcase(suite, t);
 }

@@ -9,6 +9,7 @@
 #include "conf/base/err.h"
 #include "routing/graph/graph.h"
 #include "tests/lib/graph_check.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 static struct diags diags;
@@ -305,9 +306,8 @@ START_TEST(switches_by_guid)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(graph)
 {
-	Suite *s = suite_create("graph");
 	TCase *t = tcase_create("graph");
 
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -322,11 +322,5 @@ int main(void)
 	tcase_add_test(t, second_node_guid_is_left_out);
 	tcase_add_test(t, second_port_guid_is_left_out);
 	tcase_add_loop_test(t, reading_order_does_not_matter, 0, 20);
-	suite_add_tcase(s, t);
-
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

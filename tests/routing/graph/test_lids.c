@@ -10,6 +10,7 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 static struct diags diags;
@@ -446,9 +447,8 @@ START_TEST(empty_fabric)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(lids)
 {
-	Suite *s = suite_create("lids");
 	TCase *t = tcase_create("lids");
 
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -465,10 +465,5 @@ int main(void)
 	tcase_add_loop_test(t, random_memory, 0, 40);
 	tcase_add_test(t, as_found);
 	tcase_add_test(t, empty_fabric);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "routing/graph/graph.h"
+#include "tests/lib/suite.h"
 
 /* Codes and speeds from IBTA vol. 1, PathRecord.Rate: "2: 2.5 Gb/s, 3: 10 Gb/s, ..." */
 static const struct {
@@ -105,9 +106,8 @@ START_TEST(data_vls)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(link)
 {
-	Suite *s = suite_create("link");
 	TCase *t = tcase_create("link");
 
 	tcase_add_loop_test(t, rate_of_width_and_speed, 0,
@@ -115,11 +115,5 @@ int main(void)
 	tcase_add_test(t, unknown_codes_have_no_speed);
 	tcase_add_test(t, names);
 	tcase_add_test(t, data_vls);
-	suite_add_tcase(s, t);
-
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

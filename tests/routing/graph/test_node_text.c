@@ -13,6 +13,7 @@
 #include "routing/graph/node_text.h"
 #include "routing/proof/proof.h"
 #include "routing/text/topofile.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 static struct diags diags;
@@ -124,9 +125,8 @@ START_TEST(proof_names_switches)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(node_text)
 {
-	Suite *s = suite_create("node_text");
 	TCase *t = tcase_create("node_text");
 
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -135,10 +135,5 @@ int main(void)
 	tcase_add_test(t, lids_of_a_run);
 	tcase_add_test(t, room);
 	tcase_add_test(t, proof_names_switches);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -13,6 +13,7 @@
 #include "routing/proof/alternates.h"
 #include "routing/route.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 static struct graph *g;
@@ -518,9 +519,8 @@ START_TEST(what_switches_are_told)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(alternates)
 {
-	Suite *s = suite_create("alternates");
 	TCase *t = tcase_create("alternates");
 
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -534,10 +534,5 @@ int main(void)
 	tcase_add_test(t, jobs);
 	tcase_add_loop_test(t, same_on_any_number_of_threads, 0, 2);
 	tcase_add_test(t, what_switches_are_told);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

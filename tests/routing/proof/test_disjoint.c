@@ -17,6 +17,7 @@
 #include "routing/proof/paths.h"
 #include "routing/proof/proof.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 
@@ -609,9 +610,8 @@ START_TEST(wide_lids)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(disjoint)
 {
-	Suite *s = suite_create("disjoint");
 	TCase *t = tcase_create("disjoint");
 
 	tcase_set_timeout(t, 60);
@@ -623,10 +623,5 @@ int main(void)
 	tcase_add_loop_test(t, unequal_cables, 0, N_SPREADING);
 	tcase_add_test(t, base_as_without);
 	tcase_add_test(t, wide_lids);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

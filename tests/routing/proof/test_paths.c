@@ -17,6 +17,7 @@
 #include "routing/graph/lids.h"
 #include "routing/proof/paths.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 
@@ -286,9 +287,8 @@ START_TEST(no_switches)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(paths)
 {
-	Suite *s = suite_create("paths");
 	TCase *t = tcase_create("paths");
 
 	tcase_set_timeout(t, 120);
@@ -296,10 +296,5 @@ int main(void)
 	tcase_add_loop_test(t, like_the_walk, 0, N_FABRICS * ROUNDS);
 	tcase_add_test(t, slowest_cable_wins);
 	tcase_add_test(t, no_switches);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -21,6 +21,7 @@
 #include "routing/graph/lids.h"
 #include "routing/proof/proof.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 enum { VLS = 16 };
 
@@ -1070,9 +1071,8 @@ START_TEST(some_may_be_missed)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(proof)
 {
-	Suite *s = suite_create("proof");
 	TCase *t = tcase_create("proof");
 
 	tcase_set_timeout(t, 120);
@@ -1093,10 +1093,5 @@ int main(void)
 	tcase_add_test(t, short_table);
 	tcase_add_loop_test(t, blocks_like_columns, 0, N_BLOCK_FABRICS * BLOCK_SEEDS);
 	tcase_add_loop_test(t, some_may_be_missed, 0, 60);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -11,6 +11,7 @@
 #include "routing/graph/cdg.h"
 #include "routing/proof/reach.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 static const char *const fabrics[] = {
 	"ft2 4 3 1",     "ft2 2 2 1 70", "torus 3x3 1",
@@ -112,18 +113,12 @@ START_TEST(against_search)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(reach)
 {
-	Suite *s = suite_create("reach");
 	TCase *t = tcase_create("reach");
 
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, against_search, 0, N_FABRICS);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -14,6 +14,7 @@
 #include "routing/graph/walk.h"
 #include "routing/proof/validate.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 static struct graph *g;
@@ -227,9 +228,8 @@ START_TEST(sums)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(validate)
 {
-	Suite *s = suite_create("validate");
 	TCase *t = tcase_create("validate");
 
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -238,10 +238,5 @@ int main(void)
 	tcase_add_test(t, walks);
 	tcase_add_test(t, port_usage);
 	tcase_add_test(t, sums);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -15,6 +15,7 @@
 #include "routing/graph/lids.h"
 #include "routing/text/lftfile.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 #include "tests/lib/temp_file.h"
 
 static struct arena *arena;
@@ -412,9 +413,8 @@ START_TEST(damaged)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(lftfile)
 {
-	Suite *s = suite_create("lftfile");
 	TCase *t = tcase_create("lftfile");
 
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -429,10 +429,5 @@ int main(void)
 	tcase_add_test(t, left_out);
 	tcase_add_test(t, bad_sls);
 	tcase_add_loop_test(t, damaged, 0, 200);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -17,6 +17,7 @@
 #include "routing/spread/matrix.h"
 #include "routing/text/matrixfile.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/suite.h"
 #include "tests/lib/temp_file.h"
 
 static struct arena *arena;
@@ -372,9 +373,8 @@ END_TEST
 #define ADD_LOOP(t, f, table)                                                            \
 	tcase_add_loop_test(t, f, 0, sizeof(table) / sizeof(*(table)))
 
-int main(void)
+TEST_SUITE(matrixfile)
 {
-	Suite *s = suite_create("matrixfile");
 	TCase *t = tcase_create("matrixfile");
 
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -386,11 +386,5 @@ int main(void)
 	ADD_LOOP(t, bad_lines, bad);
 	tcase_add_test(t, good_lines_count);
 	tcase_add_loop_test(t, damaged, 0, 200);
-	suite_add_tcase(s, t);
-
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

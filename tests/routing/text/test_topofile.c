@@ -13,6 +13,7 @@
 #include "routing/text/topofile.h"
 #include "routing/topogen/topogen.h"
 #include "tests/lib/graph_check.h"
+#include "tests/lib/suite.h"
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -759,9 +760,8 @@ START_TEST(random_bytes_never_crash)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(topofile)
 {
-	Suite *s = suite_create("topofile");
 	TCase *t = tcase_create("topofile");
 
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -784,11 +784,5 @@ int main(void)
 	tcase_add_test(t, full_disk_is_an_error);
 	tcase_add_loop_test(t, damaged_text_never_crashes, 0, 10);
 	tcase_add_loop_test(t, random_bytes_never_crash, 0, 4);
-	suite_add_tcase(s, t);
-
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

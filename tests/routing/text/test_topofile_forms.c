@@ -12,6 +12,7 @@
 #include "routing/graph/graph.h"
 #include "routing/text/topofile.h"
 #include "tests/lib/graph_check.h"
+#include "tests/lib/suite.h"
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -359,9 +360,8 @@ START_TEST(list_is_the_same_fabric_as_the_topology)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(topofile_forms)
 {
-	Suite *s = suite_create("topofile_forms");
 	TCase *t = tcase_create("topofile_forms");
 
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -375,11 +375,5 @@ int main(void)
 	tcase_add_loop_test(t, links_of_a_list, 0, N(list_links));
 	tcase_add_loop_test(t, files_as_they_come, 0, N(shapes));
 	tcase_add_test(t, list_is_the_same_fabric_as_the_topology);
-	suite_add_tcase(s, t);
-
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

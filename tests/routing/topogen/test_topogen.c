@@ -10,6 +10,7 @@
 #include "routing/graph/graph.h"
 #include "routing/topogen/topogen.h"
 #include "tests/lib/graph_check.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 static struct diags diags;
@@ -355,9 +356,8 @@ START_TEST(bad_fraction)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(topogen)
 {
-	Suite *s = suite_create("topogen");
 	TCase *t = tcase_create("topogen");
 
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -372,11 +372,5 @@ int main(void)
 	tcase_add_loop_test(t, failed_links_leave_one_part, 0, N_FAILING * FRACTIONS);
 	tcase_add_test(t, seeds_differ);
 	tcase_add_test(t, bad_fraction);
-	suite_add_tcase(s, t);
-
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

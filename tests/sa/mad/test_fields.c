@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sa/mad/fields.h"
+#include "tests/lib/suite.h"
 
 enum { BYTES = 24, BITS = 8 * BYTES };
 
@@ -63,17 +64,11 @@ START_TEST(set_leaves_the_rest)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(fields)
 {
-	Suite *suite = suite_create("fields");
 	TCase *tc = tcase_create("bits");
 
 	tcase_add_test(tc, get_is_bits);
 	tcase_add_test(tc, set_leaves_the_rest);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -8,6 +8,7 @@
 #include "conf/base/err.h"
 #include "sa/mad/mad_buf.h"
 #include "sa/mad/wakeup.h"
+#include "tests/lib/suite.h"
 
 /* Buffers, and the queue that both transports make of them and a waker. */
 
@@ -153,24 +154,13 @@ START_TEST(wake_is_seen_once)
 }
 END_TEST
 
-static Suite *suite(void)
+TEST_SUITE(mad_buf)
 {
-	Suite *s = suite_create("mad_buf");
 	TCase *tc = tcase_create("queue");
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, first_in_first_out);
 	tcase_add_test(tc, buffers_come_back);
 	tcase_add_test(tc, no_wake_up_is_lost);
 	tcase_add_test(tc, wake_is_seen_once);
-	suite_add_tcase(s, tc);
-	return s;
-}
-
-int main(void)
-{
-	SRunner *r = srunner_create(suite());
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	suite_add_tcase(suite, tc);
 }

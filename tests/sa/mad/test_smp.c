@@ -14,6 +14,7 @@
 #include "conf/base/err.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/smp.h"
+#include "tests/lib/suite.h"
 
 enum { SENT_MAX = 4096, DONE_MAX = 1024 };
 
@@ -478,9 +479,8 @@ START_TEST(paths)
 }
 END_TEST
 
-static Suite *suite(void)
+TEST_SUITE(smp)
 {
-	Suite *s = suite_create("smp");
 	TCase *t = tcase_create("engine");
 
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -498,17 +498,5 @@ static Suite *suite(void)
 	tcase_add_test(t, foreign);
 	tcase_add_test(t, abort_all);
 	tcase_add_test(t, paths);
-	suite_add_tcase(s, t);
-	return s;
-}
-
-int main(void)
-{
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

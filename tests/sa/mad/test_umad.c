@@ -8,6 +8,7 @@
 #include "conf/base/err.h"
 #include "sa/mad/transport.h"
 #include "sa/mad/umad.h"
+#include "tests/lib/suite.h"
 
 /*
  * What can be said without a device: asking for one that is not here is refused with a
@@ -41,21 +42,10 @@ START_TEST(refused_with_a_sentence)
 }
 END_TEST
 
-static Suite *suite(void)
+TEST_SUITE(umad)
 {
-	Suite *s = suite_create("umad");
 	TCase *tc = tcase_create("open");
 	tcase_add_loop_test(tc, refused_with_a_sentence, 0,
 	                    sizeof(missing) / sizeof(missing[0]));
-	suite_add_tcase(s, tc);
-	return s;
-}
-
-int main(void)
-{
-	SRunner *r = srunner_create(suite());
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	suite_add_tcase(suite, tc);
 }

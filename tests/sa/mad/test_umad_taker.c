@@ -21,6 +21,7 @@
 #include "conf/base/err.h"
 #include "sa/mad/transport.h"
 #include "sa/mad/umad.h"
+#include "tests/lib/suite.h"
 
 static struct {
 	pthread_mutex_t lock;
@@ -199,18 +200,12 @@ START_TEST(never_known)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(umad_taker)
 {
-	Suite *s = suite_create("umad_taker");
 	TCase *tc = tcase_create("haste");
 
 	tcase_set_timeout(tc, 30);
 	tcase_add_test(tc, a_flood);
 	tcase_add_test(tc, never_known);
-	suite_add_tcase(s, tc);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	suite_add_tcase(suite, tc);
 }

@@ -5,6 +5,7 @@
 
 #include "sa/path/path_query.h"
 #include "tests/lib/query_fixture.h"
+#include "tests/lib/suite.h"
 
 static struct world *w;
 
@@ -219,9 +220,8 @@ START_TEST(odd_names)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(endpoint)
 {
-	Suite *suite = suite_create("endpoint");
 	TCase *tc = tcase_create("small fabric");
 
 	tcase_add_checked_fixture(tc, start, stop);
@@ -234,9 +234,4 @@ int main(void)
 	TCase *own = tcase_create("own fabric");
 	tcase_add_test(own, odd_names);
 	suite_add_tcase(suite, own);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sa/path/path_query.h"
+#include "tests/lib/suite.h"
 
 /*
  * Orders as the fabric manager's manual describes its PathSelection parameter and as a
@@ -187,18 +188,12 @@ START_TEST(fixed_is_a_part)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(path_order)
 {
-	Suite *suite = suite_create("path_order");
 	TCase *tc = tcase_create("order");
 
 	tcase_add_loop_test(tc, table, 0, N_CASES);
 	tcase_add_loop_test(tc, all_sizes, 0, 8);
 	tcase_add_loop_test(tc, fixed_is_a_part, 0, 8);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

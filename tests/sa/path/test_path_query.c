@@ -6,6 +6,7 @@
 #include "sa/path/path_query.h"
 #include "sa/path/path_walk.h"
 #include "tests/lib/query_fixture.h"
+#include "tests/lib/suite.h"
 
 /* Rate codes (IBA vol. 1, PathRecord.Rate). */
 enum {
@@ -421,9 +422,8 @@ START_TEST(rows_are_walks)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(path_query)
 {
-	Suite *suite = suite_create("path_query");
 	TCase *tc = tcase_create("small fabric");
 
 	tcase_add_checked_fixture(tc, start, stop);
@@ -439,9 +439,4 @@ int main(void)
 	tcase_add_loop_test(own, mode_order, 0, PATH_SELECTION_COUNT);
 	tcase_add_test(own, rows_are_walks);
 	suite_add_tcase(suite, own);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

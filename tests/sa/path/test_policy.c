@@ -20,6 +20,7 @@
 #include "sa/path/path_query.h"
 #include "sa/sm/policy_compile.h"
 #include "tests/lib/query_fixture.h"
+#include "tests/lib/suite.h"
 
 enum { R_10 = 3, R_40 = 7, R_100 = 16, ALL_SLS = 0xffff };
 
@@ -673,9 +674,8 @@ START_TEST(virtual_fabric_table)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(policy)
 {
-	Suite *s = suite_create("policy");
 	TCase *tc = tcase_create("policy"), *lmc = tcase_create("lmc");
 
 	tcase_add_checked_fixture(tc, start, stop);
@@ -691,13 +691,8 @@ int main(void)
 	                    sizeof(fabric_cases) / sizeof(fabric_cases[0]));
 	tcase_add_test(tc, virtual_fabric_limits);
 	tcase_add_test(tc, virtual_fabric_table);
-	suite_add_tcase(s, tc);
+	suite_add_tcase(suite, tc);
 	tcase_add_checked_fixture(lmc, start_lmc, stop);
 	tcase_add_test(lmc, virtual_fabrics_joined);
-	suite_add_tcase(s, lmc);
-	SRunner *sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, lmc);
 }

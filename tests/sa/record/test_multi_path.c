@@ -5,6 +5,7 @@
  * IBA vol. 1, 15.2.5.20. */
 #include "sa/path/path_query.h"
 #include "tests/lib/answer_util.h"
+#include "tests/lib/suite.h"
 
 enum {
 	MP_REVERSIBLE = 1 << 5,
@@ -365,9 +366,8 @@ END_TEST
 
 #define COUNT(list) (int)(sizeof(list) / sizeof((list)[0]))
 
-int main(void)
+TEST_SUITE(multi_path)
 {
-	Suite *suite = suite_create("multi_path");
 	TCase *tc = tcase_create("small fabric");
 
 	tcase_add_checked_fixture(tc, start, stop);
@@ -385,9 +385,4 @@ int main(void)
 	tcase_add_test(tree, independent);
 	tcase_add_loop_test(tree, cables_of_paths, 0, 4);
 	suite_add_tcase(suite, tree);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

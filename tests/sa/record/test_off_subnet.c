@@ -4,6 +4,7 @@
 /* GIDs of a path: alias GUIDs, prefixes, other subnets; and life times by hops. */
 #include "conf/policy/prefix_routes.h"
 #include "tests/lib/answer_util.h"
+#include "tests/lib/suite.h"
 
 enum { ROUTER = 0x701, ROUTER_2 = 0x801, ALIAS = 0xa11a5 };
 
@@ -192,9 +193,8 @@ START_TEST(file_syntax)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(off_subnet)
 {
-	Suite *suite = suite_create("off_subnet");
 	TCase *tc = tcase_create("routers");
 
 	tcase_add_checked_fixture(tc, start_routers, stop);
@@ -207,9 +207,4 @@ int main(void)
 	TCase *text = tcase_create("file");
 	tcase_add_loop_test(text, file_syntax, 0, sizeof(files) / sizeof(files[0]));
 	suite_add_tcase(suite, text);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

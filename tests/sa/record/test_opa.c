@@ -10,6 +10,7 @@
 #include "sa/mad/wire.h"
 #include "sa/record/record.h"
 #include "tests/lib/store_fixture.h"
+#include "tests/lib/suite.h"
 
 enum {
 	MCMEMBER_RECORD = 0x38,
@@ -692,9 +693,8 @@ START_TEST(high_lids_of_many)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(opa)
 {
-	Suite *s = suite_create("opa");
 	TCase *tc = tcase_create("records");
 	TCase *high = tcase_create("high");
 
@@ -711,14 +711,9 @@ int main(void)
 	tcase_add_test(tc, services);
 	tcase_add_test(tc, groups);
 	tcase_add_test(tc, subscriptions);
-	suite_add_tcase(s, tc);
+	suite_add_tcase(suite, tc);
 	tcase_add_checked_fixture(high, setup_high, teardown_high);
 	tcase_add_test(high, high_lids);
 	tcase_add_test(high, high_lids_of_many);
-	suite_add_tcase(s, high);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, high);
 }

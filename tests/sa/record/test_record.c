@@ -9,6 +9,7 @@
 #include "conf/base/err.h"
 #include "sa/mad/wire.h"
 #include "sa/record/record.h"
+#include "tests/lib/suite.h"
 
 /* libibmad describes the same layouts independently: (attribute, component) -> its field,
  * and where in our record its structure starts. */
@@ -305,9 +306,8 @@ START_TEST(collector)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(record)
 {
-	Suite *suite = suite_create("record");
 	TCase *tc = tcase_create("rows");
 
 	tcase_add_loop_test(tc, same_place_as_libibmad, 0, N_FOREIGN);
@@ -316,9 +316,4 @@ int main(void)
 	tcase_add_loop_test(tc, each_bit_counts, 0, (int)n_sa_attrs);
 	tcase_add_test(tc, collector);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

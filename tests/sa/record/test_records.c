@@ -3,6 +3,7 @@
 
 /* The read-only records by the bytes of their MADs, over the small fabric with LMC 1. */
 #include "tests/lib/answer_util.h"
+#include "tests/lib/suite.h"
 
 enum { SWITCH_INFO_MASK_TOP = 1 << 5 };
 
@@ -212,9 +213,8 @@ START_TEST(p_key_tables_are_for_the_trusted)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(records)
 {
-	Suite *suite = suite_create("records");
 	TCase *tc = tcase_create("small fabric");
 
 	tcase_add_checked_fixture(tc, start_more, stop);
@@ -223,9 +223,4 @@ int main(void)
 	tcase_add_test(tc, forwarding_tables);
 	tcase_add_test(tc, p_key_tables_are_for_the_trusted);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

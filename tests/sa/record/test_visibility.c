@@ -10,6 +10,7 @@
  * and the default, a full member of 0x7fff, for all others (switches, DUAL/2).
  */
 #include "tests/lib/answer_util.h"
+#include "tests/lib/suite.h"
 
 static void give(uint64_t node, unsigned port, uint16_t first, uint16_t second)
 {
@@ -150,9 +151,8 @@ START_TEST(path_tables)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(visibility)
 {
-	Suite *suite = suite_create("visibility");
 	TCase *tc = tcase_create("partitions");
 
 	tcase_add_checked_fixture(tc, start_partitions, stop);
@@ -162,9 +162,4 @@ int main(void)
 	tcase_add_loop_test(tc, paths_by_requester, 0, sizeof(paths) / sizeof(paths[0]));
 	tcase_add_test(tc, path_tables);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

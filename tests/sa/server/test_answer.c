@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "tests/lib/answer_util.h"
+#include "tests/lib/suite.h"
 
 START_TEST(path_bytes)
 {
@@ -612,9 +613,8 @@ START_TEST(any_bytes)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(answer)
 {
-	Suite *suite = suite_create("answer");
 	TCase *tc = tcase_create("small fabric");
 
 	tcase_add_checked_fixture(tc, start, stop);
@@ -643,9 +643,4 @@ int main(void)
 	tcase_add_test(own, ports);
 	tcase_add_test(own, every_error_has_a_status);
 	suite_add_tcase(suite, own);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -7,6 +7,7 @@
 
 #include "conf/base/err.h"
 #include "sa/server/fair_queue.h"
+#include "tests/lib/suite.h"
 
 static struct fair_queue *q;
 
@@ -214,9 +215,8 @@ START_TEST(random_use)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(fair_queue)
 {
-	Suite *suite = suite_create("fair_queue");
 	TCase *tc = tcase_create("queue");
 
 	tcase_add_checked_fixture(tc, start, stop);
@@ -228,9 +228,4 @@ int main(void)
 	tcase_add_test(tc, room);
 	tcase_add_loop_test(tc, random_use, 0, 5);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

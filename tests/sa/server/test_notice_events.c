@@ -10,6 +10,7 @@
 #include "tests/lib/notice_fixture.h"
 
 #include "sa/store/mcast.h"
+#include "tests/lib/suite.h"
 
 enum {
 	MCMEMBER_RECORD = 0x38,
@@ -298,9 +299,8 @@ START_TEST(ports)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(notice_events)
 {
-	Suite *suite = suite_create("report_events");
 	TCase *tc = tcase_create("events");
 
 	tcase_add_checked_fixture(tc, setup_partitions, teardown);
@@ -313,9 +313,4 @@ int main(void)
 	tcase_add_test(tc, keys_need_trust);
 	tcase_add_test(tc, ports);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

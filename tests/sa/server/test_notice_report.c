@@ -7,6 +7,7 @@
  * and the server in between, up to the disk.
  */
 #include "tests/lib/notice_fixture.h"
+#include "tests/lib/suite.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -380,9 +381,8 @@ START_TEST(server_full_disk)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(notice_report)
 {
-	Suite *suite = suite_create("report");
 	TCase *tc = tcase_create("reports");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
@@ -400,9 +400,4 @@ int main(void)
 	tcase_add_test(tc, server_keeps);
 	tcase_add_test(tc, server_full_disk);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

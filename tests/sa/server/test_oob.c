@@ -18,6 +18,7 @@
 #include "sa/server/answer.h"
 #include "sa/server/oob.h"
 #include "tests/lib/query_fixture.h"
+#include "tests/lib/suite.h"
 
 enum { FRAME_HEAD = 24, NODE_RECORD = 112, REPLY_MAX = 1 << 16 };
 
@@ -395,9 +396,8 @@ START_TEST(address_in_use)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(oob)
 {
-	Suite *suite = suite_create("oob");
 	TCase *tc = tcase_create("tcp");
 
 	tcase_add_checked_fixture(tc, start, end);
@@ -413,10 +413,4 @@ int main(void)
 	tcase_add_test(tc, gone_before_the_answer);
 	tcase_add_test(tc, address_in_use);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
 }

@@ -8,6 +8,7 @@
 #include "sa/mad/transport.h"
 #include "sa/server/answer.h"
 #include "tests/lib/query_fixture.h"
+#include "tests/lib/suite.h"
 
 /* A transport that keeps the status of what is sent, by the low half of the transaction
  * id. */
@@ -311,9 +312,8 @@ START_TEST(before_the_first_publish)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(server)
 {
-	Suite *suite = suite_create("server");
 	TCase *tc = tcase_create("thread");
 
 	tcase_add_checked_fixture(tc, start, stop);
@@ -327,9 +327,4 @@ int main(void)
 	tcase_add_test(tc, follows_publishes);
 	tcase_add_test(tc, before_the_first_publish);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -10,6 +10,7 @@
 
 #include "conf/base/log.h"
 #include "tests/lib/answer_util.h"
+#include "tests/lib/suite.h"
 
 enum { SENT = 2048, ROOM = 4096, TID_LOW = 12 };
 
@@ -550,9 +551,8 @@ START_TEST(before_the_first_publish)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(server_inline)
 {
-	Suite *suite = suite_create("server_once");
 	TCase *tc = tcase_create("at once");
 
 	tcase_add_checked_fixture(tc, begin, end);
@@ -570,9 +570,4 @@ int main(void)
 	tcase_add_test(tc, beside_others);
 	tcase_add_test(tc, before_the_first_publish);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

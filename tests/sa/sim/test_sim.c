@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 #include "tests/lib/sim_fixture.h"
+#include "tests/lib/suite.h"
 
 /* Management agents and routes of the simulated fabric. */
 
@@ -533,9 +534,8 @@ START_TEST(speeds_and_widths)
 }
 END_TEST
 
-static Suite *suite(void)
+TEST_SUITE(sim)
 {
-	Suite *su = suite_create("sim");
 	TCase *tc = tcase_create("fabric");
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, node_info_of_each_hop, 0, 6);
@@ -564,15 +564,5 @@ static Suite *suite(void)
 	tcase_add_test(tc, lid_then_directed);
 	tcase_add_test(tc, sm_info_reaches_the_sm);
 	tcase_add_loop_test(tc, speeds_and_widths, 0, SPEED_COUNT);
-	suite_add_tcase(su, tc);
-	return su;
-}
-
-int main(void)
-{
-	SRunner *r = srunner_create(suite());
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	suite_add_tcase(suite, tc);
 }

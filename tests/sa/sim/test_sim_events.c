@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 #include "tests/lib/sim_fixture.h"
+#include "tests/lib/suite.h"
 
 /* Faults, traps, clients and clocks of the simulated fabric. */
 
@@ -319,9 +320,8 @@ START_TEST(kept_lids)
 }
 END_TEST
 
-static Suite *suite(void)
+TEST_SUITE(sim_events)
 {
-	Suite *su = suite_create("sim_events");
 	TCase *tc = tcase_create("fabric");
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, another_sm_attaches);
@@ -338,15 +338,5 @@ static Suite *suite(void)
 	tcase_add_test(tc, real_clock);
 	tcase_add_test(tc, peek_is_a_get);
 	tcase_add_test(tc, kept_lids);
-	suite_add_tcase(su, tc);
-	return su;
-}
-
-int main(void)
-{
-	SRunner *r = srunner_create(suite());
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	suite_add_tcase(suite, tc);
 }

@@ -6,6 +6,7 @@
 
 #include "sa/sim/sim_kernel.h"
 #include "sa/sim/sim_state.h"
+#include "tests/lib/suite.h"
 
 /*
  * The MAD layer of simulated kernels on the virtual clock: two hosts, a file each.
@@ -816,9 +817,8 @@ START_TEST(counters_count)
 }
 END_TEST
 
-static Suite *suite(void)
+TEST_SUITE(sim_kernel)
 {
-	Suite *s = suite_create("sim_kernel");
 	TCase *t = tcase_create("dispatch");
 	tcase_add_checked_fixture(t, setup_kernel, teardown_kernel);
 	tcase_add_test(t, tid_is_rewritten);
@@ -835,7 +835,7 @@ static Suite *suite(void)
 	tcase_add_test(t, no_route_no_answer);
 	tcase_add_test(t, closing_with_requests_out);
 	tcase_add_loop_test(t, partitions, 0, 6);
-	suite_add_tcase(s, t);
+	suite_add_tcase(suite, t);
 	t = tcase_create("rmpp");
 	tcase_add_checked_fixture(t, setup_kernel, teardown_kernel);
 	tcase_add_loop_test(t, whole_tables, 0, sizeof(lengths) / sizeof(lengths[0]));
@@ -845,21 +845,11 @@ static Suite *suite(void)
 	tcase_add_loop_test(t, bad_acknowledgements_end_it, 0, 5);
 	tcase_add_test(t, long_requests);
 	tcase_add_test(t, garbage);
-	suite_add_tcase(s, t);
+	suite_add_tcase(suite, t);
 	t = tcase_create("fabric");
 	tcase_add_checked_fixture(t, setup_kernel, teardown_kernel);
 	tcase_add_loop_test(t, mixed_routes, 0, 6);
 	tcase_add_test(t, issm_tells_the_master);
 	tcase_add_test(t, counters_count);
-	suite_add_tcase(s, t);
-	return s;
-}
-
-int main(void)
-{
-	SRunner *r = srunner_create(suite());
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed == 0 ? 0 : 1;
+	suite_add_tcase(suite, t);
 }

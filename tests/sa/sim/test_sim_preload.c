@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "sa/sim/sim_server.h"
+#include "tests/lib/suite.h"
 
 /*
  * The preload library, met by a program that uses libibumad and the umad device itself.
@@ -308,7 +309,6 @@ enum { N_PROBES = sizeof(probes) / sizeof(probes[0]) };
 /* --- the test ---------------------------------------------------------------------- */
 
 static char dir[64], path[100];
-static const char *self;
 static struct sim_server *server;
 static pthread_t thread;
 
@@ -353,7 +353,7 @@ START_TEST(probe)
 		 */
 		setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);
 		execl(program_path, "saguaro-sim", "--run", "--socket", path, "--host",
-		      "h1,h2", self, number, (char *)NULL);
+		      "h1,h2", test_program, "probe", number, (char *)NULL);
 		fprintf(stderr, "cannot run %s: %s\n", program_path, strerror(errno));
 		_exit(1);
 	}
@@ -364,23 +364,20 @@ START_TEST(probe)
 }
 END_TEST
 
-int main(int argc, char **argv)
+static int run_probe(char **argv)
 {
-	if (argc > 1) {
-		int i = atoi(argv[1]);
-		CHECK(i >= 0 && i < N_PROBES);
-		probes[i].run();
-		return 0;
-	}
-	self = argv[0];
-	Suite *s = suite_create("sim_preload");
+	int i = argv[0] ? atoi(argv[0]) : -1;
+	CHECK(i >= 0 && i < N_PROBES);
+	probes[i].run();
+	return 0;
+}
+
+TEST_ROLE(probe, run_probe)
+
+TEST_SUITE(sim_preload)
+{
 	TCase *t = tcase_create("probes");
 	tcase_add_checked_fixture(t, setup_server, teardown_server);
 	tcase_add_loop_test(t, probe, 0, N_PROBES);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed == 0 ? 0 : 1;
+	suite_add_tcase(suite, t);
 }

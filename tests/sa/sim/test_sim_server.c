@@ -11,6 +11,7 @@
 
 #include "sa/sim/sim_server.h"
 #include "sa/sim/sim_socket.h"
+#include "tests/lib/suite.h"
 
 /*
  * The simulator's server over real sockets, in a thread of the test; clients speak what
@@ -482,9 +483,8 @@ START_TEST(after_a_kill)
 }
 END_TEST
 
-static Suite *suite(void)
+TEST_SUITE(sim_server)
 {
-	Suite *s = suite_create("sim_server");
 	TCase *t = tcase_create("sockets");
 	tcase_add_checked_fixture(t, setup_server, teardown_server);
 	tcase_add_test(t, refusals_name_the_remedy);
@@ -500,15 +500,5 @@ static Suite *suite(void)
 	tcase_add_test(t, control_acts);
 	tcase_add_test(t, stop_by_control);
 	tcase_add_test(t, after_a_kill);
-	suite_add_tcase(s, t);
-	return s;
-}
-
-int main(void)
-{
-	SRunner *r = srunner_create(suite());
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed == 0 ? 0 : 1;
+	suite_add_tcase(suite, t);
 }

@@ -18,6 +18,7 @@
 #include "sa/sm/discover.h"
 #include "sa/sm/guid_map.h"
 #include "tests/lib/graph_check.h"
+#include "tests/lib/suite.h"
 
 static struct arena *arena;
 static struct diags diags;
@@ -291,9 +292,8 @@ START_TEST(map)
 }
 END_TEST
 
-static Suite *suite(void)
+TEST_SUITE(discover)
 {
-	Suite *s = suite_create("discover");
 	TCase *t = tcase_create("fabrics");
 
 	tcase_set_timeout(t, 60);
@@ -304,17 +304,5 @@ static Suite *suite(void)
 	tcase_add_loop_test(t, deaf_midway, 0, 12);
 	tcase_add_test(t, nobody_home);
 	tcase_add_test(t, map);
-	suite_add_tcase(s, t);
-	return s;
-}
-
-int main(void)
-{
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

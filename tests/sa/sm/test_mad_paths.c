@@ -7,6 +7,7 @@
  * "PathRecord Path Selection": source with LMC 1, here an enhanced switch port 0,
  * destination with LMC 2, a host.
  */
+#include "tests/lib/suite.h"
 #include "tests/lib/sweep_fixture.h"
 
 #include <endian.h>
@@ -209,19 +210,13 @@ START_TEST(one_pair_by_lid)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(mad_paths)
 {
-	Suite *s = suite_create("mad_paths");
 	TCase *tc = tcase_create("sim");
-	SRunner *runner = srunner_create(s);
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, published_order, 0,
 	                    (int)(sizeof(modes) / sizeof(modes[0])));
 	tcase_add_test(tc, one_pair_by_lid);
-	suite_add_tcase(s, tc);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	suite_add_tcase(suite, tc);
 }

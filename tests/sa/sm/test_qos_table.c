@@ -11,6 +11,7 @@
 
 #include "conf/base/err.h"
 #include "sa/sm/qos_table.h"
+#include "tests/lib/suite.h"
 
 #define IDENTITY "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15"
 #define ZEROS "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0"
@@ -247,9 +248,8 @@ START_TEST(overruled)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(qos_table)
 {
-	Suite *s = suite_create("qos_table");
 	TCase *t = tcase_create("qos_table");
 
 	tcase_add_loop_test(t, sl2vl, 0, sizeof(maps) / sizeof(maps[0]));
@@ -260,10 +260,5 @@ int main(void)
 	tcase_add_test(t, rule_weights);
 	tcase_add_test(t, long_tables);
 	tcase_add_test(t, overruled);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

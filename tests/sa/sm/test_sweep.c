@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "conf/policy/node_names.h"
+#include "tests/lib/suite.h"
 #include "tests/lib/sweep_fixture.h"
 
 static struct rig *rig;
@@ -682,9 +683,8 @@ START_TEST(fault_schedule)
 }
 END_TEST
 
-static Suite *suite(void)
+TEST_SUITE(sweep)
 {
-	Suite *s = suite_create("sweep");
 	TCase *t = tcase_create("bring-up");
 
 	tcase_set_timeout(t, 60);
@@ -698,7 +698,7 @@ static Suite *suite(void)
 	tcase_add_test(t, operator_names);
 	tcase_add_loop_test(t, credit_loop_refused, 0, 2);
 	tcase_add_loop_test(t, from_file, 0, sizeof(files) / sizeof(files[0]));
-	suite_add_tcase(s, t);
+	suite_add_tcase(suite, t);
 	t = tcase_create("trouble");
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, NULL, teardown);
@@ -711,17 +711,5 @@ static Suite *suite(void)
 	tcase_add_test(t, split);
 	tcase_add_loop_test(t, duplicate_guid, 0, sizeof(doubled) / sizeof(doubled[0]));
 	tcase_add_loop_test(t, fault_schedule, 0, 100);
-	suite_add_tcase(s, t);
-	return s;
-}
-
-int main(void)
-{
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -3,6 +3,7 @@
 /*
  * What the sweep answers to others, and what it does when there is another SM.
  */
+#include "tests/lib/suite.h"
 #include "tests/lib/sweep_tap.h"
 
 static struct rig *rig;
@@ -328,9 +329,8 @@ START_TEST(both_started)
 }
 END_TEST
 
-static Suite *suite(void)
+TEST_SUITE(sweep_agent)
 {
-	Suite *s = suite_create("sweep agent");
 	TCase *t = tcase_create("others");
 
 	tcase_set_timeout(t, 60);
@@ -347,17 +347,5 @@ static Suite *suite(void)
 	tcase_add_loop_test(t, other_standby, 0, 3);
 	tcase_add_loop_test(t, second_master, 0, 2);
 	tcase_add_loop_test(t, both_started, 0, 2);
-	suite_add_tcase(s, t);
-	return s;
-}
-
-int main(void)
-{
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -6,6 +6,7 @@
  * clients set and delete some, hosts restart, links bounce and the daemon is killed. Only
  * blocks that differ are sent, and what nobody asked for stays. Ports have 20 GUIDs each.
  */
+#include "tests/lib/suite.h"
 #include "tests/lib/sweep_fixture.h"
 
 #include "sa/store/alias.h"
@@ -249,9 +250,8 @@ START_TEST(foreign_guids_stay)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(sweep_guids)
 {
-	Suite *suite = suite_create("sweep alias GUIDs");
 	TCase *tc = tcase_create("guids");
 
 	tcase_set_timeout(tc, 120);
@@ -261,9 +261,4 @@ int main(void)
 	tcase_add_test(tc, daemon_restarts);
 	tcase_add_test(tc, foreign_guids_stay);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
 }

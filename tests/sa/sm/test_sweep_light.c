@@ -6,6 +6,7 @@
  * from before. Traps are off here: light sweeps have to see everything.
  */
 #include "sa/sm/sweep_int.h"
+#include "tests/lib/suite.h"
 #include "tests/lib/sweep_tap.h"
 
 enum { PERIOD_MS = 10000, PERIODS = 6 };
@@ -237,9 +238,8 @@ START_TEST(any_moment)
 }
 END_TEST
 
-static Suite *suite(void)
+TEST_SUITE(sweep_light)
 {
-	Suite *s = suite_create("light sweep");
 	TCase *t = tcase_create("light");
 
 	tcase_set_timeout(t, 60);
@@ -248,17 +248,5 @@ static Suite *suite(void)
 	tcase_add_loop_test(t, stuck, 0, 2);
 	tcase_add_test(t, exchanged);
 	tcase_add_loop_test(t, any_moment, 0, 120);
-	suite_add_tcase(s, t);
-	return s;
-}
-
-int main(void)
-{
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

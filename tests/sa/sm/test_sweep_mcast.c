@@ -7,6 +7,7 @@
  * restart, cables fail and the daemon is killed. Only blocks that differ are sent.
  */
 #include "tests/lib/mcast_walk.h"
+#include "tests/lib/suite.h"
 #include "tests/lib/sweep_fixture.h"
 
 #include "sa/store/mcast.h"
@@ -475,9 +476,8 @@ START_TEST(a_flood_of_joins)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(sweep_mcast)
 {
-	Suite *s = suite_create("sweep multicast");
 	TCase *t = tcase_create("sweep multicast");
 	int n = (int)(sizeof(topos) / sizeof(*topos));
 
@@ -493,10 +493,5 @@ int main(void)
 	tcase_add_test(t, mirrored);
 	tcase_add_test(t, disabled);
 	tcase_add_test(t, a_flood_of_joins);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	suite_add_tcase(suite, t);
 }

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "tests/lib/suite.h"
 #include "tests/lib/sweep_fixture.h"
 
 #include "routing/multicast.h"
@@ -340,9 +341,8 @@ START_TEST(killed)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(sweep_mirror)
 {
-	Suite *suite = suite_create("sweep mirror");
 	TCase *tc = tcase_create("sweep mirror");
 
 	tcase_set_timeout(tc, 120);
@@ -350,9 +350,4 @@ int main(void)
 	tcase_add_loop_test(tc, at_random, 0, 3);
 	tcase_add_test(tc, killed);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -12,6 +12,7 @@
 
 #include "sa/mad/wire.h"
 #include "sa/server/answer.h"
+#include "tests/lib/suite.h"
 #include "tests/lib/sweep_fixture.h"
 
 enum {
@@ -597,9 +598,8 @@ START_TEST(the_end)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(sweep_on_request)
 {
-	Suite *s = suite_create("sweep_asked");
 	TCase *t = tcase_create("tables");
 
 	tcase_add_checked_fixture(t, NULL, teardown);
@@ -614,10 +614,5 @@ int main(void)
 	tcase_add_test(t, other_doors);
 	tcase_add_test(t, many_by_door);
 	tcase_add_test(t, the_end);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -11,6 +11,7 @@
 #include "routing/graph/lids.h"
 #include "sa/path/path_query.h"
 #include "sa/record/record.h"
+#include "tests/lib/suite.h"
 #include "tests/lib/sweep_fixture.h"
 
 static struct rig *rig;
@@ -999,9 +1000,8 @@ START_TEST(own_vls)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(sweep_qos)
 {
-	Suite *s = suite_create("sweep_qos");
 	TCase *t = tcase_create("qos");
 
 	tcase_add_checked_fixture(t, NULL, teardown);
@@ -1019,10 +1019,5 @@ int main(void)
 	tcase_add_test(t, asked_for);
 	tcase_add_loop_test(t, refused, 0, sizeof(refusals) / sizeof(refusals[0]));
 	tcase_add_loop_test(t, own_vls, 0, 4);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

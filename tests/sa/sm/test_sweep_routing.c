@@ -5,6 +5,7 @@
  */
 #include "routing/graph/lids.h"
 #include "sa/sm/sweep_int.h"
+#include "tests/lib/suite.h"
 #include "tests/lib/sweep_fixture.h"
 
 static struct rig *rig;
@@ -327,25 +328,19 @@ START_TEST(fallback_is_never_hidden)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(sweep_routing)
 {
-	Suite *s = suite_create("sweep_routing");
 	TCase *t = tcase_create("lanes");
 
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_test(t, lanes_come_with_tables);
 	tcase_add_test(t, lanes_of_restarted_switch);
 	tcase_add_test(t, one_lane);
-	suite_add_tcase(s, t);
+	suite_add_tcase(suite, t);
 	t = tcase_create("engine");
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_loop_test(t, engine_as_from_nothing, 0,
 	                    sizeof(lives) / sizeof(lives[0]));
 	tcase_add_loop_test(t, fallback_is_never_hidden, 0, 2);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -6,6 +6,7 @@
  * What ports hold is read out of the simulation.
  */
 #include "sa/mad/wire.h"
+#include "tests/lib/suite.h"
 #include "tests/lib/sweep_tap.h"
 
 static struct rig *rig, *other;
@@ -321,9 +322,8 @@ START_TEST(drops)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(sweep_slvl)
 {
-	Suite *s = suite_create("sweep_slvl");
 	TCase *t = tcase_create("slvl");
 
 	tcase_add_checked_fixture(t, NULL, teardown);
@@ -331,10 +331,5 @@ int main(void)
 	tcase_add_loop_test(t, never_wrong, 0, 3);
 	tcase_add_loop_test(t, empty_promises, 0, 2);
 	tcase_add_loop_test(t, drops, 0, 6);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	suite_add_tcase(suite, t);
 }

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /* P_Key and GUID tables of ports, and SMInfo, as a sweep reads and publishes them. */
+#include "tests/lib/suite.h"
 #include "tests/lib/sweep_fixture.h"
 
 enum { BLOCKS_OF_A_PORT = 3 }; /* 64 P_Keys are two blocks, 8 GUIDs one */
@@ -131,9 +132,8 @@ START_TEST(lossy)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(sweep_tables)
 {
-	Suite *suite = suite_create("sweep_tables");
 	TCase *tc = tcase_create("tables");
 
 	tcase_add_checked_fixture(tc, NULL, stop);
@@ -143,9 +143,4 @@ int main(void)
 	tcase_add_test(tc, read_once);
 	tcase_add_loop_test(tc, lossy, 0, 4);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -15,6 +15,7 @@
 
 #include "sa/store/alias.h"
 #include "sa/store/mcast.h"
+#include "tests/lib/suite.h"
 
 enum {
 	LID = 1,
@@ -520,9 +521,8 @@ START_TEST(as_the_model_has_it)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(alias)
 {
-	Suite *suite = suite_create("alias GUIDs");
 	TCase *tc = tcase_create("records");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
@@ -540,9 +540,4 @@ int main(void)
 	tcase_add_test(tc, ports_bounce);
 	tcase_add_loop_test(tc, as_the_model_has_it, 0, 3);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
 }

@@ -11,6 +11,7 @@
  * the specification's tables (IBA vol. 1, 15.2.5.14, 13.4.8.3 and 15.2.5.12).
  */
 #include "tests/lib/store_fixture.h"
+#include "tests/lib/suite.h"
 
 enum {
 	/* component bits of ServiceRecord */
@@ -696,9 +697,8 @@ START_TEST(damaged_rows_are_refused)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(client_records)
 {
-	Suite *suite = suite_create("written");
 	TCase *tc = tcase_create("records");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
@@ -721,9 +721,4 @@ int main(void)
 	tcase_add_test(tc, store_keeps_order);
 	tcase_add_test(tc, damaged_rows_are_refused);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

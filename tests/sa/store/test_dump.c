@@ -19,6 +19,7 @@
 #include "sa/store/store.h"
 #include "sa/store/subscription.h"
 #include "tests/lib/db_util.h"
+#include "tests/lib/suite.h"
 
 #define GROUP                                                                            \
 	"MC Group 0xc000  (well known): mgid=0xff12401bffff0000:0x00000000ffffffff "     \
@@ -407,9 +408,8 @@ START_TEST(import)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE(dump)
 {
-	Suite *suite = suite_create("dump");
 	TCase *tc = tcase_create("dump");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
@@ -425,9 +425,4 @@ int main(void)
 	tcase_add_test(tc, shared_mlid);
 	tcase_add_test(tc, import);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

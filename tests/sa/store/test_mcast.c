@@ -12,6 +12,7 @@
 #include "tests/lib/store_fixture.h"
 
 #include "sa/store/mcast.h"
+#include "tests/lib/suite.h"
 
 enum {
 	MCMEMBER_RECORD = 0x38,
@@ -559,9 +560,8 @@ END_TEST
 #define LOOP(test, rows)                                                                 \
 	tcase_add_loop_test(t, test, 0, (int)(sizeof(rows) / sizeof(*(rows))))
 
-int main(void)
+TEST_SUITE(mcast)
 {
-	Suite *s = suite_create("mcast");
 	TCase *t = tcase_create("mcast");
 
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -579,10 +579,5 @@ int main(void)
 	tcase_add_test(t, gone_ports_leave);
 	tcase_add_test(t, path_to_a_group);
 	tcase_add_loop_test(t, random_joins_and_leaves, 0, 3);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	suite_add_tcase(suite, t);
 }

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <check.h>
+
+/*!
+ * One check program per source folder, one suite per test file. A file ends in
+ *
+ *	TEST_SUITE(ftree)
+ *	{
+ *		TCase *t = tcase_create("ftree");
+ *		...
+ *		suite_add_tcase(suite, t);
+ *	}
+ *
+ * and needs no other registration than its line in the folder's Makefile.inc: main() in
+ * suite.c runs every suite that the program links. CK_RUN_SUITE=ftree runs this one alone,
+ * CK_RUN_CASE one of its cases.
+ */
+
+/*! \brief Cases of one file; one per file and program. */
+struct test_suite {
+	const char *name;
+	void (*fill)(Suite *suite);
+	struct test_suite *next_ref;
+};
+
+/*! \brief What the program does instead when a test starts it once more with this word. */
+struct test_role {
+	const char *name;
+	int (*run)(char **argv); /*!< the words after the name, NULL at the end */
+	struct test_role *next_ref;
+};
+
+void test_suite_register(struct test_suite *s);
+void test_role_register(struct test_role *r);
+
+/*! \brief argv[0], for a test that starts its own program with the name of a role. */
+extern const char *test_program;
+
+/*! \brief Registers the function body that follows as the suite \a name; in it, \a suite is
+ * the Suite to fill. */
+#define TEST_SUITE(name_)                                                                \
+	static void suite_##name_(Suite *suite);                                         \
+	__attribute__((constructor)) static void register_suite_##name_(void)            \
+	{                                                                                \
+		static struct test_suite suite_ = { .name = #name_,                      \
+			                            .fill = suite_##name_ };             \
+                                                                                         \
+		test_suite_register(&suite_);                                            \
+	}                                                                                \
+	static void suite_##name_(Suite *suite)
+
+/*! \brief `program name_ WORD...` calls \a run_ with the words and exits with its value. */
+#define TEST_ROLE(name_, run_)                                                           \
+	__attribute__((constructor)) static void register_role_##name_(void)             \
+	{                                                                                \
+		static struct test_role role_ = { .name = #name_, .run = run_ };         \
+                                                                                         \
+		test_role_register(&role_);                                              \
+	}
