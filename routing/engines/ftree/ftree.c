@@ -91,21 +91,6 @@ static int prepare(struct ftree *f, struct arena *tmp, struct why *why)
 	return ret;
 }
 
-/* The manual promises no route from one non-compute node to another, and nothing less. */
-static int declare_missing(const struct ftree *f, struct arena *a, struct route_out *ret)
-{
-	uint8_t *may_miss = arena_alloc(a, f->lft->n_lids);
-
-	if (!may_miss) {
-		return -ENOMEM;
-	}
-	for (uint32_t h = 0; h < f->n_hosts; h++) {
-		may_miss[f->lid[h]] = f->lid[h] && f->non_cn[f->g->hosts[h]];
-	}
-	ret->may_miss = may_miss;
-	return E_OK;
-}
-
 /* Routes between non-compute nodes: those that the operator asks for, and what is
  * missing. */
 static int add_reverse(struct ftree *f, struct arena *tmp, struct arena *a,
@@ -135,11 +120,23 @@ static int add_reverse(struct ftree *f, struct arena *tmp, struct arena *a,
 		ret->may_deadlock = true;
 	}
 	if ((f->opt->cn || f->opt->io) && ftree_misses(f)) {
+		uint8_t *may_miss;
+
 		why_add(&ret->notes,
 		        "ftree: some hosts that are no compute nodes have no route to "
 		        "each other, because it would climb after it descended; see "
 		        "io_guid_file and max_reverse_hops");
-		return declare_missing(f, a, ret);
+		/* The manual promises no route from one non-compute node to another,
+		 * and nothing less. */
+		may_miss = arena_alloc(a, f->lft->n_lids);
+		if (!may_miss) {
+			return -ENOMEM;
+		}
+		for (uint32_t h = 0; h < f->n_hosts; h++) {
+			may_miss[f->lid[h]] = f->lid[h] && f->non_cn[f->g->hosts[h]];
+		}
+		ret->may_miss = may_miss;
+		return E_OK;
 	}
 	return E_OK;
 }

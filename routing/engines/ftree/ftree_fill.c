@@ -30,23 +30,6 @@ struct worker {
 	uint32_t *at; /* [n_classes] first of the class in c.link + 1, 0: none */
 };
 
-static void find_choice(struct worker *w, uint32_t t)
-{
-	const struct ftree *f = w->f;
-	struct choice *c = &w->c;
-	uint32_t i, end;
-
-	c->up = ftree_dist(f, w->s, t) & FTREE_UP;
-	i = c->up ? f->first[w->s] : f->first_down[w->s];
-	end = c->up ? f->first_down[w->s] : f->first[w->s + 1];
-	c->n = 0;
-	for (; i < end; i++) {
-		if (ftree_closer(f, w->s, f->link[i].to, c->up, t)) {
-			c->link[c->n++] = &f->link[i];
-		}
-	}
-}
-
 static void index_classes(struct worker *w, bool set)
 {
 	for (unsigned i = w->c.n; i-- > 0;) {
@@ -134,35 +117,40 @@ static void fill_switch(const struct worker *w, uint32_t t)
 	lft_row(f->lft, w->s)[lid] = l[i].port;
 }
 
-static void fill_local(const struct ftree *f, uint32_t s)
-{
-	const struct graph *g = f->g;
-	uint8_t *row = lft_row(f->lft, s);
-	uint32_t own = f->lids->of[graph_port(g, g->switches[s], 0)].base;
-
-	if (own) {
-		row[own] = 0;
-	}
-	for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1]; h++) {
-		if (f->lid[h]) {
-			row[f->lid[h]] = g->ports[g->ports[g->hosts[h]].peer].num;
-		}
-	}
-}
-
 static bool fill_row(struct worker *w)
 {
 	const struct ftree *f = w->f;
 	bool broken = false;
+	const struct graph *g = f->g;
+	uint8_t *row = lft_row(f->lft, w->s);
+	uint32_t own = f->lids->of[graph_port(g, g->switches[w->s], 0)].base;
 
-	fill_local(f, w->s);
+	if (own) {
+		row[own] = 0;
+	}
+	for (uint32_t h = g->host_first[w->s]; h < g->host_first[w->s + 1]; h++) {
+		if (f->lid[h]) {
+			row[f->lid[h]] = g->ports[g->ports[g->hosts[h]].peer].num;
+		}
+	}
 	for (uint32_t t = 0; t < f->n; t++) {
 		if (t == w->s || ftree_dist(f, w->s, t) == FTREE_NONE) {
 			continue;
 		}
 		fill_switch(w, t);
 		if (f->g->host_first[t] != f->g->host_first[t + 1]) {
-			find_choice(w, t);
+			struct choice *c = &w->c;
+			uint32_t i, end;
+
+			c->up = ftree_dist(f, w->s, t) & FTREE_UP;
+			i = c->up ? f->first[w->s] : f->first_down[w->s];
+			end = c->up ? f->first_down[w->s] : f->first[w->s + 1];
+			c->n = 0;
+			for (; i < end; i++) {
+				if (ftree_closer(f, w->s, f->link[i].to, c->up, t)) {
+					c->link[c->n++] = &f->link[i];
+				}
+			}
 			index_classes(w, true);
 			broken |= fill_hosts(w, t);
 			index_classes(w, false);

@@ -64,26 +64,6 @@ static void fill_hosts(const struct ftree *f, uint32_t s, uint32_t t)
 	}
 }
 
-static void fill_row(const struct ftree *f, const struct owners *x, uint32_t s)
-{
-	const uint8_t *dist = f->dist + (size_t)s * f->stride;
-
-	for (uint32_t w = 0; w < f->line.words; w++) {
-		uint64_t b = 0;
-
-		for (uint32_t k = 0; k < BITS; k++) { /* NONE, too, behind the last */
-			b |= (uint64_t)(dist[w * BITS + k] == FTREE_NONE) << k;
-		}
-		b &= order_reaches(&f->line, s)[w];
-		b |= order_replaced(&f->line, s)[w];
-		order_fill_word(&f->line, s, w, b, x->lid, lft_row(f->lft, s));
-		for (b &= x->homes[w]; b; b &= b - 1) {
-			fill_hosts(f, s, w * BITS + (uint32_t)__builtin_ctzll(b));
-		}
-	}
-	lft_row(f->lft, s)[0] = LFT_NO_ROUTE; /* switches without a LID */
-}
-
 /* One host that others of its kind may miss: ways from the switches that need them. */
 static void fill_non_cn(const struct ftree *f, uint32_t t, uint32_t h)
 {
@@ -157,7 +137,23 @@ int ftree_fill_line(struct ftree *f, struct arena *a)
 	}
 #pragma omp parallel for schedule(dynamic, 8)
 	for (uint32_t s = 0; s < f->n; s++) {
-		fill_row(f, &x, s);
+		const uint8_t *dist = f->dist + (size_t)s * f->stride;
+
+		for (uint32_t w = 0; w < f->line.words; w++) {
+			uint64_t b = 0;
+
+			for (uint32_t k = 0; k < BITS;
+			     k++) { /* NONE, too, behind the last */
+				b |= (uint64_t)(dist[w * BITS + k] == FTREE_NONE) << k;
+			}
+			b &= order_reaches(&f->line, s)[w];
+			b |= order_replaced(&f->line, s)[w];
+			order_fill_word(&f->line, s, w, b, x.lid, lft_row(f->lft, s));
+			for (b &= x.homes[w]; b; b &= b - 1) {
+				fill_hosts(f, s, w * BITS + (uint32_t)__builtin_ctzll(b));
+			}
+		}
+		lft_row(f->lft, s)[0] = LFT_NO_ROUTE; /* switches without a LID */
 	}
 	for (uint32_t t = 0; t < f->n; t++) {
 		bool apart = (f->opt->cn || f->opt->io) && ftree_hosts_on(f, t) &&

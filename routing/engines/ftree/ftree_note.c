@@ -19,11 +19,31 @@ static uint32_t cables_up(const struct ftree *f, uint32_t s)
 	return f->first_down[s] - f->first[s];
 }
 
-/* Switches with fewer cables up than others of their rank. */
-static void note_cables(const struct ftree *f, struct why *notes)
+/* Compute nodes that hang higher or lower than most. */
+static void note_ranks(const struct ftree *f, struct why *notes)
+{
+	uint32_t n = 0, first = 0;
+
+	for (uint32_t s = 0; s < f->n; s++) {
+		if (f->n_cn[s] && f->rank[s] != f->cn_rank) {
+			first = n ? first : s;
+			n += f->n_cn[s];
+		}
+	}
+	if (n) {
+		why_add(notes,
+		        "ftree: %u compute nodes hang on switches of another rank than "
+		        "most, such as %s; balance is degraded; a cn_guid_file without "
+		        "them helps",
+		        n, switch_text(f->g, f->lids, first).text);
+	}
+}
+
+void ftree_note(const struct ftree *f, struct why *notes)
 {
 	uint32_t full[FTREE_RANKS_MAX] = { 0 }, n = 0, missing = 0, first = 0;
 
+	/* Switches with fewer cables up than others of their rank. */
 	for (uint32_t s = 0; s < f->n; s++) {
 		uint32_t *most = &full[f->rank[s]];
 
@@ -45,31 +65,8 @@ static void note_cables(const struct ftree *f, struct why *notes)
 		        n, f->n, missing, switch_text(f->g, f->lids, first).text,
 		        cables_up(f, first), full[f->rank[first]]);
 	}
-}
-
-/* Compute nodes that hang higher or lower than most. */
-static void note_ranks(const struct ftree *f, struct why *notes)
-{
-	uint32_t n = 0, first = 0;
-
-	for (uint32_t s = 0; s < f->n; s++) {
-		if (f->n_cn[s] && f->rank[s] != f->cn_rank) {
-			first = n ? first : s;
-			n += f->n_cn[s];
-		}
-	}
-	if (n) {
-		why_add(notes,
-		        "ftree: %u compute nodes hang on switches of another rank than "
-		        "most, such as %s; balance is degraded; a cn_guid_file without "
-		        "them helps",
-		        n, switch_text(f->g, f->lids, first).text);
-	}
-}
-
-/* Pairs of switches with hosts that the tree does not join. */
-static void note_line(const struct ftree *f, struct why *notes)
-{
+	note_ranks(f, notes);
+	/* Pairs of switches with hosts that the tree does not join. */
 	if (f->n_apart) {
 		why_add(notes,
 		        "ftree: %u pairs of switches with hosts have no route that "
@@ -88,13 +85,6 @@ static void note_line(const struct ftree *f, struct why *notes)
 		        f->line.n_conflicts,
 		        switch_text(f->g, f->lids, f->line.conflict).text);
 	}
-}
-
-void ftree_note(const struct ftree *f, struct why *notes)
-{
-	note_cables(f, notes);
-	note_ranks(f, notes);
-	note_line(f, notes);
 }
 
 /* Has a host on t a LID that is not routed at s? */

@@ -107,28 +107,24 @@ static int users_init(struct users *u, uint32_t n, uint32_t n_links, struct aren
 
 /* ---- classes ---- */
 
-/* Switches of one rank use the classes above; all others use nothing. */
-static void list_classes_above(const struct ftree *f, unsigned rank, struct users *u)
-{
-	const struct graph *g = f->g;
-	uint32_t n = 0;
-
-	for (uint32_t s = 0; s < f->n; s++) {
-		u->first[s] = n;
-		for (uint32_t i = g->adj_first[s];
-		     f->rank[s] == rank && i < g->adj_first[s + 1]; i++) {
-			if (f->rank[g->adj[i].to] < rank) {
-				u->used[n++] = f->class[g->adj[i].to];
-			}
-		}
-	}
-	u->first[f->n] = n;
-}
-
 static void find_classes(struct ftree *f, struct users *u)
 {
 	for (unsigned r = 0; r < f->n_ranks; r++) {
-		list_classes_above(f, r, u);
+		const struct graph *g = f->g;
+		uint32_t n = 0;
+
+		/* Switches of one rank use the classes above; all others use
+		 * nothing. */
+		for (uint32_t s = 0; s < f->n; s++) {
+			u->first[s] = n;
+			for (uint32_t i = g->adj_first[s];
+			     f->rank[s] == r && i < g->adj_first[s + 1]; i++) {
+				if (f->rank[g->adj[i].to] < r) {
+					u->used[n++] = f->class[g->adj[i].to];
+				}
+			}
+		}
+		u->first[f->n] = n;
 		group_users(u);
 		for (uint32_t s = 0; s < f->n; s++) {
 			if (f->rank[s] != r) {
@@ -206,34 +202,6 @@ struct place {
 	uint32_t s;
 };
 
-/* \param votes  [n] zeros. */
-static void find_groups(const struct ftree *f, struct users *u, struct place *place,
-                        uint32_t *group, uint32_t *votes)
-{
-	for (uint32_t s = 0; s < f->n; s++) {
-		group[s] = s;
-		place[s].s = s;
-		for (unsigned r = 0; r < f->n_ranks; r++) {
-			place[s].key[r] = s;
-		}
-	}
-	for (unsigned r = f->n_ranks - 1u; r > 0; r--) {
-		list_switches_above(f, r, group, u);
-		group_users(u);
-		for (uint32_t s = 0; s < f->n; s++) {
-			if (f->rank[s] >= r) {
-				group[s] = u->group[group[s]];
-			}
-		}
-		for (uint32_t s = 0; s < f->n; s++) {
-			if (f->rank[s] == r - 1) {
-				group[s] = group_below(f, s, group, votes);
-			}
-			place[s].key[r - 1] = group[s];
-		}
-	}
-}
-
 static int compare_places(const void *x, const void *y)
 {
 	const struct place *a = x, *b = y;
@@ -278,7 +246,29 @@ static int order_leaves(struct ftree *f, struct users *u, struct arena *a)
 	if (!place || !group || !votes || !f->leaf || !f->leaf_pos) {
 		return -ENOMEM;
 	}
-	find_groups(f, u, place, group, votes);
+	/* \param votes [n] zeros. */
+	for (uint32_t s = 0; s < f->n; s++) {
+		group[s] = s;
+		place[s].s = s;
+		for (unsigned r = 0; r < f->n_ranks; r++) {
+			place[s].key[r] = s;
+		}
+	}
+	for (unsigned r = f->n_ranks - 1u; r > 0; r--) {
+		list_switches_above(f, r, group, u);
+		group_users(u);
+		for (uint32_t s = 0; s < f->n; s++) {
+			if (f->rank[s] >= r) {
+				group[s] = u->group[group[s]];
+			}
+		}
+		for (uint32_t s = 0; s < f->n; s++) {
+			if (f->rank[s] == r - 1) {
+				group[s] = group_below(f, s, group, votes);
+			}
+			place[s].key[r - 1] = group[s];
+		}
+	}
 	qsort(place, f->n, sizeof(*place), compare_places);
 	for (uint32_t i = 0; i < f->n; i++) {
 		uint32_t s = place[i].s;
@@ -385,26 +375,6 @@ static int compare_keys(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
-/* One key (class, cable, class above) per cable up. */
-static uint32_t list_keys(const struct ftree *f, uint64_t *key, uint32_t *members)
-{
-	uint32_t n = 0;
-
-	for (uint32_t s = 0; s < f->n; s++) {
-		members[f->class[s]]++;
-		for (uint32_t i = f->first[s]; i < f->first_down[s]; i++) {
-			const struct ftree_link *l = &f->link[i];
-
-			if (l->class != GRAPH_NONE) {
-				key[n++] = (uint64_t)f->class[s]
-				                   << (CLASS_BITS + CABLE_BITS) |
-				           (uint64_t)l->cable << CLASS_BITS | l->class;
-			}
-		}
-	}
-	return n;
-}
-
 /* Keeps what half of the members have: the others miss it, or have one too many. */
 static void keep_slots(const struct ftree *f, const uint64_t *key, uint32_t n_keys,
                        const uint32_t *members, struct slots *sl)
@@ -439,7 +409,20 @@ static int find_slots(const struct ftree *f, struct slots *sl, struct arena *a)
 	if (!key || !members || !sl->first || !sl->class || !sl->cable) {
 		return -ENOMEM;
 	}
-	n = list_keys(f, key, members);
+	/* One key (class, cable, class above) per cable up. */
+	n = 0;
+	for (uint32_t s = 0; s < f->n; s++) {
+		members[f->class[s]]++;
+		for (uint32_t i = f->first[s]; i < f->first_down[s]; i++) {
+			const struct ftree_link *l = &f->link[i];
+
+			if (l->class != GRAPH_NONE) {
+				key[n++] = (uint64_t)f->class[s]
+				                   << (CLASS_BITS + CABLE_BITS) |
+				           (uint64_t)l->cable << CLASS_BITS | l->class;
+			}
+		}
+	}
 	qsort(key, n, sizeof(*key), compare_keys);
 	keep_slots(f, key, n, members, sl);
 	return E_OK;
@@ -467,14 +450,6 @@ static void set_stages(const struct ftree *f, const struct slots *sl, uint32_t s
 	}
 }
 
-/* Hosts on a switch that do not fit into the places of compute nodes. */
-static uint32_t extra_hosts(const struct ftree *f, uint32_t s)
-{
-	uint32_t places = f->cn_stride ? f->cn_stride : f->n_cn[s];
-
-	return ftree_hosts_on(f, s) > places ? ftree_hosts_on(f, s) - places : 0;
-}
-
 /* Places for these on each leaf switch, 0: none are held; as find_cn_rank() has it. */
 static uint32_t find_extra_stride(const struct ftree *f)
 {
@@ -482,8 +457,13 @@ static uint32_t find_extra_stride(const struct ftree *f)
 
 	for (uint32_t s = 0; s < f->n; s++) {
 		if (f->rank[s] == f->cn_rank) {
-			uint32_t extra = extra_hosts(f, s);
-
+			/* Hosts on a switch that do not fit into the places of
+			 * compute nodes. */
+			uint32_t extra;
+			uint32_t places = f->cn_stride ? f->cn_stride : f->n_cn[s];
+			extra = ftree_hosts_on(f, s) > places
+			                ? ftree_hosts_on(f, s) - places
+			                : 0;
 			n++;
 			sum += extra;
 			most = extra > most ? extra : most;

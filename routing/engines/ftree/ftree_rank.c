@@ -32,28 +32,6 @@ struct unknown {
 	uint32_t n;
 };
 
-static void complain(struct unknown *u, const struct guid_record *r)
-{
-	if (u->n++ < NAMED_MAX) {
-		why_add(u->why, "%s:%u: 0x%016" PRIx64 " is no %s", u->file->path,
-		        r->line, r->guid, u->what);
-	}
-}
-
-static void complain_rest(const struct unknown *u)
-{
-	if (u->n > NAMED_MAX) {
-		why_add(u->why, "%s: %" PRIu32 " more lines have no effect",
-		        u->file->path, u->n - NAMED_MAX);
-	}
-}
-
-static bool is_host(const struct graph *g, uint32_t port)
-{
-	return port != GRAPH_NONE && g->ports[port].num != 0 &&
-	       graph_switch_of(g, port) != GRAPH_NONE;
-}
-
 /* Marks the CA or router ports of a list; others than of the kind "other" stay. */
 static void mark_list(struct ftree *f, const struct guid_file *list, uint8_t kind,
                       struct why *why)
@@ -63,42 +41,20 @@ static void mark_list(struct ftree *f, const struct guid_file *list, uint8_t kin
 	for (uint32_t i = 0; i < list->n; i++) {
 		uint32_t port = graph_port_by_guid(f->g, list->records[i].guid);
 
-		if (!is_host(f->g, port)) {
-			complain(&u, &list->records[i]);
+		if (!(port != GRAPH_NONE && f->g->ports[port].num != 0 &&
+		      graph_switch_of(f->g, port) != GRAPH_NONE)) {
+			if (u.n++ < NAMED_MAX) {
+				why_add(u.why, "%s:%u: 0x%016" PRIx64 " is no %s",
+				        u.file->path, list->records[i].line,
+				        list->records[i].guid, u.what);
+			}
 		} else if (f->kind[port] == FTREE_OTHER) {
 			f->kind[port] = kind;
 		}
 	}
-	complain_rest(&u);
-}
-
-/* With a list of compute nodes these are it; else all CAs that are no I/O nodes. */
-static void mark_hosts(struct ftree *f, struct why *why)
-{
-	const struct graph *g = f->g;
-
-	if (f->opt->cn) {
-		mark_list(f, f->opt->cn, FTREE_CN, why);
-	}
-	if (f->opt->io) {
-		mark_list(f, f->opt->io, FTREE_IO, why);
-	}
-	for (uint32_t s = 0; s < f->n; s++) {
-		uint32_t n = 0;
-
-		for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1]; h++) {
-			uint8_t *kind = &f->kind[g->hosts[h]];
-			bool ca = g->nodes[g->ports[g->hosts[h]].node].type == NODE_CA;
-
-			if (!f->opt->cn && ca && *kind == FTREE_OTHER) {
-				*kind = FTREE_CN;
-			}
-			f->n_cn[s] += *kind == FTREE_CN;
-			f->non_cn[g->hosts[h]] =
-				f->opt->cn ? *kind != FTREE_CN : *kind == FTREE_IO;
-			n += f->non_cn[g->hosts[h]];
-		}
-		f->only_non_cn[s] = n && n == ftree_hosts_on(f, s);
+	if (u.n > NAMED_MAX) {
+		why_add(u.why, "%s: %" PRIu32 " more lines have no effect", u.file->path,
+		        u.n - NAMED_MAX);
 	}
 }
 
@@ -140,20 +96,6 @@ static void queue_root(void *ctx, uint32_t sw, const struct guid_record *r)
 	}
 }
 
-/* A host in the root file stands for its switches. Gives the roots found. */
-static int queue_roots(struct ftree *f, uint32_t *queue, struct why *why, uint32_t *ret_n)
-{
-	struct root_queue x = { .f = f, .queue = queue };
-	uint32_t n_lines;
-	int ret = E_OK;
-
-	if (f->opt->roots) {
-		ret = guid_switches(f->g, f->opt->roots, queue_root, &x, why, &n_lines);
-	}
-	*ret_n = x.n;
-	return ret;
-}
-
 /* Heights above the leaves, whatever is listed. */
 static int heights_from_leaves(const struct ftree *f, uint8_t *height, struct arena *a)
 {
@@ -178,25 +120,6 @@ static bool has_cn_beside(const struct ftree *f, uint32_t s)
 		i++;
 	}
 	return i < g->adj_first[s + 1];
-}
-
-/*
- * Where cabling does not tell leaves from others, as in the manual's picture with an I/O
- * node on every switch above: a switch without compute nodes beside one with some is
- * none.
- */
-static void heights_from_lists(const struct ftree *f, uint8_t *height, uint32_t *queue)
-{
-	uint32_t tail = 0;
-
-	memset(height, UNRANKED, f->n);
-	for (uint32_t s = 0; s < f->n; s++) {
-		if (f->n_cn[s] || (ftree_hosts_on(f, s) && !has_cn_beside(f, s))) {
-			height[s] = 0;
-			queue[tail++] = s;
-		}
-	}
-	spread_rank(f, queue, tail, height);
 }
 
 /* Ranks what no root reaches, by height. In parts without hosts one switch is enough to
@@ -284,9 +207,17 @@ static int rank_from_roots(struct ftree *f, uint32_t *queue, struct why *why)
 	struct why unknown = { "" };
 	uint32_t n_roots;
 	int ret;
+	uint32_t n_lines;
 
 	memset(f->rank, UNRANKED, f->n);
-	ret = queue_roots(f, queue, &unknown, &n_roots);
+	/* A host in the root file stands for its switches. Gives the roots found. */
+	struct root_queue x = { .f = f, .queue = queue };
+	ret = E_OK;
+	if (f->opt->roots) {
+		ret = guid_switches(f->g, f->opt->roots, queue_root, &x, &unknown,
+		                    &n_lines);
+	}
+	n_roots = x.n;
 	if (ret == E_OK) {
 		spread_rank(f, queue, n_roots, f->rank);
 	}
@@ -313,7 +244,20 @@ static int find_ranks(struct ftree *f, struct arena *a, struct why *why)
 	memcpy(from_roots, f->rank, f->n);
 	rank_by_height(f, from_roots, height, queue);
 	if ((f->opt->cn || f->opt->io) && is_flat(f, count_siblings(f, pair))) {
-		heights_from_lists(f, height, queue);
+		uint32_t tail = 0;
+
+		/* Where cabling does not tell leaves from others, as in the manual's
+		 * picture with an I/O node on every switch above: a switch without
+		 * compute nodes beside one with some is none. */
+		memset(height, UNRANKED, f->n);
+		for (uint32_t s = 0; s < f->n; s++) {
+			if (f->n_cn[s] ||
+			    (ftree_hosts_on(f, s) && !has_cn_beside(f, s))) {
+				height[s] = 0;
+				queue[tail++] = s;
+			}
+		}
+		spread_rank(f, queue, tail, height);
 		rank_by_height(f, from_roots, height, queue);
 	}
 	for (uint32_t s = 0; s < f->n; s++) {
@@ -326,6 +270,7 @@ static int find_ranks(struct ftree *f, struct arena *a, struct why *why)
 int ftree_rank(struct ftree *f, struct arena *a, struct why *why)
 {
 	int ret;
+	const struct graph *g;
 
 	f->kind = arena_alloc(a, f->g->n_ports + 1u);
 	f->non_cn = arena_array(a, f->g->n_ports + 1u, sizeof(*f->non_cn));
@@ -335,7 +280,32 @@ int ftree_rank(struct ftree *f, struct arena *a, struct why *why)
 	if (!f->kind || !f->non_cn || !f->only_non_cn || !f->rank || !f->n_cn) {
 		return -ENOMEM;
 	}
-	mark_hosts(f, why);
+	/* With a list of compute nodes these are it; else all CAs that are no I/O
+	 * nodes. */
+	g = f->g;
+	if (f->opt->cn) {
+		mark_list(f, f->opt->cn, FTREE_CN, why);
+	}
+	if (f->opt->io) {
+		mark_list(f, f->opt->io, FTREE_IO, why);
+	}
+	for (uint32_t s = 0; s < f->n; s++) {
+		uint32_t n = 0;
+
+		for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1]; h++) {
+			uint8_t *kind = &f->kind[g->hosts[h]];
+			bool ca = g->nodes[g->ports[g->hosts[h]].node].type == NODE_CA;
+
+			if (!f->opt->cn && ca && *kind == FTREE_OTHER) {
+				*kind = FTREE_CN;
+			}
+			f->n_cn[s] += *kind == FTREE_CN;
+			f->non_cn[g->hosts[h]] =
+				f->opt->cn ? *kind != FTREE_CN : *kind == FTREE_IO;
+			n += f->non_cn[g->hosts[h]];
+		}
+		f->only_non_cn[s] = n && n == ftree_hosts_on(f, s);
+	}
 	ret = find_ranks(f, a, why);
 	return ret == E_OK ? judge(f, why) : ret;
 }

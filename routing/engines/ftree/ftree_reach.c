@@ -68,21 +68,6 @@ static bool add_bits(const struct ftree *f, const struct sets *w, uint32_t s,
 	return any;
 }
 
-/* Adds to what was reached in d - 1 hops without climbing, for the climb that follows. */
-static void add_below(const struct ftree *f, const struct sets *w, uint32_t s, unsigned d)
-{
-	const uint8_t *dist = f->dist + (size_t)s * f->stride;
-	const uint64_t *descends = order_descends(&f->line, s);
-	size_t row = (size_t)s * w->words;
-
-	for (uint32_t t = 0; t < f->n; t++) {
-		uint64_t bit = (uint64_t)(dist[t] == d - 1) << t % BITS;
-
-		w->last.reached[row + t / BITS] |= bit;
-		w->last.descends[row + t / BITS] |= bit & descends[t / BITS];
-	}
-}
-
 static void swap(struct sets *w)
 {
 	struct wave t = w->last;
@@ -134,7 +119,19 @@ static unsigned reach_up(const struct ftree *f, struct sets *w, unsigned depth)
 		d++;
 #pragma omp parallel for schedule(dynamic, 32)
 		for (uint32_t s = 0; s < f->n; s++) {
-			add_below(f, w, s, d);
+			const uint8_t *dist = f->dist + (size_t)s * f->stride;
+			const uint64_t *descends = order_descends(&f->line, s);
+			size_t row = (size_t)s * w->words;
+
+			/* Adds to what was reached in d - 1 hops without climbing,
+			 * for the climb that follows. */
+			for (uint32_t t = 0; t < f->n; t++) {
+				uint64_t bit = (uint64_t)(dist[t] == d - 1) << t % BITS;
+
+				w->last.reached[row + t / BITS] |= bit;
+				w->last.descends[row + t / BITS] |=
+					bit & descends[t / BITS];
+			}
 		}
 #pragma omp parallel for schedule(dynamic, 32) reduction(|| : any)
 		for (uint32_t s = 0; s < f->n; s++) {

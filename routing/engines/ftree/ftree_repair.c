@@ -94,19 +94,6 @@ static void find_range(struct repair *r, uint32_t s)
 	r->range_of[s] = r->t;
 }
 
-/* What the pair in hand would add to what others make of a link. */
-static uint32_t cost_of(const struct repair *r, uint32_t s, uint32_t l)
-{
-	unsigned meet = r->meet[l];
-
-	if (r->mine[s] == r->turn && r->f->link[l].port == r->col[s]) {
-		meet = meet < UINT8_MAX && meet >= 2 ? meet - 2 : meet;
-	}
-	return meet_cost[meet / 2] +
-	       (r->more[l] ? ftree_load_cost(r->x->load[l] + r->more[l], r->x->fair)
-	                   : r->x->load_cost[l]);
-}
-
 /*
  * Cost of the best way from a switch to the host, COST_NONE: none below the limit found;
  * remembers it. What is left of a way is taken to cost at least the floor per hop, which
@@ -136,11 +123,20 @@ static uint32_t find_way(struct repair *r, uint32_t s, uint32_t limit)
 	good = (r->dist_to[s] & FTREE_HOPS) * r->good;
 	for (uint32_t k = 0; k < n && best > good; k++) {
 		uint32_t i = from + (r->start + k) % n, cost, on;
+		unsigned meet;
 
 		if (!leads_closer(r, s, f->link[i].to)) {
 			continue;
 		}
-		cost = cost_of(r, s, i);
+		/* What the pair in hand would add to what others make of a link. */
+		meet = r->meet[i];
+		if (r->mine[s] == r->turn && r->f->link[i].port == r->col[s]) {
+			meet = meet < UINT8_MAX && meet >= 2 ? meet - 2 : meet;
+		}
+		cost = meet_cost[meet / 2] +
+		       (r->more[i]
+		                ? ftree_load_cost(r->x->load[i] + r->more[i], r->x->fair)
+		                : r->x->load_cost[i]);
 		if (limit != COST_NONE && cost + rest >= limit) {
 			continue;
 		}
@@ -180,24 +176,6 @@ static void load_route(struct repair *r, uint32_t s, int sign)
 		r->more[l] += (uint32_t)sign * flows;
 		s = r->f->link[l].to;
 	}
-}
-
-static void lead(struct repair *r, uint32_t s, bool again)
-{
-	uint32_t cost;
-
-	r->turn++;
-	if (again) {
-		use_route(r, s, -1);
-		load_route(r, s, -1);
-	}
-	cost = find_way(r, s, COST_NONE);
-	r->floor = cost / (r->dist_to[s] & FTREE_HOPS) / 8 * 7;
-	for (uint32_t k = s; k != r->t; k = r->f->link[r->best[k]].to) {
-		r->col[k] = r->f->link[r->best[k]].port;
-	}
-	use_route(r, s, 1);
-	load_route(r, s, 1);
 }
 
 /* Does the route of the pair in hand meet another, or pass a link that carries much? */
@@ -256,7 +234,23 @@ static void lead_host(struct repair *r, uint32_t h, bool again)
 			          (size_t)ftree_distance(x, i, h) * r->f->g->n_adj;
 			r->start = h + i;
 			if (!again || is_dear(r, r->f->leaf[i])) {
-				lead(r, r->f->leaf[i], again);
+				uint32_t cost;
+
+				r->turn++;
+				if (again) {
+					use_route(r, r->f->leaf[i], -1);
+					load_route(r, r->f->leaf[i], -1);
+				}
+				cost = find_way(r, r->f->leaf[i], COST_NONE);
+				r->floor = cost /
+				           (r->dist_to[r->f->leaf[i]] & FTREE_HOPS) / 8 *
+				           7;
+				for (uint32_t l = r->f->leaf[i]; l != r->t;
+				     l = r->f->link[r->best[l]].to) {
+					r->col[l] = r->f->link[r->best[l]].port;
+				}
+				use_route(r, r->f->leaf[i], 1);
+				load_route(r, r->f->leaf[i], 1);
 			}
 		}
 	}
@@ -366,20 +360,6 @@ static uint64_t unavoidable_load(const struct ftree *f)
 	return most;
 }
 
-/* Does a link carry much more than the mean, and more than it needs to? */
-static bool is_uneven(const struct ftree_tally *x)
-{
-	uint64_t sum = 0, most = 0, least;
-
-	for (uint32_t l = 0; l < x->f->g->n_adj; l++) {
-		sum += x->load[l];
-		most = x->load[l] > most ? x->load[l] : most;
-	}
-	least = unavoidable_load(x->f);
-	sum = sum / x->f->g->n_adj * 5 / 4;
-	return most > (least > sum ? least : sum) * 9 / 8;
-}
-
 static int repair_init(struct repair *r, const struct ftree_tally *x, struct arena *a)
 {
 	uint32_t n = x->f->n;
@@ -420,8 +400,20 @@ int ftree_repair(struct ftree *f, struct arena *a)
 		ret = run_round(&x, r, &b, round > 0);
 	}
 	if (ret == E_OK) {
+		uint64_t sum, most, least;
+
 		ftree_tally_store(&x);
-		f->uneven = is_uneven(&x);
+		/* Does a link carry much more than the mean, and more than it needs
+		 * to? */
+		sum = 0;
+		most = 0;
+		for (uint32_t l = 0; l < x.f->g->n_adj; l++) {
+			sum += x.load[l];
+			most = x.load[l] > most ? x.load[l] : most;
+		}
+		least = unavoidable_load(x.f);
+		sum = sum / x.f->g->n_adj * 5 / 4;
+		f->uneven = most > (least > sum ? least : sum) * 9 / 8;
 	}
 	return ret;
 }

@@ -83,18 +83,6 @@ static uint32_t follow(const struct ways *x, uint32_t s, bool line)
 	return n;
 }
 
-/* The routes that are there already. */
-static void start_ways(const struct ways *x)
-{
-	for (uint32_t s = 0; s < x->f->n; s++) {
-		x->way[s] = (struct way){ .climbs = NO_WAY, .hops = NO_WAY };
-	}
-	x->way[x->t] = (struct way){ 0 };
-	for (uint32_t s = 0; s < x->f->n; s++) {
-		follow(x, s, false);
-	}
-}
-
 /* Enters the way from one switch. \return Entries added. */
 static uint64_t enter_way(const struct ways *x, uint32_t s)
 {
@@ -188,7 +176,15 @@ static void add_ways(const struct ways *x, struct ftree_added *ret)
 	for (uint32_t i = 0; i < f->n_leaves; i++) {
 		if (wants(x, f->leaf[i])) {
 			if (!started) {
-				start_ways(x);
+				/* The routes that are there already. */
+				for (uint32_t s = 0; s < x->f->n; s++) {
+					x->way[s] = (struct way){ .climbs = NO_WAY,
+						                  .hops = NO_WAY };
+				}
+				x->way[x->t] = (struct way){ 0 };
+				for (uint32_t s = 0; s < x->f->n; s++) {
+					follow(x, s, false);
+				}
 			}
 			started = true;
 			ret->by_line += try_line(x, f->leaf[i], most);

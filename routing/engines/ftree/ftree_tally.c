@@ -133,22 +133,6 @@ static void look_at(const struct ftree_tally *x, uint32_t i, uint32_t h, uint32_
 	}
 }
 
-/* All pairs of one slice of distances. */
-static void look_at_slice(const struct ftree_tally *x, uint32_t slice, uint32_t *load)
-{
-	uint32_t n = x->f->n_leaves;
-	uint32_t from = (uint32_t)((uint64_t)n * slice / SLICES);
-	uint32_t end = (uint32_t)((uint64_t)n * (slice + 1) / SLICES);
-
-	for (uint32_t h = 0; h < x->f->n_hosts; h++) {
-		uint32_t t = x->f->leaf_pos[x->home[h]];
-
-		for (uint32_t d = from; d < end; d++) {
-			look_at(x, t >= d ? t - d : t + n - d, h, load);
-		}
-	}
-}
-
 /* From pairs per distance to twice these and the next ones', for a stretch of links. */
 static void add_next(const struct ftree_tally *x, size_t from, size_t links)
 {
@@ -214,15 +198,6 @@ static int tally_init(struct ftree_tally *x, const struct ftree *f, struct arena
 	return E_OK;
 }
 
-static void count_broken(const struct ftree_tally *x, uint32_t h)
-{
-	const uint8_t *b = x->broken + h * x->broken_stride;
-
-	for (size_t i = 0; i < x->broken_stride; i++) {
-		x->n_broken[h] += (uint32_t)__builtin_popcount(b[i]);
-	}
-}
-
 /* Pairs that are led anew add to the mean: what is good counts them in. */
 static void find_good(struct ftree_tally *x)
 {
@@ -258,7 +233,19 @@ int ftree_tally(struct ftree_tally *x, const struct ftree *f, struct arena *a)
 		}
 #pragma omp for schedule(dynamic, 1)
 		for (uint32_t slice = 0; slice < SLICES; slice++) {
-			look_at_slice(x, slice, load[column_thread()]);
+			uint32_t n = x->f->n_leaves;
+			uint32_t from = (uint32_t)((uint64_t)n * slice / SLICES);
+			uint32_t end = (uint32_t)((uint64_t)n * (slice + 1) / SLICES);
+
+			/* All pairs of one slice of distances. */
+			for (uint32_t h = 0; h < x->f->n_hosts; h++) {
+				uint32_t t = x->f->leaf_pos[x->home[h]];
+
+				for (uint32_t d = from; d < end; d++) {
+					look_at(x, t >= d ? t - d : t + n - d, h,
+					        load[column_thread()]);
+				}
+			}
 		}
 #pragma omp for schedule(static)
 		for (uint32_t l = 0; l < f->g->n_adj; l += LINKS_AT_ONCE) {
@@ -268,7 +255,11 @@ int ftree_tally(struct ftree_tally *x, const struct ftree *f, struct arena *a)
 		}
 #pragma omp for schedule(static)
 		for (uint32_t h = 0; h < f->n_hosts; h++) {
-			count_broken(x, h);
+			const uint8_t *b = x->broken + h * x->broken_stride;
+
+			for (size_t k = 0; k < x->broken_stride; k++) {
+				x->n_broken[h] += (uint32_t)__builtin_popcount(b[k]);
+			}
 		}
 	}
 	sum_loads(x, load, threads);
