@@ -18,16 +18,6 @@
 #include "routing/graph/lids.h"
 #include "routing/spread/spread.h"
 
-static uint32_t cables_up(const struct dmodc_tree *t, uint32_t s)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = t->up.first[s]; i < t->up.first[s + 1]; i++) {
-		n += t->bare[t->up.group[i].to] ? 0 : t->up.group[i].n;
-	}
-	return n;
-}
-
 /* Do more cables lead to one neighbour above than to another? */
 static bool has_unlike_neighbours(const struct dmodc_tree *t, uint32_t s)
 {
@@ -47,8 +37,12 @@ bool dmodc_is_broken(const struct dmodc_tree *t)
 		uint32_t most = 0, least = UINT32_MAX;
 
 		for (uint32_t i = t->rank_first[r]; i < t->rank_first[r + 1]; i++) {
-			uint32_t n = cables_up(t, t->by_rank[i]);
+			uint32_t n = 0;
 
+			for (uint32_t k = t->up.first[t->by_rank[i]];
+			     k < t->up.first[t->by_rank[i] + 1]; k++) {
+				n += t->bare[t->up.group[k].to] ? 0 : t->up.group[k].n;
+			}
 			if (has_unlike_neighbours(t, t->by_rank[i])) {
 				return true;
 			}
@@ -215,21 +209,6 @@ static void keep_apart(const struct graph *g, uint32_t s, uint8_t *range, uint32
 	}
 }
 
-static void keep_all_apart(const struct dmodc_job *j, const uint8_t *before)
-{
-	for (uint32_t s = 0; s < j->t.n; s++) {
-		uint8_t *row = lft_row(j->lft, s);
-
-		for (uint32_t c = 0; c < j->t.n_cols; c++, before++) {
-			uint8_t *range = row + j->base[c];
-
-			if (j->base[c] && j->lmc[c] && *before != range[0]) {
-				keep_apart(j->g, s, range, 1U << j->lmc[c], *before);
-			}
-		}
-	}
-}
-
 int dmodc_even(struct dmodc_job *j, const _Atomic bool *cancel, struct arena *tmp)
 {
 	uint8_t *before = NULL;
@@ -251,7 +230,18 @@ int dmodc_even(struct dmodc_job *j, const _Atomic bool *cancel, struct arena *tm
 	}
 	ret = even_out(j, cancel, tmp);
 	if (ret == E_OK && several) {
-		keep_all_apart(j, before);
+		for (uint32_t s = 0; s < j->t.n; s++) {
+			uint8_t *row = lft_row(j->lft, s);
+
+			for (uint32_t c = 0; c < j->t.n_cols; c++, before++) {
+				uint8_t *range = row + j->base[c];
+
+				if (j->base[c] && j->lmc[c] && *before != range[0]) {
+					keep_apart(j->g, s, range, 1U << j->lmc[c],
+					           *before);
+				}
+			}
+		}
 	}
 	return ret;
 }

@@ -56,25 +56,6 @@ static bool is_taken(const struct dmodc_job *j, const struct candidates *x,
 	return false;
 }
 
-/* The next candidate with a cable left: to another system if there is one, else to
- * another switch. */
-static unsigned next_of(const struct dmodc_job *j, const struct candidates *x,
-                        const uint8_t *taken, unsigned from)
-{
-	unsigned best = x->n, best_key = 3;
-
-	for (unsigned k = 0; k < x->n && best_key; k++) {
-		unsigned i = (from + k) % x->n;
-		unsigned key = taken[i] ? 2 : is_taken(j, x, taken, i);
-
-		if (taken[i] < x->dir->group[x->group[i]].n && key < best_key) {
-			best = i;
-			best_key = key;
-		}
-	}
-	return best;
-}
-
 /* A cable: which candidate, and how many of its cables were taken before. */
 struct place {
 	unsigned at, before;
@@ -95,8 +76,23 @@ static struct place place_after(const struct dmodc_job *j, const struct candidat
 	}
 	memset(taken, 0, x->n);
 	for (shift %= x->cables; shift; shift--) {
+		unsigned best, best_key;
+
 		taken[at]++;
-		at = next_of(j, x, taken, (at + 1) % x->n);
+		/* The next candidate with a cable left: to another system if there
+		 * is one, else to another switch. */
+		best = x->n;
+		best_key = 3;
+		for (unsigned k = 0; k < x->n && best_key; k++) {
+			unsigned i = (((at + 1) % x->n) + k) % x->n;
+			unsigned key = taken[i] ? 2 : is_taken(j, x, taken, i);
+
+			if (taken[i] < x->dir->group[x->group[i]].n && key < best_key) {
+				best = i;
+				best_key = key;
+			}
+		}
+		at = best;
 	}
 	return (struct place){ at, taken[at] };
 }
@@ -167,15 +163,6 @@ static unsigned choose_up(const struct dmodc_job *j, uint32_t s, uint32_t t, uin
 		return good[turn % n];
 	}
 	return own < x->n ? own : (unsigned)(turn % x->n);
-}
-
-static uint8_t deal_up(const struct dmodc_job *j, uint32_t s, uint32_t t, uint32_t c,
-                       const struct candidates *x, unsigned k)
-{
-	unsigned rank = j->t.rank[s], shift = dmodc_shift(j, rank);
-	uint64_t turn = dmodc_turn(j, rank, c) / j->t.slots[s];
-
-	return port_after(j, x, choose_up(j, s, t, c, x, k), turn, shift);
 }
 
 /* All neighbours above a switch. */
@@ -280,17 +267,20 @@ static void fill_up_choice(const struct dmodc_job *j, uint32_t s, uint32_t t, un
 	}
 	compare_candidates(j, &x);
 	for (uint32_t c = j->t.col[t]; c < j->t.col[t] + dmodc_hosts_on(j->g, t); c++) {
-		row[j->lid[c]] = deal_up(j, s, t, c, &x, k);
+		unsigned rank = j->t.rank[s], shift = dmodc_shift(j, rank);
+		uint64_t turn = dmodc_turn(j, rank, c) / j->t.slots[s];
+		row[j->lid[c]] =
+			port_after(j, &x, choose_up(j, s, t, c, &x, k), turn, shift);
 	}
 }
 
 /* ---- one switch ---- */
 
-/* Bits of the destinations that more than one group below leads to. */
-static void find_several(const struct dmodc_job *j, uint32_t s, uint64_t *several)
+static void fill_down(const struct dmodc_job *j, uint32_t s, uint64_t *several)
 {
 	uint32_t words = j->reach.words;
 
+	/* Bits of the destinations that more than one group below leads to. */
 	memset(several, 0, words * sizeof(*several));
 	for (uint32_t w = 0; w < words; w++) {
 		uint64_t once = 0;
@@ -302,11 +292,6 @@ static void find_several(const struct dmodc_job *j, uint32_t s, uint64_t *severa
 			once |= row;
 		}
 	}
-}
-
-static void fill_down(const struct dmodc_job *j, uint32_t s, uint64_t *several)
-{
-	find_several(j, s, several);
 	for (uint32_t i = j->t.down.first[s]; i < j->t.down.first[s + 1]; i++) {
 		const struct dmodc_group *group = &j->t.down.group[i];
 		const uint64_t *row = dmodc_row(&j->reach, group->to, 0);
@@ -403,17 +388,6 @@ static void fill_up(const struct dmodc_job *j, uint32_t s, unsigned k,
 	}
 }
 
-static void fill_own(const struct dmodc_job *j, uint32_t s)
-{
-	const struct graph *g = j->g;
-	uint8_t *row = lft_row(j->lft, s);
-	uint32_t c = j->t.col[s];
-
-	for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1]; h++, c++) {
-		row[j->lid[c]] = g->ports[g->ports[g->hosts[h]].peer].num;
-	}
-}
-
 void dmodc_fill_hosts(const struct dmodc_job *j)
 {
 #pragma omp parallel for schedule(dynamic, 8)
@@ -421,11 +395,19 @@ void dmodc_fill_hosts(const struct dmodc_job *j)
 		uint64_t *bits = j->scratch + (size_t)column_thread() * j->reach.words;
 		uint8_t port[PORTS_MAX];
 		bool simple = j->t.slots[s] && ports_by_slot(j, s, port);
+		const struct graph *g;
+		uint8_t *row;
+		uint32_t c;
 
 		fill_down(j, s, bits);
 		for (unsigned k = 1; k < j->reach.rows; k++) {
 			fill_up(j, s, k, simple ? port : NULL);
 		}
-		fill_own(j, s);
+		g = j->g;
+		row = lft_row(j->lft, s);
+		c = j->t.col[s];
+		for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1]; h++, c++) {
+			row[j->lid[c]] = g->ports[g->ports[g->hosts[h]].peer].num;
+		}
 	}
 }

@@ -117,25 +117,6 @@ static void number_planes(struct shape *x, unsigned r)
 	}
 }
 
-/* The planes above this rank join to those from this rank up; each gets its number there.
- */
-static void join_planes(struct shape *x, unsigned r)
-{
-	struct dmodc_tree *t = x->t;
-	uint32_t from = t->rank_first[r], to = t->rank_first[r + 1];
-
-	for (uint32_t i = from; i < to; i++) {
-		uint32_t s = t->by_rank[i];
-
-		for (uint32_t k = t->up.first[s]; k < t->up.first[s + 1]; k++) {
-			if (!t->bare[t->up.group[k].to]) {
-				union_join(x->joined, s, t->up.group[k].to);
-			}
-		}
-	}
-	number_planes(x, r);
-}
-
 /* ---- slots ---- */
 
 /* Uplinks of a switch in the order of their planes. Returns how many have one, 0 when two
@@ -274,7 +255,20 @@ void shape_planes(struct shape *x)
 		}
 	}
 	for (unsigned r = t->height + 1; r-- > 0;) {
-		join_planes(x, r);
+		uint32_t from = t->rank_first[r], to = t->rank_first[r + 1];
+
+		/* The planes above this rank join to those from this rank up; each
+		 * gets its number there. */
+		for (uint32_t l = from; l < to; l++) {
+			uint32_t s = t->by_rank[l];
+
+			for (uint32_t k = t->up.first[s]; k < t->up.first[s + 1]; k++) {
+				if (!t->bare[t->up.group[k].to]) {
+					union_join(x->joined, s, t->up.group[k].to);
+				}
+			}
+		}
+		number_planes(x, r);
 		find_slots(x, r);
 		find_places(x, r);
 	}

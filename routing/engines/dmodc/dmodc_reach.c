@@ -15,35 +15,6 @@ static void add_row(const struct dmodc_reach *r, uint64_t *to, uint32_t s, unsig
 	}
 }
 
-/* What a switch reaches by descending: itself and what those below it do. */
-static void descend(const struct dmodc_reach *r, const struct dmodc_tree *t, uint32_t s)
-{
-	uint64_t *row = dmodc_row(r, s, 0);
-
-	row[s / 64] |= UINT64_C(1) << s % 64;
-	for (uint32_t i = t->down.first[s]; i < t->down.first[s + 1]; i++) {
-		add_row(r, row, t->down.group[i].to, 0);
-	}
-}
-
-/* What it reaches by climbing k ranks and no less. */
-static void climb(const struct dmodc_reach *r, const struct dmodc_tree *t, uint32_t s,
-                  unsigned k)
-{
-	uint64_t *row = dmodc_row(r, s, k);
-
-	for (uint32_t i = t->up.first[s]; i < t->up.first[s + 1]; i++) {
-		add_row(r, row, t->up.group[i].to, k - 1);
-	}
-	for (unsigned less = 0; less < k; less++) {
-		const uint64_t *known = dmodc_row(r, s, less);
-
-		for (uint32_t w = 0; w < r->words; w++) {
-			row[w] &= ~known[w];
-		}
-	}
-}
-
 int dmodc_reach_init(struct dmodc_reach *r, const struct dmodc_tree *t, struct arena *a)
 {
 	struct dmodc_reach x = { .words = (t->n + 63) / 64, .rows = t->height + 1 };
@@ -55,13 +26,35 @@ int dmodc_reach_init(struct dmodc_reach *r, const struct dmodc_tree *t, struct a
 	for (unsigned rank = 0; rank <= t->height; rank++) {
 #pragma omp parallel for schedule(static)
 		for (uint32_t i = t->rank_first[rank]; i < t->rank_first[rank + 1]; i++) {
-			descend(&x, t, t->by_rank[i]);
+			uint64_t *row = dmodc_row(&x, t->by_rank[i], 0);
+
+			/* What a switch reaches by descending: itself and what those
+			 * below it do. */
+			row[t->by_rank[i] / 64] |= UINT64_C(1) << t->by_rank[i] % 64;
+			for (uint32_t l = t->down.first[t->by_rank[i]];
+			     l < t->down.first[t->by_rank[i] + 1]; l++) {
+				add_row(&x, row, t->down.group[l].to, 0);
+			}
 		}
 	}
 	for (unsigned k = 1; k <= t->height; k++) {
 #pragma omp parallel for schedule(static)
 		for (uint32_t i = 0; i < t->rank_first[t->height - k + 1]; i++) {
-			climb(&x, t, t->by_rank[i], k);
+			uint64_t *row = dmodc_row(&x, t->by_rank[i], k);
+
+			/* What it reaches by climbing k ranks and no less. */
+			for (uint32_t other = t->up.first[t->by_rank[i]];
+			     other < t->up.first[t->by_rank[i] + 1]; other++) {
+				add_row(&x, row, t->up.group[other].to, k - 1);
+			}
+			for (unsigned less = 0; less < k; less++) {
+				const uint64_t *known =
+					dmodc_row(&x, t->by_rank[i], less);
+
+				for (uint32_t w = 0; w < x.words; w++) {
+					row[w] &= ~known[w];
+				}
+			}
 		}
 	}
 	*r = x;

@@ -33,34 +33,30 @@ static void fill_switch(const struct dmodc_job *j, uint32_t s, uint32_t t,
 	}
 }
 
-/* Switches with one LID, k ranks up: by the first group that leads closer. */
-static void fill_singles(const struct dmodc_job *j, uint32_t s, unsigned k)
-{
-	const struct dmodc_groups *dir = k ? &j->t.up : &j->t.down;
-	const uint64_t *all = dmodc_row(&j->reach, s, k);
-
-	for (uint32_t w = 0; w < j->reach.words; w++) {
-		uint64_t word = all[w] & j->single[w];
-
-		for (uint32_t i = dir->first[s]; word && i < dir->first[s + 1]; i++) {
-			const struct dmodc_group *group = &dir->group[i];
-
-			word = order_set_ports(
-				j->own, lft_row(j->lft, s), w, word,
-				dmodc_row(&j->reach, group->to, k ? k - 1 : 0)[w],
-				j->t.port[group->first]);
-		}
-	}
-}
-
 static void fill_switches_at(const struct dmodc_job *j, uint32_t s)
 {
 	struct lid_range own = j->lids->of[graph_port(j->g, j->g->switches[s], 0)];
 
 	for (unsigned k = 0; k < j->reach.rows; k++) {
 		const uint64_t *row = dmodc_row(&j->reach, s, k);
+		const struct dmodc_groups *dir = k ? &j->t.up : &j->t.down;
+		const uint64_t *all = dmodc_row(&j->reach, s, k);
 
-		fill_singles(j, s, k);
+		/* Switches with one LID, k ranks up: by the first group that leads
+		 * closer. */
+		for (uint32_t w = 0; w < j->reach.words; w++) {
+			uint64_t word = all[w] & j->single[w];
+
+			for (uint32_t i = dir->first[s]; word && i < dir->first[s + 1];
+			     i++) {
+				const struct dmodc_group *group = &dir->group[i];
+
+				word = order_set_ports(
+					j->own, lft_row(j->lft, s), w, word,
+					dmodc_row(&j->reach, group->to, k ? k - 1 : 0)[w],
+					j->t.port[group->first]);
+			}
+		}
 		for (uint32_t w = 0; w < j->reach.words; w++) {
 			for (uint64_t b = row[w] & ~j->single[w]; b; b &= b - 1) {
 				uint32_t t = w * 64 + (uint32_t)__builtin_ctzll(b);

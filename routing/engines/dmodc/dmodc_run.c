@@ -16,23 +16,6 @@
 
 /* ---- what is whole ---- */
 
-/* Destinations k ranks up to which all slots lead, here and all the way up. */
-static void find_whole(const struct dmodc_job *j, uint32_t s, unsigned k)
-{
-	const uint32_t *above = j->above + (size_t)s * j->width;
-	uint64_t *row = dmodc_whole(j, s, k);
-
-	memcpy(row, dmodc_row(&j->reach, s, k), j->reach.words * sizeof(*row));
-	for (unsigned i = 0; k && i < j->t.slots[s]; i++) {
-		const uint64_t *there =
-			above[i] == GRAPH_NONE ? NULL : dmodc_whole(j, above[i], k - 1);
-
-		for (uint32_t w = 0; w < j->reach.words; w++) {
-			row[w] &= there ? there[w] : 0;
-		}
-	}
-}
-
 static int find_above(struct dmodc_job *j, struct arena *tmp)
 {
 	const struct dmodc_tree *t = &j->t;
@@ -59,7 +42,23 @@ static int find_above(struct dmodc_job *j, struct arena *tmp)
 	for (unsigned k = 0; k < j->reach.rows; k++) {
 #pragma omp parallel for schedule(static)
 		for (uint32_t s = 0; s < t->n; s++) {
-			find_whole(j, s, k);
+			const uint32_t *above = j->above + (size_t)s * j->width;
+			uint64_t *row = dmodc_whole(j, s, k);
+
+			/* Destinations k ranks up to which all slots lead, here and
+			 * all the way up. */
+			memcpy(row, dmodc_row(&j->reach, s, k),
+			       j->reach.words * sizeof(*row));
+			for (unsigned i = 0; k && i < j->t.slots[s]; i++) {
+				const uint64_t *there =
+					above[i] == GRAPH_NONE
+						? NULL
+						: dmodc_whole(j, above[i], k - 1);
+
+				for (uint32_t w = 0; w < j->reach.words; w++) {
+					row[w] &= there ? there[w] : 0;
+				}
+			}
 		}
 	}
 	return E_OK;
@@ -91,31 +90,6 @@ static int judge_pairs(struct dmodc_job *j, struct why *why)
 	return E_OK;
 }
 
-/* What hosts of one switch are dealt by at a rank. */
-static void find_turns_on(struct dmodc_job *j, uint32_t i_home, unsigned rank)
-{
-	const struct dmodc_tree *t = &j->t;
-	uint32_t s = t->home[i_home], c = t->col[s], place = t->seat[i_home],
-		 *turn = j->turn + (size_t)rank * t->n_cols;
-	const uint32_t *host = j->g->hosts + j->g->host_first[s];
-	/* what hangs higher is dealt over the ways up that are higher still, one by one
-	 */
-	unsigned from = t->rank[s] < rank ? t->rank[s] : rank;
-	uint64_t divider = t->divider[rank] / t->divider[from];
-	bool converge = j->rule->deal_by & DMODC_CONVERGE && t->tiers == 3 && rank == 1;
-
-	for (uint32_t i = 0; i < dmodc_hosts_on(j->g, s); i++, c++) {
-		bool last = j->rule->last && j->rule->last[host[i]];
-
-		turn[c] = (uint32_t)(t->number[c] / divider);
-		if (converge && !last) {
-			turn[c] = place;
-		} else if (j->rule->deal_by & DMODC_PASS_THROUGH && !last) {
-			turn[c] = t->nth[c] + rank * place;
-		}
-	}
-}
-
 static int find_turns(struct dmodc_job *j, struct arena *tmp)
 {
 	const struct dmodc_tree *t = &j->t;
@@ -127,7 +101,26 @@ static int find_turns(struct dmodc_job *j, struct arena *tmp)
 	}
 	for (unsigned rank = 0; rank <= t->height; rank++) {
 		for (uint32_t i = 0; i < t->n_homes; i++) {
-			find_turns_on(j, i, rank);
+			uint32_t s = t->home[i], c = t->col[s], place = t->seat[i],
+				 *turn = j->turn + (size_t)rank * t->n_cols;
+			const uint32_t *host = j->g->hosts + j->g->host_first[s];
+			unsigned from = t->rank[s] < rank ? t->rank[s] : rank;
+			uint64_t divider = t->divider[rank] / t->divider[from];
+			bool converge = j->rule->deal_by & DMODC_CONVERGE &&
+			                t->tiers == 3 && rank == 1;
+
+			/* What hosts of one switch are dealt by at a rank. */
+			for (uint32_t k = 0; k < dmodc_hosts_on(j->g, s); k++, c++) {
+				bool last = j->rule->last && j->rule->last[host[k]];
+
+				turn[c] = (uint32_t)(t->number[c] / divider);
+				if (converge && !last) {
+					turn[c] = place;
+				} else if (j->rule->deal_by & DMODC_PASS_THROUGH &&
+				           !last) {
+					turn[c] = t->nth[c] + rank * place;
+				}
+			}
 		}
 	}
 	return E_OK;
@@ -158,32 +151,6 @@ static struct dealt *plane_of(const struct dmodc_job *j, const struct dealing *d
                               uint32_t s)
 {
 	return d->plane + ((size_t)j->t.rank[s] * j->t.n + d->top[s]) * d->width;
-}
-
-static void find_tops(const struct dmodc_job *j, uint32_t *top)
-{
-	for (uint32_t i = j->t.n; i-- > 0;) {
-		uint32_t s = j->t.by_rank[i];
-		const uint32_t *above = j->above + (size_t)s * j->width;
-		unsigned slot = 0;
-
-		while (slot < j->t.slots[s] && above[slot] == GRAPH_NONE) {
-			slot++;
-		}
-		top[s] = slot < j->t.slots[s] ? top[above[slot]] : s;
-	}
-}
-
-static void count_dealt(const struct dmodc_job *j, const struct dealing *d, uint32_t s,
-                        size_t cable, bool last)
-{
-	struct dealt *link = d->link + (size_t)s * d->width + cable;
-	struct dealt *plane = plane_of(j, d, s) + cable;
-
-	link->all++;
-	plane->all++;
-	link->last += last;
-	plane->last += last;
 }
 
 /* Is cable a better than b for a host that comes last? Each cable carries its share of
@@ -241,9 +208,14 @@ static void deal_host(struct dmodc_job *j, const struct dealing *d, uint32_t s,
 		*turn = last ? best_turn(j, d, s, *turn) : *turn;
 		slot = *turn % slots;
 		if (d->n[at + slot]) {
-			count_dealt(j, d, s,
-			            slot * d->cables + *turn / slots % d->n[at + slot],
-			            last);
+			size_t cable = slot * d->cables + *turn / slots % d->n[at + slot];
+			struct dealt *link = d->link + (size_t)s * d->width + cable;
+			struct dealt *plane = plane_of(j, d, s) + cable;
+
+			link->all++;
+			plane->all++;
+			link->last += last;
+			plane->last += last;
 		}
 		s = j->above[at + slot];
 	}
@@ -290,7 +262,16 @@ static int dealing_init(struct dealing *d, const struct dmodc_job *j, struct are
 	if (!d->link || !d->plane) {
 		return -ENOMEM;
 	}
-	find_tops(j, d->top);
+	for (uint32_t i = j->t.n; i-- > 0;) {
+		uint32_t s = j->t.by_rank[i];
+		const uint32_t *above = j->above + (size_t)s * j->width;
+		unsigned slot = 0;
+
+		while (slot < j->t.slots[s] && above[slot] == GRAPH_NONE) {
+			slot++;
+		}
+		d->top[s] = slot < j->t.slots[s] ? d->top[above[slot]] : s;
+	}
 	return E_OK;
 }
 
@@ -439,14 +420,6 @@ static bool start_pass(struct dmodc_job *j, unsigned k)
 	return some;
 }
 
-/* What was written for LID 0 stands for hosts without a LID. */
-static void clear_nobody(const struct dmodc_job *j)
-{
-	for (uint32_t s = 0; s < j->t.n; s++) {
-		lft_row(j->lft, s)[0] = LFT_NO_ROUTE;
-	}
-}
-
 int dmodc_fill(struct dmodc_job *j, const _Atomic bool *cancel, struct arena *tmp)
 {
 	for (unsigned k = 0; start_pass(j, k); k++) {
@@ -455,7 +428,10 @@ int dmodc_fill(struct dmodc_job *j, const _Atomic bool *cancel, struct arena *tm
 		}
 		dmodc_fill_hosts(j);
 	}
-	clear_nobody(j);
+	/* What was written for LID 0 stands for hosts without a LID. */
+	for (uint32_t s = 0; s < j->t.n; s++) {
+		lft_row(j->lft, s)[0] = LFT_NO_ROUTE;
+	}
 	dmodc_fill_switches(j);
 	dmodc_fill_line(j);
 	return j->line.n_left ? dmodc_fill_left(j, tmp) : E_OK;

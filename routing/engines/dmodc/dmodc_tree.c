@@ -28,19 +28,6 @@ enum { RANK_NONE = 0xff, RANK_MAX = 0xfe, UNUSED_SHARE = 20 };
 
 /* ---- connected parts ---- */
 
-static void find_parts(struct shape *x)
-{
-	shape_reset(x);
-	for (uint32_t s = 0; s < x->t->n; s++) {
-		for (uint32_t i = x->g->adj_first[s]; i < x->g->adj_first[s + 1]; i++) {
-			union_join(x->joined, s, x->g->adj[i].to);
-		}
-	}
-	for (uint32_t s = 0; s < x->t->n; s++) {
-		x->t->part[s] = union_find(x->joined, s);
-	}
-}
-
 /* ---- ranks ---- */
 
 /* Distances from the switches that have rank 0 already. Returns false when too long. */
@@ -320,23 +307,6 @@ static bool is_empty_leaf(struct shape *x, uint32_t s)
 	return !joins && first != end;
 }
 
-/* Leaves by index, those without hosts, too: their hosts may come back. */
-static void list_seats(struct shape *x)
-{
-	struct dmodc_tree *t = x->t;
-
-	for (uint32_t s = 0; s < t->n; s++) {
-		bool empty = t->rank[s] == 2 && is_empty_leaf(x, s);
-
-		if (empty) {
-			union_join(x->joined, s, t->down.group[t->down.first[s]].to);
-		}
-		if (empty || leaves_hosts_on(x->g, s)) {
-			x->seat[x->n_seats++] = s;
-		}
-	}
-}
-
 /* Columns and places in the order of the leaves. */
 static void seat_homes(struct shape *x)
 {
@@ -372,7 +342,19 @@ static void find_clusters(struct shape *x)
 			}
 		}
 		if (r == 1 || t->height == 0) {
-			list_seats(x);
+			/* Leaves by index, those without hosts, too: their hosts may
+			 * come back. */
+			for (uint32_t l = 0; l < t->n; l++) {
+				bool empty = t->rank[l] == 2 && is_empty_leaf(x, l);
+
+				if (empty) {
+					union_join(x->joined, l,
+					           t->down.group[t->down.first[l]].to);
+				}
+				if (empty || leaves_hosts_on(x->g, l)) {
+					x->seat[x->n_seats++] = l;
+				}
+			}
 		}
 		for (uint32_t i = t->rank_first[r]; r && i < t->rank_first[r + 1]; i++) {
 			x->cluster[t->by_rank[i]] = union_find(x->joined, t->by_rank[i]);
@@ -491,7 +473,15 @@ int dmodc_tree_init(struct dmodc_tree *t, const struct graph *g,
 	if (ret != E_OK) {
 		return ret;
 	}
-	find_parts(&x);
+	shape_reset(&x);
+	for (uint32_t s = 0; s < x.t->n; s++) {
+		for (uint32_t i = x.g->adj_first[s]; i < x.g->adj_first[s + 1]; i++) {
+			union_join(x.joined, s, x.g->adj[i].to);
+		}
+	}
+	for (uint32_t s = 0; s < x.t->n; s++) {
+		x.t->part[s] = union_find(x.joined, s);
+	}
 	ret = find_ranks(&x);
 	if (ret == E_OK) {
 		ret = find_groups(&x);

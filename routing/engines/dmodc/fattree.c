@@ -143,34 +143,6 @@ static int fattree_check(const struct route_in *in, struct why *why)
 /* ---- the whole ---- */
 
 /*
- * Static dispersion: with alternates for each LID, switches choose among all ways up
- * themselves, and the LIDs of a range need no ways of their own. All of them get the route
- * of the base LID, so the low bits of a LID do not matter.
- */
-static void static_dispersion(const struct fattree *f, struct lft *lft, struct why *notes)
-{
-	const struct graph *g = f->in->g;
-	const struct lids *lids = f->in->lids;
-	uint32_t further = 0;
-
-	for (uint32_t i = 0; i < g->host_first[g->n_switches]; i++) {
-		struct lid_range r = lids->of[g->hosts[i]];
-
-		for (uint32_t k = 1; r.base && k < 1U << r.lmc; k++, further++) {
-			for (uint32_t s = 0; s < g->n_switches; s++) {
-				uint8_t *row = lft_row(lft, s);
-
-				row[r.base + k] = row[r.base];
-			}
-		}
-	}
-	if (further) {
-		why_add(notes, "fattree: fine-grained adaptive routing takes the place of LMC: all "
-		               "LIDs of a port share its route and its alternates");
-	}
-}
-
-/*
  * Where hosts have no places of their own (leaves.h), or routes were moved to even out,
  * one host more or less would move others': there earlier routes stay as far as they can.
  * Rules of dealing are looked at by no comparison of loads, so with these no host stays.
@@ -224,7 +196,31 @@ static int fattree_route(const struct route_in *in, struct arena *a,
 		ret_code = compute(&f, &j, tmp, &ret->notes);
 	}
 	if (ret_code == E_OK && f.opt->adaptive && f.opt->fine_grained) {
-		static_dispersion(&f, &lft, &ret->notes);
+		const struct graph *g = f.in->g;
+		const struct lids *lids = f.in->lids;
+		uint32_t further = 0;
+
+		/* Static dispersion: with alternates for each LID, switches choose
+		 * among all ways up themselves, and the LIDs of a range need no ways
+		 * of their own. All of them get the route of the base LID, so the
+		 * low bits of a LID do not matter. */
+		for (uint32_t i = 0; i < g->host_first[g->n_switches]; i++) {
+			struct lid_range r = lids->of[g->hosts[i]];
+
+			for (uint32_t k = 1; r.base && k < 1U << r.lmc; k++, further++) {
+				for (uint32_t s = 0; s < g->n_switches; s++) {
+					uint8_t *row = lft_row(&lft, s);
+
+					row[r.base + k] = row[r.base];
+				}
+			}
+		}
+		if (further) {
+			why_add(&ret->notes,
+			        "fattree: fine-grained adaptive routing takes the place "
+			        "of LMC: all "
+			        "LIDs of a port share its route and its alternates");
+		}
 	}
 	if (ret_code == E_OK) {
 		fattree_note(&f, &j, &ret->notes);

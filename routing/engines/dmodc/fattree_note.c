@@ -12,22 +12,6 @@ enum { NAMED_MAX = 3, LISTED_MAX = 480 };
 
 /* ---- options without effect ---- */
 
-static void note_options(const struct fattree *f, struct why *notes)
-{
-	const struct fattree_options *o = f->opt;
-
-	if (o->core && o->same_tier) {
-		why_add(notes, "fattree: fattree_core_switches is not used, because "
-		               "fattree_on_same_tier is TRUE");
-	}
-	if (o->last && f->n_last == 0) {
-		why_add(notes,
-		        "fattree: no host of group '%s' (fattree_route_last) is in the "
-		        "fabric",
-		        o->last->text);
-	}
-}
-
 /* Tiers are found; a count that says otherwise changes nothing. */
 static void note_tiers(const struct fattree *f, const struct dmodc_tree *t,
                        struct why *notes)
@@ -46,24 +30,6 @@ static void note_tiers(const struct fattree *f, const struct dmodc_tree *t,
 }
 
 /* ---- what has no tier, or not the one it should ---- */
-
-static void note_stubs(const struct dmodc_job *j, struct why *notes)
-{
-	uint32_t n = 0, first = 0;
-
-	for (uint32_t s = 0; s < j->t.n; s++) {
-		if (j->t.bare[s]) {
-			first = n++ ? first : s;
-		}
-	}
-	if (n) {
-		why_add(notes,
-		        "fattree: %" PRIu32 " switches without hosts join nothing and "
-		        "are in no tier, such as %s; traffic passes them only where "
-		        "there is no other way",
-		        n, switch_text(j->g, j->lids, first).text);
-	}
-}
 
 static void note_high_hosts(const struct fattree *f, const struct dmodc_job *j,
                             struct why *notes)
@@ -94,28 +60,6 @@ struct unjoined {
 	uint64_t n_listed;
 };
 
-static void add_pair(const struct dmodc_job *j, struct unjoined *u, uint32_t a,
-                     uint32_t b)
-{
-	size_t at = strlen(u->list);
-	int n;
-
-	u->switches++;
-	u->hosts += (uint64_t)dmodc_hosts_on(j->g, a) * dmodc_hosts_on(j->g, b);
-	u->high += j->t.rank[a] && j->t.rank[b];
-	if (u->n_listed + 1 != u->switches) {
-		return; /* some are left out already */
-	}
-	n = snprintf(u->list + at, sizeof(u->list) - at, "%s%s and %s", at ? ", " : "",
-	             switch_text(j->g, j->lids, a).text,
-	             switch_text(j->g, j->lids, b).text);
-	if ((size_t)n >= sizeof(u->list) - at) {
-		u->list[at] = '\0';
-	} else {
-		u->n_listed++;
-	}
-}
-
 static void note_unjoined(const struct dmodc_job *j, struct why *notes)
 {
 	const struct dmodc_tree *t = &j->t;
@@ -127,7 +71,25 @@ static void note_unjoined(const struct dmodc_job *j, struct why *notes)
 			uint32_t a = t->home[k], b = t->home[i];
 
 			if (t->part[a] == t->part[b] && !dmodc_reaches(&j->reach, a, b)) {
-				add_pair(j, &u, a, b);
+				size_t at = strlen(u.list);
+				int n;
+
+				u.switches++;
+				u.hosts += (uint64_t)dmodc_hosts_on(j->g, a) *
+				           dmodc_hosts_on(j->g, b);
+				u.high += j->t.rank[a] && j->t.rank[b];
+				if (u.n_listed + 1 != u.switches) {
+					continue; /* some are left out already */
+				}
+				n = snprintf(u.list + at, sizeof(u.list) - at,
+				             "%s%s and %s", at ? ", " : "",
+				             switch_text(j->g, j->lids, a).text,
+				             switch_text(j->g, j->lids, b).text);
+				if ((size_t)n >= sizeof(u.list) - at) {
+					u.list[at] = '\0';
+				} else {
+					u.n_listed++;
+				}
 			}
 		}
 	}
@@ -149,9 +111,34 @@ static void note_unjoined(const struct dmodc_job *j, struct why *notes)
 
 void fattree_note(const struct fattree *f, const struct dmodc_job *j, struct why *notes)
 {
-	note_options(f, notes);
+	const struct fattree_options *o = f->opt;
+	uint32_t n, first;
+
+	if (o->core && o->same_tier) {
+		why_add(notes, "fattree: fattree_core_switches is not used, because "
+		               "fattree_on_same_tier is TRUE");
+	}
+	if (o->last && f->n_last == 0) {
+		why_add(notes,
+		        "fattree: no host of group '%s' (fattree_route_last) is in the "
+		        "fabric",
+		        o->last->text);
+	}
 	note_tiers(f, &j->t, notes);
-	note_stubs(j, notes);
+	n = 0;
+	first = 0;
+	for (uint32_t s = 0; s < j->t.n; s++) {
+		if (j->t.bare[s]) {
+			first = n++ ? first : s;
+		}
+	}
+	if (n) {
+		why_add(notes,
+		        "fattree: %" PRIu32 " switches without hosts join nothing and "
+		        "are in no tier, such as %s; traffic passes them only where "
+		        "there is no other way",
+		        n, switch_text(j->g, j->lids, first).text);
+	}
 	note_high_hosts(f, j, notes);
 	dmodc_note(j, notes);
 	note_unjoined(j, notes);
