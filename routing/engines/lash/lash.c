@@ -183,20 +183,13 @@ static int try_mesh(struct job *j)
 	return ret == E_OK ? attempt(j, &w, &j->cuts) : ret;
 }
 
-static int try_one_path(struct job *j)
-{
-	struct lash_ways w;
-	int ret = lash_ways_even(j->g, &j->hops, j->tmp, &w);
-
-	return ret == E_OK ? attempt(j, &w, NULL) : ret;
-}
-
 /* All paths share the load better than one; they are taken when they need no lane more.
  */
 static int try_spread(struct job *j)
 {
-	int ret = try_one_path(j);
-
+	struct lash_ways w;
+	int ret = lash_ways_even(j->g, &j->hops, j->tmp, &w);
+	ret = ret == E_OK ? attempt(j, &w, NULL) : ret;
 	if (ret == E_OK) {
 		struct job all = *j;
 
@@ -238,28 +231,6 @@ static int keep_tables(struct job *j, struct lash_keep *k, struct lash_kept *kep
 	return ret;
 }
 
-/* E_FULL: all is to be made anew. */
-static int try_keep(struct job *j)
-{
-	struct lash_keep k;
-	struct lash_kept kept;
-	struct lash_ways w;
-	int ret = lash_keep_init(&k, j->in, &j->hops, j->start, j->max, j->tmp, &kept);
-
-	if (ret == E_OK) {
-		ret = keep_tables(j, &k, &kept, true);
-		if (ret == E_FULL && j->is_mesh) {
-			ret = mesh_ways(j, &w);
-			k.ways = &w;
-			ret = ret == E_OK ? E_FULL : ret;
-		}
-		if (ret == E_FULL) {
-			ret = keep_tables(j, &k, &kept, false);
-		}
-	}
-	return ret == E_UNSUITABLE ? E_FULL : ret;
-}
-
 /* ---- the whole ---- */
 
 typedef int try_f(struct job *j);
@@ -287,9 +258,26 @@ static int refuse(struct job *j)
 
 static int try_each(struct job *j)
 {
-	try_f *const general[] = { try_tree, try_spread, try_few_turns };
-	int ret = try_keep(j);
+	struct lash_keep k;
+	struct lash_kept kept;
+	struct lash_ways w;
+	int ret;
 
+	try_f *const general[] = { try_tree, try_spread, try_few_turns };
+	/* E_FULL: all is to be made anew. */
+	ret = lash_keep_init(&k, j->in, &j->hops, j->start, j->max, j->tmp, &kept);
+	if (ret == E_OK) {
+		ret = keep_tables(j, &k, &kept, true);
+		if (ret == E_FULL && j->is_mesh) {
+			ret = mesh_ways(j, &w);
+			k.ways = &w;
+			ret = ret == E_OK ? E_FULL : ret;
+		}
+		if (ret == E_FULL) {
+			ret = keep_tables(j, &k, &kept, false);
+		}
+	}
+	ret = ret == E_UNSUITABLE ? E_FULL : ret;
 	if (ret == E_FULL && j->is_mesh) {
 		ret = try_mesh(j);
 	}
@@ -316,21 +304,6 @@ static int note_mesh(struct job *j)
 		why_add(j->notes, "lash: do_mesh_analysis found: %s", text);
 	}
 	return E_OK;
-}
-
-static int find_mesh(struct job *j)
-{
-	int ret = lash_mesh_find(j->g, j->tmp, &j->mesh);
-
-	/* four switches in a square may as well be a tree with two spines */
-	j->is_mesh = ret == E_OK && (j->mesh_first || j->g->n_switches > SQUARE);
-	if (ret == E_UNSUITABLE && j->mesh_first) {
-		why_add(j->notes, "lash: do_mesh_analysis found no mesh or torus");
-	}
-	if (ret == E_OK && j->mesh_first) {
-		ret = note_mesh(j);
-	}
-	return ret == E_UNSUITABLE ? E_OK : ret;
 }
 
 static int find_hops(struct job *j)
@@ -404,7 +377,17 @@ static int run(struct job *j)
 	int ret = find_hops(j);
 
 	if (ret == E_OK) {
-		ret = find_mesh(j);
+		ret = lash_mesh_find(j->g, j->tmp, &j->mesh);
+		/* four switches in a square may as well be a tree with two spines */
+		j->is_mesh = ret == E_OK && (j->mesh_first || j->g->n_switches > SQUARE);
+		if (ret == E_UNSUITABLE && j->mesh_first) {
+			why_add(j->notes,
+			        "lash: do_mesh_analysis found no mesh or torus");
+		}
+		if (ret == E_OK && j->mesh_first) {
+			ret = note_mesh(j);
+		}
+		ret = ret == E_UNSUITABLE ? E_OK : ret;
 	}
 	j->has_parallel = has_parallel(j->g);
 	return ret == E_OK ? try_each(j) : ret;

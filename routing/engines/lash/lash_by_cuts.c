@@ -116,20 +116,6 @@ static uint16_t lanes_of(const struct chooser *c, uint32_t s, uint32_t t)
 	return c->lanes[(size_t)t * c->j->n + s] & c->lanes[(size_t)s * c->j->n + t];
 }
 
-/* Of a set of lanes the lowest, or with even that with fewest pairs. */
-static unsigned choose_lane(const struct chooser *c, uint16_t lanes,
-                            const uint64_t *pairs)
-{
-	unsigned best = (unsigned)__builtin_ctz(lanes);
-
-	for (unsigned lane = best + 1; pairs && lane < c->j->in->cuts->n; lane++) {
-		if (lanes >> lane & 1 && pairs[lane] < pairs[best]) {
-			best = lane;
-		}
-	}
-	return best;
-}
-
 /* Are there pairs that may be on no lane? */
 static bool find_left(const struct chooser *c)
 {
@@ -154,12 +140,21 @@ static void place(struct chooser *c, bool data, uint64_t *pairs)
 		for (uint32_t t = s + 1; t < j->n; t++) {
 			uint16_t lanes = lanes_of(c, s, t);
 			unsigned lane;
+			unsigned best;
 
 			if (!lanes || hops_between(j->in->hops, s, t) == HOPS_NONE ||
 			    (lash_has_hosts(j, s) && lash_has_hosts(j, t)) != data) {
 				continue;
 			}
-			lane = choose_lane(c, lanes, pairs);
+			/* Of a set of lanes the lowest, or with even that with
+			 * fewest pairs. */
+			best = (unsigned)__builtin_ctz(lanes);
+			for (unsigned k = best + 1; pairs && k < c->j->in->cuts->n; k++) {
+				if (lanes >> k & 1 && pairs[k] < pairs[best]) {
+					best = k;
+				}
+			}
+			lane = best;
 			j->of[(size_t)s * j->n + t] = (uint8_t)lane;
 			j->of[(size_t)t * j->n + s] = (uint8_t)lane;
 			if (pairs) {

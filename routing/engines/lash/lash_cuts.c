@@ -81,18 +81,6 @@ static bool is_possible(const struct ring *r)
 	return true;
 }
 
-static void choose_places(struct ring *r, uint32_t max)
-{
-	uint32_t inner = (r->size - 1) / 2 - 1; /* switches that a way passes at most, but
-	                                           half around */
-	uint32_t n = inner ? r->size / inner : max;
-
-	spread_places(r, n < max ? n : max);
-	while (!is_possible(r)) {
-		spread_places(r, r->n_places - 1);
-	}
-}
-
 /* ---- ways half around ---- */
 
 /* The load of the links that a way half around takes. */
@@ -187,21 +175,6 @@ static bool serves(const struct search *x, unsigned lane, unsigned need)
 	return true;
 }
 
-static void list_served(struct search *x)
-{
-	x->n_needs = 1;
-	for (unsigned i = 0; i < x->n_rings; i++) {
-		x->n_needs *= x->ring[i].n_places;
-	}
-	x->n_words = (x->n_needs + 63) / 64;
-	for (unsigned lane = 0; lane < x->n_needs; lane++) {
-		for (unsigned i = 0; i < x->n_needs; i++) {
-			x->served[lane].word[i / 64] |= (uint64_t)serves(x, lane, i)
-			                                << i % 64;
-		}
-	}
-}
-
 static unsigned first_of(const struct search *x, const struct needs *n)
 {
 	for (unsigned w = 0; w < x->n_words; w++) {
@@ -266,7 +239,17 @@ static void choose_lanes(struct search *x)
 {
 	struct needs all = { { 0 } };
 
-	list_served(x);
+	x->n_needs = 1;
+	for (unsigned i = 0; i < x->n_rings; i++) {
+		x->n_needs *= x->ring[i].n_places;
+	}
+	x->n_words = (x->n_needs + 63) / 64;
+	for (unsigned lane = 0; lane < x->n_needs; lane++) {
+		for (unsigned i = 0; i < x->n_needs; i++) {
+			x->served[lane].word[i / 64] |= (uint64_t)serves(x, lane, i)
+			                                << i % 64;
+		}
+	}
 	for (unsigned i = 0; i < x->n_needs; i++) {
 		all.word[i / 64] |= UINT64_C(1) << i % 64;
 	}
@@ -316,7 +299,16 @@ static int choose_all(struct lash_cuts *c, const struct lash_mesh *m, struct sea
 			return -ENOMEM;
 		}
 		if (is_ring(m, d)) {
-			choose_places(&r, n_rings < RINGS_MAX ? n_rings + 1 : PLACES_MAX);
+			uint32_t max = n_rings < RINGS_MAX ? n_rings + 1 : PLACES_MAX;
+			uint32_t inner = (r.size - 1) / 2 -
+			                 1; /* switches that a way passes at most, but
+			                                           half around */
+			uint32_t n = inner ? r.size / inner : max;
+
+			spread_places(&r, n < max ? n : max);
+			while (!is_possible(&r)) {
+				spread_places(&r, r.n_places - 1);
+			}
 		}
 		if (choose_ways(&r, c->over[d], a) != E_OK) {
 			return -ENOMEM;

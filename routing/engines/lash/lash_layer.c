@@ -43,18 +43,6 @@ static uint32_t lid_at(const struct lash_job *j, uint32_t t, uint32_t i)
 	return j->in->lids->of[port].base;
 }
 
-static void fill_column(const struct lash_job *j, const uint32_t *channel_of, uint32_t t,
-                        uint32_t lid, uint32_t *col)
-{
-	uint32_t width = j->g->max_port + 1u;
-
-	for (uint32_t s = 0; s < j->n; s++) {
-		uint8_t port = lid && s != t ? lft_row(j->in->lft, s)[lid] : LFT_NO_ROUTE;
-
-		col[s] = port < width ? channel_of[(size_t)s * width + port] : GRAPH_NONE;
-	}
-}
-
 static uint32_t *channels_by_port(const struct lash_job *j)
 {
 	const struct graph *g = j->g;
@@ -69,25 +57,6 @@ static uint32_t *channels_by_port(const struct lash_job *j)
 		of[(size_t)j->map.from[c] * width + g->adj[c].port] = c;
 	}
 	return of;
-}
-
-/* Columns of the LIDs on switch t, equal ones once. Returns how many. */
-static uint32_t switch_columns(const struct lash_job *j, const uint32_t *channel_of,
-                               uint32_t t, uint32_t *cols)
-{
-	uint32_t n_lids = j->g->host_first[t + 1] - j->g->host_first[t] + 1, n = 0;
-	size_t bytes = j->n * sizeof(*cols);
-
-	for (uint32_t i = 0; i < n_lids; i++) {
-		uint32_t *col = cols + (size_t)n * j->n, k = 0;
-
-		fill_column(j, channel_of, t, lid_at(j, t, i), col);
-		while (k < n && memcmp(cols + (size_t)k * j->n, col, bytes) != 0) {
-			k++;
-		}
-		n += k == n;
-	}
-	return n;
 }
 
 /* Every switch's columns are made where they have room for sure, then moved together. */
@@ -105,8 +74,33 @@ static int make_columns(struct lash_job *j)
 #pragma omp parallel for schedule(dynamic, 4)
 	for (uint32_t t = 0; t < j->n; t++) {
 		size_t first = j->g->host_first[t] + t;
+		uint32_t *cols = j->chan + first * j->n;
+		uint32_t n_lids = j->g->host_first[t + 1] - j->g->host_first[t] + 1,
+			 n = 0;
+		size_t bytes = j->n * sizeof(*cols);
 
-		count[t] = switch_columns(j, channel_of, t, j->chan + first * j->n);
+		/* Columns of the LIDs on switch t, equal ones once. Returns how
+		 * many. */
+		for (uint32_t i = 0; i < n_lids; i++) {
+			uint32_t *col = cols + (size_t)n * j->n, k = 0;
+			uint32_t lid = lid_at(j, t, i);
+			uint32_t width = j->g->max_port + 1u;
+
+			for (uint32_t s = 0; s < j->n; s++) {
+				uint8_t port = lid && s != t ? lft_row(j->in->lft, s)[lid]
+				                             : LFT_NO_ROUTE;
+
+				col[s] = port < width
+				                 ? channel_of[(size_t)s * width + port]
+				                 : GRAPH_NONE;
+			}
+			while (k < n &&
+			       memcmp(cols + (size_t)k * j->n, col, bytes) != 0) {
+				k++;
+			}
+			n += k == n;
+		}
+		count[t] = n;
 	}
 	for (uint32_t t = 0; t < j->n; t++) {
 		size_t first = j->g->host_first[t] + t;
@@ -166,18 +160,6 @@ static bool one_lane_does(struct lash_job *j)
 }
 
 /* ---- lanes anew ---- */
-
-static unsigned lanes_used(const struct lash_job *j)
-{
-	unsigned n = 1;
-
-	for (size_t i = 0; i < (size_t)j->n * j->n; i++) {
-		if (j->of[i] != LASH_OPEN && j->of[i] >= n) {
-			n = j->of[i] + 1U;
-		}
-	}
-	return n;
-}
 
 /* Pairs of the first kind that are on one lane have it; so have switches to themselves.
  */
@@ -357,20 +339,6 @@ static int layer_anew(struct lash_job *j)
 	return ret == E_OK && is_any_open(j) ? layer_open(j) : ret;
 }
 
-static int layer_all(struct lash_job *j, struct lash_layers *ret)
-{
-	int ret_code;
-
-	memset(j->of, LASH_OPEN, (size_t)j->n * j->n);
-	ret_code = j->in->kept ? layer_kept(j) : layer_anew(j);
-	ret->n = lanes_used(j);
-	for (size_t i = 0; i < (size_t)j->n * j->n; i++) {
-		j->of[i] = j->of[i] == LASH_OPEN ? 0 : j->of[i];
-	}
-	ret->lane = j->of;
-	return ret_code;
-}
-
 static int layer_once(const struct lash_layer_in *in, bool far_first, struct arena *a,
                       struct lash_layers *ret)
 {
@@ -387,7 +355,21 @@ static int layer_once(const struct lash_layer_in *in, bool far_first, struct are
 		ret_code = j.of ? make_columns(&j) : -ENOMEM;
 	}
 	if (ret_code == E_OK) {
-		ret_code = layer_all(&j, &out);
+		unsigned n;
+
+		memset(j.of, LASH_OPEN, (size_t)j.n * j.n);
+		ret_code = j.in->kept ? layer_kept(&j) : layer_anew(&j);
+		n = 1;
+		for (size_t i = 0; i < (size_t)j.n * j.n; i++) {
+			if (j.of[i] != LASH_OPEN && j.of[i] >= n) {
+				n = j.of[i] + 1U;
+			}
+		}
+		out.n = n;
+		for (size_t i = 0; i < (size_t)j.n * j.n; i++) {
+			j.of[i] = j.of[i] == LASH_OPEN ? 0 : j.of[i];
+		}
+		out.lane = j.of;
 	}
 	if (ret_code == E_OK) {
 		*ret = out;

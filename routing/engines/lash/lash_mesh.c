@@ -50,28 +50,6 @@ static bool is_dimension(const struct lash_squares *q, uint32_t dim)
 	return false;
 }
 
-/* Unites what hangs together without the links of a dimension, and the ends of classes.
- */
-static void find_slabs(struct finder *f, uint32_t dim)
-{
-	const struct lash_squares *q = &f->q;
-
-	memset(f->tail, 0xff, q->first[f->n] * sizeof(*f->tail));
-	union_init(f->slab, f->n);
-	for (uint32_t s = 0; s < f->n; s++) {
-		for (uint32_t i = q->first[s]; i < q->first[s + 1]; i++) {
-			uint32_t of = lash_dim_of(q, i), *tail = &f->tail[q->slab[i]];
-
-			if (of == dim) {
-				*tail = *tail == GRAPH_NONE ? s : *tail;
-				union_join(f->slab, s, *tail);
-			} else if (is_dimension(q, of)) {
-				union_join(f->slab, s, q->near[i]);
-			}
-		}
-	}
-}
-
 /* What is next to a slab in one direction is one slab. false: nothing new. */
 static bool fold(struct finder *f, uint32_t *next, uint32_t s, uint32_t to)
 {
@@ -171,8 +149,24 @@ static uint32_t number_slabs(struct finder *f, uint32_t start)
 static int place_switches(struct finder *f, struct lash_mesh *m, unsigned d)
 {
 	uint32_t n_placed = 0;
+	const struct lash_squares *q = &f->q;
 
-	find_slabs(f, f->q.dim[d]);
+	/* Unites what hangs together without the links of a dimension, and the ends
+	 * of classes. */
+	memset(f->tail, 0xff, q->first[f->n] * sizeof(*f->tail));
+	union_init(f->slab, f->n);
+	for (uint32_t s = 0; s < f->n; s++) {
+		for (uint32_t i = q->first[s]; i < q->first[s + 1]; i++) {
+			uint32_t of = lash_dim_of(q, i), *tail = &f->tail[q->slab[i]];
+
+			if (of == f->q.dim[d]) {
+				*tail = *tail == GRAPH_NONE ? s : *tail;
+				union_join(f->slab, s, *tail);
+			} else if (is_dimension(q, of)) {
+				union_join(f->slab, s, q->near[i]);
+			}
+		}
+	}
 	if (!join_slabs(f, f->q.dim[d])) {
 		return E_UNSUITABLE;
 	}
@@ -356,44 +350,6 @@ static int fill_places(struct finder *f, struct lash_mesh *m)
 	return place_others(f, m);
 }
 
-static void order_switches(const struct finder *f, struct lash_mesh *m)
-{
-	uint32_t n = 0;
-
-	for (uint64_t i = 0; n < f->n; i++) {
-		if (f->who[i]) {
-			m->order[n++] = f->who[i] - 1;
-		}
-	}
-}
-
-static void swap_dims(struct lash_mesh *m, uint32_t n, unsigned d, unsigned e)
-{
-	uint32_t size = m->size[d];
-	bool closed = m->closed[d];
-
-	m->size[d] = m->size[e];
-	m->size[e] = size;
-	m->closed[d] = m->closed[e];
-	m->closed[e] = closed;
-	for (uint32_t s = 0; s < n; s++) {
-		uint32_t *at = m->at + (size_t)s * LASH_DIMS_MAX, x = at[d];
-
-		at[d] = at[e];
-		at[e] = x;
-	}
-}
-
-/* The longest first; of equal ones the one that was met first. */
-static void sort_dims(struct lash_mesh *m, uint32_t n)
-{
-	for (unsigned d = 1; d < m->n_dims; d++) {
-		for (unsigned e = d; e && m->size[e - 1] < m->size[e]; e--) {
-			swap_dims(m, n, e - 1, e);
-		}
-	}
-}
-
 static int name_links(const struct graph *g, struct lash_mesh *m)
 {
 	for (uint32_t s = 0; s < g->n_switches; s++) {
@@ -424,11 +380,35 @@ static int place_all(struct finder *f, struct lash_mesh *m)
 	}
 	if (ret == E_OK) {
 		m->n_dims = f->q.n_dims;
-		sort_dims(m, f->n);
+		/* The longest first; of equal ones the one that was met first. */
+		for (unsigned d = 1; d < m->n_dims; d++) {
+			for (unsigned e = d; e && m->size[e - 1] < m->size[e]; e--) {
+				uint32_t size = m->size[e - 1];
+				bool closed = m->closed[e - 1];
+
+				m->size[e - 1] = m->size[e];
+				m->size[e] = size;
+				m->closed[e - 1] = m->closed[e];
+				m->closed[e] = closed;
+				for (uint32_t s = 0; s < f->n; s++) {
+					uint32_t *at = m->at + (size_t)s * LASH_DIMS_MAX,
+						 x = at[e - 1];
+
+					at[e - 1] = at[e];
+					at[e] = x;
+				}
+			}
+		}
 		ret = fill_places(f, m);
 	}
 	if (ret == E_OK) {
-		order_switches(f, m);
+		uint32_t n = 0;
+
+		for (uint64_t i = 0; n < f->n; i++) {
+			if (f->who[i]) {
+				m->order[n++] = f->who[i] - 1;
+			}
+		}
 		ret = name_links(f->g, m);
 	}
 	return ret;

@@ -43,13 +43,6 @@ struct list {
 
 /* ---- the list ---- */
 
-static bool is_listed(const struct lash_job *j, uint32_t s, uint32_t t, bool data)
-{
-	return j->of[(size_t)s * j->n + t] == LASH_OPEN &&
-	       hops_between(j->in->hops, s, t) != HOPS_NONE &&
-	       (lash_has_hosts(j, s) && lash_has_hosts(j, t)) == data;
-}
-
 /* Calls for each open pair in the order of the input. */
 typedef void pair_f(const struct lash_job *j, uint32_t s, uint32_t t, void *ctx);
 
@@ -63,7 +56,9 @@ static void each_pair(const struct lash_job *j, bool data, pair_f *call, void *c
 		for (uint32_t k = i + 1; k < j->n; k++) {
 			uint32_t t = order ? order[k] : k;
 
-			if (is_listed(j, s, t, data)) {
+			if (j->of[(size_t)s * j->n + t] == LASH_OPEN &&
+			    hops_between(j->in->hops, s, t) != HOPS_NONE &&
+			    (lash_has_hosts(j, s) && lash_has_hosts(j, t)) == data) {
 				call(j, s, t, ctx);
 			}
 		}
@@ -201,17 +196,6 @@ static bool is_hopeless(const struct lash_job *j, unsigned first, unsigned end,
 	return false;
 }
 
-/* Opens some lanes more. E_FULL: there are none. */
-static int open_some(struct lash_job *j)
-{
-	int ret = lash_open_lane(j);
-
-	for (unsigned i = 1; ret == E_OK && i < AT_ONCE && j->n_lanes < j->in->max; i++) {
-		ret = lash_open_lane(j);
-	}
-	return ret;
-}
-
 int lash_place_pairs(struct lash_job *j, bool data)
 {
 	struct list l;
@@ -220,7 +204,12 @@ int lash_place_pairs(struct lash_job *j, bool data)
 
 	while (ret == E_OK && left_in(&l)) {
 		if (first == j->n_lanes) {
-			ret = open_some(j);
+			/* Opens some lanes more. E_FULL: there are none. */
+			ret = lash_open_lane(j);
+			for (unsigned i = 1;
+			     ret == E_OK && i < AT_ONCE && j->n_lanes < j->in->max; i++) {
+				ret = lash_open_lane(j);
+			}
 		}
 		if (ret == E_OK) {
 			offer(j, &l, first, j->n_lanes);

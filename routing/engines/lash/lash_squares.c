@@ -138,35 +138,6 @@ static uint32_t corner(const struct finder *f, uint32_t u, uint32_t a, uint32_t 
 
 /* ---- classes ---- */
 
-/* Notes what spans squares; opposite sides are of one class. */
-static void join_opposite(struct finder *f, uint32_t u, uint32_t i, uint32_t k)
-{
-	uint32_t across = corner(f, u, f->near[i], f->near[k]), i2, k2;
-
-	if (across == GRAPH_NONE) {
-		return;
-	}
-	i2 = link_to(f, f->near[k], across);
-	k2 = link_to(f, f->near[i], across);
-	f->spans[i] |= UINT32_C(1) << (k - f->first[u]);
-	f->spans[k] |= UINT32_C(1) << (i - f->first[u]);
-	union_join(f->cls, i, i2);
-	union_join(f->cls, k, k2);
-	union_join(f->cls, f->back[i], f->back[i2]);
-	union_join(f->cls, f->back[k], f->back[k2]);
-}
-
-static void find_squares(struct finder *f)
-{
-	for (uint32_t u = 0; u < f->n; u++) {
-		for (uint32_t i = f->first[u]; i < f->first[u + 1]; i++) {
-			for (uint32_t k = i + 1; k < f->first[u + 1]; k++) {
-				join_opposite(f, u, i, k);
-			}
-		}
-	}
-}
-
 static uint32_t class_of(struct finder *f, uint32_t link)
 {
 	return union_find(f->cls, link);
@@ -259,7 +230,28 @@ static int find_classes(struct finder *f)
 			f->back[i] = link_to(f, f->near[i], s);
 		}
 	}
-	find_squares(f);
+	for (uint32_t u = 0; u < f->n; u++) {
+		for (uint32_t i = f->first[u]; i < f->first[u + 1]; i++) {
+			for (uint32_t k = i + 1; k < f->first[u + 1]; k++) {
+				uint32_t across = corner(f, u, f->near[i], f->near[k]),
+					 i2, k2;
+
+				/* Notes what spans squares; opposite sides are of
+				 * one class. */
+				if (across == GRAPH_NONE) {
+					continue;
+				}
+				i2 = link_to(f, f->near[k], across);
+				k2 = link_to(f, f->near[i], across);
+				f->spans[i] |= UINT32_C(1) << (k - f->first[u]);
+				f->spans[k] |= UINT32_C(1) << (i - f->first[u]);
+				union_join(f->cls, i, i2);
+				union_join(f->cls, k, k2);
+				union_join(f->cls, f->back[i], f->back[i2]);
+				union_join(f->cls, f->back[k], f->back[k2]);
+			}
+		}
+	}
 	for (uint32_t i = 0; i < n_links; i++) {
 		if (class_of(f, i) == class_of(f, f->back[i])) {
 			return E_UNSUITABLE;
@@ -378,27 +370,6 @@ static uint32_t straight_on(const struct joiner *j, uint32_t u, uint32_t i)
 	return n == 1 || j->guess ? found : GRAPH_NONE;
 }
 
-/* The steps towards a switch and on from it that go the same way. Returns how many. */
-static size_t list_straight(const struct joiner *j)
-{
-	struct finder *f = j->f;
-	size_t n = 0;
-
-	for (uint32_t u = 0; u < f->n; u++) {
-		for (uint32_t i = f->first[u]; i < f->first[u + 1]; i++) {
-			uint32_t k = straight_on(j, u, i);
-
-			if (k != GRAPH_NONE && straight_on(j, u, k) == i) {
-				j->straight[n++] = class_pair(class_of(f, f->back[i]),
-				                              class_of(f, k));
-			}
-		}
-	}
-	n = merge_equal(j->straight, n);
-	qsort(j->straight, n, sizeof(*j->straight), by_votes);
-	return n;
-}
-
 /* Joins two directions, unless they or their dimensions are different for sure. */
 static bool join_directions(struct joiner *j, uint32_t a, uint32_t b)
 {
@@ -419,9 +390,25 @@ static bool join_directions(struct joiner *j, uint32_t a, uint32_t b)
 static size_t join_straight(struct joiner *j)
 {
 	size_t n, joined = 0;
+	struct finder *f;
 
 	number_dimensions(j);
-	n = list_straight(j);
+	/* The steps towards a switch and on from it that go the same way. Returns
+	 * how many. */
+	f = j->f;
+	n = 0;
+	for (uint32_t u = 0; u < f->n; u++) {
+		for (uint32_t i = f->first[u]; i < f->first[u + 1]; i++) {
+			uint32_t k = straight_on(j, u, i);
+
+			if (k != GRAPH_NONE && straight_on(j, u, k) == i) {
+				j->straight[n++] = class_pair(class_of(f, f->back[i]),
+				                              class_of(f, k));
+			}
+		}
+	}
+	n = merge_equal(j->straight, n);
+	qsort(j->straight, n, sizeof(*j->straight), by_votes);
 	for (size_t i = 0; i < n; i++) {
 		if (join_directions(j, j->straight[i].a, j->straight[i].b)) {
 			joined++;
@@ -462,19 +449,6 @@ static int find_directions(struct finder *f, bool guess, struct lash_squares *re
 
 /* ---- the whole ---- */
 
-/* Union-find becomes plain numbers. */
-static void give_ways(struct finder *f, struct lash_squares *ret)
-{
-	ret->n = f->n;
-	ret->first = f->first;
-	ret->near = f->near;
-	ret->back = f->back;
-	for (uint32_t i = 0; i < f->first[f->n]; i++) {
-		ret->slab[i] = class_of(f, i);
-		ret->way[i] = union_find(f->dir, ret->slab[i]);
-	}
-}
-
 int lash_squares_find(const struct graph *g, bool guess, struct arena *a,
                       struct lash_squares *ret)
 {
@@ -493,7 +467,15 @@ int lash_squares_find(const struct graph *g, bool guess, struct arena *a,
 		ret_code = ret->slab && ret->way ? E_OK : -ENOMEM;
 	}
 	if (ret_code == E_OK) {
-		give_ways(&f, ret);
+		/* Union-find becomes plain numbers. */
+		ret->n = f.n;
+		ret->first = f.first;
+		ret->near = f.near;
+		ret->back = f.back;
+		for (uint32_t i = 0; i < f.first[f.n]; i++) {
+			ret->slab[i] = class_of(&f, i);
+			ret->way[i] = union_find(f.dir, ret->slab[i]);
+		}
 	}
 	return ret_code;
 }

@@ -148,30 +148,6 @@ static uint32_t path_load(const struct grower *w, uint32_t s)
 	return sum;
 }
 
-static void join(const struct grower *w, uint32_t s, uint32_t t)
-{
-	const struct graph *g = w->g;
-	unsigned closer = hops_between(w->h, s, t) - 1U;
-	uint64_t best = UINT64_MAX;
-
-	for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
-		uint32_t v = g->adj[c].to;
-		uint64_t key;
-
-		if (hops_between(w->h, v, t) != closer) {
-			continue;
-		}
-		key = (uint64_t)(w->turns[v] + turns_up(w, s, v)) << 32 |
-		      (w->place ? w->place[v] : w->load[c] + path_load(w, v));
-		if (key < best) {
-			best = key;
-			w->link[s] = c;
-		}
-	}
-	w->turns[s] = (uint32_t)(best >> 32);
-	w->next[s] = g->adj[w->link[s]].to;
-}
-
 static void grow_tree(const struct grower *w, uint32_t t)
 {
 	w->next[t] = t;
@@ -181,7 +157,29 @@ static void grow_tree(const struct grower *w, uint32_t t)
 		const uint16_t *at = hops_at(w->h, t, d, &n);
 
 		for (uint32_t i = 0; i < n; i++) {
-			join(w, at[i], t);
+			const struct graph *g = w->g;
+			unsigned closer = hops_between(w->h, at[i], t) - 1U;
+			uint64_t best = UINT64_MAX;
+
+			for (uint32_t c = g->adj_first[at[i]];
+			     c < g->adj_first[at[i] + 1]; c++) {
+				uint32_t v = g->adj[c].to;
+				uint64_t key;
+
+				if (hops_between(w->h, v, t) != closer) {
+					continue;
+				}
+				key = (uint64_t)(w->turns[v] + turns_up(w, at[i], v))
+				              << 32 |
+				      (w->place ? w->place[v]
+				                : w->load[c] + path_load(w, v));
+				if (key < best) {
+					best = key;
+					w->link[at[i]] = c;
+				}
+			}
+			w->turns[at[i]] = (uint32_t)(best >> 32);
+			w->next[at[i]] = g->adj[w->link[at[i]]].to;
 			if (!w->place) {
 				walk(w, at[i], 1);
 			}
@@ -317,12 +315,22 @@ static uint32_t find_levels(const struct graph *g, uint32_t *queue, uint32_t *le
 	return n ? level[queue[n - 1]] : 0;
 }
 
-/* Places breadth first from one switch with hosts per part, so that those of one pod are
- * together whatever their GUIDs. */
-static void find_places(const struct graph *g, uint32_t *queue, uint32_t *place)
+int lash_ways_manage(const struct graph *g, const struct hops *h, struct arena *a,
+                     struct lash_ways *ret)
 {
-	uint32_t n_placed = 0;
+	uint32_t n = g->n_switches, n_ranked = 0, top;
+	uint32_t *queue = arena_array(a, n, sizeof(*queue));
+	uint32_t *level = arena_array(a, n, sizeof(*level));
+	uint32_t *place = arena_array(a, n, sizeof(*place));
+	uint32_t *rank = arena_array(a, n, sizeof(*rank));
+	uint32_t n_placed;
 
+	if (!queue || !level || !place || !rank) {
+		return -ENOMEM;
+	}
+	/* Places breadth first from one switch with hosts per part, so that those of
+	 * one pod are together whatever their GUIDs. */
+	n_placed = 0;
 	memset(place, 0xff, g->n_switches * sizeof(*place));
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		uint32_t first = n_placed;
@@ -337,21 +345,6 @@ static void find_places(const struct graph *g, uint32_t *queue, uint32_t *place)
 			place[queue[i]] = i;
 		}
 	}
-}
-
-int lash_ways_manage(const struct graph *g, const struct hops *h, struct arena *a,
-                     struct lash_ways *ret)
-{
-	uint32_t n = g->n_switches, n_ranked = 0, top;
-	uint32_t *queue = arena_array(a, n, sizeof(*queue));
-	uint32_t *level = arena_array(a, n, sizeof(*level));
-	uint32_t *place = arena_array(a, n, sizeof(*place));
-	uint32_t *rank = arena_array(a, n, sizeof(*rank));
-
-	if (!queue || !level || !place || !rank) {
-		return -ENOMEM;
-	}
-	find_places(g, queue, place);
 	top = find_levels(g, queue, level);
 	/* from the top down; parts without hosts need no order */
 	for (uint32_t l = top + 1; l-- > 0;) {
