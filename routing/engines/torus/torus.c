@@ -190,34 +190,6 @@ static unsigned open_dims(const struct torus *t)
 	return set;
 }
 
-/*
- * Places as the file says; where that fails, as if cables joined the ends of open
- * dimensions, of all of them or of some. What is wrong by the file is said if nothing
- * helps.
- */
-static int locate(struct torus *t, const struct route_in *in, struct arena *tmp,
-                  struct why *notes)
-{
-	struct why as_said = *notes;
-	unsigned open = open_dims(t);
-	int err = locate_once(t, in, tmp, &as_said);
-
-	for (unsigned joined = open; err == E_UNSUITABLE && joined;
-	     joined = (joined - 1) & open) {
-		struct why now = *notes;
-
-		for (unsigned d = 0; d < TORUS_DIMS; d++) {
-			t->joined[d] = joined >> d & 1;
-		}
-		err = locate_once(t, in, tmp, &now);
-		if (err == E_OK) {
-			as_said = now;
-		}
-	}
-	*notes = as_said;
-	return err;
-}
-
 /* The torus as it is. */
 static int survey(struct torus *t, const struct route_in *in, struct arena *tmp,
                   struct why *notes)
@@ -228,7 +200,26 @@ static int survey(struct torus *t, const struct route_in *in, struct arena *tmp,
 		err = describe(t, in->options, tmp, notes);
 	}
 	if (err == E_OK) {
-		err = locate(t, in, tmp, notes);
+		struct why as_said = *notes;
+		unsigned open = open_dims(t);
+
+		/* Places as the file says; where that fails, as if cables joined the
+		 * ends of open dimensions, of all of them or of some. What is wrong
+		 * by the file is said if nothing helps. */
+		err = locate_once(t, in, tmp, &as_said);
+		for (unsigned joined = open; err == E_UNSUITABLE && joined;
+		     joined = (joined - 1) & open) {
+			struct why now = *notes;
+
+			for (unsigned d = 0; d < TORUS_DIMS; d++) {
+				t->joined[d] = joined >> d & 1;
+			}
+			err = locate_once(t, in, tmp, &now);
+			if (err == E_OK) {
+				as_said = now;
+			}
+		}
+		*notes = as_said;
 	}
 	return err;
 }

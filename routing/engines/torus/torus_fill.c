@@ -84,11 +84,6 @@ static unsigned healthy(const struct torus *t, unsigned d, uint32_t from, uint32
 	return 2 * d + (2 * ahead > radix);
 }
 
-static bool crosses_dateline(unsigned dir, uint32_t from, uint32_t to)
-{
-	return dir % 2 ? to > from : to < from;
-}
-
 /* Does the way from one coordinate to another in a direction pass the gap behind at? */
 static bool passes_gap(const struct torus *t, unsigned dir, uint32_t from, uint32_t to,
                        uint32_t at)
@@ -118,7 +113,7 @@ static void fill_ways(const struct torus *t, struct source *src, unsigned d)
 			unsigned dir = healthy(t, d, from, to, parity);
 
 			w->dir = (uint8_t)dir;
-			w->lane = (uint8_t)(crosses_dateline(dir, from, to) << d);
+			w->lane = (uint8_t)((dir % 2 ? to > from : to < from) << d);
 			if (to == from) {
 				*w = (struct way){ .dir = NO_DIR };
 			} else if (missing) {
@@ -141,25 +136,6 @@ static void deliver(const struct filler *f, uint32_t s, const struct dest *to)
 
 	for (uint32_t i = to->first; i < to->end; i++) {
 		memset(row + f->end[i].base, f->end[i].port, f->end[i].n_lids);
-	}
-}
-
-static void send(const struct filler *f, struct source *src, const struct dest *to,
-                 unsigned dir, uint8_t lane)
-{
-	const struct torus_group *g = &f->t->group[src->s * TORUS_DIRS + dir];
-	uint8_t *row = lft_row(f->lft, src->s);
-	uint8_t *lanes = f->lanes->rows + (size_t)src->s * f->lanes->stride;
-
-	for (uint32_t i = to->first; i < to->end; i++) {
-		const struct end *e = &f->end[i];
-		uint32_t *count = &src->count[dir][e->port != 0];
-
-		for (uint32_t k = 0; k < e->n_lids; k++) {
-			row[e->base + k] = g->port[g->n == 1 ? 0 : (*count + k) % g->n];
-			lanes[e->base + k] = lane;
-		}
-		++*count;
 	}
 }
 
@@ -191,7 +167,24 @@ static void route_source(struct filler *f, struct source *src)
 		if (to->cell == src->cell) {
 			deliver(f, src->s, to);
 		} else if (dir != NO_DIR) {
-			send(f, src, to, dir, lane);
+			const struct torus_group *g =
+				&f->t->group[src->s * TORUS_DIRS + dir];
+			uint8_t *row = lft_row(f->lft, src->s);
+			uint8_t *lanes =
+				f->lanes->rows + (size_t)src->s * f->lanes->stride;
+
+			for (uint32_t l = to->first; l < to->end; l++) {
+				const struct end *e = &f->end[l];
+				uint32_t *count = &src->count[dir][e->port != 0];
+
+				for (uint32_t k = 0; k < e->n_lids; k++) {
+					row[e->base + k] =
+						g->port[g->n == 1 ? 0
+					                          : (*count + k) % g->n];
+					lanes[e->base + k] = lane;
+				}
+				++*count;
+			}
 		}
 	}
 }
@@ -247,14 +240,21 @@ static void add_end(struct filler *f, uint32_t port, uint8_t num)
 	}
 }
 
-/* Hosts by port_order, then by port; the switch itself last. */
-static void list_ends(struct filler *f, uint32_t s)
+static void add_dest(struct filler *f, uint32_t s, uint32_t cell)
 {
-	const struct graph *g = f->t->g;
-	const struct torus_conf *c = f->t->conf;
-	const uint32_t *host = g->hosts + g->host_first[s];
-	uint32_t n = g->host_first[s + 1] - g->host_first[s];
+	struct dest *to = &f->dest[f->n_dest++];
+	const struct graph *g;
+	const struct torus_conf *c;
+	const uint32_t *host;
+	uint32_t n;
 
+	to->cell = cell;
+	to->first = f->n_ends;
+	/* Hosts by port_order, then by port; the switch itself last. */
+	g = f->t->g;
+	c = f->t->conf;
+	host = g->hosts + g->host_first[s];
+	n = g->host_first[s + 1] - g->host_first[s];
 	for (unsigned k = 0; k < c->n_order; k++) {
 		for (uint32_t i = 0; i < n; i++) {
 			if (g->ports[g->ports[host[i]].peer].num == c->order[k]) {
@@ -270,15 +270,6 @@ static void list_ends(struct filler *f, uint32_t s)
 		}
 	}
 	add_end(f, g->nodes[g->switches[s]].first_port, 0);
-}
-
-static void add_dest(struct filler *f, uint32_t s, uint32_t cell)
-{
-	struct dest *to = &f->dest[f->n_dest++];
-
-	to->cell = cell;
-	to->first = f->n_ends;
-	list_ends(f, s);
 	to->end = f->n_ends;
 	if (cell == GRAPH_NONE) {
 		deliver(f, s, to);
@@ -310,17 +301,6 @@ static int list_dests(struct filler *f, struct arena *tmp)
 	return E_OK;
 }
 
-/* A lane per combination of closed dimensions. */
-static uint8_t count_lanes(const struct torus *t)
-{
-	unsigned n = 1;
-
-	for (unsigned d = 0; d < TORUS_DIMS; d++) {
-		n = t->closed[d] ? 2U << d : n;
-	}
-	return (uint8_t)n;
-}
-
 int torus_fill(const struct torus *t, const struct route_in *in, struct arena *a,
                struct lft *lft, struct lanes *lanes)
 {
@@ -329,8 +309,15 @@ int torus_fill(const struct torus *t, const struct route_in *in, struct arena *a
 	int ret = tmp ? lft_init(lft, t->g->n_switches, in->lids->top, a) : -ENOMEM;
 
 	if (ret == E_OK) {
+		unsigned n;
+
 		lanes->stride = lft->stride;
-		lanes->n = count_lanes(t);
+		/* A lane per combination of closed dimensions. */
+		n = 1;
+		for (unsigned d = 0; d < TORUS_DIMS; d++) {
+			n = t->closed[d] ? 2U << d : n;
+		}
+		lanes->n = (uint8_t)n;
 		lanes->rows = arena_array(a, t->g->n_switches, lanes->stride);
 		ret = lanes->rows ? list_dests(&f, tmp) : -ENOMEM;
 	}

@@ -38,25 +38,6 @@ static struct list list_new(const struct torus *t, struct arena *a, struct why *
 	return (struct list){ t, a, notes, 0, max < NAMED_MAX ? max : NAMED_MAX };
 }
 
-static void say_missing_switch(struct list *l, uint32_t cell)
-{
-	if (l->n++ < l->max) {
-		why_add(l->notes, "torus-2QoS: there is no switch at %s",
-		        torus_place_text(l->t, cell, l->a));
-	}
-}
-
-static void say_missing_cable(struct list *l, uint32_t from, uint32_t to)
-{
-	if (l->n++ < l->max) {
-		why_add(l->notes, "torus-2QoS: no cable from %s at %s to %s at %s",
-		        switch_text(l->t->g, NULL, from).text,
-		        torus_place_text(l->t, l->t->cell[from], l->a),
-		        switch_text(l->t->g, NULL, to).text,
-		        torus_place_text(l->t, l->t->cell[to], l->a));
-	}
-}
-
 static void say_rest(const struct list *l, const char *what)
 {
 	if (l->max && l->n > l->max) {
@@ -66,16 +47,6 @@ static void say_rest(const struct list *l, const char *what)
 }
 
 /* ---- groups ---- */
-
-static unsigned direction(const struct torus *t, uint32_t from, uint32_t to)
-{
-	unsigned dir = 0;
-
-	while (dir < TORUS_DIRS && torus_next(t, from, dir) != to) {
-		dir++;
-	}
-	return dir;
-}
 
 /* The open dimension whose ends two switches are, TORUS_DIMS: none. */
 static unsigned dim_between_ends(const struct torus *t, uint32_t from, uint32_t to)
@@ -97,9 +68,14 @@ static void group_switch(struct torus *t, uint32_t s, struct list *strays,
 	const struct dims *d = &t->dims;
 
 	for (uint32_t i = d->first[s]; i < d->first[s + 1]; i++) {
-		uint32_t to = d->dim[i].to;
-		unsigned dir = direction(t, t->cell[s], t->cell[to]);
+		unsigned dir;
 
+		uint32_t to = d->dim[i].to;
+		dir = 0;
+		while (dir < TORUS_DIRS &&
+		       torus_next(t, t->cell[s], dir) != t->cell[to]) {
+			dir++;
+		}
 		if (dir < TORUS_DIRS) {
 			t->group[s * TORUS_DIRS + dir] =
 				(struct torus_group){ .port = &d->port[d->dim[i].ports],
@@ -206,7 +182,19 @@ static void say_missing_cables(struct list *l)
 			if (s != GRAPH_NONE && next != GRAPH_NONE && next != cell &&
 			    t->sw[next] != GRAPH_NONE &&
 			    !t->group[s * TORUS_DIRS + dir].n) {
-				say_missing_cable(l, s, t->sw[next]);
+				if (l->n++ < l->max) {
+					why_add(l->notes,
+					        "torus-2QoS: no cable from %s at %s to "
+					        "%s at %s",
+					        switch_text(l->t->g, NULL, s).text,
+					        torus_place_text(l->t, l->t->cell[s],
+					                         l->a),
+					        switch_text(l->t->g, NULL, t->sw[next])
+					                .text,
+					        torus_place_text(l->t,
+					                         l->t->cell[t->sw[next]],
+					                         l->a));
+				}
 			}
 		}
 	}
@@ -273,7 +261,10 @@ static int check_missing(struct torus *t, struct arena *a, struct why *notes)
 
 	for (uint32_t cell = 0; cell < t->n_cells; cell++) {
 		if (t->sw[cell] == GRAPH_NONE) {
-			say_missing_switch(&l, cell);
+			if (l.n++ < l.max) {
+				why_add(l.notes, "torus-2QoS: there is no switch at %s",
+				        torus_place_text(l.t, cell, l.a));
+			}
 		}
 	}
 	t->n_missing = l.n;

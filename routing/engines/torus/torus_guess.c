@@ -128,22 +128,6 @@ static uint32_t walk(const struct guess *x, uint32_t s, unsigned dir, bool *ret_
 	return steps;
 }
 
-/* The longest ring, or the longest line where there is none. */
-static void measure(struct guess *x, unsigned d)
-{
-	uint32_t ring = 0, line = 0;
-
-	for (uint32_t s = 0; s < x->g->n_switches; s++) {
-		bool back;
-		uint32_t n = walk(x, s, 2 * d, &back) + 1;
-
-		ring = back && n > ring ? n : ring;
-		line = !back && n > line ? n : line;
-	}
-	x->c->radix[d] = ring ? ring : line;
-	x->c->closed[d] = ring > 2;
-}
-
 /* Has a switch all that a seed needs? Its coordinates in open dimensions are its steps to
  * the end. */
 static bool is_seed(struct guess *x, uint32_t s)
@@ -167,30 +151,23 @@ static bool is_seed(struct guess *x, uint32_t s)
 	return true;
 }
 
-static void fill_seed(struct guess *x, uint32_t s)
-{
-	const struct graph *g = x->g;
-	struct torus_seed *seed = x->c->seed;
-
-	seed->line = 1;
-	seed->from = g->nodes[g->switches[s]].guid;
-	for (unsigned dir = 0; dir < 2 * x->n_dims; dir++) {
-		uint32_t to = x->next[dir][s];
-		bool same = dir % 2 && to == x->next[dir - 1][s];
-
-		if (to != GRAPH_NONE && !same) {
-			seed->to[dir] = g->nodes[g->switches[to]].guid;
-			seed->has[dir] = true;
-		}
-	}
-}
-
 static bool find_seed(struct guess *x)
 {
 	uint64_t cells = 1;
 
 	for (unsigned d = 0; d < x->n_dims; d++) {
-		measure(x, d);
+		uint32_t ring = 0, line = 0;
+
+		/* The longest ring, or the longest line where there is none. */
+		for (uint32_t s = 0; s < x->g->n_switches; s++) {
+			bool back;
+			uint32_t n = walk(x, s, 2 * d, &back) + 1;
+
+			ring = back && n > ring ? n : ring;
+			line = !back && n > line ? n : line;
+		}
+		x->c->radix[d] = ring ? ring : line;
+		x->c->closed[d] = ring > 2;
 		cells *= x->c->radix[d];
 	}
 	/* not even half of it there: those are no dimensions */
@@ -199,7 +176,20 @@ static bool find_seed(struct guess *x)
 	}
 	for (uint32_t s = 0; s < x->g->n_switches; s++) {
 		if (is_seed(x, s)) {
-			fill_seed(x, s);
+			const struct graph *g = x->g;
+			struct torus_seed *seed = x->c->seed;
+
+			seed->line = 1;
+			seed->from = g->nodes[g->switches[s]].guid;
+			for (unsigned dir = 0; dir < 2 * x->n_dims; dir++) {
+				uint32_t to = x->next[dir][s];
+				bool same = dir % 2 && to == x->next[dir - 1][s];
+
+				if (to != GRAPH_NONE && !same) {
+					seed->to[dir] = g->nodes[g->switches[to]].guid;
+					seed->has[dir] = true;
+				}
+			}
 			return true;
 		}
 	}

@@ -244,46 +244,6 @@ static void run_queue(struct placer *p)
 	}
 }
 
-/* Places all that follows. What had several options is looked at again: switches further
- * away may have left it one. */
-static void spread_out(struct placer *p)
-{
-	uint32_t before;
-
-	do {
-		before = p->n_placed;
-		run_queue(p);
-		for (uint32_t s = 0; s < p->t->g->n_switches; s++) {
-			look_at(p, s);
-		}
-		run_queue(p);
-	} while (p->n_placed != before);
-}
-
-/* What ports say for one of the options of a switch. */
-static uint64_t votes_for(const struct placer *p, uint32_t s, uint32_t cell)
-{
-	const struct torus *t = p->t;
-	const struct dims *d = &t->dims;
-	uint64_t sum = 0;
-
-	for (uint32_t i = d->first[s]; i < d->first[s + 1]; i++) {
-		const struct dim *x = &d->dim[i], *back;
-		unsigned dir = TORUS_DIRS;
-
-		if (t->cell[x->to] != GRAPH_NONE) {
-			dir = direction(t, cell, t->cell[x->to]);
-		}
-		if (dir == TORUS_DIRS) {
-			continue;
-		}
-		back = dim_to(d, x->to, s);
-		sum += p->votes[d->port[x->ports]][dir];
-		sum += p->votes[d->port[back->ports]][dir ^ 1];
-	}
-	return sum;
-}
-
 /* Places the first switch that ports say something of. */
 static bool place_by_ports(struct placer *p)
 {
@@ -298,8 +258,24 @@ static bool place_by_ports(struct placer *p)
 			o = options_of(t, s);
 		}
 		for (unsigned i = 0; i < o.n; i++) {
-			uint64_t sum = votes_for(p, s, o.cell[i]);
+			const struct dims *d = &t->dims;
+			uint64_t sum = 0;
 
+			/* What ports say for one of the options of a switch. */
+			for (uint32_t k = d->first[s]; k < d->first[s + 1]; k++) {
+				const struct dim *x = &d->dim[k], *back;
+				unsigned dir = TORUS_DIRS;
+
+				if (t->cell[x->to] != GRAPH_NONE) {
+					dir = direction(t, o.cell[i], t->cell[x->to]);
+				}
+				if (dir == TORUS_DIRS) {
+					continue;
+				}
+				back = dim_to(d, x->to, s);
+				sum += p->votes[d->port[x->ports]][dir];
+				sum += p->votes[d->port[back->ports]][dir ^ 1];
+			}
 			if (sum == most) {
 				best = GRAPH_NONE;
 			} else if (sum > most) {
@@ -459,7 +435,18 @@ int torus_place(struct torus *t, struct arena *a, struct why *why)
 		t->closed[d] |= t->joined[d];
 	}
 	do {
-		spread_out(p);
+		uint32_t before;
+
+		/* Places all that follows. What had several options is looked at
+		 * again: switches further away may have left it one. */
+		do {
+			before = p->n_placed;
+			run_queue(p);
+			for (uint32_t s = 0; s < p->t->g->n_switches; s++) {
+				look_at(p, s);
+			}
+			run_queue(p);
+		} while (p->n_placed != before);
 	} while (place_by_ports(p));
 	memcpy(t->closed, t->conf->closed, sizeof(t->closed));
 	return check_places(t, why);

@@ -151,11 +151,6 @@ static const struct sw_link *up_cable(void *ctx, uint32_t mlid, uint32_t sw)
 	return NULL;
 }
 
-static bool any_barred(const struct mcast_in *m, uint32_t n)
-{
-	return m->barred && memchr(m->barred, 1, n) != NULL;
-}
-
 int torus_tree_groups(const struct torus *t, const struct mcast_in *m, struct arena *a,
                       struct mcast_tree *ret, struct why *why)
 {
@@ -164,7 +159,8 @@ int torus_tree_groups(const struct torus *t, const struct mcast_in *m, struct ar
 	struct climb c = { .t = t, .tree = &tree };
 	int err = seen ? torus_tree(t, a, &tree, why) : -ENOMEM;
 
-	if (err == E_OK && any_barred(m, t->g->n_switches)) {
+	if (err == E_OK &&
+	    (m->barred && memchr(m->barred, 1, t->g->n_switches) != NULL)) {
 		why_add(why, "torus-2QoS: a switch has no multicast forwarding table");
 		return E_UNSUITABLE;
 	}
