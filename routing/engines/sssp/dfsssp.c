@@ -60,11 +60,6 @@ struct job {
 	struct why *notes;
 };
 
-static bool has_hosts(const struct graph *g, uint32_t s)
-{
-	return g->host_first[s + 1] > g->host_first[s];
-}
-
 static struct lid_range range_of_switch(const struct job *j, uint32_t s)
 {
 	return j->lids->of[j->g->nodes[j->g->switches[s]].first_port];
@@ -111,7 +106,7 @@ static int lids_without_hosts(const struct job *j, struct arena *tmp, struct lid
 		uint32_t port = j->g->nodes[j->g->switches[s]].first_port;
 		struct lid_range r = j->lids->of[port];
 
-		if (has_hosts(j->g, s) || !r.base) {
+		if ((j->g->host_first[s + 1] > j->g->host_first[s]) || !r.base) {
 			continue;
 		}
 		l.of[port] = r;
@@ -187,25 +182,6 @@ static int place_hosts(struct job *j)
 	return E_OK;
 }
 
-/* Routes to switches without hosts: a layer that is in use, a new one, or the first. */
-static void place_switches(struct job *j)
-{
-	uint8_t layer = 0;
-
-	while (layer < j->n_lanes && !layers_fit_switches(&j->layers, layer)) {
-		layer++;
-	}
-	if (layer == j->max) {
-		layers_fit_switches(&j->layers, 0);
-		why_add(j->notes,
-		        "dfsssp: no lane left for routes to switches without hosts: "
-		        "management traffic can deadlock");
-	} else if (layer == j->n_lanes) {
-		layers_fit_switches(&j->layers, layer);
-		j->n_lanes++;
-	}
-}
-
 static int place_management(struct job *j, const struct lids *switches, struct arena *tmp)
 {
 	uint64_t left;
@@ -222,7 +198,22 @@ static int place_management(struct job *j, const struct lids *switches, struct a
 		ret = route_switches(j, switches, NULL, tmp);
 	}
 	if (ret == E_OK && switches->count) {
-		place_switches(j);
+		uint8_t layer = 0;
+
+		/* Routes to switches without hosts: a layer that is in use, a new
+		 * one, or the first. */
+		while (layer < j->n_lanes && !layers_fit_switches(&j->layers, layer)) {
+			layer++;
+		}
+		if (layer == j->max) {
+			layers_fit_switches(&j->layers, 0);
+			why_add(j->notes, "dfsssp: no lane left for routes to switches "
+			                  "without hosts: "
+			                  "management traffic can deadlock");
+		} else if (layer == j->n_lanes) {
+			layers_fit_switches(&j->layers, layer);
+			j->n_lanes++;
+		}
 	}
 	return ret;
 }
@@ -234,10 +225,22 @@ struct share {
 	uint8_t lane[LANES_MAX][LANES_MAX]; /* [layer][part] */
 };
 
-static void count_routes(const struct job *j, uint64_t load[LANES_MAX])
+/* A LID's share of the parts of a layer: neighbours fall on different ones. */
+static unsigned part_of(uint32_t lid, unsigned parts)
 {
-	uint64_t sum[LANES_MAX] = { 0 };
+	return (unsigned)((uint64_t)(lid * UINT32_C(2654435769)) * parts >> 32);
+}
 
+static void use_spare_lanes(struct job *j)
+{
+	struct share sh;
+	uint64_t load[LANES_MAX];
+
+	if (j->n_lanes >= j->in->max_lanes) {
+		return;
+	}
+	/* Gives each further lane to the layer whose lanes carry most. */
+	uint64_t sum[LANES_MAX] = { 0 };
 #pragma omp parallel for schedule(static) reduction(+ : sum[:LANES_MAX])
 	for (uint32_t s = 0; s < j->g->n_switches; s++) {
 		uint32_t n = j->g->host_first[s + 1] - j->g->host_first[s];
@@ -249,44 +252,20 @@ static void count_routes(const struct job *j, uint64_t load[LANES_MAX])
 		}
 	}
 	memcpy(load, sum, sizeof(sum));
-}
-
-/* Gives each further lane to the layer whose lanes carry most. */
-static void share_out(const struct job *j, unsigned n_lanes, struct share *sh)
-{
-	uint64_t load[LANES_MAX];
-
-	count_routes(j, load);
 	for (unsigned i = 0; i < j->n_lanes; i++) {
-		sh->parts[i] = 1;
-		sh->lane[i][0] = (uint8_t)i;
+		sh.parts[i] = 1;
+		sh.lane[i][0] = (uint8_t)i;
 	}
-	for (unsigned lane = j->n_lanes; lane < n_lanes; lane++) {
+	for (unsigned lane = j->n_lanes; lane < j->max; lane++) {
 		unsigned most = 0;
 
 		for (unsigned i = 1; i < j->n_lanes; i++) {
-			if (load[i] / sh->parts[i] > load[most] / sh->parts[most]) {
+			if (load[i] / sh.parts[i] > load[most] / sh.parts[most]) {
 				most = i;
 			}
 		}
-		sh->lane[most][sh->parts[most]++] = (uint8_t)lane;
+		sh.lane[most][sh.parts[most]++] = (uint8_t)lane;
 	}
-}
-
-/* A LID's share of the parts of a layer: neighbours fall on different ones. */
-static unsigned part_of(uint32_t lid, unsigned parts)
-{
-	return (unsigned)((uint64_t)(lid * UINT32_C(2654435769)) * parts >> 32);
-}
-
-static void use_spare_lanes(struct job *j)
-{
-	struct share sh;
-
-	if (j->n_lanes >= j->in->max_lanes) {
-		return;
-	}
-	share_out(j, j->max, &sh);
 #pragma omp parallel for schedule(static)
 	for (uint32_t s = 0; s < j->g->n_switches; s++) {
 		uint8_t *row = j->layers.lane + (size_t)s * j->lft.stride;
@@ -342,17 +321,6 @@ static void follow_hosts(struct job *j, uint32_t s)
 	}
 }
 
-/* Lanes of LIDs that nobody owns. */
-static void clear_rest(struct job *j)
-{
-	size_t bytes = j->g->n_switches * j->lft.stride;
-
-	for (size_t i = 0; i < bytes; i++) {
-		j->layers.lane[i] =
-			j->layers.lane[i] == LAYER_NONE ? 0 : j->layers.lane[i];
-	}
-}
-
 /* ---- what stays ---- */
 
 /* The lanes that were used: all there are, unless their number is left to the engine. */
@@ -384,36 +352,6 @@ static int switches_stay(struct job *j, const struct lids *switches, struct aren
 	                   : ret;
 }
 
-/* Everything from the last run. E_UNSUITABLE: it does not do. */
-static int stay(struct job *j, const struct lids *switches, struct arena *a,
-                struct arena *tmp)
-{
-	bool kept = false;
-	int ret = has_lanes(j) ? route_hosts(j, j->in->prev, &kept, tmp) : E_UNSUITABLE;
-
-	if (ret == E_OK) {
-		ret = kept ? switches_stay(j, switches, tmp) : E_UNSUITABLE;
-	}
-	if (ret == E_OK) {
-		const struct keep_lanes k = { .g = j->g,
-			                      .lids = j->lids,
-			                      .lft = &j->lft,
-			                      .prev = j->in->prev,
-			                      .prev_lanes = j->in->prev_lanes,
-			                      .n = j->max };
-
-		j->layers.lane = arena_array(a, j->g->n_switches, j->lft.stride);
-		ret = j->layers.lane ? keep_lanes(&k, j->layers.lane) : -ENOMEM;
-	}
-	j->n_lanes = j->in->max_lanes ? j->max : 1;
-	for (size_t i = 0; ret == E_OK && i < j->g->n_switches * j->lft.stride; i++) {
-		unsigned lane = j->layers.lane[i];
-
-		j->n_lanes = lane < j->n_lanes ? j->n_lanes : lane + 1;
-	}
-	return ret;
-}
-
 /* ---- the engine ---- */
 
 /* Steps 1 to 4. */
@@ -421,6 +359,7 @@ static int route_anew(struct job *j, struct lids *switches, struct arena *a,
                       struct arena *tmp)
 {
 	int ret = route_hosts(j, NULL, NULL, tmp);
+	size_t bytes;
 
 	j->anew = true;
 	if (ret == E_OK) {
@@ -440,7 +379,12 @@ static int route_anew(struct job *j, struct lids *switches, struct arena *a,
 	for (uint32_t s = 0; s < j->g->n_switches; s++) {
 		follow_hosts(j, s);
 	}
-	clear_rest(j);
+	/* Lanes of LIDs that nobody owns. */
+	bytes = j->g->n_switches * j->lft.stride;
+	for (size_t i = 0; i < bytes; i++) {
+		j->layers.lane[i] =
+			j->layers.lane[i] == LAYER_NONE ? 0 : j->layers.lane[i];
+	}
 	return E_OK;
 }
 
@@ -451,7 +395,32 @@ static int route(struct job *j, struct arena *a, struct arena *tmp)
 	int ret = lids_without_hosts(j, tmp, &switches);
 
 	if (ret == E_OK && keep_has_shape(j->in->prev, &j->lft)) {
-		ret = stay(j, &switches, a, tmp);
+		bool kept = false;
+
+		/* Everything from the last run. E_UNSUITABLE: it does not do. */
+		ret = has_lanes(j) ? route_hosts(j, j->in->prev, &kept, tmp)
+		                   : E_UNSUITABLE;
+		if (ret == E_OK) {
+			ret = kept ? switches_stay(j, &switches, tmp) : E_UNSUITABLE;
+		}
+		if (ret == E_OK) {
+			const struct keep_lanes k = { .g = j->g,
+				                      .lids = j->lids,
+				                      .lft = &j->lft,
+				                      .prev = j->in->prev,
+				                      .prev_lanes = j->in->prev_lanes,
+				                      .n = j->max };
+
+			j->layers.lane = arena_array(a, j->g->n_switches, j->lft.stride);
+			ret = j->layers.lane ? keep_lanes(&k, j->layers.lane) : -ENOMEM;
+		}
+		j->n_lanes = j->in->max_lanes ? j->max : 1;
+		for (size_t i = 0; ret == E_OK && i < j->g->n_switches * j->lft.stride;
+		     i++) {
+			unsigned lane = j->layers.lane[i];
+
+			j->n_lanes = lane < j->n_lanes ? j->n_lanes : lane + 1;
+		}
 		if (ret != E_UNSUITABLE) {
 			return ret;
 		}

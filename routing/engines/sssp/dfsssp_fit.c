@@ -51,11 +51,6 @@ static uint32_t home_of(const struct fitter *f, uint32_t lid)
 	return graph_switch_of(f->l->g, f->l->lids->owner[lid]);
 }
 
-static uint64_t mixed(uint64_t sum, uint8_t port)
-{
-	return (sum ^ port) * UINT64_C(0x9e3779b97f4a7c15) + (sum >> 29);
-}
-
 static uint64_t *sum_columns(const struct fitter *f)
 {
 	const struct layers *l = f->l;
@@ -66,7 +61,9 @@ static uint64_t *sum_columns(const struct fitter *f)
 
 		for (uint32_t lid = 1; lid <= l->lids->top; lid++) {
 			if (l->to_host[lid] && home_of(f, lid) != s) {
-				sum[lid] = mixed(sum[lid], row[lid]);
+				sum[lid] = (sum[lid] ^ row[lid]) *
+				                   UINT64_C(0x9e3779b97f4a7c15) +
+				           (sum[lid] >> 29);
 			}
 		}
 	}
@@ -120,23 +117,18 @@ static bool is_listed(const struct fitter *f, uint32_t s, uint32_t t)
 	       hops_between(&f->hops, s, t) != HOPS_NONE;
 }
 
-static void count_routes(const struct fitter *f, size_t *count)
-{
-	for (uint32_t lid = 1; lid <= f->l->lids->top; lid++) {
-		uint32_t t = f->like[lid] == lid && lid ? home_of(f, lid) : GRAPH_NONE;
-
-		for (uint32_t s = 0; t != GRAPH_NONE && s < f->l->map.n; s++) {
-			count[hops_between(&f->hops, s, t)] += is_listed(f, s, t);
-		}
-	}
-}
-
 /* Routes by distance, then LID, then source. */
 static int list_routes(struct fitter *f, bool far_first)
 {
 	size_t at[HOPS_NONE + 1] = { 0 };
 
-	count_routes(f, at);
+	for (uint32_t lid = 1; lid <= f->l->lids->top; lid++) {
+		uint32_t t = f->like[lid] == lid && lid ? home_of(f, lid) : GRAPH_NONE;
+
+		for (uint32_t s = 0; t != GRAPH_NONE && s < f->l->map.n; s++) {
+			at[hops_between(&f->hops, s, t)] += is_listed(f, s, t);
+		}
+	}
 	for (unsigned i = 0; i <= HOPS_NONE; i++) {
 		unsigned d = far_first ? HOPS_NONE - i : i;
 		size_t count = at[d];
@@ -203,23 +195,6 @@ static bool fits(struct fitter *f, unsigned lane, struct route r)
 	return true;
 }
 
-/* Offers all that is left to a lane. */
-static void fill_lane(struct fitter *f, unsigned lane)
-{
-	size_t left = 0;
-
-	for (size_t i = 0; i < f->n; i++) {
-		struct route r = f->route[i];
-
-		if (fits(f, lane, r)) {
-			f->l->lane[r.sw * f->l->lft->stride + r.lid] = (uint8_t)lane;
-		} else {
-			f->route[left++] = r;
-		}
-	}
-	f->n = left;
-}
-
 static void follow_like(struct fitter *f)
 {
 	struct layers *l = f->l;
@@ -262,13 +237,27 @@ int layers_fit(struct layers *l, bool far_first, unsigned *ret_n)
 	}
 	ret = prepare(&f, far_first);
 	for (; ret == E_OK && f.n && lane < LAYERS_MAX; lane++) {
+		size_t left;
+
 		if (l->cancel && *l->cancel) {
 			return -ECANCELED;
 		}
 		if (lane) {
 			reach_clear(&f.reach);
 		}
-		fill_lane(&f, lane);
+		/* Offers all that is left to a lane. */
+		left = 0;
+		for (size_t i = 0; i < f.n; i++) {
+			struct route r = f.route[i];
+
+			if (fits(&f, lane, r)) {
+				f.l->lane[r.sw * f.l->lft->stride + r.lid] =
+					(uint8_t)lane;
+			} else {
+				f.route[left++] = r;
+			}
+		}
+		f.n = left;
 	}
 	if (ret == E_OK) {
 		follow_like(&f);

@@ -106,18 +106,6 @@ static int alloc_search(struct layers *l, struct arena *tmp)
 	return l->count && l->fixed ? E_OK : -ENOMEM;
 }
 
-static void find_host_lids(struct layers *l)
-{
-	for (uint32_t lid = 1; lid <= l->lids->top; lid++) {
-		uint32_t owner = l->lids->owner[lid];
-
-		l->to_host[lid] =
-			owner != GRAPH_NONE &&
-			graph_switch_of(l->g, owner) != GRAPH_NONE &&
-			graph_is_host(l->g, owner);
-	}
-}
-
 int layers_init(struct layers *l, const struct graph *g, const struct lids *lids,
                 const struct lft *lft, const _Atomic bool *cancel,
                 struct arena *lane_arena, struct arena *tmp)
@@ -147,7 +135,13 @@ int layers_init(struct layers *l, const struct graph *g, const struct lids *lids
 		return -ENOMEM;
 	}
 	memset(l->lane, LAYER_NONE, n * lft->stride);
-	find_host_lids(l);
+	for (uint32_t lid = 1; lid <= l->lids->top; lid++) {
+		uint32_t owner = l->lids->owner[lid];
+
+		l->to_host[lid] = owner != GRAPH_NONE &&
+		                  graph_switch_of(l->g, owner) != GRAPH_NONE &&
+		                  graph_is_host(l->g, owner);
+	}
 	return E_OK;
 }
 
@@ -281,28 +275,17 @@ static void move_column(struct layers *l, uint32_t u, uint32_t lid)
 	}
 }
 
-/* Moves all routes that make a dependency of channel c. */
-static void move_dep(struct layers *l, uint32_t c, uint32_t dep)
-{
-	const struct sw_link *link = &l->g->adj[c];
-	uint32_t next = l->g->adj_first[link->to] + dep - l->first[c];
-	const uint8_t *here = lft_row(l->lft, l->from[c]);
-	const uint8_t *there = lft_row(l->lft, link->to);
-	uint8_t port = link->port, next_port = l->g->adj[next].port;
-
-	for (uint32_t lid = 1; l->count[dep] && lid <= l->lids->top; lid++) {
-		if (here[lid] == port && there[lid] == next_port && l->to_host[lid]) {
-			move_column(l, l->from[c], lid);
-		}
-	}
-}
-
 /* ---- searching ---- */
 
 /* Breaks the cycle at the end of the path, from place \a start on. */
 static void break_cycle(struct layers *l, uint32_t start, uint32_t depth)
 {
 	uint32_t weakest = GRAPH_NONE, least = UINT32_MAX;
+	const struct sw_link *link;
+	uint32_t next;
+	const uint8_t *here;
+	const uint8_t *there;
+	uint8_t port, next_port;
 
 	for (uint32_t i = start; i < depth; i++) {
 		uint32_t dep = l->at[l->stack[i]];
@@ -316,21 +299,18 @@ static void break_cycle(struct layers *l, uint32_t start, uint32_t depth)
 			weakest = l->stack[i];
 		}
 	}
-	move_dep(l, weakest, l->at[weakest]);
-}
-
-/* Drops what is no longer connected to the root of the path. */
-static uint32_t cut(struct layers *l, uint32_t depth)
-{
-	uint32_t keep = 1;
-
-	while (keep < depth && exists(l, l->at[l->stack[keep - 1]])) {
-		keep++;
+	/* Moves all routes that make a dependency of channel c. */
+	link = &l->g->adj[weakest];
+	next = l->g->adj_first[link->to] + l->at[weakest] - l->first[weakest];
+	here = lft_row(l->lft, l->from[weakest]);
+	there = lft_row(l->lft, link->to);
+	port = link->port;
+	next_port = l->g->adj[next].port;
+	for (uint32_t lid = 1; l->count[l->at[weakest]] && lid <= l->lids->top; lid++) {
+		if (here[lid] == port && there[lid] == next_port && l->to_host[lid]) {
+			move_column(l, l->from[weakest], lid);
+		}
 	}
-	for (uint32_t i = keep; i < depth; i++) {
-		l->colour[l->stack[i]] = WHITE;
-	}
-	return keep;
 }
 
 /* Searches from one channel. \return false: there is a cycle and nothing may be moved. */
@@ -358,8 +338,18 @@ static bool search_from(struct layers *l, uint32_t root, bool may_move)
 		} else if (!may_move) {
 			return false;
 		} else {
+			uint32_t keep;
+
 			break_cycle(l, l->place[next], depth);
-			depth = cut(l, depth);
+			/* Drops what is no longer connected to the root of the path. */
+			keep = 1;
+			while (keep < depth && exists(l, l->at[l->stack[keep - 1]])) {
+				keep++;
+			}
+			for (uint32_t i = keep; i < depth; i++) {
+				l->colour[l->stack[i]] = WHITE;
+			}
+			depth = keep;
 		}
 	}
 	return true;

@@ -219,46 +219,6 @@ static bool carries(const struct job *j, const struct bench *b, uint32_t s, uint
 	return b->carried[(size_t)s * (j->lft->stride / 8) + lid / 8] >> lid % 8 & 1;
 }
 
-static void note_carried(const struct job *j, const struct bench *b, uint32_t lid)
-{
-	for (uint32_t i = 0; i < b->n_order; i++) {
-		size_t row = (size_t)b->order[i] * (j->lft->stride / 8);
-
-		b->carried[row + lid / 8] |= (uint8_t)((b->flow[i] > 0) << lid % 8);
-	}
-}
-
-static bool carries_lower(const struct job *j, const struct bench *b, uint32_t s,
-                          uint32_t lid, uint32_t offset)
-{
-	uint32_t k = 1;
-
-	while (k <= offset && !carries(j, b, s, lid - k)) {
-		k++;
-	}
-	return k <= offset;
-}
-
-/* What the lower LIDs of the port take at each switch where routes to them pass. */
-static void shun_lower(const struct job *j, struct bench *b, uint32_t lid, uint32_t offset)
-{
-	for (uint32_t i = 0; i < b->n_order; i++) {
-		b->passed[i] = carries_lower(j, b, b->order[i], lid, offset);
-	}
-	for (uint32_t k = 0; k < b->first[b->n_order]; k++) {
-		b->shun[k] = b->passed[b->step[k].to] ? SHUN_PASSED : 0;
-	}
-	for (uint32_t i = 1; i < b->n_order; i++) {
-		const uint8_t *row = lft_row(j->lft, b->order[i]);
-
-		for (uint32_t k = 1; b->first[i + 1] - b->first[i] > 1 && k <= offset; k++) {
-			if (carries(j, b, b->order[i], lid - k)) {
-				shun_at(j, b, i, row[lid - k]);
-			}
-		}
-	}
-}
-
 /* The steps that an earlier table took, GRAPH_NONE where there is none. Returns whether
  * it took one everywhere. */
 static bool find_old(const struct job *j, struct bench *b, uint32_t lid,
@@ -318,43 +278,6 @@ static void take_lightest(struct bench *b, bool further, bool found)
 	}
 }
 
-/* Puts the routes of all hosts on the links. */
-static void add_routes(const struct job *j, struct bench *b)
-{
-	const struct graph *g = j->g;
-
-	for (uint32_t i = 0; i < b->n_order; i++) {
-		uint32_t s = b->order[i];
-
-		b->flow[i] = g->host_first[s + 1] - g->host_first[s];
-	}
-	for (uint32_t i = b->n_order; i-- > 1;) {
-		b->weight[b->pick[i]] += (b->flow[i] << EARLIER_BITS) * (1 + b->extra);
-		b->flow[b->step[b->pick[i]].to] += b->flow[i];
-	}
-}
-
-static void note_ports(const struct job *j, const struct bench *b, uint8_t home_port,
-                       uint8_t *port)
-{
-	port[0] = home_port;
-	for (uint32_t i = 1; i < b->n_order; i++) {
-		port[i] = j->g->adj[b->step[b->pick[i]].channel].port;
-	}
-}
-
-static void write_ports(const struct job *j, const struct bench *b, const uint32_t *lid,
-                        uint32_t n_lids)
-{
-	for (uint32_t i = 0; i < b->n_order; i++) {
-		uint8_t *row = lft_row(j->lft, b->order[i]);
-
-		for (uint32_t k = 0; k < n_lids; k++) {
-			row[lid[k]] = b->port[(size_t)k * j->g->n_switches + i];
-		}
-	}
-}
-
 /* The step of every switch for one LID. In the keeping pass: false where one has no old
  * step, in the other: where the keeping pass has placed it. */
 static bool choose_steps(const struct job *j, struct bench *b,
@@ -373,21 +296,33 @@ static bool choose_steps(const struct job *j, struct bench *b,
 		return j->kept[at];
 	}
 	if (t->offset) {
-		shun_lower(j, b, j->to.lid[at], t->offset);
+		/* What the lower LIDs of the port take at each switch where routes
+		 * to them pass. */
+		for (uint32_t i = 0; i < b->n_order; i++) {
+			uint32_t k = 1;
+
+			while (k <= t->offset &&
+			       !carries(j, b, b->order[i], j->to.lid[at] - k)) {
+				k++;
+			}
+			b->passed[i] = k <= t->offset;
+		}
+		for (uint32_t k = 0; k < b->first[b->n_order]; k++) {
+			b->shun[k] = b->passed[b->step[k].to] ? SHUN_PASSED : 0;
+		}
+		for (uint32_t i = 1; i < b->n_order; i++) {
+			const uint8_t *row = lft_row(j->lft, b->order[i]);
+
+			for (uint32_t k = 1;
+			     b->first[i + 1] - b->first[i] > 1 && k <= t->offset; k++) {
+				if (carries(j, b, b->order[i], j->to.lid[at] - k)) {
+					shun_at(j, b, i, row[j->to.lid[at] - k]);
+				}
+			}
+		}
 	}
 	take_lightest(b, t->offset > 0, found);
 	return true;
-}
-
-/* Half of what was recent is forgotten. */
-static void load_weights(const struct job *j, struct bench *b)
-{
-	for (uint32_t k = 0; k < b->first[b->n_order]; k++) {
-		uint32_t c = b->step[k].channel;
-
-		j->recent[c] /= 2;
-		b->weight[k] = j->weight[c] + j->recent[c] * b->extra;
-	}
 }
 
 static void store_weights(const struct job *j, const struct bench *b)
@@ -408,19 +343,54 @@ static void route_target(const struct job *j, struct bench *b,
 	uint32_t lid[CHUNK], n = 0;
 
 	b->extra = t->offset ? 0 : RECENT;
-	load_weights(j, b);
+	/* Half of what was recent is forgotten. */
+	for (uint32_t k = 0; k < b->first[b->n_order]; k++) {
+		uint32_t c = b->step[k].channel;
+
+		j->recent[c] /= 2;
+		b->weight[k] = j->weight[c] + j->recent[c] * b->extra;
+	}
 	for (uint32_t at = t->first; at < t->first + t->n; at++) {
 		if (choose_steps(j, b, t, at, keeping)) {
-			add_routes(j, b);
-			if (b->carried) {
-				note_carried(j, b, j->to.lid[at]);
+			const struct graph *g = j->g;
+
+			/* Puts the routes of all hosts on the links. */
+			for (uint32_t i = 0; i < b->n_order; i++) {
+				uint32_t s = b->order[i];
+
+				b->flow[i] = g->host_first[s + 1] - g->host_first[s];
 			}
-			note_ports(j, b, j->to.home_port[at],
-			           b->port + (size_t)n * j->g->n_switches);
+			for (uint32_t i = b->n_order; i-- > 1;) {
+				b->weight[b->pick[i]] +=
+					(b->flow[i] << EARLIER_BITS) * (1 + b->extra);
+				b->flow[b->step[b->pick[i]].to] += b->flow[i];
+			}
+			if (b->carried) {
+				for (uint32_t i = 0; i < b->n_order; i++) {
+					size_t row = (size_t)b->order[i] *
+					             (j->lft->stride / 8);
+
+					b->carried[row + j->to.lid[at] / 8] |=
+						(uint8_t)((b->flow[i] > 0)
+					                  << j->to.lid[at] % 8);
+				}
+			}
+			uint8_t *port = b->port + (size_t)n * j->g->n_switches;
+			port[0] = j->to.home_port[at];
+			for (uint32_t i = 1; i < b->n_order; i++) {
+				port[i] = j->g->adj[b->step[b->pick[i]].channel].port;
+			}
 			lid[n++] = j->to.lid[at];
 		}
 		if (n == CHUNK || (n && at + 1 == t->first + t->n)) {
-			write_ports(j, b, lid, n);
+			for (uint32_t i = 0; i < b->n_order; i++) {
+				uint8_t *row = lft_row(j->lft, b->order[i]);
+
+				for (uint32_t k = 0; k < n; k++) {
+					row[lid[k]] =
+						b->port[(size_t)k * j->g->n_switches + i];
+				}
+			}
 			n = 0;
 		}
 	}
@@ -455,14 +425,6 @@ static int bench_init(struct bench *b, const struct job *j, struct arena *a)
 		return b->carried ? E_OK : -ENOMEM;
 	}
 	return E_OK;
-}
-
-static void start_group(const struct job *j)
-{
-	for (uint32_t c = 0; c < j->g->n_adj; c++) {
-		j->weight[c] >>= EARLIER_BITS;
-		j->recent[c] = 0;
-	}
 }
 
 static bool starts_group(const struct job *j, uint32_t i)
@@ -506,7 +468,10 @@ static int route_targets(const struct job *j, struct bench *b, uint32_t first,
 
 	for (uint32_t next = first; ret == E_OK && first < end; first = next) {
 		if (starts_group(j, first)) {
-			start_group(j);
+			for (uint32_t c = 0; c < j->g->n_adj; c++) {
+				j->weight[c] >>= EARLIER_BITS;
+				j->recent[c] = 0;
+			}
 		}
 		do {
 			next++;
@@ -556,18 +521,6 @@ static void carry_lid(const struct job *j, struct bench *b, uint32_t t, uint32_t
 	}
 }
 
-/* Notes what passes where once routes have moved. */
-static void carry_anew(const struct job *j, struct bench *b, uint32_t n_targets)
-{
-	for (uint32_t i = 0; b->carried && i < n_targets; i++) {
-		const struct sssp_target *t = &j->to.target[i];
-
-		for (uint32_t k = 0; k < t->n; k++) {
-			carry_lid(j, b, t->sw, j->to.lid[t->first + k]);
-		}
-	}
-}
-
 /* Further LIDs come after the evening out, as they keep away from the base LIDs. */
 static int route_all(const struct job *j, struct bench *b)
 {
@@ -583,7 +536,14 @@ static int route_all(const struct job *j, struct bench *b)
 	if (ret == E_OK && n_hosts && j->to.target[0].group == SSSP_OTHER &&
 	    is_uneven(j)) {
 		ret = sssp_even(j->in, j->prev, j->lft);
-		carry_anew(j, b, n_hosts);
+		/* Notes what passes where once routes have moved. */
+		for (uint32_t i = 0; b->carried && i < n_hosts; i++) {
+			const struct sssp_target *t = &j->to.target[i];
+
+			for (uint32_t k = 0; k < t->n; k++) {
+				carry_lid(j, b, t->sw, j->to.lid[t->first + k]);
+			}
+		}
 	}
 	return ret == E_OK ? route_targets(j, b, n_hosts, j->to.n) : ret;
 }
