@@ -107,7 +107,13 @@ static int find_line(struct job *j, const uint32_t **ret)
 	return ret_code;
 }
 
-static int make_plans(struct job *j)
+/* No other plan could do better, or not by much. */
+static bool suffices(const struct job *j, unsigned plan)
+{
+	return j->ways.shortest || (j->plan[plan].dimension && j->ways.by_rule);
+}
+
+static int find_ways(struct job *j)
 {
 	const struct nue_plan plain = { .g = j->g, .map = &j->map, .near = &j->hops };
 	struct dfsssp_grid grid;
@@ -118,51 +124,34 @@ static int make_plans(struct job *j)
 		j->plan[i].dimension = grid.dimension;
 		j->plan[i].weigh = i > 0;
 	}
-	return ret == E_OK && !grid.dimension ? find_line(j, &j->plan[0].line) : ret;
-}
-
-/* Keeps the ways of a plan if they are better than those so far. */
-static int try_plan(struct job *j, const struct nue_plan *p)
-{
-	const struct nue_search in = { .plan = p,
-		                       .split = &j->split,
-		                       .n_lanes = j->n_lanes,
-		                       .all = j->all,
-		                       .before = p->weigh ? j->weighed : NULL,
-		                       .cancel = j->in->cancel };
-	struct arena *a = arena_new();
-	struct nue_ways ways;
-	int ret = a ? nue_search_run(&in, &ways, a) : -ENOMEM;
-
-	if (ret == E_OK && p->weigh) {
-		memcpy(j->weighed, ways.load, j->g->n_adj * sizeof(*ways.load));
-	}
-	if (ret == E_OK && (!j->of_ways || ways.busiest < j->ways.busiest)) {
-		arena_free(j->of_ways);
-		j->ways = ways;
-		j->of_ways = a;
-	} else {
-		arena_free(a);
-	}
-	return ret;
-}
-
-/* No other plan could do better, or not by much. */
-static bool suffices(const struct job *j, unsigned plan)
-{
-	return j->ways.shortest || (j->plan[plan].dimension && j->ways.by_rule);
-}
-
-static int find_ways(struct job *j)
-{
-	int ret = make_plans(j);
-
+	ret = ret == E_OK && !grid.dimension ? find_line(j, &j->plan[0].line) : ret;
 	if (ret == E_OK) {
 		ret = nue_split(&j->split, j->g, &j->hops, j->plan[0].dimension, j->all,
 		                j->n_lanes, j->tmp);
 	}
 	for (unsigned i = 0; ret == E_OK && i < PLANS; i++) {
-		ret = try_plan(j, &j->plan[i]);
+		const struct nue_search in = { .plan = &j->plan[i],
+			                       .split = &j->split,
+			                       .n_lanes = j->n_lanes,
+			                       .all = j->all,
+			                       .before = j->plan[i].weigh ? j->weighed
+			                                                  : NULL,
+			                       .cancel = j->in->cancel };
+		struct arena *a = arena_new();
+		struct nue_ways ways;
+
+		/* Keeps the ways of a plan if they are better than those so far. */
+		ret = a ? nue_search_run(&in, &ways, a) : -ENOMEM;
+		if (ret == E_OK && j->plan[i].weigh) {
+			memcpy(j->weighed, ways.load, j->g->n_adj * sizeof(*ways.load));
+		}
+		if (ret == E_OK && (!j->of_ways || ways.busiest < j->ways.busiest)) {
+			arena_free(j->of_ways);
+			j->ways = ways;
+			j->of_ways = a;
+		} else {
+			arena_free(a);
+		}
 		if (ret == E_OK && suffices(j, i)) {
 			break;
 		}
@@ -172,21 +161,6 @@ static int find_ways(struct job *j)
 }
 
 /* ---- tables ---- */
-
-static int fill_lft(const struct job *j, struct arena *a, struct lft *ret)
-{
-	const struct spread spread = { .g = j->g,
-		                       .lids = j->in->lids,
-		                       .hops = &j->ways.hops,
-		                       .closer = nue_ways_closer,
-		                       .ctx = &j->ways,
-		                       .prev = j->in->prev,
-		                       .even = true,
-		                       .cancel = j->in->cancel };
-	int ret_code = lft_init(ret, j->g->n_switches, j->in->lids->top, a);
-
-	return ret_code == E_OK ? spread_run(&spread, ret, j->tmp) : ret_code;
-}
 
 static int fill_lanes(const struct job *j, const struct lft *lft, struct arena *a,
                       struct lanes *ret)
@@ -269,16 +243,6 @@ static int stay(const struct job *j, struct arena *a, struct made *ret)
 	return err == E_OK ? keep_all(&k, a, &ret->lft, &ret->lanes) : err;
 }
 
-static int make_anew(struct job *j, struct arena *a, struct made *ret)
-{
-	int err = find_ways(j);
-
-	if (err == E_OK) {
-		err = fill_lft(j, a, &ret->lft);
-	}
-	return err == E_OK ? fill_lanes(j, &ret->lft, a, &ret->lanes) : err;
-}
-
 /* The earlier tables if they are even; else the better ones. */
 static int make(struct job *j, struct arena *a, struct made *ret)
 {
@@ -296,33 +260,28 @@ static int make(struct job *j, struct arena *a, struct made *ret)
 		err = E_OK;
 	}
 	if (err == E_OK && !stays) {
-		err = make_anew(j, a, ret);
+		err = find_ways(j);
+		if (err == E_OK) {
+			const struct spread spread = { .g = j->g,
+				                       .lids = j->in->lids,
+				                       .hops = &j->ways.hops,
+				                       .closer = nue_ways_closer,
+				                       .ctx = &j->ways,
+				                       .prev = j->in->prev,
+				                       .even = true,
+				                       .cancel = j->in->cancel };
+			int ret_code = lft_init(&ret->lft, j->g->n_switches,
+			                        j->in->lids->top, a);
+			err = ret_code == E_OK ? spread_run(&spread, &ret->lft, j->tmp)
+			                       : ret_code;
+		}
+		err = err == E_OK ? fill_lanes(j, &ret->lft, a, &ret->lanes) : err;
 	}
 	if (err == E_OK && !stays && may_stay) {
 		err = keep_is_good(&m, &kept.lft, &ret->lft, &stays);
 	}
 	*ret = err == E_OK && stays ? kept : *ret;
 	return err;
-}
-
-static int run(struct job *j, struct arena *a, struct route_out *ret)
-{
-	struct made made;
-	int ret_code = prepare(j);
-
-	if (ret_code == E_OK) {
-		ret_code = make(j, a, &made);
-	}
-	if (ret_code == E_OK) {
-		ret->lft = made.lft;
-		ret->lanes = made.lanes;
-	} else if (ret_code == E_RANGE) {
-		why_add(j->notes,
-		        "nue: a route of more than %u hops, or more than %u switches",
-		        HOPS_NONE - 1U, UINT16_MAX);
-		ret_code = E_UNSUITABLE;
-	}
-	return ret_code;
 }
 
 static int nue_route(const struct route_in *in, struct arena *a, struct route_out *ret)
@@ -336,8 +295,23 @@ static int nue_route(const struct route_in *in, struct arena *a, struct route_ou
 	int ret_code = -ENOMEM;
 
 	if (j.tmp) {
+		struct made made;
+
 		count_lanes(&j);
-		ret_code = run(&j, a, ret);
+		ret_code = prepare(&j);
+		if (ret_code == E_OK) {
+			ret_code = make(&j, a, &made);
+		}
+		if (ret_code == E_OK) {
+			ret->lft = made.lft;
+			ret->lanes = made.lanes;
+		} else if (ret_code == E_RANGE) {
+			why_add(j.notes,
+			        "nue: a route of more than %u hops, or more than %u "
+			        "switches",
+			        HOPS_NONE - 1U, UINT16_MAX);
+			ret_code = E_UNSUITABLE;
+		}
 	}
 	arena_free(j.of_ways);
 	arena_free(j.tmp);

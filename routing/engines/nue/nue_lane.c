@@ -70,17 +70,6 @@ static void measure_from(struct start *x, uint32_t root)
 	}
 }
 
-static void measure(struct start *x, uint32_t root)
-{
-	memset(x->away, HOPS_NONE, x->g->n_switches);
-	measure_from(x, root);
-	for (uint32_t s = 0; s < x->g->n_switches; s++) {
-		if (x->away[s] == HOPS_NONE) {
-			measure_from(x, s);
-		}
-	}
-}
-
 static unsigned cable_distance(const struct start *x, uint32_t c)
 {
 	return (unsigned)x->away[tail(x, c)] + x->away[head(x, c)];
@@ -141,30 +130,6 @@ static void keep(struct start *x, bool *kept, uint32_t c)
 	}
 }
 
-static void grow_lines(struct start *x, unsigned dimension)
-{
-	separate_all(x);
-	for (uint32_t i = 0; i < x->n_cables; i++) {
-		if (dimension_of(x, x->cable[i]) == dimension) {
-			keep(x, x->in_line, x->cable[i]);
-		}
-	}
-}
-
-static void grow_tree(struct start *x)
-{
-	separate_all(x);
-	for (unsigned d = x->n_dimensions; d-- > 0;) {
-		for (uint32_t i = 0; i < x->n_cables; i++) {
-			uint32_t c = x->cable[i];
-
-			if (dimension_of(x, c) == d && x->in_line[c]) {
-				keep(x, x->in_tree, c);
-			}
-		}
-	}
-}
-
 /* Points all of a part towards its root, which is done already. */
 static void hang_from(struct start *x, uint32_t root, bool *done)
 {
@@ -203,24 +168,6 @@ static int hang_tree(struct start *x, uint32_t root, struct arena *a)
 		}
 	}
 	return E_OK;
-}
-
-/* The tree of a line: everybody below the highest of his neighbours. */
-static void hang_by_line(struct start *x)
-{
-	const uint32_t *line = x->plan->line;
-
-	for (uint32_t s = 0; s < x->g->n_switches; s++) {
-		uint32_t best = line[s];
-
-		x->lane->up[s] = GRAPH_NONE;
-		for (uint32_t c = x->g->adj_first[s]; c < x->g->adj_first[s + 1]; c++) {
-			if (line[head(x, c)] < best) {
-				best = line[head(x, c)];
-				x->lane->up[s] = c;
-			}
-		}
-	}
 }
 
 /* ---- dependencies ---- */
@@ -267,29 +214,6 @@ static void add_wanted(struct start *x, wanted_f *wanted)
 	}
 }
 
-/* Channels in the order of a line: those that climb from its bottom on, then those that
- * descend from its top on. Then climbing and descending closes no gap in the order. */
-static uint32_t *order_of_line(const struct start *x, struct arena *a)
-{
-	const struct graph *g = x->g;
-	uint32_t *order = arena_array(a, (size_t)g->n_adj + 1, sizeof(*order)), n = 0;
-
-	for (uint32_t s = 0; order && s < g->n_switches; s++) {
-		x->queue[x->plan->line[s]] = s;
-	}
-	for (uint32_t i = 0; order && i < 2 * g->n_switches; i++) {
-		bool down = i >= g->n_switches;
-		uint32_t s = x->queue[down ? i - g->n_switches : g->n_switches - 1 - i];
-
-		for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
-			if (climbs(x, c) != down) {
-				order[n++] = c;
-			}
-		}
-	}
-	return order;
-}
-
 /* ---- all ---- */
 
 static int alloc(struct start *x, struct arena *a)
@@ -312,28 +236,43 @@ static int alloc(struct start *x, struct arena *a)
 	return E_OK;
 }
 
-static unsigned count_dimensions(const struct start *x)
-{
-	unsigned n = 1;
-
-	for (uint32_t c = 0; c < x->g->n_adj; c++) {
-		n = dimension_of(x, c) + 1 > n ? dimension_of(x, c) + 1 : n;
-	}
-	return n;
-}
-
 /* Tree and lines by distance from the root, and their turns. */
 static int start_from_tree(struct start *x, uint32_t root, struct arena *a)
 {
 	int ret;
+	unsigned n;
 
-	measure(x, root);
-	sort_cables(x);
-	x->n_dimensions = count_dimensions(x);
-	for (unsigned d = 0; d < x->n_dimensions; d++) {
-		grow_lines(x, d);
+	memset(x->away, HOPS_NONE, x->g->n_switches);
+	measure_from(x, root);
+	for (uint32_t s = 0; s < x->g->n_switches; s++) {
+		if (x->away[s] == HOPS_NONE) {
+			measure_from(x, s);
+		}
 	}
-	grow_tree(x);
+	sort_cables(x);
+	n = 1;
+	for (uint32_t c = 0; c < x->g->n_adj; c++) {
+		n = dimension_of(x, c) + 1 > n ? dimension_of(x, c) + 1 : n;
+	}
+	x->n_dimensions = n;
+	for (unsigned d = 0; d < x->n_dimensions; d++) {
+		separate_all(x);
+		for (uint32_t i = 0; i < x->n_cables; i++) {
+			if (dimension_of(x, x->cable[i]) == d) {
+				keep(x, x->in_line, x->cable[i]);
+			}
+		}
+	}
+	separate_all(x);
+	for (unsigned d = x->n_dimensions; d-- > 0;) {
+		for (uint32_t i = 0; i < x->n_cables; i++) {
+			uint32_t c = x->cable[i];
+
+			if (dimension_of(x, c) == d && x->in_line[c]) {
+				keep(x, x->in_tree, c);
+			}
+		}
+	}
 	ret = hang_tree(x, root, a);
 	add_wanted(x, in_tree);
 	if (x->plan->dimension) {
@@ -351,14 +290,48 @@ int nue_lane_init(struct nue_lane *l, const struct nue_plan *p, uint32_t root,
 	int ret = alloc(&x, a);
 
 	if (ret == E_OK && p->line) {
-		order = order_of_line(&x, a);
+		const struct graph *g = x.g;
+		uint32_t n = 0;
+
+		/* Channels in the order of a line: those that climb from its bottom
+		 * on, then those that descend from its top on. Then climbing and
+		 * descending closes no gap in the order. */
+		order = arena_array(a, (size_t)g->n_adj + 1, sizeof(*order));
+		for (uint32_t s = 0; order && s < g->n_switches; s++) {
+			x.queue[x.plan->line[s]] = s;
+		}
+		for (uint32_t i = 0; order && i < 2 * g->n_switches; i++) {
+			bool down = i >= g->n_switches;
+			uint32_t s =
+				x.queue[down ? i - g->n_switches : g->n_switches - 1 - i];
+
+			for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
+				if (climbs(&x, c) != down) {
+					order[n++] = c;
+				}
+			}
+		}
 		ret = order ? E_OK : -ENOMEM;
 	}
 	if (ret == E_OK) {
 		ret = cdg_init(&l->cdg, p->map, order, a);
 	}
 	if (ret == E_OK && p->line) {
-		hang_by_line(&x);
+		const uint32_t *line = x.plan->line;
+
+		/* The tree of a line: everybody below the highest of his neighbours. */
+		for (uint32_t s = 0; s < x.g->n_switches; s++) {
+			uint32_t best = line[s];
+
+			x.lane->up[s] = GRAPH_NONE;
+			for (uint32_t c = x.g->adj_first[s]; c < x.g->adj_first[s + 1];
+			     c++) {
+				if (line[head(&x, c)] < best) {
+					best = line[head(&x, c)];
+					x.lane->up[s] = c;
+				}
+			}
+		}
 		add_wanted(&x, keeps_order);
 	} else if (ret == E_OK) {
 		ret = start_from_tree(&x, root, a);

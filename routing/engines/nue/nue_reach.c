@@ -222,24 +222,6 @@ static void await_links(struct nue_reach *x, uint32_t s)
 	}
 }
 
-/* Switches from which links lead that begin at a distance. */
-static uint32_t take_found(struct nue_reach *x, unsigned distance)
-{
-	uint32_t *first = &x->bucket[distance % NUE_BUCKETS], n = 0;
-
-	for (uint32_t c = *first; c != GRAPH_NONE; c = x->chain[c]) {
-		uint32_t s = x->plan->map->from[c];
-
-		x->n_waiting--;
-		if (x->dist[s] == NUE_FAR && !x->is_found[s]) {
-			x->is_found[s] = true;
-			x->found[n++] = s;
-		}
-	}
-	*first = GRAPH_NONE;
-	return n;
-}
-
 /* Keeps those that were reached in order. */
 static void note_reached(struct nue_reach *x, uint32_t s, unsigned distance)
 {
@@ -259,8 +241,19 @@ static void reach_more(struct nue_reach *x)
 
 	memset(x->bucket, 0xff, sizeof(x->bucket));
 	for (unsigned d = 0; d < NUE_FAR && (x->n_waiting || next < x->n_reached); d++) {
-		uint32_t n = take_found(x, d);
+		uint32_t *first = &x->bucket[d % NUE_BUCKETS], n = 0;
 
+		/* Switches from which links lead that begin at a distance. */
+		for (uint32_t c = *first; c != GRAPH_NONE; c = x->chain[c]) {
+			uint32_t s = x->plan->map->from[c];
+
+			x->n_waiting--;
+			if (x->dist[s] == NUE_FAR && !x->is_found[s]) {
+				x->is_found[s] = true;
+				x->found[n++] = s;
+			}
+		}
+		*first = GRAPH_NONE;
 		for (uint32_t i = 0; i < n; i++) {
 			uint32_t s = x->found[i];
 
@@ -297,27 +290,6 @@ static void reach_all(struct nue_reach *x)
 
 /* ---- those left out ---- */
 
-/* On its way to the root the destination is below, not above. */
-static void find_down(struct nue_reach *x)
-{
-	memset(x->down, 0xff, x->g->n_switches * sizeof(*x->down));
-	for (uint32_t s = x->to; x->lane->up[s] != GRAPH_NONE;) {
-		uint32_t c = x->lane->up[s];
-
-		s = x->g->adj[c].to;
-		x->down[s] = x->plan->map->back[c];
-	}
-}
-
-static void force(struct nue_reach *x, uint32_t s)
-{
-	while (s != x->to && !x->forced[s]) {
-		x->forced[s] = true;
-		x->n_forced++;
-		s = x->g->adj[along_tree(x, s)].to;
-	}
-}
-
 /* Returns whether there was somebody. */
 static bool force_left_out(struct nue_reach *x)
 {
@@ -326,7 +298,11 @@ static bool force_left_out(struct nue_reach *x)
 	for (uint32_t s = 0; s < x->g->n_switches; s++) {
 		if (x->dist[s] == NUE_FAR &&
 		    hops_between(x->plan->near, s, x->to) != HOPS_NONE) {
-			force(x, s);
+			while (s != x->to && !x->forced[s]) {
+				x->forced[s] = true;
+				x->n_forced++;
+				s = x->g->adj[along_tree(x, s)].to;
+			}
 		}
 	}
 	return x->n_forced > before;
@@ -338,7 +314,14 @@ void nue_reach_run(struct nue_reach *x, struct nue_lane *lane, uint32_t to)
 	x->lane = lane;
 	x->n_forced = 0;
 	memset(x->forced, 0, x->g->n_switches * sizeof(*x->forced));
-	find_down(x);
+	/* On its way to the root the destination is below, not above. */
+	memset(x->down, 0xff, x->g->n_switches * sizeof(*x->down));
+	for (uint32_t s = x->to; x->lane->up[s] != GRAPH_NONE;) {
+		uint32_t c = x->lane->up[s];
+
+		s = x->g->adj[c].to;
+		x->down[s] = x->plan->map->back[c];
+	}
 	reach_all(x);
 	while (force_left_out(x)) {
 		remove_added(x, 0);
@@ -348,11 +331,42 @@ void nue_reach_run(struct nue_reach *x, struct nue_lane *lane, uint32_t to)
 
 /* ---- memory ---- */
 
-/* Turns to a lower dimension. */
-static int find_falls(struct nue_reach *x, struct arena *a)
+static size_t count_turns(const struct nue_reach *x)
 {
-	const uint8_t *dimension = x->plan->dimension;
+	size_t n = 0;
 
+	for (uint32_t c = 0; c < x->g->n_adj; c++) {
+		uint32_t to = x->g->adj[c].to;
+
+		n += x->g->adj_first[to + 1] - x->g->adj_first[to];
+	}
+	return n;
+}
+
+int nue_reach_init(struct nue_reach *x, const struct nue_plan *p, const uint8_t *length,
+                   struct arena *a)
+{
+	size_t n = (size_t)p->g->n_switches + 1, n_adj = (size_t)p->g->n_adj + 1;
+	const uint8_t *dimension;
+
+	*x = (struct nue_reach){
+		.plan = p, .g = p->g, .words = p->map->words, .length = length
+	};
+	x->open = arena_array(a, n * x->words, sizeof(*x->open));
+	x->dist = arena_array(a, n, sizeof(*x->dist));
+	x->reached = arena_array(a, n, sizeof(*x->reached));
+	x->forced = arena_array(a, n, sizeof(*x->forced));
+	x->down = arena_array(a, n, sizeof(*x->down));
+	x->found = arena_array(a, n, sizeof(*x->found));
+	x->is_found = arena_array(a, n, sizeof(*x->is_found));
+	x->chain = arena_array(a, n_adj, sizeof(*x->chain));
+	x->added = arena_array(a, 2 * count_turns(x) + 1, sizeof(*x->added));
+	if (!x->open || !x->dist || !x->reached || !x->forced || !x->down || !x->found ||
+	    !x->is_found || !x->chain || !x->added) {
+		return -ENOMEM;
+	}
+	/* Turns to a lower dimension. */
+	dimension = x->plan->dimension;
 	if (!dimension) {
 		return E_OK;
 	}
@@ -372,40 +386,4 @@ static int find_falls(struct nue_reach *x, struct arena *a)
 		}
 	}
 	return E_OK;
-}
-
-static size_t count_turns(const struct nue_reach *x)
-{
-	size_t n = 0;
-
-	for (uint32_t c = 0; c < x->g->n_adj; c++) {
-		uint32_t to = x->g->adj[c].to;
-
-		n += x->g->adj_first[to + 1] - x->g->adj_first[to];
-	}
-	return n;
-}
-
-int nue_reach_init(struct nue_reach *x, const struct nue_plan *p, const uint8_t *length,
-                   struct arena *a)
-{
-	size_t n = (size_t)p->g->n_switches + 1, n_adj = (size_t)p->g->n_adj + 1;
-
-	*x = (struct nue_reach){
-		.plan = p, .g = p->g, .words = p->map->words, .length = length
-	};
-	x->open = arena_array(a, n * x->words, sizeof(*x->open));
-	x->dist = arena_array(a, n, sizeof(*x->dist));
-	x->reached = arena_array(a, n, sizeof(*x->reached));
-	x->forced = arena_array(a, n, sizeof(*x->forced));
-	x->down = arena_array(a, n, sizeof(*x->down));
-	x->found = arena_array(a, n, sizeof(*x->found));
-	x->is_found = arena_array(a, n, sizeof(*x->is_found));
-	x->chain = arena_array(a, n_adj, sizeof(*x->chain));
-	x->added = arena_array(a, 2 * count_turns(x) + 1, sizeof(*x->added));
-	if (!x->open || !x->dist || !x->reached || !x->forced || !x->down || !x->found ||
-	    !x->is_found || !x->chain || !x->added) {
-		return -ENOMEM;
-	}
-	return find_falls(x, a);
 }

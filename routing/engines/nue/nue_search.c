@@ -69,48 +69,7 @@ static void set_lengths(struct work *x)
 	}
 }
 
-/* Shares the routes that come through a switch. */
-static void pass_on(struct work *x, uint32_t s, uint64_t flow)
-{
-	uint64_t share = flow / nue_reach_count_open(&x->reach, s);
-
-	for (uint32_t c = x->g->adj_first[s]; share && c < x->g->adj_first[s + 1]; c++) {
-		if (nue_reach_is_open(&x->reach, s, c)) {
-			x->ways->load[c] += share;
-			x->total += share;
-			x->flow[x->g->adj[c].to] += share;
-		}
-	}
-}
-
-static void add_load(struct work *x, uint32_t to)
-{
-	uint64_t hosts = n_hosts(x, to);
-
-	memset(x->flow, 0, x->g->n_switches * sizeof(*x->flow));
-	for (uint32_t i = x->reach.n_reached; hosts && i-- > 1;) {
-		uint32_t s = x->reach.reached[i];
-
-		pass_on(x, s, x->flow[s] + (hosts * n_hosts(x, s) << SHARE_BITS));
-	}
-}
-
 /* ---- one destination ---- */
-
-/* Length of the ways of all hosts to the destination. */
-static uint64_t cost_in(struct work *x, unsigned lane, uint32_t to)
-{
-	uint64_t sum = 0;
-
-	nue_reach_run(&x->reach, &x->lanes[lane], to);
-	for (uint32_t i = 0; i < x->reach.n_reached; i++) {
-		uint32_t s = x->reach.reached[i];
-
-		sum += (uint64_t)x->reach.dist[s] * n_hosts(x, s);
-	}
-	nue_reach_undo(&x->reach);
-	return sum + (uint64_t)x->reach.n_forced * TREE_COST;
-}
 
 /* The lane that the destination was dealt, or a better one of a few. */
 static uint8_t choose_lane(struct work *x, uint32_t to)
@@ -120,10 +79,21 @@ static uint8_t choose_lane(struct work *x, uint32_t to)
 	uint64_t least = UINT64_MAX;
 
 	for (unsigned i = 0; x->in->plan->weigh && n > 1 && i < tried; i++) {
+		uint64_t cost;
+		uint64_t sum;
+
 		/* others from one destination to the next */
 		unsigned lane = (dealt + (i ? 1 + (i - 1 + to) % (n - 1) : 0)) % n;
-		uint64_t cost = cost_in(x, lane, to);
+		/* Length of the ways of all hosts to the destination. */
+		sum = 0;
+		nue_reach_run(&x->reach, &x->lanes[lane], to);
+		for (uint32_t k = 0; k < x->reach.n_reached; k++) {
+			uint32_t s = x->reach.reached[k];
 
+			sum += (uint64_t)x->reach.dist[s] * n_hosts(x, s);
+		}
+		nue_reach_undo(&x->reach);
+		cost = sum + (uint64_t)x->reach.n_forced * TREE_COST;
 		if (cost < least) {
 			least = cost;
 			best = lane;
@@ -155,38 +125,6 @@ static int count_hops(struct work *x, uint32_t to)
 	return E_OK;
 }
 
-static void store_ports(struct work *x, uint32_t s, uint32_t to)
-{
-	struct nue_ways *w = x->ways;
-	uint64_t *ports = w->ports + ((size_t)to * x->g->n_switches + s) * w->words;
-
-	for (uint32_t c = x->g->adj_first[s]; c < x->g->adj_first[s + 1]; c++) {
-		unsigned p = x->g->adj[c].port - 1U;
-
-		ports[p / WORD] |= (uint64_t)nue_reach_is_open(&x->reach, s, c)
-		                   << p % WORD;
-	}
-}
-
-static void store(struct work *x, uint32_t to)
-{
-	struct nue_ways *w = x->ways;
-
-	for (uint32_t i = 0; i < x->reach.n_reached; i++) {
-		uint32_t s = x->reach.reached[i];
-
-		store_ports(x, s, to);
-		w->hops.dist[s * w->hops.stride + to] = x->hops[s];
-		if (x->hops[s] > w->hops.diameter) {
-			w->hops.diameter = x->hops[s];
-		}
-		if (x->hops[s] > hops_between(x->in->plan->near, s, to) &&
-		    n_hosts(x, s) && n_hosts(x, to)) {
-			w->shortest = false;
-		}
-	}
-}
-
 static int route_to(struct work *x, uint32_t to)
 {
 	uint8_t lane = choose_lane(x, to);
@@ -195,10 +133,52 @@ static int route_to(struct work *x, uint32_t to)
 	nue_reach_run(&x->reach, &x->lanes[lane], to);
 	ret = count_hops(x, to);
 	if (ret == E_OK) {
+		uint64_t hosts;
+		struct nue_ways *w;
+
 		x->ways->by_rule &= !x->reach.n_loose && !x->reach.n_forced;
 		x->ways->lane[to] = lane;
-		store(x, to);
-		add_load(x, to);
+		w = x->ways;
+		for (uint32_t i = 0; i < x->reach.n_reached; i++) {
+			uint32_t s = x->reach.reached[i];
+			uint64_t *ports =
+				w->ports + ((size_t)to * x->g->n_switches + s) * w->words;
+
+			for (uint32_t c = x->g->adj_first[s]; c < x->g->adj_first[s + 1];
+			     c++) {
+				unsigned p = x->g->adj[c].port - 1U;
+
+				ports[p / WORD] |=
+					(uint64_t)nue_reach_is_open(&x->reach, s, c)
+					<< p % WORD;
+			}
+			w->hops.dist[s * w->hops.stride + to] = x->hops[s];
+			if (x->hops[s] > w->hops.diameter) {
+				w->hops.diameter = x->hops[s];
+			}
+			if (x->hops[s] > hops_between(x->in->plan->near, s, to) &&
+			    n_hosts(x, s) && n_hosts(x, to)) {
+				w->shortest = false;
+			}
+		}
+		hosts = n_hosts(x, to);
+		memset(x->flow, 0, x->g->n_switches * sizeof(*x->flow));
+		for (uint32_t i = x->reach.n_reached; hosts && i-- > 1;) {
+			uint32_t s = x->reach.reached[i];
+			uint64_t share =
+				(x->flow[s] + (hosts * n_hosts(x, s) << SHARE_BITS)) /
+				nue_reach_count_open(&x->reach, s);
+
+			/* Shares the routes that come through a switch. */
+			for (uint32_t c = x->g->adj_first[s];
+			     share && c < x->g->adj_first[s + 1]; c++) {
+				if (nue_reach_is_open(&x->reach, s, c)) {
+					x->ways->load[c] += share;
+					x->total += share;
+					x->flow[x->g->adj[c].to] += share;
+				}
+			}
+		}
 		set_lengths(x);
 	}
 	return ret;

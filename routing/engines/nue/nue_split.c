@@ -172,12 +172,43 @@ static uint32_t furthest(const struct work *w, const struct place *m, uint32_t n
 	return best;
 }
 
-static void sort_members(const struct work *w, struct place *m, uint32_t n)
+/* Deals members over the lanes from \a first on. */
+static void cut(struct work *w, struct place *m, uint32_t n, unsigned first,
+                unsigned n_lanes)
 {
-	const uint32_t *at = w->n_dimensions ? longest(w, m, n) : NULL;
-	uint32_t a = at ? 0 : furthest(w, m, n, m[0].sw);
-	uint32_t b = at ? 0 : furthest(w, m, n, a);
+	unsigned half = n_lanes / 2;
+	uint32_t n_half = (uint32_t)((uint64_t)n * half / n_lanes);
+	const uint32_t *at;
+	uint32_t a;
+	uint32_t b;
 
+	if (n_lanes == 1 || n == 0) {
+		uint64_t least;
+		uint32_t best;
+
+		for (uint32_t i = 0; i < n; i++) {
+			w->ret->lane[m[i].sw] = (uint8_t)first;
+		}
+		/* The member that is nearest to all others. */
+		least = UINT64_MAX;
+		best = n ? m[0].sw : 0;
+		for (uint32_t i = 0; i < n; i++) {
+			uint64_t sum = 0;
+
+			for (uint32_t k = 0; k < n; k++) {
+				sum += hops_between(w->near, m[i].sw, m[k].sw);
+			}
+			if (sum < least) {
+				least = sum;
+				best = m[i].sw;
+			}
+		}
+		w->ret->root[first] = best;
+		return;
+	}
+	at = w->n_dimensions ? longest(w, m, n) : NULL;
+	a = at ? 0 : furthest(w, m, n, m[0].sw);
+	b = at ? 0 : furthest(w, m, n, a);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t s = m[i].sw;
 
@@ -186,43 +217,6 @@ static void sort_members(const struct work *w, struct place *m, uint32_t n)
 		                          hops_between(w->near, b, s);
 	}
 	qsort(m, n, sizeof(*m), by_place);
-}
-
-/* The member that is nearest to all others. */
-static uint32_t middle(const struct work *w, const struct place *m, uint32_t n)
-{
-	uint64_t least = UINT64_MAX;
-	uint32_t best = n ? m[0].sw : 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t sum = 0;
-
-		for (uint32_t k = 0; k < n; k++) {
-			sum += hops_between(w->near, m[i].sw, m[k].sw);
-		}
-		if (sum < least) {
-			least = sum;
-			best = m[i].sw;
-		}
-	}
-	return best;
-}
-
-/* Deals members over the lanes from \a first on. */
-static void cut(struct work *w, struct place *m, uint32_t n, unsigned first,
-                unsigned n_lanes)
-{
-	unsigned half = n_lanes / 2;
-	uint32_t n_half = (uint32_t)((uint64_t)n * half / n_lanes);
-
-	if (n_lanes == 1 || n == 0) {
-		for (uint32_t i = 0; i < n; i++) {
-			w->ret->lane[m[i].sw] = (uint8_t)first;
-		}
-		w->ret->root[first] = middle(w, m, n);
-		return;
-	}
-	sort_members(w, m, n);
 	cut(w, m, n_half, first, half);
 	cut(w, m + n_half, n - n_half, first + half, n_lanes - half);
 }
