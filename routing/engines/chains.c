@@ -81,14 +81,6 @@ struct binder {
 	struct diags *d;
 };
 
-static int complain(const struct binder *b, const struct chain_step *s, const char *what,
-                    const char *text)
-{
-	diag_add(b->d, DIAG_ERROR, b->o->steps->path, s->line, "step %" PRIu32 ": %s '%s'", s->id,
-	         what, text);
-	return E_UNKNOWN;
-}
-
 static int check_group(const struct binder *b, const struct chain_topology *t,
                        const char *name)
 {
@@ -152,56 +144,54 @@ static int copy_options(const struct binder *b, struct engine_options *ret)
 	return code;
 }
 
-/* Keys of a step's file that its engine does not read change nothing. */
-static void warn_unread(const struct binder *b, const struct bound_step *s,
-                        const struct option_trace *seen)
-{
-	for (unsigned i = 0; i < seen->n; i++) {
-		const struct option_seen *x = &seen->seen[i];
-
-		if (x->fate == OPTION_TAKEN && !engine_row(s->engine, x->key)) {
-			diag_add(b->d, DIAG_WARNING, s->step->config, x->line,
-			         "%s '%.64s': no effect in step %" PRIu32
-			         ", because engine %s does not read it",
-			         x->key, x->value, s->step->id, s->engine->name);
-		}
-	}
-}
-
-/* The file of a step over the options of the main file. Keys that are not an engine's are
- * the main file's affair. */
-static int bind_options(const struct binder *b, struct bound_step *s, unsigned engine)
-{
-	struct engine_options own;
-	struct config *rest = arena_alloc(b->a, sizeof(*rest));
-	struct option_trace seen = { .arena = b->a };
-	int code = rest ? copy_options(b, &own) : -ENOMEM;
-
-	if (code == E_OK) {
-		code = option_sets_add(&own.sets, config_rows, rest);
-	}
-	if (code == E_OK && s->step->text) {
-		own.sets.trace = &seen;
-		code = option_read_text(&own.sets, b->a, s->step->config, s->step->text,
-		                        s->step->text_len, b->d);
-	}
-	if (code == E_OK && s->engine->bind) {
-		code = s->engine->bind(own.base[engine], b->all, b->a, b->d);
-	}
-	warn_unread(b, s, &seen);
-	s->options = own.base[engine];
-	return code;
-}
-
 static int bind_engine(const struct binder *b, struct bound_step *s)
 {
 	for (unsigned i = 0; engines[i]; i++) {
 		if (!strcmp(engines[i]->name, s->step->engine) && engines[i] != &engine_chains) {
+			struct engine_options own;
+			struct config *rest;
+			int code;
+
 			s->engine = engines[i];
-			return bind_options(b, s, i);
+			/* The file of a step over the options of the main file. Keys
+			 * that are not an engine's are the main file's affair. */
+			rest = arena_alloc(b->a, sizeof(*rest));
+			struct option_trace seen = { .arena = b->a };
+			code = rest ? copy_options(b, &own) : -ENOMEM;
+			if (code == E_OK) {
+				code = option_sets_add(&own.sets, config_rows, rest);
+			}
+			if (code == E_OK && s->step->text) {
+				own.sets.trace = &seen;
+				code = option_read_text(&own.sets, b->a, s->step->config,
+				                        s->step->text, s->step->text_len,
+				                        b->d);
+			}
+			if (code == E_OK && s->engine->bind) {
+				code = s->engine->bind(own.base[i], b->all, b->a, b->d);
+			}
+			/* Keys of a step's file that its engine does not read change nothing. */
+			for (unsigned k = 0; k < seen.n; k++) {
+				const struct option_seen *x = &seen.seen[k];
+
+				if (x->fate == OPTION_TAKEN &&
+				    !engine_row(s->engine, x->key)) {
+					diag_add(b->d, DIAG_WARNING, s->step->config,
+					         x->line,
+					         "%s '%.64s': no effect in step %" PRIu32
+					         ", because engine %s does not read it",
+					         x->key, x->value, s->step->id,
+					         s->engine->name);
+				}
+			}
+			s->options = own.base[i];
+			return code;
 		}
 	}
-	return complain(b, s->step, "unknown engine", s->step->engine);
+	diag_add(b->d, DIAG_ERROR, b->o->steps->path, s->step->line,
+	         "step %" PRIu32 ": %s '%s'", s->step->id, ("unknown engine"),
+	         s->step->engine);
+	return E_UNKNOWN;
 }
 
 /* A fallback of a fallback, and one of no step, never run. */
@@ -337,26 +327,6 @@ static bool is_written(const struct run *r, const struct bound_step *b,
 	       r->in->lids->of[x->whole_port[owner]].base + b->step->path_bit == lid;
 }
 
-static void write_row(const struct run *r, const struct bound_step *b,
-                      const struct subgraph *x, const struct route_out *part, uint32_t s)
-{
-	const uint8_t *from = lft_row(&part->lft, s);
-	uint32_t whole = x->whole_sw[s];
-	uint8_t *to = lft_row(&r->out->lft, whole);
-	uint8_t *lane = r->out->lanes.rows ? r->out->lanes.rows + whole * r->out->lanes.stride
-	                                   : NULL;
-
-	for (uint32_t lid = 1; lid <= x->lids.top && lid < part->lft.n_lids; lid++) {
-		if (from[lid] == LFT_NO_ROUTE || !is_written(r, b, x, lid)) {
-			continue;
-		}
-		to[lid] = from[lid];
-		if (lane) {
-			lane[lid] = lane_of(&part->lanes, s, lid);
-		}
-	}
-}
-
 /* LIDs that a step leaves without routes between each other. */
 static int take_may_miss(struct run *r, const uint8_t *from, uint32_t n)
 {
@@ -400,39 +370,25 @@ static int merge(struct run *r, uint32_t step, const struct subgraph *x,
 	r->out->lanes.n = part->lanes.n > r->out->lanes.n ? part->lanes.n : r->out->lanes.n;
 	r->out->may_deadlock |= part->may_deadlock;
 	for (uint32_t s = 0; s < x->g->n_switches; s++) {
-		write_row(r, b, x, part, s);
+		const uint8_t *from = lft_row(&part->lft, s);
+		uint32_t whole = x->whole_sw[s];
+		uint8_t *to = lft_row(&r->out->lft, whole);
+		uint8_t *lane = r->out->lanes.rows ? r->out->lanes.rows +
+		                                             whole * r->out->lanes.stride
+		                                   : NULL;
+
+		for (uint32_t lid = 1; lid <= x->lids.top && lid < part->lft.n_lids;
+		     lid++) {
+			if (from[lid] == LFT_NO_ROUTE || !is_written(r, b, x, lid)) {
+				continue;
+			}
+			to[lid] = from[lid];
+			if (lane) {
+				lane[lid] = lane_of(&part->lanes, s, lid);
+			}
+		}
 	}
 	return E_OK;
-}
-
-/* The engine's own way: check, then route. Reasons go to the notes. */
-static int run_engine(struct run *r, const struct bound_step *b, const struct subgraph *x,
-                      struct arena *tmp, struct route_out *part)
-{
-	const struct route_in in = { .g = x->g,
-		                     .lids = &x->lids,
-		                     .options = b->options,
-		                     .cancel = r->in->cancel,
-		                     .max_lanes = r->in->max_lanes };
-	struct why why = { "" };
-	int code = E_OK;
-
-	if ((b->engine->flags & ENGINE_LMC0_ONLY) && lids_have_lmc(&x->lids, x->g)) {
-		why_add(&why, "%s: works with LMC 0 only", b->engine->name);
-		code = E_UNSUITABLE;
-	}
-	if (code == E_OK && b->engine->check) {
-		code = b->engine->check(&in, &why);
-	}
-	if (code == E_OK) {
-		code = b->engine->route(&in, tmp, part);
-	}
-	if (code == E_UNSUITABLE || part->notes.text[0]) {
-		why_add(&r->out->notes, "chains: step %" PRIu32 "%s: %s", b->step->id,
-		        code == E_OK ? "" : " failed",
-		        part->notes.text[0] ? part->notes.text : why.text);
-	}
-	return code;
 }
 
 static unsigned widest_lmc(const struct route_in *in)
@@ -476,7 +432,31 @@ static int run_step(struct run *r, uint32_t step, struct arena *tmp)
 		return E_UNSUITABLE;
 	}
 	if (code == E_OK) {
-		code = run_engine(r, b, &x, tmp, &part);
+		const struct route_in in = { .g = x.g,
+			                     .lids = &x.lids,
+			                     .options = b->options,
+			                     .cancel = r->in->cancel,
+			                     .max_lanes = r->in->max_lanes };
+		struct why why = { "" };
+
+		/* The engine's own way: check, then route. Reasons go to the notes. */
+		code = E_OK;
+		if ((b->engine->flags & ENGINE_LMC0_ONLY) &&
+		    lids_have_lmc(&x.lids, x.g)) {
+			why_add(&why, "%s: works with LMC 0 only", b->engine->name);
+			code = E_UNSUITABLE;
+		}
+		if (code == E_OK && b->engine->check) {
+			code = b->engine->check(&in, &why);
+		}
+		if (code == E_OK) {
+			code = b->engine->route(&in, tmp, &part);
+		}
+		if (code == E_UNSUITABLE || part.notes.text[0]) {
+			why_add(&r->out->notes, "chains: step %" PRIu32 "%s: %s",
+			        b->step->id, code == E_OK ? "" : " failed",
+			        part.notes.text[0] ? part.notes.text : why.text);
+		}
 	}
 	return code == E_OK ? merge(r, step, &x, &part) : code;
 }

@@ -50,19 +50,6 @@ static uint32_t group_of(const struct device_list *list, const struct device_set
 	return rest;
 }
 
-static void note_empty(const struct device_list *list, const uint32_t *hosts,
-                       struct why *notes)
-{
-	for (uint32_t i = 0; i < list->n; i++) {
-		if (!hosts[i] && !device_group_is_all(list->groups, list->index[i])) {
-			why_add(notes,
-			        "dgshortestpath: device group %s has no host here that "
-			        "no earlier group has",
-			        list->names[i]);
-		}
-	}
-}
-
 static int sort_hosts(const struct graph *g, const struct device_list *list,
                       struct arena *a, struct why *notes, struct spread_groups *ret)
 {
@@ -79,7 +66,14 @@ static int sort_hosts(const struct graph *g, const struct device_list *list,
 		of[h] = group_of(list, sets, g->hosts[h], rest);
 		hosts[of[h]]++;
 	}
-	note_empty(list, hosts, notes);
+	for (uint32_t i = 0; i < list->n; i++) {
+		if (!hosts[i] && !device_group_is_all(list->groups, list->index[i])) {
+			why_add(notes,
+			        "dgshortestpath: device group %s has no host here that "
+			        "no earlier group has",
+			        list->names[i]);
+		}
+	}
 	*ret = (struct spread_groups){ .of = of,
 		                       .n = rest == list->n ? list->n + 1 : list->n };
 	return E_OK;

@@ -69,26 +69,6 @@ static const struct dim *dims_of(const struct job *j, uint32_t s)
 	return j->dims.dim + j->dims.first[s];
 }
 
-/* The lowest dimension that leads closer, for all destinations: the last to be written.
- */
-static void choose_dims(const struct job *j, uint32_t s)
-{
-	const uint8_t *dist = j->hops.dist + (size_t)s * j->hops.stride;
-	uint8_t *next = j->next + (size_t)s * j->hops.stride;
-
-	memset(next, NONE, j->hops.stride);
-	for (uint32_t i = j->dims.first[s + 1] - j->dims.first[s]; i-- > 0;) {
-		const uint8_t *near =
-			j->hops.dist + (size_t)dims_of(j, s)[i].to * j->hops.stride;
-
-		for (size_t t = 0; t < j->hops.stride; t++) {
-			next[t] = (uint8_t)(near[t] + 1) == dist[t] && dist[t]
-			                  ? (uint8_t)i
-			                  : next[t];
-		}
-	}
-}
-
 /* Hosts on each switch, then everybody passes theirs on, from the farthest. */
 static void count_flow(const struct job *j, uint32_t t)
 {
@@ -215,11 +195,6 @@ static uint8_t pick(const struct dealer *w, const struct dim *x, uint32_t base,
 	}
 }
 
-static bool has_port(const struct job *j, const struct dim *x, uint8_t port)
-{
-	return memchr(j->dims.port + x->ports, port, x->n) != NULL;
-}
-
 /* LID number k of an end port at another switch. \param host  As for pick(). \param keep
  * Only what earlier tables say. */
 static void deal_port(struct dealer *w, const struct dim *x, uint32_t port, uint32_t host,
@@ -231,7 +206,7 @@ static void deal_port(struct dealer *w, const struct dim *x, uint32_t port, uint
 	if (!r.base || k >> r.lmc) {
 		return;
 	}
-	if (keep && has_port(w->j, x, w->old[lid])) {
+	if (keep && (memchr(w->j->dims.port + x->ports, w->old[lid], x->n) != NULL)) {
 		give(w, lid, w->old[lid], flow);
 	} else if (!keep && w->row[lid] == LFT_NO_ROUTE) {
 		give(w, lid, pick(w, x, r.base, k, host, flow), flow);
@@ -281,22 +256,6 @@ static void deal_pass(struct dealer *w, unsigned k, bool keep)
 		}
 		deal_port(w, x, graph_port(g, g->switches[t], 0), GRAPH_NONE, k,
 		          j->tune.switch_nodes ? flow : 0, keep);
-	}
-}
-
-static void deal_parallel(const struct job *j, uint32_t s)
-{
-	struct dealer w = { .j = j,
-		            .s = s,
-		            .row = lft_row(j->lft, s),
-		            .old = j->prev ? lft_row(j->prev, s) : NULL };
-
-	for (unsigned k = 0; k < j->passes; k++) {
-		if (w.old) {
-			deal_pass(&w, k, true);
-		}
-		deal_listed(&w, k);
-		deal_pass(&w, k, false);
 	}
 }
 
@@ -385,7 +344,22 @@ static int fill_tables(struct job *j, const _Atomic bool *cancel)
 	find_homes(j);
 #pragma omp parallel for schedule(static)
 	for (uint32_t s = 0; s < j->n; s++) {
-		choose_dims(j, s);
+		const uint8_t *dist = j->hops.dist + (size_t)s * j->hops.stride;
+		uint8_t *next = j->next + (size_t)s * j->hops.stride;
+
+		/* The lowest dimension that leads closer, for all destinations: the
+		 * last to be written. */
+		memset(next, NONE, j->hops.stride);
+		for (uint32_t i = j->dims.first[s + 1] - j->dims.first[s]; i-- > 0;) {
+			const uint8_t *near = j->hops.dist + (size_t)dims_of(j, s)[i].to *
+			                                             j->hops.stride;
+
+			for (size_t t = 0; t < j->hops.stride; t++) {
+				next[t] = (uint8_t)(near[t] + 1) == dist[t] && dist[t]
+				                  ? (uint8_t)i
+				                  : next[t];
+			}
+		}
 		fill_single(j, s);
 	}
 	if (cancel && *cancel) {
@@ -400,7 +374,18 @@ static int fill_tables(struct job *j, const _Atomic bool *cancel)
 	}
 #pragma omp parallel for schedule(dynamic, 8)
 	for (uint32_t s = 0; s < j->n; s++) {
-		deal_parallel(j, s);
+		struct dealer w = { .j = j,
+			            .s = s,
+			            .row = lft_row(j->lft, s),
+			            .old = j->prev ? lft_row(j->prev, s) : NULL };
+
+		for (unsigned k = 0; k < j->passes; k++) {
+			if (w.old) {
+				deal_pass(&w, k, true);
+			}
+			deal_listed(&w, k);
+			deal_pass(&w, k, false);
+		}
 	}
 	return E_OK;
 }

@@ -70,35 +70,6 @@ static const struct node *switch_node(const struct graph *g, uint32_t s)
 
 /* ---- the file against the fabric ---- */
 
-static void find_tables(struct job *j)
-{
-	uint32_t unknown = 0;
-
-	memset(j->table, 0xff, j->g->n_switches * sizeof(*j->table));
-	for (uint32_t i = 0; i < j->dump->n_tables; i++) {
-		const struct lft_dump_table *t = &j->dump->tables[i];
-		uint32_t node = graph_node_by_guid(j->g, t->guid);
-		uint32_t s = node == GRAPH_NONE ? GRAPH_NONE : j->g->nodes[node].sw;
-
-		unknown += s == GRAPH_NONE;
-		if (s != GRAPH_NONE && j->table[s] != GRAPH_NONE) {
-			why_add(j->notes,
-			        "%s:%u: a second table for switch %s is not used",
-			        j->dump->path, t->line,
-			        switch_text(j->g, j->lids, s).text);
-		} else if (s != GRAPH_NONE) {
-			j->table[s] = i;
-		}
-	}
-	if (unknown) {
-		why_add(j->notes,
-		        "%s: %" PRIu32
-		        " tables are for switches that the fabric does not "
-		        "have",
-		        j->dump->path, unknown);
-	}
-}
-
 /* The LID that the owner of a LID of the file has now. */
 static uint32_t lid_now(const struct job *j, uint32_t lid)
 {
@@ -119,17 +90,6 @@ static uint32_t lid_now(const struct job *j, uint32_t lid)
 	return r.base + (lid & ((1u << r.lmc) - 1));
 }
 
-static void bad_port(struct job *j, uint32_t s, const struct lft_dump_table *t,
-                     uint32_t lid)
-{
-	if (j->bad++ < NAMED_MAX) {
-		why_add(j->notes, "%s:%u: port %u, and switch %s has %u", j->dump->path,
-		        lft_dump_line(t, lid), t->value[lid],
-		        switch_text(j->g, j->lids, s).text,
-		        switch_node(j->g, s)->n_ports);
-	}
-}
-
 /* A port that the switch does not have, or more of them: not its table. */
 static void check_ports(struct job *j, uint32_t s)
 {
@@ -138,7 +98,12 @@ static void check_ports(struct job *j, uint32_t s)
 	for (uint32_t lid = 1; lid < t->n; lid++) {
 		if (t->value[lid] != LFT_NO_ROUTE &&
 		    t->value[lid] > switch_node(j->g, s)->n_ports) {
-			bad_port(j, s, t, lid);
+			if (j->bad++ < NAMED_MAX) {
+				why_add(j->notes, "%s:%u: port %u, and switch %s has %u",
+				        j->dump->path, lft_dump_line(t, lid),
+				        t->value[lid], switch_text(j->g, j->lids, s).text,
+				        switch_node(j->g, s)->n_ports);
+			}
 		}
 	}
 }
@@ -318,6 +283,7 @@ static int load_tables(const struct route_in *in, const struct file_options *o,
 {
 	struct job j = { .g = in->g, .lids = in->lids, .dump = o->lfts, .notes = notes };
 	int ret;
+	uint32_t unknown;
 
 	j.table = arena_array(tmp, in->g->n_switches, sizeof(*j.table));
 	j.lid = arena_array(tmp, (size_t)o->lfts->lids.top + 1, sizeof(*j.lid));
@@ -328,7 +294,29 @@ static int load_tables(const struct route_in *in, const struct file_options *o,
 	for (uint32_t lid = 1; lid <= o->lfts->lids.top; lid++) {
 		j.lid[lid] = lid_now(&j, lid);
 	}
-	find_tables(&j);
+	unknown = 0;
+	memset(j.table, 0xff, j.g->n_switches * sizeof(*j.table));
+	for (uint32_t i = 0; i < j.dump->n_tables; i++) {
+		const struct lft_dump_table *t = &j.dump->tables[i];
+		uint32_t node = graph_node_by_guid(j.g, t->guid);
+		uint32_t s = node == GRAPH_NONE ? GRAPH_NONE : j.g->nodes[node].sw;
+
+		unknown += s == GRAPH_NONE;
+		if (s != GRAPH_NONE && j.table[s] != GRAPH_NONE) {
+			why_add(j.notes,
+			        "%s:%u: a second table for switch %s is not used",
+			        j.dump->path, t->line, switch_text(j.g, j.lids, s).text);
+		} else if (s != GRAPH_NONE) {
+			j.table[s] = i;
+		}
+	}
+	if (unknown) {
+		why_add(j.notes,
+		        "%s: %" PRIu32
+		        " tables are for switches that the fabric does not "
+		        "have",
+		        j.dump->path, unknown);
+	}
 	ret = take_tables(&j, lft);
 	return ret == E_OK ? fill(&j, in, o->hops, tmp, lft) : ret;
 }

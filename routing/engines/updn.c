@@ -81,12 +81,34 @@ static const struct updn_options *options_of(const struct route_in *in)
 	return in->options ? in->options : &no_options;
 }
 
-/* Distance from the roots, which have rank 0 already; the others UPDOWN_RANK_NONE. */
-static int rank_from_roots(const struct graph *g, uint16_t *rank, struct arena *a)
+/* Ranks by the root file. E_UNSUITABLE: it names nothing that is there. */
+static int ranks_of_file(const struct graph *g, const struct guid_file *roots,
+                         struct arena *a, uint16_t **ret, struct why *why)
 {
-	uint32_t *queue = arena_array(a, g->n_switches, sizeof(*queue)), head = 0,
-		 tail = 0;
+	uint16_t *rank = arena_array(a, g->n_switches, sizeof(*rank));
+	uint32_t n_found;
+	uint32_t *queue, head, tail;
 
+	if (!rank) {
+		return -ENOMEM;
+	}
+	memset(rank, 0xff, g->n_switches * sizeof(*rank));
+	int code = guid_switches(g, roots, mark_root, rank, why, &n_found);
+
+	if (code != E_OK) {
+		return code;
+	}
+	if (!n_found && g->n_switches) {
+		why_add(why, "updn: no root switch: none of %s is in the fabric",
+		        roots->path);
+		return E_UNSUITABLE;
+	}
+	*ret = rank;
+	/* Distance from the roots, which have rank 0 already; the others
+	 * UPDOWN_RANK_NONE. */
+	queue = arena_array(a, g->n_switches, sizeof(*queue));
+	head = 0;
+	tail = 0;
 	if (!queue) {
 		return -ENOMEM;
 	}
@@ -109,31 +131,6 @@ static int rank_from_roots(const struct graph *g, uint16_t *rank, struct arena *
 		}
 	}
 	return E_OK;
-}
-
-/* Ranks by the root file. E_UNSUITABLE: it names nothing that is there. */
-static int ranks_of_file(const struct graph *g, const struct guid_file *roots,
-                         struct arena *a, uint16_t **ret, struct why *why)
-{
-	uint16_t *rank = arena_array(a, g->n_switches, sizeof(*rank));
-	uint32_t n_found;
-
-	if (!rank) {
-		return -ENOMEM;
-	}
-	memset(rank, 0xff, g->n_switches * sizeof(*rank));
-	int code = guid_switches(g, roots, mark_root, rank, why, &n_found);
-
-	if (code != E_OK) {
-		return code;
-	}
-	if (!n_found && g->n_switches) {
-		why_add(why, "updn: no root switch: none of %s is in the fabric",
-		        roots->path);
-		return E_UNSUITABLE;
-	}
-	*ret = rank;
-	return rank_from_roots(g, rank, a);
 }
 
 /* ---- is it a tree? ---- */
