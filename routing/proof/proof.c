@@ -174,6 +174,9 @@ static void prove_column(struct prover *pv, struct bench *b, uint32_t lid)
 	if (b->col->to_host) {
 		b->tally.pairs += pv->map.part_hosts[pv->map.part[b->col->home]] - 1;
 	}
+	if (pv->skip && pv->skip[lid / COLUMN_BLOCK] >> lid % COLUMN_BLOCK & 1) {
+		return;
+	}
 	proof_members(pv, b->col, &n);
 	if (b->col->n_order == n && !pv->lanes && !pv->rule) {
 		depend_all(pv, b);
@@ -288,7 +291,8 @@ static void prove_block(const struct prover *pv, struct bench *bench)
 	struct column_block *b = bench->block;
 	const struct column_map *m = &pv->map;
 
-	column_block_pass(m, b, b->to_host);
+	column_block_pass(m, b,
+	                  b->to_host & ~(pv->skip ? pv->skip[b->lid / COLUMN_BLOCK] : 0));
 	for (uint32_t i = 0; i < b->n_groups; i++) {
 		const struct column_group *group = &b->group[i];
 
@@ -360,6 +364,19 @@ static void prove_columns(struct prover *pv, struct bench *bench)
 			prove_column(pv, b, lid + k);
 		}
 	}
+}
+
+int proof_prover_run(struct prover *pv, unsigned n, struct arena *tmp,
+                     struct bench **ret)
+{
+	struct bench *bench = benches_new(pv, n, tmp);
+
+	if (!bench) {
+		return -ENOMEM;
+	}
+	prove_columns(pv, bench);
+	*ret = bench;
+	return E_OK;
 }
 
 static void add_tally(struct proof *p, unsigned *vls, const struct tally *t)
@@ -489,9 +506,9 @@ static int find_may_miss(struct prover *pv, const uint8_t *may_miss, struct aren
 	return E_OK;
 }
 
-static int prover_init(struct prover *pv, const struct graph *g, const struct lids *lids,
-                       const struct lft *lft, const struct lanes *lanes,
-                       struct arena *tmp)
+int proof_prover_init(struct prover *pv, const struct graph *g, const struct lids *lids,
+                      const struct lft *lft, const struct lanes *lanes,
+                      struct arena *tmp)
 {
 	int ret = column_map_init(&pv->map, g, lids, lft, tmp);
 	unsigned shift;
@@ -536,19 +553,17 @@ int proof_run_missing(const struct graph *g, const struct lids *lids,
 	if (!tmp) {
 		goto out;
 	}
-	ret_code = prover_init(&pv, g, lids, lft, lanes, tmp);
+	ret_code = proof_prover_init(&pv, g, lids, lft, lanes, tmp);
 	if (ret_code == E_OK) {
 		ret_code = find_may_miss(&pv, may_miss, tmp);
 	}
 	if (ret_code != E_OK) {
 		goto out;
 	}
-	bench = benches_new(&pv, threads, tmp);
-	if (!bench) {
-		ret_code = -ENOMEM;
+	ret_code = proof_prover_run(&pv, threads, tmp, &bench);
+	if (ret_code != E_OK) {
 		goto out;
 	}
-	prove_columns(&pv, bench);
 	for (unsigned i = 0; i < threads; i++) {
 		add_tally(&p, &vls, &bench[i].tally);
 	}

@@ -36,6 +36,9 @@ struct prover {
 	uint32_t *n_may_miss; /* [n] hosts on the switch that are among these; NULL
 	                         likewise */
 	uint8_t *faulty;      /* [top + 1] enum fault: what the column has */
+	/* [top / COLUMN_BLOCK + 1] bit per LID whose dependencies are not collected in
+	   base; NULL: all are */
+	const uint64_t *skip;
 };
 
 /* What one thread needs for one column. */
@@ -95,6 +98,18 @@ static inline bool proof_is_hole(const struct bench *b, uint32_t s)
 {
 	return b->col->state[s] == COLUMN_HOLE && b->passed[s];
 }
+
+/*! \brief Maps the fabric and makes empty dependency graphs. \retval -ENOMEM */
+int proof_prover_init(struct prover *pv, const struct graph *g, const struct lids *lids,
+                      const struct lft *lft, const struct lanes *lanes,
+                      struct arena *tmp);
+
+/*!
+ * \brief Walks all columns: collects dependencies and counts what does not arrive.
+ * \param n  Working sets, at least column_threads(). \retval -ENOMEM
+ */
+int proof_prover_run(struct prover *pv, unsigned n, struct arena *tmp,
+                     struct bench **ret);
 
 /*! \brief Classes of channels, and levels to look at. \retval -ENOMEM */
 int proof_rule_init(struct prover *pv, struct arena *tmp);

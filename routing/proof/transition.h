@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "conf/base/why.h"
+#include "routing/graph/tables.h"
+
+struct arena;
+struct graph;
+struct lids;
+
+/*!
+ * The transition from one set of tables to another, proven before the first block is sent.
+ *
+ * Switches take their new entries one by one, in an order that nobody controls: SMPs are
+ * lost, repeated and overtaken. Until the last one is in, some switches route a LID by the
+ * old table and some by the new one. Both tables may be free of loops while a mixture of
+ * them is not.
+ *
+ * For one LID the old and the new entry of each switch together form a graph in which a
+ * switch has up to two next switches. A mixture with a forwarding loop exists exactly when
+ * this graph has a cycle. The channel dependencies of all mixtures are the dependencies
+ * along this graph. If the union of the dependencies of all LIDs is acyclic, no mixture can
+ * deadlock, and neither can packets of the old tables that are still on their way.
+ *
+ * Where the union has a cycle, LIDs change in stages: a stage begins when all switches
+ * have confirmed the entries of the stage before. In a stage the LIDs of earlier stages
+ * have their new routes, those of later ones their old routes, those of the stage any
+ * mixture. LIDs that fit in no stage are withdrawn at the end: their entries that differ
+ * become LFT_NO_ROUTE first, packets on old routes drain, then the new entries are sent.
+ *
+ * Packets to a LID have the lane of its old routes before its stage, of its new routes after
+ * it, and of either during it. A host that goes on with an SL of before, which it keeps from
+ * an earlier PathRecord, is beyond this plan, as it is beyond the proof of the new tables.
+ *
+ * Sources: J. Duato, O. Lysne, R. Pang, T. Pinkston, "Part I: A Theory for Deadlock-Free
+ * Dynamic Network Reconfiguration", IEEE TPDS 2005; O. Lysne et al., "An Efficient and
+ * Deadlock-Free Network Reconfiguration Protocol", IEEE Transactions on Computers 2008.
+ */
+enum {
+	TRANSITION_STAGES_MAX = 8, /*!< stages before the rest is withdrawn */
+	TRANSITION_WITHDRAWN = 0xff
+};
+
+struct transition_in {
+	const struct graph
+		*g; /*!< as it is now: an entry that leads to a lost link ends there */
+	const struct lids *lids;
+	const struct lft *from, *to; /*!< of the shape that \a lids and \a g have */
+	const struct lanes *from_lanes, *to_lanes; /*!< NULL: one lane */
+};
+
+struct transition {
+	/*! [lids->top + 1] 0: the LID keeps its routes; 1 to n_stages: the stage in which it
+	 *  changes; TRANSITION_WITHDRAWN: it is withdrawn and set after the last stage. */
+	uint8_t *stage;
+	uint32_t n_stages;
+	uint32_t changed;   /*!< LIDs with another entry at any switch, or another lane */
+	uint32_t withdrawn; /*!< of these */
+	uint32_t
+		may_loop; /*!< LIDs of which some mixture has a forwarding loop; all are withdrawn */
+	/*! Cyclic components of the dependencies when all LIDs change at once; 0: any order is
+	 *  free of credit loops. */
+	uint32_t credit_loops;
+	struct why
+		why; /*!< why stages or withdrawals are needed, with the first LID; empty: they are not */
+};
+
+/*!
+ * \brief Plans the stages of a transition. Same result on any number of threads.
+ *
+ * Routes of pairs that decide count for credit loops (proof.h); forwarding loops count
+ * from any switch. Both tables have to be free of both by themselves.
+ *
+ * \param a  Holds \a ret.
+ * \retval E_OK  \a ret is a plan; where n_stages is 1 and withdrawn 0, any order is safe.
+ * \retval E_UNSUITABLE  One of the tables alone has a credit loop, so no order is safe:
+ * the reason is in ret->why, all LIDs are in stage 1.
+ * \retval -ENOMEM
+ *
+ * Cost: that of a proof of the unchanged LIDs, plus O(S) for each changed one; with stages
+ * up to some hundred searches for cycles more.
+ */
+int transition_plan(const struct transition_in *in, struct arena *a,
+                    struct transition *ret);
+
+/*! \brief Is any order of updates safe? */
+static inline bool transition_is_free(const struct transition *t)
+{
+	return t->n_stages <= 1 && t->withdrawn == 0;
+}
