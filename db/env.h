@@ -75,6 +75,3 @@ void db_unref(struct db *db); /*!< the last one closes; NULL is fine */
 
 /*! \brief Newest committed transaction: a read of shared memory. */
 uint64_t db_last_txn(const struct db *db);
-
-/*! \brief Error value of an LMDB return code. */
-int db_err(int rc);

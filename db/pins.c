@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "db/txn.h"
 
 int pins_init(struct pins *p, struct db *db, uint32_t grace_ms)
 {

@@ -2,15 +2,16 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * Reading a snapshot. Two look-ups are hot: the end port of a LID and the path row of a
- * (source switch, LID). Both keep the address of every chunk they have touched in an
- * array, so a warm look-up is an index and a copy of a few bytes. The addresses are those
- * of the map and die with the epoch: a pin that moves clears them. A local reader that
- * lets its epoch go, because it has nothing to do, parks them, and takes them up again
- * when no other epoch came meanwhile: the pages of the newest one are never reused.
+ * Reading a snapshot. Two look-ups are hot: the end port of a LID, and the path row of a
+ * (source switch, LID). Both keep the address of every chunk that they have read in an
+ * array, so that a repeated look-up costs an index and a copy of a few bytes. The
+ * addresses point into the map and are valid for one epoch only; a pin that moves to
+ * another epoch clears them. A local reader that has nothing to do unpins its epoch and
+ * sets the addresses aside. It uses them again if no other epoch was published
+ * meanwhile, because LMDB never reuses the pages of the newest one.
  *
- * Values are only 2-byte aligned and may be damaged: every row is copied out, after its
- * length was compared with what the layout says.
+ * Values are only 2-byte aligned and may be damaged. So the length of every row is
+ * compared with its layout, and the row is copied out.
  */
 #include "db/reader.h"
 
@@ -22,46 +23,9 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "db/layout.h"
-#include "db/reader_view.h"
-#include "db/view.h"
+#include "db/reader_int.h"
 
-/* Address of a chunk; len 0: stored nowhere; data NULL: not looked up yet. */
-struct chunk {
-	const uint8_t *data;
-	uint32_t len;
-};
-
-enum { SL_LEVELS = 16 }; /* QoS levels that are kept; an SL has four bits */
-
-/* Chunks of one row of `paths`. */
-struct path_chunks {
-	uint64_t guid; /* switch, 0: unused */
-	struct chunk *chunk;
-};
-
-/* What was looked up in one epoch. */
-struct seen {
-	struct chunk *lids;
-	uint32_t n_lid_rows;
-	struct path_chunks *paths; /* by row */
-	uint32_t n_paths, n_path_chunks;
-	struct chunk sls[SL_LEVELS];
-	struct key_cache *keys;
-	struct ends_cache *ends;
-	struct guid_cache *guids;
-	struct policy_cache *policy;
-};
-
-struct snap_reader {
-	struct db *db;
-	struct view v;
-	struct snap_meta meta;
-	char *texts;      /* of meta */
-	struct seen seen; /* of the epoch that is pinned */
-	struct seen
-		parked; /* of the one let go: if no other comes, it is taken up again */
-};
-
+/* Data of a chunk that is not stored. */
 static const uint8_t nothing[1];
 
 int snap_reader_new(struct db *db, bool foreign, struct snap_reader **ret)
@@ -71,7 +35,7 @@ int snap_reader_new(struct db *db, bool foreign, struct snap_reader **ret)
 		return -ENOMEM;
 	}
 	r->db = db_ref(db);
-	view_init(&r->v, db, foreign);
+	view_init(&r->view, db, foreign);
 	*ret = r;
 	return E_OK;
 }
@@ -95,45 +59,46 @@ int snap_reader_open(const char *dir, struct arena *a, const char **ret_why,
 
 int snap_reader_clone(const struct snap_reader *r, struct snap_reader **ret)
 {
-	int res = snap_reader_new(r->db, r->v.foreign, ret);
+	int res = snap_reader_new(r->db, r->view.foreign, ret);
 	if (res == E_OK) {
-		snap_reader_clock(*ret, r->v.clock_ms, r->v.clock_arg);
+		snap_reader_clock(*ret, r->view.clock_ms, r->view.clock_arg);
 	}
 	return res;
 }
 
 void snap_reader_clock(struct snap_reader *r, uint64_t (*clock_ms)(void *arg), void *arg)
 {
-	r->v.clock_ms = clock_ms;
-	r->v.clock_arg = arg;
+	r->view.clock_ms = clock_ms;
+	r->view.clock_arg = arg;
 }
 
-static void drop_seen(struct seen *s)
+static void drop_epoch(struct epoch_data *s)
 {
 	for (uint32_t i = 0; i < s->n_paths; i++) {
 		free(s->paths[i].chunk);
 	}
 	free(s->paths);
 	free(s->lids);
-	key_cache_free(s->keys);
-	ends_cache_free(s->ends);
-	guid_cache_free(s->guids);
-	policy_cache_free(s->policy);
-	*s = (struct seen){ .lids = NULL };
+	for (unsigned i = 0; i < CACHE_COUNT; i++) {
+		if (s->cache[i].data) {
+			s->cache[i].free(s->cache[i].data);
+		}
+	}
+	*s = (struct epoch_data){ .lids = NULL };
 }
 
-static void drop_all(struct snap_reader *r)
+static void drop_epochs(struct snap_reader *r)
 {
-	drop_seen(&r->seen);
-	drop_seen(&r->parked);
+	drop_epoch(&r->epoch);
+	drop_epoch(&r->parked);
 }
 
 void snap_reader_close(struct snap_reader *r)
 {
 	if (r) {
-		drop_all(r);
+		drop_epochs(r);
 		free(r->texts);
-		view_done(&r->v);
+		view_done(&r->view);
 		db_unref(r->db);
 		free(r);
 	}
@@ -238,10 +203,10 @@ static int decode_meta(struct snap_reader *r, const struct db_val *v)
 	return E_OK;
 }
 
-static int make_chunks(struct snap_reader *r)
+static int alloc_chunks(struct snap_reader *r)
 {
 	uint32_t top = r->meta.top_lid;
-	struct seen *s = &r->seen;
+	struct epoch_data *s = &r->epoch;
 	s->lids = calloc(top / LIDS_PER_ROW + 1, sizeof(*s->lids));
 	s->paths = calloc((size_t)r->meta.n_sources + 1, sizeof(*s->paths));
 	if (!s->lids || !s->paths) {
@@ -257,85 +222,53 @@ static int make_chunks(struct snap_reader *r)
 static int load_head(struct snap_reader *r)
 {
 	struct db_val v;
-	drop_all(r);
-	int ret = view_get(&r->v, SNAP_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), &v);
+	drop_epochs(r);
+	int ret = view_get(&r->view, SNAP_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), &v);
 	if (ret == E_OK) {
 		ret = decode_meta(r, &v);
 	}
-	int stands = view_check(&r->v);
-	if (stands != E_OK) {
-		return stands;
+	int current = view_check(&r->view);
+	if (current != E_OK) {
+		return current;
 	}
-	return ret == E_OK ? make_chunks(r) : ret;
-}
-
-/* The epoch that was let go is taken again: what was looked up in it still stands. */
-static void take_up(struct snap_reader *r)
-{
-	if (!r->seen.lids) {
-		drop_seen(&r->seen);
-		r->seen = r->parked;
-		r->parked = (struct seen){ .lids = NULL };
-	}
+	return ret == E_OK ? alloc_chunks(r) : ret;
 }
 
 int snap_pin(struct snap_reader *r)
 {
 	bool moved;
-	int ret = view_pin(&r->v, &moved);
-	if (ret == E_OK && !moved) {
-		take_up(r);
+	int ret = view_pin(&r->view, &moved);
+	if (ret == E_OK && !moved && !r->epoch.lids) {
+		/* the epoch that was unpinned is still the newest */
+		drop_epoch(&r->epoch);
+		r->epoch = r->parked;
+		r->parked = (struct epoch_data){ .lids = NULL };
 	}
-	if (ret == E_OK && (moved || !r->seen.lids)) {
+	if (ret == E_OK && (moved || !r->epoch.lids)) {
 		ret = load_head(r);
 	}
 	if (ret != E_OK) {
-		drop_all(r);
-		view_unpin(&r->v);
+		drop_epochs(r);
+		view_unpin(&r->view);
 	}
 	return ret;
 }
 
 int snap_check(struct snap_reader *r)
 {
-	return view_check(&r->v);
+	return view_check(&r->view);
 }
 
 void snap_unpin(struct snap_reader *r)
 {
-	if (r->v.foreign) { /* another writer might number its epochs alike */
-		drop_all(r);
-	} else if (r->seen.lids) {
-		drop_seen(&r->parked);
-		r->parked = r->seen;
-		r->seen = (struct seen){ .lids = NULL };
+	if (r->view.foreign) { /* a new writer may use the same transaction ids */
+		drop_epochs(r);
+	} else if (r->epoch.lids) {
+		drop_epoch(&r->parked);
+		r->parked = r->epoch;
+		r->epoch = (struct epoch_data){ .lids = NULL };
 	}
-	view_unpin(&r->v);
-}
-
-struct view *snap_view(struct snap_reader *r)
-{
-	return &r->v;
-}
-
-struct key_cache **snap_key_cache(struct snap_reader *r)
-{
-	return &r->seen.keys;
-}
-
-struct ends_cache **snap_ends_cache(struct snap_reader *r)
-{
-	return &r->seen.ends;
-}
-
-struct guid_cache **snap_guid_cache(struct snap_reader *r)
-{
-	return &r->seen.guids;
-}
-
-struct policy_cache **snap_policy_cache(struct snap_reader *r)
-{
-	return &r->seen.policy;
+	view_unpin(&r->view);
 }
 
 const struct snap_meta *snap_meta(const struct snap_reader *r)
@@ -343,12 +276,12 @@ const struct snap_meta *snap_meta(const struct snap_reader *r)
 	return &r->meta;
 }
 
-/* Looks a chunk up once; what is not stored is remembered as empty. */
-static int touch_chunk(struct snap_reader *r, unsigned table, const void *key,
-                       size_t key_len, size_t unit, struct chunk *c)
+/* Looks a chunk up; a chunk that is not stored is remembered as empty. */
+static int read_chunk(struct snap_reader *r, unsigned table, const void *key,
+                      size_t key_len, size_t unit, struct chunk *c)
 {
 	struct db_val v;
-	int ret = view_get(&r->v, table, key, key_len, &v);
+	int ret = view_get(&r->view, table, key, key_len, &v);
 	if (ret == E_NOTFOUND) {
 		c->data = nothing;
 		c->len = 0;
@@ -365,23 +298,23 @@ static int touch_chunk(struct snap_reader *r, unsigned table, const void *key,
 	return E_OK;
 }
 
-static int touch_lids(struct snap_reader *r, uint32_t row)
+static int read_lids(struct snap_reader *r, uint32_t row)
 {
 	uint8_t key[4];
 	key_u32(key, row);
-	return touch_chunk(r, SNAP_LIDS, key, sizeof(key), sizeof(struct snap_end),
-	                   &r->seen.lids[row]);
+	return read_chunk(r, SNAP_LIDS, key, sizeof(key), sizeof(struct snap_end),
+	                  &r->epoch.lids[row]);
 }
 
 int snap_lid(struct snap_reader *r, uint32_t lid, struct snap_end *ret)
 {
 	uint32_t row = lid / LIDS_PER_ROW;
-	if (row >= r->seen.n_lid_rows) {
-		return r->seen.lids ? E_NOTFOUND : E_NOTREADY;
+	if (row >= r->epoch.n_lid_rows) {
+		return r->epoch.lids ? E_NOTFOUND : E_NOTREADY;
 	}
-	struct chunk *c = &r->seen.lids[row];
+	struct chunk *c = &r->epoch.lids[row];
 	if (!c->data) {
-		int res = touch_lids(r, row);
+		int res = read_lids(r, row);
 		if (res != E_OK) {
 			return res;
 		}
@@ -403,8 +336,8 @@ void snap_prefetch_lid(struct snap_reader *r, uint32_t lid)
 {
 	uint32_t row = lid / LIDS_PER_ROW;
 	size_t at = (size_t)(lid % LIDS_PER_ROW) * sizeof(struct snap_end);
-	if (row < r->seen.n_lid_rows && at < r->seen.lids[row].len) {
-		const uint8_t *p = r->seen.lids[row].data + at;
+	if (row < r->epoch.n_lid_rows && at < r->epoch.lids[row].len) {
+		const uint8_t *p = r->epoch.lids[row].data + at;
 		__builtin_prefetch(p);
 		__builtin_prefetch(p + sizeof(struct snap_end) - 1);
 	}
@@ -414,9 +347,9 @@ void snap_prefetch_lid(struct snap_reader *r, uint32_t lid)
 static int path_chunk(struct snap_reader *r, const struct snap_end *src, uint32_t chunk,
                       struct chunk **ret)
 {
-	struct path_chunks *p = &r->seen.paths[src->sw_row];
+	struct path_chunks *p = &r->epoch.paths[src->sw_row];
 	if (!p->chunk) {
-		p->chunk = calloc(r->seen.n_path_chunks, sizeof(*p->chunk));
+		p->chunk = calloc(r->epoch.n_path_chunks, sizeof(*p->chunk));
 		if (!p->chunk) {
 			return -ENOMEM;
 		}
@@ -429,7 +362,7 @@ static int path_chunk(struct snap_reader *r, const struct snap_end *src, uint32_
 		uint8_t key[CHUNK_KEY];
 		key_chunk(key, src->sw_guid, chunk);
 		int res =
-			touch_chunk(r, SNAP_PATHS, key, sizeof(key), 4, &p->chunk[chunk]);
+			read_chunk(r, SNAP_PATHS, key, sizeof(key), 4, &p->chunk[chunk]);
 		if (res != E_OK) {
 			return res;
 		}
@@ -443,8 +376,8 @@ int snap_path(struct snap_reader *r, const struct snap_end *src, uint32_t dlid,
 {
 	uint32_t chunk = dlid / PATHS_PER_CHUNK;
 	struct chunk *c = NULL;
-	if (src->sw_row >= r->seen.n_paths || chunk >= r->seen.n_path_chunks) {
-		return r->seen.lids ? E_NOTFOUND : E_NOTREADY;
+	if (src->sw_row >= r->epoch.n_paths || chunk >= r->epoch.n_path_chunks) {
+		return r->epoch.lids ? E_NOTFOUND : E_NOTREADY;
 	}
 	int res = path_chunk(r, src, chunk, &c);
 	if (res != E_OK) {
@@ -466,10 +399,10 @@ int snap_path(struct snap_reader *r, const struct snap_end *src, uint32_t dlid,
 void snap_prefetch_path(struct snap_reader *r, const struct snap_end *src, uint32_t dlid)
 {
 	uint32_t chunk = dlid / PATHS_PER_CHUNK;
-	if (src->sw_row >= r->seen.n_paths || chunk >= r->seen.n_path_chunks) {
+	if (src->sw_row >= r->epoch.n_paths || chunk >= r->epoch.n_path_chunks) {
 		return;
 	}
-	const struct path_chunks *p = &r->seen.paths[src->sw_row];
+	const struct path_chunks *p = &r->epoch.paths[src->sw_row];
 	size_t at = (size_t)(dlid % PATHS_PER_CHUNK) * 4;
 	if (p->chunk && at < p->chunk[chunk].len) {
 		__builtin_prefetch(p->chunk[chunk].data + at);
@@ -482,7 +415,7 @@ static int lid_chunk(struct snap_reader *r, unsigned table, uint64_t sw_guid,
 {
 	uint8_t key[CHUNK_KEY];
 	key_chunk(key, sw_guid, lid / LFT_PER_CHUNK);
-	return touch_chunk(r, table, key, sizeof(key), 1, ret);
+	return read_chunk(r, table, key, sizeof(key), 1, ret);
 }
 
 static int lid_byte(struct snap_reader *r, unsigned table, uint64_t sw_guid, uint32_t lid,
@@ -527,11 +460,11 @@ int snap_sl(struct snap_reader *r, unsigned level, uint8_t lane, uint8_t *ret_sl
 	if (level >= SL_LEVELS) {
 		return E_NOTFOUND;
 	}
-	struct chunk *c = &r->seen.sls[level];
+	struct chunk *c = &r->epoch.sls[level];
 	if (!c->data) {
 		uint8_t key[2];
 		key_u16(key, (uint16_t)level);
-		int res = touch_chunk(r, SNAP_VLS, key, sizeof(key), LANES_MAX, c);
+		int res = read_chunk(r, SNAP_VLS, key, sizeof(key), LANES_MAX, c);
 		if (res != E_OK) {
 			return res;
 		}
@@ -549,7 +482,7 @@ int snap_vl_rule(struct snap_reader *r, struct snap_vl_rule *ret)
 	struct db_val v;
 	struct row_vl_rule row;
 	key_u16(key, VLS_RULE);
-	int res = view_get(&r->v, SNAP_VLS, key, sizeof(key), &v);
+	int res = view_get(&r->view, SNAP_VLS, key, sizeof(key), &v);
 	if (res != E_OK) {
 		return res;
 	}
@@ -570,7 +503,7 @@ int snap_vl_class(struct snap_reader *r, uint64_t sw_guid, uint8_t port, uint8_t
 	struct db_val v;
 	key_u16(key, VLS_PORTS);
 	key_u64(key + 2, sw_guid);
-	int res = view_get(&r->v, SNAP_VLS, key, sizeof(key), &v);
+	int res = view_get(&r->view, SNAP_VLS, key, sizeof(key), &v);
 	if (res != E_OK) {
 		return res;
 	}
@@ -584,7 +517,8 @@ int snap_vl_class(struct snap_reader *r, uint64_t sw_guid, uint8_t port, uint8_t
 const char *snap_options(struct snap_reader *r)
 {
 	struct db_val v;
-	if (view_get(&r->v, SNAP_OPTIONS, DB_KEY_TEXT, sizeof(DB_KEY_TEXT), &v) != E_OK ||
+	if (view_get(&r->view, SNAP_OPTIONS, DB_KEY_TEXT, sizeof(DB_KEY_TEXT), &v) !=
+	            E_OK ||
 	    v.len == 0 || snap_check(r) != E_OK || v.data[v.len - 1] != '\0') {
 		return NULL;
 	}

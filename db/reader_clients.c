@@ -4,9 +4,7 @@
 /* Reading a snapshot: records that clients wrote. */
 #include "conf/base/err.h"
 #include "db/layout.h"
-#include "db/reader.h"
-#include "db/reader_view.h"
-#include "db/view.h"
+#include "db/reader_int.h"
 
 static int decode(int res, enum record_table table, const struct db_val *k,
                   const struct db_val *v, struct client_row *ret)
@@ -28,8 +26,7 @@ int snap_client_row_from(struct snap_reader *r, enum record_table table, const v
                          size_t key_len, struct client_row *ret)
 {
 	struct db_val k, v;
-	int res = view_seek(snap_view(r), SNAP_CLIENT_TABLE(table), key, key_len,
-	                    &k, &v);
+	int res = view_seek(&r->view, SNAP_CLIENT_TABLE(table), key, key_len, &k, &v);
 	return decode(res, table, &k, &v, ret);
 }
 
@@ -37,6 +34,6 @@ int snap_client_row_next(struct snap_reader *r, enum record_table table,
                          struct client_row *ret)
 {
 	struct db_val k, v;
-	int res = view_next(snap_view(r), SNAP_CLIENT_TABLE(table), &k, &v);
+	int res = view_next(&r->view, SNAP_CLIENT_TABLE(table), &k, &v);
 	return decode(res, table, &k, &v, ret);
 }

@@ -9,9 +9,7 @@
 
 #include "conf/base/err.h"
 #include "db/layout.h"
-#include "db/reader.h"
-#include "db/reader_view.h"
-#include "db/view.h"
+#include "db/reader_int.h"
 
 struct ends_cache {
 	struct snap_ends list;
@@ -19,8 +17,9 @@ struct ends_cache {
 	uint32_t cap;
 };
 
-void ends_cache_free(struct ends_cache *c)
+static void free_cache(void *data)
 {
+	struct ends_cache *c = data;
 	if (c) {
 		free(c->name);
 	}
@@ -63,9 +62,9 @@ static int add_row(struct snap_reader *r, struct ends_cache *c, const struct db_
 	return add(c, guid, &end);
 }
 
-static int make(struct snap_reader *r, struct ends_cache **ret)
+static int list_ends(struct snap_reader *r, struct ends_cache **ret)
 {
-	struct view *view = snap_view(r);
+	struct view *view = &r->view;
 	struct ends_cache *c = calloc(1, sizeof(*c));
 	struct db_val k, v;
 	int err = c ? view_seek(view, SNAP_GUIDS, NULL, 0, &k, &v) : -ENOMEM;
@@ -76,7 +75,7 @@ static int make(struct snap_reader *r, struct ends_cache **ret)
 		}
 	}
 	if (err != E_NOTFOUND) {
-		ends_cache_free(c);
+		free_cache(c);
 		return err;
 	}
 	c->list.name = c->name;
@@ -86,10 +85,15 @@ static int make(struct snap_reader *r, struct ends_cache **ret)
 
 int snap_ends(struct snap_reader *r, const struct snap_ends **ret)
 {
-	struct ends_cache **c = snap_ends_cache(r);
-	int err = *c ? E_OK : make(r, c);
-	if (err == E_OK) {
-		*ret = &(*c)->list;
+	struct ends_cache *c = r->epoch.cache[CACHE_ENDS].data;
+	if (!c) {
+		int err = list_ends(r, &c);
+		if (err != E_OK) {
+			return err;
+		}
+		r->epoch.cache[CACHE_ENDS].data = c;
+		r->epoch.cache[CACHE_ENDS].free = free_cache;
 	}
-	return err;
+	*ret = &c->list;
+	return E_OK;
 }

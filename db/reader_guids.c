@@ -2,18 +2,17 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * The end port of a GUID. What a search of the table found stays for the epoch in a table
- * of places, each GUID in one, twice as many as there are end ports: a client asks for
- * the same GUIDs again and again, and a search costs as much as the rest of an answer.
+ * The end port of a GUID. Clients ask for the same GUIDs again and again, and a search of
+ * the table costs as much as all else that an answer takes. So what a search found is
+ * kept for the epoch: in a hash table with one place per hash value and twice as many
+ * places as there are end ports. A GUID that falls on a used place replaces the GUID there.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "conf/base/err.h"
 #include "db/layout.h"
-#include "db/reader.h"
-#include "db/reader_view.h"
-#include "db/view.h"
+#include "db/reader_int.h"
 
 struct place {
 	uint64_t guid;
@@ -25,36 +24,27 @@ struct guid_cache {
 	struct place place[];
 };
 
-void guid_cache_free(struct guid_cache *c)
-{
-	free(c);
-}
-
-static struct guid_cache *make(uint32_t n_end_ports)
-{
-	unsigned bits = 4;
-
-	while (bits < 24 && UINT32_C(1) << bits < 2 * (uint64_t)n_end_ports) {
-		bits++;
-	}
-	struct guid_cache *c = calloc(1, sizeof(*c) + (sizeof(struct place) << bits));
-	if (c != NULL) {
-		c->shift = 64 - bits;
-	}
-	return c;
-}
-
-/* Where the GUID has its place; NULL: no memory, so nothing is kept. */
+/* Where the GUID has its place; NULL: out of memory, so nothing is kept. */
 static struct place *place_of(struct snap_reader *r, uint64_t guid)
 {
-	struct guid_cache **c = snap_guid_cache(r);
+	struct guid_cache *c = r->epoch.cache[CACHE_GUIDS].data;
 
-	if (*c == NULL) {
-		*c = make(snap_meta(r)->n_end_ports);
+	if (c == NULL) {
+		unsigned bits = 4;
+		while (bits < 24 &&
+		       UINT32_C(1) << bits < 2 * (uint64_t)r->meta.n_end_ports) {
+			bits++;
+		}
+		c = calloc(1, sizeof(*c) + (sizeof(struct place) << bits));
+		if (c == NULL) {
+			return NULL;
+		}
+		c->shift = 64 - bits;
+		r->epoch.cache[CACHE_GUIDS].data = c;
+		r->epoch.cache[CACHE_GUIDS].free = free;
 	}
 	/* 2^64 by the golden ratio: GUIDs that follow each other spread well */
-	return *c ? &(*c)->place[guid * UINT64_C(0x9e3779b97f4a7c15) >> (*c)->shift]
-	          : NULL;
+	return &c->place[guid * UINT64_C(0x9e3779b97f4a7c15) >> c->shift];
 }
 
 void snap_prefetch_guid(struct snap_reader *r, uint64_t guid)
@@ -80,7 +70,7 @@ static int search(struct snap_reader *r, uint64_t guid, uint32_t *ret_lid)
 	struct row_guid row;
 
 	key_u64(key, guid);
-	int res = view_get(snap_view(r), SNAP_GUIDS, key, sizeof(key), &v);
+	int res = view_get(&r->view, SNAP_GUIDS, key, sizeof(key), &v);
 	if (res != E_OK) {
 		return res;
 	}

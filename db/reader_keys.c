@@ -13,9 +13,7 @@
 #include "conf/base/err.h"
 #include "db/layout.h"
 #include "db/policy.h"
-#include "db/reader.h"
-#include "db/reader_view.h"
-#include "db/view.h"
+#include "db/reader_int.h"
 
 enum { KEPT = 1024, P_KEY_FULL = 0x8000, P_KEY_BASE = 0x7fff };
 
@@ -34,11 +32,6 @@ struct set {
 	size_t n;
 };
 
-void key_cache_free(struct key_cache *c)
-{
-	free(c);
-}
-
 static uint16_t key_at(const struct set *s, size_t i)
 {
 	uint16_t key;
@@ -51,7 +44,7 @@ static int get_set(struct snap_reader *r, uint16_t number, struct set *ret)
 	uint8_t key[2];
 	struct db_val v;
 	key_u16(key, number);
-	int res = view_get(snap_view(r), SNAP_P_KEY_SETS, key, sizeof(key), &v);
+	int res = view_get(&r->view, SNAP_P_KEY_SETS, key, sizeof(key), &v);
 	if (res != E_OK) {
 		return res == E_NOTFOUND ? E_MALFORMED : res;
 	}
@@ -136,19 +129,21 @@ static int own_key(struct snap_reader *r, const struct snap_end *a, uint16_t wan
 int snap_common_p_key(struct snap_reader *r, const struct snap_end *a,
                       const struct snap_end *b, uint16_t want, uint16_t *ret)
 {
-	struct key_cache **cache = snap_key_cache(r);
+	struct key_cache *cache = r->epoch.cache[CACHE_P_KEYS].data;
 	want &= P_KEY_BASE;
 	if (a->base_lid == b->base_lid) {
 		return own_key(r, a, want, ret);
 	}
-	if (!*cache) {
-		*cache = calloc(1, sizeof(**cache));
-		if (!*cache) {
+	if (!cache) {
+		cache = calloc(1, sizeof(*cache));
+		if (!cache) {
 			return -ENOMEM;
 		}
+		r->epoch.cache[CACHE_P_KEYS].data = cache;
+		r->epoch.cache[CACHE_P_KEYS].free = free;
 	}
 	unsigned at = (a->p_key_set * 31u + b->p_key_set * 7u + want) % KEPT;
-	struct kept *k = &(*cache)->kept[at];
+	struct kept *k = &cache->kept[at];
 	if (!k->used || k->a != a->p_key_set || k->b != b->p_key_set || k->want != want) {
 		struct kept fresh = { true, a->p_key_set, b->p_key_set, want, 0 };
 		int res = look_up(r, a, b, want, &fresh.key);

@@ -9,9 +9,7 @@
 #include "conf/base/err.h"
 #include "db/layout.h"
 #include "db/policy.h"
-#include "db/reader.h"
-#include "db/reader_view.h"
-#include "db/view.h"
+#include "db/reader_int.h"
 
 struct policy_cache {
 	bool any;
@@ -19,8 +17,9 @@ struct policy_cache {
 	void *part[POLICY_PARTS];
 };
 
-void policy_cache_free(struct policy_cache *c)
+static void free_cache(void *data)
 {
+	struct policy_cache *c = data;
 	for (unsigned i = 0; c && i < POLICY_PARTS; i++) {
 		free(c->part[i]);
 	}
@@ -34,7 +33,7 @@ static int copy_part(struct snap_reader *r, unsigned part, size_t unit, void **r
 	uint8_t key[2];
 	struct db_val v = { NULL, 0 };
 	key_u16(key, (uint16_t)part);
-	int err = view_get(snap_view(r), SNAP_POLICY, key, sizeof(key), &v);
+	int err = view_get(&r->view, SNAP_POLICY, key, sizeof(key), &v);
 	if (err != E_OK && err != E_NOTFOUND) {
 		return err;
 	}
@@ -141,16 +140,17 @@ static int load(struct snap_reader *r, struct policy_cache *c)
 
 int snap_policy(struct snap_reader *r, const struct policy **ret)
 {
-	struct policy_cache **c = snap_policy_cache(r);
-	if (!*c) {
-		struct policy_cache *fresh = calloc(1, sizeof(*fresh));
-		int err = fresh ? load(r, fresh) : -ENOMEM;
+	struct policy_cache *c = r->epoch.cache[CACHE_POLICY].data;
+	if (!c) {
+		c = calloc(1, sizeof(*c));
+		int err = c ? load(r, c) : -ENOMEM;
 		if (err != E_OK) {
-			policy_cache_free(fresh);
+			free_cache(c);
 			return err;
 		}
-		*c = fresh;
+		r->epoch.cache[CACHE_POLICY].data = c;
+		r->epoch.cache[CACHE_POLICY].free = free_cache;
 	}
-	*ret = (*c)->any ? &(*c)->p : NULL;
+	*ret = c->any ? &c->p : NULL;
 	return E_OK;
 }

@@ -8,9 +8,7 @@
 
 #include "conf/base/err.h"
 #include "db/layout.h"
-#include "db/reader.h"
-#include "db/reader_view.h"
-#include "db/view.h"
+#include "db/reader_int.h"
 
 static int decode_node(const struct db_val *k, const struct db_val *v,
                        struct snap_node *ret)
@@ -52,7 +50,7 @@ static int get_by_guid(struct snap_reader *r, unsigned table, uint64_t guid,
 {
 	key_u64(key, guid);
 	*ret_key = (struct db_val){ key, 8 };
-	return view_get(snap_view(r), table, key, 8, ret);
+	return view_get(&r->view, table, key, 8, ret);
 }
 
 static int seek_guid(struct snap_reader *r, unsigned table, uint64_t guid,
@@ -60,7 +58,7 @@ static int seek_guid(struct snap_reader *r, unsigned table, uint64_t guid,
 {
 	uint8_t key[8];
 	key_u64(key, guid);
-	int ret = view_seek(snap_view(r), table, key, sizeof(key), k, v);
+	int ret = view_seek(&r->view, table, key, sizeof(key), k, v);
 	return ret == E_OK && k->len != sizeof(key) ? E_MALFORMED : ret;
 }
 
@@ -140,7 +138,7 @@ int snap_port_from(struct snap_reader *r, uint64_t node_guid, uint8_t num,
 				return res;
 			}
 		}
-		res = view_next(snap_view(r), SNAP_PORTS, &k, &v);
+		res = view_next(&r->view, SNAP_PORTS, &k, &v);
 		if (res == E_OK && k.len != 8) {
 			res = E_MALFORMED;
 		}
@@ -170,7 +168,7 @@ int snap_link_from(struct snap_reader *r, uint64_t guid_a, uint8_t port_a,
 				                   row.rate,   row.mtu };
 			return E_OK;
 		}
-		res = view_next(snap_view(r), SNAP_LINKS, &k, &v);
+		res = view_next(&r->view, SNAP_LINKS, &k, &v);
 		if (res == E_OK && k.len != 8) {
 			res = E_MALFORMED;
 		}
@@ -186,7 +184,7 @@ int snap_name(struct snap_reader *r, const char *description, uint64_t *ret_guid
 	if (len == 0 || len > 64) {
 		return E_NOTFOUND; /* not indexed */
 	}
-	int res = view_get(snap_view(r), SNAP_NAMES, description, len, &v);
+	int res = view_get(&r->view, SNAP_NAMES, description, len, &v);
 	if (res != E_OK) {
 		return res;
 	}
@@ -285,7 +283,7 @@ int snap_attr(struct snap_reader *r, uint16_t attr, uint64_t guid, uint32_t bloc
 	struct db_val v;
 	struct snap_attr_row row;
 	attr_key(key, attr, guid);
-	int res = view_get(snap_view(r), SNAP_ATTRS, key, sizeof(key), &v);
+	int res = view_get(&r->view, SNAP_ATTRS, key, sizeof(key), &v);
 	if (res == E_OK) {
 		res = find_block(&(struct db_val){ key, sizeof(key) }, &v, block, &row);
 	}
@@ -306,7 +304,7 @@ int snap_attr_from(struct snap_reader *r, uint16_t attr, uint64_t guid, uint32_t
 	uint8_t key[ATTR_KEY];
 	struct db_val k, v;
 	attr_key(key, attr, guid);
-	int res = view_seek(snap_view(r), SNAP_ATTRS, key, sizeof(key), &k, &v);
+	int res = view_seek(&r->view, SNAP_ATTRS, key, sizeof(key), &k, &v);
 	while (res == E_OK) {
 		if (k.len != ATTR_KEY) {
 			return E_MALFORMED;
@@ -319,7 +317,7 @@ int snap_attr_from(struct snap_reader *r, uint16_t attr, uint64_t guid, uint32_t
 		if (res != E_NOTFOUND) {
 			return res;
 		}
-		res = view_next(snap_view(r), SNAP_ATTRS, &k, &v);
+		res = view_next(&r->view, SNAP_ATTRS, &k, &v);
 	}
 	return res;
 }
@@ -330,9 +328,8 @@ int snap_prefix_route(struct snap_reader *r, uint64_t prefix,
 	static const uint8_t first[2];
 	struct db_val k, v;
 	struct row_prefix_route row;
-	int res =
-		view_seek(snap_view(r), SNAP_PREFIX_ROUTES, first, sizeof(first), &k, &v);
-	for (; res == E_OK; res = view_next(snap_view(r), SNAP_PREFIX_ROUTES, &k, &v)) {
+	int res = view_seek(&r->view, SNAP_PREFIX_ROUTES, first, sizeof(first), &k, &v);
+	for (; res == E_OK; res = view_next(&r->view, SNAP_PREFIX_ROUTES, &k, &v)) {
 		if (v.len != sizeof(row)) {
 			return E_MALFORMED;
 		}

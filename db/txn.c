@@ -11,6 +11,27 @@
 
 enum { SLACK_PAGES = 64 };
 
+int db_err(int rc)
+{
+	switch (rc) {
+	case MDB_SUCCESS: return E_OK;
+	case MDB_NOTFOUND: return E_NOTFOUND;
+	case MDB_MAP_FULL:
+	case MDB_TXN_FULL:
+	case ENOSPC:
+	case EDQUOT:
+	case EFBIG: return E_FULL;
+	case MDB_INVALID: return E_FOREIGN;
+	case MDB_VERSION_MISMATCH: return E_LAYOUT;
+	case MDB_PANIC: return -EIO;
+	case MDB_READERS_FULL:
+	case MDB_DBS_FULL: return -EMFILE;
+	default:
+		/* the other codes of LMDB mean a damaged tree */
+		return rc > 0 ? -rc : E_MALFORMED;
+	}
+}
+
 int db_begin(struct db_txn *t, struct db *db, bool write)
 {
 	memset(t, 0, sizeof(*t));

@@ -25,6 +25,9 @@ struct db_val {
 	size_t len;
 };
 
+/*! \brief Error code of an LMDB return code. */
+int db_err(int rc);
+
 int db_begin(struct db_txn *t, struct db *db, bool write);
 /*! \brief Commits, or aborts when something failed before. \return The first failure. */
 int db_commit(struct db_txn *t);
