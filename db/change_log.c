@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/base/vector.h"
 
 enum { HEAD = 4, LOG_BYTES_MAX = 32 << 20 };
 
@@ -43,27 +44,13 @@ static void lose(struct change_log *log)
 	log->len = log->n = 0;
 }
 
-/* Under the lock. */
-static bool make_room(struct change_log *log, size_t bytes)
-{
-	if (log->len + bytes <= log->cap) {
-		return true;
-	}
-	size_t cap = 2 * (log->len + bytes);
-	uint8_t *more = cap <= LOG_BYTES_MAX ? realloc(log->bytes, cap) : NULL;
-	if (!more) {
-		return false;
-	}
-	log->bytes = more;
-	log->cap = cap;
-	return true;
-}
-
 void change_log_add(struct change_log *log, enum record_table table, const void *key,
                     size_t len)
 {
 	pthread_mutex_lock(&log->lock);
-	if (!log->lost && !make_room(log, HEAD + len)) {
+	if (!log->lost &&
+	    (log->len + HEAD + len > LOG_BYTES_MAX ||
+	     VECTOR_RESERVE(log->bytes, log->cap, log->len + HEAD + len) != E_OK)) {
 		lose(log);
 	}
 	if (!log->lost) {

@@ -8,13 +8,14 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/base/vector.h"
 #include "db/layout.h"
 #include "db/reader_int.h"
 
 struct ends_cache {
 	struct snap_ends list;
 	struct snap_end_name *name;
-	uint32_t cap;
+	size_t cap;
 };
 
 static void free_cache(void *data)
@@ -28,14 +29,8 @@ static void free_cache(void *data)
 
 static int add(struct ends_cache *c, uint64_t guid, const struct snap_end *end)
 {
-	if (c->list.n == c->cap) {
-		uint32_t cap = c->cap ? 2 * c->cap : 256;
-		struct snap_end_name *more = realloc(c->name, cap * sizeof(*more));
-		if (!more) {
-			return -ENOMEM;
-		}
-		c->name = more;
-		c->cap = cap;
+	if (VECTOR_RESERVE(c->name, c->cap, c->list.n + 1) != E_OK) {
+		return -ENOMEM;
 	}
 	c->name[c->list.n++] = (struct snap_end_name){
 		.guid = guid, .lid = end->base_lid, .is_alias = guid != end->port_guid

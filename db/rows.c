@@ -15,6 +15,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/vector.h"
 #include "conf/policy/prefix_routes.h"
 #include "db/policy.h"
 #include "db/snapshot.h"
@@ -514,13 +515,8 @@ struct gather {
 static int gather_add(struct gather *v, const struct snap_attr *at)
 {
 	size_t need = v->len + 6 + at->len;
-	if (need > v->cap) {
-		uint8_t *grown = realloc(v->buf, need * 2);
-		if (!grown) {
-			return -ENOMEM;
-		}
-		v->buf = grown;
-		v->cap = need * 2;
+	if (VECTOR_RESERVE(v->buf, v->cap, need) != E_OK) {
+		return -ENOMEM;
 	}
 	memcpy(v->buf + v->len, &at->block, 4);
 	memcpy(v->buf + v->len + 4, &at->len, 2);

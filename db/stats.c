@@ -18,6 +18,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/base/search.h"
+#include "conf/base/vector.h"
 #include "db/layout.h"
 #include "db/pins.h"
 #include "db/txn.h"
@@ -97,14 +98,8 @@ static size_t position(const struct stats *s, const char *name, bool *ret_found)
 
 static struct item *add_item(struct stats *s, size_t at, const char *name)
 {
-	if (s->n == s->cap) {
-		size_t cap = s->cap ? 2 * s->cap : 64;
-		struct item **grown = realloc(s->items, cap * sizeof(struct item *));
-		if (!grown) {
-			return NULL;
-		}
-		s->items = grown;
-		s->cap = cap;
+	if (VECTOR_RESERVE(s->items, s->cap, s->n + 1) != E_OK) {
+		return NULL;
 	}
 	struct item *it = calloc(1, sizeof(*it));
 	char *copy = strdup(name);

@@ -11,6 +11,7 @@
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/base/text_file.h"
+#include "conf/base/vector.h"
 
 const struct text_file_kind xml_file = { .what = "a file of options",
 	                                 .max_bytes = XML_MAX_BYTES };
@@ -24,7 +25,7 @@ struct reader {
 	struct xml_element *last[XML_DEPTH_MAX + 1]; /* last child so far, by depth */
 	unsigned depth, n_elements;
 	char *text; /* of the innermost element so far; malloc */
-	size_t len, room;
+	size_t len, cap;
 	int ret;
 };
 
@@ -155,14 +156,9 @@ static void XMLCALL on_text(void *data, const XML_Char *text, int len)
 	struct reader *r = data;
 	size_t need = r->len + (size_t)len;
 
-	if (need > r->room) {
-		char *bigger = realloc(r->text, 2 * need);
-		if (bigger == NULL) {
-			give_up(r, -ENOMEM);
-			return;
-		}
-		r->text = bigger;
-		r->room = 2 * need;
+	if (VECTOR_RESERVE(r->text, r->cap, need) != E_OK) {
+		give_up(r, -ENOMEM);
+		return;
 	}
 	memcpy(r->text + r->len, text, (size_t)len);
 	r->len = need;

@@ -9,11 +9,9 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/base/vector.h"
 
-enum {
-	FIRST_BYTES = 2048,
-	JSON_FLAGS = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(10)
-};
+enum { JSON_FLAGS = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(10) };
 
 void body_clear(struct body *b)
 {
@@ -26,21 +24,8 @@ static bool reserve(struct body *b, size_t more)
 	if (b->failed) {
 		return false;
 	}
-	if (b->cap - b->len > more) {
-		return true;
-	}
-	size_t cap = b->cap > 0 ? b->cap : FIRST_BYTES;
-	while (cap - b->len <= more) {
-		cap *= 2;
-	}
-	char *data = realloc(b->data, cap);
-	if (data == NULL) {
-		b->failed = true;
-		return false;
-	}
-	b->data = data;
-	b->cap = cap;
-	return true;
+	b->failed = VECTOR_RESERVE(b->data, b->cap, b->len + more + 1) != E_OK;
+	return !b->failed;
 }
 
 char *body_room(struct body *b, size_t bytes)

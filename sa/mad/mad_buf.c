@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/base/vector.h"
 #include "sa/mad/fields.h"
 
 enum {
@@ -16,11 +17,9 @@ enum {
 
 static int pool_grow(struct mad_pool *p)
 {
-	void **chunks = realloc(p->chunks, (p->n_chunks + 1) * sizeof(*chunks));
-	if (chunks == NULL) {
+	if (VECTOR_RESERVE(p->chunks, p->cap_chunks, p->n_chunks + 1) != E_OK) {
 		return -ENOMEM;
 	}
-	p->chunks = chunks;
 	struct mad_buf *m = calloc(POOL_CHUNK, sizeof(*m));
 	if (m == NULL) {
 		return -ENOMEM;

@@ -26,7 +26,7 @@ struct mad_buf {
 struct mad_pool {
 	struct mad_buf *free;
 	void **chunks; /*!< [n_chunks] what the buffers were cut from */
-	size_t n_chunks;
+	size_t n_chunks, cap_chunks;
 };
 
 struct mad_list {

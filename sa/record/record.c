@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/base/vector.h"
 
 const struct sa_attr *const sa_attrs[] = {
 	&rec_class_port_info,
@@ -119,17 +120,10 @@ static bool make_room(struct sa_out *out)
 		out->ret = E_FULL;
 		return false;
 	}
-	if (need <= out->cap) {
-		return true;
-	}
-	size_t cap = need < 4096 ? 4096 : need + need / 2;
-	uint8_t *data = realloc(out->data, cap);
-	if (data == NULL) {
+	if (VECTOR_RESERVE(out->data, out->cap, need) != E_OK) {
 		out->ret = -ENOMEM;
 		return false;
 	}
-	out->data = data;
-	out->cap = cap;
 	return true;
 }
 

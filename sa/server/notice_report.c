@@ -12,6 +12,7 @@
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "conf/base/search.h"
+#include "conf/base/vector.h"
 #include "db/reader.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/transport.h"
@@ -254,16 +255,9 @@ static bool opa_notice(const uint8_t *notice, uint8_t ret[OPA_NOTICE_BYTES])
 
 static struct report *report_add(struct reports *rp)
 {
-	if (rp->n == rp->cap) {
-		size_t cap = rp->cap ? rp->cap * 2 : 64;
-		struct report *at =
-			cap <= REPORTS_MAX ? realloc(rp->at, cap * sizeof(*at)) : NULL;
-		if (at == NULL) {
-			rp->counters.dropped++;
-			return NULL;
-		}
-		rp->at = at;
-		rp->cap = cap;
+	if (rp->n == REPORTS_MAX || VECTOR_RESERVE(rp->at, rp->cap, rp->n + 1) != E_OK) {
+		rp->counters.dropped++;
+		return NULL;
 	}
 	return &rp->at[rp->n++];
 }

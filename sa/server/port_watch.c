@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/base/vector.h"
 #include "db/reader.h"
 #include "sa/record/record.h"
 
@@ -31,12 +32,10 @@ static int add_keys(struct snap_reader *r, struct port_look *l, uint16_t set,
 	if (err != E_OK) {
 		return err;
 	}
-	uint16_t *more = realloc(l->keys, (l->n_keys + n) * sizeof(*more));
-	if (more == NULL) {
+	if (VECTOR_RESERVE(l->keys, l->cap_keys, l->n_keys + n) != E_OK) {
 		return -ENOMEM;
 	}
-	memcpy(more + l->n_keys, keys, n * sizeof(*more));
-	l->keys = more;
+	memcpy(l->keys + l->n_keys, keys, n * sizeof(*l->keys));
 	ret->first = (uint32_t)l->n_keys;
 	ret->n_keys = (uint32_t)n;
 	l->n_keys += n;

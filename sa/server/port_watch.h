@@ -23,7 +23,7 @@ struct port_look {
 	struct seen_port *ports; /*!< by GUID */
 	size_t n;
 	uint16_t *keys;
-	size_t n_keys;
+	size_t n_keys, cap_keys;
 };
 
 /*! \retval E_STALE E_MALFORMED -ENOMEM  Cost: O(LIDs). */

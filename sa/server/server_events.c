@@ -11,6 +11,7 @@
 
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "conf/base/vector.h"
 #include "db/reader.h"
 #include "sa/server/server_int.h"
 #include "sa/store/alias.h"
@@ -26,18 +27,10 @@ void server_announce(struct sa_server *s, struct store_event *list, size_t n)
 
 	pthread_mutex_lock(&s->lock);
 	news = s->news;
-	if (n > 0 && news->n_groups + n > news->cap_groups) {
-		size_t cap = 2 * (news->n_groups + n);
-		struct store_event *groups =
-			cap <= GROUP_EVENTS ? realloc(news->groups, cap * sizeof(*groups))
-					    : NULL;
-		if (groups == NULL) {
-			server_count(&s->reports_dropped, n);
-			n = 0;
-		} else {
-			news->groups = groups;
-			news->cap_groups = cap;
-		}
+	if (news->n_groups + n > GROUP_EVENTS ||
+	    VECTOR_RESERVE(news->groups, news->cap_groups, news->n_groups + n) != E_OK) {
+		server_count(&s->reports_dropped, n);
+		n = 0;
 	}
 	if (n > 0) {
 		memcpy(news->groups + news->n_groups, list, n * sizeof(*list));

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "conf/base/err.h"
+#include "conf/base/vector.h"
 
 /*
  * Programs on simulated hosts that talk to the SA: their MADs and its answers go along
@@ -22,12 +23,10 @@ static int client_of(struct sim *s, uint64_t port_guid, struct sim_client **ret)
 		return E_NOTFOUND;
 	}
 	if (s->ports[port].client == 0) {
-		struct sim_client *c =
-			realloc(s->clients, (s->n_clients + 1) * sizeof(*c));
-		if (c == NULL) {
+		if (VECTOR_RESERVE(s->clients, s->cap_clients, s->n_clients + 1) !=
+		    E_OK) {
 			return -ENOMEM;
 		}
-		s->clients = c;
 		s->clients[s->n_clients++] = (struct sim_client){ .port = port };
 		s->ports[port].client = s->n_clients;
 	}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/base/vector.h"
 #include "sa/sim/sim_kernel_int.h"
 
 /*
@@ -59,14 +60,8 @@ static struct kernel_send *send_new(struct kernel *k)
 		k->free = w->next;
 		return w;
 	}
-	if (k->n_sends == k->cap_sends) {
-		uint32_t cap = k->cap_sends > 0 ? 2 * k->cap_sends : 256;
-		struct kernel_send **sends = realloc(k->sends, cap * sizeof(*sends));
-		if (sends == NULL) {
-			return NULL;
-		}
-		k->sends = sends;
-		k->cap_sends = cap;
+	if (VECTOR_RESERVE(k->sends, k->cap_sends, k->n_sends + 1) != E_OK) {
+		return NULL;
 	}
 	w = calloc(1, sizeof(*w));
 	if (w != NULL) {

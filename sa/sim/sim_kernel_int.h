@@ -65,7 +65,8 @@ struct kernel {
 	struct kernel_agent **agents; /* [n_ports] agents of each port */
 	struct kernel_file *files;
 	struct kernel_send **sends; /* [n_sends] by index */
-	uint32_t n_sends, cap_sends;
+	size_t cap_sends;
+	uint32_t n_sends;
 	struct kernel_send *free;
 	struct kernel_send *buckets[SEND_BUCKETS]; /* by (agent, transaction id) */
 	uint32_t hi_tid, timer;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "conf/base/err.h"
+#include "conf/base/vector.h"
 
 /*
  * Clock, events and messages of the simulated fabric.
@@ -59,14 +60,8 @@ static void sift_down(struct sim_event *h, size_t n)
 
 int sim_event_add(struct sim *s, const struct sim_event *e, uint64_t delay_us)
 {
-	if (s->n_events == s->cap_events) {
-		size_t cap = s->cap_events > 0 ? 2 * s->cap_events : 256;
-		struct sim_event *h = realloc(s->heap, cap * sizeof(*h));
-		if (h == NULL) {
-			return -ENOMEM;
-		}
-		s->heap = h;
-		s->cap_events = cap;
+	if (VECTOR_RESERVE(s->heap, s->cap_events, s->n_events + 1) != E_OK) {
+		return -ENOMEM;
 	}
 	struct sim_event *slot = &s->heap[s->n_events];
 	*slot = *e;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/base/vector.h"
 #include "sa/sim/sim_kernel_int.h"
 
 /*
@@ -310,14 +311,8 @@ static int append(struct rmpp_recv *r, const uint8_t *data, size_t n)
 	if (r->len + n > KERNEL_RMPP_AT_MOST) {
 		return E_FULL;
 	}
-	if (r->len + n > r->cap) {
-		size_t cap = r->cap > 0 ? 2 * r->cap : 4096;
-		uint8_t *bigger = realloc(r->data, cap);
-		if (bigger == NULL) {
-			return -ENOMEM;
-		}
-		r->data = bigger;
-		r->cap = cap;
+	if (VECTOR_RESERVE(r->data, r->cap, r->len + n) != E_OK) {
+		return -ENOMEM;
 	}
 	memcpy(r->data + r->len, data, n);
 	r->len += n;

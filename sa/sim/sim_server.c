@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "conf/base/err.h"
+#include "conf/base/vector.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/wakeup.h"
 #include "sa/sim/sim_control.h"
@@ -128,13 +129,11 @@ static struct sim_host *host_add(struct sim_server *v, const uint32_t *nodes, un
 {
 	char dir[160];
 	struct sim_host *h;
-	struct sim_host **hosts = realloc(v->hosts, (v->n_hosts + 1) * sizeof(*hosts));
 
-	if (hosts == NULL) {
+	if (VECTOR_RESERVE(v->hosts, v->cap_hosts, v->n_hosts + 1) != E_OK) {
 		snprintf(why, SIM_NAME_WHY, "the simulator is out of memory");
 		return NULL;
 	}
-	v->hosts = hosts;
 	snprintf(dir, sizeof(dir), "%s/%u", v->dir, v->n_hosts);
 	int ret = sim_host_new(v->s, dir, nodes, n, &h);
 	if (ret != E_OK) {

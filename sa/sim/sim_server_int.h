@@ -50,6 +50,7 @@ struct sim_server {
 	struct sim_device *ready;
 	struct sim_host **hosts; /* [n_hosts] */
 	unsigned n_hosts;
+	size_t cap_hosts;
 	uint64_t changes; /* of the fabric, when the hosts' files were last written */
 };
 

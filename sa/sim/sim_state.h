@@ -162,6 +162,7 @@ struct sim {
 	uint32_t stamp; /*!< of the last one stored */
 	struct sim_client *clients;
 	uint32_t n_clients;
+	size_t cap_clients;
 
 	uint64_t counts[SIM_METHODS]
 		       [SIM_ATTRS + 1]; /*!< last column: all attributes beyond */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "conf/base/err.h"
+#include "conf/base/vector.h"
 #include "sa/sim/sim_state.h"
 
 /*
@@ -42,6 +43,7 @@ struct sim_host {
 	unsigned n_nodes;
 	struct tree_port *ports; /* by number of the umad device */
 	unsigned n_ports;
+	size_t cap_ports;
 	int error; /* first that happened while writing */
 };
 
@@ -237,12 +239,10 @@ static int add_ports(struct sim_host *h, unsigned i)
 	bool on_switch = n->type == NODE_SWITCH;
 	unsigned first = on_switch ? 0 : 1;
 	unsigned count = on_switch ? 1 : n->n_ports;
-	struct tree_port *ports =
-		realloc(h->ports, (h->n_ports + count) * sizeof(*ports));
-	if (ports == NULL) {
+
+	if (VECTOR_RESERVE(h->ports, h->cap_ports, h->n_ports + count) != E_OK) {
 		return -ENOMEM;
 	}
-	h->ports = ports;
 	for (unsigned num = first; num < first + count; num++) {
 		struct tree_port *p = &h->ports[h->n_ports];
 		*p = (struct tree_port){ .port = n->first_port + num };

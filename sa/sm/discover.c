@@ -34,6 +34,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/base/text.h"
+#include "conf/base/vector.h"
 #include "conf/policy/node_names.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
@@ -291,16 +292,8 @@ static bool node_info_sane(const uint8_t *ni)
 
 static int node_list(struct disc *d, struct disc_node *n)
 {
-	if (d->n_nodes == d->cap_nodes) {
-		uint32_t cap = d->cap_nodes ? 2 * d->cap_nodes : 256;
-		struct disc_node **p =
-			realloc(d->nodes, cap * sizeof(struct disc_node *));
-
-		if (p == NULL) {
-			return -ENOMEM;
-		}
-		d->nodes = p;
-		d->cap_nodes = cap;
+	if (VECTOR_RESERVE(d->nodes, d->cap_nodes, d->n_nodes + 1) != E_OK) {
+		return -ENOMEM;
 	}
 	d->nodes[d->n_nodes] = n;
 	return guid_map_put(&d->by_guid, n->guid, d->n_nodes++);

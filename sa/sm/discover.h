@@ -76,7 +76,8 @@ struct disc {
 	struct arena *arena;
 	struct disc_options options;
 	struct disc_node **nodes; /*!< in the order found; malloc */
-	uint32_t n_nodes, cap_nodes;
+	size_t cap_nodes;
+	uint32_t n_nodes;
 	struct guid_map by_guid; /*!< index in nodes */
 	struct probe *spare;
 	int ret;              /*!< first error of ours (-ENOMEM) */

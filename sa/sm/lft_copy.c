@@ -8,20 +8,12 @@
 
 #include "conf/base/err.h"
 #include "conf/base/search.h"
+#include "conf/base/vector.h"
 
 static int list_add(struct lft_copies *c, struct lft_copy *copy)
 {
-	if (c->n == c->cap) {
-		uint32_t cap = c->cap ? 2 * c->cap : 64;
-		struct lft_copy **p = realloc(c->items, cap * sizeof(struct lft_copy *));
-
-		if (p == NULL) {
-			return -ENOMEM;
-		}
-		c->items = p;
-		c->cap = cap;
-	}
-	if (guid_map_put(&c->by_guid, copy->guid, c->n) != E_OK) {
+	if (VECTOR_RESERVE(c->items, c->cap, c->n + 1) != E_OK ||
+	    guid_map_put(&c->by_guid, copy->guid, c->n) != E_OK) {
 		return -ENOMEM;
 	}
 	c->items[c->n++] = copy;
@@ -74,7 +66,8 @@ void lft_copy_forget(struct lft_copy *c)
 	(void)lft_copy_put_lanes(c, NULL, 0);
 	free(c->mft);
 	c->mft = NULL;
-	c->n_mft = c->cap_mft = 0;
+	c->n_mft = 0;
+	c->cap_mft = 0;
 }
 
 /* Where a multicast block is, or would be. */
@@ -90,30 +83,13 @@ struct mft_copy *mft_copy_find(const struct lft_copy *c, uint32_t mod)
 	return i < c->n_mft && c->mft[i].mod == mod ? &c->mft[i] : NULL;
 }
 
-static int mft_room(struct lft_copy *c)
-{
-	uint32_t cap = c->cap_mft ? 2 * c->cap_mft : 4;
-	struct mft_copy *more;
-
-	if (c->n_mft < c->cap_mft) {
-		return E_OK;
-	}
-	more = realloc(c->mft, cap * sizeof(*more));
-	if (more == NULL) {
-		return -ENOMEM;
-	}
-	c->mft = more;
-	c->cap_mft = cap;
-	return E_OK;
-}
-
 int mft_copy_put(struct lft_copy *c, uint32_t mod, const uint8_t *data)
 {
 	struct mft_copy *known = mft_copy_find(c, mod);
 	uint32_t i;
 
 	if (known == NULL) {
-		if (mft_room(c) != E_OK) {
+		if (VECTOR_RESERVE(c->mft, c->cap_mft, c->n_mft + 1) != E_OK) {
 			return -ENOMEM;
 		}
 		i = mft_place(c, mod);

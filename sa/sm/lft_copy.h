@@ -25,12 +25,14 @@ struct lft_copy {
 	uint8_t *lanes;             /*!< [n_lanes] by LID, as computed with the tables; NULL: not known */
 	uint32_t n_lanes;
 	struct mft_copy *mft;       /*!< [n_mft] known multicast blocks, by mod */
-	uint32_t n_mft, cap_mft;
+	size_t cap_mft;
+	uint32_t n_mft;
 };
 
 struct lft_copies {
 	struct lft_copy **items;
-	uint32_t n, cap;
+	size_t cap;
+	uint32_t n;
 	struct guid_map by_guid;
 	uint8_t n_lanes; /*!< lanes of the routing that was programmed last; 0: not known */
 };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "conf/base/err.h"
+#include "conf/base/vector.h"
 
 struct port_tables *port_tables_find(const struct port_copies *c, uint64_t guid,
                                      uint8_t port)
@@ -18,18 +19,8 @@ struct port_tables *port_tables_find(const struct port_copies *c, uint64_t guid,
 
 static int list_add(struct port_copies *c, struct port_tables *t)
 {
-	if (c->n == c->cap) {
-		uint32_t cap = c->cap ? 2 * c->cap : 64;
-		struct port_tables **p =
-			realloc(c->items, cap * sizeof(struct port_tables *));
-
-		if (p == NULL) {
-			return -ENOMEM;
-		}
-		c->items = p;
-		c->cap = cap;
-	}
-	if (guid_map_put(&c->by_port, guid_port_key(t->guid, t->port), c->n) != E_OK) {
+	if (VECTOR_RESERVE(c->items, c->cap, c->n + 1) != E_OK ||
+	    guid_map_put(&c->by_port, guid_port_key(t->guid, t->port), c->n) != E_OK) {
 		return -ENOMEM;
 	}
 	c->items[c->n++] = t;

@@ -31,7 +31,8 @@ struct port_tables {
 
 struct port_copies {
 	struct port_tables **items;
-	uint32_t n, cap;
+	size_t cap;
+	uint32_t n;
 	struct guid_map by_port;
 };
 

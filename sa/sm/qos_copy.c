@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/base/vector.h"
 
 static void copy_free(struct qos_copy *c)
 {
@@ -39,17 +40,8 @@ static struct qos_copy *copy_new(uint64_t guid, unsigned n_out, unsigned n_in)
 
 static int list_add(struct qos_copies *l, struct qos_copy *c)
 {
-	if (l->n == l->cap) {
-		uint32_t cap = l->cap ? 2 * l->cap : 64;
-		struct qos_copy **p = realloc(l->items, cap * sizeof(struct qos_copy *));
-
-		if (p == NULL) {
-			return -ENOMEM;
-		}
-		l->items = p;
-		l->cap = cap;
-	}
-	if (guid_map_put(&l->by_guid, c->guid, l->n) != E_OK) {
+	if (VECTOR_RESERVE(l->items, l->cap, l->n + 1) != E_OK ||
+	    guid_map_put(&l->by_guid, c->guid, l->n) != E_OK) {
 		return -ENOMEM;
 	}
 	l->items[l->n++] = c;

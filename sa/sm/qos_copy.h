@@ -33,7 +33,8 @@ struct qos_copy {
 
 struct qos_copies {
 	struct qos_copy **items;
-	uint32_t n, cap;
+	size_t cap;
+	uint32_t n;
 	struct guid_map by_guid;
 };
 

@@ -8,6 +8,7 @@
 
 #include "conf/base/err.h"
 #include "conf/base/search.h"
+#include "conf/base/vector.h"
 
 /* --- one row ---------------------------------------------------------------------- */
 
@@ -140,14 +141,8 @@ bool row_index_has(const struct row_index *ix, const uint8_t *owner, size_t n)
 
 int row_index_reserve(struct row_index *ix)
 {
-	if (ix->n + 1 >= ix->cap) {
-		size_t cap = ix->cap ? ix->cap * 2 : 16;
-		struct leaf **leaf = realloc(ix->leaf, cap * sizeof(struct leaf *));
-		if (leaf == NULL) {
-			return -ENOMEM;
-		}
-		ix->leaf = leaf;
-		ix->cap = cap;
+	if (VECTOR_RESERVE(ix->leaf, ix->cap, ix->n + 2) != E_OK) {
+		return -ENOMEM;
 	}
 	if (ix->spare == NULL) {
 		ix->spare = malloc(sizeof(*ix->spare));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/base/vector.h"
 #include "sa/store/row_index.h"
 
 struct table {
@@ -220,14 +221,8 @@ int store_add_event(struct sa_store *st, const struct store_event *e)
 		st->n_events--;
 		return E_OK;
 	}
-	if (st->n_events == st->cap_events) {
-		size_t cap = st->cap_events ? st->cap_events * 2 : 8;
-		struct store_event *events = realloc(st->events, cap * sizeof(*events));
-		if (events == NULL) {
-			return -ENOMEM;
-		}
-		st->events = events;
-		st->cap_events = cap;
+	if (VECTOR_RESERVE(st->events, st->cap_events, st->n_events + 1) != E_OK) {
+		return -ENOMEM;
 	}
 	st->events[st->n_events++] = *e;
 	return E_OK;
