@@ -4,7 +4,7 @@
 
 #include "routing/graph/graph.h"
 
-/* A field spans at most nine bytes (64 bits starting inside a byte): 128 bits hold it. */
+/* A field spans at most nine bytes (64 bits that begin inside a byte), so 128 bits hold it. */
 
 uint64_t field_get_any(const uint8_t *payload, unsigned bit, unsigned width)
 {

@@ -6,8 +6,8 @@
 
 /*!
  * Bit fields of MAD payloads by (bit offset, width), most significant bit first, as the
- * tables of IBA vol. 1 count them. The one place where byte order is turned besides
- * sa/mad/wire.h. The *_ macros below expand to "offset, width", so that
+ * tables of IBA vol. 1 count them. Only this file and sa/mad/wire.h convert byte order. The
+ * macros below expand to "offset, width", so that
  *
  *   field_get(portinfo, PI_LID)
  *
@@ -16,7 +16,7 @@
 uint64_t field_get_any(const uint8_t *payload, unsigned bit,
                        unsigned width); /*!< width 1-64 */
 
-/* Most are whole bytes at a place known when compiling, and on the way of every MAD. */
+/* Most fields are whole bytes at a constant offset, and every MAD is read with them. */
 static inline uint64_t field_get(const uint8_t *payload, unsigned bit, unsigned width)
 {
 	const uint8_t *p = payload + bit / 8;
@@ -48,7 +48,7 @@ void field_set(uint8_t *payload, unsigned bit, unsigned width, uint64_t value);
 #define MAD_CLASS_VERSION       16,  8
 #define MAD_METHOD              24,  8
 #define MAD_STATUS              32, 16
-#define SMP_DIRECTION           32,  1 /* directed route: on the way back */
+#define SMP_DIRECTION           32,  1 /* directed route: 1 in responses */
 #define SMP_HOP_POINTER         48,  8
 #define SMP_HOP_COUNT           56,  8
 #define MAD_TID                 64, 64
@@ -62,7 +62,7 @@ void field_set(uint8_t *payload, unsigned bit, unsigned width, uint64_t value);
 
 /* bytes of an SMP */
 enum { SMP_DATA_AT = 64, SMP_INITIAL_PATH_AT = 128, SMP_RETURN_PATH_AT = 192, SMP_DATA_BYTES = 64 };
-/* AttributeModifier of Set(SLtoVLMappingTable): the table is that of all ports in, of all ports out */
+/* AttributeModifier of Set(SLtoVLMappingTable): the table applies to all input ports, to all output ports */
 enum { SLVL_ALL_IN = 1 << 17, SLVL_ALL_OUT = 1 << 16 };
 
 /* Notice (13.4.8.2) and the details of traps 128 and 144 (14.2.5.1) */
@@ -180,14 +180,15 @@ enum { SLVL_ALL_IN = 1 << 17, SLVL_ALL_OUT = 1 << 16 };
 enum sa_how {
 	SA_EQ,       /*!< compared when its mask bit is set */
 	SA_RESERVED, /*!< never compared */
-	SA_INPUT,    /*!< read by the walk itself (LIDs under LMC, selectors) */
+	SA_INPUT,    /*!< the walk reads it itself (LIDs under LMC, selectors) */
 	SA_HOW = 3   /*!< these bits of struct sa_field.how */
 };
 
-/*! What a component is for people, or'ed to how: else a number, in 64 bits a GUID or key, in 128 a GID. */
+/*! How a component is shown, or'ed to how. Without it: a number; with 64 bits a GUID or key; with
+ *  128 bits a GID. */
 enum sa_form {
 	SA_TEXT = 4,    /*!< bytes up to the first NUL */
-	SA_LIST4 = 8,   /*!< elements of so many bits */
+	SA_LIST4 = 8,   /*!< list of elements of so many bits */
 	SA_LIST8 = 12,
 	SA_LIST16 = 16,
 	SA_PAIRS = 20,  /*!< pairs of bytes */
@@ -200,9 +201,9 @@ struct sa_field {
 	uint8_t how;      /*!< enum sa_how and enum sa_form */
 };
 
-/* A row of a field table out of "offset, width" macros of sa/mad/fields.h, \a base bits in. */
+/* "bit, width" of a row of a field table, from one of the macros above and a base in bits. */
 #define SA_AT_(base, offset, width) (base) + (offset), (width)
 #define SA_AT(base, ...) SA_AT_(base, __VA_ARGS__)
 
-/*! \brief The speed a port runs at: enum link_speed from the active fields of its PortInfo. */
+/*! \brief The active speed of a port (enum link_speed) from its PortInfo. */
 uint8_t port_info_speed(const uint8_t *info);

@@ -12,7 +12,8 @@
 
 enum {
 	POOL_CHUNK = 64,
-	KEEP_BYTES = 64 * 1024 /* larger blocks do not stay with a buffer */
+	KEEP_BYTES =
+		64 * 1024 /* a buffer frees a larger block when it returns to the pool */
 };
 
 static int pool_grow(struct mad_pool *p)
@@ -33,31 +34,22 @@ static int pool_grow(struct mad_pool *p)
 	return E_OK;
 }
 
-static int reserve(struct mad_buf *m, size_t len)
-{
-	if (len <= m->cap) {
-		return E_OK;
-	}
-	uint8_t *data = malloc(len);
-	if (data == NULL) {
-		return -ENOMEM;
-	}
-	if (m->data != m->mad) {
-		free(m->data);
-	}
-	m->data = data;
-	m->cap = len;
-	return E_OK;
-}
-
 struct mad_buf *mad_pool_get(struct mad_pool *p, const uint8_t *data, size_t len)
 {
 	if (p->free == NULL && pool_grow(p) != E_OK) {
 		return NULL;
 	}
 	struct mad_buf *m = p->free;
-	if (reserve(m, len) != E_OK) {
-		return NULL;
+	if (len > m->cap) {
+		uint8_t *block = malloc(len);
+		if (block == NULL) {
+			return NULL;
+		}
+		if (m->data != m->mad) {
+			free(m->data);
+		}
+		m->data = block;
+		m->cap = len;
 	}
 	p->free = m->next;
 	m->next = NULL;

@@ -8,24 +8,23 @@
 #include "sa/mad/transport.h"
 
 /*!
- * Received MADs of a transport: buffers from a pool, so that a sweep allocates nothing
- * per MAD, and first-in-first-out lists of them. Not thread-safe: the transport has a
- * lock.
+ * Received MADs of a transport: a pool of buffers, so that a sweep allocates nothing per
+ * MAD, and FIFO lists of buffers. Not thread-safe: the transport holds its lock.
  */
 struct mad_buf {
 	struct mad_buf *next;
 	struct mad_addr addr;
-	int status; /*!< as mad_msg.status */
-	uint32_t agent; /*!< which of several receivers on one queue it is for */
+	int status; /*!< as in struct mad_msg */
+	uint32_t agent; /*!< the receiver, where several share a queue */
 	size_t len;
 	size_t cap;
-	uint8_t *data; /*!< mad, or a larger block of cap bytes that stays with it */
+	uint8_t *data; /*!< mad, or a larger block of cap bytes */
 	uint8_t mad[MAD_BYTES];
 };
 
 struct mad_pool {
 	struct mad_buf *free;
-	void **chunks; /*!< [n_chunks] what the buffers were cut from */
+	void **chunks; /*!< [n_chunks] allocations of several buffers */
 	size_t n_chunks, cap_chunks;
 };
 
@@ -34,14 +33,14 @@ struct mad_list {
 	size_t n;
 };
 
-/*! \brief Buffer with a copy of \a len bytes. \return NULL when out of memory. */
+/*! \brief Gets a buffer with a copy of \a len bytes. \return NULL: out of memory. */
 struct mad_buf *mad_pool_get(struct mad_pool *p, const uint8_t *data, size_t len);
 void mad_pool_put(struct mad_pool *p, struct mad_buf *m); /*!< NULL is fine */
-/*! \brief Frees all buffers, also those that were not put back. A zeroed pool is fine. */
+/*! \brief Frees all buffers, also those still in use. A zeroed pool is fine. */
 void mad_pool_done(struct mad_pool *p);
 
 void mad_list_push(struct mad_list *l, struct mad_buf *m);
 struct mad_buf *mad_list_pop(struct mad_list *l); /*!< NULL: empty */
 
-/*! \brief What recv gives out: borrows the buffer's data. */
+/*! \brief The message that recv returns; it borrows the buffer's data. */
 struct mad_msg mad_buf_msg(const struct mad_buf *m);

@@ -3,22 +3,22 @@
 /*
  * SMP engine.
  *
- * A request waits in the queue of its destination; destinations with something to send
- * and room for it stand in a ring and are served one request each in turn, so a switch
- * with hundreds of table blocks delays nobody. A request that was sent holds a slot; its
- * number and a generation are the low half of the transaction id, so an answer finds its
- * slot without a search and an answer to an earlier user of the slot is known as late.
+ * A request waits in the queue of its destination. The destinations that have something to
+ * send and may send it are served in round robin, one request each, so that a switch with
+ * hundreds of table blocks delays no other. A request that was sent holds a slot. The slot's
+ * number and a generation are the low half of the transaction ID, so that a response finds its
+ * slot without a search, and a response to an earlier user of the slot is recognized as late.
  *
- * A try that is not answered in time goes to the tail of one retry queue. Two rules keep
- * those who do not answer from holding the window:
- *  - retries get a quarter of the window while fresh requests wait, three quarters at
- * most;
+ * A try without a response in time goes to the tail of one retry queue. Two rules keep silent
+ * destinations from filling the window:
+ *  - retries get a quarter of the window while fresh requests wait, else three quarters;
  *  - a destination with a late request has one request in flight instead of PER_DEST.
  * When a request fails for good, its destination is dead and all its other requests fail
- * with it, so a switch that dies under a table download costs one timeout, not hundreds.
+ * with it, so that a switch that dies under a table download costs one timeout, not hundreds.
  *
- * All tries have the same timeout, so the slots in order of sending are in order of
- * deadline. Sends that the transport refuses with -EAGAIN wait for the next turn.
+ * All tries have the same timeout, so that slots in the order of sending are in the order of
+ * their deadlines. Sends that the transport refuses with -EAGAIN are repeated by the next
+ * smp_run().
  */
 #include "sa/mad/smp.h"
 
@@ -33,18 +33,17 @@
 #include "sa/mad/fields.h"
 
 enum {
-	/* No transport carries more than 256 MADs of all classes; the rest is for the SA.
-	 */
+	/* a transport carries up to 256 MADs of all classes; 32 are left for the SA */
 	WINDOW_MAX = 224,
 	PER_DEST = 4,
-	AGAIN_MS =
-		2, /* how long to wait when the local queue is full and nothing is out */
+	AGAIN_MS = 2, /* wait if the local queue is full and nothing is in flight */
 	SLOT_BITS = 8
 };
 
 struct smp_job {
-	TAILQ_ENTRY(smp_job) entry; /* waiting, retry, failed or free queue */
-	struct smp_order order;
+	TAILQ_ENTRY(smp_job)
+	entry; /* in one of the queues: waiting, retry, failed, spare */
+	struct smp_request request;
 	unsigned tries;
 	uint8_t data[SMP_DATA_BYTES];
 };
@@ -65,9 +64,9 @@ struct smp {
 	struct smp_limits limits;
 	struct smp_counters counters;
 	unsigned in_flight;
-	unsigned late_in_flight; /* of these, second and further tries */
+	unsigned late_in_flight; /* of these, second and later tries */
 	unsigned pending;
-	bool blocked; /* the transport said -EAGAIN */
+	bool blocked; /* the transport returned -EAGAIN */
 	TAILQ_HEAD(, smp_dest) ready;
 	struct job_queue retry;
 	struct job_queue failed; /* to be reported by smp_run() */
@@ -167,15 +166,10 @@ void smp_dest_revive(struct smp_dest *d)
 	d->dead = false;
 }
 
-static unsigned dest_limit(const struct smp_dest *d)
-{
-	return d->late ? 1 : PER_DEST;
-}
-
-/* Puts a destination into the ring, or takes it out, as its state says. */
+/* Adds a destination to the ready ring or removes it, according to its state. */
 static void dest_update(struct smp *s, struct smp_dest *d)
 {
-	bool ready = !TAILQ_EMPTY(&d->waiting) && d->in_flight < dest_limit(d);
+	bool ready = !TAILQ_EMPTY(&d->waiting) && d->in_flight < (d->late ? 1 : PER_DEST);
 
 	if (ready && !d->ready) {
 		TAILQ_INSERT_TAIL(&s->ready, d, entry);
@@ -187,7 +181,7 @@ static void dest_update(struct smp *s, struct smp_dest *d)
 
 /* --- jobs ------------------------------------------------------------------------ */
 
-int smp_submit(struct smp *s, const struct smp_order *order)
+int smp_submit(struct smp *s, const struct smp_request *request)
 {
 	struct smp_job *job = TAILQ_FIRST(&s->spare);
 
@@ -199,100 +193,89 @@ int smp_submit(struct smp *s, const struct smp_order *order)
 			return -ENOMEM;
 		}
 	}
-	job->order = *order;
+	job->request = *request;
 	job->tries = 0;
-	if (order->data != NULL) {
-		memcpy(job->data, order->data, sizeof(job->data));
+	if (request->data != NULL) {
+		memcpy(job->data, request->data, sizeof(job->data));
 	} else {
 		memset(job->data, 0, sizeof(job->data));
 	}
 	s->pending++;
-	if (order->dest->dead) {
+	if (request->dest->dead) {
 		TAILQ_INSERT_TAIL(&s->failed, job, entry);
 	} else {
-		TAILQ_INSERT_TAIL(&order->dest->waiting, job, entry);
-		dest_update(s, order->dest);
+		TAILQ_INSERT_TAIL(&request->dest->waiting, job, entry);
+		dest_update(s, request->dest);
 	}
 	return E_OK;
 }
 
 /* Ends a job that is in no queue and holds no slot. */
-static void finish(struct smp *s, struct smp_job *job, int ret, uint16_t status,
-                   const uint8_t *data)
+static void finish_job(struct smp *s, struct smp_job *job, int ret, uint16_t status,
+                       const uint8_t *data)
 {
 	struct smp_reply reply = {
 		.ret = ret,
 		.status = status,
-		.method = job->order.method,
-		.attr = job->order.attr,
-		.mod = job->order.mod,
+		.method = job->request.method,
+		.attr = job->request.attr,
+		.mod = job->request.mod,
 		.data = data,
-		.dest = job->order.dest,
+		.dest = job->request.dest,
 	};
-	smp_done_f *done = job->order.done;
-	void *ctx = job->order.ctx;
+	smp_done_f *done = job->request.done;
+	void *ctx = job->request.ctx;
 
 	TAILQ_INSERT_HEAD(&s->spare, job, entry);
 	s->pending--;
 	done(ctx, &reply);
 }
 
-static void release(struct smp *s, struct slot *slot)
+static void release_slot(struct smp *s, struct slot *slot)
 {
 	struct smp_job *job = slot->job;
 
 	slot->job = NULL;
 	TAILQ_REMOVE(&s->flying, slot, entry);
-	/* At the tail: the longer a slot rests, the fewer late answers meet a new user.
-	 */
+	/* at the tail: the longer a slot stays idle, the fewer late responses it gets */
 	TAILQ_INSERT_TAIL(&s->idle, slot, entry);
 	s->in_flight--;
 	s->late_in_flight -= job->tries > 1;
-	job->order.dest->in_flight--;
+	job->request.dest->in_flight--;
 }
 
-/* Moves a dead destination's jobs of one queue to the failed queue. */
-static void fail_jobs(struct smp *s, struct job_queue *q, const struct smp_dest *d)
+/* Declares a destination dead and fails its jobs in the waiting and the retry queue. */
+static void fail_dest(struct smp *s, struct smp_dest *d)
 {
 	struct smp_job *job, *next;
 
-	for (job = TAILQ_FIRST(q); job != NULL; job = next) {
+	d->dead = true;
+	d->late = 0;
+	TAILQ_CONCAT(&s->failed, &d->waiting, entry);
+	for (job = TAILQ_FIRST(&s->retry); job != NULL; job = next) {
 		next = TAILQ_NEXT(job, entry);
-		if (job->order.dest == d) {
-			TAILQ_REMOVE(q, job, entry);
+		if (job->request.dest == d) {
+			TAILQ_REMOVE(&s->retry, job, entry);
 			TAILQ_INSERT_TAIL(&s->failed, job, entry);
 		}
 	}
-}
-
-static void bury(struct smp *s, struct smp_dest *d)
-{
-	d->dead = true;
-	d->late = 0;
-	while (!TAILQ_EMPTY(&d->waiting)) {
-		struct smp_job *job = TAILQ_FIRST(&d->waiting);
-
-		TAILQ_REMOVE(&d->waiting, job, entry);
-		TAILQ_INSERT_TAIL(&s->failed, job, entry);
-	}
-	fail_jobs(s, &s->retry, d);
 	dest_update(s, d);
 }
 
-/* A try of this slot was not answered: again, or never. */
-static void timed_out(struct smp *s, struct slot *slot)
+/* The try of a slot got no response: the job is tried again, or fails. */
+static void handle_timeout(struct smp *s, struct slot *slot)
 {
 	struct smp_job *job = slot->job;
-	struct smp_dest *d = job->order.dest;
+	struct smp_dest *d = job->request.dest;
 
-	release(s, slot);
+	release_slot(s, slot);
 	if (d->dead) {
 		TAILQ_INSERT_TAIL(&s->failed, job, entry);
 		return;
 	}
-	if (job->tries > job->order.retries) {
+	if (job->tries > job->request.retries) {
 		TAILQ_INSERT_TAIL(&s->failed, job, entry);
-		bury(s, d);
+		fail_dest(s, d);
 		return;
 	}
 	d->late += job->tries == 1;
@@ -302,30 +285,30 @@ static void timed_out(struct smp *s, struct slot *slot)
 
 /* --- the wire -------------------------------------------------------------------- */
 
-static void build(const struct smp *s, const struct smp_job *job, uint32_t tid,
-                  uint8_t *mad)
+static void encode_smp(const struct smp *s, const struct smp_job *job, uint32_t tid,
+                       uint8_t *mad)
 {
-	const struct smp_order *o = &job->order;
+	const struct smp_request *r = &job->request;
 
 	memset(mad, 0, MAD_BYTES);
 	field_set(mad, MAD_BASE_VERSION, UMAD_BASE_VERSION);
 	field_set(mad, MAD_MGMT_CLASS, UMAD_CLASS_SUBN_DIRECTED_ROUTE);
 	field_set(mad, MAD_CLASS_VERSION, 1);
-	field_set(mad, MAD_METHOD, o->method);
-	field_set(mad, SMP_HOP_COUNT, o->dest->path.hops);
+	field_set(mad, MAD_METHOD, r->method);
+	field_set(mad, SMP_HOP_COUNT, r->dest->path.hops);
 	field_set(mad, MAD_TID, tid);
-	field_set(mad, MAD_ATTR_ID, o->attr);
-	field_set(mad, MAD_ATTR_MOD, o->mod);
+	field_set(mad, MAD_ATTR_ID, r->attr);
+	field_set(mad, MAD_ATTR_MOD, r->mod);
 	field_set(mad, SMP_M_KEY, s->limits.m_key);
 	field_set(mad, SMP_DR_SLID, 0xffff);
 	field_set(mad, SMP_DR_DLID, 0xffff);
 	memcpy(mad + SMP_DATA_AT, job->data, SMP_DATA_BYTES);
-	memcpy(mad + SMP_INITIAL_PATH_AT, o->dest->path.port,
-	       (size_t)o->dest->path.hops + 1);
+	memcpy(mad + SMP_INITIAL_PATH_AT, r->dest->path.port,
+	       (size_t)r->dest->path.hops + 1);
 	mad[SMP_INITIAL_PATH_AT] = 0;
 }
 
-/* \retval -EAGAIN  Nothing changed. A send that fails otherwise counts as a lost try. */
+/* \retval -EAGAIN  Nothing changed. Any other failure of the send counts as a lost try. */
 static int send_job(struct smp *s, struct smp_job *job)
 {
 	struct slot *slot = TAILQ_FIRST(&s->idle);
@@ -338,7 +321,7 @@ static int send_job(struct smp *s, struct smp_job *job)
 		.data = mad,
 	};
 
-	build(s, job, generation << SLOT_BITS | (uint32_t)(slot - s->slots), mad);
+	encode_smp(s, job, generation << SLOT_BITS | (uint32_t)(slot - s->slots), mad);
 	if (transport_send(s->t, &m) == -EAGAIN) {
 		return -EAGAIN;
 	}
@@ -352,87 +335,68 @@ static int send_job(struct smp *s, struct smp_job *job)
 	s->late_in_flight += job->tries > 1;
 	s->counters.sent++;
 	s->counters.retries += job->tries > 1;
-	job->order.dest->in_flight++;
+	job->request.dest->in_flight++;
 	return E_OK;
 }
 
-static bool send_retry(struct smp *s)
-{
-	struct smp_job *job = TAILQ_FIRST(&s->retry);
-	unsigned quarter = s->limits.window / 4;
-	unsigned share = TAILQ_EMPTY(&s->ready) ? s->limits.window - quarter : quarter;
-
-	if (job == NULL || s->late_in_flight >= (share ? share : 1)) {
-		return false;
-	}
-	TAILQ_REMOVE(&s->retry, job, entry);
-	if (send_job(s, job) == -EAGAIN) {
-		TAILQ_INSERT_HEAD(&s->retry, job, entry);
-		s->blocked = true;
-	}
-	return true;
-}
-
-static bool send_fresh(struct smp *s)
-{
-	struct smp_dest *d = TAILQ_FIRST(&s->ready);
-	struct smp_job *job;
-
-	if (d == NULL) {
-		return false;
-	}
-	job = TAILQ_FIRST(&d->waiting);
-	if (send_job(s, job) == -EAGAIN) {
-		s->blocked = true;
-		return true;
-	}
-	TAILQ_REMOVE(&d->waiting, job, entry);
-	TAILQ_REMOVE(&s->ready, d, entry);
-	d->ready = false;
-	dest_update(s, d);
-	return true;
-}
-
+/* Sends retries and fresh requests until the window is full. */
 static void fill_window(struct smp *s)
 {
 	while (!s->blocked && s->in_flight < s->limits.window) {
-		if (!send_retry(s) && !send_fresh(s)) {
+		unsigned quarter = s->limits.window / 4;
+		unsigned share =
+			TAILQ_EMPTY(&s->ready) ? s->limits.window - quarter : quarter;
+		struct smp_job *job = TAILQ_FIRST(&s->retry);
+		struct smp_dest *d = TAILQ_FIRST(&s->ready);
+
+		if (job != NULL && s->late_in_flight < (share ? share : 1)) {
+			TAILQ_REMOVE(&s->retry, job, entry);
+			if (send_job(s, job) == -EAGAIN) {
+				TAILQ_INSERT_HEAD(&s->retry, job, entry);
+				s->blocked = true;
+			}
+		} else if (d != NULL) {
+			job = TAILQ_FIRST(&d->waiting);
+			if (send_job(s, job) == -EAGAIN) {
+				s->blocked = true;
+				return;
+			}
+			TAILQ_REMOVE(&d->waiting, job, entry);
+			TAILQ_REMOVE(&s->ready, d, entry);
+			d->ready = false;
+			dest_update(s, d);
+		} else {
 			return;
 		}
 	}
 }
 
-/* Is this the answer to what the slot asked? */
-static bool answers(const struct smp_job *job, const uint8_t *mad)
-{
-	return field_get(mad, MAD_ATTR_ID) == job->order.attr &&
-	       field_get(mad, MAD_ATTR_MOD) == job->order.mod;
-}
-
+/* The slot whose request a MAD answers. \return NULL: none. */
 static struct slot *find_slot(struct smp *s, const uint8_t *mad)
 {
 	uint32_t tid = (uint32_t)field_get(mad, MAD_TID_LOW);
 	struct slot *slot = &s->slots[tid & ((1u << SLOT_BITS) - 1)];
 
 	if (slot->job == NULL || slot->generation != tid >> SLOT_BITS ||
-	    !answers(slot->job, mad)) {
+	    field_get(mad, MAD_ATTR_ID) != slot->job->request.attr ||
+	    field_get(mad, MAD_ATTR_MOD) != slot->job->request.mod) {
 		return NULL;
 	}
 	return slot;
 }
 
-static void answered(struct smp *s, struct slot *slot, const uint8_t *mad)
+static void finish_slot(struct smp *s, struct slot *slot, const uint8_t *mad)
 {
 	uint16_t status = field_get(mad, MAD_STATUS) & 0x7fff;
 	struct smp_job *job = slot->job;
-	struct smp_dest *d = job->order.dest;
+	struct smp_dest *d = job->request.dest;
 
-	release(s, slot);
+	release_slot(s, slot);
 	d->late -= job->tries > 1 && d->late;
 	dest_update(s, d);
 	s->counters.bad_status += status != 0;
-	finish(s, job, status ? E_MALFORMED : E_OK, status,
-	       status ? NULL : mad + SMP_DATA_AT);
+	finish_job(s, job, status ? E_MALFORMED : E_OK, status,
+	           status ? NULL : mad + SMP_DATA_AT);
 }
 
 bool smp_receive(struct smp *s, const struct mad_msg *m)
@@ -450,11 +414,11 @@ bool smp_receive(struct smp *s, const struct mad_msg *m)
 	if (slot == NULL) {
 		s->counters.unexpected++;
 	} else if (m->status) {
-		timed_out(s, slot);
+		handle_timeout(s, slot);
 	} else if (m->len < SMP_DATA_AT + SMP_DATA_BYTES) {
-		s->counters.unexpected++; /* cut short: the try times out */
+		s->counters.unexpected++; /* truncated: the try times out */
 	} else {
-		answered(s, slot, m->data);
+		finish_slot(s, slot, m->data);
 	}
 	fill_window(s);
 	return true;
@@ -468,12 +432,12 @@ void smp_run(struct smp *s)
 
 	s->blocked = false;
 	while ((slot = TAILQ_FIRST(&s->flying)) != NULL && slot->deadline <= now) {
-		timed_out(s, slot);
+		handle_timeout(s, slot);
 	}
 	while ((job = TAILQ_FIRST(&s->failed)) != NULL) {
 		TAILQ_REMOVE(&s->failed, job, entry);
 		s->counters.timeouts++;
-		finish(s, job, E_TIMEOUT, 0, NULL);
+		finish_job(s, job, E_TIMEOUT, 0, NULL);
 	}
 	fill_window(s);
 }
@@ -504,9 +468,10 @@ void smp_abort(struct smp *s)
 	while ((slot = TAILQ_FIRST(&s->flying)) != NULL) {
 		struct smp_job *job = slot->job;
 
-		release(s, slot);
-		dest_update(s, job->order.dest); /* with a free slot it is in the ring if
-		                                    it waits */
+		release_slot(s, slot);
+		dest_update(
+			s,
+			job->request.dest); /* now in the ring if it has waiting jobs */
 		TAILQ_INSERT_HEAD(&s->spare, job, entry);
 	}
 	while ((d = TAILQ_FIRST(&s->ready)) != NULL) {

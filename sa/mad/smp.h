@@ -9,8 +9,9 @@
 #include "sa/mad/transport.h"
 
 /*!
- * SMP engine: many directed-route requests in flight, retried by own timers, with a fair
- * share for every destination. One thread; time is that of the transport.
+ * SMP engine: sends many directed-route requests at the same time, retries them by its own
+ * timers, and shares the window fairly between destinations. One thread; time is that of the
+ * transport.
  */
 enum { SMP_HOPS_MAX = 63 };
 
@@ -23,17 +24,17 @@ struct smp_path {
 struct smp_job;
 
 /*!
- * Whoever answers under one directed route: the unit of fairness. Lives with the caller
- * (usually in a node); must outlive its requests. Members besides path and dead are the
- * engine's own.
+ * The destination of one directed route: the unit of fairness. Owned by the caller, usually
+ * part of a node; must outlive its requests. Only the engine uses the members other than path
+ * and dead.
  */
 struct smp_dest {
 	struct smp_path path;
-	bool dead; /*!< a request failed for good; all others to it fail at once until
+	bool dead; /*!< a request failed for good; all others fail immediately until
 	              smp_dest_revive() */
 	bool ready;
 	uint16_t in_flight;
-	uint16_t late; /*!< requests that timed out at least once and are not through */
+	uint16_t late; /*!< requests that timed out at least once and are not finished */
 	TAILQ_HEAD(, smp_job) waiting;
 	TAILQ_ENTRY(smp_dest) entry;
 };
@@ -51,29 +52,29 @@ struct smp_reply {
 /*! Called once per request, never from inside smp_submit(). May submit. */
 typedef void smp_done_f(void *ctx, const struct smp_reply *r);
 
-struct smp_order {
+struct smp_request {
 	struct smp_dest *dest;
 	uint8_t method; /*!< UMAD_METHOD_GET or UMAD_METHOD_SET */
 	uint16_t attr;
 	uint32_t mod;
 	const uint8_t *data; /*!< 64 bytes, copied; NULL: zeros */
-	unsigned retries;    /*!< further tries after the first */
+	unsigned retries;    /*!< tries after the first */
 	smp_done_f *done;
 	void *ctx;
 };
 
 struct smp_limits {
-	unsigned window;     /*!< most requests in flight, 0: as many as is safe */
+	unsigned window;     /*!< most requests in flight, 0: the maximum */
 	unsigned timeout_ms; /*!< of one try */
 	uint64_t m_key;      /*!< host order */
 };
 
 struct smp_counters {
-	uint64_t sent; /*!< SMPs that left, retries included */
+	uint64_t sent; /*!< sent SMPs, including retries */
 	uint64_t retries;
-	uint64_t timeouts; /*!< requests that failed for want of an answer */
+	uint64_t timeouts; /*!< requests that failed without a response */
 	uint64_t bad_status;
-	uint64_t unexpected; /*!< late, doubled or foreign answers, ignored */
+	uint64_t unexpected; /*!< late, duplicate or foreign responses, which are ignored */
 };
 
 struct smp;
@@ -88,8 +89,7 @@ void smp_set_limits(struct smp *s, const struct smp_limits *l);
 /*! \brief Prepares a destination. \a path is copied. */
 void smp_dest_init(struct smp_dest *d, const struct smp_path *path);
 
-/*! \brief Gives a destination that failed another chance. It must have no requests
- * waiting. */
+/*! \brief Clears \a dead. The destination must have no waiting requests. */
 void smp_dest_revive(struct smp_dest *d);
 
 /*! \brief \a from plus one hop. \retval E_RANGE  Longer than SMP_HOPS_MAX. */
@@ -100,27 +100,27 @@ enum { SMP_PATH_TEXT = 4 * (SMP_HOPS_MAX + 1) };
 const char *smp_path_text(const struct smp_path *p, char buf[SMP_PATH_TEXT]);
 
 /*!
- * \brief Queues a request; it leaves at the next smp_run() or smp_receive().
- * \retval -ENOMEM  \a order->done is not called.
+ * \brief Queues a request; the next smp_run() or smp_receive() sends it.
+ * \retval -ENOMEM  \a request->done is not called.
  */
-int smp_submit(struct smp *s, const struct smp_order *order);
+int smp_submit(struct smp *s, const struct smp_request *request);
 
 /*!
- * \brief Takes a MAD that came in.
- * \return true: it was an answer to an SMP (or one of ours that the transport gave back).
+ * \brief Handles a received MAD.
+ * \return true: it was a response to an SMP, or one of our SMPs that got no response.
  */
 bool smp_receive(struct smp *s, const struct mad_msg *m);
 
-/*! \brief Timers and sending. Call it once per turn. */
+/*! \brief Handles timeouts and sends. Call it once per iteration of the main loop. */
 void smp_run(struct smp *s);
 
-/*! \brief When smp_run() has something to do next; UINT64_MAX: never. */
+/*! \brief The time at which smp_run() has something to do; UINT64_MAX: never. */
 uint64_t smp_deadline(const struct smp *s);
 
-/*! \brief Requests that wait or are in flight. */
+/*! \brief Number of requests that wait or are in flight. */
 unsigned smp_pending(const struct smp *s);
 
-/*! \brief Forgets all requests without calling done; their destinations may go away. */
+/*! \brief Drops all requests without calling done; their destinations may be freed then. */
 void smp_abort(struct smp *s);
 
 const struct smp_counters *smp_counters(const struct smp *s);

@@ -7,16 +7,16 @@
 #include <stdint.h>
 
 /*!
- * Transport: how MADs leave and arrive. Two implementations: umad (libibumad) and sim (an
- * in-process fabric). Time comes from the transport too, so that a simulation runs on a
- * virtual clock and nothing above ever asks the wall clock.
+ * A transport sends and receives MADs. There are two: umad (libibumad) and sim (an
+ * in-process fabric). Time also comes from the transport, so that a simulation can run on a
+ * virtual clock; the layers above never read the wall clock.
  *
- * One thread (the fabric thread) calls recv. All else may be called from any thread.
- * MADs are in wire order, 256 bytes, except SA answers with RMPP, which are handed over
- * and delivered whole (24 bytes MAD header, 12 RMPP header, 20 SA header, data):
- * segmentation is the kernel's, or the simulation's.
+ * One thread (the fabric thread) calls recv. Any thread may call the other operations. MADs
+ * are in wire order and have 256 bytes. SA responses with RMPP are the exception: they are
+ * sent and received whole (24 bytes MAD header, 12 RMPP header, 20 SA header, data), because
+ * the kernel or the simulation does the segmentation.
  *
- * Transaction ids: the low 32 bits come back unchanged, the high 32 may be rewritten.
+ * Transaction IDs: the low 32 bits come back unchanged, the high 32 may be rewritten.
  */
 enum { MAD_BYTES = 256 };
 
@@ -25,19 +25,19 @@ struct sa_door;
 struct mad_addr {
 	bool directed;      /*!< directed-route SMP: the route is in the MAD itself (initial path) */
 	uint8_t sl;
-	uint8_t path_bits;  /*!< own end's: low bits (LMC) of the LID it was sent to, or is sent from */
+	uint8_t path_bits;  /*!< low bits (LMC) of our LID: where it was sent to, or is sent from */
 	uint16_t pkey_index;
 	uint32_t lid;       /*!< destination (send) or source (recv); permissive 0xFFFF for directed route */
 	uint32_t qpn;       /*!< 0 SMP, 1 or a client's QP for GMPs */
 	uint32_t qkey;
 	bool has_grh;
 	uint8_t gid[16];    /*!< of the far end when has_grh */
-	struct sa_door *door; /*!< SA requests: where it came in when that is not the fabric, else NULL */
+	struct sa_door *door; /*!< SA requests: where it came in, if not from the fabric; else NULL */
 };
 
 struct mad_msg {
 	uint8_t mgmt_class;
-	int status;          /*!< recv only: 0, or E_TIMEOUT when the transport gave our own request back */
+	int status;          /*!< recv only: 0, or E_TIMEOUT if this is our own request, which got no response */
 	struct mad_addr addr;
 	size_t len;          /*!< bytes of data */
 	uint8_t *data;       /*!< send: borrowed for the call; recv: borrowed until the next recv */
@@ -53,12 +53,12 @@ struct transport_port {
 
 struct transport;
 
-/*! Who takes MADs of one class as they come, several at once, on a thread of the transport's. */
-struct transport_taker {
+/*! A receiver of all MADs of one class, several per call, on a thread of the transport. */
+struct transport_receiver {
 	uint8_t mgmt_class;
 	bool (*wants)(const struct mad_msg *m); /*!< NULL: all of the class */
-	/*! Borrowed for the call. \a pressed: more may wait behind them than are soon
-	 * dealt with, so it has to return quickly. */
+	/*! Borrowed for the call. \a pressed: many more MADs may wait, so the call has to
+	 * return quickly. */
 	void (*take)(void *ctx, const struct mad_msg *m, unsigned n, bool pressed);
 	void *ctx;
 };
@@ -73,10 +73,10 @@ struct transport_ops {
 	void (*wake)(struct transport *t);          /*!< makes a waiting or the next recv return -EINTR; async-signal-safe */
 	uint64_t (*now_ms)(struct transport *t);    /*!< monotonic */
 	int (*set_issm)(struct transport *t, bool on); /*!< IsSM bit of the local port */
-	/*! From now on what came whole and \a taker wants (copied) goes there; recv does not see
-	 *  it, so a flood of one class keeps no other waiting. NULL: recv sees all again, and no call
-	 *  is under way any more. Optional: without, recv sees all. */
-	void (*divert)(struct transport *t, const struct transport_taker *taker);
+	/*! Delivers the MADs that \a receiver (copied) wants to it and no longer to recv, so that a
+	 *  flood of one class does not delay the others. NULL ends that; no call of the receiver is
+	 *  running when it returns. Optional: without it recv receives all. */
+	void (*divert)(struct transport *t, const struct transport_receiver *receiver);
 	void (*close)(struct transport *t);         /*!< frees t */
 };
 
@@ -90,10 +90,10 @@ static inline int transport_send(struct transport *t, const struct mad_msg *m)
 	return t->ops->send(t, m);
 }
 
-/*! \brief As the op; nothing where there is none. */
-static inline void transport_divert(struct transport *t, const struct transport_taker *taker)
+/*! \brief Calls the operation, if the transport has it. */
+static inline void transport_divert(struct transport *t, const struct transport_receiver *receiver)
 {
 	if (t->ops->divert != NULL) {
-		t->ops->divert(t, taker);
+		t->ops->divert(t, receiver);
 	}
 }

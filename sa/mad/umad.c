@@ -25,34 +25,32 @@
 /*
  * The transport over libibumad.
  *
- * One descriptor with four agents: classes 0x81, 0x01 (SMPs) and 0x03 (SA, the kernel
- * does RMPP), this one once for InfiniBand's class version and once for Omni-Path's. The
- * kernel delivers by class and version; what goes out takes the agent of its own. Where
- * the one for Omni-Path is refused, as by kernels from before it, there is none. A
- * receive thread blocks in umad_recv(), because that is the only wait which works on real
- * devices and under a preload library alike, takes what else has come without waiting,
- * and appends all of it to a list in one step; recv() takes from there. MADs of a class
- * that is diverted go to the taker instead, as many at once; it is told when so many come
- * that it has to be quick. send() writes straight to the device, from any thread.
+ * One descriptor has four agents: classes 0x81 and 0x01 (SMPs), and 0x03 (SA, the kernel
+ * does RMPP) once for InfiniBand's class version and once for Omni-Path's. The kernel
+ * delivers by class and version, and a MAD is sent by the agent of its version. Old kernels
+ * refuse the agent for Omni-Path; then there is none. A receive thread blocks in
+ * umad_recv(), because only that wait works on real devices and under a preload library. It
+ * reads what else has come without waiting, and appends everything to a list in one step;
+ * recv() takes from that list. MADs of a diverted class go to the receiver instead, as many
+ * per call as there are. send() writes to the device itself, from any thread.
  *
- * The kernel delivers an answer only while it holds the request as unanswered, so
- * requests are sent with a time-out longer than any timer above (ANSWER_WAIT_MS, no
- * retries): timers above decide, a later answer still arrives, and what never comes back
- * is handed up at last with status E_TIMEOUT. Answers are matched above by the low 32
- * bits of the transaction id; the kernel owns the others.
+ * The kernel delivers a response only while the request is outstanding. So requests are sent
+ * with a timeout that is longer than all timers of the layers above (ANSWER_WAIT_MS, no
+ * retries). Those timers decide, a later response still arrives, and a request without a
+ * response finally comes back with status E_TIMEOUT. The layers above match responses by the
+ * low 32 bits of the transaction ID, because the kernel uses the others.
  *
- * At most QUEUE_MAX received MADs wait; more are dropped, as a full receive queue does.
+ * At most QUEUE_MAX received MADs wait; more are dropped, as by a full receive queue.
  */
 
 enum {
 	ANSWER_WAIT_MS = 2000,
 	RMPP_RETRIES = 3, /* of a table whose acknowledgement is missing */
-	POLL_MS = 200,    /* how soon the receive thread sees that it shall end */
+	POLL_MS = 200,    /* so often the receive thread looks whether it has to stop */
 	QUEUE_MAX = 16384,
-	BATCH = 16, /* MADs that are taken from the device at once */
-	RUN = 256,  /* as many without finding it empty, and the taker is pressed */
-	RECV_BYTES =
-		64 * 1024, /* first size of the buffer for longer ones; grows as told */
+	BATCH = 16,     /* MADs that are read from the device per wake-up */
+	BUSY_RUN = 256, /* so many MADs in a row mean that the receiver is pressed */
+	RECV_BYTES = 64 * 1024, /* first size of the buffer for longer MADs */
 	SM_CLASS_VERSION = 1,
 	N_AGENTS = 4
 };
@@ -60,7 +58,7 @@ enum {
 struct agent_row {
 	uint8_t mgmt_class, version, rmpp;
 	bool optional;
-	uint8_t methods[9]; /* of requests that we answer, 0 ends */
+	uint8_t methods[9]; /* methods of requests that we answer, ended by 0 */
 };
 
 /* clang-format off */
@@ -69,7 +67,7 @@ static const struct agent_row agent_rows[N_AGENTS] = {
 	  { UMAD_METHOD_GET, UMAD_METHOD_SET, UMAD_METHOD_TRAP } },
 	{ UMAD_CLASS_SUBN_LID_ROUTED, SM_CLASS_VERSION, 0, false,
 	  { UMAD_METHOD_GET, UMAD_METHOD_SET, UMAD_METHOD_TRAP, UMAD_METHOD_TRAP_REPRESS } },
-	/* in front of InfiniBand's: ibsim keeps the last one of a class for requests */
+	/* before InfiniBand's, because ibsim gives requests of a class to its last agent */
 	{ UMAD_CLASS_SUBN_ADM, SA_OPA_VERSION, UMAD_RMPP_VERSION, true,
 	  { UMAD_METHOD_GET, UMAD_METHOD_SET, UMAD_SA_METHOD_GET_TABLE,
 	    UMAD_SA_METHOD_GET_TRACE_TABLE, UMAD_SA_METHOD_GET_MULTI, UMAD_SA_METHOD_DELETE } },
@@ -79,7 +77,7 @@ static const struct agent_row agent_rows[N_AGENTS] = {
 };
 /* clang-format on */
 
-/* One MAD as the device gives it. */
+/* One MAD as read from the device. */
 struct received {
 	_Alignas(struct ib_user_mad) uint8_t umad[sizeof(struct ib_user_mad) + MAD_BYTES];
 	int len;
@@ -94,16 +92,16 @@ struct umad_transport {
 	int issm_fd; /* -1: IsSM is off */
 	pthread_t thread;
 	bool thread_runs;
-	bool drains; /* the device says when it is empty, instead of waiting */
+	bool nonblocking; /* umad_recv() can tell that the device is empty without waiting */
 	atomic_bool stop;
-	struct waker waker;
-	pthread_mutex_t diverting; /* held while the taker works; guards what follows */
-	struct transport_taker taker; /* take NULL: all goes to the queue */
+	struct wakeup wakeup;
+	pthread_mutex_t diverting; /* held while the receiver runs; guards what follows */
+	struct transport_receiver receiver; /* take NULL: all MADs go to the queue */
 	pthread_mutex_t lock; /* guards what follows */
 	struct mad_pool pool;
 	struct mad_list queue;
-	struct mad_buf *held; /* given out by the last recv */
-	bool gone;            /* the receive thread gave up */
+	struct mad_buf *held; /* borrowed by the caller of the last recv */
+	bool gone;            /* the receive thread ended: the device is gone */
 };
 
 static int agent_of(const struct umad_transport *u, const struct mad_msg *m)
@@ -120,26 +118,6 @@ static int agent_of(const struct umad_transport *u, const struct mad_msg *m)
 	return -1;
 }
 
-/* Does a MAD of ours wait for an answer? */
-static bool expects_answer(uint8_t method)
-{
-	return (method & UMAD_METHOD_RESP_MASK) == 0 && method != UMAD_METHOD_SEND &&
-	       method != UMAD_METHOD_TRAP && method != UMAD_METHOD_TRAP_REPRESS;
-}
-
-static void fill_addr(struct ib_user_mad *umad, const struct mad_addr *a)
-{
-	ib_mad_addr_t *to = umad_get_mad_addr(umad);
-
-	umad_set_addr(umad, (int)a->lid, (int)a->qpn, a->sl, (int)a->qkey);
-	umad_set_pkey(umad, a->pkey_index);
-	to->grh_present = a->has_grh;
-	if (a->has_grh) {
-		memcpy(to->gid, a->gid, sizeof(to->gid));
-		to->hop_limit = 64;
-	}
-}
-
 static int send_error(int err)
 {
 	switch (err) {
@@ -154,7 +132,8 @@ static int send_error(int err)
 static int umad_op_send(struct transport *t, const struct mad_msg *m)
 {
 	struct umad_transport *u = (struct umad_transport *)t;
-	/* Aligned room for one MAD; longer answers get a block of their own. */
+	const struct mad_addr *a = &m->addr;
+	/* aligned space for one MAD; longer responses get a block of their own */
 	uint64_t small[(sizeof(struct ib_user_mad) + MAD_BYTES) / sizeof(uint64_t) +
 	               1] = { 0 };
 	struct ib_user_mad *umad = (struct ib_user_mad *)small;
@@ -171,8 +150,18 @@ static int umad_op_send(struct transport *t, const struct mad_msg *m)
 	}
 	uint8_t *mad = umad_get_mad(umad);
 	memcpy(mad, m->data, m->len);
-	fill_addr(umad, &m->addr);
-	bool request = expects_answer((uint8_t)field_get(mad, MAD_METHOD));
+	umad_set_addr(umad, (int)a->lid, (int)a->qpn, a->sl, (int)a->qkey);
+	umad_set_pkey(umad, a->pkey_index);
+	ib_mad_addr_t *to = umad_get_mad_addr(umad);
+	to->grh_present = a->has_grh;
+	if (a->has_grh) {
+		memcpy(to->gid, a->gid, sizeof(to->gid));
+		to->hop_limit = 64;
+	}
+	uint8_t method = (uint8_t)field_get(mad, MAD_METHOD);
+	bool request = (method & UMAD_METHOD_RESP_MASK) == 0 &&
+	               method != UMAD_METHOD_SEND && method != UMAD_METHOD_TRAP &&
+	               method != UMAD_METHOD_TRAP_REPRESS;
 	errno = 0;
 	int ret = umad_send(u->portid, agent, umad, (int)m->len,
 	                    request ? ANSWER_WAIT_MS : 0, request ? 0 : RMPP_RETRIES);
@@ -187,14 +176,14 @@ static int umad_op_recv(struct transport *t, uint64_t deadline_ms,
                         struct mad_msg *ret_msg)
 {
 	struct umad_transport *u = (struct umad_transport *)t;
-	uint64_t deadline_us = waker_deadline_us(deadline_ms);
+	uint64_t deadline_us = wakeup_deadline_us(deadline_ms);
 	int ret;
 
 	pthread_mutex_lock(&u->lock);
 	mad_pool_put(&u->pool, u->held);
 	u->held = NULL;
 	for (;;) {
-		if (waker_taken(&u->waker)) {
+		if (wakeup_take_interrupt(&u->wakeup)) {
 			ret = -EINTR;
 			break;
 		}
@@ -208,13 +197,13 @@ static int umad_op_recv(struct transport *t, uint64_t deadline_ms,
 			ret = -EIO;
 			break;
 		}
-		if (deadline_us != UINT64_MAX && waker_now_us() >= deadline_us) {
+		if (deadline_us != UINT64_MAX && wakeup_now_us() >= deadline_us) {
 			ret = E_TIMEOUT;
 			break;
 		}
-		waker_arm(&u->waker);
+		wakeup_arm(&u->wakeup);
 		pthread_mutex_unlock(&u->lock);
-		waker_sleep(&u->waker, deadline_us);
+		wakeup_sleep(&u->wakeup, deadline_us);
 		pthread_mutex_lock(&u->lock);
 	}
 	pthread_mutex_unlock(&u->lock);
@@ -223,17 +212,16 @@ static int umad_op_recv(struct transport *t, uint64_t deadline_ms,
 
 static void umad_op_wake(struct transport *t)
 {
-	waker_wake(&((struct umad_transport *)t)->waker);
+	wakeup_interrupt(&((struct umad_transport *)t)->wakeup);
 }
 
 static uint64_t umad_op_now_ms(struct transport *t)
 {
 	(void)t;
-	return waker_now_us() / 1000;
+	return wakeup_now_us() / 1000;
 }
 
-/* Opening the issm device sets PortInfo.CapabilityMask.IsSM, closing it clears the bit.
- */
+/* Opening the issm device sets PortInfo.CapabilityMask.IsSM, closing it clears the bit. */
 static int umad_op_set_issm(struct transport *t, bool on)
 {
 	struct umad_transport *u = (struct umad_transport *)t;
@@ -259,17 +247,20 @@ static int umad_op_set_issm(struct transport *t, bool on)
 	return E_OK;
 }
 
-static void umad_op_divert(struct transport *t, const struct transport_taker *taker)
+static void umad_op_divert(struct transport *t, const struct transport_receiver *receiver)
 {
 	struct umad_transport *u = (struct umad_transport *)t;
 
 	pthread_mutex_lock(&u->diverting);
-	u->taker = taker != NULL ? *taker : (struct transport_taker){ .take = NULL };
+	u->receiver = receiver != NULL ? *receiver
+	                               : (struct transport_receiver){ .take = NULL };
 	pthread_mutex_unlock(&u->diverting);
 }
 
-static void close_all(struct umad_transport *u)
+static void umad_op_close(struct transport *t)
 {
+	struct umad_transport *u = (struct umad_transport *)t;
+
 	atomic_store(&u->stop, true);
 	if (u->thread_runs) {
 		pthread_join(u->thread, NULL);
@@ -279,15 +270,10 @@ static void close_all(struct umad_transport *u)
 		umad_close_port(u->portid);
 	}
 	mad_pool_done(&u->pool);
-	waker_done(&u->waker);
+	wakeup_done(&u->wakeup);
 	pthread_mutex_destroy(&u->lock);
 	pthread_mutex_destroy(&u->diverting);
 	free(u);
-}
-
-static void umad_op_close(struct transport *t)
-{
-	close_all((struct umad_transport *)t);
 }
 
 static const struct transport_ops umad_ops = {
@@ -301,40 +287,30 @@ static const struct transport_ops umad_ops = {
 	.close = umad_op_close,
 };
 
-static struct mad_addr read_addr(struct ib_user_mad *umad)
+/* A received MAD as a message, which borrows the buffer. */
+static struct mad_msg message_of(struct ib_user_mad *umad, int len)
 {
 	const ib_mad_addr_t *from = umad_get_mad_addr(umad);
-	const uint8_t *mad = umad_get_mad(umad);
-	struct mad_addr a = {
-		.directed =
-			field_get(mad, MAD_MGMT_CLASS) == UMAD_CLASS_SUBN_DIRECTED_ROUTE,
-		.sl = from->sl,
-		.pkey_index = from->pkey_index,
-		.lid = (uint32_t)field_get((const uint8_t *)&from->lid, 0, 16),
-		.qpn = (uint32_t)field_get((const uint8_t *)&from->qpn, 0, 32),
-		.qkey = UMAD_QKEY,
-		.has_grh = from->grh_present != 0,
-	};
-	if (a.qpn == 0) {
-		a.qkey = 0; /* SMPs have none */
-	}
-	memcpy(a.gid, from->gid, sizeof(a.gid));
-	return a;
-}
-
-/* A MAD as recv and takers see it; borrows the buffer. */
-static struct mad_msg as_msg(struct ib_user_mad *umad, int len)
-{
-	return (struct mad_msg){
-		.mgmt_class = (uint8_t)field_get(umad_get_mad(umad), MAD_MGMT_CLASS),
+	uint8_t *mad = umad_get_mad(umad);
+	struct mad_msg m = {
+		.mgmt_class = (uint8_t)field_get(mad, MAD_MGMT_CLASS),
 		.status = umad_status(umad) == 0 ? 0 : E_TIMEOUT,
-		.addr = read_addr(umad),
+		.addr = { .sl = from->sl,
+		          .pkey_index = from->pkey_index,
+		          .lid = (uint32_t)field_get((const uint8_t *)&from->lid, 0, 16),
+		          .qpn = (uint32_t)field_get((const uint8_t *)&from->qpn, 0, 32),
+		          .has_grh = from->grh_present != 0 },
 		.len = (size_t)len,
-		.data = umad_get_mad(umad),
+		.data = mad,
 	};
+
+	m.addr.directed = m.mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE;
+	m.addr.qkey = m.addr.qpn != 0 ? UMAD_QKEY : 0; /* SMPs have no Q_Key */
+	memcpy(m.addr.gid, from->gid, sizeof(m.addr.gid));
+	return m;
 }
 
-/* Appends to the queue; what finds no room is lost, as when a receive queue is full. */
+/* Appends to the queue; if that is full the MADs are lost. */
 static void enqueue(struct umad_transport *u, const struct mad_msg *m, unsigned n)
 {
 	pthread_mutex_lock(&u->lock);
@@ -350,30 +326,30 @@ static void enqueue(struct umad_transport *u, const struct mad_msg *m, unsigned 
 		}
 	}
 	pthread_mutex_unlock(&u->lock);
-	waker_notify(&u->waker);
+	wakeup_notify(&u->wakeup);
 }
 
-static bool goes_away(const struct transport_taker *t, const struct mad_msg *m)
+static bool is_diverted(const struct transport_receiver *t, const struct mad_msg *m)
 {
 	return t->take != NULL && m->mgmt_class == t->mgmt_class && m->status == 0 &&
 	       (t->wants == NULL || t->wants(m));
 }
 
-/* Each to where it belongs, in runs. */
-static void hand_over(struct umad_transport *u, const struct mad_msg *m, unsigned n,
-                      bool pressed)
+/* Passes MADs to the receiver or the queue, in runs of the same destination. */
+static void deliver(struct umad_transport *u, const struct mad_msg *m, unsigned n,
+                    bool pressed)
 {
 	unsigned end;
 
 	pthread_mutex_lock(&u->diverting);
 	for (unsigned i = 0; i < n; i = end) {
-		bool away = goes_away(&u->taker, &m[i]);
+		bool diverted = is_diverted(&u->receiver, &m[i]);
 		end = i + 1;
-		while (end < n && goes_away(&u->taker, &m[end]) == away) {
+		while (end < n && is_diverted(&u->receiver, &m[end]) == diverted) {
 			end++;
 		}
-		if (away) {
-			u->taker.take(u->taker.ctx, &m[i], end - i, pressed);
+		if (diverted) {
+			u->receiver.take(u->receiver.ctx, &m[i], end - i, pressed);
 		} else {
 			enqueue(u, &m[i], end - i);
 		}
@@ -381,74 +357,60 @@ static void hand_over(struct umad_transport *u, const struct mad_msg *m, unsigne
 	pthread_mutex_unlock(&u->diverting);
 }
 
-/* A buffer for len bytes of MAD, the old one when there is no memory for it. */
-static struct ib_user_mad *grow(struct ib_user_mad *umad, int *cap, int len)
-{
-	if (len <= *cap) {
-		return umad;
-	}
-	struct ib_user_mad *bigger = calloc(1, umad_size() + (size_t)len);
-	if (bigger == NULL) {
-		return umad;
-	}
-	free(umad);
-	*cap = len;
-	return bigger;
-}
-
-/* The receive thread's own. */
+/* What only the receive thread uses. */
 struct receiver {
-	struct ib_user_mad *large; /* for what is longer than a MAD */
+	struct ib_user_mad *large; /* buffer for longer MADs */
 	int large_bytes;
 	struct received got[BATCH];
 	struct mad_msg msg[BATCH];
-	unsigned run; /* taken since the device was last found empty */
+	unsigned run; /* MADs read since the device was last found empty */
 };
 
-/* Takes a MAD that is longer than most, or grows to do so the next time. */
-static int take_large(struct umad_transport *u, struct receiver *r)
+/* Reads a MAD longer than MAD_BYTES; if the buffer is too small, grows it for the next call. */
+static int read_large(struct umad_transport *u, struct receiver *r)
 {
 	int len = r->large_bytes;
 	int ret = umad_recv(u->portid, r->large, &len, POLL_MS);
 
-	if (ret == -ENOSPC) {
-		r->large = grow(r->large, &r->large_bytes, len);
+	if (ret == -ENOSPC && len > r->large_bytes) {
+		struct ib_user_mad *larger = calloc(1, umad_size() + (size_t)len);
+		if (larger != NULL) {
+			free(r->large);
+			r->large = larger;
+			r->large_bytes = len;
+		}
 	} else if (ret >= 0 && len >= (int)sizeof(struct umad_hdr)) {
-		struct mad_msg m = as_msg(r->large, len);
-		hand_over(u, &m, 1, true);
+		struct mad_msg m = message_of(r->large, len);
+		deliver(u, &m, 1, true);
 	}
 	return ret;
 }
 
-/* Was the device found empty? */
-static bool is_empty(int ret)
+/* Waits for a MAD, reads at most a batch of what has come, and delivers it. If the last call
+ * did not find the device empty, does not wait either, so that this call can find it empty.
+ * Returns as umad_recv(). */
+static int read_batch(struct umad_transport *u, struct receiver *r)
 {
-	return ret == -EWOULDBLOCK || ret == -ETIMEDOUT;
-}
-
-/* Waits for a MAD and takes all that have come, a batch at most; does not wait where that
- * would hide that a device is empty. Returns as umad_recv(). */
-static int take(struct umad_transport *u, struct receiver *r)
-{
-	unsigned n = 0, taken = 0;
+	unsigned n = 0, n_read = 0;
 	int ret;
 
 	do {
-		struct received *at = &r->got[taken];
+		struct received *at = &r->got[n_read];
 		at->len = MAD_BYTES;
 		ret = umad_recv(u->portid, at->umad, &at->len,
-		                taken == 0 && r->run == 0 ? POLL_MS : 0);
+		                n_read == 0 && r->run == 0 ? POLL_MS : 0);
 		if (ret < 0) {
 			break;
 		}
-		taken++;
+		n_read++;
 		if (at->len >= (int)sizeof(struct umad_hdr)) {
-			r->msg[n++] = as_msg((struct ib_user_mad *)at->umad, at->len);
+			r->msg[n++] = message_of((struct ib_user_mad *)at->umad, at->len);
 		}
-	} while (u->drains && taken < BATCH);
-	r->run = !u->drains || is_empty(ret) ? 0 : r->run + taken;
-	hand_over(u, r->msg, n, !u->drains || r->run > RUN);
-	return ret == -ENOSPC ? take_large(u, r) : ret;
+	} while (u->nonblocking && n_read < BATCH);
+	bool empty = ret == -EWOULDBLOCK || ret == -ETIMEDOUT;
+	r->run = !u->nonblocking || empty ? 0 : r->run + n_read;
+	deliver(u, r->msg, n, !u->nonblocking || r->run > BUSY_RUN);
+	return ret == -ENOSPC ? read_large(u, r) : ret;
 }
 
 static void *receive(void *arg)
@@ -458,7 +420,7 @@ static void *receive(void *arg)
 
 	r.large = calloc(1, umad_size() + RECV_BYTES);
 	while (r.large != NULL && !atomic_load(&u->stop)) {
-		int ret = take(u, &r);
+		int ret = read_batch(u, &r);
 		if (ret < 0 && ret != -ENOSPC && ret != -ETIMEDOUT &&
 		    ret != -EWOULDBLOCK && ret != -EINTR) {
 			break;
@@ -468,48 +430,40 @@ static void *receive(void *arg)
 	pthread_mutex_lock(&u->lock);
 	u->gone = true;
 	pthread_mutex_unlock(&u->lock);
-	waker_notify(&u->waker);
+	wakeup_notify(&u->wakeup);
 	return NULL;
 }
 
-/* Choosing and opening; each failure leaves its sentence in why. */
+/* --- opening: each failure sets why ----------------------------------------------- */
 
 struct opening {
 	const char *ca;
 	unsigned port;
 	uint64_t guid;
 	struct arena *a;
-	const char *why; /* of the nearest miss so far */
+	const char *why; /* message for the caller */
 };
-
-static bool is_infiniband(const umad_port_t *p)
-{
-	return p->link_layer[0] == '\0' || strcmp(p->link_layer, "InfiniBand") == 0 ||
-	       strcmp(p->link_layer, "IB") == 0;
-}
 
 static uint64_t port_guid(const umad_port_t *p)
 {
 	return field_get((const uint8_t *)&p->port_guid, 0, 64);
 }
 
-/* How well a port fits: 0 not at all, 1 its link is down, 2 well. */
-static int fits(const struct opening *o, const umad_port_t *p)
-{
-	if (p == NULL || !is_infiniband(p) ||
-	    (o->port != 0 && (unsigned)p->portnum != o->port) ||
-	    (o->guid != 0 && port_guid(p) != o->guid)) {
-		return 0;
-	}
-	return p->state > 1 ? 2 : 1;
-}
-
+/* Chooses the best port of an adapter: 2 fits, 1 fits but its link is down, 0 does not fit. */
 static void choose_port(const struct opening *o, const umad_ca_t *ca,
                         struct umad_transport *u, int *best)
 {
 	for (int i = 0; i < UMAD_CA_MAX_PORTS; i++) {
 		const umad_port_t *p = ca->ports[i];
-		int fit = fits(o, p);
+		bool infiniband =
+			p != NULL && (p->link_layer[0] == '\0' ||
+		                      strcmp(p->link_layer, "InfiniBand") == 0 ||
+		                      strcmp(p->link_layer, "IB") == 0);
+		if (!infiniband || (o->port != 0 && (unsigned)p->portnum != o->port) ||
+		    (o->guid != 0 && port_guid(p) != o->guid)) {
+			continue;
+		}
+		int fit = p->state > 1 ? 2 : 1;
 		if (fit <= *best) {
 			continue;
 		}
@@ -524,13 +478,12 @@ static void choose_port(const struct opening *o, const umad_ca_t *ca,
 	}
 }
 
-static int no_port(struct opening *o, int n_cas)
+static void explain_no_port(struct opening *o, int n_cas)
 {
 	bool named = o->ca != NULL && o->ca[0] != '\0';
 	if (n_cas <= 0) {
 		o->why = "no InfiniBand channel adapter on this host (is the driver "
-			 "loaded?); "
-			 "to try without hardware use --fabric sim:FILE";
+			 "loaded?); to try without hardware use --fabric sim:FILE";
 	} else if (o->guid != 0) {
 		o->why = arena_printf(
 			o->a,
@@ -550,19 +503,18 @@ static int no_port(struct opening *o, int n_cas)
 			"ibstat -l, or use --fabric sim:FILE",
 			o->ca);
 	} else {
-		o->why = "no channel adapter here has a fitting InfiniBand port; see "
-			 "ibstat, or "
-			 "use --fabric sim:FILE";
+		o->why =
+			"no channel adapter of this host has a suitable InfiniBand port; "
+			"see ibstat, or use --fabric sim:FILE";
 	}
-	return E_NOTFOUND;
 }
 
-static int choose(struct opening *o, struct umad_transport *u)
+static int choose_ca(struct opening *o, struct umad_transport *u)
 {
 	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN];
 	int n = umad_init() < 0 ? 0 : umad_get_cas_names(names, UMAD_MAX_DEVICES);
 	int best = 0;
-	int n_cas = 0; /* names may hold a default name that no device has */
+	int n_cas = 0; /* names may contain a default name that no device has */
 
 	for (int i = 0; i < n; i++) {
 		umad_ca_t ca;
@@ -575,20 +527,10 @@ static int choose(struct opening *o, struct umad_transport *u)
 		}
 		umad_release_ca(&ca);
 	}
-	return best > 0 ? E_OK : no_port(o, n_cas);
-}
-
-/* The MAD device of the port: its number is that of the issm device. */
-static void device_path(const struct umad_transport *u, char *path, size_t size)
-{
-	if (umad_get_issm_path(u->ca, u->port, path, (int)size) < 0) {
-		snprintf(path, size, "/dev/infiniband/umad*");
-		return;
+	if (best == 0) {
+		explain_no_port(o, n_cas);
 	}
-	char *name = strstr(path, "issm");
-	if (name != NULL) {
-		memcpy(name, "umad", 4);
-	}
+	return best > 0 ? E_OK : E_NOTFOUND;
 }
 
 static int open_port(struct opening *o, struct umad_transport *u)
@@ -600,12 +542,19 @@ static int open_port(struct opening *o, struct umad_transport *u)
 		return E_OK;
 	}
 	int err = errno;
-	device_path(u, path, sizeof(path));
+	/* the MAD device of the port has the number of its issm device */
+	if (umad_get_issm_path(u->ca, u->port, path, sizeof(path)) < 0) {
+		snprintf(path, sizeof(path), "/dev/infiniband/umad*");
+	}
+	char *name = strstr(path, "issm");
+	if (name != NULL) {
+		memcpy(name, "umad", 4);
+	}
 	if (access(path, R_OK | W_OK) != 0 && errno == EACCES) {
 		o->why = arena_printf(
 			o->a,
 			"no permission for %s (port %s): run as a user of the group "
-			"that owns it, or give it one with a udev rule",
+			"that owns it, or set its group with a udev rule",
 			path, u->transport.local.name);
 		return -EACCES;
 	}
@@ -647,7 +596,7 @@ static int register_agents(struct opening *o, struct umad_transport *u)
 
 static int start(struct opening *o, struct umad_transport *u)
 {
-	int ret = choose(o, u);
+	int ret = choose_ca(o, u);
 	if (ret == E_OK) {
 		ret = open_port(o, u);
 	}
@@ -657,8 +606,9 @@ static int start(struct opening *o, struct umad_transport *u)
 	if (ret != E_OK) {
 		return ret;
 	}
-	int flags = fcntl(u->portid, F_GETFL); /* none of a preload's own numbers */
-	u->drains = flags >= 0 && (flags & O_NONBLOCK) != 0;
+	int flags = fcntl(u->portid,
+	                  F_GETFL); /* fails for the descriptors of a preload library */
+	u->nonblocking = flags >= 0 && (flags & O_NONBLOCK) != 0;
 	ret = -pthread_create(&u->thread, NULL, receive, u);
 	if (ret != 0) {
 		o->why = "cannot start the receive thread";
@@ -682,13 +632,13 @@ int umad_transport_open(const char *ca, unsigned port, uint64_t guid, struct are
 	u->issm_fd = -1;
 	pthread_mutex_init(&u->lock, NULL);
 	pthread_mutex_init(&u->diverting, NULL);
-	int r = waker_init(&u->waker);
+	int r = wakeup_init(&u->wakeup);
 	if (r == E_OK) {
 		r = start(&o, u);
 	}
 	if (r != E_OK) {
 		*ret_why = o.why != NULL ? o.why : err_text(r);
-		close_all(u);
+		umad_op_close(&u->transport);
 		return r;
 	}
 	*ret = &u->transport;

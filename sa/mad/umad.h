@@ -8,12 +8,12 @@ struct arena;
 struct transport;
 
 /*!
- * umad: the transport over libibumad: a real HCA, or a simulated one under a preload library.
+ * The transport over libibumad: a real HCA, or a simulated one by a preload library.
  *
- * One descriptor, agents for SMPs (classes 0x81 and 0x01) and the SA (class 0x03, kernel
- * RMPP; of class version 2, and of Omni-Path's 0x80 where the kernel takes it, with MADs of
- * up to 2048 bytes), one receive thread that blocks in umad_recv and feeds a queue. The IsSM bit is held
- * by keeping the issm device open.
+ * One descriptor has agents for SMPs (classes 0x81 and 0x01) and for the SA (class 0x03,
+ * kernel RMPP) of class version 2 and of Omni-Path's 0x80, if the kernel supports it, with
+ * MADs of up to 2048 bytes. One receive thread blocks in umad_recv() and fills a queue. The
+ * IsSM bit is set as long as the issm device is open.
  */
 
 /*!
@@ -22,7 +22,7 @@ struct transport;
  * \param ca    Name, NULL or "": the first with a usable port.
  * \param port  Number, 0: first usable.
  * \param guid  Port GUID to bind to, 0: any.
- * \param ret_why  Sentence on failure: no HCA (names --fabric sim:FILE), no permission on
+ * \param ret_why  Message on failure: no HCA (names --fabric sim:FILE), no permission on
  *                 /dev/infiniband/umad*, another SM agent on the port, unknown CA or port.
  * \retval E_NOTFOUND -EACCES E_LOCKED -errno
  */

@@ -11,19 +11,19 @@
 
 #include "conf/base/err.h"
 
-int waker_init(struct waker *w)
+int wakeup_init(struct wakeup *w)
 {
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (fd < 0) {
 		return -errno;
 	}
 	w->fd = fd;
-	atomic_init(&w->woken, false);
+	atomic_init(&w->interrupted, false);
 	atomic_init(&w->armed, false);
 	return E_OK;
 }
 
-void waker_done(struct waker *w)
+void wakeup_done(struct wakeup *w)
 {
 	if (w->fd > 0) {
 		close(w->fd);
@@ -31,7 +31,7 @@ void waker_done(struct waker *w)
 	w->fd = 0;
 }
 
-static void kick(struct waker *w)
+static void write_event(struct wakeup *w)
 {
 	uint64_t one = 1;
 	int saved = errno; /* a signal handler may run this */
@@ -40,55 +40,54 @@ static void kick(struct waker *w)
 	errno = saved;
 }
 
-void waker_wake(struct waker *w)
+void wakeup_interrupt(struct wakeup *w)
 {
-	if (!atomic_exchange(&w->woken,
-	                     true)) { /* else somebody has, and it is not yet taken */
-		kick(w);
+	if (!atomic_exchange(&w->interrupted,
+	                     true)) { /* else the event is still pending */
+		write_event(w);
 	}
 }
 
-bool waker_taken(struct waker *w)
+bool wakeup_take_interrupt(struct wakeup *w)
 {
-	return atomic_load_explicit(&w->woken, memory_order_relaxed) &&
-	       atomic_exchange(&w->woken, false);
+	return atomic_load_explicit(&w->interrupted, memory_order_relaxed) &&
+	       atomic_exchange(&w->interrupted, false);
 }
 
-void waker_notify(struct waker *w)
+void wakeup_notify(struct wakeup *w)
 {
 	if (atomic_exchange(&w->armed, false)) {
-		kick(w);
+		write_event(w);
 	}
 }
 
-void waker_arm(struct waker *w)
+void wakeup_arm(struct wakeup *w)
 {
 	atomic_store(&w->armed, true);
 }
 
-void waker_sleep(struct waker *w, uint64_t deadline_us)
+void wakeup_sleep(struct wakeup *w, uint64_t deadline_us)
 {
 	struct pollfd p = { .fd = w->fd, .events = POLLIN };
 	struct timespec left, *timeout = NULL;
 	uint64_t count;
 
 	if (deadline_us != UINT64_MAX) {
-		uint64_t now = waker_now_us();
+		uint64_t now = wakeup_now_us();
 		uint64_t us = deadline_us > now ? deadline_us - now : 0;
 		left.tv_sec = (time_t)(us / 1000000);
 		left.tv_nsec = (long)(us % 1000000) * 1000;
 		timeout = &left;
 	}
-	/* ppoll: a preload library of a simulator that replaces poll() does not see it.
-	 */
-	if (!atomic_load(&w->woken) && ppoll(&p, 1, timeout, NULL) > 0) {
+	/* ppoll, because the preload library of a simulator may replace poll() */
+	if (!atomic_load(&w->interrupted) && ppoll(&p, 1, timeout, NULL) > 0) {
 		ssize_t n = read(w->fd, &count, sizeof(count));
-		(void)n; /* the count says nothing: the taker looks into its queue */
+		(void)n; /* the count is not used: the consumer looks into its queue */
 	}
 	atomic_store(&w->armed, false);
 }
 
-uint64_t waker_now_us(void)
+uint64_t wakeup_now_us(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);

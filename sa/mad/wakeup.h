@@ -7,46 +7,44 @@
 #include <stdint.h>
 
 /*!
- * Waker: how the one thread that takes from a locked queue sleeps, and how others end
- * that sleep. An event descriptor, because its write() may be called from a signal
- * handler, which no condition variable allows.
+ * Wake-up of the one thread that takes from a locked queue. It uses an event descriptor,
+ * because a signal handler may call write(), but may not use a condition variable.
  *
- *   taker:   lock; take or waker_arm(); unlock; waker_sleep(); again
- *   putter:  lock; put; unlock; waker_notify()
- *   anyone:  waker_wake(), and the taker sees waker_taken() once
+ *   consumer:    lock; take, or wakeup_arm() if empty; unlock; wakeup_sleep(); repeat
+ *   producer:    lock; put; unlock; wakeup_notify()
+ *   any thread:  wakeup_interrupt(), and the consumer sees wakeup_take_interrupt() once
  */
-struct waker {
+struct wakeup {
 	int fd;
-	atomic_bool woken; /*!< waker_wake() was called and not yet taken */
-	atomic_bool armed; /*!< the taker sleeps or is about to */
+	atomic_bool interrupted; /*!< wakeup_interrupt() was called and not yet taken */
+	atomic_bool armed; /*!< the consumer sleeps or is about to */
 };
 
 /*! \retval E_OK \retval -errno */
-int waker_init(struct waker *w);
-void waker_done(struct waker *w);
+int wakeup_init(struct wakeup *w);
+void wakeup_done(struct wakeup *w);
 
-/*! \brief Asks the taker to look up from its queue. Any thread; async-signal-safe. */
-void waker_wake(struct waker *w);
+/*! \brief Interrupts the sleep of the consumer. Any thread; async-signal-safe. */
+void wakeup_interrupt(struct wakeup *w);
 
-/*! \brief Was waker_wake() called since the last time? Clears it. */
-bool waker_taken(struct waker *w);
+/*! \brief Whether wakeup_interrupt() was called since the last time. Clears it. */
+bool wakeup_take_interrupt(struct wakeup *w);
 
-/*! \brief Something was put into the queue: costs a system call only when the taker
- * sleeps. */
-void waker_notify(struct waker *w);
+/*! \brief To be called after a put. Makes a system call only if the consumer sleeps. */
+void wakeup_notify(struct wakeup *w);
 
-/*! \brief To be called under the queue's lock, after it was found empty. */
-void waker_arm(struct waker *w);
+/*! \brief To be called with the queue's lock held, if the queue is empty. */
+void wakeup_arm(struct wakeup *w);
 
-/*! \brief Sleeps until notified, woken, or \a deadline_us of waker_now_us() (UINT64_MAX:
- * for ever). */
-void waker_sleep(struct waker *w, uint64_t deadline_us);
+/*! \brief Sleeps until a notification, an interrupt, or \a deadline_us of wakeup_now_us();
+ * UINT64_MAX: no deadline. */
+void wakeup_sleep(struct wakeup *w, uint64_t deadline_us);
 
 /*! \brief CLOCK_MONOTONIC in microseconds. */
-uint64_t waker_now_us(void);
+uint64_t wakeup_now_us(void);
 
-/*! \brief Deadline in milliseconds as microseconds, UINT64_MAX stays. */
-static inline uint64_t waker_deadline_us(uint64_t deadline_ms)
+/*! \brief Converts a deadline from milliseconds to microseconds; UINT64_MAX stays. */
+static inline uint64_t wakeup_deadline_us(uint64_t deadline_ms)
 {
 	return deadline_ms > UINT64_MAX / 1000 ? UINT64_MAX : deadline_ms * 1000;
 }

@@ -12,12 +12,12 @@
 
 /*!
  * SA MADs on the wire: struct umad_sa_packet is the header (24 bytes MAD, 12 RMPP, 20 SA)
- * with the first 200 bytes of data. Byte order is turned here and in sa/mad/fields.h only.
+ * with the first 200 bytes of data. Only this file and sa/mad/fields.h convert byte order.
  */
 enum {
 	SA_HDR_BYTES = 56,     /*!< offset of the records */
-	SA_MAD_BYTES = 256,    /*!< a MAD that is not a table */
-	SA_REQUEST_BYTES = 576, /*!< most that counts of a request: the widest record */
+	SA_MAD_BYTES = 256,    /*!< a MAD without RMPP segments */
+	SA_REQUEST_BYTES = 576, /*!< bytes of a request that are read: header and widest record */
 	SA_OPA_VERSION = 0x80, /*!< BaseVersion and ClassVersion of Omni-Path's layouts */
 	SA_RMPP_TYPE_DATA = 1, /*!< RMPPType (IBA vol. 1, 13.6.2.1) */
 	SA_STATUS_SHIFT = 8    /*!< UMAD_SA_STATUS_* are the class-specific upper byte */
@@ -54,7 +54,7 @@ _Static_assert(offsetof(struct wire_path_record, mtu) == 54, "PathRecord.Mtu");
 
 /* Attributes that Omni-Path's subnet administration has and umad_sa.h does not name. */
 enum {
-	SA_OPA_ATTR_SC_TO_SC = 0x13, /* in place of SLtoVLMappingTableRecord */
+	SA_OPA_ATTR_SC_TO_SC = 0x13, /* instead of SLtoVLMappingTableRecord */
 	SA_OPA_ATTR_SL_TO_SC = 0x80,
 	SA_OPA_ATTR_SC_TO_SL = 0x81,
 	SA_OPA_ATTR_SC_TO_VL_NT = 0x82,
@@ -78,9 +78,8 @@ enum {
 	SA_OPA_ATTR_SWITCH_COST = 0xa3
 };
 
-/* Bits of ClassPortInfo:CapabilityMask2 of the SA that umad_sa.h does not name: full
- * members of multicast groups that only send, and which codes of PathRecord.Rate a client
- * has to expect. */
+/* Bits of ClassPortInfo:CapabilityMask2 of the SA that umad_sa.h does not name: send-only full
+ * members of multicast groups, and the codes of PathRecord.Rate that a client may get. */
 enum {
 	UMAD_SA_CAP_MASK2_IS_SEND_ONLY_FULL_MEMBER_SUP = 1 << 12,
 	UMAD_SA_CAP_MASK2_IS_LINK_WIDTH_2X_SUP = 1 << 13,

@@ -90,7 +90,7 @@ struct oob {
 
 static uint64_t now_ms(void)
 {
-	return waker_now_us() / 1000;
+	return wakeup_now_us() / 1000;
 }
 
 static void wake(struct oob *o)

@@ -12,7 +12,7 @@
  * at any time, and what it does is the same.
  *
  * Fair it stays because only a few are answered so: as long as the device was found empty
- * not long before (struct transport_taker), and those in front of the first that may take
+ * not long before (struct transport_receiver), and those in front of the first that may take
  * longer. Whatever comes when others wait goes to the queue. What else was
  * thought of: doc/decisions/0010.
  */

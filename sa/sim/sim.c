@@ -142,7 +142,7 @@ static uint32_t begin(struct sim *s, uint64_t node_guid)
 static int done(struct sim *s, int ret)
 {
 	pthread_mutex_unlock(&s->lock);
-	waker_notify(&s->waker);
+	wakeup_notify(&s->waker);
 	return ret;
 }
 

@@ -82,7 +82,7 @@ int sim_client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, size_
 	pthread_mutex_lock(&s->lock);
 	int ret = client_send(s, port_guid, mad, len);
 	pthread_mutex_unlock(&s->lock);
-	waker_notify(&s->waker);
+	wakeup_notify(&s->waker);
 	return ret;
 }
 

@@ -57,7 +57,7 @@ static void write_mad(struct sim_device *d, const struct ib_user_mad *h,
 	unsigned skipped;
 	/* A device would fail the write() itself; here it is over already. */
 	if (ret != E_OK &&
-	    log_allowed(&limit, waker_now_us() / 1000, 10, 60000, &skipped)) {
+	    log_allowed(&limit, wakeup_now_us() / 1000, 10, 60000, &skipped)) {
 		log_warning("saguaro-sim",
 		            "process %d: a MAD of class 0x%02x, method 0x%02x was "
 		            "refused: %s",

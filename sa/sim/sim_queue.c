@@ -23,7 +23,7 @@
 
 uint64_t sim_now_us(const struct sim *s)
 {
-	return s->o.virtual_clock ? s->now_us : waker_now_us();
+	return s->o.virtual_clock ? s->now_us : wakeup_now_us();
 }
 
 static bool before(const struct sim_event *a, const struct sim_event *b)
@@ -99,14 +99,14 @@ int sim_deliver(struct sim *s, uint32_t port, struct mad_buf *m, unsigned hops)
 
 int sim_queue_init(struct sim *s)
 {
-	return waker_init(&s->waker);
+	return wakeup_init(&s->waker);
 }
 
 void sim_queue_done(struct sim *s)
 {
 	mad_pool_done(&s->pool);
 	free(s->heap);
-	waker_done(&s->waker);
+	wakeup_done(&s->waker);
 }
 
 /* Nothing is due: moves the virtual clock or sleeps. E_OK: look again. */
@@ -126,9 +126,9 @@ static int pass_time(struct sim *s, uint64_t deadline_us)
 		s->now_us = next;
 		return E_OK;
 	}
-	waker_arm(&s->waker);
+	wakeup_arm(&s->waker);
 	pthread_mutex_unlock(&s->lock);
-	waker_sleep(&s->waker, next < deadline_us ? next : deadline_us);
+	wakeup_sleep(&s->waker, next < deadline_us ? next : deadline_us);
 	pthread_mutex_lock(&s->lock);
 	return E_OK;
 }
@@ -176,7 +176,7 @@ bool sim_step(struct sim *s, uint64_t deadline_us)
 static int recv_locked(struct sim *s, uint64_t deadline_us, struct mad_msg *ret_msg)
 {
 	for (;;) {
-		if (waker_taken(&s->waker)) {
+		if (wakeup_take_interrupt(&s->waker)) {
 			return -EINTR;
 		}
 		if (is_due(s)) {
@@ -202,7 +202,7 @@ static int sim_recv(struct transport *t, uint64_t deadline_ms, struct mad_msg *r
 	pthread_mutex_lock(&s->lock);
 	mad_pool_put(&s->pool, s->held);
 	s->held = NULL;
-	int ret = recv_locked(s, waker_deadline_us(deadline_ms), ret_msg);
+	int ret = recv_locked(s, wakeup_deadline_us(deadline_ms), ret_msg);
 	pthread_mutex_unlock(&s->lock);
 	return ret;
 }
@@ -232,20 +232,20 @@ static int sim_send(struct transport *t, const struct mad_msg *m)
 	pthread_mutex_lock(&s->lock);
 	int ret = send_locked(s, m);
 	pthread_mutex_unlock(&s->lock);
-	waker_notify(&s->waker);
+	wakeup_notify(&s->waker);
 	return ret;
 }
 
 static void sim_wake(struct transport *t)
 {
-	waker_wake(&((struct sim *)t)->waker);
+	wakeup_interrupt(&((struct sim *)t)->waker);
 }
 
 static uint64_t sim_now_ms(struct transport *t)
 {
 	struct sim *s = (struct sim *)t;
 	if (!s->o.virtual_clock) {
-		return waker_now_us() / 1000;
+		return wakeup_now_us() / 1000;
 	}
 	pthread_mutex_lock(&s->lock);
 	uint64_t now = s->now_us / 1000;
@@ -281,7 +281,7 @@ static void sim_close(struct transport *t)
 		sift_up(s->heap, kept++);
 	}
 	s->n_events = kept;
-	waker_taken(&s->waker);
+	wakeup_take_interrupt(&s->waker);
 	pthread_mutex_unlock(&s->lock);
 }
 

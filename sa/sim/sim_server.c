@@ -368,7 +368,7 @@ static void free_gone(struct sim_server *v)
 static int until_ms(uint64_t next_us)
 {
 	enum { LONG_MS = 60000 };
-	uint64_t now = waker_now_us();
+	uint64_t now = wakeup_now_us();
 	if (next_us <= now) {
 		return 0;
 	}

@@ -139,7 +139,7 @@ struct sim {
 	const struct graph *g;
 	struct sim_options o;
 	pthread_mutex_t lock;
-	struct waker waker;
+	struct wakeup waker;
 	struct sim_port *ports; /*!< like graph.ports */
 	struct sim_node *nodes; /*!< like graph.nodes */
 	uint32_t sm_port;

@@ -95,9 +95,9 @@ const char *disc_place(const struct disc *d, const struct disc_node *n, unsigned
 
 /* --- requests -------------------------------------------------------------------- */
 
-static void ask(struct disc *d, struct smp_dest *dest, const struct smp_order *what)
+static void ask(struct disc *d, struct smp_dest *dest, const struct smp_request *what)
 {
-	struct smp_order o = *what;
+	struct smp_request o = *what;
 
 	o.dest = dest;
 	if (o.method == 0) {
@@ -117,11 +117,11 @@ static smp_done_f on_port_info, on_node_info;
 static void ask_port(struct disc_node *n, unsigned port)
 {
 	ask(n->disc, n->ports[port].dest,
-	    &(struct smp_order){ .attr = UMAD_SM_ATTR_PORT_INFO,
-	                         .mod = DISC_PORT_MOD | port,
-	                         .retries = patience(n->disc),
-	                         .done = on_port_info,
-	                         .ctx = n });
+	    &(struct smp_request){ .attr = UMAD_SM_ATTR_PORT_INFO,
+	                           .mod = DISC_PORT_MOD | port,
+	                           .retries = patience(n->disc),
+	                           .done = on_port_info,
+	                           .ctx = n });
 }
 
 static struct probe *probe_new(struct disc *d)
@@ -152,10 +152,10 @@ static void probe_send(struct disc *d, struct disc_node *from, uint8_t port,
 	p->from = from;
 	p->port = port;
 	ask(d, &p->dest,
-	    &(struct smp_order){ .attr = UMAD_SM_ATTR_NODE_INFO,
-	                         .retries = was_silent ? 0 : patience(d),
-	                         .done = on_node_info,
-	                         .ctx = p });
+	    &(struct smp_request){ .attr = UMAD_SM_ATTR_NODE_INFO,
+	                           .retries = was_silent ? 0 : patience(d),
+	                           .done = on_node_info,
+	                           .ctx = p });
 }
 
 static void probe_over(struct disc_node *n, uint8_t port)
@@ -247,12 +247,12 @@ static void on_switch_info(void *ctx, const struct smp_reply *r)
 	if (n->disc->options.clear_change && field_get(r->data, SI_PORT_STATE_CHANGE)) {
 		/* Writing the bit as read, 1, clears it. */
 		ask(n->disc, &n->dest,
-		    &(struct smp_order){ .method = UMAD_METHOD_SET,
-		                         .attr = UMAD_SM_ATTR_SWITCH_INFO,
-		                         .data = r->data,
-		                         .retries = patience(n->disc),
-		                         .done = on_change_cleared,
-		                         .ctx = n });
+		    &(struct smp_request){ .method = UMAD_METHOD_SET,
+		                           .attr = UMAD_SM_ATTR_SWITCH_INFO,
+		                           .data = r->data,
+		                           .retries = patience(n->disc),
+		                           .done = on_change_cleared,
+		                           .ctx = n });
 		return;
 	}
 	for (unsigned i = 0; i <= n->n_ports; i++) {
@@ -262,10 +262,10 @@ static void on_switch_info(void *ctx, const struct smp_reply *r)
 
 static void ask_node(struct disc_node *n)
 {
-	struct smp_order o = { .attr = UMAD_SM_ATTR_NODE_DESC,
-		               .retries = patience(n->disc),
-		               .done = on_description,
-		               .ctx = n };
+	struct smp_request o = { .attr = UMAD_SM_ATTR_NODE_DESC,
+		                 .retries = patience(n->disc),
+		                 .done = on_description,
+		                 .ctx = n };
 
 	ask(n->disc, &n->dest, &o);
 	if (n->type != NODE_SWITCH) {

@@ -260,7 +260,7 @@ static bool look_again(struct port_ctx *c, const struct smp_reply *r)
 		return false;
 	}
 	c->status = (uint8_t)r->status;
-	ret = smp_submit(c->p->smp, &(struct smp_order){
+	ret = smp_submit(c->p->smp, &(struct smp_request){
 					    .dest = r->dest,
 					    .method = UMAD_METHOD_GET,
 					    .attr = UMAD_SM_ATTR_PORT_INFO,
@@ -310,14 +310,14 @@ static void send_port(struct program *p, uint32_t port, uint8_t *want, unsigned 
 	}
 	ret = smp_submit(
 		p->smp,
-		&(struct smp_order){ .dest = dp->dest,
-	                             .method = UMAD_METHOD_SET,
-	                             .attr = UMAD_SM_ATTR_PORT_INFO,
-	                             .mod = DISC_PORT_MOD | dp->num,
-	                             .data = want,
-	                             .retries = 2 * p->config->transaction_retries + 1,
-	                             .done = on_port_set,
-	                             .ctx = c });
+		&(struct smp_request){ .dest = dp->dest,
+	                               .method = UMAD_METHOD_SET,
+	                               .attr = UMAD_SM_ATTR_PORT_INFO,
+	                               .mod = DISC_PORT_MOD | dp->num,
+	                               .data = want,
+	                               .retries = 2 * p->config->transaction_retries + 1,
+	                               .done = on_port_set,
+	                               .ctx = c });
 	p->ret = ret != E_OK ? ret : p->ret;
 	p->n_port_sets++;
 }

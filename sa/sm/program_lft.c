@@ -38,7 +38,7 @@ struct lft_job {
 	bool failed, top_sent;
 };
 
-static void submit(struct lft_job *j, struct smp_order *o)
+static void submit(struct lft_job *j, struct smp_request *o)
 {
 	int ret;
 
@@ -97,10 +97,10 @@ static void on_lft_read(void *ctx, const struct smp_reply *r)
 static void read_on(struct lft_job *j)
 {
 	while (j->next < j->end && j->in_flight < LFT_IN_FLIGHT && j->p->ret == E_OK) {
-		submit(j, &(struct smp_order){ .method = UMAD_METHOD_GET,
-		                               .attr = UMAD_SM_ATTR_LINEAR_FT,
-		                               .mod = j->next++,
-		                               .done = on_lft_read });
+		submit(j, &(struct smp_request){ .method = UMAD_METHOD_GET,
+		                                 .attr = UMAD_SM_ATTR_LINEAR_FT,
+		                                 .mod = j->next++,
+		                                 .done = on_lft_read });
 	}
 }
 
@@ -225,10 +225,10 @@ static void send_top(struct lft_job *j)
 	}
 	field_set(want, SI_PORT_STATE_CHANGE,
 	          0); /* 0 keeps the bit; discovery clears it */
-	submit(j, &(struct smp_order){ .method = UMAD_METHOD_SET,
-	                               .attr = UMAD_SM_ATTR_SWITCH_INFO,
-	                               .data = want,
-	                               .done = on_top_set });
+	submit(j, &(struct smp_request){ .method = UMAD_METHOD_SET,
+	                                 .attr = UMAD_SM_ATTR_SWITCH_INFO,
+	                                 .data = want,
+	                                 .done = on_top_set });
 }
 
 static void on_lft_set(void *ctx, const struct smp_reply *r)
@@ -268,11 +268,11 @@ static void write_on(struct lft_job *j)
 
 		if (differs(j, block)) {
 			j->p->n_lft_sets++;
-			submit(j, &(struct smp_order){ .method = UMAD_METHOD_SET,
-			                               .attr = UMAD_SM_ATTR_LINEAR_FT,
-			                               .mod = block,
-			                               .data = wanted(j, block),
-			                               .done = on_lft_set });
+			submit(j, &(struct smp_request){ .method = UMAD_METHOD_SET,
+			                                 .attr = UMAD_SM_ATTR_LINEAR_FT,
+			                                 .mod = block,
+			                                 .data = wanted(j, block),
+			                                 .done = on_lft_set });
 		}
 	}
 	if (j->next == j->end && j->in_flight == 0 && !j->failed && !j->top_sent) {

@@ -62,7 +62,7 @@ static void send_on(struct mft_job *j)
 		const struct mft_copy *block = &j->send[j->next++];
 		int ret = smp_submit(
 			j->p->smp,
-			&(struct smp_order){
+			&(struct smp_request){
 				.dest = &j->node->dest,
 				.method = UMAD_METHOD_SET,
 				.attr = UMAD_SM_ATTR_MCAST_FT,

@@ -311,11 +311,11 @@ static void on_answer(void *ctx, const struct smp_reply *r);
 static void submit(struct item *t, uint8_t method)
 {
 	struct qos_job *j = t->j;
-	struct smp_order o = { .method = method,
-		               .data = method == UMAD_METHOD_SET ? t->want : NULL,
-		               .retries = 2 * j->p->config->transaction_retries + 1,
-		               .done = on_answer,
-		               .ctx = t };
+	struct smp_request o = { .method = method,
+		                 .data = method == UMAD_METHOD_SET ? t->want : NULL,
+		                 .retries = 2 * j->p->config->transaction_retries + 1,
+		                 .done = on_answer,
+		                 .ctx = t };
 	int ret;
 
 	qos_slot_order(&t->slot, &o);

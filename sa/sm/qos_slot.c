@@ -99,7 +99,7 @@ void qos_slot_keep(const struct qos_slot *t, const uint8_t *data)
 	}
 }
 
-void qos_slot_order(const struct qos_slot *t, struct smp_order *ret)
+void qos_slot_order(const struct qos_slot *t, struct smp_request *ret)
 {
 	uint32_t out = on_switch(t) ? t->out : 0;
 

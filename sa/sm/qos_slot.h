@@ -10,7 +10,7 @@
 
 struct disc_node;
 struct disc_port;
-struct smp_order;
+struct smp_request;
 
 /*!
  * One table of one port, as a request names it and as the copy keeps it: a block of VL
@@ -42,4 +42,4 @@ bool qos_slot_knows(const struct qos_slot *t, const uint8_t *want);
 void qos_slot_keep(const struct qos_slot *t, const uint8_t *data);
 
 /*! \brief Attribute, modifier and destination of a request for the table. */
-void qos_slot_order(const struct qos_slot *t, struct smp_order *ret);
+void qos_slot_order(const struct qos_slot *t, struct smp_request *ret);

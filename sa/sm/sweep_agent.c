@@ -184,7 +184,7 @@ static void to_the_server(void *ctx, const struct mad_msg *m, unsigned n, bool p
 
 void agent_divert(struct sweep *s, bool on)
 {
-	const struct transport_taker taker = {
+	const struct transport_receiver taker = {
 		.mgmt_class = UMAD_CLASS_SUBN_ADM,
 		.wants = is_for_the_server,
 		.take = to_the_server,

@@ -53,14 +53,14 @@ static int send_block(struct guid_set *g, struct smp_dest *dest, unsigned block)
 	p->n_guid_sets++;
 	return smp_submit(
 		g->s->smp,
-		&(struct smp_order){ .dest = dest,
-	                             .method = UMAD_METHOD_SET,
-	                             .attr = UMAD_SM_ATTR_GUID_INFO,
-	                             .mod = block,
-	                             .data = g->guids,
-	                             .retries = 2 * p->config->transaction_retries + 1,
-	                             .done = on_set,
-	                             .ctx = g });
+		&(struct smp_request){ .dest = dest,
+	                               .method = UMAD_METHOD_SET,
+	                               .attr = UMAD_SM_ATTR_GUID_INFO,
+	                               .mod = block,
+	                               .data = g->guids,
+	                               .retries = 2 * p->config->transaction_retries + 1,
+	                               .done = on_set,
+	                               .ctx = g });
 }
 
 /* The port with this GUID in the fabric as it is. NULL: not there. */

@@ -45,9 +45,9 @@ enum { CAP_IS_SM = 1 << 1, PORT_NUM_MASK = 0xff /* of the AttributeModifier */ }
 
 static const char *const source = "sweep";
 
-static void submit(struct sweep *s, const struct smp_order *what)
+static void submit(struct sweep *s, const struct smp_request *what)
 {
-	struct smp_order o = *what;
+	struct smp_request o = *what;
 
 	o.retries = s->d.config->transaction_retries;
 	if (smp_submit(s->smp, &o) != E_OK) {
@@ -59,12 +59,12 @@ static void ask(struct sweep *s, struct smp_dest *dest, uint16_t attr, uint32_t 
                 smp_done_f *done, void *ctx)
 {
 	smp_dest_revive(dest);
-	submit(s, &(struct smp_order){ .dest = dest,
-	                               .method = UMAD_METHOD_GET,
-	                               .attr = attr,
-	                               .mod = mod,
-	                               .done = done,
-	                               .ctx = ctx });
+	submit(s, &(struct smp_request){ .dest = dest,
+	                                 .method = UMAD_METHOD_GET,
+	                                 .attr = attr,
+	                                 .mod = mod,
+	                                 .done = done,
+	                                 .ctx = ctx });
 }
 
 /* --- what may have changed --------------------------------------------------------- */
@@ -202,12 +202,12 @@ static void on_cleared(void *ctx, const struct smp_reply *r)
 		return; /* the heavy sweep will look */
 	}
 	for (unsigned i = 0; i <= n->n_ports; i++) {
-		submit(l->s, &(struct smp_order){ .dest = &n->dest,
-		                                  .method = UMAD_METHOD_GET,
-		                                  .attr = UMAD_SM_ATTR_PORT_INFO,
-		                                  .mod = DISC_PORT_MOD | i,
-		                                  .done = on_port,
-		                                  .ctx = l });
+		submit(l->s, &(struct smp_request){ .dest = &n->dest,
+		                                    .method = UMAD_METHOD_GET,
+		                                    .attr = UMAD_SM_ATTR_PORT_INFO,
+		                                    .mod = DISC_PORT_MOD | i,
+		                                    .done = on_port,
+		                                    .ctx = l });
 	}
 	look_at_neighbors(l->s, n);
 }
@@ -227,12 +227,12 @@ static void on_switch_info(void *ctx, const struct smp_reply *r)
 	} else if (l->s->sm_state != SM_MASTER) {
 		found(l, "port state change on", 0);
 	} else { /* written as read, 1, it is cleared */
-		submit(l->s, &(struct smp_order){ .dest = &l->node->dest,
-		                                  .method = UMAD_METHOD_SET,
-		                                  .attr = UMAD_SM_ATTR_SWITCH_INFO,
-		                                  .data = r->data,
-		                                  .done = on_cleared,
-		                                  .ctx = l });
+		submit(l->s, &(struct smp_request){ .dest = &l->node->dest,
+		                                    .method = UMAD_METHOD_SET,
+		                                    .attr = UMAD_SM_ATTR_SWITCH_INFO,
+		                                    .data = r->data,
+		                                    .done = on_cleared,
+		                                    .ctx = l });
 	}
 }
 

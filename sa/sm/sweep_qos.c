@@ -264,9 +264,9 @@ static void on_table(void *ctx, const struct smp_reply *r)
 /* \return 1: it is asked for, 0: there is nothing to ask, or -ENOMEM */
 static int read_table(struct sweep *s, const struct qos_slot *t)
 {
-	struct smp_order o = { .method = UMAD_METHOD_GET,
-		               .retries = s->d.config->transaction_retries,
-		               .done = on_table };
+	struct smp_request o = { .method = UMAD_METHOD_GET,
+		                 .retries = s->d.config->transaction_retries,
+		                 .done = on_table };
 	struct qos_slot *kept;
 
 	if (qos_slot_knows(t, NULL) || qos_slot_bytes(t) == 0) {

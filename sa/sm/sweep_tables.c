@@ -52,17 +52,17 @@ static int read_table(struct sweep *s, struct port_tables *t, enum port_table_ki
 			return -ENOMEM;
 		}
 		one->block = &t->table[kind].block[b];
-		ret = smp_submit(
-			s->smp,
-			&(struct smp_order){ .dest = dest,
-		                             .method = UMAD_METHOD_GET,
-		                             .attr = kind == PORT_GUIDS
-		                                             ? UMAD_SM_ATTR_GUID_INFO
-		                                             : UMAD_SM_ATTR_PKEY_TABLE,
-		                             .mod = mod | b,
-		                             .retries = s->d.config->transaction_retries,
-		                             .done = on_block,
-		                             .ctx = one });
+		ret = smp_submit(s->smp,
+		                 &(struct smp_request){
+					 .dest = dest,
+					 .method = UMAD_METHOD_GET,
+					 .attr = kind == PORT_GUIDS
+		                                         ? UMAD_SM_ATTR_GUID_INFO
+		                                         : UMAD_SM_ATTR_PKEY_TABLE,
+					 .mod = mod | b,
+					 .retries = s->d.config->transaction_retries,
+					 .done = on_block,
+					 .ctx = one });
 	}
 	return ret;
 }

@@ -71,7 +71,7 @@ enum { PUTTERS = 4, EACH = 20000 };
 
 struct queue {
 	pthread_mutex_t lock;
-	struct waker waker;
+	struct wakeup waker;
 	struct mad_pool pool;
 	struct mad_list list;
 };
@@ -90,7 +90,7 @@ static void *put(void *arg)
 		pthread_mutex_lock(&p->q->lock);
 		mad_list_push(&p->q->list, mad_pool_get(&p->q->pool, mad, sizeof(mad)));
 		pthread_mutex_unlock(&p->q->lock);
-		waker_notify(&p->q->waker);
+		wakeup_notify(&p->q->waker);
 	}
 	return NULL;
 }
@@ -104,7 +104,7 @@ START_TEST(no_wake_up_is_lost)
 	pthread_t thread[PUTTERS];
 	uint32_t next[PUTTERS] = { 0 };
 
-	ck_assert_int_eq(waker_init(&q.waker), E_OK);
+	ck_assert_int_eq(wakeup_init(&q.waker), E_OK);
 	for (uint8_t i = 0; i < PUTTERS; i++) {
 		p[i] = (struct putter){ &q, i };
 		ck_assert_int_eq(pthread_create(&thread[i], NULL, put, &p[i]), 0);
@@ -113,9 +113,9 @@ START_TEST(no_wake_up_is_lost)
 		pthread_mutex_lock(&q.lock);
 		struct mad_buf *m = mad_list_pop(&q.list);
 		if (m == NULL) {
-			waker_arm(&q.waker);
+			wakeup_arm(&q.waker);
 			pthread_mutex_unlock(&q.lock);
-			waker_sleep(&q.waker, UINT64_MAX);
+			wakeup_sleep(&q.waker, UINT64_MAX);
 			continue;
 		}
 		uint32_t i;
@@ -129,28 +129,28 @@ START_TEST(no_wake_up_is_lost)
 		pthread_join(thread[i], NULL);
 	}
 	mad_pool_done(&q.pool);
-	waker_done(&q.waker);
+	wakeup_done(&q.waker);
 }
 END_TEST
 
 START_TEST(wake_is_seen_once)
 {
-	struct waker w = { 0 };
-	ck_assert_int_eq(waker_init(&w), E_OK);
-	ck_assert(!waker_taken(&w));
-	waker_wake(&w);
-	waker_wake(&w);
-	waker_arm(&w);
-	waker_sleep(&w, UINT64_MAX); /* does not sleep */
-	ck_assert(waker_taken(&w));
-	ck_assert(!waker_taken(&w));
-	uint64_t t0 = waker_now_us();
+	struct wakeup w = { 0 };
+	ck_assert_int_eq(wakeup_init(&w), E_OK);
+	ck_assert(!wakeup_take_interrupt(&w));
+	wakeup_interrupt(&w);
+	wakeup_interrupt(&w);
+	wakeup_arm(&w);
+	wakeup_sleep(&w, UINT64_MAX); /* does not sleep */
+	ck_assert(wakeup_take_interrupt(&w));
+	ck_assert(!wakeup_take_interrupt(&w));
+	uint64_t t0 = wakeup_now_us();
 	do { /* what is left in the descriptor may end one sleep early */
-		waker_arm(&w);
-		waker_sleep(&w, t0 + 3000);
-	} while (waker_now_us() < t0 + 3000);
-	ck_assert(!waker_taken(&w));
-	waker_done(&w);
+		wakeup_arm(&w);
+		wakeup_sleep(&w, t0 + 3000);
+	} while (wakeup_now_us() < t0 + 3000);
+	ck_assert(!wakeup_take_interrupt(&w));
+	wakeup_done(&w);
 }
 END_TEST
 

@@ -104,12 +104,12 @@ static void teardown(void)
 static void get(unsigned d, uint32_t mod, unsigned retries)
 {
 	ck_assert_int_eq(
-		smp_submit(smp, &(struct smp_order){ .dest = &dest[d],
-	                                             .method = UMAD_METHOD_GET,
-	                                             .attr = UMAD_SM_ATTR_PORT_INFO,
-	                                             .mod = mod,
-	                                             .retries = retries,
-	                                             .done = on_done }),
+		smp_submit(smp, &(struct smp_request){ .dest = &dest[d],
+	                                               .method = UMAD_METHOD_GET,
+	                                               .attr = UMAD_SM_ATTR_PORT_INFO,
+	                                               .mod = mod,
+	                                               .retries = retries,
+	                                               .done = on_done }),
 		E_OK);
 }
 
@@ -145,12 +145,12 @@ START_TEST(wire)
 	start(32);
 	memset(data, 0x77, sizeof(data));
 	ck_assert_int_eq(
-		smp_submit(smp, &(struct smp_order){ .dest = &dest[4],
-	                                             .method = UMAD_METHOD_SET,
-	                                             .attr = UMAD_SM_ATTR_LINEAR_FT,
-	                                             .mod = 0x01020304,
-	                                             .data = data,
-	                                             .done = on_done }),
+		smp_submit(smp, &(struct smp_request){ .dest = &dest[4],
+	                                               .method = UMAD_METHOD_SET,
+	                                               .attr = UMAD_SM_ATTR_LINEAR_FT,
+	                                               .mod = 0x01020304,
+	                                               .data = data,
+	                                               .done = on_done }),
 		E_OK);
 	ck_assert_uint_eq(fake.n_sent, 0);
 	smp_run(smp);

@@ -135,8 +135,8 @@ static void take(void *ctx, const struct mad_msg *m, unsigned n, bool pressed)
 	pthread_mutex_unlock(&device.lock);
 }
 
-static const struct transport_taker taker = { .mgmt_class = UMAD_CLASS_SUBN_ADM,
-	                                      .take = take };
+static const struct transport_receiver taker = { .mgmt_class = UMAD_CLASS_SUBN_ADM,
+	                                         .take = take };
 static struct transport *transport;
 static struct arena *a;
 

@@ -91,12 +91,12 @@ static int between_set_issm(struct transport *t, bool on)
 	return fabric->ops->set_issm(fabric, on);
 }
 
-static struct transport_taker taker;
+static struct transport_receiver taker;
 
-static void between_divert(struct transport *t, const struct transport_taker *to)
+static void between_divert(struct transport *t, const struct transport_receiver *to)
 {
 	(void)t;
-	taker = to != NULL ? *to : (struct transport_taker){ 0 };
+	taker = to != NULL ? *to : (struct transport_receiver){ 0 };
 }
 
 static const struct transport_ops between_ops = { .name = "between",
