@@ -7,18 +7,11 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
-#include "routing/graph/column.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
 #include "routing/proof/paths.h"
 
-bool keep_has_shape(const struct lft *prev, const struct lft *today)
-{
-	return prev && prev->n_switches == today->n_switches &&
-	       prev->n_lids == today->n_lids && prev->stride == today->stride;
-}
-
-/* The LIDs of one set, and nothing else. */
+/* The LIDs of one set; all others are without owner. */
 static int lids_of_set(const struct keep_measure *m, unsigned set, struct arena *a,
                        struct lids *ret)
 {
@@ -38,40 +31,23 @@ static int lids_of_set(const struct keep_measure *m, unsigned set, struct arena 
 	return E_OK;
 }
 
-/* Routes that do not count: two destinations for all hosts of a switch. */
-static uint32_t few_routes(const struct graph *g)
+/* What the loads of a table amount to. */
+struct summary {
+	uint64_t most, sum;
+};
+
+static struct summary summarize(const struct graph *g, const uint32_t *load)
 {
-	uint32_t most = 0;
+	struct summary s = { 0, 0 };
 
-	for (uint32_t s = 0; s < g->n_switches; s++) {
-		uint32_t n = g->host_first[s + 1] - g->host_first[s];
-
-		most = n > most ? n : most;
+	for (uint32_t c = 0; c < g->n_adj; c++) {
+		s.most = load[c] > s.most ? load[c] : s.most;
+		s.sum += load[c];
 	}
-	return 2 * most;
+	return s;
 }
 
-static uint32_t busiest(const uint32_t *load, uint32_t n)
-{
-	uint32_t most = 0;
-
-	for (uint32_t c = 0; c < n; c++) {
-		most = load[c] > most ? load[c] : most;
-	}
-	return most;
-}
-
-static uint64_t total(const uint32_t *load, uint32_t n)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t c = 0; c < n; c++) {
-		sum += load[c];
-	}
-	return sum;
-}
-
-/* A link that carries nothing in either direction. */
+/* Does a cable carry nothing in either direction? */
 static bool is_idle(const struct graph *g, const uint32_t *load, uint32_t c)
 {
 	const struct sw_link *l = &g->adj[c];
@@ -86,54 +62,59 @@ static bool is_idle(const struct graph *g, const uint32_t *load, uint32_t c)
 	return load[back] == 0;
 }
 
+/* Is the load even, judged by itself? A few routes more or less do not count. */
 static bool is_even(const struct graph *g, const uint32_t *load, uint32_t few)
 {
-	uint64_t sum = total(load, g->n_adj);
+	struct summary x = summarize(g, load);
 
 	for (uint32_t c = 0; c < g->n_adj; c++) {
 		if (is_idle(g, load, c)) {
 			return false;
 		}
 	}
-	return (uint64_t)busiest(load, g->n_adj) * g->n_adj <=
-	       sum + sum / 10 + (uint64_t)few * g->n_adj;
+	return x.most * g->n_adj <= x.sum + x.sum / 10 + (uint64_t)few * g->n_adj;
 }
 
-/* \param other  Loads of tables made without a look back. */
+/* Is the load about as even as that of tables computed without the earlier ones? */
 static bool is_as_good(const struct graph *g, const uint32_t *load, const uint32_t *other,
                        uint32_t few)
 {
-	uint64_t most = busiest(other, g->n_adj), sum = total(other, g->n_adj);
+	struct summary x = summarize(g, load), y = summarize(g, other);
 
 	for (uint32_t c = 0; c < g->n_adj; c++) {
-		if (other[c] > few / 2 && (uint64_t)other[c] * g->n_adj * 2 > sum &&
+		if (other[c] > few / 2 && (uint64_t)other[c] * g->n_adj * 2 > y.sum &&
 		    is_idle(g, load, c)) {
 			return false;
 		}
 	}
 	/* the sum of loads is the sum of hops */
-	return total(load, g->n_adj) <= sum + sum / 16 + few &&
-	       busiest(load, g->n_adj) <= most + most / 4 + few;
+	return x.sum <= y.sum + y.sum / 16 + few && x.most <= y.most + y.most / 4 + few;
 }
 
+/* Judges the routes to one set of LIDs. */
 static int judge_set(const struct keep_measure *m, const struct lids *lids,
                      const struct lft *kept, const struct lft *anew, struct arena *tmp,
                      bool *ret)
 {
-	uint32_t few = few_routes(m->g);
+	uint32_t few = 0;
 	struct load load, other;
 	int err = load_build(m->g, lids, kept, tmp, &load);
 
+	/* two destinations for all hosts of the fullest switch */
+	for (uint32_t s = 0; s < m->g->n_switches; s++) {
+		uint32_t n = m->g->host_first[s + 1] - m->g->host_first[s];
+
+		few = 2 * n > few ? 2 * n : few;
+	}
 	if (err == E_OK && anew) {
 		err = load_build(m->g, lids, anew, tmp, &other);
 	}
-	if (err == E_OK) {
-		*ret = anew ? is_as_good(m->g, load.base, other.base, few) &&
-		                       is_as_good(m->g, load.all, other.all, few)
-		            : is_even(m->g, load.base, few) &&
-		                       is_even(m->g, load.all, few) &&
-		                       (!m->hops ||
-		                        total(load.base, m->g->n_adj) <= m->hops);
+	if (err == E_OK && anew) {
+		*ret = is_as_good(m->g, load.base, other.base, few) &&
+		       is_as_good(m->g, load.all, other.all, few);
+	} else if (err == E_OK) {
+		*ret = is_even(m->g, load.base, few) && is_even(m->g, load.all, few) &&
+		       (!m->hops || summarize(m->g, load.base).sum <= m->hops);
 	}
 	return err;
 }
@@ -160,125 +141,9 @@ int keep_is_good(const struct keep_measure *m, const struct lft *kept,
 	return err;
 }
 
-/* ---- columns ---- */
-
-/* Working memory of one thread: a column of today, and the same of before. */
-struct pair {
-	struct column *now, *old;
-	uint16_t *hops, *hops_old; /* [n] UINT16_MAX: does not arrive */
-};
-
-static void count_hops(const struct column *c, uint32_t n, uint16_t *hops)
-{
-	memset(hops, 0xff, n * sizeof(*hops));
-	for (uint32_t i = 0; i < c->n_order; i++) {
-		hops[c->order[i]] = i ? (uint16_t)(hops[c->next[c->order[i]]] + 1) : 0;
-	}
-}
-
-/* Is the earlier column no detour? Between hosts no hop more will do, for management all
- * routes together may have a quarter more. */
-static bool is_short(const struct column_map *m, const struct pair *p)
-{
-	uint64_t sum = 0, sum_old = 0;
-
-	for (uint32_t s = 0; s < m->n; s++) {
-		if (p->hops[s] == UINT16_MAX) {
-			continue;
-		}
-		if (p->hops_old[s] == UINT16_MAX ||
-		    (p->now->to_host && m->n_hosts[s] && p->hops_old[s] > p->hops[s])) {
-			return false;
-		}
-		sum += p->hops[s];
-		sum_old += p->hops_old[s];
-	}
-	return sum_old <= sum + sum / 4;
-}
-
-static void keep_column(const struct column_map *old, const struct pair *p, uint32_t lid,
-                        struct lft *ret)
-{
-	count_hops(p->now, old->n, p->hops);
-	count_hops(p->old, old->n, p->hops_old);
-	if (!is_short(old, p)) {
-		return;
-	}
-	for (uint32_t s = 0; s < old->n; s++) {
-		if (p->hops[s] != UINT16_MAX) {
-			lft_row(ret, s)[lid] = p->old->port[s];
-		}
-	}
-}
-
-static struct pair *pairs_new(const struct column_map *m, unsigned n, struct arena *a)
-{
-	struct pair *p = arena_array(a, n, sizeof(*p));
-	struct column *c = column_new(m, 2 * n, a);
-
-	for (unsigned i = 0; p && c && i < n; i++) {
-		p[i].now = &c[2 * i];
-		p[i].old = &c[2 * i + 1];
-		p[i].hops = arena_array(a, m->n, sizeof(*p->hops));
-		p[i].hops_old = arena_array(a, m->n, sizeof(*p->hops_old));
-		if (!p[i].hops || !p[i].hops_old) {
-			return NULL;
-		}
-	}
-	return c ? p : NULL;
-}
-
-int keep_columns(const struct graph *g, const struct lids *lids, const struct lft *prev,
-                 const bool *which, struct lft *ret)
-{
-	struct arena *tmp = arena_new();
-	uint32_t n_blocks = lids->top / COLUMN_BLOCK + 1;
-	struct column_map now, old;
-	struct pair *pairs = NULL;
-	int err = tmp ? column_map_init(&now, g, lids, ret, tmp) : -ENOMEM;
-
-	if (err == E_OK) {
-		old = now;
-		old.lft = prev;
-		pairs = pairs_new(&now, column_threads(), tmp);
-		err = pairs ? E_OK : -ENOMEM;
-	}
-#pragma omp parallel for schedule(dynamic, 1)
-	for (uint32_t i = 0; i < (err == E_OK ? n_blocks : 0); i++) {
-		struct pair *p = &pairs[column_thread()];
-		uint32_t lid = i * COLUMN_BLOCK, end = lid + COLUMN_BLOCK;
-
-		column_load_block(&now, p->now, lid);
-		column_load_block(&old, p->old, lid);
-		for (; lid < end && lid <= lids->top; lid++) {
-			if ((!which || which[lid]) && column_resolve(&now, p->now, lid) &&
-			    column_resolve(&old, p->old, lid)) {
-				keep_column(&old, p, lid, ret);
-			}
-		}
-	}
-	arena_free(tmp);
-	return err;
-}
-
 /* ---- tables ---- */
 
-/* LIDs in use, those of hosts or not. */
-static bool *lids_of_kind(const struct graph *g, const struct lids *lids, bool hosts,
-                          struct arena *a)
-{
-	bool *which = arena_array(a, (size_t)lids->top + 1, sizeof(*which));
-
-	for (uint32_t lid = 1; which && lid <= lids->top; lid++) {
-		uint32_t owner = lids->owner[lid];
-
-		which[lid] = owner != GRAPH_NONE &&
-		             (hosts || g->nodes[g->ports[owner].node].sw != GRAPH_NONE);
-	}
-	return which;
-}
-
-/* Is any entry of these LIDs another one? */
+/* Do the tables differ in any entry of these LIDs? */
 static bool differ(const bool *which, const struct lft *a, const struct lft *b)
 {
 	for (uint32_t s = 0; s < a->n_switches; s++) {
@@ -294,9 +159,9 @@ static bool differ(const bool *which, const struct lft *a, const struct lft *b)
 	return false;
 }
 
-/* Good, and without a cycle: all on one lane. */
-static int may_stay(const struct keep_measure *m, const struct lft *kept,
-                    const struct lft *anew, struct arena *tmp)
+/* Are the kept tables balanced and, all on one lane, free of credit loops? */
+static int check_kept(const struct keep_measure *m, const struct lft *kept,
+                      const struct lft *anew, struct arena *tmp)
 {
 	const struct lanes one = { .n = 1 };
 	const struct keep_lanes k = { .g = m->g,
@@ -328,7 +193,14 @@ int keep_tables(const struct keep_measure *m, const struct lft *prev, bool hosts
 		return E_OK;
 	}
 	tmp = arena_new();
-	which = tmp ? lids_of_kind(m->g, m->lids, hosts, tmp) : NULL;
+	which = tmp ? arena_array(tmp, (size_t)m->lids->top + 1, sizeof(*which)) : NULL;
+	for (uint32_t lid = 1; which && lid <= m->lids->top; lid++) {
+		uint32_t owner = m->lids->owner[lid];
+
+		which[lid] =
+			owner != GRAPH_NONE &&
+			(hosts || m->g->nodes[m->g->ports[owner].node].sw != GRAPH_NONE);
+	}
 	if (which && !differ(which, prev, lft)) {
 		err = E_UNSUITABLE;
 	} else if (which) {
@@ -339,7 +211,7 @@ int keep_tables(const struct keep_measure *m, const struct lft *prev, bool hosts
 		err = keep_columns(m->g, m->lids, prev, which, &kept);
 	}
 	if (err == E_OK) {
-		err = may_stay(m, &kept, lft, tmp);
+		err = check_kept(m, &kept, lft, tmp);
 	}
 	if (err == E_OK) {
 		memcpy(lft->rows, kept.rows, bytes);

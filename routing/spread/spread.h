@@ -17,12 +17,12 @@ struct sw_link;
 
 /*!
  * Fills forwarding tables from a relation "these ports lead one hop closer", so that every
- * link carries its share. What minhop does with all shortest paths, other engines do with the
- * paths they allow.
+ * link carries its share. minhop applies it to all shortest paths, other engines to the
+ * paths that they allow.
  */
 enum { SPREAD_PORTS_MAX = 256 };
 
-/*! Links of one switch that lead closer to one other switch, in the order they were asked in. */
+/*! Links of one switch that lead closer to another, in the order of the links passed in. */
 struct spread_ports {
 	unsigned n;
 	uint8_t port[SPREAD_PORTS_MAX];
@@ -30,9 +30,9 @@ struct spread_ports {
 };
 
 /*!
- * \brief Picks, of the links of switch \a s, those that lead closer to switch \a t.
+ * \brief Finds which of the links of switch \a s lead closer to switch \a t.
  *
- * A link leads closer only to a switch whose distance to \a t is less, so routes end. Where
+ * A link leads closer only to a switch whose distance to \a t is smaller, so routes end. Where
  * the distance is not HOPS_NONE and \a s is not \a t, at least one of all links does. Called
  * from several threads at once.
  *
@@ -42,7 +42,7 @@ typedef void spread_closer_f(const void *ctx, uint32_t s, uint32_t t,
                              const struct sw_link *link, uint32_t n_links, unsigned max,
                              struct spread_ports *ret);
 
-/*! Hosts that are placed group by group, each balanced by itself. */
+/*! Hosts that are placed group by group; each group is balanced by itself. */
 struct spread_groups {
 	const uint32_t *of; /*!< [hosts on switches] group below n, by index in graph.hosts */
 	uint32_t n;
@@ -57,10 +57,12 @@ struct spread {
 	const struct hops *hops_to_switches; /*!< likewise for the LIDs of switches; NULL: all three are the same as for hosts */
 	spread_closer_f *closer_to_switches;
 	const void *ctx_to_switches;
-	const struct lft *prev;     /*!< tables of the last run, or NULL; others than of this shape are not used */
+	const struct lft *
+		prev; /*!< tables of the last run, or NULL; not used if their shape differs */
 	const struct spread_groups *groups; /*!< NULL: one; not together with tune->listed */
 	bool even; /*!< move routes off overloaded links afterwards; base LIDs only */
-	const struct spread_tune *tune; /*!< what the operator wants otherwise (spread_options.h), or NULL */
+	const struct spread_tune *
+		tune; /*!< what the options of the operator say (spread_options.h), or NULL */
 	const _Atomic bool *cancel; /*!< checked between steps; NULL: never */
 };
 
@@ -77,15 +79,16 @@ struct spread {
 int spread_run(const struct spread *in, struct lft *lft, struct arena *tmp);
 
 /*!
- * \brief Moves routes off links that carry much more than the others, in tables made
- *        elsewhere that follow \a in->hops and \a in->closer.
+ * \brief Moves routes off overloaded links, in tables that were filled elsewhere and follow
+ *        \a in->hops and \a in->closer.
  *
- * Of \a in->hops only distances are used; what has none is load that stays where it is.
- * Entries that are those of \a in->prev stay. Same result on any number of threads.
+ * Of \a in->hops only distances are used. A route without a distance is load that does not
+ * move. Entries that equal those of \a in->prev stay. Same result on any number of threads.
  *
- * \param offset  Of the LID in its port's range: these are counted and moved, by
- * themselves. \param tmp     Working memory: 2 bytes per (switch, host). \retval
- * -ECANCELED -ENOMEM
+ * \param offset  Of the LID in the LMC range of its port. Only the routes to these LIDs are
+ *                counted and moved.
+ * \param tmp     Working memory: 2 bytes per (switch, host).
+ * \retval -ECANCELED -ENOMEM
  */
 int spread_rebalance_tables(const struct spread *in, unsigned offset, struct lft *lft,
                             struct arena *tmp);

@@ -1,42 +1,40 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Plans: how hosts are spread evenly over a tree.
+ * Plans: which switches the routes to a host come down through, on a tree.
  *
- * In a whole tree whose leaves are all full, switches of one level choose in step and the
- * last links before the hosts get their share by themselves. In others, or of a group of
- * hosts, there may be two hosts behind one leaf switch and none behind the next. Then
- * each switch would choose by other loads, two routes to one leaf would come down one
- * link while others stay empty, and the routes to a host would come together late, so
- * that each link down serves many hosts and two of them are in each other's way.
+ * In a complete tree whose leaves are all full, the switches of one level choose in step,
+ * and the last links before the hosts get their share without a plan. In other trees, or
+ * for a group of hosts, there may be two hosts behind one leaf switch and none behind the
+ * next. Then each switch would choose by other loads. Two routes to one leaf would come
+ * down one link while others stay empty, and the routes to a host would come together
+ * late, so that each link down would serve many hosts that are in each other's way.
  *
- * So hosts are planned from below. Each in turn takes, from its leaf switch up to the
- * top, the link that the fewest hosts of its group come down, then the fewest of earlier
- * groups, then the switch that the fewest of its group come down through; among equals
- * the search goes on by one with each host. All other switches send towards the top of
- * this way, or where that is a detour towards the next switch on it. Of several ports
- * towards the top a switch takes the one that mirrors what the way does at its height:
- * the hosts of a leaf that share a top come down by different links, so they go up by
- * different links. What can reach no switch of the way on a shortest path is placed by
- * load.
+ * So hosts are planned from below, one after the other. From its leaf switch up to the
+ * top, a host takes the link that the fewest hosts of its group come down, then the
+ * fewest of earlier groups, then the link to the switch that the fewest of its group come
+ * down through. Among equals the search starts one further on with each host. These
+ * switches are the planned path. All other switches send towards the top of this path,
+ * or, where that is a detour, towards the next switch on it. Of several ports towards the
+ * top a switch takes the one that mirrors the choice of the path at its height. The hosts
+ * of a leaf that share a top come down by different links, so they go up by different
+ * links. Routes that can reach no switch of the path on a shortest path go by load.
  *
- * With an LMC further LIDs of groups keep off the systems, then the switches, of the
- * lower ones. Without groups only base LIDs are planned.
+ * With an LMC the further LIDs of groups avoid the systems, then the switches, of the
+ * lower LIDs. Without groups only base LIDs are planned.
  *
- * "Up" is away from leaves (leaves.h). Where hosts hang on every switch there is no plan,
- * and load decides alone. A plan decides between ports that an engine allows, so it never
- * makes a route longer.
+ * "Up" is away from the leaves (leaves.h). Where hosts hang on every switch there is no
+ * plan, and load decides alone. A plan decides between ports that an engine allows, so it
+ * never makes a route longer.
  */
-#include "routing/spread/spread_plan.h"
-
 #include <errno.h>
-#include <stdbool.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/hops.h"
 #include "routing/spread/leaves.h"
+#include "routing/spread/spread_int.h"
 
 enum { DEPTH = 4, SEVERAL = SPREAD_SEVERAL };
 
@@ -47,27 +45,29 @@ struct planned {
 
 struct spread_plan {
 	uint16_t *level;      /* [n] hops from the nearest leaf */
-	bool is_tree;         /* has any host a way? */
+	bool is_tree;         /* does any host have a planned path? */
 	uint32_t *up;         /* [n_adj] links up of a switch, from adj_first on */
 	uint32_t *n_up;       /* [n] */
 	uint8_t *towards; /* [n][hops.stride] port towards a switch of level 1 and above;
 	                     0, SEVERAL */
 	struct planned *link; /* [n_adj] by the link as seen from below */
 	struct planned *node; /* [n] */
-	uint8_t *turn; /* [hosts][DEPTH] which of the links up the base LID takes */
+	uint8_t *choice; /* [hosts][DEPTH] which of the links up the base LID takes */
 	uint8_t *
-		left; /* [columns][DEPTH] hops from the switches of the way to the leaf */
-	uint32_t *way; /* [columns][DEPTH] of this pass: switches from the top, GRAPH_NONE at the end */
-	uint8_t *mirror; /* [columns][DEPTH] by height: which of the ports that lead to
-	                    the top of the way the last switches on it have for it */
+		to_leaf; /* [columns][DEPTH] hops from the switches of the path to the leaf */
+	uint32_t
+		*path; /* [columns][DEPTH] switches from the top, GRAPH_NONE at the end */
+	uint8_t *
+		mirror; /* [columns][DEPTH] by height: which of the ports to the top of the
+	                    path the last switches on the path take */
 };
 
 /*
- * Where a link comes among those up: what is the first to a further system is before what
- * is the first to a further ASIC of one, and that before a second link to one.
+ * Sort key of a link up: the first links to different systems come first, then the first
+ * links to further ASICs of a system, then second links to an ASIC.
  */
-static uint32_t place_up(const struct spread_job *j, uint32_t s, const uint32_t *up,
-                         uint32_t i)
+static uint32_t up_key(const struct spread_job *j, uint32_t s, const uint32_t *up,
+                       uint32_t i)
 {
 	const struct sw_link *adj = j->g->adj;
 	const uint8_t *system = j->system + (size_t)s * j->width;
@@ -92,26 +92,13 @@ static uint32_t place_up(const struct spread_job *j, uint32_t s, const uint32_t 
 	return same_node << 16 | nodes << 8 | system[mine];
 }
 
-static void sort_up(uint32_t *up, uint32_t *place, uint32_t n)
-{
-	for (uint32_t i = 1; i < n; i++) {
-		uint32_t u = up[i], at = place[i], k = i;
-
-		for (; k && place[k - 1] > at; k--) {
-			up[k] = up[k - 1];
-			place[k] = place[k - 1];
-		}
-		up[k] = u;
-		place[k] = at;
-	}
-}
-
+/* Lists the links up of each switch. */
 static void find_up(const struct spread_job *j, const struct spread_plan *p)
 {
 	const struct graph *g = j->g;
 
 	for (uint32_t s = 0; s < j->n; s++) {
-		uint32_t *up = p->up + g->adj_first[s], place[SPREAD_PORTS_MAX], n = 0;
+		uint32_t *up = p->up + g->adj_first[s], key[SPREAD_PORTS_MAX], n = 0;
 
 		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
 			if (p->level[g->adj[i].to] > p->level[s]) {
@@ -119,10 +106,17 @@ static void find_up(const struct spread_job *j, const struct spread_plan *p)
 			}
 		}
 		for (uint32_t i = 0; i < n; i++) {
-			place[i] = place_up(j, s, up, i);
+			key[i] = up_key(j, s, up, i);
 		}
-		if (j->in->groups) {
-			sort_up(up, place, n);
+		for (uint32_t i = 1; j->in->groups && i < n; i++) {
+			uint32_t u = up[i], mine = key[i], k = i;
+
+			for (; k && key[k - 1] > mine; k--) {
+				up[k] = up[k - 1];
+				key[k] = key[k - 1];
+			}
+			up[k] = u;
+			key[k] = mine;
 		}
 		p->n_up[s] = n;
 	}
@@ -141,12 +135,12 @@ int spread_plan_init(struct spread_job *j, struct arena *tmp)
 	p->node = arena_array(tmp, j->n, sizeof(*p->node));
 	p->up = arena_array(tmp, j->g->n_adj + 1U, sizeof(*p->up));
 	p->n_up = arena_array(tmp, j->n, sizeof(*p->n_up));
-	p->turn = arena_array(tmp, n_hosts, DEPTH);
-	p->way = arena_array(tmp, n_hosts, DEPTH * sizeof(*p->way));
+	p->choice = arena_array(tmp, n_hosts, DEPTH);
+	p->path = arena_array(tmp, n_hosts, DEPTH * sizeof(*p->path));
 	p->mirror = arena_array(tmp, n_hosts, DEPTH);
-	p->left = arena_array(tmp, n_hosts, DEPTH);
-	if (!p->link || !p->node || !p->up || !p->n_up || !p->turn || !p->way ||
-	    !p->mirror || !p->left) {
+	p->to_leaf = arena_array(tmp, n_hosts, DEPTH);
+	if (!p->link || !p->node || !p->up || !p->n_up || !p->choice || !p->path ||
+	    !p->mirror || !p->to_leaf) {
 		return -ENOMEM;
 	}
 	if (leaves_heights(j->g, tmp, &p->level) != E_OK) {
@@ -157,9 +151,9 @@ int spread_plan_init(struct spread_job *j, struct arena *tmp)
 	return p->towards ? E_OK : -ENOMEM;
 }
 
-/* What is compared, the first things first. */
-static bool before(const struct planned *link, const struct planned *node,
-                   const struct planned *other_link, const struct planned *other_node)
+/* Is a link, with the switch behind it, to be preferred to another? */
+static bool is_better(const struct planned *link, const struct planned *node,
+                      const struct planned *other_link, const struct planned *other_node)
 {
 	if (link->now != other_link->now) {
 		return link->now < other_link->now;
@@ -173,47 +167,28 @@ static bool before(const struct planned *link, const struct planned *node,
 	return node->earlier < other_node->earlier;
 }
 
-/* Which of the links up from a switch fewest hosts come down; each turn another one of
- * equals. */
-static uint32_t best_up(const struct spread_job *j, uint32_t s, uint32_t turn)
+/* Which of the links up from a switch the fewest hosts come down. Among equals the search
+ * starts at start. */
+static uint32_t best_up(const struct spread_job *j, uint32_t s, uint32_t start)
 {
 	const struct spread_plan *p = j->plan;
 	const uint32_t *up = p->up + j->g->adj_first[s];
 	const struct sw_link *adj = j->g->adj;
-	uint32_t n = p->n_up[s], best = turn % n;
+	uint32_t n = p->n_up[s], best = start % n;
 
 	for (uint32_t k = 1; k < n; k++) {
-		uint32_t i = (turn + k) % n;
+		uint32_t i = (start + k) % n;
 
-		if (before(&p->link[up[i]], &p->node[adj[up[i]].to], &p->link[up[best]],
-		           &p->node[adj[up[best]].to])) {
+		if (is_better(&p->link[up[i]], &p->node[adj[up[i]].to],
+		              &p->link[up[best]], &p->node[adj[up[best]].to])) {
 			best = i;
 		}
 	}
 	return best;
 }
 
-/* The link that a further LID takes: the next at each switch, one more when all below
- * have had their turn. */
-static uint32_t next_up(const struct spread_job *j, uint32_t s, uint32_t turn,
-                        uint32_t n_below)
-{
-	uint32_t more = n_below ? j->offset / n_below : 0;
-
-	return (turn + j->offset + more) % j->plan->n_up[s];
-}
-
-static void find_towards(const struct spread_job *j, uint32_t s, uint32_t to,
-                         struct spread_ports *ret)
-{
-	const uint32_t *first = j->g->adj_first + s;
-
-	j->in->closer(j->in->ctx, s, to, j->g->adj + first[0], first[1] - first[0],
-	              SPREAD_PORTS_MAX, ret);
-}
-
-/* The port to a switch of a way, SEVERAL. Asked for when it is wanted first: of a switch
- * one thread at a time does. */
+/* The port to a switch on a planned path, or SEVERAL. Found at the first use; only one
+ * thread at a time works on a switch. */
 static uint8_t port_to(const struct spread_job *j, uint32_t s, uint32_t to)
 {
 	uint8_t *port = j->plan->towards + (size_t)s * j->hops->stride + to;
@@ -229,15 +204,15 @@ static uint8_t port_to(const struct spread_job *j, uint32_t s, uint32_t to)
 	return *port;
 }
 
-/* Which of the ports of a switch towards the top of a way a link is. */
-static uint8_t place_among(const struct spread_job *j, uint32_t s, uint32_t top,
-                           uint32_t link)
+/* Which of the ports of a switch towards the top of a path a link has. */
+static uint8_t index_of_link(const struct spread_job *j, uint32_t s, uint32_t top,
+                             uint32_t link)
 {
 	struct spread_ports all = { .n = 0 };
 	unsigned i = 0;
 
 	if (port_to(j, s, top) == SEVERAL) {
-		find_towards(j, s, top, &all);
+		spread_find_ports(j, s, top, &all);
 	}
 	while (i < all.n && all.port[i] != j->g->adj[link].port) {
 		i++;
@@ -245,22 +220,29 @@ static uint8_t place_among(const struct spread_job *j, uint32_t s, uint32_t top,
 	return (uint8_t)(i < all.n ? i : 0);
 }
 
+/* Plans the path to one column: a host of switch s. */
 static void plan_column(const struct spread_job *j, uint32_t h, uint32_t s,
-                        uint32_t first)
+                        uint32_t start)
 {
 	const struct spread_plan *p = j->plan;
 	uint32_t home = s, below = s, counts = spread_counted(j, h, 1);
-	uint8_t *turn = p->turn + (size_t)(j->host ? j->host[h] : h) * DEPTH;
-	uint32_t *way = p->way + (size_t)h * DEPTH, link[DEPTH], n = 0, n_below = 0;
+	uint8_t *choice = p->choice + (size_t)(j->host ? j->host[h] : h) * DEPTH;
+	uint32_t *path = p->path + (size_t)h * DEPTH, link[DEPTH], n = 0, n_below = 0;
 
 	while (n < DEPTH && p->n_up[s]) {
-		uint32_t i = j->offset ? next_up(j, s, turn[n], n_below)
-		                       : best_up(j, s, first);
+		uint32_t i;
 
-		link[n] = p->up[j->g->adj_first[s] + i];
-		if (!j->offset) {
-			turn[n] = (uint8_t)i;
+		if (j->offset) {
+			/* A further LID takes the next link at each switch, and one more
+			 * when it has tried all links of the switch below. */
+			uint32_t more = n_below ? j->offset / n_below : 0;
+
+			i = (choice[n] + j->offset + more) % p->n_up[s];
+		} else {
+			i = best_up(j, s, start);
+			choice[n] = (uint8_t)i;
 		}
+		link[n] = p->up[j->g->adj_first[s] + i];
 		n_below = p->n_up[s];
 		s = j->g->adj[link[n]].to;
 		p->link[link[n++]].now += counts;
@@ -268,13 +250,13 @@ static void plan_column(const struct spread_job *j, uint32_t h, uint32_t s,
 	}
 	j->plan->is_tree |= n > 0;
 	for (uint32_t i = 0; i < DEPTH; i++) {
-		way[i] = i < n ? j->g->adj[link[n - 1 - i]].to : GRAPH_NONE;
+		path[i] = i < n ? j->g->adj[link[n - 1 - i]].to : GRAPH_NONE;
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		size_t at = (size_t)h * DEPTH + i;
 
-		p->mirror[at] = place_among(j, below, way[0], link[i]);
-		p->left[at] = (uint8_t)hops_between(j->hops, way[i], home);
+		p->mirror[at] = index_of_link(j, below, path[0], link[i]);
+		p->to_leaf[at] = (uint8_t)hops_between(j->hops, path[i], home);
 		below = j->g->adj[link[i]].to;
 	}
 }
@@ -284,16 +266,16 @@ bool spread_plan_is_tree(const struct spread_job *j)
 	return j->plan->is_tree;
 }
 
-void spread_plan_pass(struct spread_job *j)
+void spread_plan_columns(struct spread_job *j)
 {
-	uint32_t turn = 0;
+	uint32_t start = 0;
 
 	for (uint32_t i = 0; i < (j->leaf ? j->n_leaves : j->n); i++) {
 		uint32_t t = j->leaf ? j->leaf[i] : i;
 
-		for (uint32_t h = j->first[t]; h < j->first[t + 1]; h++, turn++) {
+		for (uint32_t h = j->first[t]; h < j->first[t + 1]; h++, start++) {
 			if (j->lid[h]) {
-				plan_column(j, h, t, turn);
+				plan_column(j, h, t, start);
 			}
 		}
 	}
@@ -313,31 +295,24 @@ void spread_plan_end_round(struct spread_job *j)
 	end_round(j->plan->node, j->n);
 }
 
-/* Those of the candidates that lead towards a switch, too. */
-static void ports_towards(const struct spread_job *j, uint32_t s, uint32_t to,
-                          const struct spread_choice *c, struct spread_choice *ret)
+/* Which of several candidates towards a switch on the planned path to take; c->p.n: none
+ * leads there. */
+static unsigned pick_towards(const struct spread_job *j, uint32_t s, uint32_t h,
+                             unsigned level, const struct spread_choice *c)
 {
 	struct spread_ports all = { .n = 0 };
-
-	find_towards(j, s, to, &all);
-	ret->p.n = 0;
-	for (unsigned i = 0; i < all.n; i++) {
-		unsigned at = c->at[all.port[i]];
-
-		if (at < c->p.n && c->p.port[at] == all.port[i]) {
-			spread_copy_port(ret, c, at);
-		}
-	}
-}
-
-/* The one to take of several ports towards a switch on the way. */
-static unsigned pick_of(const struct spread_job *j, uint32_t s, uint32_t h,
-                        unsigned level, const struct spread_choice *c)
-{
 	struct spread_choice some;
 	unsigned i;
 
-	ports_towards(j, s, j->plan->way[(size_t)h * DEPTH + level], c, &some);
+	spread_find_ports(j, s, j->plan->path[(size_t)h * DEPTH + level], &all);
+	some.p.n = 0;
+	for (i = 0; i < all.n; i++) {
+		unsigned at = c->at[all.port[i]];
+
+		if (at < c->p.n && c->p.port[at] == all.port[i]) {
+			spread_copy_port(&some, c, at);
+		}
+	}
 	if (!some.p.n) {
 		return c->p.n;
 	}
@@ -354,20 +329,6 @@ static unsigned pick_of(const struct spread_job *j, uint32_t s, uint32_t h,
 	return c->at[some.p.port[i]];
 }
 
-/* Which switch of the way is the highest that a shortest path of \a all hops passes, from
- * where \a dist counts; DEPTH: none. */
-static inline unsigned find_passed(const uint8_t *dist, unsigned all, const uint32_t *way,
-                                   const uint8_t *left)
-{
-	unsigned i = 0;
-
-	while (i < DEPTH && way[i] != GRAPH_NONE &&
-	       (!dist[way[i]] || dist[way[i]] + left[i] != all)) {
-		i++;
-	}
-	return i < DEPTH && way[i] != GRAPH_NONE ? i : DEPTH;
-}
-
 bool spread_place_planned(const struct spread_job *j, uint32_t s, uint32_t t,
                           struct spread_choice *c)
 {
@@ -375,7 +336,7 @@ bool spread_place_planned(const struct spread_job *j, uint32_t s, uint32_t t,
 	const uint8_t *dist = j->hops->dist + (size_t)s * j->hops->stride;
 	const uint8_t *towards = p->towards + (size_t)s * j->hops->stride;
 	const uint16_t *flow = j->flow + (size_t)s * j->n_cols;
-	const uint32_t *lids = j->lid, *way = p->way, end = j->first[t + 1];
+	const uint32_t *lids = j->lid, end = j->first[t + 1];
 	const bool *ignored = j->in->tune ? j->in->tune->ignored : NULL;
 	uint32_t *load = j->load + (size_t)s * j->width;
 	uint8_t *row = lft_row(j->lft, s), only = towards[t] == SEVERAL ? 0 : towards[t];
@@ -393,12 +354,20 @@ bool spread_place_planned(const struct spread_job *j, uint32_t s, uint32_t t,
 			continue;
 		}
 		if (!port) {
-			const uint32_t *to = way + (size_t)h * DEPTH;
-			unsigned i = find_passed(dist, dist[t], to,
-			                         p->left + (size_t)h * DEPTH);
+			/* towards the highest switch of the path that is on a shortest path */
+			const uint32_t *path = p->path + (size_t)h * DEPTH;
+			const uint8_t *to_leaf = p->to_leaf + (size_t)h * DEPTH;
+			unsigned i = 0;
 
-			port = i == DEPTH ? 0 : towards[to[i]];
-			port = i < DEPTH && !port ? port_to(j, s, to[i]) : port;
+			while (i < DEPTH && path[i] != GRAPH_NONE &&
+			       (!dist[path[i]] ||
+			        dist[path[i]] + to_leaf[i] != dist[t])) {
+				i++;
+			}
+			if (i < DEPTH && path[i] != GRAPH_NONE) {
+				port = towards[path[i]];
+				port = port ? port : port_to(j, s, path[i]);
+			}
 			port = port == SEVERAL ? 0 : port;
 		}
 		routes = ignored && ignored[j->port[h]] ? 0 : routes;
@@ -422,19 +391,19 @@ unsigned spread_pick_planned(const struct spread_job *j, uint32_t s, uint32_t h,
                              uint32_t t, const struct spread_choice *c)
 {
 	const struct spread_plan *p = j->plan;
-	const uint32_t *way = p->way + (size_t)h * DEPTH;
-	const uint8_t *left = p->left + (size_t)h * DEPTH;
+	const uint32_t *path = p->path + (size_t)h * DEPTH;
+	const uint8_t *to_leaf = p->to_leaf + (size_t)h * DEPTH;
 	const uint8_t *dist = j->hops->dist + (size_t)s * j->hops->stride;
 
-	for (unsigned i = 0; i < DEPTH && way[i] != GRAPH_NONE; i++) {
+	for (unsigned i = 0; i < DEPTH && path[i] != GRAPH_NONE; i++) {
 		uint8_t port;
 		unsigned at;
 
-		if (!dist[way[i]] || dist[way[i]] + left[i] != dist[t]) {
+		if (!dist[path[i]] || dist[path[i]] + to_leaf[i] != dist[t]) {
 			continue;
 		}
-		port = port_to(j, s, way[i]);
-		at = port == SEVERAL ? pick_of(j, s, h, i, c) : c->at[port];
+		port = port_to(j, s, path[i]);
+		at = port == SEVERAL ? pick_towards(j, s, h, i, c) : c->at[port];
 		if (at < c->p.n && (port == SEVERAL || c->p.port[at] == port)) {
 			return at;
 		}

@@ -6,7 +6,7 @@
  * The closed form sees the uplinks of one switch at a time, so where several cables are
  * missing some links further on get more than their share. It deals by neighbours, so the
  * only cable to one carries as much as several to another. Then routes to base LIDs move
- * off these links, to others that climb and descend the same way (spread_even.c). Further
+ * off these links, to others that climb and descend the same way (spread_rebalance.c). Further
  * LIDs of a port stay apart from the base LID.
  */
 #include <errno.h>

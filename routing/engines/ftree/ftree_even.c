@@ -3,7 +3,7 @@
 /*
  * Broken trees, after the repair: it weighs shifts and loads against each other, pair by
  * pair, and where a whole part of the tree has few cables, some links are left with twice
- * their share. Then routes that pass these move on as spread_even.c does it for all
+ * their share. Then routes that pass these move on as spread_rebalance.c does it for all
  * engines, although that knows nothing of shifts.
  */
 #include <errno.h>

@@ -21,7 +21,7 @@
  *
  * Earlier tables: where the paths of the last run can stay (sssp_fill.c), the routes that
  * go as they went stay on their lanes, and the others are fitted around them
- * (keep_lanes.c). When that fails, steps 1 to 4 start with nothing.
+ * (keep_routes.c). When that fails, steps 1 to 4 start with nothing.
  *
  * What differs from OpenSM 3.3.23: there the lane of a path is drawn at random among the
  * lanes of its layer each time somebody asks.
