@@ -276,6 +276,19 @@ const struct snap_meta *snap_meta(const struct snap_reader *r)
 	return &r->meta;
 }
 
+uint64_t snap_version(const struct snap_meta *m, uint32_t tables)
+{
+	uint64_t newest = 0;
+
+	/* versions are transaction ids, so a change of any table raises the maximum */
+	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
+		if ((tables & UINT32_C(1) << i) != 0 && m->version[i] > newest) {
+			newest = m->version[i];
+		}
+	}
+	return newest;
+}
+
 /* Looks a chunk up; a chunk that is not stored is remembered as empty. */
 static int read_chunk(struct snap_reader *r, unsigned table, const void *key,
                       size_t key_len, size_t unit, struct chunk *c)

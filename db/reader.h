@@ -88,6 +88,9 @@ struct snap_meta {
 
 const struct snap_meta *snap_meta(const struct snap_reader *r);
 
+/*! \brief Newest version of some tables. \param tables  A bit 1 << SNAP_... for each. */
+uint64_t snap_version(const struct snap_meta *m, uint32_t tables);
+
 struct snap_node {
 	uint64_t guid, system_image_guid;
 	char description[65];

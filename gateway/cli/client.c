@@ -13,9 +13,10 @@
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/config.h"
+#include "gateway/api/api.h"
+#include "gateway/api/metrics.h"
+#include "gateway/api/stream.h"
 #include "gateway/cli/command.h"
-#include "gateway/http/api.h"
-#include "gateway/http/metrics.h"
 #include "gateway/view/source.h"
 
 static const char default_url[] = "http://127.0.0.1:8620";

@@ -76,7 +76,7 @@ typedef int client_print_f(const struct client *s, const json_t *body, bool firs
 int client_print_list(struct client *s, const char *target, client_print_f *print);
 
 /*!
- * \brief Copies a stream (gateway/http/stream.h) to standard output as it comes.
+ * \brief Copies a stream (gateway/api/stream.h) to standard output as it comes.
  * \return EXIT_GOOD when it is complete; EXIT_BAD when it ended early, as its last line
  *         says; EXIT_USAGE else.
  */

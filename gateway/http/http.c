@@ -25,8 +25,10 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/base/listen.h"
-#include "gateway/http/api.h"
-#include "gateway/http/metrics.h"
+#include "gateway/api/api.h"
+#include "gateway/api/metrics.h"
+#include "gateway/api/stream.h"
+#include "gateway/view/problem.h"
 #include "gateway/view/source.h"
 
 enum {
@@ -179,7 +181,7 @@ static enum MHD_Result refuse_body(struct http *h, struct MHD_Connection *conn,
 		                   .content_type = "application/problem+json" };
 
 	body_json(&reply.body, problem_json(&p, 0));
-	http_stats_count(&h->stats, api_n_rows(), reply.status, 0);
+	http_stats_count(&h->stats, api_rows.n, reply.status, 0);
 	return send_reply(conn, method, &reply);
 }
 

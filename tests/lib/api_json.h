@@ -7,7 +7,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "gateway/http/api.h"
+#include "gateway/api/api.h"
+#include "gateway/api/stream.h"
 
 /* Asks the API. \return The body of an answer that has \a status and is no stream. */
 static inline json_t *api_json(struct api_thread *t, unsigned status, const char *fmt,

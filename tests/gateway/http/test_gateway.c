@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <sys/stat.h>
 
-#include "gateway/http/api.h"
+#include "gateway/api/api.h"
 #include "gateway/http/http.h"
 #include "routing/graph/node_text.h"
 #include "tests/lib/gateway_client.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "gateway/http/api.h"
+#include "gateway/api/api.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,8 @@
 #include "conf/base/err.h"
 #include "conf/base/text.h"
 #include "db/reader.h"
-#include "gateway/http/metrics.h"
+#include "gateway/api/api_call.h"
+#include "gateway/api/metrics.h"
 #include "gateway/view/json_text.h"
 #include "gateway/view/source.h"
 #include "routing/graph/graph.h"
@@ -79,15 +80,7 @@ enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
 _Static_assert((int)N_ROWS < (int)HTTP_ROUTES_MAX,
                "one metrics slot per row and one for no row");
 
-const struct api_row *api_rows(void)
-{
-	return rows;
-}
-
-unsigned api_n_rows(void)
-{
-	return N_ROWS;
-}
+const struct api_rows api_rows = { rows, N_ROWS };
 
 /* --- match ---------------------------------------------------------------------------
  */
@@ -209,21 +202,8 @@ static int route(struct api_call *c, const struct api_request *rq)
 	return check_params(c);
 }
 
-/* --- versions ------------------------------------------------------------------------
+/* --- answer --------------------------------------------------------------------------
  */
-
-uint64_t api_version(const struct snap_meta *m, unsigned tables)
-{
-	uint64_t newest = 0;
-
-	/* Versions are transaction ids, so a change of any table raises the maximum. */
-	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
-		if ((tables & 1U << i) != 0 && m->version[i] > newest) {
-			newest = m->version[i];
-		}
-	}
-	return newest;
-}
 
 bool api_etag_matches(const char *header, const char *etag)
 {
@@ -246,17 +226,6 @@ bool api_etag_matches(const char *header, const char *etag)
 	return false;
 }
 
-/* --- answer --------------------------------------------------------------------------
- */
-
-/* What the answer is made of. */
-static unsigned tables_of(const struct api_call *c)
-{
-	unsigned tables = c->row->tables;
-
-	return tables & TABLE_OF_RECORD ? tables | api_record_tables(c->capture) : tables;
-}
-
 /* Pins the newest epoch; sets the reply's epoch and ETag. */
 static int pin(struct api_call *c, struct api_reply *ret)
 {
@@ -268,10 +237,13 @@ static int pin(struct api_call *c, struct api_reply *ret)
 	}
 	const struct snap_meta *m = snap_meta(c->snap);
 	c->epoch = m->epoch;
-	const unsigned tables = tables_of(c);
-	if ((tables & TABLE_MOMENT) == 0) {
+	c->tables = c->row->tables;
+	if ((c->tables & TABLE_OF_RECORD) != 0) {
+		c->tables |= api_record_tables(c->capture);
+	}
+	if ((c->tables & TABLE_MOMENT) == 0) {
 		snprintf(ret->etag, sizeof(ret->etag), "\"%" PRIu64 "-%" PRIu64 "%s\"",
-		         m->epoch, api_version(m, tables), c->stale ? "-stale" : "");
+		         m->epoch, snap_version(m, c->tables), c->stale ? "-stale" : "");
 	}
 	return E_OK;
 }
@@ -324,17 +296,6 @@ static int run(struct api_call *c, const struct api_request *rq, struct api_repl
 	return err;
 }
 
-uint64_t api_epoch(struct api_call *c, const char **ret_why)
-{
-	struct snap_reader *snap;
-
-	if (source_pin(c->thread->source, c->now_ms, ret_why, &snap) != E_OK) {
-		return 0;
-	}
-	c->epoch = snap_meta(snap)->epoch;
-	return c->epoch;
-}
-
 static void reply_problem(struct api_call *c, int err, struct api_reply *ret)
 {
 	const char *why;
@@ -364,6 +325,7 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
 {
 	uint64_t start = now_us();
 	struct api_call c = { .thread = t,
+		              .rows = &api_rows,
 		              .content_type = "application/json",
 		              .now_ms = source_now_ms() };
 	struct api_reply reply = { .status = 200 };
@@ -388,193 +350,4 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
 	arena_free(c.arena);
 	http_stats_count(t->stats, reply.route, reply.status, now_us() - start);
 	*ret = reply;
-}
-
-/* --- for handlers --------------------------------------------------------------------
- */
-
-json_t *api_head(const struct api_call *c)
-{
-	json_t *head = json_pack("{s:I}", "epoch", (json_int_t)snap_meta(c->snap)->epoch);
-
-	if (c->stale) {
-		json_object_set_new(head, "stale", json_true());
-	}
-	return head;
-}
-
-const char *api_param(const struct api_call *c, const char *name)
-{
-	return uri_param(&c->uri, name);
-}
-
-int api_capture_guid(struct api_call *c, uint64_t *ret_guid)
-{
-	if (text_guid(c->capture, ret_guid) == E_OK) {
-		return E_OK;
-	}
-	return problem_set(&c->problem, c->arena, E_SYNTAX,
-	                   "'%s' is no GUID: expected 0x and 1-16 hex digits",
-	                   c->capture);
-}
-
-int api_capture_switch(struct api_call *c, struct snap_node *ret)
-{
-	struct snap_node node;
-	uint64_t guid;
-
-	int err = api_capture_guid(c, &guid);
-	if (err != E_OK) {
-		return err;
-	}
-	err = snap_node(c->snap, guid, &node);
-	if (err == E_NOTFOUND) {
-		return problem_set(
-			&c->problem, c->arena, err,
-			"no switch has the NodeGUID 0x%016llx; /v1/nodes?type=switch "
-			"lists them",
-			(unsigned long long)guid);
-	}
-	if (err == E_OK && node.type != NODE_SWITCH) {
-		return problem_set(
-			&c->problem, c->arena, E_NOTFOUND,
-			"0x%016llx is a %s ('%s'): only a switch has a forwarding table",
-			(unsigned long long)guid, node_type_name(node.type), node.name);
-	}
-	if (err == E_OK) {
-		*ret = node;
-	}
-	return err;
-}
-
-/* "-" and the key of a row in hex, at the end of a cursor. \return false: something else. */
-static bool cursor_row(const char *text, struct stream_place *at)
-{
-	size_t digits = strspn(text + 1, "0123456789abcdef");
-
-	if (text[0] != '-' || text[1 + digits] != '\0' || digits == 0 || digits % 2 != 0 ||
-	    digits / 2 > sizeof(at->row)) {
-		return false;
-	}
-	for (size_t i = 0; i < digits / 2; i++) {
-		sscanf(text + 1 + 2 * i, "%2hhx", &at->row[i]);
-	}
-	at->row_len = (uint8_t)(digits / 2);
-	return true;
-}
-
-int api_cursor(struct api_call *c, const char *text, struct stream_place *ret)
-{
-	struct stream_place at = { .key = 0 };
-	uint64_t epoch, rest;
-	int end = -1;
-
-	if (sscanf(text, "%16" SCNx64 "-%16" SCNx64 "-%16" SCNx64 "-%16" SCNx64 "%n",
-	           &epoch, &at.key, &at.sub, &rest, &end) != 4 ||
-	    end < 0 || (text[end] != '\0' && !cursor_row(text + end, &at))) {
-		return problem_param(
-			&c->problem, c->arena, E_SYNTAX, "cursor",
-			"cursor='%s' was not made here: pass on next_cursor as it "
-			"was given",
-			text);
-	}
-	if (epoch != snap_meta(c->snap)->epoch) {
-		return problem_param(&c->problem, c->arena, E_HTTP_GONE, "cursor",
-		                     "the cursor is of epoch %" PRIu64
-		                     ", the fabric is at epoch %" PRIu64
-		                     " now; begin again without a cursor",
-		                     epoch, snap_meta(c->snap)->epoch);
-	}
-	at.skip = (size_t)rest;
-	*ret = at;
-	return E_OK;
-}
-
-static int page_cursor(struct api_call *c, const char *text, struct api_page *page)
-{
-	struct stream_place at;
-	int err = api_cursor(c, text, &at);
-
-	if (err == E_OK) {
-		page->guid = at.key;
-		page->port = (uint8_t)at.skip;
-	}
-	return err;
-}
-
-int api_page(struct api_call *c, struct api_page *ret)
-{
-	struct api_page page = { .limit = API_LIMIT_DEFAULT };
-	const char *limit = api_param(c, "limit");
-	const char *cursor = api_param(c, "cursor");
-	uint64_t v;
-
-	if (limit != NULL) {
-		int err = text_u64(limit, API_LIMIT_MAX, &v);
-		if (err != E_OK || v == 0) {
-			return problem_param(&c->problem, c->arena,
-			                     err != E_OK ? err : E_RANGE, "limit",
-			                     "limit='%s': expected a number, 1-%d", limit,
-			                     API_LIMIT_MAX);
-		}
-		page.limit = (uint32_t)v;
-	}
-	if (cursor != NULL) {
-		int err = page_cursor(c, cursor, &page);
-		if (err != E_OK) {
-			return err;
-		}
-	}
-	*ret = page;
-	return E_OK;
-}
-
-json_t *api_next_place(const struct api_call *c, const struct stream_place *at)
-{
-	char text[80 + 2 * SA_ROW_KEY_BYTES];
-	int n = snprintf(text, sizeof(text), "%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%zx%s",
-	                 snap_meta(c->snap)->epoch, at->key, at->sub, at->skip,
-	                 at->row_len ? "-" : "");
-
-	for (unsigned i = 0; i < at->row_len; i++) {
-		n += snprintf(text + n, sizeof(text) - (size_t)n, "%02x", at->row[i]);
-	}
-	return json_pack("{s:s}", "next_cursor", text);
-}
-
-json_t *api_next(const struct api_call *c, uint64_t guid, uint8_t port)
-{
-	return api_next_place(c, &(struct stream_place){ .key = guid, .skip = port });
-}
-
-int api_from(struct api_call *c, uint64_t *ret)
-{
-	const char *text = api_param(c, "from");
-
-	*ret = 0;
-	if (text == NULL || text_guid(text, ret) == E_OK ||
-	    text_u64(text, UINT64_MAX, ret) == E_OK) {
-		return E_OK;
-	}
-	return problem_param(&c->problem, c->arena, E_SYNTAX, "from",
-	                     "from='%s': expected 'from' of the last line of a stream",
-	                     text);
-}
-
-int api_stream(struct api_call *c, struct stream_spec *spec)
-{
-	const struct snap_meta *m = snap_meta(c->snap);
-
-	spec->tables = tables_of(c);
-	spec->epoch = m->epoch;
-	spec->version = api_version(m, spec->tables);
-	spec->stale = c->stale;
-	int err = stream_begin(c->thread->source, c->thread->stats, spec, &c->stream);
-	if (err == E_FULL) {
-		return problem_set(&c->problem, c->arena, err,
-		                   "%d streams are open, no more are served at a time",
-		                   STREAMS_MAX);
-	}
-	c->content_type = "application/x-ndjson";
-	return err;
 }

@@ -12,8 +12,8 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "db/reader.h"
-#include "gateway/http/api.h"
-#include "gateway/http/metrics.h"
+#include "gateway/api/api_call.h"
+#include "gateway/api/metrics.h"
 #include "gateway/view/source.h"
 #include "tests/lib/suite.h"
 
@@ -63,7 +63,7 @@ END_TEST
 
 START_TEST(test_rows_reach_themselves)
 {
-	const struct api_row *want = &api_rows()[_i], *row = NULL;
+	const struct api_row *want = &api_rows.row[_i], *row = NULL;
 	struct arena *a = arena_new();
 	struct problem p = { .err = 0 };
 	struct uri u;
@@ -108,16 +108,16 @@ START_TEST(test_version)
 		.version = { [SNAP_NODES] = 3, [SNAP_LINKS] = 8, [SNAP_LOAD] = 9 }
 	};
 
-	ck_assert_uint_eq(api_version(&m, TABLE_NODES), 3);
-	ck_assert_uint_eq(api_version(&m, TABLE_NODES | TABLE_LINKS), 8);
-	ck_assert_uint_eq(api_version(&m, TABLE_PORTS), 0);
-	ck_assert_uint_eq(api_version(&m, TABLE_META | TABLE_LOAD), 9);
+	ck_assert_uint_eq(snap_version(&m, TABLE_NODES), 3);
+	ck_assert_uint_eq(snap_version(&m, TABLE_NODES | TABLE_LINKS), 8);
+	ck_assert_uint_eq(snap_version(&m, TABLE_PORTS), 0);
+	ck_assert_uint_eq(snap_version(&m, TABLE_META | TABLE_LOAD), 9);
 	m.version[SNAP_META] = 12;
-	ck_assert_uint_eq(api_version(&m, TABLE_META | TABLE_LOAD), 12);
+	ck_assert_uint_eq(snap_version(&m, TABLE_META | TABLE_LOAD), 12);
 	m.version[SNAP_GROUPS] = 13; /* a mirror leaves the rest as it is */
-	ck_assert_uint_eq(api_version(&m, TABLE_META | TABLE_LOAD), 12);
-	ck_assert_uint_eq(api_version(&m, TABLE_CLIENT_RECORDS), 13);
-	ck_assert_uint_eq(api_version(&m, TABLE_MEMBERS | TABLE_META), 12);
+	ck_assert_uint_eq(snap_version(&m, TABLE_META | TABLE_LOAD), 12);
+	ck_assert_uint_eq(snap_version(&m, TABLE_CLIENT_RECORDS), 13);
+	ck_assert_uint_eq(snap_version(&m, TABLE_MEMBERS | TABLE_META), 12);
 }
 END_TEST
 
@@ -174,7 +174,7 @@ static void ask(struct api_thread *t, const char *method, const char *target)
 		                 reply.status);
 		json_decref(o);
 	} else {
-		ck_assert_uint_eq(api_rows()[reply.route].tables, 0);
+		ck_assert_uint_eq(api_rows.row[reply.route].tables, 0);
 	}
 	body_clear(&reply.body);
 }
@@ -229,7 +229,7 @@ START_TEST(test_random)
 		ask(&t, rand_r(&seed) % 16 != 0 ? "GET" : "BREW", target);
 	}
 	uint64_t counted = 0;
-	for (unsigned r = 0; r <= api_n_rows(); r++) {
+	for (unsigned r = 0; r <= api_rows.n; r++) {
 		for (unsigned i = 0; i < HTTP_CODES_MAX; i++) {
 			counted += stats->requests[r][i];
 		}
@@ -248,7 +248,7 @@ TEST_SUITE(api)
 {
 	TCase *t = tcase_create("api");
 	LOOP(t, test_match, matches);
-	tcase_add_loop_test(t, test_rows_reach_themselves, 0, (int)api_n_rows());
+	tcase_add_loop_test(t, test_rows_reach_themselves, 0, (int)api_rows.n);
 	LOOP(t, test_etag, etags);
 	tcase_add_test(t, test_version);
 	LOOP(t, test_series, series);

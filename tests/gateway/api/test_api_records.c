@@ -4,7 +4,7 @@
 /* /v1/records: the same records as the subnet administration's, over the small fabric. */
 #include <check.h>
 
-#include "gateway/http/metrics.h"
+#include "gateway/api/metrics.h"
 #include "gateway/view/json_text.h"
 #include "gateway/view/record_json.h"
 #include "gateway/view/source.h"

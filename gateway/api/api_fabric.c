@@ -1,12 +1,44 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+
+/* The fabric as a whole and its lists: /v1/fabric, /v1/routing, /v1/nodes, /v1/links,
+ * /v1/lids. */
 #include <string.h>
 
 #include "conf/base/err.h"
 #include "db/reader.h"
-#include "gateway/http/api.h"
+#include "gateway/api/api_call.h"
 #include "gateway/view/path_json.h"
 #include "routing/graph/graph.h"
+
+static int body_of(struct api_call *c, json_t *o)
+{
+	if (c->stale) {
+		json_object_set_new(o, "stale", json_true());
+	}
+	body_json(&c->body, o);
+	return E_OK;
+}
+
+int api_fabric(struct api_call *c)
+{
+	return body_of(c, fabric_json(snap_meta(c->snap)));
+}
+
+int api_routing(struct api_call *c)
+{
+	json_t *o, *rule;
+	int err = vl_rule_json(c->snap, &rule);
+
+	if (err != E_OK) {
+		return err;
+	}
+	o = routing_json(snap_meta(c->snap));
+	json_object_set_new(o, "sl_to_vl", rule);
+	return body_of(c, o);
+}
+
+/* --- nodes --- */
 
 struct node_filter {
 	uint8_t type; /* 0: all */
@@ -130,4 +162,92 @@ int api_node(struct api_call *c)
 	json_decref(o);
 	body_json(&c->body, head);
 	return E_OK;
+}
+
+/* --- cables --- */
+
+static int add_links(struct api_call *c, const struct api_page *page, json_t **ret_tail)
+{
+	struct snap_link link;
+	uint64_t guid = page->guid;
+	unsigned port = page->port;
+	json_t *o;
+
+	for (uint32_t n = 0;; n++) {
+		int err = snap_link_from(c->snap, guid, (uint8_t)port, &link);
+		if (err != E_OK) {
+			return err == E_NOTFOUND ? E_OK : err;
+		}
+		if (n == page->limit) {
+			*ret_tail = api_next(c, link.guid_a, link.port_a);
+			return E_OK;
+		}
+		err = link_json(c->snap, &link, &o);
+		if (err != E_OK) {
+			return err;
+		}
+		body_list_add(&c->body, o);
+		guid = link.guid_a;
+		port = link.port_a + 1U; /* ports end at 254 */
+	}
+}
+
+int api_links(struct api_call *c)
+{
+	struct api_page page;
+	json_t *tail = NULL;
+
+	int err = api_page(c, &page);
+	if (err != E_OK) {
+		return err;
+	}
+	body_list_begin(&c->body, api_head(c), "links");
+	err = add_links(c, &page, &tail);
+	body_list_end(&c->body, tail);
+	return err;
+}
+
+/* --- LIDs --- */
+
+/* Walks LIDs upwards; each range stands once, at its base. The key of a page is a LID. */
+static int add_lids(struct api_call *c, const struct api_page *page, json_t **ret_tail)
+{
+	uint32_t top = snap_meta(c->snap)->top_lid, n = 0;
+	struct snap_end end;
+	json_t *o;
+
+	for (uint64_t lid = page->guid > 0 ? page->guid : 1; lid <= top; lid++) {
+		int err = snap_lid(c->snap, (uint32_t)lid, &end);
+		if (err == E_NOTFOUND || (err == E_OK && end.base_lid != lid)) {
+			continue;
+		}
+		if (err != E_OK) {
+			return err;
+		}
+		if (n++ == page->limit) {
+			*ret_tail = api_next(c, lid, 0);
+			return E_OK;
+		}
+		err = end_json(c->snap, &end, &o);
+		if (err != E_OK) {
+			return err;
+		}
+		body_list_add(&c->body, o);
+	}
+	return E_OK;
+}
+
+int api_lids(struct api_call *c)
+{
+	struct api_page page;
+	json_t *tail = NULL;
+
+	int err = api_page(c, &page);
+	if (err != E_OK) {
+		return err;
+	}
+	body_list_begin(&c->body, api_head(c), "lids");
+	err = add_lids(c, &page, &tail);
+	body_list_end(&c->body, tail);
+	return err;
 }

@@ -47,8 +47,9 @@ struct stream_place {
 	uint64_t key, sub;
 	size_t skip;
 	bool end; /*!< nothing is left */
-	uint8_t row[SA_ROW_KEY_BYTES]; /*!< of records that clients write: key of the row */
-	uint8_t row_len;               /*!< 0: the row that begins with key */
+	uint8_t row
+		[SA_ROW_KEY_BYTES]; /*!< of records that clients write: key of the row */
+	uint8_t row_len;            /*!< 0: the row that begins with key */
 };
 
 /*!

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "gateway/http/metrics.h"
+#include "gateway/api/metrics.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 #include "conf/base/err.h"
 #include "db/reader.h"
 #include "db/stats.h"
-#include "gateway/http/api.h"
+#include "gateway/api/api_call.h"
 #include "routing/graph/graph.h"
 
 static const unsigned codes[] = { 200, 304, 400, 404, 405, 409, 410,
@@ -193,28 +193,30 @@ void http_stats_count(struct http_stats *s, unsigned route, unsigned status, uin
 	atomic_fetch_add_explicit(&s->micros[route], us, memory_order_relaxed);
 }
 
-static const char *route_name(unsigned route)
+static const char *route_name(const struct api_rows *rows, unsigned route)
 {
-	return route < api_n_rows() ? api_rows()[route].path : "other";
+	return route < rows->n ? rows->row[route].path : "other";
 }
 
-static void write_requests(struct body *b, const struct http_stats *s)
+static void write_requests(struct body *b, const struct http_stats *s,
+                           const struct api_rows *rows)
 {
 	family(b, "http_requests_total", "counter",
 	       "HTTP requests by route and status code.");
-	for (unsigned r = 0; r <= api_n_rows(); r++) {
+	for (unsigned r = 0; r <= rows->n; r++) {
 		for (unsigned i = 0; i < N_CODES; i++) {
 			uint64_t n = s->requests[r][i];
 			if (n > 0) {
 				body_printf(b, "saguaro_http_requests_total{");
-				label(b, "route", route_name(r), ",");
+				label(b, "route", route_name(rows, r), ",");
 				body_printf(b, "code=\"%u\"} %" PRIu64 "\n", codes[i], n);
 			}
 		}
 	}
 }
 
-static void write_duration(struct body *b, const struct http_stats *s, unsigned route)
+static void write_duration(struct body *b, const struct http_stats *s,
+                           const struct api_rows *rows, unsigned route)
 {
 	static const char name[] = "saguaro_http_request_duration_seconds";
 	uint64_t n = 0;
@@ -222,7 +224,7 @@ static void write_duration(struct body *b, const struct http_stats *s, unsigned 
 	for (unsigned i = 0; i <= HTTP_BUCKETS; i++) {
 		n += s->bucket[route][i];
 		body_printf(b, "%s_bucket{", name);
-		label(b, "route", route_name(route), ",");
+		label(b, "route", route_name(rows, route), ",");
 		if (i < HTTP_BUCKETS) {
 			body_printf(b, "le=\"%g\"} %" PRIu64 "\n", bounds[i], n);
 		} else {
@@ -230,28 +232,28 @@ static void write_duration(struct body *b, const struct http_stats *s, unsigned 
 		}
 	}
 	body_printf(b, "%s_sum{", name);
-	label(b, "route", route_name(route), "}");
+	label(b, "route", route_name(rows, route), "}");
 	number(b, (double)s->micros[route] / 1e6);
 	body_printf(b, "%s_count{", name);
-	label(b, "route", route_name(route), "}");
+	label(b, "route", route_name(rows, route), "}");
 	body_printf(b, " %" PRIu64 "\n", n);
 }
 
-void metrics_http(struct body *b, const struct http_stats *s)
+void metrics_http(struct body *b, const struct http_stats *s, const struct api_rows *rows)
 {
 	family(b, "build_info", "gauge", "Version of this program; always 1.");
 	body_printf(b, "saguaro_build_info{");
 	label(b, "version", PACKAGE_VERSION, "} 1\n");
-	write_requests(b, s);
+	write_requests(b, s, rows);
 	family(b, "http_request_duration_seconds", "histogram",
 	       "Time to build an answer, by route.");
-	for (unsigned r = 0; r <= api_n_rows(); r++) {
+	for (unsigned r = 0; r <= rows->n; r++) {
 		bool asked = false;
 		for (unsigned i = 0; i <= HTTP_BUCKETS; i++) {
 			asked |= s->bucket[r][i] > 0;
 		}
 		if (asked) {
-			write_duration(b, s, r);
+			write_duration(b, s, rows, r);
 		}
 	}
 	simple(b, "http_streams", "gauge", "Streams being sent.", (double)s->streams);

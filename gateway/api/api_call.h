@@ -2,34 +2,23 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "db/layout.h"
-#include "gateway/http/stream.h"
-#include "gateway/view/body.h"
-#include "gateway/view/components.h"
+#include "gateway/api/api.h"
+#include "gateway/api/stream.h"
 #include "gateway/view/problem.h"
 #include "gateway/view/uri.h"
 
-struct arena;
 struct snap_node;
-struct http_stats;
-struct snap_meta;
 struct snap_reader;
-struct source;
 
-/*!
- * The resources: one row per path. From the row follow the match, which parameters are
- * known, which snapshot tables an answer depends on (its ETag), the list at "/", and the
- * route label of the metrics. No HTTP library in here: request in, reply out.
- *
- * An answer is from one epoch: a handler reads rows of a pinned snapshot, and when the
- * epoch turns out to be superseded too long ago the answer is thrown away and built
- * again, API_TRIES times in all.
- */
-enum { API_TRIES = 3, API_LIMIT_DEFAULT = 20000, API_LIMIT_MAX = 65536 };
+/*! What the handlers of the resources share: the request that is being answered, its
+ * parameters, pages and cursors. */
+enum { API_LIMIT_DEFAULT = 20000, API_LIMIT_MAX = 65536 };
 
 /*!
  * Snapshot tables an answer depends on, TABLE_NODES and so on: a bit for each line of
@@ -37,47 +26,23 @@ enum { API_TRIES = 3, API_LIMIT_DEFAULT = 20000, API_LIMIT_MAX = 65536 };
  */
 #define API_TABLE(id, ...) TABLE_##id = 1U << SNAP_##id,
 enum api_table {
-	SNAP_TABLES(API_TABLE, API_TABLE, API_TABLE, API_TABLE)
-	TABLE_CLIENT_RECORDS =
+	SNAP_TABLES(API_TABLE, API_TABLE, API_TABLE, API_TABLE) TABLE_CLIENT_RECORDS =
 		TABLE_SERVICES | TABLE_SUBSCRIPTIONS | TABLE_GROUPS | TABLE_MEMBERS,
-	TABLE_OF_RECORD = 1U << 29, /*!< and those of the record's name: api_record_tables() */
-	TABLE_MOMENT = 1U << 30     /*!< and numbers of the moment: no ETag */
+	TABLE_OF_RECORD =
+		1U << 29, /*!< and those of the record's name: api_record_tables() */
+	TABLE_MOMENT = 1U << 30 /*!< and numbers of the moment: no ETag */
 };
 #undef API_TABLE
 _Static_assert((int)SNAP_TABLE_COUNT <= 29, "bits of enum api_table");
 
-/*! What one server thread keeps from request to request. */
-struct api_thread {
-	struct source *source;
-	struct http_stats *stats; /*!< shared by all threads */
-	struct parts parts;       /*!< of the last epoch in which it was asked for */
-};
-
-struct api_request {
-	const char *method;
-	const char *target;        /*!< as sent: path and query */
-	const char *if_none_match; /*!< header, or NULL */
-};
-
-struct api_reply {
-	unsigned status;
-	struct body body; /*!< owned by the caller: body_clear() */
-	struct stream *stream; /*!< instead of a body, or NULL; owned by the caller:
-	                          stream_free() */
-	const char *content_type;
-	char etag[56];        /*!< quoted; "" none */
-	uint64_t epoch;       /*!< 0: none */
-	const char *allow;    /*!< header, or NULL */
-	unsigned retry_after; /*!< seconds, 0: none */
-	unsigned route;       /*!< row index, for metrics; api_n_rows(): no row */
-};
-
 /*! One request being answered, as handlers see it. */
 struct api_call {
 	struct api_thread *thread;
-	const struct api_row *row;
-	struct arena *arena; /*!< of this request */
+	const struct api_rows *rows; /*!< all resources, */
+	const struct api_row *row;   /*!< and the one that was asked for; NULL: none */
+	struct arena *arena;         /*!< of this request */
 	struct uri uri;
+	unsigned tables;          /*!< enum api_table: what the answer is made of */
 	const char *capture;      /*!< segment that matched {...}, or NULL */
 	struct snap_reader *snap; /*!< pinned; NULL: the row needs none */
 	uint64_t now_ms;          /*!< CLOCK_BOOTTIME */
@@ -88,39 +53,6 @@ struct api_call {
 	struct stream *stream;  /*!< or this */
 	struct problem problem; /*!< to be filled on failure */
 };
-
-struct api_row {
-	const char *method;
-	const char *path; /*!< "/v1/nodes/{guid}" */
-	int (*handle)(struct api_call *c);
-	const char *const *params; /*!< known query parameters, NULL-terminated; NULL: the handler knows */
-	unsigned tables;     /*!< enum api_table; 0: needs no snapshot, has no ETag */
-	const char *summary; /*!< one line for the list at "/" */
-};
-
-/*! \brief Answers one request; never fails, at worst with a 5xx. */
-void api_serve(struct api_thread *t, const struct api_request *rq, struct api_reply *ret);
-
-/*!
- * \brief Row of a method and path.
- * \param ret_capture  Borrowed from \a u, NULL when the row has no {...}.
- * \retval E_HTTP_ENDPOINT \retval E_HTTP_METHOD  Another method would do; ret_row is set
- * all the same.
- */
-int api_match(const char *method, const struct uri *u, const struct api_row **ret_row,
-              const char **ret_capture);
-
-const struct api_row *api_rows(void);
-unsigned api_n_rows(void);
-
-/*! \brief Newest version among the tables of a mask. */
-uint64_t api_version(const struct snap_meta *m, unsigned tables);
-
-/*! \brief Does an If-None-Match header name this ETag? Weak comparison (RFC
- * 9110, 13.1.2). */
-bool api_etag_matches(const char *header, const char *etag);
-
-/* --- for handlers --- */
 
 /*! \brief {"epoch":E} and "stale":true when it is. */
 json_t *api_head(const struct api_call *c);
@@ -177,12 +109,13 @@ int api_stream(struct api_call *c, struct stream_spec *spec);
 int api_from(struct api_call *c, uint64_t *ret);
 
 /*! A byte per (switch, LID); 0xff: nothing there. */
-typedef int api_lid_byte_f(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, uint8_t *ret);
+typedef int api_lid_byte_f(struct snap_reader *r, uint64_t sw_guid, uint32_t lid,
+                           uint8_t *ret);
 
 /*! \brief Adds {"lid": L, name: byte} to the list for each LID that has one; the key of a
  * page is a LID. */
-int api_lid_bytes(struct api_call *c, uint64_t guid, api_lid_byte_f *get, const char *name,
-                  const struct api_page *page, json_t **ret_tail);
+int api_lid_bytes(struct api_call *c, uint64_t guid, api_lid_byte_f *get,
+                  const char *name, const struct api_page *page, json_t **ret_tail);
 
 /*! \brief {"next_cursor":"..."} that goes on with this key. */
 json_t *api_next(const struct api_call *c, uint64_t guid, uint8_t port);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct api_rows;
 struct body;
 struct snap_meta;
 struct snap_reader;
@@ -34,7 +35,8 @@ struct http_stats {
 void http_stats_count(struct http_stats *s, unsigned route, unsigned status, uint64_t us);
 
 /*! \brief Build, requests by route and code, durations. */
-void metrics_http(struct body *b, const struct http_stats *s);
+void metrics_http(struct body *b, const struct http_stats *s,
+                  const struct api_rows *rows);
 
 /*! \brief Epoch, engine, proof, load, counts. Walks the nodes. \retval E_MALFORMED
  * E_STALE */

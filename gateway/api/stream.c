@@ -7,7 +7,7 @@
  * foreign reader holds nothing that the writer has to wait for (db/view.h). It only finds
  * out that its epoch is gone.
  */
-#include "gateway/http/stream.h"
+#include "gateway/api/stream.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,8 +17,7 @@
 
 #include "conf/base/err.h"
 #include "db/reader.h"
-#include "gateway/http/api.h"
-#include "gateway/http/metrics.h"
+#include "gateway/api/metrics.h"
 #include "gateway/view/source.h"
 
 enum {
@@ -51,7 +50,7 @@ static int pin(struct stream *s, uint64_t *ret_epoch)
 	const struct snap_meta *m = snap_meta(s->snap);
 	*ret_epoch = m->epoch;
 	return m->epoch == s->spec.epoch &&
-	                       api_version(m, s->spec.tables) == s->spec.version
+	                       snap_version(m, s->spec.tables) == s->spec.version
 	               ? E_OK
 	               : E_STALE;
 }

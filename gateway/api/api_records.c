@@ -21,7 +21,7 @@
 #include "conf/base/text.h"
 #include "db/reader.h"
 #include "db/stats.h"
-#include "gateway/http/api.h"
+#include "gateway/api/api_call.h"
 #include "gateway/view/ready.h"
 #include "gateway/view/record_json.h"
 #include "gateway/view/source.h"

@@ -10,7 +10,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
-#include "gateway/http/api.h"
+#include "gateway/api/api_call.h"
 #include "gateway/view/path_params.h"
 #include "sa/path/path_candidates.h"
 

@@ -5,7 +5,7 @@
  */
 #include <check.h>
 
-#include "gateway/http/metrics.h"
+#include "gateway/api/metrics.h"
 #include "gateway/view/source.h"
 #include "tests/lib/api_json.h"
 #include "tests/lib/client_rows.h"

@@ -10,8 +10,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "gateway/api/metrics.h"
 #include "gateway/http/http.h"
-#include "gateway/http/metrics.h"
 #include "gateway/view/record_json.h"
 #include "gateway/view/source.h"
 #include "sa/record/record.h"

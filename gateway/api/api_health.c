@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "conf/base/err.h"
 #include "db/reader.h"
-#include "gateway/http/api.h"
-#include "gateway/http/metrics.h"
+#include "gateway/api/api_call.h"
+#include "gateway/api/metrics.h"
 #include "gateway/view/ready.h"
 #include "gateway/view/source.h"
 
@@ -39,11 +39,11 @@ int api_readyz(struct api_call *c)
 
 int api_index(struct api_call *c)
 {
-	const struct api_row *rows = api_rows();
+	const struct api_row *rows = c->rows->row;
 	const char *why = NULL;
 	json_t *list = json_array();
 
-	for (unsigned i = 0; i < api_n_rows(); i++) {
+	for (unsigned i = 0; i < c->rows->n; i++) {
 		json_t *params = json_array();
 		for (const char *const *p = rows[i].params; p != NULL && *p != NULL;
 		     p++) {
@@ -88,7 +88,7 @@ int api_metrics(struct api_call *c)
 	uint64_t epoch = 0;
 
 	c->content_type = "text/plain; version=0.0.4; charset=utf-8";
-	metrics_http(&c->body, c->thread->stats);
+	metrics_http(&c->body, c->thread->stats, c->rows);
 	int err = fabric_metrics(c, &epoch, &why);
 	if (err != E_OK) {
 		return err;

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gateway/view/body.h"
+#include "gateway/view/components.h"
+
+struct api_call;
+struct http_stats;
+struct source;
+struct stream;
+struct uri;
+
+/*!
+ * The resources: one row per path. From the row follow the match, which parameters are
+ * known, which snapshot tables an answer depends on (its ETag), the list at "/", and the
+ * route label of the metrics. No HTTP library in here: request in, reply out.
+ *
+ * An answer is from one epoch: a handler reads rows of a pinned snapshot, and when the
+ * epoch turns out to be superseded too long ago the answer is thrown away and built
+ * again, API_TRIES times in all.
+ */
+enum { API_TRIES = 3 };
+
+/*! A resource. */
+struct api_row {
+	const char *method;
+	const char *path; /*!< "/v1/nodes/{guid}" */
+	int (*handle)(struct api_call *c);
+	const char *const *
+		params; /*!< known query parameters, NULL-terminated; NULL: the handler knows */
+	unsigned tables;     /*!< enum api_table; 0: needs no snapshot, has no ETag */
+	const char *summary; /*!< one line for the list at "/" */
+};
+
+struct api_rows {
+	const struct api_row *row;
+	unsigned n;
+};
+
+/*! The table of resources. */
+extern const struct api_rows api_rows;
+
+/*! What one server thread keeps from request to request. */
+struct api_thread {
+	struct source *source;
+	struct http_stats *stats; /*!< shared by all threads */
+	struct parts parts;       /*!< of the last epoch in which it was asked for */
+};
+
+struct api_request {
+	const char *method;
+	const char *target;        /*!< as sent: path and query */
+	const char *if_none_match; /*!< header, or NULL */
+};
+
+struct api_reply {
+	unsigned status;
+	struct body body;      /*!< owned by the caller: body_clear() */
+	struct stream *stream; /*!< instead of a body, or NULL; owned by the caller:
+	                          stream_free() */
+	const char *content_type;
+	char etag[56];        /*!< quoted; "" none */
+	uint64_t epoch;       /*!< 0: none */
+	const char *allow;    /*!< header, or NULL */
+	unsigned retry_after; /*!< seconds, 0: none */
+	unsigned route;       /*!< row index, for metrics; api_rows.n: no row */
+};
+
+/*! \brief Answers one request; never fails, at worst with a 5xx. */
+void api_serve(struct api_thread *t, const struct api_request *rq, struct api_reply *ret);
+
+/*!
+ * \brief Row of a method and path.
+ * \param ret_capture  Borrowed from \a u, NULL when the row has no {...}.
+ * \retval E_HTTP_ENDPOINT \retval E_HTTP_METHOD  Another method would do; ret_row is set
+ * all the same.
+ */
+int api_match(const char *method, const struct uri *u, const struct api_row **ret_row,
+              const char **ret_capture);
+
+/*! \brief Does an If-None-Match header name this ETag? Weak comparison (RFC
+ * 9110, 13.1.2). */
+bool api_etag_matches(const char *header, const char *etag);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/* Tables of one switch: /v1/switches/{guid}/lft and /v1/switches/{guid}/alternates. */
+#include "conf/base/err.h"
+#include "db/reader.h"
+#include "gateway/api/api_call.h"
+#include "gateway/view/json_text.h"
+#include "routing/graph/graph.h"
+
+int api_lid_bytes(struct api_call *c, uint64_t guid, api_lid_byte_f *get,
+                  const char *name, const struct api_page *page, json_t **ret_tail)
+{
+	uint32_t top = snap_meta(c->snap)->top_lid, n = 0;
+	uint8_t byte;
+
+	for (uint64_t lid = page->guid > 0 ? page->guid : 1; lid <= top; lid++) {
+		int err = get(c->snap, guid, (uint32_t)lid, &byte);
+		if (err != E_OK && err != E_NOTFOUND) {
+			return err;
+		}
+		if (err == E_NOTFOUND || byte == 0xff) {
+			continue;
+		}
+		if (n++ == page->limit) {
+			*ret_tail = api_next(c, lid, 0);
+			return E_OK;
+		}
+		body_list_add(&c->body,
+		              json_pack("{s:i, s:i}", "lid", (int)lid, name, byte));
+	}
+	return E_OK;
+}
+
+int api_lft(struct api_call *c)
+{
+	struct snap_node node;
+	struct api_page page;
+	json_t *tail = NULL;
+
+	int err = api_capture_switch(c, &node);
+	if (err == E_OK) {
+		err = api_page(c, &page);
+	}
+	if (err != E_OK) {
+		return err;
+	}
+	json_t *head = api_head(c);
+	json_object_set_new(head, "guid", guid_json(node.guid));
+	json_object_set_new(head, "name", text_json(node.name));
+	json_object_set_new(head, "description", text_json(node.description));
+	json_object_set_new(head, "lid", json_integer(node.lid));
+	json_object_set_new(head, "top_lid", json_integer(snap_meta(c->snap)->top_lid));
+	body_list_begin(&c->body, head, "routes");
+	err = api_lid_bytes(c, node.guid, snap_lft, "port", &page, &tail);
+	body_list_end(&c->body, tail);
+	return err;
+}
+
+static json_t *ports_json(const struct port_set *s)
+{
+	json_t *ports = json_array();
+
+	for (unsigned port = 1; port < PORT_SET_WORDS * 64; port++) {
+		if (port_set_has(s, port)) {
+			json_array_append_new(ports, json_integer(port));
+		}
+	}
+	return ports;
+}
+
+/* No groups: no adaptive routing, or no route of this switch has a choice. */
+static int groups_json(struct api_call *c, uint64_t guid, json_t **ret)
+{
+	struct port_set set[PORT_GROUPS_MAX];
+	unsigned n = 0;
+	json_t *groups;
+	int err = snap_port_groups(c->snap, guid, set, &n);
+
+	if (err != E_OK && err != E_NOTFOUND) {
+		return err;
+	}
+	groups = json_array();
+	for (unsigned i = 0; i < n; i++) {
+		json_array_append_new(groups, json_pack("{s:i, s:o}", "group", (int)i,
+		                                        "ports", ports_json(&set[i])));
+	}
+	*ret = groups;
+	return E_OK;
+}
+
+int api_alternates(struct api_call *c)
+{
+	struct snap_node node;
+	struct api_page page;
+	json_t *tail = NULL, *groups = NULL;
+	int err = api_capture_switch(c, &node);
+
+	if (err == E_OK) {
+		err = api_page(c, &page);
+	}
+	if (err == E_OK) {
+		err = groups_json(c, node.guid, &groups);
+	}
+	if (err != E_OK) {
+		return err;
+	}
+	json_t *head = api_head(c);
+
+	json_object_set_new(head, "guid", guid_json(node.guid));
+	json_object_set_new(head, "name", text_json(node.name));
+	json_object_set_new(head, "description", text_json(node.description));
+	json_object_set_new(head, "lid", json_integer(node.lid));
+	json_object_set_new(head, "port_groups", groups);
+	body_list_begin(&c->body, head, "alternates");
+	err = api_lid_bytes(c, node.guid, snap_port_group_of, "group", &page, &tail);
+	body_list_end(&c->body, tail);
+	return err;
+}
