@@ -23,7 +23,7 @@
 /*!
  * A published fabric for the gateway's tests: what saguarod would have put in the folder.
  */
-struct world {
+struct gateway_fixture {
 	char dir[64]; /* snapshot folder */
 	struct arena *arena;
 	struct diags diags;
@@ -36,100 +36,23 @@ struct world {
 	uint32_t grace_ms; /* 0: the usual one */
 };
 
-static inline uint64_t boottime_ms(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
+uint64_t boottime_ms(void);
 
 /* A fabric that is not routed yet, so that a test can change it. */
-static inline void world_init(struct world *w, const char *kind, int argc, char **argv)
-{
-	struct topogen_opts o = { .fail = 0 };
+void gateway_fixture_init(struct gateway_fixture *w, const char *kind, int argc,
+                          char **argv);
 
-	memset(w, 0, sizeof(*w));
-	strcpy(w->dir, "/tmp/saguaro-test.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(w->dir));
-	w->arena = arena_new();
-	diags_init(&w->diags, w->arena);
-	ck_assert_int_eq(topogen(kind, argc, argv, &o, w->arena, &w->diags, &w->g), E_OK);
-}
+void gateway_fixture_route(struct gateway_fixture *w, uint32_t lmc);
 
-static inline void world_route(struct world *w, uint32_t lmc)
-{
-	struct lids_in in = { .g = w->g, .lmc = lmc };
-	const struct adaptive_options adaptive = { .enable = true, .port_groups = 255 };
-	struct route_request rq = { .g = w->g, .adaptive = &adaptive };
+void gateway_fixture_open(struct gateway_fixture *w);
 
-	if (!w->g->frozen) {
-		ck_assert_int_eq(graph_freeze(w->g, &w->diags), E_OK);
-	}
-	ck_assert_int_eq(lids_assign(&in, w->arena, &w->diags, &w->lids, NULL, NULL),
-	                 E_OK);
-	ck_assert_int_eq(route_list_parse("minhop", &rq.list, NULL), E_OK);
-	rq.lids = &w->lids;
-	int err = route_run(&rq, w->arena, &w->route);
-	ck_assert_msg(err == E_OK, "%s: %s", err_name(err),
-	              proof_text(&w->route.proof, w->g, w->arena));
-}
-
-static inline void world_open(struct world *w)
-{
-	struct snap_options o = { .grace_ms = w->grace_ms ? w->grace_ms : 10000,
-		                  .map_bytes = 1 << 30,
-		                  .need_bytes = 1 << 20 };
-	const char *why = "";
-
-	ck_assert_msg(snap_writer_open(w->dir, &o, w->arena, &why, &w->writer) == E_OK,
-	              "%s", why);
-	ck_assert_msg(stats_open(w->dir, w->arena, &why, &w->stats) == E_OK, "%s", why);
-}
-
-static inline void world_publish(struct world *w, uint64_t epoch)
-{
-	struct snap_published done;
-	struct snap_content c = {
-		.epoch = epoch,
-		.computed_at = 1767225600, /* 2026-01-01T00:00:00Z */
-		.g = w->g,
-		.lids = &w->lids,
-		.route = &w->route,
-		.options_text = "",
-		.subnet_prefix = 0xfe80000000000000,
-		.sm_lid = 1,
-		.sm_state = 3,
-		.packet_life_time = 18,
-		.stage = { { "route", 0.25 } },
-		.n_stages = 1,
-	};
-	ck_assert_int_eq(snap_publish(w->writer, &c, boottime_ms(), &done), E_OK);
-	w->epoch = epoch;
-}
+void gateway_fixture_publish(struct gateway_fixture *w, uint64_t epoch);
 
 /* A sign of life that is age_ms old, of a daemon whose subnet is up or not. Age 0 is that
  * of one that goes on: it does not get old while the test waits for its turn. */
-static inline void world_heartbeat(struct world *w, uint64_t age_ms, bool up)
-{
-	const uint64_t ahead_ms = age_ms == 0 ? 3600000 : 0;
+void gateway_fixture_heartbeat(struct gateway_fixture *w, uint64_t age_ms, bool up);
 
-	stats_set(w->stats, "subnet_up", up ? 1 : 0);
-	ck_assert_int_eq(stats_commit(w->stats, boottime_ms() + ahead_ms - age_ms), E_OK);
-}
+/* Removes the snapshot folder with all that is in it. */
+void gateway_fixture_remove(const struct gateway_fixture *w);
 
-static inline int world_remove(const char *path, const struct stat *st, int type,
-                               struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
-static inline void world_done(struct world *w)
-{
-	stats_close(w->stats);
-	snap_writer_close(w->writer);
-	arena_free(w->arena);
-	nftw(w->dir, world_remove, 8, FTW_DEPTH | FTW_PHYS);
-}
+void gateway_fixture_done(struct gateway_fixture *w);

@@ -51,198 +51,42 @@ struct rig {
 	struct sweep_deps deps;
 	struct sweep *sweep;
 	struct diags diags;
-	uint8_t guid_cap; /* of end ports, 0: 8 */
+	uint8_t guid_cap;     /* of end ports, 0: 8 */
 	bool slvl_one_by_one; /* switches take no wildcards for SL-to-VL tables */
 };
 
 enum { RIG_TURNS = 3000000 };
 
-static inline struct rig *rig_new(void)
-{
-	struct rig *r = calloc(1, sizeof(*r));
-	const char *tmp = getenv("TMPDIR");
-	struct why why = { "" };
+struct rig *rig_new(void);
 
-	ck_assert_ptr_nonnull(r);
-#ifdef _OPENMP
-	/* Small fabrics, many tests at a time: threads that spin for work only get in the
-	 * way. */
-	omp_set_num_threads(1);
-#endif
-	if (getenv("SWEEP_LOG") == NULL) {
-		log_set_level(LOG_LEVEL_ERROR);
-	}
-	r->a = arena_new();
-	ck_assert_ptr_nonnull(r->a);
-	diags_init(&r->diags, r->a);
-	snprintf(r->dir, sizeof(r->dir), "%s/saguaro-sweep-XXXXXX",
-	         tmp && strlen(tmp) < 30 ? tmp : "/tmp");
-	ck_assert_ptr_nonnull(mkdtemp(r->dir));
-	snprintf(r->state_dir, sizeof(r->state_dir), "%s/state", r->dir);
-	snprintf(r->snap_dir, sizeof(r->snap_dir), "%s/run", r->dir);
-	ck_assert_int_eq(option_sets_add(&r->sets, config_rows, &r->config), E_OK);
-	ck_assert_int_eq(option_set_defaults(&r->sets, r->a), E_OK);
-	ck_assert_int_eq(engine_options_init(&r->engines, r->a), E_OK);
-	ck_assert_int_eq(option_set_defaults(&r->engines.sets, r->a), E_OK);
-	ck_assert_int_eq(route_list_parse(NULL, &r->deps.list, &why), E_OK);
-	return r;
-}
+void rig_topo(struct rig *r, const char *text, double fail, uint32_t seed);
 
-static inline void rig_topo(struct rig *r, const char *text, double fail, uint32_t seed)
-{
-	char copy[200], *argv[16], *save = NULL;
-	struct topogen_opts o = { .fail = fail, .seed = seed };
-	int argc = 0;
+void rig_file(struct rig *r, const char *name);
 
-	snprintf(copy, sizeof(copy), "%s", text);
-	for (char *w = strtok_r(copy, " ", &save); w && argc < 16;
-	     w = strtok_r(NULL, " ", &save)) {
-		argv[argc++] = w;
-	}
-	ck_assert_int_eq(topogen(argv[0], argc - 1, argv + 1, &o, r->a, &r->diags, &r->g),
-	                 E_OK);
-}
-
-static inline void rig_file(struct rig *r, const char *name)
-{
-	const char *srcdir = getenv("srcdir");
-	char path[300];
-
-	snprintf(path, sizeof(path), "%s/tests/fabrics/%s", srcdir ? srcdir : ".", name);
-	if (topo_read(path, true, r->a, &r->diags, &r->g) != E_OK) {
-		ck_abort_msg("%s: %s", path, diags_first_error(&r->diags));
-	}
-}
-
-static inline void rig_sim(struct rig *r, uint32_t seed, uint32_t drop_ppm)
-{
-	struct sim_options o = { .virtual_clock = true,
-		                 .seed = seed,
-		                 .drop_ppm = drop_ppm,
-		                 .delay_us = 1,
-		                 .guid_cap = r->guid_cap,
-		                 .slvl_one_by_one = r->slvl_one_by_one };
-
-	ck_assert_int_eq(sim_new(r->g, &o, false, &r->sim), E_OK);
-}
+void rig_sim(struct rig *r, uint32_t seed, uint32_t drop_ppm);
 
 /* Opens the databases and starts the sweep. */
-static inline void rig_start(struct rig *r)
-{
-	struct snap_options o = { .grace_ms = r->config.snapshot_grace };
-	const char *why = "";
-
-	r->run = arena_new();
-	ck_assert_ptr_nonnull(r->run);
-	if (state_open(r->state_dir, r->run, &why, &r->state) != E_OK ||
-	    snap_writer_open(r->snap_dir, &o, r->run, &why, &r->snap) != E_OK) {
-		ck_abort_msg("%s", why);
-	}
-	r->deps.transport = r->transport ? r->transport : sim_transport(r->sim);
-	r->deps.state = r->state;
-	r->deps.snap = r->snap;
-	r->deps.config = &r->config;
-	r->deps.engines = &r->engines;
-	r->deps.single_thread = true;
-	ck_assert_int_eq(sweep_new(&r->deps, &r->sweep), E_OK);
-}
+void rig_start(struct rig *r);
 
 /* As a kill would: nothing is finished, only what was committed stays. */
-static inline void rig_stop(struct rig *r)
-{
-	sweep_free(r->sweep);
-	snap_writer_close(r->snap);
-	state_close(r->state);
-	arena_free(r->run);
-	r->sweep = NULL;
-	r->snap = NULL;
-	r->state = NULL;
-	r->run = NULL;
-}
+void rig_stop(struct rig *r);
 
-static inline int rig_remove(const char *path, const struct stat *st, int flag,
-                             struct FTW *ftw)
-{
-	(void)st;
-	(void)flag;
-	(void)ftw;
-	return remove(path);
-}
+int rig_remove(const char *path, const struct stat *st, int flag, struct FTW *ftw);
 
-static inline void rig_free(struct rig *r)
-{
-	if (r->sweep != NULL) {
-		rig_stop(r);
-	}
-	sim_free(r->sim);
-	nftw(r->dir, rig_remove, 16, FTW_DEPTH | FTW_PHYS);
-	arena_free(r->a);
-	free(r);
-}
+void rig_free(struct rig *r);
 
-static inline uint64_t rig_now(const struct rig *r)
-{
-	struct transport *t = sim_transport(r->sim);
-
-	return t->ops->now_ms(t);
-}
+uint64_t rig_now(const struct rig *r);
 
 /* Turns until this many heavy sweeps ended since the start of the present sweep. */
-static inline void rig_heavy(struct rig *r, uint32_t n)
-{
-	uint64_t turns = 0;
-
-	while (sweep_status(r->sweep)->heavy_sweeps < n) {
-		ck_assert_int_eq(sweep_turn(r->sweep), E_OK);
-		ck_assert_msg(++turns < RIG_TURNS, "no end in phase %s, %s",
-		              sweep_status(r->sweep)->phase,
-		              sweep_status(r->sweep)->not_ready);
-	}
-}
+void rig_heavy(struct rig *r, uint32_t n);
 
 /* Turns for some virtual time. */
-static inline void rig_run_ms(struct rig *r, uint64_t ms)
-{
-	uint64_t end = rig_now(r) + ms, turns = 0;
-
-	while (rig_now(r) < end) {
-		ck_assert_int_eq(sweep_turn(r->sweep), E_OK);
-		ck_assert_uint_lt(++turns, RIG_TURNS);
-	}
-}
+void rig_run_ms(struct rig *r, uint64_t ms);
 
 /* Turns until the subnet is up and the sweep idle. */
-static inline void rig_up(struct rig *r)
-{
-	uint64_t turns = 0;
-
-	while (!sweep_status(r->sweep)->up ||
-	       strcmp(sweep_status(r->sweep)->phase, "idle") != 0) {
-		ck_assert_int_eq(sweep_turn(r->sweep), E_OK);
-		ck_assert_msg(++turns < RIG_TURNS, "not up: %s",
-		              sweep_status(r->sweep)->not_ready);
-	}
-}
+void rig_up(struct rig *r);
 
 /* Brings the fabric of r->sim up from nothing. */
-static inline struct rig *rig_bring_up(const char *topo, uint32_t seed, uint32_t drop_ppm)
-{
-	struct rig *r = rig_new();
+struct rig *rig_bring_up(const char *topo, uint32_t seed, uint32_t drop_ppm);
 
-	rig_topo(r, topo, 0, 0);
-	rig_sim(r, seed, drop_ppm);
-	rig_start(r);
-	return r;
-}
-
-static inline uint64_t rig_peek(const struct rig *r, uint32_t port, unsigned bit,
-                                unsigned width)
-{
-	const struct port *p = &r->g->ports[port];
-	uint8_t info[64];
-
-	ck_assert_int_eq(sim_peek(r->sim, r->g->nodes[p->node].guid,
-	                          UMAD_SM_ATTR_PORT_INFO, p->num, info),
-	                 E_OK);
-	return field_get(info, bit, width);
-}
+uint64_t rig_peek(const struct rig *r, uint32_t port, unsigned bit, unsigned width);

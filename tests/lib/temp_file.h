@@ -15,39 +15,11 @@
  * What tests of files share: a file with a text, and what its reader said about it.
  */
 
-static inline void temp_file_write(const char *path, const char *text)
-{
-	FILE *f = fopen(path, "we");
-
-	ck_assert_ptr_nonnull(f);
-	ck_assert_int_ge(fputs(text, f), 0);
-	ck_assert_int_eq(fclose(f), 0);
-}
+void temp_file_write(const char *path, const char *text);
 
 /*! \brief A new file. \return Its path, in \a a; the caller unlinks it. */
-static inline char *temp_file(const char *text, struct arena *a)
-{
-	char *path = arena_strdup(a, "/tmp/saguaro-test.XXXXXX");
-	const int fd = mkstemp(path);
-
-	ck_assert_int_ge(fd, 0);
-	close(fd);
-	temp_file_write(path, text);
-	return path;
-}
+char *temp_file(const char *text, struct arena *a);
 
 /*! \brief All problems so far as diags_print() prints them, in the list's arena; then
  * there are none. */
-static inline const char *take_problems(struct diags *d)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-
-	diags_print(d, f, DIAG_NOTE);
-	fclose(f);
-	const char *copy = arena_strdup(d->arena, text);
-	free(text);
-	diags_init(d, d->arena);
-	return copy;
-}
+const char *take_problems(struct diags *d);

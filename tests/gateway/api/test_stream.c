@@ -21,20 +21,21 @@
 #include "tests/lib/gateway_fixture.h"
 #include "tests/lib/suite.h"
 
-static struct world world;
+static struct gateway_fixture fixture;
 static struct http_stats stats;
 static struct api_thread thread;
 
 static void start_world(uint32_t grace_ms, char **args)
 {
-	world_init(&world, "ft2", 3, args);
-	world_route(&world, 0);
-	world.grace_ms = grace_ms;
-	world_open(&world);
-	world_publish(&world, 5);
-	world_heartbeat(&world, 0, true);
+	gateway_fixture_init(&fixture, "ft2", 3, args);
+	gateway_fixture_route(&fixture, 0);
+	fixture.grace_ms = grace_ms;
+	gateway_fixture_open(&fixture);
+	gateway_fixture_publish(&fixture, 5);
+	gateway_fixture_heartbeat(&fixture, 0, true);
 	stats = (struct http_stats){ 0 };
-	thread = (struct api_thread){ .source = source_new(world.dir), .stats = &stats };
+	thread =
+		(struct api_thread){ .source = source_new(fixture.dir), .stats = &stats };
 	ck_assert_ptr_nonnull(thread.source);
 }
 
@@ -42,7 +43,7 @@ static void stop(void)
 {
 	parts_done(&thread.parts);
 	source_free(thread.source);
-	world_done(&world);
+	gateway_fixture_done(&fixture);
 }
 
 /* Leaves, hosts each, spines. 76 end ports: several slices of paths. */
@@ -83,7 +84,7 @@ static struct stream *open_stream(const char *target)
 	              reply.status, reply.body.data);
 	ck_assert_str_eq(reply.content_type, "application/x-ndjson");
 	ck_assert_ptr_null(reply.body.data);
-	ck_assert_uint_eq(reply.epoch, world.epoch);
+	ck_assert_uint_eq(reply.epoch, fixture.epoch);
 	return reply.stream;
 }
 
@@ -308,9 +309,9 @@ START_TEST(published_in_the_middle)
 	struct stream *s = open_stream("/v1/records/PathRecord?stream=1");
 
 	read_some(s, &t, 1000, 1000);
-	world_publish(&world, 6);
+	gateway_fixture_publish(&fixture, 6);
 	read_some(s, &t, 500000, 1000);
-	world_publish(&world, 7);
+	gateway_fixture_publish(&fixture, 7);
 	struct lines l = read_rest(s, &t, 16384);
 	check_complete(&l, 5);
 	ck_assert_uint_eq(json_array_size(l.records), 76 * 76);
@@ -330,7 +331,7 @@ START_TEST(superseded)
 	json_t *record;
 
 	read_some(s, &t, 900000, 1000);
-	world_publish(&world, 6);
+	gateway_fixture_publish(&fixture, 6);
 	struct lines l = read_rest(s, &t, 16384);
 	ck_assert(json_is_false(json_object_get(l.end, "complete")));
 	ck_assert_str_eq(text_of(l.end, "reason"), "superseded");
@@ -365,7 +366,7 @@ START_TEST(published_the_same)
 
 	for (unsigned i = 0; i < 20; i++) {
 		read_some(s, &t, 50000, 1000);
-		world_publish(&world, 5);
+		gateway_fixture_publish(&fixture, 5);
 	}
 	struct lines l = read_rest(s, &t, 16384);
 	struct lines whole = read_whole("/v1/records/PathRecord?stream=1", 16384);
@@ -396,7 +397,7 @@ static void mirror_services(unsigned n, uint8_t data)
 		rows[i] = (struct client_row){ key[i], value[i], RECORDS_SERVICES,
 			                       sizeof(key[i]), sizeof(value[i]) };
 	}
-	ck_assert_int_eq(snap_mirror(world.writer, rows, n, true, boottime_ms(), &done),
+	ck_assert_int_eq(snap_mirror(fixture.writer, rows, n, true, boottime_ms(), &done),
 	                 E_OK);
 }
 
@@ -502,8 +503,8 @@ static void start_server(void)
 	const char *why = "";
 
 	start_large();
-	o.snapshot_dir = world.dir;
-	ck_assert_msg(http_start(&o, world.arena, &why, &http) == E_OK, "%s", why);
+	o.snapshot_dir = fixture.dir;
+	ck_assert_msg(http_start(&o, fixture.arena, &why, &http) == E_OK, "%s", why);
 	client_init(&client, http_port(http));
 }
 

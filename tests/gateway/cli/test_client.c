@@ -10,7 +10,7 @@
 #include "tests/lib/gateway_fixture.h"
 #include "tests/lib/suite.h"
 
-static struct world world;
+static struct gateway_fixture fixture;
 static struct client client;
 
 /* What print() saw. */
@@ -40,14 +40,14 @@ static int print(const struct client *s, const json_t *body, bool first)
 static void setup(void)
 {
 	static char *args[] = { (char *)"2", (char *)"2", (char *)"1" };
-	char *argv[] = { (char *)"saguaro nodes", (char *)"--snapshot-dir", world.dir,
+	char *argv[] = { (char *)"saguaro nodes", (char *)"--snapshot-dir", fixture.dir,
 		         NULL };
 
 	unsetenv("SAGUARO_URL");
-	world_init(&world, "ft2", 3, args);
-	world_route(&world, 0);
-	world_open(&world);
-	world_publish(&world, 3);
+	gateway_fixture_init(&fixture, "ft2", 3, args);
+	gateway_fixture_route(&fixture, 0);
+	gateway_fixture_open(&fixture);
+	gateway_fixture_publish(&fixture, 3);
 	memset(&seen, 0, sizeof(seen));
 	ck_assert_int_eq(client_init(&client, NULL, "", NULL, 0, 3, argv), EXIT_GOOD);
 }
@@ -55,7 +55,7 @@ static void setup(void)
 static void teardown(void)
 {
 	client_done(&client);
-	world_done(&world);
+	gateway_fixture_done(&fixture);
 }
 
 static const struct {

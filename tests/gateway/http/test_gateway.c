@@ -18,7 +18,7 @@
 #include "tests/lib/gateway_fixture.h"
 #include "tests/lib/suite.h"
 
-static struct world world;
+static struct gateway_fixture fixture;
 static struct http *http;
 static struct client client;
 
@@ -28,27 +28,27 @@ static char *ft2_args[] = { (char *)"4", (char *)"3", (char *)"2" };
 static void start_server(void)
 {
 	struct http_options o = { .listen = "127.0.0.1:0",
-		                  .snapshot_dir = world.dir,
+		                  .snapshot_dir = fixture.dir,
 		                  .threads = 2 };
 	const char *why = "";
 
-	ck_assert_msg(http_start(&o, world.arena, &why, &http) == E_OK, "%s", why);
+	ck_assert_msg(http_start(&o, fixture.arena, &why, &http) == E_OK, "%s", why);
 	client_init(&client, http_port(http));
 }
 
 static void setup_empty(void)
 {
-	world_init(&world, "ft2", 3, ft2_args);
+	gateway_fixture_init(&fixture, "ft2", 3, ft2_args);
 	start_server();
 }
 
 static void setup(void)
 {
-	world_init(&world, "ft2", 3, ft2_args);
-	world_route(&world, 0);
-	world_open(&world);
-	world_publish(&world, 5);
-	world_heartbeat(&world, 0, true);
+	gateway_fixture_init(&fixture, "ft2", 3, ft2_args);
+	gateway_fixture_route(&fixture, 0);
+	gateway_fixture_open(&fixture);
+	gateway_fixture_publish(&fixture, 5);
+	gateway_fixture_heartbeat(&fixture, 0, true);
 	start_server();
 }
 
@@ -56,7 +56,7 @@ static void teardown(void)
 {
 	client_done(&client);
 	http_stop(http);
-	world_done(&world);
+	gateway_fixture_done(&fixture);
 }
 
 /* --- the published graph ---------------------------------------------------------------
@@ -64,9 +64,9 @@ static void teardown(void)
 
 static const struct node *node_named(const char *description)
 {
-	for (uint32_t i = 0; i < world.g->n_nodes; i++) {
-		if (strcmp(world.g->nodes[i].description, description) == 0) {
-			return &world.g->nodes[i];
+	for (uint32_t i = 0; i < fixture.g->n_nodes; i++) {
+		if (strcmp(fixture.g->nodes[i].description, description) == 0) {
+			return &fixture.g->nodes[i];
 		}
 	}
 	ck_abort_msg("no node '%s'", description);
@@ -75,28 +75,28 @@ static const struct node *node_named(const char *description)
 
 static const struct node *node_at(uint64_t guid)
 {
-	uint32_t i = graph_node_by_guid(world.g, guid);
+	uint32_t i = graph_node_by_guid(fixture.g, guid);
 	ck_assert_uint_ne(i, GRAPH_NONE);
-	return &world.g->nodes[i];
+	return &fixture.g->nodes[i];
 }
 
 /* Port at the far end of a cable, NULL: none. */
 static const struct port *peer_of(const struct node *n, unsigned num)
 {
-	const struct port *p = &world.g->ports[n->first_port + num];
-	return p->peer != GRAPH_NONE ? &world.g->ports[p->peer] : NULL;
+	const struct port *p = &fixture.g->ports[n->first_port + num];
+	return p->peer != GRAPH_NONE ? &fixture.g->ports[p->peer] : NULL;
 }
 
 static uint32_t lid_of(const struct node *n, unsigned num)
 {
-	return world.lids.of[n->first_port + num].base;
+	return fixture.lids.of[n->first_port + num].base;
 }
 
 static const struct node *nth_host(unsigned k)
 {
-	for (uint32_t i = 0; i < world.g->n_nodes; i++) {
-		if (world.g->nodes[i].type == NODE_CA && k-- == 0) {
-			return &world.g->nodes[i];
+	for (uint32_t i = 0; i < fixture.g->n_nodes; i++) {
+		if (fixture.g->nodes[i].type == NODE_CA && k-- == 0) {
+			return &fixture.g->nodes[i];
 		}
 	}
 	ck_abort_msg("too few hosts");
@@ -120,7 +120,7 @@ START_TEST(test_no_daemon)
 		ck_assert_str_eq(client.retry_after, "1");
 		json_t *o = client_json(&client);
 		ck_assert_str_eq(text_of(o, "type"), "urn:saguaro:problem:not-ready");
-		ck_assert_msg(strstr(text_of(o, "detail"), world.dir) != NULL, "%s",
+		ck_assert_msg(strstr(text_of(o, "detail"), fixture.dir) != NULL, "%s",
 		              text_of(o, "detail"));
 		json_decref(o);
 	}
@@ -131,15 +131,15 @@ END_TEST
 START_TEST(test_daemon_comes)
 {
 	ck_assert_int_eq(client_get(&client, "/readyz"), 503);
-	world_route(&world, 0);
-	world_open(&world);
-	world_heartbeat(&world, 0, false);
-	world_publish(&world, 9);
-	world_heartbeat(&world, 0, true);
+	gateway_fixture_route(&fixture, 0);
+	gateway_fixture_open(&fixture);
+	gateway_fixture_heartbeat(&fixture, 0, false);
+	gateway_fixture_publish(&fixture, 9);
+	gateway_fixture_heartbeat(&fixture, 0, true);
 	uint64_t end = boottime_ms() + 120000;
 	while (client_get(&client, "/readyz") != 200 && boottime_ms() < end) {
 		usleep(20000);
-		world_heartbeat(&world, 0, true);
+		gateway_fixture_heartbeat(&fixture, 0, true);
 	}
 	ck_assert_int_eq(client.status, 200);
 	json_t *o = client_json(&client);
@@ -150,8 +150,8 @@ END_TEST
 
 START_TEST(test_not_up)
 {
-	stats_text(world.stats, "not_ready", "port 3 of switch 'leaf' does not answer");
-	world_heartbeat(&world, 0, false);
+	stats_text(fixture.stats, "not_ready", "port 3 of switch 'leaf' does not answer");
+	gateway_fixture_heartbeat(&fixture, 0, false);
 	ck_assert_int_eq(client_get(&client, "/readyz"), 503);
 	ck_assert_ptr_nonnull(strstr(client.body, "port 3 of switch 'leaf'"));
 	json_t *o = client_json(&client);
@@ -159,8 +159,8 @@ START_TEST(test_not_up)
 	json_decref(o);
 	/* What is published is still answered. */
 	ck_assert_int_eq(client_get(&client, "/v1/fabric"), 200);
-	stats_text(world.stats, "not_ready", "");
-	world_heartbeat(&world, 0, true);
+	stats_text(fixture.stats, "not_ready", "");
+	gateway_fixture_heartbeat(&fixture, 0, true);
 	ck_assert_int_eq(client_get(&client, "/readyz"), 200);
 }
 END_TEST
@@ -170,7 +170,7 @@ START_TEST(test_daemon_gone)
 	static const char gone[] = "daemon gone since ";
 	time_t before = time(NULL);
 
-	world_heartbeat(&world, STALE_AFTER_MS + 3000, true);
+	gateway_fixture_heartbeat(&fixture, STALE_AFTER_MS + 3000, true);
 	time_t after = time(NULL);
 	ck_assert_int_eq(client_get(&client, "/readyz"), 503);
 	json_t *o = client_json(&client);
@@ -262,7 +262,7 @@ START_TEST(test_etag)
 		ck_assert_uint_eq(client.len, 0);
 		ck_assert_str_eq(client.etag, first);
 	}
-	world_publish(&world, 6);
+	gateway_fixture_publish(&fixture, 6);
 	client_ask(&client, "GET", "/v1/fabric", header, NULL);
 	ck_assert_int_eq(client.status, 200);
 	ck_assert_str_ne(client.etag, first);
@@ -274,13 +274,13 @@ START_TEST(test_port_in_use)
 {
 	char address[32];
 	struct http_options o = { .listen = address,
-		                  .snapshot_dir = world.dir,
+		                  .snapshot_dir = fixture.dir,
 		                  .threads = 1 };
 	struct http *second = NULL;
 	const char *why = "";
 
 	snprintf(address, sizeof(address), "127.0.0.1:%u", http_port(http));
-	ck_assert_int_eq(http_start(&o, world.arena, &why, &second), -EADDRINUSE);
+	ck_assert_int_eq(http_start(&o, fixture.arena, &why, &second), -EADDRINUSE);
 	ck_assert_ptr_nonnull(strstr(why, address));
 	ck_assert_ptr_nonnull(strstr(why, "--listen"));
 	ck_assert_ptr_null(second);
@@ -391,14 +391,15 @@ END_TEST
 
 START_TEST(test_alternates)
 {
-	const struct alternates *x = &world.route.alternates;
+	const struct alternates *x = &fixture.route.alternates;
 	char target[64];
 	size_t i;
 	json_t *item;
 
-	for (uint32_t s = 0; s < world.g->n_switches; s++) {
+	for (uint32_t s = 0; s < fixture.g->n_switches; s++) {
 		snprintf(target, sizeof(target), "/v1/switches/0x%016llx/alternates",
-		         (unsigned long long)world.g->nodes[world.g->switches[s]].guid);
+		         (unsigned long long)fixture.g->nodes[fixture.g->switches[s]]
+		                 .guid);
 		json_t *o = client_get_json(&client, target);
 		const json_t *groups = json_object_get(o, "port_groups");
 		const json_t *lids = json_object_get(o, "alternates");
@@ -420,7 +421,7 @@ START_TEST(test_alternates)
 			ck_assert_int_eq(int_of(item, "group"),
 			                 x->rows[s * x->stride + (size_t)int_of(item, "lid")]);
 		}
-		for (uint32_t lid = 1; lid <= world.lids.top; lid++) {
+		for (uint32_t lid = 1; lid <= fixture.lids.top; lid++) {
 			have += alternates_of(x, s, lid) != NULL;
 		}
 		ck_assert_uint_eq(json_array_size(lids), have);
@@ -443,7 +444,7 @@ START_TEST(test_fabric)
 	ck_assert_int_eq(int_of(o, "nodes"), 18);
 	ck_assert_int_eq(int_of(o, "switches"), 6);
 	ck_assert_int_eq(int_of(o, "hosts"), 12);
-	ck_assert_int_eq(int_of(o, "links"), world.g->n_links);
+	ck_assert_int_eq(int_of(o, "links"), fixture.g->n_links);
 	ck_assert_str_eq(text_of(json_object_get(o, "sm"), "state"), "master");
 	ck_assert_ptr_null(json_object_get(o, "stale"));
 	json_decref(o);
@@ -454,7 +455,8 @@ START_TEST(test_fabric)
 	ck_assert(json_is_null(json_object_get(o, "fallback_reason")));
 	ck_assert_int_eq(int_of(o, "unreachable_pairs"), 0);
 	ck_assert_int_eq(int_of(o, "credit_loops"), 0);
-	ck_assert_int_eq(int_of(json_object_get(o, "load"), "max"), world.route.load.max);
+	ck_assert_int_eq(int_of(json_object_get(o, "load"), "max"),
+	                 fixture.route.load.max);
 	json_decref(o);
 }
 END_TEST
@@ -465,12 +467,12 @@ static void check_port(const struct node *n, const json_t *o)
 	const struct port *peer = num > 0 ? peer_of(n, num) : NULL;
 	const json_t *peer_json = json_object_get(o, "peer");
 
-	ck_assert_uint_eq(guid_of(o, "guid"), world.g->ports[n->first_port + num].guid);
+	ck_assert_uint_eq(guid_of(o, "guid"), fixture.g->ports[n->first_port + num].guid);
 	if (peer == NULL) {
 		ck_assert(json_is_null(peer_json));
 		return;
 	}
-	ck_assert_uint_eq(guid_of(peer_json, "guid"), world.g->nodes[peer->node].guid);
+	ck_assert_uint_eq(guid_of(peer_json, "guid"), fixture.g->nodes[peer->node].guid);
 	ck_assert_int_eq(int_of(peer_json, "port"), peer->num);
 	ck_assert_str_eq(text_of(o, "width"), "4x");
 	ck_assert_str_eq(text_of(o, "speed"), "EDR");
@@ -483,10 +485,11 @@ START_TEST(test_nodes)
 	json_t *o = client_get_json(&client, "/v1/nodes"), *node, *port;
 	size_t i, k;
 
-	ck_assert_uint_eq(json_array_size(json_object_get(o, "nodes")), world.g->n_nodes);
+	ck_assert_uint_eq(json_array_size(json_object_get(o, "nodes")),
+	                  fixture.g->n_nodes);
 	json_array_foreach(json_object_get(o, "nodes"), i, node)
 	{
-		const struct node *n = &world.g->nodes[i]; /* both by GUID */
+		const struct node *n = &fixture.g->nodes[i]; /* both by GUID */
 		ck_assert_uint_eq(guid_of(node, "guid"), n->guid);
 		ck_assert_str_eq(text_of(node, "description"), n->description);
 		ck_assert_str_eq(text_of(node, "name"), node_name(n));
@@ -514,7 +517,7 @@ START_TEST(test_one_node)
 {
 	const struct node *host = nth_host(3);
 	const uint64_t guids[] = { host->guid,
-		                   world.g->ports[host->first_port + 1].guid };
+		                   fixture.g->ports[host->first_port + 1].guid };
 	char target[64];
 
 	for (unsigned i = 0; i < 2; i++) {
@@ -534,14 +537,15 @@ START_TEST(test_links)
 	json_t *o = client_get_json(&client, "/v1/links"), *link;
 	size_t i;
 
-	ck_assert_uint_eq(json_array_size(json_object_get(o, "links")), world.g->n_links);
+	ck_assert_uint_eq(json_array_size(json_object_get(o, "links")),
+	                  fixture.g->n_links);
 	json_array_foreach(json_object_get(o, "links"), i, link)
 	{
 		const json_t *a = json_object_get(link, "a"),
 			     *b = json_object_get(link, "b");
 		const struct port *peer =
 			peer_of(node_at(guid_of(a, "guid")), (unsigned)int_of(a, "port"));
-		ck_assert_uint_eq(world.g->nodes[peer->node].guid, guid_of(b, "guid"));
+		ck_assert_uint_eq(fixture.g->nodes[peer->node].guid, guid_of(b, "guid"));
 		ck_assert_int_eq(peer->num, int_of(b, "port"));
 	}
 	json_decref(o);
@@ -554,7 +558,7 @@ START_TEST(test_lids)
 	size_t i;
 
 	ck_assert_uint_eq(json_array_size(json_object_get(o, "lids")),
-	                  world.g->n_end_ports);
+	                  fixture.g->n_end_ports);
 	json_array_foreach(json_object_get(o, "lids"), i, row)
 	{
 		const struct node *n = node_at(guid_of(row, "node_guid"));
@@ -570,9 +574,9 @@ START_TEST(test_lft)
 {
 	char target[64];
 
-	for (uint32_t s = 0; s < world.g->n_switches; s++) {
-		const struct node *n = &world.g->nodes[world.g->switches[s]];
-		const uint8_t *want = lft_row(&world.route.out.lft, s);
+	for (uint32_t s = 0; s < fixture.g->n_switches; s++) {
+		const struct node *n = &fixture.g->nodes[fixture.g->switches[s]];
+		const uint8_t *want = lft_row(&fixture.route.out.lft, s);
 		unsigned n_routes = 0;
 		json_t *route;
 		size_t i;
@@ -584,7 +588,7 @@ START_TEST(test_lft)
 			ck_assert_int_eq(int_of(route, "port"),
 			                 want[int_of(route, "lid")]);
 		}
-		for (uint32_t lid = 1; lid <= world.lids.top; lid++) {
+		for (uint32_t lid = 1; lid <= fixture.lids.top; lid++) {
 			n_routes += want[lid] != LFT_NO_ROUTE;
 		}
 		ck_assert_uint_eq(json_array_size(json_object_get(o, "routes")),
@@ -640,7 +644,7 @@ START_TEST(test_cursor_of_another_epoch)
 	         text_of(o, "next_cursor"));
 	json_decref(o);
 	ck_assert_int_eq(client_get(&client, target), 200);
-	world_publish(&world, 6);
+	gateway_fixture_publish(&fixture, 6);
 	ck_assert_int_eq(client_get(&client, target), 410);
 }
 END_TEST
@@ -659,7 +663,7 @@ static void check_hops(const json_t *path, const struct node *src, const struct 
 	ck_assert_uint_eq(json_array_size(hops), (size_t)int_of(path, "hop_count"));
 	json_array_foreach(hops, i, hop)
 	{
-		const struct node *sw = &world.g->nodes[at->node];
+		const struct node *sw = &fixture.g->nodes[at->node];
 		ck_assert_uint_eq(guid_of(hop, "guid"), sw->guid);
 		ck_assert_str_eq(text_of(hop, "description"), sw->description);
 		ck_assert_int_eq(int_of(hop, "lid"), lid_of(sw, 0));
@@ -667,7 +671,7 @@ static void check_hops(const json_t *path, const struct node *src, const struct 
 		at = peer_of(sw, (unsigned)int_of(hop, "out_port"));
 		ck_assert_ptr_nonnull(at);
 	}
-	ck_assert_uint_eq(world.g->nodes[at->node].guid, dst->guid);
+	ck_assert_uint_eq(fixture.g->nodes[at->node].guid, dst->guid);
 }
 
 /* Nodes, links and hops have the operator's names; look-ups take these and descriptions.
@@ -675,14 +679,14 @@ static void check_hops(const json_t *path, const struct node *src, const struct 
 START_TEST(test_operator_names)
 {
 	struct node *src = (struct node *)nth_host(0);
-	struct node *sw = &world.g->nodes[peer_of(src, 1)->node];
+	struct node *sw = &fixture.g->nodes[peer_of(src, 1)->node];
 	json_t *o, *link;
 	size_t i;
 	unsigned n = 0;
 
 	src->name = "rack 7";
 	sw->name = "leaf \xff";
-	world_publish(&world, 6);
+	gateway_fixture_publish(&fixture, 6);
 	const char *const ways[] = { "/paths?src=rack%207&dst=node02&hops=1",
 		                     "/paths?src=node01:1&dst=node02&hops=1" };
 	for (i = 0; i < 2; i++) {
@@ -747,7 +751,7 @@ END_TEST
 START_TEST(test_selectors)
 {
 	const struct node *host = nth_host(4);
-	uint64_t guid = world.g->ports[host->first_port + 1].guid;
+	uint64_t guid = fixture.g->ports[host->first_port + 1].guid;
 	char names[5][72];
 
 	snprintf(names[0], sizeof(names[0]), "%u", lid_of(host, 1));
@@ -772,11 +776,11 @@ END_TEST
 
 static void setup_lmc(void)
 {
-	world_init(&world, "ft2", 3, ft2_args);
-	world_route(&world, 2);
-	world_open(&world);
-	world_publish(&world, 5);
-	world_heartbeat(&world, 0, true);
+	gateway_fixture_init(&fixture, "ft2", 3, ft2_args);
+	gateway_fixture_route(&fixture, 2);
+	gateway_fixture_open(&fixture);
+	gateway_fixture_publish(&fixture, 5);
+	gateway_fixture_heartbeat(&fixture, 0, true);
 	start_server();
 }
 
@@ -813,13 +817,13 @@ END_TEST
 START_TEST(test_ambiguous)
 {
 	/* Two hosts with one name. */
-	for (uint32_t i = 0, n = 0; i < world.g->n_nodes && n < 2; i++) {
-		if (world.g->nodes[i].type == NODE_CA) {
-			world.g->nodes[i].description = "twin \xff";
+	for (uint32_t i = 0, n = 0; i < fixture.g->n_nodes && n < 2; i++) {
+		if (fixture.g->nodes[i].type == NODE_CA) {
+			fixture.g->nodes[i].description = "twin \xff";
 			n++;
 		}
 	}
-	world_publish(&world, 6);
+	gateway_fixture_publish(&fixture, 6);
 	ck_assert_int_eq(client_get(&client, "/paths?src=twin%20%FF&dst=node08"), 409);
 	json_t *o = client_json(&client);
 	ck_assert_str_eq(text_of(o, "type"), "urn:saguaro:problem:ambiguous");
@@ -843,15 +847,15 @@ static void add_star(const char *prefix, uint64_t guid)
 	uint32_t sw, host;
 
 	snprintf(name, sizeof(name), "%s-switch", prefix);
-	ck_assert_int_eq(graph_add_node(world.g, NODE_SWITCH, guid, 4, name, NULL, &sw),
+	ck_assert_int_eq(graph_add_node(fixture.g, NODE_SWITCH, guid, 4, name, NULL, &sw),
 	                 E_OK);
 	for (unsigned i = 1; i <= 2; i++) {
 		snprintf(name, sizeof(name), "%s-%u", prefix, i);
-		ck_assert_int_eq(graph_add_node(world.g, NODE_CA, guid + 16 * i, 1, name,
-		                                NULL, &host),
+		ck_assert_int_eq(graph_add_node(fixture.g, NODE_CA, guid + 16 * i, 1,
+		                                name, NULL, &host),
 		                 E_OK);
-		ck_assert_int_eq(graph_connect(world.g, graph_port(world.g, host, 1),
-		                               graph_port(world.g, sw, i)),
+		ck_assert_int_eq(graph_connect(fixture.g, graph_port(fixture.g, host, 1),
+		                               graph_port(fixture.g, sw, i)),
 		                 E_OK);
 	}
 }
@@ -859,14 +863,14 @@ static void add_star(const char *prefix, uint64_t guid)
 /* A fabric in two parts. */
 static void setup_parts(void)
 {
-	world_init(&world, "ft2", 3, ft2_args);
-	world.g = graph_new(world.arena);
+	gateway_fixture_init(&fixture, "ft2", 3, ft2_args);
+	fixture.g = graph_new(fixture.arena);
 	add_star("left", 0x1000);
 	add_star("right", 0x2000);
-	world_route(&world, 0);
-	world_open(&world);
-	world_publish(&world, 5);
-	world_heartbeat(&world, 0, true);
+	gateway_fixture_route(&fixture, 0);
+	gateway_fixture_open(&fixture);
+	gateway_fixture_publish(&fixture, 5);
+	gateway_fixture_heartbeat(&fixture, 0, true);
 	start_server();
 }
 
@@ -888,21 +892,22 @@ END_TEST
 START_TEST(test_hole)
 {
 	const struct node *leaf = node_named("leaf-0000"), *dst = node_named("node08");
-	struct route_request rq = { .g = world.g, .lids = &world.lids };
+	struct route_request rq = { .g = fixture.g, .lids = &fixture.lids };
 	struct route_result damaged;
 
-	lft_row(&world.route.out.lft, leaf->sw)[lid_of(dst, 1)] = LFT_NO_ROUTE;
+	lft_row(&fixture.route.out.lft, leaf->sw)[lid_of(dst, 1)] = LFT_NO_ROUTE;
 	ck_assert_int_eq(route_list_parse("minhop", &rq.list, NULL), E_OK);
-	route_check(&rq, &world.route.out.lft, &world.route.out.lanes, world.arena,
+	route_check(&rq, &fixture.route.out.lft, &fixture.route.out.lanes, fixture.arena,
 	            &damaged);
-	world.route.paths = damaged.paths;
+	fixture.route.paths = damaged.paths;
 	if (damaged.paths.rows == NULL) { /* refused tables come without path rows */
-		ck_assert_int_eq(paths_build(world.g, &world.lids, &world.route.out.lft,
-		                             &world.route.out.lanes, world.arena,
-		                             &world.route.paths),
+		ck_assert_int_eq(paths_build(fixture.g, &fixture.lids,
+		                             &fixture.route.out.lft,
+		                             &fixture.route.out.lanes, fixture.arena,
+		                             &fixture.route.paths),
 		                 E_OK);
 	}
-	world_publish(&world, 6);
+	gateway_fixture_publish(&fixture, 6);
 	ck_assert_int_eq(client_get(&client, "/paths?src=node01&dst=node08"), 422);
 	json_t *o = client_json(&client);
 	ck_assert_str_eq(text_of(o, "reason"), "hole");
@@ -1025,13 +1030,13 @@ static void check_exposition(char *text)
 
 START_TEST(test_metrics)
 {
-	stats_set(world.stats, "mad_sent_total{class=\"smp\"}", 41);
-	stats_set(world.stats, "mad_sent_total{class=\"sa\",x=\"q\\\"\"}", 1);
-	stats_set(world.stats, "mad_sent", 2.5);
-	stats_set(world.stats, "mad_sent_by_port", 1);
-	stats_set(world.stats, "epoch", 77);      /* ours already */
-	stats_set(world.stats, "bad series{", 1); /* not copied */
-	world_heartbeat(&world, 0, true);
+	stats_set(fixture.stats, "mad_sent_total{class=\"smp\"}", 41);
+	stats_set(fixture.stats, "mad_sent_total{class=\"sa\",x=\"q\\\"\"}", 1);
+	stats_set(fixture.stats, "mad_sent", 2.5);
+	stats_set(fixture.stats, "mad_sent_by_port", 1);
+	stats_set(fixture.stats, "epoch", 77);      /* ours already */
+	stats_set(fixture.stats, "bad series{", 1); /* not copied */
+	gateway_fixture_heartbeat(&fixture, 0, true);
 	client_get(&client, "/v1/fabric");
 	client_get(&client, "/v1/fabric");
 	client_get(&client, "/nothing");
@@ -1078,7 +1083,7 @@ static void *ask_on(void *arg)
 	do {
 		json_t *o = client_get_json(&c, "/v1/nodes");
 		ck_assert_uint_eq(json_array_size(json_object_get(o, "nodes")),
-		                  world.g->n_nodes);
+		                  fixture.g->n_nodes);
 		ck_assert_int_ge(int_of(o, "epoch"), epoch);
 		epoch = int_of(o, "epoch");
 		json_decref(o);
@@ -1102,9 +1107,9 @@ START_TEST(test_while_publishing)
 		ck_assert_int_eq(pthread_create(&threads[i], NULL, ask_on, &port), 0);
 	}
 	for (uint64_t epoch = 6; epoch < 106; epoch++) {
-		world_publish(&world, epoch);
-		snap_release_old(world.writer, boottime_ms());
-		world_heartbeat(&world, 0, true);
+		gateway_fixture_publish(&fixture, epoch);
+		snap_release_old(fixture.writer, boottime_ms());
+		gateway_fixture_heartbeat(&fixture, 0, true);
 	}
 	publishing = false;
 	for (unsigned i = 0; i < 3; i++) {

@@ -12,30 +12,30 @@
 #include "tests/lib/gateway_fixture.h"
 #include "tests/lib/suite.h"
 
-static struct world world;
+static struct gateway_fixture fixture;
 static struct source *first, *second;
 
 static char *ft2_args[] = { (char *)"2", (char *)"2", (char *)"1" };
 
 static void daemon_starts(uint64_t epoch)
 {
-	world_open(&world);
-	world_publish(&world, epoch);
+	gateway_fixture_open(&fixture);
+	gateway_fixture_publish(&fixture, epoch);
 }
 
 static void daemon_ends(void)
 {
-	snap_writer_close(world.writer);
-	stats_close(world.stats);
-	world.writer = NULL;
-	world.stats = NULL;
+	snap_writer_close(fixture.writer);
+	stats_close(fixture.stats);
+	fixture.writer = NULL;
+	fixture.stats = NULL;
 }
 
 static void setup(void)
 {
-	world_init(&world, "ft2", 3, ft2_args);
-	world_route(&world, 0);
-	first = source_new(world.dir);
+	gateway_fixture_init(&fixture, "ft2", 3, ft2_args);
+	gateway_fixture_route(&fixture, 0);
+	first = source_new(fixture.dir);
 	ck_assert_ptr_nonnull(first);
 	second = source_join(first);
 	ck_assert_ptr_nonnull(second);
@@ -45,7 +45,7 @@ static void teardown(void)
 {
 	source_free(first);
 	source_free(second);
-	world_done(&world);
+	gateway_fixture_done(&fixture);
 }
 
 /* The epoch that this source answers from, 0: none. */
@@ -81,8 +81,8 @@ START_TEST(test_replaced_between_two_looks)
 	ck_assert_uint_eq(seen_by(first, 1000), 3);
 	ck_assert_uint_eq(seen_by(second, 1900), 3);
 	daemon_ends();
-	nftw(world.dir, world_remove, 8, FTW_DEPTH | FTW_PHYS);
-	ck_assert_int_eq(mkdir(world.dir, 0700), 0);
+	gateway_fixture_remove(&fixture);
+	ck_assert_int_eq(mkdir(fixture.dir, 0700), 0);
 	daemon_starts(4);
 	ck_assert_uint_eq(seen_by(first, 2000), 4);
 	ck_assert_uint_eq(seen_by(second, 2001), 4);
@@ -97,10 +97,10 @@ START_TEST(test_ready_is_not_stale)
 
 	ck_assert(source_stale(first, 1000));
 	daemon_starts(3);
-	ck_assert_int_eq(stats_commit(world.stats, 1990), E_OK);
+	ck_assert_int_eq(stats_commit(fixture.stats, 1990), E_OK);
 	ck_assert(source_stale(first, 1000 + SOURCE_RETRY_MS - 1));
-	ck_assert_int_eq(source_stats(second, 1000 + SOURCE_RETRY_MS, world.arena, &copy),
-	                 E_OK);
+	ck_assert_int_eq(
+		source_stats(second, 1000 + SOURCE_RETRY_MS, fixture.arena, &copy), E_OK);
 	ck_assert_uint_eq(copy.heartbeat_ms, 1990);
 	ck_assert(!source_stale(first, 1000 + SOURCE_RETRY_MS + 1));
 }
@@ -135,7 +135,7 @@ START_TEST(test_two_after_a_pause)
 	ck_assert_int_eq(pthread_create(&thread[0], NULL, ask_after_pauses, first), 0);
 	ck_assert_int_eq(pthread_create(&thread[1], NULL, ask_after_pauses, second), 0);
 	for (unsigned i = 1; i <= PAUSES; i++) {
-		int ret = stats_commit(world.stats, (uint64_t)i * PAUSE_MS);
+		int ret = stats_commit(fixture.stats, (uint64_t)i * PAUSE_MS);
 		pthread_barrier_wait(&both);
 		pthread_barrier_wait(&both);
 		ck_assert_int_eq(ret, E_OK);
