@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * ftree: fat trees. Every shift of the compute nodes passes without contention, and a
- * tree that is broken stays a tree.
+ * ftree: routing of fat trees. Shift permutations of the compute nodes pass without
+ * contention. A tree with missing cables is still routed as a tree.
  *
- * Switches have ranks, from the roots or from the leaves (ftree_rank.c), and routes
- * climb, then descend (ftree_reach.c). Which of the ways up a route takes is a function
- * of the number of its destination, d-mod-k (ftree_order.c, ftree_fill.c), so no counting
- * is needed and all switches are filled in parallel. Where the main route to a host is
- * cut, only the pairs that it served are led anew (ftree_repair.c).
+ * Switches are ranked from the roots or from the leaves (ftree_rank.c). Routes climb, then
+ * descend (ftree_reach.c). The upward link of a route is a function of the number of its
+ * destination, d-mod-k (ftree_order.c, ftree_fill.c). So nothing needs to be counted and all
+ * switches are filled in parallel. Where the main route to a host is cut, only the pairs
+ * that used it are rerouted (ftree_repair.c).
  *
- * Invariants: a switch that stands above a destination descends to it, any other climbs;
- * so no route climbs after it has descended and no credit loop can arise. Pairs that have
- * no such route, as two roots, are led over a line of switches that contains all these
- * routes (ftree_line.c). The entry stays empty only between hosts that the operator's lists
- * take out of the compute nodes, as the manual has it, unless max_reverse_hops allows for
- * it (ftree_reverse.c).
+ * Invariants: a switch above a destination descends to it; any other switch climbs. So no
+ * route climbs after it has descended, and no credit loop can arise. Pairs without such a
+ * route, for instance two roots, are routed by an up/down order of all switches that
+ * contains the routes above (ftree_updown.c). An entry stays empty only between hosts that
+ * the operator's lists exclude from the compute nodes, as the manual says, unless
+ * max_reverse_hops allows such routes (ftree_reverse.c).
  *
- * What differs from OpenSM 3.3.23:
- * - It takes only trees whose switches of one rank all have the same number of cables up
- * and down, unless a root file is given, and compute nodes of one rank only; else it
- * gives up and minhop runs. Here such trees are routed, and the notes say what is
- * missing. Rings, meshes and the like are refused.
+ * Differences from OpenSM 3.3.23:
+ * - OpenSM accepts a tree only if all switches of one rank have the same number of cables
+ *   up and down, unless a root file is given, and only if all compute nodes hang on one
+ *   rank; else it gives up and minhop runs. This engine routes such trees and notes what is
+ *   missing. It refuses rings, meshes and the like.
  * - A host in the root file stands for its switch, as for updn.
- * - Routers have routes, too; they count as "other" hosts, which are dealt after their
- * own numbers as OpenSM does with hosts that are no compute nodes.
- * - Ports are chosen by number, not by counters of what was assigned before, so the
- * routes of a healthy tree do not depend on which hosts are up: a missing host keeps its
- * number, as OpenSM's dummy targets do. Only where more than half of the numbers would be
- * unused are they given without gaps.
+ * - Routers have routes, too. They count as "other" hosts, which are numbered separately, as
+ *   OpenSM does with hosts that are no compute nodes.
+ * - Ports are chosen by host number, not by counters of earlier choices. So the routes of a
+ *   healthy tree do not depend on which hosts are up: a missing host keeps its number, like
+ *   OpenSM's dummy targets. If more than half of the numbers would be unused, hosts are
+ *   numbered without gaps.
  * - There is no quasi_ftree_indexing: the order of switches is found by majority.
  *
  * Sources: MLNX_OFED user manual, "Fat-tree Routing Algorithm" and "Routing between
@@ -57,8 +57,8 @@ static void ftree_init(struct ftree *f, const struct route_in *in)
 		             .n = in->g->n_switches };
 }
 
-/* The line of switches by rank. */
-static int find_line(struct ftree *f, struct arena *tmp, struct why *why)
+/* The up/down order of switches by rank. */
+static int find_order(struct ftree *f, struct arena *tmp, struct why *why)
 {
 	uint16_t *rank = arena_array(tmp, f->n + 1U, sizeof(*rank));
 	const struct order_rule rule = { .rank = rank, .siblings = true };
@@ -70,7 +70,7 @@ static int find_line(struct ftree *f, struct arena *tmp, struct why *why)
 	for (uint32_t s = 0; s < f->n; s++) {
 		rank[s] = f->rank[s];
 	}
-	ret = order_init(&f->line, f->g, &rule, tmp);
+	ret = order_init(&f->order, f->g, &rule, tmp);
 	if (ret == E_RANGE) {
 		why_add(why, "ftree: more than %u switches", UINT16_MAX);
 		return E_UNSUITABLE;
@@ -78,12 +78,12 @@ static int find_line(struct ftree *f, struct arena *tmp, struct why *why)
 	return ret;
 }
 
-static int prepare(struct ftree *f, struct arena *tmp, struct why *why)
+static int shape_tree(struct ftree *f, struct arena *tmp, struct why *why)
 {
 	int ret = ftree_rank(f, tmp, why);
 
 	if (ret == E_OK) {
-		ret = find_line(f, tmp, why);
+		ret = find_order(f, tmp, why);
 	}
 	if (ret == E_OK) {
 		ret = ftree_order(f, tmp);
@@ -91,7 +91,7 @@ static int prepare(struct ftree *f, struct arena *tmp, struct why *why)
 	return ret;
 }
 
-/* Routes between non-compute nodes: those that the operator asks for, and what is
+/* Adds the routes between non-compute nodes that the operator asks for, and notes which are
  * missing. */
 static int add_reverse(struct ftree *f, struct arena *tmp, struct arena *a,
                        struct route_out *ret)
@@ -105,17 +105,17 @@ static int add_reverse(struct ftree *f, struct arena *tmp, struct arena *a,
 			return ret_code;
 		}
 	}
-	if (n.by_line || n.by_hops) {
+	if (n.by_order || n.by_hops) {
 		why_add(&ret->notes,
 		        "ftree: %" PRIu64 " entries by max_reverse_hops climb after "
 		        "they descended: for high availability only, not for high "
 		        "bandwidth",
-		        n.by_line + n.by_hops);
+		        n.by_order + n.by_hops);
 	}
 	if (n.by_hops) {
 		why_add(&ret->notes,
-		        "ftree: %" PRIu64 " of them may deadlock: the line of switches, "
-		        "which does not, has more than %" PRIu32 " reverse hops there",
+		        "ftree: %" PRIu64 " of them may deadlock: the up/down order, "
+		        "which does not, takes more than %" PRIu32 " reverse hops there",
 		        n.by_hops, f->opt->max_reverse_hops);
 		ret->may_deadlock = true;
 	}
@@ -136,7 +136,6 @@ static int add_reverse(struct ftree *f, struct arena *tmp, struct arena *a,
 			may_miss[f->lid[h]] = f->lid[h] && f->non_cn[f->g->hosts[h]];
 		}
 		ret->may_miss = may_miss;
-		return E_OK;
 	}
 	return E_OK;
 }
@@ -144,7 +143,7 @@ static int add_reverse(struct ftree *f, struct arena *tmp, struct arena *a,
 static int compute(struct ftree *f, struct arena *tmp, struct arena *a,
                    struct route_out *ret)
 {
-	int ret_code = prepare(f, tmp, &ret->notes);
+	int ret_code = shape_tree(f, tmp, &ret->notes);
 
 	if (ret_code == E_OK) {
 		ret_code = ftree_reach(f, tmp, &ret->notes);
@@ -162,10 +161,10 @@ static int compute(struct ftree *f, struct arena *tmp, struct arena *a,
 		ret_code = ftree_even(f, tmp);
 	}
 	if (ret_code == E_OK) {
-		ret_code = ftree_fill_line(f, tmp);
+		ret_code = ftree_fill_order(f, tmp);
 	}
 	if (ret_code == E_OK) {
-		ret->beyond_rule = f->line.n_conflicts != 0;
+		ret->beyond_rule = f->order.n_conflicts != 0;
 		ftree_note(f, &ret->notes);
 		ret_code = add_reverse(f, tmp, a, ret);
 	}
@@ -203,7 +202,7 @@ int ftree_cn_order(const struct route_in *in, struct arena *a, const char **ret,
 
 	ftree_init(&f, in);
 	if (tmp) {
-		ret_code = prepare(&f, tmp, why);
+		ret_code = shape_tree(&f, tmp, why);
 	}
 	if (ret_code == E_OK) {
 		const char *text = ftree_cn_text(&f, a);
@@ -221,8 +220,8 @@ static int ftree_bind(void *options, const struct engine_options *all, struct ar
 	struct ftree_options *o = options;
 	(void)all, (void)d;
 
-	return guid_file_bind(&o->roots, o->groups, a,
-	                      NULL); /* updn tells what is wrong */
+	/* updn has the same option and reports its errors */
+	return guid_file_bind(&o->roots, o->groups, a, NULL);
 }
 
 #define MEMBER(m) .offset = offsetof(struct ftree_options, m)

@@ -16,11 +16,12 @@ struct guid_file;
 struct lids;
 
 /*!
- * Inside of the fat-tree engine: ftree.c puts together what the other ftree_*.c do.
+ * What the files of the fat-tree engine share. Private to routing/engines/ftree.
  *
- * Ranks: 0 is the top. A cable between ranks leads up to the smaller one; between equal
- * ranks ("sibling") up the line. Routes climb, then descend; pairs that have no such route
- * are led over the line.
+ * Rank 0 is the top. A cable between two ranks leads up to the smaller one. A cable between
+ * switches of equal rank (a "sibling" link) leads up to the switch that comes first in the
+ * up/down order of all switches (routing/spread/order.h). Routes climb, then descend. A pair
+ * that has no such route is routed by that order.
  */
 enum {
 	FTREE_RANKS_MAX = 8, /*!< the manual's limit */
@@ -32,7 +33,8 @@ enum {
 
 struct ftree_options {
 	const struct guid_file *roots, *cn, *io;
-	const struct port_policy *groups; /*!< in which those of roots are looked up */
+	const struct port_policy
+		*groups; /*!< port groups that a line of roots may name */
 	uint32_t max_reverse_hops;
 	bool connect_roots;
 };
@@ -43,14 +45,14 @@ struct ftree_link {
 	uint32_t channel; /*!< index in graph.adj */
 	uint32_t class;   /*!< of the switch there, UINT32_MAX: of equal rank */
 	uint8_t port;     /*!< egress port here */
-	uint8_t cable; /*!< number among those that the lower end has into the class above
-	                */
+	uint8_t cable; /*!< number of the cable among those of the lower end into this class */
 };
 
-/*! Where the main route to a host passes between rank r + 1 and rank r. */
+/*! The part of a host's main route between rank r + 1 and rank r. */
 struct ftree_stage {
 	uint32_t class; /*!< of the switch of rank r, UINT32_MAX: none */
-	uint32_t turn;  /*!< what is left of the host's number, to deal over equals */
+	uint32_t
+		quotient; /*!< the host's number divided by the choices so far; spreads over equal links */
 	uint32_t cable; /*!< which of several cables into that class */
 };
 
@@ -62,25 +64,25 @@ struct ftree {
 	uint32_t n; /*!< switches */
 	/* ftree_rank.c */
 	uint8_t *kind; /*!< [graph.n_ports] enum ftree_kind of CA and router ports */
-	/*! [graph.n_ports] CA or router port that the lists take out of the compute nodes: the
-	 *  manual promises no route from one such to another. */
+	/*! [graph.n_ports] the GUID lists say that the port is no compute node: the manual
+	 *  promises no route from one such port to another */
 	bool *non_cn;
-	bool *only_non_cn; /*!< [n] all hosts on the switch are such, and it has some */
+	bool *only_non_cn; /*!< [n] the switch has hosts, none of them a compute node */
 	uint8_t *rank;     /*!< [n] */
 	uint8_t n_ranks;
 	uint32_t *n_cn; /*!< [n] compute nodes on a switch */
-	struct order line; /*!< ftree_reach.c joins in it what ranks do not */
+	struct order
+		order; /*!< up/down order of the switches, for pairs that ranks do not join */
 	/* ftree_order.c */
-	uint32_t *class; /*!< [n] switches of one rank that serve the same switches above
-	                  */
+	uint32_t
+		*class; /*!< [n] equal for switches of one rank below the same switches */
 	uint32_t n_classes;
-	uint32_t *leaf;     /*!< [n_leaves] switches with hosts, neighbours in the tree
-	                       together */
+	uint32_t *leaf;     /*!< [n_leaves] switches with hosts, subtree by subtree */
 	uint32_t *leaf_pos; /*!< [n] place in leaf, UINT32_MAX: no hosts */
 	uint32_t n_leaves;
-	uint32_t cn_stride;      /*!< numbers per leaf switch, 0: no places are held for
-	                            missing hosts */
-	uint32_t cn_rank;        /*!< rank of most compute nodes' switches */
+	uint32_t
+		cn_stride; /*!< host numbers reserved per leaf switch, 0: none for missing hosts */
+	uint32_t cn_rank;        /*!< rank of the switches that have most compute nodes */
 	struct ftree_link *link; /*!< [graph.n_adj] per switch: up by class, then down */
 	uint32_t *first;         /*!< [n + 1] into link */
 	uint32_t *first_down;    /*!< [n] */
@@ -92,12 +94,12 @@ struct ftree {
 	size_t stride;
 	/* ftree_fill.c */
 	struct lft *lft;
-	uint8_t *off; /*!< [n][off_stride] bit per host: not its main route here */
+	uint8_t *
+		off; /*!< [n][off_stride] bit per host: the entry here leaves its main route */
 	size_t off_stride;
 	uint32_t n_apart; /*!< pairs of switches with hosts that ranks do not join */
 	bool broken;      /*!< a main route is cut somewhere */
-	bool uneven; /*!< ftree_repair.c: a link carries far more than the others and than
-	                it needs to */
+	bool uneven; /*!< ftree_repair.c: a link carries much more than the mean without need */
 };
 
 enum ftree_kind { FTREE_OTHER, FTREE_CN, FTREE_IO };
@@ -108,7 +110,7 @@ static inline struct ftree_stage *ftree_stage(const struct ftree *f, unsigned ra
 	return f->stage + (size_t)rank * f->n_hosts + h;
 }
 
-/*! \brief Main route and next hop agree here? */
+/*! \brief Does the entry of switch \a s for host \a h leave the main route of the host? */
 static inline bool ftree_is_off(const struct ftree *f, uint32_t s, uint32_t h)
 {
 	return f->off[(size_t)s * f->off_stride + h / 8] >> h % 8 & 1;
@@ -128,7 +130,7 @@ static inline uint32_t ftree_hosts_on(const struct ftree *f, uint32_t s)
 static inline bool ftree_leads_up(const struct ftree *f, uint32_t s, uint32_t to)
 {
 	return f->rank[to] != f->rank[s] ? f->rank[to] < f->rank[s]
-	                                 : order_is_above(&f->line, s, to);
+	                                 : order_is_above(&f->order, s, to);
 }
 
 /*! \brief The link behind a port. \return NULL: none. */
@@ -159,50 +161,57 @@ static inline bool ftree_closer(const struct ftree *f, uint32_t s, uint32_t to, 
  */
 int ftree_rank(struct ftree *f, struct arena *a, struct why *why);
 
-/*! \brief Classes of switches, order of leaves, main routes. \retval -ENOMEM */
+/*! \brief Finds the classes of switches, the order of leaves and all main routes. \retval -ENOMEM */
 int ftree_order(struct ftree *f, struct arena *a);
 
 /*!
- * \brief Distances by rank, and the line for all other pairs. \retval E_UNSUITABLE  Ranks do
- * not join many of the lowest switches with compute nodes. \retval -ENOMEM
+ * \brief Computes distances along routes that climb, then descend, and extends the up/down
+ * order to all other pairs.
+ * \retval E_UNSUITABLE  Ranks do not join many of the lowest switches with compute nodes.
+ * \retval -ENOMEM
  */
 int ftree_reach(struct ftree *f, struct arena *a, struct why *why);
 
-/*! \brief Fills tables with main routes and, where these are cut, with what is near. */
+/*! \brief Fills the tables with main routes; where one is cut, with another shortest route. */
 int ftree_fill(struct ftree *f, struct arena *a);
 
-/*! \brief Leads what is off its main route over the least used links. \retval -ENOMEM
- * -ECANCELED */
+/*!
+ * \brief Reroutes pairs whose main route is cut over the least used links.
+ * \retval -ENOMEM -ECANCELED
+ */
 int ftree_repair(struct ftree *f, struct arena *a);
 
 /*!
- * \brief Moves routes off links that carry much more than the others, as long as they
- * stay routes of the tree. \retval -ENOMEM -ECANCELED
+ * \brief Moves routes from links that carry much more than the others to other routes of the
+ * tree. \retval -ENOMEM -ECANCELED
  */
 int ftree_even(struct ftree *f, struct arena *a);
 
 /*!
- * \brief Enters what has a route over the line only: LIDs of switches everywhere, those of
- * hosts wherever a compute node may want them. \retval -ENOMEM
+ * \brief Fills entries for pairs that only the up/down order joins: LIDs of switches at every
+ * switch, LIDs of hosts wherever a compute node may need them. \retval -ENOMEM
  */
-int ftree_fill_line(struct ftree *f, struct arena *a);
+int ftree_fill_order(struct ftree *f, struct arena *a);
 
-/*! \brief Port at \a s towards host \a h on \a t, which \a s reaches over the line only; LFT_NO_ROUTE: not at all. */
-uint8_t ftree_line_port(const struct ftree *f, uint32_t s, uint32_t t, uint32_t h);
+/*!
+ * \brief Port at switch \a s towards host \a h on switch \a t by the up/down order.
+ * \return LFT_NO_ROUTE: the order does not join them.
+ */
+uint8_t ftree_order_port(const struct ftree *f, uint32_t s, uint32_t t, uint32_t h);
 
 /*! Entries that max_reverse_hops adds. */
 struct ftree_added {
-	uint64_t by_line; /*!< as the line leads, free of credit loops */
-	uint64_t by_hops; /*!< where the line takes more reverse hops than allowed */
+	uint64_t by_order; /*!< by the up/down order, free of credit loops */
+	uint64_t by_hops;  /*!< where the order takes more reverse hops than allowed */
 };
 
 /*! \brief Routes between non-compute nodes that climb after they descended. \retval -ENOMEM */
 int ftree_reverse(struct ftree *f, struct arena *a, struct ftree_added *ret);
 
-/*! \brief Says what the tree lacks. */
+/*! \brief Adds to \a notes what the tree lacks. */
 void ftree_note(const struct ftree *f, struct why *notes);
 
-/*! \brief Are hosts left without a route to others of their part? */
+/*! \brief Is there a host without a route to another one in its connected part? */
 bool ftree_misses(const struct ftree *f);
 
 /*! \brief Text of ftree_cn_order(). \return NULL: out of memory. */

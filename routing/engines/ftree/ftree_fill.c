@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Fills tables: each switch takes, of the links that lead closer, the one on the main
- * route of the host. Where that is cut, and at switches that no main route passes, the
- * links that lead closer are dealt by the host's number; such entries are marked "off".
+ * Fills the tables. Of the links that lead closer, each switch takes the one on the main
+ * route of the host. Where the main route is cut, and at switches that it does not pass, the
+ * host's number selects one of the links that lead closer; such entries are marked in "off".
  */
 #include <errno.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static void index_classes(struct worker *w, bool set)
 	}
 }
 
-/* The link of the main route. \return NULL: cut. */
+/* The link of the main route. \return NULL: it is cut. */
 static const struct ftree_link *main_link(const struct worker *w,
                                           const struct ftree_stage *stage)
 {
@@ -47,9 +47,9 @@ static const struct ftree_link *main_link(const struct worker *w,
 	unsigned r = w->f->rank[w->s], i;
 
 	if (c->up && r == 0) {
-		return NULL; /* a cable between two of the top rank */
+		return NULL; /* a cable between two switches of the top rank */
 	}
-	if (!c->up) { /* the class is that of this end; mostly there is one way down */
+	if (!c->up) { /* the class is that of this end; mostly one link leads down */
 		for (i = 0; i < c->n; i++) {
 			if (c->link[i]->cable == stage->cable) {
 				return c->link[i];
@@ -64,7 +64,7 @@ static const struct ftree_link *main_link(const struct worker *w,
 	return i < c->n && c->link[i]->class == stage->class ? c->link[i] : NULL;
 }
 
-/* Is this switch on the main route of the host as it should be? */
+/* Would the main route of the host pass this switch if no cable were missing? */
 static bool on_main(const struct ftree *f, uint32_t s, uint32_t h)
 {
 	return f->g->host_first[s] != f->g->host_first[s + 1] ||
@@ -87,7 +87,7 @@ static bool fill_hosts(struct worker *w, uint32_t t)
 			continue;
 		}
 		if (!l) {
-			l = w->c.link[stage->turn % w->c.n];
+			l = w->c.link[stage->quotient % w->c.n];
 			off[h / 8] |= (uint8_t)(1U << h % 8);
 			broken = broken || on_main(f, w->s, h);
 		}
@@ -96,7 +96,7 @@ static bool fill_hosts(struct worker *w, uint32_t t)
 	return broken;
 }
 
-/* Management traffic of a switch: dealt over what leads closer. */
+/* The LID of a switch: its number selects one of the links that lead closer. */
 static void fill_switch(const struct worker *w, uint32_t t)
 {
 	const struct ftree *f = w->f;
@@ -120,8 +120,8 @@ static void fill_switch(const struct worker *w, uint32_t t)
 static bool fill_row(struct worker *w)
 {
 	const struct ftree *f = w->f;
-	bool broken = false;
 	const struct graph *g = f->g;
+	bool broken = false;
 	uint8_t *row = lft_row(f->lft, w->s);
 	uint32_t own = f->lids->of[graph_port(g, g->switches[w->s], 0)].base;
 

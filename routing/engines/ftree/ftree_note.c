@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * What the fat-tree engine tells: what the tree lacks, and the order of its compute
- * nodes.
+ * Texts of the fat-tree engine: what the tree lacks, and the order of its compute nodes.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +18,7 @@ static uint32_t cables_up(const struct ftree *f, uint32_t s)
 	return f->first_down[s] - f->first[s];
 }
 
-/* Compute nodes that hang higher or lower than most. */
+/* Compute nodes on switches of another rank than most. */
 static void note_ranks(const struct ftree *f, struct why *notes)
 {
 	uint32_t n = 0, first = 0;
@@ -43,7 +42,7 @@ void ftree_note(const struct ftree *f, struct why *notes)
 {
 	uint32_t full[FTREE_RANKS_MAX] = { 0 }, n = 0, missing = 0, first = 0;
 
-	/* Switches with fewer cables up than others of their rank. */
+	/* switches with fewer cables up than others of their rank */
 	for (uint32_t s = 0; s < f->n; s++) {
 		uint32_t *most = &full[f->rank[s]];
 
@@ -66,29 +65,29 @@ void ftree_note(const struct ftree *f, struct why *notes)
 		        cables_up(f, first), full[f->rank[first]]);
 	}
 	note_ranks(f, notes);
-	/* Pairs of switches with hosts that the tree does not join. */
+	/* pairs of switches with hosts that the tree does not join */
 	if (f->n_apart) {
 		why_add(notes,
 		        "ftree: %u pairs of switches with hosts have no route that "
-		        "climbs, then descends; they are led over a line of switches, "
-		        "which has no credit loops but few links%s",
+		        "climbs, then descends; they are routed by an up/down order of "
+		        "switches, which has no credit loops but uses few links%s",
 		        f->n_apart / 2,
 		        f->opt->cn || f->opt->io
 		                ? ", unless none of their hosts is a compute node"
 		                : "");
 	}
-	if (f->line.n_conflicts) {
+	if (f->order.n_conflicts) {
 		why_add(notes,
 		        "ftree: %" PRIu32 " switches, such as %s, join a part of the "
-		        "tree that is joined twice; routes over the line of switches may "
+		        "tree that is joined twice; routes by the up/down order may "
 		        "deadlock there, which only the proof tells",
-		        f->line.n_conflicts,
-		        switch_text(f->g, f->lids, f->line.conflict).text);
+		        f->order.n_conflicts,
+		        switch_text(f->g, f->lids, f->order.conflict).text);
 	}
 }
 
-/* Has a host on t a LID that is not routed at s? */
-static bool misses(const struct ftree *f, uint32_t s, uint32_t t)
+/* Does switch s have no entry for some host on switch t? */
+static bool misses_route(const struct ftree *f, uint32_t s, uint32_t t)
 {
 	for (uint32_t h = f->g->host_first[t]; h < f->g->host_first[t + 1]; h++) {
 		if (f->lid[h] && lft_row(f->lft, s)[f->lid[h]] == LFT_NO_ROUTE) {
@@ -105,7 +104,8 @@ bool ftree_misses(const struct ftree *f)
 			uint32_t s = f->leaf[i], t = f->leaf[k];
 
 			if (ftree_dist(f, s, t) == FTREE_NONE && ftree_hosts_on(f, s) &&
-			    f->line.part[s] == f->line.part[t] && misses(f, s, t)) {
+			    f->order.part[s] == f->order.part[t] &&
+			    misses_route(f, s, t)) {
 				return true;
 			}
 		}

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * What stands where in the tree, and the main route to every host.
+ * The order of switches in the tree, and the main route to every host.
  *
- * Two switches of one rank are of one class when they serve the same classes above: in a
- * healthy tree the classes of a rank are its planes, and the tops are classes of their
- * own. Leaf switches stand together that share switches above, and the groups they form
- * again. Both are decided by majority, so neither a missing cable nor a crossed one moves
- * others.
+ * Two switches of one rank are in one class if they are below the same classes. In a
+ * healthy tree the classes of a rank are its planes, and each top switch is a class of its
+ * own. Leaf switches that share switches above form a group and are ordered side by side;
+ * so are the groups that share switches, rank by rank. Classes and groups are found by
+ * majority, so a missing or a crossed cable does not move other switches.
  *
  * Hosts are numbered in the order of their leaf switches, compute nodes first.
- * The main route to host number t passes, above its leaf switch with w cables up, class
- * t mod w; above that, class t / w mod w' of those that one reaches, and so on: d-mod-k
- * (Zahavi et al. 2010). Everybody's route to the host passes the same classes, so shifts
- * pass without contention both on the way up and on the way down.
+ * Let the leaf switch of host number t have w cables up. The main route to the host passes
+ * class t mod w above the leaf, then class (t / w) mod w' of the w' classes above that, and
+ * so on: d-mod-k (Zahavi et al. 2010). The routes from all sources to the host pass the same
+ * classes, so shifts pass without contention upward and downward.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -28,14 +28,14 @@
 
 /* ---- grouping by majority ---- */
 
-/* Things that each use a set of others; those that share most of theirs are one group. */
+/* Items that each use a set of resources. Items that share the majority of them are grouped. */
 struct users {
-	uint32_t n;      /* things */
-	uint32_t n_used; /* ids of what they use are below */
+	uint32_t n;      /* items */
+	uint32_t n_used; /* resources are numbered below this */
 	uint32_t *first; /* [n + 1] into used */
 	uint32_t *used;
-	uint32_t *group; /* [n] result: the lowest thing of the group */
-	uint32_t *owner; /* [n_used] group that used it first */
+	uint32_t *group; /* [n] result: the lowest item of the group */
+	uint32_t *owner; /* [n_used] the group that used the resource first */
 	uint32_t *votes; /* [n] */
 };
 
@@ -64,7 +64,7 @@ static void group_one(struct users *u, uint32_t i)
 	u->group[i] = best;
 }
 
-/* Things with most uses first: they know the whole of what their group uses. */
+/* Items with most resources come first: they use all that their group uses. */
 static void group_users(struct users *u)
 {
 	uint32_t most = 0;
@@ -113,7 +113,7 @@ static void find_classes(struct ftree *f, struct users *u)
 		const struct graph *g = f->g;
 		uint32_t n = 0;
 
-		/* Switches of one rank use the classes above; all others use
+		/* Switches of rank r use the classes above them; all others use
 		 * nothing. */
 		for (uint32_t s = 0; s < f->n; s++) {
 			u->first[s] = n;
@@ -138,7 +138,7 @@ static void find_classes(struct ftree *f, struct users *u)
 
 /* ---- order of the leaf switches ---- */
 
-/* Groups of one rank, named by a switch in them, use the switches above. */
+/* Groups of one rank, named by one of their switches, use the switches above. */
 static void list_switches_above(const struct ftree *f, unsigned rank,
                                 const uint32_t *group, struct users *u)
 {
@@ -166,13 +166,13 @@ static void list_switches_above(const struct ftree *f, unsigned rank,
 			first[s + 1] += first[s];
 		}
 	}
-	for (uint32_t s = f->n; s > 0; s--) { /* each was moved to its end by filling */
+	for (uint32_t s = f->n; s > 0; s--) { /* filling moved each start to its end */
 		first[s] = first[s - 1];
 	}
 	first[0] = 0;
 }
 
-/* The group below that a switch serves most; its own when none. */
+/* The group below to which a switch has most cables; the switch itself if there is none. */
 static uint32_t group_below(const struct ftree *f, uint32_t s, const uint32_t *group,
                             uint32_t *votes)
 {
@@ -214,7 +214,7 @@ static int compare_places(const void *x, const void *y)
 	return a->s < b->s ? -1 : a->s > b->s;
 }
 
-/* The rank with most compute nodes, and how many numbers each of its switches gets. */
+/* Finds the rank with most compute nodes and how many numbers each of its switches gets. */
 static void find_cn_rank(struct ftree *f)
 {
 	uint32_t sum[FTREE_RANKS_MAX] = { 0 }, n = 0, most = 0;
@@ -231,7 +231,7 @@ static void find_cn_rank(struct ftree *f)
 			most = f->n_cn[s] > most ? f->n_cn[s] : most;
 		}
 	}
-	/* Where most places would stay empty, whole planes could: no places are held. */
+	/* If most numbers were reserved for missing hosts, whole planes could stay unused. */
 	f->cn_stride = 2 * sum[f->cn_rank] >= n * most ? most : 0;
 }
 
@@ -246,7 +246,8 @@ static int order_leaves(struct ftree *f, struct users *u, struct arena *a)
 	if (!place || !group || !votes || !f->leaf || !f->leaf_pos) {
 		return -ENOMEM;
 	}
-	/* \param votes [n] zeros. */
+	/* from the bottom up: group switches that share those above, then give the
+	 * switches above the group to which they have most cables */
 	for (uint32_t s = 0; s < f->n; s++) {
 		group[s] = s;
 		place[s].s = s;
@@ -328,8 +329,7 @@ static void sort_links(struct ftree *f, uint32_t s)
 	f->first[s + 1] = at;
 }
 
-/* Numbers the cables that a switch has into one class above, and these at the other end.
- */
+/* Numbers the cables of a switch into one class above, at both ends. */
 static int number_cables(struct ftree *f, struct arena *a)
 {
 	const struct graph *g = f->g;
@@ -359,8 +359,7 @@ static int number_cables(struct ftree *f, struct arena *a)
 
 /* ---- main routes ---- */
 
-/* Cables up of each class: class above and number among those into it, in dealing order.
- */
+/* Cables up of each class: the class above and the number among the cables into it. */
 struct slots {
 	uint32_t *first; /* [n_classes + 1] */
 	uint32_t *class, *cable;
@@ -375,7 +374,8 @@ static int compare_keys(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
-/* Keeps what half of the members have: the others miss it, or have one too many. */
+/* Keeps the cables that at least half of the members have. The other members miss one or
+ * have one more. */
 static void keep_slots(const struct ftree *f, const uint64_t *key, uint32_t n_keys,
                        const uint32_t *members, struct slots *sl)
 {
@@ -428,8 +428,8 @@ static int find_slots(const struct ftree *f, struct slots *sl, struct arena *a)
 	return E_OK;
 }
 
-/* The classes that host number t on switch s is reached through; numbers from the end
- * take them in the opposite order. */
+/* Stores the main route of host number t on switch s. Hosts numbered from the end take the
+ * classes in the opposite order. */
 static void set_stages(const struct ftree *f, const struct slots *sl, uint32_t s,
                        uint32_t t, bool from_end, uint32_t h)
 {
@@ -445,25 +445,28 @@ static void set_stages(const struct ftree *f, const struct slots *sl, uint32_t s
 		class = w ? sl->class[k] : GRAPH_NONE;
 		t = w ? t / w : t;
 		*ftree_stage(f, r, h) = (struct ftree_stage){
-			.class = class, .turn = t, .cable = w ? sl->cable[k] : 0
+			.class = class, .quotient = t, .cable = w ? sl->cable[k] : 0
 		};
 	}
 }
 
-/* Places for these on each leaf switch, 0: none are held; as find_cn_rank() has it. */
+/* Hosts on a switch beyond the numbers that are reserved for compute nodes. */
+static uint32_t extra_hosts(const struct ftree *f, uint32_t s)
+{
+	uint32_t places = f->cn_stride ? f->cn_stride : f->n_cn[s];
+
+	return ftree_hosts_on(f, s) > places ? ftree_hosts_on(f, s) - places : 0;
+}
+
+/* Numbers reserved for them on each leaf switch by the rule of find_cn_rank(), 0: none. */
 static uint32_t find_extra_stride(const struct ftree *f)
 {
 	uint32_t n = 0, sum = 0, most = 0;
 
 	for (uint32_t s = 0; s < f->n; s++) {
 		if (f->rank[s] == f->cn_rank) {
-			/* Hosts on a switch that do not fit into the places of
-			 * compute nodes. */
-			uint32_t extra;
-			uint32_t places = f->cn_stride ? f->cn_stride : f->n_cn[s];
-			extra = ftree_hosts_on(f, s) > places
-			                ? ftree_hosts_on(f, s) - places
-			                : 0;
+			uint32_t extra = extra_hosts(f, s);
+
 			n++;
 			sum += extra;
 			most = extra > most ? extra : most;
@@ -473,10 +476,10 @@ static uint32_t find_extra_stride(const struct ftree *f)
 }
 
 /*
- * Numbers hosts: compute nodes of the common rank, other compute nodes, the rest. The
- * rest fills the places that compute nodes leave empty on the switch. What does not fit
- * is numbered from the end, so that it takes the ways that the compute nodes of the same
- * switches have left.
+ * Numbers hosts: compute nodes of the common rank, other compute nodes, other hosts. Other
+ * hosts take the numbers that compute nodes leave unused on the switch. Those that do not
+ * fit are numbered from the end, so that their routes use the links that the compute nodes
+ * of the same switch use least.
  */
 static void number_hosts(struct ftree *f, const struct slots *sl)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Which hosts are compute nodes, the rank of every switch, and whether that is a tree.
+ * Tells which hosts are compute nodes, ranks every switch, and decides whether the fabric
+ * is a tree.
  *
- * With a root file, ranks are distances from the roots. Without one, leaves are the
- * lowest (leaves.h) and the height of the others is their distance from these; so a
- * missing cable moves nobody but the switch that lost its last way down. Which hosts are
- * compute nodes has no say in it: their list decides the order of balancing alone.
+ * With a root file, the rank is the distance from the roots. Without one, the leaf switches
+ * (routing/spread/leaves.h) are the lowest and the height of the others is their distance
+ * from a leaf. So a missing cable changes the rank of a switch only if it was its last
+ * cable down. The list of compute nodes does not influence the ranks: it only decides which
+ * hosts are balanced first.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -32,7 +34,7 @@ struct unknown {
 	uint32_t n;
 };
 
-/* Marks the CA or router ports of a list; others than of the kind "other" stay. */
+/* Gives the CA or router ports of a list their kind, unless they have one already. */
 static void mark_list(struct ftree *f, const struct guid_file *list, uint8_t kind,
                       struct why *why)
 {
@@ -60,7 +62,7 @@ static void mark_list(struct ftree *f, const struct guid_file *list, uint8_t kin
 
 /* ---- ranks ---- */
 
-/* Breadth first from the switches that are queued and have their value already. */
+/* Breadth-first search from the queued switches, whose values are set. */
 static void spread_rank(const struct ftree *f, uint32_t *queue, uint32_t tail,
                         uint8_t *value)
 {
@@ -96,7 +98,7 @@ static void queue_root(void *ctx, uint32_t sw, const struct guid_record *r)
 	}
 }
 
-/* Heights above the leaves, whatever is listed. */
+/* Heights above the leaves, independent of the lists. */
 static int heights_from_leaves(const struct ftree *f, uint8_t *height, struct arena *a)
 {
 	uint16_t *from_leaves;
@@ -122,8 +124,8 @@ static bool has_cn_beside(const struct ftree *f, uint32_t s)
 	return i < g->adj_first[s + 1];
 }
 
-/* Ranks what no root reaches, by height. In parts without hosts one switch is enough to
- * start at. */
+/* Ranks by height the switches that no root reaches. In a part without hosts the search
+ * starts at any one switch. */
 static void rank_by_height(const struct ftree *f, const uint8_t *from_roots,
                            uint8_t *height, uint32_t *queue)
 {
@@ -145,9 +147,9 @@ static void rank_by_height(const struct ftree *f, const uint8_t *from_roots,
 	}
 }
 
-/* ---- verdict ---- */
+/* ---- is it a tree? ---- */
 
-/* Cables between equal ranks: how many, and the first. */
+/* Counts the cables between switches of equal rank. \param ret_first  Ends of the first one. */
 static uint32_t count_siblings(const struct ftree *f, uint32_t ret_first[2])
 {
 	const struct graph *g = f->g;
@@ -166,13 +168,13 @@ static uint32_t count_siblings(const struct ftree *f, uint32_t ret_first[2])
 	return n;
 }
 
-/* Do too many cables join equal ranks for a tree? */
+/* Do more than a third of the cables join switches of equal rank? */
 static bool is_flat(const struct ftree *f, uint32_t siblings)
 {
 	return 3 * siblings > f->g->n_adj / 2;
 }
 
-static int judge(const struct ftree *f, struct why *why)
+static int check_tree(const struct ftree *f, struct why *why)
 {
 	uint32_t pair[2] = { 0 }, cn = 0;
 	uint32_t siblings = count_siblings(f, pair);
@@ -201,25 +203,21 @@ static int judge(const struct ftree *f, struct why *why)
 	return E_OK;
 }
 
-/* Ranks of what the root file's switches reach. */
+/* Ranks the switches that those of the root file reach. */
 static int rank_from_roots(struct ftree *f, uint32_t *queue, struct why *why)
 {
 	struct why unknown = { "" };
-	uint32_t n_roots;
-	int ret;
+	struct root_queue roots = { .f = f, .queue = queue };
 	uint32_t n_lines;
+	int ret = E_OK;
 
 	memset(f->rank, UNRANKED, f->n);
-	/* A host in the root file stands for its switches. Gives the roots found. */
-	struct root_queue x = { .f = f, .queue = queue };
-	ret = E_OK;
 	if (f->opt->roots) {
-		ret = guid_switches(f->g, f->opt->roots, queue_root, &x, &unknown,
+		ret = guid_switches(f->g, f->opt->roots, queue_root, &roots, &unknown,
 		                    &n_lines);
 	}
-	n_roots = x.n;
 	if (ret == E_OK) {
-		spread_rank(f, queue, n_roots, f->rank);
+		spread_rank(f, queue, roots.n, f->rank);
 	}
 	if (ret == E_OK && unknown.text[0]) {
 		why_add(why, "%s", unknown.text);
@@ -246,9 +244,9 @@ static int find_ranks(struct ftree *f, struct arena *a, struct why *why)
 	if ((f->opt->cn || f->opt->io) && is_flat(f, count_siblings(f, pair))) {
 		uint32_t tail = 0;
 
-		/* Where cabling does not tell leaves from others, as in the manual's
-		 * picture with an I/O node on every switch above: a switch without
-		 * compute nodes beside one with some is none. */
+		/* Cabling may not show which switches are leaves, as in the manual's
+		 * picture with an I/O node on every upper switch. Then a switch without
+		 * compute nodes next to one with compute nodes is no leaf. */
 		memset(height, UNRANKED, f->n);
 		for (uint32_t s = 0; s < f->n; s++) {
 			if (f->n_cn[s] ||
@@ -269,8 +267,8 @@ static int find_ranks(struct ftree *f, struct arena *a, struct why *why)
 
 int ftree_rank(struct ftree *f, struct arena *a, struct why *why)
 {
+	const struct graph *g = f->g;
 	int ret;
-	const struct graph *g;
 
 	f->kind = arena_alloc(a, f->g->n_ports + 1u);
 	f->non_cn = arena_array(a, f->g->n_ports + 1u, sizeof(*f->non_cn));
@@ -280,9 +278,8 @@ int ftree_rank(struct ftree *f, struct arena *a, struct why *why)
 	if (!f->kind || !f->non_cn || !f->only_non_cn || !f->rank || !f->n_cn) {
 		return -ENOMEM;
 	}
-	/* With a list of compute nodes these are it; else all CAs that are no I/O
+	/* Compute nodes are those of the list; without a list, all CAs that are no I/O
 	 * nodes. */
-	g = f->g;
 	if (f->opt->cn) {
 		mark_list(f, f->opt->cn, FTREE_CN, why);
 	}
@@ -307,5 +304,5 @@ int ftree_rank(struct ftree *f, struct arena *a, struct why *why)
 		f->only_non_cn[s] = n && n == ftree_hosts_on(f, s);
 	}
 	ret = find_ranks(f, a, why);
-	return ret == E_OK ? judge(f, why) : ret;
+	return ret == E_OK ? check_tree(f, why) : ret;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Distances along routes that climb, then descend. A switch that stands above another
- * goes down to it; only others climb. So every switch can decide alone and the whole
- * route never climbs after it has descended.
+ * Distances along routes that climb, then descend. A switch above a destination descends to
+ * it; any other switch climbs. Each switch decides this by itself, and still no route climbs
+ * after it has descended.
  *
- * All destinations at once, one bit each: what a switch reaches in k hops is what its
- * neighbours reach in k - 1, less what it has reached already. Beside it goes a bit that
- * says whether all such routes only descend the line of switches, over which those pairs
- * are led that have none.
+ * All destinations are searched in parallel, one bit each: a switch reaches in k hops what
+ * its neighbours reach in k - 1, except what it has reached before. A second bit says
+ * whether all such routes only descend the up/down order of switches (routing/spread/order.h),
+ * by which the pairs without such a route are routed.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +21,8 @@
 
 enum { BITS = 64, APART_PART = 4 };
 
-/* Destinations reached in one hop; of these, those by routes that only descend the line. */
+/* Destinations reached with the current number of hops, and those of them whose routes only
+ * descend the order. */
 struct wave {
 	uint64_t *reached, *descends; /* [n][words] */
 };
@@ -38,7 +39,7 @@ static bool add_bits(const struct ftree *f, const struct sets *w, uint32_t s,
 	size_t row = (size_t)s * w->words;
 	uint64_t *seen = w->seen + row, *next = w->next.reached + row;
 	uint64_t *climbs = w->next.descends + row,
-		 *descends = order_descends(&f->line, s);
+		 *descends = order_descends(&f->order, s);
 	uint8_t *dist = f->dist + (size_t)s * f->stride;
 	bool any = false;
 
@@ -48,7 +49,7 @@ static bool add_bits(const struct ftree *f, const struct sets *w, uint32_t s,
 		size_t there = (size_t)f->link[i].to * w->words;
 		const uint64_t *reached = w->last.reached + there;
 		const uint64_t *falls = w->last.descends + there;
-		uint64_t above = order_goes_down(&f->line, s, f->link[i].to) ? 0 : ~0ULL;
+		uint64_t above = order_goes_down(&f->order, s, f->link[i].to) ? 0 : ~0ULL;
 
 		for (uint32_t k = 0; k < w->words; k++) {
 			next[k] |= reached[k];
@@ -76,7 +77,7 @@ static void swap(struct sets *w)
 	w->next = t;
 }
 
-/* Descents: a switch reaches what those below it reach. */
+/* Descents: a switch reaches what the switches below it reach. Returns the depth. */
 static unsigned reach_down(const struct ftree *f, struct sets *w)
 {
 	unsigned d = 0;
@@ -90,7 +91,7 @@ static unsigned reach_down(const struct ftree *f, struct sets *w)
 		w->seen[at] |= bit;
 		w->last.reached[at] |= bit;
 		w->last.descends[at] |= bit;
-		f->line.descends[at] |= bit;
+		f->order.descends[at] |= bit;
 	}
 	while (any && d <= FTREE_HOPS_MAX) {
 		any = false;
@@ -104,8 +105,8 @@ static unsigned reach_down(const struct ftree *f, struct sets *w)
 	return d;
 }
 
-/* Climbs: a switch reaches what those above it reach, down or up, where it can't descend.
- */
+/* Climbs: a switch reaches what the switches above it reach by descending or climbing,
+ * except what it descends to. Returns the depth. */
 static unsigned reach_up(const struct ftree *f, struct sets *w, unsigned depth)
 {
 	size_t bytes = (size_t)f->n * w->words * sizeof(*w->last.reached);
@@ -120,11 +121,11 @@ static unsigned reach_up(const struct ftree *f, struct sets *w, unsigned depth)
 #pragma omp parallel for schedule(dynamic, 32)
 		for (uint32_t s = 0; s < f->n; s++) {
 			const uint8_t *dist = f->dist + (size_t)s * f->stride;
-			const uint64_t *descends = order_descends(&f->line, s);
+			const uint64_t *descends = order_descends(&f->order, s);
 			size_t row = (size_t)s * w->words;
 
-			/* Adds to what was reached in d - 1 hops without climbing,
-			 * for the climb that follows. */
+			/* A climb can follow what was reached in d - 1 hops without
+			 * climbing. */
 			for (uint32_t t = 0; t < f->n; t++) {
 				uint64_t bit = (uint64_t)(dist[t] == d - 1) << t % BITS;
 
@@ -148,8 +149,8 @@ static bool is_lowest(const struct ftree *f, uint32_t s)
 	return f->first_down[s] == f->first[s + 1];
 }
 
-/* Few pairs apart: a broken tree, led over the line there. Many: none. Hosts on higher
- * switches do not count. */
+/* If few pairs have no route, the tree is broken and the order routes them. If many have
+ * none, it is no tree. Hosts on higher switches do not count. */
 static int check_leaves(struct ftree *f, struct why *why)
 {
 	uint32_t first[2] = { 0 };
@@ -161,7 +162,7 @@ static int check_leaves(struct ftree *f, struct why *why)
 			bool lowest = is_lowest(f, s) && is_lowest(f, t);
 
 			if (!ftree_hosts_on(f, s) || !ftree_hosts_on(f, t) ||
-			    f->line.part[s] != f->line.part[t]) {
+			    f->order.part[s] != f->order.part[t]) {
 				continue;
 			}
 			pairs += lowest;
@@ -189,10 +190,10 @@ static int check_leaves(struct ftree *f, struct why *why)
 
 static int sets_init(struct sets *w, const struct ftree *f, struct arena *a)
 {
-	size_t words = (size_t)f->n * f->line.words;
+	size_t words = (size_t)f->n * f->order.words;
 	struct wave *wave[] = { &w->last, &w->next };
 
-	*w = (struct sets){ .words = f->line.words, .seen = f->line.reaches };
+	*w = (struct sets){ .words = f->order.words, .seen = f->order.reaches };
 	for (unsigned i = 0; i < 2; i++) {
 		wave[i]->reached = arena_array(a, words, sizeof(*w->last.reached));
 		wave[i]->descends = arena_array(a, words, sizeof(*w->last.descends));
@@ -221,7 +222,7 @@ int ftree_reach(struct ftree *f, struct arena *a, struct why *why)
 	}
 	ret = check_leaves(f, why);
 	if (ret == E_OK) {
-		order_extend(&f->line);
+		order_extend(&f->order);
 	}
 	return ret;
 }

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Broken trees: main routes stay where all their links live. What is left, pairs of a
- * leaf switch and a host, is led one by one over the links that cost least.
+ * Repair of broken trees. A main route stays if all its links are up. The other pairs of a
+ * leaf switch and a host are routed one by one over the links of lowest cost.
  *
- * A shift by k sends from the leaf switch in place p to that in place p + k / (hosts per
- * leaf), so all pairs whose places differ by one distance send at the same time. Each
- * link counts its pairs by distance: that is how many flows meet on it in such a shift. A
- * link is dear when another pair of the same or the next distance uses it, and, less so,
- * when it carries many routes in all. In further rounds each pair is taken off and led
- * anew.
+ * A shift by k sends from the leaf switch at position p to the one at position
+ * p + k / (hosts per leaf). So all pairs at the same distance send at the same time. Each
+ * link counts its pairs by distance: this is the number of flows that contend for it in such
+ * a shift. A link costs much if another pair of the same or a neighbouring distance uses it,
+ * and less if it carries many routes in total. In further rounds each pair is removed and
+ * routed again.
  *
- * Entries hold for all leaf switches: at a switch where another pair's route to the host
- * passes, a route follows it.
+ * An entry serves all leaf switches. So a route that reaches a switch on another pair's
+ * route to the same host continues on that route.
  *
- * Hosts are led in batches, one each of leaf switches far apart: threads work on the
- * hosts of a batch with the counts from before it, then what came out is counted. Batches
- * do not depend on threads, so neither does the result.
+ * Hosts are routed in batches of hosts on distant leaf switches. Threads work on the hosts
+ * of a batch with the counts from before the batch; afterwards the new routes are counted.
+ * Batches do not depend on the number of threads, so neither does the result.
+ *
+ * Where a whole part of the tree has few cables, some links may still carry twice their
+ * share afterwards. Then the common balancing stage (routing/spread) moves routes away from
+ * them, although it knows nothing of shifts.
  */
 #include "routing/engines/ftree/ftree_repair.h"
 
@@ -27,6 +31,8 @@
 #include "conf/base/err.h"
 #include "routing/graph/column.h"
 #include "routing/graph/graph.h"
+#include "routing/graph/hops.h"
+#include "routing/spread/spread.h"
 
 enum {
 	ROUNDS = 2,
@@ -36,32 +42,33 @@ enum {
 	CHANGES = 2 * FTREE_HOPS_MAX
 };
 
-/* What a further flow costs on a link where so many meet. */
-static const uint32_t meet_cost[UINT8_MAX / 2 + 1] = {
+/* Cost of one more flow on a link by the number of flows that contend for it. */
+static const uint32_t contention_cost[UINT8_MAX / 2 + 1] = {
 	0,       1 << 6,  1 << 10, 1 << 13,
 	1 << 16, 1 << 18, 1 << 20, [7 ... UINT8_MAX / 2] = 1 << 22
 };
 
 /* One thread's work on one host. */
 struct repair {
-	const struct ftree_tally *x;
+	const struct ftree_load *x;
 	const struct ftree *f;
 	uint32_t h, t;        /* host, its switch */
-	const uint8_t *meet;  /* [n_adj] of the distance of the pair in hand */
+	const uint8_t *contention; /* [n_adj] row of the distance of the current pair */
 	uint8_t *col;         /* [n] egress port at each switch */
 	uint8_t *dist_to;     /* [n] ftree_dist() to t */
-	uint32_t *range_of;   /* [n] t for which from and end hold */
-	uint32_t *from, *end; /* [n] links that lead closer lie between */
-	uint32_t *use;        /* [n] pairs whose route passes */
-	uint32_t *cost;       /* [n] of the best way on, valid where seen is turn */
+	uint32_t *range_of;   /* [n] the t for which from and end are valid */
+	uint32_t *from, *end; /* [n] the links that lead closer are among these */
+	uint32_t *use;        /* [n] pairs whose route passes the switch */
+	uint32_t *
+		cost; /* [n] of the cheapest route from here, valid where seen == attempt */
 	uint32_t *best;       /* [n] its link */
-	uint32_t *seen,
-		*mine; /* mine: [n] turn in which the pair's own old route passes */
-	uint32_t turn, floor;
-	uint32_t good;     /* cost of a link than which none better is looked for */
-	uint32_t start;    /* where the search among links begins */
-	uint32_t *more;    /* [n_adj] load that the host in hand brings beyond x->load */
-	uint32_t *changed; /* links where that is not 0, or was */
+	uint32_t *seen;       /* [n] attempt in which cost was computed */
+	uint32_t *mine;       /* [n] attempt whose pair had its old route here */
+	uint32_t attempt, floor;
+	uint32_t good;     /* a link of this cost is good enough to end the search */
+	uint32_t start;    /* first link of the search */
+	uint32_t *more;    /* [n_adj] load of the current host in addition to x->load */
+	uint32_t *changed; /* links where that is or was not 0 */
 	uint32_t n_changed;
 };
 
@@ -74,8 +81,7 @@ static bool leads_closer(const struct repair *r, uint32_t s, uint32_t to)
 	return (r->dist_to[to] & mask) == (d & FTREE_HOPS) - 1u;
 }
 
-/* The stretch of links in which those that lead closer are: on the way down mostly one.
- */
+/* Finds the range of links that contains all that lead closer: downward mostly one. */
 static void find_range(struct repair *r, uint32_t s)
 {
 	const struct ftree *f = r->f;
@@ -95,19 +101,19 @@ static void find_range(struct repair *r, uint32_t s)
 }
 
 /*
- * Cost of the best way from a switch to the host, COST_NONE: none below the limit found;
- * remembers it. What is left of a way is taken to cost at least the floor per hop, which
- * is near what the last one did: few ways are looked at to their end.
+ * Cost of the cheapest route from a switch to the host, which is remembered; COST_NONE: none
+ * below the limit. Each remaining hop is assumed to cost at least r->floor, which is near
+ * the cost per hop of the last pair. So few routes are followed to their end.
  */
-static uint32_t find_way(struct repair *r, uint32_t s, uint32_t limit)
+static uint32_t find_cheapest(struct repair *r, uint32_t s, uint32_t limit)
 {
 	const struct ftree *f = r->f;
-	uint32_t best = COST_NONE, from, n, rest, good;
+	uint32_t best = COST_NONE, from, n, ahead, good;
 
 	if (s == r->t) {
 		return 0;
 	}
-	if (r->seen[s] == r->turn) {
+	if (r->seen[s] == r->attempt) {
 		return r->cost[s];
 	}
 	if (r->range_of[s] != r->t) {
@@ -115,54 +121,56 @@ static uint32_t find_way(struct repair *r, uint32_t s, uint32_t limit)
 	}
 	from = r->from[s];
 	n = r->end[s] - from;
-	if (r->use[s]) { /* others pass: follow */
+	if (r->use[s]) { /* another route to the host passes: follow it */
 		from = ftree_link_at(r->x, r->col, s);
 		n = 1;
 	}
-	rest = ((r->dist_to[s] & FTREE_HOPS) - 1u) * r->floor;
+	ahead = ((r->dist_to[s] & FTREE_HOPS) - 1u) * r->floor;
 	good = (r->dist_to[s] & FTREE_HOPS) * r->good;
 	for (uint32_t k = 0; k < n && best > good; k++) {
 		uint32_t i = from + (r->start + k) % n, cost, on;
-		unsigned meet;
+		unsigned contention;
 
 		if (!leads_closer(r, s, f->link[i].to)) {
 			continue;
 		}
-		/* What the pair in hand would add to what others make of a link. */
-		meet = r->meet[i];
-		if (r->mine[s] == r->turn && r->f->link[i].port == r->col[s]) {
-			meet = meet < UINT8_MAX && meet >= 2 ? meet - 2 : meet;
+		/* cost of the link without the pair's own old route */
+		contention = r->contention[i];
+		if (r->mine[s] == r->attempt && r->f->link[i].port == r->col[s]) {
+			contention = contention < UINT8_MAX && contention >= 2
+			                     ? contention - 2
+			                     : contention;
 		}
-		cost = meet_cost[meet / 2] +
+		cost = contention_cost[contention / 2] +
 		       (r->more[i]
 		                ? ftree_load_cost(r->x->load[i] + r->more[i], r->x->fair)
 		                : r->x->load_cost[i]);
-		if (limit != COST_NONE && cost + rest >= limit) {
+		if (limit != COST_NONE && cost + ahead >= limit) {
 			continue;
 		}
-		on = find_way(r, f->link[i].to,
-		              limit == COST_NONE ? limit : limit - cost);
+		on = find_cheapest(r, f->link[i].to,
+		                   limit == COST_NONE ? limit : limit - cost);
 		if (on != COST_NONE && cost + on < limit) {
 			limit = best = cost + on;
 			r->best[s] = i;
 		}
 	}
-	r->seen[s] = r->turn;
+	r->seen[s] = r->attempt;
 	r->cost[s] = best;
 	return best;
 }
 
-/* Counts a route of this host in use: 1 or -1. Where it is taken off it is marked. */
+/* Adds (1) or removes (-1) a route of this host; marks the switches of a removed one. */
 static void use_route(struct repair *r, uint32_t s, int by)
 {
 	while (s != r->t) {
 		r->use[s] += (uint32_t)by;
-		r->mine[s] = by < 0 ? r->turn : r->mine[s];
+		r->mine[s] = by < 0 ? r->attempt : r->mine[s];
 		s = r->f->link[ftree_link_at(r->x, r->col, s)].to;
 	}
 }
 
-/* Adds what a leaf switch sends to the links of its route, or takes it off. */
+/* Adds the flows of a leaf switch to the links of its route, or removes them. */
 static void load_route(struct repair *r, uint32_t s, int sign)
 {
 	uint32_t flows = ftree_hosts_on(r->f, s);
@@ -178,13 +186,13 @@ static void load_route(struct repair *r, uint32_t s, int sign)
 	}
 }
 
-/* Does the route of the pair in hand meet another, or pass a link that carries much? */
-static bool is_dear(const struct repair *r, uint32_t s)
+/* Does the route of the current pair contend with another or pass a heavily loaded link? */
+static bool is_congested(const struct repair *r, uint32_t s)
 {
 	while (s != r->t) {
 		uint32_t l = ftree_link_at(r->x, r->col, s);
 
-		if (r->meet[l] >= 4 || r->x->load_cost[l] > r->good) {
+		if (r->contention[l] >= 4 || r->x->load_cost[l] > r->good) {
 			return true;
 		}
 		s = r->f->link[l].to;
@@ -194,9 +202,9 @@ static bool is_dear(const struct repair *r, uint32_t s)
 
 /* ---- one host ---- */
 
-static void take_host(struct repair *r, uint32_t h)
+static void start_host(struct repair *r, uint32_t h)
 {
-	const struct ftree_tally *x = r->x;
+	const struct ftree_load *x = r->x;
 	const struct ftree *f = r->f;
 
 	if (r->t != x->home[h]) {
@@ -215,12 +223,12 @@ static void take_host(struct repair *r, uint32_t h)
 	memset(r->use, 0, f->n * sizeof(*r->use));
 }
 
-static void lead_host(struct repair *r, uint32_t h, bool again)
+static void route_host(struct repair *r, uint32_t h, bool again)
 {
-	const struct ftree_tally *x = r->x;
+	const struct ftree_load *x = r->x;
 	uint32_t n = r->f->n_leaves;
 
-	take_host(r, h);
+	start_host(r, h);
 	for (uint32_t i = 0; i < n; i++) {
 		if ((again || !ftree_is_broken(x, i, h)) && ftree_is_pair(x, i, h)) {
 			use_route(r, r->f->leaf[i], 1);
@@ -230,18 +238,18 @@ static void lead_host(struct repair *r, uint32_t h, bool again)
 		uint32_t i = (r->f->leaf_pos[r->t] + k) % n;
 
 		if (ftree_is_broken(x, i, h)) {
-			r->meet = x->meet +
-			          (size_t)ftree_distance(x, i, h) * r->f->g->n_adj;
+			r->contention = x->contention +
+			                (size_t)ftree_distance(x, i, h) * r->f->g->n_adj;
 			r->start = h + i;
-			if (!again || is_dear(r, r->f->leaf[i])) {
+			if (!again || is_congested(r, r->f->leaf[i])) {
 				uint32_t cost;
 
-				r->turn++;
+				r->attempt++;
 				if (again) {
 					use_route(r, r->f->leaf[i], -1);
 					load_route(r, r->f->leaf[i], -1);
 				}
-				cost = find_way(r, r->f->leaf[i], COST_NONE);
+				cost = find_cheapest(r, r->f->leaf[i], COST_NONE);
 				r->floor = cost /
 				           (r->dist_to[r->f->leaf[i]] & FTREE_HOPS) / 8 *
 				           7;
@@ -256,11 +264,11 @@ static void lead_host(struct repair *r, uint32_t h, bool again)
 	}
 }
 
-static void count_host(struct ftree_tally *x, uint32_t h, const uint8_t *column, int sign)
+static void count_host(struct ftree_load *x, uint32_t h, const uint8_t *column, int sign)
 {
 	for (uint32_t i = 0; i < x->f->n_leaves; i++) {
 		if (ftree_is_broken(x, i, h)) {
-			ftree_tally_count(x, i, h, column, sign);
+			ftree_load_add_route(x, i, h, column, sign);
 		}
 	}
 }
@@ -269,11 +277,10 @@ static void count_host(struct ftree_tally *x, uint32_t h, const uint8_t *column,
 
 struct batch {
 	uint32_t host[BATCH_MAX], n;
-	uint8_t *old; /* [BATCH_MAX][n switches] columns from before */
+	uint8_t *old; /* [BATCH_MAX][n switches] columns before the batch */
 };
 
-/* A small part of all leaf switches, so that those of a batch hardly get in each other's
- * way. */
+/* A batch has few of all leaf switches, so that its routes hardly influence each other. */
 static uint32_t stride_of(const struct ftree *f)
 {
 	uint32_t batch = f->n_leaves / BATCH_PART;
@@ -282,11 +289,12 @@ static uint32_t stride_of(const struct ftree *f)
 	return (f->n_leaves + batch - 1) / batch;
 }
 
-/* Host number q of leaf switches that stand far apart, those with something to do. */
-static void fill_batch(const struct ftree_tally *x, struct batch *b, uint32_t first,
+/* Host number q of distant leaf switches, unless all its main routes are whole. */
+static void fill_batch(const struct ftree_load *x, struct batch *b, uint32_t first,
                        uint32_t q)
 {
 	const struct ftree *f = x->f;
+
 	b->n = 0;
 	for (uint32_t i = first; i < f->n_leaves; i += stride_of(f)) {
 		uint32_t s = f->leaf[i], h = f->g->host_first[s] + q;
@@ -297,8 +305,7 @@ static void fill_batch(const struct ftree_tally *x, struct batch *b, uint32_t fi
 	}
 }
 
-static void run_batch(struct ftree_tally *x, struct repair *r, struct batch *b,
-                      bool again)
+static void run_batch(struct ftree_load *x, struct repair *r, struct batch *b, bool again)
 {
 	uint32_t n = x->f->n;
 
@@ -307,7 +314,7 @@ static void run_batch(struct ftree_tally *x, struct repair *r, struct batch *b,
 	}
 #pragma omp parallel for schedule(dynamic, 1) if (b->n > 1)
 	for (uint32_t k = 0; k < b->n; k++) {
-		lead_host(&r[column_thread()], b->host[k], again);
+		route_host(&r[column_thread()], b->host[k], again);
 	}
 	for (uint32_t k = 0; k < b->n; k++) {
 		uint32_t h = b->host[k];
@@ -319,7 +326,7 @@ static void run_batch(struct ftree_tally *x, struct repair *r, struct batch *b,
 	}
 }
 
-static int run_round(struct ftree_tally *x, struct repair *r, struct batch *b, bool again)
+static int run_round(struct ftree_load *x, struct repair *r, struct batch *b, bool again)
 {
 	const struct ftree *f = x->f;
 	uint32_t most = 0;
@@ -343,8 +350,8 @@ static int run_round(struct ftree_tally *x, struct repair *r, struct batch *b, b
 
 /* ---- the whole ---- */
 
-/* Load that no table can avoid on some link: what leaves a switch with hosts, over the
- * cables it has. */
+/* A lower bound for the load of the busiest link: what a leaf switch sends, divided by its
+ * cables. */
 static uint64_t unavoidable_load(const struct ftree *f)
 {
 	uint64_t most = 0;
@@ -360,7 +367,7 @@ static uint64_t unavoidable_load(const struct ftree *f)
 	return most;
 }
 
-static int repair_init(struct repair *r, const struct ftree_tally *x, struct arena *a)
+static int repair_init(struct repair *r, const struct ftree_load *x, struct arena *a)
 {
 	uint32_t n = x->f->n;
 
@@ -390,8 +397,8 @@ int ftree_repair(struct ftree *f, struct arena *a)
 	unsigned threads = column_threads();
 	struct repair *r = arena_array(a, threads, sizeof(*r));
 	struct batch b = { .old = arena_array(a, BATCH_MAX, f->n) };
-	struct ftree_tally x;
-	int ret = r && b.old ? ftree_tally(&x, f, a) : -ENOMEM;
+	struct ftree_load x;
+	int ret = r && b.old ? ftree_load_count(&x, f, a) : -ENOMEM;
 
 	for (unsigned i = 0; i < threads && ret == E_OK; i++) {
 		ret = repair_init(&r[i], &x, a);
@@ -402,9 +409,8 @@ int ftree_repair(struct ftree *f, struct arena *a)
 	if (ret == E_OK) {
 		uint64_t sum, most, least;
 
-		ftree_tally_store(&x);
-		/* Does a link carry much more than the mean, and more than it needs
-		 * to? */
+		ftree_load_store(&x);
+		/* is the load of a link far above the mean and the lower bound? */
 		sum = 0;
 		most = 0;
 		for (uint32_t l = 0; l < x.f->g->n_adj; l++) {
@@ -416,4 +422,59 @@ int ftree_repair(struct ftree *f, struct arena *a)
 		f->uneven = most > (least > sum ? least : sum) * 9 / 8;
 	}
 	return ret;
+}
+
+/* ---- balancing afterwards ---- */
+
+struct steps {
+	const struct ftree *f;
+	struct hops hops;
+};
+
+/* spread_closer_f for the next hops that the tree allows. */
+static void next_in_tree(const void *ctx, uint32_t s, uint32_t t,
+                         const struct sw_link *link, uint32_t n_links, unsigned max,
+                         struct spread_ports *ret)
+{
+	const struct steps *x = ctx;
+	const struct ftree *f = x->f;
+	bool up = ftree_dist(f, s, t) & FTREE_UP;
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < n_links && n < max; i++) {
+		uint32_t to = link[i].to;
+
+		if (ftree_leads_up(f, s, to) == up && ftree_closer(f, s, to, up, t)) {
+			ret->port[n] = link[i].port;
+			ret->to[n] = to;
+			n++;
+		}
+	}
+	ret->n = n;
+}
+
+int ftree_even(struct ftree *f, struct arena *a)
+{
+	struct steps x = { .f = f };
+	const struct spread in = { .g = f->g,
+		                   .lids = f->lids,
+		                   .hops = &x.hops,
+		                   .closer = next_in_tree,
+		                   .ctx = &x,
+		                   .cancel = f->cancel };
+	int ret = hops_alloc(&x.hops, f->n, a);
+
+	if (ret != E_OK) {
+		return ret;
+	}
+#pragma omp parallel for schedule(static)
+	for (uint32_t s = 0; s < f->n; s++) {
+		for (uint32_t t = 0; t < f->n; t++) {
+			unsigned d = ftree_dist(f, s, t);
+
+			x.hops.dist[(size_t)s * x.hops.stride + t] =
+				d == FTREE_NONE ? HOPS_NONE : d & FTREE_HOPS;
+		}
+	}
+	return spread_rebalance_tables(&in, 0, f->lft, a);
 }

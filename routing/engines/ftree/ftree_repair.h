@@ -6,45 +6,49 @@
 
 #include "routing/engines/ftree/ftree.h"
 
-/*! What the repair of a broken tree counts. Private to ftree_repair.c and ftree_tally.c. */
-struct ftree_tally {
+/*! Loads and contention that the repair of a broken tree counts. Private to ftree_repair.c and
+ * ftree_load.c. */
+struct ftree_load {
 	const struct ftree *f;
 	uint32_t width;      /*!< ports per row of at_port */
 	uint32_t *at_port;   /*!< [n][width] index in f->link, GRAPH_NONE */
 	uint32_t *home;      /*!< [n_hosts] */
-	uint8_t *port;       /*!< [n_hosts][n] the tables by host: egress port, LFT_NO_ROUTE */
+	uint8_t *
+		port; /*!< [n_hosts][n] the tables transposed: egress port by host and switch */
 	uint32_t *load;      /*!< [n_adj] host routes per entry of f->link */
-	uint32_t *load_cost; /*!< [n_adj] what that costs */
-	uint8_t *meet;   /*!< [n_leaves][n_adj] per distance: twice its pairs, and those of the next */
-	uint32_t fair;   /*!< mean of load, main routes alone */
-	uint32_t good_cost; /*!< of a load a little above the mean of all routes */
-	uint8_t *broken; /*!< [n_hosts][broken_stride] bit per leaf: pair without its main route */
+	uint32_t *load_cost; /*!< [n_adj] ftree_load_cost() of it */
+	uint8_t *
+		contention; /*!< [n_leaves][n_adj] by distance in the order of leaves: 2 * pairs of this distance + pairs of the neighbouring distances */
+	uint32_t fair;      /*!< mean load by main routes alone */
+	uint32_t good_cost; /*!< cost of a load a little above the mean of all routes */
+	uint8_t *
+		broken; /*!< [n_hosts][broken_stride] bit per leaf: the main route of the pair is cut */
 	size_t broken_stride;
-	uint32_t *n_broken; /*!< [n_hosts] pairs */
+	uint32_t *n_broken; /*!< [n_hosts] number of such pairs */
 };
 
 /*!
- * \brief Counts the pairs whose main route lives, and notes the others.
+ * \brief Counts the pairs whose main route is whole and marks the others.
  * \retval -ENOMEM -ECANCELED  Cost: O(leaves * hosts). Parallel.
  */
-int ftree_tally(struct ftree_tally *x, const struct ftree *f, struct arena *a);
+int ftree_load_count(struct ftree_load *x, const struct ftree *f, struct arena *a);
 
-/*! \brief Writes t->port back to the tables. Parallel. */
-void ftree_tally_store(const struct ftree_tally *x);
+/*! \brief Writes x->port back to the tables. Parallel. */
+void ftree_load_store(const struct ftree_load *x);
 
-/*! \brief Adds (1) or takes off (-1) the route of leaf switch \a i to host \a h along \a column. */
-void ftree_tally_count(struct ftree_tally *x, uint32_t i, uint32_t h, const uint8_t *column,
-                       int sign);
+/*! \brief Adds (1) or removes (-1) the route from leaf switch \a i to host \a h along \a column. */
+void ftree_load_add_route(struct ftree_load *x, uint32_t i, uint32_t h,
+                          const uint8_t *column, int sign);
 
-/*! \brief Link that a column takes at a switch. */
-static inline uint32_t ftree_link_at(const struct ftree_tally *x, const uint8_t *column,
+/*! \brief The link that a column uses at a switch. */
+static inline uint32_t ftree_link_at(const struct ftree_load *x, const uint8_t *column,
                                      uint32_t s)
 {
 	return x->at_port[(size_t)s * x->width + column[s]];
 }
 
 /*! \brief Do the hosts of leaf switch \a i have a route between switches to host \a h? */
-static inline bool ftree_is_pair(const struct ftree_tally *x, uint32_t i, uint32_t h)
+static inline bool ftree_is_pair(const struct ftree_load *x, uint32_t i, uint32_t h)
 {
 	const struct ftree *f = x->f;
 	uint32_t s = f->leaf[i];
@@ -54,14 +58,14 @@ static inline bool ftree_is_pair(const struct ftree_tally *x, uint32_t i, uint32
 }
 
 /*! \brief How far host \a h is from leaf switch \a i in the order of leaves. */
-static inline uint32_t ftree_distance(const struct ftree_tally *x, uint32_t i, uint32_t h)
+static inline uint32_t ftree_distance(const struct ftree_load *x, uint32_t i, uint32_t h)
 {
 	uint32_t n = x->f->n_leaves, t = x->f->leaf_pos[x->home[h]];
 
 	return t >= i ? t - i : t + n - i;
 }
 
-static inline bool ftree_is_broken(const struct ftree_tally *x, uint32_t i, uint32_t h)
+static inline bool ftree_is_broken(const struct ftree_load *x, uint32_t i, uint32_t h)
 {
 	return x->broken[h * x->broken_stride + i / 8] >> i % 8 & 1;
 }

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Routes between non-compute nodes that climb after they have descended, where the
- * operator asks for them with max_reverse_hops.
+ * Routes between non-compute nodes that climb after they have descended. The operator asks
+ * for them with max_reverse_hops.
  *
- * Each hop that climbs after the first descent is a reverse hop. The way over the line of
- * switches is taken where it has no more of them than allowed, because it has no credit
- * loops. Else a switch without a route takes the way that climbs least, so the ways to
- * one host form a tree that ends in routes that are there already; a way with more
- * reverse hops than allowed is left out. From there on a way has no more of them than
- * from its start, so what is left in is whole.
+ * A hop that climbs after the first descent is a reverse hop. The route by the up/down order
+ * is preferred if it has no more reverse hops than allowed, because it has no credit loops.
+ * Otherwise a switch without a route takes the path that climbs least. The paths to one host
+ * form a tree that ends in existing routes. A path with more reverse hops than allowed is
+ * not entered. A path never has more reverse hops from a later switch than from its start,
+ * so the entered paths are complete.
  *
- * The manual's picture: switches above A and B, S1 on A, S2 on both, S3 on B. From S1 to
- * S2 the way descends to A and climbs once; to S3 it climbs twice.
+ * The manual's picture: upper switches S1, S2, S3 and lower switches A, B; S1 is above A, S2
+ * above both, S3 above B. The path from S1 to S2 descends to A and climbs once; the path to
+ * S3 climbs twice.
  */
 #include <errno.h>
 #include <string.h>
@@ -22,116 +23,117 @@
 #include "routing/engines/ftree/ftree.h"
 #include "routing/graph/lids.h"
 
-enum { NO_WAY = 0xffff };
+enum { NO_PATH = 0xffff };
 
-/* Where a switch goes on to one host. */
-struct way {
-	uint16_t climbs;  /* hops that climb from here to the host, NO_WAY */
-	uint16_t hops;    /* all */
+/* The path from a switch to one host. */
+struct path {
+	uint16_t climbs;  /* hops that climb from here to the host, NO_PATH: unknown */
+	uint16_t hops;    /* all hops */
 	uint16_t reverse; /* hops that climb after the first descent */
 	uint8_t port;
 };
 
-/* Ways to one host. */
-struct ways {
+/* The search for paths to one host. */
+struct search {
 	const struct ftree *f;
 	uint32_t t, h, lid;
-	struct way *way; /* [n] */
-	uint32_t *path;  /* [n] switches on the way in hand */
+	struct path *path; /* [n] */
+	uint32_t *trail;   /* [n] switches of the path being followed */
 };
 
-static struct way way_over(const struct ftree *f, uint32_t s, const struct ftree_link *l,
-                           const struct way *on)
+static struct path path_over(const struct ftree *f, uint32_t s,
+                             const struct ftree_link *l, const struct path *on)
 {
 	bool up = l < &f->link[f->first_down[s]];
 
-	return (struct way){ .climbs = (uint16_t)(on->climbs + up),
-		             .hops = (uint16_t)(on->hops + 1),
-		             .reverse = up ? on->reverse : on->climbs,
-		             .port = l->port };
+	return (struct path){ .climbs = (uint16_t)(on->climbs + up),
+		              .hops = (uint16_t)(on->hops + 1),
+		              .reverse = up ? on->reverse : on->climbs,
+		              .port = l->port };
 }
 
 /*
- * Follows the entries from a switch, and the line where there are none, to the first
- * switch whose way is known; then all before it have ways, too. \return Switches that had
- * none before, in path.
+ * Follows the entries from a switch to the first switch with a known path, so that the paths
+ * of all switches passed become known. With \a by_order the up/down order stands in for
+ * missing entries. \return The number of switches passed, listed in trail.
  */
-static uint32_t follow(const struct ways *x, uint32_t s, bool line)
+static uint32_t follow(const struct search *x, uint32_t s, bool by_order)
 {
 	const struct ftree *f = x->f;
 	uint32_t n = 0;
 
-	for (uint32_t k = s; x->way[k].climbs == NO_WAY;) {
+	for (uint32_t k = s; x->path[k].climbs == NO_PATH;) {
 		uint8_t port = lft_row(f->lft, k)[x->lid];
 
-		if (port == LFT_NO_ROUTE && line) {
-			port = ftree_line_port(f, k, x->t, x->h);
+		if (port == LFT_NO_ROUTE && by_order) {
+			port = ftree_order_port(f, k, x->t, x->h);
 		}
 		if (port == LFT_NO_ROUTE) {
 			return 0;
 		}
-		x->way[k].port = port;
-		x->path[n++] = k;
+		x->path[k].port = port;
+		x->trail[n++] = k;
 		k = ftree_link_of(f, k, port)->to;
 	}
 	for (uint32_t i = n; i-- > 0;) {
-		uint32_t k = x->path[i];
-		const struct ftree_link *l = ftree_link_of(f, k, x->way[k].port);
+		uint32_t k = x->trail[i];
+		const struct ftree_link *l = ftree_link_of(f, k, x->path[k].port);
 
-		x->way[k] = way_over(f, k, l, &x->way[l->to]);
+		x->path[k] = path_over(f, k, l, &x->path[l->to]);
 	}
 	return n;
 }
 
-/* Enters the way from one switch. \return Entries added. */
-static uint64_t enter_way(const struct ways *x, uint32_t s)
+/* Writes the path of one switch to the tables. \return Entries added. */
+static uint64_t enter_path(const struct search *x, uint32_t s)
 {
 	const struct ftree *f = x->f;
 	uint64_t added = 0;
 
 	while (s != x->t && lft_row(f->lft, s)[x->lid] == LFT_NO_ROUTE) {
-		lft_row(f->lft, s)[x->lid] = x->way[s].port;
+		lft_row(f->lft, s)[x->lid] = x->path[s].port;
 		added++;
-		s = ftree_link_of(f, s, x->way[s].port)->to;
+		s = ftree_link_of(f, s, x->path[s].port)->to;
 	}
 	return added;
 }
 
-/* Takes the line if that has few reverse hops. */
-static uint64_t try_line(const struct ways *x, uint32_t s, unsigned most)
+/* Uses the up/down order if its path has few enough reverse hops. */
+static uint64_t try_order(const struct search *x, uint32_t s, unsigned most)
 {
 	uint32_t n = follow(x, s, true);
 
-	if (n && x->way[s].reverse <= most) {
-		return enter_way(x, s);
+	if (n && x->path[s].reverse <= most) {
+		return enter_path(x, s);
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		x->way[x->path[i]] = (struct way){ .climbs = NO_WAY, .hops = NO_WAY };
+		x->path[x->trail[i]] =
+			(struct path){ .climbs = NO_PATH, .hops = NO_PATH };
 	}
 	return 0;
 }
 
-/* Looks for a better way through each link of a switch without a route. */
-static bool improve(const struct ways *x, uint32_t s)
+/* Bellman-Ford step: looks for a better path over each link of a switch without a route. */
+static bool relax_switch(const struct search *x, uint32_t s)
 {
 	const struct ftree *f = x->f;
 	bool better = false;
 
 	for (uint32_t i = f->first[s]; i < f->first[s + 1]; i++) {
-		const struct way *on = &x->way[f->link[i].to], *old = &x->way[s];
-		struct way way = way_over(f, s, &f->link[i], on);
+		const struct path *on = &x->path[f->link[i].to], *old = &x->path[s];
+		struct path path = path_over(f, s, &f->link[i], on);
 
-		if (on->climbs != NO_WAY &&
-		    (way.climbs < old->climbs ||
-		     (way.climbs == old->climbs && way.hops < old->hops))) {
-			x->way[s] = way;
+		if (on->climbs != NO_PATH &&
+		    (path.climbs < old->climbs ||
+		     (path.climbs == old->climbs && path.hops < old->hops))) {
+			x->path[s] = path;
 			better = true;
 		}
 	}
 	return better;
 }
 
-static void find_ways(const struct ways *x)
+static void relax_all(const struct search *x)
 {
 	bool changed = true;
 
@@ -139,7 +141,7 @@ static void find_ways(const struct ways *x)
 		changed = false;
 		for (uint32_t s = 0; s < x->f->n; s++) {
 			if (lft_row(x->f->lft, s)[x->lid] == LFT_NO_ROUTE) {
-				changed |= improve(x, s);
+				changed |= relax_switch(x, s);
 			}
 		}
 	}
@@ -157,51 +159,51 @@ static bool has_io(const struct ftree *f, uint32_t s)
 	return false;
 }
 
-/* Has a switch hosts that may have a route to the host, but none? */
-static bool wants(const struct ways *x, uint32_t s)
+/* Does the switch have hosts that should have a route to the host, but have none? */
+static bool lacks_route(const struct search *x, uint32_t s)
 {
 	const struct ftree *f = x->f;
 
-	return ftree_hosts_on(f, s) && f->line.part[s] == f->line.part[x->t] &&
+	return ftree_hosts_on(f, s) && f->order.part[s] == f->order.part[x->t] &&
 	       lft_row(f->lft, s)[x->lid] == LFT_NO_ROUTE &&
 	       (f->kind[f->g->hosts[x->h]] == FTREE_IO || has_io(f, s));
 }
 
-static void add_ways(const struct ways *x, struct ftree_added *ret)
+static void add_paths(const struct search *x, struct ftree_added *ret)
 {
 	const struct ftree *f = x->f;
 	unsigned most = f->opt->max_reverse_hops;
 	bool started = false, found = false;
 
 	for (uint32_t i = 0; i < f->n_leaves; i++) {
-		if (wants(x, f->leaf[i])) {
+		if (lacks_route(x, f->leaf[i])) {
 			if (!started) {
-				/* The routes that are there already. */
+				/* paths by existing routes */
 				for (uint32_t s = 0; s < x->f->n; s++) {
-					x->way[s] = (struct way){ .climbs = NO_WAY,
-						                  .hops = NO_WAY };
+					x->path[s] = (struct path){ .climbs = NO_PATH,
+						                    .hops = NO_PATH };
 				}
-				x->way[x->t] = (struct way){ 0 };
+				x->path[x->t] = (struct path){ 0 };
 				for (uint32_t s = 0; s < x->f->n; s++) {
 					follow(x, s, false);
 				}
 			}
 			started = true;
-			ret->by_line += try_line(x, f->leaf[i], most);
+			ret->by_order += try_order(x, f->leaf[i], most);
 		}
 	}
 	for (uint32_t i = 0; started && i < f->n_leaves; i++) {
 		uint32_t s = f->leaf[i];
 
-		if (!wants(x, s)) {
+		if (!lacks_route(x, s)) {
 			continue;
 		}
 		if (!found) {
-			find_ways(x);
+			relax_all(x);
 		}
 		found = true;
-		if (x->way[s].climbs != NO_WAY && x->way[s].reverse <= most) {
-			ret->by_hops += enter_way(x, s);
+		if (x->path[s].climbs != NO_PATH && x->path[s].reverse <= most) {
+			ret->by_hops += enter_path(x, s);
 		}
 	}
 }
@@ -209,11 +211,11 @@ static void add_ways(const struct ways *x, struct ftree_added *ret)
 int ftree_reverse(struct ftree *f, struct arena *a, struct ftree_added *ret)
 {
 	const struct graph *g = f->g;
-	struct ways x = { .f = f };
+	struct search x = { .f = f };
 
-	x.way = arena_array(a, f->n + 1u, sizeof(*x.way));
 	x.path = arena_array(a, f->n + 1u, sizeof(*x.path));
-	if (!x.way || !x.path) {
+	x.trail = arena_array(a, f->n + 1u, sizeof(*x.trail));
+	if (!x.path || !x.trail) {
 		return -ENOMEM;
 	}
 	for (uint32_t t = 0; t < f->n; t++) {
@@ -222,7 +224,7 @@ int ftree_reverse(struct ftree *f, struct arena *a, struct ftree_added *ret)
 			x.h = h;
 			x.lid = f->lid[h];
 			if (x.lid && f->non_cn[g->hosts[h]]) {
-				add_ways(&x, ret);
+				add_paths(&x, ret);
 			}
 		}
 	}

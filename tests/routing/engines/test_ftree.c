@@ -247,7 +247,7 @@ START_TEST(every_tree)
 	ck_assert_mem_eq(one.lft.rows, shuffled.lft.rows,
 	                 one.lft.n_switches * one.lft.stride);
 	check_legal(g, &l, &one.lft);
-	ck_assert(fail > 0 || !strstr(one.notes.text, "line of switches"));
+	ck_assert(fail > 0 || !strstr(one.notes.text, "order of switches"));
 	ck_assert_int_eq(proof_run(g, &l, &one.lft, NULL, arena, &p), E_OK);
 	ck_assert_uint_eq(p.unreachable_pairs + p.holes + p.forwarding_loops, 0);
 	ck_assert_uint_eq(p.management_unreachable, 0);

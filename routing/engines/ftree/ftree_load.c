@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * What passes where, for the repair of a broken tree: host routes per link, and per link
- * and distance the pairs that send at the same time in a shift.
+ * Load and contention for the repair of a broken tree: the host routes on each link, and
+ * for each link and distance the pairs that send at the same time in a shift.
  *
- * Threads share the work by distance, so each row of the pairs has one writer; loads are
- * counted per thread and summed. Both are sums, so the result is the same on any number
+ * Threads share the work by distance, so each row of contention has one writer. Loads are
+ * counted per thread and added up. Both are sums, so the result is the same on any number
  * of threads.
  */
 #include <errno.h>
@@ -27,8 +27,8 @@ enum {
 
 /* ---- tables by host and back ---- */
 
-/* For the hosts of one block. */
-static void load_block(const struct ftree_tally *x, uint32_t h0)
+/* Transposes the tables for one block of hosts. */
+static void load_block(const struct ftree_load *x, uint32_t h0)
 {
 	const struct ftree *f = x->f;
 	uint32_t end = f->n_hosts - h0 < BLOCK ? f->n_hosts : h0 + BLOCK;
@@ -44,7 +44,7 @@ static void load_block(const struct ftree_tally *x, uint32_t h0)
 	}
 }
 
-void ftree_tally_store(const struct ftree_tally *x)
+void ftree_load_store(const struct ftree_load *x)
 {
 	const struct ftree *f = x->f;
 
@@ -60,43 +60,43 @@ void ftree_tally_store(const struct ftree_tally *x)
 	}
 }
 
-/* ---- one route more or less ---- */
+/* ---- adding and removing a route ---- */
 
-/* What is full stays full. */
-static void add_meet(uint8_t *meet, int by)
+/* A saturated counter stays saturated. */
+static void add_contention(uint8_t *contention, int by)
 {
-	int v = *meet + by;
+	int v = *contention + by;
 
-	*meet = *meet == UINT8_MAX || v > UINT8_MAX ? UINT8_MAX : (uint8_t)v;
+	*contention = *contention == UINT8_MAX || v > UINT8_MAX ? UINT8_MAX : (uint8_t)v;
 }
 
-void ftree_tally_count(struct ftree_tally *x, uint32_t i, uint32_t h,
-                       const uint8_t *column, int sign)
+void ftree_load_add_route(struct ftree_load *x, uint32_t i, uint32_t h,
+                          const uint8_t *column, int sign)
 {
 	const struct ftree *f = x->f;
 	uint32_t s = f->leaf[i], t = x->home[h], n = f->n_leaves;
 	uint32_t flows = ftree_hosts_on(f, s), d = ftree_distance(x, i, h);
 	size_t n_adj = f->g->n_adj;
-	uint8_t *meet = x->meet + d * n_adj;
-	uint8_t *before = x->meet + (d ? d - 1 : n - 1) * n_adj;
-	uint8_t *after = x->meet + (d + 1 == n ? 0 : d + 1) * n_adj;
+	uint8_t *contention = x->contention + d * n_adj;
+	uint8_t *before = x->contention + (d ? d - 1 : n - 1) * n_adj;
+	uint8_t *after = x->contention + (d + 1 == n ? 0 : d + 1) * n_adj;
 
 	while (s != t) {
 		uint32_t l = ftree_link_at(x, column, s);
 
 		x->load[l] += (uint32_t)sign * flows;
 		x->load_cost[l] = ftree_load_cost(x->load[l], x->fair);
-		add_meet(&meet[l], 2 * sign);
-		add_meet(&before[l], sign);
-		add_meet(&after[l], sign);
+		add_contention(&contention[l], 2 * sign);
+		add_contention(&before[l], sign);
+		add_contention(&after[l], sign);
 		s = f->link[l].to;
 	}
 }
 
-/* ---- all main routes ---- */
+/* ---- counting all main routes ---- */
 
-/* The links of a route. \return How many, 0: it is off its main route somewhere. */
-static unsigned follow(const struct ftree_tally *x, uint32_t s, uint32_t h, uint32_t *ret)
+/* Lists the links of a route. \return How many, 0: it leaves its main route. */
+static unsigned follow(const struct ftree_load *x, uint32_t s, uint32_t h, uint32_t *ret)
 {
 	const struct ftree *f = x->f;
 	const uint8_t *column = x->port + (size_t)h * f->n;
@@ -111,12 +111,13 @@ static unsigned follow(const struct ftree_tally *x, uint32_t s, uint32_t h, uint
 	return n;
 }
 
-/* One pair of a leaf switch and a host. */
-static void look_at(const struct ftree_tally *x, uint32_t i, uint32_t h, uint32_t *load)
+/* Counts one pair of a leaf switch and a host. */
+static void count_pair(const struct ftree_load *x, uint32_t i, uint32_t h, uint32_t *load)
 {
 	const struct ftree *f = x->f;
 	uint32_t link[HOPS], s = f->leaf[i], flows = ftree_hosts_on(f, s);
-	uint8_t *meet = x->meet + (size_t)ftree_distance(x, i, h) * f->g->n_adj;
+	uint8_t *contention =
+		x->contention + (size_t)ftree_distance(x, i, h) * f->g->n_adj;
 	unsigned n;
 
 	if (!ftree_is_pair(x, i, h)) {
@@ -129,15 +130,16 @@ static void look_at(const struct ftree_tally *x, uint32_t i, uint32_t h, uint32_
 	}
 	for (unsigned k = 0; k < n; k++) {
 		load[link[k]] += flows;
-		meet[link[k]] += meet[link[k]] != UINT8_MAX;
+		contention[link[k]] += contention[link[k]] != UINT8_MAX;
 	}
 }
 
-/* From pairs per distance to twice these and the next ones', for a stretch of links. */
-static void add_next(const struct ftree_tally *x, size_t from, size_t links)
+/* Turns pairs per distance into twice these plus those of the neighbouring distances, for a
+ * range of links. */
+static void add_next(const struct ftree_load *x, size_t from, size_t links)
 {
 	size_t n_adj = x->f->g->n_adj, n = x->f->n_leaves;
-	uint8_t first[LINKS_AT_ONCE], before[LINKS_AT_ONCE], *row = x->meet + from;
+	uint8_t first[LINKS_AT_ONCE], before[LINKS_AT_ONCE], *row = x->contention + from;
 
 	memcpy(first, row, links);
 	memcpy(before, row + (n - 1) * n_adj, links);
@@ -153,7 +155,7 @@ static void add_next(const struct ftree_tally *x, size_t from, size_t links)
 	}
 }
 
-static void sum_loads(struct ftree_tally *x, uint32_t *const *load, unsigned threads)
+static void sum_loads(struct ftree_load *x, uint32_t *const *load, unsigned threads)
 {
 	uint32_t n_adj = x->f->g->n_adj;
 	uint64_t sum = 0;
@@ -170,20 +172,20 @@ static void sum_loads(struct ftree_tally *x, uint32_t *const *load, unsigned thr
 	}
 }
 
-static int tally_init(struct ftree_tally *x, const struct ftree *f, struct arena *a)
+static int tally_init(struct ftree_load *x, const struct ftree *f, struct arena *a)
 {
-	*x = (struct ftree_tally){ .f = f, .width = LFT_NO_ROUTE + 1U, .fair = 1 };
+	*x = (struct ftree_load){ .f = f, .width = LFT_NO_ROUTE + 1U, .fair = 1 };
 	x->broken_stride = f->n_leaves / 8 + 1;
 	x->at_port = arena_array(a, (size_t)f->n * x->width, sizeof(*x->at_port));
 	x->home = arena_array(a, f->n_hosts + 1U, sizeof(*x->home));
 	x->port = arena_array(a, f->n_hosts + 1U, f->n);
 	x->load = arena_array(a, f->g->n_adj + 1U, sizeof(*x->load));
 	x->load_cost = arena_array(a, f->g->n_adj + 1U, sizeof(*x->load_cost));
-	x->meet = arena_array(a, f->n_leaves + 1U, f->g->n_adj + 1U);
+	x->contention = arena_array(a, f->n_leaves + 1U, f->g->n_adj + 1U);
 	x->broken = arena_array(a, f->n_hosts + 1U, x->broken_stride);
 	x->n_broken = arena_array(a, f->n_hosts + 1U, sizeof(*x->n_broken));
 	if (!x->at_port || !x->home || !x->port || !x->load || !x->load_cost ||
-	    !x->meet || !x->broken || !x->n_broken) {
+	    !x->contention || !x->broken || !x->n_broken) {
 		return -ENOMEM;
 	}
 	memset(x->at_port, 0xff, (size_t)f->n * x->width * sizeof(*x->at_port));
@@ -198,8 +200,8 @@ static int tally_init(struct ftree_tally *x, const struct ftree *f, struct arena
 	return E_OK;
 }
 
-/* Pairs that are led anew add to the mean: what is good counts them in. */
-static void find_good(struct ftree_tally *x)
+/* The pairs to be rerouted will raise the mean load; the threshold takes this into account. */
+static void find_good(struct ftree_load *x)
 {
 	uint64_t all = (uint64_t)x->f->n_hosts * x->f->n_leaves, broken = 0;
 
@@ -212,7 +214,7 @@ static void find_good(struct ftree_tally *x)
 		x->fair);
 }
 
-int ftree_tally(struct ftree_tally *x, const struct ftree *f, struct arena *a)
+int ftree_load_count(struct ftree_load *x, const struct ftree *f, struct arena *a)
 {
 	unsigned threads = column_threads();
 	uint32_t **load = arena_array(a, threads, sizeof(*load));
@@ -237,13 +239,13 @@ int ftree_tally(struct ftree_tally *x, const struct ftree *f, struct arena *a)
 			uint32_t from = (uint32_t)((uint64_t)n * slice / SLICES);
 			uint32_t end = (uint32_t)((uint64_t)n * (slice + 1) / SLICES);
 
-			/* All pairs of one slice of distances. */
+			/* all pairs of one slice of distances */
 			for (uint32_t h = 0; h < x->f->n_hosts; h++) {
 				uint32_t t = x->f->leaf_pos[x->home[h]];
 
 				for (uint32_t d = from; d < end; d++) {
-					look_at(x, t >= d ? t - d : t + n - d, h,
-					        load[column_thread()]);
+					count_pair(x, t >= d ? t - d : t + n - d, h,
+					           load[column_thread()]);
 				}
 			}
 		}
