@@ -38,6 +38,7 @@
 #include "conf/policy/node_names.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
+#include "sa/sm/shadow.h"
 
 /* A NodeInfo on its way over one port. */
 struct probe {
@@ -140,8 +141,8 @@ static void probe_send(struct disc *d, struct disc_node *from, uint8_t port,
 {
 	struct probe *p = probe_new(d);
 	bool was_silent = from != NULL && d->options.silent != NULL &&
-	                  guid_map_get(d->options.silent,
-	                               guid_port_key(from->guid, port)) != GUID_MAP_NONE;
+	                  hash_get(d->options.silent,
+	                               guid_port_key(from->guid, port)) != HASH_NONE;
 
 	if (p == NULL) {
 		note(d, -ENOMEM);
@@ -296,7 +297,7 @@ static int node_list(struct disc *d, struct disc_node *n)
 		return -ENOMEM;
 	}
 	d->nodes[d->n_nodes] = n;
-	return guid_map_put(&d->by_guid, n->guid, d->n_nodes++);
+	return hash_put(&d->by_guid, n->guid, d->n_nodes++);
 }
 
 static struct disc_node *node_new(struct probe *p, const uint8_t *ni)
@@ -427,8 +428,8 @@ static void on_node_info(void *ctx, const struct smp_reply *r)
 			"a node answers NodeInfo with values that cannot be: behind %s",
 			disc_place(d, p->from, p->port));
 	} else {
-		i = guid_map_get(&d->by_guid, field_get(r->data, NI_NODE_GUID));
-		if (i == GUID_MAP_NONE) {
+		i = hash_get(&d->by_guid, field_get(r->data, NI_NODE_GUID));
+		if (i == HASH_NONE) {
 			first_seen(p, r->data);
 		} else {
 			seen_again(d->nodes[i], p, r->data);
@@ -453,5 +454,5 @@ void disc_done(struct disc *d)
 {
 	free(d->nodes);
 	d->nodes = NULL;
-	guid_map_done(&d->by_guid);
+	hash_done(&d->by_guid);
 }

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "sa/mad/smp.h"
-#include "sa/sm/guid_map.h"
+#include "conf/base/hash.h"
 
 struct arena;
 struct graph;
@@ -58,7 +58,7 @@ struct disc_options {
 	                      get twice as many */
 	bool clear_change; /*!< clear PortStateChange before reading a switch's ports: we
 	                      are the master */
-	const struct guid_map *silent; /*!< guid_port_key() of ports silent in the last
+	const struct hash_table *silent; /*!< guid_port_key() of ports silent in the last
 	                                  sweep: one try only; may be NULL */
 	const struct guid_file *aggregation; /*!< CAs that are aggregation nodes, beside those
 	                                        that show it; may be NULL */
@@ -78,7 +78,7 @@ struct disc {
 	struct disc_node **nodes; /*!< in the order found; malloc */
 	size_t cap_nodes;
 	uint32_t n_nodes;
-	struct guid_map by_guid; /*!< index in nodes */
+	struct hash_table by_guid; /*!< index in nodes */
 	struct probe *spare;
 	int ret;              /*!< first error of ours (-ENOMEM) */
 	uint32_t n_described; /*!< nodes whose own attributes are in: progress */
@@ -108,7 +108,7 @@ int disc_finish(struct disc *d, const struct graph *prev);
 void disc_done(struct disc *d);
 
 /*! \brief Adds guid_port_key() of every silent port. */
-int disc_silent(const struct disc *d, struct guid_map *ret);
+int disc_silent(const struct disc *d, struct hash_table *ret);
 
 /*! \brief Port of the graph as discovery knows it. */
 struct disc_port *disc_port_of(const struct disc *d, uint32_t port);

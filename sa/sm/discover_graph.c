@@ -23,6 +23,7 @@
 #include "routing/graph/node_text.h"
 #include "sa/mad/fields.h"
 #include "sa/sm/discover.h"
+#include "sa/sm/shadow.h"
 
 /* --- what counts ----------------------------------------------------------------- */
 
@@ -114,15 +115,15 @@ static uint64_t known_peer(const struct graph *prev, uint64_t guid, uint8_t num)
 }
 
 static void report_silent(struct disc *d, struct disc_node *n, struct disc_port *p,
-                          const struct graph *prev, struct guid_map *counted)
+                          const struct graph *prev, struct hash_table *counted)
 {
 	uint64_t peer = known_peer(prev, n->guid, p->num);
 
-	if (peer && guid_map_get(&d->by_guid, peer) != GUID_MAP_NONE &&
-	    d->nodes[guid_map_get(&d->by_guid, peer)]->reached) {
+	if (peer && hash_get(&d->by_guid, peer) != HASH_NONE &&
+	    d->nodes[hash_get(&d->by_guid, peer)]->reached) {
 		peer = 0; /* that node is fine; it is the cable, or something new */
 	}
-	if (!peer || guid_map_get(counted, peer) == GUID_MAP_NONE) {
+	if (!peer || hash_get(counted, peer) == HASH_NONE) {
 		d->n_unreachable++;
 	}
 	if (peer) {
@@ -131,7 +132,7 @@ static void report_silent(struct disc *d, struct disc_node *n, struct disc_port 
 		disc_problem(
 			d, "node \"%s\" (0x%016" PRIx64 ") does not answer behind %s",
 			node_name(&prev->nodes[known]), peer, disc_place(d, n, p->num));
-		if (guid_map_put(counted, peer, 1) != E_OK) {
+		if (hash_put(counted, peer, 1) != E_OK) {
 			d->ret = -ENOMEM;
 		}
 		return;
@@ -142,7 +143,7 @@ static void report_silent(struct disc *d, struct disc_node *n, struct disc_port 
 
 static void report(struct disc *d, const struct graph *prev)
 {
-	struct guid_map counted = { 0 };
+	struct hash_table counted = { 0 };
 
 	for (uint32_t i = 0; i < d->n_nodes; i++) {
 		struct disc_node *n = d->nodes[i];
@@ -164,10 +165,10 @@ static void report(struct disc *d, const struct graph *prev)
 			}
 		}
 	}
-	guid_map_done(&counted);
+	hash_done(&counted);
 }
 
-int disc_silent(const struct disc *d, struct guid_map *ret)
+int disc_silent(const struct disc *d, struct hash_table *ret)
 {
 	for (uint32_t i = 0; i < d->n_nodes; i++) {
 		const struct disc_node *n = d->nodes[i];
@@ -176,7 +177,7 @@ int disc_silent(const struct disc *d, struct guid_map *ret)
 			int err = E_OK;
 
 			if (n->reached && n->ports[k].silent) {
-				err = guid_map_put(ret,
+				err = hash_put(ret,
 				                   guid_port_key(n->guid, (uint8_t)k), 1);
 			}
 			if (err != E_OK) {

@@ -1,87 +1,265 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+/*
+ * A port that has no such table or does not answer is left alone: the port is as good
+ * without. Places in a GUID table that no client ever asked for stay as they are.
+ *
+ * A heavy sweep sets alias GUIDs with the multicast tables. An idle fabric thread does so
+ * between sweeps, as soon as the state's version says that clients changed something.
+ */
 #include "sa/sm/port_tables.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <infiniband/umad_sm.h>
+#include <infiniband/umad_types.h>
+#include <string.h>
 
+#include "conf/base/arena.h"
 #include "conf/base/err.h"
-#include "conf/base/vector.h"
+#include "conf/config.h"
+#include "db/state.h"
+#include "routing/graph/graph.h"
+#include "sa/mad/fields.h"
+#include "sa/sm/sm.h"
+#include "sa/store/alias.h"
 
-struct port_tables *port_tables_find(const struct port_copies *c, uint64_t guid,
-                                     uint8_t port)
-{
-	uint32_t i = guid_map_get(&c->by_port, guid_port_key(guid, port));
-	struct port_tables *t = i != GUID_MAP_NONE ? c->items[i] : NULL;
+enum { KEY_BYTES = 9 };
 
-	return t != NULL && t->guid == guid && t->port == port ? t : NULL;
-}
+/* --- reading -------------------------------------------------------------------------- */
 
-static int list_add(struct port_copies *c, struct port_tables *t)
-{
-	if (VECTOR_RESERVE(c->items, c->cap, c->n + 1) != E_OK ||
-	    guid_map_put(&c->by_port, guid_port_key(t->guid, t->port), c->n) != E_OK) {
-		return -ENOMEM;
-	}
-	c->items[c->n++] = t;
-	return E_OK;
-}
-
-struct port_tables *port_tables_get(struct port_copies *c, uint64_t guid, uint8_t port)
-{
-	struct port_tables *t = port_tables_find(c, guid, port);
-
-	if (t != NULL) {
-		return t;
-	}
-	t = calloc(1, sizeof(*t));
-	if (t == NULL) {
-		return NULL;
-	}
-	t->guid = guid;
-	t->port = port;
-	if (list_add(c, t) != E_OK) {
-		free(t);
-		return NULL;
-	}
-	return t;
-}
-
-int port_table_size(struct port_tables *t, enum port_table_kind kind, unsigned blocks)
-{
+/* A Get that waits for its answer; in the arena of the job. */
+struct table_read {
 	struct port_block *block;
+};
 
-	if (blocks == t->table[kind].n) {
+static void on_block(void *ctx, const struct smp_reply *r)
+{
+	struct table_read *t = ctx;
+
+	if (r->ret == E_OK) {
+		memcpy(t->block->data, r->data, PORT_BLOCK_BYTES);
+		t->block->known = true;
+	} else if (r->ret == E_TIMEOUT) {
+		smp_dest_revive(r->dest);
+	}
+}
+
+static int read_table(struct sm *sm, struct arena *a, struct shadow_port *t,
+                      enum port_table_kind kind, struct smp_dest *dest, uint32_t mod)
+{
+	int ret = E_OK;
+
+	for (unsigned b = 0; b < t->table[kind].n && ret == E_OK; b++) {
+		struct table_read *one;
+
+		if (t->table[kind].block[b].known) {
+			continue;
+		}
+		one = arena_alloc(a, sizeof(*one));
+		if (one == NULL) {
+			return -ENOMEM;
+		}
+		one->block = &t->table[kind].block[b];
+		ret = smp_submit(
+			sm->smp,
+			&(struct smp_request){ .dest = dest,
+		                             .method = UMAD_METHOD_GET,
+		                             .attr = kind == PORT_GUIDS
+		                                             ? UMAD_SM_ATTR_GUID_INFO
+		                                             : UMAD_SM_ATTR_PKEY_TABLE,
+		                             .mod = mod | b,
+		                             .retries = sm->d.config->transaction_retries,
+		                             .done = on_block,
+		                             .ctx = one });
+	}
+	return ret;
+}
+
+static unsigned blocks(uint64_t entries, unsigned of_a_block)
+{
+	return (unsigned)((entries + of_a_block - 1) / of_a_block);
+}
+
+/* How many blocks of P_Keys a port has that are worth reading. */
+static unsigned p_key_blocks(const struct disc_node *n, const struct disc_port *p)
+{
+	uint64_t cap = field_get(n->node_info, NI_PARTITION_CAP);
+
+	if (n->type == NODE_SWITCH && p->num != 0) {
+		bool enforces = field_get(p->info, PI_PARTITION_ENFORCEMENT_INBOUND) ||
+		                field_get(p->info, PI_PARTITION_ENFORCEMENT_OUTBOUND);
+
+		cap = enforces ? field_get(n->switch_info, SI_PARTITION_ENFORCEMENT_CAP)
+		               : 0;
+	}
+	return blocks(cap, PORT_BLOCK_P_KEYS);
+}
+
+/* Has the port been restarted since its tables were read? Port 0 has no link that would show
+ * it, so it counts as restarted when all other ports are down or training. */
+static bool restarted(const struct disc_node *n, const struct disc_port *p)
+{
+	if (p->num != 0) {
+		return field_get(p->info, PI_PORT_STATE) < PORT_ARMED;
+	}
+	for (unsigned i = 1; i <= n->n_ports; i++) {
+		if (n->ports[i].has_info &&
+		    field_get(n->ports[i].info, PI_PORT_STATE) >= PORT_ARMED) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static int read_port(struct sm *sm, struct arena *a, const struct disc_node *n,
+                     const struct disc_port *p, bool forget)
+{
+	bool end_port = n->type != NODE_SWITCH || p->num == 0;
+	uint32_t mod = n->type == NODE_SWITCH ? (uint32_t)p->num << 16 : 0;
+	unsigned n_guids =
+		end_port ? blocks(field_get(p->info, PI_GUID_CAP), PORT_BLOCK_GUIDS) : 0;
+	unsigned n_p_keys = p_key_blocks(n, p);
+	struct shadow_port *t;
+	int ret;
+
+	if (n_guids + n_p_keys == 0 &&
+	    shadow_port_find(&sm->shadow, n->guid, p->num) == NULL) {
 		return E_OK;
 	}
-	block = calloc(blocks ? blocks : 1, sizeof(*block));
-	if (block == NULL) {
+	t = shadow_port_get(&sm->shadow, n->guid, p->num);
+	ret = t != NULL ? shadow_port_resize(t, PORT_P_KEYS, n_p_keys) : -ENOMEM;
+	if (ret == E_OK) {
+		ret = shadow_port_resize(t, PORT_GUIDS, n_guids);
+	}
+	if (ret != E_OK) {
+		return ret;
+	}
+	if (forget || restarted(n, p)) {
+		shadow_port_forget(t);
+	}
+	ret = read_table(sm, a, t, PORT_P_KEYS, p->dest, mod);
+	return ret == E_OK ? read_table(sm, a, t, PORT_GUIDS, p->dest, 0) : ret;
+}
+
+int port_tables_read(struct sm *sm, struct job *j, bool forget)
+{
+	const struct disc *d = &j->disc;
+	int ret = E_OK;
+
+	for (uint32_t i = 0; i < d->g->n_nodes && ret == E_OK; i++) {
+		const struct disc_node *n = d->of[i];
+
+		for (unsigned num = 0; num <= n->n_ports && ret == E_OK; num++) {
+			const struct disc_port *p = &n->ports[num];
+
+			if (p->has_info && p->dest != NULL) {
+				ret = read_port(sm, j->arena, n, p, forget);
+			}
+		}
+	}
+	return ret;
+}
+
+/* --- alias GUIDs ----------------------------------------------------------------------- */
+
+/* A Set(GUIDInfo) that waits for its answer. */
+struct guid_set {
+	struct alias_guids *a;
+	const struct disc_node *node;
+	uint8_t port;
+	struct port_block *block;
+	uint8_t guids[PORT_BLOCK_BYTES]; /* as sent */
+};
+
+static void on_guids_set(void *ctx, const struct smp_reply *r)
+{
+	struct guid_set *g = ctx;
+
+	g->block->known = program_answered(&g->a->job->program, g->node, g->port, r->ret,
+	                                   r->status, "Set(GUIDInfo)");
+	if (g->block->known) { /* else it may or may not have arrived */
+		memcpy(g->block->data, r->data, PORT_BLOCK_BYTES);
+	}
+}
+
+/* Sends one block of a port's GUIDs if it differs from what the port has. */
+static int set_block(struct alias_guids *a, uint64_t port_guid, unsigned block,
+                     const struct alias_block *b)
+{
+	const struct disc *d = &a->job->disc;
+	struct program *program = &a->job->program;
+	uint32_t port = graph_port_by_guid(d->g, port_guid);
+	uint8_t guids[PORT_BLOCK_BYTES] = { 0 };
+	struct guid_set *g;
+
+	if (port == GRAPH_NONE) {
+		return E_OK; /* not there at present */
+	}
+	const struct disc_node *node = d->of[d->g->ports[port].node];
+	const struct disc_port *p = &node->ports[d->g->ports[port].num];
+	struct shadow_port *t = shadow_port_find(&a->sm->shadow, node->guid, p->num);
+	if (t == NULL || p->dest == NULL || block >= t->table[PORT_GUIDS].n) {
+		return E_OK; /* it has fewer GUIDs than it had */
+	}
+	struct port_block *copy = &t->table[PORT_GUIDS].block[block];
+	if (copy->known) {
+		memcpy(guids, copy->data, sizeof(guids));
+	} else if (block == 0) {
+		field_set(guids, 0, 64, port_guid);
+	}
+	alias_overlay(b, guids);
+	if (copy->known && memcmp(guids, copy->data, sizeof(guids)) == 0) {
+		return E_OK;
+	}
+	g = arena_alloc(a->arena, sizeof(*g));
+	if (g == NULL) {
 		return -ENOMEM;
 	}
-	free(t->table[kind].block);
-	t->table[kind].block = block;
-	t->table[kind].n = (uint16_t)blocks;
-	return E_OK;
+	*g = (struct guid_set){ .a = a, .node = node, .port = p->num, .block = copy };
+	memcpy(g->guids, guids, sizeof(guids));
+	program->n_guid_sets++;
+	return smp_submit(
+		a->sm->smp, &(struct smp_request){
+				    .dest = p->dest,
+				    .method = UMAD_METHOD_SET,
+				    .attr = UMAD_SM_ATTR_GUID_INFO,
+				    .mod = block,
+				    .data = g->guids,
+				    .retries = 2 * a->sm->d.config->transaction_retries + 1,
+				    .done = on_guids_set,
+				    .ctx = g });
 }
 
-void port_tables_forget(struct port_tables *t)
+/* A row of the store: the time of expiry stands in front of the value. */
+static int set_row(void *ctx, const uint8_t *key, size_t key_len, const uint8_t *value,
+                   size_t len)
 {
-	for (unsigned k = 0; k < PORT_TABLE_COUNT; k++) {
-		for (unsigned b = 0; b < t->table[k].n; b++) {
-			t->table[k].block[b].known = false;
-		}
+	struct alias_block b;
+
+	if (key_len != KEY_BYTES || len != sizeof(int64_t) + sizeof(b)) {
+		return E_MALFORMED;
 	}
+	memcpy(&b, value + sizeof(int64_t), sizeof(b));
+	return set_block(ctx, field_get(key, 0, 64), key[KEY_BYTES - 1], &b);
 }
 
-void port_copies_done(struct port_copies *c)
+bool alias_guids_changed(const struct alias_guids *a)
 {
-	for (uint32_t i = 0; i < c->n; i++) {
-		for (unsigned k = 0; k < PORT_TABLE_COUNT; k++) {
-			free(c->items[i]->table[k].block);
-		}
-		free(c->items[i]);
-	}
-	free(c->items);
-	guid_map_done(&c->by_port);
-	*c = (struct port_copies){ 0 };
+	return state_version(a->sm->d.state, RECORDS_GUIDS) != a->version;
+}
+
+int alias_guids_start(struct alias_guids *a, struct job *j)
+{
+	alias_guids_end(a); /* of a step that was given up */
+	a->job = j;
+	a->version = state_version(a->sm->d.state, RECORDS_GUIDS);
+	a->arena = arena_new();
+	return a->arena == NULL ? -ENOMEM
+	                        : state_records(a->sm->d.state, RECORDS_GUIDS, set_row, a);
+}
+
+void alias_guids_end(struct alias_guids *a)
+{
+	arena_free(a->arena);
+	a->arena = NULL;
 }

@@ -5,49 +5,38 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sa/sm/guid_map.h"
+struct arena;
+struct job;
+struct sm;
 
 /*!
- * What the P_Key and GUID tables of ports hold, as acknowledged or read: kept by
- * (NodeGUID, port) from sweep to sweep, so that a table is read once in the life of its
- * port.
+ * P_Key and GUID tables of ports. Both are read once and then remembered as long as the
+ * port's link stays up and we stay master, because nobody else writes them. Alias GUIDs
+ * that clients registered, as the durable state has them, are set over the GUIDs of the
+ * port, by difference.
+ *
+ * End ports have both tables. An external port of a switch has a P_Key table that matters
+ * only while it enforces partitions, so only then it is read.
  */
-enum port_table_kind { PORT_P_KEYS, PORT_GUIDS, PORT_TABLE_COUNT };
-enum { PORT_BLOCK_BYTES = 64, PORT_BLOCK_P_KEYS = 32, PORT_BLOCK_GUIDS = 8 };
-
-struct port_block {
-	bool known;
-	uint8_t data[PORT_BLOCK_BYTES]; /*!< wire order */
+struct alias_guids {
+	struct sm *sm;
+	struct job *job;
+	struct arena *arena; /*!< of the step at work, NULL: none */
+	uint64_t version;    /*!< of alias GUIDs when the last step began */
 };
 
-struct port_tables {
-	uint64_t guid; /*!< NodeGUID */
-	uint8_t port;
-	struct {
-		uint16_t n;
-		struct port_block *block;
-	} table[PORT_TABLE_COUNT];
-};
+/*!
+ * \brief Queues reads of the tables of which no copy is kept.
+ * \param forget  No sweep ended yet since we became master: copies do not count.
+ * \retval -ENOMEM
+ */
+int port_tables_read(struct sm *sm, struct job *j, bool forget);
 
-struct port_copies {
-	struct port_tables **items;
-	size_t cap;
-	uint32_t n;
-	struct guid_map by_port;
-};
+/*! \brief Queues the blocks of GUIDs that differ. \retval -ENOMEM */
+int alias_guids_start(struct alias_guids *a, struct job *j);
 
-/*! \brief Tables of a port, made empty when there are none. NULL: out of memory. */
-struct port_tables *port_tables_get(struct port_copies *c, uint64_t guid, uint8_t port);
+/*! \brief When they are acknowledged, or the step was given up. */
+void alias_guids_end(struct alias_guids *a);
 
-/*! \brief Those that are there, or NULL. */
-struct port_tables *port_tables_find(const struct port_copies *c, uint64_t guid,
-                                     uint8_t port);
-
-/*! \brief Sets how many blocks a table has; another number than before forgets them.
- * \retval -ENOMEM */
-int port_table_size(struct port_tables *t, enum port_table_kind kind, unsigned blocks);
-
-/*! \brief Nothing is known any more (the port was restarted). */
-void port_tables_forget(struct port_tables *t);
-
-void port_copies_done(struct port_copies *c);
+/*! \brief Did alias GUIDs change since the last start? */
+bool alias_guids_changed(const struct alias_guids *a);

@@ -30,7 +30,7 @@
 #include "sa/mad/fields.h"
 #include "sa/mad/smp.h"
 #include "sa/sm/discover.h"
-#include "sa/sm/last_programmed.h"
+#include "sa/sm/shadow.h"
 
 enum {
 	POLLING = 2,                         /* LinkDownDefaultState */
@@ -219,7 +219,7 @@ static bool aim_port(struct aim *a)
 struct port_ctx {
 	struct program *p;
 	struct disc_node *node;
-	uint64_t demand; /* told_demand(); 0: part of the activation */
+	uint64_t demand; /* shadow_port_info_hash(); 0: part of the activation */
 	uint8_t state;   /* PortState asked for */
 	uint8_t status;  /* of the Set that was refused */
 };
@@ -230,8 +230,8 @@ static bool repeats(const struct aim *a)
 	const struct port *gp = &a->g->ports[a->port];
 
 	return !field_get(a->want, PI_CLIENT_REREGISTER) &&
-	       told_before(a->p->told, a->g->nodes[gp->node].guid, gp->num,
-	                   told_demand(a->want), a->now);
+	       shadow_port_info_is_same(a->p->shadow, a->g->nodes[gp->node].guid, gp->num,
+	                   shadow_port_info_hash(a->want), a->now);
 }
 
 /* What a port that refused a state is in by now. */
@@ -283,8 +283,8 @@ static void on_port_set(void *ctx, const struct smp_reply *r)
 	}
 	memcpy(port->info, r->data, sizeof(port->info));
 	field_set(port->info, PI_CLIENT_REREGISTER, 0);
-	if (c->demand && c->demand != told_demand(port->info) &&
-	    told_note(c->p->told, c->node->guid, port->num, c->demand, port->info) !=
+	if (c->demand && c->demand != shadow_port_info_hash(port->info) &&
+	    shadow_port_info_note(c->p->shadow, c->node->guid, port->num, c->demand, port->info) !=
 	            E_OK) {
 		c->p->ret = -ENOMEM;
 	}
@@ -306,7 +306,7 @@ static void send_port(struct program *p, uint32_t port, uint8_t *want, unsigned 
 	field_set(want, PI_PORT_STATE, state);
 	field_set(want, PI_PORT_PHYSICAL_STATE, 0);
 	if (state == 0 || state == PORT_DOWN) {
-		c->demand = told_demand(want);
+		c->demand = shadow_port_info_hash(want);
 	}
 	ret = smp_submit(
 		p->smp,

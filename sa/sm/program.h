@@ -13,12 +13,10 @@ struct arena;
 struct config;
 struct disc;
 struct disc_node;
-struct guid_map;
-struct lft_copies;
 struct lids;
 struct mft_block;
 struct mft_job;
-struct qos_copies;
+struct shadow;
 struct smp;
 
 /*!
@@ -35,14 +33,12 @@ struct smp;
 struct program {
 	struct smp *smp;
 	struct disc *disc;
-	struct lft_copies *copies;
-	struct guid_map *told; /*!< see sa/sm/last_programmed.h; lives from sweep to sweep */
+	struct shadow *shadow; /*!< lives from sweep to sweep */
 	const struct config *config;
 	struct arena *arena;
 	const struct lids *lids;
 	const struct lft *lft;
 	const struct lanes *lanes;
-	struct qos_copies *qos_copies; /*!< live from sweep to sweep */
 	bool qos; /*!< tables of quality of service are programmed */
 	struct qos_setup qos_setup[QOS_CLASS_COUNT]; /*!< when they are */
 	uint32_t sm_lid;

@@ -10,7 +10,7 @@
  * set right away. What differs is set, and the answer is compared again: it shows what
  * the port has. Ports below ARMED were restarted, perhaps with their node, so what was
  * known of them is forgotten first, also while QoS is off: tables may have been read for
- * who asked (sa/sm/sweep_qos.c).
+ * who asked (sa/sm/qos_reads.c).
  *
  * A switch of 36 ports has more than 1,300 SL-to-VL tables, nearly all of them equal.
  * Where SwitchInfo says that it takes them, wildcards set the tables of all ports in, or
@@ -42,8 +42,7 @@
 #include "sa/mad/smp.h"
 #include "sa/sm/discover.h"
 #include "sa/sm/program.h"
-#include "sa/sm/qos_copy.h"
-#include "sa/sm/qos_slot.h"
+#include "sa/sm/shadow.h"
 #include "sa/sm/qos_table.h"
 
 enum { QOS_IN_FLIGHT = 4, DISTINCT_MAX = 64 };
@@ -55,7 +54,7 @@ enum reach { REACH_ONE, REACH_ALL_IN, REACH_ALL };
 struct qos_job {
 	struct program *p;
 	struct disc_node *node;
-	struct qos_copy *copy;
+	struct shadow_qos *copy;
 	uint32_t first_port; /* of the node in the graph */
 	uint32_t in_flight;
 	uint16_t first, out, end;   /* egress ports: first, at work, one past the last */
@@ -72,7 +71,7 @@ struct qos_job {
 /* One table of one port. */
 struct item {
 	struct qos_job *j;
-	struct qos_slot slot;
+	struct qos_table slot;
 	enum reach reach;
 	uint8_t want[64]; /* zeros behind a table of SL2VL_BYTES */
 };
@@ -176,9 +175,9 @@ static void begin_arb(struct qos_job *j)
 		}
 		trouble(j, j->out, "has fewer operational VLs");
 	}
-	missing = qos_table_arb(&q, qos_arb_cap(dp, 0), qos_arb_cap(dp, 2), j->arb);
+	missing = qos_table_arb(&q, qos_table_arb_cap(dp, 0), qos_table_arb_cap(dp, 2), j->arb);
 	if (missing &&
-	    qos_slot_bytes(&(struct qos_slot){ j->node, j->copy, j->out, 0 })) {
+	    qos_table_bytes(&(struct qos_table){ j->node, j->copy, j->out, 0 })) {
 		trouble(j, j->out, "has no room in its VL arbitration tables for all");
 	}
 }
@@ -254,7 +253,7 @@ static struct row_plan plan_row(struct qos_job *j, unsigned out, const uint8_t *
 
 	count_maps(j, out, &d);
 	for (unsigned in = 0; in < j->copy->n_in; in++) {
-		const uint8_t *have = now ? now : qos_copy_sl2vl(j->copy, out, in);
+		const uint8_t *have = now ? now : shadow_sl2vl(j->copy, out, in);
 
 		if (takes_part(j, in, false)) {
 			plan.cost += memcmp(have, wanted_map(j, in), SL2VL_BYTES) != 0;
@@ -301,7 +300,7 @@ static bool takes_wildcards(const struct qos_job *j)
 {
 	return j->is_switch && j->p->config->use_optimized_slvl &&
 	       field_get(j->node->switch_info, SI_OPTIMIZED_SLTOVL) == 1 &&
-	       qos_maps_sls(j->node, 0);
+	       qos_table_maps_sls(j->node, 0);
 }
 
 /* --- requests --------------------------------------------------------------------- */
@@ -318,7 +317,7 @@ static void submit(struct item *t, uint8_t method)
 		                 .ctx = t };
 	int ret;
 
-	qos_slot_order(&t->slot, &o);
+	qos_table_request(&t->slot, &o);
 	if (method == UMAD_METHOD_SET && t->reach != REACH_ONE) {
 		o.mod = t->reach == REACH_ALL ? SLVL_ALL_IN | SLVL_ALL_OUT
 		                              : SLVL_ALL_IN | t->slot.out;
@@ -337,8 +336,8 @@ static void go_on(struct qos_job *j);
 /* The answer to one table's request. */
 static void take_table(struct item *t, const struct smp_reply *r, bool set)
 {
-	qos_slot_keep(&t->slot, r->data);
-	if (qos_slot_knows(&t->slot, t->want)) {
+	qos_table_keep(&t->slot, r->data);
+	if (qos_table_holds(&t->slot, t->want)) {
 		return;
 	}
 	if (set) {
@@ -359,7 +358,7 @@ static void keep_wildcard(const struct item *t, const uint8_t *table)
 
 		for (unsigned in = 0; meant && in < j->copy->n_in; in++) {
 			if (takes_part(j, out, true) && takes_part(j, in, false)) {
-				qos_copy_set(j->copy, out, in, table);
+				shadow_sl2vl_put(j->copy, out, in, table);
 			}
 		}
 	}
@@ -425,7 +424,7 @@ static void on_answer(void *ctx, const struct smp_reply *r)
 	} else if (good) {
 		take_table(t, r, set);
 	} else {
-		qos_slot_keep(&t->slot, NULL);
+		qos_table_keep(&t->slot, NULL);
 		trouble(j, t->slot.out,
 		        set ? "does not take its tables" : "does not show its tables");
 	}
@@ -435,9 +434,9 @@ static void on_answer(void *ctx, const struct smp_reply *r)
 /* --- the walk --------------------------------------------------------------------- */
 
 /* Has the port of this step such a table at all, and a use for it? */
-static bool exists(const struct qos_job *j, const struct qos_slot *t)
+static bool exists(const struct qos_job *j, const struct qos_table *t)
 {
-	return qos_slot_bytes(t) != 0 &&
+	return qos_table_bytes(t) != 0 &&
 	       (t->step < VL_ARB_BLOCKS || !j->is_switch ||
 	        takes_part(j, t->step - (unsigned)VL_ARB_BLOCKS, false));
 }
@@ -468,12 +467,12 @@ static void look_at(struct qos_job *j)
 		memcpy(t.want, wanted_map(j, j->step - (unsigned)VL_ARB_BLOCKS),
 		       SL2VL_BYTES);
 	}
-	if (qos_slot_knows(&t.slot, t.want)) {
+	if (qos_table_holds(&t.slot, t.want)) {
 		return;
 	}
 	kept = keep_item(j, &t);
 	if (kept != NULL) {
-		submit(kept, qos_slot_knows(&t.slot, NULL) || !is_live(j, j->out)
+		submit(kept, qos_table_holds(&t.slot, NULL) || !is_live(j, j->out)
 		                     ? UMAD_METHOD_SET
 		                     : UMAD_METHOD_GET);
 	}
@@ -563,7 +562,7 @@ static void go_on(struct qos_job *j)
 
 /* Forgets what ports held that were restarted since. */
 static void forget_restarted(const struct graph *g, uint32_t node,
-                             const struct disc_node *n, struct qos_copy *c)
+                             const struct disc_node *n, struct shadow_qos *c)
 {
 	const struct port *gp = &g->ports[g->nodes[node].first_port];
 	bool all = n->type == NODE_SWITCH;
@@ -573,12 +572,12 @@ static void forget_restarted(const struct graph *g, uint32_t node,
 		bool idle = field_get(n->ports[i].info, PI_PORT_STATE) < PORT_ARMED;
 
 		if (cabled && idle) {
-			qos_copy_forget(c, i);
+			shadow_qos_forget(c, i);
 		}
 		all &= !cabled || idle;
 	}
 	if (all) {
-		qos_copy_forget(c, 0); /* the whole switch was restarted */
+		shadow_qos_forget(c, 0); /* the whole switch was restarted */
 	}
 	if (c->incomplete) { /* it may answer by now */
 		c->incomplete = c->read = false;
@@ -588,7 +587,7 @@ static void forget_restarted(const struct graph *g, uint32_t node,
 static int start(struct program *p, uint32_t node, unsigned first, unsigned end)
 {
 	struct disc_node *n = p->disc->of[node];
-	const struct disc_port *agent = qos_slot_agent(n, first);
+	const struct disc_port *agent = qos_table_agent(n, first);
 	struct qos_job *j;
 
 	if (agent->dest == NULL || !agent->has_info) {
@@ -605,7 +604,7 @@ static int start(struct program *p, uint32_t node, unsigned first, unsigned end)
 		               .first = (uint16_t)first,
 		               .out = (uint16_t)first,
 		               .end = (uint16_t)end };
-	j->copy = qos_copy_get(p->qos_copies, n->guid, n->n_ports, j->is_switch);
+	j->copy = shadow_qos_get(p->shadow, n->guid, n->n_ports, j->is_switch);
 	if (j->copy == NULL) {
 		return -ENOMEM;
 	}
@@ -634,10 +633,11 @@ int program_qos(struct program *p)
 	int ret = E_OK;
 
 	for (uint32_t i = 0; i < g->n_nodes && ret == E_OK; i++) {
-		struct qos_copy *c = qos_copy_find(p->qos_copies, g->nodes[i].guid);
+		const struct node *n = &g->nodes[i];
+		struct shadow_qos *c = shadow_qos_find(p->shadow, n->guid, n->n_ports,
+		                                       n->type == NODE_SWITCH);
 
-		if (c != NULL && qos_copy_fits(c, g->nodes[i].n_ports,
-		                               g->nodes[i].type == NODE_SWITCH)) {
+		if (c != NULL) {
 			forget_restarted(g, i, p->disc->of[i], c);
 		}
 		if (p->qos) {
@@ -655,7 +655,7 @@ bool program_all_map_sls(const struct disc *d)
 		const struct disc_node *n = d->of[g->switches[s]];
 
 		if (g->adj_first[s] < g->adj_first[s + 1] && n->ports[0].has_info &&
-		    !qos_maps_sls(n, 0)) {
+		    !qos_table_maps_sls(n, 0)) {
 			return false;
 		}
 	}

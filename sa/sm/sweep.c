@@ -1,22 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * The sweep's state machine.
+ * The sweep's state machine. It only sequences the parts, each of which has its own state:
+ *
+ *   discover     the graph                      changes      is a heavy sweep needed?
+ *   election     are we master?                 agent        MADs from others
+ *   assign       LIDs                           multicast    trees and their tables
+ *   routes       tables and their proof         port_tables  P_Keys, alias GUIDs
+ *   program      ports and tables               qos_reads    tables read on request
+ *   publish      the snapshot                   mirror       client records, figures
  *
  * A turn takes one MAD (or a deadline, or a wake-up), lets the SMP engine run its timers,
  * and moves the state machine on: a phase queues requests and is over when none is left,
- * then its row in the table below says what follows. Nothing here blocks but the receive.
+ * then its row in the table below says what follows. Only the receive blocks.
  *
- * Requests for a heavy sweep (a trap, a signal, a light sweep that saw a change) only set
- * a flag; it is looked at when idle, so a burst of traps makes one more sweep, and what
- * happens during a sweep is seen by the next. A sweep that fails is tried again after 1,
- * 2, 4 ... 10 seconds when the fabric was the cause, else (tables that were refused, a
- * full database) at the next interval. What was published stays until then.
+ * Requests for a heavy sweep (a trap, a signal, a light sweep that saw a change) only set a
+ * flag. It is looked at when idle, so a burst of traps makes one more sweep, and the next
+ * sweep sees what happens during this one. A sweep that fails is tried again after 1, 2, 4
+ * ... 10 seconds when the fabric was the cause, else (tables that were refused, a full
+ * database) at the next interval. What was published stays until then.
  *
- * Every order of this file is for the running fabric's sake: LIDs are made durable before
- * any port hears of them; tables are programmed only after their proof; the snapshot is
- * published before ports go ACTIVE, because hosts ask for paths at that moment.
+ * The order protects the running fabric: LIDs are durable before any port has them; tables
+ * are programmed only after their proof; the snapshot is published before ports go ACTIVE,
+ * because hosts ask for paths at that moment.
  */
+#include "sa/sm/sweep.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -27,210 +36,160 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "db/state.h"
 #include "routing/graph/graph.h"
-#include "routing/route_cache.h"
 #include "sa/server/answer.h"
-#include "sa/sm/sweep_int.h"
+#include "sa/sm/agent.h"
+#include "sa/sm/changes.h"
+#include "sa/sm/election.h"
+#include "sa/sm/mirror.h"
+#include "sa/sm/multicast.h"
+#include "sa/sm/port_tables.h"
+#include "sa/sm/publish.h"
+#include "sa/sm/qos_reads.h"
+#include "sa/sm/routes.h"
+#include "sa/sm/sm.h"
 
-enum { BEAT_MS = 1000, RETRY_MS = 1000, RETRY_MAX_MS = 10000, PROBLEM_LINES = 20 };
+enum {
+	BEAT_MS = 1000,
+	RETRY_MS = 1000,
+	RETRY_MAX_MS = 10000,
+	PROBLEM_LINES = 20,
+	CLIENT_PAUSE_MAX_MS = 1000
+};
 
 static const char *const source = "sweep";
 
-uint64_t sweep_now(const struct sweep *s)
-{
-	return s->d.transport->ops->now_ms(s->d.transport);
-}
+enum phase {
+	PHASE_IDLE,
+	PHASE_LIGHT, /* Get(SwitchInfo) of all switches, and more where something changed */
+	PHASE_POLL,  /* standby: is the master still there? */
+	PHASE_DISCOVER,
+	PHASE_ELECTION,    /* SMInfo of ports with the IsSM bit */
+	PHASE_READ_TABLES, /* LFTs, P_Keys and GUIDs of which no copy is kept */
+	PHASE_ROUTE,
+	PHASE_PORTS,
+	PHASE_QOS,
+	PHASE_TABLES,
+	PHASE_MULTICAST,
+	PHASE_ARM,
+	PHASE_ACTIVATE,
+	PHASE_CLIENT_TABLES, /* between sweeps: multicast tables and alias GUIDs that follow
+	                        from client records */
+	PHASE_READ_QOS, /* SL-to-VL and arbitration tables that a client asks for */
+	PHASE_COUNT
+};
 
-static double cpu_now(const struct sweep *s)
-{
-	return s->d.cpu_clock != NULL ? s->d.cpu_clock() : 0;
-}
-
-void sweep_set_sm_state(struct sweep *s, enum sm_state state, const char *why)
-{
-	static const char *const name[] = { "NOT-ACTIVE", "DISCOVERING", "STANDBY",
-		                            "MASTER" };
-
-	if (s->sm_state == state) {
-		return;
-	}
-	s->sm_state = state;
-	s->status.master = state == SM_MASTER;
-	s->was_master &= s->status.master;
-	if (state == SM_STANDBY) { /* the master may set what we remember */
-		qos_copies_done(&s->qos_copies);
-	}
-	if (s->d.sa != NULL) {
-		sa_server_standby(s->d.sa, state == SM_STANDBY);
-	}
-	log_info(source, "Entering %s state (%s)", name[state], why);
-}
-
-void sweep_want_heavy(struct sweep *s, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (s->want_heavy) {
-		return; /* the first cause stands for all */
-	}
-	s->want_heavy = true;
-	va_start(ap, fmt);
-	vsnprintf(s->cause, sizeof(s->cause), fmt, ap);
-	va_end(ap);
-}
-
-static void plan_light(struct sweep *s)
-{
-	uint64_t interval = (uint64_t)s->d.config->sweep_interval * 1000;
-
-	s->next_light = interval ? sweep_now(s) + interval : UINT64_MAX;
-}
+struct sweep {
+	struct sm sm;
+	enum phase phase;
+	struct election election;
+	struct changes changes;
+	struct routes routes;
+	struct multicast multicast;
+	struct alias_guids alias_guids;
+	struct publisher publisher;
+	struct mirror mirror;
+	struct qos_reads qos_reads;
+	struct agent agent;
+	struct hash_table silent; /* ports silent in the last discovery */
+	uint32_t last_nodes;      /* of the last discovery: for progress */
+	bool reassigned;          /* reassign_lids was done */
+	unsigned failures;        /* heavy sweeps, in a row */
+	uint64_t next_light;      /* ms; UINT64_MAX: never */
+	uint64_t retry_at; /* ms; a heavy sweep after a failure; UINT64_MAX: none */
+	uint64_t next_beat; /* ms; heartbeat */
+	uint64_t client_tables_began, next_client_tables; /* ms; not before */
+};
 
 static void go_idle(struct sweep *s)
 {
+	uint64_t interval = (uint64_t)s->sm.d.config->sweep_interval * 1000;
+
 	s->phase = PHASE_IDLE;
-	plan_light(s);
+	s->next_light = interval ? sm_now(&s->sm) + interval : UINT64_MAX;
 }
 
-/* --- the end of a heavy sweep ----------------------------------------------------- */
-
-void sweep_failed(struct sweep *s, bool soon, const char *fmt, ...)
+/* The last fabric stays the known one when a discovery did not end. */
+static void restore_previous_job(struct sm *sm)
 {
+	if (sm->previous != NULL) {
+		job_free(sm->job);
+		sm->job = sm->previous;
+		sm->previous = NULL;
+	}
+}
+
+/* Gives up the heavy sweep at work; sm_fail() noted why. */
+static void give_up(struct sweep *s)
+{
+	struct sm *sm = &s->sm;
 	uint64_t wait = RETRY_MS << (s->failures < 4 ? s->failures : 4);
-	uint64_t interval = (uint64_t)s->d.config->sweep_interval * 1000;
-	va_list ap;
 
-	va_start(ap, fmt);
-	vsnprintf(s->status.not_ready, sizeof(s->status.not_ready), fmt, ap);
-	va_end(ap);
-	log_lines(LOG_LEVEL_ERROR, source, "heavy sweep given up: ", s->status.not_ready);
+	log_lines(LOG_LEVEL_ERROR, source, "heavy sweep given up: ", sm->status.not_ready);
 	s->failures++;
-	s->status.failed_sweeps++;
-	s->status.heavy_sweeps++;
-	s->status.up = false;
-	smp_abort(s->smp);
-	if (s->old !=
-	    NULL) { /* discovery did not end: the last fabric stays the known one */
-		job_free(s->job);
-		s->job = s->old;
-		s->old = NULL;
-	}
+	sm->status.failed_sweeps++;
+	sm->status.heavy_sweeps++;
+	sm->status.up = false;
+	smp_abort(sm->smp);
+	restore_previous_job(sm);
 	wait = wait < RETRY_MAX_MS ? wait : RETRY_MAX_MS;
-	if (!soon) {
-		wait = interval;
+	if (!sm->retry_soon) {
+		wait = (uint64_t)sm->d.config->sweep_interval * 1000;
 	}
-	s->retry_at = wait ? sweep_now(s) + wait : UINT64_MAX;
+	s->retry_at = wait ? sm_now(sm) + wait : UINT64_MAX;
 	go_idle(s);
 }
 
-static void log_stages(const struct job *j)
+/* Begins a phase whose requests were queued, or gives up. */
+static void begin_phase(struct sweep *s, enum phase phase, int ret)
 {
-	char text[400] = "";
-	size_t at = 0;
-
-	for (unsigned i = 0; i < j->n_stages && at < sizeof(text); i++) {
-		at += (size_t)snprintf(text + at, sizeof(text) - at, " %s %.3f",
-		                       j->stage[i].name, j->stage[i].seconds);
-	}
-	log_debug(source, "seconds:%s; arena %zu bytes", text, arena_used(j->arena));
-}
-
-enum { QOS_SETS_TEXT = 40 };
-
-static const char *qos_sets_text(const struct program *p, char text[QOS_SETS_TEXT])
-{
-	text[0] = '\0';
-	if (p->qos) {
-		snprintf(text, QOS_SETS_TEXT, ", %u QoS tables", p->n_qos_sets);
-	}
-	return text;
-}
-
-/* What clients wrote, and were told. */
-static void log_clients(const struct sweep *s)
-{
-	struct sa_counters c;
-
-	if (s->d.sa == NULL) {
-		return;
-	}
-	sa_server_counters(s->d.sa, &c);
-	if (c.groups + c.services + c.subscriptions + c.reports_sent > 0) {
-		log_info(source,
-		         "%" PRIu64 " multicast groups with %" PRIu64 " members, %" PRIu64
-		         " services, %" PRIu64 " subscriptions; %" PRIu64
-		         " reports sent, %" PRIu64 " given up",
-		         c.groups, c.members, c.services, c.subscriptions, c.reports_sent,
-		         c.reports_given_up);
+	s->phase = phase;
+	if (ret != E_OK) {
+		(void)sm_fail(&s->sm, ret, true, "%s", err_text(ret));
+		give_up(s);
 	}
 }
 
-static void heavy_ended(struct sweep *s)
+/* Publishes the fabric as it is now, or gives up. */
+static int publish(struct sweep *s)
 {
-	const struct program *p = &s->job->program;
-	char text[QOS_SETS_TEXT];
+	int ret = publish_fabric(&s->publisher, s->sm.job);
 
-	job_stage(s, "activate");
-	log_stages(s->job);
-	s->failures = 0;
-	s->was_master = true;
-	s->retry_at = UINT64_MAX;
-	s->status.heavy_sweeps++;
-	s->status.up = true;
-	s->status.not_ready[0] = '\0';
-	s->status.port_sets += p->n_port_sets;
-	s->status.lft_sets += p->n_lft_sets;
-	s->status.mft_sets += p->n_mft_sets;
-	s->status.bounces += p->n_bounced;
-	if (s->d.sa != NULL) {
-		sa_server_swept(s->d.sa);
+	if (ret == E_OK) {
+		s->qos_reads.unpublished = false;
+	} else {
+		give_up(s);
 	}
-	dump_written(s);
-	log_info(source,
-	         "SUBNET UP: %u switches, %u hosts, %u LIDs, epoch %llu; sent %u "
-	         "PortInfo and "
-	         "%u LFT blocks%s in %.3f s",
-	         s->status.switches, s->status.hosts, s->job->lids.count,
-	         (unsigned long long)s->epoch, p->n_port_sets, p->n_lft_sets,
-	         qos_sets_text(p, text), cpu_now(s) - s->job->started);
-	log_clients(s);
-	if (p->n_bounced) {
-		sweep_want_heavy(s, "%u links were restarted for a new MTU or VLs",
-		                 p->n_bounced);
-	} else if (p->n_timeouts) {
-		s->retry_at = sweep_now(s) + RETRY_MAX_MS;
-	}
-	go_idle(s);
+	return ret;
 }
 
 /* --- discovery -------------------------------------------------------------------- */
 
 static void start_heavy(struct sweep *s)
 {
-	struct disc_options o = { .retries = s->d.config->transaction_retries,
-		                  .clear_change = s->sm_state == SM_MASTER,
+	struct sm *sm = &s->sm;
+	struct disc_options o = { .retries = sm->d.config->transaction_retries,
+		                  .clear_change = s->election.state == SM_MASTER,
 		                  .silent = &s->silent,
-		                  .aggregation = s->d.config->aggregation_node_guids,
-		                  .names = s->d.config->node_names };
-	struct job *j = job_new(s);
+		                  .aggregation = sm->d.config->aggregation_node_guids,
+		                  .names = sm->d.config->node_names };
+	struct job *j = job_new(sm);
 
 	if (j == NULL) {
-		sweep_failed(s, true, "%s", err_text(-ENOMEM));
+		begin_phase(s, PHASE_DISCOVER, -ENOMEM);
 		return;
 	}
-	log_info(source, "heavy sweep: %s", s->cause[0] ? s->cause : "start");
-	s->want_heavy = false;
-	s->cause[0] = '\0';
+	log_info(source, "heavy sweep: %s", sm->cause[0] ? sm->cause : "start");
+	sm->want_heavy = false;
+	sm->cause[0] = '\0';
 	s->retry_at = UINT64_MAX;
-	s->old = s->job;
-	s->job = j;
-	s->phase = PHASE_DISCOVER;
-	if (s->sm_state != SM_MASTER) {
-		sweep_set_sm_state(s, SM_DISCOVERING, "looking at the fabric");
+	sm->previous = sm->job;
+	sm->job = j;
+	if (s->election.state != SM_MASTER) {
+		election_set_state(&s->election, SM_DISCOVERING, "looking at the fabric");
 	}
-	if (disc_start(&j->disc, s->smp, j->arena, &o) != E_OK) {
-		sweep_failed(s, true, "%s", err_text(-ENOMEM));
-	}
+	begin_phase(s, PHASE_DISCOVER, disc_start(&j->disc, sm->smp, j->arena, &o));
 }
 
 static void log_problems(const struct disc *d)
@@ -261,13 +220,13 @@ static uint32_t missing(const struct graph *a, const struct graph *b)
 	return n;
 }
 
-static void log_fabric(struct sweep *s, const struct graph *prev)
+static void log_fabric(struct sweep *s, const struct disc *d, const struct graph *prev)
 {
-	const struct disc *d = &s->job->disc;
+	struct sweep_status *st = &s->sm.status;
 
-	s->status.switches = d->g->n_switches;
-	s->status.hosts = d->g->n_hosts;
-	s->status.unreachable_nodes = d->n_unreachable;
+	st->switches = d->g->n_switches;
+	st->hosts = d->g->n_hosts;
+	st->unreachable_nodes = d->n_unreachable;
 	s->last_nodes = d->g->n_nodes;
 	log_problems(d);
 	if (prev != NULL && (missing(prev, d->g) || missing(d->g, prev))) {
@@ -277,274 +236,441 @@ static void log_fabric(struct sweep *s, const struct graph *prev)
 	}
 }
 
-static bool local_port_up(const struct disc *d)
-{
-	const struct graph *g = d->g;
-
-	return g->ports[g->sm_port].num == 0 || g->ports[g->sm_port].peer != GRAPH_NONE;
-}
-
-static void after_other_sms(struct sweep *s);
-
 static void after_discover(struct sweep *s)
 {
-	struct disc *d = &s->job->disc;
-	const struct graph *prev = s->old != NULL ? s->old->disc.g : NULL;
+	struct sm *sm = &s->sm;
+	struct job *j = sm->job;
+	struct disc *d = &j->disc;
+	const struct graph *prev = sm->previous != NULL ? sm->previous->disc.g : NULL;
 	int ret = disc_finish(d, prev);
 
-	if (ret == E_TIMEOUT) {
-		log_problems(d);
-		sweep_failed(s, true, "the local port %s does not answer",
-		             s->d.transport->local.name);
-		return;
-	}
 	if (ret != E_OK) {
 		log_problems(d);
-		sweep_failed(s, true, "discovery: %s", err_text(ret));
+		if (ret == E_TIMEOUT) {
+			(void)sm_fail(sm, ret, true, "the local port %s does not answer",
+			              sm->d.transport->local.name);
+		} else {
+			(void)sm_fail(sm, ret, true, "discovery: %s", err_text(ret));
+		}
+		give_up(s);
 		return;
 	}
-	log_fabric(s, prev);
-	job_free(s->old);
-	s->old = NULL;
-	guid_map_done(&s->silent);
+	log_fabric(s, d, prev);
+	job_free(sm->previous);
+	sm->previous = NULL;
+	hash_done(&s->silent);
 	ret = disc_silent(d, &s->silent);
-	if (ret != E_OK || !local_port_up(d)) {
-		sweep_failed(
-			s, true, "%s",
-			ret != E_OK
-				? err_text(ret)
-				: "the SM's port has no working link to another node");
+	if (ret != E_OK) {
+		begin_phase(s, PHASE_ELECTION, ret);
 		return;
 	}
-	job_stage(s, "discover");
-	s->phase = PHASE_OTHER_SMS;
-	other_sms_start(s);
+	const struct port *local = &d->g->ports[d->g->sm_port];
+	if (local->num != 0 && local->peer == GRAPH_NONE) {
+		(void)sm_fail(sm, E_NOTREADY, true,
+		              "the SM's port has no working link to another node");
+		give_up(s);
+		return;
+	}
+	job_stage(j, sm, "discover");
+	s->phase = PHASE_ELECTION;
+	election_start(&s->election, d, j->arena);
 }
 
-/* --- phases after discovery ------------------------------------------------------- */
+/* --- LIDs and routing ---------------------------------------------------------------- */
 
-static void after_other_sms(struct sweep *s)
+static bool wants_reassign(const struct sweep *s)
 {
-	struct job *j = s->job;
+	return s->sm.d.config->reassign_lids && !s->reassigned;
+}
+
+static void after_election(struct sweep *s)
+{
+	struct sm *sm = &s->sm;
+	struct job *j = sm->job;
+	const struct graph *g = j->disc.g;
 	int ret;
 
-	if (!other_sms_end(s)) {
+	if (!election_end(&s->election)) {
+		sm->status.heavy_sweeps++;
+		shadow_qos_done(&sm->shadow); /* the master may set what we remember */
 		go_idle(s);
 		return;
 	}
-	ret = job_lids(s);
-	if (ret != E_OK) {
-		return; /* job_lids() gave up itself, with the sentence */
+	if (assign_lids(sm, g, j->arena, wants_reassign(s), &j->lids) != E_OK) {
+		give_up(s);
+		return;
 	}
-	s->phase = PHASE_READ_TABLES;
-	if (program_read_lfts(&j->program) != E_OK || job_read_port_tables(s) != E_OK) {
-		sweep_failed(s, true, "%s", err_text(-ENOMEM));
+	j->program = (struct program){ .smp = sm->smp,
+		                       .disc = &j->disc,
+		                       .shadow = &sm->shadow,
+		                       .config = sm->d.config,
+		                       .arena = j->arena,
+		                       .lids = &j->lids.lids,
+		                       .lft = &j->route.out.lft,
+		                       .lanes = &j->route.out.lanes,
+		                       .sm_lid = j->lids.lids.of[g->sm_port].base,
+		                       .reregister = !s->election.swept };
+	job_stage(j, sm, "lids");
+	ret = program_read_lfts(&j->program);
+	if (ret == E_OK) {
+		ret = port_tables_read(sm, j, !s->election.swept);
 	}
+	begin_phase(s, PHASE_READ_TABLES, ret);
 }
 
 static void after_read_tables(struct sweep *s)
 {
-	job_stage(s, "read-tables");
-	s->phase = PHASE_ROUTE;
-	if (job_route_start(s) != E_OK) {
-		sweep_failed(s, true, "%s", err_text(-ENOMEM));
-	}
-}
-
-static void begin_step(struct sweep *s, enum phase phase, int ret)
-{
-	s->phase = phase;
-	if (ret != E_OK) {
-		sweep_failed(s, true, "%s", err_text(ret));
-	}
+	job_stage(s->sm.job, &s->sm, "read-tables");
+	begin_phase(s, PHASE_ROUTE,
+	            routes_start(&s->routes, s->sm.job, !s->election.swept));
 }
 
 static void after_route(struct sweep *s)
 {
-	if (!job_route_done(s) || job_keep_lids(s) != E_OK) {
-		return; /* given up, with the sentence */
+	struct sm *sm = &s->sm;
+	struct job *j = sm->job;
+	int ret = routes_end(&s->routes);
+
+	job_stage(j, sm, "route");
+	if (ret == E_OK) {
+		ret = assign_keep(sm, j->disc.g, j->arena, wants_reassign(s), &j->lids);
 	}
-	sweep_set_sm_state(s, SM_MASTER, "no other master on the fabric");
-	job_qos(s);
-	begin_step(s, PHASE_PORTS, program_ports(&s->job->program));
+	if (ret != E_OK) {
+		give_up(s);
+		return;
+	}
+	s->reassigned = true;
+	job_stage(j, sm, "keep-lids");
+	election_set_state(&s->election, SM_MASTER, "no other master on the fabric");
+	routes_qos(&s->routes, j, &j->program);
+	begin_phase(s, PHASE_PORTS, program_ports(&j->program));
 }
 
-/* A node that stops answering here is left out by the next discovery; one that answers
- * reads but no writes would stop every sweep, so it is tolerated after two failures. */
+/* --- programming ------------------------------------------------------------------- */
+
+/* Gives up if a step of programming failed. A node that stops answering here is left out by
+ * the next discovery. One that answers reads but no writes would stop every sweep, so it is
+ * tolerated after two failures. */
 static bool step_failed(struct sweep *s)
 {
-	const struct program *p = &s->job->program;
+	const struct program *p = &s->sm.job->program;
 
 	if (p->ret != E_OK) {
-		sweep_failed(s, true, "%s", err_text(p->ret));
-		return true;
+		(void)sm_fail(&s->sm, p->ret, true, "%s", err_text(p->ret));
+	} else if (p->n_timeouts && s->failures < 2) {
+		(void)sm_fail(&s->sm, E_TIMEOUT, true, "%s", p->first_trouble);
+	} else {
+		return false;
 	}
-	if (p->n_timeouts && s->failures < 2) {
-		sweep_failed(s, true, "%s", p->first_trouble);
-		return true;
-	}
-	return false;
+	give_up(s);
+	return true;
 }
 
 static void after_ports(struct sweep *s)
 {
 	if (!step_failed(s)) {
-		job_stage(s, "ports");
-		begin_step(s, PHASE_QOS, program_qos(&s->job->program));
+		job_stage(s->sm.job, &s->sm, "ports");
+		begin_phase(s, PHASE_QOS, program_qos(&s->sm.job->program));
 	}
 }
 
 /* Tables that need lanes are sent only where the lanes hold. */
 static void after_qos(struct sweep *s)
 {
-	struct program *p = &s->job->program;
+	struct program *p = &s->sm.job->program;
 
 	if (step_failed(s)) {
 		return;
 	}
 	if (p->lane_trouble != NULL) {
-		/* known from now on, so the next one computes with the VLs there are */
-		s->lanes_there = p->lanes_there ? p->lanes_there : s->lanes_there;
-		sweep_failed(s, p->lanes_there != 0,
-		             "computed tables are not programmed: %s", p->lane_trouble);
+		/* the next sweep computes with the VLs that there are */
+		if (p->lanes_there) {
+			s->routes.lane_limit = p->lanes_there;
+		}
+		(void)sm_fail(&s->sm, E_UNSUITABLE, p->lanes_there != 0,
+		              "computed tables are not programmed: %s", p->lane_trouble);
+		give_up(s);
 		return;
 	}
 	if (p->qos) {
-		job_stage(s, "qos");
+		job_stage(s->sm.job, &s->sm, "qos");
 	}
-	begin_step(s, PHASE_TABLES, program_lfts(p));
+	begin_phase(s, PHASE_TABLES, program_lfts(p));
 }
 
 static void after_tables(struct sweep *s)
 {
-	const struct program *p = &s->job->program;
+	struct job *j = s->sm.job;
+	const struct program *p = &j->program;
 	int ret;
 
 	if (step_failed(s)) {
 		return;
 	}
-	job_stage(s, "tables");
+	job_stage(j, &s->sm, "tables");
 	if (p->first_trouble != NULL) {
 		log_warning(source, "%s (%u requests refused, %u not answered)",
 		            p->first_trouble, p->n_refused, p->n_timeouts);
 	} else {
 		log_info(source, "%s tables configured on all switches",
-		         s->job->route.used != NULL ? s->job->route.used->name : "no");
+		         j->route.used != NULL ? j->route.used->name : "no");
 	}
-	ret = mcast_start(s);
-	begin_step(s, PHASE_MULTICAST, ret == E_OK ? guids_start(s) : ret);
+	ret = multicast_start(&s->multicast, j);
+	begin_phase(s, PHASE_MULTICAST,
+	            ret == E_OK ? alias_guids_start(&s->alias_guids, j) : ret);
 }
 
 static void after_multicast(struct sweep *s)
 {
-	mcast_end(s);
-	guids_end(s);
+	struct job *j = s->sm.job;
+
+	multicast_end(&s->multicast);
+	alias_guids_end(&s->alias_guids);
 	if (step_failed(s)) {
 		return;
 	}
-	job_stage(s, "multicast");
-	if (job_publish(s) == E_OK) {
-		job_stage(s, "publish");
-		begin_step(s, PHASE_ARM, program_states(&s->job->program, PORT_ARMED));
+	job_stage(j, &s->sm, "multicast");
+	if (publish(s) == E_OK) {
+		job_stage(j, &s->sm, "publish");
+		begin_phase(s, PHASE_ARM, program_states(&j->program, PORT_ARMED));
 	}
 }
 
 static void after_arm(struct sweep *s)
 {
-	begin_step(s, PHASE_ACTIVATE, program_states(&s->job->program, PORT_ACTIVE));
+	begin_phase(s, PHASE_ACTIVATE,
+	            program_states(&s->sm.job->program, PORT_ACTIVE));
+}
+
+/* --- the end of a heavy sweep ----------------------------------------------------- */
+
+static void log_stages(const struct job *j)
+{
+	char text[400] = "";
+	size_t at = 0;
+
+	for (unsigned i = 0; i < j->n_stages && at < sizeof(text); i++) {
+		at += (size_t)snprintf(text + at, sizeof(text) - at, " %s %.3f",
+		                       j->stage[i].name, j->stage[i].seconds);
+	}
+	log_debug(source, "seconds:%s; arena %zu bytes", text, arena_used(j->arena));
+}
+
+/* What clients registered, and the notices that they got. */
+static void log_clients(struct sa_server *sa)
+{
+	struct sa_counters c;
+
+	if (sa == NULL) {
+		return;
+	}
+	sa_server_counters(sa, &c);
+	if (c.groups + c.services + c.subscriptions + c.reports_sent > 0) {
+		log_info(source,
+		         "%" PRIu64 " multicast groups with %" PRIu64 " members, %" PRIu64
+		         " services, %" PRIu64 " subscriptions; %" PRIu64
+		         " reports sent, %" PRIu64 " given up",
+		         c.groups, c.members, c.services, c.subscriptions, c.reports_sent,
+		         c.reports_given_up);
+	}
+}
+
+static void log_up(const struct sweep *s, const struct job *j)
+{
+	const struct program *p = &j->program;
+	const struct sweep_status *st = &s->sm.status;
+	char qos_text[40] = "";
+
+	if (p->qos) {
+		snprintf(qos_text, sizeof(qos_text), ", %u QoS tables", p->n_qos_sets);
+	}
+	log_info(source,
+	         "SUBNET UP: %u switches, %u hosts, %u LIDs, epoch %" PRIu64
+	         "; sent %u PortInfo and %u LFT blocks%s in %.3f s",
+	         st->switches, st->hosts, j->lids.lids.count, s->publisher.epoch,
+	         p->n_port_sets, p->n_lft_sets, qos_text,
+	         sm_cpu_now(&s->sm) - j->started);
 }
 
 static void after_activate(struct sweep *s)
 {
-	program_states_to_graph(&s->job->program);
-	if (job_publish(s) == E_OK) {
-		heavy_ended(s);
+	struct sm *sm = &s->sm;
+	struct job *j = sm->job;
+	const struct program *p = &j->program;
+	struct sweep_status *st = &sm->status;
+
+	program_states_to_graph(p);
+	if (publish(s) != E_OK) {
+		return;
+	}
+	job_stage(j, sm, "activate");
+	log_stages(j);
+	s->failures = 0;
+	s->election.swept = true;
+	s->retry_at = UINT64_MAX;
+	st->heavy_sweeps++;
+	st->up = true;
+	st->not_ready[0] = '\0';
+	st->port_sets += p->n_port_sets;
+	st->lft_sets += p->n_lft_sets;
+	st->mft_sets += p->n_mft_sets;
+	st->bounces += p->n_bounced;
+	if (sm->d.sa != NULL) {
+		sa_server_swept(sm->d.sa);
+	}
+	mirror_dump(&s->mirror);
+	log_up(s, j);
+	log_clients(sm->d.sa);
+	if (p->n_bounced) {
+		sm_request_heavy(sm, "%u links were restarted for a new MTU or VLs",
+		                 p->n_bounced);
+	} else if (p->n_timeouts) {
+		s->retry_at = sm_now(sm) + RETRY_MAX_MS;
+	}
+	go_idle(s);
+}
+
+/* --- between heavy sweeps ------------------------------------------------------------ */
+
+static bool client_tables_wanted(const struct sweep *s)
+{
+	return s->election.swept && s->sm.status.up &&
+	       (multicast_changed(&s->multicast) || alias_guids_changed(&s->alias_guids));
+}
+
+static void start_client_tables(struct sweep *s)
+{
+	struct job *j = s->sm.job;
+	struct program *p = &j->program;
+
+	s->phase = PHASE_CLIENT_TABLES;
+	s->client_tables_began = sm_now(&s->sm);
+	p->n_timeouts = p->n_refused = p->n_mft_sets = p->n_guid_sets = 0;
+	p->first_trouble = NULL;
+	p->ret = multicast_changed(&s->multicast) ? multicast_start(&s->multicast, j)
+	                                          : E_OK;
+	if (p->ret == E_OK) {
+		p->ret = alias_guids_start(&s->alias_guids, j);
 	}
 }
 
-static void after_regroup(struct sweep *s)
+/* Afterwards the thread pauses for as long as the step took, so a flood of joins has half
+ * of its time. */
+static void after_client_tables(struct sweep *s)
 {
-	if (regroup_end(s)) {
-		(void)job_publish(s);
+	struct sm *sm = &s->sm;
+	const struct program *p = &sm->job->program;
+
+	multicast_end(&s->multicast);
+	alias_guids_end(&s->alias_guids);
+	if (p->ret != E_OK) {
+		sm_request_heavy(sm, "multicast tables and alias GUIDs: %s",
+		                 err_text(p->ret));
+	} else {
+		if (p->n_timeouts) {
+			sm_request_heavy(sm, "%s", p->first_trouble);
+		} else if (p->first_trouble != NULL) {
+			log_warning(source, "%s", p->first_trouble);
+		}
+		sm->status.mft_sets += p->n_mft_sets;
+		log_debug(source,
+		          "clients wrote: sent %u blocks of multicast tables, %u of GUIDs",
+		          p->n_mft_sets, p->n_guid_sets);
+		if (p->n_mft_sets + p->n_guid_sets != 0) {
+			(void)publish(s);
+		}
 	}
-	regroup_rest(s);
-	if (s->phase == PHASE_REGROUP) { /* the publish went well */
+	uint64_t now = sm_now(sm), took = now - s->client_tables_began;
+	s->next_client_tables =
+		now + (took < CLIENT_PAUSE_MAX_MS ? took : CLIENT_PAUSE_MAX_MS);
+	if (s->phase == PHASE_CLIENT_TABLES) { /* not given up */
 		s->phase = PHASE_IDLE;
 	}
 }
 
 static void after_read_qos(struct sweep *s)
 {
-	qos_reads_end(s);
+	qos_reads_end(&s->qos_reads);
 	s->phase = PHASE_IDLE;
 }
 
 static void after_light(struct sweep *s)
 {
-	s->status.light_sweeps++;
-	light_end(s);
-	dump_written(s);
+	s->sm.status.light_sweeps++;
+	if (changes_light_end(&s->changes) && s->sm.status.up) {
+		(void)publish(s);
+	}
+	mirror_dump(&s->mirror);
 	go_idle(s);
 }
 
 static void after_poll(struct sweep *s)
 {
-	poll_end(s);
+	election_poll_end(&s->election);
 	go_idle(s);
 }
 
 static void idle(struct sweep *s)
 {
-	uint64_t now = sweep_now(s);
+	struct sm *sm = &s->sm;
+	uint64_t now = sm_now(sm);
 
-	agent_look_at_change(s);
-	if (!s->want_heavy && now >= s->retry_at) {
-		sweep_want_heavy(s,
+	if (changes_own_capability(&s->changes, sm->job)) {
+		(void)publish(s);
+	}
+	if (!sm->want_heavy && now >= s->retry_at) {
+		sm_request_heavy(sm,
 		                 "again after a sweep that was given up or not complete");
 	}
-	if (s->want_heavy) {
+	if (sm->want_heavy) {
 		start_heavy(s);
-	} else if (now >= s->next_light && s->sm_state == SM_STANDBY) {
+	} else if (now >= s->next_light && s->election.state == SM_STANDBY) {
 		s->phase = PHASE_POLL;
-		poll_start(s);
+		election_poll_start(&s->election);
 	} else if (now >= s->next_light &&
-	           (s->job == NULL || s->d.config->force_heavy_sweep)) {
-		sweep_want_heavy(s, "every sweep is to be heavy");
+	           (sm->job == NULL || sm->d.config->force_heavy_sweep)) {
+		sm_request_heavy(sm, "every sweep is to be heavy");
 		start_heavy(s);
 	} else if (now >= s->next_light) {
 		s->phase = PHASE_LIGHT;
-		light_start(s);
-	} else if (now >= s->next_regroup && regroup_wanted(s)) {
-		s->phase = PHASE_REGROUP;
-		regroup_start(s);
-	} else if (qos_reads_start(s)) {
+		changes_light_start(&s->changes, sm->job, &s->election);
+	} else if (now >= s->next_client_tables && client_tables_wanted(s)) {
+		start_client_tables(s);
+	} else if ((!qos_reads_want_publish(&s->qos_reads, sm->job) ||
+	            publish(s) == E_OK) &&
+	           qos_reads_start(&s->qos_reads, sm->job)) {
 		s->phase = PHASE_READ_QOS;
 	}
 }
 
+/* --- the state machine --------------------------------------------------------------- */
+
 /* What follows when a phase has nothing left to wait for. */
-static void (*const after[PHASE_COUNT])(struct sweep *) = {
-	[PHASE_IDLE] = idle,
-	[PHASE_LIGHT] = after_light,
-	[PHASE_POLL] = after_poll,
-	[PHASE_DISCOVER] = after_discover,
-	[PHASE_OTHER_SMS] = after_other_sms,
-	[PHASE_READ_TABLES] = after_read_tables,
-	[PHASE_ROUTE] = after_route,
-	[PHASE_PORTS] = after_ports,
-	[PHASE_QOS] = after_qos,
-	[PHASE_TABLES] = after_tables,
-	[PHASE_MULTICAST] = after_multicast,
-	[PHASE_ARM] = after_arm,
-	[PHASE_ACTIVATE] = after_activate,
-	[PHASE_REGROUP] = after_regroup,
-	[PHASE_READ_QOS] = after_read_qos,
+static const struct {
+	const char *name;
+	void (*after)(struct sweep *);
+} phases[PHASE_COUNT] = {
+	[PHASE_IDLE] = { "idle", idle },
+	[PHASE_LIGHT] = { "light", after_light },
+	[PHASE_POLL] = { "standby", after_poll },
+	[PHASE_DISCOVER] = { "discover", after_discover },
+	[PHASE_ELECTION] = { "other-sms", after_election },
+	[PHASE_READ_TABLES] = { "read-tables", after_read_tables },
+	[PHASE_ROUTE] = { "route", after_route },
+	[PHASE_PORTS] = { "ports", after_ports },
+	[PHASE_QOS] = { "qos", after_qos },
+	[PHASE_TABLES] = { "tables", after_tables },
+	[PHASE_MULTICAST] = { "multicast", after_multicast },
+	[PHASE_ARM] = { "arm", after_arm },
+	[PHASE_ACTIVATE] = { "activate", after_activate },
+	[PHASE_CLIENT_TABLES] = { "multicast", after_client_tables },
+	[PHASE_READ_QOS] = { "read-qos", after_read_qos },
 };
 
 static bool waits(const struct sweep *s)
 {
-	return smp_pending(s->smp) > 0 ||
-	       (s->phase == PHASE_ROUTE && s->worker.running && !s->worker.done);
+	return smp_pending(s->sm.smp) > 0 ||
+	       (s->phase == PHASE_ROUTE && routes_busy(&s->routes));
 }
 
 /* Moves on until a phase waits for something; idle only looks once. */
@@ -553,11 +679,119 @@ static void advance(struct sweep *s)
 	while (!waits(s)) {
 		bool was_idle = s->phase == PHASE_IDLE;
 
-		after[s->phase](s);
+		phases[s->phase].after(s);
 		if (was_idle && s->phase == PHASE_IDLE) {
 			return;
 		}
 	}
+}
+
+static void refresh_status(struct sweep *s)
+{
+	struct sm *sm = &s->sm;
+	const struct smp_counters *c = smp_counters(sm->smp);
+	struct sweep_status *st = &sm->status;
+
+	st->phase = phases[s->phase].name;
+	st->smps_sent = c->sent;
+	st->smp_timeouts = c->timeouts;
+	st->smp_retries = c->retries;
+	st->progress[0] = '\0';
+	if (s->phase == PHASE_DISCOVER) {
+		const struct disc *d = &sm->job->disc;
+
+		snprintf(st->progress, sizeof(st->progress), "discover %u/%u nodes",
+		         d->n_described,
+		         d->n_nodes > s->last_nodes ? d->n_nodes : s->last_nodes);
+	} else if (s->phase > PHASE_DISCOVER) {
+		snprintf(st->progress, sizeof(st->progress), "%s, %u requests left",
+		         st->phase, smp_pending(sm->smp));
+	}
+}
+
+const struct sweep_status *sweep_status(const struct sweep *s)
+{
+	/* The status is a cache inside the sweep; filling it changes nothing else. */
+	refresh_status((struct sweep *)s);
+	return &s->sm.status;
+}
+
+static void beat(struct sweep *s)
+{
+	struct sm *sm = &s->sm;
+	uint64_t now = sm_now(sm);
+
+	if (now < s->next_beat) {
+		return;
+	}
+	s->next_beat = now + BEAT_MS;
+	if (sm->d.snap != NULL) {
+		snap_release_old(sm->d.snap, now);
+	}
+	refresh_status(s);
+	mirror_figures(sm, &s->election, s->phase <= PHASE_POLL);
+}
+
+static uint64_t earliest(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t next_deadline(const struct sweep *s)
+{
+	uint64_t at = earliest(smp_deadline(s->sm.smp), s->next_beat);
+
+	at = earliest(at, s->mirror.next_ms);
+	if (s->phase == PHASE_IDLE) {
+		at = earliest(at, earliest(s->next_light, s->retry_at));
+		at = client_tables_wanted(s) ? earliest(at, s->next_client_tables) : at;
+		at = s->sm.want_heavy ? 0 : at;
+	}
+	return at;
+}
+
+int sweep_turn(struct sweep *s)
+{
+	struct sm *sm = &s->sm;
+	struct transport *t = sm->d.transport;
+	struct mad_msg m;
+	int ret;
+
+	beat(s);
+	mirror_records(&s->mirror);
+	if (sm->d.sa != NULL) {
+		sa_server_activity(sm->d.sa, smp_counters(sm->smp)->sent);
+	}
+	qos_reads_take_pushed(&s->qos_reads);
+	smp_run(sm->smp);
+	advance(s);
+	ret = t->ops->recv(t, next_deadline(s), &m);
+	if (ret == E_OK) {
+		agent_receive(&s->agent, &m);
+	} else if (ret != E_TIMEOUT && ret != -EINTR) {
+		snprintf(sm->status.not_ready, sizeof(sm->status.not_ready),
+		         "the transport %s is gone: %s", t->local.name, err_text(ret));
+		sm->status.up = false;
+		return -EIO;
+	}
+	return E_OK;
+}
+
+/* --- requests ------------------------------------------------------------------------- */
+
+bool sweep_takes(struct sweep *s, const struct mad_msg *m)
+{
+	return qos_reads_push(&s->qos_reads, m);
+}
+
+void sweep_request_heavy(struct sweep *s)
+{
+	sm_request_heavy(&s->sm, "requested");
+}
+
+const struct job *sweep_job(const struct sweep *s)
+{
+	return s->sm.job;
 }
 
 /* --- life ------------------------------------------------------------------------- */
@@ -573,24 +807,34 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 {
 	struct smp_limits limits = limits_of(d->config);
 	struct sweep *s = calloc(1, sizeof(*s));
+	struct sm *sm = &s->sm;
 
-	if (s == NULL || smp_new(d->transport, &limits, &s->smp) != E_OK) {
+	if (s == NULL || smp_new(d->transport, &limits, &sm->smp) != E_OK) {
 		free(s);
 		return -ENOMEM;
 	}
-	s->d = *d;
-	s->qos_wait.transport = d->transport;
+	sm->d = *d;
+	s->election.sm = s->changes.sm = s->routes.sm = s->multicast.sm = sm;
+	s->alias_guids.sm = s->publisher.sm = s->mirror.sm = sm;
+	s->publisher.election = &s->election;
+	s->qos_reads = (struct qos_reads){ .sm = sm,
+		                           .election = &s->election,
+		                           .transport = d->transport };
+	s->agent = (struct agent){ .sm = sm,
+		                   .election = &s->election,
+		                   .changes = &s->changes,
+		                   .qos_reads = &s->qos_reads };
 	s->retry_at = UINT64_MAX;
-	s->status.epoch = d->snap != NULL ? snap_epoch(d->snap) : 0;
-	snprintf(s->status.not_ready, sizeof(s->status.not_ready),
+	sm->status.epoch = d->snap != NULL ? snap_epoch(d->snap) : 0;
+	snprintf(sm->status.not_ready, sizeof(sm->status.not_ready),
 	         "the first sweep has not ended yet");
-	sweep_set_sm_state(s, SM_DISCOVERING, "start");
-	sweep_want_heavy(s, "start");
+	election_set_state(&s->election, SM_DISCOVERING, "start");
+	sm_request_heavy(sm, "start");
 	if (d->transport->ops->set_issm(d->transport, true) != E_OK) {
 		log_warning(source, "cannot set the IsSM bit of %s",
 		            d->transport->local.name);
 	}
-	agent_divert(s, true);
+	agent_divert(&s->agent, true);
 	*ret = s;
 	return E_OK;
 }
@@ -600,104 +844,33 @@ void sweep_free(struct sweep *s)
 	if (s == NULL) {
 		return;
 	}
-	agent_divert(s, false);
-	worker_stop(s);
-	s->d.transport->ops->set_issm(s->d.transport, false);
-	smp_free(s->smp);
-	qos_wait_done(s);
-	job_free(s->job);
-	job_free(s->old);
-	lft_copies_done(&s->copies);
-	qos_copies_done(&s->qos_copies);
-	port_copies_done(&s->port_copies);
-	route_cache_free(s->cache);
-	guid_map_done(&s->silent);
-	guid_map_done(&s->told);
-	arena_free(s->mcast_arena);
-	arena_free(s->guids_arena);
-	arena_free(s->light_arena);
+	struct sm *sm = &s->sm;
+	agent_divert(&s->agent, false);
+	routes_done(&s->routes);
+	sm->d.transport->ops->set_issm(sm->d.transport, false);
+	smp_free(sm->smp);
+	qos_reads_done(&s->qos_reads);
+	job_free(sm->job);
+	job_free(sm->previous);
+	shadow_done(&sm->shadow);
+	hash_done(&s->silent);
+	multicast_end(&s->multicast);
+	alias_guids_end(&s->alias_guids);
+	changes_done(&s->changes);
 	free(s);
 }
 
 void sweep_reconfigure(struct sweep *s, const struct sweep_deps *d)
 {
 	struct smp_limits limits = limits_of(d->config);
+	struct sm *sm = &s->sm;
 
-	worker_stop(s);
-	smp_abort(s->smp);
-	if (s->old != NULL) {
-		job_free(s->job);
-		s->job = s->old;
-		s->old = NULL;
-	}
-	s->d = *d;
-	route_cache_drop(s->cache); /* it does not know options */
-	s->verdict = (struct route_verdict){ 0 }; /* nor does it */
-	s->lanes_there = 0;
-	smp_set_limits(s->smp, &limits);
-	sweep_want_heavy(s, "the configuration was read again");
+	routes_stop(&s->routes);
+	smp_abort(sm->smp);
+	restore_previous_job(sm);
+	sm->d = *d;
+	routes_forget(&s->routes);
+	smp_set_limits(sm->smp, &limits);
+	sm_request_heavy(sm, "the configuration was read again");
 	go_idle(s);
-}
-
-void sweep_request_heavy(struct sweep *s)
-{
-	sweep_want_heavy(s, "requested");
-}
-
-static uint64_t earliest(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t next_deadline(const struct sweep *s)
-{
-	uint64_t at = earliest(smp_deadline(s->smp), s->next_beat);
-
-	at = earliest(at, s->next_mirror);
-	if (s->phase == PHASE_IDLE) {
-		at = earliest(at, earliest(s->next_light, s->retry_at));
-		at = regroup_wanted(s) ? earliest(at, s->next_regroup) : at;
-		at = s->want_heavy ? 0 : at;
-	}
-	return at;
-}
-
-static void beat(struct sweep *s)
-{
-	uint64_t now = sweep_now(s);
-
-	if (now < s->next_beat) {
-		return;
-	}
-	s->next_beat = now + BEAT_MS;
-	if (s->d.snap != NULL) {
-		snap_release_old(s->d.snap, now);
-	}
-	stats_beat(s);
-}
-
-int sweep_turn(struct sweep *s)
-{
-	struct mad_msg m;
-	int ret;
-
-	beat(s);
-	mirror_written(s);
-	if (s->d.sa != NULL) {
-		sa_server_activity(s->d.sa, smp_counters(s->smp)->sent);
-	}
-	qos_take_others(s);
-	smp_run(s->smp);
-	advance(s);
-	ret = s->d.transport->ops->recv(s->d.transport, next_deadline(s), &m);
-	if (ret == E_OK) {
-		agent_receive(s, &m);
-	} else if (ret != E_TIMEOUT && ret != -EINTR) {
-		snprintf(s->status.not_ready, sizeof(s->status.not_ready),
-		         "the transport %s is gone: %s", s->d.transport->local.name,
-		         err_text(ret));
-		s->status.up = false;
-		return -EIO;
-	}
-	return E_OK;
 }

@@ -8,6 +8,7 @@
 #include "conf/config.h"
 #include "routing/route.h"
 
+struct job;
 struct sa_server;
 struct snap_writer;
 struct state;
@@ -86,3 +87,6 @@ struct sweep_status {
 
 /*! \brief Borrowed until the next turn. */
 const struct sweep_status *sweep_status(const struct sweep *s);
+
+/*! \brief For tests: the job at work, or the last one. Borrowed until the next turn. */
+const struct job *sweep_job(const struct sweep *s);

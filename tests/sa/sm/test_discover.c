@@ -16,7 +16,6 @@
 #include "sa/mad/fields.h"
 #include "sa/sim/sim.h"
 #include "sa/sm/discover.h"
-#include "sa/sm/guid_map.h"
 #include "tests/lib/graph_check.h"
 #include "tests/lib/suite.h"
 
@@ -245,7 +244,7 @@ START_TEST(deaf_midway)
 	victim = made->nodes[made->switches[made->n_switches - 1]].guid;
 	start(0, 8);
 	while (turn()) {
-		if (guid_map_get(&disc.by_guid, victim) != GUID_MAP_NONE &&
+		if (hash_get(&disc.by_guid, victim) != HASH_NONE &&
 		    turns++ == 4u * (unsigned)_i) {
 			ck_assert_int_eq(sim_set_deaf(sim, victim, true), E_OK);
 		}
@@ -273,25 +272,6 @@ START_TEST(nobody_home)
 }
 END_TEST
 
-START_TEST(map)
-{
-	struct guid_map m = { 0 };
-
-	ck_assert_uint_eq(guid_map_get(&m, 0), GUID_MAP_NONE);
-	for (uint32_t i = 0; i < 5000; i++) {
-		ck_assert_int_eq(guid_map_put(&m, (uint64_t)i << 12, i), E_OK);
-		ck_assert_int_eq(guid_map_put(&m, (uint64_t)i << 12, i + 1), E_OK);
-	}
-	ck_assert_uint_eq(m.n, 5000);
-	for (uint32_t i = 0; i < 5000; i++) {
-		ck_assert_uint_eq(guid_map_get(&m, (uint64_t)i << 12), i + 1);
-		ck_assert_uint_eq(guid_map_get(&m, ((uint64_t)i << 12) + 1),
-		                  GUID_MAP_NONE);
-	}
-	guid_map_done(&m);
-}
-END_TEST
-
 TEST_SUITE(discover)
 {
 	TCase *t = tcase_create("fabrics");
@@ -303,6 +283,5 @@ TEST_SUITE(discover)
 	tcase_add_test(t, deaf);
 	tcase_add_loop_test(t, deaf_midway, 0, 12);
 	tcase_add_test(t, nobody_home);
-	tcase_add_test(t, map);
 	suite_add_tcase(suite, t);
 }

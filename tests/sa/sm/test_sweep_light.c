@@ -5,7 +5,7 @@
  * each change, also for one that came while PortStateChange of its switch was still set
  * from before. Traps are off here: light sweeps have to see everything.
  */
-#include "sa/sm/sweep_int.h"
+#include "sa/sm/sm.h"
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_tap.h"
 
@@ -96,9 +96,9 @@ START_TEST(quiet)
 	/* Only the first of them looked at ports. */
 	uint64_t ports = sim_count(rig->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_PORT_INFO);
 	uint64_t nodes = sim_count(rig->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO);
-	size_t used = arena_used(rig->sweep->job->arena);
+	size_t used = arena_used(sweep_job(rig->sweep)->arena);
 	periods(1);
-	ck_assert_uint_eq(arena_used(rig->sweep->job->arena), used); /* it has its own */
+	ck_assert_uint_eq(arena_used(sweep_job(rig->sweep)->arena), used); /* it has its own */
 	ck_assert_uint_eq(sim_count(rig->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_PORT_INFO),
 	                  ports + 1); /* our own */
 	ck_assert_uint_eq(sim_count(rig->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO),

@@ -4,7 +4,7 @@
  * What the routing of one sweep gets from the sweep before it, over the simulated fabric.
  */
 #include "routing/graph/lids.h"
-#include "sa/sm/sweep_int.h"
+#include "sa/sm/sm.h"
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_fixture.h"
 
@@ -188,7 +188,7 @@ static void set_list(struct rig *r, const char *text)
  * the same reason; and the snapshot says so. */
 static void check_choice(struct rig *r, unsigned step, const char **ret_used)
 {
-	const struct job *j = r->sweep->job;
+	const struct job *j = sweep_job(r->sweep);
 	struct route_request cold = j->request;
 	struct arena *a = arena_new();
 	struct route_result res;
@@ -321,7 +321,7 @@ START_TEST(fallback_is_never_hidden)
 		sweep_again(rig);
 		check_choice(rig, step, &used);
 		ck_assert_str_ne(used, "minhop");
-		ck_assert_ptr_nonnull(strstr(rig->sweep->job->route.fallback_reason.text,
+		ck_assert_ptr_nonnull(strstr(sweep_job(rig->sweep)->route.fallback_reason.text,
 		                             "minhop: credit loop"));
 	}
 	ck_assert(!_i || sweep_status(rig->sweep)->cache_hits > 0);

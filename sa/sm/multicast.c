@@ -1,35 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Multicast: groups and members of the durable state become trees over the present graph,
- * and those become tables.
- *
- * A heavy sweep does it after the unicast tables. When members come or go between sweeps
- * the state's version says so, and an idle fabric thread does this step alone: all
- * changes of one moment make one step, and what comes meanwhile makes the next. Before
- * that the thread rests for as long as the step took: a flood of joins has half of it.
- *
+ * All changes of one moment make one step, and changes that come meanwhile make the next.
  * Members that send only are in the tree but get nothing.
  */
+#include "sa/sm/multicast.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/log.h"
 #include "db/state.h"
 #include "routing/graph/graph.h"
 #include "routing/multicast.h"
-#include "sa/sm/sweep_int.h"
+#include "sa/sm/sm.h"
 #include "sa/store/mcast.h"
 
 static const char *const source = "sweep";
 
-enum { REST_MAX_MS = 1000 };
-
 /* Groups as the state has them, both lists by MGID. */
 struct gather {
-	struct sweep *s;
+	struct sm *sm;
+	struct job *job;
 	struct arena *a;
 	struct mcast_group *groups;
 	uint8_t (*mgid)[MGID_BYTES]; /* of each group */
@@ -122,7 +117,7 @@ static int add_member(void *ctx, const uint8_t *key, size_t key_len, const uint8
                       size_t len)
 {
 	struct gather *c = ctx;
-	const struct graph *g = c->s->job->disc.g;
+	const struct graph *g = c->job->disc.g;
 	struct mcast_member_row row;
 	const uint8_t *at = value_of(value, len, sizeof(row));
 	uint32_t port;
@@ -150,13 +145,13 @@ static int gather(struct gather *c)
 	uint32_t first = 0;
 	int ret;
 
-	c->slot = arena_array(c->a, c->s->job->disc.g->n_ports, sizeof(*c->slot));
+	c->slot = arena_array(c->a, c->job->disc.g->n_ports, sizeof(*c->slot));
 	if (c->slot == NULL) {
 		return -ENOMEM;
 	}
-	ret = state_records(c->s->d.state, RECORDS_GROUPS, add_group, c);
+	ret = state_records(c->sm->d.state, RECORDS_GROUPS, add_group, c);
 	if (ret == E_OK) {
-		ret = state_records(c->s->d.state, RECORDS_MEMBERS, add_member, c);
+		ret = state_records(c->sm->d.state, RECORDS_MEMBERS, add_member, c);
 	}
 	for (uint32_t i = 0; i < c->n_groups && ret == E_OK; i++) {
 		c->groups[i].members = c->members + first;
@@ -212,10 +207,9 @@ static int used_blocks(const struct mcast_in *in, struct arena *a,
 	return E_OK;
 }
 
-static int make_tables(struct sweep *s, const struct mcast_in *in, struct arena *a,
+static int make_tables(const struct job *j, const struct mcast_in *in, struct arena *a,
                        struct program_mft *ret)
 {
-	const struct job *j = s->job;
 	struct mcast_tree *trees = arena_array(a, in->n_groups, sizeof(*trees));
 	struct mft_block *blocks;
 	struct why why = { "" };
@@ -237,97 +231,43 @@ static int make_tables(struct sweep *s, const struct mcast_in *in, struct arena 
 	return err;
 }
 
-static int start(struct sweep *s, struct arena *a)
+static uint64_t version(const struct multicast *m)
 {
-	struct gather c = { .s = s, .a = a };
-	struct program_mft m = { .n = 0 };
-	struct mcast_in in;
-	int bars, ret = gather(&c);
+	return state_version(m->sm->d.state, RECORDS_GROUPS) +
+	       state_version(m->sm->d.state, RECORDS_MEMBERS);
+}
 
+bool multicast_changed(const struct multicast *m)
+{
+	return version(m) != m->version;
+}
+
+int multicast_start(struct multicast *m, struct job *j)
+{
+	struct gather c = { .sm = m->sm, .job = j };
+	struct program_mft tables = { .n = 0 };
+	struct mcast_in in;
+	int bars, ret;
+
+	multicast_end(m); /* one that was given up */
+	m->version = version(m);
+	if (m->sm->d.config->disable_multicast) {
+		return E_OK;
+	}
+	m->arena = c.a = arena_new();
+	ret = c.a == NULL ? -ENOMEM : gather(&c);
 	if (ret != E_OK) {
 		return ret;
 	}
 	in = (struct mcast_in){ .groups = c.groups,
 		                .n_groups = c.n_groups,
-		                .barred = barred(&s->job->disc, a, &bars) };
-	ret = bars == E_OK ? make_tables(s, &in, a, &m) : bars;
-	return ret == E_OK ? program_mfts(&s->job->program, &m, a) : ret;
+		                .barred = barred(&j->disc, c.a, &bars) };
+	ret = bars == E_OK ? make_tables(j, &in, c.a, &tables) : bars;
+	return ret == E_OK ? program_mfts(&j->program, &tables, c.a) : ret;
 }
 
-static uint64_t version(const struct sweep *s)
+void multicast_end(struct multicast *m)
 {
-	return state_version(s->d.state, RECORDS_GROUPS) +
-	       state_version(s->d.state, RECORDS_MEMBERS);
-}
-
-bool mcast_changed(const struct sweep *s)
-{
-	return version(s) != s->mcast_version;
-}
-
-int mcast_start(struct sweep *s)
-{
-	mcast_end(s); /* one that was given up */
-	s->mcast_version = version(s);
-	if (s->d.config->disable_multicast) {
-		return E_OK;
-	}
-	s->mcast_arena = arena_new();
-	return s->mcast_arena == NULL ? -ENOMEM : start(s, s->mcast_arena);
-}
-
-void mcast_end(struct sweep *s)
-{
-	arena_free(s->mcast_arena);
-	s->mcast_arena = NULL;
-}
-
-/* ---- between sweeps ---- */
-
-bool regroup_wanted(const struct sweep *s)
-{
-	return s->was_master && s->status.up && (mcast_changed(s) || guids_changed(s));
-}
-
-void regroup_start(struct sweep *s)
-{
-	struct program *p = &s->job->program;
-
-	s->regroup_began = sweep_now(s);
-	p->n_timeouts = p->n_refused = p->n_mft_sets = p->n_guid_sets = 0;
-	p->first_trouble = NULL;
-	p->ret = mcast_changed(s) ? mcast_start(s) : E_OK;
-	if (p->ret == E_OK) {
-		p->ret = guids_start(s);
-	}
-}
-
-void regroup_rest(struct sweep *s)
-{
-	uint64_t now = sweep_now(s), took = now - s->regroup_began;
-
-	s->next_regroup = now + (took < REST_MAX_MS ? took : REST_MAX_MS);
-}
-
-bool regroup_end(struct sweep *s)
-{
-	const struct program *p = &s->job->program;
-
-	mcast_end(s);
-	guids_end(s);
-	if (p->ret != E_OK) {
-		sweep_want_heavy(s, "multicast tables and alias GUIDs: %s",
-		                 err_text(p->ret));
-		return false;
-	}
-	if (p->n_timeouts) {
-		sweep_want_heavy(s, "%s", p->first_trouble);
-	} else if (p->first_trouble != NULL) {
-		log_warning(source, "%s", p->first_trouble);
-	}
-	s->status.mft_sets += p->n_mft_sets;
-	log_debug(source,
-	          "clients wrote: sent %u blocks of multicast tables, %u of GUIDs",
-	          p->n_mft_sets, p->n_guid_sets);
-	return p->n_mft_sets + p->n_guid_sets != 0;
+	arena_free(m->arena);
+	m->arena = NULL;
 }

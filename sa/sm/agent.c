@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "sa/sm/agent.h"
+
+#include <infiniband/umad_sa.h>
+#include <infiniband/umad_sm.h>
+#include <infiniband/umad_types.h>
+#include <string.h>
+
+#include "conf/base/err.h"
+#include "sa/mad/fields.h"
+#include "sa/server/answer.h"
+#include "sa/sm/changes.h"
+#include "sa/sm/election.h"
+#include "sa/sm/qos_reads.h"
+#include "sa/sm/sm.h"
+
+enum { TRAP_LINES = 10, TRAP_LINES_MS = 10000 };
+
+static const char *const source = "sweep";
+
+static void reply(struct agent *a, const struct mad_msg *to, uint8_t *mad)
+{
+	struct mad_msg m = { .mgmt_class = to->mgmt_class,
+		             .addr = to->addr,
+		             .len = MAD_BYTES,
+		             .data = mad };
+
+	m.addr.directed = to->mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE;
+	if (m.addr.directed) {
+		m.addr.lid = 0xffff;
+	}
+	/* When the queue is full the other side asks again. */
+	(void)transport_send(a->sm->d.transport, &m);
+}
+
+static void answer_sm_info(struct agent *a, const struct mad_msg *m, bool get)
+{
+	uint8_t mad[MAD_BYTES];
+	bool directed = m->mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE;
+	uint16_t status = get ? 0 : UMAD_STATUS_INVALID_ATTR_VALUE;
+
+	memcpy(mad, m->data, MAD_BYTES);
+	field_set(mad, MAD_METHOD, UMAD_METHOD_GET_RESP);
+	field_set(mad, MAD_STATUS, status | (directed ? UMAD_SMP_DIRECTION : 0));
+	election_sm_info(a->election, mad + SMP_DATA_AT);
+	reply(a, m, mad);
+}
+
+static void take_trap(struct agent *a, const struct mad_msg *m)
+{
+	struct sm *sm = a->sm;
+	uint8_t mad[MAD_BYTES];
+	const uint8_t *notice = m->data + SMP_DATA_AT;
+
+	memcpy(mad, m->data, MAD_BYTES);
+	field_set(mad, MAD_METHOD, UMAD_METHOD_TRAP_REPRESS);
+	field_set(mad, MAD_STATUS, 0);
+	reply(a, m, mad);
+	if (sm->d.sa != NULL && a->election->state == SM_MASTER) {
+		sa_server_trap(sm->d.sa, notice);
+	}
+	if (!field_get(notice, NTC_IS_GENERIC)) {
+		return;
+	}
+	if (log_allowed(&a->trap_lines, sm_now(sm), TRAP_LINES, TRAP_LINES_MS, NULL)) {
+		log_info(source, "trap %u from LID %u",
+		         (unsigned)field_get(notice, NTC_TRAP_NUMBER),
+		         (unsigned)field_get(notice, NTC_ISSUER_LID));
+	}
+	if (sm->d.config->sweep_on_trap && a->election->state != SM_STANDBY) {
+		changes_trap(a->changes, notice);
+	}
+}
+
+void agent_receive(struct agent *a, const struct mad_msg *m)
+{
+	if (smp_receive(a->sm->smp, m) || m->status != 0) {
+		return;
+	}
+	if (m->mgmt_class == UMAD_CLASS_SUBN_ADM) {
+		if (a->sm->d.sa != NULL && !qos_reads_hold(a->qos_reads, m)) {
+			sa_server_push(a->sm->d.sa, m);
+		}
+		return;
+	}
+	if ((m->mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE ||
+	     m->mgmt_class == UMAD_CLASS_SUBN_LID_ROUTED) &&
+	    m->len >= MAD_BYTES) {
+		unsigned method = (unsigned)field_get(m->data, MAD_METHOD);
+		unsigned attr = (unsigned)field_get(m->data, MAD_ATTR_ID);
+
+		if (method == UMAD_METHOD_TRAP && attr == UMAD_ATTR_NOTICE) {
+			take_trap(a, m);
+		} else if (attr == UMAD_SM_ATTR_SM_INFO &&
+		           (method == UMAD_METHOD_GET || method == UMAD_METHOD_SET)) {
+			answer_sm_info(a, m, method == UMAD_METHOD_GET);
+		}
+	}
+}
+
+static bool is_for_the_server(const struct mad_msg *m)
+{
+	return !qos_reads_concern(m);
+}
+
+static void to_the_server(void *ctx, const struct mad_msg *m, unsigned n, bool pressed)
+{
+	if (pressed) {
+		sa_server_push_all(ctx, m, n);
+	} else {
+		sa_server_take(ctx, m, n);
+	}
+}
+
+void agent_divert(struct agent *a, bool on)
+{
+	const struct transport_receiver receiver = {
+		.mgmt_class = UMAD_CLASS_SUBN_ADM,
+		.wants = is_for_the_server,
+		.take = to_the_server,
+		.ctx = a->sm->d.sa,
+	};
+
+	if (a->sm->d.sa != NULL) {
+		transport_divert(a->sm->d.transport, on ? &receiver : NULL);
+	}
+}

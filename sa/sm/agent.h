@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+
+#include "conf/base/log.h"
+
+struct changes;
+struct election;
+struct mad_msg;
+struct qos_reads;
+struct sm;
+
+/*!
+ * MADs that others send to the subnet manager. Answers to our SMPs go to the SMP engine.
+ * SMInfo requests and traps are answered here. SA requests go to the SA server, where the
+ * transport can do so without this thread.
+ *
+ * A trap is always repressed (IBA vol. 1, 13.4.9), whatever our state. A master reports all
+ * traps to their subscribers, and 128 and 144 ask for a heavy sweep if sweep_on_trap says
+ * so. A Set(SMInfo) is refused, because this SM takes no part in a handover.
+ */
+struct agent {
+	struct sm *sm;
+	struct election *election;
+	struct changes *changes;
+	struct qos_reads *qos_reads;
+	struct log_limit trap_lines;
+};
+
+/*! \brief Takes one MAD. */
+void agent_receive(struct agent *a, const struct mad_msg *m);
+
+/*! \brief Lets the transport hand SA requests to the SA server itself, or no longer. Those
+ *  that may have to wait for tables still come to agent_receive(). */
+void agent_divert(struct agent *a, bool on);

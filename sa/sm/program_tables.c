@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Forwarding tables of switches, unicast and multicast: read back where they are not
+ * known, sent by difference.
+ *
+ * Each switch has a cursor over its blocks and a few requests in flight. An answer moves
+ * the cursor on, so all switches advance together and no queue of blocks is ever built.
+ * LinearFDBTop follows when the last block of the switch is acknowledged, so a LID is
+ * within the table only after its entry is. A shadow copy is trusted while LinearFDBTop is
+ * what the copy says, because a switch that restarts comes back with 0.
+ *
+ * Multicast: the cursor runs over the list of blocks of a switch that differ from the
+ * copy. Blocks that held a group and hold none any more are cleared. Blocks that no group
+ * uses and of which nothing is known stay as they are, because no group has an MLID there.
+ * While tables of neighbours change one after another a packet can be lost, or circulate
+ * until its switches agree again. Blocks are not ordered to prevent that.
+ *
+ * Source: IBA vol. 1, 14.2.5.11 (LinearForwardingTable), 14.2.5.12
+ * (MulticastForwardingTable).
+ */
+#include <errno.h>
+#include <infiniband/umad_sm.h>
+#include <infiniband/umad_types.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "conf/config.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/lids.h"
+#include "routing/multicast.h"
+#include "sa/mad/fields.h"
+#include "sa/mad/smp.h"
+#include "sa/sm/discover.h"
+#include "sa/sm/program.h"
+#include "sa/sm/shadow.h"
+
+enum { IN_FLIGHT = 4, POSITION_SHIFT = 28 };
+
+struct lft_job {
+	struct program *p;
+	struct disc_node *node;
+	struct shadow_switch *copy;
+	uint32_t sw;   /* switch of the graph */
+	uint32_t next; /* block to look at */
+	uint32_t end;  /* one past the last */
+	uint32_t in_flight;
+	bool failed, top_sent;
+};
+
+static void submit(struct lft_job *j, struct smp_request *o)
+{
+	int ret;
+
+	o->dest = &j->node->dest;
+	o->retries = 2 * j->p->config->transaction_retries + 1;
+	o->ctx = j;
+	ret = smp_submit(j->p->smp, o);
+	if (ret != E_OK) {
+		j->p->ret = ret;
+		return;
+	}
+	j->in_flight++;
+}
+
+static int jobs_new(struct program *p)
+{
+	const struct graph *g = p->disc->g;
+
+	p->jobs = arena_array(p->arena, g->n_switches, sizeof(*p->jobs));
+	if (p->jobs == NULL) {
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < g->n_switches; i++) {
+		struct disc_node *n = p->disc->of[g->switches[i]];
+
+		p->jobs[i] = (struct lft_job){ .p = p, .node = n, .sw = i };
+		p->jobs[i].copy = shadow_switch_get(p->shadow, n->guid);
+		if (p->jobs[i].copy == NULL) {
+			return -ENOMEM;
+		}
+	}
+	return E_OK;
+}
+
+/* --- reading back ----------------------------------------------------------------- */
+
+static void read_on(struct lft_job *j);
+
+static void on_lft_read(void *ctx, const struct smp_reply *r)
+{
+	struct lft_job *j = ctx;
+
+	j->in_flight--;
+	/* A block that cannot be read stays unknown and will be sent. */
+	if (r->ret == E_OK && shadow_lft_put(j->copy, r->mod, r->data) != E_OK) {
+		j->p->ret = -ENOMEM;
+	}
+	if (r->ret == E_TIMEOUT) {
+		j->next = j->end;
+		program_answered(j->p, j->node, 0, r->ret, r->status,
+		                 "Get(LinearForwardingTable)");
+	}
+	read_on(j);
+}
+
+static void read_on(struct lft_job *j)
+{
+	while (j->next < j->end && j->in_flight < IN_FLIGHT && j->p->ret == E_OK) {
+		submit(j, &(struct smp_request){ .method = UMAD_METHOD_GET,
+		                               .attr = UMAD_SM_ATTR_LINEAR_FT,
+		                               .mod = j->next++,
+		                               .done = on_lft_read });
+	}
+}
+
+int program_read_lfts(struct program *p)
+{
+	int ret = jobs_new(p);
+
+	for (uint32_t i = 0; i < p->disc->g->n_switches && ret == E_OK; i++) {
+		struct lft_job *j = &p->jobs[i];
+		uint32_t top =
+			(uint32_t)field_get(j->node->switch_info, SI_LINEAR_FDB_TOP);
+
+		if (top == j->copy->top && j->copy->block[0] != NULL) {
+			continue;
+		}
+		shadow_switch_forget(j->copy);
+		j->copy->top = top;
+		j->end = top ? top / LFT_BLOCK_LIDS + 1 : 0;
+		j->end = j->end > LFT_BLOCKS ? LFT_BLOCKS : j->end;
+		read_on(j);
+		ret = p->ret;
+	}
+	return ret;
+}
+
+int program_known_tables(const struct program *p, struct lft *ret)
+{
+	const struct graph *g = p->disc->g;
+	int err = lft_init(ret, g->n_switches, p->lids->top, p->arena);
+
+	for (uint32_t i = 0; i < g->n_switches && err == E_OK; i++) {
+		struct shadow_switch *c =
+			shadow_switch_get(p->shadow, g->nodes[g->switches[i]].guid);
+		uint8_t *row = lft_row(ret, i);
+
+		if (c == NULL) {
+			return -ENOMEM;
+		}
+		for (uint32_t at = 0; at < ret->n_lids; at += LFT_BLOCK_LIDS) {
+			uint32_t n = ret->n_lids - at;
+
+			if (c->block[at / LFT_BLOCK_LIDS] != NULL) {
+				memcpy(row + at, c->block[at / LFT_BLOCK_LIDS],
+				       n < LFT_BLOCK_LIDS ? n : LFT_BLOCK_LIDS);
+			}
+		}
+	}
+	return err;
+}
+
+int program_known_lanes(const struct program *p, const struct lft *t, struct lanes *ret)
+{
+	const struct graph *g = p->disc->g;
+
+	*ret = (struct lanes){ .n = p->shadow->n_lanes, .stride = t->stride };
+	if (ret->n <= 1) {
+		return E_OK;
+	}
+	ret->rows = arena_alloc(p->arena, t->n_switches * t->stride);
+	if (ret->rows == NULL) {
+		return -ENOMEM;
+	}
+	memset(ret->rows, LANE_UNKNOWN, t->n_switches * t->stride);
+	for (uint32_t i = 0; i < t->n_switches; i++) {
+		struct shadow_switch *c =
+			shadow_switch_get(p->shadow, g->nodes[g->switches[i]].guid);
+
+		if (c == NULL) {
+			return -ENOMEM;
+		}
+		if (c->lanes != NULL) {
+			memcpy(ret->rows + i * t->stride, c->lanes,
+			       c->n_lanes < t->n_lids ? c->n_lanes : t->n_lids);
+		}
+	}
+	return E_OK;
+}
+
+/* The lanes of the tables that are sent, for the next routing. */
+static int keep_lanes(struct program *p)
+{
+	const struct lanes *l = p->lanes;
+	int ret = E_OK;
+
+	p->shadow->n_lanes = l->rule != NULL ? 0 : l->n;
+	for (uint32_t i = 0; i < p->disc->g->n_switches && ret == E_OK; i++) {
+		const uint8_t *row = l->rows != NULL && l->rule == NULL
+		                             ? l->rows + i * l->stride
+		                             : NULL;
+
+		ret = shadow_lanes_put(p->jobs[i].copy, row, p->lft->n_lids);
+	}
+	return ret;
+}
+
+/* --- sending ---------------------------------------------------------------------- */
+
+static void write_on(struct lft_job *j);
+
+static void on_top_set(void *ctx, const struct smp_reply *r)
+{
+	struct lft_job *j = ctx;
+
+	j->in_flight--;
+	if (program_answered(j->p, j->node, 0, r->ret, r->status, "Set(SwitchInfo)")) {
+		memcpy(j->node->switch_info, r->data, sizeof(j->node->switch_info));
+		j->copy->top = (uint32_t)field_get(r->data, SI_LINEAR_FDB_TOP);
+	}
+}
+
+static void send_top(struct lft_job *j)
+{
+	uint8_t want[64];
+
+	j->top_sent = true;
+	memcpy(want, j->node->switch_info, sizeof(want));
+	field_set(want, SI_LINEAR_FDB_TOP, j->p->lids->top);
+	field_set(want, SI_MULTICAST_FDB_TOP, 0); /* the whole table counts */
+	field_set(want, SI_LIFE_TIME_VALUE, j->p->config->packet_life_time);
+	if (memcmp(want, j->node->switch_info, sizeof(want)) == 0) {
+		return;
+	}
+	field_set(want, SI_PORT_STATE_CHANGE,
+	          0); /* 0 keeps the bit; discovery clears it */
+	submit(j, &(struct smp_request){ .method = UMAD_METHOD_SET,
+	                               .attr = UMAD_SM_ATTR_SWITCH_INFO,
+	                               .data = want,
+	                               .done = on_top_set });
+}
+
+static void on_lft_set(void *ctx, const struct smp_reply *r)
+{
+	struct lft_job *j = ctx;
+	uint8_t *known = j->copy->block[r->mod];
+
+	j->in_flight--;
+	if (!program_answered(j->p, j->node, 0, r->ret, r->status,
+	                      "Set(LinearForwardingTable)")) {
+		j->failed = true;
+		j->next = j->end;
+		shadow_lft_drop(j->copy, r->mod); /* it may or may not have arrived */
+	} else if (known == NULL || memcmp(known, r->data, LFT_BLOCK_LIDS) != 0) {
+		j->p->ret = shadow_lft_put(j->copy, r->mod, r->data) != E_OK ? -ENOMEM
+		                                                           : j->p->ret;
+	}
+	write_on(j);
+}
+
+static const uint8_t *wanted(const struct lft_job *j, uint32_t block)
+{
+	return lft_row(j->p->lft, j->sw) + (size_t)block * LFT_BLOCK_LIDS;
+}
+
+static bool differs(const struct lft_job *j, uint32_t block)
+{
+	const uint8_t *known = j->copy->block[block];
+
+	return known == NULL || memcmp(known, wanted(j, block), LFT_BLOCK_LIDS) != 0;
+}
+
+static void write_on(struct lft_job *j)
+{
+	while (j->next < j->end && j->in_flight < IN_FLIGHT && j->p->ret == E_OK) {
+		uint32_t block = j->next++;
+
+		if (differs(j, block)) {
+			j->p->n_lft_sets++;
+			submit(j, &(struct smp_request){ .method = UMAD_METHOD_SET,
+			                               .attr = UMAD_SM_ATTR_LINEAR_FT,
+			                               .mod = block,
+			                               .data = wanted(j, block),
+			                               .done = on_lft_set });
+		}
+	}
+	if (j->next == j->end && j->in_flight == 0 && !j->failed && !j->top_sent) {
+		send_top(j);
+	}
+}
+
+int program_lfts(struct program *p)
+{
+	int ret = jobs_new(p);
+
+	ret = ret == E_OK ? keep_lanes(p) : ret;
+	for (uint32_t i = 0; i < p->disc->g->n_switches && ret == E_OK; i++) {
+		p->jobs[i].end = p->lids->top / LFT_BLOCK_LIDS + 1;
+		write_on(&p->jobs[i]);
+		ret = p->ret;
+	}
+	return ret;
+}
+
+/* --- multicast --------------------------------------------------------------------- */
+
+struct mft_job {
+	struct program *p;
+	struct disc_node *node;
+	struct shadow_switch *copy;
+	struct shadow_mft *send; /* [n] blocks that differ */
+	uint32_t n, next, in_flight;
+};
+
+static void send_on(struct mft_job *j);
+
+static void on_mft_set(void *ctx, const struct smp_reply *r)
+{
+	struct mft_job *j = ctx;
+
+	j->in_flight--;
+	if (!program_answered(j->p, j->node, 0, r->ret, r->status,
+	                      "Set(MulticastForwardingTable)")) {
+		j->next = j->n;
+		shadow_mft_drop(j->copy, r->mod); /* it may or may not have arrived */
+	} else if (shadow_mft_put(j->copy, r->mod, r->data) != E_OK) {
+		j->p->ret = -ENOMEM;
+	}
+	send_on(j);
+}
+
+static void send_on(struct mft_job *j)
+{
+	while (j->next < j->n && j->in_flight < IN_FLIGHT && j->p->ret == E_OK) {
+		const struct shadow_mft *block = &j->send[j->next++];
+		int ret = smp_submit(
+			j->p->smp,
+			&(struct smp_request){
+				.dest = &j->node->dest,
+				.method = UMAD_METHOD_SET,
+				.attr = UMAD_SM_ATTR_MCAST_FT,
+				.mod = block->mod,
+				.data = block->data,
+				.retries = 2 * j->p->config->transaction_retries + 1,
+				.done = on_mft_set,
+				.ctx = j });
+
+		if (ret != E_OK) {
+			j->p->ret = ret;
+			return;
+		}
+		j->p->n_mft_sets++;
+		j->in_flight++;
+	}
+}
+
+/* --- what differs ----------------------------------------------------------------- */
+
+static void want(struct mft_job *j, uint32_t mod, const uint8_t *data)
+{
+	const struct shadow_mft *known = shadow_mft_find(j->copy, mod);
+
+	if (known == NULL || memcmp(known->data, data, MFT_BLOCK_BYTES) != 0) {
+		j->send[j->n].mod = mod;
+		memcpy(j->send[j->n++].data, data, MFT_BLOCK_BYTES);
+	}
+}
+
+static void to_wire(const struct mft_block *b, uint8_t data[MFT_BLOCK_BYTES])
+{
+	for (unsigned i = 0; i < MFT_BLOCK_MLIDS; i++) {
+		field_set(data, i * 16, 16, b->mask[i]);
+	}
+}
+
+static bool in_use(const struct program_mft *m, uint32_t block)
+{
+	for (uint32_t i = 0; i < m->n_used; i++) {
+		if (m->used[i] == block) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Blocks in use, in the order of the list: from its entry *at on. */
+static void want_used(struct mft_job *j, const struct program_mft *m, uint32_t sw,
+                      uint32_t blocks, uint32_t *at)
+{
+	unsigned positions = j->node->n_ports / MFT_POSITION_PORTS + 1U;
+
+	for (unsigned pos = 0; pos < positions; pos++) {
+		for (uint32_t i = 0; i < m->n_used; i++) {
+			const struct mft_block *b = &m->blocks[*at];
+			uint8_t data[MFT_BLOCK_BYTES] = { 0 };
+
+			if (*at < m->n && b->sw == sw && b->position == pos &&
+			    b->block == m->used[i]) {
+				to_wire(b, data);
+				++*at;
+			}
+			if (m->used[i] < blocks) {
+				want(j, pos << POSITION_SHIFT | m->used[i], data);
+			}
+		}
+	}
+}
+
+/* Blocks that were in use and are not. */
+static void want_cleared(struct mft_job *j, const struct program_mft *m)
+{
+	static const uint8_t none[MFT_BLOCK_BYTES];
+
+	for (uint32_t i = 0; i < j->copy->n_mft; i++) {
+		uint32_t mod = j->copy->mft[i].mod;
+
+		if (!in_use(m, mod & ((1U << POSITION_SHIFT) - 1))) {
+			want(j, mod, none);
+		}
+	}
+}
+
+static int job_init(struct mft_job *j, struct program *p, const struct program_mft *m,
+                    uint32_t sw, struct arena *arena, uint32_t *at)
+{
+	struct disc_node *n = p->disc->of[p->disc->g->switches[sw]];
+	unsigned positions = n->n_ports / MFT_POSITION_PORTS + 1U;
+	uint32_t cap = (uint32_t)field_get(n->switch_info, SI_MULTICAST_FDB_CAP);
+
+	*j = (struct mft_job){ .p = p, .node = n };
+	j->copy = shadow_switch_get(p->shadow, n->guid);
+	if (j->copy == NULL) {
+		return -ENOMEM;
+	}
+	j->send = arena_array(arena, positions * (size_t)m->n_used + j->copy->n_mft,
+	                      sizeof(*j->send));
+	if (j->send == NULL) {
+		return -ENOMEM;
+	}
+	want_used(j, m, sw, (cap + MFT_BLOCK_MLIDS - 1) / MFT_BLOCK_MLIDS, at);
+	want_cleared(j, m);
+	return E_OK;
+}
+
+int program_mfts(struct program *p, const struct program_mft *m, struct arena *arena)
+{
+	const struct graph *g = p->disc->g;
+	uint32_t at = 0;
+	int ret = E_OK;
+
+	p->mft_jobs = arena_array(arena, g->n_switches, sizeof(*p->mft_jobs));
+	if (p->mft_jobs == NULL) {
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < g->n_switches && ret == E_OK; i++) {
+		ret = job_init(&p->mft_jobs[i], p, m, i, arena, &at);
+		if (ret == E_OK) {
+			send_on(&p->mft_jobs[i]);
+			ret = p->ret;
+		}
+	}
+	return ret;
+}

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "sa/sm/publish.h"
+
+#include <errno.h>
+#include <infiniband/umad_sm.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/digest.h"
+#include "conf/base/err.h"
+#include "conf/base/log.h"
+#include "conf/policy/prefix_routes.h"
+#include "conf/policy/qos_policy.h"
+#include "db/state.h"
+#include "routing/graph/graph.h"
+#include "sa/sm/election.h"
+#include "sa/sm/policy_compile.h"
+#include "sa/sm/sm.h"
+
+static const char *const source = "sweep";
+
+/* --- payloads ----------------------------------------------------------------------------
+ *
+ * By attribute, then GUID (the order of the graph), then port and block, as the snapshot
+ * wants them.
+ */
+
+struct attr_list {
+	const struct publisher *p;
+	const struct job *job;
+	struct arena *a;
+	struct snap_attr *items;
+	size_t n, cap;
+	int ret;
+};
+
+static void add(struct attr_list *l, uint64_t guid, uint16_t attr, uint32_t block,
+                const uint8_t *data, size_t len)
+{
+	if (l->ret != E_OK) {
+		return;
+	}
+	if (l->n == l->cap) {
+		size_t cap = l->cap ? 2 * l->cap : 1024;
+		struct snap_attr *more =
+			arena_array(l->a, cap, sizeof(*more));
+
+		if (more == NULL) {
+			l->ret = -ENOMEM;
+			return;
+		}
+		if (l->n) {
+			memcpy(more, l->items, l->n * sizeof(*more));
+		}
+		l->items = more;
+		l->cap = cap;
+	}
+	l->items[l->n++] = (struct snap_attr){ guid, attr, block, data, (uint16_t)len };
+}
+
+static void put_description(struct attr_list *l, const struct disc_node *n)
+{
+	add(l, n->guid, UMAD_SM_ATTR_NODE_DESC, 0, n->description, 64);
+}
+
+static void put_node_info(struct attr_list *l, const struct disc_node *n)
+{
+	add(l, n->guid, UMAD_SM_ATTR_NODE_INFO, 0, n->node_info, 64);
+}
+
+static void put_switch_info(struct attr_list *l, const struct disc_node *n)
+{
+	if (n->type == NODE_SWITCH) {
+		add(l, n->guid, UMAD_SM_ATTR_SWITCH_INFO, 0, n->switch_info, 64);
+	}
+}
+
+static void put_port_info(struct attr_list *l, const struct disc_node *n)
+{
+	for (unsigned i = 0; i <= n->n_ports; i++) {
+		if (n->ports[i].has_info) {
+			add(l, n->guid, UMAD_SM_ATTR_PORT_INFO, i, n->ports[i].info, 64);
+		}
+	}
+}
+
+static void put_blocks(struct attr_list *l, const struct disc_node *n,
+                       enum port_table_kind kind, uint16_t attr, unsigned shift)
+{
+	for (unsigned i = 0; i <= n->n_ports; i++) {
+		const struct shadow_port *t =
+			shadow_port_find(&l->p->sm->shadow, n->guid, (uint8_t)i);
+
+		for (unsigned b = 0; t != NULL && b < t->table[kind].n; b++) {
+			if (t->table[kind].block[b].known) {
+				add(l, n->guid, attr, i << shift | b,
+				    t->table[kind].block[b].data, PORT_BLOCK_BYTES);
+			}
+		}
+	}
+}
+
+static void put_guids(struct attr_list *l, const struct disc_node *n)
+{
+	put_blocks(l, n, PORT_GUIDS, UMAD_SM_ATTR_GUID_INFO, 8);
+}
+
+static void put_p_keys(struct attr_list *l, const struct disc_node *n)
+{
+	put_blocks(l, n, PORT_P_KEYS, UMAD_SM_ATTR_PKEY_TABLE, 16);
+}
+
+static const struct shadow_qos *qos_of(const struct attr_list *l, const struct disc_node *n)
+{
+	return shadow_qos_find(&l->p->sm->shadow, n->guid, n->n_ports,
+	                       n->type == NODE_SWITCH);
+}
+
+/* One row per egress port: the tables of all ingress ports one behind the other, or one table
+ * if they are all the same. */
+static void put_sl2vl(struct attr_list *l, const struct disc_node *n)
+{
+	const struct shadow_qos *c = qos_of(l, n);
+
+	for (unsigned out = 0; c != NULL && out < c->n_out; out++) {
+		const uint8_t *first = shadow_sl2vl(c, out, 0);
+		bool known = false, same = true;
+
+		for (unsigned in = 0; in < c->n_in; in++) {
+			const uint8_t *table = shadow_sl2vl(c, out, in);
+
+			known |= shadow_sl2vl_known(table);
+			same &= memcmp(table, first, SL2VL_BYTES) == 0;
+		}
+		if (known) {
+			add(l, c->guid, UMAD_SM_ATTR_SLVL_TABLE, out, first,
+			    (same ? 1 : c->n_in) * (size_t)SL2VL_BYTES);
+		}
+	}
+}
+
+/* All four blocks of every port, because clients ask for each. A block that the port does not
+ * have, or that was never set or read, is empty. */
+static void put_arb(struct attr_list *l, const struct disc_node *n)
+{
+	static const uint8_t empty[VL_ARB_BYTES];
+	const struct shadow_qos *c = qos_of(l, n);
+	unsigned first = n->type == NODE_SWITCH ? 0 : 1;
+
+	for (unsigned out = first; c != NULL && out < c->n_out; out++) {
+		const struct shadow_arb *arb = &c->arb[out];
+
+		for (unsigned b = 0; b < VL_ARB_BLOCKS; b++) {
+			add(l, c->guid, UMAD_SM_ATTR_VL_ARB_TABLE, out << 8 | (b + 1),
+			    arb->known[b] ? arb->block[b] : empty, VL_ARB_BYTES);
+		}
+	}
+}
+
+static void put_mft(struct attr_list *l, const struct disc_node *n)
+{
+	const struct shadow_switch *c;
+
+	if (n->type != NODE_SWITCH) {
+		return;
+	}
+	c = shadow_switch_get(&l->p->sm->shadow, n->guid);
+	for (uint32_t i = 0; c != NULL && i < c->n_mft; i++) {
+		add(l, n->guid, UMAD_SM_ATTR_MCAST_FT, c->mft[i].mod, c->mft[i].data,
+		    MFT_BLOCK_BYTES);
+	}
+	l->ret = c == NULL ? -ENOMEM : l->ret;
+}
+
+/* SMInfo of this subnet manager and of the others, without the keys, which are secret. */
+static void put_sm_info(struct attr_list *l, const struct disc_node *n)
+{
+	const struct graph *g = l->job->disc.g;
+	const struct port *own = &g->ports[g->sm_port];
+
+	for (unsigned i = 0; i <= n->n_ports; i++) {
+		uint8_t *info = n->ports[i].sm_info;
+
+		if (g->nodes[own->node].guid == n->guid && own->num == i) {
+			info = arena_alloc(l->a, SMP_DATA_BYTES);
+			if (info == NULL) {
+				l->ret = -ENOMEM;
+				return;
+			}
+			election_sm_info(l->p->election, info);
+			field_set(info, SMI_ACT_COUNT, 0);
+		}
+		if (info != NULL) {
+			field_set(info, SMI_SM_KEY, 0);
+			add(l, n->guid, UMAD_SM_ATTR_SM_INFO, i, info, SMP_DATA_BYTES);
+		}
+	}
+}
+
+/* In the order of their numbers. */
+static void (*const emit[])(struct attr_list *l, const struct disc_node *n) = {
+	put_description, put_node_info, put_switch_info, put_guids,  put_port_info,
+	put_p_keys,      put_sl2vl,     put_arb,         put_mft,
+	put_sm_info
+};
+
+static int list_attrs(const struct publisher *p, const struct job *j, struct arena *a,
+                      struct snap_content *c)
+{
+	const struct graph *g = j->disc.g;
+	struct attr_list l = { .p = p, .job = j, .a = a };
+
+	for (size_t k = 0; k < sizeof(emit) / sizeof(emit[0]); k++) {
+		for (uint32_t i = 0; i < g->n_nodes; i++) {
+			emit[k](&l, j->disc.of[i]);
+		}
+	}
+	c->attrs = l.items;
+	c->n_attrs = l.n;
+	return l.ret;
+}
+
+/* --- the epoch ---------------------------------------------------------------------------- */
+
+static uint64_t digest_policy(const struct policy *p)
+{
+	const struct policy_head *h = &p->head;
+	uint64_t d = digest_bytes(1, h, sizeof(*h));
+
+	d = digest_bytes(d, p->levels, h->n_levels * sizeof(*p->levels));
+	d = digest_bytes(d, p->rules, h->n_rules * sizeof(*p->rules));
+	d = digest_bytes(d, p->ranges, h->n_ranges * sizeof(*p->ranges));
+	d = digest_bytes(d, p->fabrics, h->n_fabrics * sizeof(*p->fabrics));
+	d = digest_bytes(d, p->ids, h->n_ids * sizeof(*p->ids));
+	return digest_bytes(d, p->sets,
+	                    (size_t)p->n_sets * POLICY_SETS * h->words *
+	                            sizeof(*p->sets));
+}
+
+/* Of what decides paths beside routes: P_Keys, GUIDs, prefixes and the policy. */
+static uint64_t digest_tables(uint64_t h, const struct snap_content *c)
+{
+	for (size_t i = 0; i < c->n_attrs; i++) {
+		const struct snap_attr *a = &c->attrs[i];
+
+		if (a->attr == UMAD_SM_ATTR_PKEY_TABLE ||
+		    a->attr == UMAD_SM_ATTR_GUID_INFO) {
+			h = digest_bytes(digest_add(digest_add(h, a->guid), a->block),
+			                 a->data, a->len);
+		}
+	}
+	for (uint32_t i = 0; c->prefix_routes != NULL && i < c->prefix_routes->n; i++) {
+		const struct prefix_route *p = &c->prefix_routes->route[i];
+
+		h = digest_add(digest_add(h, p->prefix), p->router_port_guid);
+		h = digest_add(h, (uint64_t)p->any_prefix << 1 | p->any_router);
+	}
+	return c->policy != NULL ? digest_add(h, digest_policy(c->policy)) : h;
+}
+
+/* Of all that an epoch stands for. Never 0. */
+static uint64_t digest_content(const struct job *j, const struct snap_content *c,
+                       const char *options)
+{
+	uint64_t h = digest_tables(graph_digest(j->disc.g), c);
+	const struct lft *t = &j->route.out.lft;
+	const struct lanes *l = &j->route.out.lanes;
+
+	h = digest_add(h, lids_digest(&j->lids.lids, j->disc.g));
+	h = digest_bytes(h, t->rows, t->n_switches * t->stride);
+	if (l->rows != NULL) {
+		h = digest_bytes(h, l->rows, t->n_switches * l->stride);
+	}
+	if (l->rule != NULL) {
+		h = digest_bytes(h, (const uint8_t *)l->rule->vl, sizeof(l->rule->vl));
+		h = digest_bytes(h, l->rule->port_class, t->n_switches * l->rule->width);
+	}
+	return digest_bytes(h, options, strlen(options)) | 1;
+}
+
+/* --- content ------------------------------------------------------------------------------ */
+
+/* Effective options without the keys, which readers of the snapshot must not know. malloc;
+ * NULL: out of memory. */
+static char *options_text(const struct sweep_deps *d, struct arena *a)
+{
+	struct config public = *d->config;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+	int ret;
+
+	if (f == NULL) {
+		return NULL;
+	}
+	public.m_key = 0;
+	public.sm_key = 0;
+	public.sa_key = 0;
+	ret = config_dump(&public, d->engines != NULL ? &d->engines->sets : NULL, a, f);
+	if (fclose(f) != 0 || ret != E_OK) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+_Static_assert((int)LIFE_TIMES_MAX == (int)SNAP_HOPS_MAX, "life times by hops");
+
+/* SLs other than 0 that no port drops, as bits; none where the routing uses several VLs. */
+static uint16_t free_sls(const struct program *p)
+{
+	uint16_t sls = 0;
+
+	for (unsigned sl = 1; p->qos && lanes_vls(p->lanes) <= 1 && sl < QOS_SLS; sl++) {
+		bool dropped = false;
+
+		for (unsigned i = QOS_CA; i < QOS_CLASS_COUNT; i++) {
+			dropped |= p->qos_setup[i].sl2vl[sl] == QOS_VL_DROP;
+		}
+		sls |= (uint16_t)(!dropped << sl);
+	}
+	return sls;
+}
+
+/* Multicast LIDs that every switch with multicast tables can hold. */
+static uint16_t multicast_fdb_cap(const struct disc *d)
+{
+	uint16_t least = 0;
+
+	for (uint32_t i = 0; i < d->g->n_switches; i++) {
+		uint16_t cap = (uint16_t)field_get(d->of[d->g->switches[i]]->switch_info,
+		                                   SI_MULTICAST_FDB_CAP);
+
+		least = cap != 0 && (least == 0 || cap < least) ? cap : least;
+	}
+	return least;
+}
+
+static void fill_content(const struct publisher *p, const struct job *j,
+                         struct snap_content *c)
+{
+	const struct sweep_deps *d = &p->sm->d;
+	const struct config *conf = d->config;
+
+	c->computed_at = d->wall_clock != NULL ? d->wall_clock() : 0;
+	c->g = j->disc.g;
+	c->lids = &j->lids.lids;
+	c->route = &j->route;
+	c->subnet_prefix = conf->subnet_prefix;
+	c->sm_port_guid = j->disc.g->ports[j->disc.g->sm_port].guid;
+	c->sm_lid = j->program.sm_lid;
+	c->sm_priority = (uint8_t)conf->sm_priority;
+	c->sm_state = p->election->state;
+	c->packet_life_time = (uint8_t)conf->subnet_timeout;
+	if (conf->path_life_times != NULL) {
+		(void)life_times_parse(conf->path_life_times, c->life_time_by_hops);
+	}
+	c->prefix_routes = conf->prefix_routes;
+	c->path_selection = (uint8_t)conf->path_selection;
+	c->free_sls = free_sls(&j->program);
+	c->qos = j->program.qos;
+	c->sa_key = conf->sa_key;
+	c->multicast_fdb_cap = multicast_fdb_cap(&j->disc);
+	memcpy(c->stage, j->stage, sizeof(c->stage));
+	c->n_stages = j->n_stages;
+}
+
+/* Logs warnings about the policy when it changes, not in each sweep. */
+static void log_policy(struct publisher *p, const struct policy *policy,
+                       const struct diags *d)
+{
+	const struct config *c = p->sm->d.config;
+	uint64_t now = policy != NULL ? digest_policy(policy) : 1;
+	bool fabrics = policy != NULL && policy->head.kind == POLICY_EACH;
+	char place[DIAG_PLACE_MAX];
+
+	if (p->policy_logged == now) {
+		return;
+	}
+	p->policy_logged = now;
+	for (unsigned i = 0; i < d->n; i++) {
+		log_warning(source, "%s%s",
+		            diag_place(&d->items[i], place, sizeof(place)),
+		            d->items[i].text);
+	}
+	if (fabrics && c->qos_policy != NULL &&
+	    c->qos_policy->default_level != QOS_LEVEL_NONE) {
+		log_warning(source, "qos_policy_file has no effect: virtual fabrics say "
+		                    "what paths get");
+	}
+	if (fabrics) {
+		log_info(source, "%u virtual fabrics; their P_Keys are not programmed: "
+		                 "where the tables of two ports do not both hold one, "
+		                 "paths have a P_Key that they share",
+		         policy->head.n_fabrics);
+	} else if (policy == NULL && policy_needs_qos(c->qos_policy, NULL)) {
+		log_warning(source, "qos_policy_file has no effect: qos is FALSE");
+	}
+}
+
+static int compile_policy(struct publisher *p, const struct job *j, struct arena *a,
+                          struct snap_content *c)
+{
+	const struct config *conf = p->sm->d.config;
+	struct diags *d = arena_alloc(a, sizeof(*d));
+	struct policy_in in = { .g = j->disc.g,
+		                .attrs = c->attrs,
+		                .n_attrs = c->n_attrs,
+		                .lanes = &j->route.out.lanes,
+		                .free_sls = c->free_sls,
+		                .qos = j->program.qos,
+		                .enforce = conf->enforce_vf_path_record,
+		                .policy = conf->qos == QOS_OFF ? NULL : conf->qos_policy,
+		                .fabrics = conf->virtual_fabrics,
+		                .d = d };
+	int ret;
+
+	if (d == NULL) {
+		return -ENOMEM;
+	}
+	diags_init(d, a);
+	ret = policy_compile(&in, a, &c->policy);
+	if (ret == E_OK) {
+		log_policy(p, c->policy, d);
+	}
+	return ret;
+}
+
+/* --- publish ------------------------------------------------------------------------------ */
+
+/* Keeps the epoch if the content has the digest of what was published last. */
+static int choose_epoch(struct publisher *p, uint64_t digest)
+{
+	int ret;
+
+	if (p->digest == digest) {
+		return E_OK;
+	}
+	ret = state_next_epoch(p->sm->d.state, snap_epoch(p->sm->d.snap), &p->epoch);
+	if (ret == E_OK) {
+		p->digest = digest;
+	}
+	return ret;
+}
+
+static int publish_content(struct publisher *p, struct job *j, struct arena *a,
+                           const char *options)
+{
+	struct snap_content c = { .options_text = options };
+	struct snap_published done;
+	int ret = list_attrs(p, j, a, &c);
+
+	if (ret == E_OK) {
+		fill_content(p, j, &c);
+		ret = compile_policy(p, j, a, &c);
+	}
+	if (ret == E_OK) {
+		ret = choose_epoch(p, digest_content(j, &c, options));
+	}
+	if (ret == E_OK) {
+		c.epoch = p->epoch;
+		ret = snap_publish(p->sm->d.snap, &c, sm_now(p->sm), &done);
+	}
+	if (ret == E_OK) {
+		p->sm->status.epoch = p->epoch;
+		log_debug(source,
+		          "published epoch %" PRIu64 ": %u rows, %" PRIu64 " bytes",
+		          p->epoch, done.rows, done.bytes);
+	}
+	return ret;
+}
+
+int publish_fabric(struct publisher *p, struct job *j)
+{
+	struct arena *a = arena_new(); /* a job is published more than once */
+	char *options = a != NULL ? options_text(&p->sm->d, a) : NULL;
+	int ret = options == NULL ? -ENOMEM : publish_content(p, j, a, options);
+
+	free(options);
+	arena_free(a);
+	if (ret != E_OK) {
+		p->digest = 0; /* the next one that succeeds is a new epoch */
+		return sm_fail(p->sm, ret, false, "the snapshot cannot be published: %s",
+		               err_text(ret));
+	}
+	return E_OK;
+}

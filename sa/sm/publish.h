@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdint.h>
+
+struct election;
+struct job;
+struct sm;
+
+/*!
+ * Publishes the fabric of a job into the snapshot: graph, LIDs, tables, payloads of
+ * attributes as last read or programmed, policy.
+ *
+ * An epoch changes when routing does. A digest over nodes, cables, LIDs, tables and options
+ * tells, so sweeps that found nothing new keep the epoch and readers keep their caches.
+ */
+struct publisher {
+	struct sm *sm;
+	const struct election *election;
+	uint64_t digest; /*!< of the last published routing; 0: nothing published yet */
+	uint64_t epoch;
+	uint64_t policy_logged; /*!< digest of the policy that was logged, 0: none yet */
+};
+
+/*!
+ * \brief Publishes in one transaction.
+ * \retval -ENOMEM and errors of the databases, with sm_fail(): what was published before
+ *         stays, and the next publish is a new epoch.
+ */
+int publish_fabric(struct publisher *p, struct job *j);

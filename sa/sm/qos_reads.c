@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Reads are cut into slices, so that traps and light sweeps need not wait long. What a
+ * slice has room for behind the nodes asked for is read ahead, because a client that asks
+ * for one node after another should not wait, and make the sweep publish, once for each.
+ *
+ * A request over TCP comes in on a thread of its own and is left in a list for the fabric
+ * thread.
+ */
+#include "sa/sm/qos_reads.h"
+
+#include <errno.h>
+#include <infiniband/umad_sa.h>
+#include <infiniband/umad_sm.h>
+#include <infiniband/umad_types.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "routing/graph/graph.h"
+#include "sa/mad/wire.h"
+#include "sa/record/record.h"
+#include "sa/server/answer.h"
+#include "sa/sm/election.h"
+#include "sa/sm/qos_table.h"
+#include "sa/sm/sm.h"
+
+enum { WAITING_MAX = 256, SLICE_TABLES = 4096, LID_ASKED = 1 };
+
+struct qos_request {
+	struct qos_request *next;
+	uint32_t lid; /* see lid_asked() */
+	struct mad_msg msg;
+	uint8_t data[SA_REQUEST_BYTES];
+};
+
+/* --- requests that wait ----------------------------------------------------------- */
+
+static bool is_opa(const struct mad_msg *m)
+{
+	return field_get(m->data, MAD_CLASS_VERSION) == SA_OPA_VERSION;
+}
+
+bool qos_reads_concern(const struct mad_msg *m)
+{
+	enum { LONGEST_LID = 4 };
+
+	if (m->len < SA_HDR_BYTES + LONGEST_LID || m->len > SA_REQUEST_BYTES) {
+		return false;
+	}
+	const uint64_t method = field_get(m->data, MAD_METHOD);
+	return (method == UMAD_METHOD_GET || method == UMAD_SA_METHOD_GET_TABLE) &&
+	       sa_read_when_asked((uint8_t)field_get(m->data, MAD_CLASS_VERSION),
+	                          (uint16_t)field_get(m->data, MAD_ATTR_ID));
+}
+
+/* The LID that such a request asks for, 0: every node's tables count. */
+static uint32_t lid_asked(const struct mad_msg *m)
+{
+	enum { LID_BITS = 16, OPA_LID_BITS = 32 };
+	const bool opa = is_opa(m);
+
+	/* a port's neighbours are ports of other nodes */
+	if (!(field_get(m->data, SA_COMP_MASK) & LID_ASKED) ||
+	    (opa && field_get(m->data, MAD_ATTR_ID) == SA_OPA_ATTR_SC_TO_VL_NT)) {
+		return 0;
+	}
+	return (uint32_t)field_get(m->data, 8 * SA_HDR_BYTES,
+	                           opa ? OPA_LID_BITS : LID_BITS);
+}
+
+static bool is_up(const struct qos_reads *w)
+{
+	return w->election->swept && w->sm->status.up;
+}
+
+static bool is_unread(const struct qos_reads *w, const struct job *j, uint32_t node)
+{
+	const struct disc_node *n = j->disc.of[node];
+	const struct shadow_qos *c = shadow_qos_find(&w->sm->shadow, n->guid, n->n_ports,
+	                                             n->type == NODE_SWITCH);
+
+	return c == NULL || !c->read;
+}
+
+static uint32_t node_of_lid(const struct job *j, uint32_t lid)
+{
+	const struct lids *lids = &j->lids.lids;
+	uint32_t port = lid <= lids->top ? lids->owner[lid] : GRAPH_NONE;
+
+	return port != GRAPH_NONE ? j->disc.g->ports[port].node : GRAPH_NONE;
+}
+
+/* First node from \a node on that has to be read. GRAPH_NONE: none. */
+static uint32_t unread_from(const struct qos_reads *w, const struct job *j, uint32_t node)
+{
+	while (node < j->disc.g->n_nodes && !is_unread(w, j, node)) {
+		node++;
+	}
+	return node < j->disc.g->n_nodes ? node : GRAPH_NONE;
+}
+
+/* A node that has to be read for a request about this LID. GRAPH_NONE: none. */
+static uint32_t missing_for(const struct qos_reads *w, const struct job *j, uint32_t lid)
+{
+	uint32_t node;
+
+	if (lid == 0) {
+		return unread_from(w, j, 0);
+	}
+	node = node_of_lid(j, lid);
+	return node != GRAPH_NONE && is_unread(w, j, node) ? node : GRAPH_NONE;
+}
+
+static bool has_to_wait(const struct qos_reads *w, const struct mad_msg *m)
+{
+	const struct job *j = sm_known_job(w->sm);
+
+	return qos_reads_concern(m) && is_up(w) && w->n < WAITING_MAX &&
+	       (j == NULL || w->unpublished ||
+	        missing_for(w, j, lid_asked(m)) != GRAPH_NONE);
+}
+
+/* A copy. NULL: out of memory. */
+static struct qos_request *request_of(const struct mad_msg *m)
+{
+	struct qos_request *q = calloc(1, sizeof(*q));
+
+	if (q != NULL) {
+		q->lid = lid_asked(m);
+		q->msg = *m;
+		q->msg.data = q->data;
+		memcpy(q->data, m->data, m->len);
+	}
+	return q;
+}
+
+static void append(struct qos_reads *w, struct qos_request *q)
+{
+	if (w->first == NULL) {
+		w->end = &w->first;
+	}
+	q->next = NULL;
+	*w->end = q;
+	w->end = &q->next;
+	w->n++;
+}
+
+bool qos_reads_hold(struct qos_reads *w, const struct mad_msg *m)
+{
+	struct qos_request *q = has_to_wait(w, m) ? request_of(m) : NULL;
+
+	if (q != NULL) {
+		append(w, q);
+	}
+	return q != NULL;
+}
+
+/* Takes the request at *at out of the list and hands it to the SA. */
+static void hand_to_sa(struct qos_reads *w, struct qos_request **at)
+{
+	struct qos_request *q = *at;
+
+	*at = q->next;
+	if (w->end == &q->next) {
+		w->end = at;
+	}
+	w->n--;
+	sa_server_push(w->sm->d.sa, &q->msg);
+	free(q);
+}
+
+static void hand_all_to_sa(struct qos_reads *w)
+{
+	while (w->first != NULL) {
+		hand_to_sa(w, &w->first);
+	}
+}
+
+/* --- requests over TCP --------------------------------------------------------------- */
+
+bool qos_reads_push(struct qos_reads *w, const struct mad_msg *m)
+{
+	struct qos_request *q = qos_reads_concern(m) ? request_of(m) : NULL;
+
+	if (q == NULL) {
+		return false;
+	}
+	q->next = atomic_load_explicit(&w->arrived, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak(&w->arrived, &q->next, q)) {
+	}
+	w->transport->ops->wake(w->transport);
+	return true;
+}
+
+/* All that arrived, in that order. */
+static struct qos_request *take_arrived(struct qos_reads *w)
+{
+	struct qos_request *last = atomic_exchange(&w->arrived, NULL), *first = NULL;
+
+	while (last != NULL) {
+		struct qos_request *before = last->next;
+		last->next = first;
+		first = last;
+		last = before;
+	}
+	return first;
+}
+
+void qos_reads_take_pushed(struct qos_reads *w)
+{
+	struct qos_request *q, *next;
+
+	if (atomic_load_explicit(&w->arrived, memory_order_relaxed) == NULL) {
+		return;
+	}
+	for (q = take_arrived(w); q != NULL; q = next) {
+		next = q->next;
+		if (has_to_wait(w, &q->msg)) {
+			append(w, q);
+		} else {
+			sa_server_push(w->sm->d.sa, &q->msg);
+			free(q);
+		}
+	}
+}
+
+/* --- reads ------------------------------------------------------------------------ */
+
+static void on_table(void *ctx, const struct smp_reply *r)
+{
+	struct qos_table *t = ctx;
+
+	if (r->ret == E_OK) {
+		qos_table_keep(t, r->data);
+	} else if (r->ret == E_TIMEOUT) {
+		t->copy->incomplete = true;
+		smp_dest_revive(r->dest);
+	}
+}
+
+/* \return 1: it is read, 0: there is nothing to read, or -ENOMEM */
+static int read_table(struct qos_reads *w, const struct qos_table *t)
+{
+	struct smp_request o = { .method = UMAD_METHOD_GET,
+		               .retries = w->sm->d.config->transaction_retries,
+		               .done = on_table };
+	struct qos_table *kept;
+
+	if (qos_table_holds(t, NULL) || qos_table_bytes(t) == 0) {
+		return 0;
+	}
+	kept = arena_alloc(w->arena, sizeof(*kept));
+	if (kept == NULL) {
+		return -ENOMEM;
+	}
+	*kept = *t;
+	o.ctx = kept;
+	qos_table_request(kept, &o);
+	return smp_submit(w->sm->smp, &o) == E_OK ? 1 : -ENOMEM;
+}
+
+/* Does this egress port have tables that can be read? Of the ports 0 only enhanced ones
+ * have; of a CA or router only the ports that answer. */
+static bool has_tables(const struct disc_node *n, unsigned out)
+{
+	const struct disc_port *agent = qos_table_agent(n, out);
+
+	if (n->type == NODE_SWITCH && out == 0) {
+		return field_get(n->switch_info, SI_ENHANCED_PORT_0) &&
+		       n->ports[0].has_info;
+	}
+	return out != 0 && agent->dest != NULL && agent->has_info &&
+	       n->ports[out].has_info;
+}
+
+/* Reads the tables of a node. \return Number of requests, or -ENOMEM. */
+static int read_node(struct qos_reads *w, const struct disc_node *n)
+{
+	struct shadow_qos *c = shadow_qos_get(&w->sm->shadow, n->guid, n->n_ports,
+	                                      n->type == NODE_SWITCH);
+	int n_reads = 0;
+
+	for (uint32_t i = 0; i < w->n_at_work; i++) {
+		if (w->at_work[i] == c) {
+			return 0;
+		}
+	}
+	if (c == NULL) {
+		return -ENOMEM;
+	}
+	w->at_work[w->n_at_work++] = c;
+	unsigned n_steps = (unsigned)VL_ARB_BLOCKS + c->n_in;
+	for (unsigned out = 0; out <= n->n_ports; out++) {
+		for (unsigned step = 0; has_tables(n, out) && step < n_steps; step++) {
+			struct qos_table t = { n, c, (uint16_t)out, (uint16_t)step };
+			int ret = read_table(w, &t);
+
+			if (ret < 0) {
+				return ret;
+			}
+			n_reads += ret;
+		}
+	}
+	return n_reads;
+}
+
+/* Reads one slice: the nodes asked for, in turn, then those behind the last of them. */
+static int read_slice(struct qos_reads *w, const struct job *j)
+{
+	uint32_t behind = 0;
+	int sum = 0, ret = 0;
+
+	arena_free(w->arena);
+	w->arena = arena_new();
+	w->n_at_work = 0;
+	w->at_work = w->arena != NULL ? arena_array(w->arena, SLICE_TABLES + WAITING_MAX,
+	                                            sizeof(struct shadow_qos *))
+	                              : NULL;
+	if (w->at_work == NULL) {
+		return -ENOMEM;
+	}
+	for (const struct qos_request *q = w->first; q != NULL && sum < SLICE_TABLES;
+	     q = q->next) {
+		uint32_t node = missing_for(w, j, q->lid);
+
+		if (node == GRAPH_NONE) {
+			continue;
+		}
+		ret = read_node(w, j->disc.of[node]);
+		if (ret < 0) {
+			return ret;
+		}
+		sum += ret;
+		behind = node + 1;
+	}
+	while (sum < SLICE_TABLES && w->n_at_work < SLICE_TABLES) {
+		behind = unread_from(w, j, behind);
+		if (behind == GRAPH_NONE) {
+			break;
+		}
+		ret = read_node(w, j->disc.of[behind++]);
+		if (ret < 0) {
+			return ret;
+		}
+		sum += ret;
+	}
+	return E_OK;
+}
+
+bool qos_reads_want_publish(const struct qos_reads *w, const struct job *j)
+{
+	const struct qos_request *q = w->first;
+
+	if (q == NULL || !w->unpublished || !is_up(w)) {
+		return false;
+	}
+	while (q != NULL && missing_for(w, j, q->lid) != GRAPH_NONE) {
+		q = q->next;
+	}
+	return q != NULL;
+}
+
+bool qos_reads_start(struct qos_reads *w, struct job *j)
+{
+	if (w->first == NULL) {
+		return false;
+	}
+	if (!is_up(w)) {
+		hand_all_to_sa(w);
+		return false;
+	}
+	for (struct qos_request **at = &w->first; *at != NULL;) {
+		if (missing_for(w, j, (*at)->lid) == GRAPH_NONE) {
+			hand_to_sa(w, at);
+		} else {
+			at = &(*at)->next;
+		}
+	}
+	if (w->first != NULL && read_slice(w, j) != E_OK) {
+		smp_abort(w->sm->smp);
+		hand_all_to_sa(w);
+	}
+	return w->first != NULL;
+}
+
+void qos_reads_end(struct qos_reads *w)
+{
+	for (uint32_t i = 0; i < w->n_at_work; i++) {
+		w->at_work[i]->read = true;
+	}
+	w->unpublished |= w->n_at_work != 0;
+	w->n_at_work = 0;
+}
+
+static void free_requests(struct qos_request *q)
+{
+	while (q != NULL) {
+		struct qos_request *next = q->next;
+		free(q);
+		q = next;
+	}
+}
+
+void qos_reads_done(struct qos_reads *w)
+{
+	free_requests(w->first);
+	free_requests(take_arrived(w));
+	arena_free(w->arena);
+	w->first = NULL;
+	w->arena = NULL;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "sa/sm/routes.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "conf/base/log.h"
+#include "conf/config.h"
+#include "routing/route_cache.h"
+#include "sa/sm/policy_compile.h"
+#include "sa/sm/qos_table.h"
+#include "sa/sm/sm.h"
+
+static const char *const source = "sweep";
+
+/* The job's arena belongs to this thread until done is set. The fabric thread only answers
+ * MADs meanwhile. */
+static void *route_thread(void *arg)
+{
+	struct routes *r = arg;
+	struct transport *t = r->sm->d.transport;
+
+	r->ret = route_run(&r->job->request, r->job->arena, &r->job->route);
+	atomic_store(&r->done, true);
+	t->ops->wake(t);
+	return NULL;
+}
+
+static uint8_t max_lanes(const struct routes *r, const struct disc *d)
+{
+	uint8_t lanes = config_lanes(r->sm->d.config);
+
+	if (!program_all_map_sls(d)) {
+		return 1;
+	}
+	return r->lane_limit && r->lane_limit < lanes ? r->lane_limit : lanes;
+}
+
+int routes_start(struct routes *r, struct job *j, bool first)
+{
+	const struct config *c = r->sm->d.config;
+	int ret = program_known_tables(&j->program, &j->prev);
+
+	if (ret == E_OK) {
+		ret = program_known_lanes(&j->program, &j->prev, &j->prev_lanes);
+	}
+	if (ret != E_OK) {
+		return ret;
+	}
+	if (c->use_ucast_cache && r->cache == NULL) {
+		r->cache = route_cache_new(); /* NULL: all routes are computed */
+	}
+	if (first) {
+		route_cache_drop(r->cache);
+	}
+	r->job = j;
+	j->request = (struct route_request){
+		.g = j->disc.g,
+		.lids = &j->lids.lids,
+		.list = r->sm->d.list,
+		.options = r->sm->d.engines,
+		.credit_loops = c->credit_loops,
+		.prev = &j->prev,
+		.prev_lanes = j->prev_lanes.n ? &j->prev_lanes : NULL,
+		.cancel = &r->cancel,
+		.adaptive = &c->adaptive,
+		.max_lanes = max_lanes(r, &j->disc),
+		.threads = c->routing_threads,
+		.verdict = &r->verdict,
+		.cache = c->use_ucast_cache ? r->cache : NULL,
+		.now = r->sm->d.cpu_clock,
+	};
+	atomic_store(&r->cancel, false);
+	atomic_store(&r->done, false);
+	r->running = !r->sm->d.single_thread &&
+	             pthread_create(&r->thread, NULL, route_thread, r) == 0;
+	if (!r->running) {
+		r->ret = route_run(&j->request, j->arena, &j->route);
+	}
+	return E_OK;
+}
+
+bool routes_busy(const struct routes *r)
+{
+	return r->running && !r->done;
+}
+
+static void join_thread(struct routes *r)
+{
+	if (r->running) {
+		pthread_join(r->thread, NULL);
+		r->running = false;
+	}
+}
+
+void routes_stop(struct routes *r)
+{
+	atomic_store(&r->cancel, true);
+	join_thread(r);
+}
+
+static const char *refusal_text(const struct job *j, int ret)
+{
+	const struct route_result *r = &j->route;
+	const char *text = NULL;
+
+	switch (ret) {
+	case E_CREDITLOOP:
+	case E_LOOP:
+	case E_NOPATH: text = proof_text(&r->proof, j->disc.g, j->arena); break;
+	case E_UNSUITABLE: text = r->fallback_reason.text; break;
+	}
+	return text != NULL && text[0] ? text : err_text(ret);
+}
+
+static void log_cache(struct routes *r, const struct route_result *res)
+{
+	if (r->job->request.cache == NULL) {
+		return;
+	}
+	if (res->cached) {
+		r->sm->status.cache_hits++;
+		log_info(source, "routing: the routes of the last computation serve on");
+		return;
+	}
+	r->sm->status.cache_misses++;
+	log_lines(LOG_LEVEL_INFO, source,
+	          "routing: computed anew: ", res->cache_miss.text);
+}
+
+int routes_end(struct routes *r)
+{
+	struct job *j = r->job;
+	const struct route_result *res = &j->route;
+
+	join_thread(r);
+	if (r->ret != E_OK) {
+		return sm_fail(r->sm, r->ret, false,
+		               "computed tables were refused, the running ones stay: %s",
+		               refusal_text(j, r->ret));
+	}
+	log_cache(r, res);
+	if (res->fallback_reason.text[0]) {
+		const char *lead = arena_printf(j->arena,
+		                                "routing: %s was asked for, %s is used: ",
+		                                res->engine_asked, res->used->name);
+
+		log_lines(LOG_LEVEL_WARNING, source, lead ? lead : "routing: ",
+		          res->fallback_reason.text);
+	}
+	if (res->warning.text[0]) {
+		log_lines(LOG_LEVEL_WARNING, source, "routing: ", res->warning.text);
+	}
+	if (res->out.notes.text[0]) {
+		log_lines(LOG_LEVEL_WARNING, source, "routing: ", res->out.notes.text);
+	}
+	return E_OK;
+}
+
+/* --- quality of service ----------------------------------------------------------- */
+
+/* Is an option set for this kind of port, or for all? key is an offset in struct qos_keys. */
+static bool is_set(const struct config *c, unsigned of, size_t key)
+{
+	const char *own, *all;
+
+	memcpy(&own, (const char *)&c->qos_keys[of] + key, sizeof(own));
+	memcpy(&all, (const char *)&c->qos_keys[QOS_ALL] + key, sizeof(all));
+	return own != NULL || all != NULL;
+}
+
+static bool weights_are_set(const struct config *c, unsigned of)
+{
+	return is_set(c, of, offsetof(struct qos_keys, vlarb_low)) ||
+	       is_set(c, of, offsetof(struct qos_keys, vlarb_high));
+}
+
+/* Warns where routing and the options of one kind of port disagree. */
+static void warn_overruled(const struct routes *r, const struct program *p,
+                           const struct engine *used, unsigned of)
+{
+	static const char *const key[] = { "qos", "qos_ca", "qos_sw0", "qos_swe",
+		                           "qos_rtr" };
+	const struct config *c = r->sm->d.config;
+	unsigned sl = qos_table_overruled(&p->qos_setup[of], lanes_vls(p->lanes));
+
+	if (p->lanes->rule == NULL) {
+		if (sl < QOS_SLS) {
+			log_warning(
+				source,
+				"%s_sl2vl gives SL %u VL %u, but %s needs VL %u there "
+				"and has it",
+				key[of], sl, p->qos_setup[of].sl2vl[sl], used->name, sl);
+		}
+		return;
+	}
+	if (is_set(c, of, offsetof(struct qos_keys, sl2vl))) {
+		log_warning(source, "%s_sl2vl has no effect: %s says the VL of every SL",
+		            key[of], used->name);
+	}
+	if (of == QOS_SWE && weights_are_set(c, of) &&
+	    qos_table_uneven(&p->qos_setup[of], p->lanes->rule)) {
+		log_warning(
+			source,
+			"%s_vlarb_high and %s_vlarb_low weigh VLs differently that %s "
+			"uses alike",
+			key[of], key[of], used->name);
+	}
+}
+
+void routes_qos(struct routes *r, const struct job *j, struct program *p)
+{
+	const struct config *c = r->sm->d.config;
+	const struct engine *used = j->route.used;
+	uint8_t n_lanes = lanes_vls(p->lanes);
+
+	p->qos = c->qos == QOS_ON || n_lanes > 1 ||
+	         (c->qos == QOS_AUTO &&
+	          policy_needs_qos(c->qos_policy, c->virtual_fabrics));
+	if (!p->qos) {
+		r->logged_lanes = 1;
+		return;
+	}
+	for (unsigned i = 0; i < QOS_CLASS_COUNT; i++) {
+		qos_setup_of(c->qos_keys, i, &p->qos_setup[i]);
+		if (p->lanes->rule != NULL && !weights_are_set(c, i)) {
+			qos_table_even(&p->qos_setup[i], p->lanes->rule->vls);
+		}
+	}
+	if (r->logged_engine == used && r->logged_lanes == n_lanes) {
+		return;
+	}
+	r->logged_engine = used;
+	r->logged_lanes = n_lanes;
+	if (n_lanes > 1) {
+		log_info(source, "%s uses %u virtual lanes%s", used->name, n_lanes,
+		         c->qos == QOS_AUTO ? ": quality of service is on" : "");
+	}
+	for (unsigned i = QOS_CA; i < QOS_CLASS_COUNT; i++) {
+		warn_overruled(r, p, used, i);
+	}
+}
+
+/* --- life ------------------------------------------------------------------------- */
+
+void routes_forget(struct routes *r)
+{
+	route_cache_drop(r->cache);
+	r->verdict = (struct route_verdict){ 0 };
+	r->lane_limit = 0;
+}
+
+void routes_done(struct routes *r)
+{
+	routes_stop(r);
+	route_cache_free(r->cache);
+	r->cache = NULL;
+}

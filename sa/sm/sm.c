@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "sa/sm/sm.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "conf/base/arena.h"
+
+uint64_t sm_now(const struct sm *sm)
+{
+	return sm->d.transport->ops->now_ms(sm->d.transport);
+}
+
+double sm_cpu_now(const struct sm *sm)
+{
+	return sm->d.cpu_clock != NULL ? sm->d.cpu_clock() : 0;
+}
+
+void sm_request_heavy(struct sm *sm, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (sm->want_heavy) {
+		return;
+	}
+	sm->want_heavy = true;
+	va_start(ap, fmt);
+	vsnprintf(sm->cause, sizeof(sm->cause), fmt, ap);
+	va_end(ap);
+}
+
+int sm_fail(struct sm *sm, int ret, bool soon, const char *fmt, ...)
+{
+	va_list ap;
+
+	sm->retry_soon = soon;
+	va_start(ap, fmt);
+	vsnprintf(sm->status.not_ready, sizeof(sm->status.not_ready), fmt, ap);
+	va_end(ap);
+	return ret;
+}
+
+const struct job *sm_known_job(const struct sm *sm)
+{
+	const struct job *j = sm->previous != NULL ? sm->previous : sm->job;
+
+	return j != NULL && j->program.lids != NULL ? j : NULL;
+}
+
+struct job *job_new(const struct sm *sm)
+{
+	struct arena *a = arena_new();
+	struct job *j = a != NULL ? arena_alloc(a, sizeof(*j)) : NULL;
+
+	if (j == NULL) {
+		arena_free(a);
+		return NULL;
+	}
+	j->arena = a;
+	j->started = j->stage_started = sm_cpu_now(sm);
+	return j;
+}
+
+void job_free(struct job *j)
+{
+	if (j != NULL) {
+		disc_done(&j->disc);
+		arena_free(j->arena);
+	}
+}
+
+void job_stage(struct job *j, const struct sm *sm, const char *name)
+{
+	double now = sm_cpu_now(sm);
+
+	if (j->n_stages < SNAP_STAGES_MAX) {
+		j->stage[j->n_stages++] =
+			(struct snap_stage){ name, now - j->stage_started };
+	}
+	j->stage_started = now;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include "db/snapshot.h"
+#include "routing/graph/lids.h"
+#include "routing/route.h"
+#include "sa/mad/smp.h"
+#include "sa/sm/assign.h"
+#include "sa/sm/discover.h"
+#include "sa/sm/program.h"
+#include "sa/sm/shadow.h"
+#include "sa/sm/sweep.h"
+
+/*!
+ * What the parts of the subnet manager share: the surroundings of the process (struct sm),
+ * and the fabric as one heavy sweep found and computed it (struct job).
+ */
+
+struct job;
+
+/*! One per process. It lives as long as the sweep. */
+struct sm {
+	struct sweep_deps d;
+	struct smp *smp;
+	struct sweep_status status;
+	struct shadow shadow;
+	struct job *job;      /*!< at work, or the last one whose discovery ended well */
+	struct job *previous; /*!< the one before, until the discovery of job ended */
+	/* A request for a heavy sweep: */
+	bool want_heavy;
+	char cause[160]; /*!< why; the first cause stands for all */
+	/* How a failed sweep goes on: */
+	bool retry_soon; /*!< the fabric was the cause; see sm_fail() */
+};
+
+/*! \brief Milliseconds of the transport's clock. */
+uint64_t sm_now(const struct sm *sm);
+
+/*! \brief Seconds of the processor's clock; 0 without one. */
+double sm_cpu_now(const struct sm *sm);
+
+/*! \brief Asks for a heavy sweep, which starts when the fabric thread is idle. */
+void sm_request_heavy(struct sm *sm, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*!
+ * \brief Notes why a heavy sweep has to be given up, in status.not_ready.
+ *
+ * \param ret   Error, which is returned.
+ * \param soon  Try again shortly, because the fabric was the cause; false: at the next
+ *              interval, because trying again would give the same.
+ */
+int sm_fail(struct sm *sm, int ret, bool soon, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/*!
+ * One heavy sweep: what its steps found and computed. Everything is in its arena. The last
+ * one whose discovery ended well is the fabric as known between heavy sweeps.
+ */
+struct job {
+	struct arena *arena;
+	struct disc disc;
+	struct assignment lids;
+	struct lft prev; /*!< tables and lanes that the switches have */
+	struct lanes prev_lanes;
+	struct route_request request;
+	struct route_result route;
+	struct program program;
+	struct snap_stage stage[SNAP_STAGES_MAX]; /*!< [n_stages] seconds of each step */
+	unsigned n_stages;
+	double started, stage_started;
+};
+
+/*! \brief The fabric as last known with its LIDs. \return NULL: none. */
+const struct job *sm_known_job(const struct sm *sm);
+
+/*! \return NULL: out of memory. */
+struct job *job_new(const struct sm *sm);
+void job_free(struct job *j);
+
+/*! \brief Ends a step: the time since the last call is its time. */
+void job_stage(struct job *j, const struct sm *sm, const char *name);
