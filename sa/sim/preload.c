@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -13,50 +12,29 @@
 #include "sa/sim/preload.h"
 
 /*
- * What a program is linked with instead of the C library's functions on files, when it
- * runs under saguaro-sim --run.
+ * The functions that replace those of the C library on files, in a program that runs under
+ * saguaro-sim --run. (close() is in preload_umad.c.)
  *
- * Two kinds of functions: those that take a path look it up by preload_path() and are the
- * library's otherwise; those that take a descriptor look whether it is an open umad
- * device. Waiting is not among them: such a descriptor is a socket, and poll(), select()
- * and epoll work on it as they are.
+ * There are two kinds. Functions with a path translate it by preload_path() and call the
+ * library's function. Functions with a descriptor check whether it is an open umad device.
+ * Functions that wait are not replaced: such a descriptor is a socket, and poll(), select()
+ * and epoll work on it.
  *
- * Not covered, because no client of umad uses them on its device: dup(), readv(),
- * sendfile() and the like, io_uring, and programs that make system calls by themselves or
- * are linked statically.
+ * Not covered, because no client of umad uses them on its device: dup(), readv(), sendfile()
+ * and similar functions, io_uring, programs that make system calls themselves, and programs
+ * that are linked statically.
  */
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The next function of this name: the C library's. */
-static void *next_of(void *_Atomic *slot, const char *name)
-{
-	void *f = *slot;
-	if (f == NULL) {
-		f = dlsym(RTLD_NEXT, name);
-		*slot = f;
-	}
-	if (f == NULL) { /* cannot happen on a C library that has what calls us */
-		static const char text[] =
-			"libsaguaro-umad-sim: no such function in libc\n";
-		ssize_t n = write(STDERR_FILENO, text, sizeof(text) - 1);
-		(void)n;
-		abort();
-	}
-	return f;
-}
-
-#define REAL(name, type)                                                                 \
-	static void *_Atomic slot_##name;                                                \
-	typedef type;                                                                    \
-	real_f *real = (real_f *)next_of(&slot_##name, #name)
+#define REAL PRELOAD_REAL
 
 static mode_t mode_of(int flags, va_list ap)
 {
 	return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(ap, mode_t) : 0;
 }
 
-/* Functions that differ in their name only. */
+/* functions that differ only in their name */
 #define DEFINE_OPEN(name)                                                                \
 	EXPORT int name(const char *path, int flags, ...);                               \
 	EXPORT int name(const char *path, int flags, ...)                                \
@@ -91,7 +69,7 @@ static mode_t mode_of(int flags, va_list ap)
 		return real(dir, preload_path(path, buf), flags, mode);                  \
 	}
 
-/* The forms that fortified programs call: without a mode. */
+/* variants without a mode, which fortified programs call */
 #define DEFINE_OPEN_2(name)                                                              \
 	EXPORT int name(const char *path, int flags);                                    \
 	EXPORT int name(const char *path, int flags)                                     \
@@ -118,7 +96,7 @@ static mode_t mode_of(int flags, va_list ap)
 		return real(dir, preload_path(path, buf), flags);                        \
 	}
 
-/* A path first, then whatever: DEFINE_PATH(result, name, (parameters), (arguments)) */
+/* functions with a path: DEFINE_PATH(result, name, (parameters), (arguments)) */
 #define DEFINE_PATH(result, name, params, args)                                          \
 	EXPORT result name params;                                                       \
 	EXPORT result name params                                                        \
@@ -162,18 +140,6 @@ DEFINE_PATH(int, __lxstat64, (int version, const char *path, struct stat64 *st),
 DEFINE_PATH(ssize_t, readlink, (const char *path, char *buf_out, size_t size), (path, buf_out, size))
 DEFINE_PATH(char *, realpath, (const char *path, char *resolved), (path, resolved))
 /* clang-format on */
-
-EXPORT int close(int fd)
-{
-	preload_close(fd);
-	return preload_real_close(fd);
-}
-
-int preload_real_close(int fd)
-{
-	REAL(close, int real_f(int));
-	return real(fd);
-}
 
 EXPORT ssize_t read(int fd, void *buf, size_t count)
 {

@@ -12,27 +12,27 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "sa/sim/sim_socket.h"
 
 /*
  * umad devices of a program under the simulator.
  *
- * The program's descriptor is the data socket itself; a table by descriptor holds what
- * belongs to it: the connection for calls, the registered agents (so that write() can
- * refuse what the kernel would) and the size of the header that the program uses. Only
- * descriptors below TABLE are known; more a program with umad devices never has.
+ * The program's descriptor is the data socket itself. A table by descriptor has the rest: the
+ * connection for calls, the registered agents (so that write() can refuse what the kernel
+ * would refuse), and the size of the header that the program uses. Only descriptors below
+ * TABLE can be devices, which is enough for programs that use umad.
  *
- * read() looks at a packet before it takes it, because one that does not fit must stay,
- * as in the kernel. The lock of a device makes that one step.
+ * read() peeks at a packet first, because a packet that does not fit has to stay, as in the
+ * kernel. The lock of a device makes both steps one.
  */
 
 enum { TABLE = 65536, AGENTS = 32, AGENT_RMPP = 2, AGENT_USED = 1 };
 
 struct device {
 	int calls;
-	size_t header; /* bytes: 64, or 56 of programs that did not ask for P_Key indices
-	                */
+	size_t header; /* bytes: 64, or 56 if the program did not enable P_Key indices */
 	uint8_t agents[AGENTS]; /* AGENT_USED, AGENT_RMPP */
 	pthread_mutex_t read, call;
 };
@@ -67,7 +67,7 @@ static void find_host(void)
 	memcpy(host_dir, w.text, sizeof(host_dir));
 }
 
-static bool begins(const char *path, const char *with)
+static bool has_prefix(const char *path, const char *with)
 {
 	return strncmp(path, with, strlen(with)) == 0;
 }
@@ -78,7 +78,7 @@ const char *preload_path(const char *path, char *buf)
 	static const char dev[] = "/dev/infiniband";
 
 	if (path == NULL || path[0] != '/' ||
-	    (!begins(path, sys_class) && !begins(path, dev))) {
+	    (!has_prefix(path, sys_class) && !has_prefix(path, dev))) {
 		return path;
 	}
 	int err = errno;
@@ -90,17 +90,17 @@ const char *preload_path(const char *path, char *buf)
 	return buf;
 }
 
-/* The device that stands behind a path, -1: none. */
+/* The number of the device with this path, -1: it is not a device. */
 static int device_number(const char *path, enum sim_hello_kind *ret_kind)
 {
 	static const char dir[] = "/dev/infiniband/";
 	char *end;
 
-	if (path == NULL || !begins(path, dir)) {
+	if (path == NULL || !has_prefix(path, dir)) {
 		return -1;
 	}
 	path += strlen(dir);
-	if (!begins(path, "umad") && !begins(path, "issm")) {
+	if (!has_prefix(path, "umad") && !has_prefix(path, "issm")) {
 		return -1;
 	}
 	*ret_kind = path[0] == 'u' ? SIM_UMAD : SIM_ISSM;
@@ -108,7 +108,7 @@ static int device_number(const char *path, enum sim_hello_kind *ret_kind)
 	return *end == '\0' && end != path + 4 && n >= 0 && n < 1 << 20 ? (int)n : -1;
 }
 
-static int remember(int data, int calls)
+static int add_device(int data, int calls)
 {
 	struct device *d = data < TABLE ? calloc(1, sizeof(*d)) : NULL;
 	if (d == NULL) {
@@ -154,7 +154,7 @@ bool preload_open(const char *path, int flags, int *ret_fd)
 	if ((flags & O_CLOEXEC) == 0) {
 		fcntl(own, F_SETFD, 0);
 	}
-	*ret_fd = kind == SIM_UMAD ? remember(data, fd) : fd;
+	*ret_fd = kind == SIM_UMAD ? add_device(data, fd) : fd;
 	return true;
 }
 
@@ -168,22 +168,24 @@ bool preload_is_umad(int fd)
 	return device_of(fd) != NULL;
 }
 
-void preload_close(int fd)
+__attribute__((visibility("default"))) int close(int fd)
 {
 	struct device *d = device_of(fd);
-	if (d == NULL) {
-		return;
+
+	if (d != NULL) {
+		devices[fd] = NULL;
+		preload_real_close(d->calls);
+		pthread_mutex_destroy(&d->read);
+		pthread_mutex_destroy(&d->call);
+		free(d);
 	}
-	devices[fd] = NULL;
-	preload_real_close(d->calls);
-	pthread_mutex_destroy(&d->read);
-	pthread_mutex_destroy(&d->call);
-	free(d);
+	return preload_real_close(fd);
 }
 
-/* Calls: agents. */
+/* --- agents ---------------------------------------------------------------------- */
 
-static int call(struct device *d, const struct sim_agent_call *c, uint32_t *ret_id)
+static int call_simulator(struct device *d, const struct sim_agent_call *c,
+                          uint32_t *ret_id)
 {
 	struct sim_agent_reply r;
 	pthread_mutex_lock(&d->call);
@@ -205,7 +207,7 @@ static int register_agent(struct device *d, const struct sim_agent_call *c,
                           uint32_t *ret_id)
 {
 	uint32_t id;
-	if (call(d, c, &id) != 0) {
+	if (call_simulator(d, c, &id) != 0) {
 		return -1;
 	}
 	if (id < AGENTS) {
@@ -262,11 +264,11 @@ static int register_2(struct device *d, struct ib_user_mad_reg_req2 *q)
 	return 0;
 }
 
-static int unregister(struct device *d, uint32_t id)
+static int unregister_agent(struct device *d, uint32_t id)
 {
 	struct sim_agent_call c = { .unregister = 1, .id = id };
 	uint32_t unused;
-	if (call(d, &c, &unused) != 0) {
+	if (call_simulator(d, &c, &unused) != 0) {
 		return -1;
 	}
 	if (id < AGENTS) {
@@ -280,13 +282,13 @@ int preload_ioctl(int fd, unsigned long request, void *arg)
 	struct device *d = device_of(fd);
 	uint32_t id;
 
-	/* Programs pass the number as an int: its upper half may be all ones. */
+	/* programs pass the number as an int, so its upper half may be all ones */
 	switch ((uint32_t)request) {
 	case IB_USER_MAD_REGISTER_AGENT: return register_1(d, arg);
 	case IB_USER_MAD_REGISTER_AGENT2: return register_2(d, arg);
 	case IB_USER_MAD_UNREGISTER_AGENT:
 		memcpy(&id, arg, sizeof(id));
-		return unregister(d, id);
+		return unregister_agent(d, id);
 	case IB_USER_MAD_ENABLE_PKEY:
 		d->header = sizeof(struct ib_user_mad_hdr);
 		return 0;
@@ -294,9 +296,9 @@ int preload_ioctl(int fd, unsigned long request, void *arg)
 	}
 }
 
-/* MADs. */
+/* --- MADs ------------------------------------------------------------------------ */
 
-static int wrong(int err)
+static int fail(int err)
 {
 	errno = err;
 	return -1;
@@ -309,35 +311,35 @@ ssize_t preload_write(int fd, const void *buf, size_t count)
 	struct ib_user_mad_hdr h = { 0 };
 
 	if (count < d->header + LEAST) {
-		return wrong(EINVAL);
+		return fail(EINVAL);
 	}
 	memcpy(&h, buf, d->header);
 	if (h.id >= AGENTS) {
-		return wrong(EINVAL);
+		return fail(EINVAL);
 	}
 	if ((d->agents[h.id] & AGENT_USED) == 0) {
-		return wrong(EIO);
+		return fail(EIO);
 	}
 	const uint8_t *mad = (const uint8_t *)buf + d->header;
 	size_t len = count - d->header;
 	size_t most = mad[0] == OPA_BASE_VERSION ? OPA_BYTES : MAD_BYTES;
 	if (len > most && (d->agents[h.id] & AGENT_RMPP) == 0) {
-		return wrong(EINVAL);
+		return fail(EINVAL);
 	}
-	/* A device takes a MAD always; here it may take a moment. */
+	/* a device always accepts a MAD; the socket may have to wait */
 	int ret;
 	while ((ret = sim_socket_put_mad(fd, &h, mad, len, 0)) == -EAGAIN) {
 		struct pollfd p = { .fd = fd, .events = POLLOUT };
 		poll(&p, 1, -1);
 	}
 	if (ret != 0) {
-		return wrong(ret == -EPIPE || ret == -ECONNRESET ? ENODEV : -ret);
+		return fail(ret == -EPIPE || ret == -ECONNRESET ? ENODEV : -ret);
 	}
 	return (ssize_t)count;
 }
 
-/* The rest of a long MAD comes in a memory file; takes the packet. */
-static ssize_t take_long(int fd, uint8_t *buf, size_t header, size_t count, size_t len)
+/* Reads a long MAD, which is in a memory file. */
+static ssize_t read_long(int fd, uint8_t *buf, size_t header, size_t count, size_t len)
 {
 	struct ib_user_mad_hdr h;
 	void *mad;
@@ -346,12 +348,12 @@ static ssize_t take_long(int fd, uint8_t *buf, size_t header, size_t count, size
 	ssize_t n = sim_socket_get(fd, &h, sizeof(h), NULL, 0, &memory, 0);
 
 	if (n <= 0 || memory < 0) {
-		return wrong(n < 0 ? (int)-n : ENODEV);
+		return fail(n < 0 ? (int)-n : ENODEV);
 	}
 	int ret = sim_socket_memory_read(memory, count - header, &mad, &got);
 	preload_real_close(memory);
 	if (ret != 0) {
-		return wrong(-ret);
+		return fail(-ret);
 	}
 	memcpy(buf, &h, header);
 	memcpy(buf + header, mad, got < len ? got : len);
@@ -365,27 +367,28 @@ static ssize_t read_locked(int fd, struct device *d, uint8_t *buf, size_t count)
 	ssize_t n = sim_socket_get(fd, &h, sizeof(h), NULL, 0, NULL, MSG_PEEK);
 
 	if (n <= 0) {
-		return wrong(n < 0 && n != -ECONNRESET ? (int)-n : ENODEV);
+		return fail(n < 0 && n != -ECONNRESET ? (int)-n : ENODEV);
 	}
 	size_t len = h.length - sizeof(h);
 	h.length = (uint32_t)(d->header + len);
 	if (len > SIM_INLINE_BYTES || count < d->header + len) {
 		enum { FIRST = 256 };
 		if (count < d->header + (len < FIRST ? len : FIRST)) {
-			return wrong(EINVAL);
+			return fail(EINVAL);
 		}
 		memcpy(buf, &h, d->header);
 		if (count < d->header + len) {
-			return wrong(ENOSPC); /* it stays; length says how much */
+			return fail(
+				ENOSPC); /* the packet stays; length says how many bytes it needs */
 		}
-		ssize_t all = take_long(fd, buf, d->header, count, len);
+		ssize_t all = read_long(fd, buf, d->header, count, len);
 		memcpy(buf, &h, d->header);
 		return all;
 	}
 	n = sim_socket_get(fd, &h, sizeof(h), buf + d->header, count - d->header, NULL,
 	                   0);
 	if (n <= 0) {
-		return wrong(n < 0 ? (int)-n : ENODEV);
+		return fail(n < 0 ? (int)-n : ENODEV);
 	}
 	h.length = (uint32_t)(d->header + len);
 	memcpy(buf, &h, d->header);
@@ -396,7 +399,7 @@ ssize_t preload_read(int fd, void *buf, size_t count)
 {
 	struct device *d = device_of(fd);
 	if (count < d->header) {
-		return wrong(EINVAL);
+		return fail(EINVAL);
 	}
 	pthread_mutex_lock(&d->read);
 	ssize_t n = read_locked(fd, d, buf, count);

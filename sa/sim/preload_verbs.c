@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "sa/sim/preload.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,14 +11,13 @@
 #include <unistd.h>
 
 /*
- * What Omni-Path's tools want of libibverbs before they speak MADs: a device of the name
- * that libibumad told them, opened, whose descriptor for events they poll. On a simulated
- * host that presents itself as Omni-Path's these functions give them that, and nothing
- * ever happens there. On any other host, where a verbs device would only disappoint, they
- * are the library's.
+ * The functions of libibverbs that Omni-Path's tools call before they send MADs. The tools open
+ * the device that libibumad named and poll its descriptor for events. On a simulated Omni-Path
+ * host these functions provide such a device, which never has an event. On any other host they
+ * call the library's functions.
  *
- * The structures are those of the library's binary interface (IBVERBS_1.1), as far as
- * programs look into them; the library's own header is not needed.
+ * The structures are those of the library's binary interface (IBVERBS_1.1), as far as programs
+ * use them, so the library's header is not needed.
  */
 #define EXPORT __attribute__((visibility("default")))
 
@@ -36,7 +34,7 @@ struct ibv_context {
 	void *ops[OPERATIONS];
 	int cmd_fd, async_fd;
 	int num_comp_vectors;
-	uint64_t rest[16]; /* a lock and what only the library looks at */
+	uint64_t rest[16]; /* a lock, and fields that only the library uses */
 };
 
 _Static_assert(offsetof(struct ibv_device, name) == 2 * sizeof(void *) + 8, "name");
@@ -47,7 +45,7 @@ struct ibv_async_event;
 
 enum { NODE_TYPE_CA = 1, TRANSPORT_IB = 0 };
 
-/* Is the program on a simulated host that says it is Omni-Path's? */
+/* Whether the program runs on a simulated Omni-Path host. */
 static bool is_omni_path(void)
 {
 	char path[PRELOAD_PATH];
@@ -55,22 +53,18 @@ static bool is_omni_path(void)
 	return access(preload_path("/sys/class/infiniband_omnipath", path), F_OK) == 0;
 }
 
-static void *next_of(const char *name)
-{
-	void *f = dlsym(RTLD_NEXT, name);
-
-	if (f == NULL) {
-		errno = ENOSYS;
+/* The library's function; sets errno if the program is linked without the library. */
+#define REAL(name, type)                                                                 \
+	PRELOAD_REAL(name, type);                                                        \
+	if (real == NULL) {                                                              \
+		errno = ENOSYS;                                                          \
 	}
-	return f;
-}
 
 EXPORT struct ibv_device **ibv_get_device_list(int *num);
 EXPORT struct ibv_device **ibv_get_device_list(int *num)
 {
 	if (!is_omni_path()) {
-		struct ibv_device **(*real)(int *);
-		*(void **)&real = next_of("ibv_get_device_list");
+		REAL(ibv_get_device_list, struct ibv_device * *real_f(int *));
 		return real != NULL ? real(num) : NULL;
 	}
 	struct ibv_device **list = calloc(DEVICES + 1, sizeof(*list));
@@ -95,13 +89,12 @@ EXPORT struct ibv_device **ibv_get_device_list(int *num)
 	return list;
 }
 
-/* An open device stays after its list: devices are few, and are not freed. */
+/* An open device outlives its list, so devices are not freed; there are few. */
 EXPORT void ibv_free_device_list(struct ibv_device **list);
 EXPORT void ibv_free_device_list(struct ibv_device **list)
 {
 	if (!is_omni_path()) {
-		void (*real)(struct ibv_device **);
-		*(void **)&real = next_of("ibv_free_device_list");
+		REAL(ibv_free_device_list, void real_f(struct ibv_device **));
 		if (real != NULL) {
 			real(list);
 		}
@@ -114,8 +107,7 @@ EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device);
 EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
 	if (!is_omni_path()) {
-		struct ibv_context *(*real)(struct ibv_device *);
-		*(void **)&real = next_of("ibv_open_device");
+		REAL(ibv_open_device, struct ibv_context * real_f(struct ibv_device *));
 		return real != NULL ? real(device) : NULL;
 	}
 	struct ibv_context *c = calloc(1, sizeof(*c));
@@ -137,8 +129,7 @@ EXPORT int ibv_close_device(struct ibv_context *c);
 EXPORT int ibv_close_device(struct ibv_context *c)
 {
 	if (!is_omni_path()) {
-		int (*real)(struct ibv_context *);
-		*(void **)&real = next_of("ibv_close_device");
+		REAL(ibv_close_device, int real_f(struct ibv_context *));
 		return real != NULL ? real(c) : -1;
 	}
 	preload_real_close(c->async_fd);
@@ -152,11 +143,11 @@ EXPORT int ibv_get_async_event(struct ibv_context *c, struct ibv_async_event *ev
 	uint64_t n;
 
 	if (!is_omni_path()) {
-		int (*real)(struct ibv_context *, struct ibv_async_event *);
-		*(void **)&real = next_of("ibv_get_async_event");
+		REAL(ibv_get_async_event,
+		     int real_f(struct ibv_context *, struct ibv_async_event *));
 		return real != NULL ? real(c, event) : -1;
 	}
-	/* waits as the library does, or says that there is nothing */
+	/* blocks like the library, unless the descriptor is nonblocking */
 	ssize_t got = read(c->async_fd, &n, sizeof(n));
 	(void)got;
 	return -1;

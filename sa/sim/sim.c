@@ -12,7 +12,7 @@
 #include "sa/sim/sim_state.h"
 
 /*
- * The simulated fabric from outside: making one, disturbing it, looking into it.
+ * The simulated fabric from outside: creation, faults and changes, and what tests look at.
  */
 
 static uint32_t choose_sm_port(const struct graph *g, const struct sim_options *o)
@@ -32,19 +32,8 @@ static uint32_t choose_sm_port(const struct graph *g, const struct sim_options *
 	return g->n_end_ports > 0 ? g->end_ports[0] : GRAPH_NONE;
 }
 
-static void fill_local(struct sim *s)
-{
-	const struct port *p = &s->g->ports[s->sm_port];
-	const struct node *n = &s->g->nodes[p->node];
-	struct transport_port *l = &s->transport.local;
-
-	l->port_guid = p->guid;
-	l->node_guid = n->guid;
-	l->port = p->num;
-	snprintf(l->name, sizeof(l->name), "sim %.64s/%u", n->description, p->num);
-}
-
-static void keep_found(struct sim *s)
+/* Sets LIDs and port states as found in the graph. */
+static void set_found(struct sim *s)
 {
 	for (uint32_t i = 0; i < s->g->n_nodes; i++) {
 		const struct node *n = &s->g->nodes[i];
@@ -78,7 +67,7 @@ static int fabric_init(struct sim *s, bool keep_lids)
 		}
 	}
 	if (keep_lids) {
-		keep_found(s);
+		set_found(s);
 	}
 	return sim_queue_init(s);
 }
@@ -100,7 +89,13 @@ int sim_new(const struct graph *g, const struct sim_options *o, bool keep_lids,
 	s->rng = (uint64_t)o->seed * 0x9E3779B97F4A7C15u + 1;
 	s->transport.ops = &sim_ops;
 	pthread_mutex_init(&s->lock, NULL);
-	fill_local(s);
+	const struct port *p = &g->ports[sm_port];
+	const struct node *n = &g->nodes[p->node];
+	struct transport_port *l = &s->transport.local;
+	l->port_guid = p->guid;
+	l->node_guid = n->guid;
+	l->port = p->num;
+	snprintf(l->name, sizeof(l->name), "sim %.64s/%u", n->description, p->num);
 	int r = fabric_init(s, keep_lids);
 	if (r != E_OK) {
 		sim_free(s);
@@ -132,31 +127,31 @@ struct transport *sim_transport(struct sim *s)
 	return &s->transport;
 }
 
-/* Node by GUID with the lock held: after it, done() ends what it began. */
-static uint32_t begin(struct sim *s, uint64_t node_guid)
+/* Locks the fabric and finds a node; unlock_and_notify() is its counterpart. */
+static uint32_t lock_node(struct sim *s, uint64_t node_guid)
 {
 	pthread_mutex_lock(&s->lock);
 	return graph_node_by_guid(s->g, node_guid);
 }
 
-static int done(struct sim *s, int ret)
+static int unlock_and_notify(struct sim *s, int ret)
 {
 	pthread_mutex_unlock(&s->lock);
-	wakeup_notify(&s->waker);
+	wakeup_notify(&s->wakeup);
 	return ret;
 }
 
 int sim_set_link(struct sim *s, uint64_t node_guid, uint8_t port, bool up)
 {
-	uint32_t node = begin(s, node_guid);
+	uint32_t node = lock_node(s, node_guid);
 	uint32_t p = node != GRAPH_NONE ? graph_port(s->g, node, port) : GRAPH_NONE;
 	if (p == GRAPH_NONE || s->g->ports[p].peer == GRAPH_NONE) {
-		return done(s, E_NOTFOUND);
+		return unlock_and_notify(s, E_NOTFOUND);
 	}
 	s->ports[p].cut = !up;
 	s->ports[s->g->ports[p].peer].cut = !up;
 	sim_link_update(s, p);
-	return done(s, E_OK);
+	return unlock_and_notify(s, E_OK);
 }
 
 static void update_links(struct sim *s, uint32_t node)
@@ -171,30 +166,30 @@ static void update_links(struct sim *s, uint32_t node)
 
 int sim_set_node(struct sim *s, uint64_t node_guid, bool up)
 {
-	uint32_t node = begin(s, node_guid);
+	uint32_t node = lock_node(s, node_guid);
 	if (node == GRAPH_NONE) {
-		return done(s, E_NOTFOUND);
+		return unlock_and_notify(s, E_NOTFOUND);
 	}
 	s->nodes[node].down = !up;
 	update_links(s, node);
-	return done(s, E_OK);
+	return unlock_and_notify(s, E_OK);
 }
 
 int sim_set_deaf(struct sim *s, uint64_t node_guid, bool deaf)
 {
-	uint32_t node = begin(s, node_guid);
+	uint32_t node = lock_node(s, node_guid);
 	if (node == GRAPH_NONE) {
-		return done(s, E_NOTFOUND);
+		return unlock_and_notify(s, E_NOTFOUND);
 	}
 	s->nodes[node].deaf = deaf;
-	return done(s, E_OK);
+	return unlock_and_notify(s, E_OK);
 }
 
 int sim_reboot(struct sim *s, uint64_t node_guid)
 {
-	uint32_t node = begin(s, node_guid);
+	uint32_t node = lock_node(s, node_guid);
 	if (node == GRAPH_NONE) {
-		return done(s, E_NOTFOUND);
+		return unlock_and_notify(s, E_NOTFOUND);
 	}
 	bool was_down = s->nodes[node].down;
 	s->nodes[node].down = true;
@@ -202,15 +197,15 @@ int sim_reboot(struct sim *s, uint64_t node_guid)
 	sim_node_reset(s, node);
 	s->nodes[node].down = was_down;
 	update_links(s, node);
-	return done(s, E_OK);
+	return unlock_and_notify(s, E_OK);
 }
 
 int sim_set_description(struct sim *s, uint64_t node_guid, const char *text)
 {
 	uint8_t data[SMP_DATA_BYTES] = { 0 };
-	uint32_t node = begin(s, node_guid);
+	uint32_t node = lock_node(s, node_guid);
 	if (node == GRAPH_NONE) {
-		return done(s, E_NOTFOUND);
+		return unlock_and_notify(s, E_NOTFOUND);
 	}
 	memcpy(data, text, strnlen(text, sizeof(data)));
 	uint16_t attr = UMAD_SM_ATTR_NODE_DESC;
@@ -219,7 +214,7 @@ int sim_set_description(struct sim *s, uint64_t node_guid, const char *text)
 		sim_trap_raise(s, node, 1);
 		s->nodes[node].traps[1].description = true;
 	}
-	return done(s, ret);
+	return unlock_and_notify(s, ret);
 }
 
 void sim_set_drop(struct sim *s, uint32_t ppm)
@@ -249,18 +244,17 @@ uint64_t sim_changes(const struct sim *s)
 int sim_peek(const struct sim *s, uint64_t node_guid, uint16_t attr, uint32_t attr_mod,
              uint8_t *ret)
 {
-	/* A Get changes nothing; the agent's functions serve Sets too, so they take no
-	 * const. */
+	/* not const, because the functions of the agent also serve Sets; a Get changes nothing */
 	struct sim *w = (struct sim *)s;
 	uint8_t data[SMP_DATA_BYTES] = { 0 };
-	uint32_t node = begin(w, node_guid);
+	uint32_t node = lock_node(w, node_guid);
 	if (node == GRAPH_NONE) {
-		return done(w, E_NOTFOUND);
+		return unlock_and_notify(w, E_NOTFOUND);
 	}
 	struct sim_at at = { .node = node, .port = sim_is_switch(s, node) ? 0 : 1 };
 	if (sim_attr(w, &at, false, attr, attr_mod, data) != 0) {
-		return done(w, E_NOTFOUND);
+		return unlock_and_notify(w, E_NOTFOUND);
 	}
 	memcpy(ret, data, sizeof(data));
-	return done(w, E_OK);
+	return unlock_and_notify(w, E_OK);
 }

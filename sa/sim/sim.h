@@ -11,23 +11,22 @@ struct arena;
 struct graph;
 
 /*!
- * sim: an in-process fabric made from a graph. Every node answers SMPs as its management
- * agent would (NodeDescription, NodeInfo, SwitchInfo, GUIDInfo, PortInfo, P_KeyTable,
- * SLtoVL, VLArbitration, LFT; directed and LID routed; hop by hop over the cables that
- * are up), keeps what is set, raises PortStateChange and traps 128 and 144 on changes,
- * counts packets (PerfMgt), and carries SA MADs between clients and the SM along the
- * programmed LFTs, so a wrong table shows. For real programs on its hosts see
- * sa/sim/sim_kernel.h and sa/sim/sim_server.h.
+ * An in-process fabric made from a graph. Every node answers SMPs like a management agent
+ * (NodeDescription, NodeInfo, SwitchInfo, GUIDInfo, PortInfo, P_KeyTable, SLtoVL,
+ * VLArbitration, LFT; directed and LID routed; hop by hop over the cables that are up). It
+ * stores what is Set, raises PortStateChange and traps 128 and 144 on changes, and counts
+ * packets (PerfMgt). SA MADs between clients and the SM follow the programmed LFTs, so that a
+ * wrong table has an effect. For real programs on its hosts see sa/sim/sim_kernel.h and
+ * sa/sim/sim_server.h.
  *
- * What it shows of ports: capabilities as in graph ports; CapabilityMask on end ports
- * only (a switch says there for all its ports what speeds they know); extended speeds in
- * LinkSpeedExtActive, beside LinkSpeedActive 10 Gb/s as on hardware; XDR in the second
- * set of extended speeds (see PI_LINK_SPEED_EXT_ACTIVE_2); FDR10, which is a vendor's, as
- * QDR. After power-on NeighborMTU is at most 2048, OperationalVLs are VLCap,
- * PortStateChange is set.
+ * What ports show: capabilities as in the graph; CapabilityMask only on end ports (that of a
+ * switch covers the speeds of all its ports); extended speeds in LinkSpeedExtActive, beside
+ * LinkSpeedActive 10 Gb/s as on hardware; XDR in the second set of extended speeds (see
+ * PI_LINK_SPEED_EXT_ACTIVE_2); FDR10, which is vendor-specific, as QDR. After power-on
+ * NeighborMTU is at most 2048, OperationalVLs equals VLCap, PortStateChange is set.
  *
- * Clock: virtual (tests: recv jumps to the next event or the deadline) or real.
- * Faults are parameters, drawn from a seed; the same seed gives the same run.
+ * The clock is virtual (tests: recv advances it to the next event or the deadline) or real.
+ * Faults are parameters and drawn from a seed; the same seed gives the same run.
  */
 struct sim_options {
 	bool virtual_clock;
@@ -36,10 +35,10 @@ struct sim_options {
 	uint32_t delay_us;       /*!< per hop (virtual clock only) */
 	uint64_t sm_port_guid;   /*!< 0: graph.sm_port */
 	uint8_t guid_cap;        /*!< GUIDCap: GUIDs of an end port, 0: 8 */
-	/*! Hosts present themselves as Omni-Path's: NodeInfo.BaseVersion is 0x80, their P_Key
-	 *  tables begin with 0xffff, 0x7fff. SMPs stay InfiniBand's. */
+	/*! Hosts appear as Omni-Path hosts: NodeInfo.BaseVersion is 0x80, and their P_Key
+	 *  tables begin with 0xffff, 0x7fff. SMPs are still those of InfiniBand. */
 	bool omni_path;
-	bool slvl_one_by_one; /*!< switches take no request for several SL-to-VL tables */
+	bool slvl_one_by_one; /*!< switches do not support one Set for several SL-to-VL tables */
 };
 
 struct sim;
@@ -48,14 +47,14 @@ struct sim;
 int sim_new(const struct graph *g, const struct sim_options *o, bool keep_lids, struct sim **ret);
 void sim_free(struct sim *s);
 
-/*! \brief Transport at the SM's port. Owned by the sim: its close() does nothing but detach, so a new SM can attach (restart test). */
+/*! \brief Transport at the SM's port. Owned by the sim: close() only detaches, so that a new SM can attach (restart test). */
 struct transport *sim_transport(struct sim *s);
 
 /* Faults and changes; each may be called between two recv calls of the same thread. */
 int sim_set_link(struct sim *s, uint64_t node_guid, uint8_t port, bool up); /*!< both ends */
 int sim_set_node(struct sim *s, uint64_t node_guid, bool up);               /*!< all its cables */
-int sim_set_deaf(struct sim *s, uint64_t node_guid, bool deaf);             /*!< links stay up and pass MADs on, none is answered */
-int sim_reboot(struct sim *s, uint64_t node_guid);                          /*!< forgets LIDs and tables, ports INIT */
+int sim_set_deaf(struct sim *s, uint64_t node_guid, bool deaf);             /*!< links stay up and forward MADs; the node answers none */
+int sim_reboot(struct sim *s, uint64_t node_guid);                          /*!< loses LIDs and tables; ports are INIT */
 int sim_set_description(struct sim *s, uint64_t node_guid, const char *text); /*!< NodeDescription; trap 144 */
 
 void sim_set_drop(struct sim *s, uint32_t ppm); /*!< as sim_options.drop_ppm */
@@ -64,17 +63,17 @@ void sim_set_drop(struct sim *s, uint32_t ppm); /*!< as sim_options.drop_ppm */
 /*!
  * \brief Sends a GMP from a port (by PortGUID) to the SM's LID as that port knows it.
  * \retval E_NOTFOUND  No such port.
- * \retval E_NOPATH    It was lost on the way (a test wants to know; a real sender would not).
+ * \retval E_NOPATH    It was lost on its route (for tests; a real sender would not know).
  */
 int sim_client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, size_t len);
 /*! \brief Next message for that port, whole (reassembled). \retval E_TIMEOUT none waits. Buffer borrowed until the next call. */
 int sim_client_recv(struct sim *s, uint64_t port_guid, const uint8_t **ret, size_t *ret_len);
 
-/*! \brief Counters for tests: requests the SM sent by (method, attribute), retries included; attributes from 0x40 up share one. */
+/*! \brief For tests: number of requests that the SM sent, by (method, attribute), with retries; attributes from 0x40 on share one counter. */
 uint64_t sim_count(const struct sim *s, uint8_t method, uint16_t attr);
 /*! \brief How often a port fell from ACTIVE/ARMED to DOWN or INIT because of a Set. */
 uint64_t sim_bounces(const struct sim *s);
-/*! \brief Counts up whenever something changes that a Get of an attribute shows. */
+/*! \brief Increases with every change that a Get of an attribute shows. */
 uint64_t sim_changes(const struct sim *s);
-/*! \brief What a node has stored: 64 bytes payload. \retval E_NOTFOUND */
+/*! \brief Reads an attribute of a node: 64 bytes of payload. \retval E_NOTFOUND */
 int sim_peek(const struct sim *s, uint64_t node_guid, uint16_t attr, uint32_t attr_mod, uint8_t *ret);

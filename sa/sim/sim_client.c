@@ -10,13 +10,15 @@
 #include "conf/base/vector.h"
 
 /*
- * Programs on simulated hosts that talk to the SA: their MADs and its answers go along
- * the programmed LFTs by the rules of data packets. Messages of any length travel whole,
- * as the kernel's RMPP hands them over at both ends. A port hears only when a program
- * has opened it, by sending or by asking for a message once.
+ * Delivery of MADs to programs: to the receiver of all ports if there is one, else to the SM's
+ * transport or to clients, which are programs on simulated hosts that talk to the SA.
+ *
+ * The MADs of clients and their responses follow the programmed LFTs by the rules of data
+ * packets. Messages of any length move whole, as the kernel's RMPP passes them to a program.
+ * A port receives only after a client has opened it, by a send or a receive.
  */
 
-static int client_of(struct sim *s, uint64_t port_guid, struct sim_client **ret)
+static int find_client(struct sim *s, uint64_t port_guid, struct sim_client **ret)
 {
 	uint32_t port = graph_port_by_guid(s->g, port_guid);
 	if (port == GRAPH_NONE) {
@@ -39,20 +41,29 @@ void sim_clients_done(struct sim *s)
 	free(s->clients); /* their messages belong to the pool */
 }
 
-void sim_client_take(struct sim *s, uint32_t port, struct mad_buf *m)
+int sim_deliver(struct sim *s, uint32_t port, struct mad_buf *m, unsigned hops)
 {
-	uint32_t client = s->ports[port].client;
-	if (client == 0) {
-		mad_pool_put(&s->pool, m);
-		return;
+	struct sim_event e = { .kind = EVENT_MAD, .msg = m, .port = port };
+	uint64_t delay = s->o.virtual_clock ? (uint64_t)hops * s->o.delay_us : 0;
+	int ret = E_OK;
+
+	if (s->receiver != NULL || port == s->sm_port) {
+		ret = sim_event_add(s, &e, delay);
+	} else if (s->ports[port].client != 0) {
+		mad_list_push(&s->clients[s->ports[port].client - 1].waiting, m);
+	} else {
+		ret = E_NOTFOUND; /* nobody listens */
 	}
-	mad_list_push(&s->clients[client - 1].waiting, m);
+	if (ret != E_OK) {
+		mad_pool_put(&s->pool, m);
+	}
+	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
 static int client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, size_t len)
 {
 	struct sim_client *c;
-	int ret = client_of(s, port_guid, &c);
+	int ret = find_client(s, port_guid, &c);
 	if (ret != E_OK) {
 		return ret;
 	}
@@ -82,7 +93,7 @@ int sim_client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, size_
 	pthread_mutex_lock(&s->lock);
 	int ret = client_send(s, port_guid, mad, len);
 	pthread_mutex_unlock(&s->lock);
-	wakeup_notify(&s->waker);
+	wakeup_notify(&s->wakeup);
 	return ret;
 }
 
@@ -90,7 +101,7 @@ static int client_recv(struct sim *s, uint64_t port_guid, const uint8_t **ret_da
                        size_t *ret_len)
 {
 	struct sim_client *c;
-	int ret = client_of(s, port_guid, &c);
+	int ret = find_client(s, port_guid, &c);
 	if (ret != E_OK) {
 		return ret;
 	}

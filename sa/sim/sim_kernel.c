@@ -529,7 +529,7 @@ void kernel_issm(struct kernel *k, uint32_t port, bool on)
 	pthread_mutex_unlock(&k->s->lock);
 }
 
-static const struct sim_taker taker = { .take = take, .timer = on_timer };
+static const struct sim_receiver receiver = { .take = take, .timer = on_timer };
 
 int kernel_new(struct sim *s, kernel_readable_f *readable, struct kernel **ret)
 {
@@ -544,8 +544,8 @@ int kernel_new(struct sim *s, kernel_readable_f *readable, struct kernel **ret)
 		free(k);
 		return -ENOMEM;
 	}
-	s->taker = &taker;
-	s->taker_ctx = k;
+	s->receiver = &receiver;
+	s->receiver_ctx = k;
 	*ret = k;
 	return E_OK;
 }
@@ -561,7 +561,7 @@ void kernel_free(struct kernel *k)
 	for (uint32_t i = 0; i < k->n_sends; i++) {
 		free(k->sends[i]);
 	}
-	k->s->taker = NULL;
+	k->s->receiver = NULL;
 	free(k->sends);
 	free(k->agents);
 	free(k);

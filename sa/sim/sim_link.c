@@ -8,16 +8,15 @@
 #include "conf/base/err.h"
 
 /*
- * Cables of the simulated fabric: when they carry MADs, and what nodes say about changes.
+ * Cables of the simulated fabric, and the traps that report changes.
  *
- * A cable is up when it was not pulled, both nodes run and neither port is disabled. It
- * trains in no time: both ports go from DOWN to INIT with the best width and speed that
- * both have enabled. A change by the link's own doing sets PortStateChange of a switch
- * and raises trap 128 (IBA vol. 1, 14.2.5.1, 14.2.5.4); that the SM itself armed or
- * activated a port does not.
+ * A cable is up if it was not pulled, both nodes run and neither port is disabled. Training
+ * takes no time: both ports go from DOWN to INIT with the best width and speed that both have
+ * enabled. Such a change sets PortStateChange of a switch and raises trap 128 (IBA vol. 1,
+ * 14.2.5.1, 14.2.5.4). It does not if the SM arms or activates a port.
  *
- * Traps go by LID to the master SM that the node knows; they repeat at the port's subnet
- * timeout until they are repressed or were sent TRAP_SENDS times.
+ * Traps go by LID to the master SM that the node knows. They repeat at the port's subnet
+ * timeout until they are repressed or have been sent TRAP_SENDS times.
  */
 
 enum { TRAP_SENDS = 5, SUBNET_TIMEOUT_LEAST = 18 };
@@ -25,7 +24,7 @@ enum { TRAP_SENDS = 5, SUBNET_TIMEOUT_LEAST = 18 };
 static const uint16_t trap_numbers[SIM_TRAP_COUNT] = { UMAD_SM_LINK_STATE_CHANGED_TRAP,
 	                                               UMAD_SM_LOCAL_CHANGES_TRAP };
 
-static void note_change(struct sim *s, uint32_t node)
+static void report_change(struct sim *s, uint32_t node)
 {
 	if (sim_is_switch(s, node)) {
 		field_set(s->nodes[node].sw_info, SI_PORT_STATE_CHANGE, 1);
@@ -38,19 +37,15 @@ static unsigned highest(uint64_t bits)
 	return bits == 0 ? 0 : 1u << (31 - __builtin_clz((unsigned)bits));
 }
 
-/* 2x is the highest code but not the widest. */
-static unsigned widest(uint64_t bits)
-{
-	uint64_t wide = bits & (WIDTH_4X | WIDTH_8X | WIDTH_12X);
-	return wide != 0 ? highest(wide) : highest(bits);
-}
-
-/* LinkSpeedActive shows the best of its own speeds also beside an extended one, as
- * adapters and switches do: old programs know no other. */
+/* Sets width and speed of both ends. LinkSpeedActive shows the best of its own speeds also
+ * beside an extended one, as adapters and switches do for old programs. */
 static void train(uint8_t *a, uint8_t *b)
 {
 #define COMMON(field) (field_get(a, field) & field_get(b, field))
-	unsigned width = widest(COMMON(PI_LINK_WIDTH_ENABLED));
+	uint64_t widths = COMMON(PI_LINK_WIDTH_ENABLED);
+	uint64_t wide = widths & (WIDTH_4X | WIDTH_8X | WIDTH_12X);
+	/* 2x has the highest code but is not the widest */
+	unsigned width = highest(wide != 0 ? wide : widths);
 	unsigned ext2 = highest(COMMON(PI_LINK_SPEED_EXT_ENABLED_2));
 	unsigned ext = ext2 != 0 ? 0 : highest(COMMON(PI_LINK_SPEED_EXT_ENABLED));
 	unsigned base = highest(COMMON(PI_LINK_SPEED_ENABLED));
@@ -74,16 +69,10 @@ static void set_end(struct sim *s, uint32_t port, bool up)
 	field_set(p->info, PI_PORT_PHYSICAL_STATE, phys);
 }
 
-static bool end_may_be_up(const struct sim *s, uint32_t port)
+static bool can_be_up(const struct sim *s, uint32_t port)
 {
 	const struct sim_port *p = &s->ports[port];
 	return !p->cut && !p->disabled && !s->nodes[s->g->ports[port].node].down;
-}
-
-static bool has_common_mode(const uint8_t *a, const uint8_t *b)
-{
-	return (field_get(a, PI_LINK_WIDTH_ENABLED) &
-	        field_get(b, PI_LINK_WIDTH_ENABLED)) != 0;
 }
 
 void sim_link_update(struct sim *s, uint32_t port)
@@ -95,8 +84,9 @@ void sim_link_update(struct sim *s, uint32_t port)
 	}
 	uint8_t *a = s->ports[port].info;
 	uint8_t *b = s->ports[peer].info;
-	bool up =
-		end_may_be_up(s, port) && end_may_be_up(s, peer) && has_common_mode(a, b);
+	bool common_width = (field_get(a, PI_LINK_WIDTH_ENABLED) &
+	                     field_get(b, PI_LINK_WIDTH_ENABLED)) != 0;
+	bool up = can_be_up(s, port) && can_be_up(s, peer) && common_width;
 	if (up == s->ports[port].up) {
 		return;
 	}
@@ -105,13 +95,8 @@ void sim_link_update(struct sim *s, uint32_t port)
 	}
 	set_end(s, port, up);
 	set_end(s, peer, up);
-	note_change(s, s->g->ports[port].node);
-	note_change(s, s->g->ports[peer].node);
-}
-
-static void count_fall(struct sim *s, uint32_t port)
-{
-	s->bounces += field_get(s->ports[port].info, PI_PORT_STATE) >= PORT_ARMED;
+	report_change(s, s->g->ports[port].node);
+	report_change(s, s->g->ports[peer].node);
 }
 
 void sim_link_bounce(struct sim *s, uint32_t port)
@@ -120,15 +105,14 @@ void sim_link_bounce(struct sim *s, uint32_t port)
 	if (!s->ports[port].up) {
 		return;
 	}
-	count_fall(s, port);
-	count_fall(s, peer);
+	s->bounces += field_get(s->ports[port].info, PI_PORT_STATE) >= PORT_ARMED;
+	s->bounces += field_get(s->ports[peer].info, PI_PORT_STATE) >= PORT_ARMED;
 	set_end(s, port, false);
 	set_end(s, peer, false);
 	sim_link_update(s, port);
 }
 
-/* The port whose MasterSMLID and LID a node's traps use: GRAPH_NONE when none knows an
- * SM. */
+/* The port whose MasterSMLID and LID a node's traps use; GRAPH_NONE if no port knows an SM. */
 static uint32_t trap_port(const struct sim *s, uint32_t node)
 {
 	const struct node *n = &s->g->nodes[node];
@@ -144,13 +128,14 @@ static uint32_t trap_port(const struct sim *s, uint32_t node)
 	return GRAPH_NONE;
 }
 
-static void trap_timer(struct sim *s, uint32_t node, unsigned trap, uint64_t delay_us)
+static void start_trap_timer(struct sim *s, uint32_t node, unsigned trap,
+                             uint64_t delay_us)
 {
 	struct sim_event e = { .kind = EVENT_TRAP,
 		               .node = node,
 		               .trap = (uint8_t)trap,
 		               .timer = ++s->timer };
-	/* Without memory for the timer the trap is lost; traps may get lost. */
+	/* out of memory the trap is lost, which may happen to traps */
 	if (sim_event_add(s, &e, delay_us) == E_OK) {
 		s->nodes[node].traps[trap].timer = e.timer;
 	}
@@ -168,11 +153,11 @@ void sim_trap_raise(struct sim *s, uint32_t node, unsigned trap)
 	if (!pending) {
 		t->tid = ++s->tid;
 		t->description = false;
-		trap_timer(s, node, trap, 0);
+		start_trap_timer(s, node, trap, 0);
 	}
 }
 
-static void trap_fill(const struct sim *s, uint32_t port, unsigned trap, uint8_t *mad)
+static void encode_trap(const struct sim *s, uint32_t port, unsigned trap, uint8_t *mad)
 {
 	const struct node *n = &s->g->nodes[s->g->ports[port].node];
 	const uint8_t *info = s->ports[port].info;
@@ -201,14 +186,14 @@ static void trap_fill(const struct sim *s, uint32_t port, unsigned trap, uint8_t
 	field_set(ntc, NTC_144_NODE_DESCRIPTION_CHANGE, description);
 }
 
-static void trap_send(struct sim *s, uint32_t port, unsigned trap)
+static void send_trap(struct sim *s, uint32_t port, unsigned trap)
 {
 	uint8_t mad[MAD_BYTES] = { 0 };
 	const struct port *p = &s->g->ports[port];
 	struct sim_at at = { .node = p->node, .port = p->num };
 	uint32_t sm_lid = (uint32_t)field_get(s->ports[port].info, PI_MASTER_SM_LID);
 
-	trap_fill(s, port, trap, mad);
+	encode_trap(s, port, trap, mad);
 	if (!sim_walk_lid(s, &at, sm_lid, false)) {
 		return;
 	}
@@ -231,10 +216,10 @@ void sim_trap_due(struct sim *s, uint32_t node, unsigned trap, uint32_t timer)
 	if (code < SUBNET_TIMEOUT_LEAST) {
 		code = SUBNET_TIMEOUT_LEAST;
 	}
-	trap_send(s, port, trap);
+	send_trap(s, port, trap);
 	if (--t->left > 0) {
-		trap_timer(s, node, trap,
-		           (4096ull << code) / 1000); /* 4.096 us * 2^code */
+		start_trap_timer(s, node, trap,
+		                 (4096ull << code) / 1000); /* 4.096 us * 2^code */
 	}
 }
 

@@ -10,12 +10,12 @@
 #include "conf/base/err.h"
 
 /*
- * The management agent of a simulated node (IBA vol. 1, 14.2.5): which attributes there
- * are, what a Get shows and what a Set keeps. PortInfo has its own file.
+ * The management agent of a simulated node (IBA vol. 1, 14.2.5): its attributes, what a Get
+ * shows and what a Set stores. PortInfo is in sim_port.c.
  *
- * A Set that has any bad value changes nothing and is answered with the status "invalid
- * value". The M_Key is checked by the table of 14.2.4.1; lease periods are kept but never
- * run out. P_Keys, SL-to-VL and arbitration tables are stored and shown, not enforced.
+ * A Set with any bad value changes nothing and is answered with the status "invalid value".
+ * The M_Key is checked by the table of 14.2.4.1; lease periods are stored but never expire.
+ * P_Key, SL-to-VL and arbitration tables are stored and shown, but not enforced.
  */
 
 enum { OPA_BASE_VERSION = 0x80 };
@@ -26,7 +26,7 @@ struct access {
 	const struct sim_at *at;
 	bool set;
 	uint32_t mod;
-	uint8_t *data; /* in: what to set; out: what is */
+	uint8_t *data; /* in: the value to set; out: the value */
 };
 
 static const struct node *node_of(const struct access *a)
@@ -36,8 +36,8 @@ static const struct node *node_of(const struct access *a)
 
 static uint32_t linear_fdb_cap(const struct node *n)
 {
-	bool given = n->linear_fdb_cap != 0 && n->linear_fdb_cap < LID_UNICAST_END;
-	return given ? n->linear_fdb_cap : LID_UNICAST_END;
+	bool specified = n->linear_fdb_cap != 0 && n->linear_fdb_cap < LID_UNICAST_END;
+	return specified ? n->linear_fdb_cap : LID_UNICAST_END;
 }
 
 static unsigned partition_cap(const struct node *n)
@@ -62,7 +62,7 @@ static uint16_t node_description(struct access *a)
 	return UMAD_STATUS_SUCCESS;
 }
 
-/* Does this node say that it is Omni-Path's? */
+/* Whether a node appears as an Omni-Path host. */
 static bool is_omni_path(const struct sim *s, uint32_t node)
 {
 	return s->o.omni_path && s->g->nodes[node].type == NODE_CA;
@@ -108,7 +108,7 @@ static uint16_t switch_info_set(struct access *a, uint8_t *info)
 	          field_get(a->data, SI_DEFAULT_MCAST_NOT_PRIMARY_PORT));
 	field_set(info, SI_LIFE_TIME_VALUE, field_get(a->data, SI_LIFE_TIME_VALUE));
 	field_set(info, SI_MULTICAST_FDB_TOP, field_get(a->data, SI_MULTICAST_FDB_TOP));
-	if (field_get(a->data, SI_PORT_STATE_CHANGE)) { /* written 1 it is cleared */
+	if (field_get(a->data, SI_PORT_STATE_CHANGE)) { /* writing 1 clears it */
 		field_set(info, SI_PORT_STATE_CHANGE, 0);
 	}
 	return UMAD_STATUS_SUCCESS;
@@ -132,7 +132,7 @@ static uint16_t switch_info(struct access *a)
 
 static uint16_t port_info(struct access *a)
 {
-	/* Bit 31 says that the SM knows extended link speeds; they are always shown. */
+	/* bit 31 means that the SM supports extended link speeds; they are always shown */
 	uint32_t num = a->mod & 0x7FFFFFFF;
 	if (num > node_of(a)->n_ports) {
 		return UMAD_STATUS_INVALID_ATTR_VALUE;
@@ -193,9 +193,9 @@ static uint16_t linear_ft(struct access *a)
 	return UMAD_STATUS_SUCCESS;
 }
 
-/* Keeps a Set under (port, attribute, modifier); a Get shows it or the default in data.
- */
-static uint16_t stored(struct access *a, uint32_t port, uint16_t attr, const uint8_t *def)
+/* Stores a Set by (port, attribute, modifier); a Get shows that or the default. */
+static uint16_t access_stored(struct access *a, uint32_t port, uint16_t attr,
+                              const uint8_t *def)
 {
 	if (a->set) {
 		return sim_stored_put(a->s, port, attr, a->mod, a->data) == E_OK
@@ -207,12 +207,7 @@ static uint16_t stored(struct access *a, uint32_t port, uint16_t attr, const uin
 	return UMAD_STATUS_SUCCESS;
 }
 
-unsigned sim_guid_cap(const struct sim *s)
-{
-	return s->o.guid_cap != 0 ? s->o.guid_cap : GUID_BLOCK;
-}
-
-/* Places behind GUIDCap are empty; the first of all is the hardware's. */
+/* Entries from GUIDCap on are 0; the first of all is the PortGUID. */
 static uint16_t guid_info(struct access *a)
 {
 	uint32_t port = sim_end_port(a->s, a->at);
@@ -231,12 +226,12 @@ static uint16_t guid_info(struct access *a)
 	for (uint32_t i = cap - a->mod * GUID_BLOCK; a->set && i < GUID_BLOCK; i++) {
 		field_set(a->data, 64 * i, 64, 0);
 	}
-	return stored(a, port, UMAD_SM_ATTR_GUID_INFO, def);
+	return access_stored(a, port, UMAD_SM_ATTR_GUID_INFO, def);
 }
 
-/* After power-on: full member of the default partition; Omni-Path's tools ask for the
- * limited one, too. */
-static void first_pkeys(const struct sim *s, uint32_t node, uint8_t *block)
+/* P_Keys after power-on: full member of the default partition, and on Omni-Path hosts also
+ * limited member, which Omni-Path's tools use. */
+static void default_pkeys(const struct sim *s, uint32_t node, uint8_t *block)
 {
 	field_set(block, 0, 16, 0xFFFF);
 	if (is_omni_path(s, node) && partition_cap(&s->g->nodes[node]) > 1) {
@@ -256,14 +251,14 @@ static uint16_t pkey_table(struct access *a)
 		return UMAD_STATUS_INVALID_ATTR_VALUE;
 	}
 	if (block == 0) {
-		first_pkeys(a->s, a->at->node, def);
+		default_pkeys(a->s, a->at->node, def);
 	}
-	return stored(a, sim_port_index(a->s, a->at->node, num), UMAD_SM_ATTR_PKEY_TABLE,
-	              def);
+	return access_stored(a, sim_port_index(a->s, a->at->node, num),
+	                     UMAD_SM_ATTR_PKEY_TABLE, def);
 }
 
 static const uint8_t *pkey_block(struct sim *s, uint32_t port, uint32_t block,
-                                 uint8_t *room)
+                                 uint8_t *buf)
 {
 	const struct port *p = &s->g->ports[port];
 	bool on_switch = sim_is_switch(s, p->node);
@@ -271,11 +266,11 @@ static const uint8_t *pkey_block(struct sim *s, uint32_t port, uint32_t block,
 	const uint8_t *own = sim_stored_find(s, port, UMAD_SM_ATTR_PKEY_TABLE, mod);
 
 	if (own == NULL) {
-		memset(room, 0, SMP_DATA_BYTES);
+		memset(buf, 0, SMP_DATA_BYTES);
 		if (block == 0) {
-			first_pkeys(s, p->node, room);
+			default_pkeys(s, p->node, buf);
 		}
-		own = room;
+		own = buf;
 	}
 	return own;
 }
@@ -287,11 +282,11 @@ unsigned sim_pkey_cap(const struct sim *s, uint32_t port)
 
 uint16_t sim_pkey_at(struct sim *s, uint32_t port, unsigned index)
 {
-	uint8_t room[SMP_DATA_BYTES];
+	uint8_t buf[SMP_DATA_BYTES];
 	if (index >= sim_pkey_cap(s, port)) {
 		return 0;
 	}
-	const uint8_t *b = pkey_block(s, port, index / PKEY_BLOCK, room);
+	const uint8_t *b = pkey_block(s, port, index / PKEY_BLOCK, buf);
 	return (uint16_t)field_get(b, 16 * (index % PKEY_BLOCK), 16);
 }
 
@@ -302,8 +297,8 @@ int sim_pkey_find(struct sim *s, uint32_t port, uint16_t pkey)
 		return -1;
 	}
 	for (unsigned first = 0; first < cap; first += PKEY_BLOCK) {
-		uint8_t room[SMP_DATA_BYTES];
-		const uint8_t *b = pkey_block(s, port, first / PKEY_BLOCK, room);
+		uint8_t buf[SMP_DATA_BYTES];
+		const uint8_t *b = pkey_block(s, port, first / PKEY_BLOCK, buf);
 		for (unsigned i = 0; i < PKEY_BLOCK && first + i < cap; i++) {
 			uint16_t own = (uint16_t)field_get(b, 16 * i, 16);
 			if ((own & 0x7FFF) == (pkey & 0x7FFF) && (own | pkey) & 0x8000) {
@@ -314,8 +309,8 @@ int sim_pkey_find(struct sim *s, uint32_t port, uint16_t pkey)
 	return -1;
 }
 
-/* Of the tables of a port out that were Set, for one port in, for all of them, and for
- * all ports out as well, the newest counts. NULL: none was. */
+/* The SL-to-VL table of an output port that was Set last: for one input port, for all input
+ * ports, or also for all output ports. NULL: none was Set. */
 static const uint8_t *newest_slvl(struct sim *s, uint32_t node, uint32_t out,
                                   uint32_t mod)
 {
@@ -342,7 +337,7 @@ static const uint8_t *newest_slvl(struct sim *s, uint32_t node, uint32_t out,
 	return newest;
 }
 
-/* One request for the tables of all ports in, or of all ports in and out. */
+/* One Set for all input ports, or for all input and output ports. */
 static uint16_t slvl_tables_set(struct access *a, uint32_t out)
 {
 	bool all = a->mod & SLVL_ALL_OUT;
@@ -353,8 +348,8 @@ static uint16_t slvl_tables_set(struct access *a, uint32_t out)
 		return UMAD_STATUS_INVALID_ATTR_VALUE;
 	}
 	a->mod = all ? SLVL_ALL_IN | SLVL_ALL_OUT : SLVL_ALL_IN | out;
-	return stored(a, sim_port_index(a->s, a->at->node, all ? 0 : out),
-	              UMAD_SM_ATTR_SLVL_TABLE, NULL);
+	return access_stored(a, sim_port_index(a->s, a->at->node, all ? 0 : out),
+	                     UMAD_SM_ATTR_SLVL_TABLE, NULL);
 }
 
 static uint16_t slvl_table(struct access *a)
@@ -383,7 +378,7 @@ static uint16_t slvl_table(struct access *a)
 		memcpy(a->data, own, SMP_DATA_BYTES);
 		return UMAD_STATUS_SUCCESS;
 	}
-	return stored(a, port, UMAD_SM_ATTR_SLVL_TABLE, def);
+	return access_stored(a, port, UMAD_SM_ATTR_SLVL_TABLE, def);
 }
 
 static uint16_t vl_arb_table(struct access *a)
@@ -396,8 +391,8 @@ static uint16_t vl_arb_table(struct access *a)
 	if (num > node_of(a)->n_ports || part < 1 || part > 4) {
 		return UMAD_STATUS_INVALID_ATTR_VALUE;
 	}
-	return stored(a, sim_port_index(a->s, a->at->node, num),
-	              UMAD_SM_ATTR_VL_ARB_TABLE, def);
+	return access_stored(a, sim_port_index(a->s, a->at->node, num),
+	                     UMAD_SM_ATTR_VL_ARB_TABLE, def);
 }
 
 static uint16_t mcast_ft(struct access *a)
@@ -410,7 +405,7 @@ static uint16_t mcast_ft(struct access *a)
 	    a->mod >> 28 > node_of(a)->n_ports / 16u) {
 		return UMAD_STATUS_INVALID_ATTR_VALUE;
 	}
-	return stored(a, node_of(a)->first_port, UMAD_SM_ATTR_MCAST_FT, def);
+	return access_stored(a, node_of(a)->first_port, UMAD_SM_ATTR_MCAST_FT, def);
 }
 
 uint16_t sim_attr(struct sim *s, const struct sim_at *at, bool set, uint16_t attr,
@@ -432,8 +427,9 @@ uint16_t sim_attr(struct sim *s, const struct sim_at *at, bool set, uint16_t att
 	}
 }
 
-/* Is the SMP's M_Key good enough for its method? A bad one is counted. */
-static bool m_key_ok(struct sim *s, uint32_t end_port, const uint8_t *mad, bool *ret_hide)
+/* Checks the M_Key of an SMP by its method and counts violations. */
+static bool check_m_key(struct sim *s, uint32_t end_port, const uint8_t *mad,
+                        bool *ret_hide)
 {
 	uint8_t *info = s->ports[end_port].info;
 	uint64_t key = field_get(info, PI_M_KEY);
@@ -475,7 +471,8 @@ bool sim_agent(struct sim *s, const struct sim_at *at, uint8_t *mad)
 	bool hide;
 
 	if (n->down || n->deaf || (method & UMAD_METHOD_RESP_MASK) != 0 ||
-	    method == UMAD_METHOD_TRAP || !m_key_ok(s, sim_end_port(s, at), mad, &hide)) {
+	    method == UMAD_METHOD_TRAP ||
+	    !check_m_key(s, sim_end_port(s, at), mad, &hide)) {
 		return false;
 	}
 	if (method == UMAD_METHOD_TRAP_REPRESS) {

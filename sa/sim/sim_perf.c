@@ -7,11 +7,11 @@
 
 /*
  * Performance management of a simulated node (IBA vol. 1, 16.1): ClassPortInfo,
- * PortCounters and PortCountersExtended. They count the MADs that passed the port's
- * cable, as packets and words; nothing goes wrong on a simulated cable, so the error
- * counters stay 0. A Set clears the counters that CounterSelect names. PortSelect 255
- * adds up all ports; 0 is the port that answers, also of a CA, whose adapters do not look
- * at it: perfquery sends 0 when it is given a LID alone.
+ * PortCounters and PortCountersExtended. They count the MADs that passed the port's cable, as
+ * packets and words. A simulated cable has no errors, so the error counters stay 0. A Set
+ * clears the counters that CounterSelect names. PortSelect 255 is the sum of all ports. 0 is
+ * the port that answers, also of a CA, because CAs ignore PortSelect: perfquery sends 0 when
+ * its user names only a LID.
  */
 
 /* clang-format off */
@@ -30,13 +30,14 @@ enum {
 	PM_ATTR_PORT_COUNTERS = 0x12,
 	PM_ATTR_PORT_COUNTERS_EXT = 0x1D,
 	PM_CAP_ALL_PORT_SELECT = 1 << 8,
-	PM_CAP_EXTENDED_WIDTH_NO_IETF = 1 << 10, /* not unicast and multicast apart */
+	PM_CAP_EXTENDED_WIDTH_NO_IETF =
+		1 << 10, /* no separate counters for unicast and multicast */
 	PM_ALL_PORTS = 255,
 	PM_DATA_AT = 64,
 	PM_DATA_BYTES = 192
 };
 
-/* The four counters and where they are: in both attributes. */
+/* the four counters and their fields in both attributes */
 static const struct {
 	size_t at;                    /* in struct sim_perf */
 	uint16_t select, bit;         /* PortCounters, 32 bits wide */
@@ -53,29 +54,6 @@ enum { N_COUNTERS = sizeof(counters) / sizeof(counters[0]) };
 static uint64_t *counter(struct sim_perf *p, unsigned i)
 {
 	return (uint64_t *)((char *)p + counters[i].at);
-}
-
-static void class_port_info(uint8_t *data)
-{
-	memset(data, 0, PM_DATA_BYTES);
-	field_set(data, CPI_BASE_VERSION, UMAD_BASE_VERSION);
-	field_set(data, CPI_CLASS_VERSION, PM_CLASS_VERSION);
-	field_set(data, CPI_CAPABILITY_MASK,
-	          PM_CAP_ALL_PORT_SELECT | PM_CAP_EXTENDED_WIDTH_NO_IETF);
-	field_set(data, CPI_RESP_TIME_VALUE, 16);
-}
-
-static void show(const struct sim_perf *sum, bool ext, uint8_t *data)
-{
-	for (unsigned i = 0; i < N_COUNTERS; i++) {
-		uint64_t v = *counter((struct sim_perf *)sum, i);
-		if (ext) {
-			field_set(data, counters[i].ext_bit, 64, v);
-		} else { /* narrow counters stay at their highest value */
-			field_set(data, counters[i].bit, 32,
-			          v < UINT32_MAX ? v : UINT32_MAX);
-		}
-	}
 }
 
 static uint16_t port_counters(struct sim *s, const struct sim_at *at, bool set, bool ext,
@@ -104,7 +82,15 @@ static uint16_t port_counters(struct sim *s, const struct sim_at *at, bool set, 
 		}
 	}
 	memset(data + PC_FIRST_COUNTER / 8, 0, PM_DATA_BYTES - PC_FIRST_COUNTER / 8);
-	show(&sum, ext, data);
+	for (unsigned i = 0; i < N_COUNTERS; i++) {
+		uint64_t v = *counter(&sum, i);
+		if (ext) {
+			field_set(data, counters[i].ext_bit, 64, v);
+		} else { /* narrow counters stay at their highest value */
+			field_set(data, counters[i].bit, 32,
+			          v < UINT32_MAX ? v : UINT32_MAX);
+		}
+	}
 	return UMAD_STATUS_SUCCESS;
 }
 
@@ -121,7 +107,12 @@ static uint16_t answer(struct sim *s, const struct sim_at *at, uint8_t *mad)
 		if (set) {
 			return UMAD_STATUS_ATTR_NOT_SUPPORTED;
 		}
-		class_port_info(data);
+		memset(data, 0, PM_DATA_BYTES);
+		field_set(data, CPI_BASE_VERSION, UMAD_BASE_VERSION);
+		field_set(data, CPI_CLASS_VERSION, PM_CLASS_VERSION);
+		field_set(data, CPI_CAPABILITY_MASK,
+		          PM_CAP_ALL_PORT_SELECT | PM_CAP_EXTENDED_WIDTH_NO_IETF);
+		field_set(data, CPI_RESP_TIME_VALUE, 16);
 		return UMAD_STATUS_SUCCESS;
 	case PM_ATTR_PORT_COUNTERS: return port_counters(s, at, set, false, data);
 	case PM_ATTR_PORT_COUNTERS_EXT: return port_counters(s, at, set, true, data);

@@ -6,15 +6,15 @@
 #include <string.h>
 
 /*
- * PortInfo of simulated ports (IBA vol. 1, 14.2.5.6): what a port is able to, and which
- * values a Set may bring. A Set is checked as a whole before anything is stored.
+ * PortInfo of simulated ports (IBA vol. 1, 14.2.5.6): what a port supports, and which values a
+ * Set may have. A Set is checked as a whole before anything is stored.
  *
- * PortState: 0 keeps; DOWN takes the link down, and it trains anew at once; ARMED only
- * from INIT, ACTIVE only from ARMED. Port 0 of a switch has no link: it is ACTIVE and its
- * state, width and speed fields are not looked at.
+ * PortState: 0 means no change; DOWN takes the link down, and it trains again; ARMED is
+ * allowed only from INIT, ACTIVE only from ARMED. Port 0 of a switch has no link: it is ACTIVE,
+ * and its state, width and speed fields are ignored.
  */
 
-/* Fields that a Set copies as they are: of end ports, and of ports with a link. */
+/* fields that a Set copies unchanged: of end ports, and of ports with a link */
 struct span {
 	uint16_t bit, width;
 };
@@ -34,7 +34,7 @@ static const struct span link_fields[] = {
 	{ PI_OVERRUN_ERRORS },
 };
 
-/* Fields with a value that keeps (0) and perhaps one that means "what is supported". */
+/* fields where 0 means no change, and perhaps one value means "as supported" */
 static const struct choice {
 	struct span enabled, supported;
 	uint8_t all; /* 0: there is no such value */
@@ -64,18 +64,7 @@ enum { EXT_SPEEDS_OFF = 30, N_CHOICES = sizeof(choices) / sizeof(choices[0]) };
 #define GET(info, span) field_get((info), (span).bit, (span).width)
 #define PUT(info, span, v) field_set((info), (span).bit, (span).width, (v))
 
-static uint8_t widths_supported(uint8_t width)
-{
-	switch (width) {
-	case WIDTH_1X: return WIDTH_1X;
-	case WIDTH_2X: return WIDTH_1X | WIDTH_2X;
-	case WIDTH_8X: return WIDTH_1X | WIDTH_4X | WIDTH_8X;
-	case WIDTH_12X: return WIDTH_1X | WIDTH_4X | WIDTH_12X;
-	default: return WIDTH_1X | WIDTH_4X;
-	}
-}
-
-/* Fastest speed of a node: the capability bits are those of the node's end port. */
+/* The fastest speed of a node, because the capability bits of its end port cover all ports. */
 static uint8_t fastest(const struct sim *s, const struct node *n, const struct port *p)
 {
 	uint8_t best = p->speed;
@@ -103,20 +92,6 @@ static void set_capabilities(const struct sim *s, const struct node *n,
 	                (mask2 != 0 ? CAP_CAPABILITY_MASK2 : 0);
 	field_set(info, PI_CAPABILITY_MASK, mask);
 	field_set(info, PI_CAPABILITY_MASK2, mask2);
-}
-
-static void set_link_abilities(const struct port *p, uint8_t *info)
-{
-	const uint8_t *speed = speeds[p->speed < SPEED_COUNT ? p->speed : SPEED_SDR];
-	const uint8_t supported[N_CHOICES] = { widths_supported(p->width), speed[0],
-		                               speed[1], speed[2] };
-	for (unsigned i = 0; i < N_CHOICES; i++) {
-		PUT(info, choices[i].supported, supported[i]);
-		PUT(info, choices[i].enabled, supported[i]);
-	}
-	field_set(info, PI_LINK_DOWN_DEFAULT_STATE, PHYS_POLLING);
-	field_set(info, PI_VL_ARB_HIGH_CAP, 8);
-	field_set(info, PI_VL_ARB_LOW_CAP, 8);
 }
 
 void sim_port_reset(struct sim *s, uint32_t port)
@@ -151,7 +126,21 @@ void sim_port_reset(struct sim *s, uint32_t port)
 		field_set(me->info, PI_LINK_SPEED_ACTIVE, 1);
 		return;
 	}
-	set_link_abilities(p, me->info);
+	const uint8_t *speed = speeds[p->speed < SPEED_COUNT ? p->speed : SPEED_SDR];
+	/* a port also supports the narrower widths */
+	uint8_t widths = p->width == WIDTH_1X   ? WIDTH_1X
+	                 : p->width == WIDTH_2X ? WIDTH_1X | WIDTH_2X
+	                 : p->width == WIDTH_8X || p->width == WIDTH_12X
+	                         ? WIDTH_1X | WIDTH_4X | p->width
+	                         : WIDTH_1X | WIDTH_4X;
+	const uint8_t supported[N_CHOICES] = { widths, speed[0], speed[1], speed[2] };
+	for (unsigned i = 0; i < N_CHOICES; i++) {
+		PUT(me->info, choices[i].supported, supported[i]);
+		PUT(me->info, choices[i].enabled, supported[i]);
+	}
+	field_set(me->info, PI_LINK_DOWN_DEFAULT_STATE, PHYS_POLLING);
+	field_set(me->info, PI_VL_ARB_HIGH_CAP, 8);
+	field_set(me->info, PI_VL_ARB_LOW_CAP, 8);
 	field_set(me->info, PI_PORT_STATE, PORT_DOWN);
 	field_set(me->info, PI_PORT_PHYSICAL_STATE, PHYS_POLLING);
 }
@@ -161,56 +150,39 @@ static bool unicast(uint64_t lid)
 	return lid > 0 && lid < LID_UNICAST_END;
 }
 
-static bool end_port_ok(const struct sim *s, const struct port *p, const uint8_t *in)
+static bool check_end_port(const struct sim *s, const struct port *p, const uint8_t *in)
 {
 	const struct node *n = &s->g->nodes[p->node];
 	if (!unicast(field_get(in, PI_LID)) ||
 	    !unicast(field_get(in, PI_MASTER_SM_LID))) {
 		return false;
 	}
-	/* A base switch port 0 has one LID. */
+	/* a base switch port 0 has one LID */
 	return field_get(in, PI_LMC) == 0 || n->type != NODE_SWITCH || n->esp0;
 }
 
-static bool choice_ok(const struct choice *c, const uint8_t *info, const uint8_t *in)
-{
-	uint64_t v = GET(in, c->enabled);
-	bool ext_off = c->all == 31 && v == EXT_SPEEDS_OFF;
-	return v == 0 || v == c->all || ext_off || (v & ~GET(info, c->supported)) == 0;
-}
-
-static bool state_ok(const uint8_t *info, uint64_t wanted)
-{
-	uint64_t now = field_get(info, PI_PORT_STATE);
-	switch (wanted) {
-	case 0:
-	case PORT_DOWN: return true;
-	case PORT_ARMED: return now == PORT_INIT;
-	case PORT_ACTIVE: return now == PORT_ARMED;
-	default: return false;
-	}
-}
-
-static bool phys_ok(uint64_t wanted)
-{
-	return wanted <= PHYS_DISABLED;
-}
-
-static bool link_ok(const uint8_t *info, const uint8_t *in)
+static bool check_link(const uint8_t *info, const uint8_t *in)
 {
 	uint64_t mtu = field_get(in, PI_NEIGHBOR_MTU);
 	uint64_t vls = field_get(in, PI_OPERATIONAL_VLS);
+	uint64_t state = field_get(info, PI_PORT_STATE),
+		 wanted = field_get(in, PI_PORT_STATE);
 
 	for (unsigned i = 0; i < N_CHOICES; i++) {
-		if (!choice_ok(&choices[i], info, in)) {
+		const struct choice *c = &choices[i];
+		uint64_t v = GET(in, c->enabled);
+		bool ext_off = c->all == 31 && v == EXT_SPEEDS_OFF;
+		if (v != 0 && v != c->all && !ext_off && v & ~GET(info, c->supported)) {
 			return false;
 		}
 	}
 	return mtu >= 1 && mtu <= field_get(info, PI_MTU_CAP) &&
 	       vls <= field_get(info, PI_VL_CAP) &&
 	       field_get(in, PI_LINK_DOWN_DEFAULT_STATE) <= PHYS_POLLING &&
-	       phys_ok(field_get(in, PI_PORT_PHYSICAL_STATE)) &&
-	       state_ok(info, field_get(in, PI_PORT_STATE));
+	       field_get(in, PI_PORT_PHYSICAL_STATE) <= PHYS_DISABLED &&
+	       (wanted == 0 || wanted == PORT_DOWN ||
+	        (wanted == PORT_ARMED && state == PORT_INIT) ||
+	        (wanted == PORT_ACTIVE && state == PORT_ARMED));
 }
 
 static void copy(uint8_t *info, const uint8_t *in, const struct span *spans, size_t n)
@@ -220,7 +192,7 @@ static void copy(uint8_t *info, const uint8_t *in, const struct span *spans, siz
 	}
 }
 
-static void keep_or_set(uint8_t *info, unsigned bit, unsigned width, uint64_t v)
+static void set_unless_0(uint8_t *info, unsigned bit, unsigned width, uint64_t v)
 {
 	if (v != 0) {
 		field_set(info, bit, width, v);
@@ -230,9 +202,9 @@ static void keep_or_set(uint8_t *info, unsigned bit, unsigned width, uint64_t v)
 static void set_link_fields(uint8_t *info, const uint8_t *in)
 {
 	copy(info, in, link_fields, sizeof(link_fields) / sizeof(link_fields[0]));
-	keep_or_set(info, PI_OPERATIONAL_VLS, field_get(in, PI_OPERATIONAL_VLS));
-	keep_or_set(info, PI_LINK_DOWN_DEFAULT_STATE,
-	            field_get(in, PI_LINK_DOWN_DEFAULT_STATE));
+	set_unless_0(info, PI_OPERATIONAL_VLS, field_get(in, PI_OPERATIONAL_VLS));
+	set_unless_0(info, PI_LINK_DOWN_DEFAULT_STATE,
+	             field_get(in, PI_LINK_DOWN_DEFAULT_STATE));
 	for (unsigned i = 0; i < N_CHOICES; i++) {
 		const struct choice *c = &choices[i];
 		uint64_t v = GET(in, c->enabled);
@@ -243,7 +215,7 @@ static void set_link_fields(uint8_t *info, const uint8_t *in)
 			PUT(info, c->enabled, 0);
 			continue;
 		}
-		keep_or_set(info, c->enabled.bit, c->enabled.width, v);
+		set_unless_0(info, c->enabled.bit, c->enabled.width, v);
 	}
 }
 
@@ -272,7 +244,8 @@ uint16_t sim_port_set(struct sim *s, uint32_t port, const uint8_t *in)
 	bool end_port = !on_switch || p->num == 0;
 	bool has_link = p->num != 0;
 
-	if ((end_port && !end_port_ok(s, p, in)) || (has_link && !link_ok(info, in))) {
+	if ((end_port && !check_end_port(s, p, in)) ||
+	    (has_link && !check_link(info, in))) {
 		return UMAD_STATUS_INVALID_ATTR_VALUE;
 	}
 	if (end_port) {

@@ -5,152 +5,15 @@
 #include <infiniband/umad_sm.h>
 
 /*
- * How MADs get through the simulated fabric, cable by cable.
+ * Sending a MAD: where it moves (sim_walk.c), who answers it, and how the response returns.
  *
- * Directed route (IBA vol. 1, 14.2.2): the request carries the egress ports in its
- * initial path; each node on the way notes in the return path where the SMP came in; the
- * answer goes back along the return path with the direction bit set. A first part that is
- * LID routed (the address has a LID that is not permissive) leads to a switch where the
- * directed part starts; a last part by LID leads from the node where it ends to DrDLID.
- * Answers take the parts in the opposite order, to DrSLID at last.
+ * A directed-route SMP (IBA vol. 1, 14.2.2) may have three parts. If its address has a LID
+ * that is not permissive, a part by LID leads to the switch where the directed part begins.
+ * After the directed part, a last part by LID leads to DrDLID. The response takes the parts in
+ * the opposite order and ends at DrSLID.
  *
- * LID routed: from switch to switch by the LFTs as they were programmed, LinearFDBTop
- * respected. Management packets (VL 15) pass each cable that is up; data packets leave
- * only by ACTIVE ports and come in by ARMED or ACTIVE ones, an ARMED port turning ACTIVE
- * by it (7.2.7).
- *
- * What finds no way is gone without a word, as in a fabric; the SMP engine's timers tell.
+ * A MAD that finds no route is dropped, as in a fabric; the SMP engine has timers for that.
  */
-
-enum {
-	HOPS_MAX = 64
-}; /* LID routed: more switches than any route has, so a loop ends here */
-
-static bool leave(struct sim *s, struct sim_at *at, unsigned out)
-{
-	if (out == 0 || out > s->g->nodes[at->node].n_ports) {
-		return false;
-	}
-	uint32_t p = sim_port_index(s, at->node, out);
-	if (!s->ports[p].up) {
-		return false;
-	}
-	const struct port *peer = &s->g->ports[s->g->ports[p].peer];
-	sim_perf_count(s, p, s->g->ports[p].peer);
-	at->node = peer->node;
-	at->port = peer->num;
-	at->hops++;
-	return true;
-}
-
-static unsigned port_state(const struct sim *s, uint32_t port)
-{
-	return (unsigned)field_get(s->ports[port].info, PI_PORT_STATE);
-}
-
-static bool leave_data(struct sim *s, struct sim_at *at, unsigned out)
-{
-	uint32_t from = sim_port_index(s, at->node, out);
-	if (port_state(s, from) != PORT_ACTIVE || !leave(s, at, out)) {
-		return false;
-	}
-	uint32_t in = sim_port_index(s, at->node, at->port);
-	if (port_state(s, in) == PORT_ARMED) {
-		field_set(s->ports[in].info, PI_PORT_STATE, PORT_ACTIVE);
-		s->changes++;
-	}
-	return port_state(s, in) == PORT_ACTIVE;
-}
-
-static bool lid_is_mine(const struct sim *s, uint32_t port, uint32_t dlid)
-{
-	const uint8_t *info = s->ports[port].info;
-	uint32_t lid = (uint32_t)field_get(info, PI_LID);
-	return lid != 0 && (lid ^ dlid) >> field_get(info, PI_LMC) == 0;
-}
-
-static unsigned lft_port(const struct sim *s, uint32_t node, uint32_t dlid)
-{
-	const struct sim_node *n = &s->nodes[node];
-	if (dlid >= n->lft_len || dlid > field_get(n->sw_info, SI_LINEAR_FDB_TOP)) {
-		return LFT_NO_ROUTE;
-	}
-	return n->lft[dlid];
-}
-
-static bool leave_by(struct sim *s, struct sim_at *at, unsigned out, bool data)
-{
-	if (out == 0 || out > s->g->nodes[at->node].n_ports) {
-		return false;
-	}
-	return data ? leave_data(s, at, out) : leave(s, at, out);
-}
-
-bool sim_walk_lid(struct sim *s, struct sim_at *at, uint32_t dlid, bool data)
-{
-	if (dlid == 0 || dlid >= LID_UNICAST_END) {
-		return false;
-	}
-	if (!sim_is_switch(s, at->node)) {
-		uint32_t own = sim_end_port(s, at);
-		if (lid_is_mine(s, own, dlid)) {
-			return !data || port_state(s, own) == PORT_ACTIVE;
-		}
-		if (!leave_by(s, at, at->port, data)) {
-			return false;
-		}
-	}
-	while (sim_is_switch(s, at->node)) {
-		unsigned out = lft_port(s, at->node, dlid);
-		if (out == 0) {
-			at->port = 0;
-			break;
-		}
-		if (at->hops > HOPS_MAX || !leave_by(s, at, out, data)) {
-			return false;
-		}
-	}
-	return lid_is_mine(s, sim_end_port(s, at), dlid);
-}
-
-/* From the sender to the end of the initial path. */
-static bool dr_out(struct sim *s, struct sim_at *at, struct umad_smp *smp)
-{
-	if (smp->hop_ptr != 0 || smp->hop_cnt >= UMAD_SMP_MAX_HOPS) {
-		return false;
-	}
-	for (unsigned i = 1; i <= smp->hop_cnt; i++) {
-		unsigned out = smp->initial_path[i];
-		/* A channel adapter passes nothing on: it can only be the first node. */
-		if (!sim_is_switch(s, at->node) && (at->hops > 0 || out != at->port)) {
-			return false;
-		}
-		if (!leave(s, at, out)) {
-			return false;
-		}
-		smp->return_path[i] = at->port;
-	}
-	smp->hop_ptr = (uint8_t)(smp->hop_cnt + 1);
-	return true;
-}
-
-/* From the end of the initial path back to its start. */
-static bool dr_back(struct sim *s, struct sim_at *at, struct umad_smp *smp)
-{
-	if (smp->hop_cnt >= UMAD_SMP_MAX_HOPS || smp->hop_ptr != smp->hop_cnt + 1) {
-		return false;
-	}
-	for (unsigned i = smp->hop_cnt; i >= 1; i--) {
-		if (!sim_is_switch(s, at->node) && i != smp->hop_cnt) {
-			return false;
-		}
-		if (!leave(s, at, smp->return_path[i])) {
-			return false;
-		}
-	}
-	smp->hop_ptr = 0;
-	return true;
-}
 
 bool sim_lost(struct sim *s)
 {
@@ -169,21 +32,21 @@ static bool is_silent(const struct sim *s, uint32_t node)
 	return s->nodes[node].down || s->nodes[node].deaf;
 }
 
-/* What the agent leaves to the programs on its node: answers, traps, SMInfo. */
+/* Whether programs on the node get this SMP, not the agent: responses, traps, SMInfo. */
 static bool is_for_programs(const struct sim *s, const struct sim_at *at,
                             const uint8_t *mad)
 {
 	uint8_t method = mad[3];
-	if (s->taker == NULL && sim_end_port(s, at) != s->sm_port) {
+	if (s->receiver == NULL && sim_end_port(s, at) != s->sm_port) {
 		return false;
 	}
 	return (method & UMAD_METHOD_RESP_MASK) != 0 || method == UMAD_METHOD_TRAP ||
 	       field_get(mad, MAD_ATTR_ID) == UMAD_SM_ATTR_SM_INFO;
 }
 
-/* Hands the MAD to the programs where it is; lid: whom they see as the sender. */
-static bool deliver(struct sim *s, struct mad_buf *m, const struct sim_at *at,
-                    uint32_t lid)
+/* Delivers a SMP to the programs at its end port; lid: the source LID that they see. */
+static bool deliver_smp(struct sim *s, struct mad_buf *m, const struct sim_at *at,
+                        uint32_t lid)
 {
 	if (is_silent(s, at->node)) {
 		return false;
@@ -196,7 +59,7 @@ static bool deliver(struct sim *s, struct mad_buf *m, const struct sim_at *at,
 	return true;
 }
 
-/* The node's agent: true when the MAD now is an answer to carry back. */
+/* Gives the SMP to the node's agent. \return true: it is a response now. */
 static bool agent_answers(struct sim *s, struct mad_buf *m, const struct sim_at *at)
 {
 	return !sim_lost(s) && sim_agent(s, at, m->data) && !sim_lost(s);
@@ -212,13 +75,13 @@ static bool walk_to_switch(struct sim *s, struct sim_at *at, uint32_t lid)
 	return sim_walk_lid(s, at, lid, false) && sim_is_switch(s, at->node);
 }
 
-/* An answer from the end of the initial path to who asked. */
-static bool directed_home(struct sim *s, struct mad_buf *m, struct sim_at *at)
+/* Returns a response from the end of the initial path to the requester. */
+static bool return_directed(struct sim *s, struct mad_buf *m, struct sim_at *at)
 {
 	uint32_t dr_slid = (uint32_t)field_get(m->data, SMP_DR_SLID);
 	uint32_t lid = LID_PERMISSIVE;
 
-	if (!dr_back(s, at, (struct umad_smp *)m->data)) {
+	if (!sim_walk_return_path(s, at, (struct umad_smp *)m->data)) {
 		return false;
 	}
 	if (dr_slid != LID_PERMISSIVE) {
@@ -227,19 +90,7 @@ static bool directed_home(struct sim *s, struct mad_buf *m, struct sim_at *at)
 			return false;
 		}
 	}
-	return deliver(s, m, at, lid);
-}
-
-/* A program's answer: by LID to the switch where the directed part ended, if any. */
-static bool directed_answer(struct sim *s, struct mad_buf *m, struct sim_at *at)
-{
-	uint32_t lid = m->addr.lid;
-	if (lid != LID_PERMISSIVE && lid != 0 &&
-	    field_get(m->data, SMP_DR_DLID) != LID_PERMISSIVE &&
-	    !walk_to_switch(s, at, lid)) {
-		return false;
-	}
-	return directed_home(s, m, at);
+	return deliver_smp(s, m, at, lid);
 }
 
 static bool directed_request(struct sim *s, struct mad_buf *m, struct sim_at *at)
@@ -250,32 +101,31 @@ static bool directed_request(struct sim *s, struct mad_buf *m, struct sim_at *at
 	              dr_slid != LID_PERMISSIVE;
 
 	if ((by_lid && !walk_to_switch(s, at, m->addr.lid)) ||
-	    !dr_out(s, at, (struct umad_smp *)m->data)) {
+	    !sim_walk_initial_path(s, at, (struct umad_smp *)m->data)) {
 		return false;
 	}
-	struct sim_at turn = *at; /* here the directed part ends */
-	uint32_t turn_lid = LID_PERMISSIVE;
+	struct sim_at end = *at; /* of the directed part */
+	uint32_t end_lid = LID_PERMISSIVE;
 	if (dr_dlid != LID_PERMISSIVE) {
-		turn_lid = lid_at(s, &turn);
-		if (!sim_is_switch(s, turn.node) ||
-		    !sim_walk_lid(s, at, dr_dlid, false)) {
+		end_lid = lid_at(s, &end);
+		if (!sim_is_switch(s, end.node) || !sim_walk_lid(s, at, dr_dlid, false)) {
 			return false;
 		}
 	}
 	if (is_for_programs(s, at, m->data)) {
-		return deliver(s, m, at, turn_lid);
+		return deliver_smp(s, m, at, end_lid);
 	}
 	if (!agent_answers(s, m, at)) {
 		return false;
 	}
 	if (dr_dlid != LID_PERMISSIVE) {
-		if (!walk_to_switch(s, at, turn_lid)) {
+		if (!walk_to_switch(s, at, end_lid)) {
 			return false;
 		}
-		turn.hops = at->hops;
-		*at = turn;
+		end.hops = at->hops;
+		*at = end;
 	}
-	return directed_home(s, m, at);
+	return return_directed(s, m, at);
 }
 
 static uint32_t own_lid(const struct sim *s, uint32_t from, const struct mad_buf *m)
@@ -295,23 +145,12 @@ static bool send_by_lid(struct sim *s, uint32_t from, struct mad_buf *m,
 		return false;
 	}
 	if (is_for_programs(s, at, m->data)) {
-		return deliver(s, m, at, slid);
+		return deliver_smp(s, m, at, slid);
 	}
 	if (!agent_answers(s, m, at) || !sim_walk_lid(s, at, slid, false)) {
 		return false;
 	}
-	return deliver(s, m, at, dlid);
-}
-
-/* The P_Key must be in the receiver's table (IBA vol. 1, 10.9.3). */
-static bool translate_pkey(struct sim *s, uint32_t from, uint32_t to, struct mad_addr *a)
-{
-	int index = sim_pkey_find(s, to, sim_pkey_at(s, from, a->pkey_index));
-	if (index < 0) {
-		return false;
-	}
-	a->pkey_index = (uint16_t)index;
-	return true;
+	return deliver_smp(s, m, at, dlid);
 }
 
 static bool send_gmp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim_at *at)
@@ -323,10 +162,19 @@ static bool send_gmp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim
 		return false;
 	}
 	uint32_t to = sim_end_port(s, at);
-	if (s->taker != NULL && (sim_lost(s) || !translate_pkey(s, from, to, &m->addr))) {
-		return false;
+	if (s->receiver != NULL) {
+		/* the P_Key must be in the table of the destination (IBA vol. 1, 10.9.3) */
+		int index =
+			sim_lost(s)
+				? -1
+				: sim_pkey_find(s, to,
+		                                sim_pkey_at(s, from, m->addr.pkey_index));
+		if (index < 0) {
+			return false;
+		}
+		m->addr.pkey_index = (uint16_t)index;
 	}
-	if (sim_perf_agent(s, at, m->data)) { /* counters: the node itself answers */
+	if (sim_perf_agent(s, at, m->data)) { /* the node itself answers */
 		if (!sim_walk_lid(s, at, slid, true)) {
 			return false;
 		}
@@ -340,22 +188,28 @@ static bool send_gmp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim
 	return true;
 }
 
-static void count(struct sim *s, const uint8_t *mad)
-{
-	uint64_t attr = field_get(mad, MAD_ATTR_ID);
-	if (mad[3] < SIM_METHODS) { /* requests */
-		s->counts[mad[3]][attr < SIM_ATTRS ? attr : SIM_ATTRS]++;
-	}
-}
-
 static bool send_smp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim_at *at)
 {
-	count(s, m->data);
+	uint64_t attr = field_get(m->data, MAD_ATTR_ID);
+	uint8_t method = m->data[3];
+	uint32_t lid = m->addr.lid;
+
+	if (method < SIM_METHODS) { /* a request */
+		s->counts[method][attr < SIM_ATTRS ? attr : SIM_ATTRS]++;
+	}
 	if (m->data[1] == UMAD_CLASS_SUBN_LID_ROUTED) {
 		return send_by_lid(s, from, m, at);
 	}
-	return field_get(m->data, SMP_DIRECTION) ? directed_answer(s, m, at)
-	                                         : directed_request(s, m, at);
+	if (!field_get(m->data, SMP_DIRECTION)) {
+		return directed_request(s, m, at);
+	}
+	/* the response of a program: first by LID to the switch where the directed part ended */
+	if (lid != LID_PERMISSIVE && lid != 0 &&
+	    field_get(m->data, SMP_DR_DLID) != LID_PERMISSIVE &&
+	    !walk_to_switch(s, at, lid)) {
+		return false;
+	}
+	return return_directed(s, m, at);
 }
 
 void sim_send_mad(struct sim *s, uint32_t from, struct mad_buf *m)

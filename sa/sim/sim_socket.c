@@ -54,19 +54,6 @@ int sim_socket_put(int fd, const void *head, size_t head_len, const void *body,
 	return n < 0 ? -errno : 0;
 }
 
-/* The descriptor that came with a message, -1: none. */
-static int descriptor_in(struct msghdr *m)
-{
-	int fd = -1;
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c != NULL; c = CMSG_NXTHDR(m, c)) {
-		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-		    c->cmsg_len == CMSG_LEN(sizeof(int))) {
-			memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-		}
-	}
-	return fd;
-}
-
 ssize_t sim_socket_get(int fd, void *head, size_t head_len, void *body, size_t body_len,
                        int *ret_along, int flags)
 {
@@ -87,7 +74,12 @@ ssize_t sim_socket_get(int fd, void *head, size_t head_len, void *body, size_t b
 		return -errno;
 	}
 	if (ret_along != NULL) {
-		*ret_along = descriptor_in(&m);
+		for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
+			if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+			    c->cmsg_len == CMSG_LEN(sizeof(int))) {
+				memcpy(ret_along, CMSG_DATA(c), sizeof(*ret_along));
+			}
+		}
 	}
 	return n;
 }
@@ -133,7 +125,7 @@ int sim_socket_memory_read(int fd, size_t most, void **ret_data, size_t *ret_len
 		if (n < 0 && errno == EINTR) {
 			continue;
 		}
-		if (n <= 0) { /* somebody cut it while it was read */
+		if (n <= 0) { /* the file was truncated while it was read */
 			free(data);
 			return -EIO;
 		}
@@ -159,7 +151,7 @@ int sim_socket_put_mad(int fd, const void *header, const void *mad, size_t len, 
 	return ret;
 }
 
-static int say(struct sim_welcome *w, int err, const char *path)
+static int explain_failure(struct sim_welcome *w, int err, const char *path)
 {
 	const char *remedy = err == ENOENT || err == ECONNREFUSED
 	                             ? "start one with 'saguaro-sim FILE', or name its "
@@ -199,7 +191,7 @@ int sim_socket_call(const char *path, const struct sim_hello *hello,
 	int fd = connect_to(path);
 
 	if (fd < 0) {
-		return say(ret, -fd, path);
+		return explain_failure(ret, -fd, path);
 	}
 	h.magic = SIM_MAGIC;
 	h.version = SIM_VERSION;
@@ -208,7 +200,7 @@ int sim_socket_call(const char *path, const struct sim_hello *hello,
 	                     : err;
 	if (n != sizeof(*ret)) {
 		err = n < 0 ? (int)-n : EPROTO;
-		say(ret, err, path);
+		explain_failure(ret, err, path);
 	} else {
 		err = ret->error;
 		ret->text[sizeof(ret->text) - 1] = '\0';

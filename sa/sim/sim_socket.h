@@ -9,8 +9,8 @@
 #include "sa/sim/sim_wire.h"
 
 /*!
- * The sockets between saguaro-sim and its clients, for both ends (sa/sim/sim_wire.h says what
- * goes over them). Depends on the C library alone: the preload library contains it.
+ * The sockets between saguaro-sim and its clients, for both ends; sim_wire.h has the protocol.
+ * Uses only the C library, because it is part of the preload library.
  */
 
 /*! \brief SAGUARO_SIM_SOCKET, else saguaro-sim.sock in XDG_RUNTIME_DIR, else in /tmp with
@@ -18,29 +18,29 @@
 void sim_socket_path(char *buf);
 
 /*!
- * \brief Connects and says hello.
+ * \brief Connects and sends the hello.
  *
- * \param ret      Welcome; on failure its text is a sentence that names the remedy.
- * \param ret_data Descriptor that came along, -1: none. May be NULL.
+ * \param ret      Welcome; on failure its text says what to do.
+ * \param ret_data Descriptor of the reply, -1: none. May be NULL.
  * \return The connection, or -errno.
  */
 int sim_socket_call(const char *path, const struct sim_hello *hello,
                     struct sim_welcome *ret, int *ret_data);
 
-/*! \brief One packet, with a descriptor to go along or -1. \param flags of sendmsg.
+/*! \brief Sends one packet, with a descriptor or -1. \param flags of sendmsg.
  * \retval -errno */
 int sim_socket_put(int fd, const void *head, size_t head_len, const void *body,
                    size_t body_len, int along, int flags);
 
 /*!
- * \brief Takes one packet into two pieces; \a body may be NULL.
- * \param ret_along  Descriptor that came, -1: none. NULL: it is not wanted.
- * \return Bytes that came, also those that had no room; 0: the other end is gone; -errno.
+ * \brief Receives one packet into two buffers; \a body may be NULL.
+ * \param ret_along  Descriptor of the packet, -1: none. NULL: not wanted.
+ * \return Bytes of the packet, also those that did not fit; 0: the other end is gone; -errno.
  */
 ssize_t sim_socket_get(int fd, void *head, size_t head_len, void *body, size_t body_len,
                        int *ret_along, int flags);
 
-/*! \brief A MAD behind its header: in the packet, or in a memory file. \retval -errno */
+/*! \brief Sends a header and a MAD, which is in the packet or in a memory file. \retval -errno */
 int sim_socket_put_mad(int fd, const void *header, const void *mad, size_t len,
                        int flags);
 

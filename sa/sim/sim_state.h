@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <infiniband/umad_sm.h>
+
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/mad_buf.h"
@@ -15,8 +17,8 @@
 #include "sa/sim/sim.h"
 
 /*!
- * Inside of the simulated fabric; for sa/sim*.c only. Everything here is guarded by
- * sim.lock, which only the functions of sa/sim/sim.h and the transport's take.
+ * State of the simulated fabric, for the files of this folder only. sim.lock guards everything here; only
+ * the functions of sa/sim/sim.h and those of the transport lock it.
  */
 
 /* PortInfo.PortPhysicalState */
@@ -72,26 +74,25 @@ struct sim_port {
 /*! A trap that was raised and not yet repressed. */
 struct sim_trap {
 	uint64_t tid;
-	uint32_t timer; /*!< number of the timer that counts; older ones in the queue are
-	                   void */
-	uint8_t left;   /*!< sends to go, 0: not pending */
+	uint32_t timer; /*!< number of the valid timer; older ones in the queue are ignored */
+	uint8_t left;   /*!< remaining sends, 0: not pending */
 	bool description; /*!< 144: NodeDescriptionChange, else the CapabilityMask */
 };
 
 struct sim_node {
 	uint8_t *lft; /*!< [lft_len] grown by blocks; beyond: no route */
 	uint32_t lft_len;
-	uint32_t life; /*!< boots; stored payloads of an earlier life are void */
+	uint32_t life; /*!< number of boots; payloads stored before the last boot are void */
 	bool down, deaf;
 	uint8_t sw_info[SMP_DATA_BYTES];       /*!< SwitchInfo */
 	struct sim_trap traps[SIM_TRAP_COUNT]; /*!< 128 and 144 */
 };
 
-/*! Something that happens at a time. */
+/*! An event at some time. */
 enum sim_event_kind {
 	EVENT_MAD,  /*!< msg reaches the programs at port */
 	EVENT_TRAP, /*!< trap number trap of node is due */
-	EVENT_TIMER /*!< one of the taker's: id, timer */
+	EVENT_TIMER /*!< one of the receiver's: id, timer */
 };
 
 struct sim_event {
@@ -102,16 +103,16 @@ struct sim_event {
 		uint32_t node;
 		uint32_t id;
 	};
-	uint32_t timer; /*!< number of the timer that counts */
+	uint32_t timer; /*!< number of the valid timer */
 	uint8_t kind;   /*!< enum sim_event_kind */
 	uint8_t trap;   /*!< index in traps */
 };
 
 /*!
- * Who takes what is for programs, at any end port, instead of the one SM of the
- * transport. Called by sim_step() with the lock held; take() owns the message.
+ * Receives the MADs for programs at all end ports, instead of the one SM of the transport.
+ * sim_step() calls it with the lock held; take() takes over the message.
  */
-struct sim_taker {
+struct sim_receiver {
 	void (*take)(void *ctx, uint32_t port, struct mad_buf *m);
 	void (*timer)(void *ctx, uint32_t id, uint32_t timer);
 };
@@ -120,12 +121,12 @@ struct sim_taker {
 struct sim_client {
 	uint32_t port;
 	struct mad_list waiting;
-	struct mad_buf *held; /*!< given out by the last sim_client_recv() */
+	struct mad_buf *held; /*!< borrowed by the caller of the last sim_client_recv() */
 };
 
-/*! A payload that was Set for attributes that few Sets touch: P_Keys, SLtoVL, ... */
+/*! A payload that was Set, of an attribute that is rarely Set: P_Keys, SLtoVL, ... */
 struct sim_stored {
-	uint32_t port, mod; /*!< port index (slot 0 of the node for what is the node's) */
+	uint32_t port, mod; /*!< port index; the node's first port for attributes of the node */
 	uint32_t life;      /*!< 0: free slot */
 	uint32_t stamp;     /*!< the newer the higher */
 	uint16_t attr;
@@ -139,7 +140,7 @@ struct sim {
 	const struct graph *g;
 	struct sim_options o;
 	pthread_mutex_t lock;
-	struct wakeup waker;
+	struct wakeup wakeup;
 	struct sim_port *ports; /*!< like graph.ports */
 	struct sim_node *nodes; /*!< like graph.nodes */
 	uint32_t sm_port;
@@ -148,14 +149,14 @@ struct sim {
 	uint64_t seq;
 	uint64_t rng;
 	uint64_t tid;   /*!< of traps */
-	uint32_t timer; /*!< last trap timer given out */
+	uint32_t timer; /*!< number of the last trap timer */
 
 	struct sim_event *heap; /*!< [n_events] binary heap, earliest first */
 	size_t n_events, cap_events;
 	struct mad_pool pool;
-	struct mad_buf *held; /*!< given out by the last recv */
-	const struct sim_taker *taker; /*!< NULL: the transport and sim_client_*() */
-	void *taker_ctx;
+	struct mad_buf *held; /*!< borrowed by the caller of the last recv */
+	const struct sim_receiver *receiver; /*!< NULL: the transport and sim_client_*() */
+	void *receiver_ctx;
 
 	struct sim_stored *stored; /*!< [cap_stored] open addressing; power of two */
 	size_t n_stored, cap_stored;
@@ -170,10 +171,10 @@ struct sim {
 	uint64_t changes; /*!< of anything that a Get shows */
 };
 
-/*! Where a MAD is while it walks. */
+/*! Where a MAD is on its route. */
 struct sim_at {
 	uint32_t node;
-	uint8_t port; /*!< came in here; at the start: the sender's port, 0 of a switch */
+	uint8_t port; /*!< ingress port; at the start the sender's port, 0 of a switch */
 	unsigned hops; /*!< cables passed */
 };
 
@@ -187,35 +188,50 @@ static inline bool sim_is_switch(const struct sim *s, uint32_t node)
 	return s->g->nodes[node].type == NODE_SWITCH;
 }
 
+/*! \brief GUIDCap of every end port. */
+static inline unsigned sim_guid_cap(const struct sim *s)
+{
+	return s->o.guid_cap != 0 ? s->o.guid_cap : GUID_BLOCK;
+}
+
 /*! \brief End port at which a MAD is: port 0 of a switch, else the port it came in by. */
 static inline uint32_t sim_end_port(const struct sim *s, const struct sim_at *at)
 {
 	return sim_port_index(s, at->node, sim_is_switch(s, at->node) ? 0 : at->port);
 }
 
-/* sim_queue.c: clock, events, message pool, the transport's functions */
-extern const struct transport_ops sim_ops;
+/* sim_queue.c: clock, events, message pool */
 int sim_queue_init(struct sim *s);
 void sim_queue_done(struct sim *s);
 int sim_event_add(struct sim *s, const struct sim_event *e, uint64_t delay_us);
-/*! \brief Hands a message to the programs at an end port after \a hops cables' time. Takes
- * \a m also on failure. */
-int sim_deliver(struct sim *s, uint32_t port, struct mad_buf *m, unsigned hops);
+/*! \brief Removes the earliest event; there is one. */
+struct sim_event sim_event_pop(struct sim *s);
+bool sim_event_is_due(const struct sim *s); /*!< whether the earliest event is due */
+void sim_event_drop_mads(struct sim *s);    /*!< removes all events of MADs */
 uint64_t sim_now_us(const struct sim *s);
-/*! \brief Does the next event that is due; on the virtual clock jumps to it, not beyond
- * \a deadline_us. For takers. \return false: nothing was due. */
-bool sim_step(struct sim *s, uint64_t deadline_us);
 /*! \brief Time of the next event, UINT64_MAX: none. */
 uint64_t sim_next_us(const struct sim *s);
 
-/* sim_route.c: how MADs get through the fabric */
-/*! \brief Sends a MAD from an end port to m->addr. What is for programs there arrives by
- * sim_deliver() with the sender's address. Takes m. */
-void sim_send_mad(struct sim *s, uint32_t from, struct mad_buf *m);
-bool sim_lost(struct sim *s); /*!< draws whether a MAD gets lost (drop_ppm) */
-/*! \brief Walks by LFTs to the owner of \a dlid. \a data: rules of data VLs, else of
- * VL 15. */
+/* sim_transport.c: the transport's functions */
+extern const struct transport_ops sim_ops;
+/*! \brief Handles the next event that is due. The virtual clock advances to it, but not beyond
+ * \a deadline_us. For a sim with a receiver. \return false: no event was due. */
+bool sim_step(struct sim *s, uint64_t deadline_us);
+
+/* sim_walk.c: how a MAD moves from node to node */
+/*! \brief Walks by LFTs to the owner of \a dlid. \a data: by the rules of data VLs, else of
+ * VL 15. \return false: it does not arrive. */
 bool sim_walk_lid(struct sim *s, struct sim_at *at, uint32_t dlid, bool data);
+/*! \brief Walks the initial path of an SMP and fills its return path. */
+bool sim_walk_initial_path(struct sim *s, struct sim_at *at, struct umad_smp *smp);
+/*! \brief Walks the return path of an SMP, from its end to its start. */
+bool sim_walk_return_path(struct sim *s, struct sim_at *at, struct umad_smp *smp);
+
+/* sim_route.c: sending */
+/*! \brief Sends a MAD from an end port to m->addr. Programs there get it by sim_deliver() with
+ * the sender's address. Takes m. */
+void sim_send_mad(struct sim *s, uint32_t from, struct mad_buf *m);
+bool sim_lost(struct sim *s); /*!< draws whether a MAD is lost (drop_ppm) */
 
 /* sim_node.c: the management agent */
 /*! \brief Answers the SMP in place. \return false: no answer. */
@@ -228,13 +244,11 @@ uint16_t sim_pkey_at(struct sim *s, uint32_t port, unsigned index);
 /*! \brief Index of the P_Key that \a pkey can talk to: the same partition, not both limited
  * members. \return -1: none. */
 int sim_pkey_find(struct sim *s, uint32_t port, uint16_t pkey);
-/*! \brief GUIDCap of every end port. */
-unsigned sim_guid_cap(const struct sim *s);
 unsigned sim_pkey_cap(const struct sim *s, uint32_t port);
 void sim_node_reset(struct sim *s,
                     uint32_t node); /*!< as after power-on; links are not touched */
 
-/* sim_store.c: payloads that were Set and have no place of their own */
+/* sim_store.c: payloads that were Set and have no field of their own */
 /*! \brief Stored payload or NULL. */
 uint8_t *sim_stored_find(struct sim *s, uint32_t port, uint16_t attr, uint32_t mod);
 int sim_stored_put(struct sim *s, uint32_t port, uint16_t attr, uint32_t mod,
@@ -248,11 +262,10 @@ void sim_port_reset(struct sim *s, uint32_t port);
 uint16_t sim_port_set(struct sim *s, uint32_t port, const uint8_t *in);
 
 /* sim_link.c: cables and traps */
-void sim_link_update(struct sim *s,
-                     uint32_t port); /*!< up or down by what both ends say */
+void sim_link_update(struct sim *s, uint32_t port); /*!< up or down, by the state of both ends */
 void sim_link_bounce(struct sim *s, uint32_t port); /*!< down, and up again if it may */
 void sim_trap_raise(struct sim *s, uint32_t node, unsigned trap); /*!< 0: 128, 1: 144 */
-/*! \brief IsSM of an end port. A change is told by trap 144 when \a tell. */
+/*! \brief Sets IsSM of an end port. A change raises trap 144 if \a tell. */
 void sim_port_issm(struct sim *s, uint32_t port, bool on, bool tell);
 void sim_trap_due(struct sim *s, uint32_t node, unsigned trap, uint32_t timer);
 void sim_trap_repress(struct sim *s, uint32_t node, const uint8_t *mad);
@@ -270,6 +283,8 @@ static inline void sim_perf_count(struct sim *s, uint32_t from, uint32_t to)
 /*! \brief Answers a request of class PerfMgt in place. \return false: it is none. */
 bool sim_perf_agent(struct sim *s, const struct sim_at *at, uint8_t *mad);
 
-/* sim_client.c */
-void sim_client_take(struct sim *s, uint32_t port, struct mad_buf *m);
+/* sim_client.c: programs at end ports */
+/*! \brief Delivers a message to the programs at an end port, after the delay of \a hops cables.
+ * Takes \a m also on failure. */
+int sim_deliver(struct sim *s, uint32_t port, struct mad_buf *m, unsigned hops);
 void sim_clients_done(struct sim *s);

@@ -9,24 +9,18 @@
 #include "conf/base/err.h"
 
 /*
- * Payloads that were Set for attributes which few ports ever get: P_Keys, SL-to-VL,
- * arbitration, multicast tables. A hash table keyed by (port, attribute, modifier) with
- * open addressing and linear probing. Nothing is removed: an entry carries the life of
- * its node, and a reboot starts another life, so older entries are void until they are
- * overwritten.
+ * Payloads that were Set, of attributes that few ports get: P_Keys, SL-to-VL, arbitration and
+ * multicast tables. A hash table by (port, attribute, modifier) with open addressing and linear
+ * probing. Entries are never removed. An entry has the boot count of its node, so that entries
+ * from before a reboot are ignored until they are overwritten.
  */
-
-static size_t slot_of(const struct sim *s, uint32_t port, uint16_t attr, uint32_t mod)
-{
-	uint64_t h = ((uint64_t)port << 32 | mod) * 0x9E3779B97F4A7C15u;
-	h = (h ^ attr) * 0xD6E8FEB86659FD93u;
-	return (size_t)(h >> 32) & (s->cap_stored - 1);
-}
 
 static struct sim_stored *stored_slot(const struct sim *s, uint32_t port, uint16_t attr,
                                       uint32_t mod)
 {
-	size_t i = slot_of(s, port, attr, mod);
+	uint64_t h = ((uint64_t)port << 32 | mod) * 0x9E3779B97F4A7C15u;
+	h = (h ^ attr) * 0xD6E8FEB86659FD93u;
+	size_t i = (size_t)(h >> 32) & (s->cap_stored - 1);
 	for (;; i = (i + 1) & (s->cap_stored - 1)) {
 		struct sim_stored *e = &s->stored[i];
 		if (e->life == 0 ||

@@ -5,21 +5,21 @@
 #include <stdint.h>
 
 /*!
- * What saguaro-sim and its preload library say to each other over the Unix socket
- * SAGUARO_SIM_SOCKET (SOCK_SEQPACKET; both on one machine, so host byte order).
+ * The protocol between saguaro-sim and its preload library over the Unix socket
+ * SAGUARO_SIM_SOCKET (SOCK_SEQPACKET; both are on one machine, so host byte order).
  *
- * A connection begins with a struct sim_hello, answered by a struct sim_welcome:
+ * A connection begins with a struct sim_hello, and the reply is a struct sim_welcome:
  *
- *   SIM_HOST_INFO  text is the folder that stands for this host's /sys/class and /dev
- *   SIM_UMAD       an open umad device. The answer carries a descriptor (SCM_RIGHTS): the
- *                  data socket, which the program gets as its file. The connection itself
- *                  stays for struct sim_agent_call. Closing the data socket closes the
- * file. SIM_ISSM       an open issm device: IsSM is on while the connection lives
- *   SIM_CONTROL    a line of text each way: see sa/sim/sim_control.h
+ *   SIM_HOST_INFO  text is the folder with the /sys/class and /dev of this host
+ *   SIM_UMAD       an open umad device. The reply has a descriptor (SCM_RIGHTS): the data
+ *                  socket, which the program gets as its file. The connection itself is for
+ *                  struct sim_agent_call. Closing the data socket closes the file.
+ *   SIM_ISSM       an open issm device: IsSM is set as long as the connection is open
+ *   SIM_CONTROL    one line of text each way, see sa/sim/sim_control.h
  *
- * On the data socket each packet is the 64 bytes of struct ib_user_mad_hdr with the MAD
- * behind it. A MAD longer than SIM_INLINE_BYTES is in a memory file (memfd) that comes
- * with the packet, which then has the header only.
+ * On the data socket a packet is the 64 bytes of struct ib_user_mad_hdr, then the MAD. A MAD
+ * longer than SIM_INLINE_BYTES is in a memory file (memfd) that comes with the packet, which
+ * then has only the header.
  */
 enum {
 	SIM_MAGIC = 0x5347534D,
@@ -42,11 +42,11 @@ struct sim_hello {
 
 struct sim_welcome {
 	int32_t error;  /*!< 0 or an errno */
-	char text[512]; /*!< folder, or the error as a sentence */
+	char text[512]; /*!< folder, or the error message */
 };
 
 struct sim_agent_call {
-	uint32_t unregister; /*!< 1: id, else a registration by what follows */
+	uint32_t unregister; /*!< 1: unregisters id, else registers by the other fields */
 	uint32_t id, qpn, oui;
 	uint8_t mgmt_class, mgmt_class_version, rmpp_version, user_rmpp;
 	uint64_t method_mask[2];

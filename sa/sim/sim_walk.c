@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "sa/sim/sim_state.h"
+
+#include <infiniband/umad_sm.h>
+
+/*
+ * How a MAD moves through the simulated fabric, cable by cable.
+ *
+ * Directed route (IBA vol. 1, 14.2.2): the request has the egress ports in its initial path,
+ * and each node writes the ingress port into the return path.
+ *
+ * LID routed: from switch to switch by the programmed LFTs, up to LinearFDBTop. Management
+ * packets (VL 15) pass every cable that is up. Data packets leave only by ACTIVE ports and
+ * enter by ARMED or ACTIVE ones; an ARMED port becomes ACTIVE by it (7.2.7).
+ */
+
+enum { HOPS_MAX = 64 }; /* LID routed: longer than any route, so that a loop ends here */
+
+/* Passes the cable at a port, by the rules of VL 15. */
+static bool leave(struct sim *s, struct sim_at *at, unsigned out)
+{
+	if (out == 0 || out > s->g->nodes[at->node].n_ports) {
+		return false;
+	}
+	uint32_t p = sim_port_index(s, at->node, out);
+	if (!s->ports[p].up) {
+		return false;
+	}
+	const struct port *peer = &s->g->ports[s->g->ports[p].peer];
+	sim_perf_count(s, p, s->g->ports[p].peer);
+	at->node = peer->node;
+	at->port = peer->num;
+	at->hops++;
+	return true;
+}
+
+static unsigned port_state(const struct sim *s, uint32_t port)
+{
+	return (unsigned)field_get(s->ports[port].info, PI_PORT_STATE);
+}
+
+/* Passes the cable at a port, by the rules of VL 15 or of data VLs. */
+static bool leave_by(struct sim *s, struct sim_at *at, unsigned out, bool data)
+{
+	if (!data) {
+		return leave(s, at, out);
+	}
+	if (out == 0 || out > s->g->nodes[at->node].n_ports ||
+	    port_state(s, sim_port_index(s, at->node, out)) != PORT_ACTIVE ||
+	    !leave(s, at, out)) {
+		return false;
+	}
+	uint32_t in = sim_port_index(s, at->node, at->port);
+	if (port_state(s, in) == PORT_ARMED) {
+		field_set(s->ports[in].info, PI_PORT_STATE, PORT_ACTIVE);
+		s->changes++;
+	}
+	return port_state(s, in) == PORT_ACTIVE;
+}
+
+static bool has_lid(const struct sim *s, uint32_t port, uint32_t dlid)
+{
+	const uint8_t *info = s->ports[port].info;
+	uint32_t lid = (uint32_t)field_get(info, PI_LID);
+	return lid != 0 && (lid ^ dlid) >> field_get(info, PI_LMC) == 0;
+}
+
+bool sim_walk_lid(struct sim *s, struct sim_at *at, uint32_t dlid, bool data)
+{
+	if (dlid == 0 || dlid >= LID_UNICAST_END) {
+		return false;
+	}
+	if (!sim_is_switch(s, at->node)) {
+		uint32_t own = sim_end_port(s, at);
+		if (has_lid(s, own, dlid)) {
+			return !data || port_state(s, own) == PORT_ACTIVE;
+		}
+		if (!leave_by(s, at, at->port, data)) {
+			return false;
+		}
+	}
+	while (sim_is_switch(s, at->node)) {
+		const struct sim_node *n = &s->nodes[at->node];
+		bool routed = dlid < n->lft_len &&
+		              dlid <= field_get(n->sw_info, SI_LINEAR_FDB_TOP);
+		unsigned out = routed ? n->lft[dlid] : LFT_NO_ROUTE;
+		if (out == 0) {
+			at->port = 0;
+			break;
+		}
+		if (at->hops > HOPS_MAX || !leave_by(s, at, out, data)) {
+			return false;
+		}
+	}
+	return has_lid(s, sim_end_port(s, at), dlid);
+}
+
+bool sim_walk_initial_path(struct sim *s, struct sim_at *at, struct umad_smp *smp)
+{
+	if (smp->hop_ptr != 0 || smp->hop_cnt >= UMAD_SMP_MAX_HOPS) {
+		return false;
+	}
+	for (unsigned i = 1; i <= smp->hop_cnt; i++) {
+		unsigned out = smp->initial_path[i];
+		/* a channel adapter forwards nothing, so it can only be the first node */
+		if (!sim_is_switch(s, at->node) && (at->hops > 0 || out != at->port)) {
+			return false;
+		}
+		if (!leave(s, at, out)) {
+			return false;
+		}
+		smp->return_path[i] = at->port;
+	}
+	smp->hop_ptr = (uint8_t)(smp->hop_cnt + 1);
+	return true;
+}
+
+bool sim_walk_return_path(struct sim *s, struct sim_at *at, struct umad_smp *smp)
+{
+	if (smp->hop_cnt >= UMAD_SMP_MAX_HOPS || smp->hop_ptr != smp->hop_cnt + 1) {
+		return false;
+	}
+	for (unsigned i = smp->hop_cnt; i >= 1; i--) {
+		if (!sim_is_switch(s, at->node) && i != smp->hop_cnt) {
+			return false;
+		}
+		if (!leave(s, at, smp->return_path[i])) {
+			return false;
+		}
+	}
+	smp->hop_ptr = 0;
+	return true;
+}
