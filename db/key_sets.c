@@ -8,7 +8,9 @@
 #include <infiniband/umad_sm.h>
 
 #include "conf/base/arena.h"
+#include "conf/base/digest.h"
 #include "conf/base/err.h"
+#include "conf/base/hash.h"
 #include "conf/base/search.h"
 #include "db/diff.h"
 #include "db/layout.h"
@@ -20,67 +22,36 @@ enum {
 	PORT_SHIFT = 16, /* block number: port << 16 | block */
 	BLOCK_KEYS = 32,
 	P_KEY_BASE = 0x7fff,
-	SETS_MAX = 65536,
-	NONE = UINT32_MAX
+	SETS_MAX = 65536
 };
 
-/* Sets by content, open addressing. */
+/* Sets by content. */
 struct intern {
 	struct key_sets *k;
 	struct arena *a;
-	uint32_t *slot; /* [mask + 1] number of a set */
-	size_t mask;
+	struct hash_table by_keys; /* digest of the keys -> number of a set */
 };
 
-static size_t hash(const struct key_set *s)
-{
-	uint64_t h = s->n;
-	for (uint32_t i = 0; i < s->n; i++) {
-		h = (h ^ s->key[i]) * UINT64_C(0x9e3779b97f4a7c15);
-		h ^= h >> 29;
-	}
-	return (size_t)h;
-}
-
-static bool same(const struct key_set *a, const struct key_set *b)
-{
-	return a->n == b->n && memcmp(a->key, b->key, a->n * sizeof(*a->key)) == 0;
-}
-
-/* Number of a set; a new one is copied. \return NONE: out of memory. */
+/* Number of a set; a new one is copied. \return HASH_NONE: out of memory. */
 static uint32_t intern(struct intern *in, const struct key_set *s)
 {
 	struct key_sets *k = in->k;
-	size_t at = hash(s) & in->mask;
-	for (; in->slot[at] != NONE; at = (at + 1) & in->mask) {
-		if (same(&k->set[in->slot[at]], s)) {
-			return in->slot[at];
-		}
+	size_t bytes = s->n * sizeof(*s->key);
+	uint64_t digest = digest_bytes(0, s->key, bytes);
+	uint32_t at = HASH_FIND(&in->by_keys, digest, i,
+	                        k->set[i].n == s->n &&
+	                                memcmp(k->set[i].key, s->key, bytes) == 0);
+
+	if (at != HASH_NONE) {
+		return at;
 	}
 	uint16_t *copy = arena_array(in->a, s->n + 1, sizeof(*copy));
-	if (!copy) {
-		return NONE;
+	if (!copy || hash_add(&in->by_keys, digest, k->n) != E_OK) {
+		return HASH_NONE;
 	}
-	memcpy(copy, s->key, s->n * sizeof(*copy));
+	memcpy(copy, s->key, bytes);
 	k->set[k->n] = (struct key_set){ copy, s->n };
-	in->slot[at] = k->n;
 	return k->n++;
-}
-
-static int intern_init(struct intern *in, struct key_sets *k, size_t n, struct arena *a)
-{
-	size_t cap = 16;
-	while (cap < 2 * (n + 1)) {
-		cap *= 2;
-	}
-	*in = (struct intern){ .k = k, .a = a, .mask = cap - 1 };
-	in->slot = arena_array(a, cap, sizeof(*in->slot));
-	k->set = arena_array(a, n + 1, sizeof(*k->set));
-	if (!in->slot || !k->set) {
-		return -ENOMEM;
-	}
-	memset(in->slot, 0xff, cap * sizeof(*in->slot));
-	return E_OK;
 }
 
 /* P_KeyTable rows of a publish, which are sorted. */
@@ -132,7 +103,7 @@ static int set_of_port(struct intern *in, const struct graph *g,
 	}
 	struct key_set s = { keys, gather(at, n, keys) };
 	uint32_t number = intern(in, &s);
-	if (number == NONE) {
+	if (number == HASH_NONE) {
 		return -ENOMEM;
 	}
 	if (number >= SETS_MAX) {
@@ -148,60 +119,32 @@ struct refine {
 	struct key_sets *k;
 	const uint64_t *of_port; /* [n_ports * width] */
 	uint32_t width;
-	uint32_t *slot; /* [mask + 1] number of a new set */
-	size_t mask;
-	struct key_set *set; /* new ones */
-	uint16_t *old;       /* [n] their sets of P_Keys */
+	struct hash_table by_content; /* digest of old and bits -> number of a new set */
+	struct key_set *set;          /* new ones */
+	uint16_t *old;                /* [n] their sets of P_Keys */
 	uint32_t n;
 };
 
-static size_t hash_bits(uint16_t old, const uint64_t *bits, uint32_t width)
-{
-	uint64_t h = old + 1u;
-	for (uint32_t i = 0; i < width; i++) {
-		h = (h ^ bits[i]) * UINT64_C(0x9e3779b97f4a7c15);
-		h ^= h >> 29;
-	}
-	return (size_t)h;
-}
-
-/* Number of a pair of P_Keys and bits. */
+/* Number of a pair of P_Keys and bits; the table has room. */
 static uint32_t refined(struct refine *f, uint16_t old, const uint64_t *bits)
 {
 	size_t bytes = f->width * sizeof(*bits);
-	size_t at = hash_bits(old, bits, f->width) & f->mask;
-	for (; f->slot[at] != NONE; at = (at + 1) & f->mask) {
-		uint32_t i = f->slot[at];
-		if (f->old[i] == old &&
-		    memcmp(f->k->bits + (size_t)i * f->width, bits, bytes) == 0) {
-			return i;
-		}
+	uint64_t digest = digest_bytes(old, bits, bytes);
+	uint32_t at =
+		HASH_FIND(&f->by_content, digest, i,
+	                  f->old[i] == old && memcmp(f->k->bits + (size_t)i * f->width,
+	                                             bits, bytes) == 0);
+
+	if (at != HASH_NONE) {
+		return at;
 	}
 	if (bytes) {
 		memcpy(f->k->bits + (size_t)f->n * f->width, bits, bytes);
 	}
 	f->old[f->n] = old;
 	f->set[f->n] = f->k->set[old];
-	f->slot[at] = f->n;
+	(void)hash_add(&f->by_content, digest, f->n);
 	return f->n++;
-}
-
-static int refine_init(struct refine *f, size_t n, struct arena *a)
-{
-	size_t cap = 16;
-	while (cap < 2 * (n + 1)) {
-		cap *= 2;
-	}
-	f->mask = cap - 1;
-	f->slot = arena_array(a, cap, sizeof(*f->slot));
-	f->set = arena_array(a, n + 1, sizeof(*f->set));
-	f->old = arena_array(a, n + 1, sizeof(*f->old));
-	f->k->bits = arena_array(a, (n + 1) * f->width, sizeof(*f->k->bits));
-	if (!f->slot || !f->set || !f->old || !f->k->bits) {
-		return -ENOMEM;
-	}
-	memset(f->slot, 0xff, cap * sizeof(*f->slot));
-	return E_OK;
 }
 
 /* Set 0 stays that of a port of which nothing is known. */
@@ -210,13 +153,15 @@ static int refine_sets(struct key_sets *k, const struct snap_content *c, struct 
 	const struct graph *g = c->g;
 	struct refine f = { .k = k,
 		            .of_port = c->policy->sets,
-		            .width = c->policy->head.words * POLICY_SETS };
-	int ret = refine_init(&f, g->n_end_ports + 1, a);
-	if (ret != E_OK) {
-		return ret;
-	}
+		            .width = c->policy->head.words * POLICY_SETS,
+		            .by_content.arena = a };
+	size_t n = g->n_end_ports + 1u;
 	uint64_t *none = arena_array(a, f.width + 1, sizeof(*none));
-	if (!none) {
+	f.set = arena_array(a, n, sizeof(*f.set));
+	f.old = arena_array(a, n, sizeof(*f.old));
+	k->bits = arena_array(a, n * f.width, sizeof(*k->bits));
+	if (!none || !f.set || !f.old || !k->bits ||
+	    hash_reserve(&f.by_content, (uint32_t)n) != E_OK) {
 		return -ENOMEM;
 	}
 	(void)refined(&f, 0, none);
@@ -238,15 +183,17 @@ static int refine_sets(struct key_sets *k, const struct snap_content *c, struct 
 int key_sets_init(struct key_sets *k, const struct snap_content *c, struct arena *a)
 {
 	static const uint16_t full[] = { 0xffff };
-	struct intern in;
+	struct intern in = { .k = k, .a = a, .by_keys.arena = a };
 	size_t i, to;
 	find_rows(c, &i, &to);
 	*k = (struct key_sets){ .n = 0 };
 	k->of_port = arena_array(a, c->g->n_ports + 1, sizeof(*k->of_port));
-	int ret = k->of_port ? intern_init(&in, k, to - i + 1, a) : -ENOMEM;
-	if (ret == E_OK && intern(&in, &(struct key_set){ full, 1 }) == NONE) {
-		ret = -ENOMEM;
+	k->set = arena_array(a, to - i + 2, sizeof(*k->set));
+	if (!k->of_port || !k->set ||
+	    intern(&in, &(struct key_set){ full, 1 }) == HASH_NONE) {
+		return -ENOMEM;
 	}
+	int ret = E_OK;
 	for (size_t run; ret == E_OK && i < to; i += run) {
 		run = run_of_port(&c->attrs[i], to - i);
 		ret = set_of_port(&in, c->g, &c->attrs[i], run);

@@ -9,7 +9,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 
-enum { BITS_MIN = 5, BITS_MAX = 32 };
+enum { BITS_MIN = 5 };
 
 uint32_t hash_get(const struct hash_table *t, uint64_t key)
 {
@@ -33,7 +33,10 @@ int hash_reserve(struct hash_table *t, uint32_t n)
 	struct hash_table old = *t, more = { .arena = t->arena, .bits = BITS_MIN };
 	size_t size;
 
-	while (more.bits < BITS_MAX && UINT64_C(1) << more.bits < 2 * (uint64_t)n) {
+	if (n > UINT32_MAX / 2) {
+		return -ENOMEM;
+	}
+	while (UINT64_C(1) << more.bits < 2 * (uint64_t)n) {
 		more.bits++;
 	}
 	if (more.bits <= old.bits) {

@@ -10,7 +10,9 @@
 #endif
 
 #include "conf/base/arena.h"
+#include "conf/base/digest.h"
 #include "conf/base/err.h"
+#include "conf/base/hash.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
 
@@ -385,33 +387,24 @@ static bool leads_alike(const struct column_map *m, uint32_t a, uint32_t b)
 /* The first switch in the order of visit whose ports lead to the same switches. */
 static uint32_t *find_alike(const struct column_map *m, struct arena *a)
 {
-	uint32_t *alike = arena_array(a, m->n, sizeof(*alike)), mask = 1, *slot;
+	uint32_t *alike = arena_array(a, m->n, sizeof(*alike));
+	struct hash_table known = { .arena = a };
 
-	while (mask < 2 * m->n) {
-		mask = mask << 1 | 1;
-	}
-	slot = arena_array(a, mask + 1U, sizeof(*slot));
-	if (!alike || !slot) {
+	if (!alike || hash_reserve(&known, m->n) != E_OK) {
 		return NULL;
 	}
-	memset(slot, 0xff, (mask + 1U) * sizeof(*slot));
 	for (uint32_t i = 0; i < m->n; i++) {
-		uint32_t s = m->visit[i], at;
-		uint64_t hash = 0;
+		uint32_t s = m->visit[i];
+		uint64_t key = 0;
 
 		for (uint32_t p = 0; p < m->width; p++) {
-			hash = (hash + m->hop[(size_t)s * m->width + p].next) *
-			       UINT64_C(0x9e3779b97f4a7c15);
-			hash ^= hash >> 29;
+			key = digest_add(key, m->hop[(size_t)s * m->width + p].next);
 		}
-		for (at = (uint32_t)hash & mask; slot[at] != GRAPH_NONE;
-		     at = (at + 1) & mask) {
-			if (leads_alike(m, slot[at], s)) {
-				break;
-			}
+		alike[s] = HASH_FIND(&known, key, k, leads_alike(m, k, s));
+		if (alike[s] == HASH_NONE) {
+			alike[s] = s;
+			(void)hash_add(&known, key, s); /* has room */
 		}
-		slot[at] = slot[at] == GRAPH_NONE ? s : slot[at];
-		alike[s] = slot[at];
 	}
 	return alike;
 }

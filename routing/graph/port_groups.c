@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include "conf/base/arena.h"
+#include "conf/base/digest.h"
 #include "conf/base/err.h"
+#include "conf/base/hash.h"
+#include "conf/base/vector.h"
 
 struct entry {
 	struct port_set set;
@@ -16,10 +19,11 @@ struct entry {
 };
 
 struct port_collector {
-	struct entry *entry; /* [cap] */
-	uint32_t *slot;      /* [2 * cap] number + 1 of an entry by its hash, 0: free */
-	uint8_t *final;      /* [cap] */
-	uint32_t n, cap;
+	struct entry *entry;      /* [cap] */
+	struct hash_table by_set; /* digest of a set -> its number */
+	uint8_t *final;           /* [cap_final] */
+	size_t cap, cap_final;
+	uint32_t n;
 	bool failed;
 };
 
@@ -32,7 +36,7 @@ void port_collector_free(struct port_collector *c)
 {
 	if (c) {
 		free(c->entry);
-		free(c->slot);
+		hash_done(&c->by_set);
 		free(c->final);
 		free(c);
 	}
@@ -42,75 +46,25 @@ void port_collector_clear(struct port_collector *c)
 {
 	c->n = 0;
 	c->failed = false;
-	if (c->cap) {
-		memset(c->slot, 0, 2 * (size_t)c->cap * sizeof(*c->slot));
-	}
-}
-
-static uint32_t hash(const struct port_set *s)
-{
-	uint64_t h = 1;
-
-	for (unsigned w = 0; w < PORT_SET_WORDS; w++) {
-		h = (h ^ s->word[w]) * UINT64_C(0x9e3779b97f4a7c15);
-		h ^= h >> 29;
-	}
-	return (uint32_t)(h >> 32);
-}
-
-/* Where the set stands or would stand. cap is a power of two. */
-static uint32_t *find_slot(const struct port_collector *c, const struct port_set *s)
-{
-	uint32_t mask = 2 * c->cap - 1, i = hash(s) & mask;
-
-	while (c->slot[i] && memcmp(&c->entry[c->slot[i] - 1].set, s, sizeof(*s)) != 0) {
-		i = (i + 1) & mask;
-	}
-	return &c->slot[i];
-}
-
-static int grow(struct port_collector *c)
-{
-	uint32_t cap = c->cap ? 2 * c->cap : 64;
-	struct entry *entry = realloc(c->entry, cap * sizeof(*entry));
-
-	if (!entry) {
-		return -ENOMEM;
-	}
-	c->entry = entry;
-	uint8_t *final = realloc(c->final, cap);
-
-	if (!final) {
-		return -ENOMEM;
-	}
-	c->final = final;
-	uint32_t *slot = calloc(2 * (size_t)cap, sizeof(*slot));
-
-	if (!slot) {
-		return -ENOMEM;
-	}
-	free(c->slot);
-	c->slot = slot;
-	c->cap = cap;
-	for (uint32_t i = 0; i < c->n; i++) {
-		*find_slot(c, &c->entry[i].set) = i + 1;
-	}
-	return E_OK;
+	hash_clear(&c->by_set);
 }
 
 uint32_t port_collector_add(struct port_collector *c, const struct port_set *s)
 {
-	if (c->n == c->cap && grow(c) != E_OK) {
+	uint64_t key = digest_bytes(0, s, sizeof(*s));
+	uint32_t number = HASH_FIND(&c->by_set, key, i,
+	                            memcmp(&c->entry[i].set, s, sizeof(*s)) == 0);
+
+	if (number != HASH_NONE) {
+		return number;
+	}
+	if (VECTOR_RESERVE(c->entry, c->cap, c->n + 1) != E_OK ||
+	    hash_add(&c->by_set, key, c->n) != E_OK) {
 		c->failed = true;
 		return UINT32_MAX;
 	}
-	uint32_t *slot = find_slot(c, s);
-
-	if (*slot == 0) {
-		c->entry[c->n] = (struct entry){ .set = *s, .number = c->n };
-		*slot = ++c->n;
-	}
-	return *slot - 1;
+	c->entry[c->n] = (struct entry){ .set = *s, .number = c->n };
+	return c->n++;
 }
 
 bool port_collector_failed(const struct port_collector *c)
@@ -144,7 +98,7 @@ int port_collector_finish(struct port_collector *c, uint32_t most, struct arena 
 	uint32_t kept = c->n < most ? c->n : most;
 	struct port_set *set = arena_array(a, kept, sizeof(*set));
 
-	if (!set) {
+	if (!set || VECTOR_RESERVE(c->final, c->cap_final, c->n) != E_OK) {
 		return -ENOMEM;
 	}
 	if (c->n) {

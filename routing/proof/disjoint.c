@@ -8,6 +8,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/hash.h"
 #include "routing/graph/column.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
@@ -50,35 +51,24 @@ static uint64_t system_of(const struct graph *g, uint32_t s)
 	return g->nodes[g->switches[s]].system_image_guid;
 }
 
-/* Numbers systems by their first switch; chains through a table of GUIDs. */
+/* Numbers systems by their first switch. */
 static int find_systems(struct count *c, struct arena *tmp)
 {
 	const struct graph *g = c->map.g;
-	uint32_t n = g->n_switches, mask = 1;
-	uint32_t *slot;
+	struct hash_table first = { .arena = tmp };
 
-	while (mask < 2 * n) {
-		mask = mask << 1 | 1;
-	}
-	slot = arena_array(tmp, mask + 1U, sizeof(*slot));
-	c->system = arena_array(tmp, n, sizeof(*c->system));
-	if (!slot || !c->system) {
+	c->system = arena_array(tmp, g->n_switches, sizeof(*c->system));
+	if (!c->system || hash_reserve(&first, g->n_switches) != E_OK) {
 		return -ENOMEM;
 	}
-	memset(slot, 0xff, (mask + 1U) * sizeof(*slot));
-	for (uint32_t s = 0; s < n; s++) {
+	for (uint32_t s = 0; s < g->n_switches; s++) {
 		uint64_t guid = system_of(g, s);
-		uint32_t at = (uint32_t)(guid * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+		uint32_t known = guid ? hash_get(&first, guid) : HASH_NONE;
 
-		for (at &= mask; guid && slot[at] != GRAPH_NONE; at = (at + 1) & mask) {
-			if (system_of(g, slot[at]) == guid) {
-				break;
-			}
+		c->system[s] = known != HASH_NONE ? known : s;
+		if (guid && known == HASH_NONE) {
+			(void)hash_add(&first, guid, s); /* has room */
 		}
-		if (guid && slot[at] == GRAPH_NONE) {
-			slot[at] = s;
-		}
-		c->system[s] = guid ? slot[at] : s;
 	}
 	return E_OK;
 }

@@ -347,14 +347,14 @@ static void read_node(struct parser *p, enum node_type type, struct span s)
 		}
 		return;
 	}
-	struct id_slot *slot = cables_slot(&p->cables, id);
-	if (slot->id.p) {
+	struct topo_id *known = cables_find_id(&p->cables, id);
+	if (known != NULL) {
 		topo_problem(&p->problems, p->line, "this one is left out",
 		             "node id \"%s\" is used already in line %u",
-		             span_shown(id).text, slot->line);
+		             span_shown(id).text, known->line);
 		return;
 	}
-	*slot = (struct id_slot){ id, GRAPH_NONE, p->line };
+	known = cables_add_id(&p->cables, id, GRAPH_NONE, p->line);
 	span_skip_blank(&s);
 	if (s.n && *s.p != '#') {
 		complain(p, left_out, "nothing or a remark with '#' behind the node id");
@@ -362,7 +362,7 @@ static void read_node(struct parser *p, enum node_type type, struct span s)
 	}
 	if (counted) {
 		add_node(p, type, (unsigned)n_ports, id, s);
-		slot->node = p->node;
+		known->node = p->node;
 	}
 }
 

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "conf/base/arena.h"
+#include "conf/base/digest.h"
 #include "conf/base/err.h"
 #include "routing/graph/graph.h"
 #include "routing/text/topofile_int.h"
@@ -41,41 +42,33 @@ struct port_name {
 int cables_init(struct cables *c, uint32_t max_claims, uint32_t max_nodes,
                 struct arena *a)
 {
-	uint64_t n = 16;
-
-	while (n < 2 * (uint64_t)max_nodes) {
-		n *= 2;
-	}
 	struct claim *claims = arena_array(a, max_claims, sizeof(*claims));
-	struct id_slot *slots =
-		n <= GRAPH_NONE ? arena_array(a, n, sizeof(*slots)) : NULL;
-	if (!claims || !slots) {
+	struct topo_id *ids = arena_array(a, max_nodes, sizeof(*ids));
+	struct hash_table by_id = { .arena = a };
+
+	if (!claims || !ids || hash_reserve(&by_id, max_nodes) != E_OK) {
 		return -ENOMEM;
 	}
-	*c = (struct cables){ .claims = claims, .slots = slots, .n_slots = (uint32_t)n };
+	*c = (struct cables){ .claims = claims, .ids = ids, .by_id = by_id };
 	return E_OK;
 }
 
-/* FNV-1a with a last mix, so that the low bits depend on every byte. */
-static uint32_t hash(struct span id)
+struct topo_id *cables_find_id(const struct cables *c, struct span id)
 {
-	uint64_t h = 0xcbf29ce484222325ull;
+	uint32_t at = HASH_FIND(&c->by_id, digest_bytes(0, id.p, id.n), i,
+	                        c->ids[i].id.n == id.n &&
+	                                memcmp(c->ids[i].id.p, id.p, id.n) == 0);
 
-	for (size_t i = 0; i < id.n; i++) {
-		h = (h ^ (unsigned char)id.p[i]) * 0x100000001b3ull;
-	}
-	return (uint32_t)(h ^ (h >> 32));
+	return at != HASH_NONE ? &c->ids[at] : NULL;
 }
 
-struct id_slot *cables_slot(const struct cables *c, struct span id)
+struct topo_id *cables_add_id(struct cables *c, struct span id, uint32_t node,
+                              unsigned line)
 {
-	uint32_t mask = c->n_slots - 1, i = hash(id) & mask;
-
-	while (c->slots[i].id.p &&
-	       (c->slots[i].id.n != id.n || memcmp(c->slots[i].id.p, id.p, id.n))) {
-		i = (i + 1) & mask;
-	}
-	return &c->slots[i];
+	/* cables_init() made the room. */
+	(void)hash_add(&c->by_id, digest_bytes(0, id.p, id.n), c->n_ids);
+	c->ids[c->n_ids] = (struct topo_id){ id, node, line };
+	return &c->ids[c->n_ids++];
 }
 
 static struct port_name name_of(const struct resolver *r, uint32_t port)
@@ -93,25 +86,25 @@ static struct port_name name_of(const struct resolver *r, uint32_t port)
 static void find_far(struct resolver *r, struct claim *c)
 {
 	static const char left_out[] = "the cable is left out";
-	const struct id_slot *slot = cables_slot(r->c, c->far_id);
+	const struct topo_id *id = cables_find_id(r->c, c->far_id);
 
 	c->far = GRAPH_NONE;
-	if (!slot->id.p) {
+	if (id == NULL) {
 		topo_problem(r->pr, c->line, left_out,
 		             "cable to \"%s\", but no node has this id",
 		             span_shown(c->far_id).text);
 		return;
 	}
-	if (slot->node == GRAPH_NONE) {
+	if (id->node == GRAPH_NONE) {
 		return;
 	}
-	c->far = graph_port(r->g, slot->node, c->far_num);
+	c->far = graph_port(r->g, id->node, c->far_num);
 	if (c->far == GRAPH_NONE) {
 		topo_problem(
 			r->pr, c->line, left_out,
 			"cable to port %u of \"%s\", which has ports 1 to %u (line %u)",
 			c->far_num, span_shown(c->far_id).text,
-			r->g->nodes[slot->node].n_ports, slot->line);
+			r->g->nodes[id->node].n_ports, id->line);
 	}
 }
 

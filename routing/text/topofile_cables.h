@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "conf/base/hash.h"
 #include "routing/text/span.h"
 
 struct arena;
@@ -28,25 +29,31 @@ struct claim {
 	uint8_t speed; /*!< enum link_speed, SPEED_COUNT: not written */
 };
 
-struct id_slot {
-	struct span id; /*!< id.p NULL: free */
-	uint32_t node;  /*!< GRAPH_NONE: its line was wrong, as already reported */
+/* A node id and where it was defined. */
+struct topo_id {
+	struct span id;
+	uint32_t node; /*!< GRAPH_NONE: its line was wrong, as already reported */
 	unsigned line;
 };
 
 struct cables {
 	struct claim *claims;
 	uint32_t n_claims;
-	struct id_slot *slots; /*!< open addressing, a power of two, at most half full */
-	uint32_t n_slots;
+	struct topo_id *ids;
+	struct hash_table by_id; /*!< digest of an id -> place in ids */
+	uint32_t n_ids;
 };
 
 /*! \brief Room for so many lines of each kind; no more may be added. \retval -ENOMEM */
 int cables_init(struct cables *c, uint32_t max_claims, uint32_t max_nodes,
                 struct arena *a);
 
-/*! \brief Slot of an id: its own, or the free one where it belongs. Constant time. */
-struct id_slot *cables_slot(const struct cables *c, struct span id);
+/*! \brief The row of a node id; NULL: no line has defined it. Expected O(1). */
+struct topo_id *cables_find_id(const struct cables *c, struct span id);
+
+/*! \brief Adds a node id that is not there yet. Expected O(1). */
+struct topo_id *cables_add_id(struct cables *c, struct span id, uint32_t node,
+                              unsigned line);
 
 /*!
  * \brief Connects the graph's ports as the claims say; all that do not fit are reported.

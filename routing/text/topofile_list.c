@@ -152,19 +152,19 @@ static int add_end(struct graph *g, struct cables *c, struct end *e, unsigned li
 	}
 	e->node.id = (struct span){ id, strlen(id) };
 
-	struct id_slot *slot = cables_slot(c, e->node.id);
-	if (!slot->id.p) {
+	const struct topo_id *known = cables_find_id(c, e->node.id);
+	if (known == NULL) {
 		uint32_t node = GRAPH_NONE;
 		int err = topo_add_node(g, &e->node, line, &node);
 		if (err != E_OK) {
 			return err;
 		}
-		*slot = (struct id_slot){ e->node.id, node, line };
+		known = cables_add_id(c, e->node.id, node, line);
 	}
-	*ret_port = graph_port(g, slot->node, (unsigned)e->num);
+	*ret_port = graph_port(g, known->node, (unsigned)e->num);
 	if (*ret_port != GRAPH_NONE) {
 		bool is_switch = e->node.type == NODE_SWITCH;
-		uint32_t at = is_switch ? graph_port(g, slot->node, 0) : *ret_port;
+		uint32_t at = is_switch ? graph_port(g, known->node, 0) : *ret_port;
 		g->ports[at].lid = (uint32_t)e->lid;
 	}
 	return E_OK;
