@@ -40,7 +40,7 @@ sa/sm                 conf/base conf/policy conf routing/graph routing db sa/mad
 sa/sim                conf/base routing/graph routing/text sa/mad
 sa                    conf/base conf routing/text routing db sa/mad sa/store sa/server sa/sm sa/sim
 gateway/view          conf/base routing/graph db sa/path sa/record
-gateway/api           conf/base routing/graph routing db sa/mad sa/store sa/path sa/record gateway/view
+gateway/api           conf/base routing/graph db sa/path sa/record gateway/view
 gateway/http          conf/base conf gateway/view gateway/api
 gateway/cli           conf/base conf routing/graph routing/text routing/topogen routing/proof routing routing/spread routing/engines/ftree db sa/record gateway/view gateway/api
 '

@@ -9,74 +9,53 @@
 #include <errno.h>
 #include <string.h>
 
-#include <infiniband/umad_sm.h>
-
 #include "conf/base/err.h"
 #include "conf/base/text.h"
 #include "db/reader.h"
 #include "gateway/api/api_call.h"
 #include "gateway/view/json_text.h"
 #include "routing/graph/graph.h"
-#include "routing/multicast.h"
-#include "sa/mad/fields.h"
-#include "sa/record/client_records.h"
-#include "sa/store/mcast.h"
-
-enum { POSITION_SHIFT = 28, MASK_BITS = 16 };
-
-static const struct sa_query everything; /* no store: the snapshot's */
-
-static uint64_t get(const struct mcast_group_row *g, unsigned component)
-{
-	return mcast_get(g->record, component);
-}
-
-static json_t *gid_of(const uint8_t *gid)
-{
-	return gid_json(field_get(gid, 0, 64), field_get(gid, 64, 64));
-}
+#include "sa/record/groups.h"
 
 /* \param ret  How many members the group has. */
-static int count_members(struct snap_reader *r, const uint8_t *mgid, int *ret)
+static int count_members(struct snap_reader *r, const struct group *g, int *ret)
 {
-	struct written_walk w;
-	struct written_record rec;
-	int n = 0, err = written_from(r, &everything, RECORDS_MEMBERS, mgid, MGID_BYTES,
-	                              &w, &rec);
+	struct group_member m;
+	int n = 0, err = group_member_from(r, g, NULL, &m);
 
-	while (err == E_OK && written_begins(&rec, mgid, MGID_BYTES)) {
+	while (err == E_OK) {
 		n++;
-		err = written_next(&w, &rec);
+		err = group_member_next(r, g, &m);
 	}
 	*ret = n;
 	return err == E_NOTFOUND ? E_OK : err;
 }
 
-static json_t *group_json(const struct mcast_group_row *g, int members)
+static json_t *group_json(const struct group *g, int members)
 {
 	/* Order of the members: MCMemberRecord's components (IBA vol. 1, 15.2.5.17). */
 	/* clang-format off */
 	return json_pack("{s:o, s:I, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:i, s:i, s:i, s:i, s:i, s:b, s:i}",
-		"mgid", gid_of(g->record),
-		"q_key", (json_int_t)get(g, MC_Q_KEY),
-		"mlid", (int)get(g, MC_MLID),
-		"mtu", (int)get(g, MC_MTU),
-		"mtu_bytes", mtu_bytes((uint8_t)get(g, MC_MTU)),
-		"t_class", (int)get(g, MC_T_CLASS),
-		"p_key", (int)get(g, MC_P_KEY),
-		"rate", (int)get(g, MC_RATE),
-		"rate_gbps", rate_gbps_json((uint8_t)get(g, MC_RATE)),
-		"packet_life_time", (int)get(g, MC_LIFE),
-		"sl", (int)get(g, MC_SL),
-		"flow_label", (int)get(g, MC_FLOW_LABEL),
-		"hop_limit", (int)get(g, MC_HOP_LIMIT),
-		"scope", (int)get(g, MC_SCOPE),
-		"well_known", g->well_known != 0,
+		"mgid", gid_json(g->mgid_prefix, g->mgid_suffix),
+		"q_key", (json_int_t)g->q_key,
+		"mlid", (int)g->mlid,
+		"mtu", g->mtu,
+		"mtu_bytes", mtu_bytes(g->mtu),
+		"t_class", g->t_class,
+		"p_key", g->p_key,
+		"rate", g->rate,
+		"rate_gbps", rate_gbps_json(g->rate),
+		"packet_life_time", g->packet_life_time,
+		"sl", g->sl,
+		"flow_label", (int)g->flow_label,
+		"hop_limit", g->hop_limit,
+		"scope", g->scope,
+		"well_known", g->well_known,
 		"member_count", members);
 	/* clang-format on */
 }
 
-/* The page that is asked for: how many rows, and from which on. */
+/* Which page is asked for: how many rows, and the first one. */
 static int read_page(struct api_call *c, uint32_t *ret_limit, struct stream_place *ret)
 {
 	const char *cursor = api_param(c, "cursor");
@@ -90,33 +69,27 @@ static int read_page(struct api_call *c, uint32_t *ret_limit, struct stream_plac
 	return err;
 }
 
-static json_t *next_page(struct api_call *c, const struct written_record *rec)
+static json_t *next_page(struct api_call *c, const uint8_t *key, uint8_t len)
 {
-	struct stream_place at = { .row_len = (uint8_t)rec->row.key_len };
+	struct stream_place at = { .row_len = len };
 
-	memcpy(at.row, rec->row.key, rec->row.key_len);
+	memcpy(at.row, key, len);
 	return api_next_place(c, &at);
 }
 
 static int add_groups(struct api_call *c, uint32_t limit, const struct stream_place *from,
                       json_t **ret_tail)
 {
-	struct written_walk w;
-	struct written_record rec;
-	struct mcast_group_row g;
+	struct group g;
 	uint32_t n = 0;
-	int members, err = written_from(c->snap, &everything, RECORDS_GROUPS, from->row,
-	                                from->row_len, &w, &rec);
+	int members, err = group_from(c->snap, from->row, from->row_len, &g);
 
-	for (; err == E_OK; err = written_next(&w, &rec)) {
-		if (!mcast_group_decode(&rec.row, &g)) {
-			continue;
-		}
+	for (; err == E_OK; err = group_next(c->snap, &g)) {
 		if (n++ == limit) {
-			*ret_tail = next_page(c, &rec);
+			*ret_tail = next_page(c, g.key, sizeof(g.key));
 			return E_OK;
 		}
-		err = count_members(c->snap, g.record, &members);
+		err = count_members(c->snap, &g, &members);
 		if (err != E_OK) {
 			return err;
 		}
@@ -143,49 +116,34 @@ int api_groups(struct api_call *c)
 
 /* ---- one group ---- */
 
-static int no_group(struct api_call *c)
-{
-	return problem_set(&c->problem, c->arena, E_NOTFOUND,
-	                   "there is no multicast group '%.64s'; /v1/groups lists them",
-	                   c->capture);
-}
-
 /* By MGID, or the first one with an MLID. */
-static int find_group(struct api_call *c, struct mcast_group_row *ret)
+static int find_group(struct api_call *c, struct group *ret)
 {
-	uint64_t prefix, guid, mlid = 0;
-	uint8_t mgid[MGID_BYTES];
-	struct written_walk w;
-	struct written_record rec;
-	bool by_mgid = text_gid(c->capture, &prefix, &guid) == E_OK;
+	uint64_t prefix, suffix, mlid = 0;
+	bool by_mgid = text_gid(c->capture, &prefix, &suffix) == E_OK;
 
-	if (!by_mgid && text_u64(c->capture, MLID_LAST, &mlid) != E_OK) {
+	if (!by_mgid && text_u64(c->capture, UINT16_MAX - 1, &mlid) != E_OK) {
 		return problem_set(
 			&c->problem, c->arena, E_SYNTAX,
-			"'%.64s' is no MGID in the form of an IPv6 address, and no "
-			"MLID",
+			"'%.64s' is neither an MGID in the form of an IPv6 address nor "
+			"an MLID",
 			c->capture);
 	}
-	if (by_mgid) {
-		field_set(mgid, 0, 64, prefix);
-		field_set(mgid, 64, 64, guid);
+	int err = by_mgid ? group_find(c->snap, prefix, suffix, ret)
+	                  : group_from(c->snap, NULL, 0, ret);
+	while (!by_mgid && err == E_OK && ret->mlid != mlid) {
+		err = group_next(c->snap, ret);
 	}
-	int err = written_from(c->snap, &everything, RECORDS_GROUPS, mgid,
-	                       by_mgid ? MGID_BYTES : 0, &w, &rec);
-	for (; err == E_OK; err = written_next(&w, &rec)) {
-		if (by_mgid && !written_begins(&rec, mgid, MGID_BYTES)) {
-			break;
-		}
-		if (mcast_group_decode(&rec.row, ret) &&
-		    (by_mgid || get(ret, MC_MLID) == mlid)) {
-			return E_OK;
-		}
+	if (err == E_NOTFOUND) {
+		return problem_set(&c->problem, c->arena, E_NOTFOUND,
+		                   "there is no multicast group '%.64s'; /v1/groups "
+		                   "lists them",
+		                   c->capture);
 	}
-	return err == E_OK || err == E_NOTFOUND ? no_group(c) : err;
+	return err;
 }
 
-static int member_json(struct snap_reader *r, const struct client_row *row,
-                       const struct mcast_member_row *m, json_t **ret)
+static int member_json(struct snap_reader *r, const struct group_member *m, json_t **ret)
 {
 	struct snap_end end = { .base_lid = 0 };
 	struct snap_node node = { .name = "" };
@@ -194,44 +152,41 @@ static int member_json(struct snap_reader *r, const struct client_row *row,
 	if (err == E_OK) {
 		err = snap_node(r, end.node_guid, &node);
 	}
-	if (err != E_OK && err != E_NOTFOUND) { /* it may have gone a moment ago */
+	if (err != E_OK &&
+	    err != E_NOTFOUND) { /* the port may have gone since it joined */
 		return err;
 	}
-	*ret = json_pack(
-		"{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:b, s:b}", "port_gid",
-		gid_of(row->key + MGID_BYTES), "port_guid", guid_json(m->port_guid),
-		"node_guid", guid_json(end.node_guid), "name", text_json(node.name),
-		"description", text_json(node.description), "port", end.port, "lid",
-		(int)end.base_lid, "join_state", m->join_state, "receives",
-		(m->join_state & MC_RECEIVES) != 0, "proxy_join", m->proxy_join != 0);
+	/* clang-format off */
+	*ret = json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:b, s:b}",
+		"port_gid", gid_json(m->port_gid_prefix, m->port_gid_suffix),
+		"port_guid", guid_json(m->port_guid),
+		"node_guid", guid_json(end.node_guid),
+		"name", text_json(node.name),
+		"description", text_json(node.description),
+		"port", end.port,
+		"lid", (int)end.base_lid,
+		"join_state", m->join_state,
+		"receives", m->receives,
+		"proxy_join", m->proxy_join);
+	/* clang-format on */
 	return *ret != NULL ? E_OK : -ENOMEM;
 }
 
-static int add_members(struct api_call *c, const struct mcast_group_row *g,
-                       uint32_t limit, const struct stream_place *from, json_t **ret_tail)
+static int add_members(struct api_call *c, const struct group *g, uint32_t limit,
+                       const struct stream_place *from, json_t **ret_tail)
 {
-	bool inside = from->row_len == MC_MEMBER_KEY_BYTES;
-	struct written_walk w;
-	struct written_record rec;
-	struct mcast_member_row m;
+	const bool inside = from->row_len == GROUP_MEMBER_KEY_BYTES;
+	struct group_member m;
 	uint32_t n = 0;
-	int err = written_from(c->snap, &everything, RECORDS_MEMBERS,
-	                       inside ? from->row : g->record,
-	                       inside ? MC_MEMBER_KEY_BYTES : MGID_BYTES, &w, &rec);
+	int err = group_member_from(c->snap, g, inside ? from->row : NULL, &m);
 
-	for (; err == E_OK; err = written_next(&w, &rec)) {
+	for (; err == E_OK; err = group_member_next(c->snap, g, &m)) {
 		json_t *o;
-		if (!written_begins(&rec, g->record, MGID_BYTES)) {
-			break;
-		}
-		if (!mcast_member_decode(&rec.row, &m)) {
-			continue;
-		}
 		if (n++ == limit) {
-			*ret_tail = next_page(c, &rec);
+			*ret_tail = next_page(c, m.key, sizeof(m.key));
 			return E_OK;
 		}
-		err = member_json(c->snap, &rec.row, &m, &o);
+		err = member_json(c->snap, &m, &o);
 		if (err != E_OK) {
 			return err;
 		}
@@ -240,34 +195,24 @@ static int add_members(struct api_call *c, const struct mcast_group_row *g,
 	return err == E_NOTFOUND ? E_OK : err;
 }
 
-/* Ports out of which a switch sends packets of an MLID. NULL: out of memory. */
-static json_t *egress_ports(struct snap_reader *r, const struct snap_node *sw,
-                            uint32_t mlid, int *ret_err)
+/* A switch with its ports that send the group's packets on. NULL: it has none. */
+static json_t *switch_json(const struct snap_node *sw,
+                           const uint64_t egress[GROUP_PORT_WORDS])
 {
-	uint32_t block = (mlid - MLID_FIRST) / MFT_BLOCK_MLIDS,
-		 at = (mlid - MLID_FIRST) % MFT_BLOCK_MLIDS;
 	json_t *ports = json_array();
 
-	for (uint32_t p = 0; p * MASK_BITS <= sw->n_ports; p++) {
-		const uint8_t *data;
-		uint16_t len;
-		int err = snap_attr(r, UMAD_SM_ATTR_MCAST_FT, sw->guid,
-		                    p << POSITION_SHIFT | block, &data, &len);
-		if (err != E_OK && err != E_NOTFOUND) {
-			*ret_err = err;
-			break;
-		}
-		uint64_t mask = err == E_OK && len == 2 * MFT_BLOCK_MLIDS
-		                        ? field_get(data, at * MASK_BITS, MASK_BITS)
-		                        : 0;
-		for (unsigned bit = 0; bit < MASK_BITS; bit++) {
-			if (mask >> bit & 1) {
-				json_array_append_new(ports,
-				                      json_integer(p * MASK_BITS + bit));
-			}
+	for (unsigned p = 0; p < GROUP_PORT_WORDS * 64; p++) {
+		if (egress[p / 64] >> p % 64 & 1) {
+			json_array_append_new(ports, json_integer(p));
 		}
 	}
-	return ports;
+	if (json_array_size(ports) == 0) {
+		json_decref(ports);
+		return NULL;
+	}
+	return json_pack("{s:o, s:o, s:o, s:i, s:o}", "guid", guid_json(sw->guid), "name",
+	                 text_json(sw->name), "description", text_json(sw->description),
+	                 "lid", (int)sw->lid, "ports", ports);
 }
 
 /* Switches that send the group's packets on, by NodeGUID. */
@@ -275,27 +220,21 @@ static int tree_json(struct snap_reader *r, uint32_t mlid, json_t **ret)
 {
 	json_t *tree = json_array();
 	struct snap_node node;
-	uint64_t from = 0;
+	uint64_t from = 0, egress[GROUP_PORT_WORDS];
 	int err;
 
 	while ((err = snap_node_from(r, from, &node)) == E_OK) {
 		from = node.guid + 1;
-		if (node.type != NODE_SWITCH || mlid < MLID_FIRST) {
+		if (node.type != NODE_SWITCH) {
 			continue;
 		}
-		json_t *ports = egress_ports(r, &node, mlid, &err);
-		if (json_array_size(ports) == 0) {
-			json_decref(ports);
-		} else {
-			json_array_append_new(
-				tree, json_pack("{s:o, s:o, s:o, s:i, s:o}", "guid",
-			                        guid_json(node.guid), "name",
-			                        text_json(node.name), "description",
-			                        text_json(node.description), "lid",
-			                        (int)node.lid, "ports", ports));
-		}
+		err = group_egress_ports(r, node.guid, node.n_ports, mlid, egress);
 		if (err != E_OK) {
 			break;
+		}
+		json_t *sw = switch_json(&node, egress);
+		if (sw != NULL) {
+			json_array_append_new(tree, sw);
 		}
 	}
 	if (err != E_NOTFOUND) {
@@ -309,7 +248,7 @@ static int tree_json(struct snap_reader *r, uint32_t mlid, json_t **ret)
 int api_group(struct api_call *c)
 {
 	struct stream_place from = { .key = 0 };
-	struct mcast_group_row g;
+	struct group g;
 	json_t *tree, *tail = NULL;
 	uint32_t limit;
 	int members = 0;
@@ -319,10 +258,10 @@ int api_group(struct api_call *c)
 		err = find_group(c, &g);
 	}
 	if (err == E_OK) {
-		err = count_members(c->snap, g.record, &members);
+		err = count_members(c->snap, &g, &members);
 	}
 	if (err == E_OK) {
-		err = tree_json(c->snap, (uint32_t)get(&g, MC_MLID), &tree);
+		err = tree_json(c->snap, g.mlid, &tree);
 	}
 	if (err != E_OK) {
 		return err;

@@ -12,6 +12,7 @@
  * see.
  */
 #include <errno.h>
+#include <infiniband/umad_sa.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -25,13 +26,12 @@
 #include "gateway/view/ready.h"
 #include "gateway/view/record_json.h"
 #include "gateway/view/source.h"
-#include "sa/mad/wire.h"
 #include "sa/record/record.h"
 
 /* The request of a query string. */
 struct record_request {
 	const struct sa_attr *attr;
-	uint8_t record[SA_MAD_BYTES];
+	uint8_t record[RECORD_BYTES_MAX];
 	uint64_t mask;
 	uint32_t limit;
 	struct stream_place from;

@@ -13,7 +13,11 @@ struct sa_field;
  * Records of subnet administration as JSON and their components as query parameters, both
  * out of the rows of the attribute: nothing here knows any one of them.
  */
-enum { RECORD_KEY_MAX = 64, RECORD_FIELDS_MAX = 64 };
+enum {
+	RECORD_KEY_MAX = 64,
+	RECORD_FIELDS_MAX = 64,
+	RECORD_BYTES_MAX = 256 /*!< no record is longer */
+};
 
 /*! \brief Name of a component in snake case: "LinearFDBTop" is "linear_fdb_top". */
 void record_key(const char *name, char ret[RECORD_KEY_MAX]);
