@@ -15,29 +15,13 @@
 #include "gateway/api/api_call.h"
 #include "gateway/api/metrics.h"
 #include "gateway/view/json_text.h"
+#include "gateway/view/path_params.h"
 #include "gateway/view/source.h"
 #include "routing/graph/graph.h"
 
 static const char *const no_params[] = { NULL };
 static const char *const page_params[] = { "limit", "cursor", NULL };
 static const char *const node_params[] = { "type", "ports", "limit", "cursor", NULL };
-static const char *const path_params[] = { "src",
-	                                   "dst",
-	                                   "mode",
-	                                   "numb_path",
-	                                   "hops",
-	                                   "mtu",
-	                                   "mtu_selector",
-	                                   "rate",
-	                                   "rate_selector",
-	                                   "packet_life_time",
-	                                   "packet_life_time_selector",
-	                                   "sl",
-	                                   "p_key",
-	                                   "service_id",
-	                                   "qos_class",
-	                                   "from",
-	                                   NULL };
 
 enum {
 	PATHS_TABLES = TABLE_PATHS | TABLE_LIDS | TABLE_NODES | TABLE_PORTS | TABLE_LFT |
@@ -54,8 +38,8 @@ enum {
 
 /* clang-format off */
 static const struct api_row rows[] = {
-	{ "GET", "/paths",                  api_paths,   path_params, PATHS_TABLES, "the same as /v1/paths" },
-	{ "GET", "/v1/paths",               api_paths,   path_params, PATHS_TABLES, "paths from src to dst, each a LID, GUID, GID, description or description:port" },
+	{ "GET", "/paths",                  api_paths,   path_param_names, PATHS_TABLES, "the same as /v1/paths" },
+	{ "GET", "/v1/paths",               api_paths,   path_param_names, PATHS_TABLES, "paths from src to dst, each a LID, GUID, GID, description or description:port" },
 	{ "GET", "/v1/fabric",              api_fabric,  no_params,   TABLE_META,    "the fabric: identity, counts, LIDs, times of the last sweep" },
 	{ "GET", "/v1/nodes",               api_nodes,   node_params, NODES_TABLES, "all nodes with their ports" },
 	{ "GET", "/v1/nodes/{guid}",        api_node,    no_params,   NODES_TABLES, "one node by NodeGUID or PortGUID" },

@@ -49,7 +49,7 @@ extern const struct api_rows api_rows;
 struct api_thread {
 	struct source *source;
 	struct http_stats *stats; /*!< shared by all threads */
-	struct parts parts;       /*!< of the last epoch in which it was asked for */
+	struct components components; /*!< of the last epoch in which they were needed */
 };
 
 struct api_request {

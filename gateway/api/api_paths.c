@@ -16,7 +16,7 @@
 
 /* What a stream of paths keeps. */
 struct path_stream {
-	struct path_open open;
+	struct path_wildcard wildcard;
 	struct arena *arena;    /* for the problem, */
 	struct problem problem; /* which ends the stream */
 };
@@ -54,7 +54,7 @@ static int write_pair(struct path_stream *s, struct snap_reader *r,
 			*ret_all = false;
 			return E_OK;
 		}
-		err = path_answer_record(r, &rec, s->open.hops, s->arena, &line,
+		err = path_answer_record(r, &rec, s->wildcard.hops, s->arena, &line,
 		                         &s->problem);
 		if (err != E_OK) {
 			return err;
@@ -70,12 +70,13 @@ static int more_paths(void *state, struct snap_reader *r, struct stream_place *a
                       struct body *out, size_t *ret_n)
 {
 	struct path_stream *s = state;
-	struct path_query q = s->open.q;
+	struct path_query q = s->wildcard.q;
 	struct path_world w;
 	struct path_place place = { at->key, at->sub };
 	bool all = true;
 
-	int err = path_world_begin(&w, r, s->open.any_src, s->open.any_dst, &place);
+	int err =
+		path_world_begin(&w, r, s->wildcard.any_src, s->wildcard.any_dst, &place);
 	for (unsigned i = 0; err == E_OK && all && i < STREAM_STEPS; i++) {
 		err = path_world_next(&w, r, &q, &place);
 		if (err == E_NOTFOUND) {
@@ -93,7 +94,7 @@ static int more_paths(void *state, struct snap_reader *r, struct stream_place *a
 	return err;
 }
 
-static int stream(struct api_call *c, const struct path_ask *ask)
+static int stream_paths(struct api_call *c, const struct path_params *params)
 {
 	struct path_stream *s = calloc(1, sizeof(*s));
 
@@ -104,9 +105,9 @@ static int stream(struct api_call *c, const struct path_ask *ask)
 		.more = more_paths, .done = path_stream_done, .state = s, .name = "paths"
 	};
 	s->arena = arena_new();
-	int err = s->arena == NULL
-	                  ? -ENOMEM
-	                  : path_ask_open(c->snap, ask, c->arena, &s->open, &c->problem);
+	int err = s->arena == NULL ? -ENOMEM
+	                           : path_params_wildcard(c->snap, params, c->arena,
+	                                                  &s->wildcard, &c->problem);
 	if (err == E_OK) {
 		err = api_from(c, &spec.from.key);
 	}
@@ -119,17 +120,17 @@ static int stream(struct api_call *c, const struct path_ask *ask)
 	return err;
 }
 
-static int body(struct api_call *c, const struct path_ask *ask)
+static int list_paths(struct api_call *c, const struct path_params *params)
 {
 	struct path_answer answer;
 	json_t *json;
 
-	if (api_param(c, "from") != NULL) {
+	if (params->from != NULL) {
 		return problem_param(&c->problem, c->arena, E_HTTP_PARAMETER, "from",
 		                     "from goes with * for src or dst");
 	}
-	int err = path_ask_run(c->snap, ask, &c->thread->parts, c->arena, &answer,
-	                       &c->problem);
+	int err = path_params_answer(c->snap, params, &c->thread->components, c->arena,
+	                             &answer, &c->problem);
 	if (err == E_OK) {
 		err = path_answer_json(c->snap, &answer, c->stale, c->arena, &json,
 		                       &c->problem);
@@ -142,23 +143,10 @@ static int body(struct api_call *c, const struct path_ask *ask)
 
 int api_paths(struct api_call *c)
 {
-	struct path_ask ask = {
-		.src = api_param(c, "src"),
-		.dst = api_param(c, "dst"),
-		.mode = api_param(c, "mode"),
-		.numb_path = api_param(c, "numb_path"),
-		.hops = api_param(c, "hops"),
-		.mtu = api_param(c, "mtu"),
-		.mtu_selector = api_param(c, "mtu_selector"),
-		.rate = api_param(c, "rate"),
-		.rate_selector = api_param(c, "rate_selector"),
-		.packet_life_time = api_param(c, "packet_life_time"),
-		.packet_life_time_selector = api_param(c, "packet_life_time_selector"),
-		.sl = api_param(c, "sl"),
-		.p_key = api_param(c, "p_key"),
-		.service_id = api_param(c, "service_id"),
-		.qos_class = api_param(c, "qos_class"),
-	};
+#define READ(name) .name = api_param(c, #name),
+	const struct path_params params = { PATH_PARAMS(READ) };
+#undef READ
 
-	return path_ask_is_open(&ask) ? stream(c, &ask) : body(c, &ask);
+	return path_params_have_wildcard(&params) ? stream_paths(c, &params)
+	                                          : list_paths(c, &params);
 }

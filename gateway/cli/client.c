@@ -114,7 +114,7 @@ int client_init(struct client *s, const struct option_row *own, const char *doc,
 void client_done(struct client *s)
 {
 	if (s->local) {
-		parts_done(&s->local->thread.parts);
+		components_done(&s->local->thread.components);
 		source_free(s->local->thread.source);
 	}
 	arena_free(s->arena);

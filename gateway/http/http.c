@@ -58,7 +58,7 @@ static void thread_free(void *data)
 {
 	struct api_thread *t = data;
 
-	parts_done(&t->parts);
+	components_done(&t->components);
 	source_free(t->source);
 	free(t);
 }

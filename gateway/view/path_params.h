@@ -13,43 +13,66 @@
 struct arena;
 
 /*!
- * A path question in words, as a URL or a command line gives it, and its answer. No HTTP:
- * the gateway and the saguaro command translate, so they say the same.
+ * The query parameters of /v1/paths, and the answer. No HTTP: the gateway and the command
+ * line both translate to these, so they say the same.
+ *
+ * PATH_PARAMS is the one list of them. A new parameter takes a line here and the code in
+ * path_params.c that reads it.
  */
-enum {
-	PATH_ASK_MAX = 128 * 128
-}; /*!< most records of one answer: both sides with LMC 7 */
+/* clang-format off */
+#define PATH_PARAMS(PARAM) \
+	PARAM(src)       /* an end port as endpoint_resolve() takes it, or "*"; required */ \
+	PARAM(dst)       /* likewise */ \
+	PARAM(mode)      /* name of a path selection; the daemon's by default */ \
+	PARAM(numb_path) /* most paths wanted; by default all of the mode */ \
+	PARAM(hops)      /* "1": with the hops of each path; "0" by default */ \
+	/* components of the PathRecord, codes as in the record; not compared by default */ \
+	PARAM(mtu) \
+	PARAM(mtu_selector) \
+	PARAM(rate) \
+	PARAM(rate_selector) \
+	PARAM(packet_life_time) \
+	PARAM(packet_life_time_selector) \
+	PARAM(sl) \
+	PARAM(p_key) \
+	PARAM(service_id) \
+	PARAM(qos_class) \
+	PARAM(from)      /* of a stream: the key at which it begins */
+/* clang-format on */
 
-struct path_ask {
-	const char *src,
-		*dst; /*!< selectors of endpoint_resolve(), or "*"; NULL: missing */
-	const char *mode;      /*!< name of a path selection; NULL: the daemon's */
-	const char *numb_path; /*!< most paths wanted; NULL: all of the mode */
-	const char *hops;      /*!< "0" or "1"; NULL: "0" */
-	/* components of the record; NULL: not asked for. Codes as in the PathRecord */
-	const char *mtu, *mtu_selector, *rate, *rate_selector, *packet_life_time,
-		*packet_life_time_selector, *sl, *p_key, *service_id, *qos_class;
+/*! Values as text; NULL: the default. */
+struct path_params {
+#define PATH_PARAM_MEMBER(name) const char *name;
+	PATH_PARAMS(PATH_PARAM_MEMBER)
+#undef PATH_PARAM_MEMBER
 };
+
+/*! Their names, NULL-terminated. */
+extern const char *const path_param_names[];
+
+/*! Most records of one answer: both sides with LMC 7. */
+enum { PATH_RECORDS_MAX = 128 * 128 };
 
 struct path_answer {
 	struct endpoint src, dst;
 	struct path_record *records; /*!< arena */
 	size_t n;
 	enum path_selection mode;
-	bool hops; /*!< asked for */
+	bool hops; /*!< are wanted */
 };
 
 /*!
  * \brief Answers from a pinned snapshot.
  *
- * \param parts  Kept by the caller from question to question; zeroed at first.
+ * \param components  Kept by the caller from request to request; zeroed at first.
  * \param p      Filled on failure: the parameter, what was expected, candidates, or why
- *               there is no path (other part of the fabric, hole at a switch).
+ *               there is no path (another component of the fabric, a hole at a switch).
  * \retval E_HTTP_PARAMETER E_SYNTAX E_RANGE E_UNKNOWN E_NOTFOUND E_AMBIGUOUS E_NOPATH
  * E_PARTITION E_POLICY E_LOOP
  */
-int path_ask_run(struct snap_reader *r, const struct path_ask *ask, struct parts *parts,
-                 struct arena *a, struct path_answer *ret, struct problem *p);
+int path_params_answer(struct snap_reader *r, const struct path_params *params,
+                       struct components *components, struct arena *a,
+                       struct path_answer *ret, struct problem *p);
 
 /*!
  * \brief {"epoch":E,"paths":[...]}: the body of /paths.
@@ -59,17 +82,17 @@ int path_ask_run(struct snap_reader *r, const struct path_ask *ask, struct parts
 int path_answer_json(struct snap_reader *r, const struct path_answer *answer, bool stale,
                      struct arena *a, json_t **ret, struct problem *p);
 
-/*! A question with "*" for an end, which is every end port then, or for both. */
-struct path_open {
-	struct path_query q; /*!< ends that are not open, selectors */
+/*! A query with "*" for one end or both: all end ports. */
+struct path_wildcard {
+	struct path_query q; /*!< the end that is named, selectors */
 	bool any_src, any_dst, hops;
 };
 
-bool path_ask_is_open(const struct path_ask *ask);
+bool path_params_have_wildcard(const struct path_params *params);
 
-/*! \brief As path_ask_run() up to the query. */
-int path_ask_open(struct snap_reader *r, const struct path_ask *ask, struct arena *a,
-                  struct path_open *ret, struct problem *p);
+/*! \brief The query of such parameters; fails as path_params_answer(). */
+int path_params_wildcard(struct snap_reader *r, const struct path_params *params,
+                         struct arena *a, struct path_wildcard *ret, struct problem *p);
 
 /*! \brief One element of "paths". \retval E_NOPATH E_LOOP -ENOMEM  As path_answer_json().
  */

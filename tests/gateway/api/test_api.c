@@ -235,7 +235,7 @@ START_TEST(test_random)
 		}
 	}
 	ck_assert_uint_eq(counted, 5000);
-	parts_done(&t.parts);
+	components_done(&t.components);
 	source_free(t.source);
 	free(stats);
 }

@@ -41,7 +41,7 @@ static void start_world(uint32_t grace_ms, char **args)
 
 static void stop(void)
 {
-	parts_done(&thread.parts);
+	components_done(&thread.components);
 	source_free(thread.source);
 	gateway_fixture_done(&fixture);
 }
