@@ -1,0 +1,778 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * A fabric in trouble, from a seed.
+ *
+ * A seed makes a small fabric, a configuration and a schedule of faults: cables and nodes
+ * that disappear and return, nodes that go deaf or lose their LIDs, MADs that are lost, a
+ * subnet manager that is killed and started again. The subnet manager is the real one
+ * with real databases; the fabric is the simulator on a virtual clock, so a run takes
+ * milliseconds and the same seed always does the same.
+ *
+ * Invariants while faults happen: no two end ports of the fabric have the same LID, a
+ * port that the subnet manager has brought up keeps its LID for life, and no forwarding
+ * loop stays in the tables of switches when the subnet manager is idle. Loops that exist
+ * only while tables are being sent are counted and reported.
+ *
+ * When the faults stop, the subnet manager has to bring all that it can reach to ACTIVE, with
+ * routes between all hosts, no forwarding loop and no credit loop in the tables that stand
+ * in the switches.
+ *
+ * A schedule that fails is shortened: events are left out as long as it still fails. The seed
+ * and the numbers of the events that are left replay it: --first SEED --seeds 1 --only LIST.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <ftw.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <infiniband/umad_sm.h>
+#include <infiniband/umad_types.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/base/log.h"
+#include "conf/config.h"
+#include "db/snapshot.h"
+#include "db/state.h"
+#include "routing/graph/column.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/lids.h"
+#include "routing/proof/proof.h"
+#include "routing/route.h"
+#include "routing/topogen/topogen.h"
+#include "sa/mad/fields.h"
+#include "sa/sim/sim.h"
+#include "sa/sm/sweep.h"
+
+enum { EVENTS_MAX = 40, TURNS_MAX = 2000000, QUIET_MS = 600000, LFT_ENTRIES = 64 };
+
+enum kind {
+	EVENT_LINK,     /* pulls a cable, or plugs it in again */
+	EVENT_NODE,     /* switches a node off, or on */
+	EVENT_DEAF,     /* a node answers nothing, or again */
+	EVENT_REBOOT,   /* a node loses LIDs and tables */
+	EVENT_DESCRIBE, /* a node changes its description */
+	EVENT_LOSS,     /* the share of MADs that are lost */
+	EVENT_KILL,     /* the subnet manager is killed and started again */
+	EVENT_HEAVY,    /* an operator asks for a heavy sweep */
+	EVENT_COUNT
+};
+
+static const char *const event_name[] = { "link",     "node", "deaf", "reboot",
+	                                  "describe", "loss", "kill", "heavy" };
+
+struct event {
+	enum kind kind;
+	uint32_t what;   /* a random number that selects the link, node or share */
+	uint32_t run_ms; /* virtual time until the next event, 0: a few turns only */
+};
+
+static const struct {
+	const char *words[6];
+	unsigned n;
+} fabrics[] = {
+	{ { "ft2", "4", "2", "2" }, 4 },
+	{ { "ft2", "3", "3", "2", "2" }, 5 },
+	{ { "torus", "3x3", "1" }, 3 },
+	{ { "torus", "5", "1" }, 3 },
+	{ { "mesh", "3x3", "1" }, 3 },
+	{ { "hypercube", "3", "1" }, 3 },
+	{ { "jellyfish", "8", "3", "1" }, 4 },
+	{ { "dragonfly", "1", "2", "1" }, 4 },
+	{ { "tree3", "2", "2", "2", "2", "1" }, 6 },
+};
+
+static const char *const engines_of[] = { "minhop", "updn", "dfsssp",
+	                                  "nue",    "lash", "ftree" };
+
+struct run {
+	struct arena *a;      /* of the fabric and the schedule */
+	struct arena *daemon; /* of the present subnet manager */
+	struct graph *g;
+	struct sim *sim;
+	struct config config;
+	struct engine_options engines;
+	struct option_sets sets;
+	struct diags diags;
+	char dir[64], state_dir[80], snap_dir[80];
+	struct state *state;
+	struct snap_writer *snap;
+	struct sweep_deps deps;
+	struct sweep *sweep;
+	struct event event[EVENTS_MAX];
+	unsigned n_events;
+	bool *cut;              /* [g->n_ports] cable pulled at this port */
+	bool *down;             /* [g->n_nodes] */
+	bool *deaf;             /* [g->n_nodes] */
+	uint32_t *lid;          /* [g->n_ports] base LID for life, 0: none was seen */
+	uint64_t passing_loops; /* forwarding loops seen while tables were being sent */
+	char failure[400];
+};
+
+struct arguments {
+	uint32_t seeds, first, jobs;
+	bool trace;
+	const char *only;
+	const char *self;
+};
+
+static uint32_t draw(uint64_t *state, uint32_t n)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return (uint32_t)(((*state * UINT64_C(2685821657736338717)) >> 32) * n >> 32);
+}
+
+static bool fail(struct run *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static bool fail(struct run *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (r->failure[0] == '\0') {
+		va_start(ap, fmt);
+		vsnprintf(r->failure, sizeof(r->failure), fmt, ap);
+		va_end(ap);
+	}
+	return false;
+}
+
+/* ---- the subnet manager ---- */
+
+static bool start_sm(struct run *r)
+{
+	struct snap_options o = { .grace_ms = r->config.snapshot_grace };
+	const char *why = "";
+
+	r->daemon = arena_new();
+	if (r->daemon == NULL ||
+	    state_open(r->state_dir, r->daemon, &why, &r->state) != E_OK ||
+	    snap_writer_open(r->snap_dir, &o, r->daemon, &why, &r->snap) != E_OK) {
+		return fail(r, "the databases do not open: %s", why);
+	}
+	r->deps.transport = sim_transport(r->sim);
+	r->deps.state = r->state;
+	r->deps.snap = r->snap;
+	r->deps.config = &r->config;
+	r->deps.engines = &r->engines;
+	r->deps.single_thread = true;
+	return sweep_new(&r->deps, &r->sweep) == E_OK ||
+	       fail(r, "the subnet manager does not start");
+}
+
+/* As a kill would: nothing is finished, only what was committed stays. */
+static void kill_sm(struct run *r)
+{
+	sweep_free(r->sweep);
+	snap_writer_close(r->snap);
+	state_close(r->state);
+	arena_free(r->daemon);
+	r->sweep = NULL;
+	r->snap = NULL;
+	r->state = NULL;
+	r->daemon = NULL;
+}
+
+static uint64_t now_ms(const struct run *r)
+{
+	struct transport *t = sim_transport(r->sim);
+
+	return t->ops->now_ms(t);
+}
+
+static bool is_idle(const struct run *r)
+{
+	return strcmp(sweep_status(r->sweep)->phase, "idle") == 0;
+}
+
+/* ---- invariants ---- */
+
+/* The LID of an end port as the port knows it. */
+static uint32_t lid_in(const struct run *r, uint32_t port)
+{
+	const struct port *p = &r->g->ports[port];
+	uint8_t info[SMP_DATA_BYTES];
+
+	if (sim_peek(r->sim, r->g->nodes[p->node].guid, UMAD_SM_ATTR_PORT_INFO, p->num,
+	             info) != E_OK) {
+		return 0;
+	}
+	return (uint32_t)field_get(info, PI_LID);
+}
+
+static unsigned state_in(const struct run *r, uint32_t port)
+{
+	const struct port *p = &r->g->ports[port];
+	uint8_t info[SMP_DATA_BYTES];
+
+	if (sim_peek(r->sim, r->g->nodes[p->node].guid, UMAD_SM_ATTR_PORT_INFO, p->num,
+	             info) != E_OK) {
+		return 0;
+	}
+	return (unsigned)field_get(info, PI_PORT_STATE);
+}
+
+/* The nodes that the subnet manager's port reaches over live cables. */
+static bool *find_reached(const struct run *r, struct arena *a)
+{
+	const struct graph *g = r->g;
+	bool *reached = arena_array(a, g->n_nodes, sizeof(*reached));
+	uint32_t *queue = arena_array(a, g->n_nodes, sizeof(*queue)), n = 0;
+
+	queue[n++] = g->ports[g->sm_port].node;
+	reached[queue[0]] = true;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct node *node = &g->nodes[queue[i]];
+
+		if (i > 0 && node->type != NODE_SWITCH) {
+			continue;
+		}
+		for (unsigned k = 0; k <= node->n_ports; k++) {
+			uint32_t port = node->first_port + k, peer = g->ports[port].peer,
+				 far;
+
+			if (peer == GRAPH_NONE || r->cut[port] || r->cut[peer]) {
+				continue;
+			}
+			far = g->ports[peer].node;
+			if (!r->down[far] && !r->down[queue[i]] && !reached[far]) {
+				reached[far] = true;
+				queue[n++] = far;
+			}
+		}
+	}
+	return reached;
+}
+
+/* The fabric as it is now, LIDs as they stand in the ports. */
+static struct graph *live_fabric(const struct run *r, const bool *reached,
+                                 struct arena *a)
+{
+	const struct graph *g = r->g;
+	uint32_t *at = arena_array(a, g->n_nodes, sizeof(*at));
+	struct diags *d = arena_alloc(a, sizeof(*d));
+	struct graph *x = graph_new(a);
+
+	diags_init(d, a);
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct node *n = &g->nodes[i];
+
+		if (!reached[i]) {
+			continue;
+		}
+		if (graph_add_node(x, n->type, n->guid, n->n_ports, n->description, n->id,
+		                   &at[i]) != E_OK) {
+			return NULL;
+		}
+		for (unsigned k = 0; k <= n->n_ports; k++) {
+			struct port *p = &x->ports[graph_port(x, at[i], k)];
+
+			p->guid = g->ports[n->first_port + k].guid;
+			if (k == 0 || n->type != NODE_SWITCH) {
+				p->lid = lid_in(r, n->first_port + k);
+			}
+		}
+	}
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		const struct port *p = &g->ports[i];
+
+		if (p->peer == GRAPH_NONE || p->peer < i || r->cut[i] ||
+		    r->cut[p->peer] || !reached[p->node] ||
+		    !reached[g->ports[p->peer].node]) {
+			continue;
+		}
+		if (graph_connect(x, graph_port(x, at[p->node], p->num),
+		                  graph_port(x, at[g->ports[p->peer].node],
+		                             g->ports[p->peer].num)) != E_OK) {
+			return NULL;
+		}
+	}
+	return graph_freeze(x, d) == E_OK ? x : NULL;
+}
+
+/* The forwarding tables that stand in the switches. */
+static int tables_in(const struct run *r, const struct graph *x, const struct lids *lids,
+                     struct arena *a, struct lft *ret)
+{
+	int err = lft_init(ret, x->n_switches, lids->top, a);
+
+	for (uint32_t s = 0; err == E_OK && s < x->n_switches; s++) {
+		for (uint32_t lid = 0; err == E_OK && lid <= lids->top;
+		     lid += LFT_ENTRIES) {
+			uint8_t block[SMP_DATA_BYTES];
+
+			err = sim_peek(r->sim, x->nodes[x->switches[s]].guid,
+			               UMAD_SM_ATTR_LINEAR_FT, lid / LFT_ENTRIES, block);
+			if (err == E_OK) {
+				memcpy(lft_row(ret, s) + lid, block, LFT_ENTRIES);
+			}
+		}
+	}
+	return err;
+}
+
+/* LIDs of end ports that the subnet manager reaches: unique, and the same for life. */
+static bool check_lids(struct run *r, const bool *reached)
+{
+	const struct graph *g = r->g;
+
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		uint32_t port = g->end_ports[i], lid = lid_in(r, port);
+		bool up = state_in(r, port) >= PORT_ARMED || g->ports[port].num == 0;
+
+		if (!reached[g->ports[port].node] || lid == 0 || !up) {
+			continue;
+		}
+		if (r->lid[port] != 0 && r->lid[port] != lid) {
+			return fail(r, "%s had LID %u and has LID %u",
+			            g->nodes[g->ports[port].node].description,
+			            r->lid[port], lid);
+		}
+		r->lid[port] = lid;
+		for (uint32_t k = 0; k < i; k++) {
+			if (r->lid[g->end_ports[k]] == lid) {
+				return fail(r, "%s and %s both have LID %u",
+				            g->nodes[g->ports[port].node].description,
+				            g->nodes[g->ports[g->end_ports[k]].node]
+				                    .description,
+				            lid);
+			}
+		}
+	}
+	return true;
+}
+
+/* Tables that stand in the switches. With \a settled all has to be there. */
+static bool check_tables(struct run *r, bool settled)
+{
+	struct arena *a = arena_new();
+	const bool *reached = find_reached(r, a);
+	struct graph *x = live_fabric(r, reached, a);
+	struct diags *d = arena_alloc(a, sizeof(*d));
+	struct lids lids;
+	struct lft lft;
+	struct proof p;
+	bool good = check_lids(r, reached);
+	int err;
+
+	diags_init(d, a);
+	if (!good || x == NULL) {
+		goto out;
+	}
+	err = lids_as_found(x, a, d, &lids);
+	if (err != E_OK) {
+		good = !settled || fail(r, "LIDs are missing: %s", diags_first_error(d));
+		goto out;
+	}
+	if (tables_in(r, x, &lids, a, &lft) != E_OK ||
+	    proof_run(x, &lids, &lft, NULL, a, &p) != E_OK) {
+		good = fail(r, "the tables cannot be read");
+		goto out;
+	}
+	if (p.forwarding_loops && !settled && !is_idle(r)) {
+		r->passing_loops += p.forwarding_loops;
+	} else if (p.forwarding_loops) {
+		good = fail(r, "a forwarding loop: %s", proof_text(&p, x, a));
+	} else if (settled && !proof_reaches(&p)) {
+		good = fail(r, "%s", proof_text(&p, x, a));
+	}
+	for (uint32_t i = 0; settled && good && i < r->g->n_end_ports; i++) {
+		uint32_t port = r->g->end_ports[i];
+
+		if (r->g->ports[port].num != 0 && reached[r->g->ports[port].node] &&
+		    r->g->ports[port].peer != GRAPH_NONE &&
+		    state_in(r, port) != PORT_ACTIVE) {
+			good = fail(r, "port %u of %s is not ACTIVE",
+			            r->g->ports[port].num,
+			            r->g->nodes[r->g->ports[port].node].description);
+		}
+	}
+out:
+	arena_free(a);
+	return good;
+}
+
+/* ---- the schedule ---- */
+
+static bool make_fabric(struct run *r, uint64_t *state)
+{
+	uint32_t k = draw(state, sizeof(fabrics) / sizeof(*fabrics));
+	struct topogen_opts o = { .seed = draw(state, 1000),
+		                  .fail = draw(state, 4) == 0 ? 0.1 : 0 };
+	char *argv[6];
+
+	for (unsigned i = 0; i < fabrics[k].n; i++) {
+		argv[i] = arena_strdup(r->a, fabrics[k].words[i]);
+	}
+	return topogen(argv[0], (int)fabrics[k].n - 1, argv + 1, &o, r->a, &r->diags,
+	               &r->g) == E_OK;
+}
+
+static bool make_run(struct run *r, uint32_t seed)
+{
+	uint64_t state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+	struct sim_options o = { .virtual_clock = true, .seed = seed, .delay_us = 1 };
+	struct why why = { "" };
+	const char *base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+
+	r->a = arena_new();
+	if (r->a == NULL) {
+		return fail(r, "out of memory");
+	}
+	diags_init(&r->diags, r->a);
+	snprintf(r->dir, sizeof(r->dir), "%s/saguaro-simulate-XXXXXX", base);
+	if (mkdtemp(r->dir) == NULL) {
+		return fail(r, "cannot make %s: %s", r->dir, strerror(errno));
+	}
+	snprintf(r->state_dir, sizeof(r->state_dir), "%s/state", r->dir);
+	snprintf(r->snap_dir, sizeof(r->snap_dir), "%s/run", r->dir);
+	if (option_sets_add(&r->sets, config_rows, &r->config) != E_OK ||
+	    option_set_defaults(&r->sets, r->a) != E_OK ||
+	    engine_options_init(&r->engines, r->a) != E_OK ||
+	    option_set_defaults(&r->engines.sets, r->a) != E_OK ||
+	    !make_fabric(r, &state) ||
+	    route_list_parse(
+		    engines_of[draw(&state, sizeof(engines_of) / sizeof(*engines_of))],
+		    &r->deps.list, &why) != E_OK) {
+		return fail(r, "cannot prepare: %s", diags_first_error(&r->diags));
+	}
+	r->config.lmc = draw(&state, 3) == 0;
+	r->config.sweep_interval = 5;
+	r->cut = arena_array(r->a, r->g->n_ports, sizeof(*r->cut));
+	r->down = arena_array(r->a, r->g->n_nodes, sizeof(*r->down));
+	r->deaf = arena_array(r->a, r->g->n_nodes, sizeof(*r->deaf));
+	r->lid = arena_array(r->a, r->g->n_ports, sizeof(*r->lid));
+	r->n_events = 4 + draw(&state, 12);
+	for (unsigned i = 0; i < r->n_events; i++) {
+		struct event *e = &r->event[i];
+
+		e->kind = (enum kind)draw(&state, EVENT_COUNT);
+		e->what = draw(&state, UINT32_MAX);
+		e->run_ms = draw(&state, 3) == 0 ? 0 : 1 + draw(&state, 9000);
+	}
+	return sim_new(r->g, &o, false, &r->sim) == E_OK && start_sm(r);
+}
+
+static int remove_file(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+	(void)st;
+	(void)flag;
+	(void)ftw;
+	return remove(path);
+}
+
+static void free_run(struct run *r)
+{
+	if (r->sweep != NULL) {
+		kill_sm(r);
+	}
+	sim_free(r->sim);
+	if (r->dir[0] != '\0') {
+		nftw(r->dir, remove_file, 16, FTW_DEPTH | FTW_PHYS);
+	}
+	arena_free(r->a);
+}
+
+/* A node that may be disturbed: not that of the subnet manager. */
+static uint32_t pick_node(const struct run *r, uint32_t what)
+{
+	uint32_t own = r->g->ports[r->g->sm_port].node, n = what % (r->g->n_nodes - 1);
+
+	return n >= own ? n + 1 : n;
+}
+
+/* A port with a cable, not the subnet manager's. GRAPH_NONE: there is none. */
+static uint32_t pick_cable(const struct run *r, uint32_t what)
+{
+	const struct graph *g = r->g;
+
+	for (uint32_t k = 0; k < g->n_ports; k++) {
+		uint32_t port = (what + k) % g->n_ports, peer = g->ports[port].peer;
+
+		if (peer != GRAPH_NONE && port != g->sm_port && peer != g->sm_port) {
+			return port;
+		}
+	}
+	return GRAPH_NONE;
+}
+
+static bool do_event(struct run *r, const struct event *e)
+{
+	const struct graph *g = r->g;
+	uint32_t node = pick_node(r, e->what), port = pick_cable(r, e->what);
+	char text[32];
+
+	switch (e->kind) {
+	case EVENT_LINK:
+		if (port != GRAPH_NONE) {
+			r->cut[port] = !r->cut[port];
+			sim_set_link(r->sim, g->nodes[g->ports[port].node].guid,
+			             g->ports[port].num, !r->cut[port]);
+		}
+		return true;
+	case EVENT_NODE:
+		r->down[node] = !r->down[node];
+		sim_set_node(r->sim, g->nodes[node].guid, !r->down[node]);
+		return true;
+	case EVENT_DEAF:
+		r->deaf[node] = !r->deaf[node];
+		sim_set_deaf(r->sim, g->nodes[node].guid, r->deaf[node]);
+		return true;
+	case EVENT_REBOOT: sim_reboot(r->sim, g->nodes[node].guid); return true;
+	case EVENT_DESCRIBE:
+		snprintf(text, sizeof(text), "renamed %u", e->what % 1000);
+		sim_set_description(r->sim, g->nodes[node].guid, text);
+		return true;
+	case EVENT_LOSS:
+		sim_set_drop(r->sim, e->what % 3 == 0 ? 0 : e->what % 100000);
+		return true;
+	case EVENT_KILL: kill_sm(r); return start_sm(r);
+	case EVENT_HEAVY: sweep_request_heavy(r->sweep); return true;
+	case EVENT_COUNT: break;
+	}
+	return true;
+}
+
+/* Turns until a virtual time; looks at the tables as they change. */
+static bool run_until(struct run *r, uint64_t end)
+{
+	uint64_t turns = 0,
+		 sets = sim_count(r->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_LINEAR_FT);
+
+	while (now_ms(r) < end) {
+		uint64_t n;
+
+		if (sweep_turn(r->sweep) != E_OK) {
+			return fail(r, "the transport is gone");
+		}
+		if (++turns > TURNS_MAX) {
+			return fail(r, "no end in phase %s",
+			            sweep_status(r->sweep)->phase);
+		}
+		n = sim_count(r->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_LINEAR_FT);
+		if (n != sets && !check_tables(r, false)) {
+			return false;
+		}
+		sets = n;
+	}
+	return check_tables(r, false);
+}
+
+/* The faults stop: nodes answer, no MAD is lost; what is cut or off stays so, but the
+ * subnet manager's port gets its neighbour back. */
+static bool settle(struct run *r)
+{
+	uint64_t end = now_ms(r) + QUIET_MS;
+	uint32_t heavy, next = r->g->ports[r->g->ports[r->g->sm_port].peer].node;
+
+	if (r->down[next]) {
+		r->down[next] = false;
+		sim_set_node(r->sim, r->g->nodes[next].guid, true);
+	}
+
+	sim_set_drop(r->sim, 0);
+	for (uint32_t i = 0; i < r->g->n_nodes; i++) {
+		if (r->deaf[i]) {
+			r->deaf[i] = false;
+			sim_set_deaf(r->sim, r->g->nodes[i].guid, false);
+		}
+	}
+	do {
+		heavy = sweep_status(r->sweep)->heavy_sweeps;
+		if (!run_until(r, now_ms(r) + 4000 * r->config.sweep_interval)) {
+			return false;
+		}
+		if (now_ms(r) > end) {
+			return fail(r, "not quiet after %u s: %s", QUIET_MS / 1000,
+			            sweep_status(r->sweep)->not_ready);
+		}
+	} while (!sweep_status(r->sweep)->up || !is_idle(r) ||
+	         sweep_status(r->sweep)->heavy_sweeps != heavy);
+	return check_tables(r, true);
+}
+
+/* \a only: events to do, NULL: all. */
+static bool run_seed(uint32_t seed, const bool *only, bool trace, struct run *r)
+{
+	bool good;
+
+	memset(r, 0, sizeof(*r));
+	good = make_run(r, seed) && run_until(r, now_ms(r) + 3000);
+	for (unsigned i = 0; good && i < r->n_events; i++) {
+		const struct event *e = &r->event[i];
+
+		if (only != NULL && !only[i]) {
+			continue;
+		}
+		if (trace) {
+			printf("%10.3f s  event %u: %s %u\n", (double)now_ms(r) / 1000, i,
+			       event_name[e->kind], e->what);
+			fflush(stdout);
+		}
+		good = do_event(r, e);
+		if (good && e->run_ms != 0) {
+			good = run_until(r, now_ms(r) + e->run_ms);
+		}
+		for (unsigned k = 0; good && e->run_ms == 0 && k < 5; k++) {
+			good = sweep_turn(r->sweep) == E_OK;
+		}
+	}
+	return good && settle(r);
+}
+
+/* ---- many seeds ---- */
+
+static void parse_only(const char *text, bool *only)
+{
+	char *copy = strdup(text), *save = NULL;
+
+	for (char *w = strtok_r(copy, ",", &save); w; w = strtok_r(NULL, ",", &save)) {
+		unsigned k = (unsigned)strtoul(w, NULL, 10);
+
+		if (k < EVENTS_MAX) {
+			only[k] = true;
+		}
+	}
+	free(copy);
+}
+
+/* Leaves out events one by one as long as the schedule still fails. */
+static void shorten(uint32_t seed, const struct run *failed)
+{
+	bool only[EVENTS_MAX];
+	static struct run r;
+	bool more = true;
+
+	for (unsigned i = 0; i < EVENTS_MAX; i++) {
+		only[i] = i < failed->n_events;
+	}
+	while (more) {
+		more = false;
+		for (unsigned i = 0; i < failed->n_events; i++) {
+			if (!only[i]) {
+				continue;
+			}
+			only[i] = false;
+			if (run_seed(seed, only, false, &r)) {
+				only[i] = true;
+			} else {
+				more = true;
+			}
+			free_run(&r);
+		}
+	}
+	printf("  shortest: --first %u --seeds 1 --trace --only ", seed);
+	for (unsigned i = 0, n = 0; i < failed->n_events; i++) {
+		if (only[i]) {
+			printf("%s%u", n++ ? "," : "", i);
+		}
+	}
+	printf("\n");
+	fflush(stdout);
+}
+
+static int run_seeds(const struct arguments *args, uint32_t job)
+{
+	static struct run r;
+	bool only[EVENTS_MAX] = { false };
+	uint64_t loops = 0;
+	int failed = 0;
+
+	if (args->only != NULL) {
+		parse_only(args->only, only);
+	}
+	for (uint32_t i = job; i < args->seeds; i += args->jobs) {
+		uint32_t seed = args->first + i;
+		bool good = run_seed(seed, args->only ? only : NULL, args->trace, &r);
+
+		loops += r.passing_loops;
+		if (!good) {
+			failed++;
+			printf("seed %u: %s\n", seed, r.failure);
+			fflush(stdout);
+		}
+		free_run(&r);
+		if (!good && args->only == NULL) {
+			shorten(seed, &r);
+		}
+	}
+	if (loops) {
+		printf("%llu forwarding loops existed while tables were being sent\n",
+		       (unsigned long long)loops);
+	}
+	return failed ? 1 : 0;
+}
+
+static const struct argp_option options[] = {
+	{ "seeds", 's', "N", 0, "how many seeds (100)", 0 },
+	{ "first", 'f', "K", 0, "the first seed (1)", 0 },
+	{ "jobs", 'j', "N", 0, "processes (1)", 0 },
+	{ "only", 'o', "LIST", 0, "do these events of the schedule only: 0,3,4", 0 },
+	{ "trace", 't', NULL, 0, "print events and the log", 0 },
+	{ 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	switch (key) {
+	case 's': a->seeds = (uint32_t)strtoul(arg, NULL, 10); return 0;
+	case 'f': a->first = (uint32_t)strtoul(arg, NULL, 10); return 0;
+	case 'j': a->jobs = (uint32_t)strtoul(arg, NULL, 10); return 0;
+	case 'o': a->only = arg; return 0;
+	case 't': a->trace = true; return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp argp = { options,
+		                          parse,
+		                          NULL,
+		                          "Runs the subnet manager on simulated fabrics "
+		                          "with random faults. Exit status 1: "
+		                          "an invariant was violated.",
+		                          NULL,
+		                          NULL,
+		                          NULL };
+	struct arguments args = { .seeds = 100, .first = 1, .jobs = 1 };
+	int status = 0;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &args);
+	log_set_level(args.trace ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR);
+	if (!args.trace && freopen("/dev/null", "w", stderr) == NULL) {
+		return 2; /* faults are logged as errors */
+	}
+	column_use_threads(1);
+	for (uint32_t job = 1; job < args.jobs; job++) {
+		pid_t pid = fork(); /* before any database is open */
+
+		if (pid == 0) {
+			exit(run_seeds(&args, job));
+		}
+	}
+	status = run_seeds(&args, 0);
+	for (uint32_t job = 1; job < args.jobs; job++) {
+		int child = 0;
+
+		if (wait(&child) < 0 || !WIFEXITED(child) || WEXITSTATUS(child) != 0) {
+			status = 1;
+		}
+	}
+	if (status == 0) {
+		printf("%u seeds from %u: all invariants held\n", args.seeds, args.first);
+	}
+	return status;
+}
