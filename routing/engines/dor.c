@@ -57,10 +57,10 @@ struct job {
 	struct dims dims;
 	uint32_t n;
 	uint16_t *home; /* [top + 1] switch on which the owner of a LID hangs, NOBODY */
-	uint8_t *next; /* [n][hops.stride] dimension of s (its place among dims) towards t
-	                */
-	uint32_t *flow;  /* [t][n] hosts whose route to t passes s; NULL: no parallel
-	                    cables */
+	/* [n][hops.stride] dimension of s (its place among dims) towards t */
+	uint8_t *next;
+	/* [t][n] hosts whose route to t passes s; NULL: no parallel cables */
+	uint32_t *flow;
 	unsigned passes; /* LIDs of the port that has most */
 };
 

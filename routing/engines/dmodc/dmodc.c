@@ -1,46 +1,45 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * dmodc: trees by closed form, also broken ones.
+ * dmodc: fat-tree routing by a closed form, also for trees with missing cables.
  *
- * Hosts are numbered leaf by leaf, by place (their topological index t). A switch of rank
- * r deals them over its uplinks: host t takes slot floor(t / D) mod U, where U is the
- * number of uplink slots and D, the divider of the rank, the product of U over the ranks
- * below. Of parallel cables it takes number floor(t / (D * U)). Downwards there is one
- * neighbour that leads to a leaf, or, where there are more, the one that the other
- * direction would take. No counters, no order of work: each entry is a function of the
- * switch and the host alone.
+ * Hosts are numbered leaf by leaf; the number is their topological index t. A switch of
+ * rank r with U uplink slots sends to host t over slot floor(t / D) mod U. D, the divider of
+ * the rank, is the product of U over the ranks below. Of parallel cables the route takes
+ * number floor(t / (D * U)). Downward usually one neighbour leads to a leaf; if there are
+ * several, the route takes the one that the opposite direction would take. There are no
+ * counters and no order of computation: each entry is a function of switch and host.
  *
- * What is missing moves only what used it. Slots mean the same part of the tree
- * everywhere (dmodc_tree.c) and dividers come from the widest switch of a rank, so a lost
- * cable does not shift the others. A host whose slot leads nowhere, because the cable is
- * gone here or somewhere further on, takes one of the neighbours that do lead closer:
- * number (floor(t / (D * U)) + place of the switch) mod how many there are. So both the
- * hosts of a lost uplink and the traffic of all sources to a host behind a lost downlink
- * are spread over all others. A neighbour that has less than half of its own uplinks left
- * for a destination serves only those hosts whose slots there are left.
+ * A missing cable moves only the routes that used it. A slot means the same part of the
+ * tree at every switch (dmodc_tree.c) and dividers come from the widest switch of a rank,
+ * so a lost cable does not shift the others. A host whose slot leads nowhere, because a
+ * cable is missing here or further on, takes one of the neighbours that lead closer: number
+ * (floor(t / (D * U)) + place of the switch) mod the count of these. So the hosts of a lost
+ * uplink, and the traffic from all sources to a host behind a lost downlink, are spread over
+ * all other links. A neighbour with less than half of its uplinks left for a destination
+ * serves only the hosts whose slots there are left.
  *
- * Routes climb to the first rank from which the destination can be reached by descending,
- * then descend; who can descend, does. So no route climbs after it has descended, and
- * there is no circle of waiting links. Where cables are missing in great number, some
- * pairs have no such route, and in any tree there are some between the upper switches,
- * which management traffic may want. They are routed over a line of switches that
- * contains all these routes (dmodc_line.c), so that still no circle can close.
+ * Routes climb to the lowest rank from which the destination is reached by descending, then
+ * descend; a switch that can descend does. So no route climbs after it has descended, and
+ * no credit loop can arise. If many cables are missing, some pairs have no such route. In
+ * any tree this is so for some pairs of upper switches, which management traffic may use.
+ * Such pairs are routed by an up/down order of the switches that contains all routes above
+ * (dmodc_updown.c), so still no credit loop can arise.
  *
- * With an LMC, LID number k of a port takes the k-th next of the neighbours that lead
- * closer: different ones as long as there are, then different cables.
+ * With an LMC, LID k of a port takes the k-th next of the neighbours that lead closer: first
+ * different neighbours, then different cables.
  *
- * Where several cables are missing, routes to base LIDs move off links that carry more
- * than they must (dmodc_even.c).
+ * If several cables are missing, routes to base LIDs are moved from links that carry more
+ * than they must (dmodc_rebalance.c).
  *
- * Earlier tables are not looked at in a whole tree where hosts are numbered by place: the
- * same fabric gives the same entries, and what is not concerned by a change does not
- * move. Elsewhere a host that goes renumbers others, or changes which routes are moved,
- * so earlier routes stay as far as they can (keep.h).
+ * In a whole tree whose hosts are numbered by place, earlier tables are not used: the same
+ * fabric gives the same entries, and a change moves only what it concerns. Otherwise a host
+ * that goes renumbers others or changes which routes are moved. Then earlier routes are kept
+ * as far as possible (routing/spread/keep.h).
  *
- * Differences from the paper: slots instead of the position among the neighbours that are
- * left, the choice by place, planes instead of the order of GUIDs, the mirrored choice
- * downwards, the line.
+ * Differences from the paper: slots instead of the position among the remaining neighbours,
+ * numbering by place, planes instead of the order of GUIDs, the mirrored choice downward,
+ * the up/down order.
  *
  * Source: Gliksberg, Capra, Louvet, Garcia, Sohier, "High-Quality Fault-Resiliency in
  * Fat-Tree Networks", IEEE Micro 40(1), 2020; Zahavi 2012, "Fat-trees routing and node
@@ -85,7 +84,7 @@ static int dmodc_route(const struct route_in *in, struct arena *a, struct route_
 		ret_code = dmodc_fill(&j, in->cancel, tmp);
 	}
 	if (ret_code == E_OK) {
-		ret_code = dmodc_even(&j, in->cancel, tmp);
+		ret_code = dmodc_rebalance(&j, in->cancel, tmp);
 	}
 	if (ret_code == E_OK) {
 		const struct keep_measure m = { .g = in->g, .lids = in->lids };
@@ -97,7 +96,7 @@ static int dmodc_route(const struct route_in *in, struct arena *a, struct route_
 		dmodc_note(&j, &ret->notes);
 		ret->lft = lft;
 		ret->lanes = (struct lanes){ .n = 1 };
-		ret->beyond_rule = j.line.n_conflicts != 0;
+		ret->beyond_rule = j.order.n_conflicts != 0;
 	}
 out:
 	arena_free(tmp);
@@ -110,8 +109,8 @@ static int dmodc_bind(void *options, const struct engine_options *all, struct ar
 	struct dmodc_options *o = options;
 	(void)all, (void)d;
 
-	return guid_file_bind(&o->root_guid_file, o->groups, a,
-	                      NULL); /* updn tells what is wrong */
+	/* updn has the same option and reports its errors */
+	return guid_file_bind(&o->root_guid_file, o->groups, a, NULL);
 }
 
 /* clang-format off */

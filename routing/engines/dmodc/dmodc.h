@@ -13,32 +13,31 @@ struct guid_file;
 struct why;
 
 /*!
- * Trees by closed form: what the engines dmodc and fattree share (dmodc.c tells the
- * idea). The tree and who reaches whom in it; dmodc_job.h has the tables.
+ * The tree that the engines dmodc and fattree share, and which switch reaches which in it.
+ * dmodc_job.h has the tables. The idea is described in dmodc.c.
  *
- * Rank 0 are the switches with hosts, each other switch is one above its lowest
+ * Switches with hosts have rank 0. Every other switch is one rank above its lowest
  * neighbour. Links between switches of one rank are not used.
  */
 
-/*! How hosts are dealt over the ways up. */
-enum dmodc_deal_by {
+/*! What selects the uplink for a host. */
+enum dmodc_select_by {
 	DMODC_BY_NUMBER = 0,
 	DMODC_PASS_THROUGH =
-		1, /*!< by place on the switch, and by that of the switch higher up */
-	DMODC_CONVERGE =
-		2 /*!< in the middle of three ranks by the place of the switch alone */
+		1, /*!< its place on its switch; higher up also the switch's place */
+	DMODC_CONVERGE = 2 /*!< in the middle of three ranks, its switch's place alone */
 };
 
-/*! What an engine wants of it. */
+/*! Parameters of an engine. */
 struct dmodc_rule {
 	const char *engine;            /*!< name, for messages */
-	const struct guid_file *roots; /*!< switches at the top, by their GUID or that of
-	                                  a host on them; NULL: none */
-	const bool *core; /*!< [n_switches] likewise; NULL: ranks are distances from the
-	                     switches with hosts */
-	const bool *last; /*!< [graph.n_ports] hosts that are numbered after all others;
-	                     NULL: none */
-	unsigned deal_by; /*!< enum dmodc_deal_by, for all that are not last */
+	/*! Switches at the top, by their GUID or that of a host on them. NULL: none. */
+	const struct guid_file *roots;
+	/*! [n_switches] switches at the top. NULL: ranks are distances from the leaves. */
+	const bool *core;
+	/*! [graph.n_ports] hosts placed after all others; NULL: none */
+	const bool *last;
+	unsigned select_by; /*!< enum dmodc_select_by, for all hosts that are not last */
 };
 
 enum { DMODC_NO_SLOT = 0xffff, DMODC_SLOTS_MAX = 254 };
@@ -47,13 +46,12 @@ enum { DMODC_NO_SLOT = 0xffff, DMODC_SLOTS_MAX = 254 };
 struct dmodc_group {
 	uint32_t to;    /*!< switch index */
 	uint32_t first; /*!< of its egress ports in dmodc_tree.port */
-	uint16_t slot;  /*!< up only: its turn in dealing, DMODC_NO_SLOT: it joins nothing
-	                 */
+	/*! uplinks only: position in the selection; DMODC_NO_SLOT: a stub */
+	uint16_t slot;
 	uint8_t n;      /*!< ports */
 };
 
-/*! Groups of all switches in one direction, by switch; of one switch by slot, then index.
- */
+/*! Groups of all switches in one direction, sorted by switch, slot, index. */
 struct dmodc_groups {
 	uint32_t *first; /*!< [n + 1] into group */
 	struct dmodc_group *group;
@@ -69,30 +67,30 @@ struct dmodc_tree {
 	uint32_t *part;       /*!< [n] connected part, over all links between switches */
 	struct dmodc_groups up, down;
 	uint8_t *port;
-	uint8_t *slots;  /*!< [n] slots that an uplink of the switch can have, 0: no
-	                    uplinks */
-	uint32_t *place; /*!< [n] place among the switches of its rank that reach the same
-	                    tops */
-	uint64_t *divider; /*!< [height + 1] per rank */
-	uint32_t *home;    /*!< [n_homes] switches with hosts, neighbours in the tree
-	                      together */
-	uint32_t n_homes;
-	uint32_t *seat; /*!< [n_homes] place among all leaves, empty ones counted */
-	uint32_t *
-		col; /*!< [n] column of a switch's first host: hosts by home, then port */
+	uint8_t *slots;    /*!< [n] number of uplink slots, 0: no uplinks */
+	uint32_t *place;   /*!< [n] index among the switches of its rank and plane */
+	uint64_t *divider; /*!< [height + 1] per rank: product of the slots below */
+	uint32_t *leaf;    /*!< [n_leaves] switches with hosts, subtree by subtree */
+	uint32_t n_leaves;
+	/*! [n_leaves] index among all leaves, also those without hosts */
+	uint32_t *leaf_index;
+	/*! [n] column of a switch's first host: hosts by leaf, then port */
+	uint32_t *col;
 	uint32_t n_cols;
-	uint32_t *number; /*!< [n_cols] of a host, in the order in which they are dealt */
-	uint32_t *nth;    /*!< [n_cols] of a host among those of its set on its switch */
-	bool full;        /*!< hosts have nearly all the numbers that leaves hold for them
-	                     (leaves.h),        so that few are dealt anew when one goes */
-	bool *bare;       /*!< [n] joins nothing new: a leaf that lost its hosts */
-	unsigned tiers;   /*!< ranks of switches that are no bare leaves */
+	uint32_t *number; /*!< [n_cols] topological index of a host */
+	/*! [n_cols] index of a host among those of its set on its switch */
+	uint32_t *nth;
+	/*! Hosts use nearly all the numbers that leaves reserve for them (leaves.h), so that
+	 *  few are renumbered when one goes. */
+	bool full;
+	bool *is_stub;  /*!< [n] stub: connects nothing that is not connected below it */
+	unsigned tiers; /*!< ranks that have switches other than stubs */
 	uint32_t n_missing; /*!< uplinks that others of the same kind have */
 	uint32_t n_unused;  /*!< cables between switches of one rank */
 };
 
 /*!
- * \brief Ranks, groups, slots, dividers and the order of hosts.
+ * \brief Finds ranks, groups, slots, dividers and the order of hosts.
  *
  * \retval E_UNSUITABLE  Not a tree, reason in \a why. \retval -ENOMEM
  * Cost: O(E log E).
@@ -101,8 +99,8 @@ int dmodc_tree_init(struct dmodc_tree *t, const struct graph *g,
                     const struct dmodc_rule *rule, struct arena *a, struct why *why);
 
 /*!
- * Who reaches whom by climbing k ranks, then descending: row k of a switch has a bit for
- * each switch for which k is the least.
+ * Which switch reaches which by climbing k ranks, then descending. Row k of a switch has a
+ * bit for each destination whose smallest k this is.
  */
 struct dmodc_reach {
 	uint32_t words; /*!< of 64 bits per row */
@@ -119,14 +117,15 @@ static inline uint64_t *dmodc_row(const struct dmodc_reach *r, uint32_t s, unsig
 }
 
 /*!
- * \brief Joins by a line of switches what climbing and descending ranks does not. All
- * routes by rank are routes over the line, too. \retval E_RANGE as order_init() \retval
- * -ENOMEM Cost: O(height * E * S / 64 + (S + E) log S).
+ * \brief Makes the up/down order of switches that joins the pairs which have no route by rank.
+ * All routes by rank are routes of this order, too.
+ * \retval E_RANGE  As order_init(). \retval -ENOMEM
+ * Cost: O(height * E * S / 64 + (S + E) log S).
  */
-int dmodc_line_init(struct order *l, const struct dmodc_tree *t,
-                    const struct dmodc_reach *r, struct arena *a);
+int dmodc_updown_init(struct order *l, const struct dmodc_tree *t,
+                      const struct dmodc_reach *r, struct arena *a);
 
-/*! \brief By rank? */
+/*! \brief Is there a route by rank? */
 static inline bool dmodc_reaches(const struct dmodc_reach *r, uint32_t s, uint32_t t)
 {
 	for (unsigned k = 0; k < r->rows; k++) {

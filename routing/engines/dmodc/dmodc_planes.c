@@ -3,19 +3,18 @@
 /*
  * The slots of uplinks.
  *
- * Hosts are dealt over the uplinks of a switch by their number modulo the number
- * of slots, and a host must come down to its leaf the same way from everywhere. So the
- * same slot has to mean the same part of the tree at every switch, also where cables are
- * missing and whatever the order of GUIDs is. The switches from some rank up fall into
- * connected parts, the planes; in a fat tree each uplink of a switch leads into another
- * plane of the next rank, and all switches of one plane of their own rank see the same
- * ones. These planes, numbered, are the slots: a switch whose cable is gone lacks its
- * slot and keeps the others. Where a switch has several neighbours in one plane, or half
- * the planes only, slots are merely its neighbours in order.
+ * The number of a host modulo the number of slots selects the uplink, and the routes from
+ * all sources must come down to the host's leaf over the same switches. So a slot must mean
+ * the same part of the tree at every switch, also if cables are missing and independent of
+ * the order of GUIDs. The switches from some rank upward form connected components, the
+ * planes. In a fat tree each uplink of a switch leads to another plane of the next rank, and
+ * all switches of one plane of their own rank see the same planes. These planes, numbered,
+ * are the slots: a switch that lost a cable lacks this slot and keeps the others. If a
+ * switch has several neighbours in one plane, or reaches only half of the planes, its slots
+ * are its neighbours in order.
  *
- * A switch without hosts that is new to the top because the leaf it was lost its hosts
- * joins nothing that is not joined below it. It has no slot, but may be used where
- * nothing else is.
+ * A leaf that lost its hosts ranks at the top and connects nothing that is not connected
+ * below it. Such a stub has no slot, but is used where there is no other route.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +30,7 @@ static bool joins_nothing(const struct shape *x, uint32_t s)
 		return false;
 	}
 	for (uint32_t k = t->up.first[s]; k < t->up.first[s + 1]; k++) {
-		if (!x->t->bare[t->up.group[k].to]) {
+		if (!x->t->is_stub[t->up.group[k].to]) {
 			return false;
 		}
 	}
@@ -86,9 +85,8 @@ static int compare_rounds(const void *a, const void *b)
 	return x->plane < y->plane ? -1 : x->plane > y->plane;
 }
 
-/* Numbers the planes above this rank in each plane that holds them: one of each system,
- * then the second of each, so that neighbouring slots are different systems where that
- * can be. */
+/* Numbers the planes above rank r within the plane that contains them: first one of each
+ * system, then the second of each, so that adjacent slots lead to different systems. */
 static void number_planes(struct shape *x, unsigned r)
 {
 	struct dmodc_tree *t = x->t;
@@ -97,7 +95,7 @@ static void number_planes(struct shape *x, unsigned r)
 
 	for (uint32_t s = 0; s < t->n; s++) {
 		/* planes are named by their smallest member */
-		if (t->rank[s] > r && !t->bare[s] && x->plane[s] == s) {
+		if (t->rank[s] > r && !t->is_stub[s] && x->plane[s] == s) {
 			p[n++] = (struct shape_plane){ .plane = s,
 				                       .parent = union_find(x->joined, s),
 				                       .system = system_of(x, s) };
@@ -119,8 +117,8 @@ static void number_planes(struct shape *x, unsigned r)
 
 /* ---- slots ---- */
 
-/* Uplinks of a switch in the order of their planes. Returns how many have one, 0 when two
- * have the same. */
+/* Sorts the uplinks of a switch by plane. \return How many lead to a plane; 0: two lead to the
+ * same one. */
 static uint32_t number_groups(struct shape *x, uint32_t s)
 {
 	struct dmodc_tree *t = x->t;
@@ -130,10 +128,11 @@ static uint32_t number_groups(struct shape *x, uint32_t s)
 
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t to = group[k].to;
-		uint32_t slot = x->t->bare[to] ? DMODC_NO_SLOT : x->number[x->plane[to]];
+		uint32_t slot =
+			x->t->is_stub[to] ? DMODC_NO_SLOT : x->number[x->plane[to]];
 
 		group[k].slot = (uint16_t)(slot < DMODC_NO_SLOT ? slot : DMODC_NO_SLOT);
-		n_real += !x->t->bare[to];
+		n_real += !x->t->is_stub[to];
 	}
 	qsort(group, n, sizeof(*group), compare_groups);
 	for (uint32_t k = 1; k < n_real; k++) {
@@ -147,12 +146,12 @@ static uint32_t real_uplinks(const struct shape *x, uint32_t s)
 	uint32_t n = 0;
 
 	for (uint32_t k = x->t->up.first[s]; k < x->t->up.first[s + 1]; k++) {
-		n += !x->t->bare[x->t->up.group[k].to];
+		n += !x->t->is_stub[x->t->up.group[k].to];
 	}
 	return n;
 }
 
-/* Slots are neighbours in order: one of each system, then the second of each. */
+/* Slots by neighbour: first one of each system, then the second of each. */
 static void slots_in_order(struct shape *x, uint32_t s)
 {
 	struct dmodc_tree *t = x->t;
@@ -178,7 +177,7 @@ static void slots_in_order(struct shape *x, uint32_t s)
 	t->slots[s] = (uint8_t)(n_real || n == 0 ? n_real : 1);
 }
 
-/* By plane: most uplinks of one switch; UINT32_MAX: a switch has two into one plane. */
+/* By plane: the most uplinks of one switch; UINT32_MAX: a switch has two into one plane. */
 static void count_uplinks(struct shape *x, unsigned r, uint32_t *most)
 {
 	const struct dmodc_tree *t = x->t;
@@ -188,14 +187,14 @@ static void count_uplinks(struct shape *x, unsigned r, uint32_t *most)
 		uint32_t s = t->by_rank[i], plane = union_find(x->joined, s);
 		uint32_t n = number_groups(x, s);
 
-		if (n == 0 && t->up.first[s] != t->up.first[s + 1] && !x->t->bare[s]) {
+		if (n == 0 && t->up.first[s] != t->up.first[s + 1] && !x->t->is_stub[s]) {
 			most[plane] = UINT32_MAX;
 		}
 		most[plane] = n > most[plane] ? n : most[plane];
 	}
 }
 
-/* Slots of the switches of one rank: planes where that makes sense. */
+/* Slots of the switches of one rank: by plane if most switches reach most planes. */
 static void find_slots(struct shape *x, unsigned r)
 {
 	struct dmodc_tree *t = x->t;
@@ -206,7 +205,7 @@ static void find_slots(struct shape *x, unsigned r)
 		uint32_t s = t->by_rank[i], plane = union_find(x->joined, s);
 		uint32_t slots = x->count[plane];
 
-		if (x->t->bare[s] || slots > DMODC_SLOTS_MAX ||
+		if (x->t->is_stub[s] || slots > DMODC_SLOTS_MAX ||
 		    most[plane] == UINT32_MAX ||
 		    (uint64_t)most[plane] * 4 < (uint64_t)slots * 3) {
 			slots_in_order(x, s);
@@ -217,7 +216,7 @@ static void find_slots(struct shape *x, unsigned r)
 	}
 }
 
-/* Places in the plane, and what the switches above take for their dividers. */
+/* Places within the plane, and the slots of the rank, of which dividers are the products. */
 static void find_places(struct shape *x, unsigned r)
 {
 	struct dmodc_tree *t = x->t;
@@ -229,12 +228,12 @@ static void find_places(struct shape *x, unsigned r)
 		uint32_t s = t->by_rank[i];
 
 		t->place[s] = n[union_find(x->joined, s)]++;
-		if (!x->t->bare[s] && t->slots[s] > t->divider[r]) {
+		if (!x->t->is_stub[s] && t->slots[s] > t->divider[r]) {
 			t->divider[r] = t->slots[s];
 		}
 	}
 	for (uint32_t s = 0; s < t->n; s++) {
-		if (t->rank[s] >= r && !x->t->bare[s]) {
+		if (t->rank[s] >= r && !x->t->is_stub[s]) {
 			x->plane[s] = union_find(x->joined, s);
 		}
 	}
@@ -249,21 +248,20 @@ void shape_planes(struct shape *x)
 	for (uint32_t i = t->n; i-- > 0;) {
 		uint32_t s = t->by_rank[i];
 
-		t->bare[s] = joins_nothing(x, s);
-		if (!t->bare[s] && t->rank[s] >= t->tiers) {
+		t->is_stub[s] = joins_nothing(x, s);
+		if (!t->is_stub[s] && t->rank[s] >= t->tiers) {
 			t->tiers = t->rank[s] + 1U;
 		}
 	}
 	for (unsigned r = t->height + 1; r-- > 0;) {
 		uint32_t from = t->rank_first[r], to = t->rank_first[r + 1];
 
-		/* The planes above this rank join to those from this rank up; each
-		 * gets its number there. */
+		/* merge the planes above rank r into those from rank r upward */
 		for (uint32_t l = from; l < to; l++) {
 			uint32_t s = t->by_rank[l];
 
 			for (uint32_t k = t->up.first[s]; k < t->up.first[s + 1]; k++) {
-				if (!t->bare[t->up.group[k].to]) {
+				if (!t->is_stub[t->up.group[k].to]) {
 					union_join(x->joined, s, t->up.group[k].to);
 				}
 			}

@@ -8,10 +8,10 @@
 #include "routing/graph/graph.h"
 #include "routing/spread/leaves.h"
 
-/*! A plane of the ranks above, while they are numbered. */
+/*! A plane of the ranks above, for numbering. */
 struct shape_plane {
 	uint32_t plane, parent; /*!< named by a switch */
-	uint32_t round;         /*!< planes of its system before it */
+	uint32_t round;         /*!< planes of the same system before it */
 	uint64_t system;
 };
 
@@ -24,17 +24,15 @@ struct shape {
 	struct arena *a;
 	uint32_t *queue;   /* [n] */
 	uint32_t *joined;  /* [n] union-find */
-	uint32_t *cluster; /* [n] the cluster of a switch among those of its rank and
-	                      below */
-	uint32_t *plane; /* [n] the plane of a switch among those of its rank and above */
-	uint32_t *number; /* [n] by plane: its slot in the plane that holds it */
+	uint32_t *cluster; /* [n] connected component of a switch in its rank and below */
+	uint32_t *plane;   /* [n] connected component of a switch in its rank and above */
+	uint32_t *number;  /* [n] by plane: its slot in the plane that contains it */
 	struct shape_plane *planes; /* [n] */
-	uint32_t *seat; /* [n_seats] leaves, also without hosts, neighbours together */
-	uint32_t n_seats;
-	uint32_t *count; /* [n] by plane, or by switch: members, when counting */
+	/* [n_all_leaves] leaves, also those without hosts, subtree by subtree */
+	uint32_t *all_leaves;
+	uint32_t n_all_leaves;
+	uint32_t *count; /* [n] counters by plane or by switch */
 };
-
-/* Sets of switches that grow together, in joined: leaves.h. */
 
 static inline void shape_reset(struct shape *x)
 {
@@ -43,5 +41,5 @@ static inline void shape_reset(struct shape *x)
 	}
 }
 
-/*! \brief Slots of uplinks, places, dividers, stubs. Needs ranks, groups and clusters. */
+/*! \brief Finds slots of uplinks, places, dividers and stubs. Needs ranks, groups, clusters. */
 void shape_planes(struct shape *x);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * The shape of a tree: ranks, cables by neighbour, the order of hosts; what it has of
- * planes is in dmodc_planes.c.
+ * The shape of a tree: ranks, cables by neighbour, and the order of hosts. Its planes are in
+ * dmodc_planes.c.
  *
- * Hosts are numbered leaf by leaf, leaves that have a common switch at a low rank next to
- * each other: switches up to some rank fall into connected clusters, too. Where most
- * leaves are full, a host that is missing keeps its number (leaves.h), so the others keep
- * theirs.
+ * Hosts are numbered leaf by leaf. Leaves below a common switch of low rank are adjacent: the
+ * switches up to some rank form connected clusters, and clusters stay together. If most
+ * leaves are full, a missing host keeps its number (routing/spread/leaves.h), so the others
+ * keep theirs.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,11 +26,9 @@
 
 enum { RANK_NONE = 0xff, RANK_MAX = 0xfe, UNUSED_SHARE = 20 };
 
-/* ---- connected parts ---- */
-
 /* ---- ranks ---- */
 
-/* Distances from the switches that have rank 0 already. Returns false when too long. */
+/* Breadth-first search from the switches of rank 0. \return false: too long a distance. */
 static bool spread_ranks(struct shape *x, uint8_t *rank)
 {
 	uint32_t head = 0, tail = 0;
@@ -58,7 +56,7 @@ static bool spread_ranks(struct shape *x, uint8_t *rank)
 	return true;
 }
 
-/* A part where nobody has rank 0 yet gets it at its first switch. */
+/* In a connected part without a switch of rank 0 the first switch gets it. */
 static void seed_parts(struct shape *x, uint8_t *rank)
 {
 	const struct dmodc_tree *t = x->t;
@@ -74,7 +72,7 @@ static void seed_parts(struct shape *x, uint8_t *rank)
 	}
 }
 
-/* Directed links between switches of one rank, in parts with hosts. */
+/* Counts directed links between switches of one rank, in parts with hosts. */
 static uint32_t count_level(struct shape *x, const uint8_t *rank, uint32_t *ret_example)
 {
 	const struct graph *g = x->g;
@@ -97,8 +95,8 @@ static uint32_t count_level(struct shape *x, const uint8_t *rank, uint32_t *ret_
 	return n;
 }
 
-/* Without roots: distances from the leaves. */
-static int rank_alone(struct shape *x, uint8_t *rank)
+/* Ranks as distances from the leaves. */
+static int rank_from_leaves(struct shape *x, uint8_t *rank)
 {
 	uint16_t *height;
 	int ret = leaves_heights(x->g, x->a, &height);
@@ -146,7 +144,7 @@ static int mark_top(struct shape *x, uint8_t *rank)
 	return E_OK;
 }
 
-/* Distances from the top, turned round in each part so that the lowest have rank 0. */
+/* Ranks as distances from the top, inverted in each part so that the lowest have rank 0. */
 static int rank_from_top(struct shape *x, uint8_t *rank)
 {
 	int ret = mark_top(x, rank);
@@ -170,8 +168,8 @@ static int rank_from_top(struct shape *x, uint8_t *rank)
 	return E_OK;
 }
 
-/* Refuses what has too many cables between switches of one rank. */
-static int judge_ranks(struct shape *x)
+/* Refuses a fabric with too many cables between switches of one rank. */
+static int check_ranks(struct shape *x)
 {
 	const struct graph *g = x->g;
 	uint32_t example[2] = { 0, 0 }, n = count_level(x, x->t->rank, example);
@@ -196,7 +194,7 @@ static int find_ranks(struct shape *x)
 {
 	struct dmodc_tree *t = x->t;
 	bool top = x->rule->roots || x->rule->core;
-	int ret = top ? rank_from_top(x, t->rank) : rank_alone(x, t->rank);
+	int ret = top ? rank_from_top(x, t->rank) : rank_from_leaves(x, t->rank);
 
 	if (ret == E_RANGE) {
 		why_add(x->why,
@@ -204,7 +202,7 @@ static int find_ranks(struct shape *x)
 		        x->rule->engine, RANK_MAX);
 		return E_UNSUITABLE;
 	}
-	if (ret != E_OK || (ret = judge_ranks(x)) != E_OK) {
+	if (ret != E_OK || (ret = check_ranks(x)) != E_OK) {
 		return ret;
 	}
 	for (uint32_t s = 0; s < t->n; s++) {
@@ -228,7 +226,7 @@ static int find_ranks(struct shape *x)
 
 /* ---- groups ---- */
 
-/* Groups of one switch towards a rank; ports go to *port. */
+/* Lists the groups of one switch towards a rank. \return How many. */
 static uint32_t group_links(const struct shape *x, uint32_t s, unsigned rank,
                             struct dmodc_group *ret, uint32_t *n_ports)
 {
@@ -290,10 +288,10 @@ static int find_groups(struct shape *x)
 	return E_OK;
 }
 
-/* ---- clusters: the order of hosts, and who joins nothing new ---- */
+/* ---- clusters: the order of hosts ---- */
 
-/* Is a switch a leaf without hosts? It stands above the switches next to leaves then, and
- * joins nothing that is not joined below it. */
+/* Is a switch a leaf without hosts? Then it ranks above the neighbours of leaves and connects
+ * nothing that is not connected below it. */
 static bool is_empty_leaf(struct shape *x, uint32_t s)
 {
 	const struct dmodc_tree *t = x->t;
@@ -307,19 +305,19 @@ static bool is_empty_leaf(struct shape *x, uint32_t s)
 	return !joins && first != end;
 }
 
-/* Columns and places in the order of the leaves. */
-static void seat_homes(struct shape *x)
+/* Columns and leaf indices in the order of the leaves. */
+static void list_leaves(struct shape *x)
 {
 	struct dmodc_tree *t = x->t;
 
-	for (uint32_t i = 0; i < x->n_seats; i++) {
-		uint32_t s = x->seat[i];
+	for (uint32_t i = 0; i < x->n_all_leaves; i++) {
+		uint32_t s = x->all_leaves[i];
 
 		if (leaves_hosts_on(x->g, s)) {
 			t->col[s] = t->n_cols;
 			t->n_cols += leaves_hosts_on(x->g, s);
-			t->seat[t->n_homes] = i;
-			t->home[t->n_homes++] = s;
+			t->leaf_index[t->n_leaves] = i;
+			t->leaf[t->n_leaves++] = s;
 		}
 	}
 }
@@ -342,8 +340,8 @@ static void find_clusters(struct shape *x)
 			}
 		}
 		if (r == 1 || t->height == 0) {
-			/* Leaves by index, those without hosts, too: their hosts may
-			 * come back. */
+			/* leaves by index, also those without hosts, because hosts may
+			 * come back */
 			for (uint32_t l = 0; l < t->n; l++) {
 				bool empty = t->rank[l] == 2 && is_empty_leaf(x, l);
 
@@ -352,16 +350,17 @@ static void find_clusters(struct shape *x)
 					           t->down.group[t->down.first[l]].to);
 				}
 				if (empty || leaves_hosts_on(x->g, l)) {
-					x->seat[x->n_seats++] = l;
+					x->all_leaves[x->n_all_leaves++] = l;
 				}
 			}
 		}
 		for (uint32_t i = t->rank_first[r]; r && i < t->rank_first[r + 1]; i++) {
 			x->cluster[t->by_rank[i]] = union_find(x->joined, t->by_rank[i]);
 		}
-		union_sort(x->joined, t->n, x->seat, x->n_seats, x->count, x->queue);
+		union_sort(x->joined, t->n, x->all_leaves, x->n_all_leaves, x->count,
+		           x->queue);
 	}
-	seat_homes(x);
+	list_leaves(x);
 }
 
 static bool is_of_set(const struct shape *x, uint32_t host, bool last)
@@ -369,8 +368,8 @@ static bool is_of_set(const struct shape *x, uint32_t host, bool last)
 	return (x->rule->last && x->rule->last[x->g->hosts[host]]) == last;
 }
 
-/* Numbers the hosts of one set on one switch. Returns how many numbers they hold. */
-static uint32_t number_home(struct shape *x, uint32_t s, bool last, uint32_t base,
+/* Numbers the hosts of one set on one switch. \return How many numbers are reserved. */
+static uint32_t number_leaf(struct shape *x, uint32_t s, bool last, uint32_t base,
                             const struct leaf_places *places)
 {
 	const struct graph *g = x->g;
@@ -393,27 +392,27 @@ static uint32_t number_home(struct shape *x, uint32_t s, bool last, uint32_t bas
 	return size;
 }
 
-/* Numbers the hosts of one set from a number on, by place where places are held. Returns
- * the next free one. Of all hosts empty leaves keep their places; of a set that comes
- * last only its leaves have some. */
+/*
+ * Numbers the hosts of one set from n on; by port where leaves reserve numbers. Leaves
+ * without hosts reserve numbers in the main set only. \return The next free number.
+ */
 static uint32_t number_set(struct shape *x, bool last, uint32_t n)
 {
 	struct dmodc_tree *t = x->t;
 	struct leaf_places places;
 
-	leaves_places(x->g, t->home, t->n_homes, x->rule->last, last, &places);
-	for (uint32_t i = 0, seat = 0; i < t->n_homes; i++, seat++) {
-		for (; places.n && !last && seat < t->seat[i]; seat++) {
+	leaves_places(x->g, t->leaf, t->n_leaves, x->rule->last, last, &places);
+	for (uint32_t i = 0, index = 0; i < t->n_leaves; i++, index++) {
+		for (; places.n && !last && index < t->leaf_index[i]; index++) {
 			n += places.size[0];
 		}
-		n += number_home(x, t->home[i], last, n, &places);
+		n += number_leaf(x, t->leaf[i], last, n, &places);
 	}
 	t->full = last ? t->full : places.full;
 	return n;
 }
 
-/* Hosts in the order of their columns; those that come last after all others, so that
- * each set has numbers of its own. */
+/* Numbers the hosts in the order of their columns; those of the last set after all others. */
 static int number_hosts(struct shape *x)
 {
 	struct dmodc_tree *t = x->t;
@@ -442,22 +441,22 @@ static int shape_init(struct shape *x)
 	t->slots = arena_alloc(x->a, n);
 	t->place = arena_array(x->a, n, sizeof(*t->place));
 	t->divider = arena_array(x->a, RANK_MAX + 1, sizeof(*t->divider));
-	t->home = arena_array(x->a, n, sizeof(*t->home));
-	t->seat = arena_array(x->a, n, sizeof(*t->seat));
-	x->seat = arena_array(x->a, n, sizeof(*x->seat));
+	t->leaf = arena_array(x->a, n, sizeof(*t->leaf));
+	t->leaf_index = arena_array(x->a, n, sizeof(*t->leaf_index));
+	x->all_leaves = arena_array(x->a, n, sizeof(*x->all_leaves));
 	t->col = arena_array(x->a, n, sizeof(*t->col));
 	x->queue = arena_array(x->a, n, sizeof(*x->queue));
 	x->joined = arena_array(x->a, n, sizeof(*x->joined));
 	x->cluster = arena_array(x->a, n, sizeof(*x->cluster));
-	t->bare = arena_array(x->a, n, sizeof(*t->bare));
+	t->is_stub = arena_array(x->a, n, sizeof(*t->is_stub));
 	x->plane = arena_array(x->a, n, sizeof(*x->plane));
 	x->number = arena_array(x->a, n, sizeof(*x->number));
 	x->planes = arena_array(x->a, n, sizeof(*x->planes));
 	x->count = arena_array(x->a, n, sizeof(*x->count));
 	return t->rank && t->by_rank && t->part && t->slots && t->place && t->divider &&
-	                       t->home && t->seat && x->seat && t->col && x->queue &&
-	                       x->joined && x->cluster && t->bare && x->plane &&
-	                       x->number && x->planes && x->count
+	                       t->leaf && t->leaf_index && x->all_leaves && t->col &&
+	                       x->queue && x->joined && x->cluster && t->is_stub &&
+	                       x->plane && x->number && x->planes && x->count
 	               ? E_OK
 	               : -ENOMEM;
 }

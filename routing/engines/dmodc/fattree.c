@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * fattree: the fat trees of the Omni-Path manual. Tiers, routes that climb and then
- * descend, and sets of hosts that are balanced each by itself.
+ * fattree: the fat trees of the Omni-Path manual. Switches are in tiers, routes climb and
+ * then descend, and sets of hosts are balanced separately.
  *
- * The tree, the closed form that deals hosts over its ways up, what takes the place of
- * what is missing, and why no circle of waiting links can arise are those of dmodc.c;
- * what is the engine's own:
+ * The tree, the closed form that selects uplinks, the choice where cables are missing, and
+ * the reason why no credit loop can arise are those of dmodc.c. This engine adds:
  *
- * Tiers. Tier 1 are the switches with hosts, each other is one above its lowest
- * neighbour; where some hosts hang higher, the switches with many are tier 1. Or tiers
- * are distances from the core switches, if these are named. How many there are is found;
- * a number that is given has to agree.
+ * Tiers. Switches with hosts are tier 1; every other switch is one tier above its lowest
+ * neighbour. If some hosts hang higher, the switches with many hosts are tier 1. If core
+ * switches are named, tiers are distances from these. The number of tiers is found; a
+ * configured number has to agree.
  *
- * Sets. Hosts of route_last are dealt after all others, and each takes the way that
- * carries the fewest hosts so far, of equals the one with the fewest of its set. So both
- * sets and all hosts together are even: compute and I/O nodes. The manual's sentence
- * lists the compute nodes and says that they come first, its parameter says that they
- * come last; for balance that is the same.
+ * Sets. Hosts of route_last are placed after all others. Each takes the uplink that carries
+ * the fewest hosts so far and, among equals, the fewest of its set. So each set, compute and
+ * I/O nodes, and both together are balanced. The manual's sentence lists the compute nodes
+ * and says that they come first; its parameter says that they come last. For balance both
+ * are the same.
  *
- * What has no such route at all, for instance two hosts on different core switches, is
- * named and led over the line of dmodc.c, which has no credit loops either.
+ * Pairs without a route by rank, for instance two hosts on different core switches, are
+ * noted and routed by the up/down order of dmodc.c, which has no credit loops either.
  *
- * What differs from opa-fm 10.14: up/down is a rule, not a preference among the shortest
- * paths; a tier count that contradicts the fabric is refused; whatever has no tier is
- * named and takes part as far as it can.
+ * Differences from opa-fm 10.14: climbing before descending is a rule, not a preference
+ * among shortest paths. A tier count that contradicts the fabric is not used. Switches
+ * without a tier are noted and used as far as possible.
  *
  * Source: Cornelis CN5000 Omni-Path software manual, "Fabric Unicast Routing", "Fat
  * Tree".
@@ -34,21 +33,25 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/device_group.h"
 #include "conf/option.h"
 #include "routing/graph/device_set.h"
 #include "routing/graph/hops.h"
 #include "routing/graph/lids.h"
+#include "routing/graph/node_text.h"
 #include "routing/spread/keep.h"
 #include "routing/spread/spread.h"
 
 static const struct fattree_options no_options = { .same_tier = true };
 
-/* ---- what is asked for ---- */
+/* ---- options ---- */
 
-/* Core switches by group. E_UNSUITABLE: none is here. */
+/* Core switches by device group. E_UNSUITABLE: none is in the fabric. */
 static int find_core(struct fattree *f, struct arena *a, struct why *why)
 {
 	const struct graph *g = f->in->g;
@@ -81,7 +84,7 @@ static int find_core(struct fattree *f, struct arena *a, struct why *why)
 	return E_OK;
 }
 
-/* Hosts that come last: all ports of a node of which one is in the group. */
+/* Hosts of the last set: all ports of a node that has a port in the group. */
 static int find_last(struct fattree *f, struct arena *a)
 {
 	const struct graph *g = f->in->g;
@@ -110,8 +113,8 @@ static int fattree_init(struct fattree *f, const struct route_in *in, struct are
 	int ret = E_OK;
 
 	*f = (struct fattree){ .in = in, .opt = o, .rule = { .engine = "fattree" } };
-	f->rule.deal_by = (o->pass_through ? DMODC_PASS_THROUGH : 0U) |
-	                  (o->converge ? DMODC_CONVERGE : 0U);
+	f->rule.select_by = (o->pass_through ? DMODC_PASS_THROUGH : 0U) |
+	                    (o->converge ? DMODC_CONVERGE : 0U);
 	if (!o->same_tier) {
 		ret = find_core(f, a, why);
 	}
@@ -121,7 +124,7 @@ static int fattree_init(struct fattree *f, const struct route_in *in, struct are
 	return ret;
 }
 
-/* Options that contradict each other or the fabric. */
+/* Refuses options that contradict each other or the fabric. */
 static int fattree_check(const struct route_in *in, struct why *why)
 {
 	struct arena *tmp = arena_new();
@@ -140,17 +143,154 @@ static int fattree_check(const struct route_in *in, struct why *why)
 	return ret;
 }
 
+enum { LISTED_MAX = 480 };
+
+/* ---- notes ---- */
+
+/* A configured tier count that differs from the tiers found has no effect. */
+static void note_tiers(const struct fattree *f, const struct dmodc_tree *t,
+                       struct why *notes)
+{
+	uint32_t given = f->opt->tier_count;
+
+	/* stubs are in a tier above or in none */
+	if (!given || (given >= t->tiers && given <= t->height + 1)) {
+		return;
+	}
+	why_add(notes,
+	        "fattree: fattree_tier_count is %" PRIu32
+	        " and is not used, because the fabric has %u tiers%s",
+	        given, t->tiers,
+	        f->opt->same_tier ? " above its hosts" : " below its core switches");
+}
+
+static void note_high_hosts(const struct fattree *f, const struct dmodc_job *j,
+                            struct why *notes)
+{
+	uint32_t n = 0, first = 0;
+
+	for (uint32_t s = 0; f->opt->same_tier && s < j->t.n; s++) {
+		if (j->t.rank[s] && dmodc_hosts_on(j->g, s)) {
+			first = n ? first : s;
+			n += dmodc_hosts_on(j->g, s);
+		}
+	}
+	if (n) {
+		why_add(notes,
+		        "fattree: %" PRIu32 " hosts hang above the lowest tier, such as "
+		        "those of %s on tier %u; fattree_core_switches with "
+		        "fattree_on_same_tier FALSE says where the top is",
+		        n, switch_text(j->g, j->lids, first).text, j->t.rank[first] + 1U);
+	}
+}
+
+/* ---- pairs without a route by rank ---- */
+
+struct unjoined {
+	uint64_t switches, hosts; /* pairs */
+	uint64_t high;            /* of switches: both above the lowest tier */
+	char list[LISTED_MAX];    /* pairs of switches */
+	uint64_t n_listed;
+};
+
+static void note_unjoined(const struct dmodc_job *j, struct why *notes)
+{
+	const struct dmodc_tree *t = &j->t;
+	struct unjoined u = { .switches = 0 };
+	char more[64] = "";
+
+	for (uint32_t i = 0; j->n_unjoined && i < t->n_leaves; i++) {
+		for (uint32_t k = 0; k < i; k++) {
+			uint32_t a = t->leaf[k], b = t->leaf[i];
+
+			if (t->part[a] == t->part[b] && !dmodc_reaches(&j->reach, a, b)) {
+				size_t at = strlen(u.list);
+				int n;
+
+				u.switches++;
+				u.hosts += (uint64_t)dmodc_hosts_on(j->g, a) *
+				           dmodc_hosts_on(j->g, b);
+				u.high += j->t.rank[a] && j->t.rank[b];
+				if (u.n_listed + 1 != u.switches) {
+					continue; /* the list is full */
+				}
+				n = snprintf(u.list + at, sizeof(u.list) - at,
+				             "%s%s and %s", at ? ", " : "",
+				             switch_text(j->g, j->lids, a).text,
+				             switch_text(j->g, j->lids, b).text);
+				if ((size_t)n >= sizeof(u.list) - at) {
+					u.list[at] = '\0';
+				} else {
+					u.n_listed++;
+				}
+			}
+		}
+	}
+	if (u.switches == 0) {
+		return;
+	}
+	if (u.n_listed < u.switches) {
+		snprintf(more, sizeof(more), " and %" PRIu64 " more",
+		         u.switches - u.n_listed);
+	}
+	why_add(notes,
+	        "fattree: %" PRIu64 " pairs of hosts have no route that climbs, then "
+	        "descends; they are routed by an up/down order of switches, which has no "
+	        "credit loops but uses few links%s. Between these switches: %s%s",
+	        u.hosts,
+	        u.high ? "; hosts on core switches should not talk to each other" : "",
+	        u.list, more);
+}
+
+static void fattree_note(const struct fattree *f, const struct dmodc_job *j,
+                         struct why *notes)
+{
+	const struct fattree_options *o = f->opt;
+	uint32_t n, first;
+
+	if (o->core && o->same_tier) {
+		why_add(notes, "fattree: fattree_core_switches is not used, because "
+		               "fattree_on_same_tier is TRUE");
+	}
+	if (o->last && f->n_last == 0) {
+		why_add(notes,
+		        "fattree: no host of group '%s' (fattree_route_last) is in the "
+		        "fabric",
+		        o->last->text);
+	}
+	note_tiers(f, &j->t, notes);
+	n = 0;
+	first = 0;
+	for (uint32_t s = 0; s < j->t.n; s++) {
+		if (j->t.is_stub[s]) {
+			first = n++ ? first : s;
+		}
+	}
+	if (n) {
+		why_add(notes,
+		        "fattree: %" PRIu32 " switches without hosts connect nothing and "
+		        "are in no tier, such as %s; traffic passes them only where "
+		        "there is no other route",
+		        n, switch_text(j->g, j->lids, first).text);
+	}
+	note_high_hosts(f, j, notes);
+	dmodc_note(j, notes);
+	note_unjoined(j, notes);
+}
+
 /* ---- the whole ---- */
 
 /*
- * Where hosts have no places of their own (leaves.h), or routes were moved to even out,
- * one host more or less would move others': there earlier routes stay as far as they can.
- * Rules of dealing are looked at by no comparison of loads, so with these no host stays.
+ * If leaves do not reserve numbers (routing/spread/leaves.h), or routes were moved for
+ * balance, one host more or less would move the routes of others. Then earlier routes are
+ * kept as far as possible. With pass_through or converge loads are not comparable, so routes
+ * are not kept.
  */
-static int stay(const struct fattree *f, const struct dmodc_job *j, struct arena *tmp)
+static int keep_earlier(const struct fattree *f, const struct dmodc_job *j,
+                        struct arena *tmp)
 {
 	struct keep_measure m = { .g = j->g, .lids = j->lids, .n_sets = 2 };
-	bool hosts = !f->rule.deal_by && (!j->t.full || dmodc_is_broken(&j->t));
+	bool hosts = !f->rule.select_by && (!j->t.full || dmodc_is_broken(&j->t));
 	uint8_t *set;
 
 	if (f->rule.last) {
@@ -166,8 +306,8 @@ static int stay(const struct fattree *f, const struct dmodc_job *j, struct arena
 	return keep_tables(&m, f->in->prev, hosts, j->lft);
 }
 
-static int compute(struct fattree *f, struct dmodc_job *j, struct arena *tmp,
-                   struct why *notes)
+static int fill_tables(struct fattree *f, struct dmodc_job *j, struct arena *tmp,
+                       struct why *notes)
 {
 	int ret = dmodc_job_init(j, &f->rule, f->in, tmp, notes);
 
@@ -175,9 +315,9 @@ static int compute(struct fattree *f, struct dmodc_job *j, struct arena *tmp,
 		ret = dmodc_fill(j, f->in->cancel, tmp);
 	}
 	if (ret == E_OK) {
-		ret = dmodc_even(j, f->in->cancel, tmp);
+		ret = dmodc_rebalance(j, f->in->cancel, tmp);
 	}
-	return ret == E_OK ? stay(f, j, tmp) : ret;
+	return ret == E_OK ? keep_earlier(f, j, tmp) : ret;
 }
 
 static int fattree_route(const struct route_in *in, struct arena *a,
@@ -193,7 +333,7 @@ static int fattree_route(const struct route_in *in, struct arena *a,
 		ret_code = lft_init(&lft, in->g->n_switches, in->lids->top, a);
 	}
 	if (ret_code == E_OK) {
-		ret_code = compute(&f, &j, tmp, &ret->notes);
+		ret_code = fill_tables(&f, &j, tmp, &ret->notes);
 	}
 	if (ret_code == E_OK && f.opt->adaptive && f.opt->fine_grained) {
 		const struct graph *g = f.in->g;
@@ -201,9 +341,8 @@ static int fattree_route(const struct route_in *in, struct arena *a,
 		uint32_t further = 0;
 
 		/* Static dispersion: with alternates for each LID, switches choose
-		 * among all ways up themselves, and the LIDs of a range need no ways
-		 * of their own. All of them get the route of the base LID, so the
-		 * low bits of a LID do not matter. */
+		 * among all uplinks themselves, and the LIDs of a range need no
+		 * routes of their own. All get the route of the base LID. */
 		for (uint32_t i = 0; i < g->host_first[g->n_switches]; i++) {
 			struct lid_range r = lids->of[g->hosts[i]];
 
@@ -226,7 +365,7 @@ static int fattree_route(const struct route_in *in, struct arena *a,
 		fattree_note(&f, &j, &ret->notes);
 		ret->lft = lft;
 		ret->lanes = (struct lanes){ .n = 1 };
-		ret->beyond_rule = j.line.n_conflicts != 0;
+		ret->beyond_rule = j.order.n_conflicts != 0;
 	}
 	arena_free(tmp);
 	return ret_code;
@@ -239,7 +378,7 @@ static int fattree_route(const struct route_in *in, struct arena *a,
 static const struct option_row fattree_rows[] = {
 	{ .name = "fattree_tier_count", .type = OPT_UINT, MEMBER(tier_count), .def = "0", .max = 10,
 	  XML("TierCount"),
-	  .help = "Tiers of switches that the fat tree should have; they are found, and another number is told; 0: any" },
+	  .help = "Tiers of switches that the fat tree should have; they are found, and a different number is noted; 0: any" },
 	{ .name = "fattree_on_same_tier", .type = OPT_BOOL, MEMBER(same_tier), .def = "TRUE",
 	  XML("FIsOnSameTier"),
 	  .help = "All hosts hang on switches of the lowest tier; FALSE: tiers are counted from "
@@ -252,10 +391,10 @@ static const struct option_row fattree_rows[] = {
 	  .help = "Device group of hosts that are routed after all others, each set balanced by itself" },
 	{ .name = "fattree_pass_through", .type = OPT_BOOL, MEMBER(pass_through), .def = "FALSE",
 	  XML("PassThrough"),
-	  .help = "Choose ways up by the place of a host on its switch, the same at every switch" },
+	  .help = "Choose uplinks by the place of a host on its switch, the same at every switch" },
 	{ .name = "fattree_converge", .type = OPT_BOOL, MEMBER(converge), .def = "FALSE",
 	  XML("Converge"),
-	  .help = "In a tree of three tiers, lead all hosts of a switch through the same core switches" },
+	  .help = "In a tree of three tiers, route all hosts of a switch through the same core switches" },
 	{ .name = "adaptive_routing", .type = OPT_BOOL, MEMBER(adaptive), .def = "FALSE",
 	  .xml = "Sm/AdaptiveRouting/Enable",
 	  .help = "With adaptive_fine_grained: all LIDs of a port share one route" },

@@ -33,8 +33,8 @@ enum {
 
 struct ftree_options {
 	const struct guid_file *roots, *cn, *io;
-	const struct port_policy
-		*groups; /*!< port groups that a line of roots may name */
+	/*! port groups that a line of roots may name */
+	const struct port_policy *groups;
 	uint32_t max_reverse_hops;
 	bool connect_roots;
 };
@@ -51,8 +51,8 @@ struct ftree_link {
 /*! The part of a host's main route between rank r + 1 and rank r. */
 struct ftree_stage {
 	uint32_t class; /*!< of the switch of rank r, UINT32_MAX: none */
-	uint32_t
-		quotient; /*!< the host's number divided by the choices so far; spreads over equal links */
+	/*! the host's number divided by the choices so far; spreads over equal links */
+	uint32_t quotient;
 	uint32_t cable; /*!< which of several cables into that class */
 };
 
@@ -71,17 +71,17 @@ struct ftree {
 	uint8_t *rank;     /*!< [n] */
 	uint8_t n_ranks;
 	uint32_t *n_cn; /*!< [n] compute nodes on a switch */
-	struct order
-		order; /*!< up/down order of the switches, for pairs that ranks do not join */
+	/*! up/down order of the switches, for pairs that ranks do not join */
+	struct order order;
 	/* ftree_order.c */
-	uint32_t
-		*class; /*!< [n] equal for switches of one rank below the same switches */
+	/*! [n] equal for switches of one rank below the same switches */
+	uint32_t *class;
 	uint32_t n_classes;
 	uint32_t *leaf;     /*!< [n_leaves] switches with hosts, subtree by subtree */
 	uint32_t *leaf_pos; /*!< [n] place in leaf, UINT32_MAX: no hosts */
 	uint32_t n_leaves;
-	uint32_t
-		cn_stride; /*!< host numbers reserved per leaf switch, 0: none for missing hosts */
+	/*! host numbers reserved per leaf switch, 0: none for missing hosts */
+	uint32_t cn_stride;
 	uint32_t cn_rank;        /*!< rank of the switches that have most compute nodes */
 	struct ftree_link *link; /*!< [graph.n_adj] per switch: up by class, then down */
 	uint32_t *first;         /*!< [n + 1] into link */
@@ -94,8 +94,8 @@ struct ftree {
 	size_t stride;
 	/* ftree_fill.c */
 	struct lft *lft;
-	uint8_t *
-		off; /*!< [n][off_stride] bit per host: the entry here leaves its main route */
+	/*! [n][off_stride] bit per host: the entry here leaves its main route */
+	uint8_t *off;
 	size_t off_stride;
 	uint32_t n_apart; /*!< pairs of switches with hosts that ranks do not join */
 	bool broken;      /*!< a main route is cut somewhere */

@@ -59,8 +59,8 @@ struct repair {
 	uint32_t *range_of;   /* [n] the t for which from and end are valid */
 	uint32_t *from, *end; /* [n] the links that lead closer are among these */
 	uint32_t *use;        /* [n] pairs whose route passes the switch */
-	uint32_t *
-		cost; /* [n] of the cheapest route from here, valid where seen == attempt */
+	/* [n] of the cheapest route from here, valid where seen == attempt */
+	uint32_t *cost;
 	uint32_t *best;       /* [n] its link */
 	uint32_t *seen;       /* [n] attempt in which cost was computed */
 	uint32_t *mine;       /* [n] attempt whose pair had its old route here */

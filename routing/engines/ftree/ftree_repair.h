@@ -13,16 +13,17 @@ struct ftree_load {
 	uint32_t width;      /*!< ports per row of at_port */
 	uint32_t *at_port;   /*!< [n][width] index in f->link, GRAPH_NONE */
 	uint32_t *home;      /*!< [n_hosts] */
-	uint8_t *
-		port; /*!< [n_hosts][n] the tables transposed: egress port by host and switch */
+	/*! [n_hosts][n] the tables transposed: egress port by host and switch */
+	uint8_t *port;
 	uint32_t *load;      /*!< [n_adj] host routes per entry of f->link */
 	uint32_t *load_cost; /*!< [n_adj] ftree_load_cost() of it */
-	uint8_t *
-		contention; /*!< [n_leaves][n_adj] by distance in the order of leaves: 2 * pairs of this distance + pairs of the neighbouring distances */
+	/*! [n_leaves][n_adj] by distance in the order of leaves: 2 * pairs of this
+	 *  distance + pairs of the neighbouring distances */
+	uint8_t *contention;
 	uint32_t fair;      /*!< mean load by main routes alone */
 	uint32_t good_cost; /*!< cost of a load a little above the mean of all routes */
-	uint8_t *
-		broken; /*!< [n_hosts][broken_stride] bit per leaf: the main route of the pair is cut */
+	/*! [n_hosts][broken_stride] bit per leaf: the main route of the pair is cut */
+	uint8_t *broken;
 	size_t broken_stride;
 	uint32_t *n_broken; /*!< [n_hosts] number of such pairs */
 };

@@ -26,8 +26,8 @@ struct chooser {
 	const struct lash_mesh *m;
 	uint16_t all;                 /* lanes */
 	uint16_t *cut[LASH_DIMS_MAX]; /* [size] lanes that are cut at a coordinate */
-	uint16_t *lanes; /* [n][n] by (t, s): lanes on which the routes from s to t may be
-	                  */
+	/* [n][n] by (t, s): lanes on which the routes from s to t may be */
+	uint16_t *lanes;
 	uint16_t *scratch; /* [threads][n] */
 	bool any_left;
 };

@@ -145,8 +145,8 @@ struct needs {
 struct search {
 	unsigned n_rings, n_needs, n_words;
 	struct ring ring[RINGS_MAX];
-	struct needs
-		served[NEEDS_MAX]; /* by a lane that is cut at the places of a need */
+	/* by a lane that is cut at the places of a need */
+	struct needs served[NEEDS_MAX];
 	unsigned lane[LASH_CUTS_MAX], best[LASH_CUTS_MAX]; /* likewise */
 	unsigned n_best; /* LASH_CUTS_MAX + 1: none so far */
 	unsigned steps;

@@ -18,13 +18,14 @@ enum { LASH_CUTS_MAX = 15 };
  * of dimensions then wait for each other in a circle on no lane, however many they are.
  */
 struct lash_cuts {
-	unsigned n; /*!< lanes that the shortest ways of a whole torus need; 0: more than
-	               LASH_CUTS_MAX, or not looked for */
+	/*! lanes that the shortest ways of a whole torus need; 0: more than
+	 *  LASH_CUTS_MAX, or not looked for */
+	unsigned n;
 	uint32_t at[LASH_CUTS_MAX]
 		   [LASH_DIMS_MAX]; /*!< coordinate, GRAPH_NONE: none needed */
-	bool *over[LASH_DIMS_MAX]; /*!< [size / 2] rings of even size: does the way from a
-	                              place to that half around go over the end of the
-	                              numbering? NULL: open */
+	/*! [size / 2] rings of even size: does the way from a place to that half
+	 *  around go over the end of the numbering? NULL: open */
+	bool *over[LASH_DIMS_MAX];
 };
 
 /*! \brief Chooses cuts and, half around a ring, ways. \retval -ENOMEM */

@@ -30,10 +30,10 @@ enum { LASH_OPEN = 0xff }; /*!< lane of a pair that has none yet */
 /*! Lanes of the last run. */
 struct lash_kept {
 	uint8_t *lane; /*!< [n_switches][n_switches] from 0, symmetric; LASH_OPEN */
-	bool *changed; /*!< [n_switches][n_switches] by (s, t): s has another entry for
-	                  some LID on t */
-	bool strict;   /*!< E_FULL unless pairs that both have CAs or routers stay on
-	                  their lanes */
+	/*! [n_switches][n_switches] by (s, t): s has another entry for some LID on t */
+	bool *changed;
+	/*! E_FULL unless pairs that both have CAs or routers stay on their lanes */
+	bool strict;
 };
 
 struct lash_layer_in {
@@ -41,15 +41,16 @@ struct lash_layer_in {
 	const struct lids *lids;
 	const struct lft *lft;   /*!< loop free */
 	const struct hops *hops; /*!< of the graph */
-	const uint32_t *order; /*!< [n_switches] order in which pairs of one distance are
-	                          placed, NULL: by index */
-	const struct lash_mesh
-		*mesh; /*!< the routes are those of a mesh, NULL: not known */
+	/*! [n_switches] order in which pairs of one distance are placed, NULL: by
+	 *  index */
+	const uint32_t *order;
+	/*! the routes are those of a mesh, NULL: not known */
+	const struct lash_mesh *mesh;
 	const struct lash_cuts *cuts; /*!< of the mesh, or NULL */
 	const struct lash_kept *kept; /*!< lanes that pairs are to stay on, or NULL */
 	unsigned max;                 /*!< lanes there are, 1-15 */
-	bool one_lane; /*!< E_FULL unless pairs that both have CAs or routers fit one lane
-	                */
+	/*! E_FULL unless pairs that both have CAs or routers fit one lane */
+	bool one_lane;
 	const _Atomic bool *cancel;
 };
 

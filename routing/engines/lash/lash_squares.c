@@ -316,8 +316,8 @@ struct joiner {
 	struct dimension *list;      /* [links] */
 	struct class_pair *straight; /* [links] */
 	uint8_t *number; /* [links] of a dimension in the list; MANY: behind */
-	uint64_t apart[MANY][MANY / WORD + 1]; /* by number: those with which it spans
-	                                          squares somewhere */
+	/* by number: those with which it spans squares somewhere */
+	uint64_t apart[MANY][MANY / WORD + 1];
 };
 
 static void number_dimensions(struct joiner *j)

@@ -23,8 +23,8 @@ struct lash_squares {
 	uint32_t *slab;  /*!< equal for links from one slab to the same next one */
 	uint32_t *way;   /*!< equal for links of one direction, as far as known */
 	unsigned n_dims;
-	uint32_t dim[LASH_DIMS_MAX]; /*!< way of each dimension, that with most links
-	                                first */
+	/*! way of each dimension, that with most links first */
+	uint32_t dim[LASH_DIMS_MAX];
 };
 
 /*!

@@ -18,8 +18,9 @@ struct lash_mesh;
  */
 struct lash_ways {
 	uint32_t n;
-	uint32_t *next; /*!< [to][from] next switch; itself at the destination,
-	                   GRAPH_NONE: not connected */
+	/*! [to][from] next switch; itself at the destination, GRAPH_NONE: not
+	 *  connected */
+	uint32_t *next;
 };
 
 /*! \brief Dimension after dimension over a mesh or torus. \retval -ENOMEM */

@@ -35,10 +35,10 @@ struct start {
 	unsigned n_dimensions;
 	uint32_t *cable; /* [n_cables] one channel of each, those near the root first */
 	uint32_t n_cables;
-	uint8_t *away; /* [n_switches] distance from the root, or from the first of the
-	                  part */
-	uint32_t
-		*set; /* [n_switches] which are connected: those with the same last one */
+	/* [n_switches] distance from the root, or from the first of the part */
+	uint8_t *away;
+	/* [n_switches] which are connected: those with the same last one */
+	uint32_t *set;
 	bool *in_line;   /* [n_adj] kept in the lines of its dimension */
 	bool *in_tree;   /* [n_adj] */
 	uint32_t *queue; /* [n_switches] */

@@ -17,10 +17,10 @@ struct hops;
  */
 struct nue_lane {
 	struct cdg cdg;
-	uint64_t *never; /*!< [channels][words] as cdg.out: dependencies that were refused
-	                  */
-	uint32_t *up; /*!< [n_switches] channel towards the root of the tree, GRAPH_NONE:
-	                 root */
+	/*! [channels][words] as cdg.out: dependencies that were refused */
+	uint64_t *never;
+	/*! [n_switches] channel towards the root of the tree, GRAPH_NONE: root */
+	uint32_t *up;
 };
 
 /*! What a lane starts from. */

@@ -38,10 +38,10 @@ struct nue_reach {
 	uint64_t *falls; /*!< [n_adj][words] turns to a lower dimension, NULL: none */
 	bool strict;     /*!< keeps to what the plan starts from */
 	bool *forced;    /*!< [n_switches] */
-	uint32_t *down;  /*!< [n_switches] channel to the destination, on its way to the
-	                    root */
-	uint32_t *found; /*!< [n_switches] those that a link of the right length leads
-	                    from */
+	/*! [n_switches] channel to the destination, on its way to the root */
+	uint32_t *down;
+	/*! [n_switches] those that a link of the right length leads from */
+	uint32_t *found;
 	bool *is_found;  /*!< [n_switches] */
 	uint32_t bucket[NUE_BUCKETS]; /*!< first link that begins at this distance */
 	uint32_t *chain;              /*!< [n_adj] the next one */

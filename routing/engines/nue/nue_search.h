@@ -38,8 +38,8 @@ struct nue_search {
 	const struct nue_split *split;
 	unsigned n_lanes;
 	bool all; /*!< switches count as a host; else they come behind those with hosts */
-	const uint64_t
-		*before; /*!< load that an earlier search with weights made, or NULL */
+	/*! load that an earlier search with weights made, or NULL */
+	const uint64_t *before;
 	const _Atomic bool *cancel; /*!< NULL: never */
 };
 

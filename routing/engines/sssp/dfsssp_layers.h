@@ -38,8 +38,9 @@ struct layers {
 	struct column *col; /* [threads] */
 	uint32_t *tally;    /* [threads][2][n_switches] */
 	bool *to_host;      /* [top + 1] the LID is that of a CA or router port */
-	uint32_t *first;    /* [n_adj + 1] dependencies of a channel: one per channel that
-	                       leaves the switch it leads to */
+	/* [n_adj + 1] dependencies of a channel: one per channel that leaves the
+	 * switch it leads to */
+	uint32_t *first;
 	uint32_t *count;    /* [n_deps] routes that may be moved */
 	uint32_t *fixed;    /* [n_deps] routes that may not */
 	uint32_t *from;     /* [n_adj] switch a channel leaves */
@@ -50,8 +51,8 @@ struct layers {
 	uint32_t *queue;    /* [n_switches] */
 	uint32_t *parent;   /* [n_switches] as queue */
 	uint32_t *moved;    /* [n_switches] as queue */
-	uint32_t *finished; /* [n_adj] channels in the order in which the search left them
-	                     */
+	/* [n_adj] channels in the order in which the search left them */
+	uint32_t *finished;
 	uint32_t n_finished;
 	struct arena *tmp;
 	struct cdg_map map_cdg;

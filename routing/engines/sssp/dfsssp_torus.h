@@ -12,10 +12,11 @@ struct graph;
  */
 struct dfsssp_grid {
 	uint8_t *dimension; /*!< [graph.n_adj] of each link; NULL: the fabric is none */
-	uint8_t *up;        /*!< [graph.n_adj] does it lead to the next coordinate, not to
-	                       the one before? NULL: not known */
-	uint8_t *odd; /*!< [n_switches] bit per dimension: the coordinate is odd; NULL:
-	                 not known */
+	/*! [graph.n_adj] does it lead to the next coordinate, not to the one before?
+	 *  NULL: not known */
+	uint8_t *up;
+	/*! [n_switches] bit per dimension: the coordinate is odd; NULL: not known */
+	uint8_t *odd;
 };
 
 /*!

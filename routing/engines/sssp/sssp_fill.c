@@ -102,8 +102,8 @@ struct bench {
 	uint64_t *flow;     /* [n_order] routes that pass */
 	uint64_t *weight;   /* [as step] */
 	uint32_t *shun;   /* [as step] how far lower LIDs of the port keep a LID off it */
-	uint8_t *carried; /* [n][stride / 8] bit per LID: a host's route passes; NULL: LMC
-	                     0 */
+	/* [n][stride / 8] bit per LID: a host's route passes; NULL: LMC 0 */
+	uint8_t *carried;
 	bool *passed;     /* [n_order] lower LIDs of the port pass the switch */
 	uint8_t *port;      /* [CHUNK][n] */
 	uint32_t extra;     /* what a recent route weighs more: RECENT, or 0 */

@@ -40,16 +40,16 @@ struct torus {
 	struct dims dims; /*!< neighbours of every switch with their cables */
 	uint32_t radix[TORUS_DIMS];
 	bool closed[TORUS_DIMS];
-	bool joined[TORUS_DIMS]; /*!< open, but taken to have its ends joined by cables: no
-	                            route takes them */
+	/*! open, but taken to have its ends joined by cables: no route takes them */
+	bool joined[TORUS_DIMS];
 	uint32_t stride[TORUS_DIMS]; /*!< cells per step */
 	uint32_t n_cells;
 	uint32_t *sw;              /*!< [n_cells] switch there, GRAPH_NONE: missing */
 	uint32_t *cell;            /*!< [n_switches] GRAPH_NONE: none, it has no cables */
 	struct torus_group *group; /*!< [n_switches][TORUS_DIRS] */
-	uint16_t *gap[TORUS_DIMS]; /*!< [n_cells] of the ring through the cell: coordinate
-	                              behind which the first absent link is, or
-	                              TORUS_NO_GAP */
+	/*! [n_cells] of the ring through the cell: coordinate behind which the first
+	 *  absent link is, or TORUS_NO_GAP */
+	uint16_t *gap[TORUS_DIMS];
 	uint32_t n_missing;        /*!< switches */
 };
 
@@ -112,8 +112,9 @@ int torus_fill(const struct torus *t, const struct route_in *in, struct arena *a
 /*! Multicast: one tree, rows by switch. */
 struct torus_tree {
 	uint32_t root;  /*!< switch */
-	uint8_t *up;    /*!< [n_switches] direction of the parent; TORUS_DIRS: the root or
-	                   not on the torus */
+	/*! [n_switches] direction of the parent; TORUS_DIRS: the root or not on the
+	 *  torus */
+	uint8_t *up;
 	uint8_t *depth; /*!< [n_switches] hops to the root */
 };
 

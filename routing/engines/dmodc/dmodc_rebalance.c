@@ -3,11 +3,11 @@
 /*
  * Balance of broken trees.
  *
- * The closed form sees the uplinks of one switch at a time, so where several cables are
- * missing some links further on get more than their share. It deals by neighbours, so the
- * only cable to one carries as much as several to another. Then routes to base LIDs move
- * off these links, to others that climb and descend the same way (spread_rebalance.c). Further
- * LIDs of a port stay apart from the base LID.
+ * The closed form considers the uplinks of one switch at a time. So if several cables are
+ * missing, some links further on get more than their share. It also selects neighbours, so
+ * the only cable to one neighbour carries as much as several cables to another. Then routes
+ * to base LIDs are moved from these links to others that climb and descend by the same rule
+ * (routing/spread/spread_rebalance.c). Further LIDs of a port stay apart from the base LID.
  */
 #include <errno.h>
 
@@ -41,12 +41,12 @@ bool dmodc_is_broken(const struct dmodc_tree *t)
 
 			for (uint32_t k = t->up.first[t->by_rank[i]];
 			     k < t->up.first[t->by_rank[i] + 1]; k++) {
-				n += t->bare[t->up.group[k].to] ? 0 : t->up.group[k].n;
+				n += t->is_stub[t->up.group[k].to] ? 0 : t->up.group[k].n;
 			}
 			if (has_unlike_neighbours(t, t->by_rank[i])) {
 				return true;
 			}
-			if (!t->bare[t->by_rank[i]]) {
+			if (!t->is_stub[t->by_rank[i]]) {
 				most = n > most ? n : most;
 				least = n < least ? n : least;
 			}
@@ -63,7 +63,7 @@ struct climbs {
 	struct hops hops;
 };
 
-/* spread_closer_f: climbs where it must, else descends. */
+/* spread_closer_f for routes that descend where possible, else climb. */
 static void next_by_rank(const void *ctx, uint32_t s, uint32_t t,
                          const struct sw_link *link, uint32_t n_links, unsigned max,
                          struct spread_ports *ret)
@@ -85,7 +85,7 @@ static void next_by_rank(const void *ctx, uint32_t s, uint32_t t,
 	ret->n = n;
 }
 
-/* Hops by rank: k up, then down to the destination's rank. */
+/* Hops of routes by rank: k up, then down to the destination's rank. */
 static void find_hops(const struct dmodc_job *j, struct hops *h, uint32_t s)
 {
 	for (unsigned k = 0; k < j->reach.rows; k++) {
@@ -102,7 +102,7 @@ static void find_hops(const struct dmodc_job *j, struct hops *h, uint32_t s)
 	}
 }
 
-static int even_out(struct dmodc_job *j, const _Atomic bool *cancel, struct arena *tmp)
+static int rebalance(struct dmodc_job *j, const _Atomic bool *cancel, struct arena *tmp)
 {
 	struct climbs x = { .t = &j->t };
 	const struct spread in = { .g = j->g,
@@ -139,7 +139,7 @@ static void copy_base(const struct dmodc_job *j, uint8_t *ret)
 	}
 }
 
-/* Two ports of one switch lead to the same: the cable, the system, the node. */
+/* What two ports of one switch have in common. */
 enum likeness { SAME_PORT, SAME_SYSTEM, SAME_NODE, LIKENESS_COUNT };
 
 static bool is_same(const struct graph *g, uint32_t s, uint8_t a, uint8_t b,
@@ -160,9 +160,9 @@ static bool is_same(const struct graph *g, uint32_t s, uint8_t a, uint8_t b,
 	return x == y;
 }
 
-/* Does any other LID of a range go where the port of LID k leads? */
-static bool is_spare(const struct graph *g, uint32_t s, const uint8_t *range, uint32_t n,
-                     uint32_t k, enum likeness level)
+/* Does another LID of the range go where the port of LID k leads? */
+static bool is_redundant(const struct graph *g, uint32_t s, const uint8_t *range,
+                         uint32_t n, uint32_t k, enum likeness level)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		if (i != k && is_same(g, s, range[i], range[k], level)) {
@@ -172,16 +172,16 @@ static bool is_spare(const struct graph *g, uint32_t s, const uint8_t *range, ui
 	return false;
 }
 
-/* A further LID of a range that goes where a port leads, rather one whose node others go
- * through, too; 0: none does. */
-static uint32_t further_to(const struct graph *g, uint32_t s, const uint8_t *range,
-                           uint32_t n, uint8_t port, enum likeness level)
+/* A further LID of the range that goes where a port leads, preferably one whose node serves
+ * other LIDs, too; 0: none. */
+static uint32_t find_further_lid(const struct graph *g, uint32_t s, const uint8_t *range,
+                                 uint32_t n, uint8_t port, enum likeness level)
 {
 	uint32_t found = 0;
 
 	for (uint32_t k = 1; k < n; k++) {
 		if (is_same(g, s, range[k], port, level)) {
-			if (is_spare(g, s, range, n, k, SAME_NODE)) {
+			if (is_redundant(g, s, range, n, k, SAME_NODE)) {
 				return k;
 			}
 			found = found ? found : k;
@@ -191,16 +191,17 @@ static uint32_t further_to(const struct graph *g, uint32_t s, const uint8_t *ran
 }
 
 /*
- * The base LID of a range left a port. A further LID takes this when both are now on one
- * port, or when none goes to that system or node any more and one can be spared.
+ * The base LID of a range left a port. A further LID takes this port if it now shares one with
+ * the base LID, or if no LID goes to that system or node any more and one is redundant.
  */
 static void keep_apart(const struct graph *g, uint32_t s, uint8_t *range, uint32_t n,
                        uint8_t before)
 {
 	for (enum likeness level = SAME_PORT; level < LIKENESS_COUNT; level++) {
-		bool missed =
-			level == SAME_PORT || !further_to(g, s, range, n, before, level);
-		uint32_t k = missed ? further_to(g, s, range, n, range[0], level) : 0;
+		bool missed = level == SAME_PORT ||
+		              !find_further_lid(g, s, range, n, before, level);
+		uint32_t k =
+			missed ? find_further_lid(g, s, range, n, range[0], level) : 0;
 
 		if (k && !is_same(g, s, before, range[0], level)) {
 			range[k] = before;
@@ -209,7 +210,7 @@ static void keep_apart(const struct graph *g, uint32_t s, uint8_t *range, uint32
 	}
 }
 
-int dmodc_even(struct dmodc_job *j, const _Atomic bool *cancel, struct arena *tmp)
+int dmodc_rebalance(struct dmodc_job *j, const _Atomic bool *cancel, struct arena *tmp)
 {
 	uint8_t *before = NULL;
 	bool several = false;
@@ -228,7 +229,7 @@ int dmodc_even(struct dmodc_job *j, const _Atomic bool *cancel, struct arena *tm
 		}
 		copy_base(j, before);
 	}
-	ret = even_out(j, cancel, tmp);
+	ret = rebalance(j, cancel, tmp);
 	if (ret == E_OK && several) {
 		for (uint32_t s = 0; s < j->t.n; s++) {
 			uint8_t *row = lft_row(j->lft, s);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-/* Entries for hosts: the closed form, and what takes the place of what is missing. */
+/* Entries for hosts and switches: the closed form, and the choice where cables are missing. */
+#include <errno.h>
 #include <string.h>
 
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
 #include "routing/engines/dmodc/dmodc_job.h"
 #include "routing/graph/column.h"
+#include "routing/graph/lids.h"
 
 enum { PORTS_MAX = 256, LISTED_MAX = 255 };
 
@@ -12,8 +16,8 @@ enum { PORTS_MAX = 256, LISTED_MAX = 255 };
 struct candidates {
 	const struct dmodc_groups *dir; /* all groups up, or down */
 	unsigned n;
-	unsigned cables; /* of all of them */
-	bool alike;      /* each leads to another system, by the same number of cables */
+	unsigned cables; /* of all candidates */
+	bool alike;      /* each leads to another system by equally many cables */
 	uint32_t group[LISTED_MAX]; /* index in the groups of the direction */
 };
 
@@ -28,7 +32,7 @@ static uint64_t system_of(const struct dmodc_job *j, const struct candidates *x,
 	return n->system_image_guid ? n->system_image_guid : n->guid;
 }
 
-/* To be called when all candidates are there. */
+/* Sets cables and alike when all candidates are listed. */
 static void compare_candidates(const struct dmodc_job *j, struct candidates *x)
 {
 	const struct dmodc_group *group = x->dir->group;
@@ -44,7 +48,7 @@ static void compare_candidates(const struct dmodc_job *j, struct candidates *x)
 	}
 }
 
-/* Is the system of a candidate that of one which is taken already? */
+/* Does a candidate that was taken lead to the same system? */
 static bool is_taken(const struct dmodc_job *j, const struct candidates *x,
                      const uint8_t *taken, unsigned i)
 {
@@ -62,9 +66,9 @@ struct place {
 };
 
 /*
- * The cable that is the shift-th from candidate \a at on, when each is taken once, to
- * other systems first, then to other switches. So the LIDs of a port take all cables in
- * turn.
+ * The cable that comes shift steps after the first cable of candidate \a at, when each cable
+ * is taken once: first to other systems, then to other switches. So the LIDs of a port use
+ * all cables in turn.
  */
 static struct place place_after(const struct dmodc_job *j, const struct candidates *x,
                                 unsigned at, unsigned shift)
@@ -79,8 +83,8 @@ static struct place place_after(const struct dmodc_job *j, const struct candidat
 		unsigned best, best_key;
 
 		taken[at]++;
-		/* The next candidate with a cable left: to another system if there
-		 * is one, else to another switch. */
+		/* the next candidate with a cable left: preferably to another
+		 * system, else to another switch */
 		best = x->n;
 		best_key = 3;
 		for (unsigned k = 0; k < x->n && best_key; k++) {
@@ -98,16 +102,16 @@ static struct place place_after(const struct dmodc_job *j, const struct candidat
 }
 
 static uint8_t port_after(const struct dmodc_job *j, const struct candidates *x,
-                          unsigned at, uint64_t turn, unsigned shift)
+                          unsigned at, uint64_t quotient, unsigned shift)
 {
 	struct place p = place_after(j, x, at, shift);
 
-	return dmodc_port(j, &x->dir->group[x->group[p.at]], turn + p.before);
+	return dmodc_port(j, &x->dir->group[x->group[p.at]], quotient + p.before);
 }
 
 /* ---- one entry ---- */
-/* Does host c of switch t keep its slots all the way up from s, k ranks below the turn?
- */
+
+/* Is the route of host c of switch t by its own slots whole from s up to k ranks above? */
 static bool keeps_slots(const struct dmodc_job *j, uint32_t s, uint32_t t, uint32_t c,
                         unsigned k)
 {
@@ -121,7 +125,7 @@ static bool keeps_slots(const struct dmodc_job *j, uint32_t s, uint32_t t, uint3
 	return true;
 }
 
-/* Do at least half of the uplinks of s lead to t, k ranks below the turn? */
+/* Do at least half of the uplinks of s lead to t by climbing k ranks? */
 static bool is_wide(const struct dmodc_job *j, uint32_t s, uint32_t t, unsigned k)
 {
 	unsigned n = 0;
@@ -133,36 +137,37 @@ static bool is_wide(const struct dmodc_job *j, uint32_t s, uint32_t t, unsigned 
 }
 
 /* Is the neighbour behind a group a good choice for host c of switch t? */
-static bool fits(const struct dmodc_job *j, uint32_t group, uint32_t t, uint32_t c,
-                 unsigned k)
+static bool is_good_choice(const struct dmodc_job *j, uint32_t group, uint32_t t,
+                           uint32_t c, unsigned k)
 {
 	uint32_t to = j->t.up.group[group].to;
 
 	return keeps_slots(j, to, t, c, k - 1) || is_wide(j, to, t, k - 1);
 }
 
-/* Which of the groups up, k ranks below the turn, host c of switch t takes. */
+/* The candidate for host c of switch t, which is reached by climbing k ranks. */
 static unsigned choose_up(const struct dmodc_job *j, uint32_t s, uint32_t t, uint32_t c,
                           const struct candidates *x, unsigned k)
 {
-	uint64_t turn = dmodc_turn(j, j->t.rank[s], c) / j->t.slots[s] + j->t.place[s];
+	uint64_t quotient =
+		dmodc_quotient(j, j->t.rank[s], c) / j->t.slots[s] + j->t.place[s];
 	unsigned own = 0, n = 0;
 	uint8_t good[LISTED_MAX];
 
 	while (own < x->n && j->t.up.group[x->group[own]].slot != j->slot[s][c]) {
 		own++;
 	}
-	if (own < x->n && fits(j, x->group[own], t, c, k)) {
+	if (own < x->n && is_good_choice(j, x->group[own], t, c, k)) {
 		return own;
 	}
 	for (unsigned i = 0; i < x->n; i++) {
 		good[n] = (uint8_t)i;
-		n += i != own && fits(j, x->group[i], t, c, k);
+		n += i != own && is_good_choice(j, x->group[i], t, c, k);
 	}
 	if (n) {
-		return good[turn % n];
+		return good[quotient % n];
 	}
-	return own < x->n ? own : (unsigned)(turn % x->n);
+	return own < x->n ? own : (unsigned)(quotient % x->n);
 }
 
 /* All neighbours above a switch. */
@@ -179,12 +184,12 @@ static void find_above(const struct dmodc_job *j, uint32_t t, struct candidates 
 }
 
 /*
- * Which of its cables down to switch t switch s takes for a further LID: the one by which
- * t would send up. So LIDs that come to s from other switches part here. Once all cables
- * had their turn, those that came together part.
+ * The cable from switch s down to switch t for a further LID: the cable over which t would
+ * send up. So LIDs that reach s from different switches use different cables. After all
+ * cables, LIDs that reach s together separate.
  */
-static unsigned mirror(const struct dmodc_job *j, uint32_t s, uint32_t t, uint32_t c,
-                       const struct candidates *above)
+static unsigned mirrored_cable(const struct dmodc_job *j, uint32_t s, uint32_t t,
+                               uint32_t c, const struct candidates *above)
 {
 	unsigned at = 0;
 	struct place p;
@@ -202,20 +207,21 @@ static unsigned mirror(const struct dmodc_job *j, uint32_t s, uint32_t t, uint32
 	               : dmodc_shift(j, j->t.rank[s]);
 }
 
-/* The same downwards: with several neighbours, as two ranks below. */
-static uint8_t deal_down(const struct dmodc_job *j, uint32_t s, uint32_t t, uint32_t c,
-                         const struct candidates *x, const struct candidates *above)
+/* The choice downward: among several neighbours, that of two ranks below. */
+static uint8_t choose_down(const struct dmodc_job *j, uint32_t s, uint32_t t, uint32_t c,
+                           const struct candidates *x, const struct candidates *above)
 {
 	unsigned rank = j->t.rank[s];
 	uint32_t below = x->dir->group[x->group[0]].to;
-	uint64_t turn = dmodc_turn(j, rank - 1, c) / j->t.slots[below]; /* as below, up */
-	uint64_t at = dmodc_turn(j, rank < 2 ? 0 : rank - 2, c);
+	uint64_t quotient =
+		dmodc_quotient(j, rank - 1, c) / j->t.slots[below]; /* as below, up */
+	uint64_t at = dmodc_quotient(j, rank < 2 ? 0 : rank - 2, c);
 
 	if (x->n == 1 && j->k && above->n) {
 		return dmodc_port(j, &x->dir->group[x->group[0]],
-		                  turn + mirror(j, s, t, c, above));
+		                  quotient + mirrored_cable(j, s, t, c, above));
 	}
-	return port_after(j, x, (unsigned)(at % x->n), turn, dmodc_shift(j, rank));
+	return port_after(j, x, (unsigned)(at % x->n), quotient, dmodc_shift(j, rank));
 }
 
 /* ---- the hosts of one switch at another ---- */
@@ -230,7 +236,7 @@ static void fill_one(const struct dmodc_job *j, uint32_t s, uint32_t t, uint8_t 
 	}
 }
 
-/* Destinations to which several neighbours below lead, or one by several cables. */
+/* Destinations to which several neighbours below lead, or one neighbour by several cables. */
 static void fill_down_choice(const struct dmodc_job *j, uint32_t s, uint32_t t)
 {
 	uint8_t *row = lft_row(j->lft, s);
@@ -249,7 +255,7 @@ static void fill_down_choice(const struct dmodc_job *j, uint32_t s, uint32_t t)
 		find_above(j, t, &above);
 	}
 	for (uint32_t c = j->t.col[t]; c < j->t.col[t] + dmodc_hosts_on(j->g, t); c++) {
-		row[j->lid[c]] = deal_down(j, s, t, c, &x, &above);
+		row[j->lid[c]] = choose_down(j, s, t, c, &x, &above);
 	}
 }
 
@@ -268,9 +274,9 @@ static void fill_up_choice(const struct dmodc_job *j, uint32_t s, uint32_t t, un
 	compare_candidates(j, &x);
 	for (uint32_t c = j->t.col[t]; c < j->t.col[t] + dmodc_hosts_on(j->g, t); c++) {
 		unsigned rank = j->t.rank[s], shift = dmodc_shift(j, rank);
-		uint64_t turn = dmodc_turn(j, rank, c) / j->t.slots[s];
+		uint64_t quotient = dmodc_quotient(j, rank, c) / j->t.slots[s];
 		row[j->lid[c]] =
-			port_after(j, &x, choose_up(j, s, t, c, &x, k), turn, shift);
+			port_after(j, &x, choose_up(j, s, t, c, &x, k), quotient, shift);
 	}
 }
 
@@ -280,7 +286,7 @@ static void fill_down(const struct dmodc_job *j, uint32_t s, uint64_t *several)
 {
 	uint32_t words = j->reach.words;
 
-	/* Bits of the destinations that more than one group below leads to. */
+	/* destinations to which more than one group below leads */
 	memset(several, 0, words * sizeof(*several));
 	for (uint32_t w = 0; w < words; w++) {
 		uint64_t once = 0;
@@ -322,7 +328,7 @@ static void fill_down(const struct dmodc_job *j, uint32_t s, uint64_t *several)
 	}
 }
 
-/* Do neighbouring slots lead to as many systems as there are, wherever one begins? */
+/* Do any adjacent slots, as many as there are systems, lead to different systems? */
 static bool systems_alternate(const struct dmodc_job *j, uint32_t s)
 {
 	struct candidates x;
@@ -365,7 +371,7 @@ static bool ports_by_slot(const struct dmodc_job *j, uint32_t s, uint8_t *ret)
 static void fill_up(const struct dmodc_job *j, uint32_t s, unsigned k,
                     const uint8_t *port)
 {
-	const uint64_t *whole = dmodc_whole(j, s, k);
+	const uint64_t *intact = dmodc_intact(j, s, k);
 	const uint64_t *all = dmodc_row(&j->reach, s, k);
 	uint8_t *row = lft_row(j->lft, s);
 
@@ -377,7 +383,7 @@ static void fill_up(const struct dmodc_job *j, uint32_t s, unsigned k,
 			if (c == end) {
 				continue;
 			}
-			if (!port || !dmodc_has_bit(whole, t)) {
+			if (!port || !dmodc_has_bit(intact, t)) {
 				fill_up_choice(j, s, t, k);
 				continue;
 			}
@@ -409,5 +415,74 @@ void dmodc_fill_hosts(const struct dmodc_job *j)
 		for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1]; h++, c++) {
 			row[j->lid[c]] = g->ports[g->ports[g->hosts[h]].peer].num;
 		}
+	}
+}
+
+/* ---- LIDs of switches ---- */
+
+/* Entries of switch s for all LIDs of switch t: one group that leads closer after the other. */
+static void fill_switch(const struct dmodc_job *j, uint32_t s, uint32_t t,
+                        const struct dmodc_groups *dir, unsigned k)
+{
+	struct lid_range r = j->lids->of[graph_port(j->g, j->g->switches[t], 0)];
+	uint32_t group[LISTED_MAX];
+	unsigned n = 0, wanted = 1U << r.lmc;
+
+	for (uint32_t i = dir->first[s]; i < dir->first[s + 1] && n < wanted; i++) {
+		if (dmodc_has_bit(dmodc_row(&j->reach, dir->group[i].to, k), t)) {
+			group[n++] = i;
+		}
+	}
+	for (unsigned i = 0; r.base && i < wanted; i++) {
+		lft_row(j->lft, s)[r.base + i] =
+			dmodc_port(j, &dir->group[group[i % n]], i / n);
+	}
+}
+
+static void fill_switches_at(const struct dmodc_job *j, uint32_t s)
+{
+	struct lid_range own = j->lids->of[graph_port(j->g, j->g->switches[s], 0)];
+
+	for (unsigned k = 0; k < j->reach.rows; k++) {
+		const uint64_t *row = dmodc_row(&j->reach, s, k);
+		const struct dmodc_groups *dir = k ? &j->t.up : &j->t.down;
+		const uint64_t *all = dmodc_row(&j->reach, s, k);
+
+		/* switches with one LID, k ranks up: the first group that leads
+		 * closer */
+		for (uint32_t w = 0; w < j->reach.words; w++) {
+			uint64_t word = all[w] & j->single[w];
+
+			for (uint32_t i = dir->first[s]; word && i < dir->first[s + 1];
+			     i++) {
+				const struct dmodc_group *group = &dir->group[i];
+
+				word = order_set_ports(
+					j->own, lft_row(j->lft, s), w, word,
+					dmodc_row(&j->reach, group->to, k ? k - 1 : 0)[w],
+					j->t.port[group->first]);
+			}
+		}
+		for (uint32_t w = 0; w < j->reach.words; w++) {
+			for (uint64_t b = row[w] & ~j->single[w]; b; b &= b - 1) {
+				uint32_t t = w * 64 + (uint32_t)__builtin_ctzll(b);
+
+				if (t != s) {
+					fill_switch(j, s, t, k ? &j->t.up : &j->t.down,
+					            k ? k - 1 : 0);
+				}
+			}
+		}
+	}
+	for (uint32_t k = 0; own.base && k < 1U << own.lmc; k++) {
+		lft_row(j->lft, s)[own.base + k] = 0;
+	}
+}
+
+void dmodc_fill_switches(const struct dmodc_job *j)
+{
+#pragma omp parallel for schedule(dynamic, 8)
+	for (uint32_t s = 0; s < j->t.n; s++) {
+		fill_switches_at(j, s);
 	}
 }
