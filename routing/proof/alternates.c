@@ -16,7 +16,7 @@
 #include "conf/base/err.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
-#include "routing/proof/alternates_work.h"
+#include "routing/proof/alternates_int.h"
 
 /* --- distances ---------------------------------------------------------------------- */
 

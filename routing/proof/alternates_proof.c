@@ -25,7 +25,7 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
 #include "routing/proof/alternates.h"
-#include "routing/proof/alternates_work.h"
+#include "routing/proof/alternates_int.h"
 #include "routing/proof/proof_cycle.h"
 
 enum { VLS_MAX = 16, SEEN_BYTES = 16 << 20 /* per thread */ };

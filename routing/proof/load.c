@@ -9,7 +9,7 @@
 #include "conf/base/err.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
-#include "routing/proof/paths_work.h"
+#include "routing/proof/paths_int.h"
 
 /* Sums of one thread. A route is counted in one of the two. */
 struct tally {

@@ -7,7 +7,7 @@
 #include "conf/base/err.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
-#include "routing/proof/paths_work.h"
+#include "routing/proof/paths_int.h"
 
 enum { RATES = 64, MTU_MAX = 5 }; /* rate codes have 6 bits */
 

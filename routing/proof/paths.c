@@ -14,7 +14,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "routing/graph/lids.h"
-#include "routing/proof/paths_work.h"
+#include "routing/proof/paths_int.h"
 
 /* One pass; either may be NULL. */
 struct pass {

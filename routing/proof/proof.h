@@ -19,21 +19,22 @@ struct graph;
  * the channel dependency graph of their routes must be acyclic per VL (Dally & Seitz 1987;
  * channels are directed switch-to-switch links, VL = lane). With an SL-to-VL rule packets
  * change VLs on their way: then the graph over (link, VL) must be acyclic, on every QoS
- * level. Levels that differ by the numbers of their VLs only are looked at and counted as
+ * level. Levels that differ only by the numbers of their VLs are checked and counted as
  * one.
  *
- * Management pairs: a switch's port 0 at either end, that is (any switch -> LID of a
+ * Management pairs: port 0 of a switch is at either end, that is (any switch -> LID of a
  * switch) and (switch without CA or router ports -> LID of a CA or router port). On a tree
- * that misses a cable some of them have to turn upwards again on the only way there is.
- * They are counted apart and fail nothing unless strict; doc/decisions/
+ * with a missing cable the only path of some of these pairs turns upwards again. They are
+ * counted separately and fail nothing unless strict; doc/decisions/
  * 0002-management-pairs.md has the reasons.
  *
- * Forwarding loops fail wherever they are: a packet must never circle.
+ * Forwarding loops fail for all pairs: a packet must never circle.
  *
  * A forwarding loop counts once per (LID, loop), also where only management traffic would
- * enter it. Dependencies come from routes that arrive: one that ends in a hole or circles
- * is counted as such and not a second time as a credit loop. A credit loop counts once per strongly
- * connected component of more than one channel (or a self-dependency) and VL.
+ * enter it. Dependencies come from routes that arrive. A route that ends in a hole or
+ * circles is counted as such, and not a second time as a credit loop. A credit loop counts
+ * once per VL and strongly connected component of more than one channel (or with a
+ * self-dependency).
  */
 struct proof_channel {
 	uint32_t sw;   /*!< switch index the channel leaves */

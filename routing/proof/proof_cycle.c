@@ -51,7 +51,7 @@ static void successors_start(struct successors *s, const struct deps *d, uint32_
 /* Next successor, GRAPH_NONE at the end. */
 static uint32_t successors_next(struct successors *s)
 {
-	unsigned way, shift = s->d->shift;
+	unsigned egress, shift = s->d->shift;
 
 	while (!s->bits) {
 		if (++s->word >= s->d->words) {
@@ -59,12 +59,12 @@ static uint32_t successors_next(struct successors *s)
 		}
 		s->bits = s->row[s->word];
 	}
-	way = s->word * 64 + (unsigned)__builtin_ctzll(s->bits);
+	egress = s->word * 64 + (unsigned)__builtin_ctzll(s->bits);
 	s->bits &= s->bits - 1;
-	return s->hop[way >> shift].channel << shift | (way & ((1U << shift) - 1));
+	return s->hop[egress >> shift].channel << shift | (egress & ((1U << shift) - 1));
 }
 
-/* Tarjan's algorithm with its own stack of calls. */
+/* Tarjan's algorithm with an explicit stack of calls. */
 struct tarjan {
 	const struct deps *d;
 	uint32_t *index, *low; /* [C] 0: not yet visited */

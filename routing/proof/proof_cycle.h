@@ -13,10 +13,10 @@ struct arena;
  * several that routes change between.
  *
  * A physical channel is a directed switch-to-switch link (index of graph.adj). Where
- * routes change VLs, each has 1 << shift channels, one per VL, at (link << shift | VL);
- * else shift is 0. Row c of the bits names the ways on from the switch that channel c
- * leads to: bit (port << shift | VL) is set when some route goes on from c to that
- * channel.
+ * routes change VLs, each link has 1 << shift channels, one per VL, at (link << shift |
+ * VL); otherwise shift is 0. Row c of the bits has the egress ports of the switch that
+ * channel c leads to: bit (port << shift | VL) is set when some route goes on from c to
+ * that channel.
  */
 struct deps {
 	const struct column_map *map;
@@ -32,18 +32,18 @@ int deps_init(struct deps *d, const struct column_map *map, unsigned shift,
 /*! \brief How many channels there are. */
 uint32_t deps_channels(const struct deps *d);
 
-/*! \brief Adds "channel goes on by way". Callable from many threads at once. */
-static inline void deps_add(const struct deps *d, uint32_t channel, unsigned way)
+/*! \brief Adds "a route goes on from channel to egress", a bit of its row. Thread-safe. */
+static inline void deps_add(const struct deps *d, uint32_t channel, unsigned egress)
 {
-	uint64_t *w = d->bits + (size_t)channel * d->words + way / 64;
-	uint64_t bit = UINT64_C(1) << (way % 64);
+	uint64_t *w = d->bits + (size_t)channel * d->words + egress / 64;
+	uint64_t bit = UINT64_C(1) << (egress % 64);
 
 	if (!(__atomic_load_n(w, __ATOMIC_RELAXED) & bit)) {
 		__atomic_fetch_or(w, bit, __ATOMIC_RELAXED);
 	}
 }
 
-/*! \brief Adds all ways of a row: d->words words. Likewise. */
+/*! \brief Adds all bits of a row of d->words words. Thread-safe. */
 static inline void deps_merge(const struct deps *d, uint32_t channel, const uint64_t *row)
 {
 	uint64_t *to = d->bits + (size_t)channel * d->words;
@@ -68,7 +68,7 @@ struct components {
 int deps_components(const struct deps *d, struct arena *a, struct components *ret);
 
 /*!
- * \brief A shortest cycle of one component; of several the one found first from the lowest channel.
+ * \brief A shortest cycle of one component; of several the first found from the lowest channel.
  *
  * One breadth-first search per channel of the component, each as deep as the best cycle so
  * far. In components of many thousand channels the searches stop after a fixed amount of

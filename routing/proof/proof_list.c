@@ -11,9 +11,9 @@
 #include "conf/base/search.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
-#include "routing/proof/proof_work.h"
+#include "routing/proof/proof_int.h"
 
-/* The loop on which a switch lies, in order, starting with it. */
+/* Lists the loop on which a switch lies, in order, starting with that switch. */
 static int list_loop(const struct column *c, uint32_t start, struct arena *a,
                      struct proof *p)
 {
@@ -38,8 +38,8 @@ static int list_loop(const struct column *c, uint32_t start, struct arena *a,
 	return E_OK;
 }
 
-static int list_column_faults(const struct prover *pv, struct bench *b, struct arena *a,
-                              struct proof *p)
+static int list_column_faults(const struct prover *pv, struct workspace *b,
+                              struct arena *a, struct proof *p)
 {
 	const struct column *c = b->col;
 	uint32_t n;
@@ -74,7 +74,7 @@ static bool resolve_alone(const struct prover *pv, struct column *c, uint32_t li
 	return column_resolve(&pv->map, c, lid);
 }
 
-/* The first switch without a route to the lowest LID that misses one for management. */
+/* Finds the first switch without a route to the lowest LID that lacks one for management. */
 static void list_management_hole(const struct prover *pv, struct column *c,
                                  struct proof_fault *f)
 {
@@ -96,7 +96,7 @@ static void list_management_hole(const struct prover *pv, struct column *c,
 	}
 }
 
-/* Hosts of one column's sources without a route that may have none. */
+/* Lists the hosts without a route to one LID that may be without. */
 static void list_column_missed(const struct prover *pv, const struct column *c,
                                struct proof *p)
 {
@@ -121,17 +121,7 @@ static void list_column_missed(const struct prover *pv, const struct column *c,
 	}
 }
 
-static void list_missed(const struct prover *pv, struct column *c, struct proof *p)
-{
-	for (uint32_t lid = 1; lid <= pv->map.lids->top && p->n_missed < PROOF_MISSED_MAX;
-	     lid++) {
-		if (pv->faulty[lid] & FAULT_MISSED && resolve_alone(pv, c, lid)) {
-			list_column_missed(pv, c, p);
-		}
-	}
-}
-
-int proof_list_faults(const struct prover *pv, struct bench *b, struct arena *a,
+int proof_list_faults(const struct prover *pv, struct workspace *b, struct arena *a,
                       struct proof *p)
 {
 	uint64_t holes = p->holes < PROOF_LIST_MAX ? p->holes : PROOF_LIST_MAX;
@@ -153,7 +143,12 @@ int proof_list_faults(const struct prover *pv, struct bench *b, struct arena *a,
 			return ret;
 		}
 	}
-	list_missed(pv, b->col, p);
+	for (uint32_t lid = 1; lid <= pv->map.lids->top && p->n_missed < PROOF_MISSED_MAX;
+	     lid++) {
+		if (pv->faulty[lid] & FAULT_MISSED && resolve_alone(pv, b->col, lid)) {
+			list_column_missed(pv, b->col, p);
+		}
+	}
 	if (p->management_unreachable) {
 		list_management_hole(pv, b->col, &p->management_hole);
 	} else {
@@ -162,27 +157,23 @@ int proof_list_faults(const struct prover *pv, struct bench *b, struct arena *a,
 	return E_OK;
 }
 
-/* Does the route from s pass switch via? */
-static bool passes(const struct column *c, uint32_t s, uint32_t via)
+/* Does the route of s, which arrives, make this step at switch via? */
+static bool makes_step(const struct prover *pv, const struct column *c, uint32_t s,
+                       uint32_t via, const struct step *step)
 {
+	if (pv->rule) {
+		return proof_rule_takes(pv, c, s, via, step);
+	}
+	if (proof_lane(pv, s, c->lid) != step->vl) {
+		return false;
+	}
 	while (s != via && s != c->home) {
 		s = c->next[s];
 	}
 	return s == via;
 }
 
-/* Does the route of s, which arrives, make this step at switch via? */
-static bool takes(const struct prover *pv, const struct column *c, uint32_t s,
-                  uint32_t via, const struct step *step)
-{
-	if (pv->rule) {
-		return proof_rule_takes(pv, c, s, via, step);
-	}
-	return proof_lane(pv, s, c->lid) == step->vl && passes(c, s, via);
-}
-
-/* A source whose route to the resolved LID makes this step at a switch, GRAPH_NONE: none.
- */
+/* A source whose route to the resolved LID makes this step at switch via, GRAPH_NONE: none. */
 static uint32_t find_source(const struct prover *pv, const struct column *c, uint32_t via,
                             const struct step *step, bool management)
 {
@@ -194,7 +185,7 @@ static uint32_t find_source(const struct prover *pv, const struct column *c, uin
 
 		if (c->state[s] == COLUMN_ARRIVES &&
 		    (management || proof_decides(pv, c, s)) &&
-		    takes(pv, c, s, via, step)) {
+		    makes_step(pv, c, s, via, step)) {
 			return s;
 		}
 	}
@@ -217,7 +208,7 @@ static bool find_home(const struct prover *pv, uint32_t lid, uint32_t *ret_home,
 	return true;
 }
 
-/* Follows one route; cheaper than a column when that is all one wants to know. */
+/* Follows one route, which is cheaper than resolving a column. */
 static bool route_arrives(const struct prover *pv, uint32_t s, uint32_t lid,
                           uint32_t home, uint8_t home_port)
 {
@@ -232,7 +223,7 @@ static bool route_arrives(const struct prover *pv, uint32_t s, uint32_t lid,
 	return s == home && lft_row(pv->map.lft, home)[lid] == home_port;
 }
 
-/* The route of the lowest LID that goes on from one channel to the next. */
+/* Finds the route of the lowest LID that goes on from one channel to the next. */
 static void find_route(const struct prover *pv, struct column *c, const struct step *step,
                        bool management, struct proof_channel *ret)
 {
@@ -266,28 +257,12 @@ static void find_route(const struct prover *pv, struct column *c, const struct s
 	}
 }
 
-/* Switch a channel leaves: channels are sorted by it. */
-static uint32_t channel_switch(const struct graph *g, uint32_t channel)
-{
-	return LOWER_BOUND(g->n_switches, s, g->adj_first[s + 1] <= channel);
-}
-
-/* Links and VLs of two channels of a graph; one of a single VL does not say which. */
-static struct step step_of(const struct deps *d, uint32_t from, uint32_t to, unsigned vl)
-{
-	unsigned mask = (1U << d->shift) - 1;
-
-	return (struct step){ .channel = from >> d->shift,
-		              .next = to >> d->shift,
-		              .vl = d->shift ? from & mask : vl,
-		              .next_vl = d->shift ? to & mask : vl };
-}
-
 /* Adds one shortest cycle of a component to the list. */
 static int list_cycle(const struct prover *pv, struct column *col, const struct deps *d,
                       const struct components *comps, uint32_t component,
                       struct proof_cycle *cycle, struct arena *a)
 {
+	const struct graph *g = pv->map.g;
 	struct proof_channel *list;
 	uint32_t *channels, n;
 	int ret = deps_shortest_cycle(d, comps, component, a, &channels, &n);
@@ -300,11 +275,18 @@ static int list_cycle(const struct prover *pv, struct column *col, const struct 
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		struct step step =
-			step_of(d, channels[i], channels[(i + 1) % n], cycle->vl);
+		uint32_t from = channels[i], to = channels[(i + 1) % n];
+		unsigned mask = (1U << d->shift) - 1;
+		/* a graph of a single VL does not say which */
+		struct step step = { .channel = from >> d->shift,
+			             .next = to >> d->shift,
+			             .vl = d->shift ? from & mask : cycle->vl,
+			             .next_vl = d->shift ? to & mask : cycle->vl };
 
-		list[i].sw = channel_switch(pv->map.g, step.channel);
-		list[i].port = pv->map.g->adj[step.channel].port;
+		/* channels are sorted by the switch that they leave */
+		list[i].sw = LOWER_BOUND(g->n_switches, s,
+		                         g->adj_first[s + 1] <= step.channel);
+		list[i].port = g->adj[step.channel].port;
 		list[i].vl = (uint8_t)step.vl;
 		find_route(pv, col, &step, cycle->management, &list[i]);
 	}

@@ -3,23 +3,23 @@
 /*
  * The proof where an SL-to-VL rule says which VL a packet has on each link.
  *
- * On the way to one LID all packets leave a switch by the same port, so what a packet
- * does from there on follows from its SL and the class of the port by which it came: 64
- * states per switch, each followed once. QoS levels that are the same but for the numbers
- * of their VLs, and share none, are looked at once.
+ * All packets to one LID leave a switch by the same port. So the VLs that a packet gets
+ * from there on follow from its SL and the class of the port by which it arrived. These
+ * are 64 states per switch, and each is followed once. QoS levels that differ only by the
+ * numbers of their VLs, and share no VL, are checked as one.
  */
 #include <errno.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "routing/graph/graph.h"
-#include "routing/proof/proof_work.h"
+#include "routing/proof/proof_int.h"
 
 _Static_assert(VL_CLASSES *VL_SLS <= 64, "states of a switch in 64 bits");
 
 enum { NO_VL = 0xff };
 
-/* Do the VLs of a level differ from those of level 0 by their numbers only? */
+/* Does a level differ from level 0 only by the numbers of its VLs, and shares none with it? */
 static bool is_renamed(const struct vl_rule *r, unsigned level)
 {
 	uint8_t to[VLS_MAX], from[VLS_MAX];
@@ -52,16 +52,6 @@ static bool is_renamed(const struct vl_rule *r, unsigned level)
 	return true;
 }
 
-static unsigned levels_to_see(const struct vl_rule *r)
-{
-	for (unsigned level = 1; level < r->levels; level++) {
-		if (!is_renamed(r, level)) {
-			return r->levels;
-		}
-	}
-	return 1;
-}
-
 int proof_rule_init(struct prover *pv, struct arena *tmp)
 {
 	const struct graph *g = pv->map.g;
@@ -79,7 +69,12 @@ int proof_rule_init(struct prover *pv, struct arena *tmp)
 			pv->class_in[i] = (uint8_t)vl_class(pv->rule, l->to, l->to_port);
 		}
 	}
-	pv->levels = levels_to_see(pv->rule);
+	pv->levels = 1;
+	for (unsigned level = 1; level < pv->rule->levels; level++) {
+		if (!is_renamed(pv->rule, level)) {
+			pv->levels = pv->rule->levels;
+		}
+	}
 	return E_OK;
 }
 
@@ -121,18 +116,9 @@ unsigned proof_rule_vls(const struct prover *pv, unsigned vls)
 	return all;
 }
 
-/* A route that does not arrive makes no dependencies. */
-static void mark_lost(const struct column *c, uint32_t s, uint16_t *passed)
-{
-	while (s != GRAPH_NONE && !passed[s]) {
-		passed[s] = 1;
-		s = c->next[s];
-	}
-}
-
-/* Follows a route on one SL as far as nobody went before in the same state. */
+/* Follows a route on one SL up to a state that was followed before. Returns its VLs. */
 static unsigned follow(const struct prover *pv, const struct column *c, uint32_t s,
-                       unsigned sl, const struct deps *deps, uint64_t *came,
+                       unsigned sl, const struct deps *deps, uint64_t *followed,
                        uint16_t *passed)
 {
 	unsigned in = 0, shift = deps->shift, vls = 0;
@@ -146,10 +132,10 @@ static unsigned follow(const struct prover *pv, const struct column *c, uint32_t
 		if (from != GRAPH_NONE) {
 			deps_add(deps, from, (unsigned)c->port[s] << shift | vl);
 		}
-		if (came[s] & state) {
+		if (followed[s] & state) {
 			break;
 		}
-		came[s] |= state;
+		followed[s] |= state;
 		vls |= 1U << vl;
 		from = channel << shift | vl;
 		in = pv->class_in[channel];
@@ -157,20 +143,23 @@ static unsigned follow(const struct prover *pv, const struct column *c, uint32_t
 	return vls;
 }
 
-void proof_rule_follow(const struct prover *pv, struct bench *b, uint32_t s)
+void proof_rule_follow(const struct prover *pv, struct workspace *b, uint32_t s)
 {
 	const struct column *c = b->col;
 	bool decides = proof_decides(pv, c, s);
 	uint16_t *passed = decides ? b->passed : b->managed;
 
 	if (c->state[s] != COLUMN_ARRIVES) {
-		mark_lost(c, s, passed);
+		/* a route that does not arrive makes no dependencies */
+		for (; s != GRAPH_NONE && !passed[s]; s = c->next[s]) {
+			passed[s] = 1;
+		}
 		return;
 	}
 	for (unsigned level = 0; level < pv->levels; level++) {
 		unsigned sl = vl_rule_sl(pv->rule, proof_lane(pv, s, c->lid), level);
 		unsigned vls = follow(pv, c, s, sl, decides ? pv->base : pv->management,
-		                      b->came[decides], passed);
+		                      b->state[decides], passed);
 
 		b->tally.vls |= pv->map.n_hosts[s] ? vls : 0;
 	}

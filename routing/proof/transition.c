@@ -27,7 +27,7 @@
 #include "conf/base/err.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
-#include "routing/proof/proof_work.h"
+#include "routing/proof/proof_int.h"
 
 enum { FROM = 1, TO = 2, SEARCHES_MAX = 512 };
 
@@ -592,9 +592,9 @@ static int plan(struct planner *p, const uint32_t *looping, struct transition *t
 {
 	struct deps all[VLS_MAX] = { 0 };
 	struct components cyclic[VLS_MAX];
-	struct bench *bench;
+	struct workspace *bench;
 	uint32_t n_free;
-	int ret = proof_prover_run(&p->pv, column_threads(), p->tmp, &bench);
+	int ret = proof_walk_columns(&p->pv, column_threads(), p->tmp, &bench);
 
 	if (ret == E_OK) {
 		ret = copy_deps(p, p->pv.base, all, p->tmp);

@@ -20,7 +20,8 @@ struct distances {
 	size_t stride;
 	uint32_t n_classes;
 	uint32_t *class_of; /*!< [top + 1] */
-	uint32_t *home; /*!< [top + 1] switch on which the LID's port hangs; GRAPH_NONE: no such LID */
+	uint32_t *
+		home; /*!< [top + 1] switch on which the LID's port hangs; GRAPH_NONE: no such LID */
 	uint32_t *class_home; /*!< [n_classes] */
 };
 

@@ -10,8 +10,8 @@
 #include "routing/proof/proof_cycle.h"
 
 /*!
- * What the two halves of the proof share: proof.c counts, proof_list.c finds the
- * culprits.
+ * What the files of the proof share: proof_walk.c counts, proof_rule.c does so with an
+ * SL-to-VL rule, proof_list.c finds the culprits, proof.c sums up.
  */
 enum { VLS_MAX = 16 };
 
@@ -25,16 +25,16 @@ enum fault { FAULT_CULPRIT = 1 /* a hole or a loop */, FAULT_MISSED = 2 };
 
 struct prover {
 	struct column_map map;
-	const struct lanes *lanes; /* NULL: one lane */
+	const struct lanes *lanes;  /* NULL: one lane */
 	const struct vl_rule *rule; /* NULL: the VL is the lane */
-	uint8_t *class_out, *class_in; /* [n_adj] with a rule: classes at a channel's ends */
-	unsigned levels; /* with a rule: QoS levels to look at */
+	uint8_t *class_out,
+		*class_in; /* [n_adj] with a rule: port classes at the ends of a channel */
+	unsigned levels;   /* with a rule: QoS levels to look at */
 	unsigned n_graphs; /* of dependencies: one per VL; with a rule one for all */
 	struct deps base[VLS_MAX];       /* of the pairs that decide */
 	struct deps management[VLS_MAX]; /* of management pairs */
 	const uint8_t *may_miss;         /* [top + 1] or NULL */
-	uint32_t *n_may_miss; /* [n] hosts on the switch that are among these; NULL
-	                         likewise */
+	uint32_t *n_may_miss; /* [n] hosts on the switch that are among these */
 	uint8_t *faulty;      /* [top + 1] enum fault: what the column has */
 	/* [top / COLUMN_BLOCK + 1] bit per LID whose dependencies are not collected in
 	   base; NULL: all are */
@@ -42,15 +42,15 @@ struct prover {
 };
 
 /* What one thread needs for one column. */
-struct bench {
+struct workspace {
 	struct column *col;
 	struct column_block *block; /* NULL where the lane of a route matters */
-	struct deps here[2]; /* with a block: by port, what it brings at one switch; of
-	                        pairs that decide, of management pairs */
-	uint16_t *passed;  /* [n] bit per lane: a route of a pair that decides came by */
-	uint16_t *managed; /* [n] likewise of a management pair */
-	uint64_t *came[2]; /* with a rule: [n] bit per (class in, SL); by whether the pair
-	                      decides */
+	struct deps here[2]; /* with a block: dependencies at one switch, by egress port;
+	                        of pairs that decide, of management pairs */
+	uint16_t *passed;    /* [n] bit per lane: a route of a pair that decides passes */
+	uint16_t *managed;   /* [n] likewise of a management pair */
+	uint64_t *state[2];  /* with a rule: [n] bit per (class in, SL) that was followed;
+	                       [1] of pairs that decide */
 	struct tally tally;
 };
 
@@ -94,12 +94,13 @@ static inline bool proof_is_missed(const struct prover *pv, const struct column 
 }
 
 /* Is it a hole that fails the proof? */
-static inline bool proof_is_hole(const struct bench *b, uint32_t s)
+static inline bool proof_is_hole(const struct workspace *b, uint32_t s)
 {
 	return b->col->state[s] == COLUMN_HOLE && b->passed[s];
 }
 
-/*! \brief Maps the fabric and makes empty dependency graphs. \retval -ENOMEM */
+/*! \brief Maps the fabric and makes empty dependency graphs. \a pv is zero but for may_miss
+ * and skip. \retval -ENOMEM */
 int proof_prover_init(struct prover *pv, const struct graph *g, const struct lids *lids,
                       const struct lft *lft, const struct lanes *lanes,
                       struct arena *tmp);
@@ -108,8 +109,8 @@ int proof_prover_init(struct prover *pv, const struct graph *g, const struct lid
  * \brief Walks all columns: collects dependencies and counts what does not arrive.
  * \param n  Working sets, at least column_threads(). \retval -ENOMEM
  */
-int proof_prover_run(struct prover *pv, unsigned n, struct arena *tmp,
-                     struct bench **ret);
+int proof_walk_columns(struct prover *pv, unsigned n, struct arena *tmp,
+                       struct workspace **ret);
 
 /*! \brief Classes of channels, and levels to look at. \retval -ENOMEM */
 int proof_rule_init(struct prover *pv, struct arena *tmp);
@@ -120,8 +121,8 @@ unsigned proof_rule_shift(const struct prover *pv);
 /*! \brief VLs (bits) on all QoS levels that correspond to these on the levels looked at. */
 unsigned proof_rule_vls(const struct prover *pv, unsigned vls);
 
-/*! \brief Follows the routes of one source on all levels, as far as nobody went before. */
-void proof_rule_follow(const struct prover *pv, struct bench *b, uint32_t s);
+/*! \brief Follows the routes of one source on all levels, up to states followed before. */
+void proof_rule_follow(const struct prover *pv, struct workspace *b, uint32_t s);
 
 /*! A dependency: from one link on one VL to the next. */
 struct step {
@@ -134,14 +135,14 @@ bool proof_rule_takes(const struct prover *pv, const struct column *c, uint32_t 
                       uint32_t via, const struct step *step);
 
 /*! \brief Marks what both kinds of pairs pass and adds their dependencies. */
-void proof_follow_sources(const struct prover *pv, struct bench *b);
+void proof_follow_sources(const struct prover *pv, struct workspace *b);
 
 /*!
  * \brief Lists the first holes and loops, in the order of LIDs and switches, and the
  *        first source of p->management_hole.
  * \retval -ENOMEM
  */
-int proof_list_faults(const struct prover *pv, struct bench *b, struct arena *a,
+int proof_list_faults(const struct prover *pv, struct workspace *b, struct arena *a,
                       struct proof *p);
 
 /*!
