@@ -31,8 +31,8 @@
 #include "routing/route.h"
 #include "routing/text/topofile.h"
 #include "sa/mad/umad.h"
-#include "sa/server/answer.h"
 #include "sa/server/oob.h"
+#include "sa/server/server.h"
 #include "sa/sim/sim.h"
 #include "sa/sm/sweep.h"
 #include "sa/store/dump.h"
@@ -361,16 +361,9 @@ static int import_dump(struct daemon *d)
 	return E_OK;
 }
 
-static bool take_request(void *sweep, const struct mad_msg *m)
-{
-	return sweep_takes(sweep, m);
-}
-
 static int open_oob(struct daemon *d)
 {
-	const struct oob_options options = { .listen = d->now->config.oob_listen,
-		                             .take = take_request,
-		                             .take_ctx = d->sweep };
+	const struct oob_options options = { .listen = d->now->config.oob_listen };
 	const char *why = NULL;
 
 	if (options.listen == NULL) {

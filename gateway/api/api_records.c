@@ -26,7 +26,7 @@
 #include "gateway/view/ready.h"
 #include "gateway/view/record_json.h"
 #include "gateway/view/source.h"
-#include "sa/record/record.h"
+#include "sa/record/attributes.h"
 
 /* The request of a query string. */
 struct record_request {
@@ -277,7 +277,7 @@ static const char *warning(const struct api_call *c, const struct record_request
 	const bool of_a_node = (rq->mask & 1) != 0 && rq->attr != &opa_sc_to_vl_nt;
 
 	if (snap_meta(c->snap)->qos || (of_a_node && some) ||
-	    !sa_read_when_asked(rq->attr->version, rq->attr->id)) {
+	    !rq->attr->tables_on_request) {
 		return NULL;
 	}
 	return "quality of service is off, so these tables are read from a node when "

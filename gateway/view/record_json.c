@@ -11,7 +11,7 @@
 #include "conf/base/text.h"
 #include "gateway/view/body.h"
 #include "gateway/view/json_text.h"
-#include "sa/record/record.h"
+#include "sa/record/attributes.h"
 
 enum {
 	GID_BITS = 128,

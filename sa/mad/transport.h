@@ -20,7 +20,7 @@
  */
 enum { MAD_BYTES = 256 };
 
-struct sa_door;
+struct sa_origin;
 
 struct mad_addr {
 	bool directed;      /*!< directed-route SMP: the route is in the MAD itself (initial path) */
@@ -32,7 +32,7 @@ struct mad_addr {
 	uint32_t qkey;
 	bool has_grh;
 	uint8_t gid[16];    /*!< of the far end when has_grh */
-	struct sa_door *door; /*!< SA requests: where it came in, if not from the fabric; else NULL */
+	struct sa_origin *origin; /*!< SA requests: where it came in, if not from the fabric; else NULL */
 };
 
 struct mad_msg {
@@ -56,7 +56,6 @@ struct transport;
 /*! A receiver of all MADs of one class, several per call, on a thread of the transport. */
 struct transport_receiver {
 	uint8_t mgmt_class;
-	bool (*wants)(const struct mad_msg *m); /*!< NULL: all of the class */
 	/*! Borrowed for the call. \a pressed: many more MADs may wait, so the call has to
 	 * return quickly. */
 	void (*take)(void *ctx, const struct mad_msg *m, unsigned n, bool pressed);
@@ -73,9 +72,9 @@ struct transport_ops {
 	void (*wake)(struct transport *t);          /*!< makes a waiting or the next recv return -EINTR; async-signal-safe */
 	uint64_t (*now_ms)(struct transport *t);    /*!< monotonic */
 	int (*set_issm)(struct transport *t, bool on); /*!< IsSM bit of the local port */
-	/*! Delivers the MADs that \a receiver (copied) wants to it and no longer to recv, so that a
-	 *  flood of one class does not delay the others. NULL ends that; no call of the receiver is
-	 *  running when it returns. Optional: without it recv receives all. */
+	/*! Delivers the MADs of the class of \a receiver (copied) to it and no longer to recv, so
+	 *  that a flood of one class does not delay the others. NULL ends that; no call of the receiver
+	 *  is running when it returns. Optional: without it recv receives all. */
 	void (*divert)(struct transport *t, const struct transport_receiver *receiver);
 	void (*close)(struct transport *t);         /*!< frees t */
 };

@@ -331,8 +331,7 @@ static void enqueue(struct umad_transport *u, const struct mad_msg *m, unsigned 
 
 static bool is_diverted(const struct transport_receiver *t, const struct mad_msg *m)
 {
-	return t->take != NULL && m->mgmt_class == t->mgmt_class && m->status == 0 &&
-	       (t->wants == NULL || t->wants(m));
+	return t->take != NULL && m->mgmt_class == t->mgmt_class && m->status == 0;
 }
 
 /* Passes MADs to the receiver or the queue, in runs of the same destination. */

@@ -6,7 +6,7 @@
 #include "conf/base/err.h"
 #include "db/reader.h"
 #include "sa/mad/wire.h"
-#include "sa/record/record.h"
+#include "sa/record/attributes.h"
 
 enum {
 	CPI_BASE_VERSION,

@@ -14,7 +14,7 @@
 
 #include "db/reader.h"
 #include "sa/mad/wire.h"
-#include "sa/record/record.h"
+#include "sa/record/attributes.h"
 
 enum { SM_RID = 32, RID = 64, SM_INFO_BYTES = 21, TABLE_BYTES = 64 };
 enum { SMIR_GUID = 2, SMIR_SM_KEY = 3, SMIR_ACT_COUNT };

@@ -18,6 +18,7 @@
 
 #include "conf/base/err.h"
 #include "sa/mad/wire.h"
+#include "sa/record/attributes.h"
 #include "sa/record/path_request.h"
 
 enum multi_component {

@@ -20,7 +20,7 @@
 #include "db/reader.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/wire.h"
-#include "sa/record/record.h"
+#include "sa/record/attributes.h"
 
 enum { RID = 64, RID_BYTES = RID / 8 };
 enum {

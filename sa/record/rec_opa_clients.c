@@ -18,7 +18,7 @@
 #include "db/reader.h"
 #include "routing/multicast.h"
 #include "sa/mad/wire.h"
-#include "sa/record/record.h"
+#include "sa/record/attributes.h"
 #include "sa/store/mcast.h"
 #include "sa/store/subscription.h"
 

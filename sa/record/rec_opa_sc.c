@@ -25,7 +25,7 @@
 #include "db/reader.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/wire.h"
-#include "sa/record/record.h"
+#include "sa/record/attributes.h"
 
 enum {
 	LID,
@@ -123,6 +123,7 @@ const struct sa_attr opa_sl_to_sc = {
 	.name = "SLtoSCMappingTableRecord",
 	.methods = SA_GET | SA_GETTABLE,
 	.size = RECORD_BYTES,
+	.tables_on_request = true,
 	SA_FIELDS(sl_fields),
 	.walk = sl_walk,
 };
@@ -133,6 +134,7 @@ const struct sa_attr opa_sc_to_sl = {
 	.name = "SCtoSLMappingTableRecord",
 	.methods = SA_GET | SA_GETTABLE,
 	.size = RECORD_BYTES,
+	.tables_on_request = true,
 	SA_FIELDS(sl_fields),
 	.walk = sl_walk,
 };
@@ -194,6 +196,7 @@ const struct sa_attr opa_sc_to_sc = {
 	.name = "SCtoSCMappingTableRecord",
 	.methods = SA_GET | SA_GETTABLE,
 	.size = RECORD_BYTES,
+	.tables_on_request = true,
 	SA_FIELDS(scsc_fields),
 	.walk = scsc_walk,
 };
@@ -255,16 +258,16 @@ static int no_walk(struct snap_reader *r, const struct sa_query *q, struct sa_ou
 	return E_OK;
 }
 
-#define SC_TO_VL(attr_id, text, f)                                                       \
+#define SC_TO_VL(attr_id, text, f, read)                                                 \
 	{                                                                                \
 		.version = SA_OPA_VERSION, .id = attr_id, .name = text,                  \
 		.methods = SA_GET | SA_GETTABLE, .size = RECORD_BYTES,                   \
-		SA_FIELDS(scvl_fields), .walk = f                                        \
+		.tables_on_request = read, SA_FIELDS(scvl_fields), .walk = f             \
 	}
 
 const struct sa_attr opa_sc_to_vl_t =
-	SC_TO_VL(SA_OPA_ATTR_SC_TO_VL_T, "SCtoVLtMappingTableRecord", scvl_walk);
+	SC_TO_VL(SA_OPA_ATTR_SC_TO_VL_T, "SCtoVLtMappingTableRecord", scvl_walk, true);
 const struct sa_attr opa_sc_to_vl_nt =
-	SC_TO_VL(SA_OPA_ATTR_SC_TO_VL_NT, "SCtoVLntMappingTableRecord", scvl_walk);
+	SC_TO_VL(SA_OPA_ATTR_SC_TO_VL_NT, "SCtoVLntMappingTableRecord", scvl_walk, true);
 const struct sa_attr opa_sc_to_vl_r =
-	SC_TO_VL(SA_OPA_ATTR_SC_TO_VL_R, "SCtoVLrMappingTableRecord", no_walk);
+	SC_TO_VL(SA_OPA_ATTR_SC_TO_VL_R, "SCtoVLrMappingTableRecord", no_walk, false);

@@ -215,6 +215,7 @@ const struct sa_attr opa_vl_arb = {
 	.name = "VLArbitrationRecord",
 	.methods = SA_GET | SA_GETTABLE,
 	.size = RID_BYTES + ARB_BYTES,
+	.tables_on_request = true,
 	SA_FIELDS(arb_fields),
 	.walk = arb_walk,
 };

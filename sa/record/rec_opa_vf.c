@@ -21,7 +21,7 @@
 #include "db/reader.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/wire.h"
-#include "sa/record/record.h"
+#include "sa/record/attributes.h"
 
 enum { VF_BYTES = 128, NAME_AT = 8, MGID_AT = 80 };
 enum { VF_INDEX, VF_P_KEY, VF_NAME = 3, VF_SERVICE_ID, VF_MGID, VF_SELECT_FLAGS, VF_SL };

@@ -27,7 +27,7 @@
 #include "sa/mad/wire.h"
 #include "sa/path/path_candidates.h"
 #include "sa/record/path_request.h"
-#include "sa/record/record.h"
+#include "sa/record/attributes.h"
 
 /* clang-format off */
 const struct sa_field path_fields[PATH_FIELDS] = {
@@ -303,7 +303,7 @@ static uint64_t guid_at(const uint8_t *record, unsigned gid)
 	return field_get(record + path_fields[gid].bit / 8, 64, 64);
 }
 
-/* LID of an end of a request that will soon be answered, 0: not known yet. */
+/* LID of an end of a request, as far as the cache holds it; 0: not known yet. */
 static uint32_t likely_lid(struct snap_reader *r, const struct sa_attr *a,
                            const uint8_t *record, uint64_t mask, unsigned gid,
                            unsigned lid)
@@ -314,7 +314,7 @@ static uint32_t likely_lid(struct snap_reader *r, const struct sa_attr *a,
 	                       : snap_guid_known(r, guid_at(record, gid));
 }
 
-static void ways_soon(struct snap_reader *r, uint32_t slid, uint32_t dlid)
+static void prefetch_rows(struct snap_reader *r, uint32_t slid, uint32_t dlid)
 {
 	struct snap_end src, dst;
 
@@ -324,8 +324,8 @@ static void ways_soon(struct snap_reader *r, uint32_t slid, uint32_t dlid)
 	}
 }
 
-/* First the places of GUIDs, then the ends, then the ways between them. */
-static void path_soon(struct snap_reader *r, const struct sa_attr *a,
+/* First the places of GUIDs, then the end ports, then the rows of paths between them. */
+static void path_prefetch(struct snap_reader *r, const struct sa_attr *a,
                       const uint8_t *record, uint64_t mask, unsigned step)
 {
 	if (step == 0) {
@@ -343,7 +343,7 @@ static void path_soon(struct snap_reader *r, const struct sa_attr *a,
 		snap_prefetch_lid(r, slid);
 		snap_prefetch_lid(r, dlid);
 	} else {
-		ways_soon(r, slid, dlid);
+		prefetch_rows(r, slid, dlid);
 	}
 }
 
@@ -354,8 +354,8 @@ const struct sa_attr rec_path = {
 	.methods = SA_GET | SA_GETTABLE,
 	.size = sizeof(struct wire_path_record),
 	.get_first = true,
-	.brief = { PATH_SRC, PATH_DST },
-	.soon = path_soon,
+	.inline_answer = { PATH_SRC, PATH_DST },
+	.prefetch = path_prefetch,
 	.fields = path_fields,
 	.n_fields = PATH_FIELDS,
 	.walk = path_walk_record,
@@ -368,8 +368,8 @@ const struct sa_attr opa_path = {
 	.methods = SA_GET | SA_GETTABLE,
 	.size = sizeof(struct wire_path_record),
 	.get_first = true,
-	.brief = { PATH_SRC, PATH_DST },
-	.soon = path_soon,
+	.inline_answer = { PATH_SRC, PATH_DST },
+	.prefetch = path_prefetch,
 	SA_FIELDS(opa_path_fields),
 	.walk = path_walk_record,
 };

@@ -128,27 +128,13 @@ static int slvl_walk(struct snap_reader *r, const struct sa_query *q, struct sa_
 	return sa_walk_ends(r, q, QOS_LID, offer_end, out);
 }
 
-bool sa_read_when_asked(uint8_t version, uint16_t id)
-{
-	const bool opa = version == SA_OPA_VERSION;
-
-	switch (id) {
-	case UMAD_SA_ATTR_SLVL_REC: /* in Omni-Path's: SCtoSC */
-	case UMAD_SA_ATTR_VL_ARB_REC: return opa || version == UMAD_SA_CLASS_VERSION;
-	case SA_OPA_ATTR_SL_TO_SC:
-	case SA_OPA_ATTR_SC_TO_SL:
-	case SA_OPA_ATTR_SC_TO_VL_NT:
-	case SA_OPA_ATTR_SC_TO_VL_T: return opa;
-	default: return false;
-	}
-}
-
 const struct sa_attr rec_slvl_table = {
 	.version = UMAD_SA_CLASS_VERSION,
 	.id = UMAD_SA_ATTR_SLVL_REC,
 	.name = "SLtoVLTableRecord",
 	.methods = SA_GET | SA_GETTABLE,
 	.size = RID / 8 + TABLE_BYTES,
+	.tables_on_request = true,
 	SA_FIELDS(slvl_fields),
 	.walk = slvl_walk,
 };
@@ -159,6 +145,7 @@ const struct sa_attr rec_vl_arb = {
 	.name = "VLArbitrationRecord",
 	.methods = SA_GET | SA_GETTABLE,
 	.size = RID / 8 + ARB_BYTES,
+	.tables_on_request = true,
 	SA_FIELDS(arb_fields),
 	.rows = { .attr = UMAD_SM_ATTR_VL_ARB_TABLE,
 	          .shift = 8,

@@ -17,7 +17,7 @@
 #include "db/reader.h"
 #include "sa/mad/wire.h"
 #include "sa/record/client_records.h"
-#include "sa/record/record.h"
+#include "sa/record/attributes.h"
 #include "sa/store/alias.h"
 #include "sa/store/service.h"
 #include "sa/store/store.h"

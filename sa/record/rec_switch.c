@@ -15,7 +15,7 @@
 #include "db/reader.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/wire.h"
-#include "sa/record/record.h"
+#include "sa/record/attributes.h"
 
 enum { RID = 32, LFT_RID = 64, BLOCK_BYTES = 64 };
 enum { SWITCH_INFO_BYTES = 20, MCAST_POSITION_SHIFT = 28 };

@@ -20,6 +20,7 @@
 #include "conf/base/err.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/wire.h"
+#include "sa/record/attributes.h"
 #include "sa/record/path_request.h"
 
 enum {

@@ -35,7 +35,7 @@ enum {
 	SA_NONE = -1,          /*!< no such component */
 	SA_ROW_KEY_BYTES = 44, /*!< longest key of a row that clients write */
 	SA_TURN_BYTES = 256,   /*!< longest record that has a second layout */
-	SA_SOON_STEPS = 3,
+	SA_PREFETCH_STEPS = 3,
 	SA_ROW_BYTES = 72 /*!< longest record of an attribute with rows */
 };
 
@@ -62,6 +62,9 @@ struct sa_attr {
 	uint16_t size;         /*!< bytes of a record on the wire, before padding to 8 */
 	bool get_first;        /*!< Get answers with the first match where others say TOO_MANY_RECORDS */
 	bool trusted;          /*!< only for those who know the SM_Key */
+	/*! Records are made of SL-to-VL or arbitration tables. Without quality of service
+	 * the SM reads these from the fabric at the first request (sa/sm/sweep_qos.c). */
+	bool tables_on_request;
 	bool moves; /*!< what it says is of the moment, too, not of the epoch alone:
 	               q->act_count */
 	const struct sa_field *fields;
@@ -70,13 +73,14 @@ struct sa_attr {
 	 *  records are not compared with the request. NULL: records of this one. */
 	const struct sa_attr *reply;
 	/*! A request that names a component of each of these sets (bits of the component
-	 * mask) is answered in no time. 0: none is. */
-	uint64_t brief[2];
-	/*! Such a request will soon be answered: what will be read begins to come to the
-	 * cache. In SA_SOON_STEPS steps from 0 on, each of which reads what the one
-	 * before it called for: every step for several requests, then the next. */
-	void (*soon)(struct snap_reader *r, const struct sa_attr *attr,
-	             const uint8_t *record, uint64_t mask, unsigned step);
+	 * mask) is answered in no time: it may get an inline answer
+	 * (sa/server/server_receive.c). 0: none does. */
+	uint64_t inline_answer[2];
+	/*! Brings to the cache what the answer to such a request will read. In
+	 * SA_PREFETCH_STEPS steps from 0 on, each of which reads what the one before it
+	 * prefetched: every step for several requests, then the next. */
+	void (*prefetch)(struct snap_reader *r, const struct sa_attr *attr,
+	                 const uint8_t *record, uint64_t mask, unsigned step);
 	const struct sa_turn *turn; /*!< the same record as another attribute in another
 	                               layout; instead of walk, set and del. NULL: no */
 	struct sa_rows rows;   /*!< instead of a walk */
@@ -230,29 +234,6 @@ void sa_turn_record(struct snap_reader *r, const struct sa_attr *shown,
 int sa_turn_component(const struct sa_attr *from, unsigned component,
                       const struct sa_attr *to);
 
-/*! All attributes: no two have the same version, number and a method in common. */
-extern const struct sa_attr *const sa_attrs[];
-extern const unsigned n_sa_attrs;
-
-/*! \param methods  Any of them. \return NULL: not served. */
-const struct sa_attr *sa_attr_find(uint8_t version, uint16_t id, unsigned methods);
-
-extern const struct sa_attr rec_mcmember, rec_class_port_info, rec_node, rec_port_info, rec_slvl_table,
-	rec_switch_info, rec_linear_ft, rec_mcast_ft, rec_sm_info, rec_link, rec_guid_info,
-	rec_p_key_table, rec_path, rec_path_trace, rec_vl_arb, rec_trace, rec_multi_path,
-	rec_service, rec_inform_info, rec_inform_info_record;
-
-extern const struct sa_attr opa_class_port_info, opa_node, opa_port_info, opa_switch_info,
-	opa_linear_ft, opa_sm_info, opa_link, opa_p_key_table, opa_path, opa_mcast_ft,
-	opa_vl_arb, opa_port_group_ft, opa_port_group_table, opa_sl_to_sc, opa_sc_to_sl,
-	opa_sc_to_sc, opa_sc_to_vl_t, opa_sc_to_vl_nt, opa_sc_to_vl_r, opa_fabric_info,
-	opa_device_tree, opa_vf_info, opa_mcmember, opa_service, opa_inform_info,
-	opa_inform_info_record, opa_trace, opa_path_trace;
-
-/*! Attributes that have no records here. */
-enum { OPA_NONE = 11 };
-extern const struct sa_attr opa_none[OPA_NONE];
-
 /* For walks (sa/record/rec_walk.c): */
 
 /*! \brief Offers the records of one end port. */
@@ -284,12 +265,6 @@ struct sa_row_walk {
 /*! \brief Begins at an end port; \a port is the component that names one port, or SA_NONE. As an SA_INPUT it counts for switches only. */
 void sa_rows_begin(const struct sa_query *q, uint16_t attr, uint8_t shift, int port,
                    const struct snap_end *end, struct sa_row_walk *ret);
-
-/*!
- * \brief Are its records made of SL-to-VL or arbitration tables, which without quality of
- * service are read for the first who asks the daemon (sa/sm/sweep_qos.c)?
- */
-bool sa_read_when_asked(uint8_t version, uint16_t id);
 
 /*! \brief SMInfo.ActCount of the SM with this PortGUID: the own one as the request brings
  * it, else \a read, as it answered the last sweep. */

@@ -18,12 +18,13 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "conf/base/err.h"
 #include "db/reader.h"
 #include "sa/mad/transport.h"
 #include "sa/mad/wire.h"
-#include "sa/record/record.h"
+#include "sa/record/attributes.h"
 #include "sa/store/store.h"
 
 uint16_t sa_status(int ret)
@@ -66,67 +67,89 @@ static unsigned method_bit(uint8_t method)
 	}
 }
 
-/* Something that expects no response: a response itself, a Send, a Trap, a Report ... */
-static bool wants_no_response(uint8_t method)
+/* A request, or the first segment of one; not what expects no response. */
+static bool is_request(const struct umad_sa_packet *in)
 {
-	return method == 0 || (method & UMAD_METHOD_RESP_MASK) != 0 ||
-	       method == UMAD_METHOD_SEND || method == UMAD_METHOD_TRAP ||
-	       method == UMAD_METHOD_REPORT || method == UMAD_METHOD_TRAP_REPRESS;
+	const struct umad_hdr *h = &in->mad_hdr;
+	bool segment = (in->rmpp_hdr.rmpp_rtime_flags & UMAD_RMPP_FLAG_ACTIVE) != 0;
+
+	return (h->base_version == UMAD_BASE_VERSION ||
+	        h->base_version == SA_OPA_VERSION) &&
+	       h->mgmt_class == UMAD_CLASS_SUBN_ADM && h->method != 0 &&
+	       (h->method & UMAD_METHOD_RESP_MASK) == 0 &&
+	       h->method != UMAD_METHOD_SEND && h->method != UMAD_METHOD_TRAP &&
+	       h->method != UMAD_METHOD_REPORT &&
+	       h->method != UMAD_METHOD_TRAP_REPRESS &&
+	       (!segment || in->rmpp_hdr.rmpp_type == SA_RMPP_TYPE_DATA);
 }
 
-static bool is_request(const struct umad_sa_packet *in, size_t len)
+int sa_request_read(const struct mad_msg *m, const struct sa_limits *l,
+                    struct sa_request *ret)
 {
-	const struct umad_rmpp_hdr *rmpp = &in->rmpp_hdr;
-	bool segment = (rmpp->rmpp_rtime_flags & UMAD_RMPP_FLAG_ACTIVE) != 0;
-
-	return len >= SA_HDR_BYTES &&
-	       (in->mad_hdr.base_version == UMAD_BASE_VERSION ||
-	        in->mad_hdr.base_version == SA_OPA_VERSION) &&
-	       in->mad_hdr.mgmt_class == UMAD_CLASS_SUBN_ADM &&
-	       !wants_no_response(in->mad_hdr.method) &&
-	       (!segment || rmpp->rmpp_type == SA_RMPP_TYPE_DATA);
-}
-
-static uint64_t key_of(const struct umad_sa_packet *in)
-{
+	struct umad_sa_packet in;
+	bool read_only = m->addr.origin != NULL; /* and sees all */
+	const struct sa_attr *attr;
+	uint16_t status = UMAD_STATUS_SUCCESS;
 	__be64 key;
 
-	memcpy(&key, in->sm_key, sizeof(key));
-	return be64toh(key);
-}
-
-static int reserve(struct sa_reply *reply, size_t bytes)
-{
-	if (reply->cap >= bytes) {
-		return E_OK;
+	if (m->len < SA_HDR_BYTES) {
+		return E_MALFORMED;
 	}
-	uint8_t *data = realloc(reply->data, bytes);
-	if (data == NULL) {
-		return -ENOMEM;
+	memcpy(&in, m->data, SA_HDR_BYTES);
+	memcpy(&key, in.sm_key, sizeof(key));
+	if (!is_request(&in)) {
+		return E_MALFORMED;
 	}
-	reply->data = data;
-	reply->cap = bytes;
+	if (key != 0 && be64toh(key) != l->sa_key) {
+		return -EPERM;
+	}
+	bool opa = in.mad_hdr.base_version == SA_OPA_VERSION;
+	unsigned method = method_bit(in.mad_hdr.method);
+	attr = sa_attr_find(in.mad_hdr.class_version, be16toh(in.mad_hdr.attr_id),
+	                    method);
+	if (in.mad_hdr.class_version != (opa ? SA_OPA_VERSION : UMAD_SA_CLASS_VERSION)) {
+		status = UMAD_STATUS_BAD_VERSION;
+	} else if (attr == NULL) {
+		status = UMAD_STATUS_ATTR_NOT_SUPPORTED;
+	} else if (read_only && (method & (SA_SET | SA_DELETE)) != 0) {
+		status = UMAD_SA_STATUS_REQ_DENIED << SA_STATUS_SHIFT;
+	} else if (attr->trusted && key == 0 && !read_only) {
+		status = UMAD_SA_STATUS_REQ_INVALID << SA_STATUS_SHIFT;
+	}
+	*ret = (struct sa_request){
+		.attr = status == UMAD_STATUS_SUCCESS ? attr : NULL,
+		.comp_mask = be64toh(in.comp_mask),
+		.attr_mod = be32toh(in.mad_hdr.attr_mod),
+		.method = method,
+		.status = status,
+		.trusted = key != 0,
+	};
 	return E_OK;
 }
 
-static uint8_t response_method(uint8_t method)
+/* Header of the reply in front of its records of stride bytes. \a id: of the records, 0:
+ * as asked. */
+static int encode_header(const uint8_t *request, uint16_t id, size_t stride, bool table,
+                         struct sa_reply *reply)
 {
-	return method == UMAD_METHOD_SET ? UMAD_METHOD_GET_RESP
-	                                 : method | UMAD_METHOD_RESP_MASK;
-}
+	struct umad_sa_packet head;
+	uint8_t *method = &head.mad_hdr.method;
 
-/* Header of the reply in front of n records of stride bytes. \a id: of the records, 0: as
- * asked. */
-static void put_header(const struct umad_sa_packet *in, uint16_t status, uint16_t id,
-                       size_t n, size_t stride, bool table, struct sa_reply *reply)
-{
-	struct umad_sa_packet head = *in;
-
-	head.mad_hdr.method = response_method(in->mad_hdr.method);
+	if (reply->cap < SA_MAD_BYTES) {
+		uint8_t *data = realloc(reply->data, SA_MAD_BYTES);
+		if (data == NULL) {
+			return -ENOMEM;
+		}
+		reply->data = data;
+		reply->cap = SA_MAD_BYTES;
+	}
+	memcpy(&head, request, SA_HDR_BYTES);
+	*method = *method == UMAD_METHOD_SET ? UMAD_METHOD_GET_RESP
+	                                     : *method | UMAD_METHOD_RESP_MASK;
 	if (id != 0) {
 		head.mad_hdr.attr_id = htobe16(id);
 	}
-	head.mad_hdr.status = htobe16(status);
+	head.mad_hdr.status = htobe16(reply->status);
 	head.rmpp_hdr = (struct umad_rmpp_hdr){ 0 };
 	if (table) {
 		head.rmpp_hdr.rmpp_version = UMAD_RMPP_VERSION;
@@ -134,52 +157,19 @@ static void put_header(const struct umad_sa_packet *in, uint16_t status, uint16_
 		head.rmpp_hdr.rmpp_rtime_flags = UMAD_RMPP_FLAG_ACTIVE;
 	}
 	memset(head.sm_key, 0, sizeof(head.sm_key));
-	head.attr_offset = htobe16(n ? (uint16_t)(stride / 8) : 0);
+	head.attr_offset = htobe16(reply->n_records ? (uint16_t)(stride / 8) : 0);
 	head.reserved = 0;
 	memcpy(reply->data, &head, SA_HDR_BYTES);
-	reply->len = SA_HDR_BYTES + n * stride;
-	if (!table && in->mad_hdr.base_version != SA_OPA_VERSION) {
+	reply->len = SA_HDR_BYTES + reply->n_records * stride;
+	if (!table && head.mad_hdr.base_version != SA_OPA_VERSION) {
 		memset(reply->data + reply->len, 0, SA_MAD_BYTES - reply->len);
 		reply->len = SA_MAD_BYTES;
 	}
+	return E_OK;
 }
 
-/* Is the answer a list, however short? */
-static bool is_table(uint8_t method)
-{
-	return method == UMAD_SA_METHOD_GET_TABLE || method == UMAD_SA_METHOD_GET_MULTI ||
-	       method == UMAD_SA_METHOD_GET_TRACE_TABLE;
-}
-
-/* What the one who asks may do. Who only reads, by a door, reads all. */
-struct rights {
-	bool trusted, store, read_only;
-};
-
-static uint16_t supported(const struct umad_sa_packet *in, const struct rights *rights,
-                          const struct sa_attr **ret)
-{
-	unsigned method = method_bit(in->mad_hdr.method);
-
-	bool opa = in->mad_hdr.base_version == SA_OPA_VERSION;
-
-	if (in->mad_hdr.class_version != (opa ? SA_OPA_VERSION : UMAD_SA_CLASS_VERSION)) {
-		return UMAD_STATUS_BAD_VERSION;
-	}
-	*ret = sa_attr_find(in->mad_hdr.class_version, be16toh(in->mad_hdr.attr_id),
-	                    method);
-	if (*ret == NULL || ((*ret)->written && !rights->store)) {
-		return UMAD_STATUS_ATTR_NOT_SUPPORTED;
-	}
-	if (rights->read_only && (method & (SA_SET | SA_DELETE)) != 0) {
-		return UMAD_SA_STATUS_REQ_DENIED << SA_STATUS_SHIFT;
-	}
-	return (*ret)->trusted && !rights->trusted && !rights->read_only
-	               ? UMAD_SA_STATUS_REQ_INVALID << SA_STATUS_SHIFT
-	               : UMAD_STATUS_SUCCESS;
-}
-
-static uint16_t outcome(const struct sa_query *q, const struct sa_out *out)
+/* MAD status of what the walk collected. */
+static uint16_t walk_status(const struct sa_query *q, const struct sa_out *out)
 {
 	if (out->ret == E_OK || out->ret == E_NOTFOUND || out->ret == E_NOPATH ||
 	    out->ret == E_PARTITION || out->ret == E_POLICY) {
@@ -196,10 +186,7 @@ static uint16_t outcome(const struct sa_query *q, const struct sa_out *out)
 
 /* An answer in the making: the request as the walk sees it, and how far the walk is. */
 struct sa_work {
-	union {
-		uint8_t bytes[SA_REQUEST_BYTES];
-		struct umad_sa_packet mad;
-	} request;
+	uint8_t mad[SA_REQUEST_BYTES];
 	struct snap_end end; /* who asks */
 	struct sa_back back;
 	struct sa_query q;
@@ -222,28 +209,78 @@ void sa_work_free(struct sa_work *w)
 	free(w);
 }
 
-/* All records are there. */
-static void complete(const struct sa_work *w, struct sa_reply *reply)
+/* The reply to a request for which there is nothing to walk. */
+static int refuse(const uint8_t *mad, uint16_t status, struct sa_reply *reply)
 {
-	const struct sa_query *q = &w->q;
-	const struct sa_out *out = &w->out;
-	uint16_t status = outcome(q, out);
-	bool ok = status == UMAD_STATUS_SUCCESS;
-
-	reply->large =
-		out->ret == E_FULL && q->table ? sa_reply_attr(q->attr)->name : NULL;
-	put_header(&w->request.mad, status, ok && q->attr->reply ? q->attr->reply->id : 0,
-	           ok ? out->n : 0, out->stride, q->table && ok, reply);
+	reply->status = status;
+	reply->n_records = 0;
+	return encode_header(mad, 0, 0, false, reply);
 }
 
-int sa_work_part(struct sa_work *w, struct snap_reader *r, size_t steps,
-                 struct sa_reply *reply)
+int sa_reply_refuse(const uint8_t *mad, int why, struct sa_reply *reply)
 {
+	return refuse(mad, sa_status(why), reply);
+}
+
+int sa_work_begin(struct sa_work *w, struct snap_reader *r, struct sa_store *st,
+                  const struct sa_limits *l, const struct sa_request *request,
+                  const struct mad_msg *m, struct sa_reply *ret)
+{
+	const struct sa_attr *attr = request->attr;
+	bool from_fabric = m->addr.origin == NULL;
+
+	ret->too_large = NULL;
+	if (r == NULL) {
+		return refuse(m->data, UMAD_STATUS_BUSY, ret);
+	}
+	if (attr == NULL || (attr->written && st == NULL)) {
+		return refuse(m->data,
+		              attr == NULL ? request->status
+		                           : UMAD_STATUS_ATTR_NOT_SUPPORTED,
+		              ret);
+	}
+	size_t needed = SA_HDR_BYTES + (size_t)attr->size;
+	size_t came = m->len < needed ? m->len : needed;
+	memcpy(w->mad, m->data, came);
+	memset(w->mad + came, 0, needed - came);
+	if (snap_lid(r, m->addr.lid, &w->end) != E_OK) {
+		w->end = (struct snap_end){ .base_lid = m->addr.lid }; /* not swept yet */
+	}
+	w->back = (struct sa_back){ m->addr.qpn, m->addr.pkey_index, m->addr.sl };
+	w->q = (struct sa_query){
+		.attr = attr,
+		.comp_mask = request->comp_mask,
+		.record = w->mad + SA_HDR_BYTES,
+		.attr_mod = request->attr_mod,
+		.requester = from_fabric ? &w->end : NULL,
+		.trusted = request->trusted,
+		.table = (request->method &
+		          (SA_GETTABLE | SA_GETMULTI | SA_GETTRACETABLE)) != 0,
+		.method = request->method,
+		.store = st,
+		.act_count = l->act_count,
+		.sm_assigned_guid = l->sm_assigned_guid,
+		.back = from_fabric ? &w->back : NULL,
+	};
+	w->out = (struct sa_out){
+		.head = SA_HDR_BYTES,
+		.max = w->q.table        ? SIZE_MAX
+		       : attr->get_first ? 1
+		                         : 2,
+		.max_bytes = l->max_response ? l->max_response : SA_RESPONSE_BYTES,
+	};
+	return -EINPROGRESS;
+}
+
+int sa_work_continue(struct sa_work *w, struct snap_reader *r, size_t steps,
+                     struct sa_reply *reply)
+{
+	const struct sa_attr *attr = w->q.attr;
 	struct sa_out *out = &w->out;
 
 	out->data = reply->data;
 	out->cap = reply->cap;
-	out->max_steps = w->q.attr->written ? 0 : steps; /* rows may change between */
+	out->max_steps = attr->written ? 0 : steps; /* rows may change between */
 	out->steps = 0;
 	out->paused = false;
 	(void)sa_collect(r, &w->q, out);
@@ -254,48 +291,31 @@ int sa_work_part(struct sa_work *w, struct snap_reader *r, size_t steps,
 		w->q.from_sub = out->sub;
 		return -EINPROGRESS;
 	}
-	complete(w, reply);
-	return E_OK;
+	reply->status = walk_status(&w->q, out);
+	bool ok = reply->status == UMAD_STATUS_SUCCESS;
+	reply->n_records = ok ? out->n : 0;
+	reply->too_large =
+		out->ret == E_FULL && w->q.table ? sa_reply_attr(attr)->name : NULL;
+	return encode_header(w->mad, ok && attr->reply ? attr->reply->id : 0, out->stride,
+	                     ok && w->q.table, reply);
 }
 
-/* One of each set of components names all that has to be looked at. */
-static bool names_all(const struct sa_attr *attr, uint64_t mask)
+int sa_serve(struct snap_reader *r, struct sa_store *st, const struct sa_limits *l,
+             const uint8_t *mad, size_t len, const struct mad_addr *from,
+             struct sa_reply *ret)
 {
-	return (mask & attr->brief[0]) != 0 && (mask & attr->brief[1]) != 0;
-}
+	const struct mad_msg m = { .mgmt_class = UMAD_CLASS_SUBN_ADM,
+		                   .addr = *from,
+		                   .len = len,
+		                   .data = (uint8_t *)mad };
+	struct sa_request request;
+	struct sa_work w;
+	int err = sa_request_read(&m, l, &request);
 
-const struct sa_attr *sa_brief(const uint8_t *mad, size_t len)
-{
-	struct umad_sa_packet in;
-
-	if (len != SA_MAD_BYTES) {
-		return NULL;
+	if (err == E_OK) {
+		err = sa_work_begin(&w, r, st, l, &request, &m, ret);
 	}
-	memcpy(&in, mad, SA_HDR_BYTES);
-	if (!is_request(&in, len)) {
-		return NULL;
-	}
-	unsigned method = method_bit(in.mad_hdr.method) & (SA_GET | SA_GETTABLE);
-	const struct sa_attr *attr = sa_attr_find(in.mad_hdr.class_version,
-	                                          be16toh(in.mad_hdr.attr_id), method);
-	return attr != NULL && names_all(attr, be64toh(in.comp_mask)) ? attr : NULL;
-}
-
-void sa_soon(const struct sa_attr *attr, struct snap_reader *r, const uint8_t *mad,
-             unsigned step)
-{
-	if (attr->soon != NULL) {
-		attr->soon(r, attr, mad + SA_HDR_BYTES, field_get(mad, SA_COMP_MASK),
-		           step);
-	}
-}
-
-void sa_reply_refuse(struct sa_reply *reply, int why)
-{
-	struct umad_sa_packet in;
-
-	memcpy(&in, reply->data, SA_HDR_BYTES);
-	put_header(&in, sa_status(why), 0, 0, 0, false, reply);
+	return err == -EINPROGRESS ? sa_work_continue(&w, r, 0, ret) : err;
 }
 
 int sa_answer(struct snap_reader *r, const struct sa_limits *l, const uint8_t *mad,
@@ -304,90 +324,6 @@ int sa_answer(struct snap_reader *r, const struct sa_limits *l, const uint8_t *m
 	const struct mad_addr from = { .lid = src_lid, .qpn = 1 };
 
 	return sa_serve(r, NULL, l, mad, len, &from, ret);
-}
-
-int sa_serve(struct snap_reader *r, struct sa_store *st, const struct sa_limits *l,
-             const uint8_t *mad, size_t len, const struct mad_addr *from,
-             struct sa_reply *ret)
-{
-	struct sa_work w;
-	int err = sa_work_begin(&w, r, st, l, mad, len, from, ret);
-
-	return err == -EINPROGRESS ? sa_work_part(&w, r, 0, ret) : err;
-}
-
-/* Who asks for what, and where the records go. */
-static void begin_walk(struct sa_work *w, struct snap_reader *r, struct sa_store *st,
-                       const struct sa_limits *l, const struct mad_addr *from,
-                       const struct sa_attr *attr, const struct rights *rights)
-{
-	const struct umad_sa_packet *in = &w->request.mad;
-	bool by_fabric = from->door == NULL;
-
-	if (snap_lid(r, from->lid, &w->end) != E_OK) {
-		w->end = (struct snap_end){ .base_lid = from->lid }; /* not swept yet */
-	}
-	w->back = (struct sa_back){ from->qpn, from->pkey_index, from->sl };
-	w->q = (struct sa_query){
-		.attr = attr,
-		.comp_mask = be64toh(in->comp_mask),
-		.record = w->request.bytes + SA_HDR_BYTES,
-		.attr_mod = be32toh(in->mad_hdr.attr_mod),
-		.requester = by_fabric ? &w->end : NULL,
-		.trusted = rights->trusted,
-		.table = is_table(in->mad_hdr.method),
-		.method = method_bit(in->mad_hdr.method),
-		.store = st,
-		.act_count = l->act_count,
-		.sm_assigned_guid = l->sm_assigned_guid,
-		.back = by_fabric ? &w->back : NULL,
-	};
-	w->out = (struct sa_out){
-		.head = SA_HDR_BYTES,
-		.max = w->q.table        ? SIZE_MAX
-		       : attr->get_first ? 1
-		                         : 2,
-		.max_bytes = l->max_response ? l->max_response : SA_RESPONSE_BYTES,
-	};
-}
-
-int sa_work_begin(struct sa_work *w, struct snap_reader *r, struct sa_store *st,
-                  const struct sa_limits *l, const uint8_t *mad, size_t len,
-                  const struct mad_addr *from, struct sa_reply *ret)
-{
-	const struct umad_sa_packet *in = &w->request.mad;
-	const struct sa_attr *attr = NULL;
-	size_t counts = len < SA_REQUEST_BYTES ? len : SA_REQUEST_BYTES;
-
-	memcpy(w->request.bytes, mad, counts);
-	if (counts < SA_MAD_BYTES) {
-		memset(w->request.bytes + counts, 0, SA_MAD_BYTES - counts);
-	}
-	if (!is_request(in, len)) {
-		return E_MALFORMED;
-	}
-	uint64_t key = key_of(in);
-	if (key != 0 && key != l->sa_key) {
-		return -EPERM;
-	}
-	int err = reserve(ret, SA_MAD_BYTES);
-	if (err != E_OK) {
-		return err;
-	}
-	ret->large = NULL;
-	const struct rights rights = { .trusted = key != 0,
-		                       .store = st != NULL,
-		                       .read_only = from->door != NULL };
-	uint16_t status = r == NULL ? UMAD_STATUS_BUSY : supported(in, &rights, &attr);
-	if (status != UMAD_STATUS_SUCCESS) {
-		put_header(in, status, 0, 0, 0, false, ret);
-		return E_OK;
-	}
-	if (counts < SA_HDR_BYTES + (size_t)attr->size) { /* none but the widest */
-		memset(w->request.bytes + counts, 0, SA_HDR_BYTES + attr->size - counts);
-	}
-	begin_walk(w, r, st, l, from, attr, &rights);
-	return -EINPROGRESS;
 }
 
 void sa_reply_done(struct sa_reply *r)

@@ -27,16 +27,16 @@ struct place {
 	uint64_t ns; /* that it took so far */
 };
 
-struct slow_tables {
+struct bulk_requests {
 	struct place place[PLACES];
 	unsigned n, turn; /* places taken; the next one's turn */
 	struct fair_queue *waiting;
 	struct sa_store *store;
 	const struct sa_limits *limits;
-	struct slow_tables_user user;
+	struct bulk_requests_user user;
 };
 
-static int make_places(struct slow_tables *t, const struct snap_reader *r)
+static int make_places(struct bulk_requests *t, const struct snap_reader *r)
 {
 	int err = fair_queue_new(WAITING, &t->waiting);
 
@@ -49,11 +49,11 @@ static int make_places(struct slow_tables *t, const struct snap_reader *r)
 	return err;
 }
 
-int slow_tables_new(const struct snap_reader *r, struct sa_store *st,
-                    const struct sa_limits *l, const struct slow_tables_user *user,
-                    struct slow_tables **ret)
+int bulk_requests_new(const struct snap_reader *r, struct sa_store *st,
+                    const struct sa_limits *l, const struct bulk_requests_user *user,
+                    struct bulk_requests **ret)
 {
-	struct slow_tables *t = calloc(1, sizeof(*t));
+	struct bulk_requests *t = calloc(1, sizeof(*t));
 
 	if (t == NULL) {
 		return -ENOMEM;
@@ -63,14 +63,14 @@ int slow_tables_new(const struct snap_reader *r, struct sa_store *st,
 	t->user = *user;
 	int err = make_places(t, r);
 	if (err != E_OK) {
-		slow_tables_free(t);
+		bulk_requests_free(t);
 		return err;
 	}
 	*ret = t;
 	return E_OK;
 }
 
-void slow_tables_free(struct slow_tables *t)
+void bulk_requests_free(struct bulk_requests *t)
 {
 	if (t == NULL) {
 		return;
@@ -92,10 +92,10 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-int slow_slice(struct sa_work *w, struct snap_reader *r, struct sa_reply *reply)
+int bulk_slice(struct sa_work *w, struct snap_reader *r, struct sa_reply *reply)
 {
 	size_t steps = SLICE_STEPS;
-	int ret = sa_work_part(w, r, steps, reply);
+	int ret = sa_work_continue(w, r, steps, reply);
 
 	if (ret != -EINPROGRESS) {
 		return ret; /* as nearly all: without a look at the clock */
@@ -103,12 +103,12 @@ int slow_slice(struct sa_work *w, struct snap_reader *r, struct sa_reply *reply)
 	uint64_t end = now_ns() + SLICE_NS;
 	do {
 		steps *= 2;
-		ret = sa_work_part(w, r, steps, reply);
+		ret = sa_work_continue(w, r, steps, reply);
 	} while (ret == -EINPROGRESS && now_ns() < end);
 	return ret;
 }
 
-static struct place *free_place(struct slow_tables *t)
+static struct place *free_place(struct bulk_requests *t)
 {
 	unsigned i = 0;
 
@@ -118,7 +118,7 @@ static struct place *free_place(struct slow_tables *t)
 	return i < PLACES ? &t->place[i] : NULL;
 }
 
-static void occupy(struct slow_tables *t, struct place *p, struct fair_queue *from,
+static void occupy(struct bulk_requests *t, struct place *p, struct fair_queue *from,
                    struct fair_request *q)
 {
 	p->request = q;
@@ -128,19 +128,19 @@ static void occupy(struct slow_tables *t, struct place *p, struct fair_queue *fr
 }
 
 /* All places are taken. */
-static void let_wait(struct slow_tables *t, const struct fair_request *q)
+static void let_wait(struct bulk_requests *t, const struct fair_request *q)
 {
 	struct fair_request copy = *q, victim;
 	struct mad_msg m = { .addr = q->addr, .len = q->len, .data = copy.mad };
 
-	switch (fair_queue_push(t->waiting, &m, &victim)) {
+	switch (fair_queue_push(t->waiting, &m, &q->request, &victim)) {
 	case FAIR_TAKEN: break;
 	case FAIR_EVICTED: t->user.refuse(t->user.ctx, &victim); break;
 	case FAIR_REFUSED: t->user.refuse(t->user.ctx, q); break;
 	}
 }
 
-enum slow_outcome slow_tables_take(struct slow_tables *t, const struct snap_reader *r,
+enum bulk_outcome bulk_requests_take(struct bulk_requests *t, const struct snap_reader *r,
                                    struct fair_queue *from, struct fair_request *q,
                                    struct sa_work **work, struct sa_reply *reply)
 {
@@ -148,12 +148,12 @@ enum slow_outcome slow_tables_take(struct slow_tables *t, const struct snap_read
 
 	if (p == NULL) {
 		let_wait(t, q);
-		return SLOW_WAITS;
+		return BULK_WAITS;
 	}
 	if (snap_pin(p->reader) != E_OK ||
 	    snap_meta(p->reader)->txn != snap_meta(r)->txn) {
 		snap_unpin(p->reader);
-		return SLOW_REFUSED;
+		return BULK_REFUSED;
 	}
 	struct sa_work *other_work = p->work;
 	struct sa_reply other_reply = p->reply;
@@ -163,10 +163,10 @@ enum slow_outcome slow_tables_take(struct slow_tables *t, const struct snap_read
 	*reply = other_reply;
 	reply->len = 0;
 	occupy(t, p, from, q);
-	return SLOW_KEPT;
+	return BULK_KEPT;
 }
 
-static void finish(struct slow_tables *t, struct place *p, int ret)
+static void finish(struct bulk_requests *t, struct place *p, int ret)
 {
 	t->user.done(t->user.ctx, p->from, p->request, ret, &p->reply, p->ns);
 	p->request = NULL;
@@ -176,7 +176,7 @@ static void finish(struct slow_tables *t, struct place *p, int ret)
 }
 
 /* Fills free places from those who wait. */
-static void begin_waiting(struct slow_tables *t)
+static void begin_waiting(struct bulk_requests *t)
 {
 	struct place *p;
 	struct fair_request *q;
@@ -184,20 +184,21 @@ static void begin_waiting(struct slow_tables *t)
 	while ((p = free_place(t)) != NULL && (q = fair_queue_pop(t->waiting)) != NULL) {
 		struct snap_reader *r = snap_pin(p->reader) == E_OK ? p->reader : NULL;
 		occupy(t, p, t->waiting, q);
-		int ret = sa_work_begin(p->work, r, t->store, t->limits, q->mad, q->len,
-		                        &q->addr, &p->reply);
+		const struct mad_msg m = { .addr = q->addr, .len = q->len, .data = q->mad };
+		int ret = sa_work_begin(p->work, r, t->store, t->limits, &q->request, &m,
+		                        &p->reply);
 		if (ret != -EINPROGRESS) {
 			finish(t, p, ret);
 		}
 	}
 }
 
-bool slow_tables_busy(const struct slow_tables *t)
+bool bulk_requests_busy(const struct bulk_requests *t)
 {
 	return t->n > 0 || fair_queue_length(t->waiting) > 0;
 }
 
-void slow_tables_run(struct slow_tables *t)
+void bulk_requests_run(struct bulk_requests *t)
 {
 	begin_waiting(t);
 	for (unsigned i = 0; i < PLACES; i++) {
@@ -206,7 +207,7 @@ void slow_tables_run(struct slow_tables *t)
 			continue;
 		}
 		uint64_t started = now_ns();
-		int ret = slow_slice(p->work, p->reader, &p->reply);
+		int ret = bulk_slice(p->work, p->reader, &p->reply);
 		p->ns += now_ns() - started;
 		if (ret != -EINPROGRESS) {
 			finish(t, p, ret);

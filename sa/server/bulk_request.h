@@ -19,10 +19,10 @@ struct snap_reader;
  * queue that is fair to requesters, and begin anew when a place is free. Of the thread
  * that answers.
  */
-struct slow_tables;
+struct bulk_requests;
 
 /*! What the server does for them. */
-struct slow_tables_user {
+struct bulk_requests_user {
 	/*! The reply to \a q is made, or ret of sa_work_begin() says why there is none; \a from is
 	 *  whose \a q is (to be released there), \a ns what it took. Reply borrowed for the call. */
 	void (*done)(void *ctx, struct fair_queue *from, struct fair_request *q, int ret,
@@ -33,28 +33,28 @@ struct slow_tables_user {
 };
 
 /*! \param r  Reader to clone. \param st  As for sa_serve(), borrowed, as is \a l. \retval -ENOMEM */
-int slow_tables_new(const struct snap_reader *r, struct sa_store *st, const struct sa_limits *l,
-                    const struct slow_tables_user *user, struct slow_tables **ret);
-void slow_tables_free(struct slow_tables *t);
+int bulk_requests_new(const struct snap_reader *r, struct sa_store *st, const struct sa_limits *l,
+                    const struct bulk_requests_user *user, struct bulk_requests **ret);
+void bulk_requests_free(struct bulk_requests *t);
 
 /*! \brief Makes one slice of an answer, about a quarter of a millisecond. \retval E_OK \retval -EINPROGRESS */
-int slow_slice(struct sa_work *w, struct snap_reader *r, struct sa_reply *reply);
+int bulk_slice(struct sa_work *w, struct snap_reader *r, struct sa_reply *reply);
 
-enum slow_outcome {
-	SLOW_KEPT,   /*!< it is going on, the request is kept: done() comes */
-	SLOW_WAITS,  /*!< a copy of the request waits */
-	SLOW_REFUSED /*!< its epoch can not be pinned any more: go on with slow_slice() */
+enum bulk_outcome {
+	BULK_KEPT,   /*!< it is going on, the request is kept: done() comes */
+	BULK_WAITS,  /*!< a copy of the request waits */
+	BULK_REFUSED /*!< its epoch can not be pinned any more: go on with bulk_slice() */
 };
 
 /*!
  * \brief Takes over an answer that was begun.
- * \param work,reply  SLOW_KEPT: exchanged for others, to go on with.
+ * \param work,reply  BULK_KEPT: exchanged for others, to go on with.
  */
-enum slow_outcome slow_tables_take(struct slow_tables *t, const struct snap_reader *r,
+enum bulk_outcome bulk_requests_take(struct bulk_requests *t, const struct snap_reader *r,
                                    struct fair_queue *from, struct fair_request *q,
                                    struct sa_work **work, struct sa_reply *reply);
 
 /*! \brief Is there anything to run? */
-bool slow_tables_busy(const struct slow_tables *t);
+bool bulk_requests_busy(const struct bulk_requests *t);
 /*! \brief Makes one slice of one table. */
-void slow_tables_run(struct slow_tables *t);
+void bulk_requests_run(struct bulk_requests *t);

@@ -141,7 +141,8 @@ static uint32_t slot_of(const struct fair_queue *q, const struct fair_request *r
 	return (uint32_t)((const struct slot *)r - q->slots);
 }
 
-static void append(struct fair_queue *q, uint32_t number, const struct mad_msg *m)
+static void append(struct fair_queue *q, uint32_t number, const struct mad_msg *m,
+                   const struct sa_request *request)
 {
 	struct line *l = &q->lines[number];
 	uint32_t at = q->free;
@@ -150,6 +151,7 @@ static void append(struct fair_queue *q, uint32_t number, const struct mad_msg *
 	q->free = s->next;
 	s->next = NONE;
 	s->request.addr = m->addr;
+	s->request.request = *request;
 	s->request.line = (uint16_t)number;
 	size_t room = sizeof(s->request.mad);
 	s->request.len = (uint32_t)(m->len < room ? m->len : room);
@@ -178,12 +180,13 @@ static uint32_t longest(const struct fair_queue *q)
 }
 
 enum fair_outcome fair_queue_push(struct fair_queue *q, const struct mad_msg *m,
+                                  const struct sa_request *request,
                                   struct fair_request *ret_victim)
 {
 	uint32_t line = line_of(m->addr.lid);
 
 	if (q->free != NONE) {
-		append(q, line, m);
+		append(q, line, m, request);
 		return FAIR_TAKEN;
 	}
 	uint32_t most = longest(q);
@@ -196,7 +199,7 @@ enum fair_outcome fair_queue_push(struct fair_queue *q, const struct mad_msg *m,
 	if (q->lines[most].n == 0) {
 		deactivate(q, most);
 	}
-	append(q, line, m);
+	append(q, line, m, request);
 	return FAIR_EVICTED;
 }
 

@@ -6,6 +6,7 @@
 
 #include "sa/mad/transport.h"
 #include "sa/mad/wire.h"
+#include "sa/server/answer.h"
 
 /*!
  * Requests of many requesters, taken in turn, so that one who floods keeps nobody else
@@ -24,6 +25,7 @@ struct fair_request {
 	struct mad_addr addr;
 	uint32_t len;
 	uint16_t line;          /*!< set by the queue, for fair_queue_charge() */
+	struct sa_request request; /*!< what was read of it */
 	uint8_t mad[SA_REQUEST_BYTES]; /*!< no request that is served needs more */
 };
 
@@ -36,12 +38,13 @@ int fair_queue_new(unsigned capacity, struct fair_queue **ret);
 void fair_queue_free(struct fair_queue *q);
 
 /*!
- * \brief Adds a request.
+ * \brief Adds a copy of a request.
  * \param ret_victim  Filled with what gave way (FAIR_EVICTED), or not touched.
  * \return FAIR_REFUSED: not added.
  * Cost: O(1), with the room used up O(lines that have requests).
  */
 enum fair_outcome fair_queue_push(struct fair_queue *q, const struct mad_msg *m,
+                                  const struct sa_request *request,
                                   struct fair_request *ret_victim);
 
 /*!

@@ -330,10 +330,15 @@ static size_t find(const struct reports *rp, uint32_t tid)
 	return LOWER_BOUND(rp->n, i, (int32_t)(rp->at[i].tid - tid) < 0);
 }
 
+bool reports_is_response(const uint8_t *mad, size_t len)
+{
+	return len >= SA_HDR_BYTES && field_get(mad, MAD_METHOD) == METHOD_REPORT_RESP &&
+	       field_get(mad, MAD_MGMT_CLASS) == UMAD_CLASS_SUBN_ADM;
+}
+
 bool reports_answer(struct reports *rp, const uint8_t *mad, size_t len, uint32_t lid)
 {
-	if (len < SA_HDR_BYTES || field_get(mad, MAD_METHOD) != METHOD_REPORT_RESP ||
-	    field_get(mad, MAD_MGMT_CLASS) != UMAD_CLASS_SUBN_ADM) {
+	if (!reports_is_response(mad, len)) {
 		return false;
 	}
 	uint32_t tid = (uint32_t)field_get(mad, MAD_TID_LOW);

@@ -49,6 +49,8 @@ void reports_event(struct reports *rp, struct snap_reader *r, const struct sa_st
 void reports_group(struct reports *rp, struct snap_reader *r, const struct sa_store *st,
                    const struct store_event *e);
 
+/*! \brief Is the MAD a ReportResp? */
+bool reports_is_response(const uint8_t *mad, size_t len);
 /*! \brief Takes a ReportResp. \return false: the MAD is none. */
 bool reports_answer(struct reports *rp, const uint8_t *mad, size_t len, uint32_t lid);
 

@@ -37,8 +37,8 @@
 #include "sa/mad/transport.h"
 #include "sa/mad/wakeup.h"
 #include "sa/mad/wire.h"
-#include "sa/server/answer.h"
 #include "sa/server/oob_frame.h"
+#include "sa/server/server.h"
 
 enum {
 	IDLE_MS = 30000,
@@ -50,7 +50,7 @@ enum {
 
 #define MAX_ANSWER_BYTES (UINT64_C(256) << 20)
 
-/* Requesters of this door are no LIDs: those have 24 bits. */
+/* Numbers of requesters over TCP are no LIDs: those have 24 bits. */
 #define REQUESTER_BIT UINT32_C(0x80000000)
 
 static const char *const source = "oob";
@@ -71,10 +71,8 @@ struct connection {
 };
 
 struct oob {
-	struct sa_door door; /* first */
+	struct sa_origin origin; /* first */
 	struct sa_server *server;
-	bool (*take)(void *ctx, const struct mad_msg *m); /* or NULL */
-	void *take_ctx;
 	struct listening listening;
 	uint32_t idle_ms;
 	uint64_t max_answer_bytes;
@@ -150,10 +148,10 @@ static int keep_answer(struct oob *o, struct connection *c, const uint8_t *data,
 	return E_OK;
 }
 
-static int deliver(struct sa_door *door, const struct mad_addr *to, const uint8_t *data,
+static int deliver(struct sa_origin *origin, const struct mad_addr *to, const uint8_t *data,
                    size_t len)
 {
-	struct oob *o = (struct oob *)door;
+	struct oob *o = (struct oob *)origin;
 	struct connection *c = &o->c[to->qpn % OOB_CONNECTIONS];
 	int ret = E_OK;
 
@@ -199,14 +197,12 @@ static void ask(struct oob *o, struct connection *c)
 	}
 	struct mad_msg m = {
 		.mgmt_class = UMAD_CLASS_SUBN_ADM,
-		.addr = { .lid = c->requester, .qpn = c->id, .door = &o->door },
+		.addr = { .lid = c->requester, .qpn = c->id, .origin = &o->origin },
 		.len = f.mad_len,
 		.data = c->in + OOB_HEAD_BYTES,
 	};
 	set_stage(o, c, WAITING);
-	if (o->take == NULL || !o->take(o->take_ctx, &m)) {
-		sa_server_push(o->server, &m);
-	}
+	sa_server_receive(o->server, &m, 1, true);
 	c->got -= f.bytes;
 	memmove(c->in, c->in + f.bytes, c->got);
 }
@@ -441,10 +437,8 @@ int oob_new(const struct oob_options *options, struct sa_server *s, struct arena
 	if (o == NULL) {
 		return -ENOMEM;
 	}
-	o->door.send = deliver;
+	o->origin.send = deliver;
 	o->server = s;
-	o->take = options->take;
-	o->take_ctx = options->take_ctx;
 	o->idle_ms = options->idle_ms ? options->idle_ms : IDLE_MS;
 	o->max_answer_bytes =
 		options->max_answer_bytes ? options->max_answer_bytes : MAX_ANSWER_BYTES;

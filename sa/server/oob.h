@@ -6,16 +6,15 @@
 #include <stdint.h>
 
 struct arena;
-struct mad_msg;
 struct sa_server;
 
 /*!
- * The out-of-band door: subnet administration requests over TCP (oob_frame.h), from hosts
- * that need no fabric port. Requests wait in the same queue as those from the fabric; all
+ * Out-of-band requests: subnet administration over TCP (oob_frame.h), for hosts that need
+ * no fabric port. Requests wait in the same queue as those from the fabric; all
  * connections of one address are one requester to it.
  *
- * Who gets in sees every record: there is no P_Key to go by. So it is shut unless the
- * operator opens it, and is meant for a loopback address.
+ * A client sees every record, because it has no P_Key. So it is off unless the operator turns it
+ * on, and is meant for a loopback address.
  */
 struct oob;
 
@@ -24,10 +23,6 @@ enum { OOB_CONNECTIONS = 64 }; /*!< at a time; a newcomer takes the place of the
 struct oob_options {
 	const char *listen;        /*!< "ADDR:PORT" */
 	uint32_t idle_ms;          /*!< a connection on which nothing moves for so long is closed; 0: 30 s */
-	/*! Takes a request for which tables have to be read first; false: it is for the SA. Any
-	 * thread, until oob_stop(). NULL: none is. */
-	bool (*take)(void *ctx, const struct mad_msg *m);
-	void *take_ctx;
 	uint64_t max_answer_bytes; /*!< all answers that wait to be read; 0: 256 MiB */
 };
 

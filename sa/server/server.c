@@ -32,6 +32,8 @@
 #include "db/reader.h"
 #include "db/snapshot.h"
 #include "db/state.h"
+#include "sa/mad/wire.h"
+#include "sa/record/record.h"
 #include "sa/server/server_int.h"
 
 enum {
@@ -116,54 +118,144 @@ static void on_table(void *ctx, struct fair_queue *from, struct fair_request *q,
 
 static void on_full(void *ctx, const struct fair_request *q)
 {
-	server_refuse(ctx, q);
+	server_refuse(ctx, &q->addr, q->mad);
 }
 
 static int make_tables(struct sa_server *s)
 {
-	const struct slow_tables_user user = { on_table, on_full, s };
+	const struct bulk_requests_user user = { on_table, on_full, s };
 	int err = sa_work_new(&s->work);
 
-	return err == E_OK ? slow_tables_new(s->reader, s->store, &s->limits, &user,
-	                                     &s->tables)
+	return err == E_OK ? bulk_requests_new(s->reader, s->store, &s->limits, &user,
+	                                     &s->bulk)
 	                   : err;
 }
 
 /* Puts what was begun of the batch's request aside. \return false: it stays here. */
 static bool put_aside(struct sa_server *s, struct snap_reader *r, unsigned at)
 {
-	enum slow_outcome o = slow_tables_take(s->tables, r, s->queue, s->batch[at],
+	enum bulk_outcome o = bulk_requests_take(s->bulk, r, s->queue, s->batch[at],
 	                                       &s->work, &s->reply);
-	if (o == SLOW_KEPT) {
+	if (o == BULK_KEPT) {
 		s->batch[at] = NULL;
 	}
-	return o != SLOW_REFUSED;
+	return o != BULK_REFUSED;
 }
 
 /* --- the thread ------------------------------------------------------------------------
  */
 
+/* Asks the SM for the tables that a request needs. \return false: it is answered here. */
+static bool read_tables(struct sa_server *s, const struct fair_request *q)
+{
+	const struct mad_msg m = { .mgmt_class = UMAD_CLASS_SUBN_ADM,
+		                   .addr = q->addr,
+		                   .len = q->len,
+		                   .data = (uint8_t *)q->mad };
+
+	pthread_mutex_lock(&s->lock);
+	bool waits = s->read_tables != NULL && s->read_tables(s->read_tables_ctx, &m);
+	pthread_mutex_unlock(&s->lock);
+	return waits;
+}
+
 /* Answers one of the batch, or puts it aside. */
 static void serve(struct sa_server *s, struct snap_reader *r, unsigned at)
 {
-	const struct fair_request *q = s->batch[at];
+	struct fair_request *q = s->batch[at];
+	const struct sa_attr *attr = q->request.attr;
+	const struct mad_msg m = { .addr = q->addr, .len = q->len, .data = q->mad };
 
-	if (reports_answer(s->reports, q->mad, q->len, q->addr.lid)) {
+	if (reports_answer(s->reports, q->mad, q->len, q->addr.lid) ||
+	    (attr != NULL && attr->tables_on_request && !q->request.tables_read &&
+	     r != NULL && read_tables(s, q))) {
 		return;
 	}
-	int ret = sa_work_begin(s->work, r, s->store, &s->limits, q->mad, q->len,
-	                        &q->addr, &s->reply);
+	int ret = sa_work_begin(s->work, r, s->store, &s->limits, &q->request, &m,
+	                        &s->reply);
 	if (ret == -EINPROGRESS) {
-		ret = slow_slice(s->work, r, &s->reply);
+		ret = bulk_slice(s->work, r, &s->reply);
 	}
 	if (ret == -EINPROGRESS && put_aside(s, r, at)) {
 		return;
 	}
 	while (ret == -EINPROGRESS) {
-		ret = slow_slice(s->work, r, &s->reply);
+		ret = bulk_slice(s->work, r, &s->reply);
 	}
 	server_conclude(s, s->store, q, ret, &s->reply, SEND_TRIES);
 }
+
+/* --- requests and events into the thread --------------------------------------------- */
+
+bool server_is_idle(const struct sa_server *s)
+{
+	return fair_queue_length(s->queue) == 0 && s->news->n_traps == 0 &&
+	       s->news->n_groups == 0 && !s->news->swept && !s->stop;
+}
+
+/* Sleeps until there is work, or something is due. Under the lock. */
+static void wait_for_work(struct sa_server *s)
+{
+	uint64_t due = s->reports_due;
+	int64_t lease = store_next_expiry(s->store);
+	int ret = 0;
+
+	if (lease != STORE_FOR_EVER && due > server_ms() + 1000) {
+		due = server_ms() + 1000; /* leases count in seconds of another clock */
+	}
+	struct timespec until = { .tv_sec = (time_t)(due / 1000),
+		                  .tv_nsec = (long)(due % 1000) * 1000000 };
+	while (server_is_idle(s) && ret == 0) {
+		ret = due == UINT64_MAX
+		              ? pthread_cond_wait(&s->more, &s->lock)
+		              : pthread_cond_timedwait(&s->more, &s->lock, &until);
+	}
+}
+
+/* Releases the last batch: those that were served, and returns those that were not. Under
+ * the lock. */
+static void release_batch(struct sa_server *s)
+{
+	while (s->n_batch > s->n_served) {
+		fair_queue_return(s->queue, s->batch[--s->n_batch]);
+	}
+	for (unsigned i = 0; i < s->n_served; i++) {
+		if (s->batch[i] == NULL) { /* put aside */
+			continue;
+		}
+		fair_queue_charge(s->queue, s->batch[i]->line, s->cost[i]);
+		fair_queue_release(s->queue, s->batch[i]);
+	}
+	s->n_batch = s->n_served = 0;
+}
+
+/* Releases the last batch, waits for work, takes the next batch and the events. */
+static void take_batch(struct sa_server *s)
+{
+	pthread_mutex_lock(&s->lock);
+	release_batch(s);
+	if (!bulk_requests_busy(s->bulk) && server_is_idle(s)) {
+		snap_unpin(s->reader);
+		pthread_mutex_unlock(&s->answering);
+		wait_for_work(s);
+		pthread_mutex_unlock(&s->lock);
+		s->wants_answering = true;
+		pthread_mutex_lock(&s->answering);
+		s->wants_answering = false;
+		pthread_mutex_lock(&s->lock);
+	}
+	struct news *news = s->news;
+	s->news = s->telling;
+	s->telling = news;
+	while (!s->stop && s->n_batch < BATCH &&
+	       (s->batch[s->n_batch] = fair_queue_pop(s->queue)) != NULL) {
+		s->n_batch++;
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* --- the thread ------------------------------------------------------------------------
+ */
 
 static void give_back(struct sa_reply *reply)
 {
@@ -194,15 +286,17 @@ static void *run(void *arg)
 {
 	struct sa_server *s = arg;
 
+	pthread_mutex_lock(&s->answering);
 	while (!s->stop) {
-		server_take(s);
+		take_batch(s);
 		struct snap_reader *r = snap_pin(s->reader) == E_OK ? s->reader : NULL;
 		keep_house(s, r);
 		s->limits.act_count = (uint32_t)s->act_count;
 		serve_batch(s, r);
-		slow_tables_run(s->tables);
+		bulk_requests_run(s->bulk);
 		show_counts(s);
 	}
+	pthread_mutex_unlock(&s->answering);
 	return NULL;
 }
 
@@ -219,13 +313,13 @@ static void news_free(struct news *news)
 
 static void free_parts(struct sa_server *s)
 {
-	slow_tables_free(s->tables);
+	bulk_requests_free(s->bulk);
 	sa_work_free(s->work);
 	snap_reader_close(s->reader);
 	sa_reply_done(&s->reply);
 	sa_reply_done(&s->busy);
-	for (unsigned i = 0; i < ONCE; i++) {
-		sa_reply_done(&s->once[i].reply);
+	for (unsigned i = 0; i < INLINE_MAX; i++) {
+		sa_reply_done(&s->inline_answer[i].reply);
 	}
 	fair_queue_free(s->queue);
 	store_free(s->store);
@@ -241,6 +335,7 @@ static int start(struct sa_server *s)
 
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_mutex_init(&s->refusing, NULL);
+	pthread_mutex_init(&s->answering, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&s->more, &attr);
@@ -271,6 +366,11 @@ static int make_parts(struct sa_server *s, struct snap_writer *w)
 	return err == E_OK ? make_tables(s) : err;
 }
 
+static void on_requests(void *ctx, const struct mad_msg *m, unsigned n, bool pressed)
+{
+	sa_server_receive(ctx, m, n, pressed);
+}
+
 int sa_server_new(struct transport *t, struct snap_writer *w, struct state *state,
                   const struct sa_limits *l, struct sa_server **ret)
 {
@@ -294,6 +394,9 @@ int sa_server_new(struct transport *t, struct snap_writer *w, struct state *stat
 		free_parts(s);
 		return err;
 	}
+	transport_divert(t, &(struct transport_receiver){ .mgmt_class = UMAD_CLASS_SUBN_ADM,
+	                                               .take = on_requests,
+	                                               .ctx = s });
 	*ret = s;
 	return E_OK;
 }
@@ -303,6 +406,7 @@ void sa_server_free(struct sa_server *s)
 	if (s == NULL) {
 		return;
 	}
+	transport_divert(s->transport, NULL);
 	pthread_mutex_lock(&s->lock);
 	s->stop = true;
 	pthread_cond_signal(&s->more);
@@ -314,6 +418,7 @@ void sa_server_free(struct sa_server *s)
 	pthread_cond_destroy(&s->more);
 	pthread_mutex_destroy(&s->lock);
 	pthread_mutex_destroy(&s->refusing);
+	pthread_mutex_destroy(&s->answering);
 	free_parts(s);
 }
 
@@ -343,4 +448,17 @@ void sa_server_counters(struct sa_server *s, struct sa_counters *ret)
 		.reports_given_up = s->reports_given_up,
 		.reports_dropped = s->reports_dropped + s->reports_no_room,
 	};
+}
+
+void sa_server_standby(struct sa_server *s, bool on)
+{
+	s->standby = on;
+}
+
+void sa_server_on_tables(struct sa_server *s, sa_tables_f *read, void *ctx)
+{
+	pthread_mutex_lock(&s->lock);
+	s->read_tables = read;
+	s->read_tables_ctx = ctx;
+	pthread_mutex_unlock(&s->lock);
 }

@@ -13,35 +13,34 @@
 #include "db/snapshot.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/transport.h"
-#include "sa/server/answer.h"
 #include "sa/server/bulk_request.h"
 #include "sa/server/fair_queue.h"
 #include "sa/server/notice_report.h"
+#include "sa/server/server.h"
 #include "sa/store/store.h"
 
 struct state_batch;
 
 /*!
- * Inside the SA answer thread: what its files share.
+ * What the files of the SA server share.
  *
- *   server.c        the thread, tables that take long, life cycle
- *   server_queue.c  requests and news into the thread
- *   server_once.c   requests that are answered at once, by who received them
- *   server_reply.c  replies, also those that wait for their commit
- *   server_events.c news become reports
+ *   server_receive.c  where requests come in: admitted, answered inline or queued
+ *   server.c          the answer thread, bulk requests, life cycle
+ *   server_reply.c    replies, also those that wait for their commit
+ *   server_events.c   events become notice reports
  */
 enum {
 	BATCH = 64,
 	CACHE_LINE = 64,
 	EVENTS = 1024,   /*!< traps that wait to be reported */
-	ONCE = 16,       /*!< answers that are made at once */
+	INLINE_MAX = 16, /*!< inline answers that are made before the first is sent */
 	SEND_TRIES = 200 /*!< a full transport is asked again after a millisecond */
 };
 
-/* An answer that is made and not yet sent. */
-struct once {
+/* An inline answer that is made and not yet sent. */
+struct inline_answer {
 	struct sa_reply reply;
-	int ret; /* of sa_serve() */
+	int ret; /* E_OK: to be sent */
 };
 
 /* What is to be told besides answers; copied out to be told without the lock. */
@@ -64,13 +63,14 @@ struct sa_server {
 	/* under the lock */
 	struct fair_queue *queue;
 	struct news *news;
-	bool asleep;     /* the thread; its own is then for who stands in for it */
-	bool stood_in;   /* somebody does: the thread sleeps on */
-	bool wants_back; /* something is due: nobody new may */
-	/* of those who push, when there is no room; under its own lock */
+	sa_tables_f *read_tables; /* or NULL */
+	void *read_tables_ctx;
+	/* of threads that bring requests, when there is no room; under its own lock */
 	pthread_mutex_t refusing;
 	struct sa_reply busy;
-	/* the thread's own */
+	/* of the answer thread: it holds `answering` unless it sleeps */
+	pthread_mutex_t answering;
+	atomic_bool wants_answering; /* it is awake again: no more inline answers */
 	struct news *telling;
 	struct sa_store *store;
 	struct reports *reports;
@@ -78,8 +78,8 @@ struct sa_server {
 	struct fair_request *batch[BATCH];
 	size_t cost[BATCH]; /* of those that were served, bytes */
 	struct sa_work *work;
-	struct once once[ONCE];
-	struct slow_tables *tables;
+	struct inline_answer inline_answer[INLINE_MAX];
+	struct bulk_requests *bulk;
 	unsigned n_batch, n_served;
 	struct sa_reply reply;
 	struct log_limit large_lines;
@@ -115,28 +115,21 @@ static inline void server_count(atomic_uint_fast64_t *counter, uint64_t n)
 	atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
 }
 
-/* server_queue.c */
+/* server.c */
 
-/*! \brief Gives the last batch back, waits, takes the next one and the news. Of the
- *  answer thread. */
-void server_take(struct sa_server *s);
-
-/*! \brief Nobody has work for the thread. Under the lock. */
+/*! \brief There is no work for the answer thread. Under the lock. */
 bool server_is_idle(const struct sa_server *s);
-
-/*! \brief Counts requests. \return false: another is master, they are dropped. */
-bool server_admit(struct sa_server *s, const struct mad_msg *m, unsigned n);
-/*! \brief Queues copies of requests that were admitted. Any thread. */
-void server_enqueue(struct sa_server *s, const struct mad_msg *m, unsigned n);
 
 /* server_reply.c */
 
-/*!
- * \brief Sends what became of a request that changed nothing (\a ret of sa_serve()) and
- * counts it. \retval -EAGAIN  The transport is full: nothing is counted. \retval E_OK
- */
-int server_try(struct sa_server *s, const struct mad_addr *to, int ret,
-               struct sa_reply *reply);
+/*! \brief Sends a reply; a full transport is tried so often, a millisecond apart.
+ *  \retval -EAGAIN  It stays full. \retval -errno */
+int server_send(struct sa_server *s, const struct mad_addr *to,
+                const struct sa_reply *reply, unsigned tries);
+
+/*! \brief Counts what became of a request: E_OK with the reply that was sent, else why
+ *  there is none. */
+void server_count_outcome(struct sa_server *s, int ret, const struct sa_reply *reply);
 
 /*!
  * \brief Hands over what the store has changed, with the reply that waits for it or none.
@@ -156,11 +149,11 @@ void server_conclude(struct sa_server *s, struct sa_store *st,
                      const struct fair_request *q, int ret, struct sa_reply *reply,
                      unsigned tries);
 
-/*! \brief BUSY to a request that finds no room, or has to make some. Any thread, without
- *  the lock. */
-void server_refuse(struct sa_server *s, const struct fair_request *q);
+/*! \brief Answers BUSY to a request that finds no room, or has to make some. Any thread,
+ *  without the lock. */
+void server_refuse(struct sa_server *s, const struct mad_addr *to, const uint8_t *mad);
 
-/*! \brief What is dropped: a door has to know, the fabric does not. */
+/*! \brief A request gets no reply: its origin has to know, the fabric does not. */
 void server_drop(const struct mad_addr *from);
 
 /* server_events.c */

@@ -24,8 +24,8 @@ enum {
 
 static const char *const source = "sa";
 
-static int send_reply(struct sa_server *s, const struct mad_addr *to,
-                      const struct sa_reply *reply, unsigned tries)
+int server_send(struct sa_server *s, const struct mad_addr *to,
+                const struct sa_reply *reply, unsigned tries)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
 	struct mad_msg m = {
@@ -36,8 +36,8 @@ static int send_reply(struct sa_server *s, const struct mad_addr *to,
 	};
 	int ret = -EAGAIN;
 
-	if (to->door != NULL) {
-		return to->door->send(to->door, to, reply->data, reply->len);
+	if (to->origin != NULL) {
+		return to->origin->send(to->origin, to, reply->data, reply->len);
 	}
 	m.addr.qkey = UMAD_QKEY;
 	for (unsigned i = 0; i < tries && !s->stop; i++) {
@@ -52,32 +52,13 @@ static int send_reply(struct sa_server *s, const struct mad_addr *to,
 
 void server_drop(const struct mad_addr *from)
 {
-	if (from->door != NULL) {
-		(void)from->door->send(from->door, from, NULL, 0);
-	}
-}
-
-static void count_reply(struct sa_server *s, const struct sa_reply *reply)
-{
-	struct umad_sa_packet head;
-
-	memcpy(&head, reply->data, SA_HDR_BYTES);
-	size_t stride = be16toh(head.attr_offset) * (size_t)8;
-	if (be16toh(head.mad_hdr.status) == UMAD_SA_STATUS_NO_RECORDS
-	                                            << SA_STATUS_SHIFT ||
-	    (head.mad_hdr.status == 0 && stride == 0)) {
-		server_count(&s->no_records, 1);
-	}
-	if (head.rmpp_hdr.rmpp_rtime_flags & UMAD_RMPP_FLAG_ACTIVE) {
-		server_count(&s->records,
-		             stride ? (reply->len - SA_HDR_BYTES) / stride : 0);
-	} else {
-		server_count(&s->records, stride != 0);
+	if (from->origin != NULL) {
+		(void)from->origin->send(from->origin, from, NULL, 0);
 	}
 }
 
 /* A table that is larger than what MADs are for: who asked, and where to ask instead. */
-static void tell_large(struct sa_server *s, const struct fair_request *q,
+static void report_large(struct sa_server *s, const struct fair_request *q,
                        const struct sa_reply *reply)
 {
 	unsigned skipped;
@@ -89,19 +70,22 @@ static void tell_large(struct sa_server *s, const struct fair_request *q,
 		            "%s %u asks for %s of more than %zu bytes "
 		            "(sa_max_response): refused; saguaro-gateway streams it: "
 		            "GET /v1/records/%s?stream=1%s",
-		            q->addr.door ? "TCP client" : "LID",
-		            q->addr.door ? q->addr.qpn : q->addr.lid, reply->large,
-		            s->limits.max_response, reply->large,
+		            q->addr.origin ? "TCP client" : "LID",
+		            q->addr.origin ? q->addr.qpn : q->addr.lid, reply->too_large,
+		            s->limits.max_response, reply->too_large,
 		            skipped ? " (more such requests not shown)" : "");
 	}
 }
 
-/* What became of a request. */
-static void count_outcome(struct sa_server *s, int ret, const struct sa_reply *reply)
+void server_count_outcome(struct sa_server *s, int ret, const struct sa_reply *reply)
 {
 	switch (ret) {
-	case E_OK:
-		count_reply(s, reply); /* first: who sees it answered sees what with */
+	case E_OK: /* a client that sees itself answered sees the records counted */
+		server_count(&s->records, reply->n_records);
+		if (reply->status == UMAD_SA_STATUS_NO_RECORDS << SA_STATUS_SHIFT ||
+		    (reply->status == UMAD_STATUS_SUCCESS && reply->n_records == 0)) {
+			server_count(&s->no_records, 1);
+		}
 		server_count(&s->answered, 1);
 		break;
 	case E_MALFORMED: server_count(&s->dropped_malformed, 1); break;
@@ -141,10 +125,10 @@ static void on_commit(void *ctx, int ret)
 	if (w->answers) {
 		w->reply.data = w->mad;
 		if (ret != E_OK) {
-			sa_reply_refuse(&w->reply, ret);
+			(void)sa_reply_refuse(w->mad, ret, &w->reply);
 		}
-		ret = send_reply(s, &w->addr, &w->reply, COMMIT_TRIES);
-		count_outcome(s, ret, &w->reply);
+		ret = server_send(s, &w->addr, &w->reply, COMMIT_TRIES);
+		server_count_outcome(s, ret, &w->reply);
 	}
 	free(w);
 }
@@ -164,23 +148,11 @@ int server_commit(struct sa_server *s, struct state_batch *b, const struct mad_a
 	if (reply != NULL) { /* to Set and Delete: one MAD */
 		w->answers = true;
 		w->addr = *to;
-		w->reply.len = reply->len;
+		w->reply = *reply;
+		w->reply.cap = sizeof(w->mad);
 		memcpy(w->mad, reply->data, sizeof(w->mad));
 	}
 	state_batch_commit(s->state, b, on_commit, w);
-	return E_OK;
-}
-
-int server_try(struct sa_server *s, const struct mad_addr *to, int ret,
-               struct sa_reply *reply)
-{
-	if (ret == E_OK) {
-		ret = send_reply(s, to, reply, 1);
-	}
-	if (ret == -EAGAIN) {
-		return ret;
-	}
-	count_outcome(s, ret, reply);
 	return E_OK;
 }
 
@@ -197,28 +169,28 @@ void server_conclude(struct sa_server *s, struct sa_store *st,
 	if (st != NULL && s->state == NULL) {
 		server_tell_groups(s); /* nothing is durable, nothing waits */
 	}
-	if (ret == E_OK && reply->large != NULL) {
-		tell_large(s, q, reply);
+	if (ret == E_OK && reply->too_large != NULL) {
+		report_large(s, q, reply);
 	}
 	if (ret == E_OK) {
-		ret = send_reply(s, &q->addr, reply, tries);
+		ret = server_send(s, &q->addr, reply, tries);
 	}
 	if (ret != E_OK) {
 		server_drop(&q->addr);
 	}
-	count_outcome(s, ret, reply);
+	server_count_outcome(s, ret, reply);
 }
 
-void server_refuse(struct sa_server *s, const struct fair_request *q)
+void server_refuse(struct sa_server *s, const struct mad_addr *to, const uint8_t *mad)
 {
 	server_count(&s->dropped_overload, 1);
 	pthread_mutex_lock(&s->refusing);
-	int ret = sa_serve(NULL, NULL, &s->limits, q->mad, q->len, &q->addr, &s->busy);
+	int ret = sa_reply_refuse(mad, -EBUSY, &s->busy);
 	if (ret == E_OK) {
-		ret = send_reply(s, &q->addr, &s->busy, 1);
+		ret = server_send(s, to, &s->busy, 1);
 	}
 	if (ret != E_OK) {
-		server_drop(&q->addr);
+		server_drop(to);
 	}
 	pthread_mutex_unlock(&s->refusing);
 }

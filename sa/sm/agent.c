@@ -9,10 +9,9 @@
 
 #include "conf/base/err.h"
 #include "sa/mad/fields.h"
-#include "sa/server/answer.h"
+#include "sa/server/server.h"
 #include "sa/sm/changes.h"
 #include "sa/sm/election.h"
-#include "sa/sm/qos_reads.h"
 #include "sa/sm/sm.h"
 
 enum { TRAP_LINES = 10, TRAP_LINES_MS = 10000 };
@@ -79,8 +78,8 @@ void agent_receive(struct agent *a, const struct mad_msg *m)
 		return;
 	}
 	if (m->mgmt_class == UMAD_CLASS_SUBN_ADM) {
-		if (a->sm->d.sa != NULL && !qos_reads_hold(a->qos_reads, m)) {
-			sa_server_push(a->sm->d.sa, m);
+		if (a->sm->d.sa != NULL) { /* the transport has no thread for them */
+			sa_server_receive(a->sm->d.sa, m, 1, true);
 		}
 		return;
 	}
@@ -96,33 +95,5 @@ void agent_receive(struct agent *a, const struct mad_msg *m)
 		           (method == UMAD_METHOD_GET || method == UMAD_METHOD_SET)) {
 			answer_sm_info(a, m, method == UMAD_METHOD_GET);
 		}
-	}
-}
-
-static bool is_for_the_server(const struct mad_msg *m)
-{
-	return !qos_reads_concern(m);
-}
-
-static void to_the_server(void *ctx, const struct mad_msg *m, unsigned n, bool pressed)
-{
-	if (pressed) {
-		sa_server_push_all(ctx, m, n);
-	} else {
-		sa_server_take(ctx, m, n);
-	}
-}
-
-void agent_divert(struct agent *a, bool on)
-{
-	const struct transport_receiver receiver = {
-		.mgmt_class = UMAD_CLASS_SUBN_ADM,
-		.wants = is_for_the_server,
-		.take = to_the_server,
-		.ctx = a->sm->d.sa,
-	};
-
-	if (a->sm->d.sa != NULL) {
-		transport_divert(a->sm->d.transport, on ? &receiver : NULL);
 	}
 }

@@ -9,13 +9,12 @@
 struct changes;
 struct election;
 struct mad_msg;
-struct qos_reads;
 struct sm;
 
 /*!
  * MADs that others send to the subnet manager. Answers to our SMPs go to the SMP engine.
- * SMInfo requests and traps are answered here. SA requests go to the SA server, where the
- * transport can do so without this thread.
+ * SMInfo requests and traps are answered here. SA requests go to the SA server, unless the
+ * transport hands them over itself.
  *
  * A trap is always repressed (IBA vol. 1, 13.4.9), whatever our state. A master reports all
  * traps to their subscribers, and 128 and 144 ask for a heavy sweep if sweep_on_trap says
@@ -25,13 +24,8 @@ struct agent {
 	struct sm *sm;
 	struct election *election;
 	struct changes *changes;
-	struct qos_reads *qos_reads;
 	struct log_limit trap_lines;
 };
 
 /*! \brief Takes one MAD. */
 void agent_receive(struct agent *a, const struct mad_msg *m);
-
-/*! \brief Lets the transport hand SA requests to the SA server itself, or no longer. Those
- *  that may have to wait for tables still come to agent_receive(). */
-void agent_divert(struct agent *a, bool on);

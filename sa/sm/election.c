@@ -12,7 +12,7 @@
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "routing/graph/graph.h"
-#include "sa/server/answer.h"
+#include "sa/server/server.h"
 #include "sa/sm/sm.h"
 
 static const char *const source = "sweep";

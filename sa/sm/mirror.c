@@ -13,7 +13,7 @@
 #include "db/snapshot.h"
 #include "db/state.h"
 #include "db/stats.h"
-#include "sa/server/answer.h"
+#include "sa/server/server.h"
 #include "sa/sm/election.h"
 #include "sa/sm/sm.h"
 #include "sa/store/dump.h"

@@ -5,8 +5,7 @@
  * slice has room for behind the nodes asked for is read ahead, because a client that asks
  * for one node after another should not wait, and make the sweep publish, once for each.
  *
- * A request over TCP comes in on a thread of its own and is left in a list for the fabric
- * thread.
+ * The SA server's thread leaves requests in a list for the fabric thread.
  */
 #include "sa/sm/qos_reads.h"
 
@@ -21,8 +20,7 @@
 #include "conf/base/err.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/wire.h"
-#include "sa/record/record.h"
-#include "sa/server/answer.h"
+#include "sa/server/server.h"
 #include "sa/sm/election.h"
 #include "sa/sm/qos_table.h"
 #include "sa/sm/sm.h"
@@ -41,19 +39,6 @@ struct qos_request {
 static bool is_opa(const struct mad_msg *m)
 {
 	return field_get(m->data, MAD_CLASS_VERSION) == SA_OPA_VERSION;
-}
-
-bool qos_reads_concern(const struct mad_msg *m)
-{
-	enum { LONGEST_LID = 4 };
-
-	if (m->len < SA_HDR_BYTES + LONGEST_LID || m->len > SA_REQUEST_BYTES) {
-		return false;
-	}
-	const uint64_t method = field_get(m->data, MAD_METHOD);
-	return (method == UMAD_METHOD_GET || method == UMAD_SA_METHOD_GET_TABLE) &&
-	       sa_read_when_asked((uint8_t)field_get(m->data, MAD_CLASS_VERSION),
-	                          (uint16_t)field_get(m->data, MAD_ATTR_ID));
 }
 
 /* The LID that such a request asks for, 0: every node's tables count. */
@@ -118,7 +103,7 @@ static bool has_to_wait(const struct qos_reads *w, const struct mad_msg *m)
 {
 	const struct job *j = sm_known_job(w->sm);
 
-	return qos_reads_concern(m) && is_up(w) && w->n < WAITING_MAX &&
+	return is_up(w) && w->n < WAITING_MAX &&
 	       (j == NULL || w->unpublished ||
 	        missing_for(w, j, lid_asked(m)) != GRAPH_NONE);
 }
@@ -148,16 +133,6 @@ static void append(struct qos_reads *w, struct qos_request *q)
 	w->n++;
 }
 
-bool qos_reads_hold(struct qos_reads *w, const struct mad_msg *m)
-{
-	struct qos_request *q = has_to_wait(w, m) ? request_of(m) : NULL;
-
-	if (q != NULL) {
-		append(w, q);
-	}
-	return q != NULL;
-}
-
 /* Takes the request at *at out of the list and hands it to the SA. */
 static void hand_to_sa(struct qos_reads *w, struct qos_request **at)
 {
@@ -168,7 +143,7 @@ static void hand_to_sa(struct qos_reads *w, struct qos_request **at)
 		w->end = at;
 	}
 	w->n--;
-	sa_server_push(w->sm->d.sa, &q->msg);
+	sa_server_resume(w->sm->d.sa, &q->msg);
 	free(q);
 }
 
@@ -179,11 +154,13 @@ static void hand_all_to_sa(struct qos_reads *w)
 	}
 }
 
-/* --- requests over TCP --------------------------------------------------------------- */
+/* --- requests from the SA server ----------------------------------------------------- */
 
-bool qos_reads_push(struct qos_reads *w, const struct mad_msg *m)
+/* On the SA server's thread. */
+static bool push(void *ctx, const struct mad_msg *m)
 {
-	struct qos_request *q = qos_reads_concern(m) ? request_of(m) : NULL;
+	struct qos_reads *w = ctx;
+	struct qos_request *q = request_of(m);
 
 	if (q == NULL) {
 		return false;
@@ -193,6 +170,13 @@ bool qos_reads_push(struct qos_reads *w, const struct mad_msg *m)
 	}
 	w->transport->ops->wake(w->transport);
 	return true;
+}
+
+void qos_reads_serve(struct qos_reads *w, bool on)
+{
+	if (w->sm->d.sa != NULL) {
+		sa_server_on_tables(w->sm->d.sa, on ? push : NULL, w);
+	}
 }
 
 /* All that arrived, in that order. */
@@ -221,7 +205,7 @@ void qos_reads_take_pushed(struct qos_reads *w)
 		if (has_to_wait(w, &q->msg)) {
 			append(w, q);
 		} else {
-			sa_server_push(w->sm->d.sa, &q->msg);
+			sa_server_resume(w->sm->d.sa, &q->msg);
 			free(q);
 		}
 	}

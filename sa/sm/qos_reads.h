@@ -29,7 +29,7 @@ struct transport;
 struct qos_reads {
 	struct sm *sm;
 	const struct election *election;
-	_Atomic(struct qos_request *) arrived; /*!< not from the fabric, the last first; any
+	_Atomic(struct qos_request *) arrived; /*!< from the SA server, the last first; any
 	                                            thread */
 	struct transport *transport;           /*!< to be woken then; never changes */
 	struct qos_request *first, **end;      /*!< waiting; NULL: none */
@@ -40,19 +40,11 @@ struct qos_reads {
 	bool unpublished; /*!< tables were read that the snapshot does not have */
 };
 
-/*! \brief Is this SA request one for tables that may have to be read first? Any thread. */
-bool qos_reads_concern(const struct mad_msg *m);
+/*! \brief Lets the SA server leave requests for such tables here (sa_server_on_tables()), or no
+ *  longer. */
+void qos_reads_serve(struct qos_reads *w, bool on);
 
-/*!
- * \brief Holds an SA request that has to wait for tables.
- * \return false: nothing has to be read for it.
- */
-bool qos_reads_hold(struct qos_reads *w, const struct mad_msg *m);
-
-/*! \brief Takes such a request that came over TCP; see sweep_takes(). Any thread. */
-bool qos_reads_push(struct qos_reads *w, const struct mad_msg *m);
-
-/*! \brief Holds what qos_reads_push() took, or hands it to the SA. */
+/*! \brief Holds the requests that the SA server left here, or hands them back. */
 void qos_reads_take_pushed(struct qos_reads *w);
 
 /*! \brief When idle: may a request be answered once the tables that were read are published? */

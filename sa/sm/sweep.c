@@ -38,7 +38,7 @@
 #include "conf/base/log.h"
 #include "db/state.h"
 #include "routing/graph/graph.h"
-#include "sa/server/answer.h"
+#include "sa/server/server.h"
 #include "sa/sm/agent.h"
 #include "sa/sm/changes.h"
 #include "sa/sm/election.h"
@@ -779,11 +779,6 @@ int sweep_turn(struct sweep *s)
 
 /* --- requests ------------------------------------------------------------------------- */
 
-bool sweep_takes(struct sweep *s, const struct mad_msg *m)
-{
-	return qos_reads_push(&s->qos_reads, m);
-}
-
 void sweep_request_heavy(struct sweep *s)
 {
 	sm_request_heavy(&s->sm, "requested");
@@ -822,8 +817,7 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 		                           .transport = d->transport };
 	s->agent = (struct agent){ .sm = sm,
 		                   .election = &s->election,
-		                   .changes = &s->changes,
-		                   .qos_reads = &s->qos_reads };
+		                   .changes = &s->changes };
 	s->retry_at = UINT64_MAX;
 	sm->status.epoch = d->snap != NULL ? snap_epoch(d->snap) : 0;
 	snprintf(sm->status.not_ready, sizeof(sm->status.not_ready),
@@ -834,7 +828,7 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 		log_warning(source, "cannot set the IsSM bit of %s",
 		            d->transport->local.name);
 	}
-	agent_divert(&s->agent, true);
+	qos_reads_serve(&s->qos_reads, true);
 	*ret = s;
 	return E_OK;
 }
@@ -845,7 +839,7 @@ void sweep_free(struct sweep *s)
 		return;
 	}
 	struct sm *sm = &s->sm;
-	agent_divert(&s->agent, false);
+	qos_reads_serve(&s->qos_reads, false);
 	routes_done(&s->routes);
 	sm->d.transport->ops->set_issm(sm->d.transport, false);
 	smp_free(sm->smp);
@@ -869,6 +863,7 @@ void sweep_reconfigure(struct sweep *s, const struct sweep_deps *d)
 	smp_abort(sm->smp);
 	restore_previous_job(sm);
 	sm->d = *d;
+	qos_reads_serve(&s->qos_reads, true);
 	routes_forget(&s->routes);
 	smp_set_limits(sm->smp, &limits);
 	sm_request_heavy(sm, "the configuration was read again");

@@ -14,7 +14,6 @@ struct snap_writer;
 struct state;
 struct stats;
 struct transport;
-struct mad_msg;
 
 /*!
  * The sweep: the state machine of the fabric thread. It takes MADs, timers and requests in
@@ -56,14 +55,6 @@ void sweep_free(struct sweep *s);
  * \retval E_OK \retval -EIO  The transport is gone.
  */
 int sweep_turn(struct sweep *s);
-
-/*!
- * \brief Takes an SA request of another door than the fabric (struct sa_door) if tables
- * may have to be read for it: it is handed to the SA then. Any thread, until
- * sweep_free(); what waits then is not answered. \return false: nothing is to be read for
- * it, or no memory; sa_server_push() is for it.
- */
-bool sweep_takes(struct sweep *s, const struct mad_msg *m);
 
 /*! Requests; to be called on the fabric thread (after a wake-up). */
 void sweep_request_heavy(struct sweep *s);

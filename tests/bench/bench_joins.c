@@ -26,7 +26,7 @@
 #include "db/snapshot.h"
 #include "routing/multicast.h"
 #include "routing/route.h"
-#include "sa/server/answer.h"
+#include "sa/server/server.h"
 #include "sa/sim/sim.h"
 #include "sa/sm/sweep.h"
 #include "tests/bench/mcast_load.h"
@@ -411,7 +411,7 @@ static void ask(uint32_t i, uint32_t group, uint32_t host, bool leave)
 	member_key(group, host, mad + 56);
 	mcast_put(mad + 56, MC_JOIN_STATE, MC_FULL_MEMBER);
 	m.addr = (struct mad_addr){ .lid = b.lid[host], .qpn = 1 };
-	sa_server_push(b.server, &m);
+	sa_server_receive(b.server, &m, 1, true);
 }
 
 static void ask_some(uint32_t i)

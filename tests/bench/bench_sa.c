@@ -24,7 +24,7 @@
 #include "db/state.h"
 #include "sa/mad/transport.h"
 #include "sa/path/path_query.h"
-#include "sa/server/answer.h"
+#include "sa/server/server.h"
 #include "sa/sm/policy_compile.h"
 #include "sa/store/mcast.h"
 #include "sa/store/store.h"
@@ -224,7 +224,7 @@ static double set_services(const struct bench *b, struct sa_server *server, unsi
 		m.addr = (struct mad_addr){ .lid = b->pair[i][0], .qpn = 1 };
 		put(mad + 56, 8, i);
 		wait_for(i < UNDER_WAY ? 0 : i - UNDER_WAY);
-		sa_server_push(server, &m);
+		sa_server_receive(server, &m, 1, true);
 	}
 	wait_for(SETS);
 	return SETS / (wall() - start);
@@ -281,7 +281,7 @@ static double join_groups(const struct bench *b, struct sa_server *server, unsig
 		mcast_load_mgid(first + (uint32_t)(i / n), mad + 56);
 		mcast_load_gid(WORLD_PREFIX, guid_of(b, host), mad + 56 + 16);
 		wait_for(i < UNDER_WAY ? 0 : i - UNDER_WAY);
-		sa_server_push(server, &m);
+		sa_server_receive(server, &m, 1, true);
 	}
 	wait_for(SETS);
 	return SETS / (wall() - start);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
-#include "sa/record/record.h"
+#include "sa/record/attributes.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { RECORD_MAX = 1024, MASK_BYTES = 8 };

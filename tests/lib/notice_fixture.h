@@ -9,6 +9,7 @@
 
 #include "conf/base/log.h"
 #include "sa/server/notice_report.h"
+#include "sa/server/server.h"
 #include "sa/store/store.h"
 
 /*! What tests of reports share: a transport that keeps what was sent, subscribers, a server. */
@@ -172,7 +173,7 @@ static inline void push(const struct request *q, uint64_t from)
 		             .len = 256,
 		             .data = copy.mad };
 
-	sa_server_push(server, &m);
+	sa_server_receive(server, &m, 1, true);
 }
 
 /* Waits until so many MADs were sent; the last one. */

@@ -8,7 +8,7 @@
 #include "gateway/view/json_text.h"
 #include "gateway/view/record_json.h"
 #include "gateway/view/source.h"
-#include "sa/record/record.h"
+#include "sa/record/attributes.h"
 #include "tests/lib/api_json.h"
 #include "tests/lib/client_rows.h"
 #include "tests/lib/suite.h"

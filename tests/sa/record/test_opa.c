@@ -8,7 +8,7 @@
  */
 #include "db/policy.h"
 #include "sa/mad/wire.h"
-#include "sa/record/record.h"
+#include "sa/record/attributes.h"
 #include "tests/lib/store_fixture.h"
 #include "tests/lib/suite.h"
 

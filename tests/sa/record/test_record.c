@@ -8,7 +8,7 @@
 
 #include "conf/base/err.h"
 #include "sa/mad/wire.h"
-#include "sa/record/record.h"
+#include "sa/record/attributes.h"
 #include "tests/lib/suite.h"
 
 /* libibmad describes the same layouts independently: (attribute, component) -> its field,

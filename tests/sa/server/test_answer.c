@@ -559,10 +559,15 @@ START_TEST(in_parts)
 		size_t steps = (size_t[]){ 1, 2, 3, 5, 8, 13, 1000000 }[i % 7];
 		trust_me(&q);
 		int whole = ask(&q);
-		int ret = sa_work_begin(work, w->r, store, &limits, q.mad, sizeof(q.mad),
-		                        &from, &parts);
+		const struct mad_msg m = { .addr = from, .len = sizeof(q.mad), .data = q.mad };
+		struct sa_request request;
+		int ret = sa_request_read(&m, &limits, &request);
+		if (ret == E_OK) {
+			ret = sa_work_begin(work, w->r, store, &limits, &request, &m,
+			                    &parts);
+		}
 		while (ret == -EINPROGRESS) {
-			ret = sa_work_part(work, w->r, steps, &parts);
+			ret = sa_work_continue(work, w->r, steps, &parts);
 			paused += ret == -EINPROGRESS;
 		}
 		ck_assert_int_eq(ret, whole);

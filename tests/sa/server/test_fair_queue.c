@@ -30,7 +30,9 @@ static enum fair_outcome push(uint32_t lid, uint16_t n)
 	uint8_t mad[MAD_BYTES] = { (uint8_t)(n >> 8), (uint8_t)n };
 	struct mad_msg m = { .addr.lid = lid, .len = MAD_BYTES, .data = mad };
 
-	return fair_queue_push(q, &m, &victim);
+	const struct sa_request request = { .attr = NULL };
+
+	return fair_queue_push(q, &m, &request, &victim);
 }
 
 static unsigned number(const struct fair_request *r)

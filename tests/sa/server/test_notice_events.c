@@ -66,7 +66,7 @@ static void push_answer(unsigned i)
 
 	memcpy(resp.mad, wire.mad[i], 256);
 	resp.mad[3] = REPORT_RESP;
-	sa_server_push(server, &m);
+	sa_server_receive(server, &m, 1, true);
 }
 
 /* The next report, answered; a repeated one does not count. */

@@ -6,7 +6,7 @@
 
 #include "conf/base/log.h"
 #include "sa/mad/transport.h"
-#include "sa/server/answer.h"
+#include "sa/server/server.h"
 #include "tests/lib/query_fixture.h"
 #include "tests/lib/suite.h"
 
@@ -118,7 +118,7 @@ static void push_from(unsigned tid, uint32_t from, uint32_t lid, uint8_t method)
 
 	mad[56] = (uint8_t)(lid >> 8);
 	mad[57] = (uint8_t)lid;
-	sa_server_push(server, &m);
+	sa_server_receive(server, &m, 1, true);
 }
 
 static void push(unsigned tid, uint32_t lid, uint8_t method)
@@ -251,7 +251,7 @@ START_TEST(large_table)
 	struct mad_msg m = {
 		.mgmt_class = 3, .addr = { .lid = 9, .qpn = 1 }, .len = 256, .data = mad
 	};
-	sa_server_push(server, &m); /* all nodes */
+	sa_server_receive(server, &m, 1, true); /* all nodes */
 	wait_for(2);
 	ck_assert_uint_eq(sink.status[0], 0);
 	ck_assert_uint_eq(sink.status[1], 0x0100);
@@ -260,7 +260,7 @@ START_TEST(large_table)
 	} while (c.answered < 2);
 	ck_assert_uint_eq(c.refused_large, 1);
 	sa_server_standby(server, true);
-	sa_server_push(server, &m);
+	sa_server_receive(server, &m, 1, true);
 	sa_server_counters(server, &c);
 	ck_assert_uint_eq(c.dropped_standby, 1);
 	ck_assert_uint_eq(c.requests, 3);

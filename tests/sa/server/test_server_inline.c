@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "conf/base/log.h"
+#include "sa/server/server.h"
 #include "tests/lib/answer_util.h"
 #include "tests/lib/suite.h"
 
@@ -132,7 +133,7 @@ static void until_asleep(void)
 		struct request q = by_lids(GET, HOST + 1, TWIN_2 + 1, 0);
 		struct mad_msg m = message(&q, 0);
 		forget();
-		sa_server_take(server, &m, 1);
+		sa_server_receive(server, &m, 1, false);
 		wait_for(1);
 	} while (!was_here(0));
 	at_rest();
@@ -258,13 +259,11 @@ static struct sa_counters difference(const struct sa_counters *a,
 	return ret;
 }
 
-static struct sa_counters counted(void (*way)(struct sa_server *, const struct mad_msg *,
-                                              unsigned),
-                                  const struct mad_msg *m, unsigned answers)
+static struct sa_counters counted(bool pressed, const struct mad_msg *m, unsigned answers)
 {
 	struct sa_counters before = at_rest(), after;
 
-	way(server, m, 1);
+	sa_server_receive(server, m, 1, pressed);
 	wait_for(answers);
 	after = at_rest();
 	return difference(&before, &after);
@@ -277,8 +276,8 @@ START_TEST(same_bytes)
 	unsigned answers = same_rows[_i].answers;
 
 	until_asleep();
-	struct sa_counters here = counted(sa_server_take, &m, answers);
-	struct sa_counters queued = counted(sa_server_push_all, &m, 2 * answers);
+	struct sa_counters here = counted(false, &m, answers);
+	struct sa_counters queued = counted(true, &m, 2 * answers);
 	ck_assert_mem_eq(&here, &queued, sizeof(here));
 	ck_assert_uint_eq(here.requests, 1);
 	ck_assert_uint_eq(sink.n, 2 * answers);
@@ -331,14 +330,14 @@ START_TEST(others_are_queued)
 		m[i] = message(&q[i], i);
 	}
 	until_asleep();
-	sa_server_take(server, m, 3);
+	sa_server_receive(server, m, 3, false);
 	wait_for(3);
 	for (unsigned i = 0; i < 3; i++) {
 		ck_assert_uint_eq(get(sink.sent[i].data + TID_LOW, 4), i);
 		ck_assert_int_eq(was_here(i), i == 0);
 	}
 	until_asleep();
-	sa_server_take(server, m + 1, 1);
+	sa_server_receive(server, m + 1, 1, false);
 	wait_for(1);
 	ck_assert(!was_here(0));
 }
@@ -356,7 +355,7 @@ START_TEST(many_at_once)
 		m[i] = message(&q[i], i);
 	}
 	until_asleep();
-	sa_server_take(server, m, MANY);
+	sa_server_receive(server, m, MANY, false);
 	wait_for(MANY);
 	for (unsigned i = 0; i < MANY; i++) {
 		ck_assert_uint_eq(get(sink.sent[i].data + TID_LOW, 4), i);
@@ -373,13 +372,13 @@ START_TEST(behind_others)
 
 	until_asleep();
 	sink.held = true;
-	sa_server_push(server, &m);
+	sa_server_receive(server, &m, 1, true);
 	pthread_mutex_lock(&sink.lock);
 	while (!sink.stuck) {
 		pthread_cond_wait(&sink.changed, &sink.lock);
 	}
 	pthread_mutex_unlock(&sink.lock);
-	sa_server_take(server, &later, 1);
+	sa_server_receive(server, &later, 1, false);
 	pthread_mutex_lock(&sink.lock);
 	ck_assert_uint_eq(sink.n, 0);
 	sink.held = false;
@@ -399,7 +398,7 @@ START_TEST(full_transport)
 	until_asleep();
 	struct sa_counters before = at_rest(), after;
 	sink.refuse = 3;
-	sa_server_take(server, m, 2);
+	sa_server_receive(server, m, 2, false);
 	wait_for(2);
 	ck_assert(!was_here(0) && !was_here(1));
 	after = at_rest();
@@ -416,7 +415,7 @@ START_TEST(many_lids)
 	struct request q = get_lids();
 	struct mad_msg m = message(&q, 1);
 	for (unsigned i = 0; i < 20; i++) {
-		sa_server_take(server, &m, 1);
+		sa_server_receive(server, &m, 1, false);
 		wait_for(i + 1);
 		ck_assert(!was_here(i));
 	}
@@ -431,11 +430,11 @@ START_TEST(standby)
 	until_asleep();
 	struct sa_counters before = at_rest();
 	sa_server_standby(server, true);
-	sa_server_take(server, &m, 1);
+	sa_server_receive(server, &m, 1, false);
 	struct sa_counters after = at_rest();
 	ck_assert_uint_eq(after.dropped_standby - before.dropped_standby, 1);
 	sa_server_standby(server, false);
-	sa_server_take(server, &m, 1);
+	sa_server_receive(server, &m, 1, false);
 	wait_for(1);
 	ck_assert_uint_eq(sink.n, 1);
 }
@@ -452,7 +451,7 @@ START_TEST(large_table)
 	ck_assert_int_eq(sa_server_new(&sink.t, w->w, NULL, &small, &server), E_OK);
 	log_set_level((enum log_level) - 1);
 	until_asleep();
-	sa_server_take(server, &m, 1);
+	sa_server_receive(server, &m, 1, false);
 	wait_for(1);
 	ck_assert_uint_eq(get(sink.sent[0].data + 4, 2), NO_RESOURCES);
 	ck_assert_uint_eq(at_rest().refused_large, 1);
@@ -478,7 +477,7 @@ START_TEST(follows_publishes)
 	until_asleep();
 	for (unsigned i = 0; i < 50; i++) {
 		world_publish(w, i % 2 ? PATH_MINIMAL : PATH_SRCDSTALL);
-		sa_server_take(server, &m, 1);
+		sa_server_receive(server, &m, 1, false);
 		wait_for(i + 1);
 		ck_assert_uint_eq(paths_in(i), i % 2 ? 2 : 4);
 	}
@@ -496,7 +495,7 @@ static void *publish(void *arg)
 static void *push(void *arg)
 {
 	for (unsigned i = 0; i < 500; i++) {
-		sa_server_push(server, arg);
+		sa_server_receive(server, arg, 1, true);
 	}
 	return NULL;
 }
@@ -515,7 +514,7 @@ START_TEST(beside_others)
 	ck_assert_int_eq(pthread_create(&publisher, NULL, publish, NULL), 0);
 	ck_assert_int_eq(pthread_create(&pusher, NULL, push, &m[0]), 0);
 	for (unsigned i = 0; i < ROUNDS; i++) {
-		sa_server_take(server, m, N);
+		sa_server_receive(server, m, N, false);
 	}
 	pthread_join(publisher, NULL);
 	pthread_join(pusher, NULL);
@@ -541,7 +540,7 @@ START_TEST(before_the_first_publish)
 	                 E_OK);
 	ck_assert_int_eq(sa_server_new(&sink.t, empty->w, NULL, &limits, &server), E_OK);
 	for (unsigned i = 0; i < 20; i++) {
-		sa_server_take(server, &m, 1);
+		sa_server_receive(server, &m, 1, false);
 		wait_for(i + 1);
 		ck_assert_uint_eq(get(sink.sent[i].data + 4, 2), BUSY);
 	}

@@ -14,7 +14,7 @@
 #include <sched.h>
 
 #include "sa/mad/wire.h"
-#include "sa/server/answer.h"
+#include "sa/server/server.h"
 
 enum {
 	METHOD_GET = 0x01,      /* IBA vol. 1, 13.4.5 */

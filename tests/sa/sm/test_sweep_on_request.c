@@ -11,7 +11,8 @@
 #include <time.h>
 
 #include "sa/mad/wire.h"
-#include "sa/server/answer.h"
+#include "sa/record/attributes.h"
+#include "sa/server/server.h"
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_fixture.h"
 
@@ -91,21 +92,12 @@ static int between_set_issm(struct transport *t, bool on)
 	return fabric->ops->set_issm(fabric, on);
 }
 
-static struct transport_receiver taker;
-
-static void between_divert(struct transport *t, const struct transport_receiver *to)
-{
-	(void)t;
-	taker = to != NULL ? *to : (struct transport_receiver){ 0 };
-}
-
 static const struct transport_ops between_ops = { .name = "between",
 	                                          .send = between_send,
 	                                          .recv = between_recv,
 	                                          .wake = between_wake,
 	                                          .now_ms = between_now,
-	                                          .set_issm = between_set_issm,
-	                                          .divert = between_divert };
+	                                          .set_issm = between_set_issm };
 
 /* --- what the SA answers -------------------------------------------------------------
  */
@@ -143,32 +135,25 @@ static const struct transport_ops answers_ops = { .name = "answers",
 	                                          .send = answers_send,
 	                                          .wake = answers_wake };
 
-static int door_send(struct sa_door *door, const struct mad_addr *to, const uint8_t *data,
+static int origin_send(struct sa_origin *origin, const struct mad_addr *to, const uint8_t *data,
                      size_t len)
 {
 	const struct mad_msg m = { .data = (uint8_t *)data, .len = len };
 
-	(void)door;
+	(void)origin;
 	ck_assert_uint_eq(to->qpn, 77);
 	ck_assert_ptr_nonnull(data);
 	return answers_send(NULL, &m);
 }
 
-static struct sa_door door = { .send = door_send };
+static struct sa_origin origin = { .send = origin_send };
 
-static void wait_for_answers(unsigned n)
+static unsigned n_answers(void)
 {
-	struct timespec until;
-	int ret = 0;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += WAIT_SECONDS;
 	pthread_mutex_lock(&answers.lock);
-	while (answers.n < n && ret == 0) {
-		ret = pthread_cond_timedwait(&answers.more, &answers.lock, &until);
-	}
-	ck_assert_uint_eq(answers.n, n);
+	unsigned n = answers.n;
 	pthread_mutex_unlock(&answers.lock);
+	return n;
 }
 
 static unsigned status(void)
@@ -274,11 +259,12 @@ static void ask(uint8_t method, uint16_t attr, uint64_t mask, uint32_t lid, unsi
 
 static void answered(void)
 {
-	while (has_request) {
+	time_t end = time(NULL) + WAIT_SECONDS;
+
+	while (n_answers() < asked && time(NULL) < end) {
 		ck_assert_int_eq(sweep_turn(rig->sweep), E_OK);
 	}
-	rig_run_ms(rig, 100); /* virtual time */
-	wait_for_answers(asked);
+	ck_assert_uint_eq(n_answers(), asked);
 }
 
 static void ask_one(uint16_t attr, uint32_t lid, unsigned a, unsigned b)
@@ -407,7 +393,7 @@ START_TEST(silent)
 		ck_assert_int_eq(sweep_turn(rig->sweep), E_OK);
 	}
 	rig_run_ms(rig, 20000);
-	wait_for_answers(asked);
+	answered();
 	ck_assert_uint_eq(status(), NO_RECORDS);
 	ask_one(SLVL_RECORD, lid_of(sw), 1, 2);
 	ck_assert_uint_eq(status(), 0);
@@ -457,74 +443,65 @@ START_TEST(omni_path)
 }
 END_TEST
 
-/* What a transport may hand to the SA past the sweep: all but these, in either layout. */
-START_TEST(past_the_sweep)
+/* Attributes whose records are made of these tables, in either layout; no others. */
+START_TEST(which_attributes)
 {
 	static const struct {
 		uint8_t version, attr;
-		bool waits;
-	} kinds[] = { { 2, SLVL_RECORD, true }, { 2, ARB_RECORD, true },
-		      { 2, 0x11, false },       { 2, 0x82, false },
-		      { 0x80, 0x13, true },     { 0x80, ARB_RECORD, true },
-		      { 0x80, 0x80, true },     { 0x80, 0x81, true },
-		      { 0x80, 0x82, true },     { 0x80, 0x83, true },
-		      { 0x80, 0x11, false },    { 0x80, 0x84, false } };
+	} kinds[] = { { 2, SLVL_RECORD }, { 2, ARB_RECORD }, { 0x80, 0x13 },
+		      { 0x80, ARB_RECORD }, { 0x80, 0x80 }, { 0x80, 0x81 },
+		      { 0x80, 0x82 }, { 0x80, 0x83 } };
 
-	start("ft2 4 4 2");
-	sweep_free(rig->sweep);
-	rig->deps.sa = server;
-	ck_assert_int_eq(sweep_new(&rig->deps, &rig->sweep), E_OK);
-	ck_assert_int_eq(taker.mgmt_class, UMAD_CLASS_SUBN_ADM);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		ask(UMAD_METHOD_GET, kinds[i].attr, BY_LID, 0, 0, 0);
-		request[0] = kinds[i].version == 0x80 ? 0x80 : 1;
-		request[2] = kinds[i].version;
-		ck_assert_msg(taker.wants(&request_msg) == !kinds[i].waits, "%#x %#x",
-		              kinds[i].version, kinds[i].attr);
+	for (unsigned i = 0; i < n_sa_attrs; i++) {
+		const struct sa_attr *attr = sa_attrs[i];
+		bool is_one = false;
+
+		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+			is_one |= attr->version == kinds[k].version &&
+			          attr->id == kinds[k].attr;
+		}
+		ck_assert_msg(attr->tables_on_request == is_one, "%s", attr->name);
 	}
-	has_request = false;
-	asked = 0;
 }
 END_TEST
 
-static void *through_the_door(void *ctx)
+static void *over_tcp(void *ctx)
 {
-	bool *ret_taken = ctx;
-
-	request_msg.addr =
-		(struct mad_addr){ .lid = 0x80000001, .qpn = 77, .door = &door };
+	(void)ctx;
+	request_msg.addr = (struct mad_addr){ .lid = 0x80000001,
+		                              .qpn = 77,
+		                              .origin = &origin };
 	has_request = false;
-	*ret_taken = sweep_takes(rig->sweep, &request_msg);
+	sa_server_receive(server, &request_msg, 1, true);
 	return NULL;
 }
 
-/* By another thread. \return Does the sweep take it? */
-static bool ask_by_door(uint16_t attr, uint32_t lid, unsigned a, unsigned b)
+/* By another thread. */
+static void ask_over_tcp(uint16_t attr, uint32_t lid, unsigned a, unsigned b)
 {
 	pthread_t thread;
-	bool taken = false;
 
 	ask(UMAD_METHOD_GET, attr, BY_ALL, lid, a, b);
-	ck_assert_int_eq(pthread_create(&thread, NULL, through_the_door, &taken), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, over_tcp, NULL), 0);
 	pthread_join(thread, NULL);
-	return taken;
 }
 
-/* Who comes by another door than the fabric has the tables read as well, once. */
-START_TEST(other_doors)
+/* For a request over TCP the tables are read as well, once; for other attributes none. */
+START_TEST(requests_over_tcp)
 {
 	start("ft2 4 4 2");
 	uint32_t sw = first_switch(), lid = lid_of(sw);
 
-	ck_assert(!ask_by_door(UMAD_SA_ATTR_NODE_REC, lid, 0, 0));
-	asked = 0;
-	ck_assert(ask_by_door(SLVL_RECORD, lid, 1, 2));
+	ask_over_tcp(UMAD_SA_ATTR_NODE_REC, lid, 0, 0);
+	answered();
+	ck_assert_uint_eq(gets(), 0);
+	ask_over_tcp(SLVL_RECORD, lid, 1, 2);
 	answered();
 	ck_assert_uint_eq(status(), 0);
 	check_first_switch(answers.data + SA_HDR_BYTES + 8, 1 << 8 | 2);
 	uint64_t before = gets();
 	ck_assert_uint_ge(before, tables_of(sw));
-	ck_assert(ask_by_door(ARB_RECORD, lid, 1, 1)); /* nothing is left to read */
+	ask_over_tcp(ARB_RECORD, lid, 1, 1); /* nothing is left to read */
 	answered();
 	ck_assert_uint_eq(status(), 0);
 	check_first_switch(answers.data + SA_HDR_BYTES + 8, 1 << 16 | 1);
@@ -533,14 +510,14 @@ START_TEST(other_doors)
 END_TEST
 
 /* Many of a moment: the sweep takes all before it looks at the first. */
-START_TEST(many_by_door)
+START_TEST(many_over_tcp)
 {
 	unsigned want = 0;
 
 	start("ft2 4 4 2");
 	for (uint32_t i = 0; i < rig->g->n_nodes; i++) {
 		want += tables_of(i);
-		ck_assert(ask_by_door(ARB_RECORD, lid_of(i), 1, 1));
+		ask_over_tcp(ARB_RECORD, lid_of(i), 1, 1);
 	}
 	answered();
 	ck_assert_uint_eq(gets(), want);
@@ -575,8 +552,7 @@ START_TEST(many_at_once)
 			ck_assert_int_eq(sweep_turn(rig->sweep), E_OK);
 		}
 	}
-	rig_run_ms(rig, 1000);
-	wait_for_answers(asked);
+	answered();
 	unsigned want = 0;
 	for (uint32_t i = 0; i < rig->g->n_nodes; i++) {
 		want += tables_of(i);
@@ -593,7 +569,7 @@ START_TEST(the_end)
 	while (has_request) {
 		ck_assert_int_eq(sweep_turn(rig->sweep), E_OK);
 	}
-	ck_assert(ask_by_door(ARB_RECORD, lid_of(first_switch()), 1, 1));
+	ask_over_tcp(ARB_RECORD, lid_of(first_switch()), 1, 1);
 	asked = 0;
 }
 END_TEST
@@ -610,9 +586,11 @@ TEST_SUITE(sweep_on_request)
 	tcase_add_test(t, omni_path);
 	tcase_add_test(t, not_for_these);
 	tcase_add_test(t, many_at_once);
-	tcase_add_test(t, past_the_sweep);
-	tcase_add_test(t, other_doors);
-	tcase_add_test(t, many_by_door);
+	tcase_add_test(t, requests_over_tcp);
+	tcase_add_test(t, many_over_tcp);
 	tcase_add_test(t, the_end);
 	suite_add_tcase(suite, t);
+	TCase *attributes = tcase_create("attributes");
+	tcase_add_test(attributes, which_attributes);
+	suite_add_tcase(suite, attributes);
 }

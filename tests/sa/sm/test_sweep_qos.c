@@ -10,7 +10,7 @@
 #include "db/reader.h"
 #include "routing/graph/lids.h"
 #include "sa/path/path_query.h"
-#include "sa/record/record.h"
+#include "sa/record/attributes.h"
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_fixture.h"
 
