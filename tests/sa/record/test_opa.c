@@ -89,6 +89,103 @@ static size_t ask_all(unsigned attr, uint32_t lid)
 	return n_records();
 }
 
+/* A port's PortInfo of the fabric, which the test may change. */
+static uint8_t *port_info_of(uint64_t guid, uint32_t port)
+{
+	for (size_t i = 0; i < w->content.n_attrs; i++) {
+		const struct snap_attr *a = &w->attrs[i];
+		if (a->attr == UMAD_SM_ATTR_PORT_INFO && a->guid == guid &&
+		    a->block == port) {
+			return (uint8_t *)a->data;
+		}
+	}
+	ck_abort_msg("no PortInfo");
+	return NULL;
+}
+
+/* PortInfo in Omni-Path's layout and codes; bytes as opasaquery reads them. */
+START_TEST(port_info)
+{
+	enum { PI = 8, M_KEY_AT = PI + 112, CAPABILITY_MASK_AT = PI + 216 };
+	uint8_t *ib = port_info_of(HOST, 1);
+	uint32_t lid = lid_of(HOST + 1);
+	uint32_t peer =
+		w->g->ports[graph_port(w->g, graph_node_by_guid(w->g, HOST), 1)].peer;
+
+	field_set(ib, PI_M_KEY, 0x1122334455667788);
+	field_set(ib, PI_GID_PREFIX, 0xfe80000000000123);
+	field_set(ib, PI_CAPABILITY_MASK, 0x02514868);
+	field_set(ib, PI_MASTER_SM_LID, 0x1234);
+	field_set(ib, PI_PORT_STATE, PORT_ACTIVE);
+	field_set(ib, PI_PORT_PHYSICAL_STATE, 5);
+	field_set(ib, PI_VL_CAP, 4);          /* 8 lanes */
+	field_set(ib, PI_OPERATIONAL_VLS, 3); /* 4 lanes */
+	field_set(ib, PI_NEIGHBOR_MTU, 4);
+	field_set(ib, PI_MTU_CAP, 5);
+	field_set(ib, PI_VL_STALL_COUNT, 3);
+	field_set(ib, PI_HOQ_LIFE, 9);
+	field_set(ib, PI_SUBNET_TIMEOUT, 18);
+	field_set(ib, PI_LINK_WIDTH_SUPPORTED, 1 | 2 | 16); /* 1x, 4x, 2x */
+	field_set(ib, PI_LINK_WIDTH_ENABLED, 2);
+	field_set(ib, PI_LINK_WIDTH_ACTIVE, 16);
+	field_set(ib, PI_LINK_SPEED_EXT_SUPPORTED, 1 | 2);
+	field_set(ib, PI_LINK_SPEED_EXT_ENABLED, 1); /* 14 Gb/s has no code */
+	field_set(ib, PI_LINK_SPEED_EXT_ACTIVE, 2);
+	world_publish(w, PATH_MINIMAL);
+
+	ck_assert_uint_eq(ask_all(PORT_INFO_RECORD, lid), 1);
+	const uint8_t *r = record(0);
+	ck_assert_uint_eq(get(r, 4), lid);
+	ck_assert_uint_eq(r[4], 1); /* PortNum */
+	ck_assert_uint_eq(get(r + PI, 4), lid);
+	ck_assert_uint_eq(r[PI + 9] & 0x1f, 8);               /* VL.Cap */
+	ck_assert_uint_eq(r[PI + 19], 5 << 4 | PORT_ACTIVE);  /* PortStates */
+	ck_assert_uint_eq(r[PI + 25] & 0x1f, 4);              /* OperationalVL */
+	ck_assert_uint_eq(get(r + PI + 40, 4), 1);            /* SA_QP */
+	ck_assert_uint_eq(r[PI + 44], w->g->ports[peer].num); /* NeighborPortNum */
+	ck_assert_uint_eq(r[PI + 47] & 0x1f, 18);             /* Subnet.Timeout */
+	ck_assert_uint_eq(get(r + PI + 48, 2), 2);            /* LinkSpeed */
+	ck_assert_uint_eq(get(r + PI + 50, 2), 0);
+	ck_assert_uint_eq(get(r + PI + 52, 2), 2);
+	ck_assert_uint_eq(get(r + PI + 54, 2), 1 | 2 | 8); /* LinkWidth */
+	ck_assert_uint_eq(get(r + PI + 56, 2), 8);
+	ck_assert_uint_eq(get(r + PI + 58, 2), 2);
+	ck_assert_uint_eq(get(r + PI + 108, 4), 0x1234); /* MasterSMLID */
+	ck_assert_uint_eq(get(r + M_KEY_AT, 8), 0);
+	ck_assert_uint_eq(get(r + PI + 120, 8), 0xfe80000000000123); /* SubnetPrefix */
+	ck_assert_uint_eq(get(r + PI + 128, 4), 0x44440000); /* NeighborMTU of 4 lanes */
+	ck_assert_uint_eq(get(r + PI + 144, 8),
+	                  0x6969696900000000); /* XmitQ of 4 lanes */
+	ck_assert_uint_eq(get(r + PI + 208, 8), w->g->nodes[w->g->ports[peer].node].guid);
+	ck_assert_uint_eq(get(r + CAPABILITY_MASK_AT, 4), 0x02514868);
+	ck_assert_uint_eq(r[PI + 236] & 1, 1);   /* the neighbor is a switch */
+	ck_assert_uint_eq(r[PI + 237] & 0xf, 5); /* MTU.Cap */
+	ck_assert_uint_eq(r[PI + 239], 1);       /* LocalPortNum */
+
+	struct request q = opa(GET_TABLE, PORT_INFO_RECORD, 1 | 2);
+	trust_me(&q);
+	put_component(&q, 0, 4, lid);
+	put_component(&q, 4, 1, 1);
+	ck_assert_uint_eq(status_of(&q), 0);
+	ck_assert_uint_eq(get(record(0) + M_KEY_AT, 8), 0x1122334455667788);
+
+	/* a switch has a record for each port with a PortInfo, port 0 included */
+	size_t ports = 0;
+	for (size_t i = 0; i < w->content.n_attrs; i++) {
+		ports += w->attrs[i].attr == UMAD_SM_ATTR_PORT_INFO &&
+		         w->attrs[i].guid == SW_A;
+	}
+	ck_assert_uint_eq(ask_all(PORT_INFO_RECORD, lid_of(SW_A)), ports);
+	ck_assert_uint_gt(ports, 3);
+	q = opa(GET_TABLE, PORT_INFO_RECORD, 1 | 2);
+	put_component(&q, 0, 4, lid_of(SW_A));
+	put_component(&q, 4, 1, 2);
+	ck_assert_uint_eq(status_of(&q), 0);
+	ck_assert_uint_eq(n_records(), 1);
+	ck_assert_uint_eq(record(0)[4], 2);
+}
+END_TEST
+
 /* The own ActCount is that of the answer, another SM's what it said. */
 START_TEST(sm_info)
 {
@@ -221,14 +318,8 @@ static const uint8_t *fabric_info(void)
 
 static void set_link(uint64_t guid, uint8_t port, unsigned enabled, unsigned active)
 {
-	for (size_t i = 0; i < w->content.n_attrs; i++) {
-		const struct snap_attr *a = &w->attrs[i];
-		if (a->attr == UMAD_SM_ATTR_PORT_INFO && a->guid == guid &&
-		    a->block == port) {
-			field_set((uint8_t *)a->data, PI_LINK_WIDTH_ENABLED, enabled);
-			field_set((uint8_t *)a->data, PI_LINK_WIDTH_ACTIVE, active);
-		}
-	}
+	field_set(port_info_of(guid, port), PI_LINK_WIDTH_ENABLED, enabled);
+	field_set(port_info_of(guid, port), PI_LINK_WIDTH_ACTIVE, active);
 }
 
 static struct port *port_of(uint64_t guid, unsigned num)
@@ -372,13 +463,7 @@ START_TEST(virtual_fabrics)
 	ck_assert_uint_eq(fabrics_by(2, 2, 2, 2), 0);
 	ck_assert_uint_eq(fabrics_by(0x10, 72, 8, 0x1ff), 1);
 	ck_assert_uint_eq(fabrics_by(0x20, 80, 2, 0xff12), 1);
-	for (size_t i = 0; i < w->content.n_attrs; i++) {
-		const struct snap_attr *a = &w->attrs[i];
-		if (a->attr == UMAD_SM_ATTR_PORT_INFO && a->guid == SW_A &&
-		    a->block == 1) {
-			field_set((uint8_t *)a->data, PI_HOQ_LIFE, 0x12);
-		}
-	}
+	field_set(port_info_of(SW_A, 1), PI_HOQ_LIFE, 0x12);
 	use_fabrics();
 	ck_assert_uint_eq(fabrics_by(0, 0, 1, 0), 2);
 	ck_assert_str_eq((const char *)record(0) + 8, "Default");
@@ -699,6 +784,7 @@ TEST_SUITE(opa)
 	TCase *high = tcase_create("high");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, port_info);
 	tcase_add_test(tc, sm_info);
 	tcase_add_test(tc, multicast_tables);
 	tcase_add_test(tc, arbitration_tables);

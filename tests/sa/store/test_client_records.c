@@ -270,6 +270,28 @@ START_TEST(leases_run_out)
 }
 END_TEST
 
+/* A lease that ended while the daemon did not run is over in its last second: the record is
+ * not found, not deleted, and its ServiceKey does not refuse others. */
+START_TEST(lease_ends_at_its_second)
+{
+	struct request q = service(SET, 1, HOST + 1, "a", SR_LEASE | SR_KEY);
+
+	put_component(&q, AT_LEASE, 4, 100);
+	put_component(&q, AT_KEY, 8, 5);
+	ck_assert_uint_eq(say(&q), 0);
+	close_store();
+	start_time += 100;
+	open_store();
+	ck_assert_uint_eq(services(), 0);
+	ask_as(TWIN_2 + 1);
+	struct request by_other = service(DELETE, 1, HOST + 1, NULL, 0);
+	ck_assert_uint_eq(say(&by_other), NO_RECORDS);
+	by_other = service(SET, 1, HOST + 1, "b", 0);
+	ck_assert_uint_eq(say(&by_other), 0);
+	start_time -= 100;
+}
+END_TEST
+
 /* What was answered is there after a restart; a lease runs on meanwhile. */
 START_TEST(services_survive)
 {
@@ -709,6 +731,7 @@ TEST_SUITE(client_records)
 	tcase_add_test(tc, service_partition);
 	tcase_add_test(tc, service_key);
 	tcase_add_test(tc, leases_run_out);
+	tcase_add_test(tc, lease_ends_at_its_second);
 	tcase_add_test(tc, services_survive);
 	tcase_add_test(tc, no_room_for_more);
 	tcase_add_test(tc, tables_have_an_end);

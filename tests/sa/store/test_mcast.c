@@ -401,6 +401,43 @@ START_TEST(visibility)
 }
 END_TEST
 
+/* A member fits a requested JoinState if it has all bits of it, not only some. */
+START_TEST(found_by_all_bits_of_join_state)
+{
+	static const struct {
+		unsigned join_state;
+		size_t members;
+	} by[] = { { 1, 2 }, { 4, 2 }, { 5, 1 }, { 2, 0 }, { 7, 0 } };
+	struct request group = create(5, HOST + 1, 1);
+
+	put(group.mad + 48, 8, M_CREATE | M_MTU | M_RATE);
+	put_component(&group, AT_MTU, 1, EXACTLY | 4);
+	put_component(&group, AT_RATE, 1, EXACTLY | 3);
+	ck_assert_uint_eq(say(&group), 0);
+	ask_as(TWIN_2 + 1);
+	ck_assert_uint_eq(join(5, TWIN_2 + 1, 5), 0);
+	ask_as(RIGHT + 1);
+	ck_assert_uint_eq(join(5, RIGHT + 1, 4), 0);
+	ask_as(HOST + 1);
+	for (unsigned i = 0; i < sizeof(by) / sizeof(by[0]); i++) {
+		struct request q =
+			request(GET_TABLE, MCMEMBER_RECORD, M_MGID | M_JOIN_STATE);
+
+		put_mgid(&q, GROUP_TOP, 5);
+		put_component(&q, AT_SCOPE_STATE, 1, by[i].join_state);
+		ck_assert_uint_eq(say(&q), 0);
+		ck_assert_uint_eq(n_records(), by[i].members != 0); /* the group */
+		trust_me(&q);
+		ck_assert_uint_eq(say(&q), 0);
+		ck_assert_uint_eq(n_records(), by[i].members);
+		for (size_t k = 0; k < by[i].members; k++) {
+			ck_assert_uint_eq(record(k)[AT_SCOPE_STATE] & by[i].join_state,
+			                  by[i].join_state);
+		}
+	}
+}
+END_TEST
+
 START_TEST(no_mlid_is_left)
 {
 	for (uint64_t i = 1; i < 8; i++) {
@@ -575,6 +612,7 @@ TEST_SUITE(mcast)
 	tcase_add_test(t, port_is_too_slow);
 	tcase_add_test(t, proxy);
 	tcase_add_test(t, visibility);
+	tcase_add_test(t, found_by_all_bits_of_join_state);
 	tcase_add_test(t, no_mlid_is_left);
 	tcase_add_test(t, gone_ports_leave);
 	tcase_add_test(t, path_to_a_group);
