@@ -2,10 +2,132 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "tests/lib/sweep_tap.h"
 
+#include "conf/base/digest.h"
+#include "conf/base/vector.h"
+
 static struct tap *tap_of(struct transport *t)
 {
 	return (struct tap *)t;
 }
+
+/* --- the recorder ---------------------------------------------------------------------- */
+
+/* The node at the end of a MAD's directed route. */
+static uint32_t node_of(const struct graph *g, const uint8_t *mad)
+{
+	uint32_t node = g->ports[g->sm_port].node;
+	unsigned hops = (unsigned)field_get(mad, SMP_HOP_COUNT);
+
+	for (unsigned i = 1; i <= hops; i++) {
+		unsigned out = mad[SMP_INITIAL_PATH_AT + i];
+		uint32_t peer = out <= g->nodes[node].n_ports
+		                        ? g->ports[graph_port(g, node, out)].peer
+		                        : GRAPH_NONE;
+
+		if (peer == GRAPH_NONE) {
+			return GRAPH_NONE;
+		}
+		node = g->ports[peer].node;
+	}
+	return node;
+}
+
+static struct tap_event *add_event(struct tap *tap, enum tap_event_kind kind)
+{
+	struct tap_event *e;
+
+	ck_assert_int_eq(VECTOR_RESERVE(tap->event, tap->cap_events, tap->n_events + 1),
+	                 E_OK);
+	e = &tap->event[tap->n_events++];
+	*e = (struct tap_event){ .kind = kind, .at_ms = rig_now(tap->recorded) };
+	return e;
+}
+
+static void record_smp(struct tap *tap, enum tap_event_kind kind, const struct mad_msg *m)
+{
+	struct tap_event *e;
+
+	if (tap->recorded == NULL || m->len != MAD_BYTES ||
+	    m->mgmt_class != UMAD_CLASS_SUBN_DIRECTED_ROUTE) {
+		return;
+	}
+	e = add_event(tap, kind);
+	e->method = (uint8_t)field_get(m->data, MAD_METHOD);
+	e->attr = (uint16_t)field_get(m->data, MAD_ATTR_ID);
+	e->mod = (uint32_t)field_get(m->data, MAD_ATTR_MOD);
+	e->node = node_of(tap->recorded->g, m->data);
+	memcpy(e->data, m->data + SMP_DATA_AT, sizeof(e->data));
+}
+
+/* Of the durable LIDs. */
+static uint64_t durable_digest(const struct rig *r)
+{
+	struct arena *a = arena_new();
+	struct lid_memory *lids;
+	uint64_t d = 1;
+	size_t n;
+
+	ck_assert_int_eq(state_lids(r->state, a, &lids, &n), E_OK);
+	for (size_t i = 0; i < n; i++) {
+		d = digest_add(digest_add(digest_add(d, lids[i].guid), lids[i].range.base),
+		               lids[i].range.lmc);
+	}
+	arena_free(a);
+	return d;
+}
+
+static void record_writes(struct tap *tap)
+{
+	const struct rig *r = tap->recorded;
+	uint64_t digest, epoch;
+
+	if (r == NULL) {
+		return;
+	}
+	digest = durable_digest(r);
+	epoch = snap_epoch(r->snap);
+	if (digest != tap->lids_digest) {
+		add_event(tap, TAP_LIDS);
+		tap->lids_digest = digest;
+	}
+	if (epoch != tap->epoch) {
+		add_event(tap, TAP_EPOCH);
+		tap->epoch = epoch;
+	}
+}
+
+void tap_record(struct tap *tap, const struct rig *r)
+{
+	tap->recorded = r;
+	tap->n_events = 0;
+	tap->lids_digest = durable_digest(r);
+	tap->epoch = snap_epoch(r->snap);
+}
+
+void tap_record_done(struct tap *tap)
+{
+	free(tap->event);
+	tap->event = NULL;
+	tap->recorded = NULL;
+	tap->n_events = tap->cap_events = 0;
+}
+
+size_t tap_find(const struct tap *tap, size_t from, enum tap_event_kind kind,
+                uint8_t method, uint16_t attr)
+{
+	for (; from < tap->n_events; from++) {
+		const struct tap_event *e = &tap->event[from];
+		bool smp = kind == TAP_SENT || kind == TAP_ANSWERED;
+
+		if (e->kind == kind &&
+		    (!smp || (e->attr == attr && (method == 0 || e->method == method)))) {
+			break;
+		}
+	}
+	return from;
+}
+
+/* --- the transport --------------------------------------------------------------------- */
 
 static int tap_send(struct transport *t, const struct mad_msg *m)
 {
@@ -17,6 +139,11 @@ static int tap_send(struct transport *t, const struct mad_msg *m)
 		memcpy(tap->out, m->data, MAD_BYTES);
 		tap->out_msg = *m;
 		tap->n_out++;
+		return E_OK;
+	}
+	record_writes(tap);
+	record_smp(tap, TAP_SENT, m);
+	if (tap->loses != NULL && m->len == MAD_BYTES && tap->loses(m->data)) {
 		return E_OK;
 	}
 	if (tap->out_filter != NULL && m->len == MAD_BYTES) {
@@ -54,7 +181,8 @@ static void tap_disguise(struct tap *tap, struct mad_msg *m)
 	} else if (attr == UMAD_SM_ATTR_SM_INFO && !tap->other_silent) {
 		memset(mad + 64, 0, 64);
 		field_set(mad, MAD_STATUS, 0x8000);
-		field_set(mad + 64, SMI_GUID, tap->other_guid + 1);
+		field_set(mad + 64, SMI_GUID,
+		          tap->other_sm_guid ? tap->other_sm_guid : tap->other_guid + 1);
 		field_set(mad + 64, SMI_PRIORITY, tap->other_priority);
 		field_set(mad + 64, SMI_SM_STATE, tap->other_state);
 	}
@@ -73,6 +201,10 @@ static int tap_recv(struct transport *t, uint64_t deadline, struct mad_msg *ret)
 		return E_OK;
 	}
 	err = tap->inner->ops->recv(tap->inner, deadline, ret);
+	if (err == E_OK && ret->status == 0 && ret->data[3] == UMAD_METHOD_GET_RESP &&
+	    (field_get(ret->data, MAD_STATUS) & 0x7fff) == 0) {
+		record_smp(tap, TAP_ANSWERED, ret);
+	}
 	if (err == E_OK && tap->other_guid && ret->data[3] == UMAD_METHOD_GET_RESP) {
 		tap_disguise(tap, ret);
 	}

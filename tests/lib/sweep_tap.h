@@ -5,6 +5,27 @@
 #include "tests/lib/sweep_fixture.h"
 
 /*!
+ * What happened, in order: SMPs that left and were answered, and writes to the databases
+ * that are seen when the next SMP leaves.
+ */
+enum tap_event_kind {
+	TAP_SENT,     /* an SMP, retries included */
+	TAP_ANSWERED, /* GetResp with status 0 */
+	TAP_LIDS,     /* the durable LIDs changed */
+	TAP_EPOCH     /* the snapshot has a new epoch */
+};
+
+struct tap_event {
+	enum tap_event_kind kind;
+	uint8_t method; /* of an answer: GetResp */
+	uint16_t attr;
+	uint32_t mod;
+	uint32_t node; /* of the fabric, by the directed route; GRAPH_NONE: no such node */
+	uint64_t at_ms;
+	uint8_t data[64];
+};
+
+/*!
  * A tap between a sweep and the simulation: it can bring in MADs as if others had sent
  * them, keeps what goes out that is not a request of ours, and can let one host look as
  * if an SM ran on it.
@@ -22,11 +43,18 @@ struct tap {
 	/* the other SM */
 	uint64_t other_guid; /* NodeGUID of its host, 0: there is none */
 	uint8_t other_priority, other_state;
+	uint64_t other_sm_guid; /* in its SMInfo; 0: other_guid + 1 */
 	bool other_silent; /* IsSM is set, SMInfo is not answered */
 	uint8_t path[64];  /* directed route on which it was found */
 	uint8_t hops;
 	uint8_t changed[MAD_BYTES];
 	void (*out_filter)(uint8_t *mad), (*in_filter)(uint8_t *mad); /* NULL: none */
+	bool (*loses)(const uint8_t *mad); /* MADs of ours that get lost; NULL: none */
+	/* the recorder, see tap_record() */
+	const struct rig *recorded; /* NULL: off */
+	struct tap_event *event;    /* [n_events] malloc */
+	size_t n_events, cap_events;
+	uint64_t lids_digest, epoch;
 };
 
 /* A rig whose sweep sits behind a tap; call rig_start() afterwards. */
@@ -35,3 +63,14 @@ void tap_init(struct tap *tap, struct rig *r);
 /* Lets the sweep receive one MAD. */
 void tap_bring(struct tap *tap, struct rig *r, uint8_t mgmt_class, uint8_t method,
                uint16_t attr, size_t len);
+
+/*! \brief Records from now on what the sweep of this rig does; earlier events are forgotten. */
+void tap_record(struct tap *tap, const struct rig *r);
+
+/*! \brief Frees the events and stops. */
+void tap_record_done(struct tap *tap);
+
+/*! \brief First event of a kind from \a from on, n_events if there is none. method and attr
+ *  are looked at for SMPs only; a method of 0 is any. */
+size_t tap_find(const struct tap *tap, size_t from, enum tap_event_kind kind,
+                uint8_t method, uint16_t attr);

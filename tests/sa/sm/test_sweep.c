@@ -548,6 +548,8 @@ START_TEST(credit_loop_refused)
 	const struct sweep_status *st = sweep_status(rig->sweep);
 	ck_assert(!st->up);
 	ck_assert_ptr_nonnull(strstr(st->not_ready, "credit loop"));
+	rig_run_ms(rig, 30000); /* and stays refused */
+	ck_assert(!sweep_status(rig->sweep)->up);
 	ck_assert_uint_eq(sim_count(rig->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_PORT_INFO),
 	                  0);
 	ck_assert_uint_eq(lft_sets(rig), 0);
@@ -561,6 +563,7 @@ START_TEST(credit_loop_refused)
 	rig->config.credit_loops = CREDIT_REFUSE;
 	rig->config.lmc = 1;
 	rig_reconfigure(rig);
+	rig_run_ms(rig, 30000);
 	ck_assert(!sweep_status(rig->sweep)->up);
 	ck_assert_uint_eq(sim_count(rig->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_PORT_INFO),
 	                  ports);

@@ -296,18 +296,39 @@ START_TEST(other_standby)
 }
 END_TEST
 
-/* Two masters meet (two fabrics were joined): the higher one stays. */
+/* Another master of this priority, and of equal priority with a lower or higher GUID. */
+static const struct {
+	uint8_t priority;
+	int guid; /* -1: below ours, 1: above */
+	bool we_stay;
+} masters[] = {
+	{ 3, 1, true }, { 3, -1, true }, { 9, 1, false }, { 9, -1, false },
+	{ 5, 1, true }, { 5, -1, false },
+};
+
+static void other_master(unsigned i, uint8_t state)
+{
+	rig->config.sm_priority = 5;
+	other(masters[i].priority, state);
+	tap.other_sm_guid = rig->g->ports[rig->g->sm_port].guid + (uint64_t)masters[i].guid;
+}
+
+static void check_master(unsigned i)
+{
+	ck_assert_uint_eq(sweep_status(rig->sweep)->master, masters[i].we_stay);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->up, masters[i].we_stay);
+}
+
+/* Two masters meet (two fabrics were joined): the higher one stays. At equal priority it is
+ * the one with the lower GUID, so exactly one of the two steps down. */
 START_TEST(second_master)
 {
-	static const uint8_t priority[] = { 3, 9 };
-
 	rig->config.sm_priority = 5;
 	up();
-	other(priority[_i], 3);
+	other_master((unsigned)_i, 3);
 	sweep_request_heavy(rig->sweep);
 	rig_heavy(rig, 2);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->master, priority[_i] < 5);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->up, priority[_i] < 5);
+	check_master((unsigned)_i);
 }
 END_TEST
 
@@ -316,15 +337,11 @@ END_TEST
  * for it. */
 START_TEST(both_started)
 {
-	static const uint8_t priority[] = { 3, 9 };
-
-	rig->config.sm_priority = 5;
-	other(priority[_i], 1);
+	other_master((unsigned)_i, 1);
 	up();
 	tap.other_state = 3;
 	rig_run_ms(rig, 60000);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->master, priority[_i] < 5);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->up, priority[_i] < 5);
+	check_master((unsigned)_i);
 	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 2);
 }
 END_TEST
@@ -345,7 +362,7 @@ TEST_SUITE(sweep_agent)
 	tcase_add_test(t, nonsense);
 	tcase_add_loop_test(t, another_master, 0, 2);
 	tcase_add_loop_test(t, other_standby, 0, 3);
-	tcase_add_loop_test(t, second_master, 0, 2);
-	tcase_add_loop_test(t, both_started, 0, 2);
+	tcase_add_loop_test(t, second_master, 0, sizeof(masters) / sizeof(masters[0]));
+	tcase_add_loop_test(t, both_started, 0, sizeof(masters) / sizeof(masters[0]));
 	suite_add_tcase(suite, t);
 }

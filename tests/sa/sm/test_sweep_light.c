@@ -182,6 +182,72 @@ START_TEST(exchanged)
 }
 END_TEST
 
+/* What a switch shows by itself, while no state changed: its cable is in another port of
+ * the neighbour, it lost its LID, it lost its tables. */
+static void other_port(uint8_t *mad)
+{
+	uint8_t *data = mad + SMP_DATA_AT;
+
+	if (field_get(mad, MAD_METHOD) == UMAD_METHOD_GET_RESP &&
+	    field_get(mad, MAD_ATTR_ID) == UMAD_SM_ATTR_NODE_INFO &&
+	    field_get(data, NI_NODE_GUID) == disguised) {
+		field_set(data, NI_LOCAL_PORT_NUM, field_get(data, NI_LOCAL_PORT_NUM) + 1);
+	}
+}
+
+static void no_lid(uint8_t *mad)
+{
+	uint8_t *data = mad + SMP_DATA_AT;
+
+	if (field_get(mad, MAD_METHOD) == UMAD_METHOD_GET_RESP &&
+	    field_get(mad, MAD_ATTR_ID) == UMAD_SM_ATTR_PORT_INFO &&
+	    (field_get(mad, MAD_ATTR_MOD) & 0xff) == 0 && field_get(data, PI_LID) > 1) {
+		field_set(data, PI_LID, 0);
+	}
+}
+
+static void no_tables(uint8_t *mad)
+{
+	if (field_get(mad, MAD_METHOD) == UMAD_METHOD_GET_RESP &&
+	    field_get(mad, MAD_ATTR_ID) == UMAD_SM_ATTR_SWITCH_INFO) {
+		field_set(mad + SMP_DATA_AT, SI_LINEAR_FDB_TOP, 0);
+	}
+}
+
+/* clang-format off */
+static const struct {
+	void (*filter)(uint8_t *mad);
+	unsigned quiet; /* light sweeps before: they clear PortStateChange */
+} shown[] = {
+	{ other_port, 0 },
+	{ no_lid, 0 },
+	{ no_tables, 0 },
+	{ no_tables, 2 },
+};
+/* clang-format on */
+
+START_TEST(shown_by_switch)
+{
+	uint64_t end;
+
+	start("ft2 6 6 3", true);
+	disguised = rig->g->nodes[rig->g->switches[rig->g->n_switches - 1]].guid;
+	rig_up(rig);
+	periods(shown[_i].quiet);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 1);
+	tap.in_filter = shown[_i].filter;
+	end = rig_now(rig) + PERIOD_MS + 1000;
+	while (strcmp(sweep_status(rig->sweep)->phase, "discover") != 0) {
+		ck_assert_uint_lt(rig_now(rig), end);
+		ck_assert_int_eq(sweep_turn(rig->sweep), E_OK);
+	}
+	tap.in_filter = NULL; /* the heavy sweep finds the fabric as it is */
+	rig_up(rig);
+	periods(PERIODS);
+	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 2);
+}
+END_TEST
+
 /* All cables of the fabric that is there are active. */
 static void check_active(uint64_t without)
 {
@@ -247,6 +313,7 @@ TEST_SUITE(sweep_light)
 	tcase_add_loop_test(t, quiet, 0, sizeof(quiet_topos) / sizeof(quiet_topos[0]));
 	tcase_add_loop_test(t, stuck, 0, 2);
 	tcase_add_test(t, exchanged);
+	tcase_add_loop_test(t, shown_by_switch, 0, sizeof(shown) / sizeof(shown[0]));
 	tcase_add_loop_test(t, any_moment, 0, 120);
 	suite_add_tcase(suite, t);
 }

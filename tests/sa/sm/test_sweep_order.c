@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * The order that a sweep promises (sa/sm/sweep.c), as a recorder of all SMPs and database
+ * writes saw it, and what every PortInfo holds afterwards.
+ */
+#include "tests/lib/suite.h"
+#include "tests/lib/sweep_tap.h"
+
+static struct rig *rig;
+static struct tap tap;
+
+static void setup(void)
+{
+	rig = rig_new();
+}
+
+static void teardown(void)
+{
+	rig_free(rig);
+	tap_record_done(&tap);
+}
+
+static void start(const char *topo)
+{
+	rig_topo(rig, topo, 0, 0);
+	rig_sim(rig, 1, 0);
+	tap_init(&tap, rig);
+	rig_start(rig);
+	tap_record(&tap, rig);
+}
+
+static const struct sweep_status *status(void)
+{
+	return sweep_status(rig->sweep);
+}
+
+static void up(void)
+{
+	rig_heavy(rig, 1);
+	ck_assert_msg(status()->up, "%s", status()->not_ready);
+}
+
+static bool is_host(uint32_t port)
+{
+	return rig->g->nodes[rig->g->ports[port].node].type != NODE_SWITCH;
+}
+
+static uint64_t guid_of_host(unsigned back)
+{
+	for (uint32_t i = rig->g->n_nodes; i-- > 0;) {
+		if (rig->g->nodes[i].type != NODE_SWITCH &&
+		    i != rig->g->ports[rig->g->sm_port].node && back-- == 0) {
+			return rig->g->nodes[i].guid;
+		}
+	}
+	ck_abort_msg("no such host");
+	return 0;
+}
+
+/* --- order ------------------------------------------------------------------------------ */
+
+static size_t first_set(size_t from, uint16_t attr)
+{
+	return tap_find(&tap, from, TAP_SENT, UMAD_METHOD_SET, attr);
+}
+
+/* First Set(PortInfo) that asks for a state from here on. */
+static size_t first_state(size_t from, unsigned state)
+{
+	while ((from = first_set(from, UMAD_SM_ATTR_PORT_INFO)) < tap.n_events &&
+	       field_get(tap.event[from].data, PI_PORT_STATE) != state) {
+		from++;
+	}
+	return from;
+}
+
+/* LIDs durable -> ports -> tables -> publish -> ARMED -> ACTIVE, in a bring-up and when a
+ * host comes. */
+START_TEST(order)
+{
+	start("ft2 4 4 2");
+	ck_assert_int_eq(sim_set_node(rig->sim, guid_of_host(0), false), E_OK);
+	up();
+	for (unsigned i = 0; i < 2; i++) {
+		size_t lids = tap_find(&tap, 0, TAP_LIDS, 0, 0);
+		size_t epoch = tap_find(&tap, 0, TAP_EPOCH, 0, 0);
+		size_t port = first_set(0, UMAD_SM_ATTR_PORT_INFO);
+		size_t lft = first_set(0, UMAD_SM_ATTR_LINEAR_FT);
+		size_t armed = first_state(0, PORT_ARMED);
+		size_t active = first_state(0, PORT_ACTIVE);
+
+		ck_assert_uint_lt(lids, port);
+		ck_assert_uint_lt(port, lft);
+		ck_assert_uint_lt(lft, epoch);
+		ck_assert_uint_lt(epoch, armed);
+		ck_assert_uint_lt(armed, active);
+		ck_assert_uint_lt(active, tap.n_events);
+		ck_assert_uint_eq(first_set(epoch, UMAD_SM_ATTR_LINEAR_FT), tap.n_events);
+		if (i == 0) {
+			tap_record(&tap, rig);
+			ck_assert_int_eq(sim_set_node(rig->sim, guid_of_host(0), true),
+			                 E_OK);
+			sweep_request_heavy(rig->sweep);
+			rig_heavy(rig, 2);
+			ck_assert(status()->up);
+		}
+	}
+}
+END_TEST
+
+static bool loses_some_blocks(const uint8_t *mad)
+{
+	static unsigned n;
+
+	return field_get(mad, MAD_METHOD) == UMAD_METHOD_SET &&
+	       field_get(mad, MAD_ATTR_ID) == UMAD_SM_ATTR_LINEAR_FT && n++ % 3 == 1;
+}
+
+/* A LID is within the table of a switch only after its entry is: LinearFDBTop leaves when
+ * every block of the switch was acknowledged, also when blocks got lost and are sent
+ * again. */
+START_TEST(top_after_blocks)
+{
+	start("ft2 36 6 10"); /* several blocks */
+	rig->config.lmc = 2;
+	tap.loses = loses_some_blocks;
+	up();
+	for (uint32_t i = 0; i < rig->g->n_switches; i++) {
+		uint32_t node = rig->g->switches[i];
+		uint64_t sent = 0, answered = 0; /* blocks, as bits */
+		unsigned tops = 0;
+
+		for (size_t k = 0; k < tap.n_events; k++) {
+			const struct tap_event *e = &tap.event[k];
+			bool lft = e->attr == UMAD_SM_ATTR_LINEAR_FT && e->node == node;
+
+			if (lft && e->kind == TAP_SENT && e->method == UMAD_METHOD_SET) {
+				sent |= UINT64_C(1) << e->mod;
+			} else if (lft && e->kind == TAP_ANSWERED) {
+				answered |= UINT64_C(1) << e->mod;
+			}
+			if (e->kind == TAP_SENT && e->node == node &&
+			    e->method == UMAD_METHOD_SET &&
+			    e->attr == UMAD_SM_ATTR_SWITCH_INFO &&
+			    field_get(e->data, SI_LINEAR_FDB_TOP) != 0) {
+				tops++;
+				ck_assert_uint_gt(sent, 1); /* more than block 0 */
+				ck_assert_uint_eq(answered, sent);
+			}
+		}
+		ck_assert_uint_eq(tops, 1);
+	}
+}
+END_TEST
+
+/* LIDs over tables that were refused are not remembered: the fabric and the memory of LIDs
+ * stay as they were. */
+START_TEST(refused)
+{
+	rig_file(rig, "ring-4.topo");
+	rig_sim(rig, 1, 0);
+	tap_init(&tap, rig);
+	rig->config.credit_loops = CREDIT_REFUSE;
+	rig->deps.list.no_fallback = true;
+	rig_start(rig);
+	tap_record(&tap, rig);
+	rig_heavy(rig, 1);
+	rig_run_ms(rig, 60000);
+	ck_assert(!status()->up);
+	ck_assert_ptr_nonnull(strstr(status()->not_ready, "credit loop"));
+	ck_assert_uint_ge(status()->failed_sweeps, 3);
+	ck_assert_uint_eq(tap_find(&tap, 0, TAP_LIDS, 0, 0), tap.n_events);
+	ck_assert_uint_eq(tap_find(&tap, 0, TAP_EPOCH, 0, 0), tap.n_events);
+	ck_assert_uint_eq(first_set(0, UMAD_SM_ATTR_PORT_INFO), tap.n_events);
+	ck_assert_uint_eq(first_set(0, UMAD_SM_ATTR_LINEAR_FT), tap.n_events);
+}
+END_TEST
+
+/* --- failures --------------------------------------------------------------------------- */
+
+/* When heavy sweeps began: NodeInfo of the local node. \return Their number, at most \a max */
+static unsigned begins(uint64_t *ret_ms, unsigned max)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < tap.n_events && n < max; i++) {
+		const struct tap_event *e = &tap.event[i];
+
+		if (e->kind == TAP_SENT && e->attr == UMAD_SM_ATTR_NODE_INFO &&
+		    e->node == rig->g->ports[rig->g->sm_port].node) {
+			ret_ms[n++] = e->at_ms;
+		}
+	}
+	return n;
+}
+
+/* A sweep that the fabric made fail is tried again after 1, 2, 4, 8, 10, 10 seconds. */
+START_TEST(retries)
+{
+	static const unsigned seconds[] = { 1, 2, 4, 8, 10, 10 };
+	uint64_t at[7];
+
+	rig->config.sweep_interval = 0;
+	start("ft2 4 4 2");
+	const struct port *p = &rig->g->ports[rig->g->sm_port];
+	ck_assert_int_eq(
+		sim_set_link(rig->sim, rig->g->nodes[p->node].guid, p->num, false), E_OK);
+	rig_run_ms(rig, 40000);
+	ck_assert_uint_eq(begins(at, 7), 7);
+	for (unsigned i = 0; i < 6; i++) {
+		uint64_t took = at[i + 1] - at[i];
+
+		ck_assert_msg(took >= seconds[i] * 1000u && took < seconds[i] * 1000u + 500,
+		              "try %u after %u ms", i + 1, (unsigned)took);
+	}
+}
+END_TEST
+
+static uint32_t no_writes; /* node whose writes get lost */
+
+static bool loses_writes(const uint8_t *mad)
+{
+	const struct graph *g = rig->g;
+	uint32_t node = g->ports[g->sm_port].node;
+
+	if (field_get(mad, MAD_METHOD) != UMAD_METHOD_SET) {
+		return false;
+	}
+	for (unsigned i = 1; i <= field_get(mad, SMP_HOP_COUNT); i++) {
+		node = g->ports[g->ports[graph_port(g, node, mad[SMP_INITIAL_PATH_AT + i])]
+		                        .peer]
+		               .node;
+	}
+	return node == no_writes;
+}
+
+/* A host that answers reads and no writes stops two sweeps in a row, not one
+ * and not all. */
+START_TEST(no_answer_to_writes)
+{
+	rig->config.sweep_interval = 0;
+	start("ft2 4 4 2");
+	no_writes = graph_node_by_guid(rig->g, guid_of_host(0));
+	tap.loses = loses_writes;
+	for (unsigned i = 1; i <= 3; i++) {
+		rig_heavy(rig, i);
+		ck_assert_uint_eq(status()->up, i == 3);
+	}
+	ck_assert_uint_eq(status()->failed_sweeps, 2);
+}
+END_TEST
+
+/* --- what is remembered ------------------------------------------------------------------ */
+
+static bool is_remembered(uint64_t guid, struct lid_range *ret)
+{
+	struct arena *a = arena_new();
+	struct lid_memory *lids;
+	bool found = false;
+	size_t n;
+
+	ck_assert_int_eq(state_lids(rig->state, a, &lids, &n), E_OK);
+	for (size_t i = 0; i < n; i++) {
+		if (lids[i].guid == guid) {
+			*ret = lids[i].range;
+			found = true;
+		}
+	}
+	arena_free(a);
+	return found;
+}
+
+/* What is durable is what the ports have, also when only the LMC of a range changed. */
+START_TEST(lmc_is_durable)
+{
+	static const unsigned lmc[] = { 2, 1, 3, 0 };
+	unsigned same_base = 0;
+
+	rig->config.lmc = 2;
+	start("ft2 4 4 2");
+	up();
+	for (unsigned k = 0; k < 4; k++) {
+		rig->config.lmc = lmc[k];
+		sweep_reconfigure(rig->sweep, &rig->deps);
+		rig_heavy(rig, k + 2);
+		ck_assert(status()->up);
+		for (uint32_t i = 0; i < rig->g->n_end_ports; i++) {
+			uint32_t port = rig->g->end_ports[i];
+			struct lid_range r;
+
+			ck_assert(is_remembered(rig->g->ports[port].guid, &r));
+			ck_assert_uint_eq(r.base, rig_peek(rig, port, PI_LID));
+			ck_assert_uint_eq(r.lmc, rig_peek(rig, port, PI_LMC));
+			same_base += r.base != 0 && r.lmc == 1;
+		}
+	}
+	ck_assert_uint_gt(same_base, 0);
+}
+END_TEST
+
+/* reassign_lids forgets LIDs once in the life of the process, not in each sweep: a host that
+ * goes away later finds its LID again. */
+START_TEST(reassigned_once)
+{
+	struct lid_range before, after;
+
+	rig->config.reassign_lids = true;
+	start("ft2 4 4 2");
+	up();
+	uint64_t guid = guid_of_host(0);
+	uint64_t port_guid =
+		rig->g->ports[graph_port(rig->g, graph_node_by_guid(rig->g, guid), 1)].guid;
+	ck_assert(is_remembered(port_guid, &before));
+	ck_assert_int_eq(sim_set_node(rig->sim, guid, false), E_OK);
+	for (unsigned i = 0; i < 2; i++) {
+		sweep_request_heavy(rig->sweep);
+		rig_heavy(rig, 2 + i);
+		ck_assert(is_remembered(port_guid, &after));
+		ck_assert_uint_eq(after.base, before.base);
+	}
+}
+END_TEST
+
+/* --- clients ------------------------------------------------------------------------------ */
+
+/* Hosts that were asked to register again since event \a from, each counted once per Set. */
+static unsigned asked_to_reregister(size_t from)
+{
+	unsigned n = 0;
+
+	for (size_t i = from; i < tap.n_events; i++) {
+		const struct tap_event *e = &tap.event[i];
+
+		if (e->kind == TAP_SENT && e->method == UMAD_METHOD_SET &&
+		    e->attr == UMAD_SM_ATTR_PORT_INFO &&
+		    field_get(e->data, PI_CLIENT_REREGISTER)) {
+			ck_assert_uint_ne(e->node, GRAPH_NONE);
+			ck_assert(rig->g->nodes[e->node].type != NODE_SWITCH);
+			n++;
+		}
+	}
+	return n;
+}
+
+/* Every host is asked once by the first sweep of an SM, also after a restart of the SM, and
+ * by no other. */
+START_TEST(reregister)
+{
+	start("ft2 4 4 2");
+	up();
+	ck_assert_uint_eq(asked_to_reregister(0), rig->g->n_hosts);
+	size_t from = tap.n_events;
+	sweep_request_heavy(rig->sweep);
+	rig_heavy(rig, 2);
+	ck_assert_uint_eq(asked_to_reregister(from), 0);
+	rig_stop(rig);
+	rig_start(rig);
+	tap_record(&tap, rig);
+	up();
+	ck_assert_uint_eq(asked_to_reregister(0), rig->g->n_hosts);
+}
+END_TEST
+
+/* --- what a port holds -------------------------------------------------------------------- */
+
+START_TEST(end_port_values)
+{
+	rig->config.m_key = 0x1122334455667788;
+	rig->config.subnet_prefix = 0xfec0000000000123;
+	rig->config.subnet_timeout = 20;
+	start("ft2 4 4 2");
+	up();
+	for (uint32_t i = 0; i < rig->g->n_end_ports; i++) {
+		uint32_t p = rig->g->end_ports[i];
+
+		ck_assert_uint_eq(rig_peek(rig, p, PI_M_KEY), rig->config.m_key);
+		ck_assert_uint_eq(rig_peek(rig, p, PI_GID_PREFIX),
+		                  rig->config.subnet_prefix);
+		ck_assert_uint_eq(rig_peek(rig, p, PI_SUBNET_TIMEOUT), 20);
+		ck_assert_uint_eq(rig_peek(rig, p, PI_MASTER_SM_LID),
+		                  rig_peek(rig, rig->g->sm_port, PI_LID));
+	}
+}
+END_TEST
+
+/* Switch ports towards hosts have the leaf values. */
+START_TEST(link_values)
+{
+	rig->config.vl_stall_count = 3;
+	rig->config.leaf_vl_stall_count = 5;
+	rig->config.head_of_queue_lifetime = 0x11;
+	rig->config.leaf_head_of_queue_lifetime = 0x0d;
+	rig->config.local_phy_errors_threshold = 6;
+	rig->config.overrun_errors_threshold = 9;
+	start("ft2 4 4 2");
+	up();
+	for (uint32_t i = 0; i < rig->g->n_ports; i++) {
+		const struct port *p = &rig->g->ports[i];
+
+		if (p->peer == GRAPH_NONE) {
+			continue;
+		}
+		ck_assert_uint_eq(rig_peek(rig, i, PI_LOCAL_PHY_ERRORS), 6);
+		ck_assert_uint_eq(rig_peek(rig, i, PI_OVERRUN_ERRORS), 9);
+		if (!is_host(i)) {
+			bool leaf = is_host(p->peer);
+
+			ck_assert_uint_eq(rig_peek(rig, i, PI_VL_STALL_COUNT),
+			                  leaf ? 5 : 3);
+			ck_assert_uint_eq(rig_peek(rig, i, PI_HOQ_LIFE),
+			                  leaf ? 0x0d : 0x11);
+		}
+	}
+}
+END_TEST
+
+/* NeighborMTU of both ends is the smaller MTUCap, whichever end has it. */
+START_TEST(mtu_of_both_ends)
+{
+	rig_topo(rig, "ft2 4 4 2", 0, 0);
+	for (uint32_t i = 0, k = 0; i < rig->g->n_ports; i++) {
+		struct port *p = &rig->g->ports[i];
+
+		if (p->peer != GRAPH_NONE && i < p->peer) {
+			p->mtu = 1 + k % 5;
+			rig->g->ports[p->peer].mtu = 1 + (k / 5 + 2 * k) % 5;
+			k++;
+		}
+	}
+	rig_sim(rig, 1, 0);
+	rig_start(rig);
+	up();
+	for (uint32_t i = 0; i < rig->g->n_ports; i++) {
+		const struct port *p = &rig->g->ports[i];
+
+		if (p->peer != GRAPH_NONE) {
+			uint8_t far = rig->g->ports[p->peer].mtu;
+
+			ck_assert_uint_eq(rig_peek(rig, i, PI_NEIGHBOR_MTU),
+			                  p->mtu < far ? p->mtu : far);
+		}
+	}
+}
+END_TEST
+
+TEST_SUITE(sweep_order)
+{
+	TCase *t = tcase_create("order");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, order);
+	tcase_add_test(t, top_after_blocks);
+	tcase_add_test(t, refused);
+	tcase_add_test(t, retries);
+	tcase_add_test(t, no_answer_to_writes);
+	tcase_add_test(t, lmc_is_durable);
+	tcase_add_test(t, reassigned_once);
+	tcase_add_test(t, reregister);
+	tcase_add_test(t, end_port_values);
+	tcase_add_test(t, link_values);
+	tcase_add_test(t, mtu_of_both_ends);
+	suite_add_tcase(suite, t);
+}
