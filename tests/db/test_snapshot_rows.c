@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * What a publish stores beside the tables of the fabric: every number of the head, on a
+ * sweep whose numbers all differ, and the version of exactly those tables that changed.
+ */
+#include <check.h>
+#include <errno.h>
+#include <infiniband/umad_sm.h>
+
+#include "db/reader.h"
+#include "tests/lib/db_util.h"
+#include "tests/lib/suite.h"
+
+static char dir[256];
+static struct arena *arena;
+static struct snap_writer *w;
+static struct snap_reader *r;
+static struct fabric fabric;
+static struct snap_content content;
+
+static void setup(void)
+{
+	struct snap_options o = { .grace_ms = 10000 };
+	const char *why = "";
+
+	make_tmp(dir);
+	arena = arena_new();
+	ck_assert_msg(snap_writer_open(dir, &o, arena, &why, &w) == E_OK, "%s", why);
+	ck_assert_int_eq(snap_reader_local(w, &r), E_OK);
+	fabric_init(&fabric, "ft2 3 2 2", 1);
+	content = fabric_content(&fabric, 1);
+}
+
+static void teardown(void)
+{
+	snap_reader_close(r);
+	snap_writer_close(w);
+	fabric_done(&fabric);
+	arena_free(arena);
+	remove_tree(dir);
+}
+
+static uint64_t publish(void)
+{
+	struct snap_published p;
+
+	ck_assert_int_eq(snap_publish(w, &content, 0, &p), E_OK);
+	ck_assert_int_eq(snap_pin(r), E_OK);
+	return p.txn;
+}
+
+START_TEST(test_head)
+{
+	struct graph g = *fabric.g;
+	struct route_result *route = &fabric.route;
+
+	route->proof.pairs = 101;
+	route->proof.unreachable_pairs = 102;
+	route->proof.forwarding_loops = 103;
+	route->proof.credit_loops = 104;
+	route->proof.management_unreachable = 105;
+	route->proof.management_credit_loops = 106;
+	route->proof.vls_used = 7;
+	route->load.max = 108;
+	route->load.p99 = 109;
+	route->load.mean = 110.5;
+	route->seconds_route = 111.5;
+	route->seconds_prove = 112.5;
+	route->engine_asked = "asked";
+	snprintf(route->fallback_reason.text, sizeof(route->fallback_reason.text),
+	         "reason");
+	snprintf(route->out.notes.text, sizeof(route->out.notes.text), "notes");
+	snprintf(route->warning.text, sizeof(route->warning.text), "warning");
+	content.g = &g;
+	g.n_hosts = 113;
+	g.n_links = 114;
+	content.epoch = 115;
+	content.computed_at = 116;
+	content.subnet_prefix = 117;
+	content.sm_port_guid = 118;
+	content.sm_lid = 119;
+	content.sm_priority = 12;
+	content.sm_state = 2;
+	content.packet_life_time = 17;
+	content.path_selection = 3;
+	content.multicast_fdb_cap = 120;
+	content.qos = true;
+	for (uint8_t i = 0; i < SNAP_HOPS_MAX; i++) {
+		content.life_time_by_hops[i] = 20 + i;
+	}
+	content.n_stages = 2;
+	content.stage[0] = (struct snap_stage){ "one", 121.5 };
+	content.stage[1] = (struct snap_stage){ "two", 122.5 };
+	uint64_t txn = publish();
+
+	const struct snap_meta *m = snap_meta(r);
+	ck_assert_uint_eq(m->txn, txn);
+	ck_assert_uint_eq(m->pairs, 101);
+	ck_assert_uint_eq(m->unreachable_pairs, 102);
+	ck_assert_uint_eq(m->forwarding_loops, 103);
+	ck_assert_uint_eq(m->credit_loops, 104);
+	ck_assert_uint_eq(m->management_unreachable, 105);
+	ck_assert_uint_eq(m->management_credit_loops, 106);
+	ck_assert_uint_eq(m->vls_used, 7);
+	ck_assert_uint_eq(m->load_max, 108);
+	ck_assert_uint_eq(m->load_p99, 109);
+	ck_assert(m->load_mean == 110.5);
+	ck_assert(m->seconds_route == 111.5);
+	ck_assert(m->seconds_prove == 112.5);
+	ck_assert_str_eq(m->engine_asked, "asked");
+	ck_assert_str_eq(m->engine_used, "minhop");
+	ck_assert_str_eq(m->fallback_reason, "reason");
+	ck_assert_str_eq(m->notes, "notes");
+	ck_assert_str_eq(m->warning, "warning");
+	ck_assert_uint_eq(m->n_nodes, g.n_nodes);
+	ck_assert_uint_eq(m->n_switches, g.n_switches);
+	ck_assert_uint_eq(m->n_end_ports, g.n_end_ports);
+	ck_assert_uint_eq(m->n_hosts, 113);
+	ck_assert_uint_eq(m->n_links, 114);
+	ck_assert_uint_eq(m->n_lids, fabric.lids.count);
+	ck_assert_uint_eq(m->top_lid, fabric.lids.top);
+	ck_assert_uint_eq(m->n_sources, route->paths.n_sources);
+	ck_assert_uint_eq(m->lmc, 1);
+	ck_assert_uint_eq(m->epoch, 115);
+	ck_assert_int_eq(m->computed_at, 116);
+	ck_assert_uint_eq(m->subnet_prefix, 117);
+	ck_assert_uint_eq(m->sm_port_guid, 118);
+	ck_assert_uint_eq(m->sm_lid, 119);
+	ck_assert_uint_eq(m->sm_priority, 12);
+	ck_assert_uint_eq(m->sm_state, 2);
+	ck_assert_uint_eq(m->packet_life_time, 17);
+	ck_assert_uint_eq(m->path_selection, 3);
+	ck_assert_uint_eq(m->multicast_fdb_cap, 120);
+	ck_assert(m->qos);
+	for (unsigned i = 0; i < SNAP_HOPS_MAX; i++) {
+		ck_assert_uint_eq(m->life_time_by_hops[i], 20 + i);
+	}
+	ck_assert_uint_eq(m->n_stages, 2);
+	ck_assert_str_eq(m->stage[0].name, "one");
+	ck_assert(m->stage[0].seconds == 121.5);
+	ck_assert_str_eq(m->stage[1].name, "two");
+	ck_assert(m->stage[1].seconds == 122.5);
+}
+END_TEST
+
+static uint8_t p_keys[64] = { 0x80, 0x01, 0xff, 0xff };
+static struct snap_attr p_key_table = { .attr = UMAD_SM_ATTR_PKEY_TABLE,
+	                                .data = p_keys,
+	                                .len = sizeof(p_keys) };
+
+static void nothing(void)
+{
+}
+
+static void change_options(void)
+{
+	content.options_text = "another text\n";
+}
+
+static void change_node(void)
+{
+	fabric.g->nodes[1].vendor_id++;
+}
+
+static void change_port(void)
+{
+	fabric.g->ports[fabric.g->hosts[0]].state = PORT_ARMED;
+}
+
+static void change_load(void)
+{
+	fabric.route.load.all[0]++;
+}
+
+static void change_lft(void)
+{
+	lft_row(&fabric.route.out.lft, 0)[1] ^= 1;
+}
+
+static void change_path(void)
+{
+	fabric.route.paths.rows[1].lane ^= 1;
+}
+
+static void change_p_keys(void)
+{
+	p_keys[1]++;
+}
+
+#define TABLE(id) (UINT32_C(1) << SNAP_##id)
+static const struct {
+	const char *what;
+	void (*change)(void);
+	uint32_t tables; /* whose versions move, besides that of the head */
+	bool new_epoch;
+} changes[] = {
+	{ "nothing", nothing, 0, false },
+	{ "options", change_options, TABLE(OPTIONS), false },
+	{ "a node", change_node, TABLE(NODES), true },
+	{ "a port state", change_port, TABLE(PORTS), false },
+	{ "routes on a link", change_load, TABLE(LOAD), false },
+	{ "an LFT entry", change_lft, TABLE(LFT), true },
+	{ "a path", change_path, TABLE(PATHS), true },
+	{ "a P_Key", change_p_keys, TABLE(ATTRS) | TABLE(P_KEY_SETS), false },
+};
+
+START_TEST(test_versions)
+{
+	struct snap_published p;
+
+	p_key_table.guid = fabric.g->nodes[fabric.g->ports[fabric.g->hosts[0]].node].guid;
+	p_key_table.block = 1 << 16;
+	content.attrs = &p_key_table;
+	content.n_attrs = 1;
+	uint64_t first = publish();
+	changes[_i].change();
+	/* an epoch stands for one routing, so what changes routing needs another */
+	ck_assert_int_eq(snap_publish(w, &content, 0, &p),
+	                 changes[_i].new_epoch ? -EINVAL : E_OK);
+	content.epoch++;
+	uint64_t second = changes[_i].new_epoch ? publish() : p.txn;
+	ck_assert_int_eq(snap_pin(r), E_OK);
+	for (unsigned t = SNAP_META; t < SNAP_SERVICES; t++) {
+		bool stored = snap_meta(r)->version[t] != 0;
+		bool moved = snap_meta(r)->version[t] == second;
+		bool moves = t == SNAP_META || (changes[_i].tables >> t & 1) != 0;
+		ck_assert_msg(moved == moves, "%s: table %u", changes[_i].what, t);
+		ck_assert(moved || !stored || snap_meta(r)->version[t] == first);
+	}
+	ck_assert_uint_eq(snap_version(snap_meta(r), changes[_i].tables),
+	                  changes[_i].tables ? second : 0);
+}
+END_TEST
+
+TEST_SUITE(snapshot_rows)
+{
+	TCase *t = tcase_create("rows");
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, test_head);
+	tcase_add_loop_test(t, test_versions, 0, sizeof(changes) / sizeof(changes[0]));
+	suite_add_tcase(suite, t);
+}
