@@ -99,6 +99,11 @@ struct engine {
 	 *  \retval E_UNSUITABLE (reason in \a why) -ENOMEM */
 	int (*multicast)(const struct route_in *in, const struct mcast_in *m, struct arena *a,
 	                 struct mcast_tree *ret, struct why *why);
+	/*! Compute nodes in the order in which shifts pass without contention, as text in \a a
+	 *  (OpenSM's opensm-ftree-ca-order.dump). NULL: the engine knows none.
+	 *  \retval E_UNSUITABLE (reason in \a why) -ENOMEM */
+	int (*node_order)(const struct route_in *in, struct arena *a, const char **ret,
+	                  struct why *why);
 };
 
 /*! All engines, NULL-terminated, in the order of engines.def. */

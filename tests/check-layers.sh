@@ -42,7 +42,7 @@ sa                    conf/base conf routing/text routing db sa/mad sa/store sa/
 gateway/view          conf/base routing/graph db sa/path sa/record
 gateway/api           conf/base routing/graph db sa/path sa/record gateway/view
 gateway/http          conf/base conf gateway/view gateway/api
-gateway/cli           conf/base conf routing/graph routing/text routing/topogen routing/proof routing routing/spread routing/engines/ftree db sa/record gateway/view gateway/api
+gateway/cli           conf/base conf routing/graph routing/text routing/topogen routing/proof routing routing/spread db sa/record gateway/view gateway/api
 '
 
 declare -A place allowed used

@@ -16,9 +16,7 @@
 #include "gateway/cli/command.h"
 #include "gateway/cli/report.h"
 #include "gateway/cli/route_job.h"
-#include "gateway/view/json_text.h"
 #include "routing/graph/graph.h"
-#include "routing/graph/node_text.h"
 
 /* clang-format off */
 static const struct option_row report_rows[] = {
@@ -48,20 +46,6 @@ static const struct report *const reports[] = {
 
 enum { N_REPORTS = sizeof(reports) / sizeof(reports[0]), PIN_TRIES = 5 };
 
-const char *report_node_type(uint8_t type)
-{
-	return type == NODE_SWITCH ? "SW" : type == NODE_ROUTER ? "RT" : "FI";
-}
-
-json_t *report_node(const struct graph *g, uint32_t node)
-{
-	const struct node *n = &g->nodes[node];
-
-	return json_pack("{s:o, s:s, s:o, s:o}", "guid", guid_json(n->guid), "type",
-	                 report_node_type(n->type), "name", text_json(node_name(n)),
-	                 "description", text_json(n->description));
-}
-
 static const struct report *find(const char *name)
 {
 	for (unsigned i = 0; i < N_REPORTS; i++) {
@@ -81,8 +65,9 @@ static void usage(FILE *f)
 	for (unsigned i = 0; i < N_REPORTS; i++) {
 		fprintf(f, "  %-20s %s\n", reports[i]->name, reports[i]->help);
 	}
-	fprintf(f, "\nExit status 0: nothing wrong, 1: a fault is reported, 2: usage or bad "
-	           "input.\n'saguaro report NAME --help' tells the flags.\n");
+	fprintf(f,
+	        "\nExit status 0: nothing wrong, 1: a fault is reported, 2: usage or bad "
+	        "input.\n'saguaro report NAME --help' lists the flags.\n");
 }
 
 /* --- where the tables come from ----------------------------------------------------- */
@@ -157,8 +142,8 @@ static int from_snapshot(struct route_job *j, struct lft *lft, struct lanes *lan
 
 /* --- the report --------------------------------------------------------------------- */
 
-static int make(struct route_job *j, const struct report *r, const struct lft *lft,
-                const struct lanes *lanes)
+static int print_report(struct route_job *j, const struct report *r,
+                        const struct lft *lft, const struct lanes *lanes)
 {
 	const struct report_in in = {
 		.g = j->g,
@@ -190,7 +175,7 @@ static int make(struct route_job *j, const struct report *r, const struct lft *l
 	return status != EXIT_GOOD ? status : good ? EXIT_GOOD : EXIT_BAD;
 }
 
-static int run(const struct report *r, int argc, char **argv)
+static int run_report(const struct report *r, int argc, char **argv)
 {
 	struct route_job j;
 	struct lft lft = { 0 };
@@ -202,7 +187,7 @@ static int run(const struct report *r, int argc, char **argv)
 		status = j.file ? from_file(&j, &lft, &lanes) : from_snapshot(&j, &lft, &lanes);
 	}
 	if (status == EXIT_GOOD) {
-		status = make(&j, r, &lft, &lanes);
+		status = print_report(&j, r, &lft, &lanes);
 	}
 	route_job_done(&j);
 	return status;
@@ -225,5 +210,5 @@ int cmd_report(int argc, char **argv)
 	}
 	snprintf(name, sizeof(name), "saguaro report %s", r->name);
 	argv[1] = name;
-	return run(r, argc - 1, argv + 1);
+	return run_report(r, argc - 1, argv + 1);
 }

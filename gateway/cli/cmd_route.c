@@ -8,7 +8,6 @@
 #include "conf/base/err.h"
 #include "gateway/cli/command.h"
 #include "gateway/cli/route_job.h"
-#include "routing/engines/ftree/ftree.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/hops.h"
 #include "routing/text/lftfile.h"
@@ -55,7 +54,8 @@ static int dump_lid_matrix(const struct route_job *j, FILE *f)
 	return ret == E_OK ? matrixfile_write(j->g, &j->lids, &hops, f) : ret;
 }
 
-/* With the options of ftree, whichever engine made the tables. */
+/* By the engine that knows such an order and with its options, whichever engine made the
+ * tables. */
 static int dump_cn_order(const struct route_job *j, FILE *f)
 {
 	struct route_in in = { .g = j->g, .lids = &j->lids };
@@ -63,16 +63,18 @@ static int dump_cn_order(const struct route_job *j, FILE *f)
 	const char *text;
 
 	for (unsigned i = 0; engines[i]; i++) {
-		if (!strcmp(engines[i]->name, "ftree")) {
-			in.options = j->engines.base[i];
+		if (!engines[i]->node_order) {
+			continue;
 		}
+		in.options = j->engines.base[i];
+		int ret = engines[i]->node_order(&in, j->arena, &text, &why);
+		if (ret != E_OK) {
+			fprintf(stderr, "%s\n", why.text);
+			return ret;
+		}
+		return fputs(text, f) < 0 ? -EIO : E_OK;
 	}
-	int ret = ftree_cn_order(&in, j->arena, &text, &why);
-	if (ret != E_OK) {
-		fprintf(stderr, "%s\n", why.text);
-		return ret;
-	}
-	return fputs(text, f) < 0 ? -EIO : E_OK;
+	return E_NOTFOUND;
 }
 
 /* Writes through a temporary name, so that a full disk leaves no half file behind. */

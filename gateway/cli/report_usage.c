@@ -129,11 +129,17 @@ static json_t *path_switch(struct walk *w, uint32_t s)
 	return both(o, "received", "transmitted", own);
 }
 
-static const char *direction(const struct walk *w, uint32_t s, uint32_t channel)
+enum direction { LEVEL, UP, DOWN };
+
+static const char *const direction_names[] = {
+	[LEVEL] = "level", [UP] = "up", [DOWN] = "down"
+};
+
+static enum direction direction_of(const struct walk *w, uint32_t s, uint32_t channel)
 {
 	uint16_t here = w->height[s], there = w->height[w->in->g->adj[channel].to];
 
-	return there > here ? "up" : there < here ? "down" : "level";
+	return there > here ? UP : there < here ? DOWN : LEVEL;
 }
 
 static json_t *tree_switch(struct walk *w, uint32_t s)
@@ -144,14 +150,15 @@ static json_t *tree_switch(struct walk *w, uint32_t s)
 
 	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
 		struct counts sent = load_of(&w->load, i);
-		const char *way = direction(w, s, i);
+		enum direction direction = direction_of(w, s, i);
 		json_t *port = port_json(g, i);
 
-		json_object_set_new(port, "direction", json_string(way));
+		json_object_set_new(port, "direction",
+		                    json_string(direction_names[direction]));
 		json_object_set_new(port, "paths", counts_json(sent));
 		json_array_append_new(ports, port);
-		if (way[0] != 'l') {
-			add_to(w, own, way[0] == 'u' ? GROUP_UP : GROUP_DOWN, sent);
+		if (direction != LEVEL) {
+			add_to(w, own, direction == UP ? GROUP_UP : GROUP_DOWN, sent);
 		}
 	}
 	json_object_set_new(o, "tier", w->height[s] == UPDOWN_RANK_NONE

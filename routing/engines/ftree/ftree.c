@@ -256,4 +256,5 @@ const struct engine engine_ftree = {
 	.opt_size = sizeof(struct ftree_options),
 	.bind = ftree_bind,
 	.route = ftree_route,
+	.node_order = ftree_cn_order,
 };
