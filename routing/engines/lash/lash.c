@@ -4,27 +4,26 @@
  * lash: layered shortest paths.
  *
  * Routes are shortest paths. Every pair of switches gets a lane, the same for both
- * directions, so that on no lane the routes can wait for each other in a circle
- * (lash_layer.c). Which shortest paths comes first:
- *  - all of them, spread as minhop does, where that takes one lane. On trees it does, and
- * every link carries its share; elsewhere many lanes are needed;
- *  - on a mesh or torus, in whatever way it is cabled, dimension after dimension: one
- *    lane on the open mesh, mostly five on a torus of three dimensions, and one or two
- *    more where cables are missing (lash_squares.c, lash_mesh.c, lash_cuts.c,
- *    lash_ways.c);
- *  - one path per pair of switches, spread over links; or all of them, should that take
- * no lane more;
- *  - the same with as few turns as can be.
- * The first that fits the lanes there are is taken; if none does, the engine refuses.
- * Before all of these, routes and lanes of the last run are kept as far as they still
- * lead closer and close no cycle (lash_keep.c). Each part of a disconnected fabric is
- * routed by itself.
+ * directions, so that the channel dependency graph of each lane is acyclic (lash_layer.c).
+ * The engine tries several choices of shortest paths, in this order:
+ *  - all shortest paths, spread as minhop does, if they fit one lane. On trees they do, and
+ *    every link carries its share; on other fabrics many lanes are needed;
+ *  - on a mesh or torus, however it is cabled, dimension-order routes: one lane on an open
+ *    mesh, mostly five on a torus of three dimensions, and one or two more where cables are
+ *    missing (lash_squares.c, lash_mesh.c, lash_cuts.c, lash_paths.c);
+ *  - one path per pair of switches, balanced over the links; or all of them, if that needs
+ *    no further lane;
+ *  - one path per pair with as few turns as possible.
+ * The first choice that fits the available lanes is used; if none does, the engine refuses.
+ * Before that it tries to keep routes and lanes of the last run, as far as they still lead
+ * closer and close no cycle (lash_keep.c). Each part of a disconnected fabric is routed by
+ * itself.
  *
- * The lane of switches without CAs or routers to one another may be one that no data
- * uses: those routes carry management traffic only, but have to turn upwards in a tree.
+ * Routes between switches without CAs or routers may use a lane that no data uses. They
+ * carry management traffic only, but in a tree they have to turn upwards.
  *
- * Manual and OpenSM: OpenSM spans one tree per switch and sends all its routes through
- * it, which on a fat tree leaves all but one spine empty. Here links share the load.
+ * Difference from OpenSM: OpenSM spans one tree per switch and sends all its routes over the
+ * tree, which on a fat tree leaves all but one spine unused. Here the links share the load.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -38,7 +37,7 @@
 #include "routing/engines/lash/lash_keep.h"
 #include "routing/engines/lash/lash_layer.h"
 #include "routing/engines/lash/lash_mesh.h"
-#include "routing/engines/lash/lash_ways.h"
+#include "routing/engines/lash/lash_paths.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/hops.h"
 #include "routing/graph/lids.h"
@@ -101,9 +100,9 @@ static int lash_check(const struct route_in *in, struct why *why)
 
 /* ---- one choice of paths ---- */
 
-/* Fills tables over the links that a choice of paths leaves. */
+/* Fills the tables over the links that a choice of paths allows. */
 static int fill_tables(struct job *j, spread_closer_f *closer, const void *ctx,
-                       const struct lash_ways *to_switches, const struct lft *prev,
+                       const struct lash_paths *to_switches, const struct lft *prev,
                        struct lft *ret)
 {
 	const struct spread spread = {
@@ -113,7 +112,7 @@ static int fill_tables(struct job *j, spread_closer_f *closer, const void *ctx,
 		.closer = closer,
 		.ctx = ctx,
 		.hops_to_switches = to_switches ? &j->hops : NULL,
-		.closer_to_switches = lash_ways_closer,
+		.closer_to_switches = lash_paths_closer,
 		.ctx_to_switches = to_switches,
 		.prev = prev,
 		.even = closer == spread_shortest || j->has_parallel,
@@ -124,9 +123,10 @@ static int fill_tables(struct job *j, spread_closer_f *closer, const void *ctx,
 	return ret_code == E_OK ? spread_run(&spread, ret, j->tmp) : ret_code;
 }
 
-/* Finds lanes for tables. E_FULL: too few. */
-static int layer(struct job *j, const struct lft *lft, const struct lash_cuts *cuts,
-                 const struct lash_kept *kept, bool one_lane)
+/* Assigns lanes to the pairs of the tables. E_FULL: there are too few. */
+static int assign_lanes(struct job *j, const struct lft *lft,
+                        const struct lash_cuts *cuts, const struct lash_kept *kept,
+                        bool one_lane)
 {
 	const struct lash_layer_in in = { .g = j->g,
 		                          .lids = j->in->lids,
@@ -147,54 +147,55 @@ static int layer(struct job *j, const struct lft *lft, const struct lash_cuts *c
 	return ret;
 }
 
-static int attempt(struct job *j, const struct lash_ways *w, const struct lash_cuts *cuts)
+static int route_over_paths(struct job *j, const struct lash_paths *w,
+                            const struct lash_cuts *cuts)
 {
 	struct lft lft;
-	int ret = fill_tables(j, lash_ways_closer, w, NULL, NULL, &lft);
+	int ret = fill_tables(j, lash_paths_closer, w, NULL, NULL, &lft);
 
-	return ret == E_OK ? layer(j, &lft, cuts, NULL, false) : ret;
+	return ret == E_OK ? assign_lanes(j, &lft, cuts, NULL, false) : ret;
 }
 
 static int try_tree(struct job *j)
 {
-	struct lash_ways w;
-	int ret = lash_ways_manage(j->g, &j->hops, j->tmp, &w);
+	struct lash_paths w;
+	int ret = lash_paths_management(j->g, &j->hops, j->tmp, &w);
 
 	if (ret == E_OK) {
 		ret = fill_tables(j, spread_shortest, &j->hops, &w, NULL, &j->all_paths);
 	}
-	return ret == E_OK ? layer(j, &j->all_paths, NULL, NULL, true) : ret;
+	return ret == E_OK ? assign_lanes(j, &j->all_paths, NULL, NULL, true) : ret;
 }
 
-static int mesh_ways(struct job *j, struct lash_ways *ret)
+static int mesh_paths(struct job *j, struct lash_paths *ret)
 {
 	int ret_code = lash_cuts_init(&j->cuts, &j->mesh, j->tmp);
 
 	return ret_code == E_OK
-	               ? lash_ways_mesh(j->g, &j->hops, &j->mesh, &j->cuts, j->tmp, ret)
+	               ? lash_paths_mesh(j->g, &j->hops, &j->mesh, &j->cuts, j->tmp, ret)
 	               : ret_code;
 }
 
 static int try_mesh(struct job *j)
 {
-	struct lash_ways w;
-	int ret = mesh_ways(j, &w);
+	struct lash_paths w;
+	int ret = mesh_paths(j, &w);
 
-	return ret == E_OK ? attempt(j, &w, &j->cuts) : ret;
+	return ret == E_OK ? route_over_paths(j, &w, &j->cuts) : ret;
 }
 
-/* All paths share the load better than one; they are taken when they need no lane more.
- */
+/* One path per pair; or all shortest paths, which are better balanced, if they need no
+ * further lane. */
 static int try_spread(struct job *j)
 {
-	struct lash_ways w;
-	int ret = lash_ways_even(j->g, &j->hops, j->tmp, &w);
-	ret = ret == E_OK ? attempt(j, &w, NULL) : ret;
+	struct lash_paths w;
+	int ret = lash_paths_balanced(j->g, &j->hops, j->tmp, &w);
+	ret = ret == E_OK ? route_over_paths(j, &w, NULL) : ret;
 	if (ret == E_OK) {
 		struct job all = *j;
 
 		all.max = j->layers.n;
-		ret = layer(&all, &j->all_paths, NULL, NULL, false);
+		ret = assign_lanes(&all, &j->all_paths, NULL, NULL, false);
 		if (ret == E_OK) {
 			j->lft = all.lft;
 			j->layers = all.layers;
@@ -206,15 +207,15 @@ static int try_spread(struct job *j)
 
 static int try_few_turns(struct job *j)
 {
-	struct lash_ways w;
-	int ret = lash_ways_few_turns(j->g, &j->hops, j->tmp, &w);
+	struct lash_paths w;
+	int ret = lash_paths_few_turns(j->g, &j->hops, j->tmp, &w);
 
-	return ret == E_OK ? attempt(j, &w, NULL) : ret;
+	return ret == E_OK ? route_over_paths(j, &w, NULL) : ret;
 }
 
-/* ---- what the last run left ---- */
+/* ---- routes of the last run ---- */
 
-/* Only as much moves as must: with \a strict no pair changes its lane. */
+/* Keeps earlier routes as far as possible. With \a strict no pair changes its lane. */
 static int keep_tables(struct job *j, struct lash_keep *k, struct lash_kept *kept,
                        bool strict)
 {
@@ -226,17 +227,17 @@ static int keep_tables(struct job *j, struct lash_keep *k, struct lash_kept *kep
 	if (ret == E_OK) {
 		kept->strict = strict;
 		lash_keep_compare(k, &lft, kept);
-		ret = layer(j, &lft, NULL, kept, false);
+		ret = assign_lanes(j, &lft, NULL, kept, false);
 	}
 	return ret;
 }
 
-/* ---- the whole ---- */
+/* ---- the engine ---- */
 
 typedef int try_f(struct job *j);
 
-/* Says how many lanes it would take. */
-static int refuse(struct job *j)
+/* Notes how many lanes the fabric would need. */
+static int explain_refusal(struct job *j)
 {
 	unsigned there = j->max;
 	int ret;
@@ -260,17 +261,16 @@ static int try_each(struct job *j)
 {
 	struct lash_keep k;
 	struct lash_kept kept;
-	struct lash_ways w;
+	struct lash_paths w;
 	int ret;
 
 	try_f *const general[] = { try_tree, try_spread, try_few_turns };
-	/* E_FULL: all is to be made anew. */
 	ret = lash_keep_init(&k, j->in, &j->hops, j->start, j->max, j->tmp, &kept);
 	if (ret == E_OK) {
 		ret = keep_tables(j, &k, &kept, true);
 		if (ret == E_FULL && j->is_mesh) {
-			ret = mesh_ways(j, &w);
-			k.ways = &w;
+			ret = mesh_paths(j, &w);
+			k.paths = &w;
 			ret = ret == E_OK ? E_FULL : ret;
 		}
 		if (ret == E_FULL) {
@@ -284,7 +284,7 @@ static int try_each(struct job *j)
 	for (size_t i = 0; ret == E_FULL && i < sizeof(general) / sizeof(*general); i++) {
 		ret = general[i](j);
 	}
-	return ret == E_FULL ? refuse(j) : ret;
+	return ret == E_FULL ? explain_refusal(j) : ret;
 }
 
 static int note_mesh(struct job *j)
@@ -357,7 +357,7 @@ static int fill_lanes(const struct job *j, struct lanes *ret)
 	return E_OK;
 }
 
-/* Is there anything to share out where there is one way per pair of switches? */
+/* Are two switches joined by several cables? */
 static bool has_parallel(const struct graph *g)
 {
 	for (uint32_t s = 0; s < g->n_switches; s++) {
@@ -372,13 +372,13 @@ static bool has_parallel(const struct graph *g)
 	return false;
 }
 
-static int run(struct job *j)
+static int route_fabric(struct job *j)
 {
 	int ret = find_hops(j);
 
 	if (ret == E_OK) {
 		ret = lash_mesh_find(j->g, j->tmp, &j->mesh);
-		/* four switches in a square may as well be a tree with two spines */
+		/* four switches in a square may also be a tree with two spines */
 		j->is_mesh = ret == E_OK && (j->mesh_first || j->g->n_switches > SQUARE);
 		if (ret == E_UNSUITABLE && j->mesh_first) {
 			why_add(j->notes,
@@ -405,7 +405,7 @@ static int lash_route(const struct route_in *in, struct arena *a, struct route_o
 		         .start = start_of(in),
 		         .max = lanes_there(in) - start_of(in) };
 	struct lanes lanes;
-	int ret_code = j.tmp ? run(&j) : -ENOMEM;
+	int ret_code = j.tmp ? route_fabric(&j) : -ENOMEM;
 
 	if (ret_code == E_OK) {
 		ret_code = fill_lanes(&j, &lanes);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Keeping what the last run made.
+ * Keeping routes and lanes of the last run.
  *
- * Entries stay where they still lead closer, and pairs stay on their lanes. A LID that is
- * new goes the ways of others on its switch, so that it brings no dependency that the
- * lanes do not have. Where a cable joins switches that were not joined, all is made anew:
- * nobody would take it.
+ * Entries stay if they still lead closer, and pairs stay on their lanes. A new LID uses the
+ * routes of other LIDs on its switch, so that it adds no dependency to the lanes. If a cable
+ * joins switches that were not joined before, everything is computed anew, because no kept
+ * route would use the cable.
  */
 #include "routing/engines/lash/lash_keep.h"
 
@@ -16,7 +16,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "routing/engine.h"
-#include "routing/engines/lash/lash_ways.h"
+#include "routing/engines/lash/lash_paths.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/hops.h"
 #include "routing/graph/lids.h"
@@ -59,7 +59,7 @@ static int list_lids(struct lash_keep *k, struct arena *a)
 	return E_OK;
 }
 
-/* The lane of the routes from s to the LIDs of t, LASH_OPEN: not known. When no lane is
+/* The lane of the routes from s to the LIDs of t, LASH_OPEN: unknown. If no lanes are
  * known, as after a restart, tables of one lane can still be kept. */
 static uint8_t lane_to(const struct lash_keep *k, uint32_t s, uint32_t t)
 {
@@ -77,7 +77,7 @@ static uint8_t lane_to(const struct lash_keep *k, uint32_t s, uint32_t t)
 	return LASH_OPEN;
 }
 
-/* false: some lane does not exist now. */
+/* \return false: some lane no longer exists. */
 static bool fill_lanes(const struct lash_keep *k, unsigned max, uint8_t *ret)
 {
 	unsigned start = k->start;
@@ -112,8 +112,8 @@ static const struct sw_link *link_at(const struct graph *g, uint32_t s, uint8_t 
 	return NULL;
 }
 
-/* Did the last run lead from s to the LID of a neighbour another way, or not at all?
- * Where the port has no cable now, that may have led there. */
+/* Is the neighbour t of s new: did the last run not route directly to it? If the
+ * earlier port has no cable now, it may have led there. */
 static bool is_new_neighbour(const struct lash_keep *k, uint32_t s, uint32_t t)
 {
 	const struct graph *g = k->in->g;
@@ -193,11 +193,11 @@ static bool was_used(const struct lash_keep *k, uint32_t s, uint32_t t, uint8_t 
 	return false;
 }
 
-/* The switch to go on to where nothing is left of the last run. */
+/* The next switch if no earlier entry is left. */
 static uint32_t next_switch(const struct lash_keep *k, uint32_t s, uint32_t t,
                             const struct spread_ports *p)
 {
-	const struct lash_ways *w = k->ways;
+	const struct lash_paths *w = k->paths;
 	uint32_t next = w ? w->next[(size_t)t * w->n + s] : GRAPH_NONE;
 
 	return next != GRAPH_NONE || p->n == 0 ? next : p->to[(s + t) % p->n];

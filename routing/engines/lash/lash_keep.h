@@ -10,20 +10,17 @@
 struct arena;
 struct graph;
 struct hops;
-struct lash_ways;
+struct lash_paths;
 struct route_in;
 
-/*!
- * What the last run leaves to this one: lanes of pairs of switches, and ways to go on
- * where an entry is lost.
- */
+/*! Lanes of the last run, and paths for the entries that are lost. */
 struct lash_keep {
 	const struct route_in *in;
 	const struct hops *hops;
 	unsigned start;               /*!< first lane */
-	const struct lash_ways *ways; /*!< where no entry is left: these, NULL: any */
+	const struct lash_paths *paths; /*!< paths where no entry is left, NULL: any */
 	uint32_t *first;              /*!< [n_switches + 1] into lid */
-	uint32_t *lid;                /*!< by switch on which they are */
+	uint32_t *lid;                /*!< LIDs by their switch */
 };
 
 /*!
@@ -35,10 +32,10 @@ struct lash_keep {
 int lash_keep_init(struct lash_keep *k, const struct route_in *in, const struct hops *h,
                    unsigned start, unsigned max, struct arena *a, struct lash_kept *ret);
 
-/*! \brief Notes which pairs have entries that are not those of the last run. */
+/*! \brief Marks the pairs whose entries differ from those of the last run. */
 void lash_keep_compare(const struct lash_keep *k, const struct lft *lft,
                        struct lash_kept *kept);
 
-/*! \brief spread_closer_f for the links that the last run used to some LID of a switch;
- * where there are none, one next switch. \a ctx is the struct lash_keep. */
+/*! \brief spread_closer_f for the links that the last run used to some LID of a
+ * switch, or for one next switch if it used none. \a ctx is the struct lash_keep. */
 spread_closer_f lash_keep_closer;

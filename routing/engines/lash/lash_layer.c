@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Layering.
+ * Assignment of lanes (layers) to pairs of switches.
  *
- * The routes to one LID are a column: each switch's egress channel. Columns of LIDs on
- * one switch that are equal are kept once. Pairs whose switches both have CAs or routers
- * come first, then they are moved from the fullest lane to the emptiest, then come the
- * pairs with a switch that has none: those carry only management traffic, so they must
- * not push others to higher lanes.
+ * The routes to one LID are a column: each switch's egress channel. Equal columns of LIDs on
+ * one switch are stored once. First come the pairs whose switches both have CAs or routers.
+ * Then pairs are moved from the fullest lane to the emptiest. Last come the pairs with a
+ * switch that has no hosts: they carry only management traffic and must not push others to
+ * higher lanes.
  *
- * Where all data routes fit one lane, as on a tree, one sort of all dependencies finds
- * it. Else pairs are tried one by one, lowest lane first (lash_place.c).
+ * If all data routes fit one lane, as on a tree, one topological sort of all dependencies
+ * shows it. Otherwise pairs are tried one by one, lowest lane first (lash_place.c).
  *
- * A pair that moves leaves its dependencies behind in its old lane. That can only make
- * that lane look fuller than it is.
+ * A pair that moves leaves its dependencies behind in its old lane. So a lane may look
+ * fuller than it is, but never emptier.
  *
- * Sources: O. Lysne, T. Skeie, S. Reinemo, I. Theiss, "Layered routing in irregular
- * networks", 2006.
+ * Source: O. Lysne, T. Skeie, S. Reinemo, I. Theiss, "Layered routing in irregular networks",
+ * 2006.
  */
 #include "routing/engines/lash/lash_layer.h"
 
@@ -59,7 +59,8 @@ static uint32_t *channels_by_port(const struct lash_job *j)
 	return of;
 }
 
-/* Every switch's columns are made where they have room for sure, then moved together. */
+/* The columns of each switch are made where they have enough room, then moved
+ * together. */
 static int make_columns(struct lash_job *j)
 {
 	uint32_t *channel_of = channels_by_port(j);
@@ -79,8 +80,7 @@ static int make_columns(struct lash_job *j)
 			 n = 0;
 		size_t bytes = j->n * sizeof(*cols);
 
-		/* Columns of the LIDs on switch t, equal ones once. Returns how
-		 * many. */
+		/* columns of the LIDs on switch t, equal ones once */
 		for (uint32_t i = 0; i < n_lids; i++) {
 			uint32_t *col = cols + (size_t)n * j->n, k = 0;
 			uint32_t lid = lid_at(j, t, i);
@@ -112,13 +112,13 @@ static int make_columns(struct lash_job *j)
 		most = count[t] > most ? count[t] : most;
 	}
 	j->col_first[j->n] = at;
-	j->lacks_max = 2 * most * j->in->hops->diameter;
+	j->deps_max = 2 * most * j->in->hops->diameter;
 	return E_OK;
 }
 
 /* ---- one lane for all ---- */
 
-/* Notes the dependencies of the routes of all switches with hosts to one column. */
+/* Records the dependencies of the routes from all switches with hosts to one column. */
 static void note_column(struct lash_job *j, uint32_t col)
 {
 	const uint32_t *chan = j->chan + (size_t)col * j->n;
@@ -142,7 +142,7 @@ static void note_column(struct lash_job *j, uint32_t col)
 	}
 }
 
-/* Do the routes of all data pairs together have no cycle? Then they are on lane 0. */
+/* Are the dependencies of all data pairs together acyclic? Then lane 0 has them all. */
 static bool one_lane_does(struct lash_job *j)
 {
 #pragma omp parallel for schedule(dynamic, 8)
@@ -159,10 +159,9 @@ static bool one_lane_does(struct lash_job *j)
 	return false;
 }
 
-/* ---- lanes anew ---- */
+/* ---- new lanes ---- */
 
-/* Pairs of the first kind that are on one lane have it; so have switches to themselves.
- */
+/* All data pairs are on lane 0, also those of a switch with itself. */
 static void mark_one_lane(struct lash_job *j)
 {
 	for (uint32_t s = 0; s < j->n; s++) {
@@ -187,7 +186,7 @@ static bool is_any_open(const struct lash_job *j)
 	return false;
 }
 
-/* Places the pairs that are open around those that lanes have. */
+/* Places the open pairs; the lanes have the others. */
 static int layer_open(struct lash_job *j)
 {
 	int ret_code = E_OK;
@@ -199,7 +198,7 @@ static int layer_open(struct lash_job *j)
 		ret_code = lash_place_pairs(j, true);
 	}
 	if (ret_code == E_OK) {
-		lash_even_out(j);
+		lash_balance_lanes(j);
 		ret_code = lash_place_pairs(j, false);
 	}
 	return ret_code;
@@ -207,7 +206,7 @@ static int layer_open(struct lash_job *j)
 
 /* ---- lanes of the last run ---- */
 
-/* By (t, s): does some route from s to t pass a switch with another entry? */
+/* By (t, s): does some route from s to t pass a switch with a changed entry? */
 static bool *find_moved(struct lash_job *j)
 {
 	const bool *changed = j->in->kept->changed;
@@ -236,7 +235,7 @@ static bool *find_moved(struct lash_job *j)
 	return moved;
 }
 
-static void stay(struct lash_job *j, uint32_t s, uint32_t t)
+static void keep_lane(struct lash_job *j, uint32_t s, uint32_t t)
 {
 	uint8_t lane = j->in->kept->lane[(size_t)s * j->n + t];
 
@@ -245,7 +244,7 @@ static void stay(struct lash_job *j, uint32_t s, uint32_t t)
 	j->lane[lane].pairs++;
 }
 
-/* Pairs of which nothing moved are on their lanes as they were. */
+/* Pairs without a changed entry are on their earlier lanes. */
 static int note_unmoved(struct lash_job *j, const bool *moved)
 {
 	int ret = E_OK;
@@ -261,8 +260,8 @@ static int note_unmoved(struct lash_job *j, const bool *moved)
 			    !moved[(size_t)s * j->n + t] &&
 			    !moved[(size_t)t * j->n + s] &&
 			    hops_between(j->in->hops, s, t) != HOPS_NONE) {
-				stay(j, s, t);
-				lash_note_pair(j, lane, s, t);
+				keep_lane(j, s, t);
+				lash_record_pair(j, lane, s, t);
 			}
 		}
 	}
@@ -272,7 +271,7 @@ static int note_unmoved(struct lash_job *j, const bool *moved)
 	return ret;
 }
 
-/* Those that moved stay on their lane if they can. */
+/* Pairs with a changed entry stay on their lane if they fit. */
 static int fit_moved(struct lash_job *j)
 {
 	for (uint32_t s = 0; s < j->n; s++) {
@@ -285,7 +284,7 @@ static int fit_moved(struct lash_job *j)
 				continue;
 			}
 			if (lash_add_pair(j, lane, s, t)) {
-				stay(j, s, t);
+				keep_lane(j, s, t);
 			} else if (j->in->kept->strict && lash_has_hosts(j, s) &&
 			           lash_has_hosts(j, t)) {
 				return E_FULL;
@@ -315,7 +314,7 @@ static int layer_kept(struct lash_job *j)
 	return ret == E_OK ? lash_place_pairs(j, false) : ret;
 }
 
-/* ---- the whole ---- */
+/* ---- all steps ---- */
 
 static bool has_cuts(const struct lash_layer_in *in)
 {
@@ -378,8 +377,8 @@ static int layer_once(const struct lash_layer_in *in, bool far_first, struct are
 	return ret_code;
 }
 
-/* Far pairs first mostly takes fewer lanes. Where cuts alone do not do, near ones are
- * tried as well. */
+/* Placing far pairs first mostly takes fewer lanes. If cuts alone do not suffice,
+ * placing near pairs first is tried, too. */
 int lash_layer(const struct lash_layer_in *in, struct arena *a, struct lash_layers *ret)
 {
 	struct lash_layers near = { .n = 0 };

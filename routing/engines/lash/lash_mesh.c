@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Coordinates in meshes and tori, also where cables or switches are missing.
+ * Coordinates in meshes and tori, also if cables or switches are missing.
  *
- * lash_squares.c tells the directions of links. Switches are of one slab across a
- * dimension when links of other dimensions join them, when links of one class start or
- * end at them, and when they are behind one slab in the same direction. The slabs form a
- * line or a ring: the coordinate is the place on it. Switches that too few links tie to
- * the others then go where a place next to all their neighbours is free.
+ * lash_squares.c finds the directions of links. Switches are in one slab across a dimension
+ * if links of other dimensions join them, if links of one class start or end at them, or if
+ * they follow one slab in the same direction. The slabs form a line or a ring; the position
+ * on it is the coordinate. Switches with too few links to be placed so get a free place next
+ * to all their neighbours.
  *
- * Finally no two switches may have one place, and every link must join neighbours of a
- * dimension. Names, GUIDs and port numbers play no part.
+ * At the end no two switches may have the same place, and every link must join neighbours in
+ * one dimension. Names, GUIDs and port numbers are not used.
  */
 #include "routing/engines/lash/lash_mesh.h"
 
@@ -50,8 +50,8 @@ static bool is_dimension(const struct lash_squares *q, uint32_t dim)
 	return false;
 }
 
-/* What is next to a slab in one direction is one slab. false: nothing new. */
-static bool fold(struct finder *f, uint32_t *next, uint32_t s, uint32_t to)
+/* All neighbours of a slab in one direction are one slab. \return false: nothing new. */
+static bool merge_next(struct finder *f, uint32_t *next, uint32_t s, uint32_t to)
 {
 	uint32_t *n = &next[union_find(f->slab, s)];
 
@@ -61,7 +61,7 @@ static bool fold(struct finder *f, uint32_t *next, uint32_t s, uint32_t to)
 	return union_join(f->slab, *n, to);
 }
 
-/* Joins slabs to lines and rings. false: a link starts and ends in the same. */
+/* Joins slabs to lines and rings. \return false: a link starts and ends in one slab. */
 static bool join_slabs(struct finder *f, uint32_t dim)
 {
 	const struct lash_squares *q = &f->q;
@@ -75,14 +75,14 @@ static bool join_slabs(struct finder *f, uint32_t dim)
 			for (uint32_t i = q->first[s]; i < q->first[s + 1]; i++) {
 				uint32_t t = q->near[i];
 
-				if (q->way[i] != dim) {
+				if (q->direction[i] != dim) {
 					continue;
 				}
 				if (union_find(f->slab, s) == union_find(f->slab, t)) {
 					return false;
 				}
-				changed |= fold(f, f->ahead, s, t);
-				changed |= fold(f, f->behind, t, s);
+				changed |= merge_next(f, f->ahead, s, t);
+				changed |= merge_next(f, f->behind, t, s);
 			}
 		}
 	}
@@ -94,7 +94,7 @@ static uint32_t slab_at(struct finder *f, const uint32_t *next, uint32_t slab)
 	return next[slab] == GRAPH_NONE ? GRAPH_NONE : union_find(f->slab, next[slab]);
 }
 
-/* The slab with most switches. */
+/* The largest slab. */
 static uint32_t main_slab(struct finder *f)
 {
 	uint32_t best = 0;
@@ -109,8 +109,8 @@ static uint32_t main_slab(struct finder *f)
 	return best;
 }
 
-/* Of the line or ring of the main slab: the end with the lowest switch, or the slab with
- * the lowest. */
+/* The start of the line or ring of the largest slab: the end with the lowest switch,
+ * or the slab with the lowest switch. */
 static uint32_t find_start(struct finder *f, bool *ret_closed)
 {
 	uint32_t from = main_slab(f), first = from, last = from, low = from;
@@ -130,7 +130,7 @@ static uint32_t find_start(struct finder *f, bool *ret_closed)
 	return first < last ? first : last;
 }
 
-/* Numbers slabs from the start on. Returns how many were met. */
+/* Numbers the slabs from the start. \return How many there are. */
 static uint32_t number_slabs(struct finder *f, uint32_t start)
 {
 	uint32_t ahead = slab_at(f, f->ahead, start), at = start, n = 0;
@@ -145,14 +145,14 @@ static uint32_t number_slabs(struct finder *f, uint32_t start)
 	return n;
 }
 
-/* Places switches in one dimension; those on slabs that hang on no other get none. */
+/* Finds the coordinates of one dimension; slabs without a neighbouring slab get none. */
 static int place_switches(struct finder *f, struct lash_mesh *m, unsigned d)
 {
 	uint32_t n_placed = 0;
 	const struct lash_squares *q = &f->q;
 
-	/* Unites what hangs together without the links of a dimension, and the ends
-	 * of classes. */
+	/* slabs are connected without the links of the dimension; the ends of a class
+	 * are in one slab */
 	memset(f->tail, 0xff, q->first[f->n] * sizeof(*f->tail));
 	union_init(f->slab, f->n);
 	for (uint32_t s = 0; s < f->n; s++) {
@@ -229,7 +229,7 @@ static unsigned dim_between(const struct lash_mesh *m, const uint32_t *a,
 	return found;
 }
 
-/* May a switch be at a place, by what is known of it and its neighbours? */
+/* Does a place agree with the known coordinates of a switch and its neighbours? */
 static bool may_be_at(const struct finder *f, const struct lash_mesh *m, uint32_t s,
                       const uint32_t *at)
 {
@@ -251,8 +251,8 @@ static bool may_be_at(const struct finder *f, const struct lash_mesh *m, uint32_
 	return !f->who[place_number(m, at)];
 }
 
-/* Free places for a switch, next to a neighbour that has one. ret_at: the first of them.
- * Returns how many, GRAPH_NONE: no neighbour has a place. */
+/* Counts the free places for a switch next to a placed neighbour. \param ret_at The
+ * first of them. \return GRAPH_NONE: no neighbour has a place. */
 static uint32_t find_places(const struct finder *f, const struct lash_mesh *m, uint32_t s,
                             uint32_t *ret_at)
 {
@@ -285,10 +285,8 @@ static void put_at(struct finder *f, struct lash_mesh *m, uint32_t s, const uint
 	f->who[place_number(m, at)] = s + 1;
 }
 
-/*
- * Switches without a place get one: first those for which only one is left, then that for
- * which fewest are.
- */
+/* Places the remaining switches: first those with one possible place, then the one
+ * with the fewest. */
 static int place_others(struct finder *f, struct lash_mesh *m)
 {
 	for (;;) {
@@ -322,7 +320,7 @@ static int place_others(struct finder *f, struct lash_mesh *m)
 	}
 }
 
-/* Everyone to its place; fails when two have the same or there are too many places. */
+/* Fills the grid. Fails if two switches have the same place or the grid is too large. */
 static int fill_places(struct finder *f, struct lash_mesh *m)
 {
 	uint64_t places = 1;
@@ -361,7 +359,8 @@ static int name_links(const struct graph *g, struct lash_mesh *m)
 			if (d == m->n_dims) {
 				return E_UNSUITABLE;
 			}
-			/* of a ring only one link may be left that closes it */
+			/* one remaining link that wraps around is enough to close a
+			 * ring */
 			m->closed[d] |= a[d] > b[d] + 1 || b[d] > a[d] + 1;
 			m->dim[c] = (uint8_t)d;
 		}
@@ -369,7 +368,7 @@ static int name_links(const struct graph *g, struct lash_mesh *m)
 	return E_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- all steps ---- */
 
 static int place_all(struct finder *f, struct lash_mesh *m)
 {
@@ -380,7 +379,7 @@ static int place_all(struct finder *f, struct lash_mesh *m)
 	}
 	if (ret == E_OK) {
 		m->n_dims = f->q.n_dims;
-		/* The longest first; of equal ones the one that was met first. */
+		/* the longest dimension first; equal ones in the order of finding */
 		for (unsigned d = 1; d < m->n_dims; d++) {
 			for (unsigned e = d; e && m->size[e - 1] < m->size[e]; e--) {
 				uint32_t size = m->size[e - 1];
@@ -428,7 +427,7 @@ static int find_coordinates(struct finder *f, struct lash_mesh *m)
 	if (!f->slab || !f->ahead || !f->behind || !f->place || !f->count || !f->tail) {
 		return -ENOMEM;
 	}
-	/* those with the fewest links may be pieces of others */
+	/* dimensions with few links may be fragments of others */
 	for (f->q.n_dims = 1; f->q.n_dims <= n_dims; f->q.n_dims++) {
 		ret = place_all(f, m);
 		if (ret != E_UNSUITABLE) {

@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Dealing out pairs.
+ * Assigning pairs to lanes one by one.
  *
- * Each pair goes to the lowest lane in which it fits, the farthest pairs first: they are
- * the hardest to place. What a lane takes depends only on the
- * pairs before that the lanes below have left over. So each lane goes through the list by
- * itself and leaves the rest to the next; a few lanes run one behind the other on blocks
- * of the list, with the same result on any number of threads.
+ * Each pair goes to the lowest lane in which it fits. The farthest pairs come first, because
+ * they are the hardest to place. What a lane accepts depends only on the pairs that the lower
+ * lanes did not accept. So each lane goes through the list by itself and leaves the other
+ * pairs to the next lane. A few lanes work in a pipeline on blocks of the list, with the same
+ * result on any number of threads.
  *
- * Lower lanes choose first and take more than those above. When what is left is twice as
- * much as the lanes that are left would take at the rate of the last one, there is no
- * point in trying.
+ * Lower lanes choose first and accept more than higher ones. The attempt ends when more than
+ * twice as many pairs remain as the remaining lanes would accept at the rate of the last one.
+ *
+ * Within a lane the state of each (column, switch) is stored: the route is in the lane; or
+ * one of its dependencies closes a cycle in the lane, which is final, because dependencies
+ * are only added. So most pairs are decided without a look at the dependency graph.
+ *
+ * If there are not too many channels, lanes store the transitive closure of their
+ * dependencies: one look-up per dependency, then one check of all new dependencies of a pair
+ * together. Otherwise lanes store a topological order, and each new dependency may need a
+ * search. Dependencies of a pair that does not fit in the end are removed.
  */
 #include <errno.h>
 
@@ -21,10 +29,322 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/hops.h"
 
+/* ---- opening lanes ---- */
+
+static int open_searching(struct lash_job *j, struct lash_lane *l)
+{
+	l->never =
+		arena_array(j->tmp, (size_t)j->map.n * j->map.words, sizeof(*l->never));
+	l->marked = arena_array(j->tmp, j->deps_max, sizeof(*l->marked));
+	l->added = arena_array(j->tmp, j->deps_max, sizeof(*l->added));
+	if (!l->never || !l->marked || !l->added) {
+		return -ENOMEM;
+	}
+	return cdg_init(&l->cdg, &j->map, NULL, j->tmp);
+}
+
+int lash_open_lane(struct lash_job *j)
+{
+	struct lash_lane *l = &j->lane[j->n_lanes];
+
+	if (j->n_lanes == j->in->max) {
+		return E_FULL;
+	}
+	l->state = arena_array(j->tmp, j->col_first[j->n], j->n);
+	if (!l->state) {
+		return -ENOMEM;
+	}
+	j->n_lanes++;
+	return j->closed ? reach_init(&l->reach, j->map.n, j->tmp) : open_searching(j, l);
+}
+
+int lash_close_lanes(struct lash_job *j)
+{
+	int ret = E_OK;
+
+	for (unsigned i = 0; ret == E_OK && i < j->n_lanes; i++) {
+		ret = reach_init(&j->lane[i].reach, j->map.n, j->tmp);
+		if (ret == E_OK) {
+			reach_load(&j->lane[i].reach, &j->lane[i].cdg);
+		}
+	}
+	j->closed = ret == E_OK;
+	return ret;
+}
+
+bool lash_can_close(const struct lash_job *j)
+{
+	return j->map.n <= REACH_CHANNELS_MAX && j->deps_max <= REACH_DEPS_MAX;
+}
+
+static uint8_t *states(const struct lash_job *j, unsigned lane, uint32_t col)
+{
+	return j->lane[lane].state + (size_t)col * j->n;
+}
+
+/* Marks the routes of all switches from s to last: they cannot be in the lane. */
+static void mark_impossible(struct lash_job *j, unsigned lane, uint32_t col, uint32_t s,
+                            uint32_t last)
+{
+	const uint32_t *chan = j->chan + (size_t)col * j->n;
+	uint8_t *state = states(j, lane, col);
+
+	for (;; s = j->g->adj[chan[s]].to) {
+		state[s] |= LASH_IMPOSSIBLE;
+		if (s == last) {
+			return;
+		}
+	}
+}
+
+/* Is it known that a route from s to switch t cannot be in the lane? */
+static bool is_impossible(const struct lash_job *j, unsigned lane, uint32_t s, uint32_t t)
+{
+	for (uint32_t c = j->col_first[t]; c < j->col_first[t + 1]; c++) {
+		if (states(j, lane, c)[s] & LASH_IMPOSSIBLE) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Records the dependencies of the routes from s to the columns of t. */
+static void record_direction(struct lash_job *j, unsigned lane, uint32_t s, uint32_t t)
+{
+	for (uint32_t col = j->col_first[t]; col < j->col_first[t + 1]; col++) {
+		const uint32_t *chan = j->chan + (size_t)col * j->n;
+		uint8_t *state = states(j, lane, col);
+
+		for (uint32_t at = s; chan[at] != GRAPH_NONE && !(state[at] & LASH_IN);) {
+			uint32_t next = j->g->adj[chan[at]].to;
+
+			state[at] |= LASH_IN;
+			if (chan[next] != GRAPH_NONE) {
+				cdg_note(&j->lane[lane].cdg, chan[at], chan[next]);
+			}
+			at = next;
+		}
+	}
+}
+
+void lash_record_pair(struct lash_job *j, unsigned lane, uint32_t s, uint32_t t)
+{
+	record_direction(j, lane, s, t);
+	record_direction(j, lane, t, s);
+}
+
+/* ---- adding a pair, with searches ---- */
+
+static uint64_t *never_word(const struct lash_job *j, unsigned lane, uint32_t from,
+                            uint32_t to, uint64_t *ret_bit)
+{
+	uint32_t k = to - j->g->adj_first[j->map.from[to]];
+
+	*ret_bit = UINT64_C(1) << k % 64;
+	return j->lane[lane].never + (size_t)from * j->map.words + k / 64;
+}
+
+static void undo(struct lash_lane *l)
+{
+	while (l->n_marked) {
+		*l->marked[--l->n_marked] &= (uint8_t)~LASH_IN;
+	}
+	while (l->n_added) {
+		struct reach_dep d = l->added[--l->n_added];
+
+		cdg_remove(&l->cdg, d.from, d.to);
+	}
+}
+
+/* Does the dependency close a cycle with those of the lane? That is final. */
+static bool is_final(struct lash_job *j, unsigned lane, uint32_t from, uint32_t to)
+{
+	uint64_t bit, *w = never_word(j, lane, from, to, &bit);
+
+	if (!(*w & bit) && !cdg_fits(&j->lane[lane].cdg, from, to)) {
+		*w |= bit;
+	}
+	return *w & bit;
+}
+
+/* Does some dependency of the route of switch s to a column close a cycle? */
+static bool closes_cycle(struct lash_job *j, unsigned lane, uint32_t col, uint32_t s)
+{
+	const uint32_t *chan = j->chan + (size_t)col * j->n;
+	const uint8_t *state = states(j, lane, col);
+
+	for (uint32_t at = s; chan[at] != GRAPH_NONE && !(state[at] & LASH_IN);) {
+		uint32_t c = chan[at], next = j->g->adj[c].to, d = chan[next];
+
+		if (state[at] & LASH_IMPOSSIBLE ||
+		    (d != GRAPH_NONE && !cdg_has(&j->lane[lane].cdg, c, d) &&
+		     is_final(j, lane, c, d))) {
+			mark_impossible(j, lane, col, s, at);
+			return true;
+		}
+		at = next;
+	}
+	return false;
+}
+
+/* Adds the route of switch s to a column. \return false: it closes a cycle; the
+ * additions of the pair are removed. */
+static bool add_route(struct lash_job *j, unsigned lane, uint32_t col, uint32_t s)
+{
+	const uint32_t *chan = j->chan + (size_t)col * j->n;
+	uint8_t *state = states(j, lane, col);
+	struct lash_lane *l = &j->lane[lane];
+
+	for (uint32_t at = s; chan[at] != GRAPH_NONE && !(state[at] & LASH_IN);) {
+		uint32_t c = chan[at], next = j->g->adj[c].to, d = chan[next];
+
+		if (d != GRAPH_NONE && !cdg_has(&l->cdg, c, d)) {
+			if (!cdg_add(&l->cdg, c, d)) {
+				undo(l);
+				return false;
+			}
+			l->added[l->n_added++] = (struct reach_dep){ c, d };
+		}
+		state[at] |= LASH_IN;
+		l->marked[l->n_marked++] = &state[at];
+		at = next;
+	}
+	return true;
+}
+
+static bool direction_closes_cycle(struct lash_job *j, unsigned lane, uint32_t s,
+                                   uint32_t t)
+{
+	for (uint32_t c = j->col_first[t]; c < j->col_first[t + 1]; c++) {
+		if (closes_cycle(j, lane, c, s)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool add_direction(struct lash_job *j, unsigned lane, uint32_t s, uint32_t t)
+{
+	for (uint32_t c = j->col_first[t]; c < j->col_first[t + 1]; c++) {
+		if (!add_route(j, lane, c, s)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool add_pair_searching(struct lash_job *j, unsigned lane, uint32_t s, uint32_t t)
+{
+	if (direction_closes_cycle(j, lane, s, t) ||
+	    direction_closes_cycle(j, lane, t, s) || !add_direction(j, lane, s, t) ||
+	    !add_direction(j, lane, t, s)) {
+		return false;
+	}
+	j->lane[lane].n_marked = 0;
+	j->lane[lane].n_added = 0;
+	return true;
+}
+
+/* ---- adding a pair, with the closure ---- */
+
+struct missing_deps {
+	unsigned n;
+	struct reach_dep dep[REACH_DEPS_MAX];
+};
+
+static void add_missing_dep(struct missing_deps *l, uint32_t from, uint32_t to)
+{
+	for (unsigned i = 0; i < l->n; i++) {
+		if (l->dep[i].from == from && l->dep[i].to == to) {
+			return;
+		}
+	}
+	l->dep[l->n++] = (struct reach_dep){ from, to };
+}
+
+/* Collects the dependencies of a route that the lane lacks. \return false: one closes
+ * a cycle. */
+static bool find_missing_deps(struct lash_job *j, unsigned lane, uint32_t col, uint32_t s,
+                              struct missing_deps *ret)
+{
+	const uint32_t *chan = j->chan + (size_t)col * j->n;
+	const uint8_t *state = states(j, lane, col);
+	const struct reach *r = &j->lane[lane].reach;
+
+	for (uint32_t at = s; chan[at] != GRAPH_NONE && !(state[at] & LASH_IN);) {
+		uint32_t c = chan[at], next = j->g->adj[c].to, d = chan[next];
+
+		if (state[at] & LASH_IMPOSSIBLE ||
+		    (d != GRAPH_NONE && reach_leads(r, d, c))) {
+			mark_impossible(j, lane, col, s, at);
+			return false;
+		}
+		if (d != GRAPH_NONE && !reach_leads(r, c, d)) {
+			add_missing_dep(ret, c, d);
+		}
+		at = next;
+	}
+	return true;
+}
+
+static bool find_missing_of_pair(struct lash_job *j, unsigned lane, uint32_t s,
+                                 uint32_t t, struct missing_deps *ret)
+{
+	for (uint32_t c = j->col_first[t]; c < j->col_first[t + 1]; c++) {
+		if (!find_missing_deps(j, lane, c, s, ret)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void mark_in_lane(struct lash_job *j, unsigned lane, uint32_t s, uint32_t t)
+{
+	for (uint32_t col = j->col_first[t]; col < j->col_first[t + 1]; col++) {
+		const uint32_t *chan = j->chan + (size_t)col * j->n;
+		uint8_t *state = states(j, lane, col);
+
+		for (uint32_t at = s; chan[at] != GRAPH_NONE && !(state[at] & LASH_IN);) {
+			state[at] |= LASH_IN;
+			at = j->g->adj[chan[at]].to;
+		}
+	}
+}
+
+static bool add_pair_closed(struct lash_job *j, unsigned lane, uint32_t s, uint32_t t)
+{
+	struct reach *r = &j->lane[lane].reach;
+	struct missing_deps missing;
+
+	missing.n = 0;
+	if (!find_missing_of_pair(j, lane, s, t, &missing) ||
+	    !find_missing_of_pair(j, lane, t, s, &missing) ||
+	    !reach_fits(r, missing.dep, missing.n)) {
+		return false;
+	}
+	for (unsigned i = 0; i < missing.n; i++) {
+		reach_add(r, missing.dep[i].from, missing.dep[i].to);
+	}
+	mark_in_lane(j, lane, s, t);
+	mark_in_lane(j, lane, t, s);
+	return true;
+}
+
+bool lash_add_pair(struct lash_job *j, unsigned lane, uint32_t s, uint32_t t)
+{
+	if (is_impossible(j, lane, s, t) || is_impossible(j, lane, t, s)) {
+		return false;
+	}
+	return j->closed ? add_pair_closed(j, lane, s, t)
+	                 : add_pair_searching(j, lane, s, t);
+}
+
+/* ---- the list of pairs ---- */
+
 enum {
 	AT_ONCE = 4,
 	BLOCKS = 16,
-	MANY = 16384 /* fewer pairs are not worth waiting for one another */
+	MANY = 16384 /* fewer pairs are not worth a pipeline of threads */
 };
 
 struct pair {
@@ -41,9 +361,7 @@ struct list {
 	uint32_t n_blocks;
 };
 
-/* ---- the list ---- */
-
-/* Calls for each open pair in the order of the input. */
+/* Calls back for each open pair, in the order of the input. */
 typedef void pair_f(const struct lash_job *j, uint32_t s, uint32_t t, void *ctx);
 
 static void each_pair(const struct lash_job *j, bool data, pair_f *call, void *ctx)
@@ -65,7 +383,7 @@ static void each_pair(const struct lash_job *j, bool data, pair_f *call, void *c
 	}
 }
 
-/* Pairs of a lower rank come first. Those without data are placed sooner from near to
+/* Pairs of a lower rank come first. Management pairs are placed faster from near to
  * far. */
 static unsigned rank(const struct lash_job *j, uint32_t s, uint32_t t)
 {
@@ -133,7 +451,7 @@ static uint64_t left_in(const struct list *l)
 	return n;
 }
 
-/* ---- lanes ---- */
+/* ---- placing ---- */
 
 static void set_lane(struct lash_job *j, uint32_t s, uint32_t t, unsigned lane)
 {
@@ -141,7 +459,7 @@ static void set_lane(struct lash_job *j, uint32_t s, uint32_t t, unsigned lane)
 	j->of[(size_t)t * j->n + s] = (uint8_t)lane;
 }
 
-/* What a lane does not take of a block stays in it. */
+/* Adds the pairs of a block that fit to a lane; the others stay in the block. */
 static void offer_block(struct lash_job *j, unsigned lane, struct block *b)
 {
 	uint32_t left = 0;
@@ -162,8 +480,9 @@ static void offer_block(struct lash_job *j, unsigned lane, struct block *b)
 	b->n = left;
 }
 
-/* Offers the list to lanes from first to end - 1, each a block behind the one before. */
-static void offer(struct lash_job *j, struct list *l, unsigned first, unsigned end)
+/* Offers the list to the lanes from first to end - 1, each one block behind the one
+ * before. */
+static void offer_list(struct lash_job *j, struct list *l, unsigned first, unsigned end)
 {
 	unsigned n = end - first;
 	bool many = left_in(l) >= MANY;
@@ -178,9 +497,10 @@ static void offer(struct lash_job *j, struct list *l, unsigned first, unsigned e
 	}
 }
 
-/* Is there no hope that the lanes left take what these have left? */
-static bool is_hopeless(const struct lash_job *j, unsigned first, unsigned end,
-                        uint64_t left)
+/* Would the remaining pairs need more lanes than there are, at the rate of the last
+ * lanes? */
+static bool exceeds_lanes(const struct lash_job *j, unsigned first, unsigned end,
+                          uint64_t left)
 {
 	uint64_t before = left;
 
@@ -204,7 +524,6 @@ int lash_place_pairs(struct lash_job *j, bool data)
 
 	while (ret == E_OK && left_in(&l)) {
 		if (first == j->n_lanes) {
-			/* Opens some lanes more. E_FULL: there are none. */
 			ret = lash_open_lane(j);
 			for (unsigned i = 1;
 			     ret == E_OK && i < AT_ONCE && j->n_lanes < j->in->max; i++) {
@@ -212,9 +531,9 @@ int lash_place_pairs(struct lash_job *j, bool data)
 			}
 		}
 		if (ret == E_OK) {
-			offer(j, &l, first, j->n_lanes);
+			offer_list(j, &l, first, j->n_lanes);
 			if (data && !j->in->cuts &&
-			    is_hopeless(j, first, j->n_lanes, left_in(&l))) {
+			    exceeds_lanes(j, first, j->n_lanes, left_in(&l))) {
 				ret = E_FULL;
 			}
 			first = j->n_lanes;
@@ -229,9 +548,10 @@ int lash_place_pairs(struct lash_job *j, bool data)
 	return ret;
 }
 
-/* ---- even lanes ---- */
+/* ---- balancing lanes ---- */
 
-static void extremes(const struct lash_job *j, unsigned *ret_full, unsigned *ret_empty)
+static void find_extremes(const struct lash_job *j, unsigned *ret_full,
+                          unsigned *ret_empty)
 {
 	*ret_full = *ret_empty = 0;
 	for (unsigned l = 1; l < j->n_lanes; l++) {
@@ -244,13 +564,14 @@ static void extremes(const struct lash_job *j, unsigned *ret_full, unsigned *ret
 	}
 }
 
-/* Moves data pairs from the fullest lane to the emptiest until all of one were tried. */
-void lash_even_out(struct lash_job *j)
+/* Moves data pairs from the fullest lane to the emptiest until all pairs of one lane
+ * were tried. */
+void lash_balance_lanes(struct lash_job *j)
 {
 	uint64_t next[LASH_LANES_MAX] = { 0 }, end = (uint64_t)j->n * j->n;
 	unsigned full, empty;
 
-	extremes(j, &full, &empty);
+	find_extremes(j, &full, &empty);
 	while (j->lane[full].pairs > j->lane[empty].pairs + 1) {
 		uint64_t i = next[full]++;
 		uint32_t s = (uint32_t)(i / j->n), t = (uint32_t)(i % j->n);
@@ -267,7 +588,7 @@ void lash_even_out(struct lash_job *j)
 			set_lane(j, s, t, empty);
 			j->lane[full].pairs--;
 			j->lane[empty].pairs++;
-			extremes(j, &full, &empty);
+			find_extremes(j, &full, &empty);
 		}
 	}
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Directions of links.
+ * Directions of links in a mesh or torus.
  *
- * In a mesh two links of a switch that lie in different dimensions are sides of exactly
- * one square, and two that lie in one dimension of none. So:
- *  - opposite sides of a square point the same way: they are of one class. Links from one
- *    slab of the mesh to the next get together this way, or a few groups of them;
- *  - a link that spans a square with every other link of its switch but one goes straight
- *    on in that one, and their classes are of one direction. A square that misses a side
- *    can fake this, so joins that most switches ask for come first, and classes that span
- *    a square anywhere never join. What is known of dimensions then tells more links what
- *    is straight on, until nothing is new;
- *  - a direction and its opposite make a dimension.
+ * Two links of a switch in different dimensions are sides of exactly one square; two links
+ * in one dimension are sides of none. So:
+ *  - opposite sides of a square have the same direction and form one class. This groups the
+ *    links from one slab of the mesh to the next into one or a few classes;
+ *  - a link that spans a square with all other links of its switch but one continues
+ *    straight in that one, and the classes of both have one direction. A square with a
+ *    missing side can suggest this wrongly. So the joins that most switches suggest come
+ *    first, and classes that span a square anywhere never join. The dimensions found so far
+ *    then show more straight pairs, until nothing new is found;
+ *  - a direction and its opposite form a dimension.
  */
 #include "routing/engines/lash/lash_squares.h"
 
@@ -27,11 +27,11 @@
 
 enum {
 	NEIGHBOURS_MAX = 2 * LASH_DIMS_MAX,
-	MANY = 255, /* dimensions, while directions are joined */
+	MANY = 255, /* more dimensions are not distinguished while directions are joined */
 	WORD = 64
 };
 
-/* Two classes; or how often one goes straight on in the other. */
+/* Two classes, and how many switches suggest that one continues straight in the other. */
 struct class_pair {
 	uint32_t a, b, votes;
 };
@@ -116,7 +116,8 @@ static uint32_t link_to(const struct finder *f, uint32_t s, uint32_t to)
 	return i;
 }
 
-/* The fourth corner of the only square over a-u-b, GRAPH_NONE: none or several. */
+/* The fourth corner of the only square with the sides a-u and u-b, GRAPH_NONE: none or
+ * several. */
 static uint32_t corner(const struct finder *f, uint32_t u, uint32_t a, uint32_t b)
 {
 	uint32_t i = f->first[a], k = f->first[b], found = GRAPH_NONE;
@@ -236,8 +237,8 @@ static int find_classes(struct finder *f)
 				uint32_t across = corner(f, u, f->near[i], f->near[k]),
 					 i2, k2;
 
-				/* Notes what spans squares; opposite sides are of
-				 * one class. */
+				/* Records which links span squares; opposite sides are
+				 * of one class. */
 				if (across == GRAPH_NONE) {
 					continue;
 				}
@@ -264,7 +265,7 @@ static int find_classes(struct finder *f)
 
 /* ---- directions ---- */
 
-/* The direction that stands for the dimension of a class. */
+/* The direction that represents the dimension of a class. */
 static uint32_t dim_of_class(struct finder *f, uint32_t class)
 {
 	uint32_t a = union_find(f->dir, class),
@@ -309,7 +310,7 @@ static uint32_t list_dimensions(struct finder *f, struct dimension *ret)
 	return n;
 }
 
-/* What is known of dimensions while directions are joined. */
+/* The dimensions found so far, while directions are joined. */
 struct joiner {
 	struct finder *f;
 	bool guess;
@@ -348,10 +349,8 @@ static bool are_apart(const struct joiner *j, uint32_t link, uint32_t other)
 	return a != MANY && b != MANY && j->apart[a][b / WORD] >> b % WORD & 1;
 }
 
-/*
- * The only link of switch u that may go on where link i comes from, GRAPH_NONE: none or
- * several. With a guess, of several that of the dimension with most links.
- */
+/* The only link of switch u that may continue link i straight, GRAPH_NONE: none or
+ * several. With a guess, of several the one in the dimension with most links. */
 static uint32_t straight_on(const struct joiner *j, uint32_t u, uint32_t i)
 {
 	const struct finder *f = j->f;
@@ -370,7 +369,7 @@ static uint32_t straight_on(const struct joiner *j, uint32_t u, uint32_t i)
 	return n == 1 || j->guess ? found : GRAPH_NONE;
 }
 
-/* Joins two directions, unless they or their dimensions are different for sure. */
+/* Joins two directions unless they or their dimensions are known to differ. */
 static bool join_directions(struct joiner *j, uint32_t a, uint32_t b)
 {
 	struct finder *f = j->f;
@@ -385,16 +384,14 @@ static bool join_directions(struct joiner *j, uint32_t a, uint32_t b)
 	return true;
 }
 
-/* One round: what the dimensions known so far leave open. Returns how many were joined.
- */
+/* One round of joining directions. \return How many were joined. */
 static size_t join_straight(struct joiner *j)
 {
 	size_t n, joined = 0;
 	struct finder *f;
 
 	number_dimensions(j);
-	/* The steps towards a switch and on from it that go the same way. Returns
-	 * how many. */
+	/* Pairs of links that lead to a switch and straight on from it. */
 	f = j->f;
 	n = 0;
 	for (uint32_t u = 0; u < f->n; u++) {
@@ -436,7 +433,7 @@ static int find_directions(struct finder *f, bool guess, struct lash_squares *re
 	while (guess && join_straight(&j)) {
 	}
 	n = list_dimensions(f, j.list);
-	/* one link, seen from both ends, is no dimension beside others */
+	/* a single link is no dimension if there are others */
 	while (n > 1 && j.list[n - 1].n_links == 2) {
 		n--;
 	}
@@ -447,7 +444,7 @@ static int find_directions(struct finder *f, bool guess, struct lash_squares *re
 	return n ? E_OK : E_UNSUITABLE;
 }
 
-/* ---- the whole ---- */
+/* ---- all steps ---- */
 
 int lash_squares_find(const struct graph *g, bool guess, struct arena *a,
                       struct lash_squares *ret)
@@ -463,18 +460,18 @@ int lash_squares_find(const struct graph *g, bool guess, struct arena *a,
 	}
 	if (ret_code == E_OK) {
 		ret->slab = arena_array(a, f.first[f.n], sizeof(*ret->slab));
-		ret->way = arena_array(a, f.first[f.n], sizeof(*ret->way));
-		ret_code = ret->slab && ret->way ? E_OK : -ENOMEM;
+		ret->direction = arena_array(a, f.first[f.n], sizeof(*ret->direction));
+		ret_code = ret->slab && ret->direction ? E_OK : -ENOMEM;
 	}
 	if (ret_code == E_OK) {
-		/* Union-find becomes plain numbers. */
+		/* the union-find trees become plain numbers */
 		ret->n = f.n;
 		ret->first = f.first;
 		ret->near = f.near;
 		ret->back = f.back;
 		for (uint32_t i = 0; i < f.first[f.n]; i++) {
 			ret->slab[i] = class_of(&f, i);
-			ret->way[i] = union_find(f.dir, ret->slab[i]);
+			ret->direction[i] = union_find(f.dir, ret->slab[i]);
 		}
 	}
 	return ret_code;

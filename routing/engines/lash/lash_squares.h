@@ -10,20 +10,17 @@ struct graph;
 
 enum { LASH_DIMS_MAX = 8 };
 
-/*!
- * Links of a fabric by the direction in which they would point in a mesh or torus. A link
- * stands here once per neighbour and direction, however many cables it has. Private to
- * routing/lash_*.c.
- */
+/*! Links of a fabric by the direction that they would have in a mesh or torus.
+ * Parallel cables are one link. Private to routing/engines/lash. */
 struct lash_squares {
 	uint32_t n;      /*!< switches */
 	uint32_t *first; /*!< [n + 1] into the arrays below */
 	uint32_t *near;  /*!< neighbours of a switch, each once, ascending */
 	uint32_t *back;  /*!< the same link seen from its other end */
-	uint32_t *slab;  /*!< equal for links from one slab to the same next one */
-	uint32_t *way;   /*!< equal for links of one direction, as far as known */
+	uint32_t *slab;  /*!< equal for links between the same two slabs */
+	uint32_t *direction; /*!< equal for links of one direction, as far as known */
 	unsigned n_dims;
-	/*! way of each dimension, that with most links first */
+	/*! direction of each dimension, the one with most links first */
 	uint32_t dim[LASH_DIMS_MAX];
 };
 
@@ -38,10 +35,10 @@ struct lash_squares {
 int lash_squares_find(const struct graph *g, bool guess, struct arena *a,
                       struct lash_squares *ret);
 
-/*! \brief The way that stands for the dimension of a link. */
+/*! \brief The direction that represents the dimension of a link. */
 static inline uint32_t lash_dim_of(const struct lash_squares *q, uint32_t link)
 {
-	uint32_t a = q->way[link], b = q->way[q->back[link]];
+	uint32_t a = q->direction[link], b = q->direction[q->back[link]];
 
 	return a < b ? a : b;
 }

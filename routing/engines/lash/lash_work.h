@@ -11,26 +11,25 @@
 #include "routing/graph/graph.h"
 #include "routing/proof/reach.h"
 
-/*!
- * What the files of the layering share: lash_layer.c makes columns and tries one lane for
- * all, lash_place.c deals out pairs, lash_pair.c puts one pair into one lane. Private to
- * routing/lash_*.c.
- */
+/*! State of an assignment of lanes: lash_layer.c makes columns and tries one lane for
+ * all pairs, lash_cuts.c and lash_place.c assign pairs. Private to
+ * routing/engines/lash. */
 enum { LASH_LANES_MAX = 15 };
 
-/* What is known of the route from a switch to a column, in one lane. */
+/* What is known of the route from a switch to a column in one lane. */
 enum {
-	LASH_IN = 1,   /* it is there */
-	LASH_NEVER = 2 /* some of it can't be */
+	LASH_IN = 1,        /* the route is in the lane */
+	LASH_IMPOSSIBLE = 2 /* one of its dependencies closes a cycle */
 };
 
 struct lash_lane {
 	uint8_t *state; /* [cols][n] */
 	struct cdg cdg;
-	uint64_t *never;    /* as cdg.out: dependencies that close a cycle */
-	struct reach reach; /* in place of both, when job.closed */
+	uint64_t *never;    /* as cdg.out: dependencies known to close a cycle */
+	struct reach reach; /* instead of cdg and never, if job.closed */
 	uint64_t pairs;
-	/* the attempt that runs, where it has to be taken back: [job.lacks_max] */
+	/* additions of the current pair, to be removed if it does not fit:
+	 * [job.deps_max] */
 	uint8_t **marked; /* of state */
 	struct reach_dep *added;
 	unsigned n_marked, n_added;
@@ -41,14 +40,14 @@ struct lash_job {
 	const struct graph *g;
 	struct arena *tmp;
 	uint32_t n;
-	bool far_first;      /* pairs: the farthest before the nearest */
-	uint32_t *col_first; /* [n + 1] columns by switch of the LIDs */
+	bool far_first;      /* the farthest pairs before the nearest */
+	uint32_t *col_first; /* [n + 1] columns by switch that has the LIDs */
 	uint32_t *chan; /* [cols][n] egress channel, GRAPH_NONE: none or not connected */
 	struct cdg_map map;
 	struct lash_lane lane[LASH_LANES_MAX];
 	unsigned n_lanes;
-	uint32_t lacks_max; /* dependencies of a pair, at most */
-	bool closed;        /* lanes keep their closure: no search, but no way back */
+	uint32_t deps_max; /* dependencies of a pair at most */
+	bool closed; /* lanes store the closure: no search, but nothing can be removed */
 	uint8_t *of;        /* [n][n] lane, LASH_OPEN */
 };
 
@@ -57,39 +56,33 @@ static inline bool lash_has_hosts(const struct lash_job *j, uint32_t s)
 	return j->g->host_first[s] != j->g->host_first[s + 1];
 }
 
-/*! \brief Opens a lane more. \retval E_FULL There is none. \retval -ENOMEM */
+/*! \brief Opens a further lane. \retval E_FULL There is none. \retval -ENOMEM */
 int lash_open_lane(struct lash_job *j);
 
-/*! \brief From now on lanes keep their closure, those that are open, too. \retval -ENOMEM
- */
+/*! \brief From now on all lanes store their closure. \retval -ENOMEM */
 int lash_close_lanes(struct lash_job *j);
 
-/*! \brief Can they? Not with too many channels, nor too many dependencies in a pair. */
+/*! \brief Can lanes store their closure? Only with few channels and few dependencies
+ * per pair. */
 bool lash_can_close(const struct lash_job *j);
 
-/*!
- * \brief Puts all routes between two switches into a lane, or leaves it as it is.
- * Different lanes may be at work at once.
- */
+/*! \brief Adds all routes between two switches to a lane if they fit. Several threads
+ * may work on different lanes. \return false: they do not fit, the lane is unchanged. */
 bool lash_add_pair(struct lash_job *j, unsigned lane, uint32_t s, uint32_t t);
 
-/*!
- * \brief Puts pairs whose routes keep to the order of dimensions on lanes by in->cuts.
- * The others stay open; if there are none, lanes are even and their graphs stay empty.
- * \retval -ENOMEM
- */
+/*! \brief Assigns lanes by in->cuts to pairs with dimension-order routes. Other pairs
+ * stay open. If there are none, lanes are balanced and their dependency graphs stay
+ * empty. \retval -ENOMEM */
 int lash_place_by_cuts(struct lash_job *j);
 
-/*! \brief Adds all routes between two switches to the graph of a lane, without a look;
- * cdg_settle() must follow. */
-void lash_note_pair(struct lash_job *j, unsigned lane, uint32_t s, uint32_t t);
+/*! \brief Adds all routes between two switches to the dependency graph of a lane
+ * without a check; cdg_settle() must follow. */
+void lash_record_pair(struct lash_job *j, unsigned lane, uint32_t s, uint32_t t);
 
-/*!
- * \brief Puts each pair that is open on the lowest lane in which it fits.
- * \param data  Pairs whose switches both have hosts, or the others.
- * \retval E_FULL  Too few lanes. \retval -ECANCELED -ENOMEM
- */
+/*! \brief Assigns each open pair to the lowest lane in which it fits. \param data
+ * true: pairs whose switches both have hosts; false: other pairs. \retval E_FULL Too
+ * few lanes. \retval -ECANCELED -ENOMEM */
 int lash_place_pairs(struct lash_job *j, bool data);
 
 /*! \brief Moves data pairs from the fullest lane to the emptiest. */
-void lash_even_out(struct lash_job *j);
+void lash_balance_lanes(struct lash_job *j);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * One way per pair of switches.
+ * One path per pair of switches.
  *
- * Over a mesh the way crosses dimensions in one order, the longest first. Half around a
- * ring of even length both directions are as short: the pair takes the same arc both
- * ways, so that it passes a place on the ring in both directions or in none
+ * On a mesh the path crosses the dimensions in one order, the longest first. Half around a
+ * ring of even length both directions are equally long. Then the pair uses the same arc in
+ * both directions, so that it passes a place on the ring in both directions or in none
  * (lash_cuts.c).
  *
- * Elsewhere the ways to one switch are a tree that grows from near to far, each switch
- * joining where the link has been chosen least often. The first trees know nothing of
- * those to come, so each is grown again among all others, twice.
+ * On other fabrics the paths to one switch form a tree that grows from near to far; each
+ * switch joins over the least used link. The first trees cannot know the later ones, so
+ * each tree is grown again among all others, twice.
  */
-#include "routing/engines/lash/lash_ways.h"
+#include "routing/engines/lash/lash_paths.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -27,7 +27,7 @@
 
 enum { ROUNDS = 3 };
 
-static int ways_init(struct lash_ways *w, uint32_t n, struct arena *a)
+static int paths_init(struct lash_paths *w, uint32_t n, struct arena *a)
 {
 	w->n = n;
 	w->next = arena_array(a, (size_t)n * n, sizeof(*w->next));
@@ -40,7 +40,7 @@ static int ways_init(struct lash_ways *w, uint32_t n, struct arena *a)
 
 /* ---- meshes ---- */
 
-/* Does the step to v lie on the arc that the pair takes? */
+/* Is the step to v on the arc of the ring that the pair uses? */
 static bool is_arc(const struct lash_mesh *m, const struct lash_cuts *cuts, uint32_t s,
                    uint32_t v, uint32_t t, unsigned d)
 {
@@ -49,7 +49,7 @@ static bool is_arc(const struct lash_mesh *m, const struct lash_cuts *cuts, uint
 	uint32_t over = m->at[(size_t)v * LASH_DIMS_MAX + d];
 	bool up = over == (from + 1) % m->size[d];
 
-	return up == ((from < to) != lash_cuts_over(cuts, m, s, t, d));
+	return up == ((from < to) != lash_cuts_wraps(cuts, m, s, t, d));
 }
 
 static uint32_t next_over_mesh(const struct graph *g, const struct hops *h,
@@ -74,11 +74,12 @@ static uint32_t next_over_mesh(const struct graph *g, const struct hops *h,
 	return best;
 }
 
-int lash_ways_mesh(const struct graph *g, const struct hops *h, const struct lash_mesh *m,
-                   const struct lash_cuts *cuts, struct arena *a, struct lash_ways *ret)
+int lash_paths_mesh(const struct graph *g, const struct hops *h,
+                    const struct lash_mesh *m, const struct lash_cuts *cuts,
+                    struct arena *a, struct lash_paths *ret)
 {
-	struct lash_ways w;
-	int ret_code = ways_init(&w, g->n_switches, a);
+	struct lash_paths w;
+	int ret_code = paths_init(&w, g->n_switches, a);
 
 	if (ret_code != E_OK) {
 		return ret_code;
@@ -103,12 +104,13 @@ int lash_ways_mesh(const struct graph *g, const struct hops *h, const struct las
 struct grower {
 	const struct graph *g;
 	const struct hops *h;
-	uint32_t *load;        /* [n_adj] ways that pass */
-	uint32_t *turns;       /* [n] of the way to the destination */
-	const uint32_t *rank;  /* [n] 0 at the top; NULL: turns don't matter */
-	const uint32_t *place; /* [n] of equal ways that over the lowest, NULL: by load */
-	uint32_t *next;        /* [n] row of the destination */
-	uint32_t *link;        /* [n] to the next switch; likewise */
+	uint32_t *load;       /* [n_adj] paths over the link */
+	uint32_t *turns;      /* [n] turns of the path to the destination */
+	const uint32_t *rank; /* [n] 0 at the top; NULL: turns are not counted */
+	/* [n] among equal paths the one over the lowest is used; NULL: by load */
+	const uint32_t *place;
+	uint32_t *next; /* [n] row of the destination */
+	uint32_t *link; /* [n] to the next switch; likewise */
 };
 
 static bool turns_up(const struct grower *w, uint32_t s, uint32_t v)
@@ -118,11 +120,11 @@ static bool turns_up(const struct grower *w, uint32_t s, uint32_t v)
 	return rank && w->next[v] != v && rank[v] > rank[s] && rank[v] > rank[w->next[v]];
 }
 
-/* Adds one way to the load of the links it passes, or takes it away. */
-static void walk(const struct grower *w, uint32_t s, uint32_t ways)
+/* Adds one path to the load of its links, or removes it. */
+static void add_path_load(const struct grower *w, uint32_t s, uint32_t paths)
 {
 	while (w->next[s] != s) {
-		w->load[w->link[s]] += ways;
+		w->load[w->link[s]] += paths;
 		s = w->next[s];
 	}
 }
@@ -131,7 +133,7 @@ static void take_tree_away(const struct grower *w)
 {
 	for (uint32_t s = 0; s < w->g->n_switches; s++) {
 		if (w->next[s] != GRAPH_NONE) {
-			walk(w, s, UINT32_MAX);
+			add_path_load(w, s, UINT32_MAX);
 		}
 	}
 }
@@ -181,16 +183,16 @@ static void grow_tree(const struct grower *w, uint32_t t)
 			w->turns[at[i]] = (uint32_t)(best >> 32);
 			w->next[at[i]] = g->adj[w->link[at[i]]].to;
 			if (!w->place) {
-				walk(w, at[i], 1);
+				add_path_load(w, at[i], 1);
 			}
 		}
 	}
 }
 
 static int grow_all(const struct graph *g, const struct hops *h, const uint32_t *rank,
-                    const uint32_t *place, struct arena *a, struct lash_ways *ret)
+                    const uint32_t *place, struct arena *a, struct lash_paths *ret)
 {
-	struct lash_ways w;
+	struct lash_paths w;
 	struct arena *tmp = arena_new();
 	struct grower b = { .g = g, .h = h, .rank = rank, .place = place };
 	size_t n = g->n_switches;
@@ -205,7 +207,7 @@ static int grow_all(const struct graph *g, const struct hops *h, const uint32_t 
 	if (!b.load || !b.turns) {
 		goto out;
 	}
-	ret_code = ways_init(&w, g->n_switches, a);
+	ret_code = paths_init(&w, g->n_switches, a);
 	if (ret_code != E_OK) {
 		goto out;
 	}
@@ -225,14 +227,14 @@ out:
 	return ret_code;
 }
 
-int lash_ways_even(const struct graph *g, const struct hops *h, struct arena *a,
-                   struct lash_ways *ret)
+int lash_paths_balanced(const struct graph *g, const struct hops *h, struct arena *a,
+                        struct lash_paths *ret)
 {
 	return grow_all(g, h, NULL, NULL, a, ret);
 }
 
-/* The switch whose distances to all others add up to the least. */
-static uint32_t middle(const struct hops *h)
+/* The switch with the least sum of distances to all others. */
+static uint32_t find_center(const struct hops *h)
 {
 	uint64_t least = UINT64_MAX;
 	uint32_t best = 0;
@@ -249,17 +251,17 @@ static uint32_t middle(const struct hops *h)
 	return best;
 }
 
-int lash_ways_few_turns(const struct graph *g, const struct hops *h, struct arena *a,
-                        struct lash_ways *ret)
+int lash_paths_few_turns(const struct graph *g, const struct hops *h, struct arena *a,
+                         struct lash_paths *ret)
 {
-	uint32_t n = g->n_switches, root = h->n ? middle(h) : 0;
+	uint32_t n = g->n_switches, root = h->n ? find_center(h) : 0;
 	uint32_t *rank = arena_array(a, n, sizeof(*rank)), n_ranked = 0;
 
 	if (!rank) {
 		return -ENOMEM;
 	}
 	for (uint32_t s = 0; s < n; s++) {
-		rank[s] = n; /* another part: no order there */
+		rank[s] = n; /* another connected part: no order there */
 	}
 	for (unsigned d = 0; n && d <= h->diameter; d++) {
 		uint32_t count;
@@ -279,10 +281,10 @@ static bool has_hosts(const struct graph *g, uint32_t s)
 	return g->host_first[s] != g->host_first[s + 1];
 }
 
-/* Breadth first from the n switches in the queue on. \a ret: hops to one of them. Returns
- * how many are in the queue then. */
-static uint32_t search_on(const struct graph *g, uint32_t *queue, uint32_t n,
-                          uint32_t *ret)
+/* Breadth-first search from the n switches in the queue. \a ret: hops to one of them.
+ * \return Length of the queue at the end. */
+static uint32_t search_breadth_first(const struct graph *g, uint32_t *queue, uint32_t n,
+                                     uint32_t *ret)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t s = queue[i];
@@ -299,7 +301,7 @@ static uint32_t search_on(const struct graph *g, uint32_t *queue, uint32_t n,
 	return n;
 }
 
-/* Hops to the next switch with hosts. Returns the most. */
+/* Hops to the next switch with hosts. */
 static uint32_t find_levels(const struct graph *g, uint32_t *queue, uint32_t *level)
 {
 	uint32_t n = 0;
@@ -311,12 +313,12 @@ static uint32_t find_levels(const struct graph *g, uint32_t *queue, uint32_t *le
 			queue[n++] = s;
 		}
 	}
-	n = search_on(g, queue, n, level);
+	n = search_breadth_first(g, queue, n, level);
 	return n ? level[queue[n - 1]] : 0;
 }
 
-int lash_ways_manage(const struct graph *g, const struct hops *h, struct arena *a,
-                     struct lash_ways *ret)
+int lash_paths_management(const struct graph *g, const struct hops *h, struct arena *a,
+                          struct lash_paths *ret)
 {
 	uint32_t n = g->n_switches, n_ranked = 0, top;
 	uint32_t *queue = arena_array(a, n, sizeof(*queue));
@@ -328,8 +330,8 @@ int lash_ways_manage(const struct graph *g, const struct hops *h, struct arena *
 	if (!queue || !level || !place || !rank) {
 		return -ENOMEM;
 	}
-	/* Places breadth first from one switch with hosts per part, so that those of
-	 * one pod are together whatever their GUIDs. */
+	/* Places by breadth-first search from one switch with hosts per part, so that
+	 * the switches of a pod are adjacent whatever their GUIDs. */
 	n_placed = 0;
 	memset(place, 0xff, g->n_switches * sizeof(*place));
 	for (uint32_t s = 0; s < g->n_switches; s++) {
@@ -340,13 +342,13 @@ int lash_ways_manage(const struct graph *g, const struct hops *h, struct arena *
 		}
 		queue[first] = s;
 		place[s] = 0;
-		n_placed += search_on(g, queue + first, 1, place);
+		n_placed += search_breadth_first(g, queue + first, 1, place);
 		for (uint32_t i = first; i < n_placed; i++) {
 			place[queue[i]] = i;
 		}
 	}
 	top = find_levels(g, queue, level);
-	/* from the top down; parts without hosts need no order */
+	/* from the top down; connected parts without hosts need no order */
 	for (uint32_t l = top + 1; l-- > 0;) {
 		for (uint32_t s = 0; s < n; s++) {
 			if (level[s] == l) {
@@ -357,10 +359,11 @@ int lash_ways_manage(const struct graph *g, const struct hops *h, struct arena *
 	return grow_all(g, h, rank, place, a, ret);
 }
 
-void lash_ways_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link *link,
-                      uint32_t n_links, unsigned max, struct spread_ports *ret)
+void lash_paths_closer(const void *ctx, uint32_t s, uint32_t t,
+                       const struct sw_link *link, uint32_t n_links, unsigned max,
+                       struct spread_ports *ret)
 {
-	const struct lash_ways *w = ctx;
+	const struct lash_paths *w = ctx;
 	uint32_t to = w->next[(size_t)t * w->n + s];
 	unsigned n = 0;
 
