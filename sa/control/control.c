@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * The control socket.
+ *
+ * Two threads meet in two lists under one lock. The control thread polls, splits the
+ * bytes of a connection into lines and appends each as a request to `asked`. The fabric
+ * thread takes them, runs the verb and appends the reply to `answered`. An eventfd wakes
+ * the control thread, which writes the replies. A request holds the number of its
+ * connection, so a reply to a connection that has gone is dropped.
+ *
+ * A connection has at most one request at work. This keeps replies in order and limits what
+ * one client can queue.
+ */
+#include "sa/control/control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "conf/base/log.h"
+#include "conf/base/vector.h"
+
+static const char source[] = "control";
+
+struct request {
+	struct request *next;
+	uint64_t connection;
+	char *text; /* the line; later the reply with its newline */
+	size_t len;
+};
+
+struct list {
+	struct request *first, **end;
+};
+
+struct connection {
+	uint64_t number; /* 0: free */
+	int fd;
+	bool busy; /* a request is at work */
+	char *in;
+	size_t n_in, cap_in;
+	char *out;
+	size_t n_out, cap_out;
+	time_t active;
+};
+
+struct control {
+	struct control_options o;
+	char *path;
+	gid_t group;
+	bool has_group;
+	int listener, event;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	struct list asked, answered; /* under the lock */
+	bool stop;                   /* likewise */
+	uint64_t last_number;
+	struct connection conn[CONTROL_CONNECTIONS];
+};
+
+static void list_add(struct list *l, struct request *r)
+{
+	if (l->end == NULL) {
+		l->end = &l->first;
+	}
+	r->next = NULL;
+	*l->end = r;
+	l->end = &r->next;
+}
+
+static struct request *list_take_all(struct list *l)
+{
+	struct request *r = l->first;
+
+	l->first = NULL;
+	l->end = &l->first;
+	return r;
+}
+
+static void free_requests(struct request *r)
+{
+	while (r != NULL) {
+		struct request *next = r->next;
+
+		free(r->text);
+		free(r);
+		r = next;
+	}
+}
+
+static time_t now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
+/* ---- who may connect ---- */
+
+/* Is the peer root, the daemon's user, or a member of the group? */
+static bool may_connect(const struct control *c, const struct ucred *peer)
+{
+	char buffer[4096];
+	struct passwd pw, *found = NULL;
+	gid_t groups[256];
+	int n = 256;
+
+	if (peer->uid == 0 || peer->uid == geteuid()) {
+		return true;
+	}
+	if (!c->has_group) {
+		return false;
+	}
+	if (peer->gid == c->group) {
+		return true;
+	}
+	if (getpwuid_r(peer->uid, &pw, buffer, sizeof(buffer), &found) != 0 ||
+	    found == NULL || getgrouplist(pw.pw_name, peer->gid, groups, &n) < 0) {
+		return false;
+	}
+	for (int i = 0; i < n; i++) {
+		if (groups[i] == c->group) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- the control thread ---- */
+
+static void close_connection(struct connection *n)
+{
+	close(n->fd);
+	free(n->in);
+	free(n->out);
+	*n = (struct connection){ .fd = -1 };
+}
+
+static void send_now(struct connection *n)
+{
+	while (n->n_out > 0) {
+		ssize_t sent = send(n->fd, n->out, n->n_out, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (sent < 0 && (errno == EAGAIN || errno == EINTR)) {
+			return;
+		}
+		if (sent <= 0) {
+			close_connection(n);
+			return;
+		}
+		n->n_out -= (size_t)sent;
+		memmove(n->out, n->out + sent, n->n_out);
+	}
+}
+
+static void reply_text(struct connection *n, const char *text, size_t len)
+{
+	if (n->n_out + len > CONTROL_UNREAD_BYTES ||
+	    VECTOR_RESERVE(n->out, n->cap_out, n->n_out + len) != E_OK) {
+		close_connection(n);
+		return;
+	}
+	memcpy(n->out + n->n_out, text, len);
+	n->n_out += len;
+	send_now(n);
+}
+
+static void reply_error(struct connection *n, const char *why)
+{
+	json_t *o = json_pack("{s:b, s:s}", "ok", false, "error", why);
+	char *text = json_dumps(o, JSON_COMPACT);
+
+	json_decref(o);
+	if (text == NULL) {
+		close_connection(n);
+		return;
+	}
+	size_t len = strlen(text);
+
+	text[len++] = '\n'; /* in place of the NUL: the length counts */
+	reply_text(n, text, len);
+	free(text);
+}
+
+/* Hands the next whole line of a connection to the fabric thread. */
+static void take_line(struct control *c, struct connection *n)
+{
+	char *end = n->n_in ? memchr(n->in, '\n', n->n_in) : NULL;
+	struct request *r;
+	size_t len;
+
+	if (n->busy || end == NULL) {
+		return;
+	}
+	len = (size_t)(end - n->in);
+	r = calloc(1, sizeof(*r));
+	if (r != NULL) {
+		r->text = strndup(n->in, len);
+	}
+	if (r == NULL || r->text == NULL) {
+		free(r);
+		close_connection(n);
+		return;
+	}
+	r->len = len;
+	r->connection = n->number;
+	n->busy = true;
+	n->n_in -= len + 1;
+	memmove(n->in, end + 1, n->n_in);
+	pthread_mutex_lock(&c->lock);
+	list_add(&c->asked, r);
+	pthread_mutex_unlock(&c->lock);
+	c->o.wake(c->o.ctx);
+}
+
+static void read_connection(struct control *c, struct connection *n)
+{
+	ssize_t got;
+
+	if (VECTOR_RESERVE(n->in, n->cap_in, n->n_in + 4096) != E_OK) {
+		close_connection(n);
+		return;
+	}
+	got = recv(n->fd, n->in + n->n_in, n->cap_in - n->n_in, MSG_DONTWAIT);
+	if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+		return;
+	}
+	if (got <= 0) {
+		close_connection(n);
+		return;
+	}
+	n->n_in += (size_t)got;
+	n->active = now_s();
+	if (n->n_in > CONTROL_LINE_BYTES && memchr(n->in, '\n', n->n_in) == NULL) {
+		reply_error(n, "the request is longer than 1 MiB");
+		if (n->number != 0) {
+			close_connection(n);
+		}
+		return;
+	}
+	take_line(c, n);
+}
+
+static void accept_connection(struct control *c)
+{
+	int fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	if (fd < 0) {
+		return;
+	}
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0 ||
+	    !may_connect(c, &peer)) {
+		log_warning(
+			source,
+			"refused process %d of user %u: only root, the daemon's user and "
+			"members of the group %s may connect",
+			(int)peer.pid, peer.uid, c->o.group ? c->o.group : "(none)");
+		close(fd);
+		return;
+	}
+	for (unsigned i = 0; i < CONTROL_CONNECTIONS; i++) {
+		if (c->conn[i].number == 0) {
+			c->conn[i] = (struct connection){ .number = ++c->last_number,
+				                          .fd = fd,
+				                          .active = now_s() };
+			return;
+		}
+	}
+	struct connection full = { .fd = fd, .number = 1 };
+
+	reply_error(&full, "too many connections; try again later");
+	if (full.number != 0) {
+		close_connection(&full);
+	}
+}
+
+static void deliver_replies(struct control *c)
+{
+	struct request *r, *next;
+
+	pthread_mutex_lock(&c->lock);
+	r = list_take_all(&c->answered);
+	pthread_mutex_unlock(&c->lock);
+	for (; r != NULL; r = next) {
+		next = r->next;
+		for (unsigned i = 0; i < CONTROL_CONNECTIONS; i++) {
+			struct connection *n = &c->conn[i];
+
+			if (n->number != r->connection) {
+				continue;
+			}
+			n->busy = false;
+			reply_text(n, r->text, r->len);
+			if (n->number != 0) {
+				take_line(c, n);
+			}
+		}
+		free(r->text);
+		free(r);
+	}
+}
+
+static void *serve(void *arg)
+{
+	struct control *c = arg;
+
+	for (;;) {
+		struct pollfd fds[2 + CONTROL_CONNECTIONS];
+		struct connection *of[2 + CONTROL_CONNECTIONS];
+		nfds_t n = 0;
+		uint64_t count;
+		bool stop;
+
+		fds[n++] = (struct pollfd){ .fd = c->event, .events = POLLIN };
+		fds[n++] = (struct pollfd){ .fd = c->listener, .events = POLLIN };
+		for (unsigned i = 0; i < CONTROL_CONNECTIONS; i++) {
+			struct connection *conn = &c->conn[i];
+			/* A client whose requests pile up is not read further. */
+			bool full = conn->n_in > CONTROL_LINE_BYTES;
+
+			if (conn->number != 0) {
+				of[n] = conn;
+				fds[n++] = (struct pollfd){
+					.fd = conn->fd,
+					.events = (short)((full ? 0 : POLLIN) |
+					                  (conn->n_out ? POLLOUT : 0))
+				};
+			}
+		}
+		if (poll(fds, n, 10000) < 0 && errno != EINTR) {
+			return NULL;
+		}
+		if (fds[0].revents && read(c->event, &count, sizeof(count)) < 0) {
+			continue;
+		}
+		pthread_mutex_lock(&c->lock);
+		stop = c->stop;
+		pthread_mutex_unlock(&c->lock);
+		if (stop) {
+			return NULL;
+		}
+		deliver_replies(c);
+		for (nfds_t i = 2; i < n; i++) {
+			struct connection *conn = of[i];
+
+			if (conn->number == 0 || conn->fd != fds[i].fd) {
+				continue;
+			}
+			if (fds[i].revents & POLLOUT) {
+				send_now(conn);
+			}
+			if (conn->number != 0 &&
+			    fds[i].revents & (POLLIN | POLLHUP | POLLERR)) {
+				read_connection(c, conn);
+			}
+			if (conn->number != 0 && !conn->busy &&
+			    now_s() - conn->active > CONTROL_IDLE_S) {
+				close_connection(conn);
+			}
+		}
+		if (fds[1].revents) {
+			accept_connection(c);
+		}
+	}
+}
+
+/* ---- the fabric thread ---- */
+
+/* The reply to a request, as one line. NULL: out of memory. */
+static char *run_request(struct control *c, const char *text, size_t len)
+{
+	char why[400] = "";
+	json_error_t error;
+	json_t *request = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
+	json_t *reply = json_object();
+	const char *verb = json_string_value(json_object_get(request, "verb"));
+	const struct control_verb *v = c->o.verbs;
+	int ret = E_SYNTAX;
+	char *line;
+
+	if (request == NULL) {
+		snprintf(why, sizeof(why), "not JSON: %s (column %d)", error.text,
+		         error.column);
+	} else if (!json_is_object(request) || verb == NULL) {
+		snprintf(why, sizeof(why),
+		         "a request is an object with a member \"verb\", for instance "
+		         "{\"verb\": \"status\"}");
+	} else {
+		while (v->name != NULL && strcmp(v->name, verb) != 0) {
+			v++;
+		}
+		if (v->name == NULL) {
+			snprintf(why, sizeof(why), "there is no verb '%.60s'", verb);
+		} else {
+			ret = v->run(c->o.ctx, request, reply, why, sizeof(why));
+		}
+	}
+	if (ret != E_OK) {
+		json_object_clear(reply);
+		json_object_set_new(reply, "error",
+		                    json_string(why[0] ? why : err_text(ret)));
+	}
+	json_object_set_new(reply, "ok", json_boolean(ret == E_OK));
+	line = json_dumps(reply, JSON_COMPACT);
+	json_decref(reply);
+	json_decref(request);
+	return line;
+}
+
+void control_dispatch(struct control *c)
+{
+	struct request *r, *next;
+
+	if (c == NULL) {
+		return;
+	}
+	pthread_mutex_lock(&c->lock);
+	r = list_take_all(&c->asked);
+	pthread_mutex_unlock(&c->lock);
+	for (; r != NULL; r = next) {
+		static const char out_of_memory[] =
+			"{\"ok\":false,\"error\":\"out of memory\"}";
+		char *line = run_request(c, r->text, r->len);
+		uint64_t one = 1;
+
+		next = r->next;
+		if (line == NULL) {
+			line = strdup(out_of_memory);
+		}
+		free(r->text);
+		r->text = line;
+		r->len = line ? strlen(line) + 1 : 0;
+		if (line != NULL) {
+			line[r->len - 1] = '\n';
+		}
+		pthread_mutex_lock(&c->lock);
+		list_add(&c->answered, r);
+		pthread_mutex_unlock(&c->lock);
+		if (write(c->event, &one, sizeof(one)) < 0) {
+			log_debug(source, "the control thread is not woken: %s",
+			          strerror(errno));
+		}
+	}
+}
+
+/* ---- begin and end ---- */
+
+/* Does a process listen on the socket file? */
+static bool is_served(const struct sockaddr_un *at)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool served =
+		fd >= 0 && connect(fd, (const struct sockaddr *)at, sizeof(*at)) == 0;
+
+	if (fd >= 0) {
+		close(fd);
+	}
+	return served;
+}
+
+static int open_listener(struct control *c, struct arena *a, const char **ret_why)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	mode_t mode = c->has_group ? 0660 : 0600, old;
+	int ret;
+
+	if (strlen(c->path) >= sizeof(at.sun_path)) {
+		*ret_why =
+			arena_printf(a,
+		                     "the path of the control socket is longer than %zu "
+		                     "bytes: %s; name another with control_socket",
+		                     sizeof(at.sun_path) - 1, c->path);
+		return -ENAMETOOLONG;
+	}
+	strcpy(at.sun_path, c->path);
+	if (is_served(&at)) {
+		*ret_why = arena_printf(a, "another process listens on %s", c->path);
+		return -EADDRINUSE;
+	}
+	unlink(c->path);
+	c->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	/* The file must never be open to more than it should, not even for a moment. */
+	old = umask(0177);
+	ret = c->listener < 0 ? -errno
+	      : bind(c->listener, (struct sockaddr *)&at, sizeof(at)) != 0 ||
+	                      listen(c->listener, 16) != 0
+	              ? -errno
+	              : E_OK;
+	umask(old);
+	if (ret != E_OK) {
+		*ret_why = arena_printf(a, "cannot listen on %s: %s", c->path,
+		                        strerror(-ret));
+		return ret;
+	}
+	if (c->has_group && chown(c->path, (uid_t)-1, c->group) != 0) {
+		log_warning(
+			source,
+			"cannot give %s to the group %s: %s; only root and the daemon's "
+			"user can use it",
+			c->path, c->o.group, strerror(errno));
+		mode = 0600;
+	}
+	return chmod(c->path, mode) == 0 ? E_OK : -errno;
+}
+
+int control_new(const struct control_options *o, struct arena *a, const char **ret_why,
+                struct control **ret)
+{
+	struct control *c = calloc(1, sizeof(*c));
+	struct group *group = o->group ? getgrnam(o->group) : NULL;
+	int err;
+
+	*ret_why = NULL;
+	if (c == NULL) {
+		return -ENOMEM;
+	}
+	c->o = *o;
+	c->listener = c->event = -1;
+	c->path = strdup(o->path);
+	c->has_group = group != NULL;
+	c->group = group ? group->gr_gid : 0;
+	for (unsigned i = 0; i < CONTROL_CONNECTIONS; i++) {
+		c->conn[i].fd = -1;
+	}
+	pthread_mutex_init(&c->lock, NULL);
+	c->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	err = c->path == NULL ? -ENOMEM
+	      : c->event < 0  ? -errno
+	                      : open_listener(c, a, ret_why);
+	if (err == E_OK) {
+		err = -pthread_create(&c->thread, NULL, serve, c);
+	}
+	if (err != E_OK) {
+		if (c->listener >= 0) {
+			close(c->listener);
+		}
+		if (c->event >= 0) {
+			close(c->event);
+		}
+		pthread_mutex_destroy(&c->lock);
+		free(c->path);
+		free(c);
+		return err;
+	}
+	*ret = c;
+	return E_OK;
+}
+
+void control_free(struct control *c)
+{
+	uint64_t one = 1;
+
+	if (c == NULL) {
+		return;
+	}
+	pthread_mutex_lock(&c->lock);
+	c->stop = true;
+	pthread_mutex_unlock(&c->lock);
+	if (write(c->event, &one, sizeof(one)) == sizeof(one)) {
+		pthread_join(c->thread, NULL);
+	}
+	for (unsigned i = 0; i < CONTROL_CONNECTIONS; i++) {
+		if (c->conn[i].number != 0) {
+			close_connection(&c->conn[i]);
+		}
+	}
+	free_requests(c->asked.first);
+	free_requests(c->answered.first);
+	unlink(c->path);
+	close(c->listener);
+	close(c->event);
+	pthread_mutex_destroy(&c->lock);
+	free(c->path);
+	free(c);
+}

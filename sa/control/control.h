@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct arena;
+
+/*!
+ * The control socket: how an operator changes a running daemon.
+ *
+ * It is a Unix stream socket. A request is one line with a JSON object whose member "verb"
+ * names what to do; its other members are the arguments. The reply is one line with a JSON
+ * object:
+ *
+ *   {"verb": "sweep", "heavy": true}
+ *   {"ok": true, ...}
+ *   {"ok": false, "error": "'heavy' must be true or false"}
+ *
+ * A connection may send any number of requests; replies come in the order of requests.
+ *
+ * Who may connect: root, the user of the daemon, and members of a group. The file mode says
+ * so, and the peer credentials of each connection are checked as well, because a file mode
+ * can be changed by accident.
+ *
+ * A thread of its own reads and writes, so a slow or silent client delays nobody. Verbs run
+ * on the fabric thread, in control_dispatch().
+ */
+struct control;
+
+enum {
+	CONTROL_CONNECTIONS = 32,     /*!< at a time; further ones are refused */
+	CONTROL_LINE_BYTES = 1 << 20, /*!< longest request */
+	CONTROL_UNREAD_BYTES =
+		4 << 20, /*!< replies that a client has not read; above, it is closed */
+	CONTROL_IDLE_S = 600 /*!< a connection without a request for so long is closed */
+};
+
+/*!
+ * \brief Carries out a request, on the fabric thread.
+ *
+ * \param request  The whole object; borrowed.
+ * \param reply    Empty object; members of the reply go here.
+ * \param why      [why_bytes] On failure a sentence: what is wrong and what is expected.
+ * \retval E_OK  \retval others  The reply is \a why.
+ */
+typedef int control_verb_f(void *ctx, const json_t *request, json_t *reply, char *why,
+                           size_t why_bytes);
+
+struct control_verb {
+	const char *name; /*!< NULL ends the table */
+	control_verb_f *run;
+};
+
+struct control_options {
+	const char *path;  /*!< of the socket */
+	const char *group; /*!< members may connect; NULL or unknown: nobody further */
+	const struct control_verb *verbs; /*!< borrowed until control_free() */
+	void *ctx;                        /*!< for the verbs */
+	void (*wake)(
+		void *ctx); /*!< makes the fabric thread call control_dispatch(); any thread */
+};
+
+/*!
+ * \brief Listens and starts the thread. A socket file that no process listens on any more is
+ * replaced; one that is in use is not.
+ *
+ * \param ret_why  On failure a sentence in \a a.
+ * \retval E_OK \retval -EADDRINUSE  Another process listens there. \retval -errno
+ */
+int control_new(const struct control_options *o, struct arena *a, const char **ret_why,
+                struct control **ret);
+
+/*! \brief Carries out the requests that wait. On the fabric thread. Cost: that of the verbs. */
+void control_dispatch(struct control *c);
+
+/*! \brief Ends the thread, closes all connections, removes the socket file. NULL is fine. */
+void control_free(struct control *c);

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Requests over the control socket: real sockets, the fabric thread played by the test.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "conf/base/log.h"
+#include "sa/control/control.h"
+#include "tests/lib/suite.h"
+
+static struct arena *arena;
+static char dir[64], path[80];
+static struct control *control;
+static int woken;
+static atomic_bool stop;
+static pthread_t fabric_thread;
+static unsigned calls;
+
+static int verb_echo(void *ctx, const json_t *request, json_t *reply, char *why,
+                     size_t why_bytes)
+{
+	(void)ctx;
+	(void)why;
+	(void)why_bytes;
+	calls++;
+	json_object_set(reply, "text", json_object_get(request, "text"));
+	return E_OK;
+}
+
+static int verb_refuse(void *ctx, const json_t *request, json_t *reply, char *why,
+                       size_t why_bytes)
+{
+	(void)ctx;
+	(void)request;
+	json_object_set_new(reply, "half", json_true());
+	snprintf(why, why_bytes, "not today; try tomorrow");
+	return E_RANGE;
+}
+
+static const struct control_verb verbs[] = { { "echo", verb_echo },
+	                                     { "refuse", verb_refuse },
+	                                     { NULL, NULL } };
+
+static void wake(void *ctx)
+{
+	uint64_t one = 1;
+
+	(void)ctx;
+	ck_assert_int_eq(write(woken, &one, sizeof(one)), sizeof(one));
+}
+
+static void *dispatch(void *arg)
+{
+	uint64_t n;
+
+	(void)arg;
+	while (read(woken, &n, sizeof(n)) == sizeof(n) && !stop) {
+		control_dispatch(control);
+	}
+	return NULL;
+}
+
+static int listen_at(const char *at)
+{
+	const struct control_options o = { .path = at, .verbs = verbs, .wake = wake };
+	const char *why;
+
+	return control_new(&o, arena, &why, &control);
+}
+
+static void setup(void)
+{
+	arena = arena_new();
+	log_set_level(LOG_LEVEL_ERROR);
+	snprintf(dir, sizeof(dir), "/tmp/saguaro-control-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/control.sock", dir);
+	woken = eventfd(0, EFD_CLOEXEC);
+	ck_assert_int_eq(listen_at(path), E_OK);
+	ck_assert_int_eq(pthread_create(&fabric_thread, NULL, dispatch, NULL), 0);
+}
+
+static void teardown(void)
+{
+	stop = true;
+	wake(NULL);
+	pthread_join(fabric_thread, NULL);
+	control_free(control);
+	ck_assert_int_eq(access(path, F_OK), -1);
+	rmdir(dir);
+	arena_free(arena);
+}
+
+static int client(void)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	strcpy(at.sun_path, path);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	return fd;
+}
+
+/* The next line, without its end; "" when the connection is closed. */
+static const char *receive(int fd)
+{
+	static char line[8192];
+	size_t n = 0;
+
+	while (n < sizeof(line) - 1 && recv(fd, line + n, 1, 0) == 1) {
+		if (line[n] == '\n') {
+			break;
+		}
+		n++;
+	}
+	line[n] = '\0';
+	return line;
+}
+
+static const char *ask(int fd, const char *line)
+{
+	ck_assert_int_eq(send(fd, line, strlen(line), MSG_NOSIGNAL),
+	                 (ssize_t)strlen(line));
+	return receive(fd);
+}
+
+START_TEST(replies)
+{
+	static const struct {
+		const char *request, *reply;
+	} cases[] = {
+		{ "{\"verb\":\"echo\",\"text\":\"a\"}\n",
+		  "{\"text\":\"a\",\"ok\":true}" },
+		{ "{\"verb\":\"refuse\"}\n",
+		  "{\"error\":\"not today; try tomorrow\",\"ok\":false}" },
+		{ "{\"verb\":\"gone\"}\n",
+		  "{\"error\":\"there is no verb 'gone'\",\"ok\":false}" },
+	};
+	int fd = client();
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ck_assert_str_eq(ask(fd, cases[i].request), cases[i].reply);
+	}
+	ck_assert_ptr_nonnull(
+		strstr(ask(fd, "[1]\n"), "a request is an object with a member"));
+	ck_assert_ptr_nonnull(strstr(ask(fd, "{\"verb\":1}\n"), "\"ok\":false"));
+	ck_assert_ptr_nonnull(strstr(ask(fd, "hello\n"), "not JSON"));
+	ck_assert_ptr_nonnull(strstr(ask(fd, "\n"), "not JSON"));
+	ck_assert_ptr_nonnull(
+		strstr(ask(fd, "{\"verb\":\"echo\",\"verb\":\"refuse\"}\n"), "not JSON"));
+	close(fd);
+}
+END_TEST
+
+/* Many requests in one write: every one is answered, in order. */
+START_TEST(order)
+{
+	enum { N = 500 };
+	char text[N * 48] = "";
+	size_t len = 0;
+	int fd = client();
+
+	for (unsigned i = 0; i < N; i++) {
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+		                        "{\"verb\":\"echo\",\"text\":\"%u\"}\n", i);
+	}
+	ck_assert_int_eq(send(fd, text, len, MSG_NOSIGNAL), (ssize_t)len);
+	for (unsigned i = 0; i < N; i++) {
+		char expected[64];
+
+		snprintf(expected, sizeof(expected), "{\"text\":\"%u\",\"ok\":true}", i);
+		ck_assert_str_eq(receive(fd), expected);
+	}
+	ck_assert_uint_eq(calls, N);
+	close(fd);
+}
+END_TEST
+
+/* A client that goes before its reply, one that sends half a line, and one that never
+ * reads harm nobody else. */
+START_TEST(bad_clients)
+{
+	int gone = client(), half = client(), deaf = client(), good;
+	char big[4000];
+
+	ck_assert_int_gt(send(gone, "{\"verb\":\"echo\"}\n", 16, MSG_NOSIGNAL), 0);
+	close(gone);
+	ck_assert_int_gt(send(half, "{\"verb\"", 7, MSG_NOSIGNAL), 0);
+	memset(big, 'x', sizeof(big));
+	memcpy(big, "{\"verb\":\"echo\",\"text\":\"", 23);
+	memcpy(big + sizeof(big) - 3, "\"}\n", 3);
+	fcntl(deaf, F_SETFL, O_NONBLOCK);
+	for (unsigned i = 0; i < 4000; i++) {
+		if (send(deaf, big, sizeof(big), MSG_NOSIGNAL) != sizeof(big)) {
+			break; /* not read any more, or closed */
+		}
+	}
+	good = client();
+	ck_assert_str_eq(ask(good, "{\"verb\":\"echo\",\"text\":1}\n"),
+	                 "{\"text\":1,\"ok\":true}");
+	close(half);
+	close(deaf);
+	close(good);
+}
+END_TEST
+
+START_TEST(long_line)
+{
+	int fd = client();
+	char *text = malloc(CONTROL_LINE_BYTES + 8192);
+	size_t len = CONTROL_LINE_BYTES + 8192, sent = 0;
+
+	memset(text, ' ', len);
+	while (sent < len) {
+		ssize_t n = send(fd, text + sent, len - sent, MSG_NOSIGNAL);
+
+		if (n <= 0) {
+			break;
+		}
+		sent += (size_t)n;
+	}
+	ck_assert_ptr_nonnull(strstr(receive(fd), "longer than 1 MiB"));
+	free(text);
+	close(fd);
+}
+END_TEST
+
+START_TEST(connections)
+{
+	int fd[CONTROL_CONNECTIONS + 1];
+
+	for (unsigned i = 0; i < CONTROL_CONNECTIONS; i++) {
+		fd[i] = client();
+		ck_assert_str_eq(ask(fd[i], "{\"verb\":\"echo\",\"text\":2}\n"),
+		                 "{\"text\":2,\"ok\":true}");
+	}
+	fd[CONTROL_CONNECTIONS] = client();
+	ck_assert_ptr_nonnull(
+		strstr(receive(fd[CONTROL_CONNECTIONS]), "too many connections"));
+	ck_assert_str_eq(receive(fd[CONTROL_CONNECTIONS]), "");
+	for (unsigned i = 0; i <= CONTROL_CONNECTIONS; i++) {
+		close(fd[i]);
+	}
+}
+END_TEST
+
+/* A socket file in use is left alone, one that nobody serves is replaced. */
+START_TEST(socket_file)
+{
+	const struct control_options o = { .path = path, .verbs = verbs, .wake = wake };
+	struct control *second = NULL;
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	char stale[100];
+	const char *why;
+	struct stat st;
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	ck_assert_int_eq(control_new(&o, arena, &why, &second), -EADDRINUSE);
+	ck_assert_ptr_nonnull(strstr(why, "another process listens on"));
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 0777, 0600);
+
+	snprintf(stale, sizeof(stale), "%s/stale", dir);
+	strcpy(at.sun_path, stale);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	close(fd);
+	const struct control_options p = { .path = stale, .verbs = verbs, .wake = wake };
+
+	ck_assert_int_eq(control_new(&p, arena, &why, &second), E_OK);
+	control_free(second);
+	ck_assert_int_eq(access(stale, F_OK), -1);
+}
+END_TEST
+
+/* Another user is refused although the file lets him in. */
+START_TEST(another_user)
+{
+	int status;
+	pid_t pid;
+
+	if (geteuid() != 0) {
+		return; /* only root can become another user */
+	}
+	ck_assert_int_eq(chmod(dir, 0755), 0);
+	ck_assert_int_eq(chmod(path, 0666), 0);
+	pid = fork();
+	if (pid == 0) {
+		struct sockaddr_un at = { .sun_family = AF_UNIX };
+		char byte;
+		int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+		strcpy(at.sun_path, path);
+		if (setgid(65534) != 0 || setuid(65534) != 0 ||
+		    connect(fd, (struct sockaddr *)&at, sizeof(at)) != 0) {
+			_exit(2);
+		}
+		_exit(recv(fd, &byte, 1, 0) == 0 ? 0 : 1);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), 0);
+	ck_assert_uint_eq(calls, 0);
+}
+END_TEST
+
+TEST_SUITE(control)
+{
+	TCase *t = tcase_create("control");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, replies);
+	tcase_add_test(t, order);
+	tcase_add_test(t, bad_clients);
+	tcase_add_test(t, long_line);
+	tcase_add_test(t, connections);
+	tcase_add_test(t, socket_file);
+	tcase_add_test(t, another_user);
+	suite_add_tcase(suite, t);
+}
