@@ -95,11 +95,6 @@ static int offer_links(struct snap_reader *r, const struct sa_query *q,
 	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
-static int link_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
-{
-	return sa_walk_ends(r, q, LR_FROM_LID, offer_links, out);
-}
-
 const struct sa_attr rec_link = {
 	.version = UMAD_SA_CLASS_VERSION,
 	.id = UMAD_SA_ATTR_LINK_REC,
@@ -107,7 +102,7 @@ const struct sa_attr rec_link = {
 	.methods = SA_GET | SA_GETTABLE,
 	.size = LINK_RECORD_BYTES,
 	SA_FIELDS(link_fields),
-	.walk = link_walk,
+	.offer_end = offer_links,
 };
 
 const struct sa_attr opa_link = {
@@ -117,5 +112,5 @@ const struct sa_attr opa_link = {
 	.methods = SA_GET | SA_GETTABLE,
 	.size = OPA_LINK_RECORD_BYTES,
 	SA_FIELDS(opa_link_fields),
-	.walk = link_walk,
+	.offer_end = offer_links,
 };

@@ -78,11 +78,6 @@ static int offer(struct snap_reader *r, const struct sa_query *q,
 	return E_OK;
 }
 
-static int node_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
-{
-	return sa_walk_ends(r, q, NR_LID, offer, out);
-}
-
 const struct sa_attr rec_node = {
 	.version = UMAD_SA_CLASS_VERSION,
 	.id = UMAD_SA_ATTR_NODE_REC,
@@ -90,5 +85,5 @@ const struct sa_attr rec_node = {
 	.methods = SA_GET | SA_GETTABLE,
 	.size = NODE_RECORD_BYTES,
 	SA_FIELDS(node_fields),
-	.walk = node_walk,
+	.offer_end = offer,
 };

@@ -195,11 +195,6 @@ static int offer_node(struct snap_reader *r, const struct sa_query *q,
 	return E_OK;
 }
 
-static int node_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
-{
-	return sa_walk_ends(r, q, NR_LID, offer_node, out);
-}
-
 const struct sa_attr opa_node = {
 	.version = SA_OPA_VERSION,
 	.id = UMAD_SA_ATTR_NODE_REC,
@@ -207,7 +202,7 @@ const struct sa_attr opa_node = {
 	.methods = SA_GET | SA_GETTABLE,
 	.size = NODE_RECORD_BYTES,
 	SA_FIELDS(node_fields),
-	.walk = node_walk,
+	.offer_end = offer_node,
 };
 
 static uint64_t number(const uint8_t *payload, unsigned bit, unsigned width)
@@ -243,12 +238,6 @@ static int offer_switch(struct snap_reader *r, const struct sa_query *q,
 	return E_OK;
 }
 
-static int switch_walk(struct snap_reader *r, const struct sa_query *q,
-                       struct sa_out *out)
-{
-	return sa_walk_ends(r, q, 0, offer_switch, out);
-}
-
 const struct sa_attr opa_switch_info = {
 	.version = SA_OPA_VERSION,
 	.id = UMAD_SA_ATTR_SWITCH_INFO_REC,
@@ -256,7 +245,7 @@ const struct sa_attr opa_switch_info = {
 	.methods = SA_GET | SA_GETTABLE,
 	.size = SWITCH_RECORD_BYTES,
 	SA_FIELDS(switch_fields),
-	.walk = switch_walk,
+	.offer_end = offer_switch,
 };
 
 static int offer_sm(struct snap_reader *r, const struct sa_query *q,
@@ -282,11 +271,6 @@ static int offer_sm(struct snap_reader *r, const struct sa_query *q,
 	return E_OK;
 }
 
-static int sm_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
-{
-	return sa_walk_ends(r, q, 0, offer_sm, out);
-}
-
 const struct sa_attr opa_sm_info = {
 	.version = SA_OPA_VERSION,
 	.id = UMAD_SA_ATTR_SM_INFO_REC,
@@ -295,7 +279,7 @@ const struct sa_attr opa_sm_info = {
 	.size = SM_RECORD_BYTES,
 	.moves = true,
 	SA_FIELDS(sm_fields),
-	.walk = sm_walk,
+	.offer_end = offer_sm,
 };
 
 const struct sa_attr opa_p_key_table = {

@@ -240,11 +240,6 @@ static int offer_tree(struct snap_reader *r, const struct sa_query *q,
 	return E_OK;
 }
 
-static int tree_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
-{
-	return sa_walk_ends(r, q, DT_LID, offer_tree, out);
-}
-
 const struct sa_attr opa_device_tree = {
 	.version = SA_OPA_VERSION,
 	.id = SA_OPA_ATTR_DEVICE_TREE,
@@ -252,7 +247,7 @@ const struct sa_attr opa_device_tree = {
 	.methods = SA_GET | SA_GETTABLE,
 	.size = TREE_BYTES,
 	SA_FIELDS(tree_fields),
-	.walk = tree_walk,
+	.offer_end = offer_tree,
 };
 
 /* --- what there is none of -------------------------------------------------------------
@@ -262,19 +257,11 @@ static const struct sa_field lid_fields[] = {
 	{ "LID", 0, 32, SA_INPUT },
 };
 
-static int no_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
-{
-	(void)r;
-	(void)q;
-	(void)out;
-	return E_OK;
-}
-
 #define NONE(attr_id, text, bytes)                                                       \
 	{                                                                                \
 		.version = SA_OPA_VERSION, .id = attr_id, .name = text,                  \
 		.methods = SA_GET | SA_GETTABLE, .size = bytes, SA_FIELDS(lid_fields),   \
-		.walk = no_walk                                                          \
+		.walk = sa_walk_none                                                     \
 	}
 
 /* clang-format off */

@@ -219,11 +219,6 @@ static int offer_ports(struct snap_reader *r, const struct sa_query *q,
 	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
-static int port_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
-{
-	return sa_walk_ends(r, q, PIR_LID, offer_ports, out);
-}
-
 const struct sa_attr opa_port_info = {
 	.version = SA_OPA_VERSION,
 	.id = UMAD_SA_ATTR_PORT_INFO_REC,
@@ -231,5 +226,5 @@ const struct sa_attr opa_port_info = {
 	.methods = SA_GET | SA_GETTABLE,
 	.size = RECORD_BYTES,
 	SA_FIELDS(port_fields),
-	.walk = port_walk,
+	.offer_end = offer_ports,
 };

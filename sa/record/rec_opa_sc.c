@@ -112,11 +112,6 @@ static int offer_sl(struct snap_reader *r, const struct sa_query *q,
 	return E_OK;
 }
 
-static int sl_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
-{
-	return sa_walk_ends(r, q, LID, offer_sl, out);
-}
-
 const struct sa_attr opa_sl_to_sc = {
 	.version = SA_OPA_VERSION,
 	.id = SA_OPA_ATTR_SL_TO_SC,
@@ -125,7 +120,7 @@ const struct sa_attr opa_sl_to_sc = {
 	.size = RECORD_BYTES,
 	.tables_on_request = true,
 	SA_FIELDS(sl_fields),
-	.walk = sl_walk,
+	.offer_end = offer_sl,
 };
 
 const struct sa_attr opa_sc_to_sl = {
@@ -136,7 +131,7 @@ const struct sa_attr opa_sc_to_sl = {
 	.size = RECORD_BYTES,
 	.tables_on_request = true,
 	SA_FIELDS(sl_fields),
-	.walk = sl_walk,
+	.offer_end = offer_sl,
 };
 
 /* --- SCtoSC ----------------------------------------------------------------------------
@@ -185,11 +180,6 @@ static int offer_scsc(struct snap_reader *r, const struct sa_query *q,
 	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
-static int scsc_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
-{
-	return sa_walk_ends(r, q, LID, offer_scsc, out);
-}
-
 const struct sa_attr opa_sc_to_sc = {
 	.version = SA_OPA_VERSION,
 	.id = SA_OPA_ATTR_SC_TO_SC,
@@ -198,7 +188,7 @@ const struct sa_attr opa_sc_to_sc = {
 	.size = RECORD_BYTES,
 	.tables_on_request = true,
 	SA_FIELDS(scsc_fields),
-	.walk = scsc_walk,
+	.offer_end = offer_scsc,
 };
 
 /* --- SCtoVL ----------------------------------------------------------------------------
@@ -245,29 +235,23 @@ static int offer_scvl(struct snap_reader *r, const struct sa_query *q,
 	return ret;
 }
 
-static int scvl_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
-{
-	return sa_walk_ends(r, q, LID, offer_scvl, out);
-}
+#define SC_TO_VL(attr_id, text)                                                          \
+	.version = SA_OPA_VERSION, .id = (attr_id), .name = (text),                      \
+	.methods = SA_GET | SA_GETTABLE, .size = RECORD_BYTES, SA_FIELDS(scvl_fields)
 
-static int no_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
-{
-	(void)r;
-	(void)q;
-	(void)out;
-	return E_OK;
-}
+const struct sa_attr opa_sc_to_vl_t = {
+	SC_TO_VL(SA_OPA_ATTR_SC_TO_VL_T, "SCtoVLtMappingTableRecord"),
+	.tables_on_request = true,
+	.offer_end = offer_scvl,
+};
 
-#define SC_TO_VL(attr_id, text, f, read)                                                 \
-	{                                                                                \
-		.version = SA_OPA_VERSION, .id = attr_id, .name = text,                  \
-		.methods = SA_GET | SA_GETTABLE, .size = RECORD_BYTES,                   \
-		.tables_on_request = read, SA_FIELDS(scvl_fields), .walk = f             \
-	}
+const struct sa_attr opa_sc_to_vl_nt = {
+	SC_TO_VL(SA_OPA_ATTR_SC_TO_VL_NT, "SCtoVLntMappingTableRecord"),
+	.tables_on_request = true,
+	.offer_end = offer_scvl,
+};
 
-const struct sa_attr opa_sc_to_vl_t =
-	SC_TO_VL(SA_OPA_ATTR_SC_TO_VL_T, "SCtoVLtMappingTableRecord", scvl_walk, true);
-const struct sa_attr opa_sc_to_vl_nt =
-	SC_TO_VL(SA_OPA_ATTR_SC_TO_VL_NT, "SCtoVLntMappingTableRecord", scvl_walk, true);
-const struct sa_attr opa_sc_to_vl_r =
-	SC_TO_VL(SA_OPA_ATTR_SC_TO_VL_R, "SCtoVLrMappingTableRecord", no_walk, false);
+const struct sa_attr opa_sc_to_vl_r = {
+	SC_TO_VL(SA_OPA_ATTR_SC_TO_VL_R, "SCtoVLrMappingTableRecord"),
+	.walk = sa_walk_none,
+};

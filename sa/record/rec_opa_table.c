@@ -115,11 +115,6 @@ static int offer_mft(struct snap_reader *r, const struct sa_query *q,
 	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
-static int mft_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
-{
-	return sa_walk_ends(r, q, LID, offer_mft, out);
-}
-
 const struct sa_attr opa_mcast_ft = {
 	.version = SA_OPA_VERSION,
 	.id = UMAD_SA_ATTR_MCAST_FT_REC,
@@ -127,7 +122,7 @@ const struct sa_attr opa_mcast_ft = {
 	.methods = SA_GET | SA_GETTABLE,
 	.size = RID_BYTES + BLOCK_BYTES,
 	SA_FIELDS(mft_fields),
-	.walk = mft_walk,
+	.offer_end = offer_mft,
 };
 
 /* --- VLArbitrationRecord ---------------------------------------------------------------
@@ -204,11 +199,6 @@ static int offer_arb(struct snap_reader *r, const struct sa_query *q,
 	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
-static int arb_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
-{
-	return sa_walk_ends(r, q, LID, offer_arb, out);
-}
-
 const struct sa_attr opa_vl_arb = {
 	.version = SA_OPA_VERSION,
 	.id = UMAD_SA_ATTR_VL_ARB_REC,
@@ -217,7 +207,7 @@ const struct sa_attr opa_vl_arb = {
 	.size = RID_BYTES + ARB_BYTES,
 	.tables_on_request = true,
 	SA_FIELDS(arb_fields),
-	.walk = arb_walk,
+	.offer_end = offer_arb,
 };
 
 /* --- groups of ports -------------------------------------------------------------------
@@ -273,11 +263,6 @@ static int offer_pgfdb(struct snap_reader *r, const struct sa_query *q,
 	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
-static int pgfdb_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
-{
-	return sa_walk_ends(r, q, LID, offer_pgfdb, out);
-}
-
 const struct sa_attr opa_port_group_ft = {
 	.version = SA_OPA_VERSION,
 	.id = SA_OPA_ATTR_PORT_GROUP_FT,
@@ -285,7 +270,7 @@ const struct sa_attr opa_port_group_ft = {
 	.methods = SA_GET | SA_GETTABLE,
 	.size = RID_BYTES + BLOCK_BYTES,
 	SA_FIELDS(pgfdb_fields),
-	.walk = pgfdb_walk,
+	.offer_end = offer_pgfdb,
 };
 
 /* Ports 64 * position + 1 and on of a group: bit 0 is the first of them. */
@@ -323,11 +308,6 @@ static int offer_pgt(struct snap_reader *r, const struct sa_query *q,
 	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
-static int pgt_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
-{
-	return sa_walk_ends(r, q, LID, offer_pgt, out);
-}
-
 const struct sa_attr opa_port_group_table = {
 	.version = SA_OPA_VERSION,
 	.id = SA_OPA_ATTR_PORT_GROUP_TABLE,
@@ -335,5 +315,5 @@ const struct sa_attr opa_port_group_table = {
 	.methods = SA_GET | SA_GETTABLE,
 	.size = RID_BYTES + BLOCK_BYTES,
 	SA_FIELDS(pgt_fields),
-	.walk = pgt_walk,
+	.offer_end = offer_pgt,
 };

@@ -123,11 +123,6 @@ static int offer_end(struct snap_reader *r, const struct sa_query *q,
 	                                : offer_out(r, q, end, end->port, 1, out);
 }
 
-static int slvl_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
-{
-	return sa_walk_ends(r, q, QOS_LID, offer_end, out);
-}
-
 const struct sa_attr rec_slvl_table = {
 	.version = UMAD_SA_CLASS_VERSION,
 	.id = UMAD_SA_ATTR_SLVL_REC,
@@ -136,7 +131,7 @@ const struct sa_attr rec_slvl_table = {
 	.size = RID / 8 + TABLE_BYTES,
 	.tables_on_request = true,
 	SA_FIELDS(slvl_fields),
-	.walk = slvl_walk,
+	.offer_end = offer_end,
 };
 
 const struct sa_attr rec_vl_arb = {

@@ -112,11 +112,6 @@ static int offer_tables(struct snap_reader *r, const struct sa_query *q,
 	return E_OK;
 }
 
-static int lft_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
-{
-	return sa_walk_ends(r, q, LFTR_LID, offer_tables, out);
-}
-
 const struct sa_attr rec_linear_ft = {
 	.version = UMAD_SA_CLASS_VERSION,
 	.id = UMAD_SA_ATTR_LINEAR_FT_REC,
@@ -124,7 +119,7 @@ const struct sa_attr rec_linear_ft = {
 	.methods = SA_GET | SA_GETTABLE,
 	.size = LFT_RID / 8 + BLOCK_BYTES,
 	SA_FIELDS(lft_fields),
-	.walk = lft_walk,
+	.offer_end = offer_tables,
 };
 
 const struct sa_attr opa_linear_ft = {
@@ -134,7 +129,7 @@ const struct sa_attr opa_linear_ft = {
 	.methods = SA_GET | SA_GETTABLE,
 	.size = LFT_RID / 8 + BLOCK_BYTES,
 	SA_FIELDS(opa_lft_fields),
-	.walk = lft_walk,
+	.offer_end = offer_tables,
 };
 
 const struct sa_attr rec_mcast_ft = {

@@ -39,41 +39,6 @@ int sa_end_from(struct snap_reader *r, uint32_t *lid, struct snap_end *ret)
 	return E_NOTFOUND;
 }
 
-static int offer_one(struct snap_reader *r, const struct sa_query *q, unsigned lid,
-                     sa_end_f *offer, struct sa_out *out)
-{
-	struct snap_end end;
-
-	int ret = snap_lid(r, (uint32_t)sa_given(q, lid), &end);
-	if (ret != E_OK) {
-		return ret;
-	}
-	return sa_sees(r, q, &end) ? offer(r, q, &end, out) : E_OK;
-}
-
-int sa_walk_ends(struct snap_reader *r, const struct sa_query *q, unsigned lid,
-                 sa_end_f *offer, struct sa_out *out)
-{
-	struct snap_end end;
-	uint32_t next = (uint32_t)q->from;
-	int ret = E_OK;
-
-	if (sa_asked(q, lid)) {
-		return offer_one(r, q, lid, offer, out);
-	}
-	while (ret == E_OK && !sa_full(out)) {
-		ret = sa_end_from(r, &next, &end);
-		if (ret == E_NOTFOUND) {
-			return E_OK;
-		}
-		if (ret == E_OK && sa_sees(r, q, &end)) {
-			sa_at(out, end.base_lid, 0);
-			ret = offer(r, q, &end, out);
-		}
-	}
-	return ret;
-}
-
 static bool is_input(const struct sa_query *q, int component)
 {
 	return (q->attr->fields[component].how & SA_HOW) == SA_INPUT;
@@ -159,7 +124,34 @@ static int offer_rows(struct snap_reader *r, const struct sa_query *q,
 	return E_OK;
 }
 
-int sa_walk_rows(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+int sa_walk_ends(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
 {
-	return sa_walk_ends(r, q, 0, offer_rows, out);
+	sa_end_f *offer = q->attr->offer_end != NULL ? q->attr->offer_end : offer_rows;
+	struct snap_end end;
+	uint32_t next = (uint32_t)q->from;
+	int ret = E_OK;
+
+	if (sa_asked(q, SA_LID)) {
+		ret = snap_lid(r, (uint32_t)sa_given(q, SA_LID), &end);
+		return ret == E_OK && sa_sees(r, q, &end) ? offer(r, q, &end, out) : ret;
+	}
+	while (ret == E_OK && !sa_full(out)) {
+		ret = sa_end_from(r, &next, &end);
+		if (ret == E_NOTFOUND) {
+			return E_OK;
+		}
+		if (ret == E_OK && sa_sees(r, q, &end)) {
+			sa_at(out, end.base_lid, 0);
+			ret = offer(r, q, &end, out);
+		}
+	}
+	return ret;
+}
+
+int sa_walk_none(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
+{
+	(void)r;
+	(void)q;
+	(void)out;
+	return E_OK;
 }

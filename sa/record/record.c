@@ -141,7 +141,7 @@ static sa_walk_f *walk_of(const struct sa_query *q)
 	switch (q->method) {
 	case SA_SET: return q->attr->set;
 	case SA_DELETE: return q->attr->del;
-	default: return q->attr->walk != NULL ? q->attr->walk : sa_walk_rows;
+	default: return q->attr->walk != NULL ? q->attr->walk : sa_walk_ends;
 	}
 }
 

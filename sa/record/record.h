@@ -33,6 +33,7 @@ enum sa_method {
 
 enum {
 	SA_NONE = -1,          /*!< no such component */
+	SA_LID = 0,            /*!< component of attributes with rows or offer_end() */
 	SA_ROW_KEY_BYTES = 44, /*!< longest key of a row that clients write */
 	SA_TURN_BYTES = 256,   /*!< longest record that has a second layout */
 	SA_PREFETCH_STEPS = 3,
@@ -53,6 +54,9 @@ struct sa_rows {
 };
 
 typedef int sa_walk_f(struct snap_reader *r, const struct sa_query *q, struct sa_out *out);
+/*! Offers the records of one end port. */
+typedef int sa_end_f(struct snap_reader *r, const struct sa_query *q, const struct snap_end *end,
+                     struct sa_out *out);
 
 struct sa_attr {
 	uint8_t version;       /*!< ClassVersion: 2 InfiniBand, 0x80 Omni-Path (sa/mad/wire.h) */
@@ -84,6 +88,7 @@ struct sa_attr {
 	const struct sa_turn *turn; /*!< the same record as another attribute in another
 	                               layout; instead of walk, set and del. NULL: no */
 	struct sa_rows rows;   /*!< instead of a walk */
+	sa_end_f *offer_end;   /*!< instead of a walk, for attributes whose records belong to end ports; component 0 is the LID */
 	bool written;          /*!< by clients: records live in the store of the daemon that answers; the snapshot mirrors what is public of them */
 	/*! Offers candidates. Returns E_OK, or why there can be none: E_NOTFOUND, E_RANGE ...
 	 *  (sa_refuse() for a status of the specification's own). */
@@ -236,17 +241,16 @@ int sa_turn_component(const struct sa_attr *from, unsigned component,
 
 /* For walks (sa/record/rec_walk.c): */
 
-/*! \brief Offers the records of one end port. */
-typedef int sa_end_f(struct snap_reader *r, const struct sa_query *q, const struct snap_end *end,
-                     struct sa_out *out);
-
 /*!
- * \brief Calls \a offer for every end port that the requester may see, by LID; where the LID
- *        component is asked for, for the owner of that LID (any of its range) alone.
- * \retval E_OK \retval E_NOTFOUND  Nobody has that LID. \retval others  Of offer, or of the snapshot.
+ * \brief The walk of attributes without one: offers the records of every end port that the
+ *        requester may see, by LID. If the request has a LID, which may be any of an end port's
+ *        range, only those of its owner.
+ * \retval E_OK \retval E_NOTFOUND  No end port has the LID. \retval others  Of offer_end(), or of the snapshot.
  */
-int sa_walk_ends(struct snap_reader *r, const struct sa_query *q, unsigned lid, sa_end_f *offer,
-                 struct sa_out *out);
+int sa_walk_ends(struct snap_reader *r, const struct sa_query *q, struct sa_out *out);
+
+/*! \brief The walk of attributes without records. */
+int sa_walk_none(struct snap_reader *r, const struct sa_query *q, struct sa_out *out);
 
 /*! \brief May the requester see what belongs to this end port? Both share a P_Key, or are one. */
 bool sa_sees(struct snap_reader *r, const struct sa_query *q, const struct snap_end *end);
@@ -273,9 +277,6 @@ uint32_t sa_act_count(struct snap_reader *r, const struct sa_query *q, uint64_t 
 
 /*! \brief Next row. \retval E_NOTFOUND  no more */
 int sa_rows_next(struct snap_reader *r, struct sa_row_walk *w, struct snap_attr_row *ret);
-
-/*! \brief The walk of attributes with \a rows. */
-int sa_walk_rows(struct snap_reader *r, const struct sa_query *q, struct sa_out *out);
 
 /*! \brief Writes a component of a record of \a attr. */
 static inline void sa_put(const struct sa_attr *attr, uint8_t *record, int component, uint64_t value)

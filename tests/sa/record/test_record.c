@@ -223,7 +223,9 @@ START_TEST(rows_are_sound)
 	bool reads = attr->methods & ~(unsigned)(SA_SET | SA_DELETE);
 	const struct sa_attr *does = attr->turn ? attr->turn->base : attr;
 	ck_assert_uint_eq(attr->methods, attr->turn ? does->methods : attr->methods);
-	ck_assert_int_eq((does->walk != NULL) + (does->rows.bytes != 0), reads);
+	ck_assert_int_eq((does->walk != NULL) + (does->rows.bytes != 0) +
+	                         (does->offer_end != NULL),
+	                 reads);
 	ck_assert((does->set != NULL) == ((attr->methods & SA_SET) != 0));
 	ck_assert((does->del != NULL) == ((attr->methods & SA_DELETE) != 0));
 	ck_assert(attr == does || does->size <= SA_TURN_BYTES);
