@@ -24,12 +24,13 @@
 #include "conf/base/err.h"
 #include "db/reader.h"
 #include "sa/mad/wire.h"
+#include "sa/record/rec_int.h"
 #include "sa/record/record.h"
 #include "sa/store/alias.h"
 #include "sa/store/mcast.h"
 #include "sa/store/store.h"
 
-enum { RID = 64, SHIFT = 8, NUMBERS = 1 << 24 };
+enum { SHIFT = 8, NUMBERS = 1 << 24 };
 enum { GIR_LID, GIR_BLOCK, GIR_GUID = 4 };
 
 #define OPENFABRICS_GUIDS (UINT64_C(0x001405) << 40)
@@ -60,7 +61,7 @@ static bool as_wanted(struct snap_reader *r, const struct sa_query *q, uint8_t *
 	if (q->store != NULL && store_count(q->store, RECORDS_GUIDS) != 0 &&
 	    snap_lid(r, (uint32_t)field_get(record, 0, 16), &end) == E_OK &&
 	    alias_block(q->store, end.port_guid, record[2], &b)) {
-		alias_overlay(&b, record + RID / 8);
+		alias_overlay(&b, record + RID_BYTES);
 	}
 	return true;
 }
@@ -243,8 +244,8 @@ static int finish(struct change *c, const struct alias_block *was)
 		                      &c->wanted);
 	}
 	if (ret == E_OK) {
-		memcpy(record, c->q->record, RID / 8);
-		memcpy(record + RID / 8, c->guids, sizeof(c->guids));
+		memcpy(record, c->q->record, RID_BYTES);
+		memcpy(record + RID_BYTES, c->guids, sizeof(c->guids));
 		sa_offer(c->out, record);
 	}
 	return ret;
@@ -298,13 +299,13 @@ const struct sa_attr rec_guid_info = {
 	.id = UMAD_SA_ATTR_GUID_INFO_REC,
 	.name = "GUIDInfoRecord",
 	.methods = SA_GET | SA_GETTABLE | SA_SET | SA_DELETE,
-	.size = RID / 8 + ALIAS_BLOCK_BYTES,
+	.size = RID_BYTES + ALIAS_BLOCK_BYTES,
 	SA_FIELDS(guid_fields),
 	.rows = { .attr = UMAD_SM_ATTR_GUID_INFO,
 	          .shift = SHIFT,
 	          .port = SA_NONE,
 	          .block = GIR_BLOCK,
-	          .at = RID / 8,
+	          .at = RID_BYTES,
 	          .bytes = ALIAS_BLOCK_BYTES,
 	          .fit = as_wanted },
 	.set = guid_set,

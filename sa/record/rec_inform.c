@@ -27,8 +27,8 @@
 
 enum { IIR_GID, IIR_ENUM };
 enum {
-	RID = 192, /* bits before InformInfo in the record */
-	RECORD_BYTES = RID / 8 + INFORM_BYTES + 4,
+	INFORM_RID = 192, /* bits of the RID, which is SubscriberGID and Enum */
+	RECORD_BYTES = INFORM_RID / 8 + INFORM_BYTES + 4,
 	MULTICAST_GID = 0xff, /* its first byte */
 	PER_PORT = 256        /* no port can use all the room up */
 };
@@ -57,7 +57,7 @@ static const struct sa_field record_fields[] = {
 	{ "SubscriberGID",   0, 128, SA_EQ },
 	{ "Enum",          128,  16, SA_EQ },
 	{ "Reserved",      144,  48, SA_RESERVED },
-	INFORM_FIELDS(RID, SA_EQ),
+	INFORM_FIELDS(INFORM_RID, SA_EQ),
 };
 /* clang-format on */
 
@@ -80,10 +80,10 @@ static void offer_row(struct snap_reader *r, const struct sa_query *q,
 	field_set(record, 0, 64, snap_meta(r)->subnet_prefix);
 	memcpy(record + 8, row->key, 8);
 	sa_put(&rec_inform_info_record, record, IIR_ENUM, s.number);
-	memcpy(record + RID / 8, row->key + 8, INFORM_BYTES);
-	field_set(record + RID / 8, INF_OMNI_PATH, 0);
+	memcpy(record + INFORM_RID / 8, row->key + 8, INFORM_BYTES);
+	field_set(record + INFORM_RID / 8, INF_OMNI_PATH, 0);
 	if (q->store == NULL || (q->requester != NULL && !q->trusted)) {
-		field_set(record + RID / 8, INF_QPN, 0);
+		field_set(record + INFORM_RID / 8, INF_QPN, 0);
 	}
 	sa_offer(out, record);
 }

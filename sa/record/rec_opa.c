@@ -21,8 +21,8 @@
 #include "routing/graph/graph.h"
 #include "sa/mad/wire.h"
 #include "sa/record/attributes.h"
+#include "sa/record/rec_int.h"
 
-enum { RID = 64, RID_BYTES = RID / 8 };
 enum {
 	CLASS_BYTES = 80,
 	NODE_RECORD_BYTES = 116,

@@ -19,6 +19,7 @@
 #include "routing/multicast.h"
 #include "sa/mad/wire.h"
 #include "sa/record/attributes.h"
+#include "sa/record/rec_int.h"
 #include "sa/store/mcast.h"
 #include "sa/store/subscription.h"
 
@@ -233,13 +234,7 @@ const struct sa_attr opa_service = {
  */
 
 enum { INFORM_BEGIN = 1, INFORM_END, OPA_INFORM_BYTES = 40 };
-enum {
-	IIR_FIRST = 3,
-	IIR_GID = 0,
-	OPA_IIR_LID = 0,
-	OPA_IIR_RID = 64,
-	OPA_IIR_BYTES = 48
-};
+enum { IIR_FIRST = 3, IIR_GID = 0, OPA_IIR_LID = 0, OPA_IIR_BYTES = 48 };
 
 /* clang-format off */
 #define INFORM_FIELDS(base, how) \
@@ -264,7 +259,7 @@ static const struct sa_field inform_record_fields[] = {
 	{ "SubscriberLID",   0,  32, SA_INPUT },
 	{ "Enum",           32,  16, SA_EQ },
 	{ "Reserved",       48,  16, SA_RESERVED },
-	INFORM_FIELDS(OPA_IIR_RID, SA_EQ),
+	INFORM_FIELDS(RID, SA_EQ),
 };
 /* clang-format on */
 

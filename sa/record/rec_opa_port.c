@@ -17,16 +17,16 @@
 #include "db/reader.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/wire.h"
+#include "sa/record/rec_int.h"
 #include "sa/record/record.h"
 
 enum {
-	RID = 64,
 	IB_BYTES = 64,
 	RECORD_BYTES = 378, /* 8, PortInfo 242, eight reasons for LinkDown of 16 */
 	LANES = 32,
 	EDR = 2 /* bit of LinkSpeedExt */
 };
-enum { PIR_LID, PIR_PORT_NUM, PIR_CAPABILITY_MASK = 3 };
+enum { PIR_PORT_NUM = 1 };
 
 /* clang-format off */
 #define OPA_PI_LID                   0, 32
@@ -176,12 +176,12 @@ static int offer_port(struct snap_reader *r, const struct sa_query *q,
                       const struct snap_end *end, const struct snap_attr_row *row,
                       struct sa_out *out)
 {
-	uint8_t record[RECORD_BYTES] = { 0 }, *pi = record + RID / 8;
+	uint8_t record[RECORD_BYTES] = { 0 }, *pi = record + RID_BYTES;
 
 	if (row->len < IB_BYTES) {
 		return E_OK;
 	}
-	sa_put(q->attr, record, PIR_LID, end->base_lid);
+	sa_put(q->attr, record, SA_LID, end->base_lid);
 	sa_put(q->attr, record, PIR_PORT_NUM, row->block);
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
 		const struct same *s = &same[i];

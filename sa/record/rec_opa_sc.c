@@ -26,11 +26,9 @@
 #include "routing/graph/graph.h"
 #include "sa/mad/wire.h"
 #include "sa/record/attributes.h"
+#include "sa/record/rec_int.h"
 
 enum {
-	LID,
-	RID = 64,
-	RID_BYTES = RID / 8,
 	MAP_BYTES = 32,
 	RECORD_BYTES = RID_BYTES + MAP_BYTES,
 	SLS = 16,
@@ -106,7 +104,7 @@ static int offer_sl(struct snap_reader *r, const struct sa_query *q,
 	if (ret != E_OK || row.guid != end->node_guid) {
 		return ret == E_NOTFOUND ? E_OK : ret;
 	}
-	sa_put(q->attr, record, LID, end->base_lid);
+	sa_put(q->attr, record, SA_LID, end->base_lid);
 	put_identity(record);
 	sa_offer(out, record);
 	return E_OK;
@@ -146,7 +144,7 @@ static void offer_scsc_row(const struct sa_query *q, const struct snap_end *end,
 
 	uint8_t record[RECORD_BYTES] = { 0 };
 
-	sa_put(q->attr, record, LID, end->base_lid);
+	sa_put(q->attr, record, SA_LID, end->base_lid);
 	sa_put(q->attr, record, SCSC_OUT, row->block);
 	put_identity(record);
 	for (unsigned in = 1; in <= n_ports && !sa_full(out); in++) {
@@ -214,7 +212,7 @@ static int offer_scvl_port(struct snap_reader *r, const struct sa_query *q,
 	if (ret != E_OK) {
 		return ret == E_NOTFOUND ? E_OK : ret;
 	}
-	sa_put(q->attr, record, LID, end->base_lid);
+	sa_put(q->attr, record, SA_LID, end->base_lid);
 	sa_put(q->attr, record, SCVL_PORT, num);
 	sa_offer(out, record);
 	return E_OK;

@@ -21,9 +21,10 @@
 #include "db/reader.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/wire.h"
+#include "sa/record/rec_int.h"
 #include "sa/record/record.h"
 
-enum { LID, RID = 64, RID_BYTES = RID / 8, BLOCK_BYTES = 64 };
+enum { BLOCK_BYTES = 64 };
 
 /* --- MulticastForwardingTableRecord ----------------------------------------------------
  */
@@ -79,7 +80,7 @@ static int offer_mft_block(struct snap_reader *r, const struct sa_query *q,
 	for (unsigned i = 0; i < MFT_PARTS && ret == E_OK; i++) {
 		ret = add_bits(r, end, block, position * MFT_PARTS + i, tables);
 	}
-	sa_put(q->attr, record, LID, end->base_lid);
+	sa_put(q->attr, record, SA_LID, end->base_lid);
 	sa_put(q->attr, record, MFT_POSITION, position);
 	for (unsigned i = 0; i < MFT_PARTS && ret == E_OK; i++) {
 		sa_put(q->attr, record, MFT_BLOCK, (uint64_t)block * MFT_PARTS + i);
@@ -169,7 +170,7 @@ static int offer_arb_port(struct snap_reader *r, const struct sa_query *q,
 				       ARB_HALF);
 			}
 		}
-		sa_put(q->attr, record, LID, end->base_lid);
+		sa_put(q->attr, record, SA_LID, end->base_lid);
 		sa_put(q->attr, record, ARB_PORT, port);
 		sa_put(q->attr, record, ARB_BLOCK, table);
 		if (any) {
@@ -248,7 +249,7 @@ static int offer_pgfdb(struct snap_reader *r, const struct sa_query *q,
 		block = (uint32_t)sa_given(q, PGFDB_BLOCK);
 		last = block < last ? block : last;
 	}
-	sa_put(q->attr, record, LID, end->base_lid);
+	sa_put(q->attr, record, SA_LID, end->base_lid);
 	for (; ret == E_OK && block <= last && !sa_full(out); block++) {
 		for (unsigned i = 0; i < BLOCK_BYTES && ret == E_OK; i++) {
 			ret = snap_port_group_of(r, end->node_guid,
@@ -295,7 +296,7 @@ static int offer_pgt(struct snap_reader *r, const struct sa_query *q,
 	for (unsigned g = 0; ret == E_OK && g < n; g += PGT_GROUPS) {
 		for (unsigned p = 0; p <= (node.n_ports - 1u) / 64; p++) {
 			uint8_t record[RID_BYTES + BLOCK_BYTES] = { 0 };
-			sa_put(q->attr, record, LID, end->base_lid);
+			sa_put(q->attr, record, SA_LID, end->base_lid);
 			sa_put(q->attr, record, PGT_POSITION, p);
 			sa_put(q->attr, record, PGT_BLOCK, g / PGT_GROUPS);
 			for (unsigned i = g; i < n && i < g + PGT_GROUPS; i++) {

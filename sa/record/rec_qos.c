@@ -20,9 +20,10 @@
 #include "db/reader.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/wire.h"
+#include "sa/record/rec_int.h"
 #include "sa/record/record.h"
 
-enum { RID = 64, TABLE_BYTES = 8, ARB_BYTES = 64 };
+enum { TABLE_BYTES = 8, ARB_BYTES = 64 };
 enum { QOS_LID, ARB_OUT = 1, ARB_BLOCK, SLVL_IN = 1, SLVL_OUT };
 
 /* clang-format off */
@@ -78,12 +79,12 @@ static int offer_out(struct snap_reader *r, const struct sa_query *q,
 		n_in = in < n_in ? in + 1 : 0;
 	}
 	for (; in < n_in && !sa_full(out); in++) {
-		uint8_t record[RID / 8 + TABLE_BYTES] = { 0 };
+		uint8_t record[RID_BYTES + TABLE_BYTES] = { 0 };
 
 		field_set(record, 0, 16, end->base_lid);
 		field_set(record, 16, 8, in);
 		field_set(record, 24, 8, out_port);
-		memcpy(record + RID / 8, table_of(tables, len, in), TABLE_BYTES);
+		memcpy(record + RID_BYTES, table_of(tables, len, in), TABLE_BYTES);
 		sa_offer(out, record);
 	}
 	return E_OK;
@@ -128,7 +129,7 @@ const struct sa_attr rec_slvl_table = {
 	.id = UMAD_SA_ATTR_SLVL_REC,
 	.name = "SLtoVLTableRecord",
 	.methods = SA_GET | SA_GETTABLE,
-	.size = RID / 8 + TABLE_BYTES,
+	.size = RID_BYTES + TABLE_BYTES,
 	.tables_on_request = true,
 	SA_FIELDS(slvl_fields),
 	.offer_end = offer_end,
@@ -139,13 +140,13 @@ const struct sa_attr rec_vl_arb = {
 	.id = UMAD_SA_ATTR_VL_ARB_REC,
 	.name = "VLArbitrationRecord",
 	.methods = SA_GET | SA_GETTABLE,
-	.size = RID / 8 + ARB_BYTES,
+	.size = RID_BYTES + ARB_BYTES,
 	.tables_on_request = true,
 	SA_FIELDS(arb_fields),
 	.rows = { .attr = UMAD_SM_ATTR_VL_ARB_TABLE,
 	          .shift = 8,
 	          .port = ARB_OUT,
 	          .block = ARB_BLOCK,
-	          .at = RID / 8,
+	          .at = RID_BYTES,
 	          .bytes = ARB_BYTES },
 };

@@ -29,12 +29,8 @@ enum {
 	SR_LEASE = 4,
 	SR_KEY,
 	ID_BYTES = 8,
-	RID_BYTES = SERVICE_KEY_BYTES,
 	KEY_AT = 32,
 	KEY_BYTES = 16,
-	RECORD_BYTES = SERVICE_RECORD_BYTES,
-	OWNER_BYTES = SERVICE_OWNER_BYTES,
-	ROW_BYTES = SERVICE_ROW_BYTES,
 	GID_GUID_BIT = 128 /* the lower half of ServiceGID */
 };
 #define LEASE_FOR_EVER UINT32_MAX
@@ -111,7 +107,7 @@ static bool sees(struct snap_reader *r, const struct sa_query *q, const uint8_t 
 
 static const uint8_t *record_of(const struct store_row *row)
 {
-	return store_value(row) + OWNER_BYTES;
+	return store_value(row) + SERVICE_OWNER_BYTES;
 }
 
 static uint32_t lease_left(int64_t expires, int64_t now)
@@ -132,14 +128,14 @@ static void offer(const struct sa_query *q, const uint8_t *record, struct sa_out
 static void offer_row(struct snap_reader *r, const struct sa_query *q,
                       const struct written_record *row, struct sa_out *out)
 {
-	uint8_t record[RECORD_BYTES];
+	uint8_t record[SERVICE_RECORD_BYTES];
 	int64_t now = written_now(q);
 
 	sa_at_row(out, row->row.key, row->row.key_len);
-	if (row->row.len != ROW_BYTES || row->expires <= now) {
+	if (row->row.len != SERVICE_ROW_BYTES || row->expires <= now) {
 		return;
 	}
-	memcpy(record, row->row.value + OWNER_BYTES, sizeof(record));
+	memcpy(record, row->row.value + SERVICE_OWNER_BYTES, sizeof(record));
 	if (sees(r, q, record)) {
 		put(record, SR_LEASE, lease_left(row->expires, now));
 		offer(q, record, out);
@@ -167,17 +163,17 @@ static int service_walk(struct snap_reader *r, const struct sa_query *q,
 
 void service_hide(uint8_t *value, size_t len)
 {
-	if (len == ROW_BYTES) {
-		memset(value + OWNER_BYTES + KEY_AT, 0, KEY_BYTES);
+	if (len == SERVICE_ROW_BYTES) {
+		memset(value + SERVICE_OWNER_BYTES + KEY_AT, 0, KEY_BYTES);
 	}
 }
 
 static const struct store_row *find(const struct sa_query *q, const uint8_t *record)
 {
 	const struct store_row *row =
-		store_find(q->store, RECORDS_SERVICES, record, RID_BYTES);
+		store_find(q->store, RECORDS_SERVICES, record, SERVICE_KEY_BYTES);
 
-	return row != NULL && row->len == ROW_BYTES && runs(q, row) ? row : NULL;
+	return row != NULL && row->len == SERVICE_ROW_BYTES && runs(q, row) ? row : NULL;
 }
 
 /* May this requester change what is there? */
@@ -219,10 +215,10 @@ static int64_t expiry(const struct sa_query *q, uint64_t lease)
 static int service_set(struct snap_reader *r, const struct sa_query *q,
                        struct sa_out *out)
 {
-	uint8_t value[ROW_BYTES], *record = value + OWNER_BYTES;
+	uint8_t value[SERVICE_ROW_BYTES], *record = value + SERVICE_OWNER_BYTES;
 
 	field_set(value, 0, 64, q->requester->port_guid);
-	memcpy(record, q->record, RECORD_BYTES);
+	memcpy(record, q->record, SERVICE_RECORD_BYTES);
 	if (!sa_asked(q, SR_ID) || !sa_asked(q, SR_GID) || q->requester->port_guid == 0) {
 		return sa_refuse(out, UMAD_SA_STATUS_REQ_INVALID);
 	}
@@ -238,7 +234,7 @@ static int service_set(struct snap_reader *r, const struct sa_query *q,
 	if (row != NULL && !owns(q, row)) {
 		return sa_refuse(out, UMAD_SA_STATUS_REQ_DENIED);
 	}
-	int ret = store_put(q->store, RECORDS_SERVICES, record, RID_BYTES,
+	int ret = store_put(q->store, RECORDS_SERVICES, record, SERVICE_KEY_BYTES,
 	                    expiry(q, get(record, SR_LEASE)), value, sizeof(value));
 	if (ret == E_OK) {
 		offer(q, record, out);
@@ -250,7 +246,7 @@ static int service_set(struct snap_reader *r, const struct sa_query *q,
 static int service_delete(struct snap_reader *r, const struct sa_query *q,
                           struct sa_out *out)
 {
-	uint8_t record[RECORD_BYTES];
+	uint8_t record[SERVICE_RECORD_BYTES];
 
 	memcpy(record, q->record, sizeof(record));
 	const struct store_row *row = find(q, record);
@@ -266,7 +262,7 @@ static int service_delete(struct snap_reader *r, const struct sa_query *q,
 	}
 	memcpy(record, record_of(row), sizeof(record));
 	put(record, SR_LEASE, lease_left(row->expires, store_now(q->store)));
-	int ret = store_drop(q->store, RECORDS_SERVICES, record, RID_BYTES);
+	int ret = store_drop(q->store, RECORDS_SERVICES, record, SERVICE_KEY_BYTES);
 	if (ret == E_OK) {
 		offer(q, record, out);
 	}
@@ -278,7 +274,7 @@ const struct sa_attr rec_service = {
 	.id = UMAD_SA_ATTR_SERVICE_REC,
 	.name = "ServiceRecord",
 	.methods = SA_GET | SA_GETTABLE | SA_SET | SA_DELETE,
-	.size = RECORD_BYTES,
+	.size = SERVICE_RECORD_BYTES,
 	SA_FIELDS(service_fields),
 	.written = true,
 	.walk = service_walk,
