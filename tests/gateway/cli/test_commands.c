@@ -1,0 +1,648 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * Every command of `saguaro`: the program itself is run, on a published snapshot or on a
+ * topology file, and what it prints as a table and as JSON is compared with the fabric
+ * that was published. Wrong usage ends with status 2 and a sentence.
+ */
+#include <inttypes.h>
+#include <jansson.h>
+#include <sys/wait.h>
+
+#include "gateway/http/http.h"
+#include "routing/engine.h"
+#include "routing/text/lftfile.h"
+#include "routing/text/topofile.h"
+#include "sa/store/mcast.h"
+#include "tests/lib/gateway_fixture.h"
+#include "tests/lib/suite.h"
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+
+static struct gateway_fixture fixture;
+static char *out, *err; /* of the last run() */
+
+static char *read_text(const char *name)
+{
+	char path[128];
+	FILE *f;
+	size_t len = 0;
+	char *text = NULL;
+
+	snprintf(path, sizeof(path), "%s/%s", fixture.dir, name);
+	f = fopen(path, "r");
+	ck_assert_ptr_nonnull(f);
+	if (getdelim(&text, &len, '\0', f) < 0) {
+		free(text);
+		text = strdup("");
+	}
+	fclose(f);
+	return text;
+}
+
+/* Runs the program; its words are those of the format. \return Its exit status. */
+static int run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+static int run(const char *fmt, ...)
+{
+	const char *top = getenv("top_builddir");
+	char words[512], command[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(words, sizeof(words), fmt, ap);
+	va_end(ap);
+	snprintf(command, sizeof(command), "%s/saguaro %s >%s/out 2>%s/err",
+	         top ? top : ".", words, fixture.dir, fixture.dir);
+	int status = system(command);
+	ck_assert(WIFEXITED(status));
+	free(out);
+	free(err);
+	out = read_text("out");
+	err = read_text("err");
+	if (WEXITSTATUS(status) == 127) {
+		ck_abort_msg("%s: %s", command, err);
+	}
+	return WEXITSTATUS(status);
+}
+
+static json_t *run_json(const char *words)
+{
+	ck_assert_msg(run("%s", words) == 0, "%s: %s", words, err);
+	json_t *body = json_loads(out, 0, NULL);
+	ck_assert_msg(body != NULL, "%s: %s", words, out);
+	return body;
+}
+
+#define assert_has(text, ...)                                                            \
+	do {                                                                             \
+		char want_[512];                                                         \
+		snprintf(want_, sizeof(want_), __VA_ARGS__);                             \
+		ck_assert_msg(strstr((text), want_) != NULL, "'%s' is not in: %s",       \
+		              want_, (text));                                            \
+	} while (0)
+
+static unsigned lines_of(const char *text)
+{
+	unsigned n = 0;
+
+	for (; *text; text++) {
+		n += *text == '\n';
+	}
+	return n;
+}
+
+static json_int_t int_at(const json_t *o, const char *name)
+{
+	ck_assert_msg(json_is_integer(json_object_get(o, name)), "%s", name);
+	return json_integer_value(json_object_get(o, name));
+}
+
+static void start(void)
+{
+	static char *args[] = { (char *)"3", (char *)"2", (char *)"2" };
+
+	unsetenv("SAGUARO_URL");
+	gateway_fixture_init(&fixture, "ft2", 3, args);
+	gateway_fixture_route(&fixture, 0);
+	gateway_fixture_open(&fixture);
+	gateway_fixture_publish(&fixture, 7);
+	gateway_fixture_heartbeat(&fixture, 0, true);
+	setenv("SAGUARO_SNAPSHOT_DIR", fixture.dir, 1);
+}
+
+static void stop(void)
+{
+	free(out);
+	free(err);
+	out = err = NULL;
+	gateway_fixture_done(&fixture);
+}
+
+static const struct node *host_node(uint32_t i)
+{
+	return &fixture.g->nodes[fixture.g->ports[fixture.g->hosts[i]].node];
+}
+
+static uint32_t host_lid(uint32_t i)
+{
+	return fixture.lids.of[fixture.g->hosts[i]].base;
+}
+
+/* --- usage ----------------------------------------------------------------------------- */
+
+static const char *const commands[] = { "route",   "check",  "report", "config",
+	                                "engines", "topo",   "paths",  "trace",
+	                                "records", "groups", "nodes",  "status" };
+
+START_TEST(test_help)
+{
+	for (unsigned i = 0; i < N(commands); i++) {
+		ck_assert_int_eq(run("%s --help", commands[i]), 0);
+		assert_has(out, "Usage: saguaro %s", commands[i]);
+		ck_assert_str_eq(err, "");
+		ck_assert_int_eq(run("%s --no-such-flag", commands[i]), 2);
+		ck_assert_str_ne(err, "");
+		ck_assert_str_eq(out, "");
+	}
+	ck_assert_int_eq(run("--help"), 0);
+	for (unsigned i = 0; i < N(commands); i++) {
+		assert_has(out, "\n  %s ", commands[i]);
+	}
+}
+END_TEST
+
+/* \a says: what the sentence on standard error contains. */
+static const struct {
+	const char *words, *says;
+} refused[] = {
+	{ "", "Usage: saguaro COMMAND" },
+	{ "rout", "did you mean 'route'?" },
+	{ "nodes x", "unexpected argument 'x'" },
+	{ "nodes --type hub", "expected ca, switch or router" },
+	{ "nodes --url http://127.0.0.1:1", "no gateway answers at http://127.0.0.1:1" },
+	{ "report", "Usage: saguaro report NAME" },
+	{ "report nope", "unknown report 'nope'" },
+	{ "report pathusage /no/such/file", "cannot be read: No such file" },
+	{ "report route --src nobody --dst 1", "nobody" },
+	{ "route", "no topology file" },
+	{ "route /no/such/file", "cannot be read: No such file" },
+	{ "check /no/such/file --lfts x", "cannot be read: No such file" },
+	{ "config", "usage: saguaro config check FILE" },
+	{ "config check /no/such/file", "cannot be read" },
+	{ "topo", "which kind of fabric?" },
+	{ "topo nope", "no topology kind 'nope', expected one of" },
+	{ "topo ft2 1", "expected LEAVES HOSTS SPINES" },
+	{ "engines x", "unexpected argument 'x'" },
+	{ "records", "expected NAME" },
+	{ "records Nope", "no records named 'Nope'" },
+	{ "records node --nope 1", "unrecognized option '--nope'" },
+	{ "paths 1", "expected SRC DST" },
+	{ "paths nobody 1", "there is no end port 'nobody'" },
+	{ "paths 1 2 --mode none", "expected one of minimal" },
+	{ "trace 1", "expected SRC DST" },
+	{ "groups 1 2", "expected [GROUP]" },
+	{ "groups 49155", "there is no multicast group '49155'" },
+	{ "status --instance none --snapshot-dir /no/such --url http://127.0.0.1:1",
+	  "no gateway answers" },
+};
+
+START_TEST(test_refused)
+{
+	for (unsigned i = 0; i < N(refused); i++) {
+		int status = run("%s", refused[i].words);
+		ck_assert_msg(status == 2, "%s: %d %s", refused[i].words, status, err);
+		assert_has(err, "%s", refused[i].says);
+		ck_assert_str_eq(out, "");
+	}
+}
+END_TEST
+
+/* --- of a running fabric --------------------------------------------------------------- */
+
+START_TEST(test_nodes)
+{
+	const struct graph *g = fixture.g;
+	json_t *body = run_json("nodes --json"), *list = json_object_get(body, "nodes");
+
+	ck_assert_uint_eq(json_array_size(list), g->n_nodes);
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		char guid[24];
+		json_t *n = json_array_get(list, i);
+		snprintf(guid, sizeof(guid), "0x%016" PRIx64, g->nodes[i].guid);
+		ck_assert_str_eq(json_string_value(json_object_get(n, "guid")), guid);
+		ck_assert_uint_eq(json_array_size(json_object_get(n, "ports")),
+		                  g->nodes[i].n_ports +
+		                          (g->nodes[i].type == NODE_SWITCH));
+	}
+	json_decref(body);
+	ck_assert_int_eq(run("nodes"), 0);
+	ck_assert_uint_eq(lines_of(out), g->n_nodes + 1);
+	for (uint32_t i = 0; i < g->n_hosts; i++) {
+		assert_has(out, "0x%016" PRIx64 "  ca      %6u  %s\n", host_node(i)->guid,
+		           host_lid(i), host_node(i)->description);
+	}
+	ck_assert_int_eq(run("nodes --type ca --field lid"), 0);
+	ck_assert_uint_eq(lines_of(out), g->n_hosts);
+	ck_assert_uint_eq((uint32_t)atoi(out), host_lid(0));
+}
+END_TEST
+
+START_TEST(test_status)
+{
+	const struct graph *g = fixture.g;
+	const struct proof *p = &fixture.route.proof;
+	json_t *body = run_json("status --json");
+
+	ck_assert(json_is_true(json_object_get(body, "ready")));
+	ck_assert_int_eq(int_at(json_object_get(body, "fabric"), "epoch"), 7);
+	ck_assert_int_eq(int_at(json_object_get(body, "routing"), "pairs"),
+	                 (json_int_t)p->pairs);
+	json_decref(body);
+	ck_assert_int_eq(run("status"), 0);
+	assert_has(out, "subnet           up\nepoch            7, computed at "
+	                "2026-01-01T00:00:00Z\n");
+	assert_has(out, "%u switches, %u hosts, %u cables, %u LIDs up to %u, LMC 0\n",
+	           g->n_switches, g->n_hosts, g->n_links, fixture.lids.count,
+	           fixture.lids.top);
+	assert_has(out, "engine           minhop (asked: minhop)\n");
+	assert_has(out,
+	           "proof            0 of %" PRIu64
+	           " pairs unreachable, 0 forwarding loops",
+	           p->pairs);
+	assert_has(out, "routes per link  max %u, mean %.1f, 99th percentile %u\n",
+	           fixture.route.load.max, fixture.route.load.mean,
+	           fixture.route.load.p99);
+	gateway_fixture_heartbeat(&fixture, 0, false);
+	ck_assert_int_eq(run("status"), 1);
+	assert_has(out, "subnet           not ready\n");
+}
+END_TEST
+
+START_TEST(test_paths)
+{
+	uint32_t last = fixture.g->n_hosts - 1, slid = host_lid(0), dlid = host_lid(last);
+	char words[64];
+
+	snprintf(words, sizeof(words), "paths %u %u --json", slid, dlid);
+	json_t *body = run_json(words);
+	json_t *path = json_array_get(json_object_get(body, "paths"), 0);
+	ck_assert_int_eq(int_at(path, "slid"), slid);
+	ck_assert_int_eq(int_at(path, "dlid"), dlid);
+	ck_assert_int_eq(int_at(path, "hop_count"), 3);
+	unsigned mtu = (unsigned)int_at(path, "mtu_bytes"),
+		 sl = (unsigned)int_at(path, "sl");
+	json_decref(body);
+	ck_assert_int_eq(run("paths %u %u", slid, dlid), 0);
+	ck_assert_uint_eq(lines_of(out), 2);
+	assert_has(out, "%6u %6u 0xffff %3u %5u ", slid, dlid, sl, mtu);
+	ck_assert_int_eq(run("paths '%s' '%s'", host_node(0)->description,
+	                     host_node(last)->description),
+	                 0);
+	assert_has(out, "%6u %6u 0xffff", slid, dlid);
+	ck_assert_int_eq(run("paths 0x%" PRIx64 " %u -n 1 -m pairwise --p-key 0xffff",
+	                     fixture.g->ports[fixture.g->hosts[0]].guid, dlid),
+	                 0);
+	assert_has(out, "%6u %6u 0xffff", slid, dlid);
+	ck_assert_int_eq(run("paths %u %u --p-key 0x1234", slid, dlid), 1);
+	assert_has(err, "not both members of partition 0x1234");
+	/* the switches that the tables lead over */
+	ck_assert_int_eq(run("trace %u %u", slid, dlid), 0);
+	assert_has(out, "SLID %u to DLID %u\n", slid, dlid);
+	uint32_t sw = graph_switch_of(fixture.g, fixture.g->hosts[0]);
+	for (unsigned hop = 1; hop <= 3; hop++) {
+		uint8_t port = lft_row(&fixture.route.out.lft, sw)[dlid];
+		const struct node *n = &fixture.g->nodes[fixture.g->switches[sw]];
+		char line[64];
+		snprintf(line, sizeof(line), "  out %3u  LID ", port);
+		assert_has(out, "%s", line);
+		assert_has(out, "0x%016" PRIx64 "  %s\n", n->guid, n->description);
+		uint32_t peer = fixture.g->ports[n->first_port + port].peer;
+		sw = fixture.g->nodes[fixture.g->ports[peer].node].sw;
+	}
+	ck_assert_uint_eq(sw, GRAPH_NONE);
+	ck_assert_uint_eq(lines_of(out), 4);
+}
+END_TEST
+
+START_TEST(test_records)
+{
+	char *line;
+	unsigned n = 0;
+
+	ck_assert_int_eq(
+		run("records LinearForwardingTable --json --lid %u", host_lid(0)), 0);
+	json_t *body = json_loads(out, 0, NULL);
+	ck_assert_ptr_nonnull(json_object_get(body, "records"));
+	json_decref(body);
+	/* a stream: a line for each path, between the first line and the last */
+	ck_assert_int_eq(run("records path --stream --slid %u", host_lid(0)), 0);
+	for (line = strtok(out, "\n"); line; line = strtok(NULL, "\n")) {
+		json_t *o = json_loads(line, 0, NULL);
+		ck_assert_ptr_nonnull(o);
+		if (json_object_get(o, "stream") == NULL) {
+			ck_assert_int_eq(int_at(o, "slid"), host_lid(0));
+			n++;
+		}
+		json_decref(o);
+	}
+	ck_assert_uint_ge(n, fixture.g->n_hosts);
+}
+END_TEST
+
+/* A group with one member: host 1, as full member and by proxy. */
+static void mirror_group(void)
+{
+	struct {
+		int64_t expires;
+		struct mcast_group_row row;
+	} __attribute__((packed)) g = { .expires = INT64_MAX };
+	struct {
+		int64_t expires;
+		struct mcast_member_row row;
+	} __attribute__((packed)) m = { .expires = INT64_MAX };
+	uint8_t key[MC_MEMBER_KEY_BYTES];
+	struct snap_published p;
+
+	field_set(g.row.record, 0, 64, 0xff12401bffff0000);
+	field_set(g.row.record, 64, 64, 0x77);
+	mcast_put(g.row.record, MC_MLID, 0xc005);
+	mcast_put(g.row.record, MC_MTU, 3);
+	mcast_put(g.row.record, MC_RATE, 7);
+	mcast_put(g.row.record, MC_SL, 2);
+	mcast_put(g.row.record, MC_P_KEY, 0x8abc);
+	m.row.port_guid = fixture.g->ports[fixture.g->hosts[1]].guid;
+	m.row.join_state = MC_FULL_MEMBER;
+	m.row.proxy_join = 1;
+	memcpy(key, g.row.record, MGID_BYTES);
+	field_set(key, 128, 64, 0xfe80000000000000);
+	field_set(key, 192, 64, m.row.port_guid);
+	const struct client_row rows[] = {
+		{ key, (const uint8_t *)&g, RECORDS_GROUPS, MGID_BYTES, sizeof(g) },
+		{ key, (const uint8_t *)&m, RECORDS_MEMBERS, sizeof(key), sizeof(m) },
+	};
+	ck_assert_int_eq(snap_mirror(fixture.writer, rows, 2, true, boottime_ms(), &p),
+	                 E_OK);
+}
+
+START_TEST(test_groups)
+{
+	static const char line[] = "ff12:401b:ffff::77                       0xc005  "
+	                           "0x8abc   1024     40   2        1\n";
+
+	ck_assert_int_eq(run("groups"), 0);
+	ck_assert_uint_eq(lines_of(out), 1);
+	mirror_group();
+	ck_assert_int_eq(run("groups"), 0);
+	assert_has(out, "%s", line);
+	ck_assert_uint_eq(lines_of(out), 2);
+	ck_assert_int_eq(run("groups 0xc005"), 0);
+	assert_has(out, "%s", line);
+	assert_has(out, "members\n0x%016" PRIx64 "  %6u  F     %s:1 (by proxy)\n",
+	           fixture.g->ports[fixture.g->hosts[1]].guid, host_lid(1),
+	           host_node(1)->description);
+	json_t *body = run_json("groups ff12:401b:ffff::77 --json");
+	ck_assert_int_eq(int_at(body, "mlid"), 0xc005);
+	ck_assert_int_eq(int_at(body, "member_count"), 1);
+	json_decref(body);
+}
+END_TEST
+
+/* By way of a gateway the commands print the same. */
+START_TEST(test_by_http)
+{
+	static const char *const words[] = {
+		"nodes",        "nodes --json", "status --json",
+		"paths 1 2",    "trace 1 2",    "groups",
+		"records list", "records node", "records path --stream --slid 1"
+	};
+	const struct http_options o = { .listen = "127.0.0.1:0",
+		                        .snapshot_dir = fixture.dir,
+		                        .threads = 1 };
+	struct http *http;
+	const char *why = "";
+
+	ck_assert_msg(http_start(&o, fixture.arena, &why, &http) == E_OK, "%s", why);
+	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		int status = run("%s", words[i]);
+		char *local = out;
+		out = NULL;
+		ck_assert_int_eq(
+			run("%s --url http://127.0.0.1:%u", words[i], http_port(http)),
+			status);
+		ck_assert_msg(local[0] != 0, "%s: %s", words[i], err);
+		ck_assert_str_eq(out, local);
+		free(local);
+	}
+	ck_assert_int_eq(run("paths nobody 1 --url http://127.0.0.1:%u", http_port(http)),
+	                 2);
+	assert_has(err, "there is no end port 'nobody'");
+	ck_assert_int_eq(
+		run("paths 1 2 --p-key 3 --url http://127.0.0.1:%u", http_port(http)), 1);
+	assert_has(err, "not both members of partition 0x0003");
+	http_stop(http);
+}
+END_TEST
+
+/* --- reports: of the snapshot and of a file alike -------------------------------------- */
+
+static void write_files(void)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/topo", fixture.dir);
+	FILE *f = fopen(path, "w");
+	ck_assert_int_eq(topo_write(fixture.g, f), E_OK);
+	fclose(f);
+	snprintf(path, sizeof(path), "%s/lfts", fixture.dir);
+	f = fopen(path, "w");
+	ck_assert_int_eq(
+		lftfile_write(fixture.g, &fixture.lids, &fixture.route.out.lft, f), E_OK);
+	fclose(f);
+}
+
+static const char *const reports[] = { "validatecreditloops", "validateroutes",
+	                               "pathusage", "treepathusage", "portusage" };
+
+START_TEST(test_reports)
+{
+	char words[256];
+
+	write_files();
+	snprintf(words, sizeof(words), "report %s --json", reports[_i]);
+	json_t *live = run_json(words);
+	snprintf(words, sizeof(words), "report %s --json %s/topo --lfts %s/lfts",
+	         reports[_i], fixture.dir, fixture.dir);
+	json_t *file = run_json(words);
+	ck_assert_str_eq(json_string_value(json_object_get(live, "report")), reports[_i]);
+	ck_assert_msg(json_equal(live, file), "%s", reports[_i]);
+	json_decref(live);
+	json_decref(file);
+	ck_assert_int_eq(run("report %s", reports[_i]), 0);
+	ck_assert_uint_gt(lines_of(out), 1);
+	ck_assert_int_eq(run("report %s --help", reports[_i]), 0);
+	assert_has(out, "Usage: saguaro report %s", reports[_i]);
+}
+END_TEST
+
+/* Routes of each port, against those that were counted when the tables were made. */
+START_TEST(test_path_usage)
+{
+	const struct graph *g = fixture.g;
+	json_t *body = run_json("report pathusage --json"), *tree;
+	json_t *switches = json_object_get(body, "switches");
+
+	tree = run_json("report treepathusage --json");
+	ck_assert_uint_eq(json_array_size(switches), g->n_switches);
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		json_t *ports = json_object_get(json_array_get(switches, s), "ports");
+		json_t *sw = json_array_get(json_object_get(tree, "switches"), s);
+		uint64_t total = 0, up = 0;
+		ck_assert_uint_eq(json_array_size(ports),
+		                  g->adj_first[s + 1] - g->adj_first[s]);
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			json_t *port = json_array_get(ports, i - g->adj_first[s]);
+			json_t *sent = json_object_get(port, "transmitted");
+			json_t *received = json_object_get(port, "received");
+			uint32_t back = g->adj_first[g->adj[i].to];
+			while (g->adj[back].port != g->adj[i].to_port) {
+				back++;
+			}
+			ck_assert_int_eq(int_at(port, "port"), g->adj[i].port);
+			ck_assert_int_eq(int_at(sent, "all"), fixture.route.load.all[i]);
+			ck_assert_int_eq(int_at(sent, "base"),
+			                 fixture.route.load.base[i]);
+			ck_assert_int_eq(int_at(received, "all"),
+			                 fixture.route.load.all[back]);
+			total += fixture.route.load.all[i];
+		}
+		/* the leaves have hosts, so all their cables to other switches lead up */
+		bool leaf = g->host_first[s + 1] > g->host_first[s];
+		up = (uint64_t)int_at(
+			json_object_get(json_object_get(sw, "uplink"), "all"), "total");
+		ck_assert_uint_eq(up, leaf ? total : 0);
+		ck_assert_int_eq(int_at(sw, "tier"), leaf ? 1 : 2);
+		json_t *first = json_array_get(json_object_get(sw, "ports"), 0);
+		ck_assert_str_eq(json_string_value(json_object_get(first, "direction")),
+		                 leaf ? "up" : "down");
+	}
+	json_decref(body);
+	json_decref(tree);
+}
+END_TEST
+
+START_TEST(test_report_route)
+{
+	uint32_t last = fixture.g->n_hosts - 1;
+
+	ck_assert_int_eq(run("report route --src %u --dst '%s'", host_lid(0),
+	                     host_node(last)->description),
+	                 0);
+	assert_has(out, "%s", host_node(0)->description);
+	assert_has(out, "%s", host_node(last)->description);
+}
+END_TEST
+
+/* --- without a daemon ------------------------------------------------------------------ */
+
+START_TEST(test_route_and_check)
+{
+	const struct graph *g = fixture.g;
+	char words[256];
+
+	write_files();
+	snprintf(words, sizeof(words),
+	         "route %s/topo --json -R minhop --dump-lfts %s/mine", fixture.dir,
+	         fixture.dir);
+	json_t *body = run_json(words);
+	ck_assert_int_eq(int_at(body, "switches"), g->n_switches);
+	ck_assert_int_eq(int_at(body, "end_ports"), g->n_end_ports);
+	ck_assert_int_eq(int_at(body, "links"), g->n_links);
+	ck_assert_int_eq(int_at(body, "lids"), fixture.lids.count);
+	ck_assert_int_eq(int_at(body, "unreachable_pairs"), 0);
+	ck_assert_int_eq(int_at(json_object_get(body, "load"), "max"),
+	                 fixture.route.load.max);
+	ck_assert_str_eq(json_string_value(json_object_get(body, "engine_used")),
+	                 "minhop");
+	json_decref(body);
+	ck_assert_int_eq(run("route %s/topo", fixture.dir), 0);
+	assert_has(out, "%u switches, %u end ports, %u cables, %u LIDs, LMC 0\n",
+	           g->n_switches, g->n_end_ports, g->n_links, fixture.lids.count);
+	ck_assert_int_eq(run("check %s/topo --lfts %s/mine", fixture.dir, fixture.dir),
+	                 0);
+	ck_assert_int_eq(run("route %s/topo --dump-lfts /no/such/file", fixture.dir), 2);
+	assert_has(err, "/no/such/file: ");
+	ck_assert_int_eq(run("route %s/topo --dump-cn-order - ", fixture.dir), 0);
+	for (uint32_t i = 0; i < g->n_hosts; i++) {
+		assert_has(out, "\t%s\n", host_node(i)->description);
+	}
+	ck_assert_int_eq(run("route %s/topo --dump-lid-matrix -", fixture.dir), 0);
+	ck_assert_uint_gt(lines_of(out), g->n_switches);
+	/* a route into the wrong port is a fault, and the answer is no */
+	lft_row(&fixture.route.out.lft, 0)[host_lid(fixture.g->n_hosts - 1)] =
+		LFT_NO_ROUTE;
+	write_files();
+	ck_assert_int_eq(run("check %s/topo --lfts %s/lfts", fixture.dir, fixture.dir),
+	                 1);
+	assert_has(err, "not proven");
+	ck_assert_int_eq(run("report validateroutes %s/topo --lfts %s/lfts", fixture.dir,
+	                     fixture.dir),
+	                 1);
+}
+END_TEST
+
+START_TEST(test_topo)
+{
+	ck_assert_int_eq(run("topo ft2 3 2 2 -o %s/made", fixture.dir), 0);
+	ck_assert_str_eq(out, "");
+	char *made = read_text("made");
+	ck_assert_int_eq(run("topo ft2 3 2 2"), 0);
+	ck_assert_str_eq(out, made);
+	free(made);
+	ck_assert_int_eq(run("topo ft2 3 2 2 -o /no/such/file"), 2);
+	assert_has(err, "/no/such/file");
+}
+END_TEST
+
+START_TEST(test_engines)
+{
+	json_t *body = run_json("engines --json");
+	unsigned n = 0;
+
+	ck_assert_int_eq(run("engines"), 0);
+	for (; engines[n]; n++) {
+		json_t *e = json_array_get(body, n);
+		ck_assert_str_eq(json_string_value(json_object_get(e, "name")),
+		                 engines[n]->name);
+		ck_assert_str_eq(json_string_value(json_object_get(e, "summary")),
+		                 engines[n]->summary);
+		ck_assert_int_eq(json_is_true(json_object_get(e, "deadlock_free")),
+		                 (engines[n]->flags & ENGINE_DEADLOCK_FREE) != 0);
+		assert_has(out, "\n%-14s ", engines[n]->name);
+		assert_has(out, " %s\n", engines[n]->summary);
+	}
+	ck_assert_uint_eq(json_array_size(body), n);
+	json_decref(body);
+}
+END_TEST
+
+START_TEST(test_config)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/conf", fixture.dir);
+	FILE *f = fopen(path, "w");
+	fprintf(f, "routing_engine updn\nlmc 1\n");
+	fclose(f);
+	ck_assert_msg(run("config check %s", path) == 0, "%s%s", out, err);
+	f = fopen(path, "w");
+	fprintf(f, "routing_engine updn\nlmc 9\n");
+	fclose(f);
+	ck_assert_int_ne(run("config check %s", path), 0);
+	assert_has(err, "%s:2: ", path);
+}
+END_TEST
+
+TEST_SUITE(commands)
+{
+	TCase *t = tcase_create("commands");
+
+	tcase_add_checked_fixture(t, start, stop);
+	tcase_add_test(t, test_help);
+	tcase_add_test(t, test_refused);
+	tcase_add_test(t, test_nodes);
+	tcase_add_test(t, test_status);
+	tcase_add_test(t, test_paths);
+	tcase_add_test(t, test_records);
+	tcase_add_test(t, test_groups);
+	tcase_add_test(t, test_by_http);
+	tcase_add_loop_test(t, test_reports, 0, (int)N(reports));
+	tcase_add_test(t, test_path_usage);
+	tcase_add_test(t, test_report_route);
+	tcase_add_test(t, test_route_and_check);
+	tcase_add_test(t, test_topo);
+	tcase_add_test(t, test_engines);
+	tcase_add_test(t, test_config);
+	suite_add_tcase(suite, t);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/* Options of saguaro-gateway: each reaches its member, defaults and limits hold. */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "gateway/http/gw_config.h"
+#include "tests/lib/suite.h"
+
+static struct arena *arena;
+static struct diags diags;
+static struct gw_config config;
+
+static void setup(void)
+{
+	arena = arena_new();
+	diags_init(&diags, arena);
+}
+
+static void teardown(void)
+{
+	arena_free(arena);
+}
+
+/* Reads words that are separated by spaces. */
+static int read_words(const char *words)
+{
+	char text[256];
+	char *argv[32] = { (char *)"saguaro-gateway" };
+	int argc = 1;
+
+	snprintf(text, sizeof(text), "%s", words);
+	for (char *w = strtok(text, " "); w; w = strtok(NULL, " ")) {
+		argv[argc++] = arena_strdup(arena, w);
+	}
+	return gw_config_read(&config, arena, argc, argv, &diags);
+}
+
+START_TEST(test_defaults)
+{
+	ck_assert_int_eq(read_words(""), E_OK);
+	ck_assert_str_eq(config.listen, "127.0.0.1:8620");
+	ck_assert_str_eq(config.instance, "main");
+	ck_assert_ptr_nonnull(strstr(config.snapshot_dir, "/saguaro/main"));
+	ck_assert_ptr_null(config.log_file);
+	ck_assert_ptr_null(config.port_file);
+	ck_assert_uint_eq(config.threads, 4);
+	ck_assert_uint_eq(config.per_address, 0);
+	ck_assert_uint_eq(config.verbose, 0);
+}
+END_TEST
+
+START_TEST(test_each_option)
+{
+	ck_assert_int_eq(
+		read_words("--listen [::1]:1 --instance two --snapshot-dir /three "
+	                   "--log-file /four --port-file /five --threads 6 "
+	                   "--connections-per-address 7 --verbose 1"),
+		E_OK);
+	ck_assert_str_eq(config.listen, "[::1]:1");
+	ck_assert_str_eq(config.instance, "two");
+	ck_assert_str_eq(config.snapshot_dir, "/three");
+	ck_assert_str_eq(config.log_file, "/four");
+	ck_assert_str_eq(config.port_file, "/five");
+	ck_assert_uint_eq(config.threads, 6);
+	ck_assert_uint_eq(config.per_address, 7);
+	ck_assert_uint_eq(config.verbose, 1);
+}
+END_TEST
+
+START_TEST(test_instance)
+{
+	ck_assert_int_eq(read_words("--instance two"), E_OK);
+	ck_assert_ptr_nonnull(strstr(config.snapshot_dir, "/saguaro/two"));
+}
+END_TEST
+
+static const char *const bad[] = { "--threads 0",   "--threads 65", "--threads x",
+	                           "--verbose 2",   "--no-such 1",  "word",
+	                           "--instance a/b" };
+
+START_TEST(test_refused)
+{
+	ck_assert_int_ne(read_words(bad[_i]), E_OK);
+}
+END_TEST
+
+TEST_SUITE(gw_config)
+{
+	TCase *t = tcase_create("gw_config");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, test_defaults);
+	tcase_add_test(t, test_each_option);
+	tcase_add_test(t, test_instance);
+	tcase_add_loop_test(t, test_refused, 0, sizeof(bad) / sizeof(bad[0]));
+	suite_add_tcase(suite, t);
+}
