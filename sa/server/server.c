@@ -109,7 +109,7 @@ static void on_table(void *ctx, struct fair_queue *from, struct fair_request *q,
 {
 	struct sa_server *s = ctx;
 
-	server_conclude(s, NULL, q, ret, reply, SEND_TRIES);
+	server_conclude(s, NULL, q, ret, reply);
 	pthread_mutex_lock(&s->lock); /* from may be s->queue */
 	fair_queue_charge(from, q->line, cost_of(ns, reply));
 	fair_queue_release(from, q);
@@ -182,15 +182,15 @@ static void serve(struct sa_server *s, struct snap_reader *r, unsigned at)
 	while (ret == -EINPROGRESS) {
 		ret = bulk_slice(s->work, r, &s->reply);
 	}
-	server_conclude(s, s->store, q, ret, &s->reply, SEND_TRIES);
+	server_conclude(s, s->store, q, ret, &s->reply);
 }
 
 /* --- requests and events into the thread --------------------------------------------- */
 
-bool server_is_idle(const struct sa_server *s)
+void server_wake(struct sa_server *s)
 {
-	return fair_queue_length(s->queue) == 0 && s->news->n_traps == 0 &&
-	       s->news->n_groups == 0 && !s->news->swept && !s->stop;
+	s->work_waits = true;
+	pthread_cond_signal(&s->more);
 }
 
 /* Sleeps until there is work, or something is due. Under the lock. */
@@ -205,7 +205,7 @@ static void wait_for_work(struct sa_server *s)
 	}
 	struct timespec until = { .tv_sec = (time_t)(due / 1000),
 		                  .tv_nsec = (long)(due % 1000) * 1000000 };
-	while (server_is_idle(s) && ret == 0) {
+	while (!s->work_waits && ret == 0) {
 		ret = due == UINT64_MAX
 		              ? pthread_cond_wait(&s->more, &s->lock)
 		              : pthread_cond_timedwait(&s->more, &s->lock, &until);
@@ -234,16 +234,17 @@ static void take_batch(struct sa_server *s)
 {
 	pthread_mutex_lock(&s->lock);
 	release_batch(s);
-	if (!bulk_requests_busy(s->bulk) && server_is_idle(s)) {
+	if (!s->work_waits && fair_queue_length(s->queue) == 0 &&
+	    !bulk_requests_busy(s->bulk)) {
 		snap_unpin(s->reader);
 		pthread_mutex_unlock(&s->answering);
 		wait_for_work(s);
+		s->work_waits = true; /* also when something is due */
 		pthread_mutex_unlock(&s->lock);
-		s->wants_answering = true;
 		pthread_mutex_lock(&s->answering);
-		s->wants_answering = false;
 		pthread_mutex_lock(&s->lock);
 	}
+	s->work_waits = false;
 	struct news *news = s->news;
 	s->news = s->telling;
 	s->telling = news;
@@ -366,7 +367,7 @@ static int make_parts(struct sa_server *s, struct snap_writer *w)
 	return err == E_OK ? make_tables(s) : err;
 }
 
-static void on_requests(void *ctx, const struct mad_msg *m, unsigned n, bool pressed)
+static void take_requests(void *ctx, const struct mad_msg *m, unsigned n, bool pressed)
 {
 	sa_server_receive(ctx, m, n, pressed);
 }
@@ -383,6 +384,7 @@ int sa_server_new(struct transport *t, struct snap_writer *w, struct state *stat
 	s->state = state;
 	s->limits = *l;
 	s->reports_due = UINT64_MAX;
+	s->work_waits = true; /* until the thread has begun */
 	if (s->limits.max_response == 0) {
 		s->limits.max_response = SA_RESPONSE_BYTES;
 	}
@@ -395,7 +397,7 @@ int sa_server_new(struct transport *t, struct snap_writer *w, struct state *stat
 		return err;
 	}
 	transport_divert(t, &(struct transport_receiver){ .mgmt_class = UMAD_CLASS_SUBN_ADM,
-	                                               .take = on_requests,
+	                                               .take = take_requests,
 	                                               .ctx = s });
 	*ret = s;
 	return E_OK;
@@ -409,7 +411,7 @@ void sa_server_free(struct sa_server *s)
 	transport_divert(s->transport, NULL);
 	pthread_mutex_lock(&s->lock);
 	s->stop = true;
-	pthread_cond_signal(&s->more);
+	server_wake(s);
 	pthread_mutex_unlock(&s->lock);
 	pthread_join(s->thread, NULL);
 	if (s->state != NULL) {

@@ -29,13 +29,13 @@ void server_announce(struct sa_server *s, struct store_event *list, size_t n)
 	news = s->news;
 	if (news->n_groups + n > GROUP_EVENTS ||
 	    VECTOR_RESERVE(news->groups, news->cap_groups, news->n_groups + n) != E_OK) {
-		server_count(&s->reports_dropped, n);
+		s->reports_dropped += n;
 		n = 0;
 	}
 	if (n > 0) {
 		memcpy(news->groups + news->n_groups, list, n * sizeof(*list));
 		news->n_groups += n;
-		pthread_cond_signal(&s->more);
+		server_wake(s);
 	}
 	pthread_mutex_unlock(&s->lock);
 	free(list);
@@ -100,9 +100,9 @@ void sa_server_trap(struct sa_server *s, const uint8_t notice[64])
 	if (s->news->n_traps < EVENTS) {
 		memcpy(s->news->trap[s->news->n_traps++], notice, SMP_DATA_BYTES);
 	} else {
-		server_count(&s->reports_dropped, 1);
+		s->reports_dropped++;
 	}
-	pthread_cond_signal(&s->more);
+	server_wake(s);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -110,6 +110,6 @@ void sa_server_swept(struct sa_server *s)
 {
 	pthread_mutex_lock(&s->lock);
 	s->news->swept = true;
-	pthread_cond_signal(&s->more);
+	server_wake(s);
 	pthread_mutex_unlock(&s->lock);
 }

@@ -70,7 +70,9 @@ struct sa_server {
 	struct sa_reply busy;
 	/* of the answer thread: it holds `answering` unless it sleeps */
 	pthread_mutex_t answering;
-	atomic_bool wants_answering; /* it is awake again: no more inline answers */
+	/* it has work or is awake: no more inline answers. Set under the lock by whoever
+	 * brings work, cleared by the thread */
+	atomic_bool work_waits;
 	struct news *telling;
 	struct sa_store *store;
 	struct reports *reports;
@@ -110,26 +112,21 @@ static inline uint64_t server_ms(void)
 	return server_ns() / 1000000;
 }
 
-static inline void server_count(atomic_uint_fast64_t *counter, uint64_t n)
-{
-	atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
-}
-
 /* server.c */
 
-/*! \brief There is no work for the answer thread. Under the lock. */
-bool server_is_idle(const struct sa_server *s);
+/*! \brief There is work for the answer thread. Any thread, under the lock. */
+void server_wake(struct sa_server *s);
 
 /* server_reply.c */
 
-/*! \brief Sends a reply; a full transport is tried so often, a millisecond apart.
- *  \retval -EAGAIN  It stays full. \retval -errno */
-int server_send(struct sa_server *s, const struct mad_addr *to,
-                const struct sa_reply *reply, unsigned tries);
-
-/*! \brief Counts what became of a request: E_OK with the reply that was sent, else why
- *  there is none. */
-void server_count_outcome(struct sa_server *s, int ret, const struct sa_reply *reply);
+/*!
+ * \brief Sends the reply to a request (\a ret E_OK), or none, and counts what became of it.
+ * \param tries  A full transport is tried so often, a millisecond apart.
+ * \retval -EAGAIN  It stays full after one try: nothing is counted, the request may be
+ *                  queued.
+ */
+int server_reply(struct sa_server *s, const struct mad_addr *to, int ret,
+                 const struct sa_reply *reply, unsigned tries);
 
 /*!
  * \brief Hands over what the store has changed, with the reply that waits for it or none.
@@ -140,14 +137,12 @@ int server_commit(struct sa_server *s, struct state_batch *b, const struct mad_a
                   const struct sa_reply *reply);
 
 /*!
- * \brief Sends what became of a request (\a ret of sa_serve()), or lets it wait for its
- * commit; counts it.
- * \param st     the store, of the answer thread alone; NULL elsewhere.
- * \param tries  a full transport is asked so often, a millisecond apart.
+ * \brief Ends a request (\a ret of sa_work_continue()): with server_reply(), or after the
+ *        commit of what it changed.
+ * \param st  The store, on the answer thread alone; NULL elsewhere.
  */
 void server_conclude(struct sa_server *s, struct sa_store *st,
-                     const struct fair_request *q, int ret, struct sa_reply *reply,
-                     unsigned tries);
+                     const struct fair_request *q, int ret, struct sa_reply *reply);
 
 /*! \brief Answers BUSY to a request that finds no room, or has to make some. Any thread,
  *  without the lock. */

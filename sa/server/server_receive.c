@@ -50,22 +50,6 @@ static bool is_short(const struct arrival *a)
 	       a->msg->len == SA_MAD_BYTES;
 }
 
-/* Takes over from the answer thread. \return false: it is at work, or has to be. */
-static bool lock_answering(struct sa_server *s)
-{
-	if (s->wants_answering || s->reload ||
-	    pthread_mutex_trylock(&s->answering) != 0) {
-		return false;
-	}
-	pthread_mutex_lock(&s->lock);
-	bool idle = server_is_idle(s);
-	pthread_mutex_unlock(&s->lock);
-	if (!idle) {
-		pthread_mutex_unlock(&s->answering);
-	}
-	return idle;
-}
-
 /* Answers the first ones. \return How many; the others are for the queue. */
 static unsigned answer_inline(struct sa_server *s, const struct arrival *a, unsigned n)
 {
@@ -99,16 +83,11 @@ static unsigned answer_inline(struct sa_server *s, const struct arrival *a, unsi
 	}
 	snap_unpin(s->reader);
 	for (; sent < made; sent++) {
-		struct inline_answer *o = &s->inline_answer[sent];
-		int ret = o->ret;
+		const struct inline_answer *o = &s->inline_answer[sent];
 
-		if (ret == E_OK) {
-			ret = server_send(s, &a[sent].msg->addr, &o->reply, 1);
+		if (server_reply(s, &a[sent].msg->addr, o->ret, &o->reply, 1) == -EAGAIN) {
+			break; /* the transport is full */
 		}
-		if (ret == -EAGAIN) { /* the transport is full */
-			break;
-		}
-		server_count_outcome(s, ret, &o->reply);
 	}
 	return sent;
 }
@@ -134,38 +113,36 @@ static void enqueue(struct sa_server *s, const struct arrival *a, unsigned n)
 		}
 		pthread_mutex_lock(&s->lock);
 	}
-	pthread_cond_signal(&s->more);
+	server_wake(s);
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Reads the requests. \return How many there are; others are dropped. */
+/* Reads the requests. \return How many are to be answered; others are dropped. */
 static unsigned admit(struct sa_server *s, const struct mad_msg *m, unsigned n,
                       struct arrival *ret)
 {
 	unsigned admitted = 0;
 
-	server_count(&s->requests, n);
+	s->requests += n;
 	for (unsigned i = 0; i < n; i++) {
 		struct arrival *a = &ret[admitted];
-		int err = E_OK;
 
 		if (s->standby) {
-			server_count(&s->dropped_standby, 1); /* the master answers */
+			s->dropped_standby++; /* the master answers */
 			server_drop(&m[i].addr);
 			continue;
 		}
-		a->msg = &m[i];
-		if (reports_is_response(m[i].data, m[i].len)) {
+		int err = sa_request_read(&m[i], &s->limits, &a->request);
+		if (err == E_MALFORMED && reports_is_response(m[i].data, m[i].len)) {
 			a->request = (struct sa_request){ .attr = NULL };
-		} else {
-			err = sa_request_read(&m[i], &s->limits, &a->request);
+			err = E_OK;
 		}
-		if (err == E_OK) {
-			admitted++;
-		} else {
-			server_drop(&m[i].addr);
-			server_count_outcome(s, err, NULL);
+		if (err != E_OK) {
+			(void)server_reply(s, &m[i].addr, err, NULL, 1);
+			continue;
 		}
+		a->msg = &m[i];
+		admitted++;
 	}
 	return admitted;
 }
@@ -183,8 +160,10 @@ void sa_server_receive(struct sa_server *s, const struct mad_msg *m, unsigned n,
 		while (!pressed && shorts < admitted && is_short(&a[shorts])) {
 			shorts++;
 		}
-		if (shorts > 0 && lock_answering(s)) {
-			answered = answer_inline(s, a, shorts);
+		if (shorts > 0 && pthread_mutex_trylock(&s->answering) == 0) {
+			if (!s->work_waits && !s->reload) {
+				answered = answer_inline(s, a, shorts);
+			}
 			pthread_mutex_unlock(&s->answering);
 		}
 		if (answered < admitted) {

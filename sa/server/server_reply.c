@@ -24,32 +24,6 @@ enum {
 
 static const char *const source = "sa";
 
-int server_send(struct sa_server *s, const struct mad_addr *to,
-                const struct sa_reply *reply, unsigned tries)
-{
-	const struct timespec pause = { .tv_nsec = 1000000 };
-	struct mad_msg m = {
-		.mgmt_class = UMAD_CLASS_SUBN_ADM,
-		.addr = *to,
-		.len = reply->len,
-		.data = reply->data,
-	};
-	int ret = -EAGAIN;
-
-	if (to->origin != NULL) {
-		return to->origin->send(to->origin, to, reply->data, reply->len);
-	}
-	m.addr.qkey = UMAD_QKEY;
-	for (unsigned i = 0; i < tries && !s->stop; i++) {
-		ret = transport_send(s->transport, &m);
-		if (ret != -EAGAIN) {
-			break;
-		}
-		(void)nanosleep(&pause, NULL);
-	}
-	return ret;
-}
-
 void server_drop(const struct mad_addr *from)
 {
 	if (from->origin != NULL) {
@@ -63,7 +37,7 @@ static void report_large(struct sa_server *s, const struct fair_request *q,
 {
 	unsigned skipped;
 
-	server_count(&s->refused_large, 1);
+	s->refused_large++;
 	if (log_allowed(&s->large_lines, server_ms(), LARGE_LINES, LARGE_LINES_MS,
 	                &skipped)) {
 		log_warning(source,
@@ -77,21 +51,53 @@ static void report_large(struct sa_server *s, const struct fair_request *q,
 	}
 }
 
-void server_count_outcome(struct sa_server *s, int ret, const struct sa_reply *reply)
+/* Over the fabric, or to where the request came in. */
+static int send_reply(struct sa_server *s, const struct mad_addr *to,
+                      const struct sa_reply *reply)
 {
+	struct mad_msg m = { .mgmt_class = UMAD_CLASS_SUBN_ADM,
+		             .addr = *to,
+		             .len = reply->len,
+		             .data = reply->data };
+
+	m.addr.qkey = UMAD_QKEY;
+	return to->origin != NULL
+	               ? to->origin->send(to->origin, to, reply->data, reply->len)
+	               : transport_send(s->transport, &m);
+}
+
+int server_reply(struct sa_server *s, const struct mad_addr *to, int ret,
+                 const struct sa_reply *reply, unsigned tries)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+
+	if (ret == E_OK) {
+		ret = send_reply(s, to, reply);
+	}
+	for (unsigned i = 1; i < tries && ret == -EAGAIN && !s->stop; i++) {
+		(void)nanosleep(&pause, NULL);
+		ret = send_reply(s, to, reply);
+	}
+	if (ret == -EAGAIN && tries == 1) {
+		return ret;
+	}
 	switch (ret) {
-	case E_OK: /* a client that sees itself answered sees the records counted */
-		server_count(&s->records, reply->n_records);
+	case E_OK: /* the answer last: with it, its records are counted */
+		s->records += reply->n_records;
 		if (reply->status == UMAD_SA_STATUS_NO_RECORDS << SA_STATUS_SHIFT ||
 		    (reply->status == UMAD_STATUS_SUCCESS && reply->n_records == 0)) {
-			server_count(&s->no_records, 1);
+			s->no_records++;
 		}
-		server_count(&s->answered, 1);
+		s->answered++;
 		break;
-	case E_MALFORMED: server_count(&s->dropped_malformed, 1); break;
-	case -EPERM: server_count(&s->dropped_key, 1); break;
-	default: server_count(&s->dropped_overload, 1); break;
+	case E_MALFORMED: s->dropped_malformed++; break;
+	case -EPERM: s->dropped_key++; break;
+	default: s->dropped_overload++; break;
 	}
+	if (ret != E_OK) {
+		server_drop(to);
+	}
+	return ret;
 }
 
 /* --- replies that wait for their commit ------------------------------------------------
@@ -127,8 +133,7 @@ static void on_commit(void *ctx, int ret)
 		if (ret != E_OK) {
 			(void)sa_reply_refuse(w->mad, ret, &w->reply);
 		}
-		ret = server_send(s, &w->addr, &w->reply, COMMIT_TRIES);
-		server_count_outcome(s, ret, &w->reply);
+		(void)server_reply(s, &w->addr, E_OK, &w->reply, COMMIT_TRIES);
 	}
 	free(w);
 }
@@ -157,8 +162,7 @@ int server_commit(struct sa_server *s, struct state_batch *b, const struct mad_a
 }
 
 void server_conclude(struct sa_server *s, struct sa_store *st,
-                     const struct fair_request *q, int ret, struct sa_reply *reply,
-                     unsigned tries)
+                     const struct fair_request *q, int ret, struct sa_reply *reply)
 {
 	struct state_batch *b = st != NULL ? store_take_changes(st) : NULL;
 
@@ -172,22 +176,19 @@ void server_conclude(struct sa_server *s, struct sa_store *st,
 	if (ret == E_OK && reply->too_large != NULL) {
 		report_large(s, q, reply);
 	}
-	if (ret == E_OK) {
-		ret = server_send(s, &q->addr, reply, tries);
-	}
-	if (ret != E_OK) {
-		server_drop(&q->addr);
-	}
-	server_count_outcome(s, ret, reply);
+	(void)server_reply(s, &q->addr, ret, reply, SEND_TRIES);
 }
 
 void server_refuse(struct sa_server *s, const struct mad_addr *to, const uint8_t *mad)
 {
-	server_count(&s->dropped_overload, 1);
+	s->dropped_overload++;
+	if (mad[3] & UMAD_METHOD_RESP_MASK) { /* a ReportResp: nobody waits */
+		return;
+	}
 	pthread_mutex_lock(&s->refusing);
 	int ret = sa_reply_refuse(mad, -EBUSY, &s->busy);
 	if (ret == E_OK) {
-		ret = server_send(s, to, &s->busy, 1);
+		ret = send_reply(s, to, &s->busy);
 	}
 	if (ret != E_OK) {
 		server_drop(to);
