@@ -71,14 +71,14 @@ static int more_paths(void *state, struct snap_reader *r, struct stream_place *a
 {
 	struct path_stream *s = state;
 	struct path_query q = s->wildcard.q;
-	struct path_world w;
+	struct path_candidates w;
 	struct path_place place = { at->key, at->sub };
 	bool all = true;
 
 	int err =
-		path_world_begin(&w, r, s->wildcard.any_src, s->wildcard.any_dst, &place);
+		path_candidates_begin(&w, r, s->wildcard.any_src, s->wildcard.any_dst, &place);
 	for (unsigned i = 0; err == E_OK && all && i < STREAM_STEPS; i++) {
-		err = path_world_next(&w, r, &q, &place);
+		err = path_candidates_next(&w, r, &q, &place);
 		if (err == E_NOTFOUND) {
 			at->end = true;
 			return E_OK;

@@ -32,10 +32,10 @@ static uint32_t position(const struct snap_ends *all, uint64_t guid)
 	return low;
 }
 
-int path_world_begin(struct path_world *w, struct snap_reader *r, bool any_src,
+int path_candidates_begin(struct path_candidates *w, struct snap_reader *r, bool any_src,
                      bool any_dst, const struct path_place *from)
 {
-	*w = (struct path_world){ .any_src = any_src, .any_dst = any_dst };
+	*w = (struct path_candidates){ .any_src = any_src, .any_dst = any_dst };
 	int err = snap_ends(r, &w->all);
 	if (err != E_OK) {
 		return err;
@@ -52,7 +52,7 @@ int path_world_begin(struct path_world *w, struct snap_reader *r, bool any_src,
 	return E_OK;
 }
 
-int path_world_next(struct path_world *w, struct snap_reader *r, struct path_query *q,
+int path_candidates_next(struct path_candidates *w, struct snap_reader *r, struct path_query *q,
                     struct path_place *ret)
 {
 	uint32_t n_src = w->any_src ? w->all->n : 1, n_dst = w->any_dst ? w->all->n : 1;

@@ -11,7 +11,7 @@
  * end, so it has a meaning in another epoch as well: the walk goes on at the next GUID
  * there is.
  */
-struct path_world {
+struct path_candidates {
 	const struct snap_ends *all; /*!< of the pinned epoch */
 	bool any_src, any_dst;
 	bool src_is_read;
@@ -28,7 +28,7 @@ struct path_place {
  * \brief Begins at a place, or behind it when nobody is there; {0, 0}: at the start.
  * \retval E_MALFORMED E_STALE -ENOMEM  Cost: once per epoch that of snap_ends().
  */
-int path_world_begin(struct path_world *w, struct snap_reader *r, bool any_src,
+int path_candidates_begin(struct path_candidates *w, struct snap_reader *r, bool any_src,
                      bool any_dst, const struct path_place *from);
 
 /*!
@@ -36,5 +36,5 @@ int path_world_begin(struct path_world *w, struct snap_reader *r, bool any_src,
  * \retval E_NOTFOUND  No more. \retval E_MALFORMED E_STALE
  * Cost: O(1).
  */
-int path_world_next(struct path_world *w, struct snap_reader *r, struct path_query *q,
+int path_candidates_next(struct path_candidates *w, struct snap_reader *r, struct path_query *q,
                     struct path_place *ret);

@@ -31,7 +31,7 @@ static bool seen(const struct path_hop *hops, unsigned n, uint64_t guid)
 }
 
 /* Takes one cable: counts the link's values, moves *port to the far end. */
-static int cross(struct snap_reader *r, struct snap_port *port, struct path_way *way)
+static int cross(struct snap_reader *r, struct snap_port *port, struct path_route *route)
 {
 	struct snap_port far;
 
@@ -42,8 +42,8 @@ static int cross(struct snap_reader *r, struct snap_port *port, struct path_way 
 	if (ret != E_OK) {
 		return ret == E_NOTFOUND ? E_NOPATH : ret;
 	}
-	way->mtu = smaller(way->mtu, smaller(port->mtu, far.mtu));
-	way->rate = path_slower(way->rate, path_slower(port->rate, far.rate));
+	route->mtu = smaller(route->mtu, smaller(port->mtu, far.mtu));
+	route->rate = path_slower(route->rate, path_slower(port->rate, far.rate));
 	*port = far;
 	return E_OK;
 }
@@ -69,7 +69,7 @@ static int look_up(struct snap_reader *r, uint64_t sw, uint32_t dlid,
 /* One switch: hop->in_port is given. Says where the packet is then: in *at (far end of
  * the cable taken) or, with *ret_there, at the destination. */
 static int step(struct snap_reader *r, const struct snap_end *dst, struct path_hop *hop,
-                struct snap_port *at, struct path_way *way, bool *ret_there)
+                struct snap_port *at, struct path_route *route, bool *ret_there)
 {
 	if (hop->out_port == LFT_NO_ROUTE) {
 		return E_NOPATH;
@@ -77,13 +77,13 @@ static int step(struct snap_reader *r, const struct snap_end *dst, struct path_h
 	if (hop->out_port == 0) {
 		bool mine = hop->node_guid == dst->node_guid;
 		*ret_there = mine;
-		way->mtu = mine ? smaller(way->mtu, dst->mtu) : way->mtu;
-		way->rate = mine ? path_slower(way->rate, dst->rate) : way->rate;
+		route->mtu = mine ? smaller(route->mtu, dst->mtu) : route->mtu;
+		route->rate = mine ? path_slower(route->rate, dst->rate) : route->rate;
 		return mine ? E_OK : E_NOPATH;
 	}
 	int ret = snap_port(r, hop->node_guid, hop->out_port, at);
 	if (ret == E_OK) {
-		ret = cross(r, at, way);
+		ret = cross(r, at, route);
 	}
 	if (ret != E_OK) {
 		return ret == E_NOTFOUND ? E_NOPATH : ret;
@@ -95,26 +95,26 @@ static int step(struct snap_reader *r, const struct snap_end *dst, struct path_h
 
 int path_walk(struct snap_reader *r, const struct snap_end *src,
               const struct snap_end *dst, uint32_t dlid, struct path_hop *hops,
-              struct path_way *way)
+              struct path_route *route)
 {
 	struct snap_port at = { .node_guid = src->sw_guid, .num = src->sw_port };
 	struct path_hop own[PATH_HOPS_MAX];
 	struct path_hop *h = hops ? hops : own;
 	bool there = false;
 
-	*way = (struct path_way){ .mtu = UINT8_MAX };
+	*route = (struct path_route){ .mtu = UINT8_MAX };
 	while (!there) {
-		if (seen(h, way->hops, at.node_guid) || way->hops == PATH_HOPS_MAX) {
+		if (seen(h, route->hops, at.node_guid) || route->hops == PATH_HOPS_MAX) {
 			return E_LOOP;
 		}
-		struct path_hop *hop = &h[way->hops];
+		struct path_hop *hop = &h[route->hops];
 		*hop = (struct path_hop){ .in_port = at.num, .out_port = LFT_NO_ROUTE };
 		int ret = look_up(r, at.node_guid, dlid, hop);
 		if (hop->node_guid != 0) {
-			way->hops++;
+			route->hops++;
 		}
 		if (ret == E_OK) {
-			ret = step(r, dst, hop, &at, way, &there);
+			ret = step(r, dst, hop, &at, route, &there);
 		}
 		if (ret != E_OK) {
 			return ret;
@@ -127,7 +127,7 @@ int path_hops(struct snap_reader *r, uint32_t slid, uint32_t dlid, struct path_h
               unsigned *ret_n)
 {
 	struct snap_end src, dst;
-	struct path_way way;
+	struct path_route route;
 
 	int err = snap_lid(r, slid, &src);
 	if (err == E_OK) {
@@ -144,9 +144,9 @@ int path_hops(struct snap_reader *r, uint32_t slid, uint32_t dlid, struct path_h
 		*ret_n = 0;
 		return src.peer_port_guid == dst.port_guid ? E_OK : E_NOPATH;
 	}
-	err = path_walk(r, &src, &dst, dlid, ret, &way);
+	err = path_walk(r, &src, &dst, dlid, ret, &route);
 	if (err == E_OK || err == E_NOPATH || err == E_LOOP) {
-		*ret_n = way.hops;
+		*ret_n = route.hops;
 	}
 	return err;
 }

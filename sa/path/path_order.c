@@ -23,16 +23,6 @@ static unsigned other_offset(unsigned m, unsigned not, unsigned j)
 	return block * (m + 1) + at + (at >= (not &m));
 }
 
-static bool order_fixed_both(int fs, int fd, unsigned k, unsigned *ret_s, unsigned *ret_d)
-{
-	if (k > 0) {
-		return false;
-	}
-	*ret_s = (unsigned)fs;
-	*ret_d = (unsigned)fd;
-	return true;
-}
-
 /* The free side's k-th offset, of \a free LIDs, against offset \a f of a side that has
  * \a fixed LIDs. */
 static bool order_fixed_one(enum path_selection mode, unsigned fixed, unsigned free,
@@ -93,7 +83,9 @@ bool path_order(enum path_selection mode, unsigned n, unsigned m, int fixed_src,
                 int fixed_dst, unsigned k, unsigned *ret_s, unsigned *ret_d)
 {
 	if (fixed_src >= 0 && fixed_dst >= 0) {
-		return order_fixed_both(fixed_src, fixed_dst, k, ret_s, ret_d);
+		*ret_s = (unsigned)fixed_src;
+		*ret_d = (unsigned)fixed_dst;
+		return k == 0;
 	}
 	if (fixed_src >= 0) {
 		if (!order_fixed_one(mode, n, m, (unsigned)fixed_src, k, ret_d)) {

@@ -5,13 +5,13 @@
  * The path query: which records answer "from this port to that one?".
  *
  * Everything comes from the pinned snapshot. The order of LID pairs is path_order()'s;
- * each pair costs one row of `paths` (source leaf, destination LID) for the way there and
- * one for the way back, without which a path is not reversible. A source whose switch has
+ * each pair costs one row of `paths` (source leaf, destination LID) for the route there
+ * and one for the route back, without which a path is not reversible. A source whose switch has
  * no row (a switch without hosts asks from its port 0) walks the forwarding tables
  * instead.
  *
  * Invariants: a record handed out has a route in this epoch; its MTU and rate are never
- * above what every port on the way can do; its life time is never below the fabric's,
+ * above what every port on the route can do; its life time is never below the fabric's,
  * unless a policy says how long packets live.
  */
 #include "conf/base/err.h"
@@ -27,8 +27,7 @@ enum {
 
 static bool legal(const struct path_limit *l, bool known)
 {
-	return !l->given ||
-	       (l->selector <= SEL_LARGEST && (known || l->selector == SEL_LARGEST));
+	return l->selector <= SEL_LARGEST && (known || l->selector == SEL_LARGEST);
 }
 
 /* Without a policy the P_Key is one that the ends share. Base 0 is no P_Key. */
@@ -48,13 +47,16 @@ static int choose_level(struct path_iter *it)
 	                         &it->level.p_key);
 }
 
-static int check_limits(const struct path_query *q)
+/* Do the selectors, values and mode exist? */
+static bool exist(const struct path_query *q)
 {
-	bool ok = legal(&q->mtu, q->mtu.value >= 1 && q->mtu.value <= MTU_CODE_MAX) &&
-	          legal(&q->rate, rate_speed(q->rate.value) != 0) &&
-	          legal(&q->packet_life_time, q->packet_life_time.value <= SIX_BITS_MAX);
+	const struct path_limit *life = &q->packet_life_time;
 
-	return ok && q->mode < PATH_SELECTION_COUNT ? E_OK : E_RANGE;
+	return q->mode < PATH_SELECTION_COUNT &&
+	       (!q->mtu.given ||
+	        legal(&q->mtu, q->mtu.value >= 1 && q->mtu.value <= MTU_CODE_MAX)) &&
+	       (!q->rate.given || legal(&q->rate, rate_speed(q->rate.value) != 0)) &&
+	       (!life->given || legal(life, life->value <= SIX_BITS_MAX));
 }
 
 /* Next MTU code or rate code (by speed) below; 0: none. */
@@ -97,29 +99,21 @@ static uint8_t at_most(const struct path_limit *l, uint8_t own, int order,
 
 static bool limit_mtu(const struct path_limit *l, uint8_t *mtu)
 {
-	if (l->given) {
-		*mtu = at_most(l, *mtu, (int)*mtu - l->value, mtu_below);
-	}
+	*mtu = at_most(l, *mtu, (int)*mtu - l->value, mtu_below);
 	return *mtu != 0;
 }
 
 static bool limit_rate(const struct path_limit *l, uint8_t *rate)
 {
-	if (l->given) {
-		uint32_t own = rate_speed(*rate);
-		uint32_t asked = rate_speed(l->value);
-		*rate = at_most(l, *rate, own < asked ? -1 : own > asked, rate_below);
-		return *rate != 0;
-	}
-	return true;
+	uint32_t own = rate_speed(*rate), asked = rate_speed(l->value);
+
+	*rate = at_most(l, *rate, own < asked ? -1 : own > asked, rate_below);
+	return *rate != 0;
 }
 
 /* The life time may be stated longer than it is. */
 static bool limit_life(const struct path_limit *l, uint8_t *life)
 {
-	if (!l->given) {
-		return true;
-	}
 	switch ((enum path_selector)l->selector) {
 	case SEL_GREATER:
 		if (*life <= l->value) {
@@ -158,16 +152,16 @@ int path_iter_init(struct path_iter *it, struct snap_reader *r,
 	const struct snap_end *src = &q->src, *dst = &q->dst;
 	int fixed_src, fixed_dst;
 
-	/* the way there and the way back are two reads far apart in memory */
+	/* the rows of both directions lie far apart in memory */
 	snap_prefetch_path(r, src, q->dlid ? q->dlid : dst->base_lid);
 	snap_prefetch_path(r, dst, q->slid ? q->slid : src->base_lid);
-	int ret = check_limits(q);
-	if (ret == E_OK && (src->base_lid == 0 || dst->base_lid == 0)) {
-		ret = E_NOPATH;
+	if (!exist(q)) {
+		return E_RANGE;
 	}
-	if (ret == E_OK) {
-		ret = fixed_offset(src, q->slid, &fixed_src);
+	if (src->base_lid == 0 || dst->base_lid == 0) {
+		return E_NOPATH;
 	}
+	int ret = fixed_offset(src, q->slid, &fixed_src);
 	if (ret == E_OK) {
 		ret = fixed_offset(dst, q->dlid, &fixed_dst);
 	}
@@ -196,47 +190,31 @@ int path_iter_init(struct path_iter *it, struct snap_reader *r,
 	return ret;
 }
 
-/* Way from one end to a LID of the other by its row, or along the tables where there is
- * none. MTU and rate are those after the first cable. */
-static int way_of(struct snap_reader *r, const struct snap_end *from,
-                  const struct snap_end *to, uint32_t lid, struct path_way *way,
-                  uint8_t *ret_lane)
+/* Route from one end port to a LID of the other: its row, or where there is none a walk
+ * along the forwarding tables. MTU and rate are those after the first cable. */
+static int find_route(struct snap_reader *r, const struct snap_end *from,
+                      const struct snap_end *to, uint32_t lid, struct path_route *route,
+                      uint8_t *ret_lane)
 {
 	struct snap_path row;
 
 	if (from->sw_guid == 0) {
-		*way = (struct path_way){ .mtu = from->mtu, .rate = from->rate };
+		*route = (struct path_route){ .mtu = from->mtu, .rate = from->rate };
 		*ret_lane = 0;
 		return from->peer_port_guid == to->port_guid ? E_OK : E_NOPATH;
 	}
 	int ret = snap_path(r, from, lid, &row);
 	if (ret == E_NOTFOUND) {
 		*ret_lane = 0;
-		ret = path_walk(r, from, to, lid, NULL, way);
+		ret = path_walk(r, from, to, lid, NULL, route);
 		return ret == E_LOOP ? E_NOPATH : ret;
 	}
 	if (ret != E_OK) {
 		return ret;
 	}
-	*way = (struct path_way){ .mtu = row.mtu, .rate = row.rate, .hops = row.hops };
+	*route = (struct path_route){ .mtu = row.mtu, .rate = row.rate, .hops = row.hops };
 	*ret_lane = row.lane;
 	return row.mtu != 0 ? E_OK : E_NOPATH;
-}
-
-static uint8_t smallest(uint8_t a, uint8_t b, uint8_t c)
-{
-	uint8_t ab = a < b ? a : b;
-
-	return ab < c ? ab : c;
-}
-
-/* Life time of a path that passes so many switches; the ends of one cable pass as long
- * as one. */
-static uint8_t life_time(const struct snap_meta *m, unsigned hops)
-{
-	unsigned at = hops == 0 ? 0 : hops < SNAP_HOPS_MAX ? hops - 1 : SNAP_HOPS_MAX - 1;
-
-	return m->life_time_by_hops[0] ? m->life_time_by_hops[at] : m->packet_life_time;
 }
 
 /* SL of a lane: that of QoS level 0, or what was asked for if another level has it; with
@@ -266,7 +244,7 @@ static int choose_sl(const struct path_iter *it, uint8_t lane, uint8_t *ret)
 	return snap_sl(it->r, 0, lane, ret);
 }
 
-/* What a policy leaves of what the way can do. */
+/* Applies the limits of a policy to what the route can do. */
 static void limit_record(const struct path_level *l, struct path_record *rec)
 {
 	unsigned life = rec->packet_life_time;
@@ -282,11 +260,12 @@ static void limit_record(const struct path_level *l, struct path_record *rec)
 	rec->packet_life_time = life < SIX_BITS_MAX ? (uint8_t)life : SIX_BITS_MAX;
 }
 
-/* Fills route, SL and Reversible of rec from its LIDs. */
+/* Fills what follows from the LIDs of rec: route, SL and Reversible. */
 static int route_record(struct path_iter *it, struct path_record *rec)
 {
 	const struct snap_end *src = &it->q->src, *dst = &it->q->dst;
-	struct path_way way, back;
+	const struct snap_meta *m = snap_meta(it->r);
+	struct path_route route, back;
 	uint8_t lane, unused;
 
 	if (it->loopback) {
@@ -297,17 +276,24 @@ static int route_record(struct path_iter *it, struct path_record *rec)
 		rec->reversible = 1;
 		return choose_sl(it, 0, &rec->sl);
 	}
-	int ret = way_of(it->r, src, dst, rec->dlid, &way, &lane);
+	int ret = find_route(it->r, src, dst, rec->dlid, &route, &lane);
 	if (ret != E_OK) {
 		return ret;
 	}
 	/* a row knows the cables; a port 0 at either end has limits of its own */
-	rec->mtu = smallest(way.mtu, src->mtu, dst->mtu);
-	rec->rate = path_slower(path_slower(way.rate, src->rate), dst->rate);
-	rec->hops = way.hops;
-	rec->packet_life_time = life_time(snap_meta(it->r), way.hops);
+	rec->mtu = src->mtu < dst->mtu ? src->mtu : dst->mtu;
+	rec->mtu = route.mtu < rec->mtu ? route.mtu : rec->mtu;
+	rec->rate = path_slower(path_slower(route.rate, src->rate), dst->rate);
+	rec->hops = route.hops;
+	/* the ends of one cable count as one switch */
+	unsigned hop = route.hops == 0 ? 0 : route.hops - 1u;
+	if (hop >= SNAP_HOPS_MAX) {
+		hop = SNAP_HOPS_MAX - 1;
+	}
+	rec->packet_life_time = m->life_time_by_hops[0] ? m->life_time_by_hops[hop]
+	                                                : m->packet_life_time;
 	limit_record(&it->level, rec);
-	ret = way_of(it->r, dst, src, rec->slid, &back, &unused);
+	ret = find_route(it->r, dst, src, rec->slid, &back, &unused);
 	if (ret != E_OK && ret != E_NOPATH) {
 		return ret;
 	}
@@ -318,8 +304,10 @@ static int route_record(struct path_iter *it, struct path_record *rec)
 static bool wanted(const struct path_query *q, struct path_record *rec)
 {
 	return (!q->has_sl || rec->sl == q->sl) && (!q->reversible || rec->reversible) &&
-	       limit_mtu(&q->mtu, &rec->mtu) && limit_rate(&q->rate, &rec->rate) &&
-	       limit_life(&q->packet_life_time, &rec->packet_life_time);
+	       rec->mtu != 0 && (!q->mtu.given || limit_mtu(&q->mtu, &rec->mtu)) &&
+	       (!q->rate.given || limit_rate(&q->rate, &rec->rate)) &&
+	       (!q->packet_life_time.given ||
+	        limit_life(&q->packet_life_time, &rec->packet_life_time));
 }
 
 /* The pairs once more, as the next level has them. */
@@ -336,14 +324,19 @@ static bool next_level(struct path_iter *it)
 	return true;
 }
 
-/* The next record on the present level. */
-static bool next_on_level(struct path_iter *it, struct path_record *ret)
+bool path_iter_next(struct path_iter *it, struct path_record *ret)
 {
 	const struct path_query *q = it->q;
 	unsigned s, d;
 
-	while (path_order(q->mode, it->n, it->m, it->fixed_src, it->fixed_dst, it->k, &s,
-	                  &d)) {
+	while (it->ret == E_OK && (q->numb_path == 0 || it->given < q->numb_path)) {
+		if (!path_order(q->mode, it->n, it->m, it->fixed_src, it->fixed_dst,
+		                it->k, &s, &d)) {
+			if (!next_level(it)) {
+				return false;
+			}
+			continue;
+		}
 		it->k++;
 		*ret = it->same;
 		ret->slid = q->src.base_lid + s;
@@ -362,21 +355,6 @@ static bool next_on_level(struct path_iter *it, struct path_record *ret)
 			return true;
 		}
 	}
-	return false;
-}
-
-bool path_iter_next(struct path_iter *it, struct path_record *ret)
-{
-	const struct path_query *q = it->q;
-
-	if (it->ret != E_OK || (q->numb_path != 0 && it->given >= q->numb_path)) {
-		return false;
-	}
-	do {
-		if (next_on_level(it, ret)) {
-			return true;
-		}
-	} while (it->ret == E_OK && next_level(it));
 	return false;
 }
 

@@ -32,7 +32,7 @@ struct path_query {
 	struct path_limit mtu, rate, packet_life_time;
 	bool has_p_key, has_sl, has_service_id, has_qos_class;
 	bool raw_traffic;          /*!< raw packets have no P_Key: that of the query is for the policy's rules alone */
-	bool reversible;           /*!< only paths whose way back exists, too */
+	bool reversible;           /*!< only paths whose route back exists */
 	uint16_t p_key;            /*!< with or without the membership bit */
 	uint16_t qos_class; /*!< the policy may decide by it, and by the service ID */
 	uint8_t sl;
@@ -45,7 +45,7 @@ struct path_level {
 	uint8_t sl;             /*!< POLICY_ANY: that of the lane */
 	uint8_t qos;            /*!< where sl is given: its level of snap_sl() */
 	uint8_t mtu, rate;      /*!< limits, 0: none */
-	uint8_t life_time;      /*!< POLICY_ANY: that of the way */
+	uint8_t life_time;      /*!< POLICY_ANY: that of the route */
 	uint8_t life_time_mult; /*!< times 2^this */
 };
 
@@ -62,7 +62,7 @@ struct path_record {
 	uint8_t hops;              /*!< switches passed; not part of the wire record */
 };
 
-/*! One switch on the way (or the two ends of a direct cable: none). */
+/*! One switch of a route. Between the two ends of one cable there is none. */
 struct path_hop {
 	uint64_t node_guid;
 	uint32_t lid;      /*!< base LID of the switch */
@@ -146,7 +146,7 @@ bool path_iter_next(struct path_iter *it, struct path_record *ret);
  * \retval E_POLICY     The policy has no level for this query.
  * \retval E_RANGE      A selector, value or mode that does not exist, or a LID that is not the port's.
  * \retval E_MALFORMED  A stored value makes no sense.
- * Cost: two array reads per record, and two more to see whether the way back exists.
+ * Cost: two array reads per record, and two more to see whether the route back exists.
  * Source: IBA vol. 1, 15.2.5.16 and 15.2.5.17 (PathRecord components and selectors).
  */
 int path_query_run(struct snap_reader *r, const struct path_query *q, struct path_record *ret,

@@ -4,8 +4,8 @@
 
 #include "sa/path/path_query.h"
 
-/*! What a walk along the forwarding tables found of the way after the source's own cable. */
-struct path_way {
+/*! What a walk along the forwarding tables found behind the source's own cable. */
+struct path_route {
 	uint8_t mtu, rate, hops;
 };
 
@@ -14,12 +14,12 @@ struct path_way {
  *
  * \param src   Has a switch (sw_guid != 0).
  * \param hops  [PATH_HOPS_MAX] filled as path_hops() says, or NULL.
- * \param way   On E_OK: smallest MTU and slowest rate. hops: switches passed, also on E_NOPATH and E_LOOP.
+ * \param route   On E_OK: smallest MTU and slowest rate. hops: switches passed, also on E_NOPATH and E_LOOP.
  * \retval E_NOPATH E_LOOP -errno
  * Cost: four database look-ups per hop.
  */
 int path_walk(struct snap_reader *r, const struct snap_end *src, const struct snap_end *dst,
-              uint32_t dlid, struct path_hop *hops, struct path_way *way);
+              uint32_t dlid, struct path_hop *hops, struct path_route *route);
 
 /*! \brief The slower of two rate codes; a code that is 0 (unknown) does not count. */
 uint8_t path_slower(uint8_t a, uint8_t b);

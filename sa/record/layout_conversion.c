@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * One record in two layouts (struct sa_turn). Components are paired by name; their values
+ * One record in two layouts (struct sa_conversion). Components are paired by name; their values
  * move from one place to the other, narrower or wider. So what clients write is one
  * store, whichever layout they wrote it in.
  */
@@ -16,7 +16,7 @@ static bool is_value(const struct sa_field *f)
 	return (f->how & SA_HOW) != SA_RESERVED;
 }
 
-int sa_turn_component(const struct sa_attr *from, unsigned component,
+int sa_convert_component(const struct sa_attr *from, unsigned component,
                       const struct sa_attr *to)
 {
 	const struct sa_field *f = &from->fields[component];
@@ -43,17 +43,17 @@ static bool move(const struct sa_field *f, const uint8_t *from, const struct sa_
 	return t->width >= f->width || value >> t->width == 0;
 }
 
-int sa_turn_request(struct snap_reader *r, const struct sa_query *q, uint8_t *record,
+int sa_convert_request(struct snap_reader *r, const struct sa_query *q, uint8_t *record,
                     struct sa_query *ret)
 {
-	const struct sa_attr *own = q->attr, *base = own->turn->base;
+	const struct sa_attr *own = q->attr, *base = own->converts->base;
 	bool writes = (q->method & (SA_SET | SA_DELETE)) != 0;
 	uint64_t mask = 0;
 	bool fits = true;
 
-	memset(record, 0, SA_TURN_BYTES);
+	memset(record, 0, SA_CONVERTED_BYTES);
 	for (unsigned i = 0; i < own->n_fields; i++) {
-		int k = sa_turn_component(own, i, base);
+		int k = sa_convert_component(own, i, base);
 		bool asked = q->comp_mask >> i & 1;
 		if (k == SA_NONE) {
 			continue;
@@ -62,7 +62,7 @@ int sa_turn_request(struct snap_reader *r, const struct sa_query *q, uint8_t *re
 		fits &= held || !(asked || writes);
 		mask |= (uint64_t)asked << k;
 	}
-	int err = own->turn->ask ? own->turn->ask(r, q, record, &mask) : E_OK;
+	int err = own->converts->ask ? own->converts->ask(r, q, record, &mask) : E_OK;
 	if (err != E_OK || !fits) {
 		return err != E_OK ? err : writes ? E_RANGE : E_NOTFOUND;
 	}
@@ -74,19 +74,19 @@ int sa_turn_request(struct snap_reader *r, const struct sa_query *q, uint8_t *re
 	return E_OK;
 }
 
-void sa_turn_record(struct snap_reader *r, const struct sa_attr *shown,
+void sa_convert_record(struct snap_reader *r, const struct sa_attr *shown,
                     const uint8_t *record, uint8_t *ret)
 {
-	const struct sa_attr *base = shown->turn->base;
+	const struct sa_attr *base = shown->converts->base;
 
 	memset(ret, 0, shown->size);
 	for (unsigned i = 0; i < shown->n_fields; i++) {
-		int k = sa_turn_component(shown, i, base);
+		int k = sa_convert_component(shown, i, base);
 		if (k != SA_NONE) {
 			(void)move(&base->fields[k], record, &shown->fields[i], ret);
 		}
 	}
-	if (shown->turn->show) {
-		shown->turn->show(r, record, ret);
+	if (shown->converts->show) {
+		shown->converts->show(r, record, ret);
 	}
 }

@@ -101,11 +101,6 @@ int path_request_gid(struct snap_reader *r, const struct sa_store *st,
 	return err;
 }
 
-static uint8_t selected(uint8_t selector, uint8_t value)
-{
-	return umad_sa_set_rate_mtu_or_life(selector, value);
-}
-
 void path_request_encode(const struct path_record *p, const struct path_request *a,
                          struct wire_path_record *w)
 {
@@ -126,10 +121,11 @@ void path_request_encode(const struct path_record *p, const struct path_request 
 		.reversible_numb_path = (uint8_t)(p->reversible << 7 | p->numb_path),
 		.p_key = htobe16(a->raw_traffic ? 0 : p->p_key),
 		.qos_class_sl = htobe16((uint16_t)(echo->qos_class << 4 | p->sl)),
-		.mtu = selected(p->mtu_selector, p->mtu),
-		.rate = selected(p->rate_selector, p->rate),
+		.mtu = umad_sa_set_rate_mtu_or_life(p->mtu_selector, p->mtu),
+		.rate = umad_sa_set_rate_mtu_or_life(p->rate_selector, p->rate),
 		.packet_life_time =
-			selected(p->packet_life_time_selector, p->packet_life_time),
+			umad_sa_set_rate_mtu_or_life(p->packet_life_time_selector,
+			                             p->packet_life_time),
 		.preference = p->preference,
 	};
 	if (a->src.gid != NULL) {

@@ -23,6 +23,7 @@ struct path_request {
 	struct path_query q; /*!< ends, LIDs and selectors; ends only where given */
 	struct path_request_end src, dst;
 	struct path_record echo; /*!< what is repeated from the request */
+	bool to_group;    /*!< the DGID is a multicast group; nothing else was read then */
 	bool raw_traffic; /*!< raw packets have no P_Key: none is compared or shown */
 };
 

@@ -106,7 +106,7 @@ static void mcmember_show(struct snap_reader *r, const uint8_t *record, uint8_t 
 	}
 }
 
-static const struct sa_turn mcmember_turn = { &rec_mcmember, mcmember_ask,
+static const struct sa_conversion mcmember_conversion = { &rec_mcmember, mcmember_ask,
 	                                      mcmember_show };
 
 const struct sa_attr opa_mcmember = {
@@ -117,7 +117,7 @@ const struct sa_attr opa_mcmember = {
 	.size = OPA_MC_BYTES,
 	SA_FIELDS(mcmember_fields),
 	.written = true,
-	.turn = &mcmember_turn,
+	.converts = &mcmember_conversion,
 };
 
 /* --- GIDs by LID ---------------------------------------------------------------------
@@ -127,7 +127,7 @@ const struct sa_attr opa_mcmember = {
 static int ask_by_lid(struct snap_reader *r, const struct sa_query *q, unsigned lid,
                       unsigned gid, uint8_t *record, uint64_t *mask)
 {
-	const struct sa_field *f = &q->attr->turn->base->fields[gid];
+	const struct sa_field *f = &q->attr->converts->base->fields[gid];
 	struct snap_end end;
 
 	if (!sa_asked(q, lid)) {
@@ -148,7 +148,7 @@ static int ask_by_lid(struct snap_reader *r, const struct sa_query *q, unsigned 
 static void show_lid(struct snap_reader *r, const struct sa_attr *shown, unsigned lid,
                      unsigned gid, const uint8_t *record, uint8_t *ret)
 {
-	const struct sa_field *f = &shown->turn->base->fields[gid];
+	const struct sa_field *f = &shown->converts->base->fields[gid];
 	struct snap_end end;
 
 	if (snap_port_guid(r, field_get(record, f->bit + GUID_BITS, GUID_BITS), &end) ==
@@ -217,7 +217,7 @@ static void service_show(struct snap_reader *r, const uint8_t *record, uint8_t *
 	show_lid(r, &opa_service, OPA_SR_LID, SR_GID, record, shown);
 }
 
-static const struct sa_turn service_turn = { &rec_service, service_ask, service_show };
+static const struct sa_conversion service_conversion = { &rec_service, service_ask, service_show };
 
 const struct sa_attr opa_service = {
 	.version = SA_OPA_VERSION,
@@ -227,7 +227,7 @@ const struct sa_attr opa_service = {
 	.size = OPA_SR_BYTES,
 	SA_FIELDS(service_fields),
 	.written = true,
-	.turn = &service_turn,
+	.converts = &service_conversion,
 };
 
 /* --- InformInfo ----------------------------------------------------------------------
@@ -274,7 +274,7 @@ static int narrow(const struct sa_query *q, unsigned own, unsigned base, bool co
 	} else if (lid >= INFORM_ALL_LIDS && counts) {
 		return E_NOTFOUND;
 	}
-	sa_put(q->attr->turn->base, record, (int)base, lid);
+	sa_put(q->attr->converts->base, record, (int)base, lid);
 	*mask |= (uint64_t)sa_asked(q, own) << base;
 	return E_OK;
 }
@@ -282,7 +282,7 @@ static int narrow(const struct sa_query *q, unsigned own, unsigned base, bool co
 static void widen(const struct sa_attr *shown, const uint8_t *record, unsigned base,
                   uint8_t *ret, unsigned own)
 {
-	uint64_t lid = base_get(shown->turn->base, record, base);
+	uint64_t lid = base_get(shown->converts->base, record, base);
 
 	sa_put(shown, ret, (int)own, lid == INFORM_ALL_LIDS ? UINT32_MAX : lid);
 }
@@ -325,7 +325,7 @@ static void inform_record_show(struct snap_reader *r, const uint8_t *record,
 	show_lid(r, &opa_inform_info_record, OPA_IIR_LID, IIR_GID, record, shown);
 }
 
-static const struct sa_turn inform_turn = { &rec_inform_info, inform_ask, inform_show };
+static const struct sa_conversion inform_conversion = { &rec_inform_info, inform_ask, inform_show };
 
 const struct sa_attr opa_inform_info = {
 	.version = SA_OPA_VERSION,
@@ -335,10 +335,10 @@ const struct sa_attr opa_inform_info = {
 	.size = OPA_INFORM_BYTES,
 	SA_FIELDS(inform_fields),
 	.written = true,
-	.turn = &inform_turn,
+	.converts = &inform_conversion,
 };
 
-static const struct sa_turn inform_record_turn = { &rec_inform_info_record,
+static const struct sa_conversion inform_record_conversion = { &rec_inform_info_record,
 	                                           inform_record_ask,
 	                                           inform_record_show };
 
@@ -350,5 +350,5 @@ const struct sa_attr opa_inform_info_record = {
 	.size = OPA_IIR_BYTES,
 	SA_FIELDS(inform_record_fields),
 	.written = true,
-	.turn = &inform_record_turn,
+	.converts = &inform_record_conversion,
 };

@@ -146,31 +146,22 @@ static int read_end(struct snap_reader *r, const struct sa_query *q, struct sa_o
 	return E_OK;
 }
 
-static bool is_multicast(const struct sa_query *q)
-{
-	return sa_asked(q, PR_DGID) &&
-	       q->record[path_fields[PR_DGID].bit / 8] == MULTICAST_GID_BYTE;
-}
-
-static int read_ends(struct snap_reader *r, const struct sa_query *q, struct sa_out *out,
-                     struct path_request *a)
-{
-	if (is_multicast(q)) {
-		return E_NOTFOUND; /* rec_trace: packets of a group take no path */
-	}
-	int ret = read_end(r, q, out, PR_SGID, PR_SLID, &a->src, &a->q.src, &a->q.slid);
-	if (ret != E_OK) {
-		return ret;
-	}
-	return read_end(r, q, out, PR_DGID, PR_DLID, &a->dst, &a->q.dst, &a->q.dlid);
-}
-
 int path_request_read(struct snap_reader *r, const struct sa_query *q, struct sa_out *out,
                       struct path_request *a)
 {
+	a->to_group = sa_asked(q, PR_DGID) &&
+	              q->record[path_fields[PR_DGID].bit / 8] == MULTICAST_GID_BYTE;
+	if (a->to_group) {
+		return E_OK;
+	}
 	int ret = path_request_common(r, q, &path_components, out, a);
-
-	return ret == E_OK ? read_ends(r, q, out, a) : ret;
+	if (ret == E_OK) {
+		ret = read_end(r, q, out, PR_SGID, PR_SLID, &a->src, &a->q.src,
+		               &a->q.slid);
+	}
+	return ret != E_OK ? ret
+	                   : read_end(r, q, out, PR_DGID, PR_DLID, &a->dst, &a->q.dst,
+	                              &a->q.dlid);
 }
 
 /* The same in Omni-Path's layout: LIDs of 32 bits, SL of 5, QoSClass is type and priority. */
@@ -261,15 +252,15 @@ static int path_walk_all(struct snap_reader *r, struct path_request *a,
 {
 	const struct path_place from = { out->q->from, out->q->from_sub };
 	struct path_place at;
-	struct path_world w;
+	struct path_candidates w;
 
-	int ret = path_world_begin(&w, r, !a->src.given, !a->dst.given, &from);
+	int ret = path_candidates_begin(&w, r, !a->src.given, !a->dst.given, &from);
 	if (ret == E_OK && out->max == SIZE_MAX &&
 	    bound(a, w.all) > (out->max_bytes - out->head) / out->stride) {
 		return E_FULL;
 	}
 	while (ret == E_OK && !sa_full(out)) {
-		ret = path_world_next(&w, r, &a->q, &at);
+		ret = path_candidates_next(&w, r, &a->q, &at);
 		if (ret == E_NOTFOUND) {
 			return E_OK;
 		}
@@ -285,13 +276,13 @@ static int path_walk_record(struct snap_reader *r, const struct sa_query *q,
                             struct sa_out *out)
 {
 	struct path_request a = { .src.given = false };
-
-	if (is_multicast(q)) {
-		return mcast_path(r, q, out);
-	}
 	int ret = path_request_read(r, q, out, &a);
+
 	if (ret != E_OK) {
 		return ret;
+	}
+	if (a.to_group) {
+		return mcast_path(r, q, out);
 	}
 	return a.src.given && a.dst.given ? offer_pair(r, &a, out)
 	                                  : path_walk_all(r, &a, out);

@@ -157,6 +157,9 @@ static int trace_walk(struct snap_reader *r, const struct sa_query *q, struct sa
 	struct path_record rec;
 
 	int ret = path_request_read(r, q, out, &a);
+	if (ret == E_OK && a.to_group) {
+		ret = E_NOTFOUND; /* packets of a group take no path */
+	}
 	if (ret != E_OK) {
 		return ret;
 	}

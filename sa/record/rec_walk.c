@@ -14,14 +14,6 @@
 #include "routing/graph/graph.h"
 #include "sa/record/record.h"
 
-bool sa_sees(struct snap_reader *r, const struct sa_query *q, const struct snap_end *end)
-{
-	uint16_t p_key;
-
-	return q->requester == NULL ||
-	       snap_common_p_key(r, q->requester, end, 0, &p_key) == E_OK;
-}
-
 int sa_end_from(struct snap_reader *r, uint32_t *lid, struct snap_end *ret)
 {
 	uint32_t top = snap_meta(r)->top_lid;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "db/reader.h"
 #include "conf/base/vector.h"
 
 /* Wider components start and end on bytes (a test sees to that). */
@@ -52,22 +53,6 @@ static bool make_room(struct sa_out *out)
 	return true;
 }
 
-/* What goes out for a record, in the layout that was asked for. */
-static void put_record(struct sa_out *out, const uint8_t *record)
-{
-	const struct sa_attr *shown = out->q->shown;
-	size_t size = sa_reply_attr(shown ? shown : out->q->attr)->size;
-	uint8_t *at = out->data + out->head + out->n * out->stride;
-
-	memset(at + size, 0, out->stride - size);
-	if (shown) {
-		sa_turn_record(out->r, shown, record, at);
-	} else {
-		memcpy(at, record, size);
-	}
-	out->n++;
-}
-
 void sa_offer(struct sa_out *out, const uint8_t *record)
 {
 	if (sa_full(out) || !matches(out->q, record)) {
@@ -78,9 +63,20 @@ void sa_offer(struct sa_out *out, const uint8_t *record)
 		out->skip--;
 		return;
 	}
-	if (make_room(out)) {
-		put_record(out, record);
+	if (!make_room(out)) {
+		return;
 	}
+	const struct sa_attr *shown = out->q->shown;
+	size_t size = sa_reply_attr(shown ? shown : out->q->attr)->size;
+	uint8_t *at = out->data + out->head + out->n * out->stride;
+
+	if (shown) { /* in the layout that was asked for */
+		sa_convert_record(out->r, shown, record, at);
+	} else {
+		memcpy(at, record, size);
+	}
+	memset(at + size, 0, out->stride - size);
+	out->n++;
 }
 
 void sa_offer_without(struct sa_out *out, const uint8_t *record, int hide)
@@ -90,7 +86,7 @@ void sa_offer_without(struct sa_out *out, const uint8_t *record, int hide)
 
 	sa_offer(out, record);
 	if (hide != SA_NONE && shown) {
-		hide = sa_turn_component(attr, (unsigned)hide, shown);
+		hide = sa_convert_component(attr, (unsigned)hide, shown);
 		attr = shown;
 	}
 	if (hide == SA_NONE || out->n == n) {
@@ -122,6 +118,14 @@ void sa_at_row(struct sa_out *out, const uint8_t *key, size_t len)
 	out->row_key_len = len;
 }
 
+bool sa_sees(struct snap_reader *r, const struct sa_query *q, const struct snap_end *end)
+{
+	uint16_t p_key;
+
+	return q->requester == NULL ||
+	       snap_common_p_key(r, q->requester, end, 0, &p_key) == E_OK;
+}
+
 bool sa_full(const struct sa_out *out)
 {
 	return out->ret != E_OK || out->n >= out->max || out->paused;
@@ -136,39 +140,30 @@ int sa_refuse(struct sa_out *out, uint16_t status)
 	return out->ret;
 }
 
-static sa_walk_f *walk_of(const struct sa_query *q)
-{
-	switch (q->method) {
-	case SA_SET: return q->attr->set;
-	case SA_DELETE: return q->attr->del;
-	default: return q->attr->walk != NULL ? q->attr->walk : sa_walk_ends;
-	}
-}
-
-static int run_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
-{
-	bool changes = (q->method & (SA_SET | SA_DELETE)) != 0;
-	sa_walk_f *walk = changes && q->store == NULL ? NULL : walk_of(q);
-
-	out->q = q;
-	return walk != NULL ? walk(r, q, out) : E_UNKNOWN;
-}
-
 int sa_collect(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
 {
-	uint8_t record[SA_TURN_BYTES];
-	struct sa_query base;
-	int ret;
+	bool changes = (q->method & (SA_SET | SA_DELETE)) != 0;
+	const struct sa_query *base = q;
+	uint8_t record[SA_CONVERTED_BYTES];
+	struct sa_query converted;
+	int ret = E_OK;
 
 	out->r = r;
 	out->stride = ((size_t)sa_reply_attr(q->attr)->size + 7) & ~(size_t)7;
-	if (q->attr->turn != NULL) {
-		ret = sa_turn_request(r, q, record, &base);
-		ret = ret == E_OK ? run_walk(r, &base, out) : ret;
-	} else {
-		ret = run_walk(r, q, out);
+	if (q->attr->converts != NULL) {
+		ret = sa_convert_request(r, q, record, &converted);
+		base = &converted;
 	}
-	out->q = q;
+	if (ret == E_OK) {
+		sa_walk_f *walk = q->method == SA_SET      ? base->attr->set
+		                  : q->method == SA_DELETE ? base->attr->del
+		                  : base->attr->walk != NULL ? base->attr->walk
+		                                             : sa_walk_ends;
+		out->q = base;
+		ret = walk == NULL || (changes && q->store == NULL) ? E_UNKNOWN
+		                                                    : walk(r, base, out);
+		out->q = q;
+	}
 	if (out->ret == E_OK) {
 		out->ret = ret;
 	}

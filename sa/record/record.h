@@ -35,7 +35,7 @@ enum {
 	SA_NONE = -1,          /*!< no such component */
 	SA_LID = 0,            /*!< component of attributes with rows or offer_end() */
 	SA_ROW_KEY_BYTES = 44, /*!< longest key of a row that clients write */
-	SA_TURN_BYTES = 256,   /*!< longest record that has a second layout */
+	SA_CONVERTED_BYTES = 256,   /*!< longest record that has a second layout */
 	SA_PREFETCH_STEPS = 3,
 	SA_ROW_BYTES = 72 /*!< longest record of an attribute with rows */
 };
@@ -85,7 +85,7 @@ struct sa_attr {
 	 * prefetched: every step for several requests, then the next. */
 	void (*prefetch)(struct snap_reader *r, const struct sa_attr *attr,
 	                 const uint8_t *record, uint64_t mask, unsigned step);
-	const struct sa_turn *turn; /*!< the same record as another attribute in another
+	const struct sa_conversion *converts; /*!< the same record as another attribute in another
 	                               layout; instead of walk, set and del. NULL: no */
 	struct sa_rows rows;   /*!< instead of a walk */
 	sa_end_f *offer_end;   /*!< instead of a walk, for attributes whose records belong to end ports; component 0 is the LID */
@@ -102,7 +102,7 @@ struct sa_attr {
  * One record in a second layout: components of the same name hold the same value,
  * whatever their place and width. The base attribute's walk, set and del do the work.
  */
-struct sa_turn {
+struct sa_conversion {
 	const struct sa_attr *base;
 	/*! What names do not say of a request: \a q is it in its own layout, \a record
 	 * and \a mask are in the base's. May be NULL. \retval E_NOTFOUND  Nothing can
@@ -215,6 +215,9 @@ int sa_refuse(struct sa_out *out, uint16_t status);
 /*! \brief Runs the attribute's walk; \a out holds what matched. \return out->ret. */
 int sa_collect(struct snap_reader *r, const struct sa_query *q, struct sa_out *out);
 
+/*! \brief May the requester see what belongs to this end port? Both share a P_Key, or are one. */
+bool sa_sees(struct snap_reader *r, const struct sa_query *q, const struct snap_end *end);
+
 /*! \brief Layout of what is handed out. */
 static inline const struct sa_attr *sa_reply_attr(const struct sa_attr *attr)
 {
@@ -225,18 +228,18 @@ static inline const struct sa_attr *sa_reply_attr(const struct sa_attr *attr)
 
 /*!
  * \brief A request for an attribute that turns another one, as a request for that one.
- * \param record  [SA_TURN_BYTES] for the request's record. \param ret  A copy of \a q but
+ * \param record  [SA_CONVERTED_BYTES] for the request's record. \param ret  A copy of \a q but
  * for what differs. \retval E_NOTFOUND  Nothing can match. \retval E_RANGE  A value that
  * the record cannot hold.
  */
-int sa_turn_request(struct snap_reader *r, const struct sa_query *q, uint8_t *record,
+int sa_convert_request(struct snap_reader *r, const struct sa_query *q, uint8_t *record,
                     struct sa_query *ret);
 /*! \brief A record of the turned attribute in the layout of \a shown. */
-void sa_turn_record(struct snap_reader *r, const struct sa_attr *shown,
+void sa_convert_record(struct snap_reader *r, const struct sa_attr *shown,
                     const uint8_t *record, uint8_t *ret);
 /*! \brief Component of \a to that has the name of one of \a from. SA_NONE: it has none.
  */
-int sa_turn_component(const struct sa_attr *from, unsigned component,
+int sa_convert_component(const struct sa_attr *from, unsigned component,
                       const struct sa_attr *to);
 
 /* For walks (sa/record/rec_walk.c): */
@@ -251,9 +254,6 @@ int sa_walk_ends(struct snap_reader *r, const struct sa_query *q, struct sa_out 
 
 /*! \brief The walk of attributes without records. */
 int sa_walk_none(struct snap_reader *r, const struct sa_query *q, struct sa_out *out);
-
-/*! \brief May the requester see what belongs to this end port? Both share a P_Key, or are one. */
-bool sa_sees(struct snap_reader *r, const struct sa_query *q, const struct snap_end *end);
 
 /*! \brief End port of the lowest LID from *lid on; *lid is where to go on, 0 at first. \retval E_NOTFOUND  no more. */
 int sa_end_from(struct snap_reader *r, uint32_t *lid, struct snap_end *ret);

@@ -399,19 +399,19 @@ START_TEST(rows_are_walks)
 			continue;
 		}
 		for (uint32_t l = 1; l <= t->lids.top; l++) {
-			struct path_way way;
+			struct path_route route;
 			struct snap_path row;
 			if (snap_lid(t->r, l, &dst) != E_OK || dst.type == NODE_SWITCH ||
 			    dst.base_lid == src.base_lid) {
 				continue;
 			}
 			ck_assert_int_eq(snap_path(t->r, &src, l, &row), E_OK);
-			int ret = path_walk(t->r, &src, &dst, l, NULL, &way);
+			int ret = path_walk(t->r, &src, &dst, l, NULL, &route);
 			ck_assert_int_eq(ret, row.mtu ? E_OK : E_NOPATH);
 			if (ret == E_OK) {
-				ck_assert_msg(way.mtu == row.mtu &&
-				                      way.rate == row.rate &&
-				                      way.hops == row.hops,
+				ck_assert_msg(route.mtu == row.mtu &&
+				                      route.rate == row.rate &&
+				                      route.hops == row.hops,
 				              "LID %u to %u", s, l);
 				checked++;
 			}

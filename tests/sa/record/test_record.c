@@ -221,14 +221,14 @@ START_TEST(rows_are_sound)
 	ck_assert_uint_le(SA_HDR_BYTES + attr->size, SA_REQUEST_BYTES);
 	ck_assert_uint_le(attr->size, RECORD_MAX);
 	bool reads = attr->methods & ~(unsigned)(SA_SET | SA_DELETE);
-	const struct sa_attr *does = attr->turn ? attr->turn->base : attr;
-	ck_assert_uint_eq(attr->methods, attr->turn ? does->methods : attr->methods);
+	const struct sa_attr *does = attr->converts ? attr->converts->base : attr;
+	ck_assert_uint_eq(attr->methods, attr->converts ? does->methods : attr->methods);
 	ck_assert_int_eq((does->walk != NULL) + (does->rows.bytes != 0) +
 	                         (does->offer_end != NULL),
 	                 reads);
 	ck_assert((does->set != NULL) == ((attr->methods & SA_SET) != 0));
 	ck_assert((does->del != NULL) == ((attr->methods & SA_DELETE) != 0));
-	ck_assert(attr == does || does->size <= SA_TURN_BYTES);
+	ck_assert(attr == does || does->size <= SA_CONVERTED_BYTES);
 	ck_assert_uint_le(attr->rows.at + attr->rows.bytes, attr->size);
 	ck_assert(attr->rows.bytes == 0 || attr->size <= SA_ROW_BYTES);
 	ck_assert_ptr_eq(sa_attr_find(attr->version, attr->id, attr->methods), attr);
