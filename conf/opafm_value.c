@@ -112,11 +112,3 @@ const char *opafm_not(const char *text, struct arena *a)
 	}
 	return value != 0 ? "FALSE" : "TRUE";
 }
-
-const char *opafm_adaptive(const char *text, struct arena *a)
-{
-	static const char *const names[] = { "random", "greedy", "greedyrandom" };
-	uint64_t value;
-	(void)a;
-	return text_u64(text, 2, &value) == E_OK ? names[value] : "not an algorithm";
-}

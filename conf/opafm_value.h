@@ -32,6 +32,3 @@ const char *opafm_lower(const char *text, struct arena *a);
 
 /*! \brief 0 is 1 and 1 is 0: a setting that is the opposite of ours. */
 const char *opafm_not(const char *text, struct arena *a);
-
-/*! \brief Number of an algorithm as its name. */
-const char *opafm_adaptive(const char *text, struct arena *a);

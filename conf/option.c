@@ -288,9 +288,9 @@ static int trace(const struct option_sets *s, const struct option_row *row,
 	if (o->file == NULL) {
 		return E_OK;
 	}
-	bool acts = row->type != OPT_IGNORED && (row->flags & OPT_PENDING) == 0;
 	return option_trace_add(s->trace, row->name, o->element, value, o->line,
-	                        acts ? OPTION_TAKEN : OPTION_NO_EFFECT);
+	                        row->type != OPT_IGNORED ? OPTION_TAKEN
+	                                                 : OPTION_NO_EFFECT);
 }
 
 /* A file that a lenient set does without: told, and there is none. */

@@ -57,8 +57,7 @@ enum option_flag {
 	OPT_CLI_ONLY = 2, /*!< not a key of the file */
 	OPT_NO_ARG = 4,   /*!< flag without argument: sets a bool to TRUE, counts an OPT_UINT up */
 	OPT_CLAMP = 8,    /*!< a number above max is a warning and becomes max */
-	OPT_PENDING = 16, /*!< read and checked, but nothing acts on it yet; reports say so */
-	OPT_REFUSE = 32   /*!< OPT_IGNORED that asks for protection: values but def and those of names are errors */
+	OPT_REFUSE = 16   /*!< OPT_IGNORED for protection: an error unless def or one of names */
 };
 
 /*!

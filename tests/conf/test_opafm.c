@@ -145,10 +145,6 @@ START_TEST(test_site)
 	ck_assert_uint_eq(config.transaction_timeout, 250);
 	ck_assert(config.adaptive.enable);
 	ck_assert(config.adaptive.fine_grained);
-	ck_assert(config.adaptive.lost_route_only);
-	ck_assert_uint_eq(config.adaptive.algorithm, ADAPTIVE_RANDOM);
-	ck_assert_uint_eq(config.adaptive.frequency, 5);
-	ck_assert_uint_eq(config.adaptive.threshold, 7);
 	ck_assert_uint_eq(engine.tiers, 2);
 	ck_assert_str_eq(engine.core->names[0], "Core");
 	ck_assert_uint_eq(engine.order->n, 3);
@@ -323,14 +319,6 @@ static const struct {
 	  "Sm/SwitchLifetime '9999h': expected a time" },
 	{ "no attempts", CONFIG(COMMON(SM("<MaxAttempts>0</MaxAttempts>\n"))), 5,
 	  "Sm/MaxAttempts '0': expected a number of attempts" },
-	{ "an algorithm of adaptive routing",
-	  CONFIG(COMMON(SM("<AdaptiveRouting>\n<Algorithm>3</Algorithm></AdaptiveRouting>\n"))), 6,
-	  "Sm/AdaptiveRouting/Algorithm '3': expected 0 (random), 1 (greedy) or 2" },
-	{ "a threshold", CONFIG(COMMON(SM("<AdaptiveRouting>\n<Threshold>8</Threshold></AdaptiveRouting>"))),
-	  6, "Sm/AdaptiveRouting/Threshold '8': expected a number from 0 to 7" },
-	{ "a frequency",
-	  CONFIG(COMMON(SM("<AdaptiveRouting>\n<ARFrequency>-1</ARFrequency></AdaptiveRouting>"))), 6,
-	  "Sm/AdaptiveRouting/ARFrequency '-1': expected a number from 0 to 7" },
 	{ "a switch that is no switch", CONFIG(COMMON(SM("<IgnoreTraps>maybe</IgnoreTraps>\n"))), 5,
 	  "Sm/IgnoreTraps 'maybe': expected 0 or 1" },
 	{ "an unknown member",
@@ -402,7 +390,7 @@ static const struct {
 	{ opafm_rate, "100", "100" },           { opafm_pkey, "0xffff", "0x7fff" },
 	{ opafm_pkey, "0x8000", "0x8000" },     { opafm_pkey, "0x8001", "0x1" },
 	{ opafm_lower, "FatTree", "fattree" },  { opafm_not, "0", "TRUE" },
-	{ opafm_not, "1", "FALSE" },            { opafm_adaptive, "1", "greedy" },
+	{ opafm_not, "1", "FALSE" },
 };
 
 START_TEST(test_values)

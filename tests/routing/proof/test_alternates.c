@@ -507,18 +507,6 @@ START_TEST(same_on_any_number_of_threads)
 }
 END_TEST
 
-START_TEST(what_switches_are_told)
-{
-	static const unsigned percent[] = { 0, 100, 90, 80, 70, 65, 60, 55 };
-
-	for (uint32_t i = 0; i < 8; i++) {
-		ck_assert_uint_eq(adaptive_threshold_percent(i), percent[i]);
-		ck_assert_uint_eq(adaptive_interval_ms(i), 64U << i);
-	}
-	ck_assert_str_eq(adaptive_algorithm_name(ADAPTIVE_GREEDY_RANDOM), "greedy-random");
-}
-END_TEST
-
 TEST_SUITE(alternates)
 {
 	TCase *t = tcase_create("alternates");
@@ -533,6 +521,5 @@ TEST_SUITE(alternates)
 	tcase_add_loop_test(t, thinned, 0, 2 * sizeof(cases) / sizeof(*cases));
 	tcase_add_test(t, jobs);
 	tcase_add_loop_test(t, same_on_any_number_of_threads, 0, 2);
-	tcase_add_test(t, what_switches_are_told);
 	suite_add_tcase(suite, t);
 }
