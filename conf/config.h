@@ -27,82 +27,17 @@ extern const char *const path_selection_names[];
 extern const char *const credit_loops_names[];
 
 /*!
- * Effective configuration of saguarod, one member per row of config_rows.
- * Names are the keys of opensm.conf where one exists.
+ * Effective configuration of saguarod: a member for each option of conf/options.def, and
+ * what was read with the options.
  */
 struct config {
-	/* programs */
-	const char *config_file;  /*!< -F */
-	bool opafm;               /*!< that is an opafm.xml */
-	const struct option_trace *trace; /*!< settings of that file, NULL: none was read */
-	const char *fabric;       /*!< "umad[:CA[:PORT]]" or "sim:FILE" */
-	const char *instance;     /*!< "main" */
-	const char *state_dir;    /*!< folder of the state environment; NULL: default + instance */
-	const char *snapshot_dir; /*!< folder of snapshot and stats; NULL: default + instance */
-	bool strict_config;       /*!< --strict-config: what OpenSM puts up with in its file is an error */
-	bool check;               /*!< --check: read the configuration, say what is wrong, exit */
-	bool dump_config;         /*!< --dump-config */
-	const char *create_config; /*!< -c: write what --dump-config prints to this file, exit */
-	bool once;                /*!< -o: one sweep, then exit */
-	const char *log_file;     /*!< -f */
-	uint32_t verbose;         /*!< -v: 0 info, 1 debug */
-	/* identity and keys */
-	struct option_guids guid; /*!< -g: port GUIDs to bind to, the first one that is there; 0 any usable */
-	uint64_t subnet_prefix;   /*!< host order */
-	uint64_t m_key, sm_key, sa_key;
-	uint32_t sm_priority;     /*!< -p 0-15 */
-	uint32_t sm_sl;
-	/* LIDs */
-	uint32_t lmc;             /*!< -l 0-7 */
-	uint32_t lmc_esp0;        /*!< 0-7, UINT32_MAX: as lmc */
-	uint32_t unicast_lid_limit; /*!< highest unicast LID */
-	bool reassign_lids;       /*!< -r */
-	/* links */
-	uint32_t packet_life_time, subnet_timeout, max_op_vls;
-	uint32_t max_op_vls_of[QOS_CLASS_COUNT]; /*!< of QOS_CA, QOS_SWE, QOS_RTR; 0: max_op_vls */
-	uint32_t vl_stall_count, leaf_vl_stall_count;
-	uint32_t head_of_queue_lifetime, leaf_head_of_queue_lifetime;
-	uint32_t local_phy_errors_threshold, overrun_errors_threshold;
-	uint32_t force_link_speed, force_link_speed_ext, force_link_width;
-	/* quality of service */
-	uint32_t qos;             /*!< enum qos_mode */
-	bool use_optimized_slvl;
-	struct qos_keys qos_keys[QOS_CLASS_COUNT];
-	const struct qos_policy
-		*qos_policy; /*!< NULL, or without a default level: none */
-	/* sweeps */
-	uint32_t sweep_interval;         /*!< s, 0: off */
-	bool sweep_on_trap, force_heavy_sweep;
-	uint32_t max_wire_smps;          /*!< 32; 0: 256 */
-	uint32_t transaction_timeout;    /*!< ms */
-	uint32_t transaction_retries;
-	/* routing */
-	const struct device_groups *device_groups; /*!< NULL: those that always exist */
+	bool opafm; /*!< config_file is an opafm.xml */
+	const struct option_trace
+		*trace; /*!< settings of config_file, NULL: none was read */
 	const struct virtual_fabrics *virtual_fabrics; /*!< of opafm.xml, NULL: none */
-	const struct guid_file *aggregation_node_guids; /*!< CAs that are aggregation nodes, beside those that show it; NULL: none */
-	struct adaptive_options adaptive;
-	uint32_t ar_mode;                /*!< 0: names of engines such as ar_updn bring no alternates */
-	const char *routing_engine;      /*!< list, NULL: minhop */
-	uint32_t routing_threads;        /*!< 0: as many as the machine gives */
-	uint32_t credit_loops;           /*!< enum credit_loops */
-	bool use_ucast_cache;
-	/* SA */
-	const struct prefix_routes *prefix_routes; /*!< NULL: none */
-	const struct node_names
-		*node_names; /*!< NULL: nodes are named by their descriptions */
-	bool enforce_vf_path_record;     /*!< members and applications of virtual fabrics
-	                                    count */
-	bool disable_multicast;
-	const char *sa_db_file;          /*!< dump to take over at the start, NULL: none */
-	bool sa_db_dump;
-	const char *dump_files_dir;
-	const char *path_life_times;     /*!< see life_times_parse(); NULL: subnet_timeout for all */
-	uint32_t sa_max_response;        /*!< MB */
-	uint32_t sa_records_per_port;    /*!< services, memberships each; 0: no limit */
-	uint32_t sm_assigned_guid;       /*!< a byte of alias GUIDs that the subnet manager gives */
-	const char *oob_listen;          /*!< "ADDR:PORT" for requests over TCP, NULL: none */
-	uint32_t path_selection;         /*!< enum path_selection */
-	uint32_t snapshot_grace;         /*!< ms an epoch stays pinned after it is superseded */
+#define MEMBER(declaration) declaration;
+#define VALUE(type, key, ...) type key;
+#include "conf/options.def"
 };
 
 /*! Rows of struct config, including every key of OpenSM's file that has no effect here. */

@@ -68,7 +68,7 @@ int routes_start(struct routes *r, struct job *j, bool first)
 		.cancel = &r->cancel,
 		.adaptive = &c->adaptive,
 		.max_lanes = max_lanes(r, &j->disc),
-		.threads = c->routing_threads,
+		.threads = c->routing_threads_num,
 		.verdict = &r->verdict,
 		.cache = c->use_ucast_cache ? r->cache : NULL,
 		.now = r->sm->d.cpu_clock,
