@@ -684,6 +684,36 @@ START_TEST(foreign_tables)
 }
 END_TEST
 
+/* A strict proof forgives no management pair, be it one or all of a switch. */
+START_TEST(strict_reaches_switches)
+{
+	struct graph *g = fabric_make("ft2 4 2 2", 0, 1, arena);
+	struct route_request r = request(g, 0, NULL);
+	struct route_result res, again;
+	uint32_t spine = 0, lid, n = 0;
+
+	while (g->host_first[spine] != g->host_first[spine + 1]) {
+		spine++;
+	}
+	lid = r.lids->of[graph_port(g, g->switches[spine], 0)].base;
+	ck_assert_int_eq(route_run(&r, arena, &res), E_OK);
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		uint8_t *entry = &lft_row(&res.out.lft, s)[lid];
+
+		if (s == spine || (_i == 0 && g->host_first[s] != g->host_first[s + 1])) {
+			continue; /* alone, the other spine has no entry */
+		}
+		*entry = LFT_NO_ROUTE;
+		n++;
+	}
+	ck_assert_uint_eq(n, _i ? 5 : 1);
+	ck_assert_int_eq(route_check(&r, &res.out.lft, NULL, arena, &again), E_OK);
+	ck_assert_uint_eq(again.proof.management_unreachable, n);
+	r.strict = true;
+	ck_assert_int_eq(route_check(&r, &res.out.lft, NULL, arena, &again), E_NOPATH);
+}
+END_TEST
+
 /* clang-format off */
 static const struct {
 	const char *file;
@@ -749,6 +779,7 @@ TEST_SUITE(route)
 	tcase_add_test(t, usual);
 	tcase_add_test(t, cancel);
 	tcase_add_test(t, foreign_tables);
+	tcase_add_loop_test(t, strict_reaches_switches, 0, 2);
 	tcase_add_loop_test(t, fabric_files, 0, sizeof(files) / sizeof(*files));
 	suite_add_tcase(suite, t);
 }

@@ -106,6 +106,7 @@ struct change {
 	uint32_t cable; /* GRAPH_NONE: none */
 	unsigned slow;  /* the cable is there, but slower */
 	uint32_t swap[2]; /* these two ports change places; equal: none do */
+	uint32_t more_ports; /* this node has a port more; GRAPH_NONE: none */
 };
 
 static uint32_t place(const struct change *c, uint32_t port)
@@ -161,9 +162,11 @@ static struct graph *changed(const struct change *c)
 		if (gone(c, i)) {
 			continue;
 		}
-		ck_assert_int_eq(graph_add_node(x, n->type, n->guid, n->n_ports, n->description,
-		                                n->id, &now[i]),
-		                 E_OK);
+		ck_assert_int_eq(
+			graph_add_node(x, n->type, n->guid,
+		                       (uint8_t)(n->n_ports + (i == c->more_ports)),
+		                       n->description, n->id, &now[i]),
+			E_OK);
 		for (unsigned p = 0; p <= n->n_ports; p++) {
 			struct port *to = &x->ports[graph_port(x, now[i], p)];
 			const struct port *from = &base->ports[n->first_port + p];
@@ -181,7 +184,7 @@ static struct graph *changed(const struct change *c)
 
 static struct change nothing(void)
 {
-	return (struct change){ .cable = GRAPH_NONE };
+	return (struct change){ .cable = GRAPH_NONE, .more_ports = GRAPH_NONE };
 }
 
 static void take_node(struct change *c, uint32_t node)
@@ -415,6 +418,17 @@ START_TEST(new_node)
 }
 END_TEST
 
+/* A device with another number of ports is another device, even if no cable moved. */
+START_TEST(other_ports)
+{
+	struct change c = nothing();
+
+	start("ft2 6 4 3", "minhop");
+	c.more_ports = _i ? base->switches[spine()] : base->ports[base->hosts[0]].node;
+	expect_miss(changed(&c), "minhop", "another kind of device");
+}
+END_TEST
+
 START_TEST(moved_host)
 {
 	struct change c = nothing();
@@ -517,6 +531,7 @@ TEST_SUITE(route_cache)
 	tcase_add_test(t, slower_cable);
 	tcase_add_test(t, new_node);
 	tcase_add_test(t, moved_host);
+	tcase_add_loop_test(t, other_ports, 0, 2);
 	tcase_add_test(t, other_lids);
 	tcase_add_test(t, other_lanes);
 	tcase_add_test(t, failure);

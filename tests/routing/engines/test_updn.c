@@ -274,6 +274,9 @@ static bool walk_is_good(const struct graph *g, const struct updown *u, uint32_t
 		pick = random_below(state, p.n);
 		for (unsigned k = 0; k < p.n; k++) {
 			good &= hops_between(&u->hops, p.to[k], t) == d - 1;
+			/* where packets may arrive from above, all ports lead down */
+			good &= u->down[s * u->hops.stride + t] == HOPS_NONE ||
+			        u->pos[p.to[k]] > u->pos[s];
 		}
 		good &= !(down && u->pos[p.to[pick]] < u->pos[s]);
 		down = u->pos[p.to[pick]] > u->pos[s];

@@ -527,6 +527,22 @@ START_TEST(unique_routes)
 }
 END_TEST
 
+/* As many spines as LIDs: each LID of a port has a spine of its own, up to LMC 5. */
+START_TEST(a_spine_for_each_lid)
+{
+	for (uint32_t lmc = 3; lmc <= 5; lmc++) {
+		char *command = arena_printf(arena, "ft2 3 2 %u", 1U << lmc);
+		struct graph *g = fabric_make(command, 0, 1, arena);
+		struct lids l = fabric_lids(g, lmc, 0, arena);
+		struct lft lft = route(spreading[_i], g, &l);
+		struct disjoint d;
+
+		ck_assert_int_eq(disjoint_count(g, &l, &lft, &d), E_OK);
+		ck_assert_uint_eq(d.level[DISJOINT_SWITCH].least, 1U << lmc);
+	}
+}
+END_TEST
+
 /* Three cables to one spine and one to another: all carry nearly the same, and LIDs of a
  * port take all four. */
 START_TEST(unequal_cables)
@@ -620,6 +636,7 @@ TEST_SUITE(disjoint)
 	tcase_add_test(t, count_without_routes);
 	tcase_add_loop_test(t, dispersion, 0, sizeof(dispersed) / sizeof(*dispersed));
 	tcase_add_loop_test(t, unique_routes, 0, 3 * N_SPREADING);
+	tcase_add_loop_test(t, a_spine_for_each_lid, 0, N_SPREADING);
 	tcase_add_loop_test(t, unequal_cables, 0, N_SPREADING);
 	tcase_add_test(t, base_as_without);
 	tcase_add_test(t, wide_lids);

@@ -444,13 +444,15 @@ static struct lft minhop(const struct graph *g, const struct lids *l)
 	return out->lft;
 }
 
-static struct lanes random_lanes(const struct lft *lft, unsigned n, uint64_t *seed)
+/* Lanes 0, step, 2 * step and so on. */
+static struct lanes random_lanes(const struct lft *lft, unsigned n, unsigned step,
+                                 uint64_t *seed)
 {
-	struct lanes x = { .stride = lft->stride, .n = (uint8_t)n };
+	struct lanes x = { .stride = lft->stride, .n = (uint8_t)((n - 1) * step + 1) };
 
 	x.rows = arena_array(arena, lft->n_switches, lft->stride);
 	for (size_t i = 0; i < lft->n_switches * lft->stride; i++) {
-		x.rows[i] = (uint8_t)random_below(seed, n);
+		x.rows[i] = (uint8_t)(random_below(seed, n) * step);
 	}
 	return x;
 }
@@ -481,7 +483,8 @@ START_TEST(like_the_reference)
 	struct graph *g = fabric_make(fabrics[_i % N_FABRICS], fail, (uint32_t)_i, arena);
 	struct lids l = fabric_lids(g, (uint32_t)_i % 2, 0, arena);
 	struct lft lft = minhop(g, &l);
-	struct lanes lanes = random_lanes(&lft, 1 + random_below(&seed, 4), &seed);
+	unsigned n = 1 + random_below(&seed, 4), step = n == 2 && _i % 2 ? 8 : 1;
+	struct lanes lanes = random_lanes(&lft, n, step, &seed);
 	unsigned hurt = _i / N_FABRICS < 4 ? 0 : 1U << (_i / N_FABRICS % 8);
 
 	damage(&lft, g, hurt, &seed);
@@ -490,14 +493,17 @@ START_TEST(like_the_reference)
 }
 END_TEST
 
-/* Random classes of ports between switches, random VLs. Levels: alike or not. */
-static struct vl_rule random_rule(const struct graph *g, unsigned levels, bool alike,
-                                  uint64_t *seed)
+/* How the VLs of the second QoS level follow from those of the first. */
+enum levels { LEVELS_INDEPENDENT, LEVELS_RENAMED, LEVELS_ROTATED };
+
+/* Random classes of ports between switches, random VLs. */
+static struct vl_rule random_rule(const struct graph *g, unsigned levels,
+                                  enum levels kind, unsigned shift, uint64_t *seed)
 {
-	enum { SHIFT = 2, VLS_OF_A_LEVEL = 4 };
-	struct vl_rule r = { .vls = alike ? 8 : 4,
+	enum { VLS_OF_A_LEVEL = 4 };
+	struct vl_rule r = { .vls = kind == LEVELS_RENAMED ? 8 : 4,
 		             .levels = (uint8_t)levels,
-		             .level_shift = SHIFT,
+		             .level_shift = (uint8_t)shift,
 		             .width = g->max_port + 1U };
 
 	r.port_class = arena_array(arena, g->n_switches, r.width);
@@ -509,12 +515,14 @@ static struct vl_rule random_rule(const struct graph *g, unsigned levels, bool a
 	}
 	for (unsigned i = 0; i < VL_CLASSES * VL_CLASSES * VL_SLS; i++) {
 		unsigned in = i / VL_SLS / VL_CLASSES, out = i / VL_SLS % VL_CLASSES;
-		unsigned sl = i % VL_SLS, low = sl % (1U << SHIFT);
+		unsigned sl = i % VL_SLS, low = sl % (1U << shift);
 		uint8_t *vl = r.vl[in][out];
 
 		vl[sl] = (uint8_t)random_below(seed, VLS_OF_A_LEVEL);
-		if (alike && sl >= 1U << SHIFT) {
+		if (sl >= 1U << shift && kind == LEVELS_RENAMED) {
 			vl[sl] = (uint8_t)(VLS_OF_A_LEVEL + vl[low]);
+		} else if (sl >= 1U << shift && kind == LEVELS_ROTATED) {
+			vl[sl] = (uint8_t)((vl[low] + 1) % VLS_OF_A_LEVEL);
 		}
 	}
 	return r;
@@ -523,7 +531,7 @@ static struct vl_rule random_rule(const struct graph *g, unsigned levels, bool a
 static const char *const rule_fabrics[] = { "ft2 3 2 2", "torus 5 1", "torus 3x3 1",
 	                                    "mesh 3x2 2", "ft2 2 2 1 3" };
 
-enum { N_RULE_FABRICS = sizeof(rule_fabrics) / sizeof(*rule_fabrics), RULE_ROUNDS = 12 };
+enum { N_RULE_FABRICS = sizeof(rule_fabrics) / sizeof(*rule_fabrics), RULE_ROUNDS = 24 };
 
 /* Packets that change VLs on their way. */
 START_TEST(rule)
@@ -534,10 +542,15 @@ START_TEST(rule)
 		fabric_make(rule_fabrics[_i % N_RULE_FABRICS], fail, (uint32_t)_i, arena);
 	struct lids l = fabric_lids(g, (uint32_t)_i % 2, 0, arena);
 	struct lft lft = minhop(g, &l);
-	struct lanes lanes = random_lanes(&lft, 4, &seed);
 	unsigned round = (unsigned)_i / N_RULE_FABRICS, levels = 1 + round % 2;
+	/* with 8 SLs per level, SLs n and n + 8 are in use */
+	unsigned shift = round % 3 ? 2 : 3;
+	struct lanes lanes = random_lanes(&lft, 1U << shift, 1, &seed);
 	bool alike = levels > 1 && round % 4 == 1;
-	struct vl_rule r = random_rule(g, levels, alike, &seed);
+	enum levels kind = alike           ? LEVELS_RENAMED
+	                   : round % 8 < 4 ? LEVELS_ROTATED
+	                                   : LEVELS_INDEPENDENT;
+	struct vl_rule r = random_rule(g, levels, kind, shift, &seed);
 
 	damage(&lft, g, round < 4 ? 0 : round, &seed);
 	lanes.rule = &r;
@@ -677,8 +690,9 @@ START_TEST(many_rings)
 }
 END_TEST
 
-/* A ring of four switches of which the first few have a host. */
-static struct graph *ring_with_hosts(uint32_t n_hosts)
+/* A ring of four switches of which the first few have a host. Cables lead from the last
+ * port of a switch to port 1 of the next. */
+static struct graph *ring_with_hosts(uint32_t n_hosts, uint8_t n_ports)
 {
 	struct graph *g = graph_new(arena);
 	struct diags *d = arena_alloc(arena, sizeof(*d));
@@ -687,12 +701,12 @@ static struct graph *ring_with_hosts(uint32_t n_hosts)
 	diags_init(d, arena);
 	for (unsigned i = 0; i < 4; i++) {
 		ck_assert_int_eq(
-			graph_add_node(g, NODE_SWITCH, 10 + i, 3, "s", NULL, &s[i]),
+			graph_add_node(g, NODE_SWITCH, 10 + i, n_ports, "s", NULL, &s[i]),
 			E_OK);
 	}
 	for (unsigned i = 0; i < 4; i++) {
-		ck_assert_int_eq(graph_connect(g, graph_port(g, s[i], 1),
-		                               graph_port(g, s[(i + 1) % 4], 2)),
+		ck_assert_int_eq(graph_connect(g, graph_port(g, s[i], n_ports),
+		                               graph_port(g, s[(i + 1) % 4], 1)),
 		                 E_OK);
 	}
 	for (unsigned i = 0; i < n_hosts; i++) {
@@ -700,7 +714,7 @@ static struct graph *ring_with_hosts(uint32_t n_hosts)
 			graph_add_node(g, NODE_CA, 100 * (i + 1), 1, "h", NULL, &h),
 			E_OK);
 		ck_assert_int_eq(
-			graph_connect(g, graph_port(g, s[i], 3), graph_port(g, h, 1)),
+			graph_connect(g, graph_port(g, s[i], 2), graph_port(g, h, 1)),
 			E_OK);
 	}
 	ck_assert_int_eq(graph_freeze(g, d), E_OK);
@@ -712,7 +726,7 @@ static struct graph *ring_with_hosts(uint32_t n_hosts)
  */
 START_TEST(who_closes_the_ring)
 {
-	struct graph *g = ring_with_hosts((uint32_t)_i);
+	struct graph *g = ring_with_hosts((uint32_t)_i, 3);
 	struct lids l = fabric_lids(g, 0, 0, arena);
 	struct lft lft = minhop(g, &l);
 	bool hosts_do = _i > 2;
@@ -730,6 +744,25 @@ START_TEST(who_closes_the_ring)
 	ck_assert(starts_with(proof_text(&p, g, arena),
 	                      hosts_do ? "credit loop of 4 channels"
 	                               : "management credit loop of 4 channels"));
+}
+END_TEST
+
+/* A dependency on the last port of a switch counts, whatever the number of ports. */
+START_TEST(last_port)
+{
+	static const uint8_t n_ports[] = { 3, 62, 63, 64, 65, 127, 128, 192, 254 };
+	struct graph *g = ring_with_hosts(4, n_ports[_i]);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct lft lft = minhop(g, &l);
+	struct proof p;
+
+	one_way_round(g, &l, &lft);
+	p = prove(g, &l, &lft, NULL);
+	ck_assert_uint_eq(p.credit_loops, 1);
+	ck_assert_uint_eq(p.cycle[0].n, 4);
+	for (unsigned i = 0; i < 4; i++) {
+		ck_assert_uint_eq(p.cycle[0].channels[i].port, n_ports[_i]);
+	}
 }
 END_TEST
 
@@ -1084,6 +1117,7 @@ TEST_SUITE(proof)
 	tcase_add_test(t, ring_one_way);
 	tcase_add_test(t, many_rings);
 	tcase_add_loop_test(t, who_closes_the_ring, 0, 5);
+	tcase_add_loop_test(t, last_port, 0, 9);
 	tcase_add_loop_test(t, degraded_trees, 0, N_DEGRADED * SEEDS);
 	tcase_add_test(t, holes_in_spines);
 	tcase_add_test(t, lids_of_switches);
