@@ -148,16 +148,16 @@ static void straight_closer(const void *ctx, uint32_t s, uint32_t t,
 
 static int find_line(const struct graph *g, struct updown *ret, struct arena *tmp)
 {
-	uint32_t *pos, *part;
+	uint32_t *pos;
 	uint16_t *rank;
 	int err = leaves_ranks(g, tmp, &rank);
 
 	if (err == E_OK) {
 		const struct updown_rule rule = { .rank = rank };
 
-		err = updown_order(g, &rule, tmp, &pos, &part);
+		err = updown_order(g, &rule, tmp, &pos, NULL);
 	}
-	return err == E_OK ? updown_init(ret, g, pos, part, tmp) : err;
+	return err == E_OK ? updown_init(ret, g, pos, tmp) : err;
 }
 
 static int minhop_route(const struct route_in *in, struct arena *a, struct route_out *ret)

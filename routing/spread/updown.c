@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Up/down routes over a line of switches; shared by updn and dnup.
+ * Up/down routing over a total order of the switches; shared by updn and dnup.
  *
- * The line. Ranks alone are not enough: the top switches of a tree have nobody above
- * them, so none of them reaches another, and when one cable is missing, some of them do
- * not even reach all hosts. Therefore the line is grown from its top: the next switch is
- * always the one of best rank among the neighbours of those that stand already. Every
+ * The order. Ranks alone are not enough. The top switches of a tree have no switch above
+ * them, so none of them reaches another, and when one cable is missing some of them do not
+ * even reach all hosts. Therefore the order is grown from its top: the next switch is
+ * always the one of best rank among the neighbours of those that are placed already. Every
  * switch but the first then has a neighbour above it. In a healthy tree the first core
  * switch is followed by one switch below it, this one by its other core switches, and so
- * on; one switch per group of cores and one leaf switch stand higher than their rank. The
- * shortest paths between hosts are still all allowed: each core has one neighbour above
- * it at most, so no path between hosts must turn upwards there.
+ * on. One switch per group of cores and one leaf switch stand higher than their rank. All
+ * shortest paths between hosts are still allowed: each core has at most one neighbour
+ * above it, so no path between hosts must turn upwards there.
  *
- * The paths. Forwarding tables know only the destination, so one who may be entered from
- * above must go down from there. For each destination switches are reached one hop at a
- * time, nearest first. One that is reached only from below it on paths that descend gets
- * such a path, and its upper neighbours may use it. One that is also, or only, reached
- * from a neighbour above it may use all these ways, but is closed to its upper
- * neighbours. That can leave somebody without a path; for such a destination one that is
- * reached in both ways takes the descending ways alone, and where this is not enough
- * either, a switch that can descend to the destination at all does so, be the path
- * longer. This last rule leaves nobody out: who can descend is open to all, who cannot
- * can climb.
+ * The paths. Forwarding tables know only the destination, so a switch that packets may
+ * enter from above must forward them down. For each destination, switches are reached one
+ * hop at a time, the nearest first. A switch that is first reached from below only, over
+ * a path that descends, gets such a path, and its upper neighbours may use it: it is open
+ * from above. A switch that is first reached from a neighbour above it, or from both
+ * sides, may use all these ports, but its upper neighbours may not use it.
  *
- * 64 destinations advance at once, one bit each, as in hops.c.
+ * Every switch of the part is reached. Of those that are reached, look at the one highest
+ * in the order. It was reached from below only, because a neighbour above would be reached
+ * and higher, so it is open from above. If it had a neighbour above, that one would be
+ * reached through it. So it is the top, and all others reach the top by climbing.
+ *
+ * 64 destinations advance together, one bit each, as in hops.c.
  *
  * Sources: Schroeder et al. 1991, "Autonet: a high-speed, self-configuring local area
  * network using point-to-point links"; Sancho, Robles, Duato 2000, "A flexible routing
- * scheme for networks of workstations", for lines other than by breadth-first search.
+ * scheme for networks of workstations", for orders other than by breadth-first search.
  */
 #include "routing/spread/updown.h"
 
@@ -46,9 +47,9 @@
 
 enum { BITS = 64 };
 
-/* ---- the line ---- */
+/* ---- the order ---- */
 
-/* Switches that have a neighbour in the line, best first: a binary heap of keys. */
+/* Switches next to those that are placed, best first: a binary heap of keys. */
 struct heap {
 	uint64_t *key; /* rank, depth, place by rank and id: 16, 16 and 32 bits */
 	uint32_t n;
@@ -100,18 +101,18 @@ static int compare_named(const void *a, const void *b)
 	return x->sw < y->sw ? -1 : x->sw > y->sw;
 }
 
-/* What growing the line needs. */
+/* Working memory to grow the order. */
 struct grow {
 	const struct graph *g;
 	const struct updown_rule *rule;
 	struct named *by_place; /* [n] by rank and id */
 	uint32_t *place;        /* [n] position there, of each switch */
-	uint16_t *depth;        /* [n] hops from the top, along the line's growth */
-	uint32_t *part;         /* [n] GRAPH_NONE: nobody has reached it */
+	uint16_t *depth;        /* [n] hops from the top, as the order grew */
+	uint32_t *part;         /* [n] GRAPH_NONE: not reached yet */
 	struct heap heap;
 };
 
-static void reach(struct grow *x, uint32_t s, uint32_t part, unsigned depth)
+static void push_switch(struct grow *x, uint32_t s, uint32_t part, unsigned depth)
 {
 	x->part[s] = part;
 	x->depth[s] = (uint16_t)(depth < UINT16_MAX ? depth : UINT16_MAX);
@@ -126,14 +127,14 @@ static uint32_t grow_part(struct grow *x, uint32_t top, uint32_t part, uint32_t 
 {
 	const struct graph *g = x->g;
 
-	reach(x, top, part, 0);
+	push_switch(x, top, part, 0);
 	while (x->heap.n) {
 		uint32_t s = x->by_place[(uint32_t)heap_pop(&x->heap)].sw;
 
 		pos[s] = n++;
 		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
 			if (x->part[g->adj[i].to] == GRAPH_NONE) {
-				reach(x, g->adj[i].to, part, x->depth[s] + 1U);
+				push_switch(x, g->adj[i].to, part, x->depth[s] + 1U);
 			}
 		}
 	}
@@ -192,21 +193,15 @@ struct sides {
 	const uint32_t *first; /* [n + 1] into to, as graph.adj_first */
 	uint32_t *split;       /* [n] first of those below */
 	uint32_t *to;
-	uint32_t *lowest; /* [n] switches, the bottom of the line first */
-	const uint32_t *part;
-	bool one_part;
 };
 
 static int sides_init(struct sides *x, const struct graph *g, const uint32_t *pos,
-                      const uint32_t *part, struct arena *a)
+                      struct arena *a)
 {
-	*x = (struct sides){
-		.n = g->n_switches, .first = g->adj_first, .part = part, .one_part = true
-	};
+	*x = (struct sides){ .n = g->n_switches, .first = g->adj_first };
 	x->split = arena_array(a, x->n, sizeof(*x->split));
 	x->to = arena_array(a, g->n_adj, sizeof(*x->to));
-	x->lowest = arena_array(a, x->n, sizeof(*x->lowest));
-	if (!x->split || !x->to || !x->lowest) {
+	if (!x->split || !x->to) {
 		return -ENOMEM;
 	}
 	for (uint32_t s = 0; s < x->n; s++) {
@@ -218,8 +213,6 @@ static int sides_init(struct sides *x, const struct graph *g, const uint32_t *po
 			x->to[above ? up++ : --down] = g->adj[i].to;
 		}
 		x->split[s] = up;
-		x->lowest[x->n - 1 - pos[s]] = s;
-		x->one_part &= part[s] == 0;
 	}
 	return E_OK;
 }
@@ -227,20 +220,23 @@ static int sides_init(struct sides *x, const struct graph *g, const uint32_t *po
 /* Bits of one thread, a word per switch and a bit per destination. */
 struct wave {
 	uint64_t *now,
-		*now_down; /* reached with the last hop; of these: open from above */
-	uint64_t *next, *next_down; /* with this hop */
-	uint64_t *seen;             /* ever */
-	uint64_t *descends; /* can the switch descend to the destination at all? */
+		*now_open; /* reached with the last hop; of these: open from above */
+	uint64_t *next, *next_open; /* likewise with this hop */
+	uint64_t *seen;             /* reached at all */
 };
 
-enum { WAVE_WORDS = 6 };
+enum { WAVE_WORDS = 5 };
 
-/* Destinations under the stricter rules. */
-struct rules {
-	uint64_t prefer_down, always_down;
-};
+static void swap(uint64_t **a, uint64_t **b)
+{
+	uint64_t *x = *a;
 
-static uint64_t advance(const struct sides *x, struct wave *w, const struct rules *r)
+	*a = *b;
+	*b = x;
+}
+
+/* Reaches the switches one hop further. Returns whether there were any. */
+static bool advance(const struct sides *x, struct wave *w)
 {
 	uint64_t any = 0;
 
@@ -252,124 +248,53 @@ static uint64_t advance(const struct sides *x, struct wave *w, const struct rule
 			up |= w->now[x->to[i]];
 		}
 		for (; i < x->first[s + 1]; i++) {
-			down |= w->now_down[x->to[i]];
+			down |= w->now_open[x->to[i]];
 		}
-		up &= ~(r->always_down & w->descends[s]);
 		fresh = (up | down) & ~w->seen[s];
 		w->next[s] = fresh;
-		w->next_down[s] = fresh & down & (~up | r->prefer_down);
+		w->next_open[s] = fresh & down & ~up;
 		any |= fresh;
 	}
-	return any;
+	return any != 0;
 }
 
-static void note_arrivals(struct updown *u, struct wave *w, uint32_t first, unsigned d)
+/* Finds paths to up to 64 destinations. Returns the longest, HOPS_NONE: too long. */
+static unsigned search_block(struct updown *u, const struct sides *x, struct wave *w,
+                             uint32_t first)
 {
-	for (uint32_t s = 0; s < u->hops.n; s++) {
-		size_t at = (size_t)s * u->hops.stride + first;
-
-		for (uint64_t bits = w->next[s]; bits; bits &= bits - 1) {
-			unsigned k = (unsigned)__builtin_ctzll(bits);
-			bool down = w->next_down[s] >> k & 1;
-
-			u->hops.dist[at + k] = (uint8_t)d;
-			u->down[at + k] = down ? (uint8_t)d : HOPS_NONE;
-		}
-		w->seen[s] |= w->next[s];
-	}
-}
-
-/* The destinations themselves. */
-static void start_wave(struct updown *u, struct wave *w, uint32_t first)
-{
-	size_t bytes = u->hops.n * sizeof(*w->now);
+	size_t bytes = x->n * sizeof(*w->now);
 
 	memset(w->now, 0, bytes);
-	for (uint32_t k = 0; k < BITS && first + k < u->hops.n; k++) {
+	for (uint32_t k = 0; k < BITS && first + k < x->n; k++) {
 		size_t at = (size_t)(first + k) * u->hops.stride + first + k;
 
 		w->now[first + k] = UINT64_C(1) << k;
 		u->hops.dist[at] = u->down[at] = 0;
 	}
-	memcpy(w->now_down, w->now, bytes);
+	memcpy(w->now_open, w->now, bytes);
 	memcpy(w->seen, w->now, bytes);
-}
-
-static void find_descents(const struct sides *x, struct wave *w)
-{
-	memcpy(w->descends, w->now, x->n * sizeof(*w->now));
-	for (uint32_t i = 0; i < x->n; i++) {
-		uint32_t s = x->lowest[i];
-
-		for (uint32_t k = x->split[s]; k < x->first[s + 1]; k++) {
-			w->descends[s] |= w->descends[x->to[k]];
-		}
-	}
-}
-
-static void swap(uint64_t **a, uint64_t **b)
-{
-	uint64_t *x = *a;
-
-	*a = *b;
-	*b = x;
-}
-
-/* Paths to up to 64 destinations. Returns the longest, HOPS_NONE: too long. */
-static unsigned search(struct updown *u, const struct sides *x, struct wave *w,
-                       uint32_t first, const struct rules *r)
-{
-	start_wave(u, w, first);
-	if (r->always_down) {
-		find_descents(x, w);
-	} else {
-		memset(w->descends, 0, x->n * sizeof(*w->descends));
-	}
 	for (unsigned d = 1;; d++) {
-		if (!advance(x, w, r)) {
+		if (!advance(x, w)) {
 			return d - 1;
 		}
 		if (d == HOPS_NONE) {
 			return HOPS_NONE;
 		}
-		note_arrivals(u, w, first, d);
-		swap(&w->now, &w->next);
-		swap(&w->now_down, &w->next_down);
-	}
-}
+		for (uint32_t s = 0; s < x->n; s++) {
+			size_t at = (size_t)s * u->hops.stride + first;
 
-/* Destinations of the block that somebody of their part did not reach. */
-static uint64_t left_out(const struct sides *x, const struct wave *w, uint32_t first)
-{
-	uint32_t n = x->n - first < BITS ? x->n - first : BITS;
-	uint64_t all = ~UINT64_C(0) >> (BITS - n), out = 0;
+			for (uint64_t bits = w->next[s]; bits; bits &= bits - 1) {
+				unsigned k = (unsigned)__builtin_ctzll(bits);
+				bool is_open = w->next_open[s] >> k & 1;
 
-	for (uint32_t s = 0; s < x->n; s++) {
-		uint64_t wanted = x->one_part ? all : 0;
-
-		for (uint32_t k = 0; !x->one_part && k < n; k++) {
-			wanted |= (uint64_t)(x->part[first + k] == x->part[s]) << k;
+				u->hops.dist[at + k] = (uint8_t)d;
+				u->down[at + k] = is_open ? (uint8_t)d : HOPS_NONE;
+			}
+			w->seen[s] |= w->next[s];
 		}
-		out |= wanted & ~w->seen[s];
+		swap(&w->now, &w->next);
+		swap(&w->now_open, &w->next_open);
 	}
-	return out;
-}
-
-static unsigned search_block(struct updown *u, const struct sides *x, struct wave *w,
-                             uint32_t first)
-{
-	struct rules r = { 0, 0 };
-	unsigned d = search(u, x, w, first, &r);
-
-	r.prefer_down = left_out(x, w, first);
-	if (r.prefer_down) {
-		d = search(u, x, w, first, &r);
-		r.always_down = left_out(x, w, first);
-	}
-	if (r.always_down) {
-		d = search(u, x, w, first, &r);
-	}
-	return d;
 }
 
 static int find_paths(struct updown *u, const struct sides *x, struct arena *tmp)
@@ -387,8 +312,7 @@ static int find_paths(struct updown *u, const struct sides *x, struct arena *tmp
 		uint64_t *w = words + (size_t)i * WAVE_WORDS * x->n;
 		size_t n = x->n;
 
-		wave[i] = (struct wave){ w,         w + n,     w + 2 * n,
-			                 w + 3 * n, w + 4 * n, w + 5 * n };
+		wave[i] = (struct wave){ w, w + n, w + 2 * n, w + 3 * n, w + 4 * n };
 	}
 #pragma omp parallel for schedule(dynamic, 1) reduction(max : longest)
 	for (uint32_t b = 0; b < n_blocks; b++) {
@@ -401,14 +325,14 @@ static int find_paths(struct updown *u, const struct sides *x, struct arena *tmp
 }
 
 int updown_init(struct updown *u, const struct graph *g, const uint32_t *pos,
-                const uint32_t *part, struct arena *a)
+                struct arena *a)
 {
 	struct updown x = { .pos = pos };
 	struct arena *tmp = arena_new();
 	struct sides sides;
 	int ret = -ENOMEM;
 
-	if (!tmp || sides_init(&sides, g, pos, part, tmp) != E_OK) {
+	if (!tmp || sides_init(&sides, g, pos, tmp) != E_OK) {
 		goto out;
 	}
 	ret = hops_alloc(&x.hops, g->n_switches, a);
@@ -441,15 +365,14 @@ void updown_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link
 	size_t stride = u->hops.stride;
 	uint32_t here = u->pos[s];
 	uint8_t closer = (uint8_t)(dist[s * stride] - 1U);
-	/* Who is open from above goes down alone. */
-	uint32_t above = down[s * stride] == HOPS_NONE ? here : 0;
 	unsigned n = 0;
 
 	for (uint32_t i = 0; i < n_links && n < max; i++) {
-		uint32_t to = link[i].to, pos = u->pos[to];
-		const uint8_t *by = pos > here ? down : dist;
+		uint32_t to = link[i].to;
+		/* If s is open from above, no neighbour above it is closer. */
+		const uint8_t *by = u->pos[to] > here ? down : dist;
 
-		if ((pos > here || pos < above) && by[to * stride] == closer) {
+		if (by[to * stride] == closer) {
 			ret->port[n] = link[i].port;
 			ret->to[n] = to;
 			n++;
@@ -460,25 +383,43 @@ void updown_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link
 
 /* ---- an engine ---- */
 
-static int fill(const struct route_in *in, const struct updown *u,
-                const struct spread_options *o, struct arena *tmp, struct arena *a,
-                struct route_out *ret)
+int updown_route(const struct route_in *in, const struct updown_rule *rule,
+                 const struct spread_options *o, struct arena *a, struct route_out *ret)
 {
+	struct arena *tmp = arena_new();
+	struct updown u;
 	struct spread_tune tune;
 	const struct spread spread = {
 		.g = in->g,
 		.lids = in->lids,
-		.hops = &u->hops,
+		.hops = &u.hops,
 		.closer = updown_closer,
-		.ctx = u,
+		.ctx = &u,
 		.prev = in->prev,
 		.even = true,
 		.tune = &tune,
 		.cancel = in->cancel,
 	};
 	struct lft lft;
-	int ret_code = spread_tune_init(&tune, o, in->g, tmp, &ret->notes);
+	uint32_t *pos;
+	int ret_code;
 
+	if (!tmp) {
+		return -ENOMEM;
+	}
+	ret_code = updown_order(in->g, rule, tmp, &pos, NULL);
+	if (ret_code == E_OK) {
+		ret_code = updown_init(&u, in->g, pos, tmp);
+	}
+	if (ret_code == E_RANGE) {
+		why_add(&ret->notes,
+		        "an up/down path of more than %u hops, or more than %u switches",
+		        HOPS_NONE - 1U, UINT16_MAX);
+		ret_code = E_UNSUITABLE;
+	}
+	if (ret_code == E_OK) {
+		ret_code = spread_tune_init(&tune, o, in->g, tmp, &ret->notes);
+	}
 	if (ret_code == E_OK) {
 		ret_code = lft_init(&lft, in->g->n_switches, in->lids->top, a);
 	}
@@ -488,32 +429,6 @@ static int fill(const struct route_in *in, const struct updown *u,
 	if (ret_code == E_OK) {
 		ret->lft = lft;
 		ret->lanes = (struct lanes){ .n = 1 };
-	}
-	return ret_code;
-}
-
-int updown_route(const struct route_in *in, const struct updown_rule *rule,
-                 const struct spread_options *o, struct arena *a, struct route_out *ret)
-{
-	struct arena *tmp = arena_new();
-	uint32_t *pos, *part;
-	struct updown u;
-	int ret_code;
-
-	if (!tmp) {
-		return -ENOMEM;
-	}
-	ret_code = updown_order(in->g, rule, tmp, &pos, &part);
-	if (ret_code == E_OK) {
-		ret_code = updown_init(&u, in->g, pos, part, tmp);
-	}
-	if (ret_code == E_OK) {
-		ret_code = fill(in, &u, o, tmp, a, ret);
-	} else if (ret_code == E_RANGE) {
-		why_add(&ret->notes,
-		        "an up/down path of more than %u hops, or more than %u switches",
-		        HOPS_NONE - 1U, UINT16_MAX);
-		ret_code = E_UNSUITABLE;
 	}
 	arena_free(tmp);
 	return ret_code;

@@ -15,13 +15,14 @@ struct route_out;
 struct spread_options;
 
 /*!
- * Up/down routes: switches stand in one line, and a route first climbs it, then descends; it
- * never climbs after it has descended. Such routes cannot wait for each other in a circle,
- * whatever the fabric (Schroeder et al. 1991, "Autonet").
+ * Up/down routes: all switches stand in a total order, and a route first climbs it, then
+ * descends. It never climbs after it has descended. So the channels that such routes use
+ * cannot wait for each other in a cycle, whatever the fabric (Schroeder et al. 1991,
+ * "Autonet").
  */
 enum { UPDOWN_RANK_NONE = 0xffff }; /*!< not ranked: below all others */
 
-/*! What decides the line. */
+/*! What decides the order. */
 struct updown_rule {
 	const uint16_t *rank; /*!< [n_switches] 0 is the top */
 	const uint64_t *id;   /*!< [n_switches] among equal ranks the smaller stands higher; NULL: the GUID */
@@ -29,14 +30,14 @@ struct updown_rule {
 };
 
 /*!
- * \brief Puts the switches in line.
+ * \brief Puts the switches in a total order.
  *
- * In each connected part exactly one switch has no neighbour above it. So every switch can
- * climb to it, descend to every other, and no pair is without a route. To get there some
- * switches stand above neighbours of a better rank: the first one through which a separate
- * group of these is reached.
+ * In each connected part exactly one switch has no neighbour above it. Every switch can
+ * climb to it, and it can descend to every other, so no pair is without a route. For this
+ * some switches stand above neighbours of a better rank: each is the first through which
+ * a separate group of such neighbours is reached.
  *
- * \param ret_pos   [n_switches] place in the line, 0 is the top.
+ * \param ret_pos   [n_switches] place in the order, 0 is the top.
  * \param ret_part  [n_switches] connected part, over links between switches; NULL: not wanted.
  * \retval E_RANGE  More than 65,535 switches. \retval -ENOMEM
  * Cost: O((S + E) log S).
@@ -44,26 +45,28 @@ struct updown_rule {
 int updown_order(const struct graph *g, const struct updown_rule *rule, struct arena *a,
                  uint32_t **ret_pos, uint32_t **ret_part);
 
-/*! The paths that a line allows. */
+/*! The paths that an order allows. */
 struct updown {
 	const uint32_t *pos; /*!< as updown_order() gives it */
 	struct hops hops;    /*!< hops along the path that is used */
-	uint8_t *down;       /*!< [n][hops.stride] the same where the path only descends, else HOPS_NONE */
+	uint8_t *
+		down; /*!< [n][hops.stride] the same where the switch is open from above, because
+	                          its path only descends; else HOPS_NONE */
 };
 
 /*!
  * \brief Finds the paths. Parallel; same result on any number of threads.
  * \retval E_RANGE  A path of more than 254 hops. \retval -ENOMEM
- * Cost: as hops_init(), twice to four times.
+ * Cost: about twice that of hops_init().
  */
 int updown_init(struct updown *u, const struct graph *g, const uint32_t *pos,
-                const uint32_t *part, struct arena *a);
+                struct arena *a);
 
 /*! \brief For spread_run(); \a ctx is the struct updown. */
 spread_closer_f updown_closer;
 
 /*!
- * \brief The whole of an up/down engine behind its ranking: line, paths, tables.
+ * \brief The whole of an up/down engine behind its ranking: order, paths, tables.
  * \param o  Options of the balancing stage; NULL: defaults.
  */
 int updown_route(const struct route_in *in, const struct updown_rule *rule,

@@ -126,7 +126,7 @@ static int route_switches(struct job *j, const struct lids *lids, const struct l
 	struct updown_rule rule = { .by_depth = true };
 	struct updown u;
 	uint16_t *rank;
-	uint32_t *pos, *part;
+	uint32_t *pos;
 	int ret = leaves_heights(j->g, tmp, &rank);
 
 	if (ret != E_OK) {
@@ -136,9 +136,9 @@ static int route_switches(struct job *j, const struct lids *lids, const struct l
 		rank[s] = (uint16_t)(UPDOWN_RANK_NONE - rank[s]);
 	}
 	rule.rank = rank;
-	ret = updown_order(j->g, &rule, tmp, &pos, &part);
+	ret = updown_order(j->g, &rule, tmp, &pos, NULL);
 	if (ret == E_OK) {
-		ret = updown_init(&u, j->g, pos, part, tmp);
+		ret = updown_init(&u, j->g, pos, tmp);
 	}
 	if (ret == E_OK) {
 		const struct spread spread = {

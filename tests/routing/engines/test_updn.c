@@ -224,7 +224,7 @@ START_TEST(never_up_after_down)
 }
 END_TEST
 
-/* ---- the line and the paths, on fabrics and ranks of any kind ---- */
+/* ---- the order and the paths, on fabrics and ranks of any kind ---- */
 
 static const char *const any[] = {
 	"ft2 5 2 3",       "ft3 4",
@@ -285,7 +285,7 @@ static bool walk_is_good(const struct graph *g, const struct updown *u, uint32_t
 	return good && s == t;
 }
 
-static void check_line(const char *command, uint32_t seed)
+static void check_order(const char *command, uint32_t seed)
 {
 	uint64_t state = seed;
 	struct graph *g = fabric_make(command, seed % 3 * 0.1, seed, arena);
@@ -307,7 +307,7 @@ static void check_line(const char *command, uint32_t seed)
 		}
 		ck_assert(above || pos[s] == 0); /* the generators give one part */
 	}
-	ck_assert_int_eq(updown_init(&u, g, pos, part, arena), E_OK);
+	ck_assert_int_eq(updown_init(&u, g, pos, arena), E_OK);
 	for (uint32_t s = 0; s < n; s++) {
 		for (uint32_t t = 0; t < n; t++) {
 			if (hops_between(&u.hops, s, t) == HOPS_NONE ||
@@ -319,16 +319,16 @@ static void check_line(const char *command, uint32_t seed)
 	}
 }
 
-START_TEST(line_and_paths)
+START_TEST(order_and_paths)
 {
 	for (uint32_t seed = 1; seed <= ANY_SEEDS; seed++) {
-		check_line(any[_i], seed);
+		check_order(any[_i], seed);
 	}
 }
 END_TEST
 
 /* In a whole tree the best ranks stay on top of all their neighbours but one at most. */
-START_TEST(line_of_a_tree)
+START_TEST(order_of_a_tree)
 {
 	struct graph *g = fabric_make("ft3 8", 0, 1, arena);
 	uint16_t *rank = arena_array(arena, g->n_switches, sizeof(*rank));
@@ -484,8 +484,8 @@ TEST_SUITE(updn)
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, never_up_after_down, 0, N_TREES);
-	tcase_add_loop_test(t, line_and_paths, 0, N_ANY);
-	tcase_add_test(t, line_of_a_tree);
+	tcase_add_loop_test(t, order_and_paths, 0, N_ANY);
+	tcase_add_test(t, order_of_a_tree);
 	tcase_add_loop_test(t, detection, 0, sizeof(detected) / sizeof(*detected));
 	tcase_add_test(t, root_file);
 	tcase_add_test(t, ids_file);
