@@ -20,13 +20,13 @@ static const struct sa_query
 	from_snapshot; /* without a store: what the snapshot mirrors */
 
 /* The group of the row that was found, or of the first one after it that makes sense. */
-static int read_group(int found, struct written_walk *w, struct written_record *rec,
+static int read_group(int found, struct client_walk *w, struct client_record *rec,
                       struct group *ret)
 {
 	struct mcast_group_row g;
 
 	while (found == E_OK && !mcast_group_decode(&rec->row, &g)) {
-		found = written_next(w, rec);
+		found = client_record_next(w, rec);
 	}
 	if (found != E_OK) {
 		return found;
@@ -54,10 +54,10 @@ static int read_group(int found, struct written_walk *w, struct written_record *
 int group_from(struct snap_reader *r, const uint8_t *key, size_t key_len,
                struct group *ret)
 {
-	struct written_walk w;
-	struct written_record rec;
-	int found =
-		written_from(r, &from_snapshot, RECORDS_GROUPS, key, key_len, &w, &rec);
+	struct client_walk w;
+	struct client_record rec;
+	int found = client_record_seek(r, &from_snapshot, RECORDS_GROUPS, key, key_len,
+	                               &w, &rec);
 
 	return read_group(found, &w, &rec, ret);
 }
@@ -82,26 +82,26 @@ int group_find(struct snap_reader *r, uint64_t mgid_prefix, uint64_t mgid_suffix
 
 int group_next(struct snap_reader *r, struct group *ret)
 {
-	struct written_walk w = { .r = r, .table = RECORDS_GROUPS };
-	struct written_record rec;
-	int found = written_next(&w, &rec);
+	struct client_walk w = { .r = r, .table = RECORDS_GROUPS };
+	struct client_record rec;
+	int found = client_record_next(&w, &rec);
 
 	return read_group(found, &w, &rec, ret);
 }
 
-static int read_member(int found, const struct group *g, struct written_walk *w,
-                       struct written_record *rec, struct group_member *ret)
+static int read_member(int found, const struct group *g, struct client_walk *w,
+                       struct client_record *rec, struct group_member *ret)
 {
 	struct mcast_member_row m;
 
-	while (found == E_OK && written_begins(rec, g->key, sizeof(g->key)) &&
+	while (found == E_OK && client_record_has_prefix(rec, g->key, sizeof(g->key)) &&
 	       !mcast_member_decode(&rec->row, &m)) {
-		found = written_next(w, rec);
+		found = client_record_next(w, rec);
 	}
 	if (found != E_OK) {
 		return found;
 	}
-	if (!written_begins(rec, g->key, sizeof(g->key))) {
+	if (!client_record_has_prefix(rec, g->key, sizeof(g->key))) {
 		return E_NOTFOUND;
 	}
 	*ret = (struct group_member){
@@ -119,11 +119,11 @@ static int read_member(int found, const struct group *g, struct written_walk *w,
 int group_member_from(struct snap_reader *r, const struct group *g, const uint8_t *key,
                       struct group_member *ret)
 {
-	struct written_walk w;
-	struct written_record rec;
-	int found =
-		written_from(r, &from_snapshot, RECORDS_MEMBERS, key ? key : g->key,
-	                     key ? GROUP_MEMBER_KEY_BYTES : GROUP_KEY_BYTES, &w, &rec);
+	struct client_walk w;
+	struct client_record rec;
+	int found = client_record_seek(
+		r, &from_snapshot, RECORDS_MEMBERS, key ? key : g->key,
+		key ? GROUP_MEMBER_KEY_BYTES : GROUP_KEY_BYTES, &w, &rec);
 
 	return read_member(found, g, &w, &rec, ret);
 }
@@ -131,9 +131,9 @@ int group_member_from(struct snap_reader *r, const struct group *g, const uint8_
 int group_member_next(struct snap_reader *r, const struct group *g,
                       struct group_member *ret)
 {
-	struct written_walk w = { .r = r, .table = RECORDS_MEMBERS };
-	struct written_record rec;
-	int found = written_next(&w, &rec);
+	struct client_walk w = { .r = r, .table = RECORDS_MEMBERS };
+	struct client_record rec;
+	int found = client_record_next(&w, &rec);
 
 	return read_member(found, g, &w, &rec, ret);
 }

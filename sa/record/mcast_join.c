@@ -4,15 +4,15 @@
 /*
  * Joining and leaving multicast groups (IBA vol. 1, 15.2.5.17.2).
  *
- * A Set on an MGID that nobody has creates the group, with values of its own or those of
- * the port where the requester leaves them open; on one that exists what is said has to
- * be the group's. Whatever is refused changes nothing.
+ * A Set of a new MGID creates the group. Values that the request does not have are those of the
+ * port. A Set of an existing MGID must not contradict the values of the group. A refused request
+ * changes nothing.
  *
- * A membership belongs to its port. Another port of the group's partition may join on its
- * behalf (ProxyJoin), and such a membership any port of the partition may change.
+ * A membership belongs to its port. Another port of the group's partition may join on its behalf
+ * (ProxyJoin); any port of the partition may change such a membership.
  *
- * MGIDs of IPoIB (RFC 4391) are created only beside the broadcast group of their
- * partition, and with its values.
+ * A group with an MGID of IPoIB (RFC 4391) is created only if the broadcast group of its
+ * partition exists, and with its values.
  */
 #include <errno.h>
 #include <string.h>
@@ -32,7 +32,7 @@ enum {
 	CODE_MAX = 63, /* of six bits */
 	LIFE_MAX = 63,
 	SCOPE_LINK_LOCAL = 2,
-	SIGNATURE_SA = 0xa01b, /* bytes 2 and 3: MGIDs that the SA makes */
+	SIGNATURE_SA = 0xa01b, /* bytes 2 and 3: MGIDs that the SA assigns */
 	SIGNATURE_IPV4 = 0x401b,
 	SIGNATURE_IPV6 = 0x601b,
 	LINK_LOCAL_PREFIX_TOP = 0xfe80
@@ -42,9 +42,9 @@ struct join {
 	struct snap_reader *r;
 	const struct sa_query *q;
 	struct sa_out *out;
-	struct snap_end port;         /* that of PortGID */
+	struct snap_end port;         /* the port of PortGID */
 	uint8_t port_gid[MGID_BYTES]; /* with the subnet's prefix */
-	bool proxy;                   /* another port asks */
+	bool proxy;                   /* the requester is another port */
 	struct mcast_group_row group;
 	struct mcast_member_row member; /* join_state 0: none yet */
 };
@@ -56,18 +56,13 @@ static int refuse(const struct join *j)
 
 /* ---- the request ---- */
 
-static bool is_link_local(uint64_t prefix)
-{
-	return prefix == (uint64_t)LINK_LOCAL_PREFIX_TOP << 48;
-}
-
 static int read_port(struct join *j)
 {
 	const uint8_t *gid = j->q->record + j->q->attr->fields[MC_PORT_GID].bit / 8;
 	uint64_t prefix = field_get(gid, 0, 64), own = snap_meta(j->r)->subnet_prefix;
 	int ret;
 
-	if (prefix != own && !is_link_local(prefix)) {
+	if (prefix != own && prefix != (uint64_t)LINK_LOCAL_PREFIX_TOP << 48) {
 		return sa_refuse(j->out, UMAD_SA_STATUS_INVALID_GID);
 	}
 	memcpy(j->port_gid, gid, MGID_BYTES);
@@ -80,7 +75,7 @@ static int read_port(struct join *j)
 	return E_OK;
 }
 
-static bool legal_values(const struct sa_query *q)
+static bool check_values(const struct sa_query *q)
 {
 	uint64_t mtu = sa_given(q, MC_MTU);
 
@@ -107,7 +102,7 @@ static int read_request(struct join *j)
 	if (!asked_all(q, BIT(MC_MGID) | BIT(MC_PORT_GID) | BIT(MC_JOIN_STATE))) {
 		return sa_refuse(j->out, UMAD_SA_STATUS_INSUF_COMPS);
 	}
-	if (!legal_values(q) || q->requester->port_guid == 0) {
+	if (!check_values(q) || q->requester->port_guid == 0) {
 		return refuse(j);
 	}
 	return read_port(j);
@@ -124,27 +119,27 @@ static unsigned selector_of(const struct join *j, unsigned component)
 	                                   : MC_LARGEST;
 }
 
-/* What a selector makes of a value and what there is; 0: nothing. */
-static uint64_t choose_value(unsigned selector, uint64_t asked, uint64_t there)
+/* The value for a selector, a requested value and the port's own value; 0: none. */
+static uint64_t choose_value(unsigned selector, uint64_t asked, uint64_t own)
 {
 	switch (selector) {
-	case MC_GREATER: return asked < there ? there : 0;
-	case MC_LESS: return asked > there ? there : asked ? asked - 1 : 0;
+	case MC_GREATER: return asked < own ? own : 0;
+	case MC_LESS: return asked > own ? own : asked ? asked - 1 : 0;
 	case MC_EXACTLY: return asked;
-	default: return there;
+	default: return own;
 	}
 }
 
-/* The same of rates, whose codes are not in the order of speed. */
-static uint8_t choose_rate(unsigned selector, uint8_t asked, uint8_t there)
+/* The same for rates, whose codes are not in the order of speed. */
+static uint8_t choose_rate(unsigned selector, uint8_t asked, uint8_t own)
 {
 	uint8_t best = 0;
 
-	if (selector != MC_LESS || rate_speed(asked) > rate_speed(there)) {
+	if (selector != MC_LESS || rate_speed(asked) > rate_speed(own)) {
 		return selector == MC_EXACTLY ? asked
-		       : selector == MC_GREATER && rate_speed(asked) >= rate_speed(there)
+		       : selector == MC_GREATER && rate_speed(asked) >= rate_speed(own)
 		               ? 0
-		               : there;
+		               : own;
 	}
 	for (unsigned code = 1; code <= CODE_MAX; code++) {
 		uint32_t speed = rate_speed((uint8_t)code);
@@ -156,27 +151,18 @@ static uint8_t choose_rate(unsigned selector, uint8_t asked, uint8_t there)
 	return best;
 }
 
-static uint64_t choose_life(const struct join *j)
-{
-	unsigned selector = selector_of(j, MC_LIFE);
-	uint64_t asked = sa_given(j->q, MC_LIFE),
-		 there = snap_meta(j->r)->packet_life_time;
-
-	if (selector == MC_GREATER && asked >= there) {
-		return asked + 1;
-	}
-	return choose_value(selector, asked, there);
-}
-
 static bool choose_values(struct join *j)
 {
 	uint64_t mtu =
 		choose_value(selector_of(j, MC_MTU), sa_given(j->q, MC_MTU), j->port.mtu);
 	uint8_t rate = choose_rate(selector_of(j, MC_RATE),
 	                           (uint8_t)sa_given(j->q, MC_RATE), j->port.rate);
-	uint64_t life = choose_life(j);
-	bool life_less = sa_asked(j->q, MC_LIFE) && selector_of(j, MC_LIFE) == MC_LESS &&
-	                 sa_given(j->q, MC_LIFE) == 0;
+	uint64_t asked = sa_given(j->q, MC_LIFE), own = snap_meta(j->r)->packet_life_time;
+	unsigned selector = selector_of(j, MC_LIFE);
+	uint64_t life = selector == MC_GREATER && asked >= own
+	                        ? asked + 1
+	                        : choose_value(selector, asked, own);
+	bool below_0 = sa_asked(j->q, MC_LIFE) && selector == MC_LESS && asked == 0;
 	uint8_t *record = j->group.record;
 
 	mcast_put(record, MC_MTU_SELECTOR, MC_EXACTLY);
@@ -186,15 +172,10 @@ static bool choose_values(struct join *j)
 	mcast_put(record, MC_LIFE_SELECTOR, MC_EXACTLY);
 	mcast_put(record, MC_LIFE, life);
 	return mtu >= 1 && mtu <= MTU_MAX && rate_speed(rate) != 0 && life <= LIFE_MAX &&
-	       !life_less;
+	       !below_0;
 }
 
 /* ---- the MGID of a new group ---- */
-
-static unsigned signature(const uint8_t *mgid)
-{
-	return (unsigned)mgid[2] << 8 | mgid[3];
-}
 
 static bool is_zero(const uint8_t *mgid)
 {
@@ -203,24 +184,19 @@ static bool is_zero(const uint8_t *mgid)
 	return memcmp(mgid, none, MGID_BYTES) == 0;
 }
 
-/* The broadcast group that an IPoIB group goes with: ff1s:401b:<P_Key>::ffff:ffff. */
-static void broadcast_of(const uint8_t *mgid, uint8_t ret[MGID_BYTES])
-{
-	memset(ret, 0, MGID_BYTES);
-	memcpy(ret, mgid, 6);
-	ret[2] = SIGNATURE_IPV4 >> 8;
-	ret[3] = SIGNATURE_IPV4 & 0xff;
-	memset(ret + 12, 0xff, 4);
-}
-
-static bool ipoib_fits(const struct join *j)
+static bool fits_broadcast_group(const struct join *j)
 {
 	static const unsigned same[] = { MC_Q_KEY, MC_P_KEY, MC_MTU, MC_RATE, MC_SL };
 	const uint8_t *record = j->group.record;
 	uint8_t broadcast[MGID_BYTES];
 	struct mcast_group_row g;
 
-	broadcast_of(record, broadcast);
+	/* the broadcast group is ff1s:401b:<P_Key>::ffff:ffff */
+	memset(broadcast, 0, MGID_BYTES);
+	memcpy(broadcast, record, 6);
+	broadcast[2] = SIGNATURE_IPV4 >> 8;
+	broadcast[3] = SIGNATURE_IPV4 & 0xff;
+	memset(broadcast + 12, 0xff, 4);
 	if (memcmp(record, broadcast, MGID_BYTES) == 0) {
 		return true;
 	}
@@ -235,7 +211,7 @@ static bool ipoib_fits(const struct join *j)
 	return true;
 }
 
-static bool legal_mgid(const struct join *j)
+static bool check_mgid(const struct join *j)
 {
 	const uint8_t *mgid = j->group.record;
 	unsigned scope = mgid[1] & 0xf;
@@ -244,20 +220,20 @@ static bool legal_mgid(const struct join *j)
 	    (mgid[1] & 0xe0) != 0) { /* of the flags only T is defined */
 		return false;
 	}
-	switch (signature(mgid)) {
+	switch (mgid[2] << 8 | mgid[3]) { /* the signature */
 	case SIGNATURE_IPV4:
-	case SIGNATURE_IPV6: return ipoib_fits(j);
+	case SIGNATURE_IPV6: return fits_broadcast_group(j);
 	case SIGNATURE_SA: return scope != SCOPE_LINK_LOCAL;
 	default: return true;
 	}
 }
 
-/* ff1s:a01b:<subnet prefix>:<number>, a number that is not taken: MLIDs are not either.
- */
-static void make_mgid(struct join *j, uint32_t mlid)
+/* Assigns ff1s:a01b:<subnet prefix>:<number>. The MLID is the first number to try, because it is
+ * free. */
+static void assign_mgid(struct join *j, uint32_t mlid)
 {
 	uint8_t *mgid = j->group.record;
-	struct mcast_group_row taken;
+	struct mcast_group_row other;
 
 	mgid[0] = 0xff;
 	mgid[1] = (uint8_t)(0x10 | mcast_get(mgid, MC_SCOPE));
@@ -266,27 +242,27 @@ static void make_mgid(struct join *j, uint32_t mlid)
 	field_set(mgid, 32, 64, snap_meta(j->r)->subnet_prefix);
 	do {
 		field_set(mgid, 96, 32, mlid++);
-	} while (mcast_group_find(j->q->store, mgid, &taken));
+	} while (mcast_group_find(j->q->store, mgid, &other));
 }
 
 /* ---- create ---- */
 
-static void copy_given(struct join *j)
+static void copy_values(struct join *j)
 {
-	static const unsigned given[] = { MC_Q_KEY,      MC_T_CLASS,   MC_P_KEY, MC_SL,
-		                          MC_FLOW_LABEL, MC_HOP_LIMIT, MC_SCOPE };
+	static const unsigned copied[] = { MC_Q_KEY,      MC_T_CLASS,   MC_P_KEY, MC_SL,
+		                           MC_FLOW_LABEL, MC_HOP_LIMIT, MC_SCOPE };
 	uint8_t *record = j->group.record;
 
 	memcpy(record, j->q->record, MGID_BYTES);
 	mcast_put(record, MC_SCOPE, is_zero(record) ? SCOPE_LINK_LOCAL : record[1] & 0xf);
-	for (unsigned i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
-		if (sa_asked(j->q, given[i])) {
-			mcast_put(record, given[i], sa_given(j->q, given[i]));
+	for (unsigned i = 0; i < sizeof(copied) / sizeof(copied[0]); i++) {
+		if (sa_asked(j->q, copied[i])) {
+			mcast_put(record, copied[i], sa_given(j->q, copied[i]));
 		}
 	}
 }
 
-static int new_group(struct join *j)
+static int create_group(struct join *j)
 {
 	uint32_t mlid;
 	int ret;
@@ -298,7 +274,7 @@ static int new_group(struct join *j)
 	                             BIT(MC_FLOW_LABEL) | BIT(MC_SL))) {
 		return sa_refuse(j->out, UMAD_SA_STATUS_INSUF_COMPS);
 	}
-	copy_given(j);
+	copy_values(j);
 	if (!choose_values(j)) {
 		return refuse(j);
 	}
@@ -309,8 +285,8 @@ static int new_group(struct join *j)
 	}
 	mcast_put(j->group.record, MC_MLID, mlid);
 	if (is_zero(j->group.record)) {
-		make_mgid(j, mlid);
-	} else if (!legal_mgid(j)) {
+		assign_mgid(j, mlid);
+	} else if (!check_mgid(j)) {
 		return refuse(j);
 	}
 	return E_OK;
@@ -318,8 +294,8 @@ static int new_group(struct join *j)
 
 /* ---- join ---- */
 
-/* Is what the request says of the group so? */
-static bool says_the_same(const struct join *j)
+/* Whether the components of the request are those of the group. */
+static bool matches_group(const struct join *j)
 {
 	static const unsigned same[] = { MC_Q_KEY,      MC_T_CLASS,   MC_MLID, MC_SL,
 		                         MC_FLOW_LABEL, MC_HOP_LIMIT, MC_SCOPE };
@@ -347,7 +323,7 @@ static bool fits_selectors(const struct join *j)
 	                        mcast_get(record, MC_LIFE));
 }
 
-/* Can the port take part: its partition, MTU and rate? */
+/* Whether partition, MTU and rate of the port are sufficient for the group. */
 static bool port_fits(const struct join *j)
 {
 	const uint8_t *record = j->group.record;
@@ -358,7 +334,7 @@ static bool port_fits(const struct join *j)
 	       mcast_has_p_key(j->r, &j->port, (uint16_t)mcast_get(record, MC_P_KEY));
 }
 
-/* May the requester make or change this membership? */
+/* Whether the requester may create or change the membership. */
 static bool may_change(const struct join *j)
 {
 	if (!j->proxy) {
@@ -399,8 +375,8 @@ int mcast_set(struct snap_reader *r, const struct sa_query *q, struct sa_out *ou
 	}
 	found = mcast_group_find(q->store, q->record, &j.group);
 	if (!found) {
-		ret = new_group(&j);
-	} else if (!says_the_same(&j) || !fits_selectors(&j)) {
+		ret = create_group(&j);
+	} else if (!matches_group(&j) || !fits_selectors(&j)) {
 		ret = refuse(&j);
 	}
 	if (ret != E_OK) {

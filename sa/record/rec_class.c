@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 
-/* ClassPortInfo of the SA (IBA vol. 1, 13.4.8.1 and 15.2.1.1): what this SA can do. Only
- * bits whose service is there are set. */
+/* ClassPortInfo of the SA (IBA vol. 1, 13.4.8.1 and 15.2.1.1): what this SA supports. */
 #include "conf/base/err.h"
 #include "db/reader.h"
 #include "sa/mad/wire.h"

@@ -2,21 +2,20 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * GUIDInfoRecord (IBA vol. 1, 15.2.5.18): the GUIDs of an end port in blocks of eight.
- * The first one is its PortGUID; the others, its alias GUIDs, are for clients to Set and
- * Delete: those whose bit is in the component mask. A virtual machine that moves between
- * hosts takes its GUID along.
+ * GUIDInfoRecord (IBA vol. 1, 15.2.5.18): the GUIDs of an end port in blocks of eight. The first
+ * one is its PortGUID. Clients Set and Delete the others, its alias GUIDs, by the bits of the
+ * component mask; so a virtual machine keeps its GUID when it moves to another host.
  *
- * A Set says a GUID, or 0 for one of the SM's choice where there is none yet. One that is
- * in use anywhere else is not given, nor one in place of another by which the port is a
- * member of a multicast group: as with OpenSM the answer tells, which is the block as it
- * is then, with a good status. A Delete of the latter is refused as a whole.
+ * A Set has a GUID, or 0 to let the SM assign one to an empty place. Two cases leave a place
+ * unchanged: the GUID is in use elsewhere, or the port is a member of a multicast group by the
+ * old one. As with OpenSM the status is good, and the response has the block as it is then. A
+ * Delete of a GUID by which the port is a member is refused as a whole.
  *
- * The GUIDs that the SM gives are OpenFabrics' company id, the option sm_assigned_guid, a
- * byte of zero and a number of 24 bits. The number is made of port and place, so that a
- * port gets the same GUID again, or is the next one that is free.
+ * A GUID that the SM assigns is OpenFabrics' company ID, the option sm_assigned_guid, a byte of
+ * zero and a number of 24 bits. The number is a hash of port and place, or the next free one, so
+ * that a port gets the same GUID again.
  *
- * A block may be changed by its own port and by whoever knows the SM_Key.
+ * A block may be changed by its own port and by requesters with the SM_Key.
  */
 #include <infiniband/umad_sm.h>
 #include <string.h>
@@ -52,8 +51,9 @@ static const struct sa_field guid_fields[] = {
 };
 /* clang-format on */
 
-/* What is published, and what clients asked for since. */
-static bool as_wanted(struct snap_reader *r, const struct sa_query *q, uint8_t *record)
+/* Adds what clients have set since the snapshot was published. */
+static bool fit_guid_info(struct snap_reader *r, const struct sa_query *q,
+                          uint8_t *record)
 {
 	struct snap_end end;
 	struct alias_block b;
@@ -74,9 +74,9 @@ struct change {
 	struct sa_out *out;
 	struct snap_end end;
 	unsigned block;
-	unsigned n;                       /* places there are in it */
-	struct alias_block wanted;        /* by clients */
-	uint8_t guids[ALIAS_BLOCK_BYTES]; /* what is there, wire order */
+	unsigned n;                       /* number of places in the block */
+	struct alias_block wanted;        /* what clients set */
+	uint8_t guids[ALIAS_BLOCK_BYTES]; /* the GUIDs in the port, wire order */
 };
 
 static uint64_t at(const struct change *c, unsigned i)
@@ -87,16 +87,6 @@ static uint64_t at(const struct change *c, unsigned i)
 static bool is_asked(const struct change *c, unsigned i)
 {
 	return i < c->n && sa_asked(c->q, GIR_GUID + i);
-}
-
-static unsigned guid_cap(const struct change *c)
-{
-	const uint8_t *info;
-	uint16_t len;
-	int ret = snap_attr(c->r, UMAD_SM_ATTR_PORT_INFO, c->end.node_guid, c->end.port,
-	                    &info, &len);
-
-	return ret == E_OK && len >= 64 ? (unsigned)field_get(info, PI_GUID_CAP) : 0;
 }
 
 static int read_block(struct change *c)
@@ -123,7 +113,8 @@ static int read_block(struct change *c)
 static int read_request(struct change *c)
 {
 	const struct sa_query *q = c->q;
-	unsigned cap;
+	const uint8_t *info;
+	uint16_t len;
 
 	if (!sa_asked(q, GIR_LID) || !sa_asked(q, GIR_BLOCK)) {
 		return sa_refuse(c->out, UMAD_SA_STATUS_INSUF_COMPS);
@@ -133,7 +124,10 @@ static int read_request(struct change *c)
 		return ret;
 	}
 	c->block = (unsigned)sa_given(q, GIR_BLOCK);
-	cap = guid_cap(c);
+	ret = snap_attr(c->r, UMAD_SM_ATTR_PORT_INFO, c->end.node_guid, c->end.port,
+	                &info, &len);
+	unsigned cap =
+		ret == E_OK && len >= 64 ? (unsigned)field_get(info, PI_GUID_CAP) : 0;
 	if (!sa_sees(c->r, q, &c->end) || c->block * ALIAS_BLOCK_GUIDS >= cap) {
 		return E_NOTFOUND;
 	}
@@ -148,7 +142,7 @@ static int read_request(struct change *c)
 	return read_block(c);
 }
 
-/* Is the port a member of a multicast group by the GUID in place i? */
+/* Whether the port is a member of a multicast group by the GUID in place i. */
 static bool is_member_by(const struct change *c, unsigned i)
 {
 	return at(c, i) != 0 &&
@@ -156,7 +150,7 @@ static bool is_member_by(const struct change *c, unsigned i)
 }
 
 /* \retval E_NOTFOUND  The GUID is free. */
-static int look_up(const struct change *c, uint64_t guid)
+static int find_guid(const struct change *c, uint64_t guid)
 {
 	struct snap_end end;
 
@@ -168,18 +162,14 @@ static int look_up(const struct change *c, uint64_t guid)
 	return alias_port(c->r, c->q->store, guid, &end);
 }
 
-static uint32_t mix(uint64_t h, uint64_t v)
-{
-	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
-	h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
-	return (uint32_t)(h >> 40);
-}
-
 /* \retval E_FULL  All numbers are taken. */
 static int choose_guid(const struct change *c, unsigned i, uint64_t *ret)
 {
 	uint64_t first = OPENFABRICS_GUIDS | (uint64_t)c->q->sm_assigned_guid << 32;
-	uint32_t number = mix(c->end.port_guid, c->block * ALIAS_BLOCK_GUIDS + i);
+	uint64_t place = c->block * ALIAS_BLOCK_GUIDS + i;
+	uint64_t hash = (c->end.port_guid ^ place) * UINT64_C(0x9e3779b97f4a7c15);
+	hash = (hash ^ hash >> 32) * UINT64_C(0xd6e8feb86659fd93);
+	uint32_t number = (uint32_t)(hash >> 40);
 
 	for (uint32_t k = 0; k < NUMBERS; k++) {
 		uint64_t guid = first | ((number + k) & (NUMBERS - 1));
@@ -188,7 +178,7 @@ static int choose_guid(const struct change *c, unsigned i, uint64_t *ret)
 		if (guid == first || alias_find(c->q->store, guid, &row)) {
 			continue;
 		}
-		int err = look_up(c, guid);
+		int err = find_guid(c, guid);
 		if (err == E_NOTFOUND) {
 			*ret = guid;
 			return E_OK;
@@ -200,15 +190,15 @@ static int choose_guid(const struct change *c, unsigned i, uint64_t *ret)
 	return E_FULL;
 }
 
-static void put(struct change *c, unsigned i, uint64_t guid)
+static void put_guid(struct change *c, unsigned i, uint64_t guid)
 {
 	field_set(c->guids, 64 * i, 64, guid);
 	field_set(c->wanted.guid, 64 * i, 64, guid);
 	c->wanted.owned |= (uint8_t)(1u << i);
 }
 
-/* What the request wants in place i, where it can be had. */
-static int set_one(struct change *c, unsigned i)
+/* Sets place i as requested, if that is possible. */
+static int set_place(struct change *c, unsigned i)
 {
 	uint64_t guid = sa_given(c->q, GIR_GUID + i);
 	int ret = E_NOTFOUND;
@@ -221,7 +211,7 @@ static int set_one(struct change *c, unsigned i)
 	} else if (guid == 0 || guid == at(c, i)) {
 		guid = at(c, i);
 	} else {
-		ret = look_up(c, guid);
+		ret = find_guid(c, guid);
 		if (ret != E_NOTFOUND) {
 			return ret;
 		}
@@ -229,12 +219,12 @@ static int set_one(struct change *c, unsigned i)
 			return E_OK;
 		}
 	}
-	put(c, i, guid);
+	put_guid(c, i, guid);
 	return E_OK;
 }
 
-/* Keeps what has changed, and answers with the block as it is now. */
-static int finish(struct change *c, const struct alias_block *was)
+/* Stores the changes, and offers the block as it is now. */
+static int store_change(struct change *c, const struct alias_block *was)
 {
 	uint8_t record[SA_ROW_BYTES] = { 0 };
 	int ret = E_OK;
@@ -266,10 +256,10 @@ static int guid_set(struct snap_reader *r, const struct sa_query *q, struct sa_o
 	}
 	for (unsigned i = 0; i < ALIAS_BLOCK_GUIDS && ret == E_OK; i++) {
 		if (is_asked(&c, i)) {
-			ret = set_one(&c, i);
+			ret = set_place(&c, i);
 		}
 	}
-	return ret == E_OK ? finish(&c, &was) : ret;
+	return ret == E_OK ? store_change(&c, &was) : ret;
 }
 
 static int guid_delete(struct snap_reader *r, const struct sa_query *q,
@@ -289,9 +279,9 @@ static int guid_delete(struct snap_reader *r, const struct sa_query *q,
 		if (is_member_by(&c, i)) {
 			return sa_refuse(out, UMAD_SA_STATUS_REQ_DENIED);
 		}
-		put(&c, i, 0);
+		put_guid(&c, i, 0);
 	}
-	return ret == E_OK ? finish(&c, &was) : ret;
+	return ret == E_OK ? store_change(&c, &was) : ret;
 }
 
 const struct sa_attr rec_guid_info = {
@@ -307,7 +297,7 @@ const struct sa_attr rec_guid_info = {
 	          .block = GIR_BLOCK,
 	          .at = RID_BYTES,
 	          .bytes = ALIAS_BLOCK_BYTES,
-	          .fit = as_wanted },
+	          .fit = fit_guid_info },
 	.set = guid_set,
 	.del = guid_delete,
 };

@@ -2,14 +2,13 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * Event subscriptions: InformInfo (IBA vol. 1, 13.4.8.3), by whose Set a port asks for
- * reports of events or no longer, and InformInfoRecord (15.2.5.12), who asked for what.
+ * Event subscriptions: InformInfo (IBA vol. 1, 13.4.8.3), with which a port subscribes and
+ * unsubscribes, and InformInfoRecord (15.2.5.12), which lists the subscriptions.
  *
- * A subscription is what was asked, by which port, from which QP. Its scope is one port
- * (GID), the ports of a range of LIDs, or everything; a requester may name only ports
- * that it shares a P_Key with. GID may also be a multicast group of its partitions, or
- * one that is to come. Traps about keys (256 to 259) are for those who know the SM_Key.
- * What goes out to subscribers is the work of sa/server/notice_report.h.
+ * A subscription is an InformInfo with its port and QP. Its scope is one port (GID), the ports
+ * of a range of LIDs, or everything. The requester must share a P_Key with these ports. GID may
+ * also be a multicast group of its partitions, or one that does not exist yet. Traps about keys
+ * (256 to 259) need the SM_Key. sa/server/notice_report.h sends the reports.
  */
 #include <string.h>
 
@@ -30,7 +29,7 @@ enum {
 	INFORM_RID = 192, /* bits of the RID, which is SubscriberGID and Enum */
 	RECORD_BYTES = INFORM_RID / 8 + INFORM_BYTES + 4,
 	MULTICAST_GID = 0xff, /* its first byte */
-	PER_PORT = 256        /* no port can use all the room up */
+	PER_PORT = 256        /* most subscriptions of one port */
 };
 
 /* clang-format off */
@@ -93,24 +92,24 @@ static int record_walk(struct snap_reader *r, const struct sa_query *q,
 {
 	const uint8_t *guid = q->record + 8;
 	bool by_gid = sa_asked(q, IIR_GID);
-	struct written_walk w;
-	struct written_record row;
-	int ret = written_from_query(r, q, RECORDS_SUBSCRIPTIONS, guid, by_gid ? 8 : 0,
-	                             &w, &row);
+	struct client_walk w;
+	struct client_record row;
+	int ret = client_record_seek_page(r, q, RECORDS_SUBSCRIPTIONS, guid,
+	                                  by_gid ? 8 : 0, &w, &row);
 
 	while (ret == E_OK && !sa_full(out)) {
-		if (by_gid && !written_begins(&row, guid, 8)) {
+		if (by_gid && !client_record_has_prefix(&row, guid, 8)) {
 			break;
 		}
 		offer_row(r, q, &row.row, out);
-		ret = written_next(&w, &row);
+		ret = client_record_next(&w, &row);
 	}
 	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
 /* --- InformInfo --------------------------------------------------------------------- */
 
-/* Is there a port in this range of LIDs, and are all that are there visible? */
+/* Whether there is a port in a range of LIDs, and the requester sees all of them. */
 static bool may_see_lids(struct snap_reader *r, const struct sa_query *q, uint32_t begin,
                          uint32_t end)
 {
@@ -133,8 +132,8 @@ static bool may_see_lids(struct snap_reader *r, const struct sa_query *q, uint32
 	return true;
 }
 
-static bool may_watch(struct snap_reader *r, const struct sa_query *q,
-                      const uint8_t *inform)
+static bool may_subscribe(struct snap_reader *r, const struct sa_query *q,
+                          const uint8_t *inform)
 {
 	struct mcast_group_row group;
 	struct snap_end port;
@@ -166,8 +165,7 @@ static uint16_t number_of(const struct store_row *row)
 	return s.number;
 }
 
-/* The lowest number that none of the port's subscriptions has; PER_PORT: it has too many.
- */
+/* The lowest number that no subscription of the port has; PER_PORT: it has too many. */
 static uint16_t free_number(const struct sa_query *q, const uint8_t *key)
 {
 	bool used[PER_PORT] = { false };
@@ -220,7 +218,7 @@ static int inform_set(struct snap_reader *r, const struct sa_query *q, struct sa
 	field_set(inform, INF_SUBSCRIBE, 1);
 	field_set(inform, INF_QPN, q->back->qpn);
 	field_set(inform, INF_OMNI_PATH, q->shown != NULL);
-	if (on && !may_watch(r, q, inform)) {
+	if (on && !may_subscribe(r, q, inform)) {
 		return sa_refuse(out, UMAD_SA_STATUS_REQ_INVALID);
 	}
 	int ret = on ? subscribe(q, key)

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * LinkRecord (IBA vol. 1, 15.2.5.13; and Omni-Path's, of wider LIDs): every cable twice, once from each end, in the order
- * of the LIDs and ports they leave from. Ports of a switch go under the LID of its port
- * 0. Both LID components name any LID of their end port.
+ * LinkRecord (IBA vol. 1, 15.2.5.13), and Omni-Path's with wider LIDs: every cable twice, once
+ * from each end, in the order of FromLID and FromPort. Ports of a switch have the LID of its
+ * port 0. Both LID components may be any LID of their end port.
  */
 #include "conf/base/err.h"
 #include "db/reader.h"
@@ -12,8 +12,7 @@
 #include "sa/mad/wire.h"
 #include "sa/record/record.h"
 
-enum { LINK_RECORD_BYTES = 6 };
-enum { OPA_LINK_RECORD_BYTES = 12 };
+enum { LINK_RECORD_BYTES = 6, OPA_LINK_RECORD_BYTES = 12 };
 enum { LR_FROM_LID, LR_FROM_PORT, LR_TO_PORT };
 
 /* clang-format off */
@@ -33,21 +32,6 @@ static const struct sa_field opa_link_fields[] = {
 };
 /* clang-format on */
 
-/* The end port under whose LID the far end of a port goes. */
-static int far_end(struct snap_reader *r, const struct snap_port *port,
-                   struct snap_end *ret)
-{
-	struct snap_node node;
-	struct snap_port far;
-
-	int err = snap_node(r, port->peer_guid, &node);
-	if (err == E_OK) {
-		uint8_t num = node.type == NODE_SWITCH ? 0 : port->peer_port;
-		err = snap_port(r, node.guid, num, &far);
-	}
-	return err == E_OK ? snap_lid(r, far.lid, ret) : err;
-}
-
 static int offer_port(struct snap_reader *r, const struct sa_query *q,
                       const struct snap_end *end, const struct snap_port *port,
                       struct sa_out *out)
@@ -59,7 +43,14 @@ static int offer_port(struct snap_reader *r, const struct sa_query *q,
 	if (port->peer_guid == 0) {
 		return E_OK;
 	}
-	int ret = far_end(r, port, &far);
+	struct snap_node node;
+	int ret = snap_node(r, port->peer_guid, &node);
+	if (ret == E_OK) { /* the end port whose LID the far end has */
+		uint8_t num = node.type == NODE_SWITCH ? 0 : port->peer_port;
+		struct snap_port peer;
+		ret = snap_port(r, node.guid, num, &peer);
+		ret = ret == E_OK ? snap_lid(r, peer.lid, &far) : ret;
+	}
 	if (ret == E_OK && sa_asked(q, to_lid)) {
 		ret = snap_lid(r, (uint32_t)sa_given(q, to_lid), &wanted);
 	}

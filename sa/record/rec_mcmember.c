@@ -2,12 +2,12 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * MCMemberRecord (IBA vol. 1, 15.2.5.17): who is a member of which multicast group. Set
- * and Delete are in mcast_join.c.
+ * MCMemberRecord (IBA vol. 1, 15.2.5.17): the members of multicast groups. Set and Delete are
+ * in mcast_join.c.
  *
- * A requester sees the groups of its partitions. Who is a member is told to those alone
- * who know the SM_Key, one record per member; others get one record per group, without
- * PortGID, JoinState and ProxyJoin, also when they asked for a certain member.
+ * A requester sees the groups of its partitions. Only requesters with the SM_Key see the
+ * members, in one record each. Others get one record per group, without PortGID, JoinState and
+ * ProxyJoin, even if they ask for a certain member.
  */
 #include <string.h>
 
@@ -43,18 +43,6 @@ static bool fits_selectors(const struct sa_query *q, const uint8_t *record)
 	                       (uint8_t)mcast_get(record, MC_RATE));
 }
 
-static bool fits_group(struct snap_reader *r, const struct sa_query *q,
-                       const uint8_t *record)
-{
-	uint16_t p_key = (uint16_t)mcast_get(record, MC_P_KEY);
-
-	if (sa_asked(q, MC_P_KEY) && ((sa_given(q, MC_P_KEY) ^ p_key) & 0x7fff) != 0) {
-		return false;
-	}
-	return fits_selectors(q, record) &&
-	       (q->requester == NULL || mcast_has_p_key(r, q->requester, p_key));
-}
-
 static bool fits_member(const struct sa_query *q, const uint8_t *port_gid,
                         const struct mcast_member_row *m)
 {
@@ -67,55 +55,35 @@ static bool fits_member(const struct sa_query *q, const uint8_t *port_gid,
 	        m->proxy_join == sa_given(q, MC_PROXY_JOIN));
 }
 
-/* Is nothing asked about members? */
+/* Whether the request has no component of members. */
 static bool any_member(const struct sa_query *q)
 {
 	return !sa_asked(q, MC_PORT_GID) && !sa_asked(q, MC_JOIN_STATE) &&
 	       !sa_asked(q, MC_PROXY_JOIN);
 }
 
-static void offer_member(const uint8_t *group, const struct client_row *row,
-                         const struct mcast_member_row *m, struct sa_out *out)
-{
-	uint8_t record[MC_RECORD_BYTES];
-
-	memcpy(record, group, sizeof(record));
-	memcpy(record + mcast_fields[MC_PORT_GID].bit / 8, row->key + MGID_BYTES,
-	       MGID_BYTES);
-	mcast_put(record, MC_JOIN_STATE, m->join_state);
-	mcast_put(record, MC_PROXY_JOIN, m->proxy_join);
-	sa_offer(out, record);
-}
-
-/* Does the page begin among the members of this group? */
+/* Whether the page begins at a member of this group. */
 static bool begins_inside(const struct sa_query *q, const uint8_t *mgid)
 {
 	return q->from_key_len == MC_MEMBER_KEY_BYTES &&
 	       memcmp(q->from_key, mgid, MGID_BYTES) == 0;
 }
 
-static int first_member(struct snap_reader *r, const struct sa_query *q,
-                        const uint8_t *mgid, struct written_walk *w,
-                        struct written_record *ret)
-{
-	bool inside = begins_inside(q, mgid);
-
-	return written_from(r, q, RECORDS_MEMBERS, inside ? q->from_key : mgid,
-	                    inside ? MC_MEMBER_KEY_BYTES : MGID_BYTES, w, ret);
-}
-
-/* \param ret_found  Is there a member that fits? */
+/* Offers the matching members. \param ret_found  Whether there is one; without the SM_Key this is
+ * all, and no member is offered. */
 static int offer_members(struct snap_reader *r, const struct sa_query *q,
                          const uint8_t *group, struct sa_out *out, bool *ret_found)
 {
-	struct written_walk w;
-	struct written_record rec;
+	struct client_walk w;
+	struct client_record rec;
 	struct mcast_member_row m;
-	int ret = first_member(r, q, group, &w, &rec);
+	bool inside = begins_inside(q, group);
+	int ret = client_record_seek(r, q, RECORDS_MEMBERS, inside ? q->from_key : group,
+	                             inside ? MC_MEMBER_KEY_BYTES : MGID_BYTES, &w, &rec);
 
 	*ret_found = false;
-	for (; ret == E_OK && !sa_full(out); ret = written_next(&w, &rec)) {
-		if (!written_begins(&rec, group, MGID_BYTES)) {
+	for (; ret == E_OK && !sa_full(out); ret = client_record_next(&w, &rec)) {
+		if (!client_record_has_prefix(&rec, group, MGID_BYTES)) {
 			break;
 		}
 		if (q->trusted) {
@@ -129,7 +97,13 @@ static int offer_members(struct snap_reader *r, const struct sa_query *q,
 		if (!q->trusted || sa_full(out)) {
 			break;
 		}
-		offer_member(group, &rec.row, &m, out);
+		uint8_t record[MC_RECORD_BYTES];
+		memcpy(record, group, sizeof(record));
+		memcpy(record + mcast_fields[MC_PORT_GID].bit / 8,
+		       rec.row.key + MGID_BYTES, MGID_BYTES);
+		mcast_put(record, MC_JOIN_STATE, m.join_state);
+		mcast_put(record, MC_PROXY_JOIN, m.proxy_join);
+		sa_offer(out, record);
 	}
 	return ret == E_NOTFOUND ? E_OK : ret;
 }
@@ -141,7 +115,10 @@ static int offer_group(struct snap_reader *r, const struct sa_query *q,
 	int ret = E_OK;
 
 	sa_at_row(out, g->record, MGID_BYTES);
-	if (!fits_group(r, q, g->record)) {
+	uint16_t p_key = (uint16_t)mcast_get(g->record, MC_P_KEY);
+	if ((sa_asked(q, MC_P_KEY) && ((sa_given(q, MC_P_KEY) ^ p_key) & 0x7fff) != 0) ||
+	    !fits_selectors(q, g->record) ||
+	    (q->requester != NULL && !mcast_has_p_key(r, q->requester, p_key))) {
 		return E_OK;
 	}
 	if (q->trusted || !any_member(q)) {
@@ -157,22 +134,22 @@ static int mcmember_walk(struct snap_reader *r, const struct sa_query *q,
                          struct sa_out *out)
 {
 	bool by_mgid = sa_asked(q, MC_MGID);
-	struct written_walk w;
-	struct written_record rec;
+	struct client_walk w;
+	struct client_record rec;
 	struct mcast_group_row g;
 	const uint8_t *from = q->from_key != NULL ? q->from_key : q->record;
 	size_t len = q->from_key != NULL ? q->from_key_len : by_mgid ? MGID_BYTES : 0;
-	int ret = written_from(r, q, RECORDS_GROUPS, from,
-	                       len < MGID_BYTES ? len : MGID_BYTES, &w, &rec);
+	int ret = client_record_seek(r, q, RECORDS_GROUPS, from,
+	                             len < MGID_BYTES ? len : MGID_BYTES, &w, &rec);
 
 	while (ret == E_OK && !sa_full(out)) {
-		if (by_mgid && !written_begins(&rec, q->record, MGID_BYTES)) {
+		if (by_mgid && !client_record_has_prefix(&rec, q->record, MGID_BYTES)) {
 			break;
 		}
 		if (mcast_group_decode(&rec.row, &g)) {
 			ret = offer_group(r, q, &g, out);
 		}
-		ret = ret == E_OK ? written_next(&w, &rec) : ret;
+		ret = ret == E_OK ? client_record_next(&w, &rec) : ret;
 	}
 	return ret == E_NOTFOUND ? E_OK : ret;
 }

@@ -2,15 +2,19 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * Records in Omni-Path's layout, class version 0x80: the same facts as the InfiniBand
- * rows, with LIDs of 32 bits and Omni-Path's order of fields. ClassPortInfo, whose bit 26
- * of CapabilityMask2 tells hosts that PathRecords come in this layout, too (rec_path.c);
- * NodeRecord; SwitchInfoRecord and SMInfoRecord, from what was last read or programmed,
- * SM_Key never shown; P_KeyTableRecord, for trusted requesters only. What an InfiniBand
- * device does not say is 0.
+ * Records in Omni-Path's layout, class version 0x80. They have the values of the InfiniBand
+ * records, with LIDs of 32 bits and Omni-Path's order of fields. Fields that an InfiniBand
+ * device does not have are 0.
  *
- * Layouts as opa-fm answers and opasaquery prints them, and those of Linux'
- * opa_class_port_info. Components behind the last one of a table are not compared.
+ *   ClassPortInfo      bit 26 of CapabilityMask2 means that PathRecords in this layout are
+ *                      also supported (rec_path.c)
+ *   NodeRecord
+ *   SwitchInfoRecord   as last read or programmed
+ *   SMInfoRecord       as last read; never with an SM_Key
+ *   P_KeyTableRecord   only for trusted requesters
+ *
+ * Layouts are those of opa-fm's responses, of opasaquery, and of opa_class_port_info in Linux.
+ * Fields after the last component of a table are not compared.
  */
 #include <string.h>
 
@@ -30,8 +34,7 @@ enum {
 	SM_RECORD_BYTES = 34,
 	TABLE_BYTES = 64
 };
-enum { RESP_TIME = 16 /* as for InfiniBand */ };
-enum { CAP_MASK_HAS_CAP_MASK2 = 0x0004 };
+enum { RESP_TIME = 16 /* as for InfiniBand */, CAP_MASK_HAS_CAP_MASK2 = 0x0004 };
 
 /* FullPortInfo; PathRecord in this layout. */
 #define CAP_MASK2 (UINT32_C(0x40) | UINT32_C(0x4000000))
@@ -88,7 +91,7 @@ static const struct sa_field switch_fields[] = {
 	{ "MulticastFDBCap", RID + 64, 32, SA_EQ },
 	{ "LinearFDBTop",    RID + 96, 32, SA_EQ },
 };
-/* in the record, behind what is compared */
+/* fields after the last component */
 #define SWR_MULTICAST_FDB_TOP   RID + 128, 32
 #define SWR_LIFE_TIME_VALUE     RID + 536, 5
 #define SWR_PORT_STATE_CHANGE   RID + 541, 1
@@ -148,24 +151,6 @@ const struct sa_attr opa_class_port_info = {
 	.walk = class_walk,
 };
 
-/* As the node says, InfiniBand's where that is not kept. */
-static void put_versions(struct snap_reader *r, const struct snap_end *end,
-                         uint8_t *record)
-{
-	uint64_t base = UMAD_BASE_VERSION, class = 1;
-	const uint8_t *info;
-	uint16_t len;
-
-	if (snap_attr(r, UMAD_SM_ATTR_NODE_INFO, end->node_guid, 0, &info, &len) ==
-	            E_OK &&
-	    len >= 2) {
-		base = field_get(info, NI_BASE_VERSION);
-		class = field_get(info, NI_CLASS_VERSION);
-	}
-	sa_put(&opa_node, record, NR_BASE_VERSION, base);
-	sa_put(&opa_node, record, NR_CLASS_VERSION, class);
-}
-
 static int offer_node(struct snap_reader *r, const struct sa_query *q,
                       const struct snap_end *end, struct sa_out *out)
 {
@@ -178,7 +163,16 @@ static int offer_node(struct snap_reader *r, const struct sa_query *q,
 		return ret;
 	}
 	sa_put(a, record, NR_LID, end->base_lid);
-	put_versions(r, end, record);
+	/* the node's versions, or InfiniBand's if its NodeInfo is not stored */
+	const uint8_t *info;
+	uint16_t len;
+	bool known = snap_attr(r, UMAD_SM_ATTR_NODE_INFO, end->node_guid, 0, &info,
+	                       &len) == E_OK &&
+	             len >= 2;
+	sa_put(a, record, NR_BASE_VERSION,
+	       known ? field_get(info, NI_BASE_VERSION) : UMAD_BASE_VERSION);
+	sa_put(a, record, NR_CLASS_VERSION,
+	       known ? field_get(info, NI_CLASS_VERSION) : 1);
 	sa_put(a, record, NR_NODE_TYPE, node.type);
 	sa_put(a, record, NR_NUM_PORTS, node.n_ports);
 	sa_put(a, record, NR_SYSTEM_IMAGE_GUID, node.system_image_guid);
@@ -205,11 +199,6 @@ const struct sa_attr opa_node = {
 	.offer_end = offer_node,
 };
 
-static uint64_t number(const uint8_t *payload, unsigned bit, unsigned width)
-{
-	return field_get(payload, bit, width);
-}
-
 static int offer_switch(struct snap_reader *r, const struct sa_query *q,
                         const struct snap_end *end, struct sa_out *out)
 {
@@ -223,17 +212,17 @@ static int offer_switch(struct snap_reader *r, const struct sa_query *q,
 		return ret == E_NOTFOUND ? E_OK : ret;
 	}
 	sa_put(a, record, 0, end->base_lid);
-	sa_put(a, record, SWR_LINEAR_FDB_CAP, number(si, SI_LINEAR_FDB_CAP));
-	sa_put(a, record, SWR_MULTICAST_FDB_CAP, number(si, SI_MULTICAST_FDB_CAP));
-	sa_put(a, record, SWR_LINEAR_FDB_TOP, number(si, SI_LINEAR_FDB_TOP));
-	field_set(record, SWR_MULTICAST_FDB_TOP, number(si, SI_MULTICAST_FDB_TOP));
-	field_set(record, SWR_LIFE_TIME_VALUE, number(si, SI_LIFE_TIME_VALUE));
-	field_set(record, SWR_PORT_STATE_CHANGE, number(si, SI_PORT_STATE_CHANGE));
+	sa_put(a, record, SWR_LINEAR_FDB_CAP, field_get(si, SI_LINEAR_FDB_CAP));
+	sa_put(a, record, SWR_MULTICAST_FDB_CAP, field_get(si, SI_MULTICAST_FDB_CAP));
+	sa_put(a, record, SWR_LINEAR_FDB_TOP, field_get(si, SI_LINEAR_FDB_TOP));
+	field_set(record, SWR_MULTICAST_FDB_TOP, field_get(si, SI_MULTICAST_FDB_TOP));
+	field_set(record, SWR_LIFE_TIME_VALUE, field_get(si, SI_LIFE_TIME_VALUE));
+	field_set(record, SWR_PORT_STATE_CHANGE, field_get(si, SI_PORT_STATE_CHANGE));
 	field_set(record, SWR_PARTITION_ENFORCEMENT_CAP,
-	          number(si, SI_PARTITION_ENFORCEMENT_CAP));
+	          field_get(si, SI_PARTITION_ENFORCEMENT_CAP));
 	field_set(record, SWR_ROUTING_MODE_SUPPORTED, ROUTING_LINEAR);
 	field_set(record, SWR_ROUTING_MODE_ENABLED, ROUTING_LINEAR);
-	field_set(record, SWR_ENHANCED_PORT_0, number(si, SI_ENHANCED_PORT_0));
+	field_set(record, SWR_ENHANCED_PORT_0, field_get(si, SI_ENHANCED_PORT_0));
 	sa_offer(out, record);
 	return E_OK;
 }
@@ -261,12 +250,12 @@ static int offer_sm(struct snap_reader *r, const struct sa_query *q,
 		return ret == E_NOTFOUND ? E_OK : ret;
 	}
 	sa_put(q->attr, record, 0, end->base_lid);
-	sa_put(q->attr, record, SMIR_GUID, number(row.data, SMI_GUID));
+	sa_put(q->attr, record, SMIR_GUID, field_get(row.data, SMI_GUID));
 	sa_put(q->attr, record, SMIR_ACT_COUNT,
-	       sa_act_count(r, q, number(row.data, SMI_GUID),
-	                    (uint32_t)number(row.data, SMI_ACT_COUNT)));
-	sa_put(q->attr, record, SMIR_PRIORITY, number(row.data, SMI_PRIORITY));
-	sa_put(q->attr, record, SMIR_STATE, number(row.data, SMI_SM_STATE));
+	       sa_act_count(r, q, field_get(row.data, SMI_GUID),
+	                    (uint32_t)field_get(row.data, SMI_ACT_COUNT)));
+	sa_put(q->attr, record, SMIR_PRIORITY, field_get(row.data, SMI_PRIORITY));
+	sa_put(q->attr, record, SMIR_STATE, field_get(row.data, SMI_SM_STATE));
 	sa_offer(out, record);
 	return E_OK;
 }

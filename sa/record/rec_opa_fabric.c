@@ -2,15 +2,16 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * The fabric as a whole in Omni-Path's layouts: FabricInfo, how many nodes and cables of
- * each kind there are; DeviceTreeMemberRecord, every node with the ports that are ACTIVE.
+ * The fabric as a whole in Omni-Path's layouts.
  *
- * And what Omni-Path's tools ask for that a fabric of InfiniBand devices has none of:
- * cable information, buffer control tables, congestion settings and logs, quarantined
- * nodes, costs of switches; or that is not published: members of device groups. These
- * answer that there are no records.
+ *   FabricInfoRecord         the numbers of nodes and cables of each kind
+ *   DeviceTreeMemberRecord   every node with its ACTIVE ports
  *
- * Layouts and component bits as opa-fm and opasaquery have them.
+ * Some attributes that Omni-Path's tools ask for have no records. A fabric of InfiniBand
+ * devices has no cable information, buffer control tables, congestion settings and logs,
+ * quarantined nodes and switch costs, and members of device groups are not published.
+ *
+ * Layouts and component bits are those of opa-fm and opasaquery.
  */
 #include <string.h>
 
@@ -22,8 +23,7 @@
 #include "sa/mad/wire.h"
 #include "sa/record/attributes.h"
 
-/* --- FabricInfo ------------------------------------------------------------------------
- */
+/* --- FabricInfo ------------------------------------------------------------------- */
 
 enum { FABRIC_BYTES = 408 };
 enum {
@@ -67,7 +67,7 @@ static const uint8_t *port_info(struct snap_reader *r, uint64_t guid, uint8_t po
 	               : NULL;
 }
 
-/* Widths of 1x, 2x, 4x, 8x, 12x in this order. */
+/* The rank of the widest width: 1 to 5 for 1x, 2x, 4x, 8x, 12x. */
 static unsigned width_rank(uint64_t widths)
 {
 	static const uint8_t by_width[] = { 8, 4, 2, 16, 1 }; /* 12x, 8x, 4x, 2x, 1x */
@@ -80,7 +80,7 @@ static unsigned width_rank(uint64_t widths)
 	return 0;
 }
 
-/* Highest bit of the speeds, the extended ones above the others. */
+/* The rank of the fastest speed; extended speeds are above the others. */
 static unsigned speed_rank(uint64_t speed, uint64_t ext)
 {
 	return ext     ? 8 + 64 - (unsigned)__builtin_clzll(ext)
@@ -88,7 +88,7 @@ static unsigned speed_rank(uint64_t speed, uint64_t ext)
 	               : 0;
 }
 
-/* Could the cable be wider or faster by what both ends have enabled? */
+/* Whether both ends have a wider or faster mode enabled than the active one. */
 static bool is_degraded(const uint8_t *a, const uint8_t *b)
 {
 	if (a == NULL || b == NULL) {
@@ -117,7 +117,7 @@ static int count_link(struct snap_reader *r, const struct snap_link *l, uint32_t
 		return ret;
 	}
 	bool isl = a.type == NODE_SWITCH && b.type == NODE_SWITCH;
-	/* 0: the node does not say what it is a part of */
+	/* a SystemImageGUID of 0 is unknown */
 	bool internal =
 		a.system_image_guid == b.system_image_guid && a.system_image_guid != 0;
 	bool omitted = port.state == PORT_INIT;
@@ -167,8 +167,7 @@ const struct sa_attr opa_fabric_info = {
 	.walk = fabric_walk,
 };
 
-/* --- DeviceTreeMemberRecord ------------------------------------------------------------
- */
+/* --- DeviceTreeMemberRecord ------------------------------------------------------- */
 
 enum { TREE_BYTES = 216, MASK_WORDS = 4 };
 enum {
@@ -188,14 +187,14 @@ static const struct sa_field tree_fields[] = {
 	{ "NodeType",          40,   8, SA_EQ },
 	{ "Reserved",          48,  16, SA_RESERVED },
 	{ "PortMaskActive",    64, 256, SA_EQ | SA_LIST8 },
-	{ "PortMaskReserved", 320, 512, SA_RESERVED }, /* and link modes, which there are not */
+	{ "PortMaskReserved", 320, 512, SA_RESERVED }, /* and link modes, which do not exist */
 	{ "GUID",             832,  64, SA_EQ },
 	{ "SystemImageGUID",  896,  64, SA_EQ },
 	{ "NodeDescription",  960, 512, SA_EQ | SA_TEXT },
 };
 /* clang-format on */
 
-/* Port 0 is the lowest bit of the mask's last byte. */
+/* Sets the bits of the ACTIVE ports; port 0 is the lowest bit of the last byte. */
 static int put_active(struct snap_reader *r, const struct snap_node *node,
                       uint8_t *record)
 {
@@ -223,7 +222,7 @@ static int offer_tree(struct snap_reader *r, const struct sa_query *q,
 
 	int ret = snap_node(r, end->node_guid, &node);
 	if (ret == E_OK && node.lid != end->base_lid && !sa_asked(q, DT_LID)) {
-		return E_OK; /* once per node, at its first port */
+		return E_OK; /* one record per node, at its first port */
 	}
 	ret = ret == E_OK ? put_active(r, &node, record) : ret;
 	if (ret != E_OK) {
@@ -250,8 +249,7 @@ const struct sa_attr opa_device_tree = {
 	.offer_end = offer_tree,
 };
 
-/* --- what there is none of -------------------------------------------------------------
- */
+/* --- attributes without records --------------------------------------------------- */
 
 static const struct sa_field lid_fields[] = {
 	{ "LID", 0, 32, SA_INPUT },

@@ -2,14 +2,19 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * PortInfoRecord in Omni-Path's layout: every port of a switch under the LID of its port
- * 0, and every CA or router port with a LID. The values are those of the port's PortInfo
- * as last read or programmed, told in Omni-Path's codes: virtual lanes are counted, MTU
- * and queue life time stand once per lane, widths are 1, 2, 4, 8 for 1x to 4x, 25 Gb/s is
- * 2; what has no code there is 0. M_Key is shown only to requesters who know the SM_Key.
+ * PortInfoRecord in Omni-Path's layout: every port of a switch, under the LID of its port 0,
+ * and every CA or router port with a LID. The values are those of the port's PortInfo as last
+ * read or programmed, in Omni-Path's codes:
  *
- * Only LID, PortNum and CapabilityMask are compared, as opa-fm does. Layout as opasaquery
- * prints it.
+ *   VL.Cap, OperationalVL   the number of lanes
+ *   NeighborMTU, XmitQ      one field per lane
+ *   LinkWidth               1, 2, 4, 8 for 1x, 2x, 3x, 4x
+ *   LinkSpeed               2 for 25 Gb/s
+ *
+ * A value without a code is 0. Only requesters with the SM_Key see M_Key.
+ *
+ * Only LID, PortNum and CapabilityMask are compared, as by opa-fm. The layout is that which
+ * opasaquery prints.
  */
 #include <infiniband/umad_sm.h>
 
@@ -22,7 +27,8 @@
 
 enum {
 	IB_BYTES = 64,
-	RECORD_BYTES = 378, /* 8, PortInfo 242, eight reasons for LinkDown of 16 */
+	RECORD_BYTES =
+		378, /* RID 8, PortInfo 242, eight reasons for LinkDown of 16 bytes */
 	LANES = 32,
 	EDR = 2 /* bit of LinkSpeedExt */
 };
@@ -75,7 +81,7 @@ static const struct sa_field port_fields[] = {
 	{ "CapabilityMask", SA_AT(RID, OPA_PI_CAPABILITY_MASK), SA_EQ },
 };
 
-/* Fields whose values mean the same in both. */
+/* fields with the same values in both layouts */
 static const struct same {
 	uint16_t ib_bit, ib_width, bit, width;
 } same[] = {
@@ -105,7 +111,7 @@ static const struct same {
 };
 /* clang-format on */
 
-/* Lanes that a code of VLCap or OperationalVLs stands for. */
+/* The number of lanes of a code of VLCap or OperationalVLs. */
 static unsigned lanes(unsigned code)
 {
 	static const uint8_t n[] = { 0, 1, 2, 4, 8, 15 };
@@ -113,7 +119,8 @@ static unsigned lanes(unsigned code)
 	return code < sizeof(n) ? n[code] : 0;
 }
 
-/* A set of widths: 1x, 4x, 8x, 12x, 2x from bit 0 on there, 1x, 2x, 3x, 4x here. */
+/* Converts a set of widths: bits 0 to 4 are 1x, 4x, 8x, 12x, 2x in InfiniBand, and 1x, 2x, 3x,
+ * 4x in Omni-Path. */
 static unsigned widths(uint64_t ib)
 {
 	return (unsigned)((ib & 1) | (ib >> 4 & 1) << 1 | (ib >> 1 & 1) << 3);
@@ -124,7 +131,7 @@ static unsigned speeds(uint64_t ib_ext)
 	return ib_ext & EDR ? 2 : 0;
 }
 
-static void put_link(const uint8_t *ib, uint8_t *pi)
+static void put_link_modes(const uint8_t *ib, uint8_t *pi)
 {
 	field_set(pi, OPA_PI_LINK_WIDTH_SUPPORTED,
 	          widths(field_get(ib, PI_LINK_WIDTH_SUPPORTED)));
@@ -138,38 +145,6 @@ static void put_link(const uint8_t *ib, uint8_t *pi)
 	          speeds(field_get(ib, PI_LINK_SPEED_EXT_ENABLED)));
 	field_set(pi, OPA_PI_LINK_SPEED_ACTIVE,
 	          speeds(field_get(ib, PI_LINK_SPEED_EXT_ACTIVE)));
-}
-
-static void put_lanes(const uint8_t *ib, uint8_t *pi)
-{
-	unsigned n = lanes((unsigned)field_get(ib, PI_OPERATIONAL_VLS));
-
-	field_set(pi, OPA_PI_VL_CAP, lanes((unsigned)field_get(ib, PI_VL_CAP)));
-	field_set(pi, OPA_PI_OPERATIONAL_VLS, n);
-	for (unsigned vl = 0; vl < n && vl < LANES; vl++) {
-		field_set(pi, OPA_PI_NEIGHBOR_MTU + 4 * vl, 4,
-		          field_get(ib, PI_NEIGHBOR_MTU));
-		field_set(pi, OPA_PI_XMIT_Q + 8 * vl, 3,
-		          field_get(ib, PI_VL_STALL_COUNT));
-		field_set(pi, OPA_PI_XMIT_Q + 8 * vl + 3, 5, field_get(ib, PI_HOQ_LIFE));
-	}
-}
-
-static int put_neighbour(struct snap_reader *r, uint64_t node_guid, uint8_t num,
-                         uint8_t *pi)
-{
-	struct snap_port port;
-	struct snap_node peer;
-
-	int ret = snap_port(r, node_guid, num, &port);
-	if (ret == E_OK && port.peer_guid != 0) {
-		ret = snap_node(r, port.peer_guid, &peer);
-		field_set(pi, OPA_PI_NEIGHBOR_PORT_NUM, port.peer_port);
-		field_set(pi, OPA_PI_NEIGHBOR_NODE_GUID, port.peer_guid);
-		field_set(pi, OPA_PI_NEIGHBOR_IS_SWITCH,
-		          ret == E_OK && peer.type == NODE_SWITCH);
-	}
-	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
 static int offer_port(struct snap_reader *r, const struct sa_query *q,
@@ -188,18 +163,37 @@ static int offer_port(struct snap_reader *r, const struct sa_query *q,
 		field_set(pi, s->bit, s->width,
 		          field_get(row->data, s->ib_bit, s->ib_width));
 	}
-	put_link(row->data, pi);
-	put_lanes(row->data, pi);
+	put_link_modes(row->data, pi);
+	unsigned n = lanes((unsigned)field_get(row->data, PI_OPERATIONAL_VLS));
+	field_set(pi, OPA_PI_VL_CAP, lanes((unsigned)field_get(row->data, PI_VL_CAP)));
+	field_set(pi, OPA_PI_OPERATIONAL_VLS, n);
+	for (unsigned vl = 0; vl < n && vl < LANES; vl++) {
+		unsigned queue = OPA_PI_XMIT_Q + 8 * vl;
+		field_set(pi, OPA_PI_NEIGHBOR_MTU + 4 * vl, 4,
+		          field_get(row->data, PI_NEIGHBOR_MTU));
+		field_set(pi, queue, 3, field_get(row->data, PI_VL_STALL_COUNT));
+		field_set(pi, queue + 3, 5, field_get(row->data, PI_HOQ_LIFE));
+	}
 	field_set(pi, OPA_PI_SA_QP, 1);
 	field_set(pi, OPA_PI_LOCAL_PORT_NUM, row->block);
 	if (q->trusted) {
 		field_set(pi, OPA_PI_M_KEY, field_get(row->data, PI_M_KEY));
 	}
-	int ret = put_neighbour(r, end->node_guid, (uint8_t)row->block, pi);
-	if (ret == E_OK) {
-		sa_offer(out, record);
+	struct snap_port port;
+	struct snap_node peer = { .type = 0 };
+	int ret = snap_port(r, end->node_guid, (uint8_t)row->block, &port);
+	if (ret == E_OK && port.peer_guid != 0) {
+		ret = snap_node(r, port.peer_guid, &peer);
+		field_set(pi, OPA_PI_NEIGHBOR_PORT_NUM, port.peer_port);
+		field_set(pi, OPA_PI_NEIGHBOR_NODE_GUID, port.peer_guid);
+		field_set(pi, OPA_PI_NEIGHBOR_IS_SWITCH,
+		          ret == E_OK && peer.type == NODE_SWITCH);
 	}
-	return ret;
+	if (ret != E_OK && ret != E_NOTFOUND) {
+		return ret;
+	}
+	sa_offer(out, record);
+	return E_OK;
 }
 
 static int offer_ports(struct snap_reader *r, const struct sa_query *q,

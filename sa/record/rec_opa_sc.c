@@ -2,20 +2,20 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * Service channels, Omni-Path's step between SL and VL, told of a fabric that has SLs
- * alone: a packet's SL is its SC on all its way, so
+ * Service channels (SC), which Omni-Path has between SL and VL, on a fabric that has only SLs.
+ * The SC of a packet is its SL on the whole route:
  *
- *   SLtoSC, SCtoSL, SCtoSC  0 to 15 stay what they are
- *   SCtoVLt                 of a port: its SL-to-VL table, for what goes out there
- *   SCtoVLnt                of a port: that table of its neighbour
- *   SCtoVLr                 there is nothing of the kind: no records
+ *   SLtoSC, SCtoSL, SCtoSC  map 0 to 15 to themselves
+ *   SCtoVLt                 the SL-to-VL table of the port
+ *   SCtoVLnt                that table of the neighbor of the port
+ *   SCtoVLr                 no records, because there is no such table
  *
- * There are records only of ports whose SL-to-VL tables are known, because they were
- * programmed or read for who asked (sa/sm/sweep_qos.c), and of SCtoVL only where the VL does
- * not depend on the port by which a packet came in, for which Omni-Path's table has no
- * room. SLs and SCs above 15, which no packet has here, lead to 15.
+ * A port has records if its SL-to-VL tables are known because they were programmed or read at
+ * a request (sa/sm/sweep_qos.c). It has SCtoVL records only if the VL does not depend on the
+ * input port, because Omni-Path's table has no input port. SLs and SCs above 15 do not occur
+ * in packets and map to 15.
  *
- * Layouts and component bits as opa-fm and opasaquery have them.
+ * Layouts and component bits are those of opa-fm and opasaquery.
  */
 #include <string.h>
 
@@ -32,8 +32,8 @@ enum {
 	MAP_BYTES = 32,
 	RECORD_BYTES = RID_BYTES + MAP_BYTES,
 	SLS = 16,
-	BEYOND = 15,    /* where channels lead that there are not */
-	SL2VL_BYTES = 8 /* a table of InfiniBand */
+	BEYOND = 15,    /* what SLs and SCs above 15 map to */
+	SL2VL_BYTES = 8 /* bytes of an SL-to-VL table */
 };
 
 /* clang-format off */
@@ -64,8 +64,8 @@ static void put_identity(uint8_t *record)
 }
 
 /*
- * What an egress port makes of SLs, whatever port they came in by.
- * E_NOTFOUND: that is not known, or depends on the port.
+ * The VLs of an output port for all input ports.
+ * E_NOTFOUND: not known, or different for some input port.
  */
 static int vls_of(struct snap_reader *r, uint64_t guid, uint8_t port, uint8_t *map)
 {
@@ -78,7 +78,7 @@ static int vls_of(struct snap_reader *r, uint64_t guid, uint8_t port, uint8_t *m
 	}
 	for (; len >= SL2VL_BYTES; tables += SL2VL_BYTES, len -= SL2VL_BYTES) {
 		if (field_get(tables, 0, 64) == UINT64_MAX) {
-			continue; /* never told */
+			continue; /* not programmed */
 		}
 		first = first ? first : tables;
 		if (memcmp(first, tables, SL2VL_BYTES) != 0) {
@@ -91,8 +91,7 @@ static int vls_of(struct snap_reader *r, uint64_t guid, uint8_t port, uint8_t *m
 	return first ? E_OK : E_NOTFOUND;
 }
 
-/* --- SLtoSC, SCtoSL --------------------------------------------------------------------
- */
+/* --- SLtoSC, SCtoSL --------------------------------------------------------------- */
 
 static int offer_sl(struct snap_reader *r, const struct sa_query *q,
                     const struct snap_end *end, struct sa_out *out)
@@ -132,16 +131,14 @@ const struct sa_attr opa_sc_to_sl = {
 	.offer_end = offer_sl,
 };
 
-/* --- SCtoSC ----------------------------------------------------------------------------
- */
+/* --- SCtoSC ----------------------------------------------------------------------- */
 
-/* All pairs of one egress port of a switch. */
-static void offer_scsc_row(const struct sa_query *q, const struct snap_end *end,
-                           const struct snap_attr_row *row, unsigned n_ports,
-                           struct sa_out *out)
+/* Offers the records of one output port of a switch, with all input ports. */
+static void offer_scsc_port(const struct sa_query *q, const struct snap_end *end,
+                            const struct snap_attr_row *row, unsigned n_ports,
+                            struct sa_out *out)
 {
-	bool one = row->len == SL2VL_BYTES; /* for every port in */
-
+	bool one = row->len == SL2VL_BYTES; /* one table for all input ports */
 	uint8_t record[RECORD_BYTES] = { 0 };
 
 	sa_put(q->attr, record, SA_LID, end->base_lid);
@@ -172,7 +169,7 @@ static int offer_scsc(struct snap_reader *r, const struct sa_query *q,
 			break;
 		}
 		if (ret == E_OK) {
-			offer_scsc_row(q, end, &row, node.n_ports, out);
+			offer_scsc_port(q, end, &row, node.n_ports, out);
 		}
 	}
 	return ret == E_NOTFOUND ? E_OK : ret;
@@ -189,25 +186,24 @@ const struct sa_attr opa_sc_to_sc = {
 	.offer_end = offer_scsc,
 };
 
-/* --- SCtoVL ----------------------------------------------------------------------------
- */
+/* --- SCtoVL ----------------------------------------------------------------------- */
 
-/* One port: its own table, or that of the port at the other end of its cable. */
+/* Offers the record of one port: its own table, or that of its neighbor. */
 static int offer_scvl_port(struct snap_reader *r, const struct sa_query *q,
                            const struct snap_end *end, uint8_t num, struct sa_out *out)
 {
 	uint8_t record[RECORD_BYTES] = { 0 };
-	bool neighbour = q->attr == &opa_sc_to_vl_nt;
+	bool neighbor = q->attr == &opa_sc_to_vl_nt;
 	struct snap_port port;
 
 	int ret = snap_port(r, end->node_guid, num, &port);
-	if (ret == E_OK && neighbour && port.peer_guid == 0) {
+	if (ret == E_OK && neighbor && port.peer_guid == 0) {
 		return E_OK;
 	}
 	if (ret == E_OK) {
-		ret = neighbour ? vls_of(r, port.peer_guid, port.peer_port,
-		                         record + RID_BYTES)
-		                : vls_of(r, end->node_guid, num, record + RID_BYTES);
+		ret = neighbor ? vls_of(r, port.peer_guid, port.peer_port,
+		                        record + RID_BYTES)
+		               : vls_of(r, end->node_guid, num, record + RID_BYTES);
 	}
 	if (ret != E_OK) {
 		return ret == E_NOTFOUND ? E_OK : ret;

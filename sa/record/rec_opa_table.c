@@ -2,16 +2,17 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * Tables of ports and switches in Omni-Path's layouts, out of what is programmed or
- * published:
+ * Tables of ports and switches in Omni-Path's layouts, from what is programmed or published.
  *
- *   MulticastForwardingTableRecord  blocks of 8 multicast LIDs with 64 ports each, cut
- * out of InfiniBand's 32 LIDs with 16 ports VLArbitrationRecord             block 0 is
- * the low table, 1 the high one; there is no preemption PortGroupForwardingTableRecord,
- * PortGroupTableRecord the alternates of adaptive routing: group per LID and ports of a
- * group; none while it is off
+ *   MulticastForwardingTableRecord   a block has 8 multicast LIDs with 64 ports each; a block
+ *                                    of InfiniBand has 32 LIDs with 16 ports each
+ *   VLArbitrationRecord              block 0 is the low table, block 1 the high one; there
+ *                                    are no preemption tables
+ *   PortGroupForwardingTableRecord   the group of each LID for adaptive routing
+ *   PortGroupTableRecord             the ports of each group; without adaptive routing there
+ *                                    are no groups
  *
- * Layouts and component bits as opa-fm and opasaquery have them.
+ * Layouts and component bits are those of opa-fm and opasaquery.
  */
 #include <string.h>
 
@@ -26,14 +27,14 @@
 
 enum { BLOCK_BYTES = 64 };
 
-/* --- MulticastForwardingTableRecord ----------------------------------------------------
- */
+/* --- MulticastForwardingTableRecord ----------------------------------------------- */
 
 enum {
 	MFT_POSITION = 1,
 	MFT_BLOCK = 3,
-	MFT_LIDS = 8,  /* of a block here */
-	MFT_PARTS = 4, /* blocks here out of one there, positions there in one here */
+	MFT_LIDS = 8, /* multicast LIDs of a block */
+	MFT_PARTS =
+		4, /* blocks per block of InfiniBand, and its positions per position */
 	IB_MFT_LIDS = 32,
 	IB_POSITION_SHIFT = 28
 };
@@ -48,9 +49,9 @@ static const struct sa_field mft_fields[] = {
 };
 /* clang-format on */
 
-/* The bits of one InfiniBand block in four blocks here, if they are in this position. */
-static int add_bits(struct snap_reader *r, const struct snap_end *end, uint32_t block,
-                    unsigned ib_position, uint8_t tables[MFT_PARTS][BLOCK_BYTES])
+/* Copies the bits of one block of InfiniBand at a position into four blocks. */
+static int copy_bits(struct snap_reader *r, const struct snap_end *end, uint32_t block,
+                     unsigned ib_position, uint8_t tables[MFT_PARTS][BLOCK_BYTES])
 {
 	const uint8_t *data;
 	uint16_t len;
@@ -60,7 +61,7 @@ static int add_bits(struct snap_reader *r, const struct snap_end *end, uint32_t 
 	if (ret != E_OK || len < IB_MFT_LIDS * 2) {
 		return ret == E_NOTFOUND ? E_OK : ret;
 	}
-	/* masks are of 64 bits, their lowest 16 are the last two bytes */
+	/* masks have 64 bits; the last two bytes are the lowest 16 */
 	unsigned at = 6 - 2 * (ib_position % MFT_PARTS);
 	for (unsigned i = 0; i < IB_MFT_LIDS; i++) {
 		memcpy(tables[i / MFT_LIDS] + (size_t)(i % MFT_LIDS) * 8 + at,
@@ -78,7 +79,7 @@ static int offer_mft_block(struct snap_reader *r, const struct sa_query *q,
 	int ret = E_OK;
 
 	for (unsigned i = 0; i < MFT_PARTS && ret == E_OK; i++) {
-		ret = add_bits(r, end, block, position * MFT_PARTS + i, tables);
+		ret = copy_bits(r, end, block, position * MFT_PARTS + i, tables);
 	}
 	sa_put(q->attr, record, SA_LID, end->base_lid);
 	sa_put(q->attr, record, MFT_POSITION, position);
@@ -90,7 +91,7 @@ static int offer_mft_block(struct snap_reader *r, const struct sa_query *q,
 	return ret;
 }
 
-/* Blocks that are there at the switch's first position; they are at the others, too. */
+/* Offers the blocks that exist at the first position; they exist at the others too. */
 static int offer_mft(struct snap_reader *r, const struct sa_query *q,
                      const struct snap_end *end, struct sa_out *out)
 {
@@ -126,13 +127,12 @@ const struct sa_attr opa_mcast_ft = {
 	.offer_end = offer_mft,
 };
 
-/* --- VLArbitrationRecord ---------------------------------------------------------------
- */
+/* --- VLArbitrationRecord ---------------------------------------------------------- */
 
 enum {
 	ARB_PORT = 1,
 	ARB_BLOCK,
-	ARB_HALF = 64, /* bytes of a block there; two are a table */
+	ARB_HALF = 64, /* bytes of a block of InfiniBand; two make a table */
 	ARB_TABLES = 2,
 	ARB_BYTES = 256
 };
@@ -147,7 +147,7 @@ static const struct sa_field arb_fields[] = {
 };
 /* clang-format on */
 
-/* Both tables of a port, four rows from \a row on. */
+/* Offers both tables of a port. */
 static int offer_arb_port(struct snap_reader *r, const struct sa_query *q,
                           const struct snap_end *end, uint32_t port, struct sa_out *out)
 {
@@ -211,14 +211,13 @@ const struct sa_attr opa_vl_arb = {
 	.offer_end = offer_arb,
 };
 
-/* --- groups of ports -------------------------------------------------------------------
- */
+/* --- port groups ------------------------------------------------------------------ */
 
 enum {
 	PGFDB_BLOCK = 1,
 	PGT_POSITION = 1,
 	PGT_BLOCK,
-	PGT_GROUPS = 8 /* of a block */
+	PGT_GROUPS = 8 /* groups of a block */
 };
 
 /* clang-format off */
@@ -274,15 +273,6 @@ const struct sa_attr opa_port_group_ft = {
 	.offer_end = offer_pgfdb,
 };
 
-/* Ports 64 * position + 1 and on of a group: bit 0 is the first of them. */
-static uint64_t mask_of(const struct port_set *s, unsigned position)
-{
-	uint64_t low = s->word[position] >> 1;
-	uint64_t high = position + 1 < PORT_SET_WORDS ? s->word[position + 1] << 63 : 0;
-
-	return low | high;
-}
-
 static int offer_pgt(struct snap_reader *r, const struct sa_query *q,
                      const struct snap_end *end, struct sa_out *out)
 {
@@ -300,8 +290,11 @@ static int offer_pgt(struct snap_reader *r, const struct sa_query *q,
 			sa_put(q->attr, record, PGT_POSITION, p);
 			sa_put(q->attr, record, PGT_BLOCK, g / PGT_GROUPS);
 			for (unsigned i = g; i < n && i < g + PGT_GROUPS; i++) {
+				/* bit 0 is port 64 * position + 1 */
+				const uint64_t *word = sets[i].word + p;
+				uint64_t next = p + 1 < PORT_SET_WORDS ? word[1] : 0;
 				field_set(record, RID + 64 * (i - g), 64,
-				          mask_of(&sets[i], p));
+				          word[0] >> 1 | next << 63);
 			}
 			sa_offer(out, record);
 		}

@@ -2,15 +2,14 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * VFInfoRecord: the virtual fabrics of opafm.xml that are enabled, as the policy of the
- * published epoch has them. A requester sees those whose P_Key it has, or all as a full
- * member of the default partition. ServiceID and MGID are for the question alone: which
- * virtual fabrics hold them; they come back as asked. Layout and component bits as opa-fm
- * and opasaquery have them.
+ * VFInfoRecord: the enabled virtual fabrics of opafm.xml, from the policy of the published
+ * epoch. A requester sees those whose P_Key it has; a full member of the default partition sees
+ * all. ServiceID and MGID are only for requests: they select the virtual fabrics that contain
+ * them, and are repeated in the response. Layout and component bits are those of opa-fm and
+ * opasaquery.
  *
- * Without virtual fabrics in the configuration there is one all the same, as in opa-fm:
- * that of the default partition, which all ports are in and all applications use. Reports
- * of clients count on it.
+ * If the configuration has no virtual fabric there is still one, as in opa-fm: that of the
+ * default partition, with all ports and all applications. Reports of clients need it.
  */
 #include <string.h>
 
@@ -27,7 +26,7 @@ enum { VF_BYTES = 128, NAME_AT = 8, MGID_AT = 80 };
 enum { VF_INDEX, VF_P_KEY, VF_NAME = 3, VF_SERVICE_ID, VF_MGID, VF_SELECT_FLAGS, VF_SL };
 enum { SELECT_P_KEY = 1, SELECT_SL = 2 };
 enum { OPTION_SECURITY = 1, OPTION_QOS = 2, OPTION_FLOW_CONTROL_DISABLE = 4 };
-enum { HOQ_LIFE_OF_ALL = 0xff };
+enum { HOQ_LIFE_COMMON = 0xff };
 #define FULL_DEFAULT 0xffff
 
 /* clang-format off */
@@ -57,7 +56,7 @@ static const struct sa_field vf_fields[] = {
 #define VFI_MULTICAST_SL    859, 5
 /* clang-format on */
 
-/* Is a number of 128 bits one of these? */
+/* Whether a list has a number of 128 bits. */
 static bool has_id(const struct policy *p, const struct policy_list *l, uint64_t high,
                    uint64_t low)
 {
@@ -74,9 +73,9 @@ static bool has_id(const struct policy *p, const struct policy_list *l, uint64_t
 	return false;
 }
 
-/* Those that have the number; when none has, those for numbers that none has. */
-static bool holds(const struct policy *p, const struct policy_fabric *f, bool mgid,
-                  uint64_t high, uint64_t low)
+/* Whether a fabric has a ServiceID or MGID. If no fabric has it, those for unmatched ones do. */
+static bool contains(const struct policy *p, const struct policy_fabric *f, bool mgid,
+                     uint64_t high, uint64_t low)
 {
 	bool any = false;
 
@@ -89,7 +88,7 @@ static bool holds(const struct policy *p, const struct policy_fabric *f, bool mg
 	              (mgid ? FABRIC_UNMATCHED_MGID : FABRIC_UNMATCHED_SERVICE)) != 0;
 }
 
-static bool is_asked_for(const struct sa_query *q, const struct policy *p,
+static bool is_requested(const struct sa_query *q, const struct policy *p,
                          const struct policy_fabric *f)
 {
 	const uint8_t *mgid = q->record + MGID_AT;
@@ -98,11 +97,11 @@ static bool is_asked_for(const struct sa_query *q, const struct policy *p,
 		return false;
 	}
 	if (sa_asked(q, VF_SERVICE_ID) &&
-	    !holds(p, f, false, 0, sa_given(q, VF_SERVICE_ID))) {
+	    !contains(p, f, false, 0, sa_given(q, VF_SERVICE_ID))) {
 		return false;
 	}
 	return !sa_asked(q, VF_MGID) ||
-	       holds(p, f, true, field_get(mgid, 0, 64), field_get(mgid, 64, 64));
+	       contains(p, f, true, field_get(mgid, 0, 64), field_get(mgid, 64, 64));
 }
 
 static bool sees(struct snap_reader *r, const struct sa_query *q,
@@ -116,8 +115,8 @@ static bool sees(struct snap_reader *r, const struct sa_query *q,
 	        found == FULL_DEFAULT);
 }
 
-/* What ports between switches were given, 0: nothing is known of any. */
-static uint8_t hoq_life_of_all(struct snap_reader *r)
+/* HOQLife of the ports between switches, which all have the same; 0: not known. */
+static uint8_t common_hoq_life(struct snap_reader *r)
 {
 	struct snap_attr_row row = { .guid = 0 };
 	struct snap_port port;
@@ -159,7 +158,7 @@ static void put_values(const struct policy_fabric *f, uint8_t hoq_life, uint8_t 
 	field_set(record, VFI_ROUTING_SLS, 1);
 	field_set(record, VFI_PREEMPT_RANK, f->preempt_rank);
 	field_set(record, VFI_HOQ_LIFE,
-	          f->hoq_life == HOQ_LIFE_OF_ALL ? hoq_life : f->hoq_life);
+	          f->hoq_life == HOQ_LIFE_COMMON ? hoq_life : f->hoq_life);
 	field_set(record, VFI_MULTICAST_SL_SPECIFIED, f->multicast_sl != f->sl);
 	field_set(record, VFI_MULTICAST_SL, f->multicast_sl);
 }
@@ -186,7 +185,7 @@ static const struct policy_fabric default_fabric = {
 	.name = "Default",
 	.p_key = FULL_DEFAULT & 0x7fff,
 	.flags = FABRIC_UNMATCHED_SERVICE | FABRIC_UNMATCHED_MGID,
-	.hoq_life = HOQ_LIFE_OF_ALL,
+	.hoq_life = HOQ_LIFE_COMMON,
 };
 static const struct policy default_policy = { .head = { .n_fabrics = 1 },
 	                                      .fabrics = &default_fabric };
@@ -202,10 +201,10 @@ static int vf_walk(struct snap_reader *r, const struct sa_query *q, struct sa_ou
 	if (p == NULL || p->head.n_fabrics == 0) {
 		p = &default_policy;
 	}
-	uint8_t hoq_life = hoq_life_of_all(r);
+	uint8_t hoq_life = common_hoq_life(r);
 	for (uint32_t i = 0; i < p->head.n_fabrics && !sa_full(out); i++) {
 		const struct policy_fabric *f = &p->fabrics[i];
-		if (is_asked_for(q, p, f) && sees(r, q, f)) {
+		if (is_requested(q, p, f) && sees(r, q, f)) {
 			offer(q, i, f, hoq_life, out);
 		}
 	}

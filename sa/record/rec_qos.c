@@ -2,15 +2,15 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * SLtoVLTableRecord (IBA vol. 1, 15.2.5.4) and VLArbitrationRecord (15.2.5.11), as read
- * or programmed. While quality of service is off they are read for the first who asks the
- * daemon (sa/sm/sweep_qos.c); until then there are none. What a port has not got
- * shows as zeros: clients ask for every port.
+ * SLtoVLTableRecord (IBA vol. 1, 15.2.5.4) and VLArbitrationRecord (15.2.5.11), as read or
+ * programmed. While quality of service is off, the daemon reads them at the first request
+ * (sa/sm/sweep_qos.c); before that there are none. A table that a port does not have is shown
+ * as zeros, because clients ask for every port.
  *
- * Ports of a switch go under the LID of its port 0, with a SL-to-VL table for each port
- * by which packets come in; a CA or router port has one, with InputPortNum 0. The LID
- * component names any LID of the end port. The ports of a CA or router port are not
- * looked at: it has one table, and clients ask for it with any number.
+ * Ports of a switch belong to the LID of its port 0 and have a SL-to-VL table for each input
+ * port. A CA or router port has one table, with InputPortNum 0; its port components are
+ * ignored, because clients send any number there. The LID component may be any LID of the end
+ * port.
  */
 #include <string.h>
 
@@ -44,23 +44,7 @@ static const struct sa_field arb_fields[] = {
 };
 /* clang-format on */
 
-/* The table for what comes in at one port: zeros where none is known. A row with one
- * table has it for every port. */
-static const uint8_t *table_of(const uint8_t *tables, uint16_t len, unsigned in)
-{
-	static const uint8_t none[TABLE_BYTES];
-
-	if (len == TABLE_BYTES) {
-		in = 0;
-	}
-	if ((in + 1) * TABLE_BYTES > len) {
-		return none;
-	}
-	const uint8_t *table = tables + TABLE_BYTES * (size_t)in;
-	return field_get(table, 0, 64) == UINT64_MAX ? none : table;
-}
-
-/* All tables of one port out. */
+/* Offers the tables of one output port for all input ports. */
 static int offer_out(struct snap_reader *r, const struct sa_query *q,
                      const struct snap_end *end, unsigned out_port, unsigned n_in,
                      struct sa_out *out)
@@ -84,7 +68,13 @@ static int offer_out(struct snap_reader *r, const struct sa_query *q,
 		field_set(record, 0, 16, end->base_lid);
 		field_set(record, 16, 8, in);
 		field_set(record, 24, 8, out_port);
-		memcpy(record + RID_BYTES, table_of(tables, len, in), TABLE_BYTES);
+		/* a row with one table has it for every input port; an unknown table is all
+		 * ones */
+		size_t at = len == TABLE_BYTES ? 0 : TABLE_BYTES * (size_t)in;
+		if (at + TABLE_BYTES <= len &&
+		    field_get(tables + at, 0, 64) != UINT64_MAX) {
+			memcpy(record + RID_BYTES, tables + at, TABLE_BYTES);
+		}
 		sa_offer(out, record);
 	}
 	return E_OK;

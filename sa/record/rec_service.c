@@ -2,14 +2,14 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * ServiceRecord (IBA vol. 1, 15.2.5.14): what hosts say they serve, each for the time of
- * its lease. ServiceID, ServiceGID and ServiceP_Key identify one, and lie side by side in
- * the record, so its first bytes are the key of its row.
+ * ServiceRecord (IBA vol. 1, 15.2.5.14): services that hosts registered, each with a lease.
+ * ServiceID, ServiceGID and ServiceP_Key identify a record. They are its first bytes, so these
+ * are the key of its row.
  *
- * One with a ServiceKey may be changed by the port that set it and by whoever knows that
- * key or the SM_Key; one without, by all who see it. A requester sees the services of its
- * partitions. A lease that has run out is gone at that second, whenever its row is swept
- * up.
+ * A requester sees the services of its partitions. It may change each of them that has no
+ * ServiceKey. A service with a ServiceKey may be changed by the port that set it and by
+ * requesters with that key or the SM_Key. A record is no longer valid in the second in which
+ * its lease ends, even if its row still exists.
  */
 #include <string.h>
 
@@ -31,7 +31,7 @@ enum {
 	ID_BYTES = 8,
 	KEY_AT = 32,
 	KEY_BYTES = 16,
-	GID_GUID_BIT = 128 /* the lower half of ServiceGID */
+	GID_GUID_BIT = 128 /* the GUID in ServiceGID */
 };
 #define LEASE_FOR_EVER UINT32_MAX
 #define P_KEY_DEFAULT 0xffff
@@ -90,7 +90,7 @@ static void put(uint8_t *record, int component, uint64_t value)
 	sa_put(&rec_service, record, component, value);
 }
 
-/* P_Key 0 is every partition's. */
+/* Whether an end port has a P_Key; all end ports have P_Key 0. */
 static bool has_p_key(struct snap_reader *r, const struct snap_end *end, uint64_t p_key)
 {
 	uint16_t found;
@@ -115,21 +115,16 @@ static uint32_t lease_left(int64_t expires, int64_t now)
 	return expires == STORE_FOR_EVER ? LEASE_FOR_EVER : (uint32_t)(expires - now);
 }
 
-static bool runs(const struct sa_query *q, const struct store_row *row)
-{
-	return row->expires > store_now(q->store);
-}
-
 static void offer(const struct sa_query *q, const uint8_t *record, struct sa_out *out)
 {
 	sa_offer_without(out, record, q->trusted ? SA_NONE : SR_KEY);
 }
 
 static void offer_row(struct snap_reader *r, const struct sa_query *q,
-                      const struct written_record *row, struct sa_out *out)
+                      const struct client_record *row, struct sa_out *out)
 {
 	uint8_t record[SERVICE_RECORD_BYTES];
-	int64_t now = written_now(q);
+	int64_t now = client_record_now(q);
 
 	sa_at_row(out, row->row.key, row->row.key_len);
 	if (row->row.len != SERVICE_ROW_BYTES || row->expires <= now) {
@@ -146,17 +141,18 @@ static int service_walk(struct snap_reader *r, const struct sa_query *q,
                         struct sa_out *out)
 {
 	bool by_id = sa_asked(q, SR_ID);
-	struct written_walk w;
-	struct written_record row;
-	int ret = written_from_query(r, q, RECORDS_SERVICES, by_id ? q->record : NULL,
-	                             by_id ? ID_BYTES : 0, &w, &row);
+	struct client_walk w;
+	struct client_record row;
+	int ret =
+		client_record_seek_page(r, q, RECORDS_SERVICES, by_id ? q->record : NULL,
+	                                by_id ? ID_BYTES : 0, &w, &row);
 
 	while (ret == E_OK && !sa_full(out)) {
-		if (by_id && !written_begins(&row, q->record, ID_BYTES)) {
+		if (by_id && !client_record_has_prefix(&row, q->record, ID_BYTES)) {
 			break;
 		}
 		offer_row(r, q, &row, out);
-		ret = written_next(&w, &row);
+		ret = client_record_next(&w, &row);
 	}
 	return ret == E_NOTFOUND ? E_OK : ret;
 }
@@ -168,16 +164,19 @@ void service_hide(uint8_t *value, size_t len)
 	}
 }
 
-static const struct store_row *find(const struct sa_query *q, const uint8_t *record)
+static const struct store_row *find_row(const struct sa_query *q, const uint8_t *record)
 {
 	const struct store_row *row =
 		store_find(q->store, RECORDS_SERVICES, record, SERVICE_KEY_BYTES);
 
-	return row != NULL && row->len == SERVICE_ROW_BYTES && runs(q, row) ? row : NULL;
+	return row != NULL && row->len == SERVICE_ROW_BYTES &&
+	                       row->expires > store_now(q->store)
+	               ? row
+	               : NULL;
 }
 
-/* May this requester change what is there? */
-static bool owns(const struct sa_query *q, const struct store_row *row)
+/* Whether the requester may change a record. */
+static bool may_change(const struct sa_query *q, const struct store_row *row)
 {
 	static const uint8_t none[KEY_BYTES];
 	const uint8_t *key = record_of(row) + KEY_AT;
@@ -188,9 +187,9 @@ static bool owns(const struct sa_query *q, const struct store_row *row)
 	       memcmp(key, q->record + KEY_AT, KEY_BYTES) == 0;
 }
 
-/* Both the requester and the port that serves have to be in the service's partition. */
-static bool may_serve(struct snap_reader *r, const struct sa_query *q,
-                      const uint8_t *record)
+/* Whether the requester and the port of the service are in the partition of the service. */
+static bool may_register(struct snap_reader *r, const struct sa_query *q,
+                         const uint8_t *record)
 {
 	struct snap_end end;
 	uint64_t p_key = get(record, SR_P_KEY);
@@ -198,18 +197,12 @@ static bool may_serve(struct snap_reader *r, const struct sa_query *q,
 	if (!has_p_key(r, q->requester, p_key)) {
 		return false;
 	}
-	if (record[ID_BYTES] == 0xff) { /* a multicast group's service */
+	if (record[ID_BYTES] == 0xff) { /* the service of a multicast group */
 		return true;
 	}
 	return alias_port(r, q->store, field_get(record, GID_GUID_BIT, 64), &end) ==
 	               E_OK &&
 	       has_p_key(r, &end, p_key);
-}
-
-static int64_t expiry(const struct sa_query *q, uint64_t lease)
-{
-	return lease == LEASE_FOR_EVER ? STORE_FOR_EVER
-	                               : store_now(q->store) + (int64_t)lease;
 }
 
 static int service_set(struct snap_reader *r, const struct sa_query *q,
@@ -224,40 +217,43 @@ static int service_set(struct snap_reader *r, const struct sa_query *q,
 	}
 	if (!sa_asked(q, SR_P_KEY)) {
 		put(record, SR_P_KEY, P_KEY_DEFAULT);
-	} else if (!may_serve(r, q, record)) {
+	} else if (!may_register(r, q, record)) {
 		return sa_refuse(out, UMAD_SA_STATUS_REQ_INVALID);
 	}
 	if (!sa_asked(q, SR_LEASE)) {
 		put(record, SR_LEASE, LEASE_FOR_EVER);
 	}
-	const struct store_row *row = find(q, record);
-	if (row != NULL && !owns(q, row)) {
+	const struct store_row *row = find_row(q, record);
+	if (row != NULL && !may_change(q, row)) {
 		return sa_refuse(out, UMAD_SA_STATUS_REQ_DENIED);
 	}
+	uint64_t lease = get(record, SR_LEASE);
+	int64_t expires = lease == LEASE_FOR_EVER ? STORE_FOR_EVER
+	                                          : store_now(q->store) + (int64_t)lease;
 	int ret = store_put(q->store, RECORDS_SERVICES, record, SERVICE_KEY_BYTES,
-	                    expiry(q, get(record, SR_LEASE)), value, sizeof(value));
+	                    expires, value, sizeof(value));
 	if (ret == E_OK) {
 		offer(q, record, out);
 	}
 	return ret;
 }
 
-/* The record identifier counts, whatever the mask says of it. */
+/* Deletes the record with the RID of the request, also without its bits in the mask. */
 static int service_delete(struct snap_reader *r, const struct sa_query *q,
                           struct sa_out *out)
 {
 	uint8_t record[SERVICE_RECORD_BYTES];
 
 	memcpy(record, q->record, sizeof(record));
-	const struct store_row *row = find(q, record);
+	const struct store_row *row = find_row(q, record);
 	if (row == NULL && !sa_asked(q, SR_P_KEY)) {
 		put(record, SR_P_KEY, P_KEY_DEFAULT);
-		row = find(q, record);
+		row = find_row(q, record);
 	}
 	if (row == NULL || !sees(r, q, record_of(row))) {
 		return E_NOTFOUND;
 	}
-	if (!owns(q, row)) {
+	if (!may_change(q, row)) {
 		return sa_refuse(out, UMAD_SA_STATUS_REQ_DENIED);
 	}
 	memcpy(record, record_of(row), sizeof(record));

@@ -2,10 +2,12 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * Records of switches: SwitchInfoRecord (IBA vol. 1, 15.2.5.5), as last read or
- * programmed; LinearForwardingTableRecord (15.2.5.6), the tables of the published epoch
- * in blocks of 64 LIDs up to the highest LID; MulticastForwardingTableRecord (15.2.5.8),
- * the blocks that were programmed.
+ * Records of switches.
+ *
+ *   SwitchInfoRecord (IBA vol. 1, 15.2.5.5)      as last read or programmed
+ *   LinearForwardingTableRecord (15.2.5.6)       the tables of the published epoch in blocks of
+ *                                                64 LIDs, up to the highest LID
+ *   MulticastForwardingTableRecord (15.2.5.8)    the blocks that were programmed
  */
 #include <string.h>
 

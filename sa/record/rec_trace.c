@@ -2,18 +2,18 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * TraceRecord (IBA vol. 1, 15.2.5.17): SubnAdmGetTraceTable asks with the components of a
- * PathRecord for one source and one destination; what comes back are the nodes that the
- * first path between them passes, from end to end, along the published tables. Clients
- * send the request as either attribute.
+ * TraceRecord (IBA vol. 1, 15.2.5.17). A SubnAdmGetTraceTable request has the components of a
+ * PathRecord with one source and one destination. The response has the nodes of the first path
+ * between them, from end to end, by the published tables. Clients send the request as either
+ * attribute.
  *
- * Node and port identifiers are the GUIDs, the chassis is the SystemImageGUID; they hold
- * for an epoch, whose lower bits are the IDGeneration. A node where a packet starts has
- * no entry port, one where it ends no exit port (0).
+ * Node and port identifiers are GUIDs, and the chassis is the SystemImageGUID. They are valid
+ * for an epoch, whose low bits are the IDGeneration. The first node has no entry port (0), and
+ * the last one no exit port.
  *
- * Omni-Path's layout has no GIDPrefix; the request is a PathRecord in InfiniBand's all
- * the same, for so opa-fm and opasaquery have it. Its identifiers are GUIDs xor
- * OPA_ID_MASK, which Omni-Path's tools undo.
+ * Omni-Path's layout has no GIDPrefix. The request is nevertheless a PathRecord in InfiniBand's
+ * layout, as in opa-fm and opasaquery. Identifiers are GUIDs xor OPA_ID_MASK, which Omni-Path's
+ * tools undo.
  */
 #include <string.h>
 
@@ -82,7 +82,7 @@ static const struct sa_attr opa_trace_layout = {
 	SA_FIELDS(opa_trace_fields),
 };
 
-/* One node on the way. \a entry and \a exit are its ports, 0: none. */
+/* Offers a node of the path. \a entry and \a exit are its ports, 0: none. */
 static int offer_node(struct snap_reader *r, uint64_t guid, uint8_t entry, uint8_t exit,
                       struct sa_out *out)
 {
@@ -119,7 +119,7 @@ static int offer_node(struct snap_reader *r, uint64_t guid, uint8_t entry, uint8
 	return E_OK;
 }
 
-/* The node at one end, unless it is a switch, which is a hop itself. */
+/* Offers the node at one end, unless it is a switch, which is a hop itself. */
 static int offer_end(struct snap_reader *r, const struct snap_end *e, bool is_src,
                      struct sa_out *out)
 {
@@ -130,8 +130,8 @@ static int offer_end(struct snap_reader *r, const struct snap_end *e, bool is_sr
 	                  out);
 }
 
-static int offer_way(struct snap_reader *r, const struct path_request *a,
-                     const struct path_record *p, struct sa_out *out)
+static int offer_path(struct snap_reader *r, const struct path_request *a,
+                      const struct path_record *p, struct sa_out *out)
 {
 	struct path_hop hop[PATH_HOPS_MAX];
 	unsigned n;
@@ -173,10 +173,10 @@ static int trace_walk(struct snap_reader *r, const struct sa_query *q, struct sa
 	if (ret != E_OK) {
 		return ret;
 	}
-	return path_iter_next(&it, &rec) ? offer_way(r, &a, &rec, out) : it.ret;
+	return path_iter_next(&it, &rec) ? offer_path(r, &a, &rec, out) : it.ret;
 }
 
-/* Asked for by its own attribute, or by the one that the request has the layout of. */
+/* requested by its own attribute, or by that whose layout the request has */
 #define TRACE(class_version, attr_id, answer)                                            \
 	{                                                                                \
 		.version = (class_version), .id = (attr_id), .name = "TraceRecord",      \
