@@ -38,7 +38,7 @@ void change_log_free(struct change_log *log)
 	}
 }
 
-static void lose(struct change_log *log)
+static void drop_changes(struct change_log *log)
 {
 	log->lost = true;
 	log->len = log->n = 0;
@@ -51,7 +51,7 @@ void change_log_add(struct change_log *log, enum record_table table, const void 
 	if (!log->lost &&
 	    (log->len + HEAD + len > LOG_BYTES_MAX ||
 	     VECTOR_RESERVE(log->bytes, log->cap, log->len + HEAD + len) != E_OK)) {
-		lose(log);
+		drop_changes(log);
 	}
 	if (!log->lost) {
 		uint8_t *at = log->bytes + log->len;
@@ -69,7 +69,7 @@ void change_log_add(struct change_log *log, enum record_table table, const void 
 void change_log_lose(struct change_log *log)
 {
 	pthread_mutex_lock(&log->lock);
-	lose(log);
+	drop_changes(log);
 	pthread_mutex_unlock(&log->lock);
 }
 

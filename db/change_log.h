@@ -7,9 +7,9 @@
 #include "db/client_records.h"
 
 /*!
- * Keys of rows that were changed, until somebody asks: one thread adds, another takes.
- * Bounded: when nobody asks for too long it is said that they are not known. Private to
- * this room.
+ * Keys of rows that were changed: one thread adds them, another thread takes them. The
+ * log is bounded. If nobody takes the keys for too long, it drops them and reports that
+ * they are not known. Private to this room.
  */
 struct change_log;
 
@@ -35,6 +35,6 @@ void change_log_add(struct change_log *log, enum record_table table, const void 
 /*! \brief From here to the next change_log_take() the changes count as not known. */
 void change_log_lose(struct change_log *log);
 
-/*! \brief All since the last call. \retval E_STALE  Not known. Nothing to be done() then. */
+/*! \brief All changes since the last call. \retval E_STALE  They are not known; there is no list to free then. */
 int change_log_take(struct change_log *log, struct change_list *ret);
 void change_list_done(struct change_list *list);

@@ -4,8 +4,9 @@
 
 #include <stdint.h>
 
-/*! Tables of records that clients write: durable in the state; of the first ones public rows
- *  are mirrored in the snapshot under the same keys. What the bytes are, sa/store/store.h knows. */
+/*! Tables of client records. They are durable in the state. The public rows of the first
+ *  ones are mirrored in the snapshot under the same keys. sa/store/store.h describes the
+ *  bytes. */
 enum record_table {
 	RECORDS_SERVICES,
 	RECORDS_SUBSCRIPTIONS,
@@ -17,9 +18,9 @@ enum record_table {
 	RECORDS_MIRRORED = RECORDS_GUIDS /*!< tables before this one are in the snapshot, too */
 };
 
-/*! A row of one of them; bytes are borrowed. */
+/*! A row of one of these tables; the bytes are borrowed. */
 struct client_row {
-	const uint8_t *key, *value; /*!< value NULL: there is none (any more) */
+	const uint8_t *key, *value; /*!< value NULL: the row is deleted */
 	enum record_table table;
 	uint16_t key_len, len;
 };

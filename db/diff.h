@@ -7,9 +7,9 @@
 struct arena;
 
 /*!
- * Difference of a table: new rows against those stored, both in key order. What differs
- * is listed here and written later, so tables are compared side by side, each by one
- * thread with a read transaction of its own. Private to this room.
+ * Difference of a table: new rows against the stored ones, both in key order. The rows
+ * that differ are listed here and written later. So several tables are compared at the
+ * same time, each by one thread with a read transaction of its own. Private to this room.
  */
 struct change {
 	struct change *next;
@@ -44,13 +44,13 @@ struct arena *diff_arena(struct diff *d);
 void diff_row(struct diff *d, const void *key, size_t key_len, const void *val,
               size_t len);
 
-/*! \brief Goes to a key that is offered next: is it stored? Then d->val is its value. */
+/*! \brief Goes to the key that is offered next. \return Is it stored? Then d->val is its value. */
 bool diff_at(struct diff *d, const void *key, size_t key_len);
 
-/*! \brief The row that diff_at() found stays as it is: instead of diff_row(). */
+/*! \brief Keeps the row that diff_at() found; call it instead of diff_row(). */
 void diff_keep(struct diff *d);
 
-/*! \brief What is left of the stored rows is to be deleted. \return d->ret */
+/*! \brief Marks the remaining stored rows for deletion. \return d->ret */
 int diff_end(struct diff *d);
 
 /*!

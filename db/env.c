@@ -2,15 +2,15 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * Opening an environment: what can be wrong with a folder is found here, before LMDB
- * maps anything, and told in one sentence that names the folder and the remedy.
+ * Opening an environment. Whatever is wrong with a folder is found here, before LMDB maps
+ * anything, and reported in one sentence that names the folder and the remedy.
  *
- * LMDB believes its two meta pages; a cut file or a nonsense page size would end in
- * SIGBUS or SIGFPE inside the library. So the head of data.mdb is read and checked first
- * (magic, version, page size, length of the file against the last page in use). What can
- * not be checked in advance is the inside of a tree: random bytes in a page that LMDB
- * takes for a branch make it return MDB_CORRUPTED at best and fail one of its assertions
- * (abort) at worst. Values are checked for their length by whoever reads them.
+ * LMDB trusts its two meta pages. A truncated file or an impossible page size would end in
+ * SIGBUS or SIGFPE inside the library. So the head of data.mdb is checked first: magic,
+ * version, page size, and the length of the file against the last page in use. The inside
+ * of a tree cannot be checked in advance. If a page that LMDB takes for a branch holds
+ * random bytes, LMDB returns MDB_CORRUPTED at best and fails an assertion (abort) at
+ * worst. Every reader of a value checks its length.
  *
  * Sources: the manual in lmdb.h (Caveats), and the on-disk form of LMDB 0.9 on machines
  * with 64-bit words.
@@ -45,11 +45,11 @@ struct opening {
 	const char **ret_why;
 };
 
-/* Stores the sentence, gives the code back. */
-static int fail(const struct opening *o, int ret, const char *fmt, ...)
+/* Stores the sentence. \return ret */
+static int fail_open(const struct opening *o, int ret, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static int fail(const struct opening *o, int ret, const char *fmt, ...)
+static int fail_open(const struct opening *o, int ret, const char *fmt, ...)
 {
 	if (!o->a || !o->ret_why) {
 		return ret;
@@ -111,15 +111,15 @@ static struct db *db_new(const struct db_kind *kind)
 	return db;
 }
 
-/* Group of the readers, where there is one and we may: else the owner's group stays. */
-static void give_group(const char *path, mode_t mode)
+/* Sets the group of the readers if it exists and we are allowed to; else the group stays. */
+static void set_group_and_mode(const char *path, mode_t mode)
 {
 	const struct group *g = getgrnam(GROUP);
 	if (g && chown(path, (uid_t)-1, g->gr_gid) != 0) {
 		errno = 0; /* only root and members of the group may */
 	}
 	if (chmod(path, mode) != 0) {
-		errno = 0; /* somebody else's folder: its modes are their business */
+		errno = 0; /* the folder belongs to somebody else, who sets its mode */
 	}
 }
 
@@ -128,13 +128,13 @@ static mode_t folder_mode(const struct db_kind *kind)
 	return kind->shared ? 02750 : 0700;
 }
 
-/* One folder and those above it. A folder that is there already keeps its modes. */
+/* Makes the folder and those above it. An existing folder keeps its mode. */
 static int make_folders(const struct opening *o)
 {
 	char path[4096];
 	if ((size_t)snprintf(path, sizeof(path), "%s", o->path) >= sizeof(path)) {
-		return fail(o, -ENAMETOOLONG, "the name of the %s folder is too long",
-		            o->kind->name);
+		return fail_open(o, -ENAMETOOLONG,
+		                 "the name of the %s folder is too long", o->kind->name);
 	}
 	size_t len = strlen(path);
 	for (size_t i = 1; i <= len; i++) {
@@ -147,23 +147,25 @@ static int make_folders(const struct opening *o)
 			/* the instance's own folder and the environment's, not what is
 			 * above */
 			if (end == '\0' || !strchr(path + i + 1, '/')) {
-				give_group(path, folder_mode(o->kind));
+				set_group_and_mode(path, folder_mode(o->kind));
 			}
 		} else if (errno != EEXIST) {
 			int err = errno;
-			return fail(o, -err,
-			            "cannot create the %s folder %s: %s; create it for "
-			            "user %u, "
-			            "or choose another with %s",
-			            o->kind->name, path, strerror(err),
-			            (unsigned)geteuid(), o->kind->option);
+			return fail_open(
+				o, -err,
+				"cannot create the %s folder %s: %s; create it for "
+				"user %u, "
+				"or choose another with %s",
+				o->kind->name, path, strerror(err), (unsigned)geteuid(),
+				o->kind->option);
 		}
 		path[i] = end;
 	}
 	struct stat st;
 	if (stat(o->path, &st) != 0 || !S_ISDIR(st.st_mode)) {
-		return fail(o, -ENOTDIR, "%s is not a folder; choose another with %s",
-		            o->path, o->kind->option);
+		return fail_open(o, -ENOTDIR,
+		                 "%s is not a folder; choose another with %s", o->path,
+		                 o->kind->option);
 	}
 	return E_OK;
 }
@@ -171,13 +173,13 @@ static int make_folders(const struct opening *o)
 static int file_path(const struct opening *o, const char *name, char buf[4096])
 {
 	if (snprintf(buf, 4096, "%s/%s", o->path, name) >= 4096) {
-		return fail(o, -ENAMETOOLONG, "the name of the %s folder is too long",
-		            o->kind->name);
+		return fail_open(o, -ENAMETOOLONG,
+		                 "the name of the %s folder is too long", o->kind->name);
 	}
 	return E_OK;
 }
 
-/* Opens or creates a file of ours in the folder with exactly these modes. */
+/* Opens or creates a file in the folder and sets its mode. */
 static int open_file(const struct opening *o, const char *name, mode_t mode, int *ret_fd)
 {
 	char path[4096];
@@ -188,14 +190,15 @@ static int open_file(const struct opening *o, const char *name, mode_t mode, int
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (fd < 0) {
 		int err = errno;
-		return fail(o, -err,
-		            "the %s folder %s is not writable for user %u (%s: %s); give "
-		            "it to "
-		            "that user, or choose another with %s",
-		            o->kind->name, o->path, (unsigned)geteuid(), name,
-		            strerror(err), o->kind->option);
+		return fail_open(
+			o, -err,
+			"the %s folder %s is not writable for user %u (%s: %s); give "
+			"it to "
+			"that user, or choose another with %s",
+			o->kind->name, o->path, (unsigned)geteuid(), name, strerror(err),
+			o->kind->option);
 	}
-	give_group(path, mode);
+	set_group_and_mode(path, mode);
 	*ret_fd = fd;
 	return E_OK;
 }
@@ -210,24 +213,25 @@ static int take_lock(const struct opening *o, struct db *db)
 	if (flock(db->lock_fd, LOCK_EX | LOCK_NB) != 0) {
 		ssize_t n = pread(db->lock_fd, pid, sizeof(pid) - 1, 0);
 		pid[n > 0 ? strspn(pid, "0123456789") : 0] = '\0';
-		return fail(o, E_LOCKED,
-		            "the %s folder %s is in use by another saguarod (process "
-		            "%s); stop "
-		            "that one, or choose another folder with %s",
-		            o->kind->name, o->path, pid[0] ? pid : "unknown",
-		            o->kind->option);
+		return fail_open(
+			o, E_LOCKED,
+			"the %s folder %s is in use by another saguarod (process "
+			"%s); stop "
+			"that one, or choose another folder with %s",
+			o->kind->name, o->path, pid[0] ? pid : "unknown",
+			o->kind->option);
 	}
 	int n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
 	if (ftruncate(db->lock_fd, 0) != 0 ||
 	    pwrite(db->lock_fd, pid, (size_t)n, 0) != n) {
 		int err = errno ? errno : ENOSPC;
-		return fail(o, -err, "cannot write %s/lock: %s; free space there",
-		            o->path, strerror(err));
+		return fail_open(o, -err, "cannot write %s/lock: %s; free space there",
+		                 o->path, strerror(err));
 	}
 	return E_OK;
 }
 
-/* `writer`: counts openings by a writer; readers map it. */
+/* The file `writer` counts how often a writer has opened; readers map it. */
 static int map_incarnation(const struct opening *o, struct db *db, bool write)
 {
 	uint64_t count = 0;
@@ -248,14 +252,15 @@ static int map_incarnation(const struct opening *o, struct db *db, bool write)
 		n = pwrite(db->writer_fd, &count, sizeof(count), 0);
 	}
 	if (n != (ssize_t)sizeof(count)) {
-		return write ? fail(o, -ENOSPC,
-		                    "cannot write %s: no space; free some there", path)
-		             : fail(o, E_NOTREADY, "nothing is published in %s yet",
-		                    o->path);
+		return write ? fail_open(o, -ENOSPC,
+		                         "cannot write %s: no space; free some there",
+		                         path)
+		             : fail_open(o, E_NOTREADY, "nothing is published in %s yet",
+		                         o->path);
 	}
 	void *map = mmap(NULL, sizeof(count), PROT_READ, MAP_SHARED, db->writer_fd, 0);
 	if (map == MAP_FAILED) {
-		return fail(o, -errno, "cannot map %s: %s", path, strerror(errno));
+		return fail_open(o, -errno, "cannot map %s: %s", path, strerror(errno));
 	}
 	db->incarnation = map;
 	return E_OK;
@@ -293,7 +298,7 @@ static int check_meta(const struct opening *o, int fd, off_t at, uint64_t file_b
 	uint8_t page[META_END];
 	if (pread(fd, page, sizeof(page), at) != (ssize_t)sizeof(page) ||
 	    number_at(page, META_MAGIC, 4) != 0xBEEFC0DE) {
-		return fail(
+		return fail_open(
 			o, E_FOREIGN,
 			"%s/data.mdb is not an LMDB database; move it away, or choose "
 			"another folder with %s",
@@ -302,17 +307,18 @@ static int check_meta(const struct opening *o, int fd, off_t at, uint64_t file_b
 	uint64_t size = number_at(page, META_PAGE_SIZE, 4);
 	uint64_t last = number_at(page, META_LAST_PAGE, 8);
 	if (!page_size_valid(size) || last > (UINT64_C(1) << 44)) {
-		return fail(o, E_MALFORMED,
-		            "%s/data.mdb is damaged (its head makes no sense); restore "
-		            "it from "
-		            "a backup, or move it away to start afresh",
-		            o->path);
+		return fail_open(
+			o, E_MALFORMED,
+			"%s/data.mdb is damaged (its head is not valid); restore "
+			"it from "
+			"a backup, or move it away to start anew",
+			o->path);
 	}
 	if ((last + 1) * size > file_bytes) {
-		return fail(
+		return fail_open(
 			o, E_MALFORMED,
-			"%s/data.mdb is cut short: %llu bytes instead of at least %llu; "
-			"restore it from a backup, or move it away to start afresh",
+			"%s/data.mdb is truncated: %llu bytes instead of at least %llu; "
+			"restore it from a backup, or move it away to start anew",
 			o->path, (unsigned long long)file_bytes,
 			(unsigned long long)((last + 1) * size));
 	}
@@ -337,15 +343,17 @@ static int check_head(const struct opening *o, bool write)
 		}
 		if (err == 0 || err == ENOENT || err == ENOTDIR) {
 			return write ? E_OK
-			             : fail(o, E_NOTREADY,
-			                    "there is no database in %s yet: is saguarod "
-			                    "running "
-			                    "with this %s?",
-			                    o->path, o->kind->option);
+			             : fail_open(o, E_NOTREADY,
+			                         "there is no database in %s yet: is "
+			                         "saguarod "
+			                         "running "
+			                         "with this %s?",
+			                         o->path, o->kind->option);
 		}
-		return fail(o, -err,
-		            "cannot read %s: %s; readers need membership of group " GROUP,
-		            path, strerror(err));
+		return fail_open(
+			o, -err,
+			"cannot read %s: %s; readers need membership of group " GROUP,
+			path, strerror(err));
 	}
 	uint64_t page_size = 0;
 	ret = check_meta(o, fd, 0, (uint64_t)st.st_size, &page_size);
@@ -364,17 +372,17 @@ static int check_space(const struct opening *o, uint64_t need_bytes)
 		return E_OK;
 	}
 	if (statvfs(o->path, &v) != 0) {
-		return fail(o, -errno, "cannot ask %s for its size: %s", o->path,
-		            strerror(errno));
+		return fail_open(o, -errno, "cannot determine the free space of %s: %s",
+		                 o->path, strerror(errno));
 	}
 	char path[4096];
 	struct stat st;
 	uint64_t have = (uint64_t)v.f_bavail * v.f_frsize;
 	if (file_path(o, "data.mdb", path) == E_OK && stat(path, &st) == 0) {
-		have += (uint64_t)st.st_blocks * 512; /* ours already */
+		have += (uint64_t)st.st_blocks * 512; /* the file that is there already */
 	}
 	if (have < need_bytes) {
-		return fail(
+		return fail_open(
 			o, -ENOSPC,
 			"the %s folder %s is too small: %llu MiB free of %llu MiB, %llu "
 			"MiB "
@@ -407,14 +415,16 @@ static int open_env(const struct opening *o, struct db *db, uint64_t map_bytes,
 		return E_OK;
 	}
 	if (rc == MDB_VERSION_MISMATCH || rc == MDB_INVALID) {
-		return fail(o, E_FOREIGN,
-		            "%s/data.mdb is of another kind of LMDB (%s); move it away, "
-		            "or choose "
-		            "another folder with %s",
-		            o->path, mdb_strerror(rc), o->kind->option);
+		return fail_open(
+			o, E_FOREIGN,
+			"%s/data.mdb is of another kind of LMDB (%s); move it away, "
+			"or choose "
+			"another folder with %s",
+			o->path, mdb_strerror(rc), o->kind->option);
 	}
-	return fail(o, rc > 0 ? -rc : db_err(rc), "cannot open the %s database in %s: %s",
-	            o->kind->name, o->path, mdb_strerror(rc));
+	return fail_open(o, rc > 0 ? -rc : db_err(rc),
+	                 "cannot open the %s database in %s: %s", o->kind->name, o->path,
+	                 mdb_strerror(rc));
 }
 
 static int open_tables(struct db *db, MDB_txn *txn, unsigned flags)
@@ -426,7 +436,7 @@ static int open_tables(struct db *db, MDB_txn *txn, unsigned flags)
 	return rc;
 }
 
-/* Is there anything in the unnamed table, which holds the names of the others? */
+/* Is the unnamed table empty? It holds the names of the others. */
 static int is_empty(MDB_txn *txn, bool *ret)
 {
 	MDB_dbi main_dbi;
@@ -448,17 +458,17 @@ static int check_layout(const struct opening *o, const struct db_val *v, bool wr
 {
 	struct row_layout row;
 	if (v->len != sizeof(row)) {
-		return fail(o, E_FOREIGN,
-		            "%s holds no Saguaro database; choose another with %s",
-		            o->path, o->kind->option);
+		return fail_open(o, E_FOREIGN,
+		                 "%s holds no Saguaro database; choose another with %s",
+		                 o->path, o->kind->option);
 	}
 	memcpy(&row, v->data, sizeof(row));
 	if (strncmp(row.kind, o->kind->name, sizeof(row.kind)) != 0) {
-		return fail(o, E_FOREIGN,
-		            "%s holds another kind of Saguaro database than the %s; "
-		            "choose another "
-		            "folder with %s",
-		            o->path, o->kind->name, o->kind->option);
+		return fail_open(o, E_FOREIGN,
+		                 "%s holds another kind of Saguaro database than the %s; "
+		                 "choose another "
+		                 "folder with %s",
+		                 o->path, o->kind->name, o->kind->option);
 	}
 	uint32_t oldest = o->kind->oldest ? o->kind->oldest : o->kind->layout;
 	if (writer && o->kind->rebuilt && row.layout < o->kind->layout) {
@@ -466,7 +476,7 @@ static int check_layout(const struct opening *o, const struct db_val *v, bool wr
 		return E_OK;
 	}
 	if (row.layout > o->kind->layout || row.layout < oldest) {
-		return fail(
+		return fail_open(
 			o, E_LAYOUT,
 			"the %s database in %s was written by %s Saguaro (layout %u, "
 			"this one "
@@ -502,8 +512,8 @@ static int verify(const struct opening *o, struct db *db, struct db_txn *t,
 	int rc =
 		mdb_dbi_open(t->txn, db->kind->tables[DB_LAYOUT], 0, &db->dbi[DB_LAYOUT]);
 	if (rc != 0 && rc != MDB_NOTFOUND && rc != MDB_INCOMPATIBLE) {
-		return fail(o, db_err(rc), "the database in %s is damaged: %s", o->path,
-		            mdb_strerror(rc));
+		return fail_open(o, db_err(rc), "the database in %s is damaged: %s",
+		                 o->path, mdb_strerror(rc));
 	}
 	if (rc != 0 ||
 	    db_get(t, DB_LAYOUT, DB_KEY_LAYOUT, sizeof(DB_KEY_LAYOUT), &v) != E_OK) {
@@ -518,8 +528,8 @@ static int setup_writer(const struct opening *o, struct db *db)
 	bool empty = false, outdated = false;
 	int ret = db_begin(&t, db, true);
 	if (ret != E_OK) {
-		return fail(o, ret, "cannot write to the %s database in %s: %s",
-		            o->kind->name, o->path, err_text(ret));
+		return fail_open(o, ret, "cannot write to the %s database in %s: %s",
+		                 o->kind->name, o->path, err_text(ret));
 	}
 	int rc = is_empty(t.txn, &empty);
 	if (rc == 0 && !empty) {
@@ -541,8 +551,8 @@ static int setup_writer(const struct opening *o, struct db *db)
 	ret = db_commit(&t);
 	db->created = empty;
 	return ret == E_OK ? E_OK
-	                   : fail(o, ret, "cannot set up the %s database in %s: %s",
-	                          o->kind->name, o->path, err_text(ret));
+	                   : fail_open(o, ret, "cannot set up the %s database in %s: %s",
+	                               o->kind->name, o->path, err_text(ret));
 }
 
 /*
@@ -557,13 +567,14 @@ static int setup_reader(const struct opening *o, struct db *db)
 		struct row_head head;
 		int ret = db_begin(&t, db, false);
 		if (ret != E_OK) {
-			return fail(o, ret, "cannot read %s: %s", o->path, err_text(ret));
+			return fail_open(o, ret, "cannot read %s: %s", o->path,
+			                 err_text(ret));
 		}
 		bool empty = true, outdated = false;
 		if (is_empty(t.txn, &empty) == 0 && empty) {
 			db_abort(&t);
-			return fail(o, E_NOTREADY, "nothing is published in %s yet",
-			            o->path);
+			return fail_open(o, E_NOTREADY, "nothing is published in %s yet",
+			                 o->path);
 		}
 		ret = verify(o, db, &t, &outdated);
 		if (ret == E_OK && open_tables(db, t.txn, 0) == 0 &&
@@ -577,12 +588,12 @@ static int setup_reader(const struct opening *o, struct db *db)
 		uint64_t id = mdb_txn_id(t.txn);
 		db_abort(&t);
 		if (ret != E_OK && db_last_txn(db) == id) {
-			return ret; /* nobody writes: it is not half written, it is so */
+			return ret; /* no writer is active, so the root is complete */
 		}
 	}
-	return fail(o, E_MALFORMED,
-	            "the %s database in %s is damaged: its tables make no sense",
-	            o->kind->name, o->path);
+	return fail_open(o, E_MALFORMED,
+	                 "the %s database in %s is damaged: its tables cannot be read",
+	                 o->kind->name, o->path);
 }
 
 int db_open_writer(const struct db_kind *kind, const char *path, uint64_t map_bytes,
@@ -605,8 +616,8 @@ int db_open_writer(const struct db_kind *kind, const char *path, uint64_t map_by
 	if (res == E_OK) {
 		res = check_space(&o, need_bytes);
 	}
-	/* made and closed before LMDB opens it: a later close would drop LMDB's locks on
-	 * it */
+	/* created and closed before LMDB opens it, because a later close would drop
+	 * LMDB's locks on it */
 	if (res == E_OK) {
 		res = open_file(&o, "lock.mdb", 0600, &fd);
 	}

@@ -2,13 +2,13 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * Mirroring what clients write into the snapshot, between publishes: one write
- * transaction with what differs and the head, which keeps all of the last publish but its
- * transaction id and the versions of these tables.
+ * Mirrors client records into the snapshot between publishes. One write transaction
+ * writes the rows that differ, and the head with a new transaction id and new versions of
+ * these tables; the other members of the head stay as the last publish wrote them.
  *
- * Rows that are told as changed are compared where they are written: each is looked up
- * once, near the one before it. All rows there are are compared through read transactions
- * first, as a publish does, for that also finds what is stored and is no more.
+ * If the caller names the changed rows, each is looked up and compared in the write
+ * transaction. If the caller passes all rows, they are first compared through read
+ * transactions, as a publish does, because that also finds stored rows that are gone.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,18 +19,18 @@
 #include "db/snapshot.h"
 #include "db/snapshot_int.h"
 
-/* What is to be mirrored, and how much of it differed. */
+/* The rows to mirror, and how many of them differ. */
 struct mirror {
 	const struct client_row *rows;
 	size_t n;
 	struct diff
-		*d; /* [RECORDS_MIRRORED] of all rows there are, NULL: these rows alone */
+		*d; /* [RECORDS_MIRRORED] all rows were passed; NULL: changed ones only */
 	uint32_t changed[RECORDS_MIRRORED];
 	uint64_t bytes;
 };
 
 /* What differs, table by table. */
-static int compare(struct mirror *m)
+static int compare_rows(struct mirror *m)
 {
 	for (size_t i = 0; i < m->n; i++) {
 		const struct client_row *row = &m->rows[i];
@@ -68,7 +68,7 @@ static void apply_rows(struct mirror *m, struct db_txn *t)
 	}
 }
 
-static uint32_t count(const struct mirror *m)
+static uint32_t count_changes(const struct mirror *m)
 {
 	uint32_t n = 0;
 	for (unsigned i = 0; i < RECORDS_MIRRORED; i++) {
@@ -95,8 +95,8 @@ static size_t copy_head(struct db_txn *t, uint8_t **ret)
 	return v.len;
 }
 
-/* Nothing is committed where nothing differs: then the transaction of \a meta is 0. */
-static int commit(struct snap_writer *w, struct mirror *m, struct row_meta *meta)
+/* If no row differs, nothing is committed and the transaction id of \a meta is 0. */
+static int commit_mirror(struct snap_writer *w, struct mirror *m, struct row_meta *meta)
 {
 	struct db_txn t;
 	uint8_t *head = NULL;
@@ -111,7 +111,7 @@ static int commit(struct snap_writer *w, struct mirror *m, struct row_meta *meta
 	} else {
 		apply_rows(m, &t);
 	}
-	if (t.ret == E_OK && count(m) == 0) {
+	if (t.ret == E_OK && count_changes(m) == 0) {
 		meta->head.txn = 0;
 		db_abort(&t);
 		return E_OK;
@@ -136,11 +136,11 @@ static int write_changes(struct snap_writer *w, struct mirror *m, uint64_t now_m
 	struct row_meta meta = w->last;
 	int res = pins_prepare(&w->pins);
 	if (res == E_OK) {
-		res = commit(w, m, &meta);
+		res = commit_mirror(w, m, &meta);
 	}
 	if (res == E_OK) {
 		*ret = (struct snap_published){ .txn = meta.head.txn,
-			                        .rows = count(m),
+			                        .rows = count_changes(m),
 			                        .bytes = m->bytes };
 	}
 	if (res == E_OK && ret->txn) {
@@ -158,9 +158,10 @@ static int mirror_all(struct snap_writer *w, const struct client_row *rows, size
 	for (unsigned i = 0; i < RECORDS_MIRRORED; i++) {
 		diff_begin(&d[i], w->db, SNAP_CLIENT_TABLE(i));
 	}
-	int res = compare(&m);
+	int res = compare_rows(&m);
 	for (unsigned i = 0; i < RECORDS_MIRRORED; i++) {
-		db_abort(&d[i].t); /* the write may reuse what these no longer read */
+		db_abort(
+			&d[i].t); /* the write may then reuse the pages that these have read */
 	}
 	if (res == E_OK) {
 		res = write_changes(w, &m, now_ms, ret);

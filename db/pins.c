@@ -44,7 +44,7 @@ int pins_prepare(struct pins *p)
 }
 
 /* A pin no longer needed becomes the spare, or goes. */
-static void recycle(struct pins *p, MDB_txn *txn)
+static void recycle_pin(struct pins *p, MDB_txn *txn)
 {
 	if (p->spare) {
 		mdb_txn_abort(txn);
@@ -60,8 +60,8 @@ void pins_supersede(struct pins *p, uint64_t now_ms)
 	p->newest = p->spare;
 	p->spare = NULL;
 	if (mdb_txn_renew(p->newest) != 0) {
-		/* only a broken environment refuses; the older pin protects this epoch
-		 * too */
+		/* this fails only if the environment is broken; the older pin protects
+		 * this epoch, too */
 		p->spare = p->newest;
 		p->newest = before;
 		return;
@@ -70,7 +70,7 @@ void pins_supersede(struct pins *p, uint64_t now_ms)
 	if (last && (p->n == PINS_MAX ||
 	             now_ms - last->since_ms < p->grace_ms / PINS_PER_GRACE)) {
 		last->until_ms = now_ms + p->grace_ms;
-		recycle(p, before);
+		recycle_pin(p, before);
 	} else {
 		p->old[p->n++] = (struct pin){ before, now_ms, now_ms + p->grace_ms };
 	}
@@ -80,7 +80,7 @@ void pins_release(struct pins *p, uint64_t now_ms)
 {
 	unsigned gone = 0;
 	while (gone < p->n && p->old[gone].until_ms <= now_ms) {
-		recycle(p, p->old[gone++].txn);
+		recycle_pin(p, p->old[gone++].txn);
 	}
 	p->n -= gone;
 	memmove(p->old, p->old + gone, p->n * sizeof(p->old[0]));

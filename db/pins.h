@@ -5,14 +5,14 @@
 #include "db/env.h"
 
 /*!
- * Pins: read transactions that a writer holds on the epochs it has published, so that
- * LMDB does not reuse their pages while a foreign reader, who has no slot of his own, may
- * still read them. The newest epoch is always pinned; a superseded one for the grace
- * period after that. Private to this room.
+ * Pins: read transactions that a writer holds on the epochs it has published. They keep
+ * LMDB from reusing pages that a foreign reader, which has no slot of its own, may still
+ * read. The newest epoch is always pinned; a superseded one stays pinned for the grace
+ * period. Private to this room.
  *
  * LMDB looks only at the oldest reader, so a pin protects all epochs after it as well.
- * Epochs superseded within a 32nd of the grace share the pin of the first of them, which
- * then lasts until the last of them may go: never more than PINS_MAX.
+ * Epochs superseded within 1/32 of the grace period share the pin of the first of them,
+ * which then lasts until the last of them may go. So there are at most PINS_MAX pins.
  */
 enum { PINS_PER_GRACE = 32, PINS_MAX = PINS_PER_GRACE + 2 };
 
@@ -39,8 +39,8 @@ void pins_done(struct pins *p);
 /*! \brief Before a commit: makes sure that pins_supersede() will not fail. */
 int pins_prepare(struct pins *p);
 
-/*! \brief Right after a commit: pins it; the pin before it gets its time limit. */
+/*! \brief Right after a commit: pins it, and sets the time limit of the pin before it. */
 void pins_supersede(struct pins *p, uint64_t now_ms);
 
-/*! \brief Drops what is over. */
+/*! \brief Drops the pins whose time is over. */
 void pins_release(struct pins *p, uint64_t now_ms);

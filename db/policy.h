@@ -10,17 +10,19 @@
  * Policy: which level a request for a path gets. Published in table `policy`; a fabric
  * without a policy has no row there.
  *
- * It is what a qos-policy.conf or virtual fabrics come to on a fabric: rules that a request
- * is compared with, in their order, and the levels that they lead to. Ports are in it as
- * sets of rules: a port has a number, the same as that of its P_Keys (snap_end.p_key_set),
- * and for each number three bitmaps say of which rules such a port may be the source, the
- * destination, and of which it is a full member. So a look at three words decides for 64 rules.
+ * A qos-policy.conf or virtual fabrics are compiled to this form for one fabric: a list of
+ * rules, with which a request is compared in order, and the levels to which they lead.
+ * Ports appear as sets of rules. Each port has a number, the same as that of its P_Keys
+ * (snap_end.p_key_set). For each number three bitmaps tell of which rules such a port may
+ * be the source, of which the destination, and of which it is a full member. So three
+ * words decide for 64 rules.
  *
- * What a rule names of ServiceID, QoSClass and P_Key has to be asked for. Virtual fabrics are
- * another kind: without a ServiceID each fits, with one those that have it, and when none has,
- * those with \a unmatched.
+ * The ServiceID, QoSClass and P_Key that a rule names must be those of the request.
+ * Virtual fabrics are another kind: a request without a ServiceID matches each of them. A
+ * request with a ServiceID matches those that list it; if none lists it, those with
+ * \a unmatched.
  *
- * Virtual fabrics have a rule each, of the same number, and what VFInfo records show beside.
+ * Each virtual fabric has a rule of the same number, and what VFInfo records show of it.
  *
  * Structs are stored as they are: no padding, unused bytes 0.
  */
@@ -52,7 +54,7 @@ struct policy_level {
 	struct policy_list p_keys; /*!< one of these, without the membership bit */
 	uint16_t p_key;    /*!< of a virtual fabric: where both ports have it; else 0 */
 	uint8_t sl;        /*!< as written, POLICY_ANY */
-	uint8_t qos;       /*!< its level in `vls`; POLICY_NO_QOS: there is no way for it */
+	uint8_t qos;       /*!< its level in `vls`; POLICY_NO_QOS: no path has it */
 	uint8_t mtu, rate; /*!< limits, codes; 0: none */
 	uint8_t life_time; /*!< code, POLICY_ANY */
 	uint8_t life_time_mult; /*!< the life time times 2^this */
@@ -91,7 +93,7 @@ struct policy_fabric {
 	uint8_t mtu, rate;          /*!< limits, codes; 0: none */
 	uint8_t life_time_mult;     /*!< life times are times 2^this */
 	uint8_t flags;              /*!< enum policy_fabric_flag */
-	uint8_t bandwidth;          /*!< per cent, 0: what is left */
+	uint8_t bandwidth;          /*!< per cent, 0: a share of the remainder */
 	uint8_t preempt_rank;
 	uint8_t hoq_life;           /*!< code, 0xff: that of all */
 	uint8_t reserved[5];
@@ -134,7 +136,7 @@ struct snap_end;
  */
 int snap_policy(struct snap_reader *r, const struct policy **ret);
 
-/*! \brief The three bitmaps of a port. \return NULL: not a port of this epoch. */
+/*! \brief The three bitmaps of a port. \return NULL: no port of this epoch has this number. */
 static inline const uint64_t *policy_set(const struct policy *p, uint16_t number)
 {
 	return number < p->n_sets ? p->sets + (size_t)number * POLICY_SETS * p->head.words

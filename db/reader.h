@@ -18,16 +18,16 @@ struct arena;
  *
  *   snap_pin()  -> the newest published epoch; rows below are borrowed until the next pin
  *   ... getters ...
- *   snap_check() -> E_OK: what was read is one consistent epoch; E_STALE: throw it away, pin, again
+ *   snap_check() -> E_OK: all that was read is of one epoch; E_STALE: discard it and pin again
  *
- * Until snap_check() has said E_OK nothing that a getter gave may leave the process, also not
- * "not found" or "malformed". A getter may say E_STALE itself: then pin again at once.
+ * Nothing that a getter returned, not even "not found" or "malformed", may leave the process
+ * before snap_check() has returned E_OK. A getter may return E_STALE itself; then pin again.
  *
- * A foreign reader (gateway, command line) opens MDB_RDONLY|MDB_NOLOCK and so locks nothing:
- * it compares the environment's last transaction id with its own at each pin, renews on
- * change, renews again if `meta` holds another id than its transaction's (a root caught half
- * written), and in snap_check() refuses an epoch superseded for more than half the grace.
- * A local reader has a reader slot and is never stale.
+ * A foreign reader (gateway, command line) opens MDB_RDONLY|MDB_NOLOCK and locks nothing. At
+ * each pin it compares the environment's last transaction id with its own and renews its
+ * transaction if it differs. If `meta` holds another id than its transaction, the root was
+ * half written, and it renews again. snap_check() refuses an epoch that was superseded for
+ * more than half of the grace period. A local reader has a reader slot and is never stale.
  */
 struct snap_reader;
 
@@ -45,9 +45,9 @@ int snap_pin(struct snap_reader *r);
 int snap_check(struct snap_reader *r);
 
 /*!
- * \brief Lets the epoch go; all getters say E_NOTREADY until the next pin. A local reader
- *        that falls idle has to: what it holds keeps the file from reusing the pages of
- *        every later epoch.
+ * \brief Releases the epoch; all getters return E_NOTREADY until the next pin. A local
+ *        reader must call it before it idles, because its epoch keeps the file from reusing
+ *        the pages of every later epoch.
  */
 void snap_unpin(struct snap_reader *r);
 
@@ -143,10 +143,10 @@ int snap_port_group_of(struct snap_reader *r, uint64_t sw_guid, uint32_t lid, ui
 int snap_port_groups(struct snap_reader *r, uint64_t sw_guid, struct port_set *ret, unsigned *ret_n);
 int snap_path(struct snap_reader *r, const struct snap_end *src, uint32_t dlid, struct snap_path *ret); /*!< O(1) once its chunk was touched in this epoch. \retval E_NOTFOUND  no row: walk the LFT. */
 /*!
- * What snap_path(), snap_lid() and snap_port_guid() will read begins to come to the
- * cache, where this reader knows it from before: for several, before the first is read.
- * snap_guid_known() is the LID that a GUID had when it was last asked for in this epoch,
- * 0: unknown.
+ * Prefetch what snap_path(), snap_lid() and snap_port_guid() will read, if this reader has
+ * looked it up before in this epoch. For several look-ups, call it for all of them before
+ * the first. snap_guid_known() returns the LID that was last found for a GUID in this
+ * epoch, 0: unknown.
  */
 void snap_prefetch_path(struct snap_reader *r, const struct snap_end *src, uint32_t dlid);
 void snap_prefetch_lid(struct snap_reader *r, uint32_t lid);
@@ -211,7 +211,7 @@ int snap_ends(struct snap_reader *r, const struct snap_ends **ret);
  * counted. */
 int snap_name(struct snap_reader *r, const char *description, uint64_t *ret_guids, unsigned max, unsigned *ret_n);
 
-/*! Walks in key order: start with the first key >= the given one. \retval E_NOTFOUND  the end. */
+/*! Walks in key order: the first row with a key >= the one that is passed. \retval E_NOTFOUND  the end. */
 int snap_node_from(struct snap_reader *r, uint64_t guid, struct snap_node *ret);
 int snap_port_from(struct snap_reader *r, uint64_t node_guid, uint8_t num, struct snap_port *ret);
 
@@ -233,13 +233,15 @@ struct snap_attr_row {
 	const uint8_t *data;
 	uint16_t len;
 };
-/*! First row of an attribute with (guid, block) >= the given. \retval E_NOTFOUND  the end. */
+/*! First row of an attribute with (guid, block) >= those that are passed. \retval E_NOTFOUND  the end. */
 int snap_attr_from(struct snap_reader *r, uint16_t attr, uint64_t guid, uint32_t block, struct snap_attr_row *ret);
 
 /*! Effective options as text, borrowed until the next pin. */
-const char *snap_options(struct snap_reader *r); /*!< NULL: could not be read; snap_check() says why */
+const char *
+snap_options(struct snap_reader
+                     *r); /*!< NULL: it could not be read; snap_check() returns why */
 
-/*! A way out of the subnet: GIDs with this prefix go to the router port. */
+/*! A route out of the subnet: GIDs with this prefix go to the router port. */
 struct snap_prefix_route {
 	uint64_t prefix;
 	uint64_t router_port_guid;
@@ -249,9 +251,9 @@ struct snap_prefix_route {
 int snap_prefix_route(struct snap_reader *r, uint64_t prefix, struct snap_prefix_route *ret);
 
 /*!
- * Records that clients wrote, as last mirrored: the first with a key not below the given one
- * (key_len 0: the first of all), and the one after that. Borrowed until the next pin.
- * \retval E_NOTFOUND  no more
+ * Client records as last mirrored: the first one with a key not below \a key (key_len 0: the
+ * first of all), and the one after it. Borrowed until the next pin.
+ * \retval E_NOTFOUND  There are no more.
  */
 int snap_client_row_from(struct snap_reader *r, enum record_table table, const void *key,
                          size_t key_len, struct client_row *ret);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 
-/* Reading a snapshot: records that clients wrote. */
+/* Reading a snapshot: client records. */
 #include "conf/base/err.h"
 #include "db/layout.h"
 #include "db/reader_int.h"
 
-static int decode(int res, enum record_table table, const struct db_val *k,
-                  const struct db_val *v, struct client_row *ret)
+static int decode_row(int res, enum record_table table, const struct db_val *k,
+                      const struct db_val *v, struct client_row *ret)
 {
 	if (res == E_OK && (k->len > UINT16_MAX || v->len > UINT16_MAX)) {
 		res = E_MALFORMED;
@@ -27,7 +27,7 @@ int snap_client_row_from(struct snap_reader *r, enum record_table table, const v
 {
 	struct db_val k, v;
 	int res = view_seek(&r->view, SNAP_CLIENT_TABLE(table), key, key_len, &k, &v);
-	return decode(res, table, &k, &v, ret);
+	return decode_row(res, table, &k, &v, ret);
 }
 
 int snap_client_row_next(struct snap_reader *r, enum record_table table,
@@ -35,5 +35,5 @@ int snap_client_row_next(struct snap_reader *r, enum record_table table,
 {
 	struct db_val k, v;
 	int res = view_next(&r->view, SNAP_CLIENT_TABLE(table), &k, &v);
-	return decode(res, table, &k, &v, ret);
+	return decode_row(res, table, &k, &v, ret);
 }

@@ -26,7 +26,7 @@ static void free_cache(void *data)
 	free(c);
 }
 
-/* A part as an array of its own; what is not stored is an empty one. */
+/* Copies a part into an array of its own; a part that is not stored becomes an empty one. */
 static int copy_part(struct snap_reader *r, unsigned part, size_t unit, void **ret,
                      size_t *ret_n)
 {
@@ -99,7 +99,7 @@ static bool counts_fit(const struct policy_head *h, const size_t n[POLICY_PARTS]
 	        (h->kind == POLICY_FIRST && h->default_level < h->n_levels));
 }
 
-static int load(struct snap_reader *r, struct policy_cache *c)
+static int load_policy(struct snap_reader *r, struct policy_cache *c)
 {
 	static const size_t unit[POLICY_PARTS] = {
 		[POLICY_HEAD] = sizeof(struct policy_head),
@@ -143,7 +143,7 @@ int snap_policy(struct snap_reader *r, const struct policy **ret)
 	struct policy_cache *c = r->epoch.cache[CACHE_POLICY].data;
 	if (!c) {
 		c = calloc(1, sizeof(*c));
-		int err = c ? load(r, c) : -ENOMEM;
+		int err = c ? load_policy(r, c) : -ENOMEM;
 		if (err != E_OK) {
 			free_cache(c);
 			return err;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-/*
- * The rows of the snapshot's tables, made from the results of a sweep. More than 800 lines,
- * because it has most tables, each with a few short functions.
- */
+/* The rows of the snapshot's tables, made from the results of a sweep: emit_NAME() for each
+ * line ROWS(..., NAME, ...) of SNAP_TABLES. */
 #include "db/rows.h"
 
 #include <errno.h>
@@ -30,7 +28,7 @@ _Static_assert(sizeof(struct snap_end) * LIDS_PER_ROW == CHUNK_BYTES &&
                        offsetof(struct snap_end, p_key_set) == 46,
                "snap_end is stored as it is");
 
-/* Rate codes by width and speed: a look-up in routing's table per port would show. */
+/* Rate codes by width and speed, because a call of link_rate() for each port takes longer. */
 enum { WIDTHS = WIDTH_2X + 1 };
 
 static void fill_codes(uint8_t code[WIDTHS][SPEED_COUNT])
@@ -295,7 +293,7 @@ static int compare_name(const void *x, const void *y)
 	return a->guid < b->guid ? -1 : a->guid > b->guid;
 }
 
-/* Many fabrics are named in the order of their GUIDs: look before sorting. */
+/* In many fabrics the names are in the order of the GUIDs, so most need no sorting. */
 static void sort_rows(void *rows, size_t n, size_t size,
                       int (*cmp)(const void *, const void *))
 {
@@ -308,7 +306,7 @@ static void sort_rows(void *rows, size_t n, size_t size,
 	}
 }
 
-/* How many were added: none of a node without a name. */
+/* \return How many were added: none if the text is empty. */
 static size_t list_name(struct name *to, const struct node *n, const char *text)
 {
 	size_t len = name_len(text);
@@ -353,8 +351,8 @@ out:
 struct alias {
 	uint64_t guid;
 	uint32_t port;   /* index */
-	uint32_t second; /* 1, a switch's NodeGUID, and 2, a GUID out of GUIDInfo, give
-	                    way to a PortGUID of the same value */
+	uint32_t second; /* 0: PortGUID, 1: a switch's NodeGUID, 2: out of GUIDInfo; of
+	                    equal GUIDs the first in this order counts */
 };
 
 static int compare_alias(const void *x, const void *y)
@@ -506,7 +504,7 @@ static void emit_lids(const struct rows *r, struct diff *d)
 	}
 }
 
-/* One value being put together from the attribute rows of one node. */
+/* A value that is built from the attribute rows of one node. */
 struct gather {
 	uint8_t *buf;
 	size_t len, cap;
@@ -554,7 +552,7 @@ static size_t attrs_run(const struct snap_attr *at, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
 		if (!attrs_ascend(&at[i - 1], &at[i])) {
-			return 0; /* the caller's promise is broken */
+			return 0; /* the caller did not sort them */
 		}
 		if (at[i].attr != at[0].attr || at[i].guid != at[0].guid) {
 			return i;
@@ -616,7 +614,7 @@ static void emit_vl_rule(const struct rows *r, struct diff *d, const struct vl_r
 	}
 }
 
-/* SLs that lead the same way as that of level 0 are levels of one lane. */
+/* SLs whose packets take the routes of level 0 are levels of one lane. */
 static void emit_free_sls(const struct rows *r, struct diff *d)
 {
 	unsigned level = 1;

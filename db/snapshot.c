@@ -4,11 +4,10 @@
 /*
  * Publishing a sweep.
  *
- * Each table is compared with what is stored, tables side by side and the long rows of
- * `lft` and `paths` chunk by chunk on all processors, through read transactions on the
- * newest epoch. Only then the write transaction begins: it holds the changed rows and the
- * head in `meta`, and nothing else. The file itself is the only copy of what was
- * published last.
+ * First each table is compared with the stored one through read transactions on the
+ * newest epoch: several tables at a time, and tables of long rows chunk by chunk on all
+ * processors. Then the write transaction begins. It writes the changed rows and the head
+ * in `meta`. The file is the only copy of what was published last.
  *
  * Invariants: every commit rewrites the head with its own transaction id; before the next
  * commit begins, the newest epoch is pinned (pins.h); a failure before or in the commit
@@ -123,7 +122,7 @@ int snap_reader_local(struct snap_writer *w, struct snap_reader **ret)
 	return snap_reader_new(w->db, false, ret);
 }
 
-/* All tables against what is stored. \return The first failure. */
+/* Compares all tables with the stored ones. \return The first failure. */
 static int compare_all(struct snap_writer *w, const struct rows *r, struct diff *d)
 {
 #pragma omp parallel for schedule(dynamic, 1)
@@ -217,7 +216,7 @@ static void fill_meta(const struct snap_writer *w, const struct snap_content *c,
 	fill_routing(c->route, m);
 }
 
-/* A text with its NUL at the end of the head; cut rather than refused. */
+/* Adds a text with its NUL to the end of the head; a text that is too long is truncated. */
 static size_t add_text(uint8_t *buf, size_t at, const char *text)
 {
 	size_t len = text ? strnlen(text, sizeof(struct why) - 1) : 0;
@@ -282,14 +281,14 @@ int snap_publish(struct snap_writer *w, const struct snap_content *c, uint64_t n
 	if (res == E_OK) {
 		res = compare_all(w, &r, d);
 	}
-	/* an epoch stands for one routing: readers and their caches count on it */
+	/* readers and their caches rely on one routing per epoch */
 	if (res == E_OK && c->epoch == w->last.epoch && routing_differs(d)) {
 		res = -EINVAL;
 	}
 	for (unsigned i = 0; i < SNAP_TABLE_COUNT; i++) {
 		if (d[i].t.db) {
-			db_abort(&d[i].t); /* the write may reuse what these no longer
-			                      read */
+			db_abort(
+				&d[i].t); /* the write may then reuse the pages that these have read */
 		}
 	}
 	if (res == E_OK) {

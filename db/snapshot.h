@@ -51,7 +51,8 @@ enum { SNAP_STAGES_MAX = 12 };
 
 /*! What to publish. All borrowed for the call. */
 struct snap_content {
-	uint64_t epoch;             /*!< new one; equal to the stored one: only what is outside routing may differ */
+	uint64_t
+		epoch; /*!< if it equals the stored one, only tables outside routing may differ */
 	int64_t computed_at;        /*!< wall clock, seconds since 1970 */
 	const struct graph *g;
 	const struct lids *lids;
@@ -69,7 +70,8 @@ struct snap_content {
 	bool qos;                   /*!< as in struct snap_meta */
 	const struct policy *policy; /*!< sets by index of graph.ports; NULL: none */
 	uint8_t path_selection;     /*!< enum path_selection */
-	uint16_t free_sls; /*!< bits of SLs other than 0 that lead the same way: routing takes one lane, and no port drops them */
+	uint16_t
+		free_sls; /*!< bits of SLs other than 0 whose packets take the same routes: routing uses one lane, and no port drops these SLs */
 	uint16_t multicast_fdb_cap; /*!< least MulticastFDBCap of all switches with multicast tables, 0: none has */
 	uint64_t sa_key;            /*!< not public: kept in memory by the daemon, never stored */
 	struct snap_stage stage[SNAP_STAGES_MAX];
@@ -107,12 +109,12 @@ int snap_publish(struct snap_writer *w, const struct snap_content *c, uint64_t n
                  struct snap_published *ret);
 
 /*!
- * \brief Mirrors rows that clients wrote between publishes, in one transaction: the epoch
- *        stays, the versions of tables that change move. Rows that are as stored cost no write;
- *        where none differs nothing is committed.
+ * \brief Mirrors client records between publishes, in one transaction. The epoch stays;
+ *        the versions of tables that change are set. Equal rows are not written; if no
+ *        row differs, nothing is committed.
  *
- * \param rows  By table and key. Without anything secret: foreign readers see them.
- * \param all   They are all there are: what is stored besides them goes.
+ * \param rows  By table and key. They hold nothing secret, because foreign readers see them.
+ * \param all   These are all rows; stored rows that are not among them are deleted.
  * \param ret   txn 0: nothing was committed.
  * \retval E_NOTREADY  Nothing is published yet. \retval E_FULL \retval -errno
  * Cost: O(n log stored), with \a all O(n + stored).

@@ -5,7 +5,7 @@
 #include "db/layout.h"
 #include "db/pins.h"
 
-/*! The writer of a snapshot, for those who write it. Private to this room. */
+/*! The writer of a snapshot, for publish and mirror. Private to this room. */
 struct snap_writer {
 	struct db *db;
 	struct pins pins;

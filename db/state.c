@@ -2,13 +2,13 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * The durable state: one thread writes, fed by a queue. Callers wait until the commit
- * that holds their change is on disk, so what was acknowledged survives a power cut. The
- * thread takes all jobs that wait into one transaction: while one commit is on its way to
- * the disk the next one gathers, so no job is held back to wait for company.
+ * The durable state. One thread writes; it takes its jobs from a queue. Callers wait until
+ * the commit with their change is on disk, so an acknowledged change survives a power cut.
+ * The thread puts all waiting jobs into one transaction. While a commit goes to the disk,
+ * the jobs of the next one queue up, so no job waits for others to arrive.
  *
- * A failing job fails the whole transaction and with it all jobs of that turn; the file
- * keeps the state before it (LMDB never overwrites a page in use).
+ * If one job fails, the whole transaction fails and with it all of its jobs. The file then
+ * holds the state before it, because LMDB never overwrites a page in use.
  */
 #include "db/state.h"
 
@@ -443,8 +443,8 @@ int state_records(struct state *s, enum record_table table,
 	return ret == E_NOTFOUND ? E_OK : ret;
 }
 
-static int tell_change(struct db_txn *t, const struct logged_change *c,
-                       int (*f)(void *ctx, const struct client_row *row), void *ctx)
+static int log_change(struct db_txn *t, const struct logged_change *c,
+                      int (*f)(void *ctx, const struct client_row *row), void *ctx)
 {
 	struct client_row row = { .key = c->key, .table = c->table, .key_len = c->len };
 	struct db_val v;
@@ -467,7 +467,7 @@ int state_changes(struct state *s, int (*f)(void *ctx, const struct client_row *
 	}
 	ret = db_begin(&t, s->db, false);
 	for (size_t i = 0; i < list.n && ret == E_OK; i++) {
-		ret = tell_change(&t, &list.change[i], f, ctx);
+		ret = log_change(&t, &list.change[i], f, ctx);
 	}
 	db_abort(&t);
 	change_list_done(&list);

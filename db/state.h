@@ -95,7 +95,8 @@ uint64_t state_version(const struct state *s, enum record_table table);
  *        key, with the value that it has now, or without one when it is gone; borrowed for
  *        the call.
  *
- * For one thread. What is committed meanwhile is told now and again by the next call.
+ * For one thread. A change that is committed during the call may be reported by this call
+ * and again by the next one.
  * \retval E_STALE  What changed is not known (first call, or too much since the last): read all
  *                  with state_records().
  * \retval others  The first failure of f, or of the database; the next call says E_STALE.

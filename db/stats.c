@@ -40,7 +40,7 @@ struct stats {
 	struct item **items; /* by name */
 	size_t n, cap;
 	bool fresh; /* nothing committed by this process yet */
-	int ret;    /* first failure to keep a value in memory; told by the next commit */
+	int ret; /* first failure to keep a value in memory; the next commit returns it */
 };
 
 static int stats_path(const char *dir, char *buf, size_t size)

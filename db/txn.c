@@ -68,10 +68,10 @@ void db_abort(struct db_txn *t)
 }
 
 /*
- * LMDB need not write the last pages it has numbered, so a whole file may be shorter than
- * its head says. Keeping it some empty pages longer makes "too short" mean "cut", and
- * gives a foreign reader that lost its epoch in mid-search zeros instead of a fault past
- * the end.
+ * LMDB may leave out the last pages that it has numbered, so a complete file may be
+ * shorter than its head says. Some empty pages at the end make sure that a file which is
+ * too short has been truncated. They also give a foreign reader that loses its epoch in
+ * mid-search zeros instead of a fault past the end.
  */
 static void keep_slack(struct db *db)
 {
@@ -103,8 +103,7 @@ int db_commit(struct db_txn *t)
 	t->live = false;
 	t->ret = db_err(rc);
 	if (t->ret == -EIO && (t->db->kind->flags & MDB_NOSYNC)) {
-		/* in memory there is no disk to fail: LMDB reports a short write as EIO
-		 */
+		/* on tmpfs no disk can fail: LMDB reports a short write as EIO */
 		t->ret = E_FULL;
 	}
 	if (t->ret == E_OK && t->write) {
@@ -130,8 +129,8 @@ int db_renew(struct db_txn *t)
 	return t->ret;
 }
 
-/* "Not found" is told, everything else that is not success sticks. */
-static int outcome(struct db_txn *t, int rc)
+/* "Not found" is returned; any other failure sticks. */
+static int keep_failure(struct db_txn *t, int rc)
 {
 	int ret = db_err(rc);
 	if (ret != E_OK && ret != E_NOTFOUND) {
@@ -147,7 +146,7 @@ int db_get(struct db_txn *t, unsigned table, const void *key, size_t key_len,
 		return t->ret;
 	}
 	MDB_val k = { key_len, (void *)key }, v;
-	int res = outcome(t, mdb_get(t->txn, t->db->dbi[table], &k, &v));
+	int res = keep_failure(t, mdb_get(t->txn, t->db->dbi[table], &k, &v));
 	if (res == E_OK) {
 		*ret = (struct db_val){ v.mv_data, v.mv_size };
 	}
@@ -165,7 +164,7 @@ static MDB_cursor *cursor_of(struct db_txn *t, unsigned table)
 	int rc = t->cursor[table]
 	                 ? mdb_cursor_renew(t->txn, t->cursor[table])
 	                 : mdb_cursor_open(t->txn, t->db->dbi[table], &t->cursor[table]);
-	if (outcome(t, rc) != E_OK) {
+	if (keep_failure(t, rc) != E_OK) {
 		return NULL;
 	}
 	t->cursor_live[table] = true;
@@ -180,7 +179,7 @@ static int cursor_get(struct db_txn *t, unsigned table, MDB_cursor_op op, MDB_va
 		return t->ret;
 	}
 	MDB_val v;
-	int res = outcome(t, mdb_cursor_get(c, k, &v, op));
+	int res = keep_failure(t, mdb_cursor_get(c, k, &v, op));
 	if (res == E_OK) {
 		*ret_key = (struct db_val){ k->mv_data, k->mv_size };
 		*ret = (struct db_val){ v.mv_data, v.mv_size };
@@ -188,7 +187,7 @@ static int cursor_get(struct db_txn *t, unsigned table, MDB_cursor_op op, MDB_va
 	return res;
 }
 
-/* A cursor looks at the page it is on first. */
+/* A cursor first looks at the page that it is on. */
 int db_find(struct db_txn *t, unsigned table, const void *key, size_t key_len,
             struct db_val *ret)
 {
@@ -211,44 +210,44 @@ int db_next(struct db_txn *t, unsigned table, struct db_val *ret_key, struct db_
 	return cursor_get(t, table, MDB_NEXT, &k, ret_key, ret);
 }
 
-static void put(struct db_txn *t, unsigned table, const void *key, size_t key_len,
-                const void *val, size_t len, unsigned flags)
+static void put_row(struct db_txn *t, unsigned table, const void *key, size_t key_len,
+                    const void *val, size_t len, unsigned flags)
 {
 	MDB_cursor *c = cursor_of(t, table);
 	if (!c) {
 		return;
 	}
 	MDB_val k = { key_len, (void *)key }, v = { len, (void *)val };
-	outcome(t, mdb_cursor_put(c, &k, &v, flags));
+	keep_failure(t, mdb_cursor_put(c, &k, &v, flags));
 }
 
 void db_put(struct db_txn *t, unsigned table, const void *key, size_t key_len,
             const void *val, size_t len)
 {
-	put(t, table, key, key_len, val, len, 0);
+	put_row(t, table, key, key_len, val, len, 0);
 }
 
 void db_append(struct db_txn *t, unsigned table, const void *key, size_t key_len,
                const void *val, size_t len)
 {
-	put(t, table, key, key_len, val, len, MDB_APPEND);
+	put_row(t, table, key, key_len, val, len, MDB_APPEND);
 }
 
 void db_del(struct db_txn *t, unsigned table, const void *key, size_t key_len)
 {
 	if (t->ret == E_OK) {
 		MDB_val k = { key_len, (void *)key };
-		outcome(t, mdb_del(t->txn, t->db->dbi[table], &k, NULL));
+		keep_failure(t, mdb_del(t->txn, t->db->dbi[table], &k, NULL));
 	}
 }
 
-/* The cursor is where the row is. */
-static void replace(struct db_txn *t, MDB_cursor *c, MDB_val *k, MDB_val *v, bool fits)
+/* Replaces or deletes the row that the cursor is on. */
+static void replace_at(struct db_txn *t, MDB_cursor *c, MDB_val *k, MDB_val *v, bool fits)
 {
 	if (!v->mv_data) {
-		outcome(t, mdb_cursor_del(c, 0));
+		keep_failure(t, mdb_cursor_del(c, 0));
 	} else {
-		outcome(t, mdb_cursor_put(c, k, v, fits ? MDB_CURRENT : 0));
+		keep_failure(t, mdb_cursor_put(c, k, v, fits ? MDB_CURRENT : 0));
 	}
 }
 
@@ -262,19 +261,19 @@ bool db_set(struct db_txn *t, unsigned table, const void *key, size_t key_len,
 		return false;
 	}
 	if (found == E_NOTFOUND) {
-		outcome(t, mdb_cursor_put(t->cursor[table], &k, &v, 0));
+		keep_failure(t, mdb_cursor_put(t->cursor[table], &k, &v, 0));
 		return true;
 	}
 	if (val && old.len == len && memcmp(old.data, val, len) == 0) {
 		return false;
 	}
-	replace(t, t->cursor[table], &k, &v, old.len == len);
+	replace_at(t, t->cursor[table], &k, &v, old.len == len);
 	return true;
 }
 
 void db_clear(struct db_txn *t, unsigned table)
 {
 	if (t->ret == E_OK) {
-		outcome(t, mdb_drop(t->txn, t->db->dbi[table], 0));
+		keep_failure(t, mdb_drop(t->txn, t->db->dbi[table], 0));
 	}
 }

@@ -5,9 +5,9 @@
 #include "db/env.h"
 
 /*!
- * Sticky transaction: after the first failure every further call does nothing, and
- * db_commit() turns into an abort that returns that failure. One test at the end is
- * enough. "Not found" is an answer, not a failure. Private to this room.
+ * Sticky transaction: after the first failure further calls do nothing, and db_commit()
+ * aborts and returns that failure. So one test at the end is enough. "Not found" is an
+ * answer, not a failure. Private to this room.
  */
 struct db_txn {
 	struct db *db; /*!< borrowed */
@@ -33,7 +33,8 @@ int db_begin(struct db_txn *t, struct db *db, bool write);
 int db_commit(struct db_txn *t);
 void db_abort(struct db_txn *t); /*!< zeroed or ended is fine */
 
-/*! Read transactions: give the epoch up but keep the slot; take the newest one. */
+/*! Read transactions: db_reset() releases the epoch and keeps the slot, db_renew() takes
+ * the newest epoch. */
 void db_reset(struct db_txn *t);
 int db_renew(struct db_txn *t);
 
@@ -46,7 +47,7 @@ int db_find(struct db_txn *t, unsigned table, const void *key, size_t key_len,
 /*! First row with a key >= \a key; key_len 0: the first. \retval E_NOTFOUND */
 int db_seek(struct db_txn *t, unsigned table, const void *key, size_t key_len,
             struct db_val *ret_key, struct db_val *ret);
-/*! Row after the last one db_seek() or db_next() gave. \retval E_NOTFOUND */
+/*! The row after the one that db_seek() or db_next() returned last. \retval E_NOTFOUND */
 int db_next(struct db_txn *t, unsigned table, struct db_val *ret_key, struct db_val *ret);
 
 void db_put(struct db_txn *t, unsigned table, const void *key, size_t key_len,
@@ -55,8 +56,8 @@ void db_put(struct db_txn *t, unsigned table, const void *key, size_t key_len,
 void db_append(struct db_txn *t, unsigned table, const void *key, size_t key_len,
                const void *val, size_t len);
 void db_del(struct db_txn *t, unsigned table, const void *key, size_t key_len);
-/*! Makes a row so, or with \a val NULL gone; cheap as db_find(). \return Was it
- * different? */
+/*! Stores a row, or deletes it if \a val is NULL; as cheap as db_find(). \return Did it
+ * differ from what was stored? */
 bool db_set(struct db_txn *t, unsigned table, const void *key, size_t key_len,
             const void *val, size_t len);
 void db_clear(struct db_txn *t, unsigned table);

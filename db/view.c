@@ -34,7 +34,7 @@ void view_done(struct view *v)
 	memset(v, 0, sizeof(*v));
 }
 
-static uint64_t incarnation(const struct view *v)
+static uint64_t writer_count(const struct view *v)
 {
 	return atomic_load_explicit(v->t.db->incarnation, memory_order_acquire);
 }
@@ -44,12 +44,12 @@ int view_check(struct view *v)
 	if (!v->foreign) {
 		return E_OK;
 	}
-	/* what was read comes before what is asked now */
+	/* all reads come before the check */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (db_last_txn(v->t.db) == v->txn) {
 		return E_OK;
 	}
-	if (incarnation(v) != v->incarnation ||
+	if (writer_count(v) != v->incarnation ||
 	    v->clock_ms(v->clock_arg) - v->verified_ms >= v->grace_ms / 2) {
 		return E_STALE;
 	}
@@ -82,14 +82,14 @@ static int take_root(struct view *v)
 		if (ret == E_OK) {
 			return E_OK;
 		}
-		db_abort(&v->t); /* the map has grown: begin anew */
+		db_abort(&v->t); /* the map has grown, so begin a new transaction */
 	}
 	int ret = db_begin(&v->t, db, false);
 	v->t.db = db;
 	return ret;
 }
 
-/* Was the root just taken found right before? One of our own stays so. */
+/* Was the root just taken checked before? In the writer's process it stays valid. */
 static bool is_known(const struct view *v, uint64_t before)
 {
 	return !v->foreign && before != 0 && mdb_txn_id(v->t.txn) == before;
@@ -106,7 +106,7 @@ int view_pin(struct view *v, bool *ret_moved)
 	for (unsigned i = 0; i < PIN_TRIES && ret == E_STALE; i++) {
 		if (v->foreign) {
 			v->verified_ms = v->clock_ms(v->clock_arg);
-			v->incarnation = incarnation(v);
+			v->incarnation = writer_count(v);
 			atomic_thread_fence(memory_order_seq_cst);
 		}
 		if (held && db_last_txn(v->t.db) == before) {
@@ -135,7 +135,7 @@ void view_unpin(struct view *v)
 	db_reset(&v->t);
 }
 
-/* Is something pinned that LMDB may be let loose on? */
+/* May LMDB search the pinned epoch? */
 static int before_search(struct view *v)
 {
 	return v->t.live ? view_check(v) : E_NOTREADY;

@@ -267,7 +267,7 @@ static const struct {
 	{ put_short_layout, E_FOREIGN, "no Saguaro database" },
 	{ put_newer, E_LAYOUT, "a newer Saguaro" },
 	{ put_older, E_LAYOUT, "an older Saguaro" },
-	{ cut_file, E_MALFORMED, "cut short" },
+	{ cut_file, E_MALFORMED, "truncated" },
 	{ damage_head, E_MALFORMED, "damaged" },
 	{ damage_magic, E_FOREIGN, "not an LMDB database" },
 };
