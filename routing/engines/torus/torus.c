@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * torus-2QoS: meshes and tori of two or three dimensions, dimension after dimension.
+ * torus-2QoS: dimension-order routing of meshes and tori of two or three dimensions.
  *
- * torus_config describes the torus; without it the cables do (torus_guess.c). Every
- * switch gets its place (torus_place.c), what is missing is judged (torus_fit.c), and
- * routes follow from coordinates alone (torus_fill.c).
+ * torus_config describes the torus; without it the cables do (torus_guess.c). Every switch
+ * gets coordinates (torus_place.c), missing parts are checked (torus_fit.c), and routes
+ * follow from coordinates alone (torus_fill.c).
  *
- * A ring closes a circle in which packets can wait for each other unless those that cross
- * a certain point of it, the dateline, have a VL of their own. The SL of a path has a bit
- * per dimension that says whether it crosses there. On the way the SL stays, so each link
- * looks at the bit of the dimension along which it leads (the SL-to-VL rule): three bits
- * of SL take one bit of VL. The second bit of the VL is for the hop behind a turn against
- * the order of dimensions, which a missing switch makes necessary. The third is the QoS
- * level, bit 3 of the SL. With 2 VLs there is only the first, with 4 the first two.
+ * A ring closes a cycle of channel dependencies unless packets that cross a certain point of
+ * it, the dateline, use a VL of their own. The SL of a path has one bit per dimension that
+ * says whether the path crosses its dateline. The SL does not change on the way, so each
+ * link uses the bit of its own dimension (the SL-to-VL rule): three bits of SL need one bit
+ * of VL. The second bit of the VL is for the hop after a turn against the order of
+ * dimensions, which a missing switch makes necessary. The third is the QoS level, bit 3 of
+ * the SL. With 2 VLs only the first bit is used, with 4 the first two.
  *
- * Invariants: the SL of a pair follows from the places of its switches and never from
- * what is missing. A ring with a gap is a line, in which nothing can wait in a circle.
+ * Invariants: the SL of a pair follows from the coordinates of its switches, never from what
+ * is missing. A ring with a gap is a line, so its dependencies form no cycle.
  *
- * Not done: more than one gap in a ring; missing switches in several places; adaptive
+ * Not supported: more than one gap in a ring; missing switches in several places; adaptive
  * routing.
  *
  * Sources: W. Dally, C. Seitz, "Deadlock-free message routing in multiprocessor
@@ -97,7 +97,7 @@ static int check_vls(const struct torus *t, const struct route_in *in, struct wh
 
 /* ---- the SL-to-VL rule ---- */
 
-/* Classes are dimensions, from 1 on. */
+/* The VL for one hop. Port classes are dimensions from 1 on. */
 static unsigned vl_of(unsigned in, unsigned out, unsigned sl, unsigned vls)
 {
 	unsigned level = vls >= VLS_LEVELS ? sl >> SL_LEVEL_SHIFT & 1 : 0, vl = 0;
@@ -147,8 +147,8 @@ static int make_rule(const struct torus *t, unsigned vls, struct arena *a,
 
 /* ---- the engine ---- */
 
-static int describe(struct torus *t, const struct torus_options *o, struct arena *tmp,
-                    struct why *notes)
+static int find_config(struct torus *t, const struct torus_options *o, struct arena *tmp,
+                       struct why *notes)
 {
 	int ret;
 
@@ -179,7 +179,7 @@ static int locate_once(struct torus *t, const struct route_in *in, struct arena 
 	return err == E_OK ? torus_fit(t, tmp, notes) : err;
 }
 
-/* Bit per dimension that is open, but long enough for its ends to be joined. */
+/* Bit set of the open dimensions that are long enough to have their ends joined. */
 static unsigned open_dims(const struct torus *t)
 {
 	unsigned set = 0;
@@ -190,22 +190,22 @@ static unsigned open_dims(const struct torus *t)
 	return set;
 }
 
-/* The torus as it is. */
-static int survey(struct torus *t, const struct route_in *in, struct arena *tmp,
-                  struct why *notes)
+/* Finds shape, coordinates and gaps of the torus. */
+static int find_torus(struct torus *t, const struct route_in *in, struct arena *tmp,
+                      struct why *notes)
 {
 	int err = dims_init(&t->dims, t->g, NULL, tmp);
 
 	if (err == E_OK) {
-		err = describe(t, in->options, tmp, notes);
+		err = find_config(t, in->options, tmp, notes);
 	}
 	if (err == E_OK) {
 		struct why as_said = *notes;
 		unsigned open = open_dims(t);
 
-		/* Places as the file says; where that fails, as if cables joined the
-		 * ends of open dimensions, of all of them or of some. What is wrong
-		 * by the file is said if nothing helps. */
+		/* First place switches as the file says. If that fails, assume that
+		 * cables join the ends of all or some open dimensions. If nothing
+		 * helps, report the errors of the first attempt. */
 		err = locate_once(t, in, tmp, &as_said);
 		for (unsigned joined = open; err == E_UNSUITABLE && joined;
 		     joined = (joined - 1) & open) {
@@ -230,7 +230,7 @@ static int route(struct torus *t, const struct route_in *in, struct arena *a,
 	struct lft lft = { 0 };
 	struct lanes lanes = { 0 };
 	unsigned vls = vls_there(in);
-	int err = survey(t, in, tmp, &ret->notes);
+	int err = find_torus(t, in, tmp, &ret->notes);
 
 	if (err == E_OK) {
 		err = torus_fill(t, in, a, &lft, &lanes);
@@ -270,7 +270,7 @@ static int torus_multicast(const struct route_in *in, const struct mcast_in *m,
 	struct arena *tmp = arena_new();
 	struct torus t = { .g = in->g };
 	struct why notes = { "" };
-	int err = tmp ? survey(&t, in, tmp, &notes) : -ENOMEM;
+	int err = tmp ? find_torus(&t, in, tmp, &notes) : -ENOMEM;
 
 	if (err == E_OK) {
 		err = torus_tree_groups(&t, m, a, ret, why);

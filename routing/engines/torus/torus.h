@@ -18,14 +18,11 @@ struct mcast_tree;
 struct route_in;
 struct why;
 
-/*!
- * What the files of the engine torus-2QoS share: the torus as it is.
- *
- * Places are cells of a grid, (x * radix y + y) * radix z + z. Directions are 2 *
- * dimension + (1 for the negative one). A ring is the cells that differ in one
- * coordinate; that of an open dimension has its gap at the end, between the last
- * coordinate and 0.
- */
+/*! What the files of the engine torus-2QoS share: the torus with its gaps. Places are
+ * cells of a grid, numbered (x * radix_y + y) * radix_z + z. Directions are numbered
+ * 2 * dimension + (1 for the negative one). A ring is the set of cells that differ in
+ * one coordinate. The ring of an open dimension has its gap at the end, between the
+ * last coordinate and 0. */
 enum { TORUS_NO_GAP = UINT16_MAX };
 
 /*! Cables from one switch to its neighbour in one direction. */
@@ -71,41 +68,25 @@ uint32_t torus_next(const struct torus *t, uint32_t cell, unsigned dir);
 /*! \brief "(1, 2, 3)". Arena string, "?" when out of memory. */
 const char *torus_place_text(const struct torus *t, uint32_t cell, struct arena *a);
 
-/*!
- * \brief A configuration out of the cables, where ports lead in the same directions on
- * all switches: shape, and as seed the switch with the lowest GUID that has neighbours in
- * all of them.
- *
- * \param ret  In \a a.
- * \retval E_UNSUITABLE  It is no mesh or torus of up to three dimensions; why is in \a
- * why. \retval -ENOMEM
- */
+/*! \brief Derives a configuration from the cables if ports lead in the same directions
+ * at all switches: the shape, and as seed the switch with the lowest GUID that has
+ * neighbours in all directions. \param ret In \a a. \retval E_UNSUITABLE It is no
+ * mesh or torus of up to three dimensions; reason in \a why. \retval -ENOMEM */
 int torus_guess(const struct graph *g, const struct dims *dims, struct arena *a,
                 struct why *why, const struct torus_conf **ret);
 
-/*!
- * \brief Gives every switch its place, from a seed on. Fills shape, sw and cell.
- *
- * \param t  g, conf, dims and joined are set.
- * \retval E_UNSUITABLE  No seed is whole, or a switch has no place; in \a why.
- * \retval -ENOMEM
- */
+/*! \brief Gives every switch its coordinates, starting from a seed. Fills shape, sw
+ * and cell. \param t g, conf, dims and joined are set. \retval E_UNSUITABLE No seed
+ * is complete, or a switch has no place; reason in \a why. \retval -ENOMEM */
 int torus_place(struct torus *t, struct arena *a, struct why *why);
 
-/*!
- * \brief Groups of cables and gaps in rings, and whether what is missing can be routed
- *        around.
- *
- * \param notes  What is missing or leads elsewhere, when it can.
- * \retval E_UNSUITABLE  It can't; in \a notes. \retval -ENOMEM
- */
+/*! \brief Finds groups of cables and gaps in rings, and checks that the gaps can be
+ * routed around. \param notes Missing parts and stray cables. \retval E_UNSUITABLE
+ * The gaps cannot be routed around; reason in \a notes. \retval -ENOMEM */
 int torus_fit(struct torus *t, struct arena *a, struct why *notes);
 
-/*!
- * \brief Routes and lanes of all pairs; a lane is the SL on QoS level 0.
- * \param lanes  rule is left alone. \retval -ENOMEM \retval -ECANCELED
- * Cost: O(S * L).
- */
+/*! \brief Fills routes and lanes of all pairs; a lane is the SL on QoS level 0. \param
+ * lanes Its rule is not changed. \retval -ENOMEM \retval -ECANCELED Cost: O(S * L). */
 int torus_fill(const struct torus *t, const struct route_in *in, struct arena *a,
                struct lft *lft, struct lanes *lanes);
 
@@ -118,26 +99,18 @@ struct torus_tree {
 	uint8_t *depth; /*!< [n_switches] hops to the root */
 };
 
-/*!
- * \brief The tree for multicast groups: each takes the branches that lead to its members,
- *        all groups share the root.
- *
- * From the root a branch along x, from each switch on it one along y, from each of those
- * one along z. A branch grows both ways as far as the dateline; only in a ring with a gap
- * does it cross it. Traffic on it needs SL 0 or that of the second QoS level: no dateline
- * is crossed on links that unicast could wait for in a circle.
- *
- * \retval E_UNSUITABLE  Some switch is not reached; in \a why. \retval -ENOMEM
- */
+/*! \brief Computes the tree for multicast groups. Each group uses the branches that
+ * lead to its members; all groups share the root. A branch leads along x from the
+ * root, along y from each switch of it, and along z from each of those. A branch
+ * grows in both directions up to the dateline; it crosses the dateline only in a ring
+ * with a gap. Its traffic needs SL 0 or that of the second QoS level, so no dateline
+ * is crossed on links where unicast dependencies could close a cycle. \retval
+ * E_UNSUITABLE Some switch is not reached; reason in \a why. \retval -ENOMEM */
 int torus_tree(const struct torus *t, struct arena *a, struct torus_tree *ret,
                struct why *why);
 
-/*!
- * \brief Each group's part of the tree; of parallel cables a group takes one by its MLID.
- *
- * \param ret  [m->n_groups] in \a a.
- * \retval E_UNSUITABLE  Some switch is not reached, or has no multicast table; in \a why.
- * \retval -ENOMEM
- */
+/*! \brief Computes the subtree of each group. The MLID selects among parallel cables.
+ * \param ret [m->n_groups] in \a a. \retval E_UNSUITABLE Some switch is not reached
+ * or has no multicast table; reason in \a why. \retval -ENOMEM */
 int torus_tree_groups(const struct torus *t, const struct mcast_in *m, struct arena *a,
                       struct mcast_tree *ret, struct why *why);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Routes on the torus, one source switch after the other.
+ * Routes on the torus, computed for each source switch.
  *
- * A packet goes along x until its x is right, then y, then z. On a ring it takes the
- * shorter way; where both are as long, half of the destinations take either. An SL says
- * for each dimension whether that way crosses the dateline, between the last coordinate
- * and 0. It says so of the torus without failures, so it never changes.
+ * A packet goes along x until its x is right, then along y, then along z. On a ring it takes
+ * the shorter direction. If both are equally long, half of the destinations use each. The SL
+ * says for each dimension whether this path crosses the dateline, between the last
+ * coordinate and 0. It refers to the torus without failures, so it never changes.
  *
- * In a ring with a gap a packet goes the way that is left. Where the switch at which it
- * would leave the ring is missing, it goes towards that switch as far as it can, takes
- * one hop in the next dimension instead, and then the last hop that it still needs: the
- * only turn against the order of dimensions, and the rule gives the hop behind it a VL of
- * its own.
+ * In a ring with a gap a packet takes the remaining direction. If the switch at which it
+ * would leave the ring is missing, it goes as near to that switch as possible, takes one hop
+ * in the next dimension, and then the last hop that it still needs. This is the only turn
+ * against the order of dimensions, and the SL-to-VL rule gives the hop after it a VL of its
+ * own.
  *
- * Why no two halves of ties can close a ring: on each VL and in each direction, a way
- * that crosses the dateline begins in the far half and ends in the near one, so that the
- * hop between the halves on the other side is never taken.
+ * Equally long paths cannot close a ring: on each VL and in each direction, a path that
+ * crosses the dateline begins in the upper half of the ring and ends in the lower one, so
+ * the hop between the halves on the opposite side is never used.
  */
 #include <errno.h>
 #include <string.h>
@@ -29,13 +29,13 @@
 
 enum { PARITIES = 2, NO_DIR = TORUS_DIRS };
 
-/* What a source does about one coordinate of a destination. */
-struct way {
-	uint8_t dir;  /* TORUS_DIRS: nothing, look at the next dimension */
-	uint8_t lane; /* bit of the dimension if the healthy way crosses the dateline */
+/* First hop of a source for one coordinate of a destination. */
+struct first_hop {
+	uint8_t dir; /* NO_DIR: none, use the next dimension */
+	uint8_t lane; /* bit of the dimension if the path without failures crosses the dateline */
 };
 
-/* End ports by destination switch, in the order in which they are served. */
+/* A destination switch and its end ports, in the order of balancing. */
 struct dest {
 	uint32_t cell;
 	uint32_t first, end; /* of ends */
@@ -52,26 +52,28 @@ struct filler {
 	const struct route_in *in;
 	struct lft *lft;
 	struct lanes *lanes;
-	struct dest *dest; /* [n_switches] by cell, then those without one */
+	struct dest *dest; /* [n_switches] by cell, then switches without a cell */
 	uint32_t n_dest;
 	struct end *end;
 	uint32_t n_ends;
-	uint32_t table; /* ways of one source: sum of radices times PARITIES */
+	uint32_t table; /* first hops of one source: sum of radices times PARITIES */
 };
 
 /* Working memory of one source. */
 struct source {
 	uint32_t s, cell;
-	struct way *way[TORUS_DIMS];   /* [radix][PARITIES] */
-	uint32_t count[TORUS_DIRS][2]; /* end ports sent that way: of switches, others */
+	struct first_hop *hop[TORUS_DIMS]; /* [radix][PARITIES] */
+	uint32_t count[TORUS_DIRS]
+		      [2]; /* end ports routed in that direction: of switches, of hosts */
 };
 
-/* ---- ways ---- */
+/* ---- first hops ---- */
 
-/* Direction of the healthy way; ties by parity of the source's coordinate and of the
- * destination's others, so that both ways are used alike. */
-static unsigned healthy(const struct torus *t, unsigned d, uint32_t from, uint32_t to,
-                        unsigned parity)
+/* Direction of the path without failures. The parity of the source's coordinate and of
+ * the destination's other coordinates breaks ties, so that both directions are used
+ * equally. */
+static unsigned fault_free_direction(const struct torus *t, unsigned d, uint32_t from,
+                                     uint32_t to, unsigned parity)
 {
 	uint32_t radix = t->radix[d], ahead = (to + radix - from) % radix;
 
@@ -84,7 +86,8 @@ static unsigned healthy(const struct torus *t, unsigned d, uint32_t from, uint32
 	return 2 * d + (2 * ahead > radix);
 }
 
-/* Does the way from one coordinate to another in a direction pass the gap behind at? */
+/* Does the path from one coordinate to another in a direction pass the gap behind \a
+ * at? */
 static bool passes_gap(const struct torus *t, unsigned dir, uint32_t from, uint32_t to,
                        uint32_t at)
 {
@@ -99,8 +102,8 @@ static bool passes_gap(const struct torus *t, unsigned dir, uint32_t from, uint3
 	return (at + radix - from) % radix < (to + radix - from) % radix;
 }
 
-/* Fills the ways of a source in one dimension. */
-static void fill_ways(const struct torus *t, struct source *src, unsigned d)
+/* Fills the first hops of a source in one dimension. */
+static void fill_first_hops(const struct torus *t, struct source *src, unsigned d)
 {
 	uint32_t from = torus_coordinate(t, src->cell, d);
 	uint32_t gap = t->gap[d][src->cell];
@@ -109,13 +112,13 @@ static void fill_ways(const struct torus *t, struct source *src, unsigned d)
 		bool missing = t->sw[torus_moved(t, src->cell, d, to)] == GRAPH_NONE;
 
 		for (unsigned parity = 0; parity < PARITIES; parity++) {
-			struct way *w = &src->way[d][to * PARITIES + parity];
-			unsigned dir = healthy(t, d, from, to, parity);
+			struct first_hop *w = &src->hop[d][to * PARITIES + parity];
+			unsigned dir = fault_free_direction(t, d, from, to, parity);
 
 			w->dir = (uint8_t)dir;
 			w->lane = (uint8_t)((dir % 2 ? to > from : to < from) << d);
 			if (to == from) {
-				*w = (struct way){ .dir = NO_DIR };
+				*w = (struct first_hop){ .dir = NO_DIR };
 			} else if (missing) {
 				bool on = t->group[src->s * TORUS_DIRS + dir].n;
 
@@ -145,7 +148,7 @@ static void route_source(struct filler *f, struct source *src)
 
 	memset(src->count, 0, sizeof(src->count));
 	for (unsigned d = 0; d < TORUS_DIMS; d++) {
-		fill_ways(t, src, d);
+		fill_first_hops(t, src, d);
 	}
 	for (uint32_t i = 0; i < f->n_dest && f->dest[i].cell != GRAPH_NONE; i++) {
 		const struct dest *to = &f->dest[i];
@@ -158,8 +161,8 @@ static void route_source(struct filler *f, struct source *src)
 			sum += c[d];
 		}
 		for (unsigned d = 0; d < TORUS_DIMS; d++) {
-			const struct way *w =
-				&src->way[d][c[d] * PARITIES + ((sum - c[d]) & 1)];
+			const struct first_hop *w =
+				&src->hop[d][c[d] * PARITIES + ((sum - c[d]) & 1)];
 
 			dir = dir == NO_DIR ? w->dir : dir;
 			lane |= w->lane;
@@ -202,17 +205,18 @@ static int route_all(struct filler *f)
 #pragma omp parallel
 	{
 		struct arena *own = arena_new();
-		struct way *ways = own ? arena_array(own, f->table, sizeof(*ways)) : NULL;
+		struct first_hop *hops =
+			own ? arena_array(own, f->table, sizeof(*hops)) : NULL;
 		struct source src = { 0 };
 
-		for (unsigned d = 0; ways && d < TORUS_DIMS; d++) {
-			src.way[d] = ways;
-			ways += t->radix[d] * PARITIES;
+		for (unsigned d = 0; hops && d < TORUS_DIMS; d++) {
+			src.hop[d] = hops;
+			hops += t->radix[d] * PARITIES;
 		}
 #pragma omp for schedule(dynamic, 16)
 		for (uint32_t i = 0; i < f->n_dest; i++) {
 			src.cell = f->dest[i].cell;
-			if (!ways) {
+			if (!hops) {
 				__atomic_store_n(&ret, -ENOMEM, __ATOMIC_RELAXED);
 			} else if (src.cell != GRAPH_NONE && !cancelled(f)) {
 				src.s = t->sw[src.cell];
@@ -250,7 +254,7 @@ static void add_dest(struct filler *f, uint32_t s, uint32_t cell)
 
 	to->cell = cell;
 	to->first = f->n_ends;
-	/* Hosts by port_order, then by port; the switch itself last. */
+	/* hosts by port_order, then by port; the switch itself last */
 	g = f->t->g;
 	c = f->t->conf;
 	host = g->hosts + g->host_first[s];
@@ -312,7 +316,7 @@ int torus_fill(const struct torus *t, const struct route_in *in, struct arena *a
 		unsigned n;
 
 		lanes->stride = lft->stride;
-		/* A lane per combination of closed dimensions. */
+		/* one lane per combination of datelines */
 		n = 1;
 		for (unsigned d = 0; d < TORUS_DIMS; d++) {
 			n = t->closed[d] ? 2U << d : n;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * What there is of a torus, and whether its gaps can be routed around.
+ * The cables and gaps of a torus, and whether its gaps can be routed around.
  *
- * A ring with one gap is a line, and the long way along it reaches everything; one with
- * two is in pieces. Missing switches that are next to each other make one gap. Of missing
- * switches only some in one ring along z are allowed: a packet that would turn at one
- * goes on in the next dimension a hop early, and with others missing elsewhere such turns
- * could wait for each other.
+ * A ring with one gap is a line, and the long way along it reaches everything. A ring with
+ * two gaps is in pieces. Adjacent missing switches make one gap. Switches may be missing only
+ * in one ring along z: a packet that would turn at one of them continues in the next
+ * dimension one hop early, and with others missing elsewhere such turns could form a cycle
+ * of dependencies.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,7 +23,7 @@ enum { NAMED_MAX = 4, Z = 2 };
 
 static const char dim_name[] = "xyz";
 
-/* Names of what is missing, few of them. */
+/* A list of missing parts in the notes, limited in length. */
 struct list {
 	const struct torus *t;
 	struct arena *a;
@@ -38,7 +38,7 @@ static struct list list_new(const struct torus *t, struct arena *a, struct why *
 	return (struct list){ t, a, notes, 0, max < NAMED_MAX ? max : NAMED_MAX };
 }
 
-static void say_rest(const struct list *l, const char *what)
+static void note_more(const struct list *l, const char *what)
 {
 	if (l->max && l->n > l->max) {
 		why_add(l->notes, "torus-2QoS: and %" PRIu32 " more %s", l->n - l->max,
@@ -48,7 +48,7 @@ static void say_rest(const struct list *l, const char *what)
 
 /* ---- groups ---- */
 
-/* The open dimension whose ends two switches are, TORUS_DIMS: none. */
+/* The open dimension of which two switches are the ends, TORUS_DIMS: none. */
 static unsigned dim_between_ends(const struct torus *t, uint32_t from, uint32_t to)
 {
 	for (unsigned d = 0; d < TORUS_DIMS; d++) {
@@ -62,16 +62,15 @@ static unsigned dim_between_ends(const struct torus *t, uint32_t from, uint32_t 
 	return TORUS_DIMS;
 }
 
-static void group_switch(struct torus *t, uint32_t s, struct list *strays,
+static void group_cables(struct torus *t, uint32_t s, struct list *strays,
                          uint32_t *n_closing)
 {
 	const struct dims *d = &t->dims;
 
 	for (uint32_t i = d->first[s]; i < d->first[s + 1]; i++) {
-		unsigned dir;
-
 		uint32_t to = d->dim[i].to;
-		dir = 0;
+		unsigned dir = 0;
+
 		while (dir < TORUS_DIRS &&
 		       torus_next(t, t->cell[s], dir) != t->cell[to]) {
 			dir++;
@@ -108,10 +107,10 @@ static int group_all(struct torus *t, struct arena *a, struct why *notes)
 	}
 	for (uint32_t s = 0; s < t->g->n_switches; s++) {
 		if (t->cell[s] != GRAPH_NONE) {
-			group_switch(t, s, &strays, n_closing);
+			group_cables(t, s, &strays, n_closing);
 		}
 	}
-	say_rest(&strays, "such pairs");
+	note_more(&strays, "such pairs");
 	for (unsigned d = 0; d < TORUS_DIMS; d++) {
 		if (n_closing[d]) {
 			why_add(notes,
@@ -123,7 +122,7 @@ static int group_all(struct torus *t, struct arena *a, struct why *notes)
 	return E_OK;
 }
 
-/* portgroup_max_ports, where it is given. */
+/* Checks portgroup_max_ports if it is set. */
 static int check_groups(const struct torus *t, struct why *notes)
 {
 	const struct graph *g = t->g;
@@ -151,8 +150,8 @@ static int check_groups(const struct torus *t, struct why *notes)
 
 /* ---- gaps ---- */
 
-/* Gaps of the ring through a cell; where the last one begins. An open dimension has one
- * at its end anyway, which missing switches there widen. */
+/* Counts the gaps of the ring through a cell and says where the last one begins. An
+ * open dimension always has one at its end, which missing switches there extend. */
 static unsigned count_gaps(const struct torus *t, unsigned d, uint32_t cell,
                            uint16_t *ret_at)
 {
@@ -170,8 +169,8 @@ static unsigned count_gaps(const struct torus *t, unsigned d, uint32_t cell,
 	return n;
 }
 
-/* Cables missing between two switches that are there. */
-static void say_missing_cables(struct list *l)
+/* Lists cables missing between two existing switches. */
+static void note_missing_cables(struct list *l)
 {
 	const struct torus *t = l->t;
 
@@ -198,7 +197,7 @@ static void say_missing_cables(struct list *l)
 			}
 		}
 	}
-	say_rest(l, "missing cables");
+	note_more(l, "missing cables");
 }
 
 static int find_gaps(struct torus *t, struct arena *a, struct why *notes)
@@ -233,7 +232,7 @@ static int find_gaps(struct torus *t, struct arena *a, struct why *notes)
 
 /* ---- missing switches ---- */
 
-/* One, or several next to each other in one ring along z. */
+/* At most one missing switch, or adjacent ones in one ring along z? */
 static bool missing_in_one_place(const struct torus *t)
 {
 	uint32_t first = GRAPH_NONE, ends = 0;
@@ -268,7 +267,7 @@ static int check_missing(struct torus *t, struct arena *a, struct why *notes)
 		}
 	}
 	t->n_missing = l.n;
-	say_rest(&l, "missing switches");
+	note_more(&l, "missing switches");
 	if (!missing_in_one_place(t)) {
 		why_add(notes, "torus-2QoS: switches are missing in more than one place: "
 		               "routes around them could wait for each other");
@@ -289,7 +288,7 @@ int torus_fit(struct torus *t, struct arena *a, struct why *notes)
 		ret = check_missing(t, a, notes);
 	}
 	if (ret == E_OK) {
-		say_missing_cables(&cables);
+		note_missing_cables(&cables);
 		ret = find_gaps(t, a, notes);
 	}
 	return ret;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * The shape of a torus out of its cables.
+ * The shape of a torus from its cables.
  *
- * Ports that join the same two switches somewhere are one direction; the direction that
- * most of its cables meet at the other end is the opposite one. So each pair of
- * directions is a dimension, in the order of their lowest ports, and following one of
- * them from a switch shows its ring. Where ports differ from switch to switch this finds
- * nothing, and a file has to say what is meant.
+ * Ports that somewhere join the same two switches form one direction. The direction of most
+ * ports at the other ends of its cables is the opposite direction. Each pair of directions
+ * is a dimension, in the order of their lowest ports, and following a direction from a
+ * switch shows its ring. If ports are used differently from switch to switch, nothing is
+ * found and a file has to describe the torus.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 #include "routing/engine.h"
 #include "routing/engines/torus/torus.h"
 
-/* A direction that not one in STRAYS switches has is that of stray cables. */
+/* A direction with fewer cables than one per STRAYS switches is not counted as one. */
 enum { PORTS = 256, CHANGES = 32, STRAYS = 8 };
 
 struct guess {
@@ -26,7 +26,7 @@ struct guess {
 	const struct dims *dims;
 	uint8_t up[PORTS];            /* union of ports */
 	uint32_t votes[PORTS][PORTS]; /* cables between directions */
-	uint8_t opposite[PORTS];      /* by direction; 0: no port of it */
+	uint8_t opposite[PORTS];      /* by direction; 0: no cable */
 	unsigned n_dims;
 	uint8_t dir[TORUS_DIMS];    /* positive direction of a dimension */
 	uint32_t *next[TORUS_DIRS]; /* [n_switches] neighbour, GRAPH_NONE */
@@ -41,7 +41,7 @@ static uint8_t direction_of(const struct guess *x, uint8_t port)
 	return port;
 }
 
-/* The lowest port stands for its direction. */
+/* Joins two directions. The lowest port represents the direction. */
 static void unite(struct guess *x, uint8_t a, uint8_t b)
 {
 	a = direction_of(x, a);
@@ -75,14 +75,14 @@ static void find_directions(struct guess *x)
 	}
 }
 
-/* \return false when there is none, or more than three. */
+/* \return false: there is no dimension, or more than three. */
 static bool find_dimensions(struct guess *x)
 {
 	for (unsigned p = 1; p < PORTS; p++) {
 		unsigned q = x->opposite[p];
 
 		if (q == 0 || q < p) {
-			continue; /* no cables, or seen from the other end */
+			continue; /* no cables, or counted from the other end */
 		}
 		if (x->votes[p][q] < x->g->n_switches / STRAYS) {
 			continue;
@@ -115,7 +115,8 @@ static void find_neighbours(struct guess *x)
 	}
 }
 
-/* Steps in a direction until the way ends or comes back; whether it did. */
+/* Counts steps in a direction to the end or back to the start. \param ret_back It is a
+ * ring. */
 static uint32_t walk(const struct guess *x, uint32_t s, unsigned dir, bool *ret_back)
 {
 	uint32_t steps = 0, t = x->next[dir][s];
@@ -128,7 +129,7 @@ static uint32_t walk(const struct guess *x, uint32_t s, unsigned dir, bool *ret_
 	return steps;
 }
 
-/* Has a switch all that a seed needs? Its coordinates in open dimensions are its steps to
+/* Is a switch a valid seed? Its coordinates in open dimensions are its distances to
  * the end. */
 static bool is_seed(struct guess *x, uint32_t s)
 {
@@ -158,7 +159,7 @@ static bool find_seed(struct guess *x)
 	for (unsigned d = 0; d < x->n_dims; d++) {
 		uint32_t ring = 0, line = 0;
 
-		/* The longest ring, or the longest line where there is none. */
+		/* the longest ring, or the longest line if there is none */
 		for (uint32_t s = 0; s < x->g->n_switches; s++) {
 			bool back;
 			uint32_t n = walk(x, s, 2 * d, &back) + 1;
@@ -170,7 +171,7 @@ static bool find_seed(struct guess *x)
 		x->c->closed[d] = ring > 2;
 		cells *= x->c->radix[d];
 	}
-	/* not even half of it there: those are no dimensions */
+	/* less than half of the cells have a switch: these are no dimensions */
 	if (cells < x->g->n_switches || cells > 2 * (uint64_t)x->g->n_switches) {
 		return false;
 	}

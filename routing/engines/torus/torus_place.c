@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Places of switches on the torus.
+ * Coordinates of switches on the torus.
  *
- * A seed gives the places of one switch and of its neighbours. From there on a switch is
- * placed as soon as only one free cell is left for it:
- *  - it is next to the cells of all its placed neighbours;
- *  - opposite neighbours of a switch have no other common neighbour (unless their ring
- * has four switches), those around a corner do. So what meets the opposite switch again
- *    elsewhere is not in that direction.
- * Missing switches and cables leave fewer hints but give no wrong ones: what is placed so
- * is right whenever the fabric is part of such a torus. Where nothing more follows, ports
- * decide: on most fabrics the same port leads in the same direction on all switches.
+ * A seed gives the coordinates of one switch and of its neighbours. A further switch is
+ * placed as soon as only one free cell remains for it:
+ *  - the cell is next to the cells of all its placed neighbours;
+ *  - opposite neighbours of a switch have no other common neighbour (unless their ring has
+ *    four switches), but neighbours around a corner have. So a switch that shares another
+ *    neighbour with the opposite one is not in that direction.
+ * Missing switches and cables leave fewer conclusions but no wrong ones: a placement is
+ * right whenever the fabric is part of such a torus. If nothing more follows, ports decide,
+ * because on most fabrics the same port leads in the same direction at all switches.
  *
- * A cable that joins switches which are no neighbours by all other cables is outvoted:
- * the cell that most neighbours agree on counts.
+ * A stray cable, which joins switches that are no neighbours, is outvoted: the cell that
+ * most neighbours agree on is used.
  *
- * Where cables join the ends of a dimension that is to be open, switches are placed as on
- * the ring that it is.
+ * If cables join the ends of a dimension that is configured as open, switches are placed as
+ * on a ring.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -31,15 +31,15 @@
 
 enum { PORTS = 256, NAMED_MAX = 3, RING_OF_FOUR = 4 };
 
-/* Free cells that a switch may have. */
-struct options {
+/* Candidate cells of a switch. */
+struct candidates {
 	uint32_t cell[TORUS_DIRS];
 	unsigned n;
 };
 
 struct placer {
 	struct torus *t;
-	uint32_t *queue; /* [n_switches] to look at, a ring */
+	uint32_t *queue; /* [n_switches] ring buffer of switches to examine */
 	bool *queued;    /* [n_switches] */
 	uint32_t head, n_queue, n_placed;
 	uint32_t votes[PORTS][TORUS_DIRS]; /* placed links by port and direction */
@@ -66,7 +66,7 @@ const char *torus_place_text(const struct torus *t, uint32_t cell, struct arena 
 	return text ? text : "?";
 }
 
-/* Direction from one cell to another, TORUS_DIRS: they are no neighbours. */
+/* Direction from one cell to another, TORUS_DIRS: they are not adjacent. */
 static unsigned direction(const struct torus *t, uint32_t from, uint32_t to)
 {
 	unsigned dir = 0;
@@ -87,8 +87,8 @@ static bool is_neighbour(const struct dims *d, uint32_t a, uint32_t b)
 	return false;
 }
 
-/* Do a and b have a common neighbour besides one? */
-static bool meet_elsewhere(const struct dims *d, uint32_t a, uint32_t b, uint32_t but)
+/* Do a and b have a common neighbour other than \a but? */
+static bool share_neighbour(const struct dims *d, uint32_t a, uint32_t b, uint32_t but)
 {
 	for (uint32_t i = d->first[a]; i < d->first[a + 1]; i++) {
 		if (d->dim[i].to != but && is_neighbour(d, d->dim[i].to, b)) {
@@ -98,15 +98,15 @@ static bool meet_elsewhere(const struct dims *d, uint32_t a, uint32_t b, uint32_
 	return false;
 }
 
-/* ---- what follows from neighbours ---- */
+/* ---- candidate cells ---- */
 
-/* Free cells next to most placed neighbours. */
-static struct options most_agreed(const struct torus *t, uint32_t s)
+/* The free cells that are adjacent to most placed neighbours. */
+static struct candidates most_agreed(const struct torus *t, uint32_t s)
 {
 	const struct dims *d = &t->dims;
 	uint32_t cell[PORTS * TORUS_DIRS];
 	unsigned n = 0, best = 0, count[PORTS * TORUS_DIRS];
-	struct options o = { .n = 0 };
+	struct candidates o = { .n = 0 };
 
 	for (uint32_t i = d->first[s]; i < d->first[s + 1]; i++) {
 		uint32_t from = t->cell[d->dim[i].to];
@@ -137,7 +137,7 @@ static struct options most_agreed(const struct torus *t, uint32_t s)
 	return o;
 }
 
-/* Does s, if placed there, meet the switch opposite to it again elsewhere? */
+/* Would s, if placed there, share a second neighbour with the switch opposite to it? */
 static bool contradicts(const struct torus *t, uint32_t s, uint32_t there)
 {
 	const struct dims *d = &t->dims;
@@ -153,16 +153,16 @@ static bool contradicts(const struct torus *t, uint32_t s, uint32_t there)
 		}
 		across = torus_next(t, from, dir ^ 1);
 		if (across != GRAPH_NONE && t->sw[across] != GRAPH_NONE &&
-		    meet_elsewhere(d, s, t->sw[across], mid)) {
+		    share_neighbour(d, s, t->sw[across], mid)) {
 			return true;
 		}
 	}
 	return false;
 }
 
-static struct options options_of(const struct torus *t, uint32_t s)
+static struct candidates find_candidates(const struct torus *t, uint32_t s)
 {
-	struct options all = most_agreed(t, s), o = { .n = 0 };
+	struct candidates all = most_agreed(t, s), o = { .n = 0 };
 
 	for (unsigned i = 0; all.n > 1 && i < all.n; i++) {
 		if (!contradicts(t, s, all.cell[i])) {
@@ -174,14 +174,14 @@ static struct options options_of(const struct torus *t, uint32_t s)
 
 /* ---- placing ---- */
 
-static void vote(struct placer *p, const struct dim *x, unsigned dir)
+static void count_votes(struct placer *p, const struct dim *x, unsigned dir)
 {
 	for (unsigned k = 0; k < x->n; k++) {
 		p->votes[p->t->dims.port[x->ports + k]][dir]++;
 	}
 }
 
-static void look_at(struct placer *p, uint32_t s)
+static void enqueue(struct placer *p, uint32_t s)
 {
 	uint32_t n = p->t->g->n_switches;
 
@@ -216,27 +216,27 @@ static void place(struct placer *p, uint32_t s, uint32_t cell)
 			unsigned dir = direction(t, cell, t->cell[to]);
 
 			if (dir < TORUS_DIRS) {
-				vote(p, &d->dim[i], dir);
-				vote(p, dim_to(d, to, s), dir ^ 1);
+				count_votes(p, &d->dim[i], dir);
+				count_votes(p, dim_to(d, to, s), dir ^ 1);
 			}
 		} else {
-			look_at(p, to);
+			enqueue(p, to);
 		}
 	}
 }
 
-/* Goes from switch to switch as their neighbours are placed. */
+/* Places queued switches; their neighbours are queued in turn. */
 static void run_queue(struct placer *p)
 {
 	while (p->n_queue) {
 		uint32_t s = p->queue[p->head];
-		struct options o = { .n = 0 };
+		struct candidates o = { .n = 0 };
 
 		p->head = (p->head + 1) % p->t->g->n_switches;
 		p->n_queue--;
 		p->queued[s] = false;
 		if (p->t->cell[s] == GRAPH_NONE) {
-			o = options_of(p->t, s);
+			o = find_candidates(p->t, s);
 		}
 		if (o.n == 1) {
 			place(p, s, o.cell[0]);
@@ -244,24 +244,24 @@ static void run_queue(struct placer *p)
 	}
 }
 
-/* Places the first switch that ports say something of. */
+/* Places the first switch for which the ports favour one candidate cell. */
 static bool place_by_ports(struct placer *p)
 {
 	const struct torus *t = p->t;
 
 	for (uint32_t s = 0; s < t->g->n_switches; s++) {
-		struct options o = { .n = 0 };
+		struct candidates o = { .n = 0 };
 		uint64_t most = 0;
 		uint32_t best = GRAPH_NONE;
 
 		if (t->cell[s] == GRAPH_NONE) {
-			o = options_of(t, s);
+			o = find_candidates(t, s);
 		}
 		for (unsigned i = 0; i < o.n; i++) {
 			const struct dims *d = &t->dims;
 			uint64_t sum = 0;
 
-			/* What ports say for one of the options of a switch. */
+			/* links whose ports are used in this direction elsewhere */
 			for (uint32_t k = d->first[s]; k < d->first[s + 1]; k++) {
 				const struct dim *x = &d->dim[k], *back;
 				unsigned dir = TORUS_DIRS;
@@ -300,7 +300,7 @@ static uint32_t switch_by_guid(const struct torus *t, uint64_t guid)
 	return node == GRAPH_NONE ? GRAPH_NONE : t->g->nodes[node].sw;
 }
 
-static bool is_whole(const struct torus *t, const struct torus_seed *seed)
+static bool is_complete(const struct torus *t, const struct torus_seed *seed)
 {
 	for (unsigned dir = 0; dir < TORUS_DIRS; dir++) {
 		if (seed->has[dir] && switch_by_guid(t, seed->to[dir]) == GRAPH_NONE) {
@@ -313,14 +313,14 @@ static bool is_whole(const struct torus *t, const struct torus_seed *seed)
 static const struct torus_seed *choose_seed(const struct torus *t)
 {
 	for (unsigned i = 0; i < t->conf->n_seeds; i++) {
-		if (is_whole(t, &t->conf->seed[i])) {
+		if (is_complete(t, &t->conf->seed[i])) {
 			return &t->conf->seed[i];
 		}
 	}
 	return NULL;
 }
 
-static bool plant(struct placer *p, uint32_t s, uint32_t cell)
+static bool place_at(struct placer *p, uint32_t s, uint32_t cell)
 {
 	if (cell == GRAPH_NONE || p->t->sw[cell] != GRAPH_NONE ||
 	    p->t->cell[s] != GRAPH_NONE) {
@@ -330,8 +330,8 @@ static bool plant(struct placer *p, uint32_t s, uint32_t cell)
 	return true;
 }
 
-/* Places a seed. \return false when its switches can't be where it says. */
-static bool plant_seed(struct placer *p, const struct torus_seed *seed)
+/* Places a seed. \return false: its switches cannot be where it says. */
+static bool place_seed(struct placer *p, const struct torus_seed *seed)
 {
 	const struct torus *t = p->t;
 	uint32_t cell = 0;
@@ -343,19 +343,19 @@ static bool plant_seed(struct placer *p, const struct torus_seed *seed)
 
 		cell += (2 * radix - n) % radix * t->stride[d];
 	}
-	ok = plant(p, switch_by_guid(t, seed->from), cell);
+	ok = place_at(p, switch_by_guid(t, seed->from), cell);
 	for (unsigned dir = 0; ok && dir < TORUS_DIRS; dir++) {
 		if (seed->has[dir]) {
-			ok = plant(p, switch_by_guid(t, seed->to[dir]),
-			           torus_next(t, cell, dir));
+			ok = place_at(p, switch_by_guid(t, seed->to[dir]),
+			              torus_next(t, cell, dir));
 		}
 	}
 	return ok;
 }
 
-/* ---- the whole ---- */
+/* ---- all steps ---- */
 
-static int shape(struct torus *t, struct arena *a)
+static int set_shape(struct torus *t, struct arena *a)
 {
 	uint32_t n = 1;
 
@@ -376,7 +376,7 @@ static int shape(struct torus *t, struct arena *a)
 	return E_OK;
 }
 
-/* Switches with cables all have a place, those without none. */
+/* All switches with cables must have a place; those without get none. */
 static int check_places(struct torus *t, struct why *why)
 {
 	uint32_t n = 0;
@@ -406,7 +406,7 @@ int torus_place(struct torus *t, struct arena *a, struct why *why)
 {
 	struct placer *p = arena_alloc(a, sizeof(*p));
 	const struct torus_seed *seed;
-	int ret = shape(t, a);
+	int ret = set_shape(t, a);
 
 	if (!p || ret != E_OK) {
 		return -ENOMEM;
@@ -424,7 +424,7 @@ int torus_place(struct torus *t, struct arena *a, struct why *why)
 		        t->conf->path);
 		return E_UNSUITABLE;
 	}
-	if (!plant_seed(p, seed)) {
+	if (!place_seed(p, seed)) {
 		why_add(why,
 		        "torus-2QoS: %s:%u: the switches of this seed can't be "
 		        "neighbours like that",
@@ -437,13 +437,13 @@ int torus_place(struct torus *t, struct arena *a, struct why *why)
 	do {
 		uint32_t before;
 
-		/* Places all that follows. What had several options is looked at
-		 * again: switches further away may have left it one. */
+		/* place all switches that follow; examine those with several
+		 * candidates again, because later switches may have taken some */
 		do {
 			before = p->n_placed;
 			run_queue(p);
 			for (uint32_t s = 0; s < p->t->g->n_switches; s++) {
-				look_at(p, s);
+				enqueue(p, s);
 			}
 			run_queue(p);
 		} while (p->n_placed != before);

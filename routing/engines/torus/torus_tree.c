@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+/* The spanning tree for multicast in dimension order; torus.h describes it. */
 #include <errno.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ struct builder {
 	uint32_t n;
 };
 
-static void add(struct builder *b, uint32_t s, unsigned up, unsigned depth)
+static void add_switch(struct builder *b, uint32_t s, unsigned up, unsigned depth)
 {
 	b->tree->up[s] = (uint8_t)up;
 	b->tree->depth[s] = (uint8_t)depth;
@@ -26,7 +27,7 @@ static void add(struct builder *b, uint32_t s, unsigned up, unsigned depth)
 }
 
 /* Grows a branch from a switch in one direction. */
-static void grow(struct builder *b, uint32_t s, unsigned dir)
+static void grow_branch(struct builder *b, uint32_t s, unsigned dir)
 {
 	const struct torus *t = b->t;
 	unsigned d = dir / 2;
@@ -44,23 +45,23 @@ static void grow(struct builder *b, uint32_t s, unsigned dir)
 		if (b->tree->depth[s] || s == b->tree->root || depth > UINT8_MAX) {
 			return;
 		}
-		add(b, s, dir ^ 1, depth);
+		add_switch(b, s, dir ^ 1, depth);
 	}
 }
 
-/* Branches along one dimension from all that is in the tree. */
+/* Grows branches along one dimension from all switches of the tree. */
 static void grow_all(struct builder *b, unsigned d)
 {
 	uint32_t n = b->n;
 
 	for (uint32_t i = 0; i < n; i++) {
-		grow(b, b->member[i], 2 * d);
-		grow(b, b->member[i], 2 * d + 1);
+		grow_branch(b, b->member[i], 2 * d);
+		grow_branch(b, b->member[i], 2 * d + 1);
 	}
 }
 
 /* Does the tree from this root reach all switches? */
-static bool build(struct builder *b, uint32_t root)
+static bool build_tree(struct builder *b, uint32_t root)
 {
 	const struct torus *t = b->t;
 	uint32_t n = t->g->n_switches;
@@ -69,14 +70,14 @@ static bool build(struct builder *b, uint32_t root)
 	memset(b->tree->depth, 0, n);
 	b->tree->root = root;
 	b->n = 0;
-	add(b, root, TORUS_DIRS, 0);
+	add_switch(b, root, TORUS_DIRS, 0);
 	for (unsigned d = X; d <= Z; d++) {
 		grow_all(b, d);
 	}
 	return b->n == t->n_cells - t->n_missing;
 }
 
-/* 0, 1, 2... as middle, one above, one below, two above... */
+/* Counts from the middle: 0 is the middle, 1 one above, 2 one below, 3 two above, ... */
 static uint32_t from_middle(uint32_t size, uint32_t i)
 {
 	uint32_t off = (i + 1) / 2, mid = size / 2;
@@ -84,8 +85,9 @@ static uint32_t from_middle(uint32_t size, uint32_t i)
 	return (i % 2 ? mid + off : mid + size - off) % size;
 }
 
-/* Planes from the middle outwards, in each the middle, then switches diagonal to it. */
-static bool build_any(struct builder *b)
+/* Tries roots from the middle outwards: the middle of each plane, then switches
+ * diagonal to it. */
+static bool build_any_tree(struct builder *b)
 {
 	const struct torus *t = b->t;
 	uint32_t side = t->radix[X] < t->radix[Y] ? t->radix[Y] : t->radix[X];
@@ -96,7 +98,7 @@ static bool build_any(struct builder *b)
 			                   from_middle(t->radix[Y], i) * t->stride[Y] +
 			                   from_middle(t->radix[Z], k)];
 
-			if (s != GRAPH_NONE && build(b, s)) {
+			if (s != GRAPH_NONE && build_tree(b, s)) {
 				return true;
 			}
 		}
@@ -117,7 +119,7 @@ int torus_tree(const struct torus *t, struct arena *a, struct torus_tree *ret,
 	if (!tree.up || !tree.depth || !b.member) {
 		return -ENOMEM;
 	}
-	if (!build_any(&b)) {
+	if (!build_any_tree(&b)) {
 		why_add(why, "torus-2QoS: no spanning tree in the order of dimensions "
 		             "reaches all switches");
 		return E_UNSUITABLE;
