@@ -39,7 +39,7 @@
 #include "routing/engine.h"
 #include "routing/engines/nue/nue_search.h"
 #include "routing/engines/nue/nue_split.h"
-#include "routing/engines/sssp/dfsssp_torus.h"
+#include "routing/engines/sssp/dfsssp_grid.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
 #include "routing/spread/keep.h"

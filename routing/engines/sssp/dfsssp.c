@@ -4,27 +4,26 @@
  * dfsssp: the paths of sssp, made free of credit loops by virtual lanes.
  *
  * 1. Hosts: shortest paths by weights (sssp_fill.c). On a mesh, torus or hypercube only
- *    those in the order of dimensions, as free choice would need many more lanes. Half
- *    around a ring both directions are as short: odd places are reached upwards, even
- *    ones downwards, which takes four lanes on a torus of three dimensions.
- * 2. Layers: their routes are divided so that no layer has a cycle (dfsssp_fit.c,
- *    dfsssp_layers.c). When that takes more layers than there are lanes, the fabric is
- *    refused.
+ *    dimension-order paths are used, because free choice would need many more lanes. Half
+ *    around a ring both directions are equally long: destinations with odd coordinates are
+ *    reached upwards, those with even ones downwards. This needs four lanes on a torus of
+ *    three dimensions.
+ * 2. Layers: the routes are divided so that no layer has a cycle (dfsssp_fit.c,
+ *    dfsssp_layers.c). If this needs more layers than there are lanes, the fabric is refused.
  * 3. Management: routes from switches without hosts are placed around these. The LID of a
- *    switch with hosts is routed as one of its hosts. That of another switch is routed
- *    upwards, then downwards along a line of all switches: free of cycles by itself, so
- *    all of these take one layer together. What finds no lane takes the first one and is
- *    noted, because management pairs fail no proof.
- * 4. Lanes that are left over share the routes of the fullest layers. Which one a route
- *    takes is a function of its LID, so it never changes while the LID and the number of
- *    lanes stay.
+ *    switch with hosts is routed like one of its hosts. The LID of another switch is routed
+ *    by an up/down order of all switches. Such routes have no cycle among themselves, so all
+ *    of them use one layer. Routes that fit no lane use the first one and are noted, because
+ *    management pairs do not fail the proof.
+ * 4. Spare lanes share the routes of the fullest layers. The lane of a route is a function of
+ *    its LID, so it does not change while the LID and the number of lanes stay.
  *
- * Earlier tables: where the paths of the last run can stay (sssp_fill.c), the routes that
- * go as they went stay on their lanes, and the others are fitted around them
- * (keep_routes.c). When that fails, steps 1 to 4 start with nothing.
+ * Earlier tables: if the paths of the last run can stay (sssp_fill.c), unchanged routes stay
+ * on their lanes and the others are fitted around them (routing/spread/keep_routes.c). If
+ * this fails, steps 1 to 4 start from nothing.
  *
- * What differs from OpenSM 3.3.23: there the lane of a path is drawn at random among the
- * lanes of its layer each time somebody asks.
+ * Difference from OpenSM 3.3.23: there the lane of a path is drawn at random among the lanes
+ * of its layer at each query.
  *
  * Source: J. Domke, T. Hoefler, W. Nagel, "Deadlock-Free Oblivious Routing for Arbitrary
  * Topologies", IPDPS 2011.
@@ -36,8 +35,8 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "routing/engine.h"
+#include "routing/engines/sssp/dfsssp_grid.h"
 #include "routing/engines/sssp/dfsssp_layers.h"
-#include "routing/engines/sssp/dfsssp_torus.h"
 #include "routing/engines/sssp/sssp_fill.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
@@ -53,10 +52,10 @@ struct job {
 	const struct lids *lids;
 	struct lft lft;
 	struct layers layers;
-	bool in_dimensions; /* paths keep to an order of dimensions */
-	bool anew;          /* nothing stays of earlier tables */
+	bool in_dimensions; /* the paths are in dimension order */
+	bool anew;          /* earlier tables are not used */
 	unsigned n_lanes;   /* used */
-	unsigned max;     /* lanes there are */
+	unsigned max;       /* lanes available */
 	struct why *notes;
 };
 
@@ -119,7 +118,8 @@ static int lids_without_hosts(const struct job *j, struct arena *tmp, struct lid
 	return E_OK;
 }
 
-/* Up/down routes to these; the farther a switch is from hosts, the higher it stands. */
+/* Up/down routes to these LIDs; the farther a switch is from hosts, the higher it
+ * ranks. */
 static int route_switches(struct job *j, const struct lids *lids, const struct lft *prev,
                           struct arena *tmp)
 {
@@ -200,8 +200,8 @@ static int place_management(struct job *j, const struct lids *switches, struct a
 	if (ret == E_OK && switches->count) {
 		uint8_t layer = 0;
 
-		/* Routes to switches without hosts: a layer that is in use, a new
-		 * one, or the first. */
+		/* routes to switches without hosts: a used layer, a new one, or the
+		 * first */
 		while (layer < j->n_lanes && !layers_fit_switches(&j->layers, layer)) {
 			layer++;
 		}
@@ -218,28 +218,27 @@ static int place_management(struct job *j, const struct lids *switches, struct a
 	return ret;
 }
 
-/* ---- lanes that are left over ---- */
+/* ---- spare lanes ---- */
 
-struct share {
+struct lane_shares {
 	unsigned parts[LANES_MAX];          /* lanes of a layer */
 	uint8_t lane[LANES_MAX][LANES_MAX]; /* [layer][part] */
 };
 
-/* A LID's share of the parts of a layer: neighbours fall on different ones. */
-static unsigned part_of(uint32_t lid, unsigned parts)
+/* The lane of a LID among those of its layer; adjacent LIDs get different lanes. */
+static unsigned lane_index(uint32_t lid, unsigned parts)
 {
 	return (unsigned)((uint64_t)(lid * UINT32_C(2654435769)) * parts >> 32);
 }
 
 static void use_spare_lanes(struct job *j)
 {
-	struct share sh;
+	struct lane_shares sh;
 	uint64_t load[LANES_MAX];
 
 	if (j->n_lanes >= j->in->max_lanes) {
 		return;
 	}
-	/* Gives each further lane to the layer whose lanes carry most. */
 	uint64_t sum[LANES_MAX] = { 0 };
 #pragma omp parallel for schedule(static) reduction(+ : sum[:LANES_MAX])
 	for (uint32_t s = 0; s < j->g->n_switches; s++) {
@@ -252,6 +251,7 @@ static void use_spare_lanes(struct job *j)
 		}
 	}
 	memcpy(load, sum, sizeof(sum));
+	/* give each further lane to the layer whose lanes carry most */
 	for (unsigned i = 0; i < j->n_lanes; i++) {
 		sh.parts[i] = 1;
 		sh.lane[i][0] = (uint8_t)i;
@@ -274,7 +274,8 @@ static void use_spare_lanes(struct job *j)
 			unsigned layer = row[lid];
 
 			if (layer < j->n_lanes) {
-				row[lid] = sh.lane[layer][part_of(lid, sh.parts[layer])];
+				row[lid] =
+					sh.lane[layer][lane_index(lid, sh.parts[layer])];
 			}
 		}
 	}
@@ -299,7 +300,7 @@ static unsigned lids_of_hosts(const struct job *j, uint32_t s, uint32_t *lid,
 	return n;
 }
 
-/* Routes and lanes to a switch are those to its hosts. */
+/* The LIDs of a switch get the routes and lanes of its hosts. */
 static void follow_hosts(struct job *j, uint32_t s)
 {
 	struct lid_range r = range_of_switch(j, s);
@@ -321,9 +322,10 @@ static void follow_hosts(struct job *j, uint32_t s)
 	}
 }
 
-/* ---- what stays ---- */
+/* ---- the last run ---- */
 
-/* The lanes that were used: all there are, unless their number is left to the engine. */
+/* Are the earlier lanes usable: as many as now, unless the engine chooses their
+ * number? */
 static bool has_lanes(const struct job *j)
 {
 	const struct lanes *l = j->in->prev_lanes;
@@ -331,8 +333,9 @@ static bool has_lanes(const struct job *j)
 	return l && (j->in->max_lanes ? l->n == j->max : l->n <= j->max);
 }
 
-/* The LIDs of switches: as they were, if that is no detour, else as in steps 3 and 4. */
-static int switches_stay(struct job *j, const struct lids *switches, struct arena *tmp)
+/* Keeps earlier routes to the LIDs of switches if they are no detour, else routes as
+ * in step 3. */
+static int keep_switches(struct job *j, const struct lids *switches, struct arena *tmp)
 {
 	bool *which = arena_array(tmp, (size_t)j->lids->top + 1, sizeof(*which));
 	int ret = which ? E_OK : -ENOMEM;
@@ -355,8 +358,8 @@ static int switches_stay(struct job *j, const struct lids *switches, struct aren
 /* ---- the engine ---- */
 
 /* Steps 1 to 4. */
-static int route_anew(struct job *j, struct lids *switches, struct arena *a,
-                      struct arena *tmp)
+static int route_from_nothing(struct job *j, struct lids *switches, struct arena *a,
+                              struct arena *tmp)
 {
 	int ret = route_hosts(j, NULL, NULL, tmp);
 	size_t bytes;
@@ -379,7 +382,7 @@ static int route_anew(struct job *j, struct lids *switches, struct arena *a,
 	for (uint32_t s = 0; s < j->g->n_switches; s++) {
 		follow_hosts(j, s);
 	}
-	/* Lanes of LIDs that nobody owns. */
+	/* lanes of LIDs without an owner */
 	bytes = j->g->n_switches * j->lft.stride;
 	for (size_t i = 0; i < bytes; i++) {
 		j->layers.lane[i] =
@@ -397,11 +400,11 @@ static int route(struct job *j, struct arena *a, struct arena *tmp)
 	if (ret == E_OK && keep_has_shape(j->in->prev, &j->lft)) {
 		bool kept = false;
 
-		/* Everything from the last run. E_UNSUITABLE: it does not do. */
+		/* keep the last run; E_UNSUITABLE: not possible */
 		ret = has_lanes(j) ? route_hosts(j, j->in->prev, &kept, tmp)
 		                   : E_UNSUITABLE;
 		if (ret == E_OK) {
-			ret = kept ? switches_stay(j, &switches, tmp) : E_UNSUITABLE;
+			ret = kept ? keep_switches(j, &switches, tmp) : E_UNSUITABLE;
 		}
 		if (ret == E_OK) {
 			const struct keep_lanes k = { .g = j->g,
@@ -428,7 +431,7 @@ static int route(struct job *j, struct arena *a, struct arena *tmp)
 		*j->notes = notes;
 		ret = E_OK;
 	}
-	return ret == E_OK ? route_anew(j, &switches, a, tmp) : ret;
+	return ret == E_OK ? route_from_nothing(j, &switches, a, tmp) : ret;
 }
 
 static int dfsssp_route(const struct route_in *in, struct arena *a, struct route_out *ret)

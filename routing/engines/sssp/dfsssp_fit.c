@@ -3,17 +3,17 @@
 /*
  * Layers by fitting routes one by one.
  *
- * A lane takes each route that closes no cycle with those it has; what is left goes to
- * the next lane. That takes far fewer lanes than breaking cycles does (half as many on
- * random regular graphs and dragonflies), as only routes are moved on that do not fit,
- * not all that share a dependency. The closure of a lane's dependencies makes it quick;
- * it is what sets the limit in size.
+ * A lane accepts each route that closes no cycle with its routes; the other routes go to the
+ * next lane. This needs far fewer lanes than breaking cycles (half as many on random regular
+ * graphs and dragonflies), because it moves only routes that do not fit, not all routes that
+ * share a dependency. The transitive closure of a lane's dependencies makes it fast; its
+ * size is the limit.
  *
- * Near routes go first: they are the ends of the far ones, so that these find most of
- * their way in the lane. Where dimensions are kept to, the far ones go first, as their
- * turns are fewer in kind.
+ * Near routes come first: they are the ends of far routes, so that these find most of their
+ * dependencies in the lane. Dimension-order routes are placed far ones first, because these
+ * have fewer kinds of turns.
  *
- * LIDs on one switch that are routed alike are placed once.
+ * LIDs on one switch with equal routes are placed once.
  */
 #include "routing/engines/sssp/dfsssp_layers.h"
 
@@ -38,13 +38,13 @@ struct fitter {
 	struct layers *l;
 	struct hops hops;
 	struct reach reach;
-	uint32_t *like; /* [top + 1] lowest LID that is routed alike, 0: none of a host */
+	uint32_t *like; /* [top + 1] lowest LID with equal routes, 0: not a host's LID */
 	struct route *route;
 	size_t n;
-	struct reach_dep lacks[REACH_DEPS_MAX]; /* of one route */
+	struct reach_dep missing[REACH_DEPS_MAX]; /* of one route */
 };
 
-/* ---- LIDs that are routed alike ---- */
+/* ---- LIDs with equal routes ---- */
 
 static uint32_t home_of(const struct fitter *f, uint32_t lid)
 {
@@ -70,8 +70,8 @@ static uint64_t *sum_columns(const struct fitter *f)
 	return sum;
 }
 
-/* The first LID on the same switch with the same sum; whether all is alike is checked
- * afterwards. */
+/* The first LID on the same switch with the same hash; check_like() compares the
+ * routes. */
 static void find_like(struct fitter *f, const uint64_t *sum)
 {
 	const struct layers *l = f->l;
@@ -164,12 +164,12 @@ static uint32_t channel_at(const struct layers *l, uint32_t s, uint32_t lid)
 	                           : GRAPH_NONE;
 }
 
-/* Does the lane take the route? What follows a switch whose own route is in the lane is
- * there. */
+/* Adds a route to the lane if it fits. Behind a switch whose own route is in the lane,
+ * all dependencies are in it. */
 static bool fits(struct fitter *f, unsigned lane, struct route r)
 {
 	const struct layers *l = f->l;
-	struct reach_dep *lacks = f->lacks;
+	struct reach_dep *missing = f->missing;
 	uint32_t s = r.sw, c = channel_at(l, s, r.lid);
 	unsigned n = 0;
 
@@ -182,15 +182,15 @@ static bool fits(struct fitter *f, unsigned lane, struct route r)
 			if (reach_leads(&f->reach, next, c)) {
 				return false;
 			}
-			lacks[n++] = (struct reach_dep){ c, next };
+			missing[n++] = (struct reach_dep){ c, next };
 		}
 		c = next;
 	}
-	if (!reach_fits(&f->reach, lacks, n)) {
+	if (!reach_fits(&f->reach, missing, n)) {
 		return false;
 	}
 	for (unsigned i = 0; i < n; i++) {
-		reach_add(&f->reach, lacks[i].from, lacks[i].to);
+		reach_add(&f->reach, missing[i].from, missing[i].to);
 	}
 	return true;
 }
@@ -210,7 +210,7 @@ static void follow_like(struct fitter *f)
 	}
 }
 
-static int prepare(struct fitter *f, bool far_first)
+static int list_all_routes(struct fitter *f, bool far_first)
 {
 	struct layers *l = f->l;
 	uint64_t *sum = sum_columns(f);
@@ -235,7 +235,7 @@ int layers_fit(struct layers *l, bool far_first, unsigned *ret_n)
 	if (l->g->n_adj > REACH_CHANNELS_MAX) {
 		return E_UNSUITABLE;
 	}
-	ret = prepare(&f, far_first);
+	ret = list_all_routes(&f, far_first);
 	for (; ret == E_OK && f.n && lane < LAYERS_MAX; lane++) {
 		size_t left;
 
@@ -245,7 +245,7 @@ int layers_fit(struct layers *l, bool far_first, unsigned *ret_n)
 		if (lane) {
 			reach_clear(&f.reach);
 		}
-		/* Offers all that is left to a lane. */
+		/* offer all remaining routes to this lane */
 		left = 0;
 		for (size_t i = 0; i < f.n; i++) {
 			struct route r = f.route[i];

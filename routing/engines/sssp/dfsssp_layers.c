@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Layers by breaking cycles: where there are too many channels for fitting routes one by
- * one (dfsssp_fit.c), and for routes of management.
+ * Layers by breaking cycles: used if there are too many channels for fitting routes one by
+ * one (dfsssp_fit.c), and for management routes.
  *
- * A layer starts with all routes that are left. Their dependencies are counted in one
- * pass over the LID columns: from far to near every switch passes on how many routes came
- * through it. Then a depth-first search runs over the channels. When it meets a channel
- * that is on its own path, it has a cycle: of that cycle the dependency with the fewest
- * routes is the weakest, and all its routes move to the next layer. They are found
- * without lists: the LIDs are those for which two tables have two certain entries, the
- * sources are those upstream. Every other dependency of a moved route loses a count, too,
- * and may vanish. The search then goes on from the last channel of its path that is still
- * connected to its root.
+ * A layer starts with all remaining routes. One pass over the columns of LIDs counts their
+ * dependencies: from far to near every switch passes on the number of routes through it.
+ * Then a depth-first search runs over the channels. A channel that is on its own path closes
+ * a cycle. The dependency with the fewest routes is the weakest edge of the cycle, and all
+ * its routes move to the next layer. They are found without lists: their LIDs have certain
+ * entries in two tables, their sources are upstream. Every other dependency of a moved route
+ * loses a count, too, and may vanish. The search continues from the last channel of its path
+ * that is still connected to the root.
  *
- * What the search has finished stays finished, because dependencies only vanish. So each
- * dependency is looked at once, apart from the part of the path that a cut drops.
+ * Channels that the search has finished stay finished, because dependencies only vanish. So
+ * each dependency is examined once, except on the part of the path that a cut drops.
  *
- * Routes of management (from a switch without hosts) come after all others and find these
- * fixed: only dependencies that no fixed route makes can be broken. There is one on each
- * cycle, as the fixed ones alone have none.
+ * Management routes (from switches without hosts) come after all others, which are fixed
+ * then: only dependencies without a fixed route can be broken. Each cycle has one, because
+ * the fixed routes alone have no cycle.
+ *
+ * Breaking a cycle moves all routes of a dependency, also those that would close no cycle in
+ * the finished layer. So the last layers hold few routes, most of which fit into an earlier
+ * layer. At the end they are tried there one by one, and a layer that becomes empty is saved.
  *
  * Source: J. Domke, T. Hoefler, W. Nagel, "Deadlock-Free Oblivious Routing for Arbitrary
  * Topologies", IPDPS 2011, section IV (offline algorithm, weakest edge).
@@ -31,6 +34,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "routing/graph/cdg.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
 
@@ -59,7 +63,7 @@ static bool exists(const struct layers *l, uint32_t dep)
 	return l->count[dep] || l->fixed[dep];
 }
 
-/* Is the route one that this pass may move? Else it is fixed. */
+/* Are the routes from a switch movable in this pass? Otherwise they are fixed. */
 static bool moves(const struct layers *l, uint32_t s)
 {
 	return (l->map.n_hosts[s] == 0) == l->manage;
@@ -124,14 +128,14 @@ int layers_init(struct layers *l, const struct graph *g, const struct lids *lids
 		return ret;
 	}
 	l->col = column_new(&l->map, (unsigned)threads, tmp);
-	l->tally = arena_array(tmp, threads * 2 * n, sizeof(*l->tally));
+	l->routes = arena_array(tmp, threads * 2 * n, sizeof(*l->routes));
 	l->to_host = arena_array(tmp, (size_t)lids->top + 1, sizeof(*l->to_host));
 	l->queue = arena_array(tmp, n, sizeof(*l->queue));
 	l->parent = arena_array(tmp, n, sizeof(*l->parent));
 	l->moved = arena_array(tmp, n, sizeof(*l->moved));
 	l->lane = arena_array(lane_arena, n, lft->stride);
-	if (!l->col || !l->tally || !l->to_host || !l->queue || !l->parent || !l->moved ||
-	    !l->lane) {
+	if (!l->col || !l->routes || !l->to_host || !l->queue || !l->parent ||
+	    !l->moved || !l->lane) {
 		return -ENOMEM;
 	}
 	memset(l->lane, LAYER_NONE, n * lft->stride);
@@ -155,41 +159,41 @@ static void add(uint32_t *where, uint32_t n)
 	}
 }
 
-/* Which routes of a column are in the layer: [0][s] may move, [1][s] are fixed. */
-static bool find_sources(const struct layers *l, const struct column *c, uint32_t *tally)
+/* Marks the routes of a column that are in the layer: [0][s] movable, [1][s] fixed. */
+static bool find_sources(const struct layers *l, const struct column *c, uint32_t *routes)
 {
-	uint32_t *fixed = tally + l->map.n;
+	uint32_t *fixed = routes + l->map.n;
 	bool any = false;
 
-	memset(tally, 0, 2 * (size_t)l->map.n * sizeof(*tally));
+	memset(routes, 0, 2 * (size_t)l->map.n * sizeof(*routes));
 	for (uint32_t i = 1; i < c->n_order; i++) {
 		uint32_t s = c->order[i];
 
 		if (*lane_at(l, s, c->lid) == l->layer) {
-			*(moves(l, s) ? &tally[s] : &fixed[s]) = 1;
+			*(moves(l, s) ? &routes[s] : &fixed[s]) = 1;
 			any = true;
 		}
 	}
 	return any;
 }
 
-static void count_column(const struct layers *l, const struct column *c, uint32_t *tally)
+static void count_column(const struct layers *l, const struct column *c, uint32_t *routes)
 {
-	uint32_t *fixed = tally + l->map.n;
+	uint32_t *fixed = routes + l->map.n;
 
-	if (!find_sources(l, c, tally)) {
+	if (!find_sources(l, c, routes)) {
 		return;
 	}
 	for (uint32_t i = c->n_order; i-- > 1;) {
 		uint32_t s = c->order[i], next = c->next[s];
 
-		if (next != c->home && (tally[s] || fixed[s])) {
+		if (next != c->home && (routes[s] || fixed[s])) {
 			uint32_t dep = dep_between(l, c->channel[s], c->channel[next]);
 
-			add(&l->count[dep], tally[s]);
+			add(&l->count[dep], routes[s]);
 			add(&l->fixed[dep], fixed[s]);
 		}
-		tally[next] += tally[s];
+		routes[next] += routes[s];
 		fixed[next] += fixed[s];
 	}
 }
@@ -209,7 +213,7 @@ static void count_layer(struct layers *l, bool to_host)
 		for (uint32_t k = lid; k < lid + COLUMN_BLOCK && k <= l->lids->top; k++) {
 			if (l->to_host[k] == to_host && column_resolve(&l->map, c, k)) {
 				count_column(l, c,
-				             l->tally + (size_t)thread * 2 * l->map.n);
+				             l->routes + (size_t)thread * 2 * l->map.n);
 			}
 		}
 	}
@@ -225,8 +229,8 @@ static void clear_counts(struct layers *l)
 
 /* ---- moving ---- */
 
-/* Moves the sources at and above u to the next layer; moved[] says how many come through
- * each switch of the queue. Returns the length of the queue. */
+/* Moves the routes from u and from upstream of it to the next layer. moved[] is their
+ * number at each switch of the queue. \return Length of the queue. */
 static uint32_t move_sources(struct layers *l, uint32_t u, uint32_t lid)
 {
 	const struct graph *g = l->g;
@@ -293,13 +297,14 @@ static void break_cycle(struct layers *l, uint32_t start, uint32_t depth)
 		if (l->fixed[dep] || l->count[dep] > least) {
 			continue;
 		}
-		/* of equals always the same place, so that rings are cut side by side */
+		/* among equals always the same channel, so that parallel rings are cut
+		 * at the same place */
 		if (l->count[dep] < least || l->stack[i] < weakest) {
 			least = l->count[dep];
 			weakest = l->stack[i];
 		}
 	}
-	/* Moves all routes that make a dependency of channel c. */
+	/* move all routes of this dependency */
 	link = &l->g->adj[weakest];
 	next = l->g->adj_first[link->to] + l->at[weakest] - l->first[weakest];
 	here = lft_row(l->lft, l->from[weakest]);
@@ -313,7 +318,8 @@ static void break_cycle(struct layers *l, uint32_t start, uint32_t depth)
 	}
 }
 
-/* Searches from one channel. \return false: there is a cycle and nothing may be moved. */
+/* Searches from one channel. \return false: there is a cycle and \a may_move is not
+ * set. */
 static bool search_from(struct layers *l, uint32_t root, bool may_move)
 {
 	uint32_t depth = 0;
@@ -341,7 +347,7 @@ static bool search_from(struct layers *l, uint32_t root, bool may_move)
 			uint32_t keep;
 
 			break_cycle(l, l->place[next], depth);
-			/* Drops what is no longer connected to the root of the path. */
+			/* drop channels that are no longer connected to the root */
 			keep = 1;
 			while (keep < depth && exists(l, l->at[l->stack[keep - 1]])) {
 				keep++;
@@ -368,10 +374,119 @@ static bool search(struct layers *l, bool may_move)
 	return true;
 }
 
+/* ---- fewer layers ---- */
+
+enum { SMALL_SHARE = 64 }; /* only a layer below this share of all routes is emptied */
+
+static int keep_layer(struct layers *l, unsigned layer)
+{
+	const struct graph *g = l->g;
+	struct cdg *c = &l->kept[layer];
+	int ret = E_OK;
+
+	if (!l->map_cdg.n) {
+		ret = cdg_map_init(&l->map_cdg, g, l->tmp);
+	}
+	/* the reverse finishing order is topological; reversing in place, the search
+	 * is over */
+	for (uint32_t i = 0; i < g->n_adj / 2; i++) {
+		uint32_t other = l->finished[g->n_adj - 1 - i];
+
+		l->finished[g->n_adj - 1 - i] = l->finished[i];
+		l->finished[i] = other;
+	}
+	if (ret == E_OK) {
+		ret = cdg_init(c, &l->map_cdg, l->finished, l->tmp);
+	}
+	for (uint32_t from = 0; ret == E_OK && from < g->n_adj; from++) {
+		uint32_t to = g->adj_first[g->adj[from].to];
+
+		for (uint32_t dep = l->first[from]; dep < l->first[from + 1]; dep++) {
+			if (l->count[dep]) {
+				cdg_add(c, from, to + dep - l->first[from]);
+			}
+		}
+	}
+	return ret;
+}
+
+static uint32_t channel_at(const struct layers *l, uint32_t s, uint32_t lid)
+{
+	uint8_t port = lft_row(l->lft, s)[lid];
+
+	return port < l->map.width ? l->map.hop[(size_t)s * l->map.width + port].channel
+	                           : GRAPH_NONE;
+}
+
+/* Adds all dependencies of a route, or none if it closes a cycle. */
+static bool add_route(struct layers *l, struct cdg *cdg, uint32_t s, uint32_t lid)
+{
+	uint32_t *added = l->stack, n = 0, c = channel_at(l, s, lid);
+
+	while (c != GRAPH_NONE) {
+		uint32_t next = channel_at(l, l->g->adj[c].to, lid);
+
+		if (next != GRAPH_NONE && !cdg_has(cdg, c, next)) {
+			if (!cdg_add(cdg, c, next)) {
+				break;
+			}
+			l->place[n] = c;
+			added[n++] = next;
+		}
+		c = next;
+	}
+	if (c == GRAPH_NONE) {
+		return true;
+	}
+	while (n--) {
+		cdg_remove(cdg, l->place[n], added[n]);
+	}
+	return false;
+}
+
+/* Moves routes from a layer to earlier ones. \return Routes that stay. */
+static uint64_t empty_layer(struct layers *l, unsigned layer)
+{
+	uint64_t left = 0;
+
+	for (uint32_t lid = 1; lid <= l->lids->top; lid++) {
+		for (uint32_t s = 0; l->to_host[lid] && s < l->map.n; s++) {
+			uint8_t *lane = &l->lane[(size_t)s * l->lft->stride + lid];
+			unsigned to = 0;
+
+			if (*lane != layer) {
+				continue;
+			}
+			while (to < layer && !add_route(l, &l->kept[to], s, lid)) {
+				to++;
+			}
+			*lane = (uint8_t)to;
+			left += to == layer;
+		}
+	}
+	return left;
+}
+
+static int compact_layers(struct layers *l, unsigned *n)
+{
+	while (*n > 1 && *n <= LAYERS_KEPT) {
+		if (l->cancel && *l->cancel) {
+			return -ECANCELED;
+		}
+		if (l->n_entered[*n - 1] > l->n_routes / SMALL_SHARE ||
+		    empty_layer(l, *n - 1)) {
+			break;
+		}
+		--*n;
+	}
+	return E_OK;
+}
+
 /* ---- placing ---- */
 
-/* Layer after layer until nothing moves on. \return Layers, max + 1: routes are left. */
-static int place(struct layers *l, unsigned max, unsigned *ret_n)
+/* Builds layer after layer until no route moves on. \param ret_n Layers; max + 1:
+ * routes are left. */
+static int place_layers(struct layers *l, unsigned max, unsigned *ret_n)
 {
 	for (unsigned layer = 0; layer < max; layer++) {
 		if (l->cancel && *l->cancel) {
@@ -388,7 +503,7 @@ static int place(struct layers *l, unsigned max, unsigned *ret_n)
 		}
 		l->n_entered[layer + 1] = l->n_moved;
 		if (!l->manage && layer < LAYERS_KEPT) {
-			int ret = layers_keep(l, layer);
+			int ret = keep_layer(l, layer);
 
 			if (ret != E_OK) {
 				return ret;
@@ -399,8 +514,8 @@ static int place(struct layers *l, unsigned max, unsigned *ret_n)
 	return E_OK;
 }
 
-/* Routes of this pass to hosts of the same part start in layer 0. */
-static bool enter(struct layers *l)
+/* The movable routes start in layer 0. \return false: there are none. */
+static bool enter_routes(struct layers *l)
 {
 	bool any = false;
 
@@ -416,8 +531,8 @@ static bool enter(struct layers *l)
 	return any;
 }
 
-/* Have the routes, all in one layer, no cycle? */
-static bool one_layer_does(struct layers *l)
+/* Do all routes fit into one layer? */
+static bool one_layer_suffices(struct layers *l)
 {
 	l->layer = 0;
 	clear_counts(l);
@@ -430,7 +545,7 @@ int layers_place_hosts(struct layers *l, bool in_dimensions, unsigned *ret_n)
 	int ret;
 
 	l->manage = false;
-	if (!enter(l) || one_layer_does(l)) {
+	if (!enter_routes(l) || one_layer_suffices(l)) {
 		*ret_n = 1;
 		return E_OK;
 	}
@@ -438,8 +553,8 @@ int layers_place_hosts(struct layers *l, bool in_dimensions, unsigned *ret_n)
 	if (ret != E_UNSUITABLE) {
 		return ret;
 	}
-	ret = place(l, LAYERS_MAX, ret_n);
-	return ret == E_OK ? layers_compact(l, ret_n) : ret;
+	ret = place_layers(l, LAYERS_MAX, ret_n);
+	return ret == E_OK ? compact_layers(l, ret_n) : ret;
 }
 
 int layers_place_management(struct layers *l, unsigned max, unsigned *n,
@@ -450,11 +565,11 @@ int layers_place_management(struct layers *l, unsigned max, unsigned *n,
 	int ret;
 
 	l->manage = true;
-	if (!enter(l)) {
+	if (!enter_routes(l)) {
 		*ret_left = 0;
 		return E_OK;
 	}
-	ret = place(l, max, &used);
+	ret = place_layers(l, max, &used);
 	if (ret != E_OK) {
 		return ret;
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * sssp: shortest paths whose weights grow with the routes placed, see sssp_fill.c.
+ * sssp: shortest paths whose weights grow with the routes placed; sssp_fill.c describes it.
  *
  * It balances any fabric without knowing its shape. It uses one lane and is not free of
- * credit loops where the fabric has rings; dfsssp is the same with lanes.
+ * credit loops on fabrics with rings; dfsssp adds lanes.
  */
 #include <errno.h>
 

@@ -1,45 +1,45 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Single-source shortest paths with weights that grow: destination after destination is
- * given its shortest paths, then every link gets as much heavier as routes were put on
- * it. So later destinations keep off the links that earlier ones load.
+ * Single-source shortest paths with growing weights. Each destination in turn gets its
+ * shortest paths; then the weight of every link grows by the routes placed on it. So later
+ * destinations avoid the links that earlier ones load.
  *
- * Fewest hops come first, weights decide among equals. Hence no priority queue: a
- * breadth-first search from the destination's switch finds the links that lead closer,
- * once for all LIDs on that switch, and each LID takes one pass over these links from
- * near to far (the weight of the way from each switch) and one over the switches from far
- * to near (the routes that pass).
+ * Fewest hops come first; weights decide among equals. So no priority queue is needed: a
+ * breadth-first search from the destination's switch finds the links that lead closer, once
+ * for all LIDs on that switch. Each LID then takes one pass over these links from near to
+ * far (the weight of the path from each switch) and one over the switches from far to near
+ * (the routes that pass).
  *
- * Weights are a matter of one destination after the other, so one thread does it all.
- * Giving several destinations the same weights, to route them in parallel, was tried:
- * already two at a time put twice the mean on some links of a tree that misses cables.
- * Searching ahead in parallel saves less than waiting for other threads costs. Of links
- * that weigh the same the first is taken, at every switch: so all of a whole tree deal in
- * step.
+ * Each destination depends on the weights of all earlier ones, so one thread does the work.
+ * Giving several destinations the same weights, to route them in parallel, was tried: two at
+ * a time already put twice the mean on some links of a tree with missing cables. Searching
+ * ahead in parallel saves less than waiting for other threads costs. Among links of equal
+ * weight every switch takes the first, so all switches of a whole tree use them in step.
  *
- * Weights alone would give a link that lags behind the others to several destinations in
- * a row, until it has caught up. These are neighbours, and traffic that shifts by some
- * hosts goes to them at the same time. So what a link got for the last destinations
- * weighs 9 times as much; from one destination switch to the next half of that is
- * forgotten.
+ * Weights alone would give a link that lags behind the others to several destinations in a
+ * row, until it has caught up. These are neighbours, and shifted traffic goes to them at the
+ * same time. So the routes of the last destinations weigh 9 times as much; this extra weight
+ * is halved from one destination switch to the next.
  *
- * Destinations come in groups: compute nodes, I/O nodes (both as listed), other hosts,
- * ports 0 of switches; within a group the switches with most hosts first. Each group is
- * balanced by itself; what earlier groups put on a link only decides among equals. With
- * an LMC the base LIDs of all groups come before all other LIDs, and are balanced by
- * themselves. A further LID of a port shuns, at each switch, what its lower LIDs take
- * there: a port that they take more than a system, that more than an ASIC, and each more
- * than any load. What they take at other switches does not matter here, so a switch has
- * as many ways to the LIDs of a port as it has links that lead closer.
+ * Destinations come in groups: compute nodes, I/O nodes (both as listed), other hosts, ports
+ * 0 of switches; within a group the switches with most hosts first. Each group is balanced by
+ * itself; the load of earlier groups only decides among equals. With an LMC the base LIDs of
+ * all groups come before all other LIDs and are balanced by themselves. A further LID of a
+ * port avoids, at each switch, what its lower LIDs use there: their ports first, then their
+ * systems, then their ASICs, each before any load. Only the same switch counts, so a switch
+ * has as many paths to the LIDs of a port as it has links that lead closer.
  *
- * The weights know the past only: what a link was given before the others could be told
- * to keep off it stays. So where hosts are one group and a link carries much more than
- * the mean, the routes to their base LIDs are evened out afterwards (sssp_even.c).
+ * Weights know only the past: a link keeps the routes it got before others were loaded. So if
+ * hosts are one group and a link carries much more than the mean, the routes to their base
+ * LIDs are rebalanced afterwards. The shortest paths are those with fewest hops, so a route
+ * may move to any of these. Other LIDs of a port are not moved, because they must differ from
+ * the base LID and from each other. Dimension-order routes are not moved, because other paths
+ * of fewest hops are not in dimension order.
  *
- * Earlier tables: in each group the routes whose entries all lead closer still are put on
- * the links first, then the others find their way around them, entry by entry as far as
- * they can stay (keep.h says when that is not good enough).
+ * Earlier tables: in each group the routes whose entries all still lead closer are placed on
+ * the links first. The others are routed around them and keep as many entries as they can
+ * (routing/spread/keep.h says when this is not good enough).
  *
  * Sources: T. Hoefler, T. Schneider, A. Lumsdaine, "Optimized Routing for Large-Scale
  * InfiniBand Networks", HOTI 2009; J. Domke, T. Hoefler, W. Nagel, "Deadlock-Free
@@ -59,19 +59,21 @@
 #include "routing/engine.h"
 #include "routing/engines/sssp/sssp_targets.h"
 #include "routing/graph/graph.h"
+#include "routing/graph/hops.h"
 #include "routing/graph/lids.h"
 #include "routing/spread/keep.h"
+#include "routing/spread/spread.h"
 
 enum {
 	CHUNK = 64,       /* LIDs whose ports are written together */
 	EARLIER_BITS = 6, /* a route of an earlier group weighs 1/64 of one of this */
-	RECENT = 8        /* what a route weighs more while it is recent */
+	RECENT = 8        /* extra weight of a recent route */
 };
 
-/* What further LIDs shun, the first things last: a switch that lower LIDs of the port
- * pass on anybody's way; a node, a system that they go to from here; above these the
- * number of them that take the very link. */
-enum { SHUN_PASSED = 1, SHUN_NODE = 2, SHUN_SYSTEM = 4, SHUN_PORT = 8 };
+/* What further LIDs avoid, in rising order: a switch that lower LIDs of the port pass;
+ * a node or a system to which they go from here; above these the number of them that
+ * use the same link. */
+enum { AVOID_PASSED = 1, AVOID_NODE = 2, AVOID_SYSTEM = 4, AVOID_PORT = 8 };
 
 struct job {
 	const struct sssp *in;
@@ -79,40 +81,41 @@ struct job {
 	struct lft *lft;
 	struct sssp_targets to;
 	uint64_t *weight;   /* [n_adj] */
-	uint64_t *recent;   /* [n_adj] part of it that the last destinations gave */
+	uint64_t *recent;   /* [n_adj] part of the weight from the last destinations */
 	const struct lft *prev; /* NULL: none that fits */
 	bool *kept;             /* [as lid] all entries are those of prev */
 };
 
-/* A link that leads closer. Switches by place in the search, the destination's is 0. */
+/* A link that leads closer. Switches are numbered in search order; the destination is
+ * 0. */
 struct step {
 	uint32_t channel; /* index in graph.adj */
 	uint32_t to;
 };
 
-/* The links that lead closer to one switch, and what routing to it needs. */
-struct bench {
+/* Working memory of one destination: the links that lead closer to it, and costs. */
+struct search {
 	uint32_t *dist;     /* [n] hops, GRAPH_NONE: not reached */
 	uint32_t *place;    /* [n] place of a switch */
 	uint32_t *order;    /* [n_order] switch at a place */
 	uint32_t *first;    /* [n_order + 1] into step */
 	struct step *step;  /* [n_adj] */
-	uint32_t *pick;     /* [n_order] the step taken */
-	uint64_t *cost;     /* [n_order] weight of the way */
+	uint32_t *pick;     /* [n_order] the step chosen */
+	uint64_t *cost;     /* [n_order] weight of the path */
 	uint64_t *flow;     /* [n_order] routes that pass */
 	uint64_t *weight;   /* [as step] */
-	uint32_t *shun;   /* [as step] how far lower LIDs of the port keep a LID off it */
+	uint32_t *avoid;    /* [as step] AVOID_* bits: how much a LID avoids the step */
 	/* [n][stride / 8] bit per LID: a host's route passes; NULL: LMC 0 */
 	uint8_t *carried;
 	bool *passed;     /* [n_order] lower LIDs of the port pass the switch */
 	uint8_t *port;      /* [CHUNK][n] */
-	uint32_t extra;     /* what a recent route weighs more: RECENT, or 0 */
+	uint32_t extra;     /* extra weight of a recent route: RECENT, or 0 */
 	uint32_t n_order;
 };
 
 /* ---- the links that lead closer ---- */
 
-/* Keeps one direction where there are both. Returns how many links are left. */
+/* Keeps one direction of a dimension if there are both. \return Links left. */
 static uint32_t keep_direction(const struct sssp *in, uint32_t t, struct step *found,
                                uint32_t n)
 {
@@ -133,8 +136,8 @@ static uint32_t keep_direction(const struct sssp *in, uint32_t t, struct step *f
 	return kept;
 }
 
-/* Those of switch s that may be taken, by port. */
-static struct step *list_steps(const struct job *j, const struct bench *b, uint32_t s,
+/* Lists the steps of switch s by port. \return End of the list. */
+static struct step *list_steps(const struct job *j, const struct search *b, uint32_t s,
                                struct step *out)
 {
 	const struct graph *g = j->g;
@@ -157,7 +160,7 @@ static struct step *list_steps(const struct job *j, const struct bench *b, uint3
 	return out + (dim && j->in->up ? keep_direction(j->in, b->order[0], out, n) : n);
 }
 
-static void search(const struct job *j, struct bench *b, uint32_t t)
+static void search(const struct job *j, struct search *b, uint32_t t)
 {
 	const struct graph *g = j->g;
 	struct step *out = b->step;
@@ -194,8 +197,9 @@ static bool same_system(const struct graph *g, uint32_t a, uint32_t b)
 	return a == b || (system && system == g->nodes[g->switches[b]].system_image_guid);
 }
 
-/* The steps of one switch that a lower LID, which leaves it by \a port, makes dear. */
-static void shun_at(const struct job *j, struct bench *b, uint32_t i, uint8_t port)
+/* Marks the steps of one switch to avoid because a lower LID leaves the switch by \a
+ * port. */
+static void mark_avoided(const struct job *j, struct search *b, uint32_t i, uint8_t port)
 {
 	const struct sw_link *adj = j->g->adj;
 	uint32_t taken = GRAPH_NONE;
@@ -206,22 +210,22 @@ static void shun_at(const struct job *j, struct bench *b, uint32_t i, uint8_t po
 	for (uint32_t k = b->first[i]; taken != GRAPH_NONE && k < b->first[i + 1]; k++) {
 		uint32_t c = b->step[k].channel;
 
-		b->shun[k] += c == taken ? SHUN_PORT : 0;
-		b->shun[k] |= adj[c].to == adj[taken].to ? SHUN_NODE : 0;
-		b->shun[k] |=
-			same_system(j->g, adj[c].to, adj[taken].to) ? SHUN_SYSTEM : 0;
+		b->avoid[k] += c == taken ? AVOID_PORT : 0;
+		b->avoid[k] |= adj[c].to == adj[taken].to ? AVOID_NODE : 0;
+		b->avoid[k] |=
+			same_system(j->g, adj[c].to, adj[taken].to) ? AVOID_SYSTEM : 0;
 	}
 }
 
 /* Does a host's route to the LID pass this switch? */
-static bool carries(const struct job *j, const struct bench *b, uint32_t s, uint32_t lid)
+static bool carries(const struct job *j, const struct search *b, uint32_t s, uint32_t lid)
 {
 	return b->carried[(size_t)s * (j->lft->stride / 8) + lid / 8] >> lid % 8 & 1;
 }
 
-/* The steps that an earlier table took, GRAPH_NONE where there is none. Returns whether
- * it took one everywhere. */
-static bool find_old(const struct job *j, struct bench *b, uint32_t lid,
+/* Finds the steps of the earlier table, GRAPH_NONE: none. \return All switches have
+ * one. */
+static bool find_old(const struct job *j, struct search *b, uint32_t lid,
                      uint8_t home_port)
 {
 	const struct sw_link *adj = j->g->adj;
@@ -240,14 +244,10 @@ static bool find_old(const struct job *j, struct bench *b, uint32_t lid,
 	return all;
 }
 
-/*
- * Of the steps of a switch the one whose way weighs least; of a further LID one of those
- * that it shuns least here. What it shuns further on does not count: there are other ways
- * on there, while this switch would send two LIDs over one link.
- *
- * \param found  Steps that are picked already stay.
- */
-static void take_lightest(struct bench *b, bool further, bool found)
+/* Chooses the step with the lightest path at every switch; for a further LID among
+ * those that it avoids least. What it avoids at later switches does not count, because
+ * there are other paths from there. \param found Steps that are chosen already stay. */
+static void take_lightest(struct search *b, bool further, bool found)
 {
 	const struct step *step = b->step;
 	const uint64_t *weight = b->weight;
@@ -256,7 +256,7 @@ static void take_lightest(struct bench *b, bool further, bool found)
 	cost[0] = 0;
 	for (uint32_t i = 1; i < b->n_order; i++) {
 		uint64_t least = UINT64_MAX;
-		uint32_t best = 0, shun = UINT32_MAX,
+		uint32_t best = 0, avoid = UINT32_MAX,
 			 old = found ? b->pick[i] : GRAPH_NONE;
 
 		if (old != GRAPH_NONE) {
@@ -265,11 +265,11 @@ static void take_lightest(struct bench *b, bool further, bool found)
 		}
 		for (uint32_t k = b->first[i]; k < b->first[i + 1]; k++) {
 			uint64_t c = cost[step[k].to] + weight[k];
-			uint32_t x = further ? b->shun[k] : 0;
+			uint32_t x = further ? b->avoid[k] : 0;
 
-			if (x < shun || (x == shun && c < least)) {
+			if (x < avoid || (x == avoid && c < least)) {
 				best = k;
-				shun = x;
+				avoid = x;
 				least = c;
 			}
 		}
@@ -278,9 +278,9 @@ static void take_lightest(struct bench *b, bool further, bool found)
 	}
 }
 
-/* The step of every switch for one LID. In the keeping pass: false where one has no old
- * step, in the other: where the keeping pass has placed it. */
-static bool choose_steps(const struct job *j, struct bench *b,
+/* Chooses the step of every switch for one LID. \return false: in the keeping pass, an
+ * earlier step is missing; in the other pass, the keeping pass has placed the LID. */
+static bool choose_steps(const struct job *j, struct search *b,
                          const struct sssp_target *t, uint32_t at, bool keeping)
 {
 	bool found = j->prev != NULL;
@@ -296,8 +296,8 @@ static bool choose_steps(const struct job *j, struct bench *b,
 		return j->kept[at];
 	}
 	if (t->offset) {
-		/* What the lower LIDs of the port take at each switch where routes
-		 * to them pass. */
+		/* what the lower LIDs of the port use at each switch that their routes
+		 * pass */
 		for (uint32_t i = 0; i < b->n_order; i++) {
 			uint32_t k = 1;
 
@@ -308,7 +308,7 @@ static bool choose_steps(const struct job *j, struct bench *b,
 			b->passed[i] = k <= t->offset;
 		}
 		for (uint32_t k = 0; k < b->first[b->n_order]; k++) {
-			b->shun[k] = b->passed[b->step[k].to] ? SHUN_PASSED : 0;
+			b->avoid[k] = b->passed[b->step[k].to] ? AVOID_PASSED : 0;
 		}
 		for (uint32_t i = 1; i < b->n_order; i++) {
 			const uint8_t *row = lft_row(j->lft, b->order[i]);
@@ -316,7 +316,7 @@ static bool choose_steps(const struct job *j, struct bench *b,
 			for (uint32_t k = 1;
 			     b->first[i + 1] - b->first[i] > 1 && k <= t->offset; k++) {
 				if (carries(j, b, b->order[i], j->to.lid[at] - k)) {
-					shun_at(j, b, i, row[j->to.lid[at] - k]);
+					mark_avoided(j, b, i, row[j->to.lid[at] - k]);
 				}
 			}
 		}
@@ -325,7 +325,7 @@ static bool choose_steps(const struct job *j, struct bench *b,
 	return true;
 }
 
-static void store_weights(const struct job *j, const struct bench *b)
+static void store_weights(const struct job *j, const struct search *b)
 {
 	for (uint32_t k = 0; k < b->first[b->n_order]; k++) {
 		uint32_t c = b->step[k].channel;
@@ -337,13 +337,13 @@ static void store_weights(const struct job *j, const struct bench *b)
 	}
 }
 
-static void route_target(const struct job *j, struct bench *b,
+static void route_target(const struct job *j, struct search *b,
                          const struct sssp_target *t, bool keeping)
 {
 	uint32_t lid[CHUNK], n = 0;
 
 	b->extra = t->offset ? 0 : RECENT;
-	/* Half of what was recent is forgotten. */
+	/* the recent part is halved */
 	for (uint32_t k = 0; k < b->first[b->n_order]; k++) {
 		uint32_t c = b->step[k].channel;
 
@@ -353,8 +353,9 @@ static void route_target(const struct job *j, struct bench *b,
 	for (uint32_t at = t->first; at < t->first + t->n; at++) {
 		if (choose_steps(j, b, t, at, keeping)) {
 			const struct graph *g = j->g;
+			uint8_t *port;
 
-			/* Puts the routes of all hosts on the links. */
+			/* place the routes of all hosts on the links */
 			for (uint32_t i = 0; i < b->n_order; i++) {
 				uint32_t s = b->order[i];
 
@@ -375,7 +376,7 @@ static void route_target(const struct job *j, struct bench *b,
 					                  << j->to.lid[at] % 8);
 				}
 			}
-			uint8_t *port = b->port + (size_t)n * j->g->n_switches;
+			port = b->port + (size_t)n * j->g->n_switches;
 			port[0] = j->to.home_port[at];
 			for (uint32_t i = 1; i < b->n_order; i++) {
 				port[i] = j->g->adj[b->step[b->pick[i]].channel].port;
@@ -399,7 +400,7 @@ static void route_target(const struct job *j, struct bench *b,
 
 /* ---- all ---- */
 
-static int bench_init(struct bench *b, const struct job *j, struct arena *a)
+static int search_init(struct search *b, const struct job *j, struct arena *a)
 {
 	const struct graph *g = j->g;
 	size_t n = (size_t)g->n_switches + 1, n_adj = (size_t)g->n_adj + 1;
@@ -413,11 +414,11 @@ static int bench_init(struct bench *b, const struct job *j, struct arena *a)
 	b->cost = arena_array(a, n, sizeof(*b->cost));
 	b->flow = arena_array(a, n, sizeof(*b->flow));
 	b->weight = arena_array(a, n_adj, sizeof(*b->weight));
-	b->shun = arena_array(a, n_adj, sizeof(*b->shun));
+	b->avoid = arena_array(a, n_adj, sizeof(*b->avoid));
 	b->passed = arena_array(a, n, sizeof(*b->passed));
 	b->port = arena_array(a, n, CHUNK);
 	if (!b->dist || !b->place || !b->order || !b->first || !b->step || !b->pick ||
-	    !b->cost || !b->flow || !b->weight || !b->shun || !b->passed || !b->port) {
+	    !b->cost || !b->flow || !b->weight || !b->avoid || !b->passed || !b->port) {
 		return -ENOMEM;
 	}
 	if (sssp_longest_range(j->in) > 1) {
@@ -446,8 +447,8 @@ static bool is_kept(const struct job *j, const struct sssp_target *t)
 }
 
 /* One pass over targets that follow each other. */
-static int route_range(const struct job *j, struct bench *b, uint32_t first, uint32_t end,
-                       bool keeping)
+static int route_range(const struct job *j, struct search *b, uint32_t first,
+                       uint32_t end, bool keeping)
 {
 	for (uint32_t i = first; i < end; i++) {
 		if (j->in->cancel && *j->in->cancel) {
@@ -461,7 +462,7 @@ static int route_range(const struct job *j, struct bench *b, uint32_t first, uin
 	return E_OK;
 }
 
-static int route_targets(const struct job *j, struct bench *b, uint32_t first,
+static int route_targets(const struct job *j, struct search *b, uint32_t first,
                          uint32_t end)
 {
 	int ret = E_OK;
@@ -497,7 +498,8 @@ static bool is_uneven(const struct job *j)
 }
 
 /* The switches that routes of hosts to a LID on switch t pass. */
-static void carry_lid(const struct job *j, struct bench *b, uint32_t t, uint32_t lid)
+static void record_carried(const struct job *j, struct search *b, uint32_t t,
+                           uint32_t lid)
 {
 	const struct graph *g = j->g;
 	uint32_t stride = j->lft->stride / 8;
@@ -521,8 +523,34 @@ static void carry_lid(const struct job *j, struct bench *b, uint32_t t, uint32_t
 	}
 }
 
-/* Further LIDs come after the evening out, as they keep away from the base LIDs. */
-static int route_all(const struct job *j, struct bench *b)
+/* Moves routes to base LIDs from links that carry much more than the others. */
+static int rebalance(const struct sssp *in, const struct lft *prev, struct lft *lft)
+{
+	struct arena *tmp;
+	struct hops hops;
+	const struct spread spread = { .g = in->g,
+		                       .lids = in->lids,
+		                       .hops = &hops,
+		                       .closer = spread_shortest,
+		                       .ctx = &hops,
+		                       .prev = prev,
+		                       .cancel = in->cancel };
+	int ret;
+
+	if (in->dimension) {
+		return E_OK;
+	}
+	tmp = arena_new();
+	ret = tmp ? hops_init(&hops, in->g, tmp) : -ENOMEM;
+	if (ret == E_OK) {
+		ret = spread_rebalance_tables(&spread, 0, lft, tmp);
+	}
+	arena_free(tmp);
+	return ret == E_RANGE ? E_OK : ret; /* too large to know its hops */
+}
+
+/* Further LIDs come after the rebalancing, because they avoid the base LIDs. */
+static int route_all(const struct job *j, struct search *b)
 {
 	uint32_t n_hosts = 0;
 	int ret;
@@ -535,20 +563,20 @@ static int route_all(const struct job *j, struct bench *b)
 	/* the weights are the loads only while there is one group */
 	if (ret == E_OK && n_hosts && j->to.target[0].group == SSSP_OTHER &&
 	    is_uneven(j)) {
-		ret = sssp_even(j->in, j->prev, j->lft);
-		/* Notes what passes where once routes have moved. */
+		ret = rebalance(j->in, j->prev, j->lft);
+		/* record again which switches the moved routes pass */
 		for (uint32_t i = 0; b->carried && i < n_hosts; i++) {
 			const struct sssp_target *t = &j->to.target[i];
 
 			for (uint32_t k = 0; k < t->n; k++) {
-				carry_lid(j, b, t->sw, j->to.lid[t->first + k]);
+				record_carried(j, b, t->sw, j->to.lid[t->first + k]);
 			}
 		}
 	}
 	return ret == E_OK ? route_targets(j, b, n_hosts, j->to.n) : ret;
 }
 
-/* Groups of ports, where hosts are in more than one. */
+/* Groups of ports, if hosts are in several. */
 static int measure_init(const struct sssp *in, struct keep_measure *m, struct arena *tmp)
 {
 	struct why notes = { "" };
@@ -562,8 +590,8 @@ static int measure_init(const struct sssp *in, struct keep_measure *m, struct ar
 	return E_OK;
 }
 
-/* Tables that look back, where they are good enough. */
-static int fill_kept(struct job *j, struct bench *b, bool *ret_kept, struct arena *tmp)
+/* Keeps earlier entries, if the tables are good enough. */
+static int fill_kept(struct job *j, struct search *b, bool *ret_kept, struct arena *tmp)
 {
 	struct lft kept, *anew = j->lft;
 	struct keep_measure m;
@@ -604,12 +632,12 @@ int sssp_fill(const struct sssp *in, struct lft *lft, bool *ret_kept, struct why
               struct arena *tmp)
 {
 	struct job j = { .in = in, .g = in->g, .lft = lft };
-	struct bench b = { 0 };
+	struct search b = { 0 };
 	bool kept = false;
 	int ret = sssp_targets_init(&j.to, in, notes, tmp);
 
 	if (ret == E_OK) {
-		ret = bench_init(&b, &j, tmp);
+		ret = search_init(&b, &j, tmp);
 	}
 	j.weight = arena_array(tmp, (size_t)in->g->n_adj + 1, sizeof(*j.weight));
 	j.recent = arena_array(tmp, (size_t)in->g->n_adj + 1, sizeof(*j.recent));

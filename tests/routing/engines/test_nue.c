@@ -18,7 +18,7 @@
 #include "routing/engine.h"
 #include "routing/engines/nue/nue_reach.h"
 #include "routing/engines/nue/nue_split.h"
-#include "routing/engines/sssp/dfsssp_torus.h"
+#include "routing/engines/sssp/dfsssp_grid.h"
 #include "routing/graph/hops.h"
 #include "routing/proof/paths.h"
 #include "routing/proof/proof.h"

@@ -13,7 +13,7 @@
 #include "conf/base/err.h"
 #include "conf/policy/guidfile.h"
 #include "routing/engine.h"
-#include "routing/engines/sssp/dfsssp_torus.h"
+#include "routing/engines/sssp/dfsssp_grid.h"
 #include "routing/engines/sssp/sssp_fill.h"
 #include "routing/graph/column.h"
 #include "routing/graph/graph.h"

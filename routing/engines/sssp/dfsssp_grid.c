@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "routing/engines/sssp/dfsssp_torus.h"
+/* Dimensions of a mesh, torus or hypercube, by squares of links or by port numbers. */
+#include "routing/engines/sssp/dfsssp_grid.h"
 
 #include <errno.h>
 
@@ -20,7 +21,7 @@ static uint8_t class_of(const uint8_t *up, uint8_t key)
 	return key;
 }
 
-/* The lowest key stands for its class. */
+/* Joins two classes. The lowest key represents its class. */
 static void unite(uint8_t *up, uint8_t a, uint8_t b)
 {
 	a = class_of(up, a);
@@ -28,7 +29,7 @@ static void unite(uint8_t *up, uint8_t a, uint8_t b)
 	up[a > b ? a : b] = a > b ? b : a;
 }
 
-/* Several dimensions, and no switch with more than two neighbours in one? */
+/* Are there several dimensions, and at most two neighbours of a switch in each? */
 static bool is_grid(const struct dims *d, const uint8_t *up)
 {
 	uint32_t seen[KEYS] = { 0 }, n = 0;
@@ -49,7 +50,7 @@ static bool is_grid(const struct dims *d, const uint8_t *up)
 	return n > 1;
 }
 
-/* By port numbers. */
+/* Dimensions by port numbers. */
 static int by_ports(const struct graph *g, struct arena *a, uint8_t **ret)
 {
 	uint8_t *dimension = arena_array(a, (size_t)g->n_adj + 1, sizeof(*dimension));
@@ -81,8 +82,8 @@ static int by_ports(const struct graph *g, struct arena *a, uint8_t **ret)
 	return E_OK;
 }
 
-/* By squares of links. Four switches in a square may as well be a tree with two spines.
- */
+/* Dimensions by squares of links. Four switches in a square may also be a tree with
+ * two spines. */
 static int by_squares(const struct graph *g, struct arena *a, struct dfsssp_grid *ret)
 {
 	struct lash_mesh m;
