@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * nue: routes that cannot deadlock on any fabric with any number of virtual lanes, one
- * included.
+ * nue: routes free of credit loops on any fabric with any number of virtual lanes, even one.
  *
- * 1. Lanes: each destination switch gets one, and so do the LIDs on it, whoever sends
+ * 1. Lanes: each destination switch and the LIDs on it get a lane, whatever the source
  *    (nue_split.c). So the lane of a route follows from its LID.
- * 2. Links: destination by destination those are opened by which the other switches may
- *    go on, so that no lane gets a cycle of dependencies (nue_search.c, nue_reach.c).
- * 3. Tables: routes are spread over the links that are open (spread.c).
+ * 2. Links: for each destination in turn, links are opened by which the other switches may
+ *    route to it, so that the dependencies of no lane form a cycle (nue_search.c,
+ *    nue_reach.c).
+ * 3. Tables: routes are spread over the open links (routing/spread).
  *
- * Step 2 follows several plans, and that whose busiest link carries least is taken. The
- * first is, in a grid, the order of dimensions, and else up a line of switches, then
- * down, those far from hosts standing highest. That is all a whole grid and a tree need.
- * The others lead off loaded links: in a grid as before, else on whatever fits around a
- * spanning tree; the third knows what the second loaded. What lanes start from is in
- * nue_lane.c.
+ * Step 2 tries several plans and keeps the one whose busiest link carries least. The first
+ * plan is dimension order on a grid, and else an up/down order in which switches far from
+ * hosts rank highest. This is enough for a whole grid and for a tree. The other plans avoid
+ * loaded links: on a grid in dimension order, else by any turns that fit around a spanning
+ * tree. The third plan knows the loads of the second. The initial dependencies of a lane are
+ * described in nue_lane.c.
  *
- * All LIDs are routed this way, also to ports 0 of switches and between them. Those of
- * switches without hosts come last and take what is left, unless nue_include_switches
- * makes all switches count as a host: in the division into lanes, in order and in weight.
+ * All LIDs are routed like this, also to ports 0 of switches and between these. LIDs of
+ * switches without hosts come last and use what is left, unless nue_include_switches counts
+ * every switch as a host: in the division into lanes, in the order and in the weights.
  *
- * Earlier tables stay with their lanes when all of their routes are still there; a new
- * host is routed as another one on its switch (keep_all.c). Else all is searched anew,
- * and entries stay where the links that are opened allow.
+ * Earlier tables and lanes stay if all their routes still exist; a new host is routed like
+ * another one on its switch (routing/spread/keep.h). Otherwise everything is searched anew,
+ * and entries stay if their links are open.
  *
- * What differs from OpenSM 3.3.23: there nue_include_switches FALSE leaves ports 0 of
- * switches out of what is free of deadlock.
+ * Difference from OpenSM 3.3.23: there, with nue_include_switches FALSE, ports 0 of switches
+ * are not part of the routes that are free of deadlock.
  *
  * Source: J. Domke, T. Hoefler, S. Matsuoka, "Routing on the Dependency Graph: A New
  * Approach to Deadlock-Free High-Performance Routing", HPDC 2016.
@@ -64,8 +64,8 @@ struct job {
 	struct cdg_map map;
 	struct nue_split split;
 	struct nue_plan plan[PLANS];
-	struct nue_ways ways; /* of the best plan so far */
-	struct arena *of_ways;
+	struct nue_links links; /* open links of the best plan so far */
+	struct arena *links_arena;
 	uint64_t *weighed; /* [n_adj] load of the last plan with weights */
 };
 
@@ -86,12 +86,12 @@ static void count_lanes(struct job *j)
 	}
 }
 
-/* A line in which those far from hosts stand highest. */
-static int find_line(struct job *j, const uint32_t **ret)
+/* An up/down order in which switches far from hosts rank highest. */
+static int find_order(struct job *j, const uint32_t **ret)
 {
 	struct updown_rule rule = { .by_depth = false };
 	uint16_t *rank;
-	uint32_t *line = NULL;
+	uint32_t *order = NULL;
 	int ret_code = leaves_heights(j->g, j->tmp, &rank);
 
 	for (uint32_t s = 0; ret_code == E_OK && s < j->g->n_switches; s++) {
@@ -101,19 +101,20 @@ static int find_line(struct job *j, const uint32_t **ret)
 	}
 	rule.rank = rank;
 	if (ret_code == E_OK) {
-		ret_code = updown_order(j->g, &rule, j->tmp, &line, NULL);
+		ret_code = updown_order(j->g, &rule, j->tmp, &order, NULL);
 	}
-	*ret = line;
+	*ret = order;
 	return ret_code;
 }
 
-/* No other plan could do better, or not by much. */
+/* Are all paths shortest, or on a grid all in dimension order? Then other plans are
+ * hardly better. */
 static bool suffices(const struct job *j, unsigned plan)
 {
-	return j->ways.shortest || (j->plan[plan].dimension && j->ways.by_rule);
+	return j->links.shortest || (j->plan[plan].dimension && j->links.by_plan);
 }
 
-static int find_ways(struct job *j)
+static int try_plans(struct job *j)
 {
 	const struct nue_plan plain = { .g = j->g, .map = &j->map, .near = &j->hops };
 	struct dfsssp_grid grid;
@@ -124,7 +125,7 @@ static int find_ways(struct job *j)
 		j->plan[i].dimension = grid.dimension;
 		j->plan[i].weigh = i > 0;
 	}
-	ret = ret == E_OK && !grid.dimension ? find_line(j, &j->plan[0].line) : ret;
+	ret = ret == E_OK && !grid.dimension ? find_order(j, &j->plan[0].order) : ret;
 	if (ret == E_OK) {
 		ret = nue_split(&j->split, j->g, &j->hops, j->plan[0].dimension, j->all,
 		                j->n_lanes, j->tmp);
@@ -138,17 +139,18 @@ static int find_ways(struct job *j)
 			                                                  : NULL,
 			                       .cancel = j->in->cancel };
 		struct arena *a = arena_new();
-		struct nue_ways ways;
+		struct nue_links links;
 
-		/* Keeps the ways of a plan if they are better than those so far. */
-		ret = a ? nue_search_run(&in, &ways, a) : -ENOMEM;
+		/* keep the open links of a plan if they are better than those so far */
+		ret = a ? nue_search_run(&in, &links, a) : -ENOMEM;
 		if (ret == E_OK && j->plan[i].weigh) {
-			memcpy(j->weighed, ways.load, j->g->n_adj * sizeof(*ways.load));
+			memcpy(j->weighed, links.load, j->g->n_adj * sizeof(*links.load));
 		}
-		if (ret == E_OK && (!j->of_ways || ways.busiest < j->ways.busiest)) {
-			arena_free(j->of_ways);
-			j->ways = ways;
-			j->of_ways = a;
+		if (ret == E_OK &&
+		    (!j->links_arena || links.busiest < j->links.busiest)) {
+			arena_free(j->links_arena);
+			j->links = links;
+			j->links_arena = a;
 		} else {
 			arena_free(a);
 		}
@@ -157,7 +159,7 @@ static int find_ways(struct job *j)
 		}
 		ret = ret == E_RANGE ? E_OK : ret;
 	}
-	return ret == E_OK && !j->of_ways ? E_RANGE : ret;
+	return ret == E_OK && !j->links_arena ? E_RANGE : ret;
 }
 
 /* ---- tables ---- */
@@ -181,7 +183,7 @@ static int fill_lanes(const struct job *j, const struct lft *lft, struct arena *
 		uint32_t home =
 			owner == GRAPH_NONE ? GRAPH_NONE : graph_switch_of(j->g, owner);
 
-		l.rows[lid] = home == GRAPH_NONE ? 0 : j->ways.lane[home];
+		l.rows[lid] = home == GRAPH_NONE ? 0 : j->links.lane[home];
 	}
 	for (uint32_t s = 1; s < j->g->n_switches; s++) {
 		memcpy(l.rows + s * l.stride, l.rows, l.stride);
@@ -192,7 +194,7 @@ static int fill_lanes(const struct job *j, const struct lft *lft, struct arena *
 
 /* ---- the engine ---- */
 
-static int prepare(struct job *j)
+static int find_hops(struct job *j)
 {
 	int ret = hops_init(&j->hops, j->g, j->tmp);
 
@@ -203,7 +205,7 @@ static int prepare(struct job *j)
 	return ret == E_OK ? cdg_map_init(&j->map, j->g, j->tmp) : ret;
 }
 
-/* Hops of all routes between hosts when all are shortest. */
+/* Hops of all routes between hosts if all were shortest. */
 static uint64_t fewest_hops(const struct job *j)
 {
 	const struct graph *g = j->g;
@@ -224,13 +226,13 @@ static uint64_t fewest_hops(const struct job *j)
 	return sum;
 }
 
-/* Tables and lanes. */
-struct made {
+/* Result: tables and lanes. */
+struct result {
 	struct lft lft;
 	struct lanes lanes;
 };
 
-static int stay(const struct job *j, struct arena *a, struct made *ret)
+static int keep_earlier(const struct job *j, struct arena *a, struct result *ret)
 {
 	const struct keep_lanes k = { .g = j->g,
 		                      .lids = j->in->lids,
@@ -243,15 +245,16 @@ static int stay(const struct job *j, struct arena *a, struct made *ret)
 	return err == E_OK ? keep_all(&k, a, &ret->lft, &ret->lanes) : err;
 }
 
-/* The earlier tables if they are even; else the better ones. */
-static int make(struct job *j, struct arena *a, struct made *ret)
+/* Keeps the earlier tables if they are balanced; else the better of earlier and new
+ * ones. */
+static int make_tables(struct job *j, struct arena *a, struct result *ret)
 {
 	const struct keep_measure m = { .g = j->g,
 		                        .lids = j->in->lids,
 		                        .hops = fewest_hops(j) };
-	struct made kept;
+	struct result kept;
 	bool stays = false;
-	int err = stay(j, a, &kept);
+	int err = keep_earlier(j, a, &kept);
 	bool may_stay = err == E_OK;
 
 	if (may_stay) {
@@ -260,13 +263,13 @@ static int make(struct job *j, struct arena *a, struct made *ret)
 		err = E_OK;
 	}
 	if (err == E_OK && !stays) {
-		err = find_ways(j);
+		err = try_plans(j);
 		if (err == E_OK) {
 			const struct spread spread = { .g = j->g,
 				                       .lids = j->in->lids,
-				                       .hops = &j->ways.hops,
-				                       .closer = nue_ways_closer,
-				                       .ctx = &j->ways,
+				                       .hops = &j->links.hops,
+				                       .closer = nue_links_closer,
+				                       .ctx = &j->links,
 				                       .prev = j->in->prev,
 				                       .even = true,
 				                       .cancel = j->in->cancel };
@@ -295,16 +298,16 @@ static int nue_route(const struct route_in *in, struct arena *a, struct route_ou
 	int ret_code = -ENOMEM;
 
 	if (j.tmp) {
-		struct made made;
+		struct result result;
 
 		count_lanes(&j);
-		ret_code = prepare(&j);
+		ret_code = find_hops(&j);
 		if (ret_code == E_OK) {
-			ret_code = make(&j, a, &made);
+			ret_code = make_tables(&j, a, &result);
 		}
 		if (ret_code == E_OK) {
-			ret->lft = made.lft;
-			ret->lanes = made.lanes;
+			ret->lft = result.lft;
+			ret->lanes = result.lanes;
 		} else if (ret_code == E_RANGE) {
 			why_add(j.notes,
 			        "nue: a route of more than %u hops, or more than %u "
@@ -313,7 +316,7 @@ static int nue_route(const struct route_in *in, struct arena *a, struct route_ou
 			ret_code = E_UNSUITABLE;
 		}
 	}
-	arena_free(j.of_ways);
+	arena_free(j.links_arena);
 	arena_free(j.tmp);
 	return ret_code;
 }
@@ -324,9 +327,9 @@ static int nue_route(const struct route_in *in, struct arena *a, struct route_ou
 static const struct option_row nue_rows[] = {
 	{ .name = "nue_max_num_vls", .type = OPT_UINT, .def = "1", .max = 15, MEMBER(nue_max_num_vls),
 	  .flags_long = "nue_max_num_vls", .arg = "N",
-	  .help = "nue: virtual lanes to use; 0: all there are" },
+	  .help = "nue: virtual lanes to use; 0: all available" },
 	{ .name = "nue_include_switches", .type = OPT_BOOL, .def = "FALSE", MEMBER(nue_include_switches),
-	  .help = "nue: switches count as hosts do; else those without hosts come behind" },
+	  .help = "nue: switches count like hosts; else those without hosts come last" },
 	{ .name = NULL },
 };
 /* clang-format on */

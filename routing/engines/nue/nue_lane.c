@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * What a lane of nue starts from.
+ * The initial dependencies of a lane.
  *
- * The tree comes first, as it may never be missing: from any switch to any other there is
- * a way along it, and all its turns together have no cycle. Where there is a line, each
- * switch hangs below the highest of its neighbours, so that ways along the tree climb,
- * then descend.
+ * The spanning tree comes first, because it must always be available: it has a path from any
+ * switch to any other, and all its turns together form no cycle. With an up/down order, the
+ * parent of a switch is its highest neighbour, so that paths along the tree climb, then
+ * descend.
  *
- * Why a comb. In a grid without wrap-around, routes that keep the order of dimensions
- * have no cycle. Let the tree hold all lines of the highest dimension, those of the next
- * lower one at one end of these only, and so on. It turns from a higher dimension to a
- * lower only there, on ways that lead away from the rest, and these turns close no cycle
- * with the others. So a lane can be given both. A ring is a line that lacks one cable,
- * and this cable is the furthest from the root: those near it are on shortest routes.
+ * Why the tree of a grid is a comb. In a grid without wrap-around, dimension-order routes
+ * form no cycle. Let the tree contain all lines of the highest dimension, those of the next
+ * lower one at one end of these only, and so on. It turns from a higher dimension to a lower
+ * one only there, on paths that lead away from the other links, and these turns form no
+ * cycle with the others. So a lane can have both. A ring is a line that lacks one cable,
+ * the one furthest from the root, because cables near the root are on shortest paths.
  */
 #include "routing/engines/nue/nue_lane.h"
 
@@ -27,41 +27,43 @@
 
 enum { DISTANCES = 2 * HOPS_NONE + 1 };
 
-/* A lane in the making. */
-struct start {
+/* Working memory for one lane. */
+struct builder {
 	const struct nue_plan *plan;
 	const struct graph *g;
 	struct nue_lane *lane;
 	unsigned n_dimensions;
-	uint32_t *cable; /* [n_cables] one channel of each, those near the root first */
+	uint32_t *
+		cable; /* [n_cables] one channel of each cable, those near the root first */
 	uint32_t n_cables;
-	/* [n_switches] distance from the root, or from the first of the part */
+	/* [n_switches] distance from the root, or from the first switch of the
+	 * connected part */
 	uint8_t *away;
-	/* [n_switches] which are connected: those with the same last one */
+	/* [n_switches] union-find over connected switches */
 	uint32_t *set;
-	bool *in_line;   /* [n_adj] kept in the lines of its dimension */
+	bool *in_line;   /* [n_adj] the cable belongs to the lines of its dimension */
 	bool *in_tree;   /* [n_adj] */
 	uint32_t *queue; /* [n_switches] */
 };
 
-static unsigned dimension_of(const struct start *x, uint32_t c)
+static unsigned dimension_of(const struct builder *x, uint32_t c)
 {
 	return x->plan->dimension ? x->plan->dimension[c] : 0;
 }
 
-static uint32_t tail(const struct start *x, uint32_t c)
+static uint32_t tail(const struct builder *x, uint32_t c)
 {
 	return x->plan->map->from[c];
 }
 
-static uint32_t head(const struct start *x, uint32_t c)
+static uint32_t head(const struct builder *x, uint32_t c)
 {
 	return x->g->adj[c].to;
 }
 
 /* ---- cables by distance ---- */
 
-static void measure_from(struct start *x, uint32_t root)
+static void measure_from(struct builder *x, uint32_t root)
 {
 	for (uint32_t s = 0; s < x->g->n_switches; s++) {
 		unsigned d = hops_between(x->plan->near, root, s);
@@ -70,17 +72,17 @@ static void measure_from(struct start *x, uint32_t root)
 	}
 }
 
-static unsigned cable_distance(const struct start *x, uint32_t c)
+static unsigned cable_distance(const struct builder *x, uint32_t c)
 {
 	return (unsigned)x->away[tail(x, c)] + x->away[head(x, c)];
 }
 
-static bool stands_for_cable(const struct start *x, uint32_t c)
+static bool stands_for_cable(const struct builder *x, uint32_t c)
 {
 	return c < x->plan->map->back[c];
 }
 
-static void sort_cables(struct start *x)
+static void sort_cables(struct builder *x)
 {
 	uint32_t fill[DISTANCES] = { 0 }, sum = 0;
 
@@ -103,14 +105,14 @@ static void sort_cables(struct start *x)
 
 /* ---- lines and tree ---- */
 
-static void separate_all(struct start *x)
+static void separate_all(struct builder *x)
 {
 	for (uint32_t s = 0; s < x->g->n_switches; s++) {
 		x->set[s] = s;
 	}
 }
 
-static uint32_t last_of(uint32_t *set, uint32_t s)
+static uint32_t find_set(uint32_t *set, uint32_t s)
 {
 	while (set[s] != s) {
 		set[s] = set[set[s]];
@@ -119,10 +121,10 @@ static uint32_t last_of(uint32_t *set, uint32_t s)
 	return s;
 }
 
-/* Keeps a cable if it joins what was separate. */
-static void keep(struct start *x, bool *kept, uint32_t c)
+/* Keeps a cable if it joins two sets. */
+static void keep_cable(struct builder *x, bool *kept, uint32_t c)
 {
-	uint32_t a = last_of(x->set, tail(x, c)), b = last_of(x->set, head(x, c));
+	uint32_t a = find_set(x->set, tail(x, c)), b = find_set(x->set, head(x, c));
 
 	if (a != b) {
 		x->set[a > b ? a : b] = a > b ? b : a;
@@ -130,8 +132,9 @@ static void keep(struct start *x, bool *kept, uint32_t c)
 	}
 }
 
-/* Points all of a part towards its root, which is done already. */
-static void hang_from(struct start *x, uint32_t root, bool *done)
+/* Sets the parents of all switches of a connected part by breadth-first search from
+ * its root. */
+static void set_parents(struct builder *x, uint32_t root, bool *done)
 {
 	uint32_t n = 1;
 
@@ -152,7 +155,7 @@ static void hang_from(struct start *x, uint32_t root, bool *done)
 	}
 }
 
-static int hang_tree(struct start *x, uint32_t root, struct arena *a)
+static int set_all_parents(struct builder *x, uint32_t root, struct arena *a)
 {
 	bool *done = arena_array(a, (size_t)x->g->n_switches + 1, sizeof(*done));
 
@@ -164,7 +167,7 @@ static int hang_tree(struct start *x, uint32_t root, struct arena *a)
 		uint32_t s = i ? i - (i <= root) : root; /* the root, then the others */
 
 		if (!done[s]) {
-			hang_from(x, s, done);
+			set_parents(x, s, done);
 		}
 	}
 	return E_OK;
@@ -172,36 +175,36 @@ static int hang_tree(struct start *x, uint32_t root, struct arena *a)
 
 /* ---- dependencies ---- */
 
-/* Does the plan start from the dependency of channel \a next on \a c? */
-typedef bool wanted_f(const struct start *x, uint32_t c, uint32_t next);
+/* Is the dependency of channel \a c on channel \a next an initial one? */
+typedef bool is_initial_f(const struct builder *x, uint32_t c, uint32_t next);
 
-static bool in_tree(const struct start *x, uint32_t c, uint32_t next)
+static bool in_tree(const struct builder *x, uint32_t c, uint32_t next)
 {
 	return x->in_tree[c] && x->in_tree[next];
 }
 
-static bool in_line(const struct start *x, uint32_t c, uint32_t next)
+static bool in_line(const struct builder *x, uint32_t c, uint32_t next)
 {
 	return x->in_line[c] && x->in_line[next] &&
 	       dimension_of(x, c) == dimension_of(x, next);
 }
 
-static bool rises(const struct start *x, uint32_t c, uint32_t next)
+static bool rises(const struct builder *x, uint32_t c, uint32_t next)
 {
 	return dimension_of(x, c) < dimension_of(x, next);
 }
 
-static bool climbs(const struct start *x, uint32_t c)
+static bool climbs(const struct builder *x, uint32_t c)
 {
-	return x->plan->line[head(x, c)] < x->plan->line[tail(x, c)];
+	return x->plan->order[head(x, c)] < x->plan->order[tail(x, c)];
 }
 
-static bool keeps_order(const struct start *x, uint32_t c, uint32_t next)
+static bool keeps_order(const struct builder *x, uint32_t c, uint32_t next)
 {
 	return climbs(x, c) || !climbs(x, next);
 }
 
-static void add_wanted(struct start *x, wanted_f *wanted)
+static void add_dependencies(struct builder *x, is_initial_f *wanted)
 {
 	for (uint32_t c = 0; c < x->g->n_adj; c++) {
 		uint32_t s = head(x, c);
@@ -216,7 +219,7 @@ static void add_wanted(struct start *x, wanted_f *wanted)
 
 /* ---- all ---- */
 
-static int alloc(struct start *x, struct arena *a)
+static int builder_init(struct builder *x, struct arena *a)
 {
 	size_t n = (size_t)x->g->n_switches + 1, n_adj = (size_t)x->g->n_adj + 1;
 	const struct cdg_map *m = x->plan->map;
@@ -236,8 +239,8 @@ static int alloc(struct start *x, struct arena *a)
 	return E_OK;
 }
 
-/* Tree and lines by distance from the root, and their turns. */
-static int start_from_tree(struct start *x, uint32_t root, struct arena *a)
+/* Builds tree and lines by distance from the root, and adds their turns. */
+static int start_from_tree(struct builder *x, uint32_t root, struct arena *a)
 {
 	int ret;
 	unsigned n;
@@ -259,7 +262,7 @@ static int start_from_tree(struct start *x, uint32_t root, struct arena *a)
 		separate_all(x);
 		for (uint32_t i = 0; i < x->n_cables; i++) {
 			if (dimension_of(x, x->cable[i]) == d) {
-				keep(x, x->in_line, x->cable[i]);
+				keep_cable(x, x->in_line, x->cable[i]);
 			}
 		}
 	}
@@ -269,15 +272,15 @@ static int start_from_tree(struct start *x, uint32_t root, struct arena *a)
 			uint32_t c = x->cable[i];
 
 			if (dimension_of(x, c) == d && x->in_line[c]) {
-				keep(x, x->in_tree, c);
+				keep_cable(x, x->in_tree, c);
 			}
 		}
 	}
-	ret = hang_tree(x, root, a);
-	add_wanted(x, in_tree);
+	ret = set_all_parents(x, root, a);
+	add_dependencies(x, in_tree);
 	if (x->plan->dimension) {
-		add_wanted(x, in_line);
-		add_wanted(x, rises);
+		add_dependencies(x, in_line);
+		add_dependencies(x, rises);
 	}
 	return ret;
 }
@@ -285,20 +288,19 @@ static int start_from_tree(struct start *x, uint32_t root, struct arena *a)
 int nue_lane_init(struct nue_lane *l, const struct nue_plan *p, uint32_t root,
                   struct arena *a)
 {
-	struct start x = { .plan = p, .g = p->g, .lane = l };
+	struct builder x = { .plan = p, .g = p->g, .lane = l };
 	uint32_t *order = NULL;
-	int ret = alloc(&x, a);
+	int ret = builder_init(&x, a);
 
-	if (ret == E_OK && p->line) {
+	if (ret == E_OK && p->order) {
 		const struct graph *g = x.g;
 		uint32_t n = 0;
 
-		/* Channels in the order of a line: those that climb from its bottom
-		 * on, then those that descend from its top on. Then climbing and
-		 * descending closes no gap in the order. */
+		/* a topological order of the channels: those that climb, from the
+		 * bottom up, then those that descend, from the top down */
 		order = arena_array(a, (size_t)g->n_adj + 1, sizeof(*order));
 		for (uint32_t s = 0; order && s < g->n_switches; s++) {
-			x.queue[x.plan->line[s]] = s;
+			x.queue[x.plan->order[s]] = s;
 		}
 		for (uint32_t i = 0; order && i < 2 * g->n_switches; i++) {
 			bool down = i >= g->n_switches;
@@ -316,23 +318,21 @@ int nue_lane_init(struct nue_lane *l, const struct nue_plan *p, uint32_t root,
 	if (ret == E_OK) {
 		ret = cdg_init(&l->cdg, p->map, order, a);
 	}
-	if (ret == E_OK && p->line) {
-		const uint32_t *line = x.plan->line;
-
-		/* The tree of a line: everybody below the highest of his neighbours. */
+	if (ret == E_OK && p->order) {
+		/* the tree of an up/down order: the parent is the highest neighbour */
 		for (uint32_t s = 0; s < x.g->n_switches; s++) {
-			uint32_t best = line[s];
+			uint32_t best = p->order[s];
 
 			x.lane->up[s] = GRAPH_NONE;
 			for (uint32_t c = x.g->adj_first[s]; c < x.g->adj_first[s + 1];
 			     c++) {
-				if (line[head(&x, c)] < best) {
-					best = line[head(&x, c)];
+				if (p->order[head(&x, c)] < best) {
+					best = p->order[head(&x, c)];
 					x.lane->up[s] = c;
 				}
 			}
 		}
-		add_wanted(&x, keeps_order);
+		add_dependencies(&x, keeps_order);
 	} else if (ret == E_OK) {
 		ret = start_from_tree(&x, root, a);
 	}

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * The search for routes to one switch that close no cycle.
+ * The search for routes to one switch that form no cycle.
  *
  * Switches are reached backwards from the destination, nearest first, as in Dijkstra's
- * search. A switch may open a link if every link that is open at the switch behind may
- * follow it: because that turn is among the lane's dependencies already, or because it
- * can be added without a cycle (cdg.c). So whichever open links a route takes later, no
- * turn of it is new, and balancing needs no look at cycles.
+ * algorithm. A switch may open a link if every open link at the next switch may follow it:
+ * the turn is a dependency of the lane already, or it can be added without a cycle
+ * (routing/graph/cdg.h). So whichever open links a route uses later, none of its turns is
+ * new, and balancing needs no check for cycles.
  *
- * A switch opens all the nearest links that take no new turn; if there are none, the
- * first whose turns can be added; if there are none either, the one that most of the
- * links open behind it may follow, and closes the others there. Else it waits to be
- * reached on a longer way. At first, along a line no turns are added, and in a grid none
- * from a higher dimension to a lower; then come those who were not reached like this.
+ * A switch opens all nearest links that need no new turn. If there are none, it opens the
+ * first link whose turns can be added. If there is none either, it opens the link that most
+ * open links of the next switch may follow, and closes the other ones there. Otherwise it
+ * waits to be reached on a longer path. In the first pass no turns are added to an up/down
+ * order, and on a grid none from a higher dimension to a lower one; in the second pass the
+ * switches are reached that the first one missed.
  *
- * Who is not reached at all goes along the tree of the lane, and so do all others on his
- * way: then the search starts again with these set. As all turns of the tree are
- * dependencies from the start, this ends at the latest when all routes go along the tree.
+ * A switch that is not reached at all follows the spanning tree of the lane, and so do all
+ * switches on its path; then the search starts again with these fixed. All turns of the tree
+ * are initial dependencies, so this ends at the latest when all routes follow the tree.
  *
- * Invariants: the dependencies of a lane have no cycle; open links lead to switches that
- * are reached and nearer, by the lengths of this search.
+ * Invariants: the dependencies of a lane form no cycle; open links lead to reached switches
+ * that are nearer by the lengths of this search.
  */
 #include "routing/engines/nue/nue_reach.h"
 
@@ -84,8 +85,8 @@ void nue_reach_undo(struct nue_reach *x)
 	remove_added(x, 0);
 }
 
-/* Adds turns from channel c, a word of bits. Returns those that were added. What is
- * refused stays refused: a lane mostly gains dependencies. */
+/* Adds turns from channel c, given as a word of bits. \return Those that were added.
+ * Refused turns are not tried again, because a lane mostly gains dependencies. */
 static uint64_t add_turns(struct nue_reach *x, uint32_t c, unsigned word, uint64_t wanted)
 {
 	uint32_t first = x->g->adj_first[x->g->adj[c].to] + word * WORD;
@@ -105,16 +106,16 @@ static uint64_t add_turns(struct nue_reach *x, uint32_t c, unsigned word, uint64
 	return added;
 }
 
-/* Which of the links open behind channel c may follow it. Returns how many may not. */
+/* Finds the open links behind channel c that may follow it. \return How many may not. */
 static unsigned follow(struct nue_reach *x, uint32_t c, bool add, uint64_t *ret)
 {
 	const uint64_t *open = open_of(x, x->g->adj[c].to);
-	bool no_falls = x->falls && x->strict;
+	bool no_lower = x->to_lower && x->strict;
 	unsigned n_not = 0;
 
 	for (unsigned w = 0; w < x->words; w++) {
 		size_t at = (size_t)c * x->words + w;
-		uint64_t may = open[w] & ~(no_falls ? x->falls[at] : 0);
+		uint64_t may = open[w] & ~(no_lower ? x->to_lower[at] : 0);
 
 		ret[w] = may & x->lane->cdg.out[at];
 		if (add && may & ~ret[w]) {
@@ -148,8 +149,8 @@ static bool open_without_adding(struct nue_reach *x, uint32_t s, unsigned distan
 	return any;
 }
 
-/* Opens the first link whose turns can be added, or else that which most of the links
- * behind it may follow; for each destination another one comes first. */
+/* Opens the first link whose turns can be added, or else the one that most links
+ * behind it may follow. The search starts at another link for each destination. */
 static bool open_one(struct nue_reach *x, uint32_t s, unsigned distance)
 {
 	uint32_t first = x->g->adj_first[s], n = x->g->adj_first[s + 1] - first;
@@ -201,13 +202,14 @@ static bool open_links(struct nue_reach *x, uint32_t s, unsigned distance)
 	if (open_without_adding(x, s, distance)) {
 		return true;
 	}
-	return !(x->strict && x->plan->line) && open_one(x, s, distance);
+	return !(x->strict && x->plan->order) && open_one(x, s, distance);
 }
 
 /* ---- all switches ---- */
 
-/* Puts the links that lead to a switch where they begin. */
-static void await_links(struct nue_reach *x, uint32_t s)
+/* Puts the links that lead to a switch into the bucket of the distance at which they
+ * begin. */
+static void enqueue_links(struct nue_reach *x, uint32_t s)
 {
 	for (uint32_t c = x->g->adj_first[s]; c < x->g->adj_first[s + 1]; c++) {
 		uint32_t in = x->plan->map->back[c];
@@ -222,8 +224,8 @@ static void await_links(struct nue_reach *x, uint32_t s)
 	}
 }
 
-/* Keeps those that were reached in order. */
-static void note_reached(struct nue_reach *x, uint32_t s, unsigned distance)
+/* Inserts a reached switch in the order of distance. */
+static void insert_reached(struct nue_reach *x, uint32_t s, unsigned distance)
 {
 	uint32_t i = x->n_reached++;
 
@@ -234,7 +236,7 @@ static void note_reached(struct nue_reach *x, uint32_t s, unsigned distance)
 	x->reached[i] = s;
 }
 
-/* Reaches further switches from all that were reached. */
+/* Reaches further switches from all reached ones. */
 static void reach_more(struct nue_reach *x)
 {
 	uint32_t next = 0;
@@ -243,7 +245,7 @@ static void reach_more(struct nue_reach *x)
 	for (unsigned d = 0; d < NUE_FAR && (x->n_waiting || next < x->n_reached); d++) {
 		uint32_t *first = &x->bucket[d % NUE_BUCKETS], n = 0;
 
-		/* Switches from which links lead that begin at a distance. */
+		/* switches with a link that begins at this distance */
 		for (uint32_t c = *first; c != GRAPH_NONE; c = x->chain[c]) {
 			uint32_t s = x->plan->map->from[c];
 
@@ -259,11 +261,11 @@ static void reach_more(struct nue_reach *x)
 
 			x->is_found[s] = false;
 			if (open_links(x, s, d)) {
-				note_reached(x, s, d);
+				insert_reached(x, s, d);
 			}
 		}
 		while (next < x->n_reached && x->dist[x->reached[next]] == d) {
-			await_links(x, x->reached[next++]);
+			enqueue_links(x, x->reached[next++]);
 		}
 	}
 }
@@ -277,7 +279,7 @@ static void reach_all(struct nue_reach *x)
 	x->n_waiting = 0;
 	x->n_added = 0;
 	x->n_reached = 0;
-	note_reached(x, x->to, 0);
+	insert_reached(x, x->to, 0);
 	x->strict = true;
 	reach_more(x);
 	x->strict = false;
@@ -288,9 +290,9 @@ static void reach_all(struct nue_reach *x)
 	x->n_loose = x->n_reached - x->n_loose;
 }
 
-/* ---- those left out ---- */
+/* ---- unreached switches ---- */
 
-/* Returns whether there was somebody. */
+/* Lets unreached switches follow the tree. \return Whether there were any. */
 static bool force_left_out(struct nue_reach *x)
 {
 	uint32_t before = x->n_forced;
@@ -314,7 +316,7 @@ void nue_reach_run(struct nue_reach *x, struct nue_lane *lane, uint32_t to)
 	x->lane = lane;
 	x->n_forced = 0;
 	memset(x->forced, 0, x->g->n_switches * sizeof(*x->forced));
-	/* On its way to the root the destination is below, not above. */
+	/* on the path from the destination to the root the tree leads down, not up */
 	memset(x->down, 0xff, x->g->n_switches * sizeof(*x->down));
 	for (uint32_t s = x->to; x->lane->up[s] != GRAPH_NONE;) {
 		uint32_t c = x->lane->up[s];
@@ -365,13 +367,14 @@ int nue_reach_init(struct nue_reach *x, const struct nue_plan *p, const uint8_t 
 	    !x->is_found || !x->chain || !x->added) {
 		return -ENOMEM;
 	}
-	/* Turns to a lower dimension. */
+	/* turns to a lower dimension */
 	dimension = x->plan->dimension;
 	if (!dimension) {
 		return E_OK;
 	}
-	x->falls = arena_array(a, (size_t)x->g->n_adj + 1, x->words * sizeof(*x->falls));
-	if (!x->falls) {
+	x->to_lower =
+		arena_array(a, (size_t)x->g->n_adj + 1, x->words * sizeof(*x->to_lower));
+	if (!x->to_lower) {
 		return -ENOMEM;
 	}
 	for (uint32_t c = 0; c < x->g->n_adj; c++) {
@@ -380,7 +383,7 @@ int nue_reach_init(struct nue_reach *x, const struct nue_plan *p, const uint8_t 
 
 		for (uint32_t k = first; k < end; k++) {
 			if (dimension[k] < dimension[c]) {
-				x->falls[(size_t)c * x->words + (k - first) / WORD] |=
+				x->to_lower[(size_t)c * x->words + (k - first) / WORD] |=
 					UINT64_C(1) << (k - first) % WORD;
 			}
 		}

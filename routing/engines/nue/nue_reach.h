@@ -17,9 +17,7 @@ enum {
 	NUE_FAR = UINT16_MAX  /*!< not reached */
 };
 
-/*!
- * One destination in one lane: by which links the other switches may go on to it.
- */
+/*! One destination in one lane: the links by which the other switches may route to it. */
 struct nue_reach {
 	const struct nue_plan *plan;
 	const struct graph *g;
@@ -29,18 +27,19 @@ struct nue_reach {
 	struct nue_lane *lane;
 	/* what was found */
 	uint64_t *open;    /*!< [n_switches][words] bit k: the k-th link of the switch */
-	uint16_t *dist;    /*!< [n_switches] length of the way, NUE_FAR */
+	uint16_t *dist;    /*!< [n_switches] length of the path, NUE_FAR */
 	uint32_t *reached; /*!< [n_reached] switches, the nearest first */
 	uint32_t n_reached;
-	uint32_t n_forced; /*!< those that go along the tree */
-	uint32_t n_loose; /*!< those that were not reached by what the plan starts from */
+	uint32_t n_forced; /*!< switches that follow the tree */
+	uint32_t n_loose;  /*!< switches that the initial dependencies do not reach */
 	/* working memory */
-	uint64_t *falls; /*!< [n_adj][words] turns to a lower dimension, NULL: none */
-	bool strict;     /*!< keeps to what the plan starts from */
+	uint64_t *to_lower; /*!< [n_adj][words] turns to a lower dimension, NULL: none */
+	bool strict;        /*!< the search is in its first pass */
 	bool *forced;    /*!< [n_switches] */
-	/*! [n_switches] channel to the destination, on its way to the root */
+	/*! [n_switches] tree channel towards the destination, for switches between it
+	 * and the root */
 	uint32_t *down;
-	/*! [n_switches] those that a link of the right length leads from */
+	/*! [n_switches] switches with a link that begins at the current distance */
 	uint32_t *found;
 	bool *is_found;  /*!< [n_switches] */
 	uint32_t bucket[NUE_BUCKETS]; /*!< first link that begins at this distance */
@@ -54,16 +53,13 @@ struct nue_reach {
 int nue_reach_init(struct nue_reach *x, const struct nue_plan *p, const uint8_t *length,
                    struct arena *a);
 
-/*!
- * \brief Opens links to one destination and adds their turns to the lane.
- *
- * Everybody in the destination's part is reached, unless a way gets longer than 254 hops.
- *
- * Cost: O(E) and that of adding turns, times the rounds in which somebody is left out.
- */
+/*! \brief Opens links to one destination and adds their turns to the lane. Every
+ * switch of the destination's connected part is reached, unless a path gets longer
+ * than 254 hops. Cost: O(E) and that of adding turns, times the rounds in which
+ * switches are not reached. */
 void nue_reach_run(struct nue_reach *x, struct nue_lane *lane, uint32_t to);
 
-/*! \brief Takes back the turns that the last run added. */
+/*! \brief Removes the turns that the last run added. */
 void nue_reach_undo(struct nue_reach *x);
 
 /*! \brief Is channel \a c, which leaves switch \a s, open? */

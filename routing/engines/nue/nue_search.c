@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Destination after destination is searched for (nue_reach.c), and adds turns to its
- * lane.
+ * The search for open links to all destinations. Each destination in turn is searched for
+ * (nue_reach.c) and adds turns to its lane.
  *
- * With weights a link counts as longer when it carries more than the mean. As a search
- * adds few turns where it can use those there are, routes would otherwise gather on the
- * ways that the first destinations made. What an earlier search ended with counts half,
- * so that the first destinations keep off, too. Several lanes are tried then, and the one
- * whose ways are the shortest is taken: which lane suits a destination depends on what
- * the others made of it.
+ * With weights a link counts as longer if it carries more than the mean. A search adds few
+ * turns if it can use existing ones, so routes would otherwise gather on the paths of the
+ * first destinations. The loads of an earlier search count half, so that the first
+ * destinations avoid loaded links, too. Then several lanes are tried and the one with the
+ * shortest paths is used, because the best lane for a destination depends on the
+ * dependencies that other destinations added.
  */
 #include "routing/engines/nue/nue_search.h"
 
@@ -23,15 +23,15 @@
 
 enum {
 	WORD = 64,
-	SHARE_BITS = 8, /* of a route that is shared */
+	SHARE_BITS = 8, /* fraction bits of a shared route */
 	LANES_TRIED = 4,
-	TREE_COST = 2000 /* of a switch that goes along the tree: that of 250 hops */
+	TREE_COST = 2000 /* cost of a switch that follows the tree: that of 250 hops */
 };
 
 struct work {
 	const struct nue_search *in;
 	const struct graph *g;
-	struct nue_ways *ways;
+	struct nue_links *links;
 	struct nue_lane *lanes;
 	struct nue_reach reach;
 	uint8_t *length; /* [n_adj] of links, for reach */
@@ -53,14 +53,14 @@ static uint64_t load_before(const struct work *x, uint32_t c)
 	return x->in->before ? x->in->before[c] / 2 : 0;
 }
 
-/* As much longer as a link carries more than the mean. */
+/* The length of a link grows with its load relative to the mean. */
 static void set_lengths(struct work *x)
 {
 	uint64_t n = x->g->n_adj ? x->g->n_adj : 1;
 	uint64_t mean = (x->total + x->before) / n + 1;
 
 	for (uint32_t c = 0; x->in->plan->weigh && c < x->g->n_adj; c++) {
-		uint64_t load = x->ways->load[c] + load_before(x, c);
+		uint64_t load = x->links->load[c] + load_before(x, c);
 		uint64_t length = NUE_HOP * load / mean;
 
 		length = length < NUE_HOP ? NUE_HOP : length;
@@ -71,7 +71,7 @@ static void set_lengths(struct work *x)
 
 /* ---- one destination ---- */
 
-/* The lane that the destination was dealt, or a better one of a few. */
+/* The lane of the destination by nue_split(), or a better one of a few others. */
 static uint8_t choose_lane(struct work *x, uint32_t to)
 {
 	unsigned dealt = x->in->split->lane[to], n = x->in->n_lanes, best = dealt;
@@ -82,9 +82,9 @@ static uint8_t choose_lane(struct work *x, uint32_t to)
 		uint64_t cost;
 		uint64_t sum;
 
-		/* others from one destination to the next */
+		/* each destination tries other lanes */
 		unsigned lane = (dealt + (i ? 1 + (i - 1 + to) % (n - 1) : 0)) % n;
-		/* Length of the ways of all hosts to the destination. */
+		/* the length of the paths from all hosts to the destination */
 		sum = 0;
 		nue_reach_run(&x->reach, &x->lanes[lane], to);
 		for (uint32_t k = 0; k < x->reach.n_reached; k++) {
@@ -102,7 +102,7 @@ static uint8_t choose_lane(struct work *x, uint32_t to)
 	return (uint8_t)best;
 }
 
-/* Longest route by open links. \retval E_RANGE */
+/* Finds the hops of the longest route over open links. \retval E_RANGE */
 static int count_hops(struct work *x, uint32_t to)
 {
 	x->hops[to] = 0;
@@ -134,11 +134,11 @@ static int route_to(struct work *x, uint32_t to)
 	ret = count_hops(x, to);
 	if (ret == E_OK) {
 		uint64_t hosts;
-		struct nue_ways *w;
+		struct nue_links *w;
 
-		x->ways->by_rule &= !x->reach.n_loose && !x->reach.n_forced;
-		x->ways->lane[to] = lane;
-		w = x->ways;
+		x->links->by_plan &= !x->reach.n_loose && !x->reach.n_forced;
+		x->links->lane[to] = lane;
+		w = x->links;
 		for (uint32_t i = 0; i < x->reach.n_reached; i++) {
 			uint32_t s = x->reach.reached[i];
 			uint64_t *ports =
@@ -169,11 +169,11 @@ static int route_to(struct work *x, uint32_t to)
 				(x->flow[s] + (hosts * n_hosts(x, s) << SHARE_BITS)) /
 				nue_reach_count_open(&x->reach, s);
 
-			/* Shares the routes that come through a switch. */
+			/* open links share the routes that pass a switch */
 			for (uint32_t c = x->g->adj_first[s];
 			     share && c < x->g->adj_first[s + 1]; c++) {
 				if (nue_reach_is_open(&x->reach, s, c)) {
-					x->ways->load[c] += share;
+					x->links->load[c] += share;
 					x->total += share;
 					x->flow[x->g->adj[c].to] += share;
 				}
@@ -186,7 +186,7 @@ static int route_to(struct work *x, uint32_t to)
 
 /* ---- all ---- */
 
-/* Switches with hosts first, unless all count. */
+/* Routes to switches with hosts first, unless all switches count. */
 static int route_to_all(struct work *x)
 {
 	int ret = E_OK;
@@ -205,15 +205,15 @@ static int route_to_all(struct work *x)
 	return ret;
 }
 
-static int init_ways(struct nue_ways *w, const struct graph *g, struct arena *a)
+static int links_init(struct nue_links *w, const struct graph *g, struct arena *a)
 {
 	size_t n = g->n_switches;
 
-	*w = (struct nue_ways){
+	*w = (struct nue_links){
 		.g = g,
 		.words = (g->max_port + WORD - 1U) / WORD,
 		.shortest = true,
-		.by_rule = true,
+		.by_plan = true,
 	};
 	w->ports = arena_array(a, n * n + 1, w->words * sizeof(*w->ports));
 	w->lane = arena_array(a, n + 1, sizeof(*w->lane));
@@ -255,9 +255,9 @@ static int init_work(struct work *x, struct arena *a)
 	return nue_reach_init(&x->reach, x->in->plan, x->length, a);
 }
 
-static int run(struct work *x, struct arena *a, struct arena *tmp)
+static int search_all(struct work *x, struct arena *a, struct arena *tmp)
 {
-	int ret = init_ways(x->ways, x->g, a);
+	int ret = links_init(x->links, x->g, a);
 
 	if (ret == E_OK) {
 		ret = init_work(x, tmp);
@@ -273,27 +273,27 @@ static int run(struct work *x, struct arena *a, struct arena *tmp)
 		return ret;
 	}
 	for (uint32_t c = 0; c < x->g->n_adj; c++) {
-		uint64_t load = x->ways->load[c];
+		uint64_t load = x->links->load[c];
 
-		x->ways->busiest = load > x->ways->busiest ? load : x->ways->busiest;
+		x->links->busiest = load > x->links->busiest ? load : x->links->busiest;
 	}
-	return hops_index(&x->ways->hops, a);
+	return hops_index(&x->links->hops, a);
 }
 
-int nue_search_run(const struct nue_search *in, struct nue_ways *ret, struct arena *a)
+int nue_search_run(const struct nue_search *in, struct nue_links *ret, struct arena *a)
 {
 	struct arena *tmp = arena_new();
-	struct work x = { .in = in, .g = in->plan->g, .ways = ret };
-	int ret_code = tmp ? run(&x, a, tmp) : -ENOMEM;
+	struct work x = { .in = in, .g = in->plan->g, .links = ret };
+	int ret_code = tmp ? search_all(&x, a, tmp) : -ENOMEM;
 
 	arena_free(tmp);
 	return ret_code;
 }
 
-void nue_ways_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link *link,
-                     uint32_t n_links, unsigned max, struct spread_ports *ret)
+void nue_links_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link *link,
+                      uint32_t n_links, unsigned max, struct spread_ports *ret)
 {
-	const struct nue_ways *w = ctx;
+	const struct nue_links *w = ctx;
 	const uint64_t *ports = w->ports + ((size_t)t * w->g->n_switches + s) * w->words;
 	unsigned n = 0;
 

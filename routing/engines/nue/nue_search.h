@@ -14,31 +14,29 @@
 struct arena;
 struct graph;
 
-/*!
- * The links that nue opens: for each destination switch those by which every other switch
- * may go on. Whichever of them a route takes at each switch, it arrives, and its turns
- * are all among the dependencies of the destination's lane.
- */
-struct nue_ways {
+/*! The links that nue opens for each destination switch. Whichever open link a route
+ * takes at each switch, it arrives, and all its turns are dependencies of the
+ * destination's lane. */
+struct nue_links {
 	const struct graph *g;
 	unsigned words;
 	uint64_t *ports;  /*!< [to][from][words] bit p: port p + 1 of from */
-	struct hops hops; /*!< [from][to] of the longest route that they make */
+	struct hops hops; /*!< [from][to] hops of the longest route */
 	uint8_t *lane;    /*!< [n_switches] of the LIDs on a switch */
-	/*! Routes between hosts that each link will carry, if switches share theirs
-	 * equally, in units of 1/256. */
+	/*! Routes between hosts on each link if switches use their open links equally,
+	 * in units of 1/256. */
 	uint64_t *load;   /*!< [graph.n_adj] */
-	uint64_t busiest; /*!< the greatest of these */
+	uint64_t busiest; /*!< the maximum of load */
 	bool shortest;    /*!< no two switches with hosts have a detour */
-	bool by_rule;     /*!< all routes keep to what the plan starts from */
+	bool by_plan;     /*!< all routes use the initial dependencies of the plan only */
 };
 
 struct nue_search {
 	const struct nue_plan *plan;
 	const struct nue_split *split;
 	unsigned n_lanes;
-	bool all; /*!< switches count as a host; else they come behind those with hosts */
-	/*! load that an earlier search with weights made, or NULL */
+	bool all; /*!< each switch counts as a host; else switches without hosts come last */
+	/*! load of an earlier search with weights, or NULL */
 	const uint64_t *before;
 	const _Atomic bool *cancel; /*!< NULL: never */
 };
@@ -53,7 +51,7 @@ struct nue_search {
  * Cost: O(S * E) and that of adding up to E * P turns per lane; four times as much with
  * weights and several lanes.
  */
-int nue_search_run(const struct nue_search *in, struct nue_ways *ret, struct arena *a);
+int nue_search_run(const struct nue_search *in, struct nue_links *ret, struct arena *a);
 
 /*! \brief For spread_run(); \a ctx is the struct nue_ways. */
-spread_closer_f nue_ways_closer;
+spread_closer_f nue_links_closer;

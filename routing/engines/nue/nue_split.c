@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+/* Destinations by lane; nue_split.h describes the division. */
 #include "routing/engines/nue/nue_split.h"
 
 #include <errno.h>
@@ -30,7 +31,7 @@ struct work {
 
 /* ---- coordinates ---- */
 
-/* Numbers the planes that are left when the cables of a dimension are cut. */
+/* Numbers the planes: connected parts without the cables of a dimension. */
 static uint32_t find_planes(struct work *w, unsigned dimension)
 {
 	const struct graph *g = w->g;
@@ -62,8 +63,8 @@ static uint32_t find_planes(struct work *w, unsigned dimension)
 	return n_planes;
 }
 
-/* A plane other than \a from that a cable of the dimension joins with \a plane and that
- * has no place yet. The members of all planes are looked through. */
+/* A plane without a place that a cable of the dimension joins with \a plane. All
+ * switches are examined. */
 static uint32_t next_plane(const struct work *w, unsigned dimension, uint32_t plane,
                            const uint32_t *place)
 {
@@ -82,7 +83,8 @@ static uint32_t next_plane(const struct work *w, unsigned dimension, uint32_t pl
 	return GRAPH_NONE;
 }
 
-/* Walks from plane to plane; those that are not met stand behind the others. */
+/* Numbers planes by walking from one to the next; planes that are not reached come
+ * last. */
 static int find_coordinates(struct work *w, unsigned dimension, struct arena *a)
 {
 	uint32_t n_planes = find_planes(w, dimension), n = 0;
@@ -135,7 +137,7 @@ static int by_place(const void *a, const void *b)
 	return x->sw < y->sw ? -1 : x->sw > y->sw;
 }
 
-/* The dimension in which the members lie in most planes. */
+/* The dimension in which the members extend furthest. */
 static const uint32_t *longest(const struct work *w, const struct place *m, uint32_t n)
 {
 	const uint32_t *best = w->at[0];
@@ -172,9 +174,9 @@ static uint32_t furthest(const struct work *w, const struct place *m, uint32_t n
 	return best;
 }
 
-/* Deals members over the lanes from \a first on. */
-static void cut(struct work *w, struct place *m, uint32_t n, unsigned first,
-                unsigned n_lanes)
+/* Divides the members among \a n_lanes lanes from \a first on. */
+static void divide(struct work *w, struct place *m, uint32_t n, unsigned first,
+                   unsigned n_lanes)
 {
 	unsigned half = n_lanes / 2;
 	uint32_t n_half = (uint32_t)((uint64_t)n * half / n_lanes);
@@ -189,7 +191,7 @@ static void cut(struct work *w, struct place *m, uint32_t n, unsigned first,
 		for (uint32_t i = 0; i < n; i++) {
 			w->ret->lane[m[i].sw] = (uint8_t)first;
 		}
-		/* The member that is nearest to all others. */
+		/* the root is the member with the least sum of distances */
 		least = UINT64_MAX;
 		best = n ? m[0].sw : 0;
 		for (uint32_t i = 0; i < n; i++) {
@@ -217,8 +219,8 @@ static void cut(struct work *w, struct place *m, uint32_t n, unsigned first,
 		                          hops_between(w->near, b, s);
 	}
 	qsort(m, n, sizeof(*m), by_place);
-	cut(w, m, n_half, first, half);
-	cut(w, m + n_half, n - n_half, first + half, n_lanes - half);
+	divide(w, m, n_half, first, half);
+	divide(w, m + n_half, n - n_half, first + half, n_lanes - half);
 }
 
 /* ---- all ---- */
@@ -254,6 +256,6 @@ int nue_split(struct nue_split *x, const struct graph *g, const struct hops *nea
 	if (dimension && find_all_coordinates(&w, a) != E_OK) {
 		return -ENOMEM;
 	}
-	cut(&w, w.place, list_members(&w, all, n_lanes), 0, n_lanes);
+	divide(&w, w.place, list_members(&w, all, n_lanes), 0, n_lanes);
 	return E_OK;
 }
