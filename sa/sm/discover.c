@@ -7,16 +7,16 @@
  * NodeGUID makes a node, whose own attributes are then read: description, SwitchInfo, and
  * PortInfo of all ports of a switch or of the entered port of a channel adapter. Each
  * PortInfo that says "up" sends the next NodeInfo. All run at once; the SMP engine keeps
- * the window and a fair share per node. The order of answers decides only the route on
- * which a node is first talked to; disc_finish() takes the shortest ones.
+ * the window and a fair share per node. The order of answers decides only the route over
+ * which a node is first reached; disc_finish() takes the shortest ones.
  *
- * Both ends of a cable between switches ask over it. That costs one SMP per cable and is
- * what tells a cable from an impostor: a second node with a GUID that is already taken
- * shows up as a cable whose far end does not lead back, or by a different NodeInfo.
+ * Both ends of a cable between switches ask over it. That costs one SMP per cable and
+ * reveals duplicate GUIDs: a second node with the GUID of another shows as a cable whose far
+ * end does not lead back, or by a different NodeInfo.
  *
  * PortStateChange of a switch is cleared (by the master only) before its ports are read,
  * so a change that comes later raises it again and the next light sweep sees it. In a
- * first sweep, while it is not known who is master, it stays; see sa/sm/sweep_light.c.
+ * first sweep, while it is not known who is master, it stays; see sa/sm/changes.c.
  *
  * Source: IBA vol. 1, 14.2 (SMPs, directed routes), 14.2.5 (attributes).
  */
@@ -40,7 +40,7 @@
 #include "sa/mad/fields.h"
 #include "sa/sm/shadow.h"
 
-/* A NodeInfo on its way over one port. */
+/* A Get(NodeInfo) over one port that waits for its answer. */
 struct probe {
 	struct smp_dest dest;
 	struct disc *disc;
@@ -49,7 +49,7 @@ struct probe {
 	uint8_t port;
 };
 
-static void note(struct disc *d, int ret)
+static void keep_error(struct disc *d, int ret)
 {
 	if (d->ret == E_OK) {
 		d->ret = ret;
@@ -67,7 +67,7 @@ void disc_problem(struct disc *d, const char *fmt, ...)
 		va_end(ap);
 		d->problem[d->n_problems] = arena_strdup(d->arena, text);
 		if (d->problem[d->n_problems] == NULL) {
-			note(d, -ENOMEM);
+			keep_error(d, -ENOMEM);
 			return;
 		}
 	}
@@ -104,11 +104,11 @@ static void ask(struct disc *d, struct smp_dest *dest, const struct smp_request 
 	if (o.method == 0) {
 		o.method = UMAD_METHOD_GET;
 	}
-	note(d, smp_submit(d->smp, &o));
+	keep_error(d, smp_submit(d->smp, &o));
 }
 
-/* Nodes that answered once lost a packet rather than died: they get a second round. */
-static unsigned patience(const struct disc *d)
+/* A node that answered once has probably lost a packet, so it is asked more often. */
+static unsigned retries_of(const struct disc *d)
 {
 	return 2 * d->options.retries + 1;
 }
@@ -120,7 +120,7 @@ static void ask_port(struct disc_node *n, unsigned port)
 	ask(n->disc, n->ports[port].dest,
 	    &(struct smp_request){ .attr = UMAD_SM_ATTR_PORT_INFO,
 	                           .mod = DISC_PORT_MOD | port,
-	                           .retries = patience(n->disc),
+	                           .retries = retries_of(n->disc),
 	                           .done = on_port_info,
 	                           .ctx = n });
 }
@@ -145,7 +145,7 @@ static void probe_send(struct disc *d, struct disc_node *from, uint8_t port,
 	                               guid_port_key(from->guid, port)) != HASH_NONE;
 
 	if (p == NULL) {
-		note(d, -ENOMEM);
+		keep_error(d, -ENOMEM);
 		return;
 	}
 	smp_dest_init(&p->dest, path);
@@ -154,12 +154,12 @@ static void probe_send(struct disc *d, struct disc_node *from, uint8_t port,
 	p->port = port;
 	ask(d, &p->dest,
 	    &(struct smp_request){ .attr = UMAD_SM_ATTR_NODE_INFO,
-	                           .retries = was_silent ? 0 : patience(d),
+	                           .retries = was_silent ? 0 : retries_of(d),
 	                           .done = on_node_info,
 	                           .ctx = p });
 }
 
-static void probe_over(struct disc_node *n, uint8_t port)
+static void probe_behind(struct disc_node *n, uint8_t port)
 {
 	struct smp_path path;
 
@@ -174,7 +174,7 @@ static void probe_over(struct disc_node *n, uint8_t port)
 
 /* --- attributes of a node -------------------------------------------------------- */
 
-/* After any answer: a node that times out now has gone deaf. */
+/* A node that answered NodeInfo and times out now is deaf. */
 static bool answered(struct disc_node *n, const struct smp_reply *r)
 {
 	if (r->ret == E_TIMEOUT) {
@@ -194,7 +194,7 @@ static void on_description(void *ctx, const struct smp_reply *r)
 	n->disc->n_described++;
 }
 
-static bool leads_on(const struct disc_node *n, const struct disc_port *p)
+static bool is_probed(const struct disc_node *n, const struct disc_port *p)
 {
 	if (p->num == 0 || field_get(p->info, PI_PORT_STATE) <= PORT_DOWN) {
 		return false;
@@ -217,8 +217,8 @@ static void on_port_info(void *ctx, const struct smp_reply *r)
 	}
 	memcpy(p->info, r->data, sizeof(p->info));
 	p->has_info = true;
-	if (leads_on(n, p)) {
-		probe_over(n, p->num);
+	if (is_probed(n, p)) {
+		probe_behind(n, p->num);
 	}
 }
 
@@ -251,7 +251,7 @@ static void on_switch_info(void *ctx, const struct smp_reply *r)
 		    &(struct smp_request){ .method = UMAD_METHOD_SET,
 		                           .attr = UMAD_SM_ATTR_SWITCH_INFO,
 		                           .data = r->data,
-		                           .retries = patience(n->disc),
+		                           .retries = retries_of(n->disc),
 		                           .done = on_change_cleared,
 		                           .ctx = n });
 		return;
@@ -264,7 +264,7 @@ static void on_switch_info(void *ctx, const struct smp_reply *r)
 static void ask_node(struct disc_node *n)
 {
 	struct smp_request o = { .attr = UMAD_SM_ATTR_NODE_DESC,
-		                 .retries = patience(n->disc),
+		                 .retries = retries_of(n->disc),
 		                 .done = on_description,
 		                 .ctx = n };
 
@@ -369,13 +369,13 @@ static bool same_node(const uint8_t *a, const uint8_t *b)
 	        field_get(a, NI_PORT_GUID) == field_get(b, NI_PORT_GUID));
 }
 
-static void first_seen(struct probe *p, const uint8_t *ni)
+static void add_node(struct probe *p, const uint8_t *ni)
 {
 	struct disc_node *n = node_new(p, ni);
 
 	if (n == NULL ||
 	    (n->type != NODE_SWITCH && enter_port(n, n->entry, p, ni) != E_OK)) {
-		note(p->disc, -ENOMEM);
+		keep_error(p->disc, -ENOMEM);
 		return;
 	}
 	if (p->from != NULL) {
@@ -385,7 +385,7 @@ static void first_seen(struct probe *p, const uint8_t *ni)
 	ask_node(n);
 }
 
-static void seen_again(struct disc_node *n, struct probe *p, const uint8_t *ni)
+static void add_known_node(struct disc_node *n, struct probe *p, const uint8_t *ni)
 {
 	uint8_t num = (uint8_t)field_get(ni, NI_LOCAL_PORT_NUM);
 
@@ -405,7 +405,7 @@ static void seen_again(struct disc_node *n, struct probe *p, const uint8_t *ni)
 	cable(n, num, p->from, p->port);
 	if (n->ports[num].dest == NULL) {
 		if (enter_port(n, num, p, ni) != E_OK) {
-			note(p->disc, -ENOMEM);
+			keep_error(p->disc, -ENOMEM);
 			return;
 		}
 		ask_port(n, num);
@@ -430,9 +430,9 @@ static void on_node_info(void *ctx, const struct smp_reply *r)
 	} else {
 		i = hash_get(&d->by_guid, field_get(r->data, NI_NODE_GUID));
 		if (i == HASH_NONE) {
-			first_seen(p, r->data);
+			add_node(p, r->data);
 		} else {
-			seen_again(d->nodes[i], p, r->data);
+			add_known_node(d->nodes[i], p, r->data);
 		}
 	}
 	p->next = d->spare;

@@ -7,7 +7,7 @@
  * A search in breadth from the local port over such cables takes nodes whose attributes
  * are complete; it gives each its shortest route, and by its order alone the graph is the
  * same whatever order the answers came in. What is left is reported: deaf nodes with the
- * neighbour through which they were seen, impostors with both places, silent ports.
+ * neighbour through which they were seen, duplicate GUIDs with both places, silent ports.
  */
 #include <errno.h>
 #include <infiniband/umad_sm.h>
@@ -65,11 +65,11 @@ static struct disc_port *cabled(const struct disc_node *n, unsigned num)
 	return far;
 }
 
-/* --- impostors -------------------------------------------------------------------- */
+/* --- duplicate GUIDs -------------------------------------------------------------------- */
 
-/* A cable that leads to a port which is cabled elsewhere, or down: its far end is a
- * second node with the same GUID. */
-static void report_impostors(struct disc *d, const struct disc_node *n)
+/* A cable whose far end says that it is cabled elsewhere, or down, leads to a second node
+ * with the same GUID. */
+static void report_duplicates(struct disc *d, const struct disc_node *n)
 {
 	for (unsigned i = 1; i <= n->n_ports; i++) {
 		const struct disc_port *p = &n->ports[i];
@@ -98,7 +98,7 @@ static void report_impostors(struct disc *d, const struct disc_node *n)
 
 /* --- silence ---------------------------------------------------------------------- */
 
-/* Who was behind a port in the last sweep? \return 0: unknown. */
+/* NodeGUID behind a port in the last sweep. \return 0: unknown. */
 static uint64_t known_peer(const struct graph *prev, uint64_t guid, uint8_t num)
 {
 	uint32_t node, port;
@@ -156,7 +156,7 @@ static void report(struct disc *d, const struct graph *prev)
 			             disc_place(d, n->from, n->from_port));
 			continue;
 		}
-		report_impostors(d, n);
+		report_duplicates(d, n);
 		for (unsigned k = 1; k <= n->n_ports; k++) {
 			if (n->ports[k].silent && n->ports[k].peer == NULL) {
 				report_silent(d, n, &n->ports[k], prev, &counted);

@@ -21,7 +21,7 @@
 
 static const char *const source = "sweep";
 
-/* Groups as the state has them, both lists by MGID. */
+/* Groups and members as the state has them, both lists by MGID. */
 struct gather {
 	struct sm *sm;
 	struct job *job;
@@ -100,9 +100,9 @@ static int put_member(struct gather *c, uint32_t port, bool sends_only)
 	return E_OK;
 }
 
-/* A port may be a member by several GIDs: once is enough, as one who receives if it may.
- */
-static bool merged(struct gather *c, uint32_t port, bool sends_only)
+/* A port may be a member by several GIDs. It is listed once, as a receiver if any of them
+ * receives. \return true: it is listed already. */
+static bool merge_member(struct gather *c, uint32_t port, bool sends_only)
 {
 	uint32_t i = c->slot[port];
 
@@ -136,11 +136,10 @@ static int add_member(void *ctx, const uint8_t *key, size_t key_len, const uint8
 		return E_OK; /* no such port at the moment */
 	}
 	sends_only = (row.join_state & MC_RECEIVES) == 0;
-	return merged(c, port, sends_only) ? E_OK : put_member(c, port, sends_only);
+	return merge_member(c, port, sends_only) ? E_OK : put_member(c, port, sends_only);
 }
 
-/* Lists that have stopped moving. */
-static int gather(struct gather *c)
+static int gather_members(struct gather *c)
 {
 	uint32_t first = 0;
 	int ret;
@@ -162,8 +161,8 @@ static int gather(struct gather *c)
 
 /* ---- trees and tables ---- */
 
-/* Switches without a multicast table. NULL: none, or memory is out (ret). */
-static const uint8_t *barred(const struct disc *d, struct arena *a, int *ret)
+/* [n_switches] switches without a multicast table. NULL: none, or out of memory (ret). */
+static const uint8_t *without_mft(const struct disc *d, struct arena *a, int *ret)
 {
 	const struct graph *g = d->g;
 	uint8_t *list = arena_array(a, g->n_switches, 1);
@@ -247,7 +246,7 @@ int multicast_start(struct multicast *m, struct job *j)
 	struct gather c = { .sm = m->sm, .job = j };
 	struct program_mft tables = { .n = 0 };
 	struct mcast_in in;
-	int bars, ret;
+	int mft_ret, ret;
 
 	multicast_end(m); /* one that was given up */
 	m->version = version(m);
@@ -255,14 +254,14 @@ int multicast_start(struct multicast *m, struct job *j)
 		return E_OK;
 	}
 	m->arena = c.a = arena_new();
-	ret = c.a == NULL ? -ENOMEM : gather(&c);
+	ret = c.a == NULL ? -ENOMEM : gather_members(&c);
 	if (ret != E_OK) {
 		return ret;
 	}
 	in = (struct mcast_in){ .groups = c.groups,
 		                .n_groups = c.n_groups,
-		                .barred = barred(&j->disc, c.a, &bars) };
-	ret = bars == E_OK ? make_tables(j, &in, c.a, &tables) : bars;
+		                .barred = without_mft(&j->disc, c.a, &mft_ret) };
+	ret = mft_ret == E_OK ? make_tables(j, &in, c.a, &tables) : mft_ret;
 	return ret == E_OK ? program_mfts(&j->program, &tables, c.a) : ret;
 }
 

@@ -15,7 +15,7 @@ struct qos_policy;
 struct virtual_fabrics;
 
 /*!
- * From what an operator wrote to the policy of a fabric (db/policy.h): port groups, device
+ * Compiles what an operator wrote to the policy of a fabric (db/policy.h): port groups, device
  * groups and P_Keys become sets of ports, SLs become QoS classes of the routing.
  */
 struct policy_in {
@@ -28,7 +28,7 @@ struct policy_in {
 	bool enforce;                  /*!< virtual fabrics: members and ServiceIDs count */
 	const struct qos_policy *policy;       /*!< NULL or without a default level: none */
 	const struct virtual_fabrics *fabrics; /*!< NULL, or none of them active: none */
-	struct diags *d; /*!< warnings: what has no ports, no way, no effect; may be NULL */
+	struct diags *d; /*!< warnings about what has no ports, no paths or no effect; may be NULL */
 };
 
 /*! \brief Would there be a policy that gives SLs other than 0? Then ports need tables. */

@@ -3,11 +3,11 @@
 /*
  * Programming ports: PortInfo by difference.
  *
- * What a port should have is put over what was read from it; only when the two differ is
- * a Set sent, and what its answer shows is kept as the new state. PortState and
+ * What a port should have is put over what was read from it. A Set is sent only if the two
+ * differ, and what its answer shows is kept as the new state. PortState and
  * PortPhysicalState of a Set stay 0, "no change", with two exceptions: the activation
- * itself, and a link beyond INIT whose MTU or VLs must change. Those take effect only
- * when a link comes up, so that link, and no other, is restarted.
+ * itself, and a link beyond INIT whose MTU or VLs must change. New MTU and VLs take effect
+ * only when a link comes up, so that link, and no other, is restarted.
  *
  * NeighborMTU is the smaller MTUCap of the two ends, OperationalVLs the smaller VLCap,
  * at most max_op_vls. Ports without a cable in the graph are left alone.
@@ -62,8 +62,8 @@ bool program_answered(struct program *p, const struct disc_node *n, unsigned por
 
 /* --- what a port should have ------------------------------------------------------ */
 
-/* One port on its way to what it should have. */
-struct aim {
+/* What one port should have. */
+struct port_plan {
 	const struct program *p;
 	const struct graph *g;
 	uint32_t port;      /* in the graph */
@@ -77,14 +77,14 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static bool on_switch(const struct aim *a)
+static bool on_switch(const struct port_plan *a)
 {
 	return a->g->nodes[a->g->ports[a->port].node].type == NODE_SWITCH;
 }
 
-/* SL of the way from a port to the SM: by its lane when there are several; with QoS levels
- * on that of sm_sl. */
-static uint64_t sm_sl(const struct aim *a)
+/* SL of the route from a port to the SM: that of its lane if there are several lanes, and of
+ * the QoS level of sm_sl if the routing has levels. */
+static uint64_t sm_sl(const struct port_plan *a)
 {
 	const struct lanes *lanes = a->p->lanes;
 	uint32_t sw = graph_switch_of(a->g, a->port);
@@ -101,7 +101,7 @@ static uint64_t sm_sl(const struct aim *a)
 	return lane_of(lanes, sw, a->p->sm_lid);
 }
 
-static void aim_end_port(struct aim *a)
+static void plan_end_port(struct port_plan *a)
 {
 	const struct config *c = a->p->config;
 	struct lid_range range = a->p->lids->of[a->port];
@@ -120,14 +120,15 @@ static void aim_end_port(struct aim *a)
 	}
 }
 
-/* LinkWidthEnabled and its kin. 0 and "all" leave a link as it trained by itself: it is
- * up, and some take a Set, even one that only allows more, as reason to train anew. */
+/* Value of LinkWidthEnabled, LinkSpeedEnabled or LinkSpeedExtEnabled. The options 0 and "all"
+ * leave a link as it trained by itself, because some ports train anew after any Set, even
+ * one that only allows more. */
 static uint64_t enabled(uint64_t now, uint64_t supported, uint64_t option, uint64_t all)
 {
 	return option == all || !(option & supported) ? now : option & supported;
 }
 
-static void aim_link_training(struct aim *a)
+static void plan_training(struct port_plan *a)
 {
 	const struct config *c = a->p->config;
 	const uint8_t *now = a->now;
@@ -146,19 +147,19 @@ static void aim_link_training(struct aim *a)
 	                  c->force_link_speed_ext, ALL_EXT_SPEEDS));
 }
 
-static enum qos_class class_of(const struct aim *a, const struct port *p)
+static enum qos_class class_of(const struct port_plan *a, const struct port *p)
 {
 	uint8_t type = a->g->nodes[p->node].type;
 
 	return type == NODE_SWITCH ? QOS_SWE : type == NODE_ROUTER ? QOS_RTR : QOS_CA;
 }
 
-static uint64_t max_op_vls(const struct aim *a, const struct port *p)
+static uint64_t max_op_vls(const struct port_plan *a, const struct port *p)
 {
 	return config_max_op_vls(a->p->config, class_of(a, p));
 }
 
-static void aim_link(struct aim *a)
+static void plan_link(struct port_plan *a)
 {
 	const struct config *c = a->p->config;
 	const struct port *near = &a->g->ports[a->port];
@@ -188,11 +189,11 @@ static void aim_link(struct aim *a)
 		          leaf ? c->leaf_head_of_queue_lifetime
 		               : c->head_of_queue_lifetime);
 	}
-	aim_link_training(a);
+	plan_training(a);
 }
 
-/* Fills want. \return false: this port is left alone. */
-static bool aim_port(struct aim *a)
+/* Fills want. \return false: nothing is set on this port. */
+static bool plan_port(struct port_plan *a)
 {
 	const struct port *gp = &a->g->ports[a->port];
 	bool port0 = on_switch(a) && gp->num == 0;
@@ -202,12 +203,12 @@ static bool aim_port(struct aim *a)
 	memcpy(a->want, a->now, sizeof(a->want));
 	field_set(a->want, PI_CLIENT_REREGISTER, 0);
 	if (end_port && (port0 || cabled || a->port == a->g->sm_port)) {
-		aim_end_port(a);
+		plan_end_port(a);
 	} else if (!cabled) {
 		return false;
 	}
 	if (cabled) {
-		aim_link(a);
+		plan_link(a);
 	} else if (port0 && a->g->nodes[gp->node].esp0) {
 		field_set(a->want, PI_NEIGHBOR_MTU, gp->mtu);
 	}
@@ -219,22 +220,22 @@ static bool aim_port(struct aim *a)
 struct port_ctx {
 	struct program *p;
 	struct disc_node *node;
-	uint64_t demand; /* shadow_port_info_hash(); 0: part of the activation */
+	uint64_t set_hash; /* shadow_port_info_hash(); 0: part of the activation */
 	uint8_t state;   /* PortState asked for */
 	uint8_t status;  /* of the Set that was refused */
 };
 
-/* Would this Set only repeat what the port was told before, to no effect? */
-static bool repeats(const struct aim *a)
+/* Would this Set only repeat one that changed nothing? */
+static bool repeats(const struct port_plan *a)
 {
 	const struct port *gp = &a->g->ports[a->port];
 
 	return !field_get(a->want, PI_CLIENT_REREGISTER) &&
 	       shadow_port_info_is_same(a->p->shadow, a->g->nodes[gp->node].guid, gp->num,
-	                   shadow_port_info_hash(a->want), a->now);
+	                                shadow_port_info_hash(a->want), a->now);
 }
 
-/* What a port that refused a state is in by now. */
+/* The state of a port that refused one. */
 static void on_state_read(void *ctx, const struct smp_reply *r)
 {
 	struct port_ctx *c = ctx;
@@ -250,9 +251,9 @@ static void on_state_read(void *ctx, const struct smp_reply *r)
 	                       "Set(PortInfo)");
 }
 
-/* A state may be refused because the port is in it already: a Set whose answer was lost
- * is sent again. */
-static bool look_again(struct port_ctx *c, const struct smp_reply *r)
+/* A port may refuse a state because it is in it already: the answer to the first Set was
+ * lost and the Set was sent again. So its state is read. \return true: it is being read. */
+static bool read_refused_state(struct port_ctx *c, const struct smp_reply *r)
 {
 	int ret;
 
@@ -277,14 +278,14 @@ static void on_port_set(void *ctx, const struct smp_reply *r)
 	struct port_ctx *c = ctx;
 	struct disc_port *port = &c->node->ports[r->mod & PORT_NUM_MASK];
 
-	if (look_again(c, r) || !program_answered(c->p, c->node, port->num, r->ret,
+	if (read_refused_state(c, r) || !program_answered(c->p, c->node, port->num, r->ret,
 	                                          r->status, "Set(PortInfo)")) {
 		return;
 	}
 	memcpy(port->info, r->data, sizeof(port->info));
 	field_set(port->info, PI_CLIENT_REREGISTER, 0);
-	if (c->demand && c->demand != shadow_port_info_hash(port->info) &&
-	    shadow_port_info_note(c->p->shadow, c->node->guid, port->num, c->demand, port->info) !=
+	if (c->set_hash && c->set_hash != shadow_port_info_hash(port->info) &&
+	    shadow_port_info_note(c->p->shadow, c->node->guid, port->num, c->set_hash, port->info) !=
 	            E_OK) {
 		c->p->ret = -ENOMEM;
 	}
@@ -306,7 +307,7 @@ static void send_port(struct program *p, uint32_t port, uint8_t *want, unsigned 
 	field_set(want, PI_PORT_STATE, state);
 	field_set(want, PI_PORT_PHYSICAL_STATE, 0);
 	if (state == 0 || state == PORT_DOWN) {
-		c->demand = shadow_port_info_hash(want);
+		c->set_hash = shadow_port_info_hash(want);
 	}
 	ret = smp_submit(
 		p->smp,
@@ -335,13 +336,13 @@ int program_ports(struct program *p)
 	const struct graph *g = p->disc->g;
 
 	for (uint32_t i = 0; i < g->n_ports; i++) {
-		struct aim a = { .p = p, .g = g, .port = i };
+		struct port_plan a = { .p = p, .g = g, .port = i };
 
 		if (!settable(p, i)) {
 			continue;
 		}
 		a.now = disc_port_of(p->disc, i)->info;
-		if (aim_port(&a) && memcmp(a.want, a.now, sizeof(a.want)) != 0 &&
+		if (plan_port(&a) && memcmp(a.want, a.now, sizeof(a.want)) != 0 &&
 		    !repeats(&a)) {
 			p->n_bounced += a.restart;
 			send_port(p, i, a.want, a.restart ? PORT_DOWN : 0);

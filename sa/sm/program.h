@@ -21,7 +21,7 @@ struct smp;
 
 /*!
  * Programming: brings ports and tables to what was computed, by difference. Each step
- * queues its requests and is through when the SMP engine has nothing pending.
+ * queues its requests and has ended when the SMP engine has nothing pending.
  *
  *   program_read_lfts  tables of switches of which no copy is kept
  *   program_ports      PortInfo of all ports (LIDs, MTU, VLs, timeouts, SM's LID)
@@ -43,10 +43,10 @@ struct program {
 	struct qos_setup qos_setup[QOS_CLASS_COUNT]; /*!< when they are */
 	uint32_t sm_lid;
 	bool reregister; /*!< ask clients to register again: the first sweep as master */
-	struct lft_job *jobs; /*!< [n_switches] of the LFT step at work */
+	struct lft_job *lft_jobs; /*!< [n_switches] of the LFT step at work */
 	struct mft_job *mft_jobs; /*!< [n_switches] of the MFT step at work */
 	/* outcome */
-	uint32_t n_timeouts; /*!< requests that failed for want of an answer */
+	uint32_t n_timeouts; /*!< requests without an answer */
 	uint32_t n_refused;  /*!< answered with a bad status */
 	uint32_t n_bounced;  /*!< ports whose link restarts for a new MTU or VLs */
 	uint32_t n_port_sets, n_lft_sets, n_qos_sets, n_mft_sets, n_guid_sets;
@@ -109,9 +109,13 @@ int program_mfts(struct program *p, const struct program_mft *m, struct arena *a
 /*! \brief \a state is PORT_ARMED or PORT_ACTIVE; ports one state below get it. */
 int program_states(struct program *p, unsigned state);
 
-/*! \brief Ports states as now known into the graph, for a publish. */
+/*! \brief Copies the states of ports as now known into the graph, for a publish. */
 void program_states_to_graph(const struct program *p);
 
-/* Between the files of the program step: */
+/*!
+ * \brief For the parts that send requests: counts a failure and keeps the first one as a
+ *        sentence.
+ * \return true: there is an answer with a good status.
+ */
 bool program_answered(struct program *p, const struct disc_node *n, unsigned port,
                       int ret, unsigned status, const char *what);

@@ -9,15 +9,15 @@
  * kept is read first, unless its port is below ARMED: nothing flows there yet, so it is
  * set right away. What differs is set, and the answer is compared again: it shows what
  * the port has. Ports below ARMED were restarted, perhaps with their node, so what was
- * known of them is forgotten first, also while QoS is off: tables may have been read for
- * who asked (sa/sm/qos_reads.c).
+ * known of them is forgotten first, also while QoS is off: tables may have been read for a
+ * client (sa/sm/qos_reads.c).
  *
  * A switch of 36 ports has more than 1,300 SL-to-VL tables, nearly all of them equal.
  * Where SwitchInfo says that it takes them, wildcards set the tables of all ports in, or
  * of all ports in and out, by one request; tables that are to differ follow. This is done
  * where it saves requests, and where packets flow only if no table is wrong for a moment.
- * The first such request is checked by reading one table back. A switch that does not
- * keep its word gets its tables one by one.
+ * The first such request is checked by reading one table back. A switch that shows another
+ * table gets its tables one by one.
  *
  * An SL-to-VL rule of the routing says the VLs of each (port in, port out); CAs and
  * routers send as from and to class 0.
@@ -47,8 +47,9 @@
 
 enum { QOS_IN_FLIGHT = 4, DISTINCT_MAX = 64 };
 
-/* Tables of one request: of one port in, of all, of all ports in and out. */
-enum reach { REACH_ONE, REACH_ALL_IN, REACH_ALL };
+/* Which tables one request sets: of one ingress port, of all, of all ingress and egress
+ * ports. */
+enum scope { SCOPE_ONE, SCOPE_ALL_IN, SCOPE_ALL };
 
 /* The ports of a switch, or one port of a CA or router. */
 struct qos_job {
@@ -69,10 +70,10 @@ struct qos_job {
 };
 
 /* One table of one port. */
-struct item {
+struct table_request {
 	struct qos_job *j;
 	struct qos_table slot;
-	enum reach reach;
+	enum scope scope;
 	uint8_t want[64]; /* zeros behind a table of SL2VL_BYTES */
 };
 
@@ -90,7 +91,8 @@ static bool faces_switch(const struct qos_job *j, unsigned num)
 	       g->nodes[g->ports[peer].node].type == NODE_SWITCH;
 }
 
-/* Cabled ports; port 0 takes part as the way in, and as a way out when it is enhanced. */
+/* Does a port have tables that matter? Cabled ports do; port 0 as an ingress port, and as an
+ * egress port if it is enhanced. */
 static bool takes_part(const struct qos_job *j, unsigned num, bool out)
 {
 	const struct port *gp = graph_port_of(j, num);
@@ -119,7 +121,7 @@ static uint8_t vls_of(const struct disc_port *dp)
 	return link_vls((uint8_t)(code ? code : field_get(dp->info, PI_VL_CAP)));
 }
 
-static void trouble(struct qos_job *j, unsigned out, const char *what)
+static void lanes_fail(struct qos_job *j, unsigned out, const char *what)
 {
 	struct program *p = j->p;
 
@@ -153,7 +155,7 @@ static struct qos_port port_of(const struct qos_job *j, unsigned out)
 }
 
 /* Works out the SL-to-VL tables of egress port out. */
-static void begin_maps(struct qos_job *j, unsigned out)
+static void compute_maps(struct qos_job *j, unsigned out)
 {
 	struct qos_port q = port_of(j, out);
 
@@ -163,7 +165,7 @@ static void begin_maps(struct qos_job *j, unsigned out)
 }
 
 /* Works out the arbitration of egress port out. */
-static void begin_arb(struct qos_job *j)
+static void compute_arb(struct qos_job *j)
 {
 	const struct disc_port *dp = &j->node->ports[j->out];
 	struct qos_port q = port_of(j, j->out);
@@ -173,12 +175,12 @@ static void begin_arb(struct qos_job *j)
 		if (j->p->lanes_there == 0 || q.vls < j->p->lanes_there) {
 			j->p->lanes_there = q.vls;
 		}
-		trouble(j, j->out, "has fewer operational VLs");
+		lanes_fail(j, j->out, "has fewer operational VLs");
 	}
 	missing = qos_table_arb(&q, qos_table_arb_cap(dp, 0), qos_table_arb_cap(dp, 2), j->arb);
 	if (missing &&
 	    qos_table_bytes(&(struct qos_table){ j->node, j->copy, j->out, 0 })) {
-		trouble(j, j->out, "has no room in its VL arbitration tables for all");
+		lanes_fail(j, j->out, "has no room in its VL arbitration tables for all");
 	}
 }
 
@@ -206,7 +208,7 @@ static void count_table(struct distinct *d, const uint8_t *table)
 }
 
 /* Place of the table of which there are most. */
-static unsigned most(const struct distinct *d)
+static unsigned most_frequent(const struct distinct *d)
 {
 	unsigned best = 0;
 
@@ -229,7 +231,7 @@ static const uint8_t *wanted_map(const struct qos_job *j, unsigned in)
 /* Adds the tables that egress port out should have. */
 static void count_maps(struct qos_job *j, unsigned out, struct distinct *d)
 {
-	begin_maps(j, out);
+	compute_maps(j, out);
 	for (unsigned in = 0; in < j->copy->n_in; in++) {
 		if (takes_part(j, in, false)) {
 			count_table(d, wanted_map(j, in));
@@ -260,7 +262,7 @@ static struct row_plan plan_row(struct qos_job *j, unsigned out, const uint8_t *
 			n++;
 		}
 	}
-	top = most(&d);
+	top = most_frequent(&d);
 	cost = 1 + n - d.count[top];
 	if (cost < plan.cost && (cost == 1 || !is_live(j, out))) {
 		plan = (struct row_plan){ .cost = cost, .wild = true };
@@ -281,7 +283,7 @@ static bool table_for_all(struct qos_job *j, uint8_t ret[SL2VL_BYTES])
 			count_maps(j, out, &d);
 		}
 	}
-	top = d.table[most(&d)];
+	top = d.table[most_frequent(&d)];
 	for (unsigned out = 0; out < j->end; out++) {
 		unsigned after =
 			takes_part(j, out, true) ? plan_row(j, out, top).cost : 0;
@@ -307,7 +309,7 @@ static bool takes_wildcards(const struct qos_job *j)
 
 static void on_answer(void *ctx, const struct smp_reply *r);
 
-static void submit(struct item *t, uint8_t method)
+static void submit(struct table_request *t, uint8_t method)
 {
 	struct qos_job *j = t->j;
 	struct smp_request o = { .method = method,
@@ -318,8 +320,8 @@ static void submit(struct item *t, uint8_t method)
 	int ret;
 
 	qos_table_request(&t->slot, &o);
-	if (method == UMAD_METHOD_SET && t->reach != REACH_ONE) {
-		o.mod = t->reach == REACH_ALL ? SLVL_ALL_IN | SLVL_ALL_OUT
+	if (method == UMAD_METHOD_SET && t->scope != SCOPE_ONE) {
+		o.mod = t->scope == SCOPE_ALL ? SLVL_ALL_IN | SLVL_ALL_OUT
 		                              : SLVL_ALL_IN | t->slot.out;
 	}
 	ret = smp_submit(j->p->smp, &o);
@@ -331,17 +333,17 @@ static void submit(struct item *t, uint8_t method)
 	j->p->n_qos_sets += method == UMAD_METHOD_SET;
 }
 
-static void go_on(struct qos_job *j);
+static void send_next(struct qos_job *j);
 
 /* The answer to one table's request. */
-static void take_table(struct item *t, const struct smp_reply *r, bool set)
+static void take_table(struct table_request *t, const struct smp_reply *r, bool set)
 {
 	qos_table_keep(&t->slot, r->data);
 	if (qos_table_holds(&t->slot, t->want)) {
 		return;
 	}
 	if (set) {
-		trouble(t->j, t->slot.out, "keeps other tables than it is given");
+		lanes_fail(t->j, t->slot.out, "keeps other tables than it is given");
 	} else {
 		submit(t, UMAD_METHOD_SET);
 	}
@@ -349,12 +351,12 @@ static void take_table(struct item *t, const struct smp_reply *r, bool set)
 
 /* What a wildcard made of the tables that matter; NULL: not known. The copies of ports
  * without a cable stay as they are, for nobody reads these. */
-static void keep_wildcard(const struct item *t, const uint8_t *table)
+static void keep_wildcard(const struct table_request *t, const uint8_t *table)
 {
 	const struct qos_job *j = t->j;
 
 	for (unsigned out = 0; out < j->end; out++) {
-		bool meant = t->reach == REACH_ALL || out == t->slot.out;
+		bool meant = t->scope == SCOPE_ALL || out == t->slot.out;
 
 		for (unsigned in = 0; meant && in < j->copy->n_in; in++) {
 			if (takes_part(j, out, true) && takes_part(j, in, false)) {
@@ -365,7 +367,7 @@ static void keep_wildcard(const struct item *t, const uint8_t *table)
 }
 
 /* The answer to a wildcard. The first one is checked by a table read back. */
-static void take_wildcard(struct item *t, const struct smp_reply *r, bool set)
+static void take_wildcard(struct table_request *t, const struct smp_reply *r, bool set)
 {
 	struct qos_job *j = t->j;
 	struct program *p = j->p;
@@ -390,14 +392,14 @@ static void take_wildcard(struct item *t, const struct smp_reply *r, bool set)
 }
 
 /* Which of them arrived is not known. */
-static void drop_wildcard(struct item *t)
+static void drop_wildcard(struct table_request *t)
 {
 	struct qos_job *j = t->j;
 
 	j->wild = j->hold = false;
 	keep_wildcard(t, NULL);
 	for (unsigned out = 0; j->stop && out < j->end; out++) {
-		trouble(j, out, "does not take its tables");
+		lanes_fail(j, out, "does not take its tables");
 	}
 }
 
@@ -407,7 +409,7 @@ static void on_answer(void *ctx, const struct smp_reply *r)
 		{ "Get(SLtoVLMappingTable)", "Get(VLArbitrationTable)" },
 		{ "Set(SLtoVLMappingTable)", "Set(VLArbitrationTable)" }
 	};
-	struct item *t = ctx;
+	struct table_request *t = ctx;
 	struct qos_job *j = t->j;
 	bool set = r->method == UMAD_METHOD_SET;
 	bool good = program_answered(j->p, j->node, t->slot.out, r->ret, r->status,
@@ -415,7 +417,7 @@ static void on_answer(void *ctx, const struct smp_reply *r)
 
 	j->in_flight--;
 	j->stop |= r->ret == E_TIMEOUT;
-	if (t->reach != REACH_ONE) {
+	if (t->scope != SCOPE_ONE) {
 		if (good) {
 			take_wildcard(t, r, set);
 		} else {
@@ -425,10 +427,10 @@ static void on_answer(void *ctx, const struct smp_reply *r)
 		take_table(t, r, set);
 	} else {
 		qos_table_keep(&t->slot, NULL);
-		trouble(j, t->slot.out,
+		lanes_fail(j, t->slot.out,
 		        set ? "does not take its tables" : "does not show its tables");
 	}
-	go_on(j);
+	send_next(j);
 }
 
 /* --- the walk --------------------------------------------------------------------- */
@@ -441,9 +443,9 @@ static bool exists(const struct qos_job *j, const struct qos_table *t)
 	        takes_part(j, t->step - (unsigned)VL_ARB_BLOCKS, false));
 }
 
-static struct item *keep_item(struct qos_job *j, const struct item *t)
+static struct table_request *keep_request(struct qos_job *j, const struct table_request *t)
 {
-	struct item *kept = arena_alloc(j->p->arena, sizeof(*kept));
+	struct table_request *kept = arena_alloc(j->p->arena, sizeof(*kept));
 
 	if (kept == NULL) {
 		j->p->ret = -ENOMEM;
@@ -453,10 +455,10 @@ static struct item *keep_item(struct qos_job *j, const struct item *t)
 	return kept;
 }
 
-static void look_at(struct qos_job *j)
+static void send_table(struct qos_job *j)
 {
-	struct item t = { .j = j, .slot = { j->node, j->copy, j->out, j->step } };
-	struct item *kept;
+	struct table_request t = { .j = j, .slot = { j->node, j->copy, j->out, j->step } };
+	struct table_request *kept;
 
 	if (!exists(j, &t.slot)) {
 		return;
@@ -470,7 +472,7 @@ static void look_at(struct qos_job *j)
 	if (qos_table_holds(&t.slot, t.want)) {
 		return;
 	}
-	kept = keep_item(j, &t);
+	kept = keep_request(j, &t);
 	if (kept != NULL) {
 		submit(kept, qos_table_holds(&t.slot, NULL) || !is_live(j, j->out)
 		                     ? UMAD_METHOD_SET
@@ -479,12 +481,12 @@ static void look_at(struct qos_job *j)
 }
 
 /* Sends a table by a wildcard; the slot is the table by which it is checked. */
-static void send_wildcard(struct qos_job *j, enum reach reach, unsigned out,
+static void send_wildcard(struct qos_job *j, enum scope scope, unsigned out,
                           const uint8_t table[SL2VL_BYTES])
 {
-	struct item t = { .j = j, .slot = { j->node, j->copy, 0, 0 }, .reach = reach };
+	struct table_request t = { .j = j, .slot = { j->node, j->copy, 0, 0 }, .scope = scope };
 	unsigned in = j->copy->n_in - 1;
-	struct item *kept;
+	struct table_request *kept;
 
 	while (in > 0 && !takes_part(j, in, false)) {
 		in--;
@@ -492,7 +494,7 @@ static void send_wildcard(struct qos_job *j, enum reach reach, unsigned out,
 	t.slot.out = (uint16_t)out;
 	t.slot.step = (uint16_t)(VL_ARB_BLOCKS + in);
 	memcpy(t.want, table, SL2VL_BYTES);
-	kept = keep_item(j, &t);
+	kept = keep_request(j, &t);
 	if (kept != NULL) {
 		j->hold = true;
 		submit(kept, UMAD_METHOD_SET);
@@ -512,7 +514,7 @@ static void begin_all_maps(struct qos_job *j)
 		out--;
 	}
 	if (j->wild && takes_part(j, out, true) && table_for_all(j, table)) {
-		send_wildcard(j, REACH_ALL, out, table);
+		send_wildcard(j, SCOPE_ALL, out, table);
 	}
 }
 
@@ -521,17 +523,17 @@ static void begin_port(struct qos_job *j)
 	struct row_plan plan;
 
 	if (!j->maps) {
-		begin_arb(j);
+		compute_arb(j);
 		return;
 	}
-	begin_maps(j, j->out);
+	compute_maps(j, j->out);
 	plan = j->wild ? plan_row(j, j->out, NULL) : (struct row_plan){ .cost = 0 };
 	if (plan.wild) {
-		send_wildcard(j, REACH_ALL_IN, j->out, plan.table);
+		send_wildcard(j, SCOPE_ALL_IN, j->out, plan.table);
 	}
 }
 
-static void go_on(struct qos_job *j)
+static void send_next(struct qos_job *j)
 {
 	while (j->in_flight < QOS_IN_FLIGHT && !j->hold && !j->stop &&
 	       j->p->ret == E_OK) {
@@ -554,7 +556,7 @@ static void go_on(struct qos_job *j)
 			begin_port(j);
 		}
 		if (!j->hold) {
-			look_at(j);
+			send_table(j);
 			j->step++;
 		}
 	}
@@ -584,7 +586,7 @@ static void forget_restarted(const struct graph *g, uint32_t node,
 	}
 }
 
-static int start(struct program *p, uint32_t node, unsigned first, unsigned end)
+static int start_ports(struct program *p, uint32_t node, unsigned first, unsigned end)
 {
 	struct disc_node *n = p->disc->of[node];
 	const struct disc_port *agent = qos_table_agent(n, first);
@@ -609,7 +611,7 @@ static int start(struct program *p, uint32_t node, unsigned first, unsigned end)
 		return -ENOMEM;
 	}
 	j->wild = takes_wildcards(j);
-	go_on(j);
+	send_next(j);
 	return p->ret;
 }
 
@@ -619,10 +621,10 @@ static int start_node(struct program *p, uint32_t node)
 	int ret = E_OK;
 
 	if (n->type == NODE_SWITCH) {
-		return start(p, node, 0, n->n_ports + 1u);
+		return start_ports(p, node, 0, n->n_ports + 1u);
 	}
 	for (unsigned k = 1; k <= n->n_ports && ret == E_OK; k++) {
-		ret = start(p, node, k, k + 1);
+		ret = start_ports(p, node, k, k + 1);
 	}
 	return ret;
 }

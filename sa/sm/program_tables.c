@@ -26,6 +26,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/search.h"
 #include "conf/config.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
@@ -64,20 +65,20 @@ static void submit(struct lft_job *j, struct smp_request *o)
 	j->in_flight++;
 }
 
-static int jobs_new(struct program *p)
+static int lft_jobs_new(struct program *p)
 {
 	const struct graph *g = p->disc->g;
 
-	p->jobs = arena_array(p->arena, g->n_switches, sizeof(*p->jobs));
-	if (p->jobs == NULL) {
+	p->lft_jobs = arena_array(p->arena, g->n_switches, sizeof(*p->lft_jobs));
+	if (p->lft_jobs == NULL) {
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < g->n_switches; i++) {
 		struct disc_node *n = p->disc->of[g->switches[i]];
 
-		p->jobs[i] = (struct lft_job){ .p = p, .node = n, .sw = i };
-		p->jobs[i].copy = shadow_switch_get(p->shadow, n->guid);
-		if (p->jobs[i].copy == NULL) {
+		p->lft_jobs[i] = (struct lft_job){ .p = p, .node = n, .sw = i };
+		p->lft_jobs[i].copy = shadow_switch_get(p->shadow, n->guid);
+		if (p->lft_jobs[i].copy == NULL) {
 			return -ENOMEM;
 		}
 	}
@@ -86,7 +87,7 @@ static int jobs_new(struct program *p)
 
 /* --- reading back ----------------------------------------------------------------- */
 
-static void read_on(struct lft_job *j);
+static void read_blocks(struct lft_job *j);
 
 static void on_lft_read(void *ctx, const struct smp_reply *r)
 {
@@ -102,10 +103,10 @@ static void on_lft_read(void *ctx, const struct smp_reply *r)
 		program_answered(j->p, j->node, 0, r->ret, r->status,
 		                 "Get(LinearForwardingTable)");
 	}
-	read_on(j);
+	read_blocks(j);
 }
 
-static void read_on(struct lft_job *j)
+static void read_blocks(struct lft_job *j)
 {
 	while (j->next < j->end && j->in_flight < IN_FLIGHT && j->p->ret == E_OK) {
 		submit(j, &(struct smp_request){ .method = UMAD_METHOD_GET,
@@ -117,10 +118,10 @@ static void read_on(struct lft_job *j)
 
 int program_read_lfts(struct program *p)
 {
-	int ret = jobs_new(p);
+	int ret = lft_jobs_new(p);
 
 	for (uint32_t i = 0; i < p->disc->g->n_switches && ret == E_OK; i++) {
-		struct lft_job *j = &p->jobs[i];
+		struct lft_job *j = &p->lft_jobs[i];
 		uint32_t top =
 			(uint32_t)field_get(j->node->switch_info, SI_LINEAR_FDB_TOP);
 
@@ -131,7 +132,7 @@ int program_read_lfts(struct program *p)
 		j->copy->top = top;
 		j->end = top ? top / LFT_BLOCK_LIDS + 1 : 0;
 		j->end = j->end > LFT_BLOCKS ? LFT_BLOCKS : j->end;
-		read_on(j);
+		read_blocks(j);
 		ret = p->ret;
 	}
 	return ret;
@@ -202,14 +203,14 @@ static int keep_lanes(struct program *p)
 		                             ? l->rows + i * l->stride
 		                             : NULL;
 
-		ret = shadow_lanes_put(p->jobs[i].copy, row, p->lft->n_lids);
+		ret = shadow_lanes_put(p->lft_jobs[i].copy, row, p->lft->n_lids);
 	}
 	return ret;
 }
 
 /* --- sending ---------------------------------------------------------------------- */
 
-static void write_on(struct lft_job *j);
+static void send_blocks(struct lft_job *j);
 
 static void on_top_set(void *ctx, const struct smp_reply *r)
 {
@@ -257,33 +258,25 @@ static void on_lft_set(void *ctx, const struct smp_reply *r)
 		j->p->ret = shadow_lft_put(j->copy, r->mod, r->data) != E_OK ? -ENOMEM
 		                                                           : j->p->ret;
 	}
-	write_on(j);
+	send_blocks(j);
 }
 
-static const uint8_t *wanted(const struct lft_job *j, uint32_t block)
+static void send_blocks(struct lft_job *j)
 {
-	return lft_row(j->p->lft, j->sw) + (size_t)block * LFT_BLOCK_LIDS;
-}
+	const uint8_t *row = lft_row(j->p->lft, j->sw);
 
-static bool differs(const struct lft_job *j, uint32_t block)
-{
-	const uint8_t *known = j->copy->block[block];
-
-	return known == NULL || memcmp(known, wanted(j, block), LFT_BLOCK_LIDS) != 0;
-}
-
-static void write_on(struct lft_job *j)
-{
 	while (j->next < j->end && j->in_flight < IN_FLIGHT && j->p->ret == E_OK) {
 		uint32_t block = j->next++;
+		const uint8_t *known = j->copy->block[block];
+		const uint8_t *want = row + (size_t)block * LFT_BLOCK_LIDS;
 
-		if (differs(j, block)) {
+		if (known == NULL || memcmp(known, want, LFT_BLOCK_LIDS) != 0) {
 			j->p->n_lft_sets++;
 			submit(j, &(struct smp_request){ .method = UMAD_METHOD_SET,
-			                               .attr = UMAD_SM_ATTR_LINEAR_FT,
-			                               .mod = block,
-			                               .data = wanted(j, block),
-			                               .done = on_lft_set });
+			                                 .attr = UMAD_SM_ATTR_LINEAR_FT,
+			                                 .mod = block,
+			                                 .data = want,
+			                                 .done = on_lft_set });
 		}
 	}
 	if (j->next == j->end && j->in_flight == 0 && !j->failed && !j->top_sent) {
@@ -293,12 +286,12 @@ static void write_on(struct lft_job *j)
 
 int program_lfts(struct program *p)
 {
-	int ret = jobs_new(p);
+	int ret = lft_jobs_new(p);
 
 	ret = ret == E_OK ? keep_lanes(p) : ret;
 	for (uint32_t i = 0; i < p->disc->g->n_switches && ret == E_OK; i++) {
-		p->jobs[i].end = p->lids->top / LFT_BLOCK_LIDS + 1;
-		write_on(&p->jobs[i]);
+		p->lft_jobs[i].end = p->lids->top / LFT_BLOCK_LIDS + 1;
+		send_blocks(&p->lft_jobs[i]);
 		ret = p->ret;
 	}
 	return ret;
@@ -314,7 +307,7 @@ struct mft_job {
 	uint32_t n, next, in_flight;
 };
 
-static void send_on(struct mft_job *j);
+static void send_mft_blocks(struct mft_job *j);
 
 static void on_mft_set(void *ctx, const struct smp_reply *r)
 {
@@ -328,10 +321,10 @@ static void on_mft_set(void *ctx, const struct smp_reply *r)
 	} else if (shadow_mft_put(j->copy, r->mod, r->data) != E_OK) {
 		j->p->ret = -ENOMEM;
 	}
-	send_on(j);
+	send_mft_blocks(j);
 }
 
-static void send_on(struct mft_job *j)
+static void send_mft_blocks(struct mft_job *j)
 {
 	while (j->next < j->n && j->in_flight < IN_FLIGHT && j->p->ret == E_OK) {
 		const struct shadow_mft *block = &j->send[j->next++];
@@ -358,7 +351,7 @@ static void send_on(struct mft_job *j)
 
 /* --- what differs ----------------------------------------------------------------- */
 
-static void want(struct mft_job *j, uint32_t mod, const uint8_t *data)
+static void want_block(struct mft_job *j, uint32_t mod, const uint8_t *data)
 {
 	const struct shadow_mft *known = shadow_mft_find(j->copy, mod);
 
@@ -368,25 +361,8 @@ static void want(struct mft_job *j, uint32_t mod, const uint8_t *data)
 	}
 }
 
-static void to_wire(const struct mft_block *b, uint8_t data[MFT_BLOCK_BYTES])
-{
-	for (unsigned i = 0; i < MFT_BLOCK_MLIDS; i++) {
-		field_set(data, i * 16, 16, b->mask[i]);
-	}
-}
-
-static bool in_use(const struct program_mft *m, uint32_t block)
-{
-	for (uint32_t i = 0; i < m->n_used; i++) {
-		if (m->used[i] == block) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Blocks in use, in the order of the list: from its entry *at on. */
-static void want_used(struct mft_job *j, const struct program_mft *m, uint32_t sw,
+static void want_used_blocks(struct mft_job *j, const struct program_mft *m, uint32_t sw,
                       uint32_t blocks, uint32_t *at)
 {
 	unsigned positions = j->node->n_ports / MFT_POSITION_PORTS + 1U;
@@ -398,31 +374,35 @@ static void want_used(struct mft_job *j, const struct program_mft *m, uint32_t s
 
 			if (*at < m->n && b->sw == sw && b->position == pos &&
 			    b->block == m->used[i]) {
-				to_wire(b, data);
+				for (unsigned k = 0; k < MFT_BLOCK_MLIDS; k++) {
+					field_set(data, k * 16, 16, b->mask[k]);
+				}
 				++*at;
 			}
 			if (m->used[i] < blocks) {
-				want(j, pos << POSITION_SHIFT | m->used[i], data);
+				want_block(j, pos << POSITION_SHIFT | m->used[i], data);
 			}
 		}
 	}
 }
 
 /* Blocks that were in use and are not. */
-static void want_cleared(struct mft_job *j, const struct program_mft *m)
+static void want_cleared_blocks(struct mft_job *j, const struct program_mft *m)
 {
 	static const uint8_t none[MFT_BLOCK_BYTES];
 
 	for (uint32_t i = 0; i < j->copy->n_mft; i++) {
 		uint32_t mod = j->copy->mft[i].mod;
+		uint32_t block = mod & ((1U << POSITION_SHIFT) - 1);
+		size_t at = LOWER_BOUND(m->n_used, k, m->used[k] < block);
 
-		if (!in_use(m, mod & ((1U << POSITION_SHIFT) - 1))) {
-			want(j, mod, none);
+		if (at == m->n_used || m->used[at] != block) {
+			want_block(j, mod, none);
 		}
 	}
 }
 
-static int job_init(struct mft_job *j, struct program *p, const struct program_mft *m,
+static int mft_job_init(struct mft_job *j, struct program *p, const struct program_mft *m,
                     uint32_t sw, struct arena *arena, uint32_t *at)
 {
 	struct disc_node *n = p->disc->of[p->disc->g->switches[sw]];
@@ -439,8 +419,8 @@ static int job_init(struct mft_job *j, struct program *p, const struct program_m
 	if (j->send == NULL) {
 		return -ENOMEM;
 	}
-	want_used(j, m, sw, (cap + MFT_BLOCK_MLIDS - 1) / MFT_BLOCK_MLIDS, at);
-	want_cleared(j, m);
+	want_used_blocks(j, m, sw, (cap + MFT_BLOCK_MLIDS - 1) / MFT_BLOCK_MLIDS, at);
+	want_cleared_blocks(j, m);
 	return E_OK;
 }
 
@@ -455,9 +435,9 @@ int program_mfts(struct program *p, const struct program_mft *m, struct arena *a
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < g->n_switches && ret == E_OK; i++) {
-		ret = job_init(&p->mft_jobs[i], p, m, i, arena, &at);
+		ret = mft_job_init(&p->mft_jobs[i], p, m, i, arena, &at);
 		if (ret == E_OK) {
-			send_on(&p->mft_jobs[i]);
+			send_mft_blocks(&p->mft_jobs[i]);
 			ret = p->ret;
 		}
 	}

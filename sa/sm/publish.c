@@ -63,56 +63,43 @@ static void add(struct attr_list *l, uint64_t guid, uint16_t attr, uint32_t bloc
 	l->items[l->n++] = (struct snap_attr){ guid, attr, block, data, (uint16_t)len };
 }
 
-static void put_description(struct attr_list *l, const struct disc_node *n)
+static void put_node(struct attr_list *l, const struct disc_node *n, uint16_t attr)
 {
-	add(l, n->guid, UMAD_SM_ATTR_NODE_DESC, 0, n->description, 64);
-}
-
-static void put_node_info(struct attr_list *l, const struct disc_node *n)
-{
-	add(l, n->guid, UMAD_SM_ATTR_NODE_INFO, 0, n->node_info, 64);
-}
-
-static void put_switch_info(struct attr_list *l, const struct disc_node *n)
-{
-	if (n->type == NODE_SWITCH) {
-		add(l, n->guid, UMAD_SM_ATTR_SWITCH_INFO, 0, n->switch_info, 64);
+	if (attr != UMAD_SM_ATTR_SWITCH_INFO || n->type == NODE_SWITCH) {
+		add(l, n->guid, attr, 0,
+		    attr == UMAD_SM_ATTR_NODE_DESC   ? n->description
+		    : attr == UMAD_SM_ATTR_NODE_INFO ? n->node_info
+		                                     : n->switch_info,
+		    64);
 	}
 }
 
-static void put_port_info(struct attr_list *l, const struct disc_node *n)
+static void put_port_info(struct attr_list *l, const struct disc_node *n, uint16_t attr)
 {
 	for (unsigned i = 0; i <= n->n_ports; i++) {
 		if (n->ports[i].has_info) {
-			add(l, n->guid, UMAD_SM_ATTR_PORT_INFO, i, n->ports[i].info, 64);
+			add(l, n->guid, attr, i, n->ports[i].info, 64);
 		}
 	}
 }
 
-static void put_blocks(struct attr_list *l, const struct disc_node *n,
-                       enum port_table_kind kind, uint16_t attr, unsigned shift)
+/* Blocks of the P_Key or GUID tables. */
+static void put_blocks(struct attr_list *l, const struct disc_node *n, uint16_t attr)
 {
+	bool guids = attr == UMAD_SM_ATTR_GUID_INFO;
+	enum port_table_kind kind = guids ? PORT_GUIDS : PORT_P_KEYS;
+
 	for (unsigned i = 0; i <= n->n_ports; i++) {
 		const struct shadow_port *t =
 			shadow_port_find(&l->p->sm->shadow, n->guid, (uint8_t)i);
 
 		for (unsigned b = 0; t != NULL && b < t->table[kind].n; b++) {
 			if (t->table[kind].block[b].known) {
-				add(l, n->guid, attr, i << shift | b,
+				add(l, n->guid, attr, i << (guids ? 8 : 16) | b,
 				    t->table[kind].block[b].data, PORT_BLOCK_BYTES);
 			}
 		}
 	}
-}
-
-static void put_guids(struct attr_list *l, const struct disc_node *n)
-{
-	put_blocks(l, n, PORT_GUIDS, UMAD_SM_ATTR_GUID_INFO, 8);
-}
-
-static void put_p_keys(struct attr_list *l, const struct disc_node *n)
-{
-	put_blocks(l, n, PORT_P_KEYS, UMAD_SM_ATTR_PKEY_TABLE, 16);
 }
 
 static const struct shadow_qos *qos_of(const struct attr_list *l, const struct disc_node *n)
@@ -123,7 +110,7 @@ static const struct shadow_qos *qos_of(const struct attr_list *l, const struct d
 
 /* One row per egress port: the tables of all ingress ports one behind the other, or one table
  * if they are all the same. */
-static void put_sl2vl(struct attr_list *l, const struct disc_node *n)
+static void put_sl2vl(struct attr_list *l, const struct disc_node *n, uint16_t attr)
 {
 	const struct shadow_qos *c = qos_of(l, n);
 
@@ -138,7 +125,7 @@ static void put_sl2vl(struct attr_list *l, const struct disc_node *n)
 			same &= memcmp(table, first, SL2VL_BYTES) == 0;
 		}
 		if (known) {
-			add(l, c->guid, UMAD_SM_ATTR_SLVL_TABLE, out, first,
+			add(l, c->guid, attr, out, first,
 			    (same ? 1 : c->n_in) * (size_t)SL2VL_BYTES);
 		}
 	}
@@ -146,7 +133,7 @@ static void put_sl2vl(struct attr_list *l, const struct disc_node *n)
 
 /* All four blocks of every port, because clients ask for each. A block that the port does not
  * have, or that was never set or read, is empty. */
-static void put_arb(struct attr_list *l, const struct disc_node *n)
+static void put_arb(struct attr_list *l, const struct disc_node *n, uint16_t attr)
 {
 	static const uint8_t empty[VL_ARB_BYTES];
 	const struct shadow_qos *c = qos_of(l, n);
@@ -156,13 +143,13 @@ static void put_arb(struct attr_list *l, const struct disc_node *n)
 		const struct shadow_arb *arb = &c->arb[out];
 
 		for (unsigned b = 0; b < VL_ARB_BLOCKS; b++) {
-			add(l, c->guid, UMAD_SM_ATTR_VL_ARB_TABLE, out << 8 | (b + 1),
+			add(l, c->guid, attr, out << 8 | (b + 1),
 			    arb->known[b] ? arb->block[b] : empty, VL_ARB_BYTES);
 		}
 	}
 }
 
-static void put_mft(struct attr_list *l, const struct disc_node *n)
+static void put_mft(struct attr_list *l, const struct disc_node *n, uint16_t attr)
 {
 	const struct shadow_switch *c;
 
@@ -171,14 +158,14 @@ static void put_mft(struct attr_list *l, const struct disc_node *n)
 	}
 	c = shadow_switch_get(&l->p->sm->shadow, n->guid);
 	for (uint32_t i = 0; c != NULL && i < c->n_mft; i++) {
-		add(l, n->guid, UMAD_SM_ATTR_MCAST_FT, c->mft[i].mod, c->mft[i].data,
+		add(l, n->guid, attr, c->mft[i].mod, c->mft[i].data,
 		    MFT_BLOCK_BYTES);
 	}
 	l->ret = c == NULL ? -ENOMEM : l->ret;
 }
 
 /* SMInfo of this subnet manager and of the others, without the keys, which are secret. */
-static void put_sm_info(struct attr_list *l, const struct disc_node *n)
+static void put_sm_info(struct attr_list *l, const struct disc_node *n, uint16_t attr)
 {
 	const struct graph *g = l->job->disc.g;
 	const struct port *own = &g->ports[g->sm_port];
@@ -197,16 +184,26 @@ static void put_sm_info(struct attr_list *l, const struct disc_node *n)
 		}
 		if (info != NULL) {
 			field_set(info, SMI_SM_KEY, 0);
-			add(l, n->guid, UMAD_SM_ATTR_SM_INFO, i, info, SMP_DATA_BYTES);
+			add(l, n->guid, attr, i, info, SMP_DATA_BYTES);
 		}
 	}
 }
 
 /* In the order of their numbers. */
-static void (*const emit[])(struct attr_list *l, const struct disc_node *n) = {
-	put_description, put_node_info, put_switch_info, put_guids,  put_port_info,
-	put_p_keys,      put_sl2vl,     put_arb,         put_mft,
-	put_sm_info
+static const struct {
+	uint16_t attr;
+	void (*put)(struct attr_list *l, const struct disc_node *n, uint16_t attr);
+} payloads[] = {
+	{ UMAD_SM_ATTR_NODE_DESC, put_node },
+	{ UMAD_SM_ATTR_NODE_INFO, put_node },
+	{ UMAD_SM_ATTR_SWITCH_INFO, put_node },
+	{ UMAD_SM_ATTR_GUID_INFO, put_blocks },
+	{ UMAD_SM_ATTR_PORT_INFO, put_port_info },
+	{ UMAD_SM_ATTR_PKEY_TABLE, put_blocks },
+	{ UMAD_SM_ATTR_SLVL_TABLE, put_sl2vl },
+	{ UMAD_SM_ATTR_VL_ARB_TABLE, put_arb },
+	{ UMAD_SM_ATTR_MCAST_FT, put_mft },
+	{ UMAD_SM_ATTR_SM_INFO, put_sm_info },
 };
 
 static int list_attrs(const struct publisher *p, const struct job *j, struct arena *a,
@@ -215,9 +212,9 @@ static int list_attrs(const struct publisher *p, const struct job *j, struct are
 	const struct graph *g = j->disc.g;
 	struct attr_list l = { .p = p, .job = j, .a = a };
 
-	for (size_t k = 0; k < sizeof(emit) / sizeof(emit[0]); k++) {
+	for (size_t k = 0; k < sizeof(payloads) / sizeof(payloads[0]); k++) {
 		for (uint32_t i = 0; i < g->n_nodes; i++) {
-			emit[k](&l, j->disc.of[i]);
+			payloads[k].put(&l, j->disc.of[i], payloads[k].attr);
 		}
 	}
 	c->attrs = l.items;

@@ -16,18 +16,27 @@ struct stats;
 struct transport;
 
 /*!
- * The sweep: the state machine of the fabric thread. It takes MADs, timers and requests in
- * and gives MADs, routing jobs and publishes out. Time and transport are handed in.
+ * The sweep: the state machine of the fabric thread. It takes MADs, timers and requests in and
+ * gives MADs, routing jobs and publishes out. Time and transport are handed in. It sequences
+ * the parts of the subnet manager; the parts do the work (the table is in sweep.c).
  *
  *   IDLE --timer--> LIGHT --nothing changed--> IDLE
  *     |               '--change--.
- *     '--trap, request, SIGHUP---+--> DISCOVER -> LIDS -> ROUTE+PROVE -> PROGRAM -> PUBLISH
- *                                                                             |
- *                              IDLE <-- PUBLISH STATES <-- ACTIVATE <---------'
+ *     '--trap, request, SIGHUP---+--> DISCOVER -> ELECTION --we are master--.
+ *                                                    |                      |
+ *                             STANDBY <--another is--'                      v
+ *           .----------------------------------------- READ_TABLES <---- assign LIDs
+ *           v
+ *         ROUTE and prove -> keep LIDs -> PORTS -> QOS -> TABLES -> MULTICAST -> publish
+ *                                                                                   |
+ *                     IDLE <-- publish the states <-- ACTIVATE <-- ARM <------------'
  *
- * A failure in any phase leaves the last published epoch and forces the next sweep to be heavy.
- * Another SM that is MASTER and higher (priority, then lower GUID), or any MASTER before we
- * are it, makes us STANDBY: nothing is touched and the other is asked every sweep interval.
+ *   IDLE --members or alias GUIDs changed--> CLIENT_TABLES -> publish -> IDLE
+ *   IDLE --a client asks for QoS tables----> READ_QOS ----------------> IDLE
+ *   STANDBY --timer--> POLL the master --it is gone--> DISCOVER
+ *
+ * A failure in any phase leaves the last published epoch and forces the next sweep to be
+ * heavy. While standby nothing on the fabric is changed.
  */
 struct sweep;
 
