@@ -39,8 +39,8 @@
 
 static const char *const source = "saguarod";
 
-/* One reading of the configuration; a SIGHUP makes a new one. */
-struct generation {
+/* The configuration as it was read at the start or at the last SIGHUP. */
+struct configuration {
 	struct arena *arena;
 	struct config config;
 	struct engine_options engines;
@@ -48,8 +48,8 @@ struct generation {
 };
 
 struct daemon {
-	struct generation *now;
-	struct arena *arena; /* process life time */
+	struct configuration *now;
+	struct arena *arena; /* of the process */
 	struct sim *sim;     /* NULL on umad */
 	struct transport *transport;
 	struct state *state;
@@ -60,7 +60,7 @@ struct daemon {
 	struct sweep *sweep;
 };
 
-/* What signal handlers may touch: two flags and the transport to wake. */
+/* Signal handlers use only these: two flags and the transport to wake. */
 static volatile sig_atomic_t stop_asked, reload_asked;
 static _Atomic(struct transport *) wake_target;
 
@@ -112,7 +112,7 @@ static double thread_clock(void)
 	return seconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
-static void generation_free(struct generation *g)
+static void configuration_free(struct configuration *g)
 {
 	if (g) {
 		arena_free(g->arena);
@@ -120,11 +120,12 @@ static void generation_free(struct generation *g)
 	}
 }
 
-/* Reads everything anew; problems are in the diagnostics, printed by the caller. */
-static int generation_new(int argc, char **argv, struct diags *d,
-                          struct generation **ret_gen)
+/* Reads all sources. Problems are in the diagnostics, which the caller prints. Takes the arena
+ * of the diagnostics on success. */
+static int configuration_read(int argc, char **argv, struct diags *d,
+                              struct configuration **ret_gen)
 {
-	struct generation *g = calloc(1, sizeof(*g));
+	struct configuration *g = calloc(1, sizeof(*g));
 	int ret;
 
 	if (!g) {
@@ -170,7 +171,8 @@ static void log_diags(const struct diags *d)
 	}
 }
 
-static void deps_of(struct daemon *d, const struct generation *g, struct sweep_deps *ret)
+static void fill_deps(struct daemon *d, const struct configuration *g,
+                      struct sweep_deps *ret)
 {
 	*ret = (struct sweep_deps){
 		.transport = d->transport,
@@ -187,9 +189,9 @@ static void deps_of(struct daemon *d, const struct generation *g, struct sweep_d
 	};
 }
 
-static void reload(struct daemon *d, int argc, char **argv)
+static void reload_configuration(struct daemon *d, int argc, char **argv)
 {
-	struct generation *fresh;
+	struct configuration *fresh;
 	struct sweep_deps deps;
 	struct arena *a = arena_new();
 	struct diags *diags = a ? arena_alloc(a, sizeof(*diags)) : NULL;
@@ -201,7 +203,7 @@ static void reload(struct daemon *d, int argc, char **argv)
 		return;
 	}
 	diags_init(diags, a);
-	int ret = generation_new(argc, argv, diags, &fresh);
+	int ret = configuration_read(argc, argv, diags, &fresh);
 	log_diags(diags);
 	if (ret != E_OK) {
 		log_error(source, "configuration refused, the running one stays");
@@ -211,14 +213,14 @@ static void reload(struct daemon *d, int argc, char **argv)
 	diags_init(diags, a);
 	if (config_keep(&d->now->config, &fresh->config, a, diags) != E_OK) {
 		log_error(source, "configuration refused: %s", err_text(-ENOMEM));
-		generation_free(fresh);
+		configuration_free(fresh);
 		return;
 	}
 	log_diags(diags);
-	deps_of(d, fresh, &deps);
+	fill_deps(d, fresh, &deps);
 	sweep_reconfigure(d->sweep, &deps);
 	sweep_request_heavy(d->sweep);
-	generation_free(d->now);
+	configuration_free(d->now);
 	d->now = fresh;
 	log_open(fresh->config.log_file); /* a rotated file gets a new one */
 	log_set_level(fresh->config.verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
@@ -328,8 +330,8 @@ static int open_databases(struct daemon *d)
 	return ret;
 }
 
-/* What a dump of OpenSM says, before anybody is answered. A bad one is no reason not to
- * run the fabric. */
+/* Imports a dump of OpenSM before the first request is answered. The fabric is managed even if
+ * the dump cannot be read. */
 static int import_dump(struct daemon *d)
 {
 	const char *path = d->now->config.sa_db_file;
@@ -376,7 +378,7 @@ static int open_oob(struct daemon *d)
 	return ret;
 }
 
-static int start(struct daemon *d)
+static int start_daemon(struct daemon *d)
 {
 	const struct sa_limits limits = { .sa_key = d->now->config.sa_key,
 		                          .max_response =
@@ -402,7 +404,7 @@ static int start(struct daemon *d)
 	atomic_store(&wake_target, d->transport);
 	ret = sa_server_new(d->transport, d->snap, d->state, &limits, &d->sa);
 	if (ret == E_OK) {
-		deps_of(d, d->now, &deps);
+		fill_deps(d, d->now, &deps);
 		ret = sweep_new(&deps, &d->sweep);
 	}
 	if (ret == E_OK) {
@@ -414,7 +416,7 @@ static int start(struct daemon *d)
 	return ret;
 }
 
-static void stop(struct daemon *d)
+static void stop_daemon(struct daemon *d)
 {
 	atomic_store(&wake_target, NULL);
 	oob_stop(d->oob);
@@ -428,19 +430,19 @@ static void stop(struct daemon *d)
 	stats_close(d->stats);
 	snap_writer_close(d->snap);
 	state_close(d->state);
-	generation_free(d->now);
+	configuration_free(d->now);
 	arena_free(d->arena);
 }
 
-static int run(struct daemon *d, int argc, char **argv)
+static int run_fabric_thread(struct daemon *d, int argc, char **argv)
 {
 	int ret = E_OK;
 
 	while (!stop_asked && ret == E_OK) {
 		if (reload_asked) {
-			reload(d, argc, argv);
+			reload_configuration(d, argc, argv);
 		}
-		ret = sweep_turn(d->sweep);
+		ret = sweep_run_once(d->sweep);
 		if (d->now->config.once && sweep_status(d->sweep)->heavy_sweeps > 0) {
 			break;
 		}
@@ -454,8 +456,9 @@ static int run(struct daemon *d, int argc, char **argv)
 	return ret;
 }
 
-/* --check and --dump-config: look, say, leave. Returns -1 to go on. */
-static int look_only(const struct generation *g, struct diags *d)
+/* --check, --dump-config and --create-config. \return Exit status; -1: none of them is asked
+ * for. */
+static int run_without_fabric(const struct configuration *g, struct diags *d)
 {
 	if (g->config.dump_config) {
 		return config_dump(&g->config, &g->engines.sets, g->arena, stdout) == E_OK
@@ -489,32 +492,32 @@ int main(int argc, char **argv)
 	}
 	umask(0027);
 	diags_init(diags, a);
-	int ret = generation_new(argc, argv, diags, &d.now);
+	int ret = configuration_read(argc, argv, diags, &d.now);
 	diags_print(diags, stderr, DIAG_NOTE);
 	if (ret != E_OK) {
 		arena_free(a);
 		arena_free(d.arena);
 		return 2;
 	}
-	const int looked = look_only(d.now, diags);
-	if (looked >= 0) {
-		stop(&d);
-		return looked;
+	const int status = run_without_fabric(d.now, diags);
+	if (status >= 0) {
+		stop_daemon(&d);
+		return status;
 	}
 	log_set_level(d.now->config.verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
 	if (d.now->config.log_file && log_open(d.now->config.log_file) != E_OK) {
 		fprintf(stderr, "saguarod: cannot write the log file %s\n",
 		        d.now->config.log_file);
-		stop(&d);
+		stop_daemon(&d);
 		return 2;
 	}
 	log_info(source, "saguaro %s starts", PACKAGE_VERSION);
 	catch_signals();
-	ret = start(&d);
+	ret = start_daemon(&d);
 	if (ret == E_OK) {
-		ret = run(&d, argc, argv);
+		ret = run_fabric_thread(&d, argc, argv);
 		log_info(source, "ends");
 	}
-	stop(&d);
+	stop_daemon(&d);
 	return ret == E_OK ? 0 : 1;
 }

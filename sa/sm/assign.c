@@ -76,7 +76,8 @@ static void log_moved(const struct assignment *as, const struct graph *g)
 		log_warning(source,
 		            "LID of %s port %u (0x%016" PRIx64 ") moves from %u to %u",
 		            node_text(g, &as->lids, p->node).text, p->num, p->guid,
-		            m != NULL ? m->range.base : 0, as->lids.of[as->moved[i]].base);
+		            m != NULL ? m->range.base : 0,
+		            as->lids.of[as->moved[i]].base);
 	}
 	if (as->n_moved > MOVED_LINES) {
 		log_warning(source, "%zu more LIDs move", as->n_moved - MOVED_LINES);

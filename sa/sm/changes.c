@@ -73,10 +73,10 @@ static void get(struct inquiry *q, struct smp_dest *dest, uint16_t attr, uint32_
 {
 	smp_dest_revive(dest);
 	submit(q, &(struct smp_request){ .dest = dest,
-	                               .method = UMAD_METHOD_GET,
-	                               .attr = attr,
-	                               .mod = mod,
-	                               .done = done });
+	                                 .method = UMAD_METHOD_GET,
+	                                 .attr = attr,
+	                                 .mod = mod,
+	                                 .done = done });
 }
 
 static void note_change(struct changes *c, const char *what, const struct disc_node *n,
@@ -183,10 +183,10 @@ static void on_cleared(void *ctx, const struct smp_reply *r)
 	}
 	for (unsigned i = 0; i <= n->n_ports; i++) {
 		submit(q, &(struct smp_request){ .dest = &n->dest,
-		                               .method = UMAD_METHOD_GET,
-		                               .attr = UMAD_SM_ATTR_PORT_INFO,
-		                               .mod = DISC_PORT_MOD | i,
-		                               .done = on_port });
+		                                 .method = UMAD_METHOD_GET,
+		                                 .attr = UMAD_SM_ATTR_PORT_INFO,
+		                                 .mod = DISC_PORT_MOD | i,
+		                                 .done = on_port });
 	}
 	/* not over the cable by which this switch is reached: the neighbour there asks */
 	for (unsigned i = 1; i <= n->n_ports; i++) {
@@ -212,10 +212,10 @@ static void on_switch_info(void *ctx, const struct smp_reply *r)
 		note_change(q->c, "port state change on", q->node, 0);
 	} else { /* writing the bit as read, 1, clears it */
 		submit(q, &(struct smp_request){ .dest = &q->node->dest,
-		                               .method = UMAD_METHOD_SET,
-		                               .attr = UMAD_SM_ATTR_SWITCH_INFO,
-		                               .data = r->data,
-		                               .done = on_cleared });
+		                                 .method = UMAD_METHOD_SET,
+		                                 .attr = UMAD_SM_ATTR_SWITCH_INFO,
+		                                 .data = r->data,
+		                                 .done = on_cleared });
 	}
 }
 

@@ -140,9 +140,9 @@ static void probe_send(struct disc *d, struct disc_node *from, uint8_t port,
                        const struct smp_path *path)
 {
 	struct probe *p = probe_new(d);
-	bool was_silent = from != NULL && d->options.silent != NULL &&
-	                  hash_get(d->options.silent,
-	                               guid_port_key(from->guid, port)) != HASH_NONE;
+	bool was_silent =
+		from != NULL && d->options.silent != NULL &&
+		hash_get(d->options.silent, guid_port_key(from->guid, port)) != HASH_NONE;
 
 	if (p == NULL) {
 		keep_error(d, -ENOMEM);

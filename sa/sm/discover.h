@@ -25,9 +25,9 @@ struct disc_port {
 	uint8_t info[64]; /*!< PortInfo as last read or set */
 	uint8_t *sm_info; /*!< SMInfo of the subnet manager there, in the arena; NULL: none */
 	uint64_t guid;    /*!< PortGUID; 0: unknown (a CA port never entered through) */
-	struct smp_dest *dest; /*!< who answers for it; NULL: not reached */
+	struct smp_dest *dest; /*!< agent that answers for it; NULL: not reached */
 	struct disc_node
-		*peer; /*!< what a NodeInfo through this port told, NULL: nothing */
+		*peer; /*!< node that answered a NodeInfo over this port, NULL: none */
 	uint8_t peer_port;
 	uint8_t num;
 	bool has_info;
@@ -109,6 +109,12 @@ void disc_done(struct disc *d);
 
 /*! \brief Adds guid_port_key() of every silent port. */
 int disc_silent(const struct disc *d, struct hash_table *ret);
+
+/*! \brief Logs the problems, at most 20 of them. */
+void disc_log_problems(const struct disc *d);
+
+/*! \brief Logs how many nodes are gone and new since the last sweep, if there are any. */
+void disc_log_changes(const struct disc *d, const struct graph *prev);
 
 /*! \brief Port of the graph as discovery knows it. */
 struct disc_port *disc_port_of(const struct disc *d, uint32_t port);

@@ -18,12 +18,17 @@
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
+#include "conf/base/log.h"
 #include "conf/base/text.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
 #include "sa/mad/fields.h"
 #include "sa/sm/discover.h"
 #include "sa/sm/shadow.h"
+
+enum { PROBLEM_LINES = 20 };
+
+static const char *const source = "sweep";
 
 /* --- what counts ----------------------------------------------------------------- */
 
@@ -177,8 +182,8 @@ int disc_silent(const struct disc *d, struct hash_table *ret)
 			int err = E_OK;
 
 			if (n->reached && n->ports[k].silent) {
-				err = hash_put(ret,
-				                   guid_port_key(n->guid, (uint8_t)k), 1);
+				err = hash_put(ret, guid_port_key(n->guid, (uint8_t)k),
+				               1);
 			}
 			if (err != E_OK) {
 				return err;
@@ -420,4 +425,45 @@ struct disc_port *disc_port_of(const struct disc *d, uint32_t port)
 	const struct port *p = &d->g->ports[port];
 
 	return &d->of[p->node]->ports[p->num];
+}
+
+/* --- the log ------------------------------------------------------------------------ */
+
+void disc_log_problems(const struct disc *d)
+{
+	unsigned n =
+		d->n_problems < DISC_PROBLEMS_MAX ? d->n_problems : DISC_PROBLEMS_MAX;
+
+	for (unsigned i = 0; i < n && i < PROBLEM_LINES; i++) {
+		log_warning(source, "%s", d->problem[i]);
+	}
+	if (d->n_problems > PROBLEM_LINES) {
+		log_warning(source, "%u more problems of this kind",
+		            d->n_problems - PROBLEM_LINES);
+	}
+}
+
+/* How many nodes of a are not in b; both sorted by GUID. */
+static uint32_t count_missing(const struct graph *a, const struct graph *b)
+{
+	uint32_t n = 0, k = 0;
+
+	for (uint32_t i = 0; i < a->n_nodes; i++) {
+		while (k < b->n_nodes && b->nodes[k].guid < a->nodes[i].guid) {
+			k++;
+		}
+		n += k == b->n_nodes || b->nodes[k].guid != a->nodes[i].guid;
+	}
+	return n;
+}
+
+void disc_log_changes(const struct disc *d, const struct graph *prev)
+{
+	uint32_t gone = prev != NULL ? count_missing(prev, d->g) : 0;
+	uint32_t fresh = prev != NULL ? count_missing(d->g, prev) : 0;
+
+	if (gone || fresh) {
+		log_info(source, "%u nodes gone, %u new: %u switches, %u hosts now", gone,
+		         fresh, d->g->n_switches, d->g->n_hosts);
+	}
 }

@@ -64,12 +64,13 @@ static void get_sm_info(struct election *e, struct smp_dest *dest, smp_done_f *d
 {
 	smp_dest_revive(dest);
 	if (smp_submit(e->sm->smp,
-	               &(struct smp_request){ .dest = dest,
-	                                    .method = UMAD_METHOD_GET,
-	                                    .attr = UMAD_SM_ATTR_SM_INFO,
-	                                    .retries = e->sm->d.config->transaction_retries,
-	                                    .done = done,
-	                                    .ctx = ctx }) != E_OK) {
+	               &(struct smp_request){
+			       .dest = dest,
+			       .method = UMAD_METHOD_GET,
+			       .attr = UMAD_SM_ATTR_SM_INFO,
+			       .retries = e->sm->d.config->transaction_retries,
+			       .done = done,
+			       .ctx = ctx }) != E_OK) {
 		sm_request_heavy(e->sm, "out of memory while other SMs are asked");
 	}
 }
@@ -149,9 +150,8 @@ bool election_end(struct election *e)
 	if (!o->guid) {
 		return true;
 	}
-	if (e->state == SM_MASTER &&
-	    !is_higher(o, (uint8_t)e->sm->d.config->sm_priority,
-	               e->sm->d.transport->local.port_guid)) {
+	if (e->state == SM_MASTER && !is_higher(o, (uint8_t)e->sm->d.config->sm_priority,
+	                                        e->sm->d.transport->local.port_guid)) {
 		log_warning(source,
 		            "another SM is master, too: GUID 0x%016" PRIx64
 		            ", LID %u, priority %u; we are higher and stay",
@@ -183,9 +183,10 @@ static void on_watched(void *ctx, const struct smp_reply *r)
 void election_watch(struct election *e, struct disc *d, struct arena *a,
                     election_found_f *found, void *ctx)
 {
-	ask_other_sms(&(struct sm_request){ .e = e, .d = d, .arena = a, .found = found,
-	                                    .ctx = ctx },
-	              on_watched);
+	ask_other_sms(
+		&(struct sm_request){
+			.e = e, .d = d, .arena = a, .found = found, .ctx = ctx },
+		on_watched);
 }
 
 /* --- while standby ------------------------------------------------------------------ */

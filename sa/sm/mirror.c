@@ -86,7 +86,7 @@ static int add_record(void *ctx, const uint8_t *key, size_t key_len, const uint8
 {
 	struct copy *c = ctx;
 	const struct client_row row = { key, value, c->table, (uint16_t)key_len,
-		                         (uint16_t)len };
+		                        (uint16_t)len };
 
 	return add_row(c, &row);
 }
@@ -178,14 +178,16 @@ void mirror_dump(struct mirror *m)
 	if (version == m->dumped_version) {
 		return;
 	}
-	int ret = dump_export(d->state, dir, d->wall_clock(), d->config->subnet_prefix, &c);
+	int ret =
+		dump_export(d->state, dir, d->wall_clock(), d->config->subnet_prefix, &c);
 	if (ret == E_OK) {
 		m->dumped_version = version;
 		log_debug(source,
 		          "%s/" DUMP_FILE_NAME
 		          ": %zu groups, %zu members, %zu services, %zu subscriptions",
 		          dir, c.groups, c.members, c.services, c.subscriptions);
-	} else if (log_allowed(&m->dump_lines, sm_now(m->sm), LINES, LINES_MS, &skipped)) {
+	} else if (log_allowed(&m->dump_lines, sm_now(m->sm), LINES, LINES_MS,
+	                       &skipped)) {
 		log_warning(source,
 		            "%s/" DUMP_FILE_NAME " (sa_db_dump) is not written: %s", dir,
 		            err_text(ret));
@@ -231,8 +233,7 @@ static void set_sa_figures(struct stats *to, struct sa_server *sa)
 	stats_set(to, "sa_dropped_total{reason=\"key\"}", (double)c.dropped_key);
 	stats_set(to, "sa_dropped_total{reason=\"overload\"}",
 	          (double)c.dropped_overload);
-	stats_set(to, "sa_dropped_total{reason=\"standby\"}",
-	          (double)c.dropped_standby);
+	stats_set(to, "sa_dropped_total{reason=\"standby\"}", (double)c.dropped_standby);
 	stats_set(to, "sa_refused_large_total", (double)c.refused_large);
 	stats_set(to, "sa_services", (double)c.services);
 	stats_set(to, "sa_subscriptions", (double)c.subscriptions);

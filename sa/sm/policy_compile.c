@@ -55,7 +55,8 @@ struct policy_build {
 };
 
 /* Makes a port a member of bitmap \a set of a rule. */
-static void build_member(struct policy_build *b, uint32_t port, unsigned set, uint32_t rule)
+static void build_member(struct policy_build *b, uint32_t port, unsigned set,
+                         uint32_t rule)
 {
 	b->sets[((size_t)port * POLICY_SETS + set) * b->head.words + rule / 64] |=
 		UINT64_C(1) << rule % 64;
@@ -83,7 +84,8 @@ static bool build_rules(struct policy_build *b, uint32_t n_rules, uint32_t n_lev
 	return b->ret == E_OK;
 }
 
-static void build_range(struct policy_build *b, struct policy_list *to, struct policy_range r)
+static void build_range(struct policy_build *b, struct policy_list *to,
+                        struct policy_range r)
 {
 	if (b->ret == E_OK && b->head.n_ranges == b->room_ranges) {
 		uint32_t room = b->room_ranges ? 2 * b->room_ranges : 64;
@@ -108,7 +110,7 @@ static void build_range(struct policy_build *b, struct policy_list *to, struct p
 }
 
 static void build_ranges(struct policy_build *b, struct policy_list *to,
-                  const struct qos_ranges *r)
+                         const struct qos_ranges *r)
 {
 	for (uint32_t i = 0; i < r->n; i++) {
 		build_range(b, to,
@@ -458,10 +460,9 @@ static void add_id(struct policy_build *b, struct policy_list *to,
 	if (b->ret == E_OK) {
 		to->first = to->n == 0 ? b->head.n_ids : to->first;
 		to->n++;
-		b->ids[b->head.n_ids++] = (struct policy_id){
-			from->a.high, from->a.low, from->b.high, from->b.low,
-			from->masked, 0
-		};
+		b->ids[b->head.n_ids++] =
+			(struct policy_id){ from->a.high, from->a.low,  from->b.high,
+			                    from->b.low,  from->masked, 0 };
 	}
 }
 
@@ -508,8 +509,8 @@ static void add_applications(struct policy_build *b, uint32_t rule,
 {
 	uint32_t n = b->in->fabrics->applications.n;
 	struct collection t = { .b = b,
-		            .fabric = &b->fabrics[rule],
-		            .rule = &b->rules[rule] };
+		                .fabric = &b->fabrics[rule],
+		                .rule = &b->rules[rule] };
 
 	for (unsigned pass = 0; pass < 2 && b->ret == E_OK; pass++) {
 		t.seen = arena_array(b->arena, n, sizeof(*t.seen));
@@ -545,10 +546,10 @@ static void fill_fabric(const struct virtual_fabric *vf, struct policy_fabric *t
 	};
 	memcpy(to->name, vf->name, len);
 	if (vf->qos) {
-		to->flags |= (uint8_t)((q->flow_control_disable
-		                                ? FABRIC_FLOW_CONTROL_DISABLE
-		                                : 0) |
-		                       (q->high_priority ? FABRIC_HIGH_PRIORITY : 0));
+		to->flags |=
+			(uint8_t)((q->flow_control_disable ? FABRIC_FLOW_CONTROL_DISABLE
+		                                           : 0) |
+		                  (q->high_priority ? FABRIC_HIGH_PRIORITY : 0));
 		to->bandwidth = (uint8_t)q->bandwidth;
 		to->preempt_rank = (uint8_t)q->preempt_rank;
 		to->hoq_life = q->hoq_life < 0 ? 0xff : (uint8_t)q->hoq_life;
@@ -572,7 +573,8 @@ static void warn_fabric(const struct policy_build *b, const struct virtual_fabri
 	}
 }
 
-static void add_fabric(struct policy_build *b, uint32_t i, const struct virtual_fabric *vf)
+static void add_fabric(struct policy_build *b, uint32_t i,
+                       const struct virtual_fabric *vf)
 {
 	struct policy_fabric *f = &b->fabrics[i];
 	struct policy_level *l = &b->levels[i];
@@ -631,7 +633,6 @@ static void build_fabrics(struct policy_build *b)
 }
 
 /* --- the policy -------------------------------------------------------------------- */
-
 
 static bool has_default(const struct qos_policy *p)
 {

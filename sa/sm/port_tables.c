@@ -60,17 +60,17 @@ static int read_table(struct sm *sm, struct arena *a, struct shadow_port *t,
 			return -ENOMEM;
 		}
 		one->block = &t->table[kind].block[b];
-		ret = smp_submit(
-			sm->smp,
-			&(struct smp_request){ .dest = dest,
-		                             .method = UMAD_METHOD_GET,
-		                             .attr = kind == PORT_GUIDS
-		                                             ? UMAD_SM_ATTR_GUID_INFO
-		                                             : UMAD_SM_ATTR_PKEY_TABLE,
-		                             .mod = mod | b,
-		                             .retries = sm->d.config->transaction_retries,
-		                             .done = on_block,
-		                             .ctx = one });
+		ret = smp_submit(sm->smp,
+		                 &(struct smp_request){
+					 .dest = dest,
+					 .method = UMAD_METHOD_GET,
+					 .attr = kind == PORT_GUIDS
+		                                         ? UMAD_SM_ATTR_GUID_INFO
+		                                         : UMAD_SM_ATTR_PKEY_TABLE,
+					 .mod = mod | b,
+					 .retries = sm->d.config->transaction_retries,
+					 .done = on_block,
+					 .ctx = one });
 	}
 	return ret;
 }
@@ -218,16 +218,16 @@ static int set_block(struct alias_guids *a, uint64_t port_guid, unsigned block,
 	*g = (struct guid_set){ .a = a, .node = node, .port = p->num, .block = copy };
 	memcpy(g->guids, guids, sizeof(guids));
 	program->n_guid_sets++;
-	return smp_submit(
-		a->sm->smp, &(struct smp_request){
-				    .dest = p->dest,
-				    .method = UMAD_METHOD_SET,
-				    .attr = UMAD_SM_ATTR_GUID_INFO,
-				    .mod = block,
-				    .data = g->guids,
-				    .retries = 2 * a->sm->d.config->transaction_retries + 1,
-				    .done = on_guids_set,
-				    .ctx = g });
+	return smp_submit(a->sm->smp,
+	                  &(struct smp_request){
+				  .dest = p->dest,
+				  .method = UMAD_METHOD_SET,
+				  .attr = UMAD_SM_ATTR_GUID_INFO,
+				  .mod = block,
+				  .data = g->guids,
+				  .retries = 2 * a->sm->d.config->transaction_retries + 1,
+				  .done = on_guids_set,
+				  .ctx = g });
 }
 
 /* A row of the store: the time of expiry stands in front of the value. */
@@ -254,8 +254,9 @@ int alias_guids_start(struct alias_guids *a, struct job *j)
 	a->job = j;
 	a->version = state_version(a->sm->d.state, RECORDS_GUIDS);
 	a->arena = arena_new();
-	return a->arena == NULL ? -ENOMEM
-	                        : state_records(a->sm->d.state, RECORDS_GUIDS, set_row, a);
+	return a->arena == NULL
+	               ? -ENOMEM
+	               : state_records(a->sm->d.state, RECORDS_GUIDS, set_row, a);
 }
 
 void alias_guids_end(struct alias_guids *a)

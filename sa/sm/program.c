@@ -278,15 +278,16 @@ static void on_port_set(void *ctx, const struct smp_reply *r)
 	struct port_ctx *c = ctx;
 	struct disc_port *port = &c->node->ports[r->mod & PORT_NUM_MASK];
 
-	if (read_refused_state(c, r) || !program_answered(c->p, c->node, port->num, r->ret,
-	                                          r->status, "Set(PortInfo)")) {
+	if (read_refused_state(c, r) ||
+	    !program_answered(c->p, c->node, port->num, r->ret, r->status,
+	                      "Set(PortInfo)")) {
 		return;
 	}
 	memcpy(port->info, r->data, sizeof(port->info));
 	field_set(port->info, PI_CLIENT_REREGISTER, 0);
 	if (c->set_hash && c->set_hash != shadow_port_info_hash(port->info) &&
-	    shadow_port_info_note(c->p->shadow, c->node->guid, port->num, c->set_hash, port->info) !=
-	            E_OK) {
+	    shadow_port_info_note(c->p->shadow, c->node->guid, port->num, c->set_hash,
+	                          port->info) != E_OK) {
 		c->p->ret = -ENOMEM;
 	}
 }

@@ -42,8 +42,8 @@
 #include "sa/mad/smp.h"
 #include "sa/sm/discover.h"
 #include "sa/sm/program.h"
-#include "sa/sm/shadow.h"
 #include "sa/sm/qos_table.h"
+#include "sa/sm/shadow.h"
 
 enum { QOS_IN_FLIGHT = 4, DISTINCT_MAX = 64 };
 
@@ -69,7 +69,7 @@ struct qos_job {
 	bool hold;    /* what follows depends on an answer */
 };
 
-/* One table of one port. */
+/* A request for one table of one port, or for several by a wildcard. */
 struct table_request {
 	struct qos_job *j;
 	struct qos_table slot;
@@ -154,7 +154,7 @@ static struct qos_port port_of(const struct qos_job *j, unsigned out)
 		                  .swe = of == QOS_SWE };
 }
 
-/* Works out the SL-to-VL tables of egress port out. */
+/* Computes the SL-to-VL tables of egress port out. */
 static void compute_maps(struct qos_job *j, unsigned out)
 {
 	struct qos_port q = port_of(j, out);
@@ -164,7 +164,7 @@ static void compute_maps(struct qos_job *j, unsigned out)
 	}
 }
 
-/* Works out the arbitration of egress port out. */
+/* Computes the arbitration tables of egress port out. */
 static void compute_arb(struct qos_job *j)
 {
 	const struct disc_port *dp = &j->node->ports[j->out];
@@ -177,7 +177,8 @@ static void compute_arb(struct qos_job *j)
 		}
 		lanes_fail(j, j->out, "has fewer operational VLs");
 	}
-	missing = qos_table_arb(&q, qos_table_arb_cap(dp, 0), qos_table_arb_cap(dp, 2), j->arb);
+	missing = qos_table_arb(&q, qos_table_arb_cap(dp, 0), qos_table_arb_cap(dp, 2),
+	                        j->arb);
 	if (missing &&
 	    qos_table_bytes(&(struct qos_table){ j->node, j->copy, j->out, 0 })) {
 		lanes_fail(j, j->out, "has no room in its VL arbitration tables for all");
@@ -187,7 +188,7 @@ static void compute_arb(struct qos_job *j)
 /* --- tables of many ports ------------------------------------------------------------
  */
 
-/* Different tables of a switch and how many there are of each. */
+/* The different tables of a switch, and how many there are of each. */
 struct distinct {
 	uint8_t table[DISTINCT_MAX][SL2VL_BYTES];
 	unsigned count[DISTINCT_MAX], n;
@@ -207,7 +208,7 @@ static void count_table(struct distinct *d, const uint8_t *table)
 	}
 }
 
-/* Place of the table of which there are most. */
+/* Index of the most frequent table. */
 static unsigned most_frequent(const struct distinct *d)
 {
 	unsigned best = 0;
@@ -239,14 +240,15 @@ static void count_maps(struct qos_job *j, unsigned out, struct distinct *d)
 	}
 }
 
-/* How the tables of one egress port get there. */
+/* How the tables of one egress port are sent. */
 struct row_plan {
 	unsigned cost; /* requests */
 	bool wild;     /* the first is a wildcard with this table */
 	uint8_t table[SL2VL_BYTES];
 };
 
-/* For egress port out, all tables being \a now at present, or, NULL: as known. */
+/* Plan for egress port out. At present all its tables are \a now; NULL: those of the shadow
+ * copy. */
 static struct row_plan plan_row(struct qos_job *j, unsigned out, const uint8_t *now)
 {
 	struct distinct d = { .n = 0 };
@@ -271,7 +273,8 @@ static struct row_plan plan_row(struct qos_job *j, unsigned out, const uint8_t *
 	return plan;
 }
 
-/* A table that is worth being sent for all ports in and out. */
+/* The table that saves requests when it is sent for all ingress and egress ports at once.
+ * \return false: none does. */
 static bool table_for_all(struct qos_job *j, uint8_t ret[SL2VL_BYTES])
 {
 	struct distinct d = { .n = 0 };
@@ -349,8 +352,8 @@ static void take_table(struct table_request *t, const struct smp_reply *r, bool 
 	}
 }
 
-/* What a wildcard made of the tables that matter; NULL: not known. The copies of ports
- * without a cable stay as they are, for nobody reads these. */
+/* Keeps the table that a wildcard set in the ports that matter; NULL: forgets theirs. The
+ * copies of ports without a cable stay as they are, because they are not used. */
 static void keep_wildcard(const struct table_request *t, const uint8_t *table)
 {
 	const struct qos_job *j = t->j;
@@ -366,7 +369,7 @@ static void keep_wildcard(const struct table_request *t, const uint8_t *table)
 	}
 }
 
-/* The answer to a wildcard. The first one is checked by a table read back. */
+/* The answer to a wildcard. After the first one a table is read back to check it. */
 static void take_wildcard(struct table_request *t, const struct smp_reply *r, bool set)
 {
 	struct qos_job *j = t->j;
@@ -391,7 +394,7 @@ static void take_wildcard(struct table_request *t, const struct smp_reply *r, bo
 	keep_wildcard(t, j->wild ? t->want : NULL);
 }
 
-/* Which of them arrived is not known. */
+/* It is not known which tables a wildcard without an answer set. */
 static void drop_wildcard(struct table_request *t)
 {
 	struct qos_job *j = t->j;
@@ -428,14 +431,14 @@ static void on_answer(void *ctx, const struct smp_reply *r)
 	} else {
 		qos_table_keep(&t->slot, NULL);
 		lanes_fail(j, t->slot.out,
-		        set ? "does not take its tables" : "does not show its tables");
+		           set ? "does not take its tables" : "does not show its tables");
 	}
 	send_next(j);
 }
 
 /* --- the walk --------------------------------------------------------------------- */
 
-/* Has the port of this step such a table at all, and a use for it? */
+/* Does the port of this step have such a table, and does the table matter? */
 static bool exists(const struct qos_job *j, const struct qos_table *t)
 {
 	return qos_table_bytes(t) != 0 &&
@@ -443,7 +446,8 @@ static bool exists(const struct qos_job *j, const struct qos_table *t)
 	        takes_part(j, t->step - (unsigned)VL_ARB_BLOCKS, false));
 }
 
-static struct table_request *keep_request(struct qos_job *j, const struct table_request *t)
+static struct table_request *keep_request(struct qos_job *j,
+                                          const struct table_request *t)
 {
 	struct table_request *kept = arena_alloc(j->p->arena, sizeof(*kept));
 
@@ -457,7 +461,8 @@ static struct table_request *keep_request(struct qos_job *j, const struct table_
 
 static void send_table(struct qos_job *j)
 {
-	struct table_request t = { .j = j, .slot = { j->node, j->copy, j->out, j->step } };
+	struct table_request t = { .j = j,
+		                   .slot = { j->node, j->copy, j->out, j->step } };
 	struct table_request *kept;
 
 	if (!exists(j, &t.slot)) {
@@ -480,11 +485,13 @@ static void send_table(struct qos_job *j)
 	}
 }
 
-/* Sends a table by a wildcard; the slot is the table by which it is checked. */
+/* Sends a table by a wildcard. The slot names the table that is read back to check it. */
 static void send_wildcard(struct qos_job *j, enum scope scope, unsigned out,
                           const uint8_t table[SL2VL_BYTES])
 {
-	struct table_request t = { .j = j, .slot = { j->node, j->copy, 0, 0 }, .scope = scope };
+	struct table_request t = { .j = j,
+		                   .slot = { j->node, j->copy, 0, 0 },
+		                   .scope = scope };
 	unsigned in = j->copy->n_in - 1;
 	struct table_request *kept;
 
@@ -501,7 +508,7 @@ static void send_wildcard(struct qos_job *j, enum scope scope, unsigned out,
 	}
 }
 
-/* From arbitration to SL-to-VL tables. */
+/* Goes on from arbitration to SL-to-VL tables. */
 static void begin_all_maps(struct qos_job *j)
 {
 	unsigned out = j->end - 1u;
@@ -562,7 +569,7 @@ static void send_next(struct qos_job *j)
 	}
 }
 
-/* Forgets what ports held that were restarted since. */
+/* Forgets the tables of ports that were restarted since. */
 static void forget_restarted(const struct graph *g, uint32_t node,
                              const struct disc_node *n, struct shadow_qos *c)
 {

@@ -110,9 +110,9 @@ static void read_blocks(struct lft_job *j)
 {
 	while (j->next < j->end && j->in_flight < IN_FLIGHT && j->p->ret == E_OK) {
 		submit(j, &(struct smp_request){ .method = UMAD_METHOD_GET,
-		                               .attr = UMAD_SM_ATTR_LINEAR_FT,
-		                               .mod = j->next++,
-		                               .done = on_lft_read });
+		                                 .attr = UMAD_SM_ATTR_LINEAR_FT,
+		                                 .mod = j->next++,
+		                                 .done = on_lft_read });
 	}
 }
 
@@ -238,9 +238,9 @@ static void send_top(struct lft_job *j)
 	field_set(want, SI_PORT_STATE_CHANGE,
 	          0); /* 0 keeps the bit; discovery clears it */
 	submit(j, &(struct smp_request){ .method = UMAD_METHOD_SET,
-	                               .attr = UMAD_SM_ATTR_SWITCH_INFO,
-	                               .data = want,
-	                               .done = on_top_set });
+	                                 .attr = UMAD_SM_ATTR_SWITCH_INFO,
+	                                 .data = want,
+	                                 .done = on_top_set });
 }
 
 static void on_lft_set(void *ctx, const struct smp_reply *r)
@@ -256,7 +256,7 @@ static void on_lft_set(void *ctx, const struct smp_reply *r)
 		shadow_lft_drop(j->copy, r->mod); /* it may or may not have arrived */
 	} else if (known == NULL || memcmp(known, r->data, LFT_BLOCK_LIDS) != 0) {
 		j->p->ret = shadow_lft_put(j->copy, r->mod, r->data) != E_OK ? -ENOMEM
-		                                                           : j->p->ret;
+		                                                             : j->p->ret;
 	}
 	send_blocks(j);
 }
@@ -363,7 +363,7 @@ static void want_block(struct mft_job *j, uint32_t mod, const uint8_t *data)
 
 /* Blocks in use, in the order of the list: from its entry *at on. */
 static void want_used_blocks(struct mft_job *j, const struct program_mft *m, uint32_t sw,
-                      uint32_t blocks, uint32_t *at)
+                             uint32_t blocks, uint32_t *at)
 {
 	unsigned positions = j->node->n_ports / MFT_POSITION_PORTS + 1U;
 
@@ -403,7 +403,7 @@ static void want_cleared_blocks(struct mft_job *j, const struct program_mft *m)
 }
 
 static int mft_job_init(struct mft_job *j, struct program *p, const struct program_mft *m,
-                    uint32_t sw, struct arena *arena, uint32_t *at)
+                        uint32_t sw, struct arena *arena, uint32_t *at)
 {
 	struct disc_node *n = p->disc->of[p->disc->g->switches[sw]];
 	unsigned positions = n->n_ports / MFT_POSITION_PORTS + 1U;

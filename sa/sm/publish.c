@@ -47,8 +47,7 @@ static void add(struct attr_list *l, uint64_t guid, uint16_t attr, uint32_t bloc
 	}
 	if (l->n == l->cap) {
 		size_t cap = l->cap ? 2 * l->cap : 1024;
-		struct snap_attr *more =
-			arena_array(l->a, cap, sizeof(*more));
+		struct snap_attr *more = arena_array(l->a, cap, sizeof(*more));
 
 		if (more == NULL) {
 			l->ret = -ENOMEM;
@@ -102,7 +101,8 @@ static void put_blocks(struct attr_list *l, const struct disc_node *n, uint16_t 
 	}
 }
 
-static const struct shadow_qos *qos_of(const struct attr_list *l, const struct disc_node *n)
+static const struct shadow_qos *qos_of(const struct attr_list *l,
+                                       const struct disc_node *n)
 {
 	return shadow_qos_find(&l->p->sm->shadow, n->guid, n->n_ports,
 	                       n->type == NODE_SWITCH);
@@ -158,8 +158,7 @@ static void put_mft(struct attr_list *l, const struct disc_node *n, uint16_t att
 	}
 	c = shadow_switch_get(&l->p->sm->shadow, n->guid);
 	for (uint32_t i = 0; c != NULL && i < c->n_mft; i++) {
-		add(l, n->guid, attr, c->mft[i].mod, c->mft[i].data,
-		    MFT_BLOCK_BYTES);
+		add(l, n->guid, attr, c->mft[i].mod, c->mft[i].data, MFT_BLOCK_BYTES);
 	}
 	l->ret = c == NULL ? -ENOMEM : l->ret;
 }
@@ -262,7 +261,7 @@ static uint64_t digest_tables(uint64_t h, const struct snap_content *c)
 
 /* Of all that an epoch stands for. Never 0. */
 static uint64_t digest_content(const struct job *j, const struct snap_content *c,
-                       const char *options)
+                               const char *options)
 {
 	uint64_t h = digest_tables(graph_digest(j->disc.g), c);
 	const struct lft *t = &j->route.out.lft;
@@ -391,9 +390,10 @@ static void log_policy(struct publisher *p, const struct policy *policy,
 		                    "what paths get");
 	}
 	if (fabrics) {
-		log_info(source, "%u virtual fabrics; their P_Keys are not programmed: "
-		                 "where the tables of two ports do not both hold one, "
-		                 "paths have a P_Key that they share",
+		log_info(source,
+		         "%u virtual fabrics; their P_Keys are not programmed: "
+		         "where the tables of two ports do not both hold one, "
+		         "paths have a P_Key that they share",
 		         policy->head.n_fabrics);
 	} else if (policy == NULL && policy_needs_qos(c->qos_policy, NULL)) {
 		log_warning(source, "qos_policy_file has no effect: qos is FALSE");

@@ -229,8 +229,8 @@ static void on_table(void *ctx, const struct smp_reply *r)
 static int read_table(struct qos_reads *w, const struct qos_table *t)
 {
 	struct smp_request o = { .method = UMAD_METHOD_GET,
-		               .retries = w->sm->d.config->transaction_retries,
-		               .done = on_table };
+		                 .retries = w->sm->d.config->transaction_retries,
+		                 .done = on_table };
 	struct qos_table *kept;
 
 	if (qos_table_holds(t, NULL) || qos_table_bytes(t) == 0) {

@@ -17,7 +17,7 @@ enum {
 	PAIRS_OF_A_BLOCK = 32,
 	NOT_THERE = QOS_WEIGHTS_MAX,
 	EVEN_WEIGHT = 4,
-	BETWEEN = 1, /* any class of ports between switches */
+	BETWEEN = 1,            /* any class of ports between switches */
 	CAP_SL_MAPPING = 1 << 6 /* CapabilityMask */
 };
 
@@ -63,8 +63,8 @@ unsigned qos_table_overruled(const struct qos_setup *q, uint8_t lanes)
 
 /* --- arbitration ------------------------------------------------------------------ */
 
-/* The VL towards a CA or router of what has this VL between switches: that of the level.
- * QOS_VL_DROP: nothing starts on it. */
+/* VL towards a CA or router of packets that have this VL between switches; it is that of
+ * their QoS level. QOS_VL_DROP: no lane of a level begins with this VL. */
 static uint8_t vl_at_end(const struct vl_rule *r, uint8_t vl)
 {
 	for (unsigned level = 0; level < r->levels; level++) {
@@ -77,7 +77,7 @@ static uint8_t vl_at_end(const struct vl_rule *r, uint8_t vl)
 	return QOS_VL_DROP;
 }
 
-/* As much of a table as the port holds, on the VLs that it has. */
+/* As many pairs of a table as the port holds, with VLs folded onto those that it has. */
 static struct qos_weights folded(const struct qos_port *p, const struct qos_weights *w,
                                  unsigned cap)
 {
@@ -107,7 +107,7 @@ static bool weighs(const struct qos_weights *w, uint8_t vl)
 	return false;
 }
 
-/* A pair without effect, of this VL if there is one; else a free place. */
+/* Index of a pair without weight, of this VL if there is one, else of a free pair. */
 static unsigned spare(const struct qos_weights *w, unsigned cap, uint8_t vl)
 {
 	unsigned at = w->n < cap ? w->n : NOT_THERE;

@@ -30,9 +30,12 @@ struct qos_port {
 };
 
 /*!
- * \brief SLtoVLMappingTable for packets from ports of a class (of a CA, router or without
- *        a rule: 0): VLs beyond those of the port are folded onto them, modulo
- * their number; 15, which drops, stays.
+ * \brief SLtoVLMappingTable for packets from ports of a class.
+ *
+ * VLs beyond those of the port are folded onto them, modulo their number. VL 15, which drops
+ * packets, stays.
+ *
+ * \param class_in  0 for a CA, a router, or without a rule.
  */
 void qos_table_sl2vl(const struct qos_port *p, unsigned class_in, uint8_t ret[8]);
 
@@ -76,7 +79,7 @@ struct qos_table {
 	uint16_t step;
 };
 
-/*! \brief Where the node's management agent for this port is: port 0 of a switch. */
+/*! \brief The port whose management agent answers for this port: port 0 of a switch. */
 const struct disc_port *qos_table_agent(const struct disc_node *n, unsigned out);
 
 /*! \brief Does the port's node map SLs to VLs? */
@@ -88,10 +91,10 @@ unsigned qos_table_arb_cap(const struct disc_port *p, unsigned block);
 /*! \brief Bytes of the table that the port has; 0: it has no such table. */
 size_t qos_table_bytes(const struct qos_table *t);
 
-/*! \brief Is the table known? \param want  Does it hold this? NULL: anything. */
+/*! \brief Does the shadow copy of the table hold \a want? NULL: is it known at all? */
 bool qos_table_holds(const struct qos_table *t, const uint8_t *want);
 
-/*! \brief Keeps what an answer showed (64 bytes), or, NULL: nothing is known. */
+/*! \brief Keeps what an answer showed (64 bytes). NULL: forgets the table. */
 void qos_table_keep(const struct qos_table *t, const uint8_t *data);
 
 /*! \brief Attribute, modifier and destination of a request for the table. */

@@ -144,12 +144,12 @@ int routes_end(struct routes *r)
 	}
 	log_cache(r, res);
 	if (res->fallback_reason.text[0]) {
-		const char *lead = arena_printf(j->arena,
-		                                "routing: %s was asked for, %s is used: ",
-		                                res->engine_asked, res->used->name);
+		const char *lead =
+			arena_printf(j->arena, "routing: %s was asked for, %s is used: ",
+		                     res->engine_asked, res->used->name);
 
-		log_lines(LOG_LEVEL_WARNING, source, lead ? lead : "routing: ",
-		          res->fallback_reason.text);
+		log_lines(LOG_LEVEL_WARNING, source,
+		          lead ? lead : "routing: ", res->fallback_reason.text);
 	}
 	if (res->warning.text[0]) {
 		log_lines(LOG_LEVEL_WARNING, source, "routing: ", res->warning.text);

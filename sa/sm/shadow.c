@@ -180,8 +180,8 @@ static int qos_init(struct shadow_qos *c, uint64_t guid, unsigned n_ports, bool 
 	return E_OK;
 }
 
-struct shadow_qos *shadow_qos_find(const struct shadow *s, uint64_t guid, unsigned n_ports,
-                                   bool is_switch)
+struct shadow_qos *shadow_qos_find(const struct shadow *s, uint64_t guid,
+                                   unsigned n_ports, bool is_switch)
 {
 	struct shadow_qos *c = list_find(&s->qos, guid);
 

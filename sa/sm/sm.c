@@ -2,10 +2,15 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "sa/sm/sm.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "conf/base/arena.h"
+#include "conf/base/log.h"
+#include "sa/server/server.h"
+
+static const char *const source = "sweep";
 
 uint64_t sm_now(const struct sm *sm)
 {
@@ -39,6 +44,24 @@ int sm_fail(struct sm *sm, int ret, bool soon, const char *fmt, ...)
 	vsnprintf(sm->status.not_ready, sizeof(sm->status.not_ready), fmt, ap);
 	va_end(ap);
 	return ret;
+}
+
+void sm_log_clients(const struct sm *sm)
+{
+	struct sa_counters c;
+
+	if (sm->d.sa == NULL) {
+		return;
+	}
+	sa_server_counters(sm->d.sa, &c);
+	if (c.groups + c.services + c.subscriptions + c.reports_sent > 0) {
+		log_info(source,
+		         "%" PRIu64 " multicast groups with %" PRIu64 " members, %" PRIu64
+		         " services, %" PRIu64 " subscriptions; %" PRIu64
+		         " reports sent, %" PRIu64 " given up",
+		         c.groups, c.members, c.services, c.subscriptions, c.reports_sent,
+		         c.reports_given_up);
+	}
 }
 
 const struct job *sm_known_job(const struct sm *sm)
@@ -79,4 +102,16 @@ void job_stage(struct job *j, const struct sm *sm, const char *name)
 			(struct snap_stage){ name, now - j->stage_started };
 	}
 	j->stage_started = now;
+}
+
+void job_log_stages(const struct job *j)
+{
+	char text[400] = "";
+	size_t at = 0;
+
+	for (unsigned i = 0; i < j->n_stages && at < sizeof(text); i++) {
+		at += (size_t)snprintf(text + at, sizeof(text) - at, " %s %.3f",
+		                       j->stage[i].name, j->stage[i].seconds);
+	}
+	log_debug(source, "seconds:%s; arena %zu bytes", text, arena_used(j->arena));
 }

@@ -54,6 +54,9 @@ void sm_request_heavy(struct sm *sm, const char *fmt, ...)
 int sm_fail(struct sm *sm, int ret, bool soon, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/*! \brief Logs what clients registered, and the notices that they got. */
+void sm_log_clients(const struct sm *sm);
+
 /*!
  * One heavy sweep: what its steps found and computed. Everything is in its arena. The last
  * one whose discovery ended well is the fabric as known between heavy sweeps.
@@ -81,3 +84,6 @@ void job_free(struct job *j);
 
 /*! \brief Ends a step: the time since the last call is its time. */
 void job_stage(struct job *j, const struct sm *sm, const char *name);
+
+/*! \brief Logs the time of each step. */
+void job_log_stages(const struct job *j);

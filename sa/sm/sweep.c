@@ -10,9 +10,10 @@
  *   program      ports and tables               qos_reads    tables read on request
  *   publish      the snapshot                   mirror       client records, figures
  *
- * A turn takes one MAD (or a deadline, or a wake-up), lets the SMP engine run its timers,
- * and moves the state machine on: a phase queues requests and is over when none is left,
- * then its row in the table below says what follows. Only the receive blocks.
+ * Each call of sweep_run_once() lets the SMP engine run its timers, moves the state machine
+ * on, and takes one MAD (or a deadline, or a wake-up). A phase queues requests and is over
+ * when none is left; then its row in the table below says what follows. Only the receive
+ * blocks.
  *
  * Requests for a heavy sweep (a trap, a signal, a light sweep that saw a change) only set a
  * flag. It is looked at when idle, so a burst of traps makes one more sweep, and the next
@@ -28,15 +29,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
-#include "db/state.h"
 #include "routing/graph/graph.h"
 #include "sa/server/server.h"
 #include "sa/sm/agent.h"
@@ -54,7 +51,6 @@ enum {
 	BEAT_MS = 1000,
 	RETRY_MS = 1000,
 	RETRY_MAX_MS = 10000,
-	PROBLEM_LINES = 20,
 	CLIENT_PAUSE_MAX_MS = 1000
 };
 
@@ -63,7 +59,7 @@ static const char *const source = "sweep";
 enum phase {
 	PHASE_IDLE,
 	PHASE_LIGHT, /* Get(SwitchInfo) of all switches, and more where something changed */
-	PHASE_POLL,  /* standby: is the master still there? */
+	PHASE_POLL, /* standby: is the master still there? */
 	PHASE_DISCOVER,
 	PHASE_ELECTION,    /* SMInfo of ports with the IsSM bit */
 	PHASE_READ_TABLES, /* LFTs, P_Keys and GUIDs of which no copy is kept */
@@ -76,7 +72,7 @@ enum phase {
 	PHASE_ACTIVATE,
 	PHASE_CLIENT_TABLES, /* between sweeps: multicast tables and alias GUIDs that follow
 	                        from client records */
-	PHASE_READ_QOS, /* SL-to-VL and arbitration tables that a client asks for */
+	PHASE_READ_QOS,      /* SL-to-VL and arbitration tables that a client asks for */
 	PHASE_COUNT
 };
 
@@ -97,7 +93,7 @@ struct sweep {
 	bool reassigned;          /* reassign_lids was done */
 	unsigned failures;        /* heavy sweeps, in a row */
 	uint64_t next_light;      /* ms; UINT64_MAX: never */
-	uint64_t retry_at; /* ms; a heavy sweep after a failure; UINT64_MAX: none */
+	uint64_t retry_at;  /* ms; a heavy sweep after a failure; UINT64_MAX: none */
 	uint64_t next_beat; /* ms; heartbeat */
 	uint64_t client_tables_began, next_client_tables; /* ms; not before */
 };
@@ -126,7 +122,8 @@ static void give_up(struct sweep *s)
 	struct sm *sm = &s->sm;
 	uint64_t wait = RETRY_MS << (s->failures < 4 ? s->failures : 4);
 
-	log_lines(LOG_LEVEL_ERROR, source, "heavy sweep given up: ", sm->status.not_ready);
+	log_lines(LOG_LEVEL_ERROR, source,
+	          "heavy sweep given up: ", sm->status.not_ready);
 	s->failures++;
 	sm->status.failed_sweeps++;
 	sm->status.heavy_sweeps++;
@@ -192,50 +189,6 @@ static void start_heavy(struct sweep *s)
 	begin_phase(s, PHASE_DISCOVER, disc_start(&j->disc, sm->smp, j->arena, &o));
 }
 
-static void log_problems(const struct disc *d)
-{
-	unsigned n =
-		d->n_problems < DISC_PROBLEMS_MAX ? d->n_problems : DISC_PROBLEMS_MAX;
-
-	for (unsigned i = 0; i < n && i < PROBLEM_LINES; i++) {
-		log_warning(source, "%s", d->problem[i]);
-	}
-	if (d->n_problems > PROBLEM_LINES) {
-		log_warning(source, "%u more problems of this kind",
-		            d->n_problems - PROBLEM_LINES);
-	}
-}
-
-/* How many nodes of a are not in b; both sorted by GUID. */
-static uint32_t missing(const struct graph *a, const struct graph *b)
-{
-	uint32_t n = 0, k = 0;
-
-	for (uint32_t i = 0; i < a->n_nodes; i++) {
-		while (k < b->n_nodes && b->nodes[k].guid < a->nodes[i].guid) {
-			k++;
-		}
-		n += k == b->n_nodes || b->nodes[k].guid != a->nodes[i].guid;
-	}
-	return n;
-}
-
-static void log_fabric(struct sweep *s, const struct disc *d, const struct graph *prev)
-{
-	struct sweep_status *st = &s->sm.status;
-
-	st->switches = d->g->n_switches;
-	st->hosts = d->g->n_hosts;
-	st->unreachable_nodes = d->n_unreachable;
-	s->last_nodes = d->g->n_nodes;
-	log_problems(d);
-	if (prev != NULL && (missing(prev, d->g) || missing(d->g, prev))) {
-		log_info(source, "%u nodes gone, %u new: %u switches, %u hosts now",
-		         missing(prev, d->g), missing(d->g, prev), d->g->n_switches,
-		         d->g->n_hosts);
-	}
-}
-
 static void after_discover(struct sweep *s)
 {
 	struct sm *sm = &s->sm;
@@ -245,7 +198,7 @@ static void after_discover(struct sweep *s)
 	int ret = disc_finish(d, prev);
 
 	if (ret != E_OK) {
-		log_problems(d);
+		disc_log_problems(d);
 		if (ret == E_TIMEOUT) {
 			(void)sm_fail(sm, ret, true, "the local port %s does not answer",
 			              sm->d.transport->local.name);
@@ -255,7 +208,12 @@ static void after_discover(struct sweep *s)
 		give_up(s);
 		return;
 	}
-	log_fabric(s, d, prev);
+	sm->status.switches = d->g->n_switches;
+	sm->status.hosts = d->g->n_hosts;
+	sm->status.unreachable_nodes = d->n_unreachable;
+	s->last_nodes = d->g->n_nodes;
+	disc_log_problems(d);
+	disc_log_changes(d, prev);
 	job_free(sm->previous);
 	sm->previous = NULL;
 	hash_done(&s->silent);
@@ -438,42 +396,10 @@ static void after_multicast(struct sweep *s)
 
 static void after_arm(struct sweep *s)
 {
-	begin_phase(s, PHASE_ACTIVATE,
-	            program_states(&s->sm.job->program, PORT_ACTIVE));
+	begin_phase(s, PHASE_ACTIVATE, program_states(&s->sm.job->program, PORT_ACTIVE));
 }
 
 /* --- the end of a heavy sweep ----------------------------------------------------- */
-
-static void log_stages(const struct job *j)
-{
-	char text[400] = "";
-	size_t at = 0;
-
-	for (unsigned i = 0; i < j->n_stages && at < sizeof(text); i++) {
-		at += (size_t)snprintf(text + at, sizeof(text) - at, " %s %.3f",
-		                       j->stage[i].name, j->stage[i].seconds);
-	}
-	log_debug(source, "seconds:%s; arena %zu bytes", text, arena_used(j->arena));
-}
-
-/* What clients registered, and the notices that they got. */
-static void log_clients(struct sa_server *sa)
-{
-	struct sa_counters c;
-
-	if (sa == NULL) {
-		return;
-	}
-	sa_server_counters(sa, &c);
-	if (c.groups + c.services + c.subscriptions + c.reports_sent > 0) {
-		log_info(source,
-		         "%" PRIu64 " multicast groups with %" PRIu64 " members, %" PRIu64
-		         " services, %" PRIu64 " subscriptions; %" PRIu64
-		         " reports sent, %" PRIu64 " given up",
-		         c.groups, c.members, c.services, c.subscriptions, c.reports_sent,
-		         c.reports_given_up);
-	}
-}
 
 static void log_up(const struct sweep *s, const struct job *j)
 {
@@ -504,7 +430,7 @@ static void after_activate(struct sweep *s)
 		return;
 	}
 	job_stage(j, sm, "activate");
-	log_stages(j);
+	job_log_stages(j);
 	s->failures = 0;
 	s->election.swept = true;
 	s->retry_at = UINT64_MAX;
@@ -520,7 +446,7 @@ static void after_activate(struct sweep *s)
 	}
 	mirror_dump(&s->mirror);
 	log_up(s, j);
-	log_clients(sm->d.sa);
+	sm_log_clients(sm);
 	if (p->n_bounced) {
 		sm_request_heavy(sm, "%u links were restarted for a new MTU or VLs",
 		                 p->n_bounced);
@@ -573,9 +499,10 @@ static void after_client_tables(struct sweep *s)
 			log_warning(source, "%s", p->first_trouble);
 		}
 		sm->status.mft_sets += p->n_mft_sets;
-		log_debug(source,
-		          "clients wrote: sent %u blocks of multicast tables, %u of GUIDs",
-		          p->n_mft_sets, p->n_guid_sets);
+		log_debug(
+			source,
+			"clients wrote: sent %u blocks of multicast tables, %u of GUIDs",
+			p->n_mft_sets, p->n_guid_sets);
 		if (p->n_mft_sets + p->n_guid_sets != 0) {
 			(void)publish(s);
 		}
@@ -750,7 +677,7 @@ static uint64_t next_deadline(const struct sweep *s)
 	return at;
 }
 
-int sweep_turn(struct sweep *s)
+int sweep_run_once(struct sweep *s)
 {
 	struct sm *sm = &s->sm;
 	struct transport *t = sm->d.transport;

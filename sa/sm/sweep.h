@@ -52,22 +52,29 @@ struct sweep_deps {
 	int64_t (*wall_clock)(void);         /*!< seconds since 1970, for computed_at */
 	double (*cpu_clock)(void);           /*!< seconds, for stage times */
 	double (*thread_clock)(void);        /*!< seconds of processor time of the calling
-	                                        thread; NULL: takes none */
-	bool single_thread;                  /*!< route on the fabric thread: runs on a virtual clock, which must not move meanwhile */
+	                                        thread; NULL: 0 */
+	bool single_thread;                  /*!< route on the fabric thread: for runs on a virtual
+	                                        clock, which must not move meanwhile */
 };
 
+/*!
+ * \brief New sweep, which starts with a heavy one.
+ * \param d  Copied; what it points to is borrowed.
+ * \retval -ENOMEM
+ */
 int sweep_new(const struct sweep_deps *d, struct sweep **ret);
 void sweep_free(struct sweep *s);
 
 /*!
- * \brief One turn: waits for a MAD, timer or wake-up and handles it.
+ * \brief One iteration of the main loop: waits for a MAD, timer or wake-up and handles it.
  * \retval E_OK \retval -EIO  The transport is gone.
  */
-int sweep_turn(struct sweep *s);
+int sweep_run_once(struct sweep *s);
 
-/*! Requests; to be called on the fabric thread (after a wake-up). */
+/*! \brief Asks for a heavy sweep. On the fabric thread only (after a wake-up). */
 void sweep_request_heavy(struct sweep *s);
-/*! Takes new dependencies of the same process: configuration, engine options and list. A sweep
+
+/*! \brief Takes new dependencies of the same process: configuration, engine options and list. A sweep
  *  at work is given up (the next one is heavy); the old configuration may be freed after it. */
 void sweep_reconfigure(struct sweep *s, const struct sweep_deps *d);
 
@@ -85,8 +92,8 @@ struct sweep_status {
 	uint64_t port_sets, lft_sets, mft_sets, bounces; /*!< since the start: PortInfo and LFT blocks sent, links restarted */
 };
 
-/*! \brief Borrowed until the next turn. */
+/*! \brief Borrowed until the next sweep_run_once(). */
 const struct sweep_status *sweep_status(const struct sweep *s);
 
-/*! \brief For tests: the job at work, or the last one. Borrowed until the next turn. */
+/*! \brief For tests: the job at work, or the last one. Borrowed until the next sweep_run_once(). */
 const struct job *sweep_job(const struct sweep *s);

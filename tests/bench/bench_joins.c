@@ -326,7 +326,7 @@ static void *fabric(void *arg)
 	double cpu = 0;
 
 	while (!b.stop_fabric) {
-		MUST(sweep_turn(b.sweep) == E_OK);
+		MUST(sweep_run_once(b.sweep) == E_OK);
 		b.up = sweep_status(b.sweep)->up;
 		for (; b.n_set < b.n_probes; b.n_set++) {
 			struct probe *p = &b.probe[b.n_set];

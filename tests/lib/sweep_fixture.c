@@ -134,7 +134,7 @@ void rig_heavy(struct rig *r, uint32_t n)
 	uint64_t turns = 0;
 
 	while (sweep_status(r->sweep)->heavy_sweeps < n) {
-		ck_assert_int_eq(sweep_turn(r->sweep), E_OK);
+		ck_assert_int_eq(sweep_run_once(r->sweep), E_OK);
 		ck_assert_msg(++turns < RIG_TURNS, "no end in phase %s, %s",
 		              sweep_status(r->sweep)->phase,
 		              sweep_status(r->sweep)->not_ready);
@@ -146,7 +146,7 @@ void rig_run_ms(struct rig *r, uint64_t ms)
 	uint64_t end = rig_now(r) + ms, turns = 0;
 
 	while (rig_now(r) < end) {
-		ck_assert_int_eq(sweep_turn(r->sweep), E_OK);
+		ck_assert_int_eq(sweep_run_once(r->sweep), E_OK);
 		ck_assert_uint_lt(++turns, RIG_TURNS);
 	}
 }
@@ -157,7 +157,7 @@ void rig_up(struct rig *r)
 
 	while (!sweep_status(r->sweep)->up ||
 	       strcmp(sweep_status(r->sweep)->phase, "idle") != 0) {
-		ck_assert_int_eq(sweep_turn(r->sweep), E_OK);
+		ck_assert_int_eq(sweep_run_once(r->sweep), E_OK);
 		ck_assert_msg(++turns < RIG_TURNS, "not up: %s",
 		              sweep_status(r->sweep)->not_ready);
 	}

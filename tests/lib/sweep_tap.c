@@ -69,8 +69,9 @@ static uint64_t durable_digest(const struct rig *r)
 
 	ck_assert_int_eq(state_lids(r->state, a, &lids, &n), E_OK);
 	for (size_t i = 0; i < n; i++) {
-		d = digest_add(digest_add(digest_add(d, lids[i].guid), lids[i].range.base),
-		               lids[i].range.lmc);
+		d = digest_add(
+			digest_add(digest_add(d, lids[i].guid), lids[i].range.base),
+			lids[i].range.lmc);
 	}
 	arena_free(a);
 	return d;
@@ -260,6 +261,6 @@ void tap_bring(struct tap *tap, struct rig *r, uint8_t mgmt_class, uint8_t metho
 	field_set(tap->in, MAD_ATTR_ID, attr);
 	tap->has_in = true;
 	while (tap->has_in) {
-		ck_assert_int_eq(sweep_turn(r->sweep), E_OK);
+		ck_assert_int_eq(sweep_run_once(r->sweep), E_OK);
 	}
 }

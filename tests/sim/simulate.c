@@ -552,7 +552,7 @@ static bool run_until(struct run *r, uint64_t end)
 	while (now_ms(r) < end) {
 		uint64_t n;
 
-		if (sweep_turn(r->sweep) != E_OK) {
+		if (sweep_run_once(r->sweep) != E_OK) {
 			return fail(r, "the transport is gone");
 		}
 		if (++turns > TURNS_MAX) {
@@ -624,7 +624,7 @@ static bool run_seed(uint32_t seed, const bool *only, bool trace, struct run *r)
 			good = run_until(r, now_ms(r) + e->run_ms);
 		}
 		for (unsigned k = 0; good && e->run_ms == 0 && k < 5; k++) {
-			good = sweep_turn(r->sweep) == E_OK;
+			good = sweep_run_once(r->sweep) == E_OK;
 		}
 	}
 	return good && settle(r);

@@ -94,7 +94,7 @@ static const uint8_t *ask(uint32_t client, const struct umad_sa_packet *mad,
 		sim_client_send(rig->sim, guid, (const uint8_t *)mad, sizeof(*mad)),
 		E_OK);
 	do {
-		ck_assert_int_eq(sweep_turn(rig->sweep), E_OK);
+		ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
 		sa_server_counters(server, &now);
 	} while (now.requests == before.requests);
 	for (unsigned turns = 0; now.answered == before.answered; turns++) {
@@ -105,7 +105,7 @@ static const uint8_t *ask(uint32_t client, const struct umad_sa_packet *mad,
 	/* On the virtual clock the reply still has its way along the switches before it.
 	 */
 	while (sim_client_recv(rig->sim, guid, &reply, ret_len) != E_OK) {
-		ck_assert_int_eq(sweep_turn(rig->sweep), E_OK);
+		ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
 	}
 	return reply;
 }

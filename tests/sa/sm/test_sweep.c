@@ -222,7 +222,7 @@ START_TEST(killed)
 	for (unsigned life = 0; life < 12; life++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
 		for (unsigned turn = (unsigned)(seed >> 33) % 700; turn; turn--) {
-			ck_assert_int_eq(sweep_turn(rig->sweep), E_OK);
+			ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
 		}
 		for (uint32_t i = 0; i < rig->g->n_end_ports; i++) {
 			uint32_t lid =
@@ -674,7 +674,7 @@ START_TEST(fault_schedule)
 	for (unsigned step = 0; step < 25; step++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
 		for (unsigned turn = (unsigned)(seed >> 33) % 300; turn; turn--) {
-			ck_assert_int_eq(sweep_turn(rig->sweep), E_OK);
+			ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
 		}
 		disturb(rig, &seed);
 	}

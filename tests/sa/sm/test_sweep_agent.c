@@ -302,15 +302,16 @@ static const struct {
 	int guid; /* -1: below ours, 1: above */
 	bool we_stay;
 } masters[] = {
-	{ 3, 1, true }, { 3, -1, true }, { 9, 1, false }, { 9, -1, false },
-	{ 5, 1, true }, { 5, -1, false },
+	{ 3, 1, true },   { 3, -1, true }, { 9, 1, false },
+	{ 9, -1, false }, { 5, 1, true },  { 5, -1, false },
 };
 
 static void other_master(unsigned i, uint8_t state)
 {
 	rig->config.sm_priority = 5;
 	other(masters[i].priority, state);
-	tap.other_sm_guid = rig->g->ports[rig->g->sm_port].guid + (uint64_t)masters[i].guid;
+	tap.other_sm_guid =
+		rig->g->ports[rig->g->sm_port].guid + (uint64_t)masters[i].guid;
 }
 
 static void check_master(unsigned i)

@@ -98,7 +98,8 @@ START_TEST(quiet)
 	uint64_t nodes = sim_count(rig->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO);
 	size_t used = arena_used(sweep_job(rig->sweep)->arena);
 	periods(1);
-	ck_assert_uint_eq(arena_used(sweep_job(rig->sweep)->arena), used); /* it has its own */
+	ck_assert_uint_eq(arena_used(sweep_job(rig->sweep)->arena),
+	                  used); /* it has its own */
 	ck_assert_uint_eq(sim_count(rig->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_PORT_INFO),
 	                  ports + 1); /* our own */
 	ck_assert_uint_eq(sim_count(rig->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO),
@@ -191,7 +192,8 @@ static void other_port(uint8_t *mad)
 	if (field_get(mad, MAD_METHOD) == UMAD_METHOD_GET_RESP &&
 	    field_get(mad, MAD_ATTR_ID) == UMAD_SM_ATTR_NODE_INFO &&
 	    field_get(data, NI_NODE_GUID) == disguised) {
-		field_set(data, NI_LOCAL_PORT_NUM, field_get(data, NI_LOCAL_PORT_NUM) + 1);
+		field_set(data, NI_LOCAL_PORT_NUM,
+		          field_get(data, NI_LOCAL_PORT_NUM) + 1);
 	}
 }
 
@@ -239,7 +241,7 @@ START_TEST(shown_by_switch)
 	end = rig_now(rig) + PERIOD_MS + 1000;
 	while (strcmp(sweep_status(rig->sweep)->phase, "discover") != 0) {
 		ck_assert_uint_lt(rig_now(rig), end);
-		ck_assert_int_eq(sweep_turn(rig->sweep), E_OK);
+		ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
 	}
 	tap.in_filter = NULL; /* the heavy sweep finds the fabric as it is */
 	rig_up(rig);
@@ -266,7 +268,7 @@ static void check_active(uint64_t without)
 static void turns(uint64_t n)
 {
 	for (; n > 0; n--) {
-		ck_assert_int_eq(sweep_turn(rig->sweep), E_OK);
+		ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
 	}
 }
 

@@ -135,8 +135,8 @@ static const struct transport_ops answers_ops = { .name = "answers",
 	                                          .send = answers_send,
 	                                          .wake = answers_wake };
 
-static int origin_send(struct sa_origin *origin, const struct mad_addr *to, const uint8_t *data,
-                     size_t len)
+static int origin_send(struct sa_origin *origin, const struct mad_addr *to,
+                       const uint8_t *data, size_t len)
 {
 	const struct mad_msg m = { .data = (uint8_t *)data, .len = len };
 
@@ -262,7 +262,7 @@ static void answered(void)
 	time_t end = time(NULL) + WAIT_SECONDS;
 
 	while (n_answers() < asked && time(NULL) < end) {
-		ck_assert_int_eq(sweep_turn(rig->sweep), E_OK);
+		ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
 	}
 	ck_assert_uint_eq(n_answers(), asked);
 }
@@ -390,7 +390,7 @@ START_TEST(silent)
 	ck_assert_int_eq(sim_set_deaf(rig->sim, rig->g->nodes[host].guid, true), E_OK);
 	ask(UMAD_METHOD_GET, SLVL_RECORD, BY_ALL, lid_of(host), 0, 0);
 	while (has_request) {
-		ck_assert_int_eq(sweep_turn(rig->sweep), E_OK);
+		ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
 	}
 	rig_run_ms(rig, 20000);
 	answered();
@@ -448,9 +448,9 @@ START_TEST(which_attributes)
 {
 	static const struct {
 		uint8_t version, attr;
-	} kinds[] = { { 2, SLVL_RECORD }, { 2, ARB_RECORD }, { 0x80, 0x13 },
-		      { 0x80, ARB_RECORD }, { 0x80, 0x80 }, { 0x80, 0x81 },
-		      { 0x80, 0x82 }, { 0x80, 0x83 } };
+	} kinds[] = { { 2, SLVL_RECORD },   { 2, ARB_RECORD }, { 0x80, 0x13 },
+		      { 0x80, ARB_RECORD }, { 0x80, 0x80 },    { 0x80, 0x81 },
+		      { 0x80, 0x82 },       { 0x80, 0x83 } };
 
 	for (unsigned i = 0; i < n_sa_attrs; i++) {
 		const struct sa_attr *attr = sa_attrs[i];
@@ -468,9 +468,8 @@ END_TEST
 static void *over_tcp(void *ctx)
 {
 	(void)ctx;
-	request_msg.addr = (struct mad_addr){ .lid = 0x80000001,
-		                              .qpn = 77,
-		                              .origin = &origin };
+	request_msg.addr =
+		(struct mad_addr){ .lid = 0x80000001, .qpn = 77, .origin = &origin };
 	has_request = false;
 	sa_server_receive(server, &request_msg, 1, true);
 	return NULL;
@@ -549,7 +548,7 @@ START_TEST(many_at_once)
 
 		ask(UMAD_METHOD_GET, ARB_RECORD, BY_ALL, lid_of(node), 1, 1);
 		while (has_request) {
-			ck_assert_int_eq(sweep_turn(rig->sweep), E_OK);
+			ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
 		}
 	}
 	answered();
@@ -567,7 +566,7 @@ START_TEST(the_end)
 	start("ft2 4 4 2");
 	ask(UMAD_METHOD_GET, ARB_RECORD, BY_ALL, lid_of(first_switch()), 1, 1);
 	while (has_request) {
-		ck_assert_int_eq(sweep_turn(rig->sweep), E_OK);
+		ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
 	}
 	ask_over_tcp(ARB_RECORD, lid_of(first_switch()), 1, 1);
 	asked = 0;

@@ -211,7 +211,8 @@ START_TEST(retries)
 	for (unsigned i = 0; i < 6; i++) {
 		uint64_t took = at[i + 1] - at[i];
 
-		ck_assert_msg(took >= seconds[i] * 1000u && took < seconds[i] * 1000u + 500,
+		ck_assert_msg(took >= seconds[i] * 1000u &&
+		                      took < seconds[i] * 1000u + 500,
 		              "try %u after %u ms", i + 1, (unsigned)took);
 	}
 }
@@ -228,7 +229,8 @@ static bool loses_writes(const uint8_t *mad)
 		return false;
 	}
 	for (unsigned i = 1; i <= field_get(mad, SMP_HOP_COUNT); i++) {
-		node = g->ports[g->ports[graph_port(g, node, mad[SMP_INITIAL_PATH_AT + i])]
+		node = g->ports[g->ports[graph_port(g, node,
+		                                    mad[SMP_INITIAL_PATH_AT + i])]
 		                        .peer]
 		               .node;
 	}
@@ -310,7 +312,8 @@ START_TEST(reassigned_once)
 	up();
 	uint64_t guid = guid_of_host(0);
 	uint64_t port_guid =
-		rig->g->ports[graph_port(rig->g, graph_node_by_guid(rig->g, guid), 1)].guid;
+		rig->g->ports[graph_port(rig->g, graph_node_by_guid(rig->g, guid), 1)]
+			.guid;
 	ck_assert(is_remembered(port_guid, &before));
 	ck_assert_int_eq(sim_set_node(rig->sim, guid, false), E_OK);
 	for (unsigned i = 0; i < 2; i++) {

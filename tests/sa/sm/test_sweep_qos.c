@@ -635,7 +635,7 @@ START_TEST(drops_and_kills)
 	for (unsigned life = 0; life < 8; life++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
 		for (unsigned turn = (unsigned)(seed >> 33) % 1500; turn; turn--) {
-			ck_assert_int_eq(sweep_turn(rig->sweep), E_OK);
+			ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
 		}
 		rig_stop(rig);
 		rig_start(rig);

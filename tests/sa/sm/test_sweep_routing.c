@@ -321,8 +321,9 @@ START_TEST(fallback_is_never_hidden)
 		sweep_again(rig);
 		check_choice(rig, step, &used);
 		ck_assert_str_ne(used, "minhop");
-		ck_assert_ptr_nonnull(strstr(sweep_job(rig->sweep)->route.fallback_reason.text,
-		                             "minhop: credit loop"));
+		ck_assert_ptr_nonnull(
+			strstr(sweep_job(rig->sweep)->route.fallback_reason.text,
+		               "minhop: credit loop"));
 	}
 	ck_assert(!_i || sweep_status(rig->sweep)->cache_hits > 0);
 }
