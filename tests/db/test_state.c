@@ -520,9 +520,8 @@ static uint64_t run_and_kill(unsigned turns)
 
 START_TEST(test_kill)
 {
-	unsigned seed = (unsigned)time(NULL);
+	unsigned seed = test_seed();
 	uint64_t last = 0;
-	printf("test_kill: seed %u\n", seed);
 	for (unsigned i = 0; i < 8; i++) {
 		uint64_t e = run_and_kill(1 + (unsigned)rand_r(&seed) % 20);
 		ck_assert_uint_gt(e, last);

@@ -31,6 +31,13 @@ on() {
 	(cd "$work" && exec timeout "$patience" "${as[@]}" "${command[@]}")
 }
 
+# finds_nothing WHAT HOST COMMAND...: the client has its reply, and no record is in it.
+finds_nothing() {
+	local what=$1
+	shift
+	if said=$(on "$@" 2>&1) && [ -z "$said" ]; then ok "$what"; else fail "$what: $said"; fi
+}
+
 # start_daemon_on HOST NAME ARGS...: like start_daemon, on a simulated host.
 start_daemon_on() {
 	local name=$2

@@ -95,5 +95,9 @@ holds "$epochs epochs passed beside a stopped gateway" [ "$(epoch)" -ge $((first
 rm -f "$work/answer.json"
 kill -CONT "${pids[@]}" 2>/dev/null
 holds "the stopped gateway answers again" until_true test -s "$work/answer.json"
-same "from one epoch, whole" "true" "$(jq '(.nodes | length) as $n | $n == 18 or $n == 17' "$work/answer.json")"
+same "from one epoch, whole: with or without the host" "true" "$(jq '(.nodes | length) as $n | $n == 18 or $n == 17' "$work/answer.json")"
+same "and every cable has the same two ends seen from both" "true" "$(jq '
+	[.nodes[] as $n | $n.ports[] | select(.peer) | { a: "\($n.guid)/\(.num)", b: "\(.peer.guid)/\(.peer.port)" }]
+	| (map({ key: .a, value: .b }) | from_entries) as $peer
+	| length >= 38 and all(.[]; $peer[.b] == .a)' "$work/answer.json")"
 finish

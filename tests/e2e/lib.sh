@@ -89,11 +89,14 @@ refuses() {
 	if said=$("$@" 2>&1); then fail "$what"; else ok "$what"; fi
 }
 
-# until_true COMMAND...: polls; for events that have no handle to wait on.
+# until_true COMMAND...: polls; for events that have no handle to wait on. A request to a server
+# that is not there gets no reply, so clients ask again soon (see hosts.sh); a client that had no
+# reply in its time gets twice that time, because the machine may be busy.
 until_true() {
-	local end=$((SECONDS + patience))
-	until "$@"; do
+	local end=$((SECONDS + patience)) client_ms=500 started
+	until started=${EPOCHREALTIME/[.,]/} && "$@"; do
 		[ "$SECONDS" -lt "$end" ] || return 1
+		[ $(((${EPOCHREALTIME/[.,]/} - started) / 1000)) -lt "$client_ms" ] || client_ms=$((2 * client_ms))
 		sleep 0.05
 	done
 }

@@ -149,7 +149,7 @@ same "members of two" "$plain|4 3 3 19" "$(by_http 1 | paste -sd'|')"
 all "its service" "4 3 3 19" 1 0x1ff
 all "another service" "$plain" 1 0x200
 same "a service without members" policy "$(get "/paths?src=$(port 0)&dst=$(port 2)&service_id=0x100" | jq -r .reason)"
-same "the same by MAD" "" "$(by_mad 2 --service_id 0x100)"
+finds_nothing "the same by MAD" "$host" saquery PR --sgid "fe80::$(ipv6 0)" --dgid "fe80::$(ipv6 2)" --service_id 0x100
 end_process "$gateway"
 end_process "$daemon"
 stop_simulator

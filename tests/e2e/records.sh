@@ -44,6 +44,13 @@ while read -r name attribute; do
 	got=$(query "$name")
 	same "$name: as many as HTTP has" "$(http "$attribute")" "$(dumps "$got")"
 done <<<"$names"
+# The gateway and the SA read one snapshot: how many there have to be, the topology file says.
+switches=$(grep -c '^Switch' "$tree") hosts=$(grep -c '^Ca' "$tree") cabled=$(grep -c '^\[' "$tree")
+same "a NodeRecord per node" $((switches + hosts)) "$(dumps "$(query NR)")"
+same "a SwitchInfoRecord per switch" "$switches" "$(dumps "$(query SWIR)")"
+same "a LinkRecord per direction of a cable" "$cabled" "$(dumps "$(query LR)")"
+same "a PortInfoRecord per port, also for port 0 of a switch" $((cabled + switches)) "$(dumps "$(query PIR)")"
+same "a LinearForwardingTableRecord per switch" "$switches" "$(dumps "$(query LFTR)")"
 
 lid=$(http NodeRecord '[.records[] | select(.node_type == 1)][-1].lid')
 switch=$(http SwitchInfoRecord '.records[0].lid')
@@ -67,7 +74,7 @@ same "LID of a name" "$lid" "$(query -l "$name" | tail -n 1)"
 same "GUID of a name" "$guid" "$(query -G "$name" | grep -o '0x[0-9a-f]*' | tail -n 1 | sed 's/0x0*/0x/' | awk '{ printf "0x%16s", substr($0, 3) }' | tr ' ' 0)"
 has "name of a LID" "$(query -O "$lid")" "$name"
 has "name of a GUID" "$(query -U "$guid")" "$name"
-has "SMs by capability mask" "$(query -s)" "$(get /v1/fabric | jq .sm.lid)"
+same "SMs by capability mask" "$(get /v1/fabric | jq .sm.lid)" "$(query -s | sed -n 's/^[ \t]*base_lid\.*//p')"
 near_lid=$(http NodeRecord '[.records[] | select(.node_type == 1)][0].lid')
 near_name=$(http "NodeRecord?lid=$near_lid" '.records[0].node_description')
 has "paths by names" "$(query --src-to-dst "$near_name:$name")" "dlid....................$lid"

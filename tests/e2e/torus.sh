@@ -88,7 +88,7 @@ for lid in $(get /v1/lids | jq -r '.lids[] | select(.lid > 1 and .lid % 4 == 0) 
 	want=$(get "/paths?src=$lid&dst=1" | jq '.paths[0].sl')
 	same "SL from LID $lid" "$want" "$(on "$host" saquery PR --slid "$lid" --dlid 1 2>/dev/null | sls_by_saquery)"
 	same "on the other level" $((want + 8)) "$(on "$host" saquery PR --slid "$lid" --dlid 1 --sl $((want + 8)) 2>/dev/null | sls_by_saquery)"
-	same "not with another SL" "" "$(on "$host" saquery PR --slid "$lid" --dlid 1 --sl $((want ^ 1)) 2>/dev/null | sls_by_saquery)"
+	finds_nothing "not with another SL" "$host" saquery PR --slid "$lid" --dlid 1 --sl $((want ^ 1))
 	same "HTTP likewise" null "$(get "/paths?src=$lid&dst=1&sl=$((want ^ 1))" | jq -c '.paths[0].sl')"
 	used=$((used | want))
 done

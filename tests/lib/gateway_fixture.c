@@ -15,7 +15,9 @@ void gateway_fixture_init(struct gateway_fixture *w, const char *kind, int argc,
 	struct topogen_opts o = { .fail = 0 };
 
 	memset(w, 0, sizeof(*w));
-	strcpy(w->dir, "/tmp/saguaro-test.XXXXXX");
+	const char *tmp = getenv("TMPDIR");
+	snprintf(w->dir, sizeof(w->dir), "%s/saguaro-test.XXXXXX",
+	         tmp && strlen(tmp) < 30 ? tmp : "/tmp");
 	ck_assert_ptr_nonnull(mkdtemp(w->dir));
 	w->arena = arena_new();
 	diags_init(&w->diags, w->arena);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tests/lib/suite.h"
 
@@ -27,6 +28,16 @@ void test_role_register(struct test_role *r)
 {
 	r->next_ref = roles;
 	roles = r;
+}
+
+unsigned test_seed(void)
+{
+	const char *text = getenv("TEST_SEED");
+	unsigned seed = text ? (unsigned)strtoul(text, NULL, 0) : (unsigned)time(NULL);
+
+	printf("TEST_SEED=%u\n", seed);
+	fflush(stdout); /* the case may crash */
+	return seed;
 }
 
 /* A suite that CK_RUN_SUITE misspells would pass with no case run. */

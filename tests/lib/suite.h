@@ -39,6 +39,9 @@ void test_role_register(struct test_role *r);
 /*! \brief argv[0], for a test that starts its own program with the name of a role. */
 extern const char *test_program;
 
+/*! \brief A new seed at every run, printed; TEST_SEED=number repeats a run. */
+unsigned test_seed(void);
+
 /*! \brief Registers the function body that follows as the suite \a name; in it, \a suite is
  * the Suite to fill. */
 #define TEST_SUITE(name_)                                                                \

@@ -217,9 +217,8 @@ START_TEST(test_random)
 	struct http_stats *stats = calloc(1, sizeof(*stats));
 	struct api_thread t = { .source = source_new("/nonexistent/saguaro"),
 		                .stats = stats };
-	unsigned seed = (unsigned)time(NULL);
+	unsigned seed = test_seed();
 
-	printf("test_api seed %u\n", seed);
 	for (unsigned round = 0; round < 5000; round++) {
 		char target[256] = "/";
 		unsigned n = (unsigned)rand_r(&seed) % 12;

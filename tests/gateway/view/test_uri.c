@@ -146,9 +146,8 @@ END_TEST
 START_TEST(test_random)
 {
 	static const char alphabet[] = "/?&=%+0123456789abcdefABCDEFgx:\xc3\xff\x01 ";
-	unsigned seed = (unsigned)time(NULL);
+	unsigned seed = test_seed();
 
-	printf("test_uri seed %u\n", seed);
 	for (unsigned round = 0; round < 20000; round++) {
 		char target[96];
 		struct uri u;
