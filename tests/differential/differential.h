@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "sa/record/attributes.h"
 #include "sa/record/record.h"
 #include "tests/lib/umad_port.h"
 

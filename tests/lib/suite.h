@@ -42,6 +42,10 @@ extern const char *test_program;
 /*! \brief A new seed at every run, printed; TEST_SEED=number repeats a run. */
 unsigned test_seed(void);
 
+/*! \brief How many of \a n seeds to try: all; with TEST_SHORT set, as for the sanitizers in
+ * `./quickstart check`, a quarter, at least one. `make check-long` tries all. */
+int test_seeds(int n);
+
 /*! \brief Registers the function body that follows as the suite \a name; in it, \a suite is
  * the Suite to fill. */
 #define TEST_SUITE(name_)                                                                \

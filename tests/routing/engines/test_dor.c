@@ -563,7 +563,7 @@ TEST_SUITE(dor)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
-	tcase_add_loop_test(t, every_fabric, 0, N_FABRICS * N_FAILS * SEEDS);
+	tcase_add_loop_test(t, every_fabric, 0, N_FABRICS * N_FAILS * test_seeds(SEEDS));
 	ADD_LOOP(t, meshes_and_cubes_are_free, free_of_loops);
 	ADD_LOOP(t, rings_are_told, rings);
 	ADD_LOOP(t, odd_switches_are_named, swapped);

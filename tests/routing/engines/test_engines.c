@@ -325,7 +325,7 @@ START_TEST(every_engine)
 	const struct engine *e = engines[(unsigned)_i % engine_count()];
 	unsigned f = (unsigned)_i / engine_count();
 
-	for (unsigned k = 0; k < N_FAILS * SEEDS; k++) {
+	for (unsigned k = 0; k < N_FAILS * (unsigned)test_seeds(SEEDS); k++) {
 		double fail = fails[k % N_FAILS];
 		uint32_t seed = k / N_FAILS + 1;
 		struct graph *g = k >= N_FAILS && fail == 0 ? NULL : make(f, fail, seed);
@@ -591,7 +591,7 @@ START_TEST(near_the_least_load)
 	const struct engine *e = engine_find(evened[(unsigned)_i % N_EVENED]);
 	unsigned f = (unsigned)_i / N_EVENED;
 
-	for (uint32_t seed = 1; seed <= 3; seed++) {
+	for (uint32_t seed = 1; seed <= (uint32_t)test_seeds(3); seed++) {
 		struct graph *g =
 			fabric_make(uneven[f].command, uneven[f].fail, seed, arena);
 		struct lids l = fabric_lids(g, 0, 0, arena);
@@ -660,7 +660,7 @@ START_TEST(real_trees)
 {
 	const char *command = real_kinds[_i];
 
-	for (uint32_t seed = 1; seed <= 4; seed++) {
+	for (uint32_t seed = 1; seed <= (uint32_t)test_seeds(4); seed++) {
 		struct graph *g = without_hosts(fabric_make(command, 0, 1, arena),
 		                                0.1 * seed, seed);
 		struct lids l = fabric_lids(g, 0, 0, arena);

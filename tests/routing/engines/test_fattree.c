@@ -818,7 +818,7 @@ TEST_SUITE(fattree)
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, setup, teardown);
 	LOOP(balance, whole);
-	tcase_add_loop_test(t, broken_balance, 0, N_BROKEN * SEEDS);
+	tcase_add_loop_test(t, broken_balance, 0, N_BROKEN * test_seeds(SEEDS));
 	tcase_add_test(t, broken_trunk);
 	LOOP(tier_count, tiers);
 	tcase_add_test(t, core_switches_are_needed);

@@ -1034,7 +1034,7 @@ TEST_SUITE(ftree)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 300);
-	tcase_add_loop_test(t, every_tree, 0, N_FABRICS * N_FAILS * SEEDS);
+	tcase_add_loop_test(t, every_tree, 0, N_FABRICS * N_FAILS * test_seeds(SEEDS));
 	ADD_LOOP(t, links_are_shared, quality);
 	tcase_add_test(t, one_link_gone);
 	tcase_add_test(t, compute_nodes_are_balanced_by_themselves);
@@ -1046,9 +1046,9 @@ TEST_SUITE(ftree)
 	ADD_LOOP(t, reverse_hops_in_a_job, reverse);
 	tcase_add_test(t, two_rails);
 	tcase_add_test(t, roots_are_connected);
-	tcase_add_loop_test(t, lists_cut_off_nobody, 0, N_LISTED * LISTED_SEEDS);
+	tcase_add_loop_test(t, lists_cut_off_nobody, 0, N_LISTED * test_seeds(LISTED_SEEDS));
 	tcase_add_loop_test(t, io_on_whole_leaves, 0, 2);
-	tcase_add_loop_test(t, hosts_on_spines, 0, N_SPINE_HOSTS * SEEDS);
+	tcase_add_loop_test(t, hosts_on_spines, 0, N_SPINE_HOSTS * test_seeds(SEEDS));
 	tcase_add_test(t, stray_host_on_a_spine);
 	tcase_add_test(t, planes_joined_twice);
 	tcase_add_test(t, root_file);

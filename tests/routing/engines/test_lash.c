@@ -186,7 +186,7 @@ static const struct {
 
 START_TEST(any_fabric)
 {
-	for (uint32_t seed = 1; seed <= 4; seed++) {
+	for (uint32_t seed = 1; seed <= (uint32_t)test_seeds(4); seed++) {
 		const char *what =
 			arena_printf(arena, "%s, seed %u", broken[_i].command, seed);
 		struct graph *g =
@@ -208,7 +208,7 @@ static const char *const trees[] = { "ft3 8", "ft3 12", "tree3 6 6 6 4 3" };
 
 START_TEST(renamed_tree)
 {
-	for (uint64_t seed = 1; seed <= 3; seed++) {
+	for (uint64_t seed = 1; seed <= (uint64_t)test_seeds(3); seed++) {
 		const char *what = trees[_i];
 		struct graph *g = fabric_renamed(fabric_make(what, 0, 1, arena),
 		                                 seed * 7919, arena);
@@ -245,7 +245,7 @@ static const struct {
 
 START_TEST(worn_lanes)
 {
-	for (uint32_t seed = 1; seed <= 4; seed++) {
+	for (uint32_t seed = 1; seed <= (uint32_t)test_seeds(4); seed++) {
 		const char *what = arena_printf(arena, "%s, %g gone, seed %u",
 		                                worn[_i].command, worn[_i].fail, seed);
 		struct graph *g =
@@ -438,7 +438,7 @@ START_TEST(shape)
 	struct graph *g = fabric_make(what, 0, 1, arena);
 
 	check_shape(g, shapes[_i].text, what);
-	for (uint64_t seed = 1; seed <= 5; seed++) {
+	for (uint64_t seed = 1; seed <= (uint64_t)test_seeds(5); seed++) {
 		check_shape(scrambled(g, seed), shapes[_i].text, what);
 	}
 }
@@ -463,7 +463,7 @@ START_TEST(damaged_shape)
 {
 	static const double share[] = { 0.01, 0.02, 0.03 };
 
-	for (uint32_t seed = 1; seed <= 6; seed++) {
+	for (uint32_t seed = 1; seed <= (uint32_t)test_seeds(6); seed++) {
 		const char *what =
 			arena_printf(arena, "%s, seed %u", damaged[_i].command, seed);
 		struct graph *g =
@@ -488,7 +488,7 @@ START_TEST(scrambled_lanes)
 {
 	struct graph *g = fabric_make(scrambles[_i].command, 0, 1, arena);
 
-	for (uint64_t seed = 1; seed <= 3; seed++) {
+	for (uint64_t seed = 1; seed <= (uint64_t)test_seeds(3); seed++) {
 		const char *what = arena_printf(arena, "%s, seed %d",
 		                                scrambles[_i].command, (int)seed);
 		struct graph *x = scrambled(g, seed);

@@ -518,8 +518,8 @@ TEST_SUITE(stable)
 
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_loop_test(t, one_host, 0, (int)(engine_count() * N_FABRICS * SEEDS));
-	tcase_add_loop_test(t, one_cable, 0, N_PATIENT * N_TREES * SEEDS);
+	tcase_add_loop_test(t, one_host, 0, (int)(engine_count() * N_FABRICS) * test_seeds(SEEDS));
+	tcase_add_loop_test(t, one_cable, 0, N_PATIENT * N_TREES * test_seeds(SEEDS));
 	tcase_add_loop_test(t, lash_cable, 0,
 	                    sizeof(lash_fabrics) / sizeof(*lash_fabrics));
 	tcase_add_loop_test(t, cable_returns, 0, 2 * N_TREES);

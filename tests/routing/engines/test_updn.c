@@ -218,7 +218,7 @@ static void check_pairs(const char *command, double fail, uint32_t seed)
 
 START_TEST(never_up_after_down)
 {
-	for (uint32_t seed = 1; seed <= SEEDS; seed++) {
+	for (uint32_t seed = 1; seed <= (uint32_t)test_seeds(SEEDS); seed++) {
 		check_pairs(trees[_i].command, trees[_i].fail, seed);
 	}
 }
@@ -321,7 +321,7 @@ static void check_order(const char *command, uint32_t seed)
 
 START_TEST(order_and_paths)
 {
-	for (uint32_t seed = 1; seed <= ANY_SEEDS; seed++) {
+	for (uint32_t seed = 1; seed <= (uint32_t)test_seeds(ANY_SEEDS); seed++) {
 		check_order(any[_i], seed);
 	}
 }

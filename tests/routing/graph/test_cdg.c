@@ -116,13 +116,13 @@ START_TEST(against_brute_force)
 		           .has = arena_array(arena, g->n_adj, g->n_adj),
 		           .seen = arena_alloc(arena, g->n_adj) };
 	uint32_t *order = seed % 2 ? fabric_shuffle(g->n_adj, &state, arena) : NULL;
-	unsigned refused = 0;
+	unsigned refused = 0, steps = (unsigned)test_seeds(STEPS);
 	struct cdg_map m;
 	struct cdg c;
 
 	ck_assert_int_eq(cdg_map_init(&m, g, arena), E_OK);
 	ck_assert_int_eq(cdg_init(&c, &m, order, arena), E_OK);
-	for (unsigned i = 0; i < STEPS; i++) {
+	for (unsigned i = 0; i < steps; i++) {
 		step(&c, &p, &state, &refused);
 		if (i % 200 == 0) {
 			check_order(&c, &p);
@@ -145,14 +145,14 @@ START_TEST(noted)
 	struct plain p = { .g = g,
 		           .has = arena_array(arena, g->n_adj, g->n_adj),
 		           .seen = arena_alloc(arena, g->n_adj) };
-	unsigned refused = 0;
+	unsigned refused = 0, steps = (unsigned)test_seeds(STEPS);
 	struct cdg_map m;
 	struct cdg c, all;
 
 	ck_assert_int_eq(cdg_map_init(&m, g, arena), E_OK);
 	ck_assert_int_eq(cdg_init(&c, &m, NULL, arena), E_OK);
 	ck_assert_int_eq(cdg_init(&all, &m, NULL, arena), E_OK);
-	for (unsigned i = 0; i < STEPS; i++) {
+	for (unsigned i = 0; i < steps; i++) {
 		step(&c, &p, &state, &refused);
 	}
 	for (uint32_t x = 0; x < g->n_adj; x++) {
@@ -165,7 +165,7 @@ START_TEST(noted)
 	ck_assert(cdg_settle(&all));
 	check_order(&all, &p);
 	check_bits(&all, &p);
-	for (unsigned i = 0; i < STEPS / 4; i++) {
+	for (unsigned i = 0; i < steps / 4; i++) {
 		step(&all, &p, &state, &refused);
 	}
 	check_order(&all, &p);
@@ -207,8 +207,8 @@ TEST_SUITE(cdg)
 
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_loop_test(t, against_brute_force, 0, N_FABRICS * SEEDS);
-	tcase_add_loop_test(t, noted, 0, N_FABRICS * SEEDS);
+	tcase_add_loop_test(t, against_brute_force, 0, N_FABRICS * test_seeds(SEEDS));
+	tcase_add_loop_test(t, noted, 0, N_FABRICS * test_seeds(SEEDS));
 	tcase_add_loop_test(t, map, 0, N_FABRICS);
 	suite_add_tcase(suite, t);
 }

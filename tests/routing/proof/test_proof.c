@@ -1118,14 +1118,14 @@ TEST_SUITE(proof)
 	tcase_add_test(t, many_rings);
 	tcase_add_loop_test(t, who_closes_the_ring, 0, 5);
 	tcase_add_loop_test(t, last_port, 0, 9);
-	tcase_add_loop_test(t, degraded_trees, 0, N_DEGRADED * SEEDS);
+	tcase_add_loop_test(t, degraded_trees, 0, N_DEGRADED * test_seeds(SEEDS));
 	tcase_add_test(t, holes_in_spines);
 	tcase_add_test(t, lids_of_switches);
 	tcase_add_test(t, wrong_deliveries);
 	tcase_add_test(t, two_switches_toss_a_lid);
 	tcase_add_test(t, parts);
 	tcase_add_test(t, short_table);
-	tcase_add_loop_test(t, blocks_like_columns, 0, N_BLOCK_FABRICS * BLOCK_SEEDS);
+	tcase_add_loop_test(t, blocks_like_columns, 0, N_BLOCK_FABRICS * test_seeds(BLOCK_SEEDS));
 	tcase_add_loop_test(t, some_may_be_missed, 0, 60);
 	suite_add_tcase(suite, t);
 }
