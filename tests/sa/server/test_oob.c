@@ -15,8 +15,9 @@
 #include "conf/base/log.h"
 #include "sa/mad/transport.h"
 #include "sa/record/attributes.h"
-#include "sa/server/server.h"
 #include "sa/server/oob.h"
+#include "sa/server/oob_frame.h"
+#include "sa/server/server.h"
 #include "tests/lib/query_fixture.h"
 #include "tests/lib/suite.h"
 
@@ -189,6 +190,29 @@ START_TEST(whole_table)
 	ck_assert_uint_eq(get(mad + 4, 2), 0);
 	ck_assert_uint_eq(get(mad + 12, 4), 0x1234);
 	ck_assert_uint_eq(get(mad + 44, 2), NODE_RECORD / 8);
+	close(fd);
+}
+END_TEST
+
+/* A frame may be as long as the limit says, whatever stands behind the MAD; another request
+ * follows. One byte more ends the connection. */
+START_TEST(longest_frame)
+{
+	static uint8_t mad[REPLY_MAX];
+	int fd = dial();
+
+	for (uint32_t more = 0; more < 2; more++) {
+		struct frame f = ask_nodes(more, world_end(w, HOST + 1).base_lid);
+
+		memset(f.bytes + f.len, 0x5a, OOB_FRAME_MAX + more - f.len);
+		f.len = OOB_FRAME_MAX + more;
+		put(f.bytes + 4, 4, f.len);
+		send_all(fd, f.bytes, f.len);
+		if (more == 0) {
+			ck_assert_uint_eq(answer(fd, mad), 56 + NODE_RECORD);
+		}
+	}
+	ck_assert(ends(fd));
 	close(fd);
 }
 END_TEST
@@ -402,6 +426,7 @@ TEST_SUITE(oob)
 
 	tcase_add_checked_fixture(tc, start, end);
 	tcase_add_test(tc, whole_table);
+	tcase_add_test(tc, longest_frame);
 	tcase_add_test(tc, ahead_and_in_pieces);
 	tcase_add_loop_test(tc, bad_frame_ends_it, 0,
 	                    (int)(sizeof(bad) / sizeof(bad[0])));
