@@ -16,8 +16,9 @@
  * time of the SM's process per request. Prints one JSON object; fails when anything is
  * not answered well.
  *
- * sa_load flood COUNT: sends that many requests that are bad or ask for all paths, and
- * waits for nothing but an answer at the end. Prints how many of each kind.
+ * sa_load flood COUNT: sends that many requests that are bad or ask for all paths, prints
+ * how many of each kind, and waits a minute for the answer to one request behind them. It
+ * fails when there is none.
  *
  * sa_load echo: answers every request with itself, until it is killed: what "blind" then
  * measures is the price of the simulator and of libibumad.
@@ -346,7 +347,7 @@ static void leave(struct load *l, void *umad)
 	send_query(l, umad, UMAD_METHOD_GET, UMAD_ATTR_CLASS_PORT_INFO, 0);
 	if (umad_recv(l->port.fd, umad, &len, 2 * TIMEOUT_MS) < 0 ||
 	    umad_status(umad) != 0) {
-		host_fail("no answer at the end");
+		host_fail("no answer behind the flood within a minute");
 	}
 }
 
@@ -363,11 +364,12 @@ static int flood(struct load *l, uint64_t count)
 		send_mad(l, umad);
 		sent[kind]++;
 	}
-	leave(l, umad);
 	for (unsigned i = 0; i < BADS; i++) {
 		printf("%s\"%s\": %" PRIu64, i ? ", " : "{", bad_names[i], sent[i]);
 	}
 	puts("}");
+	fflush(stdout);
+	leave(l, umad);
 	free(umad);
 	return 0;
 }

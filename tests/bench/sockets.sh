@@ -10,9 +10,12 @@
 #              each when it is on disk (BENCH_STATE: where; the file system is named)
 #   quiet      a client with one query on the way: median and 99th percentile of the time
 #              it waits
-#   flood      the same while another host sends 100,000 bad requests
-#   dear       the same while another host asks for all paths of one host after another,
+#   bulk       the same while another host asks for all paths of one host after another,
 #              sixteen tables on the way
+#   flood      the same while another host sends 100,000 bad requests, one in a hundred for
+#              all paths of the fabric. answered_behind: did a request behind the flood get
+#              an answer within a minute? OpenSM computes all these tables first, so it
+#              does not; saguarod refuses them
 #   blind      at the end, instead of an SM, a program that sends each request back: the
 #              price of the simulator and of libibumad, to be taken off the others
 #
@@ -77,21 +80,23 @@ joins() { # joins NAME UP-SECONDS: four hosts at once, their figures added
 }
 
 load() { # load NAME UP-SECONDS
-	local by flooder
+	local by flooder behind
 	for by in lid gid; do
 		client "$far" "$by" "$seconds" 64 "${pids[-1]}" | row "$1" "$2" "$by"
 	done
 	client "$far" lid "$seconds" 1 | row "$1" "$2" quiet
 	joins "$1" "$2"
-	client "${four[0]}" table "$((seconds + 2))" 16 >"$work/dear" &
+	client "${four[0]}" table "$((seconds + 2))" 16 >"$work/bulk" &
 	flooder=$!
-	client "$far" lid "$seconds" 1 | row "$1" "$2" dear || say "$1 lost queries beside tables"
-	wait "$flooder" || say "$1 did not give all tables"
-	client "${four[0]}" flood "${BENCH_FLOOD:-100000}" >"$work/flood" &
+	client "$far" lid "$seconds" 1 | row "$1" "$2" bulk || say "$1: a query beside the tables got no answer"
+	wait "$flooder" || say "$1: a table got no answer"
+	client "${four[0]}" flood "${BENCH_FLOOD:-100000}" >"$work/flood" 2>/dev/null &
 	flooder=$!
-	client "$far" lid "$seconds" 1 | jq --slurpfile sent "$work/flood" '. + {sent: $sent[0]}' |
-		row "$1" "$2" flood || say "$1 lost queries in the flood"
-	wait "$flooder" || say "$1 did not answer behind the flood"
+	client "$far" lid "$seconds" 1 >"$work/beside" || say "$1: a query beside the flood got no answer"
+	behind=true
+	wait "$flooder" || behind=false
+	jq --slurpfile sent "$work/flood" --argjson behind "$behind" \
+		'. + {sent: $sent[0], answered_behind: $behind}' "$work/beside" | row "$1" "$2" flood
 }
 
 finish() { # an SM that still grinds at what the flood asked for does not end by itself
