@@ -271,7 +271,9 @@ static int route_record(struct path_iter *it, struct path_record *rec)
 	if (it->loopback) {
 		rec->mtu = src->mtu;
 		rec->rate = src->rate;
-		limit_record(&it->level, rec);
+		if (it->policy != NULL) {
+			limit_record(&it->level, rec);
+		}
 		rec->packet_life_time = 0;
 		rec->reversible = 1;
 		return choose_sl(it, 0, &rec->sl);
@@ -292,7 +294,9 @@ static int route_record(struct path_iter *it, struct path_record *rec)
 	}
 	rec->packet_life_time = m->life_time_by_hops[0] ? m->life_time_by_hops[hop]
 	                                                : m->packet_life_time;
-	limit_record(&it->level, rec);
+	if (it->policy != NULL) {
+		limit_record(&it->level, rec);
+	}
 	ret = find_route(it->r, dst, src, rec->slid, &back, &unused);
 	if (ret != E_OK && ret != E_NOPATH) {
 		return ret;

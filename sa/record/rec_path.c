@@ -186,30 +186,15 @@ static void encode_opa(const struct path_record *p, const struct wire_path_recor
 	memcpy(record + a->fields[PR_MTU_SELECTOR].bit / 8, &ib->mtu, OPA_PR_LIMITS);
 }
 
-static void offer_path(struct snap_reader *r, const struct path_record *p,
-                       const struct path_request *a, struct sa_out *out)
-{
-	struct wire_path_record wire;
-	uint8_t opa[sizeof(wire)];
-
-	path_request_encode(p, a, &wire);
-	if (out->q->attr != &opa_path) {
-		if (!a->dst.off_subnet) {
-			path_request_high_lids(p, r, &wire);
-		}
-		sa_offer(out, (const uint8_t *)&wire);
-		return;
-	}
-	encode_opa(p, &wire, opa);
-	sa_offer(out, opa);
-}
-
 /* All records of one port pair. A pair without a path adds none. */
 static int offer_pair(struct snap_reader *r, const struct path_request *a,
                       struct sa_out *out)
 {
-	struct path_iter it;
+	bool is_opa = out->q->attr == &opa_path;
+	struct wire_path_record wire;
+	uint8_t opa[sizeof(wire)];
 	struct path_record rec;
+	struct path_iter it;
 
 	if (!sa_sees(r, out->q, &a->q.src) || !sa_sees(r, out->q, &a->q.dst)) {
 		return E_OK;
@@ -219,7 +204,13 @@ static int offer_pair(struct snap_reader *r, const struct path_request *a,
 		return path_none(ret) ? E_OK : ret;
 	}
 	while (!sa_full(out) && path_iter_next(&it, &rec)) {
-		offer_path(r, &rec, a, out);
+		path_request_encode(&rec, a, &wire);
+		if (is_opa) {
+			encode_opa(&rec, &wire, opa);
+		} else if (!a->dst.off_subnet && (rec.dlid > LID_LOW_MAX || rec.slid > LID_LOW_MAX)) {
+			path_request_high_lids(&rec, r, &wire);
+		}
+		sa_offer(out, is_opa ? opa : (const uint8_t *)&wire);
 	}
 	return it.ret;
 }

@@ -116,13 +116,18 @@ int sa_request_read(const struct mad_msg *m, const struct sa_limits *l,
 	} else if (attr->trusted && key == 0 && !read_only) {
 		status = UMAD_SA_STATUS_REQ_INVALID << SA_STATUS_SHIFT;
 	}
+	uint64_t mask = be64toh(in.comp_mask);
 	*ret = (struct sa_request){
 		.attr = status == UMAD_STATUS_SUCCESS ? attr : NULL,
-		.comp_mask = be64toh(in.comp_mask),
+		.comp_mask = mask,
 		.attr_mod = be32toh(in.mad_hdr.attr_mod),
 		.method = method,
 		.status = status,
 		.trusted = key != 0,
+		.is_short = status == UMAD_STATUS_SUCCESS &&
+		            (mask & attr->inline_answer[0]) != 0 &&
+		            (mask & attr->inline_answer[1]) != 0 &&
+		            m->len == SA_MAD_BYTES,
 	};
 	return E_OK;
 }

@@ -13,37 +13,37 @@
 
 enum {
 	SLICE_NS = 250000,
-	SLICE_STEPS = 4, /* of its first part; each further one has twice as many */
-	PLACES = 4,      /* tables that are made at the same time: each takes memory */
+	SLICE_STEPS = 4, /* between two looks at the clock; then twice as many each time */
+	SLOTS = 4, /* answers that are made at the same time: each takes memory */
 	WAITING = 1024
 };
 
-struct place {
+struct slot {
 	struct fair_request *request; /* NULL: free */
 	struct fair_queue *from;
 	struct sa_work *work;
 	struct sa_reply reply;
 	struct snap_reader *reader;
-	uint64_t ns; /* that it took so far */
+	uint64_t ns; /* spent so far */
 };
 
 struct bulk_requests {
-	struct place place[PLACES];
-	unsigned n, turn; /* places taken; the next one's turn */
+	struct slot slot[SLOTS];
+	unsigned n, next; /* slots in use; the slot that runs next */
 	struct fair_queue *waiting;
 	struct sa_store *store;
 	const struct sa_limits *limits;
 	struct bulk_requests_user user;
 };
 
-static int make_places(struct bulk_requests *t, const struct snap_reader *r)
+static int create_slots(struct bulk_requests *t, const struct snap_reader *r)
 {
 	int err = fair_queue_new(WAITING, &t->waiting);
 
-	for (unsigned i = 0; err == E_OK && i < PLACES; i++) {
-		err = sa_work_new(&t->place[i].work);
+	for (unsigned i = 0; err == E_OK && i < SLOTS; i++) {
+		err = sa_work_new(&t->slot[i].work);
 		if (err == E_OK) {
-			err = snap_reader_clone(r, &t->place[i].reader);
+			err = snap_reader_clone(r, &t->slot[i].reader);
 		}
 	}
 	return err;
@@ -61,7 +61,7 @@ int bulk_requests_new(const struct snap_reader *r, struct sa_store *st,
 	t->store = st;
 	t->limits = l;
 	t->user = *user;
-	int err = make_places(t, r);
+	int err = create_slots(t, r);
 	if (err != E_OK) {
 		bulk_requests_free(t);
 		return err;
@@ -75,10 +75,10 @@ void bulk_requests_free(struct bulk_requests *t)
 	if (t == NULL) {
 		return;
 	}
-	for (unsigned i = 0; i < PLACES; i++) {
-		sa_work_free(t->place[i].work);
-		sa_reply_done(&t->place[i].reply);
-		snap_reader_close(t->place[i].reader);
+	for (unsigned i = 0; i < SLOTS; i++) {
+		sa_work_free(t->slot[i].work);
+		sa_reply_done(&t->slot[i].reply);
+		snap_reader_close(t->slot[i].reader);
 	}
 	fair_queue_free(t->waiting);
 	free(t);
@@ -108,17 +108,17 @@ int bulk_slice(struct sa_work *w, struct snap_reader *r, struct sa_reply *reply)
 	return ret;
 }
 
-static struct place *free_place(struct bulk_requests *t)
+static struct slot *free_slot(struct bulk_requests *t)
 {
 	unsigned i = 0;
 
-	while (i < PLACES && t->place[i].request != NULL) {
+	while (i < SLOTS && t->slot[i].request != NULL) {
 		i++;
 	}
-	return i < PLACES ? &t->place[i] : NULL;
+	return i < SLOTS ? &t->slot[i] : NULL;
 }
 
-static void occupy(struct bulk_requests *t, struct place *p, struct fair_queue *from,
+static void use_slot(struct bulk_requests *t, struct slot *p, struct fair_queue *from,
                    struct fair_request *q)
 {
 	p->request = q;
@@ -127,8 +127,8 @@ static void occupy(struct bulk_requests *t, struct place *p, struct fair_queue *
 	t->n++;
 }
 
-/* All places are taken. */
-static void let_wait(struct bulk_requests *t, const struct fair_request *q)
+/* All slots are in use. */
+static void queue_request(struct bulk_requests *t, const struct fair_request *q)
 {
 	struct fair_request copy = *q, victim;
 	struct mad_msg m = { .addr = q->addr, .len = q->len, .data = copy.mad };
@@ -144,10 +144,10 @@ enum bulk_outcome bulk_requests_take(struct bulk_requests *t, const struct snap_
                                    struct fair_queue *from, struct fair_request *q,
                                    struct sa_work **work, struct sa_reply *reply)
 {
-	struct place *p = free_place(t);
+	struct slot *p = free_slot(t);
 
 	if (p == NULL) {
-		let_wait(t, q);
+		queue_request(t, q);
 		return BULK_WAITS;
 	}
 	if (snap_pin(p->reader) != E_OK ||
@@ -162,11 +162,11 @@ enum bulk_outcome bulk_requests_take(struct bulk_requests *t, const struct snap_
 	*work = other_work;
 	*reply = other_reply;
 	reply->len = 0;
-	occupy(t, p, from, q);
+	use_slot(t, p, from, q);
 	return BULK_KEPT;
 }
 
-static void finish(struct bulk_requests *t, struct place *p, int ret)
+static void finish(struct bulk_requests *t, struct slot *p, int ret)
 {
 	t->user.done(t->user.ctx, p->from, p->request, ret, &p->reply, p->ns);
 	p->request = NULL;
@@ -175,15 +175,15 @@ static void finish(struct bulk_requests *t, struct place *p, int ret)
 	sa_reply_done(&p->reply);
 }
 
-/* Fills free places from those who wait. */
-static void begin_waiting(struct bulk_requests *t)
+/* Fills free slots from the queue. */
+static void start_queued(struct bulk_requests *t)
 {
-	struct place *p;
+	struct slot *p;
 	struct fair_request *q;
 
-	while ((p = free_place(t)) != NULL && (q = fair_queue_pop(t->waiting)) != NULL) {
+	while ((p = free_slot(t)) != NULL && (q = fair_queue_pop(t->waiting)) != NULL) {
 		struct snap_reader *r = snap_pin(p->reader) == E_OK ? p->reader : NULL;
-		occupy(t, p, t->waiting, q);
+		use_slot(t, p, t->waiting, q);
 		const struct mad_msg m = { .addr = q->addr, .len = q->len, .data = q->mad };
 		int ret = sa_work_begin(p->work, r, t->store, t->limits, &q->request, &m,
 		                        &p->reply);
@@ -200,9 +200,9 @@ bool bulk_requests_busy(const struct bulk_requests *t)
 
 void bulk_requests_run(struct bulk_requests *t)
 {
-	begin_waiting(t);
-	for (unsigned i = 0; i < PLACES; i++) {
-		struct place *p = &t->place[t->turn++ % PLACES];
+	start_queued(t);
+	for (unsigned i = 0; i < SLOTS; i++) {
+		struct slot *p = &t->slot[t->next++ % SLOTS];
 		if (p->request == NULL) {
 			continue;
 		}

@@ -14,10 +14,10 @@ struct sa_work;
 struct snap_reader;
 
 /*!
- * Tables that take long to make: made in slices between the answers to others, a few in
- * turn, each with a pin of its own on the epoch it began with. More of them wait in a
- * queue that is fair to requesters, and begin anew when a place is free. Of the thread
- * that answers.
+ * Bulk requests: requests whose answer takes long to make. They are answered in slices
+ * between the answers to other requests, a few of them in rotation, each with a pin of its
+ * own on the epoch that it began with. More of them wait in a queue that is fair to
+ * requesters. Of the answer thread.
  */
 struct bulk_requests;
 
@@ -27,7 +27,7 @@ struct bulk_requests_user {
 	 *  whose \a q is (to be released there), \a ns what it took. Reply borrowed for the call. */
 	void (*done)(void *ctx, struct fair_queue *from, struct fair_request *q, int ret,
 	             struct sa_reply *reply, uint64_t ns);
-	/*! No room to wait: BUSY. Borrowed for the call. */
+	/*! There is no room to wait: answer BUSY. Borrowed for the call. */
 	void (*refuse)(void *ctx, const struct fair_request *q);
 	void *ctx;
 };
@@ -41,20 +41,20 @@ void bulk_requests_free(struct bulk_requests *t);
 int bulk_slice(struct sa_work *w, struct snap_reader *r, struct sa_reply *reply);
 
 enum bulk_outcome {
-	BULK_KEPT,   /*!< it is going on, the request is kept: done() comes */
+	BULK_KEPT,   /*!< the request is kept; done() will be called */
 	BULK_WAITS,  /*!< a copy of the request waits */
-	BULK_REFUSED /*!< its epoch can not be pinned any more: go on with bulk_slice() */
+	BULK_REFUSED /*!< its epoch cannot be pinned any more: go on with bulk_slice() */
 };
 
 /*!
  * \brief Takes over an answer that was begun.
- * \param work,reply  BULK_KEPT: exchanged for others, to go on with.
+ * \param work,reply  After BULK_KEPT others, for the next request.
  */
 enum bulk_outcome bulk_requests_take(struct bulk_requests *t, const struct snap_reader *r,
                                    struct fair_queue *from, struct fair_request *q,
                                    struct sa_work **work, struct sa_reply *reply);
 
-/*! \brief Is there anything to run? */
+/*! \brief Is there a bulk request? */
 bool bulk_requests_busy(const struct bulk_requests *t);
-/*! \brief Makes one slice of one table. */
+/*! \brief Makes one slice of one answer. */
 void bulk_requests_run(struct bulk_requests *t);

@@ -11,7 +11,7 @@
 enum {
 	LINE_BITS = 10,
 	LINES = 1 << LINE_BITS,
-	TURN_BYTES = 4096, /* sixteen answers of one MAD */
+	ROUND_BYTES = 4096, /* sixteen answers of one MAD */
 	CACHE_LINE = 64
 };
 
@@ -26,7 +26,7 @@ struct slot {
 struct line {
 	uint32_t first, last, n;
 	uint32_t next;  /* active line behind it */
-	uint64_t debt;  /* bytes that it was given beyond its turns */
+	uint64_t debt;  /* bytes that it got beyond its rounds */
 	uint64_t empty; /* value of fair_queue.empty when the debt was made */
 };
 
@@ -35,7 +35,7 @@ struct fair_queue {
 	uint32_t free; /* first free slot */
 	unsigned n;    /* that wait */
 	uint32_t first, last; /* of the active lines */
-	uint64_t empty; /* how often nothing waited: debts from before are forgiven */
+	uint64_t empty; /* how often nothing waited: older debts are void */
 	struct line lines[LINES];
 };
 
@@ -84,7 +84,7 @@ static void activate(struct fair_queue *q, uint32_t line)
 	q->last = line;
 }
 
-/* Before them. */
+/* Before all others. */
 static void activate_first(struct fair_queue *q, uint32_t line)
 {
 	q->lines[line].next = q->first;
@@ -125,8 +125,7 @@ static struct fair_request *take_oldest(struct fair_queue *q, struct line *l)
 {
 	struct slot *s = &q->slots[l->first];
 
-	/* the thread that wrote it is another: let the lines come while others are taken
-	 */
+	/* another thread wrote it: prefetch it while others are taken */
 	for (size_t at = 0; at < MAD_BYTES; at += CACHE_LINE) {
 		__builtin_prefetch(s->request.mad + at);
 	}
@@ -203,8 +202,8 @@ enum fair_outcome fair_queue_push(struct fair_queue *q, const struct mad_msg *m,
 	return FAIR_EVICTED;
 }
 
-/* Does the line at the head sit out this round? Alone it need not. */
-static bool sits_out(struct fair_queue *q, struct line *l)
+/* Does the line at the head skip this round? A single line does not. */
+static bool skips_round(struct fair_queue *q, struct line *l)
 {
 	if (l->empty != q->empty || l->next == NONE) {
 		l->debt = 0;
@@ -212,7 +211,7 @@ static bool sits_out(struct fair_queue *q, struct line *l)
 	if (l->debt == 0) {
 		return false;
 	}
-	l->debt -= l->debt < TURN_BYTES ? l->debt : TURN_BYTES;
+	l->debt -= l->debt < ROUND_BYTES ? l->debt : ROUND_BYTES;
 	return true;
 }
 
@@ -223,7 +222,7 @@ struct fair_request *fair_queue_pop(struct fair_queue *q)
 	while (r == NULL && q->n > 0) {
 		uint32_t number = q->first;
 		struct line *l = &q->lines[number];
-		bool later = sits_out(q, l);
+		bool later = skips_round(q, l);
 
 		drop_first_line(q);
 		if (!later) {
@@ -268,8 +267,8 @@ void fair_queue_charge(struct fair_queue *q, uint16_t line, size_t bytes)
 		l->debt = 0;
 		l->empty = q->empty;
 	}
-	if (bytes > TURN_BYTES) {
-		l->debt += bytes - TURN_BYTES;
+	if (bytes > ROUND_BYTES) {
+		l->debt += bytes - ROUND_BYTES;
 	}
 }
 

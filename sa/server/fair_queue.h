@@ -9,14 +9,15 @@
 #include "sa/server/answer.h"
 
 /*!
- * Requests of many requesters, taken in turn, so that one who floods keeps nobody else
- * waiting.
+ * Requests of many requesters, served in rotation, so that a flood from one does not delay
+ * the others.
  *
- * Requesters are told apart by LID, hashed to 1,024 lines. Lines that have requests are
- * served round robin; one whose answers were large sits out as many rounds as they were
- * longer than a turn's worth. Room is shared: when it is used up, a newcomer takes the place
- * of the oldest request of the longest line, whose sender is told BUSY, or is told BUSY
- * itself when its own line is the longest. Not thread safe. Memory is taken once.
+ * Requesters are distinguished by LID, hashed to 1,024 lines. Lines that have requests are
+ * served round robin; a line whose answers were large skips as many rounds as they were
+ * longer than the bytes of one round. The room is shared. When it is used up, a new request
+ * displaces the oldest request of the longest line, or is refused itself if its own line is
+ * the longest; the caller answers BUSY to the one without room. Not thread safe. Memory is
+ * allocated once.
  *
  * Source: M. Shreedhar and G. Varghese, Efficient Fair Queuing Using Deficit Round Robin
  * (1996); P. McKenney, Stochastic Fairness Queueing (1990).
@@ -39,7 +40,7 @@ void fair_queue_free(struct fair_queue *q);
 
 /*!
  * \brief Adds a copy of a request.
- * \param ret_victim  Filled with what gave way (FAIR_EVICTED), or not touched.
+ * \param ret_victim  Filled with the request that was displaced (FAIR_EVICTED), or not touched.
  * \return FAIR_REFUSED: not added.
  * Cost: O(1), with the room used up O(lines that have requests).
  */
@@ -48,11 +49,10 @@ enum fair_outcome fair_queue_push(struct fair_queue *q, const struct mad_msg *m,
                                   struct fair_request *ret_victim);
 
 /*!
- * \brief Takes the next request whose turn it is. \return NULL: none waits.
+ * \brief Takes the next request. \return NULL: none waits.
  *
- * It keeps its room until it is given back, by fair_queue_release() when it is served or
- * by fair_queue_return() when it shall wait again, before all others of its line. Several
- * that are returned are returned last first.
+ * It keeps its room until fair_queue_release() (it is served) or fair_queue_return() (it
+ * waits again, before all others of its line). Several are to be returned in reverse order.
  */
 struct fair_request *fair_queue_pop(struct fair_queue *q);
 void fair_queue_release(struct fair_queue *q, struct fair_request *r);

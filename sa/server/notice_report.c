@@ -74,7 +74,7 @@ struct reports {
 	size_t n, cap;
 	uint32_t next_tid;
 	uint64_t due;    /* ms; nothing is, before it */
-	struct port_look ports;
+	struct port_list ports;
 	bool looked;
 	struct log_limit lines;
 	struct report_counters counters;
@@ -97,7 +97,7 @@ void reports_free(struct reports *rp)
 {
 	if (rp != NULL) {
 		free(rp->at);
-		port_look_done(&rp->ports);
+		port_watch_done(&rp->ports);
 		free(rp);
 	}
 }
@@ -107,7 +107,7 @@ const struct report_counters *reports_counters(const struct reports *rp)
 	return &rp->counters;
 }
 
-/* --- who wants to know ---------------------------------------------------------------
+/* --- subscribers of an event ---------------------------------------------------------------
  */
 
 /* Number of a generic trap, UINT_MAX: of a vendor's own. */
@@ -173,8 +173,8 @@ struct event {
 	size_t n_p_keys;
 };
 
-/* Traps about keys are for those who know the SM_Key. Who named one was asked for it
- * then; who asked for all traps is known to have been, or has none of these. */
+/* Traps about keys are for clients that know the SM_Key. A client that subscribed to one by
+ * number had to prove it then; a subscription to all traps says whether it was proven. */
 static bool may_know_keys(const uint8_t *inform, const struct subscription *s,
                           const uint8_t *notice)
 {
@@ -288,7 +288,7 @@ static void queue_report(struct reports *rp, const struct subscription *s, bool 
 	memcpy(report->notice, notice, NOTICE_BYTES);
 }
 
-static void tell(struct reports *rp, struct snap_reader *r, const struct sa_store *st,
+static void queue_reports(struct reports *rp, struct snap_reader *r, const struct sa_store *st,
                  const struct event *e)
 {
 	const struct store_row *row = store_seek(st, RECORDS_SUBSCRIPTIONS, NULL, 0);
@@ -315,7 +315,7 @@ static void tell(struct reports *rp, struct snap_reader *r, const struct sa_stor
 void reports_event(struct reports *rp, struct snap_reader *r, const struct sa_store *st,
                    const uint8_t notice[NOTICE_BYTES])
 {
-	tell(rp, r, st, &(struct event){ .notice = notice });
+	queue_reports(rp, r, st, &(struct event){ .notice = notice });
 }
 
 static void remove_at(struct reports *rp, size_t i)
@@ -461,18 +461,18 @@ void reports_group(struct reports *rp, struct snap_reader *r, const struct sa_st
 	fill_notice(r,
 	            e->created ? UMAD_SM_MGID_CREATED_TRAP : UMAD_SM_MGID_DESTROYED_TRAP,
 	            e->mgid, notice);
-	tell(rp, r, st, &event);
+	queue_reports(rp, r, st, &event);
 }
 
-struct ports_told {
+struct port_events {
 	struct reports *rp;
 	struct snap_reader *r;
 	const struct sa_store *st;
 };
 
-static void tell_port(void *ctx, bool came, uint64_t guid, const uint16_t *keys, size_t n)
+static void report_port(void *ctx, bool came, uint64_t guid, const uint16_t *keys, size_t n)
 {
-	const struct ports_told *t = ctx;
+	const struct port_events *t = ctx;
 	uint8_t notice[NOTICE_BYTES], gid[16];
 	const struct event event = { .notice = notice, .p_keys = keys, .n_p_keys = n };
 
@@ -481,10 +481,10 @@ static void tell_port(void *ctx, bool came, uint64_t guid, const uint16_t *keys,
 	fill_notice(t->r,
 	            came ? UMAD_SM_GID_IN_SERVICE_TRAP : UMAD_SM_GID_OUT_OF_SERVICE_TRAP,
 	            gid, notice);
-	tell(t->rp, t->r, t->st, &event);
+	queue_reports(t->rp, t->r, t->st, &event);
 }
 
-static void drop_lost(struct sa_store *st, const struct port_look *now)
+static void drop_lost(struct sa_store *st, const struct port_list *now)
 {
 	const struct store_row *next,
 		*row = store_seek(st, RECORDS_SUBSCRIPTIONS, NULL, 0);
@@ -494,7 +494,7 @@ static void drop_lost(struct sa_store *st, const struct port_look *now)
 		uint64_t guid = field_get(row->bytes, 0, 64);
 		uint8_t key[SUBSCRIPTION_KEY_BYTES];
 
-		if (row->key_len != sizeof(key) || port_look_has(now, guid)) {
+		if (row->key_len != sizeof(key) || port_watch_has(now, guid)) {
 			continue;
 		}
 		memcpy(key, row->bytes, sizeof(key));
@@ -506,18 +506,18 @@ static void drop_lost(struct sa_store *st, const struct port_look *now)
 
 int reports_ports(struct reports *rp, struct snap_reader *r, struct sa_store *st)
 {
-	struct ports_told told = { rp, r, st };
-	struct port_look now;
-	int ret = port_look(r, &now);
+	struct port_events port_events = { rp, r, st };
+	struct port_list now;
+	int ret = port_watch_read(r, &now);
 
 	if (ret != E_OK) {
 		return ret;
 	}
 	drop_lost(st, &now);
 	if (rp->looked) {
-		port_look_compare(&rp->ports, &now, tell_port, &told);
+		port_watch_compare(&rp->ports, &now, report_port, &port_events);
 	}
-	port_look_done(&rp->ports);
+	port_watch_done(&rp->ports);
 	rp->ports = now;
 	rp->looked = true;
 	return E_OK;

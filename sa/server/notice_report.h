@@ -12,11 +12,11 @@ struct store_event;
 struct transport;
 
 /*!
- * Reports: an event that subscribers asked for goes to each of them as a Report(Notice)
- * (IBA vol. 1, 13.4.9 and 15.4.4), again until a ReportResp comes, given up after some
+ * Notice reports: an event goes to each of its subscribers as a Report(Notice) (IBA vol. 1,
+ * 13.4.9 and 15.4.4). It is repeated until a ReportResp comes, and given up after some
  * tries.
  *
- * Belongs to the thread that answers. A notice is the 64 bytes of a trap with the
+ * Of the answer thread. A notice is the 64 bytes of a trap with the
  * IssuerGID behind them.
  */
 enum { NOTICE_BYTES = 80, NOTICE_ISSUER_GID_AT = 64 };
@@ -26,7 +26,7 @@ struct reports;
 struct report_counters {
 	uint64_t sent;      /*!< repeats included */
 	uint64_t answered, given_up;
-	uint64_t dropped;   /*!< for want of room */
+	uint64_t dropped;   /*!< no room */
 };
 
 /*! \param t  Borrowed. \retval -ENOMEM */
@@ -34,8 +34,7 @@ int reports_new(struct transport *t, struct reports **ret);
 void reports_free(struct reports *rp); /*!< NULL is fine */
 
 /*!
- * \brief Queues reports of one event to all who subscribed to it; they leave with
- *        reports_run().
+ * \brief Queues reports of one event to its subscribers; reports_run() sends them.
  * \param r  Pinned: where subscribers are now.
  * Cost: O(subscriptions).
  */
@@ -54,15 +53,15 @@ bool reports_is_response(const uint8_t *mad, size_t len);
 /*! \brief Takes a ReportResp. \return false: the MAD is none. */
 bool reports_answer(struct reports *rp, const uint8_t *mad, size_t len, uint32_t lid);
 
-/*! \brief Sends what is due. \return When it wants to be called again, UINT64_MAX: not before the next event. */
+/*! \brief Sends what is due. \return When the next one is due, UINT64_MAX: none is. */
 uint64_t reports_run(struct reports *rp, uint64_t now_ms);
 
 /*!
- * Ports that come and go: traps 64 and 65 of the SM itself, by comparing the end ports of
- * the published fabric with those of the last call. The first call only looks. Who shares
- * a P_Key with the port, or did when it was last there, is told.
+ * Ports that appear and disappear: traps 64 and 65 of the SM itself, by comparing the end ports of
+ * the published fabric with those of the last call. The first call only reads them. The
+ * reports go to subscribers that share a P_Key with the port, or did when it was last there.
  * Subscriptions of ports that are not there (any more) are removed from the store.
- * \retval E_OK \retval E_STALE -ENOMEM  Nothing was told; the next call tells.
+ * \retval E_OK \retval E_STALE -ENOMEM  Nothing was reported; the next call does it.
  * Cost: O(LIDs).
  */
 int reports_ports(struct reports *rp, struct snap_reader *r, struct sa_store *st);

@@ -10,11 +10,10 @@
  *      +--- idle or malformed --> closed <----+---- idle
  *                         +-- no answer --> closed
  *
- * What else a client sends stays in its socket until then, so that nobody can make this
- * process hold more than one answer per connection; together they have a limit, too. The
- * SA answer thread brings answers (deliver()) and wakes the thread. A connection whose
- * request is dropped, as from the fabric, is closed: the client need not wait for
- * nothing.
+ * Whatever else a client sends stays in its socket until then, so this process holds at
+ * most one answer per connection, and there is a limit for all answers together. The SA
+ * answer thread brings answers (take_answer()) and wakes the thread. When a request is
+ * dropped its connection is closed, so that the client does not wait in vain.
  */
 #include "sa/server/oob.h"
 
@@ -55,7 +54,7 @@ enum {
 
 static const char *const source = "oob";
 
-enum stage { CLOSED, READING, WAITING, WRITING, DOOMED };
+enum stage { CLOSED, READING, WAITING, WRITING, CLOSING };
 
 struct connection {
 	int fd;
@@ -119,7 +118,7 @@ static void set_stage(struct oob *o, struct connection *c, enum stage stage)
 	pthread_mutex_unlock(&o->lock);
 }
 
-static void shut(struct oob *o, struct connection *c)
+static void close_connection(struct oob *o, struct connection *c)
 {
 	set_stage(o, c, CLOSED);
 	close(c->fd);
@@ -148,7 +147,7 @@ static int keep_answer(struct oob *o, struct connection *c, const uint8_t *data,
 	return E_OK;
 }
 
-static int deliver(struct sa_origin *origin, const struct mad_addr *to, const uint8_t *data,
+static int take_answer(struct sa_origin *origin, const struct mad_addr *to, const uint8_t *data,
                    size_t len)
 {
 	struct oob *o = (struct oob *)origin;
@@ -158,7 +157,7 @@ static int deliver(struct sa_origin *origin, const struct mad_addr *to, const ui
 	pthread_mutex_lock(&o->lock);
 	if (c->id == to->qpn && c->stage == WAITING) {
 		ret = data != NULL ? keep_answer(o, c, data, len) : E_OK;
-		c->stage = data != NULL && ret == E_OK ? WRITING : DOOMED;
+		c->stage = data != NULL && ret == E_OK ? WRITING : CLOSING;
 	}
 	pthread_mutex_unlock(&o->lock);
 	wake(o);
@@ -168,7 +167,7 @@ static int deliver(struct sa_origin *origin, const struct mad_addr *to, const ui
 /* --- connections -----------------------------------------------------------------------
  */
 
-static void tell_bad(struct oob *o)
+static void log_bad_client(struct oob *o)
 {
 	unsigned skipped;
 
@@ -181,8 +180,8 @@ static void tell_bad(struct oob *o)
 	}
 }
 
-/* Hands a whole request over, if there is one. */
-static void ask(struct oob *o, struct connection *c)
+/* Passes a request to the server, if all of it has come. */
+static void pass_request(struct oob *o, struct connection *c)
 {
 	struct oob_frame f;
 
@@ -191,8 +190,8 @@ static void ask(struct oob *o, struct connection *c)
 		return;
 	}
 	if (ret != E_OK) {
-		tell_bad(o);
-		shut(o, c);
+		log_bad_client(o);
+		close_connection(o, c);
 		return;
 	}
 	struct mad_msg m = {
@@ -215,12 +214,12 @@ static void read_more(struct oob *o, struct connection *c)
 		return;
 	}
 	if (n <= 0) {
-		shut(o, c);
+		close_connection(o, c);
 		return;
 	}
 	c->got += (size_t)n;
 	c->moved_ms = now_ms();
-	ask(o, c);
+	pass_request(o, c);
 }
 
 /* Only this thread changes out while writing. */
@@ -234,21 +233,21 @@ static void write_more(struct oob *o, struct connection *c)
 		return;
 	}
 	if (n < 0) {
-		shut(o, c);
+		close_connection(o, c);
 		return;
 	}
 	c->out_at += (size_t)n;
 	c->moved_ms = now_ms();
 	if (c->out_at == c->out_len) {
 		set_stage(o, c, READING);
-		ask(o, c); /* the next one may be here already */
+		pass_request(o, c); /* the next one may be here already */
 	}
 }
 
 static void serve(struct oob *o, struct connection *c, short events)
 {
 	if (events & (POLLERR | POLLHUP | POLLNVAL)) {
-		shut(o, c);
+		close_connection(o, c);
 		return;
 	}
 	switch (stage_of(o, c)) {
@@ -258,17 +257,17 @@ static void serve(struct oob *o, struct connection *c, short events)
 		}
 		break;
 	case WRITING: write_more(o, c); break;
-	case DOOMED: shut(o, c); break;
+	case CLOSING: close_connection(o, c); break;
 	case WAITING:
 	case CLOSED: break;
 	}
 }
 
-/* --- newcomers -------------------------------------------------------------------------
+/* --- new connections -------------------------------------------------------------------------
  */
 
 /* All connections of an address, of either family, have one number. */
-static uint32_t requester_of(const struct sockaddr_storage *from)
+static uint32_t requester_number(const struct sockaddr_storage *from)
 {
 	const uint8_t *bytes = (const uint8_t *)from;
 	size_t at = offsetof(struct sockaddr_in, sin_addr), n = sizeof(struct in_addr);
@@ -284,9 +283,9 @@ static uint32_t requester_of(const struct sockaddr_storage *from)
 	return h | REQUESTER_BIT;
 }
 
-/* A free place, or that of the connection idle longest. NULL: all are at work, and
- * newcomers wait in the backlog. */
-static struct connection *place(struct oob *o)
+/* A free slot, or that of the connection idle longest. NULL: all are at work, and new
+ * connections wait in the backlog. */
+static struct connection *find_slot(struct oob *o)
 {
 	struct connection *oldest = NULL;
 
@@ -303,12 +302,12 @@ static struct connection *place(struct oob *o)
 	return oldest;
 }
 
-static void welcome(struct oob *o)
+static void accept_connection(struct oob *o)
 {
 	struct sockaddr_storage from = { .ss_family = AF_UNSPEC };
 	socklen_t len = sizeof(from);
 
-	struct connection *c = place(o);
+	struct connection *c = find_slot(o);
 	if (c == NULL) {
 		return;
 	}
@@ -318,10 +317,10 @@ static void welcome(struct oob *o)
 		return;
 	}
 	if (c->fd >= 0) {
-		shut(o, c);
+		close_connection(o, c);
 	}
 	c->fd = fd;
-	c->requester = requester_of(&from);
+	c->requester = requester_number(&from);
 	c->moved_ms = now_ms();
 	pthread_mutex_lock(&o->lock);
 	c->id = ++o->serial * OOB_CONNECTIONS + (uint32_t)(c - o->c);
@@ -339,8 +338,8 @@ static short wanted(enum stage stage)
 	return stage == READING ? POLLIN : stage == WRITING ? POLLOUT : 0;
 }
 
-/* Closes what is idle. Returns the milliseconds until the next one would be, -1: none. */
-static int expire(struct oob *o)
+/* Closes idle connections. \return Milliseconds until the next one is idle, -1: none. */
+static int close_idle(struct oob *o)
 {
 	uint64_t now = now_ms(), next = UINT64_MAX;
 
@@ -352,7 +351,7 @@ static int expire(struct oob *o)
 		}
 		uint64_t end = c->moved_ms + o->idle_ms;
 		if (end <= now) {
-			shut(o, c);
+			close_connection(o, c);
 		} else if (end < next) {
 			next = end;
 		}
@@ -360,10 +359,10 @@ static int expire(struct oob *o)
 	return next == UINT64_MAX ? -1 : (int)(next - now);
 }
 
-static void gather(struct oob *o, struct pollfd *fds)
+static void fill_pollfds(struct oob *o, struct pollfd *fds)
 {
 	fds[POLL_WAKE] = (struct pollfd){ .fd = o->wake, .events = POLLIN };
-	fds[POLL_LISTEN] = (struct pollfd){ .fd = place(o) ? o->listening.fd : -1,
+	fds[POLL_LISTEN] = (struct pollfd){ .fd = find_slot(o) ? o->listening.fd : -1,
 		                            .events = POLLIN };
 	for (unsigned i = 0; i < OOB_CONNECTIONS; i++) {
 		struct connection *c = &o->c[i];
@@ -379,8 +378,8 @@ static void *run(void *arg)
 	uint64_t woken;
 
 	while (!o->stop) {
-		int timeout = expire(o);
-		gather(o, fds);
+		int timeout = close_idle(o);
+		fill_pollfds(o, fds);
 		if (poll(fds, POLL_FIRST + OOB_CONNECTIONS, timeout) < 0) {
 			continue;
 		}
@@ -394,7 +393,7 @@ static void *run(void *arg)
 			}
 		}
 		if (fds[POLL_LISTEN].revents) {
-			welcome(o);
+			accept_connection(o);
 		}
 	}
 	return NULL;
@@ -415,7 +414,7 @@ static int start(struct oob *o)
 	return ret;
 }
 
-static void tell_open(const struct oob *o)
+static void log_listening(const struct oob *o)
 {
 	const char *address = o->listening.address;
 
@@ -437,7 +436,7 @@ int oob_new(const struct oob_options *options, struct sa_server *s, struct arena
 	if (o == NULL) {
 		return -ENOMEM;
 	}
-	o->origin.send = deliver;
+	o->origin.send = take_answer;
 	o->server = s;
 	o->idle_ms = options->idle_ms ? options->idle_ms : IDLE_MS;
 	o->max_answer_bytes =
@@ -456,7 +455,7 @@ int oob_new(const struct oob_options *options, struct sa_server *s, struct arena
 		free(o);
 		return err;
 	}
-	tell_open(o);
+	log_listening(o);
 	*ret = o;
 	return E_OK;
 }
@@ -479,7 +478,7 @@ void oob_free(struct oob *o)
 	oob_stop(o);
 	for (unsigned i = 0; i < OOB_CONNECTIONS; i++) {
 		if (o->c[i].fd >= 0) {
-			shut(o, &o->c[i]);
+			close_connection(o, &o->c[i]);
 		}
 	}
 	close(o->listening.fd);

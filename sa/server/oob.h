@@ -18,12 +18,12 @@ struct sa_server;
  */
 struct oob;
 
-enum { OOB_CONNECTIONS = 64 }; /*!< at a time; a newcomer takes the place of the one idle longest */
+enum { OOB_CONNECTIONS = 64 }; /*!< at a time; a new one displaces the one that is idle longest */
 
 struct oob_options {
 	const char *listen;        /*!< "ADDR:PORT" */
-	uint32_t idle_ms;          /*!< a connection on which nothing moves for so long is closed; 0: 30 s */
-	uint64_t max_answer_bytes; /*!< all answers that wait to be read; 0: 256 MiB */
+	uint32_t idle_ms;          /*!< a connection without traffic for so long is closed; 0: 30 s */
+	uint64_t max_answer_bytes; /*!< of all answers that wait to be read; 0: 256 MiB */
 };
 
 /*!
@@ -35,7 +35,7 @@ struct oob_options {
 int oob_new(const struct oob_options *o, struct sa_server *s, struct arena *a,
             const char **ret_why, struct oob **ret);
 
-/*! \brief Ends the thread: no more requests. Before the server is freed, which may still bring answers. */
+/*! \brief Ends the thread: no more requests. To be called before the server is freed, which may still bring answers. */
 void oob_stop(struct oob *o);
 
 /*! \brief After the server was freed. */

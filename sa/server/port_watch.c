@@ -15,15 +15,15 @@ enum { SETS = 65536 };
 
 static int compare_ports(const void *a, const void *b)
 {
-	uint64_t x = ((const struct seen_port *)a)->guid,
-		 y = ((const struct seen_port *)b)->guid;
+	uint64_t x = ((const struct listed_port *)a)->guid,
+		 y = ((const struct listed_port *)b)->guid;
 
 	return x < y ? -1 : x > y;
 }
 
 /* Copies a set's keys behind the others, once. */
-static int add_keys(struct snap_reader *r, struct port_look *l, uint16_t set,
-                    struct seen_port *ret)
+static int add_keys(struct snap_reader *r, struct port_list *l, uint16_t set,
+                    struct listed_port *ret)
 {
 	const void *keys;
 	size_t n;
@@ -43,15 +43,15 @@ static int add_keys(struct snap_reader *r, struct port_look *l, uint16_t set,
 }
 
 /* \a sets: where the keys of each set lie, n_keys 0: not copied yet. */
-static int read_ports(struct snap_reader *r, struct port_look *l, size_t cap,
-                      struct seen_port *sets)
+static int read_ports(struct snap_reader *r, struct port_list *l, size_t cap,
+                      struct listed_port *sets)
 {
 	struct snap_end end;
 	uint32_t lid = 0;
 	int err = E_OK;
 
 	while (l->n < cap && (err = sa_end_from(r, &lid, &end)) == E_OK) {
-		struct seen_port *set = &sets[end.p_key_set];
+		struct listed_port *set = &sets[end.p_key_set];
 		if (set->n_keys == 0) {
 			err = add_keys(r, l, end.p_key_set, set);
 		}
@@ -64,17 +64,17 @@ static int read_ports(struct snap_reader *r, struct port_look *l, size_t cap,
 	return err == E_NOTFOUND ? E_OK : err;
 }
 
-int port_look(struct snap_reader *r, struct port_look *ret)
+int port_watch_read(struct snap_reader *r, struct port_list *ret)
 {
 	size_t cap = snap_meta(r)->n_end_ports;
-	struct port_look l = { .ports = calloc(cap + 1, sizeof(*l.ports)) };
-	struct seen_port *sets = calloc(SETS, sizeof(*sets));
+	struct port_list l = { .ports = calloc(cap + 1, sizeof(*l.ports)) };
+	struct listed_port *sets = calloc(SETS, sizeof(*sets));
 	int err =
 		l.ports != NULL && sets != NULL ? read_ports(r, &l, cap, sets) : -ENOMEM;
 
 	free(sets);
 	if (err != E_OK) {
-		port_look_done(&l);
+		port_watch_done(&l);
 		return err;
 	}
 	qsort(l.ports, l.n, sizeof(*l.ports), compare_ports);
@@ -82,29 +82,29 @@ int port_look(struct snap_reader *r, struct port_look *ret)
 	return E_OK;
 }
 
-void port_look_done(struct port_look *l)
+void port_watch_done(struct port_list *l)
 {
 	free(l->ports);
 	free(l->keys);
-	*l = (struct port_look){ .n = 0 };
+	*l = (struct port_list){ .n = 0 };
 }
 
-bool port_look_has(const struct port_look *l, uint64_t guid)
+bool port_watch_has(const struct port_list *l, uint64_t guid)
 {
-	const struct seen_port key = { .guid = guid };
+	const struct listed_port key = { .guid = guid };
 
 	return bsearch(&key, l->ports, l->n, sizeof(key), compare_ports) != NULL;
 }
 
-static void tell(const struct port_look *l, size_t i, bool came, port_change_f *f,
+static void report_change(const struct port_list *l, size_t i, bool came, port_change_f *f,
                  void *ctx)
 {
-	const struct seen_port *p = &l->ports[i];
+	const struct listed_port *p = &l->ports[i];
 
 	f(ctx, came, p->guid, l->keys + p->first, p->n_keys);
 }
 
-void port_look_compare(const struct port_look *before, const struct port_look *now,
+void port_watch_compare(const struct port_list *before, const struct port_list *now,
                        port_change_f *f, void *ctx)
 {
 	size_t i = 0, k = 0;
@@ -112,9 +112,9 @@ void port_look_compare(const struct port_look *before, const struct port_look *n
 	while (i < before->n || k < now->n) {
 		if (k == now->n ||
 		    (i < before->n && before->ports[i].guid < now->ports[k].guid)) {
-			tell(before, i++, false, f, ctx);
+			report_change(before, i++, false, f, ctx);
 		} else if (i == before->n || now->ports[k].guid < before->ports[i].guid) {
-			tell(now, k++, true, f, ctx);
+			report_change(now, k++, true, f, ctx);
 		} else {
 			i++;
 			k++;

@@ -9,33 +9,33 @@
 struct snap_reader;
 
 /*!
- * Which end ports the published fabric has, and which it had at the last look: who came and
- * who went. A port that went has the P_Keys of its last look, by which it is decided who
- * may know that.
+ * The end ports of the published fabric, and which of them appeared or disappeared since
+ * the last list. A port that disappeared has the P_Keys of the last list, because they say
+ * which subscribers may get the report.
  */
-struct seen_port {
+struct listed_port {
 	uint64_t guid;
-	uint32_t first, n_keys; /*!< of the look's keys */
+	uint32_t first, n_keys; /*!< of the list's keys */
 };
 
-/*! One look. */
-struct port_look {
-	struct seen_port *ports; /*!< by GUID */
+/*! One list. */
+struct port_list {
+	struct listed_port *ports; /*!< by GUID */
 	size_t n;
 	uint16_t *keys;
 	size_t n_keys, cap_keys;
 };
 
 /*! \retval E_STALE E_MALFORMED -ENOMEM  Cost: O(LIDs). */
-int port_look(struct snap_reader *r, struct port_look *ret);
-void port_look_done(struct port_look *l);
+int port_watch_read(struct snap_reader *r, struct port_list *ret);
+void port_watch_done(struct port_list *l);
 
-/*! \brief Was this port there? O(log n) */
-bool port_look_has(const struct port_look *l, uint64_t guid);
+/*! \brief Is this port in it? O(log n) */
+bool port_watch_has(const struct port_list *l, uint64_t guid);
 
-/*! A port that is in one look and not in the other. \a keys: of the look that has it. */
+/*! A port that is in one list and not in the other. \a keys: of the list that has it. */
 typedef void port_change_f(void *ctx, bool came, uint64_t guid, const uint16_t *keys, size_t n);
 
-/*! \brief What differs, by GUID. */
-void port_look_compare(const struct port_look *before, const struct port_look *now,
+/*! \brief Calls \a f for every difference, by GUID. */
+void port_watch_compare(const struct port_list *before, const struct port_list *now,
                        port_change_f *f, void *ctx);

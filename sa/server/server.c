@@ -2,24 +2,20 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * The SA answer thread. Whoever receives pushes copies of requests (but for those of
- * server_once.c) into a queue that is
- * fair to requesters (fair_queue.h): the transport's own thread where it has one, else
- * the fabric thread. This thread takes them out in batches, pins the snapshot once per
- * batch (so each answer is from exactly one epoch), answers and sends. After an answer
- * that took long the rest of the batch goes back, for the queue to say anew whose turn it
- * is. When the queue is full the one who pushes answers BUSY, to the new request or to
- * one that gives way to it, so that no client waits for nothing. An idle thread lets its
- * epoch go.
+ * The SA answer thread. It takes requests out of the fair queue in batches, pins the
+ * snapshot once per batch (so each answer is from exactly one epoch), answers and sends.
+ * After an expensive answer the rest of the batch goes back, because the queue then
+ * chooses anew who is next. While the thread sleeps it holds no epoch, and requests may
+ * get an inline answer (server_receive.c).
  *
- * Records that clients write: this thread alone changes the store; what a request changed
- * goes to the state's writing thread with the reply, which sends it when the change is on
- * disk (group commit: many requests, one commit). When a commit fails the requester is
- * told, and the store is read again from disk.
+ * Client records: the answer thread alone changes the store. What a request changed goes
+ * to the state's writing thread with the reply, which is sent when the change is on disk
+ * (group commit: many requests, one commit). When a commit fails the reply says so, and
+ * the store is read again from disk.
  *
- * Events (traps, ports that come and go, multicast groups that were created or deleted
- * and are so on disk) wait in lists; this thread turns them into reports, repeats those
- * and takes their answers.
+ * Events (traps, ports that appear and disappear, multicast groups that were created or
+ * deleted and are so on disk) wait in lists. This thread makes notice reports of them,
+ * repeats the reports and takes their responses.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -38,9 +34,9 @@
 
 enum {
 	QUEUE = 8192,
-	NS_PER_BYTE = 4,       /* at which answers of one record each are made, about */
-	DEAR_BYTES = 64 << 10, /* an answer that cost more ends its batch */
-	KEEP_REPLY_BYTES = 1 << 20 /* the memory of a larger table is given back */
+	NS_PER_BYTE = 4, /* about what an answer of one record takes */
+	EXPENSIVE_BYTES = 64 << 10, /* an answer that cost more ends its batch */
+	KEEP_REPLY_BYTES = 1 << 20  /* the memory of a larger table is freed */
 };
 
 static const char *const source = "sa";
@@ -53,8 +49,8 @@ static int64_t wall_clock(void)
 	return (int64_t)t.tv_sec;
 }
 
-/* What is due besides requests. */
-static void keep_house(struct sa_server *s, struct snap_reader *r)
+/* Everything but requests: leases, events, reports. */
+static void do_due_work(struct sa_server *s, struct snap_reader *r)
 {
 	int ret = E_OK;
 
@@ -67,19 +63,19 @@ static void keep_house(struct sa_server *s, struct snap_reader *r)
 		ret = store_expire(s->store, wall_clock());
 	}
 	if (ret != E_OK) {
-		log_error(source, "records that clients wrote: %s", err_text(ret));
+		log_error(source, "client records: %s", err_text(ret));
 	}
-	server_tell_news(s, r);
+	server_report_events(s, r);
 	struct state_batch *b = store_take_changes(s->store);
 	if (b != NULL) {
 		(void)server_commit(s, b, NULL, NULL);
 	} else if (s->state == NULL) {
-		server_tell_groups(s);
+		server_announce_groups(s);
 	}
 	s->reports_due = reports_run(s->reports, server_ms());
 }
 
-static void show_counts(struct sa_server *s)
+static void publish_counts(struct sa_server *s)
 {
 	const struct report_counters *c = reports_counters(s->reports);
 
@@ -93,10 +89,9 @@ static void show_counts(struct sa_server *s)
 	s->reports_no_room = c->dropped;
 }
 
-/* --- tables that take long -------------------------------------------------------------
- */
+/* --- bulk requests --------------------------------------------------------------------- */
 
-/* What an answer cost its requester's line. */
+/* What an answer costs the queue line of its requester. */
 static size_t cost_of(uint64_t ns, const struct sa_reply *reply)
 {
 	size_t cost = (size_t)(ns / NS_PER_BYTE);
@@ -104,7 +99,7 @@ static size_t cost_of(uint64_t ns, const struct sa_reply *reply)
 	return cost > reply->len ? cost : reply->len;
 }
 
-static void on_table(void *ctx, struct fair_queue *from, struct fair_request *q, int ret,
+static void on_bulk_reply(void *ctx, struct fair_queue *from, struct fair_request *q, int ret,
                      struct sa_reply *reply, uint64_t ns)
 {
 	struct sa_server *s = ctx;
@@ -116,30 +111,9 @@ static void on_table(void *ctx, struct fair_queue *from, struct fair_request *q,
 	pthread_mutex_unlock(&s->lock);
 }
 
-static void on_full(void *ctx, const struct fair_request *q)
+static void on_bulk_refused(void *ctx, const struct fair_request *q)
 {
 	server_refuse(ctx, &q->addr, q->mad);
-}
-
-static int make_tables(struct sa_server *s)
-{
-	const struct bulk_requests_user user = { on_table, on_full, s };
-	int err = sa_work_new(&s->work);
-
-	return err == E_OK ? bulk_requests_new(s->reader, s->store, &s->limits, &user,
-	                                     &s->bulk)
-	                   : err;
-}
-
-/* Puts what was begun of the batch's request aside. \return false: it stays here. */
-static bool put_aside(struct sa_server *s, struct snap_reader *r, unsigned at)
-{
-	enum bulk_outcome o = bulk_requests_take(s->bulk, r, s->queue, s->batch[at],
-	                                       &s->work, &s->reply);
-	if (o == BULK_KEPT) {
-		s->batch[at] = NULL;
-	}
-	return o != BULK_REFUSED;
 }
 
 /* --- the thread ------------------------------------------------------------------------
@@ -159,7 +133,7 @@ static bool read_tables(struct sa_server *s, const struct fair_request *q)
 	return waits;
 }
 
-/* Answers one of the batch, or puts it aside. */
+/* Answers one request of the batch, or makes it a bulk request. */
 static void serve(struct sa_server *s, struct snap_reader *r, unsigned at)
 {
 	struct fair_request *q = s->batch[at];
@@ -176,8 +150,15 @@ static void serve(struct sa_server *s, struct snap_reader *r, unsigned at)
 	if (ret == -EINPROGRESS) {
 		ret = bulk_slice(s->work, r, &s->reply);
 	}
-	if (ret == -EINPROGRESS && put_aside(s, r, at)) {
-		return;
+	if (ret == -EINPROGRESS) {
+		enum bulk_outcome o = bulk_requests_take(s->bulk, r, s->queue, q, &s->work,
+		                                         &s->reply);
+		if (o == BULK_KEPT) {
+			s->batch[at] = NULL;
+		}
+		if (o != BULK_REFUSED) {
+			return;
+		}
 	}
 	while (ret == -EINPROGRESS) {
 		ret = bulk_slice(s->work, r, &s->reply);
@@ -212,7 +193,7 @@ static void wait_for_work(struct sa_server *s)
 	}
 }
 
-/* Releases the last batch: those that were served, and returns those that were not. Under
+/* Releases what was served of the last batch and returns the others to the queue. Under
  * the lock. */
 static void release_batch(struct sa_server *s)
 {
@@ -220,7 +201,7 @@ static void release_batch(struct sa_server *s)
 		fair_queue_return(s->queue, s->batch[--s->n_batch]);
 	}
 	for (unsigned i = 0; i < s->n_served; i++) {
-		if (s->batch[i] == NULL) { /* put aside */
+		if (s->batch[i] == NULL) { /* a bulk request now */
 			continue;
 		}
 		fair_queue_charge(s->queue, s->batch[i]->line, s->cost[i]);
@@ -245,9 +226,9 @@ static void take_batch(struct sa_server *s)
 		pthread_mutex_lock(&s->lock);
 	}
 	s->work_waits = false;
-	struct news *news = s->news;
-	s->news = s->telling;
-	s->telling = news;
+	struct server_events *events = s->arriving;
+	s->arriving = s->events;
+	s->events = events;
 	while (!s->stop && s->n_batch < BATCH &&
 	       (s->batch[s->n_batch] = fair_queue_pop(s->queue)) != NULL) {
 		s->n_batch++;
@@ -255,31 +236,23 @@ static void take_batch(struct sa_server *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* --- the thread ------------------------------------------------------------------------
- */
-
-static void give_back(struct sa_reply *reply)
-{
-	if (reply->cap > KEEP_REPLY_BYTES) {
-		sa_reply_done(reply);
-	}
-}
-
-/* Serves what was taken, up to the first answer that cost much. */
+/* Serves the batch, up to the first expensive answer. */
 static void serve_batch(struct sa_server *s, struct snap_reader *r)
 {
 	uint64_t started = server_ns();
-	bool dear = false;
+	bool expensive = false;
 
-	while (s->n_served < s->n_batch && !dear) {
+	while (s->n_served < s->n_batch && !expensive) {
 		s->reply.len = 0;
 		serve(s, r, s->n_served);
 		uint64_t ended = server_ns();
 		size_t cost = cost_of(ended - started, &s->reply);
-		dear = cost > DEAR_BYTES;
+		expensive = cost > EXPENSIVE_BYTES;
 		s->cost[s->n_served++] = cost;
 		started = ended;
-		give_back(&s->reply);
+		if (s->reply.cap > KEEP_REPLY_BYTES) {
+			sa_reply_done(&s->reply);
+		}
 	}
 }
 
@@ -291,11 +264,11 @@ static void *run(void *arg)
 	while (!s->stop) {
 		take_batch(s);
 		struct snap_reader *r = snap_pin(s->reader) == E_OK ? s->reader : NULL;
-		keep_house(s, r);
+		do_due_work(s, r);
 		s->limits.act_count = (uint32_t)s->act_count;
 		serve_batch(s, r);
 		bulk_requests_run(s->bulk);
-		show_counts(s);
+		publish_counts(s);
 	}
 	pthread_mutex_unlock(&s->answering);
 	return NULL;
@@ -304,11 +277,11 @@ static void *run(void *arg)
 /* --- life cycle -----------------------------------------------------------------------
  */
 
-static void news_free(struct news *news)
+static void events_free(struct server_events *events)
 {
-	if (news != NULL) {
-		free(news->groups);
-		free(news);
+	if (events != NULL) {
+		free(events->groups);
+		free(events);
 	}
 }
 
@@ -325,8 +298,8 @@ static void free_parts(struct sa_server *s)
 	fair_queue_free(s->queue);
 	store_free(s->store);
 	reports_free(s->reports);
-	news_free(s->news);
-	news_free(s->telling);
+	events_free(s->arriving);
+	events_free(s->events);
 	free(s);
 }
 
@@ -344,11 +317,13 @@ static int start(struct sa_server *s)
 	return -pthread_create(&s->thread, NULL, run, s);
 }
 
-static int make_parts(struct sa_server *s, struct snap_writer *w)
+static int create_parts(struct sa_server *s, struct snap_writer *w)
 {
-	s->news = calloc(1, sizeof(*s->news));
-	s->telling = calloc(1, sizeof(*s->telling));
-	if (s->news == NULL || s->telling == NULL) {
+	const struct bulk_requests_user user = { on_bulk_reply, on_bulk_refused, s };
+
+	s->arriving = calloc(1, sizeof(*s->arriving));
+	s->events = calloc(1, sizeof(*s->events));
+	if (s->arriving == NULL || s->events == NULL) {
 		return -ENOMEM;
 	}
 	int err = fair_queue_new(QUEUE, &s->queue);
@@ -364,12 +339,12 @@ static int make_parts(struct sa_server *s, struct snap_writer *w)
 	if (err == E_OK) {
 		err = snap_reader_local(w, &s->reader);
 	}
-	return err == E_OK ? make_tables(s) : err;
-}
-
-static void take_requests(void *ctx, const struct mad_msg *m, unsigned n, bool pressed)
-{
-	sa_server_receive(ctx, m, n, pressed);
+	if (err == E_OK) {
+		err = sa_work_new(&s->work);
+	}
+	return err == E_OK ? bulk_requests_new(s->reader, s->store, &s->limits, &user,
+	                                       &s->bulk)
+	                   : err;
 }
 
 int sa_server_new(struct transport *t, struct snap_writer *w, struct state *state,
@@ -388,7 +363,7 @@ int sa_server_new(struct transport *t, struct snap_writer *w, struct state *stat
 	if (s->limits.max_response == 0) {
 		s->limits.max_response = SA_RESPONSE_BYTES;
 	}
-	int err = make_parts(s, w);
+	int err = create_parts(s, w);
 	if (err == E_OK) {
 		err = start(s);
 	}
@@ -396,9 +371,10 @@ int sa_server_new(struct transport *t, struct snap_writer *w, struct state *stat
 		free_parts(s);
 		return err;
 	}
-	transport_divert(t, &(struct transport_receiver){ .mgmt_class = UMAD_CLASS_SUBN_ADM,
-	                                               .take = take_requests,
-	                                               .ctx = s });
+	const struct transport_receiver receiver = { .mgmt_class = UMAD_CLASS_SUBN_ADM,
+		                                     .take = sa_server_receive,
+		                                     .ctx = s };
+	transport_divert(t, &receiver);
 	*ret = s;
 	return E_OK;
 }

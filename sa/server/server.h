@@ -45,12 +45,13 @@ void sa_server_free(struct sa_server *s);
 
 /*!
  * \brief Requests have come in, from the fabric or over TCP (mad_addr.origin). Borrowed for the call.
+ * \param server   The struct sa_server: this is transport_receiver.take, too.
  * \param pressed  More may wait behind them, or another thread brings them than the one that the
  *                 transport has for requests: they are queued. Otherwise short ones may be answered
  *                 before it returns. When the queue is full, BUSY is sent at once, to a new request
  *                 or to one of the requester that has most waiting. Any thread.
  */
-void sa_server_receive(struct sa_server *s, const struct mad_msg *m, unsigned n, bool pressed);
+void sa_server_receive(void *server, const struct mad_msg *m, unsigned n, bool pressed);
 
 /*!
  * Asks the SM to read tables of the fabric before a request is answered (see

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * What clients are told without asking: traps, ports that come and go, multicast groups
- * that were created or deleted. Any thread leaves the news, the answer thread makes
- * reports of them.
+ * Events that subscribers get reports of: traps, ports that appear and disappear,
+ * multicast groups that were created or deleted. Any thread adds events, the answer
+ * thread makes reports of them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,31 +17,31 @@
 #include "sa/store/alias.h"
 #include "sa/store/mcast.h"
 
-enum { GROUP_EVENTS = 1 << 18 }; /* multicast groups to be told of */
+enum { GROUP_EVENTS = 1 << 18 }; /* of multicast groups that wait */
 
 static const char *const source = "sa";
 
 void server_announce(struct sa_server *s, struct store_event *list, size_t n)
 {
-	struct news *news;
+	struct server_events *events;
 
 	pthread_mutex_lock(&s->lock);
-	news = s->news;
-	if (news->n_groups + n > GROUP_EVENTS ||
-	    VECTOR_RESERVE(news->groups, news->cap_groups, news->n_groups + n) != E_OK) {
+	events = s->arriving;
+	if (events->n_groups + n > GROUP_EVENTS ||
+	    VECTOR_RESERVE(events->groups, events->cap_groups, events->n_groups + n) != E_OK) {
 		s->reports_dropped += n;
 		n = 0;
 	}
 	if (n > 0) {
-		memcpy(news->groups + news->n_groups, list, n * sizeof(*list));
-		news->n_groups += n;
+		memcpy(events->groups + events->n_groups, list, n * sizeof(*list));
+		events->n_groups += n;
 		server_wake(s);
 	}
 	pthread_mutex_unlock(&s->lock);
 	free(list);
 }
 
-void server_tell_groups(struct sa_server *s)
+void server_announce_groups(struct sa_server *s)
 {
 	struct store_event *list;
 	size_t n = store_take_events(s->store, &list);
@@ -51,7 +51,7 @@ void server_tell_groups(struct sa_server *s)
 	}
 }
 
-static void tell_trap(struct sa_server *s, struct snap_reader *r, const uint8_t *trap)
+static void report_trap(struct sa_server *s, struct snap_reader *r, const uint8_t *trap)
 {
 	uint8_t notice[NOTICE_BYTES] = { 0 };
 	struct snap_end issuer;
@@ -65,17 +65,17 @@ static void tell_trap(struct sa_server *s, struct snap_reader *r, const uint8_t 
 	reports_event(s->reports, r, s->store, notice);
 }
 
-void server_tell_news(struct sa_server *s, struct snap_reader *r)
+void server_report_events(struct sa_server *s, struct snap_reader *r)
 {
-	struct news *news = s->telling;
+	struct server_events *events = s->events;
 
-	for (unsigned i = 0; i < news->n_traps && r != NULL; i++) {
-		tell_trap(s, r, news->trap[i]);
+	for (unsigned i = 0; i < events->n_traps && r != NULL; i++) {
+		report_trap(s, r, events->trap[i]);
 	}
-	for (size_t i = 0; i < news->n_groups && r != NULL; i++) {
-		reports_group(s->reports, r, s->store, &news->groups[i]);
+	for (size_t i = 0; i < events->n_groups && r != NULL; i++) {
+		reports_group(s->reports, r, s->store, &events->groups[i]);
 	}
-	if (news->swept && r != NULL) {
+	if (events->swept && r != NULL) {
 		int ret = alias_after_sweep(s->store, r);
 		if (ret != E_OK) {
 			log_warning(source, "alias GUIDs: %s", err_text(ret));
@@ -86,19 +86,19 @@ void server_tell_news(struct sa_server *s, struct snap_reader *r)
 		}
 		ret = reports_ports(s->reports, r, s->store);
 		if (ret != E_OK) {
-			log_warning(source, "ports that come and go: %s", err_text(ret));
+			log_warning(source, "ports that appear and disappear: %s", err_text(ret));
 		}
 	}
-	news->n_traps = 0;
-	news->n_groups = 0;
-	news->swept = false;
+	events->n_traps = 0;
+	events->n_groups = 0;
+	events->swept = false;
 }
 
 void sa_server_trap(struct sa_server *s, const uint8_t notice[64])
 {
 	pthread_mutex_lock(&s->lock);
-	if (s->news->n_traps < EVENTS) {
-		memcpy(s->news->trap[s->news->n_traps++], notice, SMP_DATA_BYTES);
+	if (s->arriving->n_traps < EVENTS) {
+		memcpy(s->arriving->trap[s->arriving->n_traps++], notice, SMP_DATA_BYTES);
 	} else {
 		s->reports_dropped++;
 	}
@@ -109,7 +109,7 @@ void sa_server_trap(struct sa_server *s, const uint8_t notice[64])
 void sa_server_swept(struct sa_server *s)
 {
 	pthread_mutex_lock(&s->lock);
-	s->news->swept = true;
+	s->arriving->swept = true;
 	server_wake(s);
 	pthread_mutex_unlock(&s->lock);
 }

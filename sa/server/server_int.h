@@ -43,8 +43,9 @@ struct inline_answer {
 	int ret; /* E_OK: to be sent */
 };
 
-/* What is to be told besides answers; copied out to be told without the lock. */
-struct news {
+/* Events that wait for their reports. Two of them: one is filled under the lock while the
+ * answer thread works on the other. */
+struct server_events {
 	uint8_t trap[EVENTS][SMP_DATA_BYTES];
 	unsigned n_traps;
 	struct store_event *groups; /* multicast groups created and deleted */
@@ -62,7 +63,7 @@ struct sa_server {
 	pthread_cond_t more;
 	/* under the lock */
 	struct fair_queue *queue;
-	struct news *news;
+	struct server_events *arriving;
 	sa_tables_f *read_tables; /* or NULL */
 	void *read_tables_ctx;
 	/* of threads that bring requests, when there is no room; under its own lock */
@@ -73,7 +74,7 @@ struct sa_server {
 	/* it has work or is awake: no more inline answers. Set under the lock by whoever
 	 * brings work, cleared by the thread */
 	atomic_bool work_waits;
-	struct news *telling;
+	struct server_events *events;
 	struct sa_store *store;
 	struct reports *reports;
 	uint64_t reports_due; /* ms */
@@ -87,14 +88,14 @@ struct sa_server {
 	struct log_limit large_lines;
 	atomic_uint_fast64_t act_count;
 	atomic_bool stop, standby;
-	atomic_bool reload; /* a commit failed: the store is ahead of the disk */
-	/* counters; those of who pushes are apart from those of who answers, or the two
-	 * would pull one cache line to and fro */
+	atomic_bool reload; /* a commit failed: the store differs from the disk */
+	/* counters; those of receiving threads are apart from those of the answer thread, so
+	 * that the two do not share a cache line */
 	_Alignas(CACHE_LINE) atomic_uint_fast64_t requests, dropped_overload,
 		dropped_standby, reports_dropped;
 	_Alignas(CACHE_LINE) atomic_uint_fast64_t answered, dropped_malformed,
 		dropped_key, refused_large, no_records, records;
-	/* of the thread's own parts, for others to read */
+	/* of the answer thread's parts, copied for other threads */
 	atomic_uint_fast64_t services, subscriptions, groups, members, reports_sent,
 		reports_answered, reports_given_up, reports_no_room;
 };
@@ -129,9 +130,9 @@ int server_reply(struct sa_server *s, const struct mad_addr *to, int ret,
                  const struct sa_reply *reply, unsigned tries);
 
 /*!
- * \brief Hands over what the store has changed, with the reply that waits for it or none.
- * Takes \a b. Of the answer thread.
- * \retval -ENOMEM  nothing is handed over; the store is read again from disk.
+ * \brief Commits what the store has changed, and then sends the reply (NULL: none). Takes
+ *        \a b. Of the answer thread.
+ * \retval -ENOMEM  Nothing is committed; the store is read again from disk.
  */
 int server_commit(struct sa_server *s, struct state_batch *b, const struct mad_addr *to,
                   const struct sa_reply *reply);
@@ -144,8 +145,8 @@ int server_commit(struct sa_server *s, struct state_batch *b, const struct mad_a
 void server_conclude(struct sa_server *s, struct sa_store *st,
                      const struct fair_request *q, int ret, struct sa_reply *reply);
 
-/*! \brief Answers BUSY to a request that finds no room, or has to make some. Any thread,
- *  without the lock. */
+/*! \brief Answers BUSY to a request for which the queue has no room, or that another one
+ *  displaced. Any thread, without the lock. */
 void server_refuse(struct sa_server *s, const struct mad_addr *to, const uint8_t *mad);
 
 /*! \brief A request gets no reply: its origin has to know, the fabric does not. */
@@ -153,12 +154,12 @@ void server_drop(const struct mad_addr *from);
 
 /* server_events.c */
 
-/*! \brief Puts events where the answer thread finds them. Any thread; takes the list. */
+/*! \brief Adds events of multicast groups. Any thread; takes the list. */
 void server_announce(struct sa_server *s, struct store_event *list, size_t n);
 
 /*! \brief Announces the store's events without waiting for a commit. Of the answer thread. */
-void server_tell_groups(struct sa_server *s);
+void server_announce_groups(struct sa_server *s);
 
-/*! \brief Makes reports of the news that were taken. Without a published fabric (\a r NULL)
- *  nobody can be told anything. */
-void server_tell_news(struct sa_server *s, struct snap_reader *r);
+/*! \brief Makes reports of the events that were taken. Without a published fabric (\a r NULL)
+ *  there are none. Of the answer thread. */
+void server_report_events(struct sa_server *s, struct snap_reader *r);

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * What leaves the SA: answers, refusals, and what is counted of them. A reply to a client
- * that wrote goes to the state's writing thread with what it changed, which sends it when
+ * Replies: how they are sent and counted. The reply to a request that changed client
+ * records goes to the state's writing thread together with the change, and is sent when
  * that is on disk.
  */
 #include <errno.h>
@@ -31,7 +31,7 @@ void server_drop(const struct mad_addr *from)
 	}
 }
 
-/* A table that is larger than what MADs are for: who asked, and where to ask instead. */
+/* Logs a table that is too large for MADs: who asked, and where to ask instead. */
 static void report_large(struct sa_server *s, const struct fair_request *q,
                        const struct sa_reply *reply)
 {
@@ -63,7 +63,7 @@ static int send_reply(struct sa_server *s, const struct mad_addr *to,
 	m.addr.qkey = UMAD_QKEY;
 	return to->origin != NULL
 	               ? to->origin->send(to->origin, to, reply->data, reply->len)
-	               : transport_send(s->transport, &m);
+	               : s->transport->ops->send(s->transport, &m);
 }
 
 int server_reply(struct sa_server *s, const struct mad_addr *to, int ret,
@@ -108,7 +108,7 @@ struct waiting {
 	struct mad_addr addr;
 	struct sa_reply reply;
 	uint8_t mad[SA_MAD_BYTES];
-	bool answers; /* else nobody waits: a lease ran out, a port is gone */
+	bool answers; /* else no client waits: a lease ran out, a port is gone */
 	struct store_event *events;
 	size_t n_events;
 };
@@ -120,7 +120,7 @@ static void on_commit(void *ctx, int ret)
 	struct sa_server *s = w->s;
 
 	if (ret != E_OK) {
-		log_error(source, "records that clients wrote are not stored: %s",
+		log_error(source, "client records are not stored: %s",
 		          err_text(ret));
 		s->reload = true;
 		free(w->events);
@@ -171,7 +171,7 @@ void server_conclude(struct sa_server *s, struct sa_store *st,
 		return;
 	}
 	if (st != NULL && s->state == NULL) {
-		server_tell_groups(s); /* nothing is durable, nothing waits */
+		server_announce_groups(s); /* nothing is durable, nothing waits */
 	}
 	if (ret == E_OK && reply->too_large != NULL) {
 		report_large(s, q, reply);
