@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * saguaro-sim: a simulated fabric for real programs. Three uses in one program: it serves
- * a topology file, runs a command on one of the hosts (--run), and talks to a running
- * simulation (ctl).
+ * saguaro-sim: a simulated fabric for real programs. The program serves a topology file, runs a
+ * command on one of its hosts (--run), or sends a command to a running simulation (ctl).
  */
 #include <config.h>
 
@@ -33,20 +32,21 @@ struct args {
 	char socket[128];
 	const char *host;
 	bool run, keep_lids, quiet, omni_path, strict, slvl_one_by_one;
-	uint8_t guid_cap; /* 0: not said */
+	uint8_t guid_cap; /* 0: the default */
 	const char *file;
 	char **rest; /* COMMAND ARGS or words for ctl */
 };
 
 static const char usage_text[] =
-	"Usage: saguaro-sim FILE [--socket PATH] [--keep-lids] [--guid-cap N] [--omnipath]\n"
+	"Usage: saguaro-sim FILE [--socket PATH] [--keep-lids] [--guid-cap N] "
+        "[--omnipath]\n"
 	"                   [--no-optimized-slvl] [--strict] [--quiet]\n"
 	"       saguaro-sim --run [--socket PATH] [--host NAME] COMMAND [ARGS]\n"
 	"       saguaro-sim ctl [--socket PATH] WORDS\n"
 	"\n"
 	"Serves the fabric of a topology file (what ibnetdiscover prints) to programs "
 	"that use\n"
-	"libibumad; --run starts such a program on a host of it; ctl disturbs it.\n"
+	"libibumad; --run starts such a program on one of its hosts; ctl changes it.\n"
 	"\n"
 	"  --socket PATH  where the simulator is; default: SAGUARO_SIM_SOCKET, else\n"
 	"                 saguaro-sim.sock in XDG_RUNTIME_DIR, else in /tmp with your "
@@ -56,14 +56,14 @@ static const char usage_text[] =
 	"                 adapters with commas; default: SIM_HOST, else the first host\n"
 	"  --keep-lids    LIDs and port states of the file, as if an SM had been there\n"
 	"  --guid-cap N   GUIDs that each end port can hold, 1 to 255; default: 8\n"
-	"  --omnipath     hosts present themselves as Omni-Path's, for its tools "
+	"  --omnipath     hosts appear as Omni-Path hosts, for its tools "
 	"(opasaquery);\n"
-	"                 subnet management stays InfiniBand's\n"
-	"  --strict       refuses a file with a line that is not understood, instead of\n"
+	"                 subnet management is that of InfiniBand\n"
+	"  --strict       refuses a file with an unknown line, instead of\n"
 	"                 skipping the line with a warning\n"
 	"  --no-optimized-slvl\n"
-	"                 switches take no request for several SL-to-VL tables\n"
-	"  --quiet        does not say when it is ready\n"
+	"                 switches do not support one Set for several SL-to-VL tables\n"
+	"  --quiet        prints nothing when it is ready\n"
 	"  --help, --version\n"
 	"\n"
 	"'saguaro-sim ctl help' lists the words for ctl.\n";
@@ -74,7 +74,7 @@ static int usage_error(const char *text, const char *word)
 	return EXIT_USAGE;
 }
 
-/* 0: go on; else the exit status + 1. */
+/* \return 0: continue; else the exit status + 1. */
 static int parse_flags(int argc, char **argv, struct args *a)
 {
 	enum {
@@ -142,8 +142,8 @@ static int parse_flags(int argc, char **argv, struct args *a)
 	return 0;
 }
 
-/* Flags, and in front of more flags the topology file of a simulation. */
-static int parse(int argc, char **argv, struct args *a, bool words)
+/* Reads flags, and the topology file, which may be between flags. */
+static int parse_args(int argc, char **argv, struct args *a, bool words)
 {
 	sim_socket_path(a->socket);
 	optind = 1;
@@ -158,7 +158,7 @@ static int parse(int argc, char **argv, struct args *a, bool words)
 
 /* --run */
 
-/* The preload library: beside this program (built, not installed), or where it is
+/* Finds the preload library: beside this program if not installed, else where it is
  * installed. */
 static bool find_preload(char *path, size_t size)
 {
@@ -233,21 +233,7 @@ static int run_command(const struct args *a)
 
 /* ctl */
 
-static int join(char **words, char *line, size_t size)
-{
-	size_t n = 0;
-	line[0] = '\0';
-	for (; *words != NULL; words++) {
-		int more = snprintf(line + n, size - n, "%s%s", n > 0 ? " " : "", *words);
-		n += (size_t)more;
-		if (n >= size) {
-			return E_RANGE;
-		}
-	}
-	return E_OK;
-}
-
-static int print_answer(int memory, bool bad)
+static int print_reply(int memory, bool bad)
 {
 	void *text;
 	size_t len;
@@ -255,7 +241,7 @@ static int print_answer(int memory, bool bad)
 
 	close(memory);
 	if (ret != 0) {
-		fprintf(stderr, "saguaro-sim: cannot read the answer: %s\n",
+		fprintf(stderr, "saguaro-sim: cannot read the reply: %s\n",
 		        strerror(-ret));
 		return EXIT_FAILED;
 	}
@@ -275,12 +261,17 @@ static int control(struct args *a, int argc, char **argv)
 	int32_t bad;
 	int memory = -1;
 
-	int stop = parse(argc, argv, a, true);
+	int stop = parse_args(argc, argv, a, true);
 	if (stop != 0) {
 		return stop - 1;
 	}
-	if (join(a->rest, line, sizeof(line)) != E_OK) {
-		return usage_error("the line is too long", "");
+	size_t len = 0;
+	for (char **word = a->rest; *word != NULL; word++) {
+		len += (size_t)snprintf(line + len, sizeof(line) - len, "%s%s",
+		                        len > 0 ? " " : "", *word);
+		if (len >= sizeof(line)) {
+			return usage_error("the line is too long", "");
+		}
 	}
 	int fd = sim_socket_call(a->socket, &h, &w, NULL);
 	if (fd < 0) {
@@ -293,10 +284,10 @@ static int control(struct args *a, int argc, char **argv)
 		ret == 0 ? sim_socket_get(fd, &bad, sizeof(bad), NULL, 0, &memory, 0) : 0;
 	close(fd);
 	if (n != sizeof(bad) || memory < 0) {
-		fputs("saguaro-sim: the simulator has gone\n", stderr);
+		fputs("saguaro-sim: the simulator has ended\n", stderr);
 		return EXIT_FAILED;
 	}
-	return print_answer(memory, bad != 0);
+	return print_reply(memory, bad != 0);
 }
 
 /* Serving */
@@ -312,26 +303,6 @@ static void on_signal(int number)
 	}
 }
 
-static void catch_signals(void)
-{
-	struct sigaction action = { .sa_handler = on_signal };
-	sigemptyset(&action.sa_mask);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
-	signal(SIGPIPE, SIG_IGN);
-}
-
-/* Each open device of a program takes two descriptors here. */
-static void raise_limit(void)
-{
-	struct rlimit l;
-	if (getrlimit(RLIMIT_NOFILE, &l) == 0) {
-		l.rlim_cur = l.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &l);
-	}
-}
-
 static int serve_fabric(const struct args *a, struct sim *s, const struct graph *g)
 {
 	char why[SIM_SERVER_WHY];
@@ -342,7 +313,12 @@ static int serve_fabric(const struct args *a, struct sim *s, const struct graph 
 		return EXIT_FAILED;
 	}
 	atomic_store(&serving, v);
-	catch_signals();
+	struct sigaction action = { .sa_handler = on_signal };
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
 	if (!a->quiet) {
 		printf("%u switches, %u hosts, %u cables; serving at %s\n", g->n_switches,
 		       g->n_hosts, g->n_links, a->socket);
@@ -357,7 +333,7 @@ static int serve_fabric(const struct args *a, struct sim *s, const struct graph 
 	return ret == E_OK ? EXIT_GOOD : EXIT_FAILED;
 }
 
-static int serve(const struct args *a)
+static int serve_file(const struct args *a)
 {
 	struct graph *g;
 	struct sim *s;
@@ -384,7 +360,11 @@ static int serve(const struct args *a)
 		arena_free(arena);
 		return EXIT_FAILED;
 	}
-	raise_limit();
+	struct rlimit l; /* each open device of a program takes two descriptors here */
+	if (getrlimit(RLIMIT_NOFILE, &l) == 0) {
+		l.rlim_cur = l.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &l);
+	}
 	int exit_status = serve_fabric(a, s, g);
 	sim_free(s);
 	arena_free(arena);
@@ -398,7 +378,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "ctl") == 0) {
 		return control(&a, argc - 1, argv + 1);
 	}
-	int stop = parse(argc, argv, &a, false);
+	int stop = parse_args(argc, argv, &a, false);
 	if (stop != 0) {
 		return stop - 1;
 	}
@@ -413,5 +393,5 @@ int main(int argc, char **argv)
 	if (a.rest[0] != NULL) {
 		return usage_error("one topology file only, not also ", a.rest[0]);
 	}
-	return serve(&a);
+	return serve_file(&a);
 }

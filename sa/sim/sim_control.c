@@ -17,10 +17,10 @@
 #include "sa/sim/sim_name.h"
 #include "sa/sim/sim_state.h"
 
-/* One command being carried out. */
+/* One command being executed. */
 struct run {
 	const struct sim_control *c;
-	const char *at; /* what is left of the line */
+	const char *at; /* the remaining line */
 	FILE *out;
 };
 
@@ -39,7 +39,7 @@ static const char *skip_space(const char *p)
 	return p;
 }
 
-/* Next word, or what stands between quotes. False: nothing is left. */
+/* Reads the next word, or a text in quotes. False: the line has ended. */
 static bool next_word(struct run *r, char word[WORD])
 {
 	const char *p = skip_space(r->at);
@@ -52,8 +52,8 @@ static bool next_word(struct run *r, char word[WORD])
 	return quoted || n > 0;
 }
 
-/* All that is left as one name, without quotes; a port in brackets is cut off. */
-static void rest_as_name(struct run *r, char name[WORD], char port[WORD])
+/* Reads the remaining line as one name without quotes, and a port in brackets after it. */
+static void read_name(struct run *r, char name[WORD], char port[WORD])
 {
 	const char *p = skip_space(r->at);
 	size_t n = strlen(p);
@@ -75,10 +75,10 @@ static void rest_as_name(struct run *r, char name[WORD], char port[WORD])
 	r->at += strlen(r->at);
 }
 
-static int complain(struct run *r, int ret, const char *fmt, ...)
+static int fail(struct run *r, int ret, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static int complain(struct run *r, int ret, const char *fmt, ...)
+static int fail(struct run *r, int ret, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
@@ -91,20 +91,19 @@ static int find_node(struct run *r, const char *name, uint32_t *ret_node)
 {
 	char why[SIM_NAME_WHY];
 	if (name[0] == '\0') {
-		return complain(r, E_SYNTAX, "a node is missing; 'help' shows how");
+		return fail(r, E_SYNTAX, "a node is missing; 'help' shows how");
 	}
 	int ret = sim_name_node(r->c->g, name, ret_node, why);
-	return ret == E_OK ? ret : complain(r, ret, "%s", why);
+	return ret == E_OK ? ret : fail(r, ret, "%s", why);
 }
 
 /* NODE, to the end of the line. */
 static int read_node(struct run *r, uint32_t *ret_node)
 {
 	char name[WORD], port[WORD];
-	rest_as_name(r, name, port);
+	read_name(r, name, port);
 	if (port[0] != '\0') {
-		return complain(r, E_SYNTAX,
-		                "a port has no place here; name the node alone");
+		return fail(r, E_SYNTAX, "this command takes a node without a port");
 	}
 	return find_node(r, name, ret_node);
 }
@@ -126,7 +125,7 @@ static int read_port(struct run *r, uint32_t *ret_node, unsigned *ret_num)
 	char name[WORD], port[WORD];
 	uint64_t num = 0;
 
-	rest_as_name(r, name, port);
+	read_name(r, name, port);
 	int ret = find_node(r, name, ret_node);
 	if (ret != E_OK) {
 		return ret;
@@ -148,7 +147,7 @@ static int read_port(struct run *r, uint32_t *ret_node, unsigned *ret_num)
 	return E_OK;
 }
 
-/* One of the words, its index in ret. */
+/* Reads one of the words; its index is in ret. */
 static int read_choice(struct run *r, const char *const *words, unsigned *ret)
 {
 	char word[WORD] = "";
@@ -214,9 +213,9 @@ static int run_describe(struct run *r)
 	if (ret != E_OK) {
 		return ret;
 	}
-	rest_as_name(r, text, port);
+	read_name(r, text, port);
 	if (text[0] == '\0') {
-		return complain(r, E_SYNTAX, "the new description is missing");
+		return fail(r, E_SYNTAX, "the new description is missing");
 	}
 	return sim_set_description(r->c->sim, r->c->g->nodes[node].guid, text);
 }
@@ -228,9 +227,9 @@ static int run_drop(struct run *r)
 	uint64_t ppm;
 	next_word(r, word);
 	if (text_u64(word, MILLION, &ppm) != E_OK) {
-		return complain(
+		return fail(
 			r, E_RANGE,
-			"how many MADs of a million get lost? '%.40s' is no number "
+			"how many MADs of a million are lost? '%.40s' is not a number "
 			"from 0 to 1000000",
 			word);
 	}
@@ -331,7 +330,7 @@ static const char *attr_name(unsigned attr)
 	return "other";
 }
 
-/* Requests by method and attribute, what is no attribute of the specification together. */
+/* Lists requests by method and attribute; unknown attributes share one line. */
 static int run_smps(struct run *r)
 {
 	static const struct {
@@ -368,8 +367,7 @@ static int run_clients(struct run *r)
 static int run_stop(struct run *r)
 {
 	if (r->c->stop == NULL) {
-		return complain(r, E_UNKNOWN,
-		                "this simulation cannot be stopped from here");
+		return fail(r, E_UNKNOWN, "this simulation cannot be stopped from here");
 	}
 	r->c->stop(r->c->ctx);
 	return E_OK;
@@ -379,11 +377,11 @@ static int run_help(struct run *r);
 
 /* clang-format off */
 static const struct command commands[] = {
-	{ "link",     "down|up NODE[PORT]",        "pulls a cable, plugs it in",                           run_link },
-	{ "node",     "down|up|deaf|awake NODE",   "switches it off, on; deaf: its links stay, it does not answer", run_node },
-	{ "reboot",   "NODE",                      "it forgets LIDs and tables, its links train anew",     run_reboot },
+	{ "link",     "down|up NODE[PORT]",        "unplugs a cable, plugs it in",                           run_link },
+	{ "node",     "down|up|deaf|awake NODE",   "switches it off, on; deaf: its links stay up, it does not respond", run_node },
+	{ "reboot",   "NODE",                      "restarts it: it loses LIDs and tables, its links train again",     run_reboot },
 	{ "describe", "\"NODE\" TEXT",             "changes its NodeDescription",                          run_describe },
-	{ "drop",     "PPM",                       "how many MADs of a million get lost",                  run_drop },
+	{ "drop",     "PPM",                       "how many MADs of a million are lost",                  run_drop },
 	{ "list",     "[all|switches|hosts]",      "type, GUID, id and description of each node",          run_list },
 	{ "show",     "NODE",                      "its ports: state, LID, far end",                       run_show },
 	{ "smps",     "",                          "subnet management requests sent so far, by attribute",  run_smps },
@@ -415,9 +413,9 @@ static int unknown(struct run *r, const char *word)
 			near = commands[i].name;
 		}
 	}
-	return complain(r, E_UNKNOWN, "unknown command '%.40s'%s%s%s; 'help' lists them",
-	                word, near != NULL ? "; did you mean '" : "",
-	                near != NULL ? near : "", near != NULL ? "'" : "");
+	return fail(r, E_UNKNOWN, "unknown command '%.40s'%s%s%s; 'help' lists them",
+	            word, near != NULL ? "; did you mean '" : "",
+	            near != NULL ? near : "", near != NULL ? "'" : "");
 }
 
 int sim_control(const struct sim_control *c, const char *line, FILE *out)
@@ -434,8 +432,8 @@ int sim_control(const struct sim_control *c, const char *line, FILE *out)
 		}
 		int ret = commands[i].run(&r);
 		if (ret == E_OK && *skip_space(r.at) != '\0') {
-			return complain(&r, E_SYNTAX, "'%.40s' is too much",
-			                skip_space(r.at));
+			return fail(&r, E_SYNTAX, "'%.40s' is too much for this command",
+			            skip_space(r.at));
 		}
 		return ret;
 	}

@@ -14,7 +14,7 @@ struct sim;
  *   node deaf "S-0002c9"       drop 1000            help
  *
  * A node is its id in the topology file, its description, a node or a port GUID; quotes
- * are needed only where something follows it. Done before the answer is there.
+ * are needed only if something follows it. The command is done before the reply is written.
  */
 struct sim_control {
 	struct sim *sim;
@@ -25,8 +25,8 @@ struct sim_control {
 };
 
 /*!
- * \brief Carries out a line.
- * \param out  Gets the answer, or on failure one sentence that names the remedy.
+ * \brief Executes a line.
+ * \param out  Receives the reply, or on failure a message that says what to do.
  * \retval E_OK E_SYNTAX E_UNKNOWN E_NOTFOUND E_AMBIGUOUS E_RANGE
  */
 int sim_control(const struct sim_control *c, const char *line, FILE *out);

@@ -15,31 +15,17 @@
 #include "sa/sim/sim_socket.h"
 
 /*
- * Open umad devices of the simulator's server: calls and packets of programs to the
- * kernel's functions, and what the kernel has for them back. A program that does not read
- * costs memory up to the kernel's own limit, never the others' time.
+ * Open umad devices of the simulator's server: passes the calls and packets of programs to the
+ * simulated kernel, and its messages to the programs. A program that does not read costs memory
+ * up to the kernel's limit, but does not delay others.
  */
 
 enum {
-	BATCH = 64, /* packets taken from one program before others have their turn */
+	BATCH = 64, /* packets read from one program before others are served */
 	LONGEST = 1 << 28
 };
 
 _Static_assert(sizeof(struct ib_user_mad) == SIM_HEADER_BYTES, "umad header");
-
-static struct mad_addr addr_of(const ib_mad_addr_t *a)
-{
-	struct mad_addr r = {
-		.sl = a->sl,
-		.path_bits = a->path_bits,
-		.pkey_index = a->pkey_index,
-		.lid = (uint32_t)field_get((const uint8_t *)&a->lid, 0, 16),
-		.qpn = (uint32_t)field_get((const uint8_t *)&a->qpn, 0, 32),
-		.qkey = (uint32_t)field_get((const uint8_t *)&a->qkey, 0, 32),
-		.has_grh = a->grh_present != 0,
-	};
-	return r;
-}
 
 static void write_mad(struct sim_device *d, const struct ib_user_mad *h,
                       const uint8_t *mad, size_t len)
@@ -49,13 +35,22 @@ static void write_mad(struct sim_device *d, const struct ib_user_mad *h,
 		.agent = h->agent_id,
 		.timeout_ms = h->timeout_ms,
 		.retries = h->retries,
-		.addr = addr_of(&h->addr),
+		.addr = { .sl = h->addr.sl,
+		          .path_bits = h->addr.path_bits,
+		          .pkey_index = h->addr.pkey_index,
+		          .lid = (uint32_t)field_get((const uint8_t *)&h->addr.lid, 0,
+		                                     16),
+		          .qpn = (uint32_t)field_get((const uint8_t *)&h->addr.qpn, 0,
+		                                     32),
+		          .qkey = (uint32_t)field_get((const uint8_t *)&h->addr.qkey, 0,
+		                                      32),
+		          .has_grh = h->addr.grh_present != 0 },
 		.mad = mad,
 		.len = len,
 	};
 	int ret = kernel_write(d->file, &row);
 	unsigned skipped;
-	/* A device would fail the write() itself; here it is over already. */
+	/* a device would fail the write(), but here the program has finished it already */
 	if (ret != E_OK &&
 	    log_allowed(&limit, wakeup_now_us() / 1000, 10, 60000, &skipped)) {
 		log_warning("saguaro-sim",
@@ -104,25 +99,20 @@ void device_data(struct conn *c)
 	}
 }
 
-static void fill_header(struct ib_user_mad *h, const struct mad_buf *m)
-{
-	memset(h, 0, sizeof(*h));
-	h->agent_id = m->agent;
-	h->status = (uint32_t)m->status;
-	h->length = (uint32_t)(sizeof(*h) + m->len);
-	field_set((uint8_t *)&h->addr.qpn, 0, 32, m->addr.qpn);
-	field_set((uint8_t *)&h->addr.lid, 0, 16, m->addr.lid);
-	h->addr.sl = m->addr.sl;
-	h->addr.path_bits = m->addr.path_bits;
-	h->addr.pkey_index = m->addr.pkey_index;
-}
-
 void device_flush(struct sim_device *d)
 {
 	const struct mad_buf *m;
 	while ((m = kernel_peek(d->file)) != NULL) {
 		struct ib_user_mad h;
-		fill_header(&h, m);
+		memset(&h, 0, sizeof(h));
+		h.agent_id = m->agent;
+		h.status = (uint32_t)m->status;
+		h.length = (uint32_t)(sizeof(h) + m->len);
+		field_set((uint8_t *)&h.addr.qpn, 0, 32, m->addr.qpn);
+		field_set((uint8_t *)&h.addr.lid, 0, 16, m->addr.lid);
+		h.addr.sl = m->addr.sl;
+		h.addr.path_bits = m->addr.path_bits;
+		h.addr.pkey_index = m->addr.pkey_index;
 		int ret = sim_socket_put_mad(d->data->fd, &h, m->data, m->len,
 		                             MSG_DONTWAIT);
 		if (ret == -EAGAIN) {
@@ -130,7 +120,7 @@ void device_flush(struct sim_device *d)
 			return;
 		}
 		if (ret != 0 && ret != -ENOMEM && ret != -ENOBUFS && ret != -EMFILE) {
-			return; /* it is gone; its socket tells so next */
+			return; /* the program is gone; its socket will report that */
 		}
 		kernel_pop(d->file);
 	}

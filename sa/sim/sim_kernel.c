@@ -13,11 +13,11 @@
 /*
  * Files, agents and waiting requests of simulated hosts.
  *
- * A request is kept as it was written, under (agent, transaction id), until its answer
- * comes or its timer has run out retries + 1 times. Timers are events of the fabric; one
- * that no longer counts is recognised by its number.
+ * A request is stored as it was written, by (agent, transaction ID), until its response arrives
+ * or its timer has expired retries + 1 times. Timers are events of the fabric, and an old timer
+ * is recognized by its number.
  *
- * Differences from a real kernel: QPs other than 0 and 1 do not exist, so a MAD to one is
+ * Differences from a real kernel: there are only QPs 0 and 1, so that a MAD to another one is
  * lost; a GRH is ignored.
  */
 
@@ -26,7 +26,7 @@ static uint64_t tid_of(const uint8_t *mad)
 	return field_get(mad, MAD_TID);
 }
 
-/* Sends that wait. */
+/* --- waiting sends --------------------------------------------------------------- */
 
 static struct kernel_send **bucket_of(struct kernel *k, const struct kernel_agent *a,
                                       uint64_t tid)
@@ -35,19 +35,14 @@ static struct kernel_send **bucket_of(struct kernel *k, const struct kernel_agen
 	return &k->buckets[h >> 32 & (SEND_BUCKETS - 1)];
 }
 
-static bool send_matches(const struct kernel_send *w, const struct kernel_agent *a,
-                         const uint8_t *mad, uint32_t lid)
-{
-	return w->agent == a && w->tid == tid_of(mad) && w->m->data[1] == mad[1] &&
-	       w->is_response != mad_is_response(mad) &&
-	       (!w->is_response || w->m->addr.lid == lid);
-}
-
 struct kernel_send *kernel_send_find(struct kernel *k, const struct kernel_agent *a,
                                      const uint8_t *mad, uint32_t lid)
 {
 	struct kernel_send *w = *bucket_of(k, a, tid_of(mad));
-	while (w != NULL && !send_matches(w, a, mad, lid)) {
+	while (w != NULL &&
+	       !(w->agent == a && w->tid == tid_of(mad) && w->m->data[1] == mad[1] &&
+	         w->is_response != mad_is_response(mad) &&
+	         (!w->is_response || w->m->addr.lid == lid))) {
 		w = w->next;
 	}
 	return w;
@@ -71,15 +66,6 @@ static struct kernel_send *send_new(struct kernel *k)
 	return w;
 }
 
-static void send_unlink(struct kernel *k, struct kernel_send *w)
-{
-	struct kernel_send **at = bucket_of(k, w->agent, w->tid);
-	while (*at != w) {
-		at = &(*at)->next;
-	}
-	*at = w->next;
-}
-
 static void push(struct kernel_agent *a, struct mad_buf *m)
 {
 	struct kernel_file *f = a->file;
@@ -94,19 +80,23 @@ static void push(struct kernel_agent *a, struct mad_buf *m)
 	}
 }
 
-void kernel_send_end(struct kernel_send *w, bool told)
+void kernel_send_end(struct kernel_send *w, bool timed_out)
 {
 	struct kernel_agent *a = w->agent;
 	struct kernel *k = a->file->k;
 	struct mad_buf *m = w->m;
 
-	send_unlink(k, w);
+	struct kernel_send **at = bucket_of(k, a, w->tid);
+	while (*at != w) {
+		at = &(*at)->next;
+	}
+	*at = w->next;
 	w->timer = 0;
 	w->agent = NULL;
 	w->m = NULL;
 	w->next = k->free;
 	k->free = w;
-	if (!told) {
+	if (!timed_out) {
 		mad_pool_put(&k->s->pool, m);
 		return;
 	}
@@ -120,7 +110,7 @@ void kernel_send_arm(struct kernel_send *w, uint32_t ms)
 	struct kernel *k = w->agent->file->k;
 	w->timer = ++k->timer != 0 ? k->timer : ++k->timer;
 	struct sim_event e = { .kind = EVENT_TIMER, .id = w->index, .timer = w->timer };
-	/* Without memory for its timer the request waits for its answer for ever. */
+	/* out of memory the request has no timer and waits for its response without limit */
 	sim_event_add(k->s, &e, (uint64_t)ms * 1000);
 }
 
@@ -129,7 +119,7 @@ void kernel_transmit(struct kernel *k, uint32_t port, const struct mad_addr *to,
 {
 	struct mad_buf *m = mad_pool_get(&k->s->pool, mad, len);
 	if (m == NULL) {
-		return; /* lost, as a packet without a buffer is */
+		return; /* lost, like a packet without a buffer */
 	}
 	m->addr = *to;
 	sim_send_mad(k->s, port, m);
@@ -146,7 +136,7 @@ static void transmit_send(struct kernel_send *w)
 	kernel_send_arm(w, w->timeout_ms);
 }
 
-/* A timer has run out. */
+/* A timer has expired. */
 static void on_timer(void *ctx, uint32_t id, uint32_t timer)
 {
 	struct kernel *k = ctx;
@@ -155,7 +145,7 @@ static void on_timer(void *ctx, uint32_t id, uint32_t timer)
 	if (w->timer != timer) {
 		return;
 	}
-	/* A long request that was acknowledged as a whole is not asked again. */
+	/* a long request whose segments were all acknowledged is not repeated */
 	bool arrived = w->rmpp.count > 0 && rmpp_send_done(w);
 	if (w->retries_left == 0 || arrived) {
 		kernel_send_end(w, true);
@@ -165,23 +155,7 @@ static void on_timer(void *ctx, uint32_t id, uint32_t timer)
 	transmit_send(w);
 }
 
-/* Writing. */
-
-static bool wants_rmpp(const struct kernel_agent *a, const uint8_t *mad)
-{
-	return rmpp_is_for_kernel(a, mad);
-}
-
-static int check_row(const struct kernel_agent *a, const struct kernel_send_row *row)
-{
-	enum { LEAST = sizeof(struct umad_hdr) + sizeof(struct umad_rmpp_hdr) };
-	if (row->len < LEAST) {
-		return -EINVAL;
-	}
-	size_t most =
-		wants_rmpp(a, row->mad) ? KERNEL_RMPP_AT_MOST : mad_bytes_max(row->mad);
-	return row->len <= most ? E_OK : -EINVAL;
-}
+/* --- writing --------------------------------------------------------------------- */
 
 static struct mad_buf *copy_row(struct kernel_file *f, const struct kernel_agent *a,
                                 const struct kernel_send_row *row)
@@ -192,7 +166,7 @@ static struct mad_buf *copy_row(struct kernel_file *f, const struct kernel_agent
 	}
 	if (m->len < MAD_BYTES) {
 		memset(m->data + m->len, 0, MAD_BYTES - m->len);
-		if (!wants_rmpp(a, row->mad)) { /* RMPP fills up its last segment */
+		if (!rmpp_is_for_kernel(a, row->mad)) { /* RMPP pads its last segment */
 			m->len = MAD_BYTES;
 		}
 	}
@@ -221,7 +195,7 @@ static int send_waiting(struct kernel_agent *a, const struct kernel_send_row *ro
 	struct kernel_send **bucket = bucket_of(k, a, w->tid);
 	w->next = *bucket;
 	*bucket = w;
-	if (wants_rmpp(a, m->data)) {
+	if (rmpp_is_for_kernel(a, m->data)) {
 		rmpp_send_start(w);
 	} else {
 		transmit_send(w);
@@ -251,21 +225,23 @@ static int write_locked(struct kernel_file *f, const struct kernel_send_row *row
 	if (a == NULL) {
 		return -EIO;
 	}
-	int ret = check_row(a, row);
-	if (ret != E_OK) {
-		return ret;
+	enum { LEAST = sizeof(struct umad_hdr) + sizeof(struct umad_rmpp_hdr) };
+	if (row->len < LEAST ||
+	    row->len > (rmpp_is_for_kernel(a, row->mad) ? KERNEL_RMPP_AT_MOST
+	                                                : mad_bytes_max(row->mad))) {
+		return -EINVAL;
 	}
 	struct mad_buf *m = copy_row(f, a, row);
 	if (m == NULL) {
 		return -ENOMEM;
 	}
 	bool waits = (!mad_is_response(m->data) && row->timeout_ms > 0) ||
-	             wants_rmpp(a, m->data);
+	             rmpp_is_for_kernel(a, m->data);
 	if (!waits) {
 		sim_send_mad(f->k->s, f->port, m);
 		return E_OK;
 	}
-	ret = in_use(a, m) ? -EINVAL : send_waiting(a, row, m);
+	int ret = in_use(a, m) ? -EINVAL : send_waiting(a, row, m);
 	if (ret != E_OK) {
 		mad_pool_put(&f->k->s->pool, m);
 	}
@@ -280,7 +256,7 @@ int kernel_write(struct kernel_file *f, const struct kernel_send_row *row)
 	return ret;
 }
 
-/* Arriving. */
+/* --- receiving ------------------------------------------------------------------- */
 
 static bool serves(const struct kernel_agent *a, const uint8_t *mad)
 {
@@ -308,8 +284,8 @@ static struct kernel_agent *agent_for(const struct kernel *k, uint32_t port,
 	return a;
 }
 
-/* Nobody serves this class or method here: the kernel says so to a Get or Set. */
-static void refuse(struct kernel *k, uint32_t port, const struct mad_buf *m)
+/* Answers a Get or Set without an agent. */
+static void refuse_mad(struct kernel *k, uint32_t port, const struct mad_buf *m)
 {
 	uint8_t mad[MAD_BYTES];
 	uint8_t method = mad_method(m->data);
@@ -332,7 +308,7 @@ void kernel_complete(struct kernel_agent *a, struct mad_buf *m)
 	struct kernel *k = a->file->k;
 	if (mad_is_response(m->data)) {
 		struct kernel_send *w = kernel_send_find(k, a, m->data, m->addr.lid);
-		/* Later segments for a program that does RMPP itself have no request. */
+		/* for a program that does RMPP itself, later segments have no request */
 		if (w == NULL && !(a->row.user_rmpp || a->row.rmpp_version == 0)) {
 			mad_pool_put(&k->s->pool, m);
 			return;
@@ -360,7 +336,7 @@ static void take(void *ctx, uint32_t port, struct mad_buf *m)
 	m->addr.qpn = m->data[1] != UMAD_CLASS_SUBN_DIRECTED_ROUTE &&
 	              m->data[1] != UMAD_CLASS_SUBN_LID_ROUTED;
 	if (a == NULL) {
-		refuse(k, port, m);
+		refuse_mad(k, port, m);
 		mad_pool_put(&k->s->pool, m);
 	} else if (rmpp_is_for_kernel(a, m->data)) {
 		rmpp_take(a, m);
@@ -369,16 +345,7 @@ static void take(void *ctx, uint32_t port, struct mad_buf *m)
 	}
 }
 
-/* Agents and files. */
-
-static bool overlaps(const struct kernel_agent *a, const struct kernel_agent_row *row)
-{
-	return a->row.mgmt_class == row->mgmt_class &&
-	       a->row.mgmt_class_version == row->mgmt_class_version &&
-	       a->row.oui == row->oui &&
-	       ((a->row.method_mask[0] & row->method_mask[0]) != 0 ||
-	        (a->row.method_mask[1] & row->method_mask[1]) != 0);
-}
+/* --- agents and files ------------------------------------------------------------ */
 
 static int check_agent(const struct kernel_file *f, const struct kernel_agent_row *row)
 {
@@ -392,7 +359,11 @@ static int check_agent(const struct kernel_file *f, const struct kernel_agent_ro
 		return E_OK;
 	}
 	for (const struct kernel_agent *a = f->k->agents[f->port]; a; a = a->next) {
-		if (overlaps(a, row)) {
+		if (a->row.mgmt_class == row->mgmt_class &&
+		    a->row.mgmt_class_version == row->mgmt_class_version &&
+		    a->row.oui == row->oui &&
+		    ((a->row.method_mask[0] & row->method_mask[0]) != 0 ||
+		     (a->row.method_mask[1] & row->method_mask[1]) != 0)) {
 			return -EINVAL;
 		}
 	}

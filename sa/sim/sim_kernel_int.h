@@ -8,7 +8,7 @@
 #include "sa/sim/sim_state.h"
 
 /*!
- * Inside of the kernels of simulated hosts; for sa/sim_kernel*.c and sa/sim/sim_rmpp.c only.
+ * What sim_kernel.c and sim_rmpp.c share.
  */
 enum {
 	KERNEL_AGENTS_MAX = 32,       /* per file */
@@ -40,18 +40,18 @@ struct kernel_file {
 struct rmpp_send {
 	uint32_t count;    /* of segments; 0: not RMPP */
 	uint32_t next;     /* first that was not sent */
-	uint32_t last_ack; /* up to here they arrived */
-	uint32_t newwin;   /* the receiver takes segments up to here */
+	uint32_t last_ack; /* acknowledged up to here */
+	uint32_t newwin;   /* the receiver accepts segments up to here */
 };
 
-/* A MAD whose fate is not known yet. */
+/* A MAD that waits for a response or acknowledgement. */
 struct kernel_send {
 	struct kernel_send *next; /* in its hash chain, or in the list of free ones */
 	struct kernel_agent *agent;
 	struct mad_buf *m; /* as written */
 	uint64_t tid;
 	uint32_t index; /* in kernel.sends */
-	uint32_t timer; /* the one that counts */
+	uint32_t timer; /* number of the valid timer */
 	uint32_t timeout_ms, retries, retries_left;
 	bool is_response;
 	struct rmpp_send rmpp;
@@ -77,8 +77,7 @@ static inline uint8_t mad_method(const uint8_t *mad)
 	return mad[3];
 }
 
-/* Is it an answer, as the kernel sees it: by the upper half of its transaction id it
- * finds who asked. */
+/* Whether the kernel finds the agent of a MAD by the upper half of its transaction ID. */
 static inline bool mad_is_response(const uint8_t *mad)
 {
 	return (mad_method(mad) & UMAD_METHOD_RESP_MASK) != 0 ||
@@ -95,20 +94,20 @@ static inline size_t mad_bytes_max(const uint8_t *mad)
 /* sim_kernel.c */
 struct kernel_send *kernel_send_find(struct kernel *k, const struct kernel_agent *a,
                                      const uint8_t *mad, uint32_t lid);
-/* Ends the wait of a send; told: its program gets it back with ETIMEDOUT. */
-void kernel_send_end(struct kernel_send *send, bool told);
+/* Ends the wait of a send; timed_out: its program gets it back with ETIMEDOUT. */
+void kernel_send_end(struct kernel_send *send, bool timed_out);
 void kernel_send_arm(struct kernel_send *send, uint32_t ms);
-/* A copy of a MAD goes out from the port. */
+/* Sends a copy of a MAD from the port. */
 void kernel_transmit(struct kernel *k, uint32_t port, const struct mad_addr *to,
                      const uint8_t *mad, size_t len);
 /* A whole message has arrived for an agent; takes m. */
 void kernel_complete(struct kernel_agent *a, struct mad_buf *m);
 
 /* sim_rmpp.c: the reliable multi-packet protocol (IBA vol. 1, 13.6) */
-/* Is the MAD part of a message that the agent's kernel puts together? */
+/* Whether the MAD is a segment of a message that the kernel reassembles for the agent. */
 bool rmpp_is_for_kernel(const struct kernel_agent *a, const uint8_t *mad);
 void rmpp_send_start(struct kernel_send *send);
-void rmpp_send_again(struct kernel_send *send); /* from what was acknowledged on */
+void rmpp_send_again(struct kernel_send *send); /* from the first segment without acknowledgement */
 bool rmpp_send_done(const struct kernel_send *send);
 void rmpp_take(struct kernel_agent *a, struct mad_buf *m); /* takes m */
 void rmpp_forget(struct kernel_agent *a);

@@ -9,9 +9,9 @@
 #include "conf/base/text.h"
 #include "routing/graph/graph.h"
 
-enum { NEAR = 6 }; /* edit distance that still counts as a slip */
+enum { NEAR = 6 }; /* names below this edit distance are suggested */
 
-static uint32_t by_id(const struct graph *g, const char *name)
+static uint32_t find_by_id(const struct graph *g, const char *name)
 {
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
 		if (g->nodes[i].id != NULL && strcmp(g->nodes[i].id, name) == 0) {
@@ -21,7 +21,7 @@ static uint32_t by_id(const struct graph *g, const char *name)
 	return GRAPH_NONE;
 }
 
-static uint32_t by_guid(const struct graph *g, const char *name)
+static uint32_t find_by_guid(const struct graph *g, const char *name)
 {
 	uint64_t guid;
 	if (text_guid(name, &guid) != E_OK) {
@@ -40,7 +40,7 @@ static const char *show_id(const struct node *n)
 	return n->id != NULL ? n->id : n->description;
 }
 
-static void not_found(const struct graph *g, const char *name, char *why)
+static void explain_not_found(const struct graph *g, const char *name, char *why)
 {
 	const char *near = NULL;
 	unsigned best = NEAR;
@@ -65,7 +65,7 @@ static void not_found(const struct graph *g, const char *name, char *why)
 int sim_name_node(const struct graph *g, const char *name, uint32_t *ret_node,
                   char *ret_why)
 {
-	uint32_t found = by_id(g, name);
+	uint32_t found = find_by_id(g, name);
 
 	for (uint32_t i = 0; found == GRAPH_NONE && i < g->n_nodes; i++) {
 		if (strcmp(g->nodes[i].description, name) != 0) {
@@ -85,29 +85,25 @@ int sim_name_node(const struct graph *g, const char *name, uint32_t *ret_node,
 		found = i;
 	}
 	if (found == GRAPH_NONE) {
-		found = by_guid(g, name);
+		found = find_by_guid(g, name);
 	}
 	if (found == GRAPH_NONE) {
-		not_found(g, name, ret_why);
+		explain_not_found(g, name, ret_why);
 		return E_NOTFOUND;
 	}
 	*ret_node = found;
 	return E_OK;
 }
 
-static bool first_word_is(const char *description, const char *word)
-{
-	size_t n = strlen(word);
-	return strncmp(description, word, n) == 0 && description[n] == ' ';
-}
-
-/* Adapters whose descriptions begin with the word. */
+/* Adds the adapters whose descriptions begin with a word. */
 static int by_first_word(const struct graph *g, const char *word, uint32_t *nodes,
                          unsigned *n)
 {
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		if (g->nodes[i].type == NODE_SWITCH ||
-		    !first_word_is(g->nodes[i].description, word)) {
+		const char *text = g->nodes[i].description;
+		size_t len = strlen(word);
+		if (g->nodes[i].type == NODE_SWITCH || strncmp(text, word, len) != 0 ||
+		    text[len] != ' ') {
 			continue;
 		}
 		if (*n == SIM_HOST_NODES) {
@@ -118,8 +114,8 @@ static int by_first_word(const struct graph *g, const char *word, uint32_t *node
 	return E_OK;
 }
 
-static int add_part(const struct graph *g, const char *part, uint32_t *nodes, unsigned *n,
-                    char *why)
+static int add_component(const struct graph *g, const char *part, uint32_t *nodes,
+                         unsigned *n, char *why)
 {
 	uint32_t node;
 	unsigned before = *n;
@@ -137,11 +133,10 @@ static int add_part(const struct graph *g, const char *part, uint32_t *nodes, un
 		ret = E_FULL;
 	}
 	if (ret == E_FULL) {
-		snprintf(
-			why, SIM_NAME_WHY,
-			"'%.80s' stands for more than %d adapters; name them one by one, "
-			"with commas",
-			part, SIM_HOST_NODES);
+		snprintf(why, SIM_NAME_WHY,
+		         "'%.80s' matches more than %d adapters; name them one by one, "
+		         "with commas",
+		         part, SIM_HOST_NODES);
 	}
 	return ret;
 }
@@ -182,14 +177,15 @@ int sim_name_host(const struct graph *g, const char *name, uint32_t *ret_nodes,
 	for (const char *p = name; *p != '\0';) {
 		size_t n = strcspn(p, ",");
 		snprintf(part, sizeof(part), "%.*s", (int)n, p);
-		int ret = n > 0 ? add_part(g, part, ret_nodes, ret_n, ret_why) : E_OK;
+		int ret =
+			n > 0 ? add_component(g, part, ret_nodes, ret_n, ret_why) : E_OK;
 		if (ret != E_OK) {
 			return ret;
 		}
 		p += n + (p[n] == ',');
 	}
 	if (*ret_n == 0) {
-		not_found(g, name, ret_why);
+		explain_not_found(g, name, ret_why);
 		return E_NOTFOUND;
 	}
 	return E_OK;

@@ -8,17 +8,17 @@
 struct graph;
 
 /*!
- * Nodes of a simulated fabric as people name them: the id in the topology file, the node
- * description, a node GUID or a port GUID. Errors are sentences that name the remedy.
+ * Finds nodes of a simulated fabric by a name: the ID in the topology file, the node description,
+ * a node GUID or a port GUID. Error messages say what to do.
  */
 enum { SIM_NAME_WHY = 400, SIM_HOST_NODES = 16 };
 
-/*! \brief The one node. \param ret_why [SIM_NAME_WHY]. \retval E_NOTFOUND E_AMBIGUOUS */
+/*! \brief Finds one node. \param ret_why [SIM_NAME_WHY]. \retval E_NOTFOUND E_AMBIGUOUS */
 int sim_name_node(const struct graph *g, const char *name, uint32_t *ret_node,
                   char *ret_why);
 
 /*!
- * \brief The adapters of a host, for SIM_HOST.
+ * \brief Finds the adapters of a host, for SIM_HOST.
  *
  * "" is the node of graph.sm_port, or the first channel adapter. Else a list with commas;
  * each part names one node, or is the first word of the descriptions of several adapters

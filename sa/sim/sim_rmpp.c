@@ -9,20 +9,20 @@
 #include "sa/sim/sim_kernel_int.h"
 
 /*
- * The reliable multi-packet protocol between the kernels of simulated hosts (IBA vol. 1,
- * 13.6): a message longer than a MAD goes as DATA segments, each with the headers of the
- * first, numbered from 1; the receiver acknowledges up to where it has all and says how
- * far the sender may go on.
+ * The reliable multi-packet protocol (RMPP) between the kernels of simulated hosts (IBA vol. 1,
+ * 13.6). A message longer than a MAD is sent as DATA segments, which have the headers of the
+ * message and are numbered from 1. The receiver acknowledges the segments that it has without a
+ * gap, and grants a window.
  *
- * Sender: starts with a window of one segment, sends while the window lasts, goes back to
- * the first unacknowledged segment when nothing was heard for the time-out, and gives up
- * after the retries. Receiver: takes segments in order and drops others, moves its window
- * by WINDOW segments when it is used up, hands the whole over after the last one, and
- * keeps remembering finished messages so that a lost last acknowledgement is repeated.
- * Both end with ABORT when the other breaks the protocol.
+ * The sender starts with a window of one segment and sends until the window is used up. After a
+ * timeout it goes back to the first segment without acknowledgement, and after the retries it
+ * gives up. The receiver accepts segments only in order. When its window is used up it grants
+ * WINDOW more segments. After the last one it passes the message to the program. It remembers
+ * finished messages, so that it can repeat a lost last acknowledgement. Both sides end with
+ * ABORT if the other violates the protocol.
  *
- * Not done: the turn of direction of double-sided transfers starts anew with a window of
- * one segment; RRespTime is not used.
+ * Not implemented: the change of direction in double-sided transfers begins again with a window
+ * of one segment; RRespTime is not used.
  */
 
 enum {
@@ -39,17 +39,18 @@ enum {
 	STATUS_BAD_VERSION = 125,
 	RTIME_NONE = 0x1F,
 	WINDOW = 64,
-	ACK_WAIT_MS = 2000,      /* for acknowledgements, unless the sender says less */
-	RECV_LIFE_US = 40000000, /* an unfinished message without a segment */
+	ACK_WAIT_MS =
+		2000, /* for acknowledgements, unless the sender has a shorter timeout */
+	RECV_LIFE_US = 40000000, /* an unfinished message that gets no segment */
 	FINISHED_MAX = 64        /* remembered per agent */
 };
 
-/* A message that is coming in, or has come. */
+/* A message that is being received, or was received. */
 struct rmpp_recv {
 	struct rmpp_recv *next;
 	uint64_t tid, heard_us;
 	uint32_t slid;
-	uint32_t seg; /* all up to here came */
+	uint32_t seg; /* received up to here without a gap */
 	uint32_t newwin;
 	uint8_t mgmt_class, method;
 	bool complete;
@@ -57,7 +58,7 @@ struct rmpp_recv {
 	size_t len, cap;
 };
 
-/* Bytes in front of the data by class; 0: the class has no RMPP. */
+/* Bytes before the data, by class; 0: the class has no RMPP. */
 static size_t header_bytes(const uint8_t *mad)
 {
 	enum { SA_HEADER = 56, VENDOR_HEADER = 40, DEVICE_HEADER = 64 };
@@ -96,7 +97,7 @@ bool rmpp_is_for_kernel(const struct kernel_agent *a, const uint8_t *mad)
 	       header_bytes(mad) != 0 && (h->rmpp_rtime_flags & UMAD_RMPP_FLAG_ACTIVE);
 }
 
-/* Sending. */
+/* --- sending --------------------------------------------------------------------- */
 
 static size_t segment_bytes(const uint8_t *mad)
 {
@@ -125,7 +126,8 @@ static void send_segment(const struct kernel_send *w, uint32_t seg)
 	                  (seg == 1 ? FLAG_FIRST : 0) | (last ? FLAG_LAST : 0));
 	h->rmpp_status = 0;
 	put32(&h->seg_num, seg);
-	/* Counted from behind the RMPP header: every segment repeats the class header. */
+	/* PayloadLength counts from the end of the RMPP header, so every segment adds its class
+	 * header */
 	size_t class_hdr = hdr - RMPP_END;
 	size_t paylen = seg == 1 ? data + w->rmpp.count * class_hdr : 0;
 	if (last) {
@@ -167,7 +169,7 @@ bool rmpp_send_done(const struct kernel_send *w)
 	return w->rmpp.last_ack == w->rmpp.count;
 }
 
-/* A control MAD in answer to one of the other side: same headers, other direction. */
+/* Sends a control MAD in response to a MAD, with the same headers. */
 static void send_control(struct kernel_agent *a, struct mad_buf *m, uint8_t type,
                          uint8_t status, uint32_t seg, uint32_t newwin)
 {
@@ -191,16 +193,6 @@ static void abort_transfer(struct kernel_agent *a, struct mad_buf *m, uint8_t st
 	send_control(a, m, TYPE_ABORT, status, 0, 0);
 }
 
-/* Everything has arrived: a request now waits for its answer, a response is done. */
-static void all_acknowledged(struct kernel_send *w)
-{
-	if (w->is_response || w->timeout_ms == 0) {
-		kernel_send_end(w, false);
-		return;
-	}
-	kernel_send_arm(w, w->timeout_ms);
-}
-
 static void take_ack(struct kernel_agent *a, struct mad_buf *m)
 {
 	const struct umad_rmpp_hdr *h = rmpp_of(m->data);
@@ -219,21 +211,23 @@ static void take_ack(struct kernel_agent *a, struct mad_buf *m)
 		return;
 	}
 	if (seg < w->rmpp.last_ack || newwin < w->rmpp.newwin) {
-		return; /* an old one */
+		return; /* an old acknowledgement */
 	}
 	if (seg > w->rmpp.last_ack) {
 		w->retries_left = w->retries;
 	}
 	w->rmpp.last_ack = seg;
 	w->rmpp.newwin = newwin;
-	if (rmpp_send_done(w)) {
-		all_acknowledged(w);
-	} else {
+	if (!rmpp_send_done(w)) {
 		send_window(w);
+	} else if (w->is_response || w->timeout_ms == 0) {
+		kernel_send_end(w, false);
+	} else { /* a request, which now waits for its response */
+		kernel_send_arm(w, w->timeout_ms);
 	}
 }
 
-/* Receiving. */
+/* --- receiving ------------------------------------------------------------------- */
 
 static struct rmpp_recv *recv_find(struct kernel_agent *a, const struct mad_buf *m)
 {
@@ -270,7 +264,7 @@ static void recv_remove(struct kernel_agent *a, struct rmpp_recv *gone)
 	recv_free(gone);
 }
 
-/* Old finished messages and unfinished ones that nobody continues. */
+/* Forgets old finished messages, and unfinished ones without new segments. */
 static void recv_expire(struct kernel_agent *a, uint64_t now_us)
 {
 	struct rmpp_recv **at = &a->recvs;
@@ -319,8 +313,8 @@ static int append(struct rmpp_recv *r, const uint8_t *data, size_t n)
 	return E_OK;
 }
 
-/* Bytes of data in a segment: all of it, or in the last one what PayloadLength says. */
-static size_t data_in(const struct mad_buf *m, bool last)
+/* Bytes of data in a segment: all of it, or by PayloadLength in the last one. */
+static size_t data_bytes(const struct mad_buf *m, bool last)
 {
 	enum { RMPP_END = 36 };
 	size_t hdr = header_bytes(m->data);
@@ -333,21 +327,9 @@ static size_t data_in(const struct mad_buf *m, bool last)
 	return paylen - (hdr - RMPP_END);
 }
 
-static int take_next(struct rmpp_recv *r, const struct mad_buf *m, bool last)
-{
-	size_t hdr = header_bytes(m->data);
-	if (r->seg == 0) {
-		int ret = append(r, m->data, hdr);
-		if (ret != E_OK) {
-			return ret;
-		}
-	}
-	r->seg++;
-	return append(r, m->data + hdr, data_in(m, last));
-}
-
-/* All there: the whole goes to the program, the transfer stays known. */
-static void finish(struct kernel_agent *a, struct rmpp_recv *r, const struct mad_buf *m)
+/* Passes a complete message to the program; the transfer is remembered. */
+static void finish_recv(struct kernel_agent *a, struct rmpp_recv *r,
+                        const struct mad_buf *m)
 {
 	struct mad_pool *pool = &a->file->k->s->pool;
 	struct mad_buf *whole = mad_pool_get(pool, r->data, r->len);
@@ -378,14 +360,18 @@ static void take_data(struct kernel_agent *a, struct mad_buf *m)
 		return;
 	}
 	r->heard_us = sim_now_us(a->file->k->s);
-	if (seg <= r->seg) { /* again: the acknowledgement was lost */
+	if (seg <= r->seg) { /* a repetition: the acknowledgement was lost */
 		send_control(a, m, TYPE_ACK, 0, r->seg, r->newwin);
 		return;
 	}
 	if (r->complete || seg != r->seg + 1 || seg > r->newwin) {
 		return;
 	}
-	if (take_next(r, m, last) != E_OK) {
+	size_t hdr = header_bytes(m->data);
+	int ret = r->seg == 0 ? append(r, m->data, hdr) : E_OK;
+	r->seg++;
+	ret = ret == E_OK ? append(r, m->data + hdr, data_bytes(m, last)) : ret;
+	if (ret != E_OK) {
 		abort_transfer(a, m, 1); /* resources exhausted */
 		recv_remove(a, r);
 		return;
@@ -395,12 +381,12 @@ static void take_data(struct kernel_agent *a, struct mad_buf *m)
 		send_control(a, m, TYPE_ACK, 0, r->seg, r->newwin);
 	}
 	if (last) {
-		finish(a, r, m);
+		finish_recv(a, r, m);
 	}
 }
 
-/* The other side gives up. */
-static void take_end(struct kernel_agent *a, struct mad_buf *m)
+/* Handles STOP or ABORT of the other side. */
+static void end_transfer(struct kernel_agent *a, struct mad_buf *m)
 {
 	struct kernel_send *w = kernel_send_find(a->file->k, a, m->data, m->addr.lid);
 	struct rmpp_recv *r = recv_find(a, m);
@@ -424,7 +410,7 @@ void rmpp_take(struct kernel_agent *a, struct mad_buf *m)
 		case TYPE_DATA: take_data(a, m); break;
 		case TYPE_ACK: take_ack(a, m); break;
 		case TYPE_STOP:
-		case TYPE_ABORT: take_end(a, m); break;
+		case TYPE_ABORT: end_transfer(a, m); break;
 		default: abort_transfer(a, m, STATUS_BAD_TYPE); break;
 		}
 	}

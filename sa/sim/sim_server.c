@@ -25,14 +25,14 @@
 #include "sa/sim/sim_state.h"
 
 /*
- * The event loop of saguaro-sim. A round: take what sockets have, let the fabric do all
- * that is due, write the files of hosts that changed, then give programs what came for
- * them. So a program that is told of a change finds it in its files.
+ * The event loop of saguaro-sim. One iteration reads the sockets, handles the events of the
+ * fabric that are due, writes the files of hosts that changed, and then delivers MADs to
+ * programs. So a program that is notified of a change finds it in its files.
  */
 
-enum { EVENTS = 64 };
+enum { EVENTS = 64, WAIT_MAX_MS = 60000 };
 
-/* Connections. */
+/* --- connections ------------------------------------------------------------------ */
 
 struct conn *conn_new(struct sim_server *v, int fd, enum conn_kind kind)
 {
@@ -106,7 +106,7 @@ void conn_close(struct conn *c)
 	if (c->next != NULL) {
 		c->next->prev = c->prev;
 	}
-	c->next = v->gone; /* events of this round may still point to it */
+	c->next = v->gone; /* events of this iteration may still point to it */
 	v->gone = c;
 	if (c->device != NULL) {
 		device_gone(c);
@@ -122,7 +122,7 @@ void conn_welcome(struct conn *c, int err, const char *text, int along)
 	}
 }
 
-/* Hosts. */
+/* --- hosts ------------------------------------------------------------------------ */
 
 static struct sim_host *host_add(struct sim_server *v, const uint32_t *nodes, unsigned n,
                                  char *why)
@@ -177,7 +177,7 @@ static void issm_open(struct conn *c, uint32_t port, bool wait)
 	}
 }
 
-static void greet_host(struct conn *c, const struct sim_hello *h)
+static void open_host(struct conn *c, const struct sim_hello *h)
 {
 	char why[SIM_NAME_WHY];
 	struct sim_host *host = host_of(c->v, h, why);
@@ -198,7 +198,7 @@ static void greet_host(struct conn *c, const struct sim_hello *h)
 	}
 }
 
-static void greet(struct conn *c)
+static void read_hello(struct conn *c)
 {
 	struct sim_hello h;
 	struct ucred cred;
@@ -225,13 +225,13 @@ static void greet(struct conn *c)
 		c->kind = CONN_CONTROL;
 		conn_welcome(c, 0, "", -1);
 	} else if (h.kind <= SIM_ISSM) {
-		greet_host(c, &h);
+		open_host(c, &h);
 	} else {
 		conn_close(c);
 	}
 }
 
-/* Control. */
+/* --- control ---------------------------------------------------------------------- */
 
 static void list_clients(void *ctx, FILE *out)
 {
@@ -265,8 +265,8 @@ static void refresh_hosts(struct sim_server *v)
 	}
 }
 
-/* The answer: an int32_t that is 0 or 1, and a memory file with the text. */
-static void control_answer(struct conn *c, const char *line)
+/* Runs a command. The reply is an int32_t, 0 or 1, and a memory file with the text. */
+static void run_control(struct conn *c, const char *line)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -284,7 +284,8 @@ static void control_answer(struct conn *c, const char *line)
 	}
 	int32_t bad = sim_control(&control, line, out) != E_OK;
 	fclose(out);
-	refresh_hosts(c->v); /* what was done shows before it is said to be done */
+	refresh_hosts(
+		c->v); /* before the reply, so that it finds the change in the files */
 	int memory = sim_socket_memory(text, len);
 	if (memory < 0 || sim_socket_put(c->fd, &bad, sizeof(bad), NULL, 0, memory,
 	                                 MSG_DONTWAIT) != 0) {
@@ -310,15 +311,15 @@ static void control(struct conn *c)
 		return;
 	}
 	line[n] = '\0';
-	control_answer(c, line);
+	run_control(c, line);
 }
 
-/* The loop. */
+/* --- event loop ------------------------------------------------------------------- */
 
 static void on_event(struct conn *c, uint32_t events)
 {
 	if (c->fd < 0) {
-		return; /* closed earlier in this round */
+		return; /* closed earlier in this iteration */
 	}
 	if ((events & EPOLLOUT) && c->device != NULL) {
 		device_readable(c->device);
@@ -327,32 +328,12 @@ static void on_event(struct conn *c, uint32_t events)
 		return;
 	}
 	switch ((enum conn_kind)c->kind) {
-	case CONN_NEW: greet(c); break;
+	case CONN_NEW: read_hello(c); break;
 	case CONN_UMAD: device_call(c); break;
 	case CONN_DATA: device_data(c); break;
 	case CONN_CONTROL: control(c); break;
 	case CONN_INFO:
-	case CONN_ISSM: conn_close(c); break; /* nothing is said there but good-bye */
-	}
-}
-
-static void accept_all(struct sim_server *v)
-{
-	int fd;
-	while ((fd = accept4(v->listen, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
-		if (conn_new(v, fd, CONN_NEW) == NULL) {
-			close(fd);
-		}
-	}
-}
-
-static void flush_ready(struct sim_server *v)
-{
-	struct sim_device *d;
-	while ((d = v->ready) != NULL) {
-		v->ready = d->next_ready;
-		d->ready = false;
-		device_flush(d);
+	case CONN_ISSM: conn_close(c); break; /* the other end closed it */
 	}
 }
 
@@ -365,15 +346,14 @@ static void free_gone(struct sim_server *v)
 	}
 }
 
-static int until_ms(uint64_t next_us)
+static void accept_connections(struct sim_server *v)
 {
-	enum { LONG_MS = 60000 };
-	uint64_t now = wakeup_now_us();
-	if (next_us <= now) {
-		return 0;
+	int fd;
+	while ((fd = accept4(v->listen, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+		if (conn_new(v, fd, CONN_NEW) == NULL) {
+			close(fd);
+		}
 	}
-	uint64_t ms = (next_us - now + 999) / 1000;
-	return ms < LONG_MS ? (int)ms : LONG_MS;
 }
 
 int sim_server_run(struct sim_server *v)
@@ -383,15 +363,22 @@ int sim_server_run(struct sim_server *v)
 	while (!v->stopping) {
 		uint64_t next_us = kernel_run(v->kernel, UINT64_MAX);
 		refresh_hosts(v);
-		flush_ready(v);
+		for (struct sim_device *d; (d = v->ready) != NULL;) {
+			v->ready = d->next_ready;
+			d->ready = false;
+			device_flush(d);
+		}
 		free_gone(v);
-		int n = epoll_wait(v->epoll, events, EVENTS, until_ms(next_us));
+		uint64_t now_us = wakeup_now_us();
+		uint64_t ms = next_us > now_us ? (next_us - now_us + 999) / 1000 : 0;
+		int n = epoll_wait(v->epoll, events, EVENTS,
+		                   ms < WAIT_MAX_MS ? (int)ms : WAIT_MAX_MS);
 		if (n < 0 && errno != EINTR) {
 			return -errno;
 		}
 		for (int i = 0; i < n; i++) {
 			if (events[i].data.ptr == &v->listen) {
-				accept_all(v);
+				accept_connections(v);
 			} else if (events[i].data.ptr == &v->stop) {
 				v->stopping = true;
 			} else {
@@ -406,10 +393,10 @@ void sim_server_stop(struct sim_server *v)
 {
 	uint64_t one = 1;
 	ssize_t n = write(v->stop, &one, sizeof(one));
-	(void)n; /* full: it is on already */
+	(void)n; /* full: it is readable already */
 }
 
-/* Beginning and end. */
+/* --- start and end ---------------------------------------------------------------- */
 
 static int watch(struct sim_server *v, int *fd)
 {
@@ -417,7 +404,7 @@ static int watch(struct sim_server *v, int *fd)
 	return epoll_ctl(v->epoll, EPOLL_CTL_ADD, *fd, &e) == 0 ? E_OK : -errno;
 }
 
-/* Is somebody behind the socket? If not, what a killed server left is taken away. */
+/* Removes what a killed server left. \retval E_LOCKED  A server uses the socket. */
 static int clear_path(struct sim_server *v)
 {
 	struct sim_hello h = { .kind = SIM_CONTROL };
@@ -436,22 +423,9 @@ static int clear_path(struct sim_server *v)
 	return E_OK;
 }
 
-static int listen_on(struct sim_server *v)
+static int start_server(struct sim_server *v, const char *path, char *why)
 {
 	enum { BACKLOG = 1024 };
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	memcpy(a.sun_path, v->path, sizeof(v->path));
-	v->listen = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (v->listen < 0 ||
-	    bind(v->listen, (const struct sockaddr *)&a, sizeof(a)) != 0 ||
-	    listen(v->listen, BACKLOG) != 0) {
-		return -errno;
-	}
-	return mkdir(v->dir, 0755) == 0 ? E_OK : -errno;
-}
-
-static int start(struct sim_server *v, const char *path, char *why)
-{
 	if (strlen(path) >= sizeof(v->path)) {
 		snprintf(why, SIM_SERVER_WHY,
 		         "the socket's path is longer than %zu characters; choose a "
@@ -472,7 +446,14 @@ static int start(struct sim_server *v, const char *path, char *why)
 	}
 	v->epoll = epoll_create1(EPOLL_CLOEXEC);
 	v->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	ret = v->epoll < 0 || v->stop < 0 ? -errno : listen_on(v);
+	v->listen = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	memcpy(address.sun_path, v->path, sizeof(v->path));
+	if (v->epoll < 0 || v->stop < 0 || v->listen < 0 ||
+	    bind(v->listen, (const struct sockaddr *)&address, sizeof(address)) != 0 ||
+	    listen(v->listen, BACKLOG) != 0 || mkdir(v->dir, 0755) != 0) {
+		ret = -errno;
+	}
 	ret = ret == E_OK ? watch(v, &v->listen) : ret;
 	ret = ret == E_OK ? watch(v, &v->stop) : ret;
 	if (ret != E_OK) {
@@ -497,7 +478,7 @@ int sim_server_new(struct sim *s, const struct graph *g, const char *path, char 
 	if (r != E_OK) {
 		snprintf(ret_why, SIM_SERVER_WHY, "out of memory");
 	} else {
-		r = start(v, path, ret_why);
+		r = start_server(v, path, ret_why);
 	}
 	if (r != E_OK) {
 		sim_server_free(v);

@@ -7,19 +7,19 @@ struct sim;
 struct sim_server;
 
 /*!
- * Serves a simulated fabric to any number of programs over a Unix socket: one thread, one
- * event loop. What goes over the socket is in sa/sim/sim_wire.h, what the programs' kernels
- * do in sa/sim/sim_kernel.h, what their hosts look like in sa/sim/sim_tree.h.
+ * Serves a simulated fabric to any number of programs over a Unix socket, with one thread and one
+ * event loop. sim_wire.h has the protocol, sim_kernel.h the kernels of the programs, and
+ * sim_tree.h the files of their hosts.
  *
- * Beside the socket SOCKET there is a folder SOCKET.hosts with the hosts' files. Both go
- * with the server; what a killed one left is removed by the next on the same socket.
+ * Beside the socket SOCKET there is a folder SOCKET.hosts with the files of the hosts. The
+ * server removes both when it ends, and those that a killed server left when it starts.
  */
 enum { SIM_SERVER_WHY = 400 };
 
 /*!
  * \brief Listens on \a path.
  * \param s, g     Borrowed until sim_server_free(); the fabric is on the real clock.
- * \param ret_why  [SIM_SERVER_WHY] sentence on failure.
+ * \param ret_why  [SIM_SERVER_WHY] message on failure.
  * \retval E_LOCKED  Another server has the socket. \retval -errno
  */
 int sim_server_new(struct sim *s, const struct graph *g, const char *path, char *ret_why,

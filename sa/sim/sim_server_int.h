@@ -12,7 +12,7 @@
 #include "sa/sim/sim_wire.h"
 
 /*!
- * Inside of the simulator's server; for sa/sim/sim_server.c and sa/sim/sim_device.c only.
+ * What sim_server.c and sim_device.c share.
  */
 enum conn_kind { CONN_NEW, CONN_INFO, CONN_UMAD, CONN_DATA, CONN_ISSM, CONN_CONTROL };
 
@@ -23,7 +23,7 @@ struct conn {
 	struct sim_server *v;
 	int fd;
 	uint8_t kind;   /* enum conn_kind */
-	bool wants_out; /* waits for room in the socket */
+	bool wants_out; /* waits until the socket is writable */
 	bool waits;     /* CONN_ISSM: for the device */
 	uint32_t port;  /* end port of UMAD, DATA, ISSM */
 	pid_t pid;
@@ -35,7 +35,7 @@ struct sim_device {
 	struct sim_device *next_ready;
 	struct kernel_file *file;
 	struct conn *calls, *data;
-	bool ready; /* in the list of those with something to read */
+	bool ready; /* in the list of devices with messages for their program */
 };
 
 struct sim_server {
@@ -46,7 +46,7 @@ struct sim_server {
 	int listen, epoll, stop;
 	bool stopping;
 	struct conn *conns;
-	struct conn *gone; /* closed in this round, freed at its end */
+	struct conn *gone; /* closed in this iteration, freed at its end */
 	struct sim_device *ready;
 	struct sim_host **hosts; /* [n_hosts] */
 	unsigned n_hosts;

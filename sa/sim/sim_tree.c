@@ -18,14 +18,14 @@
 #include "sa/sim/sim_state.h"
 
 /*
- * Files that never change are written once. Those of a port are written again when its
- * PortInfo, P_Keys or GUIDs differ from what was written last; each goes to a file aside
- * that is then renamed, so a reader sees the old value or the new one.
+ * Files that never change are written once. Those of a port are rewritten when its PortInfo,
+ * P_Keys or GUIDs have changed. Each is written to a temporary file that is then renamed, so that
+ * a reader sees the old value or the new one.
  */
 
 enum { GIDS = GUID_BLOCK, PATH_BYTES = 512 };
 
-/* A port, as it was last written. */
+/* The values of a port that were last written. */
 struct tree_port {
 	uint32_t port;
 	char dir[64]; /* class/infiniband/sim0/ports/1 */
@@ -44,10 +44,10 @@ struct sim_host {
 	struct tree_port *ports; /* by number of the umad device */
 	unsigned n_ports;
 	size_t cap_ports;
-	int error; /* first that happened while writing */
+	int error; /* the first error of writing */
 };
 
-static void failed(struct sim_host *h, int err)
+static void set_error(struct sim_host *h, int err)
 {
 	h->error = h->error == E_OK ? -err : h->error;
 }
@@ -62,7 +62,7 @@ static void make_dirs(struct sim_host *h, const char *path)
 	for (char *p = full + base; (p = strchr(p, '/')) != NULL; p++) {
 		*p = '\0';
 		if (mkdir(full, 0755) != 0 && errno != EEXIST) {
-			failed(h, errno);
+			set_error(h, errno);
 		}
 		*p = '/';
 	}
@@ -70,25 +70,25 @@ static void make_dirs(struct sim_host *h, const char *path)
 
 static void put_text(struct sim_host *h, const char *path, const char *text)
 {
-	char full[PATH_BYTES], aside[PATH_BYTES];
+	char full[PATH_BYTES], temp[PATH_BYTES];
 	size_t n = strlen(text);
 
 	make_dirs(h, path);
 	snprintf(full, sizeof(full), "%s/%s", h->dir, path);
-	snprintf(aside, sizeof(aside), "%s/.new", h->dir);
-	int fd = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	snprintf(temp, sizeof(temp), "%s/.new", h->dir);
+	int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (fd < 0) {
-		failed(h, errno);
+		set_error(h, errno);
 		return;
 	}
 	bool good = write(fd, text, n) == (ssize_t)n;
 	close(fd);
-	if (!good || rename(aside, full) != 0) {
-		failed(h, errno);
+	if (!good || rename(temp, full) != 0) {
+		set_error(h, errno);
 	}
 }
 
-/* put(h, dir, file, format, ...): DIR/FILE gets one line. */
+/* Writes one line to DIR/FILE. */
 static void put(struct sim_host *h, const char *dir, const char *file, const char *fmt,
                 ...) __attribute__((format(printf, 4, 5)));
 
@@ -130,7 +130,7 @@ static void put_node(struct sim_host *h, unsigned i)
 	put(h, dir, "board_id", "%s", "SAGUARO_SIM");
 }
 
-static void put_state(struct sim_host *h, const struct tree_port *p)
+static void put_info(struct sim_host *h, const struct tree_port *p)
 {
 	static const char *const states[] = {
 		"0: NOP", "1: DOWN", "2: INIT", "3: ARMED", "4: ACTIVE", "5: ACTIVE_DEFER"
@@ -145,18 +145,12 @@ static void put_state(struct sim_host *h, const struct tree_port *p)
 		                            "7: Phy Test" };
 	unsigned state = (unsigned)field_get(p->info, PI_PORT_STATE);
 	unsigned phy = (unsigned)field_get(p->info, PI_PORT_PHYSICAL_STATE);
-
-	put(h, p->dir, "state", "%s", states[state <= 5 ? state : 0]);
-	put(h, p->dir, "phys_state", "%s", phys[phy <= 7 ? phy : 0]);
-}
-
-static void put_info(struct sim_host *h, const struct tree_port *p)
-{
 	uint8_t width = (uint8_t)field_get(p->info, PI_LINK_WIDTH_ACTIVE);
 	uint8_t speed = port_info_speed(p->info);
 	uint32_t rate = rate_speed(link_rate(width, speed));
 
-	put_state(h, p);
+	put(h, p->dir, "state", "%s", states[state <= 5 ? state : 0]);
+	put(h, p->dir, "phys_state", "%s", phys[phy <= 7 ? phy : 0]);
 	put(h, p->dir, "lid", "0x%x", (unsigned)field_get(p->info, PI_LID));
 	put(h, p->dir, "lid_mask_count", "%u", (unsigned)field_get(p->info, PI_LMC));
 	put(h, p->dir, "sm_lid", "0x%x", (unsigned)field_get(p->info, PI_MASTER_SM_LID));
@@ -176,7 +170,7 @@ static void put_info(struct sim_host *h, const struct tree_port *p)
 static void put_gids(struct sim_host *h, const struct tree_port *p)
 {
 	uint64_t prefix = field_get(p->info, PI_GID_PREFIX);
-	if (prefix == 0) { /* no SM has said another yet */
+	if (prefix == 0) { /* no SM has set it yet */
 		prefix = 0xFE80000000000000u;
 	}
 	for (unsigned i = 0; i < GIDS; i++) {
@@ -269,7 +263,7 @@ static int add_ports(struct sim_host *h, unsigned i)
 	return E_OK;
 }
 
-static int fill(struct sim_host *h)
+static int write_files(struct sim_host *h)
 {
 	int ret = mkdir(h->dir, 0755) == 0 ? E_OK : -errno;
 	for (unsigned i = 0; ret == E_OK && i < h->n_nodes; i++) {
@@ -298,7 +292,7 @@ int sim_host_new(struct sim *s, const char *dir, const uint32_t *nodes, unsigned
 	h->dir = strdup(dir);
 	h->n_nodes = n;
 	memcpy(h->nodes, nodes, n * sizeof(*nodes));
-	int r = h->dir != NULL ? fill(h) : -ENOMEM;
+	int r = h->dir != NULL ? write_files(h) : -ENOMEM;
 	if (r != E_OK) {
 		sim_host_free(h);
 		return r;

@@ -11,11 +11,10 @@ struct sim;
 struct sim_host;
 
 /*!
- * A host of the simulated fabric as its programs see it in files: a folder with what
- * /sys/class/infiniband, /sys/class/infiniband_mad and /dev/infiniband show there.
- * Adapters are called sim0, sim1, ... in the order of their names; umad and issm devices
- * are numbered through all their ports. Values follow the fabric: sim_host_refresh()
- * rewrites what changed, each file as a whole.
+ * The files of a host of the simulated fabric: a folder with the contents of
+ * /sys/class/infiniband, /sys/class/infiniband_mad and /dev/infiniband. Adapters are called
+ * sim0, sim1, ... in the order of their names. Umad and issm devices are numbered across all
+ * ports. sim_host_refresh() rewrites the files whose values changed.
  */
 
 /*!
@@ -33,5 +32,5 @@ bool sim_host_is(const struct sim_host *h, const uint32_t *nodes, unsigned n);
 uint32_t sim_host_port(const struct sim_host *h, uint32_t number);
 void sim_host_refresh(struct sim_host *h);
 
-/*! \brief Removes a folder and all in it; one that is not there is fine. */
+/*! \brief Removes a folder and its contents, if it exists. */
 void sim_tree_remove(const char *dir);
