@@ -18,21 +18,6 @@ static const char doc[] = "Subnet manager and subnet administration server for "
 			  "command line win over it. --dump-config prints every key with "
 			  "its present value.";
 
-/* The rows of \a c first, then the further sets. */
-int config_sets(struct config *c, const struct option_sets *extra,
-                    struct option_sets *ret)
-{
-	struct option_sets s = { .n = 0 };
-	int err = option_sets_add(&s, config_rows, c);
-	for (unsigned i = 0; err == E_OK && extra != NULL && i < extra->n; i++) {
-		err = option_sets_add(&s, extra->set[i].rows, extra->set[i].base);
-	}
-	if (err == E_OK) {
-		*ret = s;
-	}
-	return err;
-}
-
 /* Defaults and the command line: gives the name of the file to read, NULL for none. */
 static int find_file(const struct option_sets *s, const struct config *c, bool site_file,
                      const struct option_argv *given, struct arena *a,

@@ -16,6 +16,21 @@
 #include "conf/device_group.h"
 #include "conf/opafm.h"
 
+int config_sets(struct config *c, const struct option_sets *extra,
+                struct option_sets *ret)
+{
+	struct option_sets s = { .n = 0 };
+	int err = option_sets_add(&s, config_rows, c);
+
+	for (unsigned i = 0; err == E_OK && extra != NULL && i < extra->n; i++) {
+		err = option_sets_add(&s, extra->set[i].rows, extra->set[i].base);
+	}
+	if (err == E_OK) {
+		*ret = s;
+	}
+	return err;
+}
+
 /* --- after reading --------------------------------------------------------------- */
 
 /* The instance becomes a folder's name: one path component, nothing odd. */

@@ -3,8 +3,6 @@
 #include "conf/policy/qos_policy.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -25,153 +23,11 @@ static const struct text_file_kind policy_kind = {
 };
 static const char default_level[] = "DEFAULT";
 
-void qos_refuse(struct qos_reader *r, const char *fmt, ...)
-{
-	char text[400];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	diag_add(r->d, DIAG_ERROR, r->path, r->line, "%s", text);
-	r->ret = r->ret == E_OK ? E_SYNTAX : r->ret;
-}
-
-bool qos_read_ranges(struct qos_reader *r, const char *what, const char *text,
-                     uint64_t max, uint64_t mask, struct qos_ranges *ret)
-{
-	int err = qos_ranges_add(text, max, mask, r->arena, ret);
-
-	if (err == -ENOMEM) {
-		r->ret = err;
-	} else if (err != E_OK) {
-		qos_refuse(r,
-		           "'%.128s': expected %s up to 0x%llx, or several: 1, 0x10-0x1f",
-		           text, what, (unsigned long long)max);
-	}
-	return err == E_OK;
-}
-
-uint32_t qos_new_group(struct qos_reader *r, const char *name)
-{
-	r->groups[r->n_groups] = (struct qos_port_group){ .name = name, .line = r->line };
-	return r->n_groups++;
-}
-
-uint32_t qos_new_level(struct qos_reader *r, const char *name)
-{
-	r->levels[r->n_levels] = (struct qos_level){
-		.name = name, .line = r->line, .sl = -1, .packet_life = -1
-	};
-	return r->n_levels++;
-}
-
-uint32_t qos_find_group(const struct qos_reader *r, const char *name, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		if (r->groups[i].name != NULL &&
-		    strcasecmp(r->groups[i].name, name) == 0) {
-			return i;
-		}
-	}
-	return QOS_LEVEL_NONE;
-}
-
-uint32_t qos_find_level(const struct qos_reader *r, const char *name, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		if (r->levels[i].name != NULL &&
-		    strcasecmp(r->levels[i].name, name) == 0) {
-			return i;
-		}
-	}
-	return QOS_LEVEL_NONE;
-}
-
-/* --- blocks ----------------------------------------------------------------------- */
-
-/* clang-format off */
-static const struct {
-	const char *keyword; /* its end is the same after "end-" */
-	enum qos_block in;
-} blocks[QOS_BLOCKS] = {
-	[QOS_TOP] =          { "the file", QOS_TOP },
-	[QOS_ULPS] =         { "qos-ulps", QOS_TOP },
-	[QOS_GROUPS] =       { "port-groups", QOS_TOP },
-	[QOS_GROUP] =        { "port-group", QOS_GROUPS },
-	[QOS_SETUP] =        { "qos-setup", QOS_TOP },
-	[QOS_VLARB_TABLES] = { "vlarb-tables", QOS_SETUP },
-	[QOS_VLARB_SCOPE] =  { "vlarb-scope", QOS_VLARB_TABLES },
-	[QOS_SL2VL_TABLES] = { "sl2vl-tables", QOS_SETUP },
-	[QOS_SL2VL_SCOPE] =  { "sl2vl-scope", QOS_SL2VL_TABLES },
-	[QOS_LEVELS] =       { "qos-levels", QOS_TOP },
-	[QOS_LEVEL] =        { "qos-level", QOS_LEVELS },
-	[QOS_RULES] =        { "qos-match-rules", QOS_TOP },
-	[QOS_RULE] =         { "qos-match-rule", QOS_RULES },
-};
-/* clang-format on */
-
-const char *qos_block_keyword(const struct qos_reader *r)
-{
-	return blocks[r->at].keyword;
-}
-
-static void begin(struct qos_reader *r, enum qos_block b)
-{
-	if (blocks[b].in != r->at) {
-		qos_refuse(r, "'%s' inside of %s: it belongs into %s", blocks[b].keyword,
-		           qos_block_keyword(r), blocks[blocks[b].in].keyword);
-	}
-	r->at = b;
-	r->seen = 0;
-	if (b == QOS_GROUP) {
-		(void)qos_new_group(r, NULL);
-	} else if (b == QOS_LEVEL) {
-		(void)qos_new_level(r, NULL);
-	} else if (b == QOS_RULE) {
-		r->rules[r->n_rules++] = (struct qos_match_rule){ .line = r->line };
-	} else if (b == QOS_SETUP) {
-		r->setup_line = r->line;
-	}
-}
-
-static void end(struct qos_reader *r, enum qos_block b)
-{
-	if (b != r->at) {
-		qos_refuse(r, "'end-%s' inside of %s", blocks[b].keyword,
-		           qos_block_keyword(r));
-	} else if ((b == QOS_GROUP && qos_group(r)->name == NULL) ||
-	           (b == QOS_LEVEL && qos_level(r)->name == NULL)) {
-		qos_refuse(r, "the %s that ends here has no name", blocks[b].keyword);
-	} else if (b == QOS_RULE && r->names[r->n_rules - 1].level == NULL) {
-		qos_refuse(r, "the qos-match-rule that ends here has no qos-level-name");
-	}
-	r->at = blocks[b].in;
-}
-
-/* \return false: the line is no keyword alone */
-static bool read_keyword(struct qos_reader *r, const char *line)
-{
-	bool is_end = strncasecmp(line, "end-", 4) == 0;
-
-	for (enum qos_block b = QOS_TOP + 1; b < QOS_BLOCKS; b++) {
-		if (strcasecmp(line + (is_end ? 4 : 0), blocks[b].keyword) == 0) {
-			if (is_end) {
-				end(r, b);
-			} else {
-				begin(r, b);
-			}
-			return true;
-		}
-	}
-	return false;
-}
-
 static void read_line(struct qos_reader *r, char *line)
 {
 	line[strcspn(line, "#")] = '\0';
 	line = text_trim(line);
-	if (*line == '\0' || read_keyword(r, line)) {
+	if (*line == '\0' || qos_read_keyword(r, line)) {
 		return;
 	}
 	if (r->at == QOS_ULPS) {
@@ -183,28 +39,28 @@ static void read_line(struct qos_reader *r, char *line)
 
 /* --- the whole -------------------------------------------------------------------- */
 
-static bool bind_groups(struct qos_reader *r, char *list, unsigned line,
+static void bind_groups(struct qos_reader *r, const struct qos_name_list *names,
                         const uint32_t **ret, uint32_t *ret_n)
 {
+	char *list = names->text;
 	uint32_t *index = arena_array(r->arena, strlen(list) + 1, sizeof(*index));
 	uint32_t n = 0;
 
 	if (index == NULL) {
 		r->ret = -ENOMEM;
-		return false;
+		return;
 	}
-	r->line = line;
+	r->line = names->line;
 	for (char *item; (item = strsep(&list, ",")) != NULL; n++) {
 		item = text_trim(item);
 		index[n] = qos_find_group(r, item, r->n_groups);
 		if (index[n] == QOS_LEVEL_NONE) {
 			qos_refuse(r, "there is no port-group '%.64s'", item);
-			return false;
+			return;
 		}
 	}
 	*ret = index;
 	*ret_n = n;
-	return true;
 }
 
 /* Names become indices. */
@@ -221,13 +77,12 @@ static void bind_rules(struct qos_reader *r)
 				qos_refuse(r, "there is no qos-level '%.64s'", n->level);
 			}
 		}
-		if (n->sources != NULL) {
-			bind_groups(r, n->sources, n->sources_line, &m->sources,
-			            &m->n_sources);
+		if (n->sources.text != NULL) {
+			bind_groups(r, &n->sources, &m->sources, &m->n_sources);
 		}
-		if (n->destinations != NULL) {
-			bind_groups(r, n->destinations, n->destinations_line,
-			            &m->destinations, &m->n_destinations);
+		if (n->destinations.text != NULL) {
+			bind_groups(r, &n->destinations, &m->destinations,
+			            &m->n_destinations);
 		}
 	}
 	memcpy(&r->rules[r->n_rules], r->ulps, r->n_ulps * sizeof(*r->ulps));

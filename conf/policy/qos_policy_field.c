@@ -6,6 +6,7 @@
  * becomes of it.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <strings.h>
 
@@ -18,16 +19,45 @@
 
 enum { CODE_MAX = 63, MTU_MAX = 5, P_KEY_BASE = 0x7fff };
 
-static uint32_t read_number(struct qos_reader *r, const char *text, uint32_t min,
-                            uint32_t max)
+/* A line "name: value" that a block may have. */
+struct field {
+	enum qos_block in;
+	const char *name;
+	bool once;
+	void (*read)(struct qos_reader *r, const struct field *f, char *text);
+	size_t offset;     /* of the member in the group, level or rule */
+	uint64_t min, max; /* of a number or of the numbers in ranges */
+	uint64_t mask;     /* of the numbers in ranges */
+	const char *what;  /* is in ranges, for messages */
+};
+
+/* The member of the current group, level or rule that a field sets. */
+static void *member(struct qos_reader *r, const struct field *f)
+{
+	void *object = f->in == QOS_GROUP   ? (void *)qos_group(r)
+	               : f->in == QOS_LEVEL ? (void *)qos_level(r)
+	                                    : (void *)qos_rule(r);
+
+	return (char *)object + f->offset;
+}
+
+static void read_number(struct qos_reader *r, const struct field *f, char *text)
 {
 	uint64_t v = 0;
 
-	if (text_u64(text, max, &v) != E_OK || v < min) {
-		qos_refuse(r, "'%.64s': expected a number from %u to %u", text, min, max);
-		v = min;
+	if (text_u64(text, f->max, &v) != E_OK || v < f->min) {
+		qos_refuse(r, "'%.64s': expected a number from %u to %u", text,
+		           (unsigned)f->min, (unsigned)f->max);
+	} else if (f->in == QOS_LEVEL) {
+		uint32_t number = (uint32_t)v;
+
+		memcpy(member(r, f), &number, sizeof(number));
 	}
-	return (uint32_t)v;
+}
+
+static void read_ranges(struct qos_reader *r, const struct field *f, char *text)
+{
+	qos_read_ranges(r, f->what, text, f->max, f->mask, member(r, f));
 }
 
 static char *copy_of(struct qos_reader *r, const char *text)
@@ -40,23 +70,13 @@ static char *copy_of(struct qos_reader *r, const char *text)
 	return copy;
 }
 
-static void group_name(struct qos_reader *r, char *text)
+static void group_name(struct qos_reader *r, const struct field *f, char *text)
 {
+	(void)f;
 	if (qos_find_group(r, text, r->n_groups - 1) != QOS_LEVEL_NONE) {
 		qos_refuse(r, "port group '%.64s' stands here twice", text);
 	}
 	qos_group(r)->name = copy_of(r, text);
-}
-
-static void group_port_guid(struct qos_reader *r, char *text)
-{
-	qos_read_ranges(r, "a port GUID", text, UINT64_MAX, UINT64_MAX,
-	                &qos_group(r)->port_guids);
-}
-
-static void group_p_key(struct qos_reader *r, char *text)
-{
-	qos_read_ranges(r, "a P_Key", text, 0xffff, P_KEY_BASE, &qos_group(r)->p_keys);
 }
 
 /* "description/P1" */
@@ -78,8 +98,9 @@ static void add_port_name(struct qos_reader *r, char *text, struct qos_port_name
 	qos_group(r)->n_names++;
 }
 
-static void group_port_name(struct qos_reader *r, char *text)
+static void group_port_name(struct qos_reader *r, const struct field *f, char *text)
 {
+	(void)f;
 	struct qos_port_group *g = qos_group(r);
 	uint32_t room = g->n_names + 1;
 
@@ -101,12 +122,13 @@ static void group_port_name(struct qos_reader *r, char *text)
 }
 
 /* Without a file of partitions there is one that has a name. */
-static void group_partition(struct qos_reader *r, char *text)
+static void group_partition(struct qos_reader *r, const struct field *f, char *text)
 {
 	for (char *item; (item = strsep(&text, ",")) != NULL;) {
 		item = text_trim(item);
 		if (strcasecmp(item, "Default") == 0) {
-			group_p_key(r, (char[]){ "0x7fff" });
+			qos_read_ranges(r, f->name, "0x7fff", 0xffff, P_KEY_BASE,
+			                &qos_group(r)->p_keys);
 			continue;
 		}
 		diag_add(r->d, DIAG_WARNING, r->path, r->line,
@@ -116,8 +138,9 @@ static void group_partition(struct qos_reader *r, char *text)
 	}
 }
 
-static void group_node_type(struct qos_reader *r, char *text)
+static void group_node_type(struct qos_reader *r, const struct field *f, char *text)
 {
+	(void)f;
 	static const struct {
 		const char *name;
 		unsigned bits;
@@ -142,36 +165,18 @@ static void group_node_type(struct qos_reader *r, char *text)
 	}
 }
 
-static void level_name(struct qos_reader *r, char *text)
+static void level_name(struct qos_reader *r, const struct field *f, char *text)
 {
+	(void)f;
 	if (qos_find_level(r, text, r->n_levels - 1) != QOS_LEVEL_NONE) {
 		qos_refuse(r, "qos-level '%.64s' stands here twice", text);
 	}
 	qos_level(r)->name = copy_of(r, text);
 }
 
-static void level_sl(struct qos_reader *r, char *text)
+static void level_path_bits(struct qos_reader *r, const struct field *f, char *text)
 {
-	qos_level(r)->sl = (int32_t)read_number(r, text, 0, QOS_SLS - 1);
-}
-
-static void level_mtu(struct qos_reader *r, char *text)
-{
-	qos_level(r)->mtu_limit = read_number(r, text, 1, MTU_MAX);
-}
-
-static void level_rate(struct qos_reader *r, char *text)
-{
-	qos_level(r)->rate_limit = read_number(r, text, 2, CODE_MAX);
-}
-
-static void level_life(struct qos_reader *r, char *text)
-{
-	qos_level(r)->packet_life = (int32_t)read_number(r, text, 0, CODE_MAX);
-}
-
-static void level_path_bits(struct qos_reader *r, char *text)
-{
+	(void)f;
 	struct qos_ranges bits = { NULL, 0 };
 
 	if (qos_read_ranges(r, "path bits", text, 0x7f, UINT64_MAX, &bits)) {
@@ -180,66 +185,31 @@ static void level_path_bits(struct qos_reader *r, char *text)
 	}
 }
 
-static void level_p_key(struct qos_reader *r, char *text)
+static void rule_level(struct qos_reader *r, const struct field *f, char *text)
 {
-	qos_read_ranges(r, "a P_Key", text, 0xffff, P_KEY_BASE, &qos_level(r)->p_keys);
-}
-
-static void rule_service_id(struct qos_reader *r, char *text)
-{
-	qos_read_ranges(r, "a service ID", text, UINT64_MAX, UINT64_MAX,
-	                &qos_rule(r)->service_ids);
-}
-
-static void rule_qos_class(struct qos_reader *r, char *text)
-{
-	qos_read_ranges(r, "a QoS class", text, 0xfff, UINT64_MAX,
-	                &qos_rule(r)->qos_classes);
-}
-
-static void rule_p_key(struct qos_reader *r, char *text)
-{
-	qos_read_ranges(r, "a P_Key", text, 0xffff, P_KEY_BASE, &qos_rule(r)->p_keys);
-}
-
-static void rule_level(struct qos_reader *r, char *text)
-{
+	(void)f;
 	r->names[r->n_rules - 1].level = copy_of(r, text);
 	r->names[r->n_rules - 1].level_line = r->line;
 }
 
-/* A list, and what a line before has said. */
-static void add_names(struct qos_reader *r, const char *text, char **list, unsigned *line)
+/* Several lines of one rule make one list. */
+static void rule_names(struct qos_reader *r, const struct field *f, char *text)
 {
-	*list = *list == NULL ? copy_of(r, text)
-	                      : arena_printf(r->arena, "%s,%s", *list, text);
-	*line = r->line;
-	if (*list == NULL) {
+	struct qos_name_list *list =
+		(void *)((char *)&r->names[r->n_rules - 1] + f->offset);
+
+	list->text = list->text == NULL
+	                     ? copy_of(r, text)
+	                     : arena_printf(r->arena, "%s,%s", list->text, text);
+	list->line = r->line;
+	if (list->text == NULL) {
 		r->ret = -ENOMEM;
 	}
 }
 
-static void rule_source(struct qos_reader *r, char *text)
+static void setup_sl2vl(struct qos_reader *r, const struct field *f, char *text)
 {
-	struct qos_names *n = &r->names[r->n_rules - 1];
-
-	add_names(r, text, &n->sources, &n->sources_line);
-}
-
-static void rule_destination(struct qos_reader *r, char *text)
-{
-	struct qos_names *n = &r->names[r->n_rules - 1];
-
-	add_names(r, text, &n->destinations, &n->destinations_line);
-}
-
-static void setup_high_limit(struct qos_reader *r, char *text)
-{
-	(void)read_number(r, text, 0, 255);
-}
-
-static void setup_sl2vl(struct qos_reader *r, char *text)
-{
+	(void)f;
 	uint8_t vl[QOS_SLS];
 
 	if (qos_sl2vl_parse(text, vl) != E_OK) {
@@ -247,8 +217,9 @@ static void setup_sl2vl(struct qos_reader *r, char *text)
 	}
 }
 
-static void setup_weights(struct qos_reader *r, char *text)
+static void setup_weights(struct qos_reader *r, const struct field *f, char *text)
 {
+	(void)f;
 	struct qos_weights w;
 
 	if (qos_weights_parse(text, &w) != E_OK) {
@@ -256,53 +227,57 @@ static void setup_weights(struct qos_reader *r, char *text)
 	}
 }
 
-static void any_text(struct qos_reader *r, char *text)
+/* Descriptions, and lines without effect. */
+static void ignore_text(struct qos_reader *r, const struct field *f, char *text)
 {
 	(void)r;
+	(void)f;
 	(void)text;
 }
 
+#define NUMBER(m, least, most)                                                           \
+	.read = read_number, .offset = offsetof(struct qos_level, m), .min = least, .max = most
+#define RANGES(type, m, of, most, bits)                                                  \
+	.read = read_ranges, .offset = offsetof(struct type, m), .what = of, .max = most,        \
+		     .mask = bits
+#define P_KEYS(type) RANGES(type, p_keys, "a P_Key", 0xffff, P_KEY_BASE)
+
 /* clang-format off */
-static const struct {
-	enum qos_block in;
-	const char *name;
-	bool once;
-	void (*read)(struct qos_reader *r, char *text);
-} fields[] = {
-	{ QOS_GROUP, "name", true, group_name },
-	{ QOS_GROUP, "use", true, any_text },
-	{ QOS_GROUP, "port-guid", false, group_port_guid },
-	{ QOS_GROUP, "port-name", false, group_port_name },
-	{ QOS_GROUP, "pkey", false, group_p_key },
-	{ QOS_GROUP, "partition", false, group_partition },
-	{ QOS_GROUP, "node-type", false, group_node_type },
-	{ QOS_VLARB_SCOPE, "group", false, any_text },
-	{ QOS_VLARB_SCOPE, "across", false, any_text },
-	{ QOS_VLARB_SCOPE, "vlarb-high", false, setup_weights },
-	{ QOS_VLARB_SCOPE, "vlarb-low", false, setup_weights },
-	{ QOS_VLARB_SCOPE, "vl-high-limit", true, setup_high_limit },
-	{ QOS_SL2VL_SCOPE, "group", false, any_text },
-	{ QOS_SL2VL_SCOPE, "from", false, any_text },
-	{ QOS_SL2VL_SCOPE, "to", false, any_text },
-	{ QOS_SL2VL_SCOPE, "across", false, any_text },
-	{ QOS_SL2VL_SCOPE, "across-from", false, any_text },
-	{ QOS_SL2VL_SCOPE, "across-to", false, any_text },
-	{ QOS_SL2VL_SCOPE, "sl2vl-table", true, setup_sl2vl },
-	{ QOS_LEVEL, "name", true, level_name },
-	{ QOS_LEVEL, "use", true, any_text },
-	{ QOS_LEVEL, "sl", true, level_sl },
-	{ QOS_LEVEL, "mtu-limit", true, level_mtu },
-	{ QOS_LEVEL, "rate-limit", true, level_rate },
-	{ QOS_LEVEL, "packet-life", true, level_life },
-	{ QOS_LEVEL, "path-bits", false, level_path_bits },
-	{ QOS_LEVEL, "pkey", false, level_p_key },
-	{ QOS_RULE, "use", true, any_text },
-	{ QOS_RULE, "qos-class", false, rule_qos_class },
-	{ QOS_RULE, "source", false, rule_source },
-	{ QOS_RULE, "destination", false, rule_destination },
-	{ QOS_RULE, "service-id", false, rule_service_id },
-	{ QOS_RULE, "pkey", false, rule_p_key },
-	{ QOS_RULE, "qos-level-name", true, rule_level },
+static const struct field fields[] = {
+	{ QOS_GROUP, "name", true, .read = group_name },
+	{ QOS_GROUP, "use", true, .read = ignore_text },
+	{ QOS_GROUP, "port-guid", false, RANGES(qos_port_group, port_guids, "a port GUID", UINT64_MAX, UINT64_MAX) },
+	{ QOS_GROUP, "port-name", false, .read = group_port_name },
+	{ QOS_GROUP, "pkey", false, P_KEYS(qos_port_group) },
+	{ QOS_GROUP, "partition", false, .read = group_partition },
+	{ QOS_GROUP, "node-type", false, .read = group_node_type },
+	{ QOS_VLARB_SCOPE, "group", false, .read = ignore_text },
+	{ QOS_VLARB_SCOPE, "across", false, .read = ignore_text },
+	{ QOS_VLARB_SCOPE, "vlarb-high", false, .read = setup_weights },
+	{ QOS_VLARB_SCOPE, "vlarb-low", false, .read = setup_weights },
+	{ QOS_VLARB_SCOPE, "vl-high-limit", true, .read = read_number, .max = 255 },
+	{ QOS_SL2VL_SCOPE, "group", false, .read = ignore_text },
+	{ QOS_SL2VL_SCOPE, "from", false, .read = ignore_text },
+	{ QOS_SL2VL_SCOPE, "to", false, .read = ignore_text },
+	{ QOS_SL2VL_SCOPE, "across", false, .read = ignore_text },
+	{ QOS_SL2VL_SCOPE, "across-from", false, .read = ignore_text },
+	{ QOS_SL2VL_SCOPE, "across-to", false, .read = ignore_text },
+	{ QOS_SL2VL_SCOPE, "sl2vl-table", true, .read = setup_sl2vl },
+	{ QOS_LEVEL, "name", true, .read = level_name },
+	{ QOS_LEVEL, "use", true, .read = ignore_text },
+	{ QOS_LEVEL, "sl", true, NUMBER(sl, 0, QOS_SLS - 1) },
+	{ QOS_LEVEL, "mtu-limit", true, NUMBER(mtu_limit, 1, MTU_MAX) },
+	{ QOS_LEVEL, "rate-limit", true, NUMBER(rate_limit, 2, CODE_MAX) },
+	{ QOS_LEVEL, "packet-life", true, NUMBER(packet_life, 0, CODE_MAX) },
+	{ QOS_LEVEL, "path-bits", false, .read = level_path_bits },
+	{ QOS_LEVEL, "pkey", false, P_KEYS(qos_level) },
+	{ QOS_RULE, "use", true, .read = ignore_text },
+	{ QOS_RULE, "qos-class", false, RANGES(qos_match_rule, qos_classes, "a QoS class", 0xfff, UINT64_MAX) },
+	{ QOS_RULE, "source", false, .read = rule_names, .offset = offsetof(struct qos_names, sources) },
+	{ QOS_RULE, "destination", false, .read = rule_names, .offset = offsetof(struct qos_names, destinations) },
+	{ QOS_RULE, "service-id", false, RANGES(qos_match_rule, service_ids, "a service ID", UINT64_MAX, UINT64_MAX) },
+	{ QOS_RULE, "pkey", false, P_KEYS(qos_match_rule) },
+	{ QOS_RULE, "qos-level-name", true, .read = rule_level },
 };
 /* clang-format on */
 
@@ -338,7 +313,7 @@ void qos_read_field(struct qos_reader *r, char *line)
 		if (*value == '\0') {
 			qos_refuse(r, "'%s' has no value", name);
 		} else {
-			fields[i].read(r, value);
+			fields[i].read(r, &fields[i], value);
 		}
 		return;
 	}

@@ -201,7 +201,7 @@ static const struct {
 	{ "", "q.conf", "needs a qos-level named DEFAULT", 1 },
 	{ LEVELS "colour: red\n", "q.conf:7", "has nothing of that name", 1 },
 	{ LEVELS "colour\n", "q.conf:7", "expected a keyword", 1 },
-	{ LEVELS "qos-level\nname: x\nend-qos-level\n", "q.conf:7", "belongs into qos-levels", 2 },
+	{ LEVELS "qos-level\nname: x\nend-qos-level\n", "q.conf:7", "belongs in qos-levels", 2 },
 	{ LEVELS "end-qos-levels\n", "q.conf:7", "'end-qos-levels' inside of the file", 1 },
 	{ LEVELS "qos-ulps\n", "q.conf:8", "ends inside of qos-ulps", 1 },
 	{ LEVELS "qos-ulps\nsrp : 1\nend-qos-ulps\n", "q.conf:8", "expected default, sdp", 1 },
