@@ -82,13 +82,13 @@ static bool path_fits(const char *path, const struct uri *u, const char **ret_ca
 		if (i == u->n_segments) {
 			return false;
 		}
-		const char *given = u->segment[i++];
+		const char *found = u->segment[i++];
 		if (segment[0] == '{') {
-			if (given[0] == '\0') {
+			if (found[0] == '\0') {
 				return false;
 			}
-			capture = given;
-		} else if (strlen(given) != len || memcmp(segment, given, len) != 0) {
+			capture = found;
+		} else if (strlen(found) != len || memcmp(segment, found, len) != 0) {
 			return false;
 		}
 		path = segment + len;
@@ -135,7 +135,7 @@ static int no_such_resource(struct api_call *c)
 	                   "there is no '%.200s'%s%s%s", c->uri.path,
 	                   near != NULL ? "; did you mean '" : "",
 	                   near != NULL ? near : "",
-	                   near != NULL ? "'?" : "; GET / lists what there is");
+	                   near != NULL ? "'?" : "; GET / lists all resources");
 }
 
 static bool is_known(const char *const *names, const char *name)
@@ -232,9 +232,9 @@ static int pin(struct api_call *c, struct api_reply *ret)
 	return E_OK;
 }
 
-/* One try from a pinned snapshot. E_STALE: what was built must be thrown away. */
-static int try_once(struct api_call *c, const struct api_request *rq,
-                    struct api_reply *ret)
+/* One attempt on a pinned snapshot. \retval E_STALE  Discard what was built. */
+static int try_answer(struct api_call *c, const struct api_request *rq,
+                      struct api_reply *ret)
 {
 	int err = pin(c, ret);
 	if (err != E_OK) {
@@ -244,20 +244,21 @@ static int try_once(struct api_call *c, const struct api_request *rq,
 	            api_etag_matches(rq->if_none_match, ret->etag);
 	ret->status = same ? 304 : 200;
 	err = same ? E_OK : c->row->handle(c);
-	/* A torn epoch explains any outcome, so it is looked at first. */
+	/* An epoch that changed meanwhile explains any result, so it is checked first. */
 	int torn = snap_check(c->snap);
 	return torn != E_OK ? torn : err;
 }
 
-/* What was built of an answer. */
-static void drop(struct api_call *c)
+/* Discards what was built of an answer. */
+static void drop_answer(struct api_call *c)
 {
 	body_clear(&c->body);
 	stream_free(c->stream);
 	c->stream = NULL;
 }
 
-static int run(struct api_call *c, const struct api_request *rq, struct api_reply *ret)
+static int run_handler(struct api_call *c, const struct api_request *rq,
+                       struct api_reply *ret)
 {
 	int err = E_STALE;
 
@@ -266,9 +267,9 @@ static int run(struct api_call *c, const struct api_request *rq, struct api_repl
 	}
 	c->stale = source_stale(c->thread->source, c->now_ms);
 	for (unsigned i = 0; i < API_TRIES && err == E_STALE; i++) {
-		drop(c);
+		drop_answer(c);
 		problem_clear(&c->problem);
-		err = try_once(c, rq, ret);
+		err = try_answer(c, rq, ret);
 	}
 	if (err == E_STALE) {
 		return problem_set(
@@ -286,9 +287,9 @@ static void reply_problem(struct api_call *c, int err, struct api_reply *ret)
 
 	c->problem.err = err;
 	if (c->epoch == 0) {
-		api_epoch(c, &why); /* refused before the snapshot was looked at */
+		api_epoch(c, &why); /* refused before a snapshot was pinned */
 	}
-	drop(c);
+	drop_answer(c);
 	body_json(&c->body, problem_json(&c->problem, c->epoch));
 	ret->status = gw_status(err);
 	ret->content_type = "application/problem+json";
@@ -317,7 +318,7 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
 	c.arena = arena_new();
 	int err = c.arena != NULL ? route(&c, rq) : -ENOMEM;
 	if (err == E_OK) {
-		err = run(&c, rq, &reply);
+		err = run_handler(&c, rq, &reply);
 	}
 	if (err == E_OK) {
 		err = body_done(&c.body);

@@ -20,9 +20,9 @@ struct uri;
  * known, which snapshot tables an answer depends on (its ETag), the list at "/", and the
  * route label of the metrics. No HTTP library in here: request in, reply out.
  *
- * An answer is from one epoch: a handler reads rows of a pinned snapshot, and when the
- * epoch turns out to be superseded too long ago the answer is thrown away and built
- * again, API_TRIES times in all.
+ * An answer is from one epoch, because a handler reads rows of a pinned snapshot. If the
+ * epoch was superseded for too long meanwhile, the answer is discarded and built again,
+ * API_TRIES times in all.
  */
 enum { API_TRIES = 3 };
 
@@ -77,8 +77,8 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
 /*!
  * \brief Row of a method and path.
  * \param ret_capture  Borrowed from \a u, NULL when the row has no {...}.
- * \retval E_HTTP_ENDPOINT \retval E_HTTP_METHOD  Another method would do; ret_row is set
- * all the same.
+ * \retval E_HTTP_ENDPOINT \retval E_HTTP_METHOD  The path exists, but with another method;
+ *         ret_row is set.
  */
 int api_match(const char *method, const struct uri *u, const struct api_row **ret_row,
               const char **ret_capture);

@@ -105,8 +105,8 @@ int api_cursor(struct api_call *c, const char *text, struct stream_place *ret)
 	    end < 0 || (text[end] != '\0' && !cursor_row(text + end, &at))) {
 		return problem_param(
 			&c->problem, c->arena, E_SYNTAX, "cursor",
-			"cursor='%s' was not made here: pass on next_cursor as it "
-			"was given",
+			"cursor='%s' is no cursor of this server: pass on next_cursor "
+			"unchanged",
 			text);
 	}
 	if (epoch != snap_meta(c->snap)->epoch) {

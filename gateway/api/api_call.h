@@ -58,8 +58,8 @@ struct api_call {
 json_t *api_head(const struct api_call *c);
 
 /*!
- * \brief Epoch that answers come from at this moment, for rows that need no snapshot.
- * \return 0: none; \a ret_why then says why, borrowed until the next request.
+ * \brief The newest epoch, for resources that need no snapshot.
+ * \return 0: none, for the reason \a ret_why, which is borrowed until the next request.
  */
 uint64_t api_epoch(struct api_call *c, const char **ret_why);
 
@@ -73,7 +73,7 @@ int api_capture_guid(struct api_call *c, uint64_t *ret_guid);
  * filled. */
 int api_capture_switch(struct api_call *c, struct snap_node *ret);
 
-/*! Part of a long list: at most limit elements, from a key on. */
+/*! A page of a long list: at most \a limit elements, from a key on. */
 struct api_page {
 	uint32_t limit;
 	uint64_t guid; /*!< first key: GUID, or LID */
@@ -87,18 +87,17 @@ struct api_page {
 int api_page(struct api_call *c, struct api_page *ret);
 
 /*!
- * \brief Takes a cursor apart: "epoch-key-sub-rest" in hex; whoever holds it need not
- * know. \retval E_HTTP_GONE  It is of another epoch. \retval E_SYNTAX  Problem filled,
+ * \brief Decodes a cursor: "epoch-key-sub-skip" in hex, opaque to clients. \retval E_HTTP_GONE  It is of another epoch. \retval E_SYNTAX  Problem filled,
  * too.
  */
 int api_cursor(struct api_call *c, const char *text, struct stream_place *ret);
 
-/*! \brief {"next_cursor":"..."} that goes on at this place. */
+/*! \brief {"next_cursor":"..."} of the page that begins at this place. */
 json_t *api_next_place(const struct api_call *c, const struct stream_place *at);
 
 /*!
- * \brief Answers with a stream of the epoch that is pinned, of the tables of the row.
- * \param spec  more, done, state, name and from; the rest is filled in here. The state is
+ * \brief Answers with a stream of the pinned epoch and of the tables of this resource.
+ * \param spec  more, done, state, name and from; the other members are set here. The state is
  *              taken on success.
  * \retval E_FULL  Problem filled. \retval others  Of \a more for the first slice.
  */
@@ -117,7 +116,7 @@ typedef int api_lid_byte_f(struct snap_reader *r, uint64_t sw_guid, uint32_t lid
 int api_lid_bytes(struct api_call *c, uint64_t guid, api_lid_byte_f *get,
                   const char *name, const struct api_page *page, json_t **ret_tail);
 
-/*! \brief {"next_cursor":"..."} that goes on with this key. */
+/*! \brief {"next_cursor":"..."} of the page that begins with this key. */
 json_t *api_next(const struct api_call *c, uint64_t guid, uint8_t port);
 
 /* --- handlers --- */

@@ -209,7 +209,7 @@ int api_links(struct api_call *c)
 
 /* --- LIDs --- */
 
-/* Walks LIDs upwards; each range stands once, at its base. The key of a page is a LID. */
+/* Lists each LID range once, at its base. The key of a page is a LID. */
 static int add_lids(struct api_call *c, const struct api_page *page, json_t **ret_tail)
 {
 	uint32_t top = snap_meta(c->snap)->top_lid, n = 0;

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * /v1/groups and /v1/groups/{mgid}: multicast groups as they are mirrored, who is in one
- * by name, and the ports of switches that send its packets on, out of the multicast
- * tables.
+ * /v1/groups and /v1/groups/{mgid}: the multicast groups that the snapshot mirrors, the
+ * members of one group by name, and the switch ports that forward its packets, from the
+ * multicast tables.
  */
 #include <errno.h>
 #include <string.h>

@@ -11,7 +11,7 @@ int api_healthz(struct api_call *c)
 {
 	const char *why = NULL;
 
-	/* Alive is all this says: no look at the daemon may make it fail. */
+	/* This process is alive; the state of the daemon does not matter here. */
 	body_json(&c->body, json_pack("{s:s, s:I}", "status", "ok", "epoch",
 	                              (json_int_t)api_epoch(c, &why)));
 	return E_OK;
@@ -60,7 +60,7 @@ int api_index(struct api_call *c)
 	return E_OK;
 }
 
-/* One epoch's figures; thrown away and written again when it is superseded meanwhile. */
+/* The figures of one epoch; they are written again if it is superseded meanwhile. */
 static int fabric_metrics(struct api_call *c, uint64_t *ret_epoch, const char **ret_why)
 {
 	struct snap_reader *snap;
@@ -69,7 +69,7 @@ static int fabric_metrics(struct api_call *c, uint64_t *ret_epoch, const char **
 	for (unsigned i = 0; i < API_TRIES; i++) {
 		int err = source_pin(c->thread->source, c->now_ms, ret_why, &snap);
 		if (err != E_OK) {
-			return E_OK; /* nothing to show is no failure */
+			return E_OK; /* without an epoch there are no figures, which is no failure */
 		}
 		c->body.len = start;
 		err = metrics_fabric(&c->body, snap);

@@ -2,14 +2,14 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * /v1/records and /v1/records/{name}: the records of subnet administration, asked for by
- * components in the query string, in the order in which a GetTable has them. Long tables
- * come in pages, for which a walk begins again where it was: the cursor holds the key of
- * the walk and how many matches under it have been given out.
+ * /v1/records and /v1/records/{name}: the records of subnet administration. Components in
+ * the query string select records; their order is that of a GetTable. Long tables come in
+ * pages. A cursor holds the key at which the walk stopped and the number of matches under
+ * it that were sent, so that the next page goes on there.
  *
- * Keys of management (M_Key, SM_Key) and ServiceKeys are never shown. Of what clients
- * write (groups and their members, services, subscriptions) all else is that the trusted
- * see.
+ * Management keys (M_Key, SM_Key) and ServiceKeys are never shown. All other components of
+ * client records (groups and their members, services, subscriptions) are shown as to a
+ * trusted requester.
  */
 #include <errno.h>
 #include <infiniband/umad_sa.h>
@@ -73,7 +73,7 @@ static int unknown_component(struct api_call *c, const struct sa_attr *attr,
 	                     attr->name, name);
 }
 
-/* trusted=false: what is shown to those who do not know the SM_Key. */
+/* trusted=false: only what a requester without the SM_Key may see. */
 static int read_trusted(struct api_call *c, const char *text, struct record_request *rq)
 {
 	rq->trusted = strcmp(text, "true") == 0;
@@ -110,8 +110,8 @@ static int read_stream(struct api_call *c, const char *text, struct record_reque
 	return E_OK;
 }
 
-/* A page has a limit and a cursor, a stream has from. */
-static int check_way(struct api_call *c, const struct record_request *rq)
+/* limit and cursor belong to a page, from belongs to a stream. */
+static int check_paging(struct api_call *c, const struct record_request *rq)
 {
 	static const char *const of_page[] = { "limit", "cursor" };
 
@@ -163,7 +163,7 @@ static int read_param(struct api_call *c, const struct uri_param *p,
 	return E_OK;
 }
 
-/* The daemon's, as its last sign of life has it. 0: it gave none. */
+/* SMPs that the daemon sent, from its last heartbeat. 0: unknown. */
 static uint32_t act_count(struct api_call *c)
 {
 	struct stats_copy stats;
@@ -191,15 +191,15 @@ static int read_request(struct api_call *c, struct record_request *rq)
 		}
 	}
 	record_form(sa_reply_attr(rq->attr), &rq->form);
-	return check_way(c, rq);
+	return check_paging(c, rq);
 }
 
-/* What a walk that ends early means here. */
-static int outcome(const struct sa_out *out)
+/* Errors of a walk that mean here: no records. */
+static int error_of(const struct sa_out *out)
 {
 	switch (out->ret) {
 	case E_OK:
-	case E_NOTFOUND: /* a LID of nobody, ...: no records */
+	case E_NOTFOUND: /* nobody has the LID, ... */
 	case E_NOPATH:
 	case E_PARTITION:
 	case E_POLICY: return E_OK;
@@ -207,21 +207,22 @@ static int outcome(const struct sa_out *out)
 	}
 }
 
-static int refusal(struct api_call *c, int err, uint16_t status)
+static int explain_refusal(struct api_call *c, int err, uint16_t status)
 {
 	if (err != E_RANGE) {
 		return err;
 	}
-	return problem_set(
-		&c->problem, c->arena, E_RANGE, "%s",
-		status == UMAD_SA_STATUS_INVALID_GID ? "no port has this GID"
-		: status == UMAD_SA_STATUS_INSUF_COMPS
-			? "components that go together have to be given together"
-			: "a component has a value that cannot be, or two contradict "
-			  "each other");
+	return problem_set(&c->problem, c->arena, E_RANGE, "%s",
+	                   status == UMAD_SA_STATUS_INVALID_GID ? "no port has this GID"
+	                   : status == UMAD_SA_STATUS_INSUF_COMPS
+	                           ? "some components must be used together, and one of "
+	                             "them is missing"
+	                           : "a component has an invalid value, or two "
+	                             "components contradict "
+	                             "each other");
 }
 
-/* Where a walk is. */
+/* The place that a walk has reached. */
 static struct stream_place place_of(const struct sa_out *out, size_t skip)
 {
 	struct stream_place at = { .key = out->key, .sub = out->sub, .skip = skip };
@@ -231,7 +232,7 @@ static struct stream_place place_of(const struct sa_out *out, size_t skip)
 	return at;
 }
 
-/* Walks on from a place. */
+/* Continues a walk at a place. */
 static int walk(struct snap_reader *r, const struct record_request *rq,
                 const struct stream_place *from, struct sa_out *out)
 {
@@ -263,13 +264,13 @@ static int walk(struct snap_reader *r, const struct record_request *rq,
 	out->row_key_len = from->row_len;
 	out->max_bytes = SIZE_MAX;
 	(void)sa_collect(r, &q, out);
-	return outcome(out);
+	return error_of(out);
 }
 
 /*
- * Why there may be records that are not here, NULL: all are. A LID with records has all
- * of its node's: a node is read as a whole (doc/decisions/0005); but those of the ports
- * in front of it are of several nodes.
+ * Why some records may be missing; NULL: none is. A node is read as a whole
+ * (doc/decisions/0005), so if a LID has records, they are complete. The records of the
+ * ports in front of it belong to several nodes.
  */
 static const char *warning(const struct api_call *c, const struct record_request *rq,
                            bool some)
@@ -298,7 +299,7 @@ static void write_records(struct api_call *c, const struct record_request *rq,
 		record_write(&c->body, &rq->form, out->data + i * out->stride);
 	}
 	if (out->n >
-	    rq->limit) { /* the one more than asked for is the next page's first */
+	    rq->limit) { /* one more was read: it is the first of the next page */
 		const struct stream_place next = place_of(out, out->in_key - 1);
 		tail = api_next_place(c, &next);
 	}
@@ -309,7 +310,7 @@ static int page(struct api_call *c, const struct record_request *rq)
 {
 	struct sa_out out = { .max = (size_t)rq->limit + 1 };
 
-	int err = refusal(c, walk(c->snap, rq, &rq->from, &out), out.status);
+	int err = explain_refusal(c, walk(c->snap, rq, &rq->from, &out), out.status);
 	if (err == E_OK) {
 		json_t *head = api_head(c);
 		json_object_set_new(head, "name",
@@ -382,7 +383,7 @@ static int stream(struct api_call *c, const struct record_request *rq)
 		                    .from = rq->from };
 	int err = api_stream(c, &spec);
 	if (err != E_OK) {
-		err = refusal(c, err, s->status);
+		err = explain_refusal(c, err, s->status);
 		record_stream_done(s);
 	}
 	return err;

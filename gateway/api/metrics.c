@@ -337,7 +337,7 @@ struct series {
 	size_t name; /* length */
 };
 
-/* By name, so that a family stands together; inside it as text. */
+/* By name, so that the series of a family follow each other; inside it as text. */
 static int compare_series(const void *pa, const void *pb)
 {
 	const struct series *a = pa, *b = pb;

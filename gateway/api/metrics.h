@@ -13,7 +13,7 @@ struct snap_reader;
 struct stats_copy;
 
 /*!
- * Metrics in Prometheus' text format 0.0.4, prefix saguaro_: what the gateway counted of
+ * Metrics in Prometheus' text format 0.0.4, prefix saguaro_: what the gateway counts of
  * its own requests, the head of the epoch, and every series of the daemon's stats.
  */
 enum { HTTP_ROUTES_MAX = 24, HTTP_CODES_MAX = 16, HTTP_BUCKETS = 9 };
@@ -42,8 +42,8 @@ void metrics_http(struct body *b, const struct http_stats *s,
  * E_STALE */
 int metrics_fabric(struct body *b, struct snap_reader *r);
 
-/*! \brief Heartbeat and the daemon's series; what does not follow the grammar is counted,
- * not copied. */
+/*! \brief Heartbeat and the daemon's series; a series that does not follow the grammar is counted
+ * and not copied. */
 void metrics_daemon(struct body *b, const struct stats_copy *c, uint64_t now_ms);
 
 /*! \brief Readiness as 0 or 1. */

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * A slice is made when the one before has been taken, so a client that reads slowly costs
- * the memory of a slice and no time, and no page of the snapshot is kept from reuse: a
- * foreign reader holds nothing that the writer has to wait for (db/view.h). It only finds
- * out that its epoch is gone.
+ * A slice is made when the one before has been sent, so a slow client costs the memory of
+ * one slice and no time. It keeps no page of the snapshot from reuse, because the writer
+ * does not wait for a foreign reader (db/view.h). The reader only finds out that its epoch
+ * is gone.
  */
 #include "gateway/api/stream.h"
 
@@ -22,7 +22,7 @@
 
 enum {
 	PIN_TRIES = 3,     /* epochs that pass under one slice */
-	SILENT_SLICES = 32 /* without a record before a line says that work goes on */
+	SILENT_SLICES = 32 /* without a record, until a line says that work goes on */
 };
 
 struct stream {
@@ -55,8 +55,8 @@ static int pin(struct stream *s, uint64_t *ret_epoch)
 	               : E_STALE;
 }
 
-/* One slice of one epoch; what turns out to be torn leaves no trace. */
-static int more(struct stream *s)
+/* One slice of one epoch. If the epoch changed meanwhile, nothing of the slice stays. */
+static int add_slice(struct stream *s)
 {
 	struct stream_place at = s->at;
 	size_t n = 0;
@@ -96,18 +96,18 @@ static void write_end(struct stream *s, int err, uint64_t now)
 }
 
 /* One slice or the last line. */
-static int make(struct stream *s)
+static int make_slice(struct stream *s)
 {
 	uint64_t now = s->spec.epoch;
 
 	s->out.len = s->taken = 0;
-	int err = s->at.end ? E_OK : more(s);
+	int err = s->at.end ? E_OK : add_slice(s);
 	for (unsigned i = 0; i < PIN_TRIES && err == E_STALE; i++) {
 		err = pin(s, &now);
 		if (err != E_OK) {
 			break;
 		}
-		err = more(s);
+		err = add_slice(s);
 	}
 	if (err != E_OK || (s->at.end && s->out.len == 0)) {
 		write_end(s, err, now);
@@ -115,11 +115,11 @@ static int make(struct stream *s)
 	return err;
 }
 
-/* Until there is something to send: a walk may pass many that do not fit. */
-static void fill(struct stream *s)
+/* Makes slices until there is something to send: a walk may pass many that do not match. */
+static void fill_buffer(struct stream *s)
 {
 	for (unsigned i = 0; i < SILENT_SLICES; i++) {
-		(void)make(s);
+		(void)make_slice(s);
 		if (s->out.len > 0) {
 			return;
 		}
@@ -140,14 +140,14 @@ static void write_begin(struct stream *s, struct body *b)
 
 /* The first slice, behind the first line. Nothing has been sent: any error is an answer.
  */
-static int first(struct stream *s)
+static int make_first(struct stream *s)
 {
 	struct body head = { .len = 0 };
 	uint64_t now;
 
 	int err = pin(s, &now);
 	if (err == E_OK) {
-		err = more(s);
+		err = add_slice(s);
 	}
 	if (err != E_OK) {
 		return err;
@@ -173,9 +173,9 @@ int stream_begin(struct source *source, struct http_stats *stats,
 	s->source = source_join(source);
 	int err = atomic_fetch_add(&stats->streams, 1) >= STREAMS_MAX ? E_FULL
 	          : s->source == NULL                                 ? -ENOMEM
-	                                                              : first(s);
+	                                                              : make_first(s);
 	if (err != E_OK) {
-		s->spec.done = NULL; /* the state stays the caller's */
+		s->spec.done = NULL; /* the caller keeps the state */
 		stream_free(s);
 		return err;
 	}
@@ -186,7 +186,7 @@ int stream_begin(struct source *source, struct http_stats *stats,
 size_t stream_read(struct stream *s, char *to, size_t max)
 {
 	if (s->taken == s->out.len && !s->ended) {
-		fill(s);
+		fill_buffer(s);
 	}
 	size_t n = s->out.len - s->taken;
 	if (n > max) {

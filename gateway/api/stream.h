@@ -14,22 +14,22 @@ struct snap_reader;
 struct source;
 
 /*!
- * An answer that is made while it is sent, in the memory of one slice of it whatever its
- * length: NDJSON, one JSON object per line.
+ * An answer that is made while it is sent. It needs the memory of one slice, whatever its
+ * length. It is NDJSON, one JSON object per line:
  *
  *   {"stream":"begin","epoch":7,"name":"PathRecord"}
  *   {...}                                  a record; no record has a member "stream"
- *   {"stream":"working","from":"0x..."}    now and then, when nothing fits for long
+ *   {"stream":"working","from":"0x..."}    now and then, while nothing matches
  *   {"stream":"end","complete":true,"epoch":7,"records":2}
  *
- * All of it is from one epoch. A stream has a reader of its own, which stays with the
- * epoch it began with; when that has been superseded for too long and the newest differs
- * in a table the stream is made of, the last line is
+ * All of it is from one epoch. A stream has a reader of its own, which keeps the epoch of
+ * its begin. If this epoch was superseded for too long and the newest one differs in a
+ * table that the stream reads, the last line is
  *
  *   {"stream":"end","complete":false,"reason":"superseded","epoch":7,"now":8,"records":2,"from":"0x..."}
  *
- * and who wants the rest asks again with from=; records of that key that were sent before
- * come again. Without a last line the connection broke (doc/decisions/0006).
+ * and the client continues with from=; records of that key that were sent before are sent
+ * again. If there is no last line, the connection broke (doc/decisions/0006).
  *
  * No HTTP in here: libmicrohttpd and the command line pull the same bytes.
  */
@@ -41,22 +41,21 @@ enum {
 	STREAMS_MAX = 64      /*!< at a time in one process */
 };
 
-/*! Where a stream is: a place of struct sa_out or struct path_place, and how many matches
- * under it were given out. */
+/*! The place that a stream has reached: that of struct sa_out or struct path_place, and how
+ * many matches under it were sent. */
 struct stream_place {
 	uint64_t key, sub;
 	size_t skip;
 	bool end; /*!< nothing is left */
-	uint8_t row
-		[SA_ROW_KEY_BYTES]; /*!< of records that clients write: key of the row */
+	uint8_t row[SA_ROW_KEY_BYTES]; /*!< client records: key of the row */
 	uint8_t row_len;            /*!< 0: the row that begins with key */
 };
 
 /*!
  * Lines of one kind.
  *
- * \param state  Of the kind; not changed by what is thrown away.
- * \param at     Where to begin; moved on.
+ * \param state  Of the kind; a slice that is discarded does not change it.
+ * \param at     Where to begin; set to where the next slice begins.
  * \param ret_n  Records written to \a out.
  */
 typedef int stream_more_f(void *state, struct snap_reader *r, struct stream_place *at,
@@ -76,7 +75,7 @@ struct stream_spec {
 };
 
 /*!
- * \brief Begins: makes the first slice, so that what cannot be asked is known at once.
+ * \brief Begins: makes the first slice, so that a bad request is refused with a status.
  *
  * \param source  Joined.
  * \param stats   Counts open streams and records; borrowed for the stream's life.

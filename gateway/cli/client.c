@@ -38,7 +38,7 @@ const struct option_row client_rows[] = {
 /* The snapshot opened in this process. */
 struct client_local {
 	struct api_thread thread;
-	struct http_stats stats; /* the API counts; nobody asks here */
+	struct http_stats stats; /* the resources count; nothing reads it here */
 };
 
 static int read_flags(struct client *s, const struct option_row *own, const char *doc,
@@ -63,8 +63,8 @@ static int read_flags(struct client *s, const struct option_row *own, const char
 		                       d);
 	}
 	diags_print(d, stderr, DIAG_WARNING);
-	int given = argc - s->first;
-	if (ret == E_OK && (n_args < 0 ? given > 1 : given != n_args)) {
+	int n = argc - s->first;
+	if (ret == E_OK && (n_args < 0 ? n > 1 : n != n_args)) {
 		fprintf(stderr, "%s: expected %s; try '%s --help'\n", s->program,
 		        args ? args : "no arguments", s->program);
 		ret = E_SYNTAX;
@@ -137,8 +137,7 @@ const char *client_escape(struct client *s, const char *text)
 	return out ? out : "";
 }
 
-/* --- the two doors: both fill a body and give an HTTP status, 0 when nobody answers ----
- */
+/* --- the two origins of an answer; each returns an HTTP status, 0: no answer ---------- */
 
 static void serve_local(struct client *s, const char *target, struct api_reply *ret)
 {
@@ -147,7 +146,7 @@ static void serve_local(struct client *s, const char *target, struct api_reply *
 	api_serve(&s->local->thread, &request, ret);
 }
 
-static unsigned ask_local(struct client *s, const char *target, struct body *ret)
+static unsigned request_local(struct client *s, const char *target, struct body *ret)
 {
 	struct api_reply reply = { 0 };
 
@@ -163,9 +162,9 @@ static size_t collect(char *data, size_t size, size_t n, void *ctx)
 	return size * n;
 }
 
-/* One request whose body goes to \a take, which may ask the handle for the status. */
-static unsigned ask_http(struct client *s, const char *target, CURL *curl,
-                         curl_write_callback take, void *ctx)
+/* One request; \a take gets the body and may read the status from the handle. */
+static unsigned request_http(struct client *s, const char *target, CURL *curl,
+                             curl_write_callback take, void *ctx)
 {
 	const char *url = arena_printf(s->arena, "%s%s", s->url, target);
 	long status = 0;
@@ -194,20 +193,19 @@ static unsigned ask_http(struct client *s, const char *target, CURL *curl,
 	return (unsigned)status;
 }
 
-static unsigned ask(struct client *s, const char *target, struct body *ret)
+static unsigned request(struct client *s, const char *target, struct body *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	if (s->local) {
-		return ask_local(s, target, ret);
+		return request_local(s, target, ret);
 	}
 	CURL *curl = curl_easy_init();
-	unsigned status = ask_http(s, target, curl, collect, ret);
+	unsigned status = request_http(s, target, curl, collect, ret);
 	curl_easy_cleanup(curl);
 	return status;
 }
 
-/* --- answers
- * ---------------------------------------------------------------------------- */
+/* --- answers -------------------------------------------------------------------------- */
 
 static void print_problem(const struct client *s, const json_t *problem)
 {
@@ -223,7 +221,7 @@ static void print_problem(const struct client *s, const json_t *problem)
 	}
 }
 
-/* Wrong input is the asker's; "no path", "ambiguous", "not ready" are answers. */
+/* Wrong input is an error of usage; "no path", "ambiguous", "not ready" are answers. */
 static int exit_of(unsigned status)
 {
 	if (status >= 200 && status < 300) {
@@ -232,8 +230,8 @@ static int exit_of(unsigned status)
 	return status == 422 || status == 503 ? EXIT_BAD : EXIT_USAGE;
 }
 
-/* Prints what a body that is no success says. */
-static int refused(struct client *s, const struct body *body, unsigned status)
+/* Prints the problem of an answer that is no success. */
+static int print_refusal(struct client *s, const struct body *body, unsigned status)
 {
 	json_t *problem = body->data ? json_loadb(body->data, body->len, 0, NULL) : NULL;
 
@@ -250,11 +248,11 @@ static int refused(struct client *s, const struct body *body, unsigned status)
 int client_get(struct client *s, const char *target, json_t **ret)
 {
 	struct body body;
-	const unsigned status = ask(s, target, &body);
+	const unsigned status = request(s, target, &body);
 	int code = exit_of(status);
 
 	if (code != EXIT_GOOD) {
-		code = refused(s, &body, status);
+		code = print_refusal(s, &body, status);
 		body_clear(&body);
 		return code;
 	}
@@ -268,7 +266,7 @@ int client_get(struct client *s, const char *target, json_t **ret)
 	return EXIT_GOOD;
 }
 
-/* Where the page that \a cursor names is. NULL: memory is out. */
+/* Target of the page of a cursor. NULL: out of memory. */
 static const char *page_at(struct client *s, const char *target, const char *cursor)
 {
 	return arena_printf(s->arena, "%s%ccursor=%s", target,
@@ -303,11 +301,11 @@ int client_print_list(struct client *s, const char *target, client_print_f *prin
 /* --- streams ---------------------------------------------------------------------------
  */
 
-/* A stream on its way to standard output. */
+/* A stream that is copied to standard output. */
 struct sink {
-	CURL *curl;          /* NULL: from here */
+	CURL *curl;          /* NULL: it is made in this process */
 	struct body refusal; /* instead of a stream */
-	bool failed;         /* nobody reads standard output any more */
+	bool failed;         /* standard output is closed */
 	char last[512];      /* the line that is being written, as far as it fits */
 	size_t len;
 	bool line_ended;
@@ -326,8 +324,8 @@ static void remember_line(struct sink *k, const char *data, size_t len)
 	}
 }
 
-/* Only the end of what comes can be of the last line. */
-static bool put(struct sink *k, const char *data, size_t len)
+/* Writes a block and remembers its end, which may be the last line. */
+static bool copy_block(struct sink *k, const char *data, size_t len)
 {
 	size_t tail = len < sizeof(k->last) ? len : sizeof(k->last);
 
@@ -336,7 +334,7 @@ static bool put(struct sink *k, const char *data, size_t len)
 	return !k->failed;
 }
 
-static size_t put_http(char *data, size_t size, size_t n, void *ctx)
+static size_t copy_http(char *data, size_t size, size_t n, void *ctx)
 {
 	struct sink *k = ctx;
 	long status = 0;
@@ -345,7 +343,7 @@ static size_t put_http(char *data, size_t size, size_t n, void *ctx)
 	if (status != 200) {
 		return collect(data, size, n, &k->refusal);
 	}
-	return put(k, data, size * n) ? size * n : 0;
+	return copy_block(k, data, size * n) ? size * n : 0;
 }
 
 static unsigned stream_local(struct client *s, const char *target, struct sink *k)
@@ -358,13 +356,13 @@ static unsigned stream_local(struct client *s, const char *target, struct sink *
 	k->refusal = reply.body;
 	while (reply.stream &&
 	       (n = stream_read(reply.stream, block, sizeof(block))) > 0 &&
-	       put(k, block, n)) {
+	       copy_block(k, block, n)) {
 	}
 	stream_free(reply.stream);
 	return reply.status;
 }
 
-/* Was the last line one that says that all came? */
+/* Does the last line say that the stream is complete? */
 static int outcome_of(struct client *s, struct sink *k)
 {
 	k->last[k->len] = '\0';
@@ -373,10 +371,12 @@ static int outcome_of(struct client *s, struct sink *k)
 	bool complete = is_end && json_is_true(json_object_get(last, "complete"));
 
 	if (!is_end) {
-		fprintf(stderr, "%s: the stream broke off\n", s->program);
+		fprintf(stderr, "%s: the connection broke before the end of the stream\n",
+		        s->program);
 	} else if (!complete) {
 		fprintf(stderr,
-		        "%s: the stream ended early (%s); its last line says where\n",
+		        "%s: the stream ended early (%s); its last line has the key to "
+		        "continue at\n",
 		        s->program, member_text(last, "reason"));
 	}
 	json_decref(last);
@@ -387,12 +387,12 @@ int client_stream(struct client *s, const char *target)
 {
 	struct sink k = { .curl = s->local ? NULL : curl_easy_init() };
 	const unsigned status = s->local ? stream_local(s, target, &k)
-	                                 : ask_http(s, target, k.curl, put_http, &k);
+	                                 : request_http(s, target, k.curl, copy_http, &k);
 	int code;
 
 	k.failed |= fflush(stdout) != 0;
 	if (status != 200) {
-		code = refused(s, &k.refusal, status);
+		code = print_refusal(s, &k.refusal, status);
 	} else {
 		code = k.failed ? EXIT_BAD : outcome_of(s, &k);
 	}

@@ -10,9 +10,9 @@
 struct arena;
 
 /*!
- * Where the reading commands get their answers: the same resources as HTTP, computed in
- * this process from the snapshot when it is readable, else asked of a gateway. Both give
- * the same JSON, so a command prints one thing only.
+ * Where the reading commands get their answers: the resources of the HTTP API, computed in
+ * this process from the snapshot if it is readable, else requested from a gateway. Both
+ * are the same JSON, so a command has one way to print it.
  */
 struct client_flags {
 	const char *instance, *snapshot_dir, *url;
@@ -39,7 +39,7 @@ struct client {
 };
 
 /*!
- * \brief Reads flags, environment (SAGUARO_SNAPSHOT_DIR, SAGUARO_URL) and picks the door.
+ * \brief Reads flags, environment (SAGUARO_SNAPSHOT_DIR, SAGUARO_URL) and chooses the origin.
  * \param own   Further rows over struct client_flags, or NULL.
  * \param n_args  How many positional arguments there must be; CLIENT_MAY_HAVE_ONE: none or one.
  * \return EXIT_GOOD, or EXIT_USAGE with a sentence printed.
@@ -63,15 +63,15 @@ int client_get(struct client *s, const char *target, json_t **ret);
 /*!
  * \brief Prints one page of a list.
  * \param body   Borrowed.
- * \param first  It is the list's first: what heads a table belongs here.
+ * \param first  It is the first page of the list, before which the table head is printed.
  * \return EXIT_GOOD; anything else ends the list.
  */
 typedef int client_print_f(const struct client *s, const json_t *body, bool first);
 
 /*!
  * \brief Gets a list such as "/v1/nodes?type=ca" page by page and prints each as it
- * comes. \param target  NULL: memory was out when it was made, which is told here.
- * \return EXIT_GOOD, or what client_get() or \a print said first.
+ * comes. \param target  NULL: it could not be made for lack of memory; prints so.
+ * \return EXIT_GOOD, or the first failure of client_get() or \a print.
  */
 int client_print_list(struct client *s, const char *target, client_print_f *print);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * saguaro config check: reads an opensm.conf or opafm.xml as saguarod would and tells
- * what was understood, what has no effect here, and what is wrong, each with its line.
+ * saguaro config check: reads an opensm.conf or opafm.xml as saguarod does and prints what
+ * it understands, what has no effect here, and what is wrong, each with its line.
  */
 #include <jansson.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-/* saguaro engines: what -R may name, with the options of each. */
+/* saguaro engines: the engines that -R may name, with the options of each. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>

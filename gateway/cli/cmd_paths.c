@@ -10,11 +10,11 @@
 /* clang-format off */
 static const struct option_row paths_rows[] = {
 	{ "mode", OPT_STRING, offsetof(struct client_flags, mode), NULL, .letter = 'm', .flags_long = "mode",
-	  .flags = OPT_CLI_ONLY, .arg = "MODE", .help = "minimal, pairwise, orderall or srcdstall; the SA's own when not given" },
+	  .flags = OPT_CLI_ONLY, .arg = "MODE", .help = "minimal, pairwise, orderall or srcdstall; by default the mode of the SA" },
 	{ "numb_path", OPT_UINT, offsetof(struct client_flags, numb_path), "0", .letter = 'n', .flags_long = "numb_path",
 	  .flags = OPT_CLI_ONLY, .arg = "N", .help = "at most so many paths" },
 	{ "service_id", OPT_STRING, offsetof(struct client_flags, service_id), NULL, .flags_long = "service_id",
-	  .flags = OPT_CLI_ONLY, .arg = "ID", .help = "paths for this service, as a policy gives them" },
+	  .flags = OPT_CLI_ONLY, .arg = "ID", .help = "paths for this service, by the policy" },
 	{ "qos_class", OPT_STRING, offsetof(struct client_flags, qos_class), NULL, .flags_long = "qos_class",
 	  .flags = OPT_CLI_ONLY, .arg = "N", .help = "paths of this QoS class, likewise" },
 	{ "p_key", OPT_STRING, offsetof(struct client_flags, p_key), NULL, .flags_long = "p_key",

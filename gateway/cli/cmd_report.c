@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * saguaro report NAME [FILE]: the tables of a running fabric (no FILE), of a topology file
- * routed here, or of a topology file with somebody else's tables (--lfts).
+ * saguaro report NAME [FILE]: reports on the tables of a running fabric (no FILE), of a
+ * topology file that is routed here, or of a topology file with other tables (--lfts).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,9 +30,9 @@ static const struct option_row report_rows[] = {
 	{ "sl", OPT_STRING, offsetof(struct route_flags, sl), NULL, .flags_long = "sl",
 	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "SL per source switch and LID, in the same shape" },
 	{ "src", OPT_STRING, offsetof(struct route_flags, src), NULL, .flags_long = "src",
-	  .flags = OPT_CLI_ONLY, .arg = "PORT", .help = "route: where it begins; LID, GUID, description or name:port" },
+	  .flags = OPT_CLI_ONLY, .arg = "PORT", .help = "route: source, as LID, GUID, description or name:port" },
 	{ "dst", OPT_STRING, offsetof(struct route_flags, dst), NULL, .flags_long = "dst",
-	  .flags = OPT_CLI_ONLY, .arg = "PORT", .help = "route: where it goes" },
+	  .flags = OPT_CLI_ONLY, .arg = "PORT", .help = "route: destination, likewise" },
 	{ "limit", OPT_UINT, offsetof(struct route_flags, limit), "100", 1, 10000000, .flags_long = "limit",
 	  .flags = OPT_CLI_ONLY, .arg = "N", .help = "list so many faults at most" },
 	{ NULL }
@@ -85,7 +85,8 @@ static int from_file(struct route_job *j, struct lft *lft, struct lanes *lanes)
 		return status;
 	}
 	route_job_request(j, &request);
-	request.list.no_fallback = true; /* what was asked for is what is looked at */
+	request.list.no_fallback =
+		true; /* the report is about the engine that was asked for */
 	request.credit_loops = CREDIT_PROGRAM;
 	j->outcome = route_run(&request, j->arena, &j->result);
 	if (!j->result.out.lft.rows) {

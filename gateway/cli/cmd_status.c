@@ -74,8 +74,8 @@ static void print_routing(const json_t *r)
 	           json_number_value(json_object_get(seconds, "prove")));
 }
 
-/* All that can be said, also when the subnet is not up; that decides the exit status. */
-static int show(struct client *c)
+/* Prints all that is known, also if the subnet is not up; that sets the exit status. */
+static int show_status(struct client *c)
 {
 	json_t *ready = NULL, *fabric = NULL, *routing = NULL;
 	const int status = client_get(c, "/readyz", &ready);
@@ -114,7 +114,7 @@ int cmd_status(int argc, char **argv)
 	                    NULL, 0, argc, argv);
 
 	if (status == EXIT_GOOD) {
-		status = show(&c);
+		status = show_status(&c);
 	}
 	client_done(&c);
 	return status;

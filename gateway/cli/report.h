@@ -15,9 +15,9 @@ struct lft;
 struct lanes;
 
 /*!
- * Reports: what is true of forwarding tables, whoever made them and wherever they run. One
- * row per report. build() computes and gives a JSON object, which is what --json prints;
- * print() writes the same object as text, in the shape that users of opareport know.
+ * Reports on forwarding tables, whichever program made them. One row per report. build()
+ * computes a JSON object, which --json prints; print() writes the same object as text, in
+ * the layout that users of opareport know.
  */
 struct report_in {
 	const struct graph *g;
@@ -34,7 +34,7 @@ struct report {
 	const char *name, *alias; /*!< alias: another spelling, or NULL */
 	const char *help;
 	/*!
-	 * \param ret_good  False: what is reported is a fault; becomes the exit status.
+	 * \param ret_good  False: the report shows a fault; sets the exit status.
 	 * \retval E_NOTFOUND  src or dst names nothing; a sentence was printed.
 	 */
 	int (*build)(const struct report_in *in, json_t **ret, bool *ret_good);

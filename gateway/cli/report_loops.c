@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * validatecreditloops: the proof, in the words of those who come from opareport. Unlike
- * there all LIDs of an LMC range count, every virtual lane has a graph of its own, and a
- * loop names the routes that make it.
+ * validatecreditloops: the proof, in the terms of opareport. Other than there, all LIDs of
+ * an LMC range count, every virtual lane has a graph of its own, and a loop names the
+ * routes that cause it.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-/* route: the way to each LID of an end port, hop by hop, as the tables have it. */
+/* route: the route to each LID of an end port, hop by hop, by the tables. */
 #include <inttypes.h>
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include "routing/graph/tables.h"
 #include "routing/graph/walk.h"
 
-/* End ports that fit a text. */
+/* End ports that match a text. */
 struct seek {
 	const struct graph *g;
 	const char *text;
@@ -181,7 +181,7 @@ static void print(const json_t *r)
 
 const struct report report_route = {
 	.name = "route",
-	.help = "the way from --src to each LID of --dst, hop by hop",
+	.help = "the route from --src to each LID of --dst, hop by hop",
 	.build = build,
 	.print = print,
 };

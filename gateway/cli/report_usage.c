@@ -58,8 +58,8 @@ static json_t *sums_json(const struct sums *s)
 
 /* --- pathusage and treepathusage ------------------------------------------------- */
 
-/* The same cable the other way. */
-static uint32_t back_of(const struct graph *g, uint32_t channel)
+/* The same cable in the other direction. */
+static uint32_t reverse_of(const struct graph *g, uint32_t channel)
 {
 	const struct sw_link *l = &g->adj[channel];
 	uint32_t i = g->adj_first[l->to];
@@ -95,7 +95,8 @@ struct walk {
 	struct sums fabric[2];
 };
 
-static json_t *both(json_t *o, const char *first, const char *second, const struct sums s[2])
+static json_t *add_sums(json_t *o, const char *first, const char *second,
+                        const struct sums s[2])
 {
 	json_object_set_new(o, first, sums_json(&s[0]));
 	json_object_set_new(o, second, sums_json(&s[1]));
@@ -115,7 +116,7 @@ static json_t *path_switch(struct walk *w, uint32_t s)
 	struct sums own[2] = { 0 };
 
 	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-		struct counts received = load_of(&w->load, back_of(g, i));
+		struct counts received = load_of(&w->load, reverse_of(g, i));
 		struct counts sent = load_of(&w->load, i);
 		json_t *port = port_json(g, i);
 
@@ -126,7 +127,7 @@ static json_t *path_switch(struct walk *w, uint32_t s)
 		add_to(w, own, GROUP_TRANSMITTED, sent);
 	}
 	json_object_set_new(o, "ports", ports);
-	return both(o, "received", "transmitted", own);
+	return add_sums(o, "received", "transmitted", own);
 }
 
 enum direction { LEVEL, UP, DOWN };
@@ -165,7 +166,7 @@ static json_t *tree_switch(struct walk *w, uint32_t s)
 	                                       ? json_null()
 	                                       : json_integer(w->height[s] + 1));
 	json_object_set_new(o, "ports", ports);
-	return both(o, "uplink", "downlink", own);
+	return add_sums(o, "uplink", "downlink", own);
 }
 
 static int build_paths(const struct report_in *in, bool tree, json_t **ret)
@@ -187,8 +188,8 @@ static int build_paths(const struct report_in *in, bool tree, json_t **ret)
 	*ret = json_pack("{s:s, s:o, s:o}", "report",
 	                 tree ? report_tree_path_usage.name : report_path_usage.name,
 	                 "switches", switches, "fabric",
-	                 both(json_object(), tree ? "uplink" : "received",
-	                      tree ? "downlink" : "transmitted", w.fabric));
+	                 add_sums(json_object(), tree ? "uplink" : "received",
+	                          tree ? "downlink" : "transmitted", w.fabric));
 	return *ret ? E_OK : -ENOMEM;
 }
 

@@ -155,7 +155,7 @@ void route_job_request(const struct route_job *j, struct route_request *ret)
 	ret->strict = j->flags.strict;
 	ret->max_lanes = config_lanes(&j->config);
 	ret->threads = j->config.routing_threads_num;
-	ret->no_paths = true; /* nobody asks for them */
+	ret->no_paths = true; /* no command needs them */
 	ret->now = route_job_now;
 }
 

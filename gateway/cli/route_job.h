@@ -16,7 +16,7 @@ struct arena;
 struct graph;
 
 /*!
- * What `saguaro route` and `saguaro check` share: a topology file, LIDs, a routing
+ * What `saguaro route`, `check` and `report` share: a topology file, LIDs, a routing
  * result, its figures as text and JSON. Needs no daemon and no database.
  */
 struct route_job {
@@ -31,7 +31,7 @@ struct route_job {
 		const char *src, *dst;
 		uint32_t limit;
 	} flags;
-	const char *file; /*!< the topology file, NULL: none was given */
+	const char *file; /*!< the topology file, NULL: none */
 	struct graph *g;
 	struct lids lids;
 	struct route_result result;
@@ -56,7 +56,7 @@ int route_job_init(struct route_job *j, const struct option_row *own, const char
 /*! \brief LIDs by the options. \return EXIT_GOOD, or EXIT_USAGE with a sentence printed. */
 int route_job_assign_lids(struct route_job *j);
 
-/*! \brief Tables and LIDs from flags.lfts; lanes when flags.sl was given. \return likewise */
+/*! \brief Tables and LIDs from flags.lfts; lanes from flags.sl, if set. \return likewise */
 int route_job_read_tables(struct route_job *j, struct lft *ret_lft, struct lanes *ret_lanes);
 
 /*! \brief The request that belongs to the configuration. */

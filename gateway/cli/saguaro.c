@@ -25,7 +25,7 @@ static const struct command commands[] = {
 	{ "engines", "",                      "routing engines that -R may name", cmd_engines, false },
 	{ "topo",   "KIND ARGS",              "generate a topology file", cmd_topo, false },
 	{ "paths",  "SRC DST",                "paths from one end port to another, as the SA answers", cmd_paths, false },
-	{ "trace",  "SRC DST",                "the switches, ports and LIDs a packet passes", cmd_trace, false },
+	{ "trace",  "SRC DST",                "the switches, ports and LIDs that a packet passes", cmd_trace, false },
 	{ "records", "NAME [--COMPONENT VALUE]", "records of subnet administration", cmd_records, false },
 	{ "groups", "[GROUP]",                "multicast groups; of one its members and its tree", cmd_groups, false },
 	{ "nodes",  "",                       "nodes of the running fabric", cmd_nodes, false },
@@ -42,7 +42,7 @@ static void usage(FILE *f)
 		fprintf(f, "  %-7s %-27s %s\n", commands[i].name, commands[i].args,
 		        commands[i].help);
 	}
-	fprintf(f, "\n'saguaro COMMAND --help' tells the flags of a command.\n");
+	fprintf(f, "\n'saguaro COMMAND --help' lists the flags of a command.\n");
 }
 
 static int unknown(const char *word)

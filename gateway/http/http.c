@@ -2,14 +2,14 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * Facts of libmicrohttpd shape this file. A reply queued in the first call of the
- * access handler makes it close the connection, so replies are queued in the second call
- * (those that refuse a body excepted: there closing is meant). And an epoll thread with
- * exactly 128 ready descriptors waits for a further event before it serves them, so a
- * thread is never given that many.
+ * Two properties of libmicrohttpd shape this file. If a reply is queued in the first call
+ * of the access handler, it closes the connection. So replies are queued in the second
+ * call, except those that refuse a body, where the connection shall be closed. An epoll
+ * thread with exactly 128 ready descriptors waits for a further event before it serves
+ * them, so a thread never has that many.
  *
- * The URI callback keeps the request target as it was sent: libmicrohttpd's own decoding
- * lets malformed escapes pass.
+ * The URI callback keeps the request target as it was sent, because libmicrohttpd's own
+ * decoding accepts malformed escapes.
  */
 #include "gateway/http/http.h"
 
@@ -48,7 +48,7 @@ struct http {
 	struct http_stats stats;
 };
 
-/* One request on its way through the handler calls. */
+/* One request, from handler call to handler call. */
 struct exchange {
 	bool begun; /* the first call was made */
 	char target[];

@@ -10,8 +10,8 @@ struct arena;
 /*!
  * HTTP server: the glue between libmicrohttpd and the resources of api.h.
  *
- * A pool of threads, each with its own epoll set and its own reader of the snapshot, so
- * no lock is taken on the way of an answer.
+ * A pool of threads, each with its own epoll set and its own reader of the snapshot, so an
+ * answer takes no lock.
  */
 struct http_options {
 	const char *listen; /*!< "ADDR:PORT", "[ADDR]:PORT"; port 0: any */
@@ -23,7 +23,7 @@ struct http_options {
 struct http;
 
 /*!
- * \brief Binds, listens and answers from now on.
+ * \brief Binds, listens and starts the threads that answer.
  *
  * Signals must be blocked by the caller: the threads inherit its mask.
  *

@@ -26,7 +26,7 @@ static int write_port_file(const char *path, unsigned port)
 	return bad ? -EIO : E_OK;
 }
 
-/* Blocked before threads start, so that only wait_for_end() takes them. */
+/* Blocks them before threads start, so that only wait_for_end() receives them. */
 static void block_signals(sigset_t *set)
 {
 	sigemptyset(set);
@@ -80,7 +80,7 @@ static int serve(const struct gw_config *c, struct arena *a)
 		return err;
 	}
 	announce(c, h);
-	if (c->port_file != NULL) { /* the sign that all is said and done: last */
+	if (c->port_file != NULL) { /* last, because it tells that the server answers */
 		err = write_port_file(c->port_file, http_port(h));
 	}
 	if (err == E_OK) {

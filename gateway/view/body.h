@@ -8,7 +8,7 @@
 
 /*!
  * Body of an answer: text that grows. Errors stick: after one failure every call is a
- * no-op and body_done() tells.
+ * no-op and body_done() returns it.
  *
  * A long list is written element by element, so that an answer needs the memory of its
  * text and of one element, never of a whole tree:
@@ -34,8 +34,7 @@ void body_printf(struct body *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*!
- * \brief Room for so many bytes behind the text, for a writer that knows its need: it
- *        writes there and adds to len. \return NULL: out of memory.
+ * \brief Reserves bytes behind the text. The caller writes there and adds to len. \return NULL: out of memory.
  */
 char *body_room(struct body *b, size_t bytes);
 

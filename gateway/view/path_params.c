@@ -41,7 +41,7 @@ static int endpoint_problem(struct context *cx, int err, const char *parameter,
 	switch (err) {
 	case E_AMBIGUOUS:
 		problem_param(cx->p, cx->a, err, parameter,
-		              "'%s' stands for %u end ports; name one of the candidates",
+		              "'%s' names %u end ports; choose one of the candidates",
 		              text, c->total);
 		problem_member(cx->p, "candidates", candidates_json(c));
 		return err;
@@ -73,7 +73,7 @@ static int resolve(struct context *cx, const char *parameter, const char *text,
 	if (text == NULL || text[0] == '\0') {
 		return problem_param(
 			cx->p, cx->a, E_HTTP_PARAMETER, parameter,
-			"'%s' is missing: give a LID, GUID, GID, node description "
+			"'%s' is missing: use a LID, GUID, GID, node description "
 			"or description:port",
 			parameter);
 	}
@@ -81,7 +81,7 @@ static int resolve(struct context *cx, const char *parameter, const char *text,
 	return err == E_OK ? E_OK : endpoint_problem(cx, err, parameter, text, &c);
 }
 
-/* A number from min to max; the sentence on failure says what. */
+/* A number from min to max; \a what names it in the sentence on failure. */
 static int read_number(struct context *cx, const char *parameter, const char *text,
                        uint64_t min, uint64_t max, const char *what, uint64_t *ret)
 {

@@ -21,7 +21,7 @@ enum http_err {
 	E_HTTP_BODY,           /*!< 413 */
 	E_HTTP_GONE,           /*!< 410: a cursor of another epoch */
 	E_HTTP_ENDPOINT,       /*!< 404: no such resource at all */
-	E_HTTP_PARAMETER, /*!< 400: a query parameter that does not exist, or is given
+	E_HTTP_PARAMETER,      /*!< 400: a query parameter does not exist, occurs
 	                     twice, or is missing */
 	E_HTTP_END
 };

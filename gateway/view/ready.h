@@ -13,14 +13,14 @@ struct arena;
  * Is the fabric up, as far as a reader on the same machine can tell?
  */
 
-/*! \brief Is a heartbeat (CLOCK_BOOTTIME ms, 0: never) young enough? */
+/*! \brief Is a heartbeat (CLOCK_BOOTTIME ms, 0: none) recent enough? */
 bool heartbeat_fresh(uint64_t heartbeat_ms, uint64_t now_ms);
 
 /*!
- * \brief The reason why it is not ready, the one to look at first.
+ * \brief The most important reason why it is not ready.
  *
  * \param stats  NULL: there are none.
- * \param epoch  Published one, 0: none; \a why_no_epoch then says why, or is NULL.
+ * \param epoch  The published epoch, 0: none, for the reason \a why_no_epoch or NULL.
  * \return NULL: ready. Else one sentence in \a a.
  */
 const char *ready_reason(const struct stats_copy *stats, uint64_t epoch,

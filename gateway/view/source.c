@@ -2,11 +2,11 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * The files are shared by all threads and guarded by a lock, which a thread takes about
- * once a second to learn whether they were replaced, when another thread has learned it,
- * while there is no snapshot, and when stats are read. The way of an answer takes none:
+ * All threads share the files, which a lock guards. A thread takes the lock about once a
+ * second to check whether the files were replaced, when another thread has found that
+ * they were, while there is no snapshot, and when it reads stats. An answer needs no lock:
  * each thread has its own reader of the snapshot, and the generation of the files and the
- * last heartbeat seen are one atomic number each.
+ * last heartbeat are one atomic number each.
  */
 #include "gateway/view/source.h"
 
@@ -156,15 +156,14 @@ static void open_snap(struct files *f)
 	arena_free(a);
 }
 
-/* Opens what is there now. Lock held. */
+/* Opens the file that is there now. The lock is held. */
 static void follow_snap(struct files *f, uint64_t now_ms)
 {
 	if (!is_due(&f->snap_file.looked_ms, now_ms)) {
 		return;
 	}
 	if (f->snap != NULL && was_replaced(&f->snap_file)) {
-		snap_reader_close(
-			f->snap); /* threads let go of theirs when they look next */
+		snap_reader_close(f->snap); /* threads close theirs at their next check */
 		f->snap = NULL;
 	}
 	if (f->snap == NULL) {
@@ -259,8 +258,8 @@ static void follow(struct source *s, uint64_t now_ms)
 int source_pin(struct source *s, uint64_t now_ms, const char **ret_why,
                struct snap_reader **ret)
 {
-	/* What another thread has noticed counts at once: no client hears "ready" from
-	 * one and "no database" from the next. */
+	/* If another thread has found a change, this one follows before it answers, so
+	 * that a client does not get "ready" from one and "no database" from the next. */
 	if (is_due(&s->looked_ms, now_ms) || s->snap == NULL ||
 	    s->generation != atomic_load(&s->files->generation)) {
 		follow(s, now_ms);
@@ -299,14 +298,15 @@ static void look_for_heartbeat(struct source *s, uint64_t now_ms)
 	struct arena *a = arena_new();
 
 	if (a != NULL) {
-		(void)source_stats(s, now_ms, a,
-		                   &copy); /* keeps it, or that there is none */
+		(void)source_stats(
+			s, now_ms, a,
+			&copy); /* keeps the heartbeat, or that there is none */
 	}
 	arena_free(a);
 }
 
-/* While one thread looks the others go on with what was last seen, unless that would make
- * them say "stale": then it may be old only because nobody has asked for a while. */
+/* While one thread reads the heartbeat, the others use the last one, unless they would
+ * report "stale" by it: it may be old only because there was no request for a while. */
 bool source_stale(struct source *s, uint64_t now_ms)
 {
 	struct files *f = s->files;

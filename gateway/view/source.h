@@ -11,14 +11,14 @@
 struct arena;
 
 /*!
- * Where answers come from: the snapshot and stats environments of one daemon, opened when
- * they are there and for as long as they are the same files. One per thread; those made
- * by source_join() share the open files, for a process opens a snapshot only once.
+ * Where answers come from: the snapshot and stats environments of one daemon, which stay
+ * open while the files are the same. One per thread. Sources made by source_join() share
+ * the open files, because a process opens a snapshot only once.
  *
- * The folder may appear after this program started, and may be removed and made again (a
- * service manager does that to a runtime folder): opening is tried at most once in
- * SOURCE_RETRY_MS, and the file's identity is compared as often. What one of the sources
- * on the same files has noticed, all answer from. Nothing is ever written.
+ * The folder may appear after this program started, and a service manager may remove and
+ * make it again. So the files are opened, and their identity is compared, at most once in
+ * SOURCE_RETRY_MS. All sources on the same files follow a change that one of them found.
+ * Nothing is ever written.
  */
 enum { SOURCE_RETRY_MS = 1000, SOURCE_HEARTBEAT_MS = 200 };
 
@@ -27,7 +27,7 @@ struct source;
 /*! \param snapshot_dir  Copied. \return NULL: out of memory. */
 struct source *source_new(const char *snapshot_dir);
 
-/*! \brief One more on the same files, for another thread. \return NULL: out of memory. */
+/*! \brief Another source on the same files, for another thread. \return NULL: out of memory. */
 struct source *source_join(struct source *s);
 
 /*! \brief Files are closed with the last source on them. NULL is fine. */
@@ -47,11 +47,11 @@ uint64_t source_now_ms(void);
 int source_pin(struct source *s, uint64_t now_ms, const char **ret_why,
                struct snap_reader **ret);
 
-/*! \brief One consistent copy of the stats in \a a; source_stale() goes by its heartbeat
+/*! \brief One consistent copy of the stats in \a a; source_stale() uses its heartbeat
  * from then on. \retval E_NOTREADY  There are none. */
 int source_stats(struct source *s, uint64_t now_ms, struct arena *a,
                  struct stats_copy *ret);
 
-/*! \brief Is the daemon's heartbeat too old, or missing? Looked up at most each
+/*! \brief Is the daemon's heartbeat too old, or missing? Read at most once in
  * SOURCE_HEARTBEAT_MS. */
 bool source_stale(struct source *s, uint64_t now_ms);

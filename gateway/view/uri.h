@@ -43,5 +43,5 @@ struct uri {
  */
 int uri_parse(const char *target, struct arena *a, struct uri *ret, struct problem *p);
 
-/*! \brief Value of a parameter, NULL when it was not given. */
+/*! \brief Value of a parameter, NULL if it is missing. */
 const char *uri_param(const struct uri *u, const char *name);
