@@ -508,6 +508,63 @@ START_TEST(test_switches)
 }
 END_TEST
 
+/* --- an entity tag follows whatever the answer is made of ------------------------------ */
+
+/* The ETag of an answer with status 200. */
+static void read_etag(const char *target, char etag[56])
+{
+	struct api_request rq = { .method = "GET", .target = target };
+	struct api_reply reply;
+
+	api_serve(&thread, &rq, &reply);
+	ck_assert_uint_eq(reply.status, 200);
+	memcpy(etag, reply.etag, sizeof(reply.etag));
+	body_clear(&reply.body);
+}
+
+/* Publishes the same epoch with other P_Keys in the table of the first host. */
+static void publish_p_keys(uint8_t low)
+{
+	uint8_t keys[64] = { 0x80, low, 0xff, 0xff };
+	const struct port *p = &fixture.g->ports[fixture.g->hosts[0]];
+	const struct snap_attr table = { .guid = node_of(p)->guid,
+		                         .attr = 0x16, /* P_KeyTable */
+		                         .block = (uint32_t)p->num << 16,
+		                         .data = keys,
+		                         .len = sizeof(keys) };
+	const struct snap_content c = { .epoch = EPOCH + 1,
+		                        .g = fixture.g,
+		                        .lids = &fixture.lids,
+		                        .route = &fixture.route,
+		                        .attrs = &table,
+		                        .n_attrs = 1,
+		                        .options_text = "",
+		                        .subnet_prefix = 0xfe80000000000000,
+		                        .sm_lid = 1,
+		                        .sm_state = 3 };
+	struct snap_published done;
+
+	ck_assert_int_eq(snap_publish(fixture.writer, &c, boottime_ms(), &done), E_OK);
+}
+
+START_TEST(test_etag_of_paths)
+{
+	char target[64], before[56], same[56], after[56];
+
+	snprintf(target, sizeof(target), "/v1/paths?src=%u&dst=%u",
+	         base_lid(&fixture.g->ports[fixture.g->hosts[0]]),
+	         base_lid(&fixture.g->ports[fixture.g->hosts[1]]));
+	publish_p_keys(1);
+	read_etag(target, before);
+	publish_p_keys(1);
+	read_etag(target, same);
+	ck_assert_str_eq(same, before);
+	publish_p_keys(2);
+	read_etag(target, after);
+	ck_assert_str_ne(after, before);
+}
+END_TEST
+
 TEST_SUITE(fields)
 {
 	TCase *t = tcase_create("structs");
@@ -521,5 +578,6 @@ TEST_SUITE(fields)
 	tcase_add_test(t, test_links);
 	tcase_add_test(t, test_lids);
 	tcase_add_test(t, test_switches);
+	tcase_add_test(t, test_etag_of_paths);
 	suite_add_tcase(suite, t);
 }
