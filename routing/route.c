@@ -51,7 +51,7 @@ int engine_options_bind(struct engine_options *o, struct arena *a, struct diags 
 	return first;
 }
 
-/* Options of one engine: as given, else defaults. */
+/* Options of one engine: those of the request, or defaults. */
 static int options_of(const struct route_request *r, const struct engine *e,
                       struct arena *a, const void **ret)
 {
@@ -116,8 +116,9 @@ static int prove(const struct route_request *r, struct arena *a, struct route_re
 }
 
 /* Alternates that can deadlock are left out, unless loops are programmed on purpose. */
-static int keep_safe(const struct route_request *r, const struct adaptive_options *o,
-                     struct arena *a, struct route_result *ret)
+static int check_alternates(const struct route_request *r,
+                            const struct adaptive_options *o, struct arena *a,
+                            struct route_result *ret)
 {
 	const struct route_out *out = &ret->out;
 	uint64_t loops;
@@ -161,7 +162,7 @@ static int find_alternates(const struct route_request *r, struct arena *a,
 	}
 	code = alternates_build(r->g, r->lids, &ret->out.lft, o, a, &ret->alternates);
 	if (code == E_OK) {
-		code = keep_safe(r, o, a, ret);
+		code = check_alternates(r, o, a, ret);
 	}
 	ret->seconds_alternates = now(r) - start;
 	return code;
@@ -243,7 +244,7 @@ static int run_engine(const struct route_request *r, const struct engine *e,
 	return prove(r, a, ret);
 }
 
-static bool is_wanted(const struct route_request *r, const struct route_result *res)
+static bool may_program(const struct route_request *r, const struct route_result *res)
 {
 	return r->credit_loops == CREDIT_PROGRAM || res->out.may_deadlock;
 }
@@ -265,7 +266,7 @@ static bool has_entries(const struct lft *t)
 
 /* Do tables of such an engine pass with or without earlier ones? It may still say by
  * beyond_rule that these are not of that kind. */
-static bool promises(const struct engine *e)
+static bool has_fixed_verdict(const struct engine *e)
 {
 	return (e->flags & ENGINE_DEADLOCK_FREE) &&
 	       !(e->flags & (ENGINE_NEEDS_LANES | ENGINE_MAY_USE_LANES));
@@ -275,12 +276,12 @@ static bool promises(const struct engine *e)
 static bool passes_always(const struct route_request *r, const struct engine *e,
                           const struct route_out *out)
 {
-	return (promises(e) || (out->passes_always && !r->strict)) &&
+	return (has_fixed_verdict(e) || (out->passes_always && !r->strict)) &&
 	       !out->may_deadlock && !out->beyond_rule && !out->may_miss;
 }
 
-/* Not a matter of the tables. */
-static bool is_ours(int outcome)
+/* Did the run end for a reason that says nothing about the tables? */
+static bool is_not_verdict(int outcome)
 {
 	return outcome == -ENOMEM || outcome == -ECANCELED;
 }
@@ -297,20 +298,16 @@ static int run_keeping(const struct route_request *r, const struct engine *e,
 	return run_engine(r, e, &with_prev, a, why, ret);
 }
 
-/* May this engine have made the earlier tables? Then it has the best chance to need one
- * run. */
-static bool may_be_last(const struct route_verdict *v, const struct engine *e)
-{
-	return !v || !v->used || v->used == e;
-}
-
 /* An engine that passes without earlier tables, with them if it can; see route_run().
  * known: it passes without. */
 static int run_both(const struct route_request *r, const struct engine *e,
                     const struct route_in *in, bool known, struct arena *a,
                     struct why *why, struct route_result *ret)
 {
-	const bool early = known || promises(e) || may_be_last(r->verdict, e);
+	const struct route_verdict *v = r->verdict;
+	/* The engine that made the earlier tables most likely needs one run only. */
+	const bool early =
+		known || has_fixed_verdict(e) || !v || !v->used || v->used == e;
 	struct route_result kept = *ret;
 	struct why kept_why = { "" };
 	int kept_outcome = E_OK, outcome;
@@ -318,7 +315,7 @@ static int run_both(const struct route_request *r, const struct engine *e,
 
 	if (early) {
 		kept_outcome = run_keeping(r, e, in, a, &kept_why, &kept);
-		if (is_ours(kept_outcome) ||
+		if (is_not_verdict(kept_outcome) ||
 		    (kept_outcome == E_OK && (known || passes_always(r, e, &kept.out)))) {
 			*ret = kept;
 			return kept_outcome;
@@ -328,7 +325,7 @@ static int run_both(const struct route_request *r, const struct engine *e,
 	}
 	tmp = arena_new();
 	outcome = tmp ? run_engine(r, e, in, tmp, why, ret) : -ENOMEM;
-	if (outcome != E_OK && !(outcome == E_CREDITLOOP && is_wanted(r, ret))) {
+	if (outcome != E_OK && !(outcome == E_CREDITLOOP && may_program(r, ret))) {
 		arena_join(a, tmp);
 		return outcome;
 	}
@@ -336,7 +333,8 @@ static int run_both(const struct route_request *r, const struct engine *e,
 		kept = *ret;
 		kept_outcome = run_keeping(r, e, in, a, &kept_why, &kept);
 	}
-	if (kept_outcome == E_OK || kept_outcome == outcome || is_ours(kept_outcome)) {
+	if (kept_outcome == E_OK || kept_outcome == outcome ||
+	    is_not_verdict(kept_outcome)) {
 		arena_free(tmp);
 		*ret = kept;
 		return kept_outcome;
@@ -352,8 +350,9 @@ static int run_both(const struct route_request *r, const struct engine *e,
 
 /* Check, route and prove with one engine. E_UNSUITABLE: the engine refused, reason in
  * why. */
-static int attempt(const struct route_request *r, const struct engine *e, bool known,
-                   struct arena *a, struct why *why, struct route_result *ret)
+static int check_and_run(const struct route_request *r, const struct engine *e,
+                         bool known, struct arena *a, struct why *why,
+                         struct route_result *ret)
 {
 	struct route_in in = input_of(r);
 	int ret_code = options_of(r, e, a, &in.options);
@@ -375,7 +374,7 @@ static int attempt(const struct route_request *r, const struct engine *e, bool k
 }
 
 /* May the next engine be tried after this outcome? */
-static bool goes_on(const struct route_request *r, int outcome)
+static bool tries_next(const struct route_request *r, int outcome)
 {
 	if (outcome == E_CREDITLOOP) {
 		return r->credit_loops == CREDIT_FALLBACK;
@@ -395,19 +394,19 @@ static void warn_credit_loop(const struct route_request *r, struct arena *a,
 static int try_engine(const struct route_request *r, const struct engine *e, bool known,
                       struct arena *a, struct why *why, struct route_result *res)
 {
-	int outcome = attempt(r, e, known, a, why, res);
+	int outcome = check_and_run(r, e, known, a, why, res);
 
-	if (outcome == E_CREDITLOOP && is_wanted(r, res)) {
+	if (outcome == E_CREDITLOOP && may_program(r, res)) {
 		warn_credit_loop(r, a, res);
 		return E_OK;
 	}
-	if (outcome != E_OK && outcome != E_UNSUITABLE && goes_on(r, outcome)) {
+	if (outcome != E_OK && outcome != E_UNSUITABLE && tries_next(r, outcome)) {
 		why_add(why, "%s: %s", e->name, proof_text(&res->proof, r->g, a));
 	}
 	return outcome;
 }
 
-/* What a choice among engines free of deadlock settled on, and why on none before it. */
+/* Notes which deadlock-free engine was chosen, and why none before it. */
 static void note_choice(struct route_result *res, const char *who,
                         const struct why *passed_over)
 {
@@ -428,7 +427,7 @@ static void note_choice(struct route_result *res, const char *who,
 	}
 }
 
-/* Tables with a credit loop are nothing that "deadlockfree" could mean. */
+/* "deadlockfree" never accepts tables with a credit loop. */
 static struct route_request request_for(const struct route_request *r, unsigned i)
 {
 	struct route_request own = *r;
@@ -494,7 +493,7 @@ static int search_engines(const struct route_request *r, struct search *x,
 		                   route_list_is_chosen(&r->list, x->at) ? &x->passed_over
 		                                                         : &x->refused,
 		                   res);
-		if (outcome == E_OK || !goes_on(&own, outcome)) {
+		if (outcome == E_OK || !tries_next(&own, outcome)) {
 			break;
 		}
 		x->known = false;
@@ -574,7 +573,7 @@ static int run_cached(const struct route_request *r, struct arena *a, struct why
 		                    .seconds_route = now(r) - start };
 
 	outcome = prove(r, a, &res);
-	if (outcome == E_CREDITLOOP && is_wanted(r, &res)) {
+	if (outcome == E_CREDITLOOP && may_program(r, &res)) {
 		warn_credit_loop(r, a, &res);
 		outcome = E_OK;
 	}
@@ -586,8 +585,8 @@ static int run_cached(const struct route_request *r, struct arena *a, struct why
 	return outcome;
 }
 
-/* What was computed is remembered; after a failure nothing is. A cache that has no memory
- * for it only costs the next computation. */
+/* Stores the result in the cache, or clears the cache after a failure. Without memory for
+ * the cache the next run computes again. */
 static void remember(const struct route_request *r, int outcome, const struct route_result *res)
 {
 	const struct route_cached c = { .used = res->used,

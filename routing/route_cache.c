@@ -57,11 +57,6 @@ void route_cache_free(struct route_cache *c)
 
 /* --- storing ------------------------------------------------------------------------ */
 
-static bool has_hosts(const struct graph *g, const struct node *n)
-{
-	return n->sw != GRAPH_NONE && g->host_first[n->sw] < g->host_first[n->sw + 1];
-}
-
 static int store_graph(struct route_cache *c, const struct graph *g, const struct lids *lids)
 {
 	c->n_nodes = g->n_nodes;
@@ -75,9 +70,11 @@ static int store_graph(struct route_cache *c, const struct graph *g, const struc
 	}
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
 		const struct node *n = &g->nodes[i];
+		bool leaf = n->sw != GRAPH_NONE &&
+		            g->host_first[n->sw] < g->host_first[n->sw + 1];
 
-		c->nodes[i] = (struct old_node){ n->guid,    n->first_port, n->sw,
-			                         n->type,    n->n_ports,    has_hosts(g, n) };
+		c->nodes[i] = (struct old_node){ n->guid, n->first_port, n->sw,
+			                         n->type, n->n_ports,    leaf };
 	}
 	for (uint32_t i = 0; i < g->n_ports; i++) {
 		const struct port *p = &g->ports[i];
@@ -96,21 +93,6 @@ static uint8_t *copy_rows(struct arena *a, const uint8_t *rows, size_t bytes)
 	uint8_t *copy = arena_alloc(a, bytes);
 
 	return copy ? memcpy(copy, rows, bytes) : NULL;
-}
-
-/* A rule of its own is part of the tables. */
-static int store_rule(struct route_cache *c, const struct vl_rule *from)
-{
-	struct vl_rule *rule = arena_alloc(c->a, sizeof(*rule));
-
-	if (!rule) {
-		return -ENOMEM;
-	}
-	*rule = *from;
-	rule->port_class = copy_rows(c->a, from->port_class,
-	                             (size_t)c->held.out.lft.n_switches * from->width);
-	c->held.out.lanes.rule = rule;
-	return rule->port_class ? E_OK : -ENOMEM;
 }
 
 static int store_tables(struct route_cache *c, const struct route_cached *from)
@@ -136,7 +118,19 @@ static int store_tables(struct route_cache *c, const struct route_cached *from)
 			return -ENOMEM;
 		}
 	}
-	return l->rule ? store_rule(c, l->rule) : E_OK;
+	if (l->rule) {
+		struct vl_rule *rule = arena_alloc(c->a, sizeof(*rule));
+
+		if (!rule) {
+			return -ENOMEM;
+		}
+		*rule = *l->rule;
+		rule->port_class = copy_rows(c->a, rule->port_class,
+		                             (size_t)t->n_switches * rule->width);
+		l->rule = rule;
+		return rule->port_class ? E_OK : -ENOMEM;
+	}
+	return E_OK;
 }
 
 int route_cache_store(struct route_cache *c, const struct graph *g, const struct lids *lids,
@@ -167,26 +161,10 @@ struct match {
 	struct why *why;
 };
 
-/* Number of a port of an old node. */
-static unsigned old_num(const struct old_node *n, uint32_t port)
-{
-	return port - n->first_port;
-}
-
-static uint32_t old_node_of(const struct match *m, uint32_t port)
-{
-	return m->c->ports[port].node;
-}
-
 static int miss(const struct match *m, uint64_t guid, const char *what)
 {
 	why_add(m->why, "node 0x%016" PRIx64 " %s", guid, what);
 	return E_NOTFOUND;
-}
-
-static bool same_shape(const struct old_node *was, const struct node *is)
-{
-	return was->type == is->type && was->n_ports == is->n_ports;
 }
 
 /* Pairs the nodes; a node that was not there is a miss. */
@@ -202,20 +180,22 @@ static int match_nodes(struct match *m)
 			return miss(m, is->guid, "is new");
 		}
 		m->now[i] = is && is->guid == was->guid ? k++ : GRAPH_NONE;
-		if (m->now[i] != GRAPH_NONE && !same_shape(was, is)) {
+		if (m->now[i] != GRAPH_NONE &&
+		    (was->type != is->type || was->n_ports != is->n_ports)) {
 			return miss(m, was->guid, "is another kind of device now");
 		}
 	}
 	return k < m->g->n_nodes ? miss(m, m->g->nodes[k].guid, "is new") : E_OK;
 }
 
-/* The far end of a cable now, as a port index of the old fabric. GRAPH_NONE: was not there. */
+/* Does a cable lead to the same port as in the old fabric? */
 static bool leads_on(const struct match *m, uint32_t old_peer, uint32_t new_peer)
 {
 	const struct port *far = &m->g->ports[new_peer];
-	uint32_t node = old_node_of(m, old_peer);
+	uint32_t node = m->c->ports[old_peer].node;
 
-	return m->now[node] == far->node && old_num(&m->c->nodes[node], old_peer) == far->num;
+	return m->now[node] == far->node &&
+	       old_peer - m->c->nodes[node].first_port == far->num;
 }
 
 static bool is_switch(const struct match *m, uint32_t node)
@@ -226,7 +206,7 @@ static bool is_switch(const struct match *m, uint32_t node)
 /* May this cable be missing? */
 static int match_missing(const struct match *m, uint32_t here, uint32_t old_peer)
 {
-	uint32_t there = old_node_of(m, old_peer);
+	uint32_t there = m->c->ports[old_peer].node;
 
 	if (!is_switch(m, here) && !is_switch(m, there)) {
 		return miss(m, m->c->nodes[here].guid, "has lost a cable to another CA");
@@ -242,11 +222,6 @@ static int match_missing(const struct match *m, uint32_t here, uint32_t old_peer
 		            "was cabled to another leaf switch, and one of them is gone");
 	}
 	return E_OK;
-}
-
-static bool same_link(const struct old_port *was, const struct port *is)
-{
-	return was->width == is->width && was->speed == is->speed && was->vls == is->vls;
 }
 
 static int match_port(const struct match *m, uint32_t node, unsigned num)
@@ -270,10 +245,12 @@ static int match_port(const struct match *m, uint32_t node, unsigned num)
 	if (!leads_on(m, was->peer, peer)) {
 		return miss(m, n->guid, "has a cable that leads elsewhere now");
 	}
-	return same_link(was, &m->g->ports[at])
-	               ? E_OK
-	               : miss(m, n->guid, "has a cable of another width, speed or number "
-	                                  "of VLs now");
+	if (was->width != m->g->ports[at].width || was->speed != m->g->ports[at].speed ||
+	    was->vls != m->g->ports[at].vls) {
+		return miss(m, n->guid,
+		            "has a cable of another width, speed or number of VLs now");
+	}
+	return E_OK;
 }
 
 /* A port that has LIDs now has those it had. */
@@ -291,29 +268,25 @@ static int match_lids(const struct match *m, uint32_t node, unsigned num)
 	               : miss(m, n->guid, "has other LIDs now");
 }
 
-static bool is_host_lid(const struct match *m, uint32_t lid)
-{
-	uint32_t owner = m->lids->owner[lid];
-
-	return owner != GRAPH_NONE && graph_is_host(m->g, owner);
-}
-
-/* Does a switch send to hosts that are still there through a switch that is gone? From
- * spine to spine a tree has no other way than through a leaf; no packet takes it. */
+/* Does a switch send to hosts that are still there through a port that leads to a missing
+ * switch? Routes from spine to spine pass leaf switches, too, but carry no traffic. */
 static bool sends_through(const struct match *m, uint32_t sw, uint8_t port)
 {
 	const struct lft *t = &m->c->held.out.lft;
 	const uint8_t *row = lft_row(t, sw);
 
 	for (uint32_t lid = 1; lid <= m->lids->top && lid < t->n_lids; lid++) {
-		if (row[lid] == port && is_host_lid(m, lid)) {
+		uint32_t owner = m->lids->owner[lid];
+
+		if (row[lid] == port && owner != GRAPH_NONE &&
+		    graph_is_host(m->g, owner)) {
 			return true;
 		}
 	}
 	return false;
 }
 
-/* A switch may be missing that had hosts and that nobody needs who is still there. */
+/* A missing switch is accepted if it had hosts and carried no routes to other hosts. */
 static int match_gone(const struct match *m, uint32_t node)
 {
 	const struct old_node *n = &m->c->nodes[node];
@@ -323,14 +296,14 @@ static int match_gone(const struct match *m, uint32_t node)
 	}
 	for (unsigned num = 1; num <= n->n_ports; num++) {
 		uint32_t peer = m->c->ports[n->first_port + num].peer;
-		uint32_t there = peer == GRAPH_NONE ? GRAPH_NONE : old_node_of(m, peer);
+		uint32_t there = peer == GRAPH_NONE ? GRAPH_NONE : m->c->ports[peer].node;
 
 		if (there == GRAPH_NONE || m->now[there] == GRAPH_NONE ||
 		    !is_switch(m, there)) {
 			continue;
 		}
 		if (sends_through(m, m->c->nodes[there].sw,
-		                  (uint8_t)old_num(&m->c->nodes[there], peer))) {
+		                  (uint8_t)(peer - m->c->nodes[there].first_port))) {
 			return miss(m, n->guid, "is gone and carried routes of others");
 		}
 	}
@@ -375,20 +348,6 @@ static int match_all(struct match *m, uint8_t max_lanes)
 }
 
 /* --- answering ---------------------------------------------------------------------- */
-
-/* LIDs of the old tables that nobody has now. */
-static uint32_t *gone_lids(const struct match *m, struct arena *tmp, uint32_t *ret_n)
-{
-	uint32_t *gone = arena_array(tmp, m->c->top + 1U, sizeof(*gone)), n = 0;
-
-	for (uint32_t lid = 1; gone && lid <= m->c->top && lid <= m->lids->top; lid++) {
-		if (m->c->owned[lid] && m->lids->owner[lid] == GRAPH_NONE) {
-			gone[n++] = lid;
-		}
-	}
-	*ret_n = n;
-	return gone;
-}
 
 /* Rows of the old tables in the order of the new switches. */
 struct rows_job {
@@ -452,34 +411,24 @@ static int copy_rule(const struct rows_job *j, struct arena *a, struct lanes *l)
 	return E_OK;
 }
 
-/* What is gone misses nothing. */
-static int copy_may_miss(const struct rows_job *j, size_t stride, struct arena *a,
-                         struct route_out *out)
-{
-	uint8_t *to = out->may_miss ? arena_alloc(a, stride) : NULL;
-
-	if (to) {
-		copy_row(j, to, stride, out->may_miss, j->m->c->held.out.lft.n_lids, 0);
-	}
-	if (out->may_miss && !to) {
-		return -ENOMEM;
-	}
-	out->may_miss = to;
-	return E_OK;
-}
-
-static int answer(const struct match *m, struct arena *a, struct arena *tmp,
-                  struct route_cached *ret)
+static int build_answer(const struct match *m, struct arena *a, struct arena *tmp,
+                        struct route_cached *ret)
 {
 	struct rows_job j = { .m = m };
 	uint32_t *old_sw = arena_array(tmp, m->g->n_switches, sizeof(*old_sw));
+	uint32_t *gone = arena_array(tmp, m->c->top + 1U, sizeof(*gone));
 	size_t stride = ((size_t)m->lids->top + 64) & ~(size_t)63;
 	struct route_cached x = m->c->held;
 
-	j.gone = gone_lids(m, tmp, &j.n_gone);
-	if (!old_sw || !j.gone) {
+	if (!old_sw || !gone) {
 		return -ENOMEM;
 	}
+	for (uint32_t lid = 1; lid <= m->c->top && lid <= m->lids->top; lid++) {
+		if (m->c->owned[lid] && m->lids->owner[lid] == GRAPH_NONE) {
+			gone[j.n_gone++] = lid;
+		}
+	}
+	j.gone = gone;
 	for (uint32_t i = 0; i < m->c->n_nodes; i++) {
 		if (is_switch(m, i) && m->now[i] != GRAPH_NONE) {
 			old_sw[m->g->nodes[m->now[i]].sw] = m->c->nodes[i].sw;
@@ -501,9 +450,17 @@ static int answer(const struct match *m, struct arena *a, struct arena *tmp,
 	    (m->c->held.out.lanes.rows && !x.out.lanes.rows)) {
 		return -ENOMEM;
 	}
-	if ((x.out.lanes.rule && copy_rule(&j, a, &x.out.lanes) != E_OK) ||
-	    copy_may_miss(&j, stride, a, &x.out) != E_OK) {
+	if (x.out.lanes.rule && copy_rule(&j, a, &x.out.lanes) != E_OK) {
 		return -ENOMEM;
+	}
+	if (x.out.may_miss) {
+		uint8_t *to = arena_alloc(a, stride);
+
+		if (!to) {
+			return -ENOMEM;
+		}
+		copy_row(&j, to, stride, x.out.may_miss, m->c->held.out.lft.n_lids, 0);
+		x.out.may_miss = to;
 	}
 	*ret = x;
 	return E_OK;
@@ -523,7 +480,7 @@ int route_cache_look(const struct route_cache *c, const struct graph *g,
 	}
 	ret_code = match_all(&m, max_lanes);
 	if (ret_code == E_OK) {
-		ret_code = answer(&m, a, tmp, ret);
+		ret_code = build_answer(&m, a, tmp, ret);
 	}
 out:
 	arena_free(tmp);

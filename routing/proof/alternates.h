@@ -25,8 +25,8 @@ struct lids;
  * Coarse alternates are the same for all LIDs on a switch: the ports that are alternates
  * of each of them, where the table's own port is one of them.
  *
- * Whether alternates can deadlock is another matter: alternates_prove() looks at all ways
- * that packets may take, and alternates_thin() leaves those that cannot.
+ * Alternates can deadlock. alternates_prove() checks all paths that packets may take, and
+ * alternates_thin() removes the alternates that cause credit loops.
  *
  * Source: the Omni-Path manual, "Adaptive Routing".
  */
@@ -61,7 +61,7 @@ int alternates_build(const struct graph *g, const struct lids *lids, const struc
                      struct alternates *ret);
 
 /*!
- * \brief Credit loops when every switch on a way takes any of its alternates.
+ * \brief Credit loops when every switch on a path may take any of its alternates.
  * \param lanes  As for proof_run().
  * \param ret    Strongly connected components of the channel dependency graphs of all VLs.
  * \retval -ENOMEM
@@ -76,7 +76,7 @@ int alternates_prove(const struct graph *g, const struct lids *lids, const struc
  *
  * The tables alone have none, so their channels can be put in an order in which every
  * dependency leads forward. Alternates stay where all dependencies that they add lead
- * forward in that order, too: so all ways together have no loop.
+ * forward in that order, too. So all paths together have no loop.
  *
  * \param x  Becomes the thinned ones; new groups in \a a.
  * \retval E_CREDITLOOP  The tables alone have one. \retval -ENOMEM

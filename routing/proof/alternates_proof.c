@@ -3,12 +3,12 @@
 /*
  * Alternates and credit loops.
  *
- * For one LID every switch has a set of ports: the table's and its alternates. All of them
- * lead one hop nearer, so the switches of a column are walked from the far ones to the near
- * ones, and each has heard of all packets that can reach it before it is its turn. A packet
- * that came over channel c may go on through any port of the switch behind c: that are the
- * dependencies. They are collected per VL for all LIDs, and searched for cycles as the
- * proof of the tables does (routing/proof/proof.c).
+ * For one LID every switch has a set of ports: that of the table and its alternates. All of
+ * them lead one hop nearer. So the switches of a column are walked from the far ones to the
+ * near ones, and when a switch is visited, all packets that can reach it are known. A packet
+ * that arrived over channel c may go on through any port of the switch behind c: these are
+ * the dependencies. They are collected per VL for all LIDs, and searched for cycles as in
+ * the proof of the tables (routing/proof/proof.c).
  *
  * Thinning needs no search. The dependencies of the tables alone have no cycle, so channels
  * get places in an order in which they all lead forward (Kahn 1962). From the near switches
@@ -31,7 +31,7 @@
 enum { VLS_MAX = 16, SEEN_BYTES = 16 << 20 /* per thread */ };
 
 /* What the columns have in common. */
-struct ways {
+struct packet_graph {
 	struct column_map m;
 	const struct lanes *lanes;  /* NULL: one lane */
 	const struct alternates *x; /* NULL: the tables alone */
@@ -52,7 +52,7 @@ struct visit {
 	uint32_t n_seen, max_seen;
 };
 
-static unsigned lane_for(const struct ways *w, uint32_t s, uint32_t lid)
+static unsigned lane_for(const struct packet_graph *w, uint32_t s, uint32_t lid)
 {
 	return w->lanes ? lane_of(w->lanes, s, lid) % VLS_MAX : 0;
 }
@@ -82,7 +82,8 @@ static void sort_column(struct visit *v)
 	}
 }
 
-static struct port_set ports_of(const struct ways *w, const struct column *c, uint32_t s)
+static struct port_set ports_of(const struct packet_graph *w, const struct column *c,
+                                uint32_t s)
 {
 	const struct port_set *also = w->x ? alternates_of(w->x, s, c->lid) : NULL;
 	struct port_set set = { { 0 } };
@@ -108,7 +109,8 @@ static void add_set(const struct deps *d, uint32_t channel, const struct port_se
 }
 
 /* Packets with these lanes take this port. */
-static void cross(const struct ways *w, struct visit *v, uint32_t s, unsigned port)
+static void cross(const struct packet_graph *w, struct visit *v, uint32_t s,
+                  unsigned port)
 {
 	const struct column_hop *hop = &w->m.hop[(size_t)s * w->m.width + port];
 	unsigned marks = v->marks[s];
@@ -126,7 +128,7 @@ static void cross(const struct ways *w, struct visit *v, uint32_t s, unsigned po
 
 /* LIDs on one switch mostly have the same alternates everywhere, and so the same
  * dependencies: has the last one with this home done it all? */
-static bool seen_before(const struct ways *w, struct visit *v)
+static bool seen_before(const struct packet_graph *w, struct visit *v)
 {
 	const struct column *c = v->col;
 	uint32_t *place = &v->seen_of[c->home], n = w->m.n;
@@ -158,7 +160,7 @@ static bool seen_before(const struct ways *w, struct visit *v)
 	return same;
 }
 
-static void depend_column(const struct ways *w, struct visit *v)
+static void depend_column(const struct packet_graph *w, struct visit *v)
 {
 	const struct column *c = v->col;
 
@@ -185,7 +187,7 @@ static void depend_column(const struct ways *w, struct visit *v)
 
 /* --- all columns -------------------------------------------------------------------- */
 
-static unsigned count_vls(const struct ways *w)
+static unsigned count_vls(const struct packet_graph *w)
 {
 	unsigned top = 0;
 
@@ -199,9 +201,10 @@ static unsigned count_vls(const struct ways *w)
 	return top + 1;
 }
 
-static int ways_init(struct ways *w, const struct graph *g, const struct lids *lids,
-                     const struct lft *lft, const struct lanes *lanes,
-                     const struct alternates *x, struct arena *tmp)
+static int packet_graph_init(struct packet_graph *w, const struct graph *g,
+                             const struct lids *lids, const struct lft *lft,
+                             const struct lanes *lanes, const struct alternates *x,
+                             struct arena *tmp)
 {
 	int ret = column_map_init(&w->m, g, lids, lft, tmp);
 
@@ -241,7 +244,7 @@ static struct visit *visits_new(const struct column_map *m, unsigned n, struct a
 	return cols ? v : NULL;
 }
 
-static int collect(const struct ways *w, struct arena *tmp)
+static int collect(const struct packet_graph *w, struct arena *tmp)
 {
 	struct visit *visits = visits_new(&w->m, column_threads(), tmp);
 	uint32_t top = w->m.lids->top;
@@ -269,9 +272,9 @@ int alternates_prove(const struct graph *g, const struct lids *lids, const struc
                      uint64_t *ret_loops)
 {
 	struct arena *tmp = arena_new();
-	struct ways w = { .x = x };
+	struct packet_graph w = { .x = x };
 	uint64_t loops = 0;
-	int ret = tmp ? ways_init(&w, g, lids, lft, lanes, x, tmp) : -ENOMEM;
+	int ret = tmp ? packet_graph_init(&w, g, lids, lft, lanes, x, tmp) : -ENOMEM;
 
 	if (ret == E_OK) {
 		ret = collect(&w, tmp);
@@ -292,7 +295,7 @@ int alternates_prove(const struct graph *g, const struct lids *lids, const struc
 /* --- thinning ----------------------------------------------------------------------- */
 
 struct thinner {
-	struct ways w;
+	struct packet_graph w;
 	uint64_t *place[VLS_MAX]; /* [n_adj] of a channel in the order, from 1 */
 	uint64_t *least[VLS_MAX]; /* [n] the first place through which a switch goes on */
 	uint64_t *most[VLS_MAX];  /* [n] the last place over which the tables come in */
@@ -545,7 +548,7 @@ int alternates_thin(const struct graph *g, const struct lids *lids, const struct
 {
 	struct arena *tmp = arena_new();
 	struct thinner t = { 0 };
-	int ret = tmp ? ways_init(&t.w, g, lids, lft, lanes, NULL, tmp) : -ENOMEM;
+	int ret = tmp ? packet_graph_init(&t.w, g, lids, lft, lanes, NULL, tmp) : -ENOMEM;
 
 	if (ret == E_OK) {
 		ret = thin(&t, o, a, tmp, x);

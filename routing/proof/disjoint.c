@@ -13,7 +13,7 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
 
-enum { WAY_MAX = 255, RANGE_MAX = 128, BLOCKS = RANGE_MAX / COLUMN_BLOCK };
+enum { PATH_MAX_HOPS = 255, RANGE_MAX = 128, BLOCKS = RANGE_MAX / COLUMN_BLOCK };
 
 const char *const disjoint_names[DISJOINT_COUNT] = { "switch", "asic", "link" };
 
@@ -24,15 +24,15 @@ struct marks {
 };
 
 /* One route: the switches between the ends, and the links. */
-struct way {
+struct path {
 	unsigned n_nodes, n_links;
-	uint32_t node[WAY_MAX], link[WAY_MAX + 1];
+	uint32_t node[PATH_MAX_HOPS], link[PATH_MAX_HOPS + 1];
 };
 
 /* Working memory of one thread. */
 struct walker {
 	struct column *col[BLOCKS]; /* entries of up to RANGE_MAX LIDs, by block */
-	struct way *way; /* [RANGE_MAX] */
+	struct path *path;          /* [RANGE_MAX] */
 	uint64_t *taken; /* [n] systems that any route takes, likewise */
 	uint64_t *first; /* [n_adj] links that any route begins with, likewise */
 	struct marks marks[DISJOINT_COUNT];
@@ -85,10 +85,10 @@ static int walkers_init(struct count *c, struct arena *tmp)
 	for (unsigned i = 0; i < threads; i++) {
 		struct walker *w = &c->walker[i];
 
-		w->way = arena_array(tmp, RANGE_MAX, sizeof(*w->way));
+		w->path = arena_array(tmp, RANGE_MAX, sizeof(*w->path));
 		w->taken = arena_array(tmp, c->map.n, sizeof(*w->taken));
 		w->first = arena_array(tmp, c->map.g->n_adj + 1U, sizeof(*w->first));
-		if (!w->way || !w->taken || !w->first) {
+		if (!w->path || !w->taken || !w->first) {
 			return -ENOMEM;
 		}
 
@@ -113,14 +113,14 @@ static int walkers_init(struct count *c, struct arena *tmp)
 
 /* Follows the entries of one LID from s to t. */
 static bool walk(const struct count *c, const uint8_t *port, uint32_t s, uint32_t t,
-                 struct way *ret)
+                 struct path *ret)
 {
 	ret->n_nodes = ret->n_links = 0;
 	while (s != t) {
 		const struct column_hop *hop = c->map.hop + (size_t)s * c->map.width;
 
 		if (port[s] >= c->map.width || hop[port[s]].channel == GRAPH_NONE ||
-		    ret->n_nodes == WAY_MAX) {
+		    ret->n_nodes == PATH_MAX_HOPS) {
 			return false;
 		}
 		hop += port[s];
@@ -137,36 +137,36 @@ static bool walk(const struct count *c, const uint8_t *port, uint32_t s, uint32_
  * at each level. Routes without a switch between may share a link all the same.
  */
 static bool takes_new_systems(const struct count *c, struct walker *w,
-                              const struct way *way)
+                              const struct path *path)
 {
-	bool fresh = way->n_nodes > 0;
+	bool fresh = path->n_nodes > 0;
 
-	for (unsigned i = 0; i < way->n_nodes; i++) {
-		fresh &= w->taken[c->system[way->node[i]]] != w->now;
+	for (unsigned i = 0; i < path->n_nodes; i++) {
+		fresh &= w->taken[c->system[path->node[i]]] != w->now;
 	}
-	for (unsigned i = 0; i < way->n_nodes; i++) {
-		w->taken[c->system[way->node[i]]] = w->now;
+	for (unsigned i = 0; i < path->n_nodes; i++) {
+		w->taken[c->system[path->node[i]]] = w->now;
 	}
 	return fresh;
 }
 
-static bool is_apart(const struct count *c, const struct walker *w, const struct way *way,
-                     enum disjoint_level level)
+static bool is_apart(const struct count *c, const struct walker *w,
+                     const struct path *path, enum disjoint_level level)
 {
 	const struct marks *m = &w->marks[level];
 
-	for (unsigned i = 0; i < way->n_links; i++) {
-		if (m->link[way->link[i]] == w->now) {
+	for (unsigned i = 0; i < path->n_links; i++) {
+		if (m->link[path->link[i]] == w->now) {
 			return false;
 		}
 	}
-	for (unsigned i = 0; level == DISJOINT_ASIC && i < way->n_nodes; i++) {
-		if (m->node[way->node[i]] == w->now) {
+	for (unsigned i = 0; level == DISJOINT_ASIC && i < path->n_nodes; i++) {
+		if (m->node[path->node[i]] == w->now) {
 			return false;
 		}
 	}
-	for (unsigned i = 0; level == DISJOINT_SWITCH && i < way->n_nodes; i++) {
-		if (m->system[c->system[way->node[i]]] == w->now) {
+	for (unsigned i = 0; level == DISJOINT_SWITCH && i < path->n_nodes; i++) {
+		if (m->system[c->system[path->node[i]]] == w->now) {
 			return false;
 		}
 	}
@@ -174,45 +174,45 @@ static bool is_apart(const struct count *c, const struct walker *w, const struct
 }
 
 /* Counts a route at each level where it is apart from those counted before. */
-static void count_way(const struct count *c, struct walker *w, const struct way *way,
-                      uint32_t *apart)
+static void count_path(const struct count *c, struct walker *w, const struct path *path,
+                       uint32_t *apart)
 {
 	for (unsigned level = 0; level < DISJOINT_COUNT; level++) {
 		const struct marks *m = &w->marks[level];
 
-		if (!is_apart(c, w, way, (enum disjoint_level)level)) {
+		if (!is_apart(c, w, path, (enum disjoint_level)level)) {
 			continue;
 		}
 		apart[level]++;
-		for (unsigned i = 0; i < way->n_links; i++) {
-			m->link[way->link[i]] = w->now;
+		for (unsigned i = 0; i < path->n_links; i++) {
+			m->link[path->link[i]] = w->now;
 		}
-		for (unsigned i = 0; i < way->n_nodes; i++) {
-			m->node[way->node[i]] = w->now;
-			m->system[c->system[way->node[i]]] = w->now;
+		for (unsigned i = 0; i < path->n_nodes; i++) {
+			m->node[path->node[i]] = w->now;
+			m->system[c->system[path->node[i]]] = w->now;
 		}
 	}
 }
 
-/* Is the route the same as an earlier one, \a way[k] as any before it? */
-static bool is_repeated(const struct way *way, unsigned k)
+/* Is the route the same as an earlier one, \a path[k] as any before it? */
+static bool is_repeated(const struct path *path, unsigned k)
 {
 	for (unsigned i = 0; i < k; i++) {
-		if (way[i].n_links == way[k].n_links &&
-		    !memcmp(way[i].link, way[k].link,
-		            way[k].n_links * sizeof(*way[k].link))) {
+		if (path[i].n_links == path[k].n_links &&
+		    !memcmp(path[i].link, path[k].link,
+		            path[k].n_links * sizeof(*path[k].link))) {
 			return true;
 		}
 	}
 	return false;
 }
 
-static unsigned count_first_links(struct walker *w, unsigned n_ways)
+static unsigned count_first_links(struct walker *w, unsigned n_paths)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < n_ways; i++) {
-		uint32_t link = w->way[i].link[0];
+	for (unsigned i = 0; i < n_paths; i++) {
+		uint32_t link = w->path[i].link[0];
 
 		n += w->first[link] != w->now;
 		w->first[link] = w->now;
@@ -244,7 +244,7 @@ static void sum_pair(struct walker *w, uint32_t n, const uint32_t *apart, uint32
 static void count_pair(const struct count *c, struct walker *w, uint32_t s, uint32_t t,
                        const struct lid_range *r)
 {
-	uint32_t n = UINT32_C(1) << r->lmc, apart[DISJOINT_COUNT] = { 0 }, n_ways = 0;
+	uint32_t n = UINT32_C(1) << r->lmc, apart[DISJOINT_COUNT] = { 0 }, n_paths = 0;
 	uint32_t unique = 0, first;
 	bool all_new = true;
 
@@ -252,30 +252,30 @@ static void count_pair(const struct count *c, struct walker *w, uint32_t s, uint
 	for (uint32_t k = 0; k < n; k++) {
 		size_t at = (r->base + k) % COLUMN_BLOCK * (size_t)c->map.n;
 		const uint8_t *port = w->col[k / COLUMN_BLOCK]->block + at;
-		struct way *way = &w->way[n_ways];
+		struct path *path = &w->path[n_paths];
 
-		if (!walk(c, port, s, t, way)) {
+		if (!walk(c, port, s, t, path)) {
 			continue;
 		}
-		n_ways++;
-		if (all_new && !takes_new_systems(c, w, way)) {
+		n_paths++;
+		if (all_new && !takes_new_systems(c, w, path)) {
 			all_new = false;
-			for (uint32_t i = 0; i + 1 < n_ways; i++) {
-				count_way(c, w, &w->way[i], apart);
+			for (uint32_t i = 0; i + 1 < n_paths; i++) {
+				count_path(c, w, &w->path[i], apart);
 			}
 		}
 		if (!all_new) {
-			count_way(c, w, way, apart);
+			count_path(c, w, path, apart);
 		}
 	}
 	for (unsigned level = 0; all_new && level < DISJOINT_COUNT; level++) {
-		apart[level] = n_ways;
+		apart[level] = n_paths;
 	}
-	first = count_first_links(w, n_ways);
-	for (uint32_t k = 0; first < n_ways && k < n_ways; k++) {
-		unique += !is_repeated(w->way, k);
+	first = count_first_links(w, n_paths);
+	for (uint32_t k = 0; first < n_paths && k < n_paths; k++) {
+		unique += !is_repeated(w->path, k);
 	}
-	sum_pair(w, n, apart, first < n_ways ? unique : n_ways, first);
+	sum_pair(w, n, apart, first < n_paths ? unique : n_paths, first);
 }
 
 /* From all other switches with hosts of the same part. */

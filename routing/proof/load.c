@@ -49,8 +49,7 @@ struct sums *sums_new(const struct column_map *m, unsigned threads, struct arena
 	return x;
 }
 
-/* Against the order, each switch has received all that passes it before it is its turn.
- */
+/* In reverse order each switch has received all routes that pass it before it sends them on. */
 void sums_column(struct sums *x, unsigned thread, const struct column *c)
 {
 	struct tally *t = &x->tally[thread];
@@ -75,7 +74,7 @@ void sums_column(struct sums *x, unsigned thread, const struct column *c)
 }
 
 /* Routes arrive at a switch. */
-static void add_come(struct tally *t, uint32_t s, unsigned k, uint32_t routes)
+static void add_arriving(struct tally *t, uint32_t s, unsigned k, uint32_t routes)
 {
 	uint32_t *come = &t->come[(size_t)s * COLUMN_BLOCK + k];
 	bool more = t->got[s] >> k & 1;
@@ -84,8 +83,8 @@ static void add_come(struct tally *t, uint32_t s, unsigned k, uint32_t routes)
 	t->got[s] |= UINT64_C(1) << k;
 }
 
-/* Passes all routes on from one switch. */
-static void pass_on(const struct column_map *m, struct tally *t,
+/* Sends all routes on from one switch. */
+static void send_on(const struct column_map *m, struct tally *t,
                     const struct column_block *b, const struct column_group *group)
 {
 	uint32_t s = group->sw;
@@ -104,13 +103,13 @@ static void pass_on(const struct column_map *m, struct tally *t,
 			uint32_t *sum = b->base >> k & 1 ? t->base : t->other;
 
 			sum[to.channel] += routes;
-			add_come(t, to.next, k, routes);
+			add_arriving(t, to.next, k, routes);
 		}
 	}
 }
 
-/* Does a switch send nothing on but what its own hosts send, to the LIDs that another one
- * sends to? */
+/* Does a switch send only the routes of its own hosts, to the same LIDs as the first switch
+ * of its kind? */
 static bool is_plain_source(const struct tally *t, const struct column_block *b,
                             const struct column_group *group)
 {
@@ -124,7 +123,7 @@ struct counts {
 	uint32_t base, other;
 };
 
-/* The routes of hosts on a switch, by the ways of another that is like it. */
+/* Adds the routes of the hosts on a switch, whose runs equal those that were counted. */
 static void add_sums(const struct column_map *m, struct tally *t,
                      const struct column_block *b, const struct column_group *group,
                      const struct counts *counts)
@@ -140,9 +139,10 @@ static void add_sums(const struct column_map *m, struct tally *t,
 	}
 }
 
-/* The routes of all plain sources that are like a switch. */
-static void pass_alike(const struct column_map *m, struct tally *t,
-                       const struct column_block *b, const struct column_group *first)
+/* Sends on the routes of all plain sources that equal a switch. */
+static void send_equal_sources(const struct column_map *m, struct tally *t,
+                               const struct column_block *b,
+                               const struct column_group *first)
 {
 	uint64_t passed = b->passed[first->sw];
 	struct counts counts[COLUMN_BLOCK];
@@ -166,7 +166,7 @@ static void pass_alike(const struct column_map *m, struct tally *t,
 		uint64_t lids = column_run_lids(r) & passed;
 
 		for (; lids; lids &= lids - 1) {
-			add_come(t, next, (unsigned)__builtin_ctzll(lids), hosts);
+			add_arriving(t, next, (unsigned)__builtin_ctzll(lids), hosts);
 		}
 	}
 }
@@ -181,10 +181,10 @@ void sums_block(struct sums *x, unsigned thread, struct column_block *b)
 		const struct column_group *group = &b->group[i];
 
 		if (group->like == i) {
-			pass_on(x->map, t, b, group);
-			pass_alike(x->map, t, b, group);
+			send_on(x->map, t, b, group);
+			send_equal_sources(x->map, t, b, group);
 		} else if (!is_plain_source(t, b, group)) {
-			pass_on(x->map, t, b, group);
+			send_on(x->map, t, b, group);
 		}
 	}
 }

@@ -218,8 +218,8 @@ static struct path_row *place_of(const struct rows *r, uint32_t s, uint32_t lid)
 }
 
 /* LIDs of the block that hang on the switch itself. */
-static void start_ways(const struct rows *r, const struct column_block *b,
-                       struct limit *way)
+static void start_paths(const struct rows *r, const struct column_block *b,
+                        struct limit *way)
 {
 	for (uint64_t lids = b->owned; lids; lids &= lids - 1) {
 		unsigned k = (unsigned)__builtin_ctzll(lids);
@@ -235,8 +235,8 @@ static void start_ways(const struct rows *r, const struct column_block *b,
 }
 
 /* Of one switch one cable more than of the next ones. */
-static void extend_ways(const struct rows *r, const struct column_block *b,
-                        const struct column_group *group, struct limit *way)
+static void extend_paths(const struct rows *r, const struct column_block *b,
+                         const struct column_group *group, struct limit *way)
 {
 	uint32_t s = group->sw;
 	const struct column_hop *hop = r->map->hop + (size_t)s * r->map->width;
@@ -281,8 +281,8 @@ static bool has_like_cables(const struct rows *r, const struct column_block *b,
 }
 
 /* The rows of a switch that is like another one. false: they are not the same. */
-static bool copy_ways(const struct rows *r, const struct column_block *b,
-                      const struct column_group *group, struct limit *way)
+static bool copy_paths(const struct rows *r, const struct column_block *b,
+                       const struct column_group *group, struct limit *way)
 {
 	uint32_t s = group->sw, other = b->group[group->like].sw;
 	struct path_row *to = place_of(r, s, b->lid), *from = place_of(r, other, b->lid);
@@ -308,10 +308,10 @@ void rows_block(struct rows *r, unsigned thread, struct column_block *b)
 	if (r->lanes) { /* all switches are sources */
 		memset(b->passed, 0xff, r->map->n * sizeof(*b->passed));
 	}
-	start_ways(r, b, way);
+	start_paths(r, b, way);
 	for (uint32_t i = 0; i < b->n_groups; i++) {
-		if (!copy_ways(r, b, &b->group[i], way)) {
-			extend_ways(r, b, &b->group[i], way);
+		if (!copy_paths(r, b, &b->group[i], way)) {
+			extend_paths(r, b, &b->group[i], way);
 		}
 	}
 }

@@ -20,7 +20,7 @@
 
 enum { WORD = 64 };
 
-static void join(uint64_t *restrict row, const uint64_t *restrict other, size_t words)
+static void or_row(uint64_t *restrict row, const uint64_t *restrict other, size_t words)
 {
 	for (size_t w = 0; w < words; w++) {
 		row[w] |= other[w];
@@ -32,8 +32,8 @@ static void set_bit(uint64_t *row, uint32_t bit)
 	row[bit / WORD] |= UINT64_C(1) << bit % WORD;
 }
 
-/* Joins the rows of what follows channel x in the graph, or of what precedes it. */
-static void join_neighbours(struct reach *r, const struct cdg *c, uint32_t x, bool behind)
+/* Adds the rows of what follows channel x in the graph, or of what precedes it. */
+static void or_neighbours(struct reach *r, const struct cdg *c, uint32_t x, bool behind)
 {
 	const struct graph *g = c->m->g;
 	uint32_t first = g->adj_first[behind ? c->m->from[x] : g->adj[x].to];
@@ -45,7 +45,7 @@ static void join_neighbours(struct reach *r, const struct cdg *c, uint32_t x, bo
 			uint32_t y = first + w * WORD + (unsigned)__builtin_ctzll(bits);
 
 			y = behind ? c->m->back[y] : y;
-			join(all + x * r->words, all + y * r->words, r->words);
+			or_row(all + x * r->words, all + y * r->words, r->words);
 		}
 	}
 }
@@ -82,8 +82,8 @@ void reach_clear(struct reach *r)
 void reach_load(struct reach *r, const struct cdg *c)
 {
 	for (uint32_t i = 0; i < r->n; i++) {
-		join_neighbours(r, c, c->at[i], true);
-		join_neighbours(r, c, c->at[r->n - 1 - i], false);
+		or_neighbours(r, c, c->at[i], true);
+		or_neighbours(r, c, c->at[r->n - 1 - i], false);
 	}
 }
 
@@ -142,9 +142,9 @@ static void find_gain(struct gain *g, const uint64_t *row, const uint64_t *has,
 	}
 }
 
-/* Every row of a set gains the same. */
-static void give(uint64_t *rows, size_t words, const struct gain *to,
-                 const struct gain *what)
+/* Adds the same bits to every row of a set. */
+static void add_gain(uint64_t *rows, size_t words, const struct gain *to,
+                     const struct gain *what)
 {
 	for (unsigned i = 0; i < to->n; i++) {
 		for (uint64_t bits = to->word[i].bits; bits; bits &= bits - 1) {
@@ -168,6 +168,6 @@ void reach_add(struct reach *r, uint32_t from, uint32_t to)
 	}
 	find_gain(&heads, r->after + to * words, r->after + from * words, words);
 	find_gain(&tails, r->before + from * words, r->before + to * words, words);
-	give(r->after, words, &tails, &heads);
-	give(r->before, words, &heads, &tails);
+	add_gain(r->after, words, &tails, &heads);
+	add_gain(r->before, words, &heads, &tails);
 }

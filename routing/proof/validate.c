@@ -89,7 +89,7 @@ static void count_block(struct walker *w, uint32_t first)
 	}
 }
 
-static void add(struct validation *sum, const struct validation *v)
+static void add_counts(struct validation *sum, const struct validation *v)
 {
 	sum->analyzed += v->analyzed;
 	sum->incomplete += v->incomplete;
@@ -119,7 +119,7 @@ static int count_all(const struct column_map *m, struct arena *tmp, struct walke
 		count_block(&w[column_thread()], block * COLUMN_BLOCK);
 	}
 	for (unsigned i = 1; i < threads; i++) {
-		add(&w[0].v, &w[i].v);
+		add_counts(&w[0].v, &w[i].v);
 	}
 	*ret = w;
 	return E_OK;
@@ -127,7 +127,7 @@ static int count_all(const struct column_map *m, struct arena *tmp, struct walke
 
 /* --- listing ------------------------------------------------------------------------ */
 
-/* Where the route of a switch ends that does not arrive. */
+/* Where a route ends that does not arrive. */
 static uint32_t end_of(const struct column *c, uint32_t s)
 {
 	while (c->state[s] == COLUMN_TO_HOLE) {

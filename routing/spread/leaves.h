@@ -10,13 +10,13 @@
 struct arena;
 
 /*!
- * Leaves: the lowest switches of a tree, on which its hosts hang; and how high the others
- * stand above them. Real trees have hosts on spines, too (storage, login nodes,
+ * Leaves: the lowest switches of a tree, on which its hosts hang, and the height of the
+ * other switches above them. Real trees have hosts on spines, too (storage, login nodes,
  * gateways), so a switch with hosts is not always a leaf.
  *
- * And switches with hosts in an order that follows the cables: those that have a common
- * switch near them next to each other. What is dealt out leaf by leaf is dealt alike
- * everywhere then, whatever the GUIDs.
+ * Also an order of the switches with hosts that follows the cables: switches that share a
+ * nearby switch are next to each other. A round robin over the leaves then gives the same
+ * pattern everywhere, whatever the GUIDs.
  */
 
 /*! \brief Hosts on a switch. */
@@ -65,8 +65,9 @@ struct leaves_pairs {
 
 /*!
  * \brief Counts pairs of hosts.
- * \param height  [n_switches]; any numbers, larger is higher. LEAVES_HEIGHT_NONE: no part
- * of it. \retval -ENOMEM Cost: O(E * S / 64).
+ * \param height  [n_switches]; any numbers, larger is higher. LEAVES_HEIGHT_NONE: left out.
+ * \retval -ENOMEM
+ * Cost: O(E * S / 64).
  */
 int leaves_pairs(const struct graph *g, const uint16_t *height, struct arena *a,
                  struct leaves_pairs *ret);
@@ -89,10 +90,11 @@ void union_sort(uint32_t *joined, uint32_t n_switches, uint32_t *list, uint32_t 
                 uint32_t *count, uint32_t *list_tmp);
 
 /*!
- * \brief Do all switches above one switch descend to the same switches with hosts,
- * wherever one looks? So it is in a healthy tree of pods. Then no shortest path between
- * hosts on leaves turns upwards again after it has descended. \retval -ENOMEM Cost: O(E *
- * S / 64).
+ * \brief Do, for each switch, all switches above it descend to the same switches with
+ *        hosts? So it is in a healthy tree of pods. Then no shortest path between hosts on
+ *        leaves turns upwards again after it has descended.
+ * \retval -ENOMEM
+ * Cost: O(E * S / 64).
  */
 int leaves_alike(const struct graph *g, const uint16_t *height, struct arena *a,
                  bool *ret);
@@ -111,8 +113,8 @@ int leaves_alike(const struct graph *g, const uint16_t *height, struct arena *a,
 int leaves_order(const struct graph *g, struct arena *a, uint32_t **ret, uint32_t *ret_n);
 
 /*!
- * Places for hosts. A place is a switch and a port: its number stays while hosts leave
- * and come, so what is dealt by place does not move with them.
+ * Places for hosts. A place is a switch and a port. Its number stays while hosts come and
+ * go, so a choice by place does not move with them.
  */
 struct leaf_places {
 	uint32_t n; /*!< of a full switch, 0: too many would be empty, none are held */
@@ -136,9 +138,9 @@ void leaves_places(const struct graph *g, const uint32_t *leaf, uint32_t n_leave
                    const bool *is_one, bool value, struct leaf_places *ret);
 
 /*!
- * \brief What the busiest link carries at least, whatever the routes: all that comes out of
- * the hosts of one switch, or of one pod, over the links that lead out of it. A pod is
- * what switches up to some height join.
+ * \brief A lower bound on the load of the busiest link, whatever the routes: all routes that
+ *        leave the hosts of one switch, or of one pod, over the links that lead out of it.
+ *        A pod is a set of switches that is connected up to some height.
  *
  * \param pods  Look at pods, too. \param ret  Routes per link between base LIDs.
  * \retval -ENOMEM

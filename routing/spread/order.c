@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * What ranks cannot join, a line of switches does.
+ * Up/down routes over a total order of switches, for pairs that ranks cannot join.
  *
- * The line of updown.c follows the ranks, but for one switch per plane that stands above
+ * The order of updown.c follows the ranks, except that one switch per plane stands above
  * its uppermost neighbours. A route that climbs and descends by rank enters a plane and
- * leaves it by two different switches, so it passes one such place at most and is a route
- * that climbs and descends the line. The others are added so that this holds for them
- * too: a switch takes a step down to one from which all routes only go down, or else, in
- * the order of the line, a step up to one that has any route. All destinations advance at
- * once, one bit each.
+ * leaves it by two different switches. So it passes at most one such place, and it also
+ * climbs and descends the order. The other routes are added so that this holds for them,
+ * too: a switch takes a step down to a switch from which all routes only go down, or else,
+ * from the top of the order to its end, a step up to a switch that has any route. All
+ * destinations advance together, one bit each.
  *
- * The one place is two where a switch that stands above a plane has several neighbours in
- * it, as edge switches have in a chassis with two cables to each: routes by rank come
- * down to one of the neighbours and climb the line to that switch. Such a neighbour is
- * called twisted. The line enters the plane by the first neighbour only and keeps off the
- * links to the others, so where a plane has two ranks no circle closes. Twisted switches
- * are counted; where there are any, only the proof tells whether routes by rank and
- * routes over the line close a circle after all.
+ * There are two such places where a switch that stands above a plane has several
+ * neighbours in it, as edge switches have that are cabled twice to each chassis. Routes by
+ * rank come down to one of these neighbours and climb the order to that switch. Such a
+ * neighbour is a conflict between rank and order. Routes over the order enter the plane by
+ * the first neighbour only and avoid the links to the others, so where a plane has two
+ * ranks no cycle closes. Conflicts are counted. Where there are any, only the proof tells
+ * whether routes by rank and routes over the order close a cycle after all.
  */
 #include "routing/spread/order.h"
 
@@ -29,9 +29,9 @@
 #include "routing/graph/graph.h"
 #include "routing/spread/updown.h"
 
-/* ---- the line ---- */
+/* ---- the order ---- */
 
-/* Stand neighbours above it in the line both where a route by rank climbs and where it
+/* Are neighbours above it in the order both where a route by rank climbs and where it
  * descends? */
 static bool is_conflict(const struct order *l, const struct order_rule *rule, uint32_t s)
 {
@@ -86,9 +86,8 @@ int order_init(struct order *l, const struct graph *g, const struct order_rule *
 
 /* ---- routes beside those by rank ---- */
 
-/* Adds what neighbours on one side of the line offer and the switch does not reach yet.
- */
-static void step(const struct order *l, uint32_t s, bool down)
+/* Adds the destinations that neighbours on one side reach and the switch does not yet. */
+static void add_step(const struct order *l, uint32_t s, bool down)
 {
 	const struct graph *g = l->g;
 	uint64_t *descends = order_descends(l, s), *reaches = order_reaches(l, s);
@@ -110,8 +109,7 @@ static void step(const struct order *l, uint32_t s, bool down)
 	}
 }
 
-/* Has a switch that reaches a destination, but does not descend to it, a neighbour below
- * that descends? Then it may as well. */
+/* Replaces routes that do not only descend by a step down to a neighbour that descends. */
 static void step_down_instead(const struct order *l, uint32_t s, const uint64_t *wanted)
 {
 	const struct graph *g = l->g;
@@ -151,18 +149,17 @@ static void find_left(struct order *l)
 	}
 }
 
-/* \param wanted  [words] destinations for which routes by rank may be replaced; NULL:
- * none. */
-static void take_steps(struct order *l, const uint64_t *wanted)
+/* wanted: [words] destinations whose routes by rank may be replaced; NULL: none. */
+static void add_steps(struct order *l, const uint64_t *wanted)
 {
 	for (uint32_t p = l->n; p-- > 0;) {
 		if (wanted) {
 			step_down_instead(l, l->at[p], wanted);
 		}
-		step(l, l->at[p], true);
+		add_step(l, l->at[p], true);
 	}
 	for (uint32_t p = 0; p < l->n; p++) {
-		step(l, l->at[p], false);
+		add_step(l, l->at[p], false);
 	}
 	find_left(l);
 }
@@ -171,12 +168,12 @@ void order_extend(struct order *l)
 {
 	uint64_t *wanted = l->wanted;
 
-	take_steps(l, NULL);
+	add_steps(l, NULL);
 	for (uint32_t t = 0; t < l->n; t++) {
 		wanted[t / 64] |= (uint64_t)l->left[t] << t % 64;
 	}
 	if (l->n_left) {
-		take_steps(l, wanted);
+		add_steps(l, wanted);
 	}
 }
 
@@ -218,7 +215,7 @@ void order_fill_word(const struct order *l, uint32_t s, uint32_t w, uint64_t wor
 	}
 }
 
-/* ---- destinations that some switch misses still: over the line alone ---- */
+/* ---- destinations that some switch still lacks: over the order alone ---- */
 
 int order_routes_init(struct order_routes *x, const struct order *l, struct arena *a)
 {

@@ -16,7 +16,7 @@
 enum { UNKNOWN = INT32_MAX - 2, ON_PATH, NEVER };
 
 /* One LID. */
-struct mend {
+struct reroute {
 	const struct column_map *map;
 	const struct lft *prefer;
 	const struct lft *lft;
@@ -27,12 +27,12 @@ struct mend {
 	uint32_t *stack;  /* [n] */
 };
 
-static uint8_t *entry(const struct mend *m, uint32_t s)
+static uint8_t *entry(const struct reroute *m, uint32_t s)
 {
 	return lft_row(m->lft, s) + m->lid;
 }
 
-static uint32_t next_of(const struct mend *m, uint32_t s)
+static uint32_t next_of(const struct reroute *m, uint32_t s)
 {
 	uint8_t port = *entry(m, s);
 
@@ -40,8 +40,8 @@ static uint32_t next_of(const struct mend *m, uint32_t s)
 	                            : GRAPH_NONE;
 }
 
-/* Follows the route of one switch; all on the way learn their lengths. */
-static void follow(const struct mend *m, uint32_t s)
+/* Follows the route of one switch and sets the lengths of all switches on it. */
+static void follow(const struct reroute *m, uint32_t s)
 {
 	uint32_t n = 0, length;
 
@@ -57,21 +57,8 @@ static void follow(const struct mend *m, uint32_t s)
 	}
 }
 
-static void follow_all(const struct mend *m)
-{
-	bool delivers = *entry(m, m->home) == lft_row(m->prefer, m->home)[m->lid];
-
-	for (uint32_t s = 0; s < m->map->n; s++) {
-		m->length[s] = UNKNOWN;
-	}
-	m->length[m->home] = delivers ? 0 : NEVER;
-	for (uint32_t s = 0; s < m->map->n; s++) {
-		follow(m, s);
-	}
-}
-
 /* The port towards the neighbour with the shortest route, LFT_NO_ROUTE: none arrives. */
-static uint8_t best_port(const struct mend *m, uint32_t s)
+static uint8_t best_port(const struct reroute *m, uint32_t s)
 {
 	const struct graph *g = m->map->g;
 	uint8_t preferred = lft_row(m->prefer, s)[m->lid], best = LFT_NO_ROUTE;
@@ -89,8 +76,8 @@ static uint8_t best_port(const struct mend *m, uint32_t s)
 	return least < UNKNOWN ? best : LFT_NO_ROUTE;
 }
 
-/* Fills what can be filled by the lengths as they are. Returns whether there was any. */
-static bool fill(const struct mend *m)
+/* Fills the entries that the present lengths allow. Returns whether there was any. */
+static bool fill(const struct reroute *m)
 {
 	bool any = false;
 
@@ -103,25 +90,23 @@ static bool fill(const struct mend *m)
 	return any;
 }
 
-static void mend_column(const struct mend *m)
+static void fill_column(const struct reroute *m)
 {
+	bool delivers;
+
 	if (m->open[m->home]) {
 		*entry(m, m->home) = lft_row(m->prefer, m->home)[m->lid];
 	}
+	delivers = *entry(m, m->home) == lft_row(m->prefer, m->home)[m->lid];
 	do {
-		follow_all(m);
+		for (uint32_t s = 0; s < m->map->n; s++) {
+			m->length[s] = UNKNOWN;
+		}
+		m->length[m->home] = delivers ? 0 : NEVER;
+		for (uint32_t s = 0; s < m->map->n; s++) {
+			follow(m, s);
+		}
 	} while (fill(m));
-}
-
-static int column_init(struct column_map *map, const struct graph *g,
-                       const struct lids *lids, const struct lft *lft, uint32_t **words,
-                       struct arena *tmp)
-{
-	int ret = column_map_init(map, g, lids, lft, tmp);
-
-	*words = arena_array(tmp, (size_t)column_threads() * 2 * g->n_switches,
-	                     sizeof(**words));
-	return ret == E_OK && !*words ? -ENOMEM : ret;
 }
 
 int reroute_switches(const struct graph *g, const struct lids *lids, const bool *open,
@@ -130,20 +115,27 @@ int reroute_switches(const struct graph *g, const struct lids *lids, const bool 
 	struct arena *tmp = arena_new();
 	struct column_map map;
 	uint32_t *words = NULL;
-	int ret = tmp ? column_init(&map, g, lids, lft, &words, tmp) : -ENOMEM;
+	int ret = tmp ? column_map_init(&map, g, lids, lft, tmp) : -ENOMEM;
 
+	if (ret == E_OK) {
+		words = arena_array(tmp, (size_t)column_threads() * 2 * g->n_switches,
+		                    sizeof(*words));
+		ret = words ? E_OK : -ENOMEM;
+	}
 	if (ret != E_OK) {
 		goto out;
 	}
 #pragma omp parallel for schedule(dynamic, 64)
 	for (uint32_t lid = 1; lid <= lids->top; lid++) {
 		uint32_t *mine = words + (size_t)column_thread() * 2 * map.n;
-		struct mend m = { &map, prefer, lft, open, lid, 0, mine, mine + map.n };
+		struct reroute m = {
+			&map, prefer, lft, open, lid, 0, mine, mine + map.n
+		};
 
 		if (column[lid] && lids->owner[lid] != GRAPH_NONE) {
 			m.home = graph_switch_of(g, lids->owner[lid]);
 			if (m.home != GRAPH_NONE) {
-				mend_column(&m);
+				fill_column(&m);
 			}
 		}
 	}
