@@ -147,15 +147,10 @@ static size_t chunk_len(const struct chunk_rows *c, uint32_t chunk)
 	return c->row_bytes - from < CHUNK_BYTES ? c->row_bytes - from : CHUNK_BYTES;
 }
 
-static bool is_none(const uint8_t *p, size_t len, uint8_t none)
+static uint8_t compare_chunk(const struct stored_chunk *s, const uint8_t *p, size_t len,
+                             uint8_t none)
 {
-	return p[0] == none && memcmp(p, p + 1, len - 1) == 0;
-}
-
-static uint8_t judge(const struct stored_chunk *s, const uint8_t *p, size_t len,
-                     uint8_t none)
-{
-	if (is_none(p, len, none)) {
+	if (p[0] == none && memcmp(p, p + 1, len - 1) == 0) {
 		return s->data ? DEL : SAME;
 	}
 	return s->data && s->len == len && memcmp(s->data, p, len) == 0 ? SAME : PUT;
@@ -223,10 +218,10 @@ int diff_chunks(struct diff *d, const struct chunk_rows *c)
 	for (uint32_t r = 0; r < c->n_rows; r++) {
 		for (uint32_t i = 0; i < n_chunks; i++) {
 			size_t at = (size_t)r * n_chunks + i;
-			verdict[at] =
-				judge(&d->stored[at],
-			              c->base + r * c->stride + (size_t)i * CHUNK_BYTES,
-			              chunk_len(c, i), c->none);
+			verdict[at] = compare_chunk(&d->stored[at],
+			                            c->base + r * c->stride +
+			                                    (size_t)i * CHUNK_BYTES,
+			                            chunk_len(c, i), c->none);
 		}
 	}
 	for (uint32_t r = 0; r < c->n_rows && d->ret == E_OK; r++) {

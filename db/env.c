@@ -123,11 +123,6 @@ static void set_group_and_mode(const char *path, mode_t mode)
 	}
 }
 
-static mode_t folder_mode(const struct db_kind *kind)
-{
-	return kind->shared ? 02750 : 0700;
-}
-
 /* Makes the folder and those above it. An existing folder keeps its mode. */
 static int make_folders(const struct opening *o)
 {
@@ -147,7 +142,7 @@ static int make_folders(const struct opening *o)
 			/* the instance's own folder and the environment's, not what is
 			 * above */
 			if (end == '\0' || !strchr(path + i + 1, '/')) {
-				set_group_and_mode(path, folder_mode(o->kind));
+				set_group_and_mode(path, o->kind->shared ? 02750 : 0700);
 			}
 		} else if (errno != EEXIST) {
 			int err = errno;
@@ -287,11 +282,6 @@ static uint64_t number_at(const uint8_t *page, size_t offset, size_t size)
 	return u64;
 }
 
-static bool page_size_valid(uint64_t size)
-{
-	return size >= 512 && size <= 65536 && (size & (size - 1)) == 0;
-}
-
 static int check_meta(const struct opening *o, int fd, off_t at, uint64_t file_bytes,
                       uint64_t *ret_page_size)
 {
@@ -306,7 +296,8 @@ static int check_meta(const struct opening *o, int fd, off_t at, uint64_t file_b
 	}
 	uint64_t size = number_at(page, META_PAGE_SIZE, 4);
 	uint64_t last = number_at(page, META_LAST_PAGE, 8);
-	if (!page_size_valid(size) || last > (UINT64_C(1) << 44)) {
+	bool size_valid = size >= 512 && size <= 65536 && (size & (size - 1)) == 0;
+	if (!size_valid || last > (UINT64_C(1) << 44)) {
 		return fail_open(
 			o, E_MALFORMED,
 			"%s/data.mdb is damaged (its head is not valid); restore "

@@ -47,15 +47,6 @@ static int compare_rows(struct mirror *m)
 	return E_OK;
 }
 
-static void apply_all(struct mirror *m, struct db_txn *t)
-{
-	for (unsigned i = 0; i < RECORDS_MIRRORED; i++) {
-		diff_apply(&m->d[i], t);
-		m->changed[i] = m->d[i].n;
-		m->bytes += m->d[i].bytes;
-	}
-}
-
 static void apply_rows(struct mirror *m, struct db_txn *t)
 {
 	for (size_t i = 0; i < m->n && t->ret == E_OK; i++) {
@@ -106,9 +97,12 @@ static int commit_mirror(struct snap_writer *w, struct mirror *m, struct row_met
 		return ret;
 	}
 	meta->head.txn = mdb_txn_id(t.txn);
-	if (m->d) {
-		apply_all(m, &t);
-	} else {
+	for (unsigned i = 0; m->d && i < RECORDS_MIRRORED; i++) {
+		diff_apply(&m->d[i], &t);
+		m->changed[i] = m->d[i].n;
+		m->bytes += m->d[i].bytes;
+	}
+	if (!m->d) {
 		apply_rows(m, &t);
 	}
 	if (t.ret == E_OK && count_changes(m) == 0) {

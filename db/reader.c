@@ -203,21 +203,6 @@ static int decode_meta(struct snap_reader *r, const struct db_val *v)
 	return E_OK;
 }
 
-static int alloc_chunks(struct snap_reader *r)
-{
-	uint32_t top = r->meta.top_lid;
-	struct epoch_data *s = &r->epoch;
-	s->lids = calloc(top / LIDS_PER_ROW + 1, sizeof(*s->lids));
-	s->paths = calloc((size_t)r->meta.n_sources + 1, sizeof(*s->paths));
-	if (!s->lids || !s->paths) {
-		return -ENOMEM;
-	}
-	s->n_lid_rows = top / LIDS_PER_ROW + 1;
-	s->n_path_chunks = top / PATHS_PER_CHUNK + 1;
-	s->n_paths = r->meta.n_sources;
-	return E_OK;
-}
-
 /* Reads the head of the epoch just taken. */
 static int load_head(struct snap_reader *r)
 {
@@ -231,7 +216,20 @@ static int load_head(struct snap_reader *r)
 	if (current != E_OK) {
 		return current;
 	}
-	return ret == E_OK ? alloc_chunks(r) : ret;
+	if (ret != E_OK) {
+		return ret;
+	}
+	uint32_t top = r->meta.top_lid, n_sources = r->meta.n_sources;
+	struct epoch_data *e = &r->epoch;
+	e->lids = calloc(top / LIDS_PER_ROW + 1, sizeof(*e->lids));
+	e->paths = calloc((size_t)n_sources + 1, sizeof(*e->paths));
+	if (!e->lids || !e->paths) {
+		return -ENOMEM;
+	}
+	e->n_lid_rows = top / LIDS_PER_ROW + 1;
+	e->n_path_chunks = top / PATHS_PER_CHUNK + 1;
+	e->n_paths = n_sources;
+	return E_OK;
 }
 
 int snap_pin(struct snap_reader *r)
@@ -311,14 +309,6 @@ static int read_chunk(struct snap_reader *r, unsigned table, const void *key,
 	return E_OK;
 }
 
-static int read_lids(struct snap_reader *r, uint32_t row)
-{
-	uint8_t key[4];
-	key_u32(key, row);
-	return read_chunk(r, SNAP_LIDS, key, sizeof(key), sizeof(struct snap_end),
-	                  &r->epoch.lids[row]);
-}
-
 int snap_lid(struct snap_reader *r, uint32_t lid, struct snap_end *ret)
 {
 	uint32_t row = lid / LIDS_PER_ROW;
@@ -327,7 +317,9 @@ int snap_lid(struct snap_reader *r, uint32_t lid, struct snap_end *ret)
 	}
 	struct chunk *c = &r->epoch.lids[row];
 	if (!c->data) {
-		int res = read_lids(r, row);
+		uint8_t key[4];
+		key_u32(key, row);
+		int res = read_chunk(r, SNAP_LIDS, key, sizeof(key), sizeof(*ret), c);
 		if (res != E_OK) {
 			return res;
 		}

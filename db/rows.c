@@ -31,20 +31,15 @@ _Static_assert(sizeof(struct snap_end) * LIDS_PER_ROW == CHUNK_BYTES &&
 /* Rate codes by width and speed, because a call of link_rate() for each port takes longer. */
 enum { WIDTHS = WIDTH_2X + 1 };
 
-static void fill_codes(uint8_t code[WIDTHS][SPEED_COUNT])
-{
-	for (unsigned w = 0; w < WIDTHS; w++) {
-		for (unsigned s = 0; s < SPEED_COUNT; s++) {
-			code[w][s] = link_rate((uint8_t)w, (uint8_t)s);
-		}
-	}
-}
-
 /* Rate of a cabled port: that of the slower end; of port 0 its own. */
 static void fill_rates(const struct graph *g, uint8_t *rate)
 {
 	uint8_t code[WIDTHS][SPEED_COUNT];
-	fill_codes(code);
+	for (unsigned w = 0; w < WIDTHS; w++) {
+		for (unsigned c = 0; c < SPEED_COUNT; c++) {
+			code[w][c] = link_rate((uint8_t)w, (uint8_t)c);
+		}
+	}
 	for (uint32_t i = 0; i < g->n_ports; i++) {
 		const struct port *p = &g->ports[i];
 		bool known = p->width < WIDTHS && p->speed < SPEED_COUNT;
@@ -264,13 +259,6 @@ struct name {
 	size_t len;
 };
 
-static uint64_t text_start(const char *text, size_t len)
-{
-	uint8_t b[8] = { 0 };
-	memcpy(b, text, len < 8 ? len : 8);
-	return key_read_u64(b);
-}
-
 static int compare_text(const struct name *a, const struct name *b)
 {
 	int c = memcmp(a->text, b->text, a->len < b->len ? a->len : b->len);
@@ -312,7 +300,9 @@ static size_t list_name(struct name *to, const struct node *n, const char *text)
 	size_t len = name_len(text);
 
 	if (len) {
-		*to = (struct name){ text_start(text, len), text, n->guid, len };
+		uint8_t start[8] = { 0 };
+		memcpy(start, text, len < 8 ? len : 8);
+		*to = (struct name){ key_read_u64(start), text, n->guid, len };
 	}
 	return len > 0;
 }

@@ -216,17 +216,6 @@ static void fill_meta(const struct snap_writer *w, const struct snap_content *c,
 	fill_routing(c->route, m);
 }
 
-/* Adds a text with its NUL to the end of the head; a text that is too long is truncated. */
-static size_t add_text(uint8_t *buf, size_t at, const char *text)
-{
-	size_t len = text ? strnlen(text, sizeof(struct why) - 1) : 0;
-	if (len) {
-		memcpy(buf + at, text, len);
-	}
-	buf[at + len] = '\0';
-	return at + len + 1;
-}
-
 static void put_meta(struct db_txn *t, const struct snap_content *c,
                      const struct row_meta *m)
 {
@@ -241,8 +230,12 @@ static void put_meta(struct db_txn *t, const struct snap_content *c,
 		text[5 + i] = c->stage[i].name;
 	}
 	memcpy(buf, m, sizeof(*m));
+	/* each text with its NUL; a text that is too long is truncated */
 	for (unsigned i = 0; i < 5 + m->n_stages; i++) {
-		at = add_text(buf, at, text[i]);
+		size_t len = text[i] ? strnlen(text[i], sizeof(struct why) - 1) : 0;
+		memcpy(buf + at, len ? text[i] : "", len);
+		buf[at + len] = '\0';
+		at += len + 1;
 	}
 	db_put(t, SNAP_META, DB_KEY_HEAD, sizeof(DB_KEY_HEAD), buf, at);
 }

@@ -89,12 +89,6 @@ static int take_root(struct view *v)
 	return ret;
 }
 
-/* Was the root just taken checked before? In the writer's process it stays valid. */
-static bool is_known(const struct view *v, uint64_t before)
-{
-	return !v->foreign && before != 0 && mdb_txn_id(v->t.txn) == before;
-}
-
 int view_pin(struct view *v, bool *ret_moved)
 {
 	uint64_t before = v->txn;
@@ -117,7 +111,10 @@ int view_pin(struct view *v, bool *ret_moved)
 		}
 		held = false;
 		ret = take_root(v);
-		if (ret == E_OK && !is_known(v, before)) {
+		/* in the writer's process a root that was checked before stays valid */
+		bool known = ret == E_OK && !v->foreign && before != 0 &&
+		             mdb_txn_id(v->t.txn) == before;
+		if (ret == E_OK && !known) {
 			ret = check_root(v);
 		}
 	}

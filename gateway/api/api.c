@@ -138,25 +138,19 @@ static int no_such_resource(struct api_call *c)
 	                   near != NULL ? "'?" : "; GET / lists all resources");
 }
 
-static bool is_known(const char *const *names, const char *name)
-{
-	for (; *names != NULL; names++) {
-		if (strcmp(*names, name) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static int check_params(struct api_call *c)
 {
 	for (unsigned i = 0; c->row->params != NULL && i < c->uri.n_params; i++) {
 		const char *name = c->uri.param[i].name;
-		if (is_known(c->row->params, name)) {
+		const char *const *k = c->row->params;
+		while (*k != NULL && strcmp(*k, name) != 0) {
+			k++;
+		}
+		if (*k != NULL) {
 			continue;
 		}
 		json_t *known = json_array();
-		for (const char *const *k = c->row->params; *k != NULL; k++) {
+		for (k = c->row->params; *k != NULL; k++) {
 			json_array_append_new(known, json_string(*k));
 		}
 		problem_member(&c->problem, "known", known);

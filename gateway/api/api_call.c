@@ -121,43 +121,38 @@ int api_cursor(struct api_call *c, const char *text, struct stream_place *ret)
 	return E_OK;
 }
 
-static int page_cursor(struct api_call *c, const char *text, struct api_page *page)
+int api_limit(struct api_call *c, uint32_t *ret)
 {
-	struct stream_place at;
-	int err = api_cursor(c, text, &at);
+	const char *text = api_param(c, "limit");
+	uint64_t v = API_LIMIT_DEFAULT;
 
-	if (err == E_OK) {
-		page->guid = at.key;
-		page->port = (uint8_t)at.skip;
+	if (text != NULL) {
+		int err = text_u64(text, API_LIMIT_MAX, &v);
+		if (err != E_OK || v == 0) {
+			return problem_param(&c->problem, c->arena,
+			                     err != E_OK ? err : E_RANGE, "limit",
+			                     "limit='%s': expected a number, 1-%d", text,
+			                     API_LIMIT_MAX);
+		}
 	}
-	return err;
+	*ret = (uint32_t)v;
+	return E_OK;
 }
 
 int api_page(struct api_call *c, struct api_page *ret)
 {
-	struct api_page page = { .limit = API_LIMIT_DEFAULT };
-	const char *limit = api_param(c, "limit");
+	struct stream_place at = { .key = 0 };
 	const char *cursor = api_param(c, "cursor");
-	uint64_t v;
+	uint32_t limit;
 
-	if (limit != NULL) {
-		int err = text_u64(limit, API_LIMIT_MAX, &v);
-		if (err != E_OK || v == 0) {
-			return problem_param(&c->problem, c->arena,
-			                     err != E_OK ? err : E_RANGE, "limit",
-			                     "limit='%s': expected a number, 1-%d", limit,
-			                     API_LIMIT_MAX);
-		}
-		page.limit = (uint32_t)v;
+	int err = api_limit(c, &limit);
+	if (err == E_OK && cursor != NULL) {
+		err = api_cursor(c, cursor, &at);
 	}
-	if (cursor != NULL) {
-		int err = page_cursor(c, cursor, &page);
-		if (err != E_OK) {
-			return err;
-		}
+	if (err == E_OK) {
+		*ret = (struct api_page){ limit, at.key, (uint8_t)at.skip };
 	}
-	*ret = page;
-	return E_OK;
+	return err;
 }
 
 json_t *api_next_place(const struct api_call *c, const struct stream_place *at)

@@ -80,6 +80,9 @@ struct api_page {
 	uint8_t port;  /*!< second part of the key */
 };
 
+/*! \brief Reads limit=. \retval E_SYNTAX E_RANGE  Problem filled. */
+int api_limit(struct api_call *c, uint32_t *ret);
+
 /*!
  * \brief Reads limit= and cursor=.
  * \retval E_HTTP_GONE  The cursor is of another epoch. \retval E_SYNTAX E_RANGE

@@ -55,18 +55,13 @@ static json_t *group_json(const struct group *g, int members)
 	/* clang-format on */
 }
 
-/* Which page is asked for: how many rows, and the first one. */
+/* The page that the request selects: how many rows, and the key of the first one. */
 static int read_page(struct api_call *c, uint32_t *ret_limit, struct stream_place *ret)
 {
 	const char *cursor = api_param(c, "cursor");
-	struct api_page page;
-	int err = api_page(c, &page);
+	int err = api_limit(c, ret_limit);
 
-	if (err == E_OK && cursor != NULL) {
-		err = api_cursor(c, cursor, ret);
-	}
-	*ret_limit = err == E_OK ? page.limit : 0;
-	return err;
+	return err == E_OK && cursor != NULL ? api_cursor(c, cursor, ret) : err;
 }
 
 static json_t *next_page(struct api_call *c, const uint8_t *key, uint8_t len)

@@ -84,20 +84,6 @@ static int read_trusted(struct api_call *c, const char *text, struct record_requ
 	                     "trusted='%.100s': expected true or false", text);
 }
 
-static int read_limit(struct api_call *c, const char *text, struct record_request *rq)
-{
-	uint64_t v = 0;
-
-	int err = text_u64(text, API_LIMIT_MAX, &v);
-	if (err != E_OK || v == 0) {
-		return problem_param(&c->problem, c->arena, err != E_OK ? err : E_RANGE,
-		                     "limit", "limit='%s': expected a number, 1-%d", text,
-		                     API_LIMIT_MAX);
-	}
-	rq->limit = (uint32_t)v;
-	return E_OK;
-}
-
 static int read_stream(struct api_call *c, const char *text, struct record_request *rq)
 {
 	uint64_t v;
@@ -135,7 +121,7 @@ static int read_param(struct api_call *c, const struct uri_param *p,
 	const char *expected = "";
 
 	if (strcmp(p->name, "limit") == 0) {
-		return read_limit(c, p->value, rq);
+		return api_limit(c, &rq->limit);
 	}
 	if (strcmp(p->name, "cursor") == 0) {
 		return api_cursor(c, p->value, &rq->from);

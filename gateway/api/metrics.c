@@ -360,17 +360,13 @@ static bool is_own(const char *name, size_t len)
 	return false;
 }
 
-static bool same_family(const struct series *a, const struct series *b)
-{
-	return a->name == b->name && memcmp(a->value->name, b->value->name, a->name) == 0;
-}
-
 static void write_series(struct body *b, const struct series *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const char *text = s[i].value->name;
 		int len = (int)s[i].name;
-		if (i == 0 || !same_family(&s[i - 1], &s[i])) {
+		if (i == 0 || s[i - 1].name != s[i].name ||
+		    memcmp(s[i - 1].value->name, text, s[i].name) != 0) {
 			bool counter =
 				len > 6 && memcmp(text + len - 6, "_total", 6) == 0;
 			body_printf(b,

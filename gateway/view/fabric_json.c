@@ -8,13 +8,6 @@
 #include "gateway/view/json_text.h"
 #include "gateway/view/path_json.h"
 
-static const char *sm_state_name(uint8_t state)
-{
-	static const char *const names[] = { "not-active", "discovering", "standby",
-		                             "master" }; /* SMInfo.SMState */
-	return state < 4 ? names[state] : "unknown";
-}
-
 static json_t *stages_json(const struct snap_meta *m)
 {
 	json_t *o = json_object();
@@ -36,6 +29,8 @@ json_t *fabric_json(const struct snap_meta *m)
 	const char *mode = m->path_selection < PATH_SELECTION_COUNT
 	                           ? path_selection_names[m->path_selection]
 	                           : "unknown";
+	static const char *const states[] = { "not-active", "discovering", "standby",
+		                              "master" }; /* SMInfo.SMState */
 	char prefix[24];
 
 	snprintf(prefix, sizeof(prefix), "0x%016" PRIx64, m->subnet_prefix);
@@ -46,7 +41,7 @@ json_t *fabric_json(const struct snap_meta *m)
 		"computed_at", time_json(m->computed_at),
 		"subnet_prefix", prefix,
 		"sm", "port_guid", guid_json(m->sm_port_guid), "lid", (int)m->sm_lid,
-			"priority", m->sm_priority, "state", sm_state_name(m->sm_state),
+			"priority", m->sm_priority, "state", m->sm_state < 4 ? states[m->sm_state] : "unknown",
 		"nodes", (int)m->n_nodes,
 		"switches", (int)m->n_switches,
 		"end_ports", (int)m->n_end_ports,

@@ -74,11 +74,6 @@ json_t *guid_json(uint64_t guid)
 
 enum { GID_GROUPS = 8 };
 
-static unsigned group_of(uint64_t prefix, uint64_t guid, unsigned i)
-{
-	return (i < 4 ? prefix >> (48 - 16 * i) : guid >> (112 - 16 * i)) & 0xffff;
-}
-
 /* First of the longest runs of groups that are 0, if that is longer than one. */
 static unsigned zero_run(const unsigned group[GID_GROUPS], unsigned *ret_first)
 {
@@ -118,7 +113,8 @@ unsigned gid_text(uint64_t prefix, uint64_t guid, char ret[GID_TEXT_BYTES])
 	char *p = ret;
 
 	for (unsigned i = 0; i < GID_GROUPS; i++) {
-		group[i] = group_of(prefix, guid, i);
+		group[i] = (i < 4 ? prefix >> (48 - 16 * i) : guid >> (112 - 16 * i)) &
+		           0xffff;
 	}
 	unsigned run = zero_run(group, &first);
 	for (unsigned i = 0; i < GID_GROUPS; i++) {

@@ -40,26 +40,22 @@ json_t *path_record_json(const struct path_record *rec)
 	/* clang-format on */
 }
 
-static json_t *hop_json(struct snap_reader *r, const struct path_hop *hop)
-{
-	struct snap_node node;
-
-	if (snap_node(r, hop->node_guid, &node) != E_OK) {
-		return NULL;
-	}
-	return json_pack("{s:o, s:o, s:o, s:i, s:i, s:i}", "guid",
-	                 guid_json(hop->node_guid), "name", text_json(node.name),
-	                 "description", text_json(node.description), "lid", (int)hop->lid,
-	                 "in_port", hop->in_port, "out_port", hop->out_port);
-}
-
 int path_hops_json(struct snap_reader *r, const struct path_hop *hops, unsigned n,
                    json_t **ret)
 {
 	json_t *list = json_array();
 
 	for (unsigned i = 0; i < n; i++) {
-		json_t *hop = hop_json(r, &hops[i]);
+		struct snap_node node;
+		json_t *hop = NULL;
+		if (snap_node(r, hops[i].node_guid, &node) == E_OK) {
+			hop = json_pack("{s:o, s:o, s:o, s:i, s:i, s:i}", "guid",
+			                guid_json(node.guid), "name",
+			                text_json(node.name), "description",
+			                text_json(node.description), "lid",
+			                (int)hops[i].lid, "in_port", hops[i].in_port,
+			                "out_port", hops[i].out_port);
+		}
 		if (hop == NULL || json_array_append_new(list, hop) != 0) {
 			json_decref(list);
 			return E_MALFORMED;

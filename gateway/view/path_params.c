@@ -332,27 +332,6 @@ static int explain_no_path(struct context *cx, struct components *components,
 		name_of(cx->r, hole, cx->a), (unsigned long long)hole, (unsigned)dlid);
 }
 
-static int partition_problem(struct context *cx, const struct path_query *q)
-{
-	if (!q->has_p_key) {
-		return problem_set(cx->p, cx->a, E_PARTITION,
-		                   "source and destination share no partition");
-	}
-	return problem_param(cx->p, cx->a, E_PARTITION, "p_key",
-	                     "source and destination are not both members of partition "
-	                     "0x%04x, or both only limited members",
-	                     q->p_key);
-}
-
-static int policy_problem(struct context *cx)
-{
-	problem_member(cx->p, "reason", json_string("policy"));
-	return problem_set(
-		cx->p, cx->a, E_POLICY,
-		"the policy (qos-policy.conf or virtual fabrics) has no path for "
-		"this request between source and destination");
-}
-
 /* Most records there can be: each pair of LIDs, for each virtual fabric. */
 static int most_records(struct context *cx, const struct path_query *q, size_t *ret)
 {
@@ -389,8 +368,21 @@ static int run_query(struct context *cx, struct components *components,
 	err = path_query_run(cx->r, q, answer->records, max, &answer->n);
 	switch (err) {
 	case E_NOPATH: return explain_no_path(cx, components, q);
-	case E_PARTITION: return partition_problem(cx, q);
-	case E_POLICY: return policy_problem(cx);
+	case E_PARTITION:
+		if (!q->has_p_key) {
+			return problem_set(cx->p, cx->a, err,
+			                   "source and destination share no partition");
+		}
+		return problem_param(cx->p, cx->a, err, "p_key",
+		                     "source and destination are not both members of "
+		                     "partition 0x%04x, or both only limited members",
+		                     q->p_key);
+	case E_POLICY:
+		problem_member(cx->p, "reason", json_string("policy"));
+		return problem_set(
+			cx->p, cx->a, err,
+			"the policy (qos-policy.conf or virtual fabrics) has no "
+			"path for this request between source and destination");
 	case E_RANGE:
 		return problem_set(
 			cx->p, cx->a, err,

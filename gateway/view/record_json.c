@@ -261,21 +261,17 @@ json_t *record_schema(const struct sa_attr *attr)
 	                 methods_json(attr->methods), "components", fields);
 }
 
-static bool can_be_asked(const struct sa_field *f)
-{
-	unsigned form = f->how & SA_FORM;
-
-	return (f->how & SA_HOW) != SA_RESERVED && (form == 0 || form == SA_TEXT);
-}
-
 int record_component(const struct sa_attr *attr, const char *name)
 {
 	char key[RECORD_KEY_MAX];
 
 	for (unsigned i = 0; i < attr->n_fields; i++) {
 		const struct sa_field *f = &attr->fields[i];
+		unsigned form = f->how & SA_FORM;
+		bool selects = (f->how & SA_HOW) != SA_RESERVED &&
+		               (form == 0 || form == SA_TEXT);
 		record_key(f->name, key);
-		if (can_be_asked(f) &&
+		if (selects &&
 		    (strcmp(name, key) == 0 || strcasecmp(name, f->name) == 0)) {
 			return (int)i;
 		}
@@ -335,22 +331,21 @@ int record_ask(const struct sa_attr *attr, int component, const char *text,
 	return E_OK;
 }
 
-/* "NodeRecord" and "node" alike. */
-static bool names_it(const char *given, const char *name)
-{
-	static const char suffix[] = "Record";
-	size_t len = strlen(name), end = sizeof(suffix) - 1;
-
-	return strcasecmp(given, name) == 0 ||
-	       (len > end && strcmp(name + len - end, suffix) == 0 &&
-	        strlen(given) == len - end && strncasecmp(given, name, len - end) == 0);
-}
-
 const struct sa_attr *record_find(const char *name)
 {
+	static const char suffix[] = "Record";
+	const size_t len = strlen(name), end = sizeof(suffix) - 1;
+
 	for (unsigned i = 0; i < n_sa_attrs; i++) {
+		const char *own = sa_attrs[i]->name;
+		size_t stem = strlen(own);
+		if (stem > end && strcmp(own + stem - end, suffix) == 0) {
+			stem -= end;
+		}
+		/* "NodeRecord" and "node" alike */
 		if ((sa_attrs[i]->methods & HTTP_METHODS) &&
-		    names_it(name, sa_attrs[i]->name)) {
+		    (strcasecmp(name, own) == 0 ||
+		     (len == stem && strncasecmp(name, own, stem) == 0))) {
 			return sa_attrs[i];
 		}
 	}

@@ -101,7 +101,7 @@ static int add_param(const char *s, const char *end, struct arena *a, struct uri
 	}
 	if (uri_param(u, param.name) != NULL) {
 		return problem_param(p, a, E_HTTP_PARAMETER, param.name,
-		                     "parameter '%s' is given twice", param.name);
+		                     "parameter '%s' occurs twice", param.name);
 	}
 	if (u->n_params == URI_PARAMS_MAX) {
 		return problem_set(p, a, E_HTTP_PARAMETER, "more than %d parameters",
@@ -128,17 +128,6 @@ static int parse_query(const char *s, struct arena *a, struct uri *u, struct pro
 	}
 }
 
-/* "http://host:port/path" is allowed too (RFC 9112, absolute-form); the host is not
- * looked at. */
-static const char *skip_authority(const char *target)
-{
-	if (strncasecmp(target, "http://", 7) != 0) {
-		return target;
-	}
-	const char *path = target + 7 + strcspn(target + 7, "/?");
-	return *path == '/' ? path : "/";
-}
-
 int uri_parse(const char *target, struct arena *a, struct uri *ret, struct problem *p)
 {
 	struct uri u = { .n_segments = 0 };
@@ -148,7 +137,11 @@ int uri_parse(const char *target, struct arena *a, struct uri *ret, struct probl
 		return problem_set(p, a, E_HTTP_LONG,
 		                   "the request target is longer than %d bytes", URI_MAX);
 	}
-	target = skip_authority(target);
+	/* RFC 9112 allows "http://host:port/path", too; the host does not matter */
+	if (strncasecmp(target, "http://", 7) == 0) {
+		target += 7 + strcspn(target + 7, "/?");
+		target = *target == '/' ? target : "/";
+	}
 	if (target[0] != '/') {
 		return problem_set(p, a, E_SYNTAX,
 		                   "the request target must begin with '/': '%.60s'",
