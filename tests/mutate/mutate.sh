@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026, The Saguaro authors
+#
+# Do the tests notice faults? `make mutate` plants the faults of tests/mutate/faults one at a time
+# in a copy of the last commit, builds, runs the test that each fault names and prints whether it
+# failed; at the end the score. It is no part of make check: a fault takes half a minute.
+#
+#   make mutate                      all faults that have no result yet
+#   make mutate MUTATE=ftree         those whose file, text or test has this word
+#
+# Results stay in $top_builddir/mutate.results, so a run that was stopped goes on; remove the file
+# to begin anew. The copy is in $top_builddir/mutate.
+#
+# A fault is four lines and a blank one:
+#
+#   file: routing/graph/graph.c      in the source tree
+#   old: text                        of one line; has to be there exactly once
+#   new: text                        what stands there instead
+#   test: test_routing_graph graph   program and suite, or the name of a script: e2e/torus.sh
+set -u
+top=$(cd "${srcdir:-.}" && pwd)
+build=${top_builddir:?set by make mutate}
+copy=$build/mutate
+results=$build/mutate.results
+jobs=$(nproc 2>/dev/null || echo 2)
+
+die() { printf 'mutate: %s\n' "$*" >&2; exit 1; }
+
+# prepare: a copy of the last commit, configured and built.
+prepare() {
+	mkdir -p "$copy/build" || exit 1
+	git -C "$top" archive HEAD | tar -x -C "$copy" || die "cannot copy $top: it has to be a git tree"
+	[ -x "$copy/configure" ] || (cd "$copy" && autoreconf -fi) >"$copy/build/bootstrap.log" 2>&1 || die "autoreconf failed"
+	[ -f "$copy/build/Makefile" ] || (cd "$copy/build" && ../configure CFLAGS='-O1 -g') >"$copy/build/configure.log" 2>&1 ||
+		die "configure failed: see $copy/build/configure.log"
+	make_it all && make_it check-programs || die "the tree does not build: see $copy/build/make.log"
+}
+
+make_it() { make -C "$copy/build" -s -j"$jobs" "$1" >"$copy/build/make.log" 2>&1; }
+
+# plant FILE OLD NEW: the file's text with the fault; fails unless OLD is there once.
+plant() {
+	local text
+	text=$(<"$copy/$1") || return 1
+	[[ $text == *"$2"* && ${text#*"$2"} != *"$2"* ]] || return 1
+	printf '%s\n' "${text/"$2"/"$3"}" >"$copy/$1"
+}
+
+# notices TEST [SUITE]: the test fails.
+notices() {
+	(
+		cd "$copy/build" || exit 1
+		export srcdir=.. top_builddir=$PWD OMP_WAIT_POLICY=passive CK_DEFAULT_TIMEOUT=120 CK_TIMEOUT_MULTIPLIER=5
+		case $1 in
+		*.sh) timeout 900 bash "../tests/$1" ;;
+		*) timeout 900 env ${2:+"CK_RUN_SUITE=$2"} "./tests/$1" ;;
+		esac
+	) >"$copy/build/test.log" 2>&1
+	local status=$?
+	[ "$status" != 77 ] || die "$1 was skipped: what it needs is not installed"
+	[ "$status" != 0 ]
+}
+
+# try FILE OLD NEW TEST: prints the verdict and keeps it in the results.
+try() {
+	local verdict target
+	local -a words
+	read -ra words <<<"$4"
+	cp "$copy/$1" "$copy/build/original" 2>/dev/null || { printf 'no such file: %s\n' "$1"; return; }
+	if ! plant "$1" "$2" "$3"; then
+		printf 'not there, or more than once: %s: %s\n' "$1" "$2"
+		return
+	fi
+	target=tests/${words[0]}
+	case $target in *.sh) target=all ;; esac
+	if ! make_it "$target"; then
+		verdict="does not build"
+	elif notices "${words[@]}"; then
+		verdict=caught
+	else
+		verdict="not caught"
+	fi
+	cp "$copy/build/original" "$copy/$1"
+	printf '%s\t%s\t%s -> %s\t%s\n' "$verdict" "$1" "$2" "$3" "$4" | tee -a "$results"
+}
+
+[ -d "$copy/build" ] && [ -f "$results" ] || : >"$results"
+prepare
+while IFS= read -r line || [ -n "$line" ]; do
+	case $line in
+	'#'*) ;;
+	'file: '*) file=${line#file: } ;;
+	'old: '*) old=${line#old: } ;;
+	'new: '*) new=${line#new: } ;;
+	'new:') new= ;;
+	'test: '*)
+		test=${line#test: }
+		case "$file $old $test" in *"${MUTATE:-}"*) ;; *) continue ;; esac
+		grep -qF "$(printf '\t%s\t%s -> %s\t%s' "$file" "$old" "$new" "$test")" "$results" || try "$file" "$old" "$new" "$test"
+		;;
+	'') ;;
+	*) die "tests/mutate/faults: what is '$line'?" ;;
+	esac
+done <"$top/tests/mutate/faults"
+make_it all
+awk -F'\t' '{ n[$1]++ } END {
+	planted = n["caught"] + n["not caught"]
+	printf "%d faults, %d caught, %d not caught, %d do not build", planted, n["caught"], n["not caught"], n["does not build"]
+	if (planted) printf "; score %d %%", 100 * n["caught"] / planted
+	printf "\n" }' "$results"
