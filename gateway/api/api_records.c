@@ -132,7 +132,7 @@ static int read_param(struct api_call *c, const struct uri_param *p,
 	if (strcmp(p->name, "from") == 0) {
 		return api_from(c, &rq->from.key);
 	}
-	if (rq->attr->written && strcmp(p->name, "trusted") == 0) {
+	if (rq->attr->client_records && strcmp(p->name, "trusted") == 0) {
 		return read_trusted(c, p->value, rq);
 	}
 	int component = record_component(rq->attr, p->name);
@@ -168,7 +168,7 @@ static int read_request(struct api_call *c, struct record_request *rq)
 	if (rq->attr == NULL) {
 		return unknown_record(c);
 	}
-	rq->trusted = rq->attr->written;
+	rq->trusted = rq->attr->client_records;
 	rq->act_count = rq->attr->moves ? act_count(c) : 0;
 	for (unsigned i = 0; i < c->uri.n_params; i++) {
 		int err = read_param(c, &c->uri.param[i], rq);
@@ -404,7 +404,7 @@ unsigned api_record_tables(const char *name)
 	const struct sa_attr *attr = record_find(name);
 
 	return attr == NULL    ? 0
-	       : attr->written ? TABLE_CLIENT_RECORDS
+	       : attr->client_records ? TABLE_CLIENT_RECORDS
 	       : attr->moves   ? TABLE_MOMENT
 	                       : 0;
 }

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * One record in two layouts (struct sa_conversion). Components are paired by name; their values
- * move from one place to the other, narrower or wider. So what clients write is one
- * store, whichever layout they wrote it in.
+ * One record in two layouts (struct sa_conversion). Components are paired by name, and
+ * their values are copied from one place to the other, narrower or wider. So there is one
+ * store of client records, whatever layout they came in.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@ static bool is_value(const struct sa_field *f)
 }
 
 int sa_convert_component(const struct sa_attr *from, unsigned component,
-                      const struct sa_attr *to)
+                         const struct sa_attr *to)
 {
 	const struct sa_field *f = &from->fields[component];
 
@@ -30,8 +30,8 @@ int sa_convert_component(const struct sa_attr *from, unsigned component,
 	return SA_NONE;
 }
 
-/* Returns false: the value is too large for its place. */
-static bool move(const struct sa_field *f, const uint8_t *from, const struct sa_field *t,
+/* \return false: the value is too large for its place. */
+static bool copy_value(const struct sa_field *f, const uint8_t *from, const struct sa_field *t,
                  uint8_t *to)
 {
 	if (f->width > 64) {
@@ -44,7 +44,7 @@ static bool move(const struct sa_field *f, const uint8_t *from, const struct sa_
 }
 
 int sa_convert_request(struct snap_reader *r, const struct sa_query *q, uint8_t *record,
-                    struct sa_query *ret)
+                       struct sa_query *ret)
 {
 	const struct sa_attr *own = q->attr, *base = own->converts->base;
 	bool writes = (q->method & (SA_SET | SA_DELETE)) != 0;
@@ -58,7 +58,7 @@ int sa_convert_request(struct snap_reader *r, const struct sa_query *q, uint8_t 
 		if (k == SA_NONE) {
 			continue;
 		}
-		bool held = move(&own->fields[i], q->record, &base->fields[k], record);
+		bool held = copy_value(&own->fields[i], q->record, &base->fields[k], record);
 		fits &= held || !(asked || writes);
 		mask |= (uint64_t)asked << k;
 	}
@@ -75,7 +75,7 @@ int sa_convert_request(struct snap_reader *r, const struct sa_query *q, uint8_t 
 }
 
 void sa_convert_record(struct snap_reader *r, const struct sa_attr *shown,
-                    const uint8_t *record, uint8_t *ret)
+                       const uint8_t *record, uint8_t *ret)
 {
 	const struct sa_attr *base = shown->converts->base;
 
@@ -83,7 +83,7 @@ void sa_convert_record(struct snap_reader *r, const struct sa_attr *shown,
 	for (unsigned i = 0; i < shown->n_fields; i++) {
 		int k = sa_convert_component(shown, i, base);
 		if (k != SA_NONE) {
-			(void)move(&base->fields[k], record, &shown->fields[i], ret);
+			(void)copy_value(&base->fields[k], record, &shown->fields[i], ret);
 		}
 	}
 	if (shown->converts->show) {

@@ -239,7 +239,7 @@ const struct sa_attr rec_inform_info = {
 	.methods = SA_SET,
 	.size = INFORM_BYTES,
 	SA_FIELDS(inform_fields),
-	.written = true,
+	.client_records = true,
 	.set = inform_set,
 };
 
@@ -250,6 +250,6 @@ const struct sa_attr rec_inform_info_record = {
 	.methods = SA_GET | SA_GETTABLE,
 	.size = RECORD_BYTES,
 	SA_FIELDS(record_fields),
-	.written = true,
+	.client_records = true,
 	.walk = record_walk,
 };

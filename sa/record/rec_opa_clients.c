@@ -116,7 +116,7 @@ const struct sa_attr opa_mcmember = {
 	.methods = SA_GET | SA_GETTABLE | SA_SET | SA_DELETE,
 	.size = OPA_MC_BYTES,
 	SA_FIELDS(mcmember_fields),
-	.written = true,
+	.client_records = true,
 	.converts = &mcmember_conversion,
 };
 
@@ -226,7 +226,7 @@ const struct sa_attr opa_service = {
 	.methods = SA_GET | SA_GETTABLE | SA_SET | SA_DELETE,
 	.size = OPA_SR_BYTES,
 	SA_FIELDS(service_fields),
-	.written = true,
+	.client_records = true,
 	.converts = &service_conversion,
 };
 
@@ -334,7 +334,7 @@ const struct sa_attr opa_inform_info = {
 	.methods = SA_SET,
 	.size = OPA_INFORM_BYTES,
 	SA_FIELDS(inform_fields),
-	.written = true,
+	.client_records = true,
 	.converts = &inform_conversion,
 };
 
@@ -349,6 +349,6 @@ const struct sa_attr opa_inform_info_record = {
 	.methods = SA_GET | SA_GETTABLE,
 	.size = OPA_IIR_BYTES,
 	SA_FIELDS(inform_record_fields),
-	.written = true,
+	.client_records = true,
 	.converts = &inform_record_conversion,
 };

@@ -272,7 +272,7 @@ const struct sa_attr rec_service = {
 	.methods = SA_GET | SA_GETTABLE | SA_SET | SA_DELETE,
 	.size = SERVICE_RECORD_BYTES,
 	SA_FIELDS(service_fields),
-	.written = true,
+	.client_records = true,
 	.walk = service_walk,
 	.set = service_set,
 	.del = service_delete,

@@ -35,7 +35,7 @@ enum {
 	SA_NONE = -1,          /*!< no such component */
 	SA_LID = 0,            /*!< component of attributes with rows or offer_end() */
 	SA_ROW_KEY_BYTES = 44, /*!< longest key of a row that clients write */
-	SA_CONVERTED_BYTES = 256,   /*!< longest record that has a second layout */
+	SA_CONVERTED_BYTES = 256, /*!< longest record that has a second layout */
 	SA_PREFETCH_STEPS = 3,
 	SA_ROW_BYTES = 72 /*!< longest record of an attribute with rows */
 };
@@ -49,7 +49,7 @@ struct sa_rows {
 	uint8_t shift;
 	int8_t port, block; /*!< components that hold both; without a port component only the end port's own rows count */
 	uint16_t at, bytes; /*!< the payload in the record */
-	/*! Last touch to a record; false leaves it out. May be NULL. */
+	/*! Completes a record. \return false: there is none. May be NULL. */
 	bool (*fit)(struct snap_reader *r, const struct sa_query *q, uint8_t *record);
 };
 
@@ -65,31 +65,31 @@ struct sa_attr {
 	unsigned methods;      /*!< enum sa_method */
 	uint16_t size;         /*!< bytes of a record on the wire, before padding to 8 */
 	bool get_first;        /*!< Get answers with the first match where others say TOO_MANY_RECORDS */
-	bool trusted;          /*!< only for those who know the SM_Key */
+	bool trusted;          /*!< only for clients that know the SM_Key */
 	/*! Records are made of SL-to-VL or arbitration tables. Without quality of service
-	 * the SM reads these from the fabric at the first request (sa/sm/sweep_qos.c). */
+	 * the SM reads these from the fabric at the first request (sa/sm/qos_reads.c). */
 	bool tables_on_request;
-	bool moves; /*!< what it says is of the moment, too, not of the epoch alone:
-	               q->act_count */
+	bool moves;            /*!< its records change within an epoch, too: q->act_count */
 	const struct sa_field *fields;
 	unsigned n_fields;
-	/*! What comes back when that is another attribute (PathRecord for MultiPathRecord); its
-	 *  records are not compared with the request. NULL: records of this one. */
+	/*! The attribute of the records in the reply, if that is another one (PathRecord for
+	 *  MultiPathRecord); they are not compared with the request. NULL: this one. */
 	const struct sa_attr *reply;
 	/*! A request that names a component of each of these sets (bits of the component
 	 * mask) is answered in no time: it may get an inline answer
 	 * (sa/server/server_receive.c). 0: none does. */
 	uint64_t inline_answer[2];
-	/*! Brings to the cache what the answer to such a request will read. In
-	 * SA_PREFETCH_STEPS steps from 0 on, each of which reads what the one before it
-	 * prefetched: every step for several requests, then the next. */
+	/*! Prefetches what the answer to such a request will read, in SA_PREFETCH_STEPS
+	 * steps from 0 on. Each step reads what the one before it prefetched, so a caller
+	 * does one step for several requests and then the next. */
 	void (*prefetch)(struct snap_reader *r, const struct sa_attr *attr,
 	                 const uint8_t *record, uint64_t mask, unsigned step);
-	const struct sa_conversion *converts; /*!< the same record as another attribute in another
-	                               layout; instead of walk, set and del. NULL: no */
+	/*! Its records are those of another attribute in another layout; instead of walk, set
+	 *  and del. NULL: no. */
+	const struct sa_conversion *converts;
 	struct sa_rows rows;   /*!< instead of a walk */
 	sa_end_f *offer_end;   /*!< instead of a walk, for attributes whose records belong to end ports; component 0 is the LID */
-	bool written;          /*!< by clients: records live in the store of the daemon that answers; the snapshot mirrors what is public of them */
+	bool client_records;   /*!< clients register them: they live in the store of the daemon that answers; the snapshot mirrors what is public of them */
 	/*! Offers candidates. Returns E_OK, or why there can be none: E_NOTFOUND, E_RANGE ...
 	 *  (sa_refuse() for a status of the specification's own). */
 	sa_walk_f *walk;
@@ -99,18 +99,17 @@ struct sa_attr {
 };
 
 /*!
- * One record in a second layout: components of the same name hold the same value,
- * whatever their place and width. The base attribute's walk, set and del do the work.
+ * A second layout of a record: components of the same name hold the same value, whatever
+ * their place and width. The walk, set and del of the base attribute do the work.
  */
 struct sa_conversion {
 	const struct sa_attr *base;
-	/*! What names do not say of a request: \a q is it in its own layout, \a record
-	 * and \a mask are in the base's. May be NULL. \retval E_NOTFOUND  Nothing can
-	 * match. */
+	/*! Converts what differs by more than place and width: from the request \a q to
+	 * \a record and \a mask in the layout of the base. May be NULL.
+	 * \retval E_NOTFOUND  Nothing can match. */
 	int (*ask)(struct snap_reader *r, const struct sa_query *q, uint8_t *record,
 	           uint64_t *mask);
-	/*! What names do not say of a \a record of the base: filled into \a shown. May be
-	 * NULL. */
+	/*! The same for a \a record of the base: fills it into \a shown. May be NULL. */
 	void (*show)(struct snap_reader *r, const uint8_t *record, uint8_t *shown);
 };
 
@@ -122,21 +121,21 @@ struct sa_query {
 	uint64_t comp_mask;    /*!< host order */
 	const uint8_t *record; /*!< attr->size bytes, wire order */
 	uint32_t attr_mod;
-	const struct snap_end *requester; /*!< who sees only what shares a P_Key; NULL: all is shown */
+	const struct snap_end *requester; /*!< it sees only what shares a P_Key with it; NULL: everything is visible */
 	bool trusted;          /*!< SM_Key given and right */
 	bool table;            /*!< GetTable: all; Get: two are enough to say "too many" */
 	uint64_t from, from_sub; /*!< where to begin, a place of struct sa_out; 0: at the
 	                            start */
 	unsigned method;       /*!< enum sa_method, 0: one that reads */
-	struct sa_store *store; /*!< of attributes that are written; NULL: read as the snapshot mirrors them */
+	struct sa_store *store; /*!< of client records; NULL: they are read as the snapshot mirrors them */
 	uint32_t act_count;    /*!< SMInfo.ActCount, 0: not known here */
-	uint8_t sm_assigned_guid; /*!< a byte of alias GUIDs that are given */
+	uint8_t sm_assigned_guid; /*!< a byte of the alias GUIDs that the SM assigns */
 	int64_t now;           /*!< seconds since 1970, where there is no store */
-	const uint8_t *from_key; /*!< of attributes that are written, instead of from; NULL: at the start */
+	const uint8_t *from_key; /*!< of client records, instead of from; NULL: at the start */
 	size_t from_key_len;
 	const struct sa_back *back; /*!< how the requester is reached over the fabric; NULL: it is not */
-	const struct sa_attr *shown; /*!< records go out in the layout of this one, which
-	                                turns attr; NULL: as they are */
+	const struct sa_attr *shown; /*!< layout of the records in the reply, where attr is its
+	                                base; NULL: that of attr */
 };
 
 /*! Where a request came from, besides the LID. */
@@ -150,22 +149,21 @@ struct sa_back {
 struct sa_out {
 	const struct sa_query *q;
 	uint8_t *data;         /*!< head bytes, then n records of stride bytes; grown by realloc, caller owns */
-	size_t head, cap;      /*!< bytes left free in front; bytes there are */
+	size_t head, cap;      /*!< bytes in front of the records; bytes allocated */
 	size_t n, stride;      /*!< records; size padded to 8 */
 	size_t max;            /*!< stop after this many matches */
 	size_t max_bytes;      /*!< head included; a record beyond is E_FULL */
 	uint16_t status;       /*!< UMAD_SA_STATUS_* of sa_refuse(), 0: none */
-	size_t skip;           /*!< matches to leave out at the start */
-	/*! Where the walk is: what is offered now goes under this place (key: a LID or
-	 * PortGUID; sub: a PortGUID, or 0), and so many matches went under it, those left
-	 * out included. The walk can begin here again, in another epoch too. */
+	size_t skip;           /*!< so many matches are left out at the start */
+	/*! The place of the walk: what is offered now belongs to it (key: a LID or PortGUID;
+	 * sub: a PortGUID, or 0). in_key: matches there, those left out included. A later
+	 * walk can begin at this place, also in another epoch. */
 	uint64_t key, sub;
 	size_t in_key;
-	size_t max_steps; /*!< stop after so many places, at the next; 0: no limit. For
-	                     walks that must not take long */
+	size_t max_steps;      /*!< pause after so many places; 0: no limit */
 	size_t steps;
 	bool paused;           /*!< it stopped there */
-	uint8_t row_key[SA_ROW_KEY_BYTES]; /*!< of attributes that are written, instead of key */
+	uint8_t row_key[SA_ROW_KEY_BYTES]; /*!< of client records, instead of key */
 	size_t row_key_len;
 	struct snap_reader *r; /*!< of the walk */
 	int ret;               /*!< first error; then all calls are no-ops */
@@ -188,7 +186,7 @@ static inline uint64_t sa_given(const struct sa_query *q, unsigned component)
 /*! \brief Adds a candidate of attr->size bytes if every masked SA_EQ component matches. */
 void sa_offer(struct sa_out *out, const uint8_t *record);
 
-/*! \brief What is offered from here on goes under this place. */
+/*! \brief What is offered from here on belongs to this place. */
 static inline void sa_at(struct sa_out *out, uint64_t key, uint64_t sub)
 {
 	if (out->ret || out->n >= out->max || out->paused) {
@@ -200,10 +198,10 @@ static inline void sa_at(struct sa_out *out, uint64_t key, uint64_t sub)
 	out->paused = out->max_steps && out->steps++ == out->max_steps;
 }
 
-/*! \brief The same of an attribute that is written: the place is a row, by its key. */
+/*! \brief The same for client records: the place is a row, by its key. */
 void sa_at_row(struct sa_out *out, const uint8_t *key, size_t len);
 
-/*! \brief Like sa_offer(), but clears a component of what is handed out. \param hide  SA_NONE: none */
+/*! \brief Like sa_offer(), but clears a component of the record in the reply. \param hide  SA_NONE: none */
 void sa_offer_without(struct sa_out *out, const uint8_t *record, int hide);
 
 /*! \brief No need to offer more? (max reached, steps used up, or error) */
@@ -218,7 +216,7 @@ int sa_collect(struct snap_reader *r, const struct sa_query *q, struct sa_out *o
 /*! \brief May the requester see what belongs to this end port? Both share a P_Key, or are one. */
 bool sa_sees(struct snap_reader *r, const struct sa_query *q, const struct snap_end *end);
 
-/*! \brief Layout of what is handed out. */
+/*! \brief Attribute of the records in the reply. */
 static inline const struct sa_attr *sa_reply_attr(const struct sa_attr *attr)
 {
 	return attr->reply ? attr->reply : attr;
@@ -227,20 +225,20 @@ static inline const struct sa_attr *sa_reply_attr(const struct sa_attr *attr)
 /* sa/record/layout_conversion.c: */
 
 /*!
- * \brief A request for an attribute that turns another one, as a request for that one.
+ * \brief Converts a request for an attribute with a second layout to one for its base.
  * \param record  [SA_CONVERTED_BYTES] for the request's record. \param ret  A copy of \a q but
  * for what differs. \retval E_NOTFOUND  Nothing can match. \retval E_RANGE  A value that
  * the record cannot hold.
  */
 int sa_convert_request(struct snap_reader *r, const struct sa_query *q, uint8_t *record,
-                    struct sa_query *ret);
-/*! \brief A record of the turned attribute in the layout of \a shown. */
+                       struct sa_query *ret);
+/*! \brief Converts a record of the base to the layout of \a shown. */
 void sa_convert_record(struct snap_reader *r, const struct sa_attr *shown,
-                    const uint8_t *record, uint8_t *ret);
+                       const uint8_t *record, uint8_t *ret);
 /*! \brief Component of \a to that has the name of one of \a from. SA_NONE: it has none.
  */
 int sa_convert_component(const struct sa_attr *from, unsigned component,
-                      const struct sa_attr *to);
+                         const struct sa_attr *to);
 
 /* For walks (sa/record/rec_walk.c): */
 

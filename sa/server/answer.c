@@ -238,7 +238,7 @@ int sa_work_begin(struct sa_work *w, struct snap_reader *r, struct sa_store *st,
 	if (r == NULL) {
 		return refuse(m->data, UMAD_STATUS_BUSY, ret);
 	}
-	if (attr == NULL || (attr->written && st == NULL)) {
+	if (attr == NULL || (attr->client_records && st == NULL)) {
 		return refuse(m->data,
 		              attr == NULL ? request->status
 		                           : UMAD_STATUS_ATTR_NOT_SUPPORTED,
@@ -285,7 +285,7 @@ int sa_work_continue(struct sa_work *w, struct snap_reader *r, size_t steps,
 
 	out->data = reply->data;
 	out->cap = reply->cap;
-	out->max_steps = attr->written ? 0 : steps; /* rows may change between */
+	out->max_steps = attr->client_records ? 0 : steps; /* rows may change between */
 	out->steps = 0;
 	out->paused = false;
 	(void)sa_collect(r, &w->q, out);

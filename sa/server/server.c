@@ -168,12 +168,6 @@ static void serve(struct sa_server *s, struct snap_reader *r, unsigned at)
 
 /* --- requests and events into the thread --------------------------------------------- */
 
-void server_wake(struct sa_server *s)
-{
-	s->work_waits = true;
-	pthread_cond_signal(&s->more);
-}
-
 /* Sleeps until there is work, or something is due. Under the lock. */
 static void wait_for_work(struct sa_server *s)
 {

@@ -113,10 +113,12 @@ static inline uint64_t server_ms(void)
 	return server_ns() / 1000000;
 }
 
-/* server.c */
-
 /*! \brief There is work for the answer thread. Any thread, under the lock. */
-void server_wake(struct sa_server *s);
+static inline void server_wake(struct sa_server *s)
+{
+	s->work_waits = true;
+	pthread_cond_signal(&s->more);
+}
 
 /* server_reply.c */
 

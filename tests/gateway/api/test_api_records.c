@@ -159,7 +159,7 @@ START_TEST(same_as_table)
 	struct sa_query q = { .attr = attr,
 		              .record = nothing,
 		              .table = true,
-		              .trusted = attr->written,
+		              .trusted = attr->client_records,
 		              .now = 2000 };
 	struct sa_out out = { .max = SIZE_MAX, .max_bytes = SIZE_MAX };
 
