@@ -10,6 +10,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/p_key.h"
 #include "conf/base/text.h"
 
 const char opafm_life_time_expected[] =
@@ -88,10 +89,10 @@ const char *opafm_rate(const char *text, struct arena *a)
 const char *opafm_pkey(const char *text, struct arena *a)
 {
 	uint64_t value;
-	if (text_u64(text, 0xffff, &value) != E_OK || (value & 0x7fff) == 0) {
+	if (text_u64(text, 0xffff, &value) != E_OK || (value & P_KEY_BASE) == 0) {
 		return text;
 	}
-	return arena_printf(a, "0x%" PRIx64, value & 0x7fff);
+	return arena_printf(a, "0x%" PRIx64, value & P_KEY_BASE);
 }
 
 const char *opafm_lower(const char *text, struct arena *a)

@@ -11,6 +11,7 @@
 #include "conf/base/digest.h"
 #include "conf/base/err.h"
 #include "conf/base/hash.h"
+#include "conf/base/p_key.h"
 #include "conf/base/search.h"
 #include "db/diff.h"
 #include "db/layout.h"
@@ -21,7 +22,6 @@
 enum {
 	PORT_SHIFT = 16, /* block number: port << 16 | block */
 	BLOCK_KEYS = 32,
-	P_KEY_BASE = 0x7fff,
 	SETS_MAX = 65536
 };
 

@@ -11,11 +11,12 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/base/p_key.h"
 #include "db/layout.h"
 #include "db/policy.h"
 #include "db/reader_int.h"
 
-enum { KEPT = 1024, P_KEY_FULL = 0x8000, P_KEY_BASE = 0x7fff };
+enum { KEPT = 1024 };
 
 struct kept {
 	bool used;

@@ -13,11 +13,12 @@
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
+#include "conf/base/p_key.h"
 #include "conf/base/text.h"
 #include "conf/policy/qos.h"
 #include "conf/policy/qos_policy_read.h"
 
-enum { CODE_MAX = 63, MTU_MAX = 5, P_KEY_BASE = 0x7fff };
+enum { CODE_MAX = 63, MTU_MAX = 5 };
 
 /* A line "name: value" that a block may have. */
 struct field {

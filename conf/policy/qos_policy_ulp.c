@@ -12,6 +12,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
+#include "conf/base/p_key.h"
 #include "conf/base/text.h"
 #include "conf/policy/qos_policy_read.h"
 
@@ -31,7 +32,7 @@ static const struct {
 	{ "rds", "port-num", BY_PORT_NUM, 0x1060000, 0 },
 	{ "iser", NULL, BY_SERVICE, 0x1060cbc, 0x1060cbc },
 	{ "iser", "port-num", BY_PORT_NUM, 0x1060000, 0 },
-	{ "ipoib", NULL, BY_P_KEY, 0x7fff, 0x7fff },
+	{ "ipoib", NULL, BY_P_KEY, P_KEY_BASE, P_KEY_BASE },
 	{ "ipoib", "pkey", BY_P_KEY, 0, 0 },
 	{ "srp", "target-port-guid", BY_TARGET, 0, 0 },
 	{ "any", "service-id", BY_SERVICE, 0, 0 },
@@ -106,7 +107,8 @@ static bool read_criterion(struct qos_reader *r, unsigned u, const char *text,
 	case BY_PORT_NUM:
 		return read_port_nums(r, text, ulps[u].from, &rule->service_ids);
 	case BY_P_KEY:
-		return qos_read_ranges(r, "a P_Key", text, 0xffff, 0x7fff, &rule->p_keys);
+		return qos_read_ranges(r, "a P_Key", text, 0xffff, P_KEY_BASE,
+		                       &rule->p_keys);
 	case BY_TARGET:
 		return read_ports(r, text, &rule->destinations, &rule->n_destinations);
 	case BY_SOURCE: return read_ports(r, text, &rule->sources, &rule->n_sources);

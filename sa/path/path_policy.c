@@ -16,9 +16,10 @@
 #include "sa/path/path_policy.h"
 
 #include "conf/base/err.h"
+#include "conf/base/p_key.h"
 #include "sa/path/path_walk.h"
 
-enum { P_KEY_BASE = 0x7fff, LAST = UINT32_MAX };
+enum { LAST = UINT32_MAX };
 
 /* What the rules are compared with. */
 struct asked {

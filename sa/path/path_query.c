@@ -15,12 +15,12 @@
  * unless a policy says how long packets live.
  */
 #include "conf/base/err.h"
+#include "conf/base/p_key.h"
 #include "routing/graph/graph.h"
 #include "sa/path/path_policy.h"
 #include "sa/path/path_walk.h"
 
 enum {
-	P_KEY_BASE = 0x7fff,
 	MTU_CODE_MAX = 5,  /* 4096 */
 	SIX_BITS_MAX = 63, /* largest value of Mtu, Rate and PacketLifeTime */
 };

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/base/p_key.h"
 #include "db/reader.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/wire.h"
@@ -308,7 +309,8 @@ static bool matches_group(const struct join *j)
 		}
 	}
 	return !sa_asked(j->q, MC_P_KEY) ||
-	       ((sa_given(j->q, MC_P_KEY) ^ mcast_get(record, MC_P_KEY)) & 0x7fff) == 0;
+	       ((sa_given(j->q, MC_P_KEY) ^ mcast_get(record, MC_P_KEY)) & P_KEY_BASE) ==
+	               0;
 }
 
 static bool fits_selectors(const struct join *j)

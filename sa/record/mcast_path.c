@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/base/p_key.h"
 #include "db/reader.h"
 #include "routing/multicast.h"
 #include "sa/mad/wire.h"
@@ -72,7 +73,7 @@ static bool fits(const struct sa_query *q, const uint8_t *group)
 		}
 	}
 	return !sa_asked(q, PR_P_KEY) ||
-	       ((sa_given(q, PR_P_KEY) ^ mcast_get(group, MC_P_KEY)) & 0x7fff) == 0;
+	       ((sa_given(q, PR_P_KEY) ^ mcast_get(group, MC_P_KEY)) & P_KEY_BASE) == 0;
 }
 
 /* Most join by their PortGUID; by an alias GUID only a look at all tells. */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/base/p_key.h"
 #include "db/reader.h"
 #include "sa/mad/wire.h"
 #include "sa/record/client_records.h"
@@ -116,7 +117,8 @@ static int offer_group(struct snap_reader *r, const struct sa_query *q,
 
 	sa_at_row(out, g->record, MGID_BYTES);
 	uint16_t p_key = (uint16_t)mcast_get(g->record, MC_P_KEY);
-	if ((sa_asked(q, MC_P_KEY) && ((sa_given(q, MC_P_KEY) ^ p_key) & 0x7fff) != 0) ||
+	if ((sa_asked(q, MC_P_KEY) &&
+	     ((sa_given(q, MC_P_KEY) ^ p_key) & P_KEY_BASE) != 0) ||
 	    !fits_selectors(q, g->record) ||
 	    (q->requester != NULL && !mcast_has_p_key(r, q->requester, p_key))) {
 		return E_OK;

@@ -16,6 +16,7 @@
 #include <infiniband/umad_sm.h>
 
 #include "conf/base/err.h"
+#include "conf/base/p_key.h"
 #include "db/policy.h"
 #include "db/reader.h"
 #include "routing/graph/graph.h"
@@ -93,7 +94,8 @@ static bool is_requested(const struct sa_query *q, const struct policy *p,
 {
 	const uint8_t *mgid = q->record + MGID_AT;
 
-	if (sa_asked(q, VF_P_KEY) && ((sa_given(q, VF_P_KEY) ^ f->p_key) & 0x7fff) != 0) {
+	if (sa_asked(q, VF_P_KEY) &&
+	    ((sa_given(q, VF_P_KEY) ^ f->p_key) & P_KEY_BASE) != 0) {
 		return false;
 	}
 	if (sa_asked(q, VF_SERVICE_ID) &&
@@ -183,7 +185,7 @@ static void offer(const struct sa_query *q, uint32_t index, const struct policy_
 
 static const struct policy_fabric default_fabric = {
 	.name = "Default",
-	.p_key = FULL_DEFAULT & 0x7fff,
+	.p_key = FULL_DEFAULT & P_KEY_BASE,
 	.flags = FABRIC_UNMATCHED_SERVICE | FABRIC_UNMATCHED_MGID,
 	.hoq_life = HOQ_LIFE_COMMON,
 };

@@ -14,10 +14,11 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/base/p_key.h"
 #include "db/reader.h"
 #include "sa/mad/wire.h"
-#include "sa/record/client_records.h"
 #include "sa/record/attributes.h"
+#include "sa/record/client_records.h"
 #include "sa/store/alias.h"
 #include "sa/store/service.h"
 #include "sa/store/store.h"
@@ -95,7 +96,7 @@ static bool has_p_key(struct snap_reader *r, const struct snap_end *end, uint64_
 {
 	uint16_t found;
 
-	return (p_key & 0x7fff) == 0 ||
+	return (p_key & P_KEY_BASE) == 0 ||
 	       (end->port_guid != 0 &&
 	        snap_common_p_key(r, end, end, (uint16_t)p_key, &found) == E_OK);
 }

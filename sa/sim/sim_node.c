@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/base/p_key.h"
 
 /*
  * The management agent of a simulated node (IBA vol. 1, 14.2.5): its attributes, what a Get
@@ -235,7 +236,7 @@ static void default_pkeys(const struct sim *s, uint32_t node, uint8_t *block)
 {
 	field_set(block, 0, 16, 0xFFFF);
 	if (is_omni_path(s, node) && partition_cap(&s->g->nodes[node]) > 1) {
-		field_set(block, 16, 16, 0x7FFF);
+		field_set(block, 16, 16, P_KEY_BASE);
 	}
 }
 
@@ -293,7 +294,7 @@ uint16_t sim_pkey_at(struct sim *s, uint32_t port, unsigned index)
 int sim_pkey_find(struct sim *s, uint32_t port, uint16_t pkey)
 {
 	unsigned cap = sim_pkey_cap(s, port);
-	if ((pkey & 0x7FFF) == 0) {
+	if ((pkey & P_KEY_BASE) == 0) {
 		return -1;
 	}
 	for (unsigned first = 0; first < cap; first += PKEY_BLOCK) {
@@ -301,7 +302,8 @@ int sim_pkey_find(struct sim *s, uint32_t port, uint16_t pkey)
 		const uint8_t *b = pkey_block(s, port, first / PKEY_BLOCK, buf);
 		for (unsigned i = 0; i < PKEY_BLOCK && first + i < cap; i++) {
 			uint16_t own = (uint16_t)field_get(b, 16 * i, 16);
-			if ((own & 0x7FFF) == (pkey & 0x7FFF) && (own | pkey) & 0x8000) {
+			if ((own & P_KEY_BASE) == (pkey & P_KEY_BASE) &&
+			    (own | pkey) & P_KEY_FULL) {
 				return (int)(first + i);
 			}
 		}

@@ -19,6 +19,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
+#include "conf/base/p_key.h"
 #include "conf/policy/qos_policy.h"
 #include "conf/policy/qos_range.h"
 #include "conf/virtual_fabric.h"
@@ -29,13 +30,7 @@
 /* Bitmaps of a rule. */
 enum { SOURCE, DESTINATION, FULL };
 
-enum {
-	P_KEY_BASE = 0x7fff,
-	BLOCK_KEYS = 32,
-	PORT_SHIFT = 16,
-	RATE_CODES = 64,
-	RATE_SLOWEST = 2
-};
+enum { BLOCK_KEYS = 32, PORT_SHIFT = 16, RATE_CODES = 64, RATE_SLOWEST = 2 };
 
 /* --- what is being built ---------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/base/p_key.h"
 #include "db/reader.h"
 #include "routing/graph/graph.h"
 #include "routing/multicast.h"
@@ -337,7 +338,7 @@ bool mcast_has_p_key(struct snap_reader *r, const struct snap_end *end, uint16_t
 	struct snap_end sm;
 	uint16_t found;
 
-	if (end->port_guid == 0 || (p_key & 0x7fff) == 0) {
+	if (end->port_guid == 0 || (p_key & P_KEY_BASE) == 0) {
 		return false;
 	}
 	return snap_common_p_key(r, end, end, p_key, &found) == E_OK ||
