@@ -18,17 +18,17 @@ static const char doc[] = "Subnet manager and subnet administration server for "
 			  "command line win over it. --dump-config prints every key with "
 			  "its present value.";
 
-/* Defaults and the command line: gives the name of the file to read, NULL for none. */
+/* Finds the file to read, from the command line or the instance; NULL: none. */
 static int find_file(const struct option_sets *s, const struct config *c, bool site_file,
-                     const struct option_argv *given, struct arena *a,
+                     const struct option_argv *cmdline, struct arena *a,
                      const char **ret_file)
 {
 	int ret = option_set_defaults(s, a);
 	if (ret != E_OK) {
 		return ret;
 	}
-	/* Problems are not kept: the flags are applied once more, over the file. */
-	ret = option_apply_argv(s, a, given, NULL);
+	/* Errors are not reported yet, because the flags are applied again after the file. */
+	ret = option_apply_argv(s, a, cmdline, NULL);
 	if (ret == -ENOMEM) {
 		return ret;
 	}
@@ -49,7 +49,7 @@ static int find_file(const struct option_sets *s, const struct config *c, bool s
 	return E_OK;
 }
 
-/* A few by name, with the key that may be meant; the others as a number. */
+/* Reports the first unknown keys by name with the nearest known key, and their number. */
 static void warn_unknown(const struct config_file *of, const struct option_sets *s,
                          const char *path, struct arena *a, struct diags *d)
 {
@@ -79,7 +79,7 @@ static void warn_unknown(const struct config_file *of, const struct option_sets 
 	         n < of->n_unknown ? ", ..." : "");
 }
 
-/* The file over the defaults. */
+/* Reads the file; its values override the defaults. */
 static int read_file(struct config *c, const struct option_sets *s, const char *path,
                      struct arena *a, struct diags *d)
 {
@@ -102,11 +102,12 @@ static int read_file(struct config *c, const struct option_sets *s, const char *
 }
 
 static int read_layers(const struct option_sets *s, struct config *c, bool site_file,
-                       struct arena *a, const struct option_argv *given, struct diags *d)
+                       struct arena *a, const struct option_argv *cmdline,
+                       struct diags *d)
 {
 	const char *file;
-	int ret = find_file(s, c, site_file, given, a, &file);
-	const char *instance = c->instance; /* which part of the file is meant */
+	int ret = find_file(s, c, site_file, cmdline, a, &file);
+	const char *instance = c->instance; /* selects a section of the file */
 	bool strict = c->strict_config;
 	if (ret == E_OK) {
 		ret = option_set_defaults(s, a);
@@ -116,9 +117,9 @@ static int read_layers(const struct option_sets *s, struct config *c, bool site_
 	}
 	c->instance = instance;
 	c->strict_config = strict;
-	/* All run even after an error, so that all errors are seen at once. */
+	/* Each step runs even after an error, so that one run reports all errors. */
 	int of_file = file != NULL ? read_file(c, s, file, a, d) : E_OK;
-	int of_argv = option_apply_argv(s, a, given, d);
+	int of_argv = option_apply_argv(s, a, cmdline, d);
 	c->config_file = file;
 	int of_check = config_settle(c, s, a, d);
 	return of_file != E_OK ? of_file : of_argv != E_OK ? of_argv : of_check;
@@ -130,18 +131,18 @@ static int read_config(struct config *c, const struct option_sets *extra, struct
 {
 	struct config fresh = { .config_file = NULL };
 	struct option_sets sets;
-	struct option_argv given;
+	struct option_argv cmdline;
 
 	int ret = config_sets(&fresh, extra, &sets);
 	if (ret == E_OK) {
-		ret = option_parse_argv(&sets, a, argc, argv, text, args, &given);
+		ret = option_parse_argv(&sets, a, argc, argv, text, args, &cmdline);
 	}
 	if (ret == E_OK) {
-		ret = read_layers(&sets, &fresh, args == NULL, a, &given, d);
+		ret = read_layers(&sets, &fresh, args == NULL, a, &cmdline, d);
 	}
 	if (ret == E_OK) {
 		*c = fresh;
-		*ret_first = given.first;
+		*ret_first = cmdline.first;
 	}
 	return ret;
 }

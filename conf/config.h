@@ -46,10 +46,10 @@ extern const struct option_row config_rows[];
 /*!
  * \brief Reads the command line and the file it names; command line wins over the file.
  *
- * The file is one of keys and values or an opafm.xml: its first character tells.
+ * The file has lines of a key and a value, or is an opafm.xml; its first character shows which.
  *
  * Without -F the file is saguaro.conf in the configuration folder of the instance, if there
- * is one. Can be called again with the same \a argv: nothing is kept between calls.
+ * is one. It can be called again with the same \a argv.
  *
  * \param extra  Further sets (the engines' rows) with fresh bases, or NULL.
  * \param c      Set on success only: defaults, then file, then command line. Strings are in
@@ -79,7 +79,8 @@ int config_dump(const struct config *c, const struct option_sets *extra, struct 
 int config_dump_file(const struct config *c, const struct option_sets *extra,
                      struct arena *a, const char *path, struct diags *d);
 
-/*! \brief After a second config_read(): keeps in \a next what only a restart changes. */
+/*! \brief After a second config_read(): copies to \a next the values that only a restart can
+ *         change. */
 int config_keep(const struct config *now, struct config *next, struct arena *a,
                 struct diags *d);
 
@@ -92,15 +93,15 @@ uint8_t config_lanes(const struct config *c);
 /*!
  * \brief Adds an error about the value of a key, with its place and its name there.
  *
- * For problems that conf cannot see, such as an engine that does not exist.
+ * For errors that conf cannot find, such as an engine that does not exist.
  */
 void config_refuse(const struct config *c, const char *key, const char *value,
                    const char *why, struct diags *d);
 
-/*! What reading a file alone showed. */
+/*! What config_check_file() found in a file. */
 struct config_file {
 	bool opafm;                       /*!< else keys and values */
-	bool unreadable;                  /*!< nothing was looked at */
+	bool unreadable;                  /*!< the file could not be read */
 	const char *instance;             /*!< Name of the Fm that was read, or NULL */
 	struct option_trace trace;
 	unsigned n_ignored;               /*!< settings without effect here */
@@ -108,10 +109,10 @@ struct config_file {
 };
 
 /*!
- * \brief Reads a file alone, without a command line, to tell what it says.
+ * \brief Reads a file without a command line, to report what it contains.
  *
- * \param c         Filled even when there are errors; good for a look, not for use. Its
- *                  strict_config counts, nothing else of it.
+ * \param c         In: only strict_config is used. Out: set even if there are errors, so it
+ *                  is for display only.
  * \param instance  NULL: main.
  * \param ret       What was understood, also after E_SYNTAX. Borrowed by \a c.
  * \retval E_SYNTAX  Errors in \a d. \retval -errno  Likewise.
@@ -123,7 +124,7 @@ int config_check_file(struct config *c, const struct option_sets *extra, const c
 /*!
  * \brief A warning for each unknown key of a file; elements of an opafm.xml have theirs already.
  *
- * There may be hundreds of a kind that matters little, so it is called when all else is said.
+ * There may be hundreds of them, so call it after all other messages.
  */
 void config_warn_unknown(const struct config_file *f, const struct option_sets *s,
                          const char *path, struct diags *d);

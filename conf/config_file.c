@@ -33,7 +33,6 @@ int config_sets(struct config *c, const struct option_sets *extra,
 
 /* --- after reading --------------------------------------------------------------- */
 
-/* The instance becomes a folder's name: one path component, nothing odd. */
 bool config_is_instance(const char *name)
 {
 	if (name == NULL || name[0] == '.' || strlen(name) > 64) {
@@ -59,64 +58,46 @@ static bool is_fabric(const char *fabric)
 	       (strncmp(fabric, "umad:", 5) == 0 && fabric[5] != '\0');
 }
 
-/* What a row alone cannot say. */
-static int check(const struct config *c, struct diags *d)
+int config_settle(struct config *c, const struct option_sets *s, struct arena *a,
+                  struct diags *d)
 {
-	int ret = E_OK;
+	const struct device_groups *groups =
+		c->device_groups != NULL ? c->device_groups : device_groups_builtin();
+	int ret = option_bind_groups(s, groups, a, d);
+
 	if (!config_is_instance(c->instance)) {
 		diag_add(d, DIAG_ERROR, NULL, 0,
 		         "instance '%.64s': expected 1 to 64 letters, digits, '-', '_' "
 		         "or '.'",
 		         c->instance != NULL ? c->instance : "");
-		ret = E_SYNTAX;
+		ret = ret == -ENOMEM ? ret : E_SYNTAX;
 	}
 	if (!is_fabric(c->fabric)) {
 		diag_add(d, DIAG_ERROR, NULL, 0,
 		         "fabric '%.64s': expected umad, umad:CA, umad:CA:PORT or "
 		         "sim:FILE",
 		         c->fabric != NULL ? c->fabric : "");
-		ret = E_SYNTAX;
+		ret = ret == -ENOMEM ? ret : E_SYNTAX;
 	}
-	return ret;
-}
-
-/* Settings that only together make no sense: said, and put right. */
-static void put_right(struct config *c, struct diags *d)
-{
 	if (c->adaptive.enable) {
 		diag_add(d, DIAG_WARNING, c->config_file, 0,
 		         "adaptive routing (adaptive_routing, Enable): alternates are "
-		         "computed and shown, but no switch is told of them yet");
+		         "computed and shown, but switches are not programmed with them "
+		         "yet");
 	}
 	if (c->adaptive.fine_grained && !c->adaptive.enable) {
 		diag_add(d, DIAG_WARNING, c->config_file, 0,
 		         "fine-grained adaptive routing (adaptive_fine_grained, "
-		         "FineGrained) "
-		         "is off, because adaptive routing itself (adaptive_routing, "
-		         "Enable) "
-		         "is");
+		         "FineGrained) is off, because adaptive routing itself "
+		         "(adaptive_routing, Enable) is off");
 		c->adaptive.fine_grained = false;
 	}
-}
-
-int config_settle(struct config *c, const struct option_sets *s, struct arena *a,
-                  struct diags *d)
-{
-	const struct device_groups *groups =
-		c->device_groups != NULL ? c->device_groups : device_groups_builtin();
-	int of_check = check(c, d);
-	int of_groups = option_bind_groups(s, groups, a, d);
-
-	put_right(c, d);
-	if (of_check != E_OK) {
-		return of_check;
-	}
-	return of_groups == E_UNKNOWN ? E_SYNTAX : of_groups;
+	return ret == E_UNKNOWN ? E_SYNTAX : ret;
 }
 
 /* --- one file -------------------------------------------------------------------- */
 
-/* LmcE0 is at most Lmc there; a key of our own file may be larger. */
+/* In opafm.xml, LmcE0 is at most Lmc; in a file of keys it may be larger. */
 static int check_lmc(const struct config *c, const char *path,
                      const struct option_trace *t, struct diags *d)
 {
@@ -131,7 +112,7 @@ static int check_lmc(const struct config *c, const char *path,
 	return E_SYNTAX;
 }
 
-/* The groups under the name by which device_groups_file finds them again. */
+/* The groups of an opafm.xml, with the path by which device_groups_file reads them again. */
 static const struct device_groups *groups_of(const struct opafm *got, const char *path,
                                              struct arena *a)
 {
@@ -237,7 +218,7 @@ void config_refuse(const struct config *c, const char *key, const char *value,
 {
 	const struct option_seen *seen = option_trace_find(c->trace, key);
 
-	/* a flag may have won over the file */
+	/* The value may be that of a flag, which overrides the file. */
 	if (seen == NULL || value == NULL || strcasecmp(seen->value, value) != 0) {
 		diag_add(d, DIAG_ERROR, NULL, 0, "%s: %s", key, why);
 		return;

@@ -5,23 +5,23 @@
 #include "conf/config.h"
 
 /*!
- * Inside of conf/: reading one file of configuration, whichever its format.
+ * Inside of conf/: reads one file of options, of either format.
  */
 
-/*! \brief The rows of \a c first, then the further sets. */
+/*! \brief Makes a list of sets: the rows of \a c, then the \a extra ones. */
 int config_sets(struct config *c, const struct option_sets *extra, struct option_sets *ret);
 
-/*! \brief May it be an instance's name? It becomes a folder's: one path component, nothing odd. */
+/*! \brief Is it valid as an instance's name? It becomes the name of a folder. */
 bool config_is_instance(const char *name);
 
 /*!
- * \brief Reads a file over the values there are.
- * \param ret  Also after E_SYNTAX: what was understood so far.
+ * \brief Reads a file; its values override those in \a c.
+ * \param ret  What was understood so far, also after E_SYNTAX.
  * \retval E_SYNTAX \retval -errno
  */
 int config_file_read(struct config *c, const struct option_sets *s, const char *path,
                      struct arena *a, struct diags *d, struct config_file *ret);
 
-/*! \brief What a value alone cannot show: values that contradict each other, unknown groups. */
+/*! \brief Checks values that depend on each other, and looks up device groups. */
 int config_settle(struct config *c, const struct option_sets *s, struct arena *a,
                   struct diags *d);

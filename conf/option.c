@@ -129,7 +129,8 @@ static int report_unknown(const struct option_sets *s, const char *key, const ch
 	return E_UNKNOWN;
 }
 
-/* Do two texts mean the same value? Numbers and truth by value, words in any case. */
+/* Do two texts mean the same value? Numbers and booleans are compared by value, other
+ * words in any case. */
 static bool same_value(const char *a, const char *b)
 {
 	uint64_t x, y;
@@ -143,7 +144,7 @@ static bool same_value(const char *a, const char *b)
 	return strcasecmp(a, b) == 0;
 }
 
-/* Where a value comes from, and where problems with it go. */
+/* Where a value comes from, and where its errors are reported. */
 struct origin {
 	const char *file; /* NULL: the command line */
 	unsigned line;
@@ -151,7 +152,8 @@ struct origin {
 	struct diags *d;
 };
 
-/* What the operator wrote: the key or element in a file, the long flag on a command line. */
+/* The setting as the operator wrote it, for messages: a key or an element in a file, a long
+ * flag on a command line. */
 static const char *label(const struct option_row *row, const struct origin *o,
                          struct arena *a)
 {
@@ -166,8 +168,8 @@ static const char *label(const struct option_row *row, const struct origin *o,
 	return flag != NULL ? flag : row->name;
 }
 
-/* Does the value of an ignored row ask for nothing? */
-static bool asks_nothing(const struct option_row *row, const char *value)
+/* Does the value of an ignored row leave everything as it is without the row? */
+static bool is_harmless(const struct option_row *row, const char *value)
 {
 	const char *def = row->def != NULL ? row->def : "(null)";
 	if (option_is_null(value) ? row->def == NULL : same_value(value, def)) {
@@ -184,7 +186,7 @@ static bool asks_nothing(const struct option_row *row, const char *value)
 static int report_ignored(const struct option_row *row, const char *value,
                           const struct origin *o, struct arena *a)
 {
-	if (asks_nothing(row, value)) {
+	if (is_harmless(row, value)) {
 		return E_OK;
 	}
 	if ((row->flags & OPT_REFUSE) != 0) {
@@ -229,7 +231,7 @@ static int store_checked(const struct option_row *row, void *base, struct arena 
 	return ret;
 }
 
-/* Problems inside the file have their own lines; here is said who named it. */
+/* The reader of the file reports its errors; this adds which option names the file. */
 static int store_file(const struct option_row *row, void *base, struct arena *a,
                       const char *value, const struct origin *o, struct option_read *done)
 {
@@ -282,18 +284,7 @@ const struct option_seen *option_trace_find(const struct option_trace *t, const 
 	return NULL;
 }
 
-static int trace(const struct option_sets *s, const struct option_row *row,
-                 const char *value, const struct origin *o)
-{
-	if (o->file == NULL) {
-		return E_OK;
-	}
-	return option_trace_add(s->trace, row->name, o->element, value, o->line,
-	                        row->type != OPT_IGNORED ? OPTION_TAKEN
-	                                                 : OPTION_NO_EFFECT);
-}
-
-/* A file that a lenient set does without: told, and there is none. */
+/* A file that does not exist is a warning in a lenient set, and the value is "(null)". */
 static const char *present_file(const struct option_sets *s, const struct option_row *row,
                                 const char *value, const struct origin *o,
                                 struct arena *a)
@@ -308,7 +299,7 @@ static const char *present_file(const struct option_sets *s, const struct option
 	return "(null)";
 }
 
-/* Stores in each set that has the key. */
+/* Stores the value in each set that has the key. */
 static int store_all(const struct option_sets *s, struct arena *a, const char *key,
                      const char *value, const struct origin *o)
 {
@@ -349,13 +340,14 @@ static int set_from(const struct option_sets *s, struct arena *a, const char *ke
 		         key);
 		return E_UNKNOWN;
 	}
-	int ret = E_OK;
-	if (first->type == OPT_IGNORED) {
-		ret = report_ignored(first, value, o, a);
-	} else {
-		ret = store_all(s, a, key, value, o);
+	bool ignored = first->type == OPT_IGNORED;
+	int ret = ignored ? report_ignored(first, value, o, a)
+	                  : store_all(s, a, key, value, o);
+	if (ret == E_OK && o->file != NULL) {
+		ret = option_trace_add(s->trace, first->name, o->element, value, o->line,
+		                       ignored ? OPTION_NO_EFFECT : OPTION_TAKEN);
 	}
-	return ret == E_OK ? trace(s, first, value, o) : ret;
+	return ret;
 }
 
 int option_set(const struct option_sets *s, struct arena *a, const char *key,
@@ -374,7 +366,7 @@ int option_set_element(const struct option_sets *s, struct arena *a, const char 
 }
 
 /* Does a set before number \a n have the key? */
-static bool stands_before(const struct option_sets *s, unsigned n, const char *key)
+static bool is_in_set_before(const struct option_sets *s, unsigned n, const char *key)
 {
 	for (unsigned i = 0; i < n; i++) {
 		if (find_in(s->set[i].rows, key) != NULL) {
@@ -395,10 +387,10 @@ int option_bind_groups(const struct option_sets *s, const struct device_groups *
 			if (list == NULL) {
 				continue;
 			}
-			/* told once, though several sets share the key */
-			int err = device_list_bind(list, row->name, groups, a,
-			                           stands_before(s, i, row->name) ? NULL
-			                                                          : d);
+			/* Reported once, although several sets share the key. */
+			int err = device_list_bind(
+				list, row->name, groups, a,
+				is_in_set_before(s, i, row->name) ? NULL : d);
 			ret = err != E_OK ? err : ret;
 		}
 	}
@@ -418,23 +410,6 @@ void option_place_names(const struct option_sets *s, const char *key,
 	}
 }
 
-static int keep_row(const struct option_row *row, const void *now, void *next,
-                    struct arena *a, struct diags *d)
-{
-	const char *running = option_text(row, now, a);
-	const char *asked = option_text(row, next, a);
-	if (running == NULL || asked == NULL) {
-		return -ENOMEM;
-	}
-	if (strcmp(running, asked) == 0) {
-		return E_OK;
-	}
-	diag_add(d, DIAG_WARNING, NULL, 0,
-	         "%s: '%.64s' needs a restart; '%.64s' stays in use", row->name, asked,
-	         running);
-	return option_store(row, next, a, running);
-}
-
 int option_keep(const struct option_sets *now, const struct option_sets *next,
                 struct arena *a, struct diags *d)
 {
@@ -444,8 +419,18 @@ int option_keep(const struct option_sets *now, const struct option_sets *next,
 			if ((row->flags & OPT_RESTART) == 0) {
 				continue;
 			}
-			int ret =
-				keep_row(row, now->set[i].base, next->set[i].base, a, d);
+			const char *running = option_text(row, now->set[i].base, a);
+			const char *wanted = option_text(row, next->set[i].base, a);
+			if (running == NULL || wanted == NULL) {
+				return -ENOMEM;
+			}
+			if (strcmp(running, wanted) == 0) {
+				continue;
+			}
+			diag_add(d, DIAG_WARNING, NULL, 0,
+			         "%s: '%.64s' needs a restart; '%.64s' stays in use",
+			         row->name, wanted, running);
+			int ret = option_store(row, next->set[i].base, a, running);
 			if (ret != E_OK) {
 				return ret;
 			}

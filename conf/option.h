@@ -17,7 +17,7 @@ struct guid_file;
  * range checks, --help, --dump-config and the manual page.
  *
  * A program composes sets: its own rows (conf/options.c) plus those of each routing
- * engine. A key that stands in several sets is stored in each of them, so engines may
+ * engine. A key of several sets is stored in each of them, so engines may
  * share a key such as root_guid_file. Rows of type OPT_IGNORED are keys of a peer's file
  * that have no effect here: accepted with a warning, unless another set uses the key.
  *
@@ -68,8 +68,8 @@ enum option_flag {
 typedef int option_read_f(const char *path, struct arena *a, struct diags *d, const void **ret);
 
 /*!
- * An element's text as a value of the row, where opafm.xml writes it another way. Never fails:
- * what cannot be turned into a value stays as it is, for option_set() to refuse.
+ * Converts an element's text to a value of the row, where opafm.xml writes it another way.
+ * A text that it cannot convert stays as it is, and option_set() refuses it.
  * \return Arena string or \a text itself; NULL: out of memory.
  */
 typedef const char *option_xml_f(const char *text, struct arena *a);
@@ -88,8 +88,9 @@ struct option_row {
 	const char *help;          /*!< one sentence */
 	option_read_f *read;       /*!< OPT_FILE */
 	const char *xml;           /*!< path of its element in opafm.xml, or NULL: it has none */
-	option_xml_f *from_xml;    /*!< text of that element as a value, NULL: they are the same */
-	const char *xml_expected;  /*!< what that takes, for messages; NULL: as any value of the row */
+	option_xml_f *from_xml; /*!< converts that element's text, NULL: no conversion */
+	const char *
+		xml_expected; /*!< values that from_xml accepts, for messages; NULL: those of the row */
 };
 
 struct option_set {
@@ -108,7 +109,7 @@ struct option_guids {
 /*! What became of a setting in a file. */
 enum option_fate {
 	OPTION_TAKEN,
-	OPTION_NO_EFFECT, /*!< known, but nothing here depends on it */
+	OPTION_NO_EFFECT, /*!< known, but has no effect here */
 	OPTION_UNKNOWN
 };
 
@@ -132,9 +133,10 @@ enum { OPTION_SETS_MAX = 40 };
 struct option_sets {
 	struct option_set set[OPTION_SETS_MAX];
 	unsigned n;
-	struct option_trace *trace; /*!< option_set() adds what it takes from a file; NULL: nobody asks */
-	/*! In files, as OpenSM has it: an unknown key goes to the trace alone, and a file that a
-	 *  key names and that doesn't exist is a warning and taken as "(null)". */
+	struct option_trace
+		*trace; /*!< option_set() adds each setting of a file; NULL: not kept */
+	/*! As OpenSM reads its file: an unknown key is only added to the trace. If a key names a
+	 *  file that does not exist, that is a warning, and the value is "(null)". */
 	bool lenient;
 };
 
@@ -207,8 +209,7 @@ const char *option_nearest(const struct option_sets *s, const char *key);
 const struct option_row *option_find(const struct option_sets *s, const char *key);
 
 /*!
- * \brief Reads \a len bytes in the syntax of opensm.conf (\a name stands in the
- * messages): "key value" lines, '#' comments, blank lines; a value may be quoted;
+ * \brief Reads \a len bytes in the syntax of opensm.conf (messages show \a name): "key value" lines, '#' comments, blank lines; a value may be quoted;
  * "(null)" means none.
  *
  * Every error of the file is reported, not only the first. Lines of any length.
@@ -220,21 +221,21 @@ int option_read_text(const struct option_sets *s, struct arena *a, const char *n
                      const char *text, size_t len, struct diags *d);
 
 /*! One flag of a command line. */
-struct option_given {
+struct option_flag_value {
 	const char *key;   /*!< of its row */
 	const char *value; /*!< borrowed from argv; NULL: a flag without argument */
 };
 
-/*! A command line that was split up, but not applied. */
+/*! A parsed command line; its values are not stored yet. */
 struct option_argv {
-	struct option_given *given; /*!< in the order given */
+	struct option_flag_value *flags; /*!< in their order */
 	unsigned n;
 	int first; /*!< index of the first positional argument in argv */
 };
 
 /*!
- * \brief The first half of option_read_argv(): splits a command line and stores nothing, so
- *        that a file it names can be read before its flags are applied.
+ * \brief The first half of option_read_argv(): parses a command line and stores nothing,
+ *        because the file that it names is read before its flags are applied.
  *
  * \retval E_SYNTAX  A usage error; a sentence was printed on standard error.
  */
@@ -243,7 +244,7 @@ int option_parse_argv(const struct option_sets *s, struct arena *a, int argc, ch
 
 /*! \brief The second half: stores the flags in order. \retval E_SYNTAX at least one error */
 int option_apply_argv(const struct option_sets *s, struct arena *a,
-                      const struct option_argv *given, struct diags *d);
+                      const struct option_argv *cmdline, struct diags *d);
 
 /*!
  * \brief Parses a command line with argp: every row with a letter or flags_long.
@@ -253,7 +254,7 @@ int option_apply_argv(const struct option_sets *s, struct arena *a,
  * \param ret_first  Index of the first positional argument in \a argv (permuted).
  *
  * --help, --usage and --version print and exit 0. Usage errors print one sentence and a
- * pointer to --help on standard error and return E_SYNTAX. Values given here are stored
+ * pointer to --help on standard error and return E_SYNTAX. Its values are stored
  * by option_set(), so they are checked like those of a file.
  */
 int option_read_argv(const struct option_sets *s, struct arena *a, int argc, char **argv,

@@ -15,10 +15,10 @@
 #include "conf/option_value.h"
 
 /*
- * From rows to argp: one flag per key, whichever set the key stands in. A row with effect
- * gives the flag its help; letters and long names of an ignored row of the same key stay
- * valid. Every long name is understood with '_' and with '-': the first one listed is
- * shown by --help in its written form, the others are aliases that --help does not show.
+ * Rows become options of argp: one flag for each key, however many sets have the key. The
+ * row with an effect provides the help text; letters and long names of an ignored row of
+ * the same key stay valid. Every long name may be written with '_' or with '-'. --help
+ * shows the first name of a row; the others are hidden aliases.
  */
 
 enum {
@@ -47,14 +47,14 @@ struct argv_job {
 	struct option_argv out;
 };
 
-/* Names that a list of long names stands for at most: each with its twin. */
+/* The most names that the rows can have: each name has a second spelling. */
 static unsigned count_names(const struct option_sets *s)
 {
 	unsigned n = 0;
 	for (unsigned i = 0; i < s->n; i++) {
 		for (const struct option_row *row = s->set[i].rows; row->name != NULL;
 		     row++) {
-			n += (row->letter != 0) + 2; /* the key itself and its twin */
+			n += (row->letter != 0) + 2; /* the key in both spellings */
 			for (const char *p = row->flags_long; p != NULL; n += 2) {
 				p = strchr(p, ',');
 				p = p != NULL ? p + 1 : NULL;
@@ -84,19 +84,20 @@ static void add_alias(struct argv_job *job, const char *name)
 	}
 }
 
-static int add_twin(struct argv_job *job, const char *name)
+/* The name with '-' for '_', or the other way round. */
+static int add_spelling(struct argv_job *job, const char *name)
 {
-	char *twin = arena_strdup(job->arena, name);
-	if (twin == NULL) {
+	char *other = arena_strdup(job->arena, name);
+	if (other == NULL) {
 		return -ENOMEM;
 	}
 	char to = strchr(name, '_') != NULL ? '-' : '_';
-	for (char *p = twin; *p != '\0'; p++) {
+	for (char *p = other; *p != '\0'; p++) {
 		if (*p == '_' || *p == '-') {
 			*p = to;
 		}
 	}
-	add_alias(job, twin);
+	add_alias(job, other);
 	return E_OK;
 }
 
@@ -111,7 +112,7 @@ static int add_names(struct argv_job *job, const struct option_row *row)
 {
 	if (key_is_flag(row)) {
 		add_alias(job, row->name);
-		int ret = add_twin(job, row->name);
+		int ret = add_spelling(job, row->name);
 		if (ret != E_OK) {
 			return ret;
 		}
@@ -125,7 +126,7 @@ static int add_names(struct argv_job *job, const struct option_row *row)
 	}
 	for (char *p = list; (p = strtok_r(p, ", ", &save)) != NULL; p = NULL) {
 		add_alias(job, p);
-		int ret = add_twin(job, p);
+		int ret = add_spelling(job, p);
 		if (ret != E_OK) {
 			return ret;
 		}
@@ -157,14 +158,6 @@ static const struct option_row *other_row(const struct option_sets *s,
 	return NULL;
 }
 
-static const char *arg_name(const struct option_row *row)
-{
-	if ((row->flags & OPT_NO_ARG) != 0) {
-		return NULL;
-	}
-	return row->arg != NULL ? row->arg : "VALUE";
-}
-
 static int add_flag(struct argv_job *job, const struct option_row *row)
 {
 	const struct option_row *other = other_row(job->sets, row);
@@ -180,12 +173,14 @@ static int add_flag(struct argv_job *job, const struct option_row *row)
 	job->options[job->n_options++] = (struct argp_option){
 		.name = name,
 		.key = letter != 0 ? letter : KEY_FLAG + (int)job->n_flags,
-		.arg = arg_name(row),
+		.arg = (row->flags & OPT_NO_ARG) != 0 ? NULL
+		       : row->arg != NULL             ? row->arg
+		                                      : "VALUE",
 		.doc = row->help,
 		.group = row->type == OPT_IGNORED ? GROUP_IGNORED : GROUP_OURS,
 	};
 	job->n_flags++;
-	int ret = name != NULL ? add_twin(job, name) : E_OK;
+	int ret = name != NULL ? add_spelling(job, name) : E_OK;
 	if (ret == E_OK) {
 		ret = add_names(job, row);
 	}
@@ -217,7 +212,7 @@ static void add_help(struct argv_job *job)
 	}
 }
 
-static int build(struct argv_job *job)
+static int build_argp_options(struct argv_job *job)
 {
 	enum { HELP_ROWS = 8 };
 	const struct option_sets *s = job->sets;
@@ -256,7 +251,7 @@ static const struct option_row *row_of(const struct argv_job *job, int key)
 	return NULL;
 }
 
-/* Exits after printing: these flags ask for nothing else. */
+/* Prints and exits. */
 static error_t parse_help(int key, struct argp_state *state)
 {
 	enum { HELP = ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC };
@@ -284,8 +279,7 @@ static error_t parse_one(int key, char *arg, struct argp_state *state)
 	}
 	if (key == ARGP_KEY_ARG) {
 		if (job->args != NULL) {
-			return ARGP_ERR_UNKNOWN; /* then ARGP_KEY_ARGS gives all of them
-			                          */
+			return ARGP_ERR_UNKNOWN; /* ARGP_KEY_ARGS follows with all */
 		}
 		argp_error(state, "unexpected argument '%s'", arg);
 		return EINVAL;
@@ -294,28 +288,22 @@ static error_t parse_one(int key, char *arg, struct argp_state *state)
 	if (row == NULL) {
 		return parse_help(key, state);
 	}
-	job->out.given[job->out.n++] = (struct option_given){ row->name, arg };
+	job->out.flags[job->out.n++] = (struct option_flag_value){ row->name, arg };
 	return 0;
-}
-
-/* Flags on a command line: never more than it has characters. */
-static size_t count_chars(int argc, char **argv)
-{
-	size_t n = 1;
-	for (int i = 1; i < argc; i++) {
-		n += strlen(argv[i]);
-	}
-	return n;
 }
 
 int option_parse_argv(const struct option_sets *s, struct arena *a, int argc, char **argv,
                       const char *doc, const char *args, struct option_argv *ret)
 {
 	struct argv_job job = { .sets = s, .arena = a, .args = args };
+	size_t most = 1; /* a command line has fewer flags than characters */
 
+	for (int i = 1; i < argc; i++) {
+		most += strlen(argv[i]);
+	}
 	job.out.first = argc;
-	job.out.given = arena_array(a, count_chars(argc, argv), sizeof(*job.out.given));
-	int err = job.out.given != NULL ? build(&job) : -ENOMEM;
+	job.out.flags = arena_array(a, most, sizeof(*job.out.flags));
+	int err = job.out.flags != NULL ? build_argp_options(&job) : -ENOMEM;
 	if (err != E_OK) {
 		return err;
 	}
@@ -331,10 +319,10 @@ int option_parse_argv(const struct option_sets *s, struct arena *a, int argc, ch
 	return E_OK;
 }
 
-/* A flag without argument as text: TRUE, or for a number how often it was given so far.
- */
+/* The value of a flag without argument: TRUE, or for a number how often the flag occurred
+ * so far. */
 static const char *implied_value(const struct option_row *row,
-                                 const struct option_argv *given, unsigned at,
+                                 const struct option_argv *cmdline, unsigned at,
                                  struct arena *a)
 {
 	unsigned count = 1;
@@ -342,20 +330,20 @@ static const char *implied_value(const struct option_row *row,
 		return "TRUE";
 	}
 	for (unsigned i = 0; i < at; i++) {
-		count += strcmp(given->given[i].key, given->given[at].key) == 0;
+		count += strcmp(cmdline->flags[i].key, cmdline->flags[at].key) == 0;
 	}
 	return arena_printf(a, "%u", count);
 }
 
 int option_apply_argv(const struct option_sets *s, struct arena *a,
-                      const struct option_argv *given, struct diags *d)
+                      const struct option_argv *cmdline, struct diags *d)
 {
 	int ret = E_OK;
-	for (unsigned i = 0; i < given->n; i++) {
-		const struct option_given *g = &given->given[i];
+	for (unsigned i = 0; i < cmdline->n; i++) {
+		const struct option_flag_value *g = &cmdline->flags[i];
 		const char *value = g->value;
 		if (value == NULL) {
-			value = implied_value(option_find(s, g->key), given, i, a);
+			value = implied_value(option_find(s, g->key), cmdline, i, a);
 		}
 		int err = value != NULL ? option_set(s, a, g->key, value, NULL, 0, d)
 		                        : -ENOMEM;
@@ -369,13 +357,13 @@ int option_apply_argv(const struct option_sets *s, struct arena *a,
 int option_read_argv(const struct option_sets *s, struct arena *a, int argc, char **argv,
                      const char *doc, const char *args, int *ret_first, struct diags *d)
 {
-	struct option_argv given;
-	int ret = option_parse_argv(s, a, argc, argv, doc, args, &given);
+	struct option_argv cmdline;
+	int ret = option_parse_argv(s, a, argc, argv, doc, args, &cmdline);
 	if (ret == E_OK) {
-		ret = option_apply_argv(s, a, &given, d);
+		ret = option_apply_argv(s, a, &cmdline, d);
 	}
 	if (ret == E_OK && ret_first != NULL) {
-		*ret_first = given.first;
+		*ret_first = cmdline.first;
 	}
 	return ret;
 }

@@ -20,8 +20,8 @@
  *   value   := quoted | the rest of the line without blanks at its ends
  *   quoted  := '"' text '"' or "'" text "'"; a backslash keeps a quote or backslash
  *
- * A line is judged alone, so one bad line hides no other. A file of configuration is
- * small: what is larger than these bytes is surely something else and is refused unread.
+ * Each line is checked for itself, so one run reports all wrong lines. A file of options is
+ * small, so a larger file than this is another kind of file and is refused.
  */
 
 static const struct text_file_kind options_kind = { .what = "a file of options",
@@ -77,7 +77,7 @@ static char *unquote(struct reader *r, char *value)
 }
 
 /* Cuts a comment and blanks off the end. */
-static char *bare_value(char *value)
+static char *unquoted_value(char *value)
 {
 	char *end = value;
 	for (char *p = value; *p != '\0'; p++) {
@@ -119,7 +119,7 @@ static bool may_be_empty(struct reader *r, const struct option_row *row)
 static void read_pair(struct reader *r, const char *key, char *value)
 {
 	bool quoted = *value == '"' || *value == '\'';
-	value = quoted ? unquote(r, value) : bare_value(value);
+	value = quoted ? unquote(r, value) : unquoted_value(value);
 	if (value == NULL) {
 		return;
 	}
@@ -189,7 +189,7 @@ int option_read_text(const struct option_sets *s, struct arena *a, const char *n
 	return r.ret;
 }
 
-/* A value as the file must hold it: in quotes where a bare one would read differently. */
+/* A value as the file holds it: in quotes if it would be read differently without them. */
 static const char *file_value(const char *value, struct arena *a)
 {
 	size_t len = strlen(value);
@@ -215,30 +215,22 @@ static const char *file_value(const char *value, struct arena *a)
 	return quoted;
 }
 
-static int dump_row(const struct option_row *row, const void *base, struct arena *a,
-                    FILE *f)
-{
-	const char *text = option_text(row, base, a);
-	const char *value = text != NULL ? file_value(text, a) : NULL;
-	if (value == NULL) {
-		return -ENOMEM;
-	}
-	fprintf(f, "# %s\n%s %s\n\n", row->help, row->name, value);
-	return E_OK;
-}
-
 int option_dump(const struct option_sets *s, struct arena *a, FILE *f)
 {
 	for (unsigned i = 0; i < s->n; i++) {
 		for (const struct option_row *row = s->set[i].rows; row->name != NULL;
 		     row++) {
-			bool shown = row->type != OPT_IGNORED &&
-			             (row->flags & OPT_CLI_ONLY) == 0 &&
-			             option_find(s, row->name) == row;
-			int ret = shown ? dump_row(row, s->set[i].base, a, f) : E_OK;
-			if (ret != E_OK) {
-				return ret;
+			if (row->type == OPT_IGNORED ||
+			    (row->flags & OPT_CLI_ONLY) != 0 ||
+			    option_find(s, row->name) != row) {
+				continue;
 			}
+			const char *text = option_text(row, s->set[i].base, a);
+			const char *value = text != NULL ? file_value(text, a) : NULL;
+			if (value == NULL) {
+				return -ENOMEM;
+			}
+			fprintf(f, "# %s\n%s %s\n\n", row->help, row->name, value);
 		}
 	}
 	if (fflush(f) != 0) {

@@ -250,7 +250,7 @@ static const struct {
 	{ "fine grained alone",
 	  CONFIG(COMMON(SM("<AdaptiveRouting><FineGrained>1</FineGrained></AdaptiveRouting>"))),
 	  "0: fine-grained adaptive routing (adaptive_fine_grained, FineGrained) is off, because "
-	  "adaptive routing itself (adaptive_routing, Enable) is\n" },
+	  "adaptive routing itself (adaptive_routing, Enable) is off\n" },
 };
 
 START_TEST(test_warned)
