@@ -125,25 +125,19 @@ static void ask_port(struct disc_node *n, unsigned port)
 	                           .ctx = n });
 }
 
-static struct probe *probe_new(struct disc *d)
-{
-	struct probe *p = d->spare;
-
-	if (p != NULL) {
-		d->spare = p->next;
-		return p;
-	}
-	return arena_alloc(d->arena, sizeof(*p));
-}
-
 static void probe_send(struct disc *d, struct disc_node *from, uint8_t port,
                        const struct smp_path *path)
 {
-	struct probe *p = probe_new(d);
+	struct probe *p = d->spare;
 	bool was_silent =
 		from != NULL && d->options.silent != NULL &&
 		hash_get(d->options.silent, guid_port_key(from->guid, port)) != HASH_NONE;
 
+	if (p != NULL) {
+		d->spare = p->next;
+	} else {
+		p = arena_alloc(d->arena, sizeof(*p));
+	}
 	if (p == NULL) {
 		keep_error(d, -ENOMEM);
 		return;
@@ -291,15 +285,6 @@ static bool node_info_sane(const uint8_t *ni)
 	       field_get(ni, NI_NODE_GUID) != 0;
 }
 
-static int node_list(struct disc *d, struct disc_node *n)
-{
-	if (VECTOR_RESERVE(d->nodes, d->cap_nodes, d->n_nodes + 1) != E_OK) {
-		return -ENOMEM;
-	}
-	d->nodes[d->n_nodes] = n;
-	return hash_put(&d->by_guid, n->guid, d->n_nodes++);
-}
-
 static struct disc_node *node_new(struct probe *p, const uint8_t *ni)
 {
 	struct disc *d = p->disc;
@@ -319,9 +304,12 @@ static struct disc_node *node_new(struct probe *p, const uint8_t *ni)
 	n->graph_node = GRAPH_NONE;
 	memcpy(n->node_info, ni, sizeof(n->node_info));
 	n->ports = arena_array(d->arena, (size_t)n->n_ports + 1, sizeof(*n->ports));
-	if (n->ports == NULL || node_list(d, n) != E_OK) {
+	if (n->ports == NULL ||
+	    VECTOR_RESERVE(d->nodes, d->cap_nodes, d->n_nodes + 1) != E_OK ||
+	    hash_put(&d->by_guid, n->guid, d->n_nodes) != E_OK) {
 		return NULL;
 	}
+	d->nodes[d->n_nodes++] = n;
 	for (unsigned i = 0; i <= n->n_ports; i++) {
 		n->ports[i].num = (uint8_t)i;
 		if (n->type == NODE_SWITCH) {

@@ -245,15 +245,6 @@ static uint32_t search(struct disc *d, struct disc_node **order)
 
 /* --- the graph -------------------------------------------------------------------- */
 
-static uint8_t width_of(const uint8_t *info)
-{
-	uint8_t width = (uint8_t)field_get(info, PI_LINK_WIDTH_ACTIVE);
-	bool known = width == WIDTH_1X || width == WIDTH_2X || width == WIDTH_4X ||
-	             width == WIDTH_8X || width == WIDTH_12X;
-
-	return known ? width : WIDTH_1X;
-}
-
 static uint8_t code_1_to_5(uint64_t code)
 {
 	return (uint8_t)(code < 1 ? 1 : code > 5 ? 5 : code);
@@ -274,7 +265,13 @@ static void fill_port(struct port *to, const struct disc_port *from, bool end_po
 	} else if (to->state < PORT_DOWN) {
 		to->state = PORT_DOWN;
 	}
-	to->width = width_of(from->info);
+	switch (field_get(from->info, PI_LINK_WIDTH_ACTIVE)) {
+	case WIDTH_2X: to->width = WIDTH_2X; break;
+	case WIDTH_4X: to->width = WIDTH_4X; break;
+	case WIDTH_8X: to->width = WIDTH_8X; break;
+	case WIDTH_12X: to->width = WIDTH_12X; break;
+	default: to->width = WIDTH_1X;
+	}
 	to->speed = port_info_speed(from->info);
 	to->mtu = code_1_to_5(field_get(from->info, PI_MTU_CAP));
 	to->vls = code_1_to_5(field_get(from->info, PI_VL_CAP));
@@ -341,16 +338,6 @@ static int add_cables(struct disc *d, struct disc_node *n)
 	return ret;
 }
 
-/* Ports without a cable in the graph are down for routing, whatever their link says. */
-static void settle_states(struct graph *g)
-{
-	for (uint32_t i = 0; i < g->n_ports; i++) {
-		if (g->ports[i].peer == GRAPH_NONE && g->ports[i].num != 0) {
-			g->ports[i].state = PORT_DOWN;
-		}
-	}
-}
-
 static int freeze(struct disc *d, struct disc_node *const *order, uint32_t n)
 {
 	struct diags *diags = arena_alloc(d->arena, sizeof(*diags));
@@ -364,7 +351,13 @@ static int freeze(struct disc *d, struct disc_node *const *order, uint32_t n)
 	d->g->sm_port =
 		graph_port(d->g, d->nodes[0]->graph_node,
 	                   d->nodes[0]->type == NODE_SWITCH ? 0 : d->nodes[0]->entry);
-	settle_states(d->g);
+	for (uint32_t i = 0; i < d->g->n_ports; i++) {
+		struct port *p = &d->g->ports[i];
+
+		if (p->peer == GRAPH_NONE && p->num != 0) {
+			p->state = PORT_DOWN; /* for routing, whatever its link says */
+		}
+	}
 	ret = graph_freeze(d->g, diags);
 	if (ret != E_OK) {
 		return ret;

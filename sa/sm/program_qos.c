@@ -106,21 +106,6 @@ static bool takes_part(const struct qos_job *j, unsigned num, bool out)
 	return gp->peer != GRAPH_NONE;
 }
 
-static enum qos_class class_of(const struct qos_job *j, unsigned num)
-{
-	if (j->is_switch) {
-		return num ? QOS_SWE : QOS_SW0;
-	}
-	return j->node->type == NODE_ROUTER ? QOS_RTR : QOS_CA;
-}
-
-static uint8_t vls_of(const struct disc_port *dp)
-{
-	uint64_t code = field_get(dp->info, PI_OPERATIONAL_VLS);
-
-	return link_vls((uint8_t)(code ? code : field_get(dp->info, PI_VL_CAP)));
-}
-
 static void lanes_fail(struct qos_job *j, unsigned out, const char *what)
 {
 	struct program *p = j->p;
@@ -144,10 +129,16 @@ static unsigned rule_class(const struct qos_job *j, unsigned num)
 
 static struct qos_port port_of(const struct qos_job *j, unsigned out)
 {
-	enum qos_class of = class_of(j, out);
+	const uint8_t *info = j->node->ports[out].info;
+	uint64_t code = field_get(info, PI_OPERATIONAL_VLS);
+	enum qos_class of = j->node->type == NODE_ROUTER ? QOS_RTR : QOS_CA;
 
+	if (j->is_switch) {
+		of = out ? QOS_SWE : QOS_SW0;
+	}
+	code = code ? code : field_get(info, PI_VL_CAP);
 	return (struct qos_port){ .setup = &j->p->qos_setup[of],
-		                  .vls = vls_of(&j->node->ports[out]),
+		                  .vls = link_vls((uint8_t)code),
 		                  .lanes = j->p->lanes->n,
 		                  .rule = j->p->lanes->rule,
 		                  .class_out = (uint8_t)rule_class(j, out),
@@ -301,13 +292,6 @@ static bool table_for_all(struct qos_job *j, uint8_t ret[SL2VL_BYTES])
 	return with < without;
 }
 
-static bool takes_wildcards(const struct qos_job *j)
-{
-	return j->is_switch && j->p->config->use_optimized_slvl &&
-	       field_get(j->node->switch_info, SI_OPTIMIZED_SLTOVL) == 1 &&
-	       qos_table_maps_sls(j->node, 0);
-}
-
 /* --- requests --------------------------------------------------------------------- */
 
 static void on_answer(void *ctx, const struct smp_reply *r);
@@ -438,14 +422,6 @@ static void on_answer(void *ctx, const struct smp_reply *r)
 
 /* --- the walk --------------------------------------------------------------------- */
 
-/* Does the port of this step have such a table, and does the table matter? */
-static bool exists(const struct qos_job *j, const struct qos_table *t)
-{
-	return qos_table_bytes(t) != 0 &&
-	       (t->step < VL_ARB_BLOCKS || !j->is_switch ||
-	        takes_part(j, t->step - (unsigned)VL_ARB_BLOCKS, false));
-}
-
 static struct table_request *keep_request(struct qos_job *j,
                                           const struct table_request *t)
 {
@@ -465,8 +441,10 @@ static void send_table(struct qos_job *j)
 		                   .slot = { j->node, j->copy, j->out, j->step } };
 	struct table_request *kept;
 
-	if (!exists(j, &t.slot)) {
-		return;
+	if (qos_table_bytes(&t.slot) == 0 ||
+	    (j->step >= VL_ARB_BLOCKS && j->is_switch &&
+	     !takes_part(j, j->step - (unsigned)VL_ARB_BLOCKS, false))) {
+		return; /* the port has no such table, or the table does not matter */
 	}
 	if (j->step < VL_ARB_BLOCKS) {
 		memcpy(t.want, j->arb[j->step], sizeof(t.want));
@@ -617,7 +595,9 @@ static int start_ports(struct program *p, uint32_t node, unsigned first, unsigne
 	if (j->copy == NULL) {
 		return -ENOMEM;
 	}
-	j->wild = takes_wildcards(j);
+	j->wild = j->is_switch && p->config->use_optimized_slvl &&
+	          field_get(n->switch_info, SI_OPTIMIZED_SLTOVL) == 1 &&
+	          qos_table_maps_sls(n, 0);
 	send_next(j);
 	return p->ret;
 }

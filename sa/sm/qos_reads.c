@@ -36,16 +36,11 @@ struct qos_request {
 
 /* --- requests that wait ----------------------------------------------------------- */
 
-static bool is_opa(const struct mad_msg *m)
-{
-	return field_get(m->data, MAD_CLASS_VERSION) == SA_OPA_VERSION;
-}
-
 /* The LID that such a request asks for, 0: every node's tables count. */
 static uint32_t lid_asked(const struct mad_msg *m)
 {
 	enum { LID_BITS = 16, OPA_LID_BITS = 32 };
-	const bool opa = is_opa(m);
+	const bool opa = field_get(m->data, MAD_CLASS_VERSION) == SA_OPA_VERSION;
 
 	/* a port's neighbours are ports of other nodes */
 	if (!(field_get(m->data, SA_COMP_MASK) & LID_ASKED) ||
@@ -70,14 +65,6 @@ static bool is_unread(const struct qos_reads *w, const struct job *j, uint32_t n
 	return c == NULL || !c->read;
 }
 
-static uint32_t node_of_lid(const struct job *j, uint32_t lid)
-{
-	const struct lids *lids = &j->lids.lids;
-	uint32_t port = lid <= lids->top ? lids->owner[lid] : GRAPH_NONE;
-
-	return port != GRAPH_NONE ? j->disc.g->ports[port].node : GRAPH_NONE;
-}
-
 /* First node from \a node on that has to be read. GRAPH_NONE: none. */
 static uint32_t unread_from(const struct qos_reads *w, const struct job *j, uint32_t node)
 {
@@ -90,13 +77,18 @@ static uint32_t unread_from(const struct qos_reads *w, const struct job *j, uint
 /* A node that has to be read for a request about this LID. GRAPH_NONE: none. */
 static uint32_t missing_for(const struct qos_reads *w, const struct job *j, uint32_t lid)
 {
-	uint32_t node;
+	const struct lids *lids = &j->lids.lids;
+	uint32_t port, node;
 
 	if (lid == 0) {
 		return unread_from(w, j, 0);
 	}
-	node = node_of_lid(j, lid);
-	return node != GRAPH_NONE && is_unread(w, j, node) ? node : GRAPH_NONE;
+	port = lid <= lids->top ? lids->owner[lid] : GRAPH_NONE;
+	if (port == GRAPH_NONE) {
+		return GRAPH_NONE;
+	}
+	node = j->disc.g->ports[port].node;
+	return is_unread(w, j, node) ? node : GRAPH_NONE;
 }
 
 static bool has_to_wait(const struct qos_reads *w, const struct mad_msg *m)
