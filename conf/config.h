@@ -26,6 +26,10 @@ extern const char *const path_selection_names[];
 /*! Names of enum credit_loops, NULL-terminated: "fallback", "refuse", "program". */
 extern const char *const credit_loops_names[];
 
+/*! How switches change from old to new tables (routing/proof/transition.h). */
+enum { TRANSITION_SAFE, TRANSITION_ANY };
+extern const char *const transition_names[];
+
 /*!
  * Effective configuration of saguarod: a member for each option of conf/options.def, and
  * what was read with the options.

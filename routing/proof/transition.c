@@ -576,14 +576,17 @@ static int check_tables(struct planner *p, const uint32_t *looping, struct trans
 	return E_OK;
 }
 
-/* All LIDs change in one stage: no plan is safe. */
-static int give_up(struct transition *t, const struct lids *lids)
+/* The LIDs change in one stage, which may deadlock; those that may loop stay withdrawn. */
+static int give_up(struct transition *t, const struct lids *lids, const uint32_t *looping)
 {
 	for (uint32_t lid = 1; lid <= lids->top; lid++) {
 		t->stage[lid] = t->stage[lid] != 0;
 	}
+	for (uint32_t i = 0; i < t->may_loop; i++) {
+		t->stage[looping[i]] = TRANSITION_WITHDRAWN;
+	}
+	t->withdrawn = t->may_loop;
 	t->n_stages = t->changed != 0;
-	t->withdrawn = 0;
 	return E_UNSUITABLE;
 }
 
@@ -661,7 +664,7 @@ int transition_plan(const struct transition_in *in, struct arena *a,
 		ret_code = plan(&p, looping, &t);
 	}
 	if (ret_code == E_UNSUITABLE) {
-		ret_code = give_up(&t, in->lids);
+		ret_code = give_up(&t, in->lids, looping);
 	}
 	if (ret_code == E_OK || ret_code == E_UNSUITABLE) {
 		*ret = t;

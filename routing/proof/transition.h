@@ -50,7 +50,7 @@ struct transition_in {
 		*g; /*!< as it is now: an entry that leads to a lost link ends there */
 	const struct lids *lids;
 	const struct lft *from, *to; /*!< of the shape that \a lids and \a g have */
-	const struct lanes *from_lanes, *to_lanes; /*!< NULL: one lane */
+	const struct lanes *from_lanes, *to_lanes; /*!< NULL: one lane; n 0: not known */
 };
 
 struct transition {
@@ -77,8 +77,9 @@ struct transition {
  *
  * \param a  Holds \a ret.
  * \retval E_OK  \a ret is a plan; where n_stages is 1 and withdrawn 0, any order is safe.
- * \retval E_UNSUITABLE  One of the tables alone has a credit loop, so no order is safe:
- * the reason is in ret->why, all LIDs are in stage 1.
+ * \retval E_UNSUITABLE  No order can be shown to be free of credit loops, for instance because one
+ * of the tables alone is not: the reason is in ret->why. LIDs that may loop are withdrawn all
+ * the same, all others are in stage 1.
  * \retval -ENOMEM
  *
  * Cost: that of a proof of the unchanged LIDs, plus O(S) for each changed one; with stages

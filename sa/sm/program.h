@@ -18,6 +18,7 @@ struct mft_block;
 struct mft_job;
 struct shadow;
 struct smp;
+struct transition;
 
 /*!
  * Programming: brings ports and tables to what was computed, by difference. Each step
@@ -44,6 +45,8 @@ struct program {
 	uint32_t sm_lid;
 	bool reregister; /*!< ask clients to register again: the first sweep as master */
 	struct lft_job *lft_jobs; /*!< [n_switches] of the LFT step at work */
+	const struct transition *transition; /*!< the plan for the LFTs; NULL: all at once */
+	uint32_t lft_step;                   /*!< of program_lft_steps(), from 1 */
 	struct mft_job *mft_jobs; /*!< [n_switches] of the MFT step at work */
 	/* outcome */
 	uint32_t n_timeouts; /*!< requests without an answer */
@@ -79,7 +82,24 @@ int program_known_tables(const struct program *p, struct lft *ret);
 int program_known_lanes(const struct program *p, const struct lft *t, struct lanes *ret);
 
 int program_ports(struct program *p);
+
+/*! \brief Begins to send LFTs: the first step of the transition. */
 int program_lfts(struct program *p);
+
+/*!
+ * \brief How many steps the transition has: one per stage and, where LIDs are withdrawn,
+ * one more to set them. In the last stage the withdrawn LIDs lose the entries that change.
+ */
+uint32_t program_lft_steps(const struct program *p);
+
+/*!
+ * \brief Milliseconds to wait before the next step: packets of withdrawn LIDs may block others
+ * until they are dropped, if old and new routes together could deadlock. 0: none.
+ */
+uint32_t program_drain_ms(const struct program *p);
+
+/*! \brief The next step, when nothing of the one before is pending. */
+int program_lfts_next(struct program *p);
 
 /*! \brief After program_ports(), before program_lfts(). Look at lane_trouble afterwards. */
 int program_qos(struct program *p);

@@ -10,6 +10,10 @@
  * within the table only after its entry is. A shadow copy is trusted while LinearFDBTop is
  * what the copy says, because a switch that restarts comes back with 0.
  *
+ * A transition with stages is sent in steps: the cursors run over all blocks once for each
+ * step, and a step begins when all switches have confirmed the one before. In a step each
+ * entry is the old or the new one, by the stage of its LID.
+ *
  * Multicast: the cursor runs over the list of blocks of a switch that differ from the
  * copy. Blocks that held a group and hold none any more are cleared. Blocks that no group
  * uses and of which nothing is known stay as they are, because no group has an MLID there.
@@ -31,6 +35,7 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
 #include "routing/multicast.h"
+#include "routing/proof/transition.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/smp.h"
 #include "sa/sm/discover.h"
@@ -109,10 +114,15 @@ static void on_lft_read(void *ctx, const struct smp_reply *r)
 static void read_blocks(struct lft_job *j)
 {
 	while (j->next < j->end && j->in_flight < IN_FLIGHT && j->p->ret == E_OK) {
-		submit(j, &(struct smp_request){ .method = UMAD_METHOD_GET,
-		                                 .attr = UMAD_SM_ATTR_LINEAR_FT,
-		                                 .mod = j->next++,
-		                                 .done = on_lft_read });
+		uint32_t block = j->next++;
+
+		/* Blocks whose Set was not answered are unknown, too. */
+		if (j->copy->block[block] == NULL) {
+			submit(j, &(struct smp_request){ .method = UMAD_METHOD_GET,
+			                               .attr = UMAD_SM_ATTR_LINEAR_FT,
+			                               .mod = block,
+			                               .done = on_lft_read });
+		}
 	}
 }
 
@@ -125,11 +135,10 @@ int program_read_lfts(struct program *p)
 		uint32_t top =
 			(uint32_t)field_get(j->node->switch_info, SI_LINEAR_FDB_TOP);
 
-		if (top == j->copy->top && j->copy->block[0] != NULL) {
-			continue;
+		if (top != j->copy->top || j->copy->block[0] == NULL) {
+			shadow_switch_forget(j->copy);
+			j->copy->top = top;
 		}
-		shadow_switch_forget(j->copy);
-		j->copy->top = top;
 		j->end = top ? top / LFT_BLOCK_LIDS + 1 : 0;
 		j->end = j->end > LFT_BLOCKS ? LFT_BLOCKS : j->end;
 		read_blocks(j);
@@ -261,27 +270,88 @@ static void on_lft_set(void *ctx, const struct smp_reply *r)
 	send_blocks(j);
 }
 
+/* The block as it should be after this step. Where nothing is known of the old entries,
+ * they count as none, as they do in the plan. */
+static void fill_block(const struct lft_job *j, uint32_t block, uint8_t *ret)
+{
+	const struct program *p = j->p;
+	const uint8_t *want = lft_row(p->lft, j->sw) + (size_t)block * LFT_BLOCK_LIDS;
+	const uint8_t *known = j->copy->block[block];
+	const struct transition *t = p->transition;
+	uint32_t first = block * LFT_BLOCK_LIDS, steps = program_lft_steps(p);
+
+	memcpy(ret, want, LFT_BLOCK_LIDS);
+	if (p->lft_step >= steps) {
+		return;
+	}
+	for (uint32_t k = 0; k < LFT_BLOCK_LIDS && first + k < p->lft->n_lids; k++) {
+		unsigned stage = t->stage[first + k];
+		uint8_t old = known != NULL ? known[k] : LFT_NO_ROUTE;
+
+		if (stage == TRANSITION_WITHDRAWN && p->lft_step + 1 == steps) {
+			ret[k] = old == want[k] ? old : LFT_NO_ROUTE;
+		} else if (stage > p->lft_step) {
+			ret[k] = old;
+		}
+	}
+}
+
 static void send_blocks(struct lft_job *j)
 {
-	const uint8_t *row = lft_row(j->p->lft, j->sw);
-
 	while (j->next < j->end && j->in_flight < IN_FLIGHT && j->p->ret == E_OK) {
 		uint32_t block = j->next++;
 		const uint8_t *known = j->copy->block[block];
-		const uint8_t *want = row + (size_t)block * LFT_BLOCK_LIDS;
+		uint8_t want[LFT_BLOCK_LIDS];
 
+		fill_block(j, block, want);
 		if (known == NULL || memcmp(known, want, LFT_BLOCK_LIDS) != 0) {
 			j->p->n_lft_sets++;
 			submit(j, &(struct smp_request){ .method = UMAD_METHOD_SET,
-			                                 .attr = UMAD_SM_ATTR_LINEAR_FT,
-			                                 .mod = block,
-			                                 .data = want,
-			                                 .done = on_lft_set });
+			                               .attr = UMAD_SM_ATTR_LINEAR_FT,
+			                               .mod = block,
+			                               .data = want,
+			                               .done = on_lft_set });
 		}
 	}
-	if (j->next == j->end && j->in_flight == 0 && !j->failed && !j->top_sent) {
+	if (j->next == j->end && j->in_flight == 0 && !j->failed && !j->top_sent &&
+	    j->p->lft_step >= program_lft_steps(j->p)) {
 		send_top(j);
 	}
+}
+
+uint32_t program_lft_steps(const struct program *p)
+{
+	const struct transition *t = p->transition;
+
+	if (t == NULL || t->stage == NULL || transition_is_free(t)) {
+		return 1;
+	}
+	return (t->n_stages ? t->n_stages : 1) + (t->withdrawn != 0);
+}
+
+uint32_t program_drain_ms(const struct program *p)
+{
+	const struct transition *t = p->transition;
+	uint32_t unit = p->config->head_of_queue_lifetime;
+
+	if (p->lft_step + 1 != program_lft_steps(p) || !t->withdrawn || !t->credit_loops) {
+		return 0;
+	}
+	/* A packet waits at most HOQLife, 4.096 us << unit; 20 and more mean for ever. */
+	return (uint32_t)((4096ULL << (unit < 20 ? unit : 19)) / 1000000) + 1;
+}
+
+static int run_step(struct program *p)
+{
+	int ret = E_OK;
+
+	for (uint32_t i = 0; i < p->disc->g->n_switches && ret == E_OK; i++) {
+		p->lft_jobs[i].next = 0;
+		p->lft_jobs[i].end = p->lids->top / LFT_BLOCK_LIDS + 1;
+		send_blocks(&p->lft_jobs[i]);
+		ret = p->ret;
+	}
+	return ret;
 }
 
 int program_lfts(struct program *p)
@@ -289,12 +359,14 @@ int program_lfts(struct program *p)
 	int ret = lft_jobs_new(p);
 
 	ret = ret == E_OK ? keep_lanes(p) : ret;
-	for (uint32_t i = 0; i < p->disc->g->n_switches && ret == E_OK; i++) {
-		p->lft_jobs[i].end = p->lids->top / LFT_BLOCK_LIDS + 1;
-		send_blocks(&p->lft_jobs[i]);
-		ret = p->ret;
-	}
-	return ret;
+	p->lft_step = 1;
+	return ret == E_OK ? run_step(p) : ret;
+}
+
+int program_lfts_next(struct program *p)
+{
+	p->lft_step++;
+	return run_step(p);
 }
 
 /* --- multicast --------------------------------------------------------------------- */

@@ -16,6 +16,42 @@
 
 static const char *const source = "sweep";
 
+/* Does any switch have a route? A fabric that comes up has none, so nothing can mix. */
+static bool has_routes(const struct lft *t)
+{
+	size_t n = t->n_switches * t->stride;
+
+	for (size_t i = 0; i < n; i++) {
+		if (t->rows[i] != LFT_NO_ROUTE) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Routes, and plans how the switches get from the tables that they have to the new ones. */
+static int compute(struct routes *r)
+{
+	struct job *j = r->job;
+	const struct sweep_deps *d = &r->sm->d;
+	const struct transition_in in = { .g = j->disc.g,
+		                          .lids = &j->lids.lids,
+		                          .from = &j->prev,
+		                          .to = &j->route.out.lft,
+		                          .from_lanes = &j->prev_lanes,
+		                          .to_lanes = &j->route.out.lanes };
+	double start;
+	int ret = route_run(&j->request, j->arena, &j->route);
+
+	if (ret != E_OK || d->config->transition != TRANSITION_SAFE || !has_routes(&j->prev)) {
+		return ret;
+	}
+	start = d->cpu_clock != NULL ? d->cpu_clock() : 0;
+	ret = transition_plan(&in, j->arena, &j->transition);
+	j->seconds_transition = (d->cpu_clock != NULL ? d->cpu_clock() : 0) - start;
+	return ret == E_UNSUITABLE ? E_OK : ret; /* the reason is in transition.why */
+}
+
 /* The job's arena belongs to this thread until done is set. The fabric thread only answers
  * MADs meanwhile. */
 static void *route_thread(void *arg)
@@ -23,7 +59,7 @@ static void *route_thread(void *arg)
 	struct routes *r = arg;
 	struct transport *t = r->sm->d.transport;
 
-	r->ret = route_run(&r->job->request, r->job->arena, &r->job->route);
+	r->ret = compute(r);
 	atomic_store(&r->done, true);
 	t->ops->wake(t);
 	return NULL;
@@ -78,7 +114,7 @@ int routes_start(struct routes *r, struct job *j, bool first)
 	r->running = !r->sm->d.single_thread &&
 	             pthread_create(&r->thread, NULL, route_thread, r) == 0;
 	if (!r->running) {
-		r->ret = route_run(&j->request, j->arena, &j->route);
+		r->ret = compute(r);
 	}
 	return E_OK;
 }
@@ -131,6 +167,25 @@ static void log_cache(struct routes *r, const struct route_result *res)
 	          "routing: computed anew: ", res->cache_miss.text);
 }
 
+static void log_transition(const struct transition *t, double seconds)
+{
+	if (t->stage == NULL || t->changed == 0) {
+		return;
+	}
+	if (t->n_stages == 1 && t->withdrawn == 0 && t->why.text[0]) {
+		log_lines(LOG_LEVEL_WARNING, source,
+		          "transition: no order of updates is safe: ", t->why.text);
+		return;
+	}
+	log_info(source,
+	         "transition: %u LIDs change in %u stages, %u of them are withdrawn first; planned "
+	         "in %.3f s",
+	         t->changed, t->n_stages, t->withdrawn, seconds);
+	if (t->why.text[0]) {
+		log_lines(LOG_LEVEL_DEBUG, source, "transition: ", t->why.text);
+	}
+}
+
 int routes_end(struct routes *r)
 {
 	struct job *j = r->job;
@@ -157,6 +212,7 @@ int routes_end(struct routes *r)
 	if (res->out.notes.text[0]) {
 		log_lines(LOG_LEVEL_WARNING, source, "routing: ", res->out.notes.text);
 	}
+	log_transition(&j->transition, j->seconds_transition);
 	return E_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include "db/snapshot.h"
 #include "routing/graph/lids.h"
+#include "routing/proof/transition.h"
 #include "routing/route.h"
 #include "sa/mad/smp.h"
 #include "sa/sm/assign.h"
@@ -69,6 +70,8 @@ struct job {
 	struct lanes prev_lanes;
 	struct route_request request;
 	struct route_result route;
+	struct transition transition; /*!< from prev to route.out; stage is NULL: not planned */
+	double seconds_transition;    /*!< to plan it */
 	struct program program;
 	struct snap_stage stage[SNAP_STAGES_MAX]; /*!< [n_stages] seconds of each step */
 	unsigned n_stages;

@@ -95,6 +95,7 @@ struct sweep {
 	uint64_t next_light;      /* ms; UINT64_MAX: never */
 	uint64_t retry_at;  /* ms; a heavy sweep after a failure; UINT64_MAX: none */
 	uint64_t next_beat; /* ms; heartbeat */
+	uint64_t drain_until; /* ms; the next step of the transition waits until then */
 	uint64_t client_tables_began, next_client_tables; /* ms; not before */
 };
 
@@ -266,6 +267,7 @@ static void after_election(struct sweep *s)
 		                       .lids = &j->lids.lids,
 		                       .lft = &j->route.out.lft,
 		                       .lanes = &j->route.out.lanes,
+		                       .transition = &j->transition,
 		                       .sm_lid = j->lids.lids.of[g->sm_port].base,
 		                       .reregister = !s->election.swept };
 	job_stage(j, sm, "lids");
@@ -353,16 +355,28 @@ static void after_qos(struct sweep *s)
 	if (p->qos) {
 		job_stage(s->sm.job, &s->sm, "qos");
 	}
+	s->drain_until = 0;
 	begin_phase(s, PHASE_TABLES, program_lfts(p));
 }
 
 static void after_tables(struct sweep *s)
 {
 	struct job *j = s->sm.job;
-	const struct program *p = &j->program;
+	struct program *p = &j->program;
 	int ret;
 
 	if (step_failed(s)) {
+		return;
+	}
+	if (p->lft_step < program_lft_steps(p)) {
+		uint32_t drain_ms = program_drain_ms(p);
+
+		if (drain_ms != 0 && s->drain_until == 0) {
+			s->drain_until = sm_now(&s->sm) + drain_ms;
+			return;
+		}
+		s->drain_until = 0;
+		begin_phase(s, PHASE_TABLES, program_lfts_next(p));
 		return;
 	}
 	job_stage(j, &s->sm, "tables");
@@ -597,6 +611,7 @@ static const struct {
 static bool waits(const struct sweep *s)
 {
 	return smp_pending(s->sm.smp) > 0 ||
+	       (s->phase == PHASE_TABLES && sm_now(&s->sm) < s->drain_until) ||
 	       (s->phase == PHASE_ROUTE && routes_busy(&s->routes));
 }
 
@@ -669,6 +684,9 @@ static uint64_t next_deadline(const struct sweep *s)
 	uint64_t at = earliest(smp_deadline(s->sm.smp), s->next_beat);
 
 	at = earliest(at, s->mirror.next_ms);
+	if (s->phase == PHASE_TABLES && s->drain_until != 0) {
+		at = earliest(at, s->drain_until);
+	}
 	if (s->phase == PHASE_IDLE) {
 		at = earliest(at, earliest(s->next_light, s->retry_at));
 		at = client_tables_wanted(s) ? earliest(at, s->next_client_tables) : at;
