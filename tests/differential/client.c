@@ -20,6 +20,7 @@
 #include <infiniband/umad.h>
 
 #include "sa/mad/wire.h"
+
 #include "tests/differential/differential.h"
 
 enum {
