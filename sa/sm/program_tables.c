@@ -135,7 +135,11 @@ int program_read_lfts(struct program *p)
 		uint32_t top =
 			(uint32_t)field_get(j->node->switch_info, SI_LINEAR_FDB_TOP);
 
-		if (top != j->copy->top || j->copy->block[0] == NULL) {
+		/* A switch that restarted has lost its LID, too. A Set(SwitchInfo) that was
+		 * repeated across the restart has put LinearFDBTop back, but no entries. */
+		bool restarted = field_get(j->node->ports[0].info, PI_LID) == 0;
+
+		if (top != j->copy->top || j->copy->block[0] == NULL || restarted) {
 			shadow_switch_forget(j->copy);
 			j->copy->top = top;
 		}

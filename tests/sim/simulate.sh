@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026, The Saguaro authors
+#
+# Random faults in simulated fabrics: the seeds that found a defect once, and SIMULATE_SEEDS
+# others. `make simulate SEEDS=N FIRST_SEED=K` runs more.
+set -u
+simulate=$top_builddir/tests/simulate
+status=0
+export OMP_NUM_THREADS=1
+
+# 173: a node that goes deaf while it is discovered. 1344: lanes unknown after a restart.
+# 2313: a switch goes deaf while tables are sent. 4868: a switch restarts between the
+# Get and the Set of its SwitchInfo.
+for seed in 173 1344 2313 4868; do
+	"$simulate" --first "$seed" --seeds 1 || status=1
+done
+"$simulate" --first 100000 --seeds "${SIMULATE_SEEDS:-200}" || status=1
+exit $status
