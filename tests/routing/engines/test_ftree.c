@@ -615,6 +615,40 @@ START_TEST(reverse_hops)
 }
 END_TEST
 
+/*
+ * A hop is a reverse hop when it climbs after the first descent, not before: from the I/O
+ * node on leaf C the route climbs to S1, descends to A and climbs once to the one on S2.
+ */
+START_TEST(climbs_before_the_descent)
+{
+	struct maker_by_hand m = { .g = graph_new(arena) };
+	struct ftree_options o = { .max_reverse_hops = 1 };
+	unsigned s1 = add(&m, NODE_SWITCH), s2 = add(&m, NODE_SWITCH);
+	unsigned a = add(&m, NODE_SWITCH), b = add(&m, NODE_SWITCH);
+	unsigned c = add(&m, NODE_SWITCH), n[2];
+	struct route_out out;
+	struct lids l;
+
+	join(&m, s1, a);
+	join(&m, s2, a);
+	join(&m, s2, b);
+	join(&m, s1, c);
+	n[0] = add_host(&m, c);
+	n[1] = add_host(&m, s2);
+	add_host(&m, a);
+	add_host(&m, b);
+	freeze(&m);
+	o.io = guids(arena_printf(arena, "%s%s", guid_line(n[0], 1), guid_line(n[1], 1)));
+	l = fabric_lids(m.g, 0, 0, arena);
+	out = route(m.g, &l, &o);
+	ck_assert(reaches(m.g, &l, &out.lft, host_port(m.g, n[0]), host_port(m.g, n[1])));
+	ck_assert(reaches(m.g, &l, &out.lft, host_port(m.g, n[1]), host_port(m.g, n[0])));
+	o.max_reverse_hops = 0;
+	out = route(m.g, &l, &o);
+	ck_assert(!reaches(m.g, &l, &out.lft, host_port(m.g, n[0]), host_port(m.g, n[1])));
+}
+END_TEST
+
 /* Through the whole job: the operator's choice is not overruled by a fallback. */
 START_TEST(reverse_hops_in_a_job)
 {
@@ -1043,6 +1077,7 @@ TEST_SUITE(ftree)
 	ADD_LOOP(t, shifts_in_order, orders);
 	tcase_add_test(t, missing_host_keeps_its_number);
 	ADD_LOOP(t, reverse_hops, reverse);
+	tcase_add_test(t, climbs_before_the_descent);
 	ADD_LOOP(t, reverse_hops_in_a_job, reverse);
 	tcase_add_test(t, two_rails);
 	tcase_add_test(t, roots_are_connected);

@@ -311,23 +311,37 @@ START_TEST(lmc)
 }
 END_TEST
 
-/* Pairs of switches with hosts are shared out: no lane has more than another by much. */
-START_TEST(even_lanes)
+/*
+ * Pairs of switches are balanced over the lanes: no lane has fewer than the given share, in
+ * percent, of an equal division. On the torus lanes follow from cuts; on the other fabrics
+ * pairs are moved from the fullest lane to the emptiest, again and again.
+ */
+static const struct {
+	const char *command;
+	unsigned percent;
+} balanced[] = {
+	{ "torus 6x6 1", 95 },     { "torus 5x5x5 1", 95 },  { "dragonfly 2 4 2", 95 },
+	{ "jellyfish 24 5 1", 95 }, { "jellyfish 40 6 2", 95 },
+};
+
+START_TEST(balanced_lanes)
 {
-	struct graph *g = fabric_make("torus 6x6 1", 0, 1, arena);
+	struct graph *g = fabric_make(balanced[_i].command, 0, 1, arena);
 	struct lids l = fabric_lids(g, 0, 0, arena);
 	struct route_out out = { 0 };
-	uint32_t count[15] = { 0 }, n = g->n_switches;
+	uint32_t count[15] = { 0 }, n = g->n_switches, pairs = n * (n - 1) / 2;
 
 	ck_assert_int_eq(route(g, &l, NULL, 8, &out), E_OK);
+	ck_assert_uint_gt(out.lanes.n, 1);
 	for (uint32_t s = 0; s < n; s++) {
 		for (uint32_t t = s + 1; t < n; t++) {
 			count[lane_of(&out.lanes, s, lid_of(g, &l, t))]++;
 		}
 	}
 	for (unsigned i = 0; i < out.lanes.n; i++) {
-		ck_assert_msg(count[i] * out.lanes.n * 2 >= n * (n - 1) / 2,
-		              "lane %u of %u has %u pairs", i, out.lanes.n, count[i]);
+		ck_assert_msg(100 * count[i] * out.lanes.n >= balanced[_i].percent * pairs,
+		              "%s: lane %u of %u has %u of %u pairs", balanced[_i].command, i,
+		              out.lanes.n, count[i], pairs);
 	}
 }
 END_TEST
@@ -552,7 +566,7 @@ TEST_SUITE(lash)
 	tcase_add_test(t, too_few_lanes);
 	tcase_add_test(t, start_vl);
 	tcase_add_test(t, lmc);
-	tcase_add_test(t, even_lanes);
+	LOOP(balanced_lanes, balanced);
 	LOOP(shape, shapes);
 	LOOP(damaged_shape, damaged);
 	LOOP(scrambled_lanes, scrambles);

@@ -382,6 +382,68 @@ START_TEST(detection)
 }
 END_TEST
 
+/* Two trees, with one spine each, whose first leaves a cable joins; a host on each leaf. */
+static struct graph *two_trees(const unsigned n_leaves[2])
+{
+	struct graph *g = graph_new(arena);
+	uint32_t first[2] = { 0, 0 }, node = 0;
+
+	for (unsigned k = 0; k < 2; k++) {
+		uint32_t spine;
+
+		ck_assert_int_eq(graph_add_node(g, NODE_SWITCH, 0x1000 + k, 16, "spine", NULL,
+		                                &spine),
+		                 E_OK);
+		for (unsigned i = 0; i < n_leaves[k]; i++) {
+			uint32_t leaf, host;
+
+			node += 0x10;
+			ck_assert_int_eq(graph_add_node(g, NODE_SWITCH, 0x2000 + node, 4,
+			                                "leaf", NULL, &leaf),
+			                 E_OK);
+			ck_assert_int_eq(graph_add_node(g, NODE_CA, 0x8000 + node, 1, "host",
+			                                NULL, &host),
+			                 E_OK);
+			ck_assert_int_eq(graph_connect(g, graph_port(g, leaf, 1),
+			                               graph_port(g, host, 1)),
+			                 E_OK);
+			ck_assert_int_eq(graph_connect(g, graph_port(g, leaf, 2),
+			                               graph_port(g, spine, i + 1)),
+			                 E_OK);
+			first[k] = i ? first[k] : leaf;
+		}
+	}
+	ck_assert_int_eq(graph_connect(g, graph_port(g, first[0], 3),
+	                               graph_port(g, first[1], 3)),
+	                 E_OK);
+	ck_assert_int_eq(graph_freeze(g, diags), E_OK);
+	return g;
+}
+
+static const struct {
+	unsigned n_leaves[2];
+	bool tree;
+} joined_trees[] = {
+	{ { 2, 2 }, false }, /* 4 of 12 pairs of hosts have a switch above both */
+	{ { 5, 5 }, false }, /* 40 of 90 */
+	{ { 4, 1 }, true },  /* 12 of 20 */
+	{ { 6, 2 }, true },  /* 32 of 56 */
+};
+
+/* A fabric is taken for a tree when at least half of all pairs have a switch above both. */
+START_TEST(half_of_the_pairs)
+{
+	struct graph *g = two_trees(joined_trees[_i].n_leaves);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct route_out *out = arena_alloc(arena, sizeof(*out));
+
+	ck_assert_msg(run(g, &l, options(NULL, NULL), NULL, out) ==
+	                      (joined_trees[_i].tree ? E_OK : E_UNSUITABLE),
+	              "%u and %u leaves: %s", joined_trees[_i].n_leaves[0],
+	              joined_trees[_i].n_leaves[1], out->notes.text);
+}
+END_TEST
+
 static uint64_t switch_guid(const struct graph *g, uint32_t s)
 {
 	return g->nodes[g->switches[s]].guid;
@@ -487,6 +549,7 @@ TEST_SUITE(updn)
 	tcase_add_loop_test(t, order_and_paths, 0, N_ANY);
 	tcase_add_test(t, order_of_a_tree);
 	tcase_add_loop_test(t, detection, 0, sizeof(detected) / sizeof(*detected));
+	tcase_add_loop_test(t, half_of_the_pairs, 0, sizeof(joined_trees) / sizeof(*joined_trees));
 	tcase_add_test(t, root_file);
 	tcase_add_test(t, ids_file);
 	tcase_add_loop_test(t, prev_is_kept, 0, N_TREES);
