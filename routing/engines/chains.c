@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Routing chains: parts of a fabric routed by different engines.
+ * chains: parts of a fabric routed by different engines.
  *
- * A chain is a list of steps. Each step runs an engine with options of its own on a
- * topology, which is some switches with some of their ports, and some CAs and routers; the
- * first step has the whole fabric. A step cuts its topology out, routes it as a fabric of
- * its own, and its entries for the LIDs in it replace those that its switches had. So each
- * entry is of the last step that routed it, and because the first step covers everything,
- * no LID is left without one by a step that does not know it.
+ * A chain is a list of steps. Each step runs an engine with its own options on a topology: a
+ * set of switches with some of their ports, and a set of CAs and routers. The first step has
+ * the whole fabric. A step extracts its topology and routes it as a separate fabric; its
+ * entries for the LIDs in it replace the earlier entries of its switches. So each entry is
+ * of the last step that routed it. Because the first step covers everything, every LID has
+ * an entry even if later steps do not include it.
  *
- * A step with fallback-to runs only when the step named there failed: when its engine
- * refused, or could not compute. path-bit makes a step route one LID of each range; the
- * first step routes all of them.
+ * A step with fallback-to runs only if the step named there failed: its engine refused or
+ * could not compute. With path-bit a step routes one LID of each range; the first step
+ * routes all of them.
  *
  * Virtual lanes: the lane of a route is that of the step which wrote the entry at its source
- * switch. An SL-to-VL rule can come from one step only, and the others must do with one
- * lane then.
+ * switch. Only one step can have an SL-to-VL rule; then the other steps must use one lane.
  *
- * What this does not do: promise anything about the whole. Tables of steps that are each
- * free of credit loops may have them together, or send a packet in circles where topologies
- * overlap. They go through the proof like any others, which no peer does.
+ * Not promised: anything about the combination. Steps that are each free of credit loops may
+ * have them together, or form a forwarding loop where topologies overlap. The combined
+ * tables go through the proof like any others, which other subnet managers do not do.
  *
  * Source: the MLNX_OFED user manual, "Routing Chains".
  */

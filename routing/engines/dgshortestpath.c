@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * dgshortestpath: shortestpath, with the hosts placed device group by device group in the
- * order that the operator gives (Cornelis CN5000 Fabric Management, Fabric Unicast
- * Routing, Device Group Shortest Path). Each group is balanced by itself; what earlier
- * groups put on the links only decides between equals, so that the whole is balanced,
- * too.
+ * dgshortestpath: shortestpath with the hosts placed by device group, in the order that the
+ * operator gives (Cornelis CN5000 Fabric Management, Fabric Unicast Routing, Device Group
+ * Shortest Path). Each group is balanced by itself; the routes of earlier groups only decide
+ * between equal links, so that the whole is balanced, too.
  *
  * A host belongs to the first group of the list that names it. A group that selects
- * everything takes the hosts that no other group names, wherever it stands; without one
- * these come last. The LIDs of switches are placed after all hosts, as always.
+ * everything takes the hosts that no other group names, whatever its position; without such
+ * a group these hosts come last. The LIDs of switches are placed after all hosts.
  */
 #include <errno.h>
 #include <stddef.h>

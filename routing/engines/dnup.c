@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * dnup: up/down routes without a choice of roots, for fabrics in which some hosts hang
- * nearer to the core than some switches do.
+ * dnup: up/down routes without a choice of roots, for fabrics in which some hosts are nearer
+ * to the core than some switches.
  *
- * The rank of a switch counts from the hosts: those with hosts stand lowest, the others
- * the higher the further they are from hosts. Routes lead away from hosts first, then
- * towards them; never the other way round. Paths and tables are those of updown.c, the
- * options those of the balancing stage (spread_options.h).
+ * The rank of a switch is counted from the hosts: switches with hosts are lowest, the others
+ * are higher the farther they are from hosts. Routes lead away from hosts first, then
+ * towards them, never the reverse. Paths and tables are described in
+ * routing/spread/updown.h, the options in routing/spread/spread_options.h.
  *
- * What differs from OpenSM 3.3.23: there a step between two switches of equal rank is
- * always allowed, so a ring of switches that all have hosts gets a credit loop. Here the
- * distance from the first switch in line, then the GUID decide which end stands higher.
- * So it is free of credit loops on any fabric and, as every pair of a connected fabric
- * has a route, connect_roots has nothing to add.
+ * Difference from OpenSM 3.3.23: there a hop between two switches of equal rank is always
+ * allowed, so a ring of switches that all have hosts gets a credit loop. Here the distance
+ * from the first switch of the order, then the GUID, decide which end is higher. So dnup is
+ * free of credit loops on any fabric. Every pair of a connected fabric has a route, so
+ * connect_roots has nothing to add.
  *
  * Source: opensm(8), "DNUP ROUTING ALGORITHM".
  */

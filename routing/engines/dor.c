@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * dor: shortest paths, dimension after dimension.
+ * dor: dimension-order routing over shortest paths.
  *
- * At each switch the dimensions are ordered by port, or as port_search_ordering_file
- * says. Of the neighbours one hop closer to the destination, the one in the lowest
- * dimension is next, whatever the load. So which switches a route passes depends on its
- * two end switches only. Parallel cables are one dimension: the LIDs are dealt over them,
- * each time to the cable that carries the fewest routes. What a LID weighs is the number
- * of hosts whose route to it really passes the switch, which follows from the paths
- * before any cable is chosen. Ports in port_prof_ignore_file do not count routes, so that
- * the first of such cables takes all. A further LID of a port under an LMC takes a cable
- * that its lower LIDs use least. The other options of the balancing stage
- * (spread_options.h) act on the choice between parallel cables, too.
+ * At each switch the dimensions are ordered by port, or as port_search_ordering_file says.
+ * Of the neighbours one hop closer to the destination, the route takes the one in the lowest
+ * dimension, whatever the load. So the switches of a route depend on its two end switches
+ * only. Parallel cables are one dimension: the LIDs are spread over them, each to the cable
+ * with the fewest routes. The weight of a LID is the number of hosts whose route to it
+ * passes the switch, which is known before any cable is chosen. Ports in
+ * port_prof_ignore_file do not count routes, so the first of such cables takes all. A
+ * further LID of a port under an LMC takes the cable that its lower LIDs use least. The
+ * other options of the balancing stage (routing/spread/spread_options.h) also act on the
+ * choice between parallel cables.
  *
- * On an open mesh and a hypercube, cabled the same way throughout, every path crosses
- * dimensions in one order, so no cycle of waiting buffers can close (Dally and Seitz
- * 1987, "Deadlock-free message routing in multiprocessor interconnection networks").
- * Rings and odd cables break this; routes are made all the same, notes name the place,
- * the proof decides.
+ * On an open mesh and a hypercube with consistent cabling every path crosses the dimensions
+ * in one order, so channel dependencies form no cycle (Dally and Seitz 1987, "Deadlock-free
+ * message routing in multiprocessor interconnection networks"). Rings and inconsistent
+ * cables break this. Routes are computed anyway, the notes name the place, and the proof
+ * decides.
  *
- * Tables of an earlier run are kept as far as they agree: the cable within a dimension.
+ * Tables of an earlier run are kept where they agree with the dimension; they may decide the
+ * cable within it.
  *
- * Manual and OpenSM: OpenSM keeps an existing entry that is on a shortest path even when
- * dimension order says otherwise, and counts LIDs whose routes do not pass. Neither is
- * done here, because the manual promises the ordering and the balance.
+ * Difference from OpenSM: OpenSM keeps an existing entry on a shortest path even if it is not
+ * in dimension order, and counts LIDs whose routes do not pass. This engine does neither,
+ * because the manual promises the order and the balance.
  */
 #include <errno.h>
 #include <stddef.h>

@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * file: tables that somebody has worked out elsewhere, or saved.
+ * file: forwarding tables that were computed elsewhere or saved.
  *
- * lfts_file holds forwarding tables. A LID of the file is that of the port which the
- * file's remark names: when this port has other LIDs now, the entry moves to them. Ports
- * and switches that are not in the fabric any more are skipped. A LID that the file does
- * not know is routed as minhop does at every switch. A switch that the file leaves out
- * sends each LID to the neighbour from which the tables of the others arrive soonest
- * (mend.c): the port that minhop would take may lead into a loop with tables that are not
- * of shortest paths. An entry that a table lacks for a LID the file does know stays
- * empty. Whether all this connects everything, without loops, is shown by the proof like
- * that of every engine; if not, the next engine of the list has its turn.
+ * lfts_file holds forwarding tables. A LID of the file belongs to the port that the file's
+ * comment names: if this port has other LIDs now, the entry moves to them. Ports and
+ * switches that are no longer in the fabric are skipped. A LID that is not in the file is
+ * routed as by minhop at every switch. A switch that is not in the file sends each LID to
+ * the neighbour from which the tables of the others arrive with fewest hops
+ * (routing/spread/reroute.h), because the port that minhop would take may form a loop with
+ * tables that are not shortest paths. A missing entry for a LID that is in the file stays
+ * empty. As for every engine, the proof shows whether everything is connected and free of
+ * loops; if not, the next engine of the list is tried.
  *
- * lid_matrix_dump_file holds hops. They decide which ports lead closer (matrix.c), and
- * the LIDs are spread over these ports as minhop does.
+ * lid_matrix_dump_file holds hops. They decide which ports lead closer
+ * (routing/spread/matrix.h), and the LIDs are spread over these ports as by minhop.
  *
- * Both files are read when the configuration is, and refused there with every bad line
- * named.
+ * Both files are read with the configuration and refused there; every bad line is named.
  *
- * Manual and OpenSM: OpenSM wipes the table of a switch that the file leaves out, keeps a
- * LID as it is when the port of the remark is away (so that the routes of another port
- * that has this LID now are overwritten), does not follow the remarks of a hop matrix,
- * and fails over to the next engine in the sweep when a file cannot be read. Without
- * either file its tables are those of minhop; so are these.
+ * Difference from OpenSM: OpenSM clears the table of a switch that is not in the file. It
+ * keeps a LID if the port of its comment is gone, so the routes of another port that has
+ * this LID now are overwritten. It does not follow the comments of a hop matrix, and changes
+ * to the next engine during the sweep if a file cannot be read. Without either file its
+ * tables are those of minhop, as here.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -3,23 +3,24 @@
 /*
  * minhop: shortest paths, spread so that every link carries its share.
  *
- * Distances come from a breadth-first search that advances 64 sources at once, one bit
- * each (hops.c); every port that leads one hop closer is a candidate, and spread.c deals
- * the LIDs over them. One departure from the manual's words: the port with the fewest
- * routes is taken, but only routes that really pass are counted.
+ * Distances come from a breadth-first search that advances 64 sources at once, one bit each
+ * (routing/graph/hops.h). Every port that leads one hop closer is a candidate, and
+ * routing/spread distributes the LIDs over them. One difference from the manual: the port
+ * with the fewest routes is taken, but only routes that really pass are counted.
  *
- * What the options of the balancing stage mean is in spread_options.h. Of its own minhop
- * has hop_weights_file: paths of least weight instead of fewest hops, for the direction
- * of the port that is named. Sums are exact; OpenSM's overflow beyond 255.
+ * The options of the balancing stage are described in routing/spread/spread_options.h.
+ * minhop adds hop_weights_file: paths of least weight instead of fewest hops, with a weight
+ * for the direction out of the named port. Sums are exact; those of OpenSM overflow above
+ * 255.
  *
- * It is not free of credit loops on fabrics with rings; the proof tells. On a tree it comes
- * close. A shortest path between hosts can turn upwards again after it has descended, where
- * cables are missing or where directors stand side by side; of equally short ways those that
- * climb, then descend are taken. From a spine to a spine with hosts the shortest path turns
- * at a leaf: a tree with hosts on spines is routed as updn does, with the same ports
- * between hosts on leaves, and with longer routes for some of the pairs that the notes count.
- * Aggregation nodes of such a tree send data from spine to spine, too; where there are some,
- * the routes to switches, which they share, climb, then descend.
+ * It is not free of credit loops on fabrics with rings; the proof decides. On a tree it
+ * nearly is. A shortest path between hosts can climb again after it has descended if cables
+ * are missing or directors are neighbours; among equally short paths those that climb, then
+ * descend, are used. Between two spines with hosts the shortest path turns at a leaf, so a
+ * tree with hosts on spines is routed as by updn: with the same ports between hosts on
+ * leaves, and with longer routes for some of the pairs, which the notes count. Aggregation
+ * nodes of such a tree send data from spine to spine, too. If there are any, the routes to
+ * switches, which they share, climb, then descend.
  */
 #include <errno.h>
 #include <inttypes.h>

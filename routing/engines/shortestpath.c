@@ -2,13 +2,13 @@
 /* Copyright (c) 2026, The Saguaro authors */
 /*
  * shortestpath: the default algorithm of Omni-Path fabrics (Cornelis CN5000 Fabric
- * Management, Fabric Unicast Routing, Shortest Path). Paths of least cost by the active
- * rate of the links (leastcost.c); of several the one whose links carry the fewest routes
- * (spread.c).
+ * Management, Fabric Unicast Routing, Shortest Path). It uses paths of least cost by the
+ * active rate of the links (routing/spread/leastcost.h), and among several the one whose
+ * links carry the fewest routes.
  *
- * spine_first_routing keeps traffic between the leaves of a director inside it. That is
- * up/down routing where directors are the core of the fabric. It is not free of credit
- * loops on other fabrics with rings; the proof tells.
+ * spine_first_routing keeps traffic between the leaves of a director inside it, by up/down
+ * routing with the directors as the core of the fabric. It is not free of credit loops on
+ * other fabrics with rings; the proof decides.
  */
 #include <stddef.h>
 

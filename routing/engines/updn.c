@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * updn: routes climb towards root switches and descend from them, never the other way
- * round; free of credit loops on any fabric.
+ * updn: routes climb towards root switches, then descend, never the reverse; so they are
+ * free of credit loops on any fabric.
  *
- * The rank of a switch is its distance from the nearest root; where ranks are equal, the
- * smaller id stands higher, by default the GUID. Paths and tables are those of updown.c.
+ * The rank of a switch is its distance from the nearest root. Among equal ranks the smaller
+ * id is higher, by default the GUID. Paths and tables are described in
+ * routing/spread/updown.h.
  *
- * Roots come from a file, or are found: in a tree the hosts hang on the lowest switches,
- * so the height of a switch is its distance from the nearest one with hosts, and the
- * highest are the roots. That is accepted as a tree when at least half of all pairs of
- * switches with hosts are joined by a path that climbs, then descends, with a change of
- * height in each step: true of trees with a fifth of their cables gone, not of rings,
- * meshes or cubes.
+ * Roots come from a file or are found: in a tree the hosts are on the lowest switches, so
+ * the height of a switch is its distance from the nearest switch with hosts, and the highest
+ * switches are the roots. The fabric is accepted as a tree if at least half of all pairs of
+ * switches with hosts are joined by a path that climbs, then descends, and changes its
+ * height in each hop. This holds for trees with a fifth of their cables missing, but not for
+ * rings, meshes or cubes.
  *
- * What differs from OpenSM 3.3.23, all towards what the manual says or to routes that
- * OpenSM leaves out:
- * - The GUID of a host or router in the root file stands for its switch (the manual);
+ * Differences from OpenSM 3.3.23, all towards the manual or towards routes that OpenSM does
+ * not have:
+ * - The GUID of a host or router in the root file stands for its switch (as in the manual);
  *   OpenSM ignores it.
- * - Roots are found on broken trees, too. OpenSM counts hosts by distance and wants
- * nearly all of them at one, so a root with few missing cables is none and much of the
- * tree is turned upside down.
- * - Every pair of a connected fabric has a route, root to root and management included,
- * by the line that updown.c grows. OpenSM leaves such pairs without a route. So
- * connect_roots has nothing to add; and as nothing is broken for it, it brings no credit
- * loops either.
- * - Of the ports that lead closer, the one with the fewest routes that really pass is
- * taken; see spread.c, and spread_options.h for the options of this stage.
+ * - Roots are found on broken trees, too. OpenSM counts hosts by distance and requires nearly
+ *   all of them at one distance. So a root with few missing cables is no root, and much of
+ *   the tree is inverted.
+ * - Every pair of a connected fabric has a route, also between roots and for management, by
+ *   the up/down order of all switches. OpenSM leaves such pairs without a route. So
+ *   connect_roots has nothing to add, and it brings no credit loops.
+ * - Among the ports that lead closer, the one with the fewest routes that really pass is
+ *   taken (routing/spread).
  *
  * Source: MLNX_OFED user manual, "UPDN Algorithm"; opensm(8), "UPDN ROUTING ALGORITHM".
  */
