@@ -61,7 +61,7 @@ static bool is_below(struct wide a, struct wide b)
 	return a.high < b.high || (a.high == b.high && a.low < b.low);
 }
 
-/* One number, or two with \a between; 0: one only. */
+/* One number, or two separated by \a between; 0: only one. */
 static bool read_ids(struct reader *r, const struct xml_element *e, bool gid,
                      char between, struct id_rule *ret)
 {
@@ -112,7 +112,7 @@ static void read_select(struct reader *r, const struct xml_element *e,
 	}
 }
 
-/* Lists of one application while they grow; each has room for all its elements. */
+/* The lists of one application; each has room for all its elements. */
 struct lists {
 	struct id_rule *services, *mgids;
 	uint32_t *includes;

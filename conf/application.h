@@ -10,8 +10,8 @@ struct diags;
 struct xml_element;
 
 /*!
- * Applications of opafm.xml: named sets of service IDs and multicast GIDs, by which a
- * virtual fabric is chosen for a path or a group.
+ * Applications of opafm.xml: named sets of service IDs and multicast GIDs, that
+ * select the virtual fabric of a path or a group.
  */
 
 /*! 128 bits, upper half first; a service ID has 0 above. */
@@ -19,7 +19,7 @@ struct wide {
 	uint64_t high, low;
 };
 
-/*! Numbers from a to b, or those that give a when masked with b. */
+/*! Numbers from a to b, or numbers that are equal to a when masked with b. */
 struct id_rule {
 	bool masked;
 	struct wide a, b;
@@ -50,5 +50,5 @@ struct applications {
 int applications_parse(const char *path, struct xml_element *const *sections, unsigned n,
                        struct arena *a, struct diags *d, struct applications *ret);
 
-/*! \brief Does the rule hold for an ID? */
+/*! \brief Does the rule match an ID? */
 bool id_rule_match(const struct id_rule *r, struct wide id);

@@ -81,7 +81,7 @@ uint32_t named_find(const struct named *all, uint32_t n, const char *name)
 	return found != NULL ? (uint32_t)(found - all) : NAMED_NONE;
 }
 
-/* Puts the definitions of [from, n) among the others; they count before those. */
+/* Merges the definitions of [from, n) into the others and replaces those of equal names. */
 static void merge(struct reader *r, uint32_t from)
 {
 	struct named *fresh = r->all + from;

@@ -9,8 +9,8 @@ struct diags;
 struct xml_element;
 
 /*!
- * Inside of conf/: what device groups, applications and virtual fabrics of opafm.xml have
- * in common. They are defined in sections, each has a Name, some include others.
+ * Inside of conf/: definitions in opafm.xml (device groups, applications, virtual fabrics).
+ * They are in sections, each has a Name, and some include others.
  */
 enum { NAMED_MAX = 4096, NAMED_NAME_MAX = 64, NAMED_NONE = UINT32_MAX };
 
@@ -24,10 +24,10 @@ struct named {
 uint32_t xml_count(const struct xml_element *e);
 
 /*!
- * \brief The definitions of several sections, by name.
+ * \brief Collects the definitions of several sections, sorted by name.
  *
- * Two of a name in one section are an error; one of a later section replaces that of an
- * earlier one. Sections are marked used, with all below.
+ * Two definitions of one name in a section are an error. A definition in a later section
+ * replaces that of an earlier one. The sections and all elements in them are marked used.
  *
  * \param kind   Name of the elements; others are warned about.
  * \param first  Definitions that any section replaces, [n_first] by name.
@@ -42,7 +42,8 @@ int named_collect(const char *path, struct xml_element *const *sections, unsigne
 uint32_t named_find(const struct named *all, uint32_t n, const char *name);
 
 /*!
- * \brief Reports that \a what names something that is not there, with the nearest name.
+ * \brief Reports a name without a definition, with the nearest name that has one.
+ * \param what  The element that uses the name.
  * \param kind  "device group". \param section  Where one would be defined.
  */
 void named_unknown(const struct named *all, uint32_t n, const char *what,
@@ -56,7 +57,7 @@ struct include {
 };
 
 /*!
- * \brief Refuses cycles: each is told once, at the element that closes it.
+ * \brief Refuses cycles of includes. Each is reported once, at the element that closes it.
  * \param edges  [n_edges] by from.
  * \param what   Name of the element, for messages.
  * \retval E_SYNTAX \retval -ENOMEM

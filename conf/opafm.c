@@ -18,8 +18,9 @@
 #include "conf/virtual_fabric.h"
 
 /*
- * Rows look for their element, in the instance before Common. What no row, device group
- * or virtual fabric took is then met in a walk over the tree, and is known or not.
+ * Each row of an option table looks for its element, first in the instance, then in Common.
+ * Finally a walk over the tree reports the elements that no row, device group or virtual
+ * fabric used: known ones without effect, and unknown ones.
  */
 enum { COMMON, FM, PLACES, PATH_MAX_BYTES = 256 };
 
@@ -106,7 +107,7 @@ static void find_places(struct reader *r, const char *instance)
 
 /* --- values of rows -------------------------------------------------------------- */
 
-/* Elements of one path in one place, in the order of the file. */
+/* Elements of one path in one section, in the order of the file. */
 struct matches {
 	struct xml_element **e;
 	uint32_t n, room;
@@ -131,7 +132,7 @@ static int add_match(struct reader *r, struct matches *m, struct xml_element *e)
 	return E_OK;
 }
 
-/* Elements at path below e; each on the way is marked used. */
+/* Finds elements at a path below e and marks each on the path as used. */
 static void collect(struct reader *r, struct xml_element *e, const char *path,
                     struct matches *m)
 {
@@ -151,8 +152,8 @@ static void collect(struct reader *r, struct xml_element *e, const char *path,
 	}
 }
 
-/* The element's place that counts: instance before Common, Sm before Shared. All are
- * used. */
+/* The section whose element counts: instance before Common, Sm before Shared. The elements
+ * of all sections are marked used. */
 static struct matches find(struct reader *r, const char *path)
 {
 	struct matches best = { .n = 0 };
@@ -183,7 +184,7 @@ static bool is_list(const struct option_row *row)
 	return row->type == OPT_DEVICE_GROUPS;
 }
 
-/* Values of all elements with commas between. */
+/* The values of all elements, separated by commas. */
 static const char *joined(struct reader *r, const struct matches *m)
 {
 	size_t len = 1;
@@ -198,7 +199,7 @@ static const char *joined(struct reader *r, const struct matches *m)
 	return text;
 }
 
-/* The last of several values, or all of a list. */
+/* The last of several elements, or all of them for a list. */
 static const char *value_of(struct reader *r, const struct option_row *row,
                             const struct matches *m)
 {
@@ -249,7 +250,7 @@ static void apply_row(struct reader *r, const struct option_row *row)
 	}
 }
 
-/* Does a set before number \a n have the key as an element, too? */
+/* Does a set before number \a n have an element for the key, too? */
 static bool was_applied(const struct option_sets *s, unsigned n, const char *key)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -279,10 +280,10 @@ static void apply_rows(struct reader *r)
 
 enum { LIFE_HOPS = 9 };
 
-/* Eleven settings that are one key here. */
+/* Eleven elements that are one option, path_life_times. */
 struct life {
 	bool by_hops;
-	int32_t fixed, hops[LIFE_HOPS]; /* codes, -1: not said */
+	int32_t fixed, hops[LIFE_HOPS]; /* codes, -1: not set */
 };
 
 static const char life_key[] = "path_life_times";
@@ -313,8 +314,8 @@ static const struct option_row life_rows[] = {
 	{ .name = NULL },
 };
 
-/* "14,15,15": a hop that is not said is as the one before it. NULL: nothing is said, or
- * no memory */
+/* "14,15,15": a hop that is not set has the value of the one before it. NULL: none is set,
+ * or out of memory. */
 static const char *life_text(const struct life *l, struct arena *a)
 {
 	int32_t code = l->fixed;
@@ -367,7 +368,7 @@ static void apply_default_engine(struct reader *r)
 
 /* --- groups and virtual fabrics -------------------------------------------------- */
 
-/* Sections of a name, those of Common first; each place has one at most that counts. */
+/* Sections of a name, that of Common first; at most one of each place counts. */
 static unsigned sections(struct reader *r, const char *name,
                          struct xml_element *ret[PLACES])
 {
@@ -417,7 +418,7 @@ static void read_fabrics(struct reader *r)
 	}
 }
 
-/* --- the rest -------------------------------------------------------------------- */
+/* --- unused elements -------------------------------------------------------------- */
 
 static void note_ignored(struct reader *r, const struct xml_element *e, const char *path)
 {
@@ -439,7 +440,7 @@ static void warn_unknown(struct reader *r, const struct xml_element *e, const ch
 	                           OPTION_UNKNOWN));
 }
 
-/* Elements below e that nobody took; not deeper than XML_DEPTH_MAX. */
+/* Reports the unused elements below e; at most XML_DEPTH_MAX deep. */
 static void walk(struct reader *r, struct xml_element *e, const char *prefix)
 {
 	char path[PATH_MAX_BYTES];
@@ -469,7 +470,7 @@ static void walk_places(struct reader *r)
 {
 	for (struct xml_element *c = r->root->child; c != NULL; c = c->next) {
 		if (c == r->place[COMMON] || c == r->place[FM]) {
-			/* these two hold settings even if no row looks into them */
+			/* These two hold settings even if no row looks there. */
 			for (struct xml_element *in = c->child; in != NULL;
 			     in = in->next) {
 				in->used |= strcmp(in->name, "Sm") == 0 ||

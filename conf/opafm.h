@@ -12,20 +12,20 @@ struct virtual_fabrics;
 struct xml_element;
 
 /*!
- * opafm.xml, the configuration of opa-fm: as good as a file of keys and values.
+ * opafm.xml, the configuration file of opa-fm, in place of a file of keys and values.
  *
  *   <Config>
  *     <Common>  for all instances: Applications, DeviceGroups, QOSGroups, VirtualFabrics,
  *               Shared (of all managers), Sm (the subnet manager), Fe, Pm
  *     <Fm>      one per instance, named by Shared/Name; the same sections
  *
- * A setting of the instance wins over that of Common, one in Sm over one in Shared. Which
- * settings mean something here stands in the rows of the option tables (struct
- * option_row.xml); a setting that is known but has no effect here is listed, one that nobody
- * knows is warned about with its line, a wrong value is an error with line and element.
+ * A setting of the instance overrides that of Common, and one in Sm overrides one in Shared.
+ * The rows of the option tables (struct option_row.xml) say which settings have an effect.
+ * Known settings without effect are listed, unknown ones cause a warning with their line,
+ * and a wrong value is an error with line and element.
  */
 
-/*! What is no value of an option. */
+/*! Contents of the file that are no option values. */
 struct opafm {
 	const char *instance;                 /*!< Name of the Fm that was read; NULL: the file has none */
 	const struct device_groups *groups;
@@ -34,7 +34,7 @@ struct opafm {
 };
 
 /*!
- * \brief Stores what a file says.
+ * \brief Stores the settings of a file.
  *
  * Without a RoutingAlgorithm the key routing_engine becomes shortestpath.
  *
@@ -47,7 +47,7 @@ int opafm_apply(struct xml_element *root, const char *path, const char *instance
                 const struct option_sets *s, struct arena *a, struct diags *d,
                 struct opafm *ret);
 
-/*! How opafm.xml's settings without effect here are known. */
+/*! What is known of a setting of opafm.xml. */
 enum opafm_known { OPAFM_UNKNOWN, OPAFM_IGNORED, OPAFM_IGNORED_SECTION };
 
 /*! \brief Is an element known to opa-fm? \param path  Below Common or Fm ("Sm/LidStrategy"). */

@@ -5,9 +5,9 @@
 #include "conf/opafm.h"
 
 /*
- * Settings of opa-fm that nothing here depends on: either Saguaro has no such thing, or it
- * needs no setting for it. Those that it acts on are rows of option tables. A name with '/'
- * at its end is a section with all that is in it.
+ * Settings of opa-fm without effect here: either Saguaro has no such function, or the
+ * function needs no setting. Settings with an effect are rows of option tables. A name with
+ * '/' at its end is a section with everything in it.
  */
 static const char *const ignored[] = {
 	/* other managers */

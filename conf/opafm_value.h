@@ -27,8 +27,8 @@ const char *opafm_rate(const char *text, struct arena *a);
 /*! \brief A P_Key without its membership bit; 0x8000 stays as it is, to be refused. */
 const char *opafm_pkey(const char *text, struct arena *a);
 
-/*! \brief In lower case: names of engines are compared in any case there. */
+/*! \brief In lower case, because opa-fm ignores the case of engine names. */
 const char *opafm_lower(const char *text, struct arena *a);
 
-/*! \brief 0 is 1 and 1 is 0: a setting that is the opposite of ours. */
+/*! \brief The opposite of 0 or 1, for an element that is the opposite of its key. */
 const char *opafm_not(const char *text, struct arena *a);

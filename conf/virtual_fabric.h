@@ -13,14 +13,14 @@ struct diags;
 struct xml_element;
 
 /*!
- * Virtual fabrics of opafm.xml, read and checked: who belongs to them, what they are for,
- * and how their traffic is treated. What paths get of it works sa/sm/policy_compile.h out.
+ * Virtual fabrics of opafm.xml: their members, their applications and their quality of
+ * service. sa/sm/policy_compile.h derives from them what paths get.
  */
 
 /*! Quality of service of a virtual fabric: its own, or that of its QOSGroup. */
 struct vf_qos {
-	bool high_priority;     /*!< served first; bandwidth does not count then */
-	uint32_t bandwidth;     /*!< per cent at least, 0: a share of what is left */
+	bool high_priority;      /*!< served first; bandwidth has no effect then */
+	uint32_t bandwidth;      /*!< least share in per cent, 0: a share of the rest */
 	uint32_t life_time_mult; /*!< packet life time times 2^this */
 	int32_t base_sl, multicast_sl; /*!< 0-15, -1: the subnet manager chooses */
 	bool flow_control_disable;
@@ -62,9 +62,9 @@ struct vf_sections {
 /*!
  * \brief Reads virtual fabrics with their QOSGroups and Applications.
  *
- * Beside each value are checked, among enabled ones: SLs for multicast alone, bandwidth that
- * adds up to at most 100 (95 when some have no quality of service), and the rules of
- * QOSGroup: all or none have one, with a PKey and no settings of their own.
+ * Beside each value, it checks the enabled virtual fabrics together: multicast SLs are used
+ * for multicast only; bandwidths add up to at most 100 (95 if some have no quality of
+ * service); all or none have a QOSGroup, and those that do have a PKey and no own settings.
  *
  * \retval E_SYNTAX  In \a d by line and element. \retval -ENOMEM
  */
@@ -72,16 +72,16 @@ int virtual_fabrics_parse(const char *path, const struct vf_sections *s,
                           const struct device_groups *groups, struct arena *a,
                           struct diags *d, const struct virtual_fabrics **ret);
 
-/*! \brief Chooses the SLs and P_Keys that the file does not say. Part of the above.
+/*! \brief Chooses the SLs and P_Keys that the file does not set. virtual_fabrics_parse() does it.
  *  \retval E_SYNTAX  There are not enough SLs. \retval -ENOMEM */
 int virtual_fabrics_assign(struct virtual_fabric *all, uint32_t n, const char *path,
                            struct arena *a, struct diags *d);
 
-/*! \brief Does a virtual fabric count? */
+/*! \brief Is a virtual fabric in effect? */
 static inline bool virtual_fabric_is_active(const struct virtual_fabric *vf)
 {
 	return vf->enable && !vf->standby;
 }
 
-/*! \brief How many count. NULL: none. */
+/*! \brief Number of virtual fabrics in effect. NULL: none. */
 uint32_t virtual_fabrics_active(const struct virtual_fabrics *f);

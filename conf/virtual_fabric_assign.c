@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * What the file leaves to the subnet manager: SLs and P_Keys of virtual fabrics, given out
- * in the order of the file, the lowest first. Fabrics without quality of service share an
- * SL, and so do those of a QOSGroup.
+ * Assigns SLs and P_Keys to the virtual fabrics that have none in the file, in the order of
+ * the file, the lowest number first. Virtual fabrics without quality of service share an SL,
+ * and so do those of a QOSGroup.
  */
 #include <errno.h>
 #include <stdlib.h>

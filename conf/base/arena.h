@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /*!
- * Arena: memory of one job (a sweep, a request, a configuration), freed all at once.
+ * Arena: memory of one job (a sweep, a request, a configuration), freed in one call.
  *
  * Blocks are zeroed and aligned to 64 bytes when they are 64 bytes or more, else to 16.
  * Large blocks get their own mapping, so freeing an arena gives memory back.

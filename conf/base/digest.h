@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/*! 64 bits that stand for contents of this process's memory: two digests that differ mean
- *  different contents, two that are equal the same ones, but for one chance in 2^64. */
+/*! Digest of memory contents in 64 bits, for use in one process. Different digests mean
+ *  different contents. Equal digests mean equal contents, except with a chance of 1 in 2^64. */
 
 /*! \brief Adds a number. */
 static inline uint64_t digest_add(uint64_t h, uint64_t v)

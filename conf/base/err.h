@@ -16,7 +16,7 @@ enum err {
 	E_RANGE,          /*!< A number is outside what is allowed. */
 	E_UNKNOWN,        /*!< A key, flag, kind or mode that does not exist. */
 	E_NOTFOUND,       /*!< No such node, port, LID or record. */
-	E_AMBIGUOUS,      /*!< A name stands for more than one object. */
+	E_AMBIGUOUS,      /*!< A name matches more than one object. */
 	E_DUPLICATE,      /*!< The same GUID or LID twice. */
 	E_NOPATH,         /*!< No route between the two ends. */
 	E_PARTITION,      /*!< The two ends share no P_Key. */
