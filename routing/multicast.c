@@ -3,7 +3,7 @@
 /*
  * Multicast trees.
  *
- * A tree is given by its root and, for every other switch, the cable towards the root.
+ * A tree is its root and, for every other switch, the cable towards the root.
  * Walking up from each member's switch until the walk meets what is there already gives
  * the part that a group needs: every cable on it leads one way, so it can't close a
  * circle, and both its ends are noted at once, so a packet can take it both ways.
@@ -24,7 +24,7 @@
 
 /* ---- the part of a tree that a group needs ---- */
 
-/* A switch on the way of some member. */
+/* A switch on the path of some member. */
 struct stop {
 	const struct sw_link *up; /* NULL: the root */
 	uint32_t sw, child;       /* child: the last stop that came from below */

@@ -50,7 +50,7 @@ struct mcast_port {
 struct mcast_tree {
 	uint32_t root;            /*!< switch, GRAPH_NONE: no tree */
 	struct mcast_port *ports; /*!< [n] by (switch, port) */
-	uint32_t n;               /*!< 0: fewer than two members, or nobody who receives */
+	uint32_t n;               /*!< 0: fewer than two members, or no receiver */
 	uint32_t missed;          /*!< members that no tree reaches */
 };
 

@@ -66,8 +66,10 @@ struct route_request {
 	const _Atomic bool *cancel; /*!< or NULL */
 	uint8_t max_lanes;          /*!< at most this many lanes, 0: as many as the links have */
 	unsigned threads;           /*!< 0: as many as there are */
-	struct route_verdict *verdict; /*!< asked first, then given what came out; NULL: none */
-	struct route_cache *cache;  /*!< unicast routing cache: asked first, then given what came out; NULL: none */
+	struct route_verdict
+		*verdict; /*!< read before the run, updated after it; NULL: none */
+	struct route_cache *
+		cache; /*!< unicast routing cache: read before the run, updated after it; NULL: none */
 	double (*now)(void);        /*!< seconds, for the two figures below; NULL: they stay 0 */
 };
 
@@ -104,13 +106,13 @@ uint8_t route_lanes(const struct graph *g);
  * Engines get the lanes of route_lanes(), at most r->max_lanes.
  *
  * \retval E_OK          ret->out may be programmed.
- * \retval E_UNSUITABLE  Every engine refused and no_fallback was given.
+ * \retval E_UNSUITABLE  Every engine refused and no_fallback is set.
  * \retval E_CREDITLOOP  Refused for a credit loop; ret is filled, so that it can be shown.
  * \retval E_LOOP E_NOPATH  The proof found a forwarding loop, or a hole inside a connected part; likewise.
  */
 int route_run(const struct route_request *r, struct arena *a, struct route_result *ret);
 
-/*! \brief Proves given tables and fills ret as route_run() would (engine "foreign"). */
+/*! \brief Proves tables made elsewhere and fills ret as route_run() does (engine "foreign"). */
 int route_check(const struct route_request *r, const struct lft *lft,
                 const struct lanes *lanes, struct arena *a, struct route_result *ret);
 

@@ -32,7 +32,7 @@ struct route_cache {
 	struct old_node *nodes;
 	struct old_port *ports;
 	uint32_t n_nodes, n_ports, top;
-	uint8_t *owned; /* [top + 1] somebody has the LID */
+	uint8_t *owned; /* [top + 1] a port has the LID */
 	struct route_cached held;
 };
 

@@ -11,14 +11,14 @@ struct lanes;
 struct lft;
 
 /*!
- * Aggregation nodes: CAs inside switches that reduce data on its way (SHARP). A switch shows
+ * Aggregation nodes: CAs inside switches that reduce data as it passes (SHARP). A switch shows
  * its own as a CA on one more port, and spines have one as well as leaves.
  *
  * They are end ports with LIDs, routed to and from. They are no hosts: graph.hosts leaves
  * them out, so that no engine takes a spine for a leaf, and no balance counts them. Their
  * pairs are management pairs of the proof (doc/decisions/0011-aggregation-nodes.md).
  *
- * An aggregation node sits inside its switch, so a packet for it takes the way of a packet
+ * An aggregation node sits inside its switch, so a packet for it takes the path of a packet
  * for the switch's port 0 and leaves the last switch by another port. This holds for every
  * engine, so it stands here once: engines fill the columns of switches, and
  * aggregation_fill() copies them.

@@ -7,7 +7,7 @@
  * higher one; as long as there is such an order there is no cycle. A new dependency that
  * fits the order costs nothing. For one that does not, only the channels between its two
  * ends matter: those that can be reached from its head must move behind those that reach
- * its tail, and the places they hold now are dealt out anew. A head that reaches the tail
+ * its tail, and the places that they hold now are assigned again. A head that reaches the tail
  * is a cycle (Pearce and Kelly 2006, "A dynamic topological sort algorithm for directed
  * acyclic graphs"). The search goes from both ends, since it mostly ends in a cycle when
  * a lane is nearly full. Taking a dependency away leaves the order valid.
@@ -121,7 +121,7 @@ bool cdg_has(const struct cdg *c, uint32_t from, uint32_t to)
 	return *word_of(c, c->out, from, k) & mask_of(k);
 }
 
-static void store(struct cdg *c, uint32_t from, uint32_t to)
+static void store_dependency(struct cdg *c, uint32_t from, uint32_t to)
 {
 	uint32_t k = local(c, to), b = local(c, c->m->back[from]);
 
@@ -154,7 +154,7 @@ struct search {
 	uint32_t n_ahead, done_ahead, n_behind, done_behind;
 };
 
-/* Follows the next channel that was found ahead. false: what is behind was met. */
+/* Follows the next channel that was found ahead. Returns false when the other search is met. */
 static bool go_ahead(struct cdg *c, struct search *s)
 {
 	const struct graph *g = c->m->g;
@@ -219,9 +219,9 @@ static void next_search(struct cdg *c)
 	}
 }
 
-/* Is there a way from place lo to place hi? Searched from both ends, the smaller first,
+/* Is there a path from place lo to place hi? Searched from both ends, the smaller first,
  * until one of them has no more. */
-static bool is_way(struct cdg *c, uint32_t lo, uint32_t hi, struct search *s)
+static bool has_path(struct cdg *c, uint32_t lo, uint32_t hi, struct search *s)
 {
 	*s = (struct search){ .lo = lo, .hi = hi, .n_ahead = 1, .n_behind = 1 };
 	next_search(c);
@@ -239,7 +239,7 @@ static bool is_way(struct cdg *c, uint32_t lo, uint32_t hi, struct search *s)
 	return false;
 }
 
-/* The rest of both sides, when there is no way. */
+/* Completes both searches, when there is no path. */
 static void find_all(struct cdg *c, struct search *s)
 {
 	while (s->done_ahead < s->n_ahead) {
@@ -274,7 +274,7 @@ static void sort_places(uint32_t *p, uint32_t n)
 }
 
 /* Sorts the places of both sets into c->slots. */
-static void merge(struct cdg *c, uint32_t n_behind, uint32_t n_ahead)
+static void merge_places(struct cdg *c, uint32_t n_behind, uint32_t n_ahead)
 {
 	uint32_t i = 0, k = 0;
 
@@ -287,9 +287,9 @@ static void merge(struct cdg *c, uint32_t n_behind, uint32_t n_ahead)
 	}
 }
 
-/* The same for sets that fill much of what lies between their ends: one look at each
+/* The same for sets that fill much of the range between their ends: looks once at each
  * place. */
-static void sweep(struct cdg *c, uint32_t lo, uint32_t hi)
+static void scan_places(struct cdg *c, uint32_t lo, uint32_t hi)
 {
 	uint32_t n_behind = 0, n_ahead = 0;
 
@@ -308,16 +308,15 @@ static void sort_sets(struct cdg *c, uint32_t lo, uint32_t hi, uint32_t n_behind
                       uint32_t n_ahead)
 {
 	if ((hi - lo) / SPARSE < n_behind + n_ahead) {
-		sweep(c, lo, hi);
+		scan_places(c, lo, hi);
 		return;
 	}
 	sort_places(c->behind, n_behind);
 	sort_places(c->ahead, n_ahead);
-	merge(c, n_behind, n_ahead);
+	merge_places(c, n_behind, n_ahead);
 }
 
-/* Deals the places of both sets out anew: first to what is behind, then to what is ahead.
- */
+/* Assigns the places of both sets again: first to the channels behind, then to those ahead. */
 static void reorder(struct cdg *c, uint32_t n_behind, uint32_t n_ahead)
 {
 	uint32_t n = n_behind + n_ahead;
@@ -344,7 +343,7 @@ bool cdg_fits(struct cdg *c, uint32_t from, uint32_t to)
 	if (lo >= hi) {
 		return lo > hi;
 	}
-	return !is_way(c, lo, hi, &s);
+	return !has_path(c, lo, hi, &s);
 }
 
 bool cdg_add(struct cdg *c, uint32_t from, uint32_t to)
@@ -356,14 +355,14 @@ bool cdg_add(struct cdg *c, uint32_t from, uint32_t to)
 		return false;
 	}
 	if (lo < hi) {
-		if (is_way(c, lo, hi, &s)) {
+		if (has_path(c, lo, hi, &s)) {
 			return false;
 		}
 		find_all(c, &s);
 		sort_sets(c, lo, hi, s.n_behind, s.n_ahead);
 		reorder(c, s.n_behind, s.n_ahead);
 	}
-	store(c, from, to);
+	store_dependency(c, from, to);
 	return true;
 }
 

@@ -260,8 +260,8 @@ static inline struct column_hop hop_of(const struct column_map *m, const struct 
 	                    : (struct column_hop){ GRAPH_NONE, GRAPH_NONE };
 }
 
-/* Follows entries from s until a switch whose state is known, then settles the way there.
- */
+/* Follows entries from s until a switch whose state is known, then settles all on that
+ * path. */
 static void settle_from(const struct column_map *m, struct column *c, uint32_t s)
 {
 	uint32_t depth = 0;
@@ -365,7 +365,7 @@ bool column_resolve(const struct column_map *m, struct column *c, uint32_t lid)
 /* ---- blocks ---- */
 
 enum {
-	DEPTH_MAX = 256, /* switches on a way; longer ones are left to columns */
+	DEPTH_MAX = 256, /* switches on a path; longer ones are left to columns */
 	RUNS_OF =
 		2, /* a block is for tables in which a run has so many LIDs on average */
 	BLOCKS_LEFT = 15 /* blocks left to columns until another one is tried */
@@ -583,7 +583,7 @@ static bool settle_like(const struct column_map *m, struct column_block *b, uint
 	return true;
 }
 
-/* All LIDs at a switch, as far as others did not settle them on their way. */
+/* Settles the LIDs at a switch that were not settled on a path from another one. */
 static bool settle_switch(const struct column_map *m, struct column_block *b, uint32_t s)
 {
 	uint64_t before = b->arrives[s], lids = b->at_home[m->part[s]] & ~before;
@@ -644,7 +644,7 @@ void column_block_pass(const struct column_map *m, struct column_block *b, uint6
 	for (uint32_t s = 0; s < m->n; s++) {
 		b->passed[s] = m->n_hosts[s] ? lids : 0;
 	}
-	/* each switch has heard from all that send through it before it is its turn */
+	/* each switch comes after all switches that send through it */
 	for (uint32_t i = b->n_groups; i-- > 0;) {
 		const struct column_group *group = &b->group[i];
 		const struct column_hop *hop = m->hop + (size_t)group->sw * m->width;

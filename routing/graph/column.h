@@ -96,7 +96,7 @@ void column_load_block(const struct column_map *m, struct column *c, uint32_t li
 
 /*!
  * \brief Resolves the column of a LID of the loaded block.
- * \return false when nobody owns the LID or its owner hangs on no switch.
+ * \return false when no port owns the LID or its owner hangs on no switch.
  * Cost: O(S).
  */
 bool column_resolve(const struct column_map *m, struct column *c, uint32_t lid);

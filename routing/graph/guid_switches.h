@@ -13,7 +13,7 @@ struct why;
 
 /* clang-format off */
 /*!
- * Rows of engines that can be told the roots of a tree, for struct \a set with members
+ * Rows of engines that take the roots of a tree from a file, for struct \a set with members
  * \a roots (struct guid_file *) and \a groups (struct port_policy *). The engine's bind()
  * calls guid_file_bind() for them.
  */

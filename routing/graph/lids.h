@@ -22,7 +22,7 @@ enum { LID_LIMIT_DEFAULT = 0xbfff, LID_LIMIT_MAX = 0xffffff };
 /*! Which port owns each LID. */
 struct lids {
 	struct lid_range *of; /*!< [graph.n_ports], by port index */
-	uint32_t *owner;      /*!< [top + 1] port index, GRAPH_NONE: nobody. owner[0] is nobody. */
+	uint32_t *owner; /*!< [top + 1] port index, GRAPH_NONE: none. owner[0] is none. */
 	uint32_t top;         /*!< highest LID in use */
 	uint32_t count;       /*!< LIDs in use */
 };

@@ -3,7 +3,7 @@
 
 /*
  * Link widths, speeds and rates. A rate code names a speed of the whole link; codes were
- * given out in order of invention, so they must never be compared with each other:
+ * assigned in order of invention, so they must never be compared with each other:
  * rate_speed() gives the number to compare. Source: IBTA vol. 1, PathRecord.Rate and
  * PortInfo link width and speed components.
  */

@@ -77,7 +77,7 @@ static inline uint8_t lanes_vls(const struct lanes *l)
 	return l->rule ? l->rule->vls : l->n;
 }
 
-#define LANE_UNKNOWN 0xff /*!< lane of the last run that nobody remembers */
+#define LANE_UNKNOWN 0xff /*!< lane of the last run that is not known */
 
 static inline uint8_t lane_of(const struct lanes *l, uint32_t sw, uint32_t lid)
 {

@@ -10,10 +10,10 @@ struct lids;
 struct lft;
 
 /*!
- * How forwarding tables use ports, for people who look for the one that is too busy.
+ * How forwarding tables use ports, for operators who look for an overloaded port.
  *
- * Routes per directed link are struct load (routing/proof/paths.h). Here is what stands in the
- * tables, whether a route comes by or not, and figures over any set of counts.
+ * Routes per directed link are struct load (routing/proof/paths.h). Here are the entries of the
+ * tables, used by a route or not, and figures over any set of counts.
  */
 
 /*! Entries of one switch's table that name one of its ports. */

@@ -8,7 +8,7 @@ struct graph;
 struct lids;
 struct lft;
 
-/*! The way of one packet through forwarding tables, hop by hop. */
+/*! The path of one packet through forwarding tables, hop by hop. */
 enum { WALK_MAX = 64 }; /*!< hops after which a packet is lost */
 
 struct walk_hop {
@@ -28,7 +28,7 @@ struct walk {
  * \param ret  What was passed, also when it does not arrive: then the last hop is where
  *             it ends.
  * \retval E_OK      It arrives at the LID's owner.
- * \retval E_NOPATH  A hole, or delivered to somebody else.
+ * \retval E_NOPATH  A hole, or delivered to another port.
  * \retval E_LOOP    More than WALK_MAX hops.
  * \retval E_NOTFOUND  Nobody owns the LID.
  */

@@ -32,7 +32,7 @@ struct rows {
 	uint32_t *source_of;    /* [n] row of a switch in out, GRAPH_NONE */
 	struct limit *path;     /* [threads][n] */
 	struct path_row *block; /* [threads][n_sources][COLUMN_BLOCK] */
-	struct limit *way;      /* [threads][n][COLUMN_BLOCK] of paths to a block */
+	struct limit *paths;    /* [threads][n][COLUMN_BLOCK] of paths to a block */
 };
 
 static void rank_rates(struct ranks *r)
@@ -124,10 +124,11 @@ struct rows *rows_new(const struct column_map *m, const struct lanes *lanes,
 	}
 	r->block = arena_array(tmp, (size_t)threads * r->out.n_sources * COLUMN_BLOCK,
 	                       sizeof(*r->block));
-	r->way = arena_array(tmp, (size_t)threads * n * COLUMN_BLOCK, sizeof(*r->way));
+	r->paths =
+		arena_array(tmp, (size_t)threads * n * COLUMN_BLOCK, sizeof(*r->paths));
 	rank_rates(&r->ranks);
 	measure_cables(r);
-	return r->block && r->way ? r : NULL;
+	return r->block && r->paths ? r : NULL;
 }
 
 static struct path_row *block_of(const struct rows *r, unsigned thread)
@@ -219,16 +220,16 @@ static struct path_row *place_of(const struct rows *r, uint32_t s, uint32_t lid)
 
 /* LIDs of the block that hang on the switch itself. */
 static void start_paths(const struct rows *r, const struct column_block *b,
-                        struct limit *way)
+                        struct limit *paths)
 {
 	for (uint64_t lids = b->owned; lids; lids &= lids - 1) {
 		unsigned k = (unsigned)__builtin_ctzll(lids);
 		uint32_t home = b->home[k], owner = r->map->lids->owner[b->lid + k];
 		struct path_row *out = place_of(r, home, b->lid);
 
-		way[(size_t)home * COLUMN_BLOCK + k] = home_limit(r, owner);
+		paths[(size_t)home * COLUMN_BLOCK + k] = home_limit(r, owner);
 		if (out) {
-			out[k] = row_of(r, way[(size_t)home * COLUMN_BLOCK + k], home,
+			out[k] = row_of(r, paths[(size_t)home * COLUMN_BLOCK + k], home,
 			                b->lid + k);
 		}
 	}
@@ -236,17 +237,17 @@ static void start_paths(const struct rows *r, const struct column_block *b,
 
 /* Of one switch one cable more than of the next ones. */
 static void extend_paths(const struct rows *r, const struct column_block *b,
-                         const struct column_group *group, struct limit *way)
+                         const struct column_group *group, struct limit *paths)
 {
 	uint32_t s = group->sw;
 	const struct column_hop *hop = r->map->hop + (size_t)s * r->map->width;
 	struct path_row *out = place_of(r, s, b->lid);
-	struct limit *here = way + (size_t)s * COLUMN_BLOCK;
+	struct limit *here = paths + (size_t)s * COLUMN_BLOCK;
 
 	for (uint32_t i = 0; i < group->n; i++) {
 		const struct column_run *run = &b->run[group->first + i];
 		struct column_hop to = hop[run->port];
-		const struct limit *next = way + (size_t)to.next * COLUMN_BLOCK;
+		const struct limit *next = paths + (size_t)to.next * COLUMN_BLOCK;
 		uint64_t lids = column_run_lids(run) & b->passed[s];
 
 		for (; lids; lids &= lids - 1) {
@@ -282,7 +283,7 @@ static bool has_like_cables(const struct rows *r, const struct column_block *b,
 
 /* The rows of a switch that is like another one. false: they are not the same. */
 static bool copy_paths(const struct rows *r, const struct column_block *b,
-                       const struct column_group *group, struct limit *way)
+                       const struct column_group *group, struct limit *paths)
 {
 	uint32_t s = group->sw, other = b->group[group->like].sw;
 	struct path_row *to = place_of(r, s, b->lid), *from = place_of(r, other, b->lid);
@@ -292,8 +293,8 @@ static bool copy_paths(const struct rows *r, const struct column_block *b,
 	    !has_like_cables(r, b, group, other)) {
 		return false;
 	}
-	memcpy(way + (size_t)s * COLUMN_BLOCK, way + (size_t)other * COLUMN_BLOCK,
-	       COLUMN_BLOCK * sizeof(*way));
+	memcpy(paths + (size_t)s * COLUMN_BLOCK, paths + (size_t)other * COLUMN_BLOCK,
+	       COLUMN_BLOCK * sizeof(*paths));
 	if (to) {
 		memcpy(to, from, (n < COLUMN_BLOCK ? n : COLUMN_BLOCK) * sizeof(*to));
 	}
@@ -302,16 +303,16 @@ static bool copy_paths(const struct rows *r, const struct column_block *b,
 
 void rows_block(struct rows *r, unsigned thread, struct column_block *b)
 {
-	struct limit *way = r->way + (size_t)thread * r->map->n * COLUMN_BLOCK;
+	struct limit *paths = r->paths + (size_t)thread * r->map->n * COLUMN_BLOCK;
 
 	column_block_pass(r->map, b, b->owned);
 	if (r->lanes) { /* all switches are sources */
 		memset(b->passed, 0xff, r->map->n * sizeof(*b->passed));
 	}
-	start_paths(r, b, way);
+	start_paths(r, b, paths);
 	for (uint32_t i = 0; i < b->n_groups; i++) {
-		if (!copy_paths(r, b, &b->group[i], way)) {
-			extend_paths(r, b, &b->group[i], way);
+		if (!copy_paths(r, b, &b->group[i], paths)) {
+			extend_paths(r, b, &b->group[i], paths);
 		}
 	}
 }

@@ -17,14 +17,14 @@ struct lids;
 /*! One path (source switch, destination LID), as stored in the snapshot. 4 bytes. */
 struct path_row {
 	uint8_t mtu;  /*!< smallest MTUCap code of the ports passed after the source switch, 0: no route */
-	uint8_t rate; /*!< slowest rate code on the way */
+	uint8_t rate; /*!< slowest rate code on the path */
 	uint8_t hops; /*!< switches passed, the source switch included; at least 1 */
 	uint8_t lane;
 };
 
 /*!
  * Path rows of all switches that have CA or router ports; of all switches where there are
- * several lanes, because the rows are what tells a path's lane. Each covers the way from the
+ * several lanes, because only the rows have the lane of a path. Each covers the path from the
  * source switch to the destination's port; the first cable (source port to source switch)
  * is not in it.
  */

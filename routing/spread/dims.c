@@ -116,7 +116,7 @@ struct judge {
 	const struct graph *g;
 	uint32_t (*votes)[KEYS];
 	unsigned partner[KEYS];
-	uint32_t *odd;  /* [n] odd dimensions nobody was blamed for yet */
+	uint32_t *odd;  /* [n] odd dimensions that no switch was blamed for yet */
 	bool *blamed;   /* [n] */
 	uint32_t *seen; /* [n] walk that passed the switch last */
 	uint32_t n_odd;

@@ -209,7 +209,7 @@ void leaves_places(const struct graph *g, const uint32_t *leaf, uint32_t n_leave
 	n_places = size_homes(&c, ret);
 	ret->full = (uint64_t)c.n_hosts * FULL_OF >=
 	            (uint64_t)ret->n * c.n_homes * FULL_FILLED;
-	/* holes are dealt, too: with many of them links would carry unlike shares */
+	/* empty places take part, too: with many of them links would carry unequal shares */
 	if (!ret->n || (uint64_t)c.n_hosts * PLACES_OF < n_places * PLACES_FILLED ||
 	    is_mixed(&c, leaf, n_leaves)) {
 		ret->n = 0;

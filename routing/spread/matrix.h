@@ -29,7 +29,7 @@ struct matrix {
  *
  * Columns are the switches that the portguid remarks name, and only without a remark those
  * that have the LID now. A row is used when some port that it gives the least hops to is
- * cabled to a switch that is nearer. What is not used is told in \a notes.
+ * cabled to a switch that is nearer. \a notes names what is not used.
  *
  * \retval E_RANGE  More than 65,535 switches. \retval -ENOMEM
  * Cost: O(S * E) time, 5 S^2 bytes.

@@ -24,7 +24,7 @@ struct why;
  * - port_search_ordering_file: of equally loaded ports the search finds them in this
  *   order; it still begins at the position of the destination behind its leaf.
  * - guid_routing_order_file: at each switch the listed ports choose first, in the order
- *   of the file, so they are dealt over the links among themselves.
+ *   of the file, so they are balanced over the links among themselves.
  * - scatter_ports: of the least loaded ports any, by a number that follows from seed,
  *   switch and LID; so one change of the fabric does not reshuffle all. Base LIDs only.
  * - port_shifting: the search begins one port further on with each round of routes that

@@ -36,7 +36,7 @@ static void push(struct search *x, uint32_t s, uint32_t cost)
 	x->waiting++;
 }
 
-/* Offers all neighbours the way through s; s itself gets its hops. */
+/* Relaxes the links to s and sets its hops. */
 static bool settle(struct weighted *w, const struct graph *g, struct search *x,
                    uint32_t t, uint32_t s)
 {

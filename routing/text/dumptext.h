@@ -40,7 +40,7 @@ int dump_lids_note(struct dump_lids *l, uint32_t lid, uint64_t guid, unsigned li
 /*! \brief Number behind a word of the line, as hex; 0: the word is not there. */
 uint64_t dump_guid_after(const char *text, const char *word);
 
-/*! A kind of dump, and who takes its parts. */
+/*! A kind of dump, and the functions that take its parts. */
 struct dump_form {
 	const char *what;   /*!< "a dump of forwarding tables" */
 	const char *header; /*!< how the first line of a table begins */

@@ -8,7 +8,7 @@
  * into cables when every node is known. What stands behind a '#' is a remark, but
  * ibnetdiscover puts descriptions, LIDs and link widths there: what looks like them is
  * read, anything else is skipped. Links of ibdiagnet's list are read by topofile_list.c;
- * what is done about lines that nobody understands is in topofile_int.h.
+ * topofile_int.h says what is done about lines that are not understood.
  *
  * GUIDs of nodes without one are numbered as ibsim 0.10 does: switches from 0x200000 in
  * steps of 1, CAs from 0x100000 in steps of ports + 1; a guid line sets where its node

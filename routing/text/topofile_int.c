@@ -22,11 +22,11 @@ void topo_problems_init(struct topo_problems *p, struct diags *d, const char *fi
 		                     .first_warnings = d->n_warnings };
 }
 
-/* One more; false when there were enough. */
-static bool is_told(struct topo_problems *p)
+/* Counts a problem. Returns whether it is to be listed. */
+static bool count_problem(struct topo_problems *p)
 {
 	p->n++;
-	return p->strict || p->n <= TOPO_TOLD_MAX;
+	return p->strict || p->n <= TOPO_LISTED_MAX;
 }
 
 void topo_problem(struct topo_problems *p, unsigned line, const char *instead,
@@ -35,7 +35,7 @@ void topo_problem(struct topo_problems *p, unsigned line, const char *instead,
 	char text[TEXT_MAX];
 	va_list ap;
 
-	if (!is_told(p)) {
+	if (!count_problem(p)) {
 		return;
 	}
 	va_start(ap, fmt);
@@ -53,7 +53,7 @@ void topo_warning(struct topo_problems *p, unsigned line, const char *fmt, ...)
 	char text[TEXT_MAX];
 	va_list ap;
 
-	if (!is_told(p)) {
+	if (!count_problem(p)) {
 		return;
 	}
 	va_start(ap, fmt);
@@ -64,12 +64,12 @@ void topo_warning(struct topo_problems *p, unsigned line, const char *fmt, ...)
 
 void topo_problems_end(struct topo_problems *p)
 {
-	if (!p->strict && p->n > TOPO_TOLD_MAX) {
+	if (!p->strict && p->n > TOPO_LISTED_MAX) {
 		diag_add(
 			p->d, DIAG_WARNING, p->file, 0,
 			"%u more such problems in this file; a strict reading names them "
 			"all and refuses the file",
-			p->n - TOPO_TOLD_MAX);
+			p->n - TOPO_LISTED_MAX);
 	}
 }
 

@@ -17,10 +17,10 @@ struct diags;
 
 /*!
  * Problems of one file. A strict reader makes each an error. Otherwise each is a warning
- * that also says what was done instead; the first TOPO_TOLD_MAX are kept and the others
+ * that also says what was done instead; the first TOPO_LISTED_MAX are kept and the others
  * counted.
  */
-enum { TOPO_TOLD_MAX = 20 };
+enum { TOPO_LISTED_MAX = 20 };
 
 struct topo_problems {
 	struct diags *d;
@@ -45,12 +45,12 @@ void topo_problem(struct topo_problems *p, unsigned line, const char *instead,
 void topo_warning(struct topo_problems *p, unsigned line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/*! \brief Says how many were not told. */
+/*! \brief Says how many problems were not listed. */
 void topo_problems_end(struct topo_problems *p);
 
 /*!
- * \brief Refuses a file without a node, in one sentence in place of all that was told of
- * its lines unless strict.
+ * \brief Refuses a file without a node, in one sentence, which unless strict replaces all
+ * problems listed for its lines.
  */
 void topo_problems_no_nodes(struct topo_problems *p);
 

@@ -110,7 +110,7 @@ static void read_size(struct reader *r, unsigned closed)
 	uint64_t cells = 1;
 
 	if (r->sized) {
-		complain(r, "the size was given already; leave one of the lines out",
+		complain(r, "the size is set twice; remove one of the lines",
 		         closed ? "torus" : "mesh");
 		return;
 	}

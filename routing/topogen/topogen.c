@@ -15,8 +15,7 @@
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "routing/graph/graph.h"
-#include "routing/topogen/topogen_extra.h"
-#include "routing/topogen/topogen_fail.h"
+#include "routing/topogen/topogen_change.h"
 #include "routing/topogen/topogen_maker.h"
 
 /* clang-format off */
@@ -106,10 +105,10 @@ int topogen(const char *kind, int argc, char **argv, const struct topogen_opts *
 		m.g->sm_port = graph_port(m.g, 0, 0); /* no hosts: the first switch */
 	}
 	if (ret == E_OK && o) {
-		ret = topogen_fail(m.g, o, d);
+		ret = topogen_fail_cables(m.g, o, d);
 	}
 	if (ret == E_OK && o && (o->spine_hosts || o->aggregation_nodes)) {
-		ret = topogen_extra(&m, o);
+		ret = topogen_add_extras(&m, o);
 	}
 	if (ret == E_OK) {
 		ret = graph_freeze(m.g, d);

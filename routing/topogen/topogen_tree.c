@@ -153,7 +153,7 @@ int make_tree3(struct maker *m)
 
 /*
  * A director is a two-level tree in one chassis: every leaf ASIC has a cable to every
- * spine ASIC. Its outer ports are dealt over the leaf ASICs in turn, so that cables of
+ * spine ASIC. Its outer ports are assigned to the leaf ASICs round robin, so that cables of
  * one edge switch come in through different ones. All ASICs of a chassis carry the
  * SystemImageGUID of its first.
  */

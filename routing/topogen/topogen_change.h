@@ -2,6 +2,8 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+struct diags;
+struct graph;
 struct maker;
 struct topogen_opts;
 
@@ -13,4 +15,15 @@ struct topogen_opts;
  * \retval E_RANGE  A switch would need more than MAKER_MAX_RADIX ports, or every switch has
  * hosts already. \retval -ENOMEM
  */
-int topogen_extra(struct maker *m, const struct topogen_opts *o);
+int topogen_add_extras(struct maker *m, const struct topogen_opts *o);
+
+/*!
+ * \brief Removes o->fail of the switch-to-switch cables of a graph that is not frozen
+ * yet.
+ *
+ * Parts that were connected stay so; when that leaves too few to remove, a warning says
+ * how many went. Private to routing/topogen*.c.
+ *
+ * \retval E_RANGE  o->fail is not a fraction; in \a d. \retval -ENOMEM
+ */
+int topogen_fail_cables(struct graph *g, const struct topogen_opts *o, struct diags *d);
