@@ -75,8 +75,8 @@ static int add_node(struct seek *k, const struct snap_node *node, bool has_port,
 	return E_OK;
 }
 
-/* The GUID is one that its port has besides its PortGUID: told of it by that one. */
-static int add_by(struct seek *k, const struct snap_end *end, uint64_t guid)
+/* An end port by one of its GUIDs; one that is not its PortGUID is kept as its alias. */
+static int add_by_guid(struct seek *k, const struct snap_end *end, uint64_t guid)
 {
 	unsigned at = k->n;
 
@@ -111,7 +111,7 @@ static int add_guid(struct seek *k, const char *text, bool has_port, uint8_t por
 		return ret;
 	}
 	return end.base_lid != 0 && (!has_port || end.port == port)
-	               ? add_by(k, &end, guid)
+	               ? add_by_guid(k, &end, guid)
 	               : E_NOTFOUND;
 }
 
@@ -167,7 +167,7 @@ static int by_gid(struct seek *k)
 	if (ret != E_OK) {
 		return ret;
 	}
-	return end.base_lid != 0 ? add_by(k, &end, guid) : E_NOTFOUND;
+	return end.base_lid != 0 ? add_by_guid(k, &end, guid) : E_NOTFOUND;
 }
 
 static int by_name(struct seek *k)
@@ -248,14 +248,14 @@ static void keep_near(struct near *near, const char *text, const struct snap_nod
 	near->node[at] = *node;
 }
 
-/* In any case: what the operator calls it, or its description. */
+/* Is this its name from the operator or its description, in upper or lower case? */
 static bool is_called(const struct snap_node *node, const char *text)
 {
 	return strcasecmp(node->name, text) == 0 ||
 	       strcasecmp(node->description, text) == 0;
 }
 
-/* One walk over all nodes: the name in another case, and what is near. */
+/* Walks over all nodes: finds the name in another case, and descriptions that are near. */
 static int scan(struct seek *k, struct near *near)
 {
 	struct snap_node node;
@@ -282,7 +282,7 @@ static int scan(struct seek *k, struct near *near)
 	}
 }
 
-static void tell_near(const struct near *near, struct endpoint_candidates *c)
+static void fill_near(const struct near *near, struct endpoint_candidates *c)
 {
 	if (c == NULL) {
 		return;
@@ -296,7 +296,7 @@ static void tell_near(const struct near *near, struct endpoint_candidates *c)
 	}
 }
 
-static bool one_node(const struct seek *k)
+static bool is_one_node(const struct seek *k)
 {
 	for (unsigned i = 1; i < k->n; i++) {
 		if (k->found[i].end.node_guid != k->found[0].end.node_guid) {
@@ -306,7 +306,7 @@ static bool one_node(const struct seek *k)
 	return k->n == k->total;
 }
 
-static void tell_ambiguous(struct seek *k, struct endpoint_candidates *c)
+static void fill_ambiguous(struct seek *k, struct endpoint_candidates *c)
 {
 	if (c == NULL) {
 		return;
@@ -317,7 +317,7 @@ static void tell_ambiguous(struct seek *k, struct endpoint_candidates *c)
 		const struct snap_end *end = &k->found[i].end;
 		struct snap_node node = { .type = end->type };
 		(void)snap_node(k->r, end->node_guid, &node);
-		if (one_node(k)) {
+		if (is_one_node(k)) {
 			snprintf(c->text[i], sizeof(c->text[i]), "%s:%u", k->text,
 			         end->port);
 		} else {
@@ -329,7 +329,7 @@ static void tell_ambiguous(struct seek *k, struct endpoint_candidates *c)
 	}
 }
 
-static bool readable(const char *text)
+static bool is_readable(const char *text)
 {
 	size_t len = strnlen(text, TEXT_MAX + 1);
 
@@ -351,7 +351,7 @@ int endpoint_resolve(struct snap_reader *r, const char *text, struct endpoint *r
 	if (c != NULL) {
 		memset(c, 0, sizeof(*c));
 	}
-	if (!readable(text)) {
+	if (!is_readable(text)) {
 		return E_SYNTAX;
 	}
 	split_port(&k);
@@ -372,9 +372,9 @@ int endpoint_resolve(struct snap_reader *r, const char *text, struct endpoint *r
 		return E_OK;
 	}
 	if (k.total == 0) {
-		tell_near(&near, c);
+		fill_near(&near, c);
 		return E_NOTFOUND;
 	}
-	tell_ambiguous(&k, c);
+	fill_ambiguous(&k, c);
 	return E_AMBIGUOUS;
 }

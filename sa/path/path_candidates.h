@@ -5,17 +5,17 @@
 #include "sa/path/path_query.h"
 
 /*!
- * The pairs of end ports of a question that leaves one end or both open: every end port
- * takes an open end's place, in the order of GUIDs and by each of its alias GUIDs too,
- * sources outside, destinations inside. A place in that order is the GUID of each open
- * end, so it has a meaning in another epoch as well: the walk goes on at the next GUID
- * there is.
+ * The pairs of end ports of a query that leaves one end or both open. An open end stands
+ * for every end port, in the order of GUIDs, once more for each of its alias GUIDs. Sources
+ * are the outer loop, destinations the inner one. A place in this order is the GUID of each
+ * open end, so it has a meaning in another epoch as well: the walk then continues at the
+ * next GUID there is.
  */
 struct path_candidates {
 	const struct snap_ends *all; /*!< of the pinned epoch */
 	bool any_src, any_dst;
 	bool src_is_read;
-	uint32_t src, dst; /*!< next pair, positions in all; 0 where the end is given */
+	uint32_t src, dst; /*!< next pair, positions in all; 0 where the end is named */
 };
 
 /*! GUIDs of the open ends of a pair: of the source if that is open, else of the
@@ -25,7 +25,7 @@ struct path_place {
 };
 
 /*!
- * \brief Begins at a place, or behind it when nobody is there; {0, 0}: at the start.
+ * \brief Begins at a place, or behind it when no end port has its GUID; {0, 0}: at the start.
  * \retval E_MALFORMED E_STALE -ENOMEM  Cost: once per epoch that of snap_ends().
  */
 int path_candidates_begin(struct path_candidates *w, struct snap_reader *r, bool any_src,

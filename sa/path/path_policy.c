@@ -8,7 +8,7 @@
  * does; what a rule names has to be asked for.
  *
  * Virtual fabrics: all that fit. With a ServiceID those that have it; when no virtual
- * fabric at all has it, those that take what nobody has. The P_Key of a virtual fabric is
+ * fabric at all has it, those that take what no fabric has. The P_Key of a virtual fabric is
  * the one it is said to have where the tables of both ports hold it, else one that they
  * share: nothing programs these tables. Fabrics that come to one P_Key and one SL are one
  * level with the stricter of their limits.
@@ -31,7 +31,7 @@ struct asked {
 	bool service_is_known;     /* some virtual fabric has the ServiceID */
 };
 
-static int ask(struct snap_reader *r, const struct policy *p, const struct path_query *q,
+static int prepare(struct snap_reader *r, const struct policy *p, const struct path_query *q,
                struct asked *ret)
 {
 	*ret = (struct asked){ .r = r, .p = p, .q = q };
@@ -58,8 +58,8 @@ static uint64_t fits(const struct asked *a, uint32_t word)
 
 /* --- qos-policy.conf -------------------------------------------------------------- */
 
-/* Does the query ask for one of these? */
-static bool named(const struct policy *p, const struct policy_list *l, bool has,
+/* Is what the query asks for in the list? An empty list fits every query. */
+static bool in_list(const struct policy *p, const struct policy_list *l, bool has,
                   uint64_t number)
 {
 	return l->n == 0 || (has && policy_has(p, l, number));
@@ -69,9 +69,9 @@ static bool keys_fit(const struct asked *a, const struct policy_rule *rule)
 {
 	const struct path_query *q = a->q;
 
-	return named(a->p, &rule->services, q->has_service_id, q->service_id) &&
-	       named(a->p, &rule->qos_classes, q->has_qos_class, q->qos_class) &&
-	       named(a->p, &rule->p_keys, q->has_p_key, q->p_key & P_KEY_BASE);
+	return in_list(a->p, &rule->services, q->has_service_id, q->service_id) &&
+	       in_list(a->p, &rule->qos_classes, q->has_qos_class, q->qos_class) &&
+	       in_list(a->p, &rule->p_keys, q->has_p_key, q->p_key & P_KEY_BASE);
 }
 
 static uint32_t first_level(const struct asked *a)
@@ -186,7 +186,7 @@ static bool is_same(const struct path_level *a, const struct path_level *b)
 }
 
 /* Is the level of rule i that of an earlier one? */
-static bool was_given(const struct asked *a, uint32_t i, const struct path_level *level)
+static bool is_repeated(const struct asked *a, uint32_t i, const struct path_level *level)
 {
 	struct path_level before;
 
@@ -198,7 +198,7 @@ static bool was_given(const struct asked *a, uint32_t i, const struct path_level
 	return false;
 }
 
-static void join(struct path_level *to, const struct path_level *from)
+static void tighten_level(struct path_level *to, const struct path_level *from)
 {
 	if (to->mtu == 0 || (from->mtu != 0 && from->mtu < to->mtu)) {
 		to->mtu = from->mtu;
@@ -216,13 +216,13 @@ static int each_level(const struct asked *a, uint32_t *at, struct path_level *re
 
 	for (; err == E_NOTFOUND && *at < a->p->head.n_rules; ++*at) {
 		err = fabric_level(a, *at, &level);
-		if (err == E_OK && was_given(a, *at, &level)) {
+		if (err == E_OK && is_repeated(a, *at, &level)) {
 			err = E_NOTFOUND;
 		}
 	}
 	for (uint32_t i = *at; err == E_OK && i < a->p->head.n_rules; i++) {
 		if (fabric_level(a, i, &more) == E_OK && is_same(&more, &level)) {
-			join(&level, &more);
+			tighten_level(&level, &more);
 		}
 	}
 	if (err == E_OK) {
@@ -236,7 +236,7 @@ int path_policy_next(struct snap_reader *r, const struct policy *p,
 {
 	bool is_first = *at == 0;
 	struct asked a;
-	int err = *at == LAST ? E_NOTFOUND : ask(r, p, q, &a);
+	int err = *at == LAST ? E_NOTFOUND : prepare(r, p, q, &a);
 
 	if (err != E_OK) {
 		return err;

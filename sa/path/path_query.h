@@ -25,7 +25,7 @@ struct path_limit {
 
 struct path_query {
 	struct snap_end src, dst;
-	uint64_t src_alias, dst_alias; /*!< alias GUIDs by which they were named, 0: PortGUIDs are told */
+	uint64_t src_alias, dst_alias; /*!< alias GUIDs by which they were named, 0: records show PortGUIDs */
 	uint32_t slid, dlid;       /*!< side fixed to this LID, 0: all LIDs of the port */
 	enum path_selection mode;
 	uint32_t numb_path;        /*!< most paths wanted, 0: no limit */
@@ -39,7 +39,7 @@ struct path_query {
 	uint64_t service_id;
 };
 
-/*! What the policy gives to a query: what is better is not given. */
+/*! What the policy grants to a query; nothing better. */
 struct path_level {
 	uint16_t p_key;         /*!< as it stands in the source's table */
 	uint8_t sl;             /*!< POLICY_ANY: that of the lane */

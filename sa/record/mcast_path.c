@@ -3,8 +3,9 @@
 
 /*
  * PathRecord to a multicast group: one record with the group's MLID and values, for a
- * source that is a member. What the request asks for has to be so; the record repeats the
- * rest of it. Groups live where members are written: elsewhere there are no records.
+ * source that is a member. The group has to match the components that the request names; the
+ * record repeats the others. Groups are in the store of the daemon: without it there are no
+ * records.
  */
 #include <string.h>
 
@@ -76,7 +77,8 @@ static bool fits(const struct sa_query *q, const uint8_t *group)
 	       ((sa_given(q, PR_P_KEY) ^ mcast_get(group, MC_P_KEY)) & P_KEY_BASE) == 0;
 }
 
-/* Most join by their PortGUID; by an alias GUID only a look at all tells. */
+/* Most ports join by their PortGUID. Memberships by an alias GUID are found by reading all
+ * of the port's. */
 static bool is_member(const struct sa_store *st, const uint8_t *mgid, uint64_t prefix,
                       uint64_t port_guid)
 {

@@ -4,9 +4,9 @@
 /*
  * PathRecord (IBA vol. 1, 15.2.5.16): reads the two ends and the selectors out of the
  * request and hands them to the path query. An end that is not named stands for every end
- * port, in the order of GUIDs, by its alias GUIDs too; neither named asks for the whole
- * fabric, whose size is known (and refused, if too large) before anything is built.
- * Source and destination share a P_Key, and the requester one with each of them.
+ * port, in the order of GUIDs, by its alias GUIDs too. A request that names neither end
+ * asks for the whole fabric; if that is too large it is refused before anything is built.
+ * Source and destination must share a P_Key, and the requester one with each of them.
  *
  * A GID that is named comes back as it was named: by a port's alias GUID, with the
  * link-local prefix. A DGID of another subnet leads to the router port that the first
@@ -18,8 +18,8 @@
  * a bound; a path inside the subnet needs none (0). A multicast DGID is answered with the
  * values of its group (mcast_path.c).
  *
- * The layout of InfiniBand has no room for LIDs of more than 16 bits; GIDs then say them
- * (path_request_high_lids()), in requests, too.
+ * The layout of InfiniBand has no room for LIDs of more than 16 bits; GIDs carry them
+ * instead (path_request_high_lids()), also in requests.
  */
 #include <string.h>
 
@@ -237,7 +237,7 @@ static uint64_t bound(const struct path_request *a, const struct snap_ends *all)
 	return n;
 }
 
-/* Every end port takes the place of an end that is not given. */
+/* Every end port takes the place of an end that is not named. */
 static int path_walk_all(struct snap_reader *r, struct path_request *a,
                          struct sa_out *out)
 {
