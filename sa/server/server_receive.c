@@ -15,11 +15,10 @@
  * the first request that may take longer. All replies of a batch are made before the first
  * is sent, because a system call evicts our data from the processor's caches.
  *
- * Measured against the queue alone, by make bench-sockets in 6 pairs on 2 loaded processors
- * (medians of ratios): with one query at a time (row "quiet") the client waits 0.69 times
- * as long, and the daemon spends 0.43 times the processor time. With 64 queries on the way
- * the processor time is 0.87 times that of the queue; the rate is not higher (lid 0.6 to
- * 1.0, gid 1.0), because two threads get a larger share of loaded processors than one.
+ * Measured against the queue alone, by make bench-sockets in pairs on 2 loaded processors
+ * (medians of ratios): with one query at a time (row "quiet") the client waits 0.7 times as
+ * long, and the daemon spends 0.43 times the processor time. With 64 queries on the way the
+ * processor time is 0.84 times that of the queue, at the same rate within the noise.
  * See doc/decisions/0010.
  */
 #include <errno.h>
