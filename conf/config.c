@@ -222,3 +222,11 @@ const char *config_dir(const char *dir, const char *root, const char *instance,
 	return dir != NULL ? arena_strdup(a, dir)
 	                   : arena_printf(a, "%s/%s", root, instance);
 }
+
+const char *config_control_socket(const char *option, const char *dir, struct arena *a)
+{
+	if (option != NULL) {
+		return strcmp(option, "none") == 0 ? NULL : option;
+	}
+	return arena_printf(a, "%s.control", dir);
+}

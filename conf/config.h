@@ -88,6 +88,12 @@ int config_dump_file(const struct config *c, const struct option_sets *extra,
 int config_keep(const struct config *now, struct config *next, struct arena *a,
                 struct diags *d);
 
+/*!
+ * \brief Path of the control socket: what the option says, else beside the snapshot folder.
+ * \param dir  Snapshot folder in use. \return NULL: none is wanted, or out of memory.
+ */
+const char *config_control_socket(const char *option, const char *dir, struct arena *a);
+
 /*! \brief VLCap code that limits ports of one kind: QOS_CA, QOS_SWE or QOS_RTR. */
 uint32_t config_max_op_vls(const struct config *c, enum qos_class of);
 

@@ -4,7 +4,8 @@
  * saguarod: the subnet manager and subnet administration daemon. This file only composes:
  * configuration, transport, databases, SA thread and the sweep's loop, which is the
  * fabric thread. SIGHUP reads the configuration again and asks for a heavy sweep; a
- * configuration with errors is refused as a whole and the running one stays.
+ * configuration with errors is refused as a whole and the running one stays. SIGUSR1 opens
+ * the log file again. Verbs of the control socket run on the fabric thread, too.
  */
 #include <config.h>
 
@@ -30,6 +31,7 @@
 #include "db/stats.h"
 #include "routing/route.h"
 #include "routing/text/topofile.h"
+#include "sa/control/control.h"
 #include "sa/mad/umad.h"
 #include "sa/server/oob.h"
 #include "sa/server/server.h"
@@ -58,10 +60,13 @@ struct daemon {
 	struct sa_server *sa;
 	struct oob *oob; /* NULL: no requests over TCP */
 	struct sweep *sweep;
+	struct control *control; /* NULL: no control socket */
+	int argc; /* of the command line, for reading the configuration again */
+	char **argv;
 };
 
-/* Signal handlers use only these: two flags and the transport to wake. */
-static volatile sig_atomic_t stop_asked, reload_asked;
+/* Signal handlers use only these: flags and the transport to wake. */
+static volatile sig_atomic_t stop_asked, reload_asked, reopen_asked;
 static _Atomic(struct transport *) wake_target;
 
 static void on_signal(int number)
@@ -70,6 +75,8 @@ static void on_signal(int number)
 
 	if (number == SIGHUP) {
 		reload_asked = 1;
+	} else if (number == SIGUSR1) {
+		reopen_asked = 1;
 	} else {
 		stop_asked = 1;
 	}
@@ -84,6 +91,7 @@ static void catch_signals(void)
 
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGHUP, &action, NULL);
+	sigaction(SIGUSR1, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
@@ -189,32 +197,32 @@ static void fill_deps(struct daemon *d, const struct configuration *g,
 	};
 }
 
-static void reload_configuration(struct daemon *d, int argc, char **argv)
+/* \retval E_OK  The new configuration is in force. */
+static int reload_configuration(struct daemon *d)
 {
 	struct configuration *fresh;
 	struct sweep_deps deps;
 	struct arena *a = arena_new();
 	struct diags *diags = a ? arena_alloc(a, sizeof(*diags)) : NULL;
 
-	reload_asked = 0;
 	if (!diags) {
 		arena_free(a);
 		log_error(source, "configuration not read again: %s", err_text(-ENOMEM));
-		return;
+		return -ENOMEM;
 	}
 	diags_init(diags, a);
-	int ret = configuration_read(argc, argv, diags, &fresh);
+	int ret = configuration_read(d->argc, d->argv, diags, &fresh);
 	log_diags(diags);
 	if (ret != E_OK) {
 		log_error(source, "configuration refused, the running one stays");
 		arena_free(a);
-		return;
+		return ret;
 	}
 	diags_init(diags, a);
 	if (config_keep(&d->now->config, &fresh->config, a, diags) != E_OK) {
 		log_error(source, "configuration refused: %s", err_text(-ENOMEM));
 		configuration_free(fresh);
-		return;
+		return -ENOMEM;
 	}
 	log_diags(diags);
 	fill_deps(d, fresh, &deps);
@@ -225,6 +233,143 @@ static void reload_configuration(struct daemon *d, int argc, char **argv)
 	log_open(fresh->config.log_file); /* a rotated file gets a new one */
 	log_set_level(fresh->config.verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
 	log_info(source, "configuration read again, heavy sweep asked for");
+	return E_OK;
+}
+
+/* A rotated log file gets a new one. */
+static int reopen_log(struct daemon *d)
+{
+	const char *path = d->now->config.log_file;
+	int ret;
+
+	reopen_asked = 0;
+	if (path == NULL) {
+		return E_OK;
+	}
+	ret = log_open(path);
+	if (ret != E_OK) {
+		log_error(source, "cannot open the log file %s again: %s", path,
+		          err_text(ret));
+	} else {
+		log_info(source, "log file opened again");
+	}
+	return ret;
+}
+
+/* --- verbs of the control socket ------------------------------------------------------
+ */
+
+static int verb_status(void *ctx, const json_t *request, json_t *reply, char *why,
+                       size_t why_bytes)
+{
+	const struct daemon *d = ctx;
+	const struct sweep_status *st = sweep_status(d->sweep);
+	json_t *now = json_pack(
+		"{s:s, s:b, s:b, s:s, s:s, s:I, s:i, s:i, s:i, s:i, s:i}", "phase",
+		st->phase, "up", st->up, "master", st->master, "not_ready", st->not_ready,
+		"progress", st->progress, "epoch", (json_int_t)st->epoch, "heavy_sweeps",
+		(int)st->heavy_sweeps, "light_sweeps", (int)st->light_sweeps,
+		"failed_sweeps", (int)st->failed_sweeps, "switches", (int)st->switches,
+		"hosts", (int)st->hosts);
+
+	(void)request;
+	(void)why;
+	(void)why_bytes;
+	if (now == NULL || json_object_update(reply, now) != 0) {
+		json_decref(now);
+		return -ENOMEM;
+	}
+	json_decref(now);
+	return E_OK;
+}
+
+static int verb_sweep(void *ctx, const json_t *request, json_t *reply, char *why,
+                      size_t why_bytes)
+{
+	struct daemon *d = ctx;
+	const json_t *heavy = json_object_get(request, "heavy");
+
+	if (heavy != NULL && !json_is_boolean(heavy)) {
+		snprintf(why, why_bytes, "'heavy' must be true or false");
+		return E_SYNTAX;
+	}
+	if (json_is_true(heavy)) {
+		sweep_request_heavy(d->sweep);
+	} else {
+		sweep_request_light(d->sweep);
+	}
+	return verb_status(ctx, request, reply, why, why_bytes);
+}
+
+static int verb_reload(void *ctx, const json_t *request, json_t *reply, char *why,
+                       size_t why_bytes)
+{
+	int ret = reload_configuration(ctx);
+
+	(void)request;
+	(void)reply;
+	if (ret != E_OK) {
+		snprintf(why, why_bytes,
+		         "the configuration is refused and the running one stays; the "
+		         "log says why, and "
+		         "so does saguarod --check");
+	}
+	return ret;
+}
+
+static int verb_reopen_log(void *ctx, const json_t *request, json_t *reply, char *why,
+                           size_t why_bytes)
+{
+	const struct daemon *d = ctx;
+	int ret = reopen_log(ctx);
+
+	(void)request;
+	json_object_set_new(reply, "log_file",
+	                    d->now->config.log_file ? json_string(d->now->config.log_file)
+	                                            : json_null());
+	if (ret != E_OK) {
+		snprintf(why, why_bytes, "cannot open %s: %s", d->now->config.log_file,
+		         err_text(ret));
+	}
+	return ret;
+}
+
+static int verb_loglevel(void *ctx, const json_t *request, json_t *reply, char *why,
+                         size_t why_bytes)
+{
+	static const char *const names[] = { [LOG_LEVEL_ERROR] = "error",
+		                             [LOG_LEVEL_WARNING] = "warning",
+		                             [LOG_LEVEL_INFO] = "info",
+		                             [LOG_LEVEL_DEBUG] = "debug" };
+	const char *level = json_string_value(json_object_get(request, "level"));
+
+	(void)ctx;
+	for (unsigned i = 0; level != NULL && i <= LOG_LEVEL_DEBUG; i++) {
+		if (strcmp(level, names[i]) == 0) {
+			log_set_level((enum log_level)i);
+			log_info(source, "log level is %s now", level);
+			json_object_set_new(reply, "level", json_string(level));
+			return E_OK;
+		}
+	}
+	snprintf(why, why_bytes, "'level' must be error, warning, info or debug");
+	return E_SYNTAX;
+}
+
+static const struct control_verb verbs[] = {
+	{ "status", verb_status },     { "sweep", verb_sweep },
+	{ "reload", verb_reload },     { "reopen-log", verb_reopen_log },
+	{ "loglevel", verb_loglevel }, { NULL, NULL },
+};
+
+static void wake_fabric_thread(void *ctx)
+{
+	struct transport *t = atomic_load(&wake_target);
+
+	(void)ctx;
+	if (t != NULL) {
+		t->ops->wake(t);
+	}
 }
 
 /* --- start and stop -------------------------------------------------------------------
@@ -378,6 +523,29 @@ static int open_oob(struct daemon *d)
 	return ret;
 }
 
+static int open_control(struct daemon *d)
+{
+	const struct config *c = &d->now->config;
+	const char *dir =
+		config_dir(c->snapshot_dir, SAGUARO_RUNDIR, c->instance, d->arena);
+	struct control_options o = { .group = "saguaro-admin",
+		                     .verbs = verbs,
+		                     .ctx = d,
+		                     .wake = wake_fabric_thread };
+	const char *why = NULL;
+	int ret;
+
+	o.path = dir ? config_control_socket(c->control_socket, dir, d->arena) : NULL;
+	if (o.path == NULL) {
+		return E_OK;
+	}
+	ret = control_new(&o, d->arena, &why, &d->control);
+	if (ret != E_OK) {
+		log_error(source, "control socket: %s", why ? why : err_text(ret));
+	}
+	return ret;
+}
+
 static int start_daemon(struct daemon *d)
 {
 	const struct sa_limits limits = { .sa_key = d->now->config.sa_key,
@@ -410,6 +578,9 @@ static int start_daemon(struct daemon *d)
 	if (ret == E_OK) {
 		ret = open_oob(d);
 	}
+	if (ret == E_OK) {
+		ret = open_control(d);
+	}
 	if (ret != E_OK) {
 		log_error(source, "cannot start: %s", err_text(ret));
 	}
@@ -418,6 +589,7 @@ static int start_daemon(struct daemon *d)
 
 static void stop_daemon(struct daemon *d)
 {
+	control_free(d->control);
 	atomic_store(&wake_target, NULL);
 	oob_stop(d->oob);
 	sweep_free(d->sweep);
@@ -434,14 +606,19 @@ static void stop_daemon(struct daemon *d)
 	arena_free(d->arena);
 }
 
-static int run_fabric_thread(struct daemon *d, int argc, char **argv)
+static int run_fabric_thread(struct daemon *d)
 {
 	int ret = E_OK;
 
 	while (!stop_asked && ret == E_OK) {
 		if (reload_asked) {
-			reload_configuration(d, argc, argv);
+			reload_asked = 0;
+			(void)reload_configuration(d); /* it logs what is wrong */
 		}
+		if (reopen_asked) {
+			(void)reopen_log(d);
+		}
+		control_dispatch(d->control);
 		ret = sweep_run_once(d->sweep);
 		if (d->now->config.once && sweep_status(d->sweep)->heavy_sweeps > 0) {
 			break;
@@ -482,7 +659,7 @@ int main(int argc, char **argv)
 {
 	openmp_wait_passively(argv);
 
-	struct daemon d = { .arena = arena_new() };
+	struct daemon d = { .arena = arena_new(), .argc = argc, .argv = argv };
 	struct arena *a = arena_new();
 	struct diags *diags = a ? arena_alloc(a, sizeof(*diags)) : NULL;
 
@@ -515,7 +692,7 @@ int main(int argc, char **argv)
 	catch_signals();
 	ret = start_daemon(&d);
 	if (ret == E_OK) {
-		ret = run_fabric_thread(&d, argc, argv);
+		ret = run_fabric_thread(&d);
 		log_info(source, "ends");
 	}
 	stop_daemon(&d);

@@ -39,7 +39,7 @@ sa/server             conf/base db sa/mad sa/store sa/record
 sa/sm                 conf/base conf/policy conf routing/graph routing/proof routing db sa/mad sa/store sa/server
 sa/control            conf/base
 sa/sim                conf/base routing/graph routing/text sa/mad
-sa                    conf/base conf routing/text routing db sa/mad sa/store sa/server sa/sm sa/sim
+sa                    conf/base conf routing/text routing db sa/mad sa/store sa/server sa/sm sa/control sa/sim
 gateway/view          conf/base routing/graph db sa/path sa/record
 gateway/api           conf/base routing/graph db sa/path sa/record gateway/view
 gateway/http          conf/base conf gateway/view gateway/api

@@ -30,6 +30,9 @@ static const struct command commands[] = {
 	{ "groups", "[GROUP]",                "multicast groups; of one its members and its tree", cmd_groups, false },
 	{ "nodes",  "",                       "nodes of the running fabric", cmd_nodes, false },
 	{ "status", "",                       "is the subnet up, and how was it routed", cmd_status, false },
+	{ "sweep",  "[--heavy]",              "ask the running daemon for a sweep", cmd_sweep, false },
+	{ "reload", "",                       "make the running daemon read its configuration again", cmd_reload, false },
+	{ "loglevel", "LEVEL",                "set the log level of the running daemon", cmd_loglevel, false },
 };
 /* clang-format on */
 

@@ -729,6 +729,11 @@ void sweep_request_heavy(struct sweep *s)
 	sm_request_heavy(&s->sm, "requested");
 }
 
+void sweep_request_light(struct sweep *s)
+{
+	s->next_light = 0;
+}
+
 const struct job *sweep_job(const struct sweep *s)
 {
 	return s->sm.job;

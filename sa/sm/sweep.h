@@ -73,6 +73,8 @@ int sweep_run_once(struct sweep *s);
 
 /*! \brief Asks for a heavy sweep. On the fabric thread only (after a wake-up). */
 void sweep_request_heavy(struct sweep *s);
+/*! \brief Lets the next light sweep begin at once. */
+void sweep_request_light(struct sweep *s);
 
 /*! \brief Takes new dependencies of the same process: configuration, engine options and list. A sweep
  *  at work is given up (the next one is heavy); the old configuration may be freed after it. */

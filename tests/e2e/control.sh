@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026, The Saguaro authors
+#
+# The control socket of a running saguarod: sweep, reload, loglevel; SIGUSR1; who may not.
+set -u
+here=$(cd "$(dirname "$0")/../.." && pwd)
+bin=$top_builddir
+work=$(mktemp -d "${TMPDIR:-/tmp}/saguaro-control.XXXXXX")
+bad=0 pid=
+
+cleanup() {
+	[ -z "$pid" ] || { kill "$pid" 2>/dev/null; wait "$pid" 2>/dev/null; }
+	rm -rf "$work"
+}
+trap cleanup EXIT
+
+holds() { # holds WHAT COMMAND...
+	local what=$1
+	shift
+	"$@" && return
+	printf 'control: %s\n' "$what"
+	bad=1
+}
+
+wait_for() { # wait_for PATTERN: in the log
+	for _ in $(seq 1 600); do
+		grep -q "$1" "$work/log" && return 0
+		kill -0 "$pid" 2>/dev/null || return 1
+		sleep 0.05
+	done
+	return 1
+}
+
+printf 'log_file %s\nsweep_interval 0\n' "$work/file.log" >"$work/saguaro.conf"
+"$bin/saguarod" --fabric "sim:$here/tests/fabrics/ring-4.topo" --state-dir "$work/state" --snapshot-dir "$work/run" \
+	-F "$work/saguaro.conf" 2>"$work/log" &
+pid=$!
+export SAGUARO_SNAPSHOT_DIR=$work/run
+holds "comes up" wait_for "SUBNET UP"
+holds "the socket is for its user alone" test "$(stat -c %a "$work/run.control")" = 600 -o -n "$(getent group saguaro-admin)"
+
+holds "sweep" test "$("$bin/saguaro" sweep)" = "light sweep requested"
+holds "sweep --heavy" test "$("$bin/saguaro" sweep --heavy)" = "heavy sweep requested"
+holds "a heavy sweep follows" wait_for "heavy sweep: requested"
+holds "sweep --json" grep -q '"phase"' <("$bin/saguaro" sweep --json)
+
+holds "loglevel" test "$("$bin/saguaro" loglevel debug)" = "log level set"
+holds "a wrong level is refused" grep -q "error, warning, info or debug" <("$bin/saguaro" loglevel loud 2>&1)
+holds "a level is needed" grep -q "one argument is needed" <("$bin/saguaro" loglevel 2>&1)
+
+holds "reload" test "$("$bin/saguaro" reload)" = "configuration read again, heavy sweep requested"
+printf 'sweep_interval x\n' >>"$work/saguaro.conf"
+holds "a wrong configuration is refused" grep -q "the running one stays" <("$bin/saguaro" reload 2>&1)
+
+# logrotate moves the file and sends SIGUSR1.
+mv "$work/file.log" "$work/file.log.1"
+kill -USR1 "$pid"
+holds "the log file is opened again" wait_for "log file opened again"
+holds "the new log file is there" test -s "$work/file.log"
+holds "the daemon runs on" kill -0 "$pid"
+
+holds "an unknown instance" grep -q "cannot reach saguarod" <(SAGUARO_SNAPSHOT_DIR='' "$bin/saguaro" sweep --snapshot-dir "$work/none" 2>&1)
+kill "$pid"
+wait "$pid"
+pid=
+holds "the socket goes with the daemon" test ! -e "$work/run.control"
+exit $bad
