@@ -10,7 +10,7 @@
 
 /*!
  * Bytes of every table. A change of any of them raises the layout number of its
- * environment (layout.c).
+ * environment, enum layout_number.
  *
  * Keys are big-endian, so that order on disk is numeric order (key_*()). Values are in
  * host order, because an LMDB file is bound to the byte order of its machine anyway.
@@ -50,6 +50,15 @@
  * of a row ends with the highest LID. A chunk without any route is not stored.
  */
 enum { DB_LAYOUT, DB_META };
+
+/*! A writer takes over a state of LAYOUT_STATE_OLDEST or later, and empties an older
+ *  snapshot or stats, whose contents are made anew. */
+enum layout_number {
+	LAYOUT_STATE = 4,
+	LAYOUT_STATE_OLDEST = 1,
+	LAYOUT_SNAPSHOT = 7,
+	LAYOUT_STATS = 1
+};
 
 #define DB_KEY_LAYOUT "layout"
 #define DB_KEY_HEAD "head"

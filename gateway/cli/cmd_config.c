@@ -255,7 +255,7 @@ static int read_file(struct job *j)
 	return ret != E_OK ? ret : of_engines;
 }
 
-static int run(struct job *j, int argc, char **argv)
+static int check_file(struct job *j, int argc, char **argv)
 {
 	int status = read_arguments(j, argc, argv);
 
@@ -289,7 +289,7 @@ int cmd_config(int argc, char **argv)
 	if (j) {
 		j->arena = a;
 		diags_init(&j->diags, a);
-		status = run(j, argc, argv);
+		status = check_file(j, argc, argv);
 	}
 	arena_free(a);
 	return status;

@@ -32,11 +32,6 @@ static const char *lanes_of(const struct engine *e)
 	                                         : "no";
 }
 
-static const char *promise_of(const struct engine *e)
-{
-	return e->flags & ENGINE_DEADLOCK_FREE ? "free" : "proof tells";
-}
-
 static json_t *options_json(const struct engine *e)
 {
 	json_t *options = json_array();
@@ -69,7 +64,8 @@ static void print_engines(void)
 {
 	printf("%-14s %-7s %-11s %-4s %s\n", "engine", "lanes", "deadlocks", "LMC", "");
 	for (const struct engine *const *e = engines; *e; e++) {
-		printf("%-14s %-7s %-11s %-4s %s\n", (*e)->name, lanes_of(*e), promise_of(*e),
+		printf("%-14s %-7s %-11s %-4s %s\n", (*e)->name, lanes_of(*e),
+		       (*e)->flags & ENGINE_DEADLOCK_FREE ? "free" : "proof tells",
 		       (*e)->flags & ENGINE_LMC0_ONLY ? "0" : "any", (*e)->summary);
 	}
 	printf("\ndeadlockfree stands for the first that proves out of those that are free of "

@@ -7,11 +7,11 @@
 #include "gateway/cli/command.h"
 
 static const char doc[] = "Multicast groups of the running fabric, one per line. With "
-                          "GROUP, an MGID or MLID, its "
-			  "members and the switch ports that send its packets on.";
+			  "GROUP, an MGID or MLID, its "
+			  "members and the switch ports that forward its packets.";
 
 /* JoinState, a letter per bit: full member, non-member, send-only of both kinds. */
-static const char *joined(json_int_t state)
+static const char *join_state_text(json_int_t state)
 {
 	static char text[5];
 
@@ -65,7 +65,7 @@ static void print_members(const json_t *body)
 	json_array_foreach(json_object_get(body, "members"), i, m)
 	{
 		printf("%-18s  %6lld  %-4s  %s:%lld%s\n", member_text(m, "port_guid"),
-		       member_int(m, "lid"), joined(member_int(m, "join_state")),
+		       member_int(m, "lid"), join_state_text(member_int(m, "join_state")),
 		       member_text(m, "name"), member_int(m, "port"),
 		       json_is_true(json_object_get(m, "proxy_join")) ? " (by proxy)"
 		                                                      : "");

@@ -104,19 +104,16 @@ static int print_all(const struct client *s, const json_t *body, bool hops)
 	return EXIT_GOOD;
 }
 
-/* From or to every end port: a stream. */
-static bool is_open(char *const ends[2])
-{
-	return strcmp(ends[0], "*") == 0 || strcmp(ends[1], "*") == 0;
-}
-
-static int ask(int argc, char **argv, const char *doc, bool hops)
+static int request_paths(int argc, char **argv, const char *doc, bool hops)
 {
 	struct client s;
 	json_t *body = NULL;
 	int status = client_init(&s, paths_rows, doc, "SRC DST", 2, argc, argv);
 
-	if (status == EXIT_GOOD && is_open(&argv[s.first])) {
+	/* from or to every end port: a stream */
+	bool all = status == EXIT_GOOD &&
+	           (!strcmp(argv[s.first], "*") || !strcmp(argv[s.first + 1], "*"));
+	if (all) {
 		status = client_stream(&s, target_of(&s, argv, hops));
 	} else if (status == EXIT_GOOD) {
 		status = client_get(&s, target_of(&s, argv, hops), &body);
@@ -131,7 +128,7 @@ static int ask(int argc, char **argv, const char *doc, bool hops)
 
 int cmd_paths(int argc, char **argv)
 {
-	return ask(
+	return request_paths(
 		argc, argv,
 		"Paths from one end port to another, in the order in which the SA gives "
 		"them. "
@@ -142,9 +139,10 @@ int cmd_paths(int argc, char **argv)
 
 int cmd_trace(int argc, char **argv)
 {
-	return ask(argc, argv,
-	           "The switches, ports and LIDs that a packet passes on each path. SRC "
-	           "and DST "
-	           "are each a LID, GUID, GID, node description or name:port.",
-	           true);
+	return request_paths(
+		argc, argv,
+		"The switches, ports and LIDs that a packet passes on each path. SRC "
+		"and DST "
+		"are each a LID, GUID, GID, node description or name:port.",
+		true);
 }

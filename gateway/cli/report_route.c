@@ -19,21 +19,21 @@
 #include "routing/graph/walk.h"
 
 /* End ports that match a text. */
-struct seek {
+struct search {
 	const struct graph *g;
 	const char *text;
 	uint32_t first; /* GRAPH_NONE: none yet */
 	unsigned n;
 };
 
-static void found(struct seek *k, uint32_t port)
+static void add_match(struct search *k, uint32_t port)
 {
 	if (k->n++ == 0) {
 		k->first = port;
 	}
 }
 
-static bool name_fits(const char *name, const struct port *p, const char *text)
+static bool name_matches(const char *name, const struct port *p, const char *text)
 {
 	size_t len = strlen(name);
 	char port[8];
@@ -45,74 +45,63 @@ static bool name_fits(const char *name, const struct port *p, const char *text)
 	return text[len] == '\0' || !strcmp(text + len, port);
 }
 
-static void seek_by_number(struct seek *k, const struct lids *lids)
+/* A LID, a port GUID, or the NodeGUID of a node, all of whose end ports match. */
+static void match_number(struct search *k, const struct lids *lids)
 {
+	const struct graph *g = k->g;
 	char *end;
 	uint64_t value = strtoull(k->text, &end, 0);
 
 	if (end == k->text || *end) {
 		return;
 	}
+	uint32_t port = graph_port_by_guid(g, value), node = graph_node_by_guid(g, value);
 	if (value && value <= lids->top && lids->owner[value] != GRAPH_NONE) {
-		found(k, lids->owner[value]);
-		return;
-	}
-	uint32_t port = graph_port_by_guid(k->g, value);
-	uint32_t node = graph_node_by_guid(k->g, value);
-
-	if (port != GRAPH_NONE) {
-		found(k, port);
-		return;
-	}
-	for (uint32_t i = 0; node != GRAPH_NONE && i < k->g->n_end_ports; i++) {
-		if (k->g->ports[k->g->end_ports[i]].node == node) {
-			found(k, k->g->end_ports[i]);
+		add_match(k, lids->owner[value]);
+	} else if (port != GRAPH_NONE) {
+		add_match(k, port);
+	} else {
+		for (uint32_t i = 0; node != GRAPH_NONE && i < g->n_end_ports; i++) {
+			if (g->ports[g->end_ports[i]].node == node) {
+				add_match(k, g->end_ports[i]);
+			}
 		}
 	}
 }
 
-static void seek_by_name(struct seek *k)
+/* The one end port that a text names. \retval E_NOTFOUND  None or several; prints so. */
+static int find_end_port(const struct report_in *in, const char *text, const char *flag,
+                         uint32_t *ret)
 {
-	for (uint32_t i = 0; i < k->g->n_end_ports; i++) {
-		const struct port *p = &k->g->ports[k->g->end_ports[i]];
-
-		const struct node *n = &k->g->nodes[p->node];
-
-		if (name_fits(node_name(n), p, k->text) ||
-		    name_fits(n->description, p, k->text)) {
-			found(k, k->g->end_ports[i]);
-		}
-	}
-}
-
-static int seek(const struct report_in *in, const char *text, const char *flag, uint32_t *ret)
-{
-	struct seek k = { .g = in->g, .text = text, .first = GRAPH_NONE };
+	struct search k = { .g = in->g, .text = text, .first = GRAPH_NONE };
 
 	if (!text) {
-		fprintf(stderr, "saguaro report route: no end port to %s: give --src and --dst, "
-		                "each a LID, GUID, node description or name:port\n",
+		fprintf(stderr,
+		        "saguaro report route: no end port to %s: --src and --dst are "
+		        "required, "
+		        "each a LID, GUID, node description or name:port\n",
 		        flag);
 		return E_NOTFOUND;
 	}
-	seek_by_number(&k, in->lids);
-	if (k.n == 0) {
-		seek_by_name(&k);
+	match_number(&k, in->lids);
+	for (uint32_t i = 0, any = k.n; any == 0 && i < in->g->n_end_ports; i++) {
+		const struct port *p = &in->g->ports[in->g->end_ports[i]];
+		const struct node *n = &in->g->nodes[p->node];
+		if (name_matches(node_name(n), p, text) ||
+		    name_matches(n->description, p, text)) {
+			add_match(&k, in->g->end_ports[i]);
+		}
 	}
 	if (k.n != 1) {
 		fprintf(stderr, "saguaro report route: '%s' names %s\n", text,
-		        k.n ? "several end ports; give name:port, a LID or a port GUID"
-		            : "no end port of this fabric; 'saguaro nodes' or the topology "
+		        k.n ? "several end ports; use name:port, a LID or a port GUID"
+		            : "no end port of this fabric; 'saguaro nodes' or the "
+		              "topology "
 		              "file has the names");
 		return E_NOTFOUND;
 	}
 	*ret = k.first;
 	return E_OK;
-}
-
-static const char *end_text(int code)
-{
-	return code == E_OK ? "arrives" : code == E_LOOP ? "forwarding loop" : "no route";
 }
 
 static json_t *route_json(const struct report_in *in, uint32_t src, uint32_t lid,
@@ -133,16 +122,19 @@ static json_t *route_json(const struct report_in *in, uint32_t src, uint32_t lid
 	*ret_good = *ret_good && code == E_OK;
 	return json_pack("{s:I, s:i, s:s, s:o}", "dlid", (json_int_t)lid, "lane",
 	                 sw == GRAPH_NONE ? 0 : lane_of(in->lanes, sw, lid), "end",
-	                 end_text(code), "hops", hops);
+	                 code == E_OK     ? "arrives"
+	                 : code == E_LOOP ? "forwarding loop"
+	                                  : "no route",
+	                 "hops", hops);
 }
 
 static int build(const struct report_in *in, json_t **ret, bool *ret_good)
 {
 	uint32_t src, dst;
-	int code = seek(in, in->src, "begin at", &src);
+	int code = find_end_port(in, in->src, "begin at", &src);
 
 	if (code == E_OK) {
-		code = seek(in, in->dst, "go to", &dst);
+		code = find_end_port(in, in->dst, "go to", &dst);
 	}
 	if (code != E_OK) {
 		return code;
