@@ -78,15 +78,16 @@ static int read_port(struct join *j)
 
 static bool check_values(const struct sa_query *q)
 {
-	uint64_t mtu = sa_given(q, MC_MTU);
+	uint64_t mtu = sa_component(q, MC_MTU);
 
 	if (sa_asked(q, MC_MTU) && sa_asked(q, MC_MTU_SELECTOR) &&
-	    sa_given(q, MC_MTU_SELECTOR) != MC_LARGEST && (mtu == 0 || mtu > MTU_MAX)) {
+	    sa_component(q, MC_MTU_SELECTOR) != MC_LARGEST &&
+	    (mtu == 0 || mtu > MTU_MAX)) {
 		return false;
 	}
 	return !sa_asked(q, MC_RATE) || !sa_asked(q, MC_RATE_SELECTOR) ||
-	       sa_given(q, MC_RATE_SELECTOR) == MC_LARGEST ||
-	       rate_speed((uint8_t)sa_given(q, MC_RATE)) != 0;
+	       sa_component(q, MC_RATE_SELECTOR) == MC_LARGEST ||
+	       rate_speed((uint8_t)sa_component(q, MC_RATE)) != 0;
 }
 
 static bool asked_all(const struct sa_query *q, uint64_t components)
@@ -115,7 +116,7 @@ static unsigned selector_of(const struct join *j, unsigned component)
 {
 	bool asked = sa_asked(j->q, component - 1) && sa_asked(j->q, component);
 
-	return asked                       ? (unsigned)sa_given(j->q, component - 1)
+	return asked                       ? (unsigned)sa_component(j->q, component - 1)
 	       : sa_asked(j->q, component) ? MC_EXACTLY
 	                                   : MC_LARGEST;
 }
@@ -154,11 +155,12 @@ static uint8_t choose_rate(unsigned selector, uint8_t asked, uint8_t own)
 
 static bool choose_values(struct join *j)
 {
-	uint64_t mtu =
-		choose_value(selector_of(j, MC_MTU), sa_given(j->q, MC_MTU), j->port.mtu);
+	uint64_t mtu = choose_value(selector_of(j, MC_MTU), sa_component(j->q, MC_MTU),
+	                            j->port.mtu);
 	uint8_t rate = choose_rate(selector_of(j, MC_RATE),
-	                           (uint8_t)sa_given(j->q, MC_RATE), j->port.rate);
-	uint64_t asked = sa_given(j->q, MC_LIFE), own = snap_meta(j->r)->packet_life_time;
+	                           (uint8_t)sa_component(j->q, MC_RATE), j->port.rate);
+	uint64_t asked = sa_component(j->q, MC_LIFE),
+		 own = snap_meta(j->r)->packet_life_time;
 	unsigned selector = selector_of(j, MC_LIFE);
 	uint64_t life = selector == MC_GREATER && asked >= own
 	                        ? asked + 1
@@ -258,7 +260,7 @@ static void copy_values(struct join *j)
 	mcast_put(record, MC_SCOPE, is_zero(record) ? SCOPE_LINK_LOCAL : record[1] & 0xf);
 	for (unsigned i = 0; i < sizeof(copied) / sizeof(copied[0]); i++) {
 		if (sa_asked(j->q, copied[i])) {
-			mcast_put(record, copied[i], sa_given(j->q, copied[i]));
+			mcast_put(record, copied[i], sa_component(j->q, copied[i]));
 		}
 	}
 }
@@ -268,7 +270,7 @@ static int create_group(struct join *j)
 	uint32_t mlid;
 	int ret;
 
-	if ((sa_given(j->q, MC_JOIN_STATE) & MC_KEEPS_GROUP) == 0) {
+	if ((sa_component(j->q, MC_JOIN_STATE) & MC_KEEPS_GROUP) == 0) {
 		return refuse(j);
 	}
 	if (!asked_all(j->q, BIT(MC_Q_KEY) | BIT(MC_T_CLASS) | BIT(MC_P_KEY) |
@@ -304,24 +306,25 @@ static bool matches_group(const struct join *j)
 
 	for (unsigned i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
 		if (sa_asked(j->q, same[i]) &&
-		    sa_given(j->q, same[i]) != mcast_get(record, same[i])) {
+		    sa_component(j->q, same[i]) != mcast_get(record, same[i])) {
 			return false;
 		}
 	}
 	return !sa_asked(j->q, MC_P_KEY) ||
-	       ((sa_given(j->q, MC_P_KEY) ^ mcast_get(record, MC_P_KEY)) & P_KEY_BASE) ==
-	               0;
+	       ((sa_component(j->q, MC_P_KEY) ^ mcast_get(record, MC_P_KEY)) &
+	        P_KEY_BASE) == 0;
 }
 
 static bool fits_selectors(const struct join *j)
 {
 	const uint8_t *record = j->group.record;
 
-	return mcast_fits_value(selector_of(j, MC_MTU), sa_given(j->q, MC_MTU),
+	return mcast_fits_value(selector_of(j, MC_MTU), sa_component(j->q, MC_MTU),
 	                        mcast_get(record, MC_MTU)) &&
-	       mcast_fits_rate(selector_of(j, MC_RATE), (uint8_t)sa_given(j->q, MC_RATE),
+	       mcast_fits_rate(selector_of(j, MC_RATE),
+	                       (uint8_t)sa_component(j->q, MC_RATE),
 	                       (uint8_t)mcast_get(record, MC_RATE)) &&
-	       mcast_fits_value(selector_of(j, MC_LIFE), sa_given(j->q, MC_LIFE),
+	       mcast_fits_value(selector_of(j, MC_LIFE), sa_component(j->q, MC_LIFE),
 	                        mcast_get(record, MC_LIFE));
 }
 
@@ -385,10 +388,10 @@ int mcast_set(struct snap_reader *r, const struct sa_query *q, struct sa_out *ou
 		return ret;
 	}
 	find_member(&j);
-	if (sa_given(q, MC_JOIN_STATE) == 0 || !port_fits(&j) || !may_change(&j)) {
+	if (sa_component(q, MC_JOIN_STATE) == 0 || !port_fits(&j) || !may_change(&j)) {
 		return refuse(&j);
 	}
-	j.member.join_state |= (uint8_t)sa_given(q, MC_JOIN_STATE);
+	j.member.join_state |= (uint8_t)sa_component(q, MC_JOIN_STATE);
 	ret = found ? E_OK : mcast_group_put(q->store, &j.group);
 	if (ret == E_OK) {
 		ret = mcast_member_put(q->store, j.group.record, j.port_gid, &j.member);
@@ -406,7 +409,7 @@ int mcast_set(struct snap_reader *r, const struct sa_query *q, struct sa_out *ou
 int mcast_delete(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
 {
 	struct join j = { .r = r, .q = q, .out = out };
-	uint8_t bits = (uint8_t)sa_given(q, MC_JOIN_STATE);
+	uint8_t bits = (uint8_t)sa_component(q, MC_JOIN_STATE);
 	int ret = read_request(&j);
 
 	if (ret != E_OK) {

@@ -48,8 +48,8 @@ static uint64_t group_value(const struct sa_query *q, const uint8_t *group,
 
 static bool fits_selected(const struct sa_query *q, const uint8_t *group, unsigned i)
 {
-	unsigned selector = (unsigned)sa_given(q, selected[i][0]);
-	uint64_t asked = sa_given(q, selected[i][1]),
+	unsigned selector = (unsigned)sa_component(q, selected[i][0]);
+	uint64_t asked = sa_component(q, selected[i][1]),
 		 value = mcast_get(group, selected[i][2]);
 
 	if (!sa_asked(q, selected[i][0]) || !sa_asked(q, selected[i][1])) {
@@ -64,7 +64,7 @@ static bool fits(const struct sa_query *q, const uint8_t *group)
 {
 	for (unsigned i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
 		if (sa_asked(q, same[i][0]) &&
-		    sa_given(q, same[i][0]) != group_value(q, group, same[i])) {
+		    sa_component(q, same[i][0]) != group_value(q, group, same[i])) {
 			return false;
 		}
 	}
@@ -74,7 +74,8 @@ static bool fits(const struct sa_query *q, const uint8_t *group)
 		}
 	}
 	return !sa_asked(q, PR_P_KEY) ||
-	       ((sa_given(q, PR_P_KEY) ^ mcast_get(group, MC_P_KEY)) & P_KEY_BASE) == 0;
+	       ((sa_component(q, PR_P_KEY) ^ mcast_get(group, MC_P_KEY)) & P_KEY_BASE) ==
+	               0;
 }
 
 /* Most ports join by their PortGUID. Memberships by an alias GUID are found by reading all
@@ -116,7 +117,7 @@ static int read_source(struct snap_reader *r, const struct sa_query *q,
 	if (err != E_OK || !sa_asked(q, PR_SLID)) {
 		return err;
 	}
-	err = snap_lid(r, (uint32_t)sa_given(q, PR_SLID), &by_lid);
+	err = snap_lid(r, (uint32_t)sa_component(q, PR_SLID), &by_lid);
 	if (err == E_OK && sa_asked(q, PR_SGID) && by_lid.port_guid != ret->port_guid) {
 		return E_NOTFOUND;
 	}

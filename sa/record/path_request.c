@@ -22,15 +22,15 @@ static struct path_limit read_limit(const struct sa_query *q, unsigned selector)
 	}
 	return (struct path_limit){
 		.given = true,
-		.selector = (uint8_t)sa_given(q, selector),
-		.value = (uint8_t)sa_given(q, value),
+		.selector = (uint8_t)sa_component(q, selector),
+		.value = (uint8_t)sa_component(q, value),
 	};
 }
 
 /* A component that was asked for, else 0. */
 static uint64_t asked_or_0(const struct sa_query *q, unsigned component)
 {
-	return sa_asked(q, component) ? sa_given(q, component) : 0;
+	return sa_asked(q, component) ? sa_component(q, component) : 0;
 }
 
 int path_request_common(struct snap_reader *r, const struct sa_query *q,
@@ -40,7 +40,7 @@ int path_request_common(struct snap_reader *r, const struct sa_query *q,
 	if (sa_asked(q, c->service_id_msb) != sa_asked(q, c->service_id_lsb)) {
 		return sa_refuse(out, UMAD_SA_STATUS_INSUF_COMPS);
 	}
-	if (q->table && sa_asked(q, c->numb_path) && sa_given(q, c->numb_path) == 0) {
+	if (q->table && sa_asked(q, c->numb_path) && sa_component(q, c->numb_path) == 0) {
 		return sa_refuse(out, UMAD_SA_STATUS_REQ_INVALID);
 	}
 	a->q.mode = snap_meta(r)->path_selection;

@@ -172,7 +172,7 @@ static bool mask_fits(const struct sa_query *q, unsigned component, const uint8_
 	if (!sa_asked(q, component)) {
 		return true;
 	}
-	uint64_t want = sa_given(q, component);
+	uint64_t want = sa_component(q, component);
 	uint64_t has = field_get(record, port_fields[component].bit,
 	                         port_fields[component].width);
 	return q->attr_mod & MATCH_ALL_SET_BITS ? (has & want) == want : has == want;

@@ -119,11 +119,11 @@ static int read_request(struct change *c)
 	if (!sa_asked(q, GIR_LID) || !sa_asked(q, GIR_BLOCK)) {
 		return sa_refuse(c->out, UMAD_SA_STATUS_INSUF_COMPS);
 	}
-	int ret = snap_lid(c->r, (uint32_t)sa_given(q, GIR_LID), &c->end);
+	int ret = snap_lid(c->r, (uint32_t)sa_component(q, GIR_LID), &c->end);
 	if (ret != E_OK) {
 		return ret;
 	}
-	c->block = (unsigned)sa_given(q, GIR_BLOCK);
+	c->block = (unsigned)sa_component(q, GIR_BLOCK);
 	ret = snap_attr(c->r, UMAD_SM_ATTR_PORT_INFO, c->end.node_guid, c->end.port,
 	                &info, &len);
 	unsigned cap =
@@ -200,7 +200,7 @@ static void put_guid(struct change *c, unsigned i, uint64_t guid)
 /* Sets place i as requested, if that is possible. */
 static int set_place(struct change *c, unsigned i)
 {
-	uint64_t guid = sa_given(c->q, GIR_GUID + i);
+	uint64_t guid = sa_component(c->q, GIR_GUID + i);
 	int ret = E_NOTFOUND;
 
 	if (guid == 0 && at(c, i) == 0) {

@@ -52,7 +52,7 @@ static int offer_port(struct snap_reader *r, const struct sa_query *q,
 		ret = ret == E_OK ? snap_lid(r, peer.lid, &far) : ret;
 	}
 	if (ret == E_OK && sa_asked(q, to_lid)) {
-		ret = snap_lid(r, (uint32_t)sa_given(q, to_lid), &wanted);
+		ret = snap_lid(r, (uint32_t)sa_component(q, to_lid), &wanted);
 	}
 	if (ret != E_OK) {
 		return ret == E_NOTFOUND ? E_OK : ret;

@@ -23,24 +23,24 @@
 
 static unsigned selector_of(const struct sa_query *q, unsigned component)
 {
-	return sa_asked(q, component) ? (unsigned)sa_given(q, component) : MC_EXACTLY;
+	return sa_asked(q, component) ? (unsigned)sa_component(q, component) : MC_EXACTLY;
 }
 
 static bool fits_selectors(const struct sa_query *q, const uint8_t *record)
 {
 	if (sa_asked(q, MC_MTU) &&
-	    !mcast_fits_value(selector_of(q, MC_MTU_SELECTOR), sa_given(q, MC_MTU),
+	    !mcast_fits_value(selector_of(q, MC_MTU_SELECTOR), sa_component(q, MC_MTU),
 	                      mcast_get(record, MC_MTU))) {
 		return false;
 	}
 	if (sa_asked(q, MC_LIFE) &&
-	    !mcast_fits_value(selector_of(q, MC_LIFE_SELECTOR), sa_given(q, MC_LIFE),
+	    !mcast_fits_value(selector_of(q, MC_LIFE_SELECTOR), sa_component(q, MC_LIFE),
 	                      mcast_get(record, MC_LIFE))) {
 		return false;
 	}
 	return !sa_asked(q, MC_RATE) ||
 	       mcast_fits_rate(selector_of(q, MC_RATE_SELECTOR),
-	                       (uint8_t)sa_given(q, MC_RATE),
+	                       (uint8_t)sa_component(q, MC_RATE),
 	                       (uint8_t)mcast_get(record, MC_RATE));
 }
 
@@ -48,12 +48,12 @@ static bool fits_member(const struct sa_query *q, const uint8_t *port_gid,
                         const struct mcast_member_row *m)
 {
 	const uint8_t *asked = q->record + mcast_fields[MC_PORT_GID].bit / 8;
-	uint64_t bits = sa_given(q, MC_JOIN_STATE);
+	uint64_t bits = sa_component(q, MC_JOIN_STATE);
 
 	return (!sa_asked(q, MC_PORT_GID) || memcmp(asked, port_gid, MGID_BYTES) == 0) &&
 	       (!sa_asked(q, MC_JOIN_STATE) || (m->join_state & bits) == bits) &&
 	       (!sa_asked(q, MC_PROXY_JOIN) ||
-	        m->proxy_join == sa_given(q, MC_PROXY_JOIN));
+	        m->proxy_join == sa_component(q, MC_PROXY_JOIN));
 }
 
 /* Whether the request has no component of members. */
@@ -118,7 +118,7 @@ static int offer_group(struct snap_reader *r, const struct sa_query *q,
 	sa_at_row(out, g->record, MGID_BYTES);
 	uint16_t p_key = (uint16_t)mcast_get(g->record, MC_P_KEY);
 	if ((sa_asked(q, MC_P_KEY) &&
-	     ((sa_given(q, MC_P_KEY) ^ p_key) & P_KEY_BASE) != 0) ||
+	     ((sa_component(q, MC_P_KEY) ^ p_key) & P_KEY_BASE) != 0) ||
 	    !fits_selectors(q, g->record) ||
 	    (q->requester != NULL && !mcast_has_p_key(r, q->requester, p_key))) {
 		return E_OK;

@@ -297,8 +297,8 @@ static int add_all(struct snap_reader *r, const struct sa_query *q, unsigned n_s
 static int multi_walk(struct snap_reader *r, const struct sa_query *q, struct sa_out *out)
 {
 	struct multi m = { .wanted = CANDIDATES_MAX };
-	unsigned n_src = (unsigned)sa_given(q, MP_SGID_COUNT);
-	unsigned n_dst = (unsigned)sa_given(q, MP_DGID_COUNT);
+	unsigned n_src = (unsigned)sa_component(q, MP_SGID_COUNT);
+	unsigned n_dst = (unsigned)sa_component(q, MP_DGID_COUNT);
 
 	if (!sa_asked(q, MP_SGID_COUNT) || !sa_asked(q, MP_DGID_COUNT)) {
 		return sa_refuse(out, UMAD_SA_STATUS_INSUF_COMPS);
@@ -315,7 +315,7 @@ static int multi_walk(struct snap_reader *r, const struct sa_query *q, struct sa
 	}
 	m.a.q.numb_path = 0;
 	m.independent = sa_asked(q, MP_INDEPENDENCE_SELECTOR) &&
-	                sa_given(q, MP_INDEPENDENCE_SELECTOR) != 0;
+	                sa_component(q, MP_INDEPENDENCE_SELECTOR) != 0;
 	m.choose = m.independent || sa_asked(q, MP_NUMB_PATH);
 	m.list = malloc(CANDIDATES_MAX * sizeof(*m.list));
 	if (m.list == NULL) {

@@ -80,7 +80,7 @@ static void ask_flow_label(const struct sa_query *q, uint8_t *record, uint64_t *
 static int mcmember_ask(struct snap_reader *r, const struct sa_query *q, uint8_t *record,
                         uint64_t *mask)
 {
-	uint32_t mlid = (uint32_t)sa_given(q, OPA_MC_MLID);
+	uint32_t mlid = (uint32_t)sa_component(q, OPA_MC_MLID);
 
 	(void)r;
 	ask_flow_label(q, record, mask);
@@ -133,7 +133,7 @@ static int ask_by_lid(struct snap_reader *r, const struct sa_query *q, unsigned 
 	if (!sa_asked(q, lid)) {
 		return E_OK;
 	}
-	int ret = snap_lid(r, (uint32_t)sa_given(q, lid), &end);
+	int ret = snap_lid(r, (uint32_t)sa_component(q, lid), &end);
 	if (ret != E_OK) {
 		return ret;
 	}
@@ -267,7 +267,7 @@ static const struct sa_field inform_record_fields[] = {
 static int narrow(const struct sa_query *q, unsigned own, unsigned base, bool counts,
                   uint8_t *record, uint64_t *mask)
 {
-	uint32_t lid = (uint32_t)sa_given(q, own);
+	uint32_t lid = (uint32_t)sa_component(q, own);
 
 	if (lid == UINT32_MAX) {
 		lid = INFORM_ALL_LIDS;

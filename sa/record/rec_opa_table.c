@@ -245,7 +245,7 @@ static int offer_pgfdb(struct snap_reader *r, const struct sa_query *q,
 	                                   : E_NOTFOUND;
 
 	if (sa_asked(q, PGFDB_BLOCK)) {
-		block = (uint32_t)sa_given(q, PGFDB_BLOCK);
+		block = (uint32_t)sa_component(q, PGFDB_BLOCK);
 		last = block < last ? block : last;
 	}
 	sa_put(q->attr, record, SA_LID, end->base_lid);

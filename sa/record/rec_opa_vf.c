@@ -95,11 +95,11 @@ static bool is_requested(const struct sa_query *q, const struct policy *p,
 	const uint8_t *mgid = q->record + MGID_AT;
 
 	if (sa_asked(q, VF_P_KEY) &&
-	    ((sa_given(q, VF_P_KEY) ^ f->p_key) & P_KEY_BASE) != 0) {
+	    ((sa_component(q, VF_P_KEY) ^ f->p_key) & P_KEY_BASE) != 0) {
 		return false;
 	}
 	if (sa_asked(q, VF_SERVICE_ID) &&
-	    !contains(p, f, false, 0, sa_given(q, VF_SERVICE_ID))) {
+	    !contains(p, f, false, 0, sa_component(q, VF_SERVICE_ID))) {
 		return false;
 	}
 	return !sa_asked(q, VF_MGID) ||
@@ -174,7 +174,7 @@ static void offer(const struct sa_query *q, uint32_t index, const struct policy_
 	sa_put(q->attr, record, VF_P_KEY, f->p_key);
 	memcpy(record + NAME_AT, f->name, sizeof(f->name));
 	if (sa_asked(q, VF_SERVICE_ID)) {
-		sa_put(q->attr, record, VF_SERVICE_ID, sa_given(q, VF_SERVICE_ID));
+		sa_put(q->attr, record, VF_SERVICE_ID, sa_component(q, VF_SERVICE_ID));
 	}
 	if (sa_asked(q, VF_MGID)) {
 		memcpy(record + MGID_AT, q->record + MGID_AT, 16);

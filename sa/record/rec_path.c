@@ -129,11 +129,11 @@ static int read_end(struct snap_reader *r, const struct sa_query *q, struct sa_o
 		e->given = true;
 	}
 	if (sa_asked(q, lid) && *ret_lid > LID_LOW_MAX &&
-	    sa_given(q, lid) == (*ret_lid & LID_LOW_BITS)) {
+	    sa_component(q, lid) == (*ret_lid & LID_LOW_BITS)) {
 		return E_OK; /* both as an answer said them */
 	}
 	if (sa_asked(q, lid)) {
-		*ret_lid = (uint32_t)sa_given(q, lid);
+		*ret_lid = (uint32_t)sa_component(q, lid);
 		int ret = snap_lid(r, *ret_lid, ret_end);
 		if (ret != E_OK) {
 			return ret;

@@ -59,7 +59,7 @@ static int offer_out(struct snap_reader *r, const struct sa_query *q,
 		return ret;
 	}
 	if (end->type == NODE_SWITCH && sa_asked(q, SLVL_IN)) {
-		in = (unsigned)sa_given(q, SLVL_IN);
+		in = (unsigned)sa_component(q, SLVL_IN);
 		n_in = in < n_in ? in + 1 : 0;
 	}
 	for (; in < n_in && !sa_full(out); in++) {
@@ -92,7 +92,7 @@ static int offer_switch(struct snap_reader *r, const struct sa_query *q,
 	}
 	last = node.n_ports;
 	if (sa_asked(q, SLVL_OUT)) {
-		port = (unsigned)sa_given(q, SLVL_OUT);
+		port = (unsigned)sa_component(q, SLVL_OUT);
 		last = port < last ? port : last;
 	}
 	for (; ret == E_OK && port <= last && !sa_full(out); port++) {

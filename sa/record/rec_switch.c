@@ -98,7 +98,7 @@ static int offer_tables(struct snap_reader *r, const struct sa_query *q,
 		return E_OK;
 	}
 	if (sa_asked(q, (unsigned)component)) {
-		block = (uint32_t)sa_given(q, (unsigned)component);
+		block = (uint32_t)sa_component(q, (unsigned)component);
 		last = block < last ? block : last;
 	}
 	sa_put(q->attr, record, LFTR_LID, end->base_lid);

@@ -45,7 +45,7 @@ void sa_rows_begin(const struct sa_query *q, uint16_t attr, uint8_t shift, int p
 
 	if (port != SA_NONE && sa_asked(q, (unsigned)port) &&
 	    (all_ports || !is_input(q, port))) {
-		uint32_t want = (uint32_t)sa_given(q, (unsigned)port);
+		uint32_t want = (uint32_t)sa_component(q, (unsigned)port);
 		bool there = want >= first && want <= last;
 
 		first = there ? want : 1;
@@ -124,7 +124,7 @@ int sa_walk_ends(struct snap_reader *r, const struct sa_query *q, struct sa_out 
 	int ret = E_OK;
 
 	if (sa_asked(q, SA_LID)) {
-		ret = snap_lid(r, (uint32_t)sa_given(q, SA_LID), &end);
+		ret = snap_lid(r, (uint32_t)sa_component(q, SA_LID), &end);
 		return ret == E_OK && sa_sees(r, q, &end) ? offer(r, q, &end, out) : ret;
 	}
 	while (ret == E_OK && !sa_full(out)) {

@@ -176,7 +176,7 @@ static inline bool sa_asked(const struct sa_query *q, unsigned component)
 }
 
 /*! \brief Value of a component of the request, at most 64 bits wide. */
-static inline uint64_t sa_given(const struct sa_query *q, unsigned component)
+static inline uint64_t sa_component(const struct sa_query *q, unsigned component)
 {
 	const struct sa_field *f = &q->attr->fields[component];
 
