@@ -34,7 +34,7 @@
 enum { RUNS = 5, PAIRS = 1 << 16 };
 
 struct bench {
-	struct world *w;
+	struct query_fixture *w;
 	uint32_t *hosts; /* base LIDs */
 	uint32_t n_hosts;
 	uint32_t (*pair)[2];
@@ -76,13 +76,13 @@ static void make(struct bench *b, char *k, unsigned lmc)
 	struct diags d;
 	uint32_t seed = 1;
 
-	b->w = world_new();
+	b->w = query_fixture_new();
 	diags_init(&d, b->w->a);
 	if (topogen("ft3", 1, &k, &o, b->w->a, &d, &b->w->g) != E_OK) {
 		fprintf(stderr, "bench_sa: %s\n", diags_first_error(&d));
 		exit(EXIT_FAILURE);
 	}
-	world_start(b->w, lmc, 0, PATH_MINIMAL);
+	query_fixture_start(b->w, lmc, 0, PATH_MINIMAL);
 	b->hosts = arena_array(b->w->a, b->w->g->n_hosts, sizeof(*b->hosts));
 	for (uint32_t i = 0; i < b->w->g->n_end_ports; i++) {
 		uint32_t port = b->w->g->end_ports[i];
@@ -150,9 +150,9 @@ static size_t get_by_gid(struct bench *b)
 
 	for (unsigned i = 0; i < PAIRS; i++) {
 		const struct graph *g = b->w->g;
-		put(mad + 56 + 8, 8, WORLD_PREFIX);
+		put(mad + 56 + 8, 8, FIXTURE_PREFIX);
 		put(mad + 56 + 16, 8, g->ports[b->w->lids.owner[b->pair[i][1]]].guid);
-		put(mad + 56 + 24, 8, WORLD_PREFIX);
+		put(mad + 56 + 24, 8, FIXTURE_PREFIX);
 		put(mad + 56 + 32, 8, g->ports[b->w->lids.owner[b->pair[i][0]]].guid);
 		(void)answer(b, mad);
 	}
@@ -250,7 +250,7 @@ static void fill_groups(const struct bench *b, struct state *state, uint32_t *re
 	for (uint32_t k = 0; k < groups + more; k++) {
 		mcast_load_group(st, k);
 		for (uint32_t i = 0; i < (k < groups ? b->n_hosts : 1); i++) {
-			mcast_load_member(st, k, WORLD_PREFIX, guid_of(b, b->hosts[i]));
+			mcast_load_member(st, k, FIXTURE_PREFIX, guid_of(b, b->hosts[i]));
 		}
 	}
 	mcast_load_done(st, state);
@@ -279,7 +279,7 @@ static double join_groups(const struct bench *b, struct sa_server *server, unsig
 
 		m.addr = (struct mad_addr){ .lid = host, .qpn = 1 };
 		mcast_load_mgid(first + (uint32_t)(i / n), mad + 56);
-		mcast_load_gid(WORLD_PREFIX, guid_of(b, host), mad + 56 + 16);
+		mcast_load_gid(FIXTURE_PREFIX, guid_of(b, host), mad + 56 + 16);
 		wait_for(i < UNDER_WAY ? 0 : i - UNDER_WAY);
 		sa_server_receive(server, &m, 1, true);
 	}
@@ -330,7 +330,7 @@ static void publish(struct bench *b, struct policy_in *in)
 	in->free_sls = b->w->content.free_sls = 0xffff;
 	in->qos = in->enforce = true;
 	MUST(policy_compile(in, b->w->a, &b->w->content.policy) == E_OK);
-	world_publish(b->w, PATH_MINIMAL);
+	query_fixture_publish(b->w, PATH_MINIMAL);
 }
 
 /* Rules that differ in sources, classes and services. */
@@ -441,6 +441,6 @@ int main(int argc, char **argv)
 	       "\"services_set\": %.0f, \"multicast_joins\": %.0f}}\n",
 	       argc > 1 ? argv[1] : standard, lmc, b.n_hosts, query, table, 1e9 / lid,
 	       1e9 / gid, 1e9 / policy, 1e9 / fabric, services, joins);
-	world_free(b.w);
+	query_fixture_free(b.w);
 	return EXIT_SUCCESS;
 }

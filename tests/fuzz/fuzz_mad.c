@@ -19,19 +19,19 @@
 
 enum { HEAD = 56, MAD = 256 };
 
-static struct world *w;
+static struct query_fixture *w;
 static struct sa_store *store;
 
 static void stop(void)
 {
 	store_free(store);
-	world_free(w);
+	query_fixture_free(w);
 }
 
 static void key(uint64_t node, unsigned port, uint16_t p_key)
 {
-	field_set(world_attr(w, UMAD_SM_ATTR_PKEY_TABLE, node, port << 16, 64), 0, 16,
-	          p_key);
+	field_set(query_fixture_attr(w, UMAD_SM_ATTR_PKEY_TABLE, node, port << 16, 64), 0,
+	          16, p_key);
 }
 
 static void start(void)
@@ -39,15 +39,15 @@ static void start(void)
 	if (access("/dev/shm", W_OK) == 0) {
 		setenv("TMPDIR", "/dev/shm", 0);
 	}
-	w = world_small(1, 1, PATH_ORDERALL);
+	w = query_fixture_small(1, 1, PATH_ORDERALL);
 	key(HOST, 1, 0x8001);
 	key(TWIN_1, 1, 0x0001);
 	key(LEFT, 1, 0x7fff);
-	world_attr(w, UMAD_SM_ATTR_MCAST_FT, SW_A, 15u << 28 | 7, 64);
-	world_attr(w, UMAD_SM_ATTR_SM_INFO, DUAL, 1, 64);
-	world_attr(w, UMAD_SM_ATTR_SLVL_TABLE, SW_A, 2, 24);
-	world_attr(w, UMAD_SM_ATTR_VL_ARB_TABLE, SW_A, 2 << 8 | 3, 64);
-	world_publish(w, PATH_ORDERALL);
+	query_fixture_attr(w, UMAD_SM_ATTR_MCAST_FT, SW_A, 15u << 28 | 7, 64);
+	query_fixture_attr(w, UMAD_SM_ATTR_SM_INFO, DUAL, 1, 64);
+	query_fixture_attr(w, UMAD_SM_ATTR_SLVL_TABLE, SW_A, 2, 24);
+	query_fixture_attr(w, UMAD_SM_ATTR_VL_ARB_TABLE, SW_A, 2 << 8 | 3, 64);
+	query_fixture_publish(w, PATH_ORDERALL);
 	MUST(store_new(NULL, 0, &store) == E_OK);
 	atexit(stop);
 }

@@ -75,7 +75,7 @@ enum {
 #define SA_KEY UINT64_C(0x0123456789abcdef)
 #define TID UINT64_C(0x1122334455667788)
 
-static struct world *w;
+static struct query_fixture *w;
 static struct sa_limits limits = { .sa_key = SA_KEY };
 static struct sa_reply reply;
 static uint32_t asker = 1; /* LID of who asks */
@@ -84,7 +84,7 @@ static const uint32_t asker_qpn = 0x1234;
 
 static inline void start_lmc(unsigned lmc, unsigned lmc_esp0, enum path_selection mode)
 {
-	w = world_small(lmc, lmc_esp0, mode);
+	w = query_fixture_small(lmc, lmc_esp0, mode);
 }
 
 static inline void start(void)
@@ -95,7 +95,7 @@ static inline void start(void)
 static inline void stop(void)
 {
 	sa_reply_done(&reply);
-	world_free(w);
+	query_fixture_free(w);
 	w = NULL;
 }
 
@@ -144,7 +144,7 @@ static inline void trust_me(struct request *q)
 
 static inline uint32_t lid_of(uint64_t port_guid)
 {
-	return world_end(w, port_guid).base_lid;
+	return query_fixture_end(w, port_guid).base_lid;
 }
 
 static inline void put_gid(struct request *q, unsigned at, uint64_t prefix, uint64_t guid)
@@ -169,8 +169,8 @@ static inline struct request by_gids(unsigned method, uint64_t src, uint64_t dst
 	struct request q = request(method, PATH_RECORD,
 	                           (src ? PR_SGID : 0) | (dst ? PR_DGID : 0) | more);
 
-	put_gid(&q, 8, WORLD_PREFIX, dst);
-	put_gid(&q, 24, WORLD_PREFIX, src);
+	put_gid(&q, 8, FIXTURE_PREFIX, dst);
+	put_gid(&q, 24, FIXTURE_PREFIX, src);
 	return q;
 }
 

@@ -23,7 +23,7 @@ static void written_service(struct written_rows *rows, uint64_t id, int64_t expi
 
 	field_set(value, 0, 64, HOST + 1);
 	field_set(record, 0, 64, id);
-	field_set(record, 64, 64, WORLD_PREFIX);
+	field_set(record, 64, 64, FIXTURE_PREFIX);
 	field_set(record, 128, 64, HOST + 1);
 	field_set(record, 192, 16, 0xffff);
 	snprintf((char *)record + 48, 64, "service %u", (unsigned)id);
@@ -76,13 +76,13 @@ static void written_member(struct written_rows *rows, uint64_t low, uint64_t gui
 
 	field_set(key, 0, 64, WRITTEN_MGID_TOP);
 	field_set(key, 64, 64, low);
-	field_set(key, 128, 64, WORLD_PREFIX);
+	field_set(key, 128, 64, FIXTURE_PREFIX);
 	field_set(key, 192, 64, guid);
 	written_row(rows, RECORDS_MEMBERS, key, sizeof(key), STORE_FOR_EVER, &m,
 	            sizeof(m));
 }
 
-void world_written(struct world *w)
+void query_fixture_written(struct query_fixture *w)
 {
 	static struct written_rows rows;
 	struct snap_published done;

@@ -28,4 +28,4 @@ struct written_rows {
 	size_t n;
 };
 
-void world_written(struct world *w);
+void query_fixture_written(struct query_fixture *w);

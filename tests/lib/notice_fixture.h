@@ -86,7 +86,7 @@ static inline struct request inform(uint64_t gid, unsigned begin, unsigned end, 
 	struct request q = request(SET, INFORM_INFO, 0);
 
 	if (gid) {
-		put_gid(&q, 0, WORLD_PREFIX, gid);
+		put_gid(&q, 0, FIXTURE_PREFIX, gid);
 	}
 	put_component(&q, 16, 2, begin);
 	put_component(&q, 18, 2, end);
@@ -118,7 +118,7 @@ static inline const uint8_t *notice_of(unsigned trap, uint64_t issuer)
 	put(n, 4, UINT32_C(0x83000002));
 	put(n + 4, 2, trap);
 	put(n + 6, 2, lid_of(issuer));
-	put(n + 64, 8, WORLD_PREFIX);
+	put(n + 64, 8, FIXTURE_PREFIX);
 	put(n + 72, 8, issuer);
 	return n;
 }
@@ -143,7 +143,7 @@ static inline void set_lid(uint32_t port, uint32_t lid, bool there)
 	w->lids.of[port].base = there ? lid : 0;
 	w->lids.owner[lid] = there ? port : GRAPH_NONE;
 	w->lids.count += there ? 1 : UINT32_MAX;
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 }
 
 static struct sa_server *server;

@@ -23,15 +23,15 @@
 #include "sa/mad/fields.h"
 
 /* Ends the program; needs no test runner, so that benchmarks can use it too. */
-void world_fail(const char *what, int line);
+void query_fixture_fail(const char *what, int line);
 
-#define MUST(condition) ((condition) ? (void)0 : world_fail(#condition, __LINE__))
+#define MUST(condition) ((condition) ? (void)0 : query_fixture_fail(#condition, __LINE__))
 
 /*!
  * A fabric, routed and published into a snapshot in a temporary folder, with a pinned
  * reader.
  */
-struct world {
+struct query_fixture {
 	struct arena *a;
 	struct graph *g;
 	struct lids lids;
@@ -46,32 +46,32 @@ struct world {
 		high; /*!< a port with this LID, of up to 24 bits; guid 0: none */
 };
 
-enum { WORLD_LIFE_TIME = 18, WORLD_M_KEY = 0x1234 };
+enum { FIXTURE_LIFE_TIME = 18, FIXTURE_M_KEY = 0x1234 };
 
-#define WORLD_PREFIX UINT64_C(0xfec0000000000007)
-#define WORLD_CAPABILITY_MASK UINT32_C(0x00410048)
+#define FIXTURE_PREFIX UINT64_C(0xfec0000000000007)
+#define FIXTURE_CAPABILITY_MASK UINT32_C(0x00410048)
 
-struct world *world_new(void);
+struct query_fixture *query_fixture_new(void);
 
-uint32_t world_add(struct world *w, enum node_type type, uint64_t guid, unsigned ports,
-                   const char *description);
+uint32_t query_fixture_add(struct query_fixture *w, enum node_type type, uint64_t guid,
+                           unsigned ports, const char *description);
 
 /* Cables two ports, both with this width, speed and MTU code. */
-void world_cable(struct world *w, uint32_t node_a, unsigned port_a, uint32_t node_b,
-                 unsigned port_b, enum link_width width, enum link_speed speed,
-                 uint8_t mtu);
+void query_fixture_cable(struct query_fixture *w, uint32_t node_a, unsigned port_a,
+                         uint32_t node_b, unsigned port_b, enum link_width width,
+                         enum link_speed speed, uint8_t mtu);
 
 /* A payload to publish, zeroed, to be filled; len bytes. */
-uint8_t *world_attr(struct world *w, uint16_t attr, uint64_t guid, uint32_t block,
-                    uint16_t len);
+uint8_t *query_fixture_attr(struct query_fixture *w, uint16_t attr, uint64_t guid,
+                            uint32_t block, uint16_t len);
 
-void world_publish(struct world *w, enum path_selection mode);
+void query_fixture_publish(struct query_fixture *w, enum path_selection mode);
 
 /* Freezes (if need be), assigns LIDs, routes, publishes. */
-void world_start(struct world *w, unsigned lmc, unsigned lmc_esp0,
-                 enum path_selection mode);
+void query_fixture_start(struct query_fixture *w, unsigned lmc, unsigned lmc_esp0,
+                         enum path_selection mode);
 
-void world_free(struct world *w);
+void query_fixture_free(struct query_fixture *w);
 
 /* GUIDs of the small fabric below. */
 enum {
@@ -93,10 +93,12 @@ enum {
  *
  * Port GUIDs are node GUID + port number for hosts. All 4x.
  */
-struct world *world_small_high(unsigned lmc, unsigned lmc_esp0, enum path_selection mode,
-                               struct lid_memory high);
+struct query_fixture *query_fixture_small_high(unsigned lmc, unsigned lmc_esp0,
+                                               enum path_selection mode,
+                                               struct lid_memory high);
 
-struct world *world_small(unsigned lmc, unsigned lmc_esp0, enum path_selection mode);
+struct query_fixture *query_fixture_small(unsigned lmc, unsigned lmc_esp0,
+                                          enum path_selection mode);
 
 /* End port by port GUID. */
-struct snap_end world_end(struct world *w, uint64_t port_guid);
+struct snap_end query_fixture_end(struct query_fixture *w, uint64_t port_guid);

@@ -29,7 +29,7 @@
  */
 enum { A = 0xA0, B = 0xB0, H1 = 0x100, H2 = 0x200, PORT1 = 1 };
 
-struct bed {
+struct sim_fixture {
 	struct arena *arena;
 	struct graph *g;
 	struct sim *s;
@@ -40,7 +40,7 @@ struct bed {
 	uint8_t mad[MAD_BYTES];
 };
 
-static struct bed bed;
+static struct sim_fixture fixture;
 
 static inline uint32_t add(struct graph *g, enum node_type type, uint64_t guid,
                            unsigned ports, const char *name)
@@ -57,11 +57,11 @@ static inline void cable(struct graph *g, uint32_t a, unsigned pa, uint32_t b,
 	                 E_OK);
 }
 
-static inline void open_bed(const struct sim_options *o)
+static inline void open_fixture(const struct sim_options *o)
 {
-	memset(&bed, 0, sizeof(bed));
-	bed.arena = arena_new();
-	struct graph *g = bed.g = graph_new(bed.arena);
+	memset(&fixture, 0, sizeof(fixture));
+	fixture.arena = arena_new();
+	struct graph *g = fixture.g = graph_new(fixture.arena);
 	uint32_t a = add(g, NODE_SWITCH, A, 4, "switch a");
 	uint32_t b = add(g, NODE_SWITCH, B, 4, "switch b");
 	uint32_t h1 = add(g, NODE_CA, H1, 1, "h1");
@@ -74,19 +74,19 @@ static inline void open_bed(const struct sim_options *o)
 	ck_assert_int_eq(graph_freeze(g, NULL), E_OK);
 	struct sim_options opts = *o;
 	opts.sm_port_guid = H1 + PORT1;
-	ck_assert_int_eq(sim_new(g, &opts, false, &bed.s), E_OK);
-	bed.t = sim_transport(bed.s);
+	ck_assert_int_eq(sim_new(g, &opts, false, &fixture.s), E_OK);
+	fixture.t = sim_transport(fixture.s);
 }
 
 static inline void setup(void)
 {
-	open_bed(&(struct sim_options){ .virtual_clock = true, .delay_us = 10 });
+	open_fixture(&(struct sim_options){ .virtual_clock = true, .delay_us = 10 });
 }
 
 static inline void teardown(void)
 {
-	sim_free(bed.s);
-	arena_free(bed.arena);
+	sim_free(fixture.s);
+	arena_free(fixture.arena);
 }
 
 /* Sets the initial path: to(n, p1, p2, ...). */
@@ -95,49 +95,49 @@ static inline void teardown(void)
 
 static inline void to(const uint8_t *path, size_t n)
 {
-	bed.path[0] = (uint8_t)n;
-	memcpy(bed.path + 1, path, n);
+	fixture.path[0] = (uint8_t)n;
+	memcpy(fixture.path + 1, path, n);
 }
 
 static inline void to_self(void)
 {
-	bed.path[0] = 0;
+	fixture.path[0] = 0;
 }
 
 static inline void fill(uint8_t method, uint16_t attr, uint32_t mod)
 {
-	memset(bed.mad, 0, sizeof(bed.mad));
-	field_set(bed.mad, MAD_BASE_VERSION, 1);
-	field_set(bed.mad, MAD_MGMT_CLASS, UMAD_CLASS_SUBN_DIRECTED_ROUTE);
-	field_set(bed.mad, MAD_CLASS_VERSION, 1);
-	field_set(bed.mad, MAD_METHOD, method);
-	field_set(bed.mad, MAD_TID, ++bed.tid);
-	field_set(bed.mad, MAD_ATTR_ID, attr);
-	field_set(bed.mad, MAD_ATTR_MOD, mod);
-	field_set(bed.mad, SMP_DR_SLID, 0xFFFF);
-	field_set(bed.mad, SMP_DR_DLID, 0xFFFF);
-	field_set(bed.mad, SMP_HOP_COUNT, bed.path[0]);
-	memcpy(bed.mad + SMP_INITIAL_PATH_AT + 1, bed.path + 1, bed.path[0]);
+	memset(fixture.mad, 0, sizeof(fixture.mad));
+	field_set(fixture.mad, MAD_BASE_VERSION, 1);
+	field_set(fixture.mad, MAD_MGMT_CLASS, UMAD_CLASS_SUBN_DIRECTED_ROUTE);
+	field_set(fixture.mad, MAD_CLASS_VERSION, 1);
+	field_set(fixture.mad, MAD_METHOD, method);
+	field_set(fixture.mad, MAD_TID, ++fixture.tid);
+	field_set(fixture.mad, MAD_ATTR_ID, attr);
+	field_set(fixture.mad, MAD_ATTR_MOD, mod);
+	field_set(fixture.mad, SMP_DR_SLID, 0xFFFF);
+	field_set(fixture.mad, SMP_DR_DLID, 0xFFFF);
+	field_set(fixture.mad, SMP_HOP_COUNT, fixture.path[0]);
+	memcpy(fixture.mad + SMP_INITIAL_PATH_AT + 1, fixture.path + 1, fixture.path[0]);
 	if (method == UMAD_METHOD_SET) {
-		memcpy(bed.mad + SMP_DATA_AT, bed.data, sizeof(bed.data));
+		memcpy(fixture.mad + SMP_DATA_AT, fixture.data, sizeof(fixture.data));
 	}
 }
 
-/* Sends bed.mad and waits for its answer, which replaces it. Returns status or -1. */
+/* Sends fixture.mad and waits for its answer, which replaces it. Returns status or -1. */
 static inline int exchange_to(uint32_t lid)
 {
-	uint8_t mgmt_class = (uint8_t)field_get(bed.mad, MAD_MGMT_CLASS);
+	uint8_t mgmt_class = (uint8_t)field_get(fixture.mad, MAD_MGMT_CLASS);
 	struct mad_msg m = { .mgmt_class = mgmt_class,
 		             .len = MAD_BYTES,
-		             .data = bed.mad };
+		             .data = fixture.mad };
 	m.addr.directed = mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE;
 	m.addr.lid = lid;
-	uint64_t tid = field_get(bed.mad, MAD_TID);
-	ck_assert_int_eq(transport_send(bed.t, &m), E_OK);
+	uint64_t tid = field_get(fixture.mad, MAD_TID);
+	ck_assert_int_eq(transport_send(fixture.t, &m), E_OK);
 	struct mad_msg r;
-	uint64_t deadline = bed.t->ops->now_ms(bed.t) + 5;
+	uint64_t deadline = fixture.t->ops->now_ms(fixture.t) + 5;
 	do { /* traps may come in between */
-		int ret = bed.t->ops->recv(bed.t, deadline, &r);
+		int ret = fixture.t->ops->recv(fixture.t, deadline, &r);
 		if (ret == E_TIMEOUT) {
 			return -1;
 		}
@@ -145,10 +145,10 @@ static inline int exchange_to(uint32_t lid)
 	} while (field_get(r.data, MAD_METHOD) == UMAD_METHOD_TRAP);
 	ck_assert_uint_eq(r.len, MAD_BYTES);
 	ck_assert_uint_eq(r.mgmt_class, mgmt_class);
-	memcpy(bed.mad, r.data, MAD_BYTES);
-	ck_assert_uint_eq(field_get(bed.mad, MAD_TID), tid);
-	memcpy(bed.data, bed.mad + SMP_DATA_AT, sizeof(bed.data));
-	return (int)field_get(bed.mad, MAD_STATUS) & 0x7FFF;
+	memcpy(fixture.mad, r.data, MAD_BYTES);
+	ck_assert_uint_eq(field_get(fixture.mad, MAD_TID), tid);
+	memcpy(fixture.data, fixture.mad + SMP_DATA_AT, sizeof(fixture.data));
+	return (int)field_get(fixture.mad, MAD_STATUS) & 0x7FFF;
 }
 
 static inline int smp(uint8_t method, uint16_t attr, uint32_t mod)
@@ -171,35 +171,35 @@ static inline int set(uint16_t attr, uint32_t mod)
 static inline int change(uint32_t mod, unsigned bit, unsigned width, uint64_t v)
 {
 	ck_assert_int_eq(get(UMAD_SM_ATTR_PORT_INFO, mod), 0);
-	field_set(bed.data, PI_PORT_STATE, 0);
-	field_set(bed.data, PI_PORT_PHYSICAL_STATE, 0);
-	field_set(bed.data, bit, width, v);
+	field_set(fixture.data, PI_PORT_STATE, 0);
+	field_set(fixture.data, PI_PORT_PHYSICAL_STATE, 0);
+	field_set(fixture.data, bit, width, v);
 	return set(UMAD_SM_ATTR_PORT_INFO, mod);
 }
 
 static inline uint64_t port_field(uint32_t mod, unsigned bit, unsigned width)
 {
 	ck_assert_int_eq(get(UMAD_SM_ATTR_PORT_INFO, mod), 0);
-	return field_get(bed.data, bit, width);
+	return field_get(fixture.data, bit, width);
 }
 
 static inline void give_lid(uint32_t lid)
 {
 	ck_assert_int_eq(get(UMAD_SM_ATTR_PORT_INFO, 0), 0);
-	field_set(bed.data, PI_PORT_STATE, 0);
-	field_set(bed.data, PI_PORT_PHYSICAL_STATE, 0);
-	field_set(bed.data, PI_LID, lid);
-	field_set(bed.data, PI_MASTER_SM_LID, 1);
+	field_set(fixture.data, PI_PORT_STATE, 0);
+	field_set(fixture.data, PI_PORT_PHYSICAL_STATE, 0);
+	field_set(fixture.data, PI_LID, lid);
+	field_set(fixture.data, PI_MASTER_SM_LID, 1);
 	ck_assert_int_eq(set(UMAD_SM_ATTR_PORT_INFO, 0), 0);
 }
 
 static inline void give_lft(const uint8_t *ports, size_t n)
 {
 	ck_assert_int_eq(get(UMAD_SM_ATTR_SWITCH_INFO, 0), 0);
-	field_set(bed.data, SI_LINEAR_FDB_TOP, n - 1);
+	field_set(fixture.data, SI_LINEAR_FDB_TOP, n - 1);
 	ck_assert_int_eq(set(UMAD_SM_ATTR_SWITCH_INFO, 0), 0);
-	memset(bed.data, 0xFF, sizeof(bed.data));
-	memcpy(bed.data, ports, n);
+	memset(fixture.data, 0xFF, sizeof(fixture.data));
+	memcpy(fixture.data, ports, n);
 	ck_assert_int_eq(set(UMAD_SM_ATTR_LINEAR_FT, 0), 0);
 }
 
@@ -241,14 +241,15 @@ static inline void activate(void)
 /* Next message for the SM within ms; false: none. */
 static inline bool next(uint64_t ms, struct mad_msg *ret)
 {
-	return bed.t->ops->recv(bed.t, bed.t->ops->now_ms(bed.t) + ms, ret) == E_OK;
+	return fixture.t->ops->recv(fixture.t, fixture.t->ops->now_ms(fixture.t) + ms,
+	                            ret) == E_OK;
 }
 
 /* The same, LID routed. */
 static inline int by_lid(uint8_t method, uint16_t attr, uint32_t lid)
 {
-	bed.path[0] = 0;
+	fixture.path[0] = 0;
 	fill(method, attr, 0);
-	field_set(bed.mad, MAD_MGMT_CLASS, UMAD_CLASS_SUBN_LID_ROUTED);
+	field_set(fixture.mad, MAD_MGMT_CLASS, UMAD_CLASS_SUBN_LID_ROUTED);
 	return exchange_to(lid);
 }

@@ -49,7 +49,8 @@ static inline int make_durable(void)
 /*! \brief P_Keys of a node's first port. */
 static inline void give(uint64_t node, uint16_t first, uint16_t second)
 {
-	uint8_t *keys = world_attr(w, UMAD_SM_ATTR_PKEY_TABLE, node, 1u << 16, 64);
+	uint8_t *keys =
+		query_fixture_attr(w, UMAD_SM_ATTR_PKEY_TABLE, node, 1u << 16, 64);
 
 	put(keys, 2, first);
 	put(keys + 2, 2, second);

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "tests/lib/sweep_fixture.h"
 
-struct rig *rig_new(void)
+struct sweep_fixture *fixture_new(void)
 {
-	struct rig *r = calloc(1, sizeof(*r));
+	struct sweep_fixture *r = calloc(1, sizeof(*r));
 	const char *tmp = getenv("TMPDIR");
 	struct why why = { "" };
 
@@ -33,7 +33,7 @@ struct rig *rig_new(void)
 	return r;
 }
 
-void rig_topo(struct rig *r, const char *text, double fail, uint32_t seed)
+void fixture_topo(struct sweep_fixture *r, const char *text, double fail, uint32_t seed)
 {
 	char copy[200], *argv[16], *save = NULL;
 	struct topogen_opts o = { .fail = fail, .seed = seed };
@@ -48,7 +48,7 @@ void rig_topo(struct rig *r, const char *text, double fail, uint32_t seed)
 	                 E_OK);
 }
 
-void rig_file(struct rig *r, const char *name)
+void fixture_file(struct sweep_fixture *r, const char *name)
 {
 	const char *srcdir = getenv("srcdir");
 	char path[300];
@@ -59,7 +59,7 @@ void rig_file(struct rig *r, const char *name)
 	}
 }
 
-void rig_sim(struct rig *r, uint32_t seed, uint32_t drop_ppm)
+void fixture_sim(struct sweep_fixture *r, uint32_t seed, uint32_t drop_ppm)
 {
 	struct sim_options o = { .virtual_clock = true,
 		                 .seed = seed,
@@ -71,7 +71,7 @@ void rig_sim(struct rig *r, uint32_t seed, uint32_t drop_ppm)
 	ck_assert_int_eq(sim_new(r->g, &o, false, &r->sim), E_OK);
 }
 
-void rig_start(struct rig *r)
+void fixture_start(struct sweep_fixture *r)
 {
 	struct snap_options o = { .grace_ms = r->config.snapshot_grace };
 	const char *why = "";
@@ -91,7 +91,7 @@ void rig_start(struct rig *r)
 	ck_assert_int_eq(sweep_new(&r->deps, &r->sweep), E_OK);
 }
 
-void rig_stop(struct rig *r)
+void fixture_stop(struct sweep_fixture *r)
 {
 	sweep_free(r->sweep);
 	snap_writer_close(r->snap);
@@ -103,7 +103,7 @@ void rig_stop(struct rig *r)
 	r->run = NULL;
 }
 
-int rig_remove(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+int fixture_remove(const char *path, const struct stat *st, int flag, struct FTW *ftw)
 {
 	(void)st;
 	(void)flag;
@@ -111,69 +111,70 @@ int rig_remove(const char *path, const struct stat *st, int flag, struct FTW *ft
 	return remove(path);
 }
 
-void rig_free(struct rig *r)
+void fixture_free(struct sweep_fixture *r)
 {
 	if (r->sweep != NULL) {
-		rig_stop(r);
+		fixture_stop(r);
 	}
 	sim_free(r->sim);
-	nftw(r->dir, rig_remove, 16, FTW_DEPTH | FTW_PHYS);
+	nftw(r->dir, fixture_remove, 16, FTW_DEPTH | FTW_PHYS);
 	arena_free(r->a);
 	free(r);
 }
 
-uint64_t rig_now(const struct rig *r)
+uint64_t fixture_now(const struct sweep_fixture *r)
 {
 	struct transport *t = sim_transport(r->sim);
 
 	return t->ops->now_ms(t);
 }
 
-void rig_heavy(struct rig *r, uint32_t n)
+void fixture_heavy(struct sweep_fixture *r, uint32_t n)
 {
 	uint64_t turns = 0;
 
 	while (sweep_status(r->sweep)->heavy_sweeps < n) {
 		ck_assert_int_eq(sweep_run_once(r->sweep), E_OK);
-		ck_assert_msg(++turns < RIG_TURNS, "no end in phase %s, %s",
+		ck_assert_msg(++turns < FIXTURE_TURNS, "no end in phase %s, %s",
 		              sweep_status(r->sweep)->phase,
 		              sweep_status(r->sweep)->not_ready);
 	}
 }
 
-void rig_run_ms(struct rig *r, uint64_t ms)
+void fixture_run_ms(struct sweep_fixture *r, uint64_t ms)
 {
-	uint64_t end = rig_now(r) + ms, turns = 0;
+	uint64_t end = fixture_now(r) + ms, turns = 0;
 
-	while (rig_now(r) < end) {
+	while (fixture_now(r) < end) {
 		ck_assert_int_eq(sweep_run_once(r->sweep), E_OK);
-		ck_assert_uint_lt(++turns, RIG_TURNS);
+		ck_assert_uint_lt(++turns, FIXTURE_TURNS);
 	}
 }
 
-void rig_up(struct rig *r)
+void fixture_up(struct sweep_fixture *r)
 {
 	uint64_t turns = 0;
 
 	while (!sweep_status(r->sweep)->up ||
 	       strcmp(sweep_status(r->sweep)->phase, "idle") != 0) {
 		ck_assert_int_eq(sweep_run_once(r->sweep), E_OK);
-		ck_assert_msg(++turns < RIG_TURNS, "not up: %s",
+		ck_assert_msg(++turns < FIXTURE_TURNS, "not up: %s",
 		              sweep_status(r->sweep)->not_ready);
 	}
 }
 
-struct rig *rig_bring_up(const char *topo, uint32_t seed, uint32_t drop_ppm)
+struct sweep_fixture *fixture_bring_up(const char *topo, uint32_t seed, uint32_t drop_ppm)
 {
-	struct rig *r = rig_new();
+	struct sweep_fixture *r = fixture_new();
 
-	rig_topo(r, topo, 0, 0);
-	rig_sim(r, seed, drop_ppm);
-	rig_start(r);
+	fixture_topo(r, topo, 0, 0);
+	fixture_sim(r, seed, drop_ppm);
+	fixture_start(r);
 	return r;
 }
 
-uint64_t rig_peek(const struct rig *r, uint32_t port, unsigned bit, unsigned width)
+uint64_t fixture_peek(const struct sweep_fixture *r, uint32_t port, unsigned bit,
+                      unsigned width)
 {
 	const struct port *p = &r->g->ports[port];
 	uint8_t info[64];

@@ -36,7 +36,7 @@
  * A simulated fabric on a virtual clock, databases in a temporary folder, and a sweep
  * that can be dropped and made anew, as a killed and restarted daemon would be.
  */
-struct rig {
+struct sweep_fixture {
 	struct arena *a;   /* of the fabric */
 	struct arena *run; /* of the present daemon */
 	struct graph *g;
@@ -55,38 +55,40 @@ struct rig {
 	bool slvl_one_by_one; /* switches take no wildcards for SL-to-VL tables */
 };
 
-enum { RIG_TURNS = 3000000 };
+enum { FIXTURE_TURNS = 3000000 };
 
-struct rig *rig_new(void);
+struct sweep_fixture *fixture_new(void);
 
-void rig_topo(struct rig *r, const char *text, double fail, uint32_t seed);
+void fixture_topo(struct sweep_fixture *r, const char *text, double fail, uint32_t seed);
 
-void rig_file(struct rig *r, const char *name);
+void fixture_file(struct sweep_fixture *r, const char *name);
 
-void rig_sim(struct rig *r, uint32_t seed, uint32_t drop_ppm);
+void fixture_sim(struct sweep_fixture *r, uint32_t seed, uint32_t drop_ppm);
 
 /* Opens the databases and starts the sweep. */
-void rig_start(struct rig *r);
+void fixture_start(struct sweep_fixture *r);
 
 /* As a kill would: nothing is finished, only what was committed stays. */
-void rig_stop(struct rig *r);
+void fixture_stop(struct sweep_fixture *r);
 
-int rig_remove(const char *path, const struct stat *st, int flag, struct FTW *ftw);
+int fixture_remove(const char *path, const struct stat *st, int flag, struct FTW *ftw);
 
-void rig_free(struct rig *r);
+void fixture_free(struct sweep_fixture *r);
 
-uint64_t rig_now(const struct rig *r);
+uint64_t fixture_now(const struct sweep_fixture *r);
 
 /* Turns until this many heavy sweeps ended since the start of the present sweep. */
-void rig_heavy(struct rig *r, uint32_t n);
+void fixture_heavy(struct sweep_fixture *r, uint32_t n);
 
 /* Turns for some virtual time. */
-void rig_run_ms(struct rig *r, uint64_t ms);
+void fixture_run_ms(struct sweep_fixture *r, uint64_t ms);
 
 /* Turns until the subnet is up and the sweep idle. */
-void rig_up(struct rig *r);
+void fixture_up(struct sweep_fixture *r);
 
 /* Brings the fabric of r->sim up from nothing. */
-struct rig *rig_bring_up(const char *topo, uint32_t seed, uint32_t drop_ppm);
+struct sweep_fixture *fixture_bring_up(const char *topo, uint32_t seed,
+                                       uint32_t drop_ppm);
 
-uint64_t rig_peek(const struct rig *r, uint32_t port, unsigned bit, unsigned width);
+uint64_t fixture_peek(const struct sweep_fixture *r, uint32_t port, unsigned bit,
+                      unsigned width);

@@ -39,7 +39,7 @@ static struct tap_event *add_event(struct tap *tap, enum tap_event_kind kind)
 	ck_assert_int_eq(VECTOR_RESERVE(tap->event, tap->cap_events, tap->n_events + 1),
 	                 E_OK);
 	e = &tap->event[tap->n_events++];
-	*e = (struct tap_event){ .kind = kind, .at_ms = rig_now(tap->recorded) };
+	*e = (struct tap_event){ .kind = kind, .at_ms = fixture_now(tap->recorded) };
 	return e;
 }
 
@@ -60,7 +60,7 @@ static void record_smp(struct tap *tap, enum tap_event_kind kind, const struct m
 }
 
 /* Of the durable LIDs. */
-static uint64_t durable_digest(const struct rig *r)
+static uint64_t durable_digest(const struct sweep_fixture *r)
 {
 	struct arena *a = arena_new();
 	struct lid_memory *lids;
@@ -79,7 +79,7 @@ static uint64_t durable_digest(const struct rig *r)
 
 static void record_writes(struct tap *tap)
 {
-	const struct rig *r = tap->recorded;
+	const struct sweep_fixture *r = tap->recorded;
 	uint64_t digest, epoch;
 
 	if (r == NULL) {
@@ -97,7 +97,7 @@ static void record_writes(struct tap *tap)
 	}
 }
 
-void tap_record(struct tap *tap, const struct rig *r)
+void tap_record(struct tap *tap, const struct sweep_fixture *r)
 {
 	tap->recorded = r;
 	tap->n_events = 0;
@@ -239,7 +239,7 @@ static const struct transport_ops tap_ops = { .name = "tap",
 	                                      .now_ms = tap_now,
 	                                      .set_issm = tap_set_issm };
 
-void tap_init(struct tap *tap, struct rig *r)
+void tap_init(struct tap *tap, struct sweep_fixture *r)
 {
 	memset(tap, 0, sizeof(*tap));
 	tap->inner = sim_transport(r->sim);
@@ -248,8 +248,8 @@ void tap_init(struct tap *tap, struct rig *r)
 	r->transport = &tap->t;
 }
 
-void tap_bring(struct tap *tap, struct rig *r, uint8_t mgmt_class, uint8_t method,
-               uint16_t attr, size_t len)
+void tap_bring(struct tap *tap, struct sweep_fixture *r, uint8_t mgmt_class,
+               uint8_t method, uint16_t attr, size_t len)
 {
 	tap->in_msg = (struct mad_msg){ .mgmt_class = mgmt_class, .len = len };
 	tap->in_msg.addr.directed = mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE;

@@ -51,21 +51,21 @@ struct tap {
 	void (*out_filter)(uint8_t *mad), (*in_filter)(uint8_t *mad); /* NULL: none */
 	bool (*loses)(const uint8_t *mad); /* MADs of ours that get lost; NULL: none */
 	/* the recorder, see tap_record() */
-	const struct rig *recorded; /* NULL: off */
+	const struct sweep_fixture *recorded; /* NULL: off */
 	struct tap_event *event;    /* [n_events] malloc */
 	size_t n_events, cap_events;
 	uint64_t lids_digest, epoch;
 };
 
-/* A rig whose sweep sits behind a tap; call rig_start() afterwards. */
-void tap_init(struct tap *tap, struct rig *r);
+/* A fixture whose sweep sits behind a tap; call fixture_start() afterwards. */
+void tap_init(struct tap *tap, struct sweep_fixture *r);
 
 /* Lets the sweep receive one MAD. */
-void tap_bring(struct tap *tap, struct rig *r, uint8_t mgmt_class, uint8_t method,
-               uint16_t attr, size_t len);
+void tap_bring(struct tap *tap, struct sweep_fixture *r, uint8_t mgmt_class,
+               uint8_t method, uint16_t attr, size_t len);
 
-/*! \brief Records from now on what the sweep of this rig does; earlier events are forgotten. */
-void tap_record(struct tap *tap, const struct rig *r);
+/*! \brief Records from now on what the sweep of this fixture does; earlier events are forgotten. */
+void tap_record(struct tap *tap, const struct sweep_fixture *r);
 
 /*! \brief Frees the events and stops. */
 void tap_record_done(struct tap *tap);

@@ -11,14 +11,15 @@
 #include "tests/lib/client_rows.h"
 #include "tests/lib/suite.h"
 
-static struct world *w;
+static struct query_fixture *w;
 static struct http_stats stats;
 static struct api_thread thread;
 
 /* A switch's multicast table: MLID 0xc001 leaves by these ports. */
 static void mft(uint64_t sw, unsigned position, unsigned mask)
 {
-	uint8_t *block = world_attr(w, UMAD_SM_ATTR_MCAST_FT, sw, position << 28, 64);
+	uint8_t *block =
+		query_fixture_attr(w, UMAD_SM_ATTR_MCAST_FT, sw, position << 28, 64);
 
 	block[2] = (uint8_t)(mask >> 8);
 	block[3] = (uint8_t)mask;
@@ -26,19 +27,19 @@ static void mft(uint64_t sw, unsigned position, unsigned mask)
 
 static void start(void)
 {
-	w = world_small(0, 0, PATH_MINIMAL);
+	w = query_fixture_small(0, 0, PATH_MINIMAL);
 	mft(SW_A, 0, 0x16); /* ports 1, 2, 4 */
 	mft(SW_B, 0, 0x12);
 	mft(SW_C, 0, 0x06);
-	world_publish(w, PATH_MINIMAL);
-	world_written(w);
+	query_fixture_publish(w, PATH_MINIMAL);
+	query_fixture_written(w);
 	thread = (struct api_thread){ .source = source_new(w->dir), .stats = &stats };
 }
 
 static void stop(void)
 {
 	source_free(thread.source);
-	world_free(w);
+	query_fixture_free(w);
 }
 
 static json_t *of(const json_t *o, const char *list, size_t i, const char *key)
@@ -112,7 +113,7 @@ START_TEST(one)
 	ck_assert_str_eq(json_string_value(of(body, "members", 0, "port_gid")),
 	                 "fec0:0:0:7::102");
 	ck_assert_int_eq(json_integer_value(of(body, "members", 0, "lid")),
-	                 world_end(w, HOST + 1).base_lid);
+	                 query_fixture_end(w, HOST + 1).base_lid);
 	json_decref(body);
 }
 END_TEST
@@ -159,12 +160,12 @@ END_TEST
 /* A member whose port went a moment ago is still one, without a name. */
 START_TEST(port_gone)
 {
-	uint32_t lid = world_end(w, HOST + 1).base_lid, port = w->lids.owner[lid];
+	uint32_t lid = query_fixture_end(w, HOST + 1).base_lid, port = w->lids.owner[lid];
 
 	w->lids.of[port].base = 0;
 	w->lids.owner[lid] = GRAPH_NONE;
 	w->lids.count--;
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 	json_t *body = api_json(&thread, 200, "/v1/groups/0xc001");
 	ck_assert_uint_eq(json_array_size(json_object_get(body, "members")), 3);
 	ck_assert_str_eq(json_string_value(of(body, "members", 0, "description")), "");

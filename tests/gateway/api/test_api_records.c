@@ -13,15 +13,15 @@
 #include "tests/lib/client_rows.h"
 #include "tests/lib/suite.h"
 
-static struct world *w;
+static struct query_fixture *w;
 static struct http_stats stats;
 static struct api_thread thread;
 
 static void start(void)
 {
-	w = world_small(1, 0, PATH_PAIRWISE);
-	world_publish(w, PATH_PAIRWISE);
-	world_written(w);
+	w = query_fixture_small(1, 0, PATH_PAIRWISE);
+	query_fixture_publish(w, PATH_PAIRWISE);
+	query_fixture_written(w);
 	thread = (struct api_thread){ .source = source_new(w->dir), .stats = &stats };
 	ck_assert_ptr_nonnull(thread.source);
 }
@@ -29,7 +29,7 @@ static void start(void)
 static void stop(void)
 {
 	source_free(thread.source);
-	world_free(w);
+	query_fixture_free(w);
 }
 
 /* --- a record value by value, with jansson: what the writer without it must be equal to
@@ -314,7 +314,7 @@ END_TEST
 
 START_TEST(filters)
 {
-	struct snap_end end = world_end(w, DUAL + 2);
+	struct snap_end end = query_fixture_end(w, DUAL + 2);
 	json_t *body =
 		api_json(&thread, 200, "/v1/records/node?lid=%u", end.base_lid + 1);
 	json_t *r = json_array_get(records_of(body), 0);
@@ -431,13 +431,13 @@ START_TEST(activity)
 	struct stats *daemon = NULL;
 
 	_Static_assert(HOST + 1 == 0x102, "the GUID above");
-	uint8_t *sm = world_attr(w, UMAD_SM_ATTR_SM_INFO, HOST, 1, 64);
+	uint8_t *sm = query_fixture_attr(w, UMAD_SM_ATTR_SM_INFO, HOST, 1, 64);
 	field_set(sm, SMI_GUID, HOST + 1);
-	sm = world_attr(w, UMAD_SM_ATTR_SM_INFO, SW_B, 0, 64);
+	sm = query_fixture_attr(w, UMAD_SM_ATTR_SM_INFO, SW_B, 0, 64);
 	field_set(sm, SMI_GUID, SW_B);
 	field_set(sm, SMI_ACT_COUNT, 7);
 	w->content.sm_port_guid = HOST + 1;
-	world_publish(w, PATH_PAIRWISE);
+	query_fixture_publish(w, PATH_PAIRWISE);
 	ck_assert_str_eq(first_text(mine, "act_count"), "0"); /* no daemon was here */
 	ck_assert_int_eq(stats_open(w->dir, w->a, &why, &daemon), E_OK);
 	for (unsigned n = 4096; n < 4098; n++) {
@@ -496,8 +496,8 @@ START_TEST(tables_not_read)
 	snprintf(of_host, sizeof(of_host), "sltovltable?lid=%u", host);
 	snprintf(of_switch, sizeof(of_switch), "sltovltable?lid=%u", sw);
 	ck_assert(warned(of_host));
-	memset(world_attr(w, UMAD_SM_ATTR_SLVL_TABLE, HOST, 1, 8), 0x13, 8);
-	world_publish(w, PATH_PAIRWISE);
+	memset(query_fixture_attr(w, UMAD_SM_ATTR_SLVL_TABLE, HOST, 1, 8), 0x13, 8);
+	query_fixture_publish(w, PATH_PAIRWISE);
 	ck_assert_uint_eq(count(of_host), 1);
 	ck_assert(!warned(of_host)); /* its node was read */
 	ck_assert(warned(of_switch));
@@ -507,7 +507,7 @@ START_TEST(tables_not_read)
 			                  .target = "/v1/records/sltovltable?stream=1" };
 		struct api_reply reply = { 0 };
 		w->content.qos = on;
-		world_publish(w, PATH_PAIRWISE);
+		query_fixture_publish(w, PATH_PAIRWISE);
 		for (unsigned i = 0; i < 4; i++) {
 			ck_assert_msg(warned(all[i]) == !on, "%s", all[i]);
 		}

@@ -25,7 +25,7 @@ static struct gateway_fixture fixture;
 static struct http_stats stats;
 static struct api_thread thread;
 
-static void start_world(uint32_t grace_ms, char **args)
+static void start_gateway(uint32_t grace_ms, char **args)
 {
 	gateway_fixture_init(&fixture, "ft2", 3, args);
 	gateway_fixture_route(&fixture, 0);
@@ -50,21 +50,21 @@ static void stop(void)
 static void start(void)
 {
 	static char *args[] = { (char *)"8", (char *)"8", (char *)"4" };
-	start_world(10000, args);
+	start_gateway(10000, args);
 }
 
 /* With a grace that is over at once. */
 static void start_hasty(void)
 {
 	static char *args[] = { (char *)"8", (char *)"8", (char *)"4" };
-	start_world(1, args);
+	start_gateway(1, args);
 }
 
 /* 416 end ports, 173,056 pairs. */
 static void start_large(void)
 {
 	static char *args[] = { (char *)"24", (char *)"16", (char *)"8" };
-	start_world(10000, args);
+	start_gateway(10000, args);
 }
 
 static void ask(const char *target, struct api_reply *ret)
@@ -221,7 +221,7 @@ START_TEST(same_as_pages)
 END_TEST
 
 /* Paths from one to all, one question at a time, in the order of PortGUIDs. */
-static json_t *half_world(bool from_all, const char *more)
+static json_t *paths_one_by_one(bool from_all, const char *more)
 {
 	json_t *all = json_array(), *ends = api_json(&thread, 200, "/v1/lids");
 	json_t *sorted = json_object(), *end, *paths;
@@ -265,7 +265,7 @@ START_TEST(paths_to_all)
 {
 	bool from_all = halves[_i].from_all;
 	const char *more = halves[_i].more;
-	json_t *want = half_world(from_all, more);
+	json_t *want = paths_one_by_one(from_all, more);
 	char target[200];
 
 	ck_assert_uint_gt(json_array_size(want), 70);
@@ -282,7 +282,7 @@ START_TEST(paths_to_all)
 END_TEST
 
 /* From all to all: as many as the subnet administration has, source by source. */
-START_TEST(paths_of_the_world)
+START_TEST(paths_of_the_whole_fabric)
 {
 	struct lines l = read_whole("/v1/paths?src=*&dst=*", 5000);
 	struct lines records = read_whole("/v1/records/PathRecord?stream=1", 5000);
@@ -648,7 +648,7 @@ TEST_SUITE(stream)
 
 	tcase_add_loop_test(tc, same_as_pages, 0, COUNT(asked));
 	tcase_add_loop_test(tc, paths_to_all, 0, COUNT(halves));
-	tcase_add_test(tc, paths_of_the_world);
+	tcase_add_test(tc, paths_of_the_whole_fabric);
 	tcase_add_test(tc, published_in_the_middle);
 	tcase_add_test(tc, so_many_at_a_time);
 	tcase_add_loop_test(tc, bad_requests, 0, COUNT(problems));

@@ -7,16 +7,16 @@
 #include "tests/lib/query_fixture.h"
 #include "tests/lib/suite.h"
 
-static struct world *w;
+static struct query_fixture *w;
 
 static void start(void)
 {
-	w = world_small(1, 0, PATH_MINIMAL);
+	w = query_fixture_small(1, 0, PATH_MINIMAL);
 }
 
 static void stop(void)
 {
-	world_free(w);
+	query_fixture_free(w);
 	w = NULL;
 }
 
@@ -130,7 +130,7 @@ START_TEST(operator_names)
 		          : n->guid == TWIN_2 ? "Twin B"
 		                              : NULL;
 	}
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 	static const char *const texts_of_host[] = { "rack 7", "RACK 7:1", "host",
 		                                     "Host:1" };
 	for (unsigned i = 0; i < 4; i++) {
@@ -150,7 +150,7 @@ END_TEST
 
 START_TEST(by_lid)
 {
-	struct snap_end host = world_end(w, HOST + 1);
+	struct snap_end host = query_fixture_end(w, HOST + 1);
 	struct endpoint e;
 	char text[32];
 
@@ -187,20 +187,20 @@ START_TEST(odd_names)
 {
 	static const char longest[] =
 		"0123456789012345678901234567890123456789012345678901234567890123";
-	struct world *t = world_new();
+	struct query_fixture *t = query_fixture_new();
 	struct endpoint_candidates cand;
 	struct endpoint e;
-	uint32_t sw = world_add(t, NODE_SWITCH, 0x10, 40, "core:1");
+	uint32_t sw = query_fixture_add(t, NODE_SWITCH, 0x10, 40, "core:1");
 
 	for (unsigned i = 1; i <= 20; i++) {
-		uint32_t n = world_add(t, NODE_CA, 0x1000 * i, 1,
-		                       i <= 17   ? "same"
-		                       : i == 18 ? "50000"
-		                       : i == 19 ? longest
-		                                 : "");
-		world_cable(t, sw, i, n, 1, WIDTH_4X, SPEED_EDR, 5);
+		uint32_t n = query_fixture_add(t, NODE_CA, 0x1000 * i, 1,
+		                               i <= 17   ? "same"
+		                               : i == 18 ? "50000"
+		                               : i == 19 ? longest
+		                                         : "");
+		query_fixture_cable(t, sw, i, n, 1, WIDTH_4X, SPEED_EDR, 5);
 	}
-	world_start(t, 0, 0, PATH_MINIMAL);
+	query_fixture_start(t, 0, 0, PATH_MINIMAL);
 	ck_assert_int_eq(endpoint_resolve(t->r, "same", &e, &cand), E_AMBIGUOUS);
 	ck_assert(cand.n == 8 && cand.total == 17);
 	ck_assert_int_eq(endpoint_resolve(t->r, "50000", &e, &cand), E_OK);
@@ -216,7 +216,7 @@ START_TEST(odd_names)
 	text[127] = 'x';
 	text[sizeof(text) - 1] = '\0';
 	ck_assert_int_eq(endpoint_resolve(t->r, text, &e, &cand), E_SYNTAX);
-	world_free(t);
+	query_fixture_free(t);
 }
 END_TEST
 

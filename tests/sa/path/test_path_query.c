@@ -21,22 +21,23 @@ enum {
 	R_400 = 21
 };
 
-static struct world *w;
+static struct query_fixture *w;
 
 static void start(void)
 {
-	w = world_small(0, 0, PATH_MINIMAL);
+	w = query_fixture_small(0, 0, PATH_MINIMAL);
 }
 
 static void stop(void)
 {
-	world_free(w);
+	query_fixture_free(w);
 	w = NULL;
 }
 
 static struct path_query between(uint64_t src, uint64_t dst)
 {
-	return (struct path_query){ .src = world_end(w, src), .dst = world_end(w, dst) };
+	return (struct path_query){ .src = query_fixture_end(w, src),
+		                    .dst = query_fixture_end(w, dst) };
 }
 
 static struct path_record only(const struct path_query *q)
@@ -98,7 +99,7 @@ START_TEST(pair)
 	ck_assert_uint_eq(p->packet_life_time, c->life);
 	ck_assert_uint_eq(p->slid, q.src.base_lid);
 	ck_assert_uint_eq(p->dlid, q.dst.base_lid);
-	ck_assert(p->sgid_prefix == WORLD_PREFIX && p->dgid_prefix == WORLD_PREFIX);
+	ck_assert(p->sgid_prefix == FIXTURE_PREFIX && p->dgid_prefix == FIXTURE_PREFIX);
 	ck_assert(p->sgid_guid == c->src && p->dgid_guid == c->dst);
 	ck_assert_uint_eq(p->p_key, 0xffff);
 	ck_assert_uint_eq(p->reversible, 1);
@@ -233,15 +234,16 @@ static void pairs_text(const struct path_query *q, const struct path_record *rec
 START_TEST(mode_order)
 {
 	const struct mode_case *c = &modes[_i];
-	struct world *lmc = world_small(2, 1, c->mode);
+	struct query_fixture *lmc = query_fixture_small(2, 1, c->mode);
 	struct path_record rec[32];
 	char text[100];
 	size_t n = 0;
 
 	for (unsigned swtch = 0; swtch < 2; swtch++) { /* with a row, and without */
 		struct path_query q = { .mode = c->mode,
-			                .src = world_end(lmc, swtch ? SW_C : SW_A),
-			                .dst = world_end(lmc, HOST + 1) };
+			                .src = query_fixture_end(lmc,
+			                                         swtch ? SW_C : SW_A),
+			                .dst = query_fixture_end(lmc, HOST + 1) };
 		ck_assert_int_eq(path_query_run(lmc->r, &q, rec, 32, &n), E_OK);
 		pairs_text(&q, rec, n, text);
 		ck_assert_str_eq(text, c->want);
@@ -261,7 +263,7 @@ START_TEST(mode_order)
 		q.dlid++;
 		ck_assert_int_eq(path_query_run(lmc->r, &q, rec, 32, &n), E_RANGE);
 	}
-	world_free(lmc);
+	query_fixture_free(lmc);
 }
 END_TEST
 
@@ -270,8 +272,9 @@ START_TEST(hops_of_a_way)
 {
 	struct path_hop hop[PATH_HOPS_MAX];
 	unsigned n = 99;
-	struct snap_end host = world_end(w, HOST + 1), twin = world_end(w, TWIN_2 + 1);
-	struct snap_end c = world_end(w, SW_C);
+	struct snap_end host = query_fixture_end(w, HOST + 1),
+			twin = query_fixture_end(w, TWIN_2 + 1);
+	struct snap_end c = query_fixture_end(w, SW_C);
 
 	ck_assert_int_eq(path_hops(w->r, host.base_lid, twin.base_lid, hop, &n), E_OK);
 	ck_assert_uint_eq(n, 3);
@@ -290,8 +293,8 @@ START_TEST(hops_of_a_way)
 	ck_assert_int_eq(path_hops(w->r, host.base_lid, c.base_lid, hop, &n), E_OK);
 	ck_assert(n == 2 && hop[1].out_port == 0);
 
-	uint32_t left = world_end(w, LEFT + 1).base_lid,
-		 right = world_end(w, RIGHT + 1).base_lid;
+	uint32_t left = query_fixture_end(w, LEFT + 1).base_lid,
+		 right = query_fixture_end(w, RIGHT + 1).base_lid;
 	ck_assert_int_eq(path_hops(w->r, left, right, hop, &n), E_OK);
 	ck_assert_uint_eq(n, 0);
 	ck_assert_int_eq(path_hops(w->r, left, host.base_lid, hop, &n), E_NOPATH);
@@ -317,7 +320,7 @@ static void damage(uint64_t sw_guid, uint32_t lid, uint8_t port)
 	ck_assert_int_eq(paths_build(w->g, &w->lids, &lft, &w->route.out.lanes, w->a,
 	                             &w->route.paths),
 	                 E_OK);
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 }
 
 START_TEST(hole)
@@ -326,8 +329,8 @@ START_TEST(hole)
 	struct path_record rec[1];
 	unsigned n;
 	size_t got;
-	uint32_t host = world_end(w, HOST + 1).base_lid,
-		 twin = world_end(w, TWIN_2 + 1).base_lid;
+	uint32_t host = query_fixture_end(w, HOST + 1).base_lid,
+		 twin = query_fixture_end(w, TWIN_2 + 1).base_lid;
 
 	damage(SW_C, twin, 0xff);
 	ck_assert_int_eq(path_hops(w->r, host, twin, hop, &n), E_NOPATH);
@@ -350,8 +353,8 @@ START_TEST(loop)
 	struct path_record rec[1];
 	unsigned n;
 	size_t got;
-	uint32_t host = world_end(w, HOST + 1).base_lid,
-		 twin = world_end(w, TWIN_2 + 1).base_lid;
+	uint32_t host = query_fixture_end(w, HOST + 1).base_lid,
+		 twin = query_fixture_end(w, TWIN_2 + 1).base_lid;
 
 	damage(SW_C, twin, 1);
 	ck_assert_int_eq(path_hops(w->r, host, twin, hop, &n), E_LOOP);
@@ -367,8 +370,8 @@ START_TEST(wrong_door)
 {
 	struct path_hop hop[PATH_HOPS_MAX];
 	unsigned n;
-	uint32_t host = world_end(w, HOST + 1).base_lid,
-		 twin = world_end(w, TWIN_1 + 1).base_lid;
+	uint32_t host = query_fixture_end(w, HOST + 1).base_lid,
+		 twin = query_fixture_end(w, TWIN_1 + 1).base_lid;
 
 	damage(SW_A, twin, 3); /* to another host */
 	ck_assert_int_eq(path_hops(w->r, host, twin, hop, &n), E_NOPATH);
@@ -386,13 +389,13 @@ START_TEST(rows_are_walks)
 {
 	static char *kind_args[] = { "4" };
 	struct topogen_opts o = { .fail = 0.2, .seed = 5 };
-	struct world *t = world_new();
+	struct query_fixture *t = query_fixture_new();
 	struct diags d;
 	unsigned checked = 0;
 
 	diags_init(&d, t->a);
 	ck_assert_int_eq(topogen("ft3", 1, kind_args, &o, t->a, &d, &t->g), E_OK);
-	world_start(t, 1, 0, PATH_ORDERALL);
+	query_fixture_start(t, 1, 0, PATH_ORDERALL);
 	for (uint32_t s = 1; s <= t->lids.top; s++) {
 		struct snap_end src, dst;
 		if (snap_lid(t->r, s, &src) != E_OK || src.sw_row == UINT32_MAX) {
@@ -418,7 +421,7 @@ START_TEST(rows_are_walks)
 		}
 	}
 	ck_assert_uint_gt(checked, 500);
-	world_free(t);
+	query_fixture_free(t);
 }
 END_TEST
 

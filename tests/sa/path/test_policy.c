@@ -24,22 +24,22 @@
 
 enum { R_10 = 3, R_40 = 7, R_100 = 16, ALL_SLS = 0xffff };
 
-static struct world *w;
+static struct query_fixture *w;
 static struct diags d;
 
 static void start(void)
 {
-	w = world_small(0, 0, PATH_MINIMAL);
+	w = query_fixture_small(0, 0, PATH_MINIMAL);
 }
 
 static void start_lmc(void)
 {
-	w = world_small(1, 0, PATH_PAIRWISE);
+	w = query_fixture_small(1, 0, PATH_PAIRWISE);
 }
 
 static void stop(void)
 {
-	world_free(w);
+	query_fixture_free(w);
 	w = NULL;
 }
 
@@ -55,7 +55,7 @@ static void publish(struct policy_in *in)
 	in->free_sls = w->content.free_sls = in->qos ? ALL_SLS : 0;
 	in->d = &d;
 	ck_assert_int_eq(policy_compile(in, w->a, &w->content.policy), E_OK);
-	world_publish(w, w->content.path_selection);
+	query_fixture_publish(w, w->content.path_selection);
 }
 
 static void use_policy(const char *text)
@@ -72,7 +72,8 @@ static void use_policy(const char *text)
 /* The P_Key table of a port, in place of the default one. */
 static void table(uint64_t node, unsigned port, unsigned n, const uint16_t *keys)
 {
-	uint8_t *data = world_attr(w, UMAD_SM_ATTR_PKEY_TABLE, node, port << 16, 64);
+	uint8_t *data =
+		query_fixture_attr(w, UMAD_SM_ATTR_PKEY_TABLE, node, port << 16, 64);
 
 	for (unsigned i = 0; i < n; i++) {
 		field_set(data, 16 * i, 16, keys[i]);
@@ -81,7 +82,8 @@ static void table(uint64_t node, unsigned port, unsigned n, const uint16_t *keys
 
 static struct path_query between(uint64_t src, uint64_t dst)
 {
-	return (struct path_query){ .src = world_end(w, src), .dst = world_end(w, dst) };
+	return (struct path_query){ .src = query_fixture_end(w, src),
+		                    .dst = query_fixture_end(w, dst) };
 }
 
 /* --- qos-policy.conf, by hand ----------------------------------------------------- */
@@ -243,7 +245,7 @@ START_TEST(no_policy)
 	ck_assert_uint_eq(p->head.n_rules, 7);
 	w->content.policy = NULL;
 	ck_assert_int_eq(snap_publish(w->w, &w->content, 2, &done), -EINVAL);
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 	ck_assert_int_eq(snap_policy(w->r, &p), E_OK);
 	ck_assert_ptr_null(p);
 }
@@ -277,7 +279,7 @@ START_TEST(damaged_policy)
 			bad.head.default_level = i;
 		}
 		w->content.policy = &bad;
-		world_publish(w, PATH_MINIMAL);
+		query_fixture_publish(w, PATH_MINIMAL);
 		int ret = snap_policy(w->r, &p);
 		ck_assert(ret == E_OK || ret == E_MALFORMED);
 		for (unsigned k = 0; k < 16; k++) {
@@ -610,10 +612,10 @@ START_TEST(virtual_fabric_limits)
 	ck_assert_uint_eq(n, 2);
 	ck_assert_uint_eq(rec[0].mtu, 5);
 	ck_assert_uint_eq(rec[0].rate, R_40);
-	ck_assert_uint_eq(rec[0].packet_life_time, WORLD_LIFE_TIME);
+	ck_assert_uint_eq(rec[0].packet_life_time, FIXTURE_LIFE_TIME);
 	ck_assert_uint_eq(rec[1].mtu, 4);
 	ck_assert_uint_eq(rec[1].rate, 15); /* 25 Gb/s */
-	ck_assert_uint_eq(rec[1].packet_life_time, WORLD_LIFE_TIME + 2);
+	ck_assert_uint_eq(rec[1].packet_life_time, FIXTURE_LIFE_TIME + 2);
 }
 END_TEST
 

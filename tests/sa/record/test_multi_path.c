@@ -25,7 +25,7 @@ static struct request multi(const uint64_t *src, const uint64_t *dst, uint64_t m
 
 	for (unsigned side = 0; side < 2; side++) {
 		for (const uint64_t *guid = side ? dst : src; *guid; guid++) {
-			put_gid(&q, GIDS + 16 * (n[0] + n[1]), WORLD_PREFIX, *guid);
+			put_gid(&q, GIDS + 16 * (n[0] + n[1]), FIXTURE_PREFIX, *guid);
 			n[side]++;
 		}
 	}
@@ -94,21 +94,21 @@ static const struct {
 	unsigned status;
 	size_t n;
 } asked[] = {
-	{ "no counts",           1, 1, 0,                        WORLD_PREFIX, TWIN_2 + 1, INSUF_COMPS, 0 },
-	{ "one count",           1, 1, 0x80000,                  WORLD_PREFIX, TWIN_2 + 1, INSUF_COMPS, 0 },
-	{ "half a service id",   1, 1, MP_COUNTS | MP_SERVICE_LSB, WORLD_PREFIX, TWIN_2 + 1, INSUF_COMPS, 0 },
-	{ "no source",           0, 1, MP_COUNTS,                WORLD_PREFIX, TWIN_2 + 1, REQ_INVALID, 0 },
-	{ "no destination",      1, 0, MP_COUNTS,                WORLD_PREFIX, TWIN_2 + 1, REQ_INVALID, 0 },
-	{ "more than a MAD has", 6, 6, MP_COUNTS,                WORLD_PREFIX, TWIN_2 + 1, REQ_INVALID, 0 },
-	{ "far too many",      255, 1, MP_COUNTS,                WORLD_PREFIX, TWIN_2 + 1, REQ_INVALID, 0 },
+	{ "no counts",           1, 1, 0,                        FIXTURE_PREFIX, TWIN_2 + 1, INSUF_COMPS, 0 },
+	{ "one count",           1, 1, 0x80000,                  FIXTURE_PREFIX, TWIN_2 + 1, INSUF_COMPS, 0 },
+	{ "half a service id",   1, 1, MP_COUNTS | MP_SERVICE_LSB, FIXTURE_PREFIX, TWIN_2 + 1, INSUF_COMPS, 0 },
+	{ "no source",           0, 1, MP_COUNTS,                FIXTURE_PREFIX, TWIN_2 + 1, REQ_INVALID, 0 },
+	{ "no destination",      1, 0, MP_COUNTS,                FIXTURE_PREFIX, TWIN_2 + 1, REQ_INVALID, 0 },
+	{ "more than a MAD has", 6, 6, MP_COUNTS,                FIXTURE_PREFIX, TWIN_2 + 1, REQ_INVALID, 0 },
+	{ "far too many",      255, 1, MP_COUNTS,                FIXTURE_PREFIX, TWIN_2 + 1, REQ_INVALID, 0 },
 	{ "multicast",           1, 1, MP_COUNTS,   0xff12401bffff0000, 1,          INVALID_GID, 0 },
 	{ "another subnet",      1, 1, MP_COUNTS,   0xfec0000000000099, 1,          INVALID_GID, 0 },
-	{ "unknown",             1, 1, MP_COUNTS,                WORLD_PREFIX, 0x999,      INVALID_GID, 0 },
-	{ "NumbPath 0",          1, 1, MP_COUNTS | MP_NUMB,      WORLD_PREFIX, TWIN_2 + 1, REQ_INVALID, 0 },
-	{ "other part",          1, 1, MP_COUNTS,                WORLD_PREFIX, LEFT + 1,   0, 0 },
-	{ "good",                1, 1, MP_COUNTS,                WORLD_PREFIX, TWIN_2 + 1, 0, 1 },
-	{ "reversible",          1, 1, MP_COUNTS | MP_REVERSIBLE, WORLD_PREFIX, TWIN_2 + 1, 0, 1 },
-	{ "MTU above 4096",      1, 1, MP_COUNTS | MP_MTU,       WORLD_PREFIX, TWIN_2 + 1, REQ_INVALID, 0 },
+	{ "unknown",             1, 1, MP_COUNTS,                FIXTURE_PREFIX, 0x999,      INVALID_GID, 0 },
+	{ "NumbPath 0",          1, 1, MP_COUNTS | MP_NUMB,      FIXTURE_PREFIX, TWIN_2 + 1, REQ_INVALID, 0 },
+	{ "other part",          1, 1, MP_COUNTS,                FIXTURE_PREFIX, LEFT + 1,   0, 0 },
+	{ "good",                1, 1, MP_COUNTS,                FIXTURE_PREFIX, TWIN_2 + 1, 0, 1 },
+	{ "reversible",          1, 1, MP_COUNTS | MP_REVERSIBLE, FIXTURE_PREFIX, TWIN_2 + 1, 0, 1 },
+	{ "MTU above 4096",      1, 1, MP_COUNTS | MP_MTU,       FIXTURE_PREFIX, TWIN_2 + 1, REQ_INVALID, 0 },
 };
 /* clang-format on */
 
@@ -156,10 +156,10 @@ static void start_tree(void)
 	struct topogen_opts o = { .fail = 0 };
 	struct diags d;
 
-	w = world_new();
+	w = query_fixture_new();
 	diags_init(&d, w->a);
 	ck_assert_int_eq(topogen("ft2", 3, args, &o, w->a, &d, &w->g), E_OK);
-	world_start(w, 2, 0, PATH_SRCDSTALL);
+	query_fixture_start(w, 2, 0, PATH_SRCDSTALL);
 	asker = lid_of(w->g->ports[w->g->hosts[0]].guid);
 }
 
@@ -309,7 +309,7 @@ static const char *trace_text(void)
 	*at = '\0';
 	for (size_t i = 0; i < n_records(); i++) {
 		const uint8_t *r = record(i);
-		ck_assert_uint_eq(get(r, 8), WORLD_PREFIX);
+		ck_assert_uint_eq(get(r, 8), FIXTURE_PREFIX);
 		at += sprintf(at, "%s%llx", i ? " " : "",
 		              (unsigned long long)get(r + 12, 8));
 		at += r[44] ? sprintf(at, ":%u", r[44]) : 0;

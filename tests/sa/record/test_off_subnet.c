@@ -14,16 +14,16 @@ enum { ROUTER = 0x701, ROUTER_2 = 0x801, ALIAS = 0xa11a5 };
 /* A switch with two hosts and two routers. */
 static void start_routers(void)
 {
-	w = world_new();
-	uint32_t sw = world_add(w, NODE_SWITCH, SW_A, 8, "sw-a");
-	uint32_t node[] = { world_add(w, NODE_CA, HOST, 1, "host"),
-		            world_add(w, NODE_CA, TWIN_1, 1, "twin"),
-		            world_add(w, NODE_ROUTER, ROUTER, 1, "router"),
-		            world_add(w, NODE_ROUTER, ROUTER_2, 1, "router 2") };
+	w = query_fixture_new();
+	uint32_t sw = query_fixture_add(w, NODE_SWITCH, SW_A, 8, "sw-a");
+	uint32_t node[] = { query_fixture_add(w, NODE_CA, HOST, 1, "host"),
+		            query_fixture_add(w, NODE_CA, TWIN_1, 1, "twin"),
+		            query_fixture_add(w, NODE_ROUTER, ROUTER, 1, "router"),
+		            query_fixture_add(w, NODE_ROUTER, ROUTER_2, 1, "router 2") };
 	for (unsigned i = 0; i < 4; i++) {
-		world_cable(w, sw, i + 1, node[i], 1, WIDTH_4X, SPEED_EDR, 4);
+		query_fixture_cable(w, sw, i + 1, node[i], 1, WIDTH_4X, SPEED_EDR, 4);
 	}
-	world_start(w, 0, 0, PATH_MINIMAL);
+	query_fixture_start(w, 0, 0, PATH_MINIMAL);
 	/* the second GUID of HOST's first block, and one that is TWIN_1's own */
 	struct snap_attr *a = w->attrs;
 	for (size_t i = 0; i < w->content.n_attrs; i++) {
@@ -33,7 +33,7 @@ static void start_routers(void)
 			put((uint8_t *)(uintptr_t)a[i].data + 24, 8, TWIN_1 + 1);
 		}
 	}
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 }
 
 static void route_with(const char *text)
@@ -43,7 +43,7 @@ static void route_with(const char *text)
 	ck_assert_int_eq(
 		prefix_routes_parse("test", text, strlen(text), w->a, NULL, &list), E_OK);
 	w->content.prefix_routes = list;
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 }
 
 static struct request to_gid(unsigned method, uint64_t prefix, uint64_t guid)
@@ -71,7 +71,7 @@ static const struct {
 	{ "* 302\n* 802",                         FOREIGN,     ROUTER_2 + 1 },
 	{ "* 999",                                FOREIGN,     0 },
 	/* the own subnet is not looked up */
-	{ "* *",                                  WORLD_PREFIX, 0 },
+	{ "* *",                                  FIXTURE_PREFIX, 0 },
 	{ "* *",                                  LINK_LOCAL,  0 },
 };
 /* clang-format on */
@@ -91,7 +91,7 @@ START_TEST(prefix_routes)
 	ck_assert_uint_eq(get(record(0) + 16, 8), 0x1234567);
 	ck_assert_uint_eq(get(record(0) + 40, 2), lid_of(off_subnet[_i].router));
 	ck_assert_uint_eq(record(0)[47], 255); /* HopLimit */
-	q = to_gid(GET, WORLD_PREFIX, TWIN_1 + 1);
+	q = to_gid(GET, FIXTURE_PREFIX, TWIN_1 + 1);
 	ck_assert_uint_eq(status_of(&q), 0);
 	ck_assert_uint_eq(record(0)[47], 0);
 }
@@ -100,7 +100,7 @@ END_TEST
 /* A source of another subnet is nobody's here. */
 START_TEST(foreign_source)
 {
-	struct request q = to_gid(GET, WORLD_PREFIX, TWIN_1 + 1);
+	struct request q = to_gid(GET, FIXTURE_PREFIX, TWIN_1 + 1);
 
 	route_with("* *");
 	put_gid(&q, 24, FOREIGN, HOST + 1);
@@ -132,12 +132,12 @@ START_TEST(life_times)
 {
 	static const uint8_t codes[SNAP_HOPS_MAX] = { 11, 12, 13, 14, 14,
 		                                      14, 14, 14, 14, 14 };
-	struct request q = to_gid(GET, WORLD_PREFIX, TWIN_1 + 1);
+	struct request q = to_gid(GET, FIXTURE_PREFIX, TWIN_1 + 1);
 
 	stop();
 	start(); /* the small fabric: up to three switches on the way */
 	memcpy(w->content.life_time_by_hops, codes, sizeof(codes));
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 	q = by_lids(GET, HOST + 1, TWIN_1 + 1, 0); /* over A */
 	ck_assert_uint_eq(status_of(&q), 0);
 	ck_assert_uint_eq(record(0)[56], 0x80 | 11);

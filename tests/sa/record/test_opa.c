@@ -34,22 +34,25 @@ static void setup(void)
 	give(TWIN_1, 0x8001, 0);
 	give(LEFT, 0x8002, 0);
 	for (unsigned position = 0; position < 3; position++) {
-		uint8_t *block = world_attr(w, UMAD_SM_ATTR_MCAST_FT, SW_A,
-		                            position << 28 | 0x1ff, 64);
+		uint8_t *block = query_fixture_attr(w, UMAD_SM_ATTR_MCAST_FT, SW_A,
+		                                    position << 28 | 0x1ff, 64);
 		for (unsigned i = 0; i < 32; i++) {
 			put(block + 2 * (size_t)i, 2, position << 8 | i);
 		}
 	}
 	for (unsigned block = 1; block <= 4; block++) {
-		memset(world_attr(w, UMAD_SM_ATTR_VL_ARB_TABLE, SW_A, 2 << 8 | block, 64),
+		memset(query_fixture_attr(w, UMAD_SM_ATTR_VL_ARB_TABLE, SW_A,
+		                          2 << 8 | block, 64),
 		       (int)block, 64);
-		memset(world_attr(w, UMAD_SM_ATTR_VL_ARB_TABLE, HOST, 1 << 8 | block, 64),
+		memset(query_fixture_attr(w, UMAD_SM_ATTR_VL_ARB_TABLE, HOST,
+		                          1 << 8 | block, 64),
 		       (int)(4 + block), 64);
 	}
 	/* switch A: port 2 treats all alike, port 3 not; port 4 does, as far as it was
 	 * told */
 	for (unsigned out = 2; out <= 4; out++) {
-		uint8_t *maps = world_attr(w, UMAD_SM_ATTR_SLVL_TABLE, SW_A, out, 9 * 8);
+		uint8_t *maps =
+			query_fixture_attr(w, UMAD_SM_ATTR_SLVL_TABLE, SW_A, out, 9 * 8);
 		for (unsigned in = 0; in < 9; in++) {
 			put(maps + 8 * (size_t)in, 8,
 			    out == 4 && in != 5 ? UINT64_MAX
@@ -57,10 +60,10 @@ static void setup(void)
 			                                  (out == 3 && in == 4));
 		}
 	}
-	put(world_attr(w, UMAD_SM_ATTR_SLVL_TABLE, HOST, 1, 8), 8,
+	put(query_fixture_attr(w, UMAD_SM_ATTR_SLVL_TABLE, HOST, 1, 8), 8,
 	    UINT64_C(0x0000111122223333));
 	w->content.multicast_fdb_cap = 8;
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 	open_store();
 	asker = lid_of(HOST + 1);
 }
@@ -131,7 +134,7 @@ START_TEST(port_info)
 	field_set(ib, PI_LINK_SPEED_EXT_SUPPORTED, 1 | 2);
 	field_set(ib, PI_LINK_SPEED_EXT_ENABLED, 1); /* 14 Gb/s has no code */
 	field_set(ib, PI_LINK_SPEED_EXT_ACTIVE, 2);
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 
 	ck_assert_uint_eq(ask_all(PORT_INFO_RECORD, lid), 1);
 	const uint8_t *r = record(0);
@@ -192,13 +195,13 @@ START_TEST(sm_info)
 	enum { GUID_AT = 8, ACT_COUNT_AT = 24 };
 
 	for (unsigned own = 0; own < 2; own++) {
-		uint8_t *sm =
-			world_attr(w, UMAD_SM_ATTR_SM_INFO, own ? HOST : SW_B, own, 64);
+		uint8_t *sm = query_fixture_attr(w, UMAD_SM_ATTR_SM_INFO,
+		                                 own ? HOST : SW_B, own, 64);
 		field_set(sm, SMI_GUID, own ? HOST + 1 : SW_B);
 		field_set(sm, SMI_ACT_COUNT, own ? 0 : 7);
 	}
 	w->content.sm_port_guid = HOST + 1;
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 	limits.act_count = 4711;
 	for (unsigned own = 0; own < 2; own++) {
 		ck_assert_uint_eq(ask_all(SM_INFO_RECORD, lid_of(own ? HOST + 1 : SW_B)),
@@ -345,7 +348,7 @@ START_TEST(fabric)
 	set_link(DUAL, 2, 2 | 1, 1);
 	set_link(SW_B, 4, 2 | 8, 2); /* 12x, but the far end has 4x */
 	set_link(TWIN_2, 1, 2, 2);
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 	static const uint32_t now[] = { 6, 3, 0, 6, 1, 1, 1, 0, 0, 1 };
 	for (unsigned i = 0; i < 10; i++) {
 		ck_assert_uint_eq(get(fabric_info() + 4 * (size_t)i, 4), now[i]);
@@ -359,7 +362,7 @@ START_TEST(device_tree)
 {
 	port_of(SW_A, 0)->state = port_of(SW_A, 1)->state = PORT_ACTIVE;
 	port_of(DUAL, 2)->state = PORT_ACTIVE;
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 	ck_assert_uint_eq(ask_all(DEVICE_TREE, 0),
 	                  8); /* one per node; LEFT is not seen */
 	ck_assert_uint_eq(ask_all(DEVICE_TREE, lid_of(SW_A)), 1);
@@ -440,7 +443,7 @@ static void use_fabrics(void)
 		                    sizeof(uint64_t)),
 	};
 	w->content.policy = &p;
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 }
 
 static size_t fabrics_by(uint64_t mask, unsigned at, unsigned bytes, uint64_t value)
@@ -565,7 +568,7 @@ START_TEST(services)
 	ck_assert_uint_eq(say(&q), 0);
 	ck_assert_uint_eq(get(record(0) + 8, 4), lid_of(HOST + 1));
 	ck_assert_uint_eq(get(record(0) + 12, 2), 0xffff); /* the default partition */
-	ck_assert_uint_eq(get(record(0) + 16, 8), WORLD_PREFIX);
+	ck_assert_uint_eq(get(record(0) + 16, 8), FIXTURE_PREFIX);
 	ck_assert_uint_eq(get(record(0) + 24, 8), HOST + 1);
 	ck_assert_uint_eq(get(record(0) + 40, 8), 0); /* the key is secret */
 	struct request ib = request(GET, SERVICE_RECORD, 0x40);
@@ -586,7 +589,7 @@ START_TEST(services)
 	ck_assert_uint_eq(status_of(&q), NO_RECORDS);
 	q = opa(DELETE, SERVICE_RECORD, 0x1 | 0x10);
 	put_component(&q, 0, 8, 0x1122334455667788);
-	put_gid(&q, 16, WORLD_PREFIX, HOST + 1);
+	put_gid(&q, 16, FIXTURE_PREFIX, HOST + 1);
 	ck_assert_uint_eq(say(&q), 0);
 	ck_assert_uint_eq(status_of(&ib), NO_RECORDS);
 }
@@ -599,7 +602,7 @@ static struct request join(uint64_t mgid, uint64_t more)
 	struct request q = opa(SET, MCMEMBER_RECORD, 0x1 | 0x2 | 0x20000 | more);
 
 	put_gid(&q, 0, GROUP_TOP, mgid);
-	put_gid(&q, 16, WORLD_PREFIX, HOST + 1);
+	put_gid(&q, 16, FIXTURE_PREFIX, HOST + 1);
 	put_component(&q, 48, 1, 0x21); /* Scope 2, full member */
 	return q;
 }
@@ -633,7 +636,7 @@ START_TEST(groups)
 	/* a path to the group, in both layouts */
 	q = opa(GET, PATH_RECORD, PR_SGID | PR_DGID);
 	put_gid(&q, 8, GROUP_TOP, 0x1234);
-	put_gid(&q, 24, WORLD_PREFIX, HOST + 1);
+	put_gid(&q, 24, FIXTURE_PREFIX, HOST + 1);
 	ck_assert_uint_eq(status_of(&q), 0);
 	ck_assert_uint_eq(get(record(0) + 40, 4), mlid);
 	ck_assert_uint_eq(get(record(0) + 44, 4), lid_of(HOST + 1));
@@ -707,9 +710,10 @@ enum { HIGH = 0x12342 };
 
 static void setup_high(void)
 {
-	w = world_small_high(1, 0, PATH_PAIRWISE,
-	                     (struct lid_memory){ .guid = TWIN_2 + 1,
-	                                          .range = { .base = HIGH, .lmc = 1 } });
+	w = query_fixture_small_high(
+		1, 0, PATH_PAIRWISE,
+		(struct lid_memory){ .guid = TWIN_2 + 1,
+	                             .range = { .base = HIGH, .lmc = 1 } });
 	asker = lid_of(HOST + 1);
 	ck_assert_uint_eq(lid_of(TWIN_2 + 1), HIGH);
 }
@@ -728,9 +732,9 @@ START_TEST(high_lids)
 	ck_assert_uint_eq(n_records(), 2);
 	for (unsigned i = 0; i < 2; i++) {
 		const uint8_t *r = record(i);
-		ck_assert_uint_eq(get(r + 8, 8), WORLD_PREFIX);
+		ck_assert_uint_eq(get(r + 8, 8), FIXTURE_PREFIX);
 		ck_assert_uint_eq(get(r + 16, 8), OPA_GUID(HIGH + i));
-		ck_assert_uint_eq(get(r + 24, 8), WORLD_PREFIX);
+		ck_assert_uint_eq(get(r + 24, 8), FIXTURE_PREFIX);
 		ck_assert_uint_eq(get(r + 32, 8), OPA_GUID(host + i));
 		ck_assert_uint_eq(get(r + 40, 2), 0x2342 + i); /* low 14 bits */
 		ck_assert_uint_eq(get(r + 42, 2), host + i);
@@ -769,8 +773,8 @@ START_TEST(high_lids_of_many)
 	struct request q = request(GET_MULTI, MULTI_PATH_RECORD, 0x180000);
 
 	q.mad[DATA + 15] = q.mad[DATA + 16] = 1;
-	put_gid(&q, 24, WORLD_PREFIX, HOST + 1);
-	put_gid(&q, 40, WORLD_PREFIX, OPA_GUID(HIGH + 1));
+	put_gid(&q, 24, FIXTURE_PREFIX, HOST + 1);
+	put_gid(&q, 40, FIXTURE_PREFIX, OPA_GUID(HIGH + 1));
 	ck_assert_uint_eq(status_of(&q), 0);
 	ck_assert_uint_ge(n_records(), 1);
 	ck_assert_uint_eq(get(record(0) + 16, 8), OPA_GUID(HIGH + 1));

@@ -10,38 +10,42 @@ enum { SWITCH_INFO_MASK_TOP = 1 << 5 };
 /* More payloads than the fixture has: of HOST's port and of switch A. */
 static void more_attrs(void)
 {
-	uint8_t *sm = world_attr(w, UMAD_SM_ATTR_SM_INFO, HOST, 1, 64);
+	uint8_t *sm = query_fixture_attr(w, UMAD_SM_ATTR_SM_INFO, HOST, 1, 64);
 	field_set(sm, SMI_GUID, HOST + 1);
 	field_set(sm, SMI_SM_KEY, 0x77);
 	field_set(sm, SMI_ACT_COUNT, 5);
 	field_set(sm, SMI_PRIORITY, 9);
 	field_set(sm, SMI_SM_STATE, 3);
-	sm = world_attr(w, UMAD_SM_ATTR_SM_INFO, SW_B, 0, 64);
+	sm = query_fixture_attr(w, UMAD_SM_ATTR_SM_INFO, SW_B, 0, 64);
 	field_set(sm, SMI_GUID, SW_B);
 	field_set(sm, SMI_PRIORITY, 2);
 	field_set(sm, SMI_SM_STATE, 2);
 	for (unsigned block = 0; block < 2; block++) {
-		put(world_attr(w, UMAD_SM_ATTR_PKEY_TABLE, HOST, 1 << 16 | block, 64), 2,
-		    block ? 0x8123 : 0xffff);
-		put(world_attr(w, UMAD_SM_ATTR_PKEY_TABLE, SW_A, block << 16, 64), 2,
-		    0xffff);
+		put(query_fixture_attr(w, UMAD_SM_ATTR_PKEY_TABLE, HOST, 1 << 16 | block,
+		                       64),
+		    2, block ? 0x8123 : 0xffff);
+		put(query_fixture_attr(w, UMAD_SM_ATTR_PKEY_TABLE, SW_A, block << 16, 64),
+		    2, 0xffff);
 	}
 	for (unsigned position = 0; position < 16; position += 15) {
-		memset(world_attr(w, UMAD_SM_ATTR_MCAST_FT, SW_A,
-		                  (uint32_t)position << 28 | 0x1ff, 64),
+		memset(query_fixture_attr(w, UMAD_SM_ATTR_MCAST_FT, SW_A,
+		                          (uint32_t)position << 28 | 0x1ff, 64),
 		       (int)position, 64);
 	}
-	memset(world_attr(w, UMAD_SM_ATTR_VL_ARB_TABLE, SW_A, 2 << 8 | 3, 64), 7, 64);
-	memset(world_attr(w, UMAD_SM_ATTR_SLVL_TABLE, SW_A, 2, 3 * 8), 0x12, 3 * 8);
-	memset(world_attr(w, UMAD_SM_ATTR_VL_ARB_TABLE, HOST, 1 << 8 | 1, 64), 8, 64);
-	memset(world_attr(w, UMAD_SM_ATTR_SLVL_TABLE, HOST, 1, 8), 0x13, 8);
+	memset(query_fixture_attr(w, UMAD_SM_ATTR_VL_ARB_TABLE, SW_A, 2 << 8 | 3, 64), 7,
+	       64);
+	memset(query_fixture_attr(w, UMAD_SM_ATTR_SLVL_TABLE, SW_A, 2, 3 * 8), 0x12,
+	       3 * 8);
+	memset(query_fixture_attr(w, UMAD_SM_ATTR_VL_ARB_TABLE, HOST, 1 << 8 | 1, 64), 8,
+	       64);
+	memset(query_fixture_attr(w, UMAD_SM_ATTR_SLVL_TABLE, HOST, 1, 8), 0x13, 8);
 }
 
 static void start_more(void)
 {
 	start_lmc(1, 0, PATH_MINIMAL);
 	more_attrs();
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 }
 
 /* Values that stand for a LID of the fabric. */

@@ -14,8 +14,8 @@
 
 static void give(uint64_t node, unsigned port, uint16_t first, uint16_t second)
 {
-	uint8_t *keys =
-		world_attr(w, UMAD_SM_ATTR_PKEY_TABLE, node, (uint32_t)port << 16, 64);
+	uint8_t *keys = query_fixture_attr(w, UMAD_SM_ATTR_PKEY_TABLE, node,
+	                                   (uint32_t)port << 16, 64);
 
 	put(keys, 2, first);
 	put(keys + 10, 2, second); /* with empty places before it */
@@ -30,7 +30,7 @@ static void start_partitions(void)
 	give(DUAL, 1, 0x0001, 0);
 	give(LEFT, 1, 0x8002, 0);
 	give(RIGHT, 1, 0x0002, 0);
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 }
 
 static void ask_as(uint64_t port_guid)

@@ -20,9 +20,9 @@ START_TEST(path_bytes)
 	const uint8_t *r = record(0);
 	ck_assert_uint_eq(get(reply.data + 44, 2), 8);
 	ck_assert_uint_eq(get(r, 8), 0x1000000000000042);
-	ck_assert_uint_eq(get(r + 8, 8), WORLD_PREFIX);
+	ck_assert_uint_eq(get(r + 8, 8), FIXTURE_PREFIX);
 	ck_assert_uint_eq(get(r + 16, 8), TWIN_2 + 1);
-	ck_assert_uint_eq(get(r + 24, 8), WORLD_PREFIX);
+	ck_assert_uint_eq(get(r + 24, 8), FIXTURE_PREFIX);
 	ck_assert_uint_eq(get(r + 32, 8), HOST + 1);
 	ck_assert_uint_eq(get(r + 40, 2), lid_of(TWIN_2 + 1));
 	ck_assert_uint_eq(get(r + 42, 2), lid_of(HOST + 1));
@@ -33,7 +33,7 @@ START_TEST(path_bytes)
 	ck_assert_uint_eq(get(r + 52, 2), 0x1230); /* class as asked, SL 0 */
 	ck_assert_uint_eq(r[54], 0x80 | 4);
 	ck_assert_uint_eq(r[55], 0x80 | 12);
-	ck_assert_uint_eq(r[56], 0x80 | WORLD_LIFE_TIME);
+	ck_assert_uint_eq(r[56], 0x80 | FIXTURE_LIFE_TIME);
 	ck_assert_uint_eq(r[57], 0);
 	for (unsigned i = 58; i < 200; i++) {
 		ck_assert_uint_eq(r[i], 0);
@@ -98,7 +98,7 @@ START_TEST(path_component)
 	const struct path_case *c = &path_cases[_i];
 	struct request q = by_lids(GET, HOST + 1, TWIN_2 + 1, c->mask);
 
-	put_gid(&q, 8, WORLD_PREFIX, TWIN_2 + 1);
+	put_gid(&q, 8, FIXTURE_PREFIX, TWIN_2 + 1);
 	put_gid(&q, 24, UINT64_C(0xfe80000000000000), HOST + 1);
 	put(q.mad + DATA + c->at, c->bytes,
 	    c->value == 0xfffe ? lid_of(LEFT + 1) : c->value);
@@ -165,7 +165,7 @@ START_TEST(one_to_all)
 }
 END_TEST
 
-START_TEST(world_and_limit)
+START_TEST(whole_table_and_limit)
 {
 	struct request q = request(GET_TABLE, PATH_RECORD, 0);
 	struct sa_limits before = limits;
@@ -362,7 +362,7 @@ START_TEST(capability_masks)
 	struct request q = request(GET_TABLE, PORT_INFO_RECORD, 1 << 7);
 	struct request q2 = request(GET_TABLE, PORT_INFO_RECORD, UINT64_C(1) << 53);
 
-	put(q.mad + DATA + 4 + 20, 4, WORLD_CAPABILITY_MASK);
+	put(q.mad + DATA + 4 + 20, 4, FIXTURE_CAPABILITY_MASK);
 	put(q2.mad + DATA + 4 + 60, 2, 0x0100);
 	ck_assert_uint_eq(status_of(&q), 0);
 	ck_assert_uint_eq(n_records(), 3 * 9 + 7);
@@ -387,13 +387,13 @@ START_TEST(trust)
 {
 	struct request q = request(GET_TABLE, PORT_INFO_RECORD, 8); /* M_Key */
 
-	put(q.mad + DATA + 4, 8, WORLD_M_KEY);
+	put(q.mad + DATA + 4, 8, FIXTURE_M_KEY);
 	ck_assert_uint_eq(status_of(&q), 0);
 	ck_assert_uint_eq(n_records(), 0); /* not shown, not compared with */
 	put(q.mad + 36, 8, SA_KEY);
 	ck_assert_uint_eq(status_of(&q), 0);
 	ck_assert_uint_eq(n_records(), 3 * 9 + 7);
-	ck_assert_uint_eq(get(record(0) + 4, 8), WORLD_M_KEY);
+	ck_assert_uint_eq(get(record(0) + 4, 8), FIXTURE_M_KEY);
 	put(q.mad + 36, 8, SA_KEY + 1);
 	ck_assert_int_eq(ask(&q), -EPERM);
 }
@@ -629,7 +629,7 @@ TEST_SUITE(answer)
 	tcase_add_test(tc, raw_traffic);
 	tcase_add_test(tc, foreign_gids);
 	tcase_add_test(tc, one_to_all);
-	tcase_add_test(tc, world_and_limit);
+	tcase_add_test(tc, whole_table_and_limit);
 	tcase_add_loop_test(tc, gate, 0, sizeof(gates) / sizeof(gates[0]));
 	tcase_add_test(tc, class_port_info);
 	tcase_add_test(tc, capability_masks);

@@ -27,7 +27,8 @@ static unsigned seen; /* MADs of the wire that were looked at */
 
 static void give(uint64_t node, uint16_t first, uint16_t second)
 {
-	uint8_t *keys = world_attr(w, UMAD_SM_ATTR_PKEY_TABLE, node, 1u << 16, 64);
+	uint8_t *keys =
+		query_fixture_attr(w, UMAD_SM_ATTR_PKEY_TABLE, node, 1u << 16, 64);
 
 	put(keys, 2, first);
 	put(keys + 2, 2, second);
@@ -40,7 +41,7 @@ static void setup_partitions(void)
 	give(TWIN_1, 0x7fff, 0);
 	give(LEFT, 0x8002, 0);
 	w->content.multicast_fdb_cap = 8;
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 	seen = 0;
 }
 
@@ -49,7 +50,7 @@ static struct request member(unsigned method, uint64_t low, unsigned p_key, uint
 	struct request q = request(method, MCMEMBER_RECORD, M_CREATE);
 
 	put_gid(&q, 0, MGID_TOP, low);
-	put_gid(&q, 16, WORLD_PREFIX, port);
+	put_gid(&q, 16, FIXTURE_PREFIX, port);
 	put_component(&q, 32, 4, 0x1234);
 	put_component(&q, 40, 2, p_key);
 	put_component(&q, 48, 1, FULL);
@@ -95,7 +96,7 @@ static void hears(unsigned trap, uint64_t top, uint64_t low)
 	ck_assert_uint_eq(get(n + 6, 2), 1); /* the SM's LID */
 	ck_assert_uint_eq(get(n + 16, 8), top);
 	ck_assert_uint_eq(get(n + 24, 8), low);
-	ck_assert_uint_eq(get(n + 64, 8), WORLD_PREFIX);
+	ck_assert_uint_eq(get(n + 64, 8), FIXTURE_PREFIX);
 	ck_assert_uint_eq(lid, lid_of(HOST + 1));
 }
 
@@ -235,7 +236,7 @@ START_TEST(forwarded)
 	sa_server_trap(server, notice);
 	const uint8_t *n = next_report(&lid);
 	ck_assert_mem_eq(n, notice, 64); /* as it came */
-	ck_assert_uint_eq(get(n + 64, 8), WORLD_PREFIX);
+	ck_assert_uint_eq(get(n + 64, 8), FIXTURE_PREFIX);
 	ck_assert_uint_eq(get(n + 72, 8), DUAL + 1);
 	ck_assert_uint_eq(lid, lid_of(HOST + 1));
 	close_server();
@@ -286,7 +287,7 @@ START_TEST(ports)
 		ck_assert_uint_eq(wire.n, 0);
 	}
 	give(RIGHT, 0xffff, 0x0002); /* LEFT is a full member of that */
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 	for (unsigned there = 0; there <= 1; there++) {
 		set_lid(port, lid, there);
 		ck_assert_int_eq(reports_ports(reports, w->r, store), E_OK);

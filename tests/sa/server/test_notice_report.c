@@ -226,11 +226,12 @@ END_TEST
 /* Who shares no P_Key with the issuer hears nothing of it. */
 START_TEST(partitions)
 {
-	uint8_t *left = world_attr(w, UMAD_SM_ATTR_PKEY_TABLE, LEFT, 1u << 16, 64);
+	uint8_t *left =
+		query_fixture_attr(w, UMAD_SM_ATTR_PKEY_TABLE, LEFT, 1u << 16, 64);
 	struct request q = everything(0xffff);
 
 	put(left, 2, 0x8002);
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 	subscribe(HOST + 1, &q);
 	subscribe(LEFT + 1, &q);
 	event(128, SW_B);
@@ -267,7 +268,7 @@ START_TEST(ports_come_and_go)
 	ck_assert_uint_eq(get(n, 4), 0x83000004); /* generic, of a class manager */
 	ck_assert_uint_eq(get(n + 4, 2), 65);
 	ck_assert_uint_eq(get(n + 6, 2), 1); /* the SM's LID */
-	ck_assert_uint_eq(get(n + 16, 8), WORLD_PREFIX);
+	ck_assert_uint_eq(get(n + 16, 8), FIXTURE_PREFIX);
 	ck_assert_uint_eq(get(n + 24, 8), guid);
 
 	set_lid(port, lid, true);
@@ -306,7 +307,7 @@ START_TEST(server_reports)
 	const uint8_t *m = wait_for(2);
 	ck_assert_uint_eq(m[3], REPORT);
 	ck_assert_uint_eq(get(m + DATA + 4, 2), 128);
-	ck_assert_uint_eq(get(m + DATA + 64, 8), WORLD_PREFIX); /* IssuerGID */
+	ck_assert_uint_eq(get(m + DATA + 64, 8), FIXTURE_PREFIX); /* IssuerGID */
 	ck_assert_uint_eq(get(m + DATA + 72, 8), SW_B);
 	struct request resp;
 	memcpy(resp.mad, m, 256);

@@ -33,7 +33,7 @@ static int nothing(struct transport *t, const struct mad_msg *m)
 
 static const struct transport_ops no_ops = { .name = "none", .send = nothing };
 static struct transport no_transport = { .ops = &no_ops };
-static struct world *w;
+static struct query_fixture *w;
 static struct sa_server *server;
 static struct oob *oob;
 static struct arena *arena;
@@ -51,7 +51,7 @@ static void start(void)
 
 	log_set_level((enum log_level) - 1);
 	arena = arena_new();
-	w = world_small(0, 0, PATH_MINIMAL);
+	w = query_fixture_small(0, 0, PATH_MINIMAL);
 	ck_assert_int_eq(sa_server_new(&no_transport, w->w, NULL, &limits, &server),
 	                 E_OK);
 	begin(&(struct oob_options){ .listen = "127.0.0.1:0" });
@@ -63,7 +63,7 @@ static void end(void)
 	sa_server_free(server);
 	oob_free(oob);
 	oob_free(NULL);
-	world_free(w);
+	query_fixture_free(w);
 	arena_free(arena);
 }
 
@@ -202,7 +202,7 @@ START_TEST(longest_frame)
 	int fd = dial();
 
 	for (uint32_t more = 0; more < 2; more++) {
-		struct frame f = ask_nodes(more, world_end(w, HOST + 1).base_lid);
+		struct frame f = ask_nodes(more, query_fixture_end(w, HOST + 1).base_lid);
 
 		memset(f.bytes + f.len, 0x5a, OOB_FRAME_MAX + more - f.len);
 		f.len = OOB_FRAME_MAX + more;
@@ -221,7 +221,7 @@ END_TEST
 START_TEST(ahead_and_in_pieces)
 {
 	static uint8_t stream[20 * (FRAME_HEAD + 176)], mad[REPLY_MAX];
-	uint32_t lid = world_end(w, HOST + 1).base_lid;
+	uint32_t lid = query_fixture_end(w, HOST + 1).base_lid;
 	size_t len = 0;
 	int fd = dial();
 

@@ -74,7 +74,7 @@ static int sink_send(struct transport *t, const struct mad_msg *m)
 static const struct transport_ops sink_ops = { .name = "sink", .send = sink_send };
 
 static struct sink sink;
-static struct world *w;
+static struct query_fixture *w;
 static struct sa_server *server;
 
 static void start(void)
@@ -87,14 +87,14 @@ static void start(void)
 	sink.owner = pthread_self();
 	pthread_mutex_init(&sink.lock, NULL);
 	pthread_cond_init(&sink.changed, NULL);
-	w = world_small(0, 0, PATH_MINIMAL);
+	w = query_fixture_small(0, 0, PATH_MINIMAL);
 	ck_assert_int_eq(sa_server_new(&sink.t, w->w, NULL, &limits, &server), E_OK);
 }
 
 static void stop(void)
 {
 	sa_server_free(server);
-	world_free(w);
+	query_fixture_free(w);
 	sa_server_free(NULL);
 }
 
@@ -137,7 +137,7 @@ static void wait_for(unsigned n)
 
 START_TEST(answers_all)
 {
-	uint32_t lid = world_end(w, HOST + 1).base_lid;
+	uint32_t lid = query_fixture_end(w, HOST + 1).base_lid;
 
 	for (unsigned i = 0; i < 5000; i++) {
 		push(i, i % 2 ? lid : 4000, 1);
@@ -156,7 +156,7 @@ END_TEST
 START_TEST(counts)
 {
 	struct sa_counters c;
-	uint32_t lid = world_end(w, HOST + 1).base_lid;
+	uint32_t lid = query_fixture_end(w, HOST + 1).base_lid;
 
 	push(0, lid, 1);
 	push(1, 4000, 1);
@@ -190,7 +190,7 @@ static void get_stuck(uint32_t lid)
 START_TEST(overload)
 {
 	struct sa_counters c;
-	uint32_t lid = world_end(w, HOST + 1).base_lid;
+	uint32_t lid = query_fixture_end(w, HOST + 1).base_lid;
 	unsigned busy = 0;
 
 	get_stuck(lid);
@@ -216,7 +216,7 @@ END_TEST
 START_TEST(flood)
 {
 	enum { GOOD = 9000 };
-	uint32_t lid = world_end(w, HOST + 1).base_lid;
+	uint32_t lid = query_fixture_end(w, HOST + 1).base_lid;
 
 	get_stuck(lid);
 	for (unsigned i = 1; i < GOOD; i++) {
@@ -270,7 +270,7 @@ END_TEST
 START_TEST(full_transport_is_asked_again)
 {
 	sink.refuse = 5;
-	push(0, world_end(w, HOST + 1).base_lid, 1);
+	push(0, query_fixture_end(w, HOST + 1).base_lid, 1);
 	wait_for(1);
 	ck_assert_uint_eq(sink.status[0], 0);
 }
@@ -279,12 +279,12 @@ END_TEST
 /* Each batch answers from the newest epoch. */
 START_TEST(follows_publishes)
 {
-	uint32_t lid = world_end(w, HOST + 1).base_lid;
+	uint32_t lid = query_fixture_end(w, HOST + 1).base_lid;
 
 	push(0, lid, 1);
 	wait_for(1);
 	for (unsigned i = 1; i < 50; i++) {
-		world_publish(w, PATH_MINIMAL);
+		query_fixture_publish(w, PATH_MINIMAL);
 		push(i, lid, 1);
 		wait_for(i + 1);
 		ck_assert_uint_eq(sink.status[i], 0);
@@ -296,7 +296,7 @@ START_TEST(before_the_first_publish)
 {
 	struct snap_options so = { .grace_ms = 1000, .need_bytes = 1 << 20 };
 	struct sa_limits limits = { .sa_key = 1 };
-	struct world *empty = world_new();
+	struct query_fixture *empty = query_fixture_new();
 	struct sa_server *mine = server;
 	const char *why = "";
 
@@ -308,7 +308,7 @@ START_TEST(before_the_first_publish)
 	ck_assert_uint_eq(sink.status[0], 1);
 	sa_server_free(server);
 	server = mine;
-	world_free(empty);
+	query_fixture_free(empty);
 }
 END_TEST
 

@@ -476,7 +476,7 @@ START_TEST(follows_publishes)
 
 	until_asleep();
 	for (unsigned i = 0; i < 50; i++) {
-		world_publish(w, i % 2 ? PATH_MINIMAL : PATH_SRCDSTALL);
+		query_fixture_publish(w, i % 2 ? PATH_MINIMAL : PATH_SRCDSTALL);
 		sa_server_receive(server, &m, 1, false);
 		wait_for(i + 1);
 		ck_assert_uint_eq(paths_in(i), i % 2 ? 2 : 4);
@@ -487,7 +487,7 @@ END_TEST
 static void *publish(void *arg)
 {
 	for (unsigned i = 0; i < 100; i++) {
-		world_publish(w, i % 2 ? PATH_MINIMAL : PATH_SRCDSTALL);
+		query_fixture_publish(w, i % 2 ? PATH_MINIMAL : PATH_SRCDSTALL);
 	}
 	return arg;
 }
@@ -530,7 +530,7 @@ END_TEST
 START_TEST(before_the_first_publish)
 {
 	struct snap_options so = { .grace_ms = 1000, .need_bytes = 1 << 20 };
-	struct world *empty = world_new();
+	struct query_fixture *empty = query_fixture_new();
 	struct sa_server *mine = server;
 	struct request q = get_lids();
 	struct mad_msg m = message(&q, 1);
@@ -546,7 +546,7 @@ START_TEST(before_the_first_publish)
 	}
 	sa_server_free(server);
 	server = mine;
-	world_free(empty);
+	query_fixture_free(empty);
 }
 END_TEST
 

@@ -23,14 +23,14 @@ START_TEST(node_info_of_each_hop)
 	};
 	to(rows[_i].path, rows[_i].n);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_NODE_INFO, 0), 0);
-	ck_assert_uint_eq(field_get(bed.data, NI_NODE_GUID), rows[_i].node);
-	ck_assert_uint_eq(field_get(bed.data, NI_PORT_GUID), rows[_i].port);
-	ck_assert_uint_eq(field_get(bed.data, NI_NODE_TYPE), rows[_i].type);
-	ck_assert_uint_eq(field_get(bed.data, NI_LOCAL_PORT_NUM), rows[_i].local);
+	ck_assert_uint_eq(field_get(fixture.data, NI_NODE_GUID), rows[_i].node);
+	ck_assert_uint_eq(field_get(fixture.data, NI_PORT_GUID), rows[_i].port);
+	ck_assert_uint_eq(field_get(fixture.data, NI_NODE_TYPE), rows[_i].type);
+	ck_assert_uint_eq(field_get(fixture.data, NI_LOCAL_PORT_NUM), rows[_i].local);
 	/* 14.2.2: the answer has the direction bit, and its hop pointer is back at 0. */
-	ck_assert_uint_eq(field_get(bed.mad, SMP_DIRECTION), 1);
-	ck_assert_uint_eq(field_get(bed.mad, SMP_HOP_POINTER), 0);
-	ck_assert_uint_eq(bed.mad[3], UMAD_METHOD_GET_RESP);
+	ck_assert_uint_eq(field_get(fixture.mad, SMP_DIRECTION), 1);
+	ck_assert_uint_eq(field_get(fixture.mad, SMP_HOP_POINTER), 0);
+	ck_assert_uint_eq(fixture.mad[3], UMAD_METHOD_GET_RESP);
 }
 END_TEST
 
@@ -54,10 +54,10 @@ START_TEST(hop_count_beyond_the_path)
 {
 	TO(1);
 	fill(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 0);
-	field_set(bed.mad, SMP_HOP_COUNT, 64);
+	field_set(fixture.mad, SMP_HOP_COUNT, 64);
 	ck_assert_int_eq(exchange_to(0xFFFF), -1);
 	fill(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 0);
-	field_set(bed.mad, SMP_HOP_POINTER, 1);
+	field_set(fixture.mad, SMP_HOP_POINTER, 1);
 	ck_assert_int_eq(exchange_to(0xFFFF), -1);
 }
 END_TEST
@@ -66,7 +66,7 @@ START_TEST(descriptions)
 {
 	TO(1, 3);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_NODE_DESC, 0), 0);
-	ck_assert_str_eq((char *)bed.data, "switch b");
+	ck_assert_str_eq((char *)fixture.data, "switch b");
 }
 END_TEST
 
@@ -82,7 +82,7 @@ START_TEST(unknown_things_are_answered)
 	ck_assert_int_eq(get(UMAD_SM_ATTR_SWITCH_INFO, 0), 0x0C);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_LINEAR_FT, 0), 0x0C);
 	fill(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 0);
-	field_set(bed.mad, MAD_CLASS_VERSION, 2);
+	field_set(fixture.mad, MAD_CLASS_VERSION, 2);
 	ck_assert_int_eq(exchange_to(0xFFFF), 0x04);
 }
 END_TEST
@@ -103,13 +103,13 @@ START_TEST(port_states)
 	ck_assert_uint_eq(port_field(3, PI_VL_HIGH_LIMIT), 7);
 	ck_assert_int_eq(change(3, PI_PORT_STATE, PORT_ACTIVE), 0);
 	ck_assert_uint_eq(port_field(3, PI_PORT_STATE), PORT_ACTIVE);
-	ck_assert_uint_eq(sim_bounces(bed.s), 0);
+	ck_assert_uint_eq(sim_bounces(fixture.s), 0);
 	TO(1, 4);
 	ck_assert_uint_eq(port_field(3, PI_PORT_STATE), PORT_INIT);
 	TO(1);
 	ck_assert_int_eq(change(3, PI_PORT_STATE, PORT_DOWN), 0);
 	ck_assert_uint_eq(port_field(3, PI_PORT_STATE), PORT_INIT);
-	ck_assert_uint_eq(sim_bounces(bed.s), 1);
+	ck_assert_uint_eq(sim_bounces(fixture.s), 1);
 	ck_assert_uint_eq(port_field(2, PI_PORT_STATE), PORT_DOWN); /* no cable */
 	ck_assert_int_eq(change(2, PI_PORT_STATE, PORT_ARMED), 0x1C);
 }
@@ -119,10 +119,10 @@ START_TEST(bad_set_changes_nothing)
 {
 	TO(1, 3, 1);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_PORT_INFO, 0), 0);
-	field_set(bed.data, PI_PORT_STATE, 0);
-	field_set(bed.data, PI_LID, 9);
-	field_set(bed.data, PI_MASTER_SM_LID, 1);
-	field_set(bed.data, PI_OPERATIONAL_VLS, 5); /* VLCap is 4 */
+	field_set(fixture.data, PI_PORT_STATE, 0);
+	field_set(fixture.data, PI_LID, 9);
+	field_set(fixture.data, PI_MASTER_SM_LID, 1);
+	field_set(fixture.data, PI_OPERATIONAL_VLS, 5); /* VLCap is 4 */
 	ck_assert_int_eq(set(UMAD_SM_ATTR_PORT_INFO, 0), 0x1C);
 	ck_assert_uint_eq(port_field(0, PI_LID), 0);
 }
@@ -177,15 +177,15 @@ START_TEST(zero_keeps)
 	give_lid(4);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_PORT_INFO, 1), 0);
 	uint8_t before[64];
-	memcpy(before, bed.data, sizeof(before));
-	field_set(bed.data, PI_PORT_STATE, 0);
-	field_set(bed.data, PI_PORT_PHYSICAL_STATE, 0);
-	field_set(bed.data, PI_LINK_DOWN_DEFAULT_STATE, 0);
-	field_set(bed.data, PI_LINK_WIDTH_ENABLED, 0);
-	field_set(bed.data, PI_LINK_SPEED_ENABLED, 0);
-	field_set(bed.data, PI_OPERATIONAL_VLS, 0);
+	memcpy(before, fixture.data, sizeof(before));
+	field_set(fixture.data, PI_PORT_STATE, 0);
+	field_set(fixture.data, PI_PORT_PHYSICAL_STATE, 0);
+	field_set(fixture.data, PI_LINK_DOWN_DEFAULT_STATE, 0);
+	field_set(fixture.data, PI_LINK_WIDTH_ENABLED, 0);
+	field_set(fixture.data, PI_LINK_SPEED_ENABLED, 0);
+	field_set(fixture.data, PI_OPERATIONAL_VLS, 0);
 	ck_assert_int_eq(set(UMAD_SM_ATTR_PORT_INFO, 1), 0);
-	ck_assert_mem_eq(bed.data, before, sizeof(before));
+	ck_assert_mem_eq(fixture.data, before, sizeof(before));
 }
 END_TEST
 
@@ -199,7 +199,7 @@ START_TEST(switch_port_0)
 	ck_assert_int_eq(change(0, PI_LMC, 1), 0); /* enhanced */
 	ck_assert_uint_eq(port_field(0, PI_LMC), 1);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_SWITCH_INFO, 0), 0);
-	ck_assert_uint_eq(field_get(bed.data, SI_ENHANCED_PORT_0), 1);
+	ck_assert_uint_eq(field_get(fixture.data, SI_ENHANCED_PORT_0), 1);
 	TO(1, 3);
 	give_lid(4);
 	ck_assert_int_eq(change(0, PI_LMC, 1), 0x1C); /* base */
@@ -211,25 +211,25 @@ START_TEST(switch_info_sets)
 {
 	TO(1);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_SWITCH_INFO, 0), 0);
-	ck_assert_uint_eq(field_get(bed.data, SI_LINEAR_FDB_CAP), 0xC000);
-	ck_assert_uint_eq(field_get(bed.data, SI_PORT_STATE_CHANGE),
+	ck_assert_uint_eq(field_get(fixture.data, SI_LINEAR_FDB_CAP), 0xC000);
+	ck_assert_uint_eq(field_get(fixture.data, SI_PORT_STATE_CHANGE),
 	                  1); /* links came up */
-	field_set(bed.data, SI_PORT_STATE_CHANGE, 0);
-	field_set(bed.data, SI_LINEAR_FDB_TOP, 77);
-	field_set(bed.data, SI_LINEAR_FDB_CAP, 5);
-	field_set(bed.data, SI_LIFE_TIME_VALUE, 18);
+	field_set(fixture.data, SI_PORT_STATE_CHANGE, 0);
+	field_set(fixture.data, SI_LINEAR_FDB_TOP, 77);
+	field_set(fixture.data, SI_LINEAR_FDB_CAP, 5);
+	field_set(fixture.data, SI_LIFE_TIME_VALUE, 18);
 	ck_assert_int_eq(set(UMAD_SM_ATTR_SWITCH_INFO, 0), 0);
-	ck_assert_uint_eq(field_get(bed.data, SI_LINEAR_FDB_CAP), 0xC000);
-	ck_assert_uint_eq(field_get(bed.data, SI_LINEAR_FDB_TOP), 77);
-	ck_assert_uint_eq(field_get(bed.data, SI_LIFE_TIME_VALUE), 18);
-	ck_assert_uint_eq(field_get(bed.data, SI_PORT_STATE_CHANGE), 1);
-	field_set(bed.data, SI_PORT_STATE_CHANGE, 1);
+	ck_assert_uint_eq(field_get(fixture.data, SI_LINEAR_FDB_CAP), 0xC000);
+	ck_assert_uint_eq(field_get(fixture.data, SI_LINEAR_FDB_TOP), 77);
+	ck_assert_uint_eq(field_get(fixture.data, SI_LIFE_TIME_VALUE), 18);
+	ck_assert_uint_eq(field_get(fixture.data, SI_PORT_STATE_CHANGE), 1);
+	field_set(fixture.data, SI_PORT_STATE_CHANGE, 1);
 	ck_assert_int_eq(set(UMAD_SM_ATTR_SWITCH_INFO, 0), 0);
-	ck_assert_uint_eq(field_get(bed.data, SI_PORT_STATE_CHANGE), 0);
-	ck_assert_int_eq(sim_set_link(bed.s, B, 4, false), E_OK);
+	ck_assert_uint_eq(field_get(fixture.data, SI_PORT_STATE_CHANGE), 0);
+	ck_assert_int_eq(sim_set_link(fixture.s, B, 4, false), E_OK);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_SWITCH_INFO, 0), 0);
-	ck_assert_uint_eq(field_get(bed.data, SI_PORT_STATE_CHANGE), 1);
-	field_set(bed.data, SI_LINEAR_FDB_TOP, 0xC000);
+	ck_assert_uint_eq(field_get(fixture.data, SI_PORT_STATE_CHANGE), 1);
+	field_set(fixture.data, SI_LINEAR_FDB_TOP, 0xC000);
 	ck_assert_int_eq(set(UMAD_SM_ATTR_SWITCH_INFO, 0), 0x1C);
 }
 END_TEST
@@ -239,15 +239,15 @@ START_TEST(lft_blocks)
 	TO(1);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_LINEAR_FT, 3), 0);
 	for (unsigned i = 0; i < 64; i++) {
-		ck_assert_uint_eq(bed.data[i], 0xFF);
-		bed.data[i] = (uint8_t)i;
+		ck_assert_uint_eq(fixture.data[i], 0xFF);
+		fixture.data[i] = (uint8_t)i;
 	}
 	ck_assert_int_eq(set(UMAD_SM_ATTR_LINEAR_FT, 3), 0);
-	memset(bed.data, 0, sizeof(bed.data));
+	memset(fixture.data, 0, sizeof(fixture.data));
 	ck_assert_int_eq(get(UMAD_SM_ATTR_LINEAR_FT, 3), 0);
-	ck_assert_uint_eq(bed.data[63], 63);
+	ck_assert_uint_eq(fixture.data[63], 63);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_LINEAR_FT, 2), 0);
-	ck_assert_uint_eq(bed.data[63], 0xFF);
+	ck_assert_uint_eq(fixture.data[63], 0xFF);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_LINEAR_FT, 0xBFFF / 64), 0);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_LINEAR_FT, 0xC000 / 64), 0x1C);
 	ck_assert_int_eq(set(UMAD_SM_ATTR_LINEAR_FT, 0xC000 / 64), 0x1C);
@@ -258,30 +258,30 @@ START_TEST(tables_are_kept)
 {
 	TO(1, 3, 1);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_PKEY_TABLE, 0), 0);
-	ck_assert_uint_eq(field_get(bed.data, 0, 16), 0xFFFF);
-	ck_assert_uint_eq(field_get(bed.data, 16, 16), 0);
-	field_set(bed.data, 16, 16, 0x8001);
+	ck_assert_uint_eq(field_get(fixture.data, 0, 16), 0xFFFF);
+	ck_assert_uint_eq(field_get(fixture.data, 16, 16), 0);
+	field_set(fixture.data, 16, 16, 0x8001);
 	ck_assert_int_eq(set(UMAD_SM_ATTR_PKEY_TABLE, 0), 0);
-	memset(bed.data, 0, sizeof(bed.data));
+	memset(fixture.data, 0, sizeof(fixture.data));
 	ck_assert_int_eq(get(UMAD_SM_ATTR_PKEY_TABLE, 0), 0);
-	ck_assert_uint_eq(field_get(bed.data, 16, 16), 0x8001);
+	ck_assert_uint_eq(field_get(fixture.data, 16, 16), 0x8001);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_PKEY_TABLE, 900), 0x1C);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_GUID_INFO, 0), 0);
-	ck_assert_uint_eq(field_get(bed.data, 0, 64), H2 + PORT1);
+	ck_assert_uint_eq(field_get(fixture.data, 0, 64), H2 + PORT1);
 	/* 8 data VLs: SL 9 falls on VL 1, SL 15 is dropped (VL 15). */
 	ck_assert_int_eq(get(UMAD_SM_ATTR_SLVL_TABLE, 0), 0);
-	ck_assert_uint_eq(field_get(bed.data, 4 * 9, 4), 1);
-	ck_assert_uint_eq(field_get(bed.data, 4 * 15, 4), 15);
+	ck_assert_uint_eq(field_get(fixture.data, 4 * 9, 4), 1);
+	ck_assert_uint_eq(field_get(fixture.data, 4 * 15, 4), 15);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_VL_ARB_TABLE, 1 << 16), 0);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_VL_ARB_TABLE, 0), 0x1C);
 	/* Another port has its own; a reboot forgets. */
 	to_self();
 	ck_assert_int_eq(get(UMAD_SM_ATTR_PKEY_TABLE, 0), 0);
-	ck_assert_uint_eq(field_get(bed.data, 16, 16), 0);
-	ck_assert_int_eq(sim_reboot(bed.s, H2), E_OK);
+	ck_assert_uint_eq(field_get(fixture.data, 16, 16), 0);
+	ck_assert_int_eq(sim_reboot(fixture.s, H2), E_OK);
 	TO(1, 3, 1);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_PKEY_TABLE, 0), 0);
-	ck_assert_uint_eq(field_get(bed.data, 16, 16), 0);
+	ck_assert_uint_eq(field_get(fixture.data, 16, 16), 0);
 }
 END_TEST
 
@@ -290,17 +290,17 @@ START_TEST(many_stored_tables)
 	TO(1);
 	for (uint32_t i = 0; i < 25; i++) {
 		uint32_t mod = (i / 5) << 8 | i % 5;
-		memset(bed.data, (int)i, sizeof(bed.data));
+		memset(fixture.data, (int)i, sizeof(fixture.data));
 		ck_assert_int_eq(set(UMAD_SM_ATTR_SLVL_TABLE, mod), 0);
 	}
 	for (uint32_t i = 0; i < 960; i++) {
-		memset(bed.data, (int)(i & 0xFF), sizeof(bed.data));
+		memset(fixture.data, (int)(i & 0xFF), sizeof(fixture.data));
 		ck_assert_int_eq(set(UMAD_SM_ATTR_MCAST_FT, i % 32), 0);
 		ck_assert_int_eq(set(UMAD_SM_ATTR_PKEY_TABLE, (i % 5) << 16 | i % 2), 0);
 	}
 	for (uint32_t i = 0; i < 25; i++) {
 		ck_assert_int_eq(get(UMAD_SM_ATTR_SLVL_TABLE, (i / 5) << 8 | i % 5), 0);
-		ck_assert_uint_eq(bed.data[63], i);
+		ck_assert_uint_eq(fixture.data[63], i);
 	}
 }
 END_TEST
@@ -318,15 +318,15 @@ START_TEST(m_key_levels)
 	give_lid(4);
 	ck_assert_int_eq(change(1, PI_M_KEY_PROTECT_BITS, rows[_i].level), 0);
 	ck_assert_int_eq(change(1, PI_M_KEY, 77), 0);
-	memset(bed.data, 0, sizeof(bed.data));
+	memset(fixture.data, 0, sizeof(fixture.data));
 	ck_assert_int_eq(get(UMAD_SM_ATTR_PORT_INFO, 1), rows[_i].get);
-	ck_assert_uint_eq(field_get(bed.data, PI_M_KEY), rows[_i].seen);
+	ck_assert_uint_eq(field_get(fixture.data, PI_M_KEY), rows[_i].seen);
 	ck_assert_int_eq(set(UMAD_SM_ATTR_PORT_INFO, 1), -1);
 	fill(UMAD_METHOD_GET, UMAD_SM_ATTR_PORT_INFO, 1);
-	field_set(bed.mad, SMP_M_KEY, 77);
+	field_set(fixture.mad, SMP_M_KEY, 77);
 	ck_assert_int_eq(exchange_to(0xFFFF), 0);
-	ck_assert_uint_eq(field_get(bed.data, PI_M_KEY), 77);
-	ck_assert_uint_ge(field_get(bed.data, PI_M_KEY_VIOLATIONS), 1);
+	ck_assert_uint_eq(field_get(fixture.data, PI_M_KEY), 77);
+	ck_assert_uint_ge(field_get(fixture.data, PI_M_KEY_VIOLATIONS), 1);
 }
 END_TEST
 
@@ -336,7 +336,7 @@ START_TEST(lid_routed)
 	program();
 	for (uint32_t lid = 1; lid <= 4; lid++) { /* ports are INIT: VL 15 passes */
 		ck_assert_int_eq(by_lid(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, lid), 0);
-		ck_assert_uint_eq(field_get(bed.data, NI_NODE_GUID), owner[lid]);
+		ck_assert_uint_eq(field_get(fixture.data, NI_NODE_GUID), owner[lid]);
 	}
 	ck_assert_int_eq(by_lid(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 5), -1);
 	ck_assert_int_eq(by_lid(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 0), -1);
@@ -361,7 +361,7 @@ START_TEST(lid_ranges)
 	ck_assert_int_eq(change(1, PI_LMC, 2), 0);
 	for (uint32_t lid = 4; lid < 8; lid++) {
 		ck_assert_int_eq(by_lid(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, lid), 0);
-		ck_assert_uint_eq(field_get(bed.data, NI_NODE_GUID), H2);
+		ck_assert_uint_eq(field_get(fixture.data, NI_NODE_GUID), H2);
 	}
 	ck_assert_int_eq(by_lid(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 8), -1);
 }
@@ -402,18 +402,18 @@ END_TEST
 
 START_TEST(sm_on_a_switch)
 {
-	sim_free(bed.s);
+	sim_free(fixture.s);
 	struct sim_options o = { .virtual_clock = true, .sm_port_guid = A };
-	ck_assert_int_eq(sim_new(bed.g, &o, false, &bed.s), E_OK);
-	bed.t = sim_transport(bed.s);
-	ck_assert_uint_eq(bed.t->local.port, 0);
+	ck_assert_int_eq(sim_new(fixture.g, &o, false, &fixture.s), E_OK);
+	fixture.t = sim_transport(fixture.s);
+	ck_assert_uint_eq(fixture.t->local.port, 0);
 	to_self();
 	ck_assert_int_eq(get(UMAD_SM_ATTR_NODE_INFO, 0), 0);
-	ck_assert_uint_eq(field_get(bed.data, NI_NODE_GUID), A);
-	ck_assert_uint_eq(field_get(bed.data, NI_LOCAL_PORT_NUM), 0);
+	ck_assert_uint_eq(field_get(fixture.data, NI_NODE_GUID), A);
+	ck_assert_uint_eq(field_get(fixture.data, NI_LOCAL_PORT_NUM), 0);
 	TO(3, 1);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_NODE_INFO, 0), 0);
-	ck_assert_uint_eq(field_get(bed.data, NI_NODE_GUID), H2);
+	ck_assert_uint_eq(field_get(fixture.data, NI_NODE_GUID), H2);
 }
 END_TEST
 
@@ -423,43 +423,43 @@ START_TEST(random_mads)
 	static const uint16_t attrs[] = { 0x10, 0x11, 0x12, 0x14, 0x15, 0x16,  0x17,
 		                          0x18, 0x19, 0x1B, 0x20, 0x02, 0xFF90 };
 	uint64_t rng = 0x5A60 + (uint64_t)_i;
-	struct mad_msg r, m = { .len = MAD_BYTES, .data = bed.mad };
+	struct mad_msg r, m = { .len = MAD_BYTES, .data = fixture.mad };
 
 	program();
 	for (unsigned n = 0; n < 20000; n++) {
 		for (unsigned i = 0; i < MAD_BYTES / 8; i++) {
 			rng = rng * 6364136223846793005u + 1442695040888963407u;
 			uint64_t v = rng ^ rng >> 29;
-			memcpy(bed.mad + 8 * (size_t)i, &v, 8);
+			memcpy(fixture.mad + 8 * (size_t)i, &v, 8);
 		}
-		bed.mad[1] = rng & 1 ? 0x81 : 0x01;
-		m.mgmt_class = bed.mad[1];
+		fixture.mad[1] = rng & 1 ? 0x81 : 0x01;
+		m.mgmt_class = fixture.mad[1];
 		m.addr.lid = rng >> 8 & 1 ? 0xFFFF : (uint32_t)(rng >> 16) % 9;
 		if (rng >> 9 & 3) { /* mostly something that gets through */
-			bed.mad[0] = bed.mad[2] = 1;
-			bed.mad[3] = 1 + (rng >> 12 & 1);
-			bed.mad[6] = 0;
-			bed.mad[7] = (uint8_t)((rng >> 20) % 5);
-			field_set(bed.mad, MAD_ATTR_ID, attrs[(rng >> 24) % 13]);
-			field_set(bed.mad, MAD_ATTR_MOD,
+			fixture.mad[0] = fixture.mad[2] = 1;
+			fixture.mad[3] = 1 + (rng >> 12 & 1);
+			fixture.mad[6] = 0;
+			fixture.mad[7] = (uint8_t)((rng >> 20) % 5);
+			field_set(fixture.mad, MAD_ATTR_ID, attrs[(rng >> 24) % 13]);
+			field_set(fixture.mad, MAD_ATTR_MOD,
 			          rng >> 11 & 1 ? rng >> 56 : rng >> 32);
-			field_set(bed.mad, SMP_DR_SLID, rng >> 10 & 1 ? 0xFFFF : 1);
-			field_set(bed.mad, SMP_DR_DLID, 0xFFFF);
-			field_set(bed.mad, SMP_DIRECTION, rng >> 13 & rng >> 14 & 1);
+			field_set(fixture.mad, SMP_DR_SLID, rng >> 10 & 1 ? 0xFFFF : 1);
+			field_set(fixture.mad, SMP_DR_DLID, 0xFFFF);
+			field_set(fixture.mad, SMP_DIRECTION, rng >> 13 & rng >> 14 & 1);
 			for (unsigned i = 129; i < 135; i++) {
-				bed.mad[i] = 1 + bed.mad[i] % 4;
+				fixture.mad[i] = 1 + fixture.mad[i] % 4;
 			}
 		}
-		ck_assert_int_eq(transport_send(bed.t, &m), E_OK);
+		ck_assert_int_eq(transport_send(fixture.t, &m), E_OK);
 		while (next(1, &r)) {
 			ck_assert_uint_eq(r.len, MAD_BYTES);
 		}
 	}
-	ck_assert_int_eq(sim_reboot(bed.s, A), E_OK);
-	ck_assert_int_eq(sim_reboot(bed.s, H1), E_OK);
+	ck_assert_int_eq(sim_reboot(fixture.s, A), E_OK);
+	ck_assert_int_eq(sim_reboot(fixture.s, H1), E_OK);
 	TO(1);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_NODE_INFO, 0), 0);
-	ck_assert_uint_eq(field_get(bed.data, NI_NODE_GUID), A);
+	ck_assert_uint_eq(field_get(fixture.data, NI_NODE_GUID), A);
 }
 END_TEST
 
@@ -468,7 +468,7 @@ START_TEST(linear_fdb_top_counts)
 	program();
 	TO(1);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_SWITCH_INFO, 0), 0);
-	field_set(bed.data, SI_LINEAR_FDB_TOP, 3);
+	field_set(fixture.data, SI_LINEAR_FDB_TOP, 3);
 	ck_assert_int_eq(set(UMAD_SM_ATTR_SWITCH_INFO, 0), 0);
 	ck_assert_int_eq(by_lid(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 3), 0);
 	ck_assert_int_eq(by_lid(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 4), -1);
@@ -482,9 +482,9 @@ START_TEST(lid_then_directed)
 	program();
 	TO(1);
 	fill(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 0);
-	field_set(bed.mad, SMP_DR_SLID, 1);
+	field_set(fixture.mad, SMP_DR_SLID, 1);
 	ck_assert_int_eq(exchange_to(3), 0);
-	ck_assert_uint_eq(field_get(bed.data, NI_NODE_GUID), H2);
+	ck_assert_uint_eq(field_get(fixture.data, NI_NODE_GUID), H2);
 }
 END_TEST
 
@@ -494,7 +494,7 @@ START_TEST(sm_info_reaches_the_sm)
 	to_self();
 	fill(UMAD_METHOD_GET, UMAD_SM_ATTR_SM_INFO, 0);
 	ck_assert_int_eq(exchange_to(0xFFFF), 0);
-	ck_assert_uint_eq(bed.mad[3], UMAD_METHOD_GET);
+	ck_assert_uint_eq(fixture.mad[3], UMAD_METHOD_GET);
 }
 END_TEST
 
@@ -516,14 +516,14 @@ START_TEST(speeds_and_widths)
 		[SPEED_NDR] = { SPEED_NDR, 4, 8, 0 },
 		[SPEED_XDR] = { SPEED_XDR, 4, 0, 1 },
 	};
-	sim_free(bed.s);
-	uint32_t h1 = graph_port_by_guid(bed.g, H1 + PORT1);
-	struct port *p = &bed.g->ports[h1];
-	p->speed = bed.g->ports[p->peer].speed = rows[_i].speed;
+	sim_free(fixture.s);
+	uint32_t h1 = graph_port_by_guid(fixture.g, H1 + PORT1);
+	struct port *p = &fixture.g->ports[h1];
+	p->speed = fixture.g->ports[p->peer].speed = rows[_i].speed;
 	p->width = WIDTH_2X; /* the switch side stays 4x: 1x is what both can */
 	struct sim_options o = { .virtual_clock = true, .sm_port_guid = H1 + PORT1 };
-	ck_assert_int_eq(sim_new(bed.g, &o, false, &bed.s), E_OK);
-	bed.t = sim_transport(bed.s);
+	ck_assert_int_eq(sim_new(fixture.g, &o, false, &fixture.s), E_OK);
+	fixture.t = sim_transport(fixture.s);
 	to_self();
 	ck_assert_uint_eq(port_field(1, PI_LINK_SPEED_ACTIVE), rows[_i].base);
 	ck_assert_uint_eq(port_field(1, PI_LINK_SPEED_EXT_ACTIVE), rows[_i].ext);

@@ -7,15 +7,16 @@
 
 START_TEST(another_sm_attaches)
 {
-	struct mad_msg r, m = { .mgmt_class = 0x81, .len = MAD_BYTES, .data = bed.mad };
+	struct mad_msg r,
+		m = { .mgmt_class = 0x81, .len = MAD_BYTES, .data = fixture.mad };
 	program();
 	TO(1);
 	fill(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 0);
-	ck_assert_int_eq(transport_send(bed.t, &m), E_OK);
-	bed.t->ops->wake(bed.t);
-	bed.t->ops->close(bed.t); /* with an answer under way */
-	bed.t = sim_transport(bed.s);
-	ck_assert_int_eq(bed.t->ops->recv(bed.t, 1000, &r), E_TIMEOUT);
+	ck_assert_int_eq(transport_send(fixture.t, &m), E_OK);
+	fixture.t->ops->wake(fixture.t);
+	fixture.t->ops->close(fixture.t); /* with an answer under way */
+	fixture.t = sim_transport(fixture.s);
+	ck_assert_int_eq(fixture.t->ops->recv(fixture.t, 1000, &r), E_TIMEOUT);
 	TO(1, 3, 1);
 	ck_assert_uint_eq(port_field(1, PI_LID), 4); /* the fabric keeps what was set */
 }
@@ -25,29 +26,29 @@ START_TEST(issm_bit)
 {
 	to_self();
 	ck_assert_uint_eq(port_field(1, PI_CAPABILITY_MASK) & 2, 0);
-	ck_assert_int_eq(bed.t->ops->set_issm(bed.t, true), E_OK);
+	ck_assert_int_eq(fixture.t->ops->set_issm(fixture.t, true), E_OK);
 	ck_assert_uint_eq(port_field(1, PI_CAPABILITY_MASK) & 2, 2);
-	bed.t->ops->close(bed.t);
+	fixture.t->ops->close(fixture.t);
 	ck_assert_uint_eq(port_field(1, PI_CAPABILITY_MASK) & 2, 0);
 }
 END_TEST
 
 START_TEST(deaf_and_down)
 {
-	ck_assert_int_eq(sim_set_deaf(bed.s, B, true), E_OK);
+	ck_assert_int_eq(sim_set_deaf(fixture.s, B, true), E_OK);
 	TO(1, 3);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_NODE_INFO, 0), -1);
 	TO(1);
 	ck_assert_uint_eq(port_field(3, PI_PORT_STATE), PORT_INIT);
-	ck_assert_int_eq(sim_set_deaf(bed.s, B, false), E_OK);
-	ck_assert_int_eq(sim_set_node(bed.s, B, false), E_OK);
+	ck_assert_int_eq(sim_set_deaf(fixture.s, B, false), E_OK);
+	ck_assert_int_eq(sim_set_node(fixture.s, B, false), E_OK);
 	ck_assert_uint_eq(port_field(3, PI_PORT_STATE), PORT_DOWN);
-	ck_assert_int_eq(sim_set_node(bed.s, B, true), E_OK);
+	ck_assert_int_eq(sim_set_node(fixture.s, B, true), E_OK);
 	TO(1, 3);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_NODE_INFO, 0), 0);
-	ck_assert_int_eq(sim_set_node(bed.s, 0x999, true), E_NOTFOUND);
-	ck_assert_int_eq(sim_set_link(bed.s, A, 2, true), E_NOTFOUND);
-	ck_assert_int_eq(sim_set_link(bed.s, A, 77, true), E_NOTFOUND);
+	ck_assert_int_eq(sim_set_node(fixture.s, 0x999, true), E_NOTFOUND);
+	ck_assert_int_eq(sim_set_link(fixture.s, A, 2, true), E_NOTFOUND);
+	ck_assert_int_eq(sim_set_link(fixture.s, A, 77, true), E_NOTFOUND);
 }
 END_TEST
 
@@ -55,15 +56,15 @@ START_TEST(reboot_forgets)
 {
 	program();
 	activate();
-	ck_assert_int_eq(sim_reboot(bed.s, B), E_OK);
+	ck_assert_int_eq(sim_reboot(fixture.s, B), E_OK);
 	TO(1, 3);
 	ck_assert_uint_eq(port_field(0, PI_LID), 0);
 	ck_assert_uint_eq(port_field(3, PI_PORT_STATE), PORT_INIT);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_LINEAR_FT, 0), 0);
-	ck_assert_uint_eq(bed.data[1], 0xFF);
+	ck_assert_uint_eq(fixture.data[1], 0xFF);
 	TO(1);
 	ck_assert_uint_eq(port_field(3, PI_PORT_STATE), PORT_INIT);
-	ck_assert_uint_eq(sim_bounces(bed.s), 0); /* not by a Set */
+	ck_assert_uint_eq(sim_bounces(fixture.s), 0); /* not by a Set */
 }
 END_TEST
 
@@ -73,7 +74,7 @@ START_TEST(trap_128)
 	program();
 	activate();
 	ck_assert(!next(100, &m));
-	ck_assert_int_eq(sim_set_link(bed.s, B, 1, false), E_OK);
+	ck_assert_int_eq(sim_set_link(fixture.s, B, 1, false), E_OK);
 	ck_assert(next(100, &m));
 	/* 13.4.8.2 and 14.2.5.1: generic, urgent, from a switch, number 128, its LID */
 	static const uint8_t notice[] = { 0x81, 0, 0, 2, 0, 128, 0, 3, 0, 0, 0, 3 };
@@ -86,11 +87,11 @@ START_TEST(trap_128)
 	ck_assert(next(2000, &m)); /* again, after 4.096 us * 2^18 */
 	ck_assert_uint_eq(field_get(m.data, MAD_TID), tid);
 	fill(UMAD_METHOD_TRAP_REPRESS, UMAD_ATTR_NOTICE, 0);
-	field_set(bed.mad, MAD_MGMT_CLASS, UMAD_CLASS_SUBN_LID_ROUTED);
-	field_set(bed.mad, MAD_TID, tid);
+	field_set(fixture.mad, MAD_MGMT_CLASS, UMAD_CLASS_SUBN_LID_ROUTED);
+	field_set(fixture.mad, MAD_TID, tid);
 	ck_assert_int_eq(exchange_to(3), -1);
 	ck_assert(!next(10000, &m));
-	ck_assert_int_eq(sim_set_link(bed.s, B, 1, true), E_OK);
+	ck_assert_int_eq(sim_set_link(fixture.s, B, 1, true), E_OK);
 	unsigned sends = 0;
 	while (next(10000, &m)) {
 		ck_assert_uint_ne(field_get(m.data, MAD_TID), tid);
@@ -104,7 +105,7 @@ START_TEST(trap_144)
 {
 	struct mad_msg m;
 	program();
-	ck_assert_int_eq(sim_set_description(bed.s, H2, "new name"), E_OK);
+	ck_assert_int_eq(sim_set_description(fixture.s, H2, "new name"), E_OK);
 	ck_assert(next(100, &m));
 	ck_assert_uint_eq(field_get(m.data + 64, NTC_TRAP_NUMBER), 144);
 	ck_assert_uint_eq(field_get(m.data + 64, NTC_144_LID), 4);
@@ -112,7 +113,7 @@ START_TEST(trap_144)
 	ck_assert_uint_eq(m.data[64 + 21], 1); /* change flags: NodeDescription */
 	TO(1, 3, 1);
 	ck_assert_int_eq(get(UMAD_SM_ATTR_NODE_DESC, 0), 0);
-	ck_assert_str_eq((char *)bed.data, "new name");
+	ck_assert_str_eq((char *)fixture.data, "new name");
 }
 END_TEST
 
@@ -134,34 +135,36 @@ START_TEST(clients)
 	struct mad_msg m;
 
 	client_mad(mad, MAD_BYTES);
-	ck_assert_int_eq(sim_client_send(bed.s, 0x999, mad, MAD_BYTES), E_NOTFOUND);
-	ck_assert_int_eq(sim_client_send(bed.s, H2 + PORT1, mad, 3), -EINVAL);
+	ck_assert_int_eq(sim_client_send(fixture.s, 0x999, mad, MAD_BYTES), E_NOTFOUND);
+	ck_assert_int_eq(sim_client_send(fixture.s, H2 + PORT1, mad, 3), -EINVAL);
 	program();
 	/* Tables alone are not enough: data needs ACTIVE ports. */
-	ck_assert_int_eq(sim_client_send(bed.s, H2 + PORT1, mad, MAD_BYTES), E_NOPATH);
+	ck_assert_int_eq(sim_client_send(fixture.s, H2 + PORT1, mad, MAD_BYTES),
+	                 E_NOPATH);
 	activate();
-	ck_assert_int_eq(sim_client_send(bed.s, H2 + PORT1, mad, MAD_BYTES), E_OK);
+	ck_assert_int_eq(sim_client_send(fixture.s, H2 + PORT1, mad, MAD_BYTES), E_OK);
 	ck_assert(next(100, &m));
 	ck_assert_uint_eq(m.mgmt_class, UMAD_CLASS_SUBN_ADM);
 	ck_assert_uint_eq(m.addr.lid, 4);
 	ck_assert_uint_eq(m.addr.qpn, 1);
 	ck_assert_uint_eq(m.addr.qkey, 0x80010000);
-	ck_assert_int_eq(sim_client_recv(bed.s, H2 + PORT1, &got, &len), E_TIMEOUT);
+	ck_assert_int_eq(sim_client_recv(fixture.s, H2 + PORT1, &got, &len), E_TIMEOUT);
 	client_mad(mad, LONG);
 	mad[LONG - 1] = 7;
 	struct mad_msg answer = {
 		.mgmt_class = 3, .addr = m.addr, .len = LONG, .data = mad
 	};
-	ck_assert_int_eq(transport_send(bed.t, &answer), E_OK);
-	ck_assert_int_eq(transport_send(bed.t, &answer), E_OK);
+	ck_assert_int_eq(transport_send(fixture.t, &answer), E_OK);
+	ck_assert_int_eq(transport_send(fixture.t, &answer), E_OK);
 	for (unsigned i = 0; i < 2; i++) {
-		ck_assert_int_eq(sim_client_recv(bed.s, H2 + PORT1, &got, &len), E_OK);
+		ck_assert_int_eq(sim_client_recv(fixture.s, H2 + PORT1, &got, &len),
+		                 E_OK);
 		ck_assert_uint_eq(len, LONG);
 		ck_assert_mem_eq(got, mad, LONG);
 	}
-	ck_assert_int_eq(sim_client_recv(bed.s, H2 + PORT1, &got, &len), E_TIMEOUT);
+	ck_assert_int_eq(sim_client_recv(fixture.s, H2 + PORT1, &got, &len), E_TIMEOUT);
 	/* A client on the SM's own port. */
-	ck_assert_int_eq(sim_client_send(bed.s, H1 + PORT1, mad, LONG), E_OK);
+	ck_assert_int_eq(sim_client_send(fixture.s, H1 + PORT1, mad, LONG), E_OK);
 	ck_assert(next(100, &m));
 	ck_assert_uint_eq(m.addr.lid, 1);
 	ck_assert_uint_eq(m.len, LONG);
@@ -182,7 +185,7 @@ START_TEST(first_data_packet_activates)
 	activate_port(3);
 	while (next(20000, &m)) { /* traps about the bounce */
 	}
-	ck_assert_int_eq(sim_client_send(bed.s, H2 + PORT1, mad, MAD_BYTES), E_OK);
+	ck_assert_int_eq(sim_client_send(fixture.s, H2 + PORT1, mad, MAD_BYTES), E_OK);
 	ck_assert(next(100, &m));
 	TO(1);
 	ck_assert_uint_eq(port_field(3, PI_PORT_STATE), PORT_ACTIVE);
@@ -192,12 +195,12 @@ END_TEST
 START_TEST(virtual_time)
 {
 	struct mad_msg m;
-	uint64_t t0 = bed.t->ops->now_ms(bed.t);
-	ck_assert_int_eq(bed.t->ops->recv(bed.t, t0 + 1234567, &m), E_TIMEOUT);
-	ck_assert_uint_eq(bed.t->ops->now_ms(bed.t), t0 + 1234567);
-	bed.t->ops->wake(bed.t);
-	ck_assert_int_eq(bed.t->ops->recv(bed.t, UINT64_MAX, &m), -EINTR);
-	ck_assert_int_eq(bed.t->ops->recv(bed.t, 0, &m), E_TIMEOUT);
+	uint64_t t0 = fixture.t->ops->now_ms(fixture.t);
+	ck_assert_int_eq(fixture.t->ops->recv(fixture.t, t0 + 1234567, &m), E_TIMEOUT);
+	ck_assert_uint_eq(fixture.t->ops->now_ms(fixture.t), t0 + 1234567);
+	fixture.t->ops->wake(fixture.t);
+	ck_assert_int_eq(fixture.t->ops->recv(fixture.t, UINT64_MAX, &m), -EINTR);
+	ck_assert_int_eq(fixture.t->ops->recv(fixture.t, 0, &m), E_TIMEOUT);
 }
 END_TEST
 
@@ -205,15 +208,16 @@ START_TEST(delay_per_hop)
 {
 	/* 3 cables there, 3 back, 1 ms each: nothing before 6 ms. */
 	teardown();
-	open_bed(&(struct sim_options){ .virtual_clock = true, .delay_us = 1000 });
-	struct mad_msg r, m = { .mgmt_class = 0x81, .len = MAD_BYTES, .data = bed.mad };
+	open_fixture(&(struct sim_options){ .virtual_clock = true, .delay_us = 1000 });
+	struct mad_msg r,
+		m = { .mgmt_class = 0x81, .len = MAD_BYTES, .data = fixture.mad };
 	m.addr = (struct mad_addr){ .directed = true, .lid = 0xFFFF };
 	TO(1, 3, 1);
 	fill(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 0);
-	ck_assert_int_eq(transport_send(bed.t, &m), E_OK);
-	ck_assert_int_eq(bed.t->ops->recv(bed.t, 5, &r), E_TIMEOUT);
-	ck_assert_int_eq(bed.t->ops->recv(bed.t, 6, &r), E_OK);
-	ck_assert_uint_eq(bed.t->ops->now_ms(bed.t), 6);
+	ck_assert_int_eq(transport_send(fixture.t, &m), E_OK);
+	ck_assert_int_eq(fixture.t->ops->recv(fixture.t, 5, &r), E_TIMEOUT);
+	ck_assert_int_eq(fixture.t->ops->recv(fixture.t, 6, &r), E_OK);
+	ck_assert_uint_eq(fixture.t->ops->now_ms(fixture.t), 6);
 }
 END_TEST
 
@@ -221,7 +225,7 @@ END_TEST
 static uint32_t lossy_run(uint32_t seed, unsigned *ret_lost)
 {
 	uint32_t hash = 2166136261u;
-	open_bed(&(struct sim_options){
+	open_fixture(&(struct sim_options){
 		.virtual_clock = true, .seed = seed, .drop_ppm = 100000 });
 	*ret_lost = 0;
 	TO(1);
@@ -230,7 +234,7 @@ static uint32_t lossy_run(uint32_t seed, unsigned *ret_lost)
 		*ret_lost += lost;
 		hash = (hash ^ lost) * 16777619u;
 	}
-	ck_assert_uint_eq(sim_count(bed.s, UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO),
+	ck_assert_uint_eq(sim_count(fixture.s, UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO),
 	                  1000);
 	teardown();
 	return hash;
@@ -246,7 +250,7 @@ START_TEST(losses_follow_the_seed)
 	/* Request and answer are each lost with 0.1: 0.19 of 1000, within 6 sigma. */
 	ck_assert_uint_gt(lost, 115);
 	ck_assert_uint_lt(lost, 265);
-	open_bed(&(struct sim_options){ .virtual_clock = true });
+	open_fixture(&(struct sim_options){ .virtual_clock = true });
 }
 END_TEST
 
@@ -270,18 +274,18 @@ START_TEST(real_clock)
 	pthread_t thread;
 	struct mad_msg m;
 	teardown();
-	open_bed(&(struct sim_options){ .virtual_clock = false });
+	open_fixture(&(struct sim_options){ .virtual_clock = false });
 	program();
 	activate();
-	uint64_t t0 = bed.t->ops->now_ms(bed.t);
-	ck_assert_int_eq(bed.t->ops->recv(bed.t, t0 + 2, &m), E_TIMEOUT);
-	ck_assert_uint_ge(bed.t->ops->now_ms(bed.t), t0 + 2);
+	uint64_t t0 = fixture.t->ops->now_ms(fixture.t);
+	ck_assert_int_eq(fixture.t->ops->recv(fixture.t, t0 + 2, &m), E_TIMEOUT);
+	ck_assert_uint_ge(fixture.t->ops->now_ms(fixture.t), t0 + 2);
 	/* The main thread sleeps without a deadline; only the other one can end that. */
-	ck_assert_int_eq(pthread_create(&thread, NULL, wake_soon, bed.t), 0);
-	ck_assert_int_eq(bed.t->ops->recv(bed.t, UINT64_MAX, &m), -EINTR);
+	ck_assert_int_eq(pthread_create(&thread, NULL, wake_soon, fixture.t), 0);
+	ck_assert_int_eq(fixture.t->ops->recv(fixture.t, UINT64_MAX, &m), -EINTR);
 	pthread_join(thread, NULL);
-	ck_assert_int_eq(pthread_create(&thread, NULL, ask_from_h2, bed.s), 0);
-	ck_assert_int_eq(bed.t->ops->recv(bed.t, UINT64_MAX, &m), E_OK);
+	ck_assert_int_eq(pthread_create(&thread, NULL, ask_from_h2, fixture.s), 0);
+	ck_assert_int_eq(fixture.t->ops->recv(fixture.t, UINT64_MAX, &m), E_OK);
 	ck_assert_uint_eq(m.addr.lid, 4);
 	pthread_join(thread, NULL);
 }
@@ -291,31 +295,31 @@ START_TEST(peek_is_a_get)
 {
 	uint8_t data[64];
 	program();
-	ck_assert_int_eq(sim_peek(bed.s, B, UMAD_SM_ATTR_LINEAR_FT, 0, data), E_OK);
+	ck_assert_int_eq(sim_peek(fixture.s, B, UMAD_SM_ATTR_LINEAR_FT, 0, data), E_OK);
 	ck_assert_uint_eq(data[4], 1);
-	ck_assert_int_eq(sim_peek(bed.s, H2, UMAD_SM_ATTR_PORT_INFO, 1, data), E_OK);
+	ck_assert_int_eq(sim_peek(fixture.s, H2, UMAD_SM_ATTR_PORT_INFO, 1, data), E_OK);
 	ck_assert_uint_eq(field_get(data, PI_LID), 4);
-	ck_assert_int_eq(sim_peek(bed.s, 0x999, UMAD_SM_ATTR_PORT_INFO, 1, data),
+	ck_assert_int_eq(sim_peek(fixture.s, 0x999, UMAD_SM_ATTR_PORT_INFO, 1, data),
 	                 E_NOTFOUND);
-	ck_assert_int_eq(sim_peek(bed.s, B, 0x7777, 1, data), E_NOTFOUND);
+	ck_assert_int_eq(sim_peek(fixture.s, B, 0x7777, 1, data), E_NOTFOUND);
 }
 END_TEST
 
 START_TEST(kept_lids)
 {
-	sim_free(bed.s);
-	uint32_t h2 = graph_port_by_guid(bed.g, H2 + PORT1);
-	bed.g->ports[h2].lid = 8;
-	bed.g->ports[h2].lmc = 2;
+	sim_free(fixture.s);
+	uint32_t h2 = graph_port_by_guid(fixture.g, H2 + PORT1);
+	fixture.g->ports[h2].lid = 8;
+	fixture.g->ports[h2].lmc = 2;
 	struct sim_options o = { .virtual_clock = true, .sm_port_guid = H1 + PORT1 };
-	ck_assert_int_eq(sim_new(bed.g, &o, true, &bed.s), E_OK);
-	bed.t = sim_transport(bed.s);
+	ck_assert_int_eq(sim_new(fixture.g, &o, true, &fixture.s), E_OK);
+	fixture.t = sim_transport(fixture.s);
 	TO(1, 3, 1);
 	ck_assert_uint_eq(port_field(1, PI_LID), 8);
 	ck_assert_uint_eq(port_field(1, PI_LMC), 2);
 	o.sm_port_guid = 0x999;
 	struct sim *none = NULL;
-	ck_assert_int_eq(sim_new(bed.g, &o, true, &none), E_NOTFOUND);
+	ck_assert_int_eq(sim_new(fixture.g, &o, true, &none), E_NOTFOUND);
 	ck_assert_ptr_null(none);
 }
 END_TEST

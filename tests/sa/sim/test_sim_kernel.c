@@ -33,7 +33,7 @@ static uint64_t now_us;
 
 static uint32_t port_index(uint64_t guid)
 {
-	return graph_port_by_guid(bed.g, guid);
+	return graph_port_by_guid(fixture.g, guid);
 }
 
 static void setup_kernel(void)
@@ -41,8 +41,8 @@ static void setup_kernel(void)
 	setup();
 	program();
 	activate();
-	now_us = 1000 * bed.t->ops->now_ms(bed.t) + 1000;
-	ck_assert_int_eq(kernel_new(bed.s, NULL, &k), E_OK);
+	now_us = 1000 * fixture.t->ops->now_ms(fixture.t) + 1000;
+	ck_assert_int_eq(kernel_new(fixture.s, NULL, &k), E_OK);
 	ck_assert_int_eq(kernel_open(k, port_index(H1 + PORT1), NULL, &f1), E_OK);
 	ck_assert_int_eq(kernel_open(k, port_index(H2 + PORT1), NULL, &f2), E_OK);
 	kernel_run(k, now_us);
@@ -166,10 +166,10 @@ START_TEST(tid_is_rewritten)
 	uint32_t id = agent(f1, UMAD_CLASS_SUBN_DIRECTED_ROUTE, 1, 0, 0);
 	TO(1, 3);
 	fill(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 0);
-	field_set(bed.mad, MAD_TID, 0xDEADBEEF12345678u);
+	field_set(fixture.mad, MAD_TID, 0xDEADBEEF12345678u);
 	struct kernel_send_row row = { .agent = id,
 		                       .timeout_ms = 100,
-		                       .mad = bed.mad,
+		                       .mad = fixture.mad,
 		                       .len = MAD_BYTES,
 		                       .addr = { .lid = 0xFFFF } };
 	ck_assert_int_eq(kernel_write(f1, &row), E_OK);
@@ -243,7 +243,7 @@ START_TEST(nobody_serves)
 	TO(1, 3, 1);
 	for (unsigned directed = 0; directed < 2; directed++) {
 		fill(UMAD_METHOD_GET, UMAD_SM_ATTR_SM_INFO, 0);
-		memcpy(mad, bed.mad, MAD_BYTES);
+		memcpy(mad, fixture.mad, MAD_BYTES);
 		mad[1] = directed ? UMAD_CLASS_SUBN_DIRECTED_ROUTE
 		                  : UMAD_CLASS_SUBN_LID_ROUTED;
 		put(f1, directed ? dr_agent : lid_agent, directed ? 0xFFFF : 4, MAD_BYTES,
@@ -354,19 +354,20 @@ END_TEST
 /* What Omni-Path's tools look at before they trust a port. */
 START_TEST(omni_path_hosts)
 {
-	const struct port *h = &bed.g->ports[port_index(H1 + PORT1)];
+	const struct port *h = &fixture.g->ports[port_index(H1 + PORT1)];
 	struct sim_at at = { .node = h->node, .port = 1 };
 	uint8_t info[64];
 
 	for (unsigned on = 0; on < 2; on++) {
-		bed.s->o.omni_path = on;
-		sim_attr(bed.s, &at, false, UMAD_SM_ATTR_NODE_INFO, 0, info);
+		fixture.s->o.omni_path = on;
+		sim_attr(fixture.s, &at, false, UMAD_SM_ATTR_NODE_INFO, 0, info);
 		ck_assert_uint_eq(info[0], on ? 0x80 : 1);
 		ck_assert_uint_eq(info[1], 1);
-		ck_assert_uint_eq(sim_pkey_at(bed.s, port_index(H1 + PORT1), 0), 0xffff);
-		ck_assert_uint_eq(sim_pkey_at(bed.s, port_index(H1 + PORT1), 1),
+		ck_assert_uint_eq(sim_pkey_at(fixture.s, port_index(H1 + PORT1), 0),
+		                  0xffff);
+		ck_assert_uint_eq(sim_pkey_at(fixture.s, port_index(H1 + PORT1), 1),
 		                  on ? 0x7fff : 0);
-		sim_attr(bed.s, &at, false, UMAD_SM_ATTR_PKEY_TABLE, 0, info);
+		sim_attr(fixture.s, &at, false, UMAD_SM_ATTR_PKEY_TABLE, 0, info);
 		ck_assert_uint_eq(field_get(info, 0, 48),
 		                  on ? 0xffff7fff0000 : 0xffff00000000);
 	}
@@ -428,7 +429,7 @@ START_TEST(no_route_no_answer)
 	ck_assert_int_eq(put(f1, id, 9, MAD_BYTES, 10, 0), E_OK); /* nobody's LID */
 	fill_gmp(UMAD_METHOD_GET, 6);
 	mad[26] = 0;
-	sim_set_link(bed.s, B, 1, false); /* a route, but the cable is out */
+	sim_set_link(fixture.s, B, 1, false); /* a route, but the cable is out */
 	ck_assert_int_eq(put(f1, id, 4, MAD_BYTES, 10, 0), E_OK);
 	run_ms(20);
 	ck_assert_int_eq(wanted(f1)->status, ETIMEDOUT);
@@ -559,8 +560,8 @@ START_TEST(whole_tables_with_losses)
 			teardown_kernel();
 			setup_kernel();
 		}
-		bed.s->rng = seed * 0x9E3779B97F4A7C15u + 12345;
-		sim_set_drop(bed.s, 50000); /* one in twenty */
+		fixture.s->rng = seed * 0x9E3779B97F4A7C15u + 12345;
+		sim_set_drop(fixture.s, 50000); /* one in twenty */
 		transfer(some[_i], 50, 30000);
 	}
 }
@@ -764,9 +765,9 @@ START_TEST(mixed_routes)
 	uint32_t id = agent(f1, UMAD_CLASS_SUBN_DIRECTED_ROUTE, 1, 0, 0);
 	to(rows[_i].path, rows[_i].hops);
 	fill(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 0);
-	field_set(bed.mad, SMP_DR_SLID, rows[_i].dr_slid);
-	field_set(bed.mad, SMP_DR_DLID, rows[_i].dr_dlid);
-	memcpy(mad, bed.mad, MAD_BYTES);
+	field_set(fixture.mad, SMP_DR_SLID, rows[_i].dr_slid);
+	field_set(fixture.mad, SMP_DR_DLID, rows[_i].dr_dlid);
+	memcpy(mad, fixture.mad, MAD_BYTES);
 	ck_assert_int_eq(put(f1, id, rows[_i].lid, MAD_BYTES, 100, 0), E_OK);
 	run_ms(1);
 	const struct mad_buf *m = wanted(f1);

@@ -222,14 +222,14 @@ static void probe_old_header(void)
 	int fd = open("/dev/infiniband/umad1", O_RDWR); /* blocks */
 	CHECK(fd >= 0);
 	CHECK(ioctl(fd, _IOWR(0x1b, 1, reg), &reg) == 0);
-	bed.path[0] = 0;
+	fixture.path[0] = 0;
 	fill(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 0);
 	struct ib_user_mad *m = (struct ib_user_mad *)room;
 	memset(room, 0, OLD_HDR);
 	m->agent_id = reg.id;
 	m->timeout_ms = WAIT_MS;
 	m->addr.lid = 0xFFFF;
-	memcpy((uint8_t *)room + OLD_HDR, bed.mad, MAD_BYTES);
+	memcpy((uint8_t *)room + OLD_HDR, fixture.mad, MAD_BYTES);
 	CHECK(write(fd, room, OLD_HDR + MAD_BYTES) == OLD_HDR + MAD_BYTES);
 	CHECK(read(fd, room, OLD_HDR + MAD_BYTES) == OLD_HDR + MAD_BYTES);
 	CHECK(m->length == OLD_HDR + MAD_BYTES && m->status == 0);
@@ -321,14 +321,14 @@ static void *serve(void *arg)
 static void setup_server(void)
 {
 	char why[SIM_SERVER_WHY];
-	open_bed(&(struct sim_options){ .seed = 1 });
+	open_fixture(&(struct sim_options){ .seed = 1 });
 	program();
 	activate();
 	snprintf(dir, sizeof(dir), "/tmp/saguaro-test.XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/sock", dir);
-	ck_assert_msg(sim_server_new(bed.s, bed.g, path, why, &server) == E_OK, "%s",
-	              why);
+	ck_assert_msg(sim_server_new(fixture.s, fixture.g, path, why, &server) == E_OK,
+	              "%s", why);
 	ck_assert_int_eq(pthread_create(&thread, NULL, serve, server), 0);
 }
 

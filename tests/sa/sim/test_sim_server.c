@@ -31,7 +31,7 @@ static void *serve(void *arg)
 static void start_server(void)
 {
 	char why[SIM_SERVER_WHY];
-	int ret = sim_server_new(bed.s, bed.g, path, why, &server);
+	int ret = sim_server_new(fixture.s, fixture.g, path, why, &server);
 	ck_assert_msg(ret == E_OK, "%s", why);
 	ck_assert_int_eq(pthread_create(&thread, NULL, serve, server), 0);
 }
@@ -45,7 +45,7 @@ static void stop_server(void)
 
 static void setup_server(void)
 {
-	open_bed(&(struct sim_options){ .seed = 1 });
+	open_fixture(&(struct sim_options){ .seed = 1 });
 	program();
 	activate();
 	snprintf(dir, sizeof(dir), "/tmp/saguaro-test.XXXXXX");
@@ -175,7 +175,8 @@ START_TEST(refusals_name_the_remedy)
 	ck_assert_int_eq(say(SIM_UMAD, "h1", 7, &w, NULL), -ENXIO);
 	char sentence[SIM_SERVER_WHY];
 	struct sim_server *second;
-	ck_assert_int_eq(sim_server_new(bed.s, bed.g, path, sentence, &second), E_LOCKED);
+	ck_assert_int_eq(sim_server_new(fixture.s, fixture.g, path, sentence, &second),
+	                 E_LOCKED);
 	ck_assert_ptr_nonnull(strstr(sentence, "--socket"));
 	ck_assert_int_ge(say(SIM_HOST_INFO, "h1", 0, &w, NULL),
 	                 0); /* the first serves on */
@@ -378,7 +379,7 @@ START_TEST(issm_is_exclusive)
 	uint8_t data[64];
 	int first = say(SIM_ISSM, "h2", 0, &w, NULL);
 	ck_assert_int_ge(first, 0);
-	ck_assert_int_eq(sim_peek(bed.s, H2, UMAD_SM_ATTR_PORT_INFO, 1, data), E_OK);
+	ck_assert_int_eq(sim_peek(fixture.s, H2, UMAD_SM_ATTR_PORT_INFO, 1, data), E_OK);
 	ck_assert_uint_eq(field_get(data, PI_CAPABILITY_MASK) >> 1 & 1, 1);
 	ck_assert_int_eq(say(SIM_ISSM, "h2", 0, &w, NULL), -EAGAIN);
 	close(first);
@@ -437,10 +438,10 @@ START_TEST(control_acts)
 {
 	uint8_t data[64];
 	say_control("link down \"switch a\"[3]", 0, "");
-	ck_assert_int_eq(sim_peek(bed.s, B, UMAD_SM_ATTR_PORT_INFO, 3, data), E_OK);
+	ck_assert_int_eq(sim_peek(fixture.s, B, UMAD_SM_ATTR_PORT_INFO, 3, data), E_OK);
 	ck_assert_uint_eq(field_get(data, PI_PORT_STATE), PORT_DOWN);
 	say_control("link up \"switch b\"[3]", 0, "");
-	ck_assert_int_eq(sim_peek(bed.s, B, UMAD_SM_ATTR_PORT_INFO, 3, data), E_OK);
+	ck_assert_int_eq(sim_peek(fixture.s, B, UMAD_SM_ATTR_PORT_INFO, 3, data), E_OK);
 	ck_assert_uint_eq(field_get(data, PI_PORT_STATE), PORT_INIT);
 	struct client c = open_umad("h1");
 	say_control("clients", 0, "at \"h1\"[1]");

@@ -27,41 +27,42 @@ enum {
 	TURNS = 100000000
 };
 
-static struct rig *rig;
+static struct sweep_fixture *fixture;
 static struct sa_server *server;
 
 static void start(unsigned lmc, unsigned lmc_esp0, enum path_selection mode)
 {
 	const struct sa_limits limits = { .sa_key = 1 };
 
-	rig = rig_new();
-	rig_file(rig, "esp0.topo");
-	rig_sim(rig, 1, 0);
-	rig->config.lmc = lmc;
-	rig->config.lmc_esp0 = lmc_esp0;
-	rig->config.path_selection = mode;
-	rig_start(rig);
-	rig_up(rig);
-	ck_assert_int_eq(sa_server_new(rig->deps.transport, rig->snap, NULL, &limits, &server),
+	fixture = fixture_new();
+	fixture_file(fixture, "esp0.topo");
+	fixture_sim(fixture, 1, 0);
+	fixture->config.lmc = lmc;
+	fixture->config.lmc_esp0 = lmc_esp0;
+	fixture->config.path_selection = mode;
+	fixture_start(fixture);
+	fixture_up(fixture);
+	ck_assert_int_eq(sa_server_new(fixture->deps.transport, fixture->snap, NULL,
+	                               &limits, &server),
 	                 E_OK);
-	rig->deps.sa = server;
-	sweep_reconfigure(rig->sweep, &rig->deps);
+	fixture->deps.sa = server;
+	sweep_reconfigure(fixture->sweep, &fixture->deps);
 }
 
 static void stop(void)
 {
 	sa_server_free(server);
-	rig_free(rig);
+	fixture_free(fixture);
 	server = NULL;
-	rig = NULL;
+	fixture = NULL;
 }
 
 /* Port by the description of its node. */
 static uint32_t port_of(const char *description, unsigned num)
 {
-	for (uint32_t i = 0; i < rig->g->n_nodes; i++) {
-		if (strcmp(rig->g->nodes[i].description, description) == 0) {
-			return graph_port(rig->g, i, num);
+	for (uint32_t i = 0; i < fixture->g->n_nodes; i++) {
+		if (strcmp(fixture->g->nodes[i].description, description) == 0) {
+			return graph_port(fixture->g, i, num);
 		}
 	}
 	ck_abort_msg("no node '%s'", description);
@@ -85,16 +86,16 @@ static void request(struct umad_sa_packet *mad, unsigned method, uint64_t mask,
 static const uint8_t *ask(uint32_t client, const struct umad_sa_packet *mad,
                           size_t *ret_len)
 {
-	const uint64_t guid = rig->g->ports[client].guid;
+	const uint64_t guid = fixture->g->ports[client].guid;
 	const uint8_t *reply;
 	struct sa_counters before, now;
 
 	sa_server_counters(server, &before);
 	ck_assert_int_eq(
-		sim_client_send(rig->sim, guid, (const uint8_t *)mad, sizeof(*mad)),
+		sim_client_send(fixture->sim, guid, (const uint8_t *)mad, sizeof(*mad)),
 		E_OK);
 	do {
-		ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
 		sa_server_counters(server, &now);
 	} while (now.requests == before.requests);
 	for (unsigned turns = 0; now.answered == before.answered; turns++) {
@@ -104,8 +105,8 @@ static const uint8_t *ask(uint32_t client, const struct umad_sa_packet *mad,
 	}
 	/* On the virtual clock the reply still has its way along the switches before it.
 	 */
-	while (sim_client_recv(rig->sim, guid, &reply, ret_len) != E_OK) {
-		ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
+	while (sim_client_recv(fixture->sim, guid, &reply, ret_len) != E_OK) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
 	}
 	return reply;
 }
@@ -131,7 +132,7 @@ static const char *order_of(const uint8_t *mad, size_t len, uint32_t sbase,
 
 static uint32_t base_lid(uint32_t port)
 {
-	return (uint32_t)rig_peek(rig, port, PI_LID);
+	return (uint32_t)fixture_peek(fixture, port, PI_LID);
 }
 
 static const struct umad_hdr *header(const uint8_t *mad)
@@ -161,11 +162,11 @@ START_TEST(published_order)
 	start(2, 1, modes[_i].mode);
 	uint32_t src = port_of("sw1", 0), dst = port_of("node3", 1),
 		 client = port_of("node2", 1);
-	ck_assert_uint_eq(rig_peek(rig, src, PI_LMC), 1);
-	ck_assert_uint_eq(rig_peek(rig, dst, PI_LMC), 2);
-	record.sgid_prefix = record.dgid_prefix = htobe64(rig->config.subnet_prefix);
-	record.sgid_guid = htobe64(rig->g->ports[src].guid);
-	record.dgid_guid = htobe64(rig->g->ports[dst].guid);
+	ck_assert_uint_eq(fixture_peek(fixture, src, PI_LMC), 1);
+	ck_assert_uint_eq(fixture_peek(fixture, dst, PI_LMC), 2);
+	record.sgid_prefix = record.dgid_prefix = htobe64(fixture->config.subnet_prefix);
+	record.sgid_guid = htobe64(fixture->g->ports[src].guid);
+	record.dgid_guid = htobe64(fixture->g->ports[dst].guid);
 	request(&mad, METHOD_GETTABLE, COMP_SGID | COMP_DGID, &record);
 	const uint8_t *reply = ask(client, &mad, &len);
 	ck_assert_uint_eq(header(reply)->method, METHOD_GETTABLE | 0x80);
@@ -202,7 +203,7 @@ START_TEST(one_pair_by_lid)
 	memcpy(&got, reply + SA_HDR_BYTES, sizeof(got));
 	ck_assert_uint_eq(be16toh(got.slid), base_lid(src));
 	ck_assert_uint_eq(be16toh(got.dlid), base_lid(dst));
-	ck_assert_uint_eq(be64toh(got.dgid_guid), rig->g->ports[dst].guid);
+	ck_assert_uint_eq(be64toh(got.dgid_guid), fixture->g->ports[dst].guid);
 	ck_assert_uint_eq(be16toh(got.p_key), 0xffff);
 	ck_assert_uint_eq(got.mtu, 2 << 6 | 5);   /* exactly 4096 */
 	ck_assert_uint_eq(got.rate, 2 << 6 | 16); /* exactly 100 Gb/s */

@@ -10,40 +10,40 @@
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_fixture.h"
 
-static struct rig *rig;
+static struct sweep_fixture *fixture;
 
 static void teardown(void)
 {
-	if (rig != NULL) {
-		rig_free(rig);
-		rig = NULL;
+	if (fixture != NULL) {
+		fixture_free(fixture);
+		fixture = NULL;
 	}
 }
 
 /* --- what a good fabric looks like ------------------------------------------------- */
 
 /* Every cabled port of these nodes is ACTIVE. */
-static void check_active(const struct rig *r)
+static void check_active(const struct sweep_fixture *r)
 {
 	for (uint32_t i = 0; i < r->g->n_ports; i++) {
 		if (r->g->ports[i].peer != GRAPH_NONE) {
-			ck_assert_msg(rig_peek(r, i, PI_PORT_STATE) == PORT_ACTIVE,
+			ck_assert_msg(fixture_peek(r, i, PI_PORT_STATE) == PORT_ACTIVE,
 			              "\"%s\" port %u is in state %u",
 			              r->g->nodes[r->g->ports[i].node].description,
 			              r->g->ports[i].num,
-			              (unsigned)rig_peek(r, i, PI_PORT_STATE));
+			              (unsigned)fixture_peek(r, i, PI_PORT_STATE));
 		}
 	}
 }
 
 /* LIDs as the nodes have them: unique ranges, aligned. Marks owners in ret[0xC000]. */
-static void check_lids(const struct rig *r, uint32_t *ret)
+static void check_lids(const struct sweep_fixture *r, uint32_t *ret)
 {
 	memset(ret, 0xff, 0xC000 * sizeof(*ret));
 	for (uint32_t i = 0; i < r->g->n_end_ports; i++) {
 		uint32_t port = r->g->end_ports[i];
-		uint32_t base = (uint32_t)rig_peek(r, port, PI_LID);
-		uint32_t n = 1u << rig_peek(r, port, PI_LMC);
+		uint32_t base = (uint32_t)fixture_peek(r, port, PI_LID);
+		uint32_t n = 1u << fixture_peek(r, port, PI_LMC);
 
 		ck_assert_uint_gt(base, 0);
 		ck_assert_uint_eq(base & (n - 1), 0);
@@ -55,7 +55,7 @@ static void check_lids(const struct rig *r, uint32_t *ret)
 	}
 }
 
-static uint8_t entry(const struct rig *r, uint32_t node, uint32_t lid)
+static uint8_t entry(const struct sweep_fixture *r, uint32_t node, uint32_t lid)
 {
 	uint8_t block[64];
 
@@ -66,7 +66,8 @@ static uint8_t entry(const struct rig *r, uint32_t node, uint32_t lid)
 }
 
 /* Walks from a switch to a LID over the tables in the nodes. */
-static bool arrives(const struct rig *r, uint32_t node, uint32_t lid, uint32_t owner)
+static bool arrives(const struct sweep_fixture *r, uint32_t node, uint32_t lid,
+                    uint32_t owner)
 {
 	for (unsigned hops = 0; hops < 64; hops++) {
 		uint8_t out = entry(r, node, lid);
@@ -85,7 +86,7 @@ static bool arrives(const struct rig *r, uint32_t node, uint32_t lid, uint32_t o
 }
 
 /* From a sample of switches every LID is reached. */
-static void check_routes(const struct rig *r, const uint32_t *owner)
+static void check_routes(const struct sweep_fixture *r, const uint32_t *owner)
 {
 	uint32_t step = r->g->n_switches / 4 + 1;
 
@@ -102,7 +103,7 @@ static void check_routes(const struct rig *r, const uint32_t *owner)
 
 static uint32_t lids_a[0xC000], lids_b[0xC000];
 
-static void check_fabric(const struct rig *r)
+static void check_fabric(const struct sweep_fixture *r)
 {
 	check_active(r);
 	check_lids(r, lids_a);
@@ -127,52 +128,52 @@ static const struct {
 
 START_TEST(bring_up)
 {
-	rig = rig_new();
-	rig_topo(rig, fabrics[_i].topo, 0, 0);
-	rig_sim(rig, 1, 0);
-	rig->config.lmc = fabrics[_i].lmc;
-	rig_start(rig);
-	rig_heavy(rig, 1);
-	const struct sweep_status *st = sweep_status(rig->sweep);
+	fixture = fixture_new();
+	fixture_topo(fixture, fabrics[_i].topo, 0, 0);
+	fixture_sim(fixture, 1, 0);
+	fixture->config.lmc = fabrics[_i].lmc;
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	const struct sweep_status *st = sweep_status(fixture->sweep);
 	ck_assert_msg(st->up, "%s", st->not_ready);
 	ck_assert(st->master);
 	ck_assert_str_eq(st->not_ready, "");
-	ck_assert_uint_eq(st->switches, rig->g->n_switches);
-	ck_assert_uint_eq(st->hosts, rig->g->n_hosts);
+	ck_assert_uint_eq(st->switches, fixture->g->n_switches);
+	ck_assert_uint_eq(st->hosts, fixture->g->n_hosts);
 	ck_assert_uint_eq(st->unreachable_nodes, 0);
 	ck_assert_uint_eq(st->smp_timeouts, 0);
-	check_fabric(rig);
-	ck_assert_uint_eq(sim_bounces(rig->sim), 0);
+	check_fabric(fixture);
+	ck_assert_uint_eq(sim_bounces(fixture->sim), 0);
 }
 END_TEST
 
-static uint64_t lft_sets(const struct rig *r)
+static uint64_t lft_sets(const struct sweep_fixture *r)
 {
 	return sim_count(r->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_LINEAR_FT);
 }
 
 START_TEST(restart)
 {
-	rig = rig_bring_up("ft2 6 6 3", 1, 0);
-	rig->config.lmc = (unsigned)_i;
-	rig_heavy(rig, 1);
-	check_fabric(rig);
+	fixture = fixture_bring_up("ft2 6 6 3", 1, 0);
+	fixture->config.lmc = (unsigned)_i;
+	fixture_heavy(fixture, 1);
+	check_fabric(fixture);
 	memcpy(lids_b, lids_a, sizeof(lids_b));
-	uint64_t before = lft_sets(rig);
-	uint64_t epoch = sweep_status(rig->sweep)->epoch;
-	rig_stop(rig);
-	rig_start(rig);
-	rig_heavy(rig, 1);
-	ck_assert(sweep_status(rig->sweep)->up);
-	ck_assert_uint_gt(sweep_status(rig->sweep)->epoch, epoch);
-	ck_assert_uint_eq(lft_sets(rig), before);
-	ck_assert_uint_eq(sim_bounces(rig->sim), 0);
-	check_fabric(rig);
+	uint64_t before = lft_sets(fixture);
+	uint64_t epoch = sweep_status(fixture->sweep)->epoch;
+	fixture_stop(fixture);
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	ck_assert(sweep_status(fixture->sweep)->up);
+	ck_assert_uint_gt(sweep_status(fixture->sweep)->epoch, epoch);
+	ck_assert_uint_eq(lft_sets(fixture), before);
+	ck_assert_uint_eq(sim_bounces(fixture->sim), 0);
+	check_fabric(fixture);
 	ck_assert_mem_eq(lids_a, lids_b, sizeof(lids_a));
 }
 END_TEST
 
-static uint32_t node_named(const struct rig *r, const char *name)
+static uint32_t node_named(const struct sweep_fixture *r, const char *name)
 {
 	for (uint32_t i = 0; i < r->g->n_nodes; i++) {
 		if (r->g->nodes[i].id && strcmp(r->g->nodes[i].id, name) == 0) {
@@ -189,25 +190,25 @@ START_TEST(fresh_state)
 {
 	uint64_t epoch;
 
-	rig = rig_bring_up("ft2 4 4 2", 1, 0);
-	rig_heavy(rig, 1);
+	fixture = fixture_bring_up("ft2 4 4 2", 1, 0);
+	fixture_heavy(fixture, 1);
 	for (int i = 0; i < _i; i++) {
-		uint64_t guid = rig->g->nodes[node_named(rig, "h00005")].guid;
+		uint64_t guid = fixture->g->nodes[node_named(fixture, "h00005")].guid;
 
-		ck_assert_int_eq(sim_set_node(rig->sim, guid, i % 2), E_OK);
-		sweep_request_heavy(rig->sweep);
-		rig_heavy(rig, sweep_status(rig->sweep)->heavy_sweeps + 1);
+		ck_assert_int_eq(sim_set_node(fixture->sim, guid, i % 2), E_OK);
+		sweep_request_heavy(fixture->sweep);
+		fixture_heavy(fixture, sweep_status(fixture->sweep)->heavy_sweeps + 1);
 	}
-	epoch = sweep_status(rig->sweep)->epoch;
+	epoch = sweep_status(fixture->sweep)->epoch;
 	ck_assert_uint_gt(epoch, (uint64_t)_i);
-	rig_stop(rig);
-	nftw(rig->state_dir, rig_remove, 16, FTW_DEPTH | FTW_PHYS);
-	rig->config.lmc = 1; /* so that the routing is another one */
-	rig_start(rig);
-	rig_heavy(rig, 1);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->failed_sweeps, 0);
-	ck_assert_uint_gt(sweep_status(rig->sweep)->epoch, epoch);
-	ck_assert(sweep_status(rig->sweep)->up);
+	fixture_stop(fixture);
+	nftw(fixture->state_dir, fixture_remove, 16, FTW_DEPTH | FTW_PHYS);
+	fixture->config.lmc = 1; /* so that the routing is another one */
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->failed_sweeps, 0);
+	ck_assert_uint_gt(sweep_status(fixture->sweep)->epoch, epoch);
+	ck_assert(sweep_status(fixture->sweep)->up);
 }
 END_TEST
 
@@ -218,58 +219,59 @@ START_TEST(killed)
 	uint64_t seed = 0x9e3779b97f4a7c15u * (unsigned)(_i + 1);
 	bool known = false;
 
-	rig = rig_bring_up("ft2 4 4 2", (unsigned)_i, 0);
+	fixture = fixture_bring_up("ft2 4 4 2", (unsigned)_i, 0);
 	for (unsigned life = 0; life < 12; life++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
 		for (unsigned turn = (unsigned)(seed >> 33) % 700; turn; turn--) {
-			ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
+			ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
 		}
-		for (uint32_t i = 0; i < rig->g->n_end_ports; i++) {
-			uint32_t lid =
-				(uint32_t)rig_peek(rig, rig->g->end_ports[i], PI_LID);
+		for (uint32_t i = 0; i < fixture->g->n_end_ports; i++) {
+			uint32_t lid = (uint32_t)fixture_peek(
+				fixture, fixture->g->end_ports[i], PI_LID);
 
 			ck_assert(!known || lids_b[i] == 0 || lids_b[i] == lid);
 			lids_b[i] = lid;
 		}
 		known = true;
-		rig_stop(rig);
-		rig_start(rig);
+		fixture_stop(fixture);
+		fixture_start(fixture);
 	}
-	rig_up(rig);
-	check_fabric(rig);
-	for (uint32_t i = 0; i < rig->g->n_end_ports; i++) {
-		uint32_t lid = (uint32_t)rig_peek(rig, rig->g->end_ports[i], PI_LID);
+	fixture_up(fixture);
+	check_fabric(fixture);
+	for (uint32_t i = 0; i < fixture->g->n_end_ports; i++) {
+		uint32_t lid =
+			(uint32_t)fixture_peek(fixture, fixture->g->end_ports[i], PI_LID);
 
 		ck_assert(lids_b[i] == 0 || lids_b[i] == lid);
 	}
-	ck_assert_uint_eq(sim_bounces(rig->sim), 0);
+	ck_assert_uint_eq(sim_bounces(fixture->sim), 0);
 }
 END_TEST
 
 /* Two sweeps over an unchanged fabric: nothing is set, the epoch stays. */
 START_TEST(unchanged)
 {
-	rig = rig_bring_up("ft2 6 6 3", 1, 0);
-	rig_heavy(rig, 1);
-	uint64_t epoch = sweep_status(rig->sweep)->epoch;
-	rig_run_ms(rig, 11000);
-	uint64_t ports = sim_count(rig->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_PORT_INFO);
-	uint64_t tables = lft_sets(rig);
-	uint32_t heavy = sweep_status(rig->sweep)->heavy_sweeps;
-	rig_run_ms(rig, 30000);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, heavy);
-	ck_assert_uint_ge(sweep_status(rig->sweep)->light_sweeps, 3);
-	sweep_request_heavy(rig->sweep);
-	rig_heavy(rig, heavy + 1);
-	ck_assert_uint_eq(sim_count(rig->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_PORT_INFO),
-	                  ports);
-	ck_assert_uint_eq(lft_sets(rig), tables);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->epoch, epoch);
+	fixture = fixture_bring_up("ft2 6 6 3", 1, 0);
+	fixture_heavy(fixture, 1);
+	uint64_t epoch = sweep_status(fixture->sweep)->epoch;
+	fixture_run_ms(fixture, 11000);
+	uint64_t ports = sim_count(fixture->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_PORT_INFO);
+	uint64_t tables = lft_sets(fixture);
+	uint32_t heavy = sweep_status(fixture->sweep)->heavy_sweeps;
+	fixture_run_ms(fixture, 30000);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, heavy);
+	ck_assert_uint_ge(sweep_status(fixture->sweep)->light_sweeps, 3);
+	sweep_request_heavy(fixture->sweep);
+	fixture_heavy(fixture, heavy + 1);
+	ck_assert_uint_eq(
+		sim_count(fixture->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_PORT_INFO), ports);
+	ck_assert_uint_eq(lft_sets(fixture), tables);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->epoch, epoch);
 }
 END_TEST
 
 /* First port of a node that is cabled to a switch. */
-static uint8_t uplink(const struct rig *r, uint32_t node)
+static uint8_t uplink(const struct sweep_fixture *r, uint32_t node)
 {
 	for (unsigned i = 1; i <= r->g->nodes[node].n_ports; i++) {
 		uint32_t peer = r->g->ports[graph_port(r->g, node, i)].peer;
@@ -284,112 +286,119 @@ static uint8_t uplink(const struct rig *r, uint32_t node)
 
 START_TEST(link_down_up)
 {
-	rig = rig_bring_up("ft2 6 6 3", 1, 0);
-	rig_heavy(rig, 1);
-	check_fabric(rig);
+	fixture = fixture_bring_up("ft2 6 6 3", 1, 0);
+	fixture_heavy(fixture, 1);
+	check_fabric(fixture);
 	memcpy(lids_b, lids_a, sizeof(lids_b));
-	uint32_t node = rig->g->switches[0];
-	uint64_t guid = rig->g->nodes[node].guid;
-	uint8_t port = uplink(rig, node);
-	uint32_t gone = graph_port(rig->g, node, port);
-	uint32_t far = rig->g->ports[gone].peer;
-	uint64_t tables = lft_sets(rig);
+	uint32_t node = fixture->g->switches[0];
+	uint64_t guid = fixture->g->nodes[node].guid;
+	uint8_t port = uplink(fixture, node);
+	uint32_t gone = graph_port(fixture->g, node, port);
+	uint32_t far = fixture->g->ports[gone].peer;
+	uint64_t tables = lft_sets(fixture);
 
-	ck_assert_int_eq(sim_set_link(rig->sim, guid, port, false), E_OK);
-	rig_run_ms(rig, 1000);
-	rig_up(rig);
-	rig->g->ports[gone].peer = rig->g->ports[far].peer = GRAPH_NONE;
-	check_fabric(rig);
-	rig->g->ports[gone].peer = far;
-	rig->g->ports[far].peer = gone;
+	ck_assert_int_eq(sim_set_link(fixture->sim, guid, port, false), E_OK);
+	fixture_run_ms(fixture, 1000);
+	fixture_up(fixture);
+	fixture->g->ports[gone].peer = fixture->g->ports[far].peer = GRAPH_NONE;
+	check_fabric(fixture);
+	fixture->g->ports[gone].peer = far;
+	fixture->g->ports[far].peer = gone;
 	/* Only the two switches at the cable and those that routed over it change, each in
 	 * at most two steps of the transition. */
-	ck_assert_uint_gt(lft_sets(rig), tables);
-	ck_assert_uint_le(lft_sets(rig), tables + 2 * rig->g->n_switches);
+	ck_assert_uint_gt(lft_sets(fixture), tables);
+	ck_assert_uint_le(lft_sets(fixture), tables + 2 * fixture->g->n_switches);
 
-	ck_assert_int_eq(sim_set_link(rig->sim, guid, port, true), E_OK);
-	rig_run_ms(rig, 1000);
-	rig_up(rig);
-	check_fabric(rig);
+	ck_assert_int_eq(sim_set_link(fixture->sim, guid, port, true), E_OK);
+	fixture_run_ms(fixture, 1000);
+	fixture_up(fixture);
+	check_fabric(fixture);
 	ck_assert_mem_eq(lids_a, lids_b, sizeof(lids_a));
-	ck_assert_uint_eq(sim_bounces(rig->sim), 0);
+	ck_assert_uint_eq(sim_bounces(fixture->sim), 0);
 }
 END_TEST
 
 START_TEST(host_gone_and_back)
 {
-	rig = rig_bring_up("ft2 6 6 3", 1, 0);
-	rig_heavy(rig, 1);
-	check_fabric(rig);
+	fixture = fixture_bring_up("ft2 6 6 3", 1, 0);
+	fixture_heavy(fixture, 1);
+	check_fabric(fixture);
 	memcpy(lids_b, lids_a, sizeof(lids_b));
-	uint64_t guid = rig->g->nodes[node_named(rig, "h00007")].guid;
+	uint64_t guid = fixture->g->nodes[node_named(fixture, "h00007")].guid;
 
-	rig->config.sweep_on_trap = _i == 0; /* without traps a light sweep must see it */
-	ck_assert_int_eq(sim_set_node(rig->sim, guid, false), E_OK);
-	rig_run_ms(rig, 12000);
-	rig_up(rig);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->hosts, rig->g->n_hosts - 1);
-	ck_assert_int_eq(sim_reboot(rig->sim, guid), E_OK);
-	ck_assert_int_eq(sim_set_node(rig->sim, guid, true), E_OK);
-	rig_run_ms(rig, 12000);
-	rig_up(rig);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->hosts, rig->g->n_hosts);
-	check_fabric(rig);
+	fixture->config.sweep_on_trap =
+		_i == 0; /* without traps a light sweep must see it */
+	ck_assert_int_eq(sim_set_node(fixture->sim, guid, false), E_OK);
+	fixture_run_ms(fixture, 12000);
+	fixture_up(fixture);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->hosts, fixture->g->n_hosts - 1);
+	ck_assert_int_eq(sim_reboot(fixture->sim, guid), E_OK);
+	ck_assert_int_eq(sim_set_node(fixture->sim, guid, true), E_OK);
+	fixture_run_ms(fixture, 12000);
+	fixture_up(fixture);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->hosts, fixture->g->n_hosts);
+	check_fabric(fixture);
 	ck_assert_mem_eq(lids_a, lids_b, sizeof(lids_a));
 }
 END_TEST
 
 START_TEST(drops)
 {
-	rig = rig_bring_up("ft2 6 6 3", 7u + (unsigned)_i, _i % 2 ? 100000 : 10000);
-	rig_up(rig);
-	rig_run_ms(rig, 30000);
-	rig_up(rig);
-	ck_assert_uint_gt(sweep_status(rig->sweep)->smp_retries, 0);
-	check_fabric(rig);
+	fixture =
+		fixture_bring_up("ft2 6 6 3", 7u + (unsigned)_i, _i % 2 ? 100000 : 10000);
+	fixture_up(fixture);
+	fixture_run_ms(fixture, 30000);
+	fixture_up(fixture);
+	ck_assert_uint_gt(sweep_status(fixture->sweep)->smp_retries, 0);
+	check_fabric(fixture);
 }
 END_TEST
 
 START_TEST(deaf_switch)
 {
-	rig = rig_bring_up("ft2 8 4 4", 1, 0);
-	uint32_t spine = rig->g->switches[rig->g->n_switches - 1];
+	fixture = fixture_bring_up("ft2 8 4 4", 1, 0);
+	uint32_t spine = fixture->g->switches[fixture->g->n_switches - 1];
 
-	ck_assert_int_eq(sim_set_deaf(rig->sim, rig->g->nodes[spine].guid, true), E_OK);
-	rig_heavy(rig, 1);
-	const struct sweep_status *st = sweep_status(rig->sweep);
+	ck_assert_int_eq(sim_set_deaf(fixture->sim, fixture->g->nodes[spine].guid, true),
+	                 E_OK);
+	fixture_heavy(fixture, 1);
+	const struct sweep_status *st = sweep_status(fixture->sweep);
 	ck_assert_msg(st->up, "%s", st->not_ready);
-	ck_assert_uint_eq(st->switches, rig->g->n_switches - 1);
-	ck_assert_uint_eq(st->hosts, rig->g->n_hosts);
+	ck_assert_uint_eq(st->switches, fixture->g->n_switches - 1);
+	ck_assert_uint_eq(st->hosts, fixture->g->n_hosts);
 	ck_assert_uint_gt(st->unreachable_nodes, 0);
-	ck_assert_uint_lt(rig_now(rig), 5000);
+	ck_assert_uint_lt(fixture_now(fixture), 5000);
 	/* A later sweep does not wait for it again. */
-	uint64_t before = rig_now(rig);
-	sweep_request_heavy(rig->sweep);
-	rig_heavy(rig, 2);
-	ck_assert_uint_lt(rig_now(rig) - before, 1300); /* seven tries take 1400 ms */
+	uint64_t before = fixture_now(fixture);
+	sweep_request_heavy(fixture->sweep);
+	fixture_heavy(fixture, 2);
+	ck_assert_uint_lt(fixture_now(fixture) - before,
+	                  1300); /* seven tries take 1400 ms */
 	/* When it answers, a light sweep finds it. */
-	ck_assert_int_eq(sim_set_deaf(rig->sim, rig->g->nodes[spine].guid, false), E_OK);
-	rig_run_ms(rig, 15000);
-	rig_up(rig);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->unreachable_nodes, 0);
-	check_fabric(rig);
+	ck_assert_int_eq(sim_set_deaf(fixture->sim, fixture->g->nodes[spine].guid, false),
+	                 E_OK);
+	fixture_run_ms(fixture, 15000);
+	fixture_up(fixture);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->unreachable_nodes, 0);
+	check_fabric(fixture);
 }
 END_TEST
 
 /* A switch that goes deaf later counts as one node, and the rest stays up. */
 START_TEST(switch_goes_deaf)
 {
-	rig = rig_bring_up("ft2 8 4 4", 1, 0);
-	rig_heavy(rig, 1);
-	uint32_t spine = rig->g->switches[rig->g->n_switches - 1];
+	fixture = fixture_bring_up("ft2 8 4 4", 1, 0);
+	fixture_heavy(fixture, 1);
+	uint32_t spine = fixture->g->switches[fixture->g->n_switches - 1];
 
-	ck_assert_int_eq(sim_set_deaf(rig->sim, rig->g->nodes[spine].guid, true), E_OK);
-	rig_run_ms(rig, 20000);
-	rig_up(rig);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->switches, rig->g->n_switches - 1);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->hosts, rig->g->n_hosts);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->unreachable_nodes, 1);
+	ck_assert_int_eq(sim_set_deaf(fixture->sim, fixture->g->nodes[spine].guid, true),
+	                 E_OK);
+	fixture_run_ms(fixture, 20000);
+	fixture_up(fixture);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->switches,
+	                  fixture->g->n_switches - 1);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->hosts, fixture->g->n_hosts);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->unreachable_nodes, 1);
 }
 END_TEST
 
@@ -397,21 +406,21 @@ START_TEST(split)
 {
 	uint32_t *part, n_parts;
 
-	rig = rig_new();
-	rig_file(rig, "split.topo");
-	ck_assert_int_eq(graph_components(rig->g, rig->a, &part, &n_parts), E_OK);
+	fixture = fixture_new();
+	fixture_file(fixture, "split.topo");
+	ck_assert_int_eq(graph_components(fixture->g, fixture->a, &part, &n_parts), E_OK);
 	ck_assert_uint_gt(n_parts, 1);
-	rig_sim(rig, 1, 0);
-	rig_start(rig);
-	rig_heavy(rig, 1);
-	ck_assert_msg(sweep_status(rig->sweep)->up, "%s",
-	              sweep_status(rig->sweep)->not_ready);
-	uint32_t mine = part[rig->g->ports[rig->g->sm_port].node];
-	for (uint32_t i = 0; i < rig->g->n_ports; i++) {
-		const struct port *p = &rig->g->ports[i];
+	fixture_sim(fixture, 1, 0);
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	ck_assert_msg(sweep_status(fixture->sweep)->up, "%s",
+	              sweep_status(fixture->sweep)->not_ready);
+	uint32_t mine = part[fixture->g->ports[fixture->g->sm_port].node];
+	for (uint32_t i = 0; i < fixture->g->n_ports; i++) {
+		const struct port *p = &fixture->g->ports[i];
 
 		if (p->peer != GRAPH_NONE) {
-			ck_assert_uint_eq(rig_peek(rig, i, PI_PORT_STATE),
+			ck_assert_uint_eq(fixture_peek(fixture, i, PI_PORT_STATE),
 			                  part[p->node] == mine ? PORT_ACTIVE
 			                                        : PORT_INIT);
 		}
@@ -425,47 +434,47 @@ static const char *const files[] = { "back-to-back.topo", "two-switch.topo",
 
 START_TEST(from_file)
 {
-	rig = rig_new();
-	rig_file(rig, files[_i]);
-	rig_sim(rig, 1, 0);
-	rig_start(rig);
-	rig_heavy(rig, 1);
-	ck_assert_msg(sweep_status(rig->sweep)->up, "%s",
-	              sweep_status(rig->sweep)->not_ready);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->hosts, rig->g->n_hosts);
-	check_fabric(rig);
-	rig_run_ms(rig, 35000);
-	ck_assert(sweep_status(rig->sweep)->up);
+	fixture = fixture_new();
+	fixture_file(fixture, files[_i]);
+	fixture_sim(fixture, 1, 0);
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	ck_assert_msg(sweep_status(fixture->sweep)->up, "%s",
+	              sweep_status(fixture->sweep)->not_ready);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->hosts, fixture->g->n_hosts);
+	check_fabric(fixture);
+	fixture_run_ms(fixture, 35000);
+	ck_assert(sweep_status(fixture->sweep)->up);
 }
 END_TEST
 
-static void rig_reconfigure(struct rig *r)
+static void fixture_reconfigure(struct sweep_fixture *r)
 {
 	uint32_t heavy = sweep_status(r->sweep)->heavy_sweeps;
 
 	sweep_reconfigure(r->sweep, &r->deps);
-	rig_heavy(r, heavy + 1);
+	fixture_heavy(r, heavy + 1);
 }
 
 START_TEST(lmc_change)
 {
 	static const unsigned lmc[] = { 0, 2, 1, 3, 0 };
 
-	rig = rig_bring_up("ft2 6 6 3", 1, 0);
+	fixture = fixture_bring_up("ft2 6 6 3", 1, 0);
 	for (unsigned k = 0; k < sizeof(lmc) / sizeof(lmc[0]); k++) {
-		rig->config.lmc = lmc[k];
-		rig_reconfigure(rig);
-		ck_assert_msg(sweep_status(rig->sweep)->up, "%s",
-		              sweep_status(rig->sweep)->not_ready);
-		check_fabric(rig);
-		for (uint32_t i = 0; i < rig->g->n_end_ports; i++) {
-			uint32_t p = rig->g->end_ports[i];
+		fixture->config.lmc = lmc[k];
+		fixture_reconfigure(fixture);
+		ck_assert_msg(sweep_status(fixture->sweep)->up, "%s",
+		              sweep_status(fixture->sweep)->not_ready);
+		check_fabric(fixture);
+		for (uint32_t i = 0; i < fixture->g->n_end_ports; i++) {
+			uint32_t p = fixture->g->end_ports[i];
 
-			ck_assert_uint_eq(rig_peek(rig, p, PI_LMC),
-			                  rig->g->ports[p].num ? lmc[k] : 0);
+			ck_assert_uint_eq(fixture_peek(fixture, p, PI_LMC),
+			                  fixture->g->ports[p].num ? lmc[k] : 0);
 		}
 	}
-	ck_assert_uint_eq(sim_bounces(rig->sim), 0);
+	ck_assert_uint_eq(sim_bounces(fixture->sim), 0);
 }
 END_TEST
 
@@ -473,37 +482,39 @@ END_TEST
  * computation; a cable between switches does. */
 START_TEST(routes_are_kept)
 {
-	rig = rig_new();
-	rig_topo(rig, "ft2 6 6 3", 0, 1);
-	rig_sim(rig, 1, 0);
-	rig->config.use_ucast_cache = true;
-	rig_start(rig);
-	rig_heavy(rig, 1);
-	rig_up(rig);
-	const struct sweep_status *st = sweep_status(rig->sweep);
-	uint64_t host = rig->g->nodes[node_named(rig, "h00007")].guid;
-	uint64_t leaf = rig->g->nodes[rig->g->switches[2]].guid;
+	fixture = fixture_new();
+	fixture_topo(fixture, "ft2 6 6 3", 0, 1);
+	fixture_sim(fixture, 1, 0);
+	fixture->config.use_ucast_cache = true;
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	fixture_up(fixture);
+	const struct sweep_status *st = sweep_status(fixture->sweep);
+	uint64_t host = fixture->g->nodes[node_named(fixture, "h00007")].guid;
+	uint64_t leaf = fixture->g->nodes[fixture->g->switches[2]].guid;
 	uint32_t misses = st->cache_misses, hits = st->cache_hits;
 
 	ck_assert_uint_ge(misses, 1);
 	for (unsigned i = 0; i < 2; i++) {
 		uint64_t guid = i ? leaf : host;
 
-		ck_assert_int_eq(sim_set_node(rig->sim, guid, false), E_OK);
-		rig_run_ms(rig, 12000);
-		rig_up(rig);
-		ck_assert_uint_lt(sweep_status(rig->sweep)->hosts, rig->g->n_hosts);
-		ck_assert_int_eq(sim_reboot(rig->sim, guid), E_OK);
-		ck_assert_int_eq(sim_set_node(rig->sim, guid, true), E_OK);
-		rig_run_ms(rig, 12000);
-		rig_up(rig);
-		ck_assert_uint_eq(sweep_status(rig->sweep)->hosts, rig->g->n_hosts);
-		check_fabric(rig);
+		ck_assert_int_eq(sim_set_node(fixture->sim, guid, false), E_OK);
+		fixture_run_ms(fixture, 12000);
+		fixture_up(fixture);
+		ck_assert_uint_lt(sweep_status(fixture->sweep)->hosts,
+		                  fixture->g->n_hosts);
+		ck_assert_int_eq(sim_reboot(fixture->sim, guid), E_OK);
+		ck_assert_int_eq(sim_set_node(fixture->sim, guid, true), E_OK);
+		fixture_run_ms(fixture, 12000);
+		fixture_up(fixture);
+		ck_assert_uint_eq(sweep_status(fixture->sweep)->hosts,
+		                  fixture->g->n_hosts);
+		check_fabric(fixture);
 	}
 	ck_assert_uint_ge(st->cache_hits, hits + 4);
 	ck_assert_uint_eq(st->cache_misses, misses);
 	/* options may say anything else now */
-	rig_reconfigure(rig);
+	fixture_reconfigure(fixture);
 	ck_assert_uint_eq(st->cache_misses, misses + 1);
 }
 END_TEST
@@ -515,21 +526,21 @@ START_TEST(operator_names)
 	struct snap_reader *r;
 	struct snap_node node;
 
-	rig = rig_bring_up("ft2 4 4 2", 1, 0);
-	uint64_t guid = rig->g->nodes[rig->g->switches[0]].guid;
-	const char *description = rig->g->nodes[rig->g->switches[0]].description;
+	fixture = fixture_bring_up("ft2 4 4 2", 1, 0);
+	uint64_t guid = fixture->g->nodes[fixture->g->switches[0]].guid;
+	const char *description = fixture->g->nodes[fixture->g->switches[0]].description;
 	for (unsigned i = 0; i < 2; i++) {
 		const char *map =
-			arena_printf(rig->a, "0x%" PRIx64 " \"name %u\"", guid, i);
-		ck_assert_int_eq(node_names_parse("map", map, strlen(map), rig->a,
-		                                  &rig->diags, &names[i]),
+			arena_printf(fixture->a, "0x%" PRIx64 " \"name %u\"", guid, i);
+		ck_assert_int_eq(node_names_parse("map", map, strlen(map), fixture->a,
+		                                  &fixture->diags, &names[i]),
 		                 E_OK);
-		rig->config.node_names = names[i];
-		rig_reconfigure(rig);
-		ck_assert_int_eq(snap_reader_local(rig->snap, &r), E_OK);
+		fixture->config.node_names = names[i];
+		fixture_reconfigure(fixture);
+		ck_assert_int_eq(snap_reader_local(fixture->snap, &r), E_OK);
 		ck_assert_int_eq(snap_pin(r), E_OK);
 		ck_assert_int_eq(snap_node(r, guid, &node), E_OK);
-		ck_assert_str_eq(node.name, arena_printf(rig->a, "name %u", i));
+		ck_assert_str_eq(node.name, arena_printf(fixture->a, "name %u", i));
 		ck_assert_str_eq(node.description, description);
 		snap_reader_close(r);
 	}
@@ -538,37 +549,37 @@ END_TEST
 
 START_TEST(credit_loop_refused)
 {
-	rig = rig_new();
-	rig_file(rig, "ring-4.topo");
-	rig_sim(rig, 1, 0);
-	rig->config.credit_loops = _i == 0 ? CREDIT_REFUSE : CREDIT_FALLBACK;
-	rig->deps.list.no_fallback = true;
+	fixture = fixture_new();
+	fixture_file(fixture, "ring-4.topo");
+	fixture_sim(fixture, 1, 0);
+	fixture->config.credit_loops = _i == 0 ? CREDIT_REFUSE : CREDIT_FALLBACK;
+	fixture->deps.list.no_fallback = true;
 	log_set_level(LOG_LEVEL_ERROR);
-	rig_start(rig);
-	rig_heavy(rig, 1);
-	const struct sweep_status *st = sweep_status(rig->sweep);
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	const struct sweep_status *st = sweep_status(fixture->sweep);
 	ck_assert(!st->up);
 	ck_assert_ptr_nonnull(strstr(st->not_ready, "credit loop"));
-	rig_run_ms(rig, 30000); /* and stays refused */
-	ck_assert(!sweep_status(rig->sweep)->up);
-	ck_assert_uint_eq(sim_count(rig->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_PORT_INFO),
-	                  0);
-	ck_assert_uint_eq(lft_sets(rig), 0);
-	rig->config.credit_loops = CREDIT_PROGRAM;
-	rig_reconfigure(rig);
+	fixture_run_ms(fixture, 30000); /* and stays refused */
+	ck_assert(!sweep_status(fixture->sweep)->up);
+	ck_assert_uint_eq(
+		sim_count(fixture->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_PORT_INFO), 0);
+	ck_assert_uint_eq(lft_sets(fixture), 0);
+	fixture->config.credit_loops = CREDIT_PROGRAM;
+	fixture_reconfigure(fixture);
 	ck_assert_msg(st->up, "%s", st->not_ready);
-	check_fabric(rig);
+	check_fabric(fixture);
 	/* Refused again: what runs stays as it is. */
-	uint64_t ports = sim_count(rig->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_PORT_INFO);
-	uint64_t tables = lft_sets(rig);
-	rig->config.credit_loops = CREDIT_REFUSE;
-	rig->config.lmc = 1;
-	rig_reconfigure(rig);
-	rig_run_ms(rig, 30000);
-	ck_assert(!sweep_status(rig->sweep)->up);
-	ck_assert_uint_eq(sim_count(rig->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_PORT_INFO),
-	                  ports);
-	ck_assert_uint_eq(lft_sets(rig), tables);
+	uint64_t ports = sim_count(fixture->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_PORT_INFO);
+	uint64_t tables = lft_sets(fixture);
+	fixture->config.credit_loops = CREDIT_REFUSE;
+	fixture->config.lmc = 1;
+	fixture_reconfigure(fixture);
+	fixture_run_ms(fixture, 30000);
+	ck_assert(!sweep_status(fixture->sweep)->up);
+	ck_assert_uint_eq(
+		sim_count(fixture->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_PORT_INFO), ports);
+	ck_assert_uint_eq(lft_sets(fixture), tables);
 }
 END_TEST
 
@@ -578,7 +589,7 @@ static const char *const doubled[][2] = { { "h00003", "h00020" },
 	                                  { "h00008", "h00007" },
 	                                  { "spine-0000", "spine-0002" } };
 
-static uint32_t node_any(const struct rig *r, const char *name)
+static uint32_t node_any(const struct sweep_fixture *r, const char *name)
 {
 	for (uint32_t i = 0; i < r->g->n_nodes; i++) {
 		if (strcmp(r->g->nodes[i].description, name) == 0) {
@@ -588,7 +599,7 @@ static uint32_t node_any(const struct rig *r, const char *name)
 	return node_named(r, name);
 }
 
-static unsigned active_ports(const struct rig *r, uint32_t node)
+static unsigned active_ports(const struct sweep_fixture *r, uint32_t node)
 {
 	unsigned n = 0;
 
@@ -597,37 +608,38 @@ static unsigned active_ports(const struct rig *r, uint32_t node)
 
 		/* The far end: asking this node by its GUID is just what does not work. */
 		n += p->peer != GRAPH_NONE &&
-		     rig_peek(r, p->peer, PI_PORT_STATE) == PORT_ACTIVE;
+		     fixture_peek(r, p->peer, PI_PORT_STATE) == PORT_ACTIVE;
 	}
 	return n;
 }
 
 START_TEST(duplicate_guid)
 {
-	rig = rig_bring_up("ft2 6 6 3", 1, 0);
-	uint32_t a = node_any(rig, doubled[_i][0]), b = node_any(rig, doubled[_i][1]);
-	uint64_t node_guid = rig->g->nodes[a].guid, port_guid = 0;
-	bool is_switch = rig->g->nodes[a].type == NODE_SWITCH;
+	fixture = fixture_bring_up("ft2 6 6 3", 1, 0);
+	uint32_t a = node_any(fixture, doubled[_i][0]),
+		 b = node_any(fixture, doubled[_i][1]);
+	uint64_t node_guid = fixture->g->nodes[a].guid, port_guid = 0;
+	bool is_switch = fixture->g->nodes[a].type == NODE_SWITCH;
 
-	port_guid = rig->g->ports[graph_port(rig->g, a, !is_switch)].guid;
-	rig->g->nodes[b].guid = node_guid;
-	for (unsigned i = 0; i <= rig->g->nodes[b].n_ports; i++) {
-		rig->g->ports[graph_port(rig->g, b, i)].guid = port_guid;
+	port_guid = fixture->g->ports[graph_port(fixture->g, a, !is_switch)].guid;
+	fixture->g->nodes[b].guid = node_guid;
+	for (unsigned i = 0; i <= fixture->g->nodes[b].n_ports; i++) {
+		fixture->g->ports[graph_port(fixture->g, b, i)].guid = port_guid;
 	}
-	rig_heavy(rig, 1);
-	const struct sweep_status *st = sweep_status(rig->sweep);
+	fixture_heavy(fixture, 1);
+	const struct sweep_status *st = sweep_status(fixture->sweep);
 	ck_assert_msg(st->up, "%s", st->not_ready);
-	ck_assert_uint_eq(st->switches, rig->g->n_switches - is_switch);
-	ck_assert_uint_eq(st->hosts, rig->g->n_hosts - !is_switch);
-	ck_assert_uint_gt(active_ports(rig, a) + active_ports(rig, b), 0);
-	ck_assert_uint_eq(active_ports(rig, a) * active_ports(rig, b), 0);
-	rig_run_ms(rig, 30000);
-	ck_assert(sweep_status(rig->sweep)->up);
+	ck_assert_uint_eq(st->switches, fixture->g->n_switches - is_switch);
+	ck_assert_uint_eq(st->hosts, fixture->g->n_hosts - !is_switch);
+	ck_assert_uint_gt(active_ports(fixture, a) + active_ports(fixture, b), 0);
+	ck_assert_uint_eq(active_ports(fixture, a) * active_ports(fixture, b), 0);
+	fixture_run_ms(fixture, 30000);
+	ck_assert(sweep_status(fixture->sweep)->up);
 }
 END_TEST
 
 /* One of many small disasters per step; after the last one heals, all is well again. */
-static void disturb(struct rig *r, uint64_t *seed)
+static void disturb(struct sweep_fixture *r, uint64_t *seed)
 {
 	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
 	uint32_t node = (uint32_t)(*seed >> 33) % r->g->n_nodes;
@@ -646,14 +658,14 @@ static void disturb(struct rig *r, uint64_t *seed)
 	case 4: sim_reboot(r->sim, guid); break;
 	case 5: sweep_request_heavy(r->sweep); break;
 	case 6:
-		rig_stop(r);
-		rig_start(r);
+		fixture_stop(r);
+		fixture_start(r);
 		break;
 	default: break;
 	}
 }
 
-static void heal(struct rig *r)
+static void heal(struct sweep_fixture *r)
 {
 	for (uint32_t i = 0; i < r->g->n_nodes; i++) {
 		const struct node *n = &r->g->nodes[i];
@@ -671,19 +683,20 @@ START_TEST(fault_schedule)
 	uint64_t seed = 0xfa017 + 7919u * (unsigned)_i;
 
 	log_set_level((enum log_level) - 1); /* failures are the point here */
-	rig = rig_bring_up("ft2 4 3 2", (unsigned)_i + 1, _i % 3 == 2 ? 20000 : 0);
+	fixture =
+		fixture_bring_up("ft2 4 3 2", (unsigned)_i + 1, _i % 3 == 2 ? 20000 : 0);
 	for (unsigned step = 0; step < 25; step++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
 		for (unsigned turn = (unsigned)(seed >> 33) % 300; turn; turn--) {
-			ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
+			ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
 		}
-		disturb(rig, &seed);
+		disturb(fixture, &seed);
 	}
-	heal(rig);
-	rig_run_ms(rig, 60000);
-	rig_up(rig);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->hosts, rig->g->n_hosts);
-	check_fabric(rig);
+	heal(fixture);
+	fixture_run_ms(fixture, 60000);
+	fixture_up(fixture);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->hosts, fixture->g->n_hosts);
+	check_fabric(fixture);
 }
 END_TEST
 

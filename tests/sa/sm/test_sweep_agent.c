@@ -6,28 +6,28 @@
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_tap.h"
 
-static struct rig *rig;
+static struct sweep_fixture *fixture;
 static struct tap tap;
 
 static void setup(void)
 {
-	rig = rig_new();
-	rig_topo(rig, "ft2 4 4 2", 0, 0);
-	rig_sim(rig, 1, 0);
-	tap_init(&tap, rig);
+	fixture = fixture_new();
+	fixture_topo(fixture, "ft2 4 4 2", 0, 0);
+	fixture_sim(fixture, 1, 0);
+	tap_init(&tap, fixture);
 }
 
 static void teardown(void)
 {
-	rig_free(rig);
+	fixture_free(fixture);
 }
 
 static void up(void)
 {
-	rig_start(rig);
-	rig_heavy(rig, 1);
-	ck_assert_msg(sweep_status(rig->sweep)->up, "%s",
-	              sweep_status(rig->sweep)->not_ready);
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	ck_assert_msg(sweep_status(fixture->sweep)->up, "%s",
+	              sweep_status(fixture->sweep)->not_ready);
 }
 
 /* SMInfo (IBA vol. 1, table 161): GUID, SM_Key, ActCount, Priority and SMState, by hand.
@@ -38,12 +38,12 @@ START_TEST(sm_info)
 		_i ? UMAD_CLASS_SUBN_LID_ROUTED : UMAD_CLASS_SUBN_DIRECTED_ROUTE;
 	uint8_t guid[8];
 
-	rig->config.sm_priority = 5;
+	fixture->config.sm_priority = 5;
 	up();
 	tap.n_out = 0;
 	tap.in[4] = 0;
 	field_set(tap.in, MAD_TID, 0x0102030405060708);
-	tap_bring(&tap, rig, mgmt_class, UMAD_METHOD_GET, UMAD_SM_ATTR_SM_INFO,
+	tap_bring(&tap, fixture, mgmt_class, UMAD_METHOD_GET, UMAD_SM_ATTR_SM_INFO,
 	          MAD_BYTES);
 	ck_assert_uint_eq(tap.n_out, 1);
 	ck_assert_uint_eq(tap.out[1], mgmt_class);
@@ -51,7 +51,7 @@ START_TEST(sm_info)
 	ck_assert_uint_eq(tap.out[4], _i ? 0 : 0x80);
 	ck_assert_uint_eq(tap.out[5], 0);
 	ck_assert_uint_eq(tap.out[15], 8);
-	field_set(guid, 0, 64, sim_transport(rig->sim)->local.port_guid);
+	field_set(guid, 0, 64, sim_transport(fixture->sim)->local.port_guid);
 	ck_assert_mem_eq(tap.out + 64, guid, 8);
 	ck_assert_uint_gt(field_get(tap.out + 64, SMI_ACT_COUNT), 100);
 	ck_assert_uint_eq(tap.out[64 + 20], 5 << 4 | 3);
@@ -65,11 +65,11 @@ START_TEST(sm_info_set)
 {
 	up();
 	tap.n_out = 0;
-	tap_bring(&tap, rig, UMAD_CLASS_SUBN_DIRECTED_ROUTE, UMAD_METHOD_SET,
+	tap_bring(&tap, fixture, UMAD_CLASS_SUBN_DIRECTED_ROUTE, UMAD_METHOD_SET,
 	          UMAD_SM_ATTR_SM_INFO, MAD_BYTES);
 	ck_assert_uint_eq(tap.n_out, 1);
 	ck_assert_uint_eq(tap.out[5], 0x1c);
-	ck_assert(sweep_status(rig->sweep)->master);
+	ck_assert(sweep_status(fixture->sweep)->master);
 }
 END_TEST
 
@@ -88,7 +88,7 @@ static void trap(unsigned number)
 	field_set(tap.in + 64, NTC_IS_GENERIC, 1);
 	field_set(tap.in + 64, NTC_TRAP_NUMBER, number);
 	field_set(tap.in + 64, NTC_ISSUER_LID, 77);
-	tap_bring(&tap, rig, UMAD_CLASS_SUBN_LID_ROUTED, UMAD_METHOD_TRAP,
+	tap_bring(&tap, fixture, UMAD_CLASS_SUBN_LID_ROUTED, UMAD_METHOD_TRAP,
 	          UMAD_ATTR_NOTICE, MAD_BYTES);
 }
 
@@ -108,8 +108,8 @@ static const struct {
 
 START_TEST(repressed)
 {
-	rig->config.sweep_on_trap = traps[_i].sweep_on_trap;
-	rig->config.sweep_interval = 0;
+	fixture->config.sweep_on_trap = traps[_i].sweep_on_trap;
+	fixture->config.sweep_interval = 0;
 	up();
 	tap.n_out = 0;
 	trap(traps[_i].number);
@@ -117,8 +117,9 @@ START_TEST(repressed)
 	ck_assert_uint_eq(tap.out[3], UMAD_METHOD_TRAP_REPRESS);
 	ck_assert_uint_eq(tap.out_msg.addr.lid, 77);
 	ck_assert_uint_eq(field_get(tap.out + 64, NTC_TRAP_NUMBER), traps[_i].number);
-	rig_run_ms(rig, 3000);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 1u + traps[_i].sweeps);
+	fixture_run_ms(fixture, 3000);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps,
+	                  1u + traps[_i].sweeps);
 }
 END_TEST
 
@@ -141,15 +142,15 @@ static const struct {
 
 static uint32_t mask_published(void)
 {
-	const struct port *p = &rig->g->ports[rig->g->sm_port];
+	const struct port *p = &fixture->g->ports[fixture->g->sm_port];
 	struct snap_reader *r;
 	const uint8_t *info;
 	uint16_t len;
 
-	ck_assert_int_eq(snap_reader_local(rig->snap, &r), E_OK);
+	ck_assert_int_eq(snap_reader_local(fixture->snap, &r), E_OK);
 	ck_assert_int_eq(snap_pin(r), E_OK);
-	ck_assert_int_eq(snap_attr(r, UMAD_SM_ATTR_PORT_INFO, rig->g->nodes[p->node].guid,
-	                           p->num, &info, &len),
+	ck_assert_int_eq(snap_attr(r, UMAD_SM_ATTR_PORT_INFO,
+	                           fixture->g->nodes[p->node].guid, p->num, &info, &len),
 	                 E_OK);
 	uint32_t mask = (uint32_t)field_get(info, PI_CAPABILITY_MASK);
 	snap_reader_close(r);
@@ -160,17 +161,17 @@ static uint32_t mask_published(void)
  * elsewhere. */
 START_TEST(own_is_sm)
 {
-	rig->config.sweep_interval = 0;
+	fixture->config.sweep_interval = 0;
 	up();
-	uint32_t sm_lid = (uint32_t)rig_peek(rig, rig->g->sm_port, PI_LID);
+	uint32_t sm_lid = (uint32_t)fixture_peek(fixture, fixture->g->sm_port, PI_LID);
 
 	told.lid = sm_lid + own_traps[_i].foreign;
 	told.mask = mask_published() ^ own_traps[_i].flips;
 	told.other = own_traps[_i].other;
 	trap(144);
 	ck_assert_uint_eq(tap.out[3], UMAD_METHOD_TRAP_REPRESS);
-	rig_run_ms(rig, 3000);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps,
+	fixture_run_ms(fixture, 3000);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps,
 	                  1u + own_traps[_i].sweeps);
 	/* we are one, whatever was told of the time before we said so */
 	ck_assert_uint_eq(mask_published() & IS_SM, IS_SM);
@@ -180,17 +181,18 @@ END_TEST
 /* A port that shows the bit late: it is published when the trap tells. */
 START_TEST(own_is_sm_late)
 {
-	rig->config.sweep_interval = 0;
-	rig_start(rig);
-	ck_assert_int_eq(rig->transport->ops->set_issm(rig->transport, false), E_OK);
-	rig_heavy(rig, 1);
+	fixture->config.sweep_interval = 0;
+	fixture_start(fixture);
+	ck_assert_int_eq(fixture->transport->ops->set_issm(fixture->transport, false),
+	                 E_OK);
+	fixture_heavy(fixture, 1);
 	ck_assert_uint_eq(mask_published() & IS_SM, 0);
-	told.lid = (uint32_t)rig_peek(rig, rig->g->sm_port, PI_LID);
+	told.lid = (uint32_t)fixture_peek(fixture, fixture->g->sm_port, PI_LID);
 	told.mask = mask_published() | IS_SM;
 	told.other = false;
 	trap(144);
-	rig_run_ms(rig, 3000);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 1);
+	fixture_run_ms(fixture, 3000);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
 	ck_assert_uint_eq(mask_published(), told.mask);
 }
 END_TEST
@@ -198,32 +200,33 @@ END_TEST
 /* The trap comes while the first sweep is on its way, for a LID of the life before. */
 START_TEST(own_is_sm_early)
 {
-	rig->config.sweep_interval = 0;
+	fixture->config.sweep_interval = 0;
 	up();
-	told.lid = (uint32_t)rig_peek(rig, rig->g->sm_port, PI_LID) + (unsigned)_i;
+	told.lid = (uint32_t)fixture_peek(fixture, fixture->g->sm_port, PI_LID) +
+	           (unsigned)_i;
 	told.mask = mask_published();
 	told.other = false;
-	rig_stop(rig);
-	rig_start(rig);
+	fixture_stop(fixture);
+	fixture_start(fixture);
 	trap(144);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 0);
-	rig_run_ms(rig, 5000);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 1u + (unsigned)_i);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 0);
+	fixture_run_ms(fixture, 5000);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1u + (unsigned)_i);
 }
 END_TEST
 
 /* A burst during a sweep makes one more sweep, not many. */
 START_TEST(burst)
 {
-	rig->config.sweep_interval = 0;
+	fixture->config.sweep_interval = 0;
 	up();
 	for (unsigned i = 0; i < 50; i++) {
 		trap(128);
 	}
-	rig_run_ms(rig, 3000);
+	fixture_run_ms(fixture, 3000);
 	ck_assert_uint_eq(tap.n_out, 50);
-	ck_assert_uint_le(sweep_status(rig->sweep)->heavy_sweeps, 3);
-	ck_assert_uint_ge(sweep_status(rig->sweep)->heavy_sweeps, 2);
+	ck_assert_uint_le(sweep_status(fixture->sweep)->heavy_sweeps, 3);
+	ck_assert_uint_ge(sweep_status(fixture->sweep)->heavy_sweeps, 2);
 }
 END_TEST
 
@@ -239,18 +242,19 @@ START_TEST(nonsense)
 			tap.in[k] = (uint8_t)(seed >> 56);
 		}
 		static const uint8_t classes[] = { 0x81, 0x01, 0x03, 0x04 };
-		tap_bring(&tap, rig, classes[i % 4], tap.in[3], (uint16_t)(seed >> 30),
+		tap_bring(&tap, fixture, classes[i % 4], tap.in[3],
+		          (uint16_t)(seed >> 30),
 		          seed >> 40 & 1 ? MAD_BYTES : seed >> 41 & 0xff);
 	}
-	rig_up(rig);
+	fixture_up(fixture);
 }
 END_TEST
 
 static void other(uint8_t priority, uint8_t state)
 {
-	tap.other_guid = rig->g->nodes[rig->g->n_nodes - 1].guid;
-	if (rig->g->nodes[rig->g->n_nodes - 1].type == NODE_SWITCH) {
-		tap.other_guid = rig->g->nodes[0].guid;
+	tap.other_guid = fixture->g->nodes[fixture->g->n_nodes - 1].guid;
+	if (fixture->g->nodes[fixture->g->n_nodes - 1].type == NODE_SWITCH) {
+		tap.other_guid = fixture->g->nodes[0].guid;
 	}
 	tap.other_priority = priority;
 	tap.other_state = state;
@@ -261,19 +265,19 @@ static void other(uint8_t priority, uint8_t state)
 START_TEST(another_master)
 {
 	other(0, 3);
-	rig->config.sm_priority = 15;
-	rig_start(rig);
-	rig_heavy(rig, 1);
-	const struct sweep_status *st = sweep_status(rig->sweep);
+	fixture->config.sm_priority = 15;
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	const struct sweep_status *st = sweep_status(fixture->sweep);
 	ck_assert(!st->up);
 	ck_assert(!st->master);
 	ck_assert_ptr_nonnull(strstr(st->not_ready, "another SM is master: GUID 0x"));
-	rig_run_ms(rig, 60000);
+	fixture_run_ms(fixture, 60000);
 	ck_assert_uint_eq(tap.n_sets, 0);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 1);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
 	tap.n_out = 0;
 	memset(tap.in, 0, sizeof(tap.in));
-	tap_bring(&tap, rig, UMAD_CLASS_SUBN_LID_ROUTED, UMAD_METHOD_GET,
+	tap_bring(&tap, fixture, UMAD_CLASS_SUBN_LID_ROUTED, UMAD_METHOD_GET,
 	          UMAD_SM_ATTR_SM_INFO, MAD_BYTES);
 	ck_assert_uint_eq(tap.out[64 + 20] & 0xf, 2);
 	if (_i == 0) {
@@ -281,9 +285,9 @@ START_TEST(another_master)
 	} else {
 		tap.other_state = 2;
 	}
-	rig_run_ms(rig, 15000);
-	rig_up(rig);
-	ck_assert(sweep_status(rig->sweep)->master);
+	fixture_run_ms(fixture, 15000);
+	fixture_up(fixture);
+	ck_assert(sweep_status(fixture->sweep)->master);
 }
 END_TEST
 
@@ -292,7 +296,7 @@ START_TEST(other_standby)
 {
 	other(15, (uint8_t)_i);
 	up();
-	ck_assert(sweep_status(rig->sweep)->master);
+	ck_assert(sweep_status(fixture->sweep)->master);
 }
 END_TEST
 
@@ -308,27 +312,27 @@ static const struct {
 
 static void other_master(unsigned i, uint8_t state)
 {
-	rig->config.sm_priority = 5;
+	fixture->config.sm_priority = 5;
 	other(masters[i].priority, state);
 	tap.other_sm_guid =
-		rig->g->ports[rig->g->sm_port].guid + (uint64_t)masters[i].guid;
+		fixture->g->ports[fixture->g->sm_port].guid + (uint64_t)masters[i].guid;
 }
 
 static void check_master(unsigned i)
 {
-	ck_assert_uint_eq(sweep_status(rig->sweep)->master, masters[i].we_stay);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->up, masters[i].we_stay);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->master, masters[i].we_stay);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->up, masters[i].we_stay);
 }
 
 /* Two masters meet (two fabrics were joined): the higher one stays. At equal priority it is
  * the one with the lower GUID, so exactly one of the two steps down. */
 START_TEST(second_master)
 {
-	rig->config.sm_priority = 5;
+	fixture->config.sm_priority = 5;
 	up();
 	other_master((unsigned)_i, 3);
-	sweep_request_heavy(rig->sweep);
-	rig_heavy(rig, 2);
+	sweep_request_heavy(fixture->sweep);
+	fixture_heavy(fixture, 2);
 	check_master((unsigned)_i);
 }
 END_TEST
@@ -341,9 +345,9 @@ START_TEST(both_started)
 	other_master((unsigned)_i, 1);
 	up();
 	tap.other_state = 3;
-	rig_run_ms(rig, 60000);
+	fixture_run_ms(fixture, 60000);
 	check_master((unsigned)_i);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 2);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 2);
 }
 END_TEST
 

@@ -14,7 +14,7 @@
 
 enum { CAP = 20, BLOCKS = 3, HOSTS_MAX = 64 };
 
-static struct rig *rig;
+static struct sweep_fixture *fixture;
 static uint64_t seed;
 static uint64_t wanted[HOSTS_MAX][BLOCKS * 8]; /* by index of the end port */
 
@@ -27,22 +27,22 @@ static uint32_t below(uint32_t n)
 static void bring_up(uint32_t drop_ppm)
 {
 	seed = 11;
-	rig = rig_new();
-	rig->guid_cap = CAP;
-	rig_topo(rig, "ft2 6 6 3", 0, 0);
-	rig_sim(rig, 11, drop_ppm);
-	rig_start(rig);
-	ck_assert_uint_le(rig->g->n_end_ports, HOSTS_MAX);
+	fixture = fixture_new();
+	fixture->guid_cap = CAP;
+	fixture_topo(fixture, "ft2 6 6 3", 0, 0);
+	fixture_sim(fixture, 11, drop_ppm);
+	fixture_start(fixture);
+	ck_assert_uint_le(fixture->g->n_end_ports, HOSTS_MAX);
 	memset(wanted, 0, sizeof(wanted));
-	for (uint32_t i = 0; i < rig->g->n_end_ports; i++) {
-		wanted[i][0] = rig->g->ports[rig->g->end_ports[i]].guid;
+	for (uint32_t i = 0; i < fixture->g->n_end_ports; i++) {
+		wanted[i][0] = fixture->g->ports[fixture->g->end_ports[i]].guid;
 	}
 }
 
 static void stop(void)
 {
-	rig_free(rig);
-	rig = NULL;
+	fixture_free(fixture);
+	fixture = NULL;
 }
 
 static void commit_done(void *ctx, int ret)
@@ -53,8 +53,8 @@ static void commit_done(void *ctx, int ret)
 /* One place of one port changes, or is emptied. */
 static void change(struct sa_store *st)
 {
-	uint32_t end = below(rig->g->n_end_ports), k = 1 + below(CAP - 1);
-	uint64_t port = rig->g->ports[rig->g->end_ports[end]].guid;
+	uint32_t end = below(fixture->g->n_end_ports), k = 1 + below(CAP - 1);
+	uint64_t port = fixture->g->ports[fixture->g->end_ports[end]].guid;
 	struct alias_block b;
 
 	(void)alias_block(st, port, k / 8, &b);
@@ -70,14 +70,14 @@ static void changes(unsigned n)
 	struct sa_store *st;
 	int ret = -1;
 
-	ck_assert_int_eq(store_new(rig->state, 0, &st), E_OK);
+	ck_assert_int_eq(store_new(fixture->state, 0, &st), E_OK);
 	for (unsigned i = 0; i < n; i++) {
 		change(st);
 	}
 	b = store_take_changes(st);
 	if (b != NULL) {
-		state_batch_commit(rig->state, b, commit_done, &ret);
-		state_flush(rig->state);
+		state_batch_commit(fixture->state, b, commit_done, &ret);
+		state_flush(fixture->state);
 		ck_assert_int_eq(ret, E_OK);
 	}
 	store_free(st);
@@ -85,15 +85,15 @@ static void changes(unsigned n)
 
 static const struct node *node_of(uint32_t end)
 {
-	return &rig->g->nodes[rig->g->ports[rig->g->end_ports[end]].node];
+	return &fixture->g->nodes[fixture->g->ports[fixture->g->end_ports[end]].node];
 }
 
 static uint64_t held(uint32_t end, unsigned k)
 {
 	uint8_t data[64];
 
-	ck_assert_int_eq(sim_peek(rig->sim, node_of(end)->guid, UMAD_SM_ATTR_GUID_INFO,
-	                          k / 8, data),
+	ck_assert_int_eq(sim_peek(fixture->sim, node_of(end)->guid,
+	                          UMAD_SM_ATTR_GUID_INFO, k / 8, data),
 	                 E_OK);
 	return field_get(data, 64 * (k % 8), 64);
 }
@@ -104,9 +104,9 @@ static void check(void)
 	struct snap_reader *r;
 	struct snap_end e;
 
-	ck_assert_int_eq(snap_reader_local(rig->snap, &r), E_OK);
+	ck_assert_int_eq(snap_reader_local(fixture->snap, &r), E_OK);
 	ck_assert_int_eq(snap_pin(r), E_OK);
-	for (uint32_t i = 0; i < rig->g->n_end_ports; i++) {
+	for (uint32_t i = 0; i < fixture->g->n_end_ports; i++) {
 		for (unsigned k = 0; k < CAP; k++) {
 			ck_assert_uint_eq(held(i, k), wanted[i][k]);
 			if (wanted[i][k] != 0) {
@@ -121,7 +121,7 @@ static void check(void)
 
 static uint64_t sets(void)
 {
-	return sim_count(rig->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_GUID_INFO);
+	return sim_count(fixture->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_GUID_INFO);
 }
 
 /* Some that were there before the daemon, then more; with MADs lost, too. */
@@ -131,17 +131,17 @@ START_TEST(set_and_deleted)
 
 	bring_up(_i ? 20000 : 0);
 	changes(60);
-	rig_up(rig);
+	fixture_up(fixture);
 	check();
-	rig_run_ms(rig, 25000); /* the light sweep that sees ports gone ACTIVE */
-	heavy = sweep_status(rig->sweep)->heavy_sweeps;
+	fixture_run_ms(fixture, 25000); /* the light sweep that sees ports gone ACTIVE */
+	heavy = sweep_status(fixture->sweep)->heavy_sweeps;
 	for (unsigned round = 0; round < 20; round++) {
 		changes(1 + below(8));
-		rig_run_ms(rig, _i ? 10000 : 50);
+		fixture_run_ms(fixture, _i ? 10000 : 50);
 		check();
 	}
 	if (_i == 0) {
-		ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, heavy);
+		ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, heavy);
 	}
 	stop();
 }
@@ -154,16 +154,16 @@ START_TEST(by_difference)
 
 	bring_up(0);
 	changes(30);
-	rig_up(rig);
-	rig_run_ms(rig, 25000);
+	fixture_up(fixture);
+	fixture_run_ms(fixture, 25000);
 	for (unsigned round = 0; round < 20; round++) {
 		uint64_t sent = sets();
 		unsigned differ = 0;
 
 		memcpy(before, wanted, sizeof(before));
 		changes(round % 4);
-		rig_run_ms(rig, 50);
-		for (uint32_t i = 0; i < rig->g->n_end_ports; i++) {
+		fixture_run_ms(fixture, 50);
+		for (uint32_t i = 0; i < fixture->g->n_end_ports; i++) {
 			for (unsigned b = 0; b < BLOCKS; b++) {
 				differ += memcmp(&before[i][8 * b], &wanted[i][8 * b],
 				                 64) != 0;
@@ -183,21 +183,21 @@ START_TEST(hosts_restart)
 
 	bring_up(0);
 	changes(200);
-	rig_up(rig);
+	fixture_up(fixture);
 	while (node_of(end)->type == NODE_SWITCH || wanted[end][9] == 0) {
 		end++;
 	}
-	rig_run_ms(rig, 25000);
+	fixture_run_ms(fixture, 25000);
 	sent = sets();
-	ck_assert_int_eq(sim_set_node(rig->sim, node_of(end)->guid, false), E_OK);
-	rig_run_ms(rig, 30000);
-	ck_assert_int_eq(sim_set_node(rig->sim, node_of(end)->guid, true), E_OK);
-	rig_run_ms(rig, 30000);
+	ck_assert_int_eq(sim_set_node(fixture->sim, node_of(end)->guid, false), E_OK);
+	fixture_run_ms(fixture, 30000);
+	ck_assert_int_eq(sim_set_node(fixture->sim, node_of(end)->guid, true), E_OK);
+	fixture_run_ms(fixture, 30000);
 	check();
 	ck_assert_uint_eq(sets(), sent);
-	ck_assert_int_eq(sim_reboot(rig->sim, node_of(end)->guid), E_OK);
+	ck_assert_int_eq(sim_reboot(fixture->sim, node_of(end)->guid), E_OK);
 	ck_assert_uint_eq(held(end, 9), 0);
-	rig_run_ms(rig, 30000);
+	fixture_run_ms(fixture, 30000);
 	check();
 	ck_assert_uint_gt(sets(), sent);
 	stop();
@@ -212,17 +212,17 @@ START_TEST(daemon_restarts)
 
 	bring_up(0);
 	changes(60);
-	rig_up(rig);
+	fixture_up(fixture);
 	sent = sets();
-	rig_stop(rig);
-	rig_start(rig);
-	rig_up(rig);
+	fixture_stop(fixture);
+	fixture_start(fixture);
+	fixture_up(fixture);
 	check();
 	ck_assert_uint_eq(sets(), sent);
 	changes(10);
-	rig_stop(rig);
-	rig_start(rig);
-	rig_up(rig);
+	fixture_stop(fixture);
+	fixture_start(fixture);
+	fixture_up(fixture);
 	check();
 	ck_assert_uint_gt(sets(), sent);
 	stop();
@@ -236,14 +236,14 @@ START_TEST(foreign_guids_stay)
 
 	bring_up(0);
 	changes(60);
-	rig_up(rig);
+	fixture_up(fixture);
 	sent = sets();
-	rig_stop(rig);
-	ck_assert_int_lt(
-		snprintf(rig->state_dir, sizeof(rig->state_dir), "%s/other", rig->dir),
-		(int)sizeof(rig->state_dir));
-	rig_start(rig);
-	rig_up(rig);
+	fixture_stop(fixture);
+	ck_assert_int_lt(snprintf(fixture->state_dir, sizeof(fixture->state_dir),
+	                          "%s/other", fixture->dir),
+	                 (int)sizeof(fixture->state_dir));
+	fixture_start(fixture);
+	fixture_up(fixture);
 	check();
 	ck_assert_uint_eq(sets(), sent);
 	stop();

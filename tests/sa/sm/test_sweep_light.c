@@ -11,30 +11,30 @@
 
 enum { PERIOD_MS = 10000, PERIODS = 6 };
 
-static struct rig *rig;
+static struct sweep_fixture *fixture;
 static struct tap tap;
 
 static void start(const char *topo, bool with_tap)
 {
-	rig = rig_new();
-	rig_topo(rig, topo, 0, 0);
-	rig_sim(rig, 1, 0);
-	rig->config.sweep_on_trap = false;
+	fixture = fixture_new();
+	fixture_topo(fixture, topo, 0, 0);
+	fixture_sim(fixture, 1, 0);
+	fixture->config.sweep_on_trap = false;
 	if (with_tap) {
-		tap_init(&tap, rig);
+		tap_init(&tap, fixture);
 	}
-	rig_start(rig);
+	fixture_start(fixture);
 }
 
 static void teardown(void)
 {
-	rig_free(rig);
-	rig = NULL;
+	fixture_free(fixture);
+	fixture = NULL;
 }
 
 static void periods(unsigned n)
 {
-	rig_run_ms(rig, (uint64_t)n * PERIOD_MS);
+	fixture_run_ms(fixture, (uint64_t)n * PERIOD_MS);
 }
 
 /* Switches whose PortStateChange is set. */
@@ -42,12 +42,12 @@ static unsigned n_changed(void)
 {
 	unsigned n = 0;
 
-	for (uint32_t i = 0; i < rig->g->n_switches; i++) {
+	for (uint32_t i = 0; i < fixture->g->n_switches; i++) {
 		uint8_t info[SMP_DATA_BYTES];
-		uint64_t guid = rig->g->nodes[rig->g->switches[i]].guid;
+		uint64_t guid = fixture->g->nodes[fixture->g->switches[i]].guid;
 
 		ck_assert_int_eq(
-			sim_peek(rig->sim, guid, UMAD_SM_ATTR_SWITCH_INFO, 0, info),
+			sim_peek(fixture->sim, guid, UMAD_SM_ATTR_SWITCH_INFO, 0, info),
 			E_OK);
 		n += field_get(info, SI_PORT_STATE_CHANGE) != 0;
 	}
@@ -60,16 +60,17 @@ static unsigned n_published_changed(void)
 	struct snap_reader *r;
 	unsigned n = 0;
 
-	ck_assert_int_eq(snap_reader_local(rig->snap, &r), E_OK);
+	ck_assert_int_eq(snap_reader_local(fixture->snap, &r), E_OK);
 	ck_assert_int_eq(snap_pin(r), E_OK);
-	for (uint32_t i = 0; i < rig->g->n_switches; i++) {
+	for (uint32_t i = 0; i < fixture->g->n_switches; i++) {
 		const uint8_t *info;
 		uint16_t len;
 
-		ck_assert_int_eq(snap_attr(r, UMAD_SM_ATTR_SWITCH_INFO,
-		                           rig->g->nodes[rig->g->switches[i]].guid, 0,
-		                           &info, &len),
-		                 E_OK);
+		ck_assert_int_eq(
+			snap_attr(r, UMAD_SM_ATTR_SWITCH_INFO,
+		                  fixture->g->nodes[fixture->g->switches[i]].guid, 0,
+		                  &info, &len),
+			E_OK);
 		n += field_get(info, SI_PORT_STATE_CHANGE) != 0;
 	}
 	snap_reader_close(r);
@@ -84,26 +85,28 @@ static const char *const quiet_topos[] = { "ft2 2 2 1", "ft2 6 6 3", "ft3 4",
 START_TEST(quiet)
 {
 	start(quiet_topos[_i], false);
-	rig_up(rig);
-	ck_assert_uint_eq(n_changed(), rig->g->n_switches);
-	uint64_t epoch = sweep_status(rig->sweep)->epoch;
+	fixture_up(fixture);
+	ck_assert_uint_eq(n_changed(), fixture->g->n_switches);
+	uint64_t epoch = sweep_status(fixture->sweep)->epoch;
 	periods(PERIODS);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 1);
-	ck_assert_uint_ge(sweep_status(rig->sweep)->light_sweeps, PERIODS - 1);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
+	ck_assert_uint_ge(sweep_status(fixture->sweep)->light_sweeps, PERIODS - 1);
 	ck_assert_uint_eq(n_changed(), 0);
 	ck_assert_uint_eq(n_published_changed(), 0);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->epoch, epoch);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->epoch, epoch);
 	/* Only the first of them looked at ports. */
-	uint64_t ports = sim_count(rig->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_PORT_INFO);
-	uint64_t nodes = sim_count(rig->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO);
-	size_t used = arena_used(sweep_job(rig->sweep)->arena);
+	uint64_t ports = sim_count(fixture->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_PORT_INFO);
+	uint64_t nodes = sim_count(fixture->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO);
+	size_t used = arena_used(sweep_job(fixture->sweep)->arena);
 	periods(1);
-	ck_assert_uint_eq(arena_used(sweep_job(rig->sweep)->arena),
+	ck_assert_uint_eq(arena_used(sweep_job(fixture->sweep)->arena),
 	                  used); /* it has its own */
-	ck_assert_uint_eq(sim_count(rig->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_PORT_INFO),
-	                  ports + 1); /* our own */
-	ck_assert_uint_eq(sim_count(rig->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO),
-	                  nodes + 1); /* behind it */
+	ck_assert_uint_eq(
+		sim_count(fixture->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_PORT_INFO),
+		ports + 1); /* our own */
+	ck_assert_uint_eq(
+		sim_count(fixture->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO),
+		nodes + 1); /* behind it */
 }
 END_TEST
 
@@ -135,19 +138,19 @@ START_TEST(stuck)
 {
 	start("ft2 6 6 3", true);
 	tap.out_filter = _i == 0 ? keep_bit : refuse_bit;
-	rig_up(rig);
+	fixture_up(fixture);
 	periods(PERIODS);
-	ck_assert_uint_eq(n_changed(), rig->g->n_switches);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 1);
+	ck_assert_uint_eq(n_changed(), fixture->g->n_switches);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
 	/* What changes is seen nevertheless, once. */
-	uint64_t host = rig->g->nodes[rig->g->n_nodes - 1].guid;
-	ck_assert_uint_ne(rig->g->nodes[rig->g->n_nodes - 1].type, NODE_SWITCH);
+	uint64_t host = fixture->g->nodes[fixture->g->n_nodes - 1].guid;
+	ck_assert_uint_ne(fixture->g->nodes[fixture->g->n_nodes - 1].type, NODE_SWITCH);
 	for (unsigned i = 0; i < 2; i++) {
-		ck_assert_int_eq(sim_set_node(rig->sim, host, i == 1), E_OK);
+		ck_assert_int_eq(sim_set_node(fixture->sim, host, i == 1), E_OK);
 		periods(PERIODS);
-		ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 2 + i);
-		ck_assert_uint_eq(sweep_status(rig->sweep)->hosts,
-		                  rig->g->n_hosts - (i == 0));
+		ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 2 + i);
+		ck_assert_uint_eq(sweep_status(fixture->sweep)->hosts,
+		                  fixture->g->n_hosts - (i == 0));
 	}
 }
 END_TEST
@@ -173,13 +176,13 @@ static void disguise(uint8_t *mad)
 START_TEST(exchanged)
 {
 	start("ft2 6 6 3", true);
-	disguised = rig->g->nodes[rig->g->n_nodes - 1].guid;
-	rig_up(rig);
+	disguised = fixture->g->nodes[fixture->g->n_nodes - 1].guid;
+	fixture_up(fixture);
 	tap.in_filter = disguise;
 	periods(PERIODS);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 2);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->hosts, rig->g->n_hosts);
-	rig_stop(rig);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 2);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->hosts, fixture->g->n_hosts);
+	fixture_stop(fixture);
 }
 END_TEST
 
@@ -233,34 +236,37 @@ START_TEST(shown_by_switch)
 	uint64_t end;
 
 	start("ft2 6 6 3", true);
-	disguised = rig->g->nodes[rig->g->switches[rig->g->n_switches - 1]].guid;
-	rig_up(rig);
+	disguised =
+		fixture->g->nodes[fixture->g->switches[fixture->g->n_switches - 1]].guid;
+	fixture_up(fixture);
 	periods(shown[_i].quiet);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 1);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
 	tap.in_filter = shown[_i].filter;
-	end = rig_now(rig) + PERIOD_MS + 1000;
-	while (strcmp(sweep_status(rig->sweep)->phase, "discover") != 0) {
-		ck_assert_uint_lt(rig_now(rig), end);
-		ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
+	end = fixture_now(fixture) + PERIOD_MS + 1000;
+	while (strcmp(sweep_status(fixture->sweep)->phase, "discover") != 0) {
+		ck_assert_uint_lt(fixture_now(fixture), end);
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
 	}
 	tap.in_filter = NULL; /* the heavy sweep finds the fabric as it is */
-	rig_up(rig);
+	fixture_up(fixture);
 	periods(PERIODS);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 2);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 2);
 }
 END_TEST
 
 /* All cables of the fabric that is there are active. */
 static void check_active(uint64_t without)
 {
-	for (uint32_t i = 0; i < rig->g->n_ports; i++) {
-		const struct port *p = &rig->g->ports[i];
+	for (uint32_t i = 0; i < fixture->g->n_ports; i++) {
+		const struct port *p = &fixture->g->ports[i];
 		bool gone = p->peer == GRAPH_NONE ||
-		            rig->g->nodes[p->node].guid == without ||
-		            rig->g->nodes[rig->g->ports[p->peer].node].guid == without;
+		            fixture->g->nodes[p->node].guid == without ||
+		            fixture->g->nodes[fixture->g->ports[p->peer].node].guid ==
+		                    without;
 
 		if (!gone) {
-			ck_assert_uint_eq(rig_peek(rig, i, PI_PORT_STATE), PORT_ACTIVE);
+			ck_assert_uint_eq(fixture_peek(fixture, i, PI_PORT_STATE),
+			                  PORT_ACTIVE);
 		}
 	}
 }
@@ -268,7 +274,7 @@ static void check_active(uint64_t without)
 static void turns(uint64_t n)
 {
 	for (; n > 0; n--) {
-		ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
 	}
 }
 
@@ -281,26 +287,27 @@ START_TEST(any_moment)
 	seed = seed * 6364136223846793005u + 1442695040888963407u;
 	unsigned what = (unsigned)_i % 3;
 	start("ft2 4 3 2", false);
-	uint32_t node = rig->g->n_nodes - 1 - (uint32_t)(seed >> 40) % 6;
-	uint64_t guid = rig->g->nodes[node].guid;
-	if (node == rig->g->ports[rig->g->sm_port].node ||
-	    rig->g->nodes[node].type == NODE_SWITCH) {
+	uint32_t node = fixture->g->n_nodes - 1 - (uint32_t)(seed >> 40) % 6;
+	uint64_t guid = fixture->g->nodes[node].guid;
+	if (node == fixture->g->ports[fixture->g->sm_port].node ||
+	    fixture->g->nodes[node].type == NODE_SWITCH) {
 		return;
 	}
-	ck_assert_int_eq(sim_set_node(rig->sim, guid, what != 1), E_OK);
+	ck_assert_int_eq(sim_set_node(fixture->sim, guid, what != 1), E_OK);
 	if (_i % 2) {
-		rig_up(rig);
+		fixture_up(fixture);
 		periods(1);
 	}
 	turns((seed >> 33) % 400);
 	if (what == 2) {
-		ck_assert_int_eq(sim_reboot(rig->sim, guid), E_OK);
+		ck_assert_int_eq(sim_reboot(fixture->sim, guid), E_OK);
 	} else {
-		ck_assert_int_eq(sim_set_node(rig->sim, guid, what == 1), E_OK);
+		ck_assert_int_eq(sim_set_node(fixture->sim, guid, what == 1), E_OK);
 	}
 	periods(PERIODS);
-	rig_up(rig);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->hosts, rig->g->n_hosts - (what == 0));
+	fixture_up(fixture);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->hosts,
+	                  fixture->g->n_hosts - (what == 0));
 	check_active(what == 0 ? guid : 0);
 	ck_assert_uint_eq(n_changed(), 0);
 }

@@ -15,7 +15,7 @@
 
 enum { GROUPS = 5, BLOCKS = 2, POSITIONS = 3 };
 
-static struct rig *rig;
+static struct sweep_fixture *fixture;
 static uint64_t seed;
 
 static uint32_t below(uint32_t n)
@@ -56,8 +56,8 @@ static void commit(struct sa_store *st)
 	int ret = -1;
 
 	if (b != NULL) {
-		state_batch_commit(rig->state, b, commit_done, &ret);
-		state_flush(rig->state);
+		state_batch_commit(fixture->state, b, commit_done, &ret);
+		state_flush(fixture->state);
 		ck_assert_int_eq(ret, E_OK);
 	}
 }
@@ -76,8 +76,8 @@ static void keep_groups(struct sa_store *st)
 /* One end port joins, changes or leaves. */
 static void change(struct sa_store *st)
 {
-	unsigned group = below(GROUPS), end = below(rig->g->n_end_ports);
-	uint64_t guid = rig->g->ports[rig->g->end_ports[end]].guid;
+	unsigned group = below(GROUPS), end = below(fixture->g->n_end_ports);
+	uint64_t guid = fixture->g->ports[fixture->g->end_ports[end]].guid;
 	struct mcast_member_row m = { .port_guid = guid };
 	uint8_t mgid[MGID_BYTES], gid[MGID_BYTES] = { 0xfe, 0x80 };
 
@@ -97,7 +97,7 @@ static void changes(unsigned n)
 {
 	struct sa_store *st;
 
-	ck_assert_int_eq(store_new(rig->state, 0, &st), E_OK);
+	ck_assert_int_eq(store_new(fixture->state, 0, &st), E_OK);
 	keep_groups(st);
 	for (unsigned i = 0; i < n; i++) {
 		change(st);
@@ -111,7 +111,7 @@ static const uint8_t *peek(uint32_t sw, unsigned pos, unsigned block)
 	static uint8_t data[64];
 
 	memset(data, 0, sizeof(data));
-	(void)sim_peek(rig->sim, rig->g->nodes[rig->g->switches[sw]].guid,
+	(void)sim_peek(fixture->sim, fixture->g->nodes[fixture->g->switches[sw]].guid,
 	               UMAD_SM_ATTR_MCAST_FT, (uint32_t)pos << 28 | block, data);
 	return data;
 }
@@ -119,10 +119,11 @@ static const uint8_t *peek(uint32_t sw, unsigned pos, unsigned block)
 /* Ports of one MLID in all switches, as they have them. */
 static bool *masks(uint32_t mlid, struct arena *a)
 {
-	bool *on = arena_array(a, (size_t)rig->g->n_switches * MCAST_PORTS, sizeof(*on));
+	bool *on =
+		arena_array(a, (size_t)fixture->g->n_switches * MCAST_PORTS, sizeof(*on));
 	uint32_t row = mlid - MLID_FIRST;
 
-	for (uint32_t s = 0; s < rig->g->n_switches; s++) {
+	for (uint32_t s = 0; s < fixture->g->n_switches; s++) {
 		for (unsigned pos = 0; pos < POSITIONS; pos++) {
 			const uint8_t *data = peek(s, pos, row / MFT_BLOCK_MLIDS);
 			uint64_t mask = field_get(data, row % MFT_BLOCK_MLIDS * 16, 16);
@@ -141,15 +142,16 @@ static void check_tables(const struct graph *g)
 	struct arena *a = arena_new();
 
 	for (unsigned i = 0; i < GROUPS; i++) {
-		struct mcast_member *m = arena_array(a, rig->g->n_end_ports, sizeof(*m));
+		struct mcast_member *m =
+			arena_array(a, fixture->g->n_end_ports, sizeof(*m));
 		struct mcast_group group = { .mlid = mlid_of(i), .members = m };
 		uint32_t receivers = 0;
 
-		for (uint32_t k = 0; k < rig->g->n_end_ports; k++) {
+		for (uint32_t k = 0; k < fixture->g->n_end_ports; k++) {
 			uint8_t state = wanted->state[i][k];
 
 			if (state) {
-				m[group.n].port = rig->g->end_ports[k];
+				m[group.n].port = fixture->g->end_ports[k];
 				m[group.n++].sends_only = (state & MC_RECEIVES) == 0;
 				receivers += (state & MC_RECEIVES) != 0;
 			}
@@ -161,21 +163,21 @@ static void check_tables(const struct graph *g)
 
 static uint64_t sets(void)
 {
-	return sim_count(rig->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_MCAST_FT);
+	return sim_count(fixture->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_MCAST_FT);
 }
 
 static void bring_up(const char *topo, uint64_t with_seed, uint32_t drop_ppm)
 {
 	seed = with_seed;
 	wanted = calloc(1, sizeof(*wanted));
-	rig = rig_bring_up(topo, (uint32_t)with_seed, drop_ppm);
-	ck_assert_uint_le(rig->g->n_end_ports, 4096);
+	fixture = fixture_bring_up(topo, (uint32_t)with_seed, drop_ppm);
+	ck_assert_uint_le(fixture->g->n_end_ports, 4096);
 }
 
 static void stop(void)
 {
-	rig_free(rig);
-	rig = NULL;
+	fixture_free(fixture);
+	fixture = NULL;
 	free(wanted);
 	wanted = NULL;
 }
@@ -189,16 +191,16 @@ START_TEST(members_come_and_go)
 
 	bring_up(topos[_i], 7, 0);
 	changes(40);
-	rig_up(rig);
-	check_tables(rig->g);
-	rig_run_ms(rig, 25000); /* the light sweep that sees ports gone ACTIVE */
-	heavy = sweep_status(rig->sweep)->heavy_sweeps;
+	fixture_up(fixture);
+	check_tables(fixture->g);
+	fixture_run_ms(fixture, 25000); /* the light sweep that sees ports gone ACTIVE */
+	heavy = sweep_status(fixture->sweep)->heavy_sweeps;
 	for (unsigned round = 0; round < 25; round++) {
 		changes(1 + below(6));
-		rig_run_ms(rig, 100);
-		check_tables(rig->g);
+		fixture_run_ms(fixture, 100);
+		check_tables(fixture->g);
 	}
-	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, heavy);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, heavy);
 }
 END_TEST
 
@@ -206,9 +208,9 @@ typedef uint8_t all_tables[POSITIONS][BLOCKS][64];
 
 static all_tables *all(struct arena *a)
 {
-	all_tables *t = arena_array(a, rig->g->n_switches, sizeof(*t));
+	all_tables *t = arena_array(a, fixture->g->n_switches, sizeof(*t));
 
-	for (uint32_t s = 0; s < rig->g->n_switches; s++) {
+	for (uint32_t s = 0; s < fixture->g->n_switches; s++) {
 		for (unsigned pos = 0; pos < POSITIONS; pos++) {
 			for (unsigned b = 0; b < BLOCKS; b++) {
 				memcpy(t[s][pos][b], peek(s, pos, b), 64);
@@ -225,16 +227,16 @@ START_TEST(by_difference)
 
 	bring_up(topos[_i], 3, 0);
 	changes(30);
-	rig_up(rig);
+	fixture_up(fixture);
 	for (unsigned round = 0; round < 20; round++) {
 		all_tables *before = all(a), *after;
 		uint64_t sent = sets();
 		unsigned differ = 0;
 
 		changes(round % 4);
-		rig_run_ms(rig, 100);
+		fixture_run_ms(fixture, 100);
 		after = all(a);
-		for (uint32_t s = 0; s < rig->g->n_switches; s++) {
+		for (uint32_t s = 0; s < fixture->g->n_switches; s++) {
 			for (unsigned k = 0; k < POSITIONS * BLOCKS; k++) {
 				differ +=
 					memcmp(before[s][k / BLOCKS][k % BLOCKS],
@@ -251,13 +253,13 @@ START_TEST(lost_mads)
 {
 	bring_up("ft2 6 6 3", 11 + (unsigned)_i, 20000);
 	changes(40);
-	rig_up(rig);
-	check_tables(rig->g);
+	fixture_up(fixture);
+	check_tables(fixture->g);
 	for (unsigned round = 0; round < 10; round++) {
 		changes(4);
-		rig_run_ms(rig, 20000);
-		rig_up(rig);
-		check_tables(rig->g);
+		fixture_run_ms(fixture, 20000);
+		fixture_up(fixture);
+		check_tables(fixture->g);
 	}
 }
 END_TEST
@@ -269,12 +271,13 @@ START_TEST(switch_restarts)
 
 	bring_up("ft2 6 6 3", 5, 0);
 	changes(60);
-	rig_up(rig);
-	ck_assert_int_eq(sim_reboot(rig->sim, rig->g->nodes[rig->g->switches[sw]].guid),
+	fixture_up(fixture);
+	ck_assert_int_eq(sim_reboot(fixture->sim,
+	                            fixture->g->nodes[fixture->g->switches[sw]].guid),
 	                 E_OK);
-	rig_run_ms(rig, 60000);
-	rig_up(rig);
-	check_tables(rig->g);
+	fixture_run_ms(fixture, 60000);
+	fixture_up(fixture);
+	check_tables(fixture->g);
 }
 END_TEST
 
@@ -283,14 +286,14 @@ START_TEST(daemon_restarts)
 {
 	bring_up(topos[_i], 13, 0);
 	changes(50);
-	rig_up(rig);
-	rig_stop(rig);
-	rig_start(rig);
-	rig_up(rig);
-	check_tables(rig->g);
+	fixture_up(fixture);
+	fixture_stop(fixture);
+	fixture_start(fixture);
+	fixture_up(fixture);
+	check_tables(fixture->g);
 	changes(5);
-	rig_run_ms(rig, 100);
-	check_tables(rig->g);
+	fixture_run_ms(fixture, 100);
+	check_tables(fixture->g);
 }
 END_TEST
 
@@ -302,23 +305,24 @@ START_TEST(cables_fail)
 
 	bring_up("ft2 6 6 3", 17, 0);
 	changes(60);
-	rig_up(rig);
-	g = rig->g;
+	fixture_up(fixture);
+	g = fixture->g;
 	for (unsigned round = 0; round < 3; round++) {
 		const struct sw_link *l = &g->adj[g->adj_first[round] + round];
 		uint32_t near = graph_port(g, g->switches[round], l->port);
 
-		now = arena_alloc(rig->a, sizeof(*now));
+		now = arena_alloc(fixture->a, sizeof(*now));
 		*now = *g;
-		now->ports = arena_array(rig->a, g->n_ports, sizeof(*g->ports));
+		now->ports = arena_array(fixture->a, g->n_ports, sizeof(*g->ports));
 		memcpy(now->ports, g->ports, g->n_ports * sizeof(*g->ports));
 		now->ports[now->ports[near].peer].peer = GRAPH_NONE;
 		now->ports[near].peer = GRAPH_NONE;
-		ck_assert_int_eq(sim_set_link(rig->sim, g->nodes[g->switches[round]].guid,
-		                              l->port, false),
+		ck_assert_int_eq(sim_set_link(fixture->sim,
+		                              g->nodes[g->switches[round]].guid, l->port,
+		                              false),
 		                 E_OK);
-		rig_run_ms(rig, 60000);
-		rig_up(rig);
+		fixture_run_ms(fixture, 60000);
+		fixture_up(fixture);
 		check_tables(now); /* a packet out of the dead port is an error */
 		g = now;
 	}
@@ -332,20 +336,21 @@ START_TEST(published)
 
 	bring_up("ft2 6 6 3", 23, 0);
 	changes(60);
-	rig_up(rig);
+	fixture_up(fixture);
 	changes(10);
-	rig_run_ms(rig, 100);
-	ck_assert_int_eq(snap_reader_local(rig->snap, &r), E_OK);
+	fixture_run_ms(fixture, 100);
+	ck_assert_int_eq(snap_reader_local(fixture->snap, &r), E_OK);
 	ck_assert_int_eq(snap_pin(r), E_OK);
 	ck_assert_uint_eq(snap_meta(r)->multicast_fdb_cap, 1024);
-	for (uint32_t s = 0; s < rig->g->n_switches; s++) {
+	for (uint32_t s = 0; s < fixture->g->n_switches; s++) {
 		const uint8_t *data;
 		uint16_t len;
 
-		ck_assert_int_eq(snap_attr(r, UMAD_SM_ATTR_MCAST_FT,
-		                           rig->g->nodes[rig->g->switches[s]].guid, 1,
-		                           &data, &len),
-		                 E_OK);
+		ck_assert_int_eq(
+			snap_attr(r, UMAD_SM_ATTR_MCAST_FT,
+		                  fixture->g->nodes[fixture->g->switches[s]].guid, 1,
+		                  &data, &len),
+			E_OK);
 		ck_assert_mem_eq(data, peek(s, 0, 1), 64);
 	}
 	snap_reader_close(r);
@@ -372,13 +377,13 @@ START_TEST(mirrored)
 
 	bring_up("ft2 6 6 3", 29, 0);
 	changes(30);
-	rig_up(rig);
-	rig_run_ms(rig, 30000); /* light sweeps are over */
-	ck_assert_int_eq(snap_reader_local(rig->snap, &r), E_OK);
+	fixture_up(fixture);
+	fixture_run_ms(fixture, 30000); /* light sweeps are over */
+	ck_assert_int_eq(snap_reader_local(fixture->snap, &r), E_OK);
 	for (unsigned round = 0; round < 10; round++) {
-		uint64_t epoch = sweep_status(rig->sweep)->epoch;
+		uint64_t epoch = sweep_status(fixture->sweep)->epoch;
 		changes(1 + below(20));
-		rig_run_ms(rig, 1100);
+		fixture_run_ms(fixture, 1100);
 		ck_assert_int_eq(snap_pin(r), E_OK);
 		ck_assert_uint_eq(snap_meta(r)->epoch, epoch);
 		for (unsigned k = RECORDS_GROUPS; k <= RECORDS_MEMBERS; k++) {
@@ -389,8 +394,9 @@ START_TEST(mirrored)
 			for (; ret == E_OK; found++) {
 				ret = snap_client_row_next(r, (enum record_table)k, &row);
 			}
-			ck_assert_int_eq(state_records(rig->state, (enum record_table)k,
-			                               count_row, &n),
+			ck_assert_int_eq(state_records(fixture->state,
+			                               (enum record_table)k, count_row,
+			                               &n),
 			                 E_OK);
 			ck_assert_uint_eq(found, n);
 			ck_assert_uint_gt(n, 0);
@@ -404,27 +410,27 @@ END_TEST
 START_TEST(disabled)
 {
 	bring_up("ft2 6 6 3", 31, 0);
-	rig->config.disable_multicast = true;
+	fixture->config.disable_multicast = true;
 	changes(30);
-	rig_up(rig);
+	fixture_up(fixture);
 	changes(10);
-	rig_run_ms(rig, 2000);
+	fixture_run_ms(fixture, 2000);
 	ck_assert_uint_eq(sets(), 0);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->heavy_sweeps, 1);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
 }
 END_TEST
 
 /* One end port joins the first group, or leaves it. */
 static void join(unsigned end, bool there)
 {
-	uint64_t guid = rig->g->ports[rig->g->end_ports[end]].guid;
+	uint64_t guid = fixture->g->ports[fixture->g->end_ports[end]].guid;
 	struct mcast_member_row m = { .port_guid = guid, .join_state = MC_FULL_MEMBER };
 	uint8_t mgid[MGID_BYTES], gid[MGID_BYTES] = { 0xfe, 0x80 };
 	struct sa_store *st;
 
 	mgid_of(0, mgid);
 	field_set(gid, 64, 64, guid);
-	ck_assert_int_eq(store_new(rig->state, 0, &st), E_OK);
+	ck_assert_int_eq(store_new(fixture->state, 0, &st), E_OK);
 	ck_assert_int_eq(there ? mcast_member_put(st, mgid, gid, &m)
 	                       : mcast_member_leave(st, mgid, gid),
 	                 E_OK);
@@ -442,37 +448,38 @@ START_TEST(a_flood_of_joins)
 		                       .delay_us = 2000 };
 	uint64_t sets_seen = UINT64_MAX;
 
-	rig = rig_new();
+	fixture = fixture_new();
 	wanted = calloc(1, sizeof(*wanted));
 	seed = 5;
-	rig->config.sweep_interval = 1;
-	rig_topo(rig, "ft2 4 4 2", 0, 0);
-	ck_assert_int_eq(sim_new(rig->g, &o, false, &rig->sim), E_OK);
-	rig_start(rig);
+	fixture->config.sweep_interval = 1;
+	fixture_topo(fixture, "ft2 4 4 2", 0, 0);
+	ck_assert_int_eq(sim_new(fixture->g, &o, false, &fixture->sim), E_OK);
+	fixture_start(fixture);
 	changes(0);
-	for (unsigned i = 0; i < rig->g->n_end_ports; i++) {
+	for (unsigned i = 0; i < fixture->g->n_end_ports; i++) {
 		join(i, true);
 	}
-	rig_up(rig);
-	rig_run_ms(rig, 5000); /* the heavy sweep for ports gone ACTIVE */
-	uint32_t light = sweep_status(rig->sweep)->light_sweeps;
-	uint64_t end = rig_now(rig) + 5000, first = sweep_status(rig->sweep)->mft_sets;
+	fixture_up(fixture);
+	fixture_run_ms(fixture, 5000); /* the heavy sweep for ports gone ACTIVE */
+	uint32_t light = sweep_status(fixture->sweep)->light_sweeps;
+	uint64_t end = fixture_now(fixture) + 5000,
+		 first = sweep_status(fixture->sweep)->mft_sets;
 	bool there = false;
 	join(1, there);
-	while (rig_now(rig) < end) {
-		const struct sweep_status *status = sweep_status(rig->sweep);
+	while (fixture_now(fixture) < end) {
+		const struct sweep_status *status = sweep_status(fixture->sweep);
 		if (strcmp(status->phase, "multicast") == 0 &&
 		    status->mft_sets != sets_seen) {
 			sets_seen = status->mft_sets;
 			there = !there;
 			join(1, there);
 		}
-		ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
 	}
-	ck_assert_uint_gt(sweep_status(rig->sweep)->mft_sets, first + 100);
-	ck_assert_uint_ge(sweep_status(rig->sweep)->light_sweeps, light + 3);
-	rig_run_ms(rig, 3000);
-	check_tables(rig->g);
+	ck_assert_uint_gt(sweep_status(fixture->sweep)->mft_sets, first + 100);
+	ck_assert_uint_ge(sweep_status(fixture->sweep)->light_sweeps, light + 3);
+	fixture_run_ms(fixture, 3000);
+	check_tables(fixture->g);
 }
 END_TEST
 

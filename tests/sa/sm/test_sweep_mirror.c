@@ -22,7 +22,7 @@
 
 enum { GROUPS = 6, KEYS = 40, BYTES = 4 << 20, SETTLED_MS = 2500 };
 
-static struct rig *rig;
+static struct sweep_fixture *fixture;
 static struct sa_store *st;
 static uint64_t seed;
 static int64_t now_s;
@@ -52,7 +52,8 @@ static void mgid_of(unsigned group, uint8_t mgid[MGID_BYTES])
 
 static uint64_t some_port(void)
 {
-	return rig->g->ports[rig->g->end_ports[dice(rig->g->n_end_ports)]].guid;
+	return fixture->g->ports[fixture->g->end_ports[dice(fixture->g->n_end_ports)]]
+	        .guid;
 }
 
 /* The group comes and goes with its members. */
@@ -127,7 +128,7 @@ static void commit(void)
 	struct state_batch *b = store_take_changes(st);
 
 	if (b != NULL) {
-		state_batch_commit(rig->state, b, ignore, NULL);
+		state_batch_commit(fixture->state, b, ignore, NULL);
 	}
 }
 
@@ -172,7 +173,7 @@ static void read_snapshot(struct image *m)
 	struct client_row row;
 
 	m->len = m->rows = 0;
-	ck_assert_int_eq(snap_reader_local(rig->snap, &r), E_OK);
+	ck_assert_int_eq(snap_reader_local(fixture->snap, &r), E_OK);
 	ck_assert_int_eq(snap_pin(r), E_OK);
 	for (unsigned t = 0; t < RECORDS_MIRRORED; t++) {
 		int ret = snap_client_row_from(r, (enum record_table)t, "", 0, &row);
@@ -205,7 +206,8 @@ static void read_state(struct image *m)
 	m->len = m->rows = 0;
 	for (unsigned t = 0; t < RECORDS_MIRRORED; t++) {
 		reading = (enum record_table)t;
-		ck_assert_int_eq(state_records(rig->state, reading, add_wanted, m), E_OK);
+		ck_assert_int_eq(state_records(fixture->state, reading, add_wanted, m),
+		                 E_OK);
 	}
 }
 
@@ -218,9 +220,9 @@ static void same(const struct image *a, const struct image *b)
 
 static void settle(void)
 {
-	state_flush(rig->state);
-	rig_up(rig);
-	rig_run_ms(rig, SETTLED_MS);
+	state_flush(fixture->state);
+	fixture_up(fixture);
+	fixture_run_ms(fixture, SETTLED_MS);
 	read_state(&wanted);
 	read_snapshot(&got);
 	same(&wanted, &got);
@@ -230,8 +232,8 @@ static void settle(void)
 
 static void start(void)
 {
-	rig_start(rig);
-	ck_assert_int_eq(store_new(rig->state, now_s, &st), E_OK);
+	fixture_start(fixture);
+	ck_assert_int_eq(store_new(fixture->state, now_s, &st), E_OK);
 }
 
 static void stop(void)
@@ -239,22 +241,22 @@ static void stop(void)
 	commit();
 	store_free(st);
 	st = NULL;
-	rig_stop(rig);
+	fixture_stop(fixture);
 }
 
 static void setup(void)
 {
 	now_s = 1000;
-	rig = rig_new();
-	rig_topo(rig, "ft2 4 4 2", 0, 0);
-	rig_sim(rig, 1, 0);
+	fixture = fixture_new();
+	fixture_topo(fixture, "ft2 4 4 2", 0, 0);
+	fixture_sim(fixture, 1, 0);
 }
 
 static void teardown(void)
 {
 	store_free(st);
 	st = NULL;
-	rig_free(rig);
+	fixture_free(fixture);
 }
 
 /* What the same records are in a snapshot that had none. */
@@ -263,8 +265,8 @@ static void rewrite(void)
 	char aside[100];
 
 	stop();
-	snprintf(aside, sizeof(aside), "%s/aside", rig->dir);
-	ck_assert_int_eq(rename(rig->snap_dir, aside), 0);
+	snprintf(aside, sizeof(aside), "%s/aside", fixture->dir);
+	ck_assert_int_eq(rename(fixture->snap_dir, aside), 0);
 	start();
 	settle();
 	read_snapshot(&rewritten);
@@ -274,17 +276,17 @@ START_TEST(at_random)
 {
 	seed = 100 + (unsigned)_i;
 	start();
-	rig_up(rig);
+	fixture_up(fixture);
 	for (unsigned round = 0; round < 120; round++) {
 		change_some(dice(30));
 		switch (dice(10)) {
-		case 0: sweep_request_heavy(rig->sweep); break;
+		case 0: sweep_request_heavy(fixture->sweep); break;
 		case 1: settle(); break;
 		case 2:
 			stop();
 			start();
 			break;
-		default: rig_run_ms(rig, dice(1500)); break;
+		default: fixture_run_ms(fixture, dice(1500)); break;
 		}
 	}
 	settle();
@@ -302,12 +304,12 @@ END_TEST
 static void run_until_killed(int fd)
 {
 	start();
-	rig_up(rig);
+	fixture_up(fixture);
 	for (;;) {
 		change_some(dice(200));
-		state_flush(rig->state);
+		state_flush(fixture->state);
 		(void)!write(fd, "", 1);
-		rig_run_ms(rig, 1000);
+		fixture_run_ms(fixture, 1000);
 	}
 }
 

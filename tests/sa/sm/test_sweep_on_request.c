@@ -168,10 +168,10 @@ static size_t n_records(void)
 	return stride ? (answers.len - SA_HDR_BYTES) / stride : 0;
 }
 
-/* --- the rig --------------------------------------------------------------------------
+/* --- the fixture --------------------------------------------------------------------------
  */
 
-static struct rig *rig;
+static struct sweep_fixture *fixture;
 static struct transport between;
 static struct sa_server *server;
 static unsigned asked;
@@ -180,55 +180,55 @@ static void start(const char *topo)
 {
 	struct sa_limits limits = { .sa_key = 1 };
 
-	rig = rig_new();
-	rig_topo(rig, topo, 0, 0);
-	rig_sim(rig, 1, 0);
-	fabric = sim_transport(rig->sim);
+	fixture = fixture_new();
+	fixture_topo(fixture, topo, 0, 0);
+	fixture_sim(fixture, 1, 0);
+	fabric = sim_transport(fixture->sim);
 	between = (struct transport){ .ops = &between_ops, .local = fabric->local };
-	rig->transport = &between;
-	rig->config.sweep_interval = 0;
+	fixture->transport = &between;
+	fixture->config.sweep_interval = 0;
 	answers.t.ops = &answers_ops;
-	rig_start(rig);
-	ck_assert_int_eq(sa_server_new(&answers.t, rig->snap, NULL, &limits, &server),
+	fixture_start(fixture);
+	ck_assert_int_eq(sa_server_new(&answers.t, fixture->snap, NULL, &limits, &server),
 	                 E_OK);
-	struct sweep_deps d = rig->deps;
+	struct sweep_deps d = fixture->deps;
 	d.sa = server;
-	sweep_reconfigure(rig->sweep, &d);
-	rig_up(rig);
+	sweep_reconfigure(fixture->sweep, &d);
+	fixture_up(fixture);
 }
 
 static void teardown(void)
 {
-	sweep_free(rig->sweep);
-	rig->sweep = NULL;
+	sweep_free(fixture->sweep);
+	fixture->sweep = NULL;
 	sa_server_free(server);
-	snap_writer_close(rig->snap);
-	state_close(rig->state);
-	arena_free(rig->run);
-	rig->run = NULL;
-	rig_free(rig);
+	snap_writer_close(fixture->snap);
+	state_close(fixture->state);
+	arena_free(fixture->run);
+	fixture->run = NULL;
+	fixture_free(fixture);
 	free(answers.data);
 }
 
 static uint64_t gets(void)
 {
-	return sim_count(rig->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_SLVL_TABLE) +
-	       sim_count(rig->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_VL_ARB_TABLE);
+	return sim_count(fixture->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_SLVL_TABLE) +
+	       sim_count(fixture->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_VL_ARB_TABLE);
 }
 
 static uint32_t lid_of(uint32_t node)
 {
-	const struct node *n = &rig->g->nodes[node];
+	const struct node *n = &fixture->g->nodes[node];
 	unsigned first = n->type == NODE_SWITCH ? 0 : 1;
 
-	return (uint32_t)rig_peek(rig, n->first_port + first, PI_LID);
+	return (uint32_t)fixture_peek(fixture, n->first_port + first, PI_LID);
 }
 
 static uint32_t a_host(void)
 {
-	for (uint32_t i = 0; i < rig->g->n_nodes; i++) {
-		if (rig->g->nodes[i].type != NODE_SWITCH &&
-		    i != rig->g->ports[rig->g->sm_port].node) {
+	for (uint32_t i = 0; i < fixture->g->n_nodes; i++) {
+		if (fixture->g->nodes[i].type != NODE_SWITCH &&
+		    i != fixture->g->ports[fixture->g->sm_port].node) {
 			return i;
 		}
 	}
@@ -262,7 +262,7 @@ static void answered(void)
 	time_t end = time(NULL) + WAIT_SECONDS;
 
 	while (n_answers() < asked && time(NULL) < end) {
-		ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
 	}
 	ck_assert_uint_eq(n_answers(), asked);
 }
@@ -277,20 +277,20 @@ static void ask_one(uint16_t attr, uint32_t lid, unsigned a, unsigned b)
 static void check_first_switch(const uint8_t *table, uint32_t mod)
 {
 	ck_assert_uint_eq(field_get(table, 0, 32), mod);
-	ck_assert_uint_eq(table[4], rig->g->ports[rig->g->sm_port].num);
+	ck_assert_uint_eq(table[4], fixture->g->ports[fixture->g->sm_port].num);
 	ck_assert_uint_eq(table[5], 1);
 }
 
 static uint32_t first_switch(void)
 {
-	return rig->g->ports[rig->g->ports[rig->g->sm_port].peer].node;
+	return fixture->g->ports[fixture->g->ports[fixture->g->sm_port].peer].node;
 }
 
 /* Tables of a node as the specification counts them, as far as the ports here have them:
  * 2 arbitration blocks that hold something, and a SL-to-VL table per port in. */
 static unsigned tables_of(uint32_t node)
 {
-	const struct node *n = &rig->g->nodes[node];
+	const struct node *n = &fixture->g->nodes[node];
 	unsigned in = n->type == NODE_SWITCH ? n->n_ports + 1u : 1;
 
 	return n->n_ports * (2 + in);
@@ -305,8 +305,8 @@ START_TEST(what_ports_have)
 	uint32_t sw = first_switch(), lid = lid_of(sw);
 
 	ck_assert_uint_eq(gets(), 0);
-	for (unsigned out = 1; out <= rig->g->nodes[sw].n_ports; out++) {
-		for (unsigned in = 0; in <= rig->g->nodes[sw].n_ports; in++) {
+	for (unsigned out = 1; out <= fixture->g->nodes[sw].n_ports; out++) {
+		for (unsigned in = 0; in <= fixture->g->nodes[sw].n_ports; in++) {
 			ask_one(SLVL_RECORD, lid, in, out);
 			ck_assert_uint_eq(status(), 0);
 			check_first_switch(answers.data + SA_HDR_BYTES + 8,
@@ -334,8 +334,8 @@ START_TEST(read_once)
 	unsigned want = 0, slvl = 0, arb = 0;
 
 	start(_i ? "ft2 4 4 2" : "ft2 6 4 2");
-	for (uint32_t i = 0; i < rig->g->n_nodes; i++) {
-		const struct node *n = &rig->g->nodes[i];
+	for (uint32_t i = 0; i < fixture->g->n_nodes; i++) {
+		const struct node *n = &fixture->g->nodes[i];
 		bool sw = n->type == NODE_SWITCH;
 
 		want += tables_of(i);
@@ -350,9 +350,9 @@ START_TEST(read_once)
 	ask(UMAD_SA_METHOD_GET_TABLE, ARB_RECORD, 0, 0, 0, 0);
 	answered();
 	ck_assert_uint_eq(n_records(), arb);
-	sweep_request_heavy(rig->sweep);
-	rig_run_ms(rig, 3000);
-	rig_up(rig);
+	sweep_request_heavy(fixture->sweep);
+	fixture_run_ms(fixture, 3000);
+	fixture_up(fixture);
 	ask_one(SLVL_RECORD, lid_of(first_switch()), 0, 1);
 	ck_assert_uint_eq(status(), 0);
 	ck_assert_uint_eq(gets(), want);
@@ -368,10 +368,10 @@ START_TEST(restarted)
 	uint64_t before = gets();
 	uint32_t sw = first_switch();
 
-	ck_assert_int_eq(sim_reboot(rig->sim, rig->g->nodes[sw].guid), E_OK);
-	sweep_request_heavy(rig->sweep);
-	rig_run_ms(rig, 5000);
-	rig_up(rig);
+	ck_assert_int_eq(sim_reboot(fixture->sim, fixture->g->nodes[sw].guid), E_OK);
+	sweep_request_heavy(fixture->sweep);
+	fixture_run_ms(fixture, 5000);
+	fixture_up(fixture);
 	ck_assert_uint_eq(gets(), before);
 	ask_one(SLVL_RECORD, lid_of(sw), 1, 2);
 	ck_assert_uint_eq(status(), 0);
@@ -387,20 +387,22 @@ START_TEST(silent)
 	start("ft2 4 4 2");
 	uint32_t sw = first_switch(), host = a_host();
 
-	ck_assert_int_eq(sim_set_deaf(rig->sim, rig->g->nodes[host].guid, true), E_OK);
+	ck_assert_int_eq(sim_set_deaf(fixture->sim, fixture->g->nodes[host].guid, true),
+	                 E_OK);
 	ask(UMAD_METHOD_GET, SLVL_RECORD, BY_ALL, lid_of(host), 0, 0);
 	while (has_request) {
-		ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
 	}
-	rig_run_ms(rig, 20000);
+	fixture_run_ms(fixture, 20000);
 	answered();
 	ck_assert_uint_eq(status(), NO_RECORDS);
 	ask_one(SLVL_RECORD, lid_of(sw), 1, 2);
 	ck_assert_uint_eq(status(), 0);
-	ck_assert_int_eq(sim_set_deaf(rig->sim, rig->g->nodes[host].guid, false), E_OK);
-	sweep_request_heavy(rig->sweep);
-	rig_run_ms(rig, 5000);
-	rig_up(rig);
+	ck_assert_int_eq(sim_set_deaf(fixture->sim, fixture->g->nodes[host].guid, false),
+	                 E_OK);
+	sweep_request_heavy(fixture->sweep);
+	fixture_run_ms(fixture, 5000);
+	fixture_up(fixture);
 	ask_one(SLVL_RECORD, lid_of(host), 0, 0);
 	ck_assert_uint_eq(status(), 0);
 }
@@ -436,7 +438,7 @@ START_TEST(omni_path)
 	 */
 	ask_opa(SC_TO_VLNT, lid);
 	ck_assert_uint_eq(status(), NO_RECORDS);
-	for (uint32_t i = 0; i < rig->g->n_nodes; i++) {
+	for (uint32_t i = 0; i < fixture->g->n_nodes; i++) {
 		want += tables_of(i);
 	}
 	ck_assert_uint_eq(gets(), want);
@@ -514,7 +516,7 @@ START_TEST(many_over_tcp)
 	unsigned want = 0;
 
 	start("ft2 4 4 2");
-	for (uint32_t i = 0; i < rig->g->n_nodes; i++) {
+	for (uint32_t i = 0; i < fixture->g->n_nodes; i++) {
 		want += tables_of(i);
 		ask_over_tcp(ARB_RECORD, lid_of(i), 1, 1);
 	}
@@ -544,16 +546,16 @@ START_TEST(many_at_once)
 {
 	start("ft2 6 6 3");
 	for (unsigned i = 0; i < 400; i++) {
-		uint32_t node = i % rig->g->n_nodes;
+		uint32_t node = i % fixture->g->n_nodes;
 
 		ask(UMAD_METHOD_GET, ARB_RECORD, BY_ALL, lid_of(node), 1, 1);
 		while (has_request) {
-			ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
+			ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
 		}
 	}
 	answered();
 	unsigned want = 0;
-	for (uint32_t i = 0; i < rig->g->n_nodes; i++) {
+	for (uint32_t i = 0; i < fixture->g->n_nodes; i++) {
 		want += tables_of(i);
 	}
 	ck_assert_uint_eq(gets(), want);
@@ -566,7 +568,7 @@ START_TEST(the_end)
 	start("ft2 4 4 2");
 	ask(UMAD_METHOD_GET, ARB_RECORD, BY_ALL, lid_of(first_switch()), 1, 1);
 	while (has_request) {
-		ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
 	}
 	ask_over_tcp(ARB_RECORD, lid_of(first_switch()), 1, 1);
 	asked = 0;

@@ -7,51 +7,51 @@
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_tap.h"
 
-static struct rig *rig;
+static struct sweep_fixture *fixture;
 static struct tap tap;
 
 static void setup(void)
 {
-	rig = rig_new();
+	fixture = fixture_new();
 }
 
 static void teardown(void)
 {
-	rig_free(rig);
+	fixture_free(fixture);
 	tap_record_done(&tap);
 }
 
 static void start(const char *topo)
 {
-	rig_topo(rig, topo, 0, 0);
-	rig_sim(rig, 1, 0);
-	tap_init(&tap, rig);
-	rig_start(rig);
-	tap_record(&tap, rig);
+	fixture_topo(fixture, topo, 0, 0);
+	fixture_sim(fixture, 1, 0);
+	tap_init(&tap, fixture);
+	fixture_start(fixture);
+	tap_record(&tap, fixture);
 }
 
 static const struct sweep_status *status(void)
 {
-	return sweep_status(rig->sweep);
+	return sweep_status(fixture->sweep);
 }
 
 static void up(void)
 {
-	rig_heavy(rig, 1);
+	fixture_heavy(fixture, 1);
 	ck_assert_msg(status()->up, "%s", status()->not_ready);
 }
 
 static bool is_host(uint32_t port)
 {
-	return rig->g->nodes[rig->g->ports[port].node].type != NODE_SWITCH;
+	return fixture->g->nodes[fixture->g->ports[port].node].type != NODE_SWITCH;
 }
 
 static uint64_t guid_of_host(unsigned back)
 {
-	for (uint32_t i = rig->g->n_nodes; i-- > 0;) {
-		if (rig->g->nodes[i].type != NODE_SWITCH &&
-		    i != rig->g->ports[rig->g->sm_port].node && back-- == 0) {
-			return rig->g->nodes[i].guid;
+	for (uint32_t i = fixture->g->n_nodes; i-- > 0;) {
+		if (fixture->g->nodes[i].type != NODE_SWITCH &&
+		    i != fixture->g->ports[fixture->g->sm_port].node && back-- == 0) {
+			return fixture->g->nodes[i].guid;
 		}
 	}
 	ck_abort_msg("no such host");
@@ -80,7 +80,7 @@ static size_t first_state(size_t from, unsigned state)
 START_TEST(order)
 {
 	start("ft2 4 4 2");
-	ck_assert_int_eq(sim_set_node(rig->sim, guid_of_host(0), false), E_OK);
+	ck_assert_int_eq(sim_set_node(fixture->sim, guid_of_host(0), false), E_OK);
 	up();
 	for (unsigned i = 0; i < 2; i++) {
 		size_t lids = tap_find(&tap, 0, TAP_LIDS, 0, 0);
@@ -98,11 +98,11 @@ START_TEST(order)
 		ck_assert_uint_lt(active, tap.n_events);
 		ck_assert_uint_eq(first_set(epoch, UMAD_SM_ATTR_LINEAR_FT), tap.n_events);
 		if (i == 0) {
-			tap_record(&tap, rig);
-			ck_assert_int_eq(sim_set_node(rig->sim, guid_of_host(0), true),
-			                 E_OK);
-			sweep_request_heavy(rig->sweep);
-			rig_heavy(rig, 2);
+			tap_record(&tap, fixture);
+			ck_assert_int_eq(
+				sim_set_node(fixture->sim, guid_of_host(0), true), E_OK);
+			sweep_request_heavy(fixture->sweep);
+			fixture_heavy(fixture, 2);
 			ck_assert(status()->up);
 		}
 	}
@@ -123,11 +123,11 @@ static bool loses_some_blocks(const uint8_t *mad)
 START_TEST(top_after_blocks)
 {
 	start("ft2 36 6 10"); /* several blocks */
-	rig->config.lmc = 2;
+	fixture->config.lmc = 2;
 	tap.loses = loses_some_blocks;
 	up();
-	for (uint32_t i = 0; i < rig->g->n_switches; i++) {
-		uint32_t node = rig->g->switches[i];
+	for (uint32_t i = 0; i < fixture->g->n_switches; i++) {
+		uint32_t node = fixture->g->switches[i];
 		uint64_t sent = 0, answered = 0; /* blocks, as bits */
 		unsigned tops = 0;
 
@@ -158,15 +158,15 @@ END_TEST
  * stay as they were. */
 START_TEST(refused)
 {
-	rig_file(rig, "ring-4.topo");
-	rig_sim(rig, 1, 0);
-	tap_init(&tap, rig);
-	rig->config.credit_loops = CREDIT_REFUSE;
-	rig->deps.list.no_fallback = true;
-	rig_start(rig);
-	tap_record(&tap, rig);
-	rig_heavy(rig, 1);
-	rig_run_ms(rig, 60000);
+	fixture_file(fixture, "ring-4.topo");
+	fixture_sim(fixture, 1, 0);
+	tap_init(&tap, fixture);
+	fixture->config.credit_loops = CREDIT_REFUSE;
+	fixture->deps.list.no_fallback = true;
+	fixture_start(fixture);
+	tap_record(&tap, fixture);
+	fixture_heavy(fixture, 1);
+	fixture_run_ms(fixture, 60000);
 	ck_assert(!status()->up);
 	ck_assert_ptr_nonnull(strstr(status()->not_ready, "credit loop"));
 	ck_assert_uint_ge(status()->failed_sweeps, 3);
@@ -188,7 +188,7 @@ static unsigned begins(uint64_t *ret_ms, unsigned max)
 		const struct tap_event *e = &tap.event[i];
 
 		if (e->kind == TAP_SENT && e->attr == UMAD_SM_ATTR_NODE_INFO &&
-		    e->node == rig->g->ports[rig->g->sm_port].node) {
+		    e->node == fixture->g->ports[fixture->g->sm_port].node) {
 			ret_ms[n++] = e->at_ms;
 		}
 	}
@@ -201,12 +201,13 @@ START_TEST(retries)
 	static const unsigned seconds[] = { 1, 2, 4, 8, 10, 10 };
 	uint64_t at[7];
 
-	rig->config.sweep_interval = 0;
+	fixture->config.sweep_interval = 0;
 	start("ft2 4 4 2");
-	const struct port *p = &rig->g->ports[rig->g->sm_port];
-	ck_assert_int_eq(
-		sim_set_link(rig->sim, rig->g->nodes[p->node].guid, p->num, false), E_OK);
-	rig_run_ms(rig, 40000);
+	const struct port *p = &fixture->g->ports[fixture->g->sm_port];
+	ck_assert_int_eq(sim_set_link(fixture->sim, fixture->g->nodes[p->node].guid,
+	                              p->num, false),
+	                 E_OK);
+	fixture_run_ms(fixture, 40000);
 	ck_assert_uint_eq(begins(at, 7), 7);
 	for (unsigned i = 0; i < 6; i++) {
 		uint64_t took = at[i + 1] - at[i];
@@ -222,7 +223,7 @@ static uint32_t no_writes; /* node whose writes get lost */
 
 static bool loses_writes(const uint8_t *mad)
 {
-	const struct graph *g = rig->g;
+	const struct graph *g = fixture->g;
 	uint32_t node = g->ports[g->sm_port].node;
 
 	if (field_get(mad, MAD_METHOD) != UMAD_METHOD_SET) {
@@ -241,12 +242,12 @@ static bool loses_writes(const uint8_t *mad)
  * and not all. */
 START_TEST(no_answer_to_writes)
 {
-	rig->config.sweep_interval = 0;
+	fixture->config.sweep_interval = 0;
 	start("ft2 4 4 2");
-	no_writes = graph_node_by_guid(rig->g, guid_of_host(0));
+	no_writes = graph_node_by_guid(fixture->g, guid_of_host(0));
 	tap.loses = loses_writes;
 	for (unsigned i = 1; i <= 3; i++) {
-		rig_heavy(rig, i);
+		fixture_heavy(fixture, i);
 		ck_assert_uint_eq(status()->up, i == 3);
 	}
 	ck_assert_uint_eq(status()->failed_sweeps, 2);
@@ -262,7 +263,7 @@ static bool is_remembered(uint64_t guid, struct lid_range *ret)
 	bool found = false;
 	size_t n;
 
-	ck_assert_int_eq(state_lids(rig->state, a, &lids, &n), E_OK);
+	ck_assert_int_eq(state_lids(fixture->state, a, &lids, &n), E_OK);
 	for (size_t i = 0; i < n; i++) {
 		if (lids[i].guid == guid) {
 			*ret = lids[i].range;
@@ -279,21 +280,21 @@ START_TEST(lmc_is_durable)
 	static const unsigned lmc[] = { 2, 1, 3, 0 };
 	unsigned same_base = 0;
 
-	rig->config.lmc = 2;
+	fixture->config.lmc = 2;
 	start("ft2 4 4 2");
 	up();
 	for (unsigned k = 0; k < 4; k++) {
-		rig->config.lmc = lmc[k];
-		sweep_reconfigure(rig->sweep, &rig->deps);
-		rig_heavy(rig, k + 2);
+		fixture->config.lmc = lmc[k];
+		sweep_reconfigure(fixture->sweep, &fixture->deps);
+		fixture_heavy(fixture, k + 2);
 		ck_assert(status()->up);
-		for (uint32_t i = 0; i < rig->g->n_end_ports; i++) {
-			uint32_t port = rig->g->end_ports[i];
+		for (uint32_t i = 0; i < fixture->g->n_end_ports; i++) {
+			uint32_t port = fixture->g->end_ports[i];
 			struct lid_range r;
 
-			ck_assert(is_remembered(rig->g->ports[port].guid, &r));
-			ck_assert_uint_eq(r.base, rig_peek(rig, port, PI_LID));
-			ck_assert_uint_eq(r.lmc, rig_peek(rig, port, PI_LMC));
+			ck_assert(is_remembered(fixture->g->ports[port].guid, &r));
+			ck_assert_uint_eq(r.base, fixture_peek(fixture, port, PI_LID));
+			ck_assert_uint_eq(r.lmc, fixture_peek(fixture, port, PI_LMC));
 			same_base += r.base != 0 && r.lmc == 1;
 		}
 	}
@@ -307,18 +308,20 @@ START_TEST(reassigned_once)
 {
 	struct lid_range before, after;
 
-	rig->config.reassign_lids = true;
+	fixture->config.reassign_lids = true;
 	start("ft2 4 4 2");
 	up();
 	uint64_t guid = guid_of_host(0);
 	uint64_t port_guid =
-		rig->g->ports[graph_port(rig->g, graph_node_by_guid(rig->g, guid), 1)]
+		fixture->g
+			->ports[graph_port(fixture->g,
+	                                   graph_node_by_guid(fixture->g, guid), 1)]
 			.guid;
 	ck_assert(is_remembered(port_guid, &before));
-	ck_assert_int_eq(sim_set_node(rig->sim, guid, false), E_OK);
+	ck_assert_int_eq(sim_set_node(fixture->sim, guid, false), E_OK);
 	for (unsigned i = 0; i < 2; i++) {
-		sweep_request_heavy(rig->sweep);
-		rig_heavy(rig, 2 + i);
+		sweep_request_heavy(fixture->sweep);
+		fixture_heavy(fixture, 2 + i);
 		ck_assert(is_remembered(port_guid, &after));
 		ck_assert_uint_eq(after.base, before.base);
 	}
@@ -339,7 +342,7 @@ static unsigned asked_to_reregister(size_t from)
 		    e->attr == UMAD_SM_ATTR_PORT_INFO &&
 		    field_get(e->data, PI_CLIENT_REREGISTER)) {
 			ck_assert_uint_ne(e->node, GRAPH_NONE);
-			ck_assert(rig->g->nodes[e->node].type != NODE_SWITCH);
+			ck_assert(fixture->g->nodes[e->node].type != NODE_SWITCH);
 			n++;
 		}
 	}
@@ -352,16 +355,16 @@ START_TEST(reregister)
 {
 	start("ft2 4 4 2");
 	up();
-	ck_assert_uint_eq(asked_to_reregister(0), rig->g->n_hosts);
+	ck_assert_uint_eq(asked_to_reregister(0), fixture->g->n_hosts);
 	size_t from = tap.n_events;
-	sweep_request_heavy(rig->sweep);
-	rig_heavy(rig, 2);
+	sweep_request_heavy(fixture->sweep);
+	fixture_heavy(fixture, 2);
 	ck_assert_uint_eq(asked_to_reregister(from), 0);
-	rig_stop(rig);
-	rig_start(rig);
-	tap_record(&tap, rig);
+	fixture_stop(fixture);
+	fixture_start(fixture);
+	tap_record(&tap, fixture);
 	up();
-	ck_assert_uint_eq(asked_to_reregister(0), rig->g->n_hosts);
+	ck_assert_uint_eq(asked_to_reregister(0), fixture->g->n_hosts);
 }
 END_TEST
 
@@ -369,20 +372,21 @@ END_TEST
 
 START_TEST(end_port_values)
 {
-	rig->config.m_key = 0x1122334455667788;
-	rig->config.subnet_prefix = 0xfec0000000000123;
-	rig->config.subnet_timeout = 20;
+	fixture->config.m_key = 0x1122334455667788;
+	fixture->config.subnet_prefix = 0xfec0000000000123;
+	fixture->config.subnet_timeout = 20;
 	start("ft2 4 4 2");
 	up();
-	for (uint32_t i = 0; i < rig->g->n_end_ports; i++) {
-		uint32_t p = rig->g->end_ports[i];
+	for (uint32_t i = 0; i < fixture->g->n_end_ports; i++) {
+		uint32_t p = fixture->g->end_ports[i];
 
-		ck_assert_uint_eq(rig_peek(rig, p, PI_M_KEY), rig->config.m_key);
-		ck_assert_uint_eq(rig_peek(rig, p, PI_GID_PREFIX),
-		                  rig->config.subnet_prefix);
-		ck_assert_uint_eq(rig_peek(rig, p, PI_SUBNET_TIMEOUT), 20);
-		ck_assert_uint_eq(rig_peek(rig, p, PI_MASTER_SM_LID),
-		                  rig_peek(rig, rig->g->sm_port, PI_LID));
+		ck_assert_uint_eq(fixture_peek(fixture, p, PI_M_KEY),
+		                  fixture->config.m_key);
+		ck_assert_uint_eq(fixture_peek(fixture, p, PI_GID_PREFIX),
+		                  fixture->config.subnet_prefix);
+		ck_assert_uint_eq(fixture_peek(fixture, p, PI_SUBNET_TIMEOUT), 20);
+		ck_assert_uint_eq(fixture_peek(fixture, p, PI_MASTER_SM_LID),
+		                  fixture_peek(fixture, fixture->g->sm_port, PI_LID));
 	}
 }
 END_TEST
@@ -390,28 +394,28 @@ END_TEST
 /* Switch ports towards hosts have the leaf values. */
 START_TEST(link_values)
 {
-	rig->config.vl_stall_count = 3;
-	rig->config.leaf_vl_stall_count = 5;
-	rig->config.head_of_queue_lifetime = 0x11;
-	rig->config.leaf_head_of_queue_lifetime = 0x0d;
-	rig->config.local_phy_errors_threshold = 6;
-	rig->config.overrun_errors_threshold = 9;
+	fixture->config.vl_stall_count = 3;
+	fixture->config.leaf_vl_stall_count = 5;
+	fixture->config.head_of_queue_lifetime = 0x11;
+	fixture->config.leaf_head_of_queue_lifetime = 0x0d;
+	fixture->config.local_phy_errors_threshold = 6;
+	fixture->config.overrun_errors_threshold = 9;
 	start("ft2 4 4 2");
 	up();
-	for (uint32_t i = 0; i < rig->g->n_ports; i++) {
-		const struct port *p = &rig->g->ports[i];
+	for (uint32_t i = 0; i < fixture->g->n_ports; i++) {
+		const struct port *p = &fixture->g->ports[i];
 
 		if (p->peer == GRAPH_NONE) {
 			continue;
 		}
-		ck_assert_uint_eq(rig_peek(rig, i, PI_LOCAL_PHY_ERRORS), 6);
-		ck_assert_uint_eq(rig_peek(rig, i, PI_OVERRUN_ERRORS), 9);
+		ck_assert_uint_eq(fixture_peek(fixture, i, PI_LOCAL_PHY_ERRORS), 6);
+		ck_assert_uint_eq(fixture_peek(fixture, i, PI_OVERRUN_ERRORS), 9);
 		if (!is_host(i)) {
 			bool leaf = is_host(p->peer);
 
-			ck_assert_uint_eq(rig_peek(rig, i, PI_VL_STALL_COUNT),
+			ck_assert_uint_eq(fixture_peek(fixture, i, PI_VL_STALL_COUNT),
 			                  leaf ? 5 : 3);
-			ck_assert_uint_eq(rig_peek(rig, i, PI_HOQ_LIFE),
+			ck_assert_uint_eq(fixture_peek(fixture, i, PI_HOQ_LIFE),
 			                  leaf ? 0x0d : 0x11);
 		}
 	}
@@ -421,26 +425,26 @@ END_TEST
 /* NeighborMTU of both ends is the smaller MTUCap, whichever end has it. */
 START_TEST(mtu_of_both_ends)
 {
-	rig_topo(rig, "ft2 4 4 2", 0, 0);
-	for (uint32_t i = 0, k = 0; i < rig->g->n_ports; i++) {
-		struct port *p = &rig->g->ports[i];
+	fixture_topo(fixture, "ft2 4 4 2", 0, 0);
+	for (uint32_t i = 0, k = 0; i < fixture->g->n_ports; i++) {
+		struct port *p = &fixture->g->ports[i];
 
 		if (p->peer != GRAPH_NONE && i < p->peer) {
 			p->mtu = 1 + k % 5;
-			rig->g->ports[p->peer].mtu = 1 + (k / 5 + 2 * k) % 5;
+			fixture->g->ports[p->peer].mtu = 1 + (k / 5 + 2 * k) % 5;
 			k++;
 		}
 	}
-	rig_sim(rig, 1, 0);
-	rig_start(rig);
+	fixture_sim(fixture, 1, 0);
+	fixture_start(fixture);
 	up();
-	for (uint32_t i = 0; i < rig->g->n_ports; i++) {
-		const struct port *p = &rig->g->ports[i];
+	for (uint32_t i = 0; i < fixture->g->n_ports; i++) {
+		const struct port *p = &fixture->g->ports[i];
 
 		if (p->peer != GRAPH_NONE) {
-			uint8_t far = rig->g->ports[p->peer].mtu;
+			uint8_t far = fixture->g->ports[p->peer].mtu;
 
-			ck_assert_uint_eq(rig_peek(rig, i, PI_NEIGHBOR_MTU),
+			ck_assert_uint_eq(fixture_peek(fixture, i, PI_NEIGHBOR_MTU),
 			                  p->mtu < far ? p->mtu : far);
 		}
 	}

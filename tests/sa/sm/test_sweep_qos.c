@@ -14,13 +14,13 @@
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_fixture.h"
 
-static struct rig *rig;
+static struct sweep_fixture *fixture;
 
 static void teardown(void)
 {
-	if (rig != NULL) {
-		rig_free(rig);
-		rig = NULL;
+	if (fixture != NULL) {
+		fixture_free(fixture);
+		fixture = NULL;
 	}
 }
 
@@ -54,44 +54,45 @@ static const struct engine dealer = { .name = "dealer",
 	                              .flags = ENGINE_NEEDS_LANES,
 	                              .route = deal_lanes };
 
-static struct rig *rig_lanes(const char *topo)
+static struct sweep_fixture *fixture_lanes(const char *topo)
 {
-	struct rig *r = rig_new();
+	struct sweep_fixture *r = fixture_new();
 
-	rig_topo(r, topo, 0, 0);
+	fixture_topo(r, topo, 0, 0);
 	r->deps.list = (struct route_list){ .engine = { &dealer }, .n = 1 };
 	return r;
 }
 
-static void set_option(struct rig *r, const char *key, const char *value)
+static void set_option(struct sweep_fixture *r, const char *key, const char *value)
 {
 	ck_assert_int_eq(option_set(&r->sets, r->a, key, value, "test", 1, &r->diags),
 	                 E_OK);
 }
 
-static uint64_t sets(const struct rig *r, uint16_t attr)
+static uint64_t sets(const struct sweep_fixture *r, uint16_t attr)
 {
 	return sim_count(r->sim, UMAD_METHOD_SET, attr);
 }
 
-static uint64_t gets(const struct rig *r, uint16_t attr)
+static uint64_t gets(const struct sweep_fixture *r, uint16_t attr)
 {
 	return sim_count(r->sim, UMAD_METHOD_GET, attr);
 }
 
 /* --- what ports hold --------------------------------------------------------------- */
 
-static bool is_switch(const struct rig *r, uint32_t port)
+static bool is_switch(const struct sweep_fixture *r, uint32_t port)
 {
 	return r->g->nodes[r->g->ports[port].node].type == NODE_SWITCH;
 }
 
-static uint64_t guid_of(const struct rig *r, uint32_t port)
+static uint64_t guid_of(const struct sweep_fixture *r, uint32_t port)
 {
 	return r->g->nodes[r->g->ports[port].node].guid;
 }
 
-static void map_of(const struct rig *r, uint32_t port, unsigned in, uint8_t ret[16])
+static void map_of(const struct sweep_fixture *r, uint32_t port, unsigned in,
+                   uint8_t ret[16])
 {
 	uint32_t mod = is_switch(r, port) ? in << 8 | r->g->ports[port].num : 0;
 	uint8_t data[64];
@@ -104,7 +105,7 @@ static void map_of(const struct rig *r, uint32_t port, unsigned in, uint8_t ret[
 	}
 }
 
-static unsigned weight_of(const struct rig *r, uint32_t port, unsigned vl)
+static unsigned weight_of(const struct sweep_fixture *r, uint32_t port, unsigned vl)
 {
 	uint32_t num = is_switch(r, port) ? r->g->ports[port].num : 0;
 	unsigned weight = 0;
@@ -123,16 +124,16 @@ static unsigned weight_of(const struct rig *r, uint32_t port, unsigned vl)
 	return weight;
 }
 
-static bool cabled(const struct rig *r, uint32_t node, unsigned num)
+static bool cabled(const struct sweep_fixture *r, uint32_t node, unsigned num)
 {
 	return r->g->ports[graph_port(r->g, node, num)].peer != GRAPH_NONE;
 }
 
-typedef void map_check_f(const struct rig *r, uint32_t port, unsigned in,
+typedef void map_check_f(const struct sweep_fixture *r, uint32_t port, unsigned in,
                          const uint8_t map[16]);
 
 /* Every (port in, port out) of a switch and every port of a host. */
-static void each_map(const struct rig *r, map_check_f *check)
+static void each_map(const struct sweep_fixture *r, map_check_f *check)
 {
 	uint8_t map[16];
 
@@ -154,10 +155,10 @@ static void each_map(const struct rig *r, map_check_f *check)
 }
 
 /* qos_sl2vl is all zeros: what is not zero is there for the lanes. */
-static void lanes_map(const struct rig *r, uint32_t port, unsigned in,
+static void lanes_map(const struct sweep_fixture *r, uint32_t port, unsigned in,
                       const uint8_t map[16])
 {
-	unsigned vls = link_vls((uint8_t)rig_peek(r, port, PI_OPERATIONAL_VLS));
+	unsigned vls = link_vls((uint8_t)fixture_peek(r, port, PI_OPERATIONAL_VLS));
 
 	for (unsigned sl = 0; sl < 16; sl++) {
 		ck_assert_msg(map[sl] == (sl < LANES ? sl % vls : 0),
@@ -165,34 +166,34 @@ static void lanes_map(const struct rig *r, uint32_t port, unsigned in,
 	}
 }
 
-static void check_weights(const struct rig *r)
+static void check_weights(const struct sweep_fixture *r)
 {
 	for (uint32_t i = 0; i < r->g->n_ports; i++) {
 		if (r->g->ports[i].peer == GRAPH_NONE) {
 			continue;
 		}
-		unsigned vls = link_vls((uint8_t)rig_peek(r, i, PI_OPERATIONAL_VLS));
+		unsigned vls = link_vls((uint8_t)fixture_peek(r, i, PI_OPERATIONAL_VLS));
 		for (unsigned vl = 0; vl < LANES && vl < vls && vls > 1; vl++) {
 			ck_assert_uint_gt(weight_of(r, i, vl), 0);
 		}
 	}
 }
 
-static void check_master_sl(const struct rig *r)
+static void check_master_sl(const struct sweep_fixture *r)
 {
-	uint32_t sm_lid = (uint32_t)rig_peek(r, r->g->sm_port, PI_LID);
+	uint32_t sm_lid = (uint32_t)fixture_peek(r, r->g->sm_port, PI_LID);
 
 	for (uint32_t i = 0; i < r->g->n_end_ports; i++) {
 		uint32_t p = r->g->end_ports[i];
 
-		ck_assert_uint_eq(rig_peek(r, p, PI_MASTER_SM_SL),
+		ck_assert_uint_eq(fixture_peek(r, p, PI_MASTER_SM_SL),
 		                  lane_wanted(graph_switch_of(r->g, p), sm_lid));
 	}
 }
 
 /* PathRecords between hosts and switches carry the lane's SL; asked for another, there is
  * none. */
-static void check_paths(struct rig *r)
+static void check_paths(struct sweep_fixture *r)
 {
 	struct snap_reader *reader;
 
@@ -230,7 +231,7 @@ static void check_paths(struct rig *r)
 }
 
 /* Payloads in the snapshot are those in the ports. */
-static void check_attrs(struct rig *r)
+static void check_attrs(struct sweep_fixture *r)
 {
 	struct snap_reader *reader;
 	uint32_t sw = r->g->switches[0];
@@ -268,9 +269,9 @@ static void check_attrs(struct rig *r)
 }
 
 /* How many records of an attribute there are for these values of its first components. */
-static unsigned count_records(struct rig *r, const struct sa_attr *attr, uint64_t mask,
-                              uint32_t lid, unsigned second, unsigned third,
-                              uint8_t *ret_first)
+static unsigned count_records(struct sweep_fixture *r, const struct sa_attr *attr,
+                              uint64_t mask, uint32_t lid, unsigned second,
+                              unsigned third, uint8_t *ret_first)
 {
 	uint8_t record[72] = { 0 };
 	struct sa_query q = {
@@ -295,11 +296,11 @@ static unsigned count_records(struct rig *r, const struct sa_attr *attr, uint64_
 
 /* Component masks of both records as clients of the field give them: LID 1, then 2 and 4
  * in the order of the components. */
-static void check_records(struct rig *r)
+static void check_records(struct sweep_fixture *r)
 {
 	uint32_t node = r->g->switches[0], host = r->g->hosts[0];
-	uint32_t lid = (uint32_t)rig_peek(r, graph_port(r->g, node, 0), PI_LID);
-	uint32_t host_lid = (uint32_t)rig_peek(r, host, PI_LID);
+	uint32_t lid = (uint32_t)fixture_peek(r, graph_port(r->g, node, 0), PI_LID);
+	uint32_t host_lid = (uint32_t)fixture_peek(r, host, PI_LID);
 	uint8_t out = r->g->ports[r->g->ports[host].peer].num, rec[72], map[16], arb[64];
 	unsigned n_of_node = r->g->nodes[node].n_ports, n_ports = 0;
 
@@ -333,7 +334,7 @@ static void check_records(struct rig *r)
 	ck_assert_uint_eq(count_records(r, &rec_vl_arb, 0, 0, 0, 0, NULL), 4 * n_ports);
 }
 
-static void check_lanes(struct rig *r)
+static void check_lanes(struct sweep_fixture *r)
 {
 	ck_assert_msg(sweep_status(r->sweep)->up, "%s",
 	              sweep_status(r->sweep)->not_ready);
@@ -351,17 +352,17 @@ static const char *const fabrics[] = { "ft2 6 6 3", "ft3 4", "torus 3x3 1" };
 
 START_TEST(lanes)
 {
-	rig = rig_lanes(fabrics[_i]);
-	set_option(rig, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
-	set_option(rig, "qos_vlarb_low", "0:9"); /* would starve the others */
-	rig->config.credit_loops = CREDIT_PROGRAM;
+	fixture = fixture_lanes(fabrics[_i]);
+	set_option(fixture, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
+	set_option(fixture, "qos_vlarb_low", "0:9"); /* would starve the others */
+	fixture->config.credit_loops = CREDIT_PROGRAM;
 	log_set_level((enum log_level) - 1);
-	rig_sim(rig, 1, 0);
-	rig_start(rig);
-	rig_heavy(rig, 1);
-	check_lanes(rig);
-	ck_assert_uint_gt(sets(rig, UMAD_SM_ATTR_SLVL_TABLE), 0);
-	ck_assert_uint_eq(sim_bounces(rig->sim), 0);
+	fixture_sim(fixture, 1, 0);
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	check_lanes(fixture);
+	ck_assert_uint_gt(sets(fixture, UMAD_SM_ATTR_SLVL_TABLE), 0);
+	ck_assert_uint_eq(sim_bounces(fixture->sim), 0);
 }
 END_TEST
 
@@ -376,7 +377,7 @@ static unsigned class_of(unsigned num)
 }
 
 /* As the manual states it; the sweep's tables have 8 VLs to work with. */
-static void rule_map(const struct rig *r, uint32_t port, unsigned in,
+static void rule_map(const struct sweep_fixture *r, uint32_t port, unsigned in,
                      const uint8_t map[16])
 {
 	unsigned out = is_switch(r, port) ? class_of(r->g->ports[port].num) : 0;
@@ -392,7 +393,7 @@ static void rule_map(const struct rig *r, uint32_t port, unsigned in,
 	}
 }
 
-static void rule_weights(const struct rig *r)
+static void rule_weights(const struct sweep_fixture *r)
 {
 	for (uint32_t i = 0; i < r->g->n_ports; i++) {
 		bool between = is_switch(r, i) && class_of(r->g->ports[i].num);
@@ -409,7 +410,7 @@ static void rule_weights(const struct rig *r)
 }
 
 /* Bit d: the shorter way along d wraps. Odd rings have no ties. */
-static unsigned rule_sl(const struct rig *r, uint32_t from, uint32_t to)
+static unsigned rule_sl(const struct sweep_fixture *r, uint32_t from, uint32_t to)
 {
 	uint32_t a[2], b[2];
 	unsigned sl = 0;
@@ -441,7 +442,7 @@ static size_t ask_path(struct snap_reader *reader, const struct port *a,
 	return n;
 }
 
-static void rule_paths(struct rig *r, unsigned levels)
+static void rule_paths(struct sweep_fixture *r, unsigned levels)
 {
 	struct snap_reader *reader;
 
@@ -470,12 +471,12 @@ static void rule_paths(struct rig *r, unsigned levels)
 	snap_reader_close(reader);
 }
 
-static void rule_master_sl(const struct rig *r, unsigned level)
+static void rule_master_sl(const struct sweep_fixture *r, unsigned level)
 {
 	for (uint32_t i = 0; i < r->g->n_end_ports; i++) {
 		uint32_t p = r->g->end_ports[i];
 
-		ck_assert_uint_eq(rig_peek(r, p, PI_MASTER_SM_SL),
+		ck_assert_uint_eq(fixture_peek(r, p, PI_MASTER_SM_SL),
 		                  rule_sl(r, graph_switch_of(r->g, p),
 		                          graph_switch_of(r->g, r->g->sm_port)) |
 		                          level << 3);
@@ -483,7 +484,7 @@ static void rule_master_sl(const struct rig *r, unsigned level)
 }
 
 /* The snapshot says what the ports have. */
-static void rule_published(struct rig *r)
+static void rule_published(struct sweep_fixture *r)
 {
 	struct snap_reader *reader;
 	struct snap_vl_rule rule;
@@ -518,51 +519,51 @@ static void rule_published(struct rig *r)
  * again by the next sweep. */
 START_TEST(own_rule)
 {
-	rig = rig_new();
-	rig_topo(rig, "torus 5x3 1", 0, 0);
-	rig->deps.list =
+	fixture = fixture_new();
+	fixture_topo(fixture, "torus 5x3 1", 0, 0);
+	fixture->deps.list =
 		(struct route_list){ .engine = { engine_find("torus-2QoS") }, .n = 1 };
-	set_option(rig, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
-	rig->config.sm_sl = 9; /* bit 3: the level */
+	set_option(fixture, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
+	fixture->config.sm_sl = 9; /* bit 3: the level */
 	log_set_level((enum log_level) - 1);
-	rig_sim(rig, 1, 0);
-	rig_start(rig);
-	rig_heavy(rig, 1);
-	ck_assert_msg(sweep_status(rig->sweep)->up, "%s",
-	              sweep_status(rig->sweep)->not_ready);
-	each_map(rig, rule_map);
-	rule_weights(rig);
-	rule_master_sl(rig, 1);
-	rule_paths(rig, 2);
-	rule_published(rig);
-	uint64_t maps = sets(rig, UMAD_SM_ATTR_SLVL_TABLE);
+	fixture_sim(fixture, 1, 0);
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	ck_assert_msg(sweep_status(fixture->sweep)->up, "%s",
+	              sweep_status(fixture->sweep)->not_ready);
+	each_map(fixture, rule_map);
+	rule_weights(fixture);
+	rule_master_sl(fixture, 1);
+	rule_paths(fixture, 2);
+	rule_published(fixture);
+	uint64_t maps = sets(fixture, UMAD_SM_ATTR_SLVL_TABLE);
 	ck_assert_uint_gt(maps, 0);
-	sweep_request_heavy(rig->sweep);
-	rig_heavy(rig, 2);
-	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_SLVL_TABLE), maps);
-	ck_assert_uint_eq(sim_bounces(rig->sim), 0);
+	sweep_request_heavy(fixture->sweep);
+	fixture_heavy(fixture, 2);
+	ck_assert_uint_eq(sets(fixture, UMAD_SM_ATTR_SLVL_TABLE), maps);
+	ck_assert_uint_eq(sim_bounces(fixture->sim), 0);
 }
 END_TEST
 
 /* With 4 VLs there is one QoS level; with 1 there is no torus-2QoS. */
 START_TEST(own_rule_few_vls)
 {
-	rig = rig_new();
-	rig_topo(rig, "torus 5x3 1", 0, 0);
-	rig->deps.list =
+	fixture = fixture_new();
+	fixture_topo(fixture, "torus 5x3 1", 0, 0);
+	fixture->deps.list =
 		(struct route_list){ .engine = { engine_find("torus-2QoS") }, .n = 1 };
-	rig->config.max_op_vls = _i ? 1 : 3;
+	fixture->config.max_op_vls = _i ? 1 : 3;
 	log_set_level((enum log_level) - 1);
-	rig_sim(rig, 1, 0);
-	rig_start(rig);
-	rig_run_ms(rig, 3000);
+	fixture_sim(fixture, 1, 0);
+	fixture_start(fixture);
+	fixture_run_ms(fixture, 3000);
 	if (_i == 0) {
-		rig_up(rig);
-		rule_paths(rig, 1);
-		rule_master_sl(rig, 0);
+		fixture_up(fixture);
+		rule_paths(fixture, 1);
+		rule_master_sl(fixture, 0);
 		return;
 	}
-	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_SLVL_TABLE), 0);
+	ck_assert_uint_eq(sets(fixture, UMAD_SM_ATTR_SLVL_TABLE), 0);
 }
 END_TEST
 
@@ -573,52 +574,53 @@ START_TEST(unchanged)
 {
 	uint64_t n_sw = _i ? 0 : 9; /* such switches */
 
-	rig = rig_lanes("ft2 6 6 3");
-	rig->slvl_one_by_one = _i;
-	set_option(rig, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
+	fixture = fixture_lanes("ft2 6 6 3");
+	fixture->slvl_one_by_one = _i;
+	set_option(fixture, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
 	log_set_level((enum log_level) - 1);
-	rig_sim(rig, 1, 0);
-	rig_start(rig);
-	rig_heavy(rig, 1);
-	uint64_t maps = sets(rig, UMAD_SM_ATTR_SLVL_TABLE);
-	uint64_t arbs = sets(rig, UMAD_SM_ATTR_VL_ARB_TABLE);
-	uint64_t epoch = sweep_status(rig->sweep)->epoch;
+	fixture_sim(fixture, 1, 0);
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	uint64_t maps = sets(fixture, UMAD_SM_ATTR_SLVL_TABLE);
+	uint64_t arbs = sets(fixture, UMAD_SM_ATTR_VL_ARB_TABLE);
+	uint64_t epoch = sweep_status(fixture->sweep)->epoch;
 
-	ck_assert_uint_eq(gets(rig, UMAD_SM_ATTR_SLVL_TABLE), n_sw);
-	sweep_request_heavy(rig->sweep);
-	rig_heavy(rig, 2);
-	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_SLVL_TABLE), maps);
-	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_VL_ARB_TABLE), arbs);
-	ck_assert_uint_eq(gets(rig, UMAD_SM_ATTR_SLVL_TABLE), n_sw);
-	ck_assert_uint_eq(sweep_status(rig->sweep)->epoch, epoch);
-	rig_stop(rig);
-	rig_start(rig);
-	rig_heavy(rig, 1);
-	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_SLVL_TABLE), maps + n_sw);
-	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_VL_ARB_TABLE), arbs);
-	ck_assert_uint_eq(gets(rig, UMAD_SM_ATTR_SLVL_TABLE), maps + n_sw);
-	check_lanes(rig);
+	ck_assert_uint_eq(gets(fixture, UMAD_SM_ATTR_SLVL_TABLE), n_sw);
+	sweep_request_heavy(fixture->sweep);
+	fixture_heavy(fixture, 2);
+	ck_assert_uint_eq(sets(fixture, UMAD_SM_ATTR_SLVL_TABLE), maps);
+	ck_assert_uint_eq(sets(fixture, UMAD_SM_ATTR_VL_ARB_TABLE), arbs);
+	ck_assert_uint_eq(gets(fixture, UMAD_SM_ATTR_SLVL_TABLE), n_sw);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->epoch, epoch);
+	fixture_stop(fixture);
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	ck_assert_uint_eq(sets(fixture, UMAD_SM_ATTR_SLVL_TABLE), maps + n_sw);
+	ck_assert_uint_eq(sets(fixture, UMAD_SM_ATTR_VL_ARB_TABLE), arbs);
+	ck_assert_uint_eq(gets(fixture, UMAD_SM_ATTR_SLVL_TABLE), maps + n_sw);
+	check_lanes(fixture);
 }
 END_TEST
 
 /* A switch or host that forgot its tables gets them again, and no other. */
 START_TEST(rebooted)
 {
-	rig = rig_lanes("ft2 6 6 3");
-	set_option(rig, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
+	fixture = fixture_lanes("ft2 6 6 3");
+	set_option(fixture, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
 	log_set_level((enum log_level) - 1);
-	rig_sim(rig, 1, 0);
-	rig_start(rig);
-	rig_heavy(rig, 1);
-	uint64_t all = sets(rig, UMAD_SM_ATTR_SLVL_TABLE);
-	uint32_t node = _i ? rig->g->ports[rig->g->hosts[rig->g->n_hosts - 1]].node
-	                   : rig->g->switches[rig->g->n_switches - 1];
+	fixture_sim(fixture, 1, 0);
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	uint64_t all = sets(fixture, UMAD_SM_ATTR_SLVL_TABLE);
+	uint32_t node =
+		_i ? fixture->g->ports[fixture->g->hosts[fixture->g->n_hosts - 1]].node
+		   : fixture->g->switches[fixture->g->n_switches - 1];
 
-	ck_assert_int_eq(sim_reboot(rig->sim, rig->g->nodes[node].guid), E_OK);
-	rig_run_ms(rig, 12000);
-	rig_up(rig);
-	check_lanes(rig);
-	ck_assert_uint_lt(sets(rig, UMAD_SM_ATTR_SLVL_TABLE) - all, all / 2);
+	ck_assert_int_eq(sim_reboot(fixture->sim, fixture->g->nodes[node].guid), E_OK);
+	fixture_run_ms(fixture, 12000);
+	fixture_up(fixture);
+	check_lanes(fixture);
+	ck_assert_uint_lt(sets(fixture, UMAD_SM_ATTR_SLVL_TABLE) - all, all / 2);
 }
 END_TEST
 
@@ -628,26 +630,26 @@ START_TEST(drops_and_kills)
 	uint64_t seed = 0x51f15eed + 7919u * (unsigned)_i;
 
 	log_set_level((enum log_level) - 1);
-	rig = rig_lanes("ft2 4 4 2");
-	set_option(rig, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
-	rig_sim(rig, (uint32_t)_i + 1, _i % 2 ? 50000 : 0);
-	rig_start(rig);
+	fixture = fixture_lanes("ft2 4 4 2");
+	set_option(fixture, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
+	fixture_sim(fixture, (uint32_t)_i + 1, _i % 2 ? 50000 : 0);
+	fixture_start(fixture);
 	for (unsigned life = 0; life < 8; life++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
 		for (unsigned turn = (unsigned)(seed >> 33) % 1500; turn; turn--) {
-			ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
+			ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
 		}
-		rig_stop(rig);
-		rig_start(rig);
+		fixture_stop(fixture);
+		fixture_start(fixture);
 	}
-	rig_up(rig);
-	rig_run_ms(rig, 20000);
-	rig_up(rig);
-	check_lanes(rig);
+	fixture_up(fixture);
+	fixture_run_ms(fixture, 20000);
+	fixture_up(fixture);
+	check_lanes(fixture);
 }
 END_TEST
 
-static uint32_t switch_link(const struct rig *r)
+static uint32_t switch_link(const struct sweep_fixture *r)
 {
 	return r->g->nodes[r->g->switches[0]].first_port + r->g->adj[0].port;
 }
@@ -655,96 +657,102 @@ static uint32_t switch_link(const struct rig *r)
 /* One link between switches without the VLs: no tables with lanes, and minhop instead. */
 START_TEST(too_few_vls)
 {
-	rig = rig_lanes("ft2 6 6 3");
-	rig->g->ports[switch_link(rig)].vls = (uint8_t)(_i + 1); /* 1, 2 VLs */
+	fixture = fixture_lanes("ft2 6 6 3");
+	fixture->g->ports[switch_link(fixture)].vls = (uint8_t)(_i + 1); /* 1, 2 VLs */
 	log_set_level((enum log_level) - 1);
-	rig_sim(rig, 1, 0);
-	rig_start(rig);
-	rig_heavy(rig, 1);
-	ck_assert_msg(sweep_status(rig->sweep)->up, "%s",
-	              sweep_status(rig->sweep)->not_ready);
-	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_SLVL_TABLE), 0);
-	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_VL_ARB_TABLE), 0);
-	ck_assert_uint_eq(rig_peek(rig, rig->g->hosts[0], PI_MASTER_SM_SL), 0);
+	fixture_sim(fixture, 1, 0);
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	ck_assert_msg(sweep_status(fixture->sweep)->up, "%s",
+	              sweep_status(fixture->sweep)->not_ready);
+	ck_assert_uint_eq(sets(fixture, UMAD_SM_ATTR_SLVL_TABLE), 0);
+	ck_assert_uint_eq(sets(fixture, UMAD_SM_ATTR_VL_ARB_TABLE), 0);
+	ck_assert_uint_eq(fixture_peek(fixture, fixture->g->hosts[0], PI_MASTER_SM_SL),
+	                  0);
 }
 END_TEST
 
 /* A host's cable may have fewer: SLs are folded there. So may all of them by option. */
 START_TEST(narrow_hosts)
 {
-	rig = rig_lanes("ft2 6 6 3");
-	set_option(rig, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
-	rig->g->ports[rig->g->hosts[1]].vls = 1;
-	rig->g->ports[rig->g->hosts[2]].vls = 2;
-	rig->config.max_op_vls = _i ? 1 : 3;
-	rig->config.max_op_vls_of[QOS_SWE] = _i ? 3 : 0; /* and CAs as ever */
-	rig->config.max_op_vls_of[QOS_CA] = _i ? 4 : 0;
+	fixture = fixture_lanes("ft2 6 6 3");
+	set_option(fixture, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
+	fixture->g->ports[fixture->g->hosts[1]].vls = 1;
+	fixture->g->ports[fixture->g->hosts[2]].vls = 2;
+	fixture->config.max_op_vls = _i ? 1 : 3;
+	fixture->config.max_op_vls_of[QOS_SWE] = _i ? 3 : 0; /* and CAs as ever */
+	fixture->config.max_op_vls_of[QOS_CA] = _i ? 4 : 0;
 	log_set_level((enum log_level) - 1);
-	rig_sim(rig, 1, 0);
-	rig_start(rig);
-	rig_heavy(rig, 1);
-	check_lanes(rig);
-	ck_assert_uint_eq(rig_peek(rig, rig->g->hosts[0], PI_OPERATIONAL_VLS), 3);
-	ck_assert_uint_eq(rig_peek(rig, switch_link(rig), PI_OPERATIONAL_VLS), 3);
-	ck_assert_uint_eq(rig_peek(rig, rig->g->hosts[1], PI_OPERATIONAL_VLS), 1);
-	ck_assert_uint_eq(
-		rig_peek(rig, rig->g->ports[rig->g->hosts[2]].peer, PI_OPERATIONAL_VLS),
-		2);
+	fixture_sim(fixture, 1, 0);
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	check_lanes(fixture);
+	ck_assert_uint_eq(fixture_peek(fixture, fixture->g->hosts[0], PI_OPERATIONAL_VLS),
+	                  3);
+	ck_assert_uint_eq(fixture_peek(fixture, switch_link(fixture), PI_OPERATIONAL_VLS),
+	                  3);
+	ck_assert_uint_eq(fixture_peek(fixture, fixture->g->hosts[1], PI_OPERATIONAL_VLS),
+	                  1);
+	ck_assert_uint_eq(fixture_peek(fixture,
+	                               fixture->g->ports[fixture->g->hosts[2]].peer,
+	                               PI_OPERATIONAL_VLS),
+	                  2);
 }
 END_TEST
 
 /* Another engine while all is up: from one lane to several and back. */
 START_TEST(engine_changes)
 {
-	rig = rig_lanes("ft2 6 6 3");
-	set_option(rig, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
+	fixture = fixture_lanes("ft2 6 6 3");
+	set_option(fixture, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
 	log_set_level((enum log_level) - 1);
-	rig->deps.list =
+	fixture->deps.list =
 		(struct route_list){ .engine = { engine_find("minhop") }, .n = 1 };
-	rig_sim(rig, 1, 0);
-	rig_start(rig);
-	rig_heavy(rig, 1);
-	ck_assert_uint_eq(gets(rig, UMAD_SM_ATTR_SLVL_TABLE), 0);
+	fixture_sim(fixture, 1, 0);
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	ck_assert_uint_eq(gets(fixture, UMAD_SM_ATTR_SLVL_TABLE), 0);
 	for (unsigned round = 0; round < 2; round++) {
-		rig->deps.list.engine[0] = &dealer;
-		sweep_reconfigure(rig->sweep, &rig->deps);
-		rig_heavy(rig, 2 + 2 * round);
-		check_lanes(rig);
-		rig->deps.list.engine[0] = engine_find("minhop");
-		sweep_reconfigure(rig->sweep, &rig->deps);
-		rig_heavy(rig, 3 + 2 * round);
-		ck_assert(sweep_status(rig->sweep)->up);
-		ck_assert_uint_eq(rig_peek(rig, rig->g->hosts[0], PI_MASTER_SM_SL), 0);
-		check_attrs(rig); /* ports keep what they were given, and it shows */
+		fixture->deps.list.engine[0] = &dealer;
+		sweep_reconfigure(fixture->sweep, &fixture->deps);
+		fixture_heavy(fixture, 2 + 2 * round);
+		check_lanes(fixture);
+		fixture->deps.list.engine[0] = engine_find("minhop");
+		sweep_reconfigure(fixture->sweep, &fixture->deps);
+		fixture_heavy(fixture, 3 + 2 * round);
+		ck_assert(sweep_status(fixture->sweep)->up);
+		ck_assert_uint_eq(
+			fixture_peek(fixture, fixture->g->hosts[0], PI_MASTER_SM_SL), 0);
+		check_attrs(fixture); /* ports keep what they were given, and it shows */
 	}
 	/* read once, set once: nothing was forgotten in between */
-	ck_assert_uint_eq(gets(rig, UMAD_SM_ATTR_SLVL_TABLE),
-	                  sets(rig, UMAD_SM_ATTR_SLVL_TABLE));
-	ck_assert_uint_eq(sim_bounces(rig->sim), 0);
+	ck_assert_uint_eq(gets(fixture, UMAD_SM_ATTR_SLVL_TABLE),
+	                  sets(fixture, UMAD_SM_ATTR_SLVL_TABLE));
+	ck_assert_uint_eq(sim_bounces(fixture->sim), 0);
 }
 END_TEST
 
 /* qos FALSE, or fewer VLs by option: no lanes. */
 START_TEST(lanes_forbidden)
 {
-	rig = rig_lanes("ft2 4 4 2");
-	set_option(rig,
+	fixture = fixture_lanes("ft2 4 4 2");
+	set_option(fixture,
 	           _i == 0   ? "qos"
 	           : _i == 1 ? "max_op_vls"
 	                     : "qos_swe_max_vls",
 	           _i == 0 ? "FALSE" : "2");
 	log_set_level((enum log_level) - 1);
-	rig_sim(rig, 1, 0);
-	rig_start(rig);
-	rig_heavy(rig, 1);
-	ck_assert(sweep_status(rig->sweep)->up);
-	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_SLVL_TABLE), 0);
+	fixture_sim(fixture, 1, 0);
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	ck_assert(sweep_status(fixture->sweep)->up);
+	ck_assert_uint_eq(sets(fixture, UMAD_SM_ATTR_SLVL_TABLE), 0);
 }
 END_TEST
 
 /* One lane and nobody who asked for quality of service: not a packet about it. */
 /* How many of the 16 SLs have a path between two hosts; each is the one asked for. */
-static unsigned count_sls(struct rig *r)
+static unsigned count_sls(struct sweep_fixture *r)
 {
 	const struct graph *g = r->g;
 	struct snap_reader *reader;
@@ -769,23 +777,24 @@ static unsigned count_sls(struct rig *r)
 
 START_TEST(not_wanted)
 {
-	rig = rig_bring_up("ft2 6 6 3", 1, 0);
-	set_option(rig, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
-	rig_heavy(rig, 1);
-	ck_assert(sweep_status(rig->sweep)->up);
-	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_SLVL_TABLE), 0);
-	ck_assert_uint_eq(gets(rig, UMAD_SM_ATTR_SLVL_TABLE), 0);
-	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_VL_ARB_TABLE), 0);
-	ck_assert_uint_eq(gets(rig, UMAD_SM_ATTR_VL_ARB_TABLE), 0);
-	ck_assert_uint_eq(rig_peek(rig, rig->g->hosts[0], PI_VL_HIGH_LIMIT), 0);
-	ck_assert_uint_eq(count_records(rig, &rec_slvl_table, 0, 0, 0, 0, NULL), 0);
-	ck_assert_uint_eq(count_records(rig, &rec_vl_arb, 0, 0, 0, 0, NULL), 0);
-	ck_assert_uint_eq(count_sls(rig), 1); /* nobody has said where others lead */
+	fixture = fixture_bring_up("ft2 6 6 3", 1, 0);
+	set_option(fixture, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
+	fixture_heavy(fixture, 1);
+	ck_assert(sweep_status(fixture->sweep)->up);
+	ck_assert_uint_eq(sets(fixture, UMAD_SM_ATTR_SLVL_TABLE), 0);
+	ck_assert_uint_eq(gets(fixture, UMAD_SM_ATTR_SLVL_TABLE), 0);
+	ck_assert_uint_eq(sets(fixture, UMAD_SM_ATTR_VL_ARB_TABLE), 0);
+	ck_assert_uint_eq(gets(fixture, UMAD_SM_ATTR_VL_ARB_TABLE), 0);
+	ck_assert_uint_eq(fixture_peek(fixture, fixture->g->hosts[0], PI_VL_HIGH_LIMIT),
+	                  0);
+	ck_assert_uint_eq(count_records(fixture, &rec_slvl_table, 0, 0, 0, 0, NULL), 0);
+	ck_assert_uint_eq(count_records(fixture, &rec_vl_arb, 0, 0, 0, 0, NULL), 0);
+	ck_assert_uint_eq(count_sls(fixture), 1); /* nobody has said where others lead */
 }
 END_TEST
 
 /* Asked for by the operator, kind of port by kind of port. */
-static void asked_map(const struct rig *r, uint32_t port, unsigned in,
+static void asked_map(const struct sweep_fixture *r, uint32_t port, unsigned in,
                       const uint8_t map[16])
 {
 	static const uint8_t by_switch[] = { 3, 2, 1, 0, 4, 5, 6, 7,
@@ -800,41 +809,42 @@ static void asked_map(const struct rig *r, uint32_t port, unsigned in,
 
 START_TEST(asked_for)
 {
-	rig = rig_bring_up("ft2 6 6 3", 1, 0);
-	set_option(rig, "qos", "TRUE");
-	set_option(rig, "qos_swe_sl2vl", "3,2,1,0,4,5,6,7,8,9,10,11,12,13,14,15");
-	set_option(rig, "qos_ca_sl2vl", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,15");
-	set_option(rig, "qos_high_limit", "7");
-	set_option(rig, "qos_ca_high_limit", "255");
-	set_option(rig, "qos_vlarb_low", "0:1,1:2,9:3");
-	set_option(rig, "qos_vlarb_high", "2:200");
-	rig_heavy(rig, 1);
-	ck_assert_msg(sweep_status(rig->sweep)->up, "%s",
-	              sweep_status(rig->sweep)->not_ready);
-	each_map(rig, asked_map);
-	ck_assert_uint_eq(count_sls(rig), 15); /* 15 is dropped */
-	for (uint32_t i = 0; i < rig->g->n_ports; i++) {
-		if (rig->g->ports[i].peer != GRAPH_NONE) {
-			ck_assert_uint_eq(rig_peek(rig, i, PI_VL_HIGH_LIMIT),
-			                  is_switch(rig, i) ? 7 : 255);
-			ck_assert_uint_eq(weight_of(rig, i, 0), 1);
-			ck_assert_uint_eq(weight_of(rig, i, 1), 5); /* 9 modulo 8 */
-			ck_assert_uint_eq(weight_of(rig, i, 2), 200);
-			ck_assert_uint_eq(weight_of(rig, i, 3), 0);
+	fixture = fixture_bring_up("ft2 6 6 3", 1, 0);
+	set_option(fixture, "qos", "TRUE");
+	set_option(fixture, "qos_swe_sl2vl", "3,2,1,0,4,5,6,7,8,9,10,11,12,13,14,15");
+	set_option(fixture, "qos_ca_sl2vl", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,15");
+	set_option(fixture, "qos_high_limit", "7");
+	set_option(fixture, "qos_ca_high_limit", "255");
+	set_option(fixture, "qos_vlarb_low", "0:1,1:2,9:3");
+	set_option(fixture, "qos_vlarb_high", "2:200");
+	fixture_heavy(fixture, 1);
+	ck_assert_msg(sweep_status(fixture->sweep)->up, "%s",
+	              sweep_status(fixture->sweep)->not_ready);
+	each_map(fixture, asked_map);
+	ck_assert_uint_eq(count_sls(fixture), 15); /* 15 is dropped */
+	for (uint32_t i = 0; i < fixture->g->n_ports; i++) {
+		if (fixture->g->ports[i].peer != GRAPH_NONE) {
+			ck_assert_uint_eq(fixture_peek(fixture, i, PI_VL_HIGH_LIMIT),
+			                  is_switch(fixture, i) ? 7 : 255);
+			ck_assert_uint_eq(weight_of(fixture, i, 0), 1);
+			ck_assert_uint_eq(weight_of(fixture, i, 1), 5); /* 9 modulo 8 */
+			ck_assert_uint_eq(weight_of(fixture, i, 2), 200);
+			ck_assert_uint_eq(weight_of(fixture, i, 3), 0);
 		}
 	}
 	/* Other words, by a reload: only what differs is sent. */
-	uint64_t maps = sets(rig, UMAD_SM_ATTR_SLVL_TABLE);
-	set_option(rig, "qos_ca_sl2vl", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,7");
-	sweep_reconfigure(rig->sweep, &rig->deps);
-	rig_heavy(rig, 2);
-	ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_SLVL_TABLE) - maps, rig->g->n_hosts);
-	set_option(rig, "qos_swe_sl2vl", "0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7");
-	set_option(rig, "qos_sw0_sl2vl", "0,1,2,3,4,15,6,7,0,15,2,3,4,5,6,7");
-	set_option(rig, "qos_rtr_sl2vl", "0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7");
-	sweep_reconfigure(rig->sweep, &rig->deps);
-	rig_heavy(rig, 3);
-	ck_assert_uint_eq(count_sls(rig), 14);
+	uint64_t maps = sets(fixture, UMAD_SM_ATTR_SLVL_TABLE);
+	set_option(fixture, "qos_ca_sl2vl", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,7");
+	sweep_reconfigure(fixture->sweep, &fixture->deps);
+	fixture_heavy(fixture, 2);
+	ck_assert_uint_eq(sets(fixture, UMAD_SM_ATTR_SLVL_TABLE) - maps,
+	                  fixture->g->n_hosts);
+	set_option(fixture, "qos_swe_sl2vl", "0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7");
+	set_option(fixture, "qos_sw0_sl2vl", "0,1,2,3,4,15,6,7,0,15,2,3,4,5,6,7");
+	set_option(fixture, "qos_rtr_sl2vl", "0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7");
+	sweep_reconfigure(fixture->sweep, &fixture->deps);
+	fixture_heavy(fixture, 3);
+	ck_assert_uint_eq(count_sls(fixture), 14);
 }
 END_TEST
 
@@ -931,31 +941,32 @@ START_TEST(refused)
 		              .changes = refusals[_i].changes,
 		              .hosts_only = refusals[_i].hosts_only };
 
-	rig = rig_lanes("ft2 6 6 3");
+	fixture = fixture_lanes("ft2 6 6 3");
 	if (!refusals[_i].lanes) {
-		rig->deps.list = (struct route_list){ .engine = { engine_find("minhop") },
-			                              .n = 1 };
-		set_option(rig, "qos", "TRUE");
+		fixture->deps.list =
+			(struct route_list){ .engine = { engine_find("minhop") },
+			                     .n = 1 };
+		set_option(fixture, "qos", "TRUE");
 	}
 	log_set_level((enum log_level) - 1);
-	rig_sim(rig, 1, 0);
-	b.inner = sim_transport(rig->sim);
+	fixture_sim(fixture, 1, 0);
+	b.inner = sim_transport(fixture->sim);
 	b.t.local = b.inner->local;
-	rig->transport = &b.t;
-	rig_start(rig);
-	rig_heavy(rig, 1);
-	const struct sweep_status *st = sweep_status(rig->sweep);
+	fixture->transport = &b.t;
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	const struct sweep_status *st = sweep_status(fixture->sweep);
 	ck_assert_msg(st->up == refusals[_i].up, "%s", st->not_ready);
 	ck_assert_ptr_nonnull(strstr(st->not_ready, refusals[_i].why));
 	if (!refusals[_i].up) {
-		ck_assert_uint_eq(sets(rig, UMAD_SM_ATTR_LINEAR_FT), 0);
+		ck_assert_uint_eq(sets(fixture, UMAD_SM_ATTR_LINEAR_FT), 0);
 		ck_assert_uint_eq(st->epoch, 0);
 	}
-	rig_stop(rig);
+	fixture_stop(fixture);
 }
 END_TEST
 
-static unsigned lanes_published(struct rig *r)
+static unsigned lanes_published(struct sweep_fixture *r)
 {
 	struct snap_reader *reader;
 	unsigned n;
@@ -977,26 +988,26 @@ START_TEST(own_vls)
 	} cases[] = { { 4, 3, true }, { 3, 4, true }, { 2, 4, false }, { 1, 4, false } };
 	struct stubborn b = { .t.ops = &stubborn_ops, .op_vls = cases[_i].op_vls };
 
-	rig = rig_lanes("ft2 6 6 3");
-	rig->config.max_op_vls = cases[_i].wanted;
+	fixture = fixture_lanes("ft2 6 6 3");
+	fixture->config.max_op_vls = cases[_i].wanted;
 	log_set_level((enum log_level) - 1);
-	rig_sim(rig, 1, 0);
-	b.inner = sim_transport(rig->sim);
+	fixture_sim(fixture, 1, 0);
+	b.inner = sim_transport(fixture->sim);
 	b.t.local = b.inner->local;
-	rig->transport = &b.t;
-	rig_start(rig);
-	rig_up(rig);
-	ck_assert_uint_le(sweep_status(rig->sweep)->heavy_sweeps, 2);
-	uint64_t bounces = sim_bounces(rig->sim);
+	fixture->transport = &b.t;
+	fixture_start(fixture);
+	fixture_up(fixture);
+	ck_assert_uint_le(sweep_status(fixture->sweep)->heavy_sweeps, 2);
+	uint64_t bounces = sim_bounces(fixture->sim);
 	for (unsigned i = 0; i < 3; i++) {
-		sweep_request_heavy(rig->sweep);
-		rig_run_ms(rig, 3000);
-		rig_up(rig);
+		sweep_request_heavy(fixture->sweep);
+		fixture_run_ms(fixture, 3000);
+		fixture_up(fixture);
 	}
-	ck_assert_uint_le(sweep_status(rig->sweep)->heavy_sweeps, 5);
-	ck_assert_uint_eq(sim_bounces(rig->sim), bounces);
-	ck_assert_uint_eq(lanes_published(rig), cases[_i].enough ? LANES : 1);
-	rig_stop(rig);
+	ck_assert_uint_le(sweep_status(fixture->sweep)->heavy_sweeps, 5);
+	ck_assert_uint_eq(sim_bounces(fixture->sim), bounces);
+	ck_assert_uint_eq(lanes_published(fixture), cases[_i].enough ? LANES : 1);
+	fixture_stop(fixture);
 }
 END_TEST
 

@@ -8,13 +8,13 @@
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_fixture.h"
 
-static struct rig *rig;
+static struct sweep_fixture *fixture;
 
 static void teardown(void)
 {
-	if (rig != NULL) {
-		rig_free(rig);
-		rig = NULL;
+	if (fixture != NULL) {
+		fixture_free(fixture);
+		fixture = NULL;
 	}
 }
 
@@ -79,23 +79,23 @@ static const struct engine engine_witness = { .name = "witness",
 	                                      .flags = ENGINE_MAY_USE_LANES,
 	                                      .route = witness_route };
 
-static struct rig *rig_witness(const char *topo, unsigned lanes)
+static struct sweep_fixture *fixture_witness(const char *topo, unsigned lanes)
 {
-	struct rig *r = rig_new();
+	struct sweep_fixture *r = fixture_new();
 
-	rig_topo(r, topo, 0, 0);
-	rig_sim(r, 1, 0);
+	fixture_topo(r, topo, 0, 0);
+	fixture_sim(r, 1, 0);
 	r->deps.list = (struct route_list){ .engine = { &engine_witness }, .n = 1 };
 	memset(&witness, 0, sizeof(witness));
 	witness.lanes = lanes;
 	return r;
 }
 
-static void sweep_again(struct rig *r)
+static void sweep_again(struct sweep_fixture *r)
 {
 	sweep_request_heavy(r->sweep);
-	rig_heavy(r, sweep_status(r->sweep)->heavy_sweeps + 1);
-	rig_up(r);
+	fixture_heavy(r, sweep_status(r->sweep)->heavy_sweeps + 1);
+	fixture_up(r);
 }
 
 /* --- lanes ---------------------------------------------------------------------------
@@ -105,13 +105,13 @@ START_TEST(lanes_come_with_tables)
 {
 	static uint8_t lft[TABLE_MAX], lane[TABLE_MAX];
 
-	rig = rig_witness("ft2 6 6 3", 3);
-	rig_start(rig);
-	rig_heavy(rig, 1);
+	fixture = fixture_witness("ft2 6 6 3", 3);
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
 	ck_assert(!witness.had_lanes);
 	memcpy(lft, witness.lft, sizeof(lft));
 	memcpy(lane, witness.lane, sizeof(lane));
-	sweep_again(rig);
+	sweep_again(fixture);
 	ck_assert_uint_eq(witness.runs, 2);
 	ck_assert(witness.had_prev && witness.had_lanes);
 	ck_assert_uint_eq(witness.prev_lanes.n, 3);
@@ -131,14 +131,15 @@ START_TEST(lanes_of_restarted_switch)
 	static uint8_t lane[TABLE_MAX];
 	uint32_t n = 0;
 
-	rig = rig_witness("ft2 6 6 3", 2);
-	rig_start(rig);
-	rig_heavy(rig, 1);
+	fixture = fixture_witness("ft2 6 6 3", 2);
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
 	memcpy(lane, witness.lane, sizeof(lane));
-	ck_assert_int_eq(sim_reboot(rig->sim, rig->g->nodes[rig->g->switches[2]].guid),
-	                 E_OK);
-	sweep_request_heavy(rig->sweep);
-	rig_heavy(rig, 2);
+	ck_assert_int_eq(
+		sim_reboot(fixture->sim, fixture->g->nodes[fixture->g->switches[2]].guid),
+		E_OK);
+	sweep_request_heavy(fixture->sweep);
+	fixture_heavy(fixture, 2);
 	ck_assert(witness.had_lanes);
 	for (uint32_t s = 0; s < witness.n_switches; s++) {
 		const uint8_t *row = witness.prev_lane + s * witness.stride;
@@ -160,16 +161,16 @@ END_TEST
  * tell nothing about lanes. */
 START_TEST(one_lane)
 {
-	rig = rig_witness("ft2 6 6 3", 1);
-	rig_start(rig);
-	rig_heavy(rig, 1);
-	sweep_again(rig);
+	fixture = fixture_witness("ft2 6 6 3", 1);
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	sweep_again(fixture);
 	ck_assert(witness.had_lanes);
 	ck_assert_uint_eq(witness.prev_lanes.n, 1);
 	ck_assert_ptr_null(witness.prev_lanes.rows);
-	rig_stop(rig);
-	rig_start(rig);
-	rig_heavy(rig, 1);
+	fixture_stop(fixture);
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
 	ck_assert(witness.had_prev && !witness.had_lanes);
 }
 END_TEST
@@ -177,7 +178,7 @@ END_TEST
 /* --- which engine serves ---------------------------------------------------------------
  */
 
-static void set_list(struct rig *r, const char *text)
+static void set_list(struct sweep_fixture *r, const char *text)
 {
 	struct why why = { "" };
 
@@ -186,7 +187,7 @@ static void set_list(struct rig *r, const char *text)
 
 /* The engine is the one that a start from nothing takes on the fabric as it is now, with
  * the same reason; and the snapshot says so. */
-static void check_choice(struct rig *r, unsigned step, const char **ret_used)
+static void check_choice(struct sweep_fixture *r, unsigned step, const char **ret_used)
 {
 	const struct job *j = sweep_job(r->sweep);
 	struct route_request cold = j->request;
@@ -217,7 +218,7 @@ static void check_choice(struct rig *r, unsigned step, const char **ret_used)
 	arena_free(a);
 }
 
-static void toggle_host(struct rig *r, uint64_t *seed, bool *gone)
+static void toggle_host(struct sweep_fixture *r, uint64_t *seed, bool *gone)
 {
 	uint32_t h = 1 + (uint32_t)((*seed >> 33) % (r->g->n_hosts - 1));
 	uint64_t guid = r->g->nodes[r->g->ports[r->g->hosts[h]].node].guid;
@@ -226,7 +227,7 @@ static void toggle_host(struct rig *r, uint64_t *seed, bool *gone)
 	ck_assert_int_eq(sim_set_node(r->sim, guid, !gone[h]), E_OK);
 }
 
-static void toggle_cable(struct rig *r, uint64_t *seed, bool *cut)
+static void toggle_cable(struct sweep_fixture *r, uint64_t *seed, bool *cut)
 {
 	uint32_t i = (uint32_t)((*seed >> 33) % r->g->adj_first[r->g->n_switches]), s = 0;
 
@@ -266,28 +267,28 @@ START_TEST(engine_as_from_nothing)
 	uint64_t seed = 0x5eed + (uint64_t)_i;
 	const char *used;
 
-	rig = rig_new();
-	rig_topo(rig, lives[_i].topo, lives[_i].fail, 1 + (uint32_t)_i);
-	rig_sim(rig, 1, 0);
-	set_list(rig, lives[_i].list);
-	rig_start(rig);
-	rig_heavy(rig, 1);
-	rig_up(rig);
+	fixture = fixture_new();
+	fixture_topo(fixture, lives[_i].topo, lives[_i].fail, 1 + (uint32_t)_i);
+	fixture_sim(fixture, 1, 0);
+	set_list(fixture, lives[_i].list);
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	fixture_up(fixture);
 	for (unsigned step = 0; step < 10; step++) {
-		check_choice(rig, step, &used);
+		check_choice(fixture, step, &used);
 		for (unsigned n = 1 + step % 3; n > 0; n--) {
 			seed = next_draw(seed);
 			if (seed >> 60 & 1) {
-				toggle_host(rig, &seed, gone);
+				toggle_host(fixture, &seed, gone);
 			} else {
-				toggle_cable(rig, &seed, cut);
+				toggle_cable(fixture, &seed, cut);
 			}
 		}
 		if (step == 6) { /* a new daemon finds the tables in the switches */
-			rig_stop(rig);
-			rig_start(rig);
+			fixture_stop(fixture);
+			fixture_start(fixture);
 		}
-		sweep_again(rig);
+		sweep_again(fixture);
 	}
 }
 END_TEST
@@ -298,34 +299,38 @@ START_TEST(fallback_is_never_hidden)
 {
 	const char *used;
 
-	rig = rig_new();
-	rig_topo(rig, "torus 4x3 2", 0, 1);
-	rig_sim(rig, 1, 0);
-	set_list(rig, "minhop");
-	rig->config.use_ucast_cache = _i;
-	rig_start(rig);
+	fixture = fixture_new();
+	fixture_topo(fixture, "torus 4x3 2", 0, 1);
+	fixture_sim(fixture, 1, 0);
+	set_list(fixture, "minhop");
+	fixture->config.use_ucast_cache = _i;
+	fixture_start(fixture);
 	for (unsigned step = 0; step < 6; step++) {
 		if (step == 3) {
-			rig_stop(rig);
-			rig_start(rig);
+			fixture_stop(fixture);
+			fixture_start(fixture);
 		}
 		if (step == 4) {
 			ck_assert_int_eq(
-				sim_set_node(rig->sim,
-			                     rig->g->nodes[rig->g->ports[rig->g->hosts[7]]
-			                                           .node]
-			                             .guid,
-			                     false),
+				sim_set_node(
+					fixture->sim,
+					fixture->g
+						->nodes[fixture->g
+			                                        ->ports[fixture->g->hosts
+			                                                        [7]]
+			                                        .node]
+						.guid,
+					false),
 				E_OK);
 		}
-		sweep_again(rig);
-		check_choice(rig, step, &used);
+		sweep_again(fixture);
+		check_choice(fixture, step, &used);
 		ck_assert_str_ne(used, "minhop");
 		ck_assert_ptr_nonnull(
-			strstr(sweep_job(rig->sweep)->route.fallback_reason.text,
+			strstr(sweep_job(fixture->sweep)->route.fallback_reason.text,
 		               "minhop: credit loop"));
 	}
-	ck_assert(!_i || sweep_status(rig->sweep)->cache_hits > 0);
+	ck_assert(!_i || sweep_status(fixture->sweep)->cache_hits > 0);
 }
 END_TEST
 

@@ -9,17 +9,17 @@
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_tap.h"
 
-static struct rig *rig, *other;
+static struct sweep_fixture *fixture, *other;
 
 static void teardown(void)
 {
 	if (other != NULL) {
-		rig_free(other);
+		fixture_free(other);
 		other = NULL;
 	}
-	if (rig != NULL) {
-		rig_free(rig);
-		rig = NULL;
+	if (fixture != NULL) {
+		fixture_free(fixture);
+		fixture = NULL;
 	}
 }
 
@@ -45,25 +45,25 @@ static const struct engine dealer = { .name = "dealer",
 	                              .flags = ENGINE_NEEDS_LANES,
 	                              .route = deal_lanes };
 
-static void set_option(struct rig *r, const char *key, const char *value)
+static void set_option(struct sweep_fixture *r, const char *key, const char *value)
 {
 	ck_assert_int_eq(option_set(&r->sets, r->a, key, value, "test", 1, &r->diags),
 	                 E_OK);
 }
 
-static struct rig *rig_engine(const char *topo, double fail, uint32_t seed,
-                              const struct engine *e)
+static struct sweep_fixture *fixture_engine(const char *topo, double fail, uint32_t seed,
+                                            const struct engine *e)
 {
-	struct rig *r = rig_new();
+	struct sweep_fixture *r = fixture_new();
 
-	rig_topo(r, topo, fail, seed);
+	fixture_topo(r, topo, fail, seed);
 	r->deps.list = (struct route_list){ .engine = { e }, .n = 1 };
 	r->config.credit_loops = CREDIT_PROGRAM;
 	log_set_level((enum log_level) - 1);
 	return r;
 }
 
-static uint64_t map_sets(const struct rig *r)
+static uint64_t map_sets(const struct sweep_fixture *r)
 {
 	return sim_count(r->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_SLVL_TABLE);
 }
@@ -76,7 +76,8 @@ static bool cabled(const struct graph *g, uint32_t node, unsigned num)
 	return g->ports[graph_port(g, node, num)].peer != GRAPH_NONE;
 }
 
-static uint64_t map_of(const struct rig *r, uint32_t node, unsigned in, unsigned out)
+static uint64_t map_of(const struct sweep_fixture *r, uint32_t node, unsigned in,
+                       unsigned out)
 {
 	uint8_t data[64];
 
@@ -111,7 +112,7 @@ static size_t each_map(const struct graph *g, each_map_f *f)
 static void same_in_both(uint32_t node, unsigned in, unsigned out, size_t i)
 {
 	(void)i;
-	ck_assert_msg(map_of(rig, node, in, out) == map_of(other, node, in, out),
+	ck_assert_msg(map_of(fixture, node, in, out) == map_of(other, node, in, out),
 	              "switch %u, from port %u to %u", node, in, out);
 }
 
@@ -134,21 +135,22 @@ static const struct {
 /* clang-format on */
 
 /* Brings it up and returns the Sets that this took. */
-static uint64_t bring_up(struct rig *r, uint32_t seed)
+static uint64_t bring_up(struct sweep_fixture *r, uint32_t seed)
 {
-	rig_sim(r, seed, 0);
-	rig_start(r);
-	rig_heavy(r, 1);
+	fixture_sim(r, seed, 0);
+	fixture_start(r);
+	fixture_heavy(r, 1);
 	ck_assert_msg(sweep_status(r->sweep)->up, "%s",
 	              sweep_status(r->sweep)->not_ready);
 	return map_sets(r);
 }
 
-static struct rig *rig_case(int i, uint32_t seed)
+static struct sweep_fixture *fixture_case(int i, uint32_t seed)
 {
 	const struct engine *e =
 		fabrics[i].engine ? engine_find(fabrics[i].engine) : &dealer;
-	struct rig *r = rig_engine(fabrics[i].topo, fabrics[i].fail, seed, e);
+	struct sweep_fixture *r =
+		fixture_engine(fabrics[i].topo, fabrics[i].fail, seed, e);
 	uint32_t draw = seed * 2654435761u + 1;
 
 	for (uint32_t h = 0; fabrics[i].mixed && h < r->g->n_hosts; h++) {
@@ -166,21 +168,22 @@ START_TEST(same_tables)
 	for (uint32_t seed = 1; seed <= 2; seed++) {
 		uint64_t some, all;
 
-		rig = rig_case(_i, seed);
-		other = rig_case(_i, seed);
+		fixture = fixture_case(_i, seed);
+		other = fixture_case(_i, seed);
 		other->slvl_one_by_one = seed % 2;
 		other->config.use_optimized_slvl = seed % 2;
-		some = bring_up(rig, seed);
+		some = bring_up(fixture, seed);
 		all = bring_up(other, seed);
-		each_map(rig->g, same_in_both);
+		each_map(fixture->g, same_in_both);
 		ck_assert_uint_lt(some, all);
 		if (!fabrics[_i].mixed && fabrics[_i].engine == NULL) {
-			ck_assert_uint_eq(some, rig->g->n_switches + rig->g->n_hosts);
+			ck_assert_uint_eq(some,
+			                  fixture->g->n_switches + fixture->g->n_hosts);
 		}
 		/* and all of it is known: nothing is sent again */
-		sweep_request_heavy(rig->sweep);
-		rig_heavy(rig, 2);
-		ck_assert_uint_eq(map_sets(rig), some);
+		sweep_request_heavy(fixture->sweep);
+		fixture_heavy(fixture, 2);
+		ck_assert_uint_eq(map_sets(fixture), some);
 		teardown();
 	}
 }
@@ -194,7 +197,7 @@ static size_t n_states;
 static void note_map(uint32_t node, unsigned in, unsigned out, size_t i)
 {
 	ck_assert_uint_lt(i, MAPS_MAX);
-	states[n_states][i] = map_of(rig, node, in, out);
+	states[n_states][i] = map_of(fixture, node, in, out);
 }
 
 /* While packets flow every table is the old one or the new one. Known tables, a daemon
@@ -204,35 +207,35 @@ START_TEST(never_wrong)
 	uint64_t sets;
 	size_t n;
 
-	rig = rig_engine(_i == 2 ? "torus 3x3 1" : "ft2 3 3 2", 0, 0, &dealer);
-	rig->g->ports[rig->g->hosts[1]].vls = 1;
-	rig->g->ports[rig->g->hosts[4]].vls = 2;
-	rig->config.qos = QOS_ON;
-	set_option(rig, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
+	fixture = fixture_engine(_i == 2 ? "torus 3x3 1" : "ft2 3 3 2", 0, 0, &dealer);
+	fixture->g->ports[fixture->g->hosts[1]].vls = 1;
+	fixture->g->ports[fixture->g->hosts[4]].vls = 2;
+	fixture->config.qos = QOS_ON;
+	set_option(fixture, "qos_sl2vl", "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
 	lanes_dealt = 2;
-	sets = bring_up(rig, 1);
+	sets = bring_up(fixture, 1);
 	n_states = 0;
-	n = each_map(rig->g, note_map);
+	n = each_map(fixture->g, note_map);
 	n_states++;
 	lanes_dealt = 5;
 	if (_i == 1) {
-		rig_stop(rig);
-		rig_start(rig);
+		fixture_stop(fixture);
+		fixture_start(fixture);
 	} else if (_i == 2) {
-		rig->deps.list.engine[0] = engine_find("torus-2QoS");
-		sweep_reconfigure(rig->sweep, &rig->deps);
+		fixture->deps.list.engine[0] = engine_find("torus-2QoS");
+		sweep_reconfigure(fixture->sweep, &fixture->deps);
 	}
-	sweep_request_heavy(rig->sweep);
+	sweep_request_heavy(fixture->sweep);
 	for (uint32_t end = _i == 1 ? 1 : 2;
-	     sweep_status(rig->sweep)->heavy_sweeps < end;) {
-		ck_assert_int_eq(sweep_run_once(rig->sweep), E_OK);
-		if (map_sets(rig) != sets && n_states < STATES_MAX) {
-			sets = map_sets(rig);
-			(void)each_map(rig->g, note_map);
+	     sweep_status(fixture->sweep)->heavy_sweeps < end;) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+		if (map_sets(fixture) != sets && n_states < STATES_MAX) {
+			sets = map_sets(fixture);
+			(void)each_map(fixture->g, note_map);
 			n_states++;
 		}
 	}
-	(void)each_map(rig->g, note_map);
+	(void)each_map(fixture->g, note_map);
 	ck_assert_uint_gt(n_states, 3);
 	ck_assert_uint_lt(n_states, STATES_MAX);
 	for (size_t k = 1; k < n_states; k++) {
@@ -285,40 +288,40 @@ START_TEST(empty_promises)
 {
 	struct tap tap;
 
-	other = rig_case(1, 3);
+	other = fixture_case(1, 3);
 	other->slvl_one_by_one = true;
 	bring_up(other, 1);
-	rig = rig_case(1, 3);
-	rig_sim(rig, 1, 0);
-	tap_init(&tap, rig);
+	fixture = fixture_case(1, 3);
+	fixture_sim(fixture, 1, 0);
+	tap_init(&tap, fixture);
 	tap.out_filter = break_promise;
 	tap.in_filter = keep_face;
 	refuses = _i;
-	rig_start(rig);
-	rig_heavy(rig, 1);
-	ck_assert_msg(sweep_status(rig->sweep)->up, "%s",
-	              sweep_status(rig->sweep)->not_ready);
-	each_map(rig->g, same_in_both);
-	ck_assert_uint_gt(map_sets(rig), map_sets(other));
-	rig_stop(rig);
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	ck_assert_msg(sweep_status(fixture->sweep)->up, "%s",
+	              sweep_status(fixture->sweep)->not_ready);
+	each_map(fixture->g, same_in_both);
+	ck_assert_uint_gt(map_sets(fixture), map_sets(other));
+	fixture_stop(fixture);
 }
 END_TEST
 
 /* Lost packets: in the end all tables are right. */
 START_TEST(drops)
 {
-	other = rig_case(1, (uint32_t)_i + 1);
+	other = fixture_case(1, (uint32_t)_i + 1);
 	bring_up(other, 1);
-	rig = rig_case(1, (uint32_t)_i + 1);
-	rig_sim(rig, 77u + (uint32_t)_i, 100000);
-	rig_start(rig);
-	rig_up(rig);
-	rig_run_ms(rig, 30000);
-	sim_set_drop(rig->sim, 0);
-	sweep_request_heavy(rig->sweep);
-	rig_heavy(rig, sweep_status(rig->sweep)->heavy_sweeps + 1);
-	rig_up(rig);
-	each_map(rig->g, same_in_both);
+	fixture = fixture_case(1, (uint32_t)_i + 1);
+	fixture_sim(fixture, 77u + (uint32_t)_i, 100000);
+	fixture_start(fixture);
+	fixture_up(fixture);
+	fixture_run_ms(fixture, 30000);
+	sim_set_drop(fixture->sim, 0);
+	sweep_request_heavy(fixture->sweep);
+	fixture_heavy(fixture, sweep_status(fixture->sweep)->heavy_sweeps + 1);
+	fixture_up(fixture);
+	each_map(fixture->g, same_in_both);
 }
 END_TEST
 

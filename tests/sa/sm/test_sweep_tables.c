@@ -7,25 +7,25 @@
 
 enum { BLOCKS_OF_A_PORT = 3 }; /* 64 P_Keys are two blocks, 8 GUIDs one */
 
-static struct rig *rig;
+static struct sweep_fixture *fixture;
 
 static void stop(void)
 {
-	rig_free(rig);
-	rig = NULL;
+	fixture_free(fixture);
+	fixture = NULL;
 }
 
 static uint64_t reads(void)
 {
-	return sim_count(rig->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_PKEY_TABLE) +
-	       sim_count(rig->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_GUID_INFO);
+	return sim_count(fixture->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_PKEY_TABLE) +
+	       sim_count(fixture->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_GUID_INFO);
 }
 
 static struct snap_reader *reader(void)
 {
 	struct snap_reader *r;
 
-	ck_assert_int_eq(snap_reader_local(rig->snap, &r), E_OK);
+	ck_assert_int_eq(snap_reader_local(fixture->snap, &r), E_OK);
 	ck_assert_int_eq(snap_pin(r), E_OK);
 	return r;
 }
@@ -43,12 +43,12 @@ static const uint8_t *payload(struct snap_reader *r, uint16_t attr, uint64_t gui
 
 START_TEST(tables_of_every_end_port)
 {
-	rig = rig_bring_up("ft2 6 6 3", 1, 0);
-	rig_heavy(rig, 1);
+	fixture = fixture_bring_up("ft2 6 6 3", 1, 0);
+	fixture_heavy(fixture, 1);
 	struct snap_reader *r = reader();
-	for (uint32_t i = 0; i < rig->g->n_end_ports; i++) {
-		const struct port *p = &rig->g->ports[rig->g->end_ports[i]];
-		uint64_t node = rig->g->nodes[p->node].guid;
+	for (uint32_t i = 0; i < fixture->g->n_end_ports; i++) {
+		const struct port *p = &fixture->g->ports[fixture->g->end_ports[i]];
+		uint64_t node = fixture->g->nodes[p->node].guid;
 		static const uint8_t none[64];
 		const uint8_t *keys =
 			payload(r, UMAD_SM_ATTR_PKEY_TABLE, node, (uint32_t)p->num << 16);
@@ -63,19 +63,19 @@ START_TEST(tables_of_every_end_port)
 		                  p->guid);
 	}
 	snap_reader_close(r);
-	ck_assert_uint_eq(reads(), (uint64_t)BLOCKS_OF_A_PORT * rig->g->n_end_ports);
+	ck_assert_uint_eq(reads(), (uint64_t)BLOCKS_OF_A_PORT * fixture->g->n_end_ports);
 }
 END_TEST
 
 START_TEST(own_sm_info)
 {
-	rig = rig_bring_up("ft2 2 2 1", 1, 0);
-	rig->config.sm_priority = 7;
-	rig_heavy(rig, 1);
+	fixture = fixture_bring_up("ft2 2 2 1", 1, 0);
+	fixture->config.sm_priority = 7;
+	fixture_heavy(fixture, 1);
 	struct snap_reader *r = reader();
-	const struct port *own = &rig->g->ports[rig->g->sm_port];
-	const uint8_t *info =
-		payload(r, UMAD_SM_ATTR_SM_INFO, rig->g->nodes[own->node].guid, own->num);
+	const struct port *own = &fixture->g->ports[fixture->g->sm_port];
+	const uint8_t *info = payload(r, UMAD_SM_ATTR_SM_INFO,
+	                              fixture->g->nodes[own->node].guid, own->num);
 	struct snap_attr_row row;
 	ck_assert_uint_eq(field_get(info, SMI_GUID), own->guid);
 	ck_assert_uint_eq(field_get(info, SMI_SM_KEY), 0);
@@ -92,23 +92,24 @@ END_TEST
 /* Once in the life of a port. */
 START_TEST(read_once)
 {
-	rig = rig_bring_up("ft2 6 6 3", 1, 0);
-	rig_heavy(rig, 1);
+	fixture = fixture_bring_up("ft2 6 6 3", 1, 0);
+	fixture_heavy(fixture, 1);
 	uint64_t before = reads();
-	sweep_request_heavy(rig->sweep);
-	rig_heavy(rig, 2);
+	sweep_request_heavy(fixture->sweep);
+	fixture_heavy(fixture, 2);
 	ck_assert_uint_eq(reads(), before);
-	const struct port *sm = &rig->g->ports[rig->g->sm_port];
-	uint32_t host = rig->g->end_ports[rig->g->n_end_ports - 1];
-	if (host == rig->g->sm_port) {
-		host = rig->g->end_ports[rig->g->n_end_ports - 2];
+	const struct port *sm = &fixture->g->ports[fixture->g->sm_port];
+	uint32_t host = fixture->g->end_ports[fixture->g->n_end_ports - 1];
+	if (host == fixture->g->sm_port) {
+		host = fixture->g->end_ports[fixture->g->n_end_ports - 2];
 	}
-	ck_assert_uint_ne(rig->g->ports[host].node, sm->node);
-	ck_assert_int_eq(
-		sim_reboot(rig->sim, rig->g->nodes[rig->g->ports[host].node].guid), E_OK);
-	rig_up(rig);
-	rig_run_ms(rig, 25000);
-	rig_up(rig);
+	ck_assert_uint_ne(fixture->g->ports[host].node, sm->node);
+	ck_assert_int_eq(sim_reboot(fixture->sim,
+	                            fixture->g->nodes[fixture->g->ports[host].node].guid),
+	                 E_OK);
+	fixture_up(fixture);
+	fixture_run_ms(fixture, 25000);
+	fixture_up(fixture);
 	ck_assert_uint_eq(reads(), before + BLOCKS_OF_A_PORT);
 }
 END_TEST
@@ -116,18 +117,19 @@ END_TEST
 /* Tables that get lost keep nobody from coming up. */
 START_TEST(lossy)
 {
-	rig = rig_bring_up("ft2 6 6 3", 3 + (uint32_t)_i, 30000);
-	rig_up(rig);
+	fixture = fixture_bring_up("ft2 6 6 3", 3 + (uint32_t)_i, 30000);
+	fixture_up(fixture);
 	struct snap_reader *r = reader();
 	unsigned there = 0;
-	for (uint32_t i = 0; i < rig->g->n_end_ports; i++) {
-		const struct port *p = &rig->g->ports[rig->g->end_ports[i]];
+	for (uint32_t i = 0; i < fixture->g->n_end_ports; i++) {
+		const struct port *p = &fixture->g->ports[fixture->g->end_ports[i]];
 		const uint8_t *data;
 		uint16_t len;
-		there += snap_attr(r, UMAD_SM_ATTR_GUID_INFO, rig->g->nodes[p->node].guid,
-		                   (uint32_t)p->num << 8, &data, &len) == E_OK;
+		there += snap_attr(r, UMAD_SM_ATTR_GUID_INFO,
+		                   fixture->g->nodes[p->node].guid, (uint32_t)p->num << 8,
+		                   &data, &len) == E_OK;
 	}
-	ck_assert_uint_gt(there, rig->g->n_end_ports / 2);
+	ck_assert_uint_gt(there, fixture->g->n_end_ports / 2);
 	snap_reader_close(r);
 }
 END_TEST

@@ -43,7 +43,7 @@ static void setup(void)
 	give(TWIN_1, 0x8001, 0);
 	give(LEFT, 0x8002, 0);
 	set_caps();
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 	open_store();
 	asker = lid_of(HOST + 1);
 }
@@ -258,7 +258,7 @@ START_TEST(members_keep_theirs)
 	struct mcast_member_row m = { .port_guid = HOST + 1, .join_state = 1 };
 	uint8_t mgid[MGID_BYTES] = { 0xff, 0x12 }, gid[MGID_BYTES];
 
-	put(gid, 8, WORLD_PREFIX);
+	put(gid, 8, FIXTURE_PREFIX);
 	put(gid + 8, 8, FREE);
 	ck_assert_uint_eq(set(HOST + 1, 0, 1, FREE), 0);
 	ck_assert_uint_eq(set(HOST + 1, 0, 2, FREE + 1), 0);
@@ -283,7 +283,7 @@ static unsigned path_from(uint64_t guid, unsigned method)
 {
 	struct request q = request(method, PATH_RECORD, PR_SGID | PR_DLID);
 
-	put_gid(&q, 24, WORLD_PREFIX, guid);
+	put_gid(&q, 24, FIXTURE_PREFIX, guid);
 	put_component(&q, 40, 2, lid_of(DUAL + 2));
 	asker = lid_of(HOST + 1);
 	return status_of(&q);
@@ -304,7 +304,7 @@ static void programmed(void)
 			alias_overlay(&b, (uint8_t *)(uintptr_t)a->data);
 		}
 	}
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 }
 
 /* From the answer to the Set on, and after the next publish. */
@@ -377,7 +377,7 @@ START_TEST(foreign_guids)
 			put((uint8_t *)(uintptr_t)w->attrs[i].data + 16, 8, FREE);
 		}
 	}
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 	ck_assert_uint_eq(shown(HOST + 1, 0, 2), FREE);
 	ck_assert_uint_eq(path_from(FREE, GET), 0);
 	ck_assert_uint_eq(set(TWIN_2 + 1, 0, 1, FREE), 0);

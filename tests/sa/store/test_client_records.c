@@ -36,7 +36,7 @@ static void setup(void)
 	give(HOST, 0xffff, 0x8001);
 	give(TWIN_1, 0x8001, 0);
 	give(LEFT, 0x8002, 0);
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 	open_store();
 	asker = lid_of(HOST + 1);
 }
@@ -67,7 +67,7 @@ static struct request service(unsigned method, uint64_t id, uint64_t guid,
 	                           SR_ID | SR_GID | (name ? SR_NAME : 0) | more);
 
 	put_component(&q, 0, 8, id);
-	put_gid(&q, AT_GID, WORLD_PREFIX, guid);
+	put_gid(&q, AT_GID, FIXTURE_PREFIX, guid);
 	if (name) {
 		memcpy(q.mad + DATA + AT_NAME, name, strlen(name));
 	}
@@ -406,7 +406,7 @@ static size_t subscriptions(uint64_t guid, bool trusted)
 {
 	struct request q = request(GET_TABLE, INFORM_INFO_RECORD, guid ? 1 : 0);
 
-	put_gid(&q, 0, WORLD_PREFIX, guid);
+	put_gid(&q, 0, FIXTURE_PREFIX, guid);
 	if (trusted) {
 		trust_me(&q);
 	}
@@ -429,7 +429,7 @@ START_TEST(subscribe_and_unsubscribe)
 	ck_assert_uint_eq(subscriptions(TWIN_2 + 1, false), 1);
 	ck_assert_uint_eq(subscriptions(LEFT + 1, false), 0);
 	ck_assert_uint_eq(subscriptions(HOST + 1, false), 2);
-	ck_assert_uint_eq(get(record(0), 8), WORLD_PREFIX);
+	ck_assert_uint_eq(get(record(0), 8), FIXTURE_PREFIX);
 	ck_assert_uint_eq(get(record(0) + 8, 8), HOST + 1);
 	ck_assert_uint_eq(get(record(0) + 16, 2), 0); /* Enum */
 	ck_assert_uint_eq(get(record(1) + 16, 2), 1);
@@ -445,7 +445,7 @@ START_TEST(subscribe_and_unsubscribe)
 	ck_assert_uint_eq(say(&off), REQ_INVALID);
 	ck_assert_uint_eq(subscriptions(0, false), 2);
 	struct request by_enum = request(GET, INFORM_INFO_RECORD, 3);
-	put_gid(&by_enum, 0, WORLD_PREFIX, HOST + 1);
+	put_gid(&by_enum, 0, FIXTURE_PREFIX, HOST + 1);
 	put_component(&by_enum, 16, 2, 1);
 	ck_assert_uint_eq(say(&by_enum), 0);
 	ck_assert_uint_eq(get(reply.data + DATA + RID + AT_TRAP, 2), 65);
@@ -483,7 +483,7 @@ START_TEST(inform_checks)
 	put_component(&q, AT_BEGIN, 2, informs[_i].begin);
 	put_component(&q, AT_END, 2, informs[_i].end);
 	if (informs[_i].gid) {
-		put_gid(&q, 0, WORLD_PREFIX, informs[_i].gid);
+		put_gid(&q, 0, FIXTURE_PREFIX, informs[_i].gid);
 	}
 	if (informs[_i].trusted) {
 		trust_me(&q);

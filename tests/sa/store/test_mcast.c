@@ -64,7 +64,7 @@ static void setup(void)
 	give(TWIN_1, 0x8001, 0);
 	give(LEFT, 0x8002, 0);
 	w->content.multicast_fdb_cap = 8;
-	world_publish(w, PATH_MINIMAL);
+	query_fixture_publish(w, PATH_MINIMAL);
 	start_time = 1000;
 	open_store();
 	ck_assert_int_eq(mcast_after_sweep(store, w->r), E_OK);
@@ -111,7 +111,7 @@ static struct request member(unsigned method, uint64_t low, uint64_t port_guid,
 	struct request q = request(method, MCMEMBER_RECORD, M_JOIN | more);
 
 	put_mgid(&q, GROUP_TOP, low);
-	put_gid(&q, AT_PORT_GID, WORLD_PREFIX, port_guid);
+	put_gid(&q, AT_PORT_GID, FIXTURE_PREFIX, port_guid);
 	put_component(&q, AT_SCOPE_STATE, 1, join_state);
 	return q;
 }
@@ -167,7 +167,7 @@ START_TEST(broadcast_group_is_there)
 	ck_assert_uint_eq(get(record(0) + AT_MLID, 2), 0xc000);
 	ck_assert_uint_eq(record(0)[AT_MTU], EXACTLY | 4);
 	ck_assert_uint_eq(record(0)[AT_RATE], EXACTLY | 3);
-	ck_assert_uint_eq(record(0)[AT_LIFE], EXACTLY | WORLD_LIFE_TIME);
+	ck_assert_uint_eq(record(0)[AT_LIFE], EXACTLY | FIXTURE_LIFE_TIME);
 	ck_assert_uint_eq(get(record(0) + AT_P_KEY, 2), 0xffff);
 	ck_assert_uint_eq(record(0)[AT_SCOPE_STATE], 0x20);
 	ck_assert_int_eq(mcast_after_sweep(store, w->r), E_OK); /* once is enough */
@@ -206,7 +206,7 @@ START_TEST(mgid_is_made)
 	for (unsigned i = 0; i < 3; i++) {
 		ck_assert_uint_eq(say(&q), 0);
 		ck_assert_uint_eq(get(record(0), 4), 0xff12a01b);
-		ck_assert_uint_eq(get(record(0) + 4, 8), WORLD_PREFIX);
+		ck_assert_uint_eq(get(record(0) + 4, 8), FIXTURE_PREFIX);
 	}
 	ck_assert_uint_eq(groups(false), 4);
 }
@@ -332,7 +332,7 @@ static const struct {
 	{ "MTU below 4", M_MTU, AT_MTU, 1, LESS | 4, REQ_INVALID },
 	{ "rate", M_RATE, AT_RATE, 1, EXACTLY | 3, 0 },
 	{ "rate below 10 Gb/s", M_RATE, AT_RATE, 1, LESS | 3, REQ_INVALID },
-	{ "life", M_LIFE, AT_LIFE, 1, GREATER | WORLD_LIFE_TIME, REQ_INVALID },
+	{ "life", M_LIFE, AT_LIFE, 1, GREATER | FIXTURE_LIFE_TIME, REQ_INVALID },
 	{ "JoinState 0", 0, AT_SCOPE_STATE, 1, 0, REQ_INVALID },
 	{ "sends only", 0, AT_SCOPE_STATE, 1, 4, 0 },
 };
@@ -390,10 +390,10 @@ START_TEST(visibility)
 	ask_as(TWIN_1 + 1); /* shares no P_Key with either group */
 	ck_assert_uint_eq(groups(false), 0);
 	ask_as(HOST + 1);
-	put_gid(&q, AT_PORT_GID, WORLD_PREFIX, HOST + 1);
+	put_gid(&q, AT_PORT_GID, FIXTURE_PREFIX, HOST + 1);
 	ck_assert_uint_eq(say(&q), 0);
 	ck_assert_uint_eq(n_records(), 1);
-	put_gid(&q, AT_PORT_GID, WORLD_PREFIX, TWIN_2 + 1);
+	put_gid(&q, AT_PORT_GID, FIXTURE_PREFIX, TWIN_2 + 1);
 	ck_assert_uint_eq(say(&q), 0);
 	ck_assert_uint_eq(n_records(), 0);
 	q.mad[3] = GET;
@@ -486,7 +486,7 @@ START_TEST(path_to_a_group)
 	ck_assert_uint_eq(get(record(0) + 50, 2), 0xffff);
 	ck_assert_uint_eq(record(0)[53] & 0xf, 3);
 	ck_assert_uint_eq(record(0)[54], EXACTLY | 5);
-	put_gid(&q, 24, WORLD_PREFIX, TWIN_2 + 1);
+	put_gid(&q, 24, FIXTURE_PREFIX, TWIN_2 + 1);
 	ck_assert_uint_eq(say(&q), NO_RECORDS);
 	q = by_gids(GET, HOST + 1, 1, PR_DLID);
 	put_gid(&q, 8, GROUP_TOP, 5);
@@ -565,7 +565,7 @@ static void check_model(uint8_t model[RANDOM_GROUPS][RANDOM_PORTS])
 		for (unsigned p = 0; p < RANDOM_PORTS; p++) {
 			struct mcast_member_row m = { .join_state = 0 };
 
-			put(gid, 8, WORLD_PREFIX);
+			put(gid, 8, FIXTURE_PREFIX);
 			put(gid + 8, 8, ports[p]);
 			n_members += mcast_member_find(store, mgid, gid, &m);
 			ck_assert_uint_eq(m.join_state, model[g][p]);
