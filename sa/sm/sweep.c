@@ -38,9 +38,9 @@
 #include "sa/server/server.h"
 #include "sa/sm/agent.h"
 #include "sa/sm/changes.h"
+#include "sa/sm/client_tables.h"
 #include "sa/sm/election.h"
 #include "sa/sm/mirror.h"
-#include "sa/sm/multicast.h"
 #include "sa/sm/port_tables.h"
 #include "sa/sm/publish.h"
 #include "sa/sm/qos_reads.h"
@@ -50,8 +50,7 @@
 enum {
 	BEAT_MS = 1000,
 	RETRY_MS = 1000,
-	RETRY_MAX_MS = 10000,
-	CLIENT_PAUSE_MAX_MS = 1000
+	RETRY_MAX_MS = 10000
 };
 
 static const char *const source = "sweep";
@@ -82,8 +81,7 @@ struct sweep {
 	struct election election;
 	struct changes changes;
 	struct routes routes;
-	struct multicast multicast;
-	struct alias_guids alias_guids;
+	struct client_tables client_tables;
 	struct publisher publisher;
 	struct mirror mirror;
 	struct qos_reads qos_reads;
@@ -96,7 +94,6 @@ struct sweep {
 	uint64_t retry_at;  /* ms; a heavy sweep after a failure; UINT64_MAX: none */
 	uint64_t next_beat; /* ms; heartbeat */
 	uint64_t drain_until; /* ms; the next step of the transition waits until then */
-	uint64_t client_tables_began, next_client_tables; /* ms; not before */
 };
 
 static void go_idle(struct sweep *s)
@@ -387,17 +384,16 @@ static void after_tables(struct sweep *s)
 		log_info(source, "%s tables configured on all switches",
 		         j->route.used != NULL ? j->route.used->name : "no");
 	}
-	ret = multicast_start(&s->multicast, j);
+	ret = multicast_start(&s->client_tables.multicast, j);
 	begin_phase(s, PHASE_MULTICAST,
-	            ret == E_OK ? alias_guids_start(&s->alias_guids, j) : ret);
+	            ret == E_OK ? alias_guids_start(&s->client_tables.alias_guids, j) : ret);
 }
 
 static void after_multicast(struct sweep *s)
 {
 	struct job *j = s->sm.job;
 
-	multicast_end(&s->multicast);
-	alias_guids_end(&s->alias_guids);
+	client_tables_done(&s->client_tables);
 	if (step_failed(s)) {
 		return;
 	}
@@ -474,59 +470,16 @@ static void after_activate(struct sweep *s)
 
 static bool client_tables_wanted(const struct sweep *s)
 {
-	return s->election.swept && s->sm.status.up &&
-	       (multicast_changed(&s->multicast) || alias_guids_changed(&s->alias_guids));
+	return s->election.swept && s->sm.status.up && client_tables_changed(&s->client_tables);
 }
 
-static void start_client_tables(struct sweep *s)
-{
-	struct job *j = s->sm.job;
-	struct program *p = &j->program;
-
-	s->phase = PHASE_CLIENT_TABLES;
-	s->client_tables_began = sm_now(&s->sm);
-	p->n_timeouts = p->n_refused = p->n_mft_sets = p->n_guid_sets = 0;
-	p->first_trouble = NULL;
-	p->ret = multicast_changed(&s->multicast) ? multicast_start(&s->multicast, j)
-	                                          : E_OK;
-	if (p->ret == E_OK) {
-		p->ret = alias_guids_start(&s->alias_guids, j);
-	}
-}
-
-/* Afterwards the thread pauses for as long as the step took, so a flood of joins has half
- * of its time. */
 static void after_client_tables(struct sweep *s)
 {
-	struct sm *sm = &s->sm;
-	const struct program *p = &sm->job->program;
-
-	multicast_end(&s->multicast);
-	alias_guids_end(&s->alias_guids);
-	if (p->ret != E_OK) {
-		sm_request_heavy(sm, "multicast tables and alias GUIDs: %s",
-		                 err_text(p->ret));
-	} else {
-		if (p->n_timeouts) {
-			sm_request_heavy(sm, "%s", p->first_trouble);
-		} else if (p->first_trouble != NULL) {
-			log_warning(source, "%s", p->first_trouble);
-		}
-		sm->status.mft_sets += p->n_mft_sets;
-		log_debug(
-			source,
-			"clients wrote: sent %u blocks of multicast tables, %u of GUIDs",
-			p->n_mft_sets, p->n_guid_sets);
-		if (p->n_mft_sets + p->n_guid_sets != 0) {
-			(void)publish(s);
-		}
+	s->phase = PHASE_IDLE;
+	if (client_tables_end(&s->client_tables)) {
+		(void)publish(s);
 	}
-	uint64_t now = sm_now(sm), took = now - s->client_tables_began;
-	s->next_client_tables =
-		now + (took < CLIENT_PAUSE_MAX_MS ? took : CLIENT_PAUSE_MAX_MS);
-	if (s->phase == PHASE_CLIENT_TABLES) { /* not given up */
-		s->phase = PHASE_IDLE;
-	}
+	client_tables_pause(&s->client_tables);
 }
 
 static void after_read_qos(struct sweep *s)
@@ -575,8 +528,9 @@ static void idle(struct sweep *s)
 	} else if (now >= s->next_light) {
 		s->phase = PHASE_LIGHT;
 		changes_light_start(&s->changes, sm->job, &s->election);
-	} else if (now >= s->next_client_tables && client_tables_wanted(s)) {
-		start_client_tables(s);
+	} else if (now >= s->client_tables.next && client_tables_wanted(s)) {
+		s->phase = PHASE_CLIENT_TABLES;
+		client_tables_start(&s->client_tables);
 	} else if ((!qos_reads_want_publish(&s->qos_reads, sm->job) ||
 	            publish(s) == E_OK) &&
 	           qos_reads_start(&s->qos_reads, sm->job)) {
@@ -689,7 +643,7 @@ static uint64_t next_deadline(const struct sweep *s)
 	}
 	if (s->phase == PHASE_IDLE) {
 		at = earliest(at, earliest(s->next_light, s->retry_at));
-		at = client_tables_wanted(s) ? earliest(at, s->next_client_tables) : at;
+		at = client_tables_wanted(s) ? earliest(at, s->client_tables.next) : at;
 		at = s->sm.want_heavy ? 0 : at;
 	}
 	return at;
@@ -759,8 +713,9 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 		return -ENOMEM;
 	}
 	sm->d = *d;
-	s->election.sm = s->changes.sm = s->routes.sm = s->multicast.sm = sm;
-	s->alias_guids.sm = s->publisher.sm = s->mirror.sm = sm;
+	s->election.sm = s->changes.sm = s->routes.sm = s->client_tables.sm = sm;
+	s->client_tables.multicast.sm = s->client_tables.alias_guids.sm = sm;
+	s->publisher.sm = s->mirror.sm = sm;
 	s->publisher.election = &s->election;
 	s->qos_reads = (struct qos_reads){ .sm = sm,
 		                           .election = &s->election,
@@ -798,8 +753,7 @@ void sweep_free(struct sweep *s)
 	job_free(sm->previous);
 	shadow_done(&sm->shadow);
 	hash_done(&s->silent);
-	multicast_end(&s->multicast);
-	alias_guids_end(&s->alias_guids);
+	client_tables_done(&s->client_tables);
 	changes_done(&s->changes);
 	free(s);
 }
