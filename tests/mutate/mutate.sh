@@ -4,13 +4,15 @@
 #
 # Do the tests notice faults? `make mutate` plants the faults of tests/mutate/faults one at a time
 # in a copy of the last commit, builds, runs the test that each fault names and prints whether it
-# failed; at the end the score. It is no part of make check: a fault takes half a minute.
+# failed; if it passed, all test programs of the file's room have their turn, because a promise may
+# be held by another suite. At the end stands the score. It is no part of make check: a fault takes
+# half a minute, one that the named test does not notice some minutes.
 #
 #   make mutate                      all faults that have no result yet
 #   make mutate MUTATE=ftree         those whose file, text or test has this word
 #
 # Results stay in $top_builddir/mutate.results, so a run that was stopped goes on; remove the file
-# to begin anew. The copy is in $top_builddir/mutate.
+# to begin anew. The copy is in $top_builddir/mutate. CC="ccache gcc" in the environment helps.
 #
 # A fault is four lines and a blank one:
 #
@@ -54,12 +56,26 @@ notices() {
 		export srcdir=.. top_builddir=$PWD OMP_WAIT_POLICY=passive CK_DEFAULT_TIMEOUT=120 CK_TIMEOUT_MULTIPLIER=5
 		case $1 in
 		*.sh) timeout 900 bash "../tests/$1" ;;
-		*) timeout 900 env ${2:+"CK_RUN_SUITE=$2"} "./tests/$1" ;;
+		*) timeout 900 env TEST_SHORT=1 ${2:+"CK_RUN_SUITE=$2"} "./tests/$1" ;;
 		esac
 	) >"$copy/build/test.log" 2>&1
 	local status=$?
 	[ "$status" != 77 ] || die "$1 was skipped: what it needs is not installed"
+	! grep -qF 'Checks: 0,' "$copy/build/test.log" || die "$1 has no suite ${2:-at all}"
 	[ "$status" != 0 ]
+}
+
+# room_notices ROOM: some test program of the room fails.
+room_notices() {
+	local program
+	for program in "$copy/build/tests/test_$1" "$copy/build/tests/test_$1"_*; do
+		program=${program##*/}
+		[ -f "$copy/build/tests/$program" ] || continue
+		case $program in *.*) continue ;; esac
+		make_it "tests/$program" || return 1
+		notices "$program" && return 0
+	done
+	return 1
 }
 
 # try FILE OLD NEW TEST: prints the verdict and keeps it in the results.
@@ -76,7 +92,7 @@ try() {
 	case $target in *.sh) target=all ;; esac
 	if ! make_it "$target"; then
 		verdict="does not build"
-	elif notices "${words[@]}"; then
+	elif notices "${words[@]}" || room_notices "${1%%/*}"; then
 		verdict=caught
 	else
 		verdict="not caught"
