@@ -272,6 +272,21 @@ START_TEST(test_chosen)
 }
 END_TEST
 
+/* An SL that is written down is nobody else's, also SL 0 and also one for multicast only. */
+START_TEST(test_written_sl_is_taken)
+{
+	const struct virtual_fabrics *v = NULL;
+	int ret = parse(FILE_OF(VFS(VF("B", ON "<PKey>2</PKey><BaseSL>1</BaseSL>"
+	                                       "<MulticastSL>0</MulticastSL>")
+	                            VF("D", ON "<PKey>4</PKey>"))),
+	                &v);
+
+	ck_assert_msg(ret == E_OK, "%s", diags_first_error(&diags));
+	ck_assert_str_eq(v->all[1].name, "D");
+	ck_assert_uint_eq(v->all[1].sl, 2);
+}
+END_TEST
+
 /* Seventeen that each want an SL of their own. */
 START_TEST(test_no_sl_left)
 {
@@ -298,6 +313,7 @@ TEST_SUITE(virtual_fabric)
 	TCase *t = tcase_create("virtual_fabric");
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, test_chosen);
+	tcase_add_test(t, test_written_sl_is_taken);
 	tcase_add_test(t, test_no_sl_left);
 	tcase_add_test(t, test_fabrics);
 	tcase_add_test(t, test_ids);

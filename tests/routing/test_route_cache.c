@@ -400,6 +400,7 @@ START_TEST(slower_cable)
 }
 END_TEST
 
+/* A node that was not there before, also behind all that were. */
 START_TEST(new_node)
 {
 	struct change c = nothing(), none = nothing();
@@ -407,7 +408,7 @@ START_TEST(new_node)
 	start("ft2 6 4 3", "minhop");
 	struct graph *whole = changed(&none);
 
-	take_node(&c, base->ports[base->hosts[0]].node);
+	take_node(&c, _i ? base->n_nodes - 1 : base->ports[base->hosts[0]].node);
 	struct graph *part = changed(&c);
 	struct lids l = lids_of(part);
 	struct route_result res;
@@ -529,7 +530,7 @@ TEST_SUITE(route_cache)
 	tcase_add_test(t, spine_lost);
 	tcase_add_test(t, leaf_of_a_ring_lost);
 	tcase_add_test(t, slower_cable);
-	tcase_add_test(t, new_node);
+	tcase_add_loop_test(t, new_node, 0, 2);
 	tcase_add_test(t, moved_host);
 	tcase_add_loop_test(t, other_ports, 0, 2);
 	tcase_add_test(t, other_lids);

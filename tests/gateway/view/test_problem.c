@@ -31,6 +31,7 @@ START_TEST(test_every_error_has_a_status)
 	ck_assert_uint_eq(gw_status(E_NOPATH), 422);
 	ck_assert_uint_eq(gw_status(E_AMBIGUOUS), 409);
 	ck_assert_uint_gt(gw_retry_after(E_NOTREADY), 0);
+	ck_assert_uint_gt(gw_retry_after(E_TIMEOUT), 0);
 	ck_assert_uint_eq(gw_retry_after(E_NOTFOUND), 0);
 }
 END_TEST

@@ -215,6 +215,22 @@ START_TEST(lids_of_24_bits)
 }
 END_TEST
 
+/* A dump that does not fit on the disk is an error of the writer. */
+START_TEST(full_disk)
+{
+	struct graph *g = fabric_make("ft2 4 3 2", 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	struct lft lft = minhop(g, &l);
+	FILE *f = fopen("/dev/full", "w");
+
+	if (f == NULL) {
+		return; /* no such device here */
+	}
+	ck_assert_int_eq(lftfile_write(g, &l, &lft, f), -EIO);
+	fclose(f);
+}
+END_TEST
+
 /* Ports that the file leaves out need LIDs, too. */
 START_TEST(no_room_above)
 {
@@ -421,6 +437,7 @@ TEST_SUITE(lftfile)
 	tcase_add_loop_test(t, dumps_of_others, 0, 2);
 	tcase_add_loop_test(t, round_trip, 0, 12);
 	tcase_add_test(t, lids_of_24_bits);
+	tcase_add_test(t, full_disk);
 	tcase_add_test(t, no_room_above);
 	tcase_add_test(t, lanes_round_trip);
 	tcase_add_loop_test(t, bad_files, 0, sizeof(bad) / sizeof(*bad));

@@ -133,6 +133,8 @@ static const struct {
 	{ "ft3 300", E_SYNTAX, "K is '300'" },
 	{ "ft3 254", E_RANGE, "hosts" },
 	{ "ft3", E_SYNTAX, "0 arguments" },
+	{ "ft3 4 4", E_SYNTAX, "2 arguments" },
+	{ "ft2 4 4 2 1 1", E_SYNTAX, "5 arguments" },
 	{ "torus 4x 1", E_SYNTAX, "4x4x4" },
 	{ "torus 4xx4 1", E_SYNTAX, "4x4x4" },
 	{ "torus 2x2x2x2x2 1", E_SYNTAX, "4x4x4" },

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
 #include "tests/lib/suite.h"
 
@@ -64,11 +65,38 @@ START_TEST(set_leaves_the_rest)
 }
 END_TEST
 
+/* Values of PortInfo by the IBTA specification, vol. 1: LinkSpeedActive 1, 2, 4 are 2.5, 5 and
+ * 10 Gb/s per lane; LinkSpeedExtActive 1, 2, 4, 8 are FDR, EDR, HDR, NDR and come first. */
+START_TEST(speed_of_a_port)
+{
+	static const struct {
+		uint8_t active, ext, speed;
+	} known[] = {
+		{ 1, 0, SPEED_SDR }, { 2, 0, SPEED_DDR }, { 4, 0, SPEED_QDR },
+		{ 4, 1, SPEED_FDR }, { 4, 2, SPEED_EDR }, { 4, 4, SPEED_HDR },
+		{ 4, 8, SPEED_NDR },
+	};
+
+	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		uint8_t info[64] = { 0 };
+
+		field_set(info, PI_LINK_SPEED_ACTIVE, known[i].active);
+		field_set(info, PI_LINK_SPEED_EXT_ACTIVE, known[i].ext);
+		ck_assert_msg(port_info_speed(info) == known[i].speed,
+		              "%u, extended %u: %u", known[i].active, known[i].ext,
+		              port_info_speed(info));
+		field_set(info, PI_LINK_SPEED_EXT_ACTIVE_2, 1);
+		ck_assert_uint_eq(port_info_speed(info), SPEED_XDR);
+	}
+}
+END_TEST
+
 TEST_SUITE(fields)
 {
 	TCase *tc = tcase_create("bits");
 
 	tcase_add_test(tc, get_is_bits);
 	tcase_add_test(tc, set_leaves_the_rest);
+	tcase_add_test(tc, speed_of_a_port);
 	suite_add_tcase(suite, tc);
 }
