@@ -224,6 +224,47 @@ void sim_set_drop(struct sim *s, uint32_t ppm)
 	pthread_mutex_unlock(&s->lock);
 }
 
+void sim_set_noise(struct sim *s, const struct sim_noise *noise)
+{
+	pthread_mutex_lock(&s->lock);
+	s->noise = *noise;
+	pthread_mutex_unlock(&s->lock);
+}
+
+int sim_set_hostile(struct sim *s, uint64_t node_guid, bool hostile)
+{
+	uint32_t node = lock_node(s, node_guid);
+	if (node == GRAPH_NONE) {
+		return unlock_and_notify(s, E_NOTFOUND);
+	}
+	s->nodes[node].hostile = hostile;
+	return unlock_and_notify(s, E_OK);
+}
+
+int sim_set_guids(struct sim *s, uint64_t node_guid, uint64_t shown_guid)
+{
+	uint32_t node = lock_node(s, node_guid);
+	uint32_t shown = graph_node_by_guid(s->g, shown_guid);
+	if (node == GRAPH_NONE || shown == GRAPH_NONE) {
+		return unlock_and_notify(s, E_NOTFOUND);
+	}
+	s->nodes[node].guids = shown != node ? shown + 1 : 0;
+	s->changes++;
+	return unlock_and_notify(s, E_OK);
+}
+
+int sim_set_lid(struct sim *s, uint64_t node_guid, uint8_t port, uint32_t lid)
+{
+	uint32_t node = lock_node(s, node_guid);
+	uint32_t p = node != GRAPH_NONE ? graph_port(s->g, node, port) : GRAPH_NONE;
+	if (p == GRAPH_NONE || !graph_is_end_port(s->g, p)) {
+		return unlock_and_notify(s, E_NOTFOUND);
+	}
+	field_set(s->ports[p].info, PI_LID, lid);
+	s->changes++;
+	return unlock_and_notify(s, E_OK);
+}
+
 uint64_t sim_count(const struct sim *s, uint8_t method, uint16_t attr)
 {
 	return method < SIM_METHODS

@@ -41,6 +41,19 @@ struct sim_options {
 	bool slvl_one_by_one; /*!< switches do not support one Set for several SL-to-VL tables */
 };
 
+/*!
+ * What happens to some MADs between the nodes and the SM, per million. Late MADs are overtaken by
+ * others. A request that is late or duplicate takes effect when it arrives.
+ */
+struct sim_noise {
+	uint32_t duplicate_ppm;       /*!< requests and responses that arrive a second time, late */
+	uint32_t delay_ppm;           /*!< responses and traps that are late */
+	uint32_t request_delay_ppm;   /*!< requests that are late */
+	uint32_t delay_us;            /*!< at most so late */
+	uint32_t corrupt_ppm;         /*!< responses and traps with one to three bits flipped */
+	uint32_t request_corrupt_ppm; /*!< the same of requests: a Set may store nonsense */
+};
+
 struct sim;
 
 /*! \brief New simulated fabric. All ports start INIT without LIDs unless \a keep_lids (as found in the graph). */
@@ -58,6 +71,15 @@ int sim_reboot(struct sim *s, uint64_t node_guid);                          /*!<
 int sim_set_description(struct sim *s, uint64_t node_guid, const char *text); /*!< NodeDescription; trap 144 */
 
 void sim_set_drop(struct sim *s, uint32_t ppm); /*!< as sim_options.drop_ppm */
+void sim_set_noise(struct sim *s, const struct sim_noise *noise); /*!< copied; all 0: none */
+/*! \brief Half of the answers of the node have a random status or random bytes. Its tables
+ * stay as they were Set. */
+int sim_set_hostile(struct sim *s, uint64_t node_guid, bool hostile);
+/*! \brief NodeInfo of a node shows the GUIDs of another; its own when both are the same. */
+int sim_set_guids(struct sim *s, uint64_t node_guid, uint64_t shown_guid);
+/*! \brief The base LID of an end port becomes another without the SM; 0: it has none. The port
+ * stays as it is. \a port: 0 of a switch. */
+int sim_set_lid(struct sim *s, uint64_t node_guid, uint8_t port, uint32_t lid);
 
 /* A client program on some host. */
 /*!

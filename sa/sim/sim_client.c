@@ -43,12 +43,16 @@ void sim_clients_done(struct sim *s)
 
 int sim_deliver(struct sim *s, uint32_t port, struct mad_buf *m, unsigned hops)
 {
-	struct sim_event e = { .kind = EVENT_MAD, .msg = m, .port = port };
-	uint64_t delay = s->o.virtual_clock ? (uint64_t)hops * s->o.delay_us : 0;
+	struct sim_event e = { .kind = EVENT_MAD, .msg = m, .port = port }, again = e;
+	uint64_t delay = s->o.virtual_clock ? (uint64_t)hops * s->o.delay_us : 0, late;
 	int ret = E_OK;
 
 	if (s->receiver != NULL || port == s->sm_port) {
+		delay += sim_fault_arrival(s, m, &again.msg, &late);
 		ret = sim_event_add(s, &e, delay);
+		if (again.msg != NULL && sim_event_add(s, &again, delay + late) != E_OK) {
+			mad_pool_put(&s->pool, again.msg);
+		}
 	} else if (s->ports[port].client != 0) {
 		mad_list_push(&s->clients[s->ports[port].client - 1].waiting, m);
 	} else {

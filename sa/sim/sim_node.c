@@ -76,6 +76,7 @@ static uint16_t node_info(struct access *a)
 	}
 	const struct node *n = node_of(a);
 	const struct port *p = &a->s->g->ports[sim_end_port(a->s, a->at)];
+	uint32_t shown = a->s->nodes[a->at->node].guids;
 	uint8_t *d = a->data;
 
 	memset(d, 0, SMP_DATA_BYTES);
@@ -92,6 +93,13 @@ static uint16_t node_info(struct access *a)
 	field_set(d, NI_REVISION, n->revision);
 	field_set(d, NI_LOCAL_PORT_NUM, a->at->port);
 	field_set(d, NI_VENDOR_ID, n->vendor_id);
+	if (shown != 0) { /* of another node */
+		const struct node *other = &a->s->g->nodes[shown - 1];
+		unsigned num = other->type == NODE_SWITCH ? 0 : 1;
+
+		field_set(d, NI_NODE_GUID, other->guid);
+		field_set(d, NI_PORT_GUID, a->s->g->ports[other->first_port + num].guid);
+	}
 	return UMAD_STATUS_SUCCESS;
 }
 

@@ -110,7 +110,7 @@ void sim_event_drop_mads(struct sim *s)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < s->n_events; i++) {
-		if (s->heap[i].msg != NULL) {
+		if (s->heap[i].kind == EVENT_MAD) {
 			mad_pool_put(&s->pool, s->heap[i].msg);
 			continue;
 		}

@@ -15,18 +15,6 @@
  * A MAD that finds no route is dropped, as in a fabric; the SMP engine has timers for that.
  */
 
-bool sim_lost(struct sim *s)
-{
-	if (s->o.drop_ppm == 0) {
-		return false;
-	}
-	/* xorshift64 (Marsaglia, Xorshift RNGs, 2003) */
-	s->rng ^= s->rng << 13;
-	s->rng ^= s->rng >> 7;
-	s->rng ^= s->rng << 17;
-	return (s->rng >> 11) % 1000000 < s->o.drop_ppm;
-}
-
 static bool is_silent(const struct sim *s, uint32_t node)
 {
 	return s->nodes[node].down || s->nodes[node].deaf;
@@ -62,7 +50,11 @@ static bool deliver_smp(struct sim *s, struct mad_buf *m, const struct sim_at *a
 /* Gives the SMP to the node's agent. \return true: it is a response now. */
 static bool agent_answers(struct sim *s, struct mad_buf *m, const struct sim_at *at)
 {
-	return !sim_lost(s) && sim_agent(s, at, m->data) && !sim_lost(s);
+	if (sim_lost(s) || !sim_agent(s, at, m->data)) {
+		return false;
+	}
+	sim_fault_answer(s, at->node, m->data);
+	return !sim_lost(s);
 }
 
 static uint32_t lid_at(const struct sim *s, const struct sim_at *at)

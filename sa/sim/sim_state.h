@@ -84,6 +84,8 @@ struct sim_node {
 	uint32_t lft_len;
 	uint32_t life; /*!< number of boots; payloads stored before the last boot are void */
 	bool down, deaf;
+	bool hostile;   /*!< half of its answers are nonsense */
+	uint32_t guids; /*!< index + 1 of the node whose GUIDs it shows, 0: its own */
 	uint8_t sw_info[SMP_DATA_BYTES];       /*!< SwitchInfo */
 	struct sim_trap traps[SIM_TRAP_COUNT]; /*!< 128 and 144 */
 };
@@ -91,6 +93,7 @@ struct sim_node {
 /*! An event at some time. */
 enum sim_event_kind {
 	EVENT_MAD,  /*!< msg reaches the programs at port */
+	EVENT_SEND, /*!< msg, a late request, leaves port */
 	EVENT_TRAP, /*!< trap number trap of node is due */
 	EVENT_TIMER /*!< one of the receiver's: id, timer */
 };
@@ -139,6 +142,7 @@ struct sim {
 	struct transport transport; /* first: the transport's functions cast back */
 	const struct graph *g;
 	struct sim_options o;
+	struct sim_noise noise;
 	pthread_mutex_t lock;
 	struct wakeup wakeup;
 	struct sim_port *ports; /*!< like graph.ports */
@@ -207,7 +211,7 @@ int sim_event_add(struct sim *s, const struct sim_event *e, uint64_t delay_us);
 /*! \brief Removes the earliest event; there is one. */
 struct sim_event sim_event_pop(struct sim *s);
 bool sim_event_is_due(const struct sim *s); /*!< whether the earliest event is due */
-void sim_event_drop_mads(struct sim *s);    /*!< removes all events of MADs */
+void sim_event_drop_mads(struct sim *s);    /*!< removes all arrivals of MADs */
 uint64_t sim_now_us(const struct sim *s);
 /*! \brief Time of the next event, UINT64_MAX: none. */
 uint64_t sim_next_us(const struct sim *s);
@@ -231,7 +235,17 @@ bool sim_walk_return_path(struct sim *s, struct sim_at *at, struct umad_smp *smp
 /*! \brief Sends a MAD from an end port to m->addr. Programs there get it by sim_deliver() with
  * the sender's address. Takes m. */
 void sim_send_mad(struct sim *s, uint32_t from, struct mad_buf *m);
+
+/* sim_fault.c: what goes wrong with MADs */
 bool sim_lost(struct sim *s); /*!< draws whether a MAD is lost (drop_ppm) */
+/*! \brief Faults of a request of the SM. \return true: it is sent later; \a m is taken. */
+bool sim_fault_request(struct sim *s, struct mad_buf *m);
+/*! \brief Faults of a MAD that arrives. \a ret_twin: a duplicate that arrives \a
+ * ret_twin_us later still, or NULL. \return Microseconds by which \a m is late. */
+uint64_t sim_fault_arrival(struct sim *s, struct mad_buf *m, struct mad_buf **ret_twin,
+                           uint64_t *ret_twin_us);
+/*! \brief Spoils an answer of a node that is hostile. */
+void sim_fault_answer(struct sim *s, uint32_t node, uint8_t *mad);
 
 /* sim_node.c: the management agent */
 /*! \brief Answers the SMP in place. \return false: no answer. */

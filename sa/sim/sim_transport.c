@@ -16,6 +16,7 @@ static void handle_event(struct sim *s, const struct sim_event *e)
 {
 	switch ((enum sim_event_kind)e->kind) {
 	case EVENT_MAD: s->receiver->take(s->receiver_ctx, e->port, e->msg); break;
+	case EVENT_SEND: sim_send_mad(s, e->port, e->msg); break;
 	case EVENT_TRAP: sim_trap_due(s, e->node, e->trap, e->timer); break;
 	case EVENT_TIMER: s->receiver->timer(s->receiver_ctx, e->id, e->timer); break;
 	}
@@ -111,7 +112,9 @@ static int sim_send(struct transport *t, const struct mad_msg *m)
 	struct mad_buf *msg = mad_pool_get(&s->pool, m->data, m->len);
 	if (msg != NULL) {
 		msg->addr = m->addr;
-		sim_send_mad(s, s->sm_port, msg);
+		if (!sim_fault_request(s, msg)) {
+			sim_send_mad(s, s->sm_port, msg);
+		}
 	}
 	pthread_mutex_unlock(&s->lock);
 	wakeup_notify(&s->wakeup);

@@ -254,6 +254,140 @@ START_TEST(losses_follow_the_seed)
 }
 END_TEST
 
+/* What came back of 300 SMPs and when, hashed by FNV-1a. */
+static uint32_t noisy_run(uint32_t seed, const struct sim_noise *noise, unsigned *ret_same)
+{
+	uint32_t hash = 2166136261u;
+	uint8_t truth[sizeof(fixture.data)];
+
+	teardown();
+	open_fixture(&(struct sim_options){ .virtual_clock = true, .seed = seed });
+	TO(1);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_NODE_INFO, 0), 0);
+	memcpy(truth, fixture.data, sizeof(truth));
+	sim_set_noise(fixture.s, noise);
+	*ret_same = 0;
+	for (unsigned i = 0; i < 300; i++) {
+		struct mad_msg m = { .mgmt_class = 0x81, .len = MAD_BYTES }, r;
+
+		m.addr = (struct mad_addr){ .directed = true, .lid = 0xFFFF };
+		m.data = fixture.mad;
+		fill(UMAD_METHOD_GET, UMAD_SM_ATTR_NODE_INFO, 0);
+		ck_assert_int_eq(transport_send(fixture.t, &m), E_OK);
+		while (next(20, &r)) {
+			uint64_t now = fixture.t->ops->now_ms(fixture.t);
+
+			*ret_same += memcmp(r.data + SMP_DATA_AT, truth, sizeof(truth)) ==
+			             0;
+			for (unsigned k = 0; k < MAD_BYTES; k++) {
+				hash = (hash ^ r.data[k]) * 16777619u;
+			}
+			hash = (hash ^ (uint32_t)now) * 16777619u;
+		}
+	}
+	return hash;
+}
+
+/* Numbers within 6 sigma of those of 300 requests. */
+START_TEST(noise_follows_the_seed)
+{
+	static const struct {
+		struct sim_noise noise;
+		unsigned least, most; /* true answers */
+	} cases[] = {
+		{ { 0 }, 300, 300 },
+		{ { .delay_ppm = 500000, .delay_us = 9000 }, 300, 300 },
+		{ { .request_delay_ppm = 500000, .delay_us = 9000 }, 300, 300 },
+		/* the request, its answers: (1 + 0.1) * (1 + 0.1) */
+		{ { .duplicate_ppm = 100000, .delay_us = 5000 }, 310, 420 },
+		/* a quarter of the bits are payload, two flips in the mean */
+		{ { .corrupt_ppm = 1000000 }, 100, 240 },
+		/* many requests with a flipped bit get no answer */
+		{ { .request_corrupt_ppm = 500000 }, 150, 299 },
+	};
+	unsigned same, again;
+	const struct sim_noise *noise = &cases[_i].noise;
+	uint32_t hash = noisy_run(7, noise, &same);
+
+	ck_assert_uint_eq(noisy_run(7, noise, &again), hash);
+	ck_assert_uint_eq(again, same);
+	ck_assert_uint_ge(same, cases[_i].least);
+	ck_assert_uint_le(same, cases[_i].most);
+	ck_assert(_i == 0 || noisy_run(8, noise, &again) != hash);
+}
+END_TEST
+
+START_TEST(late_request_takes_effect_late)
+{
+	uint8_t data[64];
+	struct mad_msg m = { .mgmt_class = 0x81, .len = MAD_BYTES }, r;
+
+	program();
+	sim_set_noise(fixture.s, &(struct sim_noise){ .request_delay_ppm = 1000000,
+	                                          .delay_us = 50000 });
+	m.addr = (struct mad_addr){ .directed = true, .lid = 0xFFFF };
+	m.data = fixture.mad;
+	TO(1, 3);
+	memset(fixture.data, 2, sizeof(fixture.data));
+	fill(UMAD_METHOD_SET, UMAD_SM_ATTR_LINEAR_FT, 0);
+	ck_assert_int_eq(transport_send(fixture.t, &m), E_OK);
+	ck_assert_int_eq(sim_peek(fixture.s, B, UMAD_SM_ATTR_LINEAR_FT, 0, data), E_OK);
+	ck_assert_uint_eq(data[4], 1);
+	ck_assert(next(60, &r));
+	ck_assert_int_eq(sim_peek(fixture.s, B, UMAD_SM_ATTR_LINEAR_FT, 0, data), E_OK);
+	ck_assert_uint_eq(data[4], 2);
+}
+END_TEST
+
+START_TEST(hostile_node_lies)
+{
+	uint8_t truth[sizeof(fixture.data)];
+	unsigned lies = 0;
+
+	TO(1, 3);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_NODE_INFO, 0), 0);
+	memcpy(truth, fixture.data, sizeof(truth));
+	ck_assert_int_eq(sim_set_hostile(fixture.s, B, true), E_OK);
+	for (unsigned i = 0; i < 200; i++) {
+		lies += get(UMAD_SM_ATTR_NODE_INFO, 0) != 0 ||
+		        memcmp(fixture.data, truth, sizeof(truth)) != 0;
+	}
+	ck_assert_uint_gt(lies, 50);
+	ck_assert_uint_lt(lies, 150);
+	ck_assert_int_eq(sim_set_hostile(fixture.s, B, false), E_OK);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_NODE_INFO, 0), 0);
+	ck_assert_mem_eq(fixture.data, truth, sizeof(truth));
+	ck_assert_int_eq(sim_set_hostile(fixture.s, 0x999, true), E_NOTFOUND);
+}
+END_TEST
+
+START_TEST(guids_of_another)
+{
+	ck_assert_int_eq(sim_set_guids(fixture.s, B, A), E_OK);
+	TO(1, 3);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_NODE_INFO, 0), 0);
+	ck_assert_uint_eq(field_get(fixture.data, NI_NODE_GUID), A);
+	ck_assert_int_eq(sim_set_guids(fixture.s, B, B), E_OK);
+	ck_assert_int_eq(get(UMAD_SM_ATTR_NODE_INFO, 0), 0);
+	ck_assert_uint_eq(field_get(fixture.data, NI_NODE_GUID), B);
+	ck_assert_int_eq(sim_set_guids(fixture.s, B, 0x999), E_NOTFOUND);
+}
+END_TEST
+
+START_TEST(lid_is_lost)
+{
+	program();
+	ck_assert_int_eq(sim_set_lid(fixture.s, B, 0, 0), E_OK);
+	ck_assert_int_eq(sim_set_lid(fixture.s, H2, 1, 9), E_OK);
+	TO(1, 3);
+	ck_assert_uint_eq(port_field(0, PI_LID), 0);
+	TO(1, 3, 1);
+	ck_assert_uint_eq(port_field(1, PI_LID), 9);
+	ck_assert_int_eq(sim_set_lid(fixture.s, B, 1, 9), E_NOTFOUND);
+	ck_assert_int_eq(sim_set_lid(fixture.s, B, 77, 9), E_NOTFOUND);
+}
+END_TEST
+
 static void *wake_soon(void *arg)
 {
 	struct transport *t = arg;
@@ -339,6 +473,11 @@ TEST_SUITE(sim_events)
 	tcase_add_test(tc, virtual_time);
 	tcase_add_test(tc, delay_per_hop);
 	tcase_add_test(tc, losses_follow_the_seed);
+	tcase_add_loop_test(tc, noise_follows_the_seed, 0, 6);
+	tcase_add_test(tc, late_request_takes_effect_late);
+	tcase_add_test(tc, hostile_node_lies);
+	tcase_add_test(tc, guids_of_another);
+	tcase_add_test(tc, lid_is_lost);
 	tcase_add_test(tc, real_clock);
 	tcase_add_test(tc, peek_is_a_get);
 	tcase_add_test(tc, kept_lids);
