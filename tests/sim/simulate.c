@@ -17,12 +17,18 @@
  * routes between all hosts, no forwarding loop and no credit loop in the tables that stand
  * in the switches.
  *
+ * With --nonsense MADs are also late, duplicate and corrupted, nodes answer nonsense or with
+ * the GUIDs of others, ports lose their LIDs, and the wall clock steps. A subnet manager that
+ * is told lies may do what is wrong, so tables are looked at only when all have told the
+ * truth again and an operator has asked for a heavy sweep. It must never crash or hang.
+ *
  * A schedule that fails is shortened: events are left out as long as it still fails. The seed
  * and the numbers of the events that are left replay it: --first SEED --seeds 1 --only LIST.
  */
 #include <argp.h>
 #include <errno.h>
 #include <ftw.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -43,36 +49,20 @@
 #include "db/state.h"
 #include "routing/graph/column.h"
 #include "routing/graph/graph.h"
-#include "routing/graph/lids.h"
-#include "routing/proof/proof.h"
 #include "routing/route.h"
 #include "routing/topogen/topogen.h"
 #include "sa/mad/fields.h"
 #include "sa/sim/sim.h"
 #include "sa/sm/sweep.h"
+#include "tests/sim/invariants.h"
+#include "tests/sim/simulate.h"
 
-enum { EVENTS_MAX = 40, TURNS_MAX = 2000000, QUIET_MS = 600000, LFT_ENTRIES = 64 };
-
-enum kind {
-	EVENT_LINK,     /* pulls a cable, or plugs it in again */
-	EVENT_NODE,     /* switches a node off, or on */
-	EVENT_DEAF,     /* a node answers nothing, or again */
-	EVENT_REBOOT,   /* a node loses LIDs and tables */
-	EVENT_DESCRIBE, /* a node changes its description */
-	EVENT_LOSS,     /* the share of MADs that are lost */
-	EVENT_KILL,     /* the subnet manager is killed and started again */
-	EVENT_HEAVY,    /* an operator asks for a heavy sweep */
-	EVENT_COUNT
-};
+enum { SEED_SECONDS = 120 }; /* real time; a seed takes a fraction of a second */
 
 static const char *const event_name[] = { "link",     "node", "deaf", "reboot",
-	                                  "describe", "loss", "kill", "heavy" };
-
-struct event {
-	enum kind kind;
-	uint32_t what;   /* a random number that selects the link, node or share */
-	uint32_t run_ms; /* virtual time until the next event, 0: a few turns only */
-};
+	                                  "describe", "loss", "kill", "heavy",
+	                                  "noise",    "hostile", "twin", "lid",
+	                                  "flap",     "split", "clock" };
 
 static const struct {
 	const char *words[6];
@@ -92,29 +82,6 @@ static const struct {
 static const char *const engines_of[] = { "minhop", "updn", "dfsssp",
 	                                  "nue",    "lash", "ftree" };
 
-struct run {
-	struct arena *a;      /* of the fabric and the schedule */
-	struct arena *daemon; /* of the present subnet manager */
-	struct graph *g;
-	struct sim *sim;
-	struct config config;
-	struct engine_options engines;
-	struct option_sets sets;
-	struct diags diags;
-	char dir[64], state_dir[80], snap_dir[80];
-	struct state *state;
-	struct snap_writer *snap;
-	struct sweep_deps deps;
-	struct sweep *sweep;
-	struct event event[EVENTS_MAX];
-	unsigned n_events;
-	bool *cut;     /* [g->n_ports] cable pulled at this port */
-	bool *down;    /* [g->n_nodes] */
-	bool *deaf;    /* [g->n_nodes] */
-	uint32_t *lid; /* [g->n_ports] base LID for life, 0: none was seen */
-	char failure[400];
-};
-
 struct arguments {
 	uint32_t seeds, first, jobs;
 	bool trace;
@@ -122,7 +89,14 @@ struct arguments {
 	const char *self;
 };
 
-static bool any_order; /* set by the command line alone */
+static bool any_order, nonsense; /* set by the command line alone */
+static int64_t wall_now;
+static uint32_t seed_now; /* for the handler of signals */
+
+static int64_t wall_clock(void)
+{
+	return wall_now;
+}
 
 static uint32_t draw(uint64_t *state, uint32_t n)
 {
@@ -132,10 +106,7 @@ static uint32_t draw(uint64_t *state, uint32_t n)
 	return (uint32_t)(((*state * UINT64_C(2685821657736338717)) >> 32) * n >> 32);
 }
 
-static bool fail(struct run *r, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static bool fail(struct run *r, const char *fmt, ...)
+bool run_fail(struct run *r, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -158,7 +129,7 @@ static bool start_sm(struct run *r)
 	if (r->daemon == NULL ||
 	    state_open(r->state_dir, r->daemon, &why, &r->state) != E_OK ||
 	    snap_writer_open(r->snap_dir, &o, r->daemon, &why, &r->snap) != E_OK) {
-		return fail(r, "the databases do not open: %s", why);
+		return run_fail(r, "the databases do not open: %s", why);
 	}
 	r->deps.transport = sim_transport(r->sim);
 	r->deps.state = r->state;
@@ -166,8 +137,9 @@ static bool start_sm(struct run *r)
 	r->deps.config = &r->config;
 	r->deps.engines = &r->engines;
 	r->deps.single_thread = true;
+	r->deps.wall_clock = wall_clock;
 	return sweep_new(&r->deps, &r->sweep) == E_OK ||
-	       fail(r, "the subnet manager does not start");
+	       run_fail(r, "the subnet manager does not start");
 }
 
 /* As a kill would: nothing is finished, only what was committed stays. */
@@ -195,211 +167,6 @@ static bool is_idle(const struct run *r)
 	return strcmp(sweep_status(r->sweep)->phase, "idle") == 0;
 }
 
-/* ---- invariants ---- */
-
-/* The LID of an end port as the port knows it. */
-static uint32_t lid_in(const struct run *r, uint32_t port)
-{
-	const struct port *p = &r->g->ports[port];
-	uint8_t info[SMP_DATA_BYTES];
-
-	if (sim_peek(r->sim, r->g->nodes[p->node].guid, UMAD_SM_ATTR_PORT_INFO, p->num,
-	             info) != E_OK) {
-		return 0;
-	}
-	return (uint32_t)field_get(info, PI_LID);
-}
-
-static unsigned state_in(const struct run *r, uint32_t port)
-{
-	const struct port *p = &r->g->ports[port];
-	uint8_t info[SMP_DATA_BYTES];
-
-	if (sim_peek(r->sim, r->g->nodes[p->node].guid, UMAD_SM_ATTR_PORT_INFO, p->num,
-	             info) != E_OK) {
-		return 0;
-	}
-	return (unsigned)field_get(info, PI_PORT_STATE);
-}
-
-/* The nodes that the subnet manager's port reaches over live cables. */
-static bool *find_reached(const struct run *r, struct arena *a)
-{
-	const struct graph *g = r->g;
-	bool *reached = arena_array(a, g->n_nodes, sizeof(*reached));
-	uint32_t *queue = arena_array(a, g->n_nodes, sizeof(*queue)), n = 0;
-
-	queue[n++] = g->ports[g->sm_port].node;
-	reached[queue[0]] = true;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct node *node = &g->nodes[queue[i]];
-
-		if (i > 0 && node->type != NODE_SWITCH) {
-			continue;
-		}
-		for (unsigned k = 0; k <= node->n_ports; k++) {
-			uint32_t port = node->first_port + k, peer = g->ports[port].peer,
-				 far;
-
-			if (peer == GRAPH_NONE || r->cut[port] || r->cut[peer]) {
-				continue;
-			}
-			far = g->ports[peer].node;
-			if (!r->down[far] && !r->down[queue[i]] && !reached[far]) {
-				reached[far] = true;
-				queue[n++] = far;
-			}
-		}
-	}
-	return reached;
-}
-
-/* The fabric as it is now, LIDs as they stand in the ports. */
-static struct graph *live_fabric(const struct run *r, const bool *reached,
-                                 struct arena *a)
-{
-	const struct graph *g = r->g;
-	uint32_t *at = arena_array(a, g->n_nodes, sizeof(*at));
-	struct diags *d = arena_alloc(a, sizeof(*d));
-	struct graph *x = graph_new(a);
-
-	diags_init(d, a);
-	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		const struct node *n = &g->nodes[i];
-
-		if (!reached[i]) {
-			continue;
-		}
-		if (graph_add_node(x, n->type, n->guid, n->n_ports, n->description, n->id,
-		                   &at[i]) != E_OK) {
-			return NULL;
-		}
-		for (unsigned k = 0; k <= n->n_ports; k++) {
-			struct port *p = &x->ports[graph_port(x, at[i], k)];
-
-			p->guid = g->ports[n->first_port + k].guid;
-			if (k == 0 || n->type != NODE_SWITCH) {
-				p->lid = lid_in(r, n->first_port + k);
-			}
-		}
-	}
-	for (uint32_t i = 0; i < g->n_ports; i++) {
-		const struct port *p = &g->ports[i];
-
-		if (p->peer == GRAPH_NONE || p->peer < i || r->cut[i] ||
-		    r->cut[p->peer] || !reached[p->node] ||
-		    !reached[g->ports[p->peer].node]) {
-			continue;
-		}
-		if (graph_connect(x, graph_port(x, at[p->node], p->num),
-		                  graph_port(x, at[g->ports[p->peer].node],
-		                             g->ports[p->peer].num)) != E_OK) {
-			return NULL;
-		}
-	}
-	return graph_freeze(x, d) == E_OK ? x : NULL;
-}
-
-/* The forwarding tables that stand in the switches. */
-static int tables_in(const struct run *r, const struct graph *x, const struct lids *lids,
-                     struct arena *a, struct lft *ret)
-{
-	int err = lft_init(ret, x->n_switches, lids->top, a);
-
-	for (uint32_t s = 0; err == E_OK && s < x->n_switches; s++) {
-		for (uint32_t lid = 0; err == E_OK && lid <= lids->top;
-		     lid += LFT_ENTRIES) {
-			uint8_t block[SMP_DATA_BYTES];
-
-			err = sim_peek(r->sim, x->nodes[x->switches[s]].guid,
-			               UMAD_SM_ATTR_LINEAR_FT, lid / LFT_ENTRIES, block);
-			if (err == E_OK) {
-				memcpy(lft_row(ret, s) + lid, block, LFT_ENTRIES);
-			}
-		}
-	}
-	return err;
-}
-
-/* LIDs of end ports that the subnet manager reaches: unique, and the same for life. */
-static bool check_lids(struct run *r, const bool *reached)
-{
-	const struct graph *g = r->g;
-
-	for (uint32_t i = 0; i < g->n_end_ports; i++) {
-		uint32_t port = g->end_ports[i], lid = lid_in(r, port);
-		bool up = state_in(r, port) >= PORT_ARMED || g->ports[port].num == 0;
-
-		if (!reached[g->ports[port].node] || lid == 0 || !up) {
-			continue;
-		}
-		if (r->lid[port] != 0 && r->lid[port] != lid) {
-			return fail(r, "%s had LID %u and has LID %u",
-			            g->nodes[g->ports[port].node].description,
-			            r->lid[port], lid);
-		}
-		r->lid[port] = lid;
-		for (uint32_t k = 0; k < i; k++) {
-			if (r->lid[g->end_ports[k]] == lid) {
-				return fail(r, "%s and %s both have LID %u",
-				            g->nodes[g->ports[port].node].description,
-				            g->nodes[g->ports[g->end_ports[k]].node]
-				                    .description,
-				            lid);
-			}
-		}
-	}
-	return true;
-}
-
-/* Tables that stand in the switches. With \a settled all has to be there. */
-static bool check_tables(struct run *r, bool settled)
-{
-	struct arena *a = arena_new();
-	const bool *reached = find_reached(r, a);
-	struct graph *x = live_fabric(r, reached, a);
-	struct diags *d = arena_alloc(a, sizeof(*d));
-	struct lids lids;
-	struct lft lft;
-	struct proof p;
-	bool good = check_lids(r, reached);
-	int err;
-
-	diags_init(d, a);
-	if (!good || x == NULL) {
-		goto out;
-	}
-	err = lids_as_found(x, a, d, &lids);
-	if (err != E_OK) {
-		good = !settled || fail(r, "LIDs are missing: %s", diags_first_error(d));
-		goto out;
-	}
-	if (tables_in(r, x, &lids, a, &lft) != E_OK ||
-	    proof_run(x, &lids, &lft, NULL, a, &p) != E_OK) {
-		good = fail(r, "the tables cannot be read");
-		goto out;
-	}
-	if (p.forwarding_loops) {
-		good = fail(r, "a forwarding loop: %s", proof_text(&p, x, a));
-	} else if (settled && !proof_reaches(&p)) {
-		good = fail(r, "%s", proof_text(&p, x, a));
-	}
-	for (uint32_t i = 0; settled && good && i < r->g->n_end_ports; i++) {
-		uint32_t port = r->g->end_ports[i];
-
-		if (r->g->ports[port].num != 0 && reached[r->g->ports[port].node] &&
-		    r->g->ports[port].peer != GRAPH_NONE &&
-		    state_in(r, port) != PORT_ACTIVE) {
-			good = fail(r, "port %u of %s is not ACTIVE",
-			            r->g->ports[port].num,
-			            r->g->nodes[r->g->ports[port].node].description);
-		}
-	}
-out:
-	arena_free(a);
-	return good;
-}
-
 /* ---- the schedule ---- */
 
 static bool make_fabric(struct run *r, uint64_t *state)
@@ -425,12 +192,12 @@ static bool make_run(struct run *r, uint32_t seed)
 
 	r->a = arena_new();
 	if (r->a == NULL) {
-		return fail(r, "out of memory");
+		return run_fail(r, "out of memory");
 	}
 	diags_init(&r->diags, r->a);
 	snprintf(r->dir, sizeof(r->dir), "%s/saguaro-simulate-XXXXXX", base);
 	if (mkdtemp(r->dir) == NULL) {
-		return fail(r, "cannot make %s: %s", r->dir, strerror(errno));
+		return run_fail(r, "cannot make %s: %s", r->dir, strerror(errno));
 	}
 	snprintf(r->state_dir, sizeof(r->state_dir), "%s/state", r->dir);
 	snprintf(r->snap_dir, sizeof(r->snap_dir), "%s/run", r->dir);
@@ -442,7 +209,7 @@ static bool make_run(struct run *r, uint32_t seed)
 	    route_list_parse(
 		    engines_of[draw(&state, sizeof(engines_of) / sizeof(*engines_of))],
 		    &r->deps.list, &why) != E_OK) {
-		return fail(r, "cannot prepare: %s", diags_first_error(&r->diags));
+		return run_fail(r, "cannot prepare: %s", diags_first_error(&r->diags));
 	}
 	r->config.lmc = draw(&state, 3) == 0;
 	r->config.sweep_interval = 5;
@@ -450,12 +217,14 @@ static bool make_run(struct run *r, uint32_t seed)
 	r->cut = arena_array(r->a, r->g->n_ports, sizeof(*r->cut));
 	r->down = arena_array(r->a, r->g->n_nodes, sizeof(*r->down));
 	r->deaf = arena_array(r->a, r->g->n_nodes, sizeof(*r->deaf));
+	r->hostile = arena_array(r->a, r->g->n_nodes, sizeof(*r->hostile));
+	r->twin = arena_array(r->a, r->g->n_nodes, sizeof(*r->twin));
 	r->lid = arena_array(r->a, r->g->n_ports, sizeof(*r->lid));
 	r->n_events = 4 + draw(&state, 12);
 	for (unsigned i = 0; i < r->n_events; i++) {
 		struct event *e = &r->event[i];
 
-		e->kind = (enum kind)draw(&state, EVENT_COUNT);
+		e->kind = (enum kind)draw(&state, nonsense ? EVENT_COUNT : EVENTS_PLAIN);
 		e->what = draw(&state, UINT32_MAX);
 		e->run_ms = draw(&state, 3) == 0 ? 0 : 1 + draw(&state, 9000);
 	}
@@ -505,6 +274,103 @@ static uint32_t pick_cable(const struct run *r, uint32_t what)
 	return GRAPH_NONE;
 }
 
+/* The subnet manager is told something false. \a identity: perhaps about who a port is, so
+ * that ports may get other LIDs. */
+static void mislead(struct run *r, bool identity)
+{
+	r->misled = true;
+	if (identity) {
+		memset(r->lid, 0, r->g->n_ports * sizeof(*r->lid));
+	}
+}
+
+static void make_noise(struct run *r, uint32_t what)
+{
+	struct sim_noise noise = { 0 };
+
+	if (what % 4 != 0) {
+		noise.delay_us = what % 400000;
+		noise.delay_ppm = (what >> 3) % 100000;
+		noise.duplicate_ppm = (what >> 5) % 50000;
+	}
+	if (what % 4 == 2) {
+		noise.corrupt_ppm = (what >> 7) % 50000;
+		mislead(r, true);
+	}
+	sim_set_noise(r->sim, &noise);
+}
+
+static void set_hostile(struct run *r, uint32_t node, bool hostile)
+{
+	r->hostile[node] = hostile;
+	sim_set_hostile(r->sim, r->g->nodes[node].guid, hostile);
+}
+
+/* \a shown: the node whose GUIDs it shows; itself: the truth. */
+static void set_twin(struct run *r, uint32_t node, uint32_t shown)
+{
+	r->twin[node] = shown != node;
+	sim_set_guids(r->sim, r->g->nodes[node].guid, r->g->nodes[shown].guid);
+}
+
+static void lose_lid(struct run *r, uint32_t what)
+{
+	const struct graph *g = r->g;
+	uint32_t port = g->end_ports[what % g->n_end_ports],
+		 other = g->end_ports[(what >> 8) % g->n_end_ports];
+
+	sim_set_lid(r->sim, g->nodes[g->ports[port].node].guid, g->ports[port].num,
+	            what >> 24 & 1 ? 0 : r->lid[other]);
+	mislead(r, false);
+}
+
+static bool run_until(struct run *r, uint64_t end);
+
+static void set_cable(struct run *r, uint32_t port, bool cut)
+{
+	const struct graph *g = r->g;
+
+	r->cut[port] = cut;
+	sim_set_link(r->sim, g->nodes[g->ports[port].node].guid, g->ports[port].num,
+	             !cut);
+}
+
+/* The cable is in the end as it was before. */
+static bool flap(struct run *r, uint32_t port, uint32_t what)
+{
+	for (unsigned k = 4 + 2 * (what % 4); k > 0; k--) {
+		set_cable(r, port, !r->cut[port]);
+		if (!run_until(r, now_ms(r) + 1 + (what >> k) % 150)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Cuts all cables of a switch to other switches, or plugs them in. */
+static void split(struct run *r, uint32_t node)
+{
+	const struct node *n = &r->g->nodes[node];
+	bool cut = true;
+
+	for (unsigned pass = 0; pass < 2; pass++) {
+		for (unsigned k = 1; n->type == NODE_SWITCH && k <= n->n_ports; k++) {
+			uint32_t port = n->first_port + k, peer = r->g->ports[port].peer;
+
+			if (peer == GRAPH_NONE ||
+			    r->g->nodes[r->g->ports[peer].node].type != NODE_SWITCH) {
+				continue;
+			}
+			if (pass == 0) {
+				cut = cut && !(r->cut[port] || r->cut[peer]);
+			} else {
+				r->cut[peer] = false;
+				set_cable(r, port, cut);
+			}
+		}
+	}
+}
+
 static bool do_event(struct run *r, const struct event *e)
 {
 	const struct graph *g = r->g;
@@ -514,9 +380,7 @@ static bool do_event(struct run *r, const struct event *e)
 	switch (e->kind) {
 	case EVENT_LINK:
 		if (port != GRAPH_NONE) {
-			r->cut[port] = !r->cut[port];
-			sim_set_link(r->sim, g->nodes[g->ports[port].node].guid,
-			             g->ports[port].num, !r->cut[port]);
+			set_cable(r, port, !r->cut[port]);
 		}
 		return true;
 	case EVENT_NODE:
@@ -537,6 +401,21 @@ static bool do_event(struct run *r, const struct event *e)
 		return true;
 	case EVENT_KILL: kill_sm(r); return start_sm(r);
 	case EVENT_HEAVY: sweep_request_heavy(r->sweep); return true;
+	case EVENT_NOISE: make_noise(r, e->what); return true;
+	case EVENT_HOSTILE:
+		set_hostile(r, node, !r->hostile[node]);
+		mislead(r, true);
+		return true;
+	case EVENT_TWIN:
+		set_twin(r, node, r->twin[node] ? node : pick_node(r, e->what >> 8));
+		mislead(r, true);
+		return true;
+	case EVENT_LID: lose_lid(r, e->what); return true;
+	case EVENT_FLAP: return port == GRAPH_NONE || flap(r, port, e->what);
+	case EVENT_SPLIT: split(r, node); return true;
+	case EVENT_CLOCK:
+		wall_now += (int64_t)(e->what % 63072000) - 31536000;
+		return true;
 	case EVENT_COUNT: break;
 	}
 	return true;
@@ -551,10 +430,10 @@ static bool run_until(struct run *r, uint64_t end)
 		uint64_t n;
 
 		if (sweep_run_once(r->sweep) != E_OK) {
-			return fail(r, "the transport is gone");
+			return run_fail(r, "the transport is gone");
 		}
 		if (++turns > TURNS_MAX) {
-			return fail(r, "no end in phase %s",
+			return run_fail(r, "no end in phase %s",
 			            sweep_status(r->sweep)->phase);
 		}
 		n = sim_changes(r->sim);
@@ -566,7 +445,7 @@ static bool run_until(struct run *r, uint64_t end)
 	return check_tables(r, false);
 }
 
-/* The faults stop: nodes answer, no MAD is lost; what is cut or off stays so, but the
+/* The faults stop: nodes answer and tell the truth, no MAD is lost; what is cut or off stays so, but the
  * subnet manager's port gets its neighbour back. */
 static bool settle(struct run *r)
 {
@@ -584,6 +463,12 @@ static bool settle(struct run *r)
 			r->deaf[i] = false;
 			sim_set_deaf(r->sim, r->g->nodes[i].guid, false);
 		}
+		set_hostile(r, i, false);
+		set_twin(r, i, i);
+	}
+	sim_set_noise(r->sim, &(struct sim_noise){ 0 });
+	if (r->misled) { /* nothing tells a subnet manager that it believes nonsense */
+		sweep_request_heavy(r->sweep);
 	}
 	do {
 		heavy = sweep_status(r->sweep)->heavy_sweeps;
@@ -591,7 +476,7 @@ static bool settle(struct run *r)
 			return false;
 		}
 		if (now_ms(r) > end) {
-			return fail(r, "not quiet after %u s: %s", QUIET_MS / 1000,
+			return run_fail(r, "not quiet after %u s: %s", QUIET_MS / 1000,
 			            sweep_status(r->sweep)->not_ready);
 		}
 	} while (!sweep_status(r->sweep)->up || !is_idle(r) ||
@@ -605,6 +490,9 @@ static bool run_seed(uint32_t seed, const bool *only, bool trace, struct run *r)
 	bool good;
 
 	memset(r, 0, sizeof(*r));
+	seed_now = seed;
+	wall_now = 1800000000;
+	alarm(SEED_SECONDS);
 	good = make_run(r, seed) && run_until(r, now_ms(r) + 3000);
 	for (unsigned i = 0; good && i < r->n_events; i++) {
 		const struct event *e = &r->event[i];
@@ -710,6 +598,9 @@ static const struct argp_option options[] = {
 	{ "first", 'f', "K", 0, "the first seed (1)", 0 },
 	{ "jobs", 'j', "N", 0, "processes (1)", 0 },
 	{ "only", 'o', "LIST", 0, "do these events of the schedule only: 0,3,4", 0 },
+	{ "nonsense", 'n', NULL, 0,
+	  "also MADs that are late, duplicate or corrupted, nodes that answer nonsense, ...",
+	  0 },
 	{ "any-order", 'a', NULL, 0, "send tables in any order: transition any", 0 },
 	{ "trace", 't', NULL, 0, "print events and the log", 0 },
 	{ 0 },
@@ -725,9 +616,24 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'j': a->jobs = (uint32_t)strtoul(arg, NULL, 10); return 0;
 	case 'o': a->only = arg; return 0;
 	case 'a': any_order = true; return 0;
+	case 'n': nonsense = true; return 0;
 	case 't': a->trace = true; return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
+}
+
+/* A crash or a hang names its seed. */
+static void on_signal(int number)
+{
+	char text[100];
+	int n = snprintf(text, sizeof(text), "seed %u: %s\n", seed_now,
+	                 number == SIGALRM ? "hangs" : "crashes");
+
+	if (write(STDOUT_FILENO, text, (size_t)n) == n) {
+		signal(number, SIG_DFL);
+		raise(number);
+	}
+	_exit(1);
 }
 
 int main(int argc, char **argv)
@@ -750,6 +656,10 @@ int main(int argc, char **argv)
 		return 2; /* faults are logged as errors */
 	}
 	column_use_threads(1);
+	signal(SIGALRM, on_signal);
+	signal(SIGSEGV, on_signal);
+	signal(SIGABRT, on_signal);
+	signal(SIGFPE, on_signal);
 	for (uint32_t job = 1; job < args.jobs; job++) {
 		pid_t pid = fork(); /* before any database is open */
 

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * What must hold while a simulation runs, and when it has settled. All is read from the
+ * simulated devices, not from the subnet manager.
+ */
+#include "tests/sim/invariants.h"
+
+#include <string.h>
+
+#include <infiniband/umad_sm.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "routing/graph/lids.h"
+#include "routing/proof/proof.h"
+#include "sa/mad/fields.h"
+#include "sa/mad/smp.h"
+#include "tests/sim/simulate.h"
+
+enum { LFT_ENTRIES = 64 };
+
+/* The LID of an end port as the port knows it. */
+static uint32_t lid_in(const struct run *r, uint32_t port)
+{
+	const struct port *p = &r->g->ports[port];
+	uint8_t info[SMP_DATA_BYTES];
+
+	if (sim_peek(r->sim, r->g->nodes[p->node].guid, UMAD_SM_ATTR_PORT_INFO, p->num,
+	             info) != E_OK) {
+		return 0;
+	}
+	return (uint32_t)field_get(info, PI_LID);
+}
+
+static unsigned state_in(const struct run *r, uint32_t port)
+{
+	const struct port *p = &r->g->ports[port];
+	uint8_t info[SMP_DATA_BYTES];
+
+	if (sim_peek(r->sim, r->g->nodes[p->node].guid, UMAD_SM_ATTR_PORT_INFO, p->num,
+	             info) != E_OK) {
+		return 0;
+	}
+	return (unsigned)field_get(info, PI_PORT_STATE);
+}
+
+bool *find_reached(const struct run *r, struct arena *a)
+{
+	const struct graph *g = r->g;
+	bool *reached = arena_array(a, g->n_nodes, sizeof(*reached));
+	uint32_t *queue = arena_array(a, g->n_nodes, sizeof(*queue)), n = 0;
+
+	queue[n++] = g->ports[g->sm_port].node;
+	reached[queue[0]] = true;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct node *node = &g->nodes[queue[i]];
+
+		if (i > 0 && node->type != NODE_SWITCH) {
+			continue;
+		}
+		for (unsigned k = 0; k <= node->n_ports; k++) {
+			uint32_t port = node->first_port + k, peer = g->ports[port].peer,
+				 far;
+
+			if (peer == GRAPH_NONE || r->cut[port] || r->cut[peer]) {
+				continue;
+			}
+			far = g->ports[peer].node;
+			if (!r->down[far] && !r->down[queue[i]] && !reached[far]) {
+				reached[far] = true;
+				queue[n++] = far;
+			}
+		}
+	}
+	return reached;
+}
+
+/* The fabric as it is now, LIDs as they stand in the ports. */
+static struct graph *live_fabric(const struct run *r, const bool *reached,
+                                 struct arena *a)
+{
+	const struct graph *g = r->g;
+	uint32_t *at = arena_array(a, g->n_nodes, sizeof(*at));
+	struct diags *d = arena_alloc(a, sizeof(*d));
+	struct graph *x = graph_new(a);
+
+	diags_init(d, a);
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct node *n = &g->nodes[i];
+
+		if (!reached[i]) {
+			continue;
+		}
+		if (graph_add_node(x, n->type, n->guid, n->n_ports, n->description, n->id,
+		                   &at[i]) != E_OK) {
+			return NULL;
+		}
+		for (unsigned k = 0; k <= n->n_ports; k++) {
+			struct port *p = &x->ports[graph_port(x, at[i], k)];
+
+			p->guid = g->ports[n->first_port + k].guid;
+			if (k == 0 || n->type != NODE_SWITCH) {
+				p->lid = lid_in(r, n->first_port + k);
+			}
+		}
+	}
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		const struct port *p = &g->ports[i];
+
+		if (p->peer == GRAPH_NONE || p->peer < i || r->cut[i] ||
+		    r->cut[p->peer] || !reached[p->node] ||
+		    !reached[g->ports[p->peer].node]) {
+			continue;
+		}
+		if (graph_connect(x, graph_port(x, at[p->node], p->num),
+		                  graph_port(x, at[g->ports[p->peer].node],
+		                             g->ports[p->peer].num)) != E_OK) {
+			return NULL;
+		}
+	}
+	return graph_freeze(x, d) == E_OK ? x : NULL;
+}
+
+/* The forwarding tables that stand in the switches. */
+static int tables_in(const struct run *r, const struct graph *x, const struct lids *lids,
+                     struct arena *a, struct lft *ret)
+{
+	int err = lft_init(ret, x->n_switches, lids->top, a);
+
+	for (uint32_t s = 0; err == E_OK && s < x->n_switches; s++) {
+		for (uint32_t lid = 0; err == E_OK && lid <= lids->top;
+		     lid += LFT_ENTRIES) {
+			uint8_t block[SMP_DATA_BYTES];
+
+			err = sim_peek(r->sim, x->nodes[x->switches[s]].guid,
+			               UMAD_SM_ATTR_LINEAR_FT, lid / LFT_ENTRIES, block);
+			if (err == E_OK) {
+				memcpy(lft_row(ret, s) + lid, block, LFT_ENTRIES);
+			}
+		}
+	}
+	return err;
+}
+
+/* LIDs of end ports that the subnet manager reaches: unique, and the same for life. */
+static bool check_lids(struct run *r, const bool *reached)
+{
+	const struct graph *g = r->g;
+
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		uint32_t port = g->end_ports[i], lid = lid_in(r, port);
+		bool up = state_in(r, port) >= PORT_ARMED || g->ports[port].num == 0;
+
+		if (!reached[g->ports[port].node] || lid == 0 || !up) {
+			continue;
+		}
+		if (r->lid[port] != 0 && r->lid[port] != lid) {
+			return run_fail(r, "%s had LID %u and has LID %u",
+			            g->nodes[g->ports[port].node].description,
+			            r->lid[port], lid);
+		}
+		r->lid[port] = lid;
+		for (uint32_t k = 0; k < i; k++) {
+			if (r->lid[g->end_ports[k]] == lid) {
+				return run_fail(r, "%s and %s both have LID %u",
+				            g->nodes[g->ports[port].node].description,
+				            g->nodes[g->ports[g->end_ports[k]].node]
+				                    .description,
+				            lid);
+			}
+		}
+	}
+	return true;
+}
+
+bool check_tables(struct run *r, bool settled)
+{
+	if (r->misled && !settled) {
+		return true;
+	}
+
+	struct arena *a = arena_new();
+	const bool *reached = find_reached(r, a);
+	struct graph *x = live_fabric(r, reached, a);
+	struct diags *d = arena_alloc(a, sizeof(*d));
+	struct lids lids;
+	struct lft lft;
+	struct proof p;
+	bool good = check_lids(r, reached);
+	int err;
+
+	diags_init(d, a);
+	if (!good || x == NULL) {
+		goto out;
+	}
+	err = lids_as_found(x, a, d, &lids);
+	if (err != E_OK) {
+		good = !settled || run_fail(r, "LIDs are missing: %s", diags_first_error(d));
+		goto out;
+	}
+	if (tables_in(r, x, &lids, a, &lft) != E_OK ||
+	    proof_run(x, &lids, &lft, NULL, a, &p) != E_OK) {
+		good = run_fail(r, "the tables cannot be read");
+		goto out;
+	}
+	if (p.forwarding_loops) {
+		good = run_fail(r, "a forwarding loop: %s", proof_text(&p, x, a));
+	} else if (settled && !proof_reaches(&p)) {
+		good = run_fail(r, "%s", proof_text(&p, x, a));
+	}
+	for (uint32_t i = 0; settled && good && i < r->g->n_end_ports; i++) {
+		uint32_t port = r->g->end_ports[i];
+
+		if (r->g->ports[port].num != 0 && reached[r->g->ports[port].node] &&
+		    r->g->ports[port].peer != GRAPH_NONE &&
+		    state_in(r, port) != PORT_ACTIVE) {
+			good = run_fail(r, "port %u of %s is not ACTIVE",
+			            r->g->ports[port].num,
+			            r->g->nodes[r->g->ports[port].node].description);
+		}
+	}
+out:
+	arena_free(a);
+	return good;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+
+struct arena;
+struct run;
+
+/*! \brief The nodes that the subnet manager's port reaches over live cables. [g->n_nodes] */
+bool *find_reached(const struct run *r, struct arena *a);
+
+/*!
+ * \brief Checks LIDs and the tables that stand in the switches.
+ * \param settled  The subnet manager is idle and no fault is left: all has to be there.
+ * \return false: violated, see run_fail().
+ */
+bool check_tables(struct run *r, bool settled);

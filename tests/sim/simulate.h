@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "conf/base/diag.h"
+#include "conf/config.h"
+#include "routing/graph/graph.h"
+#include "routing/route.h"
+#include "sa/sim/sim.h"
+#include "sa/sm/sweep.h"
+
+/*!
+ * One run of the simulation: a fabric, a schedule of faults and the subnet manager on it.
+ */
+
+enum { EVENTS_MAX = 40, TURNS_MAX = 2000000, QUIET_MS = 600000 };
+
+enum { EVENTS_PLAIN = 8 }; /* how many kinds there are without --nonsense */
+
+enum kind {
+	EVENT_LINK,     /* pulls a cable, or plugs it in again */
+	EVENT_NODE,     /* switches a node off, or on */
+	EVENT_DEAF,     /* a node answers nothing, or again */
+	EVENT_REBOOT,   /* a node loses LIDs and tables */
+	EVENT_DESCRIBE, /* a node changes its description */
+	EVENT_LOSS,     /* the share of MADs that are lost */
+	EVENT_KILL,     /* the subnet manager is killed and started again */
+	EVENT_HEAVY,    /* an operator asks for a heavy sweep */
+	/* only with --nonsense: */
+	EVENT_NOISE,   /* MADs are late, duplicate, corrupted; or no more */
+	EVENT_HOSTILE, /* a node answers nonsense, or again the truth */
+	EVENT_TWIN,    /* a node shows the GUIDs of another, or again its own */
+	EVENT_LID,     /* an end port loses its LID, or gets that of another */
+	EVENT_FLAP,    /* a cable goes out and in, several times in a second */
+	EVENT_SPLIT,   /* a switch loses all cables to other switches, or gets them back */
+	EVENT_CLOCK,   /* the wall clock steps by up to a year */
+	EVENT_COUNT
+};
+
+struct event {
+	enum kind kind;
+	uint32_t what;   /* a random number that selects the link, node or share */
+	uint32_t run_ms; /* virtual time until the next event, 0: a few turns only */
+};
+
+struct run {
+	struct arena *a;      /* of the fabric and the schedule */
+	struct arena *daemon; /* of the present subnet manager */
+	struct graph *g;
+	struct sim *sim;
+	struct config config;
+	struct engine_options engines;
+	struct option_sets sets;
+	struct diags diags;
+	char dir[64], state_dir[80], snap_dir[80];
+	struct state *state;
+	struct snap_writer *snap;
+	struct sweep_deps deps;
+	struct sweep *sweep;
+	struct event event[EVENTS_MAX];
+	unsigned n_events;
+	bool *cut;     /* [g->n_ports] cable pulled at this port */
+	bool *down;    /* [g->n_nodes] */
+	bool *deaf;    /* [g->n_nodes] */
+	bool *hostile; /* [g->n_nodes] */
+	bool *twin;    /* [g->n_nodes] shows the GUIDs of another */
+	uint32_t *lid; /* [g->n_ports] base LID for life, 0: none was seen */
+	/* The subnet manager was told something false and may still believe it: tables in
+	 * between prove nothing. The run must end well all the same. */
+	bool misled;
+	char failure[400];
+};
+
+/*! \brief Notes why the run failed, unless it has failed before. \return false. */
+bool run_fail(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
