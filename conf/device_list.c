@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+#include "conf/device_group.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -7,7 +9,6 @@
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/base/text.h"
-#include "conf/device_group.h"
 #include "conf/named.h"
 
 static bool is_listed(const char *const *names, uint32_t n, const char *name)

@@ -10,13 +10,15 @@
  * transaction. If the caller passes all rows, they are first compared through read
  * transactions, as a publish does, because that also finds stored rows that are gone.
  */
+#include "db/snapshot.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "conf/base/err.h"
 #include "db/diff.h"
-#include "db/snapshot.h"
+#include "db/layout.h"
 #include "db/snapshot_int.h"
 
 /* The rows to mirror, and how many of them differ. */

@@ -2,12 +2,13 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /* Multicast tables out of trees, without comparing: see sort_bits(). */
+#include "routing/multicast.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
-#include "routing/multicast.h"
 
 /* A port of a tree: MLID, port, and what it is sorted by: switch and position. */
 struct bit {

@@ -5,7 +5,7 @@
 # Which folder may include which, and how large a folder may be. Each line of the table is
 # a folder and the folders that its files include besides their own. The lines stand in
 # order: a folder includes only folders above it, so there is no cycle and nothing points
-# upward. A new arrow is a new word in this table.
+# upward. A new arrow is a new word in this table. Each folder has a map of its files.
 set -u
 cd "${srcdir:-.}" || exit 1
 bad=0
@@ -83,6 +83,42 @@ while read -r folder; do
 	done
 	[ "$n" -le "$most" ] || complain "$folder: $n files, more than $most"
 done < <(find conf routing db sa gateway tests -type d -not -path 'tests/fuzz/corpus*' -not -path 'tests/e2e*')
+
+# The MAP at the head of Makefile.inc has a line for each module, and no other lines.
+while read -r folder; do
+	list=$folder/Makefile.inc
+	map=$(sed -n '/^# MAP/,/^[^#]/s/^# *\([^ ]*\).*/\1/p' "$list")
+	for file in "$folder"/*.[ch] "$folder"/*.def; do
+		[ -f "$file" ] || continue
+		name=${file##*/}
+		stem=${name%.*}
+		grep -qE "^${stem}(\.\[ch\]|\.[ch]|\.def|\*.*)?$" <<<"$map" || complain "$list: the MAP has no line for $name"
+	done
+	while read -r name; do
+		case $name in
+		*'[ch]') [ -f "$folder/${name%'[ch]'}c" ] || complain "$list: the MAP names $name, which does not exist" ;;
+		*.c | *.h | *.def) [ -f "$folder/$name" ] || complain "$list: the MAP names $name, which does not exist" ;;
+		esac
+	done <<<"$map"
+done < <(find conf routing db sa gateway -name '*.c' -printf '%h\n' | sort -u)
+
+# A source file has a header of its name or one of its family, or it includes first the
+# header of its folder that declares it; unless it is a program or an engine.
+while read -r file; do
+	stem=${file%.c}
+	found=
+	while [ -z "$found" ] && [ -n "$stem" ]; do
+		for header in "$stem.h" "${stem}_int.h"; do
+			[ -f "$header" ] && found=1
+		done
+		case ${stem##*/} in *_*) stem=${stem%_*} ;; *) stem= ;; esac
+	done
+	[ -n "$found" ] && continue
+	first=$(grep -m1 '^#include "' "$file" | cut -d'"' -f2)
+	[ "${first%/*}" = "${file%/*}" ] && continue
+	case ${file##*/} in cmd_*) [ -f "${file%/*}/command.h" ] && continue ;; esac
+	grep -qE '^int main\(|const struct engine engine_' "$file" || complain "$file: neither it nor its family has a header"
+done < <(find conf routing db sa gateway -name '*.c')
 
 # A test file that no list names would not be built.
 while read -r file; do

@@ -136,7 +136,7 @@ static const char *label_value(const char *s)
 	return s + 1;
 }
 
-size_t series_name(const char *series)
+size_t metrics_series_name(const char *series)
 {
 	size_t name = name_length(series, true);
 	const char *s = series + name;
@@ -390,7 +390,7 @@ void metrics_daemon(struct body *b, const struct stats_copy *c, uint64_t now_ms)
 	}
 	for (size_t i = 0; i < c->n; i++) {
 		const struct stats_value *v = &c->values[i];
-		size_t name = v->text == NULL ? series_name(v->name) : 0;
+		size_t name = v->text == NULL ? metrics_series_name(v->name) : 0;
 		malformed += v->text == NULL && name == 0;
 		if (name > 0 && !is_own(v->name, name)) {
 			list[n++] = (struct series){ v, name };

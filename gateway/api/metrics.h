@@ -53,4 +53,4 @@ void metrics_ready(struct body *b, int ready);
  * \brief Does a text follow the grammar of a series, name{label="value",...}?
  * \return Length of the name, 0: no.
  */
-size_t series_name(const char *series);
+size_t metrics_series_name(const char *series);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+#include "gateway/view/path_json.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "conf/base/err.h"
 #include "gateway/view/json_text.h"
-#include "gateway/view/path_json.h"
 
 static json_t *stages_json(const struct snap_meta *m)
 {

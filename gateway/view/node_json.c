@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+#include "gateway/view/path_json.h"
+
 #include <errno.h>
 
 #include "conf/base/err.h"
 #include "gateway/view/json_text.h"
-#include "gateway/view/path_json.h"
 #include "routing/graph/graph.h"
 
 static const char *state_name(uint8_t state)

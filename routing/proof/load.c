@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+#include "routing/proof/paths_int.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -9,7 +11,6 @@
 #include "conf/base/err.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
-#include "routing/proof/paths_int.h"
 
 /* Sums of one thread. A route is counted in one of the two. */
 struct tally {

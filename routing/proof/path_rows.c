@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+#include "routing/proof/paths_int.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -7,7 +9,6 @@
 #include "conf/base/err.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
-#include "routing/proof/paths_int.h"
 
 enum { RATES = 64, MTU_MAX = 5 }; /* rate codes have 6 bits */
 

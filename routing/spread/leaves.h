@@ -86,7 +86,7 @@ int leaves_straight(const struct graph *g, struct arena *tmp, bool *ret);
  * \param count, list_tmp  Working memory of as many.
  * Cost: O(n_switches).
  */
-void union_sort(uint32_t *joined, uint32_t n_switches, uint32_t *list, uint32_t n_list,
+void leaves_sort_unions(uint32_t *joined, uint32_t n_switches, uint32_t *list, uint32_t n_list,
                 uint32_t *count, uint32_t *list_tmp);
 
 /*!

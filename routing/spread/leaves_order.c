@@ -23,7 +23,7 @@ enum { PLACES_FILLED = 3, PLACES_OF = 4, FULL_FILLED = 15, FULL_OF = 16 };
 /* Of so many switches one in this number makes a kind. */
 enum { FEW_HOMES = 16 };
 
-void union_sort(uint32_t *joined, uint32_t n_switches, uint32_t *list, uint32_t n_list,
+void leaves_sort_unions(uint32_t *joined, uint32_t n_switches, uint32_t *list, uint32_t n_list,
                 uint32_t *count, uint32_t *list_tmp)
 {
 	uint32_t sum = 0;
@@ -98,7 +98,7 @@ int leaves_order(const struct graph *g, struct arena *a, uint32_t **ret, uint32_
 	for (unsigned r = 1; !leaves_touch(g, height) && r < LEAVES_HEIGHT_NONE &&
 	                     join_height(g, height, r, joined);
 	     r++) {
-		union_sort(joined, n, leaf, n_leaves, count, sorted);
+		leaves_sort_unions(joined, n, leaf, n_leaves, count, sorted);
 	}
 	*ret = leaf;
 	*ret_n = n_leaves;

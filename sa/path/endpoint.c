@@ -7,6 +7,8 @@
  * ambiguous. When none does, one walk over the nodes looks for the name in another case
  * and keeps the descriptions that are near.
  */
+#include "sa/path/path_query.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +17,6 @@
 #include "conf/base/err.h"
 #include "conf/base/text.h"
 #include "routing/graph/graph.h"
-#include "sa/path/path_query.h"
 
 enum {
 	TEXT_MAX = 127,

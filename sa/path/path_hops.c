@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
+#include "sa/path/path_walk.h"
+
 #include <string.h>
 
 #include "conf/base/err.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/tables.h"
-#include "sa/path/path_walk.h"
 
 uint8_t path_slower(uint8_t a, uint8_t b)
 {

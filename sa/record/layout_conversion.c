@@ -6,10 +6,11 @@
  * their values are copied from one place to the other, narrower or wider. So there is one
  * store of client records, whatever layout they came in.
  */
+#include "sa/record/record.h"
+
 #include <string.h>
 
 #include "conf/base/err.h"
-#include "sa/record/record.h"
 
 static bool is_value(const struct sa_field *f)
 {

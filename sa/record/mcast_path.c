@@ -7,6 +7,8 @@
  * record repeats the others. Groups are in the store of the daemon: without it there are no
  * records.
  */
+#include "sa/record/path_request.h"
+
 #include <string.h>
 
 #include "conf/base/err.h"
@@ -14,7 +16,6 @@
 #include "db/reader.h"
 #include "routing/multicast.h"
 #include "sa/mad/wire.h"
-#include "sa/record/path_request.h"
 #include "sa/store/mcast.h"
 #include "sa/store/store.h"
 

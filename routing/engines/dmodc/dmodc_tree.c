@@ -357,7 +357,7 @@ static void find_clusters(struct shape *x)
 		for (uint32_t i = t->rank_first[r]; r && i < t->rank_first[r + 1]; i++) {
 			x->cluster[t->by_rank[i]] = union_find(x->joined, t->by_rank[i]);
 		}
-		union_sort(x->joined, t->n, x->all_leaves, x->n_all_leaves, x->count,
+		leaves_sort_unions(x->joined, t->n, x->all_leaves, x->n_all_leaves, x->count,
 		           x->queue);
 	}
 	list_leaves(x);

@@ -21,11 +21,12 @@
  * together. Otherwise lanes store a topological order, and each new dependency may need a
  * search. Dependencies of a pair that does not fit in the end are removed.
  */
+#include "routing/engines/lash/lash_work.h"
+
 #include <errno.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
-#include "routing/engines/lash/lash_work.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/hops.h"
 

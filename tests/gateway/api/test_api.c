@@ -149,7 +149,7 @@ static const struct {
 
 START_TEST(test_series)
 {
-	ck_assert_uint_eq(series_name(series[_i].series), series[_i].name);
+	ck_assert_uint_eq(metrics_series_name(series[_i].series), series[_i].name);
 }
 END_TEST
 
