@@ -3,9 +3,11 @@
 #include <stdio.h>
 
 #include "conf/base/err.h"
+#include "gateway/cli/client.h"
 #include "gateway/cli/command.h"
 #include "gateway/cli/route_job.h"
 #include "routing/graph/graph.h"
+#include "routing/proof/transition.h"
 
 /* clang-format off */
 static const struct option_row check_rows[] = {
@@ -18,9 +20,79 @@ static const struct option_row check_rows[] = {
 	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "forwarding tables as dump_lfts prints them" },
 	{ "sl", OPT_STRING, offsetof(struct route_flags, sl), NULL, .flags_long = "sl",
 	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "SL per source switch and LID, in the same shape" },
+	{ "to", OPT_STRING, offsetof(struct route_flags, to), NULL, .flags_long = "to",
+	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "new tables: prove the transition from those of --lfts to them" },
+	{ "to_sl", OPT_STRING, offsetof(struct route_flags, to_sl), NULL, .flags_long = "to-sl",
+	  .flags = OPT_CLI_ONLY, .arg = "FILE", .help = "SL dump of the new tables" },
 	{ NULL }
 };
 /* clang-format on */
+
+static void print_transition(const struct transition *t, int ret)
+{
+	if (ret == E_UNSUITABLE) {
+		printf("transition       no order of updates is known to be safe\n");
+	} else if (t->changed == 0) {
+		printf("transition       the tables are the same\n");
+	} else if (transition_is_free(t)) {
+		printf("transition       safe in any order\n");
+	} else {
+		printf("transition       safe in stages only\n");
+	}
+	printf("LIDs changed     %u\n", t->changed);
+	printf("stages           %u\n", t->n_stages);
+	printf("LIDs withdrawn   %u, %u of them could circle\n", t->withdrawn,
+	       t->may_loop);
+	printf("credit loops     %u of old and new routes together\n", t->credit_loops);
+	if (t->why.text[0]) {
+		printf("%s\n", t->why.text);
+	}
+}
+
+static json_t *transition_json(const struct transition *t, int ret)
+{
+	return json_pack("{s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:s}", "safe", ret == E_OK,
+	                 "any_order", ret == E_OK && transition_is_free(t),
+	                 "lids_changed", (json_int_t)t->changed, "stages",
+	                 (json_int_t)t->n_stages, "lids_withdrawn",
+	                 (json_int_t)t->withdrawn, "lids_may_loop",
+	                 (json_int_t)t->may_loop, "credit_loops",
+	                 (json_int_t)t->credit_loops, "why", t->why.text);
+}
+
+/* Proves the transition from the tables of --lfts to those of --to. */
+static int check_transition(struct route_job *j, const struct lft *from,
+                            const struct lanes *from_lanes)
+{
+	struct lanes to_lanes = { .n = 1 };
+	struct lft to = { 0 };
+	struct transition t;
+	const struct transition_in in = { .g = j->g,
+		                          .lids = &j->lids,
+		                          .from = from,
+		                          .to = &to,
+		                          .from_lanes = from_lanes,
+		                          .to_lanes = &to_lanes };
+	int status = route_job_read_next(j, &to, &to_lanes), ret;
+
+	if (status != EXIT_GOOD) {
+		return status;
+	}
+	ret = transition_plan(&in, j->arena, &t);
+	if (ret != E_OK && ret != E_UNSUITABLE) {
+		fprintf(stderr, "saguaro check: %s\n", err_text(ret));
+		return EXIT_USAGE;
+	}
+	if (j->flags.json) {
+		json_t *o = transition_json(&t, ret);
+
+		status = client_print_json(o);
+		json_decref(o);
+	} else {
+		print_transition(&t, ret);
+	}
+	return ret == E_OK ? status : EXIT_BAD;
+}
 
 int cmd_check(int argc, char **argv)
 {
@@ -43,6 +115,10 @@ int cmd_check(int argc, char **argv)
 		status = route_job_read_tables(&j, &lft, &lanes);
 	}
 	if (status != EXIT_GOOD) {
+		goto out;
+	}
+	if (j.flags.to) {
+		status = check_transition(&j, &lft, &lanes);
 		goto out;
 	}
 	route_job_request(&j, &request);

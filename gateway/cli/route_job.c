@@ -124,23 +124,53 @@ int route_job_assign_lids(struct route_job *j)
 	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
 }
 
-int route_job_read_tables(struct route_job *j, struct lft *ret_lft, struct lanes *ret_lanes)
+/* Tables and LIDs of one dump, lanes when \a sl names one. */
+static int read_dump(struct route_job *j, const char *file, const char *sl,
+                     struct lft *ret_lft, struct lanes *ret_lanes, struct lids *ret_lids)
 {
 	struct diags d;
 	int ret;
 
 	diags_init(&d, j->arena);
-	ret = lftfile_read(j->flags.lfts, j->g, j->config.unicast_lid_limit, j->arena,
-	                   &d, ret_lft, &j->lids);
-	if (ret == E_OK && j->flags.sl) {
-		ret = lftfile_read_sl(j->flags.sl, j->g, ret_lft, j->arena, &d,
-		                      ret_lanes);
+	ret = lftfile_read(file, j->g, j->config.unicast_lid_limit, j->arena, &d, ret_lft,
+	                   ret_lids);
+	if (ret == E_OK && sl) {
+		ret = lftfile_read_sl(sl, j->g, ret_lft, j->arena, &d, ret_lanes);
 	}
 	diags_print(&d, stderr, DIAG_WARNING);
 	if (ret != E_OK && d.n_errors == 0) {
-		fprintf(stderr, "%s: %s\n", j->flags.lfts, err_text(ret));
+		fprintf(stderr, "%s: %s\n", file, err_text(ret));
 	}
 	return ret == E_OK ? EXIT_GOOD : EXIT_USAGE;
+}
+
+int route_job_read_tables(struct route_job *j, struct lft *ret_lft,
+                          struct lanes *ret_lanes)
+{
+	return read_dump(j, j->flags.lfts, j->flags.sl, ret_lft, ret_lanes, &j->lids);
+}
+
+int route_job_read_next(struct route_job *j, struct lft *ret_lft, struct lanes *ret_lanes)
+{
+	struct lids next;
+	int status = read_dump(j, j->flags.to, j->flags.to_sl, ret_lft, ret_lanes, &next);
+
+	for (uint32_t lid = 1;
+	     status == EXIT_GOOD && lid <= next.top && lid <= j->lids.top; lid++) {
+		if (next.owner[lid] != GRAPH_NONE && j->lids.owner[lid] != GRAPH_NONE &&
+		    next.owner[lid] != j->lids.owner[lid]) {
+			fprintf(stderr,
+			        "%s: LID %u belongs to another port than in %s; a "
+			        "transition needs the "
+			        "same LIDs\n",
+			        j->flags.to, lid, j->flags.lfts);
+			status = EXIT_USAGE;
+		}
+	}
+	if (status == EXIT_GOOD && next.top > j->lids.top) {
+		j->lids = next; /* the old tables have no routes to the new LIDs */
+	}
+	return status;
 }
 
 void route_job_request(const struct route_job *j, struct route_request *ret)

@@ -27,7 +27,8 @@ struct route_job {
 	struct route_list list;
 	struct route_flags {
 		bool json, strict;
-		const char *dump_lfts, *dump_sl, *dump_lid_matrix, *dump_cn_order, *lfts, *sl;
+		const char *dump_lfts, *dump_sl, *dump_lid_matrix, *dump_cn_order, *lfts,
+			*sl, *to, *to_sl;
 		const char *src, *dst;
 		uint32_t limit;
 	} flags;
@@ -58,6 +59,13 @@ int route_job_assign_lids(struct route_job *j);
 
 /*! \brief Tables and LIDs from flags.lfts; lanes from flags.sl, if set. \return likewise */
 int route_job_read_tables(struct route_job *j, struct lft *ret_lft, struct lanes *ret_lanes);
+
+/*!
+ * \brief Tables of flags.to, with the LIDs of \a lids; lanes when flags.to_sl was given.
+ * \return likewise; EXIT_USAGE too where a LID has another owner than in \a lids.
+ */
+int route_job_read_next(struct route_job *j, struct lft *ret_lft,
+                        struct lanes *ret_lanes);
 
 /*! \brief The request that belongs to the configuration. */
 void route_job_request(const struct route_job *j, struct route_request *ret);

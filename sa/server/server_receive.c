@@ -15,7 +15,7 @@
  * the first request that may take longer. All replies of a batch are made before the first
  * is sent, because a system call evicts our data from the processor's caches.
  *
- * Measured against the queue alone, by make bench-sockets in pairs on 2 loaded processors
+ * Measured against the queue alone, with the client of make bench-sockets (sa_load) in pairs on 2 loaded processors
  * (medians of ratios): with one query at a time (row "quiet") the client waits 0.7 times as
  * long, and the daemon spends 0.43 times the processor time. With 64 queries on the way the
  * processor time is 0.84 times that of the queue, at the same rate within the noise.

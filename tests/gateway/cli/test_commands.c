@@ -369,7 +369,7 @@ static void mirror_group(void)
 START_TEST(test_groups)
 {
 	static const char line[] = "ff12:401b:ffff::77                       0xc005  "
-	                           "0x8abc   1024     40   2        1\n";
+				   "0x8abc   1024     40   2        1\n";
 
 	ck_assert_int_eq(run("groups"), 0);
 	ck_assert_uint_eq(lines_of(out), 1);
@@ -572,6 +572,36 @@ START_TEST(test_route_and_check)
 }
 END_TEST
 
+/* A transition between the tables of two dumps: none, one that needs stages, and tables that
+ * have other LIDs. */
+START_TEST(test_check_to)
+{
+	const char *dir = fixture.dir;
+
+	ck_assert_int_eq(run("topo mesh 5x5 1 -o %s/mesh", dir), 0);
+	ck_assert_int_eq(run("route %s/mesh -R dor --dump-lfts %s/xy", dir, dir), 0);
+	ck_assert_int_eq(
+		run("route %s/mesh -R nue,no_fallback --dump-lfts %s/nue", dir, dir), 0);
+	ck_assert_int_eq(run("check %s/mesh --lfts %s/xy --to %s/xy", dir, dir, dir), 0);
+	assert_has(out, "the tables are the same\n");
+	ck_assert_int_eq(run("check %s/mesh --lfts %s/xy --to %s/nue", dir, dir, dir), 0);
+	assert_has(out, "safe in stages only\n");
+	char words[400];
+
+	snprintf(words, sizeof(words), "check %s/mesh --lfts %s/xy --to %s/nue --json",
+	         dir, dir, dir);
+	json_t *body = run_json(words);
+	ck_assert(json_is_true(json_object_get(body, "safe")));
+	ck_assert(json_is_false(json_object_get(body, "any_order")));
+	ck_assert_int_gt(int_at(body, "stages") + int_at(body, "lids_withdrawn"), 1);
+	ck_assert_int_gt(int_at(body, "credit_loops"), 0);
+	json_decref(body);
+	ck_assert_int_eq(run("check %s/mesh --lfts %s/xy --to /no/such/file", dir, dir),
+	                 2);
+	assert_has(err, "/no/such/file");
+}
+END_TEST
+
 START_TEST(test_topo)
 {
 	ck_assert_int_eq(run("topo ft2 3 2 2 -o %s/made", fixture.dir), 0);
@@ -641,6 +671,7 @@ TEST_SUITE(commands)
 	tcase_add_test(t, test_path_usage);
 	tcase_add_test(t, test_report_route);
 	tcase_add_test(t, test_route_and_check);
+	tcase_add_test(t, test_check_to);
 	tcase_add_test(t, test_topo);
 	tcase_add_test(t, test_engines);
 	tcase_add_test(t, test_config);
