@@ -65,13 +65,14 @@ enum { SMP_DATA_AT = 64, SMP_INITIAL_PATH_AT = 128, SMP_RETURN_PATH_AT = 192, SM
 /* AttributeModifier of Set(SLtoVLMappingTable): the table applies to all input ports, to all output ports */
 enum { SLVL_ALL_IN = 1 << 17, SLVL_ALL_OUT = 1 << 16 };
 
-/* Notice (13.4.8.2) and the details of traps 128 and 144 (14.2.5.1) */
+/* Notice (13.4.8.2) and the details of traps 128, 129 to 131 and 144 (14.2.5.1) */
 #define NTC_IS_GENERIC           0,  1
 #define NTC_TYPE                 1,  7
 #define NTC_PRODUCER_TYPE        8, 24
 #define NTC_TRAP_NUMBER         32, 16
 #define NTC_ISSUER_LID          48, 16
 #define NTC_128_LID             80, 16
+#define NTC_129_PORT           112,  8
 #define NTC_144_LID             96, 16
 #define NTC_144_OTHER_CHANGES  127,  1
 #define NTC_144_CAPABILITY_MASK 128, 32

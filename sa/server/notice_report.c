@@ -40,11 +40,10 @@ enum {
 };
 
 /* clang-format off */
-/* Details of traps 64 to 67 (IBA vol. 1, 15.2.1.4), 129 to 131 and 145 */
+/* Details of traps 64 to 67 (IBA vol. 1, 15.2.1.4), 129 and 145 */
 #define NTC_64_GID_PREFIX 128, 64
 #define NTC_64_GID_GUID   192, 64
 #define NTC_129_LID        96, 16
-#define NTC_129_PORT      112,  8
 #define NTC_145_SYSTEM_IMAGE_GUID 128, 64
 /* The same in Omni-Path's layout, 32 bytes of attributes in front of the details */
 #define OPA_NTC_ISSUER_LID 64, 32

@@ -56,18 +56,18 @@ static void take_trap(struct agent *a, const struct mad_msg *m)
 	field_set(mad, MAD_METHOD, UMAD_METHOD_TRAP_REPRESS);
 	field_set(mad, MAD_STATUS, 0);
 	reply(a, m, mad);
+	if (a->election->state == SM_STANDBY || !changes_believe_trap(a->changes, m)) {
+		return;
+	}
 	if (sm->d.sa != NULL && a->election->state == SM_MASTER) {
 		sa_server_trap(sm->d.sa, notice);
-	}
-	if (!field_get(notice, NTC_IS_GENERIC)) {
-		return;
 	}
 	if (log_allowed(&a->trap_lines, sm_now(sm), TRAP_LINES, TRAP_LINES_MS, NULL)) {
 		log_info(source, "trap %u from LID %u",
 		         (unsigned)field_get(notice, NTC_TRAP_NUMBER),
 		         (unsigned)field_get(notice, NTC_ISSUER_LID));
 	}
-	if (sm->d.config->sweep_on_trap && a->election->state != SM_STANDBY) {
+	if (sm->d.config->sweep_on_trap) {
 		changes_trap(a->changes, notice);
 	}
 }

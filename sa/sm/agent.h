@@ -16,9 +16,9 @@ struct sm;
  * SMInfo requests and traps are answered here. SA requests go to the SA server, unless the
  * transport hands them over itself.
  *
- * A trap is always repressed (IBA vol. 1, 13.4.9), whatever our state. A master reports all
- * traps to their subscribers, and 128 and 144 ask for a heavy sweep if sweep_on_trap says
- * so. A Set(SMInfo) is refused, because this SM takes no part in a handover.
+ * A trap is always repressed (IBA vol. 1, 13.4.9), whatever our state. Unless
+ * the fabric disagrees with it, a master reports it to its subscribers, and looks at the
+ * sender of a 128 or 144 if sweep_on_trap says so (see sa/sm/changes.h). A Set(SMInfo) is refused, because this SM takes no part in a handover.
  */
 struct agent {
 	struct sm *sm;

@@ -19,22 +19,44 @@
  * switch restarted, which has then lost its LID or LinearFDBTop. The same comparison serves
  * where a switch does not clear the bit: its ports are read each time, which costs as many
  * SMPs as it has ports and cables, and does not make a sweep heavy.
+ *
+ * A trap 128 asks its switch alone the same questions, and a trap 144 asks its port for what
+ * may have changed. So a trap about what a sweep has seen already costs an SMP or two: both
+ * ends of a cable report it, and traps are repeated. A look ends as soon as it has found
+ * one change, because the cable that is gone may be part of the route to the next switch.
+ *
+ * Source: IBA vol. 1, 13.4.8 (Notice), 14.2.5.1 (traps of the subnet), 14.2.5.4
+ * (PortStateChange).
  */
 #include "sa/sm/changes.h"
 
 #include <infiniband/umad_sm.h>
 #include <infiniband/umad_types.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/vector.h"
 #include "routing/graph/graph.h"
+#include "routing/graph/node_text.h"
 #include "sa/mad/fields.h"
 #include "sa/sm/election.h"
 #include "sa/sm/sm.h"
 
-enum { PORT_NUM_MASK = 0xff /* of the AttributeModifier */ };
+enum {
+	PORT_NUM_MASK = 0xff, /* of the AttributeModifier */
+	GAP_FIRST_MS = 100,
+	GAP_MAX_MS = 5000,
+	GAP_HELD_MS = 800, /* from here on it is worth a line in the log */
+	QUIET_MS = 2000,   /* and twice the gap */
+	EARLY_MAX = 64,    /* senders before anything is known that could refute them */
+	FORGED_LINES = 5,
+	FORGED_LINES_MS = 60000
+};
+
+static const char *const source = "sweep";
 
 /* What a request is about; in the arena of the light sweep. */
 struct inquiry {
@@ -61,7 +83,8 @@ static void submit(struct inquiry *q, const struct smp_request *what)
 	struct sm *sm = q->c->sm;
 	struct smp_request o = *what;
 
-	o.retries = sm->d.config->transaction_retries;
+	/* A look is in a hurry: what does not answer it leads to a heavy sweep. */
+	o.retries = q->c->looking ? 0 : sm->d.config->transaction_retries;
 	o.ctx = q;
 	if (smp_submit(sm->smp, &o) != E_OK) {
 		sm_request_heavy(sm, "out of memory in a light sweep");
@@ -176,7 +199,7 @@ static void on_cleared(void *ctx, const struct smp_reply *r)
 	}
 	if (r->ret == E_OK) {
 		memcpy(n->switch_info, r->data, sizeof(n->switch_info));
-		q->c->n_cleared++;
+		q->c->n_updated++;
 	}
 	if (q->c->n_found) {
 		return; /* the heavy sweep will look */
@@ -243,6 +266,22 @@ static void on_other_master(void *ctx, const struct disc_node *n, uint8_t port)
 	note_change(ctx, "another SM is master:", n, port);
 }
 
+/* \retval false: out of memory. */
+static bool begin_asking(struct changes *c, struct job *j, bool master)
+{
+	arena_free(c->arena); /* of one that was given up */
+	c->arena = arena_new();
+	c->job = j;
+	c->may_clear = master;
+	c->number++;
+	c->n_found = c->n_updated = 0;
+	c->what[0] = '\0';
+	if (c->arena == NULL) {
+		sm_request_heavy(c->sm, "out of memory in a light sweep");
+	}
+	return c->arena != NULL;
+}
+
 void changes_light_start(struct changes *c, struct job *j, struct election *e)
 {
 	struct disc *d = &j->disc;
@@ -250,15 +289,8 @@ void changes_light_start(struct changes *c, struct job *j, struct election *e)
 	struct disc_node *n = d->of[local->node];
 	struct inquiry *q;
 
-	arena_free(c->arena); /* of one that was given up */
-	c->arena = arena_new();
-	c->job = j;
-	c->may_clear = e->state == SM_MASTER;
-	c->number++;
-	c->n_found = c->n_cleared = 0;
-	c->what[0] = '\0';
-	if (c->arena == NULL) {
-		sm_request_heavy(c->sm, "out of memory in a light sweep");
+	c->looking = false; /* one that was given up */
+	if (!begin_asking(c, j, e->state == SM_MASTER)) {
 		return;
 	}
 	q = inquiry_new(c, n, local->num);
@@ -283,59 +315,377 @@ bool changes_light_end(struct changes *c)
 		sm_request_heavy(c->sm, "light sweep: %s (%u in all)", c->what,
 		                 c->n_found);
 	}
-	return c->n_found == 0 && c->n_cleared != 0;
+	return c->n_found == 0 && c->n_updated != 0;
 }
 
-/* --- traps ---------------------------------------------------------------------------- */
+/* --- which traps to believe ------------------------------------------------------------- */
+
+/* The port that has a LID. GRAPH_NONE: none. */
+static uint32_t owner_of(const struct job *j, uint32_t lid)
+{
+	return lid <= j->program.lids->top ? j->program.lids->owner[lid] : GRAPH_NONE;
+}
+
+/* Can a node of this kind say this about this port? NULL: yes, else why not. */
+static const char *fault_of_kind(const struct graph *g, uint32_t port, uint32_t owner,
+                                 unsigned number, const uint8_t *notice)
+{
+	const struct node *n = &g->nodes[g->ports[port].node];
+
+	switch (number) {
+	case UMAD_SM_GID_IN_SERVICE_TRAP:
+	case UMAD_SM_GID_OUT_OF_SERVICE_TRAP:
+	case UMAD_SM_MGID_CREATED_TRAP:
+	case UMAD_SM_MGID_DESTROYED_TRAP:
+		return "only subnet administration reports this";
+	case UMAD_SM_LINK_STATE_CHANGED_TRAP:
+		return n->type != NODE_SWITCH ? "its issuer is no switch"
+		       : owner != port        ? "it is about another port"
+		                              : NULL;
+	case UMAD_SM_LINK_INTEGRITY_THRESHOLD_TRAP:
+	case UMAD_SM_BUFFER_OVERRUN_THRESHOLD_TRAP:
+	case UMAD_SM_WATCHDOG_TIMER_EXPIRED_TRAP:
+		return owner != port ? "it is about another port"
+		       : field_get(notice, NTC_129_PORT) > n->n_ports
+		               ? "its issuer has no such port"
+		               : NULL;
+	case UMAD_SM_LOCAL_CHANGES_TRAP:
+	case UMAD_SM_SYS_IMG_GUID_CHANGED_TRAP:
+		return owner != port ? "it is about another port" : NULL;
+	default: return NULL;
+	}
+}
+
+/* The LID that the details of a trap name. */
+static uint32_t lid_told(unsigned number, const uint8_t *notice)
+{
+	return (uint32_t)(number == UMAD_SM_LINK_STATE_CHANGED_TRAP
+	                          ? field_get(notice, NTC_128_LID)
+	                          : field_get(notice, NTC_144_LID));
+}
+
+static const char *fault_of(const struct job *j, const struct mad_msg *m)
+{
+	const uint8_t *notice = m->data + SMP_DATA_AT;
+	unsigned number = (unsigned)field_get(notice, NTC_TRAP_NUMBER);
+	uint32_t port, sender;
+
+	if (m->addr.directed) {
+		return "it came over a directed route";
+	}
+	if (j == NULL) { /* before the first sweep nothing is known */
+		return NULL;
+	}
+	port = owner_of(j, (uint32_t)field_get(notice, NTC_ISSUER_LID));
+	sender = owner_of(j, m->addr.lid);
+	if (port == GRAPH_NONE) {
+		return "no port has the LID of its issuer";
+	}
+	if (sender == GRAPH_NONE ||
+	    j->disc.g->ports[sender].node != j->disc.g->ports[port].node) {
+		return "it came from another node than its issuer";
+	}
+	if (!field_get(notice, NTC_IS_GENERIC)) {
+		return NULL;
+	}
+	return fault_of_kind(j->disc.g, port, owner_of(j, lid_told(number, notice)),
+	                     number, notice);
+}
+
+bool changes_believe_trap(struct changes *c, const struct mad_msg *m)
+{
+	const uint8_t *notice = m->data + SMP_DATA_AT;
+	const char *fault = fault_of(sm_known_job(c->sm), m);
+	unsigned skipped;
+
+	if (fault == NULL) {
+		return true;
+	}
+	c->sm->status.forged_traps++;
+	if (log_allowed(&c->forged_lines, sm_now(c->sm), FORGED_LINES, FORGED_LINES_MS,
+	                &skipped)) {
+		log_warning(source,
+		            "trap %u is not believed: %s (issuer LID %u, sent from LID "
+		            "%u); %u more were not logged",
+		            (unsigned)field_get(notice, NTC_TRAP_NUMBER), fault,
+		            (unsigned)field_get(notice, NTC_ISSUER_LID), m->addr.lid,
+		            skipped);
+	}
+	return false;
+}
+
+/* --- senders of traps ----------------------------------------------------------------------- */
+
+static void look_at_due(struct changes *c);
+
+/* Linear, because senders are forgotten when they are quiet. NULL: out of memory. */
+static struct trap_source *source_of(struct changes *c, uint32_t lid)
+{
+	struct trap_source *s;
+
+	for (uint32_t i = 0; i < c->n_sources; i++) {
+		if (c->sources[i].lid == lid) {
+			return &c->sources[i];
+		}
+	}
+	if (VECTOR_RESERVE(c->sources, c->cap_sources, c->n_sources + 1) != E_OK) {
+		return NULL;
+	}
+	s = &c->sources[c->n_sources++];
+	*s = (struct trap_source){ .lid = lid };
+	return s;
+}
 
 void changes_trap(struct changes *c, const uint8_t *notice)
 {
 	unsigned number = (unsigned)field_get(notice, NTC_TRAP_NUMBER);
-	uint32_t lid = (uint32_t)field_get(notice, NTC_144_LID);
+	uint32_t lid = (uint32_t)field_get(notice, NTC_ISSUER_LID);
+	struct trap_source *s;
 
-	if (number == UMAD_SM_LOCAL_CHANGES_TRAP && lid != 0 && c->trap_144.lid == 0 &&
-	    !field_get(notice, NTC_144_OTHER_CHANGES)) {
-		/* Only when a sweep has ended it is known which port is ours and what it
-		 * showed. */
-		c->trap_144.lid = lid;
-		c->trap_144.mask = (uint32_t)field_get(notice, NTC_144_CAPABILITY_MASK);
-	} else if (number == UMAD_SM_LINK_STATE_CHANGED_TRAP ||
-	           number == UMAD_SM_LOCAL_CHANGES_TRAP) {
-		sm_request_heavy(c->sm, "trap %u from LID %u", number,
-		                 (unsigned)field_get(notice, NTC_ISSUER_LID));
+	if (!field_get(notice, NTC_IS_GENERIC) ||
+	    (number != UMAD_SM_LINK_STATE_CHANGED_TRAP &&
+	     number != UMAD_SM_LOCAL_CHANGES_TRAP)) {
+		return;
+	}
+	s = source_of(c,
+	              sm_known_job(c->sm) != NULL || c->n_sources < EARLY_MAX ? lid : 0);
+	if (s == NULL) {
+		sm_request_heavy(c->sm, "trap %u from LID %u", number, lid);
+		return;
+	}
+	s->links |= number == UMAD_SM_LINK_STATE_CHANGED_TRAP;
+	s->attributes |= number == UMAD_SM_LOCAL_CHANGES_TRAP;
+	s->n_traps++;
+	if (c->looking) { /* for example the other end of the cable */
+		look_at_due(c);
 	}
 }
 
-bool changes_own_capability(struct changes *c, struct job *j)
+static void log_source(const struct changes *c, const struct trap_source *s)
 {
-	uint32_t lid = c->trap_144.lid, mask = c->trap_144.mask, known;
-	uint8_t *info;
+	const struct job *j = sm_known_job(c->sm);
+	uint32_t port = j != NULL ? owner_of(j, s->lid) : GRAPH_NONE;
+	struct node_text who = { "a node that is gone" };
 
-	c->trap_144.lid = 0;
-	if (lid == 0) {
+	if (port != GRAPH_NONE) {
+		who = node_text(j->disc.g, j->program.lids, j->disc.g->ports[port].node);
+	}
+	if (s->held) {
+		log_warning(source,
+		            "%s (LID %u) reports changes again and again, %u traps so "
+		            "far: it is asked every %.1f s at most until it is quiet",
+		            who.text, s->lid, s->n_traps, (double)GAP_MAX_MS / 1000);
+	} else {
+		log_info(source, "%s (LID %u) is quiet again after %u traps", who.text,
+		         s->lid, s->n_traps);
+	}
+}
+
+/* Forgets senders that are quiet. */
+static void forget_quiet(struct changes *c)
+{
+	uint64_t now = sm_now(c->sm);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < c->n_sources; i++) {
+		struct trap_source s = c->sources[i];
+
+		if (s.links || s.attributes || now < s.quiet_ms) {
+			c->sources[n++] = s;
+		} else if (s.held) {
+			s.held = false;
+			log_source(c, &s);
+		}
+	}
+	c->n_sources = n;
+}
+
+static bool is_due(const struct trap_source *s, uint64_t now)
+{
+	return (s->links || s->attributes) && now >= s->next_ms;
+}
+
+/* Notes that a sender is looked at now, and when at the soonest it will be again. */
+static void hold(struct changes *c, struct trap_source *s, uint64_t now)
+{
+	if (s->next_ms == 0) {
+		s->gap_ms = 0;
+	} else {
+		s->gap_ms = s->gap_ms == 0               ? GAP_FIRST_MS
+		            : 2 * s->gap_ms < GAP_MAX_MS ? 2 * s->gap_ms
+		                                         : GAP_MAX_MS;
+	}
+	s->next_ms = now + s->gap_ms;
+	s->quiet_ms = s->next_ms + s->gap_ms + QUIET_MS;
+	s->links = s->attributes = false;
+	if (s->gap_ms >= GAP_HELD_MS && !s->held) {
+		s->held = true;
+		log_source(c, s);
+	}
+}
+
+uint64_t changes_deadline(const struct changes *c)
+{
+	uint64_t at = UINT64_MAX;
+
+	for (uint32_t i = 0; i < c->n_sources; i++) {
+		const struct trap_source *s = &c->sources[i];
+		uint64_t t = s->links || s->attributes ? s->next_ms : s->quiet_ms;
+
+		at = t < at ? t : at;
+	}
+	return at;
+}
+
+/* --- a look at them -------------------------------------------------------------------------- */
+
+/* What a trap 144 may report, as far as anything depends on it. Our own IsSM bit, which we
+ * set, is no news. */
+static void on_end_port(void *ctx, const struct smp_reply *r)
+{
+	struct inquiry *q = ctx;
+	struct disc_port *was = &q->node->ports[q->port];
+	const struct graph *g = q->c->job->disc.g;
+	uint32_t mask, known;
+
+	if (!answered(q, r, q->port)) {
+		return;
+	}
+	mask = (uint32_t)field_get(r->data, PI_CAPABILITY_MASK);
+	known = (uint32_t)field_get(was->info, PI_CAPABILITY_MASK);
+	if (was == disc_port_of(&q->c->job->disc, g->sm_port) &&
+	    (mask ^ known) == CAP_IS_SM) {
+		field_set(was->info, PI_CAPABILITY_MASK, mask);
+		q->c->n_updated++;
+	} else if (mask != known) {
+		note_change(q->c, "other capabilities of", q->node, q->port);
+	}
+	if (field_get(r->data, PI_PORT_STATE) != field_get(was->info, PI_PORT_STATE) ||
+	    field_get(r->data, PI_LID) != field_get(was->info, PI_LID) ||
+	    field_get(r->data, PI_LINK_WIDTH_ACTIVE) !=
+	            field_get(was->info, PI_LINK_WIDTH_ACTIVE) ||
+	    port_info_speed(r->data) != port_info_speed(was->info)) {
+		note_change(q->c, "port state change on", q->node, q->port);
+	}
+}
+
+static void on_described(void *ctx, const struct smp_reply *r)
+{
+	struct inquiry *q = ctx;
+
+	if (answered(q, r, q->port) &&
+	    memcmp(r->data, q->node->description, sizeof(q->node->description)) != 0) {
+		note_change(q->c, "another description of", q->node, q->port);
+	}
+}
+
+static void look_at(struct changes *c, const struct trap_source *s)
+{
+	const struct graph *g = c->job->disc.g;
+	uint32_t port = owner_of(c->job, s->lid);
+	struct disc_node *n;
+	struct inquiry *q;
+
+	if (s->lid == 0) {
+		note_change(c, "many traps came early, behind", NULL, 0);
+	}
+	if (port == GRAPH_NONE) { /* gone meanwhile, or never there */
+		return;
+	}
+	n = c->job->disc.of[g->ports[port].node];
+	q = inquiry_new(c, n, g->ports[port].num);
+	if (q == NULL) {
+		return;
+	}
+	if (s->links && n->type == NODE_SWITCH) {
+		get(q, &n->dest, UMAD_SM_ATTR_SWITCH_INFO, 0, on_switch_info);
+	}
+	if (s->attributes && n->ports[q->port].dest != NULL) {
+		struct smp_dest *dest = n->ports[q->port].dest;
+
+		get(q, dest, UMAD_SM_ATTR_PORT_INFO, DISC_PORT_MOD | q->port,
+		    on_end_port);
+		get(q, dest, UMAD_SM_ATTR_NODE_DESC, 0, on_described);
+	}
+}
+
+static void look_at_due(struct changes *c)
+{
+	uint64_t now = sm_now(c->sm);
+
+	for (uint32_t i = 0; i < c->n_sources; i++) {
+		struct trap_source *s = &c->sources[i];
+
+		if (is_due(s, now)) {
+			look_at(c, s);
+			hold(c, s, now);
+		}
+	}
+}
+
+/* The sweeps so far failed, so nobody can be asked. All senders count as one then, that
+ * of no LID. */
+static void take_unknown(struct changes *c)
+{
+	uint64_t now = sm_now(c->sm);
+	struct trap_source *s = source_of(c, 0);
+
+	for (uint32_t i = 0; i < c->n_sources; i++) {
+		c->sources[i].links = c->sources[i].attributes = false;
+	}
+	if (s == NULL || now >= s->next_ms) {
+		sm_request_heavy(c->sm, "a trap, while the fabric is not known");
+	}
+	if (s != NULL && now >= s->next_ms) {
+		hold(c, s, now);
+	}
+}
+
+bool changes_look_start(struct changes *c, struct job *j, bool master)
+{
+	uint64_t now = sm_now(c->sm);
+	bool due = false;
+
+	forget_quiet(c);
+	for (uint32_t i = 0; i < c->n_sources && !due; i++) {
+		due = is_due(&c->sources[i], now);
+	}
+	if (!due) {
 		return false;
 	}
-	if (!c->sm->status.up || lid != j->program.sm_lid) {
-		sm_request_heavy(c->sm, "trap 144 from LID %u", lid);
+	if (sm_known_job(c->sm) == NULL) {
+		take_unknown(c);
 		return false;
 	}
-	info = disc_port_of(&j->disc, j->disc.g->sm_port)->info;
-	known = (uint32_t)field_get(info, PI_CAPABILITY_MASK);
-	if ((known ^ mask) & ~(uint32_t)CAP_IS_SM) {
-		sm_request_heavy(c->sm, "trap 144 from LID %u: other capabilities", lid);
-		return false;
+	if (begin_asking(c, j, master)) {
+		c->looking = true;
+		look_at_due(c);
 	}
-	if (!(mask & ~known)) {
-		/* Without the bit the trap was sent before we set the bit, and what the
-		 * sweep has read is newer. */
-		return false;
-	}
-	field_set(info, PI_CAPABILITY_MASK, mask);
 	return true;
+}
+
+bool changes_look_found(const struct changes *c)
+{
+	return c->looking && c->n_found != 0;
+}
+
+bool changes_look_end(struct changes *c)
+{
+	arena_free(c->arena);
+	c->arena = NULL;
+	c->looking = false;
+	if (c->n_found) {
+		sm_request_heavy(c->sm, "trap: %s", c->what);
+	}
+	return c->n_found == 0 && c->n_updated != 0;
 }
 
 void changes_done(struct changes *c)
 {
 	arena_free(c->arena);
 	c->arena = NULL;
+	free(c->sources);
+	c->sources = NULL;
+	c->n_sources = 0;
+	c->cap_sources = 0;
 }

@@ -3,30 +3,53 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "conf/base/log.h"
 
 struct arena;
 struct election;
 struct job;
+struct mad_msg;
 struct sm;
 
+/*! A port whose traps were believed lately. */
+struct trap_source {
+	uint32_t lid;     /*!< base LID */
+	bool links;       /*!< trap 128 waits: ask the switch about its ports */
+	bool attributes;  /*!< trap 144 waits: ask the port about itself */
+	bool held;        /*!< its traps wait for long, which was logged */
+	unsigned n_traps; /*!< since it was quiet */
+	uint32_t gap_ms;  /*!< to the next look; 0: at once */
+	uint64_t next_ms; /*!< no look before */
+	uint64_t quiet_ms; /*!< without another trap until then it is quiet again */
+};
+
 /*!
- * What changed since the last heavy sweep? Light sweeps ask the switches, and traps 128 and
- * 144 say so. A change asks for a heavy sweep.
+ * What changed since the last heavy sweep? Light sweeps ask the switches; a trap 128 or 144
+ * has its sender asked. A change asks for a heavy sweep.
+ *
+ * A trap is believed if the fabric as known agrees with it: its issuer's LID is that of a
+ * port, the MAD came from the node of this port, and this node can send such a trap. Others
+ * are counted and logged with a limit.
+ *
+ * A sender is looked at at once, then after 0.1, 0.2, 0.4 ... 5 seconds while it goes on.
  */
 struct changes {
 	struct sm *sm;
-	struct job *job; /*!< the fabric as known; borrowed during a light sweep */
+	struct job *job; /*!< the fabric as known; borrowed during a light sweep or a look */
 	bool may_clear;  /*!< we are master, so PortStateChange is ours to clear */
-	uint32_t number; /*!< counts light sweeps */
+	bool looking;    /*!< a look at senders of traps is at work */
+	uint32_t number; /*!< counts light sweeps and looks */
 	uint32_t n_found;   /*!< reasons for a heavy sweep; what[] is the first */
-	uint32_t n_cleared; /*!< switches whose PortStateChange was cleared */
+	uint32_t n_updated; /*!< attributes that are to be published */
 	char what[320];
-	struct arena *arena; /*!< of the light sweep at work, NULL: none */
-	struct {
-		uint32_t lid;  /*!< 0: none */
-		uint32_t mask; /*!< CapabilityMask that it reports */
-	} trap_144; /*!< not looked at yet */
+	struct arena *arena; /*!< of the light sweep or look at work, NULL: none */
+	struct trap_source *sources; /*!< [n_sources] malloc */
+	uint32_t n_sources;
+	size_t cap_sources;
+	struct log_limit forged_lines;
 };
 
 /*! \brief Starts a light sweep over the fabric of a job: queues its requests. */
@@ -38,15 +61,30 @@ void changes_light_start(struct changes *c, struct job *j, struct election *e);
  */
 bool changes_light_end(struct changes *c);
 
-/*! \brief Takes a trap, which asks for a heavy sweep if it reports a change of the fabric.
+/*! \brief Is this trap to be believed? If not, it is counted and logged. */
+bool changes_believe_trap(struct changes *c, const struct mad_msg *m);
+
+/*! \brief Takes a trap that is believed: its sender is to be looked at.
  *  \param notice  Its Notice. */
 void changes_trap(struct changes *c, const uint8_t *notice);
 
 /*!
- * \brief When idle: looks at a trap 144 that may be about our own IsSM bit.
+ * \brief When idle: asks the senders of traps whose time has come.
  * \param j  The fabric as known, NULL: none.
- * \return true: PortInfo of our port changed; it is to be published.
+ * \return false: there are none.
  */
-bool changes_own_capability(struct changes *c, struct job *j);
+bool changes_look_start(struct changes *c, struct job *j, bool master);
+
+/*! \brief May the look end before all is answered, because a heavy sweep is needed? */
+bool changes_look_found(const struct changes *c);
+
+/*!
+ * \brief Ends a look: asks for a heavy sweep if something changed.
+ * \return true: attributes changed that no table depends on; they are to be published.
+ */
+bool changes_look_end(struct changes *c);
+
+/*! \brief The time of the next look, or at which a sender is quiet again; UINT64_MAX: never. */
+uint64_t changes_deadline(const struct changes *c);
 
 void changes_done(struct changes *c);

@@ -15,8 +15,8 @@
  * when none is left; then its row in the table below says what follows. Only the receive
  * blocks.
  *
- * Requests for a heavy sweep (a trap, a signal, a light sweep that saw a change) only set a
- * flag. It is looked at when idle, so a burst of traps makes one more sweep, and the next
+ * Requests for a heavy sweep (a signal, a light sweep or a look at the sender of a trap that
+ * saw a change) only set a flag. It is looked at when idle, so a burst of traps makes one more sweep, and the next
  * sweep sees what happens during this one. A sweep that fails is tried again after 1, 2, 4
  * ... 10 seconds when the fabric was the cause, else (tables that were refused, a full
  * database) at the next interval. What was published stays until then.
@@ -58,6 +58,7 @@ static const char *const source = "sweep";
 enum phase {
 	PHASE_IDLE,
 	PHASE_LIGHT, /* Get(SwitchInfo) of all switches, and more where something changed */
+	PHASE_LOOK, /* the senders of traps are asked what changed */
 	PHASE_POLL, /* standby: is the master still there? */
 	PHASE_DISCOVER,
 	PHASE_ELECTION,    /* SMInfo of ports with the IsSM bit */
@@ -498,6 +499,15 @@ static void after_light(struct sweep *s)
 	go_idle(s);
 }
 
+static void after_look(struct sweep *s)
+{
+	smp_abort(s->sm.smp); /* what a heavy sweep will ask anyway */
+	s->phase = PHASE_IDLE;
+	if (changes_look_end(&s->changes) && s->sm.status.up) {
+		(void)publish(s);
+	}
+}
+
 static void after_poll(struct sweep *s)
 {
 	election_poll_end(&s->election);
@@ -509,14 +519,14 @@ static void idle(struct sweep *s)
 	struct sm *sm = &s->sm;
 	uint64_t now = sm_now(sm);
 
-	if (changes_own_capability(&s->changes, sm->job)) {
-		(void)publish(s);
-	}
 	if (!sm->want_heavy && now >= s->retry_at) {
 		sm_request_heavy(sm,
 		                 "again after a sweep that was given up or not complete");
 	}
-	if (sm->want_heavy) {
+	if (!sm->want_heavy && s->election.state != SM_STANDBY &&
+	    changes_look_start(&s->changes, sm->job, s->election.state == SM_MASTER)) {
+		s->phase = PHASE_LOOK;
+	} else if (sm->want_heavy) {
 		start_heavy(s);
 	} else if (now >= s->next_light && s->election.state == SM_STANDBY) {
 		s->phase = PHASE_POLL;
@@ -547,6 +557,7 @@ static const struct {
 } phases[PHASE_COUNT] = {
 	[PHASE_IDLE] = { "idle", idle },
 	[PHASE_LIGHT] = { "light", after_light },
+	[PHASE_LOOK] = { "trap", after_look },
 	[PHASE_POLL] = { "standby", after_poll },
 	[PHASE_DISCOVER] = { "discover", after_discover },
 	[PHASE_ELECTION] = { "other-sms", after_election },
@@ -564,6 +575,9 @@ static const struct {
 
 static bool waits(const struct sweep *s)
 {
+	if (s->phase == PHASE_LOOK && changes_look_found(&s->changes)) {
+		return false;
+	}
 	return smp_pending(s->sm.smp) > 0 ||
 	       (s->phase == PHASE_TABLES && sm_now(&s->sm) < s->drain_until) ||
 	       (s->phase == PHASE_ROUTE && routes_busy(&s->routes));
@@ -643,6 +657,9 @@ static uint64_t next_deadline(const struct sweep *s)
 	}
 	if (s->phase == PHASE_IDLE) {
 		at = earliest(at, earliest(s->next_light, s->retry_at));
+		if (s->election.state != SM_STANDBY) {
+			at = earliest(at, changes_deadline(&s->changes));
+		}
 		at = client_tables_wanted(s) ? earliest(at, s->client_tables.next) : at;
 		at = s->sm.want_heavy ? 0 : at;
 	}

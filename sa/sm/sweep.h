@@ -22,7 +22,8 @@ struct transport;
  *
  *   IDLE --timer--> LIGHT --nothing changed--> IDLE
  *     |               '--change--.
- *     '--trap, request, SIGHUP---+--> DISCOVER -> ELECTION --we are master--.
+ *     |--trap--> LOOK --change---+
+ *     '--request, SIGHUP---------+--> DISCOVER -> ELECTION --we are master--.
  *                                                    |                      |
  *                             STANDBY <--another is--'                      v
  *           .----------------------------------------- READ_TABLES <---- assign LIDs
@@ -91,6 +92,7 @@ struct sweep_status {
 	uint64_t smps_sent, smp_timeouts, smp_retries;
 	uint32_t switches, hosts, unreachable_nodes;
 	uint32_t cache_hits, cache_misses; /*!< of the unicast routing cache */
+	uint64_t forged_traps; /*!< that the fabric disagreed with */
 	uint64_t port_sets, lft_sets, mft_sets, bounces; /*!< since the start: PortInfo and LFT blocks sent, links restarted */
 };
 

@@ -248,12 +248,12 @@ void tap_init(struct tap *tap, struct sweep_fixture *r)
 	r->transport = &tap->t;
 }
 
-void tap_bring(struct tap *tap, struct sweep_fixture *r, uint8_t mgmt_class,
-               uint8_t method, uint16_t attr, size_t len)
+static void bring(struct tap *tap, struct sweep_fixture *r, uint32_t from,
+                  uint8_t mgmt_class, uint8_t method, uint16_t attr, size_t len)
 {
 	tap->in_msg = (struct mad_msg){ .mgmt_class = mgmt_class, .len = len };
 	tap->in_msg.addr.directed = mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE;
-	tap->in_msg.addr.lid = 77;
+	tap->in_msg.addr.lid = from;
 	tap->in[0] = 1;
 	tap->in[1] = mgmt_class;
 	tap->in[2] = 1;
@@ -263,4 +263,16 @@ void tap_bring(struct tap *tap, struct sweep_fixture *r, uint8_t mgmt_class,
 	while (tap->has_in) {
 		ck_assert_int_eq(sweep_run_once(r->sweep), E_OK);
 	}
+}
+
+void tap_bring(struct tap *tap, struct sweep_fixture *r, uint8_t mgmt_class,
+               uint8_t method, uint16_t attr, size_t len)
+{
+	bring(tap, r, 77, mgmt_class, method, attr, len);
+}
+
+void tap_bring_from(struct tap *tap, struct sweep_fixture *r, uint32_t lid,
+                    uint8_t mgmt_class, uint8_t method, uint16_t attr)
+{
+	bring(tap, r, lid, mgmt_class, method, attr, MAD_BYTES);
 }

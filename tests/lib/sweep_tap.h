@@ -64,6 +64,10 @@ void tap_init(struct tap *tap, struct sweep_fixture *r);
 void tap_bring(struct tap *tap, struct sweep_fixture *r, uint8_t mgmt_class,
                uint8_t method, uint16_t attr, size_t len);
 
+/* The same with the LID that sent it. */
+void tap_bring_from(struct tap *tap, struct sweep_fixture *r, uint32_t lid,
+                    uint8_t mgmt_class, uint8_t method, uint16_t attr);
+
 /*! \brief Records from now on what the sweep of this fixture does; earlier events are forgotten. */
 void tap_record(struct tap *tap, const struct sweep_fixture *r);
 

@@ -73,72 +73,271 @@ START_TEST(sm_info_set)
 }
 END_TEST
 
-/* What is behind the head of a Notice: set before trap() is called. */
-static struct {
-	uint32_t lid, mask;
+/* A trap as a node would send it: set what differs before send_trap() is called. */
+static struct trap {
+	unsigned number;
+	uint32_t issuer, sender, about; /* LIDs */
+	uint32_t mask;
+	uint8_t port;
 	bool other;
 } told;
 
-static void trap(unsigned number)
+static void send_trap(void)
 {
 	memset(tap.in, 0, sizeof(tap.in));
-	field_set(tap.in + 64, NTC_144_LID, told.lid);
-	field_set(tap.in + 64, NTC_144_CAPABILITY_MASK, told.mask);
-	field_set(tap.in + 64, NTC_144_OTHER_CHANGES, told.other);
 	field_set(tap.in + 64, NTC_IS_GENERIC, 1);
-	field_set(tap.in + 64, NTC_TRAP_NUMBER, number);
-	field_set(tap.in + 64, NTC_ISSUER_LID, 77);
-	tap_bring(&tap, fixture, UMAD_CLASS_SUBN_LID_ROUTED, UMAD_METHOD_TRAP,
-	          UMAD_ATTR_NOTICE, MAD_BYTES);
+	field_set(tap.in + 64, NTC_TRAP_NUMBER, told.number);
+	field_set(tap.in + 64, NTC_ISSUER_LID, told.issuer);
+	if (told.number == 128) {
+		field_set(tap.in + 64, NTC_128_LID, told.about);
+	} else {
+		field_set(tap.in + 64, NTC_144_LID, told.about);
+		field_set(tap.in + 64, NTC_144_CAPABILITY_MASK, told.mask);
+		field_set(tap.in + 64, NTC_144_OTHER_CHANGES, told.other);
+	}
+	if (told.number >= 129 && told.number <= 131) {
+		field_set(tap.in + 64, NTC_129_PORT, told.port);
+	}
+	tap_bring_from(&tap, fixture, told.sender, UMAD_CLASS_SUBN_LID_ROUTED,
+	               UMAD_METHOD_TRAP, UMAD_ATTR_NOTICE);
 }
 
+/* An honest trap of a LID about itself. */
+static void trap(unsigned number, uint32_t lid)
+{
+	told = (struct trap){
+		.number = number, .issuer = lid, .sender = lid, .about = lid
+	};
+	send_trap();
+}
+
+static uint32_t lid_of(uint32_t port)
+{
+	return (uint32_t)fixture_peek(fixture, port, PI_LID);
+}
+
+static uint32_t switch_lid(uint32_t sw)
+{
+	return lid_of(fixture->g->nodes[fixture->g->switches[sw]].first_port);
+}
+
+/* The LID of a host that is not ours. */
+static uint32_t host_port(void)
+{
+	for (uint32_t i = 0; i < fixture->g->n_end_ports; i++) {
+		uint32_t port = fixture->g->end_ports[i];
+
+		if (fixture->g->ports[port].num != 0 && port != fixture->g->sm_port) {
+			return port;
+		}
+	}
+	return GRAPH_NONE;
+}
+
+/* The first cable between switches, from its lower end. */
+static const struct port *switch_cable(void)
+{
+	const struct graph *g = fixture->g;
+
+	for (uint32_t i = 0; i < g->n_ports; i++) {
+		const struct port *p = &g->ports[i];
+
+		if (p->peer != GRAPH_NONE && g->nodes[p->node].type == NODE_SWITCH &&
+		    g->nodes[g->ports[p->peer].node].type == NODE_SWITCH) {
+			return p;
+		}
+	}
+	ck_abort_msg("no cable between switches");
+	return NULL;
+}
+
+static void set_cable(const struct port *p, bool up)
+{
+	ck_assert_int_eq(
+		sim_set_link(fixture->sim, fixture->g->nodes[p->node].guid, p->num, up),
+		E_OK);
+}
+
+/* A port has another PortInfo than the subnet manager has read. */
+static uint32_t changed_lid, changed_bits;
+
+static void change_mask(uint8_t *mad)
+{
+	uint8_t *data = mad + SMP_DATA_AT;
+
+	if (field_get(mad, MAD_METHOD) == UMAD_METHOD_GET_RESP &&
+	    field_get(mad, MAD_ATTR_ID) == UMAD_SM_ATTR_PORT_INFO &&
+	    field_get(data, PI_LID) == changed_lid) {
+		field_set(data, PI_CAPABILITY_MASK,
+		          field_get(data, PI_CAPABILITY_MASK) ^ changed_bits);
+	}
+}
+
+/* Every trap is repressed. A sweep follows if something changed and sweep_on_trap is on. */
 /* clang-format off */
 static const struct {
 	unsigned number;
-	bool sweep_on_trap, sweeps;
+	bool sweep_on_trap, changes, sweeps;
 } traps[] = {
-	{ 128, true,  true },
-	{ 144, true,  true },
-	{ 128, false, false },
-	{ 144, false, false },
-	{ 129, true,  false },
-	{ 257, true,  false },
+	{ 128, true,  true,  true },
+	{ 128, true,  false, false },
+	{ 128, false, true,  false },
+	{ 144, true,  true,  true },
+	{ 144, true,  false, false },
+	{ 144, false, true,  false },
+	{ 129, true,  true,  false },
+	{ 257, true,  true,  false },
 };
 /* clang-format on */
 
 START_TEST(repressed)
 {
+	uint32_t lid;
+
 	fixture->config.sweep_on_trap = traps[_i].sweep_on_trap;
 	fixture->config.sweep_interval = 0;
 	up();
+	fixture_run_ms(fixture, 3000);
+	lid = traps[_i].number == 128 ? switch_lid(0) : lid_of(host_port());
+	if (traps[_i].changes && traps[_i].number == 128) {
+		set_cable(switch_cable(), false);
+	} else if (traps[_i].changes && traps[_i].number == 144) {
+		changed_lid = lid;
+		changed_bits = 1 << 19;
+		tap.in_filter = change_mask;
+	}
 	tap.n_out = 0;
-	trap(traps[_i].number);
-	ck_assert_uint_eq(tap.n_out, 1);
+	trap(traps[_i].number, lid);
+	ck_assert_uint_ge(tap.n_out, 1);
 	ck_assert_uint_eq(tap.out[3], UMAD_METHOD_TRAP_REPRESS);
-	ck_assert_uint_eq(tap.out_msg.addr.lid, 77);
+	ck_assert_uint_eq(tap.out_msg.addr.lid, lid);
 	ck_assert_uint_eq(field_get(tap.out + 64, NTC_TRAP_NUMBER), traps[_i].number);
 	fixture_run_ms(fixture, 3000);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps,
 	                  1u + traps[_i].sweeps);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->forged_traps, 0);
+}
+END_TEST
+
+/* What the fabric disagrees with. */
+enum { NOBODY = 999 };
+
+static struct trap forged_trap(int kind)
+{
+	uint32_t sw = switch_lid(0), other = switch_lid(1), host = lid_of(host_port());
+
+	switch (kind) {
+	case 0: return (struct trap){ 128, NOBODY, NOBODY, NOBODY, 0, 0, false };
+	case 1: return (struct trap){ 128, NOBODY, host, NOBODY, 0, 0, false };
+	case 2: return (struct trap){ 128, sw, host, sw, 0, 0, false };
+	case 3: return (struct trap){ 128, host, host, host, 0, 0, false };
+	case 4: return (struct trap){ 128, sw, sw, other, 0, 0, false };
+	case 5: return (struct trap){ 144, host, host, sw, 0, 0, true };
+	case 6: return (struct trap){ 144, sw, host, sw, 0, 0, true };
+	case 7: return (struct trap){ 129, host, host, host, 0, 77, false };
+	case 8: return (struct trap){ 64, host, host, host, 0, 0, false };
+	case 9: return (struct trap){ 257, sw, host, sw, 0, 0, false };
+	default: return (struct trap){ 128, 0, 0, 0, 0, 0, false };
+	}
+}
+
+enum { FORGED_KINDS = 11 };
+
+/* Forged traps, 10 each second, have no effect but an answer and a count, also while
+ * PortStateChange is set on the switches. */
+START_TEST(forged)
+{
+	fixture->config.sweep_interval = 0;
+	up();
+	fixture_run_ms(fixture, 1000);
+	uint64_t smps = sweep_status(fixture->sweep)->smps_sent;
+	tap.n_out = 0;
+	for (unsigned i = 0; i < 100; i++) {
+		told = forged_trap(_i);
+		send_trap();
+		fixture_run_ms(fixture, 100);
+	}
+	ck_assert_uint_eq(tap.n_out, 100);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->smps_sent, smps);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->forged_traps, 100);
+}
+END_TEST
+
+/* How often a sender may have been looked at since: it waits longer and longer, up to 5 s. */
+static uint64_t looks_since(uint64_t start_ms)
+{
+	return 9 + (fixture_now(fixture) - start_ms) / 5000;
+}
+
+/* An honest sender that says so again and again costs an SMP or two now and then. */
+START_TEST(insisting)
+{
+	fixture->config.sweep_interval = 0;
+	up();
+	fixture_run_ms(fixture, 1000);
+	trap(128, switch_lid(0)); /* clears PortStateChange */
+	fixture_run_ms(fixture, 10000);
+	uint64_t smps = sweep_status(fixture->sweep)->smps_sent;
+	uint64_t start = fixture_now(fixture);
+	uint32_t lid = _i == 0 ? switch_lid(0) : lid_of(host_port());
+	for (unsigned i = 0; i < 1000; i++) {
+		trap(_i == 0 ? 128 : 144, lid);
+		fixture_run_ms(fixture, 10);
+	}
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
+	ck_assert_uint_ge(sweep_status(fixture->sweep)->smps_sent, smps + 1);
+	ck_assert_uint_le(sweep_status(fixture->sweep)->smps_sent,
+	                  smps + 2 * looks_since(start));
+}
+END_TEST
+
+/* A cable that goes out and in 150 times: few sweeps, and the last one sees it as it is.
+ * Both ends tell of it. */
+START_TEST(flapping)
+{
+	const struct port *p = switch_cable();
+
+	fixture->config.sweep_interval = 0;
+	up();
+	fixture_run_ms(fixture, 1000);
+	uint64_t start = fixture_now(fixture);
+	for (unsigned i = 0; i < 150; i++) {
+		set_cable(p, i % 2 != 0);
+		fixture_run_ms(fixture, 50);
+	}
+	set_cable(p, _i != 0);
+	fixture_run_ms(fixture, 20000);
+	ck_assert_uint_ge(sweep_status(fixture->sweep)->heavy_sweeps, 3);
+	ck_assert_uint_le(sweep_status(fixture->sweep)->heavy_sweeps,
+	                  1 + 2 * looks_since(start));
+	ck_assert_uint_eq(
+		fixture_peek(fixture, (uint32_t)(p - fixture->g->ports), PI_PORT_STATE),
+		_i ? PORT_ACTIVE : PORT_DOWN);
+	ck_assert(sweep_status(fixture->sweep)->up);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->forged_traps, 0);
+}
+END_TEST
+
+/* One cable, two traps, one sweep. */
+START_TEST(both_ends)
+{
+	const struct port *p = switch_cable();
+
+	fixture->config.sweep_interval = 0;
+	up();
+	fixture_run_ms(fixture, 1000);
+	trap(128, switch_lid(0)); /* clears PortStateChange of one end only */
+	fixture_run_ms(fixture, 10000);
+	for (unsigned i = 0; i < 2; i++) {
+		set_cable(p, i != 0);
+		fixture_run_ms(fixture, 10000);
+		ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 2 + i);
+	}
 }
 END_TEST
 
 enum { IS_SM = 1 << 1, OTHER_BIT = 1 << 19 };
-
-/* clang-format off */
-static const struct {
-	uint32_t flips; /* bits of the CapabilityMask that the trap tells otherwise */
-	bool foreign, other;
-	bool sweeps;
-} own_traps[] = {
-	{ 0,                 false, false, false }, /* the bit as we set it at the start */
-	{ IS_SM,             false, false, false },
-	{ OTHER_BIT,         false, false, true },
-	{ IS_SM | OTHER_BIT, false, false, true },
-	{ 0,                 false, true,  true },
-	{ 0,                 true,  false, true },
-};
-/* clang-format on */
 
 static uint32_t mask_published(void)
 {
@@ -157,24 +356,35 @@ static uint32_t mask_published(void)
 	return mask;
 }
 
-/* Our own IsSM bit is no reason to sweep; what else changed on our port is, and an SM
- * elsewhere. */
-START_TEST(own_is_sm)
+/* Our own IsSM bit is no reason to sweep; what else changed on our port is. */
+/* clang-format off */
+static const struct {
+	uint32_t flips; /* bits of the CapabilityMask that changed */
+	bool sweeps;
+} own_traps[] = {
+	{ 0,                 false },
+	{ IS_SM,             false },
+	{ OTHER_BIT,         true },
+	{ IS_SM | OTHER_BIT, true },
+};
+/* clang-format on */
+
+START_TEST(own_capabilities)
 {
 	fixture->config.sweep_interval = 0;
 	up();
-	uint32_t sm_lid = (uint32_t)fixture_peek(fixture, fixture->g->sm_port, PI_LID);
-
-	told.lid = sm_lid + own_traps[_i].foreign;
-	told.mask = mask_published() ^ own_traps[_i].flips;
-	told.other = own_traps[_i].other;
-	trap(144);
-	ck_assert_uint_eq(tap.out[3], UMAD_METHOD_TRAP_REPRESS);
 	fixture_run_ms(fixture, 3000);
+	uint32_t sm_lid = lid_of(fixture->g->sm_port), mask = mask_published();
+
+	changed_lid = sm_lid;
+	changed_bits = own_traps[_i].flips;
+	tap.in_filter = change_mask;
+	trap(144, sm_lid);
+	fixture_run_ms(fixture, 3000);
+	ck_assert_uint_eq(tap.out[3], UMAD_METHOD_TRAP_REPRESS);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps,
 	                  1u + own_traps[_i].sweeps);
-	/* we are one, whatever was told of the time before we said so */
-	ck_assert_uint_eq(mask_published() & IS_SM, IS_SM);
+	ck_assert_uint_eq(mask_published(), mask ^ own_traps[_i].flips);
 }
 END_TEST
 
@@ -187,46 +397,58 @@ START_TEST(own_is_sm_late)
 	                 E_OK);
 	fixture_heavy(fixture, 1);
 	ck_assert_uint_eq(mask_published() & IS_SM, 0);
-	told.lid = (uint32_t)fixture_peek(fixture, fixture->g->sm_port, PI_LID);
-	told.mask = mask_published() | IS_SM;
-	told.other = false;
-	trap(144);
+	ck_assert_int_eq(fixture->transport->ops->set_issm(fixture->transport, true),
+	                 E_OK);
+	trap(144, lid_of(fixture->g->sm_port));
 	fixture_run_ms(fixture, 3000);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
-	ck_assert_uint_eq(mask_published(), told.mask);
+	ck_assert_uint_eq(mask_published() & IS_SM, IS_SM);
 }
 END_TEST
 
-/* The trap comes while the first sweep is on its way, for a LID of the life before. */
-START_TEST(own_is_sm_early)
+/* A trap comes while the first sweep is on its way, from a LID of the life before, or from
+ * one that nobody has. */
+START_TEST(early)
 {
 	fixture->config.sweep_interval = 0;
 	up();
-	told.lid = (uint32_t)fixture_peek(fixture, fixture->g->sm_port, PI_LID) +
-	           (unsigned)_i;
-	told.mask = mask_published();
-	told.other = false;
+	uint32_t lid = _i ? NOBODY : lid_of(fixture->g->sm_port);
 	fixture_stop(fixture);
 	fixture_start(fixture);
-	trap(144);
+	trap(144, lid);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 0);
 	fixture_run_ms(fixture, 5000);
-	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1u + (unsigned)_i);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
 }
 END_TEST
 
-/* A burst during a sweep makes one more sweep, not many. */
+/* Traps of very many LIDs before the first sweep has ended make one more sweep. */
+START_TEST(early_flood)
+{
+	fixture->config.sweep_interval = 0;
+	fixture_start(fixture);
+	for (unsigned i = 0; i < 100; i++) {
+		trap(128, 1000 + i);
+	}
+	fixture_run_ms(fixture, 5000);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 2);
+}
+END_TEST
+
+/* A burst makes one sweep, not many. */
 START_TEST(burst)
 {
 	fixture->config.sweep_interval = 0;
 	up();
+	fixture_run_ms(fixture, 1000);
+	tap.n_out = 0;
+	set_cable(switch_cable(), false);
 	for (unsigned i = 0; i < 50; i++) {
-		trap(128);
+		trap(128, switch_lid(i % 2));
 	}
 	fixture_run_ms(fixture, 3000);
-	ck_assert_uint_eq(tap.n_out, 50);
-	ck_assert_uint_le(sweep_status(fixture->sweep)->heavy_sweeps, 3);
-	ck_assert_uint_ge(sweep_status(fixture->sweep)->heavy_sweeps, 2);
+	ck_assert_uint_ge(tap.n_out, 50);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 2);
 }
 END_TEST
 
@@ -360,9 +582,15 @@ TEST_SUITE(sweep_agent)
 	tcase_add_loop_test(t, sm_info, 0, 2);
 	tcase_add_test(t, sm_info_set);
 	tcase_add_loop_test(t, repressed, 0, sizeof(traps) / sizeof(traps[0]));
-	tcase_add_loop_test(t, own_is_sm, 0, sizeof(own_traps) / sizeof(own_traps[0]));
+	tcase_add_loop_test(t, forged, 0, FORGED_KINDS);
+	tcase_add_loop_test(t, insisting, 0, 2);
+	tcase_add_loop_test(t, flapping, 0, 2);
+	tcase_add_test(t, both_ends);
+	tcase_add_loop_test(t, own_capabilities, 0,
+	                    sizeof(own_traps) / sizeof(own_traps[0]));
 	tcase_add_test(t, own_is_sm_late);
-	tcase_add_loop_test(t, own_is_sm_early, 0, 2);
+	tcase_add_loop_test(t, early, 0, 2);
+	tcase_add_test(t, early_flood);
 	tcase_add_test(t, burst);
 	tcase_add_test(t, nonsense);
 	tcase_add_loop_test(t, another_master, 0, 2);
