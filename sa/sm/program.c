@@ -101,17 +101,25 @@ static uint64_t sm_sl(const struct port_plan *a)
 	return lane_of(lanes, sw, a->p->sm_lid);
 }
 
+/* Who a port is and who manages it. It is never taken from an answer: one that lies would
+ * end in a port that hears nobody any more, because it has a M_Key that nobody knows. */
+static void plan_identity(const struct program *p, uint32_t port, uint8_t *want)
+{
+	struct lid_range range = p->lids->of[port];
+
+	field_set(want, PI_M_KEY, p->config->m_key);
+	field_set(want, PI_GID_PREFIX, p->config->subnet_prefix);
+	field_set(want, PI_LID, range.base);
+	field_set(want, PI_LMC, range.lmc);
+	field_set(want, PI_MASTER_SM_LID, p->sm_lid);
+}
+
 static void plan_end_port(struct port_plan *a)
 {
 	const struct config *c = a->p->config;
-	struct lid_range range = a->p->lids->of[a->port];
 	bool new_sm = field_get(a->now, PI_MASTER_SM_LID) != a->p->sm_lid;
 
-	field_set(a->want, PI_M_KEY, c->m_key);
-	field_set(a->want, PI_GID_PREFIX, c->subnet_prefix);
-	field_set(a->want, PI_LID, range.base);
-	field_set(a->want, PI_LMC, range.lmc);
-	field_set(a->want, PI_MASTER_SM_LID, a->p->sm_lid);
+	plan_identity(a->p, a->port, a->want);
 	field_set(a->want, PI_MASTER_SM_SL, sm_sl(a));
 	field_set(a->want, PI_SUBNET_TIMEOUT, c->subnet_timeout);
 	if ((new_sm || a->p->reregister) && !on_switch(a) &&
@@ -364,6 +372,9 @@ int program_states(struct program *p, unsigned state)
 		}
 		memcpy(want, disc_port_of(p->disc, i)->info, sizeof(want));
 		if (field_get(want, PI_PORT_STATE) == state - 1) {
+			if (graph_is_end_port(g, i)) {
+				plan_identity(p, i, want);
+			}
 			send_port(p, i, want, state);
 		}
 	}

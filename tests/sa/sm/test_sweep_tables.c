@@ -134,6 +134,37 @@ START_TEST(lossy)
 }
 END_TEST
 
+/* A host answers nonsense while its cable goes out and in. A lie about its M_Key must not be
+ * written into the port, which would then hear nobody any more. */
+START_TEST(lie_about_m_key)
+{
+	uint32_t host, cable;
+
+	fixture = fixture_bring_up("ft2 4 2 2", (uint32_t)_i, 0);
+	fixture_up(fixture);
+	host = fixture->g->end_ports[fixture->g->n_end_ports - 1];
+	cable = fixture->g->ports[host].peer;
+	sim_set_hostile(fixture->sim, fixture->g->nodes[fixture->g->ports[host].node].guid,
+	                true);
+	for (unsigned k = 0; k < 10; k++) {
+		const struct port *p = &fixture->g->ports[cable];
+
+		sim_set_link(fixture->sim, fixture->g->nodes[p->node].guid, p->num,
+		             k % 2);
+		fixture_run_ms(fixture, 1000);
+	}
+	sim_set_hostile(fixture->sim, fixture->g->nodes[fixture->g->ports[host].node].guid,
+	                false);
+	sweep_request_heavy(fixture->sweep);
+	fixture_run_ms(fixture, 60000);
+	fixture_up(fixture);
+	ck_assert_uint_eq(fixture_peek(fixture, host, PI_M_KEY), 0);
+	ck_assert_uint_eq(fixture_peek(fixture, host, PI_PORT_STATE), PORT_ACTIVE);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->hosts,
+	                  fixture->g->n_end_ports - fixture->g->n_switches);
+}
+END_TEST
+
 TEST_SUITE(sweep_tables)
 {
 	TCase *tc = tcase_create("tables");
@@ -144,5 +175,6 @@ TEST_SUITE(sweep_tables)
 	tcase_add_test(tc, own_sm_info);
 	tcase_add_test(tc, read_once);
 	tcase_add_loop_test(tc, lossy, 0, 4);
+	tcase_add_loop_test(tc, lie_about_m_key, 0, 12);
 	suite_add_tcase(suite, tc);
 }
