@@ -17,6 +17,7 @@
 #include "routing/proof/proof.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/smp.h"
+#include "sa/sm/sm.h"
 #include "tests/sim/simulate.h"
 
 enum { LFT_ENTRIES = 64 };
@@ -77,9 +78,9 @@ bool *find_reached(const struct run *r, struct arena *a)
 	return reached;
 }
 
-/* The fabric as it is now, LIDs as they stand in the ports. */
+/* The fabric as it is now, LIDs as they stand in the ports; links of this state and above. */
 static struct graph *live_fabric(const struct run *r, const bool *reached,
-                                 struct arena *a)
+                                 unsigned state, struct arena *a)
 {
 	const struct graph *g = r->g;
 	uint32_t *at = arena_array(a, g->n_nodes, sizeof(*at));
@@ -111,7 +112,8 @@ static struct graph *live_fabric(const struct run *r, const bool *reached,
 
 		if (p->peer == GRAPH_NONE || p->peer < i || r->cut[i] ||
 		    r->cut[p->peer] || !reached[p->node] ||
-		    !reached[g->ports[p->peer].node]) {
+		    !reached[g->ports[p->peer].node] || state_in(r, i) < state ||
+		    state_in(r, p->peer) < state) {
 			continue;
 		}
 		if (graph_connect(x, graph_port(x, at[p->node], p->num),
@@ -175,6 +177,47 @@ static bool check_lids(struct run *r, const bool *reached)
 	return true;
 }
 
+/* Have routes had one lane so far, and did the present transition find a safe order? */
+static bool promises_no_credit_loop(struct run *r)
+{
+	const struct job *j = sweep_job(r->sweep);
+	const struct transition *t = j != NULL ? &j->transition : NULL;
+
+	if (j != NULL && j->route.used != NULL &&
+	    (j->route.out.lanes.n > 1 || j->route.out.lanes.rule != NULL)) {
+		r->several_lanes = true;
+	}
+	return !r->several_lanes && r->config.transition == TRANSITION_SAFE &&
+	       !(t != NULL && t->stage != NULL && t->n_stages == 1 && t->withdrawn == 0 &&
+	         t->why.text[0] != '\0');
+}
+
+/* Packets travel over active links alone. A deaf switch keeps its old routes, which nobody
+ * can change. */
+static bool check_credit_loops(struct run *r, const bool *reached, struct arena *a)
+{
+	struct graph *x = live_fabric(r, reached, PORT_ARMED, a);
+	struct diags *d = arena_alloc(a, sizeof(*d));
+	struct lids lids;
+	struct lft lft;
+	struct proof p;
+
+	diags_init(d, a);
+	for (uint32_t i = 0; i < r->g->n_nodes; i++) {
+		if (r->deaf[i]) {
+			return true;
+		}
+	}
+	if (x == NULL || lids_as_found(x, a, d, &lids) != E_OK) {
+		return true;
+	}
+	if (tables_in(r, x, &lids, a, &lft) != E_OK ||
+	    proof_run(x, &lids, &lft, NULL, a, &p) != E_OK) {
+		return run_fail(r, "the tables cannot be read");
+	}
+	return p.credit_loops == 0 || run_fail(r, "%s", proof_text(&p, x, a));
+}
+
 bool check_tables(struct run *r, bool settled)
 {
 	if (r->misled && !settled) {
@@ -183,7 +226,7 @@ bool check_tables(struct run *r, bool settled)
 
 	struct arena *a = arena_new();
 	const bool *reached = find_reached(r, a);
-	struct graph *x = live_fabric(r, reached, a);
+	struct graph *x = live_fabric(r, reached, PORT_DOWN, a);
 	struct diags *d = arena_alloc(a, sizeof(*d));
 	struct lids lids;
 	struct lft lft;
@@ -210,6 +253,9 @@ bool check_tables(struct run *r, bool settled)
 	} else if (settled && !proof_reaches(&p)) {
 		good = run_fail(r, "%s", proof_text(&p, x, a));
 	}
+	good = good && (!promises_no_credit_loop(r) || check_credit_loops(r, reached, a));
+	good = good && (!settled || (clients_check_paths(r, x, &lids, &lft) &&
+	                             clients_check_services(r)));
 	for (uint32_t i = 0; settled && good && i < r->g->n_end_ports; i++) {
 		uint32_t port = r->g->end_ports[i];
 

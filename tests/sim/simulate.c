@@ -11,11 +11,13 @@
  *
  * Invariants while faults happen: no two end ports of the fabric have the same LID, a
  * port that the subnet manager has brought up keeps its LID for life, and the tables of the
- * switches never have a forwarding loop, also not while they are being sent.
+ * switches never have a forwarding loop, also not while they are being sent, and no credit
+ * loop over active links as long as the routing has one lane.
  *
  * When the faults stop, the subnet manager has to bring all that it can reach to ACTIVE, with
  * routes between all hosts, no forwarding loop and no credit loop in the tables that stand
- * in the switches.
+ * in the switches. The SA has to answer what stands there, and to know all services whose
+ * registration it has acknowledged, also those from before a kill.
  *
  * With --nonsense MADs are also late, duplicate and corrupted, nodes answer nonsense or with
  * the GUIDs of others, ports lose their LIDs, and the wall clock steps. A subnet manager that
@@ -138,14 +140,15 @@ static bool start_sm(struct run *r)
 	r->deps.engines = &r->engines;
 	r->deps.single_thread = true;
 	r->deps.wall_clock = wall_clock;
-	return sweep_new(&r->deps, &r->sweep) == E_OK ||
-	       run_fail(r, "the subnet manager does not start");
+	return clients_open(r) && (sweep_new(&r->deps, &r->sweep) == E_OK ||
+	                           run_fail(r, "the subnet manager does not start"));
 }
 
 /* As a kill would: nothing is finished, only what was committed stays. */
 static void kill_sm(struct run *r)
 {
 	sweep_free(r->sweep);
+	clients_close(r);
 	snap_writer_close(r->snap);
 	state_close(r->state);
 	arena_free(r->daemon);
@@ -399,7 +402,12 @@ static bool do_event(struct run *r, const struct event *e)
 	case EVENT_LOSS:
 		sim_set_drop(r->sim, e->what % 3 == 0 ? 0 : e->what % 100000);
 		return true;
-	case EVENT_KILL: kill_sm(r); return start_sm(r);
+	case EVENT_KILL:
+		if (!clients_register(r, e->what)) {
+			return false;
+		}
+		kill_sm(r);
+		return start_sm(r);
 	case EVENT_HEAVY: sweep_request_heavy(r->sweep); return true;
 	case EVENT_NOISE: make_noise(r, e->what); return true;
 	case EVENT_HOSTILE:

@@ -11,6 +11,7 @@
 #include "routing/route.h"
 #include "sa/sim/sim.h"
 #include "sa/sm/sweep.h"
+#include "tests/sim/clients.h"
 
 /*!
  * One run of the simulation: a fabric, a schedule of faults and the subnet manager on it.
@@ -60,6 +61,7 @@ struct run {
 	struct snap_writer *snap;
 	struct sweep_deps deps;
 	struct sweep *sweep;
+	struct clients clients;
 	struct event event[EVENTS_MAX];
 	unsigned n_events;
 	bool *cut;     /* [g->n_ports] cable pulled at this port */
@@ -71,6 +73,7 @@ struct run {
 	/* The subnet manager was told something false and may still believe it: tables in
 	 * between prove nothing. The run must end well all the same. */
 	bool misled;
+	bool several_lanes; /* were routed with at some time */
 	char failure[400];
 };
 

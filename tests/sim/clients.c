@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Clients of the SA in a simulation. Requests are answered on the spot, without the thread of
+ * the SA, so that a run depends on its seed alone; records are on disk before they are
+ * acknowledged, as with the SA.
+ */
+#include "tests/sim/clients.h"
+
+#include <string.h>
+
+#include <infiniband/umad_sa.h>
+#include <infiniband/umad_sm.h>
+#include <infiniband/umad_types.h>
+
+#include "conf/base/err.h"
+#include "db/reader.h"
+#include "db/snapshot.h"
+#include "db/state.h"
+#include "routing/graph/lids.h"
+#include "routing/graph/tables.h"
+#include "sa/mad/fields.h"
+#include "sa/mad/transport.h"
+#include "sa/server/answer.h"
+#include "sa/store/store.h"
+#include "tests/sim/simulate.h"
+
+/* IBA vol. 1, 15.2: bytes of a request, component bits. */
+enum {
+	AT_COMPONENTS = 48 * 8,
+	AT_DATA = 56 * 8,
+	SERVICE_ID = 0x1,
+	SERVICE_GID = 0x2,
+	PATH_DLID = 0x10,
+	PATH_SLID = 0x20,
+	PATH_NUMB = 0x1000
+};
+
+bool clients_open(struct run *r)
+{
+	struct clients *c = &r->clients;
+
+	return (store_new(r->state, r->deps.wall_clock(), &c->store) == E_OK &&
+	        snap_reader_local(r->snap, &c->reader) == E_OK) ||
+	       run_fail(r, "the records of clients cannot be read");
+}
+
+void clients_close(struct run *r)
+{
+	store_free(r->clients.store);
+	snap_reader_close(r->clients.reader);
+	r->clients.store = NULL;
+	r->clients.reader = NULL;
+}
+
+static void begin(uint8_t *mad, uint8_t method, uint16_t attr, uint64_t components)
+{
+	memset(mad, 0, MAD_BYTES);
+	field_set(mad, MAD_BASE_VERSION, UMAD_BASE_VERSION);
+	field_set(mad, MAD_MGMT_CLASS, UMAD_CLASS_SUBN_ADM);
+	field_set(mad, MAD_CLASS_VERSION, UMAD_SA_CLASS_VERSION);
+	field_set(mad, MAD_METHOD, method);
+	field_set(mad, MAD_ATTR_ID, attr);
+	field_set(mad, AT_COMPONENTS, 64, components);
+}
+
+/* Asks as the port with a LID. \return MAD status, -1: no answer. */
+static int ask(struct run *r, uint32_t lid, const uint8_t *mad, struct sa_reply *reply)
+{
+	const struct sa_limits limits = { .sa_key = r->config.sa_key };
+	const struct mad_addr from = { .lid = lid, .qpn = 1 };
+	int ret = snap_pin(r->clients.reader);
+
+	if (ret == E_OK) {
+		ret = sa_serve(r->clients.reader, r->clients.store, &limits, mad,
+		               MAD_BYTES, &from, reply);
+	}
+	return ret == E_OK ? reply->status : -1;
+}
+
+static void on_disk(void *ctx, int ret)
+{
+	*(int *)ctx = ret;
+}
+
+bool clients_register(struct run *r, uint32_t what)
+{
+	const struct graph *g = r->g;
+	struct clients *c = &r->clients;
+	const struct port *p = &g->ports[g->end_ports[what % g->n_end_ports]];
+	struct snap_end end;
+	struct sa_reply reply = { 0 };
+	struct state_batch *batch;
+	uint64_t id = UINT64_C(0x1000) + c->n;
+	uint8_t mad[MAD_BYTES];
+	int settled = -1;
+
+	if (c->n == SERVICES_MAX || snap_pin(c->reader) != E_OK ||
+	    snap_port_guid(c->reader, p->guid, &end) != E_OK) {
+		snap_unpin(c->reader);
+		return true; /* nobody to ask, or the SA does not know the host yet */
+	}
+	begin(mad, UMAD_METHOD_SET, UMAD_SA_ATTR_SERVICE_REC, SERVICE_ID | SERVICE_GID);
+	field_set(mad, AT_DATA, 64, id);
+	field_set(mad, AT_DATA + 64, 64, r->config.subnet_prefix);
+	field_set(mad, AT_DATA + 128, 64, p->guid);
+	if (ask(r, end.base_lid, mad, &reply) == 0) {
+		batch = store_take_changes(c->store);
+		if (batch != NULL) {
+			state_batch_commit(r->state, batch, on_disk, &settled);
+			state_flush(r->state);
+		}
+		if (settled != E_OK) {
+			run_fail(r, "service 0x%lx is not on disk", (unsigned long)id);
+		} else {
+			c->service[c->n++] = id;
+		}
+	}
+	snap_unpin(c->reader);
+	sa_reply_done(&reply);
+	return r->failure[0] == '\0';
+}
+
+bool clients_check_services(struct run *r)
+{
+	struct clients *c = &r->clients;
+	struct sa_reply reply = { 0 };
+	struct snap_end end;
+	uint8_t mad[MAD_BYTES];
+	bool good = snap_pin(c->reader) == E_OK &&
+	            snap_port_guid(c->reader, r->g->ports[r->g->sm_port].guid, &end) ==
+	                    E_OK;
+
+	if (!good) {
+		run_fail(r, "the SA does not know the subnet manager's port");
+	}
+	for (unsigned i = 0; good && i < c->n; i++) {
+		begin(mad, UMAD_METHOD_GET, UMAD_SA_ATTR_SERVICE_REC, SERVICE_ID);
+		field_set(mad, AT_DATA, 64, c->service[i]);
+		good = ask(r, end.base_lid, mad, &reply) == 0 ||
+		       run_fail(r, "service 0x%lx was acknowledged and is lost (0x%x)",
+		                (unsigned long)c->service[i], reply.status);
+	}
+	snap_unpin(c->reader);
+	sa_reply_done(&reply);
+	return good;
+}
+
+/* What is published of a switch against what stands in it. */
+static bool check_rows(struct run *r, const struct graph *g, const struct lft *lft)
+{
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		const struct node *n = &g->nodes[g->switches[s]];
+
+		for (uint32_t lid = 1; lid < lft->n_lids; lid++) {
+			uint8_t port = 0xff;
+
+			if (snap_lft(r->clients.reader, n->guid, lid, &port) != E_OK ||
+			    port != lft_row((struct lft *)lft, s)[lid]) {
+				return run_fail(r,
+				                "switch '%s' sends LID %u to port %u, but "
+				                "port %u is published",
+				                n->description, lid,
+				                lft_row((struct lft *)lft, s)[lid], port);
+			}
+		}
+	}
+	return true;
+}
+
+bool clients_check_paths(struct run *r, const struct graph *g, const struct lids *lids,
+                         const struct lft *lft)
+{
+	struct sa_reply reply = { 0 };
+	uint8_t mad[MAD_BYTES];
+	bool good = snap_pin(r->clients.reader) == E_OK ||
+	            run_fail(r, "nothing is published");
+
+	good = good && check_rows(r, g, lft);
+	for (uint32_t from = 1; good && from <= lids->top; from++) {
+		for (uint32_t to = 1; good && to <= lids->top; to++) {
+			uint32_t src = lids->owner[from], dst = lids->owner[to];
+			int status;
+
+			if (src == GRAPH_NONE || dst == GRAPH_NONE ||
+			    !graph_is_host(g, src) || !graph_is_host(g, dst)) {
+				continue;
+			}
+			begin(mad, UMAD_METHOD_GET, UMAD_SA_ATTR_PATH_REC,
+			      PATH_DLID | PATH_SLID);
+			field_set(mad, AT_DATA + 320, 16, to);
+			field_set(mad, AT_DATA + 336, 16, from);
+			status = ask(r, from, mad, &reply);
+			good = status == 0 ||
+			       run_fail(r,
+			                "LID %u asks for a path to LID %u and gets status "
+			                "0x%x",
+			                from, to, (unsigned)status);
+		}
+	}
+	snap_unpin(r->clients.reader);
+	sa_reply_done(&reply);
+	return good;
+}
