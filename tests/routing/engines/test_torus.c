@@ -178,7 +178,7 @@ static const struct {
 	{ "", 0, "expected a line 'torus X Y Z'" },
 	{ SHAPE, 0, "expected seed links" },
 	{ SEED SHAPE, 1, "before all else: 'xp_link'" },
-	{ SHAPE SHAPE SEED, 2, "the size was given already" },
+	{ SHAPE SHAPE SEED, 2, "the size is set twice" },
 	{ "torus 5 0 1\n" SEED, 1, "expected a radix from 1 to 4096" },
 	{ "torus 5 5x 1\n" SEED, 1, "'5x'" },
 	{ "torus 5 5\n" SEED, 1, "expected a radix" },
