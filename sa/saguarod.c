@@ -227,7 +227,7 @@ static int reload_configuration(struct daemon *d)
 	log_diags(diags);
 	fill_deps(d, fresh, &deps);
 	sweep_reconfigure(d->sweep, &deps);
-	sweep_request_heavy(d->sweep);
+	sweep_request_audit(d->sweep);
 	configuration_free(d->now);
 	d->now = fresh;
 	log_open(fresh->config.log_file); /* a rotated file gets a new one */
@@ -294,7 +294,7 @@ static int verb_sweep(void *ctx, const json_t *request, json_t *reply, char *why
 		return E_SYNTAX;
 	}
 	if (json_is_true(heavy)) {
-		sweep_request_heavy(d->sweep);
+		sweep_request_audit(d->sweep);
 	} else {
 		sweep_request_light(d->sweep);
 	}

@@ -282,20 +282,37 @@ uint64_t sim_changes(const struct sim *s)
 	return s->changes;
 }
 
+/* Serves a Get or Set of a node's own agent. The data is that of the answer afterwards. */
+static int serve(struct sim *s, uint64_t node_guid, bool set, uint16_t attr,
+                 uint32_t attr_mod, uint8_t data[SMP_DATA_BYTES])
+{
+	uint32_t node = lock_node(s, node_guid);
+	if (node == GRAPH_NONE) {
+		return unlock_and_notify(s, E_NOTFOUND);
+	}
+	struct sim_at at = { .node = node, .port = sim_is_switch(s, node) ? 0 : 1 };
+	bool refused = sim_attr(s, &at, set, attr, attr_mod, data) != 0;
+	return unlock_and_notify(s, refused ? E_NOTFOUND : E_OK);
+}
+
 int sim_peek(const struct sim *s, uint64_t node_guid, uint16_t attr, uint32_t attr_mod,
              uint8_t *ret)
 {
-	/* not const, because the functions of the agent also serve Sets; a Get changes nothing */
-	struct sim *w = (struct sim *)s;
 	uint8_t data[SMP_DATA_BYTES] = { 0 };
-	uint32_t node = lock_node(w, node_guid);
-	if (node == GRAPH_NONE) {
-		return unlock_and_notify(w, E_NOTFOUND);
+	/* not const, because the functions of the agent also serve Sets; a Get changes nothing */
+	int err = serve((struct sim *)s, node_guid, false, attr, attr_mod, data);
+
+	if (err == E_OK) {
+		memcpy(ret, data, sizeof(data));
 	}
-	struct sim_at at = { .node = node, .port = sim_is_switch(s, node) ? 0 : 1 };
-	if (sim_attr(w, &at, false, attr, attr_mod, data) != 0) {
-		return unlock_and_notify(w, E_NOTFOUND);
-	}
-	memcpy(ret, data, sizeof(data));
-	return unlock_and_notify(w, E_OK);
+	return err;
+}
+
+int sim_poke(struct sim *s, uint64_t node_guid, uint16_t attr, uint32_t attr_mod,
+             const uint8_t *data)
+{
+	uint8_t copy[SMP_DATA_BYTES];
+
+	memcpy(copy, data, sizeof(copy));
+	return serve(s, node_guid, true, attr, attr_mod, copy);
 }

@@ -99,3 +99,6 @@ uint64_t sim_bounces(const struct sim *s);
 uint64_t sim_changes(const struct sim *s);
 /*! \brief Reads an attribute of a node: 64 bytes of payload. \retval E_NOTFOUND */
 int sim_peek(const struct sim *s, uint64_t node_guid, uint16_t attr, uint32_t attr_mod, uint8_t *ret);
+/*! \brief Sets an attribute of a node behind the SM's back. \param data  64 bytes. \retval E_NOTFOUND  There is none, or it is refused. */
+int sim_poke(struct sim *s, uint64_t node_guid, uint16_t attr, uint32_t attr_mod,
+             const uint8_t *data);

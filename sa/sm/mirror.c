@@ -259,6 +259,8 @@ static void set_sweep_figures(struct stats *to, const struct sweep_status *st)
 	stats_set(to, "port_infos_sent_total", (double)st->port_sets);
 	stats_set(to, "lft_blocks_sent_total", (double)st->lft_sets);
 	stats_set(to, "ports_bounced_total", (double)st->bounces);
+	stats_set(to, "audits_total", st->audits);
+	stats_set(to, "tables_changed_total", (double)st->tables_changed);
 	stats_set(to, "subnet_up", st->up);
 	stats_set(to, "fabric_switches", st->switches);
 	stats_set(to, "fabric_hosts", st->hosts);

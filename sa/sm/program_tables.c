@@ -267,7 +267,8 @@ static void on_lft_set(void *ctx, const struct smp_reply *r)
 		j->failed = true;
 		j->next = j->end;
 		shadow_lft_drop(j->copy, r->mod); /* it may or may not have arrived */
-	} else if (known == NULL || memcmp(known, r->data, LFT_BLOCK_LIDS) != 0) {
+	} else if (known == NULL || j->copy->differs[r->mod] ||
+	           memcmp(known, r->data, LFT_BLOCK_LIDS) != 0) {
 		j->p->ret = shadow_lft_put(j->copy, r->mod, r->data) != E_OK ? -ENOMEM
 		                                                             : j->p->ret;
 	}
@@ -308,7 +309,8 @@ static void send_blocks(struct lft_job *j)
 		uint8_t want[LFT_BLOCK_LIDS];
 
 		fill_block(j, block, want);
-		if (known == NULL || memcmp(known, want, LFT_BLOCK_LIDS) != 0) {
+		if (known == NULL || j->copy->differs[block] ||
+		    memcmp(known, want, LFT_BLOCK_LIDS) != 0) {
 			j->p->n_lft_sets++;
 			submit(j, &(struct smp_request){ .method = UMAD_METHOD_SET,
 			                               .attr = UMAD_SM_ATTR_LINEAR_FT,

@@ -44,11 +44,8 @@ static void list_done(struct shadow_list *l)
 
 void shadow_done(struct shadow *s)
 {
-	for (uint32_t i = 0; i < s->switches.n; i++) {
-		shadow_switch_forget(s->switches.items[i]);
-	}
+	shadow_forget_programmed(s);
 	list_done(&s->switches);
-	shadow_qos_done(s);
 	for (uint32_t i = 0; i < s->ports.n; i++) {
 		struct shadow_port *p = s->ports.items[i];
 
@@ -67,7 +64,13 @@ struct shadow_switch *shadow_switch_get(struct shadow *s, uint64_t guid)
 {
 	struct shadow_switch *c = list_find(&s->switches, guid);
 
-	return c != NULL ? c : list_add(&s->switches, guid, calloc(1, sizeof(*c)));
+	if (c == NULL) {
+		c = list_add(&s->switches, guid, calloc(1, sizeof(*c)));
+		if (c != NULL) {
+			c->guid = guid;
+		}
+	}
+	return c;
 }
 
 void shadow_switch_forget(struct shadow_switch *c)
@@ -77,7 +80,15 @@ void shadow_switch_forget(struct shadow_switch *c)
 	}
 	free(c->lanes);
 	free(c->mft);
-	*c = (struct shadow_switch){ 0 };
+	*c = (struct shadow_switch){ .guid = c->guid };
+}
+
+void shadow_forget_programmed(struct shadow *s)
+{
+	for (uint32_t i = 0; i < s->switches.n; i++) {
+		shadow_switch_forget(s->switches.items[i]);
+	}
+	shadow_qos_done(s);
 }
 
 int shadow_lft_put(struct shadow_switch *c, uint32_t block, const uint8_t *data)
@@ -89,6 +100,7 @@ int shadow_lft_put(struct shadow_switch *c, uint32_t block, const uint8_t *data)
 		}
 	}
 	memcpy(c->block[block], data, LFT_BLOCK_LIDS);
+	c->differs[block] = false;
 	return E_OK;
 }
 
@@ -96,6 +108,7 @@ void shadow_lft_drop(struct shadow_switch *c, uint32_t block)
 {
 	free(c->block[block]);
 	c->block[block] = NULL;
+	c->differs[block] = false;
 }
 
 int shadow_lanes_put(struct shadow_switch *c, const uint8_t *lanes, uint32_t n_lids)

@@ -31,6 +31,7 @@ struct sm {
 	/* A request for a heavy sweep: */
 	bool want_heavy;
 	char cause[160]; /*!< why; the first cause stands for all */
+	bool read_tables; /*!< and read all tables back, because an operator asks */
 	/* How a failed sweep goes on: */
 	bool retry_soon; /*!< the fabric was the cause; see sm_fail() */
 };

@@ -9,6 +9,7 @@
  *   routes       tables and their proof         port_tables  P_Keys, alias GUIDs
  *   program      ports and tables               qos_reads    tables read on request
  *   publish      the snapshot                   mirror       client records, figures
+ *   audit        tables read back
  *
  * Each call of sweep_run_once() lets the SMP engine run its timers, moves the state machine
  * on, and takes one MAD (or a deadline, or a wake-up). A phase queues requests and is over
@@ -72,6 +73,7 @@ enum phase {
 	PHASE_ACTIVATE,
 	PHASE_CLIENT_TABLES, /* between sweeps: multicast tables and alias GUIDs that follow
 	                        from client records */
+	PHASE_AUDIT,         /* a few blocks of tables are read back */
 	PHASE_READ_QOS,      /* SL-to-VL and arbitration tables that a client asks for */
 	PHASE_COUNT
 };
@@ -87,6 +89,7 @@ struct sweep {
 	struct mirror mirror;
 	struct qos_reads qos_reads;
 	struct agent agent;
+	struct audit audit;
 	struct hash_table silent; /* ports silent in the last discovery */
 	uint32_t last_nodes;      /* of the last discovery: for progress */
 	bool reassigned;          /* reassign_lids was done */
@@ -249,7 +252,7 @@ static void after_election(struct sweep *s)
 
 	if (!election_end(&s->election)) {
 		sm->status.heavy_sweeps++;
-		shadow_qos_done(&sm->shadow); /* the master may set what we remember */
+		shadow_forget_programmed(&sm->shadow); /* the master may set them */
 		go_idle(s);
 		return;
 	}
@@ -273,11 +276,18 @@ static void after_election(struct sweep *s)
 	if (ret == E_OK) {
 		ret = port_tables_read(sm, j, !s->election.swept);
 	}
+	if (ret == E_OK && sm->read_tables) {
+		audit_start_all(&s->audit, j);
+	}
 	begin_phase(s, PHASE_READ_TABLES, ret);
 }
 
 static void after_read_tables(struct sweep *s)
 {
+	if (s->sm.read_tables) {
+		s->sm.read_tables = false;
+		audit_end_all(&s->audit);
+	}
 	job_stage(s->sm.job, &s->sm, "read-tables");
 	begin_phase(s, PHASE_ROUTE,
 	            routes_start(&s->routes, s->sm.job, !s->election.swept));
@@ -489,6 +499,11 @@ static void after_read_qos(struct sweep *s)
 	s->phase = PHASE_IDLE;
 }
 
+static void after_audit(struct sweep *s)
+{
+	s->phase = PHASE_IDLE;
+}
+
 static void after_light(struct sweep *s)
 {
 	s->sm.status.light_sweeps++;
@@ -545,6 +560,9 @@ static void idle(struct sweep *s)
 	            publish(s) == E_OK) &&
 	           qos_reads_start(&s->qos_reads, sm->job)) {
 		s->phase = PHASE_READ_QOS;
+	} else if (now >= audit_deadline(&s->audit)) {
+		s->phase = PHASE_AUDIT;
+		audit_step(&s->audit, sm->job);
 	}
 }
 
@@ -570,6 +588,7 @@ static const struct {
 	[PHASE_ARM] = { "arm", after_arm },
 	[PHASE_ACTIVATE] = { "activate", after_activate },
 	[PHASE_CLIENT_TABLES] = { "multicast", after_client_tables },
+	[PHASE_AUDIT] = { "audit", after_audit },
 	[PHASE_READ_QOS] = { "read-qos", after_read_qos },
 };
 
@@ -660,6 +679,7 @@ static uint64_t next_deadline(const struct sweep *s)
 		if (s->election.state != SM_STANDBY) {
 			at = earliest(at, changes_deadline(&s->changes));
 		}
+		at = earliest(at, audit_deadline(&s->audit));
 		at = client_tables_wanted(s) ? earliest(at, s->client_tables.next) : at;
 		at = s->sm.want_heavy ? 0 : at;
 	}
@@ -700,6 +720,12 @@ void sweep_request_heavy(struct sweep *s)
 	sm_request_heavy(&s->sm, "requested");
 }
 
+void sweep_request_audit(struct sweep *s)
+{
+	s->sm.read_tables = true;
+	sm_request_heavy(&s->sm, "requested");
+}
+
 void sweep_request_light(struct sweep *s)
 {
 	s->next_light = 0;
@@ -733,6 +759,7 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 	s->election.sm = s->changes.sm = s->routes.sm = s->client_tables.sm = sm;
 	s->client_tables.multicast.sm = s->client_tables.alias_guids.sm = sm;
 	s->publisher.sm = s->mirror.sm = sm;
+	s->audit = (struct audit){ .sm = sm, .last_ms = sm_now(sm) };
 	s->publisher.election = &s->election;
 	s->qos_reads = (struct qos_reads){ .sm = sm,
 		                           .election = &s->election,

@@ -34,6 +34,7 @@ struct transport;
  *
  *   IDLE --members or alias GUIDs changed--> CLIENT_TABLES -> publish -> IDLE
  *   IDLE --a client asks for QoS tables----> READ_QOS ----------------> IDLE
+ *   IDLE --the next step of an audit-------> AUDIT -------------------> IDLE
  *   STANDBY --timer--> POLL the master --it is gone--> DISCOVER
  *
  * A failure in any phase leaves the last published epoch and forces the next sweep to be
@@ -74,6 +75,9 @@ int sweep_run_once(struct sweep *s);
 
 /*! \brief Asks for a heavy sweep. On the fabric thread only (after a wake-up). */
 void sweep_request_heavy(struct sweep *s);
+/*! \brief Asks for a heavy sweep that reads all tables back, in place of trusting the shadow
+ *  copies: what an operator asks for. */
+void sweep_request_audit(struct sweep *s);
 /*! \brief Lets the next light sweep begin at once. */
 void sweep_request_light(struct sweep *s);
 
@@ -93,6 +97,8 @@ struct sweep_status {
 	uint32_t switches, hosts, unreachable_nodes;
 	uint32_t cache_hits, cache_misses; /*!< of the unicast routing cache */
 	uint64_t forged_traps; /*!< that the fabric disagreed with */
+	uint32_t audits;         /*!< rounds in which all tables were read back */
+	uint64_t tables_changed; /*!< blocks that somebody else had changed then */
 	uint64_t port_sets, lft_sets, mft_sets, bounces; /*!< since the start: PortInfo and LFT blocks sent, links restarted */
 };
 

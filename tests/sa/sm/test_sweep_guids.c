@@ -204,6 +204,28 @@ START_TEST(hosts_restart)
 }
 END_TEST
 
+/* Somebody else empties a block that clients have filled. */
+START_TEST(changed_behind_our_back)
+{
+	static const uint8_t none[64];
+	uint32_t end = 0;
+
+	bring_up(0);
+	changes(200);
+	fixture_up(fixture);
+	while (node_of(end)->type == NODE_SWITCH || wanted[end][9] == 0) {
+		end++;
+	}
+	ck_assert_int_eq(sim_poke(fixture->sim, node_of(end)->guid,
+	                          UMAD_SM_ATTR_GUID_INFO, 1, none),
+	                 E_OK);
+	sweep_request_audit(fixture->sweep);
+	fixture_heavy(fixture, sweep_status(fixture->sweep)->heavy_sweeps + 1);
+	check();
+	stop();
+}
+END_TEST
+
 /* A daemon that was killed finds what it wanted, and sends nothing; what changed while it
  * was not there is sent. */
 START_TEST(daemon_restarts)
@@ -258,6 +280,7 @@ TEST_SUITE(sweep_guids)
 	tcase_add_loop_test(tc, set_and_deleted, 0, 2);
 	tcase_add_test(tc, by_difference);
 	tcase_add_test(tc, hosts_restart);
+	tcase_add_test(tc, changed_behind_our_back);
 	tcase_add_test(tc, daemon_restarts);
 	tcase_add_test(tc, foreign_guids_stay);
 	suite_add_tcase(suite, tc);

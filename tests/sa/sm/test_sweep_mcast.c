@@ -281,6 +281,32 @@ START_TEST(switch_restarts)
 }
 END_TEST
 
+/* Somebody else overwrites blocks that groups use. */
+START_TEST(changed_behind_our_back)
+{
+	bring_up(topos[_i], 19, 0);
+	changes(60);
+	fixture_up(fixture);
+	for (unsigned round = 0; round < 10; round++) {
+		uint32_t sw = below(fixture->g->n_switches), block = below(BLOCKS);
+		uint8_t data[64];
+
+		memcpy(data, peek(sw, 0, block), sizeof(data));
+		data[below(sizeof(data))] ^= (uint8_t)(1 + below(255));
+		ck_assert_int_eq(
+			sim_poke(fixture->sim,
+		                 fixture->g->nodes[fixture->g->switches[sw]].guid,
+		                 UMAD_SM_ATTR_MCAST_FT, block, data),
+			E_OK);
+		sweep_request_audit(fixture->sweep);
+		fixture_heavy(fixture, sweep_status(fixture->sweep)->heavy_sweeps + 1);
+		check_tables(fixture->g);
+		ck_assert_uint_eq(sweep_status(fixture->sweep)->tables_changed,
+		                  round + 1);
+	}
+}
+END_TEST
+
 /* The daemon is killed and made anew over the same fabric and state. */
 START_TEST(daemon_restarts)
 {
@@ -494,6 +520,7 @@ TEST_SUITE(sweep_mcast)
 	tcase_add_loop_test(t, by_difference, 0, n);
 	tcase_add_loop_test(t, lost_mads, 0, 2);
 	tcase_add_loop_test(t, switch_restarts, 0, 3);
+	tcase_add_loop_test(t, changed_behind_our_back, 0, n);
 	tcase_add_loop_test(t, daemon_restarts, 0, n);
 	tcase_add_test(t, cables_fail);
 	tcase_add_test(t, published);

@@ -187,6 +187,7 @@ static void start(const char *topo)
 	between = (struct transport){ .ops = &between_ops, .local = fabric->local };
 	fixture->transport = &between;
 	fixture->config.sweep_interval = 0;
+	fixture->config.audit_interval = 0;
 	answers.t.ops = &answers_ops;
 	fixture_start(fixture);
 	ck_assert_int_eq(sa_server_new(&answers.t, fixture->snap, NULL, &limits, &server),

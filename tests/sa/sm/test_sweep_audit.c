@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Tables that are changed behind the SM's back, with LinearFDBTop and port states as they
+ * were: an audit in the background, and a sweep that an operator asks for, bring back what
+ * was programmed, and touch nothing else.
+ */
+#include "sa/sm/sm.h"
+#include "tests/lib/suite.h"
+#include "tests/lib/sweep_tap.h"
+
+enum { INTERVAL_S = 60, TABLES_MAX = 64, BLOCK = 64 };
+
+static struct sweep_fixture *fixture;
+static struct tap tap;
+static uint8_t lfts[TABLES_MAX][BLOCK]; /* block 0 of each switch as programmed */
+static uint64_t seed;
+
+static uint32_t below(uint32_t n)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)((seed >> 33) * n >> 31);
+}
+
+static uint64_t switch_guid(uint32_t i)
+{
+	return fixture->g->nodes[fixture->g->switches[i]].guid;
+}
+
+static void peek(uint64_t guid, uint16_t attr, uint32_t mod, uint8_t data[BLOCK])
+{
+	ck_assert_int_eq(sim_peek(fixture->sim, guid, attr, mod, data), E_OK);
+}
+
+static void poke(uint64_t guid, uint16_t attr, uint32_t mod, const uint8_t data[BLOCK])
+{
+	ck_assert_int_eq(sim_poke(fixture->sim, guid, attr, mod, data), E_OK);
+}
+
+static void up(uint64_t with_seed, uint32_t drop_ppm, uint32_t interval_s)
+{
+	seed = with_seed;
+	fixture = fixture_new();
+	fixture_topo(fixture, "ft2 6 6 3", 0, 0);
+	fixture_sim(fixture, (uint32_t)with_seed, drop_ppm);
+	fixture->config.audit_interval = interval_s;
+	fixture_start(fixture);
+	fixture_up(fixture);
+	fixture_run_ms(fixture, 25000); /* the light sweep that sees ports gone ACTIVE */
+	fixture_up(fixture);
+	ck_assert_uint_le(fixture->g->n_switches, TABLES_MAX);
+	for (uint32_t i = 0; i < fixture->g->n_switches; i++) {
+		peek(switch_guid(i), UMAD_SM_ATTR_LINEAR_FT, 0, lfts[i]);
+	}
+}
+
+static void teardown(void)
+{
+	fixture_free(fixture);
+	fixture = NULL;
+}
+
+/* Other ports, or none, for some LIDs of some switches. \return Blocks that differ. */
+static unsigned overwrite_lfts(void)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < fixture->g->n_switches; i++) {
+		uint8_t block[BLOCK];
+
+		if (below(2)) {
+			continue;
+		}
+		memcpy(block, lfts[i], sizeof(block));
+		for (unsigned k = 0; k < 1 + below(8); k++) {
+			block[1 + below(BLOCK - 1)] =
+				(uint8_t)(below(2) ? 0xff : 1 + below(6));
+		}
+		poke(switch_guid(i), UMAD_SM_ATTR_LINEAR_FT, 0, block);
+		n += memcmp(block, lfts[i], sizeof(block)) != 0;
+	}
+	return n;
+}
+
+static void check_lfts(void)
+{
+	for (uint32_t i = 0; i < fixture->g->n_switches; i++) {
+		uint8_t block[BLOCK];
+
+		peek(switch_guid(i), UMAD_SM_ATTR_LINEAR_FT, 0, block);
+		ck_assert_mem_eq(block, lfts[i], sizeof(block));
+	}
+}
+
+static uint64_t lft_sets(void)
+{
+	return sim_count(fixture->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_LINEAR_FT);
+}
+
+/* Exactly the blocks that differ are sent, and what was programmed stays the routing. */
+START_TEST(operator_asks)
+{
+	uint64_t sent;
+	unsigned n;
+
+	up(1 + (uint64_t)_i, 0, 0);
+	n = overwrite_lfts();
+	sent = lft_sets();
+	uint64_t epoch = sweep_status(fixture->sweep)->epoch;
+	sweep_request_audit(fixture->sweep);
+	fixture_heavy(fixture, sweep_status(fixture->sweep)->heavy_sweeps + 1);
+	check_lfts();
+	ck_assert_uint_eq(lft_sets() - sent, n);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->tables_changed, n);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->epoch, epoch);
+	sent = lft_sets();
+	sweep_request_audit(fixture->sweep);
+	fixture_heavy(fixture, sweep_status(fixture->sweep)->heavy_sweeps + 1);
+	ck_assert_uint_eq(lft_sets(), sent);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->tables_changed, n);
+}
+END_TEST
+
+START_TEST(in_the_background)
+{
+	uint64_t sent;
+	uint32_t heavy;
+	unsigned n;
+
+	up(1 + (uint64_t)_i, 0, INTERVAL_S);
+	fixture_run_ms(fixture, 3 * INTERVAL_S * 1000);
+	heavy = sweep_status(fixture->sweep)->heavy_sweeps;
+	sent = lft_sets();
+	ck_assert_uint_ge(sweep_status(fixture->sweep)->audits, 2);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->tables_changed, 0);
+	n = overwrite_lfts();
+	fixture_run_ms(fixture, (INTERVAL_S + 10) * 1000);
+	check_lfts();
+	ck_assert_uint_eq(lft_sets() - sent, n);
+	if (n > 0) {
+		ck_assert_uint_gt(sweep_status(fixture->sweep)->heavy_sweeps, heavy);
+	}
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->tables_changed, n);
+}
+END_TEST
+
+START_TEST(switched_off)
+{
+	up(1, 0, 0);
+	fixture_run_ms(fixture, 2 * 3600 * 1000);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->audits, 0);
+}
+END_TEST
+
+static uint64_t reads(void)
+{
+	return sim_count(fixture->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_LINEAR_FT) +
+	       sim_count(fixture->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_MCAST_FT) +
+	       sim_count(fixture->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_PKEY_TABLE) +
+	       sim_count(fixture->sim, UMAD_METHOD_GET, UMAD_SM_ATTR_GUID_INFO);
+}
+
+/* One thousand reads a second at most, in each interval of time. */
+START_TEST(bounded_rate)
+{
+	uint64_t end, before;
+
+	up(1, 0, INTERVAL_S);
+	before = reads();
+	end = fixture_now(fixture) + (INTERVAL_S + 20) * 1000;
+	while (fixture_now(fixture) < end) {
+		uint64_t from = fixture_now(fixture), n = reads();
+
+		fixture_run_ms(fixture, 10);
+		ck_assert_uint_le(reads() - n, fixture_now(fixture) - from + 2);
+	}
+	ck_assert_uint_gt(reads(), before + fixture->g->n_switches);
+}
+END_TEST
+
+/* Lost MADs are no difference. */
+START_TEST(lost_mads)
+{
+	up(20 + (uint64_t)_i, 20000, INTERVAL_S);
+	for (unsigned round = 0; round < 3; round++) {
+		fixture_run_ms(fixture, INTERVAL_S * 1000);
+		sweep_request_audit(fixture->sweep);
+	}
+	fixture_up(fixture);
+	ck_assert_uint_ge(sweep_status(fixture->sweep)->audits, 3);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->tables_changed, 0);
+	(void)overwrite_lfts();
+	sweep_request_audit(fixture->sweep);
+	fixture_run_ms(fixture, 2 * INTERVAL_S * 1000);
+	fixture_up(fixture);
+	check_lfts();
+}
+END_TEST
+
+/* Nodes that come and go during a round. */
+START_TEST(changing_fabric)
+{
+	up(40 + (uint64_t)_i, 0, 1);
+	for (unsigned round = 0; round < 30; round++) {
+		uint64_t guid = fixture->g->nodes[below(fixture->g->n_nodes)].guid;
+
+		if (guid ==
+		    fixture->g->nodes[fixture->g->ports[fixture->g->sm_port].node].guid) {
+			continue;
+		}
+		if (below(2)) {
+			ck_assert_int_eq(sim_reboot(fixture->sim, guid), E_OK);
+		} else {
+			ck_assert_int_eq(sim_set_node(fixture->sim, guid, false), E_OK);
+			fixture_run_ms(fixture, below(3000));
+			ck_assert_int_eq(sim_set_node(fixture->sim, guid, true), E_OK);
+		}
+		fixture_run_ms(fixture, below(3000));
+	}
+	fixture_run_ms(fixture, 60000);
+	fixture_up(fixture);
+	ck_assert_uint_gt(sweep_status(fixture->sweep)->audits, 10);
+}
+END_TEST
+
+/* P_Keys are not programmed: what the port holds now is published. */
+START_TEST(p_keys_of_our_own_port)
+{
+	static const uint8_t none[BLOCK];
+	const struct port *own;
+	struct snap_reader *r;
+	const uint8_t *data;
+	uint16_t len;
+
+	up(1, 0, _i ? INTERVAL_S : 0);
+	own = &fixture->g->ports[fixture->g->sm_port];
+	poke(fixture->g->nodes[own->node].guid, UMAD_SM_ATTR_PKEY_TABLE, 0, none);
+	if (_i == 0) {
+		sweep_request_audit(fixture->sweep);
+	}
+	fixture_run_ms(fixture, (INTERVAL_S + 10) * 1000);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->tables_changed, 1);
+	ck_assert_int_eq(snap_reader_local(fixture->snap, &r), E_OK);
+	ck_assert_int_eq(snap_pin(r), E_OK);
+	ck_assert_int_eq(snap_attr(r, UMAD_SM_ATTR_PKEY_TABLE,
+	                           fixture->g->nodes[own->node].guid,
+	                           (uint32_t)own->num << 16, &data, &len),
+	                 E_OK);
+	ck_assert_mem_eq(data, none, sizeof(none));
+	snap_reader_close(r);
+}
+END_TEST
+
+/* Another master has set tables while we were standby: our copies do not count. */
+START_TEST(after_another_master)
+{
+	seed = 1;
+	fixture = fixture_new();
+	fixture_topo(fixture, "ft2 6 6 3", 0, 0);
+	fixture_sim(fixture, 1, 0);
+	tap_init(&tap, fixture);
+	fixture->config.audit_interval = 0;
+	fixture->config.sm_priority = 5;
+	fixture_start(fixture);
+	fixture_up(fixture);
+	for (uint32_t i = 0; i < fixture->g->n_switches; i++) {
+		peek(switch_guid(i), UMAD_SM_ATTR_LINEAR_FT, 0, lfts[i]);
+	}
+	for (uint32_t i = fixture->g->n_nodes; i > 0 && tap.other_guid == 0; i--) {
+		tap.other_guid = fixture->g->nodes[i - 1].type != NODE_SWITCH
+		                         ? fixture->g->nodes[i - 1].guid
+		                         : 0;
+	}
+	tap.other_priority = 9;
+	tap.other_state = 3;
+	sweep_request_heavy(fixture->sweep);
+	fixture_run_ms(fixture, 1000);
+	ck_assert(!sweep_status(fixture->sweep)->master);
+	for (uint32_t i = 0; i < fixture->g->n_switches;
+	     i++) { /* the first LID is lost */
+		uint8_t block[BLOCK];
+
+		memcpy(block, lfts[i], sizeof(block));
+		block[1] = 0xff;
+		poke(switch_guid(i), UMAD_SM_ATTR_LINEAR_FT, 0, block);
+	}
+	tap.other_state = 2;
+	fixture_run_ms(fixture, 30000);
+	fixture_up(fixture);
+	ck_assert(sweep_status(fixture->sweep)->master);
+	for (uint32_t i = 0; i < fixture->g->n_switches; i++) {
+		uint8_t block[BLOCK];
+
+		peek(switch_guid(i), UMAD_SM_ATTR_LINEAR_FT, 0, block);
+		ck_assert_uint_ne(block[1], 0xff);
+	}
+}
+END_TEST
+
+/* SL-to-VL tables are sent again while qos is on. */
+START_TEST(sl_to_vl)
+{
+	uint8_t before[BLOCK], now[BLOCK],
+		other[BLOCK] = { 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11 };
+	uint32_t mod = 1 << 8 | 2;
+
+	seed = 1;
+	fixture = fixture_new();
+	fixture_topo(fixture, "ft2 6 6 3", 0, 0);
+	fixture_sim(fixture, 1, 0);
+	fixture->config.qos = QOS_ON;
+	fixture->config.audit_interval = _i ? INTERVAL_S : 0;
+	fixture_start(fixture);
+	fixture_up(fixture);
+	fixture_run_ms(fixture, 25000);
+	fixture_up(fixture);
+	peek(switch_guid(0), UMAD_SM_ATTR_SLVL_TABLE, mod, before);
+	ck_assert_mem_ne(before, other, 8);
+	poke(switch_guid(0), UMAD_SM_ATTR_SLVL_TABLE, mod, other);
+	if (_i == 0) {
+		sweep_request_audit(fixture->sweep);
+	}
+	fixture_run_ms(fixture, (INTERVAL_S + 20) * 1000);
+	peek(switch_guid(0), UMAD_SM_ATTR_SLVL_TABLE, mod, now);
+	ck_assert_mem_eq(now, before, 8);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->tables_changed, 1);
+}
+END_TEST
+
+TEST_SUITE(sweep_audit)
+{
+	TCase *tc = tcase_create("audit");
+
+	tcase_add_checked_fixture(tc, NULL, teardown);
+	tcase_set_timeout(tc, 120);
+	tcase_add_loop_test(tc, operator_asks, 0, 10);
+	tcase_add_loop_test(tc, in_the_background, 0, 5);
+	tcase_add_test(tc, switched_off);
+	tcase_add_test(tc, bounded_rate);
+	tcase_add_loop_test(tc, lost_mads, 0, 3);
+	tcase_add_loop_test(tc, changing_fabric, 0, 3);
+	tcase_add_loop_test(tc, p_keys_of_our_own_port, 0, 2);
+	tcase_add_test(tc, after_another_master);
+	tcase_add_loop_test(tc, sl_to_vl, 0, 2);
+	suite_add_tcase(suite, tc);
+}
