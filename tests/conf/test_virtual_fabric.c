@@ -155,6 +155,29 @@ START_TEST(test_qos_groups)
 }
 END_TEST
 
+/* All fabrics of a QOSGroup that names no SL share the one that the first of them got. */
+START_TEST(test_group_shares_sl)
+{
+	const struct virtual_fabrics *v = NULL;
+	int ret = parse(
+		FILE_OF(QOS(QG("High", "<Enable>1</Enable>") QG("Low", "<Enable>1</Enable>"))
+	                VFS(VF("a", "<Enable>1</Enable><PKey>5</PKey><QOSGroup>High</QOSGroup>")
+	                    VF("b", "<Enable>1</Enable><PKey>6</PKey><QOSGroup>Low</QOSGroup>")
+	                    VF("c", "<Enable>1</Enable><PKey>7</PKey><QOSGroup>High</QOSGroup>"))),
+		&v);
+
+	ck_assert_msg(ret == E_OK, "%s", diags_first_error(&diags));
+	ck_assert_uint_eq(v->n, 3);
+	for (unsigned i = 0; i < 3; i++) {
+		for (unsigned k = 0; k < i; k++) {
+			bool same = strcmp(v->all[i].qos_group, v->all[k].qos_group) == 0;
+
+			ck_assert(same == (v->all[i].sl == v->all[k].sl));
+		}
+	}
+}
+END_TEST
+
 static const struct {
 	const char *what, *text;
 	unsigned line;
@@ -287,6 +310,19 @@ START_TEST(test_written_sl_is_taken)
 }
 END_TEST
 
+/* Multicast on the fabric's own SL is no conflict. */
+START_TEST(test_own_multicast_sl)
+{
+	const struct virtual_fabrics *v = NULL;
+	int ret = parse(FILE_OF(VFS(VF("B", ON "<BaseSL>3</BaseSL><MulticastSL>3</MulticastSL>"))),
+	                &v);
+
+	ck_assert_msg(ret == E_OK, "%s", diags_first_error(&diags));
+	ck_assert_uint_eq(v->all[0].sl, 3);
+	ck_assert_uint_eq(v->all[0].multicast_sl, 3);
+}
+END_TEST
+
 /* Seventeen that each want an SL of their own. */
 START_TEST(test_no_sl_left)
 {
@@ -314,6 +350,8 @@ TEST_SUITE(virtual_fabric)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, test_chosen);
 	tcase_add_test(t, test_written_sl_is_taken);
+	tcase_add_test(t, test_own_multicast_sl);
+	tcase_add_test(t, test_group_shares_sl);
 	tcase_add_test(t, test_no_sl_left);
 	tcase_add_test(t, test_fabrics);
 	tcase_add_test(t, test_ids);

@@ -127,7 +127,7 @@ END_TEST
 /* Priorities for journald when standard error is the stream that systemd named. */
 START_TEST(test_journal)
 {
-	char text[256], env[64];
+	char text[256], env[64], other[64];
 	struct stat st;
 	struct capture c = capture_file();
 
@@ -138,8 +138,12 @@ START_TEST(test_journal)
 	log_error("a", "b");
 	setenv("JOURNAL_STREAM", "1:1", 1);
 	log_error("c", "d");
+	snprintf(other, sizeof(other), "%llu:%llu", (unsigned long long)st.st_dev + 1,
+	         (unsigned long long)st.st_ino); /* the same number elsewhere */
+	setenv("JOURNAL_STREAM", other, 1);
+	log_error("e", "f");
 	capture_end(&c, text, sizeof(text));
-	ck_assert_str_eq(text, "<3>a: b\nerror c: d\n");
+	ck_assert_str_eq(text, "<3>a: b\nerror c: d\nerror e: f\n");
 }
 END_TEST
 

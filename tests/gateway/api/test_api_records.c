@@ -273,6 +273,8 @@ static const struct {
 	const char *parameter; /* at fault, NULL: none is */
 } problems[] = {
 	{ "/v1/records/ThingRecord",                   404, NULL },
+	{ "/v1/records/NodeInfo",                      404, NULL },
+	{ "/v1/records/nodes",                         404, NULL },
 	{ "/v1/records/NodeRecord?color=blue",         400, "color" },
 	{ "/v1/records/NodeRecord?reserved=1",         400, "reserved" },
 	{ "/v1/records/NodeRecord?lid=",               400, "lid" },

@@ -610,6 +610,9 @@ START_TEST(test_topo)
 	ck_assert_int_eq(run("topo ft2 3 2 2"), 0);
 	ck_assert_str_eq(out, made);
 	free(made);
+	ck_assert_int_eq(run("topo ft2 3 2 2 --fail 1"), 0);
+	ck_assert_int_eq(run("topo ft2 3 2 2 --fail 1.1"), 2);
+	assert_has(err, "--fail takes a number from 0 to 1");
 	ck_assert_int_eq(run("topo ft2 3 2 2 -o /no/such/file"), 2);
 	assert_has(err, "/no/such/file");
 }

@@ -128,6 +128,9 @@ START_TEST(test_values)
 	ck_assert_ptr_nonnull(o);
 	ck_assert_str_eq(text_of(o, "guid"), "0x0002c90300a0b0c0");
 	ck_assert_str_eq(text_of(o, "gid"), "fe80::2:c903:a0:b0c0");
+	/* RFC 5952, section 4.2.3: of two longest runs of zeros the first is shortened */
+	json_object_set_new(o, "gid", gid_json(0x20010db800000000, 0x0001000000000001));
+	ck_assert_str_eq(text_of(o, "gid"), "2001:db8::1:0:0:1");
 	ck_assert_int_eq(json_integer_value(json_object_get(o, "edr")), 100);
 	ck_assert_double_eq(json_number_value(json_object_get(o, "sdr1")), 2.5);
 	ck_assert(json_is_null(json_object_get(o, "none")));

@@ -85,6 +85,7 @@ static struct trap {
 static void send_trap(void)
 {
 	memset(tap.in, 0, sizeof(tap.in));
+	field_set(tap.in, MAD_STATUS, 0x1c); /* reserved in a trap */
 	field_set(tap.in + 64, NTC_IS_GENERIC, 1);
 	field_set(tap.in + 64, NTC_TRAP_NUMBER, told.number);
 	field_set(tap.in + 64, NTC_ISSUER_LID, told.issuer);
@@ -210,6 +211,7 @@ START_TEST(repressed)
 	trap(traps[_i].number, lid);
 	ck_assert_uint_ge(tap.n_out, 1);
 	ck_assert_uint_eq(tap.out[3], UMAD_METHOD_TRAP_REPRESS);
+	ck_assert_uint_eq(field_get(tap.out, MAD_STATUS), 0);
 	ck_assert_uint_eq(tap.out_msg.addr.lid, lid);
 	ck_assert_uint_eq(field_get(tap.out + 64, NTC_TRAP_NUMBER), traps[_i].number);
 	fixture_run_ms(fixture, 3000);

@@ -194,6 +194,23 @@ START_TEST(bad_lines)
 }
 END_TEST
 
+/* A line has at most 2047 bytes, and the longest is read like any other. */
+START_TEST(longest_line)
+{
+	char text[2050];
+
+	for (size_t n = 2046; n <= 2048; n++) {
+		memset(text, ' ', n);
+		text[n] = '\0';
+		diags_init(&d, a);
+		ck_assert_int_eq(parse(text), E_SYNTAX);
+		ck_assert_uint_eq(d.n_errors, 1);
+		ck_assert((strstr(diags_first_error(&d), "longer than 2047 bytes") != NULL) ==
+		          (n > 2047));
+	}
+}
+END_TEST
+
 START_TEST(odd_ones)
 {
 	static char text[5000];
@@ -418,6 +435,7 @@ TEST_SUITE(dump)
 	tcase_add_test(tc, leases);
 	tcase_add_test(tc, subscriptions);
 	tcase_add_test(tc, bad_lines);
+	tcase_add_test(tc, longest_line);
 	tcase_add_test(tc, odd_ones);
 	tcase_add_test(tc, written_as_read);
 	tcase_add_test(tc, merge);

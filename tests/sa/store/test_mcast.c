@@ -245,6 +245,7 @@ static const struct {
 	{ "MTU above 4", 0, M_MTU, AT_MTU, 1, GREATER | 4, 0 },
 	{ "MTU below the least", 0, M_MTU, AT_MTU, 1, LESS | 1, REQ_INVALID },
 	{ "MTU below 5", 0, M_MTU, AT_MTU, 1, LESS | 5, 0 },
+	{ "MTU below one that is none", 0, M_MTU, AT_MTU, 1, LESS | 6, REQ_INVALID },
 	{ "MTU largest", 0, M_MTU, AT_MTU, 1, LARGEST, 0 },
 	{ "rate that is none", 0, M_RATE, AT_RATE, 1, EXACTLY | 0x3f, REQ_INVALID },
 	{ "rate below the least", 0, M_RATE, AT_RATE, 1, LESS | 2, REQ_INVALID },
