@@ -298,50 +298,6 @@ unsigned graph_switches_by_guid(const struct graph *g, uint64_t guid, uint32_t *
 	return n;
 }
 
-/* Gives number part to every node that can be reached from start. queue: room for
- * n_nodes. */
-static void flood(const struct graph *g, uint32_t start, uint32_t part, uint32_t *of,
-                  uint32_t *queue)
-{
-	uint32_t head = 0, tail = 0;
-
-	of[start] = part;
-	queue[tail++] = start;
-	while (head < tail) {
-		const struct node *n = &g->nodes[queue[head++]];
-		for (unsigned num = 1; num <= n->n_ports; num++) {
-			uint32_t peer = g->ports[n->first_port + num].peer;
-			uint32_t next =
-				peer == GRAPH_NONE ? GRAPH_NONE : g->ports[peer].node;
-			if (next != GRAPH_NONE && of[next] == GRAPH_NONE) {
-				of[next] = part;
-				queue[tail++] = next;
-			}
-		}
-	}
-}
-
-int graph_components(const struct graph *g, struct arena *a, uint32_t **ret,
-                     uint32_t *ret_n)
-{
-	uint32_t *of = arena_array(a, g->n_nodes, sizeof(*of));
-	uint32_t *queue = arena_array(a, g->n_nodes, sizeof(*queue));
-	if (!of || !queue) {
-		return -ENOMEM;
-	}
-
-	uint32_t n = 0;
-	memset(of, 0xff, g->n_nodes * sizeof(*of));
-	for (uint32_t node = 0; node < g->n_nodes; node++) {
-		if (of[node] == GRAPH_NONE) {
-			flood(g, node, n++, of, queue);
-		}
-	}
-	*ret = of;
-	*ret_n = n;
-	return E_OK;
-}
-
 static uint64_t digest_node(uint64_t h, const struct node *n)
 {
 	h = digest_add(digest_add(h, n->guid), n->system_image_guid);

@@ -191,9 +191,6 @@ uint32_t graph_switch_of(const struct graph *g, uint32_t port);
 enum { GRAPH_NODE_PORTS = 254 };
 unsigned graph_switches_by_guid(const struct graph *g, uint64_t guid, uint32_t *ret);
 
-/*! \brief Connected part of each node, numbered from 0 in node order. \param ret [n_nodes]. */
-int graph_components(const struct graph *g, struct arena *a, uint32_t **ret, uint32_t *ret_n);
-
 /*!
  * \brief What routing sees of a fabric in 64 bits (conf/base/digest.h): nodes, cables and what
  *        they can; not the states of ports nor what programs on hosts say of them

@@ -58,20 +58,11 @@ static void pass_block(const struct pass *p, unsigned thread, uint32_t lid)
 	}
 }
 
-static void pass_run(const struct pass *p)
-{
-	uint32_t n_blocks = p->map.lids->top / COLUMN_BLOCK + 1;
-
-#pragma omp parallel for schedule(dynamic, 1)
-	for (uint32_t i = 0; i < n_blocks; i++) {
-		pass_block(p, column_thread(), i * COLUMN_BLOCK);
-	}
-}
-
 /* Builds what is asked for: NULL leaves it out. */
 static int build(struct pass *p, const struct lanes *lanes, struct arena *a,
                  struct arena *tmp, struct paths *ret_paths, struct load *ret_load)
 {
+	uint32_t n_blocks = p->map.lids->top / COLUMN_BLOCK + 1;
 	unsigned threads = column_threads();
 	int ret = E_OK;
 
@@ -82,7 +73,10 @@ static int build(struct pass *p, const struct lanes *lanes, struct arena *a,
 	if (!p->col || !p->block || !p->rows != !ret_paths || !p->sums != !ret_load) {
 		return -ENOMEM;
 	}
-	pass_run(p);
+#pragma omp parallel for schedule(dynamic, 1)
+	for (uint32_t i = 0; i < n_blocks; i++) {
+		pass_block(p, column_thread(), i * COLUMN_BLOCK);
+	}
 	if (ret_load) {
 		ret = sums_load(p->sums, a, tmp, ret_load);
 	}
@@ -92,9 +86,9 @@ static int build(struct pass *p, const struct lanes *lanes, struct arena *a,
 	return ret;
 }
 
-static int run(const struct graph *g, const struct lids *lids, const struct lft *lft,
-               const struct lanes *lanes, struct arena *a, struct paths *ret_paths,
-               struct load *ret_load)
+int paths_load_build(const struct graph *g, const struct lids *lids,
+                     const struct lft *lft, const struct lanes *lanes, struct arena *a,
+                     struct paths *ret_paths, struct load *ret_load)
 {
 	struct arena *tmp = arena_new();
 	struct pass p = { 0 };
@@ -110,21 +104,8 @@ static int run(const struct graph *g, const struct lids *lids, const struct lft 
 	return ret_code;
 }
 
-int paths_load_build(const struct graph *g, const struct lids *lids,
-                     const struct lft *lft, const struct lanes *lanes, struct arena *a,
-                     struct paths *ret_paths, struct load *ret_load)
-{
-	return run(g, lids, lft, lanes, a, ret_paths, ret_load);
-}
-
-int paths_build(const struct graph *g, const struct lids *lids, const struct lft *lft,
-                const struct lanes *lanes, struct arena *a, struct paths *ret)
-{
-	return run(g, lids, lft, lanes, a, ret, NULL);
-}
-
 int load_build(const struct graph *g, const struct lids *lids, const struct lft *lft,
                struct arena *a, struct load *ret)
 {
-	return run(g, lids, lft, NULL, a, NULL, ret);
+	return paths_load_build(g, lids, lft, NULL, a, NULL, ret);
 }

@@ -44,15 +44,18 @@ struct load {
 	double mean;
 };
 
-/*! \brief Path rows. Cost: O(S * L), parallel over LIDs. \retval -ENOMEM */
-int paths_build(const struct graph *g, const struct lids *lids, const struct lft *lft,
-                const struct lanes *lanes, struct arena *a, struct paths *ret);
-
 /*! \brief Routes per link. The tables must be free of forwarding loops. Cost: O(S * L). */
 int load_build(const struct graph *g, const struct lids *lids, const struct lft *lft,
                struct arena *a, struct load *ret);
 
-/*! \brief Path rows and load at the price of little more than one of them. \retval -ENOMEM */
+/*!
+ * \brief Path rows and load, at the price of little more than one of them.
+ *
+ * \param ret_paths, ret_load  NULL: not wanted.
+ * \retval -ENOMEM
+ *
+ * Cost: O(S * L), parallel over LIDs.
+ */
 int paths_load_build(const struct graph *g, const struct lids *lids,
                      const struct lft *lft, const struct lanes *lanes, struct arena *a,
                      struct paths *ret_paths, struct load *ret_load);

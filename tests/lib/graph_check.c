@@ -2,6 +2,11 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "tests/lib/graph_check.h"
 
+#include <errno.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+
 void graph_check(const struct graph *g)
 {
 	uint32_t cables = 0, hosts = 0, aggregation = 0, adj = 0, end = 0;
@@ -104,4 +109,48 @@ void graph_check_same(const struct graph *a, const struct graph *b)
 			ck_assert_uint_eq(x->guid, y->guid);
 		}
 	}
+}
+
+/* Gives number part to every node that can be reached from start. queue: room for
+ * n_nodes. */
+static void number_component(const struct graph *g, uint32_t start, uint32_t part,
+                             uint32_t *of, uint32_t *queue)
+{
+	uint32_t head = 0, tail = 0;
+
+	of[start] = part;
+	queue[tail++] = start;
+	while (head < tail) {
+		const struct node *n = &g->nodes[queue[head++]];
+		for (unsigned num = 1; num <= n->n_ports; num++) {
+			uint32_t peer = g->ports[n->first_port + num].peer;
+			uint32_t next =
+				peer == GRAPH_NONE ? GRAPH_NONE : g->ports[peer].node;
+			if (next != GRAPH_NONE && of[next] == GRAPH_NONE) {
+				of[next] = part;
+				queue[tail++] = next;
+			}
+		}
+	}
+}
+
+int graph_check_components(const struct graph *g, struct arena *a, uint32_t **ret,
+                           uint32_t *ret_n)
+{
+	uint32_t *of = arena_array(a, g->n_nodes, sizeof(*of));
+	uint32_t *queue = arena_array(a, g->n_nodes, sizeof(*queue));
+	if (!of || !queue) {
+		return -ENOMEM;
+	}
+
+	uint32_t n = 0;
+	memset(of, 0xff, g->n_nodes * sizeof(*of));
+	for (uint32_t node = 0; node < g->n_nodes; node++) {
+		if (of[node] == GRAPH_NONE) {
+			number_component(g, node, n++, of, queue);
+		}
+	}
+	*ret = of;
+	*ret_n = n;
+	return E_OK;
 }

@@ -7,6 +7,8 @@
 
 #include "routing/graph/graph.h"
 
+struct arena;
+
 /*!
  * What tests of the graph, its reader and its generators share.
  */
@@ -16,3 +18,12 @@ void graph_check(const struct graph *g);
 
 /*! \brief The same fabric: nodes, GUIDs, descriptions, cables, widths, speeds, LIDs. */
 void graph_check_same(const struct graph *a, const struct graph *b);
+
+/*!
+ * \brief Connected component of each node, numbered from 0 in node order.
+ *
+ * \param ret  [n_nodes]
+ * \retval -ENOMEM
+ */
+int graph_check_components(const struct graph *g, struct arena *a, uint32_t **ret,
+                           uint32_t *ret_n);

@@ -216,7 +216,8 @@ START_TEST(like_the_walk)
 #ifdef _OPENMP
 	omp_set_num_threads(1 + _i % 3);
 #endif
-	ck_assert_int_eq(paths_build(g, &l, &lft, &lanes, arena, &paths), E_OK);
+	ck_assert_int_eq(paths_load_build(g, &l, &lft, &lanes, arena, &paths, NULL),
+	                 E_OK);
 	check_rows(g, &l, &lft, &lanes, &paths);
 	ck_assert_int_eq(load_build(g, &l, &lft, arena, &load), E_OK);
 	check_load(g, &l, &lft, &load);
@@ -248,7 +249,7 @@ START_TEST(slowest_cable_wins)
 	}
 	g->ports[g->hosts[1]].speed = SPEED_FDR10; /* the last cable */
 	g->ports[g->ports[g->hosts[1]].peer].mtu = 3;
-	ck_assert_int_eq(paths_build(g, &l, &lft, NULL, arena, &paths), E_OK);
+	ck_assert_int_eq(paths_load_build(g, &l, &lft, NULL, arena, &paths, NULL), E_OK);
 	ck_assert_uint_eq(paths.n_sources, 2);
 	const struct path_row *to_1 = &paths.rows[l.of[g->hosts[1]].base];
 	const struct path_row *to_0 = &paths.rows[paths.n_lids + l.of[g->hosts[0]].base];
@@ -280,7 +281,7 @@ START_TEST(no_switches)
 	ck_assert_int_eq(graph_freeze(g, d), E_OK);
 	l = fabric_lids(g, 0, 0, arena);
 	lft = minhop(g, &l);
-	ck_assert_int_eq(paths_build(g, &l, &lft, NULL, arena, &paths), E_OK);
+	ck_assert_int_eq(paths_load_build(g, &l, &lft, NULL, arena, &paths, NULL), E_OK);
 	ck_assert_uint_eq(paths.n_sources, 0);
 	ck_assert_int_eq(load_build(g, &l, &lft, arena, &load), E_OK);
 	ck_assert_uint_eq(load.max, 0);

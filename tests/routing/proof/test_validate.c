@@ -14,6 +14,7 @@
 #include "routing/graph/walk.h"
 #include "routing/proof/validate.h"
 #include "tests/lib/fabric.h"
+#include "tests/lib/graph_check.h"
 #include "tests/lib/suite.h"
 
 static struct arena *arena;
@@ -115,7 +116,7 @@ START_TEST(agrees_with_walks)
 	uint32_t *part, n;
 
 	route(fabrics[_i % 4], _i % 3 ? 0.2 : 0, 1 + (unsigned)_i, (unsigned)_i % 2);
-	ck_assert_int_eq(graph_components(g, arena, &part, &n), E_OK);
+	ck_assert_int_eq(graph_check_components(g, arena, &part, &n), E_OK);
 	damage(&rng, (unsigned)_i / 4 * 8);
 	by_hand = walk_all(part);
 	ck_assert_int_eq(validate_routes(g, &lids, &lft, 1000000, arena, &v), E_OK);

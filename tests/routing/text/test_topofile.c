@@ -491,7 +491,7 @@ START_TEST(fabric_files)
 	ck_assert_uint_eq(g->n_switches, files[_i].switches);
 	ck_assert_uint_eq(g->n_hosts, files[_i].hosts);
 	ck_assert_uint_eq(g->n_links, files[_i].links);
-	ck_assert_int_eq(graph_components(g, arena, &part, &n), E_OK);
+	ck_assert_int_eq(graph_check_components(g, arena, &part, &n), E_OK);
 	ck_assert_uint_eq(n, files[_i].parts);
 }
 END_TEST

@@ -91,7 +91,7 @@ START_TEST(sizes_follow_from_arguments)
 	ck_assert_uint_eq(g->n_hosts, sizes[_i].hosts);
 	ck_assert_uint_eq(g->n_adj, 2 * sizes[_i].isl);
 	ck_assert_uint_eq(g->max_port, sizes[_i].max_port);
-	ck_assert_int_eq(graph_components(g, arena, &part, &n), E_OK);
+	ck_assert_int_eq(graph_check_components(g, arena, &part, &n), E_OK);
 	ck_assert_uint_eq(n, 1);
 	for (uint32_t i = 0; i < g->n_ports; i++) {
 		const struct port *p = &g->ports[i];
@@ -290,7 +290,7 @@ START_TEST(parts_are_told)
 	uint32_t *part, n;
 
 	ck_assert_int_eq(make("jellyfish 4 1 0", NULL, &g), E_OK);
-	ck_assert_int_eq(graph_components(g, arena, &part, &n), E_OK);
+	ck_assert_int_eq(graph_check_components(g, arena, &part, &n), E_OK);
 	ck_assert_uint_eq(n, 2);
 	ck_assert_uint_eq(diags.n_warnings, 1);
 	ck_assert_ptr_nonnull(strstr(diags.items[0].text, "several parts"));
@@ -317,7 +317,7 @@ START_TEST(failed_links_leave_one_part)
 		uint32_t *part, n;
 		ck_assert_int_eq(make(command, &o, &g), E_OK);
 		graph_check(g);
-		ck_assert_int_eq(graph_components(g, arena, &part, &n), E_OK);
+		ck_assert_int_eq(graph_check_components(g, arena, &part, &n), E_OK);
 		ck_assert_msg(n == 1, "%s, fail %g, seed %u: %u parts", command, o.fail,
 		              o.seed, n);
 

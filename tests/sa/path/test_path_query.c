@@ -317,8 +317,8 @@ static void damage(uint64_t sw_guid, uint32_t lid, uint8_t port)
 	lft_row(&w->route.out.lft, sw)[lid] = port;
 	struct lft lft = w->route.out.lft;
 	(void)route_check(&rq, &lft, &w->route.out.lanes, w->a, &w->route);
-	ck_assert_int_eq(paths_build(w->g, &w->lids, &lft, &w->route.out.lanes, w->a,
-	                             &w->route.paths),
+	ck_assert_int_eq(paths_load_build(w->g, &w->lids, &lft, &w->route.out.lanes, w->a,
+	                                  &w->route.paths, NULL),
 	                 E_OK);
 	query_fixture_publish(w, PATH_MINIMAL);
 }

@@ -131,7 +131,7 @@ static void same_fabric(const struct graph *g)
 {
 	uint32_t *part, n_parts, n = 0;
 
-	ck_assert_int_eq(graph_components(made, arena, &part, &n_parts), E_OK);
+	ck_assert_int_eq(graph_check_components(made, arena, &part, &n_parts), E_OK);
 	for (uint32_t i = 0; i < made->n_nodes; i++) {
 		const struct node *a = &made->nodes[i], *b;
 		uint32_t k = graph_node_by_guid(g, a->guid);
