@@ -30,16 +30,6 @@ enum {
 
 /* ---- grouping ---- */
 
-static const struct sw_link *link_at(const struct graph *g, uint32_t s, uint8_t port)
-{
-	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-		if (g->adj[i].port == port) {
-			return &g->adj[i];
-		}
-	}
-	return NULL;
-}
-
 /* Fills the dims of one switch and returns where the next one starts. */
 static uint32_t group_switch(struct dims *d, const struct graph *g, const uint8_t *order,
                              uint32_t s, uint32_t at)
@@ -49,7 +39,13 @@ static uint32_t group_switch(struct dims *d, const struct graph *g, const uint8_
 	uint32_t n_ports_out = g->adj_first[s];
 
 	for (unsigned i = 1; i <= n_ports; i++) {
-		by_place[i] = link_at(g, s, order ? order[i] : (uint8_t)i);
+		uint8_t port = order ? order[i] : (uint8_t)i;
+
+		for (uint32_t k = g->adj_first[s]; k < g->adj_first[s + 1]; k++) {
+			if (g->adj[k].port == port) {
+				by_place[i] = &g->adj[k];
+			}
+		}
 	}
 	d->first[s] = at;
 	for (unsigned i = 1; i <= n_ports; i++) {
@@ -72,20 +68,6 @@ static uint32_t group_switch(struct dims *d, const struct graph *g, const uint8_
 	return at;
 }
 
-static void find_far_keys(struct dims *d)
-{
-	for (uint32_t s = 0; s < d->n; s++) {
-		for (uint32_t i = d->first[s]; i < d->first[s + 1]; i++) {
-			uint32_t back = d->first[d->dim[i].to];
-
-			while (d->dim[back].to != s) {
-				back++;
-			}
-			d->dim[i].to_key = d->dim[back].key;
-		}
-	}
-}
-
 int dims_init(struct dims *d, const struct graph *g, const uint8_t *order,
               struct arena *a)
 {
@@ -104,7 +86,16 @@ int dims_init(struct dims *d, const struct graph *g, const uint8_t *order,
 		at = group_switch(&x, g, row, s, at);
 	}
 	x.first[x.n] = at;
-	find_far_keys(&x);
+	for (uint32_t s = 0; s < x.n; s++) {
+		for (uint32_t i = x.first[s]; i < x.first[s + 1]; i++) {
+			uint32_t back = x.first[x.dim[i].to];
+
+			while (x.dim[back].to != s) {
+				back++;
+			}
+			x.dim[i].to_key = x.dim[back].key;
+		}
+	}
 	*d = x;
 	return E_OK;
 }
@@ -164,24 +155,17 @@ static void describe(const struct judge *j, uint32_t s, struct why *notes)
 	        switch_text(j->g, NULL, x->to).text, x->key, j->partner[x->key]);
 }
 
-static uint32_t worst(const struct judge *j)
-{
-	uint32_t best = 0;
-
-	for (uint32_t s = 1; s < j->d->n; s++) {
-		best = j->odd[s] > j->odd[best] ? s : best;
-	}
-	return best;
-}
-
 /* Blames switches until every odd dimension has one at an end of it. */
 static void blame(struct judge *j, struct why *notes)
 {
 	uint32_t n = 0, left = j->n_odd;
 
 	while (left) {
-		uint32_t s = worst(j);
+		uint32_t s = 0;
 
+		for (uint32_t i = 1; i < j->d->n; i++) {
+			s = j->odd[i] > j->odd[s] ? i : s;
+		}
 		if (n++ < NAMED_MAX) {
 			describe(j, s, notes);
 		}
@@ -262,23 +246,19 @@ static void judge_rings(struct judge *j, struct why *notes)
 	}
 }
 
-static int judge_init(struct judge *j, const struct dims *d, const struct graph *g,
-                      struct arena *tmp)
-{
-	*j = (struct judge){ .d = d, .g = g };
-	j->votes = arena_array(tmp, KEYS, sizeof(*j->votes));
-	j->odd = arena_array(tmp, d->n, sizeof(*j->odd));
-	j->blamed = arena_array(tmp, d->n, sizeof(*j->blamed));
-	j->seen = arena_array(tmp, d->n, sizeof(*j->seen));
-	return j->votes && j->odd && j->blamed && j->seen ? E_OK : -ENOMEM;
-}
-
 int dims_judge(const struct dims *d, const struct graph *g, struct why *notes)
 {
 	struct arena *tmp = arena_new();
-	struct judge j;
-	int ret = tmp ? judge_init(&j, d, g, tmp) : -ENOMEM;
+	struct judge j = { .d = d, .g = g };
+	int ret = -ENOMEM;
 
+	if (tmp) {
+		j.votes = arena_array(tmp, KEYS, sizeof(*j.votes));
+		j.odd = arena_array(tmp, d->n, sizeof(*j.odd));
+		j.blamed = arena_array(tmp, d->n, sizeof(*j.blamed));
+		j.seen = arena_array(tmp, d->n, sizeof(*j.seen));
+		ret = j.votes && j.odd && j.blamed && j.seen ? E_OK : -ENOMEM;
+	}
 	if (ret == E_OK && d->n) {
 		vote(&j);
 		if (j.n_odd > d->first[d->n] / 4) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * Columns and lanes of the last run that stay.
+ * Keeps columns and lanes of the last run.
  *
  * Lanes: the routes that are unchanged are gathered first, each lane with the
  * dependencies that they make. Each lane is checked once for a cycle, because the last
@@ -166,7 +166,7 @@ static void keep_routes_to(struct keeper *k, struct workspace *b)
 		}
 		*lane_at(k, from, c->lid) = (uint8_t)lane;
 		b->n_kept++;
-		/* as far as the rest of the route is not on the same lane */
+		/* up to the first switch from which the route is on the same lane */
 		while (s != c->home && next != c->home) {
 			cdg_note(&k->cdg[lane], c->channel[s], c->channel[next]);
 			if (*lane_at(k, next, c->lid) == lane) {
@@ -229,7 +229,7 @@ static bool fits(struct keeper *k, const struct column *c, uint32_t s, unsigned 
 
 /*
  * Finds lanes for the routes to one LID that have none, the nearest switch first, so that
- * the rest of a route has its lane already. Lanes are tried from that of the rest on, and
+ * the route of the next hop has its lane already. Lanes are tried from that lane on, and
  * for the home switch from one that follows from the LID.
  */
 static bool fit_column(struct keeper *k, const struct column *c)
@@ -256,21 +256,6 @@ static bool fit_column(struct keeper *k, const struct column *c)
 		*lane = (uint8_t)((first + tried) % n);
 	}
 	return true;
-}
-
-static int fit_columns(struct keeper *k)
-{
-	struct column *c = k->work[0].col;
-
-	for (uint32_t lid = 1; lid <= k->in->lids->top; lid++) {
-		if (lid == 1 || lid % COLUMN_BLOCK == 0) {
-			column_load_block(&k->map, c, lid / COLUMN_BLOCK * COLUMN_BLOCK);
-		}
-		if (column_resolve(&k->map, c, lid) && !fit_column(k, c)) {
-			return E_UNSUITABLE;
-		}
-	}
-	return E_OK;
 }
 
 static int keeper_init(struct keeper *k, struct arena *tmp)
@@ -305,6 +290,7 @@ static int keeper_init(struct keeper *k, struct arena *tmp)
 
 static int fit_lanes(struct keeper *k, struct arena *tmp)
 {
+	struct column *c;
 	int ret = keeper_init(k, tmp);
 
 	if (ret != E_OK) {
@@ -318,7 +304,16 @@ static int fit_lanes(struct keeper *k, struct arena *tmp)
 			return E_UNSUITABLE;
 		}
 	}
-	return fit_columns(k);
+	c = k->work[0].col;
+	for (uint32_t lid = 1; lid <= k->in->lids->top; lid++) {
+		if (lid == 1 || lid % COLUMN_BLOCK == 0) {
+			column_load_block(&k->map, c, lid / COLUMN_BLOCK * COLUMN_BLOCK);
+		}
+		if (column_resolve(&k->map, c, lid) && !fit_column(k, c)) {
+			return E_UNSUITABLE;
+		}
+	}
+	return E_OK;
 }
 
 int keep_lanes(const struct keep_lanes *in, uint8_t *lane)
@@ -473,18 +468,6 @@ static int whole_init(struct whole *w, struct arena *tmp)
 	return w->col && w->like && w->list && w->n_like && w->first ? E_OK : -ENOMEM;
 }
 
-/* Checks the lanes of the complete tables, as if all of them had been kept. */
-static int check_lanes(const struct whole *w, const struct lft *lft,
-                       const struct lanes *lanes, struct arena *tmp)
-{
-	struct keep_lanes k = *w->in;
-	uint8_t *lane = arena_array(tmp, lft->n_switches, lft->stride);
-
-	k.lft = k.prev = lft;
-	k.prev_lanes = lanes;
-	return lane ? keep_lanes(&k, lane) : -ENOMEM;
-}
-
 static int keep_whole_tables(struct whole *w, struct arena *a, struct arena *tmp,
                              struct lft *ret, struct lanes *ret_lanes)
 {
@@ -519,7 +502,14 @@ static int keep_whole_tables(struct whole *w, struct arena *a, struct arena *tmp
 		copy_columns(w, old->rows, old->stride, lanes.rows, ret->stride);
 	}
 	*ret_lanes = lanes;
-	return check_lanes(w, ret, &lanes, tmp);
+
+	/* the lanes of the complete tables, as if all of them had been kept */
+	struct keep_lanes all = *w->in;
+	uint8_t *lane = arena_array(tmp, ret->n_switches, ret->stride);
+
+	all.lft = all.prev = ret;
+	all.prev_lanes = &lanes;
+	return lane ? keep_lanes(&all, lane) : -ENOMEM;
 }
 
 int keep_all(const struct keep_lanes *in, struct arena *a, struct lft *ret,

@@ -6,7 +6,7 @@
  * On a fabric of one rate all that remains are hops, which are found 64 switches at
  * a time.
  *
- * Ways of equal cost are not all taken. First those that stay in the chassis, if there
+ * Ports of equal cost are not all taken. First those that stay in the chassis, if there
  * are any: the spine of a director counts as "up", so that traffic between its leaves
  * never turns at a switch outside. Without this two edge switches that hang on the same
  * two leaves close a cycle: each pair of switches serves the other as a spine. Then those
@@ -39,22 +39,13 @@ static uint16_t cost_of_port(const struct port *p)
 	return leastcost_of_rate(link_rate(p->width, p->speed));
 }
 
-static uint16_t cost_of_cable(const struct graph *g, uint32_t s, const struct sw_link *l)
-{
-	uint32_t port = graph_port(g, g->switches[s], l->port);
-	uint16_t here = cost_of_port(&g->ports[port]);
-	uint16_t there = cost_of_port(&g->ports[g->ports[port].peer]);
-
-	return here > there ? here : there;
-}
-
 static uint32_t common_factor(uint32_t a, uint32_t b)
 {
 	while (b) {
-		uint32_t rest = a % b;
+		uint32_t remainder = a % b;
 
 		a = b;
-		b = rest;
+		b = remainder;
 	}
 	return a;
 }
@@ -67,9 +58,13 @@ static uint16_t find_costs(const struct graph *g, uint32_t width, uint16_t *cost
 
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-			uint16_t c = cost_of_cable(g, s, &g->adj[i]);
+			uint8_t num = g->adj[i].port;
+			uint32_t port = graph_port(g, g->switches[s], num);
+			uint16_t here = cost_of_port(&g->ports[port]);
+			uint16_t there = cost_of_port(&g->ports[g->ports[port].peer]);
+			uint16_t c = here > there ? here : there;
 
-			cost[(size_t)s * width + g->adj[i].port] = c;
+			cost[(size_t)s * width + num] = c;
 			factor = common_factor(c, factor);
 		}
 	}
@@ -135,9 +130,9 @@ const struct hops *leastcost_hops(const struct leastcost *p)
 	return p->by_rate ? &p->weighted.hops : &p->plain;
 }
 
-static void all_ways(const struct leastcost *p, uint32_t s, uint32_t t,
-                     const struct sw_link *link, uint32_t n_links, unsigned max,
-                     struct spread_ports *ret)
+static void all_ports(const struct leastcost *p, uint32_t s, uint32_t t,
+                      const struct sw_link *link, uint32_t n_links, unsigned max,
+                      struct spread_ports *ret)
 {
 	if (p->by_rate) {
 		weighted_closer(&p->weighted, s, t, link, n_links, max, ret);
@@ -146,35 +141,26 @@ static void all_ways(const struct leastcost *p, uint32_t s, uint32_t t,
 	}
 }
 
-/* Greatest rank of all ways there are, also of links that were not asked about. */
-static uint32_t best_rank(const struct leastcost *p, uint32_t s, uint32_t t)
-{
-	const uint32_t *rank = p->rank + (size_t)s * p->width, *first = p->g->adj_first;
-	struct spread_ports all;
-	uint32_t best = 0;
-
-	all_ways(p, s, t, p->g->adj + first[s], first[s + 1] - first[s], SPREAD_PORTS_MAX,
-	         &all);
-	for (unsigned i = 0; i < all.n; i++) {
-		best = rank[all.port[i]] > best ? rank[all.port[i]] : best;
-	}
-	return best;
-}
-
 void leastcost_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_link *link,
                       uint32_t n_links, unsigned max, struct spread_ports *ret)
 {
 	const struct leastcost *p = ctx;
-	const uint32_t *rank = p->rank + (size_t)s * p->width;
-	uint32_t best;
+	const uint32_t *rank = p->rank + (size_t)s * p->width, *first = p->g->adj_first;
+	struct spread_ports all;
+	uint32_t best = 0;
 	unsigned n = 0;
 
 	if (!p->mixed[s]) {
-		all_ways(p, s, t, link, n_links, max, ret);
+		all_ports(p, s, t, link, n_links, max, ret);
 		return;
 	}
-	best = best_rank(p, s, t);
-	all_ways(p, s, t, link, n_links, SPREAD_PORTS_MAX, ret);
+	/* the greatest rank, also of links that were not asked about */
+	all_ports(p, s, t, p->g->adj + first[s], first[s + 1] - first[s],
+	          SPREAD_PORTS_MAX, &all);
+	for (unsigned i = 0; i < all.n; i++) {
+		best = rank[all.port[i]] > best ? rank[all.port[i]] : best;
+	}
+	all_ports(p, s, t, link, n_links, SPREAD_PORTS_MAX, ret);
 	for (unsigned i = 0; i < ret->n && n < max; i++) {
 		if (rank[ret->port[i]] == best) {
 			ret->port[n] = ret->port[i];
@@ -183,24 +169,6 @@ void leastcost_closer(const void *ctx, uint32_t s, uint32_t t, const struct sw_l
 		}
 	}
 	ret->n = n;
-}
-
-static int fill(const struct route_in *in, const struct leastcost *p,
-                const struct spread_groups *groups, struct lft *lft, struct arena *tmp)
-{
-	const struct spread spread = {
-		.g = in->g,
-		.lids = in->lids,
-		.hops = leastcost_hops(p),
-		.closer = leastcost_closer,
-		.ctx = p,
-		.prev = in->prev,
-		.groups = groups,
-		.even = true,
-		.cancel = in->cancel,
-	};
-
-	return spread_run(&spread, lft, tmp);
 }
 
 int leastcost_route(const struct route_in *in, bool spine_first,
@@ -224,7 +192,19 @@ int leastcost_route(const struct route_in *in, bool spine_first,
 		ret_code = E_UNSUITABLE;
 	}
 	if (ret_code == E_OK) {
-		ret_code = fill(in, &p, groups, &lft, tmp);
+		const struct spread spread = {
+			.g = in->g,
+			.lids = in->lids,
+			.hops = leastcost_hops(&p),
+			.closer = leastcost_closer,
+			.ctx = &p,
+			.prev = in->prev,
+			.groups = groups,
+			.even = true,
+			.cancel = in->cancel,
+		};
+
+		ret_code = spread_run(&spread, &lft, tmp);
 	}
 	if (ret_code == E_OK) {
 		ret->lft = lft;

@@ -492,24 +492,17 @@ static const struct set *best_set(struct choice *c)
 	return best;
 }
 
-static uint32_t most_hosts(const struct graph *g)
-{
-	uint32_t most = 0;
-
-	for (uint32_t s = 0; s < g->n_switches; s++) {
-		most = leaves_hosts_on(g, s) > most ? leaves_hosts_on(g, s) : most;
-	}
-	return most;
-}
-
 int leaves_heights(const struct graph *g, struct arena *a, uint16_t **ret)
 {
-	uint32_t most = most_hosts(g);
+	uint32_t most = 0;
 	struct choice c;
 	int err = choice_init(&c, g, a);
 
 	if (err != E_OK) {
 		return err;
+	}
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		most = leaves_hosts_on(g, s) > most ? leaves_hosts_on(g, s) : most;
 	}
 	find_sides(&c);
 	for (unsigned kind = 0; kind < 2; kind++) {

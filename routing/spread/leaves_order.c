@@ -115,20 +115,6 @@ struct census {
 	uint32_t n_homes, n_hosts;
 };
 
-static uint32_t count_on(struct census *c, uint32_t s)
-{
-	const struct graph *g = c->g;
-	uint32_t n = 0;
-
-	for (uint32_t h = g->host_first[s]; h < g->host_first[s + 1]; h++) {
-		if (!c->is_one || c->is_one[g->hosts[h]] == c->value) {
-			c->at[g->ports[g->ports[g->hosts[h]].peer].num]++;
-			n++;
-		}
-	}
-	return n;
-}
-
 /* Is a host of the other kind where one of this kind may be on another switch? */
 static bool is_mixed(const struct census *c, const uint32_t *leaf, uint32_t n_leaves)
 {
@@ -199,8 +185,15 @@ void leaves_places(const struct graph *g, const uint32_t *leaf, uint32_t n_leave
 
 	*ret = (struct leaf_places){ .n = 0 };
 	for (uint32_t i = 0; i < n_leaves; i++) {
-		uint32_t n = count_on(&c, leaf[i]);
+		uint32_t n = 0;
 
+		for (uint32_t h = g->host_first[leaf[i]]; h < g->host_first[leaf[i] + 1];
+		     h++) {
+			if (!is_one || is_one[g->hosts[h]] == value) {
+				c.at[g->ports[g->ports[g->hosts[h]].peer].num]++;
+				n++;
+			}
+		}
 		c.count[n]++;
 		c.n_homes += n > 0;
 		c.n_hosts += n;

@@ -144,21 +144,6 @@ static void take_rows(struct matrix *m, const uint32_t *column)
 
 /* ---- columns ---- */
 
-/* Distances of the cells that the dump gives, the others none. Returns how many others.
- */
-static uint32_t start_column(const struct matrix *m, uint32_t t)
-{
-	uint32_t n = 0;
-
-	for (uint32_t s = 0; s < m->hops.n; s++) {
-		const uint8_t *row = row_of(m, s, t);
-
-		*cell(m, s, t) = s == t ? 0 : row ? row[0] : HOPS_NONE;
-		n += s != t && !row;
-	}
-	return n;
-}
-
 /* Works out cells without a row from near to far. */
 static void fill_column(const struct matrix *m, const struct graph *g, uint32_t t)
 {
@@ -234,7 +219,16 @@ static unsigned settle_column(const struct matrix *m, const struct graph *g, uin
 	unsigned diameter = 0;
 
 	do {
-		if (start_column(m, t)) {
+		uint32_t n_others = 0;
+
+		/* the distances of the cells that the dump has */
+		for (uint32_t s = 0; s < m->hops.n; s++) {
+			const uint8_t *row = row_of(m, s, t);
+
+			*cell(m, s, t) = s == t ? 0 : row ? row[0] : HOPS_NONE;
+			n_others += s != t && !row;
+		}
+		if (n_others) {
 			fill_column(m, g, t);
 		}
 	} while (drop_rows(m, g, t, x));

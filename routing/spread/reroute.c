@@ -32,23 +32,19 @@ static uint8_t *entry(const struct reroute *m, uint32_t s)
 	return lft_row(m->lft, s) + m->lid;
 }
 
-static uint32_t next_of(const struct reroute *m, uint32_t s)
-{
-	uint8_t port = *entry(m, s);
-
-	return port < m->map->width ? m->map->hop[(size_t)s * m->map->width + port].next
-	                            : GRAPH_NONE;
-}
-
 /* Follows the route of one switch and sets the lengths of all switches on it. */
 static void follow(const struct reroute *m, uint32_t s)
 {
 	uint32_t n = 0, length;
 
 	while (s != GRAPH_NONE && m->length[s] == UNKNOWN) {
+		uint8_t port = *entry(m, s);
+
 		m->length[s] = ON_PATH;
 		m->stack[n++] = s;
-		s = next_of(m, s);
+		s = port < m->map->width
+		            ? m->map->hop[(size_t)s * m->map->width + port].next
+		            : GRAPH_NONE;
 	}
 	length = s == GRAPH_NONE || m->length[s] >= UNKNOWN ? NEVER : m->length[s];
 	while (n--) {
@@ -76,23 +72,10 @@ static uint8_t best_port(const struct reroute *m, uint32_t s)
 	return least < UNKNOWN ? best : LFT_NO_ROUTE;
 }
 
-/* Fills the entries that the present lengths allow. Returns whether there was any. */
-static bool fill(const struct reroute *m)
-{
-	bool any = false;
-
-	for (uint32_t s = 0; s < m->map->n; s++) {
-		if (m->open[s] && *entry(m, s) == LFT_NO_ROUTE) {
-			*entry(m, s) = best_port(m, s);
-			any |= *entry(m, s) != LFT_NO_ROUTE;
-		}
-	}
-	return any;
-}
-
+/* Fills the entries that the present lengths allow, and again while there are any. */
 static void fill_column(const struct reroute *m)
 {
-	bool delivers;
+	bool delivers, any;
 
 	if (m->open[m->home]) {
 		*entry(m, m->home) = lft_row(m->prefer, m->home)[m->lid];
@@ -106,7 +89,14 @@ static void fill_column(const struct reroute *m)
 		for (uint32_t s = 0; s < m->map->n; s++) {
 			follow(m, s);
 		}
-	} while (fill(m));
+		any = false;
+		for (uint32_t s = 0; s < m->map->n; s++) {
+			if (m->open[s] && *entry(m, s) == LFT_NO_ROUTE) {
+				*entry(m, s) = best_port(m, s);
+				any |= *entry(m, s) != LFT_NO_ROUTE;
+			}
+		}
+	} while (any);
 }
 
 int reroute_switches(const struct graph *g, const struct lids *lids, const bool *open,

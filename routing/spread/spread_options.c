@@ -28,20 +28,6 @@ static int places_of(const struct graph *g, const uint8_t *order, struct arena *
 	return E_OK;
 }
 
-static int mark_listed(struct spread_tune *t, const struct graph *g, struct arena *a)
-{
-	bool *listed = arena_array(a, g->host_first[g->n_switches], sizeof(*listed));
-
-	if (!listed) {
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < t->n_listed; i++) {
-		listed[t->listed[i]] = true;
-	}
-	t->is_listed = listed;
-	return E_OK;
-}
-
 int spread_tune_init(struct spread_tune *t, const struct spread_options *o,
                      const struct graph *g, struct arena *a, struct why *notes)
 {
@@ -70,7 +56,14 @@ int spread_tune_init(struct spread_tune *t, const struct spread_options *o,
 		t->listed = listed;
 	}
 	if (ret == E_OK && t->n_listed) {
-		ret = mark_listed(t, g, a);
+		bool *is_listed =
+			arena_array(a, g->host_first[g->n_switches], sizeof(*is_listed));
+
+		for (uint32_t i = 0; is_listed && i < t->n_listed; i++) {
+			is_listed[listed[i]] = true;
+		}
+		t->is_listed = is_listed;
+		ret = is_listed ? E_OK : -ENOMEM;
 	}
 	t->ignored = ignored;
 	return ret;

@@ -90,12 +90,14 @@ static bool search_from(struct weighted *w, const struct graph *g, struct search
 	return fits;
 }
 
-/* A power of two, less 1, that is no less than any weight of a link. */
-static uint32_t ring_mask(const struct graph *g, const uint16_t *weight)
+static struct search *searches_new(const struct graph *g, const uint16_t *weight,
+                                   unsigned n, struct arena *a)
 {
+	struct search *x = arena_array(a, n, sizeof(*x));
 	size_t width = g->max_port + 1U;
 	uint32_t mask = 1;
 
+	/* a power of two, less 1, that is no less than any weight of a link */
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
 			mask |= weight[s * width + g->adj[i].port];
@@ -104,15 +106,6 @@ static uint32_t ring_mask(const struct graph *g, const uint16_t *weight)
 	for (unsigned shift = 1; shift < 16; shift *= 2) {
 		mask |= mask >> shift;
 	}
-	return mask;
-}
-
-static struct search *searches_new(const struct graph *g, const uint16_t *weight,
-                                   unsigned n, struct arena *a)
-{
-	struct search *x = arena_array(a, n, sizeof(*x));
-	uint32_t mask = ring_mask(g, weight);
-
 	for (unsigned i = 0; x && i < n; i++) {
 		x[i].mask = mask;
 		x[i].head = arena_array(a, mask + 1U, sizeof(*x[i].head));
@@ -124,17 +117,6 @@ static struct search *searches_new(const struct graph *g, const uint16_t *weight
 		}
 	}
 	return x;
-}
-
-static void find_diameter(struct hops *h)
-{
-	for (uint32_t s = 0; s < h->n; s++) {
-		for (uint32_t t = 0; t < h->n; t++) {
-			unsigned d = hops_between(h, s, t);
-
-			h->diameter = d != HOPS_NONE && d > h->diameter ? d : h->diameter;
-		}
-	}
 }
 
 int weighted_init(struct weighted *x, const struct graph *g, const uint16_t *weight,
@@ -159,7 +141,15 @@ int weighted_init(struct weighted *x, const struct graph *g, const uint16_t *wei
 	if (!fits) {
 		return E_RANGE;
 	}
-	find_diameter(&w.hops);
+	for (uint32_t s = 0; s < w.hops.n; s++) {
+		for (uint32_t t = 0; t < w.hops.n; t++) {
+			unsigned d = hops_between(&w.hops, s, t);
+
+			w.hops.diameter = d != HOPS_NONE && d > w.hops.diameter
+			                          ? d
+			                          : w.hops.diameter;
+		}
+	}
 	ret = hops_index(&w.hops, a);
 	if (ret == E_OK) {
 		*x = w;
