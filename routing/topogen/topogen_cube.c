@@ -64,18 +64,6 @@ static uint32_t coordinate(const struct grid *t, uint32_t sw, unsigned d)
 	return sw / t->stride[d] % t->dims[d];
 }
 
-static int add_grid_switch(struct maker *m, const struct grid *t, uint32_t sw)
-{
-	char name[MAKER_NAME_SIZE] = "t";
-	size_t len = 1;
-
-	for (unsigned d = 0; d < t->n_dims; d++) {
-		len += (size_t)snprintf(name + len, sizeof(name) - len, "-%03u",
-		                        coordinate(t, sw, d));
-	}
-	return maker_switch(m, "%s", name);
-}
-
 /* The cable in direction +d, port 2d + 1 here, 2d + 2 there. A ring of two is one cable.
  */
 static int add_grid_link(struct maker *m, const struct grid *t, uint32_t sw, unsigned d)
@@ -96,7 +84,14 @@ static int fill_grid(struct maker *m, const struct grid *t, uint32_t n)
 	int ret = E_OK;
 
 	for (uint32_t sw = 0; sw < n && ret == E_OK; sw++) {
-		ret = add_grid_switch(m, t, sw);
+		char name[MAKER_NAME_SIZE] = "t";
+		size_t len = 1;
+
+		for (unsigned d = 0; d < t->n_dims; d++) {
+			len += (size_t)snprintf(name + len, sizeof(name) - len, "-%03u",
+			                        coordinate(t, sw, d));
+		}
+		ret = maker_switch(m, "%s", name);
 	}
 	if (ret == E_OK) {
 		ret = maker_hosts(m, n, t->hosts, 2 * t->n_dims + 1);

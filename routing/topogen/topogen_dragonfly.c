@@ -17,19 +17,6 @@ struct dragonfly {
 	uint32_t p, a, h, g;
 };
 
-static int local_links(struct maker *m, const struct dragonfly *t, uint32_t group)
-{
-	uint32_t first = group * t->a;
-	int ret = E_OK;
-
-	for (uint32_t i = 0; i < t->a; i++) {
-		for (uint32_t j = i + 1; j < t->a && ret == E_OK; j++) {
-			ret = maker_link(m, first + i, t->p + j, first + j, t->p + i + 1);
-		}
-	}
-	return ret;
-}
-
 /* Cables from a group to those after it. */
 static int global_links(struct maker *m, const struct dragonfly *t, uint32_t group)
 {
@@ -75,7 +62,14 @@ int make_dragonfly(struct maker *m)
 		ret = maker_hosts(m, n, t.p, 1);
 	}
 	for (uint32_t group = 0; group < t.g && ret == E_OK; group++) {
-		ret = local_links(m, &t, group);
+		for (uint32_t i = 0; i < t.a; i++) {
+			uint32_t first = group * t.a;
+
+			for (uint32_t j = i + 1; j < t.a && ret == E_OK; j++) {
+				ret = maker_link(m, first + i, t.p + j, first + j,
+				                 t.p + i + 1);
+			}
+		}
 	}
 	for (uint32_t group = 0; group < t.g && ret == E_OK; group++) {
 		ret = global_links(m, &t, group);

@@ -115,12 +115,6 @@ static bool join_open(struct jelly *j)
 	return false;
 }
 
-static bool fits(const struct jelly *j, uint32_t i, uint32_t u, uint32_t k, uint32_t v)
-{
-	return u != i && u != k && v != i && v != k && !joined(j, i, u) &&
-	       !joined(j, k, v);
-}
-
 /* Uses two free ports of open switches up; searching starts at a random cable. */
 static void break_edge(struct jelly *j)
 {
@@ -131,7 +125,8 @@ static void break_edge(struct jelly *j)
 		uint32_t e = (at + step / 2) % j->n_edges;
 		uint32_t u = j->edge[e][step % 2], v = j->edge[e][1 - step % 2];
 
-		if (fits(j, i, u, k, v)) {
+		if (u != i && u != k && v != i && v != k && !joined(j, i, u) &&
+		    !joined(j, k, v)) {
 			forget(j, u, v);
 			forget(j, v, u);
 			j->n_edges--;
@@ -212,18 +207,6 @@ static int cable_all(struct maker *m, struct jelly *j, uint32_t hosts)
 	return ret;
 }
 
-static int jelly_init(struct jelly *j, struct arena *a)
-{
-	size_t ends = (size_t)j->n * j->degree;
-
-	j->adj = arena_array(a, ends, sizeof(*j->adj));
-	j->count = arena_array(a, j->n, sizeof(*j->count));
-	j->open = arena_array(a, j->n, sizeof(*j->open));
-	j->queue = arena_array(a, j->n, sizeof(*j->queue));
-	j->edge = arena_array(a, ends / 2 + 1, sizeof(*j->edge));
-	return j->adj && j->count && j->open && j->queue && j->edge ? E_OK : -ENOMEM;
-}
-
 static int read_size(struct maker *m, struct jelly *j, uint32_t *hosts)
 {
 	int ret = maker_number(m, 0, 2, MAKER_MAX_NODES, &j->n);
@@ -270,7 +253,15 @@ int make_jellyfish(struct maker *m)
 		ret = maker_size(m, j.degree + hosts, j.n, (uint64_t)j.n * hosts);
 	}
 	if (ret == E_OK) {
-		ret = jelly_init(&j, m->g->arena);
+		struct arena *a = m->g->arena;
+		size_t ends = (size_t)j.n * j.degree;
+
+		j.adj = arena_array(a, ends, sizeof(*j.adj));
+		j.count = arena_array(a, j.n, sizeof(*j.count));
+		j.open = arena_array(a, j.n, sizeof(*j.open));
+		j.queue = arena_array(a, j.n, sizeof(*j.queue));
+		j.edge = arena_array(a, ends / 2 + 1, sizeof(*j.edge));
+		ret = j.adj && j.count && j.open && j.queue && j.edge ? E_OK : -ENOMEM;
 	}
 	for (uint32_t i = 0; i < j.n && ret == E_OK; i++) {
 		ret = maker_switch(m, "jf-%05u", i);

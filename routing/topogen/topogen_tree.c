@@ -217,23 +217,17 @@ static int chassis_hosts(struct maker *m, const struct directors *t, uint32_t c)
 	return ret;
 }
 
-static int director_numbers(struct maker *m, struct directors *t)
+int make_director(struct maker *m)
 {
-	uint32_t *v[] = { &t->edges,  &t->hosts,  &t->chassis, &t->leaves,
-		          &t->spines, &t->cables, &t->inner };
+	struct directors t = { .cables = 1 };
+	uint32_t *v[] = { &t.edges,  &t.hosts,  &t.chassis, &t.leaves,
+		          &t.spines, &t.cables, &t.inner };
 	int ret = E_OK;
 
 	for (int i = 0; i < 7 && ret == E_OK; i++) {
 		uint32_t max = i ? MAKER_MAX_RADIX : MAKER_MAX_NODES;
 		ret = maker_number(m, i, i < 6, max, v[i]);
 	}
-	return ret;
-}
-
-int make_director(struct maker *m)
-{
-	struct directors t = { .cables = 1 };
-	int ret = director_numbers(m, &t);
 	if (ret != E_OK) {
 		return ret;
 	}
