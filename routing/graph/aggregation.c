@@ -39,16 +39,6 @@ void aggregation_recognise(struct graph *g)
 	}
 }
 
-static bool has_column(const struct lft *lft, uint32_t lid)
-{
-	for (uint32_t s = 0; s < lft->n_switches; s++) {
-		if (lft_row(lft, s)[lid] != LFT_NO_ROUTE) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* The LIDs of one aggregation node. */
 static void fill_node(const struct graph *g, const struct lids *lids, uint32_t port,
                       struct lft *lft, struct lanes *lanes)
@@ -58,7 +48,12 @@ static void fill_node(const struct graph *g, const struct lids *lids, uint32_t p
 	uint32_t via = lids->of[g->nodes[g->switches[home]].first_port].base;
 
 	for (uint32_t lid = r.base; lid && via && lid < r.base + (1U << r.lmc); lid++) {
-		if (has_column(lft, lid)) {
+		bool routed = false;
+
+		for (uint32_t s = 0; s < lft->n_switches; s++) {
+			routed |= lft_row(lft, s)[lid] != LFT_NO_ROUTE;
+		}
+		if (routed) {
 			continue;
 		}
 		for (uint32_t s = 0; s < lft->n_switches; s++) {

@@ -29,16 +29,6 @@ enum { WORD = 64, FEW = 24, SPARSE = 64 };
 
 /* ---- what lanes share ---- */
 
-static uint32_t find_back(const struct graph *g, uint32_t s, const struct sw_link *l)
-{
-	uint32_t i = g->adj_first[l->to];
-
-	while (g->adj[i].port != l->to_port || g->adj[i].to != s) {
-		i++;
-	}
-	return i;
-}
-
 int cdg_map_init(struct cdg_map *m, const struct graph *g, struct arena *a)
 {
 	struct cdg_map x = { .g = g, .n = g->n_adj, .words = 1 };
@@ -55,7 +45,13 @@ int cdg_map_init(struct cdg_map *m, const struct graph *g, struct arena *a)
 			(n + WORD - 1) / WORD > x.words ? (n + WORD - 1) / WORD : x.words;
 		for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
 			x.from[c] = s;
-			x.back[c] = find_back(g, s, &g->adj[c]);
+			uint32_t back = g->adj_first[g->adj[c].to];
+
+			while (g->adj[back].port != g->adj[c].to_port ||
+			       g->adj[back].to != s) {
+				back++;
+			}
+			x.back[c] = back;
 		}
 	}
 	*m = x;
@@ -119,14 +115,6 @@ bool cdg_has(const struct cdg *c, uint32_t from, uint32_t to)
 	uint32_t k = local(c, to);
 
 	return *word_of(c, c->out, from, k) & mask_of(k);
-}
-
-static void store_dependency(struct cdg *c, uint32_t from, uint32_t to)
-{
-	uint32_t k = local(c, to), b = local(c, c->m->back[from]);
-
-	*word_of(c, c->out, from, k) |= mask_of(k);
-	*word_of(c, c->in, to, b) |= mask_of(b);
 }
 
 void cdg_note(struct cdg *c, uint32_t from, uint32_t to)
@@ -209,22 +197,17 @@ static bool go_behind(struct cdg *c, struct search *s)
 	return true;
 }
 
-/* Each search has two numbers: what is ahead is marked with the first. */
-static void next_search(struct cdg *c)
-{
-	c->search += 2;
-	if (c->search == 0) {
-		memset(c->mark, 0, c->m->n * sizeof(*c->mark));
-		c->search = 2;
-	}
-}
-
 /* Is there a path from place lo to place hi? Searched from both ends, the smaller first,
  * until one of them has no more. */
 static bool has_path(struct cdg *c, uint32_t lo, uint32_t hi, struct search *s)
 {
 	*s = (struct search){ .lo = lo, .hi = hi, .n_ahead = 1, .n_behind = 1 };
-	next_search(c);
+	/* each search has two numbers: what is ahead is marked with the first */
+	c->search += 2;
+	if (c->search == 0) {
+		memset(c->mark, 0, c->m->n * sizeof(*c->mark));
+		c->search = 2;
+	}
 	c->ahead[0] = lo;
 	c->mark[lo] = c->search;
 	c->behind[0] = hi;
@@ -237,17 +220,6 @@ static bool has_path(struct cdg *c, uint32_t lo, uint32_t hi, struct search *s)
 		}
 	}
 	return false;
-}
-
-/* Completes both searches, when there is no path. */
-static void find_all(struct cdg *c, struct search *s)
-{
-	while (s->done_ahead < s->n_ahead) {
-		go_ahead(c, s);
-	}
-	while (s->done_behind < s->n_behind) {
-		go_behind(c, s);
-	}
 }
 
 static int by_number(const void *a, const void *b)
@@ -273,20 +245,6 @@ static void sort_places(uint32_t *p, uint32_t n)
 	}
 }
 
-/* Sorts the places of both sets into c->slots. */
-static void merge_places(struct cdg *c, uint32_t n_behind, uint32_t n_ahead)
-{
-	uint32_t i = 0, k = 0;
-
-	while (i < n_behind || k < n_ahead) {
-		bool take = k == n_ahead || (i < n_behind && c->behind[i] < c->ahead[k]);
-
-		c->slots[i + k] = take ? c->behind[i] : c->ahead[k];
-		i += take;
-		k += !take;
-	}
-}
-
 /* The same for sets that fill much of the range between their ends: looks once at each
  * place. */
 static void scan_places(struct cdg *c, uint32_t lo, uint32_t hi)
@@ -304,6 +262,7 @@ static void scan_places(struct cdg *c, uint32_t lo, uint32_t hi)
 	}
 }
 
+/* Sorts the places of both sets into c->slots. */
 static void sort_sets(struct cdg *c, uint32_t lo, uint32_t hi, uint32_t n_behind,
                       uint32_t n_ahead)
 {
@@ -313,7 +272,13 @@ static void sort_sets(struct cdg *c, uint32_t lo, uint32_t hi, uint32_t n_behind
 	}
 	sort_places(c->behind, n_behind);
 	sort_places(c->ahead, n_ahead);
-	merge_places(c, n_behind, n_ahead);
+	for (uint32_t i = 0, k = 0; i < n_behind || k < n_ahead;) {
+		bool take = k == n_ahead || (i < n_behind && c->behind[i] < c->ahead[k]);
+
+		c->slots[i + k] = take ? c->behind[i] : c->ahead[k];
+		i += take;
+		k += !take;
+	}
 }
 
 /* Assigns the places of both sets again: first to the channels behind, then to those ahead. */
@@ -358,11 +323,20 @@ bool cdg_add(struct cdg *c, uint32_t from, uint32_t to)
 		if (has_path(c, lo, hi, &s)) {
 			return false;
 		}
-		find_all(c, &s);
+		while (s.done_ahead < s.n_ahead) { /* there is no path: all places */
+			go_ahead(c, &s);
+		}
+		while (s.done_behind < s.n_behind) {
+			go_behind(c, &s);
+		}
 		sort_sets(c, lo, hi, s.n_behind, s.n_ahead);
 		reorder(c, s.n_behind, s.n_ahead);
 	}
-	store_dependency(c, from, to);
+
+	uint32_t k = local(c, to), b = local(c, c->m->back[from]);
+
+	*word_of(c, c->out, from, k) |= mask_of(k);
+	*word_of(c, c->in, to, b) |= mask_of(b);
 	return true;
 }
 

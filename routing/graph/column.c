@@ -327,18 +327,6 @@ static void settle_part(const struct column_map *m, struct column *c, uint32_t p
 	}
 }
 
-/* Where the owner hangs. */
-static bool find_home(const struct column_map *m, struct column *c)
-{
-	c->to_host = graph_is_host(m->g, c->owner);
-	c->home = graph_switch_of(m->g, c->owner);
-	if (c->home == GRAPH_NONE) {
-		return false;
-	}
-	c->home_port = graph_switch_port_of(m->g, c->owner);
-	return true;
-}
-
 bool column_resolve(const struct column_map *m, struct column *c, uint32_t lid)
 {
 	if (lid > m->lids->top || m->lids->owner[lid] == GRAPH_NONE) {
@@ -346,9 +334,12 @@ bool column_resolve(const struct column_map *m, struct column *c, uint32_t lid)
 	}
 	c->lid = lid;
 	c->owner = m->lids->owner[lid];
-	if (!find_home(m, c)) {
+	c->to_host = graph_is_host(m->g, c->owner);
+	c->home = graph_switch_of(m->g, c->owner);
+	if (c->home == GRAPH_NONE) {
 		return false;
 	}
+	c->home_port = graph_switch_port_of(m->g, c->owner);
 	c->port = c->block + (size_t)(lid - c->block_lid) * m->n;
 	c->n_order = 0;
 	c->n_loops = 0;

@@ -68,15 +68,6 @@ static void report(const struct graph *g, struct diags *d, const char *kind,
 	         node_label(g, later), node_label(g, first), place);
 }
 
-static void isolate(struct graph *g, uint32_t node)
-{
-	const struct node *n = &g->nodes[node];
-
-	for (unsigned num = 1; num <= n->n_ports; num++) {
-		graph_disconnect(g, n->first_port + num);
-	}
-}
-
 /* Marks every node but the first of each NodeGUID. keys: [n_nodes], left in GUID order.
  */
 static void drop_duplicate_nodes(struct graph *g, struct diags *d, struct key *keys,
@@ -373,8 +364,10 @@ int graph_freeze(struct graph *g, struct diags *d)
 	drop_duplicate_nodes(g, d, keys, dead);
 	drop_duplicate_ports(g, d, keys, dead);
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		if (dead[i]) {
-			isolate(g, i);
+		const struct node *n = &g->nodes[i];
+
+		for (unsigned num = 1; dead[i] && num <= n->n_ports; num++) {
+			graph_disconnect(g, n->first_port + num);
 		}
 		keys[i] = (struct key){ g->nodes[i].guid, i };
 	}

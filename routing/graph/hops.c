@@ -34,18 +34,6 @@ static uint64_t advance(const struct graph *g, struct wave *w)
 	return any;
 }
 
-static void note_arrivals(struct hops *h, struct wave *w, uint32_t source, unsigned d)
-{
-	for (uint32_t s = 0; s < h->n; s++) {
-		uint8_t *dist = h->dist + (size_t)s * h->stride + source;
-
-		for (uint64_t bits = w->next[s]; bits; bits &= bits - 1) {
-			dist[__builtin_ctzll(bits)] = (uint8_t)d;
-		}
-		w->seen[s] |= w->next[s];
-	}
-}
-
 /* Distances of up to 64 sources from \a source. Returns the greatest, HOPS_NONE: too far.
  */
 static unsigned search_block(struct hops *h, const struct graph *g, struct wave *w,
@@ -68,7 +56,14 @@ static unsigned search_block(struct hops *h, const struct graph *g, struct wave 
 		if (d == HOPS_NONE) {
 			return HOPS_NONE;
 		}
-		note_arrivals(h, w, source, d);
+		for (uint32_t s = 0; s < h->n; s++) {
+			uint8_t *dist = h->dist + (size_t)s * h->stride + source;
+
+			for (uint64_t bits = w->next[s]; bits; bits &= bits - 1) {
+				dist[__builtin_ctzll(bits)] = (uint8_t)d;
+			}
+			w->seen[s] |= w->next[s];
+		}
 		w->now = w->next;
 		w->next = swap;
 	}

@@ -70,17 +70,6 @@ static bool claim_range(struct claims *c, struct lid_range r, uint32_t who)
 	return true;
 }
 
-static bool claim_first_free(struct claims *c, uint8_t lmc, uint32_t port)
-{
-	struct lid_range r = { .base = c->cursor[lmc], .lmc = lmc };
-
-	while (r.base <= c->limit && !claim_range(c, r, port)) {
-		r.base += range_size(r);
-	}
-	c->cursor[lmc] = r.base;
-	return r.base <= c->limit;
-}
-
 static uint32_t lid_limit(const struct lids_in *in)
 {
 	uint32_t limit = in->max_lid ? in->max_lid : LID_LIMIT_DEFAULT;
@@ -192,15 +181,23 @@ static void claim_found(struct claims *c, const struct lids_in *in, const uint32
 	}
 }
 
-/* Round 3: first fit. */
-static int claim_rest(struct claims *c, const struct lids_in *in, const uint32_t *order,
-                      struct diags *d)
+/* Round 3: the first free range for every other port. */
+static int claim_first_fit(struct claims *c, const struct lids_in *in,
+                           const uint32_t *order, struct diags *d)
 {
 	for (uint32_t i = 0; i < in->g->n_end_ports; i++) {
 		uint32_t p = order[i];
 		uint8_t lmc = wanted_lmc(in, p);
+		struct lid_range r = { .base = c->cursor[lmc], .lmc = lmc };
 
-		if (!c->of[p].base && !claim_first_free(c, lmc, p)) {
+		if (c->of[p].base) {
+			continue;
+		}
+		while (r.base <= c->limit && !claim_range(c, r, p)) {
+			r.base += range_size(r);
+		}
+		c->cursor[lmc] = r.base;
+		if (r.base > c->limit) {
 			diag_add(d, DIAG_ERROR, NULL, 0,
 			         "no free range of %u LIDs up to %" PRIu32
 			         " for port %u (GUID 0x%016" PRIx64
@@ -327,7 +324,7 @@ int lids_assign(const struct lids_in *in, struct arena *a, struct diags *d,
 	if (!in->reassign) {
 		claim_found(&c, in, order);
 	}
-	ret_code = claim_rest(&c, in, order, d);
+	ret_code = claim_first_fit(&c, in, order, d);
 	if (ret_code == E_OK) {
 		ret_code = lids_finish(in->g, c.of, a, &l);
 	}

@@ -43,17 +43,6 @@ static bool has_node(const struct cutter *c, uint32_t node)
 	return false;
 }
 
-static void copy_port(struct port *to, const struct port *from)
-{
-	to->guid = from->guid;
-	to->lid = from->lid;
-	to->lmc = from->lmc;
-	to->width = from->width;
-	to->speed = from->speed;
-	to->mtu = from->mtu;
-	to->vls = from->vls;
-}
-
 static int copy_node(struct cutter *c, uint32_t node)
 {
 	const struct node *from = &c->g->nodes[node];
@@ -75,7 +64,16 @@ static int copy_node(struct cutter *c, uint32_t node)
 	to->esp0 = from->esp0;
 	to->aggregation = from->aggregation;
 	for (unsigned num = 0; num <= from->n_ports; num++) {
-		copy_port(&c->x->ports[first + num], &c->g->ports[from->first_port + num]);
+		const struct port *p = &c->g->ports[from->first_port + num];
+		struct port *copy = &c->x->ports[first + num];
+
+		copy->guid = p->guid;
+		copy->lid = p->lid;
+		copy->lmc = p->lmc;
+		copy->width = p->width;
+		copy->speed = p->speed;
+		copy->mtu = p->mtu;
+		copy->vls = p->vls;
 	}
 	return E_OK;
 }
