@@ -4,9 +4,10 @@
  * Multicast trees.
  *
  * A tree is its root and, for every other switch, the cable towards the root.
- * Walking up from each member's switch until the walk meets what is there already gives
- * the part that a group needs: every cable on it leads one way, so it can't close a
- * circle, and both its ends are noted at once, so a packet can take it both ways.
+ * The part that a group needs is found by walking up from each member's switch until a
+ * switch that an earlier walk passed. Every switch has one cable towards the root, so the
+ * part has no cycle. Both ends of a cable are noted at once, so packets can pass it in
+ * both directions.
  *
  * Not done: weights of cables, load of other groups, keeping the old tree when a better
  * one appears.
@@ -89,8 +90,8 @@ static bool leads_up(const struct prune *p, uint32_t s)
 	return false;
 }
 
-/* Stops from a switch up to the root or to what is there already. */
-static int add_way(struct prune *p, uint32_t s)
+/* Adds stops from a switch up to the root, or to the first switch that is one already. */
+static int add_path(struct prune *p, uint32_t s)
 {
 	uint32_t below = GRAPH_NONE;
 
@@ -134,7 +135,7 @@ static int add_members(struct prune *p, uint32_t *ret_receivers)
 			p->tree->missed++;
 			continue;
 		}
-		ret = add_way(p, sw);
+		ret = add_path(p, sw);
 		if (ret != E_OK) {
 			return ret;
 		}
@@ -146,29 +147,10 @@ static int add_members(struct prune *p, uint32_t *ret_receivers)
 	return E_OK;
 }
 
-/* Cuts what stands above the first switch that has a member or branches. */
-static void lower_root(struct prune *p)
-{
-	struct stop *at = &p->stops[p->seen[p->root] - 1];
-
-	while (!at->member && at->n_children == 1) {
-		at = &p->stops[at->child];
-		at->up = NULL;
-	}
-	p->tree->root = at->sw;
-}
-
 /* The ports of one stop. */
 struct port_bits {
 	uint64_t word[4];
 };
-
-static uint8_t member_port(const struct graph *g, uint32_t port)
-{
-	bool own = g->nodes[g->ports[port].node].type == NODE_SWITCH;
-
-	return own ? 0 : g->ports[g->ports[port].peer].num;
-}
 
 /* Notes a port of a switch that is a stop. */
 static void note_port(const struct prune *p, struct port_bits *bits, uint32_t sw,
@@ -197,7 +179,10 @@ static void note_ports(const struct prune *p, struct port_bits *bits)
 		const struct mcast_member *m = &p->group->members[i];
 
 		if (!m->sends_only && is_reached(p, m, &sw)) {
-			note_port(p, bits, sw, member_port(p->g, m->port));
+			const struct port *port = &p->g->ports[m->port];
+			bool own = p->g->nodes[port->node].type == NODE_SWITCH;
+
+			note_port(p, bits, sw, own ? 0 : p->g->ports[port->peer].num);
 		}
 	}
 }
@@ -223,7 +208,15 @@ static int put_ports(struct prune *p)
 	if (!bits) {
 		return -ENOMEM;
 	}
-	lower_root(p);
+
+	/* cut what stands above the first switch that has a member or branches */
+	struct stop *top = &p->stops[p->seen[p->root] - 1];
+
+	while (!top->member && top->n_children == 1) {
+		top = &p->stops[top->child];
+		top->up = NULL;
+	}
+	t->root = top->sw;
 	note_ports(p, bits);
 	t->ports = arena_array(p->a, t->n, sizeof(*t->ports));
 	struct mcast_port *to = t->ports;
@@ -293,23 +286,6 @@ static uint64_t rank(const struct chooser *c, uint32_t mlid, uint32_t sw)
 	return mix(c->g->nodes[c->g->switches[sw]].guid, mlid);
 }
 
-/* \return How many switches have members. */
-static uint32_t mark_switches(struct chooser *c, const struct mcast_group *group)
-{
-	uint32_t found = 0;
-
-	memset(c->set, 0, c->g->n_switches);
-	for (uint32_t i = 0; i < group->n; i++) {
-		uint32_t sw = graph_switch_of(c->g, group->members[i].port);
-
-		if (sw != GRAPH_NONE) {
-			found += !c->set[sw];
-			c->set[sw] = 1;
-		}
-	}
-	return found;
-}
-
 /* Adds the distances from one switch. */
 static void add_row(uint32_t *restrict sum, uint8_t *restrict most,
                     const uint8_t *restrict dist, uint32_t n)
@@ -322,7 +298,7 @@ static void add_row(uint32_t *restrict sum, uint8_t *restrict most,
 }
 
 /* Adds distances to all switches of the set. Groups with very many members tend to have
- * the same: then they are there already. */
+ * the same, so their distances are kept for the next group. */
 static void add_distances(struct chooser *c)
 {
 	uint32_t n = c->g->n_switches;
@@ -355,9 +331,18 @@ static bool is_better(const struct chooser *c, uint32_t mlid, uint32_t s, uint32
 
 static uint32_t choose_root(struct chooser *c, const struct mcast_group *group)
 {
-	uint32_t best = GRAPH_NONE;
+	uint32_t best = GRAPH_NONE, n_found = 0;
 
-	if (!mark_switches(c, group)) {
+	memset(c->set, 0, c->g->n_switches);
+	for (uint32_t i = 0; i < group->n; i++) {
+		uint32_t sw = graph_switch_of(c->g, group->members[i].port);
+
+		if (sw != GRAPH_NONE) {
+			c->set[sw] = 1;
+			n_found++;
+		}
+	}
+	if (!n_found) {
 		return GRAPH_NONE;
 	}
 	add_distances(c);
@@ -427,27 +412,6 @@ static int without_barred(const struct graph *g, const struct mcast_in *in,
 	return E_OK;
 }
 
-static int choose_trees(struct chooser *c, struct arena *a, struct mcast_tree *ret)
-{
-	for (uint32_t i = 0; i < c->in->n_groups; i++) {
-		const struct mcast_group *group = &c->in->groups[i];
-		int err;
-
-		c->root = choose_root(c, group);
-		if (c->root == GRAPH_NONE) {
-			ret[i] = (struct mcast_tree){ .root = GRAPH_NONE,
-				                      .missed = group->n };
-			continue;
-		}
-		err = mcast_prune(c->g, c->in, group, c->root, nearer, c, c->seen, a,
-		                  &ret[i]);
-		if (err != E_OK) {
-			return err;
-		}
-	}
-	return E_OK;
-}
-
 int mcast_default_trees(const struct graph *g, const struct mcast_in *in, struct arena *a,
                         struct mcast_tree *ret)
 {
@@ -465,9 +429,19 @@ int mcast_default_trees(const struct graph *g, const struct mcast_in *in, struct
 		c.sum = arena_array(tmp, g->n_switches, sizeof(*c.sum));
 		c.most = arena_array(tmp, g->n_switches, 1);
 		c.seen = arena_array(tmp, g->n_switches, sizeof(*c.seen));
-		err = c.set && c.last && c.sum && c.most && c.seen
-		              ? choose_trees(&c, a, ret)
-		              : -ENOMEM;
+		err = c.set && c.last && c.sum && c.most && c.seen ? E_OK : -ENOMEM;
+	}
+	for (uint32_t i = 0; err == E_OK && i < in->n_groups; i++) {
+		const struct mcast_group *group = &in->groups[i];
+
+		c.root = choose_root(&c, group);
+		if (c.root == GRAPH_NONE) {
+			ret[i] = (struct mcast_tree){ .root = GRAPH_NONE,
+				                      .missed = group->n };
+		} else {
+			err = mcast_prune(&usable, in, group, c.root, nearer, &c, c.seen,
+			                  a, &ret[i]);
+		}
 	}
 	arena_free(tmp);
 	return err;

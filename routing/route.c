@@ -155,8 +155,9 @@ static int find_alternates(const struct route_request *r, struct arena *a,
 		return E_OK;
 	}
 	if (ret->out.lanes.rule) {
-		why_add(&ret->out.notes, "adaptive routing: no alternates, the SL-to-VL rule "
-		                         "of %s is for the ways of its tables",
+		why_add(&ret->out.notes,
+		        "adaptive routing: no alternates, the SL-to-VL rule "
+		        "of %s is for the routes of its tables",
 		        ret->used->name);
 		return E_OK;
 	}

@@ -114,8 +114,8 @@ static const struct engine *usual_of(const struct route_list *l)
 }
 
 /* \param usual  For an empty list, and after it; NULL: minhop. */
-static int parse(const char *text, const struct engine *usual, struct route_list *ret,
-                 struct why *why)
+static int parse_list(const char *text, const struct engine *usual,
+                      struct route_list *ret, struct why *why)
 {
 	struct route_list l = { .usual = usual };
 	bool choose = false, adaptive;
@@ -155,7 +155,7 @@ static int parse(const char *text, const struct engine *usual, struct route_list
 
 int route_list_parse(const char *text, struct route_list *ret, struct why *why)
 {
-	return parse(text, NULL, ret, why);
+	return parse_list(text, NULL, ret, why);
 }
 
 struct route_list route_list_whole(const struct route_list *list, bool deadlock_free)
@@ -206,8 +206,8 @@ static bool is_alias(const struct option_row *rows, unsigned i)
 }
 
 /* Of the keys that are stored in the same place, the one that a file has. */
-static const struct option_row *key_given(const struct idle_job *j,
-                                          const struct option_row *row)
+static const struct option_row *key_in_file(const struct idle_job *j,
+                                            const struct option_row *row)
 {
 	for (const struct option_row *r = row; r->name; r++) {
 		if (r->offset == row->offset && option_trace_find(j->seen, r->name)) {
@@ -217,31 +217,8 @@ static const struct option_row *key_given(const struct idle_job *j,
 	return row;
 }
 
-/* "minhop, dor": the engines that read a key. */
-static const char *readers_of(const char *key, struct arena *a)
-{
-	const char *list = "";
-
-	for (const struct engine *const *e = engines; *e && list; e++) {
-		if (engine_row(*e, key)) {
-			list = arena_printf(a, "%s%s%s", list, *list ? ", " : "", (*e)->name);
-		}
-	}
-	return list;
-}
-
-static const char *names_of(const struct engine *const *engine, unsigned n, struct arena *a)
-{
-	const char *list = n ? engine[0]->name : "";
-
-	for (unsigned i = 1; i < n && list; i++) {
-		list = arena_printf(a, "%s, %s", list, engine[i]->name);
-	}
-	return list;
-}
-
-/* Is it an option of the whole program, or told with an engine before number \a i? */
-static bool is_told(unsigned i, const char *key)
+/* Is it an option of the whole program, or one of an engine before number \a i? */
+static bool is_row_before(unsigned i, const char *key)
 {
 	for (const struct option_row *r = config_rows; r->name; r++) {
 		if (r->type != OPT_IGNORED && !strcmp(r->name, key)) {
@@ -274,9 +251,17 @@ static int warn_idle(const struct idle_job *j, const struct option_row *row,
                      const char *value)
 {
 	const struct option_seen *seen = option_trace_find(j->seen, row->name);
-	const char *readers = readers_of(row->name, j->a);
-	const char *names = names_of(j->engine, j->n, j->a);
+	const char *readers = "", *names = j->n ? j->engine[0]->name : "";
 
+	for (const struct engine *const *e = engines; *e && readers; e++) {
+		if (engine_row(*e, row->name)) {
+			readers = arena_printf(j->a, "%s%s%s", readers,
+			                       *readers ? ", " : "", (*e)->name);
+		}
+	}
+	for (unsigned i = 1; i < j->n && names; i++) {
+		names = arena_printf(j->a, "%s, %s", names, j->engine[i]->name);
+	}
 	if (!readers || !names) {
 		return -ENOMEM;
 	}
@@ -302,8 +287,9 @@ int route_list_warn_idle(const struct idle_job *j, const struct engine_options *
 				return -ENOMEM;
 			}
 			if (!is_usual(&rows[k], value) && !is_alias(rows, k) &&
-			    !is_told(i, rows[k].name) && !any_reads(j, rows[k].name)) {
-				ret = warn_idle(j, key_given(j, &rows[k]), value);
+			    !is_row_before(i, rows[k].name) &&
+			    !any_reads(j, rows[k].name)) {
+				ret = warn_idle(j, key_in_file(j, &rows[k]), value);
 			}
 			if (ret != E_OK) {
 				return ret;
@@ -330,8 +316,8 @@ static void note_adaptive(const struct config *c, struct route_list *l, struct d
 		} else {
 			diag_add(d, DIAG_WARNING, c->config_file, 0,
 			         "routing engine %s is %s with alternates of adaptive "
-			         "routing: they are computed and shown, but no switch is told "
-			         "of them yet",
+			         "routing: they are computed and shown, but switches "
+			         "are not programmed with them yet",
 			         name, l->engine[i]->name);
 		}
 	}
@@ -340,34 +326,30 @@ static void note_adaptive(const struct config *c, struct route_list *l, struct d
 	}
 }
 
-/* Without quality of service there is one lane. */
-static void warn_lanes(const struct config *c, const struct route_list *l, struct diags *d)
-{
-	for (unsigned i = 0; c->qos == QOS_OFF && i < route_list_named(l); i++) {
-		if (l->engine[i]->flags & ENGINE_NEEDS_LANES) {
-			diag_add(d, DIAG_WARNING, c->config_file, 0,
-			         "qos FALSE: routing engine '%s' has virtual lane 0 alone; on a "
-			         "fabric that needs more, the next engine is taken; leave qos "
-			         "out, or set it to TRUE",
-			         l->engine[i]->name);
-		}
-	}
-}
-
 int route_list_read(const struct config *c, const struct engine_options *o, struct arena *a,
                     struct diags *d, struct route_list *ret)
 {
 	struct route_list l;
 	struct why why = { "" };
-	int code = parse(c->routing_engine, c->opafm ? engine_find("shortestpath") : NULL, &l,
-	                 &why);
+	int code = parse_list(c->routing_engine,
+	                      c->opafm ? engine_find("shortestpath") : NULL, &l, &why);
 
 	if (code != E_OK) {
 		config_refuse(c, "routing_engine", c->routing_engine, why.text, d);
 		return code;
 	}
 	note_adaptive(c, &l, d);
-	warn_lanes(c, &l, d);
+	for (unsigned i = 0; c->qos == QOS_OFF && i < route_list_named(&l); i++) {
+		if (l.engine[i]->flags & ENGINE_NEEDS_LANES) {
+			diag_add(d, DIAG_WARNING, c->config_file, 0,
+			         "qos FALSE: routing engine '%s' has virtual lane 0 "
+			         "alone; on a "
+			         "fabric that needs more, the next engine is taken; "
+			         "leave qos "
+			         "out, or set it to TRUE",
+			         l.engine[i]->name);
+		}
+	}
 
 	const struct idle_job idle = { l.engine, l.n, "routing engine", c->trace,
 		                       c->config_file, a, d };
