@@ -27,23 +27,6 @@ static int missing(const struct policy *p, const struct policy_block *b, const c
 
 static const char *const topology_names[] = { "id", "sw-grp", "hca-grp", NULL };
 
-static int parse_topology(const struct policy *p, const struct policy_block *b,
-                          struct diags *d, struct chain_topology *ret)
-{
-	int code = policy_number(p, b, "id", true, 0, 1, ID_MAX, d, &ret->id);
-
-	ret->line = b->line;
-	ret->sw_grp = policy_value(b, "sw-grp");
-	ret->hca_grp = policy_value(b, "hca-grp");
-	if (!ret->sw_grp) {
-		code = missing(p, b, "sw-grp", d);
-	}
-	if (!ret->hca_grp) {
-		code = missing(p, b, "hca-grp", d);
-	}
-	return code;
-}
-
 int chain_topologies_read(const char *path, struct arena *a, struct diags *d, const void **ret)
 {
 	struct chain_topologies *all = arena_alloc(a, sizeof(*all));
@@ -60,7 +43,18 @@ int chain_topologies_read(const char *path, struct arena *a, struct diags *d, co
 	}
 	*all = (struct chain_topologies){ p.path, t, p.n };
 	for (unsigned i = 0; i < p.n; i++) {
-		code = parse_topology(&p, &p.blocks[i], d, &t[i]);
+		const struct policy_block *b = &p.blocks[i];
+
+		code = policy_number(&p, b, "id", true, 0, 1, ID_MAX, d, &t[i].id);
+		t[i].line = b->line;
+		t[i].sw_grp = policy_value(b, "sw-grp");
+		t[i].hca_grp = policy_value(b, "hca-grp");
+		if (!t[i].sw_grp) {
+			code = missing(&p, b, "sw-grp", d);
+		}
+		if (!t[i].hca_grp) {
+			code = missing(&p, b, "hca-grp", d);
+		}
 		for (unsigned k = 0; code == E_OK && k < i; k++) {
 			if (t[k].id == t[i].id) {
 				diag_add(d, DIAG_ERROR, path, t[i].line,

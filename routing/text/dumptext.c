@@ -67,21 +67,6 @@ static int end_table(struct dump_reader *r)
 	return open ? r->form->end(r->ctx) : E_OK;
 }
 
-static int begin_table(struct dump_reader *r, const char *text)
-{
-	const uint64_t guid = dump_guid_after(text, " guid 0x");
-	int err = end_table(r);
-
-	r->any_header = true;
-	if (guid == 0) {
-		dump_complain(r, "header without ' guid 0x...'", text);
-	} else if (err == E_OK) {
-		err = r->form->begin(r->ctx, guid);
-		r->open = err == E_OK;
-	}
-	return err;
-}
-
 static bool begins(const char *text, const char *with)
 {
 	return strncmp(text, with, strlen(with)) == 0;
@@ -89,19 +74,29 @@ static bool begins(const char *text, const char *with)
 
 static int take_line(struct dump_reader *r, const char *text)
 {
+	int err = E_OK;
+
 	if (begins(text, r->form->header)) {
-		return begin_table(r, text);
-	}
-	if (begins(text, r->form->other)) {
-		dump_complain(r, r->form->told, text);
+		const uint64_t guid = dump_guid_after(text, " guid 0x");
+
+		err = end_table(r);
+		r->any_header = true;
+		if (guid == 0) {
+			dump_complain(r, "header without ' guid 0x...'", text);
+		} else if (err == E_OK) {
+			err = r->form->begin(r->ctx, guid);
+			r->open = err == E_OK;
+		}
+	} else if (begins(text, r->form->other)) {
+		dump_complain(r, r->form->other_text, text);
 		r->any_header = true;
 	} else if (begins(text, "0x") && r->open) {
-		return r->form->row(r->ctx, text);
+		err = r->form->row(r->ctx, text);
 	} else if (begins(text, "0x") && !r->any_header) {
 		dump_complain(r, r->form->early, text);
 		r->any_header = true; /* once is enough */
 	}
-	return E_OK;
+	return err;
 }
 
 /* The longest line of a dump that there is. */

@@ -45,7 +45,7 @@ struct dump_form {
 	const char *what;   /*!< "a dump of forwarding tables" */
 	const char *header; /*!< how the first line of a table begins */
 	const char *other,
-		*told;     /*!< how that of another kind does, and what is said then */
+		*other_text; /*!< how that of another kind begins, and the message about it */
 	const char *early; /*!< what is said of a "0x" line before any header */
 	int (*begin)(void *ctx, uint64_t guid);  /*!< a table of this switch */
 	int (*row)(void *ctx, const char *text); /*!< a line "0x..." of it */

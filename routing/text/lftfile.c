@@ -178,14 +178,6 @@ static void find_owners(struct reader *r)
 	}
 }
 
-/* The LIDs of the file, and above them one for every port that it does not name. */
-static uint32_t room_for(const struct reader *r)
-{
-	uint64_t room = (uint64_t)r->top + r->g->n_end_ports;
-
-	return room < r->max_lid ? (uint32_t)room : r->max_lid;
-}
-
 static int reader_run(struct reader *r, const struct lft_dump *dump,
                       const struct graph *g, bool is_sl, struct diags *d,
                       struct arena *tmp)
@@ -199,7 +191,9 @@ static int reader_run(struct reader *r, const struct lft_dump *dump,
 		              .top = dump->lids.top,
 		              .max_lid = max_lid,
 		              .is_sl = is_sl };
-	r->room = room_for(r);
+	/* the LIDs of the file, and above them one for every port that it does not name */
+	r->room = (uint64_t)r->top + g->n_end_ports < max_lid ? r->top + g->n_end_ports
+	                                                      : max_lid;
 	r->seen = arena_array(tmp, g->n_switches, sizeof(*r->seen));
 	r->sw = arena_array(tmp, dump->n_tables, sizeof(*r->sw));
 	r->owner = arena_array(tmp, (size_t)r->room + 1, sizeof(*r->owner));
@@ -376,18 +370,6 @@ int lftfile_read(const char *path, const struct graph *g, uint32_t max_lid,
 	return ret_code;
 }
 
-/* LIDs without an entry are on lane 0. Returns how many lanes are in use. */
-static uint8_t clear_gaps(struct lanes *l, size_t cells)
-{
-	uint8_t top = 0;
-
-	for (size_t i = 0; i < cells; i++) {
-		l->rows[i] = l->rows[i] == LFT_NO_ROUTE ? 0 : l->rows[i];
-		top = l->rows[i] > top ? l->rows[i] : top;
-	}
-	return (uint8_t)(top + 1);
-}
-
 int lftfile_read_sl(const char *path, const struct graph *g, const struct lft *lft,
                     struct arena *a, struct diags *d, struct lanes *ret)
 {
@@ -410,7 +392,12 @@ int lftfile_read_sl(const char *path, const struct graph *g, const struct lft *l
 	if (ret_code == E_OK) {
 		warn_missing(&r);
 		copy_rows(&r, lanes.rows, lanes.stride);
-		lanes.n = clear_gaps(&lanes, (size_t)lft->n_switches * lft->stride);
+		for (size_t i = 0; i < (size_t)lft->n_switches * lft->stride; i++) {
+			uint8_t *lane = &lanes.rows[i];
+
+			*lane = *lane == LFT_NO_ROUTE ? 0 : *lane; /* without an entry */
+			lanes.n = *lane >= lanes.n ? (uint8_t)(*lane + 1) : lanes.n;
+		}
 		*ret = lanes;
 	}
 out:

@@ -21,22 +21,6 @@ enum { WIDTH_MAX = 256 };
 
 /* ---- writing ---- */
 
-static uint8_t one_more(unsigned hops)
-{
-	return hops < MATRIX_NONE - 1 ? (uint8_t)(hops + 1) : MATRIX_NONE;
-}
-
-/* Least hops in front, then one more than the neighbour behind each port has. */
-static void fill_row(const struct graph *g, const struct hops *h, uint32_t s, uint32_t t,
-                     uint8_t *row)
-{
-	memset(row, MATRIX_NONE, WIDTH_MAX);
-	row[0] = (uint8_t)hops_between(h, s, t);
-	for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-		row[g->adj[i].port] = one_more(hops_between(h, g->adj[i].to, t));
-	}
-}
-
 static void write_row(const uint8_t *row, unsigned width, uint32_t lid, uint64_t guid,
                       FILE *f)
 {
@@ -66,7 +50,17 @@ static void write_switch(const struct graph *g, const struct lids *lids,
 		    lids->of[owner].base != lid) {
 			continue;
 		}
-		fill_row(g, h, s, g->nodes[g->ports[owner].node].sw, row);
+		uint32_t t = g->nodes[g->ports[owner].node].sw;
+
+		/* least hops in front, then one more than the neighbour behind each port has */
+		memset(row, MATRIX_NONE, WIDTH_MAX);
+		row[0] = (uint8_t)hops_between(h, s, t);
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			unsigned hops = hops_between(h, g->adj[i].to, t);
+
+			row[g->adj[i].port] = hops < MATRIX_NONE - 1 ? (uint8_t)(hops + 1)
+			                                             : MATRIX_NONE;
+		}
 		write_row(row, n->n_ports + 1u, lid, g->ports[owner].guid, f);
 	}
 }
@@ -195,7 +189,7 @@ static const struct dump_form form = {
 	.what = "a dump of a hop matrix",
 	.header = "Switch",
 	.other = "Unicast lids",
-	.told = "this is a dump of forwarding tables",
+	.other_text = "this is a dump of forwarding tables",
 	.early = "row before any 'Switch' header",
 	.begin = begin_table,
 	.row = read_row,

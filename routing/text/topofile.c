@@ -174,7 +174,7 @@ static void read_link_remark(struct parser *p, struct span s, struct claim *c)
 
 /* ---- attribute lines ---- */
 
-/* "(hex)" where it stands, else 0 stays; false when it is opened but wrong. */
+/* Reads an optional "(hex)"; false when there is a bracket but no number in it. */
 static bool take_port_guid(struct span *s, uint64_t *ret)
 {
 	if (!span_take_char(s, '(')) {
@@ -599,18 +599,6 @@ static uint32_t first_end_port(const struct parser *p)
 	return 1;
 }
 
-/* A host's port whose cable was left out is not in the fabric: it has no LID. */
-static void clear_lids(struct graph *g)
-{
-	for (uint32_t i = 0; i < g->n_ports; i++) {
-		struct port *p = &g->ports[i];
-		if (p->peer == GRAPH_NONE && g->nodes[p->node].type != NODE_SWITCH) {
-			p->lid = 0;
-			p->lmc = 0;
-		}
-	}
-}
-
 /* Nodes and ports whose GUID was there before are left out by graph_freeze(). */
 static int freeze(struct parser *p)
 {
@@ -652,7 +640,15 @@ static void read_text(struct parser *p, struct span s)
 	if (p->ret == E_OK) {
 		p->g->sm_port = first_end_port(p);
 		p->ret = freeze(p);
-		clear_lids(p->g);
+		/* a host's port whose cable was left out is not in the fabric: no LID */
+		for (uint32_t i = 0; i < p->g->n_ports; i++) {
+			struct port *port = &p->g->ports[i];
+			if (port->peer == GRAPH_NONE &&
+			    p->g->nodes[port->node].type != NODE_SWITCH) {
+				port->lid = 0;
+				port->lmc = 0;
+			}
+		}
 	}
 	topo_problems_end(&p->problems);
 }
