@@ -108,7 +108,7 @@ static int find_turns(const struct graph *g, struct arena *tmp, enum turns *ret,
 		above |= height[s] && g->host_first[s] != g->host_first[s + 1];
 	}
 	*ret = TURNS_ANY;
-	if (!pairs.all || pairs.joined < pairs.all / 4 * 3) {
+	if (!pairs.all || pairs.connected < pairs.all / 4 * 3) {
 		return E_OK;
 	}
 	*ret_tree = true;
@@ -118,12 +118,13 @@ static int find_turns(const struct graph *g, struct arena *tmp, enum turns *ret,
 	} else if (!alike) {
 		*ret = TURNS_AVOIDED;
 	}
-	if (above && pairs.joined != pairs.all) {
+	if (above && pairs.connected != pairs.all) {
 		why_add(notes,
 		        "minhop: hosts hang above the leaves; %" PRIu64 " of %" PRIu64
-		        " pairs of hosts have no route that climbs, then descends, and may take "
+		        " pairs of hosts have no route that climbs, then descends, and "
+		        "may take "
 		        "more hops than the fewest, so that they close no credit loop",
-		        pairs.all - pairs.joined, pairs.all);
+		        pairs.all - pairs.connected, pairs.all);
 	}
 	return E_OK;
 }

@@ -151,12 +151,13 @@ static int check_tree(const struct graph *g, struct arena *a, struct why *why)
 		why_add(why, "updn: more than %u switches", UINT16_MAX);
 		return E_UNSUITABLE;
 	}
-	if (2 * pairs.joined < pairs.all) {
+	if (2 * pairs.connected < pairs.all) {
 		why_add(why,
 		        "updn: no root switches were found: only %" PRIu64 " of %" PRIu64
-		        " pairs of hosts are joined over switches further from hosts; name "
+		        " pairs of hosts are joined over switches further from hosts; "
+		        "name "
 		        "the roots with root_guid_file",
-		        pairs.joined, pairs.all);
+		        pairs.connected, pairs.all);
 		return E_UNSUITABLE;
 	}
 	return E_OK;

@@ -641,8 +641,8 @@ void column_block_pass(const struct column_map *m, struct column_block *b, uint6
 		const struct column_hop *hop = m->hop + (size_t)group->sw * m->width;
 		uint64_t passed = b->passed[group->sw];
 
-		/* the same LIDs go the same ways from a switch whose turn is still to
-		 * come */
+		/* the same LIDs take the same routes from a switch that is still to be
+		 * visited */
 		if (group->like != i &&
 		    !(passed & ~b->passed[b->group[group->like].sw])) {
 			continue;

@@ -61,7 +61,7 @@ int leaves_distances(const struct graph *g, struct arena *a, uint16_t **ret)
 	return E_OK;
 }
 
-/* ---- pairs of hosts that heights join ---- */
+/* ---- pairs of hosts that heights connect ---- */
 
 /* What counting pairs needs of a graph, whatever the heights. */
 struct pairing {
@@ -173,10 +173,10 @@ static void find_below(struct pairing *x, const uint16_t *height, uint32_t first
 	}
 }
 
-static uint64_t count_joined(struct pairing *x, const uint16_t *height)
+static uint64_t count_connected(struct pairing *x, const uint16_t *height)
 {
 	const struct graph *g = x->g;
-	uint64_t joined = 0;
+	uint64_t connected = 0;
 
 	order_by_height(x, height);
 	for (uint32_t first = 0; first < x->n_homes; first += BITS) {
@@ -195,10 +195,10 @@ static uint64_t count_joined(struct pairing *x, const uint16_t *height)
 					g,
 					x->home[first + (uint32_t)__builtin_ctzll(bits)]);
 			}
-			joined += hosts * leaves_hosts_on(g, x->home[k]);
+			connected += hosts * leaves_hosts_on(g, x->home[k]);
 		}
 	}
-	return joined;
+	return connected;
 }
 
 int leaves_pairs(const struct graph *g, const uint16_t *height, struct arena *a,
@@ -211,7 +211,7 @@ int leaves_pairs(const struct graph *g, const uint16_t *height, struct arena *a,
 		return err;
 	}
 	ret->all = x.all;
-	ret->joined = count_joined(&x, height);
+	ret->connected = count_connected(&x, height);
 	return E_OK;
 }
 
@@ -271,7 +271,7 @@ int leaves_straight(const struct graph *g, struct arena *tmp, bool *ret)
 	}
 	if (err == E_OK && straight) {
 		err = leaves_pairs(g, height, tmp, &pairs);
-		straight = pairs.joined == pairs.all;
+		straight = pairs.connected == pairs.all;
 	}
 	if (err == E_OK && straight) {
 		err = leaves_alike(g, height, tmp, &straight);
@@ -343,7 +343,7 @@ static void count_routes(const struct pairing *x, const uint16_t *height, uint32
 struct set {
 	bool *leaf;       /* [n] */
 	uint16_t *height; /* [n] */
-	uint64_t joined;  /* pairs of hosts */
+	uint64_t connected; /* pairs of hosts */
 	uint64_t routes;  /* shortest ones from a sample of the switches with hosts */
 };
 
@@ -466,7 +466,7 @@ static uint64_t sample_routes(struct choice *c, const uint16_t *height)
 	return sum;
 }
 
-/* Of the sets that join most pairs, or nearly, the one with most routes. */
+/* Of the sets that connect most pairs, or nearly, the one with most routes. */
 static const struct set *best_set(struct choice *c)
 {
 	const struct set *best = &c->tried[0];
@@ -475,17 +475,17 @@ static const struct set *best_set(struct choice *c)
 	for (unsigned i = 0; i < c->n_tried; i++) {
 		struct set *set = &c->tried[i];
 
-		set->joined = count_joined(&c->pairs, set->height);
+		set->connected = count_connected(&c->pairs, set->height);
 		set->routes = sample_routes(c, set->height);
-		most = set->joined > most ? set->joined : most;
+		most = set->connected > most ? set->connected : most;
 	}
 	most -= c->pairs.all / NEARLY;
 	for (unsigned i = 1; i < c->n_tried; i++) {
 		const struct set *set = &c->tried[i];
-		bool fewer = best->joined < most && set->joined > best->joined;
+		bool fewer = best->connected < most && set->connected > best->connected;
 
-		if (set->joined >= c->pairs.all / 4 * 3 &&
-		    (fewer || (set->joined >= most && set->routes > best->routes))) {
+		if (set->connected >= c->pairs.all / 4 * 3 &&
+		    (fewer || (set->connected >= most && set->routes > best->routes))) {
 			best = set;
 		}
 	}

@@ -59,7 +59,8 @@ int leaves_distances(const struct graph *g, struct arena *a, uint16_t **ret);
 /*! Ordered pairs of hosts on different switches of one connected part. */
 struct leaves_pairs {
 	uint64_t all;
-	uint64_t joined; /*!< by a route over switches of growing, then of falling height
+	uint64_t
+		connected; /*!< by a route over switches of growing, then of falling height
 	                  */
 };
 

@@ -135,22 +135,6 @@ static bool is_mixed(const struct census *c, const uint32_t *leaf, uint32_t n_le
 	return false;
 }
 
-/* Ports by the switches that have a host there. */
-static void rank_ports(const struct census *c, struct leaf_places *ret)
-{
-	uint32_t n_more = 0;
-
-	for (unsigned p = 0; p < 256; p++) {
-		ret->rank[p] = ret->n;
-		ret->n += c->at[p] && 2 * c->at[p] >= c->n_homes;
-	}
-	for (unsigned p = 0; p < 256 && ret->n; p++) {
-		if (c->at[p] && 2 * c->at[p] < c->n_homes) {
-			ret->rank[p] = n_more++ % ret->n;
-		}
-	}
-}
-
 /* Places of a switch by its hosts. Returns those of all switches. */
 static uint64_t size_homes(const struct census *c, struct leaf_places *ret)
 {
@@ -181,6 +165,7 @@ void leaves_places(const struct graph *g, const uint32_t *leaf, uint32_t n_leave
                    const bool *is_one, bool value, struct leaf_places *ret)
 {
 	struct census c = { .g = g, .is_one = is_one, .value = value };
+	uint32_t n_more = 0;
 	uint64_t n_places;
 
 	*ret = (struct leaf_places){ .n = 0 };
@@ -198,7 +183,16 @@ void leaves_places(const struct graph *g, const uint32_t *leaf, uint32_t n_leave
 		c.n_homes += n > 0;
 		c.n_hosts += n;
 	}
-	rank_ports(&c, ret);
+	/* ports by the switches that have a host there */
+	for (unsigned p = 0; p < 256; p++) {
+		ret->rank[p] = ret->n;
+		ret->n += c.at[p] && 2 * c.at[p] >= c.n_homes;
+	}
+	for (unsigned p = 0; p < 256 && ret->n; p++) {
+		if (c.at[p] && 2 * c.at[p] < c.n_homes) {
+			ret->rank[p] = n_more++ % ret->n;
+		}
+	}
 	n_places = size_homes(&c, ret);
 	ret->full = (uint64_t)c.n_hosts * FULL_OF >=
 	            (uint64_t)ret->n * c.n_homes * FULL_FILLED;
@@ -211,24 +205,6 @@ void leaves_places(const struct graph *g, const uint32_t *leaf, uint32_t n_leave
 }
 
 /* ---- what must leave a part of a tree ---- */
-
-/* Hosts in the connected part of each switch. joined, hosts: [n] working memory. */
-static void count_part_hosts(const struct graph *g, uint32_t *joined, uint64_t *hosts,
-                             uint64_t *ret)
-{
-	union_init(joined, g->n_switches);
-	for (uint32_t s = 0; s < g->n_switches; s++) {
-		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-			union_join(joined, s, g->adj[i].to);
-		}
-	}
-	for (uint32_t s = 0; s < g->n_switches; s++) {
-		hosts[union_find(joined, s)] += leaves_hosts_on(g, s);
-	}
-	for (uint32_t s = 0; s < g->n_switches; s++) {
-		ret[s] = hosts[union_find(joined, s)];
-	}
-}
 
 /* The largest load per link that comes out of one of the sets of switches. hosts, links:
  * [n] working memory. */
@@ -269,7 +245,19 @@ int leaves_least_load(const struct graph *g, bool pods, struct arena *a, uint64_
 	if (err != E_OK || !joined || !hosts || !links || !all) {
 		return -ENOMEM;
 	}
-	count_part_hosts(g, joined, hosts, all);
+	/* all: hosts in the connected part of each switch */
+	union_init(joined, n);
+	for (uint32_t s = 0; s < n; s++) {
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			union_join(joined, s, g->adj[i].to);
+		}
+	}
+	for (uint32_t s = 0; s < n; s++) {
+		hosts[union_find(joined, s)] += leaves_hosts_on(g, s);
+	}
+	for (uint32_t s = 0; s < n; s++) {
+		all[s] = hosts[union_find(joined, s)];
+	}
 	union_init(joined, n);
 	most = heaviest_set(g, joined, all, hosts, links);
 	for (unsigned r = 1; height && join_height(g, height, r, joined); r++) {

@@ -242,23 +242,6 @@ static unsigned settle_column(const struct matrix *m, const struct graph *g, uin
 
 /* ---- the whole ---- */
 
-static void note_left_out(const struct matrix *m, const struct graph *g,
-                          struct why *notes)
-{
-	uint32_t n = 0, first = 0;
-
-	for (uint32_t s = m->hops.n; s-- > 0;) {
-		n += m->table[s] == GRAPH_NONE;
-		first = m->table[s] == GRAPH_NONE ? s : first;
-	}
-	if (n) {
-		why_add(notes,
-		        "%s: no hops for %" PRIu32 " switches, the first %s: shortest "
-		        "paths are used there",
-		        m->dump->path, n, switch_text(g, NULL, first).text);
-	}
-}
-
 static void note_misfits(const struct matrix *m, const struct graph *g,
                          const struct misfit *x, const uint32_t *at, struct why *notes)
 {
@@ -287,6 +270,7 @@ static int settle(struct matrix *m, const struct graph *g, struct arena *tmp,
 	struct misfit *x = arena_array(tmp, m->hops.n, sizeof(*x));
 	size_t cells = (size_t)m->hops.n * m->hops.n;
 	uint32_t *asked = arena_array(tmp, cells, sizeof(*asked));
+	uint32_t n_without = 0, first = 0;
 	unsigned diameter = 0;
 
 	if (!x || !asked) {
@@ -300,7 +284,16 @@ static int settle(struct matrix *m, const struct graph *g, struct arena *tmp,
 		diameter = d > diameter ? d : diameter;
 	}
 	m->hops.diameter = diameter;
-	note_left_out(m, g, notes);
+	for (uint32_t s = m->hops.n; s-- > 0;) {
+		n_without += m->table[s] == GRAPH_NONE;
+		first = m->table[s] == GRAPH_NONE ? s : first;
+	}
+	if (n_without) {
+		why_add(notes,
+		        "%s: no hops for %" PRIu32 " switches, the first %s: shortest "
+		        "paths are used there",
+		        m->dump->path, n_without, switch_text(g, NULL, first).text);
+	}
 	note_misfits(m, g, x, asked, notes);
 	return E_OK;
 }

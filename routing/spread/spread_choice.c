@@ -180,20 +180,6 @@ static unsigned first_from(uint64_t mask, unsigned start)
 	return (unsigned)__builtin_ctzll(above ? above : mask);
 }
 
-/* The least loaded of a set that is not empty. */
-static unsigned least_of(const struct spread_choice *c, uint64_t mask, unsigned start)
-{
-	unsigned best = first_from(mask, start);
-
-	for (uint64_t left = mask; left;) {
-		unsigned i = first_from(left, start);
-
-		best = c->load[i] < c->load[best] ? i : best;
-		left &= ~(UINT64_C(1) << i);
-	}
-	return best;
-}
-
 /*
  * The common case: each port leads to a system of its own, and some ports lead to a
  * system that no lower LID goes through. free has the bits of these ports.
@@ -219,7 +205,17 @@ static unsigned pick_free(const struct spread_job *j, uint32_t base, unsigned of
 			clear &= ~(UINT64_C(1) << i);
 		}
 	}
-	return least_of(c, clear ? clear : free, start);
+	clear = clear ? clear : free;
+
+	unsigned best = first_from(clear, start);
+
+	for (uint64_t left = clear; left;) {
+		unsigned i = first_from(left, start);
+
+		best = c->load[i] < c->load[best] ? i : best;
+		left &= ~(UINT64_C(1) << i);
+	}
+	return best;
 }
 
 bool spread_is_free(const struct spread_job *j, uint32_t s, uint32_t base,
