@@ -118,12 +118,6 @@ int text_gid(const char *s, uint64_t *ret_prefix, uint64_t *ret_guid)
 	return E_OK;
 }
 
-static unsigned min3(unsigned a, unsigned b, unsigned c)
-{
-	unsigned m = a < b ? a : b;
-	return m < c ? m : c;
-}
-
 unsigned text_distance(const char *a, const char *b, unsigned limit)
 {
 	enum {
@@ -141,8 +135,10 @@ unsigned text_distance(const char *a, const char *b, unsigned limit)
 	for (unsigned i = 1; i <= n; i++) {
 		row[0] = i;
 		for (unsigned j = 1; j <= m; j++) {
-			row[j] = min3(prev[j] + 1, row[j - 1] + 1,
-			              prev[j - 1] + (a[i - 1] != b[j - 1]));
+			unsigned least = prev[j] < row[j - 1] ? prev[j] : row[j - 1];
+			unsigned same = prev[j - 1] + (a[i - 1] != b[j - 1]);
+
+			row[j] = least + 1 < same ? least + 1 : same;
 		}
 		memcpy(prev, row, sizeof(prev));
 	}
@@ -189,4 +185,14 @@ char *text_trim(char *s)
 		s[--n] = '\0';
 	}
 	return s;
+}
+
+size_t text_count(const char *text, size_t len, char c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		n += text[i] == c;
+	}
+	return n;
 }

@@ -44,5 +44,8 @@ char *text_skip_blanks(char *p);
 /*! \brief Is a control character among \a len bytes, other than blanks? */
 bool text_has_control(const char *p, size_t len);
 
+/*! \brief How often a character occurs among \a len bytes. */
+size_t text_count(const char *text, size_t len, char c);
+
 /*! \brief Replaces control characters by '?' in place: text from outside for a log or terminal. */
 void text_printable(char *s);

@@ -93,15 +93,6 @@ static void read_line(struct reader *r, char *text, size_t len)
 	r->n++;
 }
 
-static size_t count_lines(const char *text, size_t len)
-{
-	size_t n = 1;
-	for (const char *p = text; (p = memchr(p, '\n', len - (size_t)(p - text))); p++) {
-		n++;
-	}
-	return n;
-}
-
 static int parse(const char *path, const char *text, size_t len, bool groups,
                  struct arena *a, struct diags *d, const struct guid_file **ret)
 {
@@ -109,7 +100,7 @@ static int parse(const char *path, const char *text, size_t len, bool groups,
 	char *copy = arena_alloc(a, len + 1);
 	struct guid_file *file = arena_alloc(a, sizeof(*file));
 
-	r.records = arena_array(a, count_lines(text, len), sizeof(*r.records));
+	r.records = arena_array(a, text_count(text, len, '\n') + 1, sizeof(*r.records));
 	r.path = arena_strdup(a, path);
 	if (copy == NULL || file == NULL || r.records == NULL || r.path == NULL) {
 		return -ENOMEM;

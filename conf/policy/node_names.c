@@ -141,16 +141,6 @@ static void sort_names(struct reader *r)
 	r->n = n;
 }
 
-static size_t count_lines(const char *text, size_t len)
-{
-	size_t n = 1;
-
-	for (const char *p = text; (p = memchr(p, '\n', len - (size_t)(p - text))); p++) {
-		n++;
-	}
-	return n;
-}
-
 int node_names_parse(const char *path, const char *text, size_t len, struct arena *a,
                      struct diags *d, const struct node_names **ret)
 {
@@ -158,7 +148,7 @@ int node_names_parse(const char *path, const char *text, size_t len, struct aren
 	char *copy = arena_alloc(a, len + 1);
 	struct node_names *map = arena_alloc(a, sizeof(*map));
 
-	r.names = arena_array(a, count_lines(text, len), sizeof(*r.names));
+	r.names = arena_array(a, text_count(text, len, '\n') + 1, sizeof(*r.names));
 	if (r.path == NULL || copy == NULL || map == NULL || r.names == NULL) {
 		return -ENOMEM;
 	}

@@ -48,22 +48,12 @@ struct parser {
 	struct port_policy_group *group;
 };
 
-static int complain(const struct parser *p, const char *name, const char *text,
-                    const char *expected)
+static int refuse_rule(const struct parser *p, const char *name, const char *text,
+                       const char *expected)
 {
 	diag_add(p->d, DIAG_ERROR, p->file->path, policy_line(p->block, name),
 	         "%s: expected %s, not '%s'", name, expected, text);
 	return E_SYNTAX;
-}
-
-static uint32_t count(const char *text, char what)
-{
-	uint32_t n = 1;
-
-	for (; *text; text++) {
-		n += *text == what;
-	}
-	return n;
 }
 
 /* --- rules -------------------------------------------------------------------------- */
@@ -93,7 +83,8 @@ static int parse_ports(char *text, uint64_t ports[4])
 
 static int parse_guids(struct parser *p, const char *text)
 {
-	struct port_policy_guid *guids = arena_array(p->a, count(text, ','), sizeof(*guids));
+	struct port_policy_guid *guids = arena_array(
+		p->a, text_count(text, strlen(text), ',') + 1, sizeof(*guids));
 	char *copy = arena_strdup(p->a, text), *save = NULL;
 
 	if (!guids || !copy) {
@@ -108,8 +99,9 @@ static int parse_guids(struct parser *p, const char *text)
 		}
 		if (text_number(text_trim(item), &g->guid) != E_OK ||
 		    (at && parse_ports(at + 1, g->ports) != E_OK)) {
-			return complain(p, "port-guid", text, "GUIDs, each with ports such as "
-			                                      "@2-5/7 or without");
+			return refuse_rule(p, "port-guid", text,
+			                   "GUIDs, each with ports such as "
+			                   "@2-5/7 or without");
 		}
 		p->group->n++;
 	}
@@ -131,8 +123,9 @@ static int parse_range(struct parser *p, const char *text)
 	if (!dash || text_number(text_trim(copy), &p->group->from) != E_OK ||
 	    text_number(text_trim(dash + 1), &p->group->to) != E_OK ||
 	    p->group->from > p->group->to) {
-		return complain(p, "port-guid-range", text, "two GUIDs, the smaller first, with "
-		                                            "a - between");
+		return refuse_rule(p, "port-guid-range", text,
+		                   "two GUIDs, the smaller first, with "
+		                   "a - between");
 	}
 	p->group->kind = PORT_POLICY_RANGE;
 	return E_OK;
@@ -170,7 +163,8 @@ static int parse_name(char *text, struct port_policy_name *ret)
 
 static int parse_names(struct parser *p, const char *text)
 {
-	struct port_policy_name *names = arena_array(p->a, count(text, ','), sizeof(*names));
+	struct port_policy_name *names = arena_array(
+		p->a, text_count(text, strlen(text), ',') + 1, sizeof(*names));
 	char *copy = arena_strdup(p->a, text), *save = NULL;
 
 	if (!names || !copy) {
@@ -178,8 +172,9 @@ static int parse_names(struct parser *p, const char *text)
 	}
 	for (char *item = strtok_r(copy, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
 		if (parse_name(item, &names[p->group->n]) != E_OK) {
-			return complain(p, "port-name", text,
-			                "hostname=NAME, with ; port=P and ; hca_idx=N or without");
+			return refuse_rule(p, "port-name", text,
+			                   "hostname=NAME, with ; port=P and ; hca_idx=N "
+			                   "or without");
 		}
 		p->group->n++;
 	}
@@ -200,12 +195,13 @@ static int parse_regexp(struct parser *p, const char *text)
 	if (colon) {
 		*colon = '\0';
 		if (text_u64(text_trim(colon + 1), PORTS, &port) != E_OK || port == 0) {
-			return complain(p, "port-regexp", text, "a port number behind the colon");
+			return refuse_rule(p, "port-regexp", text,
+			                   "a port number behind the colon");
 		}
 	}
 	copy = text_trim(copy);
 	if (regcomp(&re, copy, REG_EXTENDED | REG_NOSUB) != 0) {
-		return complain(p, "port-regexp", text, "a POSIX regular expression");
+		return refuse_rule(p, "port-regexp", text, "a POSIX regular expression");
 	}
 	regfree(&re);
 	p->group->kind = PORT_POLICY_REGEXP;
@@ -215,26 +211,22 @@ static int parse_regexp(struct parser *p, const char *text)
 }
 
 /* The names are looked up when all groups are known. */
-static int parse_two(struct parser *p, const char *text)
-{
-	(void)p;
-	return count(text, ',') == 2 ? E_OK : E_SYNTAX;
-}
-
 static int parse_union(struct parser *p, const char *text)
 {
 	p->group->kind = PORT_POLICY_UNION;
-	return parse_two(p, text) == E_OK
+	return text_count(text, strlen(text), ',') == 1
 	               ? E_OK
-	               : complain(p, "union-rule", text, "two groups with a comma between");
+	               : refuse_rule(p, "union-rule", text,
+	                             "two groups with a comma between");
 }
 
 static int parse_subtract(struct parser *p, const char *text)
 {
 	p->group->kind = PORT_POLICY_SUBTRACT;
-	return parse_two(p, text) == E_OK
+	return text_count(text, strlen(text), ',') == 1
 	               ? E_OK
-	               : complain(p, "subtract-rule", text, "two groups with a comma between");
+	               : refuse_rule(p, "subtract-rule", text,
+	                             "two groups with a comma between");
 }
 
 static const struct rule {
@@ -319,13 +311,13 @@ static int bind_two(const struct parser *p, const struct port_policy *all)
 	for (unsigned i = 0; i < 2; i++) {
 		*to[i] = port_policy_find(all, name[i]);
 		if (*to[i] == PORT_POLICY_NONE) {
-			return complain(p, rule, name[i], "the name of a port-group");
+			return refuse_rule(p, rule, name[i], "the name of a port-group");
 		}
 	}
 	return E_OK;
 }
 
-/* state: 0 not seen, 1 on the way, 2 done */
+/* state: 0 not seen, 1 being visited, 2 done */
 static bool has_cycle(const struct port_policy_group *groups, uint32_t i, uint8_t *state)
 {
 	const struct port_policy_group *g = &groups[i];
@@ -352,17 +344,12 @@ static int check_cycles(const struct policy *file, const struct port_policy *all
 	for (uint32_t i = 0; i < all->n; i++) {
 		if (has_cycle(all->groups, i, state)) {
 			diag_add(d, DIAG_ERROR, file->path, all->groups[i].line,
-			         "port-group '%s' is made of itself, by way of its rule",
+			         "port-group '%s' is made of itself through its rule",
 			         all->groups[i].name);
 			return E_SYNTAX;
 		}
 	}
 	return E_OK;
-}
-
-static int first_of(int a, int b)
-{
-	return a != E_OK ? a : b;
 }
 
 int port_policy_read(const char *path, struct arena *a, struct diags *d, const void **ret)
@@ -385,7 +372,8 @@ int port_policy_read(const char *path, struct arena *a, struct diags *d, const v
 	for (unsigned i = 0; i < file.n; i++) {
 		struct parser p = { &file, &file.blocks[i], a, d, &groups[all->n] };
 
-		ret_code = first_of(ret_code, parse_group(&p, all));
+		int err = parse_group(&p, all);
+		ret_code = ret_code != E_OK ? ret_code : err;
 		all->n++;
 	}
 	for (unsigned i = 0; ret_code == E_OK && i < file.n; i++) {

@@ -77,22 +77,12 @@ static int parse_line(const char *p, const char *end, struct prefix_route *ret)
 	                   : err;
 }
 
-static size_t count_lines(const char *text, size_t len)
-{
-	size_t n = 1;
-
-	for (size_t i = 0; i < len; i++) {
-		n += text[i] == '\n';
-	}
-	return n;
-}
-
 int prefix_routes_parse(const char *path, const char *text, size_t len, struct arena *a,
                         struct diags *d, const struct prefix_routes **ret)
 {
 	struct prefix_routes *list = arena_alloc(a, sizeof(*list));
 	struct prefix_route *route =
-		arena_array(a, count_lines(text, len), sizeof(*route));
+		arena_array(a, text_count(text, len, '\n') + 1, sizeof(*route));
 	const char *copy = arena_strdup(a, path);
 	unsigned line = 0;
 	int err = E_OK;

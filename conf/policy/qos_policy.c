@@ -109,20 +109,10 @@ static uint32_t choose_default(struct qos_reader *r)
 	return found;
 }
 
-static uint32_t count_lines(const char *text, size_t len)
-{
-	uint32_t n = 1;
-
-	for (size_t i = 0; i < len; i++) {
-		n += text[i] == '\n';
-	}
-	return n;
-}
-
 static int make_room(struct qos_reader *r, const char *text, size_t len)
 {
 	/* a line makes one of each at most; of levels, 16 more by their SLs */
-	r->room = count_lines(text, len) + 1;
+	r->room = (uint32_t)text_count(text, len, '\n') + 2;
 	r->groups = arena_array(r->arena, r->room, sizeof(*r->groups));
 	r->levels = arena_array(r->arena, r->room + QOS_SLS, sizeof(*r->levels));
 	r->rules = arena_array(r->arena, 2 * (size_t)r->room, sizeof(*r->rules));

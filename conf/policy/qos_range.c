@@ -62,22 +62,12 @@ static uint32_t join(struct qos_range *r, uint32_t n)
 	return n != 0 ? last + 1 : 0;
 }
 
-static uint32_t count_commas(const char *text)
-{
-	uint32_t n = 0;
-
-	for (; *text != '\0'; text++) {
-		n += *text == ',';
-	}
-	return n;
-}
-
 int qos_ranges_add(const char *text, uint64_t max, uint64_t mask, struct arena *a,
                    struct qos_ranges *ret)
 {
 	char *copy = arena_strdup(a, text);
-	struct qos_range *all =
-		arena_array(a, ret->n + count_commas(text) + 1, sizeof(*all));
+	struct qos_range *all = arena_array(
+		a, ret->n + text_count(text, strlen(text), ',') + 1, sizeof(*all));
 	uint32_t n = ret->n;
 	int err = E_OK;
 
