@@ -188,17 +188,6 @@ static void read_application(struct reader *r, const struct named *from,
 	}
 }
 
-/* Room for every include of every application. */
-static struct include *make_room(const struct reader *r)
-{
-	size_t room = 0;
-
-	for (uint32_t i = 0; i < r->n; i++) {
-		room += xml_count(r->names[i].element);
-	}
-	return arena_array(r->arena, room, sizeof(*r->includes));
-}
-
 int applications_parse(const char *path, struct xml_element *const *sections, unsigned n,
                        struct arena *a, struct diags *d, struct applications *ret)
 {
@@ -214,7 +203,11 @@ int applications_parse(const char *path, struct xml_element *const *sections, un
 	}
 	r.names = names;
 	r.ret = err;
-	r.includes = make_room(&r);
+	size_t n_includes = 0;
+	for (uint32_t i = 0; i < r.n; i++) {
+		n_includes += xml_count(names[i].element);
+	}
+	r.includes = arena_array(a, n_includes, sizeof(*r.includes));
 	if (r.includes == NULL) {
 		return -ENOMEM;
 	}

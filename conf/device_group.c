@@ -109,21 +109,12 @@ struct reader {
 	int ret;
 };
 
-static void refuse(struct reader *r, const struct xml_element *e, const char *expected)
+static void refuse_element(struct reader *r, const struct xml_element *e,
+                           const char *expected)
 {
 	diag_add(r->d, DIAG_ERROR, r->path, e->line, "%s '%.64s': %s", e->name, e->text,
 	         expected);
 	r->ret = r->ret == E_OK ? E_SYNTAX : r->ret;
-}
-
-static bool read_guid(struct reader *r, const struct xml_element *e,
-                      struct device_rule *rule)
-{
-	if (text_guid(e->text, &rule->guid) == E_OK && rule->guid != 0) {
-		return true;
-	}
-	refuse(r, e, "expected a GUID, 0x and up to 16 hex digits");
-	return false;
 }
 
 static bool read_pattern(struct reader *r, const struct xml_element *e,
@@ -134,7 +125,7 @@ static bool read_pattern(struct reader *r, const struct xml_element *e,
 	int ret = p != NULL ? device_pattern_parse(e->text, r->arena, p, &why) : -ENOMEM;
 
 	if (ret == E_SYNTAX) {
-		refuse(r, e, why);
+		refuse_element(r, e, why);
 	} else if (ret != E_OK) {
 		r->ret = ret;
 	}
@@ -150,7 +141,7 @@ static bool read_word(struct reader *r, const struct xml_element *e,
 	if (w == NULL) {
 		char text[128];
 		snprintf(text, sizeof(text), "expected %s", expected);
-		refuse(r, e, text);
+		refuse_element(r, e, text);
 		return false;
 	}
 	rule->value = w->value;
@@ -197,8 +188,13 @@ static bool read_rule(struct reader *r, const struct xml_element *e,
 	case DEVICE_NODE_TYPE: return read_word(r, e, node_types, node_types_text, ret);
 	case DEVICE_INCLUDE_GROUP: return read_include(r, e, ret);
 	case DEVICE_SELECT: return read_word(r, e, selects, selects_text, ret);
-	default: return read_guid(r, e, ret);
+	default: break;
 	}
+	if (text_guid(e->text, &ret->guid) != E_OK || ret->guid == 0) {
+		refuse_element(r, e, "expected a GUID, 0x and up to 16 hex digits");
+		return false;
+	}
+	return true;
 }
 
 static const struct device_rule *read_rules(struct reader *r, const struct xml_element *e,

@@ -23,7 +23,7 @@ struct reader {
 	const char *why;
 };
 
-static int refuse(struct reader *r, const char *why)
+static int refuse_pattern(struct reader *r, const char *why)
 {
 	r->why = why;
 	return E_SYNTAX;
@@ -35,7 +35,7 @@ static bool is_digit(char c)
 }
 
 /* Up to five digits; moves *p behind them. 0: there are none, or more. */
-static unsigned digits(const char **p, uint32_t *ret)
+static unsigned read_digits(const char **p, uint32_t *ret)
 {
 	size_t n = strspn(*p, "0123456789");
 	if (n == 0 || n > DEVICE_RANGE_DIGITS) {
@@ -54,23 +54,26 @@ static int read_range(struct reader *r, const char **p, struct device_piece *ret
 	uint32_t from, to;
 
 	if (strchr(at, ']') == NULL) {
-		return refuse(r, "a range without its end: expected [n-m]");
+		return refuse_pattern(r, "a range without its end: expected [n-m]");
 	}
-	unsigned n_from = digits(&at, &from);
+	unsigned n_from = read_digits(&at, &from);
 	if (n_from == 0 || *at++ != '-') {
-		return refuse(r, "a range must be [n-m], numbers of up to 5 digits");
+		return refuse_pattern(r,
+		                      "a range must be [n-m], numbers of up to 5 digits");
 	}
 	zeros |= *at == '0' && is_digit(at[1]);
-	unsigned n_to = digits(&at, &to);
+	unsigned n_to = read_digits(&at, &to);
 	if (n_to == 0 || *at++ != ']') {
-		return refuse(r, "a range must be [n-m], numbers of up to 5 digits");
+		return refuse_pattern(r,
+		                      "a range must be [n-m], numbers of up to 5 digits");
 	}
 	if (to < from) {
-		return refuse(r, "a range that ends before it begins");
+		return refuse_pattern(r, "a range that ends before it begins");
 	}
 	if (zeros && n_from != n_to) {
-		return refuse(r, "with leading zeros both numbers of a range must have "
-		                 "equally many digits");
+		return refuse_pattern(
+			r, "with leading zeros both numbers of a range must have "
+			   "equally many digits");
 	}
 	*p = at;
 	*ret = (struct device_piece){ .kind = DEVICE_RANGE,
@@ -81,33 +84,30 @@ static int read_range(struct reader *r, const char **p, struct device_piece *ret
 	return E_OK;
 }
 
-static int add_range(struct reader *r, const char **p)
-{
-	uint8_t before = r->n > 0 ? r->pieces[r->n - 1].kind : DEVICE_CHAR;
-
-	if (before == DEVICE_ANY || before == DEVICE_MAYBE) {
-		return refuse(r, "a range right after * or ?: it is not clear where the "
-		                 "number begins");
-	}
-	if (r->n_ranges++ == DEVICE_RANGES_MAX) {
-		return refuse(r, "more than 10 ranges");
-	}
-	return read_range(r, p, &r->pieces[r->n++]);
-}
-
 static int read_pieces(struct reader *r, const char *p, const char *end)
 {
 	while (p < end) {
 		if (r->n == DEVICE_PATTERN_MAX) {
-			return refuse(r, "a pattern of more than 128 characters");
+			return refuse_pattern(r, "a pattern of more than 128 characters");
 		}
-		int ret = E_OK;
-		switch (*p) {
-		case '[': ret = add_range(r, &p); break;
-		case '*': r->pieces[r->n++].kind = DEVICE_ANY, p++; break;
-		case '?': r->pieces[r->n++].kind = DEVICE_MAYBE, p++; break;
-		default: r->pieces[r->n].kind = DEVICE_CHAR; r->pieces[r->n++].c = *p++;
+		struct device_piece *piece = &r->pieces[r->n++];
+		if (*p != '[') {
+			piece->kind = *p == '*'   ? DEVICE_ANY
+			              : *p == '?' ? DEVICE_MAYBE
+			                          : DEVICE_CHAR;
+			piece->c = piece->kind == DEVICE_CHAR ? *p : '\0';
+			p++;
+			continue;
 		}
+		if (r->n > 1 &&
+		    (piece[-1].kind == DEVICE_ANY || piece[-1].kind == DEVICE_MAYBE)) {
+			return refuse_pattern(r, "a range right after * or ?: it is not "
+			                         "clear where the number begins");
+		}
+		if (r->n_ranges++ == DEVICE_RANGES_MAX) {
+			return refuse_pattern(r, "more than 10 ranges");
+		}
+		int ret = read_range(r, &p, piece);
 		if (ret != E_OK) {
 			return ret;
 		}
@@ -128,9 +128,10 @@ static int settle_digits(struct reader *r)
 		              (next->kind == DEVICE_RANGE ||
 		               (next->kind == DEVICE_CHAR && is_digit(next->c)));
 		if (number && p->digits == 0) {
-			return refuse(r, "a digit right after a range whose numbers "
-			                 "differ in length: it is not clear where the "
-			                 "number ends");
+			return refuse_pattern(
+				r, "a digit right after a range whose numbers "
+				   "differ in length: it is not clear where the "
+				   "number ends");
 		}
 		if (!number && !p->zeros) {
 			p->digits = 0;
@@ -155,8 +156,8 @@ static int read_ports(struct reader *r, const char *text, const char **end,
 		if (err != E_OK) {
 			return err;
 		}
-	} else if (digits(&p, &range.from) == 0) {
-		return refuse(r, "a port has at most 5 digits");
+	} else if (read_digits(&p, &range.from) == 0) {
+		return refuse_pattern(r, "a port has at most 5 digits");
 	} else {
 		range.to = range.from;
 	}
@@ -164,7 +165,7 @@ static int read_ports(struct reader *r, const char *text, const char **end,
 		return E_OK; /* a colon inside of a description */
 	}
 	if (range.to > PORT_MAX) {
-		return refuse(r, "ports go up to 254");
+		return refuse_pattern(r, "ports go up to 254");
 	}
 	ret->some_ports = true;
 	ret->port_from = (uint16_t)range.from;
@@ -182,7 +183,7 @@ int device_pattern_parse(const char *text, struct arena *a, struct device_patter
 
 	int err = read_ports(&r, text, &end, &p);
 	if (err == E_OK && end == text) {
-		err = refuse(&r, "no description");
+		err = refuse_pattern(&r, "no description");
 	}
 	if (err == E_OK) {
 		err = read_pieces(&r, text, end);
@@ -224,8 +225,8 @@ static size_t number_length(const struct device_piece *p, const char *s)
 }
 
 /* Places that one piece leads to from those in \a from. */
-static void step(const struct device_piece *p, const char *s, size_t len,
-                 const bool *from, bool *to)
+static void match_piece(const struct device_piece *p, const char *s, size_t len,
+                        const bool *from, bool *to)
 {
 	bool any = false;
 
@@ -259,7 +260,7 @@ bool device_pattern_match(const struct device_pattern *p, const char *descriptio
 		const bool *from = at[i % 2];
 		bool *to = at[(i + 1) % 2];
 		memset(to, 0, sizeof(at[0]));
-		step(&p->pieces[i], s, len, from, to);
+		match_piece(&p->pieces[i], s, len, from, to);
 		if (i == 0 && p->pieces[0].kind == DEVICE_CHAR && !to[1]) {
 			return false; /* most nodes of most patterns */
 		}

@@ -185,7 +185,7 @@ static bool is_list(const struct option_row *row)
 }
 
 /* The values of all elements, separated by commas. */
-static const char *joined(struct reader *r, const struct matches *m)
+static const char *joined_text(struct reader *r, const struct matches *m)
 {
 	size_t len = 1;
 	for (uint32_t i = 0; i < m->n; i++) {
@@ -204,7 +204,7 @@ static const char *value_of(struct reader *r, const struct option_row *row,
                             const struct matches *m)
 {
 	if (is_list(row)) {
-		return joined(r, m);
+		return joined_text(r, m);
 	}
 	for (uint32_t i = 1; i < m->n; i++) {
 		diag_add(r->d, DIAG_WARNING, r->path, m->e[i]->line,
@@ -356,16 +356,6 @@ static void apply_life_times(struct reader *r)
 	}
 }
 
-static void apply_default_engine(struct reader *r)
-{
-	static const char key[] = "routing_engine";
-
-	if (option_find(r->sets, key) != NULL) {
-		failed(r,
-		       option_set(r->sets, r->arena, key, "shortestpath", NULL, 0, r->d));
-	}
-}
-
 /* --- groups and virtual fabrics -------------------------------------------------- */
 
 /* Sections of a name, that of Common first; at most one of each place counts. */
@@ -498,7 +488,10 @@ int opafm_apply(struct xml_element *root, const char *path, const char *instance
 	if (r.ret != E_OK) {
 		return r.ret;
 	}
-	apply_default_engine(&r);
+	if (option_find(s, "routing_engine") != NULL) { /* the default of opa-fm */
+		failed(&r,
+		       option_set(s, a, "routing_engine", "shortestpath", NULL, 0, d));
+	}
 	apply_rows(&r);
 	apply_life_times(&r);
 	read_groups(&r);

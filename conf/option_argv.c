@@ -64,24 +64,17 @@ static unsigned count_names(const struct option_sets *s)
 	return n;
 }
 
-static bool is_taken(const struct argv_job *job, const char *name)
+static void add_alias(struct argv_job *job, const char *name)
 {
 	for (unsigned i = 0; i < job->n_options; i++) {
 		const char *other = job->options[i].name;
 		if (other != NULL && strcmp(other, name) == 0) {
-			return true;
+			return; /* an option has this name itself */
 		}
 	}
-	return false;
-}
-
-static void add_alias(struct argv_job *job, const char *name)
-{
-	if (!is_taken(job, name)) {
-		job->options[job->n_options++] =
-			(struct argp_option){ .name = name,
-			                      .flags = OPTION_ALIAS | OPTION_HIDDEN };
-	}
+	job->options[job->n_options++] =
+		(struct argp_option){ .name = name,
+		                      .flags = OPTION_ALIAS | OPTION_HIDDEN };
 }
 
 /* The name with '-' for '_', or the other way round. */

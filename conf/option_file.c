@@ -92,17 +92,6 @@ static char *unquoted_value(char *value)
 	return value;
 }
 
-static void warn_duplicate(struct reader *r, const struct option_row *row)
-{
-	unsigned *seen = &r->seen[option_index(r->sets, row)];
-	if (*seen != 0) {
-		diag_add(r->d, DIAG_WARNING, r->name, r->line,
-		         "%s was already set in line %u; the last one counts", row->name,
-		         *seen);
-	}
-	*seen = r->line;
-}
-
 /* A peer writes a text without content as nothing at all; for a number that is an error.
  */
 static bool may_be_empty(struct reader *r, const struct option_row *row)
@@ -128,7 +117,13 @@ static void read_pair(struct reader *r, const char *key, char *value)
 		if (!quoted && *value == '\0' && !may_be_empty(r, row)) {
 			return;
 		}
-		warn_duplicate(r, row);
+		unsigned *seen = &r->seen[option_index(r->sets, row)];
+		if (*seen != 0) {
+			diag_add(r->d, DIAG_WARNING, r->name, r->line,
+			         "%s was already set in line %u; the last one counts",
+			         row->name, *seen);
+		}
+		*seen = r->line;
 	}
 	int ret = option_set(r->sets, r->arena, key, value, r->name, r->line, r->d);
 	if (ret != E_OK) {

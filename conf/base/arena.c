@@ -153,11 +153,6 @@ static int chunk_next(struct arena *a, size_t room)
 	return E_OK;
 }
 
-static char *align_up(char *p, size_t align)
-{
-	return p + (-(uintptr_t)p & (align - 1));
-}
-
 void *arena_alloc(struct arena *a, size_t size)
 {
 	if (size >= LARGE) {
@@ -165,10 +160,13 @@ void *arena_alloc(struct arena *a, size_t size)
 	}
 	size_t align = size >= ALIGN_LINE ? ALIGN_LINE : ALIGN_SMALL;
 	size_t room = (size > 0 ? size : 1) + GAP;
-	char *p = a->at != NULL ? align_up(a->at, align) : NULL;
+	char *p = a->at;
 
+	if (p != NULL) {
+		p += -(uintptr_t)p & (align - 1);
+	}
 	if (p == NULL || p > a->end || (size_t)(a->end - p) < room) {
-		/* The rest of the old chunk is given up: less than this block. */
+		/* The end of the old chunk stays unused: it is smaller than this block. */
 		if (chunk_next(a, room) != E_OK) {
 			return NULL;
 		}

@@ -34,11 +34,6 @@ static const char *copy_file(struct diags *d, const char *file)
 	return arena_strdup(d->arena, file);
 }
 
-static bool is_kept(const struct diags *d, enum diag_level level)
-{
-	return d->n < (level == DIAG_ERROR ? DIAG_MAX : MINOR_MAX);
-}
-
 void diag_add(struct diags *d, enum diag_level level, const char *file, unsigned line,
               const char *fmt, ...)
 {
@@ -47,7 +42,7 @@ void diag_add(struct diags *d, enum diag_level level, const char *file, unsigned
 	}
 	d->n_errors += level == DIAG_ERROR;
 	d->n_warnings += level == DIAG_WARNING;
-	if (!is_kept(d, level)) {
+	if (d->n >= (level == DIAG_ERROR ? DIAG_MAX : MINOR_MAX)) {
 		return;
 	}
 
@@ -84,14 +79,6 @@ const char *diag_place(const struct diag *item, char *buf, size_t size)
 	return buf;
 }
 
-static void print_one(const struct diag *item, FILE *f)
-{
-	char place[DIAG_PLACE_MAX];
-
-	fprintf(f, "%s%s: %s\n", diag_place(item, place, sizeof(place)),
-	        level_names[item->level], item->text);
-}
-
 void diags_print(const struct diags *d, FILE *f, enum diag_level least)
 {
 	unsigned errors = d->n_errors, warnings = d->n_warnings;
@@ -101,7 +88,10 @@ void diags_print(const struct diags *d, FILE *f, enum diag_level least)
 		errors -= item->level == DIAG_ERROR;
 		warnings -= item->level == DIAG_WARNING;
 		if (item->level >= least) {
-			print_one(item, f);
+			char place[DIAG_PLACE_MAX];
+
+			fprintf(f, "%s%s: %s\n", diag_place(item, place, sizeof(place)),
+			        level_names[item->level], item->text);
 		}
 	}
 	if (errors > 0) {

@@ -48,32 +48,22 @@ void log_set_level(enum log_level level)
 	level_max = (int)level;
 }
 
-/* Is standard error the journal? systemd names the socket it connected in JOURNAL_STREAM.
+/* Standard error is the journal if it is the socket that systemd names in JOURNAL_STREAM.
  */
-static bool is_journal(void)
+static enum style stderr_style(void)
 {
-	const char *env = getenv("JOURNAL_STREAM");
+	const char *journal = getenv("JOURNAL_STREAM");
 	unsigned long long dev, ino;
 	struct stat st;
 
-	return env != NULL && sscanf(env, "%llu:%llu", &dev, &ino) == 2 &&
-	       fstat(STDERR_FILENO, &st) == 0 && st.st_dev == dev && st.st_ino == ino;
-}
-
-static enum style stderr_style(void)
-{
 	if (isatty(STDERR_FILENO)) {
 		return getenv("NO_COLOR") == NULL ? STYLE_COLOUR : STYLE_PLAIN;
 	}
-	return is_journal() ? STYLE_JOURNAL : STYLE_PLAIN;
-}
-
-static int open_target(const char *path)
-{
-	if (strcmp(path, "stdout") == 0) {
-		return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (journal != NULL && sscanf(journal, "%llu:%llu", &dev, &ino) == 2 &&
+	    fstat(STDERR_FILENO, &st) == 0 && st.st_dev == dev && st.st_ino == ino) {
+		return STYLE_JOURNAL;
 	}
-	return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+	return STYLE_PLAIN;
 }
 
 int log_open(const char *path)
@@ -84,7 +74,9 @@ int log_open(const char *path)
 			return E_OK;
 		}
 	}
-	int fd = open_target(path);
+	int fd = strcmp(path, "stdout") == 0
+	                 ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+	                 : open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
 	if (fd < 0) {
 		return -errno;
 	}

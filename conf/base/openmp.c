@@ -28,12 +28,6 @@
 /* The file that runs, even when another one has taken its place. */
 static const char self[] = "/proc/self/exe";
 
-static bool is_told(void)
-{
-	return getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") ||
-	       getenv("KMP_BLOCKTIME");
-}
-
 static unsigned threads(void)
 {
 #ifdef _OPENMP
@@ -63,7 +57,10 @@ static void restore_name(const char *program)
 
 void openmp_wait_passively(char **argv)
 {
-	if (threads() == 1 || is_told()) {
+	bool has_policy = getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") ||
+	                  getenv("KMP_BLOCKTIME");
+
+	if (threads() == 1 || has_policy) {
 		restore_name(argv[0]);
 		return;
 	}

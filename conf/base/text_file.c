@@ -48,11 +48,6 @@ static size_t size_of(int fd)
 /* Bytes of a text that are looked at before the rest is read. */
 enum { HEAD = 1 << 16 };
 
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 /* To the end, or one byte past \a max. E_SYNTAX: binary data. */
 static int read_all(int fd, const struct text_file_kind *kind, struct buffer *b)
 {
@@ -63,7 +58,7 @@ static int read_all(int fd, const struct text_file_kind *kind, struct buffer *b)
 		b->len = size;
 		return E_OK;
 	}
-	err = grow(b, kind->text_only ? least(size, HEAD) : size, max);
+	err = grow(b, kind->text_only && size > HEAD ? HEAD : size, max);
 	while (err == E_OK && b->len <= max) {
 		const ssize_t n = read(fd, b->data + b->len, b->cap - 1 - b->len);
 		const bool first = b->len == 0;
