@@ -146,16 +146,6 @@ static void serve_local(struct client *s, const char *target, struct api_reply *
 	api_serve(&s->local->thread, &request, ret);
 }
 
-static unsigned request_local(struct client *s, const char *target, struct body *ret)
-{
-	struct api_reply reply = { 0 };
-
-	serve_local(s, target, &reply);
-	stream_free(reply.stream);
-	*ret = reply.body;
-	return reply.status;
-}
-
 static size_t collect(char *data, size_t size, size_t n, void *ctx)
 {
 	body_write(ctx, data, size * n);
@@ -197,7 +187,12 @@ static unsigned request(struct client *s, const char *target, struct body *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	if (s->local) {
-		return request_local(s, target, ret);
+		struct api_reply reply = { 0 };
+
+		serve_local(s, target, &reply);
+		stream_free(reply.stream);
+		*ret = reply.body;
+		return reply.status;
 	}
 	CURL *curl = curl_easy_init();
 	unsigned status = request_http(s, target, curl, collect, ret);
@@ -266,14 +261,6 @@ int client_get(struct client *s, const char *target, json_t **ret)
 	return EXIT_GOOD;
 }
 
-/* Target of the page of a cursor. NULL: out of memory. */
-static const char *page_at(struct client *s, const char *target, const char *cursor)
-{
-	return arena_printf(s->arena, "%s%ccursor=%s", target,
-	                    strchr(target, '?') != NULL ? '&' : '?',
-	                    client_escape(s, cursor));
-}
-
 int client_print_list(struct client *s, const char *target, client_print_f *print)
 {
 	const char *page = target;
@@ -288,7 +275,11 @@ int client_print_list(struct client *s, const char *target, client_print_f *prin
 		}
 		const char *cursor = member_text(body, "next_cursor");
 		more = *cursor != '\0';
-		page = more ? page_at(s, target, cursor) : page;
+		if (more) {
+			page = arena_printf(s->arena, "%s%ccursor=%s", target,
+			                    strchr(target, '?') != NULL ? '&' : '?',
+			                    client_escape(s, cursor));
+		}
 		json_decref(body);
 	}
 	if (page == NULL) {
@@ -311,9 +302,12 @@ struct sink {
 	bool line_ended;
 };
 
-static void remember_line(struct sink *k, const char *data, size_t len)
+/* Writes a block and remembers its end, which may be the last line. */
+static bool copy_block(struct sink *k, const char *data, size_t len)
 {
-	for (size_t i = 0; i < len; i++) {
+	size_t tail = len < sizeof(k->last) ? len : sizeof(k->last);
+
+	for (size_t i = len - tail; i < len; i++) {
 		if (k->line_ended) {
 			k->len = 0;
 		}
@@ -322,14 +316,6 @@ static void remember_line(struct sink *k, const char *data, size_t len)
 			k->last[k->len++] = data[i];
 		}
 	}
-}
-
-/* Writes a block and remembers its end, which may be the last line. */
-static bool copy_block(struct sink *k, const char *data, size_t len)
-{
-	size_t tail = len < sizeof(k->last) ? len : sizeof(k->last);
-
-	remember_line(k, data + len - tail, tail);
 	k->failed = k->failed || fwrite(data, 1, len, stdout) != len;
 	return !k->failed;
 }

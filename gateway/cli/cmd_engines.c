@@ -32,30 +32,28 @@ static const char *lanes_of(const struct engine *e)
 	                                         : "no";
 }
 
-static json_t *options_json(const struct engine *e)
-{
-	json_t *options = json_array();
-
-	for (const struct option_row *row = e->options; row && row->name; row++) {
-		json_array_append_new(options,
-		                      json_pack("{s:s, s:s?, s:s}", "key", row->name, "default",
-		                                row->def, "help", row->help ? row->help : ""));
-	}
-	return options;
-}
-
 static json_t *engines_json(void)
 {
 	json_t *all = json_array();
 
 	for (const struct engine *const *e = engines; *e; e++) {
+		json_t *options = json_array();
+
+		for (const struct option_row *row = (*e)->options; row && row->name;
+		     row++) {
+			json_array_append_new(
+				options,
+				json_pack("{s:s, s:s?, s:s}", "key", row->name, "default",
+			                  row->def, "help", row->help ? row->help : ""));
+		}
 		json_array_append_new(
-			all, json_pack("{s:s, s:s, s:s, s:b, s:b, s:i, s:o}", "name", (*e)->name,
-		                       "summary", (*e)->summary, "virtual_lanes", lanes_of(*e),
-		                       "deadlock_free", ((*e)->flags & ENGINE_DEADLOCK_FREE) != 0,
-		                       "lmc", ((*e)->flags & ENGINE_LMC0_ONLY) == 0,
+			all, json_pack("{s:s, s:s, s:s, s:b, s:b, s:i, s:o}", "name",
+		                       (*e)->name, "summary", (*e)->summary,
+		                       "virtual_lanes", lanes_of(*e), "deadlock_free",
+		                       ((*e)->flags & ENGINE_DEADLOCK_FREE) != 0, "lmc",
+		                       ((*e)->flags & ENGINE_LMC0_ONLY) == 0,
 		                       "deadlockfree_order", (*e)->deadlock_free_order,
-		                       "options", options_json(*e)));
+		                       "options", options));
 	}
 	return all;
 }

@@ -51,17 +51,6 @@ static int print_nodes(const struct client *s, const json_t *body, bool first)
 	return EXIT_GOOD;
 }
 
-/* A table has no ports. */
-static const char *target_of(struct client *s)
-{
-	const char *ports = s->flags.json ? "1" : "0";
-
-	return s->flags.type == NULL
-	               ? arena_printf(s->arena, "/v1/nodes?ports=%s", ports)
-	               : arena_printf(s->arena, "/v1/nodes?ports=%s&type=%s", ports,
-	                              client_escape(s, s->flags.type));
-}
-
 int cmd_nodes(int argc, char **argv)
 {
 	struct client s;
@@ -69,7 +58,13 @@ int cmd_nodes(int argc, char **argv)
 	                         argc, argv);
 
 	if (status == EXIT_GOOD) {
-		status = client_print_list(&s, target_of(&s), print_nodes);
+		const char *ports = s.flags.json ? "1" : "0"; /* a table has none */
+		const char *target =
+			s.flags.type == NULL
+				? arena_printf(s.arena, "/v1/nodes?ports=%s", ports)
+				: arena_printf(s.arena, "/v1/nodes?ports=%s&type=%s",
+		                               ports, client_escape(&s, s.flags.type));
+		status = client_print_list(&s, target, print_nodes);
 	}
 	client_done(&s);
 	return status;

@@ -107,23 +107,16 @@ struct asked {
 	unsigned n;
 };
 
-static const struct sa_attr *attr_named(int argc, char **argv)
-{
-	const struct sa_attr *found = NULL;
-
-	for (int i = 1; i < argc && found == NULL; i++) {
-		found = argv[i][0] != '-' ? record_find(argv[i]) : NULL;
-	}
-	return found;
-}
-
 /* \return The new argc; -1: a component without a value. */
 static int take_components(int argc, char **argv, char (*keys)[RECORD_KEY_MAX],
                            struct asked *ret)
 {
-	const struct sa_attr *attr = attr_named(argc, argv);
+	const struct sa_attr *attr = NULL;
 	int kept = 1;
 
+	for (int i = 1; i < argc && attr == NULL; i++) {
+		attr = argv[i][0] != '-' ? record_find(argv[i]) : NULL;
+	}
 	for (int i = 1; i < argc; i++) {
 		int component = component_of(attr, argv[i]);
 		if (component < 0 || ret->n == 64) {
@@ -158,16 +151,6 @@ static const char *target_of(struct client *s, const char *name, const struct as
 	return target != NULL ? target : "";
 }
 
-static int print_all(struct client *s, const char *name, const struct asked *a)
-{
-	if (strcmp(name, "list") == 0) {
-		return print_names(s);
-	}
-	const char *target = target_of(s, name, a);
-	return s->flags.stream ? client_stream(s, target)
-	                       : client_print_list(s, target, print_records);
-}
-
 int cmd_records(int argc, char **argv)
 {
 	static char keys[64][RECORD_KEY_MAX];
@@ -181,7 +164,11 @@ int cmd_records(int argc, char **argv)
 	int status = client_init(&s, records_rows, doc, "NAME [--COMPONENT VALUE]...", 1,
 	                         argc, argv);
 	if (status == EXIT_GOOD) {
-		status = print_all(&s, argv[s.first], &asked);
+		const char *name = argv[s.first], *target = target_of(&s, name, &asked);
+
+		status = strcmp(name, "list") == 0 ? print_names(&s)
+		         : s.flags.stream          ? client_stream(&s, target)
+		                          : client_print_list(&s, target, print_records);
 	}
 	client_done(&s);
 	return status;

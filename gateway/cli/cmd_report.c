@@ -46,7 +46,7 @@ static const struct report *const reports[] = {
 
 enum { N_REPORTS = sizeof(reports) / sizeof(reports[0]), PIN_TRIES = 5 };
 
-static const struct report *find(const char *name)
+static const struct report *find_report(const char *name)
 {
 	for (unsigned i = 0; i < N_REPORTS; i++) {
 		if (!strcmp(name, reports[i]->name) ||
@@ -99,19 +99,6 @@ static int from_file(struct route_job *j, struct lft *lft, struct lanes *lanes)
 	return EXIT_GOOD;
 }
 
-static int copy_epoch(struct route_job *j, struct snap_reader *r, struct snap_fabric *ret)
-{
-	int code = E_STALE;
-
-	for (unsigned i = 0; code == E_STALE && i < PIN_TRIES; i++) {
-		code = snap_pin(r);
-		if (code == E_OK) {
-			code = snap_fabric(r, j->arena, ret);
-		}
-	}
-	return code;
-}
-
 static int from_snapshot(struct route_job *j, struct lft *lft, struct lanes *lanes)
 {
 	const char *dir = getenv("SAGUARO_SNAPSHOT_DIR"), *why = "";
@@ -124,7 +111,13 @@ static int from_snapshot(struct route_job *j, struct lft *lft, struct lanes *lan
 	                                          j->arena);
 	code = snap_reader_open(dir, j->arena, &why, &r);
 	if (code == E_OK) {
-		code = copy_epoch(j, r, &f);
+		code = E_STALE;
+		for (unsigned i = 0; code == E_STALE && i < PIN_TRIES; i++) {
+			code = snap_pin(r);
+			if (code == E_OK) {
+				code = snap_fabric(r, j->arena, &f);
+			}
+		}
 	}
 	snap_reader_close(r);
 	if (code != E_OK) {
@@ -202,7 +195,7 @@ int cmd_report(int argc, char **argv)
 		usage(argc < 2 ? stderr : stdout);
 		return argc < 2 ? EXIT_USAGE : EXIT_GOOD;
 	}
-	const struct report *r = find(argv[1]);
+	const struct report *r = find_report(argv[1]);
 
 	if (!r) {
 		fprintf(stderr, "saguaro report: unknown report '%s'\n", argv[1]);

@@ -17,16 +17,6 @@
 #include "routing/graph/node_text.h"
 #include "routing/proof/validate.h"
 
-static uint32_t n_cas(const struct graph *g)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		n += g->nodes[i].type != NODE_SWITCH;
-	}
-	return n;
-}
-
 /* Directed switch-to-switch link by its egress port. */
 static uint32_t channel_of(const struct graph *g, uint32_t sw, uint8_t port)
 {
@@ -95,24 +85,25 @@ static int build(const struct report_in *in, json_t **ret, bool *ret_good)
 		return code;
 	}
 	const struct proof *p = &proof;
+	uint32_t n_cas = 0;
 
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		n_cas += g->nodes[i].type != NODE_SWITCH;
+	}
 	*ret_good = p->credit_loops == 0 && p->forwarding_loops == 0 &&
 	            (!in->strict || p->management_credit_loops == 0);
-	*ret = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:o}",
-	                 "report", report_credit_loops.name, "devices",
-	                 (json_int_t)g->n_nodes, "fis", (json_int_t)n_cas(g), "switches",
-	                 (json_int_t)g->n_switches, "connections",
-	                 (json_int_t)2 * g->n_links, "routing_decisions",
-	                 (json_int_t)v.decisions, "analyzed_routes",
-	                 (json_int_t)v.host_analyzed, "incomplete_routes",
-	                 (json_int_t)v.host_incomplete, "vls", (json_int_t)p->vls_used,
-	                 "deadlock_free", (int)*ret_good, "credit_loops",
-	                 (json_int_t)p->credit_loops, "management_credit_loops",
-	                 (json_int_t)p->management_credit_loops, "not_listed",
-	                 (json_int_t)(p->credit_loops + p->management_credit_loops) -
-	                         p->n_cycle,
-	                 "cycles",
-	                 cycles_json(g, p));
+	*ret = json_pack(
+		"{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:o}",
+		"report", report_credit_loops.name, "devices", (json_int_t)g->n_nodes,
+		"fis", (json_int_t)n_cas, "switches", (json_int_t)g->n_switches,
+		"connections", (json_int_t)2 * g->n_links, "routing_decisions",
+		(json_int_t)v.decisions, "analyzed_routes", (json_int_t)v.host_analyzed,
+		"incomplete_routes", (json_int_t)v.host_incomplete, "vls",
+		(json_int_t)p->vls_used, "deadlock_free", (int)*ret_good, "credit_loops",
+		(json_int_t)p->credit_loops, "management_credit_loops",
+		(json_int_t)p->management_credit_loops, "not_listed",
+		(json_int_t)(p->credit_loops + p->management_credit_loops) - p->n_cycle,
+		"cycles", cycles_json(g, p));
 	return *ret ? E_OK : -ENOMEM;
 }
 

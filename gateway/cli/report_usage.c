@@ -211,14 +211,6 @@ static void print_counts(const json_t *c)
 	       member_int(c, "non_base"));
 }
 
-static void print_sum(const char *title, const json_t *s)
-{
-	printf("    %-24s Total %lld  Avg %.1f  StdDev %.1f  Min %lld  Max %lld\n", title,
-	       member_int(s, "total"), json_number_value(json_object_get(s, "average")),
-	       json_number_value(json_object_get(s, "deviation")), member_int(s, "min"),
-	       member_int(s, "max"));
-}
-
 static void print_sums(const char *title, const json_t *sums)
 {
 	static const char *const part[] = { "all", "base", "non_base" };
@@ -227,7 +219,13 @@ static void print_sums(const char *title, const json_t *sums)
 
 	for (unsigned i = 0; i < 3; i++) {
 		snprintf(line, sizeof(line), "%s %s", title, name[i]);
-		print_sum(line, json_object_get(sums, part[i]));
+		const json_t *s = json_object_get(sums, part[i]);
+		printf("    %-24s Total %lld  Avg %.1f  StdDev %.1f  Min %lld  Max "
+		       "%lld\n",
+		       line, member_int(s, "total"),
+		       json_number_value(json_object_get(s, "average")),
+		       json_number_value(json_object_get(s, "deviation")),
+		       member_int(s, "min"), member_int(s, "max"));
 	}
 }
 
@@ -310,13 +308,6 @@ const struct report report_tree_path_usage = {
 
 /* --- portusage -------------------------------------------------------------------- */
 
-static json_t *entries_json(unsigned num, const struct port_usage *u)
-{
-	return json_pack("{s:i, s:I, s:I, s:I, s:I}", "port", (int)num, "total",
-	                 (json_int_t)u->total, "fi_all", (json_int_t)u->host_all, "fi_base",
-	                 (json_int_t)u->host_base, "switch", (json_int_t)u->sw);
-}
-
 static int build_port_usage(const struct report_in *in, json_t **ret, bool *ret_good)
 {
 	const struct graph *g = in->g;
@@ -332,10 +323,15 @@ static int build_port_usage(const struct report_in *in, json_t **ret, bool *ret_
 		json_t *o = report_node(g, g->switches[s]), *ports = json_array();
 
 		for (unsigned num = 0; num <= g->nodes[g->switches[s]].n_ports; num++) {
+			const struct port_usage *x =
+				&u[(size_t)s * (g->max_port + 1U) + num];
+
 			json_array_append_new(
-				ports,
-				entries_json(num,
-			                     &u[(size_t)s * (g->max_port + 1U) + num]));
+				ports, json_pack("{s:i, s:I, s:I, s:I, s:I}", "port",
+			                         (int)num, "total", (json_int_t)x->total,
+			                         "fi_all", (json_int_t)x->host_all,
+			                         "fi_base", (json_int_t)x->host_base,
+			                         "switch", (json_int_t)x->sw));
 		}
 		json_object_set_new(o, "ports", ports);
 		json_array_append_new(switches, o);

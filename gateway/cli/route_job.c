@@ -363,18 +363,6 @@ static void print_disjoint(const struct disjoint *d)
 	printf("\n");
 }
 
-static void print_alternates(const struct route_result *r)
-{
-	printf("alternates        %llu of %llu routes, %.3f s",
-	       (unsigned long long)r->alternates.served,
-	       (unsigned long long)r->alternates.routes, r->seconds_alternates);
-	if (r->alternates.full) {
-		printf("; %llu had no room in their switch",
-		       (unsigned long long)r->alternates.full);
-	}
-	printf("\n");
-}
-
 static void print_figures(const struct route_job *j)
 {
 	const struct route_result *r = &j->result;
@@ -410,7 +398,14 @@ static void print_figures(const struct route_job *j)
 	}
 	print_disjoint(&j->disjoint);
 	if (r->alternates.rows) {
-		print_alternates(r);
+		printf("alternates        %llu of %llu routes, %.3f s",
+		       (unsigned long long)r->alternates.served,
+		       (unsigned long long)r->alternates.routes, r->seconds_alternates);
+		if (r->alternates.full) {
+			printf("; %llu had no room in their switch",
+			       (unsigned long long)r->alternates.full);
+		}
+		printf("\n");
 	}
 	printf("peak memory       %.1f MB\n", (double)peak_rss_bytes() / 1e6);
 }
@@ -423,21 +418,14 @@ static void print_lines(const char *lead, const char *text)
 	}
 }
 
-static void print_reasons(const struct route_job *j)
-{
-	const struct route_result *r = &j->result;
-
-	print_lines("fallback", r->fallback_reason.text);
-	print_lines("note", r->out.notes.text);
-	print_lines("warning", r->warning.text);
-}
-
 int route_job_report(struct route_job *j)
 {
 	const bool computed = j->outcome != E_UNSUITABLE && j->outcome != -ENOMEM;
 	const bool passed = computed && proof_passed(&j->result.proof, j->flags.strict);
 
-	print_reasons(j);
+	print_lines("fallback", j->result.fallback_reason.text);
+	print_lines("note", j->result.out.notes.text);
+	print_lines("warning", j->result.warning.text);
 	if (!computed) {
 		fprintf(stderr, "not routed: %s\n", err_text(j->outcome));
 		return j->outcome == E_UNSUITABLE ? EXIT_BAD : EXIT_USAGE;

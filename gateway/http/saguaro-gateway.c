@@ -26,17 +26,6 @@ static int write_port_file(const char *path, unsigned port)
 	return bad ? -EIO : E_OK;
 }
 
-/* Blocks them before threads start, so that only wait_for_end() receives them. */
-static void block_signals(sigset_t *set)
-{
-	sigemptyset(set);
-	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGINT);
-	sigaddset(set, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-}
-
 static void wait_for_end(const sigset_t *set, const struct gw_config *c)
 {
 	for (;;) {
@@ -51,18 +40,6 @@ static void wait_for_end(const sigset_t *set, const struct gw_config *c)
 	}
 }
 
-static void announce(const struct gw_config *c, const struct http *h)
-{
-	log_info(me, "answering on http://%s from %s", http_address(h), c->snapshot_dir);
-	if (http_is_public(h)) {
-		log_warning(
-			me,
-			"other machines can reach %s and there is no authentication yet: "
-			"whoever reaches the port reads the fabric",
-			http_address(h));
-	}
-}
-
 static int serve(const struct gw_config *c, struct arena *a)
 {
 	struct http_options o = { .listen = c->listen,
@@ -73,13 +50,26 @@ static int serve(const struct gw_config *c, struct arena *a)
 	const char *why = NULL;
 	sigset_t set;
 
-	block_signals(&set);
+	/* blocked before threads start, so that only wait_for_end() receives them */
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
 	int err = http_start(&o, a, &why, &h);
 	if (err != E_OK) {
 		log_error(me, "%s", why);
 		return err;
 	}
-	announce(c, h);
+	log_info(me, "answering on http://%s from %s", http_address(h), c->snapshot_dir);
+	if (http_is_public(h)) {
+		log_warning(
+			me,
+			"other machines can reach %s and there is no authentication yet: "
+			"whoever reaches the port reads the fabric",
+			http_address(h));
+	}
 	if (c->port_file != NULL) { /* last, because it tells that the server answers */
 		err = write_port_file(c->port_file, http_port(h));
 	}

@@ -9,16 +9,6 @@
 #include "conf/base/err.h"
 #include "gateway/view/json_text.h"
 
-static json_t *stages_json(const struct snap_meta *m)
-{
-	json_t *o = json_object();
-
-	for (unsigned i = 0; i < m->n_stages; i++) {
-		json_object_set_new(o, m->stage[i].name, real_json(m->stage[i].seconds));
-	}
-	return o;
-}
-
 /* "" means none. */
 static json_t *note_json(const char *text)
 {
@@ -32,8 +22,13 @@ json_t *fabric_json(const struct snap_meta *m)
 	                           : "unknown";
 	static const char *const states[] = { "not-active", "discovering", "standby",
 		                              "master" }; /* SMInfo.SMState */
+	json_t *stages = json_object();
 	char prefix[24];
 
+	for (unsigned i = 0; i < m->n_stages; i++) {
+		json_object_set_new(stages, m->stage[i].name,
+		                    real_json(m->stage[i].seconds));
+	}
 	snprintf(prefix, sizeof(prefix), "0x%016" PRIx64, m->subnet_prefix);
 	/* clang-format off */
 	return json_pack("{s:I, s:o, s:s, s:{s:o, s:i, s:i, s:s}, s:i, s:i, s:i, s:i, s:i, s:i, "
@@ -56,7 +51,7 @@ json_t *fabric_json(const struct snap_meta *m)
 		"packet_life_time", m->packet_life_time,
 		"engine_used", note_json(m->engine_used),
 		"warning", note_json(m->warning),
-		"stages_seconds", stages_json(m));
+		"stages_seconds", stages);
 	/* clang-format on */
 }
 

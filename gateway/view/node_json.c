@@ -24,19 +24,6 @@ static int add(json_t *o, const char *name, json_t *value)
 	return json_object_set_new_nocheck(o, name, value);
 }
 
-/* Link members: only where there is a cable. */
-static int add_link(json_t *o, const struct snap_port *port)
-{
-	int bad = add(o, "peer",
-	              json_pack("{s:o, s:i}", "guid", guid_json(port->peer_guid), "port",
-	                        port->peer_port));
-	bad |= add(o, "width", json_string(link_width_name(port->width)));
-	bad |= add(o, "speed", json_string(link_speed_name(port->speed)));
-	bad |= add(o, "rate", json_integer(port->rate));
-	bad |= add(o, "rate_gbps", rate_gbps_json(port->rate));
-	return bad;
-}
-
 static json_t *port_json(const struct snap_port *port)
 {
 	json_t *o = json_object();
@@ -51,7 +38,17 @@ static json_t *port_json(const struct snap_port *port)
 	bad |= add(o, "mtu", json_integer(port->mtu));
 	bad |= add(o, "mtu_bytes", json_integer(mtu_bytes(port->mtu)));
 	bad |= add(o, "vls", json_integer(port->vls));
-	bad |= port->peer_guid != 0 ? add_link(o, port) : add(o, "peer", json_null());
+	if (port->peer_guid == 0) {
+		bad |= add(o, "peer", json_null());
+	} else { /* members of a link: only where there is a cable */
+		bad |= add(o, "peer",
+		           json_pack("{s:o, s:i}", "guid", guid_json(port->peer_guid),
+		                     "port", port->peer_port));
+		bad |= add(o, "width", json_string(link_width_name(port->width)));
+		bad |= add(o, "speed", json_string(link_speed_name(port->speed)));
+		bad |= add(o, "rate", json_integer(port->rate));
+		bad |= add(o, "rate_gbps", rate_gbps_json(port->rate));
+	}
 	if (bad != 0) {
 		json_decref(o);
 		return NULL;

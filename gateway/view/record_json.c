@@ -119,15 +119,6 @@ static char *put_guid(char *p, uint64_t v)
 	return p;
 }
 
-static char *put_gid(char *p, const struct sa_field *f, const uint8_t *record)
-{
-	*p++ = '"';
-	p += gid_text(field_get(record, f->bit, 64), field_get(record, f->bit + 64, 64),
-	              p);
-	*p++ = '"';
-	return p;
-}
-
 /* Numbers of so many bits each; pairs: each two of them in brackets of their own. */
 static char *put_list(char *p, const struct sa_field *f, const uint8_t *record,
                       unsigned bits, bool pairs)
@@ -161,20 +152,14 @@ static char *put_value(char *p, const struct sa_field *f, const uint8_t *record)
 	default: break;
 	}
 	if (f->width == GID_BITS) {
-		return put_gid(p, f, record);
+		*p++ = '"';
+		p += gid_text(field_get(record, f->bit, 64),
+		              field_get(record, f->bit + 64, 64), p);
+		*p++ = '"';
+		return p;
 	}
 	uint64_t v = field_get(record, f->bit, f->width);
 	return f->width >= GUID_BITS_MIN ? put_guid(p, v) : put_number(p, v);
-}
-
-static void write_text(struct body *b, const struct sa_field *f, const uint8_t *record)
-{
-	char text[256] = "";
-	size_t bytes = f->width / BYTE_BITS;
-
-	memcpy(text, record + f->bit / BYTE_BITS,
-	       bytes < sizeof(text) ? bytes : sizeof(text) - 1);
-	body_value(b, text_json(text));
 }
 
 void record_form(const struct sa_attr *attr, struct record_form *ret)
@@ -210,7 +195,12 @@ void record_write(struct body *b, const struct record_form *form, const uint8_t 
 		memcpy(p, m->key, m->len);
 		b->len += m->len;
 		if ((f->how & SA_FORM) == SA_TEXT) {
-			write_text(b, f, record);
+			char text[256] = "";
+			size_t bytes = f->width / BYTE_BITS;
+
+			memcpy(text, record + f->bit / BYTE_BITS,
+			       bytes < sizeof(text) ? bytes : sizeof(text) - 1);
+			body_value(b, text_json(text));
 		} else {
 			b->len = (size_t)(put_value(p + m->len, f, record) - b->data);
 		}
@@ -279,20 +269,6 @@ int record_component(const struct sa_attr *attr, const char *name)
 	return -1;
 }
 
-static int ask_text(const struct sa_field *f, const char *text, uint8_t *record,
-                    const char **ret_expected)
-{
-	size_t len = strlen(text), most = f->width / BYTE_BITS;
-
-	if (len > most) {
-		*ret_expected = "a shorter text";
-		return E_RANGE;
-	}
-	memset(record + f->bit / BYTE_BITS, 0, most);
-	memcpy(record + f->bit / BYTE_BITS, text, len);
-	return E_OK;
-}
-
 static int ask_gid(const struct sa_field *f, const char *text, uint8_t *record,
                    const char **ret_expected)
 {
@@ -315,7 +291,15 @@ int record_ask(const struct sa_attr *attr, int component, const char *text,
 	uint64_t v, max = f->width >= 64 ? UINT64_MAX : (UINT64_C(1) << f->width) - 1;
 
 	if ((f->how & SA_FORM) == SA_TEXT) {
-		return ask_text(f, text, record, ret_expected);
+		size_t len = strlen(text), most = f->width / BYTE_BITS;
+
+		if (len > most) {
+			*ret_expected = "a shorter text";
+			return E_RANGE;
+		}
+		memset(record + f->bit / BYTE_BITS, 0, most);
+		memcpy(record + f->bit / BYTE_BITS, text, len);
+		return E_OK;
 	}
 	if (f->width == GID_BITS) {
 		return ask_gid(f, text, record, ret_expected);
