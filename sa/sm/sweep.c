@@ -215,7 +215,7 @@ static void after_discover(struct sweep *s)
 	sm->status.unreachable_nodes = d->n_unreachable;
 	s->last_nodes = d->g->n_nodes;
 	disc_log_problems(d);
-	disc_log_changes(d, prev);
+	j->n_changes = disc_log_changes(d, prev);
 	job_free(sm->previous);
 	sm->previous = NULL;
 	hash_done(&s->silent);
@@ -422,12 +422,20 @@ static void after_arm(struct sweep *s)
 
 /* --- the end of a heavy sweep ----------------------------------------------------- */
 
+/* The subnet is up, said only when it was not or when something changed. */
 static void log_up(const struct sweep *s, const struct job *j)
 {
 	const struct program *p = &j->program;
 	const struct sweep_status *st = &s->sm.status;
 	char qos_text[40] = "";
 
+	if (st->up && j->n_changes == 0 &&
+	    p->n_port_sets + p->n_lft_sets + p->n_qos_sets + p->n_mft_sets +
+	                    p->n_guid_sets == 0) {
+		log_info(source, "nothing changed: %u switches, %u hosts, epoch %" PRIu64,
+		         st->switches, st->hosts, s->publisher.epoch);
+		return;
+	}
 	if (p->qos) {
 		snprintf(qos_text, sizeof(qos_text), ", %u QoS tables", p->n_qos_sets);
 	}
@@ -456,8 +464,6 @@ static void after_activate(struct sweep *s)
 	s->election.swept = true;
 	s->retry_at = UINT64_MAX;
 	st->heavy_sweeps++;
-	st->up = true;
-	st->not_ready[0] = '\0';
 	st->port_sets += p->n_port_sets;
 	st->lft_sets += p->n_lft_sets;
 	st->mft_sets += p->n_mft_sets;
@@ -467,6 +473,8 @@ static void after_activate(struct sweep *s)
 	}
 	mirror_dump(&s->mirror);
 	log_up(s, j);
+	st->up = true;
+	st->not_ready[0] = '\0';
 	sm_log_clients(sm);
 	if (p->n_bounced) {
 		sm_request_heavy(sm, "%u links were restarted for a new MTU or VLs",

@@ -3,6 +3,8 @@
 /*
  * What the sweep answers to others, and what it does when there is another SM.
  */
+#include <errno.h>
+
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_tap.h"
 
@@ -454,6 +456,110 @@ START_TEST(burst)
 }
 END_TEST
 
+/* --- what the log says ---------------------------------------------------------------- */
+
+static char log_path[128];
+
+static void log_begin(void)
+{
+	snprintf(log_path, sizeof(log_path), "%s/log", fixture->dir);
+	ck_assert_int_eq(truncate(log_path, 0) == 0 || errno == ENOENT, 1);
+	log_set_level(LOG_LEVEL_INFO);
+	ck_assert_int_eq(log_open(log_path), E_OK);
+}
+
+/* How many lines of the log have this text. */
+static unsigned n_logged(const char *text)
+{
+	char line[1000];
+	unsigned n = 0;
+	FILE *f = fopen(log_path, "r");
+
+	ck_assert_ptr_nonnull(f);
+	while (fgets(line, sizeof(line), f) != NULL) {
+		n += strstr(line, text) != NULL;
+	}
+	fclose(f);
+	return n;
+}
+
+/* "SUBNET UP" is said when something changed, and each change once with both its ends. */
+START_TEST(log_of_changes)
+{
+	const struct port *p = switch_cable(), *far = &fixture->g->ports[p->peer];
+	const struct port *host = &fixture->g->ports[host_port()];
+	const struct node *nodes = fixture->g->nodes;
+	char text[300];
+
+	fixture->config.sweep_interval = 0;
+	up();
+	fixture_run_ms(fixture, 5000);
+	log_begin();
+	sweep_request_heavy(fixture->sweep);
+	fixture_run_ms(fixture, 5000);
+	ck_assert_uint_eq(n_logged("SUBNET UP"), 0);
+	ck_assert_uint_eq(n_logged("nothing changed"), 1);
+	for (unsigned i = 0; i < 2; i++) {
+		log_begin();
+		set_cable(p, i != 0);
+		fixture_run_ms(fixture, 10000);
+		ck_assert_uint_eq(n_logged("SUBNET UP"), 1);
+		snprintf(text, sizeof(text), "cable %s: '%s' port %u - '%s' port %u",
+		         i ? "connected" : "lost", nodes[p->node].description, p->num,
+		         nodes[far->node].description, far->num);
+		ck_assert_uint_eq(n_logged("cable "), 1);
+		if (p < far &&
+		    n_logged(text) == 0) { /* the graph may number them otherwise */
+			snprintf(text, sizeof(text), "'%s' port %u",
+			         nodes[far->node].description, far->num);
+		}
+		ck_assert_uint_eq(n_logged(text), 1);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		log_begin();
+		ck_assert_int_eq(
+			sim_set_node(fixture->sim, nodes[host->node].guid, i != 0), E_OK);
+		fixture_run_ms(fixture, 10000);
+		snprintf(text, sizeof(text), "'%s' is %s", nodes[host->node].description,
+		         i ? "new" : "gone");
+		ck_assert_uint_eq(n_logged(text), 1);
+		ck_assert_uint_eq(n_logged("cable "), 0);
+	}
+	log_open(NULL);
+}
+END_TEST
+
+/* Many changes at once: 20 lines, and how many more there are. */
+START_TEST(log_of_many_changes)
+{
+	const struct graph *g;
+	char text[60];
+	unsigned n = 0;
+
+	teardown();
+	fixture = fixture_new();
+	fixture_topo(fixture, "ft2 8 4 4", 0, 0);
+	fixture_sim(fixture, 1, 0);
+	fixture->config.sweep_interval = 0;
+	g = fixture->g;
+	up();
+	fixture_run_ms(fixture, 5000);
+	log_begin();
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		if (g->nodes[i].type != NODE_SWITCH && i != g->ports[g->sm_port].node) {
+			sim_set_node(fixture->sim, g->nodes[i].guid, false);
+			n++;
+		}
+	}
+	fixture_run_ms(fixture, 20000);
+	ck_assert_uint_eq(n_logged("is gone"), 20);
+	ck_assert_uint_gt(n, 20);
+	snprintf(text, sizeof(text), "and %u more changes", n - 20);
+	ck_assert_uint_eq(n_logged(text), 1);
+	log_open(NULL);
+}
+END_TEST
+
 /* Any length and content from outside: nothing happens, nothing breaks. */
 START_TEST(nonsense)
 {
@@ -593,6 +699,8 @@ TEST_SUITE(sweep_agent)
 	tcase_add_test(t, own_is_sm_late);
 	tcase_add_loop_test(t, early, 0, 2);
 	tcase_add_test(t, early_flood);
+	tcase_add_test(t, log_of_changes);
+	tcase_add_test(t, log_of_many_changes);
 	tcase_add_test(t, burst);
 	tcase_add_test(t, nonsense);
 	tcase_add_loop_test(t, another_master, 0, 2);
