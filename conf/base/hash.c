@@ -80,34 +80,6 @@ int hash_put(struct hash_table *t, uint64_t key, uint32_t value)
 	return hash_add(t, key, value);
 }
 
-/* The entries behind a free slot move up, so that a search never stops too early. */
-static void close_gap(struct hash_table *t, size_t gap)
-{
-	const size_t mask = ((size_t)1 << t->bits) - 1;
-
-	for (size_t at = hash_next(t, gap); t->slot[at].used; at = hash_next(t, at)) {
-		size_t first = hash_first(t, t->slot[at].key);
-
-		if (((at - first) & mask) >= ((at - gap) & mask)) {
-			t->slot[gap] = t->slot[at];
-			gap = at;
-		}
-	}
-	t->slot[gap].used = 0;
-	t->n--;
-}
-
-void hash_remove(struct hash_table *t, uint64_t key, uint32_t value)
-{
-	for (size_t at = t->bits > 0 ? hash_first(t, key) : 0;
-	     t->bits > 0 && t->slot[at].used; at = hash_next(t, at)) {
-		if (t->slot[at].key == key && t->slot[at].value == value) {
-			close_gap(t, at);
-			return;
-		}
-	}
-}
-
 void hash_clear(struct hash_table *t)
 {
 	if (t->bits > 0) {

@@ -89,9 +89,6 @@ int hash_put(struct hash_table *t, uint64_t key, uint32_t value);
  */
 int hash_add(struct hash_table *t, uint64_t key, uint32_t value);
 
-/*! \brief Removes the entry with this key and value, if there is one. Expected O(1). */
-void hash_remove(struct hash_table *t, uint64_t key, uint32_t value);
-
 /*! \brief Makes room for \a n entries in all. \retval -ENOMEM */
 int hash_reserve(struct hash_table *t, uint32_t n);
 
