@@ -26,11 +26,8 @@ int device_list_parse(const char *text, uint32_t most, struct arena *a,
 {
 	struct device_list *list = arena_alloc(a, sizeof(*list));
 	char *copy = arena_strdup(a, text), *rest = copy, *word;
-	uint32_t room = 1, n = 0;
+	uint32_t room = (uint32_t)text_count(text, strlen(text), ',') + 1, n = 0;
 
-	for (const char *p = text; *p != '\0'; p++) {
-		room += *p == ',';
-	}
 	const char **names = arena_array(a, room, sizeof(*names));
 	if (list == NULL || copy == NULL || names == NULL) {
 		return -ENOMEM;

@@ -15,8 +15,9 @@
 #include "conf/policy/qos.h"
 
 /*
- * Each type of value is one row of three functions. Members are reached through
- * memcpy-free typed pointers: the row's author gives an offset of a member of that type.
+ * Each type of value is one row: how to store a value, how to write it, and which values
+ * there are. Members are reached through typed pointers without memcpy: the row's author
+ * gives an offset of a member of that type.
  */
 struct value_ops {
 	int (*store)(const struct option_row *row, void *member, const char *value,
@@ -24,6 +25,7 @@ struct value_ops {
 	const char *(*text)(const struct option_row *row, const void *member,
 	                    struct arena *a);
 	const char *(*expected)(const struct option_row *row, struct arena *a);
+	const char *expects; /* what expected() would return, where it is constant */
 };
 
 bool option_is_null(const char *value)
@@ -59,12 +61,6 @@ static const char *text_bool(const struct option_row *row, const void *member,
 {
 	(void)row, (void)a;
 	return *(const bool *)member ? "TRUE" : "FALSE";
-}
-
-static const char *expected_bool(const struct option_row *row, struct arena *a)
-{
-	(void)row, (void)a;
-	return "TRUE or FALSE";
 }
 
 static int store_uint(const struct option_row *row, void *member, const char *value,
@@ -162,12 +158,6 @@ static const char *text_guid64(const struct option_row *row, const void *member,
 	return arena_printf(a, "0x%016" PRIx64, *(const uint64_t *)member);
 }
 
-static const char *expected_guid(const struct option_row *row, struct arena *a)
-{
-	(void)row, (void)a;
-	return "0x and up to 16 hex digits";
-}
-
 static int store_guids(const struct option_row *row, void *member, const char *value,
                        struct arena *a)
 {
@@ -205,12 +195,6 @@ static const char *text_guids(const struct option_row *row, const void *member,
 	return text;
 }
 
-static const char *expected_guids(const struct option_row *row, struct arena *a)
-{
-	(void)row, (void)a;
-	return "up to 16 times 0x and up to 16 hex digits, with commas between";
-}
-
 /* Control characters are refused because no line of a file could hold them. */
 static int store_string(const struct option_row *row, void *member, const char *value,
                         struct arena *a)
@@ -239,12 +223,6 @@ static const char *text_string(const struct option_row *row, const void *member,
 	const char *s = *(const char *const *)member;
 	(void)row, (void)a;
 	return s != NULL ? s : "(null)";
-}
-
-static const char *expected_string(const struct option_row *row, struct arena *a)
-{
-	(void)row, (void)a;
-	return "text without control characters";
 }
 
 static int read_guid_file(const char *path, struct arena *a, struct diags *d,
@@ -283,18 +261,6 @@ static const char *text_file(const struct option_row *row, const void *member,
 	const void *file = *(const void *const *)member;
 	(void)row, (void)a;
 	return file != NULL ? *(const char *const *)file : "(null)";
-}
-
-static const char *expected_guid_file(const struct option_row *row, struct arena *a)
-{
-	(void)row, (void)a;
-	return "a file with one GUID per line";
-}
-
-static const char *expected_file(const struct option_row *row, struct arena *a)
-{
-	(void)row, (void)a;
-	return "a file that can be read";
 }
 
 static int store_enum(const struct option_row *row, void *member, const char *value,
@@ -356,12 +322,6 @@ static const char *text_lmc_esp0(const struct option_row *row, const void *membe
 	return text_uint(row, member, a);
 }
 
-static const char *expected_lmc_esp0(const struct option_row *row, struct arena *a)
-{
-	(void)row, (void)a;
-	return "FALSE, TRUE or a number from 0 to 7";
-}
-
 static int store_qos(const struct option_row *row, void *member, const char *value,
                      struct arena *a)
 {
@@ -384,25 +344,12 @@ static const char *text_qos(const struct option_row *row, const void *member,
 	return words[*(const uint32_t *)member];
 }
 
-static const char *expected_qos(const struct option_row *row, struct arena *a)
-{
-	(void)row, (void)a;
-	return "TRUE, FALSE or auto";
-}
-
 static int store_vl_weights(const struct option_row *row, void *member, const char *value,
                             struct arena *a)
 {
 	struct qos_weights w;
 	int ret = option_is_null(value) ? E_OK : qos_weights_parse(value, &w);
 	return ret == E_OK ? store_string(row, member, value, a) : ret;
-}
-
-static const char *expected_vl_weights(const struct option_row *row, struct arena *a)
-{
-	(void)row, (void)a;
-	return "up to 64 pairs VL:WEIGHT with commas between, VLs from 0 to 14, weights "
-	       "from 0 to 255";
 }
 
 static int store_sl2vl(const struct option_row *row, void *member, const char *value,
@@ -413,25 +360,12 @@ static int store_sl2vl(const struct option_row *row, void *member, const char *v
 	return ret == E_OK ? store_string(row, member, value, a) : ret;
 }
 
-static const char *expected_sl2vl(const struct option_row *row, struct arena *a)
-{
-	(void)row, (void)a;
-	return "16 VLs from 0 to 15 with commas between, one per SL";
-}
-
 static int store_life_times(const struct option_row *row, void *member, const char *value,
                             struct arena *a)
 {
 	uint8_t codes[LIFE_TIMES_MAX];
 	int ret = option_is_null(value) ? E_OK : life_times_parse(value, codes);
 	return ret == E_OK ? store_string(row, member, value, a) : ret;
-}
-
-static const char *expected_life_times(const struct option_row *row, struct arena *a)
-{
-	(void)row, (void)a;
-	return "up to 10 codes from 1 to 31 with commas between, for 1, 2, 3 ... "
-	       "switches";
 }
 
 static int store_device_list(const struct option_row *row, void *member,
@@ -476,32 +410,36 @@ static const char *text_nothing(const struct option_row *row, const void *member
 	return row->def != NULL ? row->def : "(null)";
 }
 
-static const char *expected_nothing(const struct option_row *row, struct arena *a)
-{
-	(void)row, (void)a;
-	return "anything";
-}
-
 static const struct value_ops ops[] = {
-	[OPT_BOOL] = { store_bool, text_bool, expected_bool },
+	[OPT_BOOL] = { store_bool, text_bool, NULL, "TRUE or FALSE" },
 	[OPT_UINT] = { store_uint, text_uint, expected_uint },
 	[OPT_INT] = { store_int, text_int, expected_int },
-	[OPT_GUID] = { store_guid, text_guid64, expected_guid },
-	[OPT_GUIDS] = { store_guids, text_guids, expected_guids },
-	[OPT_STRING] = { store_string, text_string, expected_string },
-	[OPT_GUID_FILE] = { store_file, text_file, expected_guid_file },
-	[OPT_FILE] = { store_file, text_file, expected_file },
+	[OPT_GUID] = { store_guid, text_guid64, NULL, "0x and up to 16 hex digits" },
+	[OPT_GUIDS] = { store_guids, text_guids, NULL,
+	                "up to 16 times 0x and up to 16 hex digits, with commas "
+	                "between" },
+	[OPT_STRING] = { store_string, text_string, NULL,
+	                 "text without control characters" },
+	[OPT_GUID_FILE] = { store_file, text_file, NULL,
+	                    "a file with one GUID per line" },
+	[OPT_FILE] = { store_file, text_file, NULL, "a file that can be read" },
 	[OPT_ENUM] = { store_enum, text_enum, expected_enum },
-	[OPT_QOS] = { store_qos, text_qos, expected_qos },
-	[OPT_VL_WEIGHTS] = { store_vl_weights, text_string, expected_vl_weights },
-	[OPT_SL2VL] = { store_sl2vl, text_string, expected_sl2vl },
-	[OPT_LIFE_TIMES] = { store_life_times, text_string, expected_life_times },
+	[OPT_QOS] = { store_qos, text_qos, NULL, "TRUE, FALSE or auto" },
+	[OPT_VL_WEIGHTS] = { store_vl_weights, text_string, NULL,
+	                     "up to 64 pairs VL:WEIGHT with commas between, VLs from 0 "
+	                     "to 14, weights from 0 to 255" },
+	[OPT_SL2VL] = { store_sl2vl, text_string, NULL,
+	                "16 VLs from 0 to 15 with commas between, one per SL" },
+	[OPT_LIFE_TIMES] = { store_life_times, text_string, NULL,
+	                     "up to 10 codes from 1 to 31 with commas between, for 1, 2, "
+	                     "3 ... switches" },
 	[OPT_DEVICE_GROUP] = { store_device_list, text_device_list,
 	                       expected_device_list },
 	[OPT_DEVICE_GROUPS] = { store_device_list, text_device_list,
 	                        expected_device_list },
-	[OPT_LMC_ESP0] = { store_lmc_esp0, text_lmc_esp0, expected_lmc_esp0 },
-	[OPT_IGNORED] = { store_nothing, text_nothing, expected_nothing },
+	[OPT_LMC_ESP0] = { store_lmc_esp0, text_lmc_esp0, NULL,
+	                   "FALSE, TRUE or a number from 0 to 7" },
+	[OPT_IGNORED] = { store_nothing, text_nothing, NULL, "anything" },
 };
 
 int option_store(const struct option_row *row, void *base, struct arena *a,
@@ -565,5 +503,7 @@ const char *option_text(const struct option_row *row, const void *base, struct a
 
 const char *option_expected(const struct option_row *row, struct arena *a)
 {
-	return ops[row->type].expected(row, a);
+	const struct value_ops *o = &ops[row->type];
+
+	return o->expected != NULL ? o->expected(row, a) : o->expects;
 }

@@ -316,31 +316,6 @@ static void check_multicast_sls(struct reader *r, const struct virtual_fabric *a
 	}
 }
 
-static int name_groups(struct reader *r)
-{
-	r->group_names = arena_array(r->arena, r->groups->n, sizeof(*r->group_names));
-	if (r->group_names == NULL) {
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < r->groups->n; i++) {
-		r->group_names[i].name = r->groups->groups[i].name;
-	}
-	return E_OK;
-}
-
-static int name_applications(struct reader *r, const struct applications *apps)
-{
-	r->apps = arena_array(r->arena, apps->n, sizeof(*r->apps));
-	if (r->apps == NULL) {
-		return -ENOMEM;
-	}
-	r->n_apps = apps->n;
-	for (uint32_t i = 0; i < apps->n; i++) {
-		r->apps[i].name = apps->all[i].name;
-	}
-	return E_OK;
-}
-
 static int read_fabrics(struct reader *r, const struct vf_sections *s,
                         struct virtual_fabrics *out)
 {
@@ -379,13 +354,22 @@ int virtual_fabrics_parse(const char *path, const struct vf_sections *s,
 	out->groups = groups;
 	r.ret = applications_parse(path, s->applications, s->n_applications, a, d,
 	                           &out->applications);
-	int err = r.ret == -ENOMEM ? r.ret : name_groups(&r);
-	if (err == E_OK) {
-		err = name_applications(&r, &out->applications);
+	if (r.ret == -ENOMEM) {
+		return r.ret;
 	}
-	if (err == E_OK) {
-		err = read_qos_groups(&r, s);
+	r.n_apps = out->applications.n;
+	r.apps = arena_array(a, r.n_apps, sizeof(*r.apps));
+	r.group_names = arena_array(a, groups->n, sizeof(*r.group_names));
+	if (r.apps == NULL || r.group_names == NULL) {
+		return -ENOMEM;
 	}
+	for (uint32_t i = 0; i < groups->n; i++) {
+		r.group_names[i].name = groups->groups[i].name;
+	}
+	for (uint32_t i = 0; i < r.n_apps; i++) {
+		r.apps[i].name = out->applications.all[i].name;
+	}
+	int err = read_qos_groups(&r, s);
 	if (err == E_OK) {
 		err = read_fabrics(&r, s, out);
 	}
