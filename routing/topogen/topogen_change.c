@@ -151,16 +151,6 @@ struct draw {
 	uint64_t state;
 };
 
-static void shuffle(struct draw *w)
-{
-	for (uint32_t i = w->n; i > 1; i--) {
-		uint32_t j = (uint32_t)(topogen_random(&w->state) % i),
-			 t = w->cable[i - 1];
-		w->cable[i - 1] = w->cable[j];
-		w->cable[j] = t;
-	}
-}
-
 /* \return Whether the cable joined two groups that were apart. */
 static bool join_ends(const struct graph *g, struct draw *w, uint32_t port)
 {
@@ -247,7 +237,13 @@ int topogen_fail_cables(struct graph *g, const struct topogen_opts *o, struct di
 	uint32_t whole = count_joins(g, &w, 0);
 	unsigned try = 0;
 	do {
-		shuffle(&w);
+		for (uint32_t i = w.n; i > 1; i--) { /* shuffle */
+			uint32_t k = (uint32_t)(topogen_random(&w.state) % i);
+			uint32_t t = w.cable[i - 1];
+
+			w.cable[i - 1] = w.cable[k];
+			w.cable[k] = t;
+		}
 	} while (count_joins(g, &w, w.want) != whole && ++try < TRIES);
 	if (try == TRIES) {
 		uint32_t asked = w.want;

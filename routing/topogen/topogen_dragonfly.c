@@ -17,23 +17,6 @@ struct dragonfly {
 	uint32_t p, a, h, g;
 };
 
-/* Cables from a group to those after it. */
-static int global_links(struct maker *m, const struct dragonfly *t, uint32_t group)
-{
-	uint32_t each = t->a * t->h / (t->g - 1);
-	int ret = E_OK;
-
-	for (uint32_t other = group + 1; other < t->g; other++) {
-		for (uint32_t i = 0; i < each && ret == E_OK; i++) {
-			uint32_t x = (other - 1) * each + i, y = group * each + i;
-			ret = maker_link(m, group * t->a + x / t->h,
-			                 t->p + t->a + x % t->h, other * t->a + y / t->h,
-			                 t->p + t->a + y % t->h);
-		}
-	}
-	return ret;
-}
-
 int make_dragonfly(struct maker *m)
 {
 	struct dragonfly t = { 0 };
@@ -72,7 +55,17 @@ int make_dragonfly(struct maker *m)
 		}
 	}
 	for (uint32_t group = 0; group < t.g && ret == E_OK; group++) {
-		ret = global_links(m, &t, group);
+		uint32_t each = t.a * t.h / (t.g - 1);
+
+		for (uint32_t other = group + 1; other < t.g; other++) {
+			for (uint32_t i = 0; i < each && ret == E_OK; i++) {
+				uint32_t x = (other - 1) * each + i, y = group * each + i;
+
+				ret = maker_link(
+					m, group * t.a + x / t.h, t.p + t.a + x % t.h,
+					other * t.a + y / t.h, t.p + t.a + y % t.h);
+			}
+		}
 	}
 	return ret;
 }

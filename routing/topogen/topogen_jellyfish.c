@@ -139,21 +139,6 @@ static void break_edge(struct jelly *j)
 	close_full(j);
 }
 
-static void draw(struct jelly *j)
-{
-	memset(j->count, 0, j->n * sizeof(*j->count));
-	j->n_edges = 0;
-	j->n_open = j->n;
-	for (uint32_t i = 0; i < j->n; i++) {
-		j->open[i] = i;
-	}
-	while (j->n_open) {
-		if (!join_open(j)) {
-			break_edge(j);
-		}
-	}
-}
-
 static bool connected(struct jelly *j)
 {
 	uint32_t *seen = j->open; /* free by now */
@@ -233,7 +218,17 @@ static void draw_connected(struct maker *m, struct jelly *j)
 	unsigned try = 0;
 
 	do {
-		draw(j);
+		memset(j->count, 0, j->n * sizeof(*j->count));
+		j->n_edges = 0;
+		j->n_open = j->n;
+		for (uint32_t i = 0; i < j->n; i++) {
+			j->open[i] = i;
+		}
+		while (j->n_open) {
+			if (!join_open(j)) {
+				break_edge(j);
+			}
+		}
 	} while (!connected(j) && ++try < TRIES);
 	if (try == TRIES) {
 		diag_add(m->d, DIAG_WARNING, NULL, 0,
