@@ -589,14 +589,6 @@ static bool settle_switch(const struct column_map *m, struct column_block *b, ui
 	return true;
 }
 
-/* Where most runs are of one LID columns are faster: the next blocks are left to them. */
-static void judge_runs(const struct column_map *m, struct column_block *b)
-{
-	size_t entries = (size_t)m->n * (unsigned)__builtin_popcountll(b->owned);
-
-	b->n_left = (size_t)b->n_runs * RUNS_OF > entries ? BLOCKS_LEFT : 0;
-}
-
 bool column_block_resolve(const struct column_map *m, struct column_block *b,
                           uint32_t lid)
 {
@@ -626,7 +618,11 @@ bool column_block_resolve(const struct column_map *m, struct column_block *b,
 			return false;
 		}
 	}
-	judge_runs(m, b);
+
+	/* where most runs are of one LID, columns are faster: the next blocks take them */
+	size_t entries = (size_t)m->n * (unsigned)__builtin_popcountll(b->owned);
+
+	b->n_left = (size_t)b->n_runs * RUNS_OF > entries ? BLOCKS_LEFT : 0;
 	return true;
 }
 

@@ -50,15 +50,6 @@ static void add_nodes_of_type(struct job *j, uint32_t type)
 	}
 }
 
-static void add_system(struct job *j, uint64_t guid)
-{
-	for (uint32_t i = 0; i < j->g->n_nodes; i++) {
-		if (j->g->nodes[i].system_image_guid == guid) {
-			add_node(j, i);
-		}
-	}
-}
-
 static void add_described(struct job *j, const struct device_pattern *p)
 {
 	for (uint32_t i = 0; i < j->g->n_nodes; i++) {
@@ -89,16 +80,6 @@ static void add_capable(struct job *j, uint32_t mask, bool cas_only)
 	}
 }
 
-static void add_enhanced_ports(struct job *j)
-{
-	for (uint32_t s = 0; s < j->g->n_switches; s++) {
-		const struct node *n = &j->g->nodes[j->g->switches[s]];
-		if (n->esp0) {
-			add_port(j, n->first_port);
-		}
-	}
-}
-
 static void add_selected(struct job *j, uint32_t what)
 {
 	uint32_t sm = j->g->sm_port;
@@ -114,7 +95,14 @@ static void add_selected(struct job *j, uint32_t what)
 			add_node(j, j->g->ports[sm].node);
 		}
 		break;
-	case DEVICE_SWE0: add_enhanced_ports(j); break;
+	case DEVICE_SWE0:
+		for (uint32_t s = 0; s < j->g->n_switches; s++) {
+			const struct node *n = &j->g->nodes[j->g->switches[s]];
+			if (n->esp0) {
+				add_port(j, n->first_port);
+			}
+		}
+		break;
 	case DEVICE_MGMT_ALLOWED:
 		add_capable(j, CAP_IS_SM, false);
 		if (sm != GRAPH_NONE) {
@@ -157,18 +145,17 @@ static void add_rule(struct job *j, const struct device_rule *r)
 			add_port(j, at);
 		}
 		break;
-	case DEVICE_SYSTEM_IMAGE_GUID: add_system(j, r->guid); break;
+	case DEVICE_SYSTEM_IMAGE_GUID:
+		for (uint32_t i = 0; i < j->g->n_nodes; i++) {
+			if (j->g->nodes[i].system_image_guid == r->guid) {
+				add_node(j, i);
+			}
+		}
+		break;
 	case DEVICE_NODE_DESC: add_described(j, r->pattern); break;
 	case DEVICE_NODE_TYPE: add_nodes_of_type(j, r->value); break;
 	case DEVICE_INCLUDE_GROUP: add_group(j, r->value); break;
 	case DEVICE_SELECT: add_selected(j, r->value); break;
-	}
-}
-
-static void count_end_ports(struct device_set *s, const struct graph *g)
-{
-	for (uint32_t i = 0; i < g->n_end_ports; i++) {
-		s->n_end_ports += device_set_has(s, g->end_ports[i]);
 	}
 }
 
@@ -202,7 +189,9 @@ static int evaluate(const struct graph *g, const struct device_groups *groups,
 			add_rule(&j, &group->rules[k]);
 		}
 	}
-	count_end_ports(&set, g);
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		set.n_end_ports += device_set_has(&set, g->end_ports[i]);
+	}
 	*ret = set;
 	ret_code = E_OK;
 out:

@@ -298,23 +298,21 @@ unsigned graph_switches_by_guid(const struct graph *g, uint64_t guid, uint32_t *
 	return n;
 }
 
-static uint64_t digest_node(uint64_t h, const struct node *n)
-{
-	h = digest_add(digest_add(h, n->guid), n->system_image_guid);
-	h = digest_add(h, (uint64_t)n->linear_fdb_cap << 32 | (uint64_t)n->type << 16 |
-	                          (uint64_t)n->n_ports << 8 |
-	                          (uint64_t)n->aggregation << 1 | n->esp0);
-	h = digest_add(h, (uint64_t)n->vendor_id << 16 | n->device_id);
-	h = digest_bytes(h, n->description, strlen(n->description));
-	return n->name ? digest_bytes(h, n->name, strlen(n->name)) : h;
-}
-
 uint64_t graph_digest(const struct graph *g)
 {
 	uint64_t h = digest_add(1, g->sm_port);
 
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		h = digest_node(h, &g->nodes[i]);
+		const struct node *n = &g->nodes[i];
+
+		h = digest_add(digest_add(h, n->guid), n->system_image_guid);
+		h = digest_add(h, (uint64_t)n->linear_fdb_cap << 32 |
+		                          (uint64_t)n->type << 16 |
+		                          (uint64_t)n->n_ports << 8 |
+		                          (uint64_t)n->aggregation << 1 | n->esp0);
+		h = digest_add(h, (uint64_t)n->vendor_id << 16 | n->device_id);
+		h = digest_bytes(h, n->description, strlen(n->description));
+		h = n->name ? digest_bytes(h, n->name, strlen(n->name)) : h;
 	}
 	for (uint32_t i = 0; i < g->n_ports; i++) {
 		const struct port *p = &g->ports[i];

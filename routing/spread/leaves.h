@@ -83,12 +83,12 @@ int leaves_straight(const struct graph *g, struct arena *tmp, bool *ret);
 
 /*!
  * \brief Stable sort of switches by the set they are in.
- * \param joined  [n_switches] sets, see conf/base/union_find.h.
+ * \param unions  [n_switches] sets of switches, see conf/base/union_find.h.
  * \param count, list_tmp  Working memory of as many.
  * Cost: O(n_switches).
  */
-void leaves_sort_unions(uint32_t *joined, uint32_t n_switches, uint32_t *list, uint32_t n_list,
-                uint32_t *count, uint32_t *list_tmp);
+void leaves_sort_unions(uint32_t *unions, uint32_t n_switches, uint32_t *list,
+                        uint32_t n_list, uint32_t *count, uint32_t *list_tmp);
 
 /*!
  * \brief Do, for each switch, all switches above it descend to the same switches with

@@ -23,14 +23,14 @@ enum { PLACES_FILLED = 3, PLACES_OF = 4, FULL_FILLED = 15, FULL_OF = 16 };
 /* Of so many switches one in this number makes a kind. */
 enum { FEW_HOMES = 16 };
 
-void leaves_sort_unions(uint32_t *joined, uint32_t n_switches, uint32_t *list, uint32_t n_list,
-                uint32_t *count, uint32_t *list_tmp)
+void leaves_sort_unions(uint32_t *unions, uint32_t n_switches, uint32_t *list,
+                        uint32_t n_list, uint32_t *count, uint32_t *list_tmp)
 {
 	uint32_t sum = 0;
 
 	memset(count, 0, n_switches * sizeof(*count));
 	for (uint32_t i = 0; i < n_list; i++) {
-		count[union_find(joined, list[i])]++;
+		count[union_find(unions, list[i])]++;
 	}
 	for (uint32_t s = 0; s < n_switches; s++) {
 		uint32_t n = count[s];
@@ -39,14 +39,14 @@ void leaves_sort_unions(uint32_t *joined, uint32_t n_switches, uint32_t *list, u
 		sum += n;
 	}
 	for (uint32_t i = 0; i < n_list; i++) {
-		list_tmp[count[union_find(joined, list[i])]++] = list[i];
+		list_tmp[count[union_find(unions, list[i])]++] = list[i];
 	}
 	memcpy(list, list_tmp, n_list * sizeof(*list));
 }
 
 /* Joins switches of a height to those below them. Returns whether there are any. */
 static bool join_height(const struct graph *g, const uint16_t *height, unsigned r,
-                        uint32_t *joined)
+                        uint32_t *unions)
 {
 	bool any = false;
 
@@ -57,7 +57,7 @@ static bool join_height(const struct graph *g, const uint16_t *height, unsigned 
 		any = true;
 		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
 			if (height[g->adj[i].to] == r - 1) {
-				union_join(joined, s, g->adj[i].to);
+				union_join(unions, s, g->adj[i].to);
 			}
 		}
 	}
@@ -80,25 +80,25 @@ int leaves_order(const struct graph *g, struct arena *a, uint32_t **ret, uint32_
 {
 	uint32_t n = g->n_switches, n_leaves = 0;
 	uint32_t *leaf = arena_array(a, n, sizeof(*leaf));
-	uint32_t *joined = arena_array(a, n, sizeof(*joined));
+	uint32_t *unions = arena_array(a, n, sizeof(*unions));
 	uint32_t *count = arena_array(a, n, sizeof(*count));
 	uint32_t *sorted = arena_array(a, n, sizeof(*sorted));
 	uint16_t *height;
 	int err = leaves_heights(g, a, &height);
 
-	if (err != E_OK || !leaf || !joined || !count || !sorted) {
+	if (err != E_OK || !leaf || !unions || !count || !sorted) {
 		return -ENOMEM;
 	}
-	union_init(joined, n);
+	union_init(unions, n);
 	for (uint32_t s = 0; s < n; s++) {
 		if (leaves_hosts_on(g, s)) {
 			leaf[n_leaves++] = s;
 		}
 	}
 	for (unsigned r = 1; !leaves_touch(g, height) && r < LEAVES_HEIGHT_NONE &&
-	                     join_height(g, height, r, joined);
+	                     join_height(g, height, r, unions);
 	     r++) {
-		leaves_sort_unions(joined, n, leaf, n_leaves, count, sorted);
+		leaves_sort_unions(unions, n, leaf, n_leaves, count, sorted);
 	}
 	*ret = leaf;
 	*ret_n = n_leaves;
@@ -208,7 +208,7 @@ void leaves_places(const struct graph *g, const uint32_t *leaf, uint32_t n_leave
 
 /* The largest load per link that comes out of one of the sets of switches. hosts, links:
  * [n] working memory. */
-static uint64_t heaviest_set(const struct graph *g, uint32_t *joined, const uint64_t *all,
+static uint64_t heaviest_set(const struct graph *g, uint32_t *unions, const uint64_t *all,
                              uint64_t *hosts, uint64_t *links)
 {
 	uint64_t most = 0;
@@ -216,11 +216,11 @@ static uint64_t heaviest_set(const struct graph *g, uint32_t *joined, const uint
 	memset(hosts, 0, g->n_switches * sizeof(*hosts));
 	memset(links, 0, g->n_switches * sizeof(*links));
 	for (uint32_t s = 0; s < g->n_switches; s++) {
-		uint32_t set = union_find(joined, s);
+		uint32_t set = union_find(unions, s);
 
 		hosts[set] += leaves_hosts_on(g, s);
 		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-			links[set] += union_find(joined, g->adj[i].to) != set;
+			links[set] += union_find(unions, g->adj[i].to) != set;
 		}
 	}
 	for (uint32_t s = 0; s < g->n_switches; s++) {
@@ -235,33 +235,33 @@ static uint64_t heaviest_set(const struct graph *g, uint32_t *joined, const uint
 int leaves_least_load(const struct graph *g, bool pods, struct arena *a, uint64_t *ret)
 {
 	uint32_t n = g->n_switches;
-	uint32_t *joined = arena_array(a, n, sizeof(*joined));
+	uint32_t *unions = arena_array(a, n, sizeof(*unions));
 	uint64_t *hosts = arena_array(a, n, sizeof(*hosts));
 	uint64_t *links = arena_array(a, n, sizeof(*links));
 	uint64_t *all = arena_array(a, n, sizeof(*all)), most, least;
 	uint16_t *height = NULL;
 	int err = pods ? leaves_heights(g, a, &height) : E_OK;
 
-	if (err != E_OK || !joined || !hosts || !links || !all) {
+	if (err != E_OK || !unions || !hosts || !links || !all) {
 		return -ENOMEM;
 	}
 	/* all: hosts in the connected part of each switch */
-	union_init(joined, n);
+	union_init(unions, n);
 	for (uint32_t s = 0; s < n; s++) {
 		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
-			union_join(joined, s, g->adj[i].to);
+			union_join(unions, s, g->adj[i].to);
 		}
 	}
 	for (uint32_t s = 0; s < n; s++) {
-		hosts[union_find(joined, s)] += leaves_hosts_on(g, s);
+		hosts[union_find(unions, s)] += leaves_hosts_on(g, s);
 	}
 	for (uint32_t s = 0; s < n; s++) {
-		all[s] = hosts[union_find(joined, s)];
+		all[s] = hosts[union_find(unions, s)];
 	}
-	union_init(joined, n);
-	most = heaviest_set(g, joined, all, hosts, links);
-	for (unsigned r = 1; height && join_height(g, height, r, joined); r++) {
-		least = heaviest_set(g, joined, all, hosts, links);
+	union_init(unions, n);
+	most = heaviest_set(g, unions, all, hosts, links);
+	for (unsigned r = 1; height && join_height(g, height, r, unions); r++) {
+		least = heaviest_set(g, unions, all, hosts, links);
 		most = least > most ? least : most;
 	}
 	*ret = most;
