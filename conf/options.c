@@ -143,8 +143,6 @@ const struct option_row config_rows[] = {
 
 	/* several subnet managers */
 	NONE("ignore_other_sm", "FALSE", "Do not look for other subnet managers"),
-	NONE("sminfo_polling_timeout", "10000", "Time between polls of the master in ms"),
-	NONE("polling_retry_number", "4", "Polls without an answer until the master is gone"),
 	NONE_FLAG("honor_guid2lid_file", 'x', "honor_guid2lid",
 		"Trust stored LIDs when becoming master"),
 	NONE_FLAG("sm_inactive", 'I', "inactive", "Start as an inactive subnet manager"),

@@ -76,7 +76,9 @@ enum { SLVL_ALL_IN = 1 << 17, SLVL_ALL_OUT = 1 << 16 };
 #define NTC_144_LID             96, 16
 #define NTC_144_OTHER_CHANGES  127,  1
 #define NTC_144_CAPABILITY_MASK 128, 32
+#define NTC_144_CHANGE_FLAGS   160, 16
 #define NTC_144_NODE_DESCRIPTION_CHANGE 175, 1
+enum { NTC_144_SM_PRIORITY_CHANGE = 1 << 3 }; /* of the change flags */
 
 /* NodeInfo (IBA vol. 1, 14.2.5.3) */
 #define NI_BASE_VERSION          0,  8

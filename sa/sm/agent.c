@@ -37,12 +37,17 @@ static void answer_sm_info(struct agent *a, const struct mad_msg *m, bool get)
 {
 	uint8_t mad[MAD_BYTES];
 	bool directed = m->mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE;
-	uint16_t status = get ? 0 : UMAD_STATUS_INVALID_ATTR_VALUE;
+	uint16_t status = 0;
 
 	memcpy(mad, m->data, MAD_BYTES);
+	election_sm_info(a->election, mad + SMP_DATA_AT); /* before it changes */
+	if (!get &&
+	    !election_control(a->election, (uint32_t)field_get(m->data, MAD_ATTR_MOD),
+	                      m->data + SMP_DATA_AT)) {
+		status = UMAD_STATUS_INVALID_ATTR_VALUE;
+	}
 	field_set(mad, MAD_METHOD, UMAD_METHOD_GET_RESP);
 	field_set(mad, MAD_STATUS, status | (directed ? UMAD_SMP_DIRECTION : 0));
-	election_sm_info(a->election, mad + SMP_DATA_AT);
 	reply(a, m, mad);
 }
 
@@ -56,7 +61,7 @@ static void take_trap(struct agent *a, const struct mad_msg *m)
 	field_set(mad, MAD_METHOD, UMAD_METHOD_TRAP_REPRESS);
 	field_set(mad, MAD_STATUS, 0);
 	reply(a, m, mad);
-	if (a->election->state == SM_STANDBY || !changes_believe_trap(a->changes, m)) {
+	if (sm->status.standby || !changes_believe_trap(a->changes, m)) {
 		return;
 	}
 	if (sm->d.sa != NULL && a->election->state == SM_MASTER) {

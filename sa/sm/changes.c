@@ -261,18 +261,14 @@ static void ask_node(struct changes *c, struct disc_node *n)
 
 /* --- the light sweep ------------------------------------------------------------------ */
 
-static void on_other_master(void *ctx, const struct disc_node *n, uint8_t port)
-{
-	note_change(ctx, "another SM is master:", n, port);
-}
-
 /* \retval false: out of memory. */
-static bool begin_asking(struct changes *c, struct job *j, bool master)
+static bool begin_asking(struct changes *c, struct job *j, struct election *e)
 {
 	arena_free(c->arena); /* of one that was given up */
 	c->arena = arena_new();
 	c->job = j;
-	c->may_clear = master;
+	c->election = e;
+	c->may_clear = e->state == SM_MASTER;
 	c->number++;
 	c->n_found = c->n_updated = 0;
 	c->what[0] = '\0';
@@ -290,7 +286,7 @@ void changes_light_start(struct changes *c, struct job *j, struct election *e)
 	struct inquiry *q;
 
 	c->looking = false; /* one that was given up */
-	if (!begin_asking(c, j, e->state == SM_MASTER)) {
+	if (!begin_asking(c, j, e)) {
 		return;
 	}
 	q = inquiry_new(c, n, local->num);
@@ -304,7 +300,7 @@ void changes_light_start(struct changes *c, struct job *j, struct election *e)
 	for (uint32_t i = 0; i < d->g->n_nodes; i++) {
 		ask_node(c, d->of[i]);
 	}
-	election_watch(e, d, c->arena, on_other_master, c);
+	election_start(e, d, c->arena);
 }
 
 bool changes_light_end(struct changes *c)
@@ -539,8 +535,7 @@ uint64_t changes_deadline(const struct changes *c)
 
 /* --- a look at them -------------------------------------------------------------------------- */
 
-/* What a trap 144 may report, as far as anything depends on it. Our own IsSM bit, which we
- * set, is no news. */
+/* What a trap 144 may report, as far as anything depends on it. No table depends on an SM. */
 static void on_end_port(void *ctx, const struct smp_reply *r)
 {
 	struct inquiry *q = ctx;
@@ -553,12 +548,15 @@ static void on_end_port(void *ctx, const struct smp_reply *r)
 	}
 	mask = (uint32_t)field_get(r->data, PI_CAPABILITY_MASK);
 	known = (uint32_t)field_get(was->info, PI_CAPABILITY_MASK);
-	if (was == disc_port_of(&q->c->job->disc, g->sm_port) &&
-	    (mask ^ known) == CAP_IS_SM) {
+	if ((mask ^ known) & ~(uint32_t)CAP_IS_SM) {
+		note_change(q->c, "other capabilities of", q->node, q->port);
+	} else if (mask != known) {
 		field_set(was->info, PI_CAPABILITY_MASK, mask);
 		q->c->n_updated++;
-	} else if (mask != known) {
-		note_change(q->c, "other capabilities of", q->node, q->port);
+	}
+	if (was != disc_port_of(&q->c->job->disc, g->sm_port)) {
+		election_ask(q->c->election, &q->c->job->disc,
+		             graph_port(g, q->node->graph_node, q->port), q->c->arena);
 	}
 	if (field_get(r->data, PI_PORT_STATE) != field_get(was->info, PI_PORT_STATE) ||
 	    field_get(r->data, PI_LID) != field_get(was->info, PI_LID) ||
@@ -641,7 +639,7 @@ static void take_unknown(struct changes *c)
 	}
 }
 
-bool changes_look_start(struct changes *c, struct job *j, bool master)
+bool changes_look_start(struct changes *c, struct job *j, struct election *e)
 {
 	uint64_t now = sm_now(c->sm);
 	bool due = false;
@@ -657,8 +655,9 @@ bool changes_look_start(struct changes *c, struct job *j, bool master)
 		take_unknown(c);
 		return false;
 	}
-	if (begin_asking(c, j, master)) {
+	if (begin_asking(c, j, e)) {
 		c->looking = true;
+		election_begin(e);
 		look_at_due(c);
 	}
 	return true;

@@ -34,10 +34,13 @@ struct trap_source {
  * port, the MAD came from the node of this port, and this node can send such a trap. Others
  * are counted and logged with a limit.
  *
+ * A trap 144 of a port with an SM, or that lost its SM, has the election ask that SM.
+ *
  * A sender is looked at at once, then after 0.1, 0.2, 0.4 ... 5 seconds while it goes on.
  */
 struct changes {
 	struct sm *sm;
+	struct election *election; /*!< borrowed as job is */
 	struct job *job; /*!< the fabric as known; borrowed during a light sweep or a look */
 	bool may_clear;  /*!< we are master, so PortStateChange is ours to clear */
 	bool looking;    /*!< a look at senders of traps is at work */
@@ -73,7 +76,7 @@ void changes_trap(struct changes *c, const uint8_t *notice);
  * \param j  The fabric as known, NULL: none.
  * \return false: there are none.
  */
-bool changes_look_start(struct changes *c, struct job *j, bool master);
+bool changes_look_start(struct changes *c, struct job *j, struct election *e);
 
 /*! \brief May the look end before all is answered, because a heavy sweep is needed? */
 bool changes_look_found(const struct changes *c);

@@ -11,9 +11,17 @@
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "conf/config.h"
 #include "routing/graph/graph.h"
 #include "sa/server/server.h"
 #include "sa/sm/sm.h"
+
+enum {
+	NOTICE_INFORMATIONAL = 4,
+	WARNINGS = 10,
+	WARNINGS_MS = 60000,
+	PRIORITY_TRAP_MS = 10000
+};
 
 static const char *const source = "sweep";
 
@@ -28,10 +36,22 @@ void election_set_state(struct election *e, enum sm_state state, const char *why
 	e->state = state;
 	e->swept &= state == SM_MASTER;
 	e->sm->status.master = state == SM_MASTER;
+	e->sm->status.standby = state == SM_STANDBY || state == SM_NOT_ACTIVE;
 	if (e->sm->d.sa != NULL) {
-		sa_server_standby(e->sm->d.sa, state == SM_STANDBY);
+		sa_server_standby(e->sm->d.sa, e->sm->status.standby);
 	}
 	log_info(source, "Entering %s state (%s)", name[state], why);
+}
+
+uint8_t election_priority(const struct election *e)
+{
+	const struct config *c = e->sm->d.config;
+	unsigned p = c->sm_priority;
+
+	if (e->state == SM_MASTER && c->master_sm_priority > p) {
+		p = c->master_sm_priority;
+	}
+	return (uint8_t)p;
 }
 
 void election_sm_info(const struct election *e, uint8_t info[SMP_DATA_BYTES])
@@ -42,64 +62,58 @@ void election_sm_info(const struct election *e, uint8_t info[SMP_DATA_BYTES])
 	field_set(info, SMI_GUID, sm->d.transport->local.port_guid);
 	field_set(info, SMI_SM_KEY, sm->d.config->sm_key);
 	field_set(info, SMI_ACT_COUNT, smp_counters(sm->smp)->sent);
-	field_set(info, SMI_PRIORITY, sm->d.config->sm_priority);
+	field_set(info, SMI_PRIORITY, election_priority(e));
 	field_set(info, SMI_SM_STATE, e->state);
+}
+
+static bool may_warn(struct election *e)
+{
+	return log_allowed(&e->lines, sm_now(e->sm), WARNINGS, WARNINGS_MS, NULL);
 }
 
 /* --- SMInfo of others -------------------------------------------------------------- */
 
-/* A Get(SMInfo) of one port. */
+/* What is asked of one port. */
 struct sm_request {
 	struct election *e;
 	struct disc *d;
 	struct disc_node *node;
 	uint8_t port;
-	struct arena *arena;     /* of the job: keeps what is published */
-	election_found_f *found; /* of election_watch() */
-	void *ctx;
 };
 
-static void get_sm_info(struct election *e, struct smp_dest *dest, smp_done_f *done,
-                        void *ctx)
+static void submit(struct election *e, const struct smp_request *what)
 {
-	smp_dest_revive(dest);
-	if (smp_submit(e->sm->smp,
-	               &(struct smp_request){
-			       .dest = dest,
-			       .method = UMAD_METHOD_GET,
-			       .attr = UMAD_SM_ATTR_SM_INFO,
-			       .retries = e->sm->d.config->transaction_retries,
-			       .done = done,
-			       .ctx = ctx }) != E_OK) {
+	smp_dest_revive(what->dest);
+	if (smp_submit(e->sm->smp, what) != E_OK) {
 		sm_request_heavy(e->sm, "out of memory while other SMs are asked");
 	}
 }
 
-/* Asks every end port with the IsSM bit but our own. */
-static void ask_other_sms(const struct sm_request *what, smp_done_f *done)
+static void ask(struct sm_request *q, smp_done_f *done)
 {
-	const struct disc *d = what->d;
+	submit(q->e,
+	       &(struct smp_request){ .dest = q->node->ports[q->port].dest,
+	                              .method = UMAD_METHOD_GET,
+	                              .attr = UMAD_SM_ATTR_SM_INFO,
+	                              .retries = q->e->sm->d.config->transaction_retries,
+	                              .done = done,
+	                              .ctx = q });
+}
 
-	for (uint32_t i = 0; i < d->g->n_end_ports; i++) {
-		uint32_t port = d->g->end_ports[i];
-		struct disc_port *p = disc_port_of(d, port);
-		struct sm_request *r;
+static struct sm_request *request_new(struct election *e, struct disc *d, uint32_t port,
+                                      struct arena *a)
+{
+	struct sm_request *q = arena_alloc(a, sizeof(*q));
 
-		if (port == d->g->sm_port || !p->has_info || p->dest == NULL ||
-		    !(field_get(p->info, PI_CAPABILITY_MASK) & CAP_IS_SM)) {
-			continue;
-		}
-		r = arena_alloc(what->arena, sizeof(*r));
-		if (r == NULL) {
-			sm_request_heavy(what->e->sm,
-			                 "out of memory while other SMs are asked");
-			return;
-		}
-		*r = *what;
-		r->node = d->of[d->g->ports[port].node];
-		r->port = p->num;
-		get_sm_info(what->e, p->dest, done, r);
+	if (q == NULL) {
+		sm_request_heavy(e->sm, "out of memory while other SMs are asked");
+		return NULL;
 	}
+	*q = (struct sm_request){ .e = e,
+		                  .d = d,
+		                  .node = d->of[d->g->ports[port].node],
+		                  .port = disc_port_of(d, port)->num };
+	return q;
 }
 
 static bool is_higher(const struct other_sm *a, uint8_t priority, uint64_t guid)
@@ -107,109 +121,452 @@ static bool is_higher(const struct other_sm *a, uint8_t priority, uint64_t guid)
 	return a->priority != priority ? a->priority > priority : a->guid < guid;
 }
 
+static bool outranks_us(const struct election *e, const struct other_sm *o)
+{
+	return o->guid != 0 &&
+	       is_higher(o, election_priority(e), e->sm->d.transport->local.port_guid);
+}
+
+static bool has_our_key(const struct election *e, const uint8_t *info)
+{
+	uint64_t key = e->sm->d.config->sm_key;
+
+	return key == 0 || field_get(info, SMI_SM_KEY) == key;
+}
+
+/* Keeps SMInfo in its port, to be published. \return true: it says something new. */
+static bool keep_sm_info(struct sm_request *q, const uint8_t *info)
+{
+	struct disc_port *p = &q->node->ports[q->port];
+
+	if (p->sm_info != NULL &&
+	    field_get(p->sm_info, SMI_GUID) == field_get(info, SMI_GUID) &&
+	    field_get(p->sm_info, SMI_PRIORITY) == field_get(info, SMI_PRIORITY) &&
+	    field_get(p->sm_info, SMI_SM_STATE) == field_get(info, SMI_SM_STATE)) {
+		return false;
+	}
+	if (p->sm_info == NULL) {
+		p->sm_info = arena_alloc(q->d->arena, SMP_DATA_BYTES);
+	}
+	if (p->sm_info != NULL) {
+		memcpy(p->sm_info, info, SMP_DATA_BYTES);
+		q->e->changed = true;
+	}
+	return true;
+}
+
 static void on_sm_info(void *ctx, const struct smp_reply *r)
 {
 	struct sm_request *q = ctx;
-	struct disc_port *p = &q->node->ports[q->port];
-	struct other_sm *highest = &q->e->highest;
-	struct other_sm o;
+	struct election *e = q->e;
+	const struct disc_port *p = &q->node->ports[q->port];
+	struct other_sm o, *best;
+	bool is_new;
 
 	if (r->ret != E_OK) {
-		log_info(source, "%s has the IsSM bit but no SMInfo",
-		         disc_place(q->d, q->node, q->port));
+		if (may_warn(e)) {
+			log_info(source,
+			         "node 0x%016" PRIx64
+			         " port %u has the IsSM bit but no SMInfo",
+			         q->node->guid, q->port);
+		}
 		return;
 	}
-	p->sm_info = arena_alloc(q->arena, SMP_DATA_BYTES);
-	if (p->sm_info != NULL) { /* to be published */
-		memcpy(p->sm_info, r->data, SMP_DATA_BYTES);
-	}
+	is_new = keep_sm_info(q, r->data);
 	o = (struct other_sm){ .guid = field_get(r->data, SMI_GUID),
 		               .lid = (uint32_t)field_get(p->info, PI_LID),
 		               .priority = (uint8_t)field_get(r->data, SMI_PRIORITY),
 		               .state = (uint8_t)field_get(r->data, SMI_SM_STATE),
 		               .path = r->dest->path };
-	log_info(source, "another SM: GUID 0x%016" PRIx64 ", priority %u, state %u",
-	         o.guid, o.priority, o.state);
-	if (o.state == SM_MASTER &&
-	    (!highest->guid || is_higher(&o, highest->priority, highest->guid))) {
-		*highest = o;
+	if (is_new) {
+		log_info(source,
+		         "another SM: GUID 0x%016" PRIx64 ", priority %u, state %u",
+		         o.guid, o.priority, o.state);
+	}
+	if (!has_our_key(e, r->data)) {
+		if (is_new && may_warn(e)) {
+			log_warning(
+				source,
+				"the SM 0x%016" PRIx64
+				" has another SM_Key and is ignored; set sm_key to the "
+				"same value on all subnet managers of a subnet",
+				o.guid);
+		}
+		return;
+	}
+	if (o.state == SM_NOT_ACTIVE || o.state > SM_MASTER ||
+	    o.guid == e->sm->d.transport->local.port_guid) {
+		return;
+	}
+	best = o.state == SM_MASTER ? &e->highest_master : &e->highest_other;
+	if (!best->guid || is_higher(&o, best->priority, best->guid)) {
+		*best = o;
+	}
+}
+
+void election_begin(struct election *e)
+{
+	e->highest_master = e->highest_other = (struct other_sm){ 0 };
+	e->handover = HANDOVER_NONE;
+}
+
+void election_ask(struct election *e, struct disc *d, uint32_t port, struct arena *a)
+{
+	struct disc_port *p = disc_port_of(d, port);
+	struct sm_request *q;
+
+	if (port == d->g->sm_port || !p->has_info || p->dest == NULL) {
+		return;
+	}
+	if (!(field_get(p->info, PI_CAPABILITY_MASK) & CAP_IS_SM)) {
+		e->changed |= p->sm_info != NULL;
+		p->sm_info = NULL;
+		return;
+	}
+	q = request_new(e, d, port, a);
+	if (q != NULL) {
+		ask(q, on_sm_info);
 	}
 }
 
 void election_start(struct election *e, struct disc *d, struct arena *a)
 {
-	e->highest = (struct other_sm){ 0 };
-	ask_other_sms(&(struct sm_request){ .e = e, .d = d, .arena = a }, on_sm_info);
+	election_begin(e);
+	for (uint32_t i = 0; i < d->g->n_end_ports; i++) {
+		election_ask(e, d, d->g->end_ports[i], a);
+	}
 }
 
-bool election_end(struct election *e)
+bool election_news(struct election *e)
 {
-	const struct other_sm *o = &e->highest;
+	bool changed = e->changed;
+
+	e->changed = false;
+	return changed;
+}
+
+/* --- who is master? ------------------------------------------------------------------ */
+
+static void say_standby(struct election *e, const char *what)
+{
 	struct sweep_status *status = &e->sm->status;
 
-	if (!o->guid) {
-		return true;
+	status->up = false;
+	snprintf(status->not_ready, sizeof(status->not_ready),
+	         "%s: GUID 0x%016" PRIx64 ", LID %u, priority %u", what, e->master.guid,
+	         e->master.lid, e->master.priority);
+	log_warning(source, "%s", status->not_ready);
+}
+
+/* Becomes standby and waits for e->master. */
+static void stand_by(struct election *e)
+{
+	e->missed = 0;
+	e->master_alive = true;
+	e->priority_told = 0;
+	e->others_wrote = true;
+	say_standby(e, e->master.state == SM_MASTER ? "another SM is master"
+	                                            : "another SM is to be master");
+	election_set_state(e, SM_STANDBY,
+	                   e->handover == HANDOVER_TAKEN
+	                           ? "handed over to a higher SM"
+	                           : "another SM is master or higher");
+}
+
+static void wait_for(struct election *e, const struct other_sm *o)
+{
+	e->master = *o;
+	smp_dest_init(&e->master_dest, &o->path);
+}
+
+static void on_handover(void *ctx, const struct smp_reply *r)
+{
+	struct election *e = ctx;
+
+	if (e->handover == HANDOVER_SENT) {
+		e->handover = r->ret == E_OK ? HANDOVER_TAKEN : HANDOVER_REFUSED;
 	}
-	if (e->state == SM_MASTER && !is_higher(o, (uint8_t)e->sm->d.config->sm_priority,
-	                                        e->sm->d.transport->local.port_guid)) {
+}
+
+static void on_nothing(void *ctx, const struct smp_reply *r)
+{
+	(void)ctx;
+	(void)r;
+}
+
+static void send_control(struct election *e, enum sm_control control, smp_done_f *done)
+{
+	uint8_t info[SMP_DATA_BYTES];
+
+	election_sm_info(e, info);
+	submit(e, &(struct smp_request){ .dest = &e->master_dest,
+	                                 .method = UMAD_METHOD_SET,
+	                                 .attr = UMAD_SM_ATTR_SM_INFO,
+	                                 .mod = control,
+	                                 .data = info,
+	                                 .retries = e->sm->d.config->transaction_retries,
+	                                 .done = done,
+	                                 .ctx = e });
+}
+
+static void pass_over(struct election *e, bool offered)
+{
+	e->passed_over.guid = e->master.guid;
+	e->passed_over.offered = offered;
+	e->passed_over.until = sm_now(e->sm) + HANDOVER_PAUSE_MS;
+	log_warning(source,
+	            "the SM 0x%016" PRIx64 " is higher but does not become master",
+	            e->master.guid);
+}
+
+/* The handover was answered, or was not. */
+static enum election_result end_handover(struct election *e)
+{
+	bool taken = e->handover == HANDOVER_TAKEN;
+
+	if (taken) {
+		stand_by(e);
+	} else {
+		pass_over(e, true);
+	}
+	e->offered = taken;
+	e->handover = HANDOVER_NONE;
+	return taken ? ELECTION_STANDBY : ELECTION_MASTER;
+}
+
+static bool is_passed_over(const struct election *e, uint64_t guid, bool offered)
+{
+	return e->passed_over.guid == guid && e->passed_over.offered >= offered &&
+	       sm_now(e->sm) < e->passed_over.until;
+}
+
+static enum election_result end_as_master(struct election *e)
+{
+	const struct other_sm *o = &e->highest_master;
+
+	if (o->guid != 0 && !outranks_us(e, o) && may_warn(e)) {
 		log_warning(source,
 		            "another SM is master, too: GUID 0x%016" PRIx64
 		            ", LID %u, priority %u; we are higher and stay",
 		            o->guid, o->lid, o->priority);
-		return true;
 	}
-	e->master = *o;
-	smp_dest_init(&e->master_dest, &o->path);
-	status->up = false;
-	snprintf(status->not_ready, sizeof(status->not_ready),
-	         "another SM is master: GUID 0x%016" PRIx64 ", LID %u, priority %u",
+	if (!outranks_us(e, o)) {
+		o = &e->highest_other;
+	}
+	if (!outranks_us(e, o) || is_passed_over(e, o->guid, true)) {
+		return ELECTION_MASTER;
+	}
+	log_info(source,
+	         "hands over to the SM 0x%016" PRIx64
+	         ", LID %u, priority %u, which is higher",
 	         o->guid, o->lid, o->priority);
-	log_warning(source, "%s", status->not_ready);
-	election_set_state(e, SM_STANDBY, "another SM is master");
-	return false;
+	wait_for(e, o);
+	e->handover = HANDOVER_SENT;
+	send_control(e, SM_HANDOVER, on_handover);
+	return ELECTION_WAITS;
 }
 
-static void on_watched(void *ctx, const struct smp_reply *r)
+enum election_result election_end(struct election *e)
 {
-	struct sm_request *q = ctx;
-	const uint8_t *was = q->node->ports[q->port].sm_info;
+	const struct other_sm *o = &e->highest_master;
 
-	if (r->ret == E_OK && field_get(r->data, SMI_SM_STATE) == SM_MASTER &&
-	    (was == NULL || field_get(was, SMI_SM_STATE) != SM_MASTER)) {
-		q->found(q->ctx, q->node, q->port);
+	if (e->handover != HANDOVER_NONE) {
+		return end_handover(e);
 	}
-}
-
-void election_watch(struct election *e, struct disc *d, struct arena *a,
-                    election_found_f *found, void *ctx)
-{
-	ask_other_sms(
-		&(struct sm_request){
-			.e = e, .d = d, .arena = a, .found = found, .ctx = ctx },
-		on_watched);
+	if (e->state == SM_MASTER) {
+		return end_as_master(e);
+	}
+	if (o->guid == 0) {
+		o = &e->highest_other;
+		if (!outranks_us(e, o) || is_passed_over(e, o->guid, false)) {
+			return ELECTION_MASTER;
+		}
+	}
+	wait_for(e, o);
+	e->offered = false;
+	stand_by(e);
+	return ELECTION_STANDBY;
 }
 
 /* --- while standby ------------------------------------------------------------------ */
 
-static void on_poll(void *ctx, const struct smp_reply *r)
+static void on_master_port(void *ctx, const struct smp_reply *r)
 {
 	struct election *e = ctx;
 
-	e->master_alive = r->ret == E_OK &&
-	                  field_get(r->data, SMI_SM_STATE) == SM_MASTER &&
-	                  field_get(r->data, SMI_GUID) == e->master.guid;
+	e->master_left =
+		r->ret == E_OK && !(field_get(r->data, PI_CAPABILITY_MASK) & CAP_IS_SM);
+}
+
+/* A poll is not repeated, because polls themselves are counted. */
+static void poll_master(struct election *e, uint16_t attr, smp_done_f *done)
+{
+	submit(e, &(struct smp_request){ .dest = &e->master_dest,
+	                                 .method = UMAD_METHOD_GET,
+	                                 .attr = attr,
+	                                 .done = done,
+	                                 .ctx = e });
+}
+
+/* Tells the master by trap 144 that an SM of higher priority is there. */
+static void tell_priority(struct election *e)
+{
+	struct sm *sm = e->sm;
+	const struct disc *d = sm->job != NULL ? &sm->job->disc : NULL;
+	uint64_t now = sm_now(sm);
+	uint8_t mad[MAD_BYTES] = { 0 }, *notice = mad + SMP_DATA_AT;
+	const struct disc_port *own;
+	struct mad_msg m = { .mgmt_class = UMAD_CLASS_SUBN_LID_ROUTED,
+		             .addr = { .lid = e->master.lid },
+		             .len = MAD_BYTES,
+		             .data = mad };
+
+	if (e->master.lid == 0 || d == NULL || d->g == NULL ||
+	    (e->priority_told != 0 && now < e->priority_told + PRIORITY_TRAP_MS)) {
+		return;
+	}
+	e->priority_told = now;
+	own = disc_port_of(d, d->g->sm_port);
+	field_set(mad, MAD_BASE_VERSION, 1);
+	field_set(mad, MAD_MGMT_CLASS, UMAD_CLASS_SUBN_LID_ROUTED);
+	field_set(mad, MAD_CLASS_VERSION, 1);
+	field_set(mad, MAD_METHOD, UMAD_METHOD_TRAP);
+	field_set(mad, MAD_TID, now);
+	field_set(mad, MAD_ATTR_ID, UMAD_ATTR_NOTICE);
+	field_set(notice, NTC_IS_GENERIC, 1);
+	field_set(notice, NTC_TYPE, NOTICE_INFORMATIONAL);
+	field_set(notice, NTC_PRODUCER_TYPE,
+	          d->g->nodes[d->g->ports[d->g->sm_port].node].type);
+	field_set(notice, NTC_TRAP_NUMBER, UMAD_SM_LOCAL_CHANGES_TRAP);
+	field_set(notice, NTC_ISSUER_LID, field_get(own->info, PI_LID));
+	field_set(notice, NTC_144_LID, field_get(own->info, PI_LID));
+	field_set(notice, NTC_144_OTHER_CHANGES, 1);
+	field_set(notice, NTC_144_CAPABILITY_MASK,
+	          field_get(own->info, PI_CAPABILITY_MASK) | CAP_IS_SM);
+	field_set(notice, NTC_144_CHANGE_FLAGS, NTC_144_SM_PRIORITY_CHANGE);
+	(void)transport_send(sm->d.transport, &m); /* lost: it is sent again */
+}
+
+static void on_poll(void *ctx, const struct smp_reply *r)
+{
+	struct election *e = ctx;
+	unsigned state;
+
+	if (r->ret != E_OK) {
+		poll_master(e, UMAD_SM_ATTR_PORT_INFO, on_master_port);
+		return;
+	}
+	state = (unsigned)field_get(r->data, SMI_SM_STATE);
+	if (field_get(r->data, SMI_GUID) != e->master.guid || !has_our_key(e, r->data)) {
+		return;
+	}
+	e->master_answers = true;
+	e->master_alive = state == SM_MASTER || state == SM_DISCOVERING;
+	e->master.priority = (uint8_t)field_get(r->data, SMI_PRIORITY);
+	if (state == SM_MASTER && e->master.state != SM_MASTER) {
+		e->master.state = SM_MASTER;
+		e->passed_over.guid = 0;
+		say_standby(e, "another SM is master");
+	}
 }
 
 void election_poll_start(struct election *e)
 {
-	e->master_alive = false;
-	get_sm_info(e, &e->master_dest, on_poll, e);
+	e->master_alive = e->master_answers = e->master_left = false;
+	poll_master(e, UMAD_SM_ATTR_SM_INFO, on_poll);
 }
 
 void election_poll_end(struct election *e)
 {
-	if (!e->master_alive) {
-		sm_request_heavy(e->sm, "the master 0x%016" PRIx64 " is gone",
-		                 e->master.guid);
+	if (e->state != SM_STANDBY) {
+		return; /* another SM changed it meanwhile */
+	}
+	if (e->master_alive) {
+		e->missed = 0;
+		if (e->master.state == SM_MASTER && !outranks_us(e, &e->master)) {
+			tell_priority(e);
+		}
+		return;
+	}
+	e->missed++;
+	if (!e->master_left && e->missed < e->sm->d.config->polling_retry_number) {
+		return;
+	}
+	if (e->master_answers) {
+		pass_over(e, e->offered);
+	}
+	sm_request_heavy(e->sm, "the master 0x%016" PRIx64 " is gone", e->master.guid);
+}
+
+/* --- Set(SMInfo) of others ----------------------------------------------------------- */
+
+static bool take_handover(struct election *e, uint64_t from)
+{
+	char why[80];
+
+	if (e->state == SM_NOT_ACTIVE) {
+		return false;
+	}
+	snprintf(why, sizeof(why), "the SM 0x%016" PRIx64 " hands over to us", from);
+	e->swept = false;
+	e->others_wrote = true;
+	e->passed_over.guid = 0;
+	if (e->state !=
+	    SM_DISCOVERING) { /* else a sweep is at work, or will be tried again */
+		sm_request_heavy(e->sm, "%s", why);
+	}
+	if (e->state == SM_STANDBY && from == e->master.guid) {
+		send_control(e, SM_ACKNOWLEDGE, on_nothing);
+	}
+	election_set_state(e, SM_MASTER, why);
+	return true;
+}
+
+bool election_control(struct election *e, uint32_t control,
+                      const uint8_t info[SMP_DATA_BYTES])
+{
+	uint64_t from = field_get(info, SMI_GUID);
+	bool from_master = field_get(info, SMI_SM_STATE) == SM_MASTER;
+	bool from_ours = from_master && from == e->master.guid;
+
+	if (!has_our_key(e, info)) {
+		if (may_warn(e)) {
+			log_warning(source,
+			            "Set(SMInfo) of the SM 0x%016" PRIx64
+			            " is refused, because its SM_Key is not ours",
+			            from);
+		}
+		return false;
+	}
+	switch (control) {
+	case SM_HANDOVER: return from_master && take_handover(e, from);
+	case SM_ACKNOWLEDGE:
+		if (e->handover == HANDOVER_SENT && from == e->master.guid) {
+			e->handover = HANDOVER_TAKEN;
+			return true;
+		}
+		return e->state == SM_STANDBY;
+	case SM_DISABLE:
+		if (e->state != SM_STANDBY || !from_ours) {
+			return false;
+		}
+		say_standby(e, "this SM was disabled by the master");
+		election_set_state(e, SM_NOT_ACTIVE, "the master sent DISABLE");
+		return true;
+	case SM_STAND_BY:
+		if (e->state != SM_NOT_ACTIVE || !from_master) {
+			return false;
+		}
+		sm_request_heavy(e->sm, "the SM 0x%016" PRIx64 " sent STANDBY", from);
+		election_set_state(e, SM_STANDBY, "the master sent STANDBY");
+		return true;
+	case SM_DISCOVER:
+		if (e->state != SM_STANDBY || !from_ours) {
+			return false;
+		}
+		sm_request_heavy(e->sm, "the master 0x%016" PRIx64 " sent DISCOVER",
+		                 from);
+		return true;
+	default: return false;
 	}
 }

@@ -5,28 +5,45 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "conf/base/log.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/smp.h"
 
 struct arena;
 struct disc;
-struct disc_node;
 struct sm;
 
 /*!
  * Election: who is master of this subnet?
  *
- *   DISCOVERING --no other master--> MASTER
- *     |    ^                           |
- *     |    '---the master is gone--.   | another master that is higher
- *     '------any other master----> STANDBY
+ *                        .--another is master, or should be--> STANDBY --DISABLE--.
+ *                        |                                      |  |  ^            |
+ *   DISCOVERING ---------+               .--the master is gone--'  |  '--STANDBY--NOT-ACTIVE
+ *     ^                  |               |       or DISCOVER       |
+ *     '------------------(---------------'                         |
+ *                        |                                      HANDOVER
+ *                        '--no other is--> MASTER <----------------'
+ *                                            '--HANDOVER to a higher one--> STANDBY
  *
- * Ports with the IsSM bit are asked for SMInfo. Before we are master any other master wins.
- * Two masters compare priority, then GUID: the higher priority stays, at equal priority the
- * lower GUID. Two that start together both become master, and the next light sweep of each
- * finds the other. A standby only asks the master whether it is still there.
+ * Names in capitals on arrows are AttributeModifiers of a Set(SMInfo). The other master sends
+ * them, and we take them only with our SM_Key.
  *
- * Source: IBA vol. 1, 14.4.1 (SM states), 14.2.5.13 (SMInfo).
+ * Rank: the higher priority, at equal priority the lower GUID. Ports with the IsSM bit are
+ * asked for SMInfo: all of them during a heavy and a light sweep, one when trap 144 reports
+ * that its bit changed. SMs with another SM_Key are ignored with a warning.
+ *
+ *   - Before we are master, any other master wins, and so does a higher SM that is no master
+ *     yet.
+ *   - A master hands over to a higher SM that it sees: Set(SMInfo) HANDOVER. It is standby
+ *     when that is answered. A lower master is expected to hand over to us.
+ *   - A standby asks the master every sminfo_polling_timeout. The master is gone after
+ *     polling_retry_number polls without a good answer, and at once if its port has lost the
+ *     IsSM bit. A standby that is higher than the master says so by trap 144.
+ *   - An SM that did not become master although we waited for it is passed over: we become
+ *     master and hand over to it. If it does not take the fabric then, we keep it, and
+ *     offer it again after HANDOVER_PAUSE_MS.
+ *
+ * Source: IBA vol. 1, 14.4.1 (SM states), 14.2.5.13 (SMInfo), 13.4.9 (trap 144).
  */
 
 /*! SMInfo.SMState. */
@@ -34,6 +51,15 @@ enum sm_state { SM_NOT_ACTIVE, SM_DISCOVERING, SM_STANDBY, SM_MASTER };
 
 /*! CapabilityMask of a port with a subnet manager. */
 enum { CAP_IS_SM = 1 << 1 };
+
+/*! AttributeModifier of Set(SMInfo). */
+enum sm_control { SM_HANDOVER = 1, SM_ACKNOWLEDGE, SM_DISABLE, SM_STAND_BY, SM_DISCOVER };
+
+enum {
+	HANDOVER_PAUSE_MS =
+		60000,      /*!< until a fabric that was not taken is offered again */
+	ELECTION_LOOKS = 16 /*!< ports whose trap 144 waits for a look */
+};
 
 /*! Another subnet manager. */
 struct other_sm {
@@ -47,28 +73,54 @@ struct election {
 	struct sm *sm;
 	enum sm_state state;
 	bool swept; /*!< a heavy sweep ended well since we became master */
-	struct other_sm highest; /*!< master that was found by election_start() */
-	struct other_sm master;  /*!< while standby */
+	struct other_sm highest_master; /*!< among those asked last */
+	struct other_sm highest_other;  /*!< the same, neither MASTER nor NOT-ACTIVE */
+	struct other_sm master; /*!< whom we hand over to, or wait for while standby */
 	struct smp_dest master_dest;
 	bool master_alive;
+	unsigned missed;        /*!< polls without a good answer, in a row */
+	bool master_answers;    /*!< the last poll was answered */
+	bool master_left;       /*!< its port has lost the IsSM bit */
+	bool offered;           /*!< we handed over to it */
+	uint64_t priority_told; /*!< ms; the last trap 144 about our priority, 0: none */
+	bool others_wrote;      /*!< another SM was master since our copies were made */
+	enum { HANDOVER_NONE, HANDOVER_SENT, HANDOVER_TAKEN, HANDOVER_REFUSED } handover;
+	struct {
+		uint64_t guid;  /*!< an SM that we waited for in vain, 0: none */
+		bool offered;   /*!< we had handed over to it */
+		uint64_t until; /*!< ms; not offered again before */
+	} passed_over;
+	bool changed; /*!< SMInfo of a port, since election_news() */
+	struct log_limit lines;
 };
 
-/*! Called for a port where an SM became master since the last heavy sweep. */
-typedef void election_found_f(void *ctx, const struct disc_node *n, uint8_t port);
+enum election_result {
+	ELECTION_MASTER,  /*!< stay or become master */
+	ELECTION_STANDBY, /*!< we are standby now */
+	ELECTION_WAITS /*!< a handover was sent; call election_end() again when answered */
+};
 
 void election_set_state(struct election *e, enum sm_state state, const char *why);
 
-/*! \brief Asks all other SMs of the fabric for SMInfo and keeps it in their ports. \param a
- *  Of the job. */
+/*! \brief Begins to ask: what others answered before counts no more. */
+void election_begin(struct election *e);
+
+/*!
+ * \brief Asks the SM at a port (index in the graph), if it has the IsSM bit and is not ours,
+ *        for SMInfo and keeps it in its port.
+ * \param a  Must outlive the requests.
+ */
+void election_ask(struct election *e, struct disc *d, uint32_t port, struct arena *a);
+
+/*! \brief Begins, and asks all ports. */
 void election_start(struct election *e, struct disc *d, struct arena *a);
 
-/*! \brief When they answered. \return false: another master stays, we are standby now. */
-bool election_end(struct election *e);
+/*! \brief When they answered: who is master? Changes the state unless the result is
+ *  ELECTION_MASTER. */
+enum election_result election_end(struct election *e);
 
-/*! \brief Between heavy sweeps: asks all other SMs, and reports who is master and was not.
- *  \param a  Must outlive the requests. */
-void election_watch(struct election *e, struct disc *d, struct arena *a,
-                    election_found_f *found, void *ctx);
+/*! \return true: SMInfo of a port changed since the last call; it is to be published. */
+bool election_news(struct election *e);
 
 /*! \brief While standby: asks the master whether it still is. */
 void election_poll_start(struct election *e);
@@ -76,5 +128,15 @@ void election_poll_start(struct election *e);
 /*! \brief Asks for a heavy sweep when the master is gone. */
 void election_poll_end(struct election *e);
 
+/*!
+ * \brief Takes a Set(SMInfo) of another SM.
+ * \return false: it is not legal in this state, or not from an SM with our SM_Key.
+ */
+bool election_control(struct election *e, uint32_t control,
+                      const uint8_t info[SMP_DATA_BYTES]);
+
 /*! \brief SMInfo of this SM as it is now, SM_Key included. */
 void election_sm_info(const struct election *e, uint8_t info[SMP_DATA_BYTES]);
+
+/*! \brief Our priority as it is now: master_sm_priority counts while we are master. */
+uint8_t election_priority(const struct election *e);

@@ -350,7 +350,7 @@ static void fill_content(const struct publisher *p, const struct job *j,
 	c->subnet_prefix = conf->subnet_prefix;
 	c->sm_port_guid = j->disc.g->ports[j->disc.g->sm_port].guid;
 	c->sm_lid = j->program.sm_lid;
-	c->sm_priority = (uint8_t)conf->sm_priority;
+	c->sm_priority = election_priority(p->election);
 	c->sm_state = p->election->state;
 	c->packet_life_time = (uint8_t)conf->subnet_timeout;
 	if (conf->path_life_times != NULL) {

@@ -60,6 +60,7 @@ enum phase {
 	PHASE_IDLE,
 	PHASE_LIGHT, /* Get(SwitchInfo) of all switches, and more where something changed */
 	PHASE_LOOK, /* the senders of traps are asked what changed */
+	PHASE_RANK, /* after both: are we still master? A handover if not */
 	PHASE_POLL, /* standby: is the master still there? */
 	PHASE_DISCOVER,
 	PHASE_ELECTION,    /* SMInfo of ports with the IsSM bit */
@@ -94,7 +95,8 @@ struct sweep {
 	uint32_t last_nodes;      /* of the last discovery: for progress */
 	bool reassigned;          /* reassign_lids was done */
 	unsigned failures;        /* heavy sweeps, in a row */
-	uint64_t next_light;      /* ms; UINT64_MAX: never */
+	uint64_t next_light;      /* ms; a light sweep or a poll; UINT64_MAX: never */
+	enum sm_state timed_for;  /* the state that next_light was set in */
 	uint64_t retry_at;  /* ms; a heavy sweep after a failure; UINT64_MAX: none */
 	uint64_t next_beat; /* ms; heartbeat */
 	uint64_t drain_until; /* ms; the next step of the transition waits until then */
@@ -102,9 +104,16 @@ struct sweep {
 
 static void go_idle(struct sweep *s)
 {
-	uint64_t interval = (uint64_t)s->sm.d.config->sweep_interval * 1000;
+	const struct config *c = s->sm.d.config;
+	uint64_t interval = (uint64_t)c->sweep_interval * 1000;
 
 	s->phase = PHASE_IDLE;
+	s->timed_for = s->election.state;
+	if (s->timed_for == SM_STANDBY) {
+		interval = c->sminfo_polling_timeout;
+	} else if (s->timed_for == SM_NOT_ACTIVE) {
+		interval = 0;
+	}
 	s->next_light = interval ? sm_now(&s->sm) + interval : UINT64_MAX;
 }
 
@@ -183,6 +192,10 @@ static void start_heavy(struct sweep *s)
 	sm->want_heavy = false;
 	sm->cause[0] = '\0';
 	s->retry_at = UINT64_MAX;
+	if (s->election.others_wrote) { /* as master: what we remember may be wrong */
+		shadow_forget_programmed(&sm->shadow);
+	}
+	s->election.others_wrote = false;
 	sm->previous = sm->job;
 	sm->job = j;
 	if (s->election.state != SM_MASTER) {
@@ -243,6 +256,14 @@ static bool wants_reassign(const struct sweep *s)
 	return s->sm.d.config->reassign_lids && !s->reassigned;
 }
 
+/* Nothing on the fabric is changed from here on. */
+static void stand_by(struct sweep *s)
+{
+	s->failures = 0;
+	s->retry_at = UINT64_MAX;
+	go_idle(s);
+}
+
 static void after_election(struct sweep *s)
 {
 	struct sm *sm = &s->sm;
@@ -250,11 +271,13 @@ static void after_election(struct sweep *s)
 	const struct graph *g = j->disc.g;
 	int ret;
 
-	if (!election_end(&s->election)) {
+	switch (election_end(&s->election)) {
+	case ELECTION_WAITS: return;
+	case ELECTION_STANDBY:
 		sm->status.heavy_sweeps++;
-		shadow_forget_programmed(&sm->shadow); /* the master may set them */
-		go_idle(s);
+		stand_by(s);
 		return;
+	case ELECTION_MASTER: break;
 	}
 	if (assign_lids(sm, g, j->arena, wants_reassign(s), &j->lids) != E_OK) {
 		give_up(s);
@@ -520,14 +543,32 @@ static void after_light(struct sweep *s)
 	}
 	mirror_dump(&s->mirror);
 	go_idle(s);
+	s->phase = PHASE_RANK;
 }
 
 static void after_look(struct sweep *s)
 {
 	smp_abort(s->sm.smp); /* what a heavy sweep will ask anyway */
-	s->phase = PHASE_IDLE;
+	s->phase = s->sm.want_heavy || changes_look_found(&s->changes) ? PHASE_IDLE
+	                                                               : PHASE_RANK;
 	if (changes_look_end(&s->changes) && s->sm.status.up) {
 		(void)publish(s);
+	}
+}
+
+static void after_rank(struct sweep *s)
+{
+	enum election_result r = election_end(&s->election);
+
+	if (r == ELECTION_WAITS) {
+		return;
+	}
+	s->phase = PHASE_IDLE;
+	if (election_news(&s->election) && s->sm.status.up) {
+		(void)publish(s);
+	}
+	if (r == ELECTION_STANDBY) {
+		stand_by(s);
 	}
 }
 
@@ -542,12 +583,15 @@ static void idle(struct sweep *s)
 	struct sm *sm = &s->sm;
 	uint64_t now = sm_now(sm);
 
+	if (s->timed_for != s->election.state) {
+		go_idle(s); /* another SM changed it */
+	}
 	if (!sm->want_heavy && now >= s->retry_at) {
 		sm_request_heavy(sm,
 		                 "again after a sweep that was given up or not complete");
 	}
-	if (!sm->want_heavy && s->election.state != SM_STANDBY &&
-	    changes_look_start(&s->changes, sm->job, s->election.state == SM_MASTER)) {
+	if (!sm->want_heavy && !sm->status.standby &&
+	    changes_look_start(&s->changes, sm->job, &s->election)) {
 		s->phase = PHASE_LOOK;
 	} else if (sm->want_heavy) {
 		start_heavy(s);
@@ -584,6 +628,7 @@ static const struct {
 	[PHASE_IDLE] = { "idle", idle },
 	[PHASE_LIGHT] = { "light", after_light },
 	[PHASE_LOOK] = { "trap", after_look },
+	[PHASE_RANK] = { "other-sms", after_rank },
 	[PHASE_POLL] = { "standby", after_poll },
 	[PHASE_DISCOVER] = { "discover", after_discover },
 	[PHASE_ELECTION] = { "other-sms", after_election },
@@ -684,7 +729,7 @@ static uint64_t next_deadline(const struct sweep *s)
 	}
 	if (s->phase == PHASE_IDLE) {
 		at = earliest(at, earliest(s->next_light, s->retry_at));
-		if (s->election.state != SM_STANDBY) {
+		if (!s->sm.status.standby) {
 			at = earliest(at, changes_deadline(&s->changes));
 		}
 		at = earliest(at, audit_deadline(&s->audit));

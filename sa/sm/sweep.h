@@ -35,7 +35,10 @@ struct transport;
  *   IDLE --members or alias GUIDs changed--> CLIENT_TABLES -> publish -> IDLE
  *   IDLE --a client asks for QoS tables----> READ_QOS ----------------> IDLE
  *   IDLE --the next step of an audit-------> AUDIT -------------------> IDLE
+ *   IDLE --trap--> LOOK at its sender -> RANK: compare with SMs that were seen -> IDLE, or
+ *                                                                   STANDBY by HANDOVER
  *   STANDBY --timer--> POLL the master --it is gone--> DISCOVER
+ *   STANDBY --HANDOVER--> DISCOVER as master
  *
  * A failure in any phase leaves the last published epoch and forces the next sweep to be
  * heavy. While standby nothing on the fabric is changed.
@@ -89,6 +92,7 @@ struct sweep_status {
 	const char *phase;        /*!< "discover", "idle", ... */
 	bool up;                  /*!< the subnet is up: the last heavy sweep ended well */
 	bool master;
+	bool standby; /*!< STANDBY or NOT-ACTIVE: not_ready says who is master */
 	char not_ready[400];      /*!< why not up, "" when up */
 	char progress[80];        /*!< "discover 430/702 nodes", "" when idle */
 	uint32_t heavy_sweeps, light_sweeps, failed_sweeps;

@@ -135,7 +135,15 @@ static int tap_send(struct transport *t, const struct mad_msg *m)
 	struct tap *tap = tap_of(t);
 	uint8_t method = m->data[3];
 
-	tap->n_sets += method == UMAD_METHOD_SET;
+	if (field_get(m->data, MAD_ATTR_ID) == UMAD_SM_ATTR_SM_INFO &&
+	    method == UMAD_METHOD_SET) {
+		ck_assert_uint_lt(tap->n_controls, 16);
+		tap->control[tap->n_controls++] =
+			(uint32_t)field_get(m->data, MAD_ATTR_MOD);
+	} else {
+		tap->n_sets += method == UMAD_METHOD_SET;
+	}
+	tap->n_traps += method == UMAD_METHOD_TRAP;
 	if (method == UMAD_METHOD_GET_RESP || method == UMAD_METHOD_TRAP_REPRESS) {
 		memcpy(tap->out, m->data, MAD_BYTES);
 		tap->out_msg = *m;
@@ -178,14 +186,23 @@ static void tap_disguise(struct tap *tap, struct mad_msg *m)
 	}
 	if (attr == UMAD_SM_ATTR_PORT_INFO && field_get(mad, MAD_STATUS) == 0x8000) {
 		field_set(mad + 64, PI_CAPABILITY_MASK,
-		          field_get(mad + 64, PI_CAPABILITY_MASK) | 2);
-	} else if (attr == UMAD_SM_ATTR_SM_INFO && !tap->other_silent) {
+		          field_get(mad + 64, PI_CAPABILITY_MASK) |
+		                  (tap->other_left ? 0 : 2));
+	} else if (attr == UMAD_SM_ATTR_SM_INFO && !tap->other_silent &&
+	           !tap->other_left) {
+		bool handover = field_get(mad, MAD_ATTR_MOD) == 1;
+		bool refuses = handover && tap->other_handover == TAP_REFUSES;
+
 		memset(mad + 64, 0, 64);
-		field_set(mad, MAD_STATUS, 0x8000);
+		field_set(mad, MAD_STATUS, refuses ? 0x801c : 0x8000);
+		field_set(mad + 64, SMI_SM_KEY, tap->other_key);
 		field_set(mad + 64, SMI_GUID,
 		          tap->other_sm_guid ? tap->other_sm_guid : tap->other_guid + 1);
 		field_set(mad + 64, SMI_PRIORITY, tap->other_priority);
 		field_set(mad + 64, SMI_SM_STATE, tap->other_state);
+		if (handover && tap->other_handover == TAP_TAKES) {
+			tap->other_state = 3;
+		}
 	}
 	m->data = mad;
 }
@@ -243,6 +260,7 @@ void tap_init(struct tap *tap, struct sweep_fixture *r)
 {
 	memset(tap, 0, sizeof(*tap));
 	tap->inner = sim_transport(r->sim);
+	tap->other_key = 1;
 	tap->t.ops = &tap_ops;
 	tap->t.local = tap->inner->local;
 	r->transport = &tap->t;

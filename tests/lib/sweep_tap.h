@@ -45,6 +45,16 @@ struct tap {
 	uint8_t other_priority, other_state;
 	uint64_t other_sm_guid; /* in its SMInfo; 0: other_guid + 1 */
 	bool other_silent; /* IsSM is set, SMInfo is not answered */
+	bool other_left;   /* IsSM is not set any more, SMInfo is not answered */
+	uint64_t other_key; /* SM_Key in its SMInfo */
+	enum {
+		TAP_TAKES,
+		TAP_IGNORES,
+		TAP_REFUSES
+	} other_handover; /* Set(SMInfo) HANDOVER */
+	uint32_t control
+		[16]; /* [n_controls] attribute modifiers of the Sets that it got */
+	unsigned n_controls, n_traps; /* traps that left */
 	uint8_t path[64];  /* directed route on which it was found */
 	uint8_t hops;
 	uint8_t changed[MAD_BYTES];

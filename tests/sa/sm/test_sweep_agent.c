@@ -62,16 +62,36 @@ START_TEST(sm_info)
 }
 END_TEST
 
-/* There is no election: a Set is refused, and changes nothing. */
+/* Brings a Set(SMInfo) of an SM. \return Its status. */
+static uint16_t control(uint32_t mod, uint64_t guid, uint8_t state, uint64_t key)
+{
+	memset(tap.in, 0, sizeof(tap.in));
+	field_set(tap.in, MAD_ATTR_MOD, mod);
+	field_set(tap.in + 64, SMI_GUID, guid);
+	field_set(tap.in + 64, SMI_SM_KEY, key);
+	field_set(tap.in + 64, SMI_PRIORITY, 1);
+	field_set(tap.in + 64, SMI_SM_STATE, state);
+	tap.n_out = 0;
+	tap_bring(&tap, fixture, UMAD_CLASS_SUBN_LID_ROUTED, UMAD_METHOD_SET,
+	          UMAD_SM_ATTR_SM_INFO, MAD_BYTES);
+	ck_assert_uint_eq(tap.n_out, 1);
+	return (uint16_t)field_get(tap.out, MAD_STATUS);
+}
+
+/* A master takes HANDOVER of a second master, and nothing else. No Set makes it standby. */
 START_TEST(sm_info_set)
 {
 	up();
-	tap.n_out = 0;
-	tap_bring(&tap, fixture, UMAD_CLASS_SUBN_DIRECTED_ROUTE, UMAD_METHOD_SET,
-	          UMAD_SM_ATTR_SM_INFO, MAD_BYTES);
-	ck_assert_uint_eq(tap.n_out, 1);
-	ck_assert_uint_eq(tap.out[5], 0x1c);
+	for (uint32_t mod = 0; mod < 8; mod++) {
+		for (uint8_t state = 0; state < 4; state++) {
+			ck_assert_uint_eq(control(mod, 42, state, 1),
+			                  mod == 1 && state == 3 ? 0 : 0x1c);
+			ck_assert_uint_eq(control(mod, 42, state, 2), 0x1c);
+		}
+	}
 	ck_assert(sweep_status(fixture->sweep)->master);
+	fixture_heavy(fixture, 2);
+	fixture_up(fixture);
 }
 END_TEST
 
@@ -352,8 +372,8 @@ static uint32_t mask_published(void)
 
 	ck_assert_int_eq(snap_reader_local(fixture->snap, &r), E_OK);
 	ck_assert_int_eq(snap_pin(r), E_OK);
-	ck_assert_int_eq(snap_attr(r, UMAD_SM_ATTR_PORT_INFO,
-	                           fixture->g->nodes[p->node].guid, p->num, &info, &len),
+	ck_assert_int_eq(snap_attr(r, UMAD_SM_ATTR_PORT_INFO, fixture->g->nodes[p->node].guid,
+	                           p->num, &info, &len),
 	                 E_OK);
 	uint32_t mask = (uint32_t)field_get(info, PI_CAPABILITY_MASK);
 	snap_reader_close(r);
@@ -397,8 +417,7 @@ START_TEST(own_is_sm_late)
 {
 	fixture->config.sweep_interval = 0;
 	fixture_start(fixture);
-	ck_assert_int_eq(fixture->transport->ops->set_issm(fixture->transport, false),
-	                 E_OK);
+	ck_assert_int_eq(fixture->transport->ops->set_issm(fixture->transport, false), E_OK);
 	fixture_heavy(fixture, 1);
 	ck_assert_uint_eq(mask_published() & IS_SM, 0);
 	ck_assert_int_eq(fixture->transport->ops->set_issm(fixture->transport, true),
@@ -572,8 +591,7 @@ START_TEST(nonsense)
 			tap.in[k] = (uint8_t)(seed >> 56);
 		}
 		static const uint8_t classes[] = { 0x81, 0x01, 0x03, 0x04 };
-		tap_bring(&tap, fixture, classes[i % 4], tap.in[3],
-		          (uint16_t)(seed >> 30),
+		tap_bring(&tap, fixture, classes[i % 4], tap.in[3], (uint16_t)(seed >> 30),
 		          seed >> 40 & 1 ? MAD_BYTES : seed >> 41 & 0xff);
 	}
 	fixture_up(fixture);
@@ -590,6 +608,21 @@ static void other(uint8_t priority, uint8_t state)
 	tap.other_state = state;
 }
 
+/* Turns until it is standby. */
+static void run_to_standby(void)
+{
+	for (unsigned i = 0; i < FIXTURE_TURNS && !sweep_status(fixture->sweep)->standby; i++) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+	}
+	ck_assert(sweep_status(fixture->sweep)->standby);
+	ck_assert(!sweep_status(fixture->sweep)->master);
+}
+
+static uint64_t other_sm_guid(void)
+{
+	return tap.other_sm_guid ? tap.other_sm_guid : tap.other_guid + 1;
+}
+
 /* Another master was first, whatever its priority: nothing is touched, SMInfo says
  * standby; when it goes, we take over. */
 START_TEST(another_master)
@@ -601,32 +634,72 @@ START_TEST(another_master)
 	const struct sweep_status *st = sweep_status(fixture->sweep);
 	ck_assert(!st->up);
 	ck_assert(!st->master);
+	ck_assert(st->standby);
 	ck_assert_ptr_nonnull(strstr(st->not_ready, "another SM is master: GUID 0x"));
 	fixture_run_ms(fixture, 60000);
-	ck_assert_uint_eq(tap.n_sets, 0);
+	ck_assert_uint_eq(tap.n_sets + tap.n_controls, 0);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
 	tap.n_out = 0;
 	memset(tap.in, 0, sizeof(tap.in));
 	tap_bring(&tap, fixture, UMAD_CLASS_SUBN_LID_ROUTED, UMAD_METHOD_GET,
 	          UMAD_SM_ATTR_SM_INFO, MAD_BYTES);
 	ck_assert_uint_eq(tap.out[64 + 20] & 0xf, 2);
-	if (_i == 0) {
-		tap.other_silent = true;
-	} else {
-		tap.other_state = 2;
-	}
-	fixture_run_ms(fixture, 15000);
+	tap.other_silent = _i == 0;
+	tap.other_left = _i == 1;
+	tap.other_state = _i == 2 ? 2 : 3;
+	/* 4 polls with their timeout; without the IsSM bit one is enough */
+	fixture_run_ms(fixture, _i == 1 ? 1000 : 4 * 600 + 1000);
 	fixture_up(fixture);
 	ck_assert(sweep_status(fixture->sweep)->master);
 }
 END_TEST
 
-/* SMs that are not master are none of our business. */
+/* A standby that is higher than the master tells it by trap 144, not more than every 10 s. */
+START_TEST(priority_told)
+{
+	fixture->config.sm_priority = 10;
+	up(); /* so that all have LIDs */
+	fixture_stop(fixture);
+	other(_i ? 15 : 0, 3);
+	fixture_start(fixture);
+	run_to_standby();
+	fixture_run_ms(fixture, 60000);
+	ck_assert_uint_eq(tap.n_traps, _i ? 0 : 6);
+}
+END_TEST
+
+/* Before we are master a higher SM that is standby or discovering comes first. If it does not
+ * become master, we do, and offer it the fabric; if it does not take it, it stays ours. */
 START_TEST(other_standby)
 {
-	other(15, (uint8_t)_i);
+	other(15, (uint8_t)(1 + _i % 2));
+	tap.other_handover = (unsigned)_i / 2;
+	fixture_start(fixture);
+	run_to_standby();
+	ck_assert_uint_eq(tap.n_sets, 0);
+	tap.other_state = 2;
+	fixture_run_ms(fixture, 20000);
+	ck_assert_uint_gt(tap.n_controls, 0);
+	ck_assert_uint_le(tap.n_controls, 2);
+	ck_assert_uint_eq(tap.control[0], 1);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->master,
+	                  tap.other_handover != TAP_TAKES);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->standby,
+	                  tap.other_handover == TAP_TAKES);
+}
+END_TEST
+
+/* SMs that are lower, not active or have another SM_Key are none of our business. */
+START_TEST(others_ignored)
+{
+	fixture->config.sm_priority = 5;
+	other(_i == 0 ? 0 : 15, _i == 1 ? 0 : 2);
+	tap.other_key = _i == 2 ? 99 : 1;
 	up();
+	fixture_run_ms(fixture, 60000);
 	ck_assert(sweep_status(fixture->sweep)->master);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
+	ck_assert_uint_eq(tap.n_controls, 0);
 }
 END_TEST
 
@@ -652,10 +725,11 @@ static void check_master(unsigned i)
 {
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->master, masters[i].we_stay);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->up, masters[i].we_stay);
+	ck_assert_uint_eq(tap.n_controls, !masters[i].we_stay);
 }
 
-/* Two masters meet (two fabrics were joined): the higher one stays. At equal priority it is
- * the one with the lower GUID, so exactly one of the two steps down. */
+/* Two masters meet (two fabrics were joined): the lower one hands over. At equal priority it
+ * is the one with the higher GUID, so exactly one of the two steps down. */
 START_TEST(second_master)
 {
 	fixture->config.sm_priority = 5;
@@ -667,17 +741,115 @@ START_TEST(second_master)
 }
 END_TEST
 
-/* Two SMs started together: neither was master when the other looked, so both become it.
- * The light sweeps that follow find the other; the higher one stays, and sweeps no more
- * for it. */
-START_TEST(both_started)
+/* Another SM becomes standby or master on a port that has the IsSM bit: a light sweep sees
+ * it, without a heavy one, and hands over if it is higher. */
+START_TEST(appears)
 {
-	other_master((unsigned)_i, 1);
+	uint8_t state = 1 + (uint8_t)_i % 3;
+	unsigned i = (unsigned)_i / 3;
+
+	other_master(i, 0);
 	up();
-	tap.other_state = 3;
-	fixture_run_ms(fixture, 60000);
+	tap.other_state = state;
+	fixture_run_ms(fixture, 30000);
+	check_master(i);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
+}
+END_TEST
+
+/* Trap 144 of a port where an SM starts: only this port is asked, and gets the fabric if it
+ * is higher. Many such traps make no heavy sweep. */
+START_TEST(appears_by_trap)
+{
+	uint32_t other_port;
+
+	fixture->config.sm_priority = 5;
+	fixture->config.sweep_interval = 0;
+	other(masters[_i].priority, 2);
+	tap.other_sm_guid =
+		fixture->g->ports[fixture->g->sm_port].guid + (uint64_t)masters[_i].guid;
+	tap.other_left = true; /* IsSM is not set yet */
+	up();
+	tap.other_left = false;
+	other_port = graph_port(fixture->g,
+	                        graph_node_by_guid(fixture->g, tap.other_guid), 1);
+	for (unsigned n = 0; n < 50; n++) {
+		trap(144, lid_of(other_port));
+		fixture_run_ms(fixture, 100);
+	}
 	check_master((unsigned)_i);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
+}
+END_TEST
+
+/* Priority while master: a higher SM that appears gets nothing as long as it is not above. */
+START_TEST(master_priority)
+{
+	fixture->config.master_sm_priority = _i ? 9 : 14;
+	fixture->config.sm_priority = 5;
+	other(10, 0);
+	up();
+	tap.other_state = 2;
+	fixture_run_ms(fixture, 30000);
+	ck_assert_uint_eq(tap.n_controls, (unsigned)_i);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->master, !_i);
+}
+END_TEST
+
+/* HANDOVER to a standby: it is acknowledged, we are master at once, and LIDs and tables that
+ * the former master left stay as they are. */
+START_TEST(handover_to_us)
+{
+	uint64_t sets;
+
+	fixture->config.sm_priority = 15;
+	up();
+	fixture_stop(fixture);
+	ck_assert_int_eq(nftw(fixture->state_dir, fixture_remove, 8, FTW_DEPTH | FTW_PHYS), 0);
+	other(0, 3);
+	fixture_start(fixture);
+	run_to_standby();
+	sets = sim_count(fixture->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_LINEAR_FT);
+	ck_assert_uint_eq(control(1, other_sm_guid(), 3, 1), 0);
+	ck_assert_uint_eq(tap.out[64 + 20] & 0xf, 2); /* as it was before */
+	tap.other_state = 2;
+	ck_assert(sweep_status(fixture->sweep)->master);
+	fixture_up(fixture);
+	ck_assert_uint_eq(tap.n_controls, 1);
+	ck_assert_uint_eq(tap.control[0], 2);
+	ck_assert_uint_eq(sim_count(fixture->sim, UMAD_METHOD_SET, UMAD_SM_ATTR_LINEAR_FT),
+	                  sets);
+	ck_assert_uint_eq(sim_bounces(fixture->sim), 0);
+}
+END_TEST
+
+/* DISABLE, STANDBY and DISCOVER count only from the master that we wait for, and only in the
+ * state that they are for. */
+START_TEST(disabled)
+{
+	uint64_t guid;
+
+	other(15, 3);
+	fixture_start(fixture);
+	run_to_standby();
+	guid = other_sm_guid();
+	ck_assert_uint_eq(control(4, guid, 3, 1), 0x1c); /* STANDBY: we are */
+	ck_assert_uint_eq(control(3, guid, 2, 1), 0x1c); /* not from a standby */
+	ck_assert_uint_eq(control(3, guid + 9, 3, 1), 0x1c);
+	ck_assert_uint_eq(control(5, guid, 3, 1), 0); /* DISCOVER */
+	fixture_heavy(fixture, 2);
+	ck_assert(sweep_status(fixture->sweep)->standby);
+	ck_assert_uint_eq(control(3, guid, 3, 1), 0); /* DISABLE */
+	tap.other_silent = true;
+	fixture_run_ms(fixture, 60000);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 2);
+	ck_assert_uint_eq(control(1, guid, 3, 1), 0x1c);
+	ck_assert_uint_eq(control(5, guid, 3, 1), 0x1c);
+	ck_assert_uint_eq(control(0, guid, 3, 1), 0x1c);
+	ck_assert_uint_eq(tap.out[64 + 20] & 0xf, 0); /* NOT-ACTIVE */
+	ck_assert_uint_eq(control(4, guid, 3, 1), 0);
+	fixture_run_ms(fixture, 5000);
+	fixture_up(fixture);
 }
 END_TEST
 
@@ -703,9 +875,15 @@ TEST_SUITE(sweep_agent)
 	tcase_add_test(t, log_of_many_changes);
 	tcase_add_test(t, burst);
 	tcase_add_test(t, nonsense);
-	tcase_add_loop_test(t, another_master, 0, 2);
-	tcase_add_loop_test(t, other_standby, 0, 3);
+	tcase_add_loop_test(t, another_master, 0, 3);
+	tcase_add_loop_test(t, priority_told, 0, 2);
+	tcase_add_loop_test(t, other_standby, 0, 6);
+	tcase_add_loop_test(t, others_ignored, 0, 3);
 	tcase_add_loop_test(t, second_master, 0, sizeof(masters) / sizeof(masters[0]));
-	tcase_add_loop_test(t, both_started, 0, sizeof(masters) / sizeof(masters[0]));
+	tcase_add_loop_test(t, appears, 0, 3 * sizeof(masters) / sizeof(masters[0]));
+	tcase_add_loop_test(t, appears_by_trap, 0, sizeof(masters) / sizeof(masters[0]));
+	tcase_add_loop_test(t, master_priority, 0, 2);
+	tcase_add_loop_test(t, handover_to_us, 0, 1);
+	tcase_add_test(t, disabled);
 	suite_add_tcase(suite, t);
 }
