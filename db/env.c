@@ -587,9 +587,41 @@ static int setup_reader(const struct opening *o, struct db *db)
 	                 o->kind->name, o->path);
 }
 
-int db_open_writer(const struct db_kind *kind, const char *path, uint64_t map_bytes,
-                   uint64_t need_bytes, struct arena *a, const char **ret_why,
-                   struct db **ret)
+/* Empties a damaged database whose contents are made anew, or any if \a anew, and says so. */
+static int discard_damaged(const struct opening *o, bool anew)
+{
+	const struct opening quiet = { .kind = o->kind, .path = o->path };
+	int copied = E_OK, ret = anew ? E_MALFORMED : check_head(&quiet, true);
+
+	if (ret == E_OK) {
+		ret = damage_check(o->kind, o->path);
+	}
+	if (ret != E_MALFORMED && ret != E_FOREIGN) {
+		return E_OK; /* what is wrong otherwise shows when it is opened */
+	}
+	ret = damage_discard(o->path, &copied);
+	if (ret != E_OK) {
+		return fail_open(o, ret,
+		                 "the %s database in %s is damaged and cannot be made "
+		                 "anew: %s; remove that folder while nobody reads it",
+		                 o->kind->name, o->path, err_text(ret));
+	}
+	if (copied != E_OK) {
+		return fail_open(o, E_OK,
+		                 "the %s database in %s was damaged and is made anew; "
+		                 "there is no copy of the damaged one: %s",
+		                 o->kind->name, o->path, err_text(copied));
+	}
+	return fail_open(
+		o, E_OK,
+		"the %s database in %s was damaged and is made anew; the damaged "
+		"one is kept as %s/data.mdb.damaged",
+		o->kind->name, o->path, o->path);
+}
+
+static int open_writer(const struct db_kind *kind, const char *path, uint64_t map_bytes,
+                       uint64_t need_bytes, bool anew, struct arena *a,
+                       const char **ret_why, struct db **ret)
 {
 	struct opening o = { kind, path, a, ret_why };
 	struct db *db = db_new(kind);
@@ -600,6 +632,9 @@ int db_open_writer(const struct db_kind *kind, const char *path, uint64_t map_by
 	int res = make_folders(&o);
 	if (res == E_OK) {
 		res = take_lock(&o, db);
+	}
+	if (res == E_OK && kind->rebuilt) {
+		res = discard_damaged(&o, anew);
 	}
 	if (res == E_OK) {
 		res = check_head(&o, true);
@@ -635,6 +670,20 @@ int db_open_writer(const struct db_kind *kind, const char *path, uint64_t map_by
 	}
 	*ret = db;
 	return E_OK;
+}
+
+int db_open_writer(const struct db_kind *kind, const char *path, uint64_t map_bytes,
+                   uint64_t need_bytes, struct arena *a, const char **ret_why,
+                   struct db **ret)
+{
+	return open_writer(kind, path, map_bytes, need_bytes, false, a, ret_why, ret);
+}
+
+int db_open_writer_anew(const struct db_kind *kind, const char *path, uint64_t map_bytes,
+                        uint64_t need_bytes, struct arena *a, const char **ret_why,
+                        struct db **ret)
+{
+	return open_writer(kind, path, map_bytes, need_bytes, true, a, ret_why, ret);
 }
 
 int db_open_reader(const struct db_kind *kind, const char *path, struct arena *a,

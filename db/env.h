@@ -51,16 +51,23 @@ struct db {
 };
 
 /*!
- * \brief Opens or creates \a path as its only writer; missing folders are made.
+ * \brief Opens or creates \a path as its only writer; missing folders are made. A damaged
+ *        database of a rebuilt kind is copied and emptied, see damage.c.
  *
  * \param map_bytes   0: the kind's.
  * \param need_bytes  Free space there has to be, 0: any.
- * \param ret_why     Sentence with folder and remedy on failure, or NULL.
+ * \param ret_why     Sentence with folder and remedy on failure, or NULL. On success it is
+ *                    set only if the database was damaged.
  * \retval E_LOCKED E_LAYOUT E_FOREIGN E_MALFORMED -ENOSPC -EACCES -errno
  */
 int db_open_writer(const struct db_kind *kind, const char *path, uint64_t map_bytes,
                    uint64_t need_bytes, struct arena *a, const char **ret_why,
                    struct db **ret);
+
+/*! \brief The same for a rebuilt kind whose rows turned out to be damaged: empties it. */
+int db_open_writer_anew(const struct db_kind *kind, const char *path, uint64_t map_bytes,
+                        uint64_t need_bytes, struct arena *a, const char **ret_why,
+                        struct db **ret);
 
 /*!
  * \brief Opens \a path from another process: MDB_RDONLY|MDB_NOLOCK, nothing is written.
@@ -75,3 +82,30 @@ void db_unref(struct db *db); /*!< the last one closes; NULL is fine */
 
 /*! \brief Newest committed transaction: a read of shared memory. */
 uint64_t db_last_txn(const struct db *db);
+
+/* --- damaged databases (damage.c) ----------------------------------------------------- */
+
+/*!
+ * Damaged databases of kinds that the daemon makes anew: found before they are used, kept
+ * as a copy, and emptied. For the writer, who holds the lock of the folder and has not
+ * opened the environment yet.
+ */
+
+/*!
+ * \brief Reads all rows of all tables in a child process, because LMDB ends the process that
+ *        meets some kinds of damage.
+ * \retval E_OK  Sound, or there is no database yet. \retval E_MALFORMED  Damaged.
+ * \retval -errno  The child process cannot be started.
+ * Cost: reads the whole file.
+ */
+int damage_check(const struct db_kind *kind, const char *path);
+
+/*!
+ * \brief Copies data.mdb to data.mdb.damaged, in place of an older copy, and empties it.
+ *
+ * The file stays the same and does not shrink, because readers may have it mapped.
+ *
+ * \param ret_copied  Why there is no copy, as an error; E_OK: there is one.
+ * \retval -errno  It cannot be emptied.
+ */
+int damage_discard(const char *path, int *ret_copied);

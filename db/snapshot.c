@@ -78,13 +78,13 @@ int snap_writer_open(const char *dir, const struct snap_options *o, struct arena
 	}
 	if (res == E_OK) {
 		res = read_head(w);
-		if (res != E_OK && a && ret_why) {
-			*ret_why = arena_printf(
-				a,
-				"the snapshot database in %s is damaged; stop its "
-				"readers and remove that folder, it is rebuilt",
-				path);
-		}
+	}
+	if (res == E_MALFORMED && w->db) {
+		db_unref(w->db);
+		w->db = NULL;
+		res = db_open_writer_anew(&kind_snapshot, path, o->map_bytes, need, a,
+		                          ret_why, &w->db);
+		res = res == E_OK ? read_head(w) : res;
 	}
 	if (res == E_OK) {
 		res = pins_init(&w->pins, w->db,

@@ -93,6 +93,8 @@ struct snap_options {
 
 /*!
  * \brief Opens or creates <dir>/snapshot as its only writer.
+ * \param ret_why  On success set only if the database was damaged: it is made anew, and the
+ *                 sentence says where the damaged one is kept.
  * \retval E_LAYOUT E_FOREIGN -EACCES  As state_open(). \retval -ENOSPC  Too small; \a ret_why names sizes and remedy.
  */
 int snap_writer_open(const char *dir, const struct snap_options *o, struct arena *a,

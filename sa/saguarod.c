@@ -466,8 +466,15 @@ static int open_databases(struct daemon *d)
 	if (ret == E_OK) {
 		ret = snap_writer_open(run_dir, &options, d->arena, &why, &d->snap);
 	}
+	if (ret == E_OK && why != NULL) {
+		log_warning(source, "%s", why);
+		why = NULL;
+	}
 	if (ret == E_OK) {
 		ret = stats_open(run_dir, d->arena, &why, &d->stats);
+	}
+	if (ret == E_OK && why != NULL) {
+		log_warning(source, "%s", why);
 	}
 	if (ret != E_OK) {
 		log_error(source, "%s", why ? why : err_text(ret));

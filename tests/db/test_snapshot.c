@@ -4,6 +4,7 @@
  * fixtures. */
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -860,9 +861,78 @@ START_TEST(test_wrong_head)
 	ck_assert_int_eq(snap_pin(r), E_MALFORMED);
 	snap_reader_close(r);
 	if (_i == 0) {
-		ck_assert_int_eq(open_writer(&o, &why), E_MALFORMED);
-		ck_assert_ptr_nonnull(strstr(why, dir));
-		w = NULL;
+		ck_assert_int_eq(open_writer(&o, &why), E_OK);
+		ck_assert_ptr_nonnull(strstr(why, "data.mdb.damaged"));
+		ck_assert_uint_eq(snap_epoch(w), 0);
+	}
+}
+END_TEST
+
+/* One kind of damage to data.mdb by the number of the test. */
+static void damage_file(const char *file, uint64_t seed)
+{
+	uint8_t noise[4096];
+	struct stat st;
+	int fd = open(file, O_RDWR);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	uint64_t pages = (uint64_t)st.st_size / sizeof(noise);
+	srandom((unsigned)seed + 1);
+	for (size_t i = 0; i < sizeof(noise); i++) {
+		noise[i] = (uint8_t)random();
+	}
+	if (seed % 5 == 0) { /* cut */
+		ck_assert_int_eq(ftruncate(fd, random() % (st.st_size / 2) + 1), 0);
+	} else if (seed % 5 == 1) { /* wrong magic in both metas */
+		ck_assert_int_eq(pwrite(fd, noise, 64, 0), 64);
+		ck_assert_int_eq(pwrite(fd, noise, 64, 4096), 64);
+	} else { /* random bytes in one page of four, whole or in part */
+		for (uint64_t i = 2; i < pages; i++) {
+			size_t len = seed % 5 == 2 ? sizeof(noise) : 16;
+			off_t at = (off_t)(i * sizeof(noise)) +
+			           (seed % 5 == 4 ? random() % 4000 : 0);
+			if (random() % 4 == 0) {
+				ck_assert_int_eq(pwrite(fd, noise, len, at),
+				                 (ssize_t)len);
+			}
+		}
+	}
+	close(fd);
+}
+
+/* Whatever the damage, the writer opens and publishes; an older reader goes on with the new
+ * epoch, and if the file was emptied there is a copy of it. */
+START_TEST(test_damaged_file)
+{
+	char file[300], copy[320];
+	const char *why;
+	struct snap_options o = { 0 };
+	fabric_init(&fabric, "ft2 6 6 3", 0);
+	struct snap_content c = fabric_content(&fabric, 1);
+	publish(&c, 0);
+	c.epoch = 2;
+	publish(&c, 100);
+	struct snap_reader *old = _i % 5 != 0 ? foreign() : NULL;
+	snap_writer_close(w);
+	w = NULL;
+	snprintf(file, sizeof(file), "%s/snapshot/data.mdb", dir);
+	snprintf(copy, sizeof(copy), "%s.damaged", file);
+	damage_file(file, (uint64_t)_i);
+	ck_assert_int_eq(open_writer(&o, &why), E_OK);
+	if (snap_epoch(w) == 0) {
+		ck_assert_ptr_nonnull(strstr(why, copy));
+	}
+	ck_assert_int_eq(access(copy, F_OK) == 0, why[0] != '\0');
+	c.epoch = 3;
+	publish(&c, 200);
+	struct snap_reader *r = foreign();
+	ck_assert_int_eq(snap_pin(r), E_OK);
+	check_all(r, &fabric, &c);
+	snap_reader_close(r);
+	if (old) {
+		ck_assert_int_eq(snap_pin(old), E_OK);
+		ck_assert_uint_eq(snap_meta(old)->epoch, 3);
+		snap_reader_close(old);
 	}
 }
 END_TEST
@@ -1263,6 +1333,7 @@ TEST_SUITE(snapshot)
 	tcase_add_loop_test(t, test_wrong_length, SNAP_META + 1, SNAP_SERVICES);
 	tcase_add_test(t, test_older_layout_is_rebuilt);
 	tcase_add_loop_test(t, test_wrong_head, 0, 2);
+	tcase_add_loop_test(t, test_damaged_file, 0, 30);
 	tcase_add_test(t, test_age);
 	tcase_add_test(t, test_writer_restart);
 	tcase_add_test(t, test_stopped_reader);
