@@ -65,7 +65,7 @@ bool *find_reached(const struct run *r, struct arena *a)
 			uint32_t port = node->first_port + k, peer = g->ports[port].peer,
 				 far;
 
-			if (peer == GRAPH_NONE || r->cut[port] || r->cut[peer]) {
+			if (peer == GRAPH_NONE || r->cut[port]) {
 				continue;
 			}
 			far = g->ports[peer].node;

@@ -59,7 +59,10 @@
 #include "tests/sim/invariants.h"
 #include "tests/sim/simulate.h"
 
-enum { SEED_SECONDS = 120 }; /* real time; a seed takes a fraction of a second */
+enum {
+	SEED_SECONDS = 120, /* real time; a seed takes a fraction of a second */
+	LATE_MS = 1000      /* no MAD is later than that */
+};
 
 static const char *const event_name[] = { "link",     "node", "deaf", "reboot",
 	                                  "describe", "loss", "kill", "heavy",
@@ -294,7 +297,10 @@ static void make_noise(struct run *r, uint32_t what)
 	if (what % 4 != 0) {
 		noise.delay_us = what % 400000;
 		noise.delay_ppm = (what >> 3) % 100000;
+	}
+	if (what % 4 >= 2) { /* an old Set that arrives again undoes a newer one */
 		noise.duplicate_ppm = (what >> 5) % 50000;
+		mislead(r, false);
 	}
 	if (what % 4 == 2) {
 		noise.corrupt_ppm = (what >> 7) % 50000;
@@ -333,7 +339,7 @@ static void set_cable(struct run *r, uint32_t port, bool cut)
 {
 	const struct graph *g = r->g;
 
-	r->cut[port] = cut;
+	r->cut[port] = r->cut[g->ports[port].peer] = cut;
 	sim_set_link(r->sim, g->nodes[g->ports[port].node].guid, g->ports[port].num,
 	             !cut);
 }
@@ -365,9 +371,8 @@ static void split(struct run *r, uint32_t node)
 				continue;
 			}
 			if (pass == 0) {
-				cut = cut && !(r->cut[port] || r->cut[peer]);
+				cut = cut && !r->cut[port];
 			} else {
-				r->cut[peer] = false;
 				set_cable(r, port, cut);
 			}
 		}
@@ -475,8 +480,13 @@ static bool settle(struct run *r)
 		set_twin(r, i, i);
 	}
 	sim_set_noise(r->sim, &(struct sim_noise){ 0 });
-	if (r->misled) { /* nothing tells a subnet manager that it believes nonsense */
-		sweep_request_heavy(r->sweep);
+	if (r->misled) {
+		/* Nothing tells a subnet manager that it believes nonsense, so an operator
+		 * asks for all to be read back, when the last late MAD has arrived. */
+		if (!run_until(r, now_ms(r) + LATE_MS)) {
+			return false;
+		}
+		sweep_request_audit(r->sweep);
 	}
 	do {
 		heavy = sweep_status(r->sweep)->heavy_sweeps;

@@ -64,7 +64,7 @@ struct run {
 	struct clients clients;
 	struct event event[EVENTS_MAX];
 	unsigned n_events;
-	bool *cut;     /* [g->n_ports] cable pulled at this port */
+	bool *cut;     /* [g->n_ports] cable pulled, at both of its ports */
 	bool *down;    /* [g->n_nodes] */
 	bool *deaf;    /* [g->n_nodes] */
 	bool *hostile; /* [g->n_nodes] */
