@@ -189,6 +189,7 @@ int program_known_lanes(const struct program *p, const struct lft *t, struct lan
 		return -ENOMEM;
 	}
 	memset(ret->rows, LANE_UNKNOWN, t->n_switches * t->stride);
+	/* A switch that was away has the lanes of its time, which may have been more. */
 	for (uint32_t i = 0; i < t->n_switches; i++) {
 		struct shadow_switch *c =
 			shadow_switch_get(p->shadow, g->nodes[g->switches[i]].guid);
@@ -196,9 +197,14 @@ int program_known_lanes(const struct program *p, const struct lft *t, struct lan
 		if (c == NULL) {
 			return -ENOMEM;
 		}
-		if (c->lanes != NULL) {
-			memcpy(ret->rows + i * t->stride, c->lanes,
-			       c->n_lanes < t->n_lids ? c->n_lanes : t->n_lids);
+		for (uint32_t lid = 0;
+		     c->lanes != NULL && lid < c->n_lanes && lid < t->n_lids; lid++) {
+			uint8_t lane = c->lanes[lid];
+
+			ret->rows[i * t->stride + lid] = lane;
+			if (lane != LANE_UNKNOWN && lane >= ret->n) {
+				ret->n = (uint8_t)(lane + 1);
+			}
 		}
 	}
 	return E_OK;

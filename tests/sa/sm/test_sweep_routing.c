@@ -157,6 +157,34 @@ START_TEST(lanes_of_restarted_switch)
 }
 END_TEST
 
+/* A switch that was away while the others got fewer lanes still has its own. */
+START_TEST(lanes_of_switch_that_returns)
+{
+	uint64_t away;
+
+	fixture = fixture_witness("ft2 6 6 3", 5);
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	away = fixture->g->nodes[fixture->g->switches[fixture->g->n_switches - 1]].guid;
+	sim_set_node(fixture->sim, away, false);
+	witness.lanes = 2;
+	sweep_again(fixture);
+	ck_assert_uint_eq(witness.prev_lanes.n, 5);
+	sim_set_node(fixture->sim, away, true);
+	sweep_again(fixture);
+	ck_assert_uint_eq(witness.prev_lanes.n, 5);
+	for (uint32_t s = 0; s < witness.n_switches; s++) {
+		for (uint32_t lid = 0; lid < witness.n_lids; lid++) {
+			uint8_t lane = witness.prev_lane[s * witness.stride + lid];
+
+			ck_assert(lane == LANE_UNKNOWN || lane < witness.prev_lanes.n);
+		}
+	}
+	sweep_again(fixture);
+	ck_assert_uint_eq(witness.prev_lanes.n, 2);
+}
+END_TEST
+
 /* Tables of one lane are known to be of one; those found in the switches at the start
  * tell nothing about lanes. */
 START_TEST(one_lane)
@@ -341,6 +369,7 @@ TEST_SUITE(sweep_routing)
 	tcase_add_checked_fixture(t, NULL, teardown);
 	tcase_add_test(t, lanes_come_with_tables);
 	tcase_add_test(t, lanes_of_restarted_switch);
+	tcase_add_test(t, lanes_of_switch_that_returns);
 	tcase_add_test(t, one_lane);
 	suite_add_tcase(suite, t);
 	t = tcase_create("engine");
