@@ -234,11 +234,42 @@ START_TEST(test_versions)
 }
 END_TEST
 
+/* A port that claims the PortGUID of another one as its alias does not get its traffic; an
+ * alias that is nobody's PortGUID leads to the port that claims it. */
+START_TEST(test_own_guid_first)
+{
+	const struct graph *g = fabric.g;
+	uint8_t guids[64] = { 0 };
+	struct snap_attr info = { .attr = UMAD_SM_ATTR_GUID_INFO, .data = guids, .len = 64 };
+	struct snap_end end;
+
+	for (uint32_t i = 0; i < g->n_hosts; i++) {
+		const struct port *own = &g->ports[g->hosts[i]];
+		const struct port *thief = &g->ports[g->hosts[i ? 0 : 1]];
+
+		for (unsigned b = 0; b < 8; b++) {
+			guids[8 + b] = (uint8_t)(own->guid >> (56 - 8 * b));
+		}
+		guids[23] = 0x77;
+		info.guid = g->nodes[thief->node].guid;
+		info.block = (uint32_t)thief->num << 8;
+		content.attrs = &info;
+		content.n_attrs = 1;
+		publish();
+		ck_assert_int_eq(snap_port_guid(r, own->guid, &end), E_OK);
+		ck_assert_uint_eq(end.port_guid, own->guid);
+		ck_assert_int_eq(snap_port_guid(r, 0x77, &end), E_OK);
+		ck_assert_uint_eq(end.port_guid, thief->guid);
+	}
+}
+END_TEST
+
 TEST_SUITE(snapshot_rows)
 {
 	TCase *t = tcase_create("rows");
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, test_head);
+	tcase_add_test(t, test_own_guid_first);
 	tcase_add_loop_test(t, test_versions, 0, sizeof(changes) / sizeof(changes[0]));
 	suite_add_tcase(suite, t);
 }

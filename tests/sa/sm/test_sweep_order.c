@@ -154,31 +154,6 @@ START_TEST(top_after_blocks)
 }
 END_TEST
 
-/* LIDs over tables that were refused are not remembered: the fabric and the memory of LIDs
- * stay as they were. */
-START_TEST(refused)
-{
-	fixture_file(fixture, "ring-4.topo");
-	fixture_sim(fixture, 1, 0);
-	tap_init(&tap, fixture);
-	fixture->config.credit_loops = CREDIT_REFUSE;
-	fixture->deps.list.no_fallback = true;
-	fixture_start(fixture);
-	tap_record(&tap, fixture);
-	fixture_heavy(fixture, 1);
-	fixture_run_ms(fixture, 60000);
-	ck_assert(!status()->up);
-	ck_assert_ptr_nonnull(strstr(status()->not_ready, "credit loop"));
-	ck_assert_uint_ge(status()->failed_sweeps, 3);
-	ck_assert_uint_eq(tap_find(&tap, 0, TAP_LIDS, 0, 0), tap.n_events);
-	ck_assert_uint_eq(tap_find(&tap, 0, TAP_EPOCH, 0, 0), tap.n_events);
-	ck_assert_uint_eq(first_set(0, UMAD_SM_ATTR_PORT_INFO), tap.n_events);
-	ck_assert_uint_eq(first_set(0, UMAD_SM_ATTR_LINEAR_FT), tap.n_events);
-}
-END_TEST
-
-/* --- failures --------------------------------------------------------------------------- */
-
 /* When heavy sweeps began: NodeInfo of the local node. \return Their number, at most \a max */
 static unsigned begins(uint64_t *ret_ms, unsigned max)
 {
@@ -194,6 +169,39 @@ static unsigned begins(uint64_t *ret_ms, unsigned max)
 	}
 	return n;
 }
+
+/* LIDs over tables that were refused are not remembered: the fabric and the memory of LIDs
+ * stay as they were. Only the interval of sweeps brings the next try. */
+START_TEST(refused)
+{
+	uint64_t at[3];
+
+	fixture->config.sweep_interval = 17;
+	fixture_file(fixture, "ring-4.topo");
+	fixture_sim(fixture, 1, 0);
+	tap_init(&tap, fixture);
+	fixture->config.credit_loops = CREDIT_REFUSE;
+	fixture->deps.list.no_fallback = true;
+	fixture_start(fixture);
+	tap_record(&tap, fixture);
+	fixture_heavy(fixture, 1);
+	fixture_run_ms(fixture, 60000);
+	ck_assert(!status()->up);
+	ck_assert_ptr_nonnull(strstr(status()->not_ready, "credit loop"));
+	ck_assert_uint_ge(status()->failed_sweeps, 3);
+	ck_assert_uint_eq(begins(at, 3), 3);
+	for (unsigned i = 0; i < 2; i++) {
+		ck_assert_uint_ge(at[i + 1] - at[i], 17000);
+		ck_assert_uint_lt(at[i + 1] - at[i], 17500);
+	}
+	ck_assert_uint_eq(tap_find(&tap, 0, TAP_LIDS, 0, 0), tap.n_events);
+	ck_assert_uint_eq(tap_find(&tap, 0, TAP_EPOCH, 0, 0), tap.n_events);
+	ck_assert_uint_eq(first_set(0, UMAD_SM_ATTR_PORT_INFO), tap.n_events);
+	ck_assert_uint_eq(first_set(0, UMAD_SM_ATTR_LINEAR_FT), tap.n_events);
+}
+END_TEST
+
+/* --- failures --------------------------------------------------------------------------- */
 
 /* A sweep that the fabric made fail is tried again after 1, 2, 4, 8, 10, 10 seconds. */
 START_TEST(retries)
