@@ -45,12 +45,14 @@ struct naive {
 	const struct lanes *lanes;
 	const struct vl_rule *rule;
 	unsigned levels;            /* of the rule that differ by more than numbers */
-	unsigned vls;               /* with a rule: channels per link */
+	unsigned
+		vls; /* with a rule: channels per link; its VLs are all below this or none */
 	uint32_t n, c;              /* switches, channels */
 	bool *same;                 /* [n][n] in one part */
 	bool *hole, *loop;          /* [top + 1][n] */
 	bool *base[VLS], *all[VLS]; /* [c][c] goes on to, with management in all */
 	uint64_t pairs, unreachable, holes, loops, management_unreachable;
+	uint32_t management_lid; /* the lowest of these */
 };
 
 /* A walk along the entries. */
@@ -131,7 +133,7 @@ static uint32_t rule_channel(const struct naive *x, const struct walk *w, uint32
 
 		in = vl_class(x->rule, w->sw[i], g->ports[peer].num);
 	}
-	return c * x->vls + x->rule->vl[in][out][sl];
+	return c * x->vls + x->rule->vl[in][out][sl] % x->vls;
 }
 
 static bool has_hosts(const struct graph *g, uint32_t s)
@@ -199,6 +201,9 @@ static void naive_pair(struct naive *x, uint32_t s, uint32_t lid)
 		x->loop[lid * x->n + lowest] = true;
 	}
 	if (!counts && w.end != ARRIVES) {
+		if (!x->management_unreachable || lid < x->management_lid) {
+			x->management_lid = lid;
+		}
 		x->management_unreachable++;
 	}
 	for (uint32_t h = x->g->host_first[s]; to_host && h < x->g->host_first[s + 1];
@@ -310,8 +315,8 @@ static bool has_vls(const struct naive *x, const struct walk *w, uint32_t k,
 	for (unsigned level = 0; level < x->levels; level++) {
 		unsigned sl = lane | level << x->rule->level_shift;
 
-		if (rule_channel(x, w, k, sl) % x->vls == a->vl &&
-		    rule_channel(x, w, k + 1, sl) % x->vls == b->vl) {
+		if (rule_channel(x, w, k, sl) % x->vls == a->vl % x->vls &&
+		    rule_channel(x, w, k + 1, sl) % x->vls == b->vl % x->vls) {
 			return true;
 		}
 	}
@@ -326,7 +331,7 @@ static void check_cycle(const struct naive *x, const struct proof_cycle *cy)
 	uint32_t root = channel_of(x->g, cy->channels[0].sw, cy->channels[0].port);
 	uint32_t best = UINT32_MAX, size = 0;
 
-	root = x->rule ? root * x->vls + cy->channels[0].vl : root;
+	root = x->rule ? root * x->vls + cy->channels[0].vl % x->vls : root;
 	memcpy(m, deps, (size_t)x->c * x->c);
 	closure(m, x->c);
 	for (uint32_t j = 0; j < x->c; j++) {
@@ -408,6 +413,9 @@ static struct proof prove_levels(const struct graph *g, const struct lids *l,
 	ck_assert_uint_eq(p.holes, x->holes);
 	ck_assert_uint_eq(p.forwarding_loops, x->loops);
 	ck_assert_uint_eq(p.management_unreachable, x->management_unreachable);
+	if (x->management_unreachable) {
+		ck_assert_uint_eq(p.management_hole.lid, x->management_lid);
+	}
 	for (unsigned vl = 0; vl < (lanes && !x->rule ? VLS : 1); vl++) {
 		cycles += naive_components(x->base[vl], NULL, x->c);
 		management += naive_components(x->all[vl], x->base[vl], x->c);
@@ -496,12 +504,13 @@ END_TEST
 /* How the VLs of the second QoS level follow from those of the first. */
 enum levels { LEVELS_INDEPENDENT, LEVELS_RENAMED, LEVELS_ROTATED };
 
-/* Random classes of ports between switches, random VLs. */
+/* Random classes of ports between switches, random VLs from \a first on. */
 static struct vl_rule random_rule(const struct graph *g, unsigned levels,
-                                  enum levels kind, unsigned shift, uint64_t *seed)
+                                  enum levels kind, unsigned shift, unsigned first,
+                                  uint64_t *seed)
 {
 	enum { VLS_OF_A_LEVEL = 4 };
-	struct vl_rule r = { .vls = kind == LEVELS_RENAMED ? 8 : 4,
+	struct vl_rule r = { .vls = (uint8_t)(first + (kind == LEVELS_RENAMED ? 8 : 4)),
 		             .levels = (uint8_t)levels,
 		             .level_shift = (uint8_t)shift,
 		             .width = g->max_port + 1U };
@@ -524,6 +533,10 @@ static struct vl_rule random_rule(const struct graph *g, unsigned levels,
 		} else if (sl >= 1U << shift && kind == LEVELS_ROTATED) {
 			vl[sl] = (uint8_t)((vl[low] + 1) % VLS_OF_A_LEVEL);
 		}
+	}
+	for (unsigned i = 0; i < VL_CLASSES * VL_CLASSES * VL_SLS; i++) {
+		r.vl[i / VL_SLS / VL_CLASSES][i / VL_SLS % VL_CLASSES][i % VL_SLS] +=
+			first;
 	}
 	return r;
 }
@@ -550,7 +563,7 @@ START_TEST(rule)
 	enum levels kind = alike           ? LEVELS_RENAMED
 	                   : round % 8 < 4 ? LEVELS_ROTATED
 	                                   : LEVELS_INDEPENDENT;
-	struct vl_rule r = random_rule(g, levels, kind, shift, &seed);
+	struct vl_rule r = random_rule(g, levels, kind, shift, round % 5 ? 0 : 8, &seed);
 
 	damage(&lft, g, round < 4 ? 0 : round, &seed);
 	lanes.rule = &r;
