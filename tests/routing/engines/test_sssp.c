@@ -310,6 +310,31 @@ START_TEST(no_more_lanes_than_needed)
 }
 END_TEST
 
+/* Tables that are kept have the lanes that they had. */
+START_TEST(kept_lanes_are_counted)
+{
+	static const char *const tori[] = { "torus 5 1", "torus 6x5 1", "torus 5x5x5 1" };
+	struct graph *g = fabric_make(tori[_i], 0, 1, arena);
+	struct lids l = fabric_lids(g, 0, 0, arena);
+	static const struct sssp_options none;
+	struct route_out out, kept;
+
+	ck_assert_int_eq(route_lanes(g, &l, 0, &out), E_OK);
+	ck_assert_uint_gt(out.lanes.n, 1);
+	struct route_in in = { .g = g,
+		               .lids = &l,
+		               .options = &none,
+		               .prev = &out.lft,
+		               .prev_lanes = &out.lanes };
+	ck_assert_int_eq(engine_find("dfsssp")->route(&in, arena, &kept), E_OK);
+	ck_assert_uint_eq(kept.lanes.n, out.lanes.n);
+	ck_assert_ptr_nonnull(kept.lanes.rows);
+	ck_assert_mem_eq(kept.lft.rows, out.lft.rows,
+	                 out.lft.n_switches * out.lft.stride);
+	ck_assert_uint_eq(prove(g, &l, &kept).credit_loops, 0);
+}
+END_TEST
+
 START_TEST(refusal_says_how_many)
 {
 	struct graph *g = fabric_make("torus 8x8 1", 0, 1, arena);
@@ -460,6 +485,7 @@ static TCase *dfsssp_case(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, no_more_lanes_than_needed, 0,
 	                    sizeof(needs) / sizeof(*needs));
+	tcase_add_loop_test(t, kept_lanes_are_counted, 0, 3);
 	tcase_add_test(t, refusal_says_how_many);
 	tcase_add_test(t, spare_lanes_share);
 	tcase_add_test(t, lanes_are_stable);
