@@ -86,6 +86,7 @@ struct sa_server {
 	unsigned n_batch, n_served;
 	struct sa_reply reply;
 	struct log_limit large_lines;
+	struct log_limit commit_lines; /*!< of the state's writing thread */
 	atomic_uint_fast64_t act_count;
 	atomic_bool stop, standby;
 	atomic_bool reload; /* a commit failed: the store differs from the disk */

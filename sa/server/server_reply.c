@@ -19,6 +19,8 @@
 enum {
 	LARGE_LINES = 5, /* log lines about refused tables */
 	LARGE_LINES_MS = 60000,
+	COMMIT_LINES = 1, /* log lines about commits that failed */
+	COMMIT_LINES_MS = 60000,
 	COMMIT_TRIES = 10 /* as SEND_TRIES, on the state's writing thread */
 };
 
@@ -120,8 +122,17 @@ static void on_commit(void *ctx, int ret)
 	struct sa_server *s = w->s;
 
 	if (ret != E_OK) {
-		log_error(source, "client records are not stored: %s",
-		          err_text(ret));
+		unsigned skipped;
+
+		if (log_allowed(&s->commit_lines, server_ms(), COMMIT_LINES,
+		                COMMIT_LINES_MS, &skipped)) {
+			log_error(source,
+			          "client records are not stored, requests are "
+			          "refused: %s%s; %u more since the last such line",
+			          err_text(ret),
+			          ret == E_FULL ? "; free space in the state folder" : "",
+			          skipped);
+		}
 		s->reload = true;
 		free(w->events);
 	} else {

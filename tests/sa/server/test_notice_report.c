@@ -382,6 +382,54 @@ START_TEST(server_full_disk)
 }
 END_TEST
 
+/* Lines of what was written to a pipe that speak of records that are not stored. */
+static unsigned lines_in(int fd)
+{
+	static char text[1 << 16];
+	unsigned n = 0;
+	ssize_t len = read(fd, text, sizeof(text) - 1);
+
+	text[len > 0 ? len : 0] = '\0';
+	for (const char *at = text; (at = strstr(at, "not stored")) != NULL; at++) {
+		n++;
+	}
+	return n;
+}
+
+/* Each request is refused, but the log says so once. */
+START_TEST(server_full_disk_log)
+{
+	enum { N = 200 };
+	struct rlimit was, none = { 0, 0 };
+	struct request q = service(SET, 1);
+	int fds[2], err = dup(STDERR_FILENO);
+
+	open_server();
+	push(&q, HOST + 1);
+	wait_for(1);
+	ck_assert_int_eq(pipe(fds), 0);
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &was), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	none.rlim_max = was.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
+	ck_assert_int_ge(dup2(fds[1], STDERR_FILENO), 0);
+	log_set_level(LOG_LEVEL_ERROR);
+	for (unsigned i = 0; i < N; i++) {
+		q = service(SET, 2 + i);
+		push(&q, HOST + 1);
+		ck_assert_uint_eq(get(wait_for(2 + i) + 4, 2), NO_RESOURCES);
+	}
+	log_set_level((enum log_level) - 1);
+	ck_assert_int_ge(dup2(err, STDERR_FILENO), 0);
+	close(fds[1]);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &was), 0);
+	ck_assert_uint_eq(lines_in(fds[0]), 1);
+	close(fds[0]);
+	close(err);
+	close_server();
+}
+END_TEST
+
 TEST_SUITE(notice_report)
 {
 	TCase *tc = tcase_create("reports");
@@ -400,5 +448,6 @@ TEST_SUITE(notice_report)
 	tcase_add_test(tc, server_reports);
 	tcase_add_test(tc, server_keeps);
 	tcase_add_test(tc, server_full_disk);
+	tcase_add_test(tc, server_full_disk_log);
 	suite_add_tcase(suite, tc);
 }
