@@ -106,26 +106,27 @@ static void report_duplicates(struct disc *d, const struct disc_node *n)
 
 /* --- silence ---------------------------------------------------------------------- */
 
-/* NodeGUID behind a port in the last sweep. \return 0: unknown. */
-static uint64_t known_peer(const struct graph *prev, uint64_t guid, uint8_t num)
+/* The node behind a port in the last sweep. \return GRAPH_NONE: unknown. */
+static uint32_t known_peer(const struct graph *prev, uint64_t guid, uint8_t num)
 {
 	uint32_t node, port;
 
 	if (prev == NULL) {
-		return 0;
+		return GRAPH_NONE;
 	}
 	node = graph_node_by_guid(prev, guid);
 	port = node == GRAPH_NONE ? GRAPH_NONE : graph_port(prev, node, num);
 	if (port == GRAPH_NONE || prev->ports[port].peer == GRAPH_NONE) {
-		return 0;
+		return GRAPH_NONE;
 	}
-	return prev->nodes[prev->ports[prev->ports[port].peer].node].guid;
+	return prev->ports[prev->ports[port].peer].node;
 }
 
 static void report_silent(struct disc *d, struct disc_node *n, struct disc_port *p,
                           const struct graph *prev, struct hash_table *counted)
 {
-	uint64_t peer = known_peer(prev, n->guid, p->num);
+	uint32_t known = known_peer(prev, n->guid, p->num);
+	uint64_t peer = known != GRAPH_NONE ? prev->nodes[known].guid : 0;
 
 	if (peer && hash_get(&d->by_guid, peer) != HASH_NONE &&
 	    d->nodes[hash_get(&d->by_guid, peer)]->reached) {
@@ -135,8 +136,6 @@ static void report_silent(struct disc *d, struct disc_node *n, struct disc_port 
 		d->n_unreachable++;
 	}
 	if (peer) {
-		uint32_t known = graph_node_by_guid(prev, peer);
-
 		disc_problem(
 			d, "node \"%s\" (0x%016" PRIx64 ") does not answer behind %s",
 			node_name(&prev->nodes[known]), peer, disc_place(d, n, p->num));
