@@ -30,6 +30,10 @@ extern const char *const credit_loops_names[];
 enum { TRANSITION_SAFE, TRANSITION_ANY };
 extern const char *const transition_names[];
 
+/*! What to do about routes that load links unevenly (sa/sm/routes.h). */
+enum { REBALANCE_AUTO, REBALANCE_ASK, REBALANCE_NEVER };
+extern const char *const rebalance_names[];
+
 /*!
  * Effective configuration of saguarod: a member for each option of conf/options.def, and
  * what was read with the options.

@@ -19,6 +19,7 @@ const char *const path_selection_names[] = { "minimal", "pairwise", "orderall",
 	                                     "srcdstall", NULL };
 const char *const credit_loops_names[] = { "fallback", "refuse", "program", NULL };
 const char *const transition_names[] = { "safe", "any", NULL };
+const char *const rebalance_names[] = { "auto", "ask", "never", NULL };
 
 /* Keys of MLNX_OFED: 0 leaves the feature alone, 1 disables it, 2 enables it. */
 static const char *const not_enabled[] = { "1", NULL };

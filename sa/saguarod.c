@@ -265,12 +265,14 @@ static int verb_status(void *ctx, const json_t *request, json_t *reply, char *wh
 	const struct daemon *d = ctx;
 	const struct sweep_status *st = sweep_status(d->sweep);
 	json_t *now = json_pack(
-		"{s:s, s:b, s:b, s:s, s:s, s:I, s:i, s:i, s:i, s:i, s:i}", "phase",
-		st->phase, "up", st->up, "master", st->master, "not_ready", st->not_ready,
-		"progress", st->progress, "epoch", (json_int_t)st->epoch, "heavy_sweeps",
-		(int)st->heavy_sweeps, "light_sweeps", (int)st->light_sweeps,
-		"failed_sweeps", (int)st->failed_sweeps, "switches", (int)st->switches,
-		"hosts", (int)st->hosts);
+		"{s:s, s:b, s:b, s:s, s:s, s:I, s:i, s:i, s:i, s:i, s:i, s:I, s:I}",
+		"phase", st->phase, "up", st->up, "master", st->master, "not_ready",
+		st->not_ready, "progress", st->progress, "epoch", (json_int_t)st->epoch,
+		"heavy_sweeps", (int)st->heavy_sweeps, "light_sweeps",
+		(int)st->light_sweeps, "failed_sweeps", (int)st->failed_sweeps,
+		"switches", (int)st->switches, "hosts", (int)st->hosts,
+		"routes_per_link_max", (json_int_t)st->routes_per_link_max,
+		"routes_per_link_fresh", (json_int_t)st->routes_per_link_fresh);
 
 	(void)request;
 	(void)why;
@@ -298,6 +300,15 @@ static int verb_sweep(void *ctx, const json_t *request, json_t *reply, char *why
 	} else {
 		sweep_request_light(d->sweep);
 	}
+	return verb_status(ctx, request, reply, why, why_bytes);
+}
+
+static int verb_rebalance(void *ctx, const json_t *request, json_t *reply, char *why,
+                          size_t why_bytes)
+{
+	const struct daemon *d = ctx;
+
+	sweep_request_rebalance(d->sweep);
 	return verb_status(ctx, request, reply, why, why_bytes);
 }
 
@@ -357,9 +368,13 @@ static int verb_loglevel(void *ctx, const json_t *request, json_t *reply, char *
 }
 
 static const struct control_verb verbs[] = {
-	{ "status", verb_status },     { "sweep", verb_sweep },
-	{ "reload", verb_reload },     { "reopen-log", verb_reopen_log },
-	{ "loglevel", verb_loglevel }, { NULL, NULL },
+	{ "status", verb_status },
+	{ "sweep", verb_sweep },
+	{ "reload", verb_reload },
+	{ "reopen-log", verb_reopen_log },
+	{ "loglevel", verb_loglevel },
+	{ "rebalance", verb_rebalance },
+	{ NULL, NULL },
 };
 
 static void wake_fabric_thread(void *ctx)

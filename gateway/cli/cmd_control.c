@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * saguaro sweep, reload and loglevel: one request each to the control socket of a running
+ * saguaro sweep, reload, rebalance and loglevel: one request each to the control socket of a running
  * saguarod (sa/control/control.h has its protocol).
  */
 #include <errno.h>
@@ -200,6 +200,28 @@ int cmd_reload(int argc, char **argv)
 	if (status == EXIT_GOOD) {
 		status = end(&c, argv[0], json_pack("{s:s}", "verb", "reload"),
 		             "configuration read again, heavy sweep requested");
+	}
+	arena_free(c.a);
+	return status;
+}
+
+int cmd_rebalance(int argc, char **argv)
+{
+	struct call c = { 0 };
+	int status = begin(
+		&c, common_rows,
+		"Asks a running saguarod to route without regard to the routes that "
+	        "there "
+		"are. It moves to the new routes if they ease the busiest links and the "
+		"switches can get there safely; its log says so. The command does not "
+	        "wait "
+		"for that.",
+		NULL, argc, argv);
+
+	if (status == EXIT_GOOD) {
+		status =
+			end(&c, argv[0], json_pack("{s:s}", "verb", "rebalance"),
+		            "rebalance requested, the log of saguarod tells the outcome");
 	}
 	arena_free(c.a);
 	return status;

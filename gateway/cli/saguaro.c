@@ -32,6 +32,7 @@ static const struct command commands[] = {
 	{ "status", "",                       "is the subnet up, and how was it routed", cmd_status, false },
 	{ "sweep",  "[--heavy]",              "ask the running daemon for a sweep", cmd_sweep, false },
 	{ "reload", "",                       "make the running daemon read its configuration again", cmd_reload, false },
+	{ "rebalance", "",                    "balance the routes of the running fabric anew", cmd_rebalance, false },
 	{ "loglevel", "LEVEL",                "set the log level of the running daemon", cmd_loglevel, false },
 };
 /* clang-format on */

@@ -243,3 +243,20 @@ int sums_load(const struct sums *x, struct arena *a, struct arena *tmp, struct l
 	}
 	return ret_code;
 }
+
+static unsigned percent_less(uint32_t now, uint32_t other)
+{
+	return now ? (unsigned)((uint64_t)(now - other) * 100 / now) : 0;
+}
+
+unsigned load_gain(const struct load *now, const struct load *other)
+{
+	unsigned max, p99;
+
+	if (other->max > now->max || other->p99 > now->p99) {
+		return 0;
+	}
+	max = percent_less(now->max, other->max);
+	p99 = percent_less(now->p99, other->p99);
+	return max > p99 ? max : p99;
+}

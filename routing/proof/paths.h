@@ -49,6 +49,15 @@ int load_build(const struct graph *g, const struct lids *lids, const struct lft 
                struct arena *a, struct load *ret);
 
 /*!
+ * \brief By how many percent do other tables of the same fabric ease the busiest links?
+ *
+ * Of the maximum and of the value that 99 of 100 links do not exceed the better counts,
+ * because one link that no routing can ease hides all others in the maximum. 0 where either
+ * gets worse.
+ */
+unsigned load_gain(const struct load *now, const struct load *other);
+
+/*!
  * \brief Path rows and load, at the price of little more than one of them.
  *
  * \param ret_paths, ret_load  NULL: not wanted.

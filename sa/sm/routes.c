@@ -2,13 +2,16 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "sa/sm/routes.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "conf/base/arena.h"
+#include "conf/base/digest.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "conf/config.h"
+#include "routing/graph/graph.h"
 #include "routing/route_cache.h"
 #include "sa/sm/policy_compile.h"
 #include "sa/sm/qos_table.h"
@@ -29,27 +32,113 @@ static bool has_routes(const struct lft *t)
 	return false;
 }
 
+static double cpu_now(const struct routes *r)
+{
+	return sm_cpu_now(r->sm);
+}
+
+/* Plans how the switches get from tables that they have to others. */
+static int plan(const struct routes *r, const struct lft *from,
+                const struct lanes *from_lanes, const struct route_result *to,
+                struct arena *a, struct transition *ret, double *ret_seconds)
+{
+	double start = cpu_now(r);
+	const struct transition_in in = { .g = r->job->disc.g,
+		                          .lids = &r->job->lids.lids,
+		                          .from = from,
+		                          .to = &to->out.lft,
+		                          .from_lanes = from_lanes,
+		                          .to_lanes = &to->out.lanes };
+
+	if (r->sm->d.config->transition != TRANSITION_SAFE || !has_routes(from)) {
+		return E_OK;
+	}
+	int code = transition_plan(&in, a, ret);
+	*ret_seconds = cpu_now(r) - start;
+	return code;
+}
+
+/* Routes without earlier tables, and judges whether the switches should get those tables in
+ * place of \a kept. They have \a from now. */
+static int route_fresh(struct routes *r, const struct route_result *kept,
+                       const struct lft *from, const struct lanes *from_lanes,
+                       bool requested, struct arena *a)
+{
+	struct route_request fresh = r->job->request;
+	struct fresh_routes f = { .max_now = kept->load.max };
+	bool refused = false;
+	int ret;
+
+	fresh.prev = NULL;
+	fresh.prev_lanes = NULL;
+	fresh.cache = NULL;
+	ret = route_run(&fresh, a, &f.route);
+	if (ret != E_OK) {
+		return ret;
+	}
+	f.gain = load_gain(&kept->load, &f.route.load);
+	if (f.gain >= (requested ? 1 : r->sm->d.config->rebalance_gain)) {
+		ret = plan(r, from, from_lanes, &f.route, a, &f.transition,
+		           &f.seconds_transition);
+		if (ret == E_UNSUITABLE) {
+			f.refusal = arena_printf(a, "no order of updates is safe: %s",
+			                         f.transition.why.text);
+			refused = true;
+		} else if (ret != E_OK) {
+			return ret;
+		} else if (f.transition.withdrawn && !requested) {
+			f.refusal = arena_printf(
+				a, "%u LIDs had to be without routes meanwhile",
+				f.transition.withdrawn);
+			refused = true;
+		}
+	} else {
+		f.refusal = "the routes are balanced";
+	}
+	if (refused && f.refusal == NULL) {
+		return -ENOMEM;
+	}
+	r->fresh = f;
+	return E_OK;
+}
+
 /* Routes, and plans how the switches get from the tables that they have to the new ones. */
 static int compute(struct routes *r)
 {
 	struct job *j = r->job;
-	const struct sweep_deps *d = &r->sm->d;
-	const struct transition_in in = { .g = j->disc.g,
-		                          .lids = &j->lids.lids,
-		                          .from = &j->prev,
-		                          .to = &j->route.out.lft,
-		                          .from_lanes = &j->prev_lanes,
-		                          .to_lanes = &j->route.out.lanes };
-	double start;
 	int ret = route_run(&j->request, j->arena, &j->route);
 
-	if (ret != E_OK || d->config->transition != TRANSITION_SAFE || !has_routes(&j->prev)) {
+	r->kept = has_routes(&j->prev);
+	if (ret != E_OK) {
 		return ret;
 	}
-	start = d->cpu_clock != NULL ? d->cpu_clock() : 0;
-	ret = transition_plan(&in, j->arena, &j->transition);
-	j->seconds_transition = (d->cpu_clock != NULL ? d->cpu_clock() : 0) - start;
+	if (r->wish != REBALANCE_NOT_WANTED) {
+		ret = route_fresh(r, &j->route, &j->prev, &j->prev_lanes,
+		                  r->wish == REBALANCE_REQUESTED, j->arena);
+		if (ret == -ECANCELED || ret == -ENOMEM) {
+			return ret;
+		}
+		if (ret == E_OK && r->fresh.refusal == NULL) {
+			route_cache_drop(r->cache);
+			j->route = r->fresh.route;
+			j->transition = r->fresh.transition;
+			j->seconds_transition = r->fresh.seconds_transition;
+			return E_OK;
+		}
+		if (ret != E_OK) {
+			r->fresh.refusal = err_text(ret);
+		}
+	}
+	ret = plan(r, &j->prev, &j->prev_lanes, &j->route, j->arena, &j->transition,
+	           &j->seconds_transition);
 	return ret == E_UNSUITABLE ? E_OK : ret; /* the reason is in transition.why */
+}
+
+static int compare(struct routes *r)
+{
+	const struct route_out *out = &r->job->route.out;
+
+	return route_fresh(r, &r->job->route, &out->lft, &out->lanes, false, r->arena);
 }
 
 /* The job's arena belongs to this thread until done is set. The fabric thread only answers
@@ -59,7 +148,7 @@ static void *route_thread(void *arg)
 	struct routes *r = arg;
 	struct transport *t = r->sm->d.transport;
 
-	r->ret = compute(r);
+	r->ret = r->work(r);
 	atomic_store(&r->done, true);
 	t->ops->wake(t);
 	return NULL;
@@ -73,6 +162,20 @@ static uint8_t max_lanes(const struct routes *r, const struct disc *d)
 		return 1;
 	}
 	return r->lane_limit && r->lane_limit < lanes ? r->lane_limit : lanes;
+}
+
+static void start_work(struct routes *r, struct job *j, int (*work)(struct routes *))
+{
+	r->job = j;
+	r->work = work;
+	r->fresh = (struct fresh_routes){ .gain = 0 };
+	atomic_store(&r->cancel, false);
+	atomic_store(&r->done, false);
+	r->running = !r->sm->d.single_thread &&
+	             pthread_create(&r->thread, NULL, route_thread, r) == 0;
+	if (!r->running) {
+		r->ret = r->work(r);
+	}
 }
 
 int routes_start(struct routes *r, struct job *j, bool first)
@@ -92,7 +195,6 @@ int routes_start(struct routes *r, struct job *j, bool first)
 	if (first) {
 		route_cache_drop(r->cache);
 	}
-	r->job = j;
 	j->request = (struct route_request){
 		.g = j->disc.g,
 		.lids = &j->lids.lids,
@@ -109,14 +211,38 @@ int routes_start(struct routes *r, struct job *j, bool first)
 		.cache = c->use_ucast_cache ? r->cache : NULL,
 		.now = r->sm->d.cpu_clock,
 	};
-	atomic_store(&r->cancel, false);
-	atomic_store(&r->done, false);
-	r->running = !r->sm->d.single_thread &&
-	             pthread_create(&r->thread, NULL, route_thread, r) == 0;
-	if (!r->running) {
-		r->ret = compute(r);
-	}
+	r->wish = r->requested ? REBALANCE_REQUESTED
+	          : r->wanted_fabric != 0 && r->wanted_fabric == routes_fabric(j)
+	                  ? REBALANCE_WHEN_QUIET
+	                  : REBALANCE_NOT_WANTED;
+	r->requested = false;
+	r->wanted_fabric = 0;
+	start_work(r, j, compute);
 	return E_OK;
+}
+
+uint64_t routes_fabric(const struct job *j)
+{
+	return digest_add(graph_digest(j->disc.g),
+	                  lids_digest(&j->lids.lids, j->disc.g)) |
+	       1;
+}
+
+int routes_compare_start(struct routes *r, struct job *j)
+{
+	routes_compare_done(r);
+	r->arena = arena_new();
+	if (r->arena == NULL) {
+		return -ENOMEM;
+	}
+	start_work(r, j, compare);
+	return E_OK;
+}
+
+void routes_compare_done(struct routes *r)
+{
+	arena_free(r->arena);
+	r->arena = NULL;
 }
 
 bool routes_busy(const struct routes *r)
@@ -132,10 +258,22 @@ static void join_thread(struct routes *r)
 	}
 }
 
-void routes_stop(struct routes *r)
+int routes_compare_end(struct routes *r)
+{
+	join_thread(r);
+	return r->ret;
+}
+
+void routes_cancel(struct routes *r)
 {
 	atomic_store(&r->cancel, true);
+}
+
+void routes_stop(struct routes *r)
+{
+	routes_cancel(r);
 	join_thread(r);
+	routes_compare_done(r);
 }
 
 static const char *refusal_text(const struct job *j, int ret)
@@ -186,6 +324,25 @@ static void log_transition(const struct transition *t, double seconds)
 	}
 }
 
+static void log_rebalance(const struct routes *r)
+{
+	const struct fresh_routes *f = &r->fresh;
+
+	if (r->wish == REBALANCE_NOT_WANTED) {
+		return;
+	}
+	if (f->refusal != NULL) {
+		log_info(source, "rebalance: the routes stay: %s", f->refusal);
+	} else if (f->transition.stage != NULL) {
+		log_info(source,
+		         "rebalance: routes on the busiest link %u -> %u, %u LIDs change",
+		         f->max_now, f->route.load.max, f->transition.changed);
+	} else {
+		log_info(source, "rebalance: routes on the busiest link %u -> %u",
+		         f->max_now, f->route.load.max);
+	}
+}
+
 int routes_end(struct routes *r)
 {
 	struct job *j = r->job;
@@ -212,6 +369,7 @@ int routes_end(struct routes *r)
 	if (res->out.notes.text[0]) {
 		log_lines(LOG_LEVEL_WARNING, source, "routing: ", res->out.notes.text);
 	}
+	log_rebalance(r);
 	log_transition(&j->transition, j->seconds_transition);
 	return E_OK;
 }
@@ -305,6 +463,7 @@ void routes_qos(struct routes *r, const struct job *j, struct program *p)
 void routes_forget(struct routes *r)
 {
 	route_cache_drop(r->cache);
+	r->wanted_fabric = 0;
 	r->verdict = (struct route_verdict){ 0 };
 	r->lane_limit = 0;
 }
@@ -314,4 +473,96 @@ void routes_done(struct routes *r)
 	routes_stop(r);
 	route_cache_free(r->cache);
 	r->cache = NULL;
+}
+
+/* --- rebalancing ------------------------------------------------------------------ */
+
+void routes_rebalance_heavy_ended(struct rebalance *b)
+{
+	const struct job *j = b->sm->job;
+	uint64_t fabric = routes_fabric(j);
+
+	if (fabric != b->fabric || j->program.n_lft_sets != 0) {
+		b->settled = !b->routes->kept;
+		b->quiet = 0;
+	} else {
+		/* Any other heavy sweep has a cause, so the fabric is not quiet. */
+		b->quiet = b->sm->d.config->force_heavy_sweep ? b->quiet + 1 : 0;
+	}
+	b->fabric = fabric;
+	b->settled |= b->routes->wish != REBALANCE_NOT_WANTED;
+	b->sm->status.routes_per_link_max = j->route.load.max;
+	b->sm->status.routes_per_link_fresh = b->settled ? j->route.load.max : 0;
+}
+
+void routes_rebalance_light_ended(struct rebalance *b)
+{
+	if (!b->sm->want_heavy) {
+		b->quiet++;
+	}
+}
+
+static bool is_due(const struct rebalance *b)
+{
+	const struct config *c = b->sm->d.config;
+
+	return c->rebalance != REBALANCE_NEVER && !b->settled && b->fabric != 0 &&
+	       b->sm->status.up && b->sm->status.master && b->quiet >= c->rebalance_quiet;
+}
+
+bool routes_rebalance_start(struct rebalance *b)
+{
+	int ret;
+
+	if (!is_due(b)) {
+		return false;
+	}
+	ret = routes_compare_start(b->routes, b->sm->job);
+	if (ret != E_OK) {
+		b->routes->ret = ret;
+	}
+	return true;
+}
+
+void routes_rebalance_end(struct rebalance *b)
+{
+	const struct fresh_routes *f = &b->routes->fresh;
+	int ret = routes_compare_end(b->routes);
+
+	if (ret == -ECANCELED) { /* something happens in the fabric */
+		b->quiet = 0;
+		routes_compare_done(b->routes);
+		return;
+	}
+	b->settled = true;
+	if (ret != E_OK) {
+		log_warning(source, "rebalance: the routes cannot be compared: %s",
+		            err_text(ret));
+	} else {
+		b->sm->status.routes_per_link_fresh = f->route.load.max;
+		if (f->gain < b->sm->d.config->rebalance_gain) {
+			log_debug(source, "rebalance: %s", f->refusal);
+		} else if (f->refusal == NULL &&
+		           b->sm->d.config->rebalance == REBALANCE_AUTO) {
+			b->routes->wanted_fabric = b->fabric;
+			sm_request_heavy(b->sm,
+			                 "rebalance: routes on the busiest link %u -> %u",
+			                 f->max_now, f->route.load.max);
+		} else {
+			log_warning(source,
+			            "rebalance: the busiest link has %u routes, %u are "
+			            "possible%s%s; "
+			            "'saguaro rebalance' moves the routes",
+			            f->max_now, f->route.load.max,
+			            f->refusal ? ", but " : "",
+			            f->refusal ? f->refusal : "");
+		}
+	}
+	routes_compare_done(b->routes);
+}
+
+void routes_rebalance_forget(struct rebalance *b)
+{
+	b->fabric = 0;
+	b->quiet = 0;
 }

@@ -7,11 +7,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "routing/proof/transition.h"
 #include "routing/route.h"
 
 struct job;
 struct program;
 struct sm;
+
+/*!
+ * Tables as a fresh start would give them, beside those that keep earlier routes: is it worth
+ * moving to them, and can the switches get there?
+ */
+struct fresh_routes {
+	struct route_result route;
+	struct transition transition; /*!< to them; stage is NULL: not planned */
+	double seconds_transition;    /*!< to plan it */
+	uint32_t max_now; /*!< routes on the busiest link of the tables that keep */
+	unsigned gain;    /*!< percent, load_gain() */
+	/*! NULL: they may be programmed; else why not. */
+	const char *refusal;
+};
+
+/*! Who wants tables that keep nothing. */
+enum rebalance_wish { REBALANCE_NOT_WANTED, REBALANCE_WHEN_QUIET, REBALANCE_REQUESTED };
 
 /*!
  * Routing of a job, on a thread of its own, so that MADs are answered meanwhile; and what
@@ -26,6 +44,15 @@ struct routes {
 	/* what the log said last, so that it says it once: */
 	const struct engine *logged_engine; /*!< NULL: one lane */
 	uint8_t logged_lanes;
+	/* rebalancing: */
+	bool kept;                /*!< the switches had routes before the last routing */
+	bool requested;           /*!< by an operator; for the next routing */
+	uint64_t wanted_fabric;   /*!< routes_fabric() for which it is wanted; 0: none */
+	enum rebalance_wish wish; /*!< of the routing at work or the last one */
+	struct fresh_routes
+		fresh;       /*!< what it found, or what routes_compare_start() found */
+	struct arena *arena; /*!< of a comparison, NULL: none */
+	int (*work)(struct routes *); /*!< what the thread does */
 	/* the thread: */
 	struct job *job; /*!< borrowed until routes_end() */
 	pthread_t thread;
@@ -44,6 +71,26 @@ struct routes {
  */
 int routes_start(struct routes *r, struct job *j, bool first);
 
+/*! \brief Fabric and LIDs of a job in 64 bits, never 0. Cost: O(ports). */
+uint64_t routes_fabric(const struct job *j);
+
+/*!
+ * \brief Starts to compute what r->fresh holds, to compare it with the tables of a job whose sweep
+ *        has ended. Nothing of the job changes.
+ * \retval -ENOMEM
+ */
+int routes_compare_start(struct routes *r, struct job *j);
+
+/*! \brief Joins the thread. r->fresh holds figures until routes_compare_done().
+ *  \retval -ECANCELED  \retval Others of route_run(). */
+int routes_compare_end(struct routes *r);
+
+/*! \brief Frees what a comparison holds. */
+void routes_compare_done(struct routes *r);
+
+/*! \brief Lets a routing at work end soon, and does not wait for it. */
+void routes_cancel(struct routes *r);
+
 /*! \brief Is the thread still at work? */
 bool routes_busy(const struct routes *r);
 
@@ -59,3 +106,42 @@ void routes_stop(struct routes *r);
 /*! \brief Forgets what depends on options. */
 void routes_forget(struct routes *r);
 void routes_done(struct routes *r);
+
+/*!
+ * When routes are balanced anew.
+ *
+ * Routing keeps what it can of the tables in the switches, so that a repair moves few routes.
+ * The price is that a cable that was out and is back stays idle: the routes that left it have
+ * no reason to return. So once no sweep found a change for a while, the routing thread computes
+ * what a fresh start would give and compares the loads. Where the gain is large enough, the
+ * next heavy sweep takes those tables, by the same proof and the same transition as any others.
+ *
+ *   change -> quiet for 'rebalance_quiet' sweeps -> compare --no gain----------> settled
+ *                      ^                               '--gain--> heavy sweep --> settled
+ *                      '--a heavy sweep finds a change---------------'
+ *
+ * One comparison and at most one such sweep follow each change, so nothing oscillates. The heavy
+ * sweep discovers the fabric first. If it is not the one that was compared, its routes are kept.
+ */
+struct rebalance {
+	struct sm *sm;
+	struct routes *routes;
+	uint64_t fabric; /*!< routes_fabric() of the last heavy sweep; 0: none */
+	uint32_t quiet;  /*!< sweeps in a row that found no change */
+	bool settled; /*!< the tables of this fabric were compared, or are a fresh start's */
+};
+
+/*! \brief A heavy sweep ended well. */
+void routes_rebalance_heavy_ended(struct rebalance *b);
+
+/*! \brief A light sweep ended. */
+void routes_rebalance_light_ended(struct rebalance *b);
+
+/*! \brief Starts the comparison on the routing thread when it is time. \return false: it is not. */
+bool routes_rebalance_start(struct rebalance *b);
+
+/*! \brief When it is over: asks for a heavy sweep or logs the gain, as the option says. */
+void routes_rebalance_end(struct rebalance *b);
+
+/*! \brief Forgets what depends on options. */
+void routes_rebalance_forget(struct rebalance *b);

@@ -9,7 +9,7 @@
  *   routes       tables and their proof         port_tables  P_Keys, alias GUIDs
  *   program      ports and tables               qos_reads    tables read on request
  *   publish      the snapshot                   mirror       client records, figures
- *   audit        tables read back
+ *   audit        tables read back               rebalance    are links loaded evenly?
  *
  * Each call of sweep_run_once() lets the SMP engine run its timers, moves the state machine
  * on, and takes one MAD (or a deadline, or a wake-up). A phase queues requests and is over
@@ -48,11 +48,7 @@
 #include "sa/sm/routes.h"
 #include "sa/sm/sm.h"
 
-enum {
-	BEAT_MS = 1000,
-	RETRY_MS = 1000,
-	RETRY_MAX_MS = 10000
-};
+enum { BEAT_MS = 1000, RETRY_MS = 1000, RETRY_MAX_MS = 10000 };
 
 static const char *const source = "sweep";
 
@@ -76,6 +72,7 @@ enum phase {
 	                        from client records */
 	PHASE_AUDIT,         /* a few blocks of tables are read back */
 	PHASE_READ_QOS,      /* SL-to-VL and arbitration tables that a client asks for */
+	PHASE_REBALANCE, /* between sweeps: the routes are compared with a fresh start's */
 	PHASE_COUNT
 };
 
@@ -85,6 +82,7 @@ struct sweep {
 	struct election election;
 	struct changes changes;
 	struct routes routes;
+	struct rebalance rebalance;
 	struct client_tables client_tables;
 	struct publisher publisher;
 	struct mirror mirror;
@@ -141,10 +139,9 @@ static void give_up(struct sweep *s)
 	sm->status.up = false;
 	smp_abort(sm->smp);
 	restore_previous_job(sm);
-	wait = wait < RETRY_MAX_MS ? wait : RETRY_MAX_MS;
-	if (!sm->retry_soon) {
-		wait = (uint64_t)sm->d.config->sweep_interval * 1000;
-	}
+	wait = !sm->retry_soon        ? (uint64_t)sm->d.config->sweep_interval * 1000
+	       : wait < RETRY_MAX_MS ? wait
+	                             : RETRY_MAX_MS;
 	s->retry_at = wait ? sm_now(sm) + wait : UINT64_MAX;
 	go_idle(s);
 }
@@ -485,6 +482,7 @@ static void after_activate(struct sweep *s)
 	job_log_stages(j);
 	s->failures = 0;
 	s->election.swept = true;
+	routes_rebalance_heavy_ended(&s->rebalance);
 	s->retry_at = UINT64_MAX;
 	st->heavy_sweeps++;
 	st->port_sets += p->n_port_sets;
@@ -541,6 +539,7 @@ static void after_light(struct sweep *s)
 	if (changes_light_end(&s->changes) && s->sm.status.up) {
 		(void)publish(s);
 	}
+	routes_rebalance_light_ended(&s->rebalance);
 	mirror_dump(&s->mirror);
 	go_idle(s);
 	s->phase = PHASE_RANK;
@@ -570,6 +569,12 @@ static void after_rank(struct sweep *s)
 	if (r == ELECTION_STANDBY) {
 		stand_by(s);
 	}
+}
+
+static void after_rebalance(struct sweep *s)
+{
+	routes_rebalance_end(&s->rebalance);
+	s->phase = PHASE_IDLE;
 }
 
 static void after_poll(struct sweep *s)
@@ -608,6 +613,8 @@ static void idle(struct sweep *s)
 	} else if (now >= s->client_tables.next && client_tables_wanted(s)) {
 		s->phase = PHASE_CLIENT_TABLES;
 		client_tables_start(&s->client_tables);
+	} else if (routes_rebalance_start(&s->rebalance)) {
+		s->phase = PHASE_REBALANCE;
 	} else if ((!qos_reads_want_publish(&s->qos_reads, sm->job) ||
 	            publish(s) == E_OK) &&
 	           qos_reads_start(&s->qos_reads, sm->job)) {
@@ -643,6 +650,7 @@ static const struct {
 	[PHASE_CLIENT_TABLES] = { "multicast", after_client_tables },
 	[PHASE_AUDIT] = { "audit", after_audit },
 	[PHASE_READ_QOS] = { "read-qos", after_read_qos },
+	[PHASE_REBALANCE] = { "rebalance", after_rebalance },
 };
 
 static bool waits(const struct sweep *s)
@@ -652,7 +660,8 @@ static bool waits(const struct sweep *s)
 	}
 	return smp_pending(s->sm.smp) > 0 ||
 	       (s->phase == PHASE_TABLES && sm_now(&s->sm) < s->drain_until) ||
-	       (s->phase == PHASE_ROUTE && routes_busy(&s->routes));
+	       ((s->phase == PHASE_ROUTE || s->phase == PHASE_REBALANCE) &&
+	        routes_busy(&s->routes));
 }
 
 /* Moves on until a phase waits for something; idle only looks once. */
@@ -753,6 +762,10 @@ int sweep_run_once(struct sweep *s)
 	}
 	qos_reads_take_pushed(&s->qos_reads);
 	smp_run(sm->smp);
+	if (s->phase == PHASE_REBALANCE &&
+	    (sm->want_heavy || sm_now(sm) >= changes_deadline(&s->changes))) {
+		routes_cancel(&s->routes);
+	}
 	advance(s);
 	ret = t->ops->recv(t, next_deadline(s), &m);
 	if (ret == E_OK) {
@@ -777,6 +790,12 @@ void sweep_request_audit(struct sweep *s)
 {
 	s->sm.read_tables = true;
 	sm_request_heavy(&s->sm, "requested");
+}
+
+void sweep_request_rebalance(struct sweep *s)
+{
+	s->routes.requested = true;
+	sm_request_heavy(&s->sm, "rebalance requested");
 }
 
 void sweep_request_light(struct sweep *s)
@@ -811,8 +830,9 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 	sm->d = *d;
 	s->election.sm = s->changes.sm = s->routes.sm = s->client_tables.sm = sm;
 	s->client_tables.multicast.sm = s->client_tables.alias_guids.sm = sm;
-	s->publisher.sm = s->mirror.sm = sm;
 	s->audit = (struct audit){ .sm = sm, .last_ms = sm_now(sm) };
+	s->publisher.sm = s->mirror.sm = s->rebalance.sm = sm;
+	s->rebalance.routes = &s->routes;
 	s->publisher.election = &s->election;
 	s->qos_reads = (struct qos_reads){ .sm = sm,
 		                           .election = &s->election,
@@ -866,6 +886,7 @@ void sweep_reconfigure(struct sweep *s, const struct sweep_deps *d)
 	sm->d = *d;
 	qos_reads_serve(&s->qos_reads, true);
 	routes_forget(&s->routes);
+	routes_rebalance_forget(&s->rebalance);
 	smp_set_limits(sm->smp, &limits);
 	sm_request_heavy(sm, "the configuration was read again");
 	go_idle(s);

@@ -81,6 +81,9 @@ void sweep_request_heavy(struct sweep *s);
 /*! \brief Asks for a heavy sweep that reads all tables back, in place of trusting the shadow
  *  copies: what an operator asks for. */
 void sweep_request_audit(struct sweep *s);
+/*! \brief Asks for a heavy sweep whose routes keep nothing of earlier ones, if that eases the
+ *  busiest link and the switches can get there safely; the log says so. */
+void sweep_request_rebalance(struct sweep *s);
 /*! \brief Lets the next light sweep begin at once. */
 void sweep_request_light(struct sweep *s);
 
@@ -103,6 +106,9 @@ struct sweep_status {
 	uint64_t forged_traps; /*!< that the fabric disagreed with */
 	uint32_t audits;         /*!< rounds in which all tables were read back */
 	uint64_t tables_changed; /*!< blocks that somebody else had changed then */
+	uint32_t routes_per_link_max;      /*!< of the last routing */
+	uint32_t
+		routes_per_link_fresh; /*!< of routes that keep nothing; 0: not compared yet */
 	uint64_t port_sets, lft_sets, mft_sets, bounces; /*!< since the start: PortInfo and LFT blocks sent, links restarted */
 };
 

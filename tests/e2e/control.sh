@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026, The Saguaro authors
 #
-# The control socket of a running saguarod: sweep, reload, loglevel; SIGUSR1; who may not.
+# The control socket of a running saguarod: sweep, reload, rebalance, loglevel; SIGUSR1; who may not.
 set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)
 bin=$top_builddir
@@ -48,6 +48,10 @@ holds "sweep --json" grep -q '"phase"' <("$bin/saguaro" sweep --json)
 holds "loglevel" test "$("$bin/saguaro" loglevel debug)" = "log level set"
 holds "a wrong level is refused" grep -q "error, warning, info or debug" <("$bin/saguaro" loglevel loud 2>&1)
 holds "a level is needed" grep -q "one argument is needed" <("$bin/saguaro" loglevel 2>&1)
+
+holds "rebalance" grep -q "^rebalance requested" <("$bin/saguaro" rebalance)
+holds "balanced routes stay" wait_for "rebalance: the routes stay: the routes are balanced"
+holds "status says how busy the links are" grep -q '"routes_per_link_fresh": *[1-9]' <("$bin/saguaro" sweep --json)
 
 holds "reload" test "$("$bin/saguaro" reload)" = "configuration read again, heavy sweep requested"
 printf 'sweep_interval x\n' >>"$work/saguaro.conf"
