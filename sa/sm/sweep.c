@@ -25,6 +25,9 @@
  * The order protects the running fabric: LIDs are durable before any port has them; tables
  * are programmed only after their proof; the snapshot is published before ports go ACTIVE,
  * because hosts ask for paths at that moment.
+ *
+ * The file is longer than others because all phases of the one state machine stand in it, in
+ * the order in which they follow each other. The parts do the work.
  */
 #include "sa/sm/sweep.h"
 
