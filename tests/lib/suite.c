@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tests/lib/suite.h"
 
@@ -56,11 +58,94 @@ static bool is_known(const char *name)
 	return false;
 }
 
+/* Runs all suites, or the one of CK_RUN_SUITE. */
+static int run_suites(void)
+{
+	SRunner *runner = srunner_create(NULL);
+	int failed;
+
+	for (const struct test_suite *s = suites; s != NULL; s = s->next_ref) {
+		Suite *suite = suite_create(s->name);
+
+		s->fill(suite);
+		srunner_add_suite(runner, suite);
+	}
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* Copies what a suite printed. */
+static void print_output(FILE *from)
+{
+	char text[4096];
+	size_t n;
+
+	rewind(from);
+	while ((n = fread(text, 1, sizeof(text), from)) > 0) {
+		fwrite(text, 1, n, stdout);
+	}
+	fclose(from);
+}
+
+/* Runs each suite in a process of its own, \a jobs at a time. The output comes suite by
+ * suite, in the order in which they end. */
+static int run_parallel(unsigned jobs)
+{
+	struct {
+		pid_t pid;
+		FILE *output;
+	} job[16] = { { 0 } };
+	const struct test_suite *next = suites;
+	int status = EXIT_SUCCESS;
+
+	jobs = jobs > 16 ? 16 : jobs;
+	for (unsigned running = 0; next != NULL || running > 0;) {
+		int result;
+		pid_t pid;
+		unsigned k = 0;
+
+		if (next != NULL && running < jobs) {
+			while (job[k].pid != 0) {
+				k++;
+			}
+			job[k].output = tmpfile();
+			job[k].pid = job[k].output != NULL ? fork() : -1;
+			if (job[k].pid == 0) {
+				setenv("CK_RUN_SUITE", next->name, 1);
+				dup2(fileno(job[k].output), STDOUT_FILENO);
+				dup2(fileno(job[k].output), STDERR_FILENO);
+				exit(run_suites());
+			}
+			if (job[k].pid < 0) {
+				perror("a suite does not start");
+				return EXIT_FAILURE;
+			}
+			running++;
+			next = next->next_ref;
+			continue;
+		}
+		pid = wait(&result);
+		while (k < jobs && job[k].pid != pid) {
+			k++;
+		}
+		if (k == jobs) {
+			continue;
+		}
+		print_output(job[k].output);
+		job[k].pid = 0;
+		running--;
+		if (!WIFEXITED(result) || WEXITSTATUS(result) != EXIT_SUCCESS) {
+			status = EXIT_FAILURE;
+		}
+	}
+	return status;
+}
+
 int main(int argc, char **argv)
 {
-	const char *only = getenv("CK_RUN_SUITE");
-	SRunner *runner;
-	int failed;
+	const char *only = getenv("CK_RUN_SUITE"), *jobs = getenv("TEST_JOBS");
 
 	test_program = argv[0];
 	for (const struct test_role *r = roles; r != NULL && argc > 1; r = r->next_ref) {
@@ -72,15 +157,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s has no suite %s\n", argv[0], only);
 		return EXIT_FAILURE;
 	}
-	runner = srunner_create(NULL);
-	for (const struct test_suite *s = suites; s != NULL; s = s->next_ref) {
-		Suite *suite = suite_create(s->name);
-
-		s->fill(suite);
-		srunner_add_suite(runner, suite);
+	if (only == NULL && jobs != NULL && atoi(jobs) > 1 && suites != NULL &&
+	    suites->next_ref != NULL) {
+		return run_parallel((unsigned)atoi(jobs));
 	}
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return run_suites();
 }

@@ -16,7 +16,7 @@
  *
  * and needs no other registration than its line in the folder's Makefile.inc: main() in
  * suite.c runs every suite that the program links. CK_RUN_SUITE=ftree runs this one alone,
- * CK_RUN_CASE one of its cases.
+ * CK_RUN_CASE one of its cases. TEST_JOBS=4 runs so many suites of the program at a time.
  */
 
 /*! \brief Cases of one file; one per file and program. */
