@@ -51,7 +51,14 @@ static void start(unsigned lmc, unsigned lmc_esp0, enum path_selection mode)
 
 static void stop(void)
 {
+	/* As the daemon ends: the sweep speaks to the server, which reads the snapshot. */
+	sweep_free(fixture->sweep);
+	fixture->sweep = NULL;
 	sa_server_free(server);
+	snap_writer_close(fixture->snap);
+	state_close(fixture->state);
+	arena_free(fixture->run);
+	fixture->run = NULL;
 	fixture_free(fixture);
 	server = NULL;
 	fixture = NULL;
