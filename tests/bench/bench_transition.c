@@ -57,6 +57,15 @@ static void route(const struct graph *g, struct lids *lids, const struct lft *pr
 	}
 }
 
+enum { RUNS = 5 };
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
 int main(int argc, char **argv)
 {
 	char *ports = argc > 1 ? argv[1] : "36";
@@ -67,22 +76,30 @@ int main(int argc, char **argv)
 	struct route_result from, to;
 	struct lids lids;
 	struct transition t;
+	double seconds[RUNS];
 
 	route(whole, &lids, NULL, a, &from);
 	route(g, &lids, &from.out.lft, a, &to);
 	in.lids = &lids;
 	in.from = &from.out.lft;
 	in.to = &to.out.lft;
-	for (unsigned i = 0; i < 5; i++) {
+	for (unsigned i = 0; i < RUNS; i++) {
 		double start = now();
-		int ret = transition_plan(&in, a, &t);
 
-		printf("transition of %u hosts, %u cables lost: %.3f s, ret %d, %u LIDs "
-		       "change, "
-		       "%u stages, %u withdrawn\n",
-		       whole->n_hosts, (whole->n_adj - g->n_adj) / 2, now() - start, ret,
-		       t.changed, t.n_stages, t.withdrawn);
+		if (transition_plan(&in, a, &t) != E_OK) {
+			fprintf(stderr, "bench_transition: %s\n", t.why.text);
+			return EXIT_FAILURE;
+		}
+		seconds[i] = now() - start;
 	}
+	qsort(seconds, RUNS, sizeof(*seconds), by_value);
+	printf("{\"bench\": \"transition\", \"hosts\": %u, \"cables_lost\": %u, "
+	       "\"lids_changed\": %u, "
+	       "\"stages\": %u, \"withdrawn\": %u, \"seconds\": {\"median\": %.4f, "
+	       "\"min\": %.4f, "
+	       "\"max\": %.4f}}\n",
+	       whole->n_hosts, (whole->n_adj - g->n_adj) / 2, t.changed, t.n_stages,
+	       t.withdrawn, seconds[RUNS / 2], seconds[0], seconds[RUNS - 1]);
 	arena_free(a);
 	return EXIT_SUCCESS;
 }
