@@ -86,6 +86,7 @@ static void print_output(FILE *from)
 	while ((n = fread(text, 1, sizeof(text), from)) > 0) {
 		fwrite(text, 1, n, stdout);
 	}
+	fflush(stdout); /* a later child would print it again */
 	fclose(from);
 }
 
