@@ -30,7 +30,7 @@ extern const char *const credit_loops_names[];
 enum { TRANSITION_SAFE, TRANSITION_ANY };
 extern const char *const transition_names[];
 
-/*! What to do about routes that load links unevenly (sa/sm/routes.h). */
+/*! Reactions to routes that load links unevenly (sa/sm/routes.h). */
 enum { REBALANCE_AUTO, REBALANCE_ASK, REBALANCE_NEVER };
 extern const char *const rebalance_names[];
 
@@ -112,7 +112,7 @@ uint8_t config_lanes(const struct config *c);
 void config_refuse(const struct config *c, const char *key, const char *value,
                    const char *why, struct diags *d);
 
-/*! What config_check_file() found in a file. */
+/*! Findings of config_check_file() in a file. */
 struct config_file {
 	bool opafm;                       /*!< else keys and values */
 	bool unreadable;                  /*!< the file could not be read */

@@ -47,7 +47,7 @@ int opafm_apply(struct xml_element *root, const char *path, const char *instance
                 const struct option_sets *s, struct arena *a, struct diags *d,
                 struct opafm *ret);
 
-/*! What is known of a setting of opafm.xml. */
+/*! A known setting of opafm.xml. */
 enum opafm_known { OPAFM_UNKNOWN, OPAFM_IGNORED, OPAFM_IGNORED_SECTION };
 
 /*! \brief Is an element known to opa-fm? \param path  Below Common or Fm ("Sm/LidStrategy"). */

@@ -12,7 +12,7 @@ struct arena;
 /*! \brief A time ("33ms", units ns us ms s m h) as the least code n whose 4.096 us * 2^n is no shorter; a plain number is a code. */
 const char *opafm_life_time(const char *text, struct arena *a);
 
-/*! What opafm_life_time() takes, for messages. */
+/*! The values that opafm_life_time() accepts, for messages. */
 extern const char opafm_life_time_expected[];
 
 /*! \brief "3" attempts are 2 retries. */

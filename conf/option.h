@@ -106,7 +106,7 @@ struct option_guids {
 	uint32_t n;                      /*!< at least one */
 };
 
-/*! What became of a setting in a file. */
+/*! The fate of a setting in a file. */
 enum option_fate {
 	OPTION_TAKEN,
 	OPTION_NO_EFFECT, /*!< known, but has no effect here */

@@ -254,7 +254,7 @@ static int store_file(const struct option_row *row, void *member, const char *va
 	return ret;
 }
 
-/* What is read from a file starts with its path. */
+/* A value that is read from a file starts with its path. */
 static const char *text_file(const struct option_row *row, const void *member,
                              struct arena *a)
 {

@@ -260,7 +260,7 @@ int snap_fabric(struct snap_reader *r, struct arena *a, struct snap_fabric *ret)
 	if (ret_code == E_OK) {
 		ret_code = copy_lanes(r, a, &f);
 	}
-	/* What came of a superseded epoch may have looked malformed. */
+	/* Rows of a superseded epoch may have looked malformed. */
 	int fresh = snap_check(r);
 
 	if (fresh != E_OK) {

@@ -31,7 +31,7 @@ struct mirror {
 	uint64_t bytes;
 };
 
-/* What differs, table by table. */
+/* The differences, table by table. */
 static int compare_rows(struct mirror *m)
 {
 	for (size_t i = 0; i < m->n; i++) {

@@ -21,10 +21,10 @@ struct path_chunks {
 	struct chunk *chunk;
 };
 
-/*! What another file of the family keeps for one epoch. */
+/*! A cache that another file of the family keeps for one epoch. */
 enum epoch_cache { CACHE_P_KEYS, CACHE_ENDS, CACHE_GUIDS, CACHE_POLICY, CACHE_COUNT };
 
-/*! What was looked up in one epoch. */
+/*! Rows that were looked up in one epoch. */
 struct epoch_data {
 	struct chunk *lids;
 	uint32_t n_lid_rows;

@@ -49,7 +49,7 @@ struct snap_stage {
 
 enum { SNAP_STAGES_MAX = 12 };
 
-/*! What to publish. All borrowed for the call. */
+/*! The fabric to publish. All borrowed for the call. */
 struct snap_content {
 	uint64_t
 		epoch; /*!< if it equals the stored one, only tables outside routing may differ */

@@ -442,7 +442,7 @@ static struct route_request request_for(const struct route_request *r, unsigned 
 /* --- what is remembered of the engines -----------------------------------------------
  */
 
-/* What a verdict is about. Never 0. */
+/* Digest of the inputs of a verdict. Never 0. */
 static uint64_t verdict_digest(const struct route_request *r)
 {
 	uint64_t h = digest_add(graph_digest(r->g), lids_digest(r->lids, r->g));

@@ -41,7 +41,7 @@ void route_cache_free(struct route_cache *c);
 /*! \brief Forgets what it holds. NULL is fine. */
 void route_cache_drop(struct route_cache *c);
 
-/*! What came out of a computation that may be programmed. */
+/*! The result of a computation that may be programmed. */
 struct route_cached {
 	const struct engine *used;
 	const char *engine_asked;

@@ -34,7 +34,7 @@ static int grow(struct buffer *b, size_t want, size_t max)
 	return E_OK;
 }
 
-/* What a regular file has; others do not say. */
+/* Size of a regular file; other files report none. */
 static size_t size_of(int fd)
 {
 	enum { SOME = 1 << 14 };

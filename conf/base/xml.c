@@ -34,7 +34,7 @@ static unsigned line_of(const struct reader *r)
 	return (unsigned)XML_GetCurrentLineNumber(r->parser);
 }
 
-/* What is found after this is not looked at. */
+/* Elements after this one are not read. */
 static void give_up(struct reader *r, int ret)
 {
 	if (r->ret == E_OK) {

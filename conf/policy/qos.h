@@ -43,7 +43,7 @@ struct qos_weights {
 	} entry[QOS_WEIGHTS_MAX];
 };
 
-/*! What holds for one kind of port. */
+/*! Settings of one kind of port. */
 struct qos_setup {
 	uint8_t max_vls; /*!< 1-15 */
 	uint8_t high_limit;

@@ -18,7 +18,7 @@
 
 enum criterion { BY_SERVICE, BY_PORT_NUM, BY_P_KEY, BY_TARGET, BY_SOURCE };
 
-/* What a protocol's rule stands for: with a selector the numbers are written, without
+/* The meaning of a protocol's rule: with a selector the numbers are written, without
  * one it has its own. Service IDs of a protocol end in the port number of TCP. */
 static const struct {
 	const char *name, *selector;

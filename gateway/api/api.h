@@ -45,7 +45,7 @@ struct api_rows {
 /*! The table of resources. */
 extern const struct api_rows api_rows;
 
-/*! What one server thread keeps from request to request. */
+/*! State that one server thread keeps from request to request. */
 struct api_thread {
 	struct source *source;
 	struct http_stats *stats; /*!< shared by all threads */

@@ -16,7 +16,7 @@
 struct snap_node;
 struct snap_reader;
 
-/*! What the handlers of the resources share: the request that is being answered, its
+/*! Shared by the handlers of the resources: the request that is being answered, its
  * parameters, pages and cursors. */
 enum { API_LIMIT_DEFAULT = 20000, API_LIMIT_MAX = 65536 };
 

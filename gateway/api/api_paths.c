@@ -14,7 +14,7 @@
 #include "gateway/view/path_params.h"
 #include "sa/path/path_candidates.h"
 
-/* What a stream of paths keeps. */
+/* State of a stream of paths. */
 struct path_stream {
 	struct path_wildcard wildcard;
 	struct arena *arena;    /* for the problem, */

@@ -311,7 +311,7 @@ static int page(struct api_call *c, const struct record_request *rq)
 	return err;
 }
 
-/* What a stream of records keeps: the request, and room for a slice of them. */
+/* State of a stream of records: the request, and room for a slice of them. */
 struct record_stream {
 	struct record_request rq;
 	uint16_t status; /* why the first slice was refused */

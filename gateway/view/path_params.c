@@ -13,7 +13,7 @@
 #include "gateway/view/json_text.h"
 #include "gateway/view/path_json.h"
 
-/* What all steps of reading the parameters need. */
+/* Context of all steps of reading the parameters. */
 struct context {
 	struct snap_reader *r;
 	const struct path_params *params;
@@ -156,7 +156,7 @@ static int read_limit(struct context *cx, const char *name, const char *text,
 	return E_OK;
 }
 
-/* What a policy may decide by: ServiceID and QoSClass. */
+/* Criteria of a policy: ServiceID and QoSClass. */
 static int read_service(struct context *cx, struct path_query *q)
 {
 	const struct path_params *params = cx->params;

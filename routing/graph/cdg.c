@@ -135,7 +135,7 @@ void cdg_remove(struct cdg *c, uint32_t from, uint32_t to)
 	*word_of(c, c->in, to, b) &= ~mask_of(b);
 }
 
-/* What was found between places lo and hi: so many from either end, and of them so many
+/* The channels found between places lo and hi: so many from either end, and of them so many
  * whose links were looked at. */
 struct search {
 	uint32_t lo, hi;

@@ -250,7 +250,7 @@ void column_load_block(const struct column_map *m, struct column *c, uint32_t li
 	}
 }
 
-/* What is behind a switch's entry. */
+/* The hop that a switch's entry leads to. */
 static inline struct column_hop hop_of(const struct column_map *m, const struct column *c,
                                        uint32_t s)
 {

@@ -27,7 +27,7 @@ struct lids {
 	uint32_t count;       /*!< LIDs in use */
 };
 
-/*! What is remembered of a port from earlier: the persistent assignment. */
+/*! The persistent LID assignment of a port. */
 struct lid_memory {
 	uint64_t guid; /*!< port GUID */
 	struct lid_range range;

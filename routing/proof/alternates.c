@@ -161,7 +161,7 @@ int distances_init(struct distances *d, const struct column_map *m, struct arena
 
 enum { RATES = 256, NOT_YET = UINT32_MAX };
 
-/* What one thread needs for one switch. */
+/* Working memory of one thread for one switch. */
 struct finder {
 	const struct column_map *m;
 	const struct distances *d;
@@ -230,7 +230,7 @@ static void cut(struct port_set *s, const struct port_set *with)
 	}
 }
 
-/* What all LIDs on a switch have in common. */
+/* Shared by all LIDs on a switch. */
 static void find_common(struct finder *f)
 {
 	memset(f->common, 0xff, f->m->n * sizeof(*f->common));

@@ -8,7 +8,7 @@
 
 struct arena;
 
-/*! What alternates.c and alternates_proof.c share. */
+/*! Shared by alternates.c and alternates_proof.c. */
 enum { FAR = 0xff }; /*!< no route, or more hops than a byte holds */
 
 /*!

@@ -30,7 +30,7 @@
 
 enum { VLS_MAX = 16, SEEN_BYTES = 16 << 20 /* per thread */ };
 
-/* What the columns have in common. */
+/* Shared by the columns. */
 struct packet_graph {
 	struct column_map m;
 	const struct lanes *lanes;  /* NULL: one lane */
@@ -39,7 +39,7 @@ struct packet_graph {
 	unsigned n_vls;
 };
 
-/* What one thread needs for one column. */
+/* Working memory of one thread for one column. */
 struct visit {
 	struct column *col;
 	uint8_t *dist;    /* [n] hops, of switches that arrive */

@@ -17,7 +17,7 @@ enum { PATH_MAX_HOPS = 255, RANGE_MAX = 128, BLOCKS = RANGE_MAX / COLUMN_BLOCK }
 
 const char *const disjoint_names[DISJOINT_COUNT] = { "switch", "asic", "link" };
 
-/* What the counted routes of the present pair take, at one level: the number of the pair
+/* Marks of the counted routes of the present pair, at one level: the number of the pair
  * that took it last. */
 struct marks {
 	uint64_t *system, *node, *link;

@@ -19,7 +19,7 @@ struct ranks {
 	unsigned n;
 };
 
-/* What one cable, and then a whole path, allows. */
+/* Limits of one cable, and then of a whole path. */
 struct limit {
 	uint8_t mtu, rank, hops, reserved;
 };
@@ -68,7 +68,7 @@ static struct limit port_limit(const struct rows *b, const struct port *p)
 	};
 }
 
-/* What the cable on a port allows, seen from both of its ends. */
+/* Limits of the cable on a port, from both of its ends. */
 static struct limit cable_limit(const struct rows *r, const struct port *here)
 {
 	return smaller(port_limit(r, here), port_limit(r, &r->map->g->ports[here->peer]));
@@ -143,7 +143,7 @@ void rows_clear_block(struct rows *r, unsigned thread)
 	       (size_t)r->out.n_sources * COLUMN_BLOCK * sizeof(*r->block));
 }
 
-/* What the last cable allows: that of the owner, or no limit for the LID of a switch. */
+/* Limits of the last cable: that of the owner, or none for the LID of a switch. */
 static struct limit home_limit(const struct rows *r, uint32_t owner)
 {
 	struct limit last = { .mtu = MTU_MAX, .rank = (uint8_t)(r->ranks.n - 1) };

@@ -41,7 +41,7 @@ struct prover {
 	const uint64_t *skip;
 };
 
-/* What one thread needs for one column. */
+/* Working memory of one thread for one column. */
 struct workspace {
 	struct column *col;
 	struct column_block *block; /* NULL where the lane of a route matters */

@@ -122,7 +122,7 @@ bool reach_fits(const struct reach *r, const struct reach_dep *dep, unsigned n)
 	return n_left == 0;
 }
 
-/* What rows gain: the words that are not zero. */
+/* The gain of rows: the words that are not zero. */
 struct gain {
 	unsigned n;
 	struct {

@@ -72,7 +72,7 @@ static unsigned options(const struct planner *p, uint32_t s, uint32_t lid,
 	return n == 2 && port[0] == port[1] ? 1 : n;
 }
 
-/* What is behind a port; next is GRAPH_NONE where no switch is. */
+/* The hop through a port; next is GRAPH_NONE where no switch is behind it. */
 static struct column_hop hop_of(const struct planner *p, uint32_t s, uint8_t port)
 {
 	const struct column_map *m = &p->pv.map;

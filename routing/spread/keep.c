@@ -31,7 +31,7 @@ static int lids_of_set(const struct keep_measure *m, unsigned set, struct arena 
 	return E_OK;
 }
 
-/* What the loads of a table amount to. */
+/* Summary of the loads of a table. */
 struct summary {
 	uint64_t most, sum;
 };

@@ -63,7 +63,7 @@ int leaves_distances(const struct graph *g, struct arena *a, uint16_t **ret)
 
 /* ---- pairs of hosts that heights connect ---- */
 
-/* What counting pairs needs of a graph, whatever the heights. */
+/* Data of a graph for counting pairs; it does not depend on heights. */
 struct pairing {
 	const struct graph *g;
 	uint32_t *home; /* [n_homes] switches with hosts */

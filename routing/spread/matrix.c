@@ -24,7 +24,7 @@
 
 enum { FAR = HOPS_NONE - 1 };
 
-/* What could not be used of one column. */
+/* Unusable parts of one column. */
 struct misfit {
 	uint32_t n;    /* cells */
 	uint32_t from; /* one of them */

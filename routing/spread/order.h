@@ -45,7 +45,7 @@ struct order {
 	const uint16_t *rank; /*!< [n] of the rule, borrowed */
 };
 
-/*! What decides the order. */
+/*! Criteria of the order. */
 struct order_rule {
 	const uint16_t *rank; /*!< [n] 0 is the top */
 	bool siblings; /*!< routes by rank pass links between switches of one rank; up is

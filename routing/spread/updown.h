@@ -22,7 +22,7 @@ struct spread_options;
  */
 enum { UPDOWN_RANK_NONE = 0xffff }; /*!< not ranked: below all others */
 
-/*! What decides the order. */
+/*! Criteria of the order. */
 struct updown_rule {
 	const uint16_t *rank; /*!< [n_switches] 0 is the top */
 	const uint64_t *id;   /*!< [n_switches] among equal ranks the smaller stands higher; NULL: the GUID */

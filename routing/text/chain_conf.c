@@ -139,7 +139,7 @@ static int by_id(const void *pa, const void *pb)
 	return (a->id > b->id) - (a->id < b->id);
 }
 
-/* What the first step must be, and that ids are there once. */
+/* Checks the first step, and that each id occurs once. */
 static int check_steps(const struct chain_steps *all, struct diags *d)
 {
 	const struct chain_step *s = all->step;

@@ -39,7 +39,7 @@ static const struct text_file_kind topology_kind = { .what = "a topology",
 	                                             .max_bytes = 1 << 30,
 	                                             .text_only = true };
 
-/* What is done with a line that is not understood. */
+/* Handles a line that is not understood. */
 static const char skipped[] = "the line is skipped";
 
 enum { MAX_LID = 0xffffff, MAX_LMC = 7, N_TYPES = NODE_ROUTER + 1 };

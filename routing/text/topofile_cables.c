@@ -31,7 +31,7 @@ struct resolver {
 	bool *doubtful;    /* [n_claims] makes no cable */
 };
 
-/* What is done about cables that contradict each other. */
+/* Ways to resolve cables that contradict each other. */
 static const char neither[] = "neither is used";
 
 /* A port for a message: "id"[num]. */
@@ -155,7 +155,7 @@ static unsigned lanes_of(uint8_t width)
 	return UINT_MAX;
 }
 
-/* What both ends say of the link; the slower one where they differ. */
+/* Properties of the link; the slower one if its ends differ. */
 static void set_link(struct resolver *r, const struct claim *c, const struct claim *o)
 {
 	struct port *a = &r->g->ports[c->port], *b = &r->g->ports[c->far];

@@ -16,7 +16,7 @@ struct topo_problems;
  * be understood when every node is known. Private to routing/topofile*.c.
  */
 
-/*! What one line says: this port leads to that one. */
+/*! One line of the file: this port leads to that one. */
 struct claim {
 	uint64_t near_guid; /*!< PortGUIDs as written, 0: not written */
 	uint64_t far_guid;

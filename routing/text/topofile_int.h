@@ -54,7 +54,7 @@ void topo_problems_end(struct topo_problems *p);
  */
 void topo_problems_no_nodes(struct topo_problems *p);
 
-/*! What a file says of one node. */
+/*! One node in a file. */
 struct topo_node {
 	struct span id;
 	struct span description; /*!< p NULL: none, its id stands for it */

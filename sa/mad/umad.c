@@ -356,7 +356,7 @@ static void deliver(struct umad_transport *u, const struct mad_msg *m, unsigned 
 	pthread_mutex_unlock(&u->diverting);
 }
 
-/* What only the receive thread uses. */
+/* State of the receive thread alone. */
 struct receiver {
 	struct ib_user_mad *large; /* buffer for longer MADs */
 	int large_bytes;

@@ -49,7 +49,7 @@ static int cross(struct snap_reader *r, struct snap_port *port, struct path_rout
 	return E_OK;
 }
 
-/* What the switch does with the LID: its egress port, and its own LID for the report. */
+/* The switch's step for the LID: its egress port, and its own LID for the report. */
 static int look_up(struct snap_reader *r, uint64_t sw, uint32_t dlid,
                    struct path_hop *hop)
 {

@@ -21,7 +21,7 @@
 
 enum { LAST = UINT32_MAX };
 
-/* What the rules are compared with. */
+/* The request that the rules are compared with. */
 struct asked {
 	struct snap_reader *r;
 	const struct policy *p;

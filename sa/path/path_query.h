@@ -39,7 +39,7 @@ struct path_query {
 	uint64_t service_id;
 };
 
-/*! What the policy grants to a query; nothing better. */
+/*! Limits that the policy sets for a query. */
 struct path_level {
 	uint16_t p_key;         /*!< as it stands in the source's table */
 	uint8_t sl;             /*!< POLICY_ANY: that of the lane */
@@ -164,7 +164,7 @@ int path_query_run(struct snap_reader *r, const struct path_query *q, struct pat
 int path_hops(struct snap_reader *r, uint32_t slid, uint32_t dlid,
               struct path_hop *ret, unsigned *ret_n);
 
-/*! What a selector text named. */
+/*! The meaning of a selector text. */
 struct endpoint {
 	struct snap_end end;
 	uint32_t lid;      /*!< the LID written, 0: not named by LID, so all LIDs of the port count */

@@ -4,7 +4,7 @@
 
 #include "sa/path/path_query.h"
 
-/*! What a walk along the forwarding tables found behind the source's own cable. */
+/*! The result of a walk along the forwarding tables, behind the source's own cable. */
 struct path_route {
 	uint8_t mtu, rate, hops;
 };

@@ -21,7 +21,7 @@ struct snap_reader;
  */
 struct bulk_requests;
 
-/*! What the server does for them. */
+/*! Operations that the server provides to them. */
 struct bulk_requests_user {
 	/*! The reply to \a q is made, or ret of sa_work_begin() says why there is none; \a from is
 	 *  whose \a q is (to be released there), \a ns what it took. Reply borrowed for the call. */

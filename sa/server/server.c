@@ -91,7 +91,7 @@ static void publish_counts(struct sa_server *s)
 
 /* --- bulk requests --------------------------------------------------------------------- */
 
-/* What an answer costs the queue line of its requester. */
+/* Cost of an answer to the queue line of its requester. */
 static size_t cost_of(uint64_t ns, const struct sa_reply *reply)
 {
 	size_t cost = (size_t)(ns / NS_PER_BYTE);

@@ -26,7 +26,7 @@ enum { STEP_READS = 2, STEP_MS = 2, LINES = 10, LINES_MS = 60000 };
 
 static const char *const source = "audit";
 
-/* What a read is about. */
+/* The table and block of a read. */
 struct place {
 	struct disc_node *node;
 	unsigned port;

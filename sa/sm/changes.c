@@ -58,7 +58,7 @@ enum {
 
 static const char *const source = "sweep";
 
-/* What a request is about; in the arena of the light sweep. */
+/* The subject of a request; in the arena of the light sweep. */
 struct inquiry {
 	struct changes *c;
 	struct disc_node *node;
@@ -535,7 +535,7 @@ uint64_t changes_deadline(const struct changes *c)
 
 /* --- a look at them -------------------------------------------------------------------------- */
 
-/* What a trap 144 may report, as far as anything depends on it. No table depends on an SM. */
+/* Changes that a trap 144 may report, as far as anything depends on them. No table depends on an SM. */
 static void on_end_port(void *ctx, const struct smp_reply *r)
 {
 	struct inquiry *q = ctx;

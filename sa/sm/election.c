@@ -73,7 +73,7 @@ static bool may_warn(struct election *e)
 
 /* --- SMInfo of others -------------------------------------------------------------- */
 
-/* What is asked of one port. */
+/* A question to one port. */
 struct sm_request {
 	struct election *e;
 	struct disc *d;

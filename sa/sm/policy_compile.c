@@ -428,7 +428,7 @@ static void add_members(struct policy_build *b, uint32_t rule,
 
 /* --- applications ----------------------------------------------------------------- */
 
-/* What the applications of one virtual fabric add. */
+/* Adds the rules of the applications of one virtual fabric. */
 struct collection {
 	struct policy_build *b;
 	struct policy_fabric *fabric;

@@ -62,7 +62,7 @@ bool program_answered(struct program *p, const struct disc_node *n, unsigned por
 
 /* --- what a port should have ------------------------------------------------------ */
 
-/* What one port should have. */
+/* The wanted state of one port. */
 struct port_plan {
 	const struct program *p;
 	const struct graph *g;
@@ -101,7 +101,7 @@ static uint64_t sm_sl(const struct port_plan *a)
 	return lane_of(lanes, sw, a->p->sm_lid);
 }
 
-/* Who a port is and who manages it. It is never taken from an answer: one that lies would
+/* The identity of a port and of its manager. It is never taken from an answer: one that lies would
  * end in a port that hears nobody any more, because it has a M_Key that nobody knows. */
 static void plan_identity(const struct program *p, uint32_t port, uint8_t *want)
 {

@@ -107,7 +107,7 @@ int program_qos(struct program *p);
 /*! \brief Do all switches with cables between them map SLs to VLs? */
 bool program_all_map_sls(const struct disc *d);
 
-/*! What the multicast tables should hold. */
+/*! The wanted contents of the multicast tables. */
 struct program_mft {
 	const struct mft_block *blocks; /*!< [n] by (switch, position, block) */
 	uint32_t n;

@@ -28,7 +28,7 @@ struct fresh_routes {
 	const char *refusal;
 };
 
-/*! Who wants tables that keep nothing. */
+/*! Reasons for tables that keep nothing. */
 enum rebalance_wish { REBALANCE_NOT_WANTED, REBALANCE_WHEN_QUIET, REBALANCE_REQUESTED };
 
 /*!

@@ -630,7 +630,7 @@ static void idle(struct sweep *s)
 
 /* --- the state machine --------------------------------------------------------------- */
 
-/* What follows when a phase has nothing left to wait for. */
+/* The step that follows when a phase has nothing left to wait for. */
 static const struct {
 	const char *name;
 	void (*after)(struct sweep *);

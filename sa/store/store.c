@@ -28,7 +28,7 @@ struct sa_store {
 	size_t n_events, cap_events;
 };
 
-/* What differs between tables: where a row, which is its key followed by its value, has
+/* Differences between tables: where a row, which is its key followed by its value, has
  * its owner; and how many rows fit, which is a few dozen for each of 48,000 ports, but
  * one group per MLID. */
 static const struct {

@@ -299,7 +299,7 @@ START_TEST(test_refused)
 }
 END_TEST
 
-/* What one table must hold so that every row can be reached. */
+/* Conditions of a table under which every row can be reached. */
 START_TEST(test_rows)
 {
 	for (const struct option_row *row = config_rows; row->name != NULL; row++) {

@@ -265,7 +265,7 @@ START_TEST(test_bad)
 }
 END_TEST
 
-/* What the file leaves open is given out in its order, the lowest that is free. */
+/* SLs and P_Keys that the file omits are assigned in its order, the lowest free one each. */
 START_TEST(test_chosen)
 {
 	static const struct {

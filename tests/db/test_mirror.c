@@ -243,7 +243,7 @@ START_TEST(keeps_the_epoch)
 }
 END_TEST
 
-/* What is so already is not written, nor is the head. */
+/* Rows that are equal already are not written, and neither is the head. */
 START_TEST(nothing_differs)
 {
 	publish(1);
@@ -284,7 +284,7 @@ static int refuse(void *ctx, const struct client_row *row)
 	return -ENOMEM;
 }
 
-/* What could not be told, or was too much, is not told later as if it were all. */
+/* A change log that overflowed is not read later as if it were complete. */
 START_TEST(lost)
 {
 	publish(1);

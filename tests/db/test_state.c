@@ -150,7 +150,7 @@ START_TEST(test_unwritable)
 }
 END_TEST
 
-/* What can lie in the folder instead of our database. */
+/* Things that can lie in the folder instead of our database. */
 static void put_garbage(void)
 {
 	FILE *f = fopen(in_dir("data.mdb"), "w");

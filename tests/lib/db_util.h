@@ -18,7 +18,7 @@
 #include "routing/route.h"
 #include "routing/topogen/topogen.h"
 
-/*! What tests and benches of the database share: a temporary folder, a routed fabric. */
+/*! Shared by tests and benches of the database: a temporary folder, a routed fabric. */
 
 /*! \brief Removes a folder with all that is in it. */
 void remove_tree(const char *path);

@@ -12,7 +12,7 @@
 #include "sa/server/server.h"
 #include "sa/store/store.h"
 
-/*! What tests of reports share: a transport that keeps what was sent, subscribers, a server. */
+/*! Shared by tests of notice reports: a transport that keeps what was sent, subscribers, a server. */
 enum { REPORT = 0x06, REPORT_RESP = 0x86, NOTICE = 0x02, SENT = 4096, QP = 0x1234 };
 
 /* A transport that keeps what was sent. */

@@ -5,7 +5,7 @@
 #include "sa/store/store.h"
 #include "tests/lib/answer_util.h"
 
-/*! What tests of records that clients write share: the store over a state folder beside the
+/*! Shared by tests of client records: the store over a state folder beside the
  *  small fabric, and P_Keys for its ports. */
 static struct state *state;
 static int64_t start_time = 1000000; /* of the store, seconds since 1970 */

@@ -47,7 +47,7 @@ static struct mcast_in random_groups(const struct graph *g, uint32_t n, uint64_t
 	return (struct mcast_in){ .groups = groups, .n_groups = n };
 }
 
-/* What the tables of all switches make of one group: [n_switches][256]. */
+/* The multicast tables of all switches for one group: [n_switches][256]. */
 static bool *expand(const struct graph *g, const struct mcast_in *in, uint32_t group,
                     const struct mft_block *b, uint32_t n)
 {

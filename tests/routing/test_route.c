@@ -490,7 +490,7 @@ START_TEST(lanes_there_are)
 }
 END_TEST
 
-/* What a configuration says about routing as a whole. */
+/* Options of a configuration for routing as a whole. */
 static const struct {
 	const char *what, *text;
 	const char *engine; /* the first */

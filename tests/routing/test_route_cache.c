@@ -66,7 +66,7 @@ static int route(const struct graph *g, const struct lids *l, const char *list,
 	return route_run(&r, arena, ret);
 }
 
-/* What was computed is gone by the time it is asked for again: only a copy is left here. */
+/* The cached tables are freed before they are requested again: only a copy is left here. */
 static void spoil_rule(struct lanes *l)
 {
 	struct vl_rule *was = (struct vl_rule *)l->rule;
@@ -99,7 +99,7 @@ static void start(const char *fabric, const char *list)
 
 /* --- the same fabric with a change -------------------------------------------------- */
 
-/* What is left out: nodes by index, a cable by one of its ports. */
+/* Omitted parts: nodes by index, a cable by one of its ports. */
 struct change {
 	uint32_t nodes[40];
 	unsigned n_nodes;

@@ -146,7 +146,7 @@ bool clients_check_services(struct run *r)
 	return good;
 }
 
-/* What is published of a switch against what stands in it. */
+/* The published table of a switch against the table in it. */
 static bool check_rows(struct run *r, const struct graph *g, const struct lft *lft)
 {
 	for (uint32_t s = 0; s < g->n_switches; s++) {

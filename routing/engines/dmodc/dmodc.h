@@ -20,7 +20,7 @@ struct why;
  * neighbour. Links between switches of one rank are not used.
  */
 
-/*! What selects the uplink for a host. */
+/*! Selects the uplink for a host. */
 enum dmodc_select_by {
 	DMODC_BY_NUMBER = 0,
 	DMODC_PASS_THROUGH =

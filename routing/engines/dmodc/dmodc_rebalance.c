@@ -139,7 +139,7 @@ static void copy_base(const struct dmodc_job *j, uint8_t *ret)
 	}
 }
 
-/* What two ports of one switch have in common. */
+/* How much two ports of one switch have in common. */
 enum likeness { SAME_PORT, SAME_SYSTEM, SAME_NODE, LIKENESS_COUNT };
 
 static bool is_same(const struct graph *g, uint32_t s, uint8_t a, uint8_t b,

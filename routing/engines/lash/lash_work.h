@@ -16,7 +16,7 @@
  * routing/engines/lash. */
 enum { LASH_LANES_MAX = 15 };
 
-/* What is known of the route from a switch to a column in one lane. */
+/* State of the route from a switch to a column in one lane. */
 enum {
 	LASH_IN = 1,        /* the route is in the lane */
 	LASH_IMPOSSIBLE = 2 /* one of its dependencies closes a cycle */

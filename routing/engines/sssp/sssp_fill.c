@@ -70,7 +70,7 @@ enum {
 	RECENT = 8        /* extra weight of a recent route */
 };
 
-/* What further LIDs avoid, in rising order: a switch that lower LIDs of the port pass;
+/* Penalties for further LIDs, in rising order: a switch that lower LIDs of the port pass;
  * a node or a system to which they go from here; above these the number of them that
  * use the same link. */
 enum { AVOID_PASSED = 1, AVOID_NODE = 2, AVOID_SYSTEM = 4, AVOID_PORT = 8 };

@@ -18,7 +18,7 @@ struct mcast_tree;
 struct route_in;
 struct why;
 
-/*! What the files of the engine torus-2QoS share: the torus with its gaps. Places are
+/*! Shared by the files of the engine torus-2QoS: the torus with its gaps. Places are
  * cells of a grid, numbered (x * radix_y + y) * radix_z + z. Directions are numbered
  * 2 * dimension + (1 for the negative one). A ring is the set of cells that differ in
  * one coordinate. The ring of an open dimension has its gap at the end, between the

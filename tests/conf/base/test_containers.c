@@ -67,7 +67,7 @@ START_TEST(test_vector)
 }
 END_TEST
 
-/* What cannot fit is refused, and the array stays. */
+/* A size that cannot fit is refused, and the array stays. */
 START_TEST(test_vector_too_large)
 {
 	uint64_t *row = NULL, *before;

@@ -80,7 +80,7 @@ START_TEST(range_lists)
 }
 END_TEST
 
-/* What a list has, against a look at every range as it was written. */
+/* The members of a list, against each range as it was written. */
 START_TEST(range_random)
 {
 	uint32_t seed = 12345;

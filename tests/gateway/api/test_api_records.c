@@ -368,7 +368,7 @@ static const char *first_text(const char *target, const char *key)
 	return text;
 }
 
-/* What clients write, as it is mirrored: by the same rows and components. */
+/* Client records as mirrored: by the same rows and components. */
 START_TEST(written)
 {
 	ck_assert_uint_eq(count("mcmember"), WRITTEN_MEMBERS + 1);

@@ -358,7 +358,7 @@ START_TEST(superseded)
 }
 END_TEST
 
-/* What is published with the same tables is the same epoch: nothing to tell. */
+/* A publish with the same tables keeps the epoch, so the stream continues. */
 START_TEST(published_the_same)
 {
 	struct text t = { .len = 0 };

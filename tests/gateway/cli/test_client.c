@@ -13,7 +13,7 @@
 static struct gateway_fixture fixture;
 static struct client client;
 
-/* What print() saw. */
+/* Arguments of the calls of print(). */
 static struct {
 	unsigned pages, items;
 	unsigned stop_at; /* page that fails, 0: none */

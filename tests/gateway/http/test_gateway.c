@@ -157,7 +157,7 @@ START_TEST(test_not_up)
 	json_t *o = client_json(&client);
 	ck_assert_int_eq(int_of(o, "epoch"), 5);
 	json_decref(o);
-	/* What is published is still answered. */
+	/* The published data are still served. */
 	ck_assert_int_eq(client_get(&client, "/v1/fabric"), 200);
 	stats_text(fixture.stats, "not_ready", "");
 	gateway_fixture_heartbeat(&fixture, 0, true);

@@ -256,7 +256,7 @@ START_TEST(sets_balanced)
 }
 END_TEST
 
-/* What the groups are for: storage on one port of each leaf shares one way without them. */
+/* The purpose of groups: without them storage on one port of each leaf shares one path. */
 START_TEST(better_than_without)
 {
 	struct graph *g = fabric_make("ft3 16", 0, 1, arena);
@@ -302,7 +302,7 @@ END_TEST
 
 /* ---- order ---- */
 
-/* What comes first is placed as if there were nothing else. */
+/* The first group is placed as if there were no other. */
 START_TEST(order_counts)
 {
 	struct graph *g = fabric_make("ft3 8", 0, 1, arena);

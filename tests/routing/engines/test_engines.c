@@ -69,7 +69,7 @@ enum {
 	SEEDS = 2
 };
 
-/* What an engine owes beyond what all do. */
+/* Promises of an engine beyond those that all make. */
 static const struct promise {
 	const char *engine;
 	enum kind accepts; /* healthy ones of these kinds are not refused */
@@ -554,7 +554,7 @@ START_TEST(balance)
 }
 END_TEST
 
-/* What the busiest link carries at least: all that leaves the hosts of one switch. */
+/* Lower bound on the busiest link: all routes that leave the hosts of one switch. */
 static double least_load(const struct graph *g)
 {
 	uint32_t n = g->host_first[g->n_switches];

@@ -171,7 +171,7 @@ static const char *const fabrics[] = {
 
 enum { N_FABRICS = sizeof(fabrics) / sizeof(*fabrics) };
 
-/* What an engine made comes back as it was, without a word. */
+/* Tables of an engine are read back unchanged, without a message. */
 START_TEST(round_trip)
 {
 	struct graph *g = fabric_make(fabrics[_i % N_FABRICS], 0.05, 1, arena);

@@ -530,7 +530,7 @@ START_TEST(turns_are_dependencies)
 }
 END_TEST
 
-/* What is taken back leaves the lane as it was: the next search finds the same. */
+/* An undone search leaves the lane unchanged: the next search finds the same. */
 START_TEST(undo)
 {
 	struct graph *g = fabric_make("jellyfish 24 5 1", 0, 1, arena);

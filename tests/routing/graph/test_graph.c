@@ -277,7 +277,7 @@ START_TEST(reading_order_does_not_matter)
 }
 END_TEST
 
-/* What a GUID of a list stands for: a switch, a port's switch, those of a node's ports.
+/* The meaning of a GUID in a list: a switch, a port's switch, those of a node's ports.
  */
 START_TEST(switches_by_guid)
 {

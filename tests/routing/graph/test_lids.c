@@ -63,7 +63,7 @@ static int cmp_memory(const void *va, const void *vb)
 	return (a->guid > b->guid) - (a->guid < b->guid);
 }
 
-/* What a daemon would remember of a table. */
+/* The LIDs that a daemon would remember of a table. */
 static struct lid_memory *remember(const struct graph *g, const struct lids *l,
                                    size_t *ret_n)
 {

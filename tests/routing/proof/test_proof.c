@@ -37,7 +37,7 @@ static void teardown(void)
 	arena_free(arena);
 }
 
-/* What the reference knows. */
+/* State of the reference. */
 struct naive {
 	const struct graph *g;
 	const struct lids *l;

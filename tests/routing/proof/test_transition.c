@@ -128,7 +128,7 @@ static void make_lids(const struct graph *g, struct lids *ret)
 
 /* ---- an independent look at mixtures ---- */
 
-/* What one switch has for a LID while a stage runs; \a coin decides inside the stage. */
+/* The entry of one switch for a LID while a stage runs; \a coin decides inside the stage. */
 static uint8_t mixed_entry(const struct transition_in *in, const struct transition *t,
                            unsigned stage, uint32_t s, uint32_t lid, bool coin)
 {
@@ -289,7 +289,7 @@ static const char *const fabrics[] = {
 };
 enum { N_FABRICS = sizeof(fabrics) / sizeof(*fabrics) };
 
-/* What any stage of any plan leaves in the switches is free of circles and of cyclic
+/* The tables that any stage of any plan leaves are free of circles and of cyclic
  * dependencies; some transitions of these fabrics are free and some need stages. */
 START_TEST(stages_are_safe)
 {

@@ -45,7 +45,7 @@ static struct hops plain_hops(const struct graph *g)
 	return h;
 }
 
-/* What the writer makes of a fabric. */
+/* The file that the writer makes of a fabric. */
 static char *written(const struct graph *g, const struct lids *l)
 {
 	struct hops h = plain_hops(g);

@@ -685,7 +685,7 @@ static size_t damage(char *text, size_t len, size_t room)
 	return len;
 }
 
-/* What is written of a fabric is the fabric, unless its SM has lost its cable. */
+/* A written fabric reads back the same, unless its SM has lost its cable. */
 static void check_written(const struct graph *was)
 {
 	struct graph *copy = again(was);

@@ -229,7 +229,7 @@ START_TEST(id_tells_the_guid_of_a_directors_switch)
 }
 END_TEST
 
-/* What names a socket on the box is no PortGUID. */
+/* The name of a socket on the box is no PortGUID. */
 static const struct {
 	const char *near, *far;
 	uint64_t guid; /* of the CA */

@@ -118,7 +118,7 @@ START_TEST(candidates_resolve)
 }
 END_TEST
 
-/* What the operator calls a node finds it, and so does its description. */
+/* The operator's name of a node finds it, and so does its description. */
 START_TEST(operator_names)
 {
 	struct endpoint_candidates cand;

@@ -50,7 +50,7 @@ static struct path_record only(const struct path_query *q)
 	return rec[0];
 }
 
-/* What is known of each pair from the drawing in query_fixture.h. */
+/* Properties of each pair, from the drawing in query_fixture.h. */
 struct pair_case {
 	const char *what;
 	uint64_t src, dst;

@@ -112,7 +112,7 @@ static const char rules[] = FILE_HEAD RULE("small", "service-id: 5-9")
 	RULE("large", "pkey: 0x7fff\nservice-id: 99") RULE("plain", "source: switches")
 	FILE_TAIL;
 
-/* Who asks whom for what, and what comes back. */
+/* Requests with their ends, and the replies. */
 struct case_of_rules {
 	const char *what;
 	uint64_t src, dst;

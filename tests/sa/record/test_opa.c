@@ -4,7 +4,8 @@
 /*
  * Omni-Path's records by the bytes of their MADs, over the small fabric: against the
  * payloads that were published, and against the same records in InfiniBand's layout.
- * Byte positions and component bits are those of opa-fm and opasaquery.
+ * Byte positions and component bits are those of opa-fm and opasaquery. Longer than most:
+ * all layouts are compared over one fabric by the same few functions.
  */
 #include "db/policy.h"
 #include "sa/mad/wire.h"

@@ -109,7 +109,7 @@ START_TEST(one_by_requester)
 }
 END_TEST
 
-/* Who has not been swept yet counts as a member of the default partition. */
+/* A port that was not swept yet counts as a member of the default partition. */
 START_TEST(unknown_requester)
 {
 	struct request q = request(GET_TABLE, NODE_RECORD, 0);

@@ -41,7 +41,7 @@ START_TEST(path_bytes)
 }
 END_TEST
 
-/* What a single component does to Get(PathRecord HOST -> TWIN_2). */
+/* The effect of a single component on Get(PathRecord HOST -> TWIN_2). */
 struct path_case {
 	const char *what;
 	uint64_t mask;

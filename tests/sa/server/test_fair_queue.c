@@ -73,7 +73,7 @@ START_TEST(in_turn)
 }
 END_TEST
 
-/* Who gets large answers sits out: 10 turns of 4096 bytes. */
+/* A requester with large answers skips rounds: 10 turns of 4096 bytes. */
 START_TEST(debts)
 {
 	for (uint16_t i = 0; i < 3; i++) {
@@ -124,7 +124,7 @@ START_TEST(all_equal)
 }
 END_TEST
 
-/* What is taken and returned comes in the order it would have come. */
+/* Requests that were taken and returned keep their order. */
 START_TEST(returned)
 {
 	struct fair_request *r[6];

@@ -210,7 +210,7 @@ START_TEST(undone)
 }
 END_TEST
 
-/* What switches and CAs send (14.2.5.1), generic and a vendor's own. */
+/* Notices that switches and CAs send (14.2.5.1), generic and a vendor's own. */
 static const unsigned traps[] = { 128, 129, 130, 131, 144, 145, 256, 257, 258, 259, 0 };
 
 START_TEST(forwarded)

@@ -100,7 +100,7 @@ START_TEST(omni_path)
 }
 END_TEST
 
-/* What has no such layout is told to those who asked in the other one. */
+/* A notice without such a layout goes to subscribers in the other layout. */
 START_TEST(omni_path_cannot_say)
 {
 	struct request q = opa_everything(), ib = everything(0xffff);
@@ -223,7 +223,7 @@ START_TEST(full_transport)
 }
 END_TEST
 
-/* Who shares no P_Key with the issuer hears nothing of it. */
+/* A subscriber that shares no P_Key with the issuer gets no report. */
 START_TEST(partitions)
 {
 	uint8_t *left =
@@ -352,7 +352,7 @@ START_TEST(server_keeps)
 }
 END_TEST
 
-/* What cannot be stored is refused, and forgotten; later requests do well again. */
+/* A request that cannot be stored is refused; later requests succeed again. */
 START_TEST(server_full_disk)
 {
 	struct rlimit was, none = { 0, 0 };

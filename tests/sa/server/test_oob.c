@@ -384,7 +384,7 @@ START_TEST(set_is_denied)
 }
 END_TEST
 
-/* Who leaves before the answer is there troubles nobody. */
+/* A client that leaves before its answer disturbs nobody. */
 START_TEST(gone_before_the_answer)
 {
 	struct frame f = ask_nodes(1, 0);

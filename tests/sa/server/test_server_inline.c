@@ -246,7 +246,7 @@ static const struct {
 	{ "a multicast group that is not there", to_a_group, 1 },
 };
 
-/* What was counted between two moments; ck_assert_mem_eq() compares all of it. */
+/* Counts between two moments; ck_assert_mem_eq() compares all of it. */
 static struct sa_counters difference(const struct sa_counters *a,
                                      const struct sa_counters *b)
 {

@@ -254,7 +254,7 @@ START_TEST(losses_follow_the_seed)
 }
 END_TEST
 
-/* What came back of 300 SMPs and when, hashed by FNV-1a. */
+/* Responses to 300 SMPs and their times, hashed by FNV-1a. */
 static uint32_t noisy_run(uint32_t seed, const struct sim_noise *noise, unsigned *ret_same)
 {
 	uint32_t hash = 2166136261u;

@@ -179,7 +179,7 @@ static void probe_waiting(void)
 	umad_close_port(a);
 }
 
-/* What write() and read() refuse. */
+/* Calls that write() and read() refuse. */
 static void probe_refusals(void)
 {
 	int a = umad_open_port("sim0", 1), fd = umad_get_fd(a);

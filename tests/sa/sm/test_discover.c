@@ -211,7 +211,7 @@ START_TEST(lossy)
 }
 END_TEST
 
-/* Whoever is deaf is missing, and only they (and who hangs on them); with its neighbour.
+/* Deaf nodes are missing with all that hangs on them, and nothing else; with a neighbour.
  */
 START_TEST(deaf)
 {

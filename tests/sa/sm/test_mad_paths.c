@@ -190,7 +190,7 @@ START_TEST(published_order)
 }
 END_TEST
 
-/* What every client does at a job's start: Get by a pair of LIDs, among hosts. */
+/* The request of every client at a job's start: Get by a pair of LIDs, among hosts. */
 START_TEST(one_pair_by_lid)
 {
 	struct wire_path_record record = { 0 }, got;

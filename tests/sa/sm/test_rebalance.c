@@ -85,7 +85,7 @@ static void out_and_in(uint32_t cable)
 	periods(2);
 }
 
-/* What the sweep's engines give without earlier tables. */
+/* The tables of the sweep's engines without earlier tables. */
 static void route_cold(struct arena *a, struct route_result *ret)
 {
 	struct route_request cold = sweep_job(fixture->sweep)->request;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * What the sweep answers to others, and what it does when there is another SM.
+ * Answers of the sweep to other SMs, and handover between them. Longer than most: all cases
+ * share one scripted peer on the virtual clock, and the order of its messages.
  */
 #include <errno.h>
 
@@ -243,7 +244,7 @@ START_TEST(repressed)
 }
 END_TEST
 
-/* What the fabric disagrees with. */
+/* Traps that contradict the fabric. */
 enum { NOBODY = 999 };
 
 static struct trap forged_trap(int kind)

@@ -142,7 +142,7 @@ START_TEST(stuck)
 	periods(PERIODS);
 	ck_assert_uint_eq(n_changed(), fixture->g->n_switches);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
-	/* What changes is seen nevertheless, once. */
+	/* The change is noticed nevertheless, once. */
 	uint64_t host = fixture->g->nodes[fixture->g->n_nodes - 1].guid;
 	ck_assert_uint_ne(fixture->g->nodes[fixture->g->n_nodes - 1].type, NODE_SWITCH);
 	for (unsigned i = 0; i < 2; i++) {
@@ -186,7 +186,7 @@ START_TEST(exchanged)
 }
 END_TEST
 
-/* What a switch shows by itself, while no state changed: its cable is in another port of
+/* A change that a switch itself shows although no state changed: its cable is in another port of
  * the neighbour, it lost its LID, it lost its tables. */
 static void other_port(uint8_t *mad)
 {

@@ -26,7 +26,7 @@ static uint32_t below(uint32_t n)
 	return (uint32_t)((seed * UINT64_C(2685821657736338717) >> 32) * n >> 32);
 }
 
-/* What should be: who is in which group. */
+/* The expected members of each group. */
 struct wanted {
 	uint8_t state[GROUPS][4096]; /* JoinState by index of the end port */
 };
@@ -355,7 +355,7 @@ START_TEST(cables_fail)
 }
 END_TEST
 
-/* What was programmed is published. */
+/* The programmed tables are published. */
 START_TEST(published)
 {
 	struct snap_reader *r;
@@ -465,7 +465,7 @@ static void join(unsigned end, bool there)
 	store_free(st);
 }
 
-/* Whoever joins while tables are on their way makes the next step, and so on without end:
+/* Each join while tables are being sent makes one more step, and so on without end:
  * light sweeps go on beside it. */
 START_TEST(a_flood_of_joins)
 {

@@ -259,7 +259,7 @@ static void teardown(void)
 	fixture_free(fixture);
 }
 
-/* What the same records are in a snapshot that had none. */
+/* The same records in a snapshot that had none. */
 static void rewrite(void)
 {
 	char aside[100];

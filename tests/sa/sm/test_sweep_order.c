@@ -286,7 +286,7 @@ static bool is_remembered(uint64_t guid, struct lid_range *ret)
 	return found;
 }
 
-/* What is durable is what the ports have, also when only the LMC of a range changed. */
+/* The durable LIDs are those of the ports, also when only the LMC of a range changed. */
 START_TEST(lmc_is_durable)
 {
 	static const unsigned lmc[] = { 2, 1, 3, 0 };

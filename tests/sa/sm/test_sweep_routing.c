@@ -321,7 +321,7 @@ START_TEST(engine_as_from_nothing)
 }
 END_TEST
 
-/* What was asked for and why another engine serves is told as long as it is so: after
+/* The engine asked for and the reason for another one are reported while they differ: after
  * sweeps that find nothing new, by the cache, and by a new daemon. */
 START_TEST(fallback_is_never_hidden)
 {

@@ -190,7 +190,7 @@ START_TEST(components_are_needed)
 }
 END_TEST
 
-/* Who knows the SM_Key changes any port's. */
+/* A requester with the SM_Key changes the GUIDs of any port. */
 START_TEST(with_the_sm_key)
 {
 	struct request q = guids(SET, TWIN_2 + 1, 0, 2, FREE);
@@ -289,7 +289,7 @@ static unsigned path_from(uint64_t guid, unsigned method)
 	return status_of(&q);
 }
 
-/* What the fabric thread does: the ports have what clients wanted. */
+/* As the fabric thread does: writes the GUIDs that clients wanted into the ports. */
 static void programmed(void)
 {
 	for (size_t i = 0; i < w->content.n_attrs; i++) {
@@ -366,7 +366,7 @@ END_TEST
 /* --- ports that have them, come and go -------------------------------------------------
  */
 
-/* What another subnet manager left in a port counts, until its clients say otherwise. */
+/* GUIDs that another subnet manager left in a port count until its clients change them. */
 START_TEST(foreign_guids)
 {
 	struct request q;

@@ -292,7 +292,7 @@ START_TEST(lease_ends_at_its_second)
 }
 END_TEST
 
-/* What was answered is there after a restart; a lease runs on meanwhile. */
+/* Answered records survive a restart; a lease runs on meanwhile. */
 START_TEST(services_survive)
 {
 	struct request q = service(SET, 1, HOST + 1, "a", SR_LEASE | SR_KEY);

@@ -515,7 +515,7 @@ static bool keeps(const uint8_t model[RANDOM_PORTS])
 	return ((model[0] | model[1] | model[2]) & 9) != 0;
 }
 
-/* What the rules make of one request, and what comes back for it. */
+/* A request with the effect of the rules and its reply. */
 static void step(uint8_t model[RANDOM_GROUPS][RANDOM_PORTS], uint64_t *seed)
 {
 	uint64_t g = next_random(seed) % RANDOM_GROUPS,
