@@ -45,8 +45,7 @@ sa/record/rec_service      service
 sa/record/rec_path         path_request
 sa/server                  reports sa bulk
 sa/sim                     conn device kernel rmpp
-sa/sm/discover             disc
-sa/sm/discover_graph       disc
+sa/sm/discover             disc shadow
 sa/sm/port_tables          alias_guids
 sa/sm/sm                   job
 sa/path                    life_times

@@ -62,6 +62,8 @@ void field_set(uint8_t *payload, unsigned bit, unsigned width, uint64_t value);
 
 /* bytes of an SMP */
 enum { SMP_DATA_AT = 64, SMP_INITIAL_PATH_AT = 128, SMP_RETURN_PATH_AT = 192, SMP_DATA_BYTES = 64 };
+/* CapabilityMask: the port has a subnet manager */
+enum { CAP_IS_SM = 1 << 1 };
 /* AttributeModifier of Set(SLtoVLMappingTable): the table applies to all input ports, to all output ports */
 enum { SLVL_ALL_IN = 1 << 17, SLVL_ALL_OUT = 1 << 16 };
 

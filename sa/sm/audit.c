@@ -8,7 +8,7 @@
  *
  * A node that does not answer is left to the light sweep, which looks for that.
  */
-#include "sa/sm/shadow.h"
+#include "sa/sm/audit.h"
 
 #include <infiniband/umad_sm.h>
 #include <infiniband/umad_types.h>
@@ -19,7 +19,8 @@
 #include "conf/config.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
-#include "sa/sm/qos_table.h"
+#include "sa/sm/discover/shadow.h"
+#include "sa/sm/program/qos_table.h"
 #include "sa/sm/sm.h"
 
 enum { STEP_READS = 2, STEP_MS = 2, LINES = 10, LINES_MS = 60000 };

@@ -49,9 +49,6 @@ struct sm;
 /*! SMInfo.SMState. */
 enum sm_state { SM_NOT_ACTIVE, SM_DISCOVERING, SM_STANDBY, SM_MASTER };
 
-/*! CapabilityMask of a port with a subnet manager. */
-enum { CAP_IS_SM = 1 << 1 };
-
 /*! AttributeModifier of Set(SMInfo). */
 enum sm_control { SM_HANDOVER = 1, SM_ACKNOWLEDGE, SM_DISABLE, SM_STAND_BY, SM_DISCOVER };
 

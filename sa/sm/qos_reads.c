@@ -22,7 +22,7 @@
 #include "sa/mad/wire.h"
 #include "sa/server/server.h"
 #include "sa/sm/election.h"
-#include "sa/sm/qos_table.h"
+#include "sa/sm/program/qos_table.h"
 #include "sa/sm/sm.h"
 
 enum { WAITING_MAX = 256, SLICE_TABLES = 4096, LID_ASKED = 1 };

@@ -14,7 +14,7 @@
 #include "routing/graph/graph.h"
 #include "routing/route_cache.h"
 #include "sa/sm/policy_compile.h"
-#include "sa/sm/qos_table.h"
+#include "sa/sm/program/qos_table.h"
 #include "sa/sm/sm.h"
 
 static const char *const source = "sweep";

@@ -8,9 +8,9 @@
 #include "routing/route.h"
 #include "sa/mad/smp.h"
 #include "sa/sm/assign.h"
-#include "sa/sm/discover.h"
-#include "sa/sm/program.h"
-#include "sa/sm/shadow.h"
+#include "sa/sm/discover/discover.h"
+#include "sa/sm/discover/shadow.h"
+#include "sa/sm/program/program.h"
 #include "sa/sm/sweep.h"
 
 /*!

@@ -41,6 +41,7 @@
 #include "routing/graph/graph.h"
 #include "sa/server/server.h"
 #include "sa/sm/agent.h"
+#include "sa/sm/audit.h"
 #include "sa/sm/changes.h"
 #include "sa/sm/client_tables.h"
 #include "sa/sm/election.h"

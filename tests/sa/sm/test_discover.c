@@ -15,7 +15,7 @@
 #include "routing/topogen/topogen.h"
 #include "sa/mad/fields.h"
 #include "sa/sim/sim.h"
-#include "sa/sm/discover.h"
+#include "sa/sm/discover/discover.h"
 #include "tests/lib/graph_check.h"
 #include "tests/lib/suite.h"
 

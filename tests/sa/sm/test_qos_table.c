@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
-#include "sa/sm/qos_table.h"
+#include "sa/sm/program/qos_table.h"
 #include "tests/lib/suite.h"
 
 #define IDENTITY "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15"

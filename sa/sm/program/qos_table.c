@@ -3,7 +3,7 @@
 /*
  * SL-to-VL mapping and VL arbitration (IBA vol. 1, 7.6.6, 7.6.9, 14.2.5.9, 14.2.5.10).
  */
-#include "sa/sm/qos_table.h"
+#include "sa/sm/program/qos_table.h"
 
 #include <infiniband/umad_sm.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/smp.h"
-#include "sa/sm/discover.h"
+#include "sa/sm/discover/discover.h"
 
 enum {
 	PAIRS_OF_A_BLOCK = 32,

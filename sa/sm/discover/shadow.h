@@ -7,10 +7,7 @@
 #include <stdint.h>
 
 #include "conf/base/hash.h"
-#include "conf/base/log.h"
 
-struct job;
-struct sm;
 
 /*!
  * Shadow copies: what the nodes hold, as they acknowledged or showed it. They live from
@@ -193,73 +190,3 @@ int shadow_port_info_note(struct shadow *s, uint64_t node_guid, uint8_t port,
 /*! \brief Was this Set sent before, and does the port still show what it showed then? */
 bool shadow_port_info_is_same(const struct shadow *s, uint64_t node_guid, uint8_t port,
                               uint64_t set_hash, const uint8_t shown[64]);
-
-/* --- audit (audit.c) ---------------------------------------------------------------- */
-
-/*!
- * Audit: do the nodes still hold the tables that the shadow copies say?
- *
- * Sweeps trust the copies, because a node that restarts shows it. A table that somebody else
- * wrote, or that a fault changed, does not show. So every audit_interval seconds all blocks
- * of which a copy is kept are read and compared:
- *
- *   LinearForwardingTable      a block that differs is marked and sent again
- *   MulticastForwardingTable,
- *   GUIDInfo, SLtoVLMapping,
- *   VLArbitration              the copy takes what was read, so the sweep sends the difference
- *   P_KeyTable                 the copy takes what was read; it is published, not sent,
- *                              because P_Keys are not programmed
- *
- * In the background a round goes on in steps of a few reads while the fabric thread is idle,
- * at most 1,000 reads a second. A difference is logged with its place, and asks for a heavy
- * sweep, which repairs it. When an operator asks, the same reads are part of a heavy sweep.
- */
-enum { AUDIT_WINDOW = 32 /* most reads in flight, in a heavy sweep */ };
-
-enum audit_kind {
-	AUDIT_LFT,
-	AUDIT_MFT,
-	AUDIT_P_KEYS,
-	AUDIT_GUIDS,
-	AUDIT_QOS,
-	AUDIT_KIND_COUNT
-};
-
-struct audit;
-
-/*! One read that waits for its answer. */
-struct audit_read {
-	struct audit *a; /*!< NULL: free */
-	void *copy;      /*!< item of the list of copies of this kind */
-	uint32_t index;  /*!< of the table or block in the copy */
-};
-
-struct audit {
-	struct sm *sm;
-	struct job *job; /*!< of the step at work; borrowed */
-	struct {
-		unsigned kind;  /*!< enum audit_kind */
-		uint32_t index; /*!< of the block, the same for all nodes */
-		uint32_t item;  /*!< in the list of copies */
-		bool any;       /*!< a copy has a block of this index */
-	} at;
-	uint32_t left; /*!< reads that the step at work may still begin */
-	struct audit_read reads[AUDIT_WINDOW];
-	bool running;              /*!< a round in the background is not at its end */
-	uint64_t last_ms;          /*!< when the last round began */
-	uint64_t next_step_ms;     /*!< of a round in the background */
-	uint32_t n_read, n_differ; /*!< blocks in this round */
-	struct log_limit lines;
-};
-
-/*! \brief When the next step is due, while the subnet is up; UINT64_MAX: never. */
-uint64_t audit_deadline(const struct audit *a);
-
-/*! \brief When idle and due: queues the few reads of the next step. */
-void audit_step(struct audit *a, struct job *j);
-
-/*! \brief In a heavy sweep: queues reads of all blocks of which a copy is kept. */
-void audit_start_all(struct audit *a, struct job *j);
-
-/*! \brief When they are answered. */
-void audit_end_all(struct audit *a);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
-#include "sa/sm/shadow.h"
+#include "sa/sm/discover/shadow.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -38,9 +38,9 @@
 #include "routing/proof/transition.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/smp.h"
-#include "sa/sm/discover.h"
-#include "sa/sm/program.h"
-#include "sa/sm/shadow.h"
+#include "sa/sm/discover/discover.h"
+#include "sa/sm/discover/shadow.h"
+#include "sa/sm/program/program.h"
 
 enum { IN_FLIGHT = 4, POSITION_SHIFT = 28 };
 

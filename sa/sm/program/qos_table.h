@@ -8,7 +8,7 @@
 
 #include "conf/policy/qos.h"
 #include "routing/graph/tables.h"
-#include "sa/sm/shadow.h"
+#include "sa/sm/discover/shadow.h"
 
 struct disc_node;
 struct disc_port;

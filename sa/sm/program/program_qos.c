@@ -40,10 +40,10 @@
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/smp.h"
-#include "sa/sm/discover.h"
-#include "sa/sm/program.h"
-#include "sa/sm/qos_table.h"
-#include "sa/sm/shadow.h"
+#include "sa/sm/discover/discover.h"
+#include "sa/sm/discover/shadow.h"
+#include "sa/sm/program/program.h"
+#include "sa/sm/program/qos_table.h"
 
 enum { QOS_IN_FLIGHT = 4, DISTINCT_MAX = 64 };
 

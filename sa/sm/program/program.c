@@ -14,7 +14,7 @@
  *
  * Source: IBA vol. 1, 14.2.5.6 (PortInfo), 14.4.4 (initialization by the master SM).
  */
-#include "sa/sm/program.h"
+#include "sa/sm/program/program.h"
 
 #include <errno.h>
 #include <infiniband/umad_sm.h>
@@ -29,8 +29,8 @@
 #include "routing/graph/lids.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/smp.h"
-#include "sa/sm/discover.h"
-#include "sa/sm/shadow.h"
+#include "sa/sm/discover/discover.h"
+#include "sa/sm/discover/shadow.h"
 
 enum {
 	POLLING = 2,                         /* LinkDownDefaultState */

@@ -20,7 +20,7 @@
  *
  * Source: IBA vol. 1, 14.2 (SMPs, directed routes), 14.2.5 (attributes).
  */
-#include "sa/sm/discover.h"
+#include "sa/sm/discover/discover.h"
 
 #include <errno.h>
 #include <infiniband/umad_sm.h>
@@ -38,7 +38,7 @@
 #include "conf/policy/node_names.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
-#include "sa/sm/shadow.h"
+#include "sa/sm/discover/shadow.h"
 
 /* A Get(NodeInfo) over one port that waits for its answer. */
 struct probe {

@@ -25,9 +25,8 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
 #include "sa/mad/fields.h"
-#include "sa/sm/discover.h"
-#include "sa/sm/election.h"
-#include "sa/sm/shadow.h"
+#include "sa/sm/discover/discover.h"
+#include "sa/sm/discover/shadow.h"
 
 enum { PROBLEM_LINES = 20, CHANGE_LINES = 20 };
 
