@@ -26,85 +26,26 @@
  * are programmed only after their proof; the snapshot is published before ports go ACTIVE,
  * because hosts ask for paths at that moment.
  *
- * The file is longer than others because all phases of the one state machine stand in it, in
- * the order in which they follow each other. The parts do the work.
+ * The phases stand here in the order in which they follow each other. What the sweep's owner
+ * asks of it, from its beginning to its end, is in sweep_requests.c.
  */
-#include "sa/sm/sweep.h"
+#include "sa/sm/sweep_int.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "routing/graph/graph.h"
 #include "sa/server/server.h"
-#include "sa/sm/agent.h"
-#include "sa/sm/audit.h"
-#include "sa/sm/changes.h"
-#include "sa/sm/client_tables.h"
-#include "sa/sm/election.h"
-#include "sa/sm/mirror.h"
 #include "sa/sm/port_tables.h"
-#include "sa/sm/publish.h"
-#include "sa/sm/qos_reads.h"
-#include "sa/sm/routes.h"
-#include "sa/sm/sm.h"
 
 enum { BEAT_MS = 1000, RETRY_MS = 1000, RETRY_MAX_MS = 10000 };
 
 static const char *const source = "sweep";
 
-enum phase {
-	PHASE_IDLE,
-	PHASE_LIGHT, /* Get(SwitchInfo) of all switches, and more where something changed */
-	PHASE_LOOK, /* the senders of traps are asked what changed */
-	PHASE_RANK, /* after both: are we still master? A handover if not */
-	PHASE_POLL, /* standby: is the master still there? */
-	PHASE_DISCOVER,
-	PHASE_ELECTION,    /* SMInfo of ports with the IsSM bit */
-	PHASE_READ_TABLES, /* LFTs, P_Keys and GUIDs of which no copy is kept */
-	PHASE_ROUTE,
-	PHASE_PORTS,
-	PHASE_QOS,
-	PHASE_TABLES,
-	PHASE_MULTICAST,
-	PHASE_ARM,
-	PHASE_ACTIVATE,
-	PHASE_CLIENT_TABLES, /* between sweeps: multicast tables and alias GUIDs that follow
-	                        from client records */
-	PHASE_AUDIT,         /* a few blocks of tables are read back */
-	PHASE_READ_QOS,      /* SL-to-VL and arbitration tables that a client asks for */
-	PHASE_REBALANCE, /* between sweeps: the routes are compared with a fresh start's */
-	PHASE_COUNT
-};
-
-struct sweep {
-	struct sm sm;
-	enum phase phase;
-	struct election election;
-	struct changes changes;
-	struct routes routes;
-	struct rebalance rebalance;
-	struct client_tables client_tables;
-	struct publisher publisher;
-	struct mirror mirror;
-	struct qos_reads qos_reads;
-	struct agent agent;
-	struct audit audit;
-	struct hash_table silent; /* ports silent in the last discovery */
-	uint32_t last_nodes;      /* of the last discovery: for progress */
-	bool reassigned;          /* reassign_lids was done */
-	unsigned failures;        /* heavy sweeps, in a row */
-	uint64_t next_light;      /* ms; a light sweep or a poll; UINT64_MAX: never */
-	enum sm_state timed_for;  /* the state that next_light was set in */
-	uint64_t retry_at;  /* ms; a heavy sweep after a failure; UINT64_MAX: none */
-	uint64_t next_beat; /* ms; heartbeat */
-	uint64_t drain_until; /* ms; the next step of the transition waits until then */
-};
-
-static void go_idle(struct sweep *s)
+void sweep_go_idle(struct sweep *s)
 {
 	const struct config *c = s->sm.d.config;
 	uint64_t interval = (uint64_t)c->sweep_interval * 1000;
@@ -119,8 +60,7 @@ static void go_idle(struct sweep *s)
 	s->next_light = interval ? sm_now(&s->sm) + interval : UINT64_MAX;
 }
 
-/* The last fabric stays the known one when a discovery did not end. */
-static void restore_previous_job(struct sm *sm)
+void sweep_restore_previous_job(struct sm *sm)
 {
 	if (sm->previous != NULL) {
 		job_free(sm->job);
@@ -142,12 +82,12 @@ static void give_up(struct sweep *s)
 	sm->status.heavy_sweeps++;
 	sm->status.up = false;
 	smp_abort(sm->smp);
-	restore_previous_job(sm);
+	sweep_restore_previous_job(sm);
 	wait = !sm->retry_soon        ? (uint64_t)sm->d.config->sweep_interval * 1000
 	       : wait < RETRY_MAX_MS ? wait
 	                             : RETRY_MAX_MS;
 	s->retry_at = wait ? sm_now(sm) + wait : UINT64_MAX;
-	go_idle(s);
+	sweep_go_idle(s);
 }
 
 /* Begins a phase whose requests were queued, or gives up. */
@@ -262,7 +202,7 @@ static void stand_by(struct sweep *s)
 {
 	s->failures = 0;
 	s->retry_at = UINT64_MAX;
-	go_idle(s);
+	sweep_go_idle(s);
 }
 
 static void after_election(struct sweep *s)
@@ -507,7 +447,7 @@ static void after_activate(struct sweep *s)
 	} else if (p->n_timeouts) {
 		s->retry_at = sm_now(sm) + RETRY_MAX_MS;
 	}
-	go_idle(s);
+	sweep_go_idle(s);
 }
 
 /* --- between heavy sweeps ------------------------------------------------------------ */
@@ -545,7 +485,7 @@ static void after_light(struct sweep *s)
 	}
 	routes_rebalance_light_ended(&s->rebalance);
 	mirror_dump(&s->mirror);
-	go_idle(s);
+	sweep_go_idle(s);
 	s->phase = PHASE_RANK;
 }
 
@@ -584,7 +524,7 @@ static void after_rebalance(struct sweep *s)
 static void after_poll(struct sweep *s)
 {
 	election_poll_end(&s->election);
-	go_idle(s);
+	sweep_go_idle(s);
 }
 
 static void idle(struct sweep *s)
@@ -593,7 +533,7 @@ static void idle(struct sweep *s)
 	uint64_t now = sm_now(sm);
 
 	if (s->timed_for != s->election.state) {
-		go_idle(s); /* another SM changed it */
+		sweep_go_idle(s); /* another SM changed it */
 	}
 	if (!sm->want_heavy && now >= s->retry_at) {
 		sm_request_heavy(sm,
@@ -781,117 +721,4 @@ int sweep_run_once(struct sweep *s)
 		return -EIO;
 	}
 	return E_OK;
-}
-
-/* --- requests ------------------------------------------------------------------------- */
-
-void sweep_request_heavy(struct sweep *s)
-{
-	sm_request_heavy(&s->sm, "requested");
-}
-
-void sweep_request_audit(struct sweep *s)
-{
-	s->sm.read_tables = true;
-	sm_request_heavy(&s->sm, "requested");
-}
-
-void sweep_request_rebalance(struct sweep *s)
-{
-	s->routes.requested = true;
-	sm_request_heavy(&s->sm, "rebalance requested");
-}
-
-void sweep_request_light(struct sweep *s)
-{
-	s->next_light = 0;
-}
-
-const struct job *sweep_job(const struct sweep *s)
-{
-	return s->sm.job;
-}
-
-/* --- life ------------------------------------------------------------------------- */
-
-static struct smp_limits limits_of(const struct config *c)
-{
-	return (struct smp_limits){ .window = c->max_wire_smps,
-		                    .timeout_ms = c->transaction_timeout,
-		                    .m_key = c->m_key };
-}
-
-int sweep_new(const struct sweep_deps *d, struct sweep **ret)
-{
-	struct smp_limits limits = limits_of(d->config);
-	struct sweep *s = calloc(1, sizeof(*s));
-	struct sm *sm = &s->sm;
-
-	if (s == NULL || smp_new(d->transport, &limits, &sm->smp) != E_OK) {
-		free(s);
-		return -ENOMEM;
-	}
-	sm->d = *d;
-	s->election.sm = s->changes.sm = s->routes.sm = s->client_tables.sm = sm;
-	s->client_tables.multicast.sm = s->client_tables.alias_guids.sm = sm;
-	s->audit = (struct audit){ .sm = sm, .last_ms = sm_now(sm) };
-	s->publisher.sm = s->mirror.sm = s->rebalance.sm = sm;
-	s->rebalance.routes = &s->routes;
-	s->publisher.election = &s->election;
-	s->qos_reads = (struct qos_reads){ .sm = sm,
-		                           .election = &s->election,
-		                           .transport = d->transport };
-	s->agent = (struct agent){ .sm = sm,
-		                   .election = &s->election,
-		                   .changes = &s->changes };
-	s->retry_at = UINT64_MAX;
-	sm->status.epoch = d->snap != NULL ? snap_epoch(d->snap) : 0;
-	snprintf(sm->status.not_ready, sizeof(sm->status.not_ready),
-	         "the first sweep has not ended yet");
-	election_set_state(&s->election, SM_DISCOVERING, "start");
-	sm_request_heavy(sm, "start");
-	if (d->transport->ops->set_issm(d->transport, true) != E_OK) {
-		log_warning(source, "cannot set the IsSM bit of %s",
-		            d->transport->local.name);
-	}
-	qos_reads_serve(&s->qos_reads, true);
-	*ret = s;
-	return E_OK;
-}
-
-void sweep_free(struct sweep *s)
-{
-	if (s == NULL) {
-		return;
-	}
-	struct sm *sm = &s->sm;
-	qos_reads_serve(&s->qos_reads, false);
-	routes_done(&s->routes);
-	sm->d.transport->ops->set_issm(sm->d.transport, false);
-	smp_free(sm->smp);
-	qos_reads_done(&s->qos_reads);
-	job_free(sm->job);
-	job_free(sm->previous);
-	shadow_done(&sm->shadow);
-	hash_done(&s->silent);
-	client_tables_done(&s->client_tables);
-	changes_done(&s->changes);
-	free(s);
-}
-
-void sweep_reconfigure(struct sweep *s, const struct sweep_deps *d)
-{
-	struct smp_limits limits = limits_of(d->config);
-	struct sm *sm = &s->sm;
-
-	routes_stop(&s->routes);
-	smp_abort(sm->smp);
-	restore_previous_job(sm);
-	sm->d = *d;
-	qos_reads_serve(&s->qos_reads, true);
-	routes_forget(&s->routes);
-	routes_rebalance_forget(&s->rebalance);
-	smp_set_limits(sm->smp, &limits);
-	sm_request_heavy(sm, "the configuration was read again");
-	go_idle(s);
 }

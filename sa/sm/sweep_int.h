@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+/*
+ * The state of the sweep, for its two files: sweep.c (the state machine) and
+ * sweep_requests.c (what its owner asks of it). The parts do not see it.
+ */
+#include "sa/sm/agent.h"
+#include "sa/sm/audit.h"
+#include "sa/sm/changes.h"
+#include "sa/sm/client_tables.h"
+#include "sa/sm/election.h"
+#include "sa/sm/mirror.h"
+#include "sa/sm/publish.h"
+#include "sa/sm/qos_reads.h"
+#include "sa/sm/routes.h"
+#include "sa/sm/sm.h"
+#include "sa/sm/sweep.h"
+
+enum phase {
+	PHASE_IDLE,
+	PHASE_LIGHT,       /* Get(SwitchInfo) of all switches, and more where something changed */
+	PHASE_LOOK,        /* the senders of traps are asked what changed */
+	PHASE_RANK,        /* after both: are we still master? A handover if not */
+	PHASE_POLL,        /* standby: is the master still there? */
+	PHASE_DISCOVER,
+	PHASE_ELECTION,    /* SMInfo of ports with the IsSM bit */
+	PHASE_READ_TABLES, /* LFTs, P_Keys and GUIDs of which no copy is kept */
+	PHASE_ROUTE,
+	PHASE_PORTS,
+	PHASE_QOS,
+	PHASE_TABLES,
+	PHASE_MULTICAST,
+	PHASE_ARM,
+	PHASE_ACTIVATE,
+	PHASE_CLIENT_TABLES, /* between sweeps: multicast tables and alias GUIDs that follow
+	                        from client records */
+	PHASE_AUDIT,         /* a few blocks of tables are read back */
+	PHASE_READ_QOS,      /* SL-to-VL and arbitration tables that a client asks for */
+	PHASE_REBALANCE,   /* between sweeps: the routes are compared with a fresh start's */
+	PHASE_COUNT
+};
+
+struct sweep {
+	struct sm sm;
+	enum phase phase;
+	struct election election;
+	struct changes changes;
+	struct routes routes;
+	struct rebalance rebalance;
+	struct client_tables client_tables;
+	struct publisher publisher;
+	struct mirror mirror;
+	struct qos_reads qos_reads;
+	struct agent agent;
+	struct audit audit;
+	struct hash_table silent; /* ports silent in the last discovery */
+	uint32_t last_nodes;      /* of the last discovery: for progress */
+	bool reassigned;          /* reassign_lids was done */
+	unsigned failures;        /* heavy sweeps, in a row */
+	uint64_t next_light;      /* ms; a light sweep or a poll; UINT64_MAX: never */
+	enum sm_state timed_for;  /* the state that next_light was set in */
+	uint64_t retry_at;        /* ms; a heavy sweep after a failure; UINT64_MAX: none */
+	uint64_t next_beat;       /* ms; heartbeat */
+	uint64_t drain_until;     /* ms; the next step of the transition waits until then */
+};
+
+/*! \brief Enters the idle phase, with the time of the next light sweep or poll. */
+void sweep_go_idle(struct sweep *s);
+
+/*! \brief Makes the last fabric the known one again, when a discovery did not end. */
+void sweep_restore_previous_job(struct sm *sm);

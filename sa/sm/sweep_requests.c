@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * What the owner of the sweep asks of it: to begin, to sweep at once, to take a new
+ * configuration, to end. A request only sets a flag or a time; the state machine in sweep.c
+ * acts on it when it is idle.
+ */
+#include "sa/sm/sweep_int.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "conf/base/err.h"
+#include "conf/base/log.h"
+
+static const char *const source = "sweep";
+
+/* --- requests ------------------------------------------------------------------------- */
+
+void sweep_request_heavy(struct sweep *s)
+{
+	sm_request_heavy(&s->sm, "requested");
+}
+
+void sweep_request_audit(struct sweep *s)
+{
+	s->sm.read_tables = true;
+	sm_request_heavy(&s->sm, "requested");
+}
+
+void sweep_request_rebalance(struct sweep *s)
+{
+	s->routes.requested = true;
+	sm_request_heavy(&s->sm, "rebalance requested");
+}
+
+void sweep_request_light(struct sweep *s)
+{
+	s->next_light = 0;
+}
+
+const struct job *sweep_job(const struct sweep *s)
+{
+	return s->sm.job;
+}
+
+/* --- life ------------------------------------------------------------------------- */
+
+static struct smp_limits limits_of(const struct config *c)
+{
+	return (struct smp_limits){ .window = c->max_wire_smps,
+		                    .timeout_ms = c->transaction_timeout,
+		                    .m_key = c->m_key };
+}
+
+int sweep_new(const struct sweep_deps *d, struct sweep **ret)
+{
+	struct smp_limits limits = limits_of(d->config);
+	struct sweep *s = calloc(1, sizeof(*s));
+	struct sm *sm = &s->sm;
+
+	if (s == NULL || smp_new(d->transport, &limits, &sm->smp) != E_OK) {
+		free(s);
+		return -ENOMEM;
+	}
+	sm->d = *d;
+	s->election.sm = s->changes.sm = s->routes.sm = s->client_tables.sm = sm;
+	s->client_tables.multicast.sm = s->client_tables.alias_guids.sm = sm;
+	s->audit = (struct audit){ .sm = sm, .last_ms = sm_now(sm) };
+	s->publisher.sm = s->mirror.sm = s->rebalance.sm = sm;
+	s->rebalance.routes = &s->routes;
+	s->publisher.election = &s->election;
+	s->qos_reads = (struct qos_reads){ .sm = sm,
+		                           .election = &s->election,
+		                           .transport = d->transport };
+	s->agent = (struct agent){ .sm = sm,
+		                   .election = &s->election,
+		                   .changes = &s->changes };
+	s->retry_at = UINT64_MAX;
+	sm->status.epoch = d->snap != NULL ? snap_epoch(d->snap) : 0;
+	snprintf(sm->status.not_ready, sizeof(sm->status.not_ready),
+	         "the first sweep has not ended yet");
+	election_set_state(&s->election, SM_DISCOVERING, "start");
+	sm_request_heavy(sm, "start");
+	if (d->transport->ops->set_issm(d->transport, true) != E_OK) {
+		log_warning(source, "cannot set the IsSM bit of %s",
+		            d->transport->local.name);
+	}
+	qos_reads_serve(&s->qos_reads, true);
+	*ret = s;
+	return E_OK;
+}
+
+void sweep_free(struct sweep *s)
+{
+	if (s == NULL) {
+		return;
+	}
+	struct sm *sm = &s->sm;
+	qos_reads_serve(&s->qos_reads, false);
+	routes_done(&s->routes);
+	sm->d.transport->ops->set_issm(sm->d.transport, false);
+	smp_free(sm->smp);
+	qos_reads_done(&s->qos_reads);
+	job_free(sm->job);
+	job_free(sm->previous);
+	shadow_done(&sm->shadow);
+	hash_done(&s->silent);
+	client_tables_done(&s->client_tables);
+	changes_done(&s->changes);
+	free(s);
+}
+
+void sweep_reconfigure(struct sweep *s, const struct sweep_deps *d)
+{
+	struct smp_limits limits = limits_of(d->config);
+	struct sm *sm = &s->sm;
+
+	routes_stop(&s->routes);
+	smp_abort(sm->smp);
+	sweep_restore_previous_job(sm);
+	sm->d = *d;
+	qos_reads_serve(&s->qos_reads, true);
+	routes_forget(&s->routes);
+	routes_rebalance_forget(&s->rebalance);
+	smp_set_limits(sm->smp, &limits);
+	sm_request_heavy(sm, "the configuration was read again");
+	sweep_go_idle(s);
+}
