@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * A port that has no such table or does not answer is left alone: the port is as good
- * without. Places in a GUID table that no client ever asked for stay as they are.
+ * A port that has no such table is left alone. One that does not answer keeps nobody from
+ * coming up, but no path leads to it without its P_Keys, so the sweep reads such tables
+ * again. Places in a GUID table that no client ever asked for stay as they are.
  *
  * A heavy sweep sets alias GUIDs with the multicast tables. An idle fabric thread does so
  * between sweeps, as soon as the state's version says that clients changed something.
@@ -29,6 +30,7 @@ enum { KEY_BYTES = 9 };
 
 /* A Get that waits for its answer; in the arena of the job. */
 struct table_read {
+	struct job *job;
 	struct port_block *block;
 };
 
@@ -40,11 +42,12 @@ static void on_block(void *ctx, const struct smp_reply *r)
 		memcpy(t->block->data, r->data, PORT_BLOCK_BYTES);
 		t->block->known = true;
 	} else if (r->ret == E_TIMEOUT) {
+		t->job->n_unread++;
 		smp_dest_revive(r->dest);
 	}
 }
 
-static int read_table(struct sm *sm, struct arena *a, struct shadow_port *t,
+static int read_table(struct sm *sm, struct job *j, struct shadow_port *t,
                       enum port_table_kind kind, struct smp_dest *dest, uint32_t mod)
 {
 	int ret = E_OK;
@@ -55,11 +58,11 @@ static int read_table(struct sm *sm, struct arena *a, struct shadow_port *t,
 		if (t->table[kind].block[b].known) {
 			continue;
 		}
-		one = arena_alloc(a, sizeof(*one));
+		one = arena_alloc(j->arena, sizeof(*one));
 		if (one == NULL) {
 			return -ENOMEM;
 		}
-		one->block = &t->table[kind].block[b];
+		*one = (struct table_read){ .job = j, .block = &t->table[kind].block[b] };
 		ret = smp_submit(sm->smp,
 		                 &(struct smp_request){
 					 .dest = dest,
@@ -111,7 +114,7 @@ static bool restarted(const struct disc_node *n, const struct disc_port *p)
 	return true;
 }
 
-static int read_port(struct sm *sm, struct arena *a, const struct disc_node *n,
+static int read_port(struct sm *sm, struct job *j, const struct disc_node *n,
                      const struct disc_port *p, bool forget)
 {
 	bool end_port = n->type != NODE_SWITCH || p->num == 0;
@@ -137,8 +140,8 @@ static int read_port(struct sm *sm, struct arena *a, const struct disc_node *n,
 	if (forget || restarted(n, p)) {
 		shadow_port_forget(t);
 	}
-	ret = read_table(sm, a, t, PORT_P_KEYS, p->dest, mod);
-	return ret == E_OK ? read_table(sm, a, t, PORT_GUIDS, p->dest, 0) : ret;
+	ret = read_table(sm, j, t, PORT_P_KEYS, p->dest, mod);
+	return ret == E_OK ? read_table(sm, j, t, PORT_GUIDS, p->dest, 0) : ret;
 }
 
 int port_tables_read(struct sm *sm, struct job *j, bool forget)
@@ -153,7 +156,7 @@ int port_tables_read(struct sm *sm, struct job *j, bool forget)
 			const struct disc_port *p = &n->ports[num];
 
 			if (p->has_info && p->dest != NULL) {
-				ret = read_port(sm, j->arena, n, p, forget);
+				ret = read_port(sm, j, n, p, forget);
 			}
 		}
 	}

@@ -446,7 +446,10 @@ static void after_activate(struct sweep *s)
 		                 p->n_bounced);
 	} else if (p->n_timeouts) {
 		s->retry_at = sm_now(sm) + RETRY_MAX_MS;
+	} else if (j->n_unread) { /* perhaps a port that never answers: ever more rarely */
+		s->retry_at = sm_now(sm) + (RETRY_MAX_MS << (s->unread < 4 ? s->unread : 4));
 	}
+	s->unread = j->n_unread ? s->unread + 1 : 0;
 	sweep_go_idle(s);
 }
 

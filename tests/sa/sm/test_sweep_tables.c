@@ -4,6 +4,7 @@
 /* P_Key and GUID tables of ports, and SMInfo, as a sweep reads and publishes them. */
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_fixture.h"
+#include "tests/lib/sweep_tap.h"
 
 enum { BLOCKS_OF_A_PORT = 3 }; /* 64 P_Keys are two blocks, 8 GUIDs one */
 
@@ -134,6 +135,62 @@ START_TEST(lossy)
 }
 END_TEST
 
+static bool loses_p_key_reads(const uint8_t *mad)
+{
+	return field_get(mad, MAD_ATTR_ID) == UMAD_SM_ATTR_PKEY_TABLE;
+}
+
+/* P_Key tables whose reads got lost are read again although nothing else happens, because
+ * no path leads to a port of unknown P_Keys. */
+START_TEST(lost_reads_are_repeated)
+{
+	struct tap tap;
+
+	fixture = fixture_new();
+	fixture_topo(fixture, "ft2 2 2 1", 0, 1);
+	fixture_sim(fixture, 1, 0);
+	tap_init(&tap, fixture);
+	tap.loses = loses_p_key_reads;
+	fixture_start(fixture);
+	fixture_up(fixture);
+	tap.loses = NULL;
+	fixture_run_ms(fixture, 60000);
+	struct snap_reader *r = reader();
+	for (uint32_t i = 0; i < fixture->g->n_end_ports; i++) {
+		const struct port *p = &fixture->g->ports[fixture->g->end_ports[i]];
+
+		ck_assert_uint_eq(field_get(payload(r, UMAD_SM_ATTR_PKEY_TABLE,
+		                                    fixture->g->nodes[p->node].guid,
+		                                    (uint32_t)p->num << 16),
+		                            0, 16),
+		                  0xffff);
+	}
+	snap_reader_close(r);
+}
+END_TEST
+
+/* Ports that never answer such a read do not keep the subnet manager busy. */
+START_TEST(reads_in_vain_become_rare)
+{
+	struct tap tap;
+	uint32_t before;
+
+	fixture = fixture_new();
+	fixture_topo(fixture, "ft2 2 2 1", 0, 1);
+	fixture_sim(fixture, 1, 0);
+	tap_init(&tap, fixture);
+	tap.loses = loses_p_key_reads;
+	fixture_start(fixture);
+	fixture_up(fixture);
+	fixture_run_ms(fixture, 600000);
+	before = sweep_status(fixture->sweep)->heavy_sweeps;
+	fixture_run_ms(fixture, 600000);
+	ck_assert_uint_ge(sweep_status(fixture->sweep)->heavy_sweeps, before + 3);
+	ck_assert_uint_le(sweep_status(fixture->sweep)->heavy_sweeps, before + 4);
+	ck_assert(sweep_status(fixture->sweep)->up);
+}
+END_TEST
+
 /* A host answers nonsense while its cable goes out and in. A lie about its M_Key must not be
  * written into the port, which would then hear nobody any more. */
 START_TEST(lie_about_m_key)
@@ -175,6 +232,8 @@ TEST_SUITE(sweep_tables)
 	tcase_add_test(tc, own_sm_info);
 	tcase_add_test(tc, read_once);
 	tcase_add_loop_test(tc, lossy, 0, 4);
+	tcase_add_test(tc, lost_reads_are_repeated);
+	tcase_add_test(tc, reads_in_vain_become_rare);
 	tcase_add_loop_test(tc, lie_about_m_key, 0, 12);
 	suite_add_tcase(suite, tc);
 }
