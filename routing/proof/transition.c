@@ -234,8 +234,8 @@ static bool depend(const struct planner *p, struct walk *w, uint32_t lid, unsign
 			struct column_hop hop = hop_of(p, s, port[i]);
 			unsigned vl, class_next, k_next;
 
-			if (hop.next == GRAPH_NONE) {
-				continue;
+			if (hop.channel == GRAPH_NONE) {
+				continue; /* a host, or the switch itself */
 			}
 			vl = vl_of(p, class_in, hop.channel, sl);
 			class_next = pv->rule ? pv->class_in[hop.channel] : 0;
@@ -245,7 +245,7 @@ static bool depend(const struct planner *p, struct walk *w, uint32_t lid, unsign
 				unsigned graph = pv->rule ? 0 : vl, vl_next;
 				uint32_t a, b;
 
-				if (on.next == GRAPH_NONE) {
+				if (on.channel == GRAPH_NONE) {
 					continue;
 				}
 				vl_next = vl_of(p, class_next, on.channel, sl);

@@ -578,6 +578,61 @@ START_TEST(tables_with_a_credit_loop)
 }
 END_TEST
 
+/* Whatever the switches hold, also a route over a cable from a switch to itself: a plan is
+ * made or refused. */
+START_TEST(any_old_tables)
+{
+	enum { SWITCHES = 4, PORTS = 5 };
+	struct graph *g = graph_new(arena);
+	struct diags *d = arena_alloc(arena, sizeof(*d));
+	struct transition_in in = { .g = g };
+	struct transition t;
+	struct lids lids;
+	struct lft from, to;
+	uint32_t sw[SWITCHES], host, state = 1;
+
+	diags_init(d, arena);
+	for (uint32_t i = 0; i < SWITCHES; i++) {
+		char *name = arena_printf(arena, "s%u", i);
+
+		ck_assert_int_eq(graph_add_node(g, NODE_SWITCH, 0x100 + i, PORTS, name, "",
+		                                &sw[i]),
+		                 E_OK);
+		name = arena_printf(arena, "h%u", i);
+		ck_assert_int_eq(graph_add_node(g, NODE_CA, 0x200 + i, 1, name, "", &host),
+		                 E_OK);
+		ck_assert_int_eq(graph_connect(g, graph_port(g, sw[i], 1),
+		                               graph_port(g, host, 1)),
+		                 E_OK);
+		if (i > 0) {
+			ck_assert_int_eq(graph_connect(g, graph_port(g, sw[i - 1], 2),
+			                               graph_port(g, sw[i], 3)),
+			                 E_OK);
+		}
+	}
+	ck_assert_int_eq(
+		graph_connect(g, graph_port(g, sw[1], 4), graph_port(g, sw[1], 5)), E_OK);
+	ck_assert_int_eq(graph_freeze(g, d), E_OK);
+	make_lids(g, &lids);
+	route_updown(g, &lids, 0, &to);
+	ck_assert_int_eq(lft_init(&from, SWITCHES, lids.top, arena), E_OK);
+	in.lids = &lids;
+	in.from = &from;
+	in.to = &to;
+	for (unsigned i = 0; i < 500; i++) {
+		for (uint32_t s = 0; s < SWITCHES; s++) {
+			for (uint32_t lid = 1; lid <= lids.top; lid++) {
+				state = state * 1664525 + 1013904223;
+				lft_row(&from, s)[lid] = (uint8_t)(state >> 24) % (PORTS + 2);
+			}
+		}
+		int ret = transition_plan(&in, arena, &t);
+
+		ck_assert(ret == E_OK || ret == E_UNSUITABLE);
+	}
+}
+END_TEST
+
 TEST_SUITE(transition)
 {
 	TCase *t = tcase_create("transition");
@@ -589,5 +644,6 @@ TEST_SUITE(transition)
 	tcase_add_test(t, same_tables_need_nothing);
 	tcase_add_test(t, packets_block_without_stages);
 	tcase_add_test(t, tables_with_a_credit_loop);
+	tcase_add_test(t, any_old_tables);
 	suite_add_tcase(suite, t);
 }
