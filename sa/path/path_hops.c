@@ -8,14 +8,6 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/tables.h"
 
-uint8_t path_slower(uint8_t a, uint8_t b)
-{
-	if (a == b || b == 0) {
-		return a;
-	}
-	return a == 0 || rate_speed(b) < rate_speed(a) ? b : a;
-}
-
 static uint8_t smaller(uint8_t a, uint8_t b)
 {
 	return a < b ? a : b;

@@ -38,21 +38,6 @@ static bool matches(const struct sa_query *q, const uint8_t *record)
 	return true;
 }
 
-static bool make_room(struct sa_out *out)
-{
-	size_t need = out->head + (out->n + 1) * out->stride;
-
-	if (need > out->max_bytes) {
-		out->ret = E_FULL;
-		return false;
-	}
-	if (VECTOR_RESERVE(out->data, out->cap, need) != E_OK) {
-		out->ret = -ENOMEM;
-		return false;
-	}
-	return true;
-}
-
 void sa_offer(struct sa_out *out, const uint8_t *record)
 {
 	if (sa_full(out) || !matches(out->q, record)) {
@@ -63,7 +48,13 @@ void sa_offer(struct sa_out *out, const uint8_t *record)
 		out->skip--;
 		return;
 	}
-	if (!make_room(out)) {
+	size_t need = out->head + (out->n + 1) * out->stride;
+	if (need > out->max_bytes) {
+		out->ret = E_FULL;
+	} else if (VECTOR_RESERVE(out->data, out->cap, need) != E_OK) {
+		out->ret = -ENOMEM;
+	}
+	if (out->ret != E_OK) {
 		return;
 	}
 	const struct sa_attr *shown = out->q->shown;
@@ -124,11 +115,6 @@ bool sa_sees(struct snap_reader *r, const struct sa_query *q, const struct snap_
 
 	return q->requester == NULL ||
 	       snap_common_p_key(r, q->requester, end, 0, &p_key) == E_OK;
-}
-
-bool sa_full(const struct sa_out *out)
-{
-	return out->ret != E_OK || out->n >= out->max || out->paused;
 }
 
 int sa_refuse(struct sa_out *out, uint16_t status)

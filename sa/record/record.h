@@ -186,10 +186,16 @@ static inline uint64_t sa_component(const struct sa_query *q, unsigned component
 /*! \brief Adds a candidate of attr->size bytes if every masked SA_EQ component matches. */
 void sa_offer(struct sa_out *out, const uint8_t *record);
 
+/*! \brief No need to offer more? (max reached, steps used up, or error) */
+static inline bool sa_full(const struct sa_out *out)
+{
+	return out->ret != 0 || out->n >= out->max || out->paused;
+}
+
 /*! \brief What is offered from here on belongs to this place. */
 static inline void sa_at(struct sa_out *out, uint64_t key, uint64_t sub)
 {
-	if (out->ret || out->n >= out->max || out->paused) {
+	if (sa_full(out)) {
 		return;
 	}
 	out->key = key;
@@ -203,9 +209,6 @@ void sa_at_row(struct sa_out *out, const uint8_t *key, size_t len);
 
 /*! \brief Like sa_offer(), but clears a component of the record in the reply. \param hide  SA_NONE: none */
 void sa_offer_without(struct sa_out *out, const uint8_t *record, int hide);
-
-/*! \brief No need to offer more? (max reached, steps used up, or error) */
-bool sa_full(const struct sa_out *out);
 
 /*! \brief Ends the walk with a status of the SA class (UMAD_SA_STATUS_*). \return E_RANGE, to be returned on. */
 int sa_refuse(struct sa_out *out, uint16_t status);
