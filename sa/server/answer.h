@@ -42,6 +42,7 @@ struct sa_request {
 	unsigned method;   /*!< enum sa_method */
 	uint16_t status;   /*!< of the reply where there is nothing to walk, else 0 */
 	bool trusted;      /*!< SM_Key given and right */
+	bool is_report_resp; /*!< no request: the response to a report; the rest is 0 */
 	bool is_short;     /*!< looks at two ports alone: see sa_attr.inline_answer */
 	bool tables_read;  /*!< the SM has read the tables that the attribute needs */
 };

@@ -200,6 +200,9 @@ bool bulk_requests_busy(const struct bulk_requests *t)
 
 void bulk_requests_run(struct bulk_requests *t)
 {
+	if (!bulk_requests_busy(t)) {
+		return;
+	}
 	start_queued(t);
 	for (unsigned i = 0; i < SLOTS; i++) {
 		struct slot *p = &t->slot[t->next++ % SLOTS];

@@ -140,9 +140,12 @@ static void serve(struct sa_server *s, struct snap_reader *r, unsigned at)
 	const struct sa_attr *attr = q->request.attr;
 	const struct mad_msg m = { .addr = q->addr, .len = q->len, .data = q->mad };
 
-	if (reports_answer(s->reports, q->mad, q->len, q->addr.lid) ||
-	    (attr != NULL && attr->tables_on_request && !q->request.tables_read &&
-	     r != NULL && read_tables(s, q))) {
+	if (q->request.is_report_resp) {
+		(void)reports_answer(s->reports, q->mad, q->len, q->addr.lid);
+		return;
+	}
+	if (attr != NULL && attr->tables_on_request && !q->request.tables_read &&
+	    r != NULL && read_tables(s, q)) {
 		return;
 	}
 	int ret = sa_work_begin(s->work, r, s->store, &s->limits, &q->request, &m,

@@ -126,7 +126,7 @@ void sa_server_receive(void *server, const struct mad_msg *m, unsigned n, bool p
 			}
 			int err = sa_request_read(m, &s->limits, q);
 			if (err == E_MALFORMED && reports_is_response(m->data, m->len)) {
-				*q = (struct sa_request){ .attr = NULL };
+				*q = (struct sa_request){ .is_report_resp = true };
 				err = E_OK;
 			}
 			if (err == E_OK) {
