@@ -58,6 +58,23 @@ static bool is_fabric(const char *fabric)
 	       (strncmp(fabric, "umad:", 5) == 0 && fabric[5] != '\0');
 }
 
+/* Keys that protect less than whoever set them may think. */
+static void warn_keys(const struct config *c, struct diags *d)
+{
+	enum { SM_KEY_OF_ALL = 1 };
+
+	if (c->m_key != 0 && c->m_key_protection_level == 0) {
+		diag_add(d, DIAG_WARNING, c->config_file, 0,
+		         "m_key protects nothing at m_key_protection_level 0, because every "
+		         "port shows it to every host; set the level to 1 or more");
+	}
+	if (c->sm_key > SM_KEY_OF_ALL && c->m_key == 0) {
+		diag_add(d, DIAG_WARNING, c->config_file, 0,
+		         "sm_key is shown to every host that asks for SMInfo as long as no "
+		         "m_key is set; set m_key, or allowed_sm_guids");
+	}
+}
+
 int config_settle(struct config *c, const struct option_sets *s, struct arena *a,
                   struct diags *d)
 {
@@ -92,6 +109,7 @@ int config_settle(struct config *c, const struct option_sets *s, struct arena *a
 		         "(adaptive_routing, Enable) is off");
 		c->adaptive.fine_grained = false;
 	}
+	warn_keys(c, d);
 	return ret == E_UNKNOWN ? E_SYNTAX : ret;
 }
 

@@ -162,7 +162,8 @@ static int store_guids(const struct option_row *row, void *member, const char *v
                        struct arena *a)
 {
 	struct option_guids list = { .n = 0 };
-	char *copy = arena_strdup(a, value), *save = NULL;
+	char *copy = arena_strdup(a, strcmp(value, "(null)") == 0 ? "0" : value);
+	char *save = NULL;
 
 	if (copy == NULL) {
 		return -ENOMEM;

@@ -67,12 +67,9 @@ const struct option_row config_rows[] = {
 #include "conf/options.def"
 
 	/* accepted without effect: identity, links, partitions */
-	NONE("m_key_lease_period", "0", "Lease period of the M_Key in seconds"),
-	NONE("m_key_protection_level", "0", "Protection level of the M_Key"),
 	NONE("m_key_lookup", "TRUE", "Look up the M_Key of ports in a file"),
 	NONE("virt_enabled", "0", "Virtual ports of channel adapters: 0 leaves them alone, 1 disables, 2 enables them"),
 	NONE_REFUSED("m_key_per_port", "FALSE", NULL, "Another M_Key for each port"),
-	NONE_REFUSED("allowed_sm_guids", NULL, NULL, "Ports on which other subnet managers may run"),
 	NONE_REFUSED("cc_key_enable", "0", not_enabled, "Keys of congestion control"),
 	NONE_REFUSED("vs_key_enable", "0", not_enabled, "Keys of vendor specific management"),
 	NONE_REFUSED("n2n_key_enable", "0", not_enabled, "Keys between nodes"),

@@ -299,7 +299,7 @@ static void encode_smp(const struct smp *s, const struct smp_job *job, uint32_t 
 	field_set(mad, MAD_TID, tid);
 	field_set(mad, MAD_ATTR_ID, r->attr);
 	field_set(mad, MAD_ATTR_MOD, r->mod);
-	field_set(mad, SMP_M_KEY, s->limits.m_key);
+	field_set(mad, SMP_M_KEY, r->without_m_key ? 0 : s->limits.m_key);
 	field_set(mad, SMP_DR_SLID, 0xffff);
 	field_set(mad, SMP_DR_DLID, 0xffff);
 	memcpy(mad + SMP_DATA_AT, job->data, SMP_DATA_BYTES);

@@ -59,6 +59,7 @@ struct smp_request {
 	uint32_t mod;
 	const uint8_t *data; /*!< 64 bytes, copied; NULL: zeros */
 	unsigned retries;    /*!< tries after the first */
+	bool without_m_key;  /*!< a program will read it, which may be anybody's */
 	smp_done_f *done;
 	void *ctx;
 };

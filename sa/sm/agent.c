@@ -33,6 +33,16 @@ static void reply(struct agent *a, const struct mad_msg *to, uint8_t *mad)
 	(void)transport_send(a->sm->d.transport, &m);
 }
 
+/* Does who asks for SMInfo know the M_Key, or the SM_Key itself? Others see SM_Key 0 (IBA vol. 1,
+ * 14.2.5.13). Without an M_Key nobody can show that he is a manager, so all see it. */
+static bool shows_keys(const struct agent *a, const struct mad_msg *m)
+{
+	const struct config *c = a->sm->d.config;
+
+	return field_get(m->data, SMP_M_KEY) == c->m_key ||
+	       field_get(m->data + SMP_DATA_AT, SMI_SM_KEY) == c->sm_key;
+}
+
 static void answer_sm_info(struct agent *a, const struct mad_msg *m, bool get)
 {
 	uint8_t mad[MAD_BYTES];
@@ -41,6 +51,10 @@ static void answer_sm_info(struct agent *a, const struct mad_msg *m, bool get)
 
 	memcpy(mad, m->data, MAD_BYTES);
 	election_sm_info(a->election, mad + SMP_DATA_AT); /* before it changes */
+	if (!shows_keys(a, m)) {
+		field_set(mad + SMP_DATA_AT, SMI_SM_KEY, 0);
+	}
+	field_set(mad, SMP_M_KEY, 0);
 	if (!get &&
 	    !election_control(a->election, (uint32_t)field_get(m->data, MAD_ATTR_MOD),
 	                      m->data + SMP_DATA_AT)) {

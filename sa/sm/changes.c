@@ -436,11 +436,15 @@ void changes_trap(struct changes *c, const uint8_t *notice)
 {
 	unsigned number = (unsigned)field_get(notice, NTC_TRAP_NUMBER);
 	uint32_t lid = (uint32_t)field_get(notice, NTC_ISSUER_LID);
+	/* A port that met a wrong M_Key is asked, because what it is asked with the right one
+	 * keeps its lease from running out (IBA vol. 1, 14.2.4.2). */
+	bool lease = number == UMAD_SM_BAD_MKEY_TRAP && c->sm->d.config->m_key != 0 &&
+	             c->sm->d.config->m_key_lease_period != 0;
 	struct trap_source *s;
 
 	if (!field_get(notice, NTC_IS_GENERIC) ||
 	    (number != UMAD_SM_LINK_STATE_CHANGED_TRAP &&
-	     number != UMAD_SM_LOCAL_CHANGES_TRAP)) {
+	     number != UMAD_SM_LOCAL_CHANGES_TRAP && !lease)) {
 		return;
 	}
 	s = source_of(c,
@@ -450,7 +454,7 @@ void changes_trap(struct changes *c, const uint8_t *notice)
 		return;
 	}
 	s->links |= number == UMAD_SM_LINK_STATE_CHANGED_TRAP;
-	s->attributes |= number == UMAD_SM_LOCAL_CHANGES_TRAP;
+	s->attributes |= number == UMAD_SM_LOCAL_CHANGES_TRAP || lease;
 	s->n_traps++;
 	if (c->looking) { /* for example the other end of the cable */
 		look_at_due(c);

@@ -78,6 +78,7 @@ struct sm_request {
 	struct election *e;
 	struct disc *d;
 	struct disc_node *node;
+	uint32_t graph_port;
 	uint8_t port;
 };
 
@@ -89,6 +90,18 @@ static void submit(struct election *e, const struct smp_request *what)
 	}
 }
 
+static bool is_allowed(const struct election *e, uint64_t guid)
+{
+	const struct option_guids *list = &e->sm->d.config->allowed_sm_guids;
+
+	for (uint32_t i = 0; i < list->n; i++) {
+		if (list->guid[i] == 0 || list->guid[i] == guid) {
+			return true;
+		}
+	}
+	return list->n == 0;
+}
+
 static void ask(struct sm_request *q, smp_done_f *done)
 {
 	submit(q->e,
@@ -96,6 +109,8 @@ static void ask(struct sm_request *q, smp_done_f *done)
 	                              .method = UMAD_METHOD_GET,
 	                              .attr = UMAD_SM_ATTR_SM_INFO,
 	                              .retries = q->e->sm->d.config->transaction_retries,
+	                              .without_m_key = !is_allowed(
+					      q->e, q->d->g->ports[q->graph_port].guid),
 	                              .done = done,
 	                              .ctx = q });
 }
@@ -112,6 +127,7 @@ static struct sm_request *request_new(struct election *e, struct disc *d, uint32
 	*q = (struct sm_request){ .e = e,
 		                  .d = d,
 		                  .node = d->of[d->g->ports[port].node],
+		                  .graph_port = port,
 		                  .port = disc_port_of(d, port)->num };
 	return q;
 }
@@ -132,6 +148,26 @@ static bool has_our_key(const struct election *e, const uint8_t *info)
 	uint64_t key = e->sm->d.config->sm_key;
 
 	return key == 0 || field_get(info, SMI_SM_KEY) == key;
+}
+
+/* Why SMInfo is not believed; NULL: it is. The port at which it was asked for has the GUID
+ * \a at, which its channel adapter says and not the program on the host; 0: it was sent to
+ * us. */
+static const char *distrust(const struct election *e, const uint8_t *info, uint64_t at)
+{
+	uint64_t guid = field_get(info, SMI_GUID);
+
+	if (at != 0 && guid != at) {
+		return "says the GUID of another port than its own";
+	}
+	if (!is_allowed(e, guid)) {
+		return "is not in allowed_sm_guids";
+	}
+	if (!has_our_key(e, info)) {
+		return "has another SM_Key; set sm_key to the same value on all subnet "
+		       "managers of a subnet";
+	}
+	return NULL;
 }
 
 /* Keeps SMInfo in its port, to be published. \return true: it says something new. */
@@ -161,6 +197,7 @@ static void on_sm_info(void *ctx, const struct smp_reply *r)
 	struct election *e = q->e;
 	const struct disc_port *p = &q->node->ports[q->port];
 	struct other_sm o, *best;
+	const char *wrong;
 	bool is_new;
 
 	if (r->ret != E_OK) {
@@ -183,14 +220,11 @@ static void on_sm_info(void *ctx, const struct smp_reply *r)
 		         "another SM: GUID 0x%016" PRIx64 ", priority %u, state %u",
 		         o.guid, o.priority, o.state);
 	}
-	if (!has_our_key(e, r->data)) {
+	wrong = distrust(e, r->data, q->d->g->ports[q->graph_port].guid);
+	if (wrong != NULL) {
 		if (is_new && may_warn(e)) {
-			log_warning(
-				source,
-				"the SM 0x%016" PRIx64
-				" has another SM_Key and is ignored; set sm_key to the "
-				"same value on all subnet managers of a subnet",
-				o.guid);
+			log_warning(source, "the SM 0x%016" PRIx64 " at %s is ignored: it %s",
+			            o.guid, disc_place(q->d, q->node, q->port), wrong);
 		}
 		return;
 	}
@@ -528,13 +562,14 @@ bool election_control(struct election *e, uint32_t control,
 	uint64_t from = field_get(info, SMI_GUID);
 	bool from_master = field_get(info, SMI_SM_STATE) == SM_MASTER;
 	bool from_ours = from_master && from == e->master.guid;
+	const char *wrong = distrust(e, info, 0);
 
-	if (!has_our_key(e, info)) {
+	if (wrong != NULL) {
 		if (may_warn(e)) {
 			log_warning(source,
 			            "Set(SMInfo) of the SM 0x%016" PRIx64
-			            " is refused, because its SM_Key is not ours",
-			            from);
+			            " is refused: it %s",
+			            from, wrong);
 		}
 		return false;
 	}

@@ -28,9 +28,13 @@ struct sm;
  * Names in capitals on arrows are AttributeModifiers of a Set(SMInfo). The other master sends
  * them, and we take them only with our SM_Key.
  *
+ * Another SM is believed if it runs on the port that it names, if that port is in
+ * allowed_sm_guids, and if it shows our SM_Key. It is no reason to become standby else, only a
+ * warning. With an m_key, our SM_Key is shown only to those who know the M_Key.
+ *
  * Rank: the higher priority, at equal priority the lower GUID. Ports with the IsSM bit are
  * asked for SMInfo: all of them during a heavy and a light sweep, one when trap 144 reports
- * that its bit changed. SMs with another SM_Key are ignored with a warning.
+ * that its bit changed. 
  *
  *   - Before we are master, any other master wins, and so does a higher SM that is no master
  *     yet.

@@ -73,12 +73,27 @@ static void put_node(struct attr_list *l, const struct disc_node *n, uint16_t at
 	}
 }
 
+/* The M_Key stays with the subnet manager: whoever reads the snapshot could change any port. */
 static void put_port_info(struct attr_list *l, const struct disc_node *n, uint16_t attr)
 {
 	for (unsigned i = 0; i <= n->n_ports; i++) {
-		if (n->ports[i].has_info) {
-			add(l, n->guid, attr, i, n->ports[i].info, 64);
+		const uint8_t *info = n->ports[i].info;
+		uint8_t *shown;
+
+		if (!n->ports[i].has_info) {
+			continue;
 		}
+		if (field_get(info, PI_M_KEY) != 0) {
+			shown = arena_alloc(l->a, SMP_DATA_BYTES);
+			if (shown == NULL) {
+				l->ret = -ENOMEM;
+				return;
+			}
+			memcpy(shown, info, SMP_DATA_BYTES);
+			field_set(shown, PI_M_KEY, 0);
+			info = shown;
+		}
+		add(l, n->guid, attr, i, info, SMP_DATA_BYTES);
 	}
 }
 

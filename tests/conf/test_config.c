@@ -76,6 +76,31 @@ START_TEST(test_defaults)
 }
 END_TEST
 
+/* Keys that do not protect are said to. */
+START_TEST(weak_keys)
+{
+	static const struct {
+		const char *words, *says;
+	} rows[] = {
+		{ "--m_key=0x11", NULL },
+		{ "--m_key=0x11 --m_key_protection_level=0", "m_key protects nothing" },
+		{ "--m_key=0x11 --sm_key=0x22", NULL },
+		{ "--sm_key=0x22", "sm_key is shown to every host" },
+		{ "--sm_key=1 --m_key_protection_level=0", NULL },
+		{ "--allowed_sm_guids=(null)", NULL },
+	};
+	const char *said;
+
+	ck_assert_int_eq(read_words(rows[_i].words), E_OK);
+	said = take_problems(&diags);
+	if (rows[_i].says == NULL) {
+		ck_assert_str_eq(said, "");
+	} else {
+		ck_assert_ptr_nonnull(strstr(said, rows[_i].says));
+	}
+}
+END_TEST
+
 /* What OpenSM writes by itself loads without a word, and so does a start script's line.
  */
 START_TEST(test_opensm_file)
@@ -107,7 +132,7 @@ static const struct {
 	{ "-l 2|--lmc 2", true },
 	{ "-p 15|--priority 15", true },
 	{ "--subnet_prefix 0xfe80000000000001", true },
-	{ "-k 0x2|--smkey 2", true },
+	{ "-k 1|--smkey 1", true },
 	{ "-r|--reassign_lids", true },
 	{ "-R minhop|--routing_engine minhop", true },
 	{ "--do_mesh_analysis", false },
@@ -502,11 +527,11 @@ static const struct {
 	  "vs_key_enable 1\nsa_enhanced_trust_model no\n",
 	  "", E_OK, "" },
 	{ "protection that is not here",
-	  "m_key_per_port TRUE\nallowed_sm_guids 0x1\nn2n_key_enable 2\n", "", E_SYNTAX,
+	  "m_key_per_port TRUE\nvs_key_enable 2\nn2n_key_enable 2\n", "", E_SYNTAX,
 	  "%s:1: error: m_key_per_port 'TRUE': there is no such protection here; only "
 	  "'FALSE' can be set\n"
-	  "%s:2: error: allowed_sm_guids '0x1': there is no such protection here; only "
-	  "'(null)' can be set\n"
+	  "%s:2: error: vs_key_enable '2': there is no such protection here; only "
+	  "'0' can be set\n"
 	  "%s:3: error: n2n_key_enable '2': there is no such protection here; only '0' "
 	  "can be set\n" },
 	{ "values of MLNX_OFED",
@@ -663,6 +688,7 @@ TEST_SUITE(config)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, test_defaults);
+	tcase_add_loop_test(tc, weak_keys, 0, 6);
 	tcase_add_test(tc, test_opensm_file);
 	tcase_add_loop_test(tc, test_opensm_flags, 0, N(flags));
 	tcase_add_test(tc, test_command_line);

@@ -184,7 +184,9 @@ static void tap_disguise(struct tap *tap, struct mad_msg *m)
 	    memcmp(mad + SMP_INITIAL_PATH_AT, tap->path, tap->hops + 1u) != 0) {
 		return;
 	}
-	if (attr == UMAD_SM_ATTR_PORT_INFO && field_get(mad, MAD_STATUS) == 0x8000) {
+	if (attr == UMAD_SM_ATTR_NODE_INFO && tap->other_sm_guid != 0 && !tap->other_lies) {
+		field_set(mad + 64, NI_PORT_GUID, tap->other_sm_guid);
+	} else if (attr == UMAD_SM_ATTR_PORT_INFO && field_get(mad, MAD_STATUS) == 0x8000) {
 		field_set(mad + 64, PI_CAPABILITY_MASK,
 		          field_get(mad + 64, PI_CAPABILITY_MASK) |
 		                  (tap->other_left ? 0 : 2));

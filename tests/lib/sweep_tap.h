@@ -44,6 +44,7 @@ struct tap {
 	uint64_t other_guid; /* NodeGUID of its host, 0: there is none */
 	uint8_t other_priority, other_state;
 	uint64_t other_sm_guid; /* in its SMInfo; 0: other_guid + 1 */
+	bool other_lies;        /* its port has another GUID than that */
 	bool other_silent; /* IsSM is set, SMInfo is not answered */
 	bool other_left;   /* IsSM is not set any more, SMInfo is not answered */
 	uint64_t other_key; /* SM_Key in its SMInfo */

@@ -105,10 +105,13 @@ static uint64_t sm_sl(const struct port_plan *a)
  * end in a port that hears nobody any more, because it has a M_Key that nobody knows. */
 static void plan_identity(const struct program *p, uint32_t port, uint8_t *want)
 {
+	const struct config *c = p->config;
 	struct lid_range range = p->lids->of[port];
 
-	field_set(want, PI_M_KEY, p->config->m_key);
-	field_set(want, PI_GID_PREFIX, p->config->subnet_prefix);
+	field_set(want, PI_M_KEY, c->m_key);
+	field_set(want, PI_M_KEY_PROTECT_BITS, c->m_key != 0 ? c->m_key_protection_level : 0);
+	field_set(want, PI_M_KEY_LEASE_PERIOD, c->m_key != 0 ? c->m_key_lease_period : 0);
+	field_set(want, PI_GID_PREFIX, c->subnet_prefix);
 	field_set(want, PI_LID, range.base);
 	field_set(want, PI_LMC, range.lmc);
 	field_set(want, PI_MASTER_SM_LID, p->sm_lid);

@@ -79,6 +79,33 @@ static uint16_t control(uint32_t mod, uint64_t guid, uint8_t state, uint64_t key
 	return (uint16_t)field_get(tap.out, MAD_STATUS);
 }
 
+/* The SM_Key is shown to all only as long as there is no M_Key; then to those who know the M_Key
+ * or the SM_Key. The M_Key is never in an answer. */
+START_TEST(sm_key_shown)
+{
+	static const struct {
+		uint64_t m_key, asked_with, asked_with_sm_key, shown;
+	} rows[] = {
+		{ 0, 0, 0, 77 },   { 11, 0, 0, 0 },   { 11, 12, 0, 0 },
+		{ 11, 11, 0, 77 }, { 11, 0, 77, 77 }, { 11, 0, 78, 0 },
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		fixture->config.sm_key = 77;
+		fixture->config.m_key = rows[i].m_key;
+		up();
+		memset(tap.in, 0, sizeof(tap.in));
+		field_set(tap.in, SMP_M_KEY, rows[i].asked_with);
+		field_set(tap.in + 64, SMI_SM_KEY, rows[i].asked_with_sm_key);
+		tap_bring(&tap, fixture, UMAD_CLASS_SUBN_LID_ROUTED, UMAD_METHOD_GET,
+		          UMAD_SM_ATTR_SM_INFO, MAD_BYTES);
+		ck_assert_uint_eq(field_get(tap.out + 64, SMI_SM_KEY), rows[i].shown);
+		ck_assert_uint_eq(field_get(tap.out, SMP_M_KEY), 0);
+		fixture_stop(fixture);
+	}
+}
+END_TEST
+
 /* A master takes HANDOVER of a second master, and nothing else. No Set makes it standby. */
 START_TEST(sm_info_set)
 {
@@ -213,6 +240,33 @@ static const struct {
 	{ 257, true,  true,  false },
 };
 /* clang-format on */
+
+/* A port that met a wrong M_Key (trap 256) hears the right one, so that its lease does not run
+ * out. Without a lease nothing does. */
+START_TEST(lease_kept)
+{
+	uint32_t port;
+	size_t at;
+
+	fixture->config.m_key = 11;
+	fixture->config.m_key_lease_period = _i == 0 ? 0 : 60;
+	fixture->config.sweep_interval = 0;
+	up();
+	port = fixture->g->end_ports[fixture->g->n_end_ports - 1];
+	tap_record(&tap, fixture);
+	trap(UMAD_SM_BAD_MKEY_TRAP, lid_of(port));
+	fixture_run_ms(fixture, 10000);
+	at = tap_find(&tap, 0, TAP_SENT, UMAD_METHOD_GET, UMAD_SM_ATTR_PORT_INFO);
+	if (_i == 0) {
+		ck_assert_uint_eq(at, tap.n_events);
+	} else {
+		ck_assert_uint_lt(at, tap.n_events);
+		ck_assert_uint_eq(tap.event[at].node, fixture->g->ports[port].node);
+	}
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
+	tap_record_done(&tap);
+}
+END_TEST
 
 START_TEST(repressed)
 {
@@ -690,12 +744,25 @@ START_TEST(other_standby)
 }
 END_TEST
 
-/* SMs that are lower, not active or have another SM_Key are none of our business. */
+/* SMs that are lower or not active are none of our business. Nor is one, master or not, that is
+ * not to be believed: with another SM_Key, with the GUID of another port than that on which it
+ * runs, on a port that is not in allowed_sm_guids. */
+enum { NOT_BELIEVED = 2 };
+
 START_TEST(others_ignored)
 {
+	bool master = _i >= NOT_BELIEVED + 3;
+	unsigned wrong = _i < NOT_BELIEVED ? 3 : (unsigned)(_i - NOT_BELIEVED) % 3;
+
 	fixture->config.sm_priority = 5;
-	other(_i == 0 ? 0 : 15, _i == 1 ? 0 : 2);
-	tap.other_key = _i == 2 ? 99 : 1;
+	other(_i == 0 ? 0 : 15, _i == 1 ? 0 : master ? 3 : 2);
+	tap.other_key = wrong == 0 ? 99 : 1;
+	tap.other_lies = wrong == 1;
+	tap.other_sm_guid = wrong == 1 ? tap.other_guid + 77 : 0;
+	if (wrong == 2) {
+		fixture->config.allowed_sm_guids =
+			(struct option_guids){ { tap.other_guid + 2, 42 }, 2 };
+	}
 	up();
 	fixture_run_ms(fixture, 60000);
 	ck_assert(sweep_status(fixture->sweep)->master);
@@ -862,6 +929,8 @@ TEST_SUITE(sweep_agent)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, sm_info, 0, 2);
 	tcase_add_test(t, sm_info_set);
+	tcase_add_test(t, sm_key_shown);
+	tcase_add_loop_test(t, lease_kept, 0, 2);
 	tcase_add_loop_test(t, repressed, 0, sizeof(traps) / sizeof(traps[0]));
 	tcase_add_loop_test(t, forged, 0, FORGED_KINDS);
 	tcase_add_loop_test(t, insisting, 0, 2);
@@ -879,7 +948,7 @@ TEST_SUITE(sweep_agent)
 	tcase_add_loop_test(t, another_master, 0, 3);
 	tcase_add_loop_test(t, priority_told, 0, 2);
 	tcase_add_loop_test(t, other_standby, 0, 6);
-	tcase_add_loop_test(t, others_ignored, 0, 3);
+	tcase_add_loop_test(t, others_ignored, 0, NOT_BELIEVED + 6);
 	tcase_add_loop_test(t, second_master, 0, sizeof(masters) / sizeof(masters[0]));
 	tcase_add_loop_test(t, appears, 0, 3 * sizeof(masters) / sizeof(masters[0]));
 	tcase_add_loop_test(t, appears_by_trap, 0, sizeof(masters) / sizeof(masters[0]));

@@ -384,7 +384,9 @@ END_TEST
 
 START_TEST(end_port_values)
 {
-	fixture->config.m_key = 0x1122334455667788;
+	fixture->config.m_key = _i == 0 ? 0 : 0x1122334455667788;
+	fixture->config.m_key_lease_period = 300;
+	fixture->config.m_key_protection_level = 2;
 	fixture->config.subnet_prefix = 0xfec0000000000123;
 	fixture->config.subnet_timeout = 20;
 	start("ft2 4 4 2");
@@ -394,6 +396,10 @@ START_TEST(end_port_values)
 
 		ck_assert_uint_eq(fixture_peek(fixture, p, PI_M_KEY),
 		                  fixture->config.m_key);
+		ck_assert_uint_eq(fixture_peek(fixture, p, PI_M_KEY_PROTECT_BITS),
+		                  _i == 0 ? 0 : 2);
+		ck_assert_uint_eq(fixture_peek(fixture, p, PI_M_KEY_LEASE_PERIOD),
+		                  _i == 0 ? 0 : 300);
 		ck_assert_uint_eq(fixture_peek(fixture, p, PI_GID_PREFIX),
 		                  fixture->config.subnet_prefix);
 		ck_assert_uint_eq(fixture_peek(fixture, p, PI_SUBNET_TIMEOUT), 20);
@@ -477,7 +483,7 @@ TEST_SUITE(sweep_order)
 	tcase_add_test(t, lmc_is_durable);
 	tcase_add_test(t, reassigned_once);
 	tcase_add_test(t, reregister);
-	tcase_add_test(t, end_port_values);
+	tcase_add_loop_test(t, end_port_values, 0, 2);
 	tcase_add_test(t, link_values);
 	tcase_add_test(t, mtu_of_both_ends);
 	suite_add_tcase(suite, t);

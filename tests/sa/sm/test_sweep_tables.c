@@ -68,6 +68,30 @@ START_TEST(tables_of_every_end_port)
 }
 END_TEST
 
+/* Whoever may read the snapshot must not learn the M_Key. */
+START_TEST(no_m_key_published)
+{
+	struct snap_attr_row row = { 0 };
+	struct snap_reader *r;
+	unsigned n = 0;
+
+	fixture = fixture_new();
+	fixture_topo(fixture, "ft2 2 2 1", 0, 0);
+	fixture_sim(fixture, 1, 0);
+	fixture->config.m_key = 0x1122334455667788;
+	fixture_start(fixture);
+	fixture_heavy(fixture, 1);
+	fixture_up(fixture);
+	r = reader();
+	while (snap_attr_from(r, UMAD_SM_ATTR_PORT_INFO, row.guid, row.block + 1, &row) == E_OK) {
+		ck_assert_uint_eq(field_get(row.data, PI_M_KEY), 0);
+		n++;
+	}
+	ck_assert_uint_ge(n, fixture->g->n_end_ports);
+	snap_reader_close(r);
+}
+END_TEST
+
 START_TEST(own_sm_info)
 {
 	fixture = fixture_bring_up("ft2 2 2 1", 1, 0);
@@ -230,6 +254,7 @@ TEST_SUITE(sweep_tables)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, tables_of_every_end_port);
 	tcase_add_test(tc, own_sm_info);
+	tcase_add_test(tc, no_m_key_published);
 	tcase_add_test(tc, read_once);
 	tcase_add_loop_test(tc, lossy, 0, 4);
 	tcase_add_test(tc, lost_reads_are_repeated);
