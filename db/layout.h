@@ -35,10 +35,12 @@
  *   services, subscriptions, groups, members, guids, aliases
  *                             client records; sa/store/store.h describes the bytes
  *
- * Environment stats, layout 1.
+ * Environment stats, layout 2.
  *
  *   table          key        value
  *   meta           "head"     struct row_heartbeat
+ *   events         u64 number struct row_event, then its texts without NUL: node, peer,
+ *                             cause, detail
  *   values         name, 1-120 bytes
  *                             u8 kind, then a double (kind 0) or a text without NUL (1)
  *
@@ -57,7 +59,7 @@ enum layout_number {
 	LAYOUT_STATE = 4,
 	LAYOUT_STATE_OLDEST = 1,
 	LAYOUT_SNAPSHOT = 7,
-	LAYOUT_STATS = 1
+	LAYOUT_STATS = 2
 };
 
 #define DB_KEY_LAYOUT "layout"
@@ -81,7 +83,8 @@ enum layout_number {
 #define STATS_TABLES(TABLE) \
 	TABLE(LAYOUT, layout) \
 	TABLE(META,   meta) \
-	TABLE(VALUES, values)
+	TABLE(VALUES, values) \
+	TABLE(EVENTS, events)
 
 /*! Does a change of the table need a new epoch? An epoch stands for one routing. */
 enum { SNAP_ANY_EPOCH, SNAP_NEW_EPOCH };
@@ -286,8 +289,21 @@ struct row_heartbeat {
 	struct row_head head;
 	uint64_t heartbeat_ms;
 	int64_t realtime_s;
+	uint64_t first_event; /*!< number of the oldest row of events; next_event: none */
+	uint64_t next_event;
 	uint32_t pid;
 	uint32_t reserved;
+};
+
+struct row_event {
+	int64_t time_s;
+	uint64_t clock_ms, node_guid, peer_guid, epoch;
+	uint32_t duration_ms, paths_moved, lft_blocks;
+	uint16_t kind; /*!< enum event_kind */
+	uint8_t flags, port, peer_port;
+	uint8_t node_len, peer_len, cause_len;
+	uint16_t detail_len;
+	uint8_t reserved[2];
 };
 
 _Static_assert(sizeof(struct row_layout) == 16, "row_layout");
@@ -301,7 +317,9 @@ _Static_assert(sizeof(struct row_load) == 8, "row_load");
 _Static_assert(sizeof(struct row_prefix_route) == 24, "row_prefix_route");
 _Static_assert(sizeof(struct row_meta) == 16 + 16 + 8 * SNAP_TABLE_COUNT + 16 + 48 + 24 + 96 + 48 + 24,
                "row_meta");
-_Static_assert(sizeof(struct row_heartbeat) == 40, "row_heartbeat");
+_Static_assert(sizeof(struct row_heartbeat) == 56, "row_heartbeat");
+_Static_assert(sizeof(struct row_event) == 64, "row_event");
+
 /*! Big-endian keys, written and read back. */
 static inline void key_u16(uint8_t *k, uint16_t v)
 {

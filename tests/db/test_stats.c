@@ -207,6 +207,202 @@ START_TEST(test_damaged)
 }
 END_TEST
 
+/* --- events ------------------------------------------------------------------------------ */
+
+static struct stats_events events_from(uint64_t from, size_t max)
+{
+	struct stats_events ev;
+	struct stats_reader *r = reader();
+
+	ck_assert_int_eq(stats_read_events(r, from, max, arena, &ev), E_OK);
+	stats_reader_close(r);
+	return ev;
+}
+
+static void add_events(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		struct fabric_event e = { .kind = EVENT_HOST_GONE,
+			           .node_guid = stats_event_next(s) };
+		ck_assert_uint_eq(stats_event(s, &e), e.node_guid);
+	}
+}
+
+/* Rows are numbered without a gap, and each has what it was given. */
+static void check_numbers(const struct stats_events *ev, uint64_t from, size_t n)
+{
+	ck_assert_uint_eq(ev->n, n);
+	for (size_t i = 0; i < n; i++) {
+		ck_assert_uint_eq(ev->events[i].seq, from + i);
+		ck_assert_uint_eq(ev->events[i].node_guid, from + i);
+	}
+}
+
+START_TEST(test_event_row)
+{
+	const struct fabric_event e = { .time_s = 1700000000,
+		                 .clock_ms = 77,
+		                 .kind = EVENT_CABLE_LOST,
+		                 .flags = EVENT_PEER_SHARES_NAME,
+		                 .port = 3,
+		                 .peer_port = 254,
+		                 .node_guid = UINT64_MAX,
+		                 .peer_guid = 0x10,
+		                 .epoch = 9,
+		                 .duration_ms = 1,
+		                 .paths_moved = 2,
+		                 .lft_blocks = 4,
+		                 .node = "leaf {port}",
+		                 .peer = "spine",
+		                 .cause = "trap",
+		                 .detail = "d" };
+	char text[EVENT_TEXT_BYTES];
+	struct stats_events ev;
+
+	ck_assert_uint_eq(stats_event(s, &e), 1);
+	ck_assert_int_eq(stats_commit(s, 1), E_OK);
+	ev = events_from(0, 10);
+	ck_assert_uint_eq(ev.first, 1);
+	ck_assert_uint_eq(ev.next, 2);
+	ck_assert_uint_eq(ev.n, 1);
+	const struct fabric_event *f = ev.events;
+	ck_assert(f->seq == 1 && f->time_s == e.time_s && f->clock_ms == 77 &&
+	          f->kind == e.kind && f->flags == e.flags && f->port == 3 &&
+	          f->peer_port == 254 && f->node_guid == e.node_guid &&
+	          f->peer_guid == 0x10 && f->epoch == 9 && f->duration_ms == 1 &&
+	          f->paths_moved == 2 && f->lft_blocks == 4);
+	ck_assert_str_eq(f->node, e.node);
+	ck_assert_str_eq(f->peer, e.peer);
+	ck_assert_str_eq(f->cause, e.cause);
+	ck_assert_str_eq(f->detail, e.detail);
+	ck_assert_str_eq(
+		event_text(f, text, sizeof(text)),
+		"cable lost: 'leaf {port}' port 3 - 'spine' (0x0000000000000010) "
+		"port 254");
+	ck_assert_str_eq(event_text(f, text, 9), "cable lo");
+}
+END_TEST
+
+/* Every kind has a name of its own, a sentence of known words, and help. */
+START_TEST(test_event_kinds)
+{
+	const struct event_type *t = &event_types[_i];
+	struct fabric_event e = { .kind = (enum event_kind)_i, .node_guid = 1, .peer_guid = 2 };
+	char text[EVENT_TEXT_BYTES];
+
+	ck_assert_int_eq(event_kind_by_name(t->name, strlen(t->name)), _i);
+	ck_assert_int_eq(event_kind_by_name(t->name, strlen(t->name) - 1), EVENT_KINDS);
+	ck_assert_uint_lt(t->severity, EVENT_SEVERITIES);
+	ck_assert(t->help[0] != '\0' && t->help[strlen(t->help) - 1] != '.');
+	event_text(&e, text, sizeof(text));
+	ck_assert_msg(text[0] != '\0' && strpbrk(text, "{}") == NULL, "%s", text);
+	for (const char *p = t->sentence; (p = strchr(p, '{')) != NULL; p++) {
+		static const char *const words[] = { "{node}", "{port}", "{peer}",
+			                             "{peer_port}", "{detail}" };
+		bool known = false;
+
+		for (unsigned i = 0; i < 5; i++) {
+			known |= strncmp(p, words[i], strlen(words[i])) == 0;
+		}
+		ck_assert_msg(known, "%s", p);
+	}
+}
+END_TEST
+
+/* The number of a row never comes again, and rows outlive the daemon. */
+START_TEST(test_event_numbers)
+{
+	struct stats_events ev = { .n = 1 };
+	struct stats_reader *r = reader();
+
+	ck_assert_int_eq(stats_read_events(r, 0, 10, arena, &ev), E_NOTREADY);
+	stats_reader_close(r);
+	add_events(3);
+	ck_assert_int_eq(stats_commit(s, 1), E_OK);
+	add_events(2); /* lost with the process */
+	stats_close(s);
+	open_writer();
+	ck_assert_uint_eq(stats_event_next(s), 4);
+	stats_set(s, "x", 1);
+	ck_assert_int_eq(stats_commit(s, 2), E_OK);
+	ev = events_from(0, 10);
+	check_numbers(&ev, 1, 3);
+	add_events(2);
+	ck_assert_int_eq(stats_commit(s, 3), E_OK);
+	ev = events_from(3, 10);
+	check_numbers(&ev, 3, 3);
+	ck_assert_uint_eq(ev.next, 6);
+	ev = events_from(3, 2);
+	check_numbers(&ev, 3, 2);
+	ck_assert_uint_eq(events_from(6, 10).n, 0);
+	ck_assert_uint_eq(events_from(7, 10).n, 0);
+	ck_assert_uint_eq(events_from(UINT64_MAX, 10).n, 0);
+	stats_event_raise(s, 100);
+	stats_event_raise(s, 50);
+	add_events(1);
+	ck_assert_int_eq(stats_commit(s, 4), E_OK);
+	ev = events_from(6, 10);
+	check_numbers(&ev, 100, 1);
+	ck_assert_uint_eq(ev.first, 1);
+}
+END_TEST
+
+/* Only the newest rows stay, however the limit and the commits lie. */
+START_TEST(test_event_limit)
+{
+	static const unsigned burst[] = { 1, 4, 5, 6, 9, 10, 11, 100 };
+	struct stats_events ev;
+	uint64_t next = 1;
+
+	stats_event_limit(s, 5);
+	for (unsigned i = 0; i < sizeof(burst) / sizeof(burst[0]); i++) {
+		add_events(burst[i]);
+		next += burst[i];
+		ck_assert_int_eq(stats_commit(s, i + 1), E_OK);
+		ev = events_from(0, 1000);
+		ck_assert_uint_eq(ev.next, next);
+		ck_assert_uint_eq(ev.first, next > 6 ? next - 5 : 1);
+		check_numbers(&ev, ev.first, next > 6 ? 5 : next - 1);
+	}
+	stats_event_limit(s, 2);
+	add_events(1);
+	ck_assert_int_eq(stats_commit(s, 20), E_OK);
+	ev = events_from(0, 1000);
+	check_numbers(&ev, next - 1, 2);
+	stats_close(s);
+	open_writer();
+	stats_event_limit(s, 1);
+	ck_assert_int_eq(stats_commit(s, 21),
+	                 E_OK); /* the limit holds for old rows, too */
+	ev = events_from(0, 1000);
+	check_numbers(&ev, next, 1);
+	ck_assert_uint_eq(ev.first, next);
+}
+END_TEST
+
+/* Texts that are too long, and bytes that are none, neither fail nor spill. */
+START_TEST(test_event_long)
+{
+	char longer[1000];
+	struct fabric_event e = { .kind = EVENT_SWEEP_FAILED,
+		           .node = longer,
+		           .peer = longer,
+		           .cause = longer,
+		           .detail = longer };
+	struct stats_events ev;
+
+	memset(longer, 0xc3, sizeof(longer) - 1);
+	longer[sizeof(longer) - 1] = '\0';
+	stats_event(s, &e);
+	ck_assert_int_eq(stats_commit(s, 1), E_OK);
+	ev = events_from(0, 1);
+	ck_assert_uint_eq(strlen(ev.events[0].node), EVENT_NAME_BYTES);
+	ck_assert_uint_eq(strlen(ev.events[0].peer), EVENT_NAME_BYTES);
+	ck_assert_uint_eq(strlen(ev.events[0].cause), EVENT_CAUSE_BYTES);
+	ck_assert_uint_eq(strlen(ev.events[0].detail), EVENT_DETAIL_BYTES);
+}
+END_TEST
+
 TEST_SUITE(stats)
 {
 	TCase *t = tcase_create("stats");
@@ -218,5 +414,10 @@ TEST_SUITE(stats)
 	tcase_add_test(t, test_limits);
 	tcase_add_test(t, test_never_torn);
 	tcase_add_test(t, test_damaged);
+	tcase_add_test(t, test_event_row);
+	tcase_add_loop_test(t, test_event_kinds, 0, EVENT_KINDS);
+	tcase_add_test(t, test_event_numbers);
+	tcase_add_test(t, test_event_limit);
+	tcase_add_test(t, test_event_long);
 	suite_add_tcase(suite, t);
 }
