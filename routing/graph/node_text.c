@@ -28,8 +28,10 @@ int graph_set_names(struct graph *g, const struct node_names *names)
 	return E_OK;
 }
 
-static bool is_shared(const struct graph *g, uint32_t node, const char *name)
+bool node_shares_name(const struct graph *g, uint32_t node)
 {
+	const char *name = node_name(&g->nodes[node]);
+
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
 		if (i != node && !strcmp(node_name(&g->nodes[i]), name)) {
 			return true;
@@ -59,7 +61,7 @@ struct node_text node_text(const struct graph *g, const struct lids *lids, uint3
 	const char *name = node_name(n);
 	struct node_text t;
 
-	if (*name && !is_shared(g, node, name)) {
+	if (*name && !node_shares_name(g, node)) {
 		snprintf(t.text, sizeof(t.text), "'%s'", name);
 		return t;
 	}

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "routing/graph/graph.h"
@@ -24,6 +25,9 @@ static inline const char *node_name(const struct node *n)
 /*! \brief Gives the nodes of a frozen graph the names of a map, which may be NULL. Names
  * are copied. \retval -ENOMEM  Some have none. */
 int graph_set_names(struct graph *g, const struct node_names *names);
+
+/*! \brief Does another node have the name of this one? Cost: O(nodes). */
+bool node_shares_name(const struct graph *g, uint32_t node);
 
 /*! A node in a sentence. */
 struct node_text {

@@ -3,7 +3,7 @@
 #include "sa/sm/assign.h"
 
 #include <errno.h>
-#include <inttypes.h>
+#include <stdio.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
@@ -13,7 +13,6 @@
 #include "conf/config.h"
 #include "db/state.h"
 #include "routing/graph/graph.h"
-#include "routing/graph/node_text.h"
 #include "sa/sm/sm.h"
 
 enum { MOVED_LINES = 50 };
@@ -67,17 +66,21 @@ static const struct lid_memory *remembered(const struct assignment *as, uint64_t
 	return at < as->n_memory && as->memory[at].guid == guid ? &as->memory[at] : NULL;
 }
 
-static void log_moved(const struct assignment *as, const struct graph *g)
+static void note_moved(struct sm *sm, const struct assignment *as, const struct graph *g)
 {
+	char detail[40];
+
 	for (size_t i = 0; i < as->n_moved && i < MOVED_LINES; i++) {
 		const struct port *p = &g->ports[as->moved[i]];
 		const struct lid_memory *m = remembered(as, p->guid);
+		struct fabric_event e = { .kind = EVENT_LID_MOVED,
+			           .port = p->num,
+			           .detail = detail };
 
-		log_warning(source,
-		            "LID of %s port %u (0x%016" PRIx64 ") moves from %u to %u",
-		            node_text(g, &as->lids, p->node).text, p->num, p->guid,
-		            m != NULL ? m->range.base : 0,
-		            as->lids.of[as->moved[i]].base);
+		events_set_node(&e, g, p->node);
+		snprintf(detail, sizeof(detail), "from %u to %u",
+		         m != NULL ? m->range.base : 0, as->lids.of[as->moved[i]].base);
+		events_note(sm, &e);
 	}
 	if (as->n_moved > MOVED_LINES) {
 		log_warning(source, "%zu more LIDs move", as->n_moved - MOVED_LINES);
@@ -109,6 +112,6 @@ int assign_keep(struct sm *sm, const struct graph *g, struct arena *a, bool reas
 		               "LIDs cannot be stored, so none is handed out: %s",
 		               err_text(ret));
 	}
-	log_moved(as, g);
+	note_moved(sm, as, g);
 	return E_OK;
 }

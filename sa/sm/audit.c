@@ -199,15 +199,20 @@ _Static_assert((int)LFT_BLOCK_LIDS == (int)PORT_BLOCK_BYTES &&
 static void report(struct audit *a, unsigned kind, const struct place *w)
 {
 	const char *place = disc_place(&a->job->disc, w->node, w->port);
+	char detail[EVENT_DETAIL_BYTES];
+	struct fabric_event e = { .kind = EVENT_TABLE_REPAIRED,
+		           .port = w->port,
+		           .detail = detail };
 	unsigned skipped;
 
 	a->n_differ++;
 	if (log_allowed(&a->lines, sm_now(a->sm), LINES, LINES_MS, &skipped)) {
-		log_warning(source,
-		            "%s: %s, block 0x%x, was changed by somebody else; %s%s",
-		            place, kinds[kind].table, (unsigned)w->request.mod,
-		            kinds[kind].then,
-		            skipped ? " (and others, which are not listed)" : "");
+		snprintf(detail, sizeof(detail),
+		         "%s, block 0x%x, was changed by somebody else; %s%s",
+		         kinds[kind].table, (unsigned)w->request.mod, kinds[kind].then,
+		         skipped ? " (and others, which are not listed)" : "");
+		events_set_node(&e, a->job->disc.g, w->node->graph_node);
+		events_note(a->sm, &e);
 	}
 	if (a->running) {
 		sm_request_heavy(a->sm, "audit: %s of %s was changed by somebody else",

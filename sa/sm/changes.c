@@ -461,24 +461,29 @@ void changes_trap(struct changes *c, const uint8_t *notice)
 	}
 }
 
-static void log_source(const struct changes *c, const struct trap_source *s)
+static void note_source(const struct changes *c, const struct trap_source *s)
 {
 	const struct job *j = sm_known_job(c->sm);
 	uint32_t port = j != NULL ? owner_of(j, s->lid) : GRAPH_NONE;
-	struct node_text who = { "a node that is gone" };
+	char detail[EVENT_DETAIL_BYTES];
+	struct fabric_event e = { .kind = s->held ? EVENT_PORT_FLAPPING : EVENT_PORT_QUIET,
+		           .node = "a node that is gone",
+		           .detail = detail };
 
 	if (port != GRAPH_NONE) {
-		who = node_text(j->disc.g, j->program.lids, j->disc.g->ports[port].node);
+		events_set_node(&e, j->disc.g, j->disc.g->ports[port].node);
 	}
 	if (s->held) {
-		log_warning(source,
-		            "%s (LID %u) reports changes again and again, %u traps so "
-		            "far: it is asked every %.1f s at most until it is quiet",
-		            who.text, s->lid, s->n_traps, (double)GAP_MAX_MS / 1000);
+		snprintf(detail, sizeof(detail),
+		         "(LID %u) reports changes again and again, %u traps so far: it "
+		         "is "
+		         "asked every %.1f s at most until it is quiet",
+		         s->lid, s->n_traps, (double)GAP_MAX_MS / 1000);
 	} else {
-		log_info(source, "%s (LID %u) is quiet again after %u traps", who.text,
+		snprintf(detail, sizeof(detail), "(LID %u) is quiet again after %u traps",
 		         s->lid, s->n_traps);
 	}
+	events_note(c->sm, &e);
 }
 
 /* Forgets senders that are quiet. */
@@ -494,7 +499,7 @@ static void forget_quiet(struct changes *c)
 			c->sources[n++] = s;
 		} else if (s.held) {
 			s.held = false;
-			log_source(c, &s);
+			note_source(c, &s);
 		}
 	}
 	c->n_sources = n;
@@ -520,7 +525,7 @@ static void hold(struct changes *c, struct trap_source *s, uint64_t now)
 	s->links = s->attributes = false;
 	if (s->gap_ms >= GAP_HELD_MS && !s->held) {
 		s->held = true;
-		log_source(c, s);
+		note_source(c, s);
 	}
 }
 

@@ -25,11 +25,12 @@ enum {
 
 static const char *const source = "sweep";
 
+/* By SMInfo.SMState. */
+static const char *const state_names[] = { "NOT-ACTIVE", "DISCOVERING", "STANDBY",
+	                                   "MASTER" };
+
 void election_set_state(struct election *e, enum sm_state state, const char *why)
 {
-	static const char *const name[] = { "NOT-ACTIVE", "DISCOVERING", "STANDBY",
-		                            "MASTER" };
-
 	if (e->state == state) {
 		return;
 	}
@@ -40,7 +41,7 @@ void election_set_state(struct election *e, enum sm_state state, const char *why
 	if (e->sm->d.sa != NULL) {
 		sa_server_standby(e->sm->d.sa, e->sm->status.standby);
 	}
-	log_info(source, "Entering %s state (%s)", name[state], why);
+	events_say(e->sm, EVENT_SM_STATE, "%s state (%s)", state_names[state], why);
 }
 
 uint8_t election_priority(const struct election *e)
@@ -191,6 +192,18 @@ static bool keep_sm_info(struct sm_request *q, const uint8_t *info)
 	return true;
 }
 
+static void note_seen(const struct sm_request *q, const struct other_sm *o)
+{
+	char detail[80];
+	struct fabric_event what = { .kind = EVENT_SM_SEEN, .port = q->port, .detail = detail };
+
+	events_set_node(&what, q->d->g, q->node->graph_node);
+	snprintf(detail, sizeof(detail), "GUID 0x%016" PRIx64 ", priority %u, state %s",
+	         o->guid, o->priority,
+	         o->state <= SM_MASTER ? state_names[o->state] : "unknown");
+	events_note(q->e->sm, &what);
+}
+
 static void on_sm_info(void *ctx, const struct smp_reply *r)
 {
 	struct sm_request *q = ctx;
@@ -216,9 +229,7 @@ static void on_sm_info(void *ctx, const struct smp_reply *r)
 		               .state = (uint8_t)field_get(r->data, SMI_SM_STATE),
 		               .path = r->dest->path };
 	if (is_new) {
-		log_info(source,
-		         "another SM: GUID 0x%016" PRIx64 ", priority %u, state %u",
-		         o.guid, o.priority, o.state);
+		note_seen(q, &o);
 	}
 	wrong = distrust(e, r->data, q->d->g->ports[q->graph_port].guid);
 	if (wrong != NULL) {
@@ -348,9 +359,7 @@ static void pass_over(struct election *e, bool offered)
 	e->passed_over.guid = e->master.guid;
 	e->passed_over.offered = offered;
 	e->passed_over.until = sm_now(e->sm) + HANDOVER_PAUSE_MS;
-	log_warning(source,
-	            "the SM 0x%016" PRIx64 " is higher but does not become master",
-	            e->master.guid);
+	events_say(e->sm, EVENT_HANDOVER_FAILED, "0x%016" PRIx64, e->master.guid);
 }
 
 /* The handover was answered, or was not. */
@@ -390,10 +399,8 @@ static enum election_result end_as_master(struct election *e)
 	if (!outranks_us(e, o) || is_passed_over(e, o->guid, true)) {
 		return ELECTION_MASTER;
 	}
-	log_info(source,
-	         "hands over to the SM 0x%016" PRIx64
-	         ", LID %u, priority %u, which is higher",
-	         o->guid, o->lid, o->priority);
+	events_say(e->sm, EVENT_HANDOVER, "0x%016" PRIx64 ", LID %u, priority %u",
+	           o->guid, o->lid, o->priority);
 	wait_for(e, o);
 	e->handover = HANDOVER_SENT;
 	send_control(e, SM_HANDOVER, on_handover);

@@ -332,14 +332,14 @@ static void log_rebalance(const struct routes *r)
 		return;
 	}
 	if (f->refusal != NULL) {
-		log_info(source, "rebalance: the routes stay: %s", f->refusal);
+		events_say(r->sm, EVENT_REBALANCE, "the routes stay: %s", f->refusal);
 	} else if (f->transition.stage != NULL) {
-		log_info(source,
-		         "rebalance: routes on the busiest link %u -> %u, %u LIDs change",
-		         f->max_now, f->route.load.max, f->transition.changed);
+		events_say(r->sm, EVENT_REBALANCE,
+		           "routes on the busiest link %u -> %u, %u LIDs change",
+		           f->max_now, f->route.load.max, f->transition.changed);
 	} else {
-		log_info(source, "rebalance: routes on the busiest link %u -> %u",
-		         f->max_now, f->route.load.max);
+		events_say(r->sm, EVENT_REBALANCE, "routes on the busiest link %u -> %u",
+		           f->max_now, f->route.load.max);
 	}
 }
 
@@ -356,12 +356,14 @@ int routes_end(struct routes *r)
 	}
 	log_cache(r, res);
 	if (res->fallback_reason.text[0]) {
-		const char *lead =
-			arena_printf(j->arena, "routing: %s was asked for, %s is used: ",
-		                     res->engine_asked, res->used->name);
+		const char *text = arena_printf(
+			j->arena, "%s was asked for, %s is used: %s", res->engine_asked,
+			res->used->name, res->fallback_reason.text);
 
-		log_lines(LOG_LEVEL_WARNING, source,
-		          lead ? lead : "routing: ", res->fallback_reason.text);
+		events_routing(r->sm, res->engine_asked,
+		               text != NULL ? text : res->fallback_reason.text);
+	} else {
+		events_routing(r->sm, res->engine_asked, NULL);
 	}
 	if (res->warning.text[0]) {
 		log_lines(LOG_LEVEL_WARNING, source, "routing: ", res->warning.text);
@@ -549,13 +551,12 @@ void routes_rebalance_end(struct rebalance *b)
 			                 "rebalance: routes on the busiest link %u -> %u",
 			                 f->max_now, f->route.load.max);
 		} else {
-			log_warning(source,
-			            "rebalance: the busiest link has %u routes, %u are "
-			            "possible%s%s; "
-			            "'saguaro rebalance' moves the routes",
-			            f->max_now, f->route.load.max,
-			            f->refusal ? ", but " : "",
-			            f->refusal ? f->refusal : "");
+			events_say(b->sm, EVENT_REBALANCE_ADVISED,
+			           "the busiest link has %u routes, %u are possible%s%s; "
+			           "'saguaro rebalance' moves the routes",
+			           f->max_now, f->route.load.max,
+			           f->refusal ? ", but " : "",
+			           f->refusal ? f->refusal : "");
 		}
 	}
 	routes_compare_done(b->routes);

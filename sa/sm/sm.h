@@ -10,6 +10,7 @@
 #include "sa/sm/assign.h"
 #include "sa/sm/discover/discover.h"
 #include "sa/sm/discover/shadow.h"
+#include "sa/sm/events.h"
 #include "sa/sm/program/program.h"
 #include "sa/sm/sweep.h"
 
@@ -26,6 +27,7 @@ struct sm {
 	struct smp *smp;
 	struct sweep_status status;
 	struct shadow shadow;
+	struct events events;
 	struct job *job;      /*!< at work, or the last one whose discovery ended well */
 	struct job *previous; /*!< the one before, until the discovery of job ended */
 	/* A request for a heavy sweep: */

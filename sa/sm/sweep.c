@@ -75,8 +75,8 @@ static void give_up(struct sweep *s)
 	struct sm *sm = &s->sm;
 	uint64_t wait = RETRY_MS << (s->failures < 4 ? s->failures : 4);
 
-	log_lines(LOG_LEVEL_ERROR, source,
-	          "heavy sweep given up: ", sm->status.not_ready);
+	events_sweep_failed(sm, sm->status.not_ready);
+	events_sweep_end(sm, sm->job);
 	s->failures++;
 	sm->status.failed_sweeps++;
 	sm->status.heavy_sweeps++;
@@ -130,6 +130,7 @@ static void start_heavy(struct sweep *s)
 		return;
 	}
 	log_info(source, "heavy sweep: %s", sm->cause[0] ? sm->cause : "start");
+	events_sweep_begin(sm);
 	sm->want_heavy = false;
 	sm->cause[0] = '\0';
 	s->retry_at = UINT64_MAX;
@@ -169,7 +170,7 @@ static void after_discover(struct sweep *s)
 	sm->status.unreachable_nodes = d->n_unreachable;
 	s->last_nodes = d->g->n_nodes;
 	disc_log_problems(d);
-	j->n_changes = disc_log_changes(d, prev);
+	j->n_changes = events_compare(sm, d, prev);
 	job_free(sm->previous);
 	sm->previous = NULL;
 	hash_done(&s->silent);
@@ -202,6 +203,7 @@ static void stand_by(struct sweep *s)
 {
 	s->failures = 0;
 	s->retry_at = UINT64_MAX;
+	events_sweep_end(&s->sm, NULL);
 	sweep_go_idle(s);
 }
 
@@ -387,7 +389,7 @@ static void after_arm(struct sweep *s)
 /* --- the end of a heavy sweep ----------------------------------------------------- */
 
 /* The subnet is up, said only when it was not or when something changed. */
-static void log_up(const struct sweep *s, const struct job *j)
+static void log_up(struct sweep *s, const struct job *j)
 {
 	const struct program *p = &j->program;
 	const struct sweep_status *st = &s->sm.status;
@@ -403,12 +405,12 @@ static void log_up(const struct sweep *s, const struct job *j)
 	if (p->qos) {
 		snprintf(qos_text, sizeof(qos_text), ", %u QoS tables", p->n_qos_sets);
 	}
-	log_info(source,
-	         "SUBNET UP: %u switches, %u hosts, %u LIDs, epoch %" PRIu64
-	         "; sent %u PortInfo and %u LFT blocks%s in %.3f s",
-	         st->switches, st->hosts, j->lids.lids.count, s->publisher.epoch,
-	         p->n_port_sets, p->n_lft_sets, qos_text,
-	         sm_cpu_now(&s->sm) - j->started);
+	events_say(&s->sm, EVENT_SUBNET_UP,
+	           "%u switches, %u hosts, %u LIDs, epoch %" PRIu64
+	           "; sent %u PortInfo and %u LFT blocks%s in %.3f s",
+	           st->switches, st->hosts, j->lids.lids.count, s->publisher.epoch,
+	           p->n_port_sets, p->n_lft_sets, qos_text,
+	           sm_cpu_now(&s->sm) - j->started);
 }
 
 static void after_activate(struct sweep *s)
@@ -440,6 +442,8 @@ static void after_activate(struct sweep *s)
 	log_up(s, j);
 	st->up = true;
 	st->not_ready[0] = '\0';
+	sm->events.failure[0] = '\0';
+	events_sweep_end(sm, j);
 	sm_log_clients(sm);
 	if (p->n_bounced) {
 		sm_request_heavy(sm, "%u links were restarted for a new MTU or VLs",
@@ -659,6 +663,9 @@ static void beat(struct sweep *s)
 	struct sm *sm = &s->sm;
 	uint64_t now = sm_now(sm);
 
+	if (events_fresh(&sm->events) && now + EVENTS_DELAY_MS < s->next_beat) {
+		s->next_beat = now + EVENTS_DELAY_MS;
+	}
 	if (now < s->next_beat) {
 		return;
 	}

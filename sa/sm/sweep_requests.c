@@ -20,19 +20,19 @@ static const char *const source = "sweep";
 
 void sweep_request_heavy(struct sweep *s)
 {
-	sm_request_heavy(&s->sm, "requested");
+	sm_request_heavy(&s->sm, "operator request");
 }
 
 void sweep_request_audit(struct sweep *s)
 {
 	s->sm.read_tables = true;
-	sm_request_heavy(&s->sm, "requested");
+	sm_request_heavy(&s->sm, "operator request");
 }
 
 void sweep_request_rebalance(struct sweep *s)
 {
 	s->routes.requested = true;
-	sm_request_heavy(&s->sm, "rebalance requested");
+	sm_request_heavy(&s->sm, "operator request: rebalance");
 }
 
 void sweep_request_light(struct sweep *s)
@@ -79,6 +79,7 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 		                   .changes = &s->changes };
 	s->retry_at = UINT64_MAX;
 	sm->status.epoch = d->snap != NULL ? snap_epoch(d->snap) : 0;
+	events_start(sm);
 	snprintf(sm->status.not_ready, sizeof(sm->status.not_ready),
 	         "the first sweep has not ended yet");
 	election_set_state(&s->election, SM_DISCOVERING, "start");
@@ -109,6 +110,7 @@ void sweep_free(struct sweep *s)
 	hash_done(&s->silent);
 	client_tables_done(&s->client_tables);
 	changes_done(&s->changes);
+	events_done(&sm->events);
 	free(s);
 }
 
@@ -121,6 +123,9 @@ void sweep_reconfigure(struct sweep *s, const struct sweep_deps *d)
 	smp_abort(sm->smp);
 	sweep_restore_previous_job(sm);
 	sm->d = *d;
+	if (d->stats != NULL) {
+		stats_event_limit(d->stats, d->config->event_history);
+	}
 	qos_reads_serve(&s->qos_reads, true);
 	routes_forget(&s->routes);
 	routes_rebalance_forget(&s->rebalance);

@@ -42,7 +42,7 @@ holds "the socket is for its user alone" test "$(stat -c %a "$work/run.control")
 
 holds "sweep" test "$("$bin/saguaro" sweep)" = "light sweep requested"
 holds "sweep --heavy" test "$("$bin/saguaro" sweep --heavy)" = "heavy sweep requested"
-holds "a heavy sweep follows" wait_for "heavy sweep: requested"
+holds "a heavy sweep follows" wait_for "heavy sweep: operator request"
 holds "sweep --json" grep -q '"phase"' <("$bin/saguaro" sweep --json)
 
 holds "loglevel" test "$("$bin/saguaro" loglevel debug)" = "log level set"

@@ -82,6 +82,10 @@ void fixture_start(struct sweep_fixture *r)
 	    snap_writer_open(r->snap_dir, &o, r->run, &why, &r->snap) != E_OK) {
 		ck_abort_msg("%s", why);
 	}
+	if (r->with_stats && stats_open(r->snap_dir, r->run, &why, &r->stats) != E_OK) {
+		ck_abort_msg("%s", why);
+	}
+	r->deps.stats = r->stats;
 	r->deps.transport = r->transport ? r->transport : sim_transport(r->sim);
 	r->deps.state = r->state;
 	r->deps.snap = r->snap;
@@ -94,10 +98,12 @@ void fixture_start(struct sweep_fixture *r)
 void fixture_stop(struct sweep_fixture *r)
 {
 	sweep_free(r->sweep);
+	stats_close(r->stats);
 	snap_writer_close(r->snap);
 	state_close(r->state);
 	arena_free(r->run);
 	r->sweep = NULL;
+	r->stats = NULL;
 	r->snap = NULL;
 	r->state = NULL;
 	r->run = NULL;

@@ -24,6 +24,7 @@
 #include "db/reader.h"
 #include "db/snapshot.h"
 #include "db/state.h"
+#include "db/stats.h"
 #include "routing/graph/graph.h"
 #include "routing/route.h"
 #include "routing/text/topofile.h"
@@ -48,6 +49,8 @@ struct sweep_fixture {
 	char dir[64], state_dir[80], snap_dir[80];
 	struct state *state;
 	struct snap_writer *snap;
+	struct stats *stats; /* NULL unless with_stats */
+	bool with_stats;
 	struct sweep_deps deps;
 	struct sweep *sweep;
 	struct diags diags;

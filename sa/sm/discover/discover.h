@@ -113,13 +113,6 @@ int disc_silent(const struct disc *d, struct hash_table *ret);
 /*! \brief Logs the problems, at most 20 of them. */
 void disc_log_problems(const struct disc *d);
 
-/*!
- * \brief Logs nodes, cables and subnet managers that are gone or new since the last sweep, a
- *        line for each of the first 20. A cable of a node that is gone or new has none.
- * \return How many there are.
- */
-uint32_t disc_log_changes(const struct disc *d, const struct graph *prev);
-
 /*! \brief Port of the graph as discovery knows it. */
 struct disc_port *disc_port_of(const struct disc *d, uint32_t port);
 

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <infiniband/umad_sm.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +27,7 @@
 #include "sa/sm/discover/discover.h"
 #include "sa/sm/discover/shadow.h"
 
-enum { PROBLEM_LINES = 20, CHANGE_LINES = 20 };
+enum { PROBLEM_LINES = 20 };
 
 static const char *const source = "sweep";
 
@@ -434,111 +433,4 @@ void disc_log_problems(const struct disc *d)
 		log_warning(source, "%u more problems of this kind",
 		            d->n_problems - PROBLEM_LINES);
 	}
-}
-
-/* One line for each change, up to a limit. */
-__attribute__((format(printf, 2, 3))) static void log_change(uint32_t *n, const char *fmt,
-                                                             ...)
-{
-	char text[400];
-	va_list ap;
-
-	if ((*n)++ < CHANGE_LINES) {
-		va_start(ap, fmt);
-		vsnprintf(text, sizeof(text), fmt, ap);
-		va_end(ap);
-		log_info(source, "%s", text);
-	}
-}
-
-static struct node_text name_in(const struct graph *g, uint32_t node, uint32_t n_lines)
-{
-	struct node_text none = { "" };
-
-	return n_lines < CHANGE_LINES ? node_text(g, NULL, node) : none;
-}
-
-/* Nodes of a that are not in b. */
-static void log_missing_nodes(const struct graph *a, const struct graph *b,
-                              const char *what, uint32_t *n)
-{
-	for (uint32_t i = 0; i < a->n_nodes; i++) {
-		if (graph_node_by_guid(b, a->nodes[i].guid) == GRAPH_NONE) {
-			log_change(n, "%s %s %s",
-			           a->nodes[i].type == NODE_CA
-			                   ? "host"
-			                   : node_type_name(a->nodes[i].type),
-			           name_in(a, i, *n).text, what);
-		}
-	}
-}
-
-/* A port of a in b. GRAPH_NONE: there is none. */
-static uint32_t port_in(const struct graph *a, uint32_t port, const struct graph *b)
-{
-	const struct port *p = &a->ports[port];
-	uint32_t node = graph_node_by_guid(b, a->nodes[p->node].guid);
-
-	return node != GRAPH_NONE && p->num <= b->nodes[node].n_ports
-	               ? graph_port(b, node, p->num)
-	               : GRAPH_NONE;
-}
-
-/* Cables of a that are not in b, though the nodes at their ends are. */
-static void log_missing_cables(const struct graph *a, const struct graph *b,
-                               const char *what, uint32_t *n)
-{
-	for (uint32_t i = 0; i < a->n_ports; i++) {
-		uint32_t peer = a->ports[i].peer, here, there;
-
-		if (peer == GRAPH_NONE || peer < i) {
-			continue;
-		}
-		here = port_in(a, i, b);
-		there = port_in(a, peer, b);
-		if (here != GRAPH_NONE && there != GRAPH_NONE &&
-		    b->ports[here].peer != there) {
-			log_change(n, "cable %s: %s port %u - %s port %u", what,
-			           name_in(a, a->ports[i].node, *n).text, a->ports[i].num,
-			           name_in(a, a->ports[peer].node, *n).text,
-			           a->ports[peer].num);
-		}
-	}
-}
-
-/* Ports of a with a subnet manager that had or have none in b, though they are there. */
-static void log_missing_sms(const struct graph *a, const struct graph *b,
-                            const char *what, uint32_t *n)
-{
-	for (uint32_t i = 0; i < a->n_end_ports; i++) {
-		uint32_t port = a->end_ports[i], other = port_in(a, port, b);
-
-		if (other != GRAPH_NONE && port != a->sm_port &&
-		    (a->ports[port].capability_mask & CAP_IS_SM) &&
-		    !(b->ports[other].capability_mask & CAP_IS_SM)) {
-			log_change(n, "subnet manager on %s port %u %s",
-			           name_in(a, a->ports[port].node, *n).text,
-			           a->ports[port].num, what);
-		}
-	}
-}
-
-uint32_t disc_log_changes(const struct disc *d, const struct graph *prev)
-{
-	uint32_t n = 0;
-
-	if (prev == NULL) {
-		return 0;
-	}
-	log_missing_nodes(prev, d->g, "is gone", &n);
-	log_missing_nodes(d->g, prev, "is new", &n);
-	log_missing_cables(prev, d->g, "lost", &n);
-	log_missing_cables(d->g, prev, "connected", &n);
-	log_missing_sms(prev, d->g, "is gone", &n);
-	log_missing_sms(d->g, prev, "is new", &n);
-	if (n > CHANGE_LINES) {
-		log_info(source, "and %u more changes: %u switches, %u hosts now",
-		         n - CHANGE_LINES, d->g->n_switches, d->g->n_hosts);
-	}
-	return n;
 }

@@ -52,6 +52,8 @@ struct program {
 	uint32_t n_timeouts; /*!< requests without an answer */
 	uint32_t n_refused;  /*!< answered with a bad status */
 	uint32_t n_bounced;  /*!< ports whose link restarts for a new MTU or VLs */
+	uint32_t
+		n_moved; /*!< entries of LFTs (switch, LID) with another port than before */
 	uint32_t n_port_sets, n_lft_sets, n_qos_sets, n_mft_sets, n_guid_sets;
 	const char *first_trouble; /*!< sentence, NULL: none */
 	const char *lane_trouble;  /*!< why lanes of the routing do not hold, NULL: they do */

@@ -353,6 +353,28 @@ uint32_t program_drain_ms(const struct program *p)
 	return (uint32_t)((4096ULL << (unit < 20 ? unit : 19)) / 1000000) + 1;
 }
 
+/* Entries that get another port. One that had none, or gets none, does not count. */
+static uint32_t count_moved(const struct lft_job *j)
+{
+	const uint8_t *row = lft_row(j->p->lft, j->sw);
+	uint32_t n_lids = j->p->lids->top + 1, n = 0;
+
+	for (uint32_t lid = 0; lid < n_lids; lid += LFT_BLOCK_LIDS) {
+		const uint8_t *known = j->copy->block[lid / LFT_BLOCK_LIDS];
+		uint32_t end =
+			n_lids - lid < LFT_BLOCK_LIDS ? n_lids - lid : LFT_BLOCK_LIDS;
+
+		if (known == NULL || memcmp(known, row + lid, end) == 0) {
+			continue;
+		}
+		for (uint32_t k = 0; k < end; k++) {
+			n += known[k] != row[lid + k] && known[k] != LFT_NO_ROUTE &&
+			     row[lid + k] != LFT_NO_ROUTE;
+		}
+	}
+	return n;
+}
+
 static int run_step(struct program *p)
 {
 	int ret = E_OK;
@@ -371,6 +393,9 @@ int program_lfts(struct program *p)
 	int ret = lft_jobs_new(p);
 
 	ret = ret == E_OK ? keep_lanes(p) : ret;
+	for (uint32_t i = 0; i < p->disc->g->n_switches && ret == E_OK; i++) {
+		p->n_moved += count_moved(&p->lft_jobs[i]);
+	}
 	p->lft_step = 1;
 	return ret == E_OK ? run_step(p) : ret;
 }
