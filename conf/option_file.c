@@ -225,11 +225,10 @@ int option_dump(const struct option_sets *s, struct arena *a, FILE *f)
 			if (value == NULL) {
 				return -ENOMEM;
 			}
-			fprintf(f, "# %s\n%s %s\n\n", row->help, row->name, value);
+			if (fprintf(f, "# %s\n%s %s\n\n", row->help, row->name, value) < 0) {
+				return -errno;
+			}
 		}
 	}
-	if (fflush(f) != 0) {
-		return -errno;
-	}
-	return ferror(f) ? -EIO : E_OK;
+	return fflush(f) != 0 ? -errno : E_OK;
 }
