@@ -576,6 +576,8 @@ static int start_daemon(struct daemon *d)
 		                                  << 20,
 		                          .records_of_a_port =
 		                                  d->now->config.sa_records_per_port,
+		                          .own_services =
+		                                  d->now->config.sa_own_services,
 		                          .sm_assigned_guid =
 		                                  (uint8_t)d->now->config.sm_assigned_guid };
 	struct sweep_deps deps;

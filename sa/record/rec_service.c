@@ -6,10 +6,17 @@
  * ServiceID, ServiceGID and ServiceP_Key identify a record. They are its first bytes, so these
  * are the key of its row.
  *
- * A requester sees the services of its partitions. It may change each of them that has no
- * ServiceKey. A service with a ServiceKey may be changed by the port that set it and by
- * requesters with that key or the SM_Key. A record is no longer valid in the second in which
- * its lease ends, even if its row still exists.
+ * A requester sees the services of its partitions. A service belongs to the node with its
+ * ServiceGID: the ports of that node, and requesters with the SM_Key, register, change and
+ * delete it, and nobody else, so that no host can take the place of another. The service of a
+ * multicast group belongs to the port that set it and to those who know its ServiceKey.
+ *
+ * With sa_own_services off it is as in OpenSM: a requester may change every service that has
+ * no ServiceKey; one with a ServiceKey may be changed by the port that set it and by
+ * requesters with that key or the SM_Key.
+ *
+ * A record is no longer valid in the second in which its lease ends, even if its row still
+ * exists.
  */
 #include <string.h>
 
@@ -176,16 +183,38 @@ static const struct store_row *find_row(const struct sa_query *q, const uint8_t 
 	               : NULL;
 }
 
+static bool is_of_group(const uint8_t *record)
+{
+	return record[ID_BYTES] == 0xff;
+}
+
+/* Whether the ServiceGID is one of the requester's node. */
+static bool is_own(struct snap_reader *r, const struct sa_query *q, const uint8_t *record)
+{
+	struct snap_end end;
+
+	return alias_port(r, q->store, field_get(record, GID_GUID_BIT, 64), &end) ==
+	               E_OK &&
+	       end.node_guid == q->requester->node_guid;
+}
+
 /* Whether the requester may change a record. */
-static bool may_change(const struct sa_query *q, const struct store_row *row)
+static bool may_change(struct snap_reader *r, const struct sa_query *q,
+                       const struct store_row *row)
 {
 	static const uint8_t none[KEY_BYTES];
 	const uint8_t *key = record_of(row) + KEY_AT;
+	bool keyless = memcmp(key, none, KEY_BYTES) == 0;
 
-	return q->trusted ||
-	       field_get(store_value(row), 0, 64) == q->requester->port_guid ||
-	       memcmp(key, none, KEY_BYTES) == 0 ||
-	       memcmp(key, q->record + KEY_AT, KEY_BYTES) == 0;
+	if (q->trusted) {
+		return true;
+	}
+	if (q->own_services && !is_of_group(record_of(row))) {
+		return is_own(r, q, record_of(row));
+	}
+	return field_get(store_value(row), 0, 64) == q->requester->port_guid ||
+	       (keyless && !q->own_services) ||
+	       (!keyless && memcmp(key, q->record + KEY_AT, KEY_BYTES) == 0);
 }
 
 /* Whether the requester and the port of the service are in the partition of the service. */
@@ -198,7 +227,7 @@ static bool may_register(struct snap_reader *r, const struct sa_query *q,
 	if (!has_p_key(r, q->requester, p_key)) {
 		return false;
 	}
-	if (record[ID_BYTES] == 0xff) { /* the service of a multicast group */
+	if (is_of_group(record)) {
 		return true;
 	}
 	return alias_port(r, q->store, field_get(record, GID_GUID_BIT, 64), &end) ==
@@ -221,11 +250,15 @@ static int service_set(struct snap_reader *r, const struct sa_query *q,
 	} else if (!may_register(r, q, record)) {
 		return sa_refuse(out, UMAD_SA_STATUS_REQ_INVALID);
 	}
+	if (q->own_services && !q->trusted && !is_of_group(record) &&
+	    !is_own(r, q, record)) {
+		return sa_refuse(out, UMAD_SA_STATUS_REQ_DENIED);
+	}
 	if (!sa_asked(q, SR_LEASE)) {
 		put(record, SR_LEASE, LEASE_FOR_EVER);
 	}
 	const struct store_row *row = find_row(q, record);
-	if (row != NULL && !may_change(q, row)) {
+	if (row != NULL && !may_change(r, q, row)) {
 		return sa_refuse(out, UMAD_SA_STATUS_REQ_DENIED);
 	}
 	uint64_t lease = get(record, SR_LEASE);
@@ -254,7 +287,7 @@ static int service_delete(struct snap_reader *r, const struct sa_query *q,
 	if (row == NULL || !sees(r, q, record_of(row))) {
 		return E_NOTFOUND;
 	}
-	if (!may_change(q, row)) {
+	if (!may_change(r, q, row)) {
 		return sa_refuse(out, UMAD_SA_STATUS_REQ_DENIED);
 	}
 	memcpy(record, record_of(row), sizeof(record));

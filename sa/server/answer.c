@@ -265,6 +265,7 @@ int sa_work_begin(struct sa_work *w, struct snap_reader *r, struct sa_store *st,
 		.store = st,
 		.act_count = l->act_count,
 		.sm_assigned_guid = l->sm_assigned_guid,
+		.own_services = l->own_services,
 		.back = from_fabric ? &w->back : NULL,
 	};
 	w->out = (struct sa_out){

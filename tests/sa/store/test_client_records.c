@@ -236,6 +236,50 @@ START_TEST(service_key)
 }
 END_TEST
 
+/* With own_services a service is its node's: nobody else registers one with its GID, takes it
+ * over or deletes it, with or without a key, and no one else's earlier record stands in the
+ * way. Those with the SM_Key may. A multicast group's service is its setter's. */
+START_TEST(services_of_its_own)
+{
+	struct request q = service(SET, 7, HOST + 1, "a", 0);
+	struct request drop = service(DELETE, 7, HOST + 1, NULL, 0);
+	struct request group = service(SET, 8, HOST + 1, "g", 0), trusted;
+
+	limits.own_services = true;
+	ask_as(TWIN_2 + 1);
+	ck_assert_uint_eq(say(&q), DENIED);
+	limits.own_services = false; /* as an old dump may have it */
+	put_component(&q, AT_KEY, 8, 5);
+	put(q.mad + 48, 8, SR_ID | SR_GID | SR_NAME | SR_KEY);
+	ck_assert_uint_eq(say(&q), 0);
+	limits.own_services = true;
+	ck_assert_uint_eq(say(&q), DENIED);
+	ck_assert_uint_eq(say(&drop), DENIED);
+	ask_as(HOST + 1);
+	put_component(&q, AT_KEY, 8, 0);
+	ck_assert_uint_eq(say(&q), 0);
+	ask_as(TWIN_2 + 1);
+	ck_assert_uint_eq(say(&q), DENIED);
+	ck_assert_uint_eq(say(&drop), DENIED);
+	ck_assert_uint_eq(services(), 1);
+	trusted = q;
+	trust_me(&trusted);
+	ck_assert_uint_eq(say(&trusted), 0);
+	ask_as(HOST + 1);
+	ck_assert_uint_eq(say(&drop), 0);
+	ck_assert_uint_eq(services(), 0);
+
+	group.mad[DATA + AT_GID] = 0xff;
+	ck_assert_uint_eq(say(&group), 0);
+	ask_as(TWIN_2 + 1);
+	ck_assert_uint_eq(say(&group), DENIED);
+	put(group.mad + 3, 1, DELETE);
+	ck_assert_uint_eq(say(&group), DENIED);
+	ask_as(HOST + 1);
+	ck_assert_uint_eq(say(&group), 0);
+}
+END_TEST
+
 START_TEST(leases_run_out)
 {
 	static const uint32_t lease[] = { 10, 4, UINT32_MAX, 0 };
@@ -730,6 +774,7 @@ TEST_SUITE(client_records)
 	tcase_add_loop_test(tc, service_set_checks, 0, sizeof(sets) / sizeof(sets[0]));
 	tcase_add_test(tc, service_partition);
 	tcase_add_test(tc, service_key);
+	tcase_add_test(tc, services_of_its_own);
 	tcase_add_test(tc, leases_run_out);
 	tcase_add_test(tc, lease_ends_at_its_second);
 	tcase_add_test(tc, services_survive);
