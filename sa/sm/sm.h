@@ -76,7 +76,8 @@ struct job {
 	struct transition transition; /*!< from prev to route.out; stage is NULL: not planned */
 	double seconds_transition;    /*!< to plan it */
 	struct program program;
-	uint32_t n_unread;  /*!< reads of P_Key and GUID tables that were not answered */
+	uint32_t n_unread;  /*!< nodes that were seen but left out, and reads of P_Key and GUID
+	                         tables that were not answered */
 	uint32_t n_changes; /*!< nodes, cables and SMs that differ from the job before */
 	struct snap_stage stage[SNAP_STAGES_MAX]; /*!< [n_stages] seconds of each step */
 	unsigned n_stages;

@@ -169,6 +169,7 @@ static void after_discover(struct sweep *s)
 	sm->status.hosts = d->g->n_hosts;
 	sm->status.unreachable_nodes = d->n_unreachable;
 	s->last_nodes = d->g->n_nodes;
+	j->n_unread = d->n_left_out;
 	disc_log_problems(d);
 	j->n_changes = events_compare(sm, d, prev);
 	job_free(sm->previous);
@@ -450,7 +451,7 @@ static void after_activate(struct sweep *s)
 		                 p->n_bounced);
 	} else if (p->n_timeouts) {
 		s->retry_at = sm_now(sm) + RETRY_MAX_MS;
-	} else if (j->n_unread) { /* perhaps a port that never answers: ever more rarely */
+	} else if (j->n_unread) { /* perhaps a node that never answers: ever more rarely */
 		s->retry_at = sm_now(sm) + (RETRY_MAX_MS << (s->unread < 4 ? s->unread : 4));
 	}
 	s->unread = j->n_unread ? s->unread + 1 : 0;

@@ -59,7 +59,7 @@ struct sweep {
 	uint32_t last_nodes;      /* of the last discovery: for progress */
 	bool reassigned;          /* reassign_lids was done */
 	unsigned failures;        /* heavy sweeps, in a row */
-	unsigned unread; /* heavy sweeps in a row that could not read all port tables */
+	unsigned unread; /* heavy sweeps in a row that left out a node or a port table */
 	uint64_t next_light;      /* ms; a light sweep or a poll; UINT64_MAX: never */
 	enum sm_state timed_for;  /* the state that next_light was set in */
 	uint64_t retry_at;        /* ms; a heavy sweep after a failure; UINT64_MAX: none */

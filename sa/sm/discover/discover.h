@@ -89,6 +89,7 @@ struct disc {
 	unsigned n_problems;                    /*!< all, also those not kept */
 	uint32_t n_unreachable; /*!< nodes that do not answer, as far as they can be told
 	                           apart */
+	uint32_t n_left_out; /*!< those of them that answered NodeInfo */
 };
 
 /*! \brief New discovery in \a a; queues NodeInfo of the local port. \retval -ENOMEM */

@@ -155,6 +155,7 @@ static void report(struct disc *d, const struct graph *prev)
 
 		if (!n->reached) {
 			d->n_unreachable++;
+			d->n_left_out++;
 			disc_problem(d, "%s %s and is left out; seen behind %s",
 			             disc_place(d, n, n->entry),
 			             n->deaf ? "stopped answering" : "cannot be reached",

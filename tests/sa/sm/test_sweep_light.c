@@ -313,6 +313,31 @@ START_TEST(any_moment)
 }
 END_TEST
 
+/* A node is silent for a moment while a sweep discovers the fabric, and is left out. No state
+ * of a port tells that it answers again. */
+START_TEST(silent_for_a_moment)
+{
+	uint64_t seed = (uint64_t)(_i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t guid;
+
+	start("ft2 4 4 2", false);
+	fixture_up(fixture);
+	guid = fixture->g->nodes[1 + (seed >> 40) % (fixture->g->n_nodes - 1)].guid;
+	if (guid == fixture->g->nodes[fixture->g->ports[fixture->g->sm_port].node].guid) {
+		return;
+	}
+	sweep_request_heavy(fixture->sweep);
+	turns((seed >> 20) % 150);
+	ck_assert_int_eq(sim_set_deaf(fixture->sim, guid, true), E_OK);
+	turns(1000);
+	ck_assert_int_eq(sim_set_deaf(fixture->sim, guid, false), E_OK);
+	periods(PERIODS);
+	fixture_up(fixture);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->hosts, fixture->g->n_hosts);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->switches, fixture->g->n_switches);
+}
+END_TEST
+
 TEST_SUITE(sweep_light)
 {
 	TCase *t = tcase_create("light");
@@ -324,5 +349,6 @@ TEST_SUITE(sweep_light)
 	tcase_add_test(t, exchanged);
 	tcase_add_loop_test(t, shown_by_switch, 0, sizeof(shown) / sizeof(shown[0]));
 	tcase_add_loop_test(t, any_moment, 0, 120);
+	tcase_add_loop_test(t, silent_for_a_moment, 0, 60);
 	suite_add_tcase(suite, t);
 }
