@@ -556,8 +556,11 @@ static void idle(struct sweep *s)
 		s->phase = PHASE_POLL;
 		election_poll_start(&s->election);
 	} else if (now >= s->next_light &&
-	           (sm->job == NULL || sm->d.config->force_heavy_sweep)) {
-		sm_request_heavy(sm, "every sweep is to be heavy");
+	           (sm->job == NULL || sm->job->disc.g == NULL ||
+	            sm->d.config->force_heavy_sweep)) {
+		sm_request_heavy(sm, sm->d.config->force_heavy_sweep
+		                             ? "every sweep is to be heavy"
+		                             : "the fabric is not known");
 		start_heavy(s);
 	} else if (now >= s->next_light) {
 		s->phase = PHASE_LIGHT;

@@ -385,6 +385,26 @@ START_TEST(deaf_switch)
 }
 END_TEST
 
+/* The SM's own port does not answer at first, for longer than the interval of light sweeps. */
+START_TEST(deaf_local_port)
+{
+	fixture = fixture_new();
+	fixture_topo(fixture, "ft2 2 2 1", 0, 1);
+	fixture_sim(fixture, 1, 0);
+	fixture->config.sweep_interval = 1;
+	const struct graph *g = fixture->g;
+	uint64_t own = g->nodes[g->ports[g->sm_port].node].guid;
+
+	ck_assert_int_eq(sim_set_deaf(fixture->sim, own, true), E_OK);
+	fixture_start(fixture);
+	fixture_run_ms(fixture, 60000);
+	ck_assert(!sweep_status(fixture->sweep)->up);
+	ck_assert_int_eq(sim_set_deaf(fixture->sim, own, false), E_OK);
+	fixture_run_ms(fixture, 20000);
+	fixture_up(fixture);
+}
+END_TEST
+
 /* A switch that goes deaf later counts as one node, and the rest stays up. */
 START_TEST(switch_goes_deaf)
 {
@@ -727,6 +747,7 @@ TEST_SUITE(sweep)
 	tcase_add_loop_test(t, drops, 0, 4);
 	tcase_add_test(t, deaf_switch);
 	tcase_add_test(t, switch_goes_deaf);
+	tcase_add_test(t, deaf_local_port);
 	tcase_add_test(t, split);
 	tcase_add_loop_test(t, duplicate_guid, 0, sizeof(doubled) / sizeof(doubled[0]));
 	tcase_add_loop_test(t, fault_schedule, 0, 100);
