@@ -694,7 +694,7 @@ static uint64_t next_deadline(const struct sweep *s)
 	if (s->phase == PHASE_TABLES && s->drain_until != 0) {
 		at = earliest(at, s->drain_until);
 	}
-	if (s->phase == PHASE_IDLE) {
+	if (s->phase == PHASE_IDLE && !waits(s)) {
 		at = earliest(at, earliest(s->next_light, s->retry_at));
 		if (!s->sm.status.standby) {
 			at = earliest(at, changes_deadline(&s->changes));

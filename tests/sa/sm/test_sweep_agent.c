@@ -891,6 +891,38 @@ START_TEST(handover_to_us)
 }
 END_TEST
 
+static bool loses_control(const uint8_t *mad)
+{
+	return field_get(mad, MAD_ATTR_ID) == UMAD_SM_ATTR_SM_INFO &&
+	       field_get(mad, MAD_METHOD) == UMAD_METHOD_SET;
+}
+
+/* The ACKNOWLEDGE gets lost: its retries are waited for, not polled for. */
+START_TEST(handover_not_acknowledged)
+{
+	unsigned turns = 0;
+	uint64_t end;
+
+	fixture->config.sm_priority = 15;
+	fixture->config.sminfo_polling_timeout = 600000;
+	other(0, 3);
+	tap.loses = loses_control;
+	fixture_start(fixture);
+	run_to_standby();
+	while (strcmp(sweep_status(fixture->sweep)->phase, "idle") != 0) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+	}
+	ck_assert_uint_eq(control(1, other_sm_guid(), 3, 1), 0);
+	tap.other_state = 2;
+	for (end = fixture_now(fixture) + 20000; fixture_now(fixture) < end; turns++) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+		ck_assert_uint_lt(turns, 20000);
+	}
+	ck_assert(sweep_status(fixture->sweep)->master);
+	ck_assert(sweep_status(fixture->sweep)->up);
+}
+END_TEST
+
 /* DISABLE, STANDBY and DISCOVER count only from the master that we wait for, and only in the
  * state that they are for. */
 START_TEST(disabled)
@@ -954,6 +986,7 @@ TEST_SUITE(sweep_agent)
 	tcase_add_loop_test(t, appears_by_trap, 0, sizeof(masters) / sizeof(masters[0]));
 	tcase_add_loop_test(t, master_priority, 0, 2);
 	tcase_add_loop_test(t, handover_to_us, 0, 1);
+	tcase_add_test(t, handover_not_acknowledged);
 	tcase_add_test(t, disabled);
 	suite_add_tcase(suite, t);
 }
