@@ -115,6 +115,7 @@ void sim_free(struct sim *s)
 	}
 	sim_queue_done(s);
 	sim_clients_done(s);
+	sim_ports_done(s);
 	pthread_mutex_destroy(&s->lock);
 	free(s->stored);
 	free(s->nodes);

@@ -63,6 +63,20 @@ void sim_free(struct sim *s);
 /*! \brief Transport at the SM's port. Owned by the sim: close() only detaches, so that a new SM can attach (restart test). */
 struct transport *sim_transport(struct sim *s);
 
+/*!
+ * \brief Transport at an end port of choice, for several SMs in one thread on the virtual clock.
+ *
+ * Its recv does not wait: E_TIMEOUT says that no MAD is there. When no SM has anything to do,
+ * sim_pass() lets time pass. After the first call, sim_transport() and sim_client_*() must
+ * not be used. Owned by the sim; close() detaches, recv attaches again.
+ *
+ * \retval E_NOTFOUND  No such port. \retval E_RANGE  Too many. \retval -ENOMEM
+ */
+int sim_transport_at(struct sim *s, uint64_t port_guid, struct transport **ret);
+/*! \brief Lets time pass until a MAD waits at one of these transports or the deadline of its
+ * last recv is reached, at most until \a end_ms. */
+void sim_pass(struct sim *s, uint64_t end_ms);
+
 /* Faults and changes; each may be called between two recv calls of the same thread. */
 int sim_set_link(struct sim *s, uint64_t node_guid, uint8_t port, bool up); /*!< both ends */
 int sim_set_node(struct sim *s, uint64_t node_guid, bool up);               /*!< all its cables */

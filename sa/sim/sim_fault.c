@@ -64,25 +64,25 @@ static struct mad_buf *copy(struct sim *s, const struct mad_buf *m)
 	return c;
 }
 
-static bool send_later(struct sim *s, struct mad_buf *m, uint64_t delay_us)
+static bool send_later(struct sim *s, uint32_t from, struct mad_buf *m, uint64_t delay_us)
 {
-	struct sim_event e = { .kind = EVENT_SEND, .msg = m, .port = s->sm_port };
+	struct sim_event e = { .kind = EVENT_SEND, .msg = m, .port = from };
 
 	return sim_event_add(s, &e, delay_us) == E_OK;
 }
 
-bool sim_fault_request(struct sim *s, struct mad_buf *m)
+bool sim_fault_request(struct sim *s, uint32_t from, struct mad_buf *m)
 {
 	uint64_t delay_us = late_us(s, s->noise.request_delay_ppm);
 	struct mad_buf *twin =
 		happens(s, s->noise.duplicate_ppm) ? copy(s, m) : NULL;
 
 	if (twin != NULL &&
-	    !send_later(s, twin, 1 + draw(s) % ((uint64_t)s->noise.delay_us + 1))) {
+	    !send_later(s, from, twin, 1 + draw(s) % ((uint64_t)s->noise.delay_us + 1))) {
 		mad_pool_put(&s->pool, twin);
 	}
 	corrupt(s, m, s->noise.request_corrupt_ppm);
-	return delay_us != 0 && send_later(s, m, delay_us);
+	return delay_us != 0 && send_later(s, from, m, delay_us);
 }
 
 uint64_t sim_fault_arrival(struct sim *s, struct mad_buf *m, struct mad_buf **ret_twin,

@@ -161,6 +161,7 @@ struct sim {
 	struct mad_buf *held; /*!< borrowed by the caller of the last recv */
 	const struct sim_receiver *receiver; /*!< NULL: the transport and sim_client_*() */
 	void *receiver_ctx;
+	struct sim_ports *several; /*!< transports of sim_transport_at(), NULL: none */
 
 	struct sim_stored *stored; /*!< [cap_stored] open addressing; power of two */
 	size_t n_stored, cap_stored;
@@ -222,6 +223,12 @@ extern const struct transport_ops sim_ops;
  * \a deadline_us. For a sim with a receiver. \return false: no event was due. */
 bool sim_step(struct sim *s, uint64_t deadline_us);
 
+/* sim_transport.c: a request of the SM at a port. \retval -EINVAL \retval -ENOMEM */
+int sim_send_from(struct sim *s, uint32_t port, const struct mad_msg *m);
+
+/* sim_ports.c: transports at several ports */
+void sim_ports_done(struct sim *s);
+
 /* sim_walk.c: how a MAD moves from node to node */
 /*! \brief Walks by LFTs to the owner of \a dlid. \a data: by the rules of data VLs, else of
  * VL 15. \return false: it does not arrive. */
@@ -238,8 +245,8 @@ void sim_send_mad(struct sim *s, uint32_t from, struct mad_buf *m);
 
 /* sim_fault.c: what goes wrong with MADs */
 bool sim_lost(struct sim *s); /*!< draws whether a MAD is lost (drop_ppm) */
-/*! \brief Faults of a request of the SM. \return true: it is sent later; \a m is taken. */
-bool sim_fault_request(struct sim *s, struct mad_buf *m);
+/*! \brief Faults of a request of the SM at port \a from. \return true: it is sent later; \a m is taken. */
+bool sim_fault_request(struct sim *s, uint32_t from, struct mad_buf *m);
 /*! \brief Faults of a MAD that arrives. \a ret_twin: a duplicate that arrives \a
  * ret_twin_us later still, or NULL. \return Microseconds by which \a m is late. */
 uint64_t sim_fault_arrival(struct sim *s, struct mad_buf *m, struct mad_buf **ret_twin,

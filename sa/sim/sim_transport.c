@@ -99,9 +99,8 @@ static int sim_recv(struct transport *t, uint64_t deadline_ms, struct mad_msg *r
 	return ret;
 }
 
-static int sim_send(struct transport *t, const struct mad_msg *m)
+int sim_send_from(struct sim *s, uint32_t port, const struct mad_msg *m)
 {
-	struct sim *s = (struct sim *)t;
 	bool smp = m->mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE ||
 	           m->mgmt_class == UMAD_CLASS_SUBN_LID_ROUTED;
 
@@ -112,13 +111,20 @@ static int sim_send(struct transport *t, const struct mad_msg *m)
 	struct mad_buf *msg = mad_pool_get(&s->pool, m->data, m->len);
 	if (msg != NULL) {
 		msg->addr = m->addr;
-		if (!sim_fault_request(s, msg)) {
-			sim_send_mad(s, s->sm_port, msg);
+		if (!sim_fault_request(s, port, msg)) {
+			sim_send_mad(s, port, msg);
 		}
 	}
 	pthread_mutex_unlock(&s->lock);
 	wakeup_notify(&s->wakeup);
 	return msg != NULL ? E_OK : -ENOMEM;
+}
+
+static int sim_send(struct transport *t, const struct mad_msg *m)
+{
+	struct sim *s = (struct sim *)t;
+
+	return sim_send_from(s, s->sm_port, m);
 }
 
 static void sim_wake(struct transport *t)

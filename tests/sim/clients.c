@@ -23,6 +23,7 @@
 #include "sa/mad/transport.h"
 #include "sa/server/answer.h"
 #include "sa/store/store.h"
+#include "tests/sim/disk.h"
 #include "tests/sim/simulate.h"
 
 /* IBA vol. 1, 15.2: bytes of a request, component bits. */
@@ -36,21 +37,21 @@ enum {
 	PATH_NUMB = 0x1000
 };
 
-bool clients_open(struct run *r)
+bool clients_open(struct run *r, struct manager *m)
 {
-	struct clients *c = &r->clients;
+	struct clients *c = &m->clients;
 
-	return (store_new(r->state, r->deps.wall_clock(), &c->store) == E_OK &&
-	        snap_reader_local(r->snap, &c->reader) == E_OK) ||
+	return (store_new(m->state, m->deps.wall_clock(), &c->store) == E_OK &&
+	        snap_reader_local(m->snap, &c->reader) == E_OK) ||
 	       run_fail(r, "the records of clients cannot be read");
 }
 
-void clients_close(struct run *r)
+void clients_close(struct manager *m)
 {
-	store_free(r->clients.store);
-	snap_reader_close(r->clients.reader);
-	r->clients.store = NULL;
-	r->clients.reader = NULL;
+	store_free(m->clients.store);
+	snap_reader_close(m->clients.reader);
+	m->clients.store = NULL;
+	m->clients.reader = NULL;
 }
 
 static void begin(uint8_t *mad, uint8_t method, uint16_t attr, uint64_t components)
@@ -65,14 +66,15 @@ static void begin(uint8_t *mad, uint8_t method, uint16_t attr, uint64_t componen
 }
 
 /* Asks as the port with a LID. \return MAD status, -1: no answer. */
-static int ask(struct run *r, uint32_t lid, const uint8_t *mad, struct sa_reply *reply)
+static int ask(struct manager *m, uint32_t lid, const uint8_t *mad,
+               struct sa_reply *reply)
 {
-	const struct sa_limits limits = { .sa_key = r->config.sa_key };
+	const struct sa_limits limits = { .sa_key = m->config.sa_key };
 	const struct mad_addr from = { .lid = lid, .qpn = 1 };
-	int ret = snap_pin(r->clients.reader);
+	int ret = snap_pin(m->clients.reader);
 
 	if (ret == E_OK) {
-		ret = sa_serve(r->clients.reader, r->clients.store, &limits, mad,
+		ret = sa_serve(m->clients.reader, m->clients.store, &limits, mad,
 		               MAD_BYTES, &from, reply);
 	}
 	return ret == E_OK ? reply->status : -1;
@@ -83,17 +85,24 @@ static void on_disk(void *ctx, int ret)
 	*(int *)ctx = ret;
 }
 
-bool clients_register(struct run *r, uint32_t what)
+/* Is it right that a write fails? */
+static bool may_fail(const struct manager *m)
+{
+	return disk_fault() != DISK_GOOD || disk_crashed(m->state_dir);
+}
+
+bool clients_register(struct run *r, struct manager *m, uint32_t what)
 {
 	const struct graph *g = r->g;
-	struct clients *c = &r->clients;
+	struct clients *c = &m->clients;
 	const struct port *p = &g->ports[g->end_ports[what % g->n_end_ports]];
 	struct snap_end end;
 	struct sa_reply reply = { 0 };
 	struct state_batch *batch;
-	uint64_t id = UINT64_C(0x1000) + c->n;
+	uint64_t id = UINT64_C(0x1000) + c->n_asked++;
 	uint8_t mad[MAD_BYTES];
 	int settled = -1;
+	bool good = true;
 
 	if (c->n == SERVICES_MAX || snap_pin(c->reader) != E_OK ||
 	    snap_port_guid(c->reader, p->guid, &end) != E_OK) {
@@ -102,33 +111,37 @@ bool clients_register(struct run *r, uint32_t what)
 	}
 	begin(mad, UMAD_METHOD_SET, UMAD_SA_ATTR_SERVICE_REC, SERVICE_ID | SERVICE_GID);
 	field_set(mad, AT_DATA, 64, id);
-	field_set(mad, AT_DATA + 64, 64, r->config.subnet_prefix);
+	field_set(mad, AT_DATA + 64, 64, m->config.subnet_prefix);
 	field_set(mad, AT_DATA + 128, 64, p->guid);
-	if (ask(r, end.base_lid, mad, &reply) == 0) {
+	if (ask(m, end.base_lid, mad, &reply) == 0) {
 		batch = store_take_changes(c->store);
 		if (batch != NULL) {
-			state_batch_commit(r->state, batch, on_disk, &settled);
-			state_flush(r->state);
+			state_batch_commit(m->state, batch, on_disk, &settled);
+			state_flush(m->state);
 		}
-		if (settled != E_OK) {
-			run_fail(r, "service 0x%lx is not on disk", (unsigned long)id);
+		if (settled != E_OK && may_fail(m)) {
+			/* as the SA does: it is not acknowledged, and what was not kept goes */
+			good = store_reload(c->store) == E_OK ||
+			       run_fail(r, "the records of clients cannot be read again");
+		} else if (settled != E_OK) {
+			good = run_fail(r, "service 0x%lx is not on disk", (unsigned long)id);
 		} else {
 			c->service[c->n++] = id;
 		}
 	}
 	snap_unpin(c->reader);
 	sa_reply_done(&reply);
-	return r->failure[0] == '\0';
+	return good;
 }
 
-bool clients_check_services(struct run *r)
+bool clients_check_services(struct run *r, struct manager *m)
 {
-	struct clients *c = &r->clients;
+	struct clients *c = &m->clients;
 	struct sa_reply reply = { 0 };
 	struct snap_end end;
 	uint8_t mad[MAD_BYTES];
 	bool good = snap_pin(c->reader) == E_OK &&
-	            snap_port_guid(c->reader, r->g->ports[r->g->sm_port].guid, &end) ==
+	            snap_port_guid(c->reader, r->g->ports[m->port].guid, &end) ==
 	                    E_OK;
 
 	if (!good) {
@@ -137,7 +150,7 @@ bool clients_check_services(struct run *r)
 	for (unsigned i = 0; good && i < c->n; i++) {
 		begin(mad, UMAD_METHOD_GET, UMAD_SA_ATTR_SERVICE_REC, SERVICE_ID);
 		field_set(mad, AT_DATA, 64, c->service[i]);
-		good = ask(r, end.base_lid, mad, &reply) == 0 ||
+		good = ask(m, end.base_lid, mad, &reply) == 0 ||
 		       run_fail(r, "service 0x%lx was acknowledged and is lost (0x%x)",
 		                (unsigned long)c->service[i], reply.status);
 	}
@@ -147,7 +160,8 @@ bool clients_check_services(struct run *r)
 }
 
 /* The published table of a switch against the table in it. */
-static bool check_rows(struct run *r, const struct graph *g, const struct lft *lft)
+static bool check_rows(struct run *r, struct manager *m, const struct graph *g,
+                       const struct lft *lft)
 {
 	for (uint32_t s = 0; s < g->n_switches; s++) {
 		const struct node *n = &g->nodes[g->switches[s]];
@@ -155,7 +169,7 @@ static bool check_rows(struct run *r, const struct graph *g, const struct lft *l
 		for (uint32_t lid = 1; lid < lft->n_lids; lid++) {
 			uint8_t port = 0xff;
 
-			if (snap_lft(r->clients.reader, n->guid, lid, &port) != E_OK ||
+			if (snap_lft(m->clients.reader, n->guid, lid, &port) != E_OK ||
 			    port != lft_row((struct lft *)lft, s)[lid]) {
 				return run_fail(r,
 				                "switch '%s' sends LID %u to port %u, but "
@@ -168,15 +182,15 @@ static bool check_rows(struct run *r, const struct graph *g, const struct lft *l
 	return true;
 }
 
-bool clients_check_paths(struct run *r, const struct graph *g, const struct lids *lids,
-                         const struct lft *lft)
+bool clients_check_paths(struct run *r, struct manager *m, const struct graph *g,
+                         const struct lids *lids, const struct lft *lft)
 {
 	struct sa_reply reply = { 0 };
 	uint8_t mad[MAD_BYTES];
-	bool good = snap_pin(r->clients.reader) == E_OK ||
+	bool good = snap_pin(m->clients.reader) == E_OK ||
 	            run_fail(r, "nothing is published");
 
-	good = good && check_rows(r, g, lft);
+	good = good && check_rows(r, m, g, lft);
 	for (uint32_t from = 1; good && from <= lids->top; from++) {
 		for (uint32_t to = 1; good && to <= lids->top; to++) {
 			uint32_t src = lids->owner[from], dst = lids->owner[to];
@@ -190,7 +204,7 @@ bool clients_check_paths(struct run *r, const struct graph *g, const struct lids
 			      PATH_DLID | PATH_SLID);
 			field_set(mad, AT_DATA + 320, 16, to);
 			field_set(mad, AT_DATA + 336, 16, from);
-			status = ask(r, from, mad, &reply);
+			status = ask(m, from, mad, &reply);
 			good = status == 0 ||
 			       run_fail(r,
 			                "LID %u asks for a path to LID %u and gets status "
@@ -198,7 +212,7 @@ bool clients_check_paths(struct run *r, const struct graph *g, const struct lids
 			                from, to, (unsigned)status);
 		}
 	}
-	snap_unpin(r->clients.reader);
+	snap_unpin(m->clients.reader);
 	sa_reply_done(&reply);
 	return good;
 }

@@ -53,7 +53,7 @@ bool *find_reached(const struct run *r, struct arena *a)
 	bool *reached = arena_array(a, g->n_nodes, sizeof(*reached));
 	uint32_t *queue = arena_array(a, g->n_nodes, sizeof(*queue)), n = 0;
 
-	queue[n++] = g->ports[g->sm_port].node;
+	queue[n++] = g->ports[r->judge->port].node;
 	reached[queue[0]] = true;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct node *node = &g->nodes[queue[i]];
@@ -76,6 +76,37 @@ bool *find_reached(const struct run *r, struct arena *a)
 		}
 	}
 	return reached;
+}
+
+bool find_is_reached(const struct run *r, const struct manager *m)
+{
+	struct arena *a = arena_new();
+	bool is = find_reached(r, a)[r->g->ports[m->port].node];
+
+	arena_free(a);
+	return is;
+}
+
+/* Tables that two masters wrote prove nothing until one of them has swept. LIDs that one part of
+ * a split fabric gave, the other does not know. */
+static void note_contest(struct run *r, const bool *reached)
+{
+	unsigned n_masters = 0;
+	bool split = false;
+
+	if (r->n_managers == 1) {
+		return;
+	}
+	for (unsigned i = 0; i < r->n_managers; i++) {
+		const struct manager *m = &r->m[i];
+
+		n_masters += m->sweep != NULL && sweep_status(m->sweep)->master;
+		split |= !reached[r->g->ports[m->port].node];
+	}
+	if (n_masters > 1 || split) {
+		r->contested = true;
+		memset(r->lid, 0, r->g->n_ports * sizeof(*r->lid));
+	}
 }
 
 /* The fabric as it is now, LIDs as they stand in the ports; links of this state and above. */
@@ -180,16 +211,23 @@ static bool check_lids(struct run *r, const bool *reached)
 /* Have routes had one lane so far, and did the present transition find a safe order? */
 static bool promises_no_credit_loop(struct run *r)
 {
-	const struct job *j = sweep_job(r->sweep);
-	const struct transition *t = j != NULL ? &j->transition : NULL;
+	bool promises = r->config.transition == TRANSITION_SAFE;
 
-	if (j != NULL && j->route.used != NULL &&
-	    (j->route.out.lanes.n > 1 || j->route.out.lanes.rule != NULL)) {
-		r->several_lanes = true;
+	for (unsigned i = 0; i < r->n_managers; i++) {
+		const struct job *j =
+			r->m[i].sweep != NULL ? sweep_job(r->m[i].sweep) : NULL;
+		const struct transition *t = j != NULL ? &j->transition : NULL;
+
+		if (j != NULL && j->route.used != NULL &&
+		    (j->route.out.lanes.n > 1 || j->route.out.lanes.rule != NULL)) {
+			r->several_lanes = true;
+		}
+		if (t != NULL && t->stage != NULL && t->n_stages == 1 &&
+		    t->withdrawn == 0 && t->why.text[0] != '\0') {
+			promises = false;
+		}
 	}
-	return !r->several_lanes && r->config.transition == TRANSITION_SAFE &&
-	       !(t != NULL && t->stage != NULL && t->n_stages == 1 && t->withdrawn == 0 &&
-	         t->why.text[0] != '\0');
+	return promises && !r->several_lanes;
 }
 
 /* Packets travel over active links alone. A deaf switch keeps its old routes, which nobody
@@ -215,7 +253,7 @@ static bool check_credit_loops(struct run *r, const bool *reached, struct arena 
 	    proof_run(x, &lids, &lft, NULL, a, &p) != E_OK) {
 		return run_fail(r, "the tables cannot be read");
 	}
-	return p.credit_loops == 0 || run_fail(r, "%s", proof_text(&p, x, a));
+	return p.credit_loops == 0 || run_fail(r, "a credit loop: %s", proof_text(&p, x, a));
 }
 
 bool check_tables(struct run *r, bool settled)
@@ -226,6 +264,13 @@ bool check_tables(struct run *r, bool settled)
 
 	struct arena *a = arena_new();
 	const bool *reached = find_reached(r, a);
+
+	note_contest(r, reached);
+	if (r->contested && !settled) {
+		arena_free(a);
+		return true;
+	}
+
 	struct graph *x = live_fabric(r, reached, PORT_DOWN, a);
 	struct diags *d = arena_alloc(a, sizeof(*d));
 	struct lids lids;
@@ -254,8 +299,8 @@ bool check_tables(struct run *r, bool settled)
 		good = run_fail(r, "%s", proof_text(&p, x, a));
 	}
 	good = good && (!promises_no_credit_loop(r) || check_credit_loops(r, reached, a));
-	good = good && (!settled || (clients_check_paths(r, x, &lids, &lft) &&
-	                             clients_check_services(r)));
+	good = good && (!settled || (clients_check_paths(r, r->judge, x, &lids, &lft) &&
+	                             clients_check_services(r, r->judge)));
 	for (uint32_t i = 0; settled && good && i < r->g->n_end_ports; i++) {
 		uint32_t port = r->g->end_ports[i];
 

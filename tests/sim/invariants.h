@@ -5,10 +5,14 @@
 #include <stdbool.h>
 
 struct arena;
+struct manager;
 struct run;
 
-/*! \brief The nodes that the subnet manager's port reaches over live cables. [g->n_nodes] */
+/*! \brief The nodes that the judge's port reaches over live cables. [g->n_nodes] */
 bool *find_reached(const struct run *r, struct arena *a);
+
+/*! \brief Does the judge reach this subnet manager? */
+bool find_is_reached(const struct run *r, const struct manager *m);
 
 /*!
  * \brief Checks LIDs and the tables that stand in the switches.

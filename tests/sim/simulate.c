@@ -56,6 +56,7 @@
 #include "sa/mad/fields.h"
 #include "sa/sim/sim.h"
 #include "sa/sm/sweep.h"
+#include "tests/sim/disk.h"
 #include "tests/sim/invariants.h"
 #include "tests/sim/simulate.h"
 
@@ -67,7 +68,7 @@ enum {
 static const char *const event_name[] = { "link",     "node", "deaf", "reboot",
 	                                  "describe", "loss", "kill", "heavy",
 	                                  "noise",    "hostile", "twin", "lid",
-	                                  "flap",     "split", "clock" };
+	                                  "flap",     "split", "clock", "crash", "disk" };
 
 static const struct {
 	const char *words[6];
@@ -94,11 +95,12 @@ struct arguments {
 	const char *self;
 };
 
-static bool any_order, nonsense; /* set by the command line alone */
+static bool any_order, nonsense, crashes; /* set by the command line alone */
+static unsigned managers = 1;             /* 0: by the seed */
 static int64_t wall_now;
 static uint32_t seed_now; /* for the handler of signals */
 
-static int64_t wall_clock(void)
+int64_t run_wall_clock(void)
 {
 	return wall_now;
 }
@@ -123,54 +125,9 @@ bool run_fail(struct run *r, const char *fmt, ...)
 	return false;
 }
 
-/* ---- the subnet manager ---- */
-
-static bool start_sm(struct run *r)
-{
-	struct snap_options o = { .grace_ms = r->config.snapshot_grace };
-	const char *why = "";
-
-	r->daemon = arena_new();
-	if (r->daemon == NULL ||
-	    state_open(r->state_dir, r->daemon, &why, &r->state) != E_OK ||
-	    snap_writer_open(r->snap_dir, &o, r->daemon, &why, &r->snap) != E_OK) {
-		return run_fail(r, "the databases do not open: %s", why);
-	}
-	r->deps.transport = sim_transport(r->sim);
-	r->deps.state = r->state;
-	r->deps.snap = r->snap;
-	r->deps.config = &r->config;
-	r->deps.engines = &r->engines;
-	r->deps.single_thread = true;
-	r->deps.wall_clock = wall_clock;
-	return clients_open(r) && (sweep_new(&r->deps, &r->sweep) == E_OK ||
-	                           run_fail(r, "the subnet manager does not start"));
-}
-
-/* As a kill would: nothing is finished, only what was committed stays. */
-static void kill_sm(struct run *r)
-{
-	sweep_free(r->sweep);
-	clients_close(r);
-	snap_writer_close(r->snap);
-	state_close(r->state);
-	arena_free(r->daemon);
-	r->sweep = NULL;
-	r->snap = NULL;
-	r->state = NULL;
-	r->daemon = NULL;
-}
-
 static uint64_t now_ms(const struct run *r)
 {
-	struct transport *t = sim_transport(r->sim);
-
-	return t->ops->now_ms(t);
-}
-
-static bool is_idle(const struct run *r)
-{
-	return strcmp(sweep_status(r->sweep)->phase, "idle") == 0;
+	return managers_now(r);
 }
 
 /* ---- the schedule ---- */
@@ -189,6 +146,16 @@ static bool make_fabric(struct run *r, uint64_t *state)
 	               &r->g) == E_OK;
 }
 
+static enum kind draw_kind(uint64_t *state)
+{
+	static const enum kind more[] = { EVENT_FLAP,  EVENT_SPLIT, EVENT_CLOCK,
+		                          EVENT_CRASH, EVENT_CRASH, EVENT_DISK };
+	unsigned most = nonsense ? EVENTS_NONSENSE : EVENTS_PLAIN;
+	uint32_t k = draw(state, most + (crashes ? sizeof(more) / sizeof(*more) : 0));
+
+	return k < most ? (enum kind)k : more[k - most];
+}
+
 static bool make_run(struct run *r, uint32_t seed)
 {
 	uint64_t state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
@@ -205,8 +172,6 @@ static bool make_run(struct run *r, uint32_t seed)
 	if (mkdtemp(r->dir) == NULL) {
 		return run_fail(r, "cannot make %s: %s", r->dir, strerror(errno));
 	}
-	snprintf(r->state_dir, sizeof(r->state_dir), "%s/state", r->dir);
-	snprintf(r->snap_dir, sizeof(r->snap_dir), "%s/run", r->dir);
 	if (option_sets_add(&r->sets, config_rows, &r->config) != E_OK ||
 	    option_set_defaults(&r->sets, r->a) != E_OK ||
 	    engine_options_init(&r->engines, r->a) != E_OK ||
@@ -214,7 +179,7 @@ static bool make_run(struct run *r, uint32_t seed)
 	    !make_fabric(r, &state) ||
 	    route_list_parse(
 		    engines_of[draw(&state, sizeof(engines_of) / sizeof(*engines_of))],
-		    &r->deps.list, &why) != E_OK) {
+		    &r->list, &why) != E_OK) {
 		return run_fail(r, "cannot prepare: %s", diags_first_error(&r->diags));
 	}
 	r->config.lmc = draw(&state, 3) == 0;
@@ -230,11 +195,22 @@ static bool make_run(struct run *r, uint32_t seed)
 	for (unsigned i = 0; i < r->n_events; i++) {
 		struct event *e = &r->event[i];
 
-		e->kind = (enum kind)draw(&state, nonsense ? EVENT_COUNT : EVENTS_PLAIN);
+		e->kind = draw_kind(&state);
 		e->what = draw(&state, UINT32_MAX);
 		e->run_ms = draw(&state, 3) == 0 ? 0 : 1 + draw(&state, 9000);
 	}
-	return sim_new(r->g, &o, false, &r->sim) == E_OK && start_sm(r);
+	r->n_managers = managers != 0 ? managers : 1 + draw(&state, MANAGERS_MAX);
+	r->takes_turns = managers != 1 || crashes;
+	if (sim_new(r->g, &o, false, &r->sim) != E_OK ||
+	    !managers_init(r, managers == 1 ? 0 : draw(&state, UINT32_MAX))) {
+		return false;
+	}
+	for (unsigned i = 0; i < r->n_managers; i++) {
+		if (!manager_start(r, &r->m[i])) {
+			return false;
+		}
+	}
+	return true;
 }
 
 static int remove_file(const char *path, const struct stat *st, int flag, struct FTW *ftw)
@@ -247,8 +223,12 @@ static int remove_file(const char *path, const struct stat *st, int flag, struct
 
 static void free_run(struct run *r)
 {
-	if (r->sweep != NULL) {
-		kill_sm(r);
+	disk_set(DISK_GOOD);
+	disk_crash_soon(NULL, 0);
+	for (unsigned i = 0; i < r->n_managers; i++) {
+		if (r->m[i].sweep != NULL) {
+			manager_kill(&r->m[i]);
+		}
 	}
 	sim_free(r->sim);
 	if (r->dir[0] != '\0') {
@@ -379,6 +359,77 @@ static void split(struct run *r, uint32_t node)
 	}
 }
 
+static unsigned count_running(const struct run *r)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < r->n_managers; i++) {
+		n += r->m[i].sweep != NULL;
+	}
+	return n;
+}
+
+static bool start_all(struct run *r)
+{
+	for (unsigned i = 0; i < r->n_managers; i++) {
+		if (r->m[i].sweep == NULL && !manager_start(r, &r->m[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* One of several may stay away for a while. */
+static bool kill_or_start(struct run *r, uint32_t what)
+{
+	struct manager *m = &r->m[what % r->n_managers];
+
+	if (m->sweep == NULL) {
+		return manager_start(r, m);
+	}
+	if (!clients_register(r, m, what)) {
+		return false;
+	}
+	manager_kill(m);
+	return (count_running(r) != 0 && what >> 8 & 1) || manager_start(r, m);
+}
+
+/* With the subnet manager on it. */
+static bool reboot(struct run *r, uint32_t node)
+{
+	sim_reboot(r->sim, r->g->nodes[node].guid);
+	for (unsigned i = 0; i < r->n_managers; i++) {
+		if (r->m[i].sweep != NULL && r->g->ports[r->m[i].port].node == node) {
+			manager_kill(&r->m[i]);
+			return manager_start(r, &r->m[i]);
+		}
+	}
+	return true;
+}
+
+static bool request_heavy(struct run *r)
+{
+	for (unsigned i = 0; i < r->n_managers; i++) {
+		if (r->m[i].sweep != NULL) {
+			sweep_request_heavy(r->m[i].sweep);
+		}
+	}
+	return true;
+}
+
+/* While the master works, so mostly in the middle of a sweep; a client registers meanwhile. */
+static bool crash(struct run *r, uint32_t what)
+{
+	struct manager *m = &r->m[what % r->n_managers];
+
+	if (m->sweep == NULL) {
+		return manager_start(r, m);
+	}
+	manager_crash_soon(m, (what >> 4) % ((what >> 2 & 3) == 0 ? 10 : 600));
+	sweep_request_heavy(m->sweep);
+	return clients_register(r, m, what);
+}
+
 static bool do_event(struct run *r, const struct event *e)
 {
 	const struct graph *g = r->g;
@@ -399,7 +450,7 @@ static bool do_event(struct run *r, const struct event *e)
 		r->deaf[node] = !r->deaf[node];
 		sim_set_deaf(r->sim, g->nodes[node].guid, r->deaf[node]);
 		return true;
-	case EVENT_REBOOT: sim_reboot(r->sim, g->nodes[node].guid); return true;
+	case EVENT_REBOOT: return reboot(r, node);
 	case EVENT_DESCRIBE:
 		snprintf(text, sizeof(text), "renamed %u", e->what % 1000);
 		sim_set_description(r->sim, g->nodes[node].guid, text);
@@ -407,13 +458,8 @@ static bool do_event(struct run *r, const struct event *e)
 	case EVENT_LOSS:
 		sim_set_drop(r->sim, e->what % 3 == 0 ? 0 : e->what % 100000);
 		return true;
-	case EVENT_KILL:
-		if (!clients_register(r, e->what)) {
-			return false;
-		}
-		kill_sm(r);
-		return start_sm(r);
-	case EVENT_HEAVY: sweep_request_heavy(r->sweep); return true;
+	case EVENT_KILL: return kill_or_start(r, e->what);
+	case EVENT_HEAVY: return request_heavy(r);
 	case EVENT_NOISE: make_noise(r, e->what); return true;
 	case EVENT_HOSTILE:
 		set_hostile(r, node, !r->hostile[node]);
@@ -429,6 +475,12 @@ static bool do_event(struct run *r, const struct event *e)
 	case EVENT_CLOCK:
 		wall_now += (int64_t)(e->what % 63072000) - 31536000;
 		return true;
+	case EVENT_CRASH: return crash(r, e->what);
+	case EVENT_DISK:
+		disk_set(disk_fault() == DISK_GOOD
+		                 ? (enum disk_fault)(1 + e->what % (DISK_FAULTS - 1))
+		                 : DISK_GOOD);
+		return true;
 	case EVENT_COUNT: break;
 	}
 	return true;
@@ -442,12 +494,14 @@ static bool run_until(struct run *r, uint64_t end)
 	while (now_ms(r) < end) {
 		uint64_t n;
 
-		if (sweep_run_once(r->sweep) != E_OK) {
-			return run_fail(r, "the transport is gone");
+		if (!managers_turn(r, end)) {
+			return false;
 		}
 		if (++turns > TURNS_MAX) {
 			return run_fail(r, "no end in phase %s",
-			            sweep_status(r->sweep)->phase);
+			            r->judge->sweep != NULL
+			                    ? sweep_status(r->judge->sweep)->phase
+			                    : "dead");
 		}
 		n = sim_changes(r->sim);
 		if (n != seen && !check_tables(r, false)) {
@@ -458,18 +512,94 @@ static bool run_until(struct run *r, uint64_t end)
 	return check_tables(r, false);
 }
 
+/* The first one that runs has a working cable to its neighbour. */
+static void connect_judge(struct run *r)
+{
+	uint32_t port, next;
+
+	for (r->judge = &r->m[0]; r->judge->sweep == NULL;) {
+		r->judge++;
+	}
+	port = r->judge->port;
+	next = r->g->ports[r->g->ports[port].peer].node;
+	for (unsigned k = 0; k < 2; k++) {
+		uint32_t node = k == 0 ? next : r->g->ports[port].node;
+
+		if (r->down[node]) {
+			r->down[node] = false;
+			sim_set_node(r->sim, r->g->nodes[node].guid, true);
+		}
+	}
+	if (r->cut[port]) {
+		set_cable(r, port, false);
+	}
+}
+
+/* Heavy sweeps of all managers that the judge reaches. */
+static uint32_t count_sweeps(const struct run *r)
+{
+	uint32_t n = 0;
+
+	for (unsigned i = 0; i < r->n_managers; i++) {
+		if (r->m[i].sweep != NULL && find_is_reached(r, &r->m[i])) {
+			n += sweep_status(r->m[i].sweep)->heavy_sweeps;
+		}
+	}
+	return n;
+}
+
+/* Are they idle, one of them master of a fabric that is up? *ret_why: if not. */
+static bool is_quiet(struct run *r, const char **ret_why)
+{
+	struct manager *master = NULL;
+	unsigned n_masters = 0;
+
+	*ret_why = "two masters";
+	for (unsigned i = 0; i < r->n_managers; i++) {
+		struct manager *m = &r->m[i];
+		const struct sweep_status *st =
+			m->sweep != NULL ? sweep_status(m->sweep) : NULL;
+
+		if (st == NULL || !find_is_reached(r, m)) {
+			continue;
+		}
+		if (strcmp(st->phase, "idle") != 0) {
+			*ret_why = st->phase;
+			return false;
+		}
+		if (st->master) {
+			master = m;
+			n_masters++;
+		} else if (!st->standby) {
+			*ret_why = st->not_ready;
+			return false;
+		}
+	}
+	if (n_masters == 0) {
+		*ret_why = "no master";
+	} else if (n_masters == 1 && !sweep_status(master->sweep)->up) {
+		*ret_why = sweep_status(master->sweep)->not_ready;
+	} else if (n_masters == 1) {
+		r->judge = master;
+		return true;
+	}
+	return false;
+}
+
 /* The faults stop: nodes answer and tell the truth, no MAD is lost; what is cut or off stays so, but the
  * subnet manager's port gets its neighbour back. */
-static bool settle(struct run *r)
+static bool settle(struct run *r, uint32_t what)
 {
 	uint64_t end = now_ms(r) + QUIET_MS;
-	uint32_t heavy, next = r->g->ports[r->g->ports[r->g->sm_port].peer].node;
+	const char *why;
+	uint32_t heavy;
 
-	if (r->down[next]) {
-		r->down[next] = false;
-		sim_set_node(r->sim, r->g->nodes[next].guid, true);
+	disk_set(DISK_GOOD);
+	disk_crash_soon(NULL, 0);
+	if ((count_running(r) == 0 || what & 1) && !start_all(r)) {
+		return false;
 	}
-
+	connect_judge(r);
 	sim_set_drop(r->sim, 0);
 	for (uint32_t i = 0; i < r->g->n_nodes; i++) {
 		if (r->deaf[i]) {
@@ -486,19 +616,26 @@ static bool settle(struct run *r)
 		if (!run_until(r, now_ms(r) + LATE_MS)) {
 			return false;
 		}
-		sweep_request_audit(r->sweep);
+		for (unsigned i = 0; i < r->n_managers; i++) {
+			if (r->m[i].sweep != NULL) {
+				sweep_request_audit(r->m[i].sweep);
+			}
+		}
 	}
 	do {
-		heavy = sweep_status(r->sweep)->heavy_sweeps;
+		heavy = count_sweeps(r);
 		if (!run_until(r, now_ms(r) + 4000 * r->config.sweep_interval)) {
 			return false;
 		}
+		bool quiet = is_quiet(r, &why);
 		if (now_ms(r) > end) {
 			return run_fail(r, "not quiet after %u s: %s", QUIET_MS / 1000,
-			            sweep_status(r->sweep)->not_ready);
+			                why);
 		}
-	} while (!sweep_status(r->sweep)->up || !is_idle(r) ||
-	         sweep_status(r->sweep)->heavy_sweeps != heavy);
+		if (quiet && count_sweeps(r) == heavy) {
+			break;
+		}
+	} while (true);
 	return check_tables(r, true);
 }
 
@@ -528,10 +665,10 @@ static bool run_seed(uint32_t seed, const bool *only, bool trace, struct run *r)
 			good = run_until(r, now_ms(r) + e->run_ms);
 		}
 		for (unsigned k = 0; good && e->run_ms == 0 && k < 5; k++) {
-			good = sweep_run_once(r->sweep) == E_OK;
+			good = managers_turn(r, now_ms(r) + 1000);
 		}
 	}
-	return good && settle(r);
+	return good && settle(r, seed);
 }
 
 /* ---- many seeds ---- */
@@ -619,6 +756,9 @@ static const struct argp_option options[] = {
 	{ "nonsense", 'n', NULL, 0,
 	  "also MADs that are late, duplicate or corrupted, nodes that answer nonsense, ...",
 	  0 },
+	{ "crashes", 'c', NULL, 0,
+	  "also crashes at any MAD and at any write to the databases, disks that fail, ...", 0 },
+	{ "managers", 'm', "N", 0, "subnet managers (1); 0: one to three, by the seed", 0 },
 	{ "any-order", 'a', NULL, 0, "send tables in any order: transition any", 0 },
 	{ "trace", 't', NULL, 0, "print events and the log", 0 },
 	{ 0 },
@@ -635,6 +775,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'o': a->only = arg; return 0;
 	case 'a': any_order = true; return 0;
 	case 'n': nonsense = true; return 0;
+	case 'c': crashes = true; return 0;
+	case 'm':
+		managers = (unsigned)strtoul(arg, NULL, 10);
+		if (managers > MANAGERS_MAX) {
+			argp_error(state, "--managers: at most %d", MANAGERS_MAX);
+		}
+		return 0;
 	case 't': a->trace = true; return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}

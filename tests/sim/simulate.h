@@ -11,15 +11,18 @@
 #include "routing/route.h"
 #include "sa/sim/sim.h"
 #include "sa/sm/sweep.h"
-#include "tests/sim/clients.h"
+#include "tests/sim/managers.h"
 
 /*!
- * One run of the simulation: a fabric, a schedule of faults and the subnet manager on it.
+ * One run of the simulation: a fabric, a schedule of faults and the subnet managers on it.
  */
 
 enum { EVENTS_MAX = 40, TURNS_MAX = 2000000, QUIET_MS = 600000 };
 
-enum { EVENTS_PLAIN = 8 }; /* how many kinds there are without --nonsense */
+enum {
+	EVENTS_PLAIN = 8,    /* kinds of events without an option */
+	EVENTS_NONSENSE = 15 /* with --nonsense */
+};
 
 enum kind {
 	EVENT_LINK,     /* pulls a cable, or plugs it in again */
@@ -28,9 +31,9 @@ enum kind {
 	EVENT_REBOOT,   /* a node loses LIDs and tables */
 	EVENT_DESCRIBE, /* a node changes its description */
 	EVENT_LOSS,     /* the share of MADs that are lost */
-	EVENT_KILL,     /* the subnet manager is killed and started again */
+	EVENT_KILL,     /* a subnet manager is killed and started again, now or by another such event */
 	EVENT_HEAVY,    /* an operator asks for a heavy sweep */
-	/* only with --nonsense: */
+	/* with --nonsense: */
 	EVENT_NOISE,   /* MADs are late, duplicate, corrupted; or no more */
 	EVENT_HOSTILE, /* a node answers nonsense, or again the truth */
 	EVENT_TWIN,    /* a node shows the GUIDs of another, or again its own */
@@ -38,6 +41,9 @@ enum kind {
 	EVENT_FLAP,    /* a cable goes out and in, several times in a second */
 	EVENT_SPLIT,   /* a switch loses all cables to other switches, or gets them back */
 	EVENT_CLOCK,   /* the wall clock steps by up to a year */
+	/* with --crashes, which also has the last three of the above: */
+	EVENT_CRASH, /* a subnet manager crashes after some MADs or writes to its databases */
+	EVENT_DISK,  /* writes to the databases fail, or no more */
 	EVENT_COUNT
 };
 
@@ -48,20 +54,19 @@ struct event {
 };
 
 struct run {
-	struct arena *a;      /* of the fabric and the schedule */
-	struct arena *daemon; /* of the present subnet manager */
+	struct arena *a; /* of the fabric and the schedule */
 	struct graph *g;
 	struct sim *sim;
-	struct config config;
+	struct config config; /* but for what differs between managers */
 	struct engine_options engines;
 	struct option_sets sets;
+	struct route_list list;
 	struct diags diags;
-	char dir[64], state_dir[80], snap_dir[80];
-	struct state *state;
-	struct snap_writer *snap;
-	struct sweep_deps deps;
-	struct sweep *sweep;
-	struct clients clients;
+	char dir[64];
+	struct manager m[MANAGERS_MAX];
+	unsigned n_managers;
+	bool takes_turns; /* managers do not wait for their MADs: see sim_pass() */
+	struct manager *judge; /* whose part of the fabric is looked at: the first one that runs */
 	struct event event[EVENTS_MAX];
 	unsigned n_events;
 	bool *cut;     /* [g->n_ports] cable pulled, at both of its ports */
@@ -73,9 +78,15 @@ struct run {
 	/* The subnet manager was told something false and may still believe it: tables in
 	 * between prove nothing. The run must end well all the same. */
 	bool misled;
+	/* Two subnet managers were master of one fabric, or of parts of it: nobody knows all
+	 * tables until one of them has swept. */
+	bool contested;
 	bool several_lanes; /* were routed with at some time */
 	char failure[400];
 };
 
 /*! \brief Notes why the run failed, unless it has failed before. \return false. */
 bool run_fail(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/*! \brief Seconds since 1970 for all subnet managers. */
+int64_t run_wall_clock(void);
