@@ -537,6 +537,9 @@ static int setup_writer(const struct opening *o, struct db *db)
 	for (unsigned i = 0; outdated && i < db->n_tables; i++) {
 		db_clear(&t, i);
 	}
+	if (!outdated && db->kind->convert) {
+		db->kind->convert(&t);
+	}
 	empty = empty || outdated;
 	put_first_rows(db, &t, empty);
 	ret = db_commit(&t);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct arena;
+struct db_txn;
 
 /*!
  * One LMDB environment: folder, files, locks, table handles. Private to this room.
@@ -29,7 +30,9 @@ struct db_kind {
 	const char *name;          /*!< "snapshot": in sentences and in the layout row */
 	const char *option;        /*!< flag that names another folder */
 	uint32_t layout;           /*!< number of the byte layouts, see layout.h */
-	uint32_t oldest;           /*!< layouts from here on only lack tables, and are taken over; 0: none is */
+	uint32_t oldest;           /*!< layouts from here on are taken over; 0: none is */
+	/*! Brings rows of an older layout to this one. NULL: they are the same. */
+	void (*convert)(struct db_txn *t);
 	const char *const *tables; /*!< NULL-terminated; the first is "layout" */
 	unsigned flags;            /*!< MDB_NOSYNC or 0 */
 	uint64_t map_bytes;        /*!< address space */

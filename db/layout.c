@@ -2,7 +2,10 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "db/layout.h"
 
-#include "db/env.h"
+#include <string.h>
+
+#include "conf/base/err.h"
+#include "db/txn.h"
 
 #define NAME(id, name, ...) #name,
 static const char *const state_tables[] = { STATE_TABLES(NAME) NULL };
@@ -16,11 +19,33 @@ _Static_assert(SNAP_CLIENT_TABLE(RECORDS_SUBSCRIPTIONS) == SNAP_SUBSCRIPTIONS &&
                        SNAP_CLIENT_TABLE(RECORDS_MEMBERS) == SNAP_MEMBERS,
                "client records are in the order of enum record_table");
 
+enum { ROW_LID_UNTIL_4 = 8 };
+
+/* LIDs get the fields that they lacked: no port is known to be gone. */
+static void convert_state(struct db_txn *t)
+{
+	struct db_val k, v;
+	int ret = db_seek(t, STATE_LIDS, NULL, 0, &k, &v);
+
+	while (ret == E_OK) {
+		uint8_t key[8];
+		struct row_lid row = { 0 };
+
+		if (k.len == sizeof(key) && v.len == ROW_LID_UNTIL_4) {
+			memcpy(key, k.data, sizeof(key));
+			memcpy(&row, v.data, v.len);
+			db_put(t, STATE_LIDS, key, sizeof(key), &row, sizeof(row));
+		}
+		ret = db_next(t, STATE_LIDS, &k, &v);
+	}
+}
+
 const struct db_kind kind_state = {
 	.name = "state",
 	.option = "--state-dir",
 	.layout = LAYOUT_STATE,
 	.oldest = LAYOUT_STATE_OLDEST,
+	.convert = convert_state,
 	.tables = state_tables,
 	.map_bytes = UINT64_C(8) << 30,
 };

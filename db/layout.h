@@ -24,9 +24,9 @@
  *   layout         "layout"   struct row_layout
  *   meta           "head"     begins with struct row_head
  *
- * Environment state, layout 4. Layout 1 had no services and subscriptions, layout 2 no
- * groups and members, layout 3 no guids and aliases. A file of an older layout is taken
- * over as it is.
+ * Environment state, layout 5. Layout 1 had no services and subscriptions, layout 2 no
+ * groups and members, layout 3 no guids and aliases; up to layout 4 a LID had no gone_epoch
+ * and gone_time. A file of an older layout is taken over, and its rows are converted.
  *
  *   table          key        value
  *   lids           PortGUID   struct row_lid
@@ -56,7 +56,7 @@ enum { DB_LAYOUT, DB_META };
 /*! A writer takes over a state of LAYOUT_STATE_OLDEST or later, and empties an older
  *  snapshot or stats, whose contents are made anew. */
 enum layout_number {
-	LAYOUT_STATE = 4,
+	LAYOUT_STATE = 5,
 	LAYOUT_STATE_OLDEST = 1,
 	LAYOUT_SNAPSHOT = 7,
 	LAYOUT_STATS = 2
@@ -214,6 +214,9 @@ struct row_lid {
 	uint32_t base;
 	uint8_t lmc;
 	uint8_t reserved[3];
+	/* up to layout 4 the row ends here */
+	uint64_t gone_epoch; /*!< as in struct lid_memory */
+	int64_t gone_time;
 };
 
 struct row_node {
@@ -308,7 +311,7 @@ struct row_event {
 
 _Static_assert(sizeof(struct row_layout) == 16, "row_layout");
 _Static_assert(sizeof(struct row_head) == 16, "row_head");
-_Static_assert(sizeof(struct row_lid) == 8, "row_lid");
+_Static_assert(sizeof(struct row_lid) == 24, "row_lid");
 _Static_assert(sizeof(struct row_node) == 32, "row_node");
 _Static_assert(sizeof(struct row_port) == 32, "row_port");
 _Static_assert(sizeof(struct row_link) == 16, "row_link");

@@ -73,10 +73,17 @@ static void run_put_lids(struct db_txn *t, struct job *j)
 	}
 	for (size_t i = 0; i < j->n; i++) {
 		const struct lid_memory *m = &j->memory[i];
-		struct row_lid row = { .base = m->range.base, .lmc = m->range.lmc };
+		struct row_lid row = { .base = m->range.base,
+			               .lmc = m->range.lmc,
+			               .gone_epoch = m->gone_epoch,
+			               .gone_time = m->gone_time };
 		uint8_t key[8];
 		key_u64(key, m->guid);
-		db_put(t, STATE_LIDS, key, sizeof(key), &row, sizeof(row));
+		if (m->range.base) {
+			db_put(t, STATE_LIDS, key, sizeof(key), &row, sizeof(row));
+		} else {
+			db_del(t, STATE_LIDS, key, sizeof(key));
+		}
 	}
 }
 
@@ -267,6 +274,8 @@ static int read_lid(const struct db_val *k, const struct db_val *v,
 	ret->guid = key_read_u64(k->data);
 	ret->range.base = row.base;
 	ret->range.lmc = row.lmc;
+	ret->gone_epoch = row.gone_epoch;
+	ret->gone_time = row.gone_time;
 	return E_OK;
 }
 

@@ -17,7 +17,7 @@ struct arena;
  * that waits, at most 5 ms). Opening takes an exclusive lock on <state dir>/lock for the
  * life of the process, so that a second daemon is refused.
  *
- * Tables: `lids` port GUID -> base LID, LMC; `epoch` the last epoch handed out; `services`,
+ * Tables: `lids` port GUID -> base LID, LMC, since when it is gone; `epoch` the last epoch handed out; `services`,
  * `subscriptions`, `groups`, `members`, `guids` and `aliases`, records that clients write
  * (sa/store/store.h knows their bytes); `layout`.
  */
@@ -40,7 +40,8 @@ void state_close(struct state *s);
 int state_lids(struct state *s, struct arena *a, struct lid_memory **ret, size_t *ret_n);
 
 /*!
- * \brief Stores assignments; returns after the commit that holds them is on disk.
+ * \brief Stores assignments; returns after the commit that holds them is on disk. Base LID 0
+ *        removes that of a port.
  * \param forget  Drop all others first (reassign_lids).
  */
 int state_put_lids(struct state *s, const struct lid_memory *m, size_t n, bool forget);

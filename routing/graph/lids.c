@@ -3,11 +3,16 @@
 /*
  * LID assignment.
  *
- * Every LID up to the limit has one claim: nobody, a port of the graph, or a port that is
- * away and keeps what it had. Three rounds make the claims, so that a port without
- * history never takes the LID another port could keep: what memory says, what the ports
- * have now, and for the rest the first free aligned range. Claims are never taken back,
- * so the search for a free range only moves up: one pass over the LIDs per LMC in all.
+ * Every LID up to the limit has one claim: nobody, a port of the graph, or an entry of
+ * memory whose port is away. The claims are made in rounds, so that a port without history
+ * never takes the LID that another port could keep: what memory says of present ports, then
+ * of absent ones, what the ports have now, and for the rest the first free aligned range.
+ * Claims of present ports are never taken back, so the search for a free range only moves
+ * up: one pass over the LIDs per LMC in all.
+ *
+ * Claims of absent ports are taken back only when there is no free range. Then all aligned
+ * ranges without a present port are sorted by how long the youngest of their owners has
+ * been gone. What is left free of an owner's range has the same age and follows next.
  *
  * A change of LMC changes the size of a port's range, never its base: a base that is
  * aligned and whose new range is unclaimed stays. Bases that are no longer aligned claim
@@ -17,6 +22,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "conf/base/arena.h"
@@ -28,16 +34,34 @@
 
 enum { LMC_MAX = 7, LARGE_FABRIC = 4000 };
 
+/* A claim is a port index, CLAIM_NONE, or CLAIM_AWAY plus an index of memory. */
 #define CLAIM_NONE GRAPH_NONE
-#define CLAIM_AWAY (GRAPH_NONE - 1)
+#define CLAIM_AWAY UINT32_C(0x80000000)
+
+/* A range whose owners are all absent. */
+struct candidate {
+	uint64_t gone_epoch; /* of the owner that was there last; 0: it has none */
+	uint32_t base;
+};
 
 struct claims {
 	const struct graph *g;
-	uint32_t *claim;      /* [limit + 1] port index, CLAIM_NONE or CLAIM_AWAY */
+	uint32_t *claim;      /* [limit + 1] */
 	uint32_t limit;       /* highest LID */
 	struct lid_range *of; /* [n_ports] */
 	uint32_t cursor[LMC_MAX + 1]; /* no free range of this LMC below */
+	const struct lid_memory *memory; /* [n_memory] */
+	size_t n_memory;
+	bool *lost; /* [n_memory] an absent port whose range others got */
+	struct candidate *old[LMC_MAX + 1]; /* [n_old] sorted; NULL: not listed yet */
+	uint32_t n_old[LMC_MAX + 1], next_old[LMC_MAX + 1];
+	struct arena *tmp;
 };
+
+static bool is_away(uint32_t claim)
+{
+	return claim >= CLAIM_AWAY && claim != CLAIM_NONE;
+}
 
 static uint32_t range_size(struct lid_range r)
 {
@@ -50,7 +74,7 @@ static bool range_legal(struct lid_range r, uint32_t limit)
 	       r.base <= limit && limit - r.base >= range_size(r) - 1;
 }
 
-/* Claims a range for a port (or CLAIM_AWAY) if it is legal and free. */
+/* Claims a range for a port or an entry of memory, if it is legal and free. */
 static bool claim_range(struct claims *c, struct lid_range r, uint32_t who)
 {
 	if (!range_legal(r, c->limit)) {
@@ -64,7 +88,7 @@ static bool claim_range(struct claims *c, struct lid_range r, uint32_t who)
 	for (uint32_t i = 0; i < range_size(r); i++) {
 		c->claim[r.base + i] = who;
 	}
-	if (who != CLAIM_AWAY) {
+	if (!is_away(who)) {
 		c->of[who] = r;
 	}
 	return true;
@@ -139,34 +163,65 @@ static uint32_t *serving_order(const struct graph *g, struct arena *a)
 	return order;
 }
 
+/* End port of an entry of memory, GRAPH_NONE: it is absent. */
+static uint32_t port_of_memory(const struct graph *g, const struct lid_memory *m)
+{
+	uint32_t port = graph_port_by_guid(g, m->guid);
+
+	return port != GRAPH_NONE && graph_is_end_port(g, port) ? port : GRAPH_NONE;
+}
+
 /*
- * Round 1. Memory is sorted by GUID, so of entries that overlap the lower GUID keeps; of
- * several entries of one GUID the first counts. remembered[port] is the base to keep.
+ * Memory is sorted by GUID, so of entries that overlap the lower GUID keeps; of several
+ * entries of one GUID the first counts. remembered[port] is the base to keep.
+ * agreed: only where the port has that LID.
  */
-static void claim_memory(struct claims *c, const struct lids_in *in, uint32_t *remembered)
+static void claim_memory(struct claims *c, const struct lids_in *in, bool agreed,
+                         uint32_t *remembered)
 {
 	for (size_t i = 0; i < in->n_memory; i++) {
-		const struct lid_memory *m = &in->memory[i];
-		struct lid_range r = m->range;
-		uint32_t port;
+		uint32_t port = port_of_memory(in->g, &in->memory[i]);
+		struct lid_range r = in->memory[i].range;
 
-		if (i && m[-1].guid == m->guid) {
+		if (port == GRAPH_NONE ||
+		    (i && in->memory[i - 1].guid == in->memory[i].guid)) {
 			continue;
 		}
-		port = graph_port_by_guid(in->g, m->guid);
-		if (port == GRAPH_NONE || !graph_is_end_port(in->g, port)) {
-			port = CLAIM_AWAY;
-		} else {
-			remembered[port] = r.base;
-			r.lmc = wanted_lmc(in, port);
-		}
-		if (!in->reassign) {
+		remembered[port] = r.base;
+		r.lmc = wanted_lmc(in, port);
+		if (!in->reassign && !c->of[port].base &&
+		    (!agreed || in->g->ports[port].lid == r.base)) {
 			claim_range(c, r, port);
 		}
 	}
 }
 
-/* Round 2: what ports without a claim have now. */
+static bool overlaps_present(const struct claims *c, struct lid_range r)
+{
+	for (uint32_t i = 0; i < range_size(r); i++) {
+		if (c->claim[r.base + i] < CLAIM_AWAY) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Absent ports keep what they had, unless a present port has it now. */
+static void claim_absent(struct claims *c, const struct lids_in *in)
+{
+	for (size_t i = 0; i < in->n_memory; i++) {
+		struct lid_range r = in->memory[i].range;
+
+		if (in->reassign || (i && in->memory[i - 1].guid == in->memory[i].guid) ||
+		    port_of_memory(in->g, &in->memory[i]) != GRAPH_NONE) {
+			continue;
+		}
+		c->lost[i] = !claim_range(c, r, CLAIM_AWAY + (uint32_t)i) &&
+		             range_legal(r, c->limit) && overlaps_present(c, r);
+	}
+}
+
+/* What ports without a claim have now. */
 static void claim_found(struct claims *c, const struct lids_in *in, const uint32_t *order)
 {
 	for (uint32_t i = 0; i < in->g->n_end_ports; i++) {
@@ -181,14 +236,96 @@ static void claim_found(struct claims *c, const struct lids_in *in, const uint32
 	}
 }
 
-/* Round 3: the first free range for every other port. */
-static int claim_first_fit(struct claims *c, const struct lids_in *in,
-                           const uint32_t *order, struct diags *d)
+/* A port that was there when last looked is younger than all that are known to be gone. */
+static uint64_t age_key(const struct lid_memory *m)
+{
+	return m->gone_epoch ? m->gone_epoch : UINT64_MAX;
+}
+
+static int compare_candidates(const void *va, const void *vb)
+{
+	const struct candidate *a = va, *b = vb;
+
+	if (a->gone_epoch != b->gone_epoch) {
+		return a->gone_epoch < b->gone_epoch ? -1 : 1;
+	}
+	return (a->base > b->base) - (a->base < b->base);
+}
+
+/* Lists the aligned ranges without a present port, the longest gone first. */
+static int list_candidates(struct claims *c, uint8_t lmc)
+{
+	uint32_t size = UINT32_C(1) << lmc, n = 0;
+	struct candidate *old =
+		arena_array(c->tmp, (size_t)c->limit / size + 1, sizeof(*old));
+
+	if (!old) {
+		return -ENOMEM;
+	}
+	for (uint32_t base = size; base <= c->limit && c->limit - base >= size - 1;
+	     base += size) {
+		struct candidate x = { .base = base };
+
+		if (overlaps_present(c, (struct lid_range){ base, lmc })) {
+			continue;
+		}
+		for (uint32_t k = 0; k < size; k++) {
+			uint32_t who = c->claim[base + k];
+			uint64_t key =
+				is_away(who) ? age_key(&c->memory[who - CLAIM_AWAY]) : 0;
+
+			x.gone_epoch = key > x.gone_epoch ? key : x.gone_epoch;
+		}
+		old[n++] = x;
+	}
+	qsort(old, n, sizeof(*old), compare_candidates);
+	c->old[lmc] = old;
+	c->n_old[lmc] = n;
+	return E_OK;
+}
+
+/* Takes back the claim of an absent port. */
+static void unclaim(struct claims *c, uint32_t who)
+{
+	struct lid_range r = c->memory[who - CLAIM_AWAY].range;
+
+	c->lost[who - CLAIM_AWAY] = true;
+	for (uint32_t k = 0; k < range_size(r); k++) {
+		c->claim[r.base + k] = CLAIM_NONE;
+	}
+}
+
+/* Gives a port the range whose owners have been gone longest. */
+static int claim_recycled(struct claims *c, uint32_t port, uint8_t lmc)
+{
+	int ret = c->old[lmc] ? E_OK : list_candidates(c, lmc);
+
+	while (ret == E_OK && c->next_old[lmc] < c->n_old[lmc]) {
+		struct lid_range r = { c->old[lmc][c->next_old[lmc]++].base, lmc };
+
+		if (overlaps_present(c, r)) { /* given away since it was listed */
+			continue;
+		}
+		for (uint32_t k = 0; k < range_size(r); k++) {
+			if (is_away(c->claim[r.base + k])) {
+				unclaim(c, c->claim[r.base + k]);
+			}
+		}
+		claim_range(c, r, port);
+		return E_OK;
+	}
+	return ret == E_OK ? E_FULL : ret;
+}
+
+/* For every other port the first free range, or one of ports that are gone. */
+static int claim_rest(struct claims *c, const struct lids_in *in, const uint32_t *order,
+                      struct diags *d)
 {
 	for (uint32_t i = 0; i < in->g->n_end_ports; i++) {
 		uint32_t p = order[i];
 		uint8_t lmc = wanted_lmc(in, p);
 		struct lid_range r = { .base = c->cursor[lmc], .lmc = lmc };
+		int ret = E_OK;
 
 		if (c->of[p].base) {
 			continue;
@@ -198,17 +335,39 @@ static int claim_first_fit(struct claims *c, const struct lids_in *in,
 		}
 		c->cursor[lmc] = r.base;
 		if (r.base > c->limit) {
+			ret = claim_recycled(c, p, lmc);
+		}
+		if (ret == E_FULL) {
 			diag_add(d, DIAG_ERROR, NULL, 0,
 			         "no free range of %u LIDs up to %" PRIu32
 			         " for port %u (GUID 0x%016" PRIx64
-			         ") of %s: lower the LMC, "
-			         "raise the LID limit or forget ports that are gone",
+			         ") of %s, also none of ports that are gone: lower the "
+			         "LMC or raise the LID limit",
 			         1U << lmc, c->limit, in->g->ports[p].num,
 			         in->g->ports[p].guid,
 			         node_text(in->g, NULL, in->g->ports[p].node).text);
-			return E_FULL;
+		}
+		if (ret != E_OK) {
+			return ret;
 		}
 	}
+	return E_OK;
+}
+
+/* The absent ports that lost their ranges, in a. */
+static int list_recycled(const struct claims *c, struct arena *a, struct lids *l)
+{
+	struct lid_memory *m = arena_array(a, c->n_memory, sizeof(*m));
+
+	if (!m) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < c->n_memory; i++) {
+		if (c->lost[i]) {
+			m[l->n_recycled++] = c->memory[i];
+		}
+	}
+	l->recycled = m;
 	return E_OK;
 }
 
@@ -269,7 +428,7 @@ static int list_moved(const struct graph *g, const struct lids *l,
 static int claims_init(struct claims *c, const struct graph *g, uint32_t limit,
                        struct arena *keep, struct arena *tmp)
 {
-	*c = (struct claims){ .g = g, .limit = limit };
+	*c = (struct claims){ .g = g, .limit = limit, .tmp = tmp };
 	c->claim = arena_array(tmp, (size_t)c->limit + 1, sizeof(*c->claim));
 	c->of = arena_array(keep, g->n_ports, sizeof(*c->of));
 	if (!c->claim || !c->of) {
@@ -315,18 +474,29 @@ int lids_assign(const struct lids_in *in, struct arena *a, struct diags *d,
 	if (!tmp || claims_init(&c, in->g, highest_claim(in), a, tmp) != E_OK) {
 		goto out;
 	}
+	c.memory = in->memory;
+	c.n_memory = in->n_memory;
+	c.lost = arena_array(tmp, in->n_memory, sizeof(*c.lost));
 	order = serving_order(in->g, tmp);
 	remembered = arena_array(tmp, in->g->n_ports, sizeof(*remembered));
-	if (!order || !remembered) {
+	if (!c.lost || !order || !remembered) {
 		goto out;
 	}
-	claim_memory(&c, in, remembered);
+	if (in->keep_found && !in->reassign) {
+		claim_memory(&c, in, true, remembered);
+		claim_found(&c, in, order);
+	}
+	claim_memory(&c, in, false, remembered);
+	claim_absent(&c, in);
 	if (!in->reassign) {
 		claim_found(&c, in, order);
 	}
-	ret_code = claim_first_fit(&c, in, order, d);
+	ret_code = claim_rest(&c, in, order, d);
 	if (ret_code == E_OK) {
 		ret_code = lids_finish(in->g, c.of, a, &l);
+	}
+	if (ret_code == E_OK) {
+		ret_code = list_recycled(&c, a, &l);
 	}
 	if (ret_code == E_OK && ret_moved) {
 		ret_code = list_moved(in->g, &l, remembered, a, ret_moved, ret_n_moved);

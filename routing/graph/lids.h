@@ -19,18 +19,23 @@ struct lid_range {
 /*! Highest unicast LIDs: where LIDs have 16 bits, and where they have 24 (Omni-Path). */
 enum { LID_LIMIT_DEFAULT = 0xbfff, LID_LIMIT_MAX = 0xffffff };
 
+/*! The persistent LID assignment of a port. */
+struct lid_memory {
+	uint64_t guid; /*!< port GUID */
+	struct lid_range range;
+	uint64_t gone_epoch; /*!< last epoch that had the port; 0: it is not gone */
+	int64_t gone_time; /*!< when it was missed first, seconds since 1970; for people */
+};
+
 /*! Which port owns each LID. */
 struct lids {
 	struct lid_range *of; /*!< [graph.n_ports], by port index */
 	uint32_t *owner; /*!< [top + 1] port index, GRAPH_NONE: none. owner[0] is none. */
 	uint32_t top;         /*!< highest LID in use */
 	uint32_t count;       /*!< LIDs in use */
-};
-
-/*! The persistent LID assignment of a port. */
-struct lid_memory {
-	uint64_t guid; /*!< port GUID */
-	struct lid_range range;
+	/*! [n_recycled] of absent ports whose LIDs others got */
+	const struct lid_memory *recycled;
+	uint32_t n_recycled;
 };
 
 struct lids_in {
@@ -41,6 +46,7 @@ struct lids_in {
 	uint32_t lmc_esp0;  /*!< of enhanced switch ports 0, 0-7 */
 	uint32_t max_lid;   /*!< highest unicast LID, LID_LIMIT_MAX at most; 0: LID_LIMIT_DEFAULT */
 	bool reassign;      /*!< forget memory and fabric, number from 1 */
+	bool keep_found; /*!< what ports have now comes before memory, because another SM assigned it */
 };
 
 /*!
@@ -48,17 +54,23 @@ struct lids_in {
  *
  * Order of preference per port: what memory says; what the port has now (graph.port.lid),
  * when aligned and free; else the first free aligned range, ascending. The SM's port is
- * served first, then port GUID order. Ranges remembered for absent ports stay reserved.
- * When the LMC changes, base LIDs that are aligned and whose range is free stay, the
- * others move; so are memory entries that overlap or exceed max_lid (the lower GUID keeps).
- * The LID limit is the smallest linear_fdb_cap of the switches, too.
+ * served first, then port GUID order. When the LMC changes, base LIDs that are aligned and
+ * whose range is free stay, the others move; so do memory entries that overlap or exceed
+ * max_lid (the lower GUID keeps). The LID limit is the smallest linear_fdb_cap of the
+ * switches, too.
+ *
+ * Ranges remembered for absent ports stay reserved, unless they overlap what a present port
+ * keeps. When no range is free, the one is taken whose owners have been gone longest
+ * (gone_epoch; among equals the lowest). All such owners are in lids.recycled.
  *
  * \param ret        Table in \a a.
  * \param ret_moved  Port indices whose base LID differs from memory, or NULL.
  * An LMC other than 0 that does not suit the size of the fabric is a DIAG_NOTE (Cornelis
  * CN5000, LMC Best Practices: 3 below 4,000 hosts, 2 from there on).
  *
- * \retval E_FULL    Out of LIDs; \a d names the port.
+ * \retval E_FULL    Out of LIDs, those of absent ports included; \a d names the port.
+ *
+ * Cost: O(limit + memory); once per LMC O(limit * log limit) when no range is free.
  */
 int lids_assign(const struct lids_in *in, struct arena *a, struct diags *d,
                 struct lids *ret, uint32_t **ret_moved, size_t *ret_n_moved);

@@ -6,6 +6,8 @@
 #include <lmdb.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -56,9 +58,9 @@ static void refused(const char *path, int expected, const char *word)
 
 START_TEST(test_lids_survive)
 {
-	struct lid_memory m[] = { { 0x9, { 8, 3 } },
-		                  { 0x2, { 1, 0 } },
-		                  { UINT64_MAX, { 0xbff8, 2 } } };
+	struct lid_memory m[] = { { .guid = 0x9, .range = { 8, 3 } },
+		                  { .guid = 0x2, .range = { 1, 0 } },
+		                  { .guid = UINT64_MAX, .range = { 0xbff8, 2 } } };
 	struct lid_memory *got;
 	size_t n;
 	struct state *s = open_ok(in_dir("a/b/main"));
@@ -66,6 +68,8 @@ START_TEST(test_lids_survive)
 	ck_assert_uint_eq(n, 0);
 	ck_assert_int_eq(state_put_lids(s, m, 3, false), E_OK);
 	m[0].range.base = 16;
+	m[0].gone_epoch = 7;
+	m[0].gone_time = -1;
 	ck_assert_int_eq(state_put_lids(s, m, 1, false), E_OK);
 	state_close(s);
 	s = open_ok(in_dir("a/b/main"));
@@ -73,8 +77,16 @@ START_TEST(test_lids_survive)
 	ck_assert_uint_eq(n, 3);
 	ck_assert(got[0].guid == 0x2 && got[0].range.base == 1 && got[0].range.lmc == 0);
 	ck_assert(got[1].guid == 0x9 && got[1].range.base == 16 && got[1].range.lmc == 3);
+	ck_assert(got[1].gone_epoch == 7 && got[1].gone_time == -1);
+	ck_assert(got[0].gone_epoch == 0 && got[0].gone_time == 0);
 	ck_assert(got[2].guid == UINT64_MAX && got[2].range.base == 0xbff8 &&
 	          got[2].range.lmc == 2);
+	m[1].range.base = 0; /* forgotten, whether it is there or not */
+	ck_assert_int_eq(state_put_lids(s, m, 2, false), E_OK);
+	ck_assert_int_eq(state_put_lids(s, m, 2, false), E_OK);
+	ck_assert_int_eq(state_lids(s, arena, &got, &n), E_OK);
+	ck_assert_uint_eq(n, 2);
+	ck_assert(got[0].guid == 0x9);
 	ck_assert_int_eq(state_put_lids(s, m, 1, true), E_OK);
 	ck_assert_int_eq(state_lids(s, arena, &got, &n), E_OK);
 	ck_assert_uint_eq(n, 1);
@@ -298,7 +310,7 @@ END_TEST
 /* Tables that an older layout lacks are made; what it has stays. */
 START_TEST(test_older_layout_is_taken_over)
 {
-	struct lid_memory m = { 0x9, { 8, 3 } }, *got;
+	struct lid_memory m = { .guid = 0x9, .range = { 8, 3 } }, *got;
 	size_t n;
 	struct state *s = open_ok(dir);
 	ck_assert_int_eq(state_put_lids(s, &m, 1, false), E_OK);
@@ -310,6 +322,74 @@ START_TEST(test_older_layout_is_taken_over)
 	state_close(s);
 	put_layout("state", kind_state.layout + 1); /* it is of this layout now */
 	refused(dir, E_LAYOUT, "a newer Saguaro");
+}
+END_TEST
+
+/* Writes the file of an older saguarod into the folder. */
+static void put_golden(const char *name)
+{
+	const char *srcdir = getenv("srcdir");
+	FILE *in = fopen(
+		arena_printf(arena, "%s/tests/golden/%s", srcdir ? srcdir : ".", name),
+		"r");
+	int out = open(in_dir("data.mdb"), O_WRONLY | O_CREAT, 0600);
+	unsigned size = 0;
+	char line[160];
+
+	ck_assert_ptr_nonnull(in);
+	ck_assert_int_ge(out, 0);
+	while (fgets(line, sizeof(line), in)) {
+		unsigned at;
+		char hex[65];
+		uint8_t bytes[32];
+
+		if (line[0] == '#' || sscanf(line, "size %u", &size) == 1) {
+			continue;
+		}
+		ck_assert_int_eq(sscanf(line, "%x %64[0-9a-f]", &at, hex), 2);
+		for (unsigned i = 0; i < 32; i++) {
+			ck_assert_int_eq(sscanf(hex + 2 * i, "%2hhx", &bytes[i]), 1);
+		}
+		ck_assert_int_eq(pwrite(out, bytes, 32, at), 32);
+	}
+	ck_assert_int_eq(ftruncate(out, size), 0);
+	close(out);
+	fclose(in);
+}
+
+/* The file of a saguarod of layout 4: all LIDs and the epoch are there, and stay. */
+START_TEST(test_file_of_layout_4)
+{
+	struct lid_memory *got, *again;
+	size_t n, n_again;
+	uint64_t e;
+
+	if (sizeof(size_t) != 8 || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__) {
+		return; /* the file is of another kind of machine */
+	}
+	put_golden("state-layout-4.hex");
+	struct state *s = open_ok(dir);
+	ck_assert_int_eq(state_lids(s, arena, &got, &n), E_OK);
+	ck_assert_uint_eq(n, 6);
+	for (size_t i = 0; i < n; i++) {
+		ck_assert(got[i].range.base >= 1 && got[i].range.base <= 6);
+		ck_assert_uint_eq(got[i].range.lmc, 0);
+		ck_assert(got[i].gone_epoch == 0 && got[i].gone_time == 0);
+		for (size_t k = 0; k < i; k++) {
+			ck_assert_uint_ne(got[i].range.base, got[k].range.base);
+			ck_assert_uint_lt(got[k].guid, got[i].guid);
+		}
+	}
+	ck_assert_int_eq(state_next_epoch(s, 0, &e), E_OK);
+	ck_assert_uint_eq(e, 2);
+	got[3].gone_epoch = 2;
+	ck_assert_int_eq(state_put_lids(s, &got[3], 1, false), E_OK);
+	state_close(s);
+	s = open_ok(dir); /* converted once */
+	ck_assert_int_eq(state_lids(s, arena, &again, &n_again), E_OK);
+	ck_assert_uint_eq(n_again, n);
+	ck_assert_mem_eq(again, got, n * sizeof(*got));
+	state_close(s);
 }
 END_TEST
 
@@ -413,7 +493,8 @@ static void *take_turns(void *arg)
 {
 	struct turn *t = arg;
 	for (unsigned i = 0; i < TURNS; i++) {
-		struct lid_memory m = { t->id * 1000 + i, { t->id * 1000 + i, 0 } };
+		struct lid_memory m = { .guid = t->id * 1000 + i,
+			                .range = { t->id * 1000 + i, 0 } };
 		t->failed |= state_next_epoch(t->s, 0, &t->epoch[i]);
 		t->failed |= state_put_lids(t->s, &m, 1, false);
 	}
@@ -465,8 +546,8 @@ static void write_for_ever(int fd)
 	for (uint32_t i = 1;; i++) {
 		struct lid_memory m[8];
 		for (uint32_t k = 0; k < 8; k++) {
-			m[k] = (struct lid_memory){ (uint64_t)i << 8 | k,
-				                    { i * 8 + k, 0 } };
+			m[k] = (struct lid_memory){ .guid = (uint64_t)i << 8 | k,
+				                    .range = { i * 8 + k, 0 } };
 		}
 		if (state_next_epoch(s, 0, &e) != E_OK ||
 		    state_put_lids(s, m, 8, false) != E_OK ||
@@ -545,6 +626,7 @@ TEST_SUITE(state)
 	                    sizeof(bad_files) / sizeof(bad_files[0]));
 	tcase_add_test(t, test_bad_values);
 	tcase_add_test(t, test_older_layout_is_taken_over);
+	tcase_add_test(t, test_file_of_layout_4);
 	tcase_add_test(t, test_records_survive);
 	tcase_add_test(t, test_records_fail_whole);
 	tcase_add_test(t, test_many_threads);

@@ -47,7 +47,8 @@ static struct lids lids_of(const struct graph *g)
 		for (uint32_t i = 0; i < base->n_end_ports; i++) {
 			uint32_t p = base->by_guid[i];
 
-			memory[i] = (struct lid_memory){ base->ports[p].guid, base_lids.of[p] };
+			memory[i] = (struct lid_memory){ .guid = base->ports[p].guid,
+				                         .range = base_lids.of[p] };
 		}
 		in.memory = memory;
 		in.n_memory = base->n_end_ports;

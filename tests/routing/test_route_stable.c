@@ -62,8 +62,8 @@ static void life_init(struct life *f, const char *topo, double fail, uint32_t se
 	for (uint32_t i = 0; i < f->all->n_end_ports; i++) {
 		uint32_t port = f->all->end_ports[i];
 
-		f->memory[i] =
-			(struct lid_memory){ f->all->ports[port].guid, l.of[port] };
+		f->memory[i] = (struct lid_memory){ .guid = f->all->ports[port].guid,
+			                            .range = l.of[port] };
 	}
 	qsort(f->memory, f->n_memory, sizeof(*f->memory), by_guid);
 }

@@ -70,8 +70,8 @@ static struct lid_memory *remember(const struct graph *g, const struct lids *l,
 	struct lid_memory *m = arena_array(arena, g->n_end_ports, sizeof(*m));
 
 	for (uint32_t i = 0; i < g->n_end_ports; i++) {
-		m[i] = (struct lid_memory){ g->ports[g->end_ports[i]].guid,
-			                    l->of[g->end_ports[i]] };
+		m[i] = (struct lid_memory){ .guid = g->ports[g->end_ports[i]].guid,
+			                    .range = l->of[g->end_ports[i]] };
 	}
 	qsort(m, g->n_end_ports, sizeof(*m), cmp_memory);
 	*ret_n = g->n_end_ports;
@@ -321,7 +321,7 @@ START_TEST(memory_before_found_before_free)
 {
 	struct graph *g = fabric_make("ft2 2 2 1", 0, 1, arena);
 	uint32_t a = g->hosts[0], b = g->hosts[1], c = g->hosts[2], d = g->hosts[3];
-	struct lid_memory m = { g->ports[b].guid, { 40, 0 } };
+	struct lid_memory m = { .guid = g->ports[b].guid, .range = { 40, 0 } };
 	struct lids_in in = { .g = g, .memory = &m, .n_memory = 1 };
 	struct lids l;
 
@@ -346,7 +346,7 @@ START_TEST(memory_before_found_before_free)
 }
 END_TEST
 
-START_TEST(overlapping_memory_lower_guid_keeps)
+START_TEST(overlapping_memory_present_port_keeps)
 {
 	struct graph *g = fabric_make("ft2 2 2 1", 0, 1, arena);
 	uint32_t lo = GRAPH_NONE, hi = GRAPH_NONE;
@@ -361,23 +361,26 @@ START_TEST(overlapping_memory_lower_guid_keeps)
 		}
 	}
 	struct lid_memory m[] = {
-		{ 1, { 8, 3 } },                  /* away */
-		{ 2, { 12, 2 } },                 /* away, overlaps: dropped */
-		{ g->ports[lo].guid, { 12, 2 } }, /* overlaps the first: moves */
-		{ g->ports[hi].guid, { 20, 2 } },
-		{ g->ports[hi].guid, { 24, 2 } }, /* second entry of a GUID: ignored */
-		{ UINT64_MAX, { 20, 200 } },      /* nonsense LMC */
+		/* absent, and overlaps what a present port keeps: recycled */
+		{ .guid = 1, .range = { 8, 3 } },
+		/* absent, overlaps the first: dropped */
+		{ .guid = 2, .range = { 12, 2 } },
+		{ .guid = g->ports[lo].guid, .range = { 12, 2 } },
+		{ .guid = g->ports[hi].guid, .range = { 20, 2 } },
+		/* second entry of a GUID: ignored */
+		{ .guid = g->ports[hi].guid, .range = { 24, 2 } },
+		{ .guid = UINT64_MAX, .range = { 20, 200 } }, /* nonsense LMC */
 	};
 	struct lids_in in = { .g = g, .memory = m, .n_memory = 6, .lmc = 2 };
 
 	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, &moved, &n_moved), E_OK);
 	lids_check(g, &l, 0xbfff);
 	ck_assert_uint_eq(l.of[hi].base, 20);
-	ck_assert_uint_eq(n_moved, 1);
-	ck_assert_uint_eq(moved[0], lo);
-	for (uint32_t lid = 8; lid < 16; lid++) {
-		ck_assert_uint_eq(l.owner[lid], GRAPH_NONE);
-	}
+	ck_assert_uint_eq(l.of[lo].base, 12);
+	ck_assert_uint_eq(n_moved, 0);
+	ck_assert_uint_eq(l.n_recycled, 2);
+	ck_assert_uint_eq(l.recycled[0].guid, 1);
+	ck_assert_uint_eq(l.recycled[1].guid, 2);
 }
 END_TEST
 
@@ -408,6 +411,206 @@ START_TEST(random_memory)
 		ck_assert_uint_eq(x.of[p].base, y.of[p].base);
 		ck_assert_uint_eq(x.of[p].lmc, y.of[p].lmc);
 	}
+}
+END_TEST
+
+/* What a daemon would keep: ports that come lose their mark, ports that go get one. */
+struct diary {
+	struct lid_memory *m; /* [n] by GUID */
+	size_t n;
+	uint64_t epoch;
+};
+
+static void diary_write(struct diary *y, const struct graph *g, const struct lids *l)
+{
+	struct lid_memory *m = arena_array(arena, y->n + g->n_end_ports, sizeof(*m));
+	size_t n = 0;
+
+	y->epoch++;
+	for (size_t i = 0; i < y->n; i++) {
+		bool lost = false;
+
+		for (uint32_t k = 0; k < l->n_recycled; k++) {
+			lost |= l->recycled[k].guid == y->m[i].guid;
+		}
+		if (!lost && graph_port_by_guid(g, y->m[i].guid) == GRAPH_NONE) {
+			m[n] = y->m[i];
+			m[n].gone_epoch = m[n].gone_epoch ? m[n].gone_epoch : y->epoch;
+			n++;
+		}
+	}
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		m[n++] = (struct lid_memory){ .guid = g->ports[g->end_ports[i]].guid,
+			                      .range = l->of[g->end_ports[i]] };
+	}
+	qsort(m, n, sizeof(*m), cmp_memory);
+	y->m = m;
+	y->n = n;
+}
+
+static const struct lid_memory *diary_find(const struct diary *y, uint64_t guid)
+{
+	for (size_t i = 0; i < y->n; i++) {
+		if (y->m[i].guid == guid) {
+			return &y->m[i];
+		}
+	}
+	return NULL;
+}
+
+/* Does the range overlap one of a port of the graph that was there before, too? */
+static bool is_kept_by_present(const struct diary *y, const struct graph *g,
+                               struct lid_range r)
+{
+	for (size_t i = 0; i < y->n; i++) {
+		struct lid_range k = y->m[i].range;
+
+		if (graph_port_by_guid(g, y->m[i].guid) != GRAPH_NONE &&
+		    k.base < r.base + (1U << r.lmc) && r.base < k.base + (1U << k.lmc)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Who lost a range was absent. With one LID per port, all that kept theirs, although absent,
+ * have been gone no longer. */
+static void check_recycled(const struct diary *y, const struct graph *g,
+                           const struct lids *l, uint32_t limit)
+{
+	uint64_t youngest = 0;
+
+	for (uint32_t i = 0; i < l->n_recycled; i++) {
+		const struct lid_memory *m = diary_find(y, l->recycled[i].guid);
+
+		ck_assert_ptr_nonnull(m);
+		ck_assert_uint_eq(m->range.base, l->recycled[i].range.base);
+		ck_assert_uint_eq(graph_port_by_guid(g, m->guid), GRAPH_NONE);
+		ck_assert(!is_kept_by_present(y, g, m->range));
+		youngest = m->gone_epoch && m->gone_epoch > youngest ? m->gone_epoch
+		                                                     : youngest;
+	}
+	for (size_t i = 0; i < y->n && l->n_recycled; i++) {
+		const struct lid_memory *m = &y->m[i];
+
+		if (graph_port_by_guid(g, m->guid) != GRAPH_NONE ||
+		    m->range.base > limit || l->owner[m->range.base] != GRAPH_NONE) {
+			continue;
+		}
+		ck_assert_uint_ge(m->gone_epoch ? m->gone_epoch : UINT64_MAX, youngest);
+	}
+}
+
+/* One switch with some of HOSTS hosts. */
+enum { HOSTS = 40, HOSTS_PRESENT = 20 };
+
+static struct graph *random_star(uint64_t *seed)
+{
+	struct graph *g = graph_new(arena);
+	uint32_t sw, host, left = HOSTS_PRESENT;
+
+	ck_assert_int_eq(graph_add_node(g, NODE_SWITCH, 1000, HOSTS, "s", NULL, &sw),
+	                 E_OK);
+	for (uint32_t i = 0; i < HOSTS && left; i++) {
+		if (random_below(seed, 3) == 0) {
+			continue;
+		}
+		ck_assert_int_eq(
+			graph_add_node(g, NODE_CA, 2000 + i, 1, "h", NULL, &host), E_OK);
+		g->ports[graph_port(g, host, 1)].guid = 2000 + i;
+		ck_assert_int_eq(graph_connect(g, graph_port(g, sw, i + 1),
+		                               graph_port(g, host, 1)),
+		                 E_OK);
+		left--;
+	}
+	ck_assert_int_eq(graph_freeze(g, &diags), E_OK);
+	return g;
+}
+
+/*
+ * Hosts come and go, with hardly more LIDs than ports, so that LIDs of absent
+ * ports must be used again. A port that was not forgotten always finds its LID, whatever
+ * happened meanwhile; nothing is recycled while there is a free LID.
+ */
+START_TEST(arrivals_and_departures)
+{
+	uint64_t seed = (uint64_t)_i + 77;
+	uint32_t lmc = (uint32_t)_i % 3, recycled = 0;
+	struct diary y = { 0 };
+
+	for (unsigned round = 0; round < 40; round++) {
+		struct graph *g = random_star(&seed);
+		struct lids l;
+		struct lids_in in = { .g = g,
+			              .lmc = lmc,
+			              .memory = y.m,
+			              .n_memory = y.n,
+			              .max_lid = (25U << lmc) + 4 };
+
+		ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_OK);
+		lids_check(g, &l, in.max_lid);
+		for (uint32_t i = 0; i < g->n_end_ports; i++) {
+			const struct lid_memory *m =
+				diary_find(&y, g->ports[g->end_ports[i]].guid);
+
+			ck_assert(m == NULL ||
+			          m->range.base == l.of[g->end_ports[i]].base);
+		}
+		if (lmc == 0) {
+			check_recycled(&y, g, &l, in.max_lid);
+		}
+		if (l.n_recycled && lmc == 0) { /* then no LID was left unclaimed */
+			for (uint32_t lid = 1; lid <= in.max_lid; lid++) {
+				bool claimed = lid <= l.top && l.owner[lid] != GRAPH_NONE;
+
+				for (size_t k = 0; k < y.n && !claimed; k++) {
+					claimed = y.m[k].range.base == lid;
+				}
+				ck_assert(claimed);
+			}
+		}
+		recycled += l.n_recycled;
+		diary_write(&y, g, &l);
+	}
+	ck_assert_uint_gt(recycled, 0);
+}
+END_TEST
+
+/* After another SM was master its LIDs count, where each is of one port only. */
+START_TEST(another_sm_assigned)
+{
+	uint64_t seed = (uint64_t)_i + 5;
+	struct graph *g = fabric_make("ft2 4 3 2", 0, 1, arena);
+	struct lids_in in = { .g = g };
+	struct lids ours, theirs;
+
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &ours, NULL, NULL), E_OK);
+	in.memory = remember(g, &ours, &in.n_memory);
+	for (uint32_t i = 0; i < g->n_end_ports;
+	     i++) { /* the LIDs of ours, turned round */
+		uint32_t other = g->end_ports[(i + 1 + (uint32_t)_i) % g->n_end_ports];
+
+		g->ports[g->end_ports[i]].lid = ours.of[other].base;
+	}
+	in.keep_found = true;
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &theirs, NULL, NULL), E_OK);
+	lids_check(g, &theirs, 0xbfff);
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		ck_assert_uint_eq(theirs.of[g->end_ports[i]].base,
+		                  g->ports[g->end_ports[i]].lid);
+	}
+	/* two ports with one LID: the one that is remembered with it keeps it */
+	uint32_t a = g->end_ports[random_below(&seed, g->n_end_ports)], b = a;
+
+	while (b == a) {
+		b = g->end_ports[random_below(&seed, g->n_end_ports)];
+	}
+	for (uint32_t i = 0; i < g->n_end_ports; i++) {
+		g->ports[g->end_ports[i]].lid = ours.of[g->end_ports[i]].base;
+	}
+	g->ports[a].lid = g->ports[b].lid;
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &theirs, NULL, NULL), E_OK);
+	ck_assert_mem_eq(ours.owner, theirs.owner, (ours.top + 1) * sizeof(*ours.owner));
 }
 END_TEST
 
@@ -461,7 +664,9 @@ TEST_SUITE(lids)
 	tcase_add_loop_test(t, advice, 0, sizeof(advised) / sizeof(*advised));
 	tcase_add_test(t, lmc_out_of_range);
 	tcase_add_test(t, memory_before_found_before_free);
-	tcase_add_test(t, overlapping_memory_lower_guid_keeps);
+	tcase_add_test(t, overlapping_memory_present_port_keeps);
+	tcase_add_loop_test(t, arrivals_and_departures, 0, 24);
+	tcase_add_loop_test(t, another_sm_assigned, 0, 8);
 	tcase_add_loop_test(t, random_memory, 0, 40);
 	tcase_add_test(t, as_found);
 	tcase_add_test(t, empty_fabric);
