@@ -34,6 +34,9 @@ extern const char *const transition_names[];
 enum { REBALANCE_AUTO, REBALANCE_ASK, REBALANCE_NEVER };
 extern const char *const rebalance_names[];
 
+/*! Where OpenSM keeps the LIDs of ports. */
+#define OPENSM_GUID2LID "/var/cache/opensm/guid2lid"
+
 /*!
  * Effective configuration of saguarod: a member for each option of conf/options.def, and
  * what was read with the options.

@@ -141,8 +141,6 @@ const struct option_row config_rows[] = {
 
 	/* several subnet managers */
 	NONE("ignore_other_sm", "FALSE", "Do not look for other subnet managers"),
-	NONE_FLAG("honor_guid2lid_file", 'x', "honor_guid2lid",
-		"Trust stored LIDs when becoming master"),
 	NONE_FLAG("sm_inactive", 'I', "inactive", "Start as an inactive subnet manager"),
 	NONE("fsync_high_avail_files", "TRUE", "Write state files through to the disk"),
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -195,4 +196,36 @@ int text_file_read(const char *path, const struct text_file_kind *kind, struct d
 	*ret_text = b.data;
 	*ret_len = b.len;
 	return E_OK;
+}
+
+int text_file_replace(const char *path, const char *text, size_t len)
+{
+	char temp[4096];
+	size_t at = 0;
+
+	if ((size_t)snprintf(temp, sizeof(temp), "%s.tmp", path) >= sizeof(temp)) {
+		return -ENAMETOOLONG;
+	}
+	int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0) {
+		return -errno;
+	}
+	while (at < len) {
+		ssize_t n = write(fd, text + at, len - at);
+		if (n <= 0) {
+			break;
+		}
+		at += (size_t)n;
+	}
+	int ret = at == len && fsync(fd) == 0 ? E_OK : errno ? -errno : -EIO;
+	if (close(fd) != 0 && ret == E_OK) {
+		ret = -errno;
+	}
+	if (ret == E_OK && rename(temp, path) != 0) {
+		ret = -errno;
+	}
+	if (ret != E_OK) {
+		unlink(temp);
+	}
+	return ret;
 }

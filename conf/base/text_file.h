@@ -53,6 +53,13 @@ bool text_file_is_missing(const char *path);
 int text_file_fits(const char *path, const struct text_file_kind *kind, size_t len,
                    struct diags *d);
 
+/*!
+ * \brief Writes a file so that it is never half written, also after a power cut: a temporary
+ *        file beside it, "path.tmp", of mode 0600 gets its name when all is on disk.
+ * \retval -errno  The file is as it was.
+ */
+int text_file_replace(const char *path, const char *text, size_t len);
+
 /*! \brief Says in \a d that a file cannot be read, why, and what helps. \param err -errno
  */
 void text_file_unreadable(const char *path, const char *what, int err, struct diags *d);

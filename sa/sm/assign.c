@@ -3,33 +3,172 @@
 #include "sa/sm/assign.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "conf/base/search.h"
+#include "conf/base/text_file.h"
 #include "conf/config.h"
 #include "db/state.h"
 #include "routing/graph/graph.h"
+#include "routing/text/guid2lid.h"
 #include "sa/sm/sm.h"
 
-enum { MOVED_LINES = 50 };
+enum { LINES = 50 };
 
 static const char *const source = "sweep";
 
-int assign_lids(struct sm *sm, const struct graph *g, struct arena *a, bool reassign,
+/* --- guid2lid_file ------------------------------------------------------------------- */
+
+/* \return NULL: nothing is to be read, or it cannot be. */
+static char *read_file(const struct config *c, struct diags *d, const char **ret_path,
+                       size_t *ret_len)
+{
+	static const struct text_file_kind kind = {
+		.what = "a guid2lid file",
+		.max_bytes = 16 << 20,
+		.without = "LIDs are those that the state remembers",
+		.text_only = true,
+	};
+	char *text = NULL;
+
+	*ret_path = c->guid2lid_file != NULL ? c->guid2lid_file : OPENSM_GUID2LID;
+	return text_file_read(*ret_path, &kind, d, &text, ret_len) == E_OK ? text : NULL;
+}
+
+static bool overlaps_any(const bool *taken, struct lid_range r)
+{
+	uint32_t size = r.lmc < 8 ? UINT32_C(1) << r.lmc : 1;
+
+	for (uint32_t lid = r.base; lid < r.base + size && lid <= LID_LIMIT_DEFAULT;
+	     lid++) {
+		if (taken[lid]) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The entries of the file, and those of the state whose port and LIDs the file has not. */
+static int merge_file(struct assignment *as, const struct lid_memory *file, size_t n,
+                      struct arena *a)
+{
+	struct lid_memory *m = arena_array(a, n + as->n_memory, sizeof(*m));
+	bool *taken = arena_array(a, LID_LIMIT_DEFAULT + 1, sizeof(*taken));
+	size_t k = 0, at = 0;
+
+	if (m == NULL || taken == NULL) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++) {
+		for (uint32_t j = 0; j < UINT32_C(1) << file[i].range.lmc; j++) {
+			taken[file[i].range.base + j] = true;
+		}
+	}
+	for (size_t i = 0; i < n || at < as->n_memory;) {
+		const struct lid_memory *old = at < as->n_memory ? &as->memory[at] : NULL;
+
+		if (old == NULL || (i < n && file[i].guid <= old->guid)) {
+			m[k] = file[i++];
+			if (old != NULL && old->guid == m[k].guid) {
+				m[k].gone_epoch = old->gone_epoch;
+				m[k].gone_time = old->gone_time;
+				at++;
+			}
+			k++;
+		} else {
+			at++;
+			if (!overlaps_any(taken, old->range)) {
+				m[k++] = *old;
+			}
+		}
+	}
+	as->memory = m;
+	as->n_memory = k;
+	as->from_file = true;
+	return E_OK;
+}
+
+/* honor_guid2lid_file: what the file says comes before what the state remembers. */
+static int take_file(struct sm *sm, struct arena *a, struct assignment *as)
+{
+	struct diags *d = arena_alloc(a, sizeof(*d));
+	struct lid_memory *file;
+	const char *path;
+	char *text, place[DIAG_PLACE_MAX];
+	size_t len, n;
+	int ret = E_OK;
+
+	if (d == NULL) {
+		return -ENOMEM;
+	}
+	diags_init(d, a);
+	text = read_file(sm->d.config, d, &path, &len);
+	if (text != NULL && guid2lid_read(path, text, len, a, d, &file, &n) == E_OK) {
+		log_info(source, "LIDs of %zu ports are taken from %s", n, path);
+		ret = merge_file(as, file, n, a);
+	} else {
+		log_error(source,
+		          "%s (honor_guid2lid_file) is not used: LIDs are those that the "
+		          "state remembers",
+		          path);
+	}
+	sm->lids_file_bad = d->n_errors != 0;
+	for (unsigned i = 0; i < d->n; i++) {
+		log_error(source, "%s%s", diag_place(&d->items[i], place, sizeof(place)),
+		          d->items[i].text);
+	}
+	free(text);
+	return ret;
+}
+
+/* Writes guid2lid_file as the state is now. */
+static void write_file(struct sm *sm, struct arena *a)
+{
+	const char *path = sm->d.config->guid2lid_file;
+	struct lid_memory *m;
+	size_t n, len = 0;
+	char *text = NULL;
+	FILE *f = open_memstream(&text, &len);
+	int ret = f == NULL ? -ENOMEM : state_lids(sm->d.state, a, &m, &n);
+
+	if (ret == E_OK) {
+		guid2lid_write(m, n, f);
+	}
+	if (f != NULL && fclose(f) != 0) {
+		ret = -ENOMEM;
+	}
+	if (ret == E_OK) {
+		ret = text_file_replace(path, text, len);
+	}
+	if (ret != E_OK) {
+		log_error(source, "cannot write %s (guid2lid_file): %s", path,
+		          err_text(ret));
+	}
+	sm->lids_written = ret == E_OK;
+	free(text);
+}
+
+/* --- assigning ----------------------------------------------------------------------- */
+
+int assign_lids(struct sm *sm, const struct graph *g, struct arena *a, unsigned how,
                 struct assignment *ret_as)
 {
 	const struct config *c = sm->d.config;
-	struct assignment as = { .n_memory = 0 };
+	struct assignment as = { .how = how };
 	struct lids_in in = { .g = g,
 		              .lmc = c->lmc,
 		              .lmc_esp0 =
 		                      c->lmc_esp0 == UINT32_MAX ? c->lmc : c->lmc_esp0,
 		              .max_lid = c->unicast_lid_limit,
-		              .reassign = reassign };
+		              .reassign = how & ASSIGN_REASSIGN,
+		              .keep_found = how & ASSIGN_KEEP_FOUND };
 	struct diags *d = arena_alloc(a, sizeof(*d));
 	int ret;
 
@@ -41,6 +180,9 @@ int assign_lids(struct sm *sm, const struct graph *g, struct arena *a, bool reas
 		in.max_lid = LID_LIMIT_DEFAULT;
 	}
 	ret = state_lids(sm->d.state, a, &as.memory, &as.n_memory);
+	if (ret == E_OK && (how & ASSIGN_READ_FILE)) {
+		ret = take_file(sm, a, &as);
+	}
 	if (ret != E_OK) {
 		return sm_fail(sm, ret, false, "remembered LIDs cannot be read: %s",
 		               err_text(ret));
@@ -68,29 +210,101 @@ static const struct lid_memory *remembered(const struct assignment *as, uint64_t
 
 static void note_moved(struct sm *sm, const struct assignment *as, const struct graph *g)
 {
-	char detail[40];
+	char detail[80];
 
-	for (size_t i = 0; i < as->n_moved && i < MOVED_LINES; i++) {
+	for (size_t i = 0; i < as->n_moved && i < LINES; i++) {
 		const struct port *p = &g->ports[as->moved[i]];
 		const struct lid_memory *m = remembered(as, p->guid);
+		uint32_t base = as->lids.of[as->moved[i]].base;
 		struct fabric_event e = { .kind = EVENT_LID_MOVED,
-			           .port = p->num,
-			           .detail = detail };
+			                  .port = p->num,
+			                  .detail = detail };
 
 		events_set_node(&e, g, p->node);
-		snprintf(detail, sizeof(detail), "from %u to %u",
-		         m != NULL ? m->range.base : 0, as->lids.of[as->moved[i]].base);
+		snprintf(detail, sizeof(detail), "from %u to %u%s",
+		         m != NULL ? m->range.base : 0, base,
+		         base == p->lid ? ", which another SM gave it" : "");
 		events_note(sm, &e);
 	}
-	if (as->n_moved > MOVED_LINES) {
-		log_warning(source, "%zu more LIDs move", as->n_moved - MOVED_LINES);
+	if (as->n_moved > LINES) {
+		log_warning(source, "%zu more LIDs move", as->n_moved - LINES);
 	}
 }
 
-int assign_keep(struct sm *sm, const struct graph *g, struct arena *a, bool reassign,
+/* Port that has a LID of the range now; there is one. */
+static uint32_t new_owner(const struct lids *l, struct lid_range r)
+{
+	uint32_t lid = r.base;
+
+	while (lid < l->top && l->owner[lid] == GRAPH_NONE) {
+		lid++;
+	}
+	return l->owner[lid];
+}
+
+static void note_recycled(struct sm *sm, const struct assignment *as,
+                          const struct graph *g)
+{
+	const struct lids *l = &as->lids;
+	char detail[160], since[40];
+
+	for (uint32_t i = 0; i < l->n_recycled && i < LINES; i++) {
+		const struct lid_memory *m = &l->recycled[i];
+		const struct port *p = &g->ports[new_owner(l, m->range)];
+		struct fabric_event e = { .kind = EVENT_LID_RECYCLED,
+			                  .port = p->num,
+			                  .detail = detail };
+		time_t gone = (time_t)m->gone_time;
+		struct tm tm;
+
+		if (gone == 0 || gmtime_r(&gone, &tm) == NULL ||
+		    strftime(since, sizeof(since), " since %Y-%m-%d %H:%M UTC", &tm) ==
+		            0) {
+			since[0] = '\0';
+		}
+		events_set_node(&e, g, p->node);
+		snprintf(detail, sizeof(detail),
+		         "LID %u of port 0x%016" PRIx64 ", which is gone%s",
+		         m->range.base, m->guid, since);
+		events_note(sm, &e);
+	}
+	if (l->n_recycled > LINES) {
+		log_warning(source,
+		            "%u more LIDs of ports that are gone are given to others",
+		            l->n_recycled - LINES);
+	}
+}
+
+/* What the state holds of a port that is not in the fabric, when a file was merged or ports
+ * lost their LIDs. \return Number of rows in ret. */
+static size_t absent_rows(const struct assignment *as, const struct graph *g,
+                          struct lid_memory *ret)
+{
+	size_t n = 0, next = 0;
+
+	for (size_t i = 0; i < as->n_memory; i++) {
+		struct lid_memory m = as->memory[i];
+		bool lost = next < as->lids.n_recycled &&
+		            as->lids.recycled[next].guid == m.guid;
+
+		next += lost;
+		if (lost) {
+			m.range.base = 0;
+		}
+		if (lost ||
+		    (as->from_file && graph_port_by_guid(g, m.guid) == GRAPH_NONE)) {
+			ret[n++] = m;
+		}
+	}
+	return n;
+}
+
+int assign_keep(struct sm *sm, const struct graph *g, struct arena *a,
                 const struct assignment *as)
 {
-	struct lid_memory *changed = arena_array(a, g->n_end_ports, sizeof(*changed));
+	struct lid_memory *changed =
+		arena_array(a, g->n_end_ports + as->n_memory, sizeof(*changed));
+	bool forget = (as->how & ASSIGN_REASSIGN) || as->from_file;
 	int ret = changed == NULL ? -ENOMEM : E_OK;
 	size_t n = 0;
 
@@ -99,13 +313,18 @@ int assign_keep(struct sm *sm, const struct graph *g, struct arena *a, bool reas
 		const struct lid_memory *m = remembered(as, g->ports[port].guid);
 		struct lid_range r = as->lids.of[port];
 
-		if (reassign || m == NULL || m->range.base != r.base ||
+		if (forget || m == NULL || m->range.base != r.base ||
 		    m->range.lmc != r.lmc) {
-			changed[n++] = (struct lid_memory){ g->ports[port].guid, r };
+			changed[n++] = (struct lid_memory){ .guid = g->ports[port].guid,
+				                            .range = r };
 		}
 	}
+	if (ret == E_OK && !(as->how & ASSIGN_REASSIGN)) {
+		n += absent_rows(as, g, changed + n);
+	}
 	if (ret == E_OK && n) {
-		ret = state_put_lids(sm->d.state, changed, n, reassign);
+		ret = state_put_lids(sm->d.state, changed, n, forget);
+		sm->lids_written = false;
 	}
 	if (ret != E_OK) {
 		return sm_fail(sm, ret, false,
@@ -113,5 +332,39 @@ int assign_keep(struct sm *sm, const struct graph *g, struct arena *a, bool reas
 		               err_text(ret));
 	}
 	note_moved(sm, as, g);
+	note_recycled(sm, as, g);
 	return E_OK;
+}
+
+void assign_note_presence(struct sm *sm, const struct graph *g, struct arena *a)
+{
+	struct lid_memory *m, *changed;
+	size_t n_memory, n = 0;
+	int ret = state_lids(sm->d.state, a, &m, &n_memory);
+
+	changed = ret == E_OK ? arena_array(a, n_memory, sizeof(*changed)) : NULL;
+	for (size_t i = 0; changed != NULL && i < n_memory; i++) {
+		bool gone = graph_port_by_guid(g, m[i].guid) == GRAPH_NONE;
+
+		if (gone == (m[i].gone_epoch != 0)) {
+			continue;
+		}
+		changed[n] = m[i];
+		changed[n].gone_epoch = gone ? sm->status.epoch + !sm->status.epoch : 0;
+		changed[n].gone_time =
+			gone && sm->d.wall_clock != NULL ? sm->d.wall_clock() : 0;
+		n++;
+	}
+	if (ret == E_OK && n) {
+		ret = state_put_lids(sm->d.state, changed, n, false);
+	}
+	if (ret != E_OK || changed == NULL) {
+		log_warning(source, "cannot note which ports are gone: %s",
+		            err_text(ret != E_OK ? ret : -ENOMEM));
+	}
+	sm->lids_file_bad &= sm->d.config->honor_guid2lid_file;
+	if (sm->d.config->guid2lid_file != NULL && !sm->lids_written &&
+	    !sm->lids_file_bad) {
+		write_file(sm, a);
+	}
 }

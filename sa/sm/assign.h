@@ -12,34 +12,55 @@ struct arena;
 struct graph;
 struct sm;
 
+/*! Whose LIDs count. */
+enum assign_how {
+	/*! forget what is remembered: reassign_lids, once in a process */
+	ASSIGN_REASSIGN = 1,
+	/*! LIDs that ports have come first, because another SM gave them */
+	ASSIGN_KEEP_FOUND = 2,
+	/*! LIDs of guid2lid_file come first: honor_guid2lid_file */
+	ASSIGN_READ_FILE = 4,
+};
+
 /*!
  * LIDs of one sweep. They are assigned from what the durable state remembers, and made
  * durable only after the tables over them have passed their proof: a refused proof leaves
  * the memory of LIDs as it was.
  */
 struct assignment {
+	unsigned how; /*!< of enum assign_how */
 	struct lids lids;
 	struct lid_memory *memory; /*!< [n_memory] what the state remembered, by GUID */
 	size_t n_memory;
 	uint32_t *moved; /*!< [n_moved] end ports whose base LID differs from memory */
 	size_t n_moved;
+	bool from_file; /*!< memory holds what guid2lid_file says */
 };
 
 /*!
  * \brief Assigns a LID range to every end port.
  *
- * \param reassign  Forget what is remembered (option reassign_lids, once in a process).
- * \param ret       In \a a; set on success only.
+ * A guid2lid_file that cannot be read, or has wrong lines, counts for nothing; the log says so.
+ *
+ * \param how  Of enum assign_how.
+ * \param ret  In \a a; set on success only.
  * \retval -ENOMEM and errors of lids_assign() and state_lids(), with sm_fail().
  */
-int assign_lids(struct sm *sm, const struct graph *g, struct arena *a, bool reassign,
+int assign_lids(struct sm *sm, const struct graph *g, struct arena *a, unsigned how,
                 struct assignment *ret);
 
 /*!
- * \brief Makes the ranges durable that differ from memory, and logs those that moved.
- *
- * \param reassign  As for assign_lids(): the state forgets all others.
+ * \brief Makes the ranges durable that differ from memory, and logs those that moved and those
+ *        of absent ports that others got.
  * \retval -ENOMEM and errors of state_put_lids(), with sm_fail().
  */
-int assign_keep(struct sm *sm, const struct graph *g, struct arena *a, bool reassign,
+int assign_keep(struct sm *sm, const struct graph *g, struct arena *a,
                 const struct assignment *as);
+
+/*!
+ * \brief When the fabric is up: notes which remembered ports are gone since this sweep, and
+ *        which are back, and writes guid2lid_file.
+ *
+ * What cannot be written is only logged; the next sweep tries again.
+ */
+void assign_note_presence(struct sm *sm, const struct graph *g, struct arena *a);

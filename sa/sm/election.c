@@ -309,7 +309,7 @@ static void stand_by(struct election *e)
 	e->missed = 0;
 	e->master_alive = true;
 	e->priority_told = 0;
-	e->others_wrote = true;
+	e->others_wrote = e->others_assigned = true;
 	say_standby(e, e->master.state == SM_MASTER ? "another SM is master"
 	                                            : "another SM is to be master");
 	election_set_state(e, SM_STANDBY,
@@ -550,7 +550,7 @@ static bool take_handover(struct election *e, uint64_t from)
 	}
 	snprintf(why, sizeof(why), "the SM 0x%016" PRIx64 " hands over to us", from);
 	e->swept = false;
-	e->others_wrote = true;
+	e->others_wrote = e->others_assigned = true;
 	e->passed_over.guid = 0;
 	if (e->state !=
 	    SM_DISCOVERING) { /* else a sweep is at work, or will be tried again */

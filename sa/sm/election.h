@@ -85,6 +85,7 @@ struct election {
 	bool offered;           /*!< we handed over to it */
 	uint64_t priority_told; /*!< ms; the last trap 144 about our priority, 0: none */
 	bool others_wrote;      /*!< another SM was master since our copies were made */
+	bool others_assigned;   /*!< another SM was master since we made LIDs durable */
 	enum { HANDOVER_NONE, HANDOVER_SENT, HANDOVER_TAKEN, HANDOVER_REFUSED } handover;
 	struct {
 		uint64_t guid;  /*!< an SM that we waited for in vain, 0: none */

@@ -34,6 +34,8 @@ struct sm {
 	bool want_heavy;
 	char cause[160]; /*!< why; the first cause stands for all */
 	bool read_tables; /*!< and read all tables back, because an operator asks */
+	bool lids_written; /*!< guid2lid_file is as the state */
+	bool lids_file_bad; /*!< it was to be read and is wrong, so it is not overwritten */
 	/* How a failed sweep goes on: */
 	bool retry_soon; /*!< the fabric was the cause; see sm_fail() */
 };

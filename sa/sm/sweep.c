@@ -194,9 +194,21 @@ static void after_discover(struct sweep *s)
 
 /* --- LIDs and routing ---------------------------------------------------------------- */
 
-static bool wants_reassign(const struct sweep *s)
+/* Whose LIDs count, of enum assign_how. A file is read each time that we become master. */
+static unsigned how_to_assign(const struct sweep *s)
 {
-	return s->sm.d.config->reassign_lids && !s->reassigned;
+	const struct config *c = s->sm.d.config;
+	unsigned how = 0;
+
+	if (c->reassign_lids && !s->reassigned) {
+		return ASSIGN_REASSIGN;
+	}
+	if (c->honor_guid2lid_file) {
+		how = s->election.swept ? 0 : ASSIGN_READ_FILE;
+	} else if (s->election.others_assigned) {
+		how = ASSIGN_KEEP_FOUND;
+	}
+	return how;
 }
 
 /* Nothing on the fabric is changed from here on. */
@@ -223,7 +235,7 @@ static void after_election(struct sweep *s)
 		return;
 	case ELECTION_MASTER: break;
 	}
-	if (assign_lids(sm, g, j->arena, wants_reassign(s), &j->lids) != E_OK) {
+	if (assign_lids(sm, g, j->arena, how_to_assign(s), &j->lids) != E_OK) {
 		give_up(s);
 		return;
 	}
@@ -268,13 +280,14 @@ static void after_route(struct sweep *s)
 
 	job_stage(j, sm, "route");
 	if (ret == E_OK) {
-		ret = assign_keep(sm, j->disc.g, j->arena, wants_reassign(s), &j->lids);
+		ret = assign_keep(sm, j->disc.g, j->arena, &j->lids);
 	}
 	if (ret != E_OK) {
 		give_up(s);
 		return;
 	}
 	s->reassigned = true;
+	s->election.others_assigned = false;
 	job_stage(j, sm, "keep-lids");
 	election_set_state(&s->election, SM_MASTER, "no other master on the fabric");
 	routes_qos(&s->routes, j, &j->program);
@@ -440,6 +453,7 @@ static void after_activate(struct sweep *s)
 		sa_server_swept(sm->d.sa);
 	}
 	mirror_dump(&s->mirror);
+	assign_note_presence(sm, j->disc.g, j->arena);
 	log_up(s, j);
 	st->up = true;
 	st->not_ready[0] = '\0';

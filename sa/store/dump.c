@@ -11,10 +11,9 @@
 #include "sa/store/dump.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
@@ -203,35 +202,6 @@ int dump_import(struct state *state, const char *path, int64_t now, struct diags
 
 /* ---- export ---- */
 
-/* Writes a temporary file and renames it, so that the dump is never half written. */
-static int replace_file(const char *dir, const char *text, size_t len)
-{
-	char path[4096], temp[4096 + 8];
-	size_t at = 0;
-
-	if ((size_t)snprintf(path, sizeof(path), "%s/" DUMP_FILE_NAME, dir) >=
-	    sizeof(path)) {
-		return -ENAMETOOLONG;
-	}
-	snprintf(temp, sizeof(temp), "%s.tmp", path);
-	int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0) {
-		return -errno;
-	}
-	while (at < len) {
-		ssize_t n = write(fd, text + at, len - at);
-		if (n <= 0) {
-			break;
-		}
-		at += (size_t)n;
-	}
-	int ret = at == len && fsync(fd) == 0 ? E_OK : errno ? -errno : -EIO;
-	if (close(fd) != 0 && ret == E_OK) {
-		ret = -errno;
-	}
-	return ret == E_OK && rename(temp, path) != 0 ? -errno : ret;
-}
-
 int dump_export(struct state *state, const char *dir, int64_t now, uint64_t subnet_prefix,
                 struct dump_counts *ret)
 {
@@ -252,7 +222,12 @@ int dump_export(struct state *state, const char *dir, int64_t now, uint64_t subn
 		err = state_mark_put(state, MARK_EXPORTED, digest(text, len));
 	}
 	if (err == E_OK) {
-		err = replace_file(dir, text, len);
+		char path[4096];
+
+		snprintf(path, sizeof(path), "%s/" DUMP_FILE_NAME, dir);
+		err = strlen(dir) + sizeof("/" DUMP_FILE_NAME) > sizeof(path)
+		              ? -ENAMETOOLONG
+		              : text_file_replace(path, text, len);
 	}
 	free(text);
 	return err;

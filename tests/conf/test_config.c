@@ -163,7 +163,7 @@ static const struct {
 	{ "-i f|--ignore_guids f|--ignore-guids f", false },
 	{ "-w f|--hop_weights_file f", false },
 	{ "-O f|--port_search_ordering_file f|--dimn_ports_file f", false },
-	{ "-x|--honor_guid2lid", false },
+	{ "-x|--honor_guid2lid", true },
 	{ "--dump_files_dir /x", true },
 	{ "-f /x|--log_file /x", true },
 	{ "-L 5|--log_limit 5", false },
