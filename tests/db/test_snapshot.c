@@ -844,6 +844,32 @@ START_TEST(test_wrong_length)
 }
 END_TEST
 
+/* A row of an attribute that is whole, and one behind it of which only a few bytes are
+ * there. */
+START_TEST(test_cut_attribute)
+{
+	enum { HEAD = 6, DATA = 4 };
+	static const uint8_t rows[2 * HEAD + DATA] = { 0, 0, 0, 0, DATA };
+	unsigned cut = (unsigned)_i;
+	struct snap_attr_row row;
+
+	fabric_init(&fabric, "ft2 2 2 2", 0);
+	struct snap_content c = fabric_content(&fabric, 1);
+	c.attrs = fabric_attrs(&fabric, 3, &c.n_attrs);
+	publish(&c, 0);
+	snap_writer_close(w);
+	w = NULL;
+	overwrite(SNAP_ATTRS, rows, HEAD + DATA + cut);
+	struct snap_reader *r = foreign();
+	ck_assert_int_eq(snap_pin(r), E_OK);
+	uint64_t guid = fabric.g->nodes[fabric.g->switches[0]].guid;
+	ck_assert_int_eq(snap_attr_from(r, 0x11, guid, 0, &row), E_OK);
+	ck_assert_uint_eq(row.len, DATA);
+	ck_assert_int_eq(snap_attr_from(r, 0x11, guid, 1, &row), E_MALFORMED);
+	snap_reader_close(r);
+}
+END_TEST
+
 /* A head that is cut, or holds nonsense counts. */
 START_TEST(test_wrong_head)
 {
@@ -1332,6 +1358,7 @@ TEST_SUITE(snapshot)
 	tcase_add_loop_test(t, test_full, 0, 2);
 	tcase_add_loop_test(t, test_wrong_length, SNAP_META + 1, SNAP_SERVICES);
 	tcase_add_test(t, test_older_layout_is_rebuilt);
+	tcase_add_loop_test(t, test_cut_attribute, 1, 6);
 	tcase_add_loop_test(t, test_wrong_head, 0, 2);
 	tcase_add_loop_test(t, test_damaged_file, 0, 30);
 	tcase_add_test(t, test_age);

@@ -3,8 +3,14 @@
 
 /*
  * Lists that the commands of `saguaro` print: every page once, in order, the first known
- * as such, and an end where printing fails.
+ * as such, and an end where printing fails. Streams: good only when they are complete.
  */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "gateway/cli/client.h"
 #include "gateway/cli/command.h"
 #include "tests/lib/gateway_fixture.h"
@@ -96,6 +102,74 @@ START_TEST(test_refused)
 }
 END_TEST
 
+/* --- streams -------------------------------------------------------------------------- */
+
+static const struct {
+	const char *what, *lines;
+	int exit;
+} streams[] = {
+	{ "whole", "{\"lid\":1}\n{\"stream\":\"end\",\"complete\":true}\n", EXIT_GOOD },
+	{ "given up",
+	  "{\"lid\":1}\n{\"stream\":\"end\",\"complete\":false,\"reason\":\"stale\"}\n",
+	  EXIT_BAD },
+	{ "without a last line", "{\"lid\":1}\n{\"lid\":2}\n", EXIT_BAD },
+	{ "cut inside the last line", "{\"lid\":1}\n{\"stream\":\"end\",\"compl",
+	  EXIT_BAD },
+};
+
+/* A server of one answer: the stream \a lines, and the end of the connection. */
+struct answerer {
+	int fd;
+	const char *lines;
+	pthread_t thread;
+};
+
+static void *answer_once(void *arg)
+{
+	static const char head[] = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n";
+	struct answerer *a = arg;
+	char request[4096];
+	int fd = accept(a->fd, NULL, NULL);
+
+	ck_assert_int_gt(recv(fd, request, sizeof(request), 0), 0);
+	ck_assert_int_gt(send(fd, head, strlen(head), MSG_NOSIGNAL), 0);
+	ck_assert_int_gt(send(fd, a->lines, strlen(a->lines), MSG_NOSIGNAL), 0);
+	close(fd);
+	return NULL;
+}
+
+/* A stream counts as good only when its last line says that it is complete. */
+START_TEST(test_streams)
+{
+	struct answerer a = { .fd = socket(AF_INET, SOCK_STREAM, 0),
+		              .lines = streams[_i].lines };
+	struct sockaddr_in at = { .sin_family = AF_INET,
+		                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(at);
+	char url[64];
+	char *argv[] = { (char *)"saguaro records", (char *)"--url", url, NULL };
+	int out = dup(STDOUT_FILENO), nowhere = open("/dev/null", O_WRONLY);
+	struct client by_http;
+
+	ck_assert_int_eq(bind(a.fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	ck_assert_int_eq(listen(a.fd, 1), 0);
+	ck_assert_int_eq(getsockname(a.fd, (struct sockaddr *)&at, &len), 0);
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u", ntohs(at.sin_port));
+	ck_assert_int_eq(client_init(&by_http, NULL, "", NULL, 0, 3, argv), EXIT_GOOD);
+	ck_assert_int_eq(pthread_create(&a.thread, NULL, answer_once, &a), 0);
+	dup2(nowhere, STDOUT_FILENO);
+	int status = client_stream(&by_http, "/v1/records/NodeRecord?stream=1");
+	fflush(stdout);
+	dup2(out, STDOUT_FILENO);
+	ck_assert_msg(status == streams[_i].exit, "%s: %d", streams[_i].what, status);
+	pthread_join(a.thread, NULL);
+	client_done(&by_http);
+	close(a.fd);
+	close(out);
+	close(nowhere);
+}
+END_TEST
+
 TEST_SUITE(client)
 {
 	TCase *tc = tcase_create("lists");
@@ -104,5 +178,8 @@ TEST_SUITE(client)
 	tcase_add_loop_test(tc, test_pages, 0, sizeof(lists) / sizeof(lists[0]));
 	tcase_add_test(tc, test_printing_fails);
 	tcase_add_test(tc, test_refused);
+	suite_add_tcase(suite, tc);
+	tc = tcase_create("streams");
+	tcase_add_loop_test(tc, test_streams, 0, sizeof(streams) / sizeof(streams[0]));
 	suite_add_tcase(suite, tc);
 }

@@ -889,6 +889,46 @@ START_TEST(test_parts)
 }
 END_TEST
 
+/* A host with two ports: one is in the fabric, the other is cabled to a host that has no
+ * switch. */
+static void setup_side_cable(void)
+{
+	uint32_t both, beside;
+
+	gateway_fixture_init(&fixture, "ft2", 3, ft2_args);
+	fixture.g = graph_new(fixture.arena);
+	add_star("left", 0x1000);
+	ck_assert_int_eq(
+		graph_add_node(fixture.g, NODE_CA, 0x3000, 2, "both", NULL, &both), E_OK);
+	ck_assert_int_eq(
+		graph_add_node(fixture.g, NODE_CA, 0x3100, 1, "beside", NULL, &beside),
+		E_OK);
+	ck_assert_int_eq(graph_connect(fixture.g, graph_port(fixture.g, both, 1),
+	                               graph_port(fixture.g, 0, 3)),
+	                 E_OK);
+	ck_assert_int_eq(graph_connect(fixture.g, graph_port(fixture.g, both, 2),
+	                               graph_port(fixture.g, beside, 1)),
+	                 E_OK);
+	gateway_fixture_route(&fixture, 0);
+	gateway_fixture_open(&fixture);
+	gateway_fixture_publish(&fixture, 5);
+	gateway_fixture_heartbeat(&fixture, 0, true);
+	start_server();
+}
+
+/* Hosts forward nothing: the two are in one part of the fabric, and no switch is to blame. */
+START_TEST(test_side_cable)
+{
+	ck_assert_int_eq(client_get(&client, "/paths?src=beside&dst=both:2"), 200);
+	ck_assert_int_eq(client_get(&client, "/paths?src=beside&dst=left-1"), 422);
+	json_t *o = client_json(&client);
+	ck_assert_str_eq(text_of(o, "type"), "urn:saguaro:problem:no-path");
+	ck_assert_str_eq(text_of(o, "reason"), "no-route");
+	ck_assert_ptr_null(json_object_get(o, "switch"));
+	json_decref(o);
+}
+END_TEST
+
 START_TEST(test_hole)
 {
 	const struct node *leaf = node_named("leaf-0000"), *dst = node_named("node08");
@@ -1172,6 +1212,8 @@ TEST_SUITE(gateway)
 	tcase_add_test(t, test_while_publishing);
 	t = case_of(suite, "LMC", setup_lmc);
 	tcase_add_test(t, test_modes);
+	t = case_of(suite, "side cable", setup_side_cable);
+	tcase_add_test(t, test_side_cable);
 	t = case_of(suite, "parts", setup_parts);
 	tcase_add_test(t, test_parts);
 	t = case_of(suite, "addresses", NULL);

@@ -560,6 +560,52 @@ START_TEST(neighbours_keep_apart)
 }
 END_TEST
 
+/* SystemImageGUID of the switch that a LID's packets come to from a switch; 0: none. */
+static uint64_t next_chassis(const struct graph *g, const struct route_out *out,
+                             uint32_t s, uint32_t lid)
+{
+	uint8_t port = lft_row(&out->lft, s)[lid];
+
+	for (uint32_t c = g->adj_first[s]; c < g->adj_first[s + 1]; c++) {
+		if (g->adj[c].port == port) {
+			return g->nodes[g->switches[g->adj[c].to]].system_image_guid;
+		}
+	}
+	return 0;
+}
+
+/* Spines of two chassis: the second LID of a port avoids the chassis that the first one
+ * passes, not only its spine. */
+START_TEST(further_lids_change_chassis)
+{
+	enum { CHASSIS = 0xc0 };
+	struct graph *g = fabric_make("ft2 5 6 6", 0, 1, arena);
+	uint32_t spines = 0;
+	struct route_out out;
+	struct lids l;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		bool leaf = g->host_first[s] != g->host_first[s + 1];
+
+		spines += !leaf;
+		g->nodes[g->switches[s]].system_image_guid =
+			leaf ? 0 : CHASSIS + (spines > 1 + (unsigned)_i);
+	}
+	ck_assert_uint_eq(spines, 6);
+	l = fabric_lids(g, 1, 0, arena);
+	out = route("sssp", g, &l, NULL);
+	for (uint32_t h = 0; h < g->n_hosts; h++) {
+		uint32_t lid = l.of[g->hosts[h]].base;
+
+		for (uint32_t s = 0; s < g->n_switches; s++) {
+			uint64_t first = next_chassis(g, &out, s, lid);
+
+			ck_assert(!first || first != next_chassis(g, &out, s, lid + 1));
+		}
+	}
+}
+END_TEST
+
 static TCase *sssp_case(void)
 {
 	TCase *t = tcase_create("sssp");
@@ -570,6 +616,7 @@ static TCase *sssp_case(void)
 	tcase_add_test(t, unknown_guids_are_named);
 	tcase_add_test(t, lists_decide_the_order);
 	tcase_add_loop_test(t, base_lids_are_evened_out, 0, 3);
+	tcase_add_loop_test(t, further_lids_change_chassis, 0, 5);
 	tcase_add_loop_test(t, neighbours_keep_apart, 0,
 	                    sizeof(shifts) / sizeof(*shifts));
 	return t;

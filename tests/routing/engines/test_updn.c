@@ -18,6 +18,7 @@
 #include "routing/graph/graph.h"
 #include "routing/graph/lids.h"
 #include "routing/proof/proof.h"
+#include "routing/spread/order.h"
 #include "routing/spread/updown.h"
 #include "tests/lib/fabric.h"
 #include "tests/lib/suite.h"
@@ -327,6 +328,90 @@ START_TEST(order_and_paths)
 }
 END_TEST
 
+/* A walk along any of the ports over the order alone ends at t, and never climbs after it
+ * descended. */
+static bool arrives_by_order(const struct order_routes *x, const struct order *l,
+                             uint32_t s, uint32_t t, uint64_t *state)
+{
+	uint8_t port[ORDER_PORTS_MAX];
+	bool down = false;
+
+	for (uint32_t left = l->n; s != t && left > 0; left--) {
+		unsigned n = order_routes_ports(x, l, s, port);
+		uint32_t i = l->g->adj_first[s];
+
+		if (n == 0) {
+			return false;
+		}
+		uint8_t pick = port[random_below(state, n)];
+		while (l->g->adj[i].port != pick) {
+			i++;
+		}
+		bool up = order_is_above(l, s, l->g->adj[i].to);
+		if (up && down) {
+			return false;
+		}
+		down = !up;
+		s = l->g->adj[i].to;
+	}
+	return s == t;
+}
+
+/* Fills which switches a climb and then a descent of the order lead to t. */
+static void reach_by_order(const struct order *l, uint32_t t, bool *reaches)
+{
+	const struct graph *g = l->g;
+
+	for (uint32_t p = l->n;
+	     p-- > 0;) { /* what only descends, from the end of the order */
+		uint32_t s = l->at[p];
+
+		reaches[s] = s == t;
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			uint32_t to = g->adj[i].to;
+			reaches[s] |= order_goes_down(l, s, to) && reaches[to];
+		}
+	}
+	for (uint32_t p = 0; p < l->n; p++) {
+		uint32_t s = l->at[p];
+
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			uint32_t to = g->adj[i].to;
+			reaches[s] |= order_goes_up(l, s, to) && reaches[to];
+		}
+	}
+}
+
+/* Exactly the switches that can climb and then descend to a switch have routes to it over the
+ * order alone. */
+START_TEST(routes_over_the_order)
+{
+	for (uint32_t seed = 1; seed <= (uint32_t)test_seeds(ANY_SEEDS); seed++) {
+		uint64_t state = seed;
+		struct graph *g = fabric_make(any[_i], seed % 3 * 0.1, seed, arena);
+		struct order_rule rule = { random_rule(g, &state).rank,
+			                   random_below(&state, 2) };
+		bool *reaches = arena_alloc(arena, g->n_switches);
+		struct order_routes x;
+		struct order l;
+
+		ck_assert_int_eq(order_init(&l, g, &rule, arena), E_OK);
+		ck_assert_int_eq(order_routes_init(&x, &l, arena), E_OK);
+		for (uint32_t t = 0; t < l.n; t++) {
+			order_routes_find(&x, &l, t);
+			reach_by_order(&l, t, reaches);
+			for (uint32_t s = 0; s < l.n; s++) {
+				if (arrives_by_order(&x, &l, s, t, &state) !=
+				    reaches[s]) {
+					ck_abort_msg("%s, seed %u: from %u to %u",
+					             any[_i], seed, s, t);
+				}
+			}
+		}
+	}
+}
+END_TEST
+
 /* In a whole tree the best ranks stay on top of all their neighbours but one at most. */
 START_TEST(order_of_a_tree)
 {
@@ -547,6 +632,7 @@ TEST_SUITE(updn)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, never_up_after_down, 0, N_TREES);
 	tcase_add_loop_test(t, order_and_paths, 0, N_ANY);
+	tcase_add_loop_test(t, routes_over_the_order, 0, N_ANY);
 	tcase_add_test(t, order_of_a_tree);
 	tcase_add_loop_test(t, detection, 0, sizeof(detected) / sizeof(*detected));
 	tcase_add_loop_test(t, half_of_the_pairs, 0, sizeof(joined_trees) / sizeof(*joined_trees));

@@ -8,6 +8,8 @@
 #include <check.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -402,6 +404,65 @@ START_TEST(gone_before_the_answer)
 }
 END_TEST
 
+/* A request that waits until the test lets it go on. */
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct mad_msg msg;
+	uint8_t mad[MAD_BYTES];
+	bool has;
+} held = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+
+static bool hold(void *ctx, const struct mad_msg *m)
+{
+	(void)ctx;
+	pthread_mutex_lock(&held.lock);
+	memcpy(held.mad, m->data, m->len);
+	held.msg = *m;
+	held.msg.data = held.mad;
+	held.has = true;
+	pthread_cond_signal(&held.changed);
+	pthread_mutex_unlock(&held.lock);
+	return true;
+}
+
+/* An answer that comes after its connection was closed takes nothing from the others: the
+ * room for answers here is enough for one. */
+START_TEST(answer_after_the_end)
+{
+	const struct linger at_once = { .l_onoff = 1 };
+	struct frame one = ask_nodes(1, 4000), tables = ask_nodes(2, 4000);
+	static uint8_t mad[REPLY_MAX];
+	struct sa_counters c;
+
+	tables.bytes[FRAME_HEAD + 17] = 0x13; /* SL-to-VL: read on request */
+	again(&(struct oob_options){ .listen = "127.0.0.1:0", .max_answer_bytes = 100 });
+	sa_server_on_tables(server, hold, NULL);
+	int other = dial();
+	send_all(other, one.bytes, one.len);
+	ck_assert_uint_eq(answer(other, mad), 56);
+	int fd = dial();
+	send_all(fd, tables.bytes, tables.len);
+	pthread_mutex_lock(&held.lock);
+	while (!held.has) {
+		pthread_cond_wait(&held.changed, &held.lock);
+	}
+	pthread_mutex_unlock(&held.lock);
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	close(fd);
+	send_all(other, one.bytes, one.len); /* served after the end of fd was seen */
+	ck_assert_uint_eq(answer(other, mad), 56);
+	sa_server_resume(server, &held.msg);
+	do {
+		sched_yield();
+		sa_server_counters(server, &c);
+	} while (c.answered < 3);
+	send_all(other, one.bytes, one.len);
+	ck_assert_uint_eq(answer(other, mad), 56);
+	close(other);
+}
+END_TEST
+
 START_TEST(address_in_use)
 {
 	const char *why = NULL;
@@ -436,6 +497,7 @@ TEST_SUITE(oob)
 	tcase_add_test(tc, standby_ends_it);
 	tcase_add_test(tc, set_is_denied);
 	tcase_add_test(tc, gone_before_the_answer);
+	tcase_add_test(tc, answer_after_the_end);
 	tcase_add_test(tc, address_in_use);
 	suite_add_tcase(suite, tc);
 }

@@ -220,6 +220,69 @@ static all_tables *all(struct arena *a)
 	return t;
 }
 
+/* Every end port joins or leaves a group. */
+static void all_members(unsigned group, bool join)
+{
+	struct mcast_group_row g = { .well_known = 0 };
+	struct sa_store *st;
+
+	ck_assert_int_eq(store_new(fixture->state, 0, &st), E_OK);
+	mgid_of(group, g.record);
+	mcast_put(g.record, MC_MLID, mlid_of(group));
+	ck_assert_int_eq(join ? mcast_group_put(st, &g) : E_OK, E_OK);
+	for (uint32_t k = 0; k < fixture->g->n_end_ports; k++) {
+		struct mcast_member_row m = { .join_state = 1 };
+		uint8_t gid[MGID_BYTES] = { 0xfe, 0x80 };
+
+		m.port_guid = fixture->g->ports[fixture->g->end_ports[k]].guid;
+		field_set(gid, 64, 64, m.port_guid);
+		ck_assert_int_eq(join ? mcast_member_put(st, g.record, gid, &m)
+		                      : mcast_member_leave(st, g.record, gid),
+		                 E_OK);
+	}
+	commit(st);
+	store_free(st);
+}
+
+/* Entries of one block in all switches that are not 0. */
+static unsigned entries_in(unsigned block)
+{
+	unsigned n = 0;
+
+	for (uint32_t s = 0; s < fixture->g->n_switches; s++) {
+		for (unsigned pos = 0; pos < POSITIONS; pos++) {
+			const uint8_t *data = peek(s, pos, block);
+
+			for (unsigned i = 0; i < 64; i++) {
+				n += data[i] != 0;
+			}
+		}
+	}
+	return n;
+}
+
+/* The last group of a block ends: the block is cleared on all switches, whether a block
+ * behind it or before it is still in use. */
+START_TEST(block_without_groups)
+{
+	const unsigned goes = _i ? 4 : 0, stays = _i ? 0 : 4; /* of different blocks */
+	unsigned left;
+
+	bring_up("ft2 6 6 3", 23, 0);
+	fixture_up(fixture);
+	all_members(goes, true);
+	all_members(stays, true);
+	fixture_run_ms(fixture, 100);
+	left = entries_in(stays == 4);
+	ck_assert_uint_gt(left, 0);
+	ck_assert_uint_gt(entries_in(goes == 4), 0);
+	all_members(goes, false);
+	fixture_run_ms(fixture, 100);
+	ck_assert_uint_eq(entries_in(goes == 4), 0);
+	ck_assert_uint_eq(entries_in(stays == 4), left);
+}
+END_TEST
+
 /* As many Sets as blocks that differ afterwards; none where nothing does. */
 START_TEST(by_difference)
 {
@@ -517,6 +580,7 @@ TEST_SUITE(sweep_mcast)
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, NULL, stop);
 	tcase_add_loop_test(t, members_come_and_go, 0, n);
+	tcase_add_loop_test(t, block_without_groups, 0, 2);
 	tcase_add_loop_test(t, by_difference, 0, n);
 	tcase_add_loop_test(t, lost_mads, 0, 2);
 	tcase_add_loop_test(t, switch_restarts, 0, 3);
