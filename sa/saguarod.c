@@ -576,8 +576,11 @@ static int start_daemon(struct daemon *d)
 		                                  << 20,
 		                          .records_of_a_port =
 		                                  d->now->config.sa_records_per_port,
-		                          .own_services =
-		                                  d->now->config.sa_own_services,
+		                          .groups_of_port = d->now->config.sa_groups_per_port,
+		                          .groups_of_partition =
+		                                  d->now->config.sa_groups_per_partition,
+		                          .own_records =
+		                                  d->now->config.sa_own_records,
 		                          .sm_assigned_guid =
 		                                  (uint8_t)d->now->config.sm_assigned_guid };
 	struct sweep_deps deps;

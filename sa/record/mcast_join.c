@@ -8,8 +8,12 @@
  * port. A Set of an existing MGID must not contradict the values of the group. A refused request
  * changes nothing.
  *
- * A membership belongs to its port. Another port of the group's partition may join on its behalf
- * (ProxyJoin); any port of the partition may change such a membership.
+ * A membership belongs to its port. Others that know the SM_Key may join on its behalf
+ * (ProxyJoin); with sa_own_records off, every port of the group's partition may, and may change
+ * such a membership.
+ *
+ * A port that is a member of sa_groups_per_port groups creates no more, and a partition has no
+ * more than sa_groups_per_partition, so that one host cannot take all MLIDs.
  *
  * A group with an MGID of IPoIB (RFC 4391) is created only if the broadcast group of its
  * partition exists, and with its values.
@@ -187,6 +191,24 @@ static bool is_zero(const uint8_t *mgid)
 	return memcmp(mgid, none, MGID_BYTES) == 0;
 }
 
+/* The broadcast group is ff1s:401b:<P_Key>::ffff:ffff. */
+static void broadcast_of(const uint8_t *mgid, uint8_t ret[MGID_BYTES])
+{
+	memset(ret, 0, MGID_BYTES);
+	memcpy(ret, mgid, 6);
+	ret[2] = SIGNATURE_IPV4 >> 8;
+	ret[3] = SIGNATURE_IPV4 & 0xff;
+	memset(ret + 12, 0xff, 4);
+}
+
+static bool is_broadcast(const uint8_t *mgid)
+{
+	uint8_t broadcast[MGID_BYTES];
+
+	broadcast_of(mgid, broadcast);
+	return memcmp(mgid, broadcast, MGID_BYTES) == 0;
+}
+
 static bool fits_broadcast_group(const struct join *j)
 {
 	static const unsigned same[] = { MC_Q_KEY, MC_P_KEY, MC_MTU, MC_RATE, MC_SL };
@@ -194,13 +216,8 @@ static bool fits_broadcast_group(const struct join *j)
 	uint8_t broadcast[MGID_BYTES];
 	struct mcast_group_row g;
 
-	/* the broadcast group is ff1s:401b:<P_Key>::ffff:ffff */
-	memset(broadcast, 0, MGID_BYTES);
-	memcpy(broadcast, record, 6);
-	broadcast[2] = SIGNATURE_IPV4 >> 8;
-	broadcast[3] = SIGNATURE_IPV4 & 0xff;
-	memset(broadcast + 12, 0xff, 4);
-	if (memcmp(record, broadcast, MGID_BYTES) == 0) {
+	broadcast_of(record, broadcast);
+	if (is_broadcast(record)) {
 		return true;
 	}
 	if (!mcast_group_find(j->q->store, broadcast, &g)) {
@@ -265,6 +282,23 @@ static void copy_values(struct join *j)
 	}
 }
 
+/* Whether the port or the partition has its share of groups. */
+static bool has_its_share(const struct join *j)
+{
+	const struct sa_query *q = j->q;
+
+	if (q->trusted || is_broadcast(j->group.record)) {
+		return false;
+	}
+	return (q->groups_of_port != 0 &&
+	        store_owner_has(q->store, RECORDS_MEMBERS, &j->port.port_guid,
+	                        q->groups_of_port)) ||
+	       (q->groups_of_partition != 0 &&
+	        mcast_partition_has(q->store,
+	                            (uint16_t)mcast_get(j->group.record, MC_P_KEY),
+	                            q->groups_of_partition));
+}
+
 static int create_group(struct join *j)
 {
 	uint32_t mlid;
@@ -281,7 +315,10 @@ static int create_group(struct join *j)
 	if (!choose_values(j)) {
 		return refuse(j);
 	}
-	ret = mcast_mlid_new(j->q->store, j->r, &mlid);
+	if (has_its_share(j)) {
+		return sa_refuse(j->out, UMAD_SA_STATUS_NO_RESOURCES);
+	}
+	ret = mcast_mlid_new(j->q->store, j->r, is_broadcast(j->group.record), &mlid);
 	if (ret != E_OK) {
 		return ret == E_FULL ? sa_refuse(j->out, UMAD_SA_STATUS_NO_RESOURCES)
 		                     : ret;
@@ -344,6 +381,10 @@ static bool may_change(const struct join *j)
 {
 	if (!j->proxy) {
 		return true;
+	}
+	if (j->q->own_records && !j->q->trusted &&
+	    j->q->requester->node_guid != j->port.node_guid) {
+		return false;
 	}
 	return (j->member.join_state == 0 || j->member.proxy_join) &&
 	       mcast_has_p_key(j->r, j->q->requester,

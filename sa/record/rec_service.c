@@ -11,7 +11,7 @@
  * delete it, and nobody else, so that no host can take the place of another. The service of a
  * multicast group belongs to the port that set it and to those who know its ServiceKey.
  *
- * With sa_own_services off it is as in OpenSM: a requester may change every service that has
+ * With sa_own_records off it is as in OpenSM: a requester may change every service that has
  * no ServiceKey; one with a ServiceKey may be changed by the port that set it and by
  * requesters with that key or the SM_Key.
  *
@@ -209,11 +209,11 @@ static bool may_change(struct snap_reader *r, const struct sa_query *q,
 	if (q->trusted) {
 		return true;
 	}
-	if (q->own_services && !is_of_group(record_of(row))) {
+	if (q->own_records && !is_of_group(record_of(row))) {
 		return is_own(r, q, record_of(row));
 	}
 	return field_get(store_value(row), 0, 64) == q->requester->port_guid ||
-	       (keyless && !q->own_services) ||
+	       (keyless && !q->own_records) ||
 	       (!keyless && memcmp(key, q->record + KEY_AT, KEY_BYTES) == 0);
 }
 
@@ -250,7 +250,7 @@ static int service_set(struct snap_reader *r, const struct sa_query *q,
 	} else if (!may_register(r, q, record)) {
 		return sa_refuse(out, UMAD_SA_STATUS_REQ_INVALID);
 	}
-	if (q->own_services && !q->trusted && !is_of_group(record) &&
+	if (q->own_records && !q->trusted && !is_of_group(record) &&
 	    !is_own(r, q, record)) {
 		return sa_refuse(out, UMAD_SA_STATUS_REQ_DENIED);
 	}

@@ -130,7 +130,8 @@ struct sa_query {
 	struct sa_store *store; /*!< of client records; NULL: they are read as the snapshot mirrors them */
 	uint32_t act_count;    /*!< SMInfo.ActCount, 0: not known here */
 	uint8_t sm_assigned_guid; /*!< a byte of the alias GUIDs that the SM assigns */
-	bool own_services;     /*!< a port registers services of its own node only */
+	bool own_records;     /*!< a port writes records of itself only: option sa_own_records */
+	uint32_t groups_of_port, groups_of_partition; /*!< most when one is created; 0: no limit */
 	int64_t now;           /*!< seconds since 1970, where there is no store */
 	const uint8_t *from_key; /*!< of client records, instead of from; NULL: at the start */
 	size_t from_key_len;

@@ -265,7 +265,9 @@ int sa_work_begin(struct sa_work *w, struct snap_reader *r, struct sa_store *st,
 		.store = st,
 		.act_count = l->act_count,
 		.sm_assigned_guid = l->sm_assigned_guid,
-		.own_services = l->own_services,
+		.own_records = l->own_records,
+		.groups_of_port = l->groups_of_port,
+		.groups_of_partition = l->groups_of_partition,
 		.back = from_fabric ? &w->back : NULL,
 	};
 	w->out = (struct sa_out){

@@ -21,7 +21,8 @@ struct sa_limits {
 	size_t max_response;     /*!< bytes of a table with its header, beyond: NO_RESOURCES; 0: 64 MiB */
 	size_t records_of_a_port; /*!< as store_set_owner_limit(); of a server */
 	uint8_t sm_assigned_guid; /*!< as the option */
-	bool own_services;       /*!< a port registers services of its own node only */
+	bool own_records;       /*!< a port writes records of itself only: option sa_own_records */
+	uint32_t groups_of_port, groups_of_partition; /*!< most when one is created; 0: no limit */
 	uint32_t act_count;      /*!< SMInfo.ActCount; of a server it is that of sa_server_activity() */
 };
 

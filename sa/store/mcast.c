@@ -234,14 +234,20 @@ int mcast_member_leave(struct sa_store *st, const uint8_t *mgid, const uint8_t *
 
 /* ---- MLIDs ---- */
 
-int mcast_mlid_new(const struct sa_store *st, struct snap_reader *r, uint32_t *ret)
+int mcast_mlid_new(const struct sa_store *st, struct snap_reader *r, bool broadcast,
+                   uint32_t *ret)
 {
+	enum { KEPT_OF = 16, KEPT_MAX = 64 };
 	uint32_t cap = snap_meta(r)->multicast_fdb_cap, n = MLID_LAST - MLID_FIRST + 1;
 	const unsigned at = mcast_fields[MC_MLID].bit / 8;
 	const struct store_row *row = store_next_owner(st, RECORDS_GROUPS, NULL);
-	uint32_t free = MLID_FIRST;
+	uint32_t free = MLID_FIRST, kept;
 
 	n = cap < n ? cap : n;
+	kept = n / KEPT_OF < KEPT_MAX ? n / KEPT_OF : KEPT_MAX;
+	if (!broadcast && store_count(st, RECORDS_GROUPS) + kept >= n) {
+		return E_FULL;
+	}
 	for (; row != NULL;
 	     row = store_next_owner(st, RECORDS_GROUPS, store_value(row) + at)) {
 		uint64_t mlid = mcast_get(store_value(row), MC_MLID);
@@ -256,6 +262,16 @@ int mcast_mlid_new(const struct sa_store *st, struct snap_reader *r, uint32_t *r
 	}
 	*ret = free;
 	return E_OK;
+}
+
+bool mcast_partition_has(const struct sa_store *st, uint16_t p_key, size_t n)
+{
+	const struct store_row *row = store_seek(st, RECORDS_GROUPS, NULL, 0);
+
+	for (; row != NULL && n > 0; row = store_next(st, RECORDS_GROUPS, row)) {
+		n -= ((mcast_get(store_value(row), MC_P_KEY) ^ p_key) & P_KEY_BASE) == 0;
+	}
+	return n == 0;
 }
 
 /* ---- after a sweep ---- */
@@ -275,7 +291,7 @@ static int create_broadcast(struct sa_store *st, struct snap_reader *r)
 	if (mcast_group_find(st, mgid, &g)) {
 		return E_OK;
 	}
-	ret = mcast_mlid_new(st, r, &mlid);
+	ret = mcast_mlid_new(st, r, true, &mlid);
 	if (ret != E_OK) {
 		return ret == E_FULL ? E_OK : ret; /* no switch supports multicast */
 	}

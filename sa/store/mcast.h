@@ -120,9 +120,17 @@ int mcast_group_drop_unused(struct sa_store *st, const uint8_t *mgid);
 
 /*!
  * \brief The lowest free MLID that all switches can forward.
+ *
+ * One in 16, but no more than 64, is kept for broadcast groups, so that a host that creates
+ * many groups does not keep a partition from IPoIB.
+ * \param broadcast  It is for such a group.
  * \retval E_FULL  None is free. Cost: one look-up per group below it.
  */
-int mcast_mlid_new(const struct sa_store *st, struct snap_reader *r, uint32_t *ret);
+int mcast_mlid_new(const struct sa_store *st, struct snap_reader *r, bool broadcast,
+                   uint32_t *ret);
+
+/*! \brief Whether a partition has at least \a n groups. Cost: a look at each group. */
+bool mcast_partition_has(const struct sa_store *st, uint16_t p_key, size_t n);
 
 /*!
  * \brief Updates the store after a new fabric was published: creates the broadcast group and

@@ -97,6 +97,12 @@ const struct store_row *store_first_of_owner(const struct sa_store *st,
 	return row && row_has_owner(ix, row, owner) ? row : NULL;
 }
 
+bool store_owner_has(const struct sa_store *st, enum record_table table, const void *owner,
+                     size_t n)
+{
+	return row_index_has(&st->table[table].by_owner, owner, n);
+}
+
 const struct store_row *store_next_of_owner(const struct sa_store *st,
                                             enum record_table table,
                                             const struct store_row *row)

@@ -92,6 +92,11 @@ const struct store_row *store_next_owner(const struct sa_store *st, enum record_
 const struct store_row *store_find(const struct sa_store *st, enum record_table table,
                                    const void *key, size_t key_len);
 
+/*! \brief Whether an owner has at least \a n rows, n > 0. Cost: that of
+ *  row_index_has(). */
+bool store_owner_has(const struct sa_store *st, enum record_table table, const void *owner,
+                     size_t n);
+
 /*! \brief Adds a row or replaces the one with this key. \retval E_FULL  The table is full, or the owner has reached its limit. \retval -ENOMEM */
 int store_put(struct sa_store *st, enum record_table table, const void *key, size_t key_len,
               int64_t expires, const void *value, size_t len);

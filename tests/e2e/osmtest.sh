@@ -76,7 +76,8 @@ on_fabric() { # on_fabric HOSTS TOPO-WORDS...
 
 on_saguarod() {
 	local hosts=$1
-	start_daemon_on "$host" "d$hosts"
+	# Flow m joins on behalf of other ports without the SM_Key.
+	start_daemon_on "$host" "d$hosts" --sa_own_records=FALSE
 	until_true log_says "d$hosts" 'SUBNET UP' || { fail "saguarod does not come up"; finish; }
 	rounds "$hosts" saguarod
 	has "saguarod: saquery -g, the broadcast group" "$(on "$host" saquery -g 2>&1)" 'ff12:401b:ffff::ffff:ffff'

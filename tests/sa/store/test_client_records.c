@@ -236,7 +236,7 @@ START_TEST(service_key)
 }
 END_TEST
 
-/* With own_services a service is its node's: nobody else registers one with its GID, takes it
+/* With own_records a service is its node's: nobody else registers one with its GID, takes it
  * over or deletes it, with or without a key, and no one else's earlier record stands in the
  * way. Those with the SM_Key may. A multicast group's service is its setter's. */
 START_TEST(services_of_its_own)
@@ -245,14 +245,14 @@ START_TEST(services_of_its_own)
 	struct request drop = service(DELETE, 7, HOST + 1, NULL, 0);
 	struct request group = service(SET, 8, HOST + 1, "g", 0), trusted;
 
-	limits.own_services = true;
+	limits.own_records = true;
 	ask_as(TWIN_2 + 1);
 	ck_assert_uint_eq(say(&q), DENIED);
-	limits.own_services = false; /* as an old dump may have it */
+	limits.own_records = false; /* as an old dump may have it */
 	put_component(&q, AT_KEY, 8, 5);
 	put(q.mad + 48, 8, SR_ID | SR_GID | SR_NAME | SR_KEY);
 	ck_assert_uint_eq(say(&q), 0);
-	limits.own_services = true;
+	limits.own_records = true;
 	ck_assert_uint_eq(say(&q), DENIED);
 	ck_assert_uint_eq(say(&drop), DENIED);
 	ask_as(HOST + 1);

@@ -383,6 +383,50 @@ START_TEST(proxy)
 }
 END_TEST
 
+/* With own_records a port joins for its own node only; others need the SM_Key. */
+START_TEST(proxy_needs_trust)
+{
+	struct request q = create(5, HOST + 1, 1);
+
+	put(q.mad + 48, 8, M_CREATE | M_RATE);
+	put_component(&q, AT_RATE, 1, EXACTLY | 3);
+	ck_assert_uint_eq(say(&q), 0);
+	limits.own_records = true;
+	q = member(SET, 5, TWIN_2 + 1, 1, 0);
+	ck_assert_uint_eq(say(&q), REQ_INVALID);
+	trust_me(&q);
+	ck_assert_uint_eq(say(&q), 0);
+	q = create(6, TWIN_2 + 1, 1);
+	ck_assert_uint_eq(say(&q), REQ_INVALID);
+	ck_assert_uint_eq(leave(5, TWIN_2 + 1, 1), REQ_INVALID);
+	ck_assert_uint_eq(join(5, HOST + 1, 4), 0);
+	ask_as(TWIN_2 + 1);
+	ck_assert_uint_eq(leave(5, TWIN_2 + 1, 1), 0);
+}
+END_TEST
+
+/* A port that is a member of so many groups creates no more, but joins; a partition gets no
+ * more; who has the SM_Key may, and broadcast groups are not counted. */
+START_TEST(share_of_groups)
+{
+	struct request q;
+
+	limits.groups_of_port = _i == 0 ? 3 : 0;
+	limits.groups_of_partition = _i == 1 ? 4 : 0; /* with the broadcast group */
+	for (uint64_t i = 1; i <= 3; i++) {
+		created(i);
+	}
+	q = create(4, HOST + 1, 1);
+	ck_assert_uint_eq(say(&q), NO_RESOURCES);
+	trust_me(&q);
+	ck_assert_uint_eq(say(&q), 0);
+	ck_assert_uint_eq(join(4, HOST + 1, 4), 0);
+	ask_as(TWIN_2 + 1);
+	q = create(5, TWIN_2 + 1, 1);
+	ck_assert_uint_eq(say(&q), _i == 0 ? 0 : NO_RESOURCES);
+}
+END_TEST
+
 START_TEST(visibility)
 {
 	struct request q = request(GET_TABLE, MCMEMBER_RECORD, M_PORT_GID);
@@ -449,6 +493,25 @@ START_TEST(no_mlid_is_left)
 	ck_assert_uint_eq(leave(3, HOST + 1, 1), 0);
 	ck_assert_uint_eq(say(&q), 0);
 	ck_assert_uint_eq(get(record(0) + AT_MLID, 2), 0xc003); /* the lowest free one */
+}
+END_TEST
+
+/* Of 32 MLIDs two are kept for broadcast groups: the one that is there, and that of another
+ * partition. */
+START_TEST(mlids_kept_for_broadcast)
+{
+	struct request q;
+
+	w->content.multicast_fdb_cap = 32;
+	query_fixture_publish(w, PATH_MINIMAL);
+	for (uint64_t i = 1; i < 30; i++) {
+		created(i);
+	}
+	q = create(31, HOST + 1, 1);
+	ck_assert_uint_eq(say(&q), NO_RESOURCES);
+	put_mgid(&q, 0xff12401b80010000, 0xffffffff);
+	put_component(&q, AT_P_KEY, 2, 0x8001);
+	ck_assert_uint_eq(say(&q), 0);
 }
 END_TEST
 
@@ -612,9 +675,12 @@ TEST_SUITE(mcast)
 	LOOP(joining, joins);
 	tcase_add_test(t, port_is_too_slow);
 	tcase_add_test(t, proxy);
+	tcase_add_test(t, proxy_needs_trust);
+	tcase_add_loop_test(t, share_of_groups, 0, 2);
 	tcase_add_test(t, visibility);
 	tcase_add_test(t, found_by_all_bits_of_join_state);
 	tcase_add_test(t, no_mlid_is_left);
+	tcase_add_test(t, mlids_kept_for_broadcast);
 	tcase_add_test(t, gone_ports_leave);
 	tcase_add_test(t, path_to_a_group);
 	tcase_add_loop_test(t, random_joins_and_leaves, 0, 3);
