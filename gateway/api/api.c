@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -21,6 +22,7 @@
 
 static const char *const no_params[] = { NULL };
 static const char *const page_params[] = { "limit", "cursor", NULL };
+static const char *const event_params[] = { "since", "last", "limit", "kind", "node", NULL };
 static const char *const node_params[] = { "type", "ports", "limit", "cursor", NULL };
 
 enum {
@@ -49,6 +51,7 @@ static const struct api_row rows[] = {
 	{ "GET", "/v1/switches/{guid}/alternates", api_alternates, page_params, ALTERNATES_TABLES, "ports of equal cost per LID of a switch, for adaptive routing" },
 	{ "GET", "/v1/groups",              api_groups,  page_params, TABLE_GROUPS | TABLE_MEMBERS, "multicast groups" },
 	{ "GET", "/v1/groups/{mgid}",       api_group,   page_params, GROUP_TABLES, "one multicast group by MGID or MLID: its members, and the switch ports of its tree" },
+	{ "GET", "/v1/events",              api_events,  event_params, 0,            "what happened, oldest first; with Accept: text/event-stream as it happens" },
 	{ "GET", "/v1/routing",             api_routing, no_params,   TABLE_META,    "routing engine, fallback, proof, load" },
 	{ "GET", "/v1/records",             api_record_names, no_params, 0,          "names and components of the subnet administration's records" },
 	{ "GET", "/v1/records/{name}",      api_record,  NULL,        RECORDS_TABLES | TABLE_OF_RECORD, "records of subnet administration, by components: lid=5" },
@@ -249,6 +252,8 @@ static void drop_answer(struct api_call *c)
 	body_clear(&c->body);
 	stream_free(c->stream);
 	c->stream = NULL;
+	free(c->feed);
+	c->feed = NULL;
 }
 
 static int run_handler(struct api_call *c, const struct api_request *rq,
@@ -304,6 +309,7 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
 {
 	uint64_t start = now_us();
 	struct api_call c = { .thread = t,
+		              .request = rq,
 		              .rows = &api_rows,
 		              .content_type = "application/json",
 		              .now_ms = source_now_ms() };
@@ -323,6 +329,7 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
 	}
 	reply.body = c.body;
 	reply.stream = c.stream;
+	reply.feed = c.feed;
 	reply.epoch = c.epoch;
 	reply.route = c.row != NULL ? (unsigned)(c.row - rows) : N_ROWS;
 	problem_clear(&c.problem);

@@ -10,6 +10,7 @@
 #include "gateway/view/components.h"
 
 struct api_call;
+struct feed;
 struct http_stats;
 struct source;
 struct stream;
@@ -55,7 +56,9 @@ struct api_thread {
 struct api_request {
 	const char *method;
 	const char *target;        /*!< as sent: path and query */
-	const char *if_none_match; /*!< header, or NULL */
+	const char *if_none_match; /*!< header, or NULL; as the next two */
+	const char *accept;
+	const char *last_event_id;
 };
 
 struct api_reply {
@@ -63,6 +66,7 @@ struct api_reply {
 	struct body body;      /*!< owned by the caller: body_clear() */
 	struct stream *stream; /*!< instead of a body, or NULL; owned by the caller:
 	                          stream_free() */
+	struct feed *feed;     /*!< the same; free() */
 	const char *content_type;
 	char etag[56];        /*!< quoted; "" none */
 	uint64_t epoch;       /*!< 0: none */

@@ -38,6 +38,7 @@ _Static_assert((int)SNAP_TABLE_COUNT <= 29, "bits of enum api_table");
 /*! One request being answered, as handlers see it. */
 struct api_call {
 	struct api_thread *thread;
+	const struct api_request *request;
 	const struct api_rows *rows; /*!< all resources, */
 	const struct api_row *row;   /*!< and the one that was asked for; NULL: none */
 	struct arena *arena;         /*!< of this request */
@@ -51,6 +52,7 @@ struct api_call {
 	const char *content_type;
 	struct body body;       /*!< to be filled on success, */
 	struct stream *stream;  /*!< or this */
+	struct feed *feed;      /*!< or this */
 	struct problem problem; /*!< to be filled on failure */
 };
 
@@ -128,6 +130,7 @@ int api_healthz(struct api_call *c);
 int api_readyz(struct api_call *c);
 int api_metrics(struct api_call *c);
 int api_paths(struct api_call *c);
+int api_events(struct api_call *c);
 int api_fabric(struct api_call *c);
 int api_nodes(struct api_call *c);
 int api_node(struct api_call *c);

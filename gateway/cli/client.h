@@ -19,8 +19,9 @@ struct client_flags {
 	const char *mode;
 	const char *service_id, *qos_class, *p_key; /*!< of `paths` and `trace` */
 	const char *type, *field; /*!< of `nodes` */
+	const char *since, *last, *kind, *node; /*!< of `events` */
 	uint32_t numb_path;
-	bool json, stream;
+	bool json, stream, follow;
 };
 
 /*! Rows over struct client_flags that every reading command has: --json, --url,

@@ -106,6 +106,33 @@ static void print_ignored(void)
 	}
 }
 
+static void print_events(void)
+{
+	static const struct {
+		const char *name, *severity, *help;
+	} kinds[] = {
+#define EVENT(id, name_, severity_, sentence, help_) { #name_, #severity_, help_ },
+#include "db/events.def"
+#undef EVENT
+	};
+
+	puts(".SH EVENTS\nWhat happens is logged and kept as a row of the stats database, the "
+	     "newest event_history rows; see saguaro events and /v1/events. A row has a "
+	     "number that never comes again, the time, both ends by name and GUID, and of "
+	     "the sweep that found it the cause, the epoch, the duration, the table entries "
+	     "that moved and the blocks that were sent. Kinds, with their severity:");
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		printf(".TP\n\\fB%s\\fR (", kinds[i].name);
+		for (const char *p = kinds[i].severity; *p; p++) {
+			putchar(tolower((unsigned char)*p));
+		}
+		puts(")");
+		putchar(toupper((unsigned char)kinds[i].help[0]));
+		print_text(kinds[i].help + 1);
+		puts(".");
+	}
+}
+
 int main(void)
 {
 	puts(".SH OPTIONS");
@@ -123,5 +150,6 @@ int main(void)
 		puts(".");
 	}
 	print_ignored();
+	print_events();
 	return ferror(stdout) ? 1 : 0;
 }

@@ -30,6 +30,7 @@ static const struct command commands[] = {
 	{ "groups", "[GROUP]",                "multicast groups; of one its members and its tree", cmd_groups, false },
 	{ "nodes",  "",                       "nodes of the running fabric", cmd_nodes, false },
 	{ "status", "",                       "is the subnet up, and how was it routed", cmd_status, false },
+	{ "events", "[-f] [--since N]",       "what happened: cables, hosts, switches, subnet managers, sweeps", cmd_events, false },
 	{ "sweep",  "[--heavy]",              "ask the running daemon for a sweep", cmd_sweep, false },
 	{ "reload", "",                       "make the running daemon read its configuration again", cmd_reload, false },
 	{ "rebalance", "",                    "balance the routes of the running fabric anew", cmd_rebalance, false },

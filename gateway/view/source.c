@@ -292,6 +292,19 @@ int source_stats(struct source *s, uint64_t now_ms, struct arena *a,
 	return err;
 }
 
+int source_events(struct source *s, uint64_t now_ms, uint64_t from, size_t max,
+                  struct arena *a, struct stats_events *ret)
+{
+	struct files *f = s->files;
+
+	pthread_mutex_lock(&f->lock);
+	follow_stats(f, now_ms);
+	int err = f->stats != NULL ? stats_read_events(f->stats, from, max, a, ret)
+	                           : E_NOTREADY;
+	pthread_mutex_unlock(&f->lock);
+	return err;
+}
+
 static void look_for_heartbeat(struct source *s, uint64_t now_ms)
 {
 	struct stats_copy copy;

@@ -52,6 +52,10 @@ int source_pin(struct source *s, uint64_t now_ms, const char **ret_why,
 int source_stats(struct source *s, uint64_t now_ms, struct arena *a,
                  struct stats_copy *ret);
 
+/*! \brief Events, as stats_read_events(). \retval E_NOTREADY  There are none. */
+int source_events(struct source *s, uint64_t now_ms, uint64_t from, size_t max,
+                  struct arena *a, struct stats_events *ret);
+
 /*! \brief Is the daemon's heartbeat too old, or missing? Read at most once in
  * SOURCE_HEARTBEAT_MS. */
 bool source_stale(struct source *s, uint64_t now_ms);
