@@ -39,6 +39,12 @@ void test_role_register(struct test_role *r);
 /*! \brief argv[0], for a test that starts its own program with the name of a role. */
 extern const char *test_program;
 
+/*! \brief Runs \a all; the report on a case that dies names its last assertion.
+ *
+ * \return Number of cases that failed.
+ */
+int test_run(SRunner *all, enum print_output mode);
+
 /*! \brief A new seed at every run, printed; TEST_SEED=number repeats a run. */
 unsigned test_seed(void);
 
