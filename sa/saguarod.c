@@ -568,6 +568,8 @@ static int open_control(struct daemon *d)
 	return ret;
 }
 
+enum { SA_KEY_OF_ALL = 1 }; /* OpenSM's default */
+
 static int start_daemon(struct daemon *d)
 {
 	const struct sa_limits limits = { .sa_key = d->now->config.sa_key,
@@ -584,8 +586,14 @@ static int start_daemon(struct daemon *d)
 		                          .sm_assigned_guid =
 		                                  (uint8_t)d->now->config.sm_assigned_guid };
 	struct sweep_deps deps;
-	int ret =
-		open_databases(d); /* first: its lock says whether another daemon runs */
+	int ret;
+
+	if (limits.sa_key == SA_KEY_OF_ALL) {
+		log_warning(source, "sa_key is 1, as on every subnet where nobody has set it: "
+		                    "every host can change what belongs to others; set sa_key, "
+		                    "and give it to the clients that need it");
+	}
+	ret = open_databases(d); /* first: its lock says whether another daemon runs */
 
 	if (ret == E_OK) {
 		ret = import_dump(d);

@@ -11,7 +11,9 @@
  *   NodeRecord
  *   SwitchInfoRecord   as last read or programmed
  *   SMInfoRecord       as last read; never with an SM_Key
- *   P_KeyTableRecord   only for trusted requesters
+ *   P_KeyTableRecord   to trusted requesters all; to others, whose tools cannot send an SM_Key,
+ *                      the tables of their own port, and of others the P_Keys of their own
+ *                      partitions
  *
  * Layouts are those of opa-fm's responses, of opasaquery, and of opa_class_port_info in Linux.
  * Fields after the last component of a table are not compared.
@@ -21,6 +23,7 @@
 #include <infiniband/umad_sm.h>
 
 #include "conf/base/err.h"
+#include "conf/base/p_key.h"
 #include "db/reader.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/wire.h"
@@ -271,18 +274,63 @@ const struct sa_attr opa_sm_info = {
 	.offer_end = offer_sm,
 };
 
+/* Whether an end port is in the partition of a P_Key, as full or limited member. */
+static bool is_member(struct snap_reader *r, const struct snap_end *end, uint64_t p_key)
+{
+	const uint8_t *keys;
+	const void *at;
+	uint16_t own;
+	size_t n;
+
+	if (snap_p_keys(r, end->p_key_set, &at, &n) != E_OK) {
+		return false;
+	}
+	keys = at;
+	for (size_t i = 0; i < n; i++) {
+		memcpy(&own, keys + i * sizeof(own), sizeof(own));
+		if (((own ^ p_key) & P_KEY_BASE) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Hides the P_Keys of partitions in which the requester is not. */
+static bool fit_p_keys(struct snap_reader *r, const struct sa_query *q, uint8_t *record)
+{
+	bool any = false;
+
+	if (q->trusted || q->requester == NULL ||
+	    field_get(record, 0, 32) == q->requester->base_lid) {
+		return true;
+	}
+	for (unsigned bit = RID; bit < RID + 8 * TABLE_BYTES; bit += 16) {
+		uint64_t p_key = field_get(record, bit, 16);
+
+		if ((p_key & P_KEY_BASE) == 0) {
+			continue;
+		}
+		if (is_member(r, q->requester, p_key)) {
+			any = true;
+		} else {
+			field_set(record, bit, 16, 0);
+		}
+	}
+	return any;
+}
+
 const struct sa_attr opa_p_key_table = {
 	.version = SA_OPA_VERSION,
 	.id = UMAD_SA_ATTR_PKEY_TABLE_REC,
 	.name = "P_KeyTableRecord",
 	.methods = SA_GET | SA_GETTABLE,
 	.size = RID_BYTES + TABLE_BYTES,
-	.trusted = true,
 	SA_FIELDS(p_key_fields),
 	.rows = { .attr = UMAD_SM_ATTR_PKEY_TABLE,
 	          .shift = 16,
 	          .port = PKTR_PORT,
 	          .block = PKTR_BLOCK,
 	          .at = RID_BYTES,
-	          .bytes = TABLE_BYTES },
+	          .bytes = TABLE_BYTES,
+	          .fit = fit_p_keys },
 };

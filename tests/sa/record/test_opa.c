@@ -214,6 +214,37 @@ START_TEST(sm_info)
 }
 END_TEST
 
+/* Without an SM_Key a host reads its own table, and of others the P_Keys of its own
+ * partitions; with it all. */
+START_TEST(p_key_tables)
+{
+	static const struct {
+		uint64_t asker, of;
+		size_t records;
+		uint16_t has, hides;
+	} rows[] = {
+		{ HOST, HOST, 1, 0x8001, 0 },        { HOST, TWIN_1, 1, 0x8001, 0 },
+		{ HOST, LEFT, 0, 0, 0 },             { TWIN_1, HOST, 1, 0x8001, 0xffff },
+		{ LEFT, HOST, 0, 0, 0 },             { LEFT, LEFT, 1, 0x8002, 0 },
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		bool has = false, hides = true;
+
+		asker = lid_of(rows[i].asker + 1);
+		ck_assert_uint_eq(ask_all(P_KEY_RECORD, lid_of(rows[i].of + 1)),
+		                  rows[i].records);
+		for (unsigned k = 0; rows[i].records != 0 && k < 32; k++) {
+			uint64_t key = get(record(0) + 8 + 2 * k, 2);
+
+			has |= key == rows[i].has;
+			hides &= rows[i].hides == 0 || key != rows[i].hides;
+		}
+		ck_assert(has == (rows[i].records != 0) && hides);
+	}
+}
+END_TEST
+
 /* --- tables ----------------------------------------------------------------------------
  */
 
@@ -791,6 +822,7 @@ TEST_SUITE(opa)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, port_info);
 	tcase_add_test(tc, sm_info);
+	tcase_add_test(tc, p_key_tables);
 	tcase_add_test(tc, multicast_tables);
 	tcase_add_test(tc, arbitration_tables);
 	tcase_add_test(tc, service_channels);
