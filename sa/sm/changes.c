@@ -3,7 +3,7 @@
 /*
  * A light sweep asks every switch for its PortStateChange bit, the local port for its
  * state, ports that were silent for a NodeInfo, and ports with an SM for its SMInfo. It is
- * reason for a heavy sweep if a node changed, does not answer any more, or answers at last.
+ * reason for a sweep if a node changed, does not answer any more, or answers at last.
  *
  * The bit says that something may have changed. Only a master clears it, so during the
  * first sweep it stays set from before, on every switch of a fabric that was just powered
@@ -102,9 +102,50 @@ static void get(struct inquiry *q, struct smp_dest *dest, uint16_t attr, uint32_
 	                                 .done = done });
 }
 
+/* A local sweep, if there is one, reads this node again. */
+static void suspect(struct changes *c, const struct disc_node *n)
+{
+	for (uint32_t i = 0; i < c->n_suspects; i++) {
+		if (c->suspects[i] == n->guid) {
+			return;
+		}
+	}
+	if (VECTOR_RESERVE(c->suspects, c->cap_suspects, c->n_suspects + 1) != E_OK) {
+		c->everywhere = true;
+		return;
+	}
+	c->suspects[c->n_suspects++] = n->guid;
+}
+
+static void suspect_no_more(struct changes *c, const struct disc_node *n)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < c->n_suspects; i++) {
+		if (c->suspects[i] != n->guid) {
+			c->suspects[left++] = c->suspects[i];
+		}
+	}
+	c->n_suspects = left;
+}
+
+/* A change that can be found by reading this node again. */
 static void note_change(struct changes *c, const char *what, const struct disc_node *n,
                         unsigned port)
 {
+	suspect(c, n);
+	c->n_found++;
+	if (!c->what[0]) {
+		snprintf(c->what, sizeof(c->what), "%s %s", what,
+		         disc_place(&c->job->disc, n, port));
+	}
+}
+
+/* A change of which this node tells nothing. */
+static void note_elsewhere(struct changes *c, const char *what, const struct disc_node *n,
+                           unsigned port)
+{
+	c->everywhere = true;
 	c->n_found++;
 	if (!c->what[0]) {
 		snprintf(c->what, sizeof(c->what), "%s %s", what,
@@ -116,7 +157,7 @@ static void note_change(struct changes *c, const char *what, const struct disc_n
 static bool answered(struct inquiry *q, const struct smp_reply *r, unsigned port)
 {
 	if (r->ret == E_TIMEOUT) {
-		note_change(q->c, "no answer from", q->node, port);
+		note_elsewhere(q->c, "no answer from", q->node, port);
 	}
 	return r->ret == E_OK;
 }
@@ -145,7 +186,7 @@ static void on_neighbor(void *ctx, const struct smp_reply *r)
 	if (answered(q, r, q->port) &&
 	    (field_get(r->data, NI_NODE_GUID) != p->peer->guid ||
 	     field_get(r->data, NI_LOCAL_PORT_NUM) != p->peer_port)) {
-		note_change(q->c, "another neighbor of", q->node, q->port);
+		note_elsewhere(q->c, "another neighbor of", q->node, q->port);
 	}
 }
 
@@ -194,7 +235,7 @@ static void on_cleared(void *ctx, const struct smp_reply *r)
 	struct disc_node *n = q->node;
 
 	if (r->ret == E_TIMEOUT) {
-		note_change(q->c, "no answer from", n, 0);
+		note_elsewhere(q->c, "no answer from", n, 0);
 		return;
 	}
 	if (r->ret == E_OK) {
@@ -202,7 +243,8 @@ static void on_cleared(void *ctx, const struct smp_reply *r)
 		q->c->n_updated++;
 	}
 	if (q->c->n_found) {
-		return; /* the heavy sweep will look */
+		suspect(q->c, n); /* the sweep will look */
+		return;
 	}
 	for (unsigned i = 0; i <= n->n_ports; i++) {
 		submit(q, &(struct smp_request){ .dest = &n->dest,
@@ -229,8 +271,10 @@ static void on_switch_info(void *ctx, const struct smp_reply *r)
 	if (field_get(r->data, SI_LINEAR_FDB_TOP) !=
 	    field_get(q->node->switch_info, SI_LINEAR_FDB_TOP)) {
 		note_change(q->c, "other SwitchInfo of", q->node, 0);
-	} else if (!field_get(r->data, SI_PORT_STATE_CHANGE) || q->c->n_found) {
-		return; /* nothing changed, or the heavy sweep will look */
+	} else if (!field_get(r->data, SI_PORT_STATE_CHANGE)) {
+		suspect_no_more(q->c, q->node);
+	} else if (q->c->n_found) {
+		suspect(q->c, q->node); /* the sweep will look */
 	} else if (!q->c->may_clear) {
 		note_change(q->c, "port state change on", q->node, 0);
 	} else { /* writing the bit as read, 1, clears it */
@@ -270,7 +314,8 @@ static bool begin_asking(struct changes *c, struct job *j, struct election *e)
 	c->election = e;
 	c->may_clear = e->state == SM_MASTER;
 	c->number++;
-	c->n_found = c->n_updated = 0;
+	c->n_found = c->n_updated = c->n_suspects = 0;
+	c->everywhere = false;
 	c->what[0] = '\0';
 	if (c->arena == NULL) {
 		sm_request_heavy(c->sm, "out of memory in a light sweep");
@@ -303,14 +348,21 @@ void changes_light_start(struct changes *c, struct job *j, struct election *e)
 	election_start(e, d, c->arena);
 }
 
+static void request_sweep(struct changes *c, const char *how)
+{
+	if (c->n_found && c->everywhere) {
+		sm_request_heavy(c->sm, "%s: %s (%u in all)", how, c->what, c->n_found);
+	} else if (c->n_found) {
+		sm_request_local(c->sm, c->suspects, c->n_suspects, "%s: %s (%u in all)",
+		                 how, c->what, c->n_found);
+	}
+}
+
 bool changes_light_end(struct changes *c)
 {
 	arena_free(c->arena);
 	c->arena = NULL;
-	if (c->n_found) {
-		sm_request_heavy(c->sm, "light sweep: %s (%u in all)", c->what,
-		                 c->n_found);
-	}
+	request_sweep(c, "light sweep");
 	return c->n_found == 0 && c->n_updated != 0;
 }
 
@@ -594,7 +646,7 @@ static void look_at(struct changes *c, const struct trap_source *s)
 	struct inquiry *q;
 
 	if (s->lid == 0) {
-		note_change(c, "many traps came early, behind", NULL, 0);
+		note_elsewhere(c, "many traps came early, behind", NULL, 0);
 	}
 	if (port == GRAPH_NONE) { /* gone meanwhile, or never there */
 		return;
@@ -604,6 +656,7 @@ static void look_at(struct changes *c, const struct trap_source *s)
 	if (q == NULL) {
 		return;
 	}
+	suspect(c, n); /* until it says that nothing changed: a look may end before */
 	if (s->links && n->type == NODE_SWITCH) {
 		get(q, &n->dest, UMAD_SM_ATTR_SWITCH_INFO, 0, on_switch_info);
 	}
@@ -682,9 +735,7 @@ bool changes_look_end(struct changes *c)
 	arena_free(c->arena);
 	c->arena = NULL;
 	c->looking = false;
-	if (c->n_found) {
-		sm_request_heavy(c->sm, "trap: %s", c->what);
-	}
+	request_sweep(c, "trap");
 	return c->n_found == 0 && c->n_updated != 0;
 }
 
@@ -693,6 +744,10 @@ void changes_done(struct changes *c)
 	arena_free(c->arena);
 	c->arena = NULL;
 	free(c->sources);
+	free(c->suspects);
+	c->suspects = NULL;
+	c->cap_suspects = 0;
+	c->n_suspects = 0;
 	c->sources = NULL;
 	c->n_sources = 0;
 	c->cap_sources = 0;

@@ -27,8 +27,9 @@ struct trap_source {
 };
 
 /*!
- * What changed since the last heavy sweep? Light sweeps ask the switches; a trap 128 or 144
- * has its sender asked. A change asks for a heavy sweep.
+ * What changed since the last sweep? Light sweeps ask the switches; a trap 128 or 144 has its
+ * sender asked. A change asks for a local sweep, which reads the nodes in question again, or for
+ * a heavy one where that cannot suffice.
  *
  * A trap is believed if the fabric as known agrees with it: its issuer's LID is that of a
  * port, the MAD came from the node of this port, and this node can send such a trap. Others
@@ -45,7 +46,12 @@ struct changes {
 	bool may_clear;  /*!< we are master, so PortStateChange is ours to clear */
 	bool looking;    /*!< a look at senders of traps is at work */
 	uint32_t number; /*!< counts light sweeps and looks */
-	uint32_t n_found;   /*!< reasons for a heavy sweep; what[] is the first */
+	uint32_t n_found; /*!< reasons for a sweep; what[] is the first */
+	bool everywhere;  /*!< one of them is not about a single node */
+	uint64_t
+		*suspects; /*!< [n_suspects] malloc; NodeGUIDs that a local sweep reads */
+	uint32_t n_suspects;
+	size_t cap_suspects;
 	uint32_t n_updated; /*!< attributes that are to be published */
 	char what[320];
 	struct arena *arena; /*!< of the light sweep or look at work, NULL: none */
@@ -59,7 +65,7 @@ struct changes {
 void changes_light_start(struct changes *c, struct job *j, struct election *e);
 
 /*!
- * \brief When they are answered: asks for a heavy sweep if something changed.
+ * \brief When they are answered: asks for a sweep if something changed.
  * \return true: only SwitchInfo changed, because bits were cleared; it is to be published.
  */
 bool changes_light_end(struct changes *c);
@@ -78,11 +84,11 @@ void changes_trap(struct changes *c, const uint8_t *notice);
  */
 bool changes_look_start(struct changes *c, struct job *j, struct election *e);
 
-/*! \brief May the look end before all is answered, because a heavy sweep is needed? */
+/*! \brief May the look end before all is answered, because a sweep is needed? */
 bool changes_look_found(const struct changes *c);
 
 /*!
- * \brief Ends a look: asks for a heavy sweep if something changed.
+ * \brief Ends a look: asks for a sweep if something changed.
  * \return true: attributes changed that no table depends on; they are to be published.
  */
 bool changes_look_end(struct changes *c);

@@ -42,7 +42,7 @@ struct events {
 /*! \brief At the start of the daemon. */
 void events_start(struct sm *sm);
 
-/*! \brief A heavy sweep begins for the reason in sm->cause. */
+/*! \brief A heavy or local sweep begins for the reason in sm->cause. */
 void events_sweep_begin(struct sm *sm);
 
 /*!

@@ -248,6 +248,9 @@ static void set_sa_figures(struct stats *to, struct sa_server *sa)
 static void set_sweep_figures(struct stats *to, const struct sweep_status *st)
 {
 	stats_set(to, "heavy_sweeps_total", st->heavy_sweeps);
+	stats_set(to, "local_sweeps_total", st->local_sweeps);
+	stats_set(to, "local_sweep_fallbacks_total", st->local_fallbacks);
+	stats_set(to, "local_sweep_differences_total", st->local_differences);
 	stats_set(to, "light_sweeps_total", st->light_sweeps);
 	stats_set(to, "failed_sweeps_total", st->failed_sweeps);
 	stats_set(to, "forged_traps_total", (double)st->forged_traps);

@@ -7,7 +7,9 @@
 #include <stdio.h>
 
 #include "conf/base/arena.h"
+#include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "conf/base/vector.h"
 #include "sa/server/server.h"
 
 static const char *const source = "sweep";
@@ -33,6 +35,34 @@ void sm_request_heavy(struct sm *sm, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(sm->cause, sizeof(sm->cause), fmt, ap);
 	va_end(ap);
+}
+
+void sm_request_local(struct sm *sm, const uint64_t *suspects, uint32_t n,
+                      const char *fmt, ...)
+{
+	va_list ap;
+
+	if (VECTOR_RESERVE(sm->suspects, sm->cap_suspects, sm->n_suspects + n) != E_OK) {
+		sm_request_heavy(sm, "out of memory for a local sweep");
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		sm->suspects[sm->n_suspects++] = suspects[i];
+	}
+	if (sm->want_heavy || sm->want_local) {
+		return;
+	}
+	sm->want_local = true;
+	va_start(ap, fmt);
+	vsnprintf(sm->cause, sizeof(sm->cause), fmt, ap);
+	va_end(ap);
+}
+
+void sm_requests_clear(struct sm *sm)
+{
+	sm->want_heavy = sm->want_local = false;
+	sm->n_suspects = 0;
+	sm->cause[0] = '\0';
 }
 
 int sm_fail(struct sm *sm, int ret, bool soon, const char *fmt, ...)
@@ -82,6 +112,7 @@ struct job *job_new(const struct sm *sm)
 	}
 	j->arena = a;
 	j->started = j->stage_started = sm_cpu_now(sm);
+	j->smps_before = smp_counters(sm->smp)->sent;
 	return j;
 }
 

@@ -33,6 +33,10 @@ struct sm {
 	/* A request for a heavy sweep: */
 	bool want_heavy;
 	char cause[160]; /*!< why; the first cause stands for all */
+	bool want_local; /*!< a local one suffices, as long as no heavy one is wanted */
+	uint64_t *suspects; /*!< [n_suspects] malloc; NodeGUIDs that it begins with */
+	uint32_t n_suspects;
+	size_t cap_suspects;
 	bool read_tables; /*!< and read all tables back, because an operator asks */
 	bool lids_written; /*!< guid2lid_file is as the state */
 	bool lids_file_bad; /*!< it was to be read and is wrong, so it is not overwritten */
@@ -49,6 +53,13 @@ double sm_cpu_now(const struct sm *sm);
 /*! \brief Asks for a heavy sweep, which starts when the fabric thread is idle. */
 void sm_request_heavy(struct sm *sm, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/*! \brief Asks for a local sweep that begins with these nodes; see discover_local.c. */
+void sm_request_local(struct sm *sm, const uint64_t *suspects, uint32_t n,
+                      const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/*! \brief Forgets requests for a sweep, because one begins. */
+void sm_requests_clear(struct sm *sm);
 
 /*!
  * \brief Notes why a heavy sweep has to be given up, in status.not_ready.
@@ -84,6 +95,7 @@ struct job {
 	struct snap_stage stage[SNAP_STAGES_MAX]; /*!< [n_stages] seconds of each step */
 	unsigned n_stages;
 	double started, stage_started;
+	uint64_t smps_before; /*!< SMPs that were sent when it began */
 };
 
 /*! \brief The fabric as last known with its LIDs. \return NULL: none. */

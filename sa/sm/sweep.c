@@ -16,8 +16,12 @@
  * when none is left; then its row in the table below says what follows. Only the receive
  * blocks.
  *
- * Requests for a heavy sweep (a signal, a light sweep or a look at the sender of a trap that
- * saw a change) only set a flag. It is looked at when idle, so a burst of traps makes one more sweep, and the next
+ * Requests for a sweep (a signal, a light sweep or a look at the sender of a trap that saw a
+ * change) only set a flag. A local sweep differs from a heavy one in its discovery alone: that
+ * begins with a copy of the last one and reads only what may have changed. A doubt about what
+ * it finds makes it heavy.
+ *
+ * The flag is looked at when idle, so a burst of traps makes one more sweep, and the next
  * sweep sees what happens during this one. A sweep that fails is tried again after 1, 2, 4
  * ... 10 seconds when the fabric was the cause, else (tables that were refused, a full
  * database) at the next interval. What was published stays until then.
@@ -115,14 +119,21 @@ static int publish(struct sweep *s)
 
 /* --- discovery -------------------------------------------------------------------- */
 
+static struct disc_options disc_options_of(const struct sweep *s)
+{
+	const struct config *c = s->sm.d.config;
+
+	return (struct disc_options){ .retries = c->transaction_retries,
+		                      .clear_change = s->election.state == SM_MASTER,
+		                      .silent = &s->silent,
+		                      .aggregation = c->aggregation_node_guids,
+		                      .names = c->node_names };
+}
+
 static void start_heavy(struct sweep *s)
 {
 	struct sm *sm = &s->sm;
-	struct disc_options o = { .retries = sm->d.config->transaction_retries,
-		                  .clear_change = s->election.state == SM_MASTER,
-		                  .silent = &s->silent,
-		                  .aggregation = sm->d.config->aggregation_node_guids,
-		                  .names = sm->d.config->node_names };
+	struct disc_options o = disc_options_of(s);
 	struct job *j = job_new(sm);
 
 	if (j == NULL) {
@@ -131,8 +142,8 @@ static void start_heavy(struct sweep *s)
 	}
 	log_info(source, "heavy sweep: %s", sm->cause[0] ? sm->cause : "start");
 	events_sweep_begin(sm);
-	sm->want_heavy = false;
-	sm->cause[0] = '\0';
+	sm_requests_clear(sm);
+	s->n_local = 0;
 	s->retry_at = UINT64_MAX;
 	if (s->election.others_wrote) { /* as master: what we remember may be wrong */
 		shadow_forget_programmed(&sm->shadow);
@@ -146,14 +157,118 @@ static void start_heavy(struct sweep *s)
 	begin_phase(s, PHASE_DISCOVER, disc_start(&j->disc, sm->smp, j->arena, &o));
 }
 
+/* Why a local sweep cannot do; NULL: it can. */
+static const char *local_refusal(const struct sweep *s)
+{
+	const struct sm *sm = &s->sm;
+	const struct config *c = sm->d.config;
+
+	return !c->local_sweeps ? "local_sweeps is FALSE"
+	       : s->election.state != SM_MASTER || !s->election.swept ||
+	                       s->election.others_wrote
+	               ? "this subnet manager has not swept as master yet"
+	       : sm->job == NULL || !sm->status.up ? "the last sweep did not end well"
+	       : !sm->job->disc.clean              ? "the last discovery left nodes out"
+	       : c->local_sweeps_check && s->n_local >= c->local_sweeps_check
+	               ? "it is time to check local sweeps against a heavy one"
+	               : NULL;
+}
+
+/* Begins a local sweep, or a heavy one for the same cause where that cannot do. */
+static void start_local(struct sweep *s)
+{
+	struct sm *sm = &s->sm;
+	struct disc_options o = disc_options_of(s);
+	const char *refusal = local_refusal(s);
+	struct job *j = refusal == NULL ? job_new(sm) : NULL;
+
+	if (j == NULL ||
+	    disc_copy(&j->disc, &sm->job->disc, sm->smp, j->arena, &o) != E_OK) {
+		job_free(j);
+		if (sm->d.config->local_sweeps) {
+			log_info(source, "no local sweep: %s",
+			         refusal != NULL ? refusal : err_text(-ENOMEM));
+		}
+		start_heavy(s);
+		return;
+	}
+	log_info(source, "local sweep: %s", sm->cause);
+	events_sweep_begin(sm);
+	for (uint32_t i = 0; i < sm->n_suspects; i++) {
+		(void)disc_suspect(&j->disc, sm->suspects[i]);
+	}
+	sm_requests_clear(sm);
+	s->n_local++;
+	sm->previous = sm->job;
+	sm->job = j;
+	s->phase = PHASE_DISCOVER;
+	disc_local_step(&j->disc);
+}
+
+/* A local sweep does not suffice. */
+static void fall_back(struct sweep *s)
+{
+	struct sm *sm = &s->sm;
+
+	log_info(source, "the local sweep is given up for a heavy one: %s",
+	         sm->job->disc.doubt);
+	sm->status.local_fallbacks++;
+	smp_abort(sm->smp);
+	sweep_restore_previous_job(sm);
+	sm_request_heavy(sm, "%s", sm->events.cause);
+	start_heavy(s);
+}
+
+/* \return true: it goes on, or a heavy sweep began in its place. */
+static bool local_goes_on(struct sweep *s)
+{
+	struct disc *d = &s->sm.job->disc;
+
+	if (d->doubt == NULL) {
+		disc_local_step(d);
+	}
+	if (d->doubt != NULL) {
+		fall_back(s);
+		return true;
+	}
+	return smp_pending(s->sm.smp) > 0;
+}
+
+/* A heavy sweep that was due to check local ones says what they had missed. */
+static void check_local(struct sweep *s, struct job *j)
+{
+	uint32_t n;
+
+	if (j->disc.local || s->sm.previous == NULL || !s->sm.previous->disc.local) {
+		return;
+	}
+	n = disc_differences(&s->sm.previous->disc, &j->disc);
+	s->sm.status.local_differences += n;
+	if (n) {
+		log_info(source,
+		         "%u attributes differ from what local sweeps had left: changes "
+		         "since "
+		         "then, or missed by them",
+		         n);
+	}
+}
+
 static void after_discover(struct sweep *s)
 {
 	struct sm *sm = &s->sm;
 	struct job *j = sm->job;
 	struct disc *d = &j->disc;
 	const struct graph *prev = sm->previous != NULL ? sm->previous->disc.g : NULL;
-	int ret = disc_finish(d, prev);
+	int ret;
 
+	if (d->local && local_goes_on(s)) {
+		return;
+	}
+	ret = disc_finish(d, prev);
+	if (d->doubt != NULL) {
+		fall_back(s);
+		return;
+	}
 	if (ret != E_OK) {
 		disc_log_problems(d);
 		if (ret == E_TIMEOUT) {
@@ -172,6 +287,7 @@ static void after_discover(struct sweep *s)
 	j->n_unread = d->n_left_out;
 	disc_log_problems(d);
 	j->n_changes = events_compare(sm, d, prev);
+	check_local(s, j);
 	job_free(sm->previous);
 	sm->previous = NULL;
 	hash_done(&s->silent);
@@ -407,13 +523,17 @@ static void log_up(struct sweep *s, const struct job *j)
 {
 	const struct program *p = &j->program;
 	const struct sweep_status *st = &s->sm.status;
+	const char *kind = j->disc.local ? "local" : "heavy";
+	uint64_t smps = smp_counters(s->sm.smp)->sent - j->smps_before;
 	char qos_text[40] = "";
 
 	if (st->up && j->n_changes == 0 &&
 	    p->n_port_sets + p->n_lft_sets + p->n_qos_sets + p->n_mft_sets +
 	                    p->n_guid_sets == 0) {
-		log_info(source, "nothing changed: %u switches, %u hosts, epoch %" PRIu64,
-		         st->switches, st->hosts, s->publisher.epoch);
+		log_info(source,
+		         "nothing changed: %u switches, %u hosts, epoch %" PRIu64
+		         "; %s sweep, %" PRIu64 " SMPs",
+		         st->switches, st->hosts, s->publisher.epoch, kind, smps);
 		return;
 	}
 	if (p->qos) {
@@ -421,10 +541,11 @@ static void log_up(struct sweep *s, const struct job *j)
 	}
 	events_say(&s->sm, EVENT_SUBNET_UP,
 	           "%u switches, %u hosts, %u LIDs, epoch %" PRIu64
-	           "; sent %u PortInfo and %u LFT blocks%s in %.3f s",
+	           "; sent %u PortInfo and %u LFT blocks%s in %.3f s; %s sweep, %" PRIu64
+	           " SMPs",
 	           st->switches, st->hosts, j->lids.lids.count, s->publisher.epoch,
 	           p->n_port_sets, p->n_lft_sets, qos_text,
-	           sm_cpu_now(&s->sm) - j->started);
+	           sm_cpu_now(&s->sm) - j->started, kind, smps);
 }
 
 static void after_activate(struct sweep *s)
@@ -444,7 +565,8 @@ static void after_activate(struct sweep *s)
 	s->election.swept = true;
 	routes_rebalance_heavy_ended(&s->rebalance);
 	s->retry_at = UINT64_MAX;
-	st->heavy_sweeps++;
+	st->heavy_sweeps += !j->disc.local;
+	st->local_sweeps += j->disc.local;
 	st->port_sets += p->n_port_sets;
 	st->lft_sets += p->n_lft_sets;
 	st->mft_sets += p->n_mft_sets;
@@ -561,11 +683,13 @@ static void idle(struct sweep *s)
 		sm_request_heavy(sm,
 		                 "again after a sweep that was given up or not complete");
 	}
-	if (!sm->want_heavy && !sm->status.standby &&
+	if (!sm->want_heavy && !sm->want_local && !sm->status.standby &&
 	    changes_look_start(&s->changes, sm->job, &s->election)) {
 		s->phase = PHASE_LOOK;
 	} else if (sm->want_heavy) {
 		start_heavy(s);
+	} else if (sm->want_local) {
+		start_local(s);
 	} else if (now >= s->next_light && s->election.state == SM_STANDBY) {
 		s->phase = PHASE_POLL;
 		election_poll_start(&s->election);
@@ -624,7 +748,8 @@ static const struct {
 
 static bool waits(const struct sweep *s)
 {
-	if (s->phase == PHASE_LOOK && changes_look_found(&s->changes)) {
+	if ((s->phase == PHASE_LOOK && changes_look_found(&s->changes)) ||
+	    (s->phase == PHASE_DISCOVER && s->sm.job->disc.doubt != NULL)) {
 		return false;
 	}
 	return smp_pending(s->sm.smp) > 0 ||
@@ -715,7 +840,7 @@ static uint64_t next_deadline(const struct sweep *s)
 		}
 		at = earliest(at, audit_deadline(&s->audit));
 		at = client_tables_wanted(s) ? earliest(at, s->client_tables.next) : at;
-		at = s->sm.want_heavy ? 0 : at;
+		at = s->sm.want_heavy || s->sm.want_local ? 0 : at;
 	}
 	return at;
 }

@@ -40,6 +40,10 @@ struct transport;
  *   STANDBY --timer--> POLL the master --it is gone--> DISCOVER
  *   STANDBY --HANDOVER--> DISCOVER as master
  *
+ * A change found by LIGHT or LOOK leads to a local sweep, whose DISCOVER asks only the nodes that
+ * may have changed; a request, and what a local sweep cannot explain, to a heavy one. All phases
+ * behind DISCOVER are the same.
+ *
  * A failure in any phase leaves the last published epoch and forces the next sweep to be
  * heavy. While standby nothing on the fabric is changed.
  */
@@ -99,6 +103,9 @@ struct sweep_status {
 	char not_ready[400];      /*!< why not up, "" when up */
 	char progress[80];        /*!< "discover 430/702 nodes", "" when idle */
 	uint32_t heavy_sweeps, light_sweeps, failed_sweeps;
+	uint32_t local_sweeps;    /*!< that read only what may have changed */
+	uint32_t local_fallbacks; /*!< local sweeps that were given up for a heavy one */
+	uint32_t local_differences; /*!< found by heavy sweeps that followed local ones */
 	uint64_t epoch;
 	uint64_t smps_sent, smp_timeouts, smp_retries;
 	uint32_t switches, hosts, unreachable_nodes;

@@ -60,6 +60,7 @@ struct sweep {
 	bool reassigned;          /* reassign_lids was done */
 	unsigned failures;        /* heavy sweeps, in a row */
 	unsigned unread; /* heavy sweeps in a row that left out a node or a port table */
+	unsigned n_local;         /* local sweeps since the last heavy one */
 	uint64_t next_light;      /* ms; a light sweep or a poll; UINT64_MAX: never */
 	enum sm_state timed_for;  /* the state that next_light was set in */
 	uint64_t retry_at;        /* ms; a heavy sweep after a failure; UINT64_MAX: none */

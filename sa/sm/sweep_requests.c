@@ -108,6 +108,7 @@ void sweep_free(struct sweep *s)
 	job_free(sm->previous);
 	shadow_done(&sm->shadow);
 	hash_done(&s->silent);
+	free(sm->suspects);
 	client_tables_done(&s->client_tables);
 	changes_done(&s->changes);
 	events_done(&sm->events);

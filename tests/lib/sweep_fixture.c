@@ -147,6 +147,13 @@ void fixture_heavy(struct sweep_fixture *r, uint32_t n)
 	}
 }
 
+uint32_t fixture_sweeps(const struct sweep_fixture *r)
+{
+	const struct sweep_status *st = sweep_status(r->sweep);
+
+	return st->heavy_sweeps + st->local_sweeps;
+}
+
 void fixture_run_ms(struct sweep_fixture *r, uint64_t ms)
 {
 	uint64_t end = fixture_now(r) + ms, turns = 0;

@@ -83,6 +83,9 @@ uint64_t fixture_now(const struct sweep_fixture *r);
 /* Turns until this many heavy sweeps ended since the start of the present sweep. */
 void fixture_heavy(struct sweep_fixture *r, uint32_t n);
 
+/* Sweeps that ended since the start of the present sweep: heavy and local ones. */
+uint32_t fixture_sweeps(const struct sweep_fixture *r);
+
 /* Turns for some virtual time. */
 void fixture_run_ms(struct sweep_fixture *r, uint64_t ms);
 

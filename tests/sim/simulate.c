@@ -17,7 +17,8 @@
  * When the faults stop, the subnet manager has to bring all that it can reach to ACTIVE, with
  * routes between all hosts, no forwarding loop and no credit loop in the tables that stand
  * in the switches. The SA has to answer what stands there, and to know all services whose
- * registration it has acknowledged, also those from before a kill.
+ * registration it has acknowledged, also those from before a kill. A heavy sweep then finds
+ * nothing that local sweeps missed.
  *
  * With --nonsense MADs are also late, duplicate and corrupted, nodes answer nonsense or with
  * the GUIDs of others, ports lose their LIDs, and the wall clock steps. A subnet manager that
@@ -535,14 +536,16 @@ static void connect_judge(struct run *r)
 	}
 }
 
-/* Heavy sweeps of all managers that the judge reaches. */
+/* Heavy and local sweeps of all managers that the judge reaches. */
 static uint32_t count_sweeps(const struct run *r)
 {
 	uint32_t n = 0;
 
 	for (unsigned i = 0; i < r->n_managers; i++) {
 		if (r->m[i].sweep != NULL && find_is_reached(r, &r->m[i])) {
-			n += sweep_status(r->m[i].sweep)->heavy_sweeps;
+			const struct sweep_status *st = sweep_status(r->m[i].sweep);
+
+			n += st->heavy_sweeps + st->local_sweeps;
 		}
 	}
 	return n;
@@ -584,6 +587,30 @@ static bool is_quiet(struct run *r, const char **ret_why)
 		return true;
 	}
 	return false;
+}
+
+/* What local sweeps of the master left of the fabric is what a heavy one finds. */
+static bool check_local(struct run *r)
+{
+	struct sweep *master = r->judge->sweep;
+	uint32_t sweeps = count_sweeps(r),
+		 missed = sweep_status(master)->local_differences;
+	uint64_t epoch = sweep_status(master)->epoch;
+
+	sweep_request_heavy(master);
+	if (!run_until(r, now_ms(r) + LATE_MS)) {
+		return false;
+	}
+	sweeps = count_sweeps(r) - sweeps;
+	missed = sweep_status(master)->local_differences - missed;
+	if (sweeps != 1 || missed != 0 || sweep_status(master)->epoch != epoch) {
+		return run_fail(r,
+		                "a heavy sweep finds another fabric than the sweep before: %u "
+		                "sweeps, %u differences to local ones, epoch %u, then %u",
+		                sweeps, missed, (unsigned)epoch,
+		                (unsigned)sweep_status(master)->epoch);
+	}
+	return true;
 }
 
 /* The faults stop: nodes answer and tell the truth, no MAD is lost; what is cut or off stays so, but the
@@ -636,7 +663,7 @@ static bool settle(struct run *r, uint32_t what)
 			break;
 		}
 	} while (true);
-	return check_tables(r, true);
+	return check_local(r) && check_tables(r, true);
 }
 
 /* \a only: events to do, NULL: all. */

@@ -49,7 +49,7 @@ struct probe {
 	uint8_t port;
 };
 
-static void keep_error(struct disc *d, int ret)
+void disc_error(struct disc *d, int ret)
 {
 	if (d->ret == E_OK) {
 		d->ret = ret;
@@ -67,7 +67,7 @@ void disc_problem(struct disc *d, const char *fmt, ...)
 		va_end(ap);
 		d->problem[d->n_problems] = arena_strdup(d->arena, text);
 		if (d->problem[d->n_problems] == NULL) {
-			keep_error(d, -ENOMEM);
+			disc_error(d, -ENOMEM);
 			return;
 		}
 	}
@@ -96,33 +96,33 @@ const char *disc_place(const struct disc *d, const struct disc_node *n, unsigned
 
 /* --- requests -------------------------------------------------------------------- */
 
-static void ask(struct disc *d, struct smp_dest *dest, const struct smp_request *what)
-{
-	struct smp_request o = *what;
-
-	o.dest = dest;
-	if (o.method == 0) {
-		o.method = UMAD_METHOD_GET;
-	}
-	keep_error(d, smp_submit(d->smp, &o));
-}
-
 /* A node that answered once has probably lost a packet, so it is asked more often. */
 static unsigned retries_of(const struct disc *d)
 {
 	return 2 * d->options.retries + 1;
 }
 
+void disc_ask(struct disc *d, struct smp_dest *dest, const struct smp_request *what)
+{
+	struct smp_request o = *what;
+
+	o.dest = dest;
+	o.retries = retries_of(d);
+	if (o.method == 0) {
+		o.method = UMAD_METHOD_GET;
+	}
+	disc_error(d, smp_submit(d->smp, &o));
+}
+
 static smp_done_f on_port_info, on_node_info;
 
-static void ask_port(struct disc_node *n, unsigned port)
+void disc_ask_port(struct disc_node *n, unsigned port)
 {
-	ask(n->disc, n->ports[port].dest,
-	    &(struct smp_request){ .attr = UMAD_SM_ATTR_PORT_INFO,
-	                           .mod = DISC_PORT_MOD | port,
-	                           .retries = retries_of(n->disc),
-	                           .done = on_port_info,
-	                           .ctx = n });
+	disc_ask(n->disc, n->ports[port].dest,
+	         &(struct smp_request){ .attr = UMAD_SM_ATTR_PORT_INFO,
+	                                .mod = DISC_PORT_MOD | port,
+	                                .done = on_port_info,
+	                                .ctx = n });
 }
 
 static void probe_send(struct disc *d, struct disc_node *from, uint8_t port,
@@ -139,21 +139,24 @@ static void probe_send(struct disc *d, struct disc_node *from, uint8_t port,
 		p = arena_alloc(d->arena, sizeof(*p));
 	}
 	if (p == NULL) {
-		keep_error(d, -ENOMEM);
+		disc_error(d, -ENOMEM);
 		return;
 	}
 	smp_dest_init(&p->dest, path);
 	p->disc = d;
 	p->from = from;
 	p->port = port;
-	ask(d, &p->dest,
-	    &(struct smp_request){ .attr = UMAD_SM_ATTR_NODE_INFO,
-	                           .retries = was_silent ? 0 : retries_of(d),
-	                           .done = on_node_info,
-	                           .ctx = p });
+	disc_error(d,
+	           smp_submit(d->smp, &(struct smp_request){
+					      .dest = &p->dest,
+					      .method = UMAD_METHOD_GET,
+					      .attr = UMAD_SM_ATTR_NODE_INFO,
+					      .retries = was_silent ? 0 : retries_of(d),
+					      .done = on_node_info,
+					      .ctx = p }));
 }
 
-static void probe_behind(struct disc_node *n, uint8_t port)
+void disc_ask_behind(struct disc_node *n, uint8_t port)
 {
 	struct smp_path path;
 
@@ -171,7 +174,9 @@ static void probe_behind(struct disc_node *n, uint8_t port)
 /* A node that answered NodeInfo and times out now is deaf. */
 static bool answered(struct disc_node *n, const struct smp_reply *r)
 {
-	if (r->ret == E_TIMEOUT) {
+	if (n->copied && r->ret != E_OK) {
+		disc_doubt(n->disc, n, 0, "no good answer from");
+	} else if (r->ret == E_TIMEOUT) {
 		n->deaf = true;
 	}
 	return r->ret == E_OK;
@@ -206,13 +211,20 @@ static void on_port_info(void *ctx, const struct smp_reply *r)
 	struct disc_node *n = ctx;
 	struct disc_port *p = &n->ports[r->mod & 0xff];
 
+	if (n->copied && r->ret == E_MALFORMED && !p->has_info) {
+		return; /* as before */
+	}
 	if (!answered(n, r)) {
+		return;
+	}
+	if (n->copied) {
+		disc_local_port(n, p, r->data);
 		return;
 	}
 	memcpy(p->info, r->data, sizeof(p->info));
 	p->has_info = true;
 	if (is_probed(n, p)) {
-		probe_behind(n, p->num);
+		disc_ask_behind(n, p->num);
 	}
 }
 
@@ -225,7 +237,7 @@ static void on_change_cleared(void *ctx, const struct smp_reply *r)
 	}
 	if (!n->deaf) {
 		for (unsigned i = 0; i <= n->n_ports; i++) {
-			ask_port(n, i);
+			disc_ask_port(n, i);
 		}
 	}
 }
@@ -241,35 +253,37 @@ static void on_switch_info(void *ctx, const struct smp_reply *r)
 	n->has_switch_info = true;
 	if (n->disc->options.clear_change && field_get(r->data, SI_PORT_STATE_CHANGE)) {
 		/* Writing the bit as read, 1, clears it. */
-		ask(n->disc, &n->dest,
-		    &(struct smp_request){ .method = UMAD_METHOD_SET,
-		                           .attr = UMAD_SM_ATTR_SWITCH_INFO,
-		                           .data = r->data,
-		                           .retries = retries_of(n->disc),
-		                           .done = on_change_cleared,
-		                           .ctx = n });
+		disc_ask(n->disc, &n->dest,
+		         &(struct smp_request){ .method = UMAD_METHOD_SET,
+		                                .attr = UMAD_SM_ATTR_SWITCH_INFO,
+		                                .data = r->data,
+		                                .done = on_change_cleared,
+		                                .ctx = n });
 		return;
 	}
 	for (unsigned i = 0; i <= n->n_ports; i++) {
-		ask_port(n, i);
+		disc_ask_port(n, i);
 	}
 }
 
-static void ask_node(struct disc_node *n)
+void disc_ask_node(struct disc_node *n)
 {
 	struct smp_request o = { .attr = UMAD_SM_ATTR_NODE_DESC,
-		                 .retries = retries_of(n->disc),
 		                 .done = on_description,
 		                 .ctx = n };
 
-	ask(n->disc, &n->dest, &o);
-	if (n->type != NODE_SWITCH) {
-		ask_port(n, n->entry);
+	disc_ask(n->disc, &n->dest, &o);
+	if (n->type == NODE_SWITCH) {
+		o.attr = UMAD_SM_ATTR_SWITCH_INFO;
+		o.done = on_switch_info;
+		disc_ask(n->disc, &n->dest, &o);
 		return;
 	}
-	o.attr = UMAD_SM_ATTR_SWITCH_INFO;
-	o.done = on_switch_info;
-	ask(n->disc, &n->dest, &o);
+	for (unsigned i = 1; i <= n->n_ports; i++) {
+		if (n->ports[i].dest != NULL) {
+			disc_ask_port(n, i);
+		}
+	}
 }
 
 /* --- nodes ----------------------------------------------------------------------- */
@@ -346,7 +360,7 @@ static int enter_port(struct disc_node *n, uint8_t num, struct probe *p,
 }
 
 /* Could both NodeInfos be of one node? */
-static bool same_node(const uint8_t *a, const uint8_t *b)
+bool disc_same_node(const uint8_t *a, const uint8_t *b)
 {
 	return field_get(a, NI_NODE_TYPE) == field_get(b, NI_NODE_TYPE) &&
 	       field_get(a, NI_NUM_PORTS) == field_get(b, NI_NUM_PORTS) &&
@@ -363,21 +377,26 @@ static void add_node(struct probe *p, const uint8_t *ni)
 
 	if (n == NULL ||
 	    (n->type != NODE_SWITCH && enter_port(n, n->entry, p, ni) != E_OK)) {
-		keep_error(p->disc, -ENOMEM);
+		disc_error(p->disc, -ENOMEM);
 		return;
 	}
 	if (p->from != NULL) {
 		cable(p->from, p->port, n, n->entry);
+		p->from->ports[p->port].confirmed = true;
 		cable(n, n->entry, p->from, p->port);
 	}
-	ask_node(n);
+	disc_ask_node(n);
 }
 
 static void add_known_node(struct disc_node *n, struct probe *p, const uint8_t *ni)
 {
 	uint8_t num = (uint8_t)field_get(ni, NI_LOCAL_PORT_NUM);
 
-	if (!same_node(n->node_info, ni)) {
+	if (n->copied) {
+		disc_local_found(n, p->from, p->port, &p->dest.path, ni);
+		return;
+	}
+	if (!disc_same_node(n->node_info, ni)) {
 		disc_problem(p->disc,
 		             "GUID 0x%016" PRIx64
 		             " is there twice, on different nodes: behind %s "
@@ -387,16 +406,17 @@ static void add_known_node(struct disc_node *n, struct probe *p, const uint8_t *
 		return;
 	}
 	cable(p->from, p->port, n, num);
+	p->from->ports[p->port].confirmed = true;
 	if (n->type == NODE_SWITCH || n->ports[num].peer != NULL) {
 		return;
 	}
 	cable(n, num, p->from, p->port);
 	if (n->ports[num].dest == NULL) {
 		if (enter_port(n, num, p, ni) != E_OK) {
-			keep_error(p->disc, -ENOMEM);
+			disc_error(p->disc, -ENOMEM);
 			return;
 		}
-		ask_port(n, num);
+		disc_ask_port(n, num);
 	}
 }
 

@@ -32,6 +32,7 @@ struct disc_port {
 	uint8_t num;
 	bool has_info;
 	bool silent; /*!< link is up, nobody answers behind it */
+	bool confirmed;  /*!< local discovery: read and as it was, or cabled anew */
 	uint32_t looked; /*!< light sweep that last asked over this cable, 0: none */
 };
 
@@ -51,6 +52,11 @@ struct disc_node {
 	bool has_description, has_switch_info;
 	bool deaf;    /*!< answered NodeInfo, then timed out */
 	bool reached; /*!< used by disc_finish() */
+	/* local discovery: */
+	bool copied;     /*!< taken over from the discovery before */
+	bool suspect;    /*!< to be read again */
+	unsigned asked;  /*!< the wave in which it is read again, from 1; 0: none yet */
+	uint16_t n_lost; /*!< cables that it must have lost, as their other ends say */
 };
 
 struct disc_options {
@@ -82,7 +88,12 @@ struct disc {
 	struct probe *spare;
 	int ret;              /*!< first error of ours (-ENOMEM) */
 	uint32_t n_described; /*!< nodes whose own attributes are in: progress */
+	bool local;           /*!< begun by disc_copy() */
+	unsigned n_waves;     /*!< of a local discovery */
+	bool cables_changed;  /*!< since routes were searched last */
+	const char *doubt; /*!< why a local discovery does not suffice; NULL: it does */
 	/* results of disc_finish() */
+	bool clean; /*!< no nodes were left out, so it may be copied */
 	struct graph *g;
 	struct disc_node **of;                  /*!< [g->n_nodes] by graph node */
 	const char *problem[DISC_PROBLEMS_MAX]; /*!< sentences with both places */
@@ -95,6 +106,29 @@ struct disc {
 /*! \brief New discovery in \a a; queues NodeInfo of the local port. \retval -ENOMEM */
 int disc_start(struct disc *d, struct smp *smp, struct arena *a,
                const struct disc_options *o);
+
+/*!
+ * \brief New local discovery in \a a: begins with a copy of the nodes and cables of another
+ *        one in place of nothing. See discover_local.c.
+ *
+ * \param from  disc_finish() succeeded and clean is set. Borrowed for the call.
+ * \retval -ENOMEM
+ *
+ * Cost: O(ports).
+ */
+int disc_copy(struct disc *d, const struct disc *from, struct smp *smp, struct arena *a,
+              const struct disc_options *o);
+
+/*! \brief A node of the copy is to be read again. \return false: there is none. */
+bool disc_suspect(struct disc *d, uint64_t guid);
+
+/*!
+ * \brief Local discovery: queues the next requests, when nothing is pending. If nothing is
+ *        pending afterwards, call disc_finish().
+ *
+ * As soon as d->doubt is set the requests may be dropped, and a full discovery is needed.
+ */
+void disc_local_step(struct disc *d);
 
 /*!
  * \brief Makes the graph from what answered: links that both ends agree on, nodes reached
@@ -114,6 +148,12 @@ int disc_silent(const struct disc *d, struct hash_table *ret);
 /*! \brief Logs the problems, at most 20 of them. */
 void disc_log_problems(const struct disc *d);
 
+/*!
+ * \brief Nodes, ports and cables that differ between two discoveries of one fabric. Violation
+ *        counters and what depends on the route of an SMP do not count.
+ */
+uint32_t disc_differences(const struct disc *a, const struct disc *b);
+
 /*! \brief Port of the graph as discovery knows it. */
 struct disc_port *disc_port_of(const struct disc *d, uint32_t port);
 
@@ -121,5 +161,41 @@ struct disc_port *disc_port_of(const struct disc *d, uint32_t port);
 const char *disc_place(const struct disc *d, const struct disc_node *n, unsigned port);
 
 /* Inside discovery: */
+struct probe;
+
 void disc_problem(struct disc *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/*! \brief Keeps the first of our own errors. */
+void disc_error(struct disc *d, int ret);
+
+/*! \brief Sends a request with the retries of nodes that answered once; Get if \a method is 0. */
+void disc_ask(struct disc *d, struct smp_dest *dest, const struct smp_request *what);
+
+/*! \brief Asks for the attributes of a node and of its ports, or of those entered so far. */
+void disc_ask_node(struct disc_node *n);
+void disc_ask_port(struct disc_node *n, unsigned port);
+
+/*! \brief Asks for NodeInfo over a port. */
+void disc_ask_behind(struct disc_node *n, uint8_t port);
+
+/*! \brief Could both NodeInfos be of one node? */
+bool disc_same_node(const uint8_t *a, const uint8_t *b);
+
+/*! \brief Sets reached and the shortest routes over the cables as now known.
+ *  \param order  [n_nodes]. \return How many nodes are in it. */
+uint32_t disc_search(struct disc *d, struct disc_node **order);
+
+/*! \brief A copied node was found behind a port. */
+void disc_local_found(struct disc_node *n, struct disc_node *from, uint8_t from_port,
+                      const struct smp_path *path, const uint8_t *node_info);
+
+/*! \brief PortInfo of a copied node. */
+void disc_local_port(struct disc_node *n, struct disc_port *p, const uint8_t *info);
+
+/*! \brief A local discovery has found what it cannot explain. */
+void disc_doubt(struct disc *d, const struct disc_node *n, unsigned port,
+                const char *what);
+
+/*! \brief After the last search: raises doubts about what does not fit together. */
+void disc_local_check(struct disc *d);

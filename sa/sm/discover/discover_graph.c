@@ -89,6 +89,7 @@ static void report_duplicates(struct disc *d, const struct disc_node *n)
 		    (far->peer == n && far->peer_port == i)) {
 			continue;
 		}
+		d->clean = false;
 		disc_problem(d,
 		             "GUID 0x%016" PRIx64
 		             " is there twice, or its cables are being moved: "
@@ -153,7 +154,11 @@ static void report(struct disc *d, const struct graph *prev)
 	for (uint32_t i = 0; i < d->n_nodes; i++) {
 		struct disc_node *n = d->nodes[i];
 
+		if (!n->reached && n->copied) {
+			continue; /* it is gone */
+		}
 		if (!n->reached) {
+			d->clean = false;
 			d->n_unreachable++;
 			d->n_left_out++;
 			disc_problem(d, "%s %s and is left out; seen behind %s",
@@ -221,10 +226,14 @@ static bool reach(struct disc_node *n, unsigned num, const struct disc_port *far
 	return first;
 }
 
-static uint32_t search(struct disc *d, struct disc_node **order)
+uint32_t disc_search(struct disc *d, struct disc_node **order)
 {
 	uint32_t n_found = 0;
 
+	for (uint32_t i = 0; i < d->n_nodes; i++) {
+		d->nodes[i]->reached = false;
+	}
+	d->cables_changed = false;
 	d->nodes[0]->reached = is_complete(d->nodes[0]);
 	order[n_found] = d->nodes[0];
 	n_found += d->nodes[0]->reached;
@@ -378,6 +387,8 @@ static int freeze(struct disc *d, struct disc_node *const *order, uint32_t n)
 		order[i]->graph_node = graph_node_by_guid(d->g, order[i]->guid);
 		if (order[i]->graph_node != GRAPH_NONE) {
 			d->of[order[i]->graph_node] = order[i];
+		} else {
+			d->clean = false;
 		}
 	}
 	return graph_node_by_guid(d->g, local_guid) == GRAPH_NONE ? E_DUPLICATE : E_OK;
@@ -396,7 +407,11 @@ int disc_finish(struct disc *d, const struct graph *prev)
 	if (order == NULL) {
 		return -ENOMEM;
 	}
-	n = search(d, order);
+	n = disc_search(d, order);
+	if (d->local) {
+		disc_local_check(d);
+	}
+	d->clean = d->n_problems == 0;
 	report(d, prev);
 	d->g = graph_new(d->arena);
 	ret = n == 0 ? E_TIMEOUT : d->g == NULL ? -ENOMEM : d->ret;

@@ -292,8 +292,7 @@ START_TEST(repressed)
 	ck_assert_uint_eq(tap.out_msg.addr.lid, lid);
 	ck_assert_uint_eq(field_get(tap.out + 64, NTC_TRAP_NUMBER), traps[_i].number);
 	fixture_run_ms(fixture, 3000);
-	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps,
-	                  1u + traps[_i].sweeps);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 1u + traps[_i].sweeps);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->forged_traps, 0);
 }
 END_TEST
@@ -337,7 +336,7 @@ START_TEST(forged)
 		fixture_run_ms(fixture, 100);
 	}
 	ck_assert_uint_eq(tap.n_out, 100);
-	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 1);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->smps_sent, smps);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->forged_traps, 100);
 }
@@ -364,7 +363,7 @@ START_TEST(insisting)
 		trap(_i == 0 ? 128 : 144, lid);
 		fixture_run_ms(fixture, 10);
 	}
-	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 1);
 	ck_assert_uint_ge(sweep_status(fixture->sweep)->smps_sent, smps + 1);
 	ck_assert_uint_le(sweep_status(fixture->sweep)->smps_sent,
 	                  smps + 2 * looks_since(start));
@@ -387,9 +386,8 @@ START_TEST(flapping)
 	}
 	set_cable(p, _i != 0);
 	fixture_run_ms(fixture, 20000);
-	ck_assert_uint_ge(sweep_status(fixture->sweep)->heavy_sweeps, 3);
-	ck_assert_uint_le(sweep_status(fixture->sweep)->heavy_sweeps,
-	                  1 + 2 * looks_since(start));
+	ck_assert_uint_ge(fixture_sweeps(fixture), 3);
+	ck_assert_uint_le(fixture_sweeps(fixture), 1 + 2 * looks_since(start));
 	ck_assert_uint_eq(
 		fixture_peek(fixture, (uint32_t)(p - fixture->g->ports), PI_PORT_STATE),
 		_i ? PORT_ACTIVE : PORT_DOWN);
@@ -411,7 +409,7 @@ START_TEST(both_ends)
 	for (unsigned i = 0; i < 2; i++) {
 		set_cable(p, i != 0);
 		fixture_run_ms(fixture, 10000);
-		ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 2 + i);
+		ck_assert_uint_eq(fixture_sweeps(fixture), 2 + i);
 	}
 }
 END_TEST
@@ -461,8 +459,7 @@ START_TEST(own_capabilities)
 	trap(144, sm_lid);
 	fixture_run_ms(fixture, 3000);
 	ck_assert_uint_eq(tap.out[3], UMAD_METHOD_TRAP_REPRESS);
-	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps,
-	                  1u + own_traps[_i].sweeps);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 1u + own_traps[_i].sweeps);
 	ck_assert_uint_eq(mask_published(), mask ^ own_traps[_i].flips);
 }
 END_TEST
@@ -479,7 +476,7 @@ START_TEST(own_is_sm_late)
 	                 E_OK);
 	trap(144, lid_of(fixture->g->sm_port));
 	fixture_run_ms(fixture, 3000);
-	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 1);
 	ck_assert_uint_eq(mask_published() & IS_SM, IS_SM);
 }
 END_TEST
@@ -494,9 +491,9 @@ START_TEST(early)
 	fixture_stop(fixture);
 	fixture_start(fixture);
 	trap(144, lid);
-	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 0);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 0);
 	fixture_run_ms(fixture, 5000);
-	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 1);
 }
 END_TEST
 
@@ -509,7 +506,7 @@ START_TEST(early_flood)
 		trap(128, 1000 + i);
 	}
 	fixture_run_ms(fixture, 5000);
-	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 2);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 2);
 }
 END_TEST
 
@@ -526,7 +523,7 @@ START_TEST(burst)
 	}
 	fixture_run_ms(fixture, 3000);
 	ck_assert_uint_ge(tap.n_out, 50);
-	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 2);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 2);
 }
 END_TEST
 
@@ -693,7 +690,7 @@ START_TEST(another_master)
 	ck_assert_ptr_nonnull(strstr(st->not_ready, "another SM is master: GUID 0x"));
 	fixture_run_ms(fixture, 60000);
 	ck_assert_uint_eq(tap.n_sets + tap.n_controls, 0);
-	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 1);
 	tap.n_out = 0;
 	memset(tap.in, 0, sizeof(tap.in));
 	tap_bring(&tap, fixture, UMAD_CLASS_SUBN_LID_ROUTED, UMAD_METHOD_GET,
@@ -766,7 +763,7 @@ START_TEST(others_ignored)
 	up();
 	fixture_run_ms(fixture, 60000);
 	ck_assert(sweep_status(fixture->sweep)->master);
-	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 1);
 	ck_assert_uint_eq(tap.n_controls, 0);
 }
 END_TEST
@@ -821,7 +818,7 @@ START_TEST(appears)
 	tap.other_state = state;
 	fixture_run_ms(fixture, 30000);
 	check_master(i);
-	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 1);
 }
 END_TEST
 
@@ -846,7 +843,7 @@ START_TEST(appears_by_trap)
 		fixture_run_ms(fixture, 100);
 	}
 	check_master((unsigned)_i);
-	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 1);
 }
 END_TEST
 
@@ -942,7 +939,7 @@ START_TEST(disabled)
 	ck_assert_uint_eq(control(3, guid, 3, 1), 0); /* DISABLE */
 	tap.other_silent = true;
 	fixture_run_ms(fixture, 60000);
-	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 2);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 2);
 	ck_assert_uint_eq(control(1, guid, 3, 1), 0x1c);
 	ck_assert_uint_eq(control(5, guid, 3, 1), 0x1c);
 	ck_assert_uint_eq(control(0, guid, 3, 1), 0x1c);

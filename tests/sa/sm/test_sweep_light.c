@@ -89,7 +89,7 @@ START_TEST(quiet)
 	ck_assert_uint_eq(n_changed(), fixture->g->n_switches);
 	uint64_t epoch = sweep_status(fixture->sweep)->epoch;
 	periods(PERIODS);
-	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 1);
 	ck_assert_uint_ge(sweep_status(fixture->sweep)->light_sweeps, PERIODS - 1);
 	ck_assert_uint_eq(n_changed(), 0);
 	ck_assert_uint_eq(n_published_changed(), 0);
@@ -141,14 +141,14 @@ START_TEST(stuck)
 	fixture_up(fixture);
 	periods(PERIODS);
 	ck_assert_uint_eq(n_changed(), fixture->g->n_switches);
-	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 1);
 	/* The change is noticed nevertheless, once. */
 	uint64_t host = fixture->g->nodes[fixture->g->n_nodes - 1].guid;
 	ck_assert_uint_ne(fixture->g->nodes[fixture->g->n_nodes - 1].type, NODE_SWITCH);
 	for (unsigned i = 0; i < 2; i++) {
 		ck_assert_int_eq(sim_set_node(fixture->sim, host, i == 1), E_OK);
 		periods(PERIODS);
-		ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 2 + i);
+		ck_assert_uint_eq(fixture_sweeps(fixture), 2 + i);
 		ck_assert_uint_eq(sweep_status(fixture->sweep)->hosts,
 		                  fixture->g->n_hosts - (i == 0));
 	}
@@ -180,7 +180,7 @@ START_TEST(exchanged)
 	fixture_up(fixture);
 	tap.in_filter = disguise;
 	periods(PERIODS);
-	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 2);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 2);
 	ck_assert_uint_eq(sweep_status(fixture->sweep)->hosts, fixture->g->n_hosts);
 	fixture_stop(fixture);
 }
@@ -240,7 +240,7 @@ START_TEST(shown_by_switch)
 		fixture->g->nodes[fixture->g->switches[fixture->g->n_switches - 1]].guid;
 	fixture_up(fixture);
 	periods(shown[_i].quiet);
-	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 1);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 1);
 	tap.in_filter = shown[_i].filter;
 	end = fixture_now(fixture) + PERIOD_MS + 1000;
 	while (strcmp(sweep_status(fixture->sweep)->phase, "discover") != 0) {
@@ -250,7 +250,7 @@ START_TEST(shown_by_switch)
 	tap.in_filter = NULL; /* the heavy sweep finds the fabric as it is */
 	fixture_up(fixture);
 	periods(PERIODS);
-	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 2);
+	ck_assert_uint_eq(fixture_sweeps(fixture), 2);
 }
 END_TEST
 

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Local discovery: what changed since the last discovery, without asking the rest again.
+ *
+ * It begins with a copy of the nodes and cables as they were. Suspects are read again, which
+ * are nodes that reported a change or that a light sweep found changed, and then what hangs on
+ * them:
+ *
+ *   - A port that is down, or whose link came up anew since it was armed, has lost its cable.
+ *     So has the port at the other end, and if that is a switch, it becomes a suspect.
+ *   - Behind a port that is up and has no cable a NodeInfo asks who is there. A new node is
+ *     discovered in the ordinary way; a known one gets the cable and becomes a suspect.
+ *   - Any other port has the neighbour that it had: a link that was down is not ACTIVE
+ *     before this subnet manager arms it again.
+ *
+ * It goes in waves. Between two of them nothing is pending, and routes are searched again over
+ * the cables that are left. A suspect is read when its route passes no other suspect. After it
+ * lost a cable, the port of its neighbour on the new route is read first. So nothing is sent
+ * over a cable that is known to be gone, and a switch without power costs no timeout: after its
+ * second lost cable all its neighbours become suspects, and their ports say that it is gone. A
+ * node that no cable reaches any more is left out.
+ *
+ * What does not fit raises a doubt, and a full discovery follows: no answer, another node than
+ * the copy says, ends of a cable that disagree, the subnet manager's own cable, a channel
+ * adapter with two ports that loses the one by which it was found.
+ *
+ * Attributes of nodes that are no suspects are not read. They may be old if a node changed and
+ * nothing said so.
+ */
+#include <errno.h>
+#include <infiniband/umad_sm.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "conf/base/vector.h"
+#include "routing/graph/graph.h"
+#include "sa/mad/fields.h"
+#include "sa/sm/discover/discover.h"
+#include "sa/sm/discover/shadow.h"
+
+enum { WAVES_MAX = 200 };
+
+void disc_doubt(struct disc *d, const struct disc_node *n, unsigned port,
+                const char *what)
+{
+	if (d->doubt == NULL) {
+		d->doubt = arena_printf(d->arena, "%s %s", what, disc_place(d, n, port));
+		if (d->doubt == NULL) {
+			d->doubt = what;
+		}
+	}
+}
+
+/* --- the copy --------------------------------------------------------------------- */
+
+/* A node of the other discovery in this one. It stands at the place of its graph node. */
+static struct disc_node *twin(struct disc_node **map, const struct disc_node *n)
+{
+	return n != NULL && n->reached ? map[n->graph_node] : NULL;
+}
+
+static int copy_port(struct disc *d, struct disc_node *n, const struct disc_node *from,
+                     unsigned num, struct disc_node **map)
+{
+	struct disc_port *p = &n->ports[num];
+	const struct disc_port *was = &from->ports[num];
+
+	p->peer = twin(map, was->peer);
+	p->confirmed = false;
+	p->looked = 0;
+	if (was->sm_info != NULL) {
+		p->sm_info = arena_alloc(d->arena, SMP_DATA_BYTES);
+		if (p->sm_info == NULL) {
+			return -ENOMEM;
+		}
+		memcpy(p->sm_info, was->sm_info, SMP_DATA_BYTES);
+	}
+	if (was->dest == &from->dest) {
+		p->dest = &n->dest;
+	} else if (was->dest != NULL) {
+		p->dest = arena_alloc(d->arena, sizeof(*p->dest));
+		if (p->dest == NULL) {
+			return -ENOMEM;
+		}
+		smp_dest_init(p->dest, &was->dest->path);
+	}
+	return E_OK;
+}
+
+static int copy_node(struct disc *d, const struct disc_node *from, struct disc_node *to,
+                     struct disc_port *ports)
+{
+	*to = *from;
+	to->disc = d;
+	to->ports = ports;
+	to->copied = true;
+	to->suspect = false;
+	to->asked = 0;
+	to->n_lost = 0;
+	to->graph_node = GRAPH_NONE;
+	smp_dest_init(&to->dest, &from->dest.path);
+	memcpy(ports, from->ports, (from->n_ports + 1U) * sizeof(*ports));
+	d->nodes[d->n_nodes] = to;
+	return hash_put(&d->by_guid, to->guid, d->n_nodes++);
+}
+
+/* Nodes keep their order, in which the local node is the first. */
+static int copy_nodes(struct disc *d, const struct disc *from, struct disc_node **map)
+{
+	const struct graph *g = from->g;
+	struct disc_node *nodes = arena_array(d->arena, g->n_nodes, sizeof(*nodes));
+	struct disc_port *ports = arena_array(d->arena, g->n_ports, sizeof(*ports));
+	int ret = nodes == NULL || ports == NULL ? -ENOMEM : E_OK;
+
+	for (uint32_t i = 0; i < from->n_nodes && ret == E_OK; i++) {
+		const struct disc_node *n = from->nodes[i];
+
+		if (n->reached) {
+			map[n->graph_node] = &nodes[d->n_nodes];
+			ret = copy_node(d, n, &nodes[d->n_nodes], ports);
+			ports += n->n_ports + 1U;
+		}
+	}
+	for (uint32_t i = 0; i < from->n_nodes && ret == E_OK; i++) {
+		const struct disc_node *was = from->nodes[i];
+		struct disc_node *n = twin(map, was);
+
+		if (n != NULL) {
+			n->from = twin(map, was->from);
+		}
+		for (unsigned k = 0; n != NULL && k <= n->n_ports && ret == E_OK; k++) {
+			ret = copy_port(d, n, was, k, map);
+		}
+	}
+	return ret;
+}
+
+int disc_copy(struct disc *d, const struct disc *from, struct smp *smp, struct arena *a,
+              const struct disc_options *o)
+{
+	struct disc_node **map = calloc(from->g->n_nodes, sizeof(struct disc_node *));
+	int ret;
+
+	memset(d, 0, sizeof(*d));
+	d->smp = smp;
+	d->arena = a;
+	d->options = *o;
+	d->local = true;
+	ret = map == NULL ? -ENOMEM
+	                  : VECTOR_RESERVE(d->nodes, d->cap_nodes, from->g->n_nodes);
+	if (ret == E_OK) {
+		ret = hash_reserve(&d->by_guid, from->g->n_nodes);
+	}
+	if (ret == E_OK) {
+		ret = copy_nodes(d, from, map);
+	}
+	free(map);
+	return ret;
+}
+
+/* --- suspects --------------------------------------------------------------------- */
+
+bool disc_suspect(struct disc *d, uint64_t guid)
+{
+	uint32_t i = hash_get(&d->by_guid, guid);
+
+	if (i != HASH_NONE) {
+		d->nodes[i]->suspect = true;
+	}
+	return i != HASH_NONE;
+}
+
+static void suspect_neighbors(struct disc_node *n)
+{
+	for (unsigned i = 1; i <= n->n_ports; i++) {
+		struct disc_node *peer = n->ports[i].peer;
+
+		if (peer != NULL && peer->type == NODE_SWITCH && peer->copied) {
+			peer->suspect = true;
+		}
+	}
+}
+
+/* The port of a channel adapter is as if it had never been found. */
+static void forget_port(struct disc_node *n, struct disc_port *p)
+{
+	for (unsigned i = 1; i <= n->n_ports && p->num == n->entry; i++) {
+		if (n->ports[i].peer != NULL) {
+			disc_doubt(n->disc, n, p->num, "another port is left of");
+		}
+	}
+	p->has_info = false;
+	p->guid = 0;
+	p->dest = NULL;
+	p->sm_info = NULL;
+}
+
+/* Takes the cable from a port and from the port at its other end. */
+static void lose_cable(struct disc_node *n, struct disc_port *p)
+{
+	struct disc *d = n->disc;
+	struct disc_node *far = p->peer;
+	struct disc_port *q;
+
+	if (far == NULL) {
+		return;
+	}
+	q = &far->ports[p->peer_port];
+	p->peer = NULL;
+	p->peer_port = 0;
+	d->cables_changed = true;
+	if (q->peer != n || q->confirmed || !far->copied) {
+		disc_doubt(d, far, q->num, "the two ends of a cable do not agree at");
+		return;
+	}
+	q->peer = NULL;
+	q->peer_port = 0;
+	if (far->type == NODE_SWITCH) {
+		field_set(q->info, PI_PORT_STATE, PORT_DOWN);
+		far->suspect = true;
+		if (++far->n_lost == 2) {
+			suspect_neighbors(far);
+		}
+	} else if (far == d->nodes[0]) {
+		disc_doubt(d, n, p->num, "the subnet manager's own cable changed at");
+	} else {
+		forget_port(far, q);
+	}
+}
+
+/* --- answers ---------------------------------------------------------------------- */
+
+/* A channel adapter shows another state or speed: so does the switch at its cable. */
+static void take_end_port(struct disc_node *n, struct disc_port *p, const uint8_t *info)
+{
+	bool up = field_get(info, PI_PORT_STATE) > PORT_DOWN;
+	bool was_new = !p->has_info, same;
+
+	same = !was_new &&
+	       field_get(info, PI_PORT_STATE) == field_get(p->info, PI_PORT_STATE) &&
+	       field_get(info, PI_LINK_WIDTH_ACTIVE) ==
+	               field_get(p->info, PI_LINK_WIDTH_ACTIVE) &&
+	       port_info_speed(info) == port_info_speed(p->info);
+	memcpy(p->info, info, sizeof(p->info));
+	p->has_info = true;
+	if (!up || (n == n->disc->nodes[0] && !same)) {
+		disc_doubt(n->disc, n, p->num, "another state of");
+	} else if (!same && !was_new && !p->confirmed && p->peer != NULL) {
+		p->peer->suspect = true;
+	}
+}
+
+void disc_local_port(struct disc_node *n, struct disc_port *p, const uint8_t *info)
+{
+	uint64_t state = field_get(info, PI_PORT_STATE);
+	bool same = p->has_info && state == field_get(p->info, PI_PORT_STATE) &&
+	            shadow_port_info_hash(info) == shadow_port_info_hash(p->info);
+
+	if (n->type != NODE_SWITCH) {
+		take_end_port(n, p, info);
+		return;
+	}
+	memcpy(p->info, info, sizeof(p->info));
+	p->has_info = true;
+	if (p->num == 0) {
+		return;
+	}
+	if (p->confirmed) {
+		if (state <= PORT_DOWN) {
+			disc_doubt(n->disc, n, p->num, "a cable came and went at");
+		}
+		return;
+	}
+	if (same && p->peer != NULL && state >= PORT_ARMED) {
+		p->confirmed = true;
+		return;
+	}
+	lose_cable(n, p);
+	p->silent = false;
+	n->suspect = true;
+	if (state > PORT_DOWN) {
+		disc_ask_behind(n, p->num);
+	}
+}
+
+/* A known channel adapter behind another port or after a restart. */
+static void enter_again(struct disc_node *n, struct disc_port *q, struct disc_node *from,
+                        uint8_t from_port, const struct smp_path *path, const uint8_t *ni)
+{
+	bool only = true;
+
+	if (n->asked) {
+		disc_doubt(n->disc, n, q->num, "two changes at once at");
+		return;
+	}
+	for (unsigned i = 1; i <= n->n_ports; i++) {
+		only &= i == q->num || n->ports[i].peer == NULL;
+	}
+	if (only) {
+		memcpy(n->node_info, ni, sizeof(n->node_info));
+		n->entry = q->num;
+		n->from = from;
+		n->from_port = from_port;
+		smp_dest_init(&n->dest, path);
+		q->dest = &n->dest;
+	} else {
+		q->dest = arena_alloc(n->disc->arena, sizeof(*q->dest));
+		if (q->dest == NULL) {
+			disc_error(n->disc, -ENOMEM);
+			return;
+		}
+		smp_dest_init(q->dest, path);
+	}
+	q->guid = field_get(ni, NI_PORT_GUID);
+	n->asked = n->disc->n_waves;
+	disc_ask_node(n);
+}
+
+void disc_local_found(struct disc_node *n, struct disc_node *from, uint8_t from_port,
+                      const struct smp_path *path, const uint8_t *ni)
+{
+	struct disc *d = n->disc;
+	uint8_t num = (uint8_t)field_get(ni, NI_LOCAL_PORT_NUM);
+	struct disc_port *p = &from->ports[from_port], *q = &n->ports[num];
+
+	if (!disc_same_node(n->node_info, ni) || n == d->nodes[0] || num == 0 ||
+	    (q->confirmed && (q->peer != from || q->peer_port != from_port))) {
+		disc_doubt(
+			d, from, from_port,
+			"a known GUID shows at another place or as another node, behind");
+		return;
+	}
+	if (q->peer != NULL && (q->peer != from || q->peer_port != from_port)) {
+		lose_cable(n, q);
+	}
+	if (field_get(q->info, PI_PORT_STATE) <= PORT_DOWN) { /* until it is read */
+		field_set(q->info, PI_PORT_STATE, PORT_INIT);
+	}
+	p->peer = n;
+	p->peer_port = num;
+	q->peer = from;
+	q->peer_port = from_port;
+	p->confirmed = q->confirmed = true;
+	d->cables_changed = true;
+	if (n->type != NODE_SWITCH) {
+		enter_again(n, q, from, from_port, path, ni);
+	} else if (n->asked) {
+		disc_ask_port(n, num);
+	} else {
+		n->suspect = true;
+	}
+}
+
+/* --- waves ------------------------------------------------------------------------ */
+
+static void on_identity(void *ctx, const struct smp_reply *r)
+{
+	struct disc_node *n = ctx;
+
+	if (r->ret != E_OK || field_get(r->data, NI_NODE_GUID) != n->guid ||
+	    field_get(r->data, NI_LOCAL_PORT_NUM) != n->entry ||
+	    !disc_same_node(n->node_info, r->data)) {
+		disc_doubt(n->disc, n, n->entry,
+		           "no answer, or another node, in the place of");
+	}
+}
+
+/* Does the route of a node pass no suspect that is not read yet? What was asked in this wave has
+ * not answered. */
+static bool route_is_known(const struct disc_node *n)
+{
+	unsigned wave = n->disc->n_waves;
+
+	for (n = n->from; n != NULL; n = n->from) {
+		if (n->suspect && (n->asked == 0 || n->asked == wave)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void read_again(struct disc_node *n)
+{
+	struct disc_node *from = n->from;
+
+	if (n->n_lost > 0 && from != NULL && from->copied && !from->asked &&
+	    !from->ports[n->from_port].confirmed) {
+		disc_ask_port(from, n->from_port);
+		return;
+	}
+	n->asked = n->disc->n_waves;
+	disc_ask(n->disc, &n->dest,
+	         &(struct smp_request){
+			 .attr = UMAD_SM_ATTR_NODE_INFO, .done = on_identity, .ctx = n });
+	disc_ask_node(n);
+}
+
+static void search_again(struct disc *d)
+{
+	struct disc_node **order = calloc(d->n_nodes, sizeof(struct disc_node *));
+
+	if (order == NULL) {
+		disc_error(d, -ENOMEM);
+		return;
+	}
+	disc_search(d, order);
+	free(order);
+}
+
+void disc_local_step(struct disc *d)
+{
+	if (++d->n_waves > WAVES_MAX) {
+		disc_doubt(d, d->nodes[0], 0, "changes do not end, seen from");
+	}
+	if (d->cables_changed) {
+		search_again(d);
+	}
+	for (uint32_t i = 0; i < d->n_nodes && d->ret == E_OK && d->doubt == NULL; i++) {
+		struct disc_node *n = d->nodes[i];
+
+		if (n->suspect && !n->asked && n->copied && n->reached &&
+		    route_is_known(n)) {
+			read_again(n);
+		}
+	}
+}
+
+/* --- the end ---------------------------------------------------------------------- */
+
+static void check_port(struct disc *d, const struct disc_node *n,
+                       const struct disc_port *p)
+{
+	bool up = p->has_info && field_get(p->info, PI_PORT_STATE) > PORT_DOWN;
+	const struct disc_port *q =
+		p->peer != NULL ? &p->peer->ports[p->peer_port] : NULL;
+
+	if (p->peer == NULL) {
+		if (up && !p->silent) {
+			disc_doubt(d, n, p->num, "nothing is known behind");
+		}
+	} else if (!up ||
+	           (!p->peer->reached && (p->peer->copied || n->type != NODE_SWITCH)) ||
+	           (p->peer->reached && q->has_info &&
+	            (field_get(q->info, PI_PORT_STATE) <= PORT_DOWN ||
+	             (q->peer != NULL && (q->peer != n || q->peer_port != p->num))))) {
+		disc_doubt(d, n, p->num, "a cable that does not fit at");
+	}
+}
+
+void disc_local_check(struct disc *d)
+{
+	for (uint32_t i = 0; i < d->n_nodes && d->doubt == NULL; i++) {
+		const struct disc_node *n = d->nodes[i];
+
+		if (!n->reached) {
+			continue;
+		}
+		if (n->suspect && !n->asked) {
+			disc_doubt(d, n, 0, "not read again:");
+		}
+		for (unsigned k = 1; k <= n->n_ports; k++) {
+			if (n->ports[k].has_info) {
+				check_port(d, n, &n->ports[k]);
+			}
+		}
+	}
+}
+
+/* --- the check -------------------------------------------------------------------- */
+
+static bool ports_differ(const struct disc_port *a, const struct disc_port *b)
+{
+	uint64_t x = a->peer != NULL && a->peer->reached ? a->peer->guid : 0,
+		 y = b->peer != NULL && b->peer->reached ? b->peer->guid : 0;
+
+	return a->has_info != b->has_info || x != y ||
+	       (x != 0 && a->peer_port != b->peer_port) ||
+	       (a->has_info &&
+	        (field_get(a->info, PI_PORT_STATE) != field_get(b->info, PI_PORT_STATE) ||
+	         shadow_port_info_hash(a->info) != shadow_port_info_hash(b->info)));
+}
+
+static uint32_t node_differences(const struct disc_node *a, const struct disc_node *b)
+{
+	uint8_t x[64], y[64];
+	uint32_t n;
+
+	if (a->type != b->type || a->n_ports != b->n_ports) {
+		return 1;
+	}
+	memcpy(x, a->switch_info, sizeof(x));
+	memcpy(y, b->switch_info, sizeof(y));
+	field_set(x, SI_PORT_STATE_CHANGE, 0);
+	field_set(y, SI_PORT_STATE_CHANGE, 0);
+	n = (uint32_t)(memcmp(x, y, sizeof(x)) != 0) +
+	    (uint32_t)(memcmp(a->description, b->description, 64) != 0);
+	for (unsigned i = 0; i <= a->n_ports; i++) {
+		n += ports_differ(&a->ports[i], &b->ports[i]);
+	}
+	return n;
+}
+
+uint32_t disc_differences(const struct disc *a, const struct disc *b)
+{
+	uint32_t n = 0, common = 0;
+
+	for (uint32_t i = 0; i < a->g->n_nodes; i++) {
+		uint32_t other = graph_node_by_guid(b->g, a->g->nodes[i].guid);
+
+		if (other != GRAPH_NONE) {
+			common++;
+			n += node_differences(a->of[i], b->of[other]);
+		}
+	}
+	return n + (a->g->n_nodes - common) + (b->g->n_nodes - common);
+}
