@@ -15,6 +15,7 @@ struct device_groups;
 struct diags;
 struct guid_file;
 struct node_names;
+struct partitions;
 struct prefix_routes;
 
 /*! Path-selection modes, in the order of their names in the option table. */
@@ -36,6 +37,10 @@ extern const char *const rebalance_names[];
 
 /*! Where OpenSM keeps the LIDs of ports. */
 #define OPENSM_GUID2LID "/var/cache/opensm/guid2lid"
+
+/*! Directions in which switches enforce partitions at their ports to CAs and routers. */
+enum { PART_ENFORCE_BOTH, PART_ENFORCE_IN, PART_ENFORCE_OUT, PART_ENFORCE_OFF };
+extern const char *const part_enforce_names[];
 
 /*!
  * Effective configuration of saguarod: a member for each option of conf/options.def, and

@@ -15,6 +15,7 @@
 #include "conf/base/xml.h"
 #include "conf/device_group.h"
 #include "conf/opafm.h"
+#include "conf/policy/partitions.h"
 
 int config_sets(struct config *c, const struct option_sets *extra,
                 struct option_sets *ret)
@@ -75,6 +76,19 @@ static void warn_keys(const struct config *c, struct diags *d)
 	}
 }
 
+/* The file that counts when none is named. Virtual fabrics are partitions of their own. */
+static int read_usual_partitions(struct config *c, struct arena *a, struct diags *d)
+{
+	const void *file = NULL;
+	int ret = E_OK;
+
+	if (c->partitions == NULL && !c->opafm && !text_file_is_missing(PARTITIONS_USUAL)) {
+		ret = partitions_read(PARTITIONS_USUAL, a, d, &file);
+		c->partitions = file;
+	}
+	return ret;
+}
+
 int config_settle(struct config *c, const struct option_sets *s, struct arena *a,
                   struct diags *d)
 {
@@ -82,6 +96,9 @@ int config_settle(struct config *c, const struct option_sets *s, struct arena *a
 		c->device_groups != NULL ? c->device_groups : device_groups_builtin();
 	int ret = option_bind_groups(s, groups, a, d);
 
+	if (ret == E_OK) {
+		ret = read_usual_partitions(c, a, d);
+	}
 	if (!config_is_instance(c->instance)) {
 		diag_add(d, DIAG_ERROR, NULL, 0,
 		         "instance '%.64s': expected 1 to 64 letters, digits, '-', '_' "

@@ -284,13 +284,14 @@ const struct option_seen *option_trace_find(const struct option_trace *t, const 
 	return NULL;
 }
 
-/* A file that does not exist is a warning in a lenient set, and the value is "(null)". */
+/* A file that does not exist is a warning in a lenient set, and the value is "(null)"; unless it
+ * protects the fabric. */
 static const char *present_file(const struct option_sets *s, const struct option_row *row,
                                 const char *value, const struct origin *o,
                                 struct arena *a)
 {
 	if (!s->lenient || o->file == NULL || option_is_null(value) ||
-	    !text_file_is_missing(value) || option_may_lack_file(row, value, a)) {
+	    (row->flags & OPT_REFUSE) != 0 || !text_file_is_missing(value) || option_may_lack_file(row, value, a)) {
 		return value;
 	}
 	diag_add(o->d, DIAG_WARNING, o->file, o->line,

@@ -57,7 +57,8 @@ enum option_flag {
 	OPT_CLI_ONLY = 2, /*!< not a key of the file */
 	OPT_NO_ARG = 4,   /*!< flag without argument: sets a bool to TRUE, counts an OPT_UINT up */
 	OPT_CLAMP = 8,    /*!< a number above max is a warning and becomes max */
-	OPT_REFUSE = 16   /*!< OPT_IGNORED for protection: an error unless def or one of names */
+	OPT_REFUSE = 16   /*!< for protection. OPT_IGNORED: an error unless def or one of names; a file: it
+	                       must exist */
 };
 
 /*!

@@ -4,6 +4,7 @@
 #include "conf/device_group.h"
 #include "conf/opafm_value.h"
 #include "conf/policy/node_names.h"
+#include "conf/policy/partitions.h"
 #include "conf/policy/prefix_routes.h"
 #include "conf/policy/qos_policy.h"
 
@@ -20,6 +21,7 @@ const char *const path_selection_names[] = { "minimal", "pairwise", "orderall",
 const char *const credit_loops_names[] = { "fallback", "refuse", "program", NULL };
 const char *const transition_names[] = { "safe", "any", NULL };
 const char *const rebalance_names[] = { "auto", "ask", "never", NULL };
+const char *const part_enforce_names[] = { "both", "in", "out", "off", NULL };
 
 /* Keys of MLNX_OFED: 0 leaves the feature alone, 1 disables it, 2 enables it. */
 static const char *const not_enabled[] = { "1", NULL };
@@ -66,7 +68,7 @@ static const char *const not_enabled[] = { "1", NULL };
 const struct option_row config_rows[] = {
 #include "conf/options.def"
 
-	/* accepted without effect: identity, links, partitions */
+	/* accepted without effect: identity, links */
 	NONE("m_key_lookup", "TRUE", "Look up the M_Key of ports in a file"),
 	NONE("virt_enabled", "0", "Virtual ports of channel adapters: 0 leaves them alone, 1 disables, 2 enables them"),
 	NONE_REFUSED("m_key_per_port", "FALSE", NULL, "Another M_Key for each port"),
@@ -77,15 +79,6 @@ const struct option_row config_rows[] = {
 		"Subnet administration that lets untrusted clients do little"),
 	NONE("fdr10", "1", "Use of FDR10 on ports that support it"),
 	NONE("use_mfttop", "TRUE", "Use of MulticastFDBTop on switches that support it"),
-	NONE_ARG("partition_config_file", "/etc/opensm/partitions.conf", 'P', "Pconfig", "FILE",
-		"File of partitions"),
-	NONE_FLAG("no_partition_enforcement", 'N', "no_part_enforce",
-		"No partition enforcement by switches"),
-	NONE_ARG("part_enforce", "both", 'Z', "part_enforce", "both|in|out|off",
-		"Direction in which switches enforce partitions"),
-	NONE_FLAG("allow_both_pkeys", 'W', "allow_both_pkeys",
-		"Full and limited membership of one partition on one port"),
-	NONE("keep_pkey_indexes", "TRUE", "Keep the places of P_Keys in the tables of ports"),
 
 	/* routing */
 	NONE("port_profile_switch_nodes", "FALSE", "Count routes to switches in port balancing"),

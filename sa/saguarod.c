@@ -225,6 +225,13 @@ static int reload_configuration(struct daemon *d)
 		return -ENOMEM;
 	}
 	log_diags(diags);
+	char why[300] = "out of memory";
+	ret = sweep_suits(d->sweep, &fresh->config, why, sizeof(why));
+	if (ret != E_OK) {
+		log_error(source, "configuration refused, the running one stays: %s", why);
+		configuration_free(fresh);
+		return ret;
+	}
 	fill_deps(d, fresh, &deps);
 	sweep_reconfigure(d->sweep, &deps);
 	sweep_request_audit(d->sweep);

@@ -695,7 +695,7 @@ static int settle(struct reader *r, const struct partitions **ret)
 		all[i].groups = t->groups;
 	}
 	qsort(all, r->n, sizeof(*all), by_p_key);
-	*list = (struct partitions){ .path = r->path, .all = all, .n = r->n };
+	*list = (struct partitions){ r->path, all, r->n, .is_file = r->p != NULL };
 	*ret = list;
 	return E_OK;
 }

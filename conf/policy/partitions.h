@@ -83,6 +83,7 @@ struct partitions {
 	const struct partition
 		*all; /*!< [n] by P_Key; the default partition is always there */
 	uint32_t n;
+	bool is_file; /*!< it was read; false: there is none */
 };
 
 /*!

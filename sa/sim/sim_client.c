@@ -75,7 +75,8 @@ static int client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, si
 	const uint8_t *info = s->ports[c->port].info;
 	struct sim_at at = { .node = p->node, .port = p->num };
 
-	if (!sim_walk_lid(s, &at, (uint32_t)field_get(info, PI_MASTER_SM_LID), true) ||
+	if (!sim_walk_lid(s, &at, (uint32_t)field_get(info, PI_MASTER_SM_LID),
+	                  sim_pkey_at(s, c->port, 0)) ||
 	    sim_end_port(s, &at) != s->sm_port) {
 		return E_NOPATH;
 	}

@@ -194,7 +194,7 @@ static void send_trap(struct sim *s, uint32_t port, unsigned trap)
 	uint32_t sm_lid = (uint32_t)field_get(s->ports[port].info, PI_MASTER_SM_LID);
 
 	encode_trap(s, port, trap, mad);
-	if (!sim_walk_lid(s, &at, sm_lid, false)) {
+	if (!sim_walk_lid(s, &at, sm_lid, SIM_MANAGEMENT)) {
 		return;
 	}
 	struct mad_buf *m = mad_pool_get(&s->pool, mad, sizeof(mad));

@@ -16,7 +16,7 @@
  *
  * A Set with any bad value changes nothing and is answered with the status "invalid value".
  * The M_Key is checked by the table of 14.2.4.1; lease periods are stored but never expire.
- * P_Key, SL-to-VL and arbitration tables are stored and shown, but not enforced.
+ * SL-to-VL and arbitration tables are stored and shown, but have no effect.
  */
 
 enum { OPA_BASE_VERSION = 0x80 };

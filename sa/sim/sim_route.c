@@ -4,6 +4,8 @@
 
 #include <infiniband/umad_sm.h>
 
+#include "conf/base/p_key.h"
+
 /*
  * Sending a MAD: where it moves (sim_walk.c), who answers it, and how the response returns.
  *
@@ -64,7 +66,7 @@ static uint32_t lid_at(const struct sim *s, const struct sim_at *at)
 
 static bool walk_to_switch(struct sim *s, struct sim_at *at, uint32_t lid)
 {
-	return sim_walk_lid(s, at, lid, false) && sim_is_switch(s, at->node);
+	return sim_walk_lid(s, at, lid, SIM_MANAGEMENT) && sim_is_switch(s, at->node);
 }
 
 /* Returns a response from the end of the initial path to the requester. */
@@ -78,7 +80,7 @@ static bool return_directed(struct sim *s, struct mad_buf *m, struct sim_at *at)
 	}
 	if (dr_slid != LID_PERMISSIVE) {
 		lid = lid_at(s, at);
-		if (!sim_walk_lid(s, at, dr_slid, false)) {
+		if (!sim_walk_lid(s, at, dr_slid, SIM_MANAGEMENT)) {
 			return false;
 		}
 	}
@@ -100,7 +102,7 @@ static bool directed_request(struct sim *s, struct mad_buf *m, struct sim_at *at
 	uint32_t end_lid = LID_PERMISSIVE;
 	if (dr_dlid != LID_PERMISSIVE) {
 		end_lid = lid_at(s, &end);
-		if (!sim_is_switch(s, end.node) || !sim_walk_lid(s, at, dr_dlid, false)) {
+		if (!sim_is_switch(s, end.node) || !sim_walk_lid(s, at, dr_dlid, SIM_MANAGEMENT)) {
 			return false;
 		}
 	}
@@ -133,13 +135,13 @@ static bool send_by_lid(struct sim *s, uint32_t from, struct mad_buf *m,
 	uint32_t dlid = m->addr.lid;
 	uint32_t slid = own_lid(s, from, m);
 
-	if (!sim_walk_lid(s, at, dlid, false)) {
+	if (!sim_walk_lid(s, at, dlid, SIM_MANAGEMENT)) {
 		return false;
 	}
 	if (is_for_programs(s, at, m->data)) {
 		return deliver_smp(s, m, at, slid);
 	}
-	if (!agent_answers(s, m, at) || !sim_walk_lid(s, at, slid, false)) {
+	if (!agent_answers(s, m, at) || !sim_walk_lid(s, at, slid, SIM_MANAGEMENT)) {
 		return false;
 	}
 	return deliver_smp(s, m, at, dlid);
@@ -149,8 +151,9 @@ static bool send_gmp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim
 {
 	uint32_t dlid = m->addr.lid;
 	uint32_t slid = own_lid(s, from, m);
+	uint16_t p_key = sim_pkey_at(s, from, m->addr.pkey_index);
 
-	if (!sim_walk_lid(s, at, dlid, true) || is_silent(s, at->node)) {
+	if ((p_key & P_KEY_BASE) == 0 || !sim_walk_lid(s, at, dlid, p_key) || is_silent(s, at->node)) {
 		return false;
 	}
 	uint32_t to = sim_end_port(s, at);
@@ -159,15 +162,14 @@ static bool send_gmp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim
 		int index =
 			sim_lost(s)
 				? -1
-				: sim_pkey_find(s, to,
-		                                sim_pkey_at(s, from, m->addr.pkey_index));
+				: sim_pkey_find(s, to, p_key);
 		if (index < 0) {
 			return false;
 		}
 		m->addr.pkey_index = (uint16_t)index;
 	}
 	if (sim_perf_agent(s, at, m->data)) { /* the node itself answers */
-		if (!sim_walk_lid(s, at, slid, true)) {
+		if (!sim_walk_lid(s, at, slid, p_key)) {
 			return false;
 		}
 		m->addr.lid = dlid;

@@ -230,9 +230,10 @@ int sim_send_from(struct sim *s, uint32_t port, const struct mad_msg *m);
 void sim_ports_done(struct sim *s);
 
 /* sim_walk.c: how a MAD moves from node to node */
-/*! \brief Walks by LFTs to the owner of \a dlid. \a data: by the rules of data VLs, else of
- * VL 15. \return false: it does not arrive. */
-bool sim_walk_lid(struct sim *s, struct sim_at *at, uint32_t dlid, bool data);
+enum { SIM_MANAGEMENT = 0 /* P_Key of packets that have none */ };
+/*! \brief Walks by LFTs to the owner of \a dlid. \a p_key: of a data packet, which goes by the
+ * rules of data VLs; SIM_MANAGEMENT: by those of VL 15. \return false: it does not arrive. */
+bool sim_walk_lid(struct sim *s, struct sim_at *at, uint32_t dlid, uint16_t p_key);
 /*! \brief Walks the initial path of an SMP and fills its return path. */
 bool sim_walk_initial_path(struct sim *s, struct sim_at *at, struct umad_smp *smp);
 /*! \brief Walks the return path of an SMP, from its end to its start. */

@@ -4,6 +4,8 @@
 
 #include <infiniband/umad_sm.h>
 
+#include "conf/base/p_key.h"
+
 /*
  * How a MAD moves through the simulated fabric, cable by cable.
  *
@@ -12,7 +14,8 @@
  *
  * LID routed: from switch to switch by the programmed LFTs, up to LinearFDBTop. Management
  * packets (VL 15) pass every cable that is up. Data packets leave only by ACTIVE ports and
- * enter by ARMED or ACTIVE ones; an ARMED port becomes ACTIVE by it (7.2.7).
+ * enter by ARMED or ACTIVE ones; an ARMED port becomes ACTIVE by it (7.2.7). A switch port that
+ * enforces partitions drops data packets of a partition that is not in its P_Key table (10.9.3).
  */
 
 enum { HOPS_MAX = 64 }; /* LID routed: longer than any route, so that a loop ends here */
@@ -40,14 +43,24 @@ static unsigned port_state(const struct sim *s, uint32_t port)
 	return (unsigned)field_get(s->ports[port].info, PI_PORT_STATE);
 }
 
-/* Passes the cable at a port, by the rules of VL 15 or of data VLs. */
-static bool leave_by(struct sim *s, struct sim_at *at, unsigned out, bool data)
+/* Lets a switch port a packet of this partition pass, in the direction of the field? */
+static bool passes(struct sim *s, uint32_t port, unsigned bit, unsigned width, uint16_t p_key)
 {
-	if (!data) {
+	return !sim_is_switch(s, s->g->ports[port].node) ||
+	       !field_get(s->ports[port].info, bit, width) ||
+	       sim_pkey_find(s, port, p_key | P_KEY_FULL) >= 0;
+}
+
+/* Passes the cable at a port, by the rules of VL 15, or of data VLs if there is a P_Key. */
+static bool leave_by(struct sim *s, struct sim_at *at, unsigned out, uint16_t p_key)
+{
+	if (p_key == SIM_MANAGEMENT) {
 		return leave(s, at, out);
 	}
 	if (out == 0 || out > s->g->nodes[at->node].n_ports ||
 	    port_state(s, sim_port_index(s, at->node, out)) != PORT_ACTIVE ||
+	    !passes(s, sim_port_index(s, at->node, out),
+	            PI_PARTITION_ENFORCEMENT_OUTBOUND, p_key) ||
 	    !leave(s, at, out)) {
 		return false;
 	}
@@ -56,7 +69,8 @@ static bool leave_by(struct sim *s, struct sim_at *at, unsigned out, bool data)
 		field_set(s->ports[in].info, PI_PORT_STATE, PORT_ACTIVE);
 		s->changes++;
 	}
-	return port_state(s, in) == PORT_ACTIVE;
+	return port_state(s, in) == PORT_ACTIVE &&
+	       passes(s, in, PI_PARTITION_ENFORCEMENT_INBOUND, p_key);
 }
 
 static bool has_lid(const struct sim *s, uint32_t port, uint32_t dlid)
@@ -66,7 +80,7 @@ static bool has_lid(const struct sim *s, uint32_t port, uint32_t dlid)
 	return lid != 0 && (lid ^ dlid) >> field_get(info, PI_LMC) == 0;
 }
 
-bool sim_walk_lid(struct sim *s, struct sim_at *at, uint32_t dlid, bool data)
+bool sim_walk_lid(struct sim *s, struct sim_at *at, uint32_t dlid, uint16_t p_key)
 {
 	if (dlid == 0 || dlid >= LID_UNICAST_END) {
 		return false;
@@ -74,9 +88,9 @@ bool sim_walk_lid(struct sim *s, struct sim_at *at, uint32_t dlid, bool data)
 	if (!sim_is_switch(s, at->node)) {
 		uint32_t own = sim_end_port(s, at);
 		if (has_lid(s, own, dlid)) {
-			return !data || port_state(s, own) == PORT_ACTIVE;
+			return p_key == SIM_MANAGEMENT || port_state(s, own) == PORT_ACTIVE;
 		}
-		if (!leave_by(s, at, at->port, data)) {
+		if (!leave_by(s, at, at->port, p_key)) {
 			return false;
 		}
 	}
@@ -89,7 +103,7 @@ bool sim_walk_lid(struct sim *s, struct sim_at *at, uint32_t dlid, bool data)
 			at->port = 0;
 			break;
 		}
-		if (at->hops > HOPS_MAX || !leave_by(s, at, out, data)) {
+		if (at->hops > HOPS_MAX || !leave_by(s, at, out, p_key)) {
 			return false;
 		}
 	}

@@ -41,7 +41,7 @@ static const struct {
 } kinds[AUDIT_KIND_COUNT] = {
 	[AUDIT_LFT] = { "LinearForwardingTable", "it is sent again" },
 	[AUDIT_MFT] = { "MulticastForwardingTable", "it is sent again" },
-	[AUDIT_P_KEYS] = { "P_KeyTable", "what it holds now is published" },
+	[AUDIT_P_KEYS] = { "P_KeyTable", "it is sent again" },
 	[AUDIT_GUIDS] = { "GUIDInfo", "alias GUIDs are sent again" },
 	[AUDIT_QOS] = { "SL-to-VL and VL arbitration",
 	                "it is sent again if qos is on, else published" },
@@ -186,6 +186,8 @@ static bool take_block(unsigned kind, void *copy, uint32_t index, const struct p
 	}
 	if (kind == AUDIT_LFT) {
 		sw->differs[index] = true; /* the copy says what the routes are to be */
+	} else if (kind == AUDIT_P_KEYS) { /* and here the index of each P_Key */
+		((struct shadow_port *)copy)->table[PORT_P_KEYS].block[index].differs = true;
 	} else {
 		memcpy(known, data, PORT_BLOCK_BYTES);
 	}

@@ -17,12 +17,11 @@ struct sm;
  * wrote, or that a fault changed, does not show. So every audit_interval seconds all blocks
  * of which a copy is kept are read and compared:
  *
- *   LinearForwardingTable      a block that differs is marked and sent again
+ *   LinearForwardingTable,
+ *   P_KeyTable                 a block that differs is marked and sent again
  *   MulticastForwardingTable,
  *   GUIDInfo, SLtoVLMapping,
  *   VLArbitration              the copy takes what was read, so the sweep sends the difference
- *   P_KeyTable                 the copy takes what was read; it is published, not sent,
- *                              because P_Keys are not programmed
  *
  * In the background a round goes on in steps of a few reads while the fabric thread is idle,
  * at most 1,000 reads a second. A difference is logged with its place, and asks for a heavy

@@ -21,6 +21,7 @@
 #include "db/state.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
+#include "sa/sm/p_keys.h"
 #include "sa/sm/sm.h"
 #include "sa/store/alias.h"
 
@@ -41,6 +42,7 @@ static void on_block(void *ctx, const struct smp_reply *r)
 	if (r->ret == E_OK) {
 		memcpy(t->block->data, r->data, PORT_BLOCK_BYTES);
 		t->block->known = true;
+		t->block->differs = false;
 	} else if (r->ret == E_TIMEOUT) {
 		t->job->n_unread++;
 		smp_dest_revive(r->dest);
@@ -84,12 +86,14 @@ static unsigned blocks(uint64_t entries, unsigned of_a_block)
 }
 
 /* How many blocks of P_Keys a port has that are worth reading. */
-static unsigned p_key_blocks(const struct disc_node *n, const struct disc_port *p)
+static unsigned p_key_blocks(const struct config *c, const struct disc *d,
+                             const struct disc_node *n, const struct disc_port *p)
 {
 	uint64_t cap = field_get(n->node_info, NI_PARTITION_CAP);
 
 	if (n->type == NODE_SWITCH && p->num != 0) {
-		bool enforces = field_get(p->info, PI_PARTITION_ENFORCEMENT_INBOUND) ||
+		bool enforces = p_keys_enforced(c, d, n, p) != 0 ||
+		                field_get(p->info, PI_PARTITION_ENFORCEMENT_INBOUND) ||
 		                field_get(p->info, PI_PARTITION_ENFORCEMENT_OUTBOUND);
 
 		cap = enforces ? field_get(n->switch_info, SI_PARTITION_ENFORCEMENT_CAP)
@@ -121,7 +125,7 @@ static int read_port(struct sm *sm, struct job *j, const struct disc_node *n,
 	uint32_t mod = n->type == NODE_SWITCH ? (uint32_t)p->num << 16 : 0;
 	unsigned n_guids =
 		end_port ? blocks(field_get(p->info, PI_GUID_CAP), PORT_BLOCK_GUIDS) : 0;
-	unsigned n_p_keys = p_key_blocks(n, p);
+	unsigned n_p_keys = p_key_blocks(sm->d.config, &j->disc, n, p);
 	struct shadow_port *t;
 	int ret;
 

@@ -11,12 +11,13 @@ struct sm;
 
 /*!
  * P_Key and GUID tables of ports. Both are read once and then remembered as long as the
- * port's link stays up and we stay master, because nobody else writes them. Alias GUIDs
+ * port's link stays up and we stay master, because nobody else writes them. p_keys.h sets
+ * P_Keys. Alias GUIDs
  * that clients registered, as the durable state has them, are set over the GUIDs of the
  * port, by difference.
  *
  * End ports have both tables. An external port of a switch has a P_Key table that matters
- * only while it enforces partitions, so only then it is read.
+ * only while it enforces partitions, or is to do so; only then it is read.
  */
 struct alias_guids {
 	struct sm *sm;

@@ -6,10 +6,11 @@
  *   discover     the graph                      changes      is a heavy sweep needed?
  *   election     are we master?                 agent        MADs from others
  *   assign       LIDs                           multicast    trees and their tables
- *   routes       tables and their proof         port_tables  P_Keys, alias GUIDs
+ *   routes       tables and their proof         p_keys       partitions
  *   program      ports and tables               qos_reads    tables read on request
  *   publish      the snapshot                   mirror       client records, figures
  *   audit        tables read back               rebalance    are links loaded evenly?
+ *   port_tables  P_Keys read, alias GUIDs
  *
  * Each call of sweep_run_once() lets the SMP engine run its timers, moves the state machine
  * on, and takes one MAD (or a deadline, or a wake-up). A phase queues requests and is over
@@ -407,7 +408,7 @@ static void after_route(struct sweep *s)
 	job_stage(j, sm, "keep-lids");
 	election_set_state(&s->election, SM_MASTER, "no other master on the fabric");
 	routes_qos(&s->routes, j, &j->program);
-	begin_phase(s, PHASE_PORTS, program_ports(&j->program));
+	begin_phase(s, PHASE_P_KEYS, p_keys_start(&s->p_keys, sm, j));
 }
 
 /* --- programming ------------------------------------------------------------------- */
@@ -428,6 +429,15 @@ static bool step_failed(struct sweep *s)
 	}
 	give_up(s);
 	return true;
+}
+
+/* Switch ports enforce partitions by PortInfo, once they have their P_Keys. */
+static void after_p_keys(struct sweep *s)
+{
+	if (!step_failed(s)) {
+		job_stage(s->sm.job, &s->sm, "p-keys");
+		begin_phase(s, PHASE_PORTS, program_ports(&s->sm.job->program));
+	}
 }
 
 static void after_ports(struct sweep *s)
@@ -529,7 +539,7 @@ static void log_up(struct sweep *s, const struct job *j)
 
 	if (st->up && j->n_changes == 0 &&
 	    p->n_port_sets + p->n_lft_sets + p->n_qos_sets + p->n_mft_sets +
-	                    p->n_guid_sets == 0) {
+	                    p->n_guid_sets + p->n_p_key_sets == 0) {
 		log_info(source,
 		         "nothing changed: %u switches, %u hosts, epoch %" PRIu64
 		         "; %s sweep, %" PRIu64 " SMPs",
@@ -734,6 +744,7 @@ static const struct {
 	[PHASE_ELECTION] = { "other-sms", after_election },
 	[PHASE_READ_TABLES] = { "read-tables", after_read_tables },
 	[PHASE_ROUTE] = { "route", after_route },
+	[PHASE_P_KEYS] = { "p-keys", after_p_keys },
 	[PHASE_PORTS] = { "ports", after_ports },
 	[PHASE_QOS] = { "qos", after_qos },
 	[PHASE_TABLES] = { "tables", after_tables },

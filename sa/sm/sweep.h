@@ -28,9 +28,9 @@ struct transport;
  *                             STANDBY <--another is--'                      v
  *           .----------------------------------------- READ_TABLES <---- assign LIDs
  *           v
- *         ROUTE and prove -> keep LIDs -> PORTS -> QOS -> TABLES -> MULTICAST -> publish
- *                                                                                   |
- *                     IDLE <-- publish the states <-- ACTIVATE <-- ARM <------------'
+ *         ROUTE and prove -> keep LIDs -> P_KEYS -> PORTS -> QOS -> TABLES -> MULTICAST -> publish
+ *                                                                                             |
+ *                     IDLE <-- publish the states <-- ACTIVATE <-- ARM <----------------------'
  *
  *   IDLE --members or alias GUIDs changed--> CLIENT_TABLES -> publish -> IDLE
  *   IDLE --a client asks for QoS tables----> READ_QOS ----------------> IDLE
@@ -90,6 +90,14 @@ void sweep_request_audit(struct sweep *s);
 void sweep_request_rebalance(struct sweep *s);
 /*! \brief Lets the next light sweep begin at once. */
 void sweep_request_light(struct sweep *s);
+
+/*!
+ * \brief Does a configuration suit the fabric as it is known? To be asked before
+ *        sweep_reconfigure(): the partitions must fit into the P_Key tables.
+ * \param why  [size] On failure a sentence.
+ * \retval E_FULL \retval -ENOMEM
+ */
+int sweep_suits(const struct sweep *s, const struct config *c, char *why, size_t size);
 
 /*! \brief Takes new dependencies of the same process: configuration, engine options and list. A sweep
  *  at work is given up (the next one is heavy); the old configuration may be freed after it. */

@@ -12,6 +12,7 @@
 #include "sa/sm/client_tables.h"
 #include "sa/sm/election.h"
 #include "sa/sm/mirror.h"
+#include "sa/sm/p_keys.h"
 #include "sa/sm/publish.h"
 #include "sa/sm/qos_reads.h"
 #include "sa/sm/routes.h"
@@ -28,6 +29,7 @@ enum phase {
 	PHASE_ELECTION,    /* SMInfo of ports with the IsSM bit */
 	PHASE_READ_TABLES, /* LFTs, P_Keys and GUIDs of which no copy is kept */
 	PHASE_ROUTE,
+	PHASE_P_KEYS,      /* P_Key tables of partitions */
 	PHASE_PORTS,
 	PHASE_QOS,
 	PHASE_TABLES,
@@ -48,6 +50,7 @@ struct sweep {
 	struct election election;
 	struct changes changes;
 	struct routes routes;
+	struct p_keys p_keys;
 	struct rebalance rebalance;
 	struct client_tables client_tables;
 	struct publisher publisher;

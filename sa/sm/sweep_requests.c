@@ -101,6 +101,7 @@ void sweep_free(struct sweep *s)
 	struct sm *sm = &s->sm;
 	qos_reads_serve(&s->qos_reads, false);
 	routes_done(&s->routes);
+	p_keys_done(&s->p_keys);
 	sm->d.transport->ops->set_issm(sm->d.transport, false);
 	smp_free(sm->smp);
 	qos_reads_done(&s->qos_reads);
@@ -113,6 +114,11 @@ void sweep_free(struct sweep *s)
 	changes_done(&s->changes);
 	events_done(&sm->events);
 	free(s);
+}
+
+int sweep_suits(const struct sweep *s, const struct config *c, char *why, size_t size)
+{
+	return p_keys_fit(&s->sm, c, why, size);
 }
 
 void sweep_reconfigure(struct sweep *s, const struct sweep_deps *d)

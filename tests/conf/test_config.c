@@ -168,10 +168,10 @@ static const struct {
 	{ "-f /x|--log_file /x", true },
 	{ "-L 5|--log_limit 5", false },
 	{ "-e|--erase_log_file", false },
-	{ "-P f|--Pconfig f", false },
-	{ "-N|--no_part_enforce", false },
-	{ "-Z off|--part_enforce off", false },
-	{ "-W|--allow_both_pkeys", false },
+	{ "-P /dev/null|--Pconfig /dev/null", true },
+	{ "-N|--no_part_enforce", true },
+	{ "-Z off|--part_enforce off", true },
+	{ "-W|--allow_both_pkeys", true },
 	{ "-Q|--qos", true },
 	{ "-Y /etc/opensm/qos-policy.conf|--qos_policy_file /etc/opensm/qos-policy.conf",
 	  true },
@@ -517,11 +517,17 @@ static const struct {
 	  "partition_config_file /nonexistent/opensm/partitions.conf\n"
 	  "prefix_routes_file /nonexistent/opensm/prefix-routes.conf\n",
 	  "", E_OK,
+	  "/nonexistent/opensm/partitions.conf: note: there is no such file, at the "
+	  "usual place of another installation: as if there were none at "
+	  "/etc/opensm/partitions.conf\n"
 	  "/nonexistent/opensm/prefix-routes.conf: note: there is no such file, at the "
 	  "usual place of another installation: as if there were none at "
 	  "/etc/opensm/prefix-routes.conf\n" },
 	{ "a partitions.conf in its role", "partition_config_file /dev/null\n", "", E_OK,
-	  "%s:1: warning: partition_config_file '/dev/null': no effect here\n" },
+	  "" },
+	{ "a partitions.conf that is not there", "partition_config_file /nonexistent/x\n", "", E_SYNTAX,
+	  "/nonexistent/x: error: cannot be read: No such file or directory; correct the name, or write a list of partitions there\n"
+	  "%s:1: error: partition_config_file '/nonexistent/x': No such file or directory\n" },
 	{ "protection that is left off",
 	  "m_key_per_port FALSE\nallowed_sm_guids (null)\ncc_key_enable 0\n"
 	  "vs_key_enable 1\nsa_enhanced_trust_model no\n",

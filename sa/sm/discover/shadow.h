@@ -147,6 +147,7 @@ enum port_table_kind { PORT_P_KEYS, PORT_GUIDS, PORT_TABLE_COUNT };
 
 struct port_block {
 	bool known;
+	bool differs; /*!< of P_Keys: the port holds something else, so send it again */
 	uint8_t data[PORT_BLOCK_BYTES]; /*!< wire order */
 };
 

@@ -191,6 +191,13 @@ static void plan_link(struct port_plan *a)
 	field_set(a->want, PI_LINK_DOWN_DEFAULT_STATE, POLLING);
 	field_set(a->want, PI_LOCAL_PHY_ERRORS, c->local_phy_errors_threshold);
 	field_set(a->want, PI_OVERRUN_ERRORS, c->overrun_errors_threshold);
+	if (on_switch(a) && a->p->enforce != NULL &&
+	    a->p->enforce[a->port] != ENFORCE_AS_IT_IS) {
+		field_set(a->want, PI_PARTITION_ENFORCEMENT_INBOUND,
+		          (a->p->enforce[a->port] & ENFORCE_IN) != 0);
+		field_set(a->want, PI_PARTITION_ENFORCEMENT_OUTBOUND,
+		          (a->p->enforce[a->port] & ENFORCE_OUT) != 0);
+	}
 	if (on_switch(a)) {
 		bool leaf = a->g->nodes[far->node].type != NODE_SWITCH;
 

@@ -20,6 +20,9 @@ struct shadow;
 struct smp;
 struct transition;
 
+/*! Directions in which a port of a switch enforces partitions, as bits. */
+enum { ENFORCE_IN = 1, ENFORCE_OUT = 2, ENFORCE_AS_IT_IS = 4 };
+
 /*!
  * Programming: brings ports and tables to what was computed, by difference. Each step
  * queues its requests and has ended when the SMP engine has nothing pending.
@@ -40,6 +43,8 @@ struct program {
 	const struct lids *lids;
 	const struct lft *lft;
 	const struct lanes *lanes;
+	uint8_t *enforce; /*!< [graph.n_ports] partition enforcement of switch ports: bits
+	                     ENFORCE_*; NULL: stays as it is */
 	bool qos; /*!< tables of quality of service are programmed */
 	struct qos_setup qos_setup[QOS_CLASS_COUNT]; /*!< when they are */
 	uint32_t sm_lid;
@@ -54,7 +59,8 @@ struct program {
 	uint32_t n_bounced;  /*!< ports whose link restarts for a new MTU or VLs */
 	uint32_t
 		n_moved; /*!< entries of LFTs (switch, LID) with another port than before */
-	uint32_t n_port_sets, n_lft_sets, n_qos_sets, n_mft_sets, n_guid_sets;
+	uint32_t n_port_sets, n_lft_sets, n_qos_sets, n_mft_sets, n_guid_sets,
+		n_p_key_sets;
 	const char *first_trouble; /*!< sentence, NULL: none */
 	const char *lane_trouble;  /*!< why lanes of the routing do not hold, NULL: they do */
 	uint8_t lanes_there;       /*!< fewest operational VLs between switches, when they are fewer than

@@ -160,6 +160,7 @@ START_TEST(default_without_a_file)
 	ck_assert_str_eq(shown(def),
 	                 "7fff Default: ALL=full SELF=full " BROADCAST("ffff"));
 	ck_assert_ptr_eq(partitions_find(def, 0xffff), &def->all[0]);
+	ck_assert(!def->is_file);
 	ck_assert_ptr_null(partitions_find(def, 0x1));
 }
 END_TEST

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * One end port after the other: its P_Keys are placed in the table that was read from it, and
+ * the blocks that differ are sent. The switch port at the other end of its cable gets the same
+ * P_Keys at indexes of its own.
+ *
+ * Source: IBA vol. 1, 10.9.3 (P_Key check by end ports and by switches), 14.2.5.7 (P_KeyTable).
+ */
+#include "sa/sm/p_keys.h"
+
+#include <errno.h>
+#include <infiniband/umad_sm.h>
+#include <infiniband/umad_types.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "conf/base/log.h"
+#include "conf/base/p_key.h"
+#include "conf/config.h"
+#include "conf/policy/partitions.h"
+#include "routing/graph/graph.h"
+#include "routing/graph/node_text.h"
+#include "sa/mad/fields.h"
+#include "sa/partition/plan.h"
+#include "sa/sm/sm.h"
+
+enum { TABLE_MAX = 65536, OPA_BASE_VERSION = 0x80, LINES = 10 };
+
+static const char *const source = "partitions";
+
+/* The step at work, in the arena of the job. */
+struct step {
+	struct sm *sm;
+	struct job *j;
+	struct p_keys *k;
+	const struct config *config;
+	struct partition_plan plan;
+	uint16_t *now, *want, *keys; /* [TABLE_MAX] of the port at work */
+	unsigned n_full;             /* ports with too small a table */
+};
+
+/* --- what a port is to have ----------------------------------------------------------- */
+
+static bool has_partitions(const struct config *c)
+{
+	return c->partitions != NULL && c->partitions->is_file;
+}
+
+unsigned p_keys_enforced(const struct config *c, const struct disc *d,
+                         const struct disc_node *n, const struct disc_port *p)
+{
+	const struct graph *g = d->g;
+	unsigned can = 0, wanted = c->part_enforce == PART_ENFORCE_BOTH
+	                                   ? ENFORCE_IN | ENFORCE_OUT
+	                           : c->part_enforce == PART_ENFORCE_IN  ? ENFORCE_IN
+	                           : c->part_enforce == PART_ENFORCE_OUT ? ENFORCE_OUT
+	                                                                 : 0;
+	uint32_t peer;
+
+	if (n->type != NODE_SWITCH || p->num == 0 || !has_partitions(c) ||
+	    c->no_partition_enforcement ||
+	    field_get(n->switch_info, SI_PARTITION_ENFORCEMENT_CAP) == 0) {
+		return 0;
+	}
+	peer = g->ports[g->nodes[n->graph_node].first_port + p->num].peer;
+	if (peer == GRAPH_NONE || g->nodes[g->ports[peer].node].type == NODE_SWITCH) {
+		return 0;
+	}
+	can |= field_get(n->switch_info, SI_INBOUND_ENFORCEMENT_CAP) ? ENFORCE_IN : 0;
+	can |= field_get(n->switch_info, SI_OUTBOUND_ENFORCEMENT_CAP) ? ENFORCE_OUT : 0;
+	return wanted & can;
+}
+
+static int plan_of(const struct config *c, const struct graph *g, struct arena *a,
+                   struct partition_plan *ret)
+{
+	const struct partitions *p = c->partitions;
+	int err = p == NULL ? partitions_default("", a, &p) : E_OK;
+
+	return err == E_OK ? partition_plan(p, g, c->allow_both_pkeys, a, ret) : err;
+}
+
+/* P_Keys of an end port. The tools of Omni-Path use the limited P_Key of the default partition
+ * also on full members of it. */
+static uint32_t keys_of(const struct partition_plan *plan, uint32_t port,
+                        const struct disc_node *n, uint16_t *ret)
+{
+	const uint16_t *keys;
+	uint32_t n_keys = partition_plan_keys(plan, port, &keys);
+
+	memcpy(ret, keys, n_keys * sizeof(*ret));
+	if (n->type == NODE_CA && n_keys != 0 &&
+	    field_get(n->node_info, NI_BASE_VERSION) == OPA_BASE_VERSION &&
+	    ret[n_keys - 1] == (PARTITION_DEFAULT | P_KEY_FULL) &&
+	    (n_keys == 1 || ret[n_keys - 2] != PARTITION_DEFAULT)) {
+		ret[n_keys - 1] = PARTITION_DEFAULT;
+		ret[n_keys++] = PARTITION_DEFAULT | P_KEY_FULL;
+	}
+	return n_keys;
+}
+
+static unsigned capacity(const struct disc_node *n, const struct disc_port *p)
+{
+	bool external = n->type == NODE_SWITCH && p->num != 0;
+
+	return (unsigned)(external ? field_get(n->switch_info,
+	                                       SI_PARTITION_ENFORCEMENT_CAP)
+	                           : field_get(n->node_info, NI_PARTITION_CAP));
+}
+
+/* --- sending ------------------------------------------------------------------------ */
+
+/* A Set(P_KeyTable) that waits for its answer; in the arena of the job. */
+struct key_set_request {
+	struct job *job;
+	const struct disc_node *node;
+	uint32_t port; /* in the graph */
+	struct port_block *block;
+	uint8_t data[PORT_BLOCK_BYTES]; /* as sent */
+};
+
+static void on_keys_set(void *ctx, const struct smp_reply *r)
+{
+	struct key_set_request *s = ctx;
+	struct program *p = &s->job->program;
+
+	s->block->differs = false;
+	s->block->known = program_answered(p, s->node, p->disc->g->ports[s->port].num,
+	                                   r->ret, r->status, "Set(P_KeyTable)");
+	if (s->block->known) {
+		memcpy(s->block->data, r->data, PORT_BLOCK_BYTES);
+	} else { /* nobody knows what the port would let pass */
+		p->enforce[s->port] = ENFORCE_AS_IT_IS;
+	}
+}
+
+static int send_block(struct step *s, const struct disc_node *n, uint32_t port,
+                      unsigned index, struct port_block *block, const uint8_t *data)
+{
+	const struct disc_port *p = &n->ports[s->j->disc.g->ports[port].num];
+	struct key_set_request *q = arena_alloc(s->j->arena, sizeof(*q));
+
+	if (q == NULL) {
+		return -ENOMEM;
+	}
+	*q = (struct key_set_request){
+		.job = s->j, .node = n, .port = port, .block = block
+	};
+	memcpy(q->data, data, sizeof(q->data));
+	s->j->program.n_p_key_sets++;
+	return smp_submit(
+		s->sm->smp,
+		&(struct smp_request){
+			.dest = p->dest,
+			.method = UMAD_METHOD_SET,
+			.attr = UMAD_SM_ATTR_PKEY_TABLE,
+			.mod = (n->type == NODE_SWITCH ? (uint32_t)p->num << 16 : 0) |
+	                       index,
+			.data = q->data,
+			.retries = 2 * s->config->transaction_retries + 1,
+			.done = on_keys_set,
+			.ctx = q });
+}
+
+/* Sends the blocks of s->want that differ from what the port has. */
+static int send_table(struct step *s, const struct disc_node *n, uint32_t port,
+                      struct shadow_port *t)
+{
+	int ret = E_OK;
+
+	for (unsigned b = 0; b < t->table[PORT_P_KEYS].n && ret == E_OK; b++) {
+		struct port_block *block = &t->table[PORT_P_KEYS].block[b];
+		uint8_t data[PORT_BLOCK_BYTES];
+
+		for (unsigned i = 0; i < PORT_BLOCK_P_KEYS; i++) {
+			field_set(data, 16 * i, 16, s->want[b * PORT_BLOCK_P_KEYS + i]);
+		}
+		if (block->differs || memcmp(block->data, data, sizeof(data)) != 0) {
+			ret = send_block(s, n, port, b, block, data);
+		}
+	}
+	return ret;
+}
+
+/* --- one port ----------------------------------------------------------------------- */
+
+/* Reads s->now out of the copy. \return false: some of it could not be read. */
+static bool read_now(struct step *s, const struct shadow_port *t)
+{
+	for (unsigned b = 0; b < t->table[PORT_P_KEYS].n; b++) {
+		const struct port_block *block = &t->table[PORT_P_KEYS].block[b];
+
+		if (!block->known) {
+			return false;
+		}
+		for (unsigned i = 0; i < PORT_BLOCK_P_KEYS; i++) {
+			s->now[b * PORT_BLOCK_P_KEYS + i] =
+				(uint16_t)field_get(block->data, 16 * i, 16);
+		}
+	}
+	return true;
+}
+
+static void tell_full(struct step *s, const struct disc_node *n, unsigned num,
+                      uint32_t n_keys, unsigned cap)
+{
+	if (s->n_full++ < LINES) {
+		log_error(
+			source,
+			"%s: its P_Key table has %u entries, too few for its %u P_Keys; "
+			"it gets the first ones, the default partition before others",
+			disc_place(&s->j->disc, n, num), cap, n_keys);
+	}
+}
+
+/* Brings the table of one port to s->keys[n_keys]. */
+static int set_port(struct step *s, uint32_t port, uint32_t n_keys, uint16_t index0)
+{
+	const struct disc *d = &s->j->disc;
+	const struct disc_node *n = d->of[d->g->ports[port].node];
+	const struct disc_port *p = &n->ports[d->g->ports[port].num];
+	struct shadow_port *t = shadow_port_find(&s->sm->shadow, n->guid, p->num);
+	unsigned cap = capacity(n, p);
+
+	if (t == NULL || p->dest == NULL || !p->has_info || cap > TABLE_MAX ||
+	    cap > t->table[PORT_P_KEYS].n * (unsigned)PORT_BLOCK_P_KEYS) {
+		return E_OK; /* the port has no such table */
+	}
+	if (!read_now(s, t)) { /* it is read again by the next sweep */
+		s->j->program.enforce[port] = ENFORCE_AS_IT_IS;
+		return E_OK;
+	}
+	const uint16_t *now = s->config->keep_pkey_indexes ? s->now : NULL;
+	memset(s->want, 0,
+	       t->table[PORT_P_KEYS].n * (size_t)PORT_BLOCK_P_KEYS * sizeof(*s->want));
+	if (!partition_plan_place(s->keys, n_keys, index0, now, cap, s->want)) {
+		tell_full(s, n, p->num, n_keys, cap);
+	}
+	return send_table(s, n, port, t);
+}
+
+static void tell_unable(struct step *s, const struct disc_node *n)
+{
+	if (hash_get(&s->k->told, n->guid) == HASH_NONE &&
+	    hash_put(&s->k->told, n->guid, 0) == E_OK) {
+		log_warning(
+			source,
+			"%s cannot enforce partitions at all or in the direction that "
+			"part_enforce names: hosts at it are kept apart only by their "
+		        "own P_Key tables",
+			disc_place(&s->j->disc, n, 0));
+	}
+}
+
+/* The switch port at the other end of the cable. */
+static int set_peer(struct step *s, uint32_t port, uint32_t n_keys)
+{
+	const struct disc *d = &s->j->disc;
+	const struct config *c = s->config;
+	uint32_t peer = d->g->ports[port].peer;
+	const struct disc_node *n =
+		peer != GRAPH_NONE ? d->of[d->g->ports[peer].node] : NULL;
+
+	if (n == NULL || n->type != NODE_SWITCH || !has_partitions(c) ||
+	    c->no_partition_enforcement || c->part_enforce == PART_ENFORCE_OFF) {
+		return E_OK;
+	}
+	unsigned enforced = p_keys_enforced(c, d, n, &n->ports[d->g->ports[peer].num]);
+	unsigned wanted = c->part_enforce == PART_ENFORCE_BOTH ? ENFORCE_IN | ENFORCE_OUT
+	                                                       : enforced;
+	if (enforced == 0 || enforced != wanted) {
+		tell_unable(s, n);
+	}
+	if (enforced == 0) {
+		return E_OK;
+	}
+	s->j->program.enforce[peer] = (uint8_t)enforced;
+	n_keys = partition_plan_enforced(s->keys, n_keys, s->keys);
+	return set_port(s, peer, n_keys, 0);
+}
+
+int p_keys_start(struct p_keys *k, struct sm *sm, struct job *j)
+{
+	const struct graph *g = j->disc.g;
+	struct arena *a = j->arena;
+	struct step s = { .sm = sm, .j = j, .k = k, .config = sm->d.config };
+	int ret = plan_of(s.config, g, a, &s.plan);
+
+	s.now = arena_array(a, TABLE_MAX, sizeof(*s.now));
+	s.want = arena_array(a, TABLE_MAX, sizeof(*s.want));
+	s.keys = arena_array(a, TABLE_MAX, sizeof(*s.keys));
+	j->program.enforce = arena_array(a, g->n_ports + 1, sizeof(*j->program.enforce));
+	if (s.now == NULL || s.want == NULL || s.keys == NULL ||
+	    j->program.enforce == NULL) {
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < g->n_end_ports && ret == E_OK; i++) {
+		uint32_t port = g->end_ports[i];
+		const struct disc_node *n = j->disc.of[g->ports[port].node];
+		uint32_t n_keys = keys_of(&s.plan, port, n, s.keys);
+
+		ret = set_port(&s, port, n_keys, s.plan.index0[port]);
+		if (ret == E_OK) {
+			ret = set_peer(&s, port, n_keys);
+		}
+	}
+	return ret;
+}
+
+void p_keys_done(struct p_keys *k)
+{
+	hash_done(&k->told);
+}
+
+int p_keys_fit(const struct sm *sm, const struct config *c, char *why, size_t size)
+{
+	const struct job *j = sm_known_job(sm);
+	struct arena *a = arena_new();
+	struct partition_plan plan;
+	uint16_t *keys;
+	int ret = a != NULL ? E_OK : -ENOMEM;
+
+	if (j == NULL || ret != E_OK) {
+		arena_free(a);
+		return ret;
+	}
+	ret = plan_of(c, j->disc.g, a, &plan);
+	keys = arena_array(a, TABLE_MAX, sizeof(*keys));
+	for (uint32_t i = 0; i < j->disc.g->n_end_ports && ret == E_OK; i++) {
+		uint32_t port = j->disc.g->end_ports[i];
+		const struct port *p = &j->disc.g->ports[port];
+		const struct disc_node *n = j->disc.of[p->node];
+		uint32_t n_keys = keys != NULL ? keys_of(&plan, port, n, keys) : 0;
+		unsigned cap = capacity(n, &n->ports[p->num]);
+
+		if (n_keys > cap) {
+			snprintf(why, size,
+			         "the P_Key table of %s port %u (0x%016llx) has %u "
+			         "entries, "
+			         "too few for %u P_Keys",
+			         node_name(&j->disc.g->nodes[p->node]), p->num,
+			         (unsigned long long)p->guid, cap, n_keys);
+			ret = E_FULL;
+		}
+	}
+	ret = keys == NULL ? -ENOMEM : ret;
+	arena_free(a);
+	return ret;
+}
