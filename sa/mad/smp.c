@@ -16,6 +16,9 @@
  * When a request fails for good, its destination is dead and all its other requests fail
  * with it, so that a switch that dies under a table download costs one timeout, not hundreds.
  *
+ * A try by LID that is not answered goes back to its destination's queue as if it had not been
+ * sent, and the destination has only its directed route from then on.
+ *
  * All tries have the same timeout, so that slots in the order of sending are in the order of
  * their deadlines. Sends that the transport refuses with -EAGAIN are repeated by the next
  * smp_run().
@@ -53,6 +56,7 @@ TAILQ_HEAD(job_queue, smp_job);
 struct slot {
 	TAILQ_ENTRY(slot) entry; /* flying or free */
 	struct smp_job *job;     /* NULL: free */
+	bool by_lid;             /* or mixed */
 	uint64_t deadline;
 	uint32_t generation;
 };
@@ -66,6 +70,7 @@ struct smp {
 	unsigned in_flight;
 	unsigned late_in_flight; /* of these, second and later tries */
 	unsigned pending;
+	uint32_t lid; /* own, 0: no requests by LID */
 	bool blocked; /* the transport returned -EAGAIN */
 	TAILQ_HEAD(, smp_dest) ready;
 	struct job_queue retry;
@@ -119,6 +124,11 @@ void smp_free(struct smp *s)
 		free(job);
 	}
 	free(s);
+}
+
+void smp_set_lid(struct smp *s, uint32_t lid)
+{
+	s->lid = lid;
 }
 
 const struct smp_counters *smp_counters(const struct smp *s)
@@ -267,10 +277,19 @@ static void handle_timeout(struct smp *s, struct slot *slot)
 {
 	struct smp_job *job = slot->job;
 	struct smp_dest *d = job->request.dest;
+	bool by_lid = slot->by_lid;
 
 	release_slot(s, slot);
 	if (d->dead) {
 		TAILQ_INSERT_TAIL(&s->failed, job, entry);
+		return;
+	}
+	if (by_lid) {
+		d->not_by_lid = true;
+		job->tries--;
+		s->counters.repeated_directed++;
+		TAILQ_INSERT_HEAD(&d->waiting, job, entry);
+		dest_update(s, d);
 		return;
 	}
 	if (job->tries > job->request.retries) {
@@ -285,27 +304,53 @@ static void handle_timeout(struct smp *s, struct slot *slot)
 
 /* --- the wire -------------------------------------------------------------------- */
 
-static void encode_smp(const struct smp *s, const struct smp_job *job, uint32_t tid,
-                       uint8_t *mad)
+enum way { BY_LID, MIXED, DIRECTED };
+
+static enum way way_of(const struct smp *s, const struct smp_job *job)
+{
+	const struct smp_dest *d = job->request.dest;
+
+	if (s->lid == 0 || d->not_by_lid || job->tries != 0) {
+		return DIRECTED;
+	}
+	return d->lid != 0 ? BY_LID : d->via_lid != 0 ? MIXED : DIRECTED;
+}
+
+/* The route of an SMP of the directed-route class. */
+static void encode_route(const struct smp *s, const struct smp_dest *d, enum way way,
+                         uint8_t *mad)
+{
+	field_set(mad, SMP_DR_SLID, way == MIXED ? s->lid : 0xffff);
+	field_set(mad, SMP_DR_DLID, 0xffff);
+	if (way == MIXED) {
+		field_set(mad, SMP_HOP_COUNT, 1);
+		mad[SMP_INITIAL_PATH_AT + 1] = d->via_port;
+		return;
+	}
+	field_set(mad, SMP_HOP_COUNT, d->path.hops);
+	memcpy(mad + SMP_INITIAL_PATH_AT + 1, d->path.port + 1, d->path.hops);
+}
+
+static void encode_smp(const struct smp *s, const struct smp_job *job, enum way way,
+                       uint32_t tid, uint8_t *mad)
 {
 	const struct smp_request *r = &job->request;
 
 	memset(mad, 0, MAD_BYTES);
 	field_set(mad, MAD_BASE_VERSION, UMAD_BASE_VERSION);
-	field_set(mad, MAD_MGMT_CLASS, UMAD_CLASS_SUBN_DIRECTED_ROUTE);
+	field_set(mad, MAD_MGMT_CLASS,
+	          way == BY_LID ? UMAD_CLASS_SUBN_LID_ROUTED
+	                        : UMAD_CLASS_SUBN_DIRECTED_ROUTE);
 	field_set(mad, MAD_CLASS_VERSION, 1);
 	field_set(mad, MAD_METHOD, r->method);
-	field_set(mad, SMP_HOP_COUNT, r->dest->path.hops);
 	field_set(mad, MAD_TID, tid);
 	field_set(mad, MAD_ATTR_ID, r->attr);
 	field_set(mad, MAD_ATTR_MOD, r->mod);
 	field_set(mad, SMP_M_KEY, r->without_m_key ? 0 : s->limits.m_key);
-	field_set(mad, SMP_DR_SLID, 0xffff);
-	field_set(mad, SMP_DR_DLID, 0xffff);
 	memcpy(mad + SMP_DATA_AT, job->data, SMP_DATA_BYTES);
-	memcpy(mad + SMP_INITIAL_PATH_AT, r->dest->path.port,
-	       (size_t)r->dest->path.hops + 1);
-	mad[SMP_INITIAL_PATH_AT] = 0;
+	if (way != BY_LID) {
+		encode_route(s, r->dest, way, mad);
+	}
 }
 
 /* \retval -EAGAIN  Nothing changed. Any other failure of the send counts as a lost try. */
@@ -314,19 +359,26 @@ static int send_job(struct smp *s, struct smp_job *job)
 	struct slot *slot = TAILQ_FIRST(&s->idle);
 	uint32_t generation = (slot->generation + 1) & (UINT32_MAX >> SLOT_BITS);
 	uint8_t mad[MAD_BYTES];
+	enum way way = way_of(s, job);
+	const struct smp_dest *d = job->request.dest;
 	struct mad_msg m = {
-		.mgmt_class = UMAD_CLASS_SUBN_DIRECTED_ROUTE,
-		.addr = { .directed = true, .lid = 0xffff },
+		.mgmt_class = way == BY_LID ? UMAD_CLASS_SUBN_LID_ROUTED
+		                            : UMAD_CLASS_SUBN_DIRECTED_ROUTE,
+		.addr = { .directed = way != BY_LID,
+		          .lid = way == BY_LID  ? d->lid
+		                 : way == MIXED ? d->via_lid
+		                                : 0xffff },
 		.len = sizeof(mad),
 		.data = mad,
 	};
 
-	encode_smp(s, job, generation << SLOT_BITS | (uint32_t)(slot - s->slots), mad);
+	encode_smp(s, job, way, generation << SLOT_BITS | (uint32_t)(slot - s->slots), mad);
 	if (transport_send(s->t, &m) == -EAGAIN) {
 		return -EAGAIN;
 	}
 	slot->generation = generation;
 	slot->job = job;
+	slot->by_lid = way != DIRECTED;
 	slot->deadline = s->t->ops->now_ms(s->t) + s->limits.timeout_ms;
 	TAILQ_REMOVE(&s->idle, slot, entry);
 	TAILQ_INSERT_TAIL(&s->flying, slot, entry);
@@ -334,6 +386,8 @@ static int send_job(struct smp *s, struct smp_job *job)
 	s->in_flight++;
 	s->late_in_flight += job->tries > 1;
 	s->counters.sent++;
+	s->counters.by_lid += way == BY_LID;
+	s->counters.mixed += way == MIXED;
 	s->counters.retries += job->tries > 1;
 	job->request.dest->in_flight++;
 	return E_OK;

@@ -9,9 +9,15 @@
 #include "sa/mad/transport.h"
 
 /*!
- * SMP engine: sends many directed-route requests at the same time, retries them by its own
- * timers, and shares the window fairly between destinations. One thread; time is that of the
- * transport.
+ * SMP engine: sends many requests at the same time, retries them by its own timers, and shares
+ * the window fairly between destinations. One thread; time is that of the transport.
+ *
+ * A request takes the directed route of its destination. The processor of each switch on the
+ * way handles it, so it is slow. Where the caller knows routes by LID, the first try takes
+ *   - the route to the LID of the destination, if it has one, else
+ *   - the route to the LID of a neighbour, and one directed hop from there (mixed).
+ * If that try is not answered, the destination is asked by its directed route from then on.
+ * That try is not one of the request's retries.
  */
 enum { SMP_HOPS_MAX = 63 };
 
@@ -24,12 +30,15 @@ struct smp_path {
 struct smp_job;
 
 /*!
- * The destination of one directed route: the unit of fairness. Owned by the caller, usually
- * part of a node; must outlive its requests. Only the engine uses the members other than path
- * and dead.
+ * A destination: the unit of fairness. Owned by the caller, usually part of a node; must
+ * outlive its requests. Only the engine uses the members other than path, the LIDs, and dead.
  */
 struct smp_dest {
 	struct smp_path path;
+	uint32_t lid;     /*!< tables lead to it and back; 0: not known */
+	uint32_t via_lid; /*!< the same of a neighbour that is a switch; 0: none */
+	uint8_t via_port; /*!< of the neighbour, towards the destination */
+	bool not_by_lid;  /*!< a request by LID was not answered: set by the engine */
 	bool dead; /*!< a request failed for good; all others fail immediately until
 	              smp_dest_revive() */
 	bool ready;
@@ -76,6 +85,9 @@ struct smp_counters {
 	uint64_t timeouts; /*!< requests that failed without a response */
 	uint64_t bad_status;
 	uint64_t unexpected; /*!< late, duplicate or foreign responses, which are ignored */
+	uint64_t by_lid;     /*!< of sent: to the LID of their destination */
+	uint64_t mixed;      /*!< of sent: to the LID of a neighbour */
+	uint64_t repeated_directed; /*!< requests by LID or mixed that were not answered */
 };
 
 struct smp;
@@ -87,7 +99,13 @@ void smp_free(struct smp *s);
 /*! \brief New limits from the next request on. */
 void smp_set_limits(struct smp *s, const struct smp_limits *l);
 
-/*! \brief Prepares a destination. \a path is copied. */
+/*!
+ * \brief Allows requests by LID, from the next one on.
+ * \param lid  Of the local port, to which answers return; 0: directed routes only.
+ */
+void smp_set_lid(struct smp *s, uint32_t lid);
+
+/*! \brief Prepares a destination, without LIDs. \a path is copied. */
 void smp_dest_init(struct smp_dest *d, const struct smp_path *path);
 
 /*! \brief Clears \a dead. The destination must have no waiting requests. */

@@ -33,6 +33,10 @@ struct sim_options {
 	uint32_t seed;
 	uint32_t drop_ppm;       /*!< SMPs lost, per million */
 	uint32_t delay_us;       /*!< per hop (virtual clock only) */
+	/*! In which the processor of a node handles one SMP, the next one waits: at each switch that a
+	 *  directed route leads through, and at the node that answers (virtual clock only). */
+	uint32_t smp_us;
+	bool no_mixed; /*!< SMPs whose directed part begins at a LID are dropped, as by ibsim */
 	uint64_t sm_port_guid;   /*!< 0: graph.sm_port */
 	uint8_t guid_cap;        /*!< GUIDCap: GUIDs of an end port, 0: 8 */
 	/*! Hosts appear as Omni-Path hosts: NodeInfo.BaseVersion is 0x80, and their P_Key

@@ -41,12 +41,14 @@ void sim_clients_done(struct sim *s)
 	free(s->clients); /* their messages belong to the pool */
 }
 
-int sim_deliver(struct sim *s, uint32_t port, struct mad_buf *m, unsigned hops)
+int sim_deliver(struct sim *s, const struct sim_at *at, struct mad_buf *m)
 {
+	uint32_t port = sim_end_port(s, at);
 	struct sim_event e = { .kind = EVENT_MAD, .msg = m, .port = port }, again = e;
-	uint64_t delay = s->o.virtual_clock ? (uint64_t)hops * s->o.delay_us : 0, late;
+	uint64_t delay = at->hops * (uint64_t)s->o.delay_us + at->late_us, late;
 	int ret = E_OK;
 
+	delay = s->o.virtual_clock ? delay : 0;
 	if (s->receiver != NULL || port == s->sm_port) {
 		delay += sim_fault_arrival(s, m, &again.msg, &late);
 		ret = sim_event_add(s, &e, delay);
@@ -87,7 +89,7 @@ static int client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, si
 	m->addr.lid = (uint32_t)field_get(info, PI_LID);
 	m->addr.qpn = 1;
 	m->addr.qkey = UMAD_QKEY;
-	return sim_deliver(s, s->sm_port, m, at.hops);
+	return sim_deliver(s, &at, m);
 }
 
 int sim_client_send(struct sim *s, uint64_t port_guid, const uint8_t *mad, size_t len)

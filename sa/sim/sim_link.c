@@ -200,7 +200,7 @@ static void send_trap(struct sim *s, uint32_t port, unsigned trap)
 	struct mad_buf *m = mad_pool_get(&s->pool, mad, sizeof(mad));
 	if (m != NULL) {
 		m->addr.lid = (uint32_t)field_get(s->ports[port].info, PI_LID);
-		sim_deliver(s, sim_end_port(s, &at), m, at.hops);
+		sim_deliver(s, &at, m);
 	}
 }
 

@@ -45,13 +45,14 @@ static bool deliver_smp(struct sim *s, struct mad_buf *m, const struct sim_at *a
 		.directed = m->data[1] == UMAD_CLASS_SUBN_DIRECTED_ROUTE,
 		.lid = lid,
 	};
-	sim_deliver(s, sim_end_port(s, at), m, at->hops);
+	sim_deliver(s, at, m);
 	return true;
 }
 
 /* Gives the SMP to the node's agent. \return true: it is a response now. */
-static bool agent_answers(struct sim *s, struct mad_buf *m, const struct sim_at *at)
+static bool agent_answers(struct sim *s, struct mad_buf *m, struct sim_at *at)
 {
+	sim_handle_smp(s, at);
 	if (sim_lost(s) || !sim_agent(s, at, m->data)) {
 		return false;
 	}
@@ -94,6 +95,9 @@ static bool directed_request(struct sim *s, struct mad_buf *m, struct sim_at *at
 	bool by_lid = m->addr.lid != LID_PERMISSIVE && m->addr.lid != 0 &&
 	              dr_slid != LID_PERMISSIVE;
 
+	if (by_lid && s->o.no_mixed) {
+		return false;
+	}
 	if ((by_lid && !walk_to_switch(s, at, m->addr.lid)) ||
 	    !sim_walk_initial_path(s, at, (struct umad_smp *)m->data)) {
 		return false;
@@ -117,6 +121,7 @@ static bool directed_request(struct sim *s, struct mad_buf *m, struct sim_at *at
 			return false;
 		}
 		end.hops = at->hops;
+		end.late_us = at->late_us;
 		*at = end;
 	}
 	return return_directed(s, m, at);
@@ -178,7 +183,7 @@ static bool send_gmp(struct sim *s, uint32_t from, struct mad_buf *m, struct sim
 			(uint8_t)(dlid - field_get(s->ports[to].info, PI_LID));
 		m->addr.lid = slid;
 	}
-	sim_deliver(s, sim_end_port(s, at), m, at->hops);
+	sim_deliver(s, at, m);
 	return true;
 }
 

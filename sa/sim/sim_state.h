@@ -83,6 +83,7 @@ struct sim_node {
 	uint8_t *lft; /*!< [lft_len] grown by blocks; beyond: no route */
 	uint32_t lft_len;
 	uint32_t life; /*!< number of boots; payloads stored before the last boot are void */
+	uint64_t busy_us; /*!< until when its processor handles SMPs (sim_options.smp_us) */
 	bool down, deaf;
 	bool hostile;   /*!< half of its answers are nonsense */
 	uint32_t guids; /*!< index + 1 of the node whose GUIDs it shows, 0: its own */
@@ -181,6 +182,7 @@ struct sim_at {
 	uint32_t node;
 	uint8_t port; /*!< ingress port; at the start the sender's port, 0 of a switch */
 	unsigned hops; /*!< cables passed */
+	uint64_t late_us; /*!< time that processors of nodes took, beside that of the hops */
 };
 
 static inline uint32_t sim_port_index(const struct sim *s, uint32_t node, unsigned num)
@@ -234,6 +236,8 @@ enum { SIM_MANAGEMENT = 0 /* P_Key of packets that have none */ };
 /*! \brief Walks by LFTs to the owner of \a dlid. \a p_key: of a data packet, which goes by the
  * rules of data VLs; SIM_MANAGEMENT: by those of VL 15. \return false: it does not arrive. */
 bool sim_walk_lid(struct sim *s, struct sim_at *at, uint32_t dlid, uint16_t p_key);
+/*! \brief The processor of the node handles an SMP. */
+void sim_handle_smp(struct sim *s, struct sim_at *at);
 /*! \brief Walks the initial path of an SMP and fills its return path. */
 bool sim_walk_initial_path(struct sim *s, struct sim_at *at, struct umad_smp *smp);
 /*! \brief Walks the return path of an SMP, from its end to its start. */
@@ -306,7 +310,7 @@ static inline void sim_perf_count(struct sim *s, uint32_t from, uint32_t to)
 bool sim_perf_agent(struct sim *s, const struct sim_at *at, uint8_t *mad);
 
 /* sim_client.c: programs at end ports */
-/*! \brief Delivers a message to the programs at an end port, after the delay of \a hops cables.
- * Takes \a m also on failure. */
-int sim_deliver(struct sim *s, uint32_t port, struct mad_buf *m, unsigned hops);
+/*! \brief Delivers a message to the programs at the end port where it is, after the delay of its
+ * way. Takes \a m also on failure. */
+int sim_deliver(struct sim *s, const struct sim_at *at, struct mad_buf *m);
 void sim_clients_done(struct sim *s);

@@ -25,6 +25,7 @@ static struct fake {
 	unsigned room; /* sends until -EAGAIN; UINT32_MAX: no end */
 	unsigned n_sent;
 	uint8_t sent[SENT_MAX][MAD_BYTES];
+	uint32_t lid[SENT_MAX]; /* where to */
 } fake;
 
 static struct smp *smp;
@@ -40,14 +41,18 @@ static unsigned n_done;
 static int fake_send(struct transport *t, const struct mad_msg *m)
 {
 	(void)t;
-	ck_assert_uint_eq(m->mgmt_class, UMAD_CLASS_SUBN_DIRECTED_ROUTE);
-	ck_assert(m->addr.directed);
+	ck_assert_uint_eq(m->mgmt_class, m->data[1]);
+	ck_assert_int_eq(m->addr.directed,
+	                 m->mgmt_class == UMAD_CLASS_SUBN_DIRECTED_ROUTE);
+	ck_assert(m->addr.directed || m->mgmt_class == UMAD_CLASS_SUBN_LID_ROUTED);
+	ck_assert_uint_eq(m->addr.qpn, 0);
 	ck_assert_uint_eq(m->len, MAD_BYTES);
 	if (fake.room == 0) {
 		return -EAGAIN;
 	}
 	fake.room -= fake.room != UINT32_MAX;
 	ck_assert_uint_lt(fake.n_sent, SENT_MAX);
+	fake.lid[fake.n_sent] = m->addr.lid;
 	memcpy(fake.sent[fake.n_sent++], m->data, MAD_BYTES);
 	return E_OK;
 }
@@ -479,6 +484,129 @@ START_TEST(paths)
 }
 END_TEST
 
+/* --- routes by LID ------------------------------------------------------------------------ */
+
+static unsigned number_at(const uint8_t *mad, unsigned at)
+{
+	return (unsigned)mad[at] << 8 | mad[at + 1];
+}
+
+static void check_directed(unsigned k)
+{
+	const uint8_t *mad = fake.sent[k];
+
+	ck_assert_uint_eq(mad[1], 0x81);
+	ck_assert_uint_eq(fake.lid[k], 0xffff);
+	ck_assert_uint_eq(mad[7], 2);
+	ck_assert_uint_eq(number_at(mad, 32), 0xffff);
+	ck_assert_uint_eq(number_at(mad, 34), 0xffff);
+	ck_assert_uint_eq(mad[129], 1);
+}
+
+/* Bytes of IBA vol. 1, figures 155 and 156. A LID of the destination comes before that of a
+ * neighbour; without a LID of our own there is neither. */
+START_TEST(by_lid)
+{
+	start(0);
+	dest[0].lid = 0x1234;
+	dest[0].via_lid = 0x55;
+	dest[1].via_lid = 0x55;
+	dest[1].via_port = 7;
+	get(0, 1, 0);
+	get(1, 2, 0);
+	smp_run(smp);
+	check_directed(0);
+	check_directed(1);
+	ck_assert(answer(0, NULL) && answer(1, NULL));
+
+	smp_set_lid(smp, 0x17);
+	get(0, 1, 0);
+	get(1, 2, 0);
+	get(2, 3, 0);
+	smp_run(smp);
+	ck_assert_uint_eq(fake.n_sent, 5);
+	const uint8_t *mad = fake.sent[2];
+	ck_assert_uint_eq(mad[1], 0x01);
+	ck_assert_uint_eq(fake.lid[2], 0x1234);
+	ck_assert_uint_eq(mad[6], 0); /* class specific */
+	ck_assert_uint_eq(mad[7], 0);
+	ck_assert_uint_eq(mad[24 + 6] << 8 | mad[24 + 7], 0x1122); /* M_Key */
+	for (unsigned i = 32; i < 256; i++) {
+		ck_assert_uint_eq(mad[i], 0);
+	}
+	mad = fake.sent[3];
+	ck_assert_uint_eq(mad[1], 0x81);
+	ck_assert_uint_eq(fake.lid[3], 0x55);
+	ck_assert_uint_eq(mad[6], 0); /* hop pointer */
+	ck_assert_uint_eq(mad[7], 1); /* hop count */
+	ck_assert_uint_eq(number_at(mad, 32), 0x17);
+	ck_assert_uint_eq(number_at(mad, 34), 0xffff);
+	ck_assert_uint_eq(mad[129], 7);
+	check_directed(4);
+	for (unsigned i = 2; i < 5; i++) {
+		ck_assert(answer(i, NULL));
+	}
+	ck_assert_uint_eq(n_done, 5);
+	ck_assert_uint_eq(smp_counters(smp)->by_lid, 1);
+	ck_assert_uint_eq(smp_counters(smp)->mixed, 1);
+}
+END_TEST
+
+/* Whoever does not answer by LID is asked by a directed route at once and for good. That
+ * costs one timeout and none of the retries. Others are not delayed. */
+START_TEST(not_by_lid)
+{
+	start(0);
+	smp_set_lid(smp, 0x17);
+	dest[0].lid = _i == 0 ? 0x1234 : 0;
+	dest[0].via_lid = 0x55;
+	dest[1].lid = 0x1235;
+	for (unsigned i = 0; i < 6; i++) {
+		get(0, i, 1);
+	}
+	get(1, 9, 1);
+	smp_run(smp);
+	ck_assert_uint_eq(fake.n_sent, 5); /* 4 and 1 */
+	fake.now += 200;
+	smp_run(smp);
+	ck_assert(dest[0].not_by_lid);
+	unsigned directed = 0;
+	for (unsigned k = 5; k < fake.n_sent; k++) {
+		if (fake.lid[k] == 0xffff && fake.sent[k][130] == 1) {
+			check_directed(k);
+			directed++;
+			ck_assert(answer(k, NULL));
+		}
+	}
+	ck_assert_uint_gt(directed, 0);
+	for (unsigned k = 5; k < fake.n_sent; k++) {
+		(void)answer(k, NULL); /* what followed, and again what was answered */
+	}
+	for (unsigned k = 5; k < fake.n_sent; k++) {
+		(void)answer(k, NULL);
+	}
+	ck_assert_uint_eq(n_done, 7);
+	for (unsigned i = 0; i < n_done; i++) {
+		ck_assert_int_eq(done[i].reply.ret, E_OK);
+	}
+	ck_assert_uint_eq(smp_counters(smp)->repeated_directed, 5);
+	ck_assert_uint_eq(smp_counters(smp)->retries, 0);
+	ck_assert_uint_eq(smp_pending(smp), 0);
+
+	/* a destination that is silent has all its retries by directed route */
+	unsigned before = fake.n_sent;
+	dest[2].lid = 0x1236;
+	get(2, 1, 2);
+	for (unsigned i = 0; i < 6; i++) {
+		smp_run(smp);
+		fake.now += 200;
+	}
+	ck_assert_uint_eq(fake.n_sent - before, 1 + 3);
+	ck_assert_int_eq(done[7].reply.ret, E_TIMEOUT);
+	ck_assert(dest[2].dead);
+}
+END_TEST
+
 TEST_SUITE(smp)
 {
 	TCase *t = tcase_create("engine");
@@ -498,5 +626,7 @@ TEST_SUITE(smp)
 	tcase_add_test(t, foreign);
 	tcase_add_test(t, abort_all);
 	tcase_add_test(t, paths);
+	tcase_add_test(t, by_lid);
+	tcase_add_loop_test(t, not_by_lid, 0, 2);
 	suite_add_tcase(suite, t);
 }
