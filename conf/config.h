@@ -29,7 +29,9 @@ extern const char *const credit_loops_names[];
 
 /*! How switches change from old to new tables (routing/proof/transition.h). */
 enum { TRANSITION_SAFE, TRANSITION_ANY };
+enum smp_routing { SMP_ROUTING_DIRECTED, SMP_ROUTING_LID };
 extern const char *const transition_names[];
+extern const char *const smp_routing_names[]; /*!< enum smp_routing */
 
 /*! Reactions to routes that load links unevenly (sa/sm/routes.h). */
 enum { REBALANCE_AUTO, REBALANCE_ASK, REBALANCE_NEVER };

@@ -87,6 +87,7 @@ static void give_up(struct sweep *s)
 	sm->status.heavy_sweeps++;
 	sm->status.up = false;
 	smp_abort(sm->smp);
+	smp_set_lid(sm->smp, 0);
 	sweep_restore_previous_job(sm);
 	wait = !sm->retry_soon        ? (uint64_t)sm->d.config->sweep_interval * 1000
 	       : wait < RETRY_MAX_MS ? wait
@@ -493,6 +494,7 @@ static void after_tables(struct sweep *s)
 		begin_phase(s, PHASE_TABLES, program_lfts_next(p));
 		return;
 	}
+	program_lfts_end(p);
 	job_stage(j, &s->sm, "tables");
 	if (p->first_trouble != NULL) {
 		log_warning(source, "%s (%u requests refused, %u not answered)",
@@ -565,6 +567,7 @@ static void after_activate(struct sweep *s)
 	const struct program *p = &j->program;
 	struct sweep_status *st = &sm->status;
 
+	program_end(&j->program);
 	program_states_to_graph(p);
 	if (publish(s) != E_OK) {
 		return;

@@ -128,6 +128,7 @@ void sweep_reconfigure(struct sweep *s, const struct sweep_deps *d)
 
 	routes_stop(&s->routes);
 	smp_abort(sm->smp);
+	smp_set_lid(sm->smp, 0);
 	sweep_restore_previous_job(sm);
 	sm->d = *d;
 	if (d->stats != NULL) {

@@ -160,7 +160,10 @@ static enum kind draw_kind(uint64_t *state)
 static bool make_run(struct run *r, uint32_t seed)
 {
 	uint64_t state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
-	struct sim_options o = { .virtual_clock = true, .seed = seed, .delay_us = 1 };
+	struct sim_options o = { .virtual_clock = true,
+		                 .seed = seed,
+		                 .delay_us = 1,
+		                 .no_mixed = seed % 8 == 1 };
 	struct why why = { "" };
 	const char *base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
 
@@ -185,6 +188,7 @@ static bool make_run(struct run *r, uint32_t seed)
 	}
 	r->config.lmc = draw(&state, 3) == 0;
 	r->config.sweep_interval = 5;
+	r->config.smp_routing = seed % 2 ? SMP_ROUTING_LID : SMP_ROUTING_DIRECTED;
 	r->config.transition = any_order ? TRANSITION_ANY : TRANSITION_SAFE;
 	r->cut = arena_array(r->a, r->g->n_ports, sizeof(*r->cut));
 	r->down = arena_array(r->a, r->g->n_nodes, sizeof(*r->down));

@@ -63,6 +63,7 @@ struct shadow_switch {
 	uint32_t top;               /*!< LinearFDBTop as acknowledged or read */
 	uint8_t *block[LFT_BLOCKS]; /*!< 64 bytes, NULL: not known */
 	bool differs[LFT_BLOCKS];   /*!< the switch holds another block: send it again */
+	bool not_mixed; /*!< it did not pass on an SMP that came by LID and goes on directed */
 	uint8_t *lanes; /*!< [n_lanes] by LID, as computed with the tables; NULL: not known */
 	uint32_t n_lanes;
 	struct shadow_mft *mft; /*!< [n_mft] known multicast blocks, by mod */

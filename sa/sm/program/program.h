@@ -19,6 +19,7 @@ struct mft_job;
 struct shadow;
 struct smp;
 struct transition;
+struct waves;
 
 /*! Directions in which a port of a switch enforces partitions, as bits. */
 enum { ENFORCE_IN = 1, ENFORCE_OUT = 2, ENFORCE_AS_IT_IS = 4 };
@@ -30,7 +31,8 @@ enum { ENFORCE_IN = 1, ENFORCE_OUT = 2, ENFORCE_AS_IT_IS = 4 };
  *   program_read_lfts  tables of switches of which no copy is kept
  *   program_ports      PortInfo of all ports (LIDs, MTU, VLs, timeouts, SM's LID)
  *   program_qos        SL-to-VL and VL arbitration tables, while QoS is on
- *   program_lfts       LFT blocks, then LinearFDBTop, every switch at its own pace
+ *   program_lfts       LFT blocks, then LinearFDBTop, every switch at its own pace; with
+ *                      smp_routing lid in waves, see waves.h. What follows goes by LID then
  *   program_mfts       blocks of multicast forwarding tables
  *   program_states     INIT -> ARMED, then ARMED -> ACTIVE
  */
@@ -52,6 +54,8 @@ struct program {
 	struct lft_job *lft_jobs; /*!< [n_switches] of the LFT step at work */
 	const struct transition *transition; /*!< the plan for the LFTs; NULL: all at once */
 	uint32_t lft_step;                   /*!< of program_lft_steps(), from 1 */
+	struct waves *waves;      /*!< of that step; NULL: directed routes only */
+	uint32_t n_active;        /*!< switches at work in that step */
 	struct mft_job *mft_jobs; /*!< [n_switches] of the MFT step at work */
 	/* outcome */
 	uint32_t n_timeouts; /*!< requests without an answer */
@@ -108,6 +112,12 @@ uint32_t program_drain_ms(const struct program *p);
 
 /*! \brief The next step, when nothing of the one before is pending. */
 int program_lfts_next(struct program *p);
+
+/*! \brief When all LFTs are in: other requests may go by LID, too, until program_end(). */
+void program_lfts_end(struct program *p);
+
+/*! \brief After the last step, or when it is given up: directed routes only from here on. */
+void program_end(struct program *p);
 
 /*! \brief After program_ports(), before program_lfts(). Look at lane_trouble afterwards. */
 int program_qos(struct program *p);
