@@ -63,6 +63,7 @@ struct inquiry {
 	struct changes *c;
 	struct disc_node *node;
 	uint8_t port;
+	uint16_t left; /* ports of a switch that have not answered */
 	struct smp_dest dest; /* of a NodeInfo over a port */
 };
 
@@ -153,11 +154,25 @@ static void note_elsewhere(struct changes *c, const char *what, const struct dis
 	}
 }
 
+/* A look asks once, and over a route that may have just ended somewhere: all on it are
+ * suspects. */
+static void note_silence(struct changes *c, const struct disc_node *n, unsigned port)
+{
+	if (!c->looking) {
+		note_elsewhere(c, "no answer from", n, port);
+		return;
+	}
+	note_change(c, "no answer from", n, port);
+	for (n = n->from; n != NULL; n = n->from) {
+		suspect(c, n);
+	}
+}
+
 /* \return true: there is something to compare. */
 static bool answered(struct inquiry *q, const struct smp_reply *r, unsigned port)
 {
 	if (r->ret == E_TIMEOUT) {
-		note_elsewhere(q->c, "no answer from", q->node, port);
+		note_silence(q->c, q->node, port);
 	}
 	return r->ret == E_OK;
 }
@@ -183,7 +198,9 @@ static void on_neighbor(void *ctx, const struct smp_reply *r)
 	struct inquiry *q = ctx;
 	const struct disc_port *p = &q->node->ports[q->port];
 
-	if (answered(q, r, q->port) &&
+	if (r->ret == E_TIMEOUT) {
+		note_elsewhere(q->c, "no answer behind", q->node, q->port);
+	} else if (r->ret == E_OK &&
 	    (field_get(r->data, NI_NODE_GUID) != p->peer->guid ||
 	     field_get(r->data, NI_LOCAL_PORT_NUM) != p->peer_port)) {
 		note_elsewhere(q->c, "another neighbor of", q->node, q->port);
@@ -229,13 +246,35 @@ static void ask_neighbor(struct changes *c, struct disc_node *n, uint8_t port)
 
 /* --- switches ------------------------------------------------------------------------ */
 
+/* Not over the cable by which this switch is reached: the neighbor there asks. */
+static void ask_neighbors(struct changes *c, struct disc_node *n)
+{
+	for (unsigned i = 1; i <= n->n_ports; i++) {
+		if (n->from == NULL || i != n->entry) {
+			ask_neighbor(c, n, (uint8_t)i);
+		}
+	}
+}
+
+/* Neighbors are asked when all ports are as they were. Before that, questions over cables that
+ * are gone could fill the window, and nothing else would be heard until they time out. */
+static void on_switch_port(void *ctx, const struct smp_reply *r)
+{
+	struct inquiry *q = ctx;
+
+	on_port(ctx, r);
+	if (--q->left == 0 && q->c->n_found == 0) {
+		ask_neighbors(q->c, q->node);
+	}
+}
+
 static void on_cleared(void *ctx, const struct smp_reply *r)
 {
 	struct inquiry *q = ctx;
 	struct disc_node *n = q->node;
 
 	if (r->ret == E_TIMEOUT) {
-		note_elsewhere(q->c, "no answer from", n, 0);
+		note_silence(q->c, n, 0);
 		return;
 	}
 	if (r->ret == E_OK) {
@@ -246,18 +285,13 @@ static void on_cleared(void *ctx, const struct smp_reply *r)
 		suspect(q->c, n); /* the sweep will look */
 		return;
 	}
+	q->left = (uint16_t)(n->n_ports + 1U);
 	for (unsigned i = 0; i <= n->n_ports; i++) {
 		submit(q, &(struct smp_request){ .dest = &n->dest,
 		                                 .method = UMAD_METHOD_GET,
 		                                 .attr = UMAD_SM_ATTR_PORT_INFO,
 		                                 .mod = DISC_PORT_MOD | i,
-		                                 .done = on_port });
-	}
-	/* not over the cable by which this switch is reached: the neighbour there asks */
-	for (unsigned i = 1; i <= n->n_ports; i++) {
-		if (n->from == NULL || i != n->entry) {
-			ask_neighbor(q->c, n, (uint8_t)i);
-		}
+		                                 .done = on_switch_port });
 	}
 }
 

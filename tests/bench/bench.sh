@@ -135,7 +135,7 @@ command -v jq >/dev/null || { say "jq is needed"; exit 2; }
 		done
 	done
 	busy_bench ft1024f2-busy ftree ft3 16 --fail 0.02 --seed 3
-	for program in bench_cache bench_publish bench_sa bench_joins bench_transition; do
+	for program in bench_cache bench_publish bench_sa bench_joins bench_transition bench_changes; do
 		[ -x "$bin/tests/$program" ] || continue
 		say "$program"
 		"$bin/tests/$program"

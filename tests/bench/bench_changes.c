@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Cost of a change in a fat tree: SMPs and time from the moment a cable, a host or a switch
+ * disappears or comes back until the subnet manager is idle again. The fabric is simulated in
+ * the same process on a virtual clock, so the time is that of computing, with the simulation's
+ * share and without waiting for a network. Stages are of the last sweep, in processor time.
+ *
+ *     bench_changes [PORTS [heavy]]    ports per switch, 24; heavy: without local sweeps
+ */
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/diag.h"
+#include "conf/base/err.h"
+#include "conf/base/log.h"
+#include "conf/config.h"
+#include "db/snapshot.h"
+#include "db/state.h"
+#include "routing/graph/graph.h"
+#include "routing/route.h"
+#include "routing/topogen/topogen.h"
+#include "sa/sim/sim.h"
+#include "sa/sm/sm.h"
+
+struct bench {
+	struct arena *a;
+	struct graph *g;
+	struct sim *sim;
+	struct config config;
+	struct option_sets sets;
+	struct engine_options engines;
+	struct diags diags;
+	struct sweep_deps deps;
+	struct sweep *sweep;
+	char dir[64];
+};
+
+static double seconds_of(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static double monotonic(void)
+{
+	return seconds_of(CLOCK_MONOTONIC);
+}
+
+static double cpu_seconds(void)
+{
+	return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+static void need(bool good, const char *what)
+{
+	if (!good) {
+		fprintf(stderr, "bench_changes: %s\n", what);
+		exit(EXIT_FAILURE);
+	}
+}
+
+static void open_databases(struct bench *b)
+{
+	struct snap_options o = { .grace_ms = b->config.snapshot_grace };
+	char *state = arena_printf(b->a, "%s/state", b->dir),
+	     *snap = arena_printf(b->a, "%s/run", b->dir);
+	const char *why = "";
+
+	need(state_open(state, b->a, &why, &b->deps.state) == E_OK, why);
+	need(snap_writer_open(snap, &o, b->a, &why, &b->deps.snap) == E_OK, why);
+}
+
+static void start(struct bench *b, char *ports)
+{
+	struct sim_options o = { .virtual_clock = true, .seed = 1, .delay_us = 1 };
+	struct topogen_opts t = { .seed = 1 };
+	struct why why = { "" };
+
+	b->a = arena_new();
+	diags_init(&b->diags, b->a);
+	need(option_sets_add(&b->sets, config_rows, &b->config) == E_OK &&
+	             option_set_defaults(&b->sets, b->a) == E_OK &&
+	             engine_options_init(&b->engines, b->a) == E_OK &&
+	             option_set_defaults(&b->engines.sets, b->a) == E_OK &&
+	             route_list_parse(NULL, &b->deps.list, &why) == E_OK,
+	     "no options");
+	need(topogen("ft3", 1, &ports, &t, b->a, &b->diags, &b->g) == E_OK,
+	     "no such fat tree");
+	need(sim_new(b->g, &o, false, &b->sim) == E_OK, "no simulation");
+	snprintf(b->dir, sizeof(b->dir), "%s/saguaro-bench-XXXXXX",
+	         access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+	need(mkdtemp(b->dir) != NULL, "no folder");
+	open_databases(b);
+	b->config.sweep_interval = 0;
+	b->config.local_sweeps_check = 0;
+	b->deps.transport = sim_transport(b->sim);
+	b->deps.config = &b->config;
+	b->deps.engines = &b->engines;
+	b->deps.single_thread = true;
+	b->deps.cpu_clock = cpu_seconds;
+	need(sweep_new(&b->deps, &b->sweep) == E_OK, "no sweep");
+}
+
+/* Until it is idle and nothing happened for some virtual time. */
+static void settle(struct bench *b)
+{
+	struct transport *t = b->deps.transport;
+	uint64_t end = t->ops->now_ms(t) + 500;
+
+	while (t->ops->now_ms(t) < end) {
+		need(sweep_run_once(b->sweep) == E_OK, "the transport is gone");
+		if (strcmp(sweep_status(b->sweep)->phase, "idle") != 0) {
+			end = t->ops->now_ms(t) + 500;
+		}
+	}
+	need(sweep_status(b->sweep)->up, sweep_status(b->sweep)->not_ready);
+}
+
+static void measure(struct bench *b, const char *what)
+{
+	struct sweep_status was = *sweep_status(b->sweep);
+	double wall = monotonic(), cpu = cpu_seconds();
+	const struct sweep_status *st;
+	const struct job *j;
+
+	settle(b);
+	wall = monotonic() - wall;
+	cpu = cpu_seconds() - cpu;
+	st = sweep_status(b->sweep);
+	j = sweep_job(b->sweep);
+	printf("{\"bench\": \"changes\", \"hosts\": %u, \"change\": \"%s\", \"heavy_sweeps\": %u, "
+	       "\"local_sweeps\": %u, \"smps\": %u, \"port_infos_set\": %u, \"lft_blocks\": %u, "
+	       "\"seconds\": %.4f, \"cpu\": %.4f, \"stages\": {",
+	       b->g->n_hosts, what, st->heavy_sweeps - was.heavy_sweeps,
+	       st->local_sweeps - was.local_sweeps,
+	       (unsigned)(st->smps_sent - was.smps_sent),
+	       (unsigned)(st->port_sets - was.port_sets),
+	       (unsigned)(st->lft_sets - was.lft_sets), wall, cpu);
+	for (unsigned i = 0; i < j->n_stages; i++) {
+		printf("%s\"%s\": %.4f", i ? ", " : "", j->stage[i].name,
+		       j->stage[i].seconds);
+	}
+	printf(", \"engine\": %.4f, \"proof\": %.4f, \"transition\": %.4f}}\n",
+	       j->route.seconds_route, j->route.seconds_prove, j->seconds_transition);
+	fflush(stdout);
+}
+
+/* A host or a switch in the middle, or a cable between two switches. */
+static void change_all(struct bench *b)
+{
+	const struct graph *g = b->g;
+	uint32_t host = g->n_nodes / 2, leaf;
+
+	while (g->nodes[host].type != NODE_CA) {
+		host++;
+	}
+	leaf = g->ports[g->ports[g->nodes[host].first_port + 1].peer].node;
+	const struct node *l = &g->nodes[leaf];
+	uint64_t spine =
+		g->nodes[g->ports[g->ports[l->first_port + l->n_ports].peer].node].guid;
+	for (unsigned there = 0; there < 2; there++) {
+		sim_set_link(b->sim, l->guid, l->n_ports, there);
+		measure(b, there ? "cable back" : "cable gone");
+	}
+	for (unsigned there = 0; there < 2; there++) {
+		sim_set_node(b->sim, g->nodes[host].guid, there);
+		measure(b, there ? "host back" : "host gone");
+	}
+	for (unsigned there = 0; there < 2; there++) {
+		sim_set_node(b->sim, spine, there);
+		measure(b, there ? "switch back" : "switch gone");
+	}
+}
+
+static int remove_file(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+	(void)st;
+	(void)flag;
+	(void)ftw;
+	return remove(path);
+}
+
+int main(int argc, char **argv)
+{
+	static struct bench b;
+
+	log_set_level(getenv("BENCH_LOG") != NULL ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR);
+	start(&b, argc > 1 ? argv[1] : "24");
+	b.config.local_sweeps = argc < 3;
+	settle(&b);
+	measure(&b, "nothing");
+	change_all(&b);
+	sweep_free(b.sweep);
+	snap_writer_close(b.deps.snap);
+	state_close(b.deps.state);
+	sim_free(b.sim);
+	nftw(b.dir, remove_file, 16, FTW_DEPTH | FTW_PHYS);
+	arena_free(b.a);
+	return EXIT_SUCCESS;
+}
