@@ -186,6 +186,9 @@ static bool check_lids(struct run *r, const bool *reached)
 		uint32_t port = g->end_ports[i], lid = lid_in(r, port);
 		bool up = state_in(r, port) >= PORT_ARMED || g->ports[port].num == 0;
 
+		if (lid == 0 && r->n_managers > 1) {
+			r->lid[port] = 0; /* only the master at that time knows it */
+		}
 		if (!reached[g->ports[port].node] || lid == 0 || !up) {
 			continue;
 		}
@@ -232,7 +235,8 @@ static bool promises_no_credit_loop(struct run *r)
 
 /* Packets travel over active links alone. A deaf switch keeps its old routes, which nobody
  * can change. */
-static bool check_credit_loops(struct run *r, const bool *reached, struct arena *a)
+static bool check_credit_loops(struct run *r, const bool *reached, bool settled,
+                               struct arena *a)
 {
 	struct graph *x = live_fabric(r, reached, PORT_ARMED, a);
 	struct diags *d = arena_alloc(a, sizeof(*d));
@@ -245,6 +249,10 @@ static bool check_credit_loops(struct run *r, const bool *reached, struct arena 
 		if (r->deaf[i]) {
 			return true;
 		}
+	}
+	if (!settled && r->judge->sweep != NULL &&
+	    sweep_status(r->judge->sweep)->heavy_sweeps < r->stale_until) {
+		return true;
 	}
 	if (x == NULL || lids_as_found(x, a, d, &lids) != E_OK) {
 		return true;
@@ -298,7 +306,7 @@ bool check_tables(struct run *r, bool settled)
 	} else if (settled && !proof_reaches(&p)) {
 		good = run_fail(r, "%s", proof_text(&p, x, a));
 	}
-	good = good && (!promises_no_credit_loop(r) || check_credit_loops(r, reached, a));
+	good = good && (!promises_no_credit_loop(r) || check_credit_loops(r, reached, settled, a));
 	good = good && (!settled || (clients_check_paths(r, r->judge, x, &lids, &lft) &&
 	                             clients_check_services(r, r->judge)));
 	for (uint32_t i = 0; settled && good && i < r->g->n_end_ports; i++) {

@@ -318,6 +318,17 @@ static void lose_lid(struct run *r, uint32_t what)
 	mislead(r, false);
 }
 
+/* The routes of a switch that answers again are those of earlier times until a heavy sweep
+ * has ended: the one at work may not see it. */
+static void set_deaf(struct run *r, uint32_t node, bool deaf)
+{
+	r->deaf[node] = deaf;
+	sim_set_deaf(r->sim, r->g->nodes[node].guid, deaf);
+	if (!deaf && r->judge->sweep != NULL) {
+		r->stale_until = sweep_status(r->judge->sweep)->heavy_sweeps + 2;
+	}
+}
+
 static bool run_until(struct run *r, uint64_t end);
 
 static void set_cable(struct run *r, uint32_t port, bool cut)
@@ -451,10 +462,7 @@ static bool do_event(struct run *r, const struct event *e)
 		r->down[node] = !r->down[node];
 		sim_set_node(r->sim, g->nodes[node].guid, !r->down[node]);
 		return true;
-	case EVENT_DEAF:
-		r->deaf[node] = !r->deaf[node];
-		sim_set_deaf(r->sim, g->nodes[node].guid, r->deaf[node]);
-		return true;
+	case EVENT_DEAF: set_deaf(r, node, !r->deaf[node]); return true;
 	case EVENT_REBOOT: return reboot(r, node);
 	case EVENT_DESCRIBE:
 		snprintf(text, sizeof(text), "renamed %u", e->what % 1000);
@@ -634,8 +642,7 @@ static bool settle(struct run *r, uint32_t what)
 	sim_set_drop(r->sim, 0);
 	for (uint32_t i = 0; i < r->g->n_nodes; i++) {
 		if (r->deaf[i]) {
-			r->deaf[i] = false;
-			sim_set_deaf(r->sim, r->g->nodes[i].guid, false);
+			set_deaf(r, i, false);
 		}
 		set_hostile(r, i, false);
 		set_twin(r, i, i);

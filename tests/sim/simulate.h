@@ -82,6 +82,8 @@ struct run {
 	 * tables until one of them has swept. */
 	bool contested;
 	bool several_lanes; /* were routed with at some time */
+	uint32_t stale_until; /* heavy sweeps of the judge, until old routes of a switch that was
+	                         deaf are replaced */
 	char failure[400];
 };
 
