@@ -11,6 +11,8 @@
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "conf/config.h"
+#include "db/fabric.h"
+#include "db/reader.h"
 #include "routing/graph/graph.h"
 #include "routing/route_cache.h"
 #include "sa/sm/policy_compile.h"
@@ -178,11 +180,126 @@ static void start_work(struct routes *r, struct job *j, int (*work)(struct route
 	}
 }
 
+static bool has_hosts(const struct graph *g, const struct node *n)
+{
+	for (unsigned k = 1; k <= n->n_ports; k++) {
+		uint32_t peer = g->ports[n->first_port + k].peer;
+
+		if (peer != GRAPH_NONE && graph_is_host(g, peer)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Only switches with hosts have lanes in the snapshot. Any other one gets the lane of a route that
+ * passes it: all dependencies of the rest of that route are on that lane anyway. */
+static void fill_lanes(const struct snap_fabric *f)
+{
+	const struct graph *g = f->g;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		if (!has_hosts(g, &g->nodes[g->switches[s]])) {
+			memset(f->lanes.rows + s * f->lanes.stride, LANE_UNKNOWN,
+			       f->lanes.stride);
+		}
+	}
+	for (uint32_t from = 0; from < g->n_switches; from++) {
+		if (!has_hosts(g, &g->nodes[g->switches[from]])) {
+			continue;
+		}
+		for (uint32_t lid = 1; lid < f->lft.n_lids; lid++) {
+			uint8_t lane = lane_of(&f->lanes, from, lid);
+			uint32_t at = from;
+
+			for (uint32_t hops = 0; hops < g->n_switches; hops++) {
+				uint8_t port = lft_row((struct lft *)&f->lft, at)[lid];
+				uint32_t out = graph_port(g, g->switches[at], port);
+				uint32_t peer = port != 0 && out != GRAPH_NONE
+				                        ? g->ports[out].peer
+				                        : GRAPH_NONE;
+				uint8_t *row;
+
+				if (peer == GRAPH_NONE || graph_is_host(g, peer)) {
+					break;
+				}
+				at = g->nodes[g->ports[peer].node].sw;
+				row = f->lanes.rows + at * f->lanes.stride;
+				row[lid] = row[lid] == LANE_UNKNOWN ? lane : row[lid];
+			}
+		}
+	}
+}
+
+/* Notes the lanes of the published tables for each switch that still has such a table. */
+static int recall_rows(struct routes *r, const struct job *j, const struct snap_fabric *f)
+{
+	const struct graph *g = j->disc.g;
+	uint32_t n_lids = j->prev.n_lids < f->lft.n_lids ? j->prev.n_lids : f->lft.n_lids;
+	uint8_t *row = arena_alloc(f->g->arena, n_lids);
+	int ret = row != NULL ? E_OK : -ENOMEM;
+
+	fill_lanes(f);
+	for (uint32_t s = 0; s < g->n_switches && ret == E_OK; s++) {
+		uint64_t guid = g->nodes[g->switches[s]].guid;
+		uint32_t node = graph_node_by_guid(f->g, guid);
+		struct shadow_switch *c = shadow_switch_get(&r->sm->shadow, guid);
+		uint32_t at = node != GRAPH_NONE ? f->g->nodes[node].sw : GRAPH_NONE;
+
+		if (c == NULL) {
+			return -ENOMEM;
+		}
+		if (at == GRAPH_NONE) {
+			continue;
+		}
+		for (uint32_t lid = 0; lid < n_lids; lid++) {
+			bool same = lft_row((struct lft *)&f->lft, at)[lid] ==
+			            lft_row((struct lft *)&j->prev, s)[lid];
+
+			row[lid] = same ? lane_of(&f->lanes, at, lid) : LANE_UNKNOWN;
+		}
+		ret = shadow_lanes_put(c, row, n_lids);
+	}
+	return ret;
+}
+
+/*
+ * After a restart: the switches have tables, but not the lanes that belong to them. Without them
+ * an engine with several lanes would compute all routes anew. The snapshot of the process
+ * before has them. One that is damaged or from another layout is no help, and no fault either.
+ */
+static int recall_lanes(struct routes *r, const struct job *j)
+{
+	struct shadow *shadow = &r->sm->shadow;
+	struct snap_reader *reader = NULL;
+	struct arena *a = arena_new();
+	struct snap_fabric f;
+	int ret = E_OK;
+
+	if (a == NULL) {
+		return -ENOMEM;
+	}
+	if (r->sm->d.snap != NULL && shadow->n_lanes == 0 && has_routes(&j->prev) &&
+	    snap_reader_local(r->sm->d.snap, &reader) == E_OK &&
+	    snap_pin(reader) == E_OK && snap_fabric(reader, a, &f) == E_OK &&
+	    f.lanes.rule == NULL && f.lanes.n != 0) {
+		shadow->n_lanes = f.lanes.n;
+		ret = f.lanes.n > 1 ? recall_rows(r, j, &f) : E_OK;
+	}
+	snap_reader_close(reader);
+	arena_free(a);
+	return ret;
+}
+
 int routes_start(struct routes *r, struct job *j, bool first)
 {
 	const struct config *c = r->sm->d.config;
 	int ret = program_known_tables(&j->program, &j->prev);
 
+	if (ret == E_OK && r->recall) {
+		ret = recall_lanes(r, j);
+	}
+	r->recall = false;
 	if (ret == E_OK) {
 		ret = program_known_lanes(&j->program, &j->prev, &j->prev_lanes);
 	}

@@ -41,6 +41,8 @@ struct routes {
 	struct route_cache *cache;    /*!< unicast routing cache; NULL until it is wanted */
 	uint8_t lane_limit; /*!< ports turned out to have no more VLs than this, 0: as they
 	                         say */
+	bool recall; /*!< this process has not routed and was not standby: the tables may be those
+	                that are published */
 	/* what the log said last, so that it says it once: */
 	const struct engine *logged_engine; /*!< NULL: one lane */
 	uint8_t logged_lanes;

@@ -332,6 +332,7 @@ static unsigned how_to_assign(const struct sweep *s)
 /* Nothing on the fabric is changed from here on. */
 static void stand_by(struct sweep *s)
 {
+	s->routes.recall = false; /* what another SM programs is not what we published */
 	s->failures = 0;
 	s->retry_at = UINT64_MAX;
 	events_sweep_end(&s->sm, NULL);

@@ -70,6 +70,7 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 	s->audit = (struct audit){ .sm = sm, .last_ms = sm_now(sm) };
 	s->publisher.sm = s->mirror.sm = s->rebalance.sm = sm;
 	s->rebalance.routes = &s->routes;
+	s->routes.recall = true;
 	s->publisher.election = &s->election;
 	s->qos_reads = (struct qos_reads){ .sm = sm,
 		                           .election = &s->election,

@@ -188,32 +188,54 @@ int program_known_tables(const struct program *p, struct lft *ret)
 	return err;
 }
 
-int program_known_lanes(const struct program *p, const struct lft *t, struct lanes *ret)
+/* Has a switch of the fabric lanes of a routing that had several? \retval -ENOMEM */
+static int find_lanes(const struct program *p, bool *ret)
 {
 	const struct graph *g = p->disc->g;
 
-	*ret = (struct lanes){ .n = p->shadow->n_lanes, .stride = t->stride };
-	if (ret->n <= 1) {
-		return E_OK;
-	}
-	ret->rows = arena_alloc(p->arena, t->n_switches * t->stride);
-	if (ret->rows == NULL) {
-		return -ENOMEM;
-	}
-	memset(ret->rows, LANE_UNKNOWN, t->n_switches * t->stride);
-	/* A switch that was away has the lanes of its time, which may have been more. */
-	for (uint32_t i = 0; i < t->n_switches; i++) {
+	*ret = p->shadow->n_lanes > 1;
+	for (uint32_t i = 0; i < g->n_switches && !*ret; i++) {
 		struct shadow_switch *c =
 			shadow_switch_get(p->shadow, g->nodes[g->switches[i]].guid);
 
 		if (c == NULL) {
 			return -ENOMEM;
 		}
+		*ret = c->lanes != NULL;
+	}
+	return E_OK;
+}
+
+int program_known_lanes(const struct program *p, const struct lft *t, struct lanes *ret)
+{
+	const struct graph *g = p->disc->g;
+	bool several = false;
+	int err = p->shadow->n_lanes != 0 ? find_lanes(p, &several) : E_OK;
+
+	*ret = (struct lanes){ .n = p->shadow->n_lanes, .stride = t->stride };
+	if (err != E_OK || !several) {
+		return err;
+	}
+	ret->rows = arena_alloc(p->arena, t->n_switches * t->stride);
+	if (ret->rows == NULL) {
+		return -ENOMEM;
+	}
+	/* A switch that was away has the lanes of its time, which may have been more. */
+	for (uint32_t i = 0; i < t->n_switches; i++) {
+		struct shadow_switch *c =
+			shadow_switch_get(p->shadow, g->nodes[g->switches[i]].guid);
+		uint8_t *row = ret->rows + i * t->stride;
+
+		if (c == NULL) {
+			return -ENOMEM;
+		}
+		memset(row, c->lanes == NULL && p->shadow->n_lanes == 1 ? 0 : LANE_UNKNOWN,
+		       t->stride);
 		for (uint32_t lid = 0;
 		     c->lanes != NULL && lid < c->n_lanes && lid < t->n_lids; lid++) {
 			uint8_t lane = c->lanes[lid];
 
-			ret->rows[i * t->stride + lid] = lane;
+			row[lid] = lane;
 			if (lane != LANE_UNKNOWN && lane >= ret->n) {
 				ret->n = (uint8_t)(lane + 1);
 			}
