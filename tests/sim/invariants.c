@@ -15,6 +15,7 @@
 #include "conf/base/err.h"
 #include "routing/graph/lids.h"
 #include "routing/proof/proof.h"
+#include "routing/route.h"
 #include "sa/mad/fields.h"
 #include "sa/mad/smp.h"
 #include "sa/sm/sm.h"
@@ -321,6 +322,40 @@ bool check_tables(struct run *r, bool settled)
 		}
 	}
 out:
+	arena_free(a);
+	return good;
+}
+
+/* ---- against a fresh start ---- */
+
+/* The engine is the one that a fresh start takes, and so are its tables, unless the engine keeps what
+ * it can of earlier ones. */
+bool check_fresh_routes(struct run *r)
+{
+	const struct job *j = sweep_job(r->judge->sweep);
+	struct route_request fresh = j->request;
+	struct route_result f;
+	struct arena *a = arena_new();
+	bool good = true;
+	int ret;
+
+	fresh.prev = NULL;
+	fresh.prev_lanes = NULL;
+	fresh.cache = NULL;
+	fresh.verdict = NULL;
+	ret = route_run(&fresh, a, &f);
+	if (ret != E_OK) {
+		good = run_fail(r, "a fresh start finds no routes: %s", err_text(ret));
+	} else if (f.used != j->route.used) {
+		good = run_fail(r, "engine %s serves, a fresh start takes %s",
+		                j->route.used->name, f.used->name);
+	} else if (f.used->flags & ENGINE_IGNORES_PREV) {
+		size_t bytes = f.out.lft.n_switches * f.out.lft.stride;
+
+		good = memcmp(f.out.lft.rows, j->route.out.lft.rows, bytes) == 0 ||
+		       run_fail(r, "the tables of %s differ from those of a fresh start",
+		                f.used->name);
+	}
 	arena_free(a);
 	return good;
 }

@@ -20,3 +20,10 @@ bool find_is_reached(const struct run *r, const struct manager *m);
  * \return false: violated, see run_fail().
  */
 bool check_tables(struct run *r, bool settled);
+
+/*!
+ * \brief Compares the routes of the judge with those of a fresh start, which knows no earlier ones.
+ *
+ * The same engine has to serve. An engine that keeps nothing of earlier tables has to make the same ones.
+ */
+bool check_fresh_routes(struct run *r);
