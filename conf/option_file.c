@@ -169,13 +169,13 @@ int option_read_text(const struct option_sets *s, struct arena *a, const char *n
 		return E_SYNTAX;
 	}
 	memcpy(copy, text, len);
-	for (char *p = copy, *end = copy + len; p < end;) {
-		char *newline = memchr(p, '\n', (size_t)(end - p));
-		char *stop = newline != NULL ? newline : end;
+	for (size_t at = 0; at < len;) {
+		char *line = copy + at;
+		size_t n = text_line(copy, len, &at);
+
 		r.line++;
-		*stop = '\0';
-		read_line(&r, p, (size_t)(stop - p));
-		p = stop + 1;
+		line[n] = '\0';
+		read_line(&r, line, n);
 	}
 	if (len > 0 && text[len - 1] != '\n') {
 		diag_add(d, DIAG_WARNING, name, r.line,

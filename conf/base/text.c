@@ -187,6 +187,15 @@ char *text_trim(char *s)
 	return s;
 }
 
+size_t text_line(const char *text, size_t len, size_t *at)
+{
+	const char *line = text + *at, *newline = memchr(line, '\n', len - *at);
+	size_t n = newline != NULL ? (size_t)(newline - line) : len - *at;
+
+	*at += n + 1;
+	return n;
+}
+
 size_t text_count(const char *text, size_t len, char c)
 {
 	size_t n = 0;

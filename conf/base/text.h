@@ -44,6 +44,14 @@ char *text_skip_blanks(char *p);
 /*! \brief Is a control character among \a len bytes, other than blanks? */
 bool text_has_control(const char *p, size_t len);
 
+/*!
+ * \brief One line of a text of \a len bytes.
+ * \param at  Where it begins, below \a len; afterwards where the next one does, from \a len
+ *            on behind the last.
+ * \return Its length, without the newline.
+ */
+size_t text_line(const char *text, size_t len, size_t *at);
+
 /*! \brief How often a character occurs among \a len bytes. */
 size_t text_count(const char *text, size_t len, char c);
 

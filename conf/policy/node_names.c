@@ -153,13 +153,13 @@ int node_names_parse(const char *path, const char *text, size_t len, struct aren
 		return -ENOMEM;
 	}
 	memcpy(copy, text, len);
-	for (char *p = copy, *end = copy + len; p < end;) {
-		char *newline = memchr(p, '\n', (size_t)(end - p));
-		char *stop = newline != NULL ? newline : end;
+	for (size_t at = 0; at < len;) {
+		char *line = copy + at;
+		size_t n = text_line(copy, len, &at);
+
 		r.line++;
-		*stop = '\0';
-		read_line(&r, p, (size_t)(stop - p));
-		p = stop + 1;
+		line[n] = '\0';
+		read_line(&r, line, n);
 	}
 	sort_names(&r);
 	*map = (struct node_names){ r.path, r.names, r.n };

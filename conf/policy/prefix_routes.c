@@ -91,9 +91,8 @@ int prefix_routes_parse(const char *path, const char *text, size_t len, struct a
 		return -ENOMEM;
 	}
 	*list = (struct prefix_routes){ .path = copy, .route = route };
-	for (const char *p = text, *end = text + len; p < end;) {
-		const char *newline = memchr(p, '\n', (size_t)(end - p));
-		const char *stop = newline != NULL ? newline : end;
+	for (size_t at = 0; at < len;) {
+		const char *p = text + at, *stop = p + text_line(text, len, &at);
 		const char *comment = memchr(p, '#', (size_t)(stop - p));
 		int got =
 			parse_line(p, comment != NULL ? comment : stop, &route[list->n]);
@@ -107,7 +106,6 @@ int prefix_routes_parse(const char *path, const char *text, size_t len, struct a
 			         "up to 16 hex digits or *");
 			err = E_SYNTAX;
 		}
-		p = stop + 1;
 	}
 	if (err == E_OK) {
 		*ret = list;

@@ -10,6 +10,7 @@
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
+#include "conf/base/text.h"
 #include "routing/graph/lids.h"
 #include "routing/text/span.h"
 
@@ -108,11 +109,9 @@ static void take_lines(struct reader *r, const char *text, size_t len)
 	unsigned line = 1;
 
 	for (size_t at = 0; at < len; line++) {
-		const char *end = memchr(text + at, '\n', len - at);
-		size_t n = end != NULL ? (size_t)(end - text) - at : len - at;
-		struct span s = { text + at, n };
+		struct span s = { .p = text + at };
 
-		at += n + 1;
+		s.n = text_line(text, len, &at);
 		if (s.n && s.p[s.n - 1] == '\r') {
 			s.n--;
 		}

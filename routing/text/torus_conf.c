@@ -353,18 +353,17 @@ int torus_conf_parse(const char *path, const char *text, size_t len, struct aren
 		return -ENOMEM;
 	}
 	memcpy(copy, text, len);
-	for (char *p = copy, *end = copy + len; p < end;) {
-		char *newline = memchr(p, '\n', (size_t)(end - p));
-		char *stop = newline ? newline : end;
+	for (size_t at = 0; at < len;) {
+		char *line = copy + at;
+		size_t n = text_line(copy, len, &at);
 
 		r.line++;
-		*stop = '\0';
-		if (memchr(p, '\0', (size_t)(stop - p))) {
-			complain(&r, "a byte that is not text", p);
+		line[n] = '\0';
+		if (memchr(line, '\0', n)) {
+			complain(&r, "a byte that is not text", line);
 		} else {
-			read_line(&r, p);
+			read_line(&r, line);
 		}
-		p = stop + 1;
 	}
 	if (r.ret == E_OK) {
 		check_whole(&r);

@@ -11,6 +11,7 @@
 
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
+#include "conf/base/text.h"
 #include "routing/graph/graph.h"
 #include "routing/multicast.h"
 #include "sa/mad/wire.h"
@@ -307,22 +308,21 @@ int dump_read(const char *path, const char *text, size_t len, struct diags *d,
 
 	store_set_owner_limit(st, 0);
 	for (size_t at = 0; at < len && rd.ret == E_OK;) {
-		const char *end = memchr(text + at, '\n', len - at);
-		size_t n = end != NULL ? (size_t)(end - text) - at : len - at;
+		const char *from = text + at;
+		size_t n = text_line(text, len, &at);
 		char line[LINE_MAX_BYTES];
 
 		rd.line++;
 		if (n >= sizeof(line)) {
 			report(&rd, "the line is longer than %d bytes",
 			       LINE_MAX_BYTES - 1);
-		} else if (memchr(text + at, '\0', n) != NULL) {
+		} else if (memchr(from, '\0', n) != NULL) {
 			report(&rd, "the line has a byte 0, so this is not a text file");
 		} else if (n > 0) {
-			memcpy(line, text + at, n);
+			memcpy(line, from, n);
 			line[n] = '\0';
 			read_line(&rd, line);
 		}
-		at += n + 1;
 	}
 	if (rd.ret != E_OK) {
 		return rd.ret;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,6 +173,32 @@ START_TEST(test_printable)
 END_TEST
 
 /* Every code has a text and a name of its own. */
+/* Each line as "length at its beginning"; a newline at the end begins no other line. */
+static const struct {
+	const char *text, *lines;
+} texts[] = {
+	{ "", "" },
+	{ "a", "1@0 " },
+	{ "a\n", "1@0 " },
+	{ "\n\n", "0@0 0@1 " },
+	{ "ab\n\ncde", "2@0 0@3 3@4 " },
+};
+
+START_TEST(test_line)
+{
+	const char *text = texts[_i].text;
+	char got[64] = "";
+
+	for (size_t at = 0; at < strlen(text);) {
+		size_t from = at, n = text_line(text, strlen(text), &at),
+		       end = strlen(got);
+
+		snprintf(got + end, sizeof(got) - end, "%zu@%zu ", n, from);
+	}
+	ck_assert_str_eq(got, texts[_i].lines);
+}
+END_TEST
+
 START_TEST(test_errors)
 {
 	for (int i = E_SYNTAX; i < E_END; i++) {
@@ -203,6 +230,7 @@ TEST_SUITE(text)
 	tcase_add_loop_test(tc, test_distance, 0, N(words));
 	tcase_add_test(tc, test_distance_long);
 	tcase_add_test(tc, test_printable);
+	tcase_add_loop_test(tc, test_line, 0, N(texts));
 	tcase_add_test(tc, test_errors);
 	suite_add_tcase(suite, tc);
 }
