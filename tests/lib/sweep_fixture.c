@@ -2,6 +2,8 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #include "tests/lib/sweep_fixture.h"
 
+#include "sa/server/server.h"
+
 struct sweep_fixture *fixture_new(void)
 {
 	struct sweep_fixture *r = calloc(1, sizeof(*r));
@@ -95,9 +97,19 @@ void fixture_start(struct sweep_fixture *r)
 	ck_assert_int_eq(sweep_new(&r->deps, &r->sweep), E_OK);
 }
 
+void fixture_serve(struct sweep_fixture *r, struct transport *t)
+{
+	const struct sa_limits limits = { .sa_key = 1 };
+
+	ck_assert_int_eq(sa_server_new(t, r->snap, NULL, &limits, &r->deps.sa), E_OK);
+	sweep_reconfigure(r->sweep, &r->deps);
+}
+
 void fixture_stop(struct sweep_fixture *r)
 {
-	sweep_free(r->sweep);
+	sweep_free(r->sweep); /* it speaks to the server, which reads the snapshot */
+	sa_server_free(r->deps.sa);
+	r->deps.sa = NULL;
 	stats_close(r->stats);
 	snap_writer_close(r->snap);
 	state_close(r->state);

@@ -71,6 +71,9 @@ void fixture_sim(struct sweep_fixture *r, uint32_t seed, uint32_t drop_ppm);
 /* Opens the databases and starts the sweep. */
 void fixture_start(struct sweep_fixture *r);
 
+/* The sweep speaks to an SA server that sends by \a t from now on. It ends with the sweep. */
+void fixture_serve(struct sweep_fixture *r, struct transport *t);
+
 /* As a kill would: nothing is finished, only what was committed stays. */
 void fixture_stop(struct sweep_fixture *r);
 

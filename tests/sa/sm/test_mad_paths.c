@@ -32,8 +32,6 @@ static struct sa_server *server;
 
 static void start(unsigned lmc, unsigned lmc_esp0, enum path_selection mode)
 {
-	const struct sa_limits limits = { .sa_key = 1 };
-
 	fixture = fixture_new();
 	fixture_file(fixture, "esp0.topo");
 	fixture_sim(fixture, 1, 0);
@@ -42,23 +40,12 @@ static void start(unsigned lmc, unsigned lmc_esp0, enum path_selection mode)
 	fixture->config.path_selection = mode;
 	fixture_start(fixture);
 	fixture_up(fixture);
-	ck_assert_int_eq(sa_server_new(fixture->deps.transport, fixture->snap, NULL,
-	                               &limits, &server),
-	                 E_OK);
-	fixture->deps.sa = server;
-	sweep_reconfigure(fixture->sweep, &fixture->deps);
+	fixture_serve(fixture, fixture->deps.transport);
+	server = fixture->deps.sa;
 }
 
 static void stop(void)
 {
-	/* As the daemon ends: the sweep speaks to the server, which reads the snapshot. */
-	sweep_free(fixture->sweep);
-	fixture->sweep = NULL;
-	sa_server_free(server);
-	snap_writer_close(fixture->snap);
-	state_close(fixture->state);
-	arena_free(fixture->run);
-	fixture->run = NULL;
 	fixture_free(fixture);
 	server = NULL;
 	fixture = NULL;

@@ -178,8 +178,6 @@ static unsigned asked;
 
 static void start(const char *topo)
 {
-	struct sa_limits limits = { .sa_key = 1 };
-
 	fixture = fixture_new();
 	fixture_topo(fixture, topo, 0, 0);
 	fixture_sim(fixture, 1, 0);
@@ -190,23 +188,13 @@ static void start(const char *topo)
 	fixture->config.audit_interval = 0;
 	answers.t.ops = &answers_ops;
 	fixture_start(fixture);
-	ck_assert_int_eq(sa_server_new(&answers.t, fixture->snap, NULL, &limits, &server),
-	                 E_OK);
-	struct sweep_deps d = fixture->deps;
-	d.sa = server;
-	sweep_reconfigure(fixture->sweep, &d);
+	fixture_serve(fixture, &answers.t);
+	server = fixture->deps.sa;
 	fixture_up(fixture);
 }
 
 static void teardown(void)
 {
-	sweep_free(fixture->sweep);
-	fixture->sweep = NULL;
-	sa_server_free(server);
-	snap_writer_close(fixture->snap);
-	state_close(fixture->state);
-	arena_free(fixture->run);
-	fixture->run = NULL;
 	fixture_free(fixture);
 	free(answers.data);
 }

@@ -16,7 +16,6 @@
 enum { INFORM_INFO = 0x03, REPORT = 0x06, QPN = 1, TURNS = 1000000 };
 
 static struct sweep_fixture *fixture;
-static struct sa_server *server;
 static struct tap tap;
 
 /* A transport of the SA that counts what leaves, and keeps the trap of the first report. */
@@ -82,7 +81,7 @@ static void subscribe(uint32_t lid)
 	record[22] = record[23] = 1;  /* IsGeneric, Subscribe */
 	memset(record + 24, 0xff, 4); /* Type, TrapNumber */
 	memset(record + 33, 0xff, 3); /* ProducerType */
-	sa_server_receive(server, &m, 1, true);
+	sa_server_receive(fixture->deps.sa, &m, 1, true);
 	wait_for(&sink.n_replies);
 }
 
@@ -108,8 +107,6 @@ static void trap_of_switch(unsigned number)
 
 static void start(void)
 {
-	const struct sa_limits limits = { .sa_key = 1 };
-
 	fixture = fixture_new();
 	fixture_topo(fixture, "ft2 4 4 2", 0, 0);
 	fixture_sim(fixture, 1, 0);
@@ -125,22 +122,12 @@ static void start(void)
 	tap.other_state = 0; /* NOT-ACTIVE */
 	fixture_start(fixture);
 	sink.t.ops = &sink_ops;
-	ck_assert_int_eq(sa_server_new(&sink.t, fixture->snap, NULL, &limits, &server),
-	                 E_OK);
-	fixture->deps.sa = server;
-	sweep_reconfigure(fixture->sweep, &fixture->deps);
+	fixture_serve(fixture, &sink.t);
 	fixture_up(fixture);
 }
 
 static void end(void)
 {
-	sweep_free(fixture->sweep);
-	fixture->sweep = NULL;
-	sa_server_free(server);
-	snap_writer_close(fixture->snap);
-	state_close(fixture->state);
-	arena_free(fixture->run);
-	fixture->run = NULL;
 	fixture_free(fixture);
 }
 
