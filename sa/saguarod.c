@@ -25,6 +25,7 @@
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "conf/base/openmp.h"
+#include "conf/base/service.h"
 #include "conf/config.h"
 #include "db/snapshot.h"
 #include "db/state.h"
@@ -648,20 +649,42 @@ static void stop_daemon(struct daemon *d)
 	arena_free(d->arena);
 }
 
+/* What "systemctl status" shows: what the sweep does, or why the subnet is not up. */
+static void tell_service(const struct daemon *d)
+{
+	const struct sweep_status *st = sweep_status(d->sweep);
+	char text[160];
+
+	if (st->progress[0] != '\0') {
+		snprintf(text, sizeof(text), "%s", st->progress);
+	} else if (st->up) {
+		snprintf(text, sizeof(text), "SUBNET UP: %u switches, %u hosts, epoch %" PRIu64,
+		         st->switches, st->hosts, st->epoch);
+	} else {
+		snprintf(text, sizeof(text), "%.150s", st->not_ready);
+	}
+	service_status(text);
+	service_alive(d->transport->ops->now_ms(d->transport));
+}
+
 static int run_fabric_thread(struct daemon *d)
 {
 	int ret = E_OK;
 
+	service_ready();
 	while (!stop_asked && ret == E_OK) {
 		if (reload_asked) {
 			reload_asked = 0;
+			service_reloading();
 			(void)reload_configuration(d); /* it logs what is wrong */
+			service_ready();
 		}
 		if (reopen_asked) {
 			(void)reopen_log(d);
 		}
 		control_dispatch(d->control);
 		ret = sweep_run_once(d->sweep);
+		tell_service(d);
 		if (d->now->config.once && sweep_status(d->sweep)->heavy_sweeps > 0) {
 			break;
 		}
@@ -737,6 +760,7 @@ int main(int argc, char **argv)
 		ret = run_fabric_thread(&d);
 		log_info(source, "ends");
 	}
+	service_stopping();
 	stop_daemon(&d);
 	return ret == E_OK ? 0 : 1;
 }

@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdint.h>
@@ -71,6 +72,12 @@ static void describe(struct listening *l)
 	char text[INET6_ADDRSTRLEN] = "?";
 
 	getsockname(l->fd, &a.any, &len);
+	if (a.any.sa_family == AF_UNIX) { /* whoever may open it is on this machine */
+		l->port = 0;
+		l->loopback = true;
+		snprintf(l->address, sizeof(l->address), "localhost (a Unix socket)");
+		return;
+	}
 	if (a.any.sa_family == AF_INET6) {
 		inet_ntop(AF_INET6, &a.v6.sin6_addr, text, sizeof(text));
 		l->port = ntohs(a.v6.sin6_port);
@@ -140,4 +147,12 @@ int listen_on(const char *text, const char *option, struct arena *a, const char 
 	describe(&l);
 	*ret = l;
 	return E_OK;
+}
+
+void listen_take(int fd, struct listening *ret)
+{
+	*ret = (struct listening){ .fd = fd };
+	(void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+	(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+	describe(ret);
 }

@@ -23,3 +23,6 @@ struct listening {
  */
 int listen_on(const char *text, const char *option, struct arena *a,
               const char **ret_why, struct listening *ret);
+
+/*! \brief The same for a socket that somebody else has bound: that of a socket unit. */
+void listen_take(int fd, struct listening *ret);

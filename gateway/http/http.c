@@ -276,9 +276,13 @@ int http_start(const struct http_options *o, struct arena *a, const char **ret_w
 		goto out;
 	}
 	json_object_seed(0); /* before threads make objects */
-	err = listen_on(o->listen, "--listen", a, ret_why, &h->listening);
-	if (err != E_OK) {
-		goto out;
+	if (o->socket > 0) {
+		listen_take(o->socket, &h->listening);
+	} else {
+		err = listen_on(o->listen, "--listen", a, ret_why, &h->listening);
+		if (err != E_OK) {
+			goto out;
+		}
 	}
 	h->daemon = start_daemon(h, o);
 	if (h->daemon == NULL) {

@@ -15,6 +15,7 @@ struct arena;
  */
 struct http_options {
 	const char *listen; /*!< "ADDR:PORT", "[ADDR]:PORT"; port 0: any */
+	int socket;         /*!< that listens already, and is used instead; 0: none */
 	const char *snapshot_dir;
 	uint32_t threads;     /*!< 1-64 */
 	uint32_t per_address; /*!< connections from one address, 0: no limit of its own */

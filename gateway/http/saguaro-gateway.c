@@ -10,6 +10,7 @@
 #include "conf/base/diag.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "conf/base/service.h"
 #include "gateway/http/gw_config.h"
 #include "gateway/http/http.h"
 
@@ -42,7 +43,9 @@ static void wait_for_end(const sigset_t *set, const struct gw_config *c)
 
 static int serve(const struct gw_config *c, struct arena *a)
 {
+	int socket = service_socket();
 	struct http_options o = { .listen = c->listen,
+		                  .socket = socket > 0 ? socket : 0,
 		                  .snapshot_dir = c->snapshot_dir,
 		                  .threads = c->threads,
 		                  .per_address = c->per_address };
@@ -74,7 +77,10 @@ static int serve(const struct gw_config *c, struct arena *a)
 		err = write_port_file(c->port_file, http_port(h));
 	}
 	if (err == E_OK) {
+		service_ready();
+		service_status(http_address(h));
 		wait_for_end(&set, c);
+		service_stopping();
 	} else {
 		log_error(me, "cannot write the port to %s: %s", c->port_file,
 		          err_text(err));

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026, The Saguaro authors
+#
+# What dist/ installs: systemd takes the units and finds them confined, the sample configuration
+# is accepted line by line, and a daemon under a service manager says that it is ready, what it
+# does, that it lives, and that it ends.
+# shellcheck source=tests/e2e/lib.sh
+. "${srcdir:-.}/tests/e2e/lib.sh"
+# Of the units that this build has made. Programs that are not installed are stood for by true.
+if command -v systemd-analyze >/dev/null; then
+	units=("$bin"/dist/*.service "$bin"/dist/*.socket)
+	mkdir "$work/units"
+	for u in "${units[@]}"; do
+		sed -E 's#^(ExecStart(Pre)?=)[^ ]*/saguaro[^ ]*#\1/bin/true#' "$u" >"$work/units/${u##*/}"
+	done
+	said=$(systemd-analyze verify --man=no "$work"/units/*.service "$work"/units/*.socket 2>&1)
+	same "systemd-analyze verify has nothing to say" "" "$(grep -F "$work" <<<"$said")"
+	exposure() { systemd-analyze security --offline=yes "$work/units/$1" 2>&1 | sed -n 's/.*exposure level for [^:]*: \([0-9.]*\) .*/\1/p'; }
+	for limit in "saguarod.service 3.0" "saguarod@.service 3.0" "saguaro-gateway.service 2.0" "saguaro-gateway@.service 2.0"; do
+		read -r unit most <<<"$limit"
+		got=$(exposure "$unit")
+		holds "$unit: exposure ${got:-unknown}, at most $most" awk -v a="${got:-99}" -v b="$most" 'BEGIN { exit !(a <= b) }'
+	done
+else
+	echo "no systemd-analyze here: the units are not verified"
+fi
+
+sed -E 's/^#([a-z_0-9]+) ?(.*)$/\1 \2/' "$bin/dist/saguaro.conf" | grep -vE ' $' >"$work/all.conf"
+holds "the sample has more than 100 options" test "$(grep -c '^[a-z]' "$work/all.conf")" -gt 100
+has "and all of them are accepted" "$("$bin/saguarod" --check -F "$work/all.conf" 2>&1)" "configuration is good, 0 warnings"
+
+if grep -q '^#define HAVE_SYSTEMD 1' "$bin/config.h" && command -v python3 >/dev/null; then
+	# A service manager for the test: it keeps what it is told.
+	python3 - "$work/notify" "$work/told" <<'P' &
+import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+with open(sys.argv[2], "w", buffering=1) as out:
+    while True:
+        text = s.recv(4096).decode()
+        out.write(text.replace("\n", " ") + "\n")
+        if "STOPPING=1" in text:
+            break
+P
+	manager=$!
+	until_true test -S "$work/notify"
+	"$bin/saguaro" topo ft2 4 4 2 -o "$work/tree.topo"
+	NOTIFY_SOCKET=$work/notify WATCHDOG_USEC=300000 "$bin/saguarod" --fabric "sim:$work/tree.topo" \
+		--state_dir "$work/state" --snapshot_dir "$work/snap" >"$work/d.log" 2>&1 &
+	daemon=$!
+	holds "ready" until_true grep -q '^READY=1' "$work/told"
+	holds "what it is doing" until_true grep -q '^STATUS=SUBNET UP: .* epoch' "$work/told"
+	holds "it lives" until_true grep -q '^WATCHDOG=1' "$work/told"
+	kill -HUP "$daemon"
+	holds "it reads its configuration again" until_true grep -q '^RELOADING=1' "$work/told"
+	kill -TERM "$daemon"
+	wait "$daemon"
+	wait "$manager"
+	has "it ends" "$(tail -n 1 "$work/told")" "STOPPING=1"
+else
+	echo "no systemd or no python3 here: what is told to a service manager is not looked at"
+fi
+finish
