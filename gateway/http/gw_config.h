@@ -18,6 +18,7 @@ struct gw_config {
 	const char *port_file; /*!< NULL: not wanted */
 	uint32_t threads;
 	uint32_t per_address; /*!< connections from one address, 0: no limit */
+	uint32_t listeners;   /*!< to events, at a time */
 	uint32_t verbose;
 };
 

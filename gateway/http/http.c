@@ -2,11 +2,16 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * Two properties of libmicrohttpd shape this file. If a reply is queued in the first call
+ * Three properties of libmicrohttpd shape this file. If a reply is queued in the first call
  * of the access handler, it closes the connection. So replies are queued in the second
  * call, except those that refuse a body, where the connection shall be closed. An epoll
  * thread with exactly 128 ready descriptors waits for a further event before it serves
  * them, so a thread never has that many.
+ *
+ * A feed of events has no end, and its connection would take one of those places for good.
+ * So its socket is duplicated and handed to another thread (feeds.h), and the library is
+ * told to close the connection. With MHD_USE_TURBO it closes its descriptor without a
+ * shutdown of the socket, and it takes the descriptor out of its epoll set first.
  *
  * The URI callback keeps the request target as it was sent, because libmicrohttpd's own
  * decoding accepts malformed escapes.
@@ -14,6 +19,7 @@
 #include "gateway/http/http.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -28,6 +34,7 @@
 #include "gateway/api/api.h"
 #include "gateway/api/metrics.h"
 #include "gateway/api/stream.h"
+#include "gateway/http/feeds.h"
 #include "gateway/view/problem.h"
 #include "gateway/view/source.h"
 
@@ -45,6 +52,7 @@ struct http {
 	struct source *source; /* never used for answers: threads join it */
 	pthread_key_t key;     /* struct api_thread of each server thread */
 	bool has_key;
+	struct feeds *feeds;
 	struct http_stats stats;
 };
 
@@ -185,6 +193,51 @@ static enum MHD_Result refuse_body(struct http *h, struct MHD_Connection *conn,
 	return send_reply(conn, method, &reply);
 }
 
+static enum MHD_Result refuse_feed(struct MHD_Connection *conn, const char *method,
+                                   int err)
+{
+	struct problem p = {
+		.err = E_FULL,
+		.detail = err == E_FULL ? "there are enough listeners; see --listeners"
+		                        : "there is no descriptor for one more listener"
+	};
+	struct api_reply reply = { .status = 503,
+		                   .content_type = "application/problem+json",
+		                   .retry_after = 30 };
+
+	body_json(&reply.body, problem_json(&p, 0));
+	return send_reply(conn, method, &reply);
+}
+
+/* Lets the thread of feeds have the connection. */
+static enum MHD_Result hand_over(struct http *h, struct MHD_Connection *conn,
+                                 const char *method, struct api_reply *reply)
+{
+	const union MHD_ConnectionInfo *socket =
+		MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD);
+	const union MHD_ConnectionInfo *from =
+		MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	int fd, err;
+
+	if (strcmp(method, "HEAD") == 0) { /* the head alone */
+		free(reply->feed);
+		reply->feed = NULL;
+		return send_reply(conn, method, reply);
+	}
+	fd = socket != NULL ? fcntl(socket->connect_fd, F_DUPFD_CLOEXEC, 0) : -1;
+	err = fd >= 0 ? feeds_add(h->feeds, fd, from != NULL ? from->client_addr : NULL,
+	                          reply->feed)
+	              : -EMFILE;
+	free(reply->feed);
+	if (err == E_OK) {
+		return MHD_NO;
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+	return refuse_feed(conn, method, err);
+}
+
 static enum MHD_Result handle(void *cls, struct MHD_Connection *conn, const char *url,
                               const char *method, const char *version, const char *upload,
                               size_t *upload_size, void **con_cls)
@@ -211,10 +264,15 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *conn, const char
 		.target = x->target,
 		.if_none_match = MHD_lookup_connection_value(
 			conn, MHD_HEADER_KIND, MHD_HTTP_HEADER_IF_NONE_MATCH),
+		.accept = MHD_lookup_connection_value(conn, MHD_HEADER_KIND,
+		                                      MHD_HTTP_HEADER_ACCEPT),
+		.last_event_id = MHD_lookup_connection_value(conn, MHD_HEADER_KIND,
+		                                             "Last-Event-ID"),
 	};
 	struct api_reply reply;
 	api_serve(t, &rq, &reply);
-	return send_reply(conn, method, &reply);
+	return reply.feed != NULL ? hand_over(h, conn, method, &reply)
+	                          : send_reply(conn, method, &reply);
 }
 
 static void *begin(void *cls, const char *target, struct MHD_Connection *conn)
@@ -276,6 +334,14 @@ int http_start(const struct http_options *o, struct arena *a, const char **ret_w
 		goto out;
 	}
 	json_object_seed(0); /* before threads make objects */
+	const struct feeds_options feeds = { .source = h->source,
+		                             .most = o->listeners,
+		                             .per_address = o->per_address };
+	err = feeds_new(&feeds, &h->feeds);
+	if (err != E_OK) {
+		*ret_why = err_text(err);
+		goto out;
+	}
 	if (o->socket > 0) {
 		listen_take(o->socket, &h->listening);
 	} else {
@@ -311,6 +377,7 @@ void http_stop(struct http *h)
 	} else if (h->listening.fd >= 0) {
 		close(h->listening.fd);
 	}
+	feeds_free(h->feeds);
 	if (h->has_key) {
 		pthread_key_delete(h->key);
 	}

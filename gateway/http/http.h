@@ -19,6 +19,8 @@ struct http_options {
 	const char *snapshot_dir;
 	uint32_t threads;     /*!< 1-64 */
 	uint32_t per_address; /*!< connections from one address, 0: no limit of its own */
+	uint32_t
+		listeners; /*!< to events, at a time; they are no connections of threads */
 };
 
 struct http;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
@@ -41,6 +42,18 @@ static void wait_for_end(const sigset_t *set, const struct gw_config *c)
 	}
 }
 
+/* Each listener needs a descriptor, and the usual soft limit is 1024. Nothing here uses
+ * select(), so the hard limit may be used. */
+static void raise_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 static int serve(const struct gw_config *c, struct arena *a)
 {
 	int socket = service_socket();
@@ -48,7 +61,8 @@ static int serve(const struct gw_config *c, struct arena *a)
 		                  .socket = socket > 0 ? socket : 0,
 		                  .snapshot_dir = c->snapshot_dir,
 		                  .threads = c->threads,
-		                  .per_address = c->per_address };
+		                  .per_address = c->per_address,
+		                  .listeners = c->listeners };
 	struct http *h = NULL;
 	const char *why = NULL;
 	sigset_t set;
@@ -60,6 +74,7 @@ static int serve(const struct gw_config *c, struct arena *a)
 	sigaddset(&set, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	raise_descriptors();
 	int err = http_start(&o, a, &why, &h);
 	if (err != E_OK) {
 		log_error(me, "%s", why);
