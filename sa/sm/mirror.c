@@ -259,6 +259,9 @@ static void set_sweep_figures(struct stats *to, const struct sweep_status *st)
 	stats_set(to, STATS_SMPS_SENT, (double)st->smps_sent);
 	stats_set(to, "mad_timeouts_total", (double)st->smp_timeouts);
 	stats_set(to, "mad_retries_total", (double)st->smp_retries);
+	stats_set(to, "smps_by_lid_total", (double)st->smps_by_lid);
+	stats_set(to, "smps_mixed_total", (double)st->smps_mixed);
+	stats_set(to, "smps_repeated_directed_total", (double)st->smps_repeated_directed);
 	stats_set(to, "port_infos_sent_total", (double)st->port_sets);
 	stats_set(to, "lft_blocks_sent_total", (double)st->lft_sets);
 	stats_set(to, "ports_bounced_total", (double)st->bounces);

@@ -796,6 +796,9 @@ static void refresh_status(struct sweep *s)
 	st->smps_sent = c->sent;
 	st->smp_timeouts = c->timeouts;
 	st->smp_retries = c->retries;
+	st->smps_by_lid = c->by_lid;
+	st->smps_mixed = c->mixed;
+	st->smps_repeated_directed = c->repeated_directed;
 	st->progress[0] = '\0';
 	if (s->phase == PHASE_DISCOVER) {
 		const struct disc *d = &sm->job->disc;

@@ -116,6 +116,8 @@ struct sweep_status {
 	uint32_t local_differences; /*!< found by heavy sweeps that followed local ones */
 	uint64_t epoch;
 	uint64_t smps_sent, smp_timeouts, smp_retries;
+	/* of those sent: by LID; by LID and one directed hop; without an answer to either */
+	uint64_t smps_by_lid, smps_mixed, smps_repeated_directed;
 	uint32_t switches, hosts, unreachable_nodes;
 	uint32_t cache_hits, cache_misses; /*!< of the unicast routing cache */
 	uint64_t forged_traps; /*!< that the fabric disagreed with */

@@ -102,6 +102,8 @@ START_TEST(bring_up)
 	uint32_t n = fixture->g->n_switches;
 
 	ck_assert_uint_ge(c->by_lid, n); /* port states, at least */
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->smps_by_lid, c->by_lid);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->smps_mixed, c->mixed);
 	if (cases[_i].drop_ppm == 0 && !cases[_i].no_mixed) {
 		ck_assert_uint_eq(c->repeated_directed, 0);
 		ck_assert_uint_ge(c->mixed, n - 1);
