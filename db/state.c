@@ -37,6 +37,10 @@ struct job {
 	const char *mark; /* whose number is epoch */
 	/* of a batch, which nobody waits for; NULL: of a caller that waits */
 	struct state_batch *batch;
+	/* of another daemon's state */
+	const struct state_write *write; /* [n] */
+	const struct state_copy_mark *copied;
+	bool replace;
 };
 
 /* One row; the key's bytes, then the value's. */
@@ -64,6 +68,9 @@ struct state {
 	bool stop;
 	_Atomic uint64_t version[RECORD_TABLES]; /* not under the lock */
 	struct change_log *log;
+	/* held while a transaction is committed and shown to the follower */
+	pthread_mutex_t committing;
+	const struct state_follower *follower; /* under committing; NULL: none */
 };
 
 static void run_put_lids(struct db_txn *t, struct job *j)
@@ -122,6 +129,75 @@ static void run_batch(struct db_txn *t, struct job *j)
 	}
 }
 
+static void show_lids(const struct state_follower *f, const struct job *j)
+{
+	if (j->forget) {
+		f->write(f->ctx,
+		         &(struct state_write){ .table = COPIED_LIDS, .clears = true });
+	}
+	for (size_t i = 0; i < j->n; i++) {
+		const struct lid_memory *m = &j->memory[i];
+		struct row_lid row = { .base = m->range.base, .lmc = m->range.lmc };
+		uint8_t key[8];
+
+		key_u64(key, m->guid);
+		f->write(f->ctx, &(struct state_write){ .table = COPIED_LIDS,
+		                                        .key = key,
+		                                        .key_len = sizeof(key),
+		                                        .value = (const uint8_t *)&row,
+		                                        .len = sizeof(row) });
+	}
+}
+
+static void show_batch(const struct state_follower *f, const struct state_batch *b)
+{
+	for (const struct change *c = b->first; c != NULL; c = c->next) {
+		f->write(f->ctx,
+		         &(struct state_write){
+				 .table = (uint8_t)(COPIED_RECORDS + (unsigned)c->table),
+				 .key = c->bytes,
+				 .key_len = (uint16_t)c->key_len,
+				 .value = c->removes ? NULL : c->bytes + c->key_len,
+				 .len = (uint32_t)c->len });
+	}
+}
+
+static void show_job(const struct state_follower *f, const struct job *j)
+{
+	if (j->batch != NULL) {
+		show_batch(f, j->batch);
+	} else if (j->memory != NULL || j->forget) {
+		show_lids(f, j);
+	}
+	for (size_t i = 0; j->write != NULL && i < j->n; i++) {
+		f->write(f->ctx, &j->write[i]);
+	}
+}
+
+static void log_applied(struct state *s, const struct job *j)
+{
+	bool all = j->replace;
+
+	for (size_t i = 0; i < j->n; i++) {
+		const struct state_write *w = &j->write[i];
+
+		all |= w->clears;
+		if (w->table >= COPIED_RECORDS && !w->clears) {
+			enum record_table table =
+				(enum record_table)(w->table - COPIED_RECORDS);
+
+			s->version[table]++;
+			change_log_add(s->log, table, w->key, w->key_len);
+		}
+	}
+	if (all) {
+		change_log_lose(s->log);
+		for (unsigned i = 0; i < RECORD_TABLES; i++) {
+			s->version[i]++;
+		}
+	}
+}
+
 /* Tells those who do not wait, and takes their jobs off the list: a state_flush() among
  * the others then returns after them. */
 static struct job *tell_batches(struct state *s, struct job *jobs, int ret)
@@ -141,6 +217,9 @@ static struct job *tell_batches(struct state *s, struct job *jobs, int ret)
 			j->batch->done_f(j->batch->ctx, ret);
 			state_batch_free(j->batch);
 		} else {
+			if (j->write && ret == E_OK) {
+				log_applied(s, j);
+			}
 			*end = j;
 			end = &j->next;
 		}
@@ -152,12 +231,24 @@ static struct job *tell_batches(struct state *s, struct job *jobs, int ret)
 static void run_jobs(struct state *s, struct job *jobs)
 {
 	struct db_txn t;
+	pthread_mutex_lock(&s->committing);
 	int ret = db_begin(&t, s->db, true);
 	if (ret == E_OK) {
 		for (struct job *j = jobs; j; j = j->next) {
 			j->run(&t, j);
 		}
 		ret = db_commit(&t);
+	}
+	const struct state_follower *f = ret == E_OK ? s->follower : NULL;
+	if (f) {
+		for (struct job *j = jobs; j; j = j->next) {
+			show_job(f, j);
+		}
+		f->committed(f->ctx);
+	}
+	pthread_mutex_unlock(&s->committing);
+	if (f) {
+		f->settle(f->ctx);
 	}
 	jobs = tell_batches(s, jobs, ret);
 	pthread_mutex_lock(&s->lock);
@@ -228,6 +319,7 @@ int state_open(const char *dir, struct arena *a, const char **ret_why, struct st
 	}
 	s->tail = &s->head;
 	pthread_mutex_init(&s->lock, NULL);
+	pthread_mutex_init(&s->committing, NULL);
 	pthread_cond_init(&s->wake, NULL);
 	pthread_cond_init(&s->done, NULL);
 	int rc = pthread_create(&s->thread, NULL, writer_main, s);
@@ -258,6 +350,7 @@ void state_close(struct state *s)
 	pthread_cond_destroy(&s->done);
 	pthread_cond_destroy(&s->wake);
 	pthread_mutex_destroy(&s->lock);
+	pthread_mutex_destroy(&s->committing);
 	change_log_free(s->log);
 	db_unref(s->db);
 	free(s);
@@ -484,4 +577,184 @@ int state_changes(struct state *s, int (*f)(void *ctx, const struct client_row *
 		change_log_lose(s->log);
 	}
 	return ret;
+}
+
+/* --- copies for other daemons --------------------------------------------------------- */
+
+_Static_assert((int)STATE_COPY_FORMAT == (int)LAYOUT_STATE,
+               "copies have the layout of the state");
+
+static const char mark_guid[] = "copy.guid", mark_prefix[] = "copy.prefix",
+		  mark_sequence[] = "copy.sequence", mark_time[] = "copy.time",
+		  mark_complete[] = "copy.complete";
+
+static unsigned table_of(unsigned copied)
+{
+	return copied == COPIED_LIDS ? (unsigned)STATE_LIDS
+	                             : (unsigned)STATE_SERVICES + copied - COPIED_RECORDS;
+}
+
+/* --- giving ------------------------------------------------------------------------------ */
+
+struct state_copy {
+	struct db_txn t;
+	unsigned table; /* enum state_copied */
+	bool inside;    /* of that table */
+};
+
+int state_copy_begin(struct state *s, const struct state_follower *f,
+                     void (*begun)(void *ctx), void *ctx, struct state_copy **ret)
+{
+	struct state_copy *c = calloc(1, sizeof(*c));
+
+	if (c == NULL) {
+		return -ENOMEM;
+	}
+	pthread_mutex_lock(&s->committing);
+	int res = db_begin(&c->t, s->db, false);
+	if (res == E_OK) {
+		s->follower = f != NULL ? f : s->follower;
+		if (begun != NULL) {
+			begun(ctx);
+		}
+	}
+	pthread_mutex_unlock(&s->committing);
+	if (res != E_OK) {
+		free(c);
+		return res;
+	}
+	*ret = c;
+	return E_OK;
+}
+
+void state_copy_end(struct state_copy *c)
+{
+	if (c != NULL) {
+		db_abort(&c->t);
+		free(c);
+	}
+}
+
+int state_copy_next(struct state_copy *c, struct state_write *ret)
+{
+	struct db_val k, v;
+	int res = E_NOTFOUND;
+
+	while (res == E_NOTFOUND && c->table < COPIED_TABLES) {
+		unsigned table = table_of(c->table);
+
+		res = c->inside ? db_next(&c->t, table, &k, &v)
+		                : db_seek(&c->t, table, NULL, 0, &k, &v);
+		c->inside = res == E_OK;
+		c->table += res == E_NOTFOUND;
+	}
+	if (res == E_OK) {
+		*ret = (struct state_write){ .table = (uint8_t)c->table,
+			                     .key = k.data,
+			                     .key_len = (uint16_t)k.len,
+			                     .value = v.data,
+			                     .len = (uint32_t)v.len };
+	}
+	return res;
+}
+
+void state_follow_end(struct state *s)
+{
+	pthread_mutex_lock(&s->committing);
+	s->follower = NULL;
+	pthread_mutex_unlock(&s->committing);
+	state_flush(s); /* a call that waits has returned then */
+}
+
+/* --- taking ------------------------------------------------------------------------------ */
+
+bool state_lid_fits(size_t key_len, const void *value, size_t len)
+{
+	struct row_lid row;
+
+	if (key_len != sizeof(uint64_t) || len != sizeof(row)) {
+		return false;
+	}
+	memcpy(&row, value, sizeof(row));
+	return row.base != 0 && row.lmc <= 7 &&
+	       row.base + (UINT32_C(1) << row.lmc) - 1 <= LID_LIMIT_MAX &&
+	       row.base <= LID_LIMIT_MAX;
+}
+
+static void put_mark(struct db_txn *t, const char *name, uint64_t value)
+{
+	db_put(t, STATE_EPOCH, name, strlen(name), &value, sizeof(value));
+}
+
+static void run_apply(struct db_txn *t, struct job *j)
+{
+	for (unsigned i = 0; j->replace && i < COPIED_TABLES; i++) {
+		db_clear(t, table_of(i));
+	}
+	for (size_t i = 0; i < j->n; i++) {
+		const struct state_write *w = &j->write[i];
+		unsigned table = table_of(w->table);
+
+		if (w->clears) {
+			db_clear(t, table);
+		} else if (w->value == NULL) {
+			db_del(t, table, w->key, w->key_len);
+		} else {
+			db_put(t, table, w->key, w->key_len, w->value, w->len);
+		}
+	}
+	put_mark(t, mark_guid, j->copied->guid);
+	put_mark(t, mark_prefix, j->copied->prefix);
+	put_mark(t, mark_sequence, j->copied->sequence);
+	put_mark(t, mark_time, j->copied->time_s);
+	put_mark(t, mark_complete, j->copied->complete);
+}
+
+int state_apply(struct state *s, const struct state_write *w, size_t n, bool replace,
+                const struct state_copy_mark *mark)
+{
+	static const struct state_write none;
+	struct job j = { .run = run_apply,
+		         .write = w != NULL ? w : &none,
+		         .n = n,
+		         .replace = replace,
+		         .copied = mark };
+
+	return submit(s, &j);
+}
+
+static int get_mark(struct state *s, const char *name, uint64_t *ret)
+{
+	int res = state_mark_get(s, name, ret);
+
+	if (res == E_NOTFOUND) {
+		*ret = 0;
+		res = E_OK;
+	}
+	return res;
+}
+
+int state_copy_mark(struct state *s, struct state_copy_mark *ret)
+{
+	struct state_copy_mark m = { 0 };
+	uint64_t complete = 0;
+	int res = get_mark(s, mark_guid, &m.guid);
+
+	if (res == E_OK) {
+		res = get_mark(s, mark_prefix, &m.prefix);
+	}
+	if (res == E_OK) {
+		res = get_mark(s, mark_sequence, &m.sequence);
+	}
+	if (res == E_OK) {
+		res = get_mark(s, mark_time, &m.time_s);
+	}
+	if (res == E_OK) {
+		res = get_mark(s, mark_complete, &complete);
+	}
+	if (res == E_OK) {
+		m.complete = complete != 0;
+		*ret = m;
+	}
+	return res;
 }

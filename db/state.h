@@ -111,3 +111,86 @@ int state_records(struct state *s, enum record_table table,
                   int (*f)(void *ctx, const uint8_t *key, size_t key_len,
                            const uint8_t *value, size_t len),
                   void *ctx);
+
+/* --- copies for other daemons ------------------------------------------------------------ */
+
+/*!
+ * Copies of the durable state: one daemon gives its rows and all later changes away, another
+ * one takes them over. LIDs and client records are copied. Epochs and marks belong to one
+ * machine and are not.
+ */
+
+/*! A table of the state that is copied: LIDs, then the client records by enum record_table. */
+enum state_copied {
+	COPIED_LIDS,
+	COPIED_RECORDS,
+	COPIED_TABLES = COPIED_RECORDS + RECORD_TABLES
+};
+
+enum {
+	STATE_COPY_FORMAT = 4, /*!< number of the byte layouts of rows: LAYOUT_STATE */
+	STATE_KEY_MAX = 511,   /*!< bytes of a key */
+	STATE_VALUE_MAX = UINT16_MAX /*!< bytes of a value */
+};
+
+/*! One change of a transaction; the bytes are borrowed. */
+struct state_write {
+	uint8_t table; /*!< enum state_copied */
+	bool clears;   /*!< all rows of the table are removed; there is no key */
+	uint16_t key_len;
+	uint32_t len;
+	const uint8_t *key, *value; /*!< value NULL: the row is removed */
+};
+
+/*! Read transaction over all copied tables. */
+struct state_copy;
+
+/*! Is shown what is committed, on the writing thread. It outlives state_follow_end(). */
+struct state_follower {
+	void (*write)(void *ctx,
+	              const struct state_write *w); /*!< each change, in order */
+	void (*committed)(void *ctx); /*!< the transaction is complete; must not wait */
+	/*! Before anybody is told that the transaction is durable; may wait. */
+	void (*settle)(void *ctx);
+	void *ctx;
+};
+
+/*!
+ * \brief Opens a view of all rows, and lets a follower see all later changes: no change is
+ *        missing, and none is in both.
+ *
+ * \param f      Borrowed; replaces the earlier one. NULL: a view only.
+ * \param begun  Called when the view is open and no later change was shown yet; or NULL.
+ */
+int state_copy_begin(struct state *s, const struct state_follower *f,
+                     void (*begun)(void *ctx), void *ctx, struct state_copy **ret);
+void state_copy_end(struct state_copy *c); /*!< NULL is fine */
+
+/*! \brief The next row. \retval E_NOTFOUND  That was the last. */
+int state_copy_next(struct state_copy *c, struct state_write *ret);
+
+/*! \brief Nobody follows any more, and no call is under way when it returns. */
+void state_follow_end(struct state *s);
+
+/*! \brief Is this a row of LIDs that a port can have? */
+bool state_lid_fits(size_t key_len, const void *value, size_t len);
+
+/*! Where a copied state comes from, and how far it is. */
+struct state_copy_mark {
+	uint64_t guid;     /*!< port GUID of the master; 0: the state is no copy */
+	uint64_t prefix;   /*!< of the subnet */
+	uint64_t sequence; /*!< of the last transaction that it has */
+	uint64_t time_s;   /*!< when that was stored, seconds since 1970 */
+	bool complete;     /*!< it was in step with the master when this was stored */
+};
+
+/*! \brief \retval E_OK  ret->guid 0 when the state is no copy. */
+int state_copy_mark(struct state *s, struct state_copy_mark *ret);
+
+/*!
+ * \brief Makes changes of another daemon durable with the mark, all or none.
+ * \param w        [n] In order.
+ * \param replace  All rows of the copied tables are removed first.
+ */
+int state_apply(struct state *s, const struct state_write *w, size_t n, bool replace,
+                const struct state_copy_mark *mark);
