@@ -8,7 +8,11 @@
 
 #include "conf/base/err.h"
 #include "conf/base/vector.h"
+#include "sa/store/alias.h"
+#include "sa/store/mcast.h"
 #include "sa/store/row_index.h"
+#include "sa/store/service.h"
+#include "sa/store/subscription.h"
 
 struct table {
 	size_t n, max;
@@ -28,21 +32,32 @@ struct sa_store {
 	size_t n_events, cap_events;
 };
 
-/* Differences between tables: where a row, which is its key followed by its value, has
- * its owner; and how many rows fit, which is a few dozen for each of 48,000 ports, but
- * one group per MLID. */
+/* Differences between tables: how long key and value are; where a row, which is its key
+ * followed by its value, has its owner; and how many rows fit, which is a few dozen for each
+ * of 48,000 ports, but one group per MLID. */
 static const struct {
+	uint16_t key_len, len;
 	uint16_t owner_at, owner_len;
 	bool limited;
 	size_t max;
 } tables[RECORD_TABLES] = {
-	[RECORDS_SERVICES] = { 26, 8, true, 1 << 20 },
-	[RECORDS_SUBSCRIPTIONS] = { 0, 8, true, 1 << 20 },
-	[RECORDS_GROUPS] = { 16 + 36, 2, false, 1 << 16 },
-	[RECORDS_MEMBERS] = { 32, 8, true, 1 << 22 },
-	[RECORDS_GUIDS] = { 0, 8, false, 1 << 20 },
-	[RECORDS_ALIASES] = { 8, 8, false, 1 << 22 },
+	[RECORDS_SERVICES] = { SERVICE_KEY_BYTES, SERVICE_ROW_BYTES, 26, 8, true,
+	                       1 << 20 },
+	[RECORDS_SUBSCRIPTIONS] = { SUBSCRIPTION_KEY_BYTES, sizeof(struct subscription),
+	                            0, 8, true, 1 << 20 },
+	[RECORDS_GROUPS] = { MGID_BYTES, sizeof(struct mcast_group_row), 16 + 36, 2,
+	                     false, 1 << 16 },
+	[RECORDS_MEMBERS] = { MC_MEMBER_KEY_BYTES, sizeof(struct mcast_member_row), 32, 8,
+	                      true, 1 << 22 },
+	[RECORDS_GUIDS] = { 9, sizeof(struct alias_block), 0, 8, false, 1 << 20 },
+	[RECORDS_ALIASES] = { 8, sizeof(struct alias_row), 8, 8, false, 1 << 22 },
 };
+
+bool store_row_fits(enum record_table table, size_t key_len, bool has_value, size_t len)
+{
+	return key_len == tables[table].key_len &&
+	       (!has_value || len == sizeof(int64_t) + tables[table].len);
+}
 
 /* --- look-ups --------------------------------------------------------------------- */
 

@@ -103,6 +103,10 @@ int store_put(struct sa_store *st, enum record_table table, const void *key, siz
 /*! \retval E_NOTFOUND \retval -ENOMEM */
 int store_drop(struct sa_store *st, enum record_table table, const void *key, size_t key_len);
 
+/*! \brief Has a row of another daemon the lengths that the readers of the table rely on?
+ *  \param has_value  false: only the key is of interest. \param len  As on disk. */
+bool store_row_fits(enum record_table table, size_t key_len, bool has_value, size_t len);
+
 /*! \brief Hands over the changes since the last call; the caller commits them. \return NULL: none. */
 struct state_batch *store_take_changes(struct sa_store *st);
 
