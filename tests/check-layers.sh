@@ -35,14 +35,15 @@ sa/mad                conf/base routing/graph
 sa/store              conf/base routing/graph routing db sa/mad
 sa/path               conf/base conf routing/graph db
 sa/record             conf/base routing/graph routing db sa/mad sa/store sa/path
+sa/standby            conf/base db sa/store
 sa/server             conf/base db sa/mad sa/store sa/record
 sa/partition          conf/base conf/policy routing/graph
 sa/sm/discover        conf/base conf/policy routing/graph sa/mad
 sa/sm/program         conf/base conf/policy conf routing/graph routing routing/proof sa/mad sa/sm/discover
-sa/sm                 conf/base conf/policy conf routing/graph routing/proof routing/text routing db sa/mad sa/store sa/server sa/partition sa/sm/discover sa/sm/program
+sa/sm                 conf/base conf/policy conf routing/graph routing/proof routing/text routing db sa/mad sa/store sa/standby sa/server sa/partition sa/sm/discover sa/sm/program
 sa/control            conf/base
 sa/sim                conf/base routing/graph routing/text sa/mad
-sa                    conf/base conf routing/text routing db sa/mad sa/store sa/server sa/sm sa/control sa/sim
+sa                    conf/base conf routing/text routing db sa/mad sa/store sa/standby sa/server sa/sm sa/control sa/sim
 gateway/view          conf/base routing/graph db sa/path sa/record
 gateway/api           conf/base routing/graph db sa/path sa/record gateway/view
 gateway/http          conf/base conf gateway/view gateway/api

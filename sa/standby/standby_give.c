@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * The master's side. The state's writing thread encodes each committed transaction once and adds
+ * it to the queue of every standby that is attached; then it may wait for their
+ * acknowledgements. The link's thread sends the rows of the copy first, as the socket takes
+ * them, and then what is in the queue.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "conf/base/err.h"
+#include "conf/base/vector.h"
+#include "sa/standby/standby_int.h"
+
+static const char *const source = "standby";
+
+uint64_t link_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+void link_wake(struct standby *l)
+{
+	uint64_t one = 1;
+	ssize_t n = write(l->wake, &one, sizeof(one));
+
+	(void)n; /* a full counter is readable, too */
+}
+
+int bytes_add(struct bytes *b, const void *data, size_t len)
+{
+	if (VECTOR_RESERVE(b->data, b->cap, b->n + len) != E_OK) {
+		return -ENOMEM;
+	}
+	memcpy(b->data + b->n, data, len);
+	b->n += len;
+	return E_OK;
+}
+
+void bytes_done(struct bytes *b)
+{
+	free(b->data);
+	*b = (struct bytes){ 0 };
+}
+
+/* Adds a row to the frame of rows that begins at *frame_at, or to a new one. */
+static int add_row(struct bytes *b, size_t *frame_at, const struct state_write *w)
+{
+	size_t len = frame_row_bytes(w);
+	uint8_t head[FRAME_HEAD_BYTES];
+
+	if (b->n == *frame_at || b->n - *frame_at + len > FRAME_PAYLOAD_MAX) {
+		*frame_at = b->n;
+		frame_head(head, FRAME_ROWS, 0);
+		if (bytes_add(b, head, sizeof(head)) != E_OK) {
+			return -ENOMEM;
+		}
+	}
+	if (VECTOR_RESERVE(b->data, b->cap, b->n + len) != E_OK) {
+		return -ENOMEM;
+	}
+	frame_put_row(b->data + b->n, w);
+	b->n += len;
+	frame_head(b->data + *frame_at, FRAME_ROWS, b->n - *frame_at - FRAME_HEAD_BYTES);
+	return E_OK;
+}
+
+static int add_number(struct bytes *b, enum frame_type type, uint64_t number)
+{
+	uint8_t bytes[FRAME_HEAD_BYTES + FRAME_NUMBER_BYTES];
+
+	frame_number(bytes, type, number);
+	return bytes_add(b, bytes, sizeof(bytes));
+}
+
+/* --- the state's writing thread ---------------------------------------------------------- */
+
+void link_write(void *ctx, const struct state_write *w)
+{
+	struct standby *l = ctx;
+
+	if (l->n_attached > 0 && !l->txn_failed) {
+		l->txn_failed = add_row(&l->txn, &l->frame_at, w) != E_OK;
+	}
+}
+
+void link_committed(void *ctx)
+{
+	struct standby *l = ctx;
+
+	if (l->txn.n == 0 && !l->txn_failed) {
+		return;
+	}
+	pthread_mutex_lock(&l->lock);
+	l->sequence++;
+	if (!l->txn_failed) {
+		l->txn_failed =
+			add_number(&l->txn, FRAME_CHANGES_END, l->sequence) != E_OK;
+	}
+	for (unsigned i = 0; i < LINK_PEERS; i++) {
+		struct peer *p = &l->peer[i];
+
+		if (p->attached && !p->dropped) {
+			p->dropped = l->txn_failed ||
+			             p->queue.n + l->txn.n > LINK_QUEUE_BYTES ||
+			             bytes_add(&p->queue, l->txn.data, l->txn.n) != E_OK;
+		}
+	}
+	pthread_mutex_unlock(&l->lock);
+	l->txn.n = l->frame_at = 0;
+	l->txn_failed = false;
+	l->unsettled = true;
+	link_wake(l);
+}
+
+/* The first standby that has to acknowledge and has not. Under the lock. */
+static struct peer *late_peer(struct standby *l)
+{
+	for (unsigned i = 0; i < LINK_PEERS; i++) {
+		struct peer *p = &l->peer[i];
+
+		if (p->attached && p->complete && !p->dropped && p->acked < l->sequence) {
+			return p;
+		}
+	}
+	return NULL;
+}
+
+static struct timespec after_ms(uint32_t ms)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_nsec += (long)(ms % 1000) * 1000000;
+	t.tv_sec += (time_t)(ms / 1000) + t.tv_nsec / 1000000000;
+	t.tv_nsec %= 1000000000;
+	return t;
+}
+
+void link_settle(void *ctx)
+{
+	struct standby *l = ctx;
+	struct timespec end;
+	struct peer *p;
+	int late = 0;
+
+	if (!l->unsettled || l->o.wait_ms == 0) {
+		return;
+	}
+	l->unsettled = false;
+	end = after_ms(l->o.wait_ms);
+	pthread_mutex_lock(&l->lock);
+	while (late == 0 && !l->stop && late_peer(l) != NULL) {
+		late = pthread_cond_timedwait(&l->acked, &l->lock, &end);
+	}
+	while ((p = late_peer(l)) != NULL) {
+		p->dropped = true;
+		l->status.dropped++;
+		log_warning(
+			source,
+			"the standby %s does not acknowledge within %u ms "
+		        "(standby_wait): "
+			"clients get their replies without it until it has a new copy",
+			p->name, l->o.wait_ms);
+	}
+	pthread_mutex_unlock(&l->lock);
+	if (late != 0) {
+		link_wake(l);
+	}
+}
+
+bool standby_in_step(struct standby *l, uint64_t guid, uint32_t wait_ms)
+{
+	struct timespec end = after_ms(wait_ms);
+	bool found = true, in_step = false;
+	int late = 0;
+
+	if (l == NULL) {
+		return false;
+	}
+	pthread_mutex_lock(&l->lock);
+	while (found && !in_step && late == 0) {
+		found = false;
+		for (unsigned i = 0; i < LINK_PEERS; i++) {
+			const struct peer *p = &l->peer[i];
+
+			if (p->attached && !p->dropped && p->guid == guid) {
+				found = true;
+				in_step = p->complete && p->acked == l->sequence;
+			}
+		}
+		if (found && !in_step) {
+			late = wait_ms == 0 ? ETIMEDOUT
+			                    : pthread_cond_timedwait(&l->acked, &l->lock,
+			                                             &end);
+		}
+	}
+	pthread_mutex_unlock(&l->lock);
+	return in_step;
+}
+
+/* --- the link's thread --------------------------------------------------------------------- */
+
+static void attach(void *ctx)
+{
+	struct peer *p = ctx;
+	struct standby *l = p->link;
+
+	pthread_mutex_lock(&l->lock);
+	p->attached = true;
+	p->first = p->acked = l->sequence;
+	l->n_attached++;
+	pthread_mutex_unlock(&l->lock);
+}
+
+int give_begin(struct peer *p)
+{
+	struct standby *l = p->link;
+
+	return state_copy_begin(l->o.state, &l->follower, attach, p, &p->copy);
+}
+
+/* Rows of the copy, up to what is to be made ahead. */
+static int add_copy(struct peer *p)
+{
+	size_t frame_at = p->out.n;
+	struct state_write w;
+	int ret = E_OK;
+
+	while (ret == E_OK && p->out.n < LINK_OUT_BYTES) {
+		ret = state_copy_next(p->copy, &w);
+		if (ret == E_OK) {
+			ret = add_row(&p->out, &frame_at, &w);
+		}
+	}
+	if (ret != E_NOTFOUND) {
+		return ret;
+	}
+	state_copy_end(p->copy);
+	p->copy = NULL;
+	p->heard_ms = link_now_ms();
+	return add_number(&p->out, FRAME_COPY_END, p->first);
+}
+
+int give_more(struct peer *p, uint64_t now)
+{
+	struct standby *l = p->link;
+	bool dropped, ping;
+	uint64_t sequence;
+
+	if (p->copy != NULL) {
+		return p->out.n == 0 ? add_copy(p) : E_OK;
+	}
+	pthread_mutex_lock(&l->lock);
+	dropped = p->dropped;
+	if (p->out.n == 0 && p->queue.n > 0) {
+		struct bytes sent = p->out;
+
+		p->out = p->queue;
+		p->queue = sent;
+	}
+	ping = p->out.n == 0 && p->complete && now >= p->pinged_ms + LINK_TICK_MS;
+	sequence = l->sequence;
+	pthread_mutex_unlock(&l->lock);
+	if (dropped) {
+		return -ETIMEDOUT;
+	}
+	if (ping) {
+		p->pinged_ms = now;
+		return add_number(&p->out, FRAME_PING, sequence);
+	}
+	return E_OK;
+}
+
+int give_acked(struct peer *p, const struct frame *f)
+{
+	struct standby *l = p->link;
+	uint64_t number;
+	bool first = false;
+	int ret = f->type == FRAME_ACK ? frame_read_number(f, &number) : E_MALFORMED;
+
+	if (ret != E_OK) {
+		return ret;
+	}
+	pthread_mutex_lock(&l->lock);
+	if (number < p->acked || number > l->sequence || p->copy != NULL) {
+		ret = E_MALFORMED;
+	} else {
+		first = !p->complete;
+		p->complete = true;
+		p->acked = number;
+		l->status.copies += first;
+		l->arrived |= first;
+		pthread_cond_broadcast(&l->acked);
+	}
+	pthread_mutex_unlock(&l->lock);
+	if (first && ret == E_OK) {
+		log_info(source,
+		         "the standby %s (0x%016" PRIx64 ") has a copy of the state",
+		         p->name, p->guid);
+		if (l->o.changed != NULL) {
+			l->o.changed(l->o.ctx);
+		}
+	}
+	return ret;
+}
+
+void give_end(struct peer *p)
+{
+	struct standby *l = p->link;
+
+	state_copy_end(p->copy);
+	p->copy = NULL;
+	pthread_mutex_lock(&l->lock);
+	l->n_attached -= p->attached;
+	p->attached = p->complete = p->dropped = false;
+	bytes_done(&p->queue);
+	pthread_cond_broadcast(&l->acked);
+	pthread_mutex_unlock(&l->lock);
+}

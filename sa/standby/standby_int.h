@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "conf/base/listen.h"
+#include "conf/base/log.h"
+#include "sa/standby/frame.h"
+#include "sa/standby/standby.h"
+#include "sa/standby/taker.h"
+#include "sa/standby/tls.h"
+
+/*!
+ * The inside of the link, for its files:
+ *
+ *   standby.c        life cycle, what the fabric thread asks
+ *   standby_give.c   the master's side: copies, transactions, acknowledgements; what all share
+ *   standby_link.c   the thread: connections and their bytes
+ *
+ * Locks, in the order in which they are taken: the state's, `applying`, `lock`.
+ */
+enum {
+	LINK_PEERS = 9, /*!< the first is the one that we connect to */
+	LINK_TICK_MS = 250,
+	LINK_HEARD_MS = 1000,  /*!< silent for longer: not heard */
+	LINK_SILENT_MS = 5000, /*!< silent for longer: closed */
+	LINK_STORING_MS =
+		60000, /*!< a standby may be silent for so long while it stores a copy */
+	LINK_OPENING_MS = 5000,     /*!< connect, handshake and HELLO */
+	LINK_AGAIN_MS = 500,        /*!< until the next peer is tried */
+	LINK_OUT_BYTES = 256 << 10, /*!< bytes made ahead of the socket */
+	LINK_QUEUE_BYTES = 64 << 20 /*!< transactions that wait for a standby */
+};
+
+enum peer_stage { PEER_FREE, PEER_CONNECTING, PEER_HANDSHAKE, PEER_HELLO, PEER_OPEN };
+
+struct bytes {
+	uint8_t *data;
+	size_t n, cap;
+};
+
+struct peer {
+	struct standby *link;
+	enum peer_stage stage;
+	bool outbound;
+	int fd;
+	struct tls *tls;
+	char name[80]; /*!< address */
+	uint64_t guid; /*!< after HELLO */
+	uint64_t opened_ms, heard_ms, pinged_ms;
+	struct bytes in, out;
+	size_t out_at;           /*!< of out that is sent */
+	size_t again;            /*!< bytes that TLS wants to get again */
+	struct state_copy *copy; /*!< giving: rows that are not sent yet */
+	/* under the lock; giving */
+	bool attached; /*!< gets transactions */
+	bool complete; /*!< acknowledged its copy */
+	bool dropped;  /*!< too slow: to be closed */
+	uint64_t first,
+		acked; /*!< transaction that the copy ends with, last one acknowledged */
+	struct bytes queue;
+};
+
+struct standby {
+	struct standby_options o;
+	struct state_follower follower;
+	struct listening listening; /*!< fd -1: none */
+	struct tls_keys *keys;
+	char **peer_names;
+	unsigned n_peer_names, next_peer;
+	int wake;
+	pthread_t thread;
+	atomic_bool stop;
+	atomic_int role;
+	enum standby_role role_of_peers; /*!< of the thread */
+	uint64_t try_ms;
+	struct peer peer[LINK_PEERS];
+	struct log_limit handshake_lines, lines;
+	pthread_mutex_t applying; /*!< while a frame of the master is taken */
+	struct taker taker;       /*!< under applying */
+	bool current; /*!< under applying: the copy is in step, as far as we know */
+	pthread_mutex_t lock;
+	pthread_cond_t acked;
+	/* under the lock */
+	uint64_t sequence; /*!< of the last transaction */
+	uint64_t
+		heard_ms; /*!< taking: the master in step, 0: not connected or not in step */
+	bool lost, arrived;
+	struct standby_status status;
+	/* of the state's writing thread */
+	struct bytes txn; /*!< frames of the transaction */
+	size_t frame_at;  /*!< its last frame */
+	bool txn_failed, unsettled;
+	atomic_uint n_attached;
+};
+
+uint64_t link_now_ms(void);
+void link_wake(struct standby *l);
+
+/*! \retval -ENOMEM */
+int bytes_add(struct bytes *b, const void *data, size_t len);
+void bytes_done(struct bytes *b);
+
+/*! \brief Notes why there is no link, for the status. */
+void link_trouble(struct standby *l, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* standby_link.c */
+void *link_run(void *arg);
+
+/* standby_give.c */
+
+/*! \brief What the state shows to the link: struct state_follower. */
+void link_write(void *ctx, const struct state_write *w);
+void link_committed(void *ctx);
+void link_settle(void *ctx);
+
+/*! \brief Begins to give to a standby that said HELLO. \retval others  It has to be closed. */
+int give_begin(struct peer *p);
+/*! \brief Makes more bytes for it. \retval others  It has to be closed. */
+int give_more(struct peer *p, uint64_t now);
+int give_acked(struct peer *p, const struct frame *f);
+void give_end(struct peer *p);

@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * The link's thread: it alone opens, reads, writes and closes connections. Nothing that a peer
+ * sends is looked at before TLS has shown that it knows the secret. Peers that have not shown it
+ * have few seconds, and give way to new ones when there are many.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "conf/base/err.h"
+#include "conf/base/vector.h"
+#include "sa/standby/standby_int.h"
+
+enum { READ_BYTES = 32 << 10, LINES = 3, LINES_MS = 60000 };
+
+static const char *const source = "standby";
+
+void link_trouble(struct standby *l, const char *fmt, ...)
+{
+	va_list ap;
+
+	pthread_mutex_lock(&l->lock);
+	va_start(ap, fmt);
+	vsnprintf(l->status.trouble, sizeof(l->status.trouble), fmt, ap);
+	va_end(ap);
+	pthread_mutex_unlock(&l->lock);
+}
+
+/* Says why a peer is closed, but not again and again. */
+static void log_trouble(struct peer *p, const char *what, const char *remedy)
+{
+	struct standby *l = p->link;
+
+	link_trouble(l, "%s: %s", p->name, what);
+	if (log_allowed(&l->lines, link_now_ms(), LINES, LINES_MS, NULL)) {
+		log_warning(source, "%s: %s%s%s", p->name, what, remedy[0] ? "; " : "",
+		            remedy);
+	}
+}
+
+static void close_peer(struct peer *p)
+{
+	struct standby *l = p->link;
+
+	if (p->stage == PEER_OPEN) {
+		log_info(source, "the link with %s (0x%016" PRIx64 ") is closed", p->name,
+		         p->guid);
+	}
+	if (p->outbound) {
+		pthread_mutex_lock(&l->lock);
+		bool lost = l->heard_ms != 0;
+
+		l->lost |= lost;
+		l->heard_ms = 0;
+		pthread_mutex_unlock(&l->lock);
+		if (lost && l->o.changed != NULL) {
+			l->o.changed(l->o.ctx);
+		}
+		l->try_ms = link_now_ms() + LINK_AGAIN_MS;
+	} else {
+		give_end(p);
+	}
+	tls_free(p->tls);
+	close(p->fd);
+	bytes_done(&p->in);
+	bytes_done(&p->out);
+	pthread_mutex_lock(&l->lock); /* others look at peers that are attached */
+	*p = (struct peer){ .link = l, .fd = -1, .outbound = p->outbound };
+	pthread_mutex_unlock(&l->lock);
+}
+
+/* --- opening ----------------------------------------------------------------------------- */
+
+/* The socket is there; TLS begins. */
+static int begin_handshake(struct peer *p)
+{
+	const int one = 1;
+	struct frame_hello hello = { .guid = p->link->o.guid,
+		                     .prefix = p->link->o.prefix };
+	uint8_t bytes[FRAME_HEAD_BYTES + FRAME_HELLO_BYTES];
+
+	(void)setsockopt(p->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	p->stage = PEER_HANDSHAKE;
+	if (p->outbound) { /* it waits until the handshake is over */
+		frame_hello(bytes, &hello);
+		if (bytes_add(&p->out, bytes, sizeof(bytes)) != E_OK) {
+			return -ENOMEM;
+		}
+	}
+	return tls_new(p->link->keys, p->fd, !p->outbound, &p->tls);
+}
+
+/* Connects to the next peer. Looking up a name may take a while, in which a standby has nothing
+ * else to do. */
+static void connect_next(struct standby *l)
+{
+	struct peer *p = &l->peer[0];
+	const char *name = l->peer_names[l->next_peer++ % l->n_peer_names];
+	const char *colon = strrchr(name, ':');
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	struct addrinfo *at = NULL;
+	char host[256];
+	size_t len = (size_t)(colon - name);
+	int err;
+
+	l->try_ms = link_now_ms() + LINK_AGAIN_MS;
+	if (name[0] == '[' && name[len - 1] == ']') {
+		name++;
+		len -= 2;
+	}
+	snprintf(host, sizeof(host), "%.*s", (int)len, name);
+	snprintf(p->name, sizeof(p->name), "%.70s:%.8s", host, colon + 1);
+	err = getaddrinfo(host, colon + 1, &hints, &at);
+	if (err != 0) {
+		log_trouble(p, gai_strerror(err), "see standby_peer");
+		return;
+	}
+	p->fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (p->fd < 0 ||
+	    (connect(p->fd, at->ai_addr, at->ai_addrlen) != 0 && errno != EINPROGRESS)) {
+		link_trouble(l, "%s: %s", p->name, strerror(errno));
+		if (p->fd >= 0) {
+			close(p->fd);
+			p->fd = -1;
+		}
+	} else {
+		p->stage = PEER_CONNECTING;
+		p->opened_ms = p->heard_ms = link_now_ms();
+	}
+	freeaddrinfo(at);
+}
+
+/* A free place, or that of the peer that has tried longest to get in. */
+static struct peer *find_place(struct standby *l)
+{
+	struct peer *oldest = NULL;
+
+	for (unsigned i = 1; i < LINK_PEERS; i++) {
+		struct peer *p = &l->peer[i];
+
+		if (p->stage == PEER_FREE) {
+			return p;
+		}
+		if (p->stage != PEER_OPEN &&
+		    (oldest == NULL || p->opened_ms < oldest->opened_ms)) {
+			oldest = p;
+		}
+	}
+	if (oldest != NULL) {
+		close_peer(oldest);
+	}
+	return oldest;
+}
+
+static void accept_peer(struct standby *l)
+{
+	struct sockaddr_storage from;
+	socklen_t len = sizeof(from);
+	char host[64] = "?", port[16] = "?";
+	struct peer *p = find_place(l);
+	int fd;
+
+	if (p == NULL) {
+		return;
+	}
+	fd = accept4(l->listening.fd, (struct sockaddr *)&from, &len,
+	             SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd < 0) {
+		return;
+	}
+	(void)getnameinfo((struct sockaddr *)&from, len, host, sizeof(host), port,
+	                  sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
+	snprintf(p->name, sizeof(p->name), "%.60s:%s", host, port);
+	p->fd = fd;
+	p->opened_ms = p->heard_ms = link_now_ms();
+	p->stage = PEER_HANDSHAKE;
+	if (begin_handshake(p) != E_OK) {
+		close_peer(p);
+	}
+}
+
+/* --- HELLO ------------------------------------------------------------------------------- */
+
+static int check_hello(struct peer *p, const struct frame *f, struct frame_hello *ret)
+{
+	int err = frame_read_hello(f, ret);
+
+	if (err == E_LAYOUT) {
+		log_trouble(p,
+		            "it has another version of Saguaro, whose state has another "
+		            "layout",
+		            "use the same version on both");
+	} else if (err == E_FOREIGN) {
+		log_trouble(p, "its machine has another byte order",
+		            "use machines of one kind");
+	} else if (err != E_OK) {
+		log_trouble(p, "it sends something else than HELLO", "");
+	} else if (ret->prefix != p->link->o.prefix) {
+		log_trouble(p, "it manages a subnet with another prefix",
+		            "standby_peer has to name a saguarod of the same subnet");
+		err = E_FOREIGN;
+	} else if (ret->guid == p->link->o.guid) {
+		link_trouble(p->link, "%s: that is this saguarod itself", p->name);
+		err = E_FOREIGN;
+	}
+	return err;
+}
+
+/* A standby has come. */
+static int greet_standby(struct peer *p, const struct frame_hello *hello)
+{
+	struct standby *l = p->link;
+	const bool gives = l->role == STANDBY_GIVES && !hello->master;
+	const struct frame_hello own = { l->o.guid, l->o.prefix, gives };
+	uint8_t bytes[FRAME_HEAD_BYTES + FRAME_HELLO_BYTES];
+	int ret;
+
+	for (unsigned i = 1; i < LINK_PEERS;
+	     i++) { /* its older connection, which it has given up */
+		struct peer *other = &l->peer[i];
+
+		if (other != p && other->stage == PEER_OPEN &&
+		    other->guid == hello->guid) {
+			close_peer(other);
+		}
+	}
+	frame_hello(bytes, &own);
+	ret = bytes_add(&p->out, bytes, sizeof(bytes));
+	if (ret != E_OK || !gives) {
+		return ret; /* the standby closes */
+	}
+	ret = give_begin(p);
+	if (ret == E_OK) {
+		p->stage = PEER_OPEN;
+		log_info(source, "the standby %s (0x%016" PRIx64 ") is connected",
+		         p->name, p->guid);
+	}
+	return ret;
+}
+
+/* The peer that we connected to has answered. */
+static int greet_master(struct peer *p, const struct frame_hello *hello)
+{
+	struct standby *l = p->link;
+
+	if (!hello->master) {
+		link_trouble(l, "%s: it is no master", p->name);
+		return E_NOTREADY;
+	}
+	pthread_mutex_lock(&l->applying);
+	l->current = false; /* it was there when the old link was not */
+	taker_begin(&l->taker, l->o.state, hello);
+	pthread_mutex_unlock(&l->applying);
+	p->stage = PEER_OPEN;
+	link_trouble(l, "%s", "");
+	log_info(source, "connected with the master %s (0x%016" PRIx64 ")", p->name,
+	         p->guid);
+	return E_OK;
+}
+
+static int take_hello(struct peer *p, const struct frame *f)
+{
+	struct frame_hello hello;
+	int ret = check_hello(p, f, &hello);
+
+	if (ret != E_OK) {
+		return ret;
+	}
+	pthread_mutex_lock(&p->link->lock);
+	p->guid = hello.guid;
+	pthread_mutex_unlock(&p->link->lock);
+	return p->outbound ? greet_master(p, &hello) : greet_standby(p, &hello);
+}
+
+/* --- frames ------------------------------------------------------------------------------ */
+
+static void log_copy(struct standby *l, const struct peer *p)
+{
+	const struct taker *t = &l->taker;
+
+	log_info(source,
+	         "copied the state of the master 0x%016" PRIx64 ": %" PRIu64
+	         " rows, %" PRIu64 " bytes",
+	         p->guid, t->copied_rows, t->copied_bytes);
+	pthread_mutex_lock(&l->lock);
+	l->status.copies++;
+	l->status.rows = t->copied_rows;
+	l->status.bytes = t->copied_bytes;
+	pthread_mutex_unlock(&l->lock);
+}
+
+/* A frame of the master. */
+static int take_frame(struct peer *p, const struct frame *f)
+{
+	struct standby *l = p->link;
+	uint8_t bytes[FRAME_HEAD_BYTES + FRAME_NUMBER_BYTES];
+	bool ack = false, was_complete;
+	int ret = -ECANCELED;
+
+	pthread_mutex_lock(&l->applying);
+	was_complete = l->taker.complete;
+	if (l->role == STANDBY_TAKES) {
+		ret = taker_frame(&l->taker, f, (uint64_t)time(NULL), &ack);
+	}
+	if (ret != E_OK && ret != -ECANCELED) {
+		l->current = false;
+		log_trouble(
+			p, err_text(ret),
+			ret == E_MALFORMED
+				? "the master sends something else than its state"
+			: ret == E_FULL
+				? "its state does not fit; free space in the state folder"
+				: "its state cannot be stored");
+	} else if (ack) {
+		l->current = true;
+		frame_number(bytes, FRAME_ACK, l->taker.sequence);
+		ret = bytes_add(&p->out, bytes, sizeof(bytes));
+		pthread_mutex_lock(&l->lock);
+		l->heard_ms = link_now_ms();
+		l->status.master = p->guid;
+		l->sequence = l->taker.sequence;
+		pthread_mutex_unlock(&l->lock);
+	}
+	if (ack && !was_complete) {
+		log_copy(l, p);
+	}
+	pthread_mutex_unlock(&l->applying);
+	return ret;
+}
+
+static int take_frames(struct peer *p)
+{
+	struct frame f;
+	size_t at = 0;
+	int ret;
+
+	while ((ret = frame_read(p->in.data + at, p->in.n - at, &f)) == E_OK) {
+		ret = p->stage == PEER_HELLO ? take_hello(p, &f)
+		      : p->outbound          ? take_frame(p, &f)
+		                             : give_acked(p, &f);
+		if (ret != E_OK) {
+			return ret;
+		}
+		at += f.bytes;
+	}
+	if (ret == E_MALFORMED) {
+		log_trouble(p, "it sends something else than frames", "");
+		return ret;
+	}
+	p->in.n -= at;
+	memmove(p->in.data, p->in.data + at, p->in.n);
+	return E_OK;
+}
+
+/* --- bytes ------------------------------------------------------------------------------- */
+
+static int go_on_handshake(struct peer *p)
+{
+	struct standby *l = p->link;
+	const char *why = "";
+	int ret = tls_handshake(p->tls, &why);
+
+	if (ret == E_OK) {
+		p->stage = PEER_HELLO;
+	} else if (ret != -EAGAIN) {
+		link_trouble(l, "%s: handshake: %s", p->name, why);
+		if (log_allowed(&l->handshake_lines, link_now_ms(), LINES, LINES_MS,
+		                NULL)) {
+			log_warning(source,
+			            "%s: no TLS handshake: %s; is standby_secret the "
+			            "same on both?",
+			            p->name, why);
+		}
+	}
+	return ret == -EAGAIN ? E_OK : ret;
+}
+
+/* Reads all there is, also what a master sent before it died. */
+static int read_peer(struct peer *p)
+{
+	ssize_t n;
+	int ret = E_OK;
+
+	do {
+		if (VECTOR_RESERVE(p->in.data, p->in.cap, p->in.n + READ_BYTES) != E_OK) {
+			return -ENOMEM;
+		}
+		n = tls_read(p->tls, p->in.data + p->in.n, READ_BYTES);
+		if (n > 0) {
+			p->in.n += (size_t)n;
+			p->heard_ms = link_now_ms();
+			ret = take_frames(p);
+		}
+	} while (n > 0 && ret == E_OK);
+	return ret != E_OK ? ret : n == -EAGAIN ? E_OK : -ECONNRESET;
+}
+
+static int write_peer(struct peer *p)
+{
+	ssize_t n = 1;
+
+	while (n > 0 && p->out_at < p->out.n) {
+		size_t len = p->again ? p->again : p->out.n - p->out_at;
+
+		n = tls_write(p->tls, p->out.data + p->out_at, len);
+		p->again = n == -EAGAIN ? len : 0;
+		p->out_at += n > 0 ? (size_t)n : 0;
+	}
+	if (p->out_at == p->out.n) {
+		p->out_at = 0;
+		if (p->out.cap > 4 * LINK_OUT_BYTES) {
+			bytes_done(&p->out);
+		}
+		p->out.n = 0;
+	}
+	return n >= 0 || n == -EAGAIN ? E_OK : -ECONNRESET;
+}
+
+static int check_connected(struct peer *p)
+{
+	int err = 0;
+	socklen_t len = sizeof(err);
+
+	if (getsockopt(p->fd, SOL_SOCKET, SO_ERROR, &err, &len) != 0 || err != 0) {
+		link_trouble(p->link, "%s: %s", p->name, strerror(err));
+		return -ECONNREFUSED;
+	}
+	return begin_handshake(p);
+}
+
+static int check_time(const struct peer *p, uint64_t now)
+{
+	uint64_t silent = p->copy == NULL && p->attached && !p->complete ? LINK_STORING_MS
+	                                                                 : LINK_SILENT_MS;
+
+	if (p->stage != PEER_OPEN) {
+		return now > p->opened_ms + LINK_OPENING_MS ? -ETIMEDOUT : E_OK;
+	}
+	return now > p->heard_ms + silent && p->copy == NULL ? -ETIMEDOUT : E_OK;
+}
+
+static void serve_peer(struct peer *p, short events)
+{
+	uint64_t now = link_now_ms();
+	int ret = E_OK;
+
+	if (p->stage == PEER_CONNECTING && (events & (POLLOUT | POLLERR | POLLHUP))) {
+		ret = check_connected(p);
+	}
+	if (ret == E_OK && p->stage == PEER_HANDSHAKE) {
+		ret = go_on_handshake(p);
+	}
+	if (ret == E_OK && p->stage >= PEER_HELLO && events != 0) {
+		ret = read_peer(p);
+	}
+	for (bool more = true; ret == E_OK && more && p->stage >= PEER_HELLO;) {
+		if (p->stage == PEER_OPEN && !p->outbound) {
+			ret = give_more(p, now);
+		}
+		more = p->out.n > 0;
+		if (ret == E_OK && more) {
+			size_t sent = p->out_at;
+
+			ret = write_peer(p);
+			if (p->out.n == 0 || p->out_at != sent) {
+				p->opened_ms = now; /* it moves */
+			}
+			more = p->out.n == 0;
+		}
+	}
+	if (ret == E_OK) {
+		ret = check_time(p, now);
+	}
+	if (ret != E_OK) {
+		close_peer(p);
+	}
+}
+
+/* --- the thread -------------------------------------------------------------------------- */
+
+enum { POLL_WAKE, POLL_LISTEN, POLL_FIRST };
+
+static short wanted(const struct peer *p)
+{
+	switch (p->stage) {
+	case PEER_FREE: break;
+	case PEER_CONNECTING: return POLLOUT;
+	case PEER_HANDSHAKE: return tls_wants_write(p->tls) ? POLLOUT : POLLIN;
+	case PEER_HELLO:
+	case PEER_OPEN: return (short)(POLLIN | (p->out_at < p->out.n ? POLLOUT : 0));
+	}
+	return 0;
+}
+
+/* Connections of a role that has ended are closed. */
+static void follow_role(struct standby *l)
+{
+	enum standby_role role = (enum standby_role)(int)l->role;
+
+	if (role == l->role_of_peers) {
+		return;
+	}
+	l->role_of_peers = role;
+	for (unsigned i = 0; i < LINK_PEERS; i++) {
+		struct peer *p = &l->peer[i];
+
+		if (p->stage == PEER_OPEN || (p->outbound && p->stage != PEER_FREE)) {
+			close_peer(p);
+		}
+	}
+	if (role != STANDBY_GIVES) {
+		state_follow_end(l->o.state);
+	}
+	l->try_ms = 0;
+}
+
+void *link_run(void *arg)
+{
+	struct standby *l = arg;
+	struct pollfd fds[POLL_FIRST + LINK_PEERS];
+	uint64_t woken;
+
+	while (!l->stop) {
+		bool busy = l->role == STANDBY_TAKES && l->n_peer_names > 0;
+
+		follow_role(l);
+		if (busy && l->peer[0].stage == PEER_FREE && link_now_ms() >= l->try_ms) {
+			connect_next(l);
+		}
+		fds[POLL_WAKE] = (struct pollfd){ .fd = l->wake, .events = POLLIN };
+		fds[POLL_LISTEN] =
+			(struct pollfd){ .fd = l->listening.fd, .events = POLLIN };
+		for (unsigned i = 0; i < LINK_PEERS; i++) {
+			struct peer *p = &l->peer[i];
+
+			busy |= p->stage != PEER_FREE;
+			fds[POLL_FIRST + i] =
+				(struct pollfd){ .fd = p->stage != PEER_FREE ? p->fd : -1,
+				                 .events = wanted(p) };
+		}
+		if (poll(fds, POLL_FIRST + LINK_PEERS, busy ? LINK_TICK_MS : -1) < 0) {
+			continue;
+		}
+		if (fds[POLL_WAKE].revents) {
+			ssize_t n = read(l->wake, &woken, sizeof(woken));
+			(void)n;
+		}
+		for (unsigned i = 0; i < LINK_PEERS; i++) {
+			if (l->peer[i].stage != PEER_FREE) {
+				serve_peer(&l->peer[i], fds[POLL_FIRST + i].revents);
+			}
+		}
+		if (fds[POLL_LISTEN].revents) {
+			accept_peer(l);
+		}
+	}
+	for (unsigned i = 0; i < LINK_PEERS; i++) {
+		if (l->peer[i].stage != PEER_FREE) {
+			close_peer(&l->peer[i]);
+		}
+	}
+	return NULL;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sa/standby/frame.h"
+
+struct state;
+
+/*!
+ * Takes a master's frames and makes them the own state. Rows wait in memory until their copy or
+ * transaction is complete. They are then stored in one transaction, so a torn one is never on
+ * disk.
+ */
+struct taker {
+	struct state *state;                /*!< borrowed */
+	uint64_t guid, prefix;              /*!< of the master */
+	uint64_t sequence;                  /*!< of the last transaction that is stored */
+	bool complete;                      /*!< the whole copy is stored */
+	uint64_t copied_rows, copied_bytes; /*!< of the last whole copy */
+	uint8_t *bytes;                     /*!< rows that wait */
+	size_t n, cap, rows;
+};
+
+/*! Rows of one copy or transaction that may wait. */
+#define TAKER_BYTES_MAX (UINT64_C(1) << 30)
+
+/*! \brief Begins with a new master, or the same one again. */
+void taker_begin(struct taker *t, struct state *state, const struct frame_hello *master);
+void taker_done(struct taker *t);
+
+/*!
+ * \brief Takes a frame.
+ * \param now_s    Seconds since 1970.
+ * \param ret_ack  It is to be acknowledged with t->sequence.
+ * \retval E_MALFORMED  It is not allowed here, or a row of it.
+ * \retval E_FULL       More waits than TAKER_BYTES_MAX, or the disk is full.
+ * \retval others       It cannot be stored.
+ * Cost: COPY_END and CHANGES_END return when all is on disk.
+ */
+int taker_frame(struct taker *t, const struct frame *f, uint64_t now_s, bool *ret_ack);

@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * Two ends of a link over loopback, each with a state of its own; and peers that do what they
+ * should not.
+ */
+#include <arpa/inet.h>
+#include <check.h>
+#include <config.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "db/state.h"
+#include "sa/standby/frame.h"
+#include "sa/standby/standby.h"
+#include "sa/standby/tls.h"
+#include "tests/lib/db_util.h"
+#include "tests/lib/suite.h"
+
+#ifdef HAVE_GNUTLS
+
+enum { MASTER_GUID = 0xa1, STANDBY_GUID = 0xb2, PREFIX = 0x1234 };
+
+static const char secret_text[] = "correct horse battery staple";
+
+static char dir[256];
+static struct arena *arena;
+static struct state *from, *to;
+static struct standby *master, *standby;
+static const char *why;
+
+static const char *write_secret(const char *name, const char *text)
+{
+	const char *path = arena_printf(arena, "%s/%s", dir, name);
+	FILE *f = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(f);
+	fputs(text, f);
+	fclose(f);
+	ck_assert_int_eq(chmod(path, 0600), 0);
+	return path;
+}
+
+static struct state *open_state(const char *name)
+{
+	struct state *s = NULL;
+	int ret = state_open(arena_printf(arena, "%s/%s", dir, name), arena, &why, &s);
+
+	ck_assert_msg(ret == E_OK, "%s", why);
+	return s;
+}
+
+static struct standby *open_link(const struct standby_options *o)
+{
+	struct standby *l = NULL;
+	int ret = standby_new(o, arena, &why, &l);
+
+	ck_assert_msg(ret == E_OK, "%s", why);
+	return l;
+}
+
+static struct standby *open_master(uint32_t wait_ms)
+{
+	const struct standby_options o = { .listen = "127.0.0.1:0",
+		                           .secret = write_secret("m", secret_text),
+		                           .wait_ms = wait_ms,
+		                           .guid = MASTER_GUID,
+		                           .prefix = PREFIX,
+		                           .state = from };
+
+	master = open_link(&o);
+	standby_set_role(master, STANDBY_GIVES);
+	return master;
+}
+
+static struct standby *open_standby(unsigned port, const char *secret, uint64_t prefix)
+{
+	const struct standby_options o = { .peers = arena_printf(arena, "127.0.0.1:%u",
+		                                                 port),
+		                           .secret = write_secret("s", secret),
+		                           .guid = STANDBY_GUID,
+		                           .prefix = prefix,
+		                           .state = to };
+
+	standby = open_link(&o);
+	standby_set_role(standby, STANDBY_TAKES);
+	return standby;
+}
+
+static void setup(void)
+{
+	make_tmp(dir);
+	arena = arena_new();
+	why = "";
+	master = standby = NULL;
+	from = open_state("from");
+	to = open_state("to");
+}
+
+static void teardown(void)
+{
+	standby_free(standby);
+	standby_free(master);
+	state_close(from);
+	state_close(to);
+	arena_free(arena);
+	remove_tree(dir);
+}
+
+static struct standby_status status(struct standby *l)
+{
+	struct standby_status st;
+
+	standby_status(l, &st);
+	return st;
+}
+
+/* There is no handle to wait on for what another thread does. */
+#define WAIT_UNTIL(condition)                                                            \
+	while (!(condition)) {                                                           \
+		poll(NULL, 0, 1);                                                        \
+	}
+
+/* Rows of all copied tables as one text. */
+static const char *dump(struct state *s)
+{
+	struct state_copy *c = NULL;
+	struct state_write w;
+	const char *text = "";
+
+	ck_assert_int_eq(state_copy_begin(s, NULL, NULL, NULL, &c), E_OK);
+	while (state_copy_next(c, &w) == E_OK) {
+		text = arena_printf(arena, "%s%u:%02x=%02x/%u ", text, w.table, w.key[0],
+		                    w.value[w.len - 1], w.len);
+	}
+	state_copy_end(c);
+	return text;
+}
+
+static void on_done(void *ctx, int ret)
+{
+	*(atomic_int *)ctx = ret == E_OK ? 1 : -1;
+}
+
+/* Registers or removes a service; returns when the client would have its reply. */
+static void change_service(struct state *s, uint8_t name, int value)
+{
+	uint8_t key[26] = { name }, row[192];
+	atomic_int done = 0;
+	struct state_batch *b;
+
+	memset(row, value, sizeof(row));
+	ck_assert_int_eq(state_batch_new(&b), E_OK);
+	ck_assert_int_eq(state_batch_put(b, RECORDS_SERVICES, key, sizeof(key),
+	                                 value < 0 ? NULL : row, sizeof(row)),
+	                 E_OK);
+	state_batch_commit(s, b, on_done, &done);
+	state_flush(s);
+	ck_assert_int_eq(done, 1);
+}
+
+/* --- in step ----------------------------------------------------------------------------- */
+
+/* What a client was told is in the standby's state at that moment. */
+START_TEST(test_acknowledged_is_copied)
+{
+	struct lid_memory m = { 0x77, { 4, 2 } };
+	char text[200] = "";
+
+	change_service(to, 99, 1); /* which the copy replaces */
+	for (unsigned i = 0; i < 50; i++) {
+		change_service(from, (uint8_t)i, (int)i);
+	}
+	open_standby(standby_port(open_master(60000)), secret_text, PREFIX);
+	WAIT_UNTIL(status(master).n_in_step == 1);
+	ck_assert_str_eq(dump(to), dump(from));
+	for (unsigned i = 0; i < 50; i++) {
+		change_service(from, (uint8_t)(i * 7 % 60), i % 3 ? (int)i : -1);
+		ck_assert_str_eq(dump(to), dump(from));
+	}
+	ck_assert_int_eq(state_put_lids(from, &m, 1, true), E_OK);
+	ck_assert_str_eq(dump(to), dump(from));
+	ck_assert(standby_in_step(master, STANDBY_GUID, 0));
+	ck_assert(!standby_in_step(master, STANDBY_GUID + 1, 1000));
+	WAIT_UNTIL(standby_hears(standby));
+	ck_assert_uint_eq(status(standby).master, MASTER_GUID);
+	ck_assert(standby_take_over(standby, MASTER_GUID, text, sizeof(text)));
+	ck_assert_msg(strstr(text, "50 rows") != NULL, "%s", text);
+	change_service(from, 1, 77); /* of a master that is none any more: not taken */
+	ck_assert_str_ne(dump(to), dump(from));
+}
+END_TEST
+
+/* Copies of many rows while transactions go on. */
+START_TEST(test_copy_under_load)
+{
+	struct lid_memory *m = calloc(40000, sizeof(*m));
+
+	for (uint32_t i = 0; i < 40000; i++) {
+		m[i] = (struct lid_memory){ 1 + i, { 1 + i, 0 } };
+	}
+	ck_assert_int_eq(state_put_lids(from, m, 40000, false), E_OK);
+	open_standby(standby_port(open_master(60000)), secret_text, PREFIX);
+	for (int i = 0; status(master).n_in_step == 0; i++) {
+		change_service(from, (uint8_t)i, i & 0x7f);
+	}
+	ck_assert_int_eq(state_put_lids(from, m, 40000, true), E_OK); /* several frames */
+	change_service(from, 1, 1);
+	free(m);
+	m = NULL;
+	struct lid_memory *got;
+	size_t n;
+	ck_assert_int_eq(state_lids(to, arena, &got, &n), E_OK);
+	ck_assert_uint_eq(n, 40000);
+	standby_free(standby); /* both are quiet from here on */
+	standby = NULL;
+	ck_assert_int_eq(state_lids(from, arena, &m, &n), E_OK);
+	ck_assert_mem_eq(m, got, n * sizeof(*m));
+}
+END_TEST
+
+/* The master is gone and comes back: the standby connects again and has a new copy. */
+START_TEST(test_reconnect)
+{
+	char text[200] = "";
+	unsigned port = standby_port(open_master(60000));
+
+	open_standby(port, secret_text, PREFIX);
+	WAIT_UNTIL(standby_hears(standby));
+	ck_assert(!standby_lost(standby));
+	standby_set_role(master, STANDBY_IDLE);
+	WAIT_UNTIL(standby_lost(standby));
+	ck_assert(!standby_lost(standby)); /* once */
+	ck_assert(!standby_hears(standby));
+	change_service(from, 5, 5);
+	standby_set_role(master, STANDBY_GIVES);
+	WAIT_UNTIL(standby_hears(standby));
+	WAIT_UNTIL(status(master).n_in_step == 1);
+	ck_assert_str_eq(dump(to), dump(from));
+	ck_assert_uint_eq(status(standby).copies, 2);
+	ck_assert(standby_take_over(standby, MASTER_GUID, text, sizeof(text)));
+}
+END_TEST
+
+/* --- copies that must not be used -------------------------------------------------------- */
+
+enum never { NO_MASTER, OTHER_MASTER, OUTLIVED, N_NEVER };
+
+START_TEST(test_never_used)
+{
+	char text[200] = "";
+	uint64_t guid = _i == OTHER_MASTER ? MASTER_GUID + 1 : MASTER_GUID;
+	unsigned port = standby_port(open_master(0));
+
+	if (_i == NO_MASTER) {
+		standby_set_role(master, STANDBY_IDLE);
+	}
+	open_standby(port, secret_text, PREFIX);
+	if (_i == NO_MASTER) {
+		WAIT_UNTIL(strstr(status(standby).trouble, "no master") != NULL);
+	} else {
+		WAIT_UNTIL(standby_hears(standby));
+	}
+	if (_i == OUTLIVED) {
+		standby_set_role(master, STANDBY_IDLE);
+		WAIT_UNTIL(!standby_hears(standby));
+		standby_outlived(standby); /* a poll was answered */
+	}
+	ck_assert(!standby_take_over(standby, guid, text, sizeof(text)));
+	ck_assert_str_ne(text, "");
+}
+END_TEST
+
+/* --- peers that misbehave ----------------------------------------------------------------- */
+
+static int connect_to(unsigned port)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+		                  .sin_port = htons((uint16_t)port),
+		                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	return fd;
+}
+
+static int listen_any(unsigned *ret_port)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+		                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(at);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	ck_assert_int_eq(listen(fd, 5), 0);
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+	*ret_port = ntohs(at.sin_port);
+	return fd;
+}
+
+/* A session of our own making, with the right secret. */
+static struct tls *open_tls(struct tls_keys **keys, int fd, bool server)
+{
+	struct tls *t;
+	const char *reason = "";
+	int ret;
+
+	ck_assert_int_eq(
+		tls_keys_new((const uint8_t *)secret_text, strlen(secret_text), keys),
+		E_OK);
+	ck_assert_int_eq(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+	ck_assert_int_eq(tls_new(*keys, fd, server, &t), E_OK);
+	WAIT_UNTIL((ret = tls_handshake(t, &reason)) != -EAGAIN);
+	ck_assert_msg(ret == E_OK, "%s", reason);
+	return t;
+}
+
+static void send_bytes(struct tls *t, const void *bytes, size_t len)
+{
+	ssize_t n;
+
+	WAIT_UNTIL((n = tls_write(t, bytes, len)) != -EAGAIN);
+	ck_assert_int_eq(n, (ssize_t)len);
+}
+
+static void send_hello(struct tls *t, uint64_t guid, bool is_master)
+{
+	const struct frame_hello h = { guid, PREFIX, is_master };
+	uint8_t bytes[FRAME_HEAD_BYTES + FRAME_HELLO_BYTES];
+
+	frame_hello(bytes, &h);
+	send_bytes(t, bytes, sizeof(bytes));
+}
+
+/* Reads until it is closed. */
+static void read_all(struct tls *t)
+{
+	uint8_t bytes[4096];
+	ssize_t n;
+
+	WAIT_UNTIL((n = tls_read(t, bytes, sizeof(bytes))) != -EAGAIN && n <= 0);
+}
+
+START_TEST(test_wrong_secret)
+{
+	open_standby(standby_port(open_master(1000)), "another secret, long enough",
+	             PREFIX);
+	WAIT_UNTIL(strstr(status(standby).trouble, "handshake") != NULL);
+	ck_assert_uint_eq(status(master).n_standbys, 0);
+	change_service(from, 1, 1); /* and nobody is waited for */
+	ck_assert_str_eq(dump(to), "");
+}
+END_TEST
+
+START_TEST(test_another_subnet)
+{
+	open_standby(standby_port(open_master(1000)), secret_text, PREFIX + 1);
+	WAIT_UNTIL(strstr(status(master).trouble, "another prefix") != NULL);
+	ck_assert_uint_eq(status(master).n_standbys, 0);
+}
+END_TEST
+
+/* Bytes that are not TLS, and many connections that say nothing. */
+START_TEST(test_garbage)
+{
+	unsigned port = standby_port(open_master(60000));
+	int fd[20];
+	char text[64];
+
+	for (unsigned i = 0; i < 20; i++) {
+		fd[i] = connect_to(port);
+		if (i % 2) {
+			ck_assert_int_eq(send(fd[i], "GET / HTTP/1.0\r\n\r\n", 18, 0),
+			                 18);
+		}
+	}
+	ck_assert_int_ge(recv(fd[19], text, sizeof(text), 0),
+	                 -1); /* closed or an alert */
+	open_standby(port, secret_text, PREFIX);
+	WAIT_UNTIL(status(master).n_in_step == 1);
+	change_service(from, 1, 1);
+	ck_assert_str_eq(dump(to), dump(from));
+	for (unsigned i = 0; i < 20; i++) {
+		close(fd[i]);
+	}
+}
+END_TEST
+
+/* A standby that acknowledges its copy and then nothing more does not hold clients up for ever. */
+START_TEST(test_standby_stalls)
+{
+	int fd = connect_to(standby_port(open_master(30)));
+	struct tls_keys *keys;
+	struct tls *t = open_tls(&keys, fd, false);
+	uint8_t ack[FRAME_HEAD_BYTES + FRAME_NUMBER_BYTES];
+	uint8_t bytes[256];
+	size_t n = 0;
+
+	send_hello(t, STANDBY_GUID, false);
+	const size_t expected =
+		2 * FRAME_HEAD_BYTES + FRAME_HELLO_BYTES + FRAME_NUMBER_BYTES;
+	while (n < expected) { /* HELLO and COPY_END */
+		ssize_t got = tls_read(t, bytes + n, sizeof(bytes) - n);
+
+		n += got > 0 ? (size_t)got : 0;
+	}
+	frame_number(ack, FRAME_ACK, 0);
+	send_bytes(t, ack, sizeof(ack));
+	WAIT_UNTIL(status(master).n_in_step == 1);
+	change_service(from, 1, 1);
+	ck_assert_uint_eq(status(master).dropped, 1);
+	change_service(from, 2, 2);
+	ck_assert_uint_eq(status(master).dropped, 1);
+	read_all(t);
+	tls_free(t);
+	tls_keys_free(keys);
+	close(fd);
+}
+END_TEST
+
+/* Acknowledges what was never sent. */
+START_TEST(test_standby_lies)
+{
+	int fd = connect_to(standby_port(open_master(30)));
+	struct tls_keys *keys;
+	struct tls *t = open_tls(&keys, fd, false);
+	uint8_t ack[FRAME_HEAD_BYTES + FRAME_NUMBER_BYTES];
+
+	send_hello(t, STANDBY_GUID, false);
+	WAIT_UNTIL(status(master).n_standbys == 1);
+	frame_number(ack, FRAME_ACK, 1000);
+	send_bytes(t, ack, sizeof(ack));
+	read_all(t);
+	ck_assert_uint_eq(status(master).n_in_step, 0);
+	tls_free(t);
+	tls_keys_free(keys);
+	close(fd);
+}
+END_TEST
+
+/* What a false or dying master sends after its HELLO. */
+enum torn { TORN_ROWS, TORN_BAD_ROW, TORN_CHANGES_FIRST, TORN_GAP, N_TORN };
+
+static void send_row(struct tls *t, uint8_t name, uint8_t table)
+{
+	uint8_t bytes[FRAME_HEAD_BYTES + 400], key[26] = { name }, row[192] = { 0 };
+	const struct state_write w = { .table = table,
+		                       .key = key,
+		                       .key_len = sizeof(key),
+		                       .value = row,
+		                       .len = sizeof(row) };
+
+	frame_head(bytes, FRAME_ROWS, frame_row_bytes(&w));
+	frame_put_row(bytes + FRAME_HEAD_BYTES, &w);
+	send_bytes(t, bytes, FRAME_HEAD_BYTES + frame_row_bytes(&w));
+}
+
+static void send_number(struct tls *t, enum frame_type type, uint64_t number)
+{
+	uint8_t bytes[FRAME_HEAD_BYTES + FRAME_NUMBER_BYTES];
+
+	frame_number(bytes, type, number);
+	send_bytes(t, bytes, sizeof(bytes));
+}
+
+START_TEST(test_torn_copy)
+{
+	unsigned port;
+	int listener = listen_any(&port), fd;
+	struct tls_keys *keys;
+	struct tls *t;
+	char text[200];
+
+	change_service(to, 9, 9);
+	const char *before = dump(to);
+	open_standby(port, secret_text, PREFIX);
+	fd = accept(listener, NULL, NULL);
+	t = open_tls(&keys, fd, true);
+	send_hello(t, MASTER_GUID, true);
+	send_row(t, 1, _i == TORN_BAD_ROW ? COPIED_LIDS : COPIED_RECORDS);
+	if (_i == TORN_CHANGES_FIRST) {
+		send_number(t, FRAME_CHANGES_END, 1);
+	} else if (_i == TORN_GAP) {
+		send_number(t, FRAME_COPY_END, 7);
+		WAIT_UNTIL(standby_hears(standby));
+		before = dump(to);
+		send_row(t, 2, COPIED_RECORDS);
+		send_number(t, FRAME_CHANGES_END, 9);
+	}
+	if (_i != TORN_ROWS) {
+		read_all(t);
+	}
+	tls_free(t);
+	close(fd);
+	fd = accept(listener, NULL, NULL); /* it connects again */
+	ck_assert(!standby_hears(standby));
+	ck_assert_str_eq(dump(to), before);
+	ck_assert(_i == TORN_GAP ||
+	          !standby_take_over(standby, MASTER_GUID, text, sizeof(text)));
+	tls_keys_free(keys);
+	close(fd);
+	close(listener);
+}
+END_TEST
+
+/* --- options ------------------------------------------------------------------------------ */
+
+START_TEST(test_bad_options)
+{
+	struct standby_options o = { .peers = "127.0.0.1:1", .guid = 1, .state = from };
+	struct standby *l;
+
+	ck_assert_int_eq(standby_new(&o, arena, &why, &l), E_SYNTAX);
+	ck_assert_msg(strstr(why, "need standby_secret") != NULL, "%s", why);
+	o.secret = write_secret("x", "short");
+	ck_assert_int_eq(standby_new(&o, arena, &why, &l), E_RANGE);
+	o.secret = write_secret("x", secret_text);
+	o.peers = "127.0.0.1:1,nowhere";
+	ck_assert_int_eq(standby_new(&o, arena, &why, &l), E_SYNTAX);
+	ck_assert_msg(strstr(why, "'nowhere'") != NULL, "%s", why);
+	o.peers = NULL;
+	o.listen = "127.0.0.1:x";
+	ck_assert_int_ne(standby_new(&o, arena, &why, &l), E_OK);
+	ck_assert_msg(strstr(why, "expected ADDR:PORT") != NULL, "%s", why);
+}
+END_TEST
+
+TEST_SUITE(standby)
+{
+	TCase *t = tcase_create("standby");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, test_acknowledged_is_copied);
+	tcase_add_test(t, test_copy_under_load);
+	tcase_add_test(t, test_reconnect);
+	tcase_add_loop_test(t, test_never_used, 0, N_NEVER);
+	tcase_add_test(t, test_wrong_secret);
+	tcase_add_test(t, test_another_subnet);
+	tcase_add_test(t, test_garbage);
+	tcase_add_test(t, test_standby_stalls);
+	tcase_add_test(t, test_standby_lies);
+	tcase_add_loop_test(t, test_torn_copy, 0, N_TORN);
+	tcase_add_test(t, test_bad_options);
+	suite_add_tcase(suite, t);
+}
+
+#else
+
+static void open_link(void)
+{
+	const struct standby_options o = { .secret = "/nonexistent" };
+	struct arena *a = arena_new();
+	const char *why = "";
+	struct standby *l;
+
+	ck_assert_int_ne(standby_new(&o, a, &why, &l), E_OK);
+	arena_free(a);
+}
+
+START_TEST(test_without_gnutls)
+{
+	open_link();
+}
+END_TEST
+
+TEST_SUITE(standby)
+{
+	TCase *t = tcase_create("standby");
+
+	tcase_add_test(t, test_without_gnutls);
+	suite_add_tcase(suite, t);
+}
+
+#endif
