@@ -73,6 +73,14 @@ struct state {
 	const struct state_follower *follower; /* under committing; NULL: none */
 };
 
+static struct row_lid lid_row(const struct lid_memory *m)
+{
+	return (struct row_lid){ .base = m->range.base,
+		                 .lmc = m->range.lmc,
+		                 .gone_epoch = m->gone_epoch,
+		                 .gone_time = m->gone_time };
+}
+
 static void run_put_lids(struct db_txn *t, struct job *j)
 {
 	if (j->forget) {
@@ -80,10 +88,7 @@ static void run_put_lids(struct db_txn *t, struct job *j)
 	}
 	for (size_t i = 0; i < j->n; i++) {
 		const struct lid_memory *m = &j->memory[i];
-		struct row_lid row = { .base = m->range.base,
-			               .lmc = m->range.lmc,
-			               .gone_epoch = m->gone_epoch,
-			               .gone_time = m->gone_time };
+		const struct row_lid row = lid_row(m);
 		uint8_t key[8];
 		key_u64(key, m->guid);
 		if (m->range.base) {
@@ -137,15 +142,16 @@ static void show_lids(const struct state_follower *f, const struct job *j)
 	}
 	for (size_t i = 0; i < j->n; i++) {
 		const struct lid_memory *m = &j->memory[i];
-		struct row_lid row = { .base = m->range.base, .lmc = m->range.lmc };
+		const struct row_lid row = lid_row(m);
+		struct state_write w = { .table = COPIED_LIDS,
+			                 .key_len = 8,
+			                 .len = m->range.base ? sizeof(row) : 0 };
 		uint8_t key[8];
 
 		key_u64(key, m->guid);
-		f->write(f->ctx, &(struct state_write){ .table = COPIED_LIDS,
-		                                        .key = key,
-		                                        .key_len = sizeof(key),
-		                                        .value = (const uint8_t *)&row,
-		                                        .len = sizeof(row) });
+		w.key = key;
+		w.value = m->range.base ? (const uint8_t *)&row : NULL;
+		f->write(f->ctx, &w);
 	}
 }
 

@@ -38,6 +38,7 @@
 #include "sa/server/server.h"
 #include "sa/sim/sim.h"
 #include "sa/sm/sweep.h"
+#include "sa/standby/standby.h"
 #include "sa/store/dump.h"
 
 static const char *const source = "saguarod";
@@ -59,6 +60,7 @@ struct daemon {
 	struct snap_writer *snap;
 	struct stats *stats;
 	struct sa_server *sa;
+	struct standby *standby; /* NULL: no link to other saguarods */
 	struct oob *oob; /* NULL: no requests over TCP */
 	struct sweep *sweep;
 	struct control *control; /* NULL: no control socket */
@@ -189,6 +191,7 @@ static void fill_deps(struct daemon *d, const struct configuration *g,
 		.snap = d->snap,
 		.stats = d->stats,
 		.sa = d->sa,
+		.standby = d->standby,
 		.config = &g->config,
 		.engines = &g->engines,
 		.list = g->list,
@@ -553,6 +556,30 @@ static int open_oob(struct daemon *d)
 	return ret;
 }
 
+/* The link to the other saguarods of the subnet. */
+static int open_standby(struct daemon *d)
+{
+	const struct config *c = &d->now->config;
+	const struct standby_options options = { .listen = c->standby_listen,
+		                                 .peers = c->standby_peer,
+		                                 .secret = c->standby_secret,
+		                                 .wait_ms = c->standby_wait,
+		                                 .guid = d->transport->local.port_guid,
+		                                 .prefix = c->subnet_prefix,
+		                                 .state = d->state,
+		                                 .changed = wake_fabric_thread };
+	const char *why = NULL;
+
+	if (c->standby_listen == NULL && c->standby_peer == NULL) {
+		return E_OK;
+	}
+	int ret = standby_new(&options, d->arena, &why, &d->standby);
+	if (ret != E_OK) {
+		log_error(source, "%s", why ? why : err_text(ret));
+	}
+	return ret;
+}
+
 static int open_control(struct daemon *d)
 {
 	const struct config *c = &d->now->config;
@@ -615,6 +642,9 @@ static int start_daemon(struct daemon *d)
 	atomic_store(&wake_target, d->transport);
 	ret = sa_server_new(d->transport, d->snap, d->state, &limits, &d->sa);
 	if (ret == E_OK) {
+		ret = open_standby(d);
+	}
+	if (ret == E_OK) {
 		fill_deps(d, d->now, &deps);
 		ret = sweep_new(&deps, &d->sweep);
 	}
@@ -638,6 +668,7 @@ static void stop_daemon(struct daemon *d)
 	sweep_free(d->sweep);
 	sa_server_free(d->sa);
 	oob_free(d->oob);
+	standby_free(d->standby);
 	if (d->transport) {
 		d->transport->ops->close(d->transport);
 	}

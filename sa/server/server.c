@@ -59,7 +59,7 @@ static void do_due_work(struct sa_server *s, struct snap_reader *r)
 		state_flush(s->state); /* what is under way is on disk or has failed */
 		ret = store_reload(s->store);
 	}
-	if (ret == E_OK) {
+	if (ret == E_OK && !s->standby) {
 		ret = store_expire(s->store, wall_clock());
 	}
 	if (ret != E_OK) {
@@ -142,6 +142,11 @@ static void serve(struct sa_server *s, struct snap_reader *r, unsigned at)
 
 	if (q->request.is_report_resp) {
 		(void)reports_answer(s->reports, q->mad, q->len, q->addr.lid);
+		return;
+	}
+	if (s->standby) { /* it came in before */
+		s->dropped_standby++;
+		server_drop(&q->addr);
 		return;
 	}
 	if (attr != NULL && attr->tables_on_request && !q->request.tables_read &&
@@ -428,6 +433,21 @@ void sa_server_counters(struct sa_server *s, struct sa_counters *ret)
 void sa_server_standby(struct sa_server *s, bool on)
 {
 	s->standby = on;
+	if (on) { /* the batch at work ends */
+		pthread_mutex_lock(&s->answering);
+		pthread_mutex_unlock(&s->answering);
+	}
+}
+
+void sa_server_reload(struct sa_server *s)
+{
+	if (s->state == NULL) { /* what is in memory is all there is */
+		return;
+	}
+	s->reload = true;
+	pthread_mutex_lock(&s->lock);
+	server_wake(s);
+	pthread_mutex_unlock(&s->lock);
 }
 
 void sa_server_on_tables(struct sa_server *s, sa_tables_f *read, void *ctx)

@@ -65,8 +65,14 @@ void sa_server_on_tables(struct sa_server *s, sa_tables_f *read, void *ctx);
 /*! \brief The tables that a request needs are read and published: it is queued. Any thread. */
 void sa_server_resume(struct sa_server *s, const struct mad_msg *m);
 
-/*! \brief Another subnet manager is master: requests are counted and dropped as long as \a on. Any thread. */
+/*!
+ * \brief Another subnet manager is master: requests are counted and dropped as long as \a on, and
+ *        no lease runs out. When it returns, no request changes client records any more. Any
+ *        thread but that of the server.
+ */
 void sa_server_standby(struct sa_server *s, bool on);
+/*! \brief The state has other client records now: they are read again before the next answer. Any thread. */
+void sa_server_reload(struct sa_server *s);
 /*! \brief A trap came in (64 bytes of Notice): sends it to its subscribers. Any thread. */
 void sa_server_trap(struct sa_server *s, const uint8_t notice[64]);
 /*! \brief A sweep ended and published: reports ports that came or went. Any thread. */

@@ -12,15 +12,18 @@
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "conf/config.h"
+#include "db/state.h"
 #include "routing/graph/graph.h"
 #include "sa/server/server.h"
 #include "sa/sm/sm.h"
+#include "sa/standby/standby.h"
 
 enum {
 	NOTICE_INFORMATIONAL = 4,
 	WARNINGS = 10,
 	WARNINGS_MS = 60000,
-	PRIORITY_TRAP_MS = 10000
+	PRIORITY_TRAP_MS = 10000,
+	IN_STEP_MS = 2000 /* for a standby to store what is on its way */
 };
 
 static const char *const source = "sweep";
@@ -28,6 +31,28 @@ static const char *const source = "sweep";
 /* By SMInfo.SMState. */
 static const char *const state_names[] = { "NOT-ACTIVE", "DISCOVERING", "STANDBY",
 	                                   "MASTER" };
+/* Whether clients get answers, and who copies whose state. */
+static void tell_state(struct election *e)
+{
+	const struct sweep_deps *d = &e->sm->d;
+
+	if (d->sa != NULL) {
+		sa_server_standby(d->sa, e->sm->status.standby || e->waited || e->quiet);
+	}
+	switch (e->state) {
+	case SM_NOT_ACTIVE: standby_set_role(d->standby, STANDBY_IDLE); break;
+	case SM_STANDBY: standby_set_role(d->standby, STANDBY_TAKES); break;
+	case SM_DISCOVERING:
+	case SM_MASTER: break; /* see election_settled() */
+	}
+}
+
+void election_settled(struct election *e)
+{
+	e->waited = false;
+	standby_set_role(e->sm->d.standby, STANDBY_GIVES);
+	tell_state(e);
+}
 
 void election_set_state(struct election *e, enum sm_state state, const char *why)
 {
@@ -38,9 +63,8 @@ void election_set_state(struct election *e, enum sm_state state, const char *why
 	e->swept &= state == SM_MASTER;
 	e->sm->status.master = state == SM_MASTER;
 	e->sm->status.standby = state == SM_STANDBY || state == SM_NOT_ACTIVE;
-	if (e->sm->d.sa != NULL) {
-		sa_server_standby(e->sm->d.sa, e->sm->status.standby);
-	}
+	e->waited |= e->sm->status.standby;
+	tell_state(e);
 	events_say(e->sm, EVENT_SM_STATE, "%s state (%s)", state_names[state], why);
 }
 
@@ -249,8 +273,18 @@ static void on_sm_info(void *ctx, const struct smp_reply *r)
 	}
 }
 
+/* Clients are served again, or not until the handover is over. */
+static void set_quiet(struct election *e, bool quiet)
+{
+	if (e->quiet != quiet) {
+		e->quiet = quiet;
+		tell_state(e);
+	}
+}
+
 void election_begin(struct election *e)
 {
+	set_quiet(e, false);
 	e->highest_master = e->highest_other = (struct other_sm){ 0 };
 	e->handover = HANDOVER_NONE;
 }
@@ -372,9 +406,46 @@ static enum election_result end_handover(struct election *e)
 	} else {
 		pass_over(e, true);
 	}
+	e->copying.guid = 0;
+	set_quiet(e, false);
 	e->offered = taken;
 	e->handover = HANDOVER_NONE;
 	return taken ? ELECTION_STANDBY : ELECTION_MASTER;
+}
+
+/* Has a higher SM what our clients registered? Then nothing is added any more. */
+static bool has_copy(struct election *e, const struct other_sm *o)
+{
+	const struct sweep_deps *d = &e->sm->d;
+
+	if (d->standby == NULL) {
+		return true;
+	}
+	if (standby_in_step(d->standby, o->guid, 0)) {
+		set_quiet(e, true);
+		state_flush(d->state);
+		if (standby_in_step(d->standby, o->guid, IN_STEP_MS)) {
+			return true;
+		}
+		set_quiet(e, false);
+	}
+	if (e->copying.guid != o->guid) {
+		e->copying.guid = o->guid;
+		e->copying.until = sm_now(e->sm) + HANDOVER_COPY_MS;
+		log_info(source,
+		         "the SM 0x%016" PRIx64
+		         " is higher; it is handed over to when it has copied the state",
+		         o->guid);
+	}
+	if (sm_now(e->sm) < e->copying.until) {
+		return false;
+	}
+	log_warning(source,
+	            "the SM 0x%016" PRIx64 " has no copy of the state (standby_peer, "
+	                                   "standby_secret), so clients have to "
+	            "register again there",
+	            o->guid);
+	return true;
 }
 
 static bool is_passed_over(const struct election *e, uint64_t guid, bool offered)
@@ -397,6 +468,9 @@ static enum election_result end_as_master(struct election *e)
 		o = &e->highest_other;
 	}
 	if (!outranks_us(e, o) || is_passed_over(e, o->guid, true)) {
+		return ELECTION_MASTER;
+	}
+	if (!has_copy(e, o)) {
 		return ELECTION_MASTER;
 	}
 	events_say(e->sm, EVENT_HANDOVER, "0x%016" PRIx64 ", LID %u, priority %u",
@@ -501,6 +575,9 @@ static void on_poll(void *ctx, const struct smp_reply *r)
 	if (field_get(r->data, SMI_GUID) != e->master.guid || !has_our_key(e, r->data)) {
 		return;
 	}
+	if (state == SM_MASTER && !e->heard) {
+		standby_outlived(e->sm->d.standby);
+	}
 	e->master_answers = true;
 	e->master_alive = state == SM_MASTER || state == SM_DISCOVERING;
 	e->master.priority = (uint8_t)field_get(r->data, SMI_PRIORITY);
@@ -514,7 +591,21 @@ static void on_poll(void *ctx, const struct smp_reply *r)
 void election_poll_start(struct election *e)
 {
 	e->master_alive = e->master_answers = e->master_left = false;
+	e->heard = standby_hears(e->sm->d.standby);
 	poll_master(e, UMAD_SM_ATTR_SM_INFO, on_poll);
+}
+
+/* Two ways to the master are silent: the fabric, for more than one poll, and the link by which
+ * its state was copied. */
+static bool link_silent(struct election *e)
+{
+	struct standby_status st;
+
+	if (e->missed < 2 || e->sm->d.standby == NULL) {
+		return false;
+	}
+	standby_status(e->sm->d.standby, &st);
+	return st.master == e->master.guid && !st.in_step;
 }
 
 void election_poll_end(struct election *e)
@@ -530,7 +621,8 @@ void election_poll_end(struct election *e)
 		return;
 	}
 	e->missed++;
-	if (!e->master_left && e->missed < e->sm->d.config->polling_retry_number) {
+	if (!e->master_left && !link_silent(e) &&
+	    e->missed < e->sm->d.config->polling_retry_number) {
 		return;
 	}
 	if (e->master_answers) {

@@ -47,6 +47,9 @@ struct sm;
  *     master and hand over to it. If it does not take the fabric then, we keep it, and
  *     offer it again after HANDOVER_PAUSE_MS.
  *
+ *   - Where a link to standbys is configured, a higher SM is handed over to when it has a copy
+ *     of our state, or after HANDOVER_COPY_MS. Clients get no answers meanwhile.
+ *
  * Source: IBA vol. 1, 14.4.1 (SM states), 14.2.5.13 (SMInfo), 13.4.9 (trap 144).
  */
 
@@ -58,8 +61,9 @@ enum sm_control { SM_HANDOVER = 1, SM_ACKNOWLEDGE, SM_DISABLE, SM_STAND_BY, SM_D
 
 enum {
 	HANDOVER_PAUSE_MS =
-		60000,      /*!< until a fabric that was not taken is offered again */
-	ELECTION_LOOKS = 16 /*!< ports whose trap 144 waits for a look */
+		60000, /*!< until a fabric that was not taken is offered again */
+	HANDOVER_COPY_MS = 10000, /*!< that a higher SM has to copy our state */
+	ELECTION_LOOKS = 16       /*!< ports whose trap 144 waits for a look */
 };
 
 /*! Another subnet manager. */
@@ -86,6 +90,14 @@ struct election {
 	uint64_t priority_told; /*!< ms; the last trap 144 about our priority, 0: none */
 	bool others_wrote;      /*!< another SM was master since our copies were made */
 	bool others_assigned;   /*!< another SM was master since we made LIDs durable */
+	bool waited;            /*!< another SM was master since our state was in force */
+	bool heard; /*!< the master was heard over the link when it was polled */
+	bool quiet; /*!< clients get no answers, because the fabric is about to be handed over */
+	struct {
+		uint64_t
+			guid; /*!< an SM that is higher and has no copy of our state yet, 0: none */
+		uint64_t until; /*!< ms; then it is handed over to without one */
+	} copying;
 	enum { HANDOVER_NONE, HANDOVER_SENT, HANDOVER_TAKEN, HANDOVER_REFUSED } handover;
 	struct {
 		uint64_t guid;  /*!< an SM that we waited for in vain, 0: none */
@@ -136,6 +148,9 @@ void election_poll_end(struct election *e);
  */
 bool election_control(struct election *e, uint32_t control,
                       const uint8_t info[SMP_DATA_BYTES]);
+
+/*! \brief The state of another master was taken over, or was left: clients are served from here on. */
+void election_settled(struct election *e);
 
 /*! \brief SMInfo of this SM as it is now, SM_Key included. */
 void election_sm_info(const struct election *e, uint8_t info[SMP_DATA_BYTES]);

@@ -45,6 +45,7 @@
 #include "routing/graph/graph.h"
 #include "sa/server/server.h"
 #include "sa/sm/port_tables.h"
+#include "sa/standby/standby.h"
 
 enum { BEAT_MS = 1000, RETRY_MS = 1000, RETRY_MAX_MS = 10000 };
 
@@ -353,6 +354,10 @@ static void after_election(struct sweep *s)
 		stand_by(s);
 		return;
 	case ELECTION_MASTER: break;
+	}
+	if (takeover_begin(&s->takeover, s->election.master.guid) != E_OK) {
+		give_up(s);
+		return;
 	}
 	if (assign_lids(sm, g, j->arena, how_to_assign(s), &j->lids) != E_OK) {
 		give_up(s);
@@ -692,6 +697,9 @@ static void idle(struct sweep *s)
 
 	if (s->timed_for != s->election.state) {
 		sweep_go_idle(s); /* another SM changed it */
+	}
+	if (standby_lost(sm->d.standby) || standby_arrived(sm->d.standby)) {
+		s->next_light = now; /* a poll, or a look at who is higher */
 	}
 	if (!sm->want_heavy && now >= s->retry_at) {
 		sm_request_heavy(sm,

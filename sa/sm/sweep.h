@@ -12,6 +12,7 @@ struct job;
 struct sa_server;
 struct snap_writer;
 struct state;
+struct standby;
 struct stats;
 struct transport;
 
@@ -55,6 +56,7 @@ struct sweep_deps {
 	struct snap_writer *snap;
 	struct stats *stats;                 /*!< may be NULL */
 	struct sa_server *sa;                /*!< gets the SA requests; may be NULL */
+	struct standby *standby;             /*!< link to other saguarods; may be NULL */
 	const struct config *config;         /*!< borrowed; sweep_reconfigure() replaces it */
 	const struct engine_options *engines;
 	struct route_list list;

@@ -18,6 +18,7 @@
 #include "sa/sm/routes.h"
 #include "sa/sm/sm.h"
 #include "sa/sm/sweep.h"
+#include "sa/sm/takeover.h"
 
 enum phase {
 	PHASE_IDLE,
@@ -48,6 +49,7 @@ struct sweep {
 	struct sm sm;
 	enum phase phase;
 	struct election election;
+	struct takeover takeover;
 	struct changes changes;
 	struct routes routes;
 	struct p_keys p_keys;

@@ -68,6 +68,7 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 	s->election.sm = s->changes.sm = s->routes.sm = s->client_tables.sm = sm;
 	s->client_tables.multicast.sm = s->client_tables.alias_guids.sm = sm;
 	s->audit = (struct audit){ .sm = sm, .last_ms = sm_now(sm) };
+	s->takeover = (struct takeover){ .sm = sm, .election = &s->election };
 	s->publisher.sm = s->mirror.sm = s->rebalance.sm = sm;
 	s->rebalance.routes = &s->routes;
 	s->routes.recall = true;

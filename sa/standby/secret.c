@@ -78,7 +78,7 @@ int secret_read(const char *file, struct arena *a, const char **ret_why,
 		*ret_why = arena_printf(
 			a,
 			"standby_secret %s holds %zu bytes, and %d to %d are needed; "
-		        "make one "
+			"make one "
 			"with: (umask 077; head -c 32 /dev/urandom | base64 >%s)",
 			file, len, SECRET_BYTES_MIN, SECRET_BYTES_MAX, file);
 		return E_RANGE;

@@ -58,7 +58,7 @@ static int read_secret(struct standby *l, struct arena *a, const char **ret_why)
 
 	if (l->o.secret == NULL) {
 		*ret_why = "standby_listen and standby_peer need standby_secret, a file "
-		           "with the secret "
+			   "with the secret "
 			   "that all subnet managers of the subnet share";
 		return E_SYNTAX;
 	}
@@ -69,9 +69,9 @@ static int read_secret(struct standby *l, struct arena *a, const char **ret_why)
 	}
 	if (ret == -ENOTSUP) {
 		*ret_why = "this saguarod was built without GnuTLS, so it has no link to "
-		           "a standby; "
+			   "a standby; "
 			   "build it with GnuTLS, or take out standby_listen and "
-		           "standby_peer";
+			   "standby_peer";
 	}
 	return ret;
 }
@@ -90,7 +90,7 @@ static void free_parts(struct standby *l)
 		close(l->wake);
 	}
 	taker_done(&l->taker);
-	bytes_done(&l->txn);
+	standby_bytes_done(&l->txn);
 	free(l);
 }
 
@@ -108,7 +108,7 @@ static int start(struct standby *l)
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&l->acked, &attr);
 	pthread_condattr_destroy(&attr);
-	return -pthread_create(&l->thread, NULL, link_run, l);
+	return -pthread_create(&l->thread, NULL, standby_link_run, l);
 }
 
 int standby_new(const struct standby_options *o, struct arena *a, const char **ret_why,
@@ -121,8 +121,8 @@ int standby_new(const struct standby_options *o, struct arena *a, const char **r
 		return -ENOMEM;
 	}
 	l->o = *o;
-	l->follower =
-		(struct state_follower){ link_write, link_committed, link_settle, l };
+	l->follower = (struct state_follower){ standby_link_write, standby_link_committed,
+		                               standby_link_settle, l };
 	l->listening.fd = l->wake = -1;
 	for (unsigned i = 0; i < LINK_PEERS; i++) {
 		l->peer[i] = (struct peer){ .link = l, .fd = -1, .outbound = i == 0 };
@@ -157,7 +157,7 @@ void standby_free(struct standby *l)
 	l->stop = true;
 	pthread_cond_broadcast(&l->acked);
 	pthread_mutex_unlock(&l->lock);
-	link_wake(l);
+	standby_link_wake(l);
 	pthread_join(l->thread, NULL);
 	state_follow_end(l->o.state);
 	pthread_cond_destroy(&l->acked);
@@ -177,7 +177,7 @@ void standby_set_role(struct standby *l, enum standby_role role)
 {
 	if (l != NULL) {
 		l->role = (int)role;
-		link_wake(l);
+		standby_link_wake(l);
 	}
 }
 
@@ -189,7 +189,7 @@ bool standby_hears(struct standby *l)
 		return false;
 	}
 	pthread_mutex_lock(&l->lock);
-	hears = l->heard_ms != 0 && link_now_ms() <= l->heard_ms + LINK_HEARD_MS;
+	hears = l->heard_ms != 0 && standby_link_now_ms() <= l->heard_ms + LINK_HEARD_MS;
 	pthread_mutex_unlock(&l->lock);
 	return hears;
 }
@@ -256,7 +256,7 @@ bool standby_take_over(struct standby *l, uint64_t from, char *why, size_t why_b
 	}
 	l->current = false;
 	pthread_mutex_unlock(&l->applying);
-	link_wake(l);
+	standby_link_wake(l);
 	return usable;
 }
 
@@ -280,8 +280,8 @@ void standby_status(struct standby *l, struct standby_status *ret)
 	ret->in_step = ret->connected && ret->n_in_step == ret->n_standbys;
 	if (ret->role == STANDBY_TAKES) {
 		ret->connected = l->heard_ms != 0;
-		ret->in_step =
-			l->heard_ms != 0 && link_now_ms() <= l->heard_ms + LINK_HEARD_MS;
+		ret->in_step = l->heard_ms != 0 &&
+		               standby_link_now_ms() <= l->heard_ms + LINK_HEARD_MS;
 	}
 	pthread_mutex_unlock(&l->lock);
 }

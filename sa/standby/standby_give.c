@@ -19,7 +19,7 @@
 
 static const char *const source = "standby";
 
-uint64_t link_now_ms(void)
+uint64_t standby_link_now_ms(void)
 {
 	struct timespec t;
 
@@ -27,7 +27,7 @@ uint64_t link_now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-void link_wake(struct standby *l)
+void standby_link_wake(struct standby *l)
 {
 	uint64_t one = 1;
 	ssize_t n = write(l->wake, &one, sizeof(one));
@@ -35,7 +35,7 @@ void link_wake(struct standby *l)
 	(void)n; /* a full counter is readable, too */
 }
 
-int bytes_add(struct bytes *b, const void *data, size_t len)
+int standby_bytes_add(struct bytes *b, const void *data, size_t len)
 {
 	if (VECTOR_RESERVE(b->data, b->cap, b->n + len) != E_OK) {
 		return -ENOMEM;
@@ -45,7 +45,7 @@ int bytes_add(struct bytes *b, const void *data, size_t len)
 	return E_OK;
 }
 
-void bytes_done(struct bytes *b)
+void standby_bytes_done(struct bytes *b)
 {
 	free(b->data);
 	*b = (struct bytes){ 0 };
@@ -60,7 +60,7 @@ static int add_row(struct bytes *b, size_t *frame_at, const struct state_write *
 	if (b->n == *frame_at || b->n - *frame_at + len > FRAME_PAYLOAD_MAX) {
 		*frame_at = b->n;
 		frame_head(head, FRAME_ROWS, 0);
-		if (bytes_add(b, head, sizeof(head)) != E_OK) {
+		if (standby_bytes_add(b, head, sizeof(head)) != E_OK) {
 			return -ENOMEM;
 		}
 	}
@@ -78,12 +78,12 @@ static int add_number(struct bytes *b, enum frame_type type, uint64_t number)
 	uint8_t bytes[FRAME_HEAD_BYTES + FRAME_NUMBER_BYTES];
 
 	frame_number(bytes, type, number);
-	return bytes_add(b, bytes, sizeof(bytes));
+	return standby_bytes_add(b, bytes, sizeof(bytes));
 }
 
 /* --- the state's writing thread ---------------------------------------------------------- */
 
-void link_write(void *ctx, const struct state_write *w)
+void standby_link_write(void *ctx, const struct state_write *w)
 {
 	struct standby *l = ctx;
 
@@ -92,7 +92,7 @@ void link_write(void *ctx, const struct state_write *w)
 	}
 }
 
-void link_committed(void *ctx)
+void standby_link_committed(void *ctx)
 {
 	struct standby *l = ctx;
 
@@ -111,14 +111,15 @@ void link_committed(void *ctx)
 		if (p->attached && !p->dropped) {
 			p->dropped = l->txn_failed ||
 			             p->queue.n + l->txn.n > LINK_QUEUE_BYTES ||
-			             bytes_add(&p->queue, l->txn.data, l->txn.n) != E_OK;
+			             standby_bytes_add(&p->queue, l->txn.data,
+			                               l->txn.n) != E_OK;
 		}
 	}
 	pthread_mutex_unlock(&l->lock);
 	l->txn.n = l->frame_at = 0;
 	l->txn_failed = false;
 	l->unsettled = true;
-	link_wake(l);
+	standby_link_wake(l);
 }
 
 /* The first standby that has to acknowledge and has not. Under the lock. */
@@ -145,7 +146,7 @@ static struct timespec after_ms(uint32_t ms)
 	return t;
 }
 
-void link_settle(void *ctx)
+void standby_link_settle(void *ctx)
 {
 	struct standby *l = ctx;
 	struct timespec end;
@@ -167,13 +168,13 @@ void link_settle(void *ctx)
 		log_warning(
 			source,
 			"the standby %s does not acknowledge within %u ms "
-		        "(standby_wait): "
+			"(standby_wait): "
 			"clients get their replies without it until it has a new copy",
 			p->name, l->o.wait_ms);
 	}
 	pthread_mutex_unlock(&l->lock);
 	if (late != 0) {
-		link_wake(l);
+		standby_link_wake(l);
 	}
 }
 
@@ -221,7 +222,7 @@ static void attach(void *ctx)
 	pthread_mutex_unlock(&l->lock);
 }
 
-int give_begin(struct peer *p)
+int standby_give_begin(struct peer *p)
 {
 	struct standby *l = p->link;
 
@@ -246,11 +247,11 @@ static int add_copy(struct peer *p)
 	}
 	state_copy_end(p->copy);
 	p->copy = NULL;
-	p->heard_ms = link_now_ms();
+	p->heard_ms = standby_link_now_ms();
 	return add_number(&p->out, FRAME_COPY_END, p->first);
 }
 
-int give_more(struct peer *p, uint64_t now)
+int standby_give_more(struct peer *p, uint64_t now)
 {
 	struct standby *l = p->link;
 	bool dropped, ping;
@@ -280,7 +281,7 @@ int give_more(struct peer *p, uint64_t now)
 	return E_OK;
 }
 
-int give_acked(struct peer *p, const struct frame *f)
+int standby_give_acked(struct peer *p, const struct frame *f)
 {
 	struct standby *l = p->link;
 	uint64_t number;
@@ -313,7 +314,7 @@ int give_acked(struct peer *p, const struct frame *f)
 	return ret;
 }
 
-void give_end(struct peer *p)
+void standby_give_end(struct peer *p)
 {
 	struct standby *l = p->link;
 
@@ -322,7 +323,7 @@ void give_end(struct peer *p)
 	pthread_mutex_lock(&l->lock);
 	l->n_attached -= p->attached;
 	p->attached = p->complete = p->dropped = false;
-	bytes_done(&p->queue);
+	standby_bytes_done(&p->queue);
 	pthread_cond_broadcast(&l->acked);
 	pthread_mutex_unlock(&l->lock);
 }

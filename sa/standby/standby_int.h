@@ -96,30 +96,30 @@ struct standby {
 	atomic_uint n_attached;
 };
 
-uint64_t link_now_ms(void);
-void link_wake(struct standby *l);
+uint64_t standby_link_now_ms(void);
+void standby_link_wake(struct standby *l);
 
 /*! \retval -ENOMEM */
-int bytes_add(struct bytes *b, const void *data, size_t len);
-void bytes_done(struct bytes *b);
+int standby_bytes_add(struct bytes *b, const void *data, size_t len);
+void standby_bytes_done(struct bytes *b);
 
 /*! \brief Notes why there is no link, for the status. */
-void link_trouble(struct standby *l, const char *fmt, ...)
+void standby_link_trouble(struct standby *l, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* standby_link.c */
-void *link_run(void *arg);
+void *standby_link_run(void *arg);
 
 /* standby_give.c */
 
 /*! \brief What the state shows to the link: struct state_follower. */
-void link_write(void *ctx, const struct state_write *w);
-void link_committed(void *ctx);
-void link_settle(void *ctx);
+void standby_link_write(void *ctx, const struct state_write *w);
+void standby_link_committed(void *ctx);
+void standby_link_settle(void *ctx);
 
 /*! \brief Begins to give to a standby that said HELLO. \retval others  It has to be closed. */
-int give_begin(struct peer *p);
+int standby_give_begin(struct peer *p);
 /*! \brief Makes more bytes for it. \retval others  It has to be closed. */
-int give_more(struct peer *p, uint64_t now);
-int give_acked(struct peer *p, const struct frame *f);
-void give_end(struct peer *p);
+int standby_give_more(struct peer *p, uint64_t now);
+int standby_give_acked(struct peer *p, const struct frame *f);
+void standby_give_end(struct peer *p);

@@ -27,7 +27,7 @@ enum { READ_BYTES = 32 << 10, LINES = 3, LINES_MS = 60000 };
 
 static const char *const source = "standby";
 
-void link_trouble(struct standby *l, const char *fmt, ...)
+void standby_link_trouble(struct standby *l, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -43,8 +43,8 @@ static void log_trouble(struct peer *p, const char *what, const char *remedy)
 {
 	struct standby *l = p->link;
 
-	link_trouble(l, "%s: %s", p->name, what);
-	if (log_allowed(&l->lines, link_now_ms(), LINES, LINES_MS, NULL)) {
+	standby_link_trouble(l, "%s: %s", p->name, what);
+	if (log_allowed(&l->lines, standby_link_now_ms(), LINES, LINES_MS, NULL)) {
 		log_warning(source, "%s: %s%s%s", p->name, what, remedy[0] ? "; " : "",
 		            remedy);
 	}
@@ -68,14 +68,14 @@ static void close_peer(struct peer *p)
 		if (lost && l->o.changed != NULL) {
 			l->o.changed(l->o.ctx);
 		}
-		l->try_ms = link_now_ms() + LINK_AGAIN_MS;
+		l->try_ms = standby_link_now_ms() + LINK_AGAIN_MS;
 	} else {
-		give_end(p);
+		standby_give_end(p);
 	}
 	tls_free(p->tls);
 	close(p->fd);
-	bytes_done(&p->in);
-	bytes_done(&p->out);
+	standby_bytes_done(&p->in);
+	standby_bytes_done(&p->out);
 	pthread_mutex_lock(&l->lock); /* others look at peers that are attached */
 	*p = (struct peer){ .link = l, .fd = -1, .outbound = p->outbound };
 	pthread_mutex_unlock(&l->lock);
@@ -95,7 +95,7 @@ static int begin_handshake(struct peer *p)
 	p->stage = PEER_HANDSHAKE;
 	if (p->outbound) { /* it waits until the handshake is over */
 		frame_hello(bytes, &hello);
-		if (bytes_add(&p->out, bytes, sizeof(bytes)) != E_OK) {
+		if (standby_bytes_add(&p->out, bytes, sizeof(bytes)) != E_OK) {
 			return -ENOMEM;
 		}
 	}
@@ -115,7 +115,7 @@ static void connect_next(struct standby *l)
 	size_t len = (size_t)(colon - name);
 	int err;
 
-	l->try_ms = link_now_ms() + LINK_AGAIN_MS;
+	l->try_ms = standby_link_now_ms() + LINK_AGAIN_MS;
 	if (name[0] == '[' && name[len - 1] == ']') {
 		name++;
 		len -= 2;
@@ -130,14 +130,14 @@ static void connect_next(struct standby *l)
 	p->fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (p->fd < 0 ||
 	    (connect(p->fd, at->ai_addr, at->ai_addrlen) != 0 && errno != EINPROGRESS)) {
-		link_trouble(l, "%s: %s", p->name, strerror(errno));
+		standby_link_trouble(l, "%s: %s", p->name, strerror(errno));
 		if (p->fd >= 0) {
 			close(p->fd);
 			p->fd = -1;
 		}
 	} else {
 		p->stage = PEER_CONNECTING;
-		p->opened_ms = p->heard_ms = link_now_ms();
+		p->opened_ms = p->heard_ms = standby_link_now_ms();
 	}
 	freeaddrinfo(at);
 }
@@ -184,7 +184,7 @@ static void accept_peer(struct standby *l)
 	                  sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
 	snprintf(p->name, sizeof(p->name), "%.60s:%s", host, port);
 	p->fd = fd;
-	p->opened_ms = p->heard_ms = link_now_ms();
+	p->opened_ms = p->heard_ms = standby_link_now_ms();
 	p->stage = PEER_HANDSHAKE;
 	if (begin_handshake(p) != E_OK) {
 		close_peer(p);
@@ -212,7 +212,8 @@ static int check_hello(struct peer *p, const struct frame *f, struct frame_hello
 		            "standby_peer has to name a saguarod of the same subnet");
 		err = E_FOREIGN;
 	} else if (ret->guid == p->link->o.guid) {
-		link_trouble(p->link, "%s: that is this saguarod itself", p->name);
+		standby_link_trouble(p->link, "%s: that is this saguarod itself",
+		                     p->name);
 		err = E_FOREIGN;
 	}
 	return err;
@@ -237,11 +238,11 @@ static int greet_standby(struct peer *p, const struct frame_hello *hello)
 		}
 	}
 	frame_hello(bytes, &own);
-	ret = bytes_add(&p->out, bytes, sizeof(bytes));
+	ret = standby_bytes_add(&p->out, bytes, sizeof(bytes));
 	if (ret != E_OK || !gives) {
 		return ret; /* the standby closes */
 	}
-	ret = give_begin(p);
+	ret = standby_give_begin(p);
 	if (ret == E_OK) {
 		p->stage = PEER_OPEN;
 		log_info(source, "the standby %s (0x%016" PRIx64 ") is connected",
@@ -256,7 +257,7 @@ static int greet_master(struct peer *p, const struct frame_hello *hello)
 	struct standby *l = p->link;
 
 	if (!hello->master) {
-		link_trouble(l, "%s: it is no master", p->name);
+		standby_link_trouble(l, "%s: it is no master", p->name);
 		return E_NOTREADY;
 	}
 	pthread_mutex_lock(&l->applying);
@@ -264,7 +265,7 @@ static int greet_master(struct peer *p, const struct frame_hello *hello)
 	taker_begin(&l->taker, l->o.state, hello);
 	pthread_mutex_unlock(&l->applying);
 	p->stage = PEER_OPEN;
-	link_trouble(l, "%s", "");
+	standby_link_trouble(l, "%s", "");
 	log_info(source, "connected with the master %s (0x%016" PRIx64 ")", p->name,
 	         p->guid);
 	return E_OK;
@@ -326,9 +327,9 @@ static int take_frame(struct peer *p, const struct frame *f)
 	} else if (ack) {
 		l->current = true;
 		frame_number(bytes, FRAME_ACK, l->taker.sequence);
-		ret = bytes_add(&p->out, bytes, sizeof(bytes));
+		ret = standby_bytes_add(&p->out, bytes, sizeof(bytes));
 		pthread_mutex_lock(&l->lock);
-		l->heard_ms = link_now_ms();
+		l->heard_ms = standby_link_now_ms();
 		l->status.master = p->guid;
 		l->sequence = l->taker.sequence;
 		pthread_mutex_unlock(&l->lock);
@@ -349,7 +350,7 @@ static int take_frames(struct peer *p)
 	while ((ret = frame_read(p->in.data + at, p->in.n - at, &f)) == E_OK) {
 		ret = p->stage == PEER_HELLO ? take_hello(p, &f)
 		      : p->outbound          ? take_frame(p, &f)
-		                             : give_acked(p, &f);
+		                             : standby_give_acked(p, &f);
 		if (ret != E_OK) {
 			return ret;
 		}
@@ -375,9 +376,9 @@ static int go_on_handshake(struct peer *p)
 	if (ret == E_OK) {
 		p->stage = PEER_HELLO;
 	} else if (ret != -EAGAIN) {
-		link_trouble(l, "%s: handshake: %s", p->name, why);
-		if (log_allowed(&l->handshake_lines, link_now_ms(), LINES, LINES_MS,
-		                NULL)) {
+		standby_link_trouble(l, "%s: handshake: %s", p->name, why);
+		if (log_allowed(&l->handshake_lines, standby_link_now_ms(), LINES,
+		                LINES_MS, NULL)) {
 			log_warning(source,
 			            "%s: no TLS handshake: %s; is standby_secret the "
 			            "same on both?",
@@ -400,7 +401,7 @@ static int read_peer(struct peer *p)
 		n = tls_read(p->tls, p->in.data + p->in.n, READ_BYTES);
 		if (n > 0) {
 			p->in.n += (size_t)n;
-			p->heard_ms = link_now_ms();
+			p->heard_ms = standby_link_now_ms();
 			ret = take_frames(p);
 		}
 	} while (n > 0 && ret == E_OK);
@@ -421,7 +422,7 @@ static int write_peer(struct peer *p)
 	if (p->out_at == p->out.n) {
 		p->out_at = 0;
 		if (p->out.cap > 4 * LINK_OUT_BYTES) {
-			bytes_done(&p->out);
+			standby_bytes_done(&p->out);
 		}
 		p->out.n = 0;
 	}
@@ -434,7 +435,7 @@ static int check_connected(struct peer *p)
 	socklen_t len = sizeof(err);
 
 	if (getsockopt(p->fd, SOL_SOCKET, SO_ERROR, &err, &len) != 0 || err != 0) {
-		link_trouble(p->link, "%s: %s", p->name, strerror(err));
+		standby_link_trouble(p->link, "%s: %s", p->name, strerror(err));
 		return -ECONNREFUSED;
 	}
 	return begin_handshake(p);
@@ -453,7 +454,7 @@ static int check_time(const struct peer *p, uint64_t now)
 
 static void serve_peer(struct peer *p, short events)
 {
-	uint64_t now = link_now_ms();
+	uint64_t now = standby_link_now_ms();
 	int ret = E_OK;
 
 	if (p->stage == PEER_CONNECTING && (events & (POLLOUT | POLLERR | POLLHUP))) {
@@ -467,7 +468,7 @@ static void serve_peer(struct peer *p, short events)
 	}
 	for (bool more = true; ret == E_OK && more && p->stage >= PEER_HELLO;) {
 		if (p->stage == PEER_OPEN && !p->outbound) {
-			ret = give_more(p, now);
+			ret = standby_give_more(p, now);
 		}
 		more = p->out.n > 0;
 		if (ret == E_OK && more) {
@@ -526,7 +527,7 @@ static void follow_role(struct standby *l)
 	l->try_ms = 0;
 }
 
-void *link_run(void *arg)
+void *standby_link_run(void *arg)
 {
 	struct standby *l = arg;
 	struct pollfd fds[POLL_FIRST + LINK_PEERS];
@@ -536,7 +537,8 @@ void *link_run(void *arg)
 		bool busy = l->role == STANDBY_TAKES && l->n_peer_names > 0;
 
 		follow_role(l);
-		if (busy && l->peer[0].stage == PEER_FREE && link_now_ms() >= l->try_ms) {
+		if (busy && l->peer[0].stage == PEER_FREE &&
+		    standby_link_now_ms() >= l->try_ms) {
 			connect_next(l);
 		}
 		fds[POLL_WAKE] = (struct pollfd){ .fd = l->wake, .events = POLLIN };

@@ -175,7 +175,7 @@ static void change_service(struct state *s, uint8_t name, int value)
 /* What a client was told is in the standby's state at that moment. */
 START_TEST(test_acknowledged_is_copied)
 {
-	struct lid_memory m = { 0x77, { 4, 2 } };
+	struct lid_memory m = { .guid = 0x77, .range = { 4, 2 } };
 	char text[200] = "";
 
 	change_service(to, 99, 1); /* which the copy replaces */
@@ -208,7 +208,7 @@ START_TEST(test_copy_under_load)
 	struct lid_memory *m = calloc(40000, sizeof(*m));
 
 	for (uint32_t i = 0; i < 40000; i++) {
-		m[i] = (struct lid_memory){ 1 + i, { 1 + i, 0 } };
+		m[i] = (struct lid_memory){ .guid = 1 + i, .range = { 1 + i, 0 } };
 	}
 	ck_assert_int_eq(state_put_lids(from, m, 40000, false), E_OK);
 	open_standby(standby_port(open_master(60000)), secret_text, PREFIX);

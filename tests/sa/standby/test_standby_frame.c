@@ -21,7 +21,8 @@ static size_t two_rows(uint8_t *to)
 	const struct {
 		uint32_t base;
 		uint8_t lmc, zero[3];
-	} lid = { 16, 2, { 0 } };
+		uint64_t gone_epoch, gone_time;
+	} lid = { 16, 2, { 0 }, 0, 0 };
 	uint8_t service[26 + 192];
 	const struct state_write w[] = {
 		{ .table = COPIED_LIDS,
@@ -82,7 +83,7 @@ static const struct {
 	{ "a LID above the limit", 8 + 8 + 3, 0x7f },
 	{ "an LMC above 7", 8 + 8 + 4, 8 },
 	{ "a removed row with a value", 1, 1 },
-	{ "a service of another length", 8 + 16 + 7, 191 },
+	{ "a service of another length", 8 + 32 + 7, 191 },
 };
 
 START_TEST(test_bad_rows)
