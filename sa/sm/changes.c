@@ -51,6 +51,8 @@ enum {
 	GAP_MAX_MS = 5000,
 	GAP_HELD_MS = 800, /* from here on it is worth a line in the log */
 	QUIET_MS = 2000,   /* and twice the gap */
+	SWEEP_GAP_FIRST_MS = 50,
+	SWEEP_GAP_MAX_MS = 2000,
 	EARLY_MAX = 64,    /* senders before anything is known that could refute them */
 	FORGED_LINES = 5,
 	FORGED_LINES_MS = 60000
@@ -623,6 +625,7 @@ uint64_t changes_deadline(const struct changes *c)
 		const struct trap_source *s = &c->sources[i];
 		uint64_t t = s->links || s->attributes ? s->next_ms : s->quiet_ms;
 
+		t = t < c->next_ms ? c->next_ms : t;
 		at = t < at ? t : at;
 	}
 	return at;
@@ -740,6 +743,9 @@ bool changes_look_start(struct changes *c, struct job *j, struct election *e)
 	uint64_t now = sm_now(c->sm);
 	bool due = false;
 
+	if (now < c->next_ms) {
+		return false;
+	}
 	forget_quiet(c);
 	for (uint32_t i = 0; i < c->n_sources && !due; i++) {
 		due = is_due(&c->sources[i], now);
@@ -757,6 +763,20 @@ bool changes_look_start(struct changes *c, struct job *j, struct election *e)
 		look_at_due(c);
 	}
 	return true;
+}
+
+void changes_swept(struct changes *c, uint64_t started_ms)
+{
+	uint64_t now = sm_now(c->sm), took = now - started_ms;
+
+	if (now >= c->quiet_ms) {
+		c->gap_ms = SWEEP_GAP_FIRST_MS;
+	} else {
+		c->gap_ms = 2 * c->gap_ms < SWEEP_GAP_MAX_MS ? 2 * c->gap_ms
+		                                             : SWEEP_GAP_MAX_MS;
+	}
+	c->next_ms = now + (took > c->gap_ms ? took : c->gap_ms);
+	c->quiet_ms = c->next_ms + c->gap_ms + QUIET_MS;
 }
 
 bool changes_look_found(const struct changes *c)

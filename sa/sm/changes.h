@@ -37,7 +37,11 @@ struct trap_source {
  *
  * A trap 144 of a port with an SM, or that lost its SM, has the election ask that SM.
  *
- * A sender is looked at at once, then after 0.1, 0.2, 0.4 ... 5 seconds while it goes on.
+ * A sender is looked at at once, then after 0.1, 0.2, 0.4 ... 5 seconds while it goes on. In
+ * a fabric where many change one after another, the senders together get no more: after a sweep
+ * no look begins for as long as the sweep took, and at least for 0.05, 0.1, 0.2 ... 2 seconds
+ * while sweeps follow each other. Meanwhile what waits for an idle fabric thread gets its turn:
+ * tables that clients ask for, multicast, alias GUIDs. What came in the gap makes one sweep.
  */
 struct changes {
 	struct sm *sm;
@@ -59,6 +63,9 @@ struct changes {
 	uint32_t n_sources;
 	size_t cap_sources;
 	struct log_limit forged_lines;
+	uint32_t gap_ms;     /*!< after the last sweep */
+	uint64_t next_ms;    /*!< no look before */
+	uint64_t quiet_ms;   /*!< without another sweep until then the next gap is the first again */
 };
 
 /*! \brief Starts a light sweep over the fabric of a job: queues its requests. */
@@ -83,6 +90,9 @@ void changes_trap(struct changes *c, const uint8_t *notice);
  * \return false: there are none.
  */
 bool changes_look_start(struct changes *c, struct job *j, struct election *e);
+
+/*! \brief A sweep ended that began at this time: the next look waits a while. */
+void changes_swept(struct changes *c, uint64_t started_ms);
 
 /*! \brief May the look end before all is answered, because a sweep is needed? */
 bool changes_look_found(const struct changes *c);

@@ -575,8 +575,8 @@ static void after_activate(struct sweep *s)
 
 	program_end(&j->program);
 	program_states_to_graph(p);
-	if (publish(s) != E_OK) {
-		return;
+	if (p->n_port_sets != 0 && publish(s) != E_OK) {
+		return; /* else the states are those published before ports went ACTIVE */
 	}
 	job_stage(j, sm, "activate");
 	job_log_stages(j);
@@ -593,6 +593,7 @@ static void after_activate(struct sweep *s)
 	if (sm->d.sa != NULL) {
 		sa_server_swept(sm->d.sa);
 	}
+	changes_swept(&s->changes, sm->events.started_ms);
 	mirror_dump(&s->mirror);
 	assign_note_presence(sm, j->disc.g, j->arena);
 	log_up(s, j);

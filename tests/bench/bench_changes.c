@@ -195,6 +195,7 @@ int main(int argc, char **argv)
 	log_set_level(getenv("BENCH_LOG") != NULL ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR);
 	start(&b, argc > 1 ? argv[1] : "24");
 	b.config.local_sweeps = argc < 3;
+	b.config.use_ucast_cache = getenv("CACHE") != NULL;
 	settle(&b);
 	measure(&b, "nothing");
 	change_all(&b);

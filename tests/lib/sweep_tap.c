@@ -209,6 +209,11 @@ static void tap_disguise(struct tap *tap, struct mad_msg *m)
 	m->data = mad;
 }
 
+static uint64_t tap_now(struct transport *t)
+{
+	return tap_of(t)->inner->ops->now_ms(tap_of(t)->inner);
+}
+
 static int tap_recv(struct transport *t, uint64_t deadline, struct mad_msg *ret)
 {
 	struct tap *tap = tap_of(t);
@@ -219,6 +224,9 @@ static int tap_recv(struct transport *t, uint64_t deadline, struct mad_msg *ret)
 		*ret = tap->in_msg;
 		ret->data = tap->in;
 		return E_OK;
+	}
+	if (tap->step_ms != 0 && deadline > tap_now(t) + tap->step_ms) {
+		deadline = tap_now(t) + tap->step_ms;
 	}
 	err = tap->inner->ops->recv(tap->inner, deadline, ret);
 	if (err == E_OK && ret->status == 0 && ret->data[3] == UMAD_METHOD_GET_RESP &&
@@ -234,11 +242,6 @@ static int tap_recv(struct transport *t, uint64_t deadline, struct mad_msg *ret)
 		ret->data = tap->changed;
 	}
 	return err;
-}
-
-static uint64_t tap_now(struct transport *t)
-{
-	return tap_of(t)->inner->ops->now_ms(tap_of(t)->inner);
 }
 
 static void tap_wake(struct transport *t)

@@ -257,6 +257,39 @@ START_TEST(off)
 }
 END_TEST
 
+/* Sweeps in 20 seconds while 16 hosts restart their links one after another, all the time. Each
+ * is looked at up to seven times in that time, by the gap between looks at one sender. */
+START_TEST(storm)
+{
+	enum { HOSTS = 16, STEP_MS = 20, TIME_MS = 20000, GAPS = 7, MAX_GAP_MS = 2000 };
+	uint32_t host[HOSTS], n = 0, sweeps;
+
+	start("ft3 4", true);
+	tap.step_ms = STEP_MS;
+	const struct graph *g = fixture->g;
+	for (uint32_t i = 0; i < g->n_nodes && n < HOSTS; i++) {
+		if (g->nodes[i].type == NODE_CA && i != g->ports[g->sm_port].node) {
+			host[n++] = i;
+		}
+	}
+	sweeps = fixture_sweeps(fixture);
+	for (uint32_t i = 0; i < TIME_MS / STEP_MS; i++) {
+		sim_set_node(fixture->sim, g->nodes[host[i / 2 % n]].guid, i % 2);
+		fixture_run_ms(fixture, STEP_MS);
+	}
+	sweeps = fixture_sweeps(fixture) - sweeps;
+	ck_assert_uint_ge(sweeps, 3);
+	ck_assert_uint_le(sweeps, GAPS + TIME_MS / MAX_GAP_MS);
+	for (uint32_t i = 0; i < n; i++) {
+		sim_set_node(fixture->sim, g->nodes[host[i]].guid, true);
+	}
+	fixture_run_ms(fixture, 20000);
+	fixture_up(fixture);
+	ck_assert_uint_eq(status()->hosts, g->n_hosts);
+	fixture_stop(fixture);
+}
+END_TEST
+
 TEST_SUITE(sweep_local)
 {
 	TCase *t = tcase_create("local");
@@ -267,5 +300,6 @@ TEST_SUITE(sweep_local)
 	tcase_add_loop_test(t, doubt, 0, 3);
 	tcase_add_test(t, checked);
 	tcase_add_test(t, off);
+	tcase_add_test(t, storm);
 	suite_add_tcase(suite, t);
 }
