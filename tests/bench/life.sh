@@ -1,0 +1,176 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026, The Saguaro authors
+#
+# make bench-life: what the life of a fabric costs. One JSON document on standard output, progress
+# on standard error.
+#
+#   sockets     saguarod, and OpenSM where it is installed, one after the other on the same
+#               simulated fat tree (saguaro-sim): bring-up, a light sweep, a cable, a host and
+#               a switch that go and come back. smps: requests that the fabric got until all was quiet
+#               for two seconds; lft_blocks: Set(LinearForwardingTable) among them;
+#               seconds: from the change until the last of these blocks had arrived (0: there
+#               was none), smp_seconds: until the last request; to 30 ms. What ten
+#               seconds without a change cost is measured after the first light sweep
+#   takeover    the master saguarod is killed with SIGKILL while another is standby: seconds until
+#               the other is master and until its subnet is up, blocks that it sent
+#   changes     the same changes in one process on a virtual clock, so the time is that of
+#               computing: with local sweeps, and without them (heavy)
+#   transition  planning the safe order of updates after a lost cable
+#   routes      65,536 hosts: route and proof alone, and the whole command
+#
+# BENCH_PORTS: ports per switch of the fat trees: "24 36" (3,456 and 11,664 hosts); the first is that
+# of sockets and takeover. BENCH_LARGE: that of routes, 64; "" leaves it out.
+set -eu
+bin=${top_builddir:-.}
+read -ra ports <<<"${BENCH_PORTS:-24 36}"
+work=$(mktemp -d "${TMPDIR:-/tmp}/saguaro-bench.XXXXXX")
+export SAGUARO_SIM_SOCKET=$work/sim.sock OSM_CACHE_DIR=$work/osm OSM_TMP_DIR=$work/osm
+pids=()
+trap 'kill "${pids[@]}" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
+
+say() { printf '%s\n' "$*" >&2; }
+ctl() { "$bin/saguaro-sim" ctl "$@"; }
+
+simulator() {
+	mkfifo "$work/ready"
+	"$bin/saguaro-sim" "$work/fabric.topo" >"$work/ready" &
+	pids+=($!)
+	read -r _ <"$work/ready"
+	rm "$work/ready"
+}
+
+end_last() {
+	kill "$@" "${pids[-1]}"
+	wait "${pids[-1]}" 2>/dev/null || true
+	unset 'pids[-1]'
+}
+
+saguarod() { # saguarod NAME HOST PRIORITY
+	"$bin/saguaro-sim" --run --host "$2" "$bin/saguarod" --fabric umad --sm-priority "$3" \
+		--control-socket "$work/$1.sock" --state-dir "$work/$1.state" --snapshot-dir "$work/$1.run" 2>"$work/$1.log" &
+	pids+=($!)
+}
+
+# now: sets all and blocks
+now() {
+	read -r all blocks < <(ctl smps | awk '/^Set LinearForwardingTable/ { b = $3 } /^all/ { a = $2 } END { print a + 0, b + 0 }')
+}
+
+# until_quiet START ALL BLOCKS: sets seconds (to the last block) and smp_seconds
+until_quiet() {
+	local start=$1 last_all=$2 last_blocks=$3 at
+	seconds=0 smp_seconds=0
+	while :; do
+		now
+		at=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.3f", b - a }')
+		[ "$blocks" = "$last_blocks" ] || seconds=$at
+		[ "$all" = "$last_all" ] || smp_seconds=$at
+		last_all=$all last_blocks=$blocks
+		awk -v a="$at" -v b="$smp_seconds" 'BEGIN { exit !(a > b + 2) }' && return
+		sleep 0.02
+	done
+}
+
+row() { # row SM CHANGE ALL BLOCKS: figures since these counts
+	jq -n --arg sm "$1" --arg change "$2" --argjson smps "$((all - $3))" --argjson blocks "$((blocks - $4))" \
+		--argjson seconds "$seconds" --argjson smp_seconds "$smp_seconds" \
+		'{sm: $sm, change: $change, smps: $smps, lft_blocks: $blocks, seconds: $seconds, smp_seconds: $smp_seconds}'
+	say "$1, $2: $((all - $3)) SMPs, $((blocks - $4)) blocks, $seconds s"
+}
+
+change() { # change SM WHAT CTL-WORDS...
+	local sm=$1 what=$2 all_then blocks_then start
+	shift 2
+	now
+	all_then=$all blocks_then=$blocks start=$EPOCHREALTIME
+	ctl "$@" >/dev/null
+	until_quiet "$start" "$all_then" "$blocks_then"
+	row "$sm" "$what" "$all_then" "$blocks_then"
+}
+
+life() { # life SM START: rows of an SM that was started at that time
+	local all_then
+	until_quiet "$2" 0 0
+	row "$1" "bring-up" 0 0
+	sleep 12 # the first light sweep clears what the bring-up left
+	until_quiet "$EPOCHREALTIME" "$all" "$blocks"
+	all_then=$all
+	sleep 10.5
+	now
+	seconds=0 smp_seconds=0
+	row "$1" "10 s without a change" "$all_then" "$blocks"
+	change "$1" "cable lost" link down "edge-000-001[$cable]"
+	change "$1" "cable back" link up "edge-000-001[$cable]"
+	change "$1" "host lost" node down "$host"
+	change "$1" "host back" node up "$host"
+	change "$1" "switch lost" node down agg-000-001
+	change "$1" "switch back" node up agg-000-001
+}
+
+sockets() {
+	if command -v opensm >/dev/null; then
+		simulator
+		"$bin/saguaro-sim" --run opensm -d2 -D 0x43 -f "$work/osm.log" >/dev/null 2>&1 &
+		pids+=($!)
+		life opensm "$EPOCHREALTIME"
+		end_last
+		end_last
+	fi
+	simulator
+	saguarod first "$first" 1
+	life saguarod "$EPOCHREALTIME"
+	saguarod second "$host" 0
+	until grep -qs "STANDBY state" "$work/second.log"; do sleep 0.05; done
+	takeover >"$work/takeover.json"
+	end_last
+	end_last
+}
+
+takeover() { # the first one is the last but one
+	local start master up line
+	sleep 2
+	start=$EPOCHREALTIME
+	kill -9 "${pids[-2]}"
+	until grep -qs "MASTER state" "$work/second.log"; do sleep 0.02; done
+	master=$EPOCHREALTIME
+	until grep -qs "SUBNET UP" "$work/second.log"; do sleep 0.02; done
+	up=$EPOCHREALTIME
+	line=$(grep "SUBNET UP" "$work/second.log" | head -n 1)
+	wait "${pids[-2]}" 2>/dev/null || true
+	pids=("${pids[@]:0:${#pids[@]}-2}" "${pids[-1]}")
+	jq -n --arg start "$start" --arg master "$master" --arg up "$up" --arg line "$line" \
+		'{seconds_to_master: (($master | tonumber) - ($start | tonumber)), seconds_to_up: (($up | tonumber) - ($start | tonumber)),
+		  lft_blocks: ($line | capture("and (?<n>[0-9]+) LFT").n | tonumber)}'
+	say "takeover: $line"
+}
+
+routes() {
+	[ -n "${BENCH_LARGE-64}" ] || return 0
+	local start
+	"$bin/saguaro" topo ft3 "${BENCH_LARGE-64}" -o "$work/large.topo"
+	start=$EPOCHREALTIME
+	"$bin/saguaro" route "$work/large.topo" -R dmodc --json >"$work/large.json" 2>/dev/null
+	jq --arg start "$start" --arg end "$EPOCHREALTIME" \
+		'{lids, seconds_parse: .seconds.parse, seconds_route: .seconds.route, seconds_prove: .seconds.prove,
+		  seconds_command: (($end | tonumber) - ($start | tonumber)), peak_rss_bytes}' "$work/large.json"
+}
+
+command -v jq >/dev/null || { say "jq is needed"; exit 2; }
+mkdir "$work/osm"
+"$bin/saguaro" topo ft3 "${ports[0]}" -o "$work/fabric.topo"
+cable=$((ports[0] / 2 + 1))
+first=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$work/fabric.topo" | sed -n 1p)
+host=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$work/fabric.topo" | tail -n 1)
+sockets | jq -s . >"$work/sockets.json"
+for p in "${ports[@]}"; do
+	"$bin/tests/bench_changes" "$p" | jq -c '. + {sweeps: "local"}'
+	"$bin/tests/bench_changes" "$p" heavy | jq -c '. + {sweeps: "heavy"}'
+	say "changes: $p ports"
+done | jq -s . >"$work/changes.json"
+"$bin/tests/bench_transition" "${ports[-1]}" >"$work/transition.json"
+routes | jq -s '.[0]' >"$work/routes.json"
+jq -n --arg machine "$(nproc) x $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" \
+	--slurpfile sockets "$work/sockets.json" --slurpfile takeover "$work/takeover.json" \
+	--slurpfile changes "$work/changes.json" --slurpfile transition "$work/transition.json" --slurpfile routes "$work/routes.json" \
+	'{machine: $machine, sockets: $sockets[0], takeover: $takeover[0], changes: $changes[0], transition: $transition[0], routes: $routes[0]}'
