@@ -195,6 +195,21 @@ static void on_port(void *ctx, const struct smp_reply *r)
 	}
 }
 
+/* Our own port as a light sweep of a master finds it. Another master writes its LID there: one
+ * that has been joined to our fabric cleared all other signs of that before we saw them. */
+static void on_own_port(void *ctx, const struct smp_reply *r)
+{
+	struct inquiry *q = ctx;
+	uint32_t sm_lid = q->c->job->program.sm_lid;
+
+	on_port(ctx, r);
+	if (r->ret == E_OK && q->c->may_clear && sm_lid != 0 &&
+	    field_get(r->data, PI_MASTER_SM_LID) != sm_lid) {
+		q->c->election->others_wrote = true;
+		note_elsewhere(q->c, "another SM is master of", q->node, q->port);
+	}
+}
+
 static void on_neighbor(void *ctx, const struct smp_reply *r)
 {
 	struct inquiry *q = ctx;
@@ -373,7 +388,7 @@ void changes_light_start(struct changes *c, struct job *j, struct election *e)
 	q = inquiry_new(c, n, local->num);
 	if (q != NULL) {
 		get(q, n->ports[local->num].dest, UMAD_SM_ATTR_PORT_INFO,
-		    DISC_PORT_MOD | local->num, on_port);
+		    DISC_PORT_MOD | local->num, on_own_port);
 	}
 	if (n->type != NODE_SWITCH) { /* it has no bit */
 		ask_neighbor(c, n, local->num);

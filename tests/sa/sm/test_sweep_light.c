@@ -313,6 +313,38 @@ START_TEST(any_moment)
 }
 END_TEST
 
+/* Another master has set up our port, and nothing else shows that it is there. */
+START_TEST(another_master_wrote)
+{
+	const struct port *own;
+	uint8_t info[SMP_DATA_BYTES], block[SMP_DATA_BYTES] = { 0 };
+	uint64_t guid, first;
+
+	start("ft2 2 2 1", false);
+	fixture_up(fixture);
+	own = &fixture->g->ports[fixture->g->sm_port];
+	guid = fixture->g->nodes[own->node].guid;
+	first = fixture->g->nodes[fixture->g->switches[0]].guid;
+	periods(1);
+	ck_assert_int_eq(sim_peek(fixture->sim, guid, UMAD_SM_ATTR_PORT_INFO, own->num, info),
+	                 E_OK);
+	field_set(info, PI_MASTER_SM_LID, 99);
+	field_set(info, PI_PORT_STATE, 0);
+	field_set(info, PI_PORT_PHYSICAL_STATE, 0);
+	ck_assert_int_eq(sim_poke(fixture->sim, guid, UMAD_SM_ATTR_PORT_INFO, own->num, info),
+	                 E_OK);
+	ck_assert_int_eq(sim_poke(fixture->sim, first, UMAD_SM_ATTR_LINEAR_FT, 0, block),
+	                 E_OK);
+	periods(2);
+	fixture_up(fixture);
+	ck_assert_uint_eq(fixture_peek(fixture, fixture->g->sm_port, PI_MASTER_SM_LID),
+	                  fixture_peek(fixture, fixture->g->sm_port, PI_LID));
+	/* and the tables that it may have written are read back */
+	ck_assert_int_eq(sim_peek(fixture->sim, first, UMAD_SM_ATTR_LINEAR_FT, 0, info), E_OK);
+	ck_assert_int_ne(memcmp(info, block, sizeof(info)), 0);
+}
+END_TEST
+
 /* A node is silent for a moment while a sweep discovers the fabric, and is left out. No state
  * of a port tells that it answers again. */
 START_TEST(silent_for_a_moment)
@@ -349,6 +381,7 @@ TEST_SUITE(sweep_light)
 	tcase_add_test(t, exchanged);
 	tcase_add_loop_test(t, shown_by_switch, 0, sizeof(shown) / sizeof(shown[0]));
 	tcase_add_loop_test(t, any_moment, 0, 120);
+	tcase_add_test(t, another_master_wrote);
 	tcase_add_loop_test(t, silent_for_a_moment, 0, 60);
 	suite_add_tcase(suite, t);
 }
