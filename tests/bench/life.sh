@@ -8,7 +8,7 @@
 #   sockets     saguarod, and OpenSM where it is installed, one after the other on the same
 #               simulated fat tree (saguaro-sim): bring-up, a light sweep, a cable, a host and
 #               a switch that go and come back. smps: requests that the fabric got until all was quiet
-#               for two seconds; lft_blocks: Set(LinearForwardingTable) among them;
+#               for BENCH_QUIET seconds (4: OpenSM computes that long); lft_blocks: Set(LinearForwardingTable) among them;
 #               seconds: from the change until the last of these blocks had arrived (0: there
 #               was none), smp_seconds: until the last request; to 30 ms. What ten
 #               seconds without a change cost is measured after the first light sweep
@@ -26,6 +26,7 @@ bin=${top_builddir:-.}
 read -ra ports <<<"${BENCH_PORTS:-24 36}"
 work=$(mktemp -d "${TMPDIR:-/tmp}/saguaro-bench.XXXXXX")
 export SAGUARO_SIM_SOCKET=$work/sim.sock OSM_CACHE_DIR=$work/osm OSM_TMP_DIR=$work/osm
+quiet=${BENCH_QUIET:-4}
 pids=()
 trap 'kill "${pids[@]}" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 
@@ -57,9 +58,10 @@ now() {
 	read -r all blocks < <(ctl smps | awk '/^Set LinearForwardingTable/ { b = $3 } /^all/ { a = $2 } END { print a + 0, b + 0 }')
 }
 
-# until_quiet START ALL BLOCKS: sets seconds (to the last block) and smp_seconds
+# until_quiet START ALL BLOCKS [LOG]: sets seconds (to the last block) and smp_seconds; not before
+# the log says SUBNET UP
 until_quiet() {
-	local start=$1 last_all=$2 last_blocks=$3 at
+	local start=$1 last_all=$2 last_blocks=$3 log=${4:-} at
 	seconds=0 smp_seconds=0
 	while :; do
 		now
@@ -67,7 +69,9 @@ until_quiet() {
 		[ "$blocks" = "$last_blocks" ] || seconds=$at
 		[ "$all" = "$last_all" ] || smp_seconds=$at
 		last_all=$all last_blocks=$blocks
-		awk -v a="$at" -v b="$smp_seconds" 'BEGIN { exit !(a > b + 2) }' && return
+		if [ -z "$log" ] || grep -qs 'SUBNET UP' "$log"; then
+			awk -v a="$at" -v b="$smp_seconds" -v q="$quiet" 'BEGIN { exit !(a > b + q) }' && return
+		fi
 		sleep 0.02
 	done
 }
@@ -89,9 +93,9 @@ change() { # change SM WHAT CTL-WORDS...
 	row "$sm" "$what" "$all_then" "$blocks_then"
 }
 
-life() { # life SM START: rows of an SM that was started at that time
+life() { # life SM START LOG: rows of an SM that was started at that time
 	local all_then
-	until_quiet "$2" 0 0
+	until_quiet "$2" 0 0 "$3"
 	row "$1" "bring-up" 0 0
 	sleep 12 # the first light sweep clears what the bring-up left
 	until_quiet "$EPOCHREALTIME" "$all" "$blocks"
@@ -113,13 +117,13 @@ sockets() {
 		simulator
 		"$bin/saguaro-sim" --run opensm -d2 -D 0x43 -f "$work/osm.log" >/dev/null 2>&1 &
 		pids+=($!)
-		life opensm "$EPOCHREALTIME"
+		life opensm "$EPOCHREALTIME" "$work/osm.log"
 		end_last
 		end_last
 	fi
 	simulator
 	saguarod first "$first" 1
-	life saguarod "$EPOCHREALTIME"
+	life saguarod "$EPOCHREALTIME" "$work/first.log"
 	saguarod second "$host" 0
 	until grep -qs "STANDBY state" "$work/second.log"; do sleep 0.05; done
 	takeover >"$work/takeover.json"
