@@ -19,6 +19,9 @@
  * A try by LID that is not answered goes back to its destination's queue as if it had not been
  * sent, and the destination has only its directed route from then on.
  *
+ * Where none of the first PROBES of them is answered, all others are directed from the start,
+ * so a fabric that carries none costs one timeout in all.
+ *
  * All tries have the same timeout, so that slots in the order of sending are in the order of
  * their deadlines. Sends that the transport refuses with -EAGAIN are repeated by the next
  * smp_run().
@@ -39,6 +42,7 @@ enum {
 	/* a transport carries up to 256 MADs of all classes; 32 are left for the SA */
 	WINDOW_MAX = 224,
 	PER_DEST = 4,
+	PROBES = 3,   /* unanswered requests of a way, and none answered, that end it */
 	AGAIN_MS = 2, /* wait if the local queue is full and nothing is in flight */
 	SLOT_BITS = 8
 };
@@ -56,7 +60,8 @@ TAILQ_HEAD(job_queue, smp_job);
 struct slot {
 	TAILQ_ENTRY(slot) entry; /* flying or free */
 	struct smp_job *job;     /* NULL: free */
-	bool by_lid;             /* or mixed */
+	enum way { BY_LID, MIXED, DIRECTED } way;
+	uint32_t lid; /* BY_LID: where to */
 	uint64_t deadline;
 	uint32_t generation;
 };
@@ -71,6 +76,8 @@ struct smp {
 	unsigned late_in_flight; /* of these, second and later tries */
 	unsigned pending;
 	uint32_t lid; /* own, 0: no requests by LID */
+	unsigned answered[DIRECTED],
+		unanswered[DIRECTED]; /* by way since smp_set_lid() */
 	bool blocked; /* the transport returned -EAGAIN */
 	TAILQ_HEAD(, smp_dest) ready;
 	struct job_queue retry;
@@ -129,6 +136,8 @@ void smp_free(struct smp *s)
 void smp_set_lid(struct smp *s, uint32_t lid)
 {
 	s->lid = lid;
+	memset(s->answered, 0, sizeof(s->answered));
+	memset(s->unanswered, 0, sizeof(s->unanswered));
 }
 
 const struct smp_counters *smp_counters(const struct smp *s)
@@ -277,14 +286,15 @@ static void handle_timeout(struct smp *s, struct slot *slot)
 {
 	struct smp_job *job = slot->job;
 	struct smp_dest *d = job->request.dest;
-	bool by_lid = slot->by_lid;
+	enum way way = slot->way;
 
 	release_slot(s, slot);
 	if (d->dead) {
 		TAILQ_INSERT_TAIL(&s->failed, job, entry);
 		return;
 	}
-	if (by_lid) {
+	if (way != DIRECTED) {
+		s->unanswered[way]++;
 		d->not_by_lid = true;
 		job->tries--;
 		s->counters.repeated_directed++;
@@ -304,8 +314,6 @@ static void handle_timeout(struct smp *s, struct slot *slot)
 
 /* --- the wire -------------------------------------------------------------------- */
 
-enum way { BY_LID, MIXED, DIRECTED };
-
 static enum way way_of(const struct smp *s, const struct smp_job *job)
 {
 	const struct smp_dest *d = job->request.dest;
@@ -313,7 +321,12 @@ static enum way way_of(const struct smp *s, const struct smp_job *job)
 	if (s->lid == 0 || d->not_by_lid || job->tries != 0) {
 		return DIRECTED;
 	}
-	return d->lid != 0 ? BY_LID : d->via_lid != 0 ? MIXED : DIRECTED;
+	enum way way = d->lid != 0 ? BY_LID : d->via_lid != 0 ? MIXED : DIRECTED;
+
+	if (way != DIRECTED && s->answered[way] == 0 && s->unanswered[way] >= PROBES) {
+		return DIRECTED;
+	}
+	return way;
 }
 
 /* The route of an SMP of the directed-route class. */
@@ -378,7 +391,8 @@ static int send_job(struct smp *s, struct smp_job *job)
 	}
 	slot->generation = generation;
 	slot->job = job;
-	slot->by_lid = way != DIRECTED;
+	slot->way = way;
+	slot->lid = d->lid;
 	slot->deadline = s->t->ops->now_ms(s->t) + s->limits.timeout_ms;
 	TAILQ_REMOVE(&s->idle, slot, entry);
 	TAILQ_INSERT_TAIL(&s->flying, slot, entry);
@@ -425,15 +439,21 @@ static void fill_window(struct smp *s)
 	}
 }
 
-/* The slot whose request a MAD answers. \return NULL: none. */
-static struct slot *find_slot(struct smp *s, const uint8_t *mad)
+/* The slot whose request a MAD answers. An answer by LID comes from where the request went.
+ * \return NULL: none. */
+static struct slot *find_slot(struct smp *s, const struct mad_msg *m)
 {
+	const uint8_t *mad = m->data;
 	uint32_t tid = (uint32_t)field_get(mad, MAD_TID_LOW);
 	struct slot *slot = &s->slots[tid & ((1u << SLOT_BITS) - 1)];
 
 	if (slot->job == NULL || slot->generation != tid >> SLOT_BITS ||
 	    field_get(mad, MAD_ATTR_ID) != slot->job->request.attr ||
 	    field_get(mad, MAD_ATTR_MOD) != slot->job->request.mod) {
+		return NULL;
+	}
+	if ((slot->way == BY_LID) != (m->mgmt_class == UMAD_CLASS_SUBN_LID_ROUTED) ||
+	    (slot->way == BY_LID && !m->status && m->addr.lid != slot->lid)) {
 		return NULL;
 	}
 	return slot;
@@ -445,6 +465,9 @@ static void finish_slot(struct smp *s, struct slot *slot, const uint8_t *mad)
 	struct smp_job *job = slot->job;
 	struct smp_dest *d = job->request.dest;
 
+	if (slot->way != DIRECTED) {
+		s->answered[slot->way]++;
+	}
 	release_slot(s, slot);
 	d->late -= job->tries > 1 && d->late;
 	dest_update(s, d);
@@ -464,7 +487,7 @@ bool smp_receive(struct smp *s, const struct mad_msg *m)
 		return false;
 	}
 	s->blocked = false;
-	slot = find_slot(s, m->data);
+	slot = find_slot(s, m);
 	if (slot == NULL) {
 		s->counters.unexpected++;
 	} else if (m->status) {

@@ -17,7 +17,8 @@
  *   - the route to the LID of the destination, if it has one, else
  *   - the route to the LID of a neighbour, and one directed hop from there (mixed).
  * If that try is not answered, the destination is asked by its directed route from then on.
- * That try is not one of the request's retries.
+ * That try is not one of the request's retries. If no answer to such a request has come since
+ * smp_set_lid(), all requests are directed after a few of them.
  */
 enum { SMP_HOPS_MAX = 63 };
 

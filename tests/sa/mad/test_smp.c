@@ -122,7 +122,8 @@ static void get(unsigned d, uint32_t mod, unsigned retries)
 static bool answer(unsigned k, void (*change)(uint8_t *mad))
 {
 	uint8_t mad[MAD_BYTES];
-	struct mad_msg m = { .mgmt_class = UMAD_CLASS_SUBN_DIRECTED_ROUTE,
+	struct mad_msg m = { .mgmt_class = fake.sent[k][1],
+		             .addr = { .lid = fake.lid[k] },
 		             .len = MAD_BYTES,
 		             .data = mad };
 
@@ -561,6 +562,13 @@ START_TEST(not_by_lid)
 	dest[0].lid = _i == 0 ? 0x1234 : 0;
 	dest[0].via_lid = 0x55;
 	dest[1].lid = 0x1235;
+	dest[3].lid = 0x1237;
+	dest[4].via_lid = 0x56;
+	get(3, 20, 1);
+	get(4, 21, 1);
+	smp_run(smp);
+	ck_assert(answer(0, NULL) && answer(1, NULL));
+	fake.n_sent = n_done = 0;
 	for (unsigned i = 0; i < 6; i++) {
 		get(0, i, 1);
 	}
@@ -607,6 +615,79 @@ START_TEST(not_by_lid)
 }
 END_TEST
 
+/* A fabric that carries nothing by LID costs one timeout, not one for each destination. */
+START_TEST(nothing_by_lid)
+{
+	start(0);
+	smp_set_lid(smp, 0x17);
+	for (unsigned i = 0; i < 16; i++) {
+		dest[i].lid = _i == 0 ? 0x100 + i : 0;
+		dest[i].via_lid = 0x55;
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		get(i, i, 1);
+	}
+	smp_run(smp);
+	fake.now += 200;
+	smp_run(smp);
+	for (unsigned i = 4; i < 16; i++) {
+		get(i, i, 1);
+	}
+	smp_run(smp);
+	ck_assert_uint_eq(fake.n_sent, 4 + 16);
+	for (unsigned k = 4; k < 20; k++) {
+		check_directed(k);
+		ck_assert(answer(k, NULL));
+	}
+	ck_assert_uint_eq(n_done, 16);
+	ck_assert_uint_eq(smp_counters(smp)->repeated_directed, 4);
+
+	smp_set_lid(smp, 0x17); /* the next sweep tries again; one answer is enough */
+	for (unsigned i = 4; i < 12; i++) {
+		get(i, i, 1);
+	}
+	smp_run(smp);
+	ck_assert(answer(20, NULL));
+	fake.now += 200;
+	smp_run(smp);
+	get(12, 12, 1);
+	smp_run(smp);
+	ck_assert_uint_ne(fake.lid[fake.n_sent - 1], 0xffff);
+}
+END_TEST
+
+/* An answer counts only in the class of its request, and from the LID to which that went. */
+START_TEST(answer_from_elsewhere)
+{
+	uint8_t mad[MAD_BYTES];
+	struct mad_msg m = { .len = MAD_BYTES, .data = mad };
+
+	start(0);
+	smp_set_lid(smp, 0x17);
+	dest[0].lid = 0x1234;
+	get(0, 1, 0);
+	get(1, 2, 0);
+	smp_run(smp);
+	for (unsigned k = 0; k < 2; k++) {
+		memcpy(mad, fake.sent[k], MAD_BYTES);
+		mad[3] = UMAD_METHOD_GET_RESP;
+		m.mgmt_class = k == 0 ? 0x81 : 0x01;
+		m.addr.lid = fake.lid[k];
+		ck_assert(smp_receive(smp, &m));
+		ck_assert_uint_eq(n_done, 0);
+	}
+	memcpy(mad, fake.sent[0], MAD_BYTES);
+	mad[3] = UMAD_METHOD_GET_RESP;
+	m.mgmt_class = 0x01;
+	m.addr.lid = 0x1235;
+	ck_assert(smp_receive(smp, &m));
+	ck_assert_uint_eq(n_done, 0);
+	ck_assert_uint_eq(smp_counters(smp)->unexpected, 3);
+	ck_assert(answer(0, NULL) && answer(1, NULL));
+	ck_assert_uint_eq(n_done, 2);
+}
+END_TEST
+
 TEST_SUITE(smp)
 {
 	TCase *t = tcase_create("engine");
@@ -628,5 +709,7 @@ TEST_SUITE(smp)
 	tcase_add_test(t, paths);
 	tcase_add_test(t, by_lid);
 	tcase_add_loop_test(t, not_by_lid, 0, 2);
+	tcase_add_loop_test(t, nothing_by_lid, 0, 2);
+	tcase_add_test(t, answer_from_elsewhere);
 	suite_add_tcase(suite, t);
 }

@@ -109,7 +109,7 @@ START_TEST(bring_up)
 		ck_assert_uint_ge(c->mixed, n - 1);
 	}
 	if (cases[_i].drop_ppm == 0 && cases[_i].no_mixed) {
-		/* one probe of each parent: those of its children that began meanwhile */
+		/* one probe: those that began before it was given up */
 		ck_assert_uint_eq(c->repeated_directed, c->mixed);
 		ck_assert_uint_lt(c->mixed, 4 * n);
 	}
@@ -120,8 +120,8 @@ START_TEST(bring_up)
 }
 END_TEST
 
-/* A switch that lost its tables is opened through its parent, unless that did not pass on the
- * SMPs of the first sweep: a parent is tried once. */
+/* A switch that lost its tables is opened through its parent, unless that did not pass on
+ * SMPs before: a parent is tried once. */
 START_TEST(parent_is_tried_once)
 {
 	bool no_mixed = _i == 1;
@@ -132,16 +132,21 @@ START_TEST(parent_is_tried_once)
 	fixture_up(fixture);
 	uint64_t mixed = counters()->mixed, repeated = counters()->repeated_directed;
 	ck_assert_uint_gt(mixed, 0);
+	ck_assert_uint_eq(repeated, no_mixed ? mixed : 0);
 	const struct port *sm = &fixture->g->ports[fixture->g->sm_port];
 	uint32_t first = fixture->g->nodes[fixture->g->ports[sm->peer].node].sw;
 	uint32_t other = (first + 1) % fixture->g->n_switches;
-	ck_assert_int_eq(
-		sim_reboot(fixture->sim,
-	                   fixture->g->nodes[fixture->g->switches[other]].guid),
-		E_OK);
-	fixture_run_ms(fixture, 30000);
-	ck_assert(sweep_status(fixture->sweep)->up);
-	ck_assert(has_tables(other));
+	for (unsigned k = 0; k < 2; k++) {
+		mixed = counters()->mixed;
+		repeated = counters()->repeated_directed;
+		ck_assert_int_eq(
+			sim_reboot(fixture->sim,
+		                   fixture->g->nodes[fixture->g->switches[other]].guid),
+			E_OK);
+		fixture_run_ms(fixture, 30000);
+		ck_assert(sweep_status(fixture->sweep)->up);
+		ck_assert(has_tables(other));
+	}
 	ck_assert_uint_eq(counters()->mixed > mixed, !no_mixed);
 	ck_assert_uint_eq(counters()->repeated_directed, repeated);
 }
