@@ -323,6 +323,39 @@ static int verb_rebalance(void *ctx, const json_t *request, json_t *reply, char 
 	return verb_status(ctx, request, reply, why, why_bytes);
 }
 
+static int verb_port(void *ctx, const json_t *request, json_t *reply, char *why,
+                     size_t why_bytes)
+{
+	const struct daemon *d = ctx;
+	const char *action = json_string_value(json_object_get(request, "action"));
+	const struct port_request rq = {
+		.place = json_string_value(json_object_get(request, "port")),
+		.disable = action != NULL && strcmp(action, "disable") == 0,
+		.force = json_is_true(json_object_get(request, "force"))
+	};
+	struct port_choice c;
+	int ret;
+
+	if (action == NULL || rq.place == NULL ||
+	    (!rq.disable && strcmp(action, "enable") != 0)) {
+		snprintf(why, why_bytes,
+		         "'action' must be disable or enable, and 'port' name a port");
+		return E_SYNTAX;
+	}
+	ret = sweep_request_port(d->sweep, &rq, &c, why, why_bytes);
+	if (ret != E_OK) {
+		return ret;
+	}
+	json_object_set_new(reply, "node", json_string(c.node));
+	json_object_set_new(reply, "port", json_integer(c.port));
+	if (c.peer[0] != '\0') {
+		json_object_set_new(reply, "peer", json_string(c.peer));
+		json_object_set_new(reply, "peer_port", json_integer(c.peer_port));
+	}
+	json_object_set_new(reply, "cut_off", json_integer(rq.disable ? c.cut_off : 0));
+	return E_OK;
+}
+
 static int verb_reload(void *ctx, const json_t *request, json_t *reply, char *why,
                        size_t why_bytes)
 {
@@ -379,13 +412,10 @@ static int verb_loglevel(void *ctx, const json_t *request, json_t *reply, char *
 }
 
 static const struct control_verb verbs[] = {
-	{ "status", verb_status },
-	{ "sweep", verb_sweep },
-	{ "reload", verb_reload },
-	{ "reopen-log", verb_reopen_log },
-	{ "loglevel", verb_loglevel },
-	{ "rebalance", verb_rebalance },
-	{ NULL, NULL },
+	{ "status", verb_status },     { "sweep", verb_sweep },
+	{ "reload", verb_reload },     { "reopen-log", verb_reopen_log },
+	{ "loglevel", verb_loglevel }, { "rebalance", verb_rebalance },
+	{ "port", verb_port },         { NULL, NULL },
 };
 
 static void wake_fabric_thread(void *ctx)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * saguaro sweep, reload, rebalance and loglevel: one request each to the control socket of a running
+ * saguaro sweep, reload, rebalance, port and loglevel: one request each to the control socket of a running
  * saguarod (sa/control/control.h has its protocol).
  */
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include "gateway/cli/command.h"
 
 struct control_flags {
-	bool json, heavy;
+	bool json, heavy, force;
 	const char *instance, *snapshot_dir, *control_socket;
 };
 
@@ -45,13 +45,19 @@ static const struct option_row sweep_rows[] = {
 	  .help = "discover the whole fabric and route it again" },
 	{ NULL }
 };
+static const struct option_row port_rows[] = {
+	COMMON_ROWS,
+	{ .name = "force", .type = OPT_BOOL, FLAG(force), .def = "FALSE", .flags = OPT_CLI_ONLY | OPT_NO_ARG,
+	  .help = "also the last link of the subnet manager's own port" },
+	{ NULL }
+};
 /* clang-format on */
 
 struct call {
 	struct arena *a;
 	struct control_flags flags;
 	const char *path;
-	const char *word; /* the positional argument, or NULL */
+	const char *word, *second; /* the positional arguments, or NULL */
 };
 
 /* Reads the command line. \return EXIT_GOOD to go on, else the exit status. */
@@ -61,7 +67,7 @@ static int begin(struct call *c, const struct option_row *rows, const char *doc,
 	struct option_sets sets = { .n = 0 };
 	struct diags *d;
 	const char *dir;
-	int first = argc, ret;
+	int first = argc, n_args, ret;
 
 	c->a = arena_new();
 	d = c->a ? arena_alloc(c->a, sizeof(*d)) : NULL;
@@ -87,9 +93,14 @@ static int begin(struct call *c, const struct option_row *rows, const char *doc,
 	dir = config_dir(c->flags.snapshot_dir, SAGUARO_RUNDIR, c->flags.instance, c->a);
 	c->path = dir ? config_control_socket(c->flags.control_socket, dir, c->a) : NULL;
 	c->word = first < argc ? argv[first] : NULL;
-	if (first + 1 < argc || (args != NULL) != (c->word != NULL)) {
+	c->second = first + 1 < argc ? argv[first + 1] : NULL;
+	n_args = args == NULL ? 0 : strchr(args, ' ') != NULL ? 2 : 1;
+	if (argc - first != n_args) {
 		fprintf(stderr, "%s: %s; try '%s --help'\n", argv[0],
-		        args ? "one argument is needed" : "there are too many arguments", argv[0]);
+		        n_args == 2   ? "two arguments are needed"
+		        : n_args == 1 ? "one argument is needed"
+		                      : "there are too many arguments",
+		        argv[0]);
 		return EXIT_USAGE;
 	}
 	return EXIT_GOOD;
@@ -151,6 +162,22 @@ static json_t *ask(const struct call *c, const char *name, json_t *request)
 	return reply;
 }
 
+/* Prints which port it is, as the reply has it. */
+static void print_port(const json_t *reply)
+{
+	json_int_t cut_off = member_int(reply, "cut_off");
+
+	printf("%s port %lld", member_text(reply, "node"), member_int(reply, "port"));
+	if (*member_text(reply, "peer") != '\0') {
+		printf(", cable to %s port %lld", member_text(reply, "peer"),
+		       member_int(reply, "peer_port"));
+	}
+	printf(": ");
+	if (cut_off != 0) {
+		printf("%lld node%s cut off; ", cut_off, cut_off == 1 ? " is" : "s are");
+	}
+}
+
 /* Prints the reply: \a done where it is good. */
 static int end(struct call *c, const char *name, json_t *request, const char *done)
 {
@@ -165,6 +192,9 @@ static int end(struct call *c, const char *name, json_t *request, const char *do
 	} else if (error != NULL) {
 		fprintf(stderr, "%s: %s\n", name, error);
 	} else if (reply != NULL) {
+		if (json_object_get(reply, "cut_off") != NULL) {
+			print_port(reply);
+		}
 		printf("%s\n", done);
 		status = EXIT_GOOD;
 	}
@@ -239,6 +269,38 @@ int cmd_loglevel(int argc, char **argv)
 		status = end(&c, argv[0],
 		             json_pack("{s:s, s:s}", "verb", "loglevel", "level", c.word),
 		             "log level set");
+	}
+	arena_free(c.a);
+	return status;
+}
+
+int cmd_port(int argc, char **argv)
+{
+	struct call c = { 0 };
+	int status = begin(
+		&c, port_rows,
+		"Switches a port of the running fabric off or on: 'disable' or "
+		"'enable' and NAME:PORT, where NAME is a name, a GUID or a LID. A "
+		"cable is switched at the end that stays in reach, so a host at its "
+		"switch. The switch keeps a port disabled until it is enabled or "
+		"restarts. The command does not wait; 'saguaro events' tells the "
+		"outcome.",
+		"disable|enable NAME:PORT", argc, argv);
+
+	if (status == EXIT_GOOD && strcmp(c.word, "disable") != 0 &&
+	    strcmp(c.word, "enable") != 0) {
+		fprintf(stderr, "%s: '%s': expected disable or enable\n", argv[0],
+		        c.word);
+		status = EXIT_USAGE;
+	}
+	if (status == EXIT_GOOD) {
+		status = end(
+			&c, argv[0],
+			json_pack("{s:s, s:s, s:s, s:b}", "verb", "port", "action",
+		                  c.word, "port", c.second, "force", (int)c.flags.force),
+			strcmp(c.word, "disable") == 0
+				? "disable requested, 'saguaro events' tells the outcome"
+				: "enable requested, 'saguaro events' tells the outcome");
 	}
 	arena_free(c.a);
 	return status;

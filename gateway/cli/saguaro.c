@@ -34,6 +34,7 @@ static const struct command commands[] = {
 	{ "sweep",  "[--heavy]",              "ask the running daemon for a sweep", cmd_sweep, false },
 	{ "reload", "",                       "make the running daemon read its configuration again", cmd_reload, false },
 	{ "rebalance", "",                    "balance the routes of the running fabric anew", cmd_rebalance, false },
+	{ "port",   "disable|enable NAME:PORT", "switch a port of the running fabric off or on", cmd_port, false },
 	{ "loglevel", "LEVEL",                "set the log level of the running daemon", cmd_loglevel, false },
 };
 /* clang-format on */

@@ -679,6 +679,14 @@ static void after_rank(struct sweep *s)
 	}
 }
 
+static void after_port(struct sweep *s)
+{
+	s->phase = PHASE_IDLE;
+	if (port_control_end(&s->port_control)) {
+		s->next_light = 0;
+	}
+}
+
 static void after_rebalance(struct sweep *s)
 {
 	routes_rebalance_end(&s->rebalance);
@@ -713,12 +721,13 @@ static void idle(struct sweep *s)
 		start_heavy(s);
 	} else if (sm->want_local) {
 		start_local(s);
+	} else if (port_control_start(&s->port_control)) {
+		s->phase = PHASE_PORT;
 	} else if (now >= s->next_light && s->election.state == SM_STANDBY) {
 		s->phase = PHASE_POLL;
 		election_poll_start(&s->election);
-	} else if (now >= s->next_light &&
-	           (sm->job == NULL || sm->job->disc.g == NULL ||
-	            sm->d.config->force_heavy_sweep)) {
+	} else if (now >= s->next_light && (sm->job == NULL || sm->job->disc.g == NULL ||
+	                                    sm->d.config->force_heavy_sweep)) {
 		sm_request_heavy(sm, sm->d.config->force_heavy_sweep
 		                             ? "every sweep is to be heavy"
 		                             : "the fabric is not known");
@@ -767,6 +776,7 @@ static const struct {
 	[PHASE_CLIENT_TABLES] = { "multicast", after_client_tables },
 	[PHASE_AUDIT] = { "audit", after_audit },
 	[PHASE_READ_QOS] = { "read-qos", after_read_qos },
+	[PHASE_PORT] = { "port", after_port },
 	[PHASE_REBALANCE] = { "rebalance", after_rebalance },
 };
 

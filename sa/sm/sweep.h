@@ -101,6 +101,32 @@ void sweep_request_light(struct sweep *s);
  */
 int sweep_suits(const struct sweep *s, const struct config *c, char *why, size_t size);
 
+/*! A port that an operator switches off or on. */
+struct port_request {
+	const char *
+		place; /*!< NAME:PORT, GUID:PORT, LID:PORT; the port may be left out where
+	                        there is only one */
+	bool disable;
+	bool force; /*!< also the last link of the SM's own port */
+};
+
+/*! Which end of its cable is switched. */
+struct port_choice {
+	char node[128], peer[128]; /*!< as messages name them; peer "": no cable */
+	uint8_t port, peer_port;
+	uint32_t cut_off; /*!< nodes that are reached over this cable only */
+};
+
+/*!
+ * \brief Switches a port off or on when idle; an event tells the outcome. A sweep follows.
+ * \param why  Sentence on failure.
+ * \retval E_NOTREADY  We are not master, or another such request is at work.
+ * \retval E_NOTFOUND E_AMBIGUOUS E_RANGE  Of the place.
+ * \retval E_UNSUITABLE  No switch could switch it on again.
+ */
+int sweep_request_port(struct sweep *s, const struct port_request *rq,
+                       struct port_choice *ret, char *why, size_t why_bytes);
+
 /*! \brief Takes new dependencies of the same process: configuration, engine options and list. A sweep
  *  at work is given up (the next one is heavy); the old configuration may be freed after it. */
 void sweep_reconfigure(struct sweep *s, const struct sweep_deps *d);

@@ -13,6 +13,7 @@
 #include "sa/sm/election.h"
 #include "sa/sm/mirror.h"
 #include "sa/sm/p_keys.h"
+#include "sa/sm/port_control.h"
 #include "sa/sm/publish.h"
 #include "sa/sm/qos_reads.h"
 #include "sa/sm/routes.h"
@@ -22,15 +23,15 @@
 
 enum phase {
 	PHASE_IDLE,
-	PHASE_LIGHT,       /* Get(SwitchInfo) of all switches, and more where something changed */
-	PHASE_LOOK,        /* the senders of traps are asked what changed */
-	PHASE_RANK,        /* after both: are we still master? A handover if not */
-	PHASE_POLL,        /* standby: is the master still there? */
+	PHASE_LIGHT, /* Get(SwitchInfo) of all switches, and more where something changed */
+	PHASE_LOOK, /* the senders of traps are asked what changed */
+	PHASE_RANK, /* after both: are we still master? A handover if not */
+	PHASE_POLL, /* standby: is the master still there? */
 	PHASE_DISCOVER,
 	PHASE_ELECTION,    /* SMInfo of ports with the IsSM bit */
 	PHASE_READ_TABLES, /* LFTs, P_Keys and GUIDs of which no copy is kept */
 	PHASE_ROUTE,
-	PHASE_P_KEYS,      /* P_Key tables of partitions */
+	PHASE_P_KEYS, /* P_Key tables of partitions */
 	PHASE_PORTS,
 	PHASE_QOS,
 	PHASE_TABLES,
@@ -41,7 +42,8 @@ enum phase {
 	                        from client records */
 	PHASE_AUDIT,         /* a few blocks of tables are read back */
 	PHASE_READ_QOS,      /* SL-to-VL and arbitration tables that a client asks for */
-	PHASE_REBALANCE,   /* between sweeps: the routes are compared with a fresh start's */
+	PHASE_PORT,          /* a port that an operator switches off or on */
+	PHASE_REBALANCE, /* between sweeps: the routes are compared with a fresh start's */
 	PHASE_COUNT
 };
 
@@ -54,6 +56,7 @@ struct sweep {
 	struct routes routes;
 	struct p_keys p_keys;
 	struct rebalance rebalance;
+	struct port_control port_control;
 	struct client_tables client_tables;
 	struct publisher publisher;
 	struct mirror mirror;

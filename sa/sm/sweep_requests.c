@@ -40,6 +40,12 @@ void sweep_request_light(struct sweep *s)
 	s->next_light = 0;
 }
 
+int sweep_request_port(struct sweep *s, const struct port_request *rq,
+                       struct port_choice *ret, char *why, size_t why_bytes)
+{
+	return port_control_request(&s->port_control, rq, ret, why, why_bytes);
+}
+
 const struct job *sweep_job(const struct sweep *s)
 {
 	return s->sm.job;
@@ -69,6 +75,7 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 	s->client_tables.multicast.sm = s->client_tables.alias_guids.sm = sm;
 	s->audit = (struct audit){ .sm = sm, .last_ms = sm_now(sm) };
 	s->takeover = (struct takeover){ .sm = sm, .election = &s->election };
+	s->port_control.sm = sm;
 	s->publisher.sm = s->mirror.sm = s->rebalance.sm = sm;
 	s->rebalance.routes = &s->routes;
 	s->routes.recall = true;

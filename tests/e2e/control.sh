@@ -53,6 +53,14 @@ holds "rebalance" grep -q "^rebalance requested" <("$bin/saguaro" rebalance)
 holds "balanced routes stay" wait_for "rebalance: the routes stay: the routes are balanced"
 holds "status says how busy the links are" grep -q '"routes_per_link_fresh": *[1-9]' <("$bin/saguaro" sweep --json)
 
+holds "port disable" grep -q "disable requested" <("$bin/saguaro" port disable "$(sed -n 's/^Switch.*# "\([^"]*\)".*/\1/p' "$here/tests/fabrics/ring-4.topo" | head -n 1):1")
+holds "the port is disabled" wait_for "port 1 is disabled: operator request"
+holds "port enable" grep -q "enable requested" <("$bin/saguaro" port enable "$(sed -n 's/^Switch.*# "\([^"]*\)".*/\1/p' "$here/tests/fabrics/ring-4.topo" | head -n 1):1")
+holds "the port is enabled" wait_for "port 1 is enabled: operator request"
+holds "a port that is not there" grep -q "there is no 'nothing:1'" <("$bin/saguaro" port disable nothing:1 2>&1)
+holds "a wrong word" grep -q "expected disable or enable" <("$bin/saguaro" port close nothing:1 2>&1)
+holds "one word" grep -q "two arguments are needed" <("$bin/saguaro" port disable 2>&1)
+
 holds "reload" test "$("$bin/saguaro" reload)" = "configuration read again, heavy sweep requested"
 printf 'sweep_interval x\n' >>"$work/saguaro.conf"
 holds "a wrong configuration is refused" grep -q "the running one stays" <("$bin/saguaro" reload 2>&1)
