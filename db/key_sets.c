@@ -3,6 +3,7 @@
 #include "db/key_sets.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <infiniband/umad_sm.h>
@@ -13,6 +14,7 @@
 #include "conf/base/hash.h"
 #include "conf/base/p_key.h"
 #include "conf/base/search.h"
+#include "conf/policy/partitions.h"
 #include "db/diff.h"
 #include "db/layout.h"
 #include "db/policy.h"
@@ -183,5 +185,70 @@ void key_sets_emit(const struct key_sets *k, struct diff *d)
 		key_u16(key, (uint16_t)i);
 		diff_row(d, key, sizeof(key), s->n ? s->key : none,
 		         (s->n ? s->n : 1) * sizeof(*s->key));
+	}
+}
+
+/* --- partitions ----------------------------------------------------------------------- */
+
+static uint8_t *put(uint8_t *to, const void *from, size_t n)
+{
+	memcpy(to, from, n);
+	return to + n;
+}
+
+static void emit_partition(const struct partition *t, const uint32_t ports[2],
+                           struct diff *d)
+{
+	struct row_partition row = { .n_limited = ports[0],
+		                     .n_full = ports[1],
+		                     .n_groups = t->n_groups,
+		                     .n_members = t->n_members,
+		                     .name_len = (uint16_t)strlen(t->name),
+		                     .indx0 = t->indx0,
+		                     .sl = t->sl };
+	size_t len = sizeof(row) + t->n_groups * sizeof(struct snap_partition_group) +
+	             t->n_members * sizeof(struct snap_partition_member) + row.name_len;
+	uint8_t *value = calloc(1, len), *at = value, key[2];
+
+	if (value == NULL) {
+		d->ret = d->ret == E_OK ? -ENOMEM : d->ret;
+		return;
+	}
+	at = put(at, &row, sizeof(row));
+	for (uint32_t i = 0; i < t->n_groups; i++) {
+		const struct partition_group *g = &t->groups[i];
+
+		at = put(at,
+		         &(struct snap_partition_group){ .prefix = g->prefix,
+		                                         .guid = g->guid,
+		                                         .q_key = g->q_key,
+		                                         .flow_label = g->flow_label,
+		                                         .rate = g->rate,
+		                                         .mtu = g->mtu,
+		                                         .sl = g->sl,
+		                                         .tclass = g->tclass,
+		                                         .broadcast = g->broadcast },
+		         sizeof(struct snap_partition_group));
+	}
+	for (uint32_t i = 0; i < t->n_members; i++) {
+		const struct partition_member *m = &t->members[i];
+
+		at = put(at,
+		         &(struct snap_partition_member){ .first = m->first,
+		                                          .last = m->last,
+		                                          .who = m->who,
+		                                          .membership = m->membership },
+		         sizeof(struct snap_partition_member));
+	}
+	put(at, t->name, row.name_len);
+	key_u16(key, t->p_key);
+	diff_row(d, key, sizeof(key), value, len);
+	free(value);
+}
+
+void partitions_emit(const struct snap_content *c, struct diff *d)
+{
+	for (uint32_t i = 0; c->partitions != NULL && i < c->partitions->n; i++) {
+		emit_partition(&c->partitions->all[i], c->partition_ports[i], d);
 	}
 }

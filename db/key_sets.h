@@ -35,3 +35,6 @@ int key_sets_init(struct key_sets *k, const struct snap_content *c, struct arena
 
 /*! \brief Offers the rows of `p_key_sets`. */
 void key_sets_emit(const struct key_sets *k, struct diff *d);
+
+/*! \brief Offers the rows of `partitions`. */
+void partitions_emit(const struct snap_content *c, struct diff *d);

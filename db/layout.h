@@ -44,7 +44,7 @@
  *   values         name, 1-120 bytes
  *                             u8 kind, then a double (kind 0) or a text without NUL (1)
  *
- * Environment snapshot, layout 7. The rows of one node are one value
+ * Environment snapshot, layout 8. The rows of one node are one value
  * (doc/decisions/0001). SNAP_TABLES lists the tables; the comment beside each gives its
  * key and its value.
  *
@@ -58,7 +58,7 @@ enum { DB_LAYOUT, DB_META };
 enum layout_number {
 	LAYOUT_STATE = 5,
 	LAYOUT_STATE_OLDEST = 1,
-	LAYOUT_SNAPSHOT = 7,
+	LAYOUT_SNAPSHOT = 8,
 	LAYOUT_STATS = 2
 };
 
@@ -141,6 +141,8 @@ enum { SNAP_ANY_EPOCH, SNAP_NEW_EPOCH };
 	ROWS(P_KEY_SETS, p_key_sets, SNAP_ANY_EPOCH) \
 	/* u16 number  ->  struct row_prefix_route, in the order of preference */ \
 	ROWS(PREFIX_ROUTES, prefix_routes, SNAP_ANY_EPOCH) \
+	/* u16 P_Key without bit 15  ->  struct row_partition and what follows it (db/policy.h) */ \
+	ROWS(PARTITIONS, partitions, SNAP_ANY_EPOCH) \
 	/* NodeGUID, u32 LID / LFT_PER_CHUNK  ->  u8 port group [], 0xff none; empty without \
 	 * adaptive routing */ \
 	CHUNKS(ALTERNATES, alternates, SNAP_NEW_EPOCH) \

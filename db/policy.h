@@ -166,3 +166,58 @@ static inline bool policy_has(const struct policy *p, const struct policy_list *
 	}
 	return false;
 }
+
+/* --- partitions ----------------------------------------------------------------------- */
+
+/*!
+ * Table `partitions`: the partitions in effect, by P_Key without its bit 15. A value is struct
+ * row_partition, the groups, the members, then the name without NUL. Structs are stored as they
+ * are: no padding, unused bytes 0.
+ */
+struct row_partition {
+	uint32_t n_full, n_limited; /*!< end ports of the fabric that are such members */
+	uint32_t n_groups, n_members;
+	uint16_t name_len;
+	uint8_t indx0; /*!< the P_Key comes first in the tables of members */
+	uint8_t sl;    /*!< of its broadcast groups, while QoS is on */
+};
+
+/*! A multicast group that is there without members. */
+struct snap_partition_group {
+	uint64_t prefix, guid; /*!< MGID, host order */
+	uint32_t q_key, flow_label;
+	uint8_t rate, mtu, sl, tclass;
+	uint8_t broadcast; /*!< of IPoIB */
+	uint8_t reserved[3];
+};
+
+/*! Who is a member, as the operator wrote it; of several that fit a port the last one counts. */
+struct snap_partition_member {
+	uint64_t first, last; /*!< PortGUIDs, if who is PARTITION_GUIDS */
+	uint8_t who;          /*!< enum partition_who */
+	uint8_t membership;   /*!< enum partition_membership */
+	uint8_t reserved[6];
+};
+
+_Static_assert(sizeof(struct row_partition) == 20, "row_partition");
+_Static_assert(sizeof(struct snap_partition_group) == 32, "snap_partition_group");
+_Static_assert(sizeof(struct snap_partition_member) == 24, "snap_partition_member");
+
+struct snap_partition {
+	uint16_t p_key;
+	struct row_partition is;
+	const uint8_t *groups, *members, *name; /*!< borrowed until the next pin */
+};
+
+/*!
+ * \brief The first partition whose P_Key is not below \a p_key (15 bits).
+ * \retval E_NOTFOUND  None. \retval E_MALFORMED E_STALE
+ */
+int snap_partition_from(struct snap_reader *r, uint16_t p_key,
+                        struct snap_partition *ret);
+
+/*! \brief Group and member \a i of a partition, below n_groups and n_members. */
+struct snap_partition_group snap_partition_group(const struct snap_partition *p,
+                                                 uint32_t i);
+struct snap_partition_member snap_partition_member(const struct snap_partition *p,
+                                                   uint32_t i);

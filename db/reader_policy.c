@@ -154,3 +154,51 @@ int snap_policy(struct snap_reader *r, const struct policy **ret)
 	*ret = c->any ? &c->p : NULL;
 	return E_OK;
 }
+
+/* --- partitions ----------------------------------------------------------------------- */
+
+int snap_partition_from(struct snap_reader *r, uint16_t p_key, struct snap_partition *ret)
+{
+	struct snap_partition p;
+	struct db_val k, v;
+	uint8_t key[2];
+
+	key_u16(key, p_key);
+	int err = view_seek(&r->view, SNAP_PARTITIONS, key, sizeof(key), &k, &v);
+	if (err != E_OK) {
+		return err;
+	}
+	if (k.len != sizeof(key) || v.len < sizeof(p.is)) {
+		return E_MALFORMED;
+	}
+	memcpy(&p.is, v.data, sizeof(p.is));
+	size_t groups = (size_t)p.is.n_groups * sizeof(struct snap_partition_group);
+	size_t members = (size_t)p.is.n_members * sizeof(struct snap_partition_member);
+	if (v.len != sizeof(p.is) + groups + members + p.is.name_len) {
+		return E_MALFORMED;
+	}
+	p.p_key = key_read_u16(k.data);
+	p.groups = v.data + sizeof(p.is);
+	p.members = p.groups + groups;
+	p.name = p.members + members;
+	*ret = p;
+	return E_OK;
+}
+
+struct snap_partition_group snap_partition_group(const struct snap_partition *p,
+                                                 uint32_t i)
+{
+	struct snap_partition_group g;
+
+	memcpy(&g, p->groups + i * sizeof(g), sizeof(g));
+	return g;
+}
+
+struct snap_partition_member snap_partition_member(const struct snap_partition *p,
+                                                   uint32_t i)
+{
+	struct snap_partition_member m;
+
+	memcpy(&m, p->members + i * sizeof(m), sizeof(m));
+	return m;
+}

@@ -646,6 +646,11 @@ static void emit_p_key_sets(const struct rows *r, struct diff *d)
 	key_sets_emit(&r->keys, d);
 }
 
+static void emit_partitions(const struct rows *r, struct diff *d)
+{
+	partitions_emit(r->c, d);
+}
+
 static bool is_router(const struct graph *g, uint32_t port)
 {
 	return port != GRAPH_NONE && g->nodes[g->ports[port].node].type == NODE_ROUTER;

@@ -14,6 +14,7 @@ struct arena;
 struct graph;
 struct lids;
 struct policy;
+struct partitions;
 struct prefix_routes;
 struct snap_reader;
 
@@ -67,6 +68,8 @@ struct snap_content {
 	uint8_t packet_life_time;   /*!< code returned in PathRecord: subnet_timeout */
 	uint8_t life_time_by_hops[SNAP_HOPS_MAX]; /*!< as in struct snap_meta */
 	const struct prefix_routes *prefix_routes; /*!< NULL: none */
+	const struct partitions *partitions; /*!< in effect; NULL: they are not published */
+	const uint32_t (*partition_ports)[2]; /*!< [partitions->n] limited, full members that are there */
 	bool qos;                   /*!< as in struct snap_meta */
 	const struct policy *policy; /*!< sets by index of graph.ports; NULL: none */
 	uint8_t path_selection;     /*!< enum path_selection */

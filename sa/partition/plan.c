@@ -94,7 +94,8 @@ static void add_pair(struct planning *s, uint32_t port, uint16_t key)
 	s->pairs[s->n_pairs++] = (struct pair){ port, key };
 }
 
-static void add_partition(struct planning *s, const struct partition *t)
+static void add_partition(struct planning *s, const struct partition *t,
+                          uint32_t ret_ports[2])
 {
 	const struct graph *g = s->g;
 
@@ -114,9 +115,11 @@ static void add_partition(struct planning *s, const struct partition *t)
 		}
 		if (membership & PARTITION_LIMITED) {
 			add_pair(s, port, t->p_key);
+			ret_ports[0]++;
 		}
 		if (membership & PARTITION_FULL) {
 			add_pair(s, port, t->p_key | P_KEY_FULL);
+			ret_ports[1]++;
 		}
 		s->index0[port] = t->indx0 ? t->p_key : s->index0[port];
 		s->membership[port] = 0;
@@ -155,14 +158,15 @@ int partition_plan(const struct partitions *p, const struct graph *g, bool allow
 
 	plan.first = arena_array(a, g->n_ports + 1, sizeof(*plan.first));
 	plan.index0 = s.index0 = arena_array(a, g->n_ports + 1, sizeof(*s.index0));
+	plan.ports = arena_array(a, p->n, sizeof(*plan.ports));
 	s.membership = arena_array(a, g->n_ports + 1, sizeof(*s.membership));
 	s.touched = arena_array(a, g->n_end_ports + 1, sizeof(*s.touched));
-	if (plan.first == NULL || s.index0 == NULL || s.membership == NULL ||
+	if (plan.first == NULL || s.index0 == NULL || plan.ports == NULL || s.membership == NULL ||
 	    s.touched == NULL) {
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < p->n && s.ret == E_OK; i++) {
-		add_partition(&s, &p->all[i]);
+		add_partition(&s, &p->all[i], plan.ports[i]);
 	}
 	if (s.ret == E_OK) {
 		s.ret = sort_pairs(&s, a, &plan);

@@ -17,6 +17,7 @@ struct partition_plan {
 	uint32_t n_ports; /*!< of the graph */
 	uint32_t *first;  /*!< [n_ports + 1] into keys, by index of graph.ports */
 	uint16_t *keys; /*!< P_Keys of each end port: by partition, limited before full */
+	uint32_t (*ports)[2]; /*!< of each partition: ports with its limited, its full P_Key */
 	uint16_t *
 		index0; /*!< [n_ports] partition whose P_Key is to stand at index 0; 0: any */
 };

@@ -3,7 +3,7 @@
 /*
  * One end port after the other: its P_Keys are placed in the table that was read from it, and
  * the blocks that differ are sent. The switch port at the other end of its cable gets the same
- * P_Keys at indexes of its own.
+ * P_Keys, of each partition one.
  *
  * Source: IBA vol. 1, 10.9.3 (P_Key check by end ports and by switches), 14.2.5.7 (P_KeyTable).
  */
@@ -75,12 +75,14 @@ unsigned p_keys_enforced(const struct config *c, const struct disc *d,
 }
 
 static int plan_of(const struct config *c, const struct graph *g, struct arena *a,
-                   struct partition_plan *ret)
+                   struct partition_plan *ret, const struct partitions **ret_p)
 {
 	const struct partitions *p = c->partitions;
 	int err = p == NULL ? partitions_default("", a, &p) : E_OK;
 
-	return err == E_OK ? partition_plan(p, g, c->allow_both_pkeys, a, ret) : err;
+	err = err == E_OK ? partition_plan(p, g, c->allow_both_pkeys, a, ret) : err;
+	*ret_p = err == E_OK ? p : NULL;
+	return err;
 }
 
 /* P_Keys of an end port. The tools of Omni-Path use the limited P_Key of the default partition
@@ -279,7 +281,7 @@ static int set_peer(struct step *s, uint32_t port, uint32_t n_keys)
 	}
 	s->j->program.enforce[peer] = (uint8_t)enforced;
 	n_keys = partition_plan_enforced(s->keys, n_keys, s->keys);
-	return set_port(s, peer, n_keys, 0);
+	return set_port(s, peer, n_keys, s->plan.index0[port]);
 }
 
 int p_keys_start(struct p_keys *k, struct sm *sm, struct job *j)
@@ -287,7 +289,9 @@ int p_keys_start(struct p_keys *k, struct sm *sm, struct job *j)
 	const struct graph *g = j->disc.g;
 	struct arena *a = j->arena;
 	struct step s = { .sm = sm, .j = j, .k = k, .config = sm->d.config };
-	int ret = plan_of(s.config, g, a, &s.plan);
+	int ret = plan_of(s.config, g, a, &s.plan, &j->partitions);
+
+	j->partition_ports = (const uint32_t(*)[2])s.plan.ports;
 
 	s.now = arena_array(a, TABLE_MAX, sizeof(*s.now));
 	s.want = arena_array(a, TABLE_MAX, sizeof(*s.want));
@@ -320,6 +324,7 @@ int p_keys_fit(const struct sm *sm, const struct config *c, char *why, size_t si
 	const struct job *j = sm_known_job(sm);
 	struct arena *a = arena_new();
 	struct partition_plan plan;
+	const struct partitions *p_set;
 	uint16_t *keys;
 	int ret = a != NULL ? E_OK : -ENOMEM;
 
@@ -327,7 +332,7 @@ int p_keys_fit(const struct sm *sm, const struct config *c, char *why, size_t si
 		arena_free(a);
 		return ret;
 	}
-	ret = plan_of(c, j->disc.g, a, &plan);
+	ret = plan_of(c, j->disc.g, a, &plan, &p_set);
 	keys = arena_array(a, TABLE_MAX, sizeof(*keys));
 	for (uint32_t i = 0; i < j->disc.g->n_end_ports && ret == E_OK; i++) {
 		uint32_t port = j->disc.g->end_ports[i];

@@ -372,6 +372,8 @@ static void fill_content(const struct publisher *p, const struct job *j,
 		(void)life_times_parse(conf->path_life_times, c->life_time_by_hops);
 	}
 	c->prefix_routes = conf->prefix_routes;
+	c->partitions = j->partitions;
+	c->partition_ports = j->partition_ports;
 	c->path_selection = (uint8_t)conf->path_selection;
 	c->free_sls = free_sls(&j->program);
 	c->qos = j->program.qos;

@@ -89,6 +89,8 @@ struct job {
 	struct transition transition; /*!< from prev to route.out; stage is NULL: not planned */
 	double seconds_transition;    /*!< to plan it */
 	struct program program;
+	const struct partitions *partitions; /*!< in effect; NULL: not computed yet */
+	const uint32_t (*partition_ports)[2]; /*!< [partitions->n] as in snap_content */
 	uint32_t n_unread;  /*!< nodes that were seen but left out, and reads of P_Key and GUID
 	                         tables that were not answered */
 	uint32_t n_changes; /*!< nodes, cables and SMs that differ from the job before */

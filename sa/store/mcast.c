@@ -8,6 +8,7 @@
 
 #include "conf/base/err.h"
 #include "conf/base/p_key.h"
+#include "db/policy.h"
 #include "db/reader.h"
 #include "routing/graph/graph.h"
 #include "routing/multicast.h"
@@ -276,38 +277,134 @@ bool mcast_partition_has(const struct sa_store *st, uint16_t p_key, size_t n)
 
 /* ---- after a sweep ---- */
 
-/* Creates the IPv4 broadcast group of the default partition, with the default values of a
- * partition (RFC 4391, section 4; MLNX_OFED manual, partitions.conf). */
-static int create_broadcast(struct sa_store *st, struct snap_reader *r)
+/* The group that a partition has from the start; without its MLID. */
+static void make_group(const struct snap_meta *m, uint16_t p_key,
+                       const struct snap_partition_group *from,
+                       struct mcast_group_row *ret)
 {
-	static const uint8_t mgid[MGID_BYTES] = { 0xff, 0x12, 0x40, 0x1b, 0xff, 0xff,
-		                                  0,    0,    0,    0,    0,    0,
-		                                  0xff, 0xff, 0xff, 0xff };
-	enum { Q_KEY = 0xb1b, MTU_2048 = 4, RATE_10G = 3, LINK_LOCAL = 2 };
-	struct mcast_group_row g = { .well_known = 1 };
+	enum { LINK_LOCAL = 2, ROUTED = 0xff };
+
+	*ret = (struct mcast_group_row){ .well_known = 1 };
+	field_set(ret->record, 0, 64, from->prefix);
+	field_set(ret->record, 64, 64, from->guid);
+	mcast_put(ret->record, MC_Q_KEY, from->q_key);
+	mcast_put(ret->record, MC_MTU_SELECTOR, MC_EXACTLY);
+	mcast_put(ret->record, MC_MTU, from->mtu);
+	mcast_put(ret->record, MC_T_CLASS, from->tclass);
+	mcast_put(ret->record, MC_P_KEY, p_key | P_KEY_FULL);
+	mcast_put(ret->record, MC_RATE_SELECTOR, MC_EXACTLY);
+	mcast_put(ret->record, MC_RATE, from->rate);
+	mcast_put(ret->record, MC_LIFE_SELECTOR, MC_EXACTLY);
+	mcast_put(ret->record, MC_LIFE, m->packet_life_time);
+	mcast_put(ret->record, MC_SL, from->broadcast && !m->qos ? 0 : from->sl);
+	mcast_put(ret->record, MC_FLOW_LABEL, from->flow_label);
+	mcast_put(ret->record, MC_SCOPE, from->prefix >> 48 & 0xf);
+	mcast_put(ret->record, MC_HOP_LIMIT,
+	          (from->prefix >> 48 & 0xf) == LINK_LOCAL ? 0 : ROUTED);
+}
+
+/* Creates the group, or gives it the values that it is to have. While there are members, the
+ * values stay, because the members rely on them. */
+static int put_group(struct sa_store *st, struct snap_reader *r, uint16_t p_key,
+                     const struct snap_partition_group *from)
+{
+	const struct store_row *at = NULL;
+	struct mcast_group_row g, old;
+	struct mcast_member_row m;
 	uint32_t mlid;
 	int ret;
 
-	if (mcast_group_find(st, mgid, &g)) {
-		return E_OK;
+	make_group(snap_meta(r), p_key, from, &g);
+	if (!mcast_group_find(st, g.record, &old)) {
+		ret = mcast_mlid_new(st, r, from->broadcast, &mlid);
+		if (ret != E_OK) {
+			return ret == E_FULL ? E_OK : ret; /* no switch has room for it */
+		}
+		mcast_put(g.record, MC_MLID, mlid);
+		return mcast_group_put(st, &g);
 	}
-	ret = mcast_mlid_new(st, r, true, &mlid);
-	if (ret != E_OK) {
-		return ret == E_FULL ? E_OK : ret; /* no switch supports multicast */
+	mcast_put(g.record, MC_MLID, mcast_get(old.record, MC_MLID));
+	if (mcast_member_next(st, g.record, &at, &m) != NULL) {
+		memcpy(g.record, old.record, sizeof(g.record));
 	}
-	g = (struct mcast_group_row){ .well_known = 1 };
-	memcpy(g.record, mgid, sizeof(mgid));
-	mcast_put(g.record, MC_Q_KEY, Q_KEY);
-	mcast_put(g.record, MC_MLID, mlid);
-	mcast_put(g.record, MC_MTU_SELECTOR, MC_EXACTLY);
-	mcast_put(g.record, MC_MTU, MTU_2048);
-	mcast_put(g.record, MC_P_KEY, 0xffff);
-	mcast_put(g.record, MC_RATE_SELECTOR, MC_EXACTLY);
-	mcast_put(g.record, MC_RATE, RATE_10G);
-	mcast_put(g.record, MC_LIFE_SELECTOR, MC_EXACTLY);
-	mcast_put(g.record, MC_LIFE, snap_meta(r)->packet_life_time);
-	mcast_put(g.record, MC_SCOPE, LINK_LOCAL);
-	return mcast_group_put(st, &g);
+	return memcmp(&g, &old, sizeof(g)) == 0 ? E_OK : mcast_group_put(st, &g);
+}
+
+/* Does its partition have this group from the start? */
+static int is_given(struct snap_reader *r, const struct mcast_group_row *g, bool *ret)
+{
+	uint16_t p_key = (uint16_t)(mcast_get(g->record, MC_P_KEY) & P_KEY_BASE);
+	struct snap_partition p;
+	int err = snap_partition_from(r, p_key, &p);
+
+	*ret = false;
+	for (uint32_t i = 0; err == E_OK && p.p_key == p_key && i < p.is.n_groups; i++) {
+		struct snap_partition_group from = snap_partition_group(&p, i);
+
+		*ret |= field_get(g->record, 0, 64) == from.prefix &&
+		        field_get(g->record, 64, 64) == from.guid;
+	}
+	return err == E_NOTFOUND ? E_OK : err;
+}
+
+/* Groups that no partition has any more stay only as long as they have members. */
+static int drop_withdrawn(struct sa_store *st, struct snap_reader *r)
+{
+	const struct store_row *row = store_seek(st, RECORDS_GROUPS, NULL, 0);
+	int ret = E_OK;
+
+	while (row != NULL && ret == E_OK) {
+		uint8_t mgid[MGID_BYTES];
+		struct mcast_group_row g;
+		bool given = true;
+
+		memcpy(mgid, row->bytes, sizeof(mgid));
+		if (mcast_group_of(row, &g) && g.well_known) {
+			ret = is_given(r, &g, &given);
+		}
+		if (!given && ret == E_OK) {
+			g.well_known = 0;
+			ret = mcast_group_put(st, &g);
+			if (ret == E_OK) {
+				ret = mcast_group_drop_unused(st, mgid);
+			}
+		}
+		row = store_seek(st, RECORDS_GROUPS, mgid, sizeof(mgid));
+		if (row != NULL && memcmp(row->bytes, mgid, sizeof(mgid)) == 0) {
+			row = store_next(st, RECORDS_GROUPS, row);
+		}
+	}
+	return ret;
+}
+
+/* The groups that partitions have from the start. Where no partitions are published, that is the
+ * IPv4 broadcast group of the default partition (RFC 4391, section 4). */
+static int put_groups(struct sa_store *st, struct snap_reader *r)
+{
+	static const struct snap_partition_group broadcast = {
+		.prefix = UINT64_C(0xff12401bffff0000),
+		.guid = UINT32_MAX,
+		.q_key = 0xb1b,
+		.rate = 3, /* 10 Gb/s */
+		.mtu = 4,  /* 2048 */
+		.broadcast = 1
+	};
+	struct snap_partition p;
+	int ret = snap_partition_from(r, 0, &p);
+
+	if (ret == E_NOTFOUND) {
+		return put_group(st, r, P_KEY_BASE, &broadcast);
+	}
+	while (ret == E_OK) {
+		for (uint32_t i = 0; i < p.is.n_groups && ret == E_OK; i++) {
+			struct snap_partition_group g = snap_partition_group(&p, i);
+
+			ret = put_group(st, r, p.p_key, &g);
+		}
+		ret = ret == E_OK ? snap_partition_from(r, (uint16_t)(p.p_key + 1), &p)
+		                  : ret;
+	}
+	return ret == E_NOTFOUND ? drop_withdrawn(st, r) : ret;
 }
 
 /* Removes all memberships of the ports that are no longer in the fabric. */
@@ -341,7 +438,7 @@ static int drop_absent(struct sa_store *st, struct snap_reader *r)
 
 int mcast_after_sweep(struct sa_store *st, struct snap_reader *r)
 {
-	int ret = create_broadcast(st, r);
+	int ret = put_groups(st, r);
 
 	return ret == E_OK ? drop_absent(st, r) : ret;
 }

@@ -133,8 +133,9 @@ int mcast_mlid_new(const struct sa_store *st, struct snap_reader *r, bool broadc
 bool mcast_partition_has(const struct sa_store *st, uint16_t p_key, size_t n);
 
 /*!
- * \brief Updates the store after a new fabric was published: creates the broadcast group and
- *        removes the memberships of ports that left.
+ * \brief Updates the store after a new fabric was published: creates the groups that partitions
+ *        have from the start, lets go of those that they have no more, and removes the
+ *        memberships of ports that left.
  * Cost: a look-up per port with memberships, and the memberships that it removes.
  */
 int mcast_after_sweep(struct sa_store *st, struct snap_reader *r);

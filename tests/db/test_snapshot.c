@@ -712,7 +712,7 @@ static void overwrite(unsigned table, const void *val, size_t len)
 		db_put(&t, table, key, key_len, val, len);
 		ret = db_next(&t, table, &k, &v);
 	}
-	if (table == SNAP_PREFIX_ROUTES || table == SNAP_POLICY) { /* there is none */
+	if (table == SNAP_PREFIX_ROUTES || table == SNAP_POLICY || table == SNAP_PARTITIONS) { /* there is none */
 		db_put(&t, table, "\0", 2, val, len);
 	}
 	if (table == SNAP_META) {
@@ -759,6 +759,8 @@ static int read_table(struct snap_reader *r, unsigned table)
 	}
 	case SNAP_PREFIX_ROUTES:
 		return snap_prefix_route(r, 0, &(struct snap_prefix_route){ 0 });
+	case SNAP_PARTITIONS:
+		return snap_partition_from(r, 0, &(struct snap_partition){ 0 });
 	case SNAP_ALTERNATES:
 		return snap_port_group_of(
 			r, fabric.g->nodes[fabric.g->switches[0]].guid, 1, &byte);

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <infiniband/umad_sm.h>
 
+#include "conf/policy/partitions.h"
+#include "db/policy.h"
 #include "db/reader.h"
 #include "tests/lib/db_util.h"
 #include "tests/lib/suite.h"
@@ -264,12 +266,44 @@ START_TEST(test_own_guid_first)
 }
 END_TEST
 
+/* Partitions come back by P_Key, with groups, members and names. */
+START_TEST(test_partitions)
+{
+	static const char text[] = "A long name=0x10,ipoib,indx0,sl=3:ALL=full,0x5-0x9;=0x7:mgid=ff12::1,mtu=2\n";
+	static const uint32_t ports[3][2] = { { 1, 2 }, { 3, 4 }, { 5, 6 } };
+	struct snap_partition p;
+
+	publish();
+	ck_assert_int_eq(snap_partition_from(r, 0, &p), E_NOTFOUND);
+	ck_assert_int_eq(partitions_parse("p", text, sizeof(text) - 1, arena, NULL, &content.partitions), E_OK);
+	content.partition_ports = ports;
+	publish();
+	ck_assert_int_eq(snap_partition_from(r, 0, &p), E_OK);
+	ck_assert_uint_eq(p.p_key, 7);
+	ck_assert(p.is.n_limited == 1 && p.is.n_full == 2 && p.is.name_len == 0);
+	ck_assert(p.is.n_members == 0 && p.is.n_groups == 1);
+	ck_assert_uint_eq(snap_partition_group(&p, 0).prefix, UINT64_C(0xff12000000000000));
+	ck_assert(snap_partition_group(&p, 0).guid == 1 && snap_partition_group(&p, 0).mtu == 2);
+	ck_assert_int_eq(snap_partition_from(r, 8, &p), E_OK);
+	ck_assert(p.p_key == 16 && p.is.indx0 && p.is.sl == 3 && p.is.n_full == 4);
+	ck_assert(p.is.name_len == 11 && memcmp(p.name, "A long name", 11) == 0);
+	ck_assert(snap_partition_group(&p, 0).broadcast && snap_partition_group(&p, 0).sl == 3);
+	ck_assert_uint_eq(p.is.n_members, 2);
+	ck_assert_uint_eq(snap_partition_member(&p, 0).who, PARTITION_ALL);
+	ck_assert_uint_eq(snap_partition_member(&p, 1).last, 9);
+	ck_assert_int_eq(snap_partition_from(r, 17, &p), E_OK);
+	ck_assert_uint_eq(p.p_key, PARTITION_DEFAULT);
+	ck_assert_int_eq(snap_partition_from(r, 0x7fff + 1, &p), E_NOTFOUND);
+}
+END_TEST
+
 TEST_SUITE(snapshot_rows)
 {
 	TCase *t = tcase_create("rows");
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, test_head);
 	tcase_add_test(t, test_own_guid_first);
+	tcase_add_test(t, test_partitions);
 	tcase_add_loop_test(t, test_versions, 0, sizeof(changes) / sizeof(changes[0]));
 	suite_add_tcase(suite, t);
 }

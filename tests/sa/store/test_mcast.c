@@ -11,6 +11,7 @@
  */
 #include "tests/lib/store_fixture.h"
 
+#include "conf/policy/partitions.h"
 #include "sa/store/mcast.h"
 #include "tests/lib/suite.h"
 
@@ -532,6 +533,66 @@ START_TEST(gone_ports_leave)
 }
 END_TEST
 
+static void publish_partitions(const char *text)
+{
+	static const uint32_t ports[8][2];
+
+	ck_assert_int_eq(partitions_parse("p", text, strlen(text), w->a, NULL,
+	                                  &w->content.partitions),
+	                 E_OK);
+	w->content.partition_ports = ports;
+	query_fixture_publish(w, PATH_MINIMAL);
+	ck_assert_int_eq(mcast_after_sweep(store, w->r), E_OK);
+}
+
+/* The group with an MGID; its values in g. */
+static bool there(uint64_t top, uint64_t low, struct mcast_group_row *g)
+{
+	uint8_t mgid[MGID_BYTES];
+
+	field_set(mgid, 0, 64, top);
+	field_set(mgid, 64, 64, low);
+	return mcast_group_find(store, mgid, g);
+}
+
+/* Groups come and go with the partitions; while one has members, its values stay. */
+START_TEST(groups_of_partitions)
+{
+	struct mcast_group_row g;
+	struct mcast_member_row m = { .port_guid = HOST + 1, .join_state = MC_FULL_MEMBER };
+	const uint8_t gid[MGID_BYTES] = { 0xfe, 0x80 };
+	uint32_t mlid;
+
+	publish_partitions("Default=0x7fff,ipoib:ALL=full;A=0x10,ipoib,mtu=5,rate=7,sl=3,TClass=9,Q_Key=5:ALL=full,mgid=ff15::7,sl=2\n;");
+	ck_assert_uint_eq(groups(false), 1); /* of others' partitions nobody is told */
+	ck_assert(there(BROADCAST_TOP, BROADCAST_LOW, &g) && g.well_known);
+	ck_assert(there(UINT64_C(0xff12401b80100000), BROADCAST_LOW, &g) && g.well_known);
+	ck_assert_uint_eq(mcast_get(g.record, MC_P_KEY), 0x8010);
+	ck_assert_uint_eq(mcast_get(g.record, MC_MTU), 5);
+	ck_assert_uint_eq(mcast_get(g.record, MC_RATE), 7);
+	ck_assert_uint_eq(mcast_get(g.record, MC_Q_KEY), 5);
+	ck_assert_uint_eq(mcast_get(g.record, MC_T_CLASS), 9);
+	mlid = (uint32_t)mcast_get(g.record, MC_MLID);
+	ck_assert(there(UINT64_C(0xff15000000000000), 7, &g));
+	ck_assert_uint_eq(mcast_get(g.record, MC_SCOPE), 5);
+	ck_assert_uint_eq(mcast_get(g.record, MC_SL), 2);
+	publish_partitions("A=0x10,ipoib,mtu=4:ALL=full;");
+	ck_assert(!there(BROADCAST_TOP, BROADCAST_LOW, &g));
+	ck_assert(!there(UINT64_C(0xff15000000000000), 7, &g));
+	ck_assert(there(UINT64_C(0xff12401b80100000), BROADCAST_LOW, &g));
+	ck_assert_uint_eq(mcast_get(g.record, MC_MTU), 4);
+	ck_assert_uint_eq(mcast_get(g.record, MC_MLID), mlid);
+	ck_assert_int_eq(mcast_member_put(store, g.record, gid, &m), E_OK);
+	publish_partitions("A=0x10,ipoib,mtu=2:ALL=full;");
+	ck_assert(there(UINT64_C(0xff12401b80100000), BROADCAST_LOW, &g));
+	ck_assert_uint_eq(mcast_get(g.record, MC_MTU), 4);
+	publish_partitions("A=0x10:ALL=full;");
+	ck_assert(there(UINT64_C(0xff12401b80100000), BROADCAST_LOW, &g) && !g.well_known);
+	ck_assert_int_eq(mcast_member_leave(store, g.record, gid), E_OK);
+	ck_assert(!there(UINT64_C(0xff12401b80100000), BROADCAST_LOW, &g));
+}
+END_TEST
+
 /* A path to a group has the group's values; only members get it. */
 START_TEST(path_to_a_group)
 {
@@ -682,6 +743,7 @@ TEST_SUITE(mcast)
 	tcase_add_test(t, no_mlid_is_left);
 	tcase_add_test(t, mlids_kept_for_broadcast);
 	tcase_add_test(t, gone_ports_leave);
+	tcase_add_test(t, groups_of_partitions);
 	tcase_add_test(t, path_to_a_group);
 	tcase_add_loop_test(t, random_joins_and_leaves, 0, 3);
 	suite_add_tcase(suite, t);
