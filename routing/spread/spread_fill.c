@@ -12,6 +12,7 @@
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
+#include "conf/base/search.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/hops.h"
 #include "routing/graph/lids.h"
@@ -33,11 +34,11 @@ static void keep_hosts(const struct spread_job *j, uint32_t s, uint32_t t,
 	for (uint32_t h = j->first[t]; h < j->first[t + 1]; h++) {
 		uint32_t lid = j->lid[h];
 
-		for (unsigned i = 0; lid && i < c->p.n; i++) {
-			if (c->p.port[i] == old[lid]) {
-				row[lid] = old[lid];
-				spread_add_load(c, i, spread_counted(j, h, flow[h]));
-			}
+		unsigned i = c->at[old[lid]];
+
+		if (lid && i < c->p.n && c->p.port[i] == old[lid]) {
+			row[lid] = old[lid];
+			spread_add_load(c, i, spread_counted(j, h, flow[h]));
 		}
 	}
 }
@@ -391,9 +392,13 @@ static bool prev_leads_closer(const struct spread_job *j, uint32_t s, uint32_t t
 	uint8_t port = j->prev ? lft_row(j->prev, s)[lid] : LFT_NO_ROUTE;
 	struct spread_ports p = { .n = 0 };
 
-	for (uint32_t i = g->adj_first[s]; j->prev && i < g->adj_first[s + 1]; i++) {
-		if (g->adj[i].port == port) {
-			j->in->closer(j->in->ctx, s, t, &g->adj[i], 1, 1, &p);
+	if (port != LFT_NO_ROUTE) {
+		const struct sw_link *link = g->adj + g->adj_first[s];
+		uint32_t n = g->adj_first[s + 1] - g->adj_first[s];
+		uint32_t at = (uint32_t)LOWER_BOUND(n, i, link[i].port < port);
+
+		if (at < n && link[at].port == port) {
+			j->in->closer(j->in->ctx, s, t, &link[at], 1, 1, &p);
 		}
 	}
 	return p.n != 0;
