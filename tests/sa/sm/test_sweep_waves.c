@@ -107,6 +107,8 @@ START_TEST(bring_up)
 	if (cases[_i].drop_ppm == 0 && !cases[_i].no_mixed) {
 		ck_assert_uint_eq(c->repeated_directed, 0);
 		ck_assert_uint_ge(c->mixed, n - 1);
+		/* two blocks and LinearFDBTop */
+		ck_assert_uint_le(c->mixed, 3 * (n - 1));
 	}
 	if (cases[_i].drop_ppm == 0 && cases[_i].no_mixed) {
 		/* one probe: those that began before it was given up */
