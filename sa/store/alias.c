@@ -86,8 +86,8 @@ static int put_alias(struct sa_store *st, uint64_t guid, const struct alias_row 
 	                 sizeof(*row));
 }
 
-/* Replaces the alias GUID of one place. If another port has the new one, that port loses
- * it. */
+/* Replaces the alias GUID of one place. If another place has the new one, of this port or of
+ * another, that place loses it. */
 static int replace_guid(struct sa_store *st, const struct alias_row *at, uint64_t old,
                         uint64_t guid)
 {
@@ -104,7 +104,7 @@ static int replace_guid(struct sa_store *st, const struct alias_row *at, uint64_
 	if (guid == 0 || ret != E_OK) {
 		return ret;
 	}
-	if (alias_find(st, guid, &from) && from.port_guid != at->port_guid) {
+	if (alias_find(st, guid, &from)) {
 		block_key(key, from.port_guid, from.block);
 		const struct store_row *row =
 			store_find(st, RECORDS_GUIDS, key, sizeof(key));

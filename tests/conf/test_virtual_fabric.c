@@ -155,6 +155,24 @@ START_TEST(test_qos_groups)
 }
 END_TEST
 
+/* A multiplier of the packet life time counts as the next power of two. */
+START_TEST(test_life_time_mult)
+{
+	static const unsigned cases[][2] = { { 1, 0 }, { 2, 1 }, { 3, 2 }, { 4, 2 },
+		                             { 5, 3 }, { 1 << 19, 19 } };
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct virtual_fabrics *v = NULL;
+		const char *text = arena_printf(
+			arena, FILE_OF(VFS(VF("a", "<PktLifeTimeMult>%u</PktLifeTimeMult>"))),
+			cases[i][0]);
+
+		ck_assert_int_eq(parse(text, &v), E_OK);
+		ck_assert_uint_eq(v->all[0].service.life_time_mult, cases[i][1]);
+	}
+}
+END_TEST
+
 /* All fabrics of a QOSGroup that names no SL share the one that the first of them got. */
 START_TEST(test_group_shares_sl)
 {
@@ -226,6 +244,10 @@ static const struct {
 	{ "no QOSGroup though there is one",
 	  FILE_OF(QOS(QG("Low", "<Enable>1</Enable>")) VFS(VF("a", "<Enable>1</Enable>"))), 6,
 	  "needs a QOSGroup" },
+	{ "no QOSGroup though there is one before another that is off",
+	  FILE_OF(QOS(QG("Low", "<Enable>1</Enable>") QG("Off", ""))
+	          VFS(VF("a", "<Enable>1</Enable>"))),
+	  7, "needs a QOSGroup" },
 	{ "a QOSGroup that is off",
 	  FILE_OF(QOS(QG("Low", ""))
 	          VFS(VF("a", "<Enable>1</Enable><PKey>1</PKey><QOSGroup>Low</QOSGroup>"))),
@@ -356,6 +378,7 @@ TEST_SUITE(virtual_fabric)
 	tcase_add_test(t, test_fabrics);
 	tcase_add_test(t, test_ids);
 	tcase_add_test(t, test_qos_groups);
+	tcase_add_test(t, test_life_time_mult);
 	tcase_add_loop_test(t, test_bad, 0, sizeof(bad) / sizeof(bad[0]));
 	suite_add_tcase(suite, t);
 }

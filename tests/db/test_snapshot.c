@@ -516,6 +516,31 @@ START_TEST(test_shrinks)
 }
 END_TEST
 
+/* The highest LIDs go: the chunks that held them go with them, and the others stay right. */
+START_TEST(test_fewer_chunks)
+{
+	struct fabric high;
+
+	fabric_init(&high, "ft2 8 64 4", 3);
+	fabric_init(&fabric, "ft2 8 64 4", 0);
+	ck_assert_uint_gt(high.lids.top, 4096);
+	struct snap_content b = fabric_content(&high, 1), c = fabric_content(&fabric, 2);
+	publish(&b, 0);
+	publish(&c, 1);
+	struct snap_reader *r = local();
+	check_all(r, &fabric, &c);
+	for (uint32_t s = 0; s < fabric.g->n_switches; s++) {
+		uint8_t port = 0;
+		int ret = snap_lft(r, fabric.g->nodes[fabric.g->switches[s]].guid,
+		                   high.lids.top, &port);
+
+		ck_assert(ret == E_NOTFOUND || port == LFT_NO_ROUTE);
+	}
+	snap_reader_close(r);
+	fabric_done(&high);
+}
+END_TEST
+
 START_TEST(test_port_states_keep_epoch)
 {
 	fabric_init(&fabric, "ft2 2 2 2", 0);
@@ -1350,6 +1375,7 @@ TEST_SUITE(snapshot)
 	tcase_add_loop_test(t, test_change_equals_fresh, 0, n);
 	tcase_add_test(t, test_operator_names);
 	tcase_add_test(t, test_shrinks);
+	tcase_add_test(t, test_fewer_chunks);
 	tcase_add_test(t, test_port_states_keep_epoch);
 	tcase_add_test(t, test_unsorted_attrs);
 	tcase_add_test(t, test_not_ready);

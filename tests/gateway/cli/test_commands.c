@@ -112,6 +112,20 @@ static void start(void)
 	setenv("SAGUARO_SNAPSHOT_DIR", fixture.dir, 1);
 }
 
+/* Cables that carry more one way than the other. */
+static void start_uneven(void)
+{
+	static char *args[] = { (char *)"10", (char *)"3", (char *)"2" };
+
+	unsetenv("SAGUARO_URL");
+	gateway_fixture_init(&fixture, "jellyfish", 3, args);
+	gateway_fixture_route(&fixture, 0);
+	gateway_fixture_open(&fixture);
+	gateway_fixture_publish(&fixture, 7);
+	gateway_fixture_heartbeat(&fixture, 0, true);
+	setenv("SAGUARO_SNAPSHOT_DIR", fixture.dir, 1);
+}
+
 static void stop(void)
 {
 	free(out);
@@ -467,6 +481,44 @@ START_TEST(test_reports)
 END_TEST
 
 /* Routes of each port, against those that were counted when the tables were made. */
+/* The link behind an egress port, from its other end. */
+static uint32_t reverse_link(const struct graph *g, uint32_t i)
+{
+	uint32_t back = g->adj_first[g->adj[i].to];
+
+	while (g->adj[back].port != g->adj[i].to_port) {
+		back++;
+	}
+	return back;
+}
+
+/* What a port receives is what the port at the other end of the cable sends. */
+START_TEST(test_path_usage_uneven)
+{
+	const struct graph *g = fixture.g;
+	const uint32_t *all = fixture.route.load.all, *base = fixture.route.load.base;
+	json_t *body = run_json("report pathusage --json");
+	unsigned uneven = 0;
+
+	for (uint32_t s = 0; s < g->n_switches; s++) {
+		json_t *sw = json_array_get(json_object_get(body, "switches"), s);
+
+		for (uint32_t i = g->adj_first[s]; i < g->adj_first[s + 1]; i++) {
+			json_t *port = json_array_get(json_object_get(sw, "ports"),
+			                              i - g->adj_first[s]);
+			json_t *received = json_object_get(port, "received");
+			uint32_t back = reverse_link(g, i);
+
+			uneven += all[i] != all[back];
+			ck_assert_int_eq(int_at(received, "all"), all[back]);
+			ck_assert_int_eq(int_at(received, "base"), base[back]);
+		}
+	}
+	ck_assert_uint_gt(uneven, 0);
+	json_decref(body);
+}
+END_TEST
+
 START_TEST(test_path_usage)
 {
 	const struct graph *g = fixture.g;
@@ -485,10 +537,7 @@ START_TEST(test_path_usage)
 			json_t *port = json_array_get(ports, i - g->adj_first[s]);
 			json_t *sent = json_object_get(port, "transmitted");
 			json_t *received = json_object_get(port, "received");
-			uint32_t back = g->adj_first[g->adj[i].to];
-			while (g->adj[back].port != g->adj[i].to_port) {
-				back++;
-			}
+			uint32_t back = reverse_link(g, i);
 			ck_assert_int_eq(int_at(port, "port"), g->adj[i].port);
 			ck_assert_int_eq(int_at(sent, "all"), fixture.route.load.all[i]);
 			ck_assert_int_eq(int_at(sent, "base"),
@@ -678,5 +727,9 @@ TEST_SUITE(commands)
 	tcase_add_test(t, test_topo);
 	tcase_add_test(t, test_engines);
 	tcase_add_test(t, test_config);
+	suite_add_tcase(suite, t);
+	t = tcase_create("uneven");
+	tcase_add_checked_fixture(t, start_uneven, stop);
+	tcase_add_test(t, test_path_usage_uneven);
 	suite_add_tcase(suite, t);
 }

@@ -576,6 +576,71 @@ START_TEST(arrivals_and_departures)
 }
 END_TEST
 
+/* A switch, which has LID 1, and hosts that were never seen. */
+static struct graph *new_hosts(uint32_t n)
+{
+	struct graph *g = graph_new(arena);
+	uint32_t sw, host;
+
+	ck_assert_int_eq(graph_add_node(g, NODE_SWITCH, 1000, 8, "s", NULL, &sw), E_OK);
+	for (uint32_t i = 0; i < n; i++) {
+		ck_assert_int_eq(
+			graph_add_node(g, NODE_CA, 3000 + i, 1, "h", NULL, &host), E_OK);
+		g->ports[graph_port(g, host, 1)].guid = 3000 + i;
+		ck_assert_int_eq(graph_connect(g, graph_port(g, sw, i + 1),
+		                               graph_port(g, host, 1)),
+		                 E_OK);
+	}
+	ck_assert_int_eq(graph_freeze(g, &diags), E_OK);
+	return g;
+}
+
+/* Without a free LID new hosts get those of the ports that have been gone longest. A port of
+ * which it is not known that it is gone comes last. */
+START_TEST(longest_gone_is_recycled_first)
+{
+	static const uint32_t in_turn[] = { 4, 3, 2 };
+	struct lid_memory m[] = {
+		{ .guid = 11, .range = { 2, 0 } },
+		{ .guid = 12, .range = { 3, 0 }, .gone_epoch = 9 },
+		{ .guid = 13, .range = { 4, 0 }, .gone_epoch = 5 },
+		{ .guid = 1000, .range = { 1, 0 } },
+	};
+	struct graph *g = new_hosts((uint32_t)_i);
+	struct lids_in in = { .g = g, .memory = m, .n_memory = 4, .max_lid = 4 };
+	struct lids l;
+
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_OK);
+	ck_assert_uint_eq(l.n_recycled, (unsigned)_i);
+	for (int i = 0; i < _i; i++) {
+		uint32_t host = graph_port_by_guid(g, 3000 + (uint64_t)i);
+
+		ck_assert_uint_eq(l.of[host].base, in_turn[i]);
+	}
+}
+END_TEST
+
+/* A range that several ports had is as young as the youngest of them. */
+START_TEST(range_is_as_young_as_its_youngest)
+{
+	uint64_t first = _i ? 3 : 9, second = _i ? 9 : 3;
+	struct lid_memory m[] = {
+		{ .guid = 11, .range = { 2, 0 }, .gone_epoch = first },
+		{ .guid = 12, .range = { 3, 0 }, .gone_epoch = second },
+		{ .guid = 13, .range = { 4, 1 }, .gone_epoch = 5 },
+		{ .guid = 1000, .range = { 1, 0 } },
+	};
+	struct graph *g = new_hosts(1);
+	struct lids_in in = {
+		.g = g, .memory = m, .n_memory = 4, .max_lid = 5, .lmc = 1
+	};
+	struct lids l;
+
+	ck_assert_int_eq(lids_assign(&in, arena, &diags, &l, NULL, NULL), E_OK);
+	ck_assert_uint_eq(l.of[graph_port_by_guid(g, 3000)].base, 4);
+}
+END_TEST
+
 /* After another SM was master its LIDs count, where each is of one port only. */
 START_TEST(another_sm_assigned)
 {
@@ -665,6 +730,8 @@ TEST_SUITE(lids)
 	tcase_add_test(t, lmc_out_of_range);
 	tcase_add_test(t, memory_before_found_before_free);
 	tcase_add_test(t, overlapping_memory_present_port_keeps);
+	tcase_add_loop_test(t, longest_gone_is_recycled_first, 1, 4);
+	tcase_add_loop_test(t, range_is_as_young_as_its_youngest, 0, 2);
 	tcase_add_loop_test(t, arrivals_and_departures, 0, 24);
 	tcase_add_loop_test(t, another_sm_assigned, 0, 8);
 	tcase_add_loop_test(t, random_memory, 0, 40);

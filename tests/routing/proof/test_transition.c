@@ -400,6 +400,37 @@ START_TEST(same_tables_need_nothing)
 }
 END_TEST
 
+/* A LID whose routes stay, but on another lane from one switch with hosts, changes. A switch
+ * without hosts sends nothing. */
+START_TEST(another_lane_is_a_change)
+{
+	const struct graph *g = fabric_make("ft2 4 2 2", 0, 1, arena);
+	struct transition_in in = { .g = g };
+	struct lanes one, other;
+	struct transition t;
+	struct lids lids;
+	struct lft lft;
+	uint32_t s = 0;
+
+	make_lids(g, &lids);
+	route_updown(g, &lids, 0, &lft);
+	while ((g->host_first[s] != g->host_first[s + 1]) != (_i == 0)) {
+		s++;
+	}
+	uint32_t host =
+		g->hosts[graph_switch_of(g, g->hosts[0]) == s ? g->n_hosts - 1 : 0];
+	uint32_t lid = lids.of[host].base;
+	one = other = (struct lanes){ .n = 2, .stride = lft.stride };
+	one.rows = arena_array(arena, g->n_switches, lft.stride);
+	other.rows = arena_array(arena, g->n_switches, lft.stride);
+	other.rows[s * lft.stride + lid] = 1;
+	in = (struct transition_in){ g, &lids, &lft, &lft, &one, &other };
+	ck_assert_int_eq(transition_plan(&in, arena, &t), E_OK);
+	ck_assert_uint_eq(t.changed, _i == 0);
+	ck_assert_uint_eq(t.stage[lid], _i == 0);
+}
+END_TEST
+
 /* ---- packets ---- */
 
 enum { PACKETS = 24 };
@@ -642,6 +673,7 @@ TEST_SUITE(transition)
 	tcase_add_loop_test(t, stages_are_safe, 0, N_FABRICS);
 	tcase_add_loop_test(t, cable_lost, 0, N_REPAIRS);
 	tcase_add_test(t, same_tables_need_nothing);
+	tcase_add_loop_test(t, another_lane_is_a_change, 0, 2);
 	tcase_add_test(t, packets_block_without_stages);
 	tcase_add_test(t, tables_with_a_credit_loop);
 	tcase_add_test(t, any_old_tables);

@@ -52,7 +52,24 @@ static int verb_refuse(void *ctx, const json_t *request, json_t *reply, char *wh
 	return E_RANGE;
 }
 
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+
+/* Waits until the test lets it go on. */
+static int verb_hold(void *ctx, const json_t *request, json_t *reply, char *why,
+                     size_t why_bytes)
+{
+	(void)ctx;
+	(void)request;
+	(void)reply;
+	(void)why;
+	(void)why_bytes;
+	pthread_mutex_lock(&held);
+	pthread_mutex_unlock(&held);
+	return E_OK;
+}
+
 static const struct control_verb verbs[] = { { "echo", verb_echo },
+	                                     { "hold", verb_hold },
 	                                     { "refuse", verb_refuse },
 	                                     { NULL, NULL } };
 
@@ -191,6 +208,43 @@ START_TEST(order)
 }
 END_TEST
 
+/* More than a mebibyte of requests may wait behind one that takes long: only a line of this
+ * length is too long. */
+START_TEST(many_wait)
+{
+	enum { LINE = 4096, N = CONTROL_LINE_BYTES / LINE + 25, ROUNDS = 60 };
+	static char line[LINE + 1];
+	int fd = client(), others[CONTROL_CONNECTIONS];
+
+	pthread_mutex_lock(&held);
+	ck_assert_int_gt(send(fd, "{\"verb\":\"hold\"}\n", 16, MSG_NOSIGNAL), 0);
+	snprintf(line, sizeof(line), "%-*s\n", LINE - 1,
+	         "{\"verb\":\"echo\",\"text\":7}");
+	for (unsigned i = 0; i < N; i++) {
+		ck_assert_int_eq(send(fd, line, LINE, MSG_NOSIGNAL), LINE);
+	}
+	/* Each refusal of a client too many comes after one more look at all connections. */
+	for (unsigned i = 0; i < CONTROL_CONNECTIONS; i++) {
+		others[i] = client();
+	}
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		int extra = client();
+
+		ck_assert_ptr_nonnull(strstr(receive(extra), "too many connections"));
+		close(extra);
+	}
+	pthread_mutex_unlock(&held);
+	ck_assert_str_eq(receive(fd), "{\"ok\":true}");
+	for (unsigned i = 0; i < N; i++) {
+		ck_assert_str_eq(receive(fd), "{\"text\":7,\"ok\":true}");
+	}
+	for (unsigned i = 0; i < CONTROL_CONNECTIONS; i++) {
+		close(others[i]);
+	}
+	close(fd);
+}
+END_TEST
+
 /* A client that goes before its reply, one that sends half a line, and one that never
  * reads harm nobody else. */
 START_TEST(bad_clients)
@@ -325,6 +379,7 @@ TEST_SUITE(control)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, replies);
 	tcase_add_test(t, order);
+	tcase_add_test(t, many_wait);
 	tcase_add_test(t, bad_clients);
 	tcase_add_test(t, long_line);
 	tcase_add_test(t, connections);

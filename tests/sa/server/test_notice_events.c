@@ -271,6 +271,18 @@ START_TEST(keys_need_trust)
 }
 END_TEST
 
+/* Traps 256 to 259 are about keys; those beside them are not. */
+START_TEST(traps_about_keys)
+{
+	struct request q = everything(0xffff);
+
+	subscribe(HOST + 1, &q);
+	event((unsigned)_i, SW_B);
+	(void)reports_run(reports, 0);
+	ck_assert_uint_eq(wire.n, _i < 256 || _i > 259);
+}
+END_TEST
+
 /* Ports that come and go are told to whom they share, or shared, a P_Key with. */
 START_TEST(ports)
 {
@@ -312,6 +324,7 @@ TEST_SUITE(notice_events)
 	tcase_add_test(tc, undone);
 	tcase_add_loop_test(tc, forwarded, 0, sizeof(traps) / sizeof(traps[0]));
 	tcase_add_test(tc, keys_need_trust);
+	tcase_add_loop_test(tc, traps_about_keys, 255, 261);
 	tcase_add_test(tc, ports);
 	suite_add_tcase(suite, tc);
 }

@@ -10,6 +10,9 @@
 #include "tests/lib/suite.h"
 #include "tests/lib/sweep_fixture.h"
 
+#include "sa/mad/transport.h"
+#include "sa/sm/client_tables.h"
+#include "sa/sm/sm.h"
 #include "sa/store/mcast.h"
 #include "sa/store/store.h"
 
@@ -219,6 +222,25 @@ static all_tables *all(struct arena *a)
 	}
 	return t;
 }
+
+static uint64_t fixed_now(struct transport *t)
+{
+	(void)t;
+	return 100000;
+}
+
+/* A step is followed by a pause as long as it took, but by a second at most. */
+START_TEST(pause_after_a_step)
+{
+	const struct transport_ops ops = { .now_ms = fixed_now };
+	struct transport t = { .ops = &ops };
+	struct sm sm = { .d.transport = &t };
+	struct client_tables c = { .sm = &sm, .began = 100000 - (unsigned)_i };
+
+	client_tables_pause(&c);
+	ck_assert_uint_eq(c.next, 100000 + (_i < 1000 ? (unsigned)_i : 1000));
+}
+END_TEST
 
 /* Every end port joins or leaves a group. */
 static void all_members(unsigned group, bool join)
@@ -591,5 +613,8 @@ TEST_SUITE(sweep_mcast)
 	tcase_add_test(t, mirrored);
 	tcase_add_test(t, disabled);
 	tcase_add_test(t, a_flood_of_joins);
+	suite_add_tcase(suite, t);
+	t = tcase_create("pause");
+	tcase_add_loop_test(t, pause_after_a_step, 999, 1002);
 	suite_add_tcase(suite, t);
 }

@@ -392,6 +392,24 @@ START_TEST(foreign_guids)
 }
 END_TEST
 
+/* A GUID is in one place: the one that gets it last, in another block of the port, too. */
+START_TEST(in_one_place)
+{
+	struct alias_block b = { .owned = 2 };
+	struct alias_row row;
+
+	put(b.guid + 8, 8, FREE);
+	ck_assert_int_eq(alias_block_put(store, HOST + 1, 0, &b), E_OK);
+	ck_assert_int_eq(alias_block_put(store, HOST + 1, 1, &b), E_OK);
+	ck_assert(alias_find(store, FREE, &row));
+	ck_assert_uint_eq(row.block, 1);
+	ck_assert(alias_block(store, HOST + 1, 0, &b));
+	ck_assert_uint_eq(alias_at(&b, 1), 0);
+	ck_assert(alias_block(store, HOST + 1, 1, &b));
+	ck_assert_uint_eq(alias_at(&b, 1), FREE);
+}
+END_TEST
+
 /* A port that is gone keeps its own for a while, or until another port wants them. */
 START_TEST(ports_come_and_go)
 {
@@ -536,6 +554,7 @@ TEST_SUITE(alias)
 	tcase_add_test(tc, named_by_an_alias);
 	tcase_add_test(tc, wildcards_list_aliases);
 	tcase_add_test(tc, foreign_guids);
+	tcase_add_test(tc, in_one_place);
 	tcase_add_test(tc, ports_come_and_go);
 	tcase_add_test(tc, ports_bounce);
 	tcase_add_loop_test(tc, as_the_model_has_it, 0, 3);
