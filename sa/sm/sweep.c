@@ -602,7 +602,9 @@ static void after_activate(struct sweep *s)
 	sm->events.failure[0] = '\0';
 	events_sweep_end(sm, j);
 	sm_log_clients(sm);
-	if (p->n_bounced) {
+	if (s->election.others_wrote) {
+		sm_request_heavy(sm, "another SM was master while this sweep was at work");
+	} else if (p->n_bounced) {
 		sm_request_heavy(sm, "%u links were restarted for a new MTU or VLs",
 		                 p->n_bounced);
 	} else if (p->n_timeouts) {

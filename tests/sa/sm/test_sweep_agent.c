@@ -888,6 +888,23 @@ START_TEST(handover_to_us)
 }
 END_TEST
 
+/* A HANDOVER during our first sweep: the master before may have written behind it, so another
+ * sweep follows that trusts no copy. */
+START_TEST(handover_while_discovering)
+{
+	fixture->config.sm_priority = 15;
+	other(0, 2);
+	fixture_start(fixture);
+	while (strcmp(sweep_status(fixture->sweep)->phase, "discover") != 0) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+	}
+	ck_assert_uint_eq(control(1, other_sm_guid(), 3, 1), 0);
+	fixture_run_ms(fixture, 9000);
+	fixture_up(fixture);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->heavy_sweeps, 2);
+}
+END_TEST
+
 static bool loses_control(const uint8_t *mad)
 {
 	return field_get(mad, MAD_ATTR_ID) == UMAD_SM_ATTR_SM_INFO &&
@@ -983,6 +1000,7 @@ TEST_SUITE(sweep_agent)
 	tcase_add_loop_test(t, appears_by_trap, 0, sizeof(masters) / sizeof(masters[0]));
 	tcase_add_loop_test(t, master_priority, 0, 2);
 	tcase_add_loop_test(t, handover_to_us, 0, 1);
+	tcase_add_test(t, handover_while_discovering);
 	tcase_add_test(t, handover_not_acknowledged);
 	tcase_add_test(t, disabled);
 	suite_add_tcase(suite, t);
