@@ -7,8 +7,9 @@
 #
 #   sockets     saguarod, and OpenSM where it is installed, one after the other on the same
 #               simulated fat tree (saguaro-sim): bring-up, a light sweep, a cable, a host and
-#               a switch that go and come back. smps: requests that the fabric got until all was quiet
-#               for BENCH_QUIET seconds (4: OpenSM computes that long); lft_blocks: Set(LinearForwardingTable) among them;
+#               a switch that go and come back. smps: requests that the fabric got until all was
+#               quiet for 3 s, for BENCH_QUIET (10) with OpenSM, which computes that long on a
+#               busy machine; lft_blocks: Set(LinearForwardingTable) among them;
 #               seconds: from the change until the last of these blocks had arrived (0: there
 #               was none), smp_seconds: until the last request; to 30 ms. What ten
 #               seconds without a change cost is measured after the first light sweep
@@ -26,7 +27,7 @@ bin=${top_builddir:-.}
 read -ra ports <<<"${BENCH_PORTS:-24 36}"
 work=$(mktemp -d "${TMPDIR:-/tmp}/saguaro-bench.XXXXXX")
 export SAGUARO_SIM_SOCKET=$work/sim.sock OSM_CACHE_DIR=$work/osm OSM_TMP_DIR=$work/osm
-quiet=${BENCH_QUIET:-4}
+quiet=3
 pids=()
 trap 'kill "${pids[@]}" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 
@@ -117,10 +118,12 @@ sockets() {
 		simulator
 		"$bin/saguaro-sim" --run opensm -d2 -D 0x43 -f "$work/osm.log" >/dev/null 2>&1 &
 		pids+=($!)
+		quiet=${BENCH_QUIET:-10}
 		life opensm "$EPOCHREALTIME" "$work/osm.log"
 		end_last
 		end_last
 	fi
+	quiet=3
 	simulator
 	saguarod first "$first" 1
 	life saguarod "$EPOCHREALTIME" "$work/first.log"
