@@ -256,6 +256,26 @@ static void check_local(struct sweep *s, struct job *j)
 	}
 }
 
+/* Does a switch name another master than us, although we have swept as master? While parts of the
+ * fabric were apart, each may have had a master of its own. The other one is perhaps gone, but any table
+ * may be its work. */
+static bool finds_another_master(const struct sweep *s, const struct disc *d)
+{
+	const struct disc_port *own = disc_port_of(d, d->g->sm_port);
+
+	for (uint32_t i = 0; s->election.swept && i < d->g->n_switches; i++) {
+		const struct disc_port *p = &d->of[d->g->switches[i]]->ports[0];
+		uint64_t lid = p->has_info ? field_get(p->info, PI_MASTER_SM_LID) : 0;
+
+		if (lid != 0 && lid != field_get(own->info, PI_LID)) {
+			log_info(source, "%s was set up by another SM: all tables are read",
+			         disc_place(d, d->of[d->g->switches[i]], 0));
+			return true;
+		}
+	}
+	return false;
+}
+
 static void after_discover(struct sweep *s)
 {
 	struct sm *sm = &s->sm;
@@ -305,6 +325,9 @@ static void after_discover(struct sweep *s)
 		              "the SM's port has no working link to another node");
 		give_up(s);
 		return;
+	}
+	if (finds_another_master(s, d)) {
+		shadow_forget_programmed(&sm->shadow);
 	}
 	job_stage(j, sm, "discover");
 	s->phase = PHASE_ELECTION;

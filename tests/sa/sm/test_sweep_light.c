@@ -345,6 +345,32 @@ START_TEST(another_master_wrote)
 }
 END_TEST
 
+/* A switch was away, and another master set it up meanwhile: its port 0 says so, and a heavy
+ * sweep reads its tables. */
+START_TEST(another_master_had_a_switch)
+{
+	uint8_t info[SMP_DATA_BYTES], block[SMP_DATA_BYTES] = { 0 };
+	uint64_t guid;
+
+	start("ft2 2 2 1", false);
+	fixture_up(fixture);
+	guid = fixture->g->nodes[fixture->g->switches[1]].guid;
+	ck_assert_int_eq(sim_set_node(fixture->sim, guid, false), E_OK);
+	periods(2);
+	ck_assert_int_eq(sim_peek(fixture->sim, guid, UMAD_SM_ATTR_PORT_INFO, 0, info), E_OK);
+	field_set(info, PI_MASTER_SM_LID, 99);
+	field_set(info, PI_PORT_STATE, 0);
+	field_set(info, PI_PORT_PHYSICAL_STATE, 0);
+	ck_assert_int_eq(sim_poke(fixture->sim, guid, UMAD_SM_ATTR_PORT_INFO, 0, info), E_OK);
+	ck_assert_int_eq(sim_poke(fixture->sim, guid, UMAD_SM_ATTR_LINEAR_FT, 0, block), E_OK);
+	ck_assert_int_eq(sim_set_node(fixture->sim, guid, true), E_OK);
+	periods(2);
+	fixture_up(fixture);
+	ck_assert_int_eq(sim_peek(fixture->sim, guid, UMAD_SM_ATTR_LINEAR_FT, 0, info), E_OK);
+	ck_assert_int_ne(memcmp(info, block, sizeof(info)), 0);
+}
+END_TEST
+
 /* A node is silent for a moment while a sweep discovers the fabric, and is left out. No state
  * of a port tells that it answers again. */
 START_TEST(silent_for_a_moment)
@@ -382,6 +408,7 @@ TEST_SUITE(sweep_light)
 	tcase_add_loop_test(t, shown_by_switch, 0, sizeof(shown) / sizeof(shown[0]));
 	tcase_add_loop_test(t, any_moment, 0, 120);
 	tcase_add_test(t, another_master_wrote);
+	tcase_add_test(t, another_master_had_a_switch);
 	tcase_add_loop_test(t, silent_for_a_moment, 0, 60);
 	suite_add_tcase(suite, t);
 }
