@@ -88,10 +88,12 @@ bool find_is_reached(const struct run *r, const struct manager *m)
 	return is;
 }
 
-/* Tables that two masters wrote prove nothing until one of them has swept. LIDs that one part of
- * a split fabric gave, the other does not know. */
+/* Tables that two masters wrote prove nothing until one of them has swept. A new master knows
+ * only the LIDs that it finds: one that a port lost, or has while it is away, may go to another
+ * port. */
 static void note_contest(struct run *r, const bool *reached)
 {
+	const struct manager *master = NULL;
 	unsigned n_masters = 0;
 	bool split = false;
 
@@ -101,11 +103,20 @@ static void note_contest(struct run *r, const bool *reached)
 	for (unsigned i = 0; i < r->n_managers; i++) {
 		const struct manager *m = &r->m[i];
 
-		n_masters += m->sweep != NULL && sweep_status(m->sweep)->master;
+		if (m->sweep != NULL && sweep_status(m->sweep)->master) {
+			master = m;
+			n_masters++;
+		}
 		split |= !reached[r->g->ports[m->port].node];
+	}
+	if (master != NULL && master != r->master) {
+		r->new_master = r->master != NULL;
+		r->master = master;
 	}
 	if (n_masters > 1 || split) {
 		r->contested = true;
+	}
+	if (r->contested || r->new_master) {
 		memset(r->lid, 0, r->g->n_ports * sizeof(*r->lid));
 	}
 }
@@ -187,9 +198,6 @@ static bool check_lids(struct run *r, const bool *reached)
 		uint32_t port = g->end_ports[i], lid = lid_in(r, port);
 		bool up = state_in(r, port) >= PORT_ARMED || g->ports[port].num == 0;
 
-		if (lid == 0 && r->n_managers > 1) {
-			r->lid[port] = 0; /* only the master at that time knows it */
-		}
 		if (!reached[g->ports[port].node] || lid == 0 || !up) {
 			continue;
 		}
@@ -285,7 +293,7 @@ bool check_tables(struct run *r, bool settled)
 	struct lids lids;
 	struct lft lft;
 	struct proof p;
-	bool good = check_lids(r, reached);
+	bool good = (r->new_master && !settled) || check_lids(r, reached);
 	int err;
 
 	diags_init(d, a);

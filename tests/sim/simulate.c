@@ -25,6 +25,14 @@
  * is told lies may do what is wrong, so tables are looked at only when all have told the
  * truth again and an operator has asked for a heavy sweep. It must never crash or hang.
  *
+ * With --managers there are up to three subnet managers, which elect a master, hand over and
+ * take over; split fabrics may have two for a while. In the end a part has one. With --crashes they
+ * crash after any MAD, any row and any commit, in the middle of it, too, and disks are full or
+ * fail: what was acknowledged before a crash has to be there after it.
+ *
+ * A run ends with a comparison: another heavy sweep and a restart change nothing, and the
+ * routing engine is that of a fresh start.
+ *
  * A schedule that fails is shortened: events are left out as long as it still fails. The seed
  * and the numbers of the events that are left replay it: --first SEED --seeds 1 --only LIST.
  */

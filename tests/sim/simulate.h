@@ -81,6 +81,8 @@ struct run {
 	/* Two subnet managers were master of one fabric, or of parts of it: nobody knows all
 	 * tables until one of them has swept. */
 	bool contested;
+	const struct manager *master; /* the last one that was alone, NULL: none so far */
+	bool new_master;              /* another one was master before */
 	bool several_lanes; /* were routed with at some time */
 	uint32_t stale_until; /* heavy sweeps of the judge, until old routes of a switch that was
 	                         deaf are replaced */
