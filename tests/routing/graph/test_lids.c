@@ -494,7 +494,8 @@ static void check_recycled(const struct diary *y, const struct graph *g,
 		const struct lid_memory *m = &y->m[i];
 
 		if (graph_port_by_guid(g, m->guid) != GRAPH_NONE ||
-		    m->range.base > limit || l->owner[m->range.base] != GRAPH_NONE) {
+		    m->range.base > limit ||
+		    (m->range.base <= l->top && l->owner[m->range.base] != GRAPH_NONE)) {
 			continue;
 		}
 		ck_assert_uint_ge(m->gone_epoch ? m->gone_epoch : UINT64_MAX, youngest);
