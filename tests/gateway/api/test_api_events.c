@@ -118,7 +118,9 @@ START_TEST(pages)
 	uint64_t since = 0;
 	unsigned n = 0;
 
-	ck_assert(api_json(&thread, 503, "/v1/events") != NULL);
+	body = api_json(&thread, 503, "/v1/events");
+	ck_assert_ptr_nonnull(body);
+	json_decref(body);
 	add_many(1500);
 	body = api_json(&thread, 200, "/v1/events");
 	check_ids(body, 1, 1, 1500);
