@@ -111,14 +111,6 @@ static void watch_for_the_end(void)
 	}
 }
 
-int test_run(SRunner *all, enum print_output mode)
-{
-	runner = srunner_fork_status(all) == CK_FORK ? getpid() : 0;
-	watch_for_the_end();
-	srunner_run_all(all, mode);
-	return srunner_ntests_failed(all);
-}
-
 /* A suite that CK_RUN_SUITE misspells would pass with no case run. */
 static bool is_known(const char *name)
 {
@@ -142,9 +134,47 @@ static int run_suites(void)
 		s->fill(suite);
 		srunner_add_suite(all, suite);
 	}
-	failed = test_run(all, CK_ENV);
+	runner = srunner_fork_status(all) == CK_FORK ? getpid() : 0;
+	watch_for_the_end();
+	srunner_run_all(all, CK_ENV);
+	failed = srunner_ntests_failed(all);
 	srunner_free(all);
 	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* Runs all cases of the suite of CK_RUN_SUITE in one process, which costs far less under a
+ * sanitizer than a process for each. */
+static bool passes_in_one_process(void)
+{
+	int result;
+	pid_t pid;
+
+	fflush(stdout); /* the child would print it again */
+	pid = fork();
+	if (pid == 0) {
+		setenv("CK_FORK", "no", 1);
+		alarm(1200); /* Check has no time limits then */
+		exit(run_suites());
+	}
+	return pid > 0 && waitpid(pid, &result, 0) == pid && WIFEXITED(result) &&
+	       WEXITSTATUS(result) == EXIT_SUCCESS;
+}
+
+int test_suite_run(const struct test_suite *s)
+{
+	setenv("CK_RUN_SUITE", s->name, 1);
+	if (getenv("TEST_ONE_PROCESS") == NULL || s->forked) {
+		return run_suites();
+	}
+	if (passes_in_one_process()) {
+		return EXIT_SUCCESS;
+	}
+	printf("%s fails with all cases in one process. If a process for each mends it, "
+	       "free or "
+	       "reset what cases leave behind, or register it with TEST_SUITE_FORKED:\n",
+	       s->name);
+	run_suites();
+	return EXIT_FAILURE; /* also if it passes now */
 }
 
 /* Copies what a suite printed. */
@@ -185,10 +215,9 @@ static int run_parallel(unsigned jobs)
 			job[k].output = tmpfile();
 			job[k].pid = job[k].output != NULL ? fork() : -1;
 			if (job[k].pid == 0) {
-				setenv("CK_RUN_SUITE", next->name, 1);
 				dup2(fileno(job[k].output), STDOUT_FILENO);
 				dup2(fileno(job[k].output), STDERR_FILENO);
-				exit(run_suites());
+				exit(test_suite_run(next));
 			}
 			if (job[k].pid < 0) {
 				perror("a suite does not start");
@@ -229,9 +258,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s has no suite %s\n", argv[0], only);
 		return EXIT_FAILURE;
 	}
-	if (only == NULL && jobs != NULL && atoi(jobs) > 1 && suites != NULL &&
-	    suites->next_ref != NULL) {
-		return run_parallel((unsigned)atoi(jobs));
+	if (only == NULL && (jobs != NULL || getenv("TEST_ONE_PROCESS") != NULL)) {
+		return run_parallel(jobs != NULL && atoi(jobs) > 1 ? (unsigned)atoi(jobs)
+		                                                   : 1);
 	}
 	return run_suites();
 }

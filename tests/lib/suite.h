@@ -3,6 +3,7 @@
 #pragma once
 
 #include <check.h>
+#include <stdbool.h>
 
 /*!
  * One check program per source folder, one suite per test file. A file ends in
@@ -17,12 +18,18 @@
  * and needs no other registration than its line in the folder's Makefile.inc: main() in
  * suite.c runs every suite that the program links. CK_RUN_SUITE=ftree runs this one alone,
  * CK_RUN_CASE one of its cases. TEST_JOBS=4 runs so many suites of the program at a time.
+ *
+ * Each case has a process of its own. With TEST_ONE_PROCESS set, as for the sanitizers in
+ * `./quickstart check`, the cases of a suite share one, and only a suite that fails there is
+ * run once more with a process for each, to name the case. TEST_SUITE_FORKED marks a suite
+ * whose cases leave something behind in their process, so that they never share one.
  */
 
 /*! \brief Cases of one file; one per file and program. */
 struct test_suite {
 	const char *name;
 	void (*fill)(Suite *suite);
+	bool forked; /*!< each case needs a process of its own */
 	struct test_suite *next_ref;
 };
 
@@ -39,11 +46,12 @@ void test_role_register(struct test_role *r);
 /*! \brief argv[0], for a test that starts its own program with the name of a role. */
 extern const char *test_program;
 
-/*! \brief Runs \a all; the report on a case that dies names its last assertion.
+/*! \brief Runs the cases of \a s, which is registered; the report on a case that dies names
+ * its last assertion.
  *
- * \return Number of cases that failed.
+ * \return EXIT_SUCCESS, or EXIT_FAILURE when a case failed.
  */
-int test_run(SRunner *all, enum print_output mode);
+int test_suite_run(const struct test_suite *s);
 
 /*! \brief A new seed at every run, printed; TEST_SEED=number repeats a run. */
 unsigned test_seed(void);
@@ -54,12 +62,18 @@ int test_seeds(int n);
 
 /*! \brief Registers the function body that follows as the suite \a name; in it, \a suite is
  * the Suite to fill. */
-#define TEST_SUITE(name_)                                                                \
+#define TEST_SUITE(name_) TEST_SUITE_REGISTER(name_, false)
+
+/*! \brief The same for cases that cannot share a process; a comment says why. */
+#define TEST_SUITE_FORKED(name_) TEST_SUITE_REGISTER(name_, true)
+
+#define TEST_SUITE_REGISTER(name_, forked_)                                              \
 	static void suite_##name_(Suite *suite);                                         \
 	__attribute__((constructor)) static void register_suite_##name_(void)            \
 	{                                                                                \
 		static struct test_suite suite_ = { .name = #name_,                      \
-			                            .fill = suite_##name_ };             \
+			                            .fill = suite_##name_,               \
+			                            .forked = forked_ };                 \
                                                                                          \
 		test_suite_register(&suite_);                                            \
 	}                                                                                \

@@ -332,7 +332,8 @@ START_TEST(test_diags_full)
 }
 END_TEST
 
-TEST_SUITE(log)
+/* The log counts repeated messages of the whole process. */
+TEST_SUITE_FORKED(log)
 {
 	TCase *tc = tcase_create("log");
 	tcase_add_test(tc, test_lines);

@@ -37,6 +37,8 @@ static const struct {
 	{ "exit", leave },
 };
 
+enum { N_DEATHS = sizeof(deaths) / sizeof(*deaths) };
+
 static unsigned death; /* in the program that runs the dying case */
 
 static void say_line(int line)
@@ -65,32 +67,61 @@ START_TEST(dies)
 }
 END_TEST
 
+static int n_before;
+
+START_TEST(needs_fresh_process)
+{
+	ck_assert_int_eq(n_before++, 0);
+}
+END_TEST
+
+static void fill_dying(Suite *suite)
+{
+	TCase *t = tcase_create("dying");
+
+	if (death < N_DEATHS) {
+		tcase_add_test(t, dies);
+	}
+	tcase_add_loop_test(t, needs_fresh_process, 0, 2);
+	suite_add_tcase(suite, t);
+}
+
 static int run_dying(char **argv)
 {
-	Suite *suite = suite_create("dying");
-	TCase *t = tcase_create("dying");
-	SRunner *all = srunner_create(suite);
-	int failed;
+	static struct test_suite dying = { .name = "dying", .fill = fill_dying };
 
 	death = (unsigned)atoi(argv[0]);
-	tcase_add_test(t, dies);
-	suite_add_tcase(suite, t);
-	failed = test_run(all, CK_NORMAL);
-	srunner_free(all);
-	return failed;
+	dying.forked = argv[1] != NULL;
+	test_suite_register(&dying);
+	return test_suite_run(&dying);
 }
 TEST_ROLE(dying, run_dying)
 
-START_TEST(report_names_the_last_line)
+static FILE *start_dying(int which, const char *how)
 {
-	char command[512], line[512], expected[64] = "no line", report[512] = "no report";
+	char command[512];
 	FILE *output;
 
 	snprintf(command, sizeof(command),
-	         "unset CK_RUN_SUITE CK_RUN_CASE; CK_FORK=yes '%s' dying %d 2>/dev/null",
-	         test_program, _i);
+	         "unset CK_RUN_CASE; export CK_FORK=yes %s; '%s' dying %d %s 2>/dev/null",
+	         *how ? "TEST_ONE_PROCESS=1" : "; unset TEST_ONE_PROCESS", test_program,
+	         which, strcmp(how, "forked") == 0 ? how : "");
 	output = popen(command, "r");
 	ck_assert_ptr_nonnull(output);
+	return output;
+}
+
+/* With a process for each case, or for all cases and then again for each. */
+static const char *const ways[] = { "", "one process", "forked" };
+
+enum { N_WAYS = sizeof(ways) / sizeof(*ways) };
+
+START_TEST(report_names_the_last_line)
+{
+	const char *name = deaths[_i % N_DEATHS].name, *way = ways[_i / N_DEATHS];
+	char line[512], expected[64] = "no line", report[512] = "no report";
+	FILE *output = start_dying(_i % N_DEATHS, way);
+
 	while (fgets(line, sizeof(line), output) != NULL) {
 		int number;
 
@@ -100,9 +131,25 @@ START_TEST(report_names_the_last_line)
 			memcpy(report, line, sizeof(report));
 		}
 	}
-	pclose(output);
-	ck_assert_msg(strstr(report, expected) != NULL, "%s: not %s but %s",
-	              deaths[_i].name, expected, report);
+	ck_assert_int_ne(pclose(output), 0);
+	ck_assert_msg(strstr(report, expected) != NULL, "%s %s: not %s but %s", name, way,
+	              expected, report);
+}
+END_TEST
+
+/* Cases that only fail together fail too, unless the suite says that they cannot share. */
+START_TEST(suite_fails_in_one_process)
+{
+	char line[512];
+	FILE *output = start_dying(N_DEATHS, ways[_i]);
+	bool says = false;
+
+	while (fgets(line, sizeof(line), output) != NULL) {
+		says = says ||
+		       strstr(line, "fails with all cases in one process") != NULL;
+	}
+	ck_assert_int_eq(pclose(output) != 0, _i == 1);
+	ck_assert_int_eq(says, _i == 1);
 }
 END_TEST
 
@@ -110,7 +157,7 @@ TEST_SUITE(suite)
 {
 	TCase *t = tcase_create("suite");
 
-	tcase_add_loop_test(t, report_names_the_last_line, 0,
-	                    sizeof(deaths) / sizeof(*deaths));
+	tcase_add_loop_test(t, report_names_the_last_line, 0, N_DEATHS * N_WAYS);
+	tcase_add_loop_test(t, suite_fails_in_one_process, 0, N_WAYS);
 	suite_add_tcase(suite, t);
 }

@@ -372,7 +372,8 @@ START_TEST(another_user)
 }
 END_TEST
 
-TEST_SUITE(control)
+/* Statics of this file keep what a case leaves in them. */
+TEST_SUITE_FORKED(control)
 {
 	TCase *t = tcase_create("control");
 

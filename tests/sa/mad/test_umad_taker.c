@@ -358,7 +358,8 @@ START_TEST(opening)
 }
 END_TEST
 
-TEST_SUITE(umad_taker)
+/* Statics of this file keep what a case leaves in them. */
+TEST_SUITE_FORKED(umad_taker)
 {
 	TCase *tc = tcase_create("haste");
 	TCase *mads = tcase_create("mads");

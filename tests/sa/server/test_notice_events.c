@@ -312,7 +312,8 @@ START_TEST(ports)
 }
 END_TEST
 
-TEST_SUITE(notice_events)
+/* Statics of this file keep what a case leaves in them. */
+TEST_SUITE_FORKED(notice_events)
 {
 	TCase *tc = tcase_create("events");
 
