@@ -21,9 +21,11 @@
 #include "conf/base/p_key.h"
 #include "conf/config.h"
 #include "conf/policy/partitions.h"
+#include "conf/virtual_fabric.h"
 #include "routing/graph/graph.h"
 #include "routing/graph/node_text.h"
 #include "sa/mad/fields.h"
+#include "sa/partition/fabrics.h"
 #include "sa/partition/plan.h"
 #include "sa/sm/sm.h"
 
@@ -46,7 +48,8 @@ struct step {
 
 static bool has_partitions(const struct config *c)
 {
-	return c->partitions != NULL && c->partitions->is_file;
+	return (c->partitions != NULL && c->partitions->is_file) ||
+	       virtual_fabrics_active(c->virtual_fabrics) != 0;
 }
 
 unsigned p_keys_enforced(const struct config *c, const struct disc *d,
@@ -78,8 +81,13 @@ static int plan_of(const struct config *c, const struct graph *g, struct arena *
                    struct partition_plan *ret, const struct partitions **ret_p)
 {
 	const struct partitions *p = c->partitions;
-	int err = p == NULL ? partitions_default("", a, &p) : E_OK;
+	int err = E_OK;
 
+	if (p == NULL || !p->is_file) {
+		err = virtual_fabrics_active(c->virtual_fabrics) != 0
+		              ? partitions_of_fabrics(c->virtual_fabrics, g, a, &p)
+		              : partitions_default("", a, &p);
+	}
 	err = err == E_OK ? partition_plan(p, g, c->allow_both_pkeys, a, ret) : err;
 	*ret_p = err == E_OK ? p : NULL;
 	return err;
