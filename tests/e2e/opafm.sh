@@ -154,9 +154,9 @@ opafm "$xml" "<RoutingAlgorithm>hypercube</RoutingAlgorithm><Lmc>8</Lmc>"
 json=$("$bin/saguaro" config check "$xml" --json)
 same "config check: exit status of a bad file" 1 "$?"
 same "config check: errors with lines" "false 9 9" "$(jq -r '"\(.good) \([.errors[].line] | map(tostring) | join(" "))"' <<<"$json")"
-printf 'lmc 2\nhop_weights_file /x\nrouting_engine updn\n' >"$work/opensm.conf"
+printf 'lmc 2\nuse_mfttop FALSE\nrouting_engine updn\n' >"$work/opensm.conf"
 json=$("$bin/saguaro" config check "$work/opensm.conf" --json)
-same "config check of keys and values" "true opensm.conf lmc routing_engine hop_weights_file" \
+same "config check of keys and values" "true opensm.conf lmc routing_engine use_mfttop" \
 	"$(jq -r '"\(.good) \(.format) \([.understood[].key] | join(" ")) \([.without_effect[].key] | join(" "))"' <<<"$json")"
 "$bin/saguaro" config check "$work/none.xml" >/dev/null 2>&1
 same "config check: no such file" 2 "$?"
