@@ -32,6 +32,8 @@ enum {
 	NODES_TABLES = TABLE_NODES | TABLE_PORTS | TABLE_LIDS,
 	GROUP_TABLES =
 		TABLE_GROUPS | TABLE_MEMBERS | TABLE_ATTRS | TABLE_LIDS | TABLE_NODES,
+	PARTITION_TABLES = TABLE_PARTITIONS | TABLE_P_KEY_SETS | TABLE_GUIDS |
+	                   TABLE_LIDS | TABLE_NODES,
 	LINKS_TABLES = TABLE_LINKS | TABLE_LOAD,
 	RECORDS_TABLES = TABLE_ATTRS | TABLE_LINKS | PATHS_TABLES,
 	ALTERNATES_TABLES =
@@ -51,6 +53,8 @@ static const struct api_row rows[] = {
 	{ "GET", "/v1/switches/{guid}/alternates", api_alternates, page_params, ALTERNATES_TABLES, "ports of equal cost per LID of a switch, for adaptive routing" },
 	{ "GET", "/v1/groups",              api_groups,  page_params, TABLE_GROUPS | TABLE_MEMBERS, "multicast groups" },
 	{ "GET", "/v1/groups/{mgid}",       api_group,   page_params, GROUP_TABLES, "one multicast group by MGID or MLID: its members, and the switch ports of its tree" },
+	{ "GET", "/v1/partitions",          api_partitions, page_params, TABLE_PARTITIONS, "partitions: P_Key, name, numbers of members" },
+	{ "GET", "/v1/partitions/{p_key}",  api_partition, page_params, PARTITION_TABLES, "one partition by P_Key or name: its members as configured, its groups, the end ports that have its P_Key" },
 	{ "GET", "/v1/events",              api_events,  event_params, 0,            "what happened, oldest first; with Accept: text/event-stream as it happens" },
 	{ "GET", "/v1/routing",             api_routing, no_params,   TABLE_META,    "routing engine, fallback, proof, load" },
 	{ "GET", "/v1/records",             api_record_names, no_params, 0,          "names and components of the subnet administration's records" },

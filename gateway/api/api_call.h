@@ -135,6 +135,8 @@ int api_fabric(struct api_call *c);
 int api_nodes(struct api_call *c);
 int api_node(struct api_call *c);
 int api_links(struct api_call *c);
+int api_partitions(struct api_call *c);
+int api_partition(struct api_call *c);
 int api_groups(struct api_call *c);
 int api_group(struct api_call *c);
 int api_lids(struct api_call *c);

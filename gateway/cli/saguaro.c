@@ -28,6 +28,7 @@ static const struct command commands[] = {
 	{ "trace",  "SRC DST",                "the switches, ports and LIDs that a packet passes", cmd_trace, false },
 	{ "records", "NAME [--COMPONENT VALUE]", "records of subnet administration", cmd_records, false },
 	{ "groups", "[GROUP]",                "multicast groups; of one its members and its tree", cmd_groups, false },
+	{ "partition", "list | show P_KEY",   "partitions; of one its members and its ports", cmd_partition, false },
 	{ "nodes",  "",                       "nodes of the running fabric", cmd_nodes, false },
 	{ "status", "",                       "is the subnet up, and how was it routed", cmd_status, false },
 	{ "events", "[-f] [--since N]",       "what happened: cables, hosts, switches, subnet managers, sweeps", cmd_events, false },

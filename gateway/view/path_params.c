@@ -349,6 +349,45 @@ static int most_records(struct context *cx, const struct path_query *q, size_t *
 	return err;
 }
 
+/* The partition of which both ends are limited members only. \return 0: none. */
+static uint16_t both_limited(struct snap_reader *r, const struct snap_end *a,
+                             const struct snap_end *b)
+{
+	const uint8_t *x, *y;
+	size_t n, m;
+
+	if (snap_p_keys(r, a->p_key_set, (const void **)&x, &n) != E_OK ||
+	    snap_p_keys(r, b->p_key_set, (const void **)&y, &m) != E_OK) {
+		return 0;
+	}
+	for (size_t i = 0; i < n * m; i++) {
+		uint16_t key, other;
+
+		memcpy(&key, x + i / m * sizeof(key), sizeof(key));
+		memcpy(&other, y + i % m * sizeof(other), sizeof(other));
+		if (key == other && key != 0) {
+			return key;
+		}
+	}
+	return 0;
+}
+
+static int explain_no_partition(struct context *cx, const struct path_query *q)
+{
+	uint16_t p_key = both_limited(cx->r, &q->src, &q->dst);
+
+	if (p_key == 0) {
+		return problem_set(cx->p, cx->a, E_PARTITION,
+		                   "source and destination share no partition");
+	}
+	problem_member(cx->p, "reason", json_string("limited-members"));
+	return problem_set(cx->p, cx->a, E_PARTITION,
+	                   "source and destination are both only limited members of "
+	                   "partition 0x%04x, and share no other: one of them has to be "
+	                   "a full member",
+	                   p_key);
+}
+
 static int run_query(struct context *cx, struct components *components,
                      const struct path_query *q, struct path_answer *answer)
 {
@@ -370,8 +409,7 @@ static int run_query(struct context *cx, struct components *components,
 	case E_NOPATH: return explain_no_path(cx, components, q);
 	case E_PARTITION:
 		if (!q->has_p_key) {
-			return problem_set(cx->p, cx->a, err,
-			                   "source and destination share no partition");
+			return explain_no_partition(cx, q);
 		}
 		return problem_param(cx->p, cx->a, err, "p_key",
 		                     "source and destination are not both members of "

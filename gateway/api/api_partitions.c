@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * /v1/partitions and /v1/partitions/{p_key}: the partitions in effect; of one its members as the
+ * operator wrote them, and the end ports that have its P_Key in their tables.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "conf/base/err.h"
+#include "conf/base/p_key.h"
+#include "conf/base/text.h"
+#include "db/policy.h"
+#include "db/reader.h"
+#include "gateway/api/api_call.h"
+#include "gateway/view/json_text.h"
+
+static json_t *partition_json(const struct snap_partition *p)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), "%.*s", (int)p->is.name_len, (const char *)p->name);
+	/* clang-format off */
+	return json_pack("{s:i, s:o, s:b, s:i, s:i, s:i, s:i}",
+		"p_key", p->p_key,
+		"name", text_json(name),
+		"indx0", p->is.indx0 != 0,
+		"sl", p->is.sl,
+		"full_members", (int)p->is.n_full,
+		"limited_members", (int)p->is.n_limited,
+		"group_count", (int)p->is.n_groups);
+	/* clang-format on */
+}
+
+int api_partitions(struct api_call *c)
+{
+	struct snap_partition p;
+	struct api_page page;
+	json_t *tail = NULL;
+	uint32_t n = 0;
+	int err = api_page(c, &page);
+
+	if (err != E_OK) {
+		return err;
+	}
+	body_list_begin(&c->body, api_head(c), "partitions");
+	err = snap_partition_from(c->snap, (uint16_t)(page.guid & P_KEY_BASE), &p);
+	for (; err == E_OK; n++) {
+		if (n == page.limit) {
+			tail = api_next(c, p.p_key, 0);
+			break;
+		}
+		body_list_add(&c->body, partition_json(&p));
+		err = snap_partition_from(c->snap, (uint16_t)(p.p_key + 1), &p);
+	}
+	body_list_end(&c->body, tail);
+	return err == E_NOTFOUND ? E_OK : err;
+}
+
+/* ---- one partition ---- */
+
+static json_t *groups_json(const struct snap_partition *p)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < p->is.n_groups; i++) {
+		struct snap_partition_group g = snap_partition_group(p, i);
+
+		/* clang-format off */
+		json_array_append_new(list, json_pack("{s:o, s:b, s:I, s:i, s:o, s:i, s:i, s:i}",
+			"mgid", gid_json(g.prefix, g.guid),
+			"broadcast", g.broadcast != 0,
+			"q_key", (json_int_t)g.q_key,
+			"mtu_bytes", mtu_bytes(g.mtu),
+			"rate_gbps", rate_gbps_json(g.rate),
+			"sl", g.sl,
+			"t_class", g.tclass,
+			"flow_label", (int)g.flow_label));
+		/* clang-format on */
+	}
+	return list;
+}
+
+static json_t *member_json(const struct snap_partition_member *m)
+{
+	static const char *const who[] = { "guid",         "ALL",         "ALL_CAS",
+		                           "ALL_SWITCHES", "ALL_ROUTERS", "ALL_VCAS",
+		                           "SELF" };
+	static const char *const as[] = { "", "limited", "full", "both" };
+	json_t *o = json_pack("{s:s, s:s}", "who", m->who < 7 ? who[m->who] : "",
+	                      "membership", as[m->membership & 3]);
+
+	if (m->who == 0) {
+		json_object_set_new(o, "first", guid_json(m->first));
+		json_object_set_new(o, "last", guid_json(m->last));
+	}
+	return o;
+}
+
+static json_t *members_json(const struct snap_partition *p)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < p->is.n_members; i++) {
+		struct snap_partition_member m = snap_partition_member(p, i);
+
+		json_array_append_new(list, member_json(&m));
+	}
+	return list;
+}
+
+/* Membership of a port by its table: 1 limited, 2 full, 3 both, 0 none. */
+static int membership(struct snap_reader *r, const struct snap_end *end, uint16_t p_key,
+                      unsigned *ret)
+{
+	const void *data;
+	size_t n;
+	int err = snap_p_keys(r, end->p_key_set, &data, &n);
+
+	*ret = 0;
+	for (size_t i = 0; err == E_OK && i < n; i++) {
+		uint16_t key;
+
+		memcpy(&key, (const uint8_t *)data + i * sizeof(key), sizeof(key));
+		if ((key & P_KEY_BASE) == p_key) {
+			*ret |= key & P_KEY_FULL ? 2 : 1;
+		}
+	}
+	return err;
+}
+
+static int port_json(struct snap_reader *r, const struct snap_end *end, unsigned is,
+                     json_t **ret)
+{
+	static const char *const as[] = { "", "limited", "full", "both" };
+	struct snap_node node = { .name = "" };
+	int err = snap_node(r, end->node_guid, &node);
+
+	if (err != E_OK) {
+		return err;
+	}
+	/* clang-format off */
+	*ret = json_pack("{s:o, s:o, s:o, s:i, s:i, s:s}",
+		"port_guid", guid_json(end->port_guid),
+		"name", text_json(node.name),
+		"description", text_json(node.description),
+		"port", end->port,
+		"lid", (int)end->base_lid,
+		"membership", as[is]);
+	/* clang-format on */
+	return *ret != NULL ? E_OK : -ENOMEM;
+}
+
+/* The end ports whose tables have the P_Key, by PortGUID. */
+static int add_ports(struct api_call *c, uint16_t p_key, const struct api_page *page,
+                     json_t **ret_tail)
+{
+	const struct snap_ends *ends;
+	uint32_t n = 0;
+	int err = snap_ends(c->snap, &ends);
+
+	for (uint32_t i = 0; err == E_OK && i < ends->n; i++) {
+		struct snap_end end;
+		unsigned is;
+		json_t *o;
+
+		if (ends->name[i].is_alias || ends->name[i].guid < page->guid) {
+			continue;
+		}
+		err = snap_lid(c->snap, ends->name[i].lid, &end);
+		if (err == E_OK) {
+			err = membership(c->snap, &end, p_key, &is);
+		}
+		if (err != E_OK || is == 0) {
+			continue;
+		}
+		if (n++ == page->limit) {
+			*ret_tail = api_next(c, ends->name[i].guid, 0);
+			return E_OK;
+		}
+		err = port_json(c->snap, &end, is, &o);
+		if (err == E_OK) {
+			body_list_add(&c->body, o);
+		}
+	}
+	return err;
+}
+
+/* By P_Key, or the first one with a name. */
+static int find_partition(struct api_call *c, struct snap_partition *ret)
+{
+	uint64_t key = 0;
+	bool by_key = text_u64(c->capture, UINT16_MAX, &key) == E_OK;
+	int err = snap_partition_from(c->snap, by_key ? (uint16_t)(key & P_KEY_BASE) : 0,
+	                              ret);
+
+	if (by_key && err == E_OK && ret->p_key != (key & P_KEY_BASE)) {
+		err = E_NOTFOUND;
+	}
+	while (!by_key && err == E_OK &&
+	       (ret->is.name_len != strlen(c->capture) ||
+	        memcmp(ret->name, c->capture, ret->is.name_len) != 0)) {
+		err = snap_partition_from(c->snap, (uint16_t)(ret->p_key + 1), ret);
+	}
+	return err != E_NOTFOUND
+	               ? err
+	               : problem_set(&c->problem, c->arena, E_NOTFOUND,
+	                             "there is no partition '%.64s'; /v1/partitions "
+	                             "lists them by P_Key and name",
+	                             c->capture);
+}
+
+int api_partition(struct api_call *c)
+{
+	struct snap_partition p;
+	struct api_page page;
+	json_t *tail = NULL;
+	int err = api_page(c, &page);
+
+	if (err == E_OK) {
+		err = find_partition(c, &p);
+	}
+	if (err != E_OK) {
+		return err;
+	}
+	json_t *head = api_head(c), *partition = partition_json(&p);
+	json_object_update_missing(head, partition);
+	json_decref(partition);
+	json_object_set_new(head, "members", members_json(&p));
+	json_object_set_new(head, "groups", groups_json(&p));
+	body_list_begin(&c->body, head, "ports");
+	err = add_ports(c, p.p_key, &page, &tail);
+	body_list_end(&c->body, tail);
+	return err;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/* /v1/partitions over the small fabric. */
+#include <check.h>
+
+#include "conf/policy/partitions.h"
+#include "gateway/api/metrics.h"
+#include "gateway/view/source.h"
+#include "sa/mad/fields.h"
+#include "tests/lib/api_json.h"
+#include "tests/lib/client_rows.h"
+#include "tests/lib/suite.h"
+
+static struct query_fixture *w;
+static struct http_stats stats;
+static struct api_thread thread;
+
+static const char text[] =
+	"Red=0x10,ipoib,indx0:ALL_CAS=full,0x5-0x9;Blue=0x20:SELF=both;";
+
+static void start(void)
+{
+	static const uint32_t ports[3][2] = { { 1, 2 }, { 0, 1 }, { 3, 4 } };
+	uint8_t *block;
+
+	w = query_fixture_small(0, 0, PATH_MINIMAL);
+	ck_assert_int_eq(partitions_parse("p", text, sizeof(text) - 1, w->a, NULL,
+	                                  &w->content.partitions),
+	                 E_OK);
+	w->content.partition_ports = ports;
+	block = query_fixture_attr(w, UMAD_SM_ATTR_PKEY_TABLE, HOST, 1 << 16, 64);
+	field_set(block, 0, 16, 0x8010);
+	field_set(block, 16, 16, 0x0010);
+	block = query_fixture_attr(w, UMAD_SM_ATTR_PKEY_TABLE, LEFT, 1 << 16, 64);
+	field_set(block, 16, 16, 0x0010);
+	field_set(query_fixture_attr(w, UMAD_SM_ATTR_PKEY_TABLE, TWIN_1, 1 << 16, 64), 0,
+	          16, 0x0020);
+	field_set(query_fixture_attr(w, UMAD_SM_ATTR_PKEY_TABLE, TWIN_2, 1 << 16, 64), 0,
+	          16, 0x0020);
+	query_fixture_publish(w, PATH_MINIMAL);
+	thread = (struct api_thread){ .source = source_new(w->dir), .stats = &stats };
+}
+
+static void stop(void)
+{
+	source_free(thread.source);
+	query_fixture_free(w);
+}
+
+static json_t *of(const json_t *o, const char *list, size_t i, const char *key)
+{
+	return json_object_get(json_array_get(json_object_get(o, list), i), key);
+}
+
+START_TEST(list)
+{
+	json_t *body = api_json(&thread, 200, "/v1/partitions");
+
+	ck_assert_uint_eq(json_array_size(json_object_get(body, "partitions")), 3);
+	ck_assert_int_eq(json_integer_value(of(body, "partitions", 0, "p_key")), 16);
+	ck_assert_str_eq(json_string_value(of(body, "partitions", 0, "name")), "Red");
+	ck_assert(json_is_true(of(body, "partitions", 0, "indx0")));
+	ck_assert_int_eq(json_integer_value(of(body, "partitions", 0, "full_members")),
+	                 2);
+	ck_assert_int_eq(json_integer_value(of(body, "partitions", 0, "limited_members")),
+	                 1);
+	ck_assert_int_eq(json_integer_value(of(body, "partitions", 2, "p_key")), 0x7fff);
+	json_decref(body);
+	body = api_json(&thread, 200, "/v1/partitions?limit=2");
+	ck_assert_uint_eq(json_array_size(json_object_get(body, "partitions")), 2);
+	ck_assert_ptr_nonnull(json_object_get(body, "next_cursor"));
+	json_decref(body);
+}
+END_TEST
+
+/* By P_Key of either membership, and by name. */
+START_TEST(one)
+{
+	static const char *const targets[] = { "/v1/partitions/0x10",
+		                               "/v1/partitions/0x8010",
+		                               "/v1/partitions/16",
+		                               "/v1/partitions/Red" };
+	json_t *body = api_json(&thread, 200, "%s", targets[_i]);
+
+	ck_assert_str_eq(json_string_value(json_object_get(body, "name")), "Red");
+	ck_assert_str_eq(json_string_value(of(body, "members", 0, "who")), "ALL_CAS");
+	ck_assert_str_eq(json_string_value(of(body, "members", 0, "membership")), "full");
+	ck_assert_str_eq(json_string_value(of(body, "members", 1, "last")),
+	                 "0x0000000000000009");
+	ck_assert_str_eq(json_string_value(of(body, "groups", 0, "mgid")),
+	                 "ff12:401b:8010::ffff:ffff");
+	ck_assert_uint_eq(json_array_size(json_object_get(body, "ports")), 2);
+	for (size_t i = 0; i < 2; i++) {
+		bool both = strcmp(json_string_value(of(body, "ports", i, "membership")),
+		                   "both") == 0;
+
+		ck_assert_int_eq(json_integer_value(of(body, "ports", i, "port")), 1);
+		ck_assert(both ||
+		          strcmp(json_string_value(of(body, "ports", i, "membership")),
+		                 "limited") == 0);
+	}
+	json_decref(body);
+}
+END_TEST
+
+START_TEST(none)
+{
+	json_decref(api_json(&thread, 404, "/v1/partitions/0x11"));
+	json_decref(api_json(&thread, 404, "/v1/partitions/red"));
+}
+END_TEST
+
+/* Two limited members of one partition do not reach each other, and are told why. */
+START_TEST(limited_members)
+{
+	json_t *body = api_json(&thread, 422, "/v1/paths?src=0x%x&dst=0x%x", TWIN_1 + 1,
+	                        TWIN_2 + 1);
+
+	ck_assert_str_eq(json_string_value(json_object_get(body, "reason")),
+	                 "limited-members");
+	ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(body, "detail")),
+	                             "only limited members of partition 0x0020"));
+	json_decref(body);
+	body = api_json(&thread, 422, "/v1/paths?src=0x%x&dst=0x%x", TWIN_1 + 1,
+	                HOST + 1);
+	ck_assert_ptr_null(json_object_get(body, "reason"));
+	json_decref(body);
+}
+END_TEST
+
+TEST_SUITE(api_partitions)
+{
+	TCase *t = tcase_create("partitions");
+
+	tcase_add_checked_fixture(t, start, stop);
+	tcase_add_test(t, list);
+	tcase_add_loop_test(t, one, 0, 4);
+	tcase_add_test(t, none);
+	tcase_add_test(t, limited_members);
+	suite_add_tcase(suite, t);
+}
