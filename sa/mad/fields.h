@@ -80,6 +80,10 @@ enum { SLVL_ALL_IN = 1 << 17, SLVL_ALL_OUT = 1 << 16 };
 #define NTC_144_CAPABILITY_MASK 128, 32
 #define NTC_144_CHANGE_FLAGS   160, 16
 #define NTC_144_NODE_DESCRIPTION_CHANGE 175, 1
+#define NTC_257_LID_1           96, 16
+#define NTC_257_LID_2          112, 16
+#define NTC_257_KEY            128, 32
+#define NTC_259_P_KEY          128, 16
 enum { NTC_144_SM_PRIORITY_CHANGE = 1 << 3 }; /* of the change flags */
 
 /* NodeInfo (IBA vol. 1, 14.2.5.3) */

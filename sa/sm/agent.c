@@ -12,6 +12,7 @@
 #include "sa/server/server.h"
 #include "sa/sm/changes.h"
 #include "sa/sm/election.h"
+#include "sa/sm/p_keys.h"
 #include "sa/sm/sm.h"
 
 enum { TRAP_LINES = 10, TRAP_LINES_MS = 10000 };
@@ -86,6 +87,7 @@ static void take_trap(struct agent *a, const struct mad_msg *m)
 		         (unsigned)field_get(notice, NTC_TRAP_NUMBER),
 		         (unsigned)field_get(notice, NTC_ISSUER_LID));
 	}
+	p_keys_violation(a->p_keys, sm, notice);
 	if (sm->d.config->sweep_on_trap) {
 		changes_trap(a->changes, notice);
 	}

@@ -25,6 +25,7 @@ struct agent {
 	struct sm *sm;
 	struct election *election;
 	struct changes *changes;
+	struct p_keys *p_keys;
 	struct log_limit trap_lines;
 };
 

@@ -254,6 +254,8 @@ static void set_sweep_figures(struct stats *to, const struct sweep_status *st)
 	stats_set(to, "light_sweeps_total", st->light_sweeps);
 	stats_set(to, "failed_sweeps_total", st->failed_sweeps);
 	stats_set(to, "forged_traps_total", (double)st->forged_traps);
+	stats_set(to, "p_key_violations_total", (double)st->p_key_violations);
+	stats_set(to, "q_key_violations_total", (double)st->q_key_violations);
 	stats_set(to, "route_cache_hits_total", st->cache_hits);
 	stats_set(to, "route_cache_misses_total", st->cache_misses);
 	stats_set(to, STATS_SMPS_SENT, (double)st->smps_sent);

@@ -5,7 +5,8 @@
  * the blocks that differ are sent. The switch port at the other end of its cable gets the same
  * P_Keys, of each partition one.
  *
- * Source: IBA vol. 1, 10.9.3 (P_Key check by end ports and by switches), 14.2.5.7 (P_KeyTable).
+ * Source: IBA vol. 1, 10.9.3 (P_Key check by end ports and by switches), 14.2.5.1 (Notice),
+ * 14.2.5.7 (P_KeyTable).
  */
 #include "sa/sm/p_keys.h"
 
@@ -27,9 +28,19 @@
 #include "sa/mad/fields.h"
 #include "sa/partition/fabrics.h"
 #include "sa/partition/plan.h"
+#include "sa/sm/events.h"
 #include "sa/sm/sm.h"
 
-enum { TABLE_MAX = 65536, OPA_BASE_VERSION = 0x80, LINES = 10 };
+enum {
+	TABLE_MAX = 65536,
+	OPA_BASE_VERSION = 0x80,
+	LINES = 10,
+	P_KEY_TRAP = 257,
+	Q_KEY_TRAP = 258,
+	SWITCH_P_KEY_TRAP = 259,
+	VIOLATIONS_MAX =
+		4096 /* pairs of port and P_Key; of others only the sum is known */
+};
 
 static const char *const source = "partitions";
 
@@ -260,7 +271,7 @@ static void tell_unable(struct step *s, const struct disc_node *n)
 			source,
 			"%s cannot enforce partitions at all or in the direction that "
 			"part_enforce names: hosts at it are kept apart only by their "
-		        "own P_Key tables",
+			"own P_Key tables",
 			disc_place(&s->j->disc, n, 0));
 	}
 }
@@ -325,6 +336,69 @@ int p_keys_start(struct p_keys *k, struct sm *sm, struct job *j)
 void p_keys_done(struct p_keys *k)
 {
 	hash_done(&k->told);
+	hash_done(&k->violations);
+}
+
+/* --- violations --------------------------------------------------------------------- */
+
+/* 1, 10, 100 ...: so that a host that goes on fills neither the log nor the events. */
+static bool is_power_of_10(uint32_t n)
+{
+	while (n > 1 && n % 10 == 0) {
+		n /= 10;
+	}
+	return n == 1;
+}
+
+static void tell_violation(struct sm *sm, uint32_t lid, uint32_t other, uint16_t p_key,
+                           uint32_t n, unsigned trap)
+{
+	const struct job *j = sm_known_job(sm);
+	const struct lids *lids = j != NULL ? j->program.lids : NULL;
+	uint32_t port = lids != NULL && lid <= lids->top ? lids->owner[lid] : GRAPH_NONE;
+	char detail[EVENT_DETAIL_BYTES];
+	struct fabric_event e = { .kind = EVENT_P_KEY_VIOLATION,
+		                  .node = "an unknown node",
+		                  .detail = detail };
+
+	if (port != GRAPH_NONE) {
+		events_set_node(&e, j->disc.g, j->disc.g->ports[port].node);
+		e.port = j->disc.g->ports[port].num;
+	}
+	snprintf(detail, sizeof(detail),
+	         "(LID %u) sends packets with P_Key 0x%04x to LID %u, which are not "
+	         "accepted "
+	         "there: trap %u, %u so far",
+	         lid, p_key, other, trap, n);
+	events_note(sm, &e);
+}
+
+void p_keys_violation(struct p_keys *k, struct sm *sm, const uint8_t *notice)
+{
+	unsigned trap = (unsigned)field_get(notice, NTC_TRAP_NUMBER);
+	uint32_t lid = (uint32_t)field_get(notice, NTC_257_LID_1);
+	uint16_t p_key =
+		(uint16_t)(trap == SWITCH_P_KEY_TRAP ? field_get(notice, NTC_259_P_KEY)
+	                                             : field_get(notice, NTC_257_KEY));
+	uint32_t n;
+
+	if (!field_get(notice, NTC_IS_GENERIC) || trap < P_KEY_TRAP ||
+	    trap > SWITCH_P_KEY_TRAP) {
+		return;
+	}
+	if (trap == Q_KEY_TRAP) {
+		sm->status.q_key_violations++;
+		return;
+	}
+	sm->status.p_key_violations++;
+	n = hash_get(&k->violations, (uint64_t)lid << 16 | p_key);
+	n = n != HASH_NONE ? n + 1 : 1;
+	if ((n > 1 || k->violations.n < VIOLATIONS_MAX) && n < HASH_NONE &&
+	    hash_put(&k->violations, (uint64_t)lid << 16 | p_key, n) == E_OK &&
+	    is_power_of_10(n)) {
+		tell_violation(sm, lid, (uint32_t)field_get(notice, NTC_257_LID_2), p_key,
+		               n, trap);
+	}
 }
 
 int p_keys_fit(const struct sm *sm, const struct config *c, char *why, size_t size)

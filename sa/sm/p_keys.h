@@ -31,12 +31,19 @@ struct sm;
 struct p_keys {
 	struct hash_table
 		told; /*!< NodeGUIDs of switches that cannot enforce; zeroed: none */
+	struct hash_table violations; /*!< sender's LID << 16 | P_Key -> how many */
 };
 
 /*! \brief Queues the blocks of P_Keys that differ. \retval -ENOMEM */
 int p_keys_start(struct p_keys *k, struct sm *sm, struct job *j);
 
 void p_keys_done(struct p_keys *k);
+
+/*!
+ * \brief Counts a trap about a wrong P_Key (257, and 259 of a switch) or Q_Key (258) by the port
+ *        that sent the packet and its P_Key, and reports it now and then. Others are ignored.
+ */
+void p_keys_violation(struct p_keys *k, struct sm *sm, const uint8_t *notice);
 
 /*!
  * \brief Would the partitions of a configuration fit on the fabric as it is known?

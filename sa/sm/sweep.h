@@ -149,6 +149,7 @@ struct sweep_status {
 	uint32_t switches, hosts, unreachable_nodes;
 	uint32_t cache_hits, cache_misses; /*!< of the unicast routing cache */
 	uint64_t forged_traps; /*!< that the fabric disagreed with */
+	uint64_t p_key_violations, q_key_violations; /*!< traps 257 and 259, 258 */
 	uint32_t audits;         /*!< rounds in which all tables were read back */
 	uint64_t tables_changed; /*!< blocks that somebody else had changed then */
 	uint32_t routes_per_link_max;      /*!< of the last routing */

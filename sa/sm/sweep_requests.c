@@ -85,7 +85,8 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 		                           .transport = d->transport };
 	s->agent = (struct agent){ .sm = sm,
 		                   .election = &s->election,
-		                   .changes = &s->changes };
+		                   .changes = &s->changes,
+		                   .p_keys = &s->p_keys };
 	s->retry_at = UINT64_MAX;
 	sm->status.epoch = d->snap != NULL ? snap_epoch(d->snap) : 0;
 	events_start(sm);

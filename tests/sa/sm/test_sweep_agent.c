@@ -297,6 +297,38 @@ START_TEST(repressed)
 }
 END_TEST
 
+/* Wrong P_Keys and Q_Keys are counted; a port that goes on is told at the 1st, 10th, 100th. */
+START_TEST(wrong_keys)
+{
+	uint32_t host, sw;
+	uint64_t rows;
+
+	fixture->with_stats = true;
+	up();
+	host = lid_of(host_port());
+	sw = switch_lid(0);
+	rows = stats_event_next(fixture->stats);
+	for (unsigned i = 0; i < 120; i++) {
+		memset(tap.in, 0, sizeof(tap.in));
+		field_set(tap.in + 64, NTC_IS_GENERIC, 1);
+		field_set(tap.in + 64, NTC_PRODUCER_TYPE, i % 2 ? 2 : 1);
+		field_set(tap.in + 64, NTC_TRAP_NUMBER, i % 2 ? 259 : 257);
+		field_set(tap.in + 64, NTC_ISSUER_LID, i % 2 ? sw : host);
+		field_set(tap.in + 64, NTC_257_LID_1, 5);
+		field_set(tap.in + 64, NTC_257_LID_2, host);
+		field_set(tap.in + 64, NTC_257_KEY, i % 2 ? UINT64_C(0x80200000) : 0x8020);
+		tap_bring_from(&tap, fixture, i % 2 ? sw : host, UMAD_CLASS_SUBN_LID_ROUTED,
+		               UMAD_METHOD_TRAP, UMAD_ATTR_NOTICE);
+	}
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->p_key_violations, 120);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->q_key_violations, 0);
+	trap(258, host);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->q_key_violations, 1);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->p_key_violations, 120);
+	ck_assert_uint_eq(stats_event_next(fixture->stats), rows + 3);
+}
+END_TEST
+
 /* Traps that contradict the fabric. */
 enum { NOBODY = 999 };
 
@@ -978,6 +1010,7 @@ TEST_SUITE(sweep_agent)
 	tcase_add_test(t, sm_key_shown);
 	tcase_add_loop_test(t, lease_kept, 0, 2);
 	tcase_add_loop_test(t, repressed, 0, sizeof(traps) / sizeof(traps[0]));
+	tcase_add_test(t, wrong_keys);
 	tcase_add_loop_test(t, forged, 0, FORGED_KINDS);
 	tcase_add_loop_test(t, insisting, 0, 2);
 	tcase_add_loop_test(t, flapping, 0, 2);
