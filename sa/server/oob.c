@@ -7,8 +7,14 @@
  *
  *   reading --frame--> waiting --answer--> writing --written--> reading
  *      |                  |                   |
- *      +--- idle or malformed --> closed <----+---- idle
+ *      +--- idle or malformed --> closed <----+---- idle, or slower than the least rate
  *                         +-- no answer --> closed
+ *
+ * Nobody can hold all places. A frame has to come within the idle time, and an answer to be
+ * taken within that and what its length needs at the least rate. When all places are taken
+ * a new connection displaces the one that is idle longest, or else the slowest reader of an
+ * answer: one of the address that has three places of four, if there is such an address,
+ * and that address displaces only its own.
  *
  * Whatever else a client sends stays in its socket until then, so this process holds at
  * most one answer per connection, and there is a limit for all answers together. The SA
@@ -41,6 +47,10 @@
 
 enum {
 	IDLE_MS = 30000,
+	LEAST_RATE = 64 << 10, /* bytes a second */
+	SEND_BYTES =
+		64 << 10, /* that the kernel holds of an answer, so that the rate shows */
+	WRITING_MS = 1000, /* in which an answer displaces nobody */
 	TURN_BYTES =
 		1 << 20, /* written to one connection before the others have a turn */
 	BAD_LINES = 5,   /* log lines about clients that speak something else */
@@ -60,6 +70,7 @@ struct connection {
 	int fd;
 	uint32_t requester;
 	uint64_t moved_ms; /* when something was read or written last */
+	uint64_t begun_ms; /* when the frame or the answer at work began; 0: none */
 	size_t got;        /* bytes of in */
 	uint8_t in[OOB_FRAME_MAX];
 	/* under the lock */
@@ -73,7 +84,7 @@ struct oob {
 	struct sa_origin origin; /* first */
 	struct sa_server *server;
 	struct listening listening;
-	uint32_t idle_ms;
+	uint32_t idle_ms, least_rate;
 	uint64_t max_answer_bytes;
 	int wake;
 	pthread_t thread;
@@ -201,6 +212,7 @@ static void pass_request(struct oob *o, struct connection *c)
 		.data = c->in + OOB_HEAD_BYTES,
 	};
 	set_stage(o, c, WAITING);
+	c->begun_ms = 0;
 	sa_server_receive(o->server, &m, 1, true);
 	c->got -= f.bytes;
 	memmove(c->in, c->in + f.bytes, c->got);
@@ -217,8 +229,11 @@ static void read_more(struct oob *o, struct connection *c)
 		close_connection(o, c);
 		return;
 	}
-	c->got += (size_t)n;
 	c->moved_ms = now_ms();
+	if (c->got == 0) {
+		c->begun_ms = c->moved_ms;
+	}
+	c->got += (size_t)n;
 	pass_request(o, c);
 }
 
@@ -226,6 +241,11 @@ static void read_more(struct oob *o, struct connection *c)
 static void write_more(struct oob *o, struct connection *c)
 {
 	size_t left = c->out_len - c->out_at;
+
+	if (c->begun_ms == 0) {
+		c->begun_ms = now_ms();
+	}
+
 	ssize_t n = send(c->fd, c->out + c->out_at, left < TURN_BYTES ? left : TURN_BYTES,
 	                 MSG_DONTWAIT | MSG_NOSIGNAL);
 
@@ -240,6 +260,7 @@ static void write_more(struct oob *o, struct connection *c)
 	c->moved_ms = now_ms();
 	if (c->out_at == c->out_len) {
 		set_stage(o, c, READING);
+		c->begun_ms = c->got != 0 ? c->moved_ms : 0;
 		pass_request(o, c); /* the next one may be here already */
 	}
 }
@@ -283,23 +304,72 @@ static uint32_t requester_number(const struct sockaddr_storage *from)
 	return h | REQUESTER_BIT;
 }
 
-/* A free slot, or that of the connection idle longest. NULL: all are at work, and new
- * connections wait in the backlog. */
-static struct connection *find_slot(struct oob *o)
+/* Bytes a second that a client takes of its answer; UINT64_MAX: it has only begun. */
+static uint64_t rate_of(const struct connection *c, uint64_t now)
 {
-	struct connection *oldest = NULL;
+	if (c->begun_ms == 0 || now < c->begun_ms + WRITING_MS) {
+		return UINT64_MAX;
+	}
+	return (uint64_t)c->out_at * 1000 / (now - c->begun_ms);
+}
+
+/* The connection that makes room for a new one: idle longest, else the slowest reader. NULL: all
+ * are at work. \param requester  Only its own; 0: of all. */
+static struct connection *find_victim(struct oob *o, uint32_t requester)
+{
+	struct connection *idle = NULL, *slowest = NULL;
+	uint64_t now = now_ms(), least = UINT64_MAX;
 
 	for (unsigned i = 0; i < OOB_CONNECTIONS; i++) {
 		struct connection *c = &o->c[i];
-		if (c->fd < 0) {
-			return c;
+		enum stage stage = stage_of(o, c);
+
+		if (c->fd < 0 || (requester != 0 && c->requester != requester)) {
+			continue;
 		}
-		if (stage_of(o, c) == READING &&
-		    (oldest == NULL || c->moved_ms < oldest->moved_ms)) {
-			oldest = c;
+		if (stage == READING && (idle == NULL || c->moved_ms < idle->moved_ms)) {
+			idle = c;
+		} else if (stage == WRITING && rate_of(c, now) < least) {
+			slowest = c;
+			least = rate_of(c, now);
 		}
 	}
-	return oldest;
+	return idle != NULL ? idle : slowest;
+}
+
+/* Whether an address has all places that one may keep when there are no others. */
+static bool has_its_places(const struct oob *o, uint32_t requester)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < OOB_CONNECTIONS; i++) {
+		n += o->c[i].fd >= 0 && o->c[i].requester == requester;
+	}
+	return n >= OOB_OF_ADDRESS;
+}
+
+/* A place for a connection of this address, which may have to be emptied first. NULL: there is
+ * none. \param requester  0: of any address. */
+static struct connection *find_slot(struct oob *o, uint32_t requester)
+{
+	struct connection *victim;
+
+	for (unsigned i = 0; i < OOB_CONNECTIONS; i++) {
+		if (o->c[i].fd < 0) {
+			return &o->c[i];
+		}
+	}
+	if (has_its_places(o, requester)) {
+		return find_victim(o, requester);
+	}
+	for (unsigned i = 0; i < OOB_CONNECTIONS;
+	     i++) { /* there is one such address at most */
+		if (has_its_places(o, o->c[i].requester)) {
+			victim = find_victim(o, o->c[i].requester);
+			return victim != NULL ? victim : find_victim(o, 0);
+		}
+	}
+	return find_victim(o, 0);
 }
 
 static void accept_connection(struct oob *o)
@@ -307,13 +377,16 @@ static void accept_connection(struct oob *o)
 	struct sockaddr_storage from = { .ss_family = AF_UNSPEC };
 	socklen_t len = sizeof(from);
 
-	struct connection *c = find_slot(o);
-	if (c == NULL) {
-		return;
-	}
+	struct connection *c;
+
 	int fd = accept4(o->listening.fd, (struct sockaddr *)&from, &len,
 	                 SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0) {
+		return;
+	}
+	c = find_slot(o, requester_number(&from));
+	if (c == NULL) { /* its address has its places, and all of them are at work */
+		close(fd);
 		return;
 	}
 	if (c->fd >= 0) {
@@ -322,6 +395,7 @@ static void accept_connection(struct oob *o)
 	c->fd = fd;
 	c->requester = requester_number(&from);
 	c->moved_ms = now_ms();
+	c->begun_ms = 0;
 	pthread_mutex_lock(&o->lock);
 	c->id = ++o->serial * OOB_CONNECTIONS + (uint32_t)(c - o->c);
 	c->stage = READING;
@@ -338,6 +412,21 @@ static short wanted(enum stage stage)
 	return stage == READING ? POLLIN : stage == WRITING ? POLLOUT : 0;
 }
 
+/* When a connection that reads or writes has had its time. */
+static uint64_t deadline_of(const struct oob *o, const struct connection *c,
+                            enum stage stage)
+{
+	uint64_t idle = c->moved_ms + o->idle_ms, whole = c->begun_ms + o->idle_ms;
+
+	if (c->begun_ms == 0) {
+		return idle;
+	}
+	if (stage == WRITING) {
+		whole += (uint64_t)c->out_len * 1000 / o->least_rate;
+	}
+	return idle < whole ? idle : whole;
+}
+
 /* Closes idle connections. \return Milliseconds until the next one is idle, -1: none. */
 static int close_idle(struct oob *o)
 {
@@ -349,7 +438,7 @@ static int close_idle(struct oob *o)
 		if (stage != READING && stage != WRITING) {
 			continue;
 		}
-		uint64_t end = c->moved_ms + o->idle_ms;
+		uint64_t end = deadline_of(o, c, stage);
 		if (end <= now) {
 			close_connection(o, c);
 		} else if (end < next) {
@@ -362,7 +451,7 @@ static int close_idle(struct oob *o)
 static void fill_pollfds(struct oob *o, struct pollfd *fds)
 {
 	fds[POLL_WAKE] = (struct pollfd){ .fd = o->wake, .events = POLLIN };
-	fds[POLL_LISTEN] = (struct pollfd){ .fd = find_slot(o) ? o->listening.fd : -1,
+	fds[POLL_LISTEN] = (struct pollfd){ .fd = find_slot(o, 0) ? o->listening.fd : -1,
 		                            .events = POLLIN };
 	for (unsigned i = 0; i < OOB_CONNECTIONS; i++) {
 		struct connection *c = &o->c[i];
@@ -439,6 +528,7 @@ int oob_new(const struct oob_options *options, struct sa_server *s, struct arena
 	o->origin.send = take_answer;
 	o->server = s;
 	o->idle_ms = options->idle_ms ? options->idle_ms : IDLE_MS;
+	o->least_rate = options->least_rate ? options->least_rate : LEAST_RATE;
 	o->max_answer_bytes =
 		options->max_answer_bytes ? options->max_answer_bytes : MAX_ANSWER_BYTES;
 	for (unsigned i = 0; i < OOB_CONNECTIONS; i++) {
@@ -446,6 +536,9 @@ int oob_new(const struct oob_options *options, struct sa_server *s, struct arena
 	}
 	int err = listen_on(options->listen, "oob_listen", a, ret_why, &o->listening);
 	if (err == E_OK) {
+		/* connections have it from the socket that accepts them */
+		(void)setsockopt(o->listening.fd, SOL_SOCKET, SO_SNDBUF,
+		                 &(int){ SEND_BYTES }, sizeof(int));
 		err = start(o);
 		if (err != E_OK) {
 			close(o->listening.fd);

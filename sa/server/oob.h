@@ -18,11 +18,16 @@ struct sa_server;
  */
 struct oob;
 
-enum { OOB_CONNECTIONS = 64 }; /*!< at a time; a new one displaces the one that is idle longest */
+enum {
+	OOB_CONNECTIONS = 64,
+	OOB_OF_ADDRESS = OOB_CONNECTIONS / 4 * 3
+}; /*!< at a time, and those of one address; a new one displaces the one that is idle longest, or reads slowest */
 
 struct oob_options {
 	const char *listen;        /*!< "ADDR:PORT" */
 	uint32_t idle_ms;          /*!< a connection without traffic for so long is closed; 0: 30 s */
+	uint32_t
+		least_rate; /*!< bytes a second; who takes an answer more slowly is closed; 0: 65,536 */
 	uint64_t max_answer_bytes; /*!< of all answers that wait to be read; 0: 256 MiB */
 };
 

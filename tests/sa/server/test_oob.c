@@ -8,6 +8,7 @@
 #include <check.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -69,15 +70,24 @@ static void end(void)
 	arena_free(arena);
 }
 
-static int dial(void)
+/* \param room  Bytes that the kernel takes for it; 0: as it likes. */
+static int dial_with(int room)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET,
 		                  .sin_port = htons((uint16_t)oob_port(oob)),
 		                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
+	if (room != 0) {
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+	}
 	ck_assert_int_eq(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
 	return fd;
+}
+
+static int dial(void)
+{
+	return dial_with(0);
 }
 
 struct frame {
@@ -329,6 +339,80 @@ START_TEST(idle_ends)
 }
 END_TEST
 
+enum { MFT_BLOCKS = 4096, MFT_RECORD = 72 };
+
+/* A request for an answer that no socket buffer holds, and a client that takes none of it. */
+static int dial_slow(void)
+{
+	struct frame f = ask_nodes(1, 0);
+	int fd = dial_with(4096);
+
+	put(f.bytes + FRAME_HEAD + 16, 2, 0x17); /* MulticastForwardingTableRecord */
+	send_all(fd, f.bytes, f.len);
+	return fd;
+}
+
+static void publish_large_table(void)
+{
+	for (unsigned i = 0; i < MFT_BLOCKS; i++) {
+		(void)query_fixture_attr(w, UMAD_SM_ATTR_MCAST_FT, SW_A,
+		                         i % 16 << 28 | i / 16, 64);
+	}
+	query_fixture_publish(w, PATH_MINIMAL);
+}
+
+/* Whoever takes a little of its answer again and again is never idle, but is closed when the
+ * answer has had its time. */
+START_TEST(slow_reader_ends)
+{
+	uint8_t byte[4096];
+	size_t taken = 0;
+	struct pollfd p;
+	ssize_t n = 1;
+
+	publish_large_table();
+	again(&(struct oob_options){
+		.listen = "127.0.0.1:0", .idle_ms = 300, .least_rate = 100 << 20 });
+	p = (struct pollfd){ .fd = dial_slow(), .events = POLLRDHUP };
+	while (n > 0 && poll(&p, 1, 20) == 0) {
+		n = recv(p.fd, byte, sizeof(byte), MSG_DONTWAIT);
+		n = n < 0 && errno == EAGAIN ? 1 : n;
+		taken += n > 0 ? (size_t)n : 0;
+	}
+	ck_assert_uint_lt(taken, (size_t)MFT_BLOCKS * MFT_RECORD);
+	close(p.fd);
+}
+END_TEST
+
+/* Readers that take nothing hold all places, but not for long: a new client is served without
+ * their being idle. */
+START_TEST(slow_readers_make_room)
+{
+	struct frame f = ask_nodes(1, 4000);
+	static uint8_t mad[REPLY_MAX];
+	int slow[OOB_CONNECTIONS], fd = -1;
+	uint8_t head[FRAME_HEAD];
+
+	publish_large_table();
+	again(&(struct oob_options){ .listen = "127.0.0.1:0", .idle_ms = 3600000 });
+	for (unsigned i = 0; i < OOB_CONNECTIONS; i++) {
+		slow[i] = dial_slow();
+	}
+	do { /* until one of them has been slow for long enough */
+		if (fd >= 0) {
+			close(fd);
+		}
+		fd = dial();
+		(void)send(fd, f.bytes, f.len, MSG_NOSIGNAL);
+	} while (recv(fd, head, sizeof(head), MSG_WAITALL) != sizeof(head));
+	receive(fd, mad, get(head + 12, 4));
+	close(fd);
+	for (unsigned i = 0; i < OOB_CONNECTIONS; i++) {
+		close(slow[i]);
+	}
+}
+END_TEST
+
 /* Answers that find no room are not kept waiting for. */
 START_TEST(answers_have_a_limit)
 {
@@ -493,6 +577,8 @@ TEST_SUITE(oob)
 	                    (int)(sizeof(bad) / sizeof(bad[0])));
 	tcase_add_test(tc, more_than_places);
 	tcase_add_test(tc, idle_ends);
+	tcase_add_test(tc, slow_reader_ends);
+	tcase_add_test(tc, slow_readers_make_room);
 	tcase_add_test(tc, answers_have_a_limit);
 	tcase_add_test(tc, standby_ends_it);
 	tcase_add_test(tc, set_is_denied);
