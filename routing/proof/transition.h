@@ -32,6 +32,10 @@ struct lids;
  * mixture. LIDs that fit in no stage are withdrawn at the end: their entries that differ
  * become LFT_NO_ROUTE first, packets on old routes drain, then the new entries are sent.
  *
+ * LIDs that only gain entries, as those of hosts that come, need no proof of their own: each
+ * mixture of their entries is a part of the new ones, so if no other LID changes, the
+ * dependencies of all mixtures are among those of the new tables.
+ *
  * Packets to a LID have the lane of its old routes before its stage, of its new routes after
  * it, and of either during it. A host that goes on with an SL of before, which it keeps from
  * an earlier PathRecord, is beyond this plan, as it is beyond the proof of the new tables.
@@ -51,6 +55,7 @@ struct transition_in {
 	const struct lids *lids;
 	const struct lft *from, *to; /*!< of the shape that \a lids and \a g have */
 	const struct lanes *from_lanes, *to_lanes; /*!< NULL: one lane; n 0: not known */
+	bool to_is_proven; /*!< the new tables are known to be free of credit loops */
 };
 
 struct transition {

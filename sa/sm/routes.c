@@ -50,7 +50,8 @@ static int plan(const struct routes *r, const struct lft *from,
 		                          .from = from,
 		                          .to = &to->out.lft,
 		                          .from_lanes = from_lanes,
-		                          .to_lanes = &to->out.lanes };
+		                          .to_lanes = &to->out.lanes,
+		                          .to_is_proven = to->proof.credit_loops == 0 };
 
 	if (r->sm->d.config->transition != TRANSITION_SAFE || !has_routes(from)) {
 		return E_OK;

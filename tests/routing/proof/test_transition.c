@@ -381,6 +381,52 @@ START_TEST(cable_lost)
 }
 END_TEST
 
+/* Hosts come: their LIDs had no entries, or not at all switches. Plans are the same with and
+ * without the knowledge that the new tables are proven, also where other LIDs change. */
+START_TEST(hosts_come)
+{
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		const struct graph *g =
+			fabric_make(fabrics[_i], 0, (uint32_t)seed, arena);
+		uint64_t state = seed * 7919;
+		struct transition_in in = { .g = g };
+		struct transition t, known;
+		struct lft from, to, other;
+		struct lids lids;
+
+		make_lids(g, &lids);
+		route_updown(g, &lids, 0, &from);
+		route_updown(g, &lids, 0, &to);
+		route_updown(g, &lids, random_below(&state, g->n_switches), &other);
+		for (unsigned n = 1 + random_below(&state, 4); n > 0; n--) {
+			uint32_t lid = 1 + random_below(&state, lids.top);
+			bool all = random_below(&state, 2);
+
+			for (uint32_t s = 0; s < g->n_switches; s++) {
+				if (all || random_below(&state, 2)) {
+					lft_row(&from, s)[lid] = LFT_NO_ROUTE;
+				} else if (seed % 4 == 0) {
+					lft_row(&from, s)[lid] = lft_row(&other, s)[lid];
+				}
+			}
+		}
+		in.lids = &lids;
+		in.from = &from;
+		in.to = &to;
+		if (transition_plan(&in, arena, &t) == E_UNSUITABLE && seed % 4 == 0) {
+			continue; /* routes of both trees can form a credit loop */
+		}
+		in.to_is_proven = true;
+		ck_assert_int_eq(transition_plan(&in, arena, &known), E_OK);
+		ck_assert_uint_eq(known.changed, t.changed);
+		ck_assert_uint_eq(known.n_stages, t.n_stages);
+		ck_assert_uint_eq(known.credit_loops, t.credit_loops);
+		ck_assert_mem_eq(known.stage, t.stage, lids.top + 1);
+		check_stages(&in, &known, seed);
+	}
+}
+END_TEST
+
 START_TEST(same_tables_need_nothing)
 {
 	const struct graph *g = fabric_make("torus 4x4 2", 0, 1, arena);
@@ -424,7 +470,12 @@ START_TEST(another_lane_is_a_change)
 	one.rows = arena_array(arena, g->n_switches, lft.stride);
 	other.rows = arena_array(arena, g->n_switches, lft.stride);
 	other.rows[s * lft.stride + lid] = 1;
-	in = (struct transition_in){ g, &lids, &lft, &lft, &one, &other };
+	in = (struct transition_in){ .g = g,
+		                     .lids = &lids,
+		                     .from = &lft,
+		                     .to = &lft,
+		                     .from_lanes = &one,
+		                     .to_lanes = &other };
 	ck_assert_int_eq(transition_plan(&in, arena, &t), E_OK);
 	ck_assert_uint_eq(t.changed, _i == 0);
 	ck_assert_uint_eq(t.stage[lid], _i == 0);
@@ -672,6 +723,7 @@ TEST_SUITE(transition)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, stages_are_safe, 0, N_FABRICS);
 	tcase_add_loop_test(t, cable_lost, 0, N_REPAIRS);
+	tcase_add_loop_test(t, hosts_come, 0, N_FABRICS);
 	tcase_add_test(t, same_tables_need_nothing);
 	tcase_add_loop_test(t, another_lane_is_a_change, 0, 2);
 	tcase_add_test(t, packets_block_without_stages);
