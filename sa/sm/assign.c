@@ -336,31 +336,52 @@ int assign_keep(struct sm *sm, const struct graph *g, struct arena *a,
 	return E_OK;
 }
 
-void assign_note_presence(struct sm *sm, const struct graph *g, struct arena *a)
+/* Rows of ports that are gone or back since the last sweep. \return How many. */
+static size_t presence_rows(const struct sm *sm, const struct graph *g,
+                            const struct assignment *as, struct lid_memory *ret)
 {
-	struct lid_memory *m, *changed;
-	size_t n_memory, n = 0;
-	int ret = state_lids(sm->d.state, a, &m, &n_memory);
+	uint64_t epoch = sm->status.epoch + !sm->status.epoch;
+	int64_t now = sm->d.wall_clock != NULL ? sm->d.wall_clock() : 0;
+	uint32_t at = 0, lost = 0;
+	size_t n = 0;
 
-	changed = ret == E_OK ? arena_array(a, n_memory, sizeof(*changed)) : NULL;
-	for (size_t i = 0; changed != NULL && i < n_memory; i++) {
-		bool gone = graph_port_by_guid(g, m[i].guid) == GRAPH_NONE;
+	for (size_t i = 0; i < as->n_memory; i++) {
+		struct lid_memory m = as->memory[i];
+		bool there;
 
-		if (gone == (m[i].gone_epoch != 0)) {
-			continue;
+		while (at < g->n_end_ports && g->ports[g->by_guid[at]].guid < m.guid) {
+			at++;
 		}
-		changed[n] = m[i];
-		changed[n].gone_epoch = gone ? sm->status.epoch + !sm->status.epoch : 0;
-		changed[n].gone_time =
-			gone && sm->d.wall_clock != NULL ? sm->d.wall_clock() : 0;
-		n++;
+		there = at < g->n_end_ports && g->ports[g->by_guid[at]].guid == m.guid;
+		if (lost < as->lids.n_recycled && as->lids.recycled[lost].guid == m.guid) {
+			lost++;
+		} else if (there && m.gone_epoch != 0) {
+			ret[n++] = (struct lid_memory){ .guid = m.guid,
+				                        .range = as->lids.of[g->by_guid[at]] };
+		} else if (!there && m.gone_epoch == 0) {
+			m.gone_epoch = epoch;
+			m.gone_time = now;
+			ret[n++] = m;
+		}
 	}
-	if (ret == E_OK && n) {
+	return n;
+}
+
+void assign_note_presence(struct sm *sm, const struct graph *g, struct arena *a,
+                          const struct assignment *as)
+{
+	struct lid_memory *changed = arena_array(a, as->n_memory, sizeof(*changed));
+	int ret = changed == NULL ? -ENOMEM : E_OK;
+	size_t n = 0;
+
+	if (ret == E_OK && !(as->how & ASSIGN_REASSIGN)) {
+		n = presence_rows(sm, g, as, changed);
+	}
+	if (n) {
 		ret = state_put_lids(sm->d.state, changed, n, false);
 	}
-	if (ret != E_OK || changed == NULL) {
-		log_warning(source, "cannot note which ports are gone: %s",
-		            err_text(ret != E_OK ? ret : -ENOMEM));
+	if (ret != E_OK) {
+		log_warning(source, "cannot note which ports are gone: %s", err_text(ret));
 	}
 	sm->lids_file_bad &= sm->d.config->honor_guid2lid_file;
 	if (sm->d.config->guid2lid_file != NULL && !sm->lids_written &&

@@ -61,6 +61,8 @@ int assign_keep(struct sm *sm, const struct graph *g, struct arena *a,
  * \brief When the fabric is up: notes which remembered ports are gone since this sweep, and
  *        which are back, and writes guid2lid_file.
  *
+ * Cost: O(ports + remembered ports), and a commit when some came or went.
  * What cannot be written is only logged; the next sweep tries again.
  */
-void assign_note_presence(struct sm *sm, const struct graph *g, struct arena *a);
+void assign_note_presence(struct sm *sm, const struct graph *g, struct arena *a,
+                          const struct assignment *as);

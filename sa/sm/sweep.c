@@ -618,7 +618,7 @@ static void after_activate(struct sweep *s)
 	}
 	changes_swept(&s->changes, sm->events.started_ms);
 	mirror_dump(&s->mirror);
-	assign_note_presence(sm, j->disc.g, j->arena);
+	assign_note_presence(sm, j->disc.g, j->arena, &j->lids);
 	log_up(s, j);
 	st->up = true;
 	st->not_ready[0] = '\0';
