@@ -353,11 +353,13 @@ static size_t presence_rows(const struct sm *sm, const struct graph *g,
 			at++;
 		}
 		there = at < g->n_end_ports && g->ports[g->by_guid[at]].guid == m.guid;
-		if (lost < as->lids.n_recycled && as->lids.recycled[lost].guid == m.guid) {
+		if (lost < as->lids.n_recycled &&
+		    as->lids.recycled[lost].guid == m.guid) {
 			lost++;
 		} else if (there && m.gone_epoch != 0) {
-			ret[n++] = (struct lid_memory){ .guid = m.guid,
-				                        .range = as->lids.of[g->by_guid[at]] };
+			ret[n++] = (struct lid_memory){
+				.guid = m.guid, .range = as->lids.of[g->by_guid[at]]
+			};
 		} else if (!there && m.gone_epoch == 0) {
 			m.gone_epoch = epoch;
 			m.gone_time = now;
@@ -381,7 +383,8 @@ void assign_note_presence(struct sm *sm, const struct graph *g, struct arena *a,
 		ret = state_put_lids(sm->d.state, changed, n, false);
 	}
 	if (ret != E_OK) {
-		log_warning(source, "cannot note which ports are gone: %s", err_text(ret));
+		log_warning(source, "cannot note which ports are gone: %s",
+		            err_text(ret));
 	}
 	sm->lids_file_bad &= sm->d.config->honor_guid2lid_file;
 	if (sm->d.config->guid2lid_file != NULL && !sm->lids_written &&
