@@ -189,6 +189,7 @@ bool standby_hears(struct standby *l)
 		return false;
 	}
 	pthread_mutex_lock(&l->lock);
+	l->n_heard_at_poll = l->n_heard;
 	hears = l->heard_ms != 0 && standby_link_now_ms() <= l->heard_ms + LINK_HEARD_MS;
 	pthread_mutex_unlock(&l->lock);
 	return hears;
@@ -218,10 +219,19 @@ bool standby_arrived(struct standby *l)
 
 void standby_outlived(struct standby *l)
 {
+	bool heard;
+
 	if (l == NULL) {
 		return;
 	}
 	pthread_mutex_lock(&l->applying);
+	pthread_mutex_lock(&l->lock);
+	heard = l->n_heard != l->n_heard_at_poll;
+	pthread_mutex_unlock(&l->lock);
+	if (heard) { /* since the poll was sent, so the copy is in step again */
+		pthread_mutex_unlock(&l->applying);
+		return;
+	}
 	if (l->current) {
 		log_warning("standby", "the master is alive but its link is silent, so "
 		                       "the copy of its state "

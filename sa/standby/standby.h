@@ -73,7 +73,8 @@ bool standby_hears(struct standby *l);
 bool standby_lost(struct standby *l);
 bool standby_arrived(struct standby *l);
 
-/*! \brief The master answered a poll that was sent when we did not hear it. */
+/*! \brief The master answered the poll that was sent when standby_hears() was asked last and said
+ *  false. The copy lags, unless the master was heard since. */
 void standby_outlived(struct standby *l);
 
 /*!

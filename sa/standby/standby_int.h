@@ -88,6 +88,8 @@ struct standby {
 	uint64_t
 		heard_ms; /*!< taking: the master in step, 0: not connected or not in step */
 	bool lost, arrived;
+	uint64_t n_heard,
+		n_heard_at_poll; /*!< how often the master was heard; when standby_hears() was asked */
 	struct standby_status status;
 	/* of the state's writing thread */
 	struct bytes txn; /*!< frames of the transaction */

@@ -302,10 +302,11 @@ static void log_copy(struct standby *l, const struct peer *p)
 	pthread_mutex_unlock(&l->lock);
 }
 
-/* A frame of the master. */
+/* A frame of the master, or NULL: no more has come, and what waits is stored. */
 static int take_frame(struct peer *p, const struct frame *f)
 {
 	struct standby *l = p->link;
+	uint64_t now_s = (uint64_t)time(NULL);
 	uint8_t bytes[FRAME_HEAD_BYTES + FRAME_NUMBER_BYTES];
 	bool ack = false, was_complete;
 	int ret = -ECANCELED;
@@ -313,7 +314,8 @@ static int take_frame(struct peer *p, const struct frame *f)
 	pthread_mutex_lock(&l->applying);
 	was_complete = l->taker.complete;
 	if (l->role == STANDBY_TAKES) {
-		ret = taker_frame(&l->taker, f, (uint64_t)time(NULL), &ack);
+		ret = f != NULL ? taker_frame(&l->taker, f, now_s, &ack)
+		                : taker_store(&l->taker, now_s, &ack);
 	}
 	if (ret != E_OK && ret != -ECANCELED) {
 		l->current = false;
@@ -330,6 +332,7 @@ static int take_frame(struct peer *p, const struct frame *f)
 		ret = standby_bytes_add(&p->out, bytes, sizeof(bytes));
 		pthread_mutex_lock(&l->lock);
 		l->heard_ms = standby_link_now_ms();
+		l->n_heard++;
 		l->status.master = p->guid;
 		l->sequence = l->taker.sequence;
 		pthread_mutex_unlock(&l->lock);
@@ -405,6 +408,9 @@ static int read_peer(struct peer *p)
 			ret = take_frames(p);
 		}
 	} while (n > 0 && ret == E_OK);
+	if (ret == E_OK && p->outbound && p->stage == PEER_OPEN) {
+		ret = take_frame(p, NULL);
+	}
 	return ret != E_OK ? ret : n == -EAGAIN ? E_OK : -ECONNRESET;
 }
 

@@ -49,37 +49,39 @@ static int keep_rows(struct taker *t, const struct frame *f)
 	return E_OK;
 }
 
-static int store_rows(struct taker *t, uint64_t sequence, bool replace, uint64_t now_s)
+/* Stores the first rows that wait. */
+static int store_rows(struct taker *t, size_t rows, size_t bytes, uint64_t sequence,
+                      bool replace, uint64_t now_s)
 {
 	const struct state_copy_mark mark = { .guid = t->guid,
 		                              .prefix = t->prefix,
 		                              .sequence = sequence,
 		                              .time_s = now_s,
 		                              .complete = true };
-	struct state_write *w = calloc(t->rows + 1, sizeof(*w));
+	struct state_write *w = calloc(rows + 1, sizeof(*w));
 	const uint8_t *at = t->bytes;
 	int ret;
 
 	if (w == NULL) {
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < t->rows; i++) {
-		(void)frame_read_row(&at, t->bytes + t->n,
+	for (size_t i = 0; i < rows; i++) {
+		(void)frame_read_row(&at, t->bytes + bytes,
 		                     &w[i]); /* it was good before */
 	}
-	ret = state_apply(t->state, w, t->rows, replace, &mark);
+	ret = state_apply(t->state, w, rows, replace, &mark);
 	free(w);
 	if (ret != E_OK) {
 		return ret;
 	}
-	if (replace) {
-		t->copied_rows = t->rows;
-		t->copied_bytes = t->n;
-	}
 	t->complete = true;
-	t->sequence = sequence;
-	t->n = t->rows = 0;
-	if (t->cap > FRAME_PAYLOAD_MAX) {
+	t->sequence = t->whole_sequence = sequence;
+	t->n -= bytes;
+	t->rows -= rows;
+	t->whole_bytes = t->whole_rows = 0;
+	if (t->n > 0) {
+		memmove(t->bytes, t->bytes + bytes, t->n);
+	} else if (t->cap > FRAME_PAYLOAD_MAX) {
 		free(t->bytes);
 		t->bytes = NULL;
 		t->cap = 0;
@@ -87,41 +89,71 @@ static int store_rows(struct taker *t, uint64_t sequence, bool replace, uint64_t
 	return E_OK;
 }
 
+int taker_store(struct taker *t, uint64_t now_s, bool *ret_ack)
+{
+	bool any = t->whole_rows > 0;
+	int ret = !any ? E_OK
+	               : store_rows(t, t->whole_rows, t->whole_bytes, t->whole_sequence,
+	                            false, now_s);
+
+	if (ret == E_OK) {
+		*ret_ack = any;
+	}
+	return ret;
+}
+
+static int end_copy(struct taker *t, uint64_t number, uint64_t now_s)
+{
+	if (t->complete) {
+		return E_MALFORMED;
+	}
+	t->copied_rows = t->rows;
+	t->copied_bytes = t->n;
+	return store_rows(t, t->rows, t->n, number, true, now_s);
+}
+
+static int end_changes(struct taker *t, uint64_t number)
+{
+	if (!t->complete || t->rows == t->whole_rows || number != t->whole_sequence + 1) {
+		return E_MALFORMED;
+	}
+	t->whole_rows = t->rows;
+	t->whole_bytes = t->n;
+	t->whole_sequence = number;
+	return E_OK;
+}
+
 int taker_frame(struct taker *t, const struct frame *f, uint64_t now_s, bool *ret_ack)
 {
 	uint64_t number;
+	bool ack = false;
 	int ret;
 
 	if (f->type == FRAME_ROWS) {
 		ret = keep_rows(t, f);
-		if (ret == E_OK) {
-			*ret_ack = false;
+	} else if ((ret = frame_read_number(f, &number)) == E_OK) {
+		switch (f->type) {
+		case FRAME_COPY_END:
+			ret = end_copy(t, number, now_s);
+			ack = true;
+			break;
+		case FRAME_CHANGES_END: ret = end_changes(t, number); break;
+		case FRAME_PING:
+			if (t->complete &&
+			    (t->rows != t->whole_rows || number != t->whole_sequence)) {
+				ret = E_MALFORMED;
+			} else {
+				ret = taker_store(t, now_s, &ack);
+				ack = t->complete;
+			}
+			break;
+		case FRAME_HELLO:
+		case FRAME_ROWS:
+		case FRAME_ACK: ret = E_MALFORMED; break;
 		}
-		return ret;
-	}
-	ret = frame_read_number(f, &number);
-	if (ret != E_OK) {
-		return ret;
-	}
-	switch (f->type) {
-	case FRAME_COPY_END:
-		ret = t->complete ? E_MALFORMED : store_rows(t, number, true, now_s);
-		break;
-	case FRAME_CHANGES_END:
-		ret = !t->complete || t->rows == 0 || number != t->sequence + 1
-		              ? E_MALFORMED
-		              : store_rows(t, number, false, now_s);
-		break;
-	case FRAME_PING:
-		ret = t->complete && (t->rows != 0 || number != t->sequence) ? E_MALFORMED
-		                                                             : E_OK;
-		break;
-	case FRAME_HELLO:
-	case FRAME_ROWS:
-	case FRAME_ACK: ret = E_MALFORMED; break;
 	}
 	if (ret == E_OK) {
-		*ret_ack = t->complete;
+		*ret_ack = ack;
 	}
 	return ret;
 }

@@ -23,6 +23,8 @@ struct taker {
 	uint64_t copied_rows, copied_bytes; /*!< of the last whole copy */
 	uint8_t *bytes;                     /*!< rows that wait */
 	size_t n, cap, rows;
+	size_t whole_bytes, whole_rows; /*!< of them, those of whole transactions */
+	uint64_t whole_sequence;        /*!< number of the last whole transaction */
 };
 
 /*! Rows of one copy or transaction that may wait. */
@@ -33,12 +35,16 @@ void taker_begin(struct taker *t, struct state *state, const struct frame_hello 
 void taker_done(struct taker *t);
 
 /*!
- * \brief Takes a frame.
+ * \brief Takes a frame. Whole transactions wait for taker_store(), so that a standby that is
+ *        behind stores many at once.
  * \param now_s    Seconds since 1970.
  * \param ret_ack  It is to be acknowledged with t->sequence.
  * \retval E_MALFORMED  It is not allowed here, or a row of it.
  * \retval E_FULL       More waits than TAKER_BYTES_MAX, or the disk is full.
  * \retval others       It cannot be stored.
- * Cost: COPY_END and CHANGES_END return when all is on disk.
+ * Cost: COPY_END and PING return when all is on disk.
  */
 int taker_frame(struct taker *t, const struct frame *f, uint64_t now_s, bool *ret_ack);
+
+/*! \brief Stores the whole transactions that wait. \param ret_ack  Some were stored. */
+int taker_store(struct taker *t, uint64_t now_s, bool *ret_ack);

@@ -212,9 +212,10 @@ START_TEST(test_copy_under_load)
 	}
 	ck_assert_int_eq(state_put_lids(from, m, 40000, false), E_OK);
 	open_standby(standby_port(open_master(60000)), secret_text, PREFIX);
-	for (int i = 0; status(master).n_in_step == 0; i++) {
+	for (int i = 0; status(master).n_in_step == 0 && i < 200; i++) {
 		change_service(from, (uint8_t)i, i & 0x7f);
 	}
+	WAIT_UNTIL(status(master).n_in_step == 1);
 	ck_assert_int_eq(state_put_lids(from, m, 40000, true), E_OK); /* several frames */
 	change_service(from, 1, 1);
 	free(m);
@@ -274,11 +275,27 @@ START_TEST(test_never_used)
 	}
 	if (_i == OUTLIVED) {
 		standby_set_role(master, STANDBY_IDLE);
-		WAIT_UNTIL(!standby_hears(standby));
-		standby_outlived(standby); /* a poll was answered */
+		WAIT_UNTIL(!standby_hears(standby)); /* a poll is sent ... */
+		standby_outlived(standby); /* ... and answered */
 	}
 	ck_assert(!standby_take_over(standby, guid, text, sizeof(text)));
 	ck_assert_str_ne(text, "");
+}
+END_TEST
+
+/* A poll that was sent before the link was there, and is answered when the copy is in step. */
+START_TEST(test_heard_meanwhile)
+{
+	char text[200] = "";
+	unsigned port = standby_port(open_master(0));
+
+	open_standby(port, secret_text, PREFIX);
+	bool heard = standby_hears(standby);
+	WAIT_UNTIL(status(standby).in_step);
+	if (!heard) {
+		standby_outlived(standby);
+	}
+	ck_assert(standby_take_over(standby, MASTER_GUID, text, sizeof(text)));
 }
 END_TEST
 
@@ -546,6 +563,7 @@ TEST_SUITE(standby)
 	tcase_add_test(t, test_copy_under_load);
 	tcase_add_test(t, test_reconnect);
 	tcase_add_loop_test(t, test_never_used, 0, N_NEVER);
+	tcase_add_test(t, test_heard_meanwhile);
 	tcase_add_test(t, test_wrong_secret);
 	tcase_add_test(t, test_another_subnet);
 	tcase_add_test(t, test_garbage);
