@@ -56,6 +56,7 @@ static const struct api_row rows[] = {
 	{ "GET", "/v1/partitions",          api_partitions, page_params, TABLE_PARTITIONS, "partitions: P_Key, name, numbers of members" },
 	{ "GET", "/v1/partitions/{p_key}",  api_partition, page_params, PARTITION_TABLES, "one partition by P_Key or name: its members as configured, its groups, the end ports that have its P_Key" },
 	{ "GET", "/v1/events",              api_events,  event_params, 0,            "what happened, oldest first; with Accept: text/event-stream as it happens" },
+	{ "GET", "/v1/sm",                  api_sm,      no_params,   0,            "the subnet manager: its state, who is master, and how far copies of the state are" },
 	{ "GET", "/v1/routing",             api_routing, no_params,   TABLE_META,    "routing engine, fallback, proof, load" },
 	{ "GET", "/v1/records",             api_record_names, no_params, 0,          "names and components of the subnet administration's records" },
 	{ "GET", "/v1/records/{name}",      api_record,  NULL,        RECORDS_TABLES | TABLE_OF_RECORD, "records of subnet administration, by components: lid=5" },

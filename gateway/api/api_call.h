@@ -128,6 +128,7 @@ json_t *api_next(const struct api_call *c, uint64_t guid, uint8_t port);
 int api_index(struct api_call *c);
 int api_healthz(struct api_call *c);
 int api_readyz(struct api_call *c);
+int api_sm(struct api_call *c);
 int api_metrics(struct api_call *c);
 int api_paths(struct api_call *c);
 int api_events(struct api_call *c);

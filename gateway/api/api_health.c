@@ -17,6 +17,71 @@ int api_healthz(struct api_call *c)
 	return E_OK;
 }
 
+static json_t *text_or_json_null(const struct stats_copy *c, const char *name)
+{
+	const char *text = stats_copy_text(c, name);
+
+	return text != NULL && text[0] != '\0' ? json_string(text) : json_null();
+}
+
+static json_int_t number_of(const struct stats_copy *c, const char *name)
+{
+	double v = 0;
+
+	(void)stats_number(c, name, &v);
+	return (json_int_t)v;
+}
+
+/* How far the copies of the durable state are; null without a link. */
+static json_t *copy_json(const struct stats_copy *c)
+{
+	if (number_of(c, "standby_link") == 0) {
+		return json_null();
+	}
+	return json_pack("{s:b, s:b, s:I, s:I, s:I, s:I, s:o}", "connected",
+	                 (int)number_of(c, "standby_connected"), "in_step",
+	                 (int)number_of(c, "standby_in_step"), "standbys",
+	                 number_of(c, "standby_standbys"), "standbys_in_step",
+	                 number_of(c, "standby_standbys_in_step"), "rows",
+	                 number_of(c, "standby_copied_rows"), "transaction",
+	                 number_of(c, "standby_transaction"), "trouble",
+	                 text_or_json_null(c, "standby.trouble"));
+}
+
+/* NULL stats: no daemon has reported, or it is gone. */
+static json_t *sm_json(const struct stats_copy *c)
+{
+	json_t *master = json_null();
+
+	if (c == NULL || stats_copy_text(c, "sm.state") == NULL) {
+		return json_pack("{s:s, s:n, s:n, s:n, s:n}", "state", "unknown", "guid",
+		                 "priority", "master", "copy");
+	}
+	json_t *guid = text_or_json_null(c, "sm.master.guid");
+	if (json_is_string(guid)) {
+		master = json_pack("{s:O, s:o, s:I, s:I}", "guid", guid, "name",
+		                   text_or_json_null(c, "sm.master.name"), "lid",
+		                   number_of(c, "sm_master_lid"), "priority",
+		                   number_of(c, "sm_master_priority"));
+	}
+	json_decref(guid);
+	return json_pack(
+		"{s:o, s:o, s:I, s:o, s:o}", "state", text_or_json_null(c, "sm.state"),
+		"guid", text_or_json_null(c, "sm.guid"), "priority",
+		number_of(c, "sm_priority"), "master", master, "copy", copy_json(c));
+}
+
+int api_sm(struct api_call *c)
+{
+	struct stats_copy stats;
+	bool fresh =
+		source_stats(c->thread->source, c->now_ms, c->arena, &stats) == E_OK &&
+		heartbeat_fresh(stats.heartbeat_ms, c->now_ms);
+
+	body_json(&c->body, sm_json(fresh ? &stats : NULL));
+	return E_OK;
+}
+
 int api_readyz(struct api_call *c)
 {
 	struct stats_copy stats;
@@ -30,6 +95,11 @@ int api_readyz(struct api_call *c)
 	if (reason != NULL) {
 		problem_member(&c->problem, "ready", json_false());
 		problem_member(&c->problem, "epoch", json_integer((json_int_t)epoch));
+		problem_member(&c->problem, "sm",
+		               sm_json(has_stats && heartbeat_fresh(stats.heartbeat_ms,
+		                                                    c->now_ms)
+		                               ? &stats
+		                               : NULL));
 		return problem_set(&c->problem, c->arena, E_NOTREADY, "%s", reason);
 	}
 	body_json(&c->body,

@@ -74,30 +74,93 @@ static void print_routing(const json_t *r)
 	           json_number_value(json_object_get(seconds, "prove")));
 }
 
+static void print_copy(const json_t *copy)
+{
+	const char *trouble = member_text(copy, "trouble");
+
+	if (!json_is_object(copy)) {
+		print_line("copy",
+		           "none, because there is no link to the master (standby_peer)");
+	} else if (json_is_true(json_object_get(copy, "in_step"))) {
+		print_line("copy",
+		           "in step with the master: %lld rows, then transactions up to "
+		           "%lld",
+		           member_int(copy, "rows"), member_int(copy, "transaction"));
+	} else {
+		print_line("copy", "not in step with the master%s%s",
+		           trouble[0] ? ": " : "", trouble);
+	}
+}
+
+/* A standby has no fabric to show, and that is as it should be. */
+static int show_standby(const struct client *c, const json_t *sm)
+{
+	const json_t *master = json_object_get(sm, "master");
+
+	if (c->flags.json) {
+		json_t *all = json_pack("{s:b, s:O}", "ready", 0, "sm", sm);
+		int status = client_print_json(all);
+
+		json_decref(all);
+		return status;
+	}
+	print_line("SM", "STANDBY, priority %lld, port GUID %s",
+	           member_int(sm, "priority"), member_text(sm, "guid"));
+	print_line("master", "%s, GUID %s, LID %lld, priority %lld",
+	           member_text(master, "name")[0] ? member_text(master, "name")
+	                                          : "(no name)",
+	           member_text(master, "guid"), member_int(master, "lid"),
+	           member_int(master, "priority"));
+	print_copy(json_object_get(sm, "copy"));
+	return EXIT_GOOD;
+}
+
+/* Whom the master gives its state to. */
+static void print_standbys(const json_t *copy)
+{
+	if (json_is_object(copy)) {
+		print_line("standbys", "%lld connected, %lld in step",
+		           member_int(copy, "standbys"),
+		           member_int(copy, "standbys_in_step"));
+	}
+}
+
 /* Prints all that is known, also if the subnet is not up; that sets the exit status. */
 static int show_status(struct client *c)
 {
-	json_t *ready = NULL, *fabric = NULL, *routing = NULL;
-	const int status = client_get(c, "/readyz", &ready);
+	json_t *sm = NULL, *ready = NULL, *fabric = NULL, *routing = NULL;
+	int status = client_get(c, "/v1/sm", &sm);
+
+	if (status == EXIT_GOOD && strcmp(member_text(sm, "state"), "standby") == 0) {
+		status = show_standby(c, sm);
+		json_decref(sm);
+		return status;
+	}
+	if (status == EXIT_GOOD) {
+		status = client_get(c, "/readyz", &ready);
+	}
 
 	if (status == EXIT_USAGE) {
+		json_decref(sm);
 		return status;
 	}
 	if (client_get(c, "/v1/fabric", &fabric) == EXIT_GOOD &&
 	    client_get(c, "/v1/routing", &routing) == EXIT_GOOD) {
 		if (c->flags.json) {
-			json_t *all =
-				json_pack("{s:b, s:O, s:O}", "ready", status == EXIT_GOOD,
-			                  "fabric", fabric, "routing", routing);
+			json_t *all = json_pack("{s:b, s:O, s:O, s:O}", "ready",
+			                        status == EXIT_GOOD, "sm", sm, "fabric",
+			                        fabric, "routing", routing);
 			client_print_json(all);
 			json_decref(all);
 		} else {
 			print_line("subnet", "%s",
 			           status == EXIT_GOOD ? "up" : "not ready");
 			print_fabric(fabric);
+			print_standbys(json_object_get(sm, "copy"));
 			print_routing(routing);
 		}
 	}
+	json_decref(sm);
 	json_decref(ready);
 	json_decref(fabric);
 	json_decref(routing);
@@ -107,11 +170,12 @@ static int show_status(struct client *c)
 int cmd_status(int argc, char **argv)
 {
 	struct client c;
-	int status =
-		client_init(&c, NULL,
-	                    "Is the subnet up, and how was it routed? Exit status 0: "
-	                    "up, 1: not ready, 2: nobody to ask.",
-	                    NULL, 0, argc, argv);
+	int status = client_init(
+		&c, NULL,
+		"Is the subnet up, and how was it routed? Exit status 0: "
+		"up, or a standby whose master is alive, 1: not ready, 2: nobody to "
+		"ask.",
+		NULL, 0, argc, argv);
 
 	if (status == EXIT_GOOD) {
 		status = show_status(&c);

@@ -3,6 +3,7 @@
 #include "sa/sm/mirror.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -16,6 +17,7 @@
 #include "sa/server/server.h"
 #include "sa/sm/election.h"
 #include "sa/sm/sm.h"
+#include "sa/standby/standby.h"
 #include "sa/store/dump.h"
 #include "sa/store/service.h"
 
@@ -208,6 +210,38 @@ static void set_states(struct stats *to, const struct election *e)
 	}
 }
 
+/* Who we are, who is master, and how far the copies of the state are. */
+static void set_sm(struct stats *to, const struct sm *sm, const struct election *e)
+{
+	static const char *const states[] = { "not-active", "discovering", "standby",
+		                              "master" };
+	const struct sweep_status *st = &sm->status;
+	struct standby_status link;
+	char text[200] = "";
+
+	standby_status(sm->d.standby, &link);
+	stats_text(to, "sm.state", states[e->state]);
+	snprintf(text, sizeof(text), "0x%016" PRIx64, sm->d.transport->local.port_guid);
+	stats_text(to, "sm.guid", text);
+	snprintf(text, sizeof(text), st->other.guid ? "0x%016" PRIx64 : "",
+	         st->other.guid);
+	stats_text(to, "sm.master.guid", text);
+	stats_text(to, "sm.master.name", st->other.guid ? st->other.name : "");
+	stats_set(to, "sm_priority", election_priority(e));
+	stats_set(to, "sm_master_priority", st->other.priority);
+	stats_set(to, "sm_master_lid", st->other.lid);
+	stats_set(to, "standby_link", sm->d.standby != NULL);
+	stats_set(to, "standby_connected", link.connected);
+	stats_set(to, "standby_in_step", link.in_step);
+	stats_set(to, "standby_standbys", link.n_standbys);
+	stats_set(to, "standby_standbys_in_step", link.n_in_step);
+	stats_set(to, "standby_transaction", (double)link.sequence);
+	stats_set(to, "standby_copied_rows", (double)link.rows);
+	stats_set(to, "standby_copies_total", (double)link.copies);
+	stats_set(to, "standby_dropped_total", (double)link.dropped);
+	stats_text(to, "standby.trouble", link.trouble);
+}
+
 static void set_stages(struct stats *to, const struct job *j)
 {
 	char series[STATS_NAME_MAX];
@@ -295,6 +329,7 @@ void mirror_figures(struct sm *sm, const struct election *e, bool with_stages)
 	}
 	set_sweep_figures(to, &sm->status);
 	set_states(to, e);
+	set_sm(to, sm, e);
 	if (with_stages) {
 		set_stages(to, sm->job);
 	}
