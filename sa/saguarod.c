@@ -314,6 +314,15 @@ static int verb_sweep(void *ctx, const json_t *request, json_t *reply, char *why
 	return verb_status(ctx, request, reply, why, why_bytes);
 }
 
+static int verb_handover(void *ctx, const json_t *request, json_t *reply, char *why,
+                         size_t why_bytes)
+{
+	const struct daemon *d = ctx;
+	int ret = sweep_request_handover(d->sweep, why, why_bytes);
+
+	return ret == E_OK ? verb_status(ctx, request, reply, why, why_bytes) : ret;
+}
+
 static int verb_rebalance(void *ctx, const json_t *request, json_t *reply, char *why,
                           size_t why_bytes)
 {
@@ -415,7 +424,8 @@ static const struct control_verb verbs[] = {
 	{ "status", verb_status },     { "sweep", verb_sweep },
 	{ "reload", verb_reload },     { "reopen-log", verb_reopen_log },
 	{ "loglevel", verb_loglevel }, { "rebalance", verb_rebalance },
-	{ "port", verb_port },         { NULL, NULL },
+	{ "port", verb_port },         { "handover", verb_handover },
+	{ NULL, NULL },
 };
 
 static void wake_fabric_thread(void *ctx)

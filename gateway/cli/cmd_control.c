@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 /*
- * saguaro sweep, reload, rebalance, port and loglevel: one request each to the control socket of a running
+ * saguaro sweep, reload, rebalance, port, handover and loglevel: one request each to the control socket of a running
  * saguarod (sa/control/control.h has its protocol).
  */
 #include <errno.h>
@@ -252,6 +252,27 @@ int cmd_rebalance(int argc, char **argv)
 		status =
 			end(&c, argv[0], json_pack("{s:s}", "verb", "rebalance"),
 		            "rebalance requested, the log of saguarod tells the outcome");
+	}
+	arena_free(c.a);
+	return status;
+}
+
+int cmd_handover(int argc, char **argv)
+{
+	struct call c = { 0 };
+	int status = begin(&c, common_rows,
+	                   "Asks a running saguarod, which is master, to hand the fabric "
+	                   "over to the "
+	                   "highest other subnet manager. Its own priority is 0 from "
+	                   "then on, until it "
+	                   "starts again, reads its configuration again, or takes the "
+	                   "fabric because the "
+	                   "other is gone. The command does not wait for that.",
+	                   NULL, argc, argv);
+
+	if (status == EXIT_GOOD) {
+		status = end(&c, argv[0], json_pack("{s:s}", "verb", "handover"),
+		             "handover requested, saguaro status tells when it is over");
 	}
 	arena_free(c.a);
 	return status;

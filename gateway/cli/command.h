@@ -26,6 +26,7 @@ int cmd_engines(int argc, char **argv);
 int cmd_events(int argc, char **argv);
 int cmd_partition(int argc, char **argv);
 int cmd_groups(int argc, char **argv);
+int cmd_handover(int argc, char **argv);
 int cmd_rebalance(int argc, char **argv);
 int cmd_loglevel(int argc, char **argv);
 int cmd_nodes(int argc, char **argv);

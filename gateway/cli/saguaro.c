@@ -36,6 +36,7 @@ static const struct command commands[] = {
 	{ "reload", "",                       "make the running daemon read its configuration again", cmd_reload, false },
 	{ "rebalance", "",                    "balance the routes of the running fabric anew", cmd_rebalance, false },
 	{ "port",   "disable|enable NAME:PORT", "switch a port of the running fabric off or on", cmd_port, false },
+	{ "handover", "",                     "hand the fabric over to the other subnet manager", cmd_handover, false },
 	{ "loglevel", "LEVEL",                "set the log level of the running daemon", cmd_loglevel, false },
 };
 /* clang-format on */

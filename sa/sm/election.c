@@ -64,6 +64,12 @@ void election_set_state(struct election *e, enum sm_state state, const char *why
 	e->sm->status.master = state == SM_MASTER;
 	e->sm->status.standby = state == SM_STANDBY || state == SM_NOT_ACTIVE;
 	e->waited |= e->sm->status.standby;
+	if (state == SM_MASTER) {
+		e->yielded = YIELDED_NOT;
+	}
+	if (!e->sm->status.standby) {
+		e->sm->status.other.guid = 0;
+	}
 	tell_state(e);
 	events_say(e->sm, EVENT_SM_STATE, "%s state (%s)", state_names[state], why);
 }
@@ -73,6 +79,9 @@ uint8_t election_priority(const struct election *e)
 	const struct config *c = e->sm->d.config;
 	unsigned p = c->sm_priority;
 
+	if (e->yielded == YIELDED) {
+		return 0;
+	}
 	if (e->state == SM_MASTER && c->master_sm_priority > p) {
 		p = c->master_sm_priority;
 	}
@@ -329,7 +338,18 @@ bool election_news(struct election *e)
 static void say_standby(struct election *e, const char *what)
 {
 	struct sweep_status *status = &e->sm->status;
+	const struct job *j = e->sm->job;
+	uint32_t port = j != NULL && j->disc.g != NULL
+	                        ? graph_port_by_guid(j->disc.g, e->master.guid)
+	                        : GRAPH_NONE;
 
+	status->other.guid = e->master.guid;
+	status->other.lid = e->master.lid;
+	status->other.priority = e->master.priority;
+	snprintf(status->other.name, sizeof(status->other.name), "%s",
+	         port != GRAPH_NONE
+	                 ? node_name(&j->disc.g->nodes[j->disc.g->ports[port].node])
+	                 : "");
 	status->up = false;
 	snprintf(status->not_ready, sizeof(status->not_ready),
 	         "%s: GUID 0x%016" PRIx64 ", LID %u, priority %u", what, e->master.guid,
@@ -406,6 +426,9 @@ static enum election_result end_handover(struct election *e)
 	} else {
 		pass_over(e, true);
 	}
+	if (!taken) {
+		e->yielded = YIELDED_NOT;
+	}
 	e->copying.guid = 0;
 	set_quiet(e, false);
 	e->offered = taken;
@@ -454,6 +477,31 @@ static bool is_passed_over(const struct election *e, uint64_t guid, bool offered
 	       sm_now(e->sm) < e->passed_over.until;
 }
 
+int election_yield(struct election *e, char *why, size_t why_bytes)
+{
+	const struct other_sm *o = &e->highest_other;
+
+	if (e->state != SM_MASTER) {
+		snprintf(why, why_bytes, "this subnet manager is not master, but %s",
+		         state_names[e->state]);
+	} else if (o->guid == 0) {
+		snprintf(why, why_bytes,
+		         "there is no other subnet manager on the fabric that could be "
+		         "master; start "
+		         "one, and see its state with sminfo");
+	} else if (!is_higher(o, 0, e->sm->d.transport->local.port_guid)) {
+		snprintf(why, why_bytes,
+		         "the subnet manager 0x%016" PRIx64
+		         " has priority 0 and would hand back at once; give it a higher "
+		         "priority",
+		         o->guid);
+	} else {
+		e->yielded = YIELD_ASKED;
+		return E_OK;
+	}
+	return E_NOTREADY;
+}
+
 static enum election_result end_as_master(struct election *e)
 {
 	const struct other_sm *o = &e->highest_master;
@@ -466,6 +514,10 @@ static enum election_result end_as_master(struct election *e)
 	}
 	if (!outranks_us(e, o)) {
 		o = &e->highest_other;
+	}
+	if (e->yielded == YIELD_ASKED) {
+		e->yielded = YIELDED;
+		e->passed_over.guid = 0;
 	}
 	if (!outranks_us(e, o) || is_passed_over(e, o->guid, true)) {
 		return ELECTION_MASTER;

@@ -50,6 +50,9 @@ struct sm;
  *   - Where a link to standbys is configured, a higher SM is handed over to when it has a copy
  *     of our state, or after HANDOVER_COPY_MS. Clients get no answers meanwhile.
  *
+ *   - An operator may give the fabric to the highest other SM. Our priority is 0 from then on,
+ *     so that it does not come back at once.
+ *
  * Source: IBA vol. 1, 14.4.1 (SM states), 14.2.5.13 (SMInfo), 13.4.9 (trap 144).
  */
 
@@ -92,6 +95,11 @@ struct election {
 	bool others_assigned;   /*!< another SM was master since we made LIDs durable */
 	bool waited;            /*!< another SM was master since our state was in force */
 	bool heard; /*!< the master was heard over the link when it was polled */
+	enum {
+		YIELDED_NOT,
+		YIELD_ASKED, /*!< an operator wants another SM to be master */
+		YIELDED      /*!< our priority is 0 because of that */
+	} yielded;
 	bool quiet; /*!< clients get no answers, because the fabric is about to be handed over */
 	struct {
 		uint64_t
@@ -148,6 +156,13 @@ void election_poll_end(struct election *e);
  */
 bool election_control(struct election *e, uint32_t control,
                       const uint8_t info[SMP_DATA_BYTES]);
+
+/*!
+ * \brief An operator wants another SM to be master: it is handed over to at the next look.
+ * \retval E_NOTREADY  We are no master, no other is known, or it would hand back at once;
+ *                     \a why says so.
+ */
+int election_yield(struct election *e, char *why, size_t why_bytes);
 
 /*! \brief The state of another master was taken over, or was left: clients are served from here on. */
 void election_settled(struct election *e);

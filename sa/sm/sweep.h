@@ -90,6 +90,13 @@ void sweep_request_audit(struct sweep *s);
 /*! \brief Asks for a heavy sweep whose routes keep nothing of earlier ones, if that eases the
  *  busiest link and the switches can get there safely; the log says so. */
 void sweep_request_rebalance(struct sweep *s);
+/*!
+ * \brief Gives the fabric to another subnet manager, also to a lower one: until the next start,
+ *        reload, or until we take the fabric again, our priority is 0.
+ * \param why  [why_bytes] On failure a sentence.
+ * \retval E_NOTREADY  We are no master, or there is no other.
+ */
+int sweep_request_handover(struct sweep *s, char *why, size_t why_bytes);
 /*! \brief Lets the next light sweep begin at once. */
 void sweep_request_light(struct sweep *s);
 
@@ -136,6 +143,12 @@ struct sweep_status {
 	bool up;                  /*!< the subnet is up: the last heavy sweep ended well */
 	bool master;
 	bool standby; /*!< STANDBY or NOT-ACTIVE: not_ready says who is master */
+	struct {
+		uint64_t guid; /*!< port GUID; 0: we are no standby */
+		uint32_t lid;
+		uint8_t priority;
+		char name[65];    /*!< of its node, "" if it is not known */
+	} other;                  /*!< whom we wait for while standby */
 	char not_ready[400];      /*!< why not up, "" when up */
 	char progress[80];        /*!< "discover 430/702 nodes", "" when idle */
 	uint32_t heavy_sweeps, light_sweeps, failed_sweeps;

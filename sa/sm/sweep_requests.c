@@ -35,6 +35,16 @@ void sweep_request_rebalance(struct sweep *s)
 	sm_request_heavy(&s->sm, "operator request: rebalance");
 }
 
+int sweep_request_handover(struct sweep *s, char *why, size_t why_bytes)
+{
+	int ret = election_yield(&s->election, why, why_bytes);
+
+	if (ret == E_OK) {
+		s->next_light = 0;
+	}
+	return ret;
+}
+
 void sweep_request_light(struct sweep *s)
 {
 	s->next_light = 0;
@@ -148,6 +158,7 @@ void sweep_reconfigure(struct sweep *s, const struct sweep_deps *d)
 	routes_forget(&s->routes);
 	routes_rebalance_forget(&s->rebalance);
 	smp_set_limits(sm->smp, &limits);
+	s->election.yielded = YIELDED_NOT;
 	sm_request_heavy(sm, "the configuration was read again");
 	sweep_go_idle(s);
 }

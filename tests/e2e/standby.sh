@@ -43,10 +43,10 @@ lft_blocks() { sed -n 's/.*SUBNET UP.*sent [0-9]* PortInfo and \([0-9]*\) LFT bl
 guid() { on "$1" ibstat | sed -n 's/.*Port GUID: 0x//p'; }
 services() { on "$client" saquery SR 2>/dev/null | sed -n 's/^.*ServiceID[. ]*0x0*\([0-9a-f]*\)$/\1/p' | sort; }
 members() { on "$client" saquery -m 2>/dev/null | grep -c PortGid; }
-figure() { curl -s "$url/metrics" | sed -n "s/^saguaro_$1 //p"; }
+figure() { curl -s "$url/metrics" | grep -v '^#' | grep -F "saguaro_$1 " | sed 's/.* //'; }
 
 # shellcheck disable=SC2317 # called by until_true
-has_subscriptions() { [ "$(figure sa_subscriptions)" = "$1" ]; }
+has_figure() { [ "$(figure "$1")" = "$2" ]; }
 
 # register FROM TO: lines for sa_query: services with these numbers, of $client, for ever
 register() {
@@ -67,6 +67,18 @@ start "$low" low 1 $(link "$low_port" "$high_port")
 low_pid=$daemon
 start_gateway g
 holds "the standby copies its state" until_true log_says low 'copied the state of the master'
+
+status() { "$bin/saguaro" status --snapshot-dir "$work/$1/run" "${@:2}"; }
+holds "status of a standby is no error" until_true status low
+has "it says what it is" "$(status low)" "STANDBY, priority 1"
+has "and who is master" "$(status low)" "node02, GUID 0x$(guid "$high"), LID 1, priority 9"
+# shellcheck disable=SC2317 # called by until_true
+copy_is() { [ "$(status "$1" --json | jq -r ".sm.copy.$2")" = "$3" ]; }
+holds "and that its copy is in step" until_true copy_is low in_step true
+same "/readyz says so, too" standby "$(get /readyz | jq -r .sm.state)"
+same "and /v1/sm" "0x$(guid "$high")" "$(get /v1/sm | jq -r .master.guid)"
+holds "so do the metrics" until_true has_figure 'sm_state{state="standby"}' 1
+holds "the master has a standby in step" until_true copy_is high standbys_in_step 1
 
 # --- clients: members, a subscriber, and a stream of services ---
 for h in "${names[@]:21:4}"; do
@@ -100,7 +112,7 @@ services >"$work/kept"
 printf '%x\n' $(seq 1 "$acknowledged") | sort >"$work/expected"
 same "none of the acknowledged services is lost" "" "$(comm -13 "$work/kept" "$work/expected")"
 same "nor a member" "$had_members" "$(members)"
-holds "nor the subscription" until_true has_subscriptions 1
+holds "nor the subscription" until_true has_figure sa_subscriptions 1
 end_process "$stream"
 
 # --- and comes back ---
@@ -118,7 +130,20 @@ same "no LFT block was sent again" 0 "$(lft_blocks back)"
 same "all services are there" "$(cat "$work/kept")" "$(services)"
 same "and all members" "$had_members" "$(members)"
 holds "the other one copies again" until_true says_times low 'copied the state of the master' 2
+
+# --- an operator hands it over, to the lower one ---
+refuses "a standby hands nothing over" "$bin/saguaro" handover --snapshot-dir "$work/low/run"
+has "and says why" "$said" "this subnet manager is not master, but STANDBY"
+holds "a master does" "$bin/saguaro" handover --snapshot-dir "$work/back/run"
+holds "the lower one takes over" until_true says_times low 'takes over with the state of the master' 2
+holds "and is up" until_true says_times low 'SUBNET UP' 2
+same "no LFT block was sent for that" 0 "$(lft_blocks low)"
+same "all services are still there" "$(cat "$work/kept")" "$(services)"
+has "the one that gave it is standby" "$(status back)" "STANDBY, priority 0"
+holds "and copies" until_true log_says back 'copied the state of the master'
 end_process "$low_pid"
+holds "it takes the fabric when the other is gone" until_true says_times back 'takes over with the state of the master' 2
+holds "and is up again" until_true says_times back 'SUBNET UP' 2
 
 # --- another secret ---
 # shellcheck disable=SC2046
