@@ -35,6 +35,7 @@ static const char *const own_names[] = {
 	"epoch",
 	"fallback",
 	"forwarding_loops",
+	"http_event_listeners",
 	"http_request_duration_seconds",
 	"http_request_duration_seconds_bucket",
 	"http_request_duration_seconds_count",
@@ -256,6 +257,8 @@ void metrics_http(struct body *b, const struct http_stats *s, const struct api_r
 			write_duration(b, s, rows, r);
 		}
 	}
+	simple(b, "http_event_listeners", "gauge", "Clients that follow events.",
+	       (double)s->listeners);
 	simple(b, "http_streams", "gauge", "Streams being sent.", (double)s->streams);
 	simple(b, "http_stream_records_total", "counter", "Records written to streams.",
 	       (double)s->stream_records);

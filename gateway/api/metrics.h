@@ -27,6 +27,7 @@ struct http_stats {
 		bucket[HTTP_ROUTES_MAX]
 		      [HTTP_BUCKETS + 1]; /*!< not cumulative; last: slower than all */
 	_Atomic uint64_t micros[HTTP_ROUTES_MAX];
+	_Atomic uint64_t listeners;               /*!< to events, now */
 	_Atomic uint64_t streams, stream_records; /*!< open now; records written so far */
 };
 

@@ -16,6 +16,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,15 @@ static const char refusal[] =
 
 /* --- one listener ------------------------------------------------------------------------ */
 
+/* One listener more or less. The lock is held. */
+static void count(struct feeds *f, int change)
+{
+	f->n += (uint32_t)change;
+	if (f->o.count != NULL) {
+		atomic_store(f->o.count, f->n);
+	}
+}
+
 static void drop(struct feeds *f, struct listener *l)
 {
 	if (l->prev != NULL) {
@@ -89,7 +99,7 @@ static void drop(struct feeds *f, struct listener *l)
 	free(l->unsent);
 	free(l);
 	pthread_mutex_lock(&f->lock);
-	f->n--;
+	count(f, -1);
 	pthread_mutex_unlock(&f->lock);
 }
 
@@ -366,7 +376,7 @@ int feeds_add(struct feeds *f, int fd, const struct sockaddr *from,
 	} else {
 		l->next = f->joining;
 		f->joining = l;
-		f->n++;
+		count(f, 1);
 	}
 	pthread_mutex_unlock(&f->lock);
 	if (err != E_OK) {

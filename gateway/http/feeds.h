@@ -29,6 +29,7 @@ struct feeds_options {
 	struct source *source; /*!< joined */
 	uint32_t most;         /*!< listeners at a time */
 	uint32_t per_address;  /*!< of them from one address, 0: no limit of its own */
+	_Atomic uint64_t *count; /*!< of listeners, for metrics; borrowed; NULL: none */
 	uint32_t beat_ms,
 		stalled_ms; /*!< 0: FEEDS_BEAT_MS, FEEDS_STALLED_MS; for tests */
 };

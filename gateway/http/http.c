@@ -336,7 +336,8 @@ int http_start(const struct http_options *o, struct arena *a, const char **ret_w
 	json_object_seed(0); /* before threads make objects */
 	const struct feeds_options feeds = { .source = h->source,
 		                             .most = o->listeners,
-		                             .per_address = o->per_address };
+		                             .per_address = o->per_address,
+		                             .count = &h->stats.listeners };
 	err = feeds_new(&feeds, &h->feeds);
 	if (err != E_OK) {
 		*ret_why = err_text(err);

@@ -16,6 +16,7 @@
 static struct gateway_fixture world;
 static struct source *source;
 static struct feeds *feeds;
+static _Atomic uint64_t counted;
 
 static void setup(void)
 {
@@ -33,6 +34,7 @@ static void start(uint32_t most, uint32_t per_address, uint32_t stalled_ms)
 	const struct feeds_options o = { .source = source,
 		                         .most = most,
 		                         .per_address = per_address,
+		                         .count = &counted,
 		                         .stalled_ms = stalled_ms };
 
 	ck_assert_int_eq(feeds_new(&o, &feeds), E_OK);
@@ -145,6 +147,7 @@ START_TEST(limits)
 	while (feeds_count(feeds) == 4) {
 		sched_yield();
 	}
+	ck_assert_uint_eq(counted, 3);
 	fd[4] = listen_since(0, 0);
 	ck_assert_int_ge(fd[4], 0);
 	read_until(fd[4], "retry");
