@@ -412,6 +412,7 @@ static void after_read_tables(struct sweep *s)
 {
 	if (s->sm.read_tables) {
 		s->sm.read_tables = false;
+		s->routes.lane_limit = 0; /* a port may have told a lie about its VLs */
 		audit_end_all(&s->audit);
 	}
 	job_stage(s->sm.job, &s->sm, "read-tables");

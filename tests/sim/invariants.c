@@ -275,15 +275,11 @@ static bool check_credit_loops(struct run *r, const bool *reached, bool settled,
 
 bool check_tables(struct run *r, bool settled)
 {
-	if (r->misled && !settled) {
-		return true;
-	}
-
 	struct arena *a = arena_new();
 	const bool *reached = find_reached(r, a);
 
 	note_contest(r, reached);
-	if (r->contested && !settled) {
+	if ((r->contested || r->misled) && !settled) {
 		arena_free(a);
 		return true;
 	}
