@@ -67,6 +67,7 @@ struct inquiry {
 	uint8_t port;
 	uint16_t left; /* ports of a switch that have not answered */
 	struct smp_dest dest; /* of a NodeInfo over a port */
+	bool compares_ports;  /* also if the switch does not show PortStateChange */
 };
 
 static struct inquiry *inquiry_new(struct changes *c, struct disc_node *n, uint8_t port)
@@ -285,6 +286,21 @@ static void on_switch_port(void *ctx, const struct smp_reply *r)
 	}
 }
 
+/* Compares all ports of a switch. */
+static void ask_ports(struct inquiry *q)
+{
+	struct disc_node *n = q->node;
+
+	q->left = (uint16_t)(n->n_ports + 1U);
+	for (unsigned i = 0; i <= n->n_ports; i++) {
+		submit(q, &(struct smp_request){ .dest = &n->dest,
+		                                 .method = UMAD_METHOD_GET,
+		                                 .attr = UMAD_SM_ATTR_PORT_INFO,
+		                                 .mod = DISC_PORT_MOD | i,
+		                                 .done = on_switch_port });
+	}
+}
+
 static void on_cleared(void *ctx, const struct smp_reply *r)
 {
 	struct inquiry *q = ctx;
@@ -302,14 +318,7 @@ static void on_cleared(void *ctx, const struct smp_reply *r)
 		suspect(q->c, n); /* the sweep will look */
 		return;
 	}
-	q->left = (uint16_t)(n->n_ports + 1U);
-	for (unsigned i = 0; i <= n->n_ports; i++) {
-		submit(q, &(struct smp_request){ .dest = &n->dest,
-		                                 .method = UMAD_METHOD_GET,
-		                                 .attr = UMAD_SM_ATTR_PORT_INFO,
-		                                 .mod = DISC_PORT_MOD | i,
-		                                 .done = on_switch_port });
-	}
+	ask_ports(q);
 }
 
 static void on_switch_info(void *ctx, const struct smp_reply *r)
@@ -322,6 +331,9 @@ static void on_switch_info(void *ctx, const struct smp_reply *r)
 	if (field_get(r->data, SI_LINEAR_FDB_TOP) !=
 	    field_get(q->node->switch_info, SI_LINEAR_FDB_TOP)) {
 		note_change(q->c, "other SwitchInfo of", q->node, 0);
+	} else if (!field_get(r->data, SI_PORT_STATE_CHANGE) && q->compares_ports &&
+	           !q->c->n_found) {
+		ask_ports(q); /* its trap said otherwise */
 	} else if (!field_get(r->data, SI_PORT_STATE_CHANGE)) {
 		suspect_no_more(q->c, q->node);
 	} else if (q->c->n_found) {
@@ -710,6 +722,7 @@ static void look_at(struct changes *c, const struct trap_source *s)
 	}
 	suspect(c, n); /* until it says that nothing changed: a look may end before */
 	if (s->links && n->type == NODE_SWITCH) {
+		q->compares_ports = s->gap_ms == 0; /* not of one that goes on and on */
 		get(q, &n->dest, UMAD_SM_ATTR_SWITCH_INFO, 0, on_switch_info);
 	}
 	if (s->attributes && n->ports[q->port].dest != NULL) {

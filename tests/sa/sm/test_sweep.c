@@ -385,6 +385,36 @@ START_TEST(deaf_switch)
 }
 END_TEST
 
+/* A switch reports a change by trap 128 and does not set PortStateChange. */
+START_TEST(trap_without_bit)
+{
+	const struct port *p, *far;
+	uint32_t port;
+
+	fixture = fixture_bring_up("ft2 4 4 2", 1, 0);
+	fixture_up(fixture);
+	fixture_run_ms(fixture, 15000);
+	fixture->config.sweep_interval = 0;
+	port = fixture->g->ports[fixture->g->end_ports[fixture->g->n_end_ports - 1]].peer;
+	p = &fixture->g->ports[port];
+	far = &fixture->g->ports[p->peer];
+	ck_assert_int_eq(fixture->g->nodes[far->node].type, NODE_CA);
+	sim_set_link(fixture->sim, fixture->g->nodes[p->node].guid, p->num, false);
+	uint8_t info[SMP_DATA_BYTES];
+	uint64_t guid = fixture->g->nodes[p->node].guid;
+
+	ck_assert_int_eq(sim_peek(fixture->sim, guid, UMAD_SM_ATTR_SWITCH_INFO, 0, info),
+	                 E_OK);
+	ck_assert_uint_eq(field_get(info, SI_PORT_STATE_CHANGE), 1);
+	sim_poke(fixture->sim, guid, UMAD_SM_ATTR_SWITCH_INFO, 0, info); /* clears it */
+	sim_peek(fixture->sim, guid, UMAD_SM_ATTR_SWITCH_INFO, 0, info);
+	ck_assert_uint_eq(field_get(info, SI_PORT_STATE_CHANGE), 0);
+	fixture_run_ms(fixture, 3000);
+	fixture_up(fixture);
+	ck_assert_uint_eq(sweep_status(fixture->sweep)->hosts, fixture->g->n_hosts - 1);
+}
+END_TEST
+
 /* The SM's own port does not answer at first, for longer than the interval of light sweeps. */
 START_TEST(deaf_local_port)
 {
@@ -748,6 +778,7 @@ TEST_SUITE(sweep)
 	tcase_add_test(t, deaf_switch);
 	tcase_add_test(t, switch_goes_deaf);
 	tcase_add_test(t, deaf_local_port);
+	tcase_add_test(t, trap_without_bit);
 	tcase_add_test(t, split);
 	tcase_add_loop_test(t, duplicate_guid, 0, sizeof(doubled) / sizeof(doubled[0]));
 	tcase_add_loop_test(t, fault_schedule, 0, 100);
