@@ -167,6 +167,6 @@ END
 printf 'A=0x10 : 0x1 0x2 ;\n' >"$work/wrong.conf"
 printf 'partition_config_file %s\n' "$work/wrong.conf" >"$work/wrong-file.conf"
 "$bin/saguarod" --check -F "$work/wrong-file.conf" >"$work/wrong.out" 2>&1
-same "a file with a mistake is refused" 1 "$?"
+same "a file with a mistake is refused" 2 "$?"
 has "it says where" "$(cat "$work/wrong.out")" "$work/wrong.conf:1: error:"
 finish
