@@ -719,10 +719,14 @@ static void after_rebalance(struct sweep *s)
 	s->phase = PHASE_IDLE;
 }
 
+/* The time that a poll waited in vain counts: the next one is due the interval after it began. */
 static void after_poll(struct sweep *s)
 {
 	election_poll_end(&s->election);
 	sweep_go_idle(s);
+	if (s->election.state == SM_STANDBY) {
+		s->next_light = s->polled + s->sm.d.config->sminfo_polling_timeout;
+	}
 }
 
 static void idle(struct sweep *s)
@@ -751,6 +755,7 @@ static void idle(struct sweep *s)
 		s->phase = PHASE_PORT;
 	} else if (now >= s->next_light && s->election.state == SM_STANDBY) {
 		s->phase = PHASE_POLL;
+		s->polled = now;
 		election_poll_start(&s->election);
 	} else if (now >= s->next_light && (sm->job == NULL || sm->job->disc.g == NULL ||
 	                                    sm->d.config->force_heavy_sweep)) {

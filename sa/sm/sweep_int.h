@@ -71,6 +71,7 @@ struct sweep {
 	unsigned n_local;         /* local sweeps since the last heavy one */
 	uint64_t next_light;      /* ms; a light sweep or a poll; UINT64_MAX: never */
 	enum sm_state timed_for;  /* the state that next_light was set in */
+	uint64_t polled;          /*!< ms; when the last poll began */
 	uint64_t retry_at;        /* ms; a heavy sweep after a failure; UINT64_MAX: none */
 	uint64_t next_beat;       /* ms; heartbeat */
 	uint64_t drain_until;     /* ms; the next step of the transition waits until then */

@@ -359,7 +359,7 @@ START_TEST(forged)
 {
 	fixture->config.sweep_interval = 0;
 	up();
-	fixture_run_ms(fixture, 1000);
+	fixture_run_ms(fixture, 5000);
 	uint64_t smps = sweep_status(fixture->sweep)->smps_sent;
 	tap.n_out = 0;
 	for (unsigned i = 0; i < 100; i++) {
@@ -386,7 +386,7 @@ START_TEST(insisting)
 {
 	fixture->config.sweep_interval = 0;
 	up();
-	fixture_run_ms(fixture, 1000);
+	fixture_run_ms(fixture, 5000);
 	trap(128, switch_lid(0)); /* clears PortStateChange */
 	fixture_run_ms(fixture, 10000);
 	uint64_t smps = sweep_status(fixture->sweep)->smps_sent;
@@ -412,7 +412,7 @@ START_TEST(flapping)
 
 	fixture->config.sweep_interval = 0;
 	up();
-	fixture_run_ms(fixture, 1000);
+	fixture_run_ms(fixture, 5000);
 	uint64_t start = fixture_now(fixture);
 	for (unsigned i = 0; i < 150; i++) {
 		set_cable(p, i % 2 != 0);
@@ -437,7 +437,7 @@ START_TEST(both_ends)
 
 	fixture->config.sweep_interval = 0;
 	up();
-	fixture_run_ms(fixture, 1000);
+	fixture_run_ms(fixture, 5000);
 	trap(128, switch_lid(0)); /* clears PortStateChange of one end only */
 	fixture_run_ms(fixture, 10000);
 	for (unsigned i = 0; i < 2; i++) {
@@ -549,7 +549,7 @@ START_TEST(burst)
 {
 	fixture->config.sweep_interval = 0;
 	up();
-	fixture_run_ms(fixture, 1000);
+	fixture_run_ms(fixture, 5000);
 	tap.n_out = 0;
 	set_cable(switch_cable(), false);
 	for (unsigned i = 0; i < 50; i++) {
@@ -733,8 +733,17 @@ START_TEST(another_master)
 	tap.other_silent = _i == 0;
 	tap.other_left = _i == 1;
 	tap.other_state = _i == 2 ? 2 : 3;
-	/* 4 polls with their timeout; without the IsSM bit one is enough */
-	fixture_run_ms(fixture, _i == 1 ? 1000 : 4 * 600 + 1000);
+	sim_set_deaf(fixture->sim, tap.other_guid, _i == 3);
+	uint64_t began = fixture_now(fixture);
+	for (unsigned i = 0; i < FIXTURE_TURNS && st->standby; i++) {
+		ck_assert_int_eq(sweep_run_once(fixture->sweep), E_OK);
+		st = sweep_status(fixture->sweep);
+	}
+	/* 4 polls, each begun 400 ms after the one before, and the timeouts of the last one;
+	 * without the IsSM bit one is enough */
+	ck_assert_uint_le(fixture_now(fixture) - began, _i == 1 ? 800 : 4 * 400 + 400);
+	fixture_run_ms(fixture, 5000);
+	sim_set_deaf(fixture->sim, tap.other_guid, false);
 	ck_assert(sweep_status(fixture->sweep)->master);
 	fixture_up(fixture);
 	ck_assert(sweep_status(fixture->sweep)->master);
@@ -1026,7 +1035,7 @@ TEST_SUITE(sweep_agent)
 	tcase_add_test(t, log_of_many_changes);
 	tcase_add_test(t, burst);
 	tcase_add_test(t, nonsense);
-	tcase_add_loop_test(t, another_master, 0, 3);
+	tcase_add_loop_test(t, another_master, 0, 4);
 	tcase_add_loop_test(t, priority_told, 0, 2);
 	tcase_add_loop_test(t, other_standby, 0, 6);
 	tcase_add_loop_test(t, others_ignored, 0, NOT_BELIEVED + 6);
