@@ -35,6 +35,9 @@
  *
  * A schedule that fails is shortened: events are left out as long as it still fails. The seed
  * and the numbers of the events that are left replay it: --first SEED --seeds 1 --only LIST.
+ *
+ * The file is long because each kind of event is drawn, done and undone here, so that the whole
+ * schedule can be read in one place.
  */
 #include <argp.h>
 #include <errno.h>
