@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "conf/base/arena.h"
+#include "conf/base/clock.h"
 #include "conf/base/err.h"
 #include "conf/base/text.h"
 #include "db/reader.h"
@@ -302,17 +302,9 @@ static void reply_problem(struct api_call *c, int err, struct api_reply *ret)
 	ret->etag[0] = '\0';
 }
 
-static uint64_t now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
 void api_serve(struct api_thread *t, const struct api_request *rq, struct api_reply *ret)
 {
-	uint64_t start = now_us();
+	uint64_t start = monotonic_ns() / 1000;
 	struct api_call c = { .thread = t,
 		              .request = rq,
 		              .rows = &api_rows,
@@ -339,6 +331,6 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
 	reply.route = c.row != NULL ? (unsigned)(c.row - rows) : N_ROWS;
 	problem_clear(&c.problem);
 	arena_free(c.arena);
-	http_stats_count(t->stats, reply.route, reply.status, now_us() - start);
+	http_stats_count(t->stats, reply.route, reply.status, monotonic_ns() / 1000 - start);
 	*ret = reply;
 }

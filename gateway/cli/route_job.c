@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "conf/base/arena.h"
+#include "conf/base/clock.h"
 #include "conf/base/err.h"
 #include "gateway/cli/command.h"
 #include "gateway/view/json_text.h"
@@ -19,10 +19,7 @@
 
 double route_job_now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+	return (double)monotonic_ns() * 1e-9;
 }
 
 static int read_arguments(struct route_job *j, const struct option_row *own,

@@ -26,10 +26,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "conf/base/arena.h"
+#include "conf/base/clock.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "conf/base/vector.h"
@@ -55,7 +55,7 @@ struct connection {
 	size_t n_in, cap_in;
 	char *out;
 	size_t n_out, cap_out;
-	time_t active;
+	uint64_t active_ms;
 };
 
 struct control {
@@ -100,14 +100,6 @@ static void free_requests(struct request *r)
 		free(r);
 		r = next;
 	}
-}
-
-static time_t now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec;
 }
 
 /* ---- who may connect ---- */
@@ -245,7 +237,7 @@ static void read_connection(struct control *c, struct connection *n)
 		return;
 	}
 	n->n_in += (size_t)got;
-	n->active = now_s();
+	n->active_ms = monotonic_ms();
 	if (n->n_in > CONTROL_LINE_BYTES && memchr(n->in, '\n', n->n_in) == NULL) {
 		reply_error(n, "the request is longer than 1 MiB");
 		if (n->number != 0) {
@@ -279,7 +271,7 @@ static void accept_connection(struct control *c)
 		if (c->conn[i].number == 0) {
 			c->conn[i] = (struct connection){ .number = ++c->last_number,
 				                          .fd = fd,
-				                          .active = now_s() };
+				                          .active_ms = monotonic_ms() };
 			return;
 		}
 	}
@@ -371,7 +363,7 @@ static void *serve(void *arg)
 				read_connection(c, conn);
 			}
 			if (conn->number != 0 && !conn->busy &&
-			    now_s() - conn->active > CONTROL_IDLE_S) {
+			    monotonic_ms() - conn->active_ms > CONTROL_IDLE_S * UINT64_C(1000)) {
 				close_connection(conn);
 			}
 		}

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "conf/base/clock.h"
 #include "conf/base/err.h"
 
 int wakeup_init(struct wakeup *w)
@@ -89,7 +90,5 @@ void wakeup_sleep(struct wakeup *w, uint64_t deadline_us)
 
 uint64_t wakeup_now_us(void)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+	return monotonic_ns() / 1000;
 }

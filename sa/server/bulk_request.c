@@ -4,8 +4,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "conf/base/clock.h"
 #include "conf/base/err.h"
 #include "db/reader.h"
 #include "sa/server/answer.h"
@@ -84,14 +84,6 @@ void bulk_requests_free(struct bulk_requests *t)
 	free(t);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 int bulk_slice(struct sa_work *w, struct snap_reader *r, struct sa_reply *reply)
 {
 	size_t steps = SLICE_STEPS;
@@ -100,11 +92,11 @@ int bulk_slice(struct sa_work *w, struct snap_reader *r, struct sa_reply *reply)
 	if (ret != -EINPROGRESS) {
 		return ret; /* as nearly all: without a look at the clock */
 	}
-	uint64_t end = now_ns() + SLICE_NS;
+	uint64_t end = monotonic_ns() + SLICE_NS;
 	do {
 		steps *= 2;
 		ret = sa_work_continue(w, r, steps, reply);
-	} while (ret == -EINPROGRESS && now_ns() < end);
+	} while (ret == -EINPROGRESS && monotonic_ns() < end);
 	return ret;
 }
 
@@ -209,9 +201,9 @@ void bulk_requests_run(struct bulk_requests *t)
 		if (p->request == NULL) {
 			continue;
 		}
-		uint64_t started = now_ns();
+		uint64_t started = monotonic_ns();
 		int ret = bulk_slice(p->work, p->reader, &p->reply);
-		p->ns += now_ns() - started;
+		p->ns += monotonic_ns() - started;
 		if (ret != -EINPROGRESS) {
 			finish(t, p, ret);
 		}

@@ -36,11 +36,11 @@
 #include <unistd.h>
 
 #include "conf/base/arena.h"
+#include "conf/base/clock.h"
 #include "conf/base/err.h"
 #include "conf/base/listen.h"
 #include "conf/base/log.h"
 #include "sa/mad/transport.h"
-#include "sa/mad/wakeup.h"
 #include "sa/mad/wire.h"
 #include "sa/server/oob_frame.h"
 #include "sa/server/server.h"
@@ -95,11 +95,6 @@ struct oob {
 	uint64_t answer_bytes; /* of all connections; under the lock */
 	struct connection c[OOB_CONNECTIONS];
 };
-
-static uint64_t now_ms(void)
-{
-	return wakeup_now_us() / 1000;
-}
 
 static void wake(struct oob *o)
 {
@@ -182,7 +177,7 @@ static void log_bad_client(struct oob *o)
 {
 	unsigned skipped;
 
-	if (log_allowed(&o->bad_lines, now_ms(), BAD_LINES, BAD_LINES_MS, &skipped)) {
+	if (log_allowed(&o->bad_lines, monotonic_ms(), BAD_LINES, BAD_LINES_MS, &skipped)) {
 		log_warning(source,
 		            "a client of %s sends something else than requests: "
 		            "closed%s",
@@ -229,7 +224,7 @@ static void read_more(struct oob *o, struct connection *c)
 		close_connection(o, c);
 		return;
 	}
-	c->moved_ms = now_ms();
+	c->moved_ms = monotonic_ms();
 	if (c->got == 0) {
 		c->begun_ms = c->moved_ms;
 	}
@@ -243,7 +238,7 @@ static void write_more(struct oob *o, struct connection *c)
 	size_t left = c->out_len - c->out_at;
 
 	if (c->begun_ms == 0) {
-		c->begun_ms = now_ms();
+		c->begun_ms = monotonic_ms();
 	}
 
 	ssize_t n = send(c->fd, c->out + c->out_at, left < TURN_BYTES ? left : TURN_BYTES,
@@ -257,7 +252,7 @@ static void write_more(struct oob *o, struct connection *c)
 		return;
 	}
 	c->out_at += (size_t)n;
-	c->moved_ms = now_ms();
+	c->moved_ms = monotonic_ms();
 	if (c->out_at == c->out_len) {
 		set_stage(o, c, READING);
 		c->begun_ms = c->got != 0 ? c->moved_ms : 0;
@@ -318,7 +313,7 @@ static uint64_t rate_of(const struct connection *c, uint64_t now)
 static struct connection *find_victim(struct oob *o, uint32_t requester)
 {
 	struct connection *idle = NULL, *slowest = NULL;
-	uint64_t now = now_ms(), least = UINT64_MAX;
+	uint64_t now = monotonic_ms(), least = UINT64_MAX;
 
 	for (unsigned i = 0; i < OOB_CONNECTIONS; i++) {
 		struct connection *c = &o->c[i];
@@ -394,7 +389,7 @@ static void accept_connection(struct oob *o)
 	}
 	c->fd = fd;
 	c->requester = requester_number(&from);
-	c->moved_ms = now_ms();
+	c->moved_ms = monotonic_ms();
 	c->begun_ms = 0;
 	pthread_mutex_lock(&o->lock);
 	c->id = ++o->serial * OOB_CONNECTIONS + (uint32_t)(c - o->c);
@@ -430,7 +425,7 @@ static uint64_t deadline_of(const struct oob *o, const struct connection *c,
 /* Closes idle connections. \return Milliseconds until the next one is idle, -1: none. */
 static int close_idle(struct oob *o)
 {
-	uint64_t now = now_ms(), next = UINT64_MAX;
+	uint64_t now = monotonic_ms(), next = UINT64_MAX;
 
 	for (unsigned i = 0; i < OOB_CONNECTIONS; i++) {
 		struct connection *c = &o->c[i];

@@ -72,7 +72,7 @@ static void do_due_work(struct sa_server *s, struct snap_reader *r)
 	} else if (s->state == NULL) {
 		server_announce_groups(s);
 	}
-	s->reports_due = reports_run(s->reports, server_ms());
+	s->reports_due = reports_run(s->reports, monotonic_ms());
 }
 
 static void publish_counts(struct sa_server *s)
@@ -183,8 +183,8 @@ static void wait_for_work(struct sa_server *s)
 	int64_t lease = store_next_expiry(s->store);
 	int ret = 0;
 
-	if (lease != STORE_FOR_EVER && due > server_ms() + 1000) {
-		due = server_ms() + 1000; /* leases count in seconds of another clock */
+	if (lease != STORE_FOR_EVER && due > monotonic_ms() + 1000) {
+		due = monotonic_ms() + 1000; /* leases count in seconds of another clock */
 	}
 	struct timespec until = { .tv_sec = (time_t)(due / 1000),
 		                  .tv_nsec = (long)(due % 1000) * 1000000 };
@@ -241,13 +241,13 @@ static void take_batch(struct sa_server *s)
 /* Serves the batch, up to the first expensive answer. */
 static void serve_batch(struct sa_server *s, struct snap_reader *r)
 {
-	uint64_t started = server_ns();
+	uint64_t started = monotonic_ns();
 	bool expensive = false;
 
 	while (s->n_served < s->n_batch && !expensive) {
 		s->reply.len = 0;
 		serve(s, r, s->n_served);
-		uint64_t ended = server_ns();
+		uint64_t ended = monotonic_ns();
 		size_t cost = cost_of(ended - started, &s->reply);
 		expensive = cost > EXPENSIVE_BYTES;
 		s->cost[s->n_served++] = cost;

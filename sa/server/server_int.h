@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 
+#include "conf/base/clock.h"
 #include "conf/base/log.h"
 #include "db/snapshot.h"
 #include "sa/mad/fields.h"
@@ -100,19 +100,6 @@ struct sa_server {
 	atomic_uint_fast64_t services, subscriptions, groups, members, reports_sent,
 		reports_answered, reports_given_up, reports_no_room;
 };
-
-static inline uint64_t server_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-static inline uint64_t server_ms(void)
-{
-	return server_ns() / 1000000;
-}
 
 /*! \brief There is work for the answer thread. Any thread, under the lock. */
 static inline void server_wake(struct sa_server *s)

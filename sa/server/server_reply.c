@@ -40,7 +40,7 @@ static void report_large(struct sa_server *s, const struct fair_request *q,
 	unsigned skipped;
 
 	s->refused_large++;
-	if (log_allowed(&s->large_lines, server_ms(), LARGE_LINES, LARGE_LINES_MS,
+	if (log_allowed(&s->large_lines, monotonic_ms(), LARGE_LINES, LARGE_LINES_MS,
 	                &skipped)) {
 		log_warning(source,
 		            "%s %u asks for %s of more than %zu bytes "
@@ -124,7 +124,7 @@ static void on_commit(void *ctx, int ret)
 	if (ret != E_OK) {
 		unsigned skipped;
 
-		if (log_allowed(&s->commit_lines, server_ms(), COMMIT_LINES,
+		if (log_allowed(&s->commit_lines, monotonic_ms(), COMMIT_LINES,
 		                COMMIT_LINES_MS, &skipped)) {
 			log_error(source,
 			          "client records are not stored, requests are "
