@@ -269,6 +269,34 @@ START_TEST(test_optional)
 }
 END_TEST
 
+/* The usual place of another installation has the same folder and file name behind another
+ * prefix; a relative path is nobody's usual place. */
+START_TEST(test_places)
+{
+	static const struct {
+		const char *path;
+		bool usual;
+	} paths[] = {
+		{ "/etc/opensm/x.conf", true },
+		{ "/usr/local/etc/opensm/x.conf", true },
+		{ "/opensm/x.conf", true },
+		{ "/usr/local/etc/other/x.conf", false },
+		{ "/etc/opensm/y.conf", false },
+		{ "local/etc/opensm/x.conf", false },
+		{ "x.conf", false },
+	};
+
+	for (unsigned i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		ck_assert_msg(text_file_is_usual(paths[i].path, "/etc/opensm/x.conf") ==
+		                      paths[i].usual,
+		              "%s", paths[i].path);
+	}
+	ck_assert(!text_file_is_missing("/dev/null"));
+	ck_assert(text_file_is_missing("/dev/null/x")); /* below what is no folder */
+	ck_assert(text_file_is_missing("/nowhere"));
+}
+END_TEST
+
 #define N(x) (int)(sizeof(x) / sizeof((x)[0]))
 
 TEST_SUITE(text_file)
@@ -283,5 +311,6 @@ TEST_SUITE(text_file)
 	tcase_add_loop_test(tc, test_unreadable, 0, N(unreadable));
 	tcase_add_test(tc, test_forbidden);
 	tcase_add_test(tc, test_optional);
+	tcase_add_test(tc, test_places);
 	suite_add_tcase(suite, tc);
 }

@@ -67,6 +67,7 @@ static const struct {
 	{ "/paths?s%72c=%C3%A4", E_OK, "paths?src=\xc3\xa4" },
 	{ "http://host:8620/paths?src=1", E_OK, "paths?src=1" },
 	{ "HTTP://host", E_OK, "" },
+	{ "http://host?src=1", E_OK, "" }, /* no path: "/", which has no parameters */
 	{ "/?=x", E_OK, "?=x" },
 	{ "/paths?src=%", E_SYNTAX, "'%'" },
 	{ "/paths?src=%4", E_SYNTAX, "'%4'" },

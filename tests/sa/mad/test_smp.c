@@ -688,6 +688,26 @@ START_TEST(answer_from_elsewhere)
 }
 END_TEST
 
+/* A destination that lets one request wait gets no other until it has answered this one. */
+START_TEST(one_at_a_time)
+{
+	start(8);
+	get(0, 1, 3);
+	smp_run(smp);
+	fake.now += 200;
+	smp_run(smp);
+	ck_assert_uint_eq(fake.n_sent, 2);
+	for (unsigned i = 0; i < 6; i++) {
+		get(0, 2 + i, 3);
+	}
+	smp_run(smp);
+	ck_assert_uint_eq(fake.n_sent, 2);
+	ck_assert(answer(1, NULL));
+	smp_run(smp);
+	ck_assert_uint_gt(fake.n_sent, 3);
+}
+END_TEST
+
 TEST_SUITE(smp)
 {
 	TCase *t = tcase_create("engine");
@@ -701,6 +721,7 @@ TEST_SUITE(smp)
 	tcase_add_test(t, status);
 	tcase_add_loop_test(t, unexpected, 0, 3);
 	tcase_add_test(t, late);
+	tcase_add_test(t, one_at_a_time);
 	tcase_add_test(t, queue_full);
 	tcase_add_test(t, queue_full_alone);
 	tcase_add_test(t, given_back);
