@@ -359,7 +359,7 @@ START_TEST(forged)
 {
 	fixture->config.sweep_interval = 0;
 	up();
-	fixture_run_ms(fixture, 5000);
+	fixture_run_ms(fixture, 1000);
 	uint64_t smps = sweep_status(fixture->sweep)->smps_sent;
 	tap.n_out = 0;
 	for (unsigned i = 0; i < 100; i++) {
@@ -386,7 +386,7 @@ START_TEST(insisting)
 {
 	fixture->config.sweep_interval = 0;
 	up();
-	fixture_run_ms(fixture, 5000);
+	fixture_run_ms(fixture, 1000);
 	trap(128, switch_lid(0)); /* clears PortStateChange */
 	fixture_run_ms(fixture, 10000);
 	uint64_t smps = sweep_status(fixture->sweep)->smps_sent;
@@ -412,7 +412,7 @@ START_TEST(flapping)
 
 	fixture->config.sweep_interval = 0;
 	up();
-	fixture_run_ms(fixture, 5000);
+	fixture_run_ms(fixture, 1000);
 	uint64_t start = fixture_now(fixture);
 	for (unsigned i = 0; i < 150; i++) {
 		set_cable(p, i % 2 != 0);
@@ -437,7 +437,7 @@ START_TEST(both_ends)
 
 	fixture->config.sweep_interval = 0;
 	up();
-	fixture_run_ms(fixture, 5000);
+	fixture_run_ms(fixture, 1000);
 	trap(128, switch_lid(0)); /* clears PortStateChange of one end only */
 	fixture_run_ms(fixture, 10000);
 	for (unsigned i = 0; i < 2; i++) {
@@ -549,7 +549,7 @@ START_TEST(burst)
 {
 	fixture->config.sweep_interval = 0;
 	up();
-	fixture_run_ms(fixture, 5000);
+	fixture_run_ms(fixture, 1000);
 	tap.n_out = 0;
 	set_cable(switch_cable(), false);
 	for (unsigned i = 0; i < 50; i++) {
