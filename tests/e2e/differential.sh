@@ -66,6 +66,9 @@ unmet() {
 	' "$here/tests/e2e/differences" "$keep"
 }
 
+# What OpenSM does without a file: it lets switches enforce the default partition.
+echo 'Default=0x7fff, ipoib : ALL=full ;' >"$work/partitions.conf"
+
 # differential NAME FABRIC LMC [POLICY]
 differential() {
 	name=$1
@@ -85,7 +88,7 @@ differential() {
 	end_process "$opensm"
 
 	printf '%s\n' 'routing_engine file' "lfts_file $osm/opensm-lfts.dump" "lmc $lmc" \
-		'qos TRUE' 'path_selection orderall' ${policy:+"qos_policy_file $policy"} >"$work/d.conf"
+		'qos TRUE' 'path_selection orderall' "partition_config_file $work/partitions.conf" ${policy:+"qos_policy_file $policy"} >"$work/d.conf"
 	start_daemon_on "$host" "d-$name" -F "$work/d.conf"
 	until_true log_says "d-$name" 'SUBNET UP' || { fail "saguarod does not come up"; finish; }
 	talk write || { fail "$name: records of saguarod"; finish; }
