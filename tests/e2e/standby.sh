@@ -43,6 +43,7 @@ lft_blocks() { sed -n 's/.*SUBNET UP.*sent [0-9]* PortInfo and \([0-9]*\) LFT bl
 guid() { on "$1" ibstat | sed -n 's/.*Port GUID: 0x//p'; }
 services() { on "$client" saquery SR 2>/dev/null | sed -n 's/^.*ServiceID[. ]*0x0*\([0-9a-f]*\)$/\1/p' | sort; }
 members() { on "$client" saquery -m 2>/dev/null | grep -c PortGid; }
+# shellcheck disable=SC2317 # called by until_true
 figure() { curl -s "$url/metrics" | grep -v '^#' | grep -F "saguaro_$1 " | sed 's/.* //'; }
 
 # shellcheck disable=SC2317 # called by until_true
