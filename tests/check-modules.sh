@@ -13,8 +13,10 @@ build=${top_builddir:-build}
 prefixes='
 conf                       applications id_rule xml
 conf/base/diag             diags
-conf/policy                guid life_times
+conf/policy                guid life_times partition
 db                         snap
+db/key_sets                partitions
+db/stats                   event
 gateway/api/metrics        http_stats
 gateway/view               gw
 gateway/view/json_text     gid guid mtu rate real text time
@@ -49,6 +51,7 @@ sa/sm/discover             disc shadow
 sa/sm/port_tables          alias_guids
 sa/sm/sm                   job
 sa/path                    life_times
+sa/partition               partitions
 sa/store                   records
 '
 

@@ -244,14 +244,6 @@ static int choose_sl(const struct path_iter *it, uint8_t lane, uint8_t *ret)
 	return snap_sl(it->r, 0, lane, ret);
 }
 
-uint8_t path_slower(uint8_t a, uint8_t b)
-{
-	if (a == b || b == 0) {
-		return a;
-	}
-	return a == 0 || rate_speed(b) < rate_speed(a) ? b : a;
-}
-
 /* Applies the limits of a policy to what the route can do. */
 static void limit_record(const struct path_level *l, struct path_record *rec)
 {

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 #pragma once
 
+#include "routing/graph/graph.h"
 #include "sa/path/path_query.h"
 
 /*! The result of a walk along the forwarding tables, behind the source's own cable. */
@@ -22,4 +23,10 @@ int path_walk(struct snap_reader *r, const struct snap_end *src, const struct sn
               uint32_t dlid, struct path_hop *hops, struct path_route *route);
 
 /*! \brief The slower of two rate codes; a code that is 0 (unknown) does not count. */
-uint8_t path_slower(uint8_t a, uint8_t b);
+static inline uint8_t path_slower(uint8_t a, uint8_t b)
+{
+	if (a == b || b == 0) {
+		return a;
+	}
+	return a == 0 || rate_speed(b) < rate_speed(a) ? b : a;
+}

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "conf/base/err.h"
-#include "conf/base/p_key.h"
 
 /*
  * The management agent of a simulated node (IBA vol. 1, 14.2.5): its attributes, what a Get
@@ -41,11 +40,6 @@ static uint32_t linear_fdb_cap(const struct node *n)
 	return specified ? n->linear_fdb_cap : LID_UNICAST_END;
 }
 
-static unsigned partition_cap(const struct node *n)
-{
-	return n->partition_cap != 0 ? n->partition_cap : PARTITION_CAP;
-}
-
 static uint16_t node_description(struct access *a)
 {
 	if (a->set) {
@@ -63,12 +57,6 @@ static uint16_t node_description(struct access *a)
 	return UMAD_STATUS_SUCCESS;
 }
 
-/* Whether a node appears as an Omni-Path host. */
-static bool is_omni_path(const struct sim *s, uint32_t node)
-{
-	return s->o.omni_path && s->g->nodes[node].type == NODE_CA;
-}
-
 static uint16_t node_info(struct access *a)
 {
 	if (a->set) {
@@ -81,14 +69,14 @@ static uint16_t node_info(struct access *a)
 
 	memset(d, 0, SMP_DATA_BYTES);
 	field_set(d, NI_BASE_VERSION,
-	          is_omni_path(a->s, a->at->node) ? OPA_BASE_VERSION : UMAD_BASE_VERSION);
+	          sim_is_omni_path(a->s, a->at->node) ? OPA_BASE_VERSION : UMAD_BASE_VERSION);
 	field_set(d, NI_CLASS_VERSION, 1);
 	field_set(d, NI_NODE_TYPE, n->type);
 	field_set(d, NI_NUM_PORTS, n->n_ports);
 	field_set(d, NI_SYSTEM_IMAGE_GUID, n->system_image_guid);
 	field_set(d, NI_NODE_GUID, n->guid);
 	field_set(d, NI_PORT_GUID, p->guid);
-	field_set(d, NI_PARTITION_CAP, partition_cap(n));
+	field_set(d, NI_PARTITION_CAP, sim_partition_cap(n));
 	field_set(d, NI_DEVICE_ID, n->device_id);
 	field_set(d, NI_REVISION, n->revision);
 	field_set(d, NI_LOCAL_PORT_NUM, a->at->port);
@@ -238,16 +226,6 @@ static uint16_t guid_info(struct access *a)
 	return access_stored(a, port, UMAD_SM_ATTR_GUID_INFO, def);
 }
 
-/* P_Keys after power-on: full member of the default partition, and on Omni-Path hosts also
- * limited member, which Omni-Path's tools use. */
-static void default_pkeys(const struct sim *s, uint32_t node, uint8_t *block)
-{
-	field_set(block, 0, 16, 0xFFFF);
-	if (is_omni_path(s, node) && partition_cap(&s->g->nodes[node]) > 1) {
-		field_set(block, 16, 16, P_KEY_BASE);
-	}
-}
-
 static uint16_t pkey_table(struct access *a)
 {
 	const struct node *n = node_of(a);
@@ -256,67 +234,14 @@ static uint16_t pkey_table(struct access *a)
 	uint8_t def[SMP_DATA_BYTES] = { 0 };
 
 	if (num > n->n_ports ||
-	    block >= (partition_cap(n) + PKEY_BLOCK - 1u) / PKEY_BLOCK) {
+	    block >= (sim_partition_cap(n) + PKEY_BLOCK - 1u) / PKEY_BLOCK) {
 		return UMAD_STATUS_INVALID_ATTR_VALUE;
 	}
 	if (block == 0) {
-		default_pkeys(a->s, a->at->node, def);
+		sim_pkey_default(a->s, a->at->node, def);
 	}
 	return access_stored(a, sim_port_index(a->s, a->at->node, num),
 	                     UMAD_SM_ATTR_PKEY_TABLE, def);
-}
-
-static const uint8_t *pkey_block(struct sim *s, uint32_t port, uint32_t block,
-                                 uint8_t *buf)
-{
-	const struct port *p = &s->g->ports[port];
-	bool on_switch = sim_is_switch(s, p->node);
-	uint32_t mod = block | (on_switch ? (uint32_t)p->num << 16 : 0);
-	const uint8_t *own = sim_stored_find(s, port, UMAD_SM_ATTR_PKEY_TABLE, mod);
-
-	if (own == NULL) {
-		memset(buf, 0, SMP_DATA_BYTES);
-		if (block == 0) {
-			default_pkeys(s, p->node, buf);
-		}
-		own = buf;
-	}
-	return own;
-}
-
-unsigned sim_pkey_cap(const struct sim *s, uint32_t port)
-{
-	return partition_cap(&s->g->nodes[s->g->ports[port].node]);
-}
-
-uint16_t sim_pkey_at(struct sim *s, uint32_t port, unsigned index)
-{
-	uint8_t buf[SMP_DATA_BYTES];
-	if (index >= sim_pkey_cap(s, port)) {
-		return 0;
-	}
-	const uint8_t *b = pkey_block(s, port, index / PKEY_BLOCK, buf);
-	return (uint16_t)field_get(b, 16 * (index % PKEY_BLOCK), 16);
-}
-
-int sim_pkey_find(struct sim *s, uint32_t port, uint16_t pkey)
-{
-	unsigned cap = sim_pkey_cap(s, port);
-	if ((pkey & P_KEY_BASE) == 0) {
-		return -1;
-	}
-	for (unsigned first = 0; first < cap; first += PKEY_BLOCK) {
-		uint8_t buf[SMP_DATA_BYTES];
-		const uint8_t *b = pkey_block(s, port, first / PKEY_BLOCK, buf);
-		for (unsigned i = 0; i < PKEY_BLOCK && first + i < cap; i++) {
-			uint16_t own = (uint16_t)field_get(b, 16 * i, 16);
-			if ((own & P_KEY_BASE) == (pkey & P_KEY_BASE) &&
-			    (own | pkey) & P_KEY_FULL) {
-				return (int)(first + i);
-			}
-		}
-	}
-	return -1;
 }
 
 /* The SL-to-VL table of an output port that was Set last: for one input port, for all input
@@ -515,7 +440,7 @@ void sim_node_reset(struct sim *s, uint32_t node)
 		field_set(me->sw_info, SI_LINEAR_FDB_CAP, linear_fdb_cap(n));
 		field_set(me->sw_info, SI_MULTICAST_FDB_CAP, MULTICAST_FDB_CAP);
 		field_set(me->sw_info, SI_OPTIMIZED_SLTOVL, !s->o.slvl_one_by_one);
-		field_set(me->sw_info, SI_PARTITION_ENFORCEMENT_CAP, partition_cap(n));
+		field_set(me->sw_info, SI_PARTITION_ENFORCEMENT_CAP, sim_partition_cap(n));
 		field_set(me->sw_info, SI_INBOUND_ENFORCEMENT_CAP, 1);
 		field_set(me->sw_info, SI_OUTBOUND_ENFORCEMENT_CAP, 1);
 		field_set(me->sw_info, SI_ENHANCED_PORT_0, n->esp0);

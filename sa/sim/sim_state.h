@@ -259,18 +259,26 @@ uint64_t sim_fault_arrival(struct sim *s, struct mad_buf *m, struct mad_buf **re
 /*! \brief Spoils an answer of a node that is hostile. */
 void sim_fault_answer(struct sim *s, uint32_t node, uint8_t *mad);
 
-/* sim_node.c: the management agent */
-/*! \brief Answers the SMP in place. \return false: no answer. */
-bool sim_agent(struct sim *s, const struct sim_at *at, uint8_t *mad);
-/*! \brief One attribute. \return MAD status. */
-uint16_t sim_attr(struct sim *s, const struct sim_at *at, bool set, uint16_t attr,
-                  uint32_t mod, uint8_t *data);
+/* sim_pkey.c: P_Key tables */
+unsigned sim_partition_cap(const struct node *n);
+/*! \brief Does the node appear as an Omni-Path host? */
+bool sim_is_omni_path(const struct sim *s, uint32_t node);
+/*! \brief First block after power-on: full member of the default partition, and on Omni-Path
+ * hosts also limited member, which Omni-Path's tools use. \a block is zeros. */
+void sim_pkey_default(const struct sim *s, uint32_t node, uint8_t *block);
 /*! \brief P_Key of an end port by index, 0: there is none. */
 uint16_t sim_pkey_at(struct sim *s, uint32_t port, unsigned index);
 /*! \brief Index of the P_Key that \a pkey can talk to: the same partition, not both limited
  * members. \return -1: none. */
 int sim_pkey_find(struct sim *s, uint32_t port, uint16_t pkey);
 unsigned sim_pkey_cap(const struct sim *s, uint32_t port);
+
+/* sim_node.c: the management agent */
+/*! \brief Answers the SMP in place. \return false: no answer. */
+bool sim_agent(struct sim *s, const struct sim_at *at, uint8_t *mad);
+/*! \brief One attribute. \return MAD status. */
+uint16_t sim_attr(struct sim *s, const struct sim_at *at, bool set, uint16_t attr,
+                  uint32_t mod, uint8_t *data);
 void sim_node_reset(struct sim *s,
                     uint32_t node); /*!< as after power-on; links are not touched */
 

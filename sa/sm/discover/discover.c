@@ -26,16 +26,13 @@
 #include <infiniband/umad_sm.h>
 #include <infiniband/umad_types.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/err.h"
-#include "conf/base/text.h"
 #include "conf/base/vector.h"
-#include "conf/policy/node_names.h"
 #include "routing/graph/graph.h"
 #include "sa/mad/fields.h"
 #include "sa/sm/discover/shadow.h"
@@ -48,51 +45,6 @@ struct probe {
 	struct probe *next;     /* spare list */
 	uint8_t port;
 };
-
-void disc_error(struct disc *d, int ret)
-{
-	if (d->ret == E_OK) {
-		d->ret = ret;
-	}
-}
-
-void disc_problem(struct disc *d, const char *fmt, ...)
-{
-	char text[512];
-	va_list ap;
-
-	if (d->n_problems < DISC_PROBLEMS_MAX) {
-		va_start(ap, fmt);
-		vsnprintf(text, sizeof(text), fmt, ap);
-		va_end(ap);
-		d->problem[d->n_problems] = arena_strdup(d->arena, text);
-		if (d->problem[d->n_problems] == NULL) {
-			disc_error(d, -ENOMEM);
-			return;
-		}
-	}
-	d->n_problems++;
-}
-
-const char *disc_place(const struct disc *d, const struct disc_node *n, unsigned port)
-{
-	char route[SMP_PATH_TEXT], name[65] = "";
-	const char *given, *text;
-
-	if (n == NULL) {
-		return "the local port";
-	}
-	given = node_names_find(d->options.names, n->guid);
-	if (given == NULL && n->has_description) {
-		memcpy(name, n->description, 64);
-		text_printable(name);
-	}
-	text = arena_printf(d->arena,
-	                    "\"%s\" (%s 0x%016" PRIx64 ") port %u, directed route %s",
-	                    given != NULL ? given : name, node_type_name(n->type),
-	                    n->guid, port, smp_path_text(&n->dest.path, route));
-	return text != NULL ? text : "?";
-}
 
 /* --- requests -------------------------------------------------------------------- */
 

@@ -43,17 +43,6 @@
 
 enum { WAVES_MAX = 200 };
 
-void disc_doubt(struct disc *d, const struct disc_node *n, unsigned port,
-                const char *what)
-{
-	if (d->doubt == NULL) {
-		d->doubt = arena_printf(d->arena, "%s %s", what, disc_place(d, n, port));
-		if (d->doubt == NULL) {
-			d->doubt = what;
-		}
-	}
-}
-
 /* --- the copy --------------------------------------------------------------------- */
 
 /* A node of the other discovery in this one. It stands at the place of its graph node. */
@@ -424,47 +413,6 @@ void disc_local_step(struct disc *d)
 		if (n->suspect && !n->asked && n->copied && n->reached &&
 		    route_is_known(n)) {
 			read_again(n);
-		}
-	}
-}
-
-/* --- the end ---------------------------------------------------------------------- */
-
-static void check_port(struct disc *d, const struct disc_node *n,
-                       const struct disc_port *p)
-{
-	bool up = p->has_info && field_get(p->info, PI_PORT_STATE) > PORT_DOWN;
-	const struct disc_port *q =
-		p->peer != NULL ? &p->peer->ports[p->peer_port] : NULL;
-
-	if (p->peer == NULL) {
-		if (up && !p->silent) {
-			disc_doubt(d, n, p->num, "nothing is known behind");
-		}
-	} else if (!up ||
-	           (!p->peer->reached && (p->peer->copied || n->type != NODE_SWITCH)) ||
-	           (p->peer->reached && q->has_info &&
-	            (field_get(q->info, PI_PORT_STATE) <= PORT_DOWN ||
-	             (q->peer != NULL && (q->peer != n || q->peer_port != p->num))))) {
-		disc_doubt(d, n, p->num, "a cable that does not fit at");
-	}
-}
-
-void disc_local_check(struct disc *d)
-{
-	for (uint32_t i = 0; i < d->n_nodes && d->doubt == NULL; i++) {
-		const struct disc_node *n = d->nodes[i];
-
-		if (!n->reached) {
-			continue;
-		}
-		if (n->suspect && !n->asked) {
-			disc_doubt(d, n, 0, "not read again:");
-		}
-		for (unsigned k = 1; k <= n->n_ports; k++) {
-			if (n->ports[k].has_info) {
-				check_port(d, n, &n->ports[k]);
-			}
 		}
 	}
 }
