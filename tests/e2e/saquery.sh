@@ -286,7 +286,9 @@ stop_simulator
 # shellcheck disable=SC2317 # called by start_both
 start_saguarod() {
 	# No further sweep: it would clear PortStateChange, which saquery.differences is about.
-	start_daemon_on "$host" d --qos --sweep_interval 0
+	# OpenSM enforces the default partition also without a file
+	echo 'Default=0x7fff, ipoib : ALL=full ;' >"$work/partitions.conf"
+	start_daemon_on "$host" d --qos --sweep_interval 0 -P "$work/partitions.conf"
 	until_true log_says d 'SUBNET UP'
 }
 start_both saguarod start_saguarod
