@@ -464,6 +464,9 @@ static void *run(void *arg)
 	while (!o->stop) {
 		int timeout = close_idle(o);
 		fill_pollfds(o, fds);
+		if (fds[POLL_LISTEN].fd < 0 && (timeout < 0 || timeout > WRITING_MS)) {
+			timeout = WRITING_MS; /* by then a slow reader may make room */
+		}
 		if (poll(fds, POLL_FIRST + OOB_CONNECTIONS, timeout) < 0) {
 			continue;
 		}

@@ -141,7 +141,7 @@ holds "and is up" until_true says_times low 'SUBNET UP' 2
 same "no LFT block was sent for that" 0 "$(lft_blocks low)"
 same "all services are still there" "$(cat "$work/kept")" "$(services)"
 has "the one that gave it is standby" "$(status back)" "STANDBY, priority 0"
-holds "and copies" until_true log_says back 'copied the state of the master'
+holds "and copies" until_true says_times back 'copied the state of the master' 2
 end_process "$low_pid"
 holds "it takes the fabric when the other is gone" until_true says_times back 'takes over with the state of the master' 2
 holds "and is up again" until_true says_times back 'SUBNET UP' 2
