@@ -69,7 +69,7 @@ symbols() {
 		awk 'NF == 3 { print $2, $1, $3 }'
 }
 
-symbols | awk -v prefixes="$prefixes" -v files="$(git ls-files '*.c' 2>/dev/null || find conf routing db sa gateway -name '*.c')" '
+symbols | awk -v prefixes="$prefixes" -v files="$(find conf routing db sa gateway -name '*.c')" '
 BEGIN {
 	n = split(files, f, "\n")
 	for (i = 1; i <= n; i++) {
