@@ -374,6 +374,9 @@ static void accept_connection(struct oob *o)
 
 	struct connection *c;
 
+	if (find_slot(o, 0) == NULL) { /* the last places were given work in this turn */
+		return;
+	}
 	int fd = accept4(o->listening.fd, (struct sockaddr *)&from, &len,
 	                 SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0) {

@@ -488,27 +488,75 @@ START_TEST(gone_before_the_answer)
 }
 END_TEST
 
-/* A request that waits until the test lets it go on. */
+/* Requests that wait until the test lets them go on. */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	struct mad_msg msg;
-	uint8_t mad[MAD_BYTES];
-	bool has;
+	struct mad_msg msg[OOB_CONNECTIONS];
+	uint8_t mad[OOB_CONNECTIONS][MAD_BYTES];
+	unsigned n;
 } held = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
 static bool hold(void *ctx, const struct mad_msg *m)
 {
 	(void)ctx;
 	pthread_mutex_lock(&held.lock);
-	memcpy(held.mad, m->data, m->len);
-	held.msg = *m;
-	held.msg.data = held.mad;
-	held.has = true;
+	ck_assert_uint_lt(held.n, OOB_CONNECTIONS);
+	memcpy(held.mad[held.n], m->data, m->len);
+	held.msg[held.n] = *m;
+	held.msg[held.n].data = held.mad[held.n];
+	held.n++;
 	pthread_cond_signal(&held.changed);
 	pthread_mutex_unlock(&held.lock);
 	return true;
 }
+
+static void wait_until_held(unsigned n)
+{
+	pthread_mutex_lock(&held.lock);
+	while (held.n < n) {
+		pthread_cond_wait(&held.changed, &held.lock);
+	}
+	pthread_mutex_unlock(&held.lock);
+}
+
+static void resume_held(void)
+{
+	pthread_mutex_lock(&held.lock);
+	unsigned n = held.n;
+	pthread_mutex_unlock(&held.lock);
+	for (unsigned i = 0; i < n; i++) {
+		sa_server_resume(server, &held.msg[i]);
+	}
+}
+
+/* A client that comes when every place waits for the SA is served as soon as one has its
+ * answer. */
+START_TEST(places_wait_for_the_sa)
+{
+	struct frame one = ask_nodes(1, 4000), tables = ask_nodes(2, 4000);
+	static uint8_t mad[REPLY_MAX];
+	int waiting[OOB_CONNECTIONS];
+
+	tables.bytes[FRAME_HEAD + 17] = 0x13;
+	held.n = 0;
+	sa_server_on_tables(server, hold, NULL);
+	for (unsigned i = 0; i < OOB_CONNECTIONS; i++) {
+		waiting[i] = dial();
+		put(tables.bytes + FRAME_HEAD + 12, 4, i);
+		send_all(waiting[i], tables.bytes, tables.len);
+	}
+	int fd = dial();
+	send_all(fd, one.bytes, one.len);
+	wait_until_held(OOB_CONNECTIONS - 1); /* fd may have displaced the last one */
+	resume_held();
+	ck_assert_uint_eq(answer(fd, mad), 56);
+	for (unsigned i = 0; i < OOB_CONNECTIONS; i++) {
+		close(waiting[i]);
+	}
+	close(fd);
+}
+END_TEST
 
 /* An answer that comes after its connection was closed takes nothing from the others: the
  * room for answers here is enough for one. */
@@ -521,22 +569,19 @@ START_TEST(answer_after_the_end)
 
 	tables.bytes[FRAME_HEAD + 17] = 0x13; /* SL-to-VL: read on request */
 	again(&(struct oob_options){ .listen = "127.0.0.1:0", .max_answer_bytes = 100 });
+	held.n = 0;
 	sa_server_on_tables(server, hold, NULL);
 	int other = dial();
 	send_all(other, one.bytes, one.len);
 	ck_assert_uint_eq(answer(other, mad), 56);
 	int fd = dial();
 	send_all(fd, tables.bytes, tables.len);
-	pthread_mutex_lock(&held.lock);
-	while (!held.has) {
-		pthread_cond_wait(&held.changed, &held.lock);
-	}
-	pthread_mutex_unlock(&held.lock);
+	wait_until_held(1);
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 	close(fd);
 	send_all(other, one.bytes, one.len); /* served after the end of fd was seen */
 	ck_assert_uint_eq(answer(other, mad), 56);
-	sa_server_resume(server, &held.msg);
+	resume_held();
 	do {
 		sched_yield();
 		sa_server_counters(server, &c);
@@ -583,6 +628,7 @@ TEST_SUITE(oob)
 	tcase_add_test(tc, standby_ends_it);
 	tcase_add_test(tc, set_is_denied);
 	tcase_add_test(tc, gone_before_the_answer);
+	tcase_add_loop_test(tc, places_wait_for_the_sa, 0, 20);
 	tcase_add_test(tc, answer_after_the_end);
 	tcase_add_test(tc, address_in_use);
 	suite_add_tcase(suite, tc);
