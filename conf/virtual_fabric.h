@@ -14,7 +14,7 @@ struct xml_element;
 
 /*!
  * Virtual fabrics of opafm.xml: their members, their applications and their quality of
- * service. sa/sm/policy_compile.h derives from them what paths get.
+ * service. sa/sm/policy/policy_compile.h derives from them what paths get.
  */
 
 /*! Quality of service of a virtual fabric: its own, or that of its QOSGroup. */

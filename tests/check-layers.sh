@@ -39,8 +39,9 @@ sa/standby            conf/base db sa/store
 sa/server             conf/base db sa/mad sa/store sa/record
 sa/partition          conf/base conf/policy conf routing/graph
 sa/sm/discover        conf/base conf/policy routing/graph sa/mad
+sa/sm/policy          conf/base conf/policy conf routing/graph db
 sa/sm/program         conf/base conf/policy conf routing/graph routing routing/proof sa/mad sa/sm/discover
-sa/sm                 conf/base conf/policy conf routing/graph routing/proof routing/text routing db sa/mad sa/store sa/standby sa/server sa/partition sa/sm/discover sa/sm/program
+sa/sm                 conf/base conf/policy conf routing/graph routing/proof routing/text routing db sa/mad sa/store sa/standby sa/server sa/partition sa/sm/discover sa/sm/policy sa/sm/program
 sa/control            conf/base
 sa/sim                conf/base routing/graph routing/text sa/mad
 sa                    conf/base conf routing/text routing db sa/mad sa/store sa/standby sa/server sa/sm sa/control sa/sim

@@ -32,7 +32,7 @@ struct diags;
  * DEFAULT, or the SL of "default" in qos-ulps: one of both there must be. Names are compared
  * in any case.
  *
- * This file names ports; which ports of a fabric they are works sa/sm/policy_compile.h out.
+ * This file names ports; which ports of a fabric they are works sa/sm/policy/policy_compile.h out.
  */
 enum { QOS_LEVEL_NONE = UINT32_MAX };
 

@@ -19,7 +19,7 @@
 #include "db/state.h"
 #include "routing/graph/graph.h"
 #include "sa/sm/election.h"
-#include "sa/sm/policy_compile.h"
+#include "sa/sm/policy/policy_compile.h"
 #include "sa/sm/sm.h"
 
 static const char *const source = "sweep";

@@ -15,7 +15,7 @@
 #include "db/reader.h"
 #include "routing/graph/graph.h"
 #include "routing/route_cache.h"
-#include "sa/sm/policy_compile.h"
+#include "sa/sm/policy/policy_compile.h"
 #include "sa/sm/program/qos_table.h"
 #include "sa/sm/sm.h"
 

@@ -3,8 +3,9 @@
 #pragma once
 
 /*
- * The state of the sweep, for its two files: sweep.c (the state machine) and
- * sweep_requests.c (what its owner asks of it). The parts do not see it.
+ * The state of the sweep, for its three files: sweep.c (the state machine), sweep_heavy.c
+ * (heavy and local sweeps) and sweep_requests.c (what its owner asks of it). The parts do not
+ * see it.
  */
 #include "sa/sm/agent.h"
 #include "sa/sm/audit.h"
@@ -79,6 +80,21 @@ struct sweep {
 
 /*! \brief Enters the idle phase, with the time of the next light sweep or poll. */
 void sweep_go_idle(struct sweep *s);
+
+/*! \brief Ends a sweep of an SM that is not master. Nothing on the fabric is changed from here on. */
+void sweep_stand_by(struct sweep *s);
+
+/*! \brief Begins a heavy sweep. */
+void sweep_heavy_start(struct sweep *s);
+
+/*! \brief Begins a local sweep, or a heavy one for the same cause where that cannot do. */
+void sweep_heavy_start_local(struct sweep *s);
+
+/*! \brief The step that follows the present phase of a heavy or local sweep. */
+void sweep_heavy_next(struct sweep *s);
+
+/*! \brief Publishes the fabric as it is now. If that fails, the sweep is given up. */
+int sweep_publish(struct sweep *s);
 
 /*! \brief Makes the last fabric the known one again, when a discovery did not end. */
 void sweep_restore_previous_job(struct sm *sm);

@@ -25,7 +25,7 @@
 #include "sa/mad/transport.h"
 #include "sa/path/path_query.h"
 #include "sa/server/server.h"
-#include "sa/sm/policy_compile.h"
+#include "sa/sm/policy/policy_compile.h"
 #include "sa/store/mcast.h"
 #include "sa/store/store.h"
 #include "tests/bench/mcast_load.h"

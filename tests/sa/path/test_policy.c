@@ -18,7 +18,7 @@
 #include "conf/virtual_fabric.h"
 #include "db/policy.h"
 #include "sa/path/path_query.h"
-#include "sa/sm/policy_compile.h"
+#include "sa/sm/policy/policy_compile.h"
 #include "tests/lib/query_fixture.h"
 #include "tests/lib/suite.h"
 

@@ -9,7 +9,7 @@
  * groups; without Security limited members are full ones. Its service IDs are those of its
  * applications and of the applications that these include.
  */
-#include "sa/sm/policy_compile.h"
+#include "sa/sm/policy/policy_compile.h"
 
 #include <errno.h>
 #include <infiniband/umad_sm.h>

@@ -1,0 +1,607 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+/*
+ * The phases of a heavy or local sweep, in the order in which they follow each other, from the
+ * discovery to ports that are ACTIVE. A sweep that fails in one of them is given up: what was
+ * published stays, and the fabric that was known before is the known one again.
+ *
+ * The order protects the running fabric: LIDs are durable before any port has them; tables
+ * are programmed only after their proof; the snapshot is published before ports go ACTIVE,
+ * because hosts ask for paths at that moment.
+ */
+#include "sa/sm/sweep_int.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "conf/base/err.h"
+#include "conf/base/log.h"
+#include "routing/graph/graph.h"
+#include "sa/server/server.h"
+#include "sa/sm/port_tables.h"
+
+enum { RETRY_MS = 1000, RETRY_MAX_MS = 10000 };
+
+static const char *const source = "sweep";
+
+void sweep_restore_previous_job(struct sm *sm)
+{
+	if (sm->previous != NULL) {
+		job_free(sm->job);
+		sm->job = sm->previous;
+		sm->previous = NULL;
+	}
+}
+
+/* Gives up the heavy sweep at work; sm_fail() noted why. */
+static void give_up(struct sweep *s)
+{
+	struct sm *sm = &s->sm;
+	uint64_t wait = RETRY_MS << (s->failures < 4 ? s->failures : 4);
+
+	events_sweep_failed(sm, sm->status.not_ready);
+	events_sweep_end(sm, sm->job);
+	s->failures++;
+	sm->status.failed_sweeps++;
+	sm->status.heavy_sweeps++;
+	sm->status.up = false;
+	smp_abort(sm->smp);
+	smp_set_lid(sm->smp, 0);
+	sweep_restore_previous_job(sm);
+	wait = !sm->retry_soon        ? (uint64_t)sm->d.config->sweep_interval * 1000
+	       : wait < RETRY_MAX_MS ? wait
+	                             : RETRY_MAX_MS;
+	s->retry_at = wait ? sm_now(sm) + wait : UINT64_MAX;
+	sweep_go_idle(s);
+}
+
+/* Begins a phase whose requests were queued, or gives up. */
+static void begin_phase(struct sweep *s, enum phase phase, int ret)
+{
+	s->phase = phase;
+	if (ret != E_OK) {
+		(void)sm_fail(&s->sm, ret, true, "%s", err_text(ret));
+		give_up(s);
+	}
+}
+
+int sweep_publish(struct sweep *s)
+{
+	int ret = publish_fabric(&s->publisher, s->sm.job);
+
+	if (ret == E_OK) {
+		s->qos_reads.unpublished = false;
+	} else {
+		give_up(s);
+	}
+	return ret;
+}
+
+/* --- discovery -------------------------------------------------------------------- */
+
+static struct disc_options disc_options_of(const struct sweep *s)
+{
+	const struct config *c = s->sm.d.config;
+
+	return (struct disc_options){ .retries = c->transaction_retries,
+		                      .clear_change = s->election.state == SM_MASTER,
+		                      .silent = &s->silent,
+		                      .aggregation = c->aggregation_node_guids,
+		                      .names = c->node_names };
+}
+
+void sweep_heavy_start(struct sweep *s)
+{
+	struct sm *sm = &s->sm;
+	struct disc_options o = disc_options_of(s);
+	struct job *j = job_new(sm);
+
+	if (j == NULL) {
+		begin_phase(s, PHASE_DISCOVER, -ENOMEM);
+		return;
+	}
+	log_info(source, "heavy sweep: %s", sm->cause[0] ? sm->cause : "start");
+	events_sweep_begin(sm);
+	sm_requests_clear(sm);
+	s->n_local = 0;
+	s->retry_at = UINT64_MAX;
+	if (s->election.others_wrote) { /* as master: what we remember may be wrong */
+		shadow_forget_programmed(&sm->shadow);
+	}
+	s->election.others_wrote = false;
+	sm->previous = sm->job;
+	sm->job = j;
+	if (s->election.state != SM_MASTER) {
+		election_set_state(&s->election, SM_DISCOVERING, "looking at the fabric");
+	}
+	begin_phase(s, PHASE_DISCOVER, disc_start(&j->disc, sm->smp, j->arena, &o));
+}
+
+/* Why a local sweep cannot do; NULL: it can. */
+static const char *local_refusal(const struct sweep *s)
+{
+	const struct sm *sm = &s->sm;
+	const struct config *c = sm->d.config;
+
+	return !c->local_sweeps ? "local_sweeps is FALSE"
+	       : s->election.state != SM_MASTER || !s->election.swept ||
+	                       s->election.others_wrote
+	               ? "this subnet manager has not swept as master yet"
+	       : sm->job == NULL || !sm->status.up ? "the last sweep did not end well"
+	       : !sm->job->disc.clean              ? "the last discovery left nodes out"
+	       : c->local_sweeps_check && s->n_local >= c->local_sweeps_check
+	               ? "it is time to check local sweeps against a heavy one"
+	               : NULL;
+}
+
+void sweep_heavy_start_local(struct sweep *s)
+{
+	struct sm *sm = &s->sm;
+	struct disc_options o = disc_options_of(s);
+	const char *refusal = local_refusal(s);
+	struct job *j = refusal == NULL ? job_new(sm) : NULL;
+
+	if (j == NULL ||
+	    disc_copy(&j->disc, &sm->job->disc, sm->smp, j->arena, &o) != E_OK) {
+		job_free(j);
+		if (sm->d.config->local_sweeps) {
+			log_info(source, "no local sweep: %s",
+			         refusal != NULL ? refusal : err_text(-ENOMEM));
+		}
+		sweep_heavy_start(s);
+		return;
+	}
+	log_info(source, "local sweep: %s", sm->cause);
+	events_sweep_begin(sm);
+	for (uint32_t i = 0; i < sm->n_suspects; i++) {
+		(void)disc_suspect(&j->disc, sm->suspects[i]);
+	}
+	sm_requests_clear(sm);
+	s->n_local++;
+	sm->previous = sm->job;
+	sm->job = j;
+	s->phase = PHASE_DISCOVER;
+	disc_local_step(&j->disc);
+}
+
+/* A local sweep does not suffice. */
+static void fall_back(struct sweep *s)
+{
+	struct sm *sm = &s->sm;
+
+	log_info(source, "the local sweep is given up for a heavy one: %s",
+	         sm->job->disc.doubt);
+	sm->status.local_fallbacks++;
+	smp_abort(sm->smp);
+	sweep_restore_previous_job(sm);
+	sm_request_heavy(sm, "%s", sm->events.cause);
+	sweep_heavy_start(s);
+}
+
+/* \return true: it goes on, or a heavy sweep began in its place. */
+static bool local_goes_on(struct sweep *s)
+{
+	struct disc *d = &s->sm.job->disc;
+
+	if (d->doubt == NULL) {
+		disc_local_step(d);
+	}
+	if (d->doubt != NULL) {
+		fall_back(s);
+		return true;
+	}
+	return smp_pending(s->sm.smp) > 0;
+}
+
+/* A heavy sweep that was due to check local ones says what they had missed. */
+static void check_local(struct sweep *s, struct job *j)
+{
+	uint32_t n;
+
+	if (j->disc.local || s->sm.previous == NULL || !s->sm.previous->disc.local) {
+		return;
+	}
+	n = disc_differences(&s->sm.previous->disc, &j->disc);
+	s->sm.status.local_differences += n;
+	if (n) {
+		log_info(source,
+		         "%u attributes differ from what local sweeps had left: changes "
+		         "since "
+		         "then, or missed by them",
+		         n);
+	}
+}
+
+/* Does a switch name another master than us, although we have swept as master? While parts of the
+ * fabric were apart, each may have had a master of its own. The other one is perhaps gone, but any table
+ * may be its work. */
+static bool finds_another_master(const struct sweep *s, const struct disc *d)
+{
+	const struct disc_port *own = disc_port_of(d, d->g->sm_port);
+
+	for (uint32_t i = 0; s->election.swept && i < d->g->n_switches; i++) {
+		const struct disc_port *p = &d->of[d->g->switches[i]]->ports[0];
+		uint64_t lid = p->has_info ? field_get(p->info, PI_MASTER_SM_LID) : 0;
+
+		if (lid != 0 && lid != field_get(own->info, PI_LID)) {
+			log_info(source, "%s was set up by another SM: all tables are read",
+			         disc_place(d, d->of[d->g->switches[i]], 0));
+			return true;
+		}
+	}
+	return false;
+}
+
+static void after_discover(struct sweep *s)
+{
+	struct sm *sm = &s->sm;
+	struct job *j = sm->job;
+	struct disc *d = &j->disc;
+	const struct graph *prev = sm->previous != NULL ? sm->previous->disc.g : NULL;
+	int ret;
+
+	if (d->local && local_goes_on(s)) {
+		return;
+	}
+	ret = disc_finish(d, prev);
+	if (d->doubt != NULL) {
+		fall_back(s);
+		return;
+	}
+	if (ret != E_OK) {
+		disc_log_problems(d);
+		if (ret == E_TIMEOUT) {
+			(void)sm_fail(sm, ret, true, "the local port %s does not answer",
+			              sm->d.transport->local.name);
+		} else {
+			(void)sm_fail(sm, ret, true, "discovery: %s", err_text(ret));
+		}
+		give_up(s);
+		return;
+	}
+	sm->status.switches = d->g->n_switches;
+	sm->status.hosts = d->g->n_hosts;
+	sm->status.unreachable_nodes = d->n_unreachable;
+	s->last_nodes = d->g->n_nodes;
+	j->n_unread = d->n_left_out;
+	disc_log_problems(d);
+	j->n_changes = events_compare(sm, d, prev);
+	check_local(s, j);
+	job_free(sm->previous);
+	sm->previous = NULL;
+	hash_done(&s->silent);
+	ret = disc_silent(d, &s->silent);
+	if (ret != E_OK) {
+		begin_phase(s, PHASE_ELECTION, ret);
+		return;
+	}
+	const struct port *local = &d->g->ports[d->g->sm_port];
+	if (local->num != 0 && local->peer == GRAPH_NONE) {
+		(void)sm_fail(sm, E_NOTREADY, true,
+		              "the SM's port has no working link to another node");
+		give_up(s);
+		return;
+	}
+	if (finds_another_master(s, d)) {
+		shadow_forget_programmed(&sm->shadow);
+	}
+	job_stage(j, sm, "discover");
+	s->phase = PHASE_ELECTION;
+	election_start(&s->election, d, j->arena);
+}
+
+/* --- LIDs and routing ---------------------------------------------------------------- */
+
+/* Whose LIDs count, of enum assign_how. A file is read each time that we become master. */
+static unsigned how_to_assign(const struct sweep *s)
+{
+	const struct config *c = s->sm.d.config;
+	unsigned how = 0;
+
+	if (c->reassign_lids && !s->reassigned) {
+		return ASSIGN_REASSIGN;
+	}
+	if (c->honor_guid2lid_file) {
+		how = s->election.swept ? 0 : ASSIGN_READ_FILE;
+	} else if (s->election.others_assigned) {
+		how = ASSIGN_KEEP_FOUND;
+	}
+	return how;
+}
+
+static void after_election(struct sweep *s)
+{
+	struct sm *sm = &s->sm;
+	struct job *j = sm->job;
+	const struct graph *g = j->disc.g;
+	int ret;
+
+	switch (election_end(&s->election)) {
+	case ELECTION_WAITS: return;
+	case ELECTION_STANDBY:
+		sm->status.heavy_sweeps++;
+		sweep_stand_by(s);
+		return;
+	case ELECTION_MASTER: break;
+	}
+	if (takeover_begin(&s->takeover, s->election.master.guid) != E_OK) {
+		give_up(s);
+		return;
+	}
+	if (assign_lids(sm, g, j->arena, how_to_assign(s), &j->lids) != E_OK) {
+		give_up(s);
+		return;
+	}
+	j->program = (struct program){ .smp = sm->smp,
+		                       .disc = &j->disc,
+		                       .shadow = &sm->shadow,
+		                       .config = sm->d.config,
+		                       .arena = j->arena,
+		                       .lids = &j->lids.lids,
+		                       .lft = &j->route.out.lft,
+		                       .lanes = &j->route.out.lanes,
+		                       .transition = &j->transition,
+		                       .sm_lid = j->lids.lids.of[g->sm_port].base,
+		                       .reregister = !s->election.swept };
+	job_stage(j, sm, "lids");
+	ret = program_read_lfts(&j->program);
+	if (ret == E_OK) {
+		ret = port_tables_read(sm, j, !s->election.swept);
+	}
+	if (ret == E_OK && sm->read_tables) {
+		audit_start_all(&s->audit, j);
+	}
+	begin_phase(s, PHASE_READ_TABLES, ret);
+}
+
+static void after_read_tables(struct sweep *s)
+{
+	if (s->sm.read_tables) {
+		s->sm.read_tables = false;
+		s->routes.lane_limit = 0; /* a port may have told a lie about its VLs */
+		audit_end_all(&s->audit);
+	}
+	job_stage(s->sm.job, &s->sm, "read-tables");
+	begin_phase(s, PHASE_ROUTE,
+	            routes_start(&s->routes, s->sm.job, !s->election.swept));
+}
+
+static void after_route(struct sweep *s)
+{
+	struct sm *sm = &s->sm;
+	struct job *j = sm->job;
+	int ret = routes_end(&s->routes);
+
+	job_stage(j, sm, "route");
+	if (ret == E_OK) {
+		ret = assign_keep(sm, j->disc.g, j->arena, &j->lids);
+	}
+	if (ret != E_OK) {
+		give_up(s);
+		return;
+	}
+	s->reassigned = true;
+	s->election.others_assigned = false;
+	job_stage(j, sm, "keep-lids");
+	election_set_state(&s->election, SM_MASTER, "no other master on the fabric");
+	routes_qos(&s->routes, j, &j->program);
+	begin_phase(s, PHASE_P_KEYS, p_keys_start(&s->p_keys, sm, j));
+}
+
+/* --- programming ------------------------------------------------------------------- */
+
+/* Gives up if a step of programming failed. A node that stops answering here is left out by
+ * the next discovery. One that answers reads but no writes would stop every sweep, so it is
+ * tolerated after two failures. */
+static bool step_failed(struct sweep *s)
+{
+	const struct program *p = &s->sm.job->program;
+
+	if (p->ret != E_OK) {
+		(void)sm_fail(&s->sm, p->ret, true, "%s", err_text(p->ret));
+	} else if (p->n_timeouts && s->failures < 2) {
+		(void)sm_fail(&s->sm, E_TIMEOUT, true, "%s", p->first_trouble);
+	} else {
+		return false;
+	}
+	give_up(s);
+	return true;
+}
+
+/* Switch ports enforce partitions by PortInfo, once they have their P_Keys. */
+static void after_p_keys(struct sweep *s)
+{
+	if (!step_failed(s)) {
+		job_stage(s->sm.job, &s->sm, "p-keys");
+		begin_phase(s, PHASE_PORTS, program_ports(&s->sm.job->program));
+	}
+}
+
+static void after_ports(struct sweep *s)
+{
+	if (!step_failed(s)) {
+		job_stage(s->sm.job, &s->sm, "ports");
+		begin_phase(s, PHASE_QOS, program_qos(&s->sm.job->program));
+	}
+}
+
+/* Tables that need lanes are sent only where the lanes hold. */
+static void after_qos(struct sweep *s)
+{
+	struct program *p = &s->sm.job->program;
+
+	if (step_failed(s)) {
+		return;
+	}
+	if (p->lane_trouble != NULL) {
+		/* the next sweep computes with the VLs that there are */
+		if (p->lanes_there) {
+			s->routes.lane_limit = p->lanes_there;
+		}
+		(void)sm_fail(&s->sm, E_UNSUITABLE, p->lanes_there != 0,
+		              "computed tables are not programmed: %s", p->lane_trouble);
+		give_up(s);
+		return;
+	}
+	if (p->qos) {
+		job_stage(s->sm.job, &s->sm, "qos");
+	}
+	s->drain_until = 0;
+	begin_phase(s, PHASE_TABLES, program_lfts(p));
+}
+
+static void after_tables(struct sweep *s)
+{
+	struct job *j = s->sm.job;
+	struct program *p = &j->program;
+	int ret;
+
+	if (step_failed(s)) {
+		return;
+	}
+	if (p->lft_step < program_lft_steps(p)) {
+		uint32_t drain_ms = program_drain_ms(p);
+
+		if (drain_ms != 0 && s->drain_until == 0) {
+			s->drain_until = sm_now(&s->sm) + drain_ms;
+			return;
+		}
+		s->drain_until = 0;
+		begin_phase(s, PHASE_TABLES, program_lfts_next(p));
+		return;
+	}
+	program_lfts_end(p);
+	job_stage(j, &s->sm, "tables");
+	if (p->first_trouble != NULL) {
+		log_warning(source, "%s (%u requests refused, %u not answered)",
+		            p->first_trouble, p->n_refused, p->n_timeouts);
+	} else {
+		log_info(source, "%s tables configured on all switches",
+		         j->route.used != NULL ? j->route.used->name : "no");
+	}
+	ret = multicast_start(&s->client_tables.multicast, j);
+	begin_phase(s, PHASE_MULTICAST,
+	            ret == E_OK ? alias_guids_start(&s->client_tables.alias_guids, j) : ret);
+}
+
+static void after_multicast(struct sweep *s)
+{
+	struct job *j = s->sm.job;
+
+	client_tables_done(&s->client_tables);
+	if (step_failed(s)) {
+		return;
+	}
+	job_stage(j, &s->sm, "multicast");
+	if (sweep_publish(s) == E_OK) {
+		job_stage(j, &s->sm, "publish");
+		begin_phase(s, PHASE_ARM, program_states(&j->program, PORT_ARMED));
+	}
+}
+
+static void after_arm(struct sweep *s)
+{
+	begin_phase(s, PHASE_ACTIVATE, program_states(&s->sm.job->program, PORT_ACTIVE));
+}
+
+/* --- the end of a heavy sweep ----------------------------------------------------- */
+
+/* The subnet is up, said only when it was not or when something changed. */
+static void log_up(struct sweep *s, const struct job *j)
+{
+	const struct program *p = &j->program;
+	const struct sweep_status *st = &s->sm.status;
+	const char *kind = j->disc.local ? "local" : "heavy";
+	uint64_t smps = smp_counters(s->sm.smp)->sent - j->smps_before;
+	char qos_text[40] = "";
+
+	if (st->up && j->n_changes == 0 &&
+	    p->n_port_sets + p->n_lft_sets + p->n_qos_sets + p->n_mft_sets +
+	                    p->n_guid_sets + p->n_p_key_sets == 0) {
+		log_info(source,
+		         "nothing changed: %u switches, %u hosts, epoch %" PRIu64
+		         "; %s sweep, %" PRIu64 " SMPs",
+		         st->switches, st->hosts, s->publisher.epoch, kind, smps);
+		return;
+	}
+	if (p->qos) {
+		snprintf(qos_text, sizeof(qos_text), ", %u QoS tables", p->n_qos_sets);
+	}
+	events_say(&s->sm, EVENT_SUBNET_UP,
+	           "%u switches, %u hosts, %u LIDs, epoch %" PRIu64
+	           "; sent %u PortInfo and %u LFT blocks%s in %.3f s; %s sweep, %" PRIu64
+	           " SMPs",
+	           st->switches, st->hosts, j->lids.lids.count, s->publisher.epoch,
+	           p->n_port_sets, p->n_lft_sets, qos_text,
+	           sm_cpu_now(&s->sm) - j->started, kind, smps);
+}
+
+static void after_activate(struct sweep *s)
+{
+	struct sm *sm = &s->sm;
+	struct job *j = sm->job;
+	const struct program *p = &j->program;
+	struct sweep_status *st = &sm->status;
+
+	program_end(&j->program);
+	program_states_to_graph(p);
+	if (p->n_port_sets != 0 && sweep_publish(s) != E_OK) {
+		return; /* else the states are those published before ports went ACTIVE */
+	}
+	job_stage(j, sm, "activate");
+	job_log_stages(j);
+	s->failures = 0;
+	s->election.swept = true;
+	routes_rebalance_heavy_ended(&s->rebalance);
+	s->retry_at = UINT64_MAX;
+	st->heavy_sweeps += !j->disc.local;
+	st->local_sweeps += j->disc.local;
+	st->port_sets += p->n_port_sets;
+	st->lft_sets += p->n_lft_sets;
+	st->mft_sets += p->n_mft_sets;
+	st->bounces += p->n_bounced;
+	if (sm->d.sa != NULL) {
+		sa_server_swept(sm->d.sa);
+	}
+	changes_swept(&s->changes, sm->events.started_ms);
+	mirror_dump(&s->mirror);
+	assign_note_presence(sm, j->disc.g, j->arena, &j->lids);
+	log_up(s, j);
+	st->up = true;
+	st->not_ready[0] = '\0';
+	sm->events.failure[0] = '\0';
+	events_sweep_end(sm, j);
+	sm_log_clients(sm);
+	if (s->election.others_wrote) {
+		sm_request_heavy(sm, "another SM was master while this sweep was at work");
+	} else if (p->n_bounced) {
+		sm_request_heavy(sm, "%u links were restarted for a new MTU or VLs",
+		                 p->n_bounced);
+	} else if (p->n_timeouts) {
+		s->retry_at = sm_now(sm) + RETRY_MAX_MS;
+	} else if (j->n_unread) { /* perhaps a node that never answers: ever more rarely */
+		s->retry_at = sm_now(sm) + (RETRY_MAX_MS << (s->unread < 4 ? s->unread : 4));
+	}
+	s->unread = j->n_unread ? s->unread + 1 : 0;
+	sweep_go_idle(s);
+}
+
+void sweep_heavy_next(struct sweep *s)
+{
+	static void (*const after[PHASE_COUNT])(struct sweep *) = {
+		[PHASE_DISCOVER] = after_discover,
+		[PHASE_ELECTION] = after_election,
+		[PHASE_READ_TABLES] = after_read_tables,
+		[PHASE_ROUTE] = after_route,
+		[PHASE_P_KEYS] = after_p_keys,
+		[PHASE_PORTS] = after_ports,
+		[PHASE_QOS] = after_qos,
+		[PHASE_TABLES] = after_tables,
+		[PHASE_MULTICAST] = after_multicast,
+		[PHASE_ARM] = after_arm,
+		[PHASE_ACTIVATE] = after_activate,
+	};
+
+	after[s->phase](s);
+}
