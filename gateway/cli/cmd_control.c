@@ -9,9 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "conf/base/arena.h"
 #include "conf/base/diag.h"
@@ -20,6 +17,7 @@
 #include "conf/option.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/command.h"
+#include "gateway/view/control_client.h"
 
 struct control_flags {
 	bool json, heavy, force;
@@ -106,59 +104,26 @@ static int begin(struct call *c, const struct option_row *rows, const char *doc,
 	return EXIT_GOOD;
 }
 
-static int connect_to(const char *path)
-{
-	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	int fd;
-
-	if (strlen(path) >= sizeof(at.sun_path)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	strcpy(at.sun_path, path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd >= 0 && connect(fd, (struct sockaddr *)&at, sizeof(at)) != 0) {
-		int err = errno;
-
-		close(fd);
-		errno = err;
-		return -1;
-	}
-	return fd;
-}
-
-/* Sends one request and reads the line of the reply. NULL: a sentence was printed. */
+/* Sends one request and reads the reply. NULL: a sentence was printed. */
 static json_t *ask(const struct call *c, const char *name, json_t *request)
 {
-	int fd = connect_to(c->path);
 	json_t *reply = NULL;
-	json_error_t error;
-	FILE *f;
+	int err = control_ask(c->path, request, 0, &reply);
 
-	if (fd < 0) {
-		fprintf(stderr, "%s: cannot reach saguarod at %s: %s\n%s", name, c->path,
-		        strerror(errno),
-		        errno == EACCES ? "  Root, the daemon's user and members of the group "
-		                          "saguaro-admin may.\n"
-		                        : "  Does it run? Another instance is named with --instance or "
-		                          "--control-socket.\n");
-		return NULL;
-	}
-	f = fdopen(fd, "r+");
-	if (f == NULL) {
-		close(fd);
-		fprintf(stderr, "%s: %s\n", name, err_text(-ENOMEM));
-		return NULL;
-	}
-	json_dumpf(request, f, JSON_COMPACT);
-	fputc('\n', f);
-	fflush(f);
-	reply = json_loadf(f, JSON_DISABLE_EOF_CHECK, &error);
-	if (reply == NULL) {
-		fprintf(stderr, "%s: saguarod closed the connection without a reply; its log may say why\n",
+	if (err == E_MALFORMED) {
+		fprintf(stderr,
+		        "%s: saguarod closed the connection without a reply; its log may "
+		        "say why\n",
 		        name);
+	} else if (err != E_OK) {
+		fprintf(stderr, "%s: cannot reach saguarod at %s: %s\n%s", name, c->path,
+		        err_text(err),
+		        err == -EACCES
+		                ? "  Root, the daemon's user and members of the group "
+		                  "saguaro-admin may.\n"
+		                : "  Does it run? Another instance is named with "
+		                  "--instance or --control-socket.\n");
 	}
-	fclose(f);
 	return reply;
 }
 
