@@ -101,7 +101,7 @@ static int read_file(struct config *c, const struct option_sets *s, const char *
 	return ret;
 }
 
-static int read_layers(const struct option_sets *s, struct config *c, bool site_file,
+static int read_layers(struct option_sets *s, struct config *c, bool site_file,
                        struct arena *a, const struct option_argv *cmdline,
                        struct diags *d)
 {
@@ -109,6 +109,7 @@ static int read_layers(const struct option_sets *s, struct config *c, bool site_
 	int ret = find_file(s, c, site_file, cmdline, a, &file);
 	const char *instance = c->instance; /* selects a section of the file */
 	bool strict = c->strict_config;
+	s->ignore_unsupported = c->ignore_unsupported;
 	if (ret == E_OK) {
 		ret = option_set_defaults(s, a);
 	}

@@ -76,6 +76,35 @@ static void warn_keys(const struct config *c, struct diags *d)
 	}
 }
 
+/* Protection that another setting makes useless. An error, or a warning with
+ * --ignore-unsupported. */
+static int check_protection(const struct config *c, const struct option_sets *s,
+                            struct diags *d)
+{
+	enum diag_level level = s->ignore_unsupported ? DIAG_WARNING : DIAG_ERROR;
+	const char *anyway = s->ignore_unsupported
+	                             ? ""
+	                             : ", or give --ignore-unsupported to run without it";
+	bool enforce = c->part_enforce == PART_ENFORCE_IN ||
+	               c->part_enforce == PART_ENFORCE_OUT;
+	bool weak = c->m_key == 0 && c->m_key_protection_level > 1;
+	bool idle = enforce && !c->no_partition_enforcement && c->partitions == NULL && !c->opafm;
+
+	if (weak) {
+		diag_add(d, level, c->config_file, 0,
+		         "m_key_protection_level %u protects nothing without an m_key; set "
+		         "m_key%s",
+		         c->m_key_protection_level, anyway);
+	}
+	if (idle) {
+		diag_add(d, level, c->config_file, 0,
+		         "part_enforce %s: switches enforce nothing without a file of "
+		         "partitions; name one in partition_config_file%s",
+		         part_enforce_names[c->part_enforce], anyway);
+	}
+	return (weak || idle) && !s->ignore_unsupported ? E_RANGE : E_OK;
+}
+
 /* The file that counts when none is named. Virtual fabrics are partitions of their own. */
 static int read_usual_partitions(struct config *c, struct arena *a, struct diags *d)
 {
@@ -127,6 +156,9 @@ int config_settle(struct config *c, const struct option_sets *s, struct arena *a
 		c->adaptive.fine_grained = false;
 	}
 	warn_keys(c, d);
+	if (ret == E_OK) {
+		ret = check_protection(c, s, d);
+	}
 	return ret == E_UNKNOWN ? E_SYNTAX : ret;
 }
 
@@ -230,9 +262,10 @@ int config_check_file(struct config *c, const struct option_sets *extra, const c
 {
 	struct option_sets sets;
 	int err = config_sets(c, extra, &sets);
-	bool strict = c->strict_config;
+	bool strict = c->strict_config, ignore_unsupported = c->ignore_unsupported;
 
 	*ret = (struct config_file){ .instance = NULL };
+	sets.ignore_unsupported = ignore_unsupported;
 	if (err == E_OK) {
 		err = option_set_defaults(&sets, a);
 	}
@@ -242,6 +275,7 @@ int config_check_file(struct config *c, const struct option_sets *extra, const c
 	c->instance = instance != NULL ? instance : c->instance;
 	c->config_file = path;
 	c->strict_config = strict;
+	c->ignore_unsupported = ignore_unsupported;
 	err = config_file_read(c, &sets, path, a, d, ret);
 	c->trace = &ret->trace;
 	int of_check = config_settle(c, &sets, a, d);

@@ -410,9 +410,31 @@ static void read_fabrics(struct reader *r)
 
 /* --- unused elements -------------------------------------------------------------- */
 
+/* Protection that is asked for and not here, as report_ignored() of conf/option.c has it. */
+static void check_protection(struct reader *r, const struct xml_element *e,
+                             const char *path)
+{
+	bool asked = strcmp(path, "Sm/McDosThreshold") == 0 && strcmp(e->text, "0") != 0;
+
+	if (!asked) {
+		return;
+	}
+	diag_add(r->d, r->sets->ignore_unsupported ? DIAG_WARNING : DIAG_ERROR, r->path,
+	         e->line,
+	         "%s '%.64s': there is no such protection here; sa_groups_per_port limits "
+	         "the multicast groups of a port. Only '0' can be set%s",
+	         path, e->text,
+	         r->sets->ignore_unsupported
+	                 ? ""
+	                 : ", or give --ignore-unsupported to run without it");
+	failed(r, r->sets->ignore_unsupported ? E_OK : E_RANGE);
+}
+
 static void note_ignored(struct reader *r, const struct xml_element *e, const char *path)
 {
 	const char *value = e->text;
+
+	check_protection(r, e, path);
 	if (e->child != NULL) {
 		value = arena_printf(r->arena, "(%u settings)", xml_count(e));
 	}

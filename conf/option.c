@@ -183,18 +183,26 @@ static bool is_harmless(const struct option_row *row, const char *value)
 	return text_file_is_usual(value, def) && text_file_is_missing(value);
 }
 
-static int report_ignored(const struct option_row *row, const char *value,
-                          const struct origin *o, struct arena *a)
+static int report_ignored(const struct option_sets *s, const struct option_row *row,
+                          const char *value, const struct origin *o, struct arena *a)
 {
+	bool refuse = (row->flags & OPT_REFUSE) != 0;
+
 	if (is_harmless(row, value)) {
 		return E_OK;
 	}
-	if ((row->flags & OPT_REFUSE) != 0) {
+	if (refuse && !s->ignore_unsupported) {
 		diag_add(o->d, DIAG_ERROR, o->file, o->line,
 		         "%s '%.64s': there is no such protection here; only '%s' can be "
-		         "set",
+		         "set, or give --ignore-unsupported to run without it",
 		         label(row, o, a), value, row->def != NULL ? row->def : "(null)");
 		return E_RANGE;
+	}
+	if (refuse) {
+		diag_add(o->d, DIAG_WARNING, o->file, o->line,
+		         "%s '%.64s': there is no such protection here",
+		         label(row, o, a), value);
+		return E_OK;
 	}
 	diag_add(o->d, DIAG_WARNING, o->file, o->line, "%s '%.64s': no effect here",
 	         label(row, o, a), value);
@@ -342,7 +350,7 @@ static int set_from(const struct option_sets *s, struct arena *a, const char *ke
 		return E_UNKNOWN;
 	}
 	bool ignored = first->type == OPT_IGNORED;
-	int ret = ignored ? report_ignored(first, value, o, a)
+	int ret = ignored ? report_ignored(s, first, value, o, a)
 	                  : store_all(s, a, key, value, o);
 	if (ret == E_OK && o->file != NULL) {
 		ret = option_trace_add(s->trace, first->name, o->element, value, o->line,

@@ -139,6 +139,7 @@ struct option_sets {
 	/*! As OpenSM reads its file: an unknown key is only added to the trace. If a key names a
 	 *  file that does not exist, that is a warning, and the value is "(null)". */
 	bool lenient;
+	bool ignore_unsupported; /*!< protection that is not here is a warning, not an error */
 };
 
 /*! \brief Adds one; strings are copied. A NULL \a t is allowed. \retval -ENOMEM */

@@ -57,8 +57,8 @@ static const char *const not_enabled[] = { "1", NULL };
 		.arg = what, .flags = OPT_CLI_ONLY | ((what) == NULL ? OPT_NO_ARG : 0),  \
 		.help = text                                                             \
 	}
-/* The same for what protects a fabric: set to more than one of the values, it is refused.
- */
+/* The same for what protects a fabric: another value is refused, unless it is one of
+ * harmless or --ignore-unsupported is given. */
 #define NONE_REFUSED(key, value, harmless, text)                                         \
 	{                                                                                \
 		.name = key, .type = OPT_IGNORED, .def = value, .names = harmless,       \
@@ -73,11 +73,6 @@ const struct option_row config_rows[] = {
 	NONE("m_key_lookup", "TRUE", "Look up the M_Key of ports in a file"),
 	NONE("virt_enabled", "0", "Virtual ports of channel adapters: 0 leaves them alone, 1 disables, 2 enables them"),
 	NONE_REFUSED("m_key_per_port", "FALSE", NULL, "Another M_Key for each port"),
-	NONE_REFUSED("cc_key_enable", "0", not_enabled, "Keys of congestion control"),
-	NONE_REFUSED("vs_key_enable", "0", not_enabled, "Keys of vendor specific management"),
-	NONE_REFUSED("n2n_key_enable", "0", not_enabled, "Keys between nodes"),
-	NONE_REFUSED("sa_enhanced_trust_model", "FALSE", NULL,
-		"Subnet administration that lets untrusted clients do little"),
 	NONE("fdr10", "1", "Use of FDR10 on ports that support it"),
 	NONE("use_mfttop", "TRUE", "Use of MulticastFDBTop on switches that support it"),
 
@@ -208,6 +203,8 @@ const struct option_row config_rows[] = {
 	NONE("cc_ca_cong_setting_trigger_threshold", "0 0", "Events per service level"),
 	NONE("cc_ca_cong_setting_ccti_min", "0 0", "Least index per service level"),
 	NONE("cc_cct", NULL, "Congestion control table"),
+
+#include "conf/options_mlnx.def"
 
 	{ .name = NULL }
 };

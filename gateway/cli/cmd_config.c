@@ -17,7 +17,7 @@
 #include "routing/route.h"
 
 struct config_flags {
-	bool json, strict;
+	bool json, strict, ignore_unsupported;
 	const char *instance;
 };
 
@@ -28,6 +28,9 @@ static const struct option_row config_flag_rows[] = {
 	{ "strict_config", OPT_BOOL, offsetof(struct config_flags, strict), "FALSE",
 	  .flags_long = "strict-config", .flags = OPT_CLI_ONLY | OPT_NO_ARG,
 	  .help = "unknown keys, and files named there that do not exist, are errors" },
+	{ "ignore_unsupported", OPT_BOOL, offsetof(struct config_flags, ignore_unsupported), "FALSE",
+	  .flags_long = "ignore-unsupported", .flags = OPT_CLI_ONLY | OPT_NO_ARG,
+	  .help = "protection that would have no effect is no error, as for saguarod with this flag" },
 	{ "instance", OPT_STRING, offsetof(struct config_flags, instance), NULL, .flags_long = "instance",
 	  .flags = OPT_CLI_ONLY, .arg = "NAME", .help = "the Fm of an opafm.xml to read; the first one by default" },
 	{ NULL }
@@ -240,6 +243,7 @@ static int read_file(struct job *j)
 		return ret;
 	}
 	j->config.strict_config = j->flags.strict;
+	j->config.ignore_unsupported = j->flags.ignore_unsupported;
 	ret = config_check_file(&j->config, &j->engines.sets, j->path, j->flags.instance,
 	                        j->arena, &j->diags, &j->file);
 	if (j->file.unreadable) {

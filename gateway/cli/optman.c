@@ -96,13 +96,20 @@ static void print_rows(const struct option_row *row)
 static void print_ignored(void)
 {
 	puts(".SH KEYS WITHOUT EFFECT\nThese keys of opensm.conf are accepted, so that a "
-	     "site's "
-	     "file loads as it is, and have no effect here:");
+	     "site's file loads as it is, and have no effect here. The value in parentheses "
+	     "asks for nothing; another one is a warning. For keys marked with an asterisk, "
+	     "which ask for protection, it is an error unless --ignore-unsupported is given.");
 	for (const struct option_row *row = config_rows; row->name; row++) {
-		if (row->type == OPT_IGNORED && !(row->flags & OPT_CLI_ONLY)) {
-			print_text(row->name);
-			puts(row[1].name ? "," : ".");
+		if (row->type != OPT_IGNORED || (row->flags & OPT_CLI_ONLY)) {
+			continue;
 		}
+		puts(".TP");
+		print_text(row->name);
+		fputs(row->flags & OPT_REFUSE ? "* (" : " (", stdout);
+		print_text(row->def ? row->def : "(null)");
+		puts(")");
+		print_text(row->help);
+		puts(".");
 	}
 }
 

@@ -502,12 +502,14 @@ static const struct {
 	  "sm_priority); 'saguaro config check' lists them, --strict-config refuses "
 	  "them\n" },
 	{ "many of them",
-	  "lmc 1\nsmp_threads 0\ngmp_threads 0\nreports 0\nzz_a 1\nzz_b 2\n", "", E_OK,
-	  "%s: warning: 5 unknown keys without effect: smp_threads (line 2), gmp_threads "
-	  "(line 3), reports (line 4), zz_a (line 5), ...; 'saguaro config check' lists "
-	  "them, --strict-config refuses them\n" },
-	{ "not even strictly", "lmc 1\nsmp_threads 0\n", "--strict-config", E_SYNTAX,
-	  "%s:2: error: unknown key 'smp_threads'\n" },
+	  "lmc 1\nzz_c 0\nzz_d 0\nzz_e 0\nzz_a 1\nzz_b 2\n", "", E_OK,
+	  "%s: warning: 5 unknown keys without effect: zz_c (line 2), zz_d (line 3), zz_e "
+	  "(line 4), zz_a (line 5), ...; 'saguaro config check' lists them, "
+	  "--strict-config refuses them\n" },
+	{ "keys of MLNX_OFED without effect", "smp_threads 0\ngmp_threads 0\nreports 2\n",
+	  "--strict-config", E_OK, "%s:3: warning: reports '2': no effect here\n" },
+	{ "not even strictly", "lmc 1\nzz_threads 0\n", "--strict-config", E_SYNTAX,
+	  "%s:2: error: unknown key 'zz_threads'\n" },
 	{ "another file altogether", "port-group\nname: a\nend-port-group\n", "",
 	  E_SYNTAX,
 	  "%s:1: error: unknown key 'port-group', and no other key of the file is known: "
@@ -535,11 +537,31 @@ static const struct {
 	{ "protection that is not here",
 	  "m_key_per_port TRUE\nvs_key_enable 2\nn2n_key_enable 2\n", "", E_SYNTAX,
 	  "%s:1: error: m_key_per_port 'TRUE': there is no such protection here; only "
-	  "'FALSE' can be set\n"
+	  "'FALSE' can be set, or give --ignore-unsupported to run without it\n"
 	  "%s:2: error: vs_key_enable '2': there is no such protection here; only "
-	  "'0' can be set\n"
+	  "'0' can be set, or give --ignore-unsupported to run without it\n"
 	  "%s:3: error: n2n_key_enable '2': there is no such protection here; only '0' "
-	  "can be set\n" },
+	  "can be set, or give --ignore-unsupported to run without it\n" },
+	{ "protection that is not here, knowingly",
+	  "m_key_per_port TRUE\nm_key_protection_level 2\npart_enforce in\n",
+	  "--ignore-unsupported", E_OK,
+	  "%s:1: warning: m_key_per_port 'TRUE': there is no such protection here\n"
+	  "%s: warning: m_key_protection_level 2 protects nothing without an m_key; set "
+	  "m_key\n"
+	  "%s: warning: part_enforce in: switches enforce nothing without a file of "
+	  "partitions; name one in partition_config_file\n" },
+	{ "protection that another setting takes away",
+	  "m_key_protection_level 2\npart_enforce out\n", "", E_RANGE,
+	  "%s: error: m_key_protection_level 2 protects nothing without an m_key; set "
+	  "m_key, or give --ignore-unsupported to run without it\n"
+	  "%s: error: part_enforce out: switches enforce nothing without a file of "
+	  "partitions; name one in partition_config_file, or give --ignore-unsupported to "
+	  "run without it\n" },
+	{ "protection that is there",
+	  "m_key 0x1\nm_key_protection_level 2\npart_enforce out\npartition_config_file /dev/null\n",
+	  "", E_OK, "" },
+	{ "no switch to be careless in a file", "ignore_unsupported TRUE\n", "", E_SYNTAX,
+	  "%s:1: error: 'ignore_unsupported' is a flag of the command line, not a key of the file\n" },
 	{ "values of MLNX_OFED",
 	  "guid 0x1,0x2 , 3\nforce_link_speed 0x000f\nforce_link_speed_ext 0x1F\n"
 	  "max_op_vls_ca 0\nmax_op_vls_sw 3\nrouting_threads_num 24\nvirt_enabled 2\n"
@@ -583,6 +605,42 @@ START_TEST(test_site_files)
 	unlink(path);
 	ck_assert_msg(ret == site_files[_i].ret, "%s: %d", site_files[_i].what, ret);
 	ck_assert_str_eq(take_problems(&diags), with_path(site_files[_i].said, path));
+}
+END_TEST
+
+static bool says(const char *key, const char *value, bool ignore_unsupported, bool is_error)
+{
+	struct config any = { 0 };
+	struct option_sets sets = { .ignore_unsupported = ignore_unsupported };
+	int ret;
+
+	option_sets_add(&sets, config_rows, &any);
+	ret = option_set(&sets, arena, key, value, "f", 1, &diags);
+	ck_assert_msg((ret != E_OK) == is_error, "%s '%s': %d", key, value, ret);
+	return take_problems(&diags)[0] != '\0';
+}
+
+/* A key without effect is silent at the value that asks for nothing, and only there; what asks for
+ * protection is refused unless the operator insists. */
+START_TEST(nothing_is_ignored_in_silence)
+{
+	unsigned n = 0;
+
+	for (const struct option_row *row = config_rows; row->name != NULL; row++) {
+		bool protects = (row->flags & OPT_REFUSE) != 0;
+
+		if (row->type != OPT_IGNORED || (row->flags & OPT_CLI_ONLY) != 0) {
+			continue;
+		}
+		n++;
+		ck_assert_msg(!says(row->name, row->def != NULL ? row->def : "(null)", false,
+		                    false),
+		              "%s at its default", row->name);
+		ck_assert_msg(says(row->name, "0x7e57", false, protects), "%s", row->name);
+		ck_assert_msg(says(row->name, "0x7e57", true, false), "%s", row->name);
+		ck_assert_msg(row->help != NULL && row->help[0] != '\0', "%s", row->name);
+	}
+	ck_assert_uint_ge(n, 200);
 }
 END_TEST
 
@@ -704,6 +762,7 @@ TEST_SUITE(config)
 	tcase_add_loop_test(tc, test_dump, 0, 30);
 	tcase_add_test(tc, test_dump_file);
 	tcase_add_loop_test(tc, test_site_files, 0, N(site_files));
+	tcase_add_test(tc, nothing_is_ignored_in_silence);
 	tcase_add_test(tc, test_extra);
 	tcase_add_loop_test(tc, test_any_bytes, 0, 3);
 	suite_add_tcase(suite, tc);

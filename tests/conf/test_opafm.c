@@ -321,6 +321,8 @@ static const struct {
 	  "Sm/MaxAttempts '0': expected a number of attempts" },
 	{ "a switch that is no switch", CONFIG(COMMON(SM("<IgnoreTraps>maybe</IgnoreTraps>\n"))), 5,
 	  "Sm/IgnoreTraps 'maybe': expected 0 or 1" },
+	{ "protection that is not here", CONFIG(COMMON(SM("<McDosThreshold>5</McDosThreshold>\n"))), 5,
+	  "Sm/McDosThreshold '5': there is no such protection here" },
 	{ "an unknown member",
 	  CONFIG(COMMON("<VirtualFabrics>\n<VirtualFabric><Name>v</Name>\n<Member>Alll</Member>"
 	                "</VirtualFabric></VirtualFabrics>\n")),
