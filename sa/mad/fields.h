@@ -84,6 +84,9 @@ enum { SLVL_ALL_IN = 1 << 17, SLVL_ALL_OUT = 1 << 16 };
 #define NTC_257_LID_2          112, 16
 #define NTC_257_KEY            128, 32
 #define NTC_259_P_KEY          128, 16
+/* of traps 1144 and 1146, which are about virtual ports; the LID is where that of 144 is */
+#define NTC_1144_CHANGE_FLAGS  144, 16
+#define NTC_1144_VPORT         176, 16
 enum { NTC_144_SM_PRIORITY_CHANGE = 1 << 3 }; /* of the change flags */
 
 /* NodeInfo (IBA vol. 1, 14.2.5.3) */
@@ -183,6 +186,61 @@ enum { NTC_144_SM_PRIORITY_CHANGE = 1 << 3 }; /* of the change flags */
 #define SMI_ACT_COUNT          128, 32
 #define SMI_PRIORITY           160,  4
 #define SMI_SM_STATE           164,  4
+/* clang-format on */
+
+/*!
+ * Virtual ports of a channel adapter's port. NVIDIA has published the attributes in the headers of its
+ * tools (ib_types.h under a BSD licence); normative is IBTA's annex on virtualization. The
+ * AttributeModifier is 0, the index of the virtual port, or the block of states.
+ *
+ * The AttributeModifier of VPORT_ATTR_GUID_INFO and VPORT_ATTR_P_KEYS is not published. The
+ * index in the upper and the block in the lower 16 bits is a guess after other tables, so both
+ * are used only if an operator allows it (virt_unverified_layouts).
+ */
+enum vport_attr {
+	ATTR_GENERAL_INFO = 0xFF17,
+	VPORT_ATTR_VIRTUALIZATION_INFO = 0xFFB0,
+	VPORT_ATTR_INFO = 0xFFB1,
+	VPORT_ATTR_NODE_INFO = 0xFFB2,
+	VPORT_ATTR_STATES = 0xFFB3,
+	VPORT_ATTR_NODE_DESC = 0xFFB4,
+	VPORT_ATTR_GUID_INFO = 0xFFB5,
+	VPORT_ATTR_P_KEYS = 0xFFB6
+};
+enum {
+	GENERAL_INFO_CAPABILITIES = 4, /* AttributeModifier */
+	CAP2_VIRTUALIZATION = 1 << 2,  /* of PortInfo.CapabilityMask2 */
+	VPORT_STATES_PER_BLOCK = 128,
+	VPORT_INFO_BYTES = 28,
+	VPORT_TRAP_CHANGES = 1144,
+	VPORT_TRAP_STATE = 1146,
+	VPORT_TRAP_P_KEY = 1257,
+	VPORT_TRAP_Q_KEY = 1258
+};
+/* clang-format off */
+#define GI_VIRTUALIZATION       16,  1 /* capability 15 */
+#define VI_VPORT_CAP             0, 16
+#define VI_TOP_INDEX            16, 16
+#define VI_ENABLE               32,  1
+#define VI_CLIENT_REREGISTER    33,  1
+#define VI_VPORT_STATE_CHANGE   34,  1
+#define VI_REVISION             48,  8
+#define VPI_STATE                0,  4
+#define VPI_CLIENT_REREGISTER    4,  1
+#define VPI_LID_REQUIRED         5,  1
+#define VPI_GUID_CAP             8,  8
+#define VPI_CAPABILITY_MASK     16, 16
+#define VPI_P_KEY_VIOLATIONS    32, 16
+#define VPI_Q_KEY_VIOLATIONS    48, 16
+#define VPI_LID                 64, 16
+#define VPI_LID_BY_INDEX        80, 16
+#define VPI_GUID                96, 64
+#define VPI_PROFILE            160, 64
+#define VNI_PARTITION_CAP        0, 16
+#define VNI_LOCAL_PORT          16,  8
+#define VNI_NUM_PORTS           24,  8
+#define VNI_NODE_GUID           32, 64
+#define VPORT_STATE(index)      4 * ((index) % VPORT_STATES_PER_BLOCK), 4
 /* clang-format on */
 
 /*! How a component of an SA record is compared with a request. */

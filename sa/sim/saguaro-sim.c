@@ -33,14 +33,15 @@ struct args {
 	const char *host;
 	bool run, keep_lids, quiet, omni_path, strict, slvl_one_by_one;
 	uint8_t guid_cap; /* 0: the default */
+	uint16_t vport_cap;
 	const char *file;
 	char **rest; /* COMMAND ARGS or words for ctl */
 };
 
 static const char usage_text[] =
 	"Usage: saguaro-sim FILE [--socket PATH] [--keep-lids] [--guid-cap N] "
-        "[--omnipath]\n"
-	"                   [--no-optimized-slvl] [--strict] [--quiet]\n"
+	"[--omnipath]\n"
+	"                   [--vports N] [--no-optimized-slvl] [--strict] [--quiet]\n"
 	"       saguaro-sim --run [--socket PATH] [--host NAME] COMMAND [ARGS]\n"
 	"       saguaro-sim ctl [--socket PATH] WORDS\n"
 	"\n"
@@ -56,6 +57,8 @@ static const char usage_text[] =
 	"                 adapters with commas; default: SIM_HOST, else the first host\n"
 	"  --keep-lids    LIDs and port states of the file, as if an SM had been there\n"
 	"  --guid-cap N   GUIDs that each end port can hold, 1 to 255; default: 8\n"
+	"  --vports N     virtual ports that each port of a host can have, 1 to "
+	"1024; default: 0\n"
 	"  --omnipath     hosts appear as Omni-Path hosts, for its tools "
 	"(opasaquery);\n"
 	"                 subnet management is that of InfiniBand\n"
@@ -83,6 +86,7 @@ static int parse_flags(int argc, char **argv, struct args *a)
 		FLAG_RUN,
 		FLAG_KEEP,
 		FLAG_GUID_CAP,
+		FLAG_VPORTS,
 		FLAG_OMNIPATH,
 		FLAG_STRICT,
 		FLAG_SLVL,
@@ -96,6 +100,7 @@ static int parse_flags(int argc, char **argv, struct args *a)
 		{ "run", no_argument, NULL, FLAG_RUN },
 		{ "keep-lids", no_argument, NULL, FLAG_KEEP },
 		{ "guid-cap", required_argument, NULL, FLAG_GUID_CAP },
+		{ "vports", required_argument, NULL, FLAG_VPORTS },
 		{ "omnipath", no_argument, NULL, FLAG_OMNIPATH },
 		{ "strict", no_argument, NULL, FLAG_STRICT },
 		{ "no-optimized-slvl", no_argument, NULL, FLAG_SLVL },
@@ -123,6 +128,15 @@ static int parse_flags(int argc, char **argv, struct args *a)
 				       1;
 			}
 			a->guid_cap = (uint8_t)number;
+			break;
+		case FLAG_VPORTS:
+			if (text_u64(optarg, 1024, &number) != E_OK || number == 0) {
+				return usage_error(
+					       "--vports is a number from 1 to 1024: ",
+					       optarg) +
+				       1;
+			}
+			a->vport_cap = (uint16_t)(number + 1); /* and the port itself */
 			break;
 		case FLAG_OMNIPATH: a->omni_path = true; break;
 		case FLAG_STRICT: a->strict = true; break;
@@ -349,6 +363,7 @@ static int serve_file(const struct args *a)
 	}
 	const struct sim_options options = { .seed = 1,
 		                             .guid_cap = a->guid_cap,
+		                             .vport_cap = a->vport_cap,
 		                             .omni_path = a->omni_path,
 		                             .slvl_one_by_one = a->slvl_one_by_one };
 	ret = sim_new(g, &options, a->keep_lids, &s);

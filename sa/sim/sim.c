@@ -117,6 +117,7 @@ void sim_free(struct sim *s)
 	sim_clients_done(s);
 	sim_ports_done(s);
 	pthread_mutex_destroy(&s->lock);
+	sim_vport_done(s);
 	free(s->stored);
 	free(s->nodes);
 	free(s->ports);

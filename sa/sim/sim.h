@@ -13,7 +13,7 @@ struct graph;
 /*!
  * An in-process fabric made from a graph. Every node answers SMPs like a management agent
  * (NodeDescription, NodeInfo, SwitchInfo, GUIDInfo, PortInfo, P_KeyTable, SLtoVL,
- * VLArbitration, LFT; directed and LID routed; hop by hop over the cables that are up). It
+ * VLArbitration, LFT, virtual ports; directed and LID routed; hop by hop over the cables that are up). It
  * stores what is Set, raises PortStateChange and traps 128 and 144 on changes, and counts
  * packets (PerfMgt). SA MADs between clients and the SM follow the programmed LFTs, so that a
  * wrong table has an effect. For real programs on its hosts see sa/sim/sim_kernel.h and
@@ -42,6 +42,8 @@ struct sim_options {
 	/*! Hosts appear as Omni-Path hosts: NodeInfo.BaseVersion is 0x80, and their P_Key
 	 *  tables begin with 0xffff, 0x7fff. SMPs are still those of InfiniBand. */
 	bool omni_path;
+	uint16_t
+		vport_cap; /*!< virtual ports of each port of a channel adapter, 0: none */
 	bool slvl_one_by_one; /*!< switches do not support one Set for several SL-to-VL tables */
 };
 
@@ -98,6 +100,29 @@ int sim_set_guids(struct sim *s, uint64_t node_guid, uint64_t shown_guid);
 /*! \brief The base LID of an end port becomes another without the SM; 0: it has none. The port
  * stays as it is. \a port: 0 of a switch. */
 int sim_set_lid(struct sim *s, uint64_t node_guid, uint8_t port, uint32_t lid);
+
+/*!
+ * Virtual ports of a channel adapter's port, as of SR-IOV. Index 0 is the port itself; others have
+ * a GUID, a virtual node and a description of their own. They are DOWN until the SM enables
+ * virtual ports and the link is up, then INIT until the SM activates them.
+ */
+/*! \brief Adds one at the lowest free index. A port that cannot have any restarts its link with
+ *         room for 64. \param guid  0: one is made up. \retval E_NOTFOUND E_FULL E_DUPLICATE
+ *         \retval E_UNSUITABLE  No channel adapter. */
+int sim_vport_add(struct sim *s, uint64_t node_guid, uint8_t port, uint64_t guid,
+                  bool own_lid, uint16_t *ret_index);
+int sim_vport_remove(struct sim *s, uint64_t node_guid, uint8_t port, uint16_t index);
+int sim_vport_set_guid(struct sim *s, uint64_t node_guid, uint8_t port, uint16_t index,
+                       uint64_t guid);
+
+enum sim_vport_lie {
+	SIM_VPORT_TRUTH,
+	SIM_VPORT_MANY,    /*!< it has 10,000 */
+	SIM_VPORT_CHANGES, /*!< VPortStateChange cannot be cleared */
+	SIM_VPORT_NONSENSE /*!< all answers about virtual ports are random bytes */
+};
+int sim_vport_lie(struct sim *s, uint64_t node_guid, uint8_t port,
+                  enum sim_vport_lie lie);
 
 /* A client program on some host. */
 /*!

@@ -220,6 +220,112 @@ static int run_describe(struct run *r)
 	return sim_set_description(r->c->sim, r->c->g->nodes[node].guid, text);
 }
 
+/* The port of a host that has virtual ports: that in brackets, else the first with a cable. */
+static int read_adapter(struct run *r, uint64_t *ret_guid, uint8_t *ret_port)
+{
+	char name[WORD] = "";
+	uint32_t node;
+	uint64_t num = 0;
+	char *bracket;
+
+	next_word(r, name);
+	bracket = strrchr(name, '[');
+	if (bracket != NULL && name[strlen(name) - 1] == ']') {
+		name[strlen(name) - 1] = '\0';
+		(void)text_u64(bracket + 1, UINT8_MAX, &num);
+		*bracket = '\0';
+	}
+	int ret = find_node(r, name, &node);
+	if (ret != E_OK) {
+		return ret;
+	}
+	const struct node *n = &r->c->g->nodes[node];
+	for (unsigned i = 1; num == 0 && bracket == NULL && i <= n->n_ports; i++) {
+		num = r->c->g->ports[n->first_port + i].peer != GRAPH_NONE ? i : 0;
+	}
+	if (n->type != NODE_CA || num == 0 || num > n->n_ports) {
+		return fail(r, E_UNSUITABLE,
+		            "only ports of channel adapters have virtual ports");
+	}
+	*ret_guid = n->guid;
+	*ret_port = (uint8_t)num;
+	return E_OK;
+}
+
+static int read_vport_index(struct run *r, uint16_t *ret)
+{
+	char word[WORD] = "";
+	uint64_t index;
+
+	next_word(r, word);
+	if (text_u64(word, UINT16_MAX, &index) != E_OK) {
+		return fail(r, E_SYNTAX, "which virtual port? '%.40s' is no index", word);
+	}
+	*ret = (uint16_t)index;
+	return E_OK;
+}
+
+static int read_vport_guid(struct run *r, uint64_t *ret)
+{
+	char word[WORD] = "";
+
+	next_word(r, word);
+	return text_guid(word, ret) == E_OK
+	               ? E_OK
+	               : fail(r, E_SYNTAX, "'%.40s' is no GUID", word);
+}
+
+static int add_vport(struct run *r, uint64_t node, uint8_t port)
+{
+	static const char *const words[] = { "own", "shared", NULL };
+	unsigned shared = 0;
+	uint64_t guid = 0;
+	uint16_t index = 0;
+	int ret = E_OK;
+
+	if (*skip_space(r->at) != '\0') {
+		ret = read_choice(r, words, &shared);
+	}
+	if (ret == E_OK && *skip_space(r->at) != '\0') {
+		ret = read_vport_guid(r, &guid);
+	}
+	if (ret == E_OK) {
+		ret = sim_vport_add(r->c->sim, node, port, guid, !shared, &index);
+	}
+	if (ret == E_OK) {
+		fprintf(r->out, "vport %u\n", index);
+	}
+	return ret;
+}
+
+static int run_vport(struct run *r)
+{
+	static const char *const words[] = { "add", "remove", "guid", "lie", NULL };
+	static const char *const lies[] = { "no", "many", "changes", "nonsense", NULL };
+	unsigned what = 0, lie = 0;
+	uint64_t node = 0, guid = 0;
+	uint16_t index = 0;
+	uint8_t port = 0;
+	int ret = read_adapter(r, &node, &port);
+
+	ret = ret == E_OK ? read_choice(r, words, &what) : ret;
+	if (ret != E_OK || what == 0) {
+		return ret == E_OK ? add_vport(r, node, port) : ret;
+	}
+	if (what == 3) {
+		ret = read_choice(r, lies, &lie);
+		return ret == E_OK ? sim_vport_lie(r->c->sim, node, port,
+		                                   (enum sim_vport_lie)lie)
+		                   : ret;
+	}
+	ret = read_vport_index(r, &index);
+	if (ret == E_OK && what == 1) {
+		return sim_vport_remove(r->c->sim, node, port, index);
+	}
+	ret = ret == E_OK ? read_vport_guid(r, &guid) : ret;
+	return ret == E_OK ? sim_vport_set_guid(r->c->sim, node, port, index, guid) : ret;
+}
+
 static int run_drop(struct run *r)
 {
 	enum { MILLION = 1000000 };
@@ -292,6 +398,7 @@ static void show_port(struct run *r, uint32_t port)
 		        g->ports[p->peer].num);
 	}
 	fputc('\n', r->out);
+	sim_vport_print(r->c->sim, port, r->out);
 }
 
 static int run_show(struct run *r)
@@ -382,6 +489,8 @@ static const struct command commands[] = {
 	{ "reboot",   "NODE",                      "restarts it: it loses LIDs and tables, its links train again",     run_reboot },
 	{ "describe", "\"NODE\" TEXT",             "changes its NodeDescription",                          run_describe },
 	{ "drop",     "PPM",                       "how many MADs of a million are lost",                  run_drop },
+	{ "vport",    "HOST add [own|shared [GUID]]|remove INDEX|guid INDEX GUID|lie KIND",
+	                                           "virtual ports, with a LID of their own or with that of the port", run_vport },
 	{ "list",     "[all|switches|hosts]",      "type, GUID, id and description of each node",          run_list },
 	{ "show",     "NODE",                      "its ports: state, LID, far end",                       run_show },
 	{ "smps",     "",                          "subnet management requests sent so far, by attribute",  run_smps },

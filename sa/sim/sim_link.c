@@ -22,7 +22,8 @@
 enum { TRAP_SENDS = 5, SUBNET_TIMEOUT_LEAST = 18 };
 
 static const uint16_t trap_numbers[SIM_TRAP_COUNT] = { UMAD_SM_LINK_STATE_CHANGED_TRAP,
-	                                               UMAD_SM_LOCAL_CHANGES_TRAP };
+	                                               UMAD_SM_LOCAL_CHANGES_TRAP,
+	                                               VPORT_TRAP_STATE };
 
 static void report_change(struct sim *s, uint32_t node)
 {
@@ -67,6 +68,7 @@ static void set_end(struct sim *s, uint32_t port, bool up)
 	p->up = up;
 	field_set(p->info, PI_PORT_STATE, up ? PORT_INIT : PORT_DOWN);
 	field_set(p->info, PI_PORT_PHYSICAL_STATE, phys);
+	p->ups++;
 }
 
 static bool can_be_up(const struct sim *s, uint32_t port)
@@ -180,6 +182,9 @@ static void encode_trap(const struct sim *s, uint32_t port, unsigned trap, uint8
 		return;
 	}
 	field_set(ntc, NTC_144_LID, field_get(info, PI_LID));
+	if (trap == 2) {
+		return;
+	}
 	bool description = s->nodes[s->g->ports[port].node].traps[trap].description;
 	field_set(ntc, NTC_144_OTHER_CHANGES, description);
 	field_set(ntc, NTC_144_CAPABILITY_MASK, field_get(info, PI_CAPABILITY_MASK));

@@ -358,7 +358,7 @@ uint16_t sim_attr(struct sim *s, const struct sim_at *at, bool set, uint16_t att
 	case UMAD_SM_ATTR_VL_ARB_TABLE: return vl_arb_table(&a);
 	case UMAD_SM_ATTR_LINEAR_FT: return linear_ft(&a);
 	case UMAD_SM_ATTR_MCAST_FT: return mcast_ft(&a);
-	default: return UMAD_STATUS_ATTR_NOT_SUPPORTED;
+	default: return sim_vport_attr(s, sim_end_port(s, at), set, attr, mod, data);
 	}
 }
 

@@ -83,7 +83,9 @@ static void set_capabilities(const struct sim *s, const struct node *n,
 		(p->width == WIDTH_2X ? CAP2_LINK_WIDTH_2X : 0) |
 		(speed >= SPEED_HDR ? CAP2_LINK_SPEED_HDR : 0) |
 		(speed >= SPEED_NDR ? CAP2_LINK_SPEED_NDR : 0) |
-		(speed >= SPEED_XDR ? CAP2_EXTENDED_SPEEDS2 | CAP2_LINK_SPEED_XDR : 0);
+		(speed >= SPEED_XDR ? CAP2_EXTENDED_SPEEDS2 | CAP2_LINK_SPEED_XDR : 0) |
+		(s->ports[p - s->g->ports].virtual_ports != NULL ? CAP2_VIRTUALIZATION
+	                                                         : 0);
 	uint32_t mask = CAP_TRAP | CAP_SL_MAPPING | CAP_SYSTEM_IMAGE_GUID |
 	                CAP_CAPABILITY_MASK_NOTICE | CAP_CLIENT_REREGISTRATION |
 	                CAP_OTHER_LOCAL_CHANGES_NOTICE |
@@ -111,6 +113,7 @@ void sim_port_reset(struct sim *s, uint32_t port)
 	field_set(me->info, PI_VL_CAP, p->vls);
 	field_set(me->info, PI_OPERATIONAL_VLS, p->vls);
 	field_set(me->info, PI_RESP_TIME_VALUE, 16);
+	sim_vport_reset(s, port);
 	if (end_port) {
 		field_set(me->info, PI_GUID_CAP, sim_guid_cap(s));
 		set_capabilities(s, n, p, me->info);

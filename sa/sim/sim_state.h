@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <infiniband/umad_sm.h>
 
@@ -53,7 +54,7 @@ enum {
 	GUID_BLOCK = 8,     /* GUIDs of one block */
 	PARTITION_CAP = 64, /* of nodes whose topology file does not say */
 	MULTICAST_FDB_CAP = 1024,
-	SIM_TRAP_COUNT = 2
+	SIM_TRAP_COUNT = 3
 };
 
 /*! Port counters (IBA vol. 1, 16.1.4.1): what passed since they were last cleared. */
@@ -62,13 +63,36 @@ struct sim_perf {
 	uint64_t xmit_pkts, rcv_pkts;
 };
 
+enum { SIM_VPORT_P_KEY_BLOCKS = PARTITION_CAP / PKEY_BLOCK };
+
+/*! A virtual port. */
+struct sim_vport {
+	bool there;
+	uint8_t state; /*!< ARMED or ACTIVE as Set while ports.ups was ups; 0: not yet */
+	uint32_t ups;
+	uint8_t info[SMP_DATA_BYTES]; /*!< VPortInfo without the state */
+	uint64_t node_guid;
+	uint8_t p_keys[SIM_VPORT_P_KEY_BLOCKS][SMP_DATA_BYTES];
+};
+
+/*! The virtual ports of a port. Index 0 is the port itself. */
+struct sim_virtual {
+	uint16_t cap;
+	bool enabled, changed;
+	uint8_t lie;             /*!< enum sim_vport_lie */
+	uint32_t told_ups;       /*!< ports.ups when VPortStateChange was cleared */
+	struct sim_vport *vport; /*!< [cap] */
+};
+
 struct sim_port {
 	uint8_t info[SMP_DATA_BYTES]; /*!< PortInfo as a Get shows it */
 	uint32_t client;              /*!< index in sim.clients + 1, 0: nobody listens */
 	bool cut;                     /*!< cable pulled by sim_set_link() */
 	bool disabled;                /*!< PortPhysicalState set to Disabled or Sleep */
 	bool up;                      /*!< the cable carries MADs */
+	uint32_t ups;                 /*!< how often that changed */
 	struct sim_perf perf;
+	struct sim_virtual *virtual_ports; /*!< NULL: it cannot have any */
 };
 
 /*! A trap that was raised and not yet repressed. */
@@ -88,7 +112,7 @@ struct sim_node {
 	bool hostile;   /*!< half of its answers are nonsense */
 	uint32_t guids; /*!< index + 1 of the node whose GUIDs it shows, 0: its own */
 	uint8_t sw_info[SMP_DATA_BYTES];       /*!< SwitchInfo */
-	struct sim_trap traps[SIM_TRAP_COUNT]; /*!< 128 and 144 */
+	struct sim_trap traps[SIM_TRAP_COUNT]; /*!< 128, 144 and 1146 */
 };
 
 /*! An event at some time. */
@@ -298,11 +322,51 @@ uint16_t sim_port_set(struct sim *s, uint32_t port, const uint8_t *in);
 /* sim_link.c: cables and traps */
 void sim_link_update(struct sim *s, uint32_t port); /*!< up or down, by the state of both ends */
 void sim_link_bounce(struct sim *s, uint32_t port); /*!< down, and up again if it may */
-void sim_trap_raise(struct sim *s, uint32_t node, unsigned trap); /*!< 0: 128, 1: 144 */
+void sim_trap_raise(struct sim *s, uint32_t node,
+                    unsigned trap); /*!< 0: 128, 1: 144, 2: 1146 */
 /*! \brief Sets IsSM of an end port. A change raises trap 144 if \a tell. */
 void sim_port_issm(struct sim *s, uint32_t port, bool on, bool tell);
 void sim_trap_due(struct sim *s, uint32_t node, unsigned trap, uint32_t timer);
 void sim_trap_repress(struct sim *s, uint32_t node, const uint8_t *mad);
+
+/* sim_vport.c: virtual ports */
+void sim_vport_reset(struct sim *s, uint32_t port); /*!< as after power-on */
+/*! \brief One of the attributes of virtual ports. \return MAD status. */
+uint16_t sim_vport_attr(struct sim *s, uint32_t port, bool set, uint16_t attr,
+                        uint32_t mod, uint8_t *data);
+/*! \brief VPortState: follows from the link, the enable bit and what was Set. The port's own virtual
+ * port needs no enable bit. 0: there is none. */
+static inline unsigned sim_vport_state(const struct sim_port *p, unsigned index)
+{
+	const struct sim_vport *v = &p->virtual_ports->vport[index];
+
+	if (!v->there) {
+		return 0;
+	}
+	if (!p->up || (index != 0 && !p->virtual_ports->enabled)) {
+		return PORT_DOWN;
+	}
+	return v->state != 0 && v->ups == p->ups ? v->state : PORT_INIT;
+}
+/*! \brief Has a virtual port of this port that LID for itself? */
+static inline bool sim_vport_has_lid(const struct sim_port *p, uint32_t lid)
+{
+	const struct sim_virtual *v = p->virtual_ports;
+
+	for (unsigned i = 1; v != NULL && i < v->cap; i++) {
+		const uint8_t *info = v->vport[i].info;
+
+		if (field_get(info, VPI_LID_REQUIRED) &&
+		    field_get(info, VPI_LID) == lid &&
+		    sim_vport_state(p, i) >= PORT_INIT) {
+			return true;
+		}
+	}
+	return false;
+}
+void sim_vport_done(struct sim *s);
+/*! \brief Lists the virtual ports of a port. */
+void sim_vport_print(const struct sim *s, uint32_t port, FILE *f);
 
 /* sim_perf.c: performance management */
 /*! \brief A MAD passes a cable from one port to its peer. */

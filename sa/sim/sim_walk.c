@@ -78,7 +78,8 @@ static bool has_lid(const struct sim *s, uint32_t port, uint32_t dlid)
 {
 	const uint8_t *info = s->ports[port].info;
 	uint32_t lid = (uint32_t)field_get(info, PI_LID);
-	return lid != 0 && (lid ^ dlid) >> field_get(info, PI_LMC) == 0;
+	return (lid != 0 && (lid ^ dlid) >> field_get(info, PI_LMC) == 0) ||
+	       sim_vport_has_lid(&s->ports[port], dlid);
 }
 
 bool sim_walk_lid(struct sim *s, struct sim_at *at, uint32_t dlid, uint16_t p_key)
