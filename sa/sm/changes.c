@@ -15,8 +15,8 @@
  *
  * In this order no change is lost, whenever it happened. A link that went down and came
  * back is INIT, and only we arm it, so a link that we armed shows by its state. Before
- * that a port differs from its former self only by the GUID behind it, or because its
- * switch restarted, which has then lost its LID or LinearFDBTop. The same comparison serves
+ * that a port differs from its former self only by the GUID or the description behind it, or
+ * because its switch restarted, which has then lost its LID or LinearFDBTop. The same comparison serves
  * where a switch does not clear the bit: its ports are read each time, which costs as many
  * SMPs as it has ports and cables, and does not make a sweep heavy.
  *
@@ -225,6 +225,18 @@ static void on_neighbor(void *ctx, const struct smp_reply *r)
 	}
 }
 
+/* A look asks the sender of a trap 144; a light sweep that cannot know who restarted asks all
+ * channel adapters behind a switch. */
+static void on_described(void *ctx, const struct smp_reply *r)
+{
+	struct inquiry *q = ctx;
+
+	if (answered(q, r, q->port) &&
+	    memcmp(r->data, q->node->description, sizeof(q->node->description)) != 0) {
+		note_change(q->c, "another description of", q->node, q->port);
+	}
+}
+
 static void on_silent(void *ctx, const struct smp_reply *r)
 {
 	struct inquiry *q = ctx;
@@ -251,14 +263,25 @@ static void ask_behind(struct changes *c, struct disc_node *n, uint8_t port,
 	}
 }
 
-/* Asks over a cable, once in a light sweep, whether its far end is still there. */
+/* Asks over a cable, once in a light sweep, whether its far end is still there. A channel adapter
+ * that restarted before its port was armed shows that by its description alone. */
 static void ask_neighbor(struct changes *c, struct disc_node *n, uint8_t port)
 {
 	struct disc_port *p = &n->ports[port];
+	struct inquiry *q;
 
-	if (p->peer != NULL && !p->peer->deaf && p->looked != c->number) {
-		p->peer->ports[p->peer_port].looked = c->number;
-		ask_behind(c, n, port, on_neighbor);
+	if (p->peer == NULL || p->peer->deaf || p->looked == c->number) {
+		return;
+	}
+	p->peer->ports[p->peer_port].looked = c->number;
+	ask_behind(c, n, port, on_neighbor);
+	if (p->peer->type != NODE_SWITCH && p->peer->has_description &&
+	    p->peer->ports[p->peer_port].dest != NULL) {
+		q = inquiry_new(c, p->peer, p->peer_port);
+		if (q != NULL) {
+			get(q, p->peer->ports[p->peer_port].dest,
+			    UMAD_SM_ATTR_NODE_DESC, 0, on_described);
+		}
 	}
 }
 
@@ -689,16 +712,6 @@ static void on_end_port(void *ctx, const struct smp_reply *r)
 	            field_get(was->info, PI_LINK_WIDTH_ACTIVE) ||
 	    port_info_speed(r->data) != port_info_speed(was->info)) {
 		note_change(q->c, "port state change on", q->node, q->port);
-	}
-}
-
-static void on_described(void *ctx, const struct smp_reply *r)
-{
-	struct inquiry *q = ctx;
-
-	if (answered(q, r, q->port) &&
-	    memcmp(r->data, q->node->description, sizeof(q->node->description)) != 0) {
-		note_change(q->c, "another description of", q->node, q->port);
 	}
 }
 

@@ -294,6 +294,7 @@ START_TEST(any_moment)
 		return;
 	}
 	ck_assert_int_eq(sim_set_node(fixture->sim, guid, what != 1), E_OK);
+	ck_assert_int_eq(sim_set_description(fixture->sim, guid, "until it restarts"), E_OK);
 	if (_i % 2) {
 		fixture_up(fixture);
 		periods(1);
@@ -310,6 +311,12 @@ START_TEST(any_moment)
 	                  fixture->g->n_hosts - (what == 0));
 	check_active(what == 0 ? guid : 0);
 	ck_assert_uint_eq(n_changed(), 0);
+	if (what == 2) {
+		const struct graph *g = sweep_job(fixture->sweep)->disc.g;
+
+		ck_assert_str_eq(g->nodes[graph_node_by_guid(g, guid)].description,
+		                 fixture->g->nodes[node].description);
+	}
 }
 END_TEST
 
