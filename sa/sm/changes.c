@@ -16,7 +16,10 @@
  * In this order no change is lost, whenever it happened. A link that went down and came
  * back is INIT, and only we arm it, so a link that we armed shows by its state. Before
  * that a port differs from its former self only by the GUID or the description behind it, or
- * because its switch restarted, which has then lost its LID or LinearFDBTop. The same comparison serves
+ * because its switch restarted, which has then lost its LID or LinearFDBTop. A sweep that armed
+ * ports may have missed such a change, and another sweep or a look that found something else may
+ * have cleared the bit since. So the switches of these ports are compared once, with or without
+ * the bit. The same comparison serves
  * where a switch does not clear the bit: its ports are read each time, which costs as many
  * SMPs as it has ports and cables, and does not make a sweep heavy.
  *
@@ -306,6 +309,7 @@ static void on_switch_port(void *ctx, const struct smp_reply *r)
 	on_port(ctx, r);
 	if (--q->left == 0 && q->c->n_found == 0) {
 		ask_neighbors(q->c, q->node);
+		q->node->armed &= q->c->looking; /* a look may end before they answer */
 	}
 }
 
@@ -354,9 +358,10 @@ static void on_switch_info(void *ctx, const struct smp_reply *r)
 	if (field_get(r->data, SI_LINEAR_FDB_TOP) !=
 	    field_get(q->node->switch_info, SI_LINEAR_FDB_TOP)) {
 		note_change(q->c, "other SwitchInfo of", q->node, 0);
-	} else if (!field_get(r->data, SI_PORT_STATE_CHANGE) && q->compares_ports &&
+	} else if (!field_get(r->data, SI_PORT_STATE_CHANGE) &&
+	           (q->compares_ports || (q->node->armed && !q->c->looking)) &&
 	           !q->c->n_found) {
-		ask_ports(q); /* its trap said otherwise */
+		ask_ports(q); /* its trap said otherwise, or the bit was cleared without this */
 	} else if (!field_get(r->data, SI_PORT_STATE_CHANGE)) {
 		suspect_no_more(q->c, q->node);
 	} else if (q->c->n_found) {

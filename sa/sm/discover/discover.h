@@ -52,6 +52,7 @@ struct disc_node {
 	bool has_description, has_switch_info;
 	bool deaf;    /*!< answered NodeInfo, then timed out */
 	bool reached; /*!< used by disc_finish() */
+	bool armed; /*!< switch: ports were armed, and since then nobody was asked who is behind them */
 	/* local discovery: */
 	bool copied;     /*!< taken over from the discovery before */
 	bool suspect;    /*!< to be read again */

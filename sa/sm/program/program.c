@@ -385,6 +385,7 @@ int program_states(struct program *p, unsigned state)
 			if (graph_is_end_port(g, i)) {
 				plan_identity(p, i, want);
 			}
+			p->disc->of[g->ports[i].node]->armed |= state == PORT_ARMED;
 			send_port(p, i, want, state);
 		}
 	}

@@ -320,6 +320,35 @@ START_TEST(any_moment)
 }
 END_TEST
 
+/* A host restarts while its port is not armed yet. Before a light sweep can see that, another host
+ * of the same switch restarts, and the local sweep for that one clears PortStateChange. */
+START_TEST(beside_another_change)
+{
+	uint32_t node[2], n = 0;
+
+	start("ft2 4 3 2", false);
+	fixture->config.local_sweeps = true;
+	const struct graph *g = fixture->g;
+	for (uint32_t i = g->n_nodes; n < 2; i--) {
+		if (g->nodes[i - 1].type == NODE_CA) {
+			node[n++] = i - 1;
+		}
+	}
+	uint64_t guid = g->nodes[node[0]].guid;
+	ck_assert_int_eq(sim_set_description(fixture->sim, guid, "until it restarts"), E_OK);
+	turns((uint64_t)_i * 5);
+	ck_assert_int_eq(sim_reboot(fixture->sim, guid), E_OK);
+	fixture_up(fixture);
+	ck_assert_int_eq(sim_reboot(fixture->sim, g->nodes[node[1]].guid), E_OK);
+	periods(PERIODS);
+	fixture_up(fixture);
+	const struct graph *now = sweep_job(fixture->sweep)->disc.g;
+	ck_assert_str_eq(now->nodes[graph_node_by_guid(now, guid)].description,
+	                 g->nodes[node[0]].description);
+	ck_assert_uint_eq(n_changed(), 0);
+}
+END_TEST
+
 /* Another master has set up our port, and nothing else shows that it is there. */
 START_TEST(another_master_wrote)
 {
@@ -414,6 +443,7 @@ TEST_SUITE(sweep_light)
 	tcase_add_test(t, exchanged);
 	tcase_add_loop_test(t, shown_by_switch, 0, sizeof(shown) / sizeof(shown[0]));
 	tcase_add_loop_test(t, any_moment, 0, 120);
+	tcase_add_loop_test(t, beside_another_change, 0, 60);
 	tcase_add_test(t, another_master_wrote);
 	tcase_add_test(t, another_master_had_a_switch);
 	tcase_add_loop_test(t, silent_for_a_moment, 0, 60);
