@@ -173,6 +173,28 @@ bool text_has_control(const char *p, size_t len)
 	return false;
 }
 
+/* After a mismatch only the last * takes one more character, so the cost is bounded. */
+bool text_glob(const char *glob, const char *text)
+{
+	const char *star = NULL, *resume = NULL;
+
+	while (*text != '\0') {
+		if (*glob == '*') {
+			star = glob++;
+			resume = text;
+		} else if (*glob == '?' || *glob == *text) {
+			glob++;
+			text++;
+		} else if (star != NULL) {
+			glob = star + 1;
+			text = ++resume;
+		} else {
+			return false;
+		}
+	}
+	return glob[strspn(glob, "*")] == '\0';
+}
+
 char *text_trim(char *s)
 {
 	size_t n;

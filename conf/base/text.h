@@ -29,6 +29,12 @@ int text_gid(const char *s, uint64_t *ret_prefix, uint64_t *ret_guid);
 /*! \brief Edit distance, at most \a limit + 1; for "did you mean". */
 unsigned text_distance(const char *a, const char *b, unsigned limit);
 
+/*!
+ * \brief Does a text match a pattern, in which * stands for any characters and ? for one?
+ * Cost: the length of the pattern times that of the text.
+ */
+bool text_glob(const char *glob, const char *text);
+
 /*! \brief Cuts white space off both ends, in place. \return Where what is left begins. */
 char *text_trim(char *s);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/base/text.h"
 #include "gateway/view/json_text.h"
 #include "gateway/view/problem.h"
 
@@ -49,36 +50,13 @@ int event_filter_read(struct event_filter *f, const char *kinds, const char *nod
 	return E_OK;
 }
 
-/* Does a text match a pattern with * and ? in it? After a mismatch only the last * takes
- * one more character, so the cost is bounded. */
-static bool glob_matches(const char *glob, const char *text)
-{
-	const char *star = NULL, *resume = NULL;
-
-	while (*text != '\0') {
-		if (*glob == '*') {
-			star = glob++;
-			resume = text;
-		} else if (*glob == '?' || *glob == *text) {
-			glob++;
-			text++;
-		} else if (star != NULL) {
-			glob = star + 1;
-			text = ++resume;
-		} else {
-			return false;
-		}
-	}
-	return glob[strspn(glob, "*")] == '\0';
-}
-
 static bool is_named(const char *glob, const char *name, uint64_t guid)
 {
 	char text[24];
 
 	snprintf(text, sizeof(text), "0x%016" PRIx64, guid);
-	return guid != 0 && ((name != NULL && *name != '\0' && glob_matches(glob, name)) ||
-	                     glob_matches(glob, text));
+	return guid != 0 && ((name != NULL && *name != '\0' && text_glob(glob, name)) ||
+	                     text_glob(glob, text));
 }
 
 bool event_filter_match(const struct event_filter *f, const struct fabric_event *e)

@@ -39,6 +39,31 @@ static const struct {
 	{ "99999999999999999999999x", UINT64_MAX, E_SYNTAX, 0 },
 };
 
+static const struct {
+	const char *glob, *text;
+	bool fits;
+} globs[] = {
+	{ "", "", true },
+	{ "", "a", false },
+	{ "*", "", true },
+	{ "*", "abc", true },
+	{ "?", "", false },
+	{ "a?c", "abc", true },
+	{ "a*c", "abbbc", true },
+	{ "a*c", "abbbd", false },
+	{ "*b*b*", "abab", true },
+	{ "*b*b*", "aba", false },
+	{ "A", "a", false },
+	{ "a**", "a", true },
+	{ "leaf-*", "leaf-07", true },
+};
+
+START_TEST(test_glob)
+{
+	ck_assert_int_eq(text_glob(globs[_i].glob, globs[_i].text), globs[_i].fits);
+}
+END_TEST
+
 START_TEST(test_number)
 {
 	uint64_t v = UNTOUCHED;
@@ -223,6 +248,7 @@ END_TEST
 TEST_SUITE(text)
 {
 	TCase *tc = tcase_create("text");
+	tcase_add_loop_test(tc, test_glob, 0, sizeof(globs) / sizeof(globs[0]));
 	tcase_add_loop_test(tc, test_number, 0, N(numbers));
 	tcase_add_loop_test(tc, test_guid, 0, N(guids));
 	tcase_add_loop_test(tc, test_c_number, 0, N(c_numbers));
