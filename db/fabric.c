@@ -226,31 +226,60 @@ static int copy_lanes(struct snap_reader *r, struct arena *a, struct snap_fabric
 	return E_OK;
 }
 
-static int copy_graph(struct snap_reader *r, struct arena *a, struct snap_fabric *f)
+/* Rows of a superseded epoch may look malformed. */
+static int unless_stale(struct snap_reader *r, int ret)
+{
+	int fresh = snap_check(r);
+
+	return fresh != E_OK ? fresh : ret;
+}
+
+static int copy_graph(struct snap_reader *r, struct graph *g)
 {
 	struct diags d;
-	int ret = copy_nodes(r, f->g);
+	int ret = copy_nodes(r, g);
+
+	diags_init(&d, g->arena);
+	if (ret == E_OK) {
+		ret = copy_links(r, g);
+	}
+	if (ret == E_OK) {
+		ret = graph_freeze(g, &d);
+	}
+	if (ret == E_OK) {
+		g->sm_port = graph_port_by_guid(g, snap_meta(r)->sm_port_guid);
+	}
+	return ret;
+}
+
+int snap_graph(struct snap_reader *r, struct arena *a, struct graph **ret)
+{
+	struct graph *g = graph_new(a);
+	int code = unless_stale(r, g != NULL ? copy_graph(r, g) : -ENOMEM);
+
+	if (code == E_OK) {
+		*ret = g;
+	}
+	return code;
+}
+
+static int copy_lids(struct arena *a, struct snap_fabric *f)
+{
+	struct diags d;
 
 	diags_init(&d, a);
-	if (ret == E_OK) {
-		ret = copy_links(r, f->g);
-	}
-	if (ret == E_OK) {
-		ret = graph_freeze(f->g, &d);
-	}
-	if (ret != E_OK) {
-		return ret;
-	}
-	f->g->sm_port = graph_port_by_guid(f->g, snap_meta(r)->sm_port_guid);
-	ret = lids_as_found(f->g, a, &d, &f->lids);
+	int ret = lids_as_found(f->g, a, &d, &f->lids);
 	return ret == E_NOTFOUND || ret == E_DUPLICATE ? E_MALFORMED : ret;
 }
 
 int snap_fabric(struct snap_reader *r, struct arena *a, struct snap_fabric *ret)
 {
 	struct snap_fabric f = { .g = graph_new(a) };
-	int ret_code = f.g ? copy_graph(r, a, &f) : -ENOMEM;
+	int ret_code = f.g ? copy_graph(r, f.g) : -ENOMEM;
 
+	if (ret_code == E_OK) {
+		ret_code = copy_lids(a, &f);
+	}
 	if (ret_code == E_OK) {
 		ret_code = lft_init(&f.lft, f.g->n_switches, f.lids.top, a);
 	}
@@ -260,12 +289,7 @@ int snap_fabric(struct snap_reader *r, struct arena *a, struct snap_fabric *ret)
 	if (ret_code == E_OK) {
 		ret_code = copy_lanes(r, a, &f);
 	}
-	/* Rows of a superseded epoch may have looked malformed. */
-	int fresh = snap_check(r);
-
-	if (fresh != E_OK) {
-		return fresh;
-	}
+	ret_code = unless_stale(r, ret_code);
 	if (ret_code == E_OK) {
 		*ret = f;
 	}

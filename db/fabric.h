@@ -18,6 +18,16 @@ struct snap_fabric {
 };
 
 /*!
+ * \brief Copies nodes, ports and cables of the pinned epoch into an arena: a frozen graph,
+ *        whose nodes and ports are in the order of the rows.
+ *
+ * \retval E_STALE      Superseded meanwhile: pin again, in a new arena.
+ * \retval E_NOTREADY   Nothing is pinned. \retval E_MALFORMED -ENOMEM
+ * Cost: one search per port.
+ */
+int snap_graph(struct snap_reader *r, struct arena *a, struct graph **ret);
+
+/*!
  * \brief Copies the pinned epoch into an arena, for work that takes longer than an epoch
  *        may be held: reports, proofs, what-ifs.
  *
