@@ -15,6 +15,7 @@
 #include "db/reader.h"
 #include "gateway/api/api_call.h"
 #include "gateway/api/metrics.h"
+#include "gateway/view/inventory.h"
 #include "gateway/view/json_text.h"
 #include "gateway/view/path_params.h"
 #include "gateway/view/source.h"
@@ -23,7 +24,14 @@
 static const char *const no_params[] = { NULL };
 static const char *const page_params[] = { "limit", "cursor", NULL };
 static const char *const event_params[] = { "since", "last", "limit", "kind", "node", NULL };
-static const char *const node_params[] = { "type", "ports", "limit", "cursor", NULL };
+static const char *const node_params[] = { "type",  "name",   "ports",
+	                                   "limit", "cursor", NULL };
+static const char *const link_params[] = { "node",     "name",  "state",
+	                                   "degraded", "limit", "cursor",
+	                                   "stream",   "from",  NULL };
+static const char *const port_params[] = { "node",     "name",   "type",  "state",
+	                                   "degraded", "cabled", "limit", "cursor",
+	                                   "stream",   "from",   NULL };
 
 enum {
 	PATHS_TABLES = TABLE_PATHS | TABLE_LIDS | TABLE_NODES | TABLE_PORTS | TABLE_LFT |
@@ -34,7 +42,7 @@ enum {
 		TABLE_GROUPS | TABLE_MEMBERS | TABLE_ATTRS | TABLE_LIDS | TABLE_NODES,
 	PARTITION_TABLES = TABLE_PARTITIONS | TABLE_P_KEY_SETS | TABLE_GUIDS |
 	                   TABLE_LIDS | TABLE_NODES,
-	LINKS_TABLES = TABLE_LINKS | TABLE_LOAD,
+	LINKS_TABLES = TABLE_LINKS | TABLE_LOAD | TABLE_NODES | TABLE_PORTS | TABLE_ATTRS,
 	RECORDS_TABLES = TABLE_ATTRS | TABLE_LINKS | PATHS_TABLES,
 	ALTERNATES_TABLES =
 		TABLE_LFT | TABLE_OPTIONS | TABLE_LINKS | TABLE_PORTS | TABLE_NODES,
@@ -46,11 +54,12 @@ static const struct api_row rows[] = {
 	{ "GET", "/v1/paths",               api_paths,   path_param_names, PATHS_TABLES, "paths from src to dst, each a LID, GUID, GID, description or description:port" },
 	{ "GET", "/v1/fabric",              api_fabric,  no_params,   TABLE_META,    "the fabric: identity, counts, LIDs, times of the last sweep" },
 	{ "GET", "/v1/nodes",               api_nodes,   node_params, NODES_TABLES, "all nodes with their ports" },
-	{ "GET", "/v1/nodes/{guid}",        api_node,    no_params,   NODES_TABLES, "one node by NodeGUID or PortGUID" },
-	{ "GET", "/v1/links",               api_links,   page_params, LINKS_TABLES, "all cables with the routes on them" },
+	{ "GET", "/v1/nodes/{node}",        api_node,    no_params,   NODES_TABLES | TABLE_NAMES | TABLE_GUIDS, "one node by name, NodeGUID, PortGUID or LID" },
+	{ "GET", "/v1/links",               api_links,   link_params, LINKS_TABLES, "all cables: names, state, speed, what they could be, the routes on them" },
+	{ "GET", "/v1/ports",               api_ports,   port_params, LINKS_TABLES, "all ports, also those without a cable, likewise" },
 	{ "GET", "/v1/lids",                api_lids,    page_params, TABLE_LIDS | TABLE_NODES, "owner of each LID range" },
-	{ "GET", "/v1/switches/{guid}/lft", api_lft,     page_params, TABLE_LFT | TABLE_NODES | TABLE_LIDS, "linear forwarding table of a switch" },
-	{ "GET", "/v1/switches/{guid}/alternates", api_alternates, page_params, ALTERNATES_TABLES, "ports of equal cost per LID of a switch, for adaptive routing" },
+	{ "GET", "/v1/switches/{node}/lft", api_lft,     page_params, TABLE_LFT | TABLE_NODES | TABLE_LIDS, "linear forwarding table of a switch" },
+	{ "GET", "/v1/switches/{node}/alternates", api_alternates, page_params, ALTERNATES_TABLES, "ports of equal cost per LID of a switch, for adaptive routing" },
 	{ "GET", "/v1/groups",              api_groups,  page_params, TABLE_GROUPS | TABLE_MEMBERS, "multicast groups" },
 	{ "GET", "/v1/groups/{mgid}",       api_group,   page_params, GROUP_TABLES, "one multicast group by MGID or MLID: its members, and the switch ports of its tree" },
 	{ "GET", "/v1/partitions",          api_partitions, page_params, TABLE_PARTITIONS, "partitions: P_Key, name, numbers of members" },
@@ -294,12 +303,20 @@ static void reply_problem(struct api_call *c, int err, struct api_reply *ret)
 		api_epoch(c, &why); /* refused before a snapshot was pinned */
 	}
 	drop_answer(c);
+	c->next_cursor[0] = '\0';
 	body_json(&c->body, problem_json(&c->problem, c->epoch));
 	ret->status = gw_status(err);
 	ret->content_type = "application/problem+json";
 	ret->retry_after = gw_retry_after(err);
 	ret->allow = err == E_HTTP_METHOD ? "GET, HEAD" : NULL;
 	ret->etag[0] = '\0';
+}
+
+void api_thread_done(struct api_thread *t)
+{
+	components_done(&t->components);
+	inventory_unref(t->inventory);
+	t->inventory = NULL;
 }
 
 void api_serve(struct api_thread *t, const struct api_request *rq, struct api_reply *ret)
@@ -327,6 +344,7 @@ void api_serve(struct api_thread *t, const struct api_request *rq, struct api_re
 	reply.body = c.body;
 	reply.stream = c.stream;
 	reply.feed = c.feed;
+	memcpy(reply.next_cursor, c.next_cursor, sizeof(reply.next_cursor));
 	reply.epoch = c.epoch;
 	reply.route = c.row != NULL ? (unsigned)(c.row - rows) : N_ROWS;
 	problem_clear(&c.problem);

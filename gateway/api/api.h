@@ -8,9 +8,11 @@
 
 #include "gateway/view/body.h"
 #include "gateway/view/components.h"
+#include "sa/record/record.h"
 
 struct api_call;
 struct feed;
+struct inventory;
 struct http_stats;
 struct source;
 struct stream;
@@ -25,12 +27,12 @@ struct uri;
  * epoch was superseded for too long meanwhile, the answer is discarded and built again,
  * API_TRIES times in all.
  */
-enum { API_TRIES = 3 };
+enum { API_TRIES = 3, API_CURSOR_BYTES = 80 + 2 * SA_ROW_KEY_BYTES };
 
 /*! A resource. */
 struct api_row {
 	const char *method;
-	const char *path; /*!< "/v1/nodes/{guid}" */
+	const char *path; /*!< "/v1/nodes/{node}" */
 	int (*handle)(struct api_call *c);
 	const char *const *
 		params; /*!< known query parameters, NULL-terminated; NULL: the handler knows */
@@ -51,7 +53,11 @@ struct api_thread {
 	struct source *source;
 	struct http_stats *stats; /*!< shared by all threads */
 	struct components components; /*!< of the last epoch in which they were needed */
+	struct inventory *inventory;  /*!< the same; NULL: not needed yet */
 };
+
+/*! \brief Frees what a thread keeps, but not its source. */
+void api_thread_done(struct api_thread *t);
 
 struct api_request {
 	const char *method;
@@ -70,6 +76,7 @@ struct api_reply {
 	const char *content_type;
 	char etag[56];        /*!< quoted; "" none */
 	uint64_t epoch;       /*!< 0: none */
+	char next_cursor[API_CURSOR_BYTES]; /*!< of the page after this one; "": none */
 	const char *allow;    /*!< header, or NULL */
 	unsigned retry_after; /*!< seconds, 0: none */
 	unsigned route;       /*!< row index, for metrics; api_rows.n: no row */

@@ -10,6 +10,7 @@
 #include "conf/base/err.h"
 #include "conf/base/text.h"
 #include "db/reader.h"
+#include "gateway/view/json_text.h"
 #include "gateway/view/source.h"
 #include "routing/graph/graph.h"
 
@@ -39,14 +40,88 @@ const char *api_param(const struct api_call *c, const char *name)
 	return uri_param(&c->uri, name);
 }
 
-int api_capture_guid(struct api_call *c, uint64_t *ret_guid)
+/* By name or description. \retval E_NOTFOUND E_AMBIGUOUS  Problem filled. */
+static int find_named(struct api_call *c, const char *text, uint64_t *ret_guid)
 {
-	if (text_guid(c->capture, ret_guid) == E_OK) {
-		return E_OK;
+	enum { SAME_NAME_MAX = 16 };
+	uint64_t guids[SAME_NAME_MAX];
+	unsigned n = 0;
+	int err = snap_name(c->snap, text, guids, SAME_NAME_MAX, &n);
+
+	if (err == E_NOTFOUND) {
+		return problem_set(&c->problem, c->arena, err,
+		                   "no node has the name, the LID or the GUID '%.100s'; "
+		                   "/v1/nodes?ports=0&name=*part* finds names",
+		                   text);
 	}
-	return problem_set(&c->problem, c->arena, E_SYNTAX,
-	                   "'%s' is no GUID: expected 0x and 1-16 hex digits",
-	                   c->capture);
+	if (err == E_OK && n > 1) {
+		json_t *list = json_array();
+
+		for (unsigned i = 0; i < n && i < SAME_NAME_MAX; i++) {
+			json_array_append_new(list, guid_json(guids[i]));
+		}
+		problem_member(&c->problem, "candidates", list);
+		return problem_set(&c->problem, c->arena, E_AMBIGUOUS,
+		                   "%u nodes are called '%.100s'; choose one of the "
+		                   "candidates",
+		                   n, text);
+	}
+	if (err == E_OK) {
+		*ret_guid = guids[0];
+	}
+	return err;
+}
+
+int api_find_node(struct api_call *c, const char *text, const char *parameter,
+                  uint64_t *ret_guid)
+{
+	struct snap_node node;
+	struct snap_end end;
+	uint64_t guid = 0, lid;
+	int err;
+
+	if (text_guid(text, &guid) == E_OK) {
+		err = snap_node(c->snap, guid, &node);
+		if (err == E_NOTFOUND &&
+		    (err = snap_port_guid(c->snap, guid, &end)) == E_OK) {
+			guid = end.node_guid;
+		}
+	} else if (text_u64(text, UINT32_MAX, &lid) == E_OK) {
+		err = snap_lid(c->snap, (uint32_t)lid, &end);
+		guid = end.node_guid;
+	} else {
+		err = E_NOTFOUND;
+	}
+	if (err == E_NOTFOUND) {
+		err = find_named(c, text, &guid);
+		c->problem.parameter = parameter;
+	}
+	if (err == E_NOTFOUND && text_guid(text, &guid) == E_OK) {
+		return problem_set(&c->problem, c->arena, err,
+		                   "no node and no port has the GUID 0x%016llx; "
+		                   "/v1/nodes?type=switch lists the switches",
+		                   (unsigned long long)guid);
+	}
+	if (err == E_OK) {
+		*ret_guid = guid;
+	}
+	return err;
+}
+
+int api_node_type(struct api_call *c, uint8_t *ret)
+{
+	const char *text = api_param(c, "type");
+
+	*ret = 0;
+	for (uint8_t t = NODE_CA; text != NULL && t <= NODE_ROUTER; t++) {
+		if (strcmp(text, node_type_name(t)) == 0) {
+			*ret = t;
+		}
+	}
+	return text == NULL || *ret != 0
+	               ? E_OK
+	               : problem_param(&c->problem, c->arena, E_UNKNOWN, "type",
+	                               "type='%s': expected ca, switch or router", text);
 }
 
 int api_capture_switch(struct api_call *c, struct snap_node *ret)
@@ -54,17 +129,9 @@ int api_capture_switch(struct api_call *c, struct snap_node *ret)
 	struct snap_node node;
 	uint64_t guid;
 
-	int err = api_capture_guid(c, &guid);
-	if (err != E_OK) {
-		return err;
-	}
-	err = snap_node(c->snap, guid, &node);
-	if (err == E_NOTFOUND) {
-		return problem_set(
-			&c->problem, c->arena, err,
-			"no switch has the NodeGUID 0x%016llx; /v1/nodes?type=switch "
-			"lists them",
-			(unsigned long long)guid);
+	int err = api_find_node(c, c->capture, NULL, &guid);
+	if (err == E_OK) {
+		err = snap_node(c->snap, guid, &node);
 	}
 	if (err == E_OK && node.type != NODE_SWITCH) {
 		return problem_set(
@@ -155,9 +222,9 @@ int api_page(struct api_call *c, struct api_page *ret)
 	return err;
 }
 
-json_t *api_next_place(const struct api_call *c, const struct stream_place *at)
+json_t *api_next_place(struct api_call *c, const struct stream_place *at)
 {
-	char text[80 + 2 * SA_ROW_KEY_BYTES];
+	char text[API_CURSOR_BYTES];
 	int n = snprintf(text, sizeof(text), "%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%zx%s",
 	                 snap_meta(c->snap)->epoch, at->key, at->sub, at->skip,
 	                 at->row_len ? "-" : "");
@@ -165,10 +232,22 @@ json_t *api_next_place(const struct api_call *c, const struct stream_place *at)
 	for (unsigned i = 0; i < at->row_len; i++) {
 		n += snprintf(text + n, sizeof(text) - (size_t)n, "%02x", at->row[i]);
 	}
+	snprintf(c->next_cursor, sizeof(c->next_cursor), "%s", text);
 	return json_pack("{s:s}", "next_cursor", text);
 }
 
-json_t *api_next(const struct api_call *c, uint64_t guid, uint8_t port)
+json_t *api_total(json_t *tail, uint64_t total)
+{
+	json_t *all = json_pack("{s:I}", "total", (json_int_t)total);
+
+	if (tail != NULL) {
+		json_object_update(all, tail);
+		json_decref(tail);
+	}
+	return all;
+}
+
+json_t *api_next(struct api_call *c, uint64_t guid, uint8_t port)
 {
 	return api_next_place(c, &(struct stream_place){ .key = guid, .skip = port });
 }

@@ -50,6 +50,7 @@ struct api_call {
 	uint64_t epoch;           /*!< of the answer, 0: none is known */
 	bool stale;               /*!< the daemon's heartbeat is too old */
 	const char *content_type;
+	char next_cursor[API_CURSOR_BYTES]; /*!< "": this is the last page */
 	struct body body;       /*!< to be filled on success, */
 	struct stream *stream;  /*!< or this */
 	struct feed *feed;      /*!< or this */
@@ -68,11 +69,19 @@ uint64_t api_epoch(struct api_call *c, const char **ret_why);
 /*! \brief Value of a parameter, or NULL. */
 const char *api_param(const struct api_call *c, const char *name);
 
-/*! \brief Captured segment as a GUID. \retval E_SYNTAX  problem filled. */
-int api_capture_guid(struct api_call *c, uint64_t *ret_guid);
+/*!
+ * \brief Finds a node by NodeGUID, PortGUID, LID, name or description.
+ * \param parameter  Query parameter that the text is from, for the problem; NULL: none.
+ * \retval E_NOTFOUND E_AMBIGUOUS  Problem filled.
+ */
+int api_find_node(struct api_call *c, const char *text, const char *parameter,
+                  uint64_t *ret_guid);
 
-/*! \brief Captured segment as the NodeGUID of a switch. \retval E_SYNTAX E_NOTFOUND  problem
- * filled. */
+/*! \brief Reads type=: enum node_type, 0: any. \retval E_UNKNOWN  Problem filled. */
+int api_node_type(struct api_call *c, uint8_t *ret);
+
+/*! \brief Captured segment as a switch, by GUID, LID or name. \retval E_NOTFOUND
+ * E_AMBIGUOUS  Problem filled. */
 int api_capture_switch(struct api_call *c, struct snap_node *ret);
 
 /*! A page of a long list: at most \a limit elements, from a key on. */
@@ -98,7 +107,11 @@ int api_page(struct api_call *c, struct api_page *ret);
 int api_cursor(struct api_call *c, const char *text, struct stream_place *ret);
 
 /*! \brief {"next_cursor":"..."} of the page that begins at this place. */
-json_t *api_next_place(const struct api_call *c, const struct stream_place *at);
+json_t *api_next_place(struct api_call *c, const struct stream_place *at);
+
+/*! \brief Adds {"total":N}, how many elements all pages have, to the tail of a list, which
+ * is taken. */
+json_t *api_total(json_t *tail, uint64_t total);
 
 /*!
  * \brief Answers with a stream of the pinned epoch and of the tables of this resource.
@@ -122,7 +135,7 @@ int api_lid_bytes(struct api_call *c, uint64_t guid, api_lid_byte_f *get,
                   const char *name, const struct api_page *page, json_t **ret_tail);
 
 /*! \brief {"next_cursor":"..."} of the page that begins with this key. */
-json_t *api_next(const struct api_call *c, uint64_t guid, uint8_t port);
+json_t *api_next(struct api_call *c, uint64_t guid, uint8_t port);
 
 /* --- handlers --- */
 int api_index(struct api_call *c);
@@ -136,6 +149,7 @@ int api_fabric(struct api_call *c);
 int api_nodes(struct api_call *c);
 int api_node(struct api_call *c);
 int api_links(struct api_call *c);
+int api_ports(struct api_call *c);
 int api_partitions(struct api_call *c);
 int api_partition(struct api_call *c);
 int api_groups(struct api_call *c);

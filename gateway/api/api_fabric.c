@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 
-/* The fabric as a whole and its lists: /v1/fabric, /v1/routing, /v1/nodes, /v1/links,
- * /v1/lids. */
+/* The fabric as a whole and its lists: /v1/fabric, /v1/routing, /v1/nodes, /v1/lids. */
 #include <string.h>
 
 #include "conf/base/err.h"
+#include "conf/base/text.h"
 #include "db/reader.h"
 #include "gateway/api/api_call.h"
 #include "gateway/view/path_json.h"
@@ -41,75 +41,64 @@ int api_routing(struct api_call *c)
 /* --- nodes --- */
 
 struct node_filter {
-	uint8_t type; /* 0: all */
+	uint8_t type;     /* 0: all */
+	const char *name; /* pattern; NULL: all */
 	bool ports;
 };
 
 static int read_filter(struct api_call *c, struct node_filter *ret)
 {
-	const char *type = api_param(c, "type"), *ports = api_param(c, "ports");
-	struct node_filter f = { .ports = true };
+	const char *ports = api_param(c, "ports");
+	struct node_filter f = { .name = api_param(c, "name") };
 
-	for (uint8_t t = NODE_CA; type != NULL && t <= NODE_ROUTER; t++) {
-		if (strcmp(type, node_type_name(t)) == 0) {
-			f.type = t;
-		}
-	}
-	if (type != NULL && f.type == 0) {
-		return problem_param(&c->problem, c->arena, E_UNKNOWN, "type",
-		                     "type='%s': expected ca, switch or router", type);
-	}
 	if (ports != NULL && strcmp(ports, "0") != 0 && strcmp(ports, "1") != 0) {
 		return problem_param(&c->problem, c->arena, E_UNKNOWN, "ports",
 		                     "ports='%s': expected 0 or 1", ports);
 	}
 	f.ports = ports == NULL || ports[0] == '1';
-	*ret = f;
-	return E_OK;
-}
-
-/* Next node of the wanted type at or after a GUID. */
-static int next_node(struct snap_reader *r, const struct node_filter *f, uint64_t from,
-                     struct snap_node *ret)
-{
-	for (;;) {
-		int err = snap_node_from(r, from, ret);
-		if (err != E_OK || f->type == 0 || ret->type == f->type) {
-			return err;
-		}
-		if (ret->guid == UINT64_MAX) {
-			return E_NOTFOUND;
-		}
-		from = ret->guid + 1;
+	int err = api_node_type(c, &f.type);
+	if (err == E_OK) {
+		*ret = f;
 	}
+	return err;
 }
 
+static bool node_fits(const struct node_filter *f, const struct snap_node *n)
+{
+	return (f->type == 0 || n->type == f->type) &&
+	       (f->name == NULL || text_glob(f->name, n->name) ||
+	        text_glob(f->name, n->description));
+}
+
+/* Writes the nodes of a page, and counts all. */
 static int add_nodes(struct api_call *c, const struct node_filter *f,
                      const struct api_page *page, json_t **ret_tail)
 {
-	struct snap_node node;
-	uint64_t from = page->guid;
-	json_t *o;
+	struct snap_node node = { .guid = 0 };
+	uint32_t written = 0, total = 0;
+	json_t *o, *next = NULL;
+	int err = snap_node_from(c->snap, 0, &node);
 
-	for (uint32_t n = 0;; n++) {
-		int err = next_node(c->snap, f, from, &node);
-		if (err != E_OK) {
-			return err == E_NOTFOUND ? E_OK : err;
+	while (err == E_OK) {
+		bool fits = node_fits(f, &node), here = node.guid >= page->guid;
+
+		total += fits;
+		if (fits && here && written == page->limit && next == NULL) {
+			next = api_next(c, node.guid, 0);
+		} else if (fits && here && next == NULL) {
+			err = node_json(c->snap, &node, f->ports, &o);
+			if (err != E_OK) {
+				break;
+			}
+			body_list_add(&c->body, o);
+			written++;
 		}
-		if (n == page->limit) {
-			*ret_tail = api_next(c, node.guid, 0);
-			return E_OK;
-		}
-		err = node_json(c->snap, &node, f->ports, &o);
-		if (err != E_OK) {
-			return err;
-		}
-		body_list_add(&c->body, o);
-		if (node.guid == UINT64_MAX) {
-			return E_OK;
-		}
-		from = node.guid + 1;
+		err = node.guid == UINT64_MAX
+		              ? E_NOTFOUND
+		              : snap_node_from(c->snap, node.guid + 1, &node);
 	}
+	*ret_tail = api_total(next, total);
+	return err == E_NOTFOUND ? E_OK : err;
 }
 
 int api_nodes(struct api_call *c)
@@ -134,22 +123,12 @@ int api_nodes(struct api_call *c)
 int api_node(struct api_call *c)
 {
 	struct snap_node node;
-	struct snap_end end;
 	uint64_t guid;
 	json_t *o;
 
-	int err = api_capture_guid(c, &guid);
-	if (err != E_OK) {
-		return err;
-	}
-	err = snap_node(c->snap, guid, &node);
-	if (err == E_NOTFOUND && snap_port_guid(c->snap, guid, &end) == E_OK) {
-		err = snap_node(c->snap, end.node_guid, &node);
-	}
-	if (err == E_NOTFOUND) {
-		return problem_set(&c->problem, c->arena, err,
-		                   "no node and no port has the GUID 0x%016llx",
-		                   (unsigned long long)guid);
+	int err = api_find_node(c, c->capture, NULL, &guid);
+	if (err == E_OK) {
+		err = snap_node(c->snap, guid, &node);
 	}
 	if (err == E_OK) {
 		err = node_json(c->snap, &node, true, &o);
@@ -164,59 +143,16 @@ int api_node(struct api_call *c)
 	return E_OK;
 }
 
-/* --- cables --- */
-
-static int add_links(struct api_call *c, const struct api_page *page, json_t **ret_tail)
-{
-	struct snap_link link;
-	uint64_t guid = page->guid;
-	unsigned port = page->port;
-	json_t *o;
-
-	for (uint32_t n = 0;; n++) {
-		int err = snap_link_from(c->snap, guid, (uint8_t)port, &link);
-		if (err != E_OK) {
-			return err == E_NOTFOUND ? E_OK : err;
-		}
-		if (n == page->limit) {
-			*ret_tail = api_next(c, link.guid_a, link.port_a);
-			return E_OK;
-		}
-		err = link_json(c->snap, &link, &o);
-		if (err != E_OK) {
-			return err;
-		}
-		body_list_add(&c->body, o);
-		guid = link.guid_a;
-		port = link.port_a + 1U; /* ports end at 254 */
-	}
-}
-
-int api_links(struct api_call *c)
-{
-	struct api_page page;
-	json_t *tail = NULL;
-
-	int err = api_page(c, &page);
-	if (err != E_OK) {
-		return err;
-	}
-	body_list_begin(&c->body, api_head(c), "links");
-	err = add_links(c, &page, &tail);
-	body_list_end(&c->body, tail);
-	return err;
-}
-
 /* --- LIDs --- */
 
 /* Lists each LID range once, at its base. The key of a page is a LID. */
 static int add_lids(struct api_call *c, const struct api_page *page, json_t **ret_tail)
 {
-	uint32_t top = snap_meta(c->snap)->top_lid, n = 0;
+	uint32_t top = snap_meta(c->snap)->top_lid, total = 0, written = 0;
 	struct snap_end end;
-	json_t *o;
+	json_t *o, *next = NULL;
 
-	for (uint64_t lid = page->guid > 0 ? page->guid : 1; lid <= top; lid++) {
+	for (uint64_t lid = 1; lid <= top; lid++) {
 		int err = snap_lid(c->snap, (uint32_t)lid, &end);
 		if (err == E_NOTFOUND || (err == E_OK && end.base_lid != lid)) {
 			continue;
@@ -224,9 +160,13 @@ static int add_lids(struct api_call *c, const struct api_page *page, json_t **re
 		if (err != E_OK) {
 			return err;
 		}
-		if (n++ == page->limit) {
-			*ret_tail = api_next(c, lid, 0);
-			return E_OK;
+		total++;
+		if (lid < page->guid || next != NULL) {
+			continue;
+		}
+		if (written++ == page->limit) {
+			next = api_next(c, lid, 0);
+			continue;
 		}
 		err = end_json(c->snap, &end, &o);
 		if (err != E_OK) {
@@ -234,6 +174,7 @@ static int add_lids(struct api_call *c, const struct api_page *page, json_t **re
 		}
 		body_list_add(&c->body, o);
 	}
+	*ret_tail = api_total(next, total);
 	return E_OK;
 }
 

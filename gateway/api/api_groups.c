@@ -72,17 +72,31 @@ static json_t *next_page(struct api_call *c, const uint8_t *key, uint8_t len)
 	return api_next_place(c, &at);
 }
 
+/* Is a key in front of the first one of a page? */
+static bool before_page(const uint8_t *key, size_t len, const struct stream_place *from)
+{
+	size_t n = len < from->row_len ? len : from->row_len;
+	int order = memcmp(key, from->row, n);
+
+	return order < 0 || (order == 0 && len < from->row_len);
+}
+
 static int add_groups(struct api_call *c, uint32_t limit, const struct stream_place *from,
                       json_t **ret_tail)
 {
 	struct group g;
-	uint32_t n = 0;
-	int members, err = group_from(c->snap, from->row, from->row_len, &g);
+	uint32_t total = 0, written = 0;
+	json_t *next = NULL;
+	int members, err = group_from(c->snap, NULL, 0, &g);
 
 	for (; err == E_OK; err = group_next(c->snap, &g)) {
-		if (n++ == limit) {
-			*ret_tail = next_page(c, g.key, sizeof(g.key));
-			return E_OK;
+		total++;
+		if (next != NULL || before_page(g.key, sizeof(g.key), from)) {
+			continue;
+		}
+		if (written++ == limit) {
+			next = next_page(c, g.key, sizeof(g.key));
+			continue;
 		}
 		err = count_members(c->snap, &g, &members);
 		if (err != E_OK) {
@@ -90,6 +104,7 @@ static int add_groups(struct api_call *c, uint32_t limit, const struct stream_pl
 		}
 		body_list_add(&c->body, group_json(&g, members));
 	}
+	*ret_tail = api_total(next, total);
 	return err == E_NOTFOUND ? E_OK : err;
 }
 
@@ -170,16 +185,20 @@ static int member_json(struct snap_reader *r, const struct group_member *m, json
 static int add_members(struct api_call *c, const struct group *g, uint32_t limit,
                        const struct stream_place *from, json_t **ret_tail)
 {
-	const bool inside = from->row_len == GROUP_MEMBER_KEY_BYTES;
 	struct group_member m;
-	uint32_t n = 0;
-	int err = group_member_from(c->snap, g, inside ? from->row : NULL, &m);
+	uint32_t total = 0, written = 0;
+	json_t *next = NULL;
+	int err = group_member_from(c->snap, g, NULL, &m);
 
 	for (; err == E_OK; err = group_member_next(c->snap, g, &m)) {
 		json_t *o;
-		if (n++ == limit) {
-			*ret_tail = next_page(c, m.key, sizeof(m.key));
-			return E_OK;
+		total++;
+		if (next != NULL || before_page(m.key, sizeof(m.key), from)) {
+			continue;
+		}
+		if (written++ == limit) {
+			next = next_page(c, m.key, sizeof(m.key));
+			continue;
 		}
 		err = member_json(c->snap, &m, &o);
 		if (err != E_OK) {
@@ -187,6 +206,7 @@ static int add_members(struct api_call *c, const struct group *g, uint32_t limit
 		}
 		body_list_add(&c->body, o);
 	}
+	*ret_tail = api_total(next, total);
 	return err == E_NOTFOUND ? E_OK : err;
 }
 

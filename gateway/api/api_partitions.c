@@ -39,23 +39,25 @@ int api_partitions(struct api_call *c)
 	struct snap_partition p;
 	struct api_page page;
 	json_t *tail = NULL;
-	uint32_t n = 0;
+	uint32_t total = 0, written = 0;
 	int err = api_page(c, &page);
 
 	if (err != E_OK) {
 		return err;
 	}
 	body_list_begin(&c->body, api_head(c), "partitions");
-	err = snap_partition_from(c->snap, (uint16_t)(page.guid & P_KEY_BASE), &p);
-	for (; err == E_OK; n++) {
-		if (n == page.limit) {
-			tail = api_next(c, p.p_key, 0);
-			break;
+	err = snap_partition_from(c->snap, 0, &p);
+	for (; err == E_OK; total++) {
+		if (p.p_key >= page.guid && tail == NULL) {
+			if (written++ == page.limit) {
+				tail = api_next(c, p.p_key, 0);
+			} else {
+				body_list_add(&c->body, partition_json(&p));
+			}
 		}
-		body_list_add(&c->body, partition_json(&p));
 		err = snap_partition_from(c->snap, (uint16_t)(p.p_key + 1), &p);
 	}
-	body_list_end(&c->body, tail);
+	body_list_end(&c->body, api_total(tail, total));
 	return err == E_NOTFOUND ? E_OK : err;
 }
 
@@ -158,7 +160,8 @@ static int add_ports(struct api_call *c, uint16_t p_key, const struct api_page *
                      json_t **ret_tail)
 {
 	const struct snap_ends *ends;
-	uint32_t n = 0;
+	uint32_t total = 0, written = 0;
+	json_t *next = NULL;
 	int err = snap_ends(c->snap, &ends);
 
 	for (uint32_t i = 0; err == E_OK && i < ends->n; i++) {
@@ -166,7 +169,7 @@ static int add_ports(struct api_call *c, uint16_t p_key, const struct api_page *
 		unsigned is;
 		json_t *o;
 
-		if (ends->name[i].is_alias || ends->name[i].guid < page->guid) {
+		if (ends->name[i].is_alias) {
 			continue;
 		}
 		err = snap_lid(c->snap, ends->name[i].lid, &end);
@@ -176,15 +179,20 @@ static int add_ports(struct api_call *c, uint16_t p_key, const struct api_page *
 		if (err != E_OK || is == 0) {
 			continue;
 		}
-		if (n++ == page->limit) {
-			*ret_tail = api_next(c, ends->name[i].guid, 0);
-			return E_OK;
+		total++;
+		if (ends->name[i].guid < page->guid || next != NULL) {
+			continue;
+		}
+		if (written++ == page->limit) {
+			next = api_next(c, ends->name[i].guid, 0);
+			continue;
 		}
 		err = port_json(c->snap, &end, is, &o);
 		if (err == E_OK) {
 			body_list_add(&c->body, o);
 		}
 	}
+	*ret_tail = api_total(next, total);
 	return err;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Copyright (c) 2026, The Saguaro authors */
 
-/* Tables of one switch: /v1/switches/{guid}/lft and /v1/switches/{guid}/alternates. */
+/* Tables of one switch: /v1/switches/{node}/lft and /v1/switches/{node}/alternates. */
 #include "conf/base/err.h"
 #include "db/reader.h"
 #include "gateway/api/api_call.h"
@@ -11,10 +11,11 @@
 int api_lid_bytes(struct api_call *c, uint64_t guid, api_lid_byte_f *get,
                   const char *name, const struct api_page *page, json_t **ret_tail)
 {
-	uint32_t top = snap_meta(c->snap)->top_lid, n = 0;
+	uint32_t top = snap_meta(c->snap)->top_lid, total = 0, written = 0;
+	json_t *next = NULL;
 	uint8_t byte;
 
-	for (uint64_t lid = page->guid > 0 ? page->guid : 1; lid <= top; lid++) {
+	for (uint64_t lid = 1; lid <= top; lid++) {
 		int err = get(c->snap, guid, (uint32_t)lid, &byte);
 		if (err != E_OK && err != E_NOTFOUND) {
 			return err;
@@ -22,13 +23,18 @@ int api_lid_bytes(struct api_call *c, uint64_t guid, api_lid_byte_f *get,
 		if (err == E_NOTFOUND || byte == 0xff) {
 			continue;
 		}
-		if (n++ == page->limit) {
-			*ret_tail = api_next(c, lid, 0);
-			return E_OK;
+		total++;
+		if (lid < page->guid || next != NULL) {
+			continue;
+		}
+		if (written++ == page->limit) {
+			next = api_next(c, lid, 0);
+			continue;
 		}
 		body_list_add(&c->body,
 		              json_pack("{s:i, s:i}", "lid", (int)lid, name, byte));
 	}
+	*ret_tail = api_total(next, total);
 	return E_OK;
 }
 

@@ -16,7 +16,7 @@ struct stats_copy;
  * Metrics in Prometheus' text format 0.0.4, prefix saguaro_: what the gateway counts of
  * its own requests, the head of the epoch, and every series of the daemon's stats.
  */
-enum { HTTP_ROUTES_MAX = 24, HTTP_CODES_MAX = 16, HTTP_BUCKETS = 9 };
+enum { HTTP_ROUTES_MAX = 64, HTTP_CODES_MAX = 16, HTTP_BUCKETS = 9 };
 
 /*! Counters of all threads of one server; zeroed at first. */
 struct http_stats {

@@ -114,7 +114,7 @@ int client_init(struct client *s, const struct option_row *own, const char *doc,
 void client_done(struct client *s)
 {
 	if (s->local) {
-		components_done(&s->local->thread.components);
+		api_thread_done(&s->local->thread);
 		source_free(s->local->thread.source);
 	}
 	arena_free(s->arena);

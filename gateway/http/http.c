@@ -66,7 +66,7 @@ static void thread_free(void *data)
 {
 	struct api_thread *t = data;
 
-	components_done(&t->components);
+	api_thread_done(t);
 	source_free(t->source);
 	free(t);
 }
@@ -148,9 +148,53 @@ static struct MHD_Response *response_of(const struct api_reply *reply)
 	return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
 }
 
+/* Copies a part of a target; what may not stand in a header between < and > is escaped. */
+static char *put_target(char *to, const char *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned char ch = (unsigned char)from[i];
+
+		if (ch > ' ' && ch < 0x7f && strchr("<>\"", ch) == NULL) {
+			*to++ = (char)ch;
+		} else {
+			to += sprintf(to, "%%%02X", ch);
+		}
+	}
+	return to;
+}
+
+/* Link to the next page: this target with another cursor. Without memory it has none. */
+static void add_link(struct MHD_Response *r, const char *target, const char *cursor)
+{
+	size_t path = strcspn(target, "?");
+	const char *p = target + path;
+	char *link, *to;
+
+	if (cursor[0] == '\0' ||
+	    (link = malloc(3 * strlen(target) + strlen(cursor) + 32)) == NULL) {
+		return;
+	}
+	to = link;
+	*to++ = '<';
+	to = put_target(to, target, path);
+	*to++ = '?';
+	while (*p != '\0') { /* p: in front of a parameter */
+		size_t n = strcspn(p + 1, "&");
+
+		if (n > 0 && strncmp(p + 1, "cursor=", 7) != 0) {
+			to = put_target(to, p + 1, n);
+			*to++ = '&';
+		}
+		p += 1 + n;
+	}
+	sprintf(to, "cursor=%s>; rel=\"next\"", cursor);
+	add_header(r, MHD_HTTP_HEADER_LINK, link);
+	free(link);
+}
+
 /* Sends a reply; its body or stream is taken. */
 static enum MHD_Result send_reply(struct MHD_Connection *conn, const char *method,
-                                  struct api_reply *reply)
+                                  const char *target, struct api_reply *reply)
 {
 	struct MHD_Response *r = response_of(reply);
 
@@ -160,6 +204,7 @@ static enum MHD_Result send_reply(struct MHD_Connection *conn, const char *metho
 		return MHD_NO;
 	}
 	add_headers(r, reply);
+	add_link(r, target, reply->next_cursor);
 	if (reply->stream != NULL && strcmp(method, "HEAD") == 0) {
 		/* else the end of the chunks follows, which the client takes for the
 		 * begin of its next answer (0.9.75) */
@@ -190,7 +235,7 @@ static enum MHD_Result refuse_body(struct http *h, struct MHD_Connection *conn,
 
 	body_json(&reply.body, problem_json(&p, 0));
 	http_stats_count(&h->stats, api_rows.n, reply.status, 0);
-	return send_reply(conn, method, &reply);
+	return send_reply(conn, method, "", &reply);
 }
 
 static enum MHD_Result refuse_feed(struct MHD_Connection *conn, const char *method,
@@ -206,7 +251,7 @@ static enum MHD_Result refuse_feed(struct MHD_Connection *conn, const char *meth
 		                   .retry_after = 30 };
 
 	body_json(&reply.body, problem_json(&p, 0));
-	return send_reply(conn, method, &reply);
+	return send_reply(conn, method, "", &reply);
 }
 
 /* Lets the thread of feeds have the connection. */
@@ -222,7 +267,7 @@ static enum MHD_Result hand_over(struct http *h, struct MHD_Connection *conn,
 	if (strcmp(method, "HEAD") == 0) { /* the head alone */
 		free(reply->feed);
 		reply->feed = NULL;
-		return send_reply(conn, method, reply);
+		return send_reply(conn, method, "", reply);
 	}
 	fd = socket != NULL ? fcntl(socket->connect_fd, F_DUPFD_CLOEXEC, 0) : -1;
 	err = fd >= 0 ? feeds_add(h->feeds, fd, from != NULL ? from->client_addr : NULL,
@@ -272,7 +317,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *conn, const char
 	struct api_reply reply;
 	api_serve(t, &rq, &reply);
 	return reply.feed != NULL ? hand_over(h, conn, method, &reply)
-	                          : send_reply(conn, method, &reply);
+	                          : send_reply(conn, method, x->target, &reply);
 }
 
 static void *begin(void *cls, const char *target, struct MHD_Connection *conn)

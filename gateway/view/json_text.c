@@ -64,6 +64,32 @@ json_t *text_json(const char *bytes)
 	return value != NULL ? value : repaired(bytes);
 }
 
+char *json_put_number(char *p, uint64_t v)
+{
+	char digits[JSON_NUMBER_BYTES], *d = digits + sizeof(digits);
+
+	do {
+		*--d = (char)('0' + v % 10);
+		v /= 10;
+	} while (v != 0);
+	size_t n = (size_t)(digits + sizeof(digits) - d);
+	memcpy(p, d, n);
+	return p + n;
+}
+
+char *json_put_guid(char *p, uint64_t v)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	memcpy(p, "\"0x", 3);
+	p += 3;
+	for (int shift = 60; shift >= 0; shift -= 4) {
+		*p++ = digits[v >> shift & 0xf];
+	}
+	*p++ = '"';
+	return p;
+}
+
 json_t *guid_json(uint64_t guid)
 {
 	char text[24];

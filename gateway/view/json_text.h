@@ -16,6 +16,12 @@ json_t *text_json(const char *bytes);
 /*! \brief "0x%016x": JSON numbers lose digits above 2^53. */
 json_t *guid_json(uint64_t guid);
 
+/*! Rows of long lists are written without values of jansson, which would take ten times as
+ * long. These write at \a p, at most JSON_NUMBER_BYTES, without a NUL. \return The end. */
+enum { JSON_NUMBER_BYTES = 20 };
+char *json_put_number(char *p, uint64_t v);
+char *json_put_guid(char *p, uint64_t guid); /*!< "0x%016x" in quotes */
+
 enum { GID_TEXT_BYTES = 46 };
 
 /*! \brief GID as IPv6 text (RFC 5952). \return Its length. */

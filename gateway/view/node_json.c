@@ -5,19 +5,9 @@
 #include <errno.h>
 
 #include "conf/base/err.h"
+#include "gateway/view/inventory.h"
 #include "gateway/view/json_text.h"
 #include "routing/graph/graph.h"
-
-static const char *state_name(uint8_t state)
-{
-	switch ((enum port_state)state) {
-	case PORT_DOWN: return "down";
-	case PORT_INIT: return "init";
-	case PORT_ARMED: return "armed";
-	case PORT_ACTIVE: return "active";
-	}
-	return "unknown";
-}
 
 static int add(json_t *o, const char *name, json_t *value)
 {
@@ -30,7 +20,7 @@ static json_t *port_json(const struct snap_port *port)
 	int bad = add(o, "num", json_integer(port->num));
 
 	bad |= add(o, "guid", guid_json(port->guid));
-	bad |= add(o, "state", json_string(state_name(port->state)));
+	bad |= add(o, "state", json_string(inventory_state_name(port->state)));
 	if (port->lid != 0) {
 		bad |= add(o, "lid", json_integer(port->lid));
 		bad |= add(o, "lmc", json_integer(port->lmc));
@@ -122,46 +112,6 @@ int node_json(struct snap_reader *r, const struct snap_node *node, bool ports,
 	/* clang-format on */
 	if (o == NULL || (ports && add(o, "ports", list) != 0)) {
 		json_decref(o);
-		return -ENOMEM;
-	}
-	*ret = o;
-	return E_OK;
-}
-
-/* Routes that leave a port; a port of a CA or a management-only link has none stored. */
-static json_t *load_json(struct snap_reader *r, uint64_t guid, uint8_t port)
-{
-	uint32_t all, base;
-
-	if (snap_load(r, guid, port, &all, &base) != E_OK) {
-		return json_null();
-	}
-	return json_pack("{s:i, s:i}", "all", (int)all, "base", (int)base);
-}
-
-static json_t *name_json(struct snap_reader *r, uint64_t guid)
-{
-	struct snap_node node;
-
-	return snap_node(r, guid, &node) == E_OK ? text_json(node.name) : json_null();
-}
-
-int link_json(struct snap_reader *r, const struct snap_link *link, json_t **ret)
-{
-	/* clang-format off */
-	json_t *o = json_pack("{s:{s:o, s:i, s:o}, s:{s:o, s:i, s:o}, s:s, s:s, s:i, s:o, s:i, s:i, s:o, s:o}",
-		"a", "guid", guid_json(link->guid_a), "port", link->port_a, "name", name_json(r, link->guid_a),
-		"b", "guid", guid_json(link->guid_b), "port", link->port_b, "name", name_json(r, link->guid_b),
-		"width", link_width_name(link->width),
-		"speed", link_speed_name(link->speed),
-		"rate", link->rate,
-		"rate_gbps", rate_gbps_json(link->rate),
-		"mtu", link->mtu,
-		"mtu_bytes", mtu_bytes(link->mtu),
-		"routes_from_a", load_json(r, link->guid_a, link->port_a),
-		"routes_from_b", load_json(r, link->guid_b, link->port_b));
-	/* clang-format on */
-	if (o == NULL) {
 		return -ENOMEM;
 	}
 	*ret = o;

@@ -25,9 +25,6 @@ int path_hops_json(struct snap_reader *r, const struct path_hop *hops, unsigned 
 int node_json(struct snap_reader *r, const struct snap_node *node, bool ports,
               json_t **ret);
 
-/*! \brief A cable, with the routes on each direction. */
-int link_json(struct snap_reader *r, const struct snap_link *link, json_t **ret);
-
 /*! \brief The owner of a LID range. */
 int end_json(struct snap_reader *r, const struct snap_end *end, json_t **ret);
 

@@ -83,41 +83,14 @@ void record_key(const char *name, char ret[RECORD_KEY_MAX])
 }
 
 /* --- writing ---------------------------------------------------------------------------
- * The only JSON that does not go through jansson: a stream has millions of records, and
+ * Without jansson, as the rows of long lists: a stream has millions of records, and
  * values built only to be printed took ten times as long. What has to be escaped still
  * does. */
 
 enum {
-	NUMBER_BYTES = 20,               /* UINT64_MAX, or a quoted GUID */
 	GUID_BITS_MIN = 54,              /* above, a JSON number loses digits */
 	VALUE_BYTES = GID_TEXT_BYTES + 2 /* any that is no list or text */
 };
-
-static char *put_number(char *p, uint64_t v)
-{
-	char digits[NUMBER_BYTES], *d = digits + sizeof(digits);
-
-	do {
-		*--d = (char)('0' + v % 10);
-		v /= 10;
-	} while (v != 0);
-	size_t n = (size_t)(digits + sizeof(digits) - d);
-	memcpy(p, d, n);
-	return p + n;
-}
-
-static char *put_guid(char *p, uint64_t v)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	memcpy(p, "\"0x", 3);
-	p += 3;
-	for (int shift = 60; shift >= 0; shift -= 4) {
-		*p++ = digits[v >> shift & 0xf];
-	}
-	*p++ = '"';
-	return p;
-}
 
 /* Numbers of so many bits each; pairs: each two of them in brackets of their own. */
 static char *put_list(char *p, const struct sa_field *f, const uint8_t *record,
@@ -133,7 +106,7 @@ static char *put_list(char *p, const struct sa_field *f, const uint8_t *record,
 		if (pairs && !second) {
 			*p++ = '[';
 		}
-		p = put_number(p, field_get(record, f->bit + at, bits));
+		p = json_put_number(p, field_get(record, f->bit + at, bits));
 		if (second) {
 			*p++ = ']';
 		}
@@ -159,7 +132,7 @@ static char *put_value(char *p, const struct sa_field *f, const uint8_t *record)
 		return p;
 	}
 	uint64_t v = field_get(record, f->bit, f->width);
-	return f->width >= GUID_BITS_MIN ? put_guid(p, v) : put_number(p, v);
+	return f->width >= GUID_BITS_MIN ? json_put_guid(p, v) : json_put_number(p, v);
 }
 
 void record_form(const struct sa_attr *attr, struct record_form *ret)

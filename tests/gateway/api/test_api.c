@@ -27,13 +27,13 @@ static const struct {
 	{ "GET", "/", E_OK, "/", NULL },
 	{ "GET", "/v1", E_OK, "/v1", NULL },
 	{ "GET", "/v1/nodes", E_OK, "/v1/nodes", NULL },
-	{ "GET", "/v1/nodes/0x1", E_OK, "/v1/nodes/{guid}", "0x1" },
-	{ "GET", "/v1/nodes/a%2Fb", E_OK, "/v1/nodes/{guid}", "a/b" },
-	{ "GET", "/v1/switches/0x2/lft", E_OK, "/v1/switches/{guid}/lft", "0x2" },
+	{ "GET", "/v1/nodes/0x1", E_OK, "/v1/nodes/{node}", "0x1" },
+	{ "GET", "/v1/nodes/a%2Fb", E_OK, "/v1/nodes/{node}", "a/b" },
+	{ "GET", "/v1/switches/0x2/lft", E_OK, "/v1/switches/{node}/lft", "0x2" },
 	{ "GET", "/v%31/lids", E_OK, "/v1/lids", NULL },
 	{ "POST", "/paths", E_HTTP_METHOD, "/paths", NULL },
 	{ "get", "/paths", E_HTTP_METHOD, "/paths", NULL },
-	{ "DELETE", "/v1/nodes/0x1", E_HTTP_METHOD, "/v1/nodes/{guid}", "0x1" },
+	{ "DELETE", "/v1/nodes/0x1", E_HTTP_METHOD, "/v1/nodes/{node}", "0x1" },
 	{ "GET", "/path", E_HTTP_ENDPOINT, NULL, NULL },
 	{ "GET", "/paths/", E_HTTP_ENDPOINT, NULL, NULL },
 	{ "GET", "/v1/nodes/", E_HTTP_ENDPOINT, NULL, NULL },
@@ -203,7 +203,7 @@ START_TEST(test_random)
 		                              "1",
 		                              "metrics",
 		                              "readyz",
-		                              "{guid}",
+		                              "{node}",
 		                              "\xff",
 		                              "+",
 		                              "healthz",
@@ -234,7 +234,7 @@ START_TEST(test_random)
 		}
 	}
 	ck_assert_uint_eq(counted, 5000);
-	components_done(&t.components);
+	api_thread_done(&t);
 	source_free(t.source);
 	free(stats);
 }

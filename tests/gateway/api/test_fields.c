@@ -235,7 +235,7 @@ static void start(void)
 
 static void stop(void)
 {
-	components_done(&thread.components);
+	api_thread_done(&thread);
 	source_free(thread.source);
 	gateway_fixture_done(&fixture);
 	body_clear(&expected);
@@ -354,12 +354,13 @@ START_TEST(test_nodes)
 		snprintf(at, sizeof(at), "nodes[%u].", i);
 		expect_node(at, &g->nodes[i]);
 	}
+	expect("total=%u\n", g->n_nodes);
 	check_fields("/v1/nodes", api_json(&thread, 200, "/v1/nodes"));
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
 		expect("epoch=%d\n", EPOCH);
 		expect_node("", &g->nodes[i]);
 		check_fields(
-			"/v1/nodes/{guid}",
+			"/v1/nodes/{node}",
 			api_json(&thread, 200, "/v1/nodes/0x%" PRIx64, g->nodes[i].guid));
 	}
 }
@@ -396,22 +397,30 @@ START_TEST(test_links)
 		for (unsigned e = 0; e < 2; e++) {
 			expect("links[%u].%c.guid=0x%016" PRIx64
 			       "\nlinks[%u].%c.port=%u\n"
-			       "links[%u].%c.name=%s\n",
+			       "links[%u].%c.name=%s\nlinks[%u].%c.type=%s\n"
+			       "links[%u].%c.state=%s\n",
 			       n, 'a' + e, node_of(end[e])->guid, n, 'a' + e, end[e]->num,
-			       n, 'a' + e, label_of(node_of(end[e])));
+			       n, 'a' + e, label_of(node_of(end[e])), n, 'a' + e,
+			       node_of(end[e])->type == NODE_SWITCH ? "switch" : "ca", n,
+			       'a' + e, state_of(end[e]));
 		}
 		uint8_t mtu = p->mtu < q->mtu ? p->mtu : q->mtu;
+		expect("links[%u].state=%s\n", n, state_of(p->state < q->state ? p : q));
 		expect("links[%u].width=%s\nlinks[%u].speed=%s\nlinks[%u].rate=%u\n"
-		       "links[%u].rate_gbps=%g\nlinks[%u].mtu=%u\nlinks[%u].mtu_bytes=%"
+		       "links[%u].rate_gbps=%g\nlinks[%u].best_width=null\n"
+		       "links[%u].best_speed=null\nlinks[%u].best_rate_gbps=null\n"
+		       "links[%u].degraded=null\nlinks[%u].mtu=%u\nlinks[%u].mtu_bytes=%"
 		       "u\n",
 		       n, link_width_name(p->width), n, link_speed_name(p->speed), n,
-		       rate_of(p), n, speed_of(p) / 10.0, n, mtu, n, bytes_of_mtu(mtu));
+		       rate_of(p), n, speed_of(p) / 10.0, n, n, n, n, n, mtu, n,
+		       bytes_of_mtu(mtu));
 		for (unsigned e = 0; e < 2; e++) {
 			snprintf(at, sizeof(at), "links[%u].routes_from_%c", n, 'a' + e);
 			expect_load(at, end[e]);
 		}
 		n++;
 	}
+	expect("total=%u\n", g->n_links);
 	check_fields("/v1/links", api_json(&thread, 200, "/v1/links"));
 }
 END_TEST
@@ -438,6 +447,7 @@ START_TEST(test_lids)
 		       label_of(node), n, node->description);
 		n++;
 	}
+	expect("total=%u\n", g->n_end_ports);
 	check_fields("/v1/lids", api_json(&thread, 200, "/v1/lids"));
 }
 END_TEST
@@ -457,6 +467,7 @@ static void expect_lid_bytes(const char *list, const char *name, const uint8_t *
 		n += row[lid] != 0xff;
 	}
 	expect("%s=[%u]\n", list, n);
+	const unsigned total = n;
 	n = 0;
 	for (uint32_t lid = 1; lid <= fixture.lids.top; lid++) {
 		if (row[lid] != 0xff) {
@@ -465,6 +476,7 @@ static void expect_lid_bytes(const char *list, const char *name, const uint8_t *
 			n++;
 		}
 	}
+	expect("total=%u\n", total);
 }
 
 START_TEST(test_switches)

@@ -41,7 +41,7 @@ static void start_gateway(uint32_t grace_ms, char **args)
 
 static void stop(void)
 {
-	components_done(&thread.components);
+	api_thread_done(&thread);
 	source_free(thread.source);
 	gateway_fixture_done(&fixture);
 }

@@ -344,7 +344,7 @@ static const struct {
 	{ "/paths?src=1&dst=2&rate_selector=less", 400, "bad-parameter", "rate_selector",
 	  "rate=" },
 	{ "/paths?src=1&dst=2&p_key=0x1234", 422, "partition", "p_key", "0x1234" },
-	{ "/v1/nodes/xyz", 400, "syntax", NULL, "xyz" },
+	{ "/v1/nodes/xyz", 404, "not-found", NULL, "xyz" },
 	{ "/v1/nodes/0x1", 404, "not-found", NULL, "0x0000000000000001" },
 	{ "/v1/nodes?type=host", 400, "unknown", "type", "ca, switch or router" },
 	{ "/v1/nodes?limit=0", 400, "range", "limit", "1-" },
@@ -632,6 +632,45 @@ START_TEST(test_pages)
 		json_decref(all);
 	}
 	json_decref(whole);
+}
+END_TEST
+
+/* The link to the next page leads through the list (RFC 8288), whatever the query holds. */
+START_TEST(test_link_to_next_page)
+{
+	static const char *const targets[] = {
+		"/v1/links?limit=7",
+		"/v1/ports?cursor=&limit=9&name=*%3E%3C*&type=ca",
+		"/v1/ports?name=*>*&limit=5",
+		"/v1/nodes?limit=5&&ports=0",
+	};
+	char target[1024];
+	json_int_t total = 0, seen = 0;
+
+	snprintf(target, sizeof(target), "%s", targets[_i]);
+	if (strstr(target, "cursor=&") != NULL) {
+		ck_assert_int_eq(client_get(&client, target), 400);
+		snprintf(target, sizeof(target), "/v1/ports?limit=9&name=*%%3E*");
+	}
+	for (unsigned pages = 0; pages < 100; pages++) {
+		json_t *o = client_get_json(&client, target);
+		const char *list = json_object_get(o, "links") != NULL   ? "links"
+		                   : json_object_get(o, "ports") != NULL ? "ports"
+		                                                         : "nodes";
+		seen += (json_int_t)json_array_size(json_object_get(o, list));
+		total = int_of(o, "total");
+		json_decref(o);
+		char *end = strstr(client.link, ">; rel=\"next\"");
+		ck_assert(client.link[0] == '\0' ||
+		          (client.link[0] == '<' && end != NULL));
+		if (end == NULL) {
+			break;
+		}
+		*end = '\0';
+		ck_assert_ptr_null(strpbrk(client.link + 1, "<> \""));
+		snprintf(target, sizeof(target), "%s", client.link + 1);
+	}
+	ck_assert_int_eq(seen, total);
 }
 END_TEST
 
@@ -1202,6 +1241,7 @@ TEST_SUITE(gateway)
 	tcase_add_test(t, test_lids);
 	tcase_add_test(t, test_lft);
 	tcase_add_loop_test(t, test_pages, 0, 4);
+	tcase_add_loop_test(t, test_link_to_next_page, 0, 4);
 	tcase_add_test(t, test_cursor_of_another_epoch);
 	tcase_add_test(t, test_operator_names);
 	tcase_add_test(t, test_paths);

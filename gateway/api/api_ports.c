@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/*
+ * /v1/ports and /v1/links: every port and every cable with names, state, width, speed, and
+ * what they could be; selected by node, name, state. Both come as pages, or with stream=1
+ * line by line. Error counters and rates will be further members of the same rows.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/base/err.h"
+#include "conf/base/text.h"
+#include "db/reader.h"
+#include "gateway/api/api_call.h"
+#include "gateway/view/inventory.h"
+#include "routing/graph/graph.h"
+
+/* A list whose rows are ports of the inventory, in an order of its own. */
+struct port_list {
+	const char *name;
+	uint32_t (*count)(const struct inventory *v);
+	uint32_t (*at)(const struct inventory *v, uint32_t i); /* port of a row */
+	bool (*fits)(const struct inventory *v, uint32_t port,
+	             const struct inventory_filter *f);
+	void (*write)(struct body *b, const struct inventory *v, uint32_t port);
+};
+
+static uint32_t count_links(const struct inventory *v)
+{
+	return v->g->n_links;
+}
+
+static uint32_t link_at(const struct inventory *v, uint32_t i)
+{
+	return v->link[i];
+}
+
+static uint32_t count_ports(const struct inventory *v)
+{
+	return v->g->n_ports;
+}
+
+static uint32_t port_at(const struct inventory *v, uint32_t i)
+{
+	(void)v;
+	return i;
+}
+
+static const struct port_list links = { "links", count_links, link_at,
+	                                inventory_link_fits, inventory_write_link };
+static const struct port_list ports = { "ports", count_ports, port_at,
+	                                inventory_port_fits, inventory_write_port };
+
+/* --- the filter ------------------------------------------------------------------------ */
+
+static int read_flag(struct api_call *c, const char *name, int8_t *ret)
+{
+	const char *text = api_param(c, name);
+
+	*ret = -1;
+	if (text == NULL) {
+		return E_OK;
+	}
+	if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0) {
+		return problem_param(&c->problem, c->arena, E_UNKNOWN, name,
+		                     "%s='%.100s': expected 0 or 1", name, text);
+	}
+	*ret = text[0] == '1';
+	return E_OK;
+}
+
+static int read_state(struct api_call *c, uint8_t *ret)
+{
+	const char *text = api_param(c, "state");
+
+	*ret = 0;
+	if (text == NULL) {
+		return E_OK;
+	}
+	for (uint8_t s = PORT_DOWN; s <= PORT_ACTIVE; s++) {
+		if (strcmp(text, inventory_state_name(s)) == 0) {
+			*ret = s;
+			return E_OK;
+		}
+	}
+	return problem_param(&c->problem, c->arena, E_UNKNOWN, "state",
+	                     "state='%.100s': expected down, init, armed or active",
+	                     text);
+}
+
+static int read_filter(struct api_call *c, struct inventory_filter *ret)
+{
+	const char *node = api_param(c, "node");
+	int err = read_state(c, &ret->state);
+
+	if (err == E_OK) {
+		err = read_flag(c, "degraded", &ret->degraded);
+	}
+	if (err == E_OK) {
+		err = read_flag(c, "cabled", &ret->cabled);
+	}
+	if (err == E_OK) {
+		err = api_node_type(c, &ret->type);
+	}
+	if (err == E_OK && node != NULL) {
+		err = api_find_node(c, node, "node", &ret->guid);
+	}
+	ret->name = api_param(c, "name");
+	return err;
+}
+
+/* --- pages ----------------------------------------------------------------------------- */
+
+static void write_page(struct api_call *c, const struct port_list *l,
+                       const struct inventory *v, const struct inventory_filter *f,
+                       const struct api_page *page)
+{
+	uint32_t n = l->count(v), written = 0, total = 0;
+	json_t *tail = NULL;
+
+	body_list_begin(&c->body, api_head(c), l->name);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t port = l->at(v, i);
+
+		if (!l->fits(v, port, f)) {
+			continue;
+		}
+		total++;
+		if (i < page->guid || tail != NULL) {
+			continue;
+		}
+		if (written++ == page->limit) {
+			tail = api_next(c, i, 0);
+			continue;
+		}
+		body_list_next(&c->body);
+		l->write(&c->body, v, port);
+	}
+	body_list_end(&c->body, api_total(tail, total));
+}
+
+/* --- streams --------------------------------------------------------------------------- */
+
+struct port_stream {
+	const struct port_list *list;
+	struct inventory *v;
+	struct inventory_filter filter;
+	char *name; /* of the filter */
+};
+
+static void port_stream_done(void *state)
+{
+	struct port_stream *s = state;
+
+	inventory_unref(s->v);
+	free(s->name);
+	free(s);
+}
+
+/* The rows are copies of one epoch, so nothing is read from the snapshot. */
+static int more_ports(void *state, struct snap_reader *r, struct stream_place *at,
+                      struct body *out, size_t *ret_n)
+{
+	struct port_stream *s = state;
+	uint32_t n = s->list->count(s->v);
+
+	(void)r;
+	for (unsigned steps = 0; steps < STREAM_STEPS && *ret_n < STREAM_RECORDS;
+	     steps++) {
+		if (at->key >= n) {
+			at->end = true;
+			return E_OK;
+		}
+		uint32_t port = s->list->at(s->v, (uint32_t)at->key++);
+
+		if (s->list->fits(s->v, port, &s->filter)) {
+			s->list->write(out, s->v, port);
+			body_write(out, "\n", 1);
+			++*ret_n;
+		}
+	}
+	return E_OK;
+}
+
+static int stream_ports(struct api_call *c, const struct port_list *l,
+                        const struct inventory_filter *f)
+{
+	struct port_stream *s = calloc(1, sizeof(*s));
+
+	if (s == NULL) {
+		return -ENOMEM;
+	}
+	struct stream_spec spec = {
+		.more = more_ports, .done = port_stream_done, .state = s, .name = l->name
+	};
+	s->list = l;
+	s->v = inventory_ref(c->thread->inventory);
+	s->filter = *f;
+	s->name = f->name != NULL ? strdup(f->name) : NULL;
+	s->filter.name = s->name;
+	int err = f->name != NULL && s->name == NULL ? -ENOMEM
+	                                             : api_from(c, &spec.from.key);
+	if (err == E_OK) {
+		err = api_stream(c, &spec);
+	}
+	if (err != E_OK) {
+		port_stream_done(s);
+	}
+	return err;
+}
+
+static int answer(struct api_call *c, const struct port_list *l)
+{
+	struct inventory_filter filter = { .type = 0 };
+	struct api_page page;
+	int8_t stream;
+	int err = inventory_get(&c->thread->inventory, c->snap);
+
+	if (err == E_OK) {
+		err = read_filter(c, &filter);
+	}
+	if (err == E_OK) {
+		err = api_page(c, &page);
+	}
+	if (err == E_OK) {
+		err = read_flag(c, "stream", &stream);
+	}
+	if (err != E_OK) {
+		return err;
+	}
+	if (stream == 1) {
+		return stream_ports(c, l, &filter);
+	}
+	write_page(c, l, c->thread->inventory, &filter, &page);
+	return E_OK;
+}
+
+int api_links(struct api_call *c)
+{
+	return answer(c, &links);
+}
+
+int api_ports(struct api_call *c)
+{
+	return answer(c, &ports);
+}
