@@ -108,6 +108,9 @@ int config_keep(const struct config *now, struct config *next, struct arena *a,
  */
 const char *config_control_socket(const char *option, const char *dir, struct arena *a);
 
+/*! \brief After how many light sweeps in a row a heavy one is due; 0: always, -1: never. */
+int32_t config_heavy_after(const struct config *c);
+
 /*! \brief VLCap code that limits ports of one kind: QOS_CA, QOS_SWE or QOS_RTR. */
 uint32_t config_max_op_vls(const struct config *c, enum qos_class of);
 

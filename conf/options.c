@@ -126,7 +126,6 @@ const struct option_row config_rows[] = {
 	NONE_FLAG("consolidate_ipv6_snm_req", 0, "consolidate_ipv6_snm_req",
 		"One multicast LID for IPv6 solicited-node groups"),
 	NONE("drop_event_subscriptions", "FALSE", "Forget subscriptions at restart"),
-	NONE("no_clients_rereg", "FALSE", "Do not ask clients to register again"),
 
 	/* several subnet managers */
 	NONE("ignore_other_sm", "FALSE", "Do not look for other subnet managers"),

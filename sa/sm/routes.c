@@ -607,7 +607,7 @@ void routes_rebalance_heavy_ended(struct rebalance *b)
 		b->quiet = 0;
 	} else {
 		/* Any other heavy sweep has a cause, so the fabric is not quiet. */
-		b->quiet = b->sm->d.config->force_heavy_sweep ? b->quiet + 1 : 0;
+		b->quiet = config_heavy_after(b->sm->d.config) == 0 ? b->quiet + 1 : 0;
 	}
 	b->fabric = fabric;
 	b->settled |= b->routes->wish != REBALANCE_NOT_WANTED;

@@ -95,6 +95,7 @@ static void after_audit(struct sweep *s)
 static void after_light(struct sweep *s)
 {
 	s->sm.status.light_sweeps++;
+	s->n_light++;
 	if (changes_light_end(&s->changes) && s->sm.status.up) {
 		(void)sweep_publish(s);
 	}
@@ -154,6 +155,15 @@ static void after_poll(struct sweep *s)
 	}
 }
 
+/* Were there as many light sweeps as the options allow in a row? */
+static bool heavy_by_count(const struct sweep *s)
+{
+	const struct config *c = s->sm.d.config;
+
+	return config_heavy_after(c) >= 0 &&
+	       s->n_light >= (unsigned)config_heavy_after(c);
+}
+
 static void idle(struct sweep *s)
 {
 	struct sm *sm = &s->sm;
@@ -182,11 +192,10 @@ static void idle(struct sweep *s)
 		s->phase = PHASE_POLL;
 		s->polled = now;
 		election_poll_start(&s->election);
-	} else if (now >= s->next_light && (sm->job == NULL || sm->job->disc.g == NULL ||
-	                                    sm->d.config->force_heavy_sweep)) {
-		sm_request_heavy(sm, sm->d.config->force_heavy_sweep
-		                             ? "every sweep is to be heavy"
-		                             : "the fabric is not known");
+	} else if (now >= s->next_light &&
+	           (sm->job == NULL || sm->job->disc.g == NULL || heavy_by_count(s))) {
+		sm_request_heavy(sm, heavy_by_count(s) ? "the next sweep is to be heavy"
+		                                       : "the fabric is not known");
 		sweep_heavy_start(s);
 	} else if (now >= s->next_light) {
 		s->phase = PHASE_LIGHT;

@@ -88,7 +88,8 @@ static struct disc_options disc_options_of(const struct sweep *s)
 		                      .clear_change = s->election.state == SM_MASTER,
 		                      .silent = &s->silent,
 		                      .aggregation = c->aggregation_node_guids,
-		                      .names = c->node_names };
+		                      .names = c->node_names,
+		                      .mtu_limit = (uint8_t)c->max_neighbor_mtu };
 }
 
 void sweep_heavy_start(struct sweep *s)
@@ -105,6 +106,7 @@ void sweep_heavy_start(struct sweep *s)
 	events_sweep_begin(sm);
 	sm_requests_clear(sm);
 	s->n_local = 0;
+	s->n_light = 0;
 	s->retry_at = UINT64_MAX;
 	if (s->election.others_wrote) { /* as master: what we remember may be wrong */
 		shadow_forget_programmed(&sm->shadow);

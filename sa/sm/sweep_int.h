@@ -70,6 +70,7 @@ struct sweep {
 	unsigned failures;        /* heavy sweeps, in a row */
 	unsigned unread; /* heavy sweeps in a row that left out a node or a port table */
 	unsigned n_local;         /* local sweeps since the last heavy one */
+	unsigned n_light;         /* light sweeps since the last heavy one */
 	uint64_t next_light;      /* ms; a light sweep or a poll; UINT64_MAX: never */
 	enum sm_state timed_for;  /* the state that next_light was set in */
 	uint64_t polled;          /*!< ms; when the last poll began */

@@ -70,6 +70,7 @@ struct disc_options {
 	const struct guid_file *aggregation; /*!< CAs that are aggregation nodes, beside those
 	                                        that show it; may be NULL */
 	const struct node_names *names; /*!< the operator's names of nodes; may be NULL */
+	uint8_t mtu_limit; /*!< most that a port of the graph has, as a code; 0: no limit */
 };
 
 enum { DISC_PROBLEMS_MAX = 64 };

@@ -301,7 +301,8 @@ static uint8_t code_1_to_5(uint64_t code)
 	return (uint8_t)(code < 1 ? 1 : code > 5 ? 5 : code);
 }
 
-static void fill_port(struct port *to, const struct disc_port *from, bool end_port)
+static void fill_port(const struct disc *d, struct port *to, const struct disc_port *from,
+                      bool end_port)
 {
 	if (from->guid) {
 		to->guid = from->guid;
@@ -325,6 +326,9 @@ static void fill_port(struct port *to, const struct disc_port *from, bool end_po
 	}
 	to->speed = port_info_speed(from->info);
 	to->mtu = code_1_to_5(field_get(from->info, PI_MTU_CAP));
+	if (d->options.mtu_limit != 0 && to->mtu > d->options.mtu_limit) {
+		to->mtu = d->options.mtu_limit;
+	}
 	to->vls = code_1_to_5(field_get(from->info, PI_VL_CAP));
 	if (end_port) {
 		to->capability_mask = (uint32_t)field_get(from->info, PI_CAPABILITY_MASK);
@@ -363,7 +367,7 @@ static int add_node(struct disc *d, struct disc_node *n)
 	for (unsigned i = 0; i <= n->n_ports; i++) {
 		struct port *p = &d->g->ports[graph_port(d->g, n->graph_node, i)];
 
-		fill_port(p, &n->ports[i], n->type != NODE_SWITCH || i == 0);
+		fill_port(d, p, &n->ports[i], n->type != NODE_SWITCH || i == 0);
 	}
 	return E_OK;
 }

@@ -38,6 +38,8 @@ enum {
 	ALL_WIDTHS = 255,
 	ALL_SPEEDS = 15,
 	ALL_EXT_SPEEDS = 31,
+	NO_EXT_SPEEDS = 30,
+	ALL_EXT2_SPEEDS = 7,
 	PORT_NUM_MASK = 0xff /* of the AttributeModifier */
 };
 
@@ -120,12 +122,13 @@ static void plan_identity(const struct program *p, uint32_t port, uint8_t *want)
 static void plan_end_port(struct port_plan *a)
 {
 	const struct config *c = a->p->config;
+	bool ask = !c->no_clients_rereg && c->client_rereg_mode != 0;
 	bool new_sm = field_get(a->now, PI_MASTER_SM_LID) != a->p->sm_lid;
 
 	plan_identity(a->p, a->port, a->want);
 	field_set(a->want, PI_MASTER_SM_SL, sm_sl(a));
 	field_set(a->want, PI_SUBNET_TIMEOUT, c->subnet_timeout);
-	if ((new_sm || a->p->reregister) && !on_switch(a) &&
+	if (ask && (new_sm || a->p->reregister) && !on_switch(a) &&
 	    field_get(a->now, PI_CAPABILITY_MASK) & CAP_CLIENT_REREGISTRATION) {
 		field_set(a->want, PI_CLIENT_REREGISTER, 1);
 	}
@@ -152,10 +155,18 @@ static void plan_training(struct port_plan *a)
 	          enabled(field_get(now, PI_LINK_SPEED_ENABLED),
 	                  field_get(now, PI_LINK_SPEED_SUPPORTED), c->force_link_speed,
 	                  ALL_SPEEDS));
-	field_set(a->want, PI_LINK_SPEED_EXT_ENABLED,
-	          enabled(field_get(now, PI_LINK_SPEED_EXT_ENABLED),
-	                  field_get(now, PI_LINK_SPEED_EXT_SUPPORTED),
-	                  c->force_link_speed_ext, ALL_EXT_SPEEDS));
+	if (c->force_link_speed_ext != NO_EXT_SPEEDS) {
+		field_set(a->want, PI_LINK_SPEED_EXT_ENABLED,
+		          enabled(field_get(now, PI_LINK_SPEED_EXT_ENABLED),
+		                  field_get(now, PI_LINK_SPEED_EXT_SUPPORTED),
+		                  c->force_link_speed_ext, ALL_EXT_SPEEDS));
+	} else if (field_get(now, PI_LINK_SPEED_EXT_ENABLED) != 0) {
+		field_set(a->want, PI_LINK_SPEED_EXT_ENABLED, NO_EXT_SPEEDS);
+	}
+	field_set(a->want, PI_LINK_SPEED_EXT_ENABLED_2,
+	          enabled(field_get(now, PI_LINK_SPEED_EXT_ENABLED_2),
+	                  field_get(now, PI_LINK_SPEED_EXT_SUPPORTED_2),
+	                  c->force_link_speed_ext2, ALL_EXT2_SPEEDS));
 }
 
 static enum qos_class class_of(const struct port_plan *a, const struct port *p)

@@ -380,6 +380,17 @@ START_TEST(reregister)
 }
 END_TEST
 
+/* Unless the operator does not want it. */
+START_TEST(reregister_not_wanted)
+{
+	fixture->config.no_clients_rereg = _i == 0;
+	fixture->config.client_rereg_mode = _i == 0 ? 2 : 0;
+	start("ft2 4 4 2");
+	up();
+	ck_assert_uint_eq(asked_to_reregister(0), 0);
+}
+END_TEST
+
 /* --- what a port holds -------------------------------------------------------------------- */
 
 START_TEST(end_port_values)
@@ -483,6 +494,7 @@ TEST_SUITE(sweep_order)
 	tcase_add_test(t, lmc_is_durable);
 	tcase_add_test(t, reassigned_once);
 	tcase_add_test(t, reregister);
+	tcase_add_loop_test(t, reregister_not_wanted, 0, 2);
 	tcase_add_loop_test(t, end_port_values, 0, 2);
 	tcase_add_test(t, link_values);
 	tcase_add_test(t, mtu_of_both_ends);
