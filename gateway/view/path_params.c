@@ -12,6 +12,8 @@
 #include "db/policy.h"
 #include "gateway/view/json_text.h"
 #include "gateway/view/path_json.h"
+#include "gateway/view/path_none.h"
+#include "gateway/view/path_why_json.h"
 
 /* Context of all steps of reading the parameters. */
 struct context {
@@ -38,6 +40,8 @@ static json_t *candidates_json(const struct endpoint_candidates *c)
 static int endpoint_problem(struct context *cx, int err, const char *parameter,
                             const char *text, const struct endpoint_candidates *c)
 {
+	const char *known;
+
 	switch (err) {
 	case E_AMBIGUOUS:
 		problem_param(cx->p, cx->a, err, parameter,
@@ -46,6 +50,11 @@ static int endpoint_problem(struct context *cx, int err, const char *parameter,
 		problem_member(cx->p, "candidates", candidates_json(c));
 		return err;
 	case E_NOTFOUND:
+		known = path_none_port(cx->r, text, cx->a);
+		if (known != NULL) {
+			problem_member(cx->p, "reason", json_string("no-lid"));
+			return problem_param(cx->p, cx->a, err, parameter, "%s", known);
+		}
 		problem_param(cx->p, cx->a, err, parameter,
 		              "there is no end port '%s'%s%s%s", text,
 		              c->n > 0 ? "; did you mean '" : "",
@@ -120,6 +129,29 @@ static int read_word(struct context *cx, const char *parameter, const char *text
 	                     "%s='%s': expected one of %s", parameter, text, known);
 }
 
+/* ">4", "<4", "=4" and "largest" say the selector in front of the value. */
+static void split_selector(const char **text, const char **selector)
+{
+	static const struct {
+		const char *sign, *word;
+	} signs[] = { { ">", "greater" }, { "<", "less" }, { "=", "exact" } };
+
+	if (*text == NULL || *selector != NULL) {
+		return;
+	}
+	for (unsigned i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+		if ((*text)[0] == signs[i].sign[0]) {
+			*selector = signs[i].word;
+			++*text;
+			return;
+		}
+	}
+	if (strcasecmp(*text, "largest") == 0 || strcasecmp(*text, "smallest") == 0) {
+		*selector = "largest";
+		*text = NULL;
+	}
+}
+
 static int read_limit(struct context *cx, const char *name, const char *text,
                       const char *selector_name, const char *selector, uint64_t min,
                       uint64_t max, struct path_limit *ret)
@@ -130,6 +162,7 @@ static int read_limit(struct context *cx, const char *name, const char *text,
 	uint64_t v = min;
 	int err;
 
+	split_selector(&text, &selector);
 	if (text == NULL && selector == NULL) {
 		return E_OK;
 	}
@@ -177,30 +210,50 @@ static int read_service(struct context *cx, struct path_query *q)
 	return err;
 }
 
+/* The value of a parameter that has two names. */
+static int one_of(struct context *cx, const char *name, const char *a, const char *alias,
+                  const char *b, const char **ret)
+{
+	if (a != NULL && b != NULL) {
+		return problem_param(cx->p, cx->a, E_HTTP_PARAMETER, alias,
+		                     "%s and %s are the same; use one of them", name,
+		                     alias);
+	}
+	*ret = a != NULL ? a : b;
+	return E_OK;
+}
+
 static int read_components(struct context *cx, struct path_query *q)
 {
 	const struct path_params *params = cx->params;
+	const char *life = NULL, *p_key = NULL;
 	uint64_t v = 0;
 
-	int err = read_limit(cx, "mtu", params->mtu, "mtu_selector", params->mtu_selector,
-	                     1, 5, &q->mtu);
+	int err = one_of(cx, "packet_life_time", params->packet_life_time, "life",
+	                 params->life, &life);
+	if (err == E_OK) {
+		err = one_of(cx, "p_key", params->p_key, "pkey", params->pkey, &p_key);
+	}
+	if (err == E_OK) {
+		err = read_limit(cx, "mtu", params->mtu, "mtu_selector",
+		                 params->mtu_selector, 1, 5, &q->mtu);
+	}
 	if (err == E_OK) {
 		err = read_limit(cx, "rate", params->rate, "rate_selector",
 		                 params->rate_selector, 2, 63, &q->rate);
 	}
 	if (err == E_OK) {
-		err = read_limit(cx, "packet_life_time", params->packet_life_time,
-		                 "packet_life_time_selector",
-		                 params->packet_life_time_selector, 0, 63,
-		                 &q->packet_life_time);
+		err = read_limit(
+			cx, "packet_life_time", life, "packet_life_time_selector",
+			params->packet_life_time_selector, 0, 63, &q->packet_life_time);
 	}
 	if (err == E_OK && params->sl != NULL) {
 		err = read_number(cx, "sl", params->sl, 0, 15, "a service level", &v);
 		q->has_sl = true;
 		q->sl = (uint8_t)v;
 	}
-	if (err == E_OK && params->p_key != NULL) {
-		err = read_number(cx, "p_key", params->p_key, 1, 0xffff, "a P_Key", &v);
+	if (err == E_OK && p_key != NULL) {
+		err = read_number(cx, "p_key", p_key, 1, 0xffff, "a P_Key", &v);
 		q->has_p_key = true;
 		q->p_key = (uint16_t)v;
 	}
@@ -245,7 +298,7 @@ static int read_query(struct context *cx, struct path_query *q,
 {
 	static const char *const flags[] = { "0", "1", NULL };
 	const struct path_params *params = cx->params;
-	uint8_t mode = snap_meta(cx->r)->path_selection, hops = 0;
+	uint8_t mode = snap_meta(cx->r)->path_selection, hops = 0, why = 0;
 	uint64_t numb_path = 0;
 
 	int err = read_ends(cx, q, answer);
@@ -259,6 +312,9 @@ static int read_query(struct context *cx, struct path_query *q,
 	if (err == E_OK && params->hops != NULL) {
 		err = read_word(cx, "hops", params->hops, flags, &hops);
 	}
+	if (err == E_OK && params->why != NULL) {
+		err = read_word(cx, "why", params->why, flags, &why);
+	}
 	if (err == E_OK) {
 		err = read_components(cx, q);
 	}
@@ -268,68 +324,10 @@ static int read_query(struct context *cx, struct path_query *q,
 	q->mode = (enum path_selection)mode;
 	q->numb_path = (uint32_t)numb_path;
 	answer->mode = q->mode;
-	answer->hops = hops == 1;
+	answer->detail = why == 1    ? PATH_WITH_WHY
+	                 : hops == 1 ? PATH_WITH_HOPS
+	                             : PATH_PLAIN;
 	return E_OK;
-}
-
-static const char *name_of(struct snap_reader *r, uint64_t guid, struct arena *a)
-{
-	struct snap_node node;
-
-	if (snap_node(r, guid, &node) != E_OK) {
-		return "?";
-	}
-	return arena_strdup(a, node.name);
-}
-
-/* The node whose component counts: the switch of an end port, or the node itself. */
-static uint64_t fabric_node(const struct snap_end *end)
-{
-	return end->sw_guid != 0 ? end->sw_guid : end->node_guid;
-}
-
-/* Says why there is no path: another component, a loop, or a hole at a switch. */
-static int explain_no_path(struct context *cx, struct components *components,
-                           const struct path_query *q)
-{
-	uint32_t slid = q->slid != 0 ? q->slid : q->src.base_lid;
-	uint32_t dlid = q->dlid != 0 ? q->dlid : q->dst.base_lid;
-	struct path_hop hops[PATH_HOPS_MAX];
-	unsigned n = 0;
-
-	int err = components_build(components, cx->r);
-	if (err != E_OK) {
-		return err;
-	}
-	if (!components_connected(components, fabric_node(&q->src),
-	                          fabric_node(&q->dst))) {
-		problem_member(cx->p, "reason", json_string("different-part"));
-		return problem_set(cx->p, cx->a, E_NOPATH,
-		                   "source and destination are in different parts of the "
-		                   "fabric: no cables connect '%s' and '%s'",
-		                   name_of(cx->r, q->src.node_guid, cx->a),
-		                   name_of(cx->r, q->dst.node_guid, cx->a));
-	}
-	err = path_hops(cx->r, slid, dlid, hops, &n);
-	if (err == E_LOOP) {
-		problem_member(cx->p, "reason", json_string("loop"));
-		return problem_set(
-			cx->p, cx->a, E_LOOP,
-			"the tables send packets to LID %u from LID %u in a loop",
-			(unsigned)dlid, (unsigned)slid);
-	}
-	if (err != E_NOPATH || n == 0) {
-		problem_member(cx->p, "reason", json_string("no-route"));
-		return problem_set(cx->p, cx->a, E_NOPATH,
-		                   "no route is stored from LID %u to LID %u",
-		                   (unsigned)slid, (unsigned)dlid);
-	}
-	uint64_t hole = hops[n - 1].node_guid;
-	problem_member(cx->p, "reason", json_string("hole"));
-	problem_member(cx->p, "switch", guid_json(hole));
-	return problem_set(
-		cx->p, cx->a, E_NOPATH, "switch '%s' (0x%016llx) has no route to LID %u",
-		name_of(cx->r, hole, cx->a), (unsigned long long)hole, (unsigned)dlid);
 }
 
 /* Most records there can be: each pair of LIDs, for each virtual fabric. */
@@ -349,48 +347,11 @@ static int most_records(struct context *cx, const struct path_query *q, size_t *
 	return err;
 }
 
-/* The partition of which both ends are limited members only. \return 0: none. */
-static uint16_t both_limited(struct snap_reader *r, const struct snap_end *a,
-                             const struct snap_end *b)
-{
-	const uint8_t *x, *y;
-	size_t n, m;
-
-	if (snap_p_keys(r, a->p_key_set, (const void **)&x, &n) != E_OK ||
-	    snap_p_keys(r, b->p_key_set, (const void **)&y, &m) != E_OK) {
-		return 0;
-	}
-	for (size_t i = 0; i < n * m; i++) {
-		uint16_t key, other;
-
-		memcpy(&key, x + i / m * sizeof(key), sizeof(key));
-		memcpy(&other, y + i % m * sizeof(other), sizeof(other));
-		if (key == other && key != 0) {
-			return key;
-		}
-	}
-	return 0;
-}
-
-static int explain_no_partition(struct context *cx, const struct path_query *q)
-{
-	uint16_t p_key = both_limited(cx->r, &q->src, &q->dst);
-
-	if (p_key == 0) {
-		return problem_set(cx->p, cx->a, E_PARTITION,
-		                   "source and destination share no partition");
-	}
-	problem_member(cx->p, "reason", json_string("limited-members"));
-	return problem_set(cx->p, cx->a, E_PARTITION,
-	                   "source and destination are both only limited members of "
-	                   "partition 0x%04x, and share no other: one of them has to be "
-	                   "a full member",
-	                   p_key);
-}
-
+/* The records, or why there are none. */
 static int run_query(struct context *cx, struct components *components,
                      const struct path_query *q, struct path_answer *answer)
 {
+	bool why = answer->detail == PATH_WITH_WHY;
 	size_t max;
 
 	int err = most_records(cx, q, &max);
@@ -405,28 +366,18 @@ static int run_query(struct context *cx, struct components *components,
 		return -ENOMEM;
 	}
 	err = path_query_run(cx->r, q, answer->records, max, &answer->n);
-	switch (err) {
-	case E_NOPATH: return explain_no_path(cx, components, q);
-	case E_PARTITION:
-		if (!q->has_p_key) {
-			return explain_no_partition(cx, q);
-		}
-		return problem_param(cx->p, cx->a, err, "p_key",
-		                     "source and destination are not both members of "
-		                     "partition 0x%04x, or both only limited members",
-		                     q->p_key);
-	case E_POLICY:
-		problem_member(cx->p, "reason", json_string("policy"));
-		return problem_set(
-			cx->p, cx->a, err,
-			"the policy (qos-policy.conf or virtual fabrics) has no "
-			"path for this request between source and destination");
-	case E_RANGE:
-		return problem_set(
-			cx->p, cx->a, err,
-			"a selector or value that the PathRecord does not have");
+	if (err != E_OK) {
+		return path_none_explain(cx->r, q, err, components, cx->a, cx->p);
 	}
-	return err;
+	if (why && answer->n > PATH_WHY_MAX) {
+		return problem_param(
+			cx->p, cx->a, E_RANGE, "why",
+			"there are %zu paths, and why=1 explains %d at most: "
+			"add numb_path=N",
+			answer->n, PATH_WHY_MAX);
+	}
+	return why && answer->n == 0 ? path_none_selectors(cx->r, q, &answer->excluded)
+	                             : E_OK;
 }
 
 int path_params_answer(struct snap_reader *r, const struct path_params *params,
@@ -447,7 +398,8 @@ int path_params_answer(struct snap_reader *r, const struct path_params *params,
 	return err;
 }
 
-static int record_with_hops(struct context *cx, const struct path_record *rec, json_t *o)
+static int record_with_hops(struct context *cx, const struct path_record *rec,
+                            enum path_detail detail, json_t *o)
 {
 	struct path_hop hops[PATH_HOPS_MAX];
 	unsigned n = 0;
@@ -466,6 +418,9 @@ static int record_with_hops(struct context *cx, const struct path_record *rec, j
 	if (err == E_OK && json_object_set_new(o, "hops", list) != 0) {
 		err = -ENOMEM;
 	}
+	if (err == E_OK && detail == PATH_WITH_WHY) {
+		err = path_why_json(cx->r, rec, hops, n, cx->a, o);
+	}
 	return err;
 }
 
@@ -481,18 +436,21 @@ int path_params_wildcard(struct snap_reader *r, const struct path_params *params
 		*ret = (struct path_wildcard){ .q = q,
 			                       .any_src = is_any(params->src),
 			                       .any_dst = is_any(params->dst),
-			                       .hops = answer.hops };
+			                       .detail = answer.detail };
 	}
 	return err;
 }
 
-int path_answer_record(struct snap_reader *r, const struct path_record *rec, bool hops,
-                       struct arena *a, json_t **ret, struct problem *p)
+int path_answer_record(struct snap_reader *r, const struct path_record *rec,
+                       enum path_detail detail, struct arena *a, json_t **ret,
+                       struct problem *p)
 {
 	struct context cx = { .r = r, .a = a, .p = p };
 	json_t *o = path_record_json(rec);
 
-	int err = o == NULL ? -ENOMEM : hops ? record_with_hops(&cx, rec, o) : E_OK;
+	int err = o == NULL              ? -ENOMEM
+	          : detail == PATH_PLAIN ? E_OK
+	                                 : record_with_hops(&cx, rec, detail, o);
 	if (err == E_OK) {
 		*ret = o;
 	} else {
@@ -501,15 +459,15 @@ int path_answer_record(struct snap_reader *r, const struct path_record *rec, boo
 	return err;
 }
 
-int path_answer_json(struct snap_reader *r, const struct path_answer *answer, bool stale,
+int path_answer_json(struct snap_reader *r, struct path_answer *answer, bool stale,
                      struct arena *a, json_t **ret, struct problem *p)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < answer->n; i++) {
 		json_t *o;
-		int err = path_answer_record(r, &answer->records[i], answer->hops, a, &o,
-		                             p);
+		int err = path_answer_record(r, &answer->records[i], answer->detail, a,
+		                             &o, p);
 		if (err == E_OK && json_array_append_new(list, o) != 0) {
 			err = -ENOMEM;
 		}
@@ -522,7 +480,12 @@ int path_answer_json(struct snap_reader *r, const struct path_answer *answer, bo
 	if (stale) {
 		json_object_set_new(body, "stale", json_true());
 	}
-	if (json_object_set_new(body, "paths", list) != 0) {
+	int bad = json_object_set_new(body, "paths", list);
+	if (answer->excluded != NULL) {
+		bad |= json_object_set_new(body, "excluded_by", answer->excluded);
+		answer->excluded = NULL;
+	}
+	if (bad != 0) {
 		json_decref(body);
 		return -ENOMEM;
 	}

@@ -26,6 +26,7 @@ struct arena;
 	PARAM(mode)      /* name of a path selection; the daemon's by default */ \
 	PARAM(numb_path) /* most paths wanted; by default all of the mode */ \
 	PARAM(hops)      /* "1": with the hops of each path; "0" by default */ \
+	PARAM(why)       /* "1": with the hops and why they are these; why there is no path */ \
 	/* components of the PathRecord, codes as in the record; not compared by default */ \
 	PARAM(mtu) \
 	PARAM(mtu_selector) \
@@ -33,8 +34,10 @@ struct arena;
 	PARAM(rate_selector) \
 	PARAM(packet_life_time) \
 	PARAM(packet_life_time_selector) \
+	PARAM(life)      /* the same as packet_life_time */ \
 	PARAM(sl) \
 	PARAM(p_key) \
+	PARAM(pkey)      /* the same as p_key */ \
 	PARAM(service_id) \
 	PARAM(qos_class) \
 	PARAM(from)      /* of a stream: the key at which it begins */
@@ -50,15 +53,19 @@ struct path_params {
 /*! Their names, NULL-terminated. */
 extern const char *const path_param_names[];
 
-/*! Most records of one answer: both sides with LMC 7. */
-enum { PATH_RECORDS_MAX = 128 * 128 };
+/*! Most records of one answer: both sides with LMC 7; and most that are explained. */
+enum { PATH_RECORDS_MAX = 128 * 128, PATH_WHY_MAX = 128 };
+
+/*! What is told of each path besides its record. */
+enum path_detail { PATH_PLAIN, PATH_WITH_HOPS, PATH_WITH_WHY };
 
 struct path_answer {
 	struct endpoint src, dst;
 	struct path_record *records; /*!< arena */
 	size_t n;
 	enum path_selection mode;
-	bool hops; /*!< are wanted */
+	enum path_detail detail;
+	json_t *excluded; /*!< PATH_WITH_WHY and n 0: path_none_selectors(); else NULL */
 };
 
 /*!
@@ -75,17 +82,20 @@ int path_params_answer(struct snap_reader *r, const struct path_params *params,
                        struct path_answer *ret, struct problem *p);
 
 /*!
- * \brief {"epoch":E,"paths":[...]}: the body of /paths.
- * \param stale  Adds "stale":true.
+ * \brief {"epoch":E,"paths":[...]}: the body of /paths; with "excluded_by" when selectors
+ *        leave nothing over and the reason is wanted.
+ * \param answer  Its excluded is taken.
+ * \param stale   Adds "stale":true.
  * \retval E_NOPATH E_LOOP  A hop list does not reach its end; \a p says where.
  */
-int path_answer_json(struct snap_reader *r, const struct path_answer *answer, bool stale,
+int path_answer_json(struct snap_reader *r, struct path_answer *answer, bool stale,
                      struct arena *a, json_t **ret, struct problem *p);
 
 /*! A query with "*" for one end or both: all end ports. */
 struct path_wildcard {
 	struct path_query q; /*!< the end that is named, selectors */
-	bool any_src, any_dst, hops;
+	bool any_src, any_dst;
+	enum path_detail detail;
 };
 
 bool path_params_have_wildcard(const struct path_params *params);
@@ -96,5 +106,6 @@ int path_params_wildcard(struct snap_reader *r, const struct path_params *params
 
 /*! \brief One element of "paths". \retval E_NOPATH E_LOOP -ENOMEM  As path_answer_json().
  */
-int path_answer_record(struct snap_reader *r, const struct path_record *rec, bool hops,
-                       struct arena *a, json_t **ret, struct problem *p);
+int path_answer_record(struct snap_reader *r, const struct path_record *rec,
+                       enum path_detail detail, struct arena *a, json_t **ret,
+                       struct problem *p);

@@ -259,6 +259,7 @@ static const struct {
 	{ true, "" },
 	{ false, "&mode=orderall&mtu_selector=largest" },
 	{ false, "&hops=1" },
+	{ true, "&why=1" },
 };
 
 START_TEST(paths_to_all)
@@ -299,6 +300,34 @@ START_TEST(paths_of_the_whole_fabric)
 	}
 	lines_done(&l);
 	lines_done(&records);
+}
+END_TEST
+
+/* With why=1 each pair without a path has one line with the reason, over many slices. */
+START_TEST(reasons_of_all_pairs)
+{
+	static const char *const reasons[] = { "not-members", "selectors" };
+	static const char *const targets[] = { "/v1/paths?src=*&dst=*&why=1&pkey=0x12",
+		                               "/v1/paths?src=*&dst=*&why=1&mtu=>5" };
+	struct lines l = read_whole(targets[_i], 5000);
+	const char *last_src = "", *last_dst = "";
+	size_t i;
+	json_t *line;
+
+	check_complete(&l, 5);
+	ck_assert_uint_eq(json_array_size(l.records), 76 * 76);
+	json_array_foreach(l.records, i, line)
+	{
+		const char *src = json_string_value(json_object_get(line, "sgid")),
+			   *dst = json_string_value(json_object_get(line, "dgid"));
+
+		ck_assert_str_eq(json_string_value(json_object_get(line, "none")),
+		                 reasons[_i]);
+		ck_assert(strcmp(src, last_src) != 0 || strcmp(dst, last_dst) != 0);
+		last_src = src;
+		last_dst = dst;
+	}
+	lines_done(&l);
 }
 END_TEST
 
@@ -648,6 +677,7 @@ TEST_SUITE(stream)
 
 	tcase_add_loop_test(tc, same_as_pages, 0, COUNT(asked));
 	tcase_add_loop_test(tc, paths_to_all, 0, COUNT(halves));
+	tcase_add_loop_test(tc, reasons_of_all_pairs, 0, 2);
 	tcase_add_test(tc, paths_of_the_whole_fabric);
 	tcase_add_test(tc, published_in_the_middle);
 	tcase_add_test(tc, so_many_at_a_time);

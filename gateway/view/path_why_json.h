@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#pragma once
+
+#include <jansson.h>
+
+#include "sa/path/path_query.h"
+
+struct arena;
+
+/*!
+ * \brief Explains a path: "why" of the record, and in each of its "hops" the ports of equal
+ *        cost, the routes on them, and why this one.
+ *
+ *   "why": {"engine", "src": {"guid","name","port","state"}, "dst": ...,
+ *           "rate_limited": {"by":"cable","from":{},"to":{}}, "mtu_limited": ...}
+ *   hop:   "choice", "why", "routes", "vl", "vl_from", "candidates": [{"port","to","rate_gbps",
+ *          "routes","taken"}]
+ *
+ * \param record  Has "hops", the JSON of \a hops.
+ * \retval E_MALFORMED E_STALE -ENOMEM
+ * Cost: that of path_hop_why() for each hop.
+ */
+int path_why_json(struct snap_reader *r, const struct path_record *rec,
+                  const struct path_hop *hops, unsigned n, struct arena *a,
+                  json_t *record);
