@@ -17,11 +17,12 @@ struct arena;
 struct client_flags {
 	const char *instance, *snapshot_dir, *url;
 	const char *mode;
-	const char *service_id, *qos_class, *p_key; /*!< of `paths` and `trace` */
+	const char *service_id, *qos_class, *p_key, *sl, *mtu, *rate,
+		*life;            /*!< of `paths`, `trace` and `why` */
 	const char *type, *field; /*!< of `nodes` */
 	const char *since, *last, *kind, *node; /*!< of `events` */
 	uint32_t numb_path;
-	bool json, stream, follow;
+	bool json, stream, follow, all;
 };
 
 /*! Rows over struct client_flags that every reading command has: --json, --url,

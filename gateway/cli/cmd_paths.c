@@ -3,52 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "conf/base/arena.h"
 #include "gateway/cli/client.h"
 #include "gateway/cli/command.h"
-
-/* clang-format off */
-static const struct option_row paths_rows[] = {
-	{ "mode", OPT_STRING, offsetof(struct client_flags, mode), NULL, .letter = 'm', .flags_long = "mode",
-	  .flags = OPT_CLI_ONLY, .arg = "MODE", .help = "minimal, pairwise, orderall or srcdstall; by default the mode of the SA" },
-	{ "numb_path", OPT_UINT, offsetof(struct client_flags, numb_path), "0", .letter = 'n', .flags_long = "numb_path",
-	  .flags = OPT_CLI_ONLY, .arg = "N", .help = "at most so many paths" },
-	{ "service_id", OPT_STRING, offsetof(struct client_flags, service_id), NULL, .flags_long = "service_id",
-	  .flags = OPT_CLI_ONLY, .arg = "ID", .help = "paths for this service, by the policy" },
-	{ "qos_class", OPT_STRING, offsetof(struct client_flags, qos_class), NULL, .flags_long = "qos_class",
-	  .flags = OPT_CLI_ONLY, .arg = "N", .help = "paths of this QoS class, likewise" },
-	{ "p_key", OPT_STRING, offsetof(struct client_flags, p_key), NULL, .flags_long = "p_key",
-	  .flags = OPT_CLI_ONLY, .arg = "P_KEY", .help = "paths of this partition" },
-	{ NULL }
-};
-/* clang-format on */
-
-static const char *with_word(struct client *s, const char *target, const char *name,
-                             const char *value)
-{
-	return value == NULL ? target
-	                     : arena_printf(s->arena, "%s&%s=%s", target, name,
-	                                    client_escape(s, value));
-}
-
-static const char *target_of(struct client *s, char **argv, bool hops)
-{
-	const char *target = arena_printf(
-		s->arena, "/v1/paths?src=%s&dst=%s%s", client_escape(s, argv[s->first]),
-		client_escape(s, argv[s->first + 1]), hops ? "&hops=1" : "");
-
-	if (s->flags.mode) {
-		target = arena_printf(s->arena, "%s&mode=%s", target,
-		                      client_escape(s, s->flags.mode));
-	}
-	if (s->flags.numb_path) {
-		target = arena_printf(s->arena, "%s&numb_path=%u", target,
-		                      s->flags.numb_path);
-	}
-	target = with_word(s, target, "service_id", s->flags.service_id);
-	target = with_word(s, target, "qos_class", s->flags.qos_class);
-	return with_word(s, target, "p_key", s->flags.p_key);
-}
+#include "gateway/cli/path_flags.h"
 
 static void print_paths(const json_t *paths)
 {
@@ -114,9 +71,10 @@ static int request_paths(int argc, char **argv, const char *doc, bool hops)
 	bool all = status == EXIT_GOOD &&
 	           (!strcmp(argv[s.first], "*") || !strcmp(argv[s.first + 1], "*"));
 	if (all) {
-		status = client_stream(&s, target_of(&s, argv, hops));
+		status = client_stream(&s, path_target(&s, argv, hops ? "&hops=1" : ""));
 	} else if (status == EXIT_GOOD) {
-		status = client_get(&s, target_of(&s, argv, hops), &body);
+		status = client_get(&s, path_target(&s, argv, hops ? "&hops=1" : ""),
+		                    &body);
 		if (status == EXIT_GOOD) {
 			status = print_all(&s, body, hops);
 		}

@@ -26,6 +26,7 @@ static const struct command commands[] = {
 	{ "topo",   "KIND ARGS",              "generate a topology file", cmd_topo, false },
 	{ "paths",  "SRC DST",                "paths from one end port to another, as the SA answers", cmd_paths, false },
 	{ "trace",  "SRC DST",                "the switches, ports and LIDs that a packet passes", cmd_trace, false },
+	{ "why",    "SRC DST",                "why a path goes where it goes, or why there is none", cmd_why, false },
 	{ "records", "NAME [--COMPONENT VALUE]", "records of subnet administration", cmd_records, false },
 	{ "groups", "[GROUP]",                "multicast groups; of one its members and its tree", cmd_groups, false },
 	{ "partition", "list | show P_KEY",   "partitions; of one its members and its ports", cmd_partition, false },

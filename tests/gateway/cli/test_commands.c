@@ -146,9 +146,9 @@ static uint32_t host_lid(uint32_t i)
 
 /* --- usage ----------------------------------------------------------------------------- */
 
-static const char *const commands[] = { "route",   "check",  "report", "config",
-	                                "engines", "topo",   "paths",  "trace",
-	                                "records", "groups", "nodes",  "status" };
+static const char *const commands[] = { "route", "check",  "report", "config",  "engines",
+	                                "topo",  "paths",  "trace",  "records", "groups",
+	                                "nodes", "status", "why" };
 
 START_TEST(test_help)
 {
@@ -196,6 +196,8 @@ static const struct {
 	{ "paths nobody 1", "there is no end port 'nobody'" },
 	{ "paths 1 2 --mode none", "expected one of minimal" },
 	{ "trace 1", "expected SRC DST" },
+	{ "why 1", "expected SRC DST" },
+	{ "why 1 2 --rate 1", "expected the code of the record, 2-63" },
 	{ "groups 1 2", "expected [GROUP]" },
 	{ "groups 49155", "there is no multicast group '49155'" },
 	{ "status --instance none --snapshot-dir /no/such --url http://127.0.0.1:1",
@@ -300,7 +302,7 @@ START_TEST(test_paths)
 	                 0);
 	assert_has(out, "%6u %6u 0xffff", slid, dlid);
 	ck_assert_int_eq(run("paths %u %u --p-key 0x1234", slid, dlid), 1);
-	assert_has(err, "not both members of partition 0x1234");
+	assert_has(err, "source and destination are not in partition 0x1234");
 	/* the switches that the tables lead over */
 	ck_assert_int_eq(run("trace %u %u", slid, dlid), 0);
 	assert_has(out, "SLID %u to DLID %u\n", slid, dlid);
@@ -317,6 +319,38 @@ START_TEST(test_paths)
 	}
 	ck_assert_uint_eq(sw, GRAPH_NONE);
 	ck_assert_uint_eq(lines_of(out), 4);
+}
+END_TEST
+
+/* The hops of trace, each with a reason; what is left out, by which selector. */
+START_TEST(test_why)
+{
+	const uint32_t slid = host_lid(0), dlid = host_lid(fixture.g->n_hosts - 1);
+	size_t i;
+	json_t *hop;
+
+	ck_assert_int_eq(run("why %u %u --json", slid, dlid), 0);
+	json_t *body = json_loads(out, 0, NULL);
+	const json_t *path = json_array_get(json_object_get(body, "paths"), 0);
+	const json_t *hops = json_object_get(path, "hops");
+	ck_assert_uint_eq(json_array_size(hops), 3);
+	ck_assert_int_eq(run("why %u %u --all", slid, dlid), 0);
+	assert_has(out, ", LID %u: SL ", dlid);
+	json_array_foreach(hops, i, hop)
+	{
+		assert_has(out, "  %zu. %s: in by port %d, out by port %d", i + 1,
+		           json_string_value(json_object_get(hop, "name")),
+		           (int)int_at(hop, "in_port"), (int)int_at(hop, "out_port"));
+		assert_has(out, "     %s\n",
+		           json_string_value(json_object_get(hop, "why")));
+	}
+	assert_has(out, "       * port ");
+	assert_has(out, "  rate ");
+	json_decref(body);
+	ck_assert_int_eq(run("why %u %u --mtu '>5'", slid, dlid), 1);
+	assert_has(out, "mtu greater than code 5 is asked for, the path has code 5");
+	ck_assert_int_eq(run("why %u '*' --p-key 0x1234", slid), 0);
+	assert_has(out, "\"none\":\"not-members\"");
 }
 END_TEST
 
@@ -407,9 +441,11 @@ END_TEST
 START_TEST(test_by_http)
 {
 	static const char *const words[] = {
-		"nodes",        "nodes --json", "status --json",
-		"paths 1 2",    "trace 1 2",    "groups",
-		"records list", "records node", "records path --stream --slid 1"
+		"nodes",         "nodes --json",
+		"status --json", "paths 1 2",
+		"trace 1 2",     "groups",
+		"why 1 2",       "records list",
+		"records node",  "records path --stream --slid 1"
 	};
 	const struct http_options o = { .listen = "127.0.0.1:0",
 		                        .snapshot_dir = fixture.dir,
@@ -434,7 +470,7 @@ START_TEST(test_by_http)
 	assert_has(err, "there is no end port 'nobody'");
 	ck_assert_int_eq(
 		run("paths 1 2 --p-key 3 --url http://127.0.0.1:%u", http_port(http)), 1);
-	assert_has(err, "not both members of partition 0x0003");
+	assert_has(err, "source and destination are not in partition 0x0003");
 	http_stop(http);
 }
 END_TEST
@@ -716,6 +752,7 @@ TEST_SUITE(commands)
 	tcase_add_test(t, test_nodes);
 	tcase_add_test(t, test_status);
 	tcase_add_test(t, test_paths);
+	tcase_add_test(t, test_why);
 	tcase_add_test(t, test_records);
 	tcase_add_test(t, test_groups);
 	tcase_add_test(t, test_by_http);
