@@ -15,6 +15,7 @@
 #include "db/reader.h"
 #include "routing/graph/graph.h"
 #include "routing/route_cache.h"
+#include "sa/mad/fields.h"
 #include "sa/sm/policy/policy_compile.h"
 #include "sa/sm/program/qos_table.h"
 #include "sa/sm/sm.h"
@@ -157,12 +158,35 @@ static void *route_thread(void *arg)
 	return NULL;
 }
 
-static uint8_t max_lanes(const struct routes *r, const struct disc *d)
+/* Does a link between switches still show no more VLs than the limit? Ports that have others
+ * since, or are gone, limit nothing, as a start anew would find. */
+static bool limit_stands(const struct routes *r, const struct disc *d)
+{
+	for (uint32_t i = 0; r->lane_limit != 0 && i < d->g->n_ports; i++) {
+		uint32_t peer = d->g->ports[i].peer;
+
+		if (peer != GRAPH_NONE && d->g->ports[i].num != 0 &&
+		    d->g->nodes[d->g->ports[i].node].type == NODE_SWITCH &&
+		    d->g->nodes[d->g->ports[peer].node].type == NODE_SWITCH) {
+			uint64_t code = field_get(disc_port_of(d, i)->info, PI_OPERATIONAL_VLS);
+
+			if (code != 0 && link_vls((uint8_t)code) <= r->lane_limit) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static uint8_t max_lanes(struct routes *r, const struct disc *d)
 {
 	uint8_t lanes = config_lanes(r->sm->d.config);
 
 	if (!program_all_map_sls(d)) {
 		return 1;
+	}
+	if (r->sm->status.up && !limit_stands(r, d)) { /* not after a sweep that failed for it */
+		r->lane_limit = 0;
 	}
 	return r->lane_limit && r->lane_limit < lanes ? r->lane_limit : lanes;
 }

@@ -986,7 +986,9 @@ START_TEST(own_vls)
 		unsigned op_vls, wanted;
 		bool enough;
 	} cases[] = { { 4, 3, true }, { 3, 4, true }, { 2, 4, false }, { 1, 4, false } };
-	struct stubborn b = { .t.ops = &stubborn_ops, .op_vls = cases[_i].op_vls };
+	struct stubborn b = { .t.ops = &stubborn_ops,
+		              .op_vls = cases[_i].op_vls,
+		              .hosts_only = true };
 
 	fixture = fixture_lanes("ft2 6 6 3");
 	fixture->config.max_op_vls = cases[_i].wanted;
@@ -1007,6 +1009,16 @@ START_TEST(own_vls)
 	ck_assert_uint_le(sweep_status(fixture->sweep)->heavy_sweeps, 5);
 	ck_assert_uint_eq(sim_bounces(fixture->sim), bounces);
 	ck_assert_uint_eq(lanes_published(fixture), cases[_i].enough ? LANES : 1);
+	b.op_vls = 0; /* after a restart they take what they are told: nothing limits the lanes */
+	for (uint32_t i = 0; i < fixture->g->n_switches; i++) {
+		sim_reboot(fixture->sim, fixture->g->nodes[fixture->g->switches[i]].guid);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		sweep_request_heavy(fixture->sweep);
+		fixture_run_ms(fixture, 3000);
+		fixture_up(fixture);
+	}
+	ck_assert_uint_eq(lanes_published(fixture), LANES);
 	fixture_stop(fixture);
 }
 END_TEST
