@@ -220,10 +220,11 @@ static bool check_lids(struct run *r, const bool *reached)
 	return true;
 }
 
-/* Have routes had one lane so far, and did the present transition find a safe order? */
-static bool promises_no_credit_loop(struct run *r)
+/* Have routes had one lane so far, and did the present transition find a safe order? A deaf switch
+ * keeps its old routes, which nobody can change. */
+bool check_promises_no_credit_loop(struct run *r, bool settled)
 {
-	bool promises = r->config.transition == TRANSITION_SAFE;
+	bool promises = true;
 
 	for (unsigned i = 0; i < r->n_managers; i++) {
 		const struct job *j =
@@ -239,13 +240,18 @@ static bool promises_no_credit_loop(struct run *r)
 			promises = false;
 		}
 	}
-	return promises && !r->several_lanes;
+	for (uint32_t i = 0; i < r->g->n_nodes; i++) {
+		promises &= !r->deaf[i];
+	}
+	if (!settled && r->judge->sweep != NULL &&
+	    sweep_status(r->judge->sweep)->heavy_sweeps < r->stale_until) {
+		promises = false;
+	}
+	return promises && !r->several_lanes && (settled || (!r->contested && !r->misled));
 }
 
-/* Packets travel over active links alone. A deaf switch keeps its old routes, which nobody
- * can change. */
-static bool check_credit_loops(struct run *r, const bool *reached, bool settled,
-                               struct arena *a)
+/* Packets travel over active links alone. */
+static bool check_credit_loops(struct run *r, const bool *reached, struct arena *a)
 {
 	struct graph *x = live_fabric(r, reached, PORT_ARMED, a);
 	struct diags *d = arena_alloc(a, sizeof(*d));
@@ -254,15 +260,6 @@ static bool check_credit_loops(struct run *r, const bool *reached, bool settled,
 	struct proof p;
 
 	diags_init(d, a);
-	for (uint32_t i = 0; i < r->g->n_nodes; i++) {
-		if (r->deaf[i]) {
-			return true;
-		}
-	}
-	if (!settled && r->judge->sweep != NULL &&
-	    sweep_status(r->judge->sweep)->heavy_sweeps < r->stale_until) {
-		return true;
-	}
 	if (x == NULL || lids_as_found(x, a, d, &lids) != E_OK) {
 		return true;
 	}
@@ -279,7 +276,7 @@ bool check_tables(struct run *r, bool settled)
 	const bool *reached = find_reached(r, a);
 
 	note_contest(r, reached);
-	if ((r->contested || r->misled) && !settled) {
+	if ((r->contested || r->misled || r->packets != NULL) && !settled) {
 		arena_free(a);
 		return true;
 	}
@@ -311,7 +308,9 @@ bool check_tables(struct run *r, bool settled)
 	} else if (settled && !proof_reaches(&p)) {
 		good = run_fail(r, "%s", proof_text(&p, x, a));
 	}
-	good = good && (!promises_no_credit_loop(r) || check_credit_loops(r, reached, settled, a));
+	good = good && (r->config.transition != TRANSITION_SAFE ||
+	                !check_promises_no_credit_loop(r, settled) ||
+	                check_credit_loops(r, reached, a));
 	good = good && (!settled || (clients_check_paths(r, r->judge, x, &lids, &lft) &&
 	                             clients_check_services(r, r->judge)));
 	for (uint32_t i = 0; settled && good && i < r->g->n_end_ports; i++) {

@@ -21,6 +21,9 @@ bool find_is_reached(const struct run *r, const struct manager *m);
  */
 bool check_tables(struct run *r, bool settled);
 
+/*! \brief Do the tables of all switches have to be free of credit loops at this moment? */
+bool check_promises_no_credit_loop(struct run *r, bool settled);
+
 /*!
  * \brief Compares the routes of the judge with those of a fresh start, which knows no earlier ones.
  *

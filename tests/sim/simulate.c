@@ -30,6 +30,9 @@
  * crash after any MAD, any row and any commit, in the middle of it, too, and disks are full or
  * fail: what was acknowledged before a crash has to be there after it.
  *
+ * With --packets hosts send all the time, and nothing is looked at but whether packets come to wait
+ * for each other for ever, while the tables are being sent or later.
+ *
  * A run ends with a comparison: another heavy sweep and a restart change nothing, and the
  * routing engine is that of a fresh start.
  *
@@ -70,6 +73,7 @@
 #include "sa/sm/sweep.h"
 #include "tests/sim/disk.h"
 #include "tests/sim/invariants.h"
+#include "tests/sim/packets.h"
 #include "tests/sim/simulate.h"
 
 enum {
@@ -107,7 +111,7 @@ struct arguments {
 	const char *self;
 };
 
-static bool any_order, nonsense, crashes; /* set by the command line alone */
+static bool any_order, nonsense, crashes, with_packets; /* set by the command line alone */
 static unsigned managers = 1;             /* 0: by the seed */
 static int64_t wall_now;
 static uint32_t seed_now; /* for the handler of signals */
@@ -218,6 +222,7 @@ static bool make_run(struct run *r, uint32_t seed)
 	r->n_managers = managers != 0 ? managers : 1 + draw(&state, MANAGERS_MAX);
 	r->takes_turns = managers != 1 || crashes;
 	if (sim_new(r->g, &o, false, &r->sim) != E_OK ||
+	    (with_packets && (r->packets = packets_new(r)) == NULL) ||
 	    !managers_init(r, managers == 1 ? 0 : draw(&state, UINT32_MAX))) {
 		return false;
 	}
@@ -246,6 +251,7 @@ static void free_run(struct run *r)
 			manager_kill(&r->m[i]);
 		}
 	}
+	packets_free(r->packets);
 	sim_free(r->sim);
 	if (r->dir[0] != '\0') {
 		nftw(r->dir, remove_file, 16, FTW_DEPTH | FTW_PHYS);
@@ -510,15 +516,30 @@ static bool do_event(struct run *r, const struct event *e)
 	return true;
 }
 
+/* Packets move while the tables change, a little at each MAD and more when nothing happens. Where no
+ * order of updates could be safe, they vanish: that is what a deadlock would come to in the end, when
+ * switches throw old packets away. */
+static bool move_packets(struct run *r, uint64_t before)
+{
+	if (r->packets == NULL) {
+		return true;
+	}
+	if (!check_promises_no_credit_loop(r, false)) {
+		packets_clear(r);
+		return true;
+	}
+	return packets_move(r, r->packets, now_ms(r) > before ? 50 : 6);
+}
+
 /* Turns until a virtual time; looks at the tables as they change. */
 static bool run_until(struct run *r, uint64_t end)
 {
 	uint64_t turns = 0, seen = sim_changes(r->sim);
 
 	while (now_ms(r) < end) {
-		uint64_t n;
+		uint64_t n, before = now_ms(r);
 
-		if (!managers_turn(r, end)) {
+		if (!managers_turn(r, end) || !move_packets(r, before)) {
 			return false;
 		}
 		if (++turns > TURNS_MAX) {
@@ -752,7 +773,11 @@ static bool run_seed(uint32_t seed, const bool *only, bool trace, struct run *r)
 			good = managers_turn(r, now_ms(r) + 1000);
 		}
 	}
-	return good && settle(r, seed);
+	good = good && settle(r, seed);
+	if (trace && r->packets != NULL) {
+		printf("%lu packets arrived\n", (unsigned long)packets_delivered(r->packets));
+	}
+	return good;
 }
 
 /* ---- many seeds ---- */
@@ -844,6 +869,9 @@ static const struct argp_option options[] = {
 	  "also crashes at any MAD and at any write to the databases, disks that fail, ...", 0 },
 	{ "managers", 'm', "N", 0, "subnet managers (1); 0: one to three, by the seed", 0 },
 	{ "any-order", 'a', NULL, 0, "send tables in any order: transition any", 0 },
+	{ "packets", 'p', NULL, 0,
+	  "hosts send packets all the time; their deadlock is a failure, and tables are "
+	  "looked at only at the end", 0 },
 	{ "trace", 't', NULL, 0, "print events and the log", 0 },
 	{ 0 },
 };
@@ -860,6 +888,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'a': any_order = true; return 0;
 	case 'n': nonsense = true; return 0;
 	case 'c': crashes = true; return 0;
+	case 'p': with_packets = true; return 0;
 	case 'm':
 		managers = (unsigned)strtoul(arg, NULL, 10);
 		if (managers > MANAGERS_MAX) {

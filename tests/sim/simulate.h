@@ -66,6 +66,7 @@ struct run {
 	struct manager m[MANAGERS_MAX];
 	unsigned n_managers;
 	bool takes_turns; /* managers do not wait for their MADs: see sim_pass() */
+	struct packets *packets; /* NULL: hosts send nothing */
 	struct manager *judge; /* whose part of the fabric is looked at: the first one that runs */
 	struct event event[EVENTS_MAX];
 	unsigned n_events;
