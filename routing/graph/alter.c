@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "routing/graph/alter.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "routing/graph/graph.h"
+
+struct altering {
+	const struct graph *g;
+	const struct alteration *change;
+	uint32_t n;
+	struct graph *to;
+	uint32_t *now;  /* [g->n_nodes] node in the copy, GRAPH_NONE: it is down */
+	uint32_t *made; /* [n] node that an alteration adds */
+	bool *cut;      /* [g->n_ports] */
+	uint64_t guid;  /* the next one for a new node */
+};
+
+/* --- what stays ----------------------------------------------------------------------- */
+
+static int copy_node(struct altering *x, uint32_t i)
+{
+	const struct node *from = &x->g->nodes[i];
+	int err = graph_add_node(x->to, from->type, from->guid, from->n_ports,
+	                         from->description, from->id, &x->now[i]);
+
+	if (err != E_OK) {
+		return err;
+	}
+	struct node *to = &x->to->nodes[x->now[i]];
+	const struct node made = *to;
+	uint32_t first = made.first_port;
+
+	*to = *from;
+	to->description = made.description;
+	to->id = made.id;
+	to->first_port = first;
+	to->sw = GRAPH_NONE;
+	for (unsigned num = 0; num <= from->n_ports; num++) {
+		struct port *port = &x->to->ports[first + num];
+
+		*port = x->g->ports[from->first_port + num];
+		port->node = x->now[i];
+		port->peer = GRAPH_NONE;
+		port->state =
+			num == 0 && from->type == NODE_SWITCH ? port->state : PORT_DOWN;
+	}
+	return E_OK;
+}
+
+/* Where a port of the old fabric is now. \return GRAPH_NONE: its node is down. */
+static uint32_t port_now(const struct altering *x, uint32_t port)
+{
+	const struct port *p = &x->g->ports[port];
+	uint32_t node = x->now[p->node];
+
+	return node == GRAPH_NONE ? GRAPH_NONE : graph_port(x->to, node, p->num);
+}
+
+static int copy_cables(struct altering *x)
+{
+	int err = E_OK;
+
+	for (uint32_t i = 0; err == E_OK && i < x->g->n_ports; i++) {
+		uint32_t peer = x->g->ports[i].peer;
+
+		if (peer == GRAPH_NONE || peer < i || x->cut[i] || x->cut[peer]) {
+			continue;
+		}
+		uint32_t a = port_now(x, i), b = port_now(x, peer);
+		if (a != GRAPH_NONE && b != GRAPH_NONE) {
+			err = graph_connect(x->to, a, b);
+			x->to->ports[a].state = x->g->ports[i].state;
+			x->to->ports[b].state = x->g->ports[peer].state;
+		}
+	}
+	return err;
+}
+
+static int copy_rest(struct altering *x)
+{
+	int err = E_OK;
+
+	for (uint32_t i = 0; i < x->g->n_nodes; i++) {
+		x->now[i] = 0;
+	}
+	for (uint32_t i = 0; i < x->n; i++) {
+		if (x->change[i].kind == ALTER_NODE_DOWN) {
+			x->now[x->change[i].node] = GRAPH_NONE;
+		} else if (x->change[i].kind == ALTER_PORT_DOWN) {
+			x->cut[x->change[i].a.port] = true;
+		}
+	}
+	for (uint32_t i = 0; err == E_OK && i < x->g->n_nodes; i++) {
+		if (x->now[i] != GRAPH_NONE) {
+			err = copy_node(x, i);
+		}
+	}
+	return err == E_OK ? copy_cables(x) : err;
+}
+
+/* --- what comes ----------------------------------------------------------------------- */
+
+static int add_node(struct altering *x, uint32_t i, enum node_type type, unsigned ports)
+{
+	while (graph_node_by_guid(x->g, x->guid) != GRAPH_NONE ||
+	       graph_port_by_guid(x->g, x->guid) != GRAPH_NONE ||
+	       graph_port_by_guid(x->g, x->guid + 1) != GRAPH_NONE) {
+		x->guid += 2;
+	}
+	int err = graph_add_node(x->to, type, x->guid, ports, x->change[i].name, NULL,
+	                         &x->made[i]);
+	x->guid += 2;
+	return err;
+}
+
+/* Index of a port in the copy. \return GRAPH_NONE: there is none. */
+static uint32_t find_port(const struct altering *x, const struct altered_port *p)
+{
+	return p->port != GRAPH_NONE ? port_now(x, p->port)
+	                             : graph_port(x->to, x->made[p->new_node], p->num);
+}
+
+/* Gives a new cable the width, speed and MTU of the fastest one on the same nodes. */
+static void set_speed(struct graph *g, uint32_t a, uint32_t b)
+{
+	const uint32_t ends[] = { a, b };
+	const struct port *best = NULL;
+
+	for (unsigned e = 0; e < 2; e++) {
+		const struct node *n = &g->nodes[g->ports[ends[e]].node];
+
+		for (unsigned num = 1; num <= n->n_ports; num++) {
+			const struct port *p = &g->ports[n->first_port + num];
+			uint32_t rate = rate_speed(link_rate(p->width, p->speed));
+
+			if (p->peer != GRAPH_NONE && n->first_port + num != a &&
+			    n->first_port + num != b &&
+			    (best == NULL ||
+			     rate > rate_speed(link_rate(best->width, best->speed)))) {
+				best = p;
+			}
+		}
+	}
+	for (unsigned e = 0; best != NULL && e < 2; e++) {
+		struct port *p = &g->ports[ends[e]];
+
+		p->width = best->width;
+		p->speed = best->speed;
+		p->mtu = best->mtu;
+		p->vls = best->vls;
+	}
+}
+
+static int add_cable(struct altering *x, uint32_t a, uint32_t b)
+{
+	int err =
+		a == GRAPH_NONE || b == GRAPH_NONE ? E_RANGE : graph_connect(x->to, a, b);
+
+	if (err == E_OK) {
+		set_speed(x->to, a, b);
+	}
+	return err;
+}
+
+static int add_rest(struct altering *x)
+{
+	int err = E_OK;
+
+	for (uint32_t i = 0; err == E_OK && i < x->n; i++) {
+		const struct alteration *c = &x->change[i];
+
+		switch (c->kind) {
+		case ALTER_NODE_DOWN:
+		case ALTER_PORT_DOWN: break;
+		case ALTER_SWITCH: err = add_node(x, i, NODE_SWITCH, c->n_ports); break;
+		case ALTER_HOST:
+			err = add_node(x, i, NODE_CA, 1);
+			if (err == E_OK) {
+				err = add_cable(x, graph_port(x->to, x->made[i], 1),
+				                find_port(x, &c->a));
+			}
+			break;
+		case ALTER_CABLE:
+			err = add_cable(x, find_port(x, &c->a), find_port(x, &c->b));
+			break;
+		}
+	}
+	return err;
+}
+
+int graph_altered(const struct graph *g, const struct alteration *change, uint32_t n,
+                  struct arena *a, struct diags *d, struct graph **ret)
+{
+	struct altering x = {
+		.g = g,
+		.change = change,
+		.n = n,
+		.to = graph_new(a),
+		.now = arena_array(a, g->n_nodes + 1, sizeof(*x.now)),
+		.made = arena_array(a, n + 1, sizeof(*x.made)),
+		.cut = arena_array(a, g->n_ports + 1, sizeof(*x.cut)),
+		.guid = UINT64_C(0x0200000000000000), /* locally administered */
+	};
+	int err = x.to && x.now && x.made && x.cut ? copy_rest(&x) : -ENOMEM;
+
+	if (err == E_OK) {
+		err = add_rest(&x);
+	}
+	if (err == E_OK) {
+		err = graph_freeze(x.to, d);
+	}
+	if (err != E_OK) {
+		return err;
+	}
+	if (g->sm_port != GRAPH_NONE) {
+		x.to->sm_port = graph_port_by_guid(x.to, g->ports[g->sm_port].guid);
+	}
+	*ret = x.to;
+	return E_OK;
+}
