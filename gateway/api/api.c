@@ -32,6 +32,9 @@ static const char *const link_params[] = { "node",     "name",  "state",
 static const char *const port_params[] = { "node",     "name",   "type",  "state",
 	                                   "degraded", "cabled", "limit", "cursor",
 	                                   "stream",   "from",   NULL };
+static const char *const load_params[] = { "node",   "name", "limit", "cursor",
+	                                   "stream", "from", NULL };
+static const char *const topology_params[] = { "group", "switches", "hosts", NULL };
 
 enum {
 	PATHS_TABLES = TABLE_PATHS | TABLE_LIDS | TABLE_NODES | TABLE_PORTS | TABLE_LFT |
@@ -57,6 +60,9 @@ static const struct api_row rows[] = {
 	{ "GET", "/v1/nodes/{node}",        api_node,    no_params,   NODES_TABLES | TABLE_NAMES | TABLE_GUIDS, "one node by name, NodeGUID, PortGUID or LID" },
 	{ "GET", "/v1/links",               api_links,   link_params, LINKS_TABLES, "all cables: names, state, speed, what they could be, the routes on them" },
 	{ "GET", "/v1/ports",               api_ports,   port_params, LINKS_TABLES, "all ports, also those without a cable, likewise" },
+	{ "GET", "/v1/load",                api_load,    load_params, LINKS_TABLES, "links between switches by the routes on them, most first, and the load between tiers" },
+	{ "GET", "/v1/topology",            api_topology, topology_params, LINKS_TABLES, "a map: tiers, groups of switches, bundles of cables between them" },
+	{ "GET", "/v1/alarms",              api_alarms,  page_params, LINKS_TABLES | TABLE_META | TABLE_MOMENT, "what is wrong now, the worst first" },
 	{ "GET", "/v1/lids",                api_lids,    page_params, TABLE_LIDS | TABLE_NODES, "owner of each LID range" },
 	{ "GET", "/v1/switches/{node}/lft", api_lft,     page_params, TABLE_LFT | TABLE_NODES | TABLE_LIDS, "linear forwarding table of a switch" },
 	{ "GET", "/v1/switches/{node}/alternates", api_alternates, page_params, ALTERNATES_TABLES, "ports of equal cost per LID of a switch, for adaptive routing" },

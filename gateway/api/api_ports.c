@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, The Saguaro authors */
 
 /*
- * /v1/ports and /v1/links: every port and every cable with names, state, width, speed, and
+ * /v1/ports, /v1/links, /v1/load, /v1/topology: every port and every cable with names, state, width, speed, and
  * what they could be; selected by node, name, state. Both come as pages, or with stream=1
  * line by line. Error counters and rates will be further members of the same rows.
  */
@@ -15,6 +15,8 @@
 #include "db/reader.h"
 #include "gateway/api/api_call.h"
 #include "gateway/view/inventory.h"
+#include "gateway/view/topology.h"
+#include "gateway/view/topology_json.h"
 #include "routing/graph/graph.h"
 
 /* A list whose rows are ports of the inventory, in an order of its own. */
@@ -48,6 +50,18 @@ static uint32_t port_at(const struct inventory *v, uint32_t i)
 	return i;
 }
 
+static uint32_t count_loaded(const struct inventory *v)
+{
+	return v->n_loaded;
+}
+
+static uint32_t loaded_at(const struct inventory *v, uint32_t i)
+{
+	return v->by_load[i];
+}
+
+static const struct port_list load = { "links", count_loaded, loaded_at,
+	                               inventory_port_fits, inventory_write_load };
 static const struct port_list links = { "links", count_links, link_at,
 	                                inventory_link_fits, inventory_write_link };
 static const struct port_list ports = { "ports", count_ports, port_at,
@@ -111,6 +125,32 @@ static int read_filter(struct api_call *c, struct inventory_filter *ret)
 	return err;
 }
 
+/* --- load between tiers ---------------------------------------------------------------- */
+
+static json_t *tier_json(uint16_t tier)
+{
+	return tier == TOPOLOGY_NO_TIER ? json_null() : json_integer(tier);
+}
+
+static json_t *tiers_json(const struct inventory *v)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < v->n_load; i++) {
+		const struct load_class *l = &v->load[i];
+
+		if (l->links > 0) {
+			json_array_append_new(
+				list, json_pack("{s:o, s:o, s:i, s:i, s:f}", "from",
+			                        tier_json(l->from), "to",
+			                        tier_json(l->to), "links", (int)l->links,
+			                        "max_routes", (int)l->max, "mean_routes",
+			                        (double)l->sum / l->links));
+		}
+	}
+	return list;
+}
+
 /* --- pages ----------------------------------------------------------------------------- */
 
 static void write_page(struct api_call *c, const struct port_list *l,
@@ -118,9 +158,12 @@ static void write_page(struct api_call *c, const struct port_list *l,
                        const struct api_page *page)
 {
 	uint32_t n = l->count(v), written = 0, total = 0;
-	json_t *tail = NULL;
+	json_t *tail = NULL, *head = api_head(c);
 
-	body_list_begin(&c->body, api_head(c), l->name);
+	if (l == &load) {
+		json_object_set_new(head, "tiers", tiers_json(v));
+	}
+	body_list_begin(&c->body, head, l->name);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t port = l->at(v, i);
 
@@ -218,6 +261,9 @@ static int answer(struct api_call *c, const struct port_list *l)
 	int8_t stream;
 	int err = inventory_get(&c->thread->inventory, c->snap);
 
+	if (err == E_OK && l == &load) {
+		err = inventory_shape(c->thread->inventory);
+	}
 	if (err == E_OK) {
 		err = read_filter(c, &filter);
 	}
@@ -245,4 +291,59 @@ int api_links(struct api_call *c)
 int api_ports(struct api_call *c)
 {
 	return answer(c, &ports);
+}
+
+int api_load(struct api_call *c)
+{
+	return answer(c, &load);
+}
+
+/* --- the map --------------------------------------------------------------------------- */
+
+static int read_view(struct api_call *c, struct topology_view *ret)
+{
+	const char *group = api_param(c, "group");
+	uint32_t n = c->thread->inventory->shape->n_groups;
+	uint64_t number = GRAPH_NONE;
+	int8_t hosts, switches;
+	int err = read_flag(c, "hosts", &hosts);
+
+	if (err == E_OK) {
+		err = read_flag(c, "switches", &switches);
+	}
+	if (err != E_OK) {
+		return err;
+	}
+	if (group != NULL && text_u64(group, UINT32_MAX - 1, &number) != E_OK) {
+		return problem_param(&c->problem, c->arena, E_SYNTAX, "group",
+		                     "group='%.100s': expected the number of a group",
+		                     group);
+	}
+	if (group != NULL && number >= n) {
+		return problem_param(
+			&c->problem, c->arena, E_NOTFOUND, "group",
+			"there is no group %.20s; the fabric has %u, counted "
+			"from 0",
+			group, n);
+	}
+	*ret = (struct topology_view){ .group = (uint32_t)number,
+		                       .hosts = hosts == 1,
+		                       .switches = switches == 1 };
+	return E_OK;
+}
+
+int api_topology(struct api_call *c)
+{
+	struct topology_view view;
+	int err = inventory_get(&c->thread->inventory, c->snap);
+
+	if (err == E_OK) {
+		err = inventory_shape(c->thread->inventory);
+	}
+	if (err == E_OK) {
+		err = read_view(c, &view);
+	}
+	return err != E_OK ? err
+	                   : topology_write(&c->body, c->thread->inventory, &view,
+	                                    api_head(c), c->arena);
 }

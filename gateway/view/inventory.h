@@ -10,7 +10,9 @@
 struct arena;
 struct body;
 struct problem;
+struct load_class;
 struct snap_reader;
+struct topology;
 
 /*!
  * The fabric of one epoch as arrays, for lists of ports and cables, their load and their
@@ -44,9 +46,36 @@ struct inventory {
 	struct inventory_port *port; /*!< [g->n_ports] */
 	uint32_t *link;              /*!< [g->n_links] end a of each cable, as index of a
 	                                port; ascending, and below its peer */
+	/* set by inventory_shape() */
+	struct topology *shape;
+	uint32_t *by_load; /*!< [n_loaded] ports with routes, most routes first */
+	uint32_t n_loaded;
+	struct load_class *load; /*!< [n_load] by (from, to) */
+	unsigned n_load;
+
 	struct arena *arena;
 	unsigned references; /*!< atomic */
 };
+
+/*! Links from one tier to another, or within one, in one direction. */
+struct load_class {
+	uint16_t from, to; /*!< TOPOLOGY_NO_TIER: in a part without hosts */
+	uint32_t links, max;
+	uint64_t sum; /*!< of their routes */
+};
+
+/*!
+ * \brief Finds tiers and groups, and orders the links by their load, once.
+ * \retval -ENOMEM
+ * Cost: that of topology_find() and of a sort.
+ */
+int inventory_shape(struct inventory *v);
+
+/*! \brief Tier of the node of a port: TOPOLOGY_NO_TIER for what is no switch. */
+uint16_t inventory_tier(const struct inventory *v, uint32_t port);
+
+/*! \brief Class of the link that leaves by a port with routes. */
+const struct load_class *inventory_load_class(const struct inventory *v, uint32_t port);
 
 /*!
  * \brief Builds the inventory of the pinned epoch, or keeps the one that is there for it.
@@ -89,3 +118,4 @@ bool inventory_has_port(const struct inventory *v, uint32_t port);
  */
 void inventory_write_link(struct body *b, const struct inventory *v, uint32_t port);
 void inventory_write_port(struct body *b, const struct inventory *v, uint32_t port);
+void inventory_write_load(struct body *b, const struct inventory *v, uint32_t port);

@@ -7,6 +7,7 @@
 #include "gateway/view/body.h"
 #include "gateway/view/inventory.h"
 #include "gateway/view/json_text.h"
+#include "gateway/view/topology.h"
 #include "sa/record/link_caps.h"
 
 enum {
@@ -170,6 +171,48 @@ void inventory_write_port(struct body *b, const struct inventory *v, uint32_t i)
 		        "\"degraded\":null,\"peer\":null");
 	}
 	p = put_routes(PUT(p, ",\"routes\":"), more);
+	p = PUT(p, "}");
+	b->len = (size_t)(p - b->data);
+}
+
+static char *put_tier(char *p, const struct inventory *v, uint32_t port)
+{
+	uint16_t tier = inventory_tier(v, port);
+
+	return tier == TOPOLOGY_NO_TIER ? PUT(p, "null") : json_put_number(p, tier);
+}
+
+static char *put_load_end(char *p, const struct inventory *v, uint32_t port)
+{
+	p = put_peer(p, v, port) - 1;
+	p = put_tier(PUT(p, ",\"tier\":"), v, port);
+	return PUT(p, "}");
+}
+
+void inventory_write_load(struct body *b, const struct inventory *v, uint32_t port)
+{
+	const struct inventory_port *more = &v->port[port];
+	const struct load_class *class = inventory_load_class(v, port);
+	/* in hundredths of the mean of the class */
+	uint64_t share =
+		class->sum == 0
+			? 0
+			: (100 * (uint64_t)more->routes * class->links + class->sum / 2) /
+				  class->sum;
+	char *p = body_room(b, ROW_BYTES);
+
+	if (p == NULL) {
+		return;
+	}
+	p = put_load_end(PUT(p, "{\"from\":"), v, port);
+	p = put_load_end(PUT(p, ",\"to\":"), v, v->g->ports[port].peer);
+	p = json_put_number(PUT(p, ",\"routes\":"), more->routes);
+	p = json_put_number(PUT(p, ",\"base_routes\":"), more->base_routes);
+	p = json_put_number(PUT(p, ",\"relative\":"), share / 100);
+	*p++ = '.';
+	*p++ = (char)('0' + share / 10 % 10);
+	*p++ = (char)('0' + share % 10);
+	p = put_gbps(PUT(p, ",\"rate_gbps\":"), more->rate);
 	p = PUT(p, "}");
 	b->len = (size_t)(p - b->data);
 }

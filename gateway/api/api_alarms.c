@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/* /v1/alarms: what is wrong at this moment. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "conf/base/err.h"
+#include "db/reader.h"
+#include "gateway/api/api_call.h"
+#include "gateway/view/alarms.h"
+#include "gateway/view/inventory.h"
+#include "gateway/view/ready.h"
+#include "gateway/view/source.h"
+
+static int add_readiness(struct api_call *c, struct alarms *a)
+{
+	struct stats_copy stats;
+	bool has = source_stats(c->thread->source, c->now_ms, c->arena, &stats) == E_OK;
+	const char *why = ready_reason(has ? &stats : NULL, snap_meta(c->snap)->epoch,
+	                               NULL, c->now_ms, c->arena);
+
+	return why == NULL || alarms_add(a, ALARM_NOT_READY, why) != NULL ? E_OK
+	                                                                  : -ENOMEM;
+}
+
+/* Events are kept in the stats, which may be missing. */
+static int add_events(struct api_call *c, struct alarms *a)
+{
+	struct stats_events ev = { .n = 0 };
+	int err = source_events(c->thread->source, c->now_ms, 0, SIZE_MAX, c->arena, &ev);
+
+	if (err != E_OK) {
+		return err == E_NOTREADY ? E_OK : err;
+	}
+	return alarms_of_events(a, ev.events, ev.n, c->thread->inventory);
+}
+
+static int find_alarms(struct api_call *c, struct alarms *a)
+{
+	int err = inventory_get(&c->thread->inventory, c->snap);
+
+	if (err == E_OK) {
+		err = inventory_shape(c->thread->inventory);
+	}
+	if (err == E_OK) {
+		err = add_readiness(c, a);
+	}
+	if (err == E_OK) {
+		err = alarms_of_snapshot(a, snap_meta(c->snap), c->thread->inventory);
+	}
+	if (err == E_OK) {
+		err = add_events(c, a);
+	}
+	return err;
+}
+
+static json_t *counts_json(const struct alarms *a)
+{
+	json_int_t n[EVENT_SEVERITIES] = { 0 };
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < a->n; i++) {
+		n[alarm_types[a->list[i].kind].severity]++;
+	}
+	for (unsigned s = EVENT_SEVERITIES; s-- > 0;) {
+		json_object_set_new(o, event_severity_names[s], json_integer(n[s]));
+	}
+	return o;
+}
+
+int api_alarms(struct api_call *c)
+{
+	struct alarms a = { .arena = c->arena };
+	struct api_page page;
+	json_t *tail = NULL;
+	int err = api_page(c, &page);
+
+	if (err == E_OK) {
+		err = find_alarms(c, &a);
+	}
+	if (err == E_OK) {
+		json_t *head = api_head(c);
+
+		alarms_sort(&a);
+		json_object_set_new(head, "counts", counts_json(&a));
+		body_list_begin(&c->body, head, "alarms");
+		for (size_t i = page.guid; i < a.n; i++) {
+			if (i - page.guid == page.limit) {
+				tail = api_next(c, i, 0);
+				break;
+			}
+			body_list_add(&c->body, alarm_json(&a.list[i]));
+		}
+		body_list_end(&c->body, api_total(tail, a.n));
+	}
+	free(a.list);
+	return err;
+}

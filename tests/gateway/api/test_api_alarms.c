@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+
+/* /v1/alarms over the small fabric: what the snapshot shows, and what events left behind. */
+#include <check.h>
+
+#include "db/stats.h"
+#include "gateway/api/metrics.h"
+#include "gateway/view/alarms.h"
+#include "gateway/view/source.h"
+#include "tests/lib/api_json.h"
+#include "tests/lib/gateway_fixture.h"
+#include "tests/lib/query_fixture.h"
+#include "tests/lib/suite.h"
+
+static struct query_fixture *w;
+static struct http_stats http;
+static struct stats *stats;
+static struct api_thread thread;
+
+static void start(void)
+{
+	const char *why = "";
+
+	w = query_fixture_small(0, 0, PATH_MINIMAL);
+	ck_assert_int_eq(stats_open(w->dir, w->a, &why, &stats), E_OK);
+	stats_set(stats, "subnet_up", 1);
+	thread = (struct api_thread){ .source = source_new(w->dir), .stats = &http };
+}
+
+static void stop(void)
+{
+	stats_close(stats);
+	api_thread_done(&thread);
+	source_free(thread.source);
+	query_fixture_free(w);
+}
+
+static void happen(enum event_kind kind, uint64_t node, unsigned port)
+{
+	struct fabric_event e = { .kind = kind,
+		                  .node_guid = node,
+		                  .port = (uint8_t)port,
+		                  .time_s = 1767225600,
+		                  .node = "n",
+		                  .detail = "so it is" };
+
+	ck_assert_uint_ne(stats_event(stats, &e), 0);
+}
+
+/* Alarms as "kind:node:port", with blanks between, but those that every fabric of this
+ * fixture has: its ports are not active. */
+static void check_alarms(const char *want)
+{
+	char text[1024] = "";
+	json_t *o, *a;
+	size_t i;
+
+	ck_assert_int_eq(stats_commit(stats, boottime_ms() + 3600000), E_OK);
+	o = api_json(&thread, 200, "/v1/alarms");
+	json_array_foreach(json_object_get(o, "alarms"), i, a)
+	{
+		const json_t *node = json_object_get(a, "node");
+		const char *kind = json_string_value(json_object_get(a, "kind"));
+		const char *guid = json_string_value(json_object_get(node, "guid"));
+
+		if (strcmp(kind, "not_active") != 0) {
+			snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			         "%s%s:%s:%lld", text[0] ? " " : "", kind,
+			         guid != NULL ? guid + 14 : "-",
+			         json_integer_value(json_object_get(node, "port")));
+		}
+	}
+	ck_assert_int_eq(json_integer_value(json_object_get(o, "total")),
+	                 json_array_size(json_object_get(o, "alarms")));
+	ck_assert_str_eq(text, want);
+	json_decref(o);
+}
+
+enum { ABSENT = 0x990 };
+
+static const struct {
+	struct {
+		enum event_kind kind;
+		uint64_t node;
+		unsigned port;
+	} event[3];
+	unsigned n;
+	const char *alarms;
+} cases[] = {
+	/* a cable that is still gone, and one that the snapshot has */
+	{ { { EVENT_CABLE_LOST, SW_A, 7 } }, 1, "link_down:1000:7" },
+	{ { { EVENT_CABLE_LOST, SW_A, 1 } }, 1, "" },
+	{ { { EVENT_CABLE_LOST, SW_A, 7 }, { EVENT_CABLE_BACK, SW_A, 7 } }, 2, "" },
+	{ { { EVENT_CABLE_BACK, SW_A, 7 }, { EVENT_CABLE_LOST, SW_A, 7 } },
+	  2,
+	  "link_down:1000:7" },
+	{ { { EVENT_CABLE_LOST, SW_A, 7 }, { EVENT_CABLE_LOST, SW_A, 7 } },
+	  2,
+	  "link_down:1000:7" },
+	{ { { EVENT_CABLE_LOST, SW_A, 7 }, { EVENT_CABLE_BACK, SW_A, 6 } },
+	  2,
+	  "link_down:1000:7" },
+	{ { { EVENT_CABLE_LOST, ABSENT, 1 } }, 1, "" }, /* its node says it */
+	{ { { EVENT_HOST_GONE, ABSENT, 0 } }, 1, "host_gone:0990:0" },
+	{ { { EVENT_HOST_GONE, HOST, 0 } }, 1, "" },
+	{ { { EVENT_SWITCH_GONE, ABSENT, 0 } }, 1, "switch_gone:0990:0" },
+	{ { { EVENT_NODE_SILENT, ABSENT, 0 } }, 1, "silent:0990:0" },
+	{ { { EVENT_NODE_SILENT, SW_B, 0 } }, 1, "" },
+	{ { { EVENT_PORT_FLAPPING, SW_B, 0 } }, 1, "flapping:2000:0" },
+	{ { { EVENT_PORT_FLAPPING, SW_B, 0 }, { EVENT_PORT_QUIET, SW_B, 0 } }, 2, "" },
+	{ { { EVENT_PORT_DISABLED, SW_B, 5 } }, 1, "disabled:2000:5" },
+	{ { { EVENT_PORT_DISABLED, SW_B, 5 }, { EVENT_PORT_ENABLED, SW_B, 5 } }, 2, "" },
+	{ { { EVENT_SWEEP_FAILED, 0, 0 } }, 1, "sweep_failed:-:0" },
+	{ { { EVENT_SWEEP_FAILED, 0, 0 }, { EVENT_SUBNET_UP, 0, 0 } }, 2, "" },
+	{ { { EVENT_HANDOVER_FAILED, HOST, 1 } }, 1, "sm_conflict:0101:1" },
+	{ { { EVENT_HANDOVER_FAILED, HOST, 1 }, { EVENT_SM_GONE, HOST, 1 } }, 2, "" },
+	/* the worst first */
+	{ { { EVENT_HOST_GONE, ABSENT, 0 },
+	    { EVENT_SWEEP_FAILED, 0, 0 },
+	    { EVENT_PORT_DISABLED, SW_B, 5 } },
+	  3,
+	  "sweep_failed:-:0 host_gone:0990:0 disabled:2000:5" },
+};
+
+START_TEST(test_events)
+{
+	for (unsigned i = 0; i < cases[_i].n; i++) {
+		happen(cases[_i].event[i].kind, cases[_i].event[i].node,
+		       cases[_i].event[i].port);
+	}
+	check_alarms(cases[_i].alarms);
+}
+END_TEST
+
+START_TEST(test_ready)
+{
+	stats_set(stats, "subnet_up", 0);
+	check_alarms("not_ready:-:0");
+}
+END_TEST
+
+START_TEST(test_daemon_gone)
+{
+	ck_assert_int_eq(stats_commit(stats, 1), E_OK);
+	json_t *o = api_json(&thread, 200, "/v1/alarms?limit=1");
+	const json_t *a = json_array_get(json_object_get(o, "alarms"), 0);
+
+	ck_assert(json_is_true(json_object_get(o, "stale")));
+	ck_assert_str_eq(json_string_value(json_object_get(a, "kind")), "not_ready");
+	ck_assert_str_eq(json_string_value(json_object_get(a, "severity")), "error");
+	ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(a, "text")),
+	                             "daemon gone since"));
+	ck_assert_ptr_nonnull(json_object_get(o, "next_cursor"));
+	json_decref(o);
+}
+END_TEST
+
+/* Each cable that is not active has an alarm with both its ends. */
+START_TEST(test_not_active)
+{
+	json_t *o = api_json(&thread, 200, "/v1/alarms"), *a;
+	size_t i, n = 0;
+
+	json_array_foreach(json_object_get(o, "alarms"), i, a)
+	{
+		if (strcmp(json_string_value(json_object_get(a, "kind")), "not_active") ==
+		    0) {
+			ck_assert(json_is_object(json_object_get(a, "node")));
+			ck_assert(json_is_object(json_object_get(a, "peer")));
+			ck_assert(json_is_null(json_object_get(a, "since")));
+			n++;
+		}
+	}
+	ck_assert_uint_eq(n, w->g->n_links);
+	json_decref(o);
+}
+END_TEST
+
+TEST_SUITE(api_alarms)
+{
+	TCase *t = tcase_create("api_alarms");
+
+	tcase_add_checked_fixture(t, start, stop);
+	tcase_add_loop_test(t, test_events, 0, sizeof(cases) / sizeof(cases[0]));
+	tcase_add_test(t, test_ready);
+	tcase_add_test(t, test_daemon_gone);
+	tcase_add_test(t, test_not_active);
+	suite_add_tcase(suite, t);
+}
