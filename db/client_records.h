@@ -4,9 +4,10 @@
 
 #include <stdint.h>
 
-/*! Tables of client records. They are durable in the state. The public rows of the first
- *  ones are mirrored in the snapshot under the same keys. sa/store/store.h describes the
- *  bytes. */
+/*! Tables of records that others write: clients of the SA, and operators. They are durable in
+ *  the state. The public rows of the first ones are mirrored in the snapshot under the same
+ *  keys. sa/store/store.h describes the bytes of client records, db/layout.h those of
+ *  partitions. */
 enum record_table {
 	RECORDS_SERVICES,
 	RECORDS_SUBSCRIPTIONS,
@@ -14,8 +15,11 @@ enum record_table {
 	RECORDS_MEMBERS,
 	RECORDS_GUIDS,
 	RECORDS_ALIASES,
+	RECORDS_OF_CLIENTS, /*!< tables before this one are of clients */
+	RECORDS_PARTITIONS = RECORDS_OF_CLIENTS, /*!< made by operators at run time */
 	RECORD_TABLES,
-	RECORDS_MIRRORED = RECORDS_GUIDS /*!< tables before this one are in the snapshot, too */
+	RECORDS_MIRRORED =
+		RECORDS_GUIDS /*!< tables before this one are in the snapshot, too */
 };
 
 /*! A row of one of these tables; the bytes are borrowed. */

@@ -24,9 +24,10 @@
  *   layout         "layout"   struct row_layout
  *   meta           "head"     begins with struct row_head
  *
- * Environment state, layout 5. Layout 1 had no services and subscriptions, layout 2 no
+ * Environment state, layout 6. Layout 1 had no services and subscriptions, layout 2 no
  * groups and members, layout 3 no guids and aliases; up to layout 4 a LID had no gone_epoch
- * and gone_time. A file of an older layout is taken over, and its rows are converted.
+ * and gone_time; up to layout 5 there were no partitions. A file of an older layout is taken
+ * over, and its rows are converted.
  *
  *   table          key        value
  *   lids           PortGUID   struct row_lid
@@ -34,6 +35,10 @@
  *                  name       u64: a number kept under that name (state_mark_put())
  *   services, subscriptions, groups, members, guids, aliases
  *                             client records; sa/store/store.h describes the bytes
+ *   partitions     u16 0      struct row_runtime_head
+ *                  u16 P_Key  struct row_runtime_partition, then its name without NUL
+ *                  u16 P_Key, PortGUID
+ *                             u8 enum partition_membership of that member
  *
  * Environment stats, layout 2.
  *
@@ -56,7 +61,7 @@ enum { DB_LAYOUT, DB_META };
 /*! A writer takes over a state of LAYOUT_STATE_OLDEST or later, and empties an older
  *  snapshot or stats, whose contents are made anew. */
 enum layout_number {
-	LAYOUT_STATE = 5,
+	LAYOUT_STATE = 6,
 	LAYOUT_STATE_OLDEST = 1,
 	LAYOUT_SNAPSHOT = 8,
 	LAYOUT_STATS = 2
@@ -78,7 +83,8 @@ enum layout_number {
 	TABLE(GROUPS,        groups) \
 	TABLE(MEMBERS,       members) \
 	TABLE(GUIDS,         guids) \
-	TABLE(ALIASES,       aliases)
+	TABLE(ALIASES,       aliases) \
+	TABLE(PARTITIONS,    partitions)
 
 #define STATS_TABLES(TABLE) \
 	TABLE(LAYOUT, layout) \
@@ -221,6 +227,25 @@ struct row_lid {
 	int64_t gone_time;
 };
 
+/*! Partitions made at run time, as a whole. */
+struct row_runtime_head {
+	uint64_t version;  /*!< of the last change */
+	int64_t changed_s; /*!< when that was, seconds since 1970 */
+};
+
+/*! A partition made at run time; also one of the configuration with members added so. */
+struct row_runtime_partition {
+	uint64_t version; /*!< of its own last change */
+	int64_t changed_s;
+	uint8_t membership; /*!< of members that come without one: enum partition_membership */
+	uint8_t indx0, ipoib;
+	uint8_t sl, rate, mtu; /*!< of its broadcast group; rate and mtu are codes */
+	uint8_t name_len;
+	uint8_t reserved;
+};
+
+enum { PARTITION_KEY_BYTES = 2, PARTITION_MEMBER_KEY_BYTES = 10 };
+
 struct row_node {
 	uint64_t system_image_guid;
 	uint32_t lid, vendor_id, revision;
@@ -314,6 +339,8 @@ struct row_event {
 _Static_assert(sizeof(struct row_layout) == 16, "row_layout");
 _Static_assert(sizeof(struct row_head) == 16, "row_head");
 _Static_assert(sizeof(struct row_lid) == 24, "row_lid");
+_Static_assert(sizeof(struct row_runtime_head) == 16, "row_runtime_head");
+_Static_assert(sizeof(struct row_runtime_partition) == 24, "row_runtime_partition");
 _Static_assert(sizeof(struct row_node) == 32, "row_node");
 _Static_assert(sizeof(struct row_port) == 32, "row_port");
 _Static_assert(sizeof(struct row_link) == 16, "row_link");

@@ -687,6 +687,27 @@ bool state_lid_fits(size_t key_len, const void *value, size_t len)
 	       row.base <= LID_LIMIT_MAX;
 }
 
+bool state_partition_fits(const uint8_t *key, size_t key_len, const void *value,
+                          size_t len)
+{
+	struct row_runtime_partition row;
+
+	if (key_len == PARTITION_MEMBER_KEY_BYTES) {
+		return value == NULL || len == 1;
+	}
+	if (key_len != PARTITION_KEY_BYTES || value == NULL) {
+		return key_len == PARTITION_KEY_BYTES;
+	}
+	if (key_read_u16(key) == 0) {
+		return len == sizeof(struct row_runtime_head);
+	}
+	if (len < sizeof(row)) {
+		return false;
+	}
+	memcpy(&row, value, sizeof(row));
+	return len == sizeof(row) + row.name_len;
+}
+
 static void put_mark(struct db_txn *t, const char *name, uint64_t value)
 {
 	db_put(t, STATE_EPOCH, name, strlen(name), &value, sizeof(value));

@@ -19,7 +19,8 @@ struct arena;
  *
  * Tables: `lids` port GUID -> base LID, LMC, since when it is gone; `epoch` the last epoch handed out; `services`,
  * `subscriptions`, `groups`, `members`, `guids` and `aliases`, records that clients write
- * (sa/store/store.h knows their bytes); `layout`.
+ * (sa/store/store.h knows their bytes); `partitions`, which operators make at run time
+ * (sa/partition/runtime.h); `layout`.
  */
 struct state;
 
@@ -128,7 +129,7 @@ enum state_copied {
 };
 
 enum {
-	STATE_COPY_FORMAT = 5, /*!< number of the byte layouts of rows: LAYOUT_STATE */
+	STATE_COPY_FORMAT = 6, /*!< number of the byte layouts of rows: LAYOUT_STATE */
 	STATE_KEY_MAX = 511,   /*!< bytes of a key */
 	STATE_VALUE_MAX = UINT16_MAX /*!< bytes of a value */
 };
@@ -171,6 +172,11 @@ int state_copy_next(struct state_copy *c, struct state_write *ret);
 
 /*! \brief Nobody follows any more, and no call is under way when it returns. */
 void state_follow_end(struct state *s);
+
+/*! \brief Has a row of partitions of another daemon the lengths that readers rely on?
+ *  \param value  NULL: only the key is of interest. */
+bool state_partition_fits(const uint8_t *key, size_t key_len, const void *value,
+                          size_t len);
 
 /*! \brief Is this a row of LIDs that a port can have? */
 bool state_lid_fits(size_t key_len, const void *value, size_t len);

@@ -174,7 +174,7 @@ void mirror_dump(struct mirror *m)
 	if (!d->config->sa_db_dump || d->state == NULL || d->wall_clock == NULL) {
 		return;
 	}
-	for (unsigned k = 0; k < RECORD_TABLES; k++) { /* leases run by themselves */
+	for (unsigned k = 0; k < RECORDS_OF_CLIENTS; k++) { /* leases run by themselves */
 		version += state_version(d->state, (enum record_table)k);
 	}
 	if (version == m->dumped_version) {

@@ -26,22 +26,23 @@ static int use_copy(struct takeover *t, uint64_t from, const char *what)
 	return state_apply(t->sm->d.state, NULL, 0, false, &ours);
 }
 
+/* Partitions that operators made stay: nobody would make them again. */
 static int drop_state(struct takeover *t, const char *why)
 {
 	const struct state_copy_mark ours = { 0 };
-	struct state_write clear[RECORD_TABLES];
+	struct state_write clear[RECORDS_OF_CLIENTS];
 
 	log_warning(source,
 	            "takes over without the state of the last master: %s; LIDs stay as "
 	            "the ports "
 	            "have them, and clients have to register again",
 	            why);
-	for (unsigned i = 0; i < RECORD_TABLES; i++) {
+	for (unsigned i = 0; i < RECORDS_OF_CLIENTS; i++) {
 		clear[i] = (struct state_write){ .table = (uint8_t)(COPIED_RECORDS + i),
 			                         .clears = true };
 	}
 	t->election->others_assigned = true;
-	return state_apply(t->sm->d.state, clear, RECORD_TABLES, false, &ours);
+	return state_apply(t->sm->d.state, clear, RECORDS_OF_CLIENTS, false, &ours);
 }
 
 int takeover_begin(struct takeover *t, uint64_t from)

@@ -174,6 +174,9 @@ static bool row_fits(const struct state_write *w)
 	}
 	enum record_table table = (enum record_table)(w->table - COPIED_RECORDS);
 
+	if (table == RECORDS_PARTITIONS) {
+		return state_partition_fits(w->key, w->key_len, w->value, w->len);
+	}
 	return store_row_fits(table, w->key_len, w->value != NULL, w->len);
 }
 

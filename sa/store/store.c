@@ -24,8 +24,8 @@ struct table {
 struct sa_store {
 	struct state *state;
 	struct state_batch *batch; /* changes since store_take_changes(), NULL: none */
-	struct table table[RECORD_TABLES];
-	struct row_pos last[2 * RECORD_TABLES]; /* of both indexes of each table */
+	struct table table[RECORDS_OF_CLIENTS];
+	struct row_pos last[2 * RECORDS_OF_CLIENTS]; /* of both indexes of each table */
 	size_t owner_limit;                     /* 0: none */
 	int64_t now;
 	struct store_event *events;
@@ -40,7 +40,7 @@ static const struct {
 	uint16_t owner_at, owner_len;
 	bool limited;
 	size_t max;
-} tables[RECORD_TABLES] = {
+} tables[RECORDS_OF_CLIENTS] = {
 	[RECORDS_SERVICES] = { SERVICE_KEY_BYTES, SERVICE_ROW_BYTES, 26, 8, true,
 	                       1 << 20 },
 	[RECORDS_SUBSCRIPTIONS] = { SUBSCRIPTION_KEY_BYTES, sizeof(struct subscription),
@@ -313,7 +313,7 @@ int store_drop(struct sa_store *st, enum record_table table, const void *key,
 int store_expire(struct sa_store *st, int64_t now)
 {
 	st->now = now;
-	for (unsigned k = 0; k < RECORD_TABLES; k++) {
+	for (unsigned k = 0; k < RECORDS_OF_CLIENTS; k++) {
 		struct table *t = &st->table[k];
 		struct store_row *next, *row = NULL;
 		int64_t next_expiry = STORE_FOR_EVER;
@@ -348,7 +348,7 @@ int64_t store_next_expiry(const struct sa_store *st)
 {
 	int64_t next = STORE_FOR_EVER;
 
-	for (unsigned k = 0; k < RECORD_TABLES; k++) {
+	for (unsigned k = 0; k < RECORDS_OF_CLIENTS; k++) {
 		next = st->table[k].next_expiry < next ? st->table[k].next_expiry : next;
 	}
 	return next;
@@ -391,12 +391,13 @@ int store_reload(struct sa_store *st)
 {
 	int ret = E_OK;
 
-	for (unsigned k = 0; k < RECORD_TABLES; k++) {
+	for (unsigned k = 0; k < RECORDS_OF_CLIENTS; k++) {
 		table_clear(&st->table[k]);
 	}
 	st->n_events = 0;
 	state_batch_free(store_take_changes(st));
-	for (unsigned k = 0; k < RECORD_TABLES && ret == E_OK && st->state != NULL; k++) {
+	for (unsigned k = 0; k < RECORDS_OF_CLIENTS && ret == E_OK && st->state != NULL;
+	     k++) {
 		struct loading l = { st, (enum record_table)k };
 		ret = state_records(st->state, l.table, load_row, &l);
 	}
@@ -413,7 +414,7 @@ int store_new(struct state *state, int64_t now, struct sa_store **ret)
 	st->state = state;
 	st->now = now;
 	st->owner_limit = STORE_OWNED_MAX;
-	for (unsigned k = 0; k < RECORD_TABLES; k++) {
+	for (unsigned k = 0; k < RECORDS_OF_CLIENTS; k++) {
 		struct table *t = &st->table[k];
 		t->max = tables[k].max;
 		t->limited = tables[k].limited;
@@ -436,7 +437,7 @@ void store_free(struct sa_store *st)
 	if (st == NULL) {
 		return;
 	}
-	for (unsigned k = 0; k < RECORD_TABLES; k++) {
+	for (unsigned k = 0; k < RECORDS_OF_CLIENTS; k++) {
 		table_clear(&st->table[k]);
 		row_index_done(&st->table[k].by_key);
 		row_index_done(&st->table[k].by_owner);

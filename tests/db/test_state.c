@@ -393,6 +393,14 @@ START_TEST(test_file_of_layout_4)
 }
 END_TEST
 
+static int count_row(void *ctx, const uint8_t *key, size_t key_len, const uint8_t *value,
+                     size_t len)
+{
+	ck_assert(state_partition_fits(key, key_len, value, len));
+	++*(unsigned *)ctx;
+	return E_OK;
+}
+
 struct told {
 	unsigned n;
 	int ret;
@@ -404,6 +412,44 @@ static void count_done(void *ctx, int ret)
 	t->n++;
 	t->ret |= ret;
 }
+
+/* The file of a saguarod of layout 5, which had no partitions: LIDs stay, partitions are kept. */
+START_TEST(test_file_of_layout_5)
+{
+	const uint8_t head[2] = { 0, 0 };
+	const struct row_runtime_head row = { .version = 1, .changed_s = 2 };
+	struct state_batch *b;
+	struct told told = { 0 };
+	struct lid_memory *got;
+	unsigned rows = 0;
+	size_t n;
+
+	if (sizeof(size_t) != 8 || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__) {
+		return; /* the file is of another kind of machine */
+	}
+	put_golden("state-layout-5.hex");
+	struct state *s = open_ok(dir);
+	ck_assert_int_eq(state_lids(s, arena, &got, &n), E_OK);
+	ck_assert_uint_eq(n, 6);
+	for (size_t i = 0; i < n; i++) {
+		ck_assert(got[i].range.base >= 1 && got[i].range.base <= 6);
+	}
+	ck_assert_int_eq(state_records(s, RECORDS_PARTITIONS, count_row, &rows), E_OK);
+	ck_assert_uint_eq(rows, 0);
+	ck_assert_int_eq(state_batch_new(&b), E_OK);
+	ck_assert_int_eq(state_batch_put(b, RECORDS_PARTITIONS, head, sizeof(head), &row,
+	                                 sizeof(row)),
+	                 E_OK);
+	state_batch_commit(s, b, count_done, &told);
+	state_flush(s);
+	ck_assert(told.n == 1 && told.ret == E_OK);
+	state_close(s);
+	s = open_ok(dir);
+	ck_assert_int_eq(state_records(s, RECORDS_PARTITIONS, count_row, &rows), E_OK);
+	ck_assert_uint_eq(rows, 1);
+	state_close(s);
+}
+END_TEST
 
 static int append_row(void *ctx, const uint8_t *key, size_t key_len, const uint8_t *value,
                       size_t len)
@@ -627,6 +673,7 @@ TEST_SUITE(state)
 	tcase_add_test(t, test_bad_values);
 	tcase_add_test(t, test_older_layout_is_taken_over);
 	tcase_add_test(t, test_file_of_layout_4);
+	tcase_add_test(t, test_file_of_layout_5);
 	tcase_add_test(t, test_records_survive);
 	tcase_add_test(t, test_records_fail_whole);
 	tcase_add_test(t, test_many_threads);
