@@ -37,7 +37,7 @@ sa/path               conf/base conf routing/graph db
 sa/record             conf/base routing/graph routing db sa/mad sa/store sa/path
 sa/standby            conf/base db sa/store
 sa/server             conf/base db sa/mad sa/store sa/record
-sa/partition          conf/base conf/policy conf routing/graph
+sa/partition          conf/base conf/policy conf routing/graph db
 sa/sm/discover        conf/base conf/policy routing/graph sa/mad
 sa/sm/policy          conf/base conf/policy conf routing/graph db
 sa/sm/program         conf/base conf/policy conf routing/graph routing routing/proof sa/mad sa/sm/discover

@@ -28,7 +28,6 @@
 enum {
 	WORD_MAX = 128,
 	SCOPES = 16,
-	SCOPE_LINK_LOCAL = 2,
 	MULTICAST = 0xff, /* first byte of an MGID */
 	IPV4 = 0x401b,    /* signatures of IPoIB */
 	IPV6 = 0x601b,
@@ -285,16 +284,13 @@ static void add_groups(struct reader *r, struct draft *t, struct partition_group
 	}
 }
 
+/* Its P_Key follows when it is known. */
 static void add_broadcast(struct reader *r, struct draft *t, const struct group_flags *f,
                           unsigned line)
 {
-	struct partition_group g = { .prefix = (uint64_t)MULTICAST << 56 |
-		                               (uint64_t)(0x10 | SCOPE_LINK_LOCAL) << 48 |
-		                               (uint64_t)IPV4 << 32,
-		                     .guid = UINT32_MAX,
-		                     .broadcast = true,
-		                     .line = line };
+	struct partition_group g = partition_broadcast_group(0);
 
+	g.line = line;
 	add_groups(r, t, g, f);
 }
 

@@ -48,6 +48,7 @@ struct partition_member {
 	uint64_t first, last; /*!< of PARTITION_GUIDS, host order */
 	uint8_t who;          /*!< enum partition_who */
 	uint8_t membership;   /*!< enum partition_membership */
+	bool runtime;         /*!< made at run time, not by the configuration */
 	unsigned line;
 };
 
@@ -72,6 +73,7 @@ struct partition {
 	const struct partition_group *groups; /*!< [n_groups] */
 	uint32_t n_groups;
 	unsigned line; /*!< of its first definition; 0: it is not in the file */
+	bool runtime;  /*!< made at run time only; the configuration does not have it */
 };
 
 enum { PARTITION_DEFAULT = 0x7fff };
@@ -109,3 +111,19 @@ const struct partition *partitions_find(const struct partitions *p, uint16_t p_k
 
 /*! \brief "full", "limited" or "both". */
 const char *partition_membership_name(unsigned membership);
+
+/*! \brief The IPoIB broadcast group of link-local scope that the flag ipoib gives a
+ *         partition, with its usual rate, MTU and Q_Key. Source: RFC 4391, section 4. */
+static inline struct partition_group partition_broadcast_group(uint16_t p_key)
+{
+	uint64_t key =
+		p_key != 0 ? p_key | UINT64_C(0x8000) : 0; /* as a full member has it */
+
+	return (struct partition_group){ .prefix =
+		                                 UINT64_C(0xff12401b00000000) | key << 16,
+		                         .guid = UINT32_MAX,
+		                         .q_key = 0xb1b,
+		                         .rate = 3, /* 10 Gb/s */
+		                         .mtu = 4,  /* 2048 */
+		                         .broadcast = true };
+}
