@@ -9,6 +9,10 @@
  * the control thread, which writes the replies. A request holds the number of its
  * connection, so a reply to a connection that has gone is dropped.
  *
+ * A request whose verb waits goes to a list of the fabric thread, which tries it again. While
+ * there are any, the control thread wakes the fabric thread at times, so that a time-out is
+ * noticed.
+ *
  * A connection has at most one request at work. This keeps replies in order and limits what
  * one client can queue.
  */
@@ -41,6 +45,7 @@ struct request {
 	uint64_t connection;
 	char *text; /* the line; later the reply with its newline */
 	size_t len;
+	uint64_t taken_ms; /* when the fabric thread took it */
 };
 
 struct list {
@@ -67,7 +72,13 @@ struct control {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	struct list asked, answered; /* under the lock */
+	unsigned n_waiting;          /* likewise */
 	bool stop;                   /* likewise */
+	/* of the fabric thread: */
+	struct list waiting;
+	unsigned waiting_now; /* how many there are */
+	uint64_t recheck_ms;  /* when they are tried again */
+	uint64_t waited_ms;   /* of the request at work */
 	uint64_t last_number;
 	struct connection conn[CONTROL_CONNECTIONS];
 };
@@ -319,7 +330,11 @@ static void *serve(void *arg)
 		nfds_t n = 0;
 		uint64_t count;
 		bool stop;
+		int pause_ms;
 
+		pthread_mutex_lock(&c->lock);
+		pause_ms = c->n_waiting > 0 ? CONTROL_RECHECK_MS : 10000;
+		pthread_mutex_unlock(&c->lock);
 		fds[n++] = (struct pollfd){ .fd = c->event, .events = POLLIN };
 		fds[n++] = (struct pollfd){ .fd = c->listener, .events = POLLIN };
 		for (unsigned i = 0; i < CONTROL_CONNECTIONS; i++) {
@@ -336,8 +351,13 @@ static void *serve(void *arg)
 				};
 			}
 		}
-		if (poll(fds, n, 10000) < 0 && errno != EINTR) {
+		int ready = poll(fds, n, pause_ms);
+
+		if (ready < 0 && errno != EINTR) {
 			return NULL;
+		}
+		if (ready == 0 && pause_ms == CONTROL_RECHECK_MS) {
+			c->o.wake(c->o.ctx);
 		}
 		if (fds[0].revents && read(c->event, &count, sizeof(count)) < 0) {
 			continue;
@@ -375,8 +395,9 @@ static void *serve(void *arg)
 
 /* ---- the fabric thread ---- */
 
-/* The reply to a request, as one line. NULL: out of memory. */
-static char *run_request(struct control *c, const char *text, size_t len)
+/* The reply to a request, as one line. NULL: out of memory, or (with \a ret_waits) there is none
+ * yet. */
+static char *run_request(struct control *c, const char *text, size_t len, bool *ret_waits)
 {
 	char why[400] = "";
 	json_error_t error;
@@ -385,7 +406,7 @@ static char *run_request(struct control *c, const char *text, size_t len)
 	const char *verb = json_string_value(json_object_get(request, "verb"));
 	const struct control_verb *v = c->o.verbs;
 	int ret = E_SYNTAX;
-	char *line;
+	char *line = NULL;
 
 	if (request == NULL) {
 		snprintf(why, sizeof(why), "not JSON: %s (column %d)", error.text,
@@ -404,51 +425,104 @@ static char *run_request(struct control *c, const char *text, size_t len)
 			ret = v->run(c->o.ctx, request, reply, why, sizeof(why));
 		}
 	}
+	*ret_waits = ret == CONTROL_WAIT;
 	if (ret != E_OK) {
-		json_object_clear(reply);
 		json_object_set_new(reply, "error",
 		                    json_string(why[0] ? why : err_text(ret)));
 	}
 	json_object_set_new(reply, "ok", json_boolean(ret == E_OK));
-	line = json_dumps(reply, JSON_COMPACT);
+	if (!*ret_waits) {
+		line = json_dumps(reply, JSON_COMPACT);
+	}
 	json_decref(reply);
 	json_decref(request);
 	return line;
 }
 
+uint64_t control_waited_ms(const struct control *c)
+{
+	return c->waited_ms;
+}
+
+static char *give_up_waiting(void)
+{
+	return strdup("{\"ok\":false,\"error\":\"too many requests wait; try again "
+	              "later\",\"code\":\"busy\"}");
+}
+
+/* Runs a request. \return false: it waits. */
+static bool settle_request(struct control *c, struct request *r, unsigned n_waiting)
+{
+	static const char out_of_memory[] = "{\"ok\":false,\"error\":\"out of memory\"}";
+	bool waits;
+	char *line;
+
+	c->waited_ms = monotonic_ms() - r->taken_ms;
+	line = run_request(c, r->text, r->len, &waits);
+	if (waits && n_waiting < CONTROL_WAITING) {
+		return false;
+	}
+	line = waits ? give_up_waiting() : line != NULL ? line : strdup(out_of_memory);
+	free(r->text);
+	r->text = line;
+	r->len = line ? strlen(line) + 1 : 0;
+	if (line != NULL) {
+		line[r->len - 1] = '\n';
+	}
+	return true;
+}
+
+/* Runs requests; those that wait go to the list of waiting ones. */
+static void run_requests(struct control *c, struct request *r)
+{
+	const uint64_t one = 1;
+
+	while (r != NULL) {
+		struct request *next = r->next;
+
+		if (!settle_request(c, r, c->waiting_now)) {
+			list_add(&c->waiting, r);
+			c->waiting_now++;
+		} else {
+			pthread_mutex_lock(&c->lock);
+			list_add(&c->answered, r);
+			pthread_mutex_unlock(&c->lock);
+			if (write(c->event, &one, sizeof(one)) < 0) {
+				log_debug(source, "the control thread is not woken: %s",
+				          strerror(errno));
+			}
+		}
+		r = next;
+	}
+}
+
 void control_dispatch(struct control *c)
 {
-	struct request *r, *next;
+	const uint64_t now = monotonic_ms(), one = 1;
+	struct request *fresh;
+	bool begins;
 
 	if (c == NULL) {
 		return;
 	}
 	pthread_mutex_lock(&c->lock);
-	r = list_take_all(&c->asked);
+	fresh = list_take_all(&c->asked);
 	pthread_mutex_unlock(&c->lock);
-	for (; r != NULL; r = next) {
-		static const char out_of_memory[] =
-			"{\"ok\":false,\"error\":\"out of memory\"}";
-		char *line = run_request(c, r->text, r->len);
-		uint64_t one = 1;
-
-		next = r->next;
-		if (line == NULL) {
-			line = strdup(out_of_memory);
-		}
-		free(r->text);
-		r->text = line;
-		r->len = line ? strlen(line) + 1 : 0;
-		if (line != NULL) {
-			line[r->len - 1] = '\n';
-		}
-		pthread_mutex_lock(&c->lock);
-		list_add(&c->answered, r);
-		pthread_mutex_unlock(&c->lock);
-		if (write(c->event, &one, sizeof(one)) < 0) {
-			log_debug(source, "the control thread is not woken: %s",
-			          strerror(errno));
-		}
+	for (struct request *r = fresh; r != NULL; r = r->next) {
+		r->taken_ms = now;
+	}
+	if (c->waiting_now > 0 && now >= c->recheck_ms) {
+		c->recheck_ms = now + CONTROL_RECHECK_MS;
+		c->waiting_now = 0;
+		run_requests(c, list_take_all(&c->waiting));
+	}
+	run_requests(c, fresh);
+	pthread_mutex_lock(&c->lock);
+	begins = c->waiting_now > 0 && c->n_waiting == 0;
+	c->n_waiting = c->waiting_now;
+	pthread_mutex_unlock(&c->lock);
+	if (begins && write(c->event, &one, sizeof(one)) < 0) {
+		log_debug(source, "the control thread is not woken: %s", strerror(errno));
 	}
 }
 
@@ -574,6 +648,7 @@ void control_free(struct control *c)
 		}
 	}
 	free_requests(c->asked.first);
+	free_requests(c->waiting.first);
 	free_requests(c->answered.first);
 	unlink(c->path);
 	close(c->listener);

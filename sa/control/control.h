@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct arena;
 
@@ -19,6 +20,9 @@ struct arena;
  *   {"ok": true, ...}
  *   {"ok": false, "error": "'heavy' must be true or false"}
  *
+ * Beside the sentence a verb may give a failure further members, such as a "code" that
+ * programs can rely on.
+ *
  * A connection may send any number of requests; replies come in the order of requests.
  *
  * Who may connect: root, the user of the daemon, and members of a group. The file mode says
@@ -31,10 +35,14 @@ struct arena;
 struct control;
 
 enum {
+	CONTROL_WAIT = 1,
+	CONTROL_WAITING =
+		64, /*!< requests at a time that wait; further ones are refused */
+	CONTROL_RECHECK_MS = 10,      /*!< how often waiting requests are tried again */
 	CONTROL_CONNECTIONS = 32,     /*!< at a time; further ones are refused */
 	CONTROL_LINE_BYTES = 1 << 20, /*!< longest request */
 	CONTROL_UNREAD_BYTES =
-		4 << 20, /*!< replies that a client has not read; above, it is closed */
+		16 << 20, /*!< replies that a client has not read; above, it is closed */
 	CONTROL_IDLE_S = 600 /*!< a connection without a request for so long is closed */
 };
 
@@ -44,7 +52,10 @@ enum {
  * \param request  The whole object; borrowed.
  * \param reply    Empty object; members of the reply go here.
  * \param why      [why_bytes] On failure a sentence: what is wrong and what is expected.
- * \retval E_OK  \retval others  The reply is \a why.
+ * \retval E_OK
+ * \retval CONTROL_WAIT  There is nothing to reply yet: it is called again, with the same
+ *                       request and an empty reply, by later control_dispatch().
+ * \retval others        The reply has \a why and what is in \a reply.
  */
 typedef int control_verb_f(void *ctx, const json_t *request, json_t *reply, char *why,
                            size_t why_bytes);
@@ -75,6 +86,9 @@ int control_new(const struct control_options *o, struct arena *a, const char **r
 
 /*! \brief Carries out the requests that wait. On the fabric thread. Cost: that of the verbs. */
 void control_dispatch(struct control *c);
+
+/*! \brief For a verb: milliseconds since its request was taken for the first time. */
+uint64_t control_waited_ms(const struct control *c);
 
 /*! \brief Ends the thread, closes all connections, removes the socket file. NULL is fine. */
 void control_free(struct control *c);

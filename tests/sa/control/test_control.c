@@ -164,7 +164,7 @@ START_TEST(replies)
 		{ "{\"verb\":\"echo\",\"text\":\"a\"}\n",
 		  "{\"text\":\"a\",\"ok\":true}" },
 		{ "{\"verb\":\"refuse\"}\n",
-		  "{\"error\":\"not today; try tomorrow\",\"ok\":false}" },
+		  "{\"half\":true,\"error\":\"not today; try tomorrow\",\"ok\":false}" },
 		{ "{\"verb\":\"gone\"}\n",
 		  "{\"error\":\"there is no verb 'gone'\",\"ok\":false}" },
 	};
