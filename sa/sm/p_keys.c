@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <infiniband/umad_sm.h>
 #include <infiniband/umad_types.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +29,8 @@
 #include "sa/mad/fields.h"
 #include "sa/partition/fabrics.h"
 #include "sa/partition/plan.h"
+#include "sa/partition/runtime.h"
+#include "sa/partition/runtime_change.h"
 #include "sa/sm/events.h"
 #include "sa/sm/sm.h"
 
@@ -38,6 +41,7 @@ enum {
 	P_KEY_TRAP = 257,
 	Q_KEY_TRAP = 258,
 	SWITCH_P_KEY_TRAP = 259,
+	PAUSE_MAX_MS = 1000,
 	VIOLATIONS_MAX =
 		4096 /* pairs of port and P_Key; of others only the sum is known */
 };
@@ -49,6 +53,7 @@ struct step {
 	struct sm *sm;
 	struct job *j;
 	struct p_keys *k;
+	struct arena *arena; /* that of the job, or of a change after its sweep */
 	const struct config *config;
 	struct partition_plan plan;
 	uint16_t *now, *want, *keys; /* [TABLE_MAX] of the port at work */
@@ -56,12 +61,6 @@ struct step {
 };
 
 /* --- what a port is to have ----------------------------------------------------------- */
-
-static bool has_partitions(const struct config *c)
-{
-	return (c->partitions != NULL && c->partitions->is_file) ||
-	       virtual_fabrics_active(c->virtual_fabrics) != 0;
-}
 
 unsigned p_keys_enforced(const struct config *c, const struct disc *d,
                          const struct disc_node *n, const struct disc_port *p)
@@ -74,8 +73,7 @@ unsigned p_keys_enforced(const struct config *c, const struct disc *d,
 	                                                                 : 0;
 	uint32_t peer;
 
-	if (n->type != NODE_SWITCH || p->num == 0 || !has_partitions(c) ||
-	    c->no_partition_enforcement ||
+	if (n->type != NODE_SWITCH || p->num == 0 || c->no_partition_enforcement ||
 	    field_get(n->switch_info, SI_PARTITION_ENFORCEMENT_CAP) == 0) {
 		return 0;
 	}
@@ -88,16 +86,28 @@ unsigned p_keys_enforced(const struct config *c, const struct disc *d,
 	return wanted & can;
 }
 
-static int plan_of(const struct config *c, const struct graph *g, struct arena *a,
-                   struct partition_plan *ret, const struct partitions **ret_p)
+int p_keys_configured(const struct config *c, const struct graph *g, struct arena *a,
+                      const struct partitions **ret)
 {
-	const struct partitions *p = c->partitions;
-	int err = E_OK;
+	if (c->partitions != NULL && c->partitions->is_file) {
+		*ret = c->partitions;
+		return E_OK;
+	}
+	return virtual_fabrics_active(c->virtual_fabrics) != 0 && g != NULL
+	               ? partitions_of_fabrics(c->virtual_fabrics, g, a, ret)
+	               : partitions_default("", a, ret);
+}
 
-	if (p == NULL || !p->is_file) {
-		err = virtual_fabrics_active(c->virtual_fabrics) != 0
-		              ? partitions_of_fabrics(c->virtual_fabrics, g, a, &p)
-		              : partitions_default("", a, &p);
+/* The partitions of a configuration, with those that were made at run time, on a fabric. */
+static int plan_of(const struct config *c, const struct runtime_partitions *r,
+                   const struct graph *g, struct arena *a, struct partition_plan *ret,
+                   const struct partitions **ret_p)
+{
+	const struct partitions *p;
+	int err = p_keys_configured(c, g, a, &p);
+
+	if (err == E_OK && r->n != 0) {
+		err = runtime_merge(p, r, a, &p);
 	}
 	err = err == E_OK ? partition_plan(p, g, c->allow_both_pkeys, a, ret) : err;
 	*ret_p = err == E_OK ? p : NULL;
@@ -134,9 +144,24 @@ static unsigned capacity(const struct disc_node *n, const struct disc_port *p)
 
 /* --- sending ------------------------------------------------------------------------ */
 
-/* A Set(P_KeyTable) that waits for its answer; in the arena of the job. */
+/* A port that does not have what it is to have. It may be listed twice. */
+static void note_missing(struct p_keys *k, const struct disc *d, uint32_t port)
+{
+	const struct port *p = &d->g->ports[port];
+	struct p_keys_port *to = &k->missing[k->n_missing++];
+
+	if (k->n_missing > P_KEYS_MISSING_MAX) {
+		return;
+	}
+	*to = (struct p_keys_port){ .node_guid = d->of[p->node]->guid, .port = p->num };
+	snprintf(to->place, sizeof(to->place), "%s",
+	         disc_place(d, d->of[p->node], p->num));
+}
+
+/* A Set(P_KeyTable) that waits for its answer; in the arena of the step. */
 struct key_set_request {
 	struct job *job;
+	struct p_keys *k;
 	const struct disc_node *node;
 	uint32_t port; /* in the graph */
 	struct port_block *block;
@@ -155,6 +180,7 @@ static void on_keys_set(void *ctx, const struct smp_reply *r)
 		memcpy(s->block->data, r->data, PORT_BLOCK_BYTES);
 	} else { /* nobody knows what the port would let pass */
 		p->enforce[s->port] = ENFORCE_AS_IT_IS;
+		note_missing(s->k, p->disc, s->port);
 	}
 }
 
@@ -162,13 +188,13 @@ static int send_block(struct step *s, const struct disc_node *n, uint32_t port,
                       unsigned index, struct port_block *block, const uint8_t *data)
 {
 	const struct disc_port *p = &n->ports[s->j->disc.g->ports[port].num];
-	struct key_set_request *q = arena_alloc(s->j->arena, sizeof(*q));
+	struct key_set_request *q = arena_alloc(s->arena, sizeof(*q));
 
 	if (q == NULL) {
 		return -ENOMEM;
 	}
 	*q = (struct key_set_request){
-		.job = s->j, .node = n, .port = port, .block = block
+		.job = s->j, .k = s->k, .node = n, .port = port, .block = block
 	};
 	memcpy(q->data, data, sizeof(q->data));
 	s->j->program.n_p_key_sets++;
@@ -252,6 +278,7 @@ static int set_port(struct step *s, uint32_t port, uint32_t n_keys, uint16_t ind
 	}
 	if (!read_now(s, t)) { /* it is read again by the next sweep */
 		s->j->program.enforce[port] = ENFORCE_AS_IT_IS;
+		note_missing(s->k, d, port);
 		return E_OK;
 	}
 	const uint16_t *now = s->config->keep_pkey_indexes ? s->now : NULL;
@@ -259,6 +286,7 @@ static int set_port(struct step *s, uint32_t port, uint32_t n_keys, uint16_t ind
 	       t->table[PORT_P_KEYS].n * (size_t)PORT_BLOCK_P_KEYS * sizeof(*s->want));
 	if (!partition_plan_place(s->keys, n_keys, index0, now, cap, s->want)) {
 		tell_full(s, n, p->num, n_keys, cap);
+		note_missing(s->k, d, port);
 	}
 	return send_table(s, n, port, t);
 }
@@ -285,8 +313,8 @@ static int set_peer(struct step *s, uint32_t port, uint32_t n_keys)
 	const struct disc_node *n =
 		peer != GRAPH_NONE ? d->of[d->g->ports[peer].node] : NULL;
 
-	if (n == NULL || n->type != NODE_SWITCH || !has_partitions(c) ||
-	    c->no_partition_enforcement || c->part_enforce == PART_ENFORCE_OFF) {
+	if (n == NULL || n->type != NODE_SWITCH || c->no_partition_enforcement ||
+	    c->part_enforce == PART_ENFORCE_OFF) {
 		return E_OK;
 	}
 	unsigned enforced = p_keys_enforced(c, d, n, &n->ports[d->g->ports[peer].num]);
@@ -303,15 +331,15 @@ static int set_peer(struct step *s, uint32_t port, uint32_t n_keys)
 	return set_port(s, peer, n_keys, s->plan.index0[port]);
 }
 
-int p_keys_start(struct p_keys *k, struct sm *sm, struct job *j)
+static int program_all(struct p_keys *k, struct sm *sm, struct job *j, struct arena *a)
 {
 	const struct graph *g = j->disc.g;
-	struct arena *a = j->arena;
-	struct step s = { .sm = sm, .j = j, .k = k, .config = sm->d.config };
-	int ret = plan_of(s.config, g, a, &s.plan, &j->partitions);
+	struct step s = { .sm = sm, .j = j, .k = k, .arena = a, .config = sm->d.config };
+	int ret = plan_of(s.config, sm->runtime, g, a, &s.plan, &j->partitions);
 
+	k->n_missing = 0;
+	k->at_work = sm->runtime->version;
 	j->partition_ports = (const uint32_t(*)[2])s.plan.ports;
-
 	s.now = arena_array(a, TABLE_MAX, sizeof(*s.now));
 	s.want = arena_array(a, TABLE_MAX, sizeof(*s.want));
 	s.keys = arena_array(a, TABLE_MAX, sizeof(*s.keys));
@@ -331,6 +359,67 @@ int p_keys_start(struct p_keys *k, struct sm *sm, struct job *j)
 		}
 	}
 	return ret;
+}
+
+int p_keys_start(struct p_keys *k, struct sm *sm, struct job *j)
+{
+	return program_all(k, sm, j, j->arena);
+}
+
+void p_keys_published(struct p_keys *k)
+{
+	k->settled = k->at_work;
+}
+
+/* --- changes at run time -------------------------------------------------------------- */
+
+bool p_keys_changed(const struct p_keys *k, const struct sm *sm)
+{
+	return sm->runtime->version != k->at_work;
+}
+
+void p_keys_change_start(struct p_keys *k, struct sm *sm)
+{
+	struct job *j = sm->job;
+	struct program *p = &j->program;
+	struct arena *a = arena_new();
+
+	k->began = sm_now(sm);
+	p->n_timeouts = p->n_refused = p->n_p_key_sets = 0;
+	p->first_trouble = NULL;
+	p->ret = a != NULL ? program_all(k, sm, j, a) : -ENOMEM;
+	if (a != NULL) { /* what the job has of the step before is not used any more */
+		arena_free(j->partition_arena);
+		j->partition_arena = a;
+	}
+}
+
+bool p_keys_change_end(struct p_keys *k, struct sm *sm)
+{
+	const struct program *p = &sm->job->program;
+	uint64_t now = sm_now(sm), took = now - k->began;
+
+	k->next = now + (took < PAUSE_MAX_MS ? took : PAUSE_MAX_MS);
+	if (p->ret != E_OK) {
+		sm_request_heavy(sm, "partitions: %s", err_text(p->ret));
+		return false;
+	}
+	if (p->n_timeouts != 0 && k->n_missing <= P_KEYS_MISSING_MAX) {
+		uint64_t suspects[P_KEYS_MISSING_MAX];
+
+		for (uint32_t i = 0; i < k->n_missing; i++) {
+			suspects[i] = k->missing[i].node_guid;
+		}
+		sm_request_local(sm, suspects, k->n_missing, "%s", p->first_trouble);
+	} else if (p->n_timeouts != 0) {
+		sm_request_heavy(sm, "%s", p->first_trouble);
+	} else if (p->first_trouble != NULL) {
+		log_warning(source, "%s", p->first_trouble);
+	}
+	log_info(source,
+	         "version %" PRIu64 ": sent %u blocks of P_Keys in %" PRIu64 " ms",
+	         k->at_work, p->n_p_key_sets, took);
+	return true;
 }
 
 void p_keys_done(struct p_keys *k)
@@ -401,39 +490,80 @@ void p_keys_violation(struct p_keys *k, struct sm *sm, const uint8_t *notice)
 	}
 }
 
-int p_keys_fit(const struct sm *sm, const struct config *c, char *why, size_t size)
+/* --- what fits ------------------------------------------------------------------------ */
+
+struct fitting {
+	const struct config *config;
+	const struct disc *d;
+	struct partition_plan plan;
+	uint16_t *keys; /* [TABLE_MAX] */
+	char *why;
+	size_t size;
+};
+
+static int check_capacity(const struct fitting *f, uint32_t port, uint32_t n_keys)
+{
+	const struct port *p = &f->d->g->ports[port];
+	const struct disc_node *n = f->d->of[p->node];
+	unsigned cap = capacity(n, &n->ports[p->num]);
+
+	if (n_keys <= cap) {
+		return E_OK;
+	}
+	snprintf(f->why, f->size,
+	         "the P_Key table of %s port %u (0x%016llx) has %u entries, "
+	         "too few for %u P_Keys",
+	         node_name(&f->d->g->nodes[p->node]), p->num,
+	         (unsigned long long)(graph_is_end_port(f->d->g, port) ? p->guid
+	                                                               : n->guid),
+	         cap, n_keys);
+	return E_FULL;
+}
+
+/* An end port, and the switch port that enforces its partitions. */
+static int check_fit(const struct fitting *f, uint32_t port)
+{
+	const struct graph *g = f->d->g;
+	uint32_t n_keys = keys_of(&f->plan, port, f->d->of[g->ports[port].node], f->keys);
+	uint32_t peer = g->ports[port].peer;
+	const struct disc_node *n =
+		peer != GRAPH_NONE ? f->d->of[g->ports[peer].node] : NULL;
+	int ret = check_capacity(f, port, n_keys);
+
+	if (ret == E_OK && n != NULL && n->type == NODE_SWITCH &&
+	    p_keys_enforced(f->config, f->d, n, &n->ports[g->ports[peer].num]) != 0) {
+		n_keys = partition_plan_enforced(f->keys, n_keys, f->keys);
+		ret = check_capacity(f, peer, n_keys);
+	}
+	return ret;
+}
+
+int p_keys_fit(const struct sm *sm, const struct config *c,
+               const struct runtime_partitions *r, const struct runtime_change *only,
+               char *why, size_t size)
 {
 	const struct job *j = sm_known_job(sm);
 	struct arena *a = arena_new();
-	struct partition_plan plan;
-	const struct partitions *p_set;
-	uint16_t *keys;
+	struct fitting f = { .config = c, .why = why, .size = size };
+	const struct partitions *p;
 	int ret = a != NULL ? E_OK : -ENOMEM;
 
 	if (j == NULL || ret != E_OK) {
 		arena_free(a);
 		return ret;
 	}
-	ret = plan_of(c, j->disc.g, a, &plan, &p_set);
-	keys = arena_array(a, TABLE_MAX, sizeof(*keys));
-	for (uint32_t i = 0; i < j->disc.g->n_end_ports && ret == E_OK; i++) {
-		uint32_t port = j->disc.g->end_ports[i];
-		const struct port *p = &j->disc.g->ports[port];
-		const struct disc_node *n = j->disc.of[p->node];
-		uint32_t n_keys = keys != NULL ? keys_of(&plan, port, n, keys) : 0;
-		unsigned cap = capacity(n, &n->ports[p->num]);
-
-		if (n_keys > cap) {
-			snprintf(why, size,
-			         "the P_Key table of %s port %u (0x%016llx) has %u "
-			         "entries, "
-			         "too few for %u P_Keys",
-			         node_name(&j->disc.g->nodes[p->node]), p->num,
-			         (unsigned long long)p->guid, cap, n_keys);
-			ret = E_FULL;
-		}
+	f.d = &j->disc;
+	f.keys = arena_array(a, TABLE_MAX, sizeof(*f.keys));
+	ret = f.keys != NULL ? plan_of(c, r, f.d->g, a, &f.plan, &p) : -ENOMEM;
+	for (uint32_t i = 0; only == NULL && i < f.d->g->n_end_ports && ret == E_OK;
+	     i++) {
+		ret = check_fit(&f, f.d->g->end_ports[i]);
 	}
-	ret = keys == NULL ? -ENOMEM : ret;
+	for (uint32_t i = 0; only != NULL && i < only->n_members && ret == E_OK; i++) {
+		uint32_t port = graph_port_by_guid(f.d->g, only->members[i].guid);
+
+		ret = port != GRAPH_NONE ? check_fit(&f, port) : E_OK;
+	}
 	arena_free(a);
 	return ret;
 }

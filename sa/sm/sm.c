@@ -10,6 +10,8 @@
 #include "conf/base/err.h"
 #include "conf/base/log.h"
 #include "conf/base/vector.h"
+#include "db/state.h"
+#include "sa/partition/runtime.h"
 #include "sa/server/server.h"
 
 static const char *const source = "sweep";
@@ -22,6 +24,25 @@ uint64_t sm_now(const struct sm *sm)
 double sm_cpu_now(const struct sm *sm)
 {
 	return sm->d.cpu_clock != NULL ? sm->d.cpu_clock() : 0;
+}
+
+int sm_refresh_runtime(struct sm *sm)
+{
+	struct runtime_partitions *r;
+	uint64_t version =
+		sm->d.state != NULL ? state_version(sm->d.state, RECORDS_PARTITIONS) : 0;
+	int ret;
+
+	if (sm->runtime != NULL && sm->runtime_state == version) {
+		return E_OK;
+	}
+	ret = runtime_load(sm->d.state, &r);
+	if (ret == E_OK) {
+		runtime_free(sm->runtime);
+		sm->runtime = r;
+		sm->runtime_state = version;
+	}
+	return ret;
 }
 
 void sm_request_heavy(struct sm *sm, const char *fmt, ...)
@@ -120,6 +141,7 @@ void job_free(struct job *j)
 {
 	if (j != NULL) {
 		disc_done(&j->disc);
+		arena_free(j->partition_arena);
 		arena_free(j->arena);
 	}
 }

@@ -37,6 +37,9 @@ struct sm {
 	uint64_t *suspects; /*!< [n_suspects] malloc; NodeGUIDs that it begins with */
 	uint32_t n_suspects;
 	size_t cap_suspects;
+	/* Partitions made at run time; never NULL: */
+	struct runtime_partitions *runtime;
+	uint64_t runtime_state; /*!< state_version() of what it was read from */
 	bool read_tables; /*!< and read all tables back, because an operator asks */
 	bool lids_written; /*!< guid2lid_file is as the state */
 	bool lids_file_bad; /*!< it was to be read and is wrong, so it is not overwritten */
@@ -49,6 +52,10 @@ uint64_t sm_now(const struct sm *sm);
 
 /*! \brief Seconds of the processor's clock; 0 without one. */
 double sm_cpu_now(const struct sm *sm);
+
+/*! \brief Reads partitions made at run time from the state if another daemon changed them
+ *         there. \retval E_MALFORMED -ENOMEM and others  Those that were known stay. */
+int sm_refresh_runtime(struct sm *sm);
 
 /*! \brief Asks for a heavy sweep, which starts when the fabric thread is idle. */
 void sm_request_heavy(struct sm *sm, const char *fmt, ...)
@@ -91,6 +98,7 @@ struct job {
 	struct program program;
 	const struct partitions *partitions; /*!< in effect; NULL: not computed yet */
 	const uint32_t (*partition_ports)[2]; /*!< [partitions->n] as in snap_content */
+	struct arena *partition_arena; /*!< holds them, if they changed after the sweep */
 	uint32_t n_unread;  /*!< nodes that were seen but left out, and reads of P_Key and GUID
 	                         tables that were not answered */
 	uint32_t n_changes; /*!< nodes, cables and SMs that differ from the job before */

@@ -81,6 +81,27 @@ static void after_client_tables(struct sweep *s)
 	client_tables_pause(&s->client_tables);
 }
 
+static bool partitions_wanted(const struct sweep *s)
+{
+	return s->election.swept && s->sm.status.up && s->sm.status.master &&
+	       p_keys_changed(&s->p_keys, &s->sm);
+}
+
+/* Members of partitions decide about groups and who sees what, so the SA looks again. */
+static void after_partitions(struct sweep *s)
+{
+	struct sm *sm = &s->sm;
+
+	s->phase = PHASE_IDLE;
+	if (!p_keys_change_end(&s->p_keys, sm) || sweep_publish(s) != E_OK) {
+		return;
+	}
+	p_keys_published(&s->p_keys);
+	if (sm->d.sa != NULL) {
+		sa_server_swept(sm->d.sa);
+	}
+}
+
 static void after_read_qos(struct sweep *s)
 {
 	qos_reads_end(&s->qos_reads);
@@ -200,6 +221,9 @@ static void idle(struct sweep *s)
 	} else if (now >= s->next_light) {
 		s->phase = PHASE_LIGHT;
 		changes_light_start(&s->changes, sm->job, &s->election);
+	} else if (now >= s->p_keys.next && partitions_wanted(s)) {
+		s->phase = PHASE_PARTITIONS;
+		p_keys_change_start(&s->p_keys, sm);
 	} else if (now >= s->client_tables.next && client_tables_wanted(s)) {
 		s->phase = PHASE_CLIENT_TABLES;
 		client_tables_start(&s->client_tables);
@@ -238,6 +262,7 @@ static const struct {
 	[PHASE_MULTICAST] = { "multicast", sweep_heavy_next },
 	[PHASE_ARM] = { "arm", sweep_heavy_next },
 	[PHASE_ACTIVATE] = { "activate", sweep_heavy_next },
+	[PHASE_PARTITIONS] = { "partitions", after_partitions },
 	[PHASE_CLIENT_TABLES] = { "multicast", after_client_tables },
 	[PHASE_AUDIT] = { "audit", after_audit },
 	[PHASE_READ_QOS] = { "read-qos", after_read_qos },
@@ -341,6 +366,7 @@ static uint64_t next_deadline(const struct sweep *s)
 			at = earliest(at, changes_deadline(&s->changes));
 		}
 		at = earliest(at, audit_deadline(&s->audit));
+		at = partitions_wanted(s) ? earliest(at, s->p_keys.next) : at;
 		at = client_tables_wanted(s) ? earliest(at, s->client_tables.next) : at;
 		at = s->sm.want_heavy || s->sm.want_local ? 0 : at;
 	}

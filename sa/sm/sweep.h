@@ -8,7 +8,12 @@
 #include "conf/config.h"
 #include "routing/route.h"
 
+struct arena;
 struct job;
+struct p_keys_port;
+struct partitions;
+struct runtime_change;
+struct runtime_partitions;
 struct sa_server;
 struct snap_writer;
 struct state;
@@ -33,6 +38,7 @@ struct transport;
  *                                                                                             |
  *                     IDLE <-- publish the states <-- ACTIVATE <-- ARM <----------------------'
  *
+ *   IDLE --partitions changed--------------> PARTITIONS -> publish ---> IDLE
  *   IDLE --members or alias GUIDs changed--> CLIENT_TABLES -> publish -> IDLE
  *   IDLE --a client asks for QoS tables----> READ_QOS ----------------> IDLE
  *   IDLE --the next step of an audit-------> AUDIT -------------------> IDLE
@@ -133,6 +139,43 @@ struct port_choice {
  */
 int sweep_request_port(struct sweep *s, const struct port_request *rq,
                        struct port_choice *ret, char *why, size_t why_bytes);
+
+/*! What became of a change of partitions. */
+struct partition_outcome {
+	bool changed;
+	uint64_t version;  /*!< of the partitions now, also when the change was refused */
+	int64_t changed_s; /*!< when they changed last, seconds since 1970; 0: never */
+};
+
+/*!
+ * \brief Changes partitions at run time: durable when it returns, programmed when the fabric
+ *        thread is idle.
+ * \param c    Its P_Key and members are as they were taken afterwards.
+ * \param ret  Set in any case. \param why  [why_bytes] On failure a sentence.
+ * \retval E_NOTREADY  We are no master.
+ * \retval E_FULL  The P_Key table of a port is too small; nothing is changed.
+ * \retval others  Of runtime_apply() and runtime_store().
+ */
+int sweep_change_partitions(struct sweep *s, struct runtime_change *c,
+                            struct partition_outcome *ret, char *why, size_t why_bytes);
+
+/*! \brief Partitions made at run time. Borrowed until the next change or sweep_run_once(). */
+const struct runtime_partitions *sweep_runtime_partitions(struct sweep *s);
+
+/*! \brief Partitions of the configuration. \param ret  In \a a or borrowed. \retval -ENOMEM */
+int sweep_configured_partitions(const struct sweep *s, struct arena *a,
+                                const struct partitions **ret);
+
+/*! \brief Is an end port with this GUID in the fabric as it is known? */
+bool sweep_has_port(const struct sweep *s, uint64_t guid);
+
+/*!
+ * \brief Version of the partitions made at run time that ports and SA answers have.
+ * \param ret  [*ret_n, at most P_KEYS_MISSING_MAX] Ports that did not take theirs. Borrowed until
+ *             the next sweep_run_once().
+ */
+uint64_t sweep_partitions_settled(const struct sweep *s, const struct p_keys_port **ret,
+                                  uint32_t *ret_n);
 
 /*! \brief Takes new dependencies of the same process: configuration, engine options and list. A sweep
  *  at work is given up (the next one is heavy); the old configuration may be freed after it. */

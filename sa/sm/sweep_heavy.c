@@ -102,6 +102,11 @@ void sweep_heavy_start(struct sweep *s)
 		begin_phase(s, PHASE_DISCOVER, -ENOMEM);
 		return;
 	}
+	int ret = sm_refresh_runtime(sm);
+	if (ret != E_OK) {
+		log_error(source, "partitions made at run time cannot be read: %s",
+		          err_text(ret));
+	}
 	log_info(source, "heavy sweep: %s", sm->cause[0] ? sm->cause : "start");
 	events_sweep_begin(sm);
 	sm_requests_clear(sm);
@@ -497,6 +502,7 @@ static void after_multicast(struct sweep *s)
 	}
 	job_stage(j, &s->sm, "multicast");
 	if (sweep_publish(s) == E_OK) {
+		p_keys_published(&s->p_keys);
 		job_stage(j, &s->sm, "publish");
 		begin_phase(s, PHASE_ARM, program_states(&j->program, PORT_ARMED));
 	}

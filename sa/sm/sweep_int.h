@@ -39,6 +39,7 @@ enum phase {
 	PHASE_MULTICAST,
 	PHASE_ARM,
 	PHASE_ACTIVATE,
+	PHASE_PARTITIONS, /* between sweeps: P_Key tables of partitions changed at run time */
 	PHASE_CLIENT_TABLES, /* between sweeps: multicast tables and alias GUIDs that follow
 	                        from client records */
 	PHASE_AUDIT,         /* a few blocks of tables are read back */

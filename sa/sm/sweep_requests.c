@@ -11,8 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "conf/base/arena.h"
 #include "conf/base/err.h"
 #include "conf/base/log.h"
+#include "db/state.h"
+#include "routing/graph/graph.h"
+#include "sa/partition/runtime.h"
+#include "sa/partition/runtime_change.h"
 
 static const char *const source = "sweep";
 
@@ -56,6 +61,115 @@ int sweep_request_port(struct sweep *s, const struct port_request *rq,
 	return port_control_request(&s->port_control, rq, ret, why, why_bytes);
 }
 
+/* --- partitions at run time ------------------------------------------------------------ */
+
+static int store_change(struct sm *sm, struct state_batch *batch,
+                        struct runtime_partitions *next, char *why, size_t why_bytes)
+{
+	int ret = runtime_store(sm->d.state, batch);
+
+	if (ret != E_OK) {
+		snprintf(why, why_bytes, "the state cannot be written: %s",
+		         err_text(ret));
+		runtime_free(next);
+		return ret == E_FULL ? -ENOSPC : ret;
+	}
+	runtime_free(sm->runtime);
+	sm->runtime = next;
+	sm->runtime_state = state_version(sm->d.state, RECORDS_PARTITIONS);
+	return E_OK;
+}
+
+static int change_partitions(struct sweep *s, struct runtime_change *c, char *why,
+                             size_t why_bytes, bool *ret_changed)
+{
+	struct sm *sm = &s->sm;
+	struct arena *a = arena_new();
+	struct runtime_partitions *next = NULL;
+	struct state_batch *batch = NULL;
+	const struct partitions *configured;
+	int64_t now_s = sm->d.wall_clock != NULL ? sm->d.wall_clock() : 0;
+	int ret = a != NULL ? sm_refresh_runtime(sm) : -ENOMEM;
+
+	if (ret == E_OK) {
+		ret = sweep_configured_partitions(s, a, &configured);
+	}
+	if (ret == E_OK) {
+		ret = runtime_apply(sm->runtime, configured, c, now_s, why, why_bytes,
+		                    &next, &batch);
+	}
+	if (ret == E_OK && next != NULL && c->action != RUNTIME_REMOVE) {
+		ret = p_keys_fit(sm, sm->d.config, next, c, why, why_bytes);
+	}
+	if (ret == E_OK && next != NULL) {
+		ret = store_change(sm, batch, next, why, why_bytes);
+		*ret_changed = ret == E_OK;
+	} else {
+		runtime_free(next);
+		state_batch_free(batch);
+	}
+	arena_free(a);
+	return ret;
+}
+
+int sweep_change_partitions(struct sweep *s, struct runtime_change *c,
+                            struct partition_outcome *ret, char *why, size_t why_bytes)
+{
+	struct sm *sm = &s->sm;
+	bool changed = false;
+	int err = E_NOTREADY;
+
+	if (s->election.state != SM_MASTER) {
+		snprintf(why, why_bytes,
+		         "this subnet manager is not the master; change partitions at "
+		         "the one "
+		         "that is");
+	} else if (sm->d.state == NULL) {
+		snprintf(why, why_bytes, "there is no state folder");
+	} else {
+		snprintf(why, why_bytes, "%s", err_text(-ENOMEM));
+		err = change_partitions(s, c, why, why_bytes, &changed);
+	}
+	*ret = (struct partition_outcome){ .changed = changed,
+		                           .version = sm->runtime->version,
+		                           .changed_s = sm->runtime->changed_s };
+	return err;
+}
+
+const struct runtime_partitions *sweep_runtime_partitions(struct sweep *s)
+{
+	int ret = sm_refresh_runtime(&s->sm);
+
+	if (ret != E_OK) {
+		log_error(source, "partitions made at run time cannot be read: %s",
+		          err_text(ret));
+	}
+	return s->sm.runtime;
+}
+
+int sweep_configured_partitions(const struct sweep *s, struct arena *a,
+                                const struct partitions **ret)
+{
+	const struct job *j = sm_known_job(&s->sm);
+
+	return p_keys_configured(s->sm.d.config, j != NULL ? j->disc.g : NULL, a, ret);
+}
+
+bool sweep_has_port(const struct sweep *s, uint64_t guid)
+{
+	const struct job *j = sm_known_job(&s->sm);
+
+	return j != NULL && graph_port_by_guid(j->disc.g, guid) != GRAPH_NONE;
+}
+
+uint64_t sweep_partitions_settled(const struct sweep *s, const struct p_keys_port **ret,
+                                  uint32_t *ret_n)
+{
+	*ret = s->p_keys.missing;
+	*ret_n = s->p_keys.n_missing;
+	return s->p_keys.settled;
+}
+
 const struct job *sweep_job(const struct sweep *s)
 {
 	return s->sm.job;
@@ -81,6 +195,14 @@ int sweep_new(const struct sweep_deps *d, struct sweep **ret)
 		return -ENOMEM;
 	}
 	sm->d = *d;
+	int err = sm_refresh_runtime(sm);
+	if (err != E_OK) {
+		log_error(source, "partitions made at run time cannot be read: %s",
+		          err_text(err));
+		smp_free(sm->smp);
+		free(s);
+		return err;
+	}
 	s->election.sm = s->changes.sm = s->routes.sm = s->client_tables.sm = sm;
 	s->client_tables.multicast.sm = s->client_tables.alias_guids.sm = sm;
 	s->audit = (struct audit){ .sm = sm, .last_ms = sm_now(sm) };
@@ -133,12 +255,13 @@ void sweep_free(struct sweep *s)
 	client_tables_done(&s->client_tables);
 	changes_done(&s->changes);
 	events_done(&sm->events);
+	runtime_free(sm->runtime);
 	free(s);
 }
 
 int sweep_suits(const struct sweep *s, const struct config *c, char *why, size_t size)
 {
-	return p_keys_fit(&s->sm, c, why, size);
+	return p_keys_fit(&s->sm, c, s->sm.runtime, NULL, why, size);
 }
 
 void sweep_reconfigure(struct sweep *s, const struct sweep_deps *d)

@@ -180,7 +180,7 @@ START_TEST(directions)
 }
 END_TEST
 
-/* What was programmed for a file goes away with it. */
+/* What was programmed for a file goes away with it; the default partition is enforced, too. */
 START_TEST(without_a_file)
 {
 	up("ft2 2 2 1", "A=0x10:ALL=full;");
@@ -188,7 +188,8 @@ START_TEST(without_a_file)
 	fixture->config.partitions = NULL;
 	sweep_again();
 	ck_assert_str_eq(table(host(1)), "ffff");
-	ck_assert_uint_eq(enforcement(fixture->g->ports[host(1)].peer), 0);
+	ck_assert_str_eq(table(fixture->g->ports[host(1)].peer), "ffff");
+	ck_assert_uint_eq(enforcement(fixture->g->ports[host(1)].peer), 3);
 }
 END_TEST
 
