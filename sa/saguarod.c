@@ -33,6 +33,7 @@
 #include "routing/route.h"
 #include "routing/text/topofile.h"
 #include "sa/control/control.h"
+#include "sa/control/partition_verb.h"
 #include "sa/mad/umad.h"
 #include "sa/server/oob.h"
 #include "sa/server/server.h"
@@ -420,12 +421,20 @@ static int verb_loglevel(void *ctx, const json_t *request, json_t *reply, char *
 	return E_SYNTAX;
 }
 
+static int verb_partition(void *ctx, const json_t *request, json_t *reply, char *why,
+                          size_t why_bytes)
+{
+	const struct daemon *d = ctx;
+
+	return partition_verb(d->sweep, d->control, request, reply, why, why_bytes);
+}
+
 static const struct control_verb verbs[] = {
-	{ "status", verb_status },     { "sweep", verb_sweep },
-	{ "reload", verb_reload },     { "reopen-log", verb_reopen_log },
-	{ "loglevel", verb_loglevel }, { "rebalance", verb_rebalance },
-	{ "port", verb_port },         { "handover", verb_handover },
-	{ NULL, NULL },
+	{ "status", verb_status },       { "sweep", verb_sweep },
+	{ "reload", verb_reload },       { "reopen-log", verb_reopen_log },
+	{ "loglevel", verb_loglevel },   { "rebalance", verb_rebalance },
+	{ "port", verb_port },           { "handover", verb_handover },
+	{ "partition", verb_partition }, { NULL, NULL },
 };
 
 static void wake_fabric_thread(void *ctx)

@@ -363,6 +363,11 @@ static int program_all(struct p_keys *k, struct sm *sm, struct job *j, struct ar
 
 int p_keys_start(struct p_keys *k, struct sm *sm, struct job *j)
 {
+	int ret = sm_refresh_runtime(sm); /* another master may have changed them */
+
+	if (ret != E_OK) {
+		log_error(source, "those made at run time cannot be read: %s", err_text(ret));
+	}
 	return program_all(k, sm, j, j->arena);
 }
 

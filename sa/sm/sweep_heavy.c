@@ -102,11 +102,6 @@ void sweep_heavy_start(struct sweep *s)
 		begin_phase(s, PHASE_DISCOVER, -ENOMEM);
 		return;
 	}
-	int ret = sm_refresh_runtime(sm);
-	if (ret != E_OK) {
-		log_error(source, "partitions made at run time cannot be read: %s",
-		          err_text(ret));
-	}
 	log_info(source, "heavy sweep: %s", sm->cause[0] ? sm->cause : "start");
 	events_sweep_begin(sm);
 	sm_requests_clear(sm);

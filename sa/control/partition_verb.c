@@ -1,0 +1,599 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copyright (c) 2026, The Saguaro authors */
+#include "sa/control/partition_verb.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "conf/base/arena.h"
+#include "conf/base/err.h"
+#include "conf/base/p_key.h"
+#include "conf/base/text.h"
+#include "conf/policy/partitions.h"
+#include "sa/control/control.h"
+#include "sa/partition/runtime.h"
+#include "sa/partition/runtime_change.h"
+#include "sa/sm/p_keys.h"
+#include "sa/sm/sweep.h"
+
+enum { WAIT_MS = 10000, WAIT_MAX_MS = 600000 };
+
+/* A request at work. */
+struct call {
+	struct sweep *sweep;
+	const struct control *control;
+	const json_t *request;
+	json_t *reply;
+	struct arena *a;
+	char *why;
+	size_t why_bytes;
+};
+
+static int refuse_call(const struct call *c, int ret, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int refuse_call(const struct call *c, int ret, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(c->why, c->why_bytes, fmt, ap);
+	va_end(ap);
+	return ret;
+}
+
+/* --- words and numbers ---------------------------------------------------------------- */
+
+static json_t *hex_json(uint64_t value, int digits)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%0*" PRIx64, digits, value);
+	return json_string(text);
+}
+
+static json_t *p_key_json(uint16_t p_key)
+{
+	return hex_json(p_key, 4);
+}
+
+static json_t *guid_json(uint64_t guid)
+{
+	return hex_json(guid, 16);
+}
+
+/* null: never. */
+static json_t *time_json(int64_t seconds)
+{
+	char text[40];
+	time_t at = (time_t)seconds;
+	struct tm tm;
+
+	if (seconds == 0 || gmtime_r(&at, &tm) == NULL ||
+	    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm) == 0) {
+		return json_null();
+	}
+	return json_string(text);
+}
+
+/* A P_Key as a number or as text, with or without bit 15. */
+static int take_p_key(const struct call *c, const char *name, uint16_t *ret)
+{
+	const json_t *v = json_object_get(c->request, name);
+	uint64_t number = 0;
+	bool good = json_is_string(v) ? text_number(json_string_value(v), &number) == E_OK
+	                              : json_is_integer(v);
+
+	if (json_is_integer(v)) {
+		number = (uint64_t)json_integer_value(v);
+	}
+	if (!good || number > UINT16_MAX || (number & P_KEY_BASE) == 0) {
+		return refuse_call(
+			c, E_SYNTAX,
+			"'%s' must be a P_Key from \"0x1\" to \"0x7fff\", with or "
+			"without bit 15",
+			name);
+	}
+	*ret = number & P_KEY_BASE;
+	return E_OK;
+}
+
+static int take_bool(const struct call *c, const char *name, int *ret)
+{
+	const json_t *v = json_object_get(c->request, name);
+
+	*ret = RUNTIME_SAME;
+	if (v == NULL || json_is_null(v)) {
+		return E_OK;
+	}
+	if (!json_is_boolean(v)) {
+		return refuse_call(c, E_SYNTAX, "'%s' must be true or false", name);
+	}
+	*ret = json_is_true(v);
+	return E_OK;
+}
+
+static int take_int(const struct call *c, const char *name, int64_t most, int64_t *ret)
+{
+	const json_t *v = json_object_get(c->request, name);
+
+	if (v == NULL || json_is_null(v)) {
+		return E_OK;
+	}
+	if (!json_is_integer(v) || json_integer_value(v) < 0 ||
+	    json_integer_value(v) > most) {
+		return refuse_call(c, E_SYNTAX,
+		                   "'%s' must be a number from 0 to %" PRId64, name,
+		                   most);
+	}
+	*ret = json_integer_value(v);
+	return E_OK;
+}
+
+static int take_code(const struct call *c, const char *name, int *ret)
+{
+	int64_t number = RUNTIME_SAME;
+	int err = take_int(c, name, UINT8_MAX, &number);
+
+	*ret = (int)number;
+	return err;
+}
+
+/* A membership of an object. 0: it has none. */
+static int take_membership(const struct call *c, const json_t *from, uint8_t *ret)
+{
+	static const uint8_t all[] = { PARTITION_FULL, PARTITION_LIMITED,
+		                       PARTITION_BOTH };
+	const json_t *v = json_object_get(from, "membership");
+
+	*ret = 0;
+	if (v == NULL || json_is_null(v)) {
+		return E_OK;
+	}
+	for (size_t i = 0; json_is_string(v) && i < sizeof(all); i++) {
+		if (strcmp(json_string_value(v), partition_membership_name(all[i])) ==
+		    0) {
+			*ret = all[i];
+			return E_OK;
+		}
+	}
+	return refuse_call(c, E_SYNTAX, "'membership' must be full, limited or both");
+}
+
+/* A member is an object, or just a GUID. */
+static int take_member(const struct call *c, const json_t *from,
+                       struct runtime_member *ret)
+{
+	const json_t *guid = json_is_object(from) ? json_object_get(from, "guid") : from;
+
+	if (!json_is_string(guid) ||
+	    text_guid(json_string_value(guid), &ret->guid) != E_OK) {
+		return refuse_call(
+			c, E_SYNTAX,
+			"a member needs a 'guid' such as \"0x0002c903000e0b72\"");
+	}
+	return take_membership(c, from, &ret->membership);
+}
+
+static int take_members(const struct call *c, struct runtime_change *ret)
+{
+	const json_t *list = json_object_get(c->request, "members");
+	size_t n = json_array_size(list);
+
+	if (list != NULL && !json_is_array(list)) {
+		return refuse_call(c, E_SYNTAX, "'members' must be a list");
+	}
+	ret->members = arena_array(c->a, n, sizeof(*ret->members));
+	if (ret->members == NULL) {
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++) {
+		int err = take_member(c, json_array_get(list, i), &ret->members[i]);
+
+		if (err != E_OK) {
+			return err;
+		}
+	}
+	ret->n_members = (uint32_t)n;
+	return E_OK;
+}
+
+static int take_version(const struct call *c, struct runtime_change *ret)
+{
+	int64_t version = -1;
+	int err = take_int(c, "if_version", INT64_MAX, &version);
+
+	ret->has_version = version >= 0;
+	ret->if_version = (uint64_t)version;
+	return err;
+}
+
+/* --- changes -------------------------------------------------------------------------- */
+
+/* What each action may have. */
+enum {
+	TAKES_MEMBERS = 1,
+	NEEDS_MEMBERS = 2,
+	TAKES_PROPERTIES = 4,
+	MAY_CHOOSE = 8,
+	MAY_MAKE = 16
+};
+
+static int take_properties(const struct call *c, struct runtime_change *ret)
+{
+	const json_t *name = json_object_get(c->request, "name");
+	int err = take_membership(c, c->request, &ret->membership);
+
+	if (err == E_OK && name != NULL && !json_is_null(name) && !json_is_string(name)) {
+		err = refuse_call(c, E_SYNTAX, "'name' must be text");
+	}
+	ret->name = json_string_value(name);
+	err = err == E_OK ? take_bool(c, "index0", &ret->indx0) : err;
+	err = err == E_OK ? take_bool(c, "ipoib", &ret->ipoib) : err;
+	err = err == E_OK ? take_code(c, "sl", &ret->sl) : err;
+	err = err == E_OK ? take_code(c, "rate", &ret->rate) : err;
+	return err == E_OK ? take_code(c, "mtu", &ret->mtu) : err;
+}
+
+static int take_change(const struct call *c, unsigned takes, struct runtime_change *ret)
+{
+	int create = 0, err = E_OK;
+
+	ret->indx0 = ret->ipoib = ret->sl = ret->rate = ret->mtu = RUNTIME_SAME;
+	if (!(takes & MAY_CHOOSE) || json_object_get(c->request, "pkey") != NULL) {
+		err = take_p_key(c, "pkey", &ret->p_key);
+	}
+	err = err == E_OK ? take_version(c, ret) : err;
+	if (err == E_OK && (takes & TAKES_PROPERTIES)) {
+		err = take_properties(c, ret);
+	}
+	if (err == E_OK && (takes & NEEDS_MEMBERS) &&
+	    json_object_get(c->request, "members") == NULL) {
+		err = refuse_call(c, E_SYNTAX, "'members' is missing");
+	}
+	if (err == E_OK && (takes & TAKES_MEMBERS)) {
+		err = take_members(c, ret);
+	}
+	if (err == E_OK && (takes & MAY_MAKE)) {
+		err = take_bool(c, "create", &create);
+		ret->create = create == 1;
+	}
+	if (err == E_OK && ret->action == RUNTIME_ADD &&
+	    json_object_get(c->request, "from") != NULL) {
+		err = take_p_key(c, "from", &ret->from);
+	}
+	return err;
+}
+
+static void reply_version(const struct call *c, const struct partition_outcome *now)
+{
+	json_object_set_new(c->reply, "version", json_integer((json_int_t)now->version));
+	json_object_set_new(c->reply, "last_updated", time_json(now->changed_s));
+}
+
+/* Is the GUID named by the configuration of this partition? */
+static bool is_configured(const struct partition *t, uint64_t guid)
+{
+	for (uint32_t i = 0; t != NULL && i < t->n_members; i++) {
+		const struct partition_member *m = &t->members[i];
+
+		if (m->who == PARTITION_GUIDS && m->first <= guid && guid <= m->last) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Which GUIDs of the request are in the fabric. */
+static int reply_members(const struct call *c, const struct runtime_change *change)
+{
+	json_t *present = json_array(), *absent = json_array(), *stay = json_array();
+	const struct partitions *configured;
+	int err = sweep_configured_partitions(c->sweep, c->a, &configured);
+
+	for (uint32_t i = 0; err == E_OK && i < change->n_members; i++) {
+		uint64_t guid = change->members[i].guid;
+
+		json_array_append_new(sweep_has_port(c->sweep, guid) ? present : absent,
+		                      guid_json(guid));
+		if (is_configured(partitions_find(configured, change->p_key), guid)) {
+			json_array_append_new(stay, guid_json(guid));
+		}
+	}
+	json_object_set_new(c->reply, "present", present);
+	json_object_set_new(c->reply, "absent", absent);
+	if (change->action == RUNTIME_REMOVE) {
+		json_object_set_new(c->reply, "configured", stay);
+	} else {
+		json_decref(stay);
+	}
+	return err;
+}
+
+static int run_change(const struct call *c, enum runtime_action action, unsigned takes)
+{
+	struct runtime_change change = { .action = action };
+	struct partition_outcome out;
+	int err = take_change(c, takes, &change);
+
+	if (err != E_OK) {
+		return err;
+	}
+	err = sweep_change_partitions(c->sweep, &change, &out, c->why, c->why_bytes);
+	reply_version(c, &out);
+	if (err != E_OK) {
+		return err;
+	}
+	json_object_set_new(c->reply, "changed", json_boolean(out.changed));
+	json_object_set_new(c->reply, "pkey", p_key_json(change.p_key));
+	return reply_members(c, &change);
+}
+
+static int run_create(const struct call *c)
+{
+	return run_change(c, RUNTIME_CREATE,
+	                  TAKES_MEMBERS | TAKES_PROPERTIES | MAY_CHOOSE);
+}
+
+static int run_add(const struct call *c)
+{
+	return run_change(c, RUNTIME_ADD,
+	                  TAKES_MEMBERS | NEEDS_MEMBERS | TAKES_PROPERTIES | MAY_MAKE);
+}
+
+static int run_set(const struct call *c)
+{
+	return run_change(c, RUNTIME_SET,
+	                  TAKES_MEMBERS | NEEDS_MEMBERS | TAKES_PROPERTIES | MAY_MAKE);
+}
+
+static int run_remove(const struct call *c)
+{
+	return run_change(c, RUNTIME_REMOVE, TAKES_MEMBERS | NEEDS_MEMBERS);
+}
+
+static int run_delete(const struct call *c)
+{
+	return run_change(c, RUNTIME_DELETE, 0);
+}
+
+/* --- what there is -------------------------------------------------------------------- */
+
+static json_t *member_json(const struct call *c, const struct partition_member *m)
+{
+	static const char *const who[] = { [PARTITION_GUIDS] = "guids",
+		                           [PARTITION_ALL] = "ALL",
+		                           [PARTITION_ALL_CAS] = "ALL_CAS",
+		                           [PARTITION_ALL_SWITCHES] = "ALL_SWITCHES",
+		                           [PARTITION_ALL_ROUTERS] = "ALL_ROUTERS",
+		                           [PARTITION_ALL_VCAS] = "ALL_VCAS",
+		                           [PARTITION_SELF] = "SELF" };
+	json_t *o = json_pack("{s:s, s:s}", "membership",
+	                      partition_membership_name(m->membership), "source",
+	                      m->runtime ? "runtime" : "file");
+
+	if (m->who != PARTITION_GUIDS) {
+		json_object_set_new(o, "who", json_string(who[m->who]));
+	} else if (m->first == m->last) {
+		json_object_set_new(o, "guid", guid_json(m->first));
+		json_object_set_new(o, "present",
+		                    json_boolean(sweep_has_port(c->sweep, m->first)));
+	} else {
+		json_object_set_new(o, "first", guid_json(m->first));
+		json_object_set_new(o, "last", guid_json(m->last));
+	}
+	return o;
+}
+
+static json_t *partition_json(const struct call *c, const struct partition *t,
+                              const struct runtime_partition *r, bool with_members)
+{
+	bool ipoib = false;
+	json_t *o, *members = json_array();
+
+	for (uint32_t i = 0; i < t->n_groups; i++) {
+		ipoib |= t->groups[i].broadcast;
+	}
+	/* clang-format off */
+	o = json_pack("{s:o, s:s, s:s, s:b, s:b, s:b, s:i, s:i, s:i}",
+		"pkey", p_key_json(t->p_key),
+		"name", t->name,
+		"source", t->runtime ? "runtime" : "file",
+		"runtime", r != NULL,
+		"index0", t->indx0,
+		"ipoib", ipoib,
+		"sl", t->sl,
+		"member_count", (int)t->n_members,
+		"runtime_member_count", r != NULL ? (int)r->n_members : 0);
+	/* clang-format on */
+	if (r != NULL) {
+		json_object_set_new(
+			o, "membership",
+			json_string(partition_membership_name(r->membership)));
+		json_object_set_new(o, "rate", json_integer(r->rate));
+		json_object_set_new(o, "mtu", json_integer(r->mtu));
+		json_object_set_new(o, "changed_version",
+		                    json_integer((json_int_t)r->version));
+		json_object_set_new(o, "last_updated", time_json(r->changed_s));
+	}
+	for (uint32_t i = 0; with_members && i < t->n_members; i++) {
+		json_array_append_new(members, member_json(c, &t->members[i]));
+	}
+	if (with_members) {
+		json_object_set(o, "members", members);
+	}
+	json_decref(members);
+	return o;
+}
+
+/* Partitions in effect, and the version of those made at run time. */
+static int read_partitions(const struct call *c, const struct runtime_partitions **ret_r,
+                           const struct partitions **ret)
+{
+	const struct runtime_partitions *r = sweep_runtime_partitions(c->sweep);
+	const struct partitions *configured;
+	const struct p_keys_port *missing;
+	uint32_t n;
+	int err = sweep_configured_partitions(c->sweep, c->a, &configured);
+
+	if (err == E_OK) {
+		err = runtime_merge(configured, r, c->a, ret);
+	}
+	reply_version(c, &(struct partition_outcome){ .version = r->version,
+	                                              .changed_s = r->changed_s });
+	json_object_set_new(c->reply, "programmed_version",
+	                    json_integer((json_int_t)sweep_partitions_settled(
+				    c->sweep, &missing, &n)));
+	*ret_r = r;
+	return err;
+}
+
+static int run_list(const struct call *c)
+{
+	const struct runtime_partitions *r;
+	const struct partitions *p;
+	int members, err = take_bool(c, "members", &members);
+	json_t *list = json_array();
+
+	if (err == E_OK) {
+		err = read_partitions(c, &r, &p);
+	}
+	for (uint32_t i = 0; err == E_OK && i < p->n; i++) {
+		json_array_append_new(list,
+		                      partition_json(c, &p->all[i],
+		                                     runtime_find(r, p->all[i].p_key),
+		                                     members != 0));
+	}
+	json_object_set_new(c->reply, "partitions", list);
+	return err;
+}
+
+static int run_show(const struct call *c)
+{
+	const struct runtime_partitions *r;
+	const struct partitions *p;
+	const struct partition *t;
+	uint16_t p_key;
+	int err = take_p_key(c, "pkey", &p_key);
+
+	if (err == E_OK) {
+		err = read_partitions(c, &r, &p);
+	}
+	if (err != E_OK) {
+		return err;
+	}
+	t = partitions_find(p, p_key);
+	if (t == NULL) {
+		return refuse_call(c, E_NOTFOUND, "there is no partition 0x%04x", p_key);
+	}
+	json_object_set_new(c->reply, "partition",
+	                    partition_json(c, t, runtime_find(r, p_key), true));
+	return E_OK;
+}
+
+/* --- wait ----------------------------------------------------------------------------- */
+
+static int run_wait(const struct call *c)
+{
+	int64_t version = -1, timeout_ms = WAIT_MS;
+	const struct p_keys_port *missing;
+	uint32_t n;
+	uint64_t settled = sweep_partitions_settled(c->sweep, &missing, &n);
+	json_t *ports;
+	int err = take_int(c, "version", INT64_MAX, &version);
+
+	err = err == E_OK ? take_int(c, "timeout_ms", WAIT_MAX_MS, &timeout_ms) : err;
+	if (err == E_OK && version < 0) {
+		err = refuse_call(c, E_SYNTAX, "'version' is missing");
+	}
+	if (err == E_OK &&
+	    (uint64_t)version > sweep_runtime_partitions(c->sweep)->version) {
+		err = refuse_call(c, E_NOTFOUND, "there is no version %" PRId64 " yet",
+		                  version);
+	}
+	if (err != E_OK) {
+		return err;
+	}
+	bool done = settled >= (uint64_t)version && n == 0 &&
+	            sweep_status(c->sweep)->epoch != 0;
+	if (!done && control_waited_ms(c->control) < (uint64_t)timeout_ms) {
+		return CONTROL_WAIT;
+	}
+	ports = json_array();
+	for (uint32_t i = 0; i < n && i < P_KEYS_MISSING_MAX; i++) {
+		json_array_append_new(ports, json_string(missing[i].place));
+	}
+	json_object_set_new(c->reply, "programmed", json_boolean(done));
+	json_object_set_new(c->reply, "version", json_integer(version));
+	json_object_set_new(c->reply, "programmed_version",
+	                    json_integer((json_int_t)settled));
+	json_object_set_new(c->reply, "ports", ports);
+	json_object_set_new(c->reply, "port_count", json_integer(n));
+	return E_OK;
+}
+
+/* --- the verb ------------------------------------------------------------------------- */
+
+static const char *code_of(int ret)
+{
+	switch (ret) {
+	case E_SYNTAX:
+	case E_RANGE: return "invalid";
+	case E_NOTFOUND: return "not_found";
+	case E_DUPLICATE: return "exists";
+	case E_STALE: return "conflict";
+	case E_FULL: return "full";
+	case E_UNSUITABLE: return "read_only";
+	case E_NOTREADY: return "standby";
+	case -ENOMEM: return "memory";
+	default: return "disk";
+	}
+}
+
+static const struct {
+	const char *name;
+	int (*run)(const struct call *c);
+} actions[] = {
+	{ "create", run_create }, { "add", run_add },       { "remove", run_remove },
+	{ "set", run_set },       { "delete", run_delete }, { "list", run_list },
+	{ "show", run_show },     { "wait", run_wait },
+};
+
+static int run_action(const struct call *c)
+{
+	const char *name = json_string_value(json_object_get(c->request, "action"));
+
+	for (size_t i = 0; name != NULL && i < sizeof(actions) / sizeof(actions[0]);
+	     i++) {
+		if (strcmp(actions[i].name, name) == 0) {
+			return c->a != NULL ? actions[i].run(c) : -ENOMEM;
+		}
+	}
+	return refuse_call(
+		c, E_SYNTAX,
+		"'action' must be create, add, remove, set, delete, list, show or "
+		"wait");
+}
+
+int partition_verb(struct sweep *s, const struct control *c, const json_t *request,
+                   json_t *reply, char *why, size_t why_bytes)
+{
+	struct call call = { .sweep = s,
+		             .control = c,
+		             .request = request,
+		             .reply = reply,
+		             .a = arena_new(),
+		             .why = why,
+		             .why_bytes = why_bytes };
+	int ret = run_action(&call);
+
+	arena_free(call.a);
+	if (ret != E_OK && ret != CONTROL_WAIT) {
+		json_object_set_new(reply, "code", json_string(code_of(ret)));
+	}
+	return ret;
+}
